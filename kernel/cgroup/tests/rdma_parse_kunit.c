@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit tests for the text that the RDMA cgroup controller reads and writes.
+ */
+#include <kunit/test.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "../rdma-internal.h"
+
+#define HANDLE	RDMACG_RESOURCE_HCA_HANDLE
+#define OBJECT	RDMACG_RESOURCE_HCA_OBJECT
+
+struct rdmacg_line_case {
+	const char *name;
+	const char *text;
+	const char *device;
+	unsigned long given;
+	u64 handle;
+	u64 object;
+};
+
+/* What is accepted, and what it means. */
+static const struct rdmacg_line_case rdmacg_line_cases[] = {
+	{ "one key", "rxe0 hca_handle=3", "rxe0", BIT(HANDLE), 3, 0 },
+	{ "two keys", "rxe0 hca_handle=3 hca_object=20", "rxe0",
+	  BIT(HANDLE) | BIT(OBJECT), 3, 20 },
+	{ "keys in the other order", "rxe0 hca_object=20 hca_handle=3", "rxe0",
+	  BIT(HANDLE) | BIT(OBJECT), 3, 20 },
+	{ "trailing newline", "rxe0 hca_object=1\n", "rxe0", BIT(OBJECT), 0, 1 },
+	{ "tabs and runs of blanks", "\trxe0 \t hca_object=1 \t", "rxe0",
+	  BIT(OBJECT), 0, 1 },
+	{ "blank lines before and after", "\n\t\nrxe0 hca_object=1\n\n", "rxe0",
+	  BIT(OBJECT), 0, 1 },
+	{ "zero", "rxe0 hca_object=0", "rxe0", BIT(OBJECT), 0, 0 },
+	{ "leading zeros", "rxe0 hca_object=00000000000000000000007", "rxe0",
+	  BIT(OBJECT), 0, 7 },
+	{ "2^32-1 as runc writes it", "rxe0 hca_object=4294967295", "rxe0",
+	  BIT(OBJECT), 0, 4294967295 },
+	{ "largest limit 2^63-2", "rxe0 hca_object=9223372036854775806", "rxe0",
+	  BIT(OBJECT), 0, RDMACG_NO_LIMIT - 1 },
+	{ "max", "rxe0 hca_handle=max", "rxe0", BIT(HANDLE), RDMACG_NO_LIMIT, 0 },
+	{ "max for all", "rxe0 max", "rxe0", BIT(HANDLE) | BIT(OBJECT),
+	  RDMACG_NO_LIMIT, RDMACG_NO_LIMIT },
+	{ "last value counts", "rxe0 hca_handle=1 hca_handle=2", "rxe0",
+	  BIT(HANDLE), 2, 0 },
+	{ "max for all but one", "rxe0 max hca_object=5", "rxe0",
+	  BIT(HANDLE) | BIT(OBJECT), RDMACG_NO_LIMIT, 5 },
+	{ "device whose name holds an equals sign", "a=b hca_object=5", "a=b",
+	  BIT(OBJECT), 0, 5 },
+};
+
+static void rdmacg_line_desc(const struct rdmacg_line_case *test, char *desc)
+{
+	strscpy(desc, test->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(rdmacg_line, rdmacg_line_cases, rdmacg_line_desc);
+
+static void rdmacg_test_parse_line_valid(struct kunit *test)
+{
+	const struct rdmacg_line_case *param = test->param_value;
+	const char *text = param->text;
+	struct rdmacg_line line;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_parse_line(&text, &line), 1);
+	KUNIT_EXPECT_EQ(test, line.name_len, strlen(param->device));
+	KUNIT_EXPECT_MEMEQ(test, line.name, param->device, strlen(param->device));
+	KUNIT_EXPECT_FALSE(test, line.has_index);
+	KUNIT_EXPECT_EQ(test, line.given, param->given);
+	KUNIT_EXPECT_EQ(test, line.max[HANDLE], param->handle);
+	KUNIT_EXPECT_EQ(test, line.max[OBJECT], param->object);
+	KUNIT_EXPECT_EQ(test, rdmacg_parse_line(&text, &line), 0);
+}
+
+struct rdmacg_invalid_case {
+	const char *name;
+	const char *text;
+};
+
+/* What is refused with EINVAL. */
+static const struct rdmacg_invalid_case rdmacg_invalid_cases[] = {
+	{ "no key", "rxe0" },
+	{ "no key but a newline", "rxe0\n" },
+	{ "index but no key", "rxe0 index=1" },
+	{ "unknown key", "rxe0 qp=1" },
+	{ "unknown key with a known prefix", "rxe0 hca_handles=1" },
+	{ "prefix of a key", "rxe0 hca_hand=1" },
+	{ "key in capitals", "rxe0 HCA_HANDLE=1" },
+	{ "key without value", "rxe0 hca_handle=" },
+	{ "key without equals sign", "rxe0 hca_handle" },
+	{ "value without key", "rxe0 =5" },
+	{ "lone equals sign", "rxe0 =" },
+	{ "blank before the equals sign", "rxe0 hca_handle =5" },
+	{ "blank after the equals sign", "rxe0 hca_handle= 5" },
+	{ "two equals signs", "rxe0 hca_handle==5" },
+	{ "prefix of max", "rxe0 hca_handle=ma" },
+	{ "max and more", "rxe0 hca_handle=maxx" },
+	{ "max in capitals", "rxe0 hca_handle=MAX" },
+	{ "prefix of max for all", "rxe0 ma" },
+	{ "negative", "rxe0 hca_handle=-1" },
+	{ "plus sign", "rxe0 hca_handle=+1" },
+	{ "hexadecimal", "rxe0 hca_handle=0x10" },
+	{ "exponent", "rxe0 hca_handle=1e3" },
+	{ "fraction", "rxe0 hca_handle=1.5" },
+	{ "suffix", "rxe0 hca_handle=5k" },
+	{ "trailing junk", "rxe0 hca_handle=5," },
+	{ "carriage return", "rxe0 hca_handle=5\r\n" },
+	{ "2^63-1", "rxe0 hca_handle=9223372036854775807" },
+	{ "2^64", "rxe0 hca_handle=18446744073709551616" },
+	{ "2^64+5, which wraps to 5", "rxe0 hca_handle=18446744073709551621" },
+	{ "overlong number", "rxe0 hca_handle=99999999999999999999999999999999" },
+	{ "good key, then a bad one", "rxe0 hca_handle=1 bogus=2" },
+	{ "bad key, then a good one", "rxe0 bogus=2 hca_handle=1" },
+	{ "junk for an index", "rxe0 index=x hca_handle=1" },
+	{ "empty index", "rxe0 index= hca_handle=1" },
+	{ "index of 33 bits", "rxe0 index=4294967296 hca_handle=1" },
+	{ "two indices", "rxe0 index=1 index=1 hca_handle=1" },
+};
+
+static void rdmacg_invalid_desc(const struct rdmacg_invalid_case *test, char *desc)
+{
+	strscpy(desc, test->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(rdmacg_invalid, rdmacg_invalid_cases, rdmacg_invalid_desc);
+
+static void rdmacg_test_parse_line_invalid(struct kunit *test)
+{
+	const struct rdmacg_invalid_case *param = test->param_value;
+	const char *text = param->text;
+	struct rdmacg_line line;
+
+	KUNIT_EXPECT_EQ(test, rdmacg_parse_line(&text, &line), -EINVAL);
+}
+
+static void rdmacg_test_parse_line_index(struct kunit *test)
+{
+	const char *text = "rxe0 index=4294967295 hca_handle=1";
+	struct rdmacg_line line;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_parse_line(&text, &line), 1);
+	KUNIT_EXPECT_TRUE(test, line.has_index);
+	KUNIT_EXPECT_EQ(test, line.index, U32_MAX);
+}
+
+/* Lines come one by one, and the text is the same after that. */
+static void rdmacg_test_parse_line_several(struct kunit *test)
+{
+	static const char text[] = "a hca_handle=1\n\nb hca_object=2\nc max";
+	const char *pos = text;
+	struct rdmacg_line line;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_parse_line(&pos, &line), 1);
+	KUNIT_EXPECT_EQ(test, *line.name, 'a');
+	KUNIT_EXPECT_EQ(test, line.given, BIT(HANDLE));
+	KUNIT_ASSERT_EQ(test, rdmacg_parse_line(&pos, &line), 1);
+	KUNIT_EXPECT_EQ(test, *line.name, 'b');
+	KUNIT_EXPECT_EQ(test, line.given, BIT(OBJECT));
+	KUNIT_EXPECT_EQ(test, line.max[OBJECT], 2);
+	KUNIT_ASSERT_EQ(test, rdmacg_parse_line(&pos, &line), 1);
+	KUNIT_EXPECT_EQ(test, *line.name, 'c');
+	KUNIT_EXPECT_EQ(test, rdmacg_parse_line(&pos, &line), 0);
+	KUNIT_EXPECT_STREQ(test, text, "a hca_handle=1\n\nb hca_object=2\nc max");
+}
+
+static void rdmacg_test_parse_line_empty(struct kunit *test)
+{
+	const char *empty = "", *blank = "\n \t\n\t";
+	struct rdmacg_line line;
+
+	KUNIT_EXPECT_EQ(test, rdmacg_parse_line(&empty, &line), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_parse_line(&blank, &line), 0);
+}
+
+/* A line as the files show it, byte for byte. */
+static void rdmacg_test_print(struct kunit *test)
+{
+	struct rdmacg_device device = { .name = "rxe0", .index = 7 };
+	struct seq_file sf = { .size = 128 };
+
+	sf.buf = kunit_kzalloc(test, sf.size, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, sf.buf);
+
+	rdmacg_print_device(&sf, &device, true);
+	rdmacg_print_value(&sf, "hca_handle", RDMACG_NO_LIMIT);
+	rdmacg_print_value(&sf, "hca_object", RDMACG_NO_LIMIT - 1);
+	KUNIT_EXPECT_STREQ(test, sf.buf,
+			   "rxe0 hca_handle=max hca_object=9223372036854775806");
+
+	memset(sf.buf, 0, sf.size);
+	sf.count = 0;
+	rdmacg_print_device(&sf, &device, false);
+	rdmacg_print_value(&sf, "hca_handle", 0);
+	KUNIT_EXPECT_STREQ(test, sf.buf, "rxe0 index=7 hca_handle=0");
+}
+
+static struct kunit_case rdmacg_parse_cases[] = {
+	KUNIT_CASE_PARAM(rdmacg_test_parse_line_valid, rdmacg_line_gen_params),
+	KUNIT_CASE_PARAM(rdmacg_test_parse_line_invalid, rdmacg_invalid_gen_params),
+	KUNIT_CASE(rdmacg_test_parse_line_index),
+	KUNIT_CASE(rdmacg_test_parse_line_several),
+	KUNIT_CASE(rdmacg_test_parse_line_empty),
+	KUNIT_CASE(rdmacg_test_print),
+	{}
+};
+
+static struct kunit_suite rdmacg_parse_suite = {
+	.name = "cgroup_rdma_parse",
+	.test_cases = rdmacg_parse_cases,
+};
+
+kunit_test_suite(rdmacg_parse_suite);
+
+MODULE_DESCRIPTION("KUnit tests for the RDMA cgroup controller's parser");
+MODULE_LICENSE("GPL");
