@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the tests of the RDMA cgroup controller share: a tree of cgroups on the
+ * hierarchy (v1 or v2) that carries the controller, and its files.
+ *
+ *   root
+ *    `-- top
+ *         |-- left
+ *         `-- right
+ */
+#ifndef RDMA_UTIL_H
+#define RDMA_UTIL_H
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <mntent.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cgroup_util.h"
+
+#define RDMACG_TEXT_SIZE 65536
+
+/* What a limit of "max" reads as. */
+#define RDMACG_NO_LIMIT LLONG_MAX
+
+struct rdmacg_tree {
+	char root[128];
+	char top[160];
+	char left[192];
+	char right[192];
+	bool v2;
+	char device[NAME_MAX + 1];
+};
+
+/* The mount point of the hierarchy that carries the rdma controller. */
+static inline int rdmacg_find_root(struct rdmacg_tree *tree)
+{
+	struct mntent *mount;
+	int found = -1;
+	char root[sizeof(tree->root)];
+	FILE *mounts = setmntent("/proc/self/mounts", "r");
+
+	if (!mounts)
+		return -1;
+	while (found && (mount = getmntent(mounts))) {
+		snprintf(root, sizeof(root), "%s", mount->mnt_dir);
+		tree->v2 = !strcmp(mount->mnt_type, "cgroup2") &&
+			   !cg_read_strstr(root, "cgroup.controllers", "rdma");
+		if (tree->v2 ||
+		    (!strcmp(mount->mnt_type, "cgroup") && hasmntopt(mount, "rdma"))) {
+			snprintf(tree->root, sizeof(tree->root), "%s", root);
+			found = 0;
+		}
+	}
+	endmntent(mounts);
+	return found;
+}
+
+static inline int rdmacg_find_device(struct rdmacg_tree *tree)
+{
+	struct dirent *entry;
+	DIR *dir = opendir("/sys/class/infiniband");
+
+	if (!dir)
+		return -1;
+	while ((entry = readdir(dir)) && entry->d_name[0] == '.')
+		;
+	if (entry)
+		snprintf(tree->device, sizeof(tree->device), "%s", entry->d_name);
+	closedir(dir);
+	return entry ? 0 : -1;
+}
+
+/* Let the children of @cgroup have the controller; v1 needs no such word. */
+static inline int rdmacg_delegate(struct rdmacg_tree *tree, const char *cgroup)
+{
+	return tree->v2 ? cg_write(cgroup, "cgroup.subtree_control", "+rdma") : 0;
+}
+
+static inline void rdmacg_tree_destroy(struct rdmacg_tree *tree)
+{
+	cg_enter_current(tree->root);
+	rmdir(tree->left);
+	rmdir(tree->right);
+	rmdir(tree->top);
+}
+
+/* NULL, or what is missing for the tests to run here. */
+static inline const char *rdmacg_tree_create(struct rdmacg_tree *tree)
+{
+	if (geteuid())
+		return "root is needed";
+	if (rdmacg_find_root(tree))
+		return "no hierarchy with the rdma controller is mounted";
+	if (rdmacg_find_device(tree))
+		return "there is no RDMA device";
+	snprintf(tree->top, sizeof(tree->top), "%s/rdmacg_test", tree->root);
+	snprintf(tree->left, sizeof(tree->left), "%s/left", tree->top);
+	snprintf(tree->right, sizeof(tree->right), "%s/right", tree->top);
+	if (rdmacg_delegate(tree, tree->root))
+		return "the rdma controller cannot be enabled";
+	/* What a test that was killed has left. */
+	rdmacg_tree_destroy(tree);
+	if (cg_create(tree->top) || rdmacg_delegate(tree, tree->top) ||
+	    cg_create(tree->left) || cg_create(tree->right))
+		return "cgroups cannot be made";
+	return NULL;
+}
+
+/* Write "DEVICE LIMITS" to rdma.max; 0 or a negative errno. */
+static inline int rdmacg_limit(struct rdmacg_tree *tree, const char *cgroup,
+			       const char *limits)
+{
+	char line[512];
+
+	snprintf(line, sizeof(line), "%s %s", tree->device, limits);
+	return cg_write(cgroup, "rdma.max", line);
+}
+
+/* The value of @key in the device's line of @file; -1 if there is none. */
+static inline long long rdmacg_value(struct rdmacg_tree *tree, const char *cgroup,
+				     const char *file, const char *key)
+{
+	static char text[RDMACG_TEXT_SIZE];
+	char *line, *word, *lines, *words;
+	size_t len = strlen(key);
+
+	if (cg_read(cgroup, file, text, sizeof(text)))
+		return -1;
+	for (line = strtok_r(text, "\n", &lines); line;
+	     line = strtok_r(NULL, "\n", &lines)) {
+		word = strtok_r(line, " ", &words);
+		if (!word || strcmp(word, tree->device))
+			continue;
+		while ((word = strtok_r(NULL, " ", &words)))
+			if (!strncmp(word, key, len) && word[len] == '=')
+				return strcmp(word + len + 1, "max") ?
+				       atoll(word + len + 1) : RDMACG_NO_LIMIT;
+	}
+	return -1;
+}
+
+static inline long long rdmacg_handles(struct rdmacg_tree *tree, const char *cgroup)
+{
+	return rdmacg_value(tree, cgroup, "rdma.current", "hca_handle");
+}
+
+static inline long long rdmacg_objects(struct rdmacg_tree *tree, const char *cgroup)
+{
+	return rdmacg_value(tree, cgroup, "rdma.current", "hca_object");
+}
+
+#endif /* RDMA_UTIL_H */

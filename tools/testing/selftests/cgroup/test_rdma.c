@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The files of the RDMA cgroup controller: what they show, what they take and
+ * what they refuse. One claim a test; needs root and one RDMA device.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+
+#include "../kselftest_harness.h"
+#include "rdma_util.h"
+
+FIXTURE(test_rdmacg) {
+	struct rdmacg_tree tree;
+};
+
+FIXTURE_SETUP(test_rdmacg)
+{
+	const char *missing = rdmacg_tree_create(&self->tree);
+
+	if (missing) {
+		rdmacg_tree_destroy(&self->tree);
+		SKIP(return, "%s", missing);
+	}
+}
+
+FIXTURE_TEARDOWN(test_rdmacg)
+{
+	rdmacg_tree_destroy(&self->tree);
+}
+
+/* The file's text, until the next call; empty if it cannot be read. */
+static char *rdmacg_read(const char *cgroup, const char *file)
+{
+	static char text[RDMACG_TEXT_SIZE];
+
+	if (cg_read(cgroup, file, text, sizeof(text))) {
+		ksft_print_msg("%s/%s cannot be read\n", cgroup, file);
+		text[0] = '\0';
+	}
+	return text;
+}
+
+/* The device's line in the file is "NAME REST". */
+static bool rdmacg_line_is(struct rdmacg_tree *tree, const char *cgroup,
+			   const char *file, const char *rest)
+{
+	const char *text = rdmacg_read(cgroup, file);
+	char line[512];
+
+	snprintf(line, sizeof(line), "%s %s\n", tree->device, rest);
+	if (strstr(text, line))
+		return true;
+	ksft_print_msg("%s: wanted %sgot %s", file, line, text);
+	return false;
+}
+
+/* The files exist below the root and not on it. */
+TEST_F(test_rdmacg, files_are_not_on_root)
+{
+	static const char *const files[] = { "rdma.max", "rdma.current" };
+	static const mode_t modes[] = { 0644, 0444 };
+	struct stat st;
+	char path[256];
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/%s", self->tree.root, files[i]);
+		EXPECT_NE(0, stat(path, &st)) TH_LOG("%s exists", path);
+		snprintf(path, sizeof(path), "%s/%s", self->tree.top, files[i]);
+		ASSERT_EQ(0, stat(path, &st)) TH_LOG("%s is missing", path);
+		EXPECT_EQ(modes[i], st.st_mode & 0777);
+	}
+}
+
+/* A new cgroup has no limits and no usage, also below one that has limits. */
+TEST_F(test_rdmacg, new_cgroup_is_unlimited)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	char path[256];
+
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_handle=1 hca_object=2"));
+	ASSERT_EQ(0, rdmacg_delegate(tree, tree->left));
+	snprintf(path, sizeof(path), "%s/new", tree->left);
+	ASSERT_EQ(0, cg_create(path));
+	EXPECT_TRUE(rdmacg_line_is(tree, path, "rdma.max", "hca_handle=max hca_object=max"));
+	EXPECT_TRUE(rdmacg_line_is(tree, path, "rdma.current", "hca_handle=0 hca_object=0"));
+	EXPECT_EQ(0, rmdir(path));
+}
+
+/*
+ * Every line has exactly three fields, single blanks between them and none at
+ * the end: what the parsers of runc and containerd take.
+ */
+TEST_F(test_rdmacg, lines_have_three_fields)
+{
+	static const char *const files[] = { "rdma.max", "rdma.current" };
+	char *text, *line, *lines, *c;
+	int i, blanks;
+
+	for (i = 0; i < 2; i++) {
+		text = rdmacg_read(self->tree.top, files[i]);
+		ASSERT_LT(0, strlen(text));
+		EXPECT_EQ('\n', text[strlen(text) - 1]);
+		for (line = strtok_r(text, "\n", &lines); line;
+		     line = strtok_r(NULL, "\n", &lines)) {
+			for (blanks = 0, c = line; *c; c++)
+				blanks += *c == ' ' || *c == '\t';
+			EXPECT_EQ(2, blanks) TH_LOG("%s: '%s'", files[i], line);
+			EXPECT_EQ(NULL, strstr(line, "  "));
+			EXPECT_NE(' ', line[strlen(line) - 1]);
+		}
+	}
+}
+
+/* A key that is not written keeps its limit. */
+TEST_F(test_rdmacg, keys_are_set_one_by_one)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	EXPECT_EQ(0, rdmacg_limit(tree, tree->left, "hca_handle=3"));
+	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=3 hca_object=max"));
+	EXPECT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=0\n"));
+	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=3 hca_object=0"));
+	EXPECT_EQ(0, rdmacg_limit(tree, tree->left, "\thca_object=7  hca_handle=max\t\n"));
+	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=7"));
+}
+
+/* "NAME max" resets all limits. */
+TEST_F(test_rdmacg, max_resets_all)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_handle=3 hca_object=4"));
+	EXPECT_EQ(0, rdmacg_limit(tree, tree->left, "max"));
+	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=max"));
+}
+
+/* Limits go up to 2^63-2; runc writes 4294967295. */
+TEST_F(test_rdmacg, limits_have_64_bits)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	EXPECT_EQ(0, rdmacg_limit(tree, tree->left,
+				  "hca_handle=4294967295 hca_object=9223372036854775806"));
+	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max",
+				   "hca_handle=4294967295 hca_object=9223372036854775806"));
+}
+
+/* Bad input gets its errno and changes nothing. */
+TEST_F(test_rdmacg, bad_input_changes_nothing)
+{
+	static const struct {
+		const char *limits;
+		int error;
+	} cases[] = {
+		{ "", EINVAL },
+		{ "\n", EINVAL },
+		{ "qp=1", EINVAL },
+		{ "hca_handle", EINVAL },
+		{ "hca_handle=", EINVAL },
+		{ "=5", EINVAL },
+		{ "hca_handle=ma", EINVAL },
+		{ "hca_handle=m", EINVAL },
+		{ "hca_handle=maximum", EINVAL },
+		{ "hca_handle=-1", EINVAL },
+		{ "hca_handle=+1", EINVAL },
+		{ "hca_handle=0x10", EINVAL },
+		{ "hca_handle=1e3", EINVAL },
+		{ "hca_handle=5k", EINVAL },
+		{ "hca_handle=5 junk", EINVAL },
+		{ "hca_handle=5,", EINVAL },
+		{ "hca_handle=9223372036854775807", EINVAL },
+		{ "hca_handle=18446744073709551617", EINVAL },
+		{ "hca_handle=100000000000000000000000000000000", EINVAL },
+		{ "hca_object=1 hca_handle=x", EINVAL },
+		{ "index=0", EINVAL },
+		{ "index=-1 hca_handle=5", EINVAL },
+		{ "index=4294967290 hca_handle=5", ENODEV },
+		{ "hca_handle=5\nnosuchdevice hca_handle=5", ENODEV },
+		{ "hca_handle=5\nnosuchdevice", EINVAL },
+	};
+	struct rdmacg_tree *tree = &self->tree;
+	int i;
+
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_handle=11 hca_object=12"));
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		EXPECT_EQ(-cases[i].error, rdmacg_limit(tree, tree->left, cases[i].limits))
+			TH_LOG("'%s'", cases[i].limits);
+		EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max",
+					   "hca_handle=11 hca_object=12"));
+	}
+}
+
+/* A name that no device has is ENODEV, also if it is a prefix of one. */
+TEST_F(test_rdmacg, unknown_device)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	char line[512];
+
+	EXPECT_EQ(-ENODEV, cg_write(tree->left, "rdma.max", "nosuchdevice hca_handle=1"));
+	snprintf(line, sizeof(line), "%.*s hca_handle=1",
+		 (int)strlen(tree->device) - 1, tree->device);
+	EXPECT_EQ(-ENODEV, cg_write(tree->left, "rdma.max", line));
+	snprintf(line, sizeof(line), "%sx hca_handle=1", tree->device);
+	EXPECT_EQ(-ENODEV, cg_write(tree->left, "rdma.max", line));
+}
+
+/* A NUL in the text is refused, wherever it stands. */
+TEST_F(test_rdmacg, embedded_nul)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	char path[256], line[512];
+	int fd, len, at;
+
+	snprintf(path, sizeof(path), "%s/rdma.max", tree->left);
+	len = snprintf(line, sizeof(line), "%s hca_handle=12", tree->device);
+	for (at = 0; at <= len; at++) {
+		char text[512] = "";
+
+		/* One NUL in place of each character, and one after the last. */
+		memcpy(text, line, len);
+		text[at] = '\0';
+		fd = open(path, O_WRONLY);
+		ASSERT_LE(0, fd);
+		EXPECT_EQ(-1, write(fd, text, at == len ? len + 1 : len))
+			TH_LOG("NUL at %d was accepted", at);
+		EXPECT_EQ(EINVAL, errno);
+		close(fd);
+	}
+	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=max"));
+}
+
+/* All lines of a write count, the last one for a device wins. */
+TEST_F(test_rdmacg, several_lines)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	char lines[2048];
+
+	snprintf(lines, sizeof(lines), "%s hca_handle=1\n%s hca_object=2\n%s hca_handle=3\n",
+		 tree->device, tree->device, tree->device);
+	EXPECT_EQ(0, cg_write(tree->left, "rdma.max", lines));
+	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=3 hca_object=2"));
+}
+
+/* A saved file restores the limits. */
+TEST_F(test_rdmacg, cat_restores)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	char *saved;
+
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_handle=5 hca_object=max"));
+	saved = strdup(rdmacg_read(tree->left, "rdma.max"));
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_handle=max hca_object=6"));
+	EXPECT_EQ(0, cg_write(tree->left, "rdma.max", saved));
+	EXPECT_STREQ(saved, rdmacg_read(tree->left, "rdma.max"));
+	free(saved);
+}
+
+/* What cat(1) writes at once is accepted, which is more than a page. */
+TEST_F(test_rdmacg, long_write)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	char line[512], *text;
+	size_t len;
+
+	snprintf(line, sizeof(line), "%s hca_handle=8\n", tree->device);
+	text = calloc(1, 512 * 1024);
+	ASSERT_NE(NULL, text);
+	for (len = 0; len + strlen(line) < 256 * 1024; len += strlen(line))
+		memcpy(text + len, line, strlen(line));
+	EXPECT_EQ(0, cg_write(tree->left, "rdma.max", text));
+	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=8 hca_object=max"));
+
+	/* More than that is refused as a whole. */
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "max"));
+	for (; len < 300 * 1024; len += strlen(line))
+		memcpy(text + len, line, strlen(line));
+	EXPECT_EQ(-E2BIG, cg_write(tree->left, "rdma.max", text));
+	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=max"));
+	free(text);
+}
+
+/* Nobody writes usage. */
+TEST_F(test_rdmacg, current_is_read_only)
+{
+	EXPECT_GT(0, cg_write(self->tree.left, "rdma.current", "x"));
+}
+
+/* On v2, taking the controller away and giving it back forgets the limits. */
+TEST_F(test_rdmacg, disabled_controller_forgets)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	char path[256];
+
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_handle=5"));
+	if (tree->v2) {
+		ASSERT_EQ(0, cg_write(tree->top, "cgroup.subtree_control", "-rdma"));
+		snprintf(path, sizeof(path), "%s/rdma.max", tree->left);
+		EXPECT_NE(0, access(path, F_OK));
+		ASSERT_EQ(0, cg_write(tree->top, "cgroup.subtree_control", "+rdma"));
+	} else {
+		/* v1 has no such switch; a cgroup made anew has the same effect. */
+		ASSERT_EQ(0, rmdir(tree->left));
+		ASSERT_EQ(0, cg_create(tree->left));
+	}
+	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=max"));
+}
+
+TEST_HARNESS_MAIN

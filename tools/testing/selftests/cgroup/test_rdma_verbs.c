@@ -1,0 +1,844 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the RDMA cgroup controller charges, to whom and until when: real verbs
+ * objects on a real device (Soft-RoCE will do), through libibverbs. One claim a
+ * test; needs root and one RDMA device.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <infiniband/verbs.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "../kselftest_harness.h"
+#include "rdma_util.h"
+
+/* How long the kernel may take to let a removed cgroup or a killed process go. */
+#define RDMACG_PATIENCE_MS 10000
+
+static struct ibv_context *rdmacg_open(const struct rdmacg_tree *tree)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *context = NULL;
+	int i, error = ENODEV;
+
+	for (i = 0; list && list[i]; i++)
+		if (!strcmp(ibv_get_device_name(list[i]), tree->device)) {
+			context = ibv_open_device(list[i]);
+			error = errno;
+		}
+	ibv_free_device_list(list);
+	errno = error;
+	return context;
+}
+
+/* Removed cgroups that something still holds, or on v1 all cgroups. */
+static long rdmacg_dying(const struct rdmacg_tree *tree)
+{
+	char name[64];
+	int hierarchy, count;
+	long found = -1;
+	FILE *file;
+
+	if (tree->v2)
+		return cg_read_key_long(tree->top, "cgroup.stat",
+					"nr_dying_descendants ");
+	file = fopen("/proc/cgroups", "r");
+	while (file && fscanf(file, "%63s%*[ \t]%d%*[ \t]%d%*[^\n]\n", name,
+			      &hierarchy, &count) > 0)
+		if (!strcmp(name, "rdma"))
+			found = count;
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* Wait until no more than @most cgroups are dying; false if it does not happen. */
+static bool rdmacg_wait_dying(const struct rdmacg_tree *tree, long most)
+{
+	int ms;
+
+	for (ms = 0; ms < RDMACG_PATIENCE_MS; ms += 10) {
+		if (rdmacg_dying(tree) <= most)
+			return true;
+		usleep(10000);
+	}
+	ksft_print_msg("%ld dying cgroups, wanted %ld\n", rdmacg_dying(tree), most);
+	return false;
+}
+
+/* Wait until the cgroup uses nothing; false if it does not happen. */
+static bool rdmacg_wait_idle(struct rdmacg_tree *tree, const char *cgroup)
+{
+	int ms;
+
+	for (ms = 0; ms < RDMACG_PATIENCE_MS; ms += 10) {
+		if (!rdmacg_handles(tree, cgroup) && !rdmacg_objects(tree, cgroup))
+			return true;
+		usleep(10000);
+	}
+	return false;
+}
+
+FIXTURE(test_rdmacg_verbs) {
+	struct rdmacg_tree tree;
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+};
+
+/* The test's process sits in left, with a context and a PD: 1 handle, 1 object. */
+FIXTURE_SETUP(test_rdmacg_verbs)
+{
+	const char *missing = rdmacg_tree_create(&self->tree);
+
+	if (!missing && cg_enter_current(self->tree.left))
+		missing = "cannot enter a cgroup";
+	if (missing) {
+		rdmacg_tree_destroy(&self->tree);
+		SKIP(return, "%s", missing);
+	}
+	self->context = rdmacg_open(&self->tree);
+	ASSERT_NE(NULL, self->context) TH_LOG("cannot open %s", self->tree.device);
+	self->pd = ibv_alloc_pd(self->context);
+	ASSERT_NE(NULL, self->pd);
+	ASSERT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
+	ASSERT_EQ(1, rdmacg_objects(&self->tree, self->tree.left));
+}
+
+FIXTURE_TEARDOWN(test_rdmacg_verbs)
+{
+	if (self->pd)
+		EXPECT_EQ(0, ibv_dealloc_pd(self->pd));
+	if (self->context)
+		EXPECT_EQ(0, ibv_close_device(self->context));
+	EXPECT_EQ(0, rdmacg_handles(&self->tree, self->tree.top));
+	EXPECT_EQ(0, rdmacg_objects(&self->tree, self->tree.top));
+	rdmacg_tree_destroy(&self->tree);
+}
+
+/* Run @body in a child process; the child's status is the block's value. */
+#define IN_CHILD(body)								\
+	({									\
+		int status = -1;						\
+		pid_t child = fork();						\
+		if (!child) {							\
+			body;							\
+			_exit(0);						\
+		}								\
+		waitpid(child, &status, 0);					\
+		WIFEXITED(status) ? WEXITSTATUS(status) : -1;			\
+	})
+
+/* Opening the device is charged as one handle, closing it uncharges. */
+TEST_F(test_rdmacg_verbs, open_and_close)
+{
+	struct ibv_context *context = rdmacg_open(&self->tree);
+
+	ASSERT_NE(NULL, context);
+	EXPECT_EQ(2, rdmacg_handles(&self->tree, self->tree.left));
+	EXPECT_EQ(2, rdmacg_handles(&self->tree, self->tree.top));
+	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.left));
+	EXPECT_EQ(0, ibv_close_device(context));
+	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
+}
+
+/* The open after the last allowed one fails with EAGAIN and costs nothing. */
+TEST_F(test_rdmacg_verbs, open_at_limit)
+{
+	struct ibv_context *context;
+
+	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.left, "hca_handle=2"));
+	context = rdmacg_open(&self->tree);
+	ASSERT_NE(NULL, context);
+	EXPECT_EQ(NULL, rdmacg_open(&self->tree));
+	EXPECT_EQ(EAGAIN, errno);
+	EXPECT_EQ(2, rdmacg_handles(&self->tree, self->tree.left));
+	EXPECT_EQ(0, ibv_close_device(context));
+	context = rdmacg_open(&self->tree);
+	EXPECT_NE(NULL, context);
+	EXPECT_EQ(0, ibv_close_device(context));
+}
+
+/* Objects behind a file descriptor are no hca_object. */
+TEST_F(test_rdmacg_verbs, completion_channel_is_free)
+{
+	struct ibv_comp_channel *channel;
+
+	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.left, "hca_object=1"));
+	channel = ibv_create_comp_channel(self->context);
+	ASSERT_NE(NULL, channel);
+	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.left));
+	EXPECT_EQ(0, ibv_destroy_comp_channel(channel));
+}
+
+/*
+ * GET_CONTEXT with a capability of fd -1, which is UVERBS_ATTR_GET_CONTEXT_FD_ARR.
+ * A kernel that has it looks at it after the charge and fails with EBADF, one that
+ * does not have it fails with EPROTONOSUPPORT.
+ */
+static int rdmacg_get_context_of_bad_fd(int fd)
+{
+	struct {
+		struct ib_uverbs_ioctl_hdr hdr;
+		struct ib_uverbs_attr attr;
+	} cmd = {
+		.hdr = {
+			.length = sizeof(cmd),
+			.object_id = UVERBS_OBJECT_DEVICE,
+			.method_id = UVERBS_METHOD_GET_CONTEXT,
+			.num_attrs = 1,
+		},
+		.attr = {
+			.attr_id = 2,
+			.len = sizeof(int),
+			.flags = UVERBS_ATTR_F_MANDATORY,
+			.data = (__u32)-1,
+		},
+	};
+
+	/* Any driver: EINVAL for all ids but the device's own. */
+	do {
+		errno = 0;
+		ioctl(fd, RDMA_VERBS_IOCTL, &cmd);
+		cmd.hdr.driver_id++;
+	} while (errno == EINVAL && cmd.hdr.driver_id < 64);
+	return errno;
+}
+
+/* An open that fails after the charge uncharges. */
+TEST_F(test_rdmacg_verbs, failed_open_uncharges)
+{
+	char path[128];
+	int fd, error;
+
+	snprintf(path, sizeof(path), "/dev/infiniband/%s", self->context->device->dev_name);
+	fd = open(path, O_RDWR);
+	ASSERT_LE(0, fd) TH_LOG("%s: %m", path);
+	error = rdmacg_get_context_of_bad_fd(fd);
+	EXPECT_TRUE(error == EBADF || error == EPROTONOSUPPORT) TH_LOG("errno %d", error);
+	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
+	close(fd);
+	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
+}
+
+/* A creation that the driver or the core refuses uncharges. */
+TEST_F(test_rdmacg_verbs, failed_create_uncharges)
+{
+	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC };
+	struct ibv_device_attr attr;
+	struct ibv_cq *cq;
+
+	ASSERT_EQ(0, ibv_query_device(self->context, &attr));
+	EXPECT_EQ(NULL, ibv_create_cq(self->context, attr.max_cqe + 1, NULL, NULL, 0));
+	EXPECT_EQ(NULL, ibv_reg_mr(self->pd, (void *)4096, 4096, IBV_ACCESS_LOCAL_WRITE));
+	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.left));
+
+	cq = ibv_create_cq(self->context, 1, NULL, NULL, 0);
+	ASSERT_NE(NULL, cq);
+	init.send_cq = cq;
+	init.recv_cq = cq;
+	init.cap.max_send_wr = attr.max_qp_wr + 1;
+	EXPECT_EQ(NULL, ibv_create_qp(self->pd, &init));
+	EXPECT_EQ(2, rdmacg_objects(&self->tree, self->tree.left));
+	EXPECT_EQ(0, ibv_destroy_cq(cq));
+}
+
+/* What is left at exit is uncharged, however the process ends. */
+TEST_F(test_rdmacg_verbs, killed_process_uncharges)
+{
+	int ready[2];
+	pid_t child;
+	char byte;
+
+	ASSERT_EQ(0, pipe(ready));
+	child = fork();
+	if (!child) {
+		struct ibv_context *context;
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		cg_enter_current(self->tree.right);
+		context = rdmacg_open(&self->tree);
+		if (!context || !ibv_alloc_pd(context) ||
+		    !ibv_create_cq(context, 1, NULL, NULL, 0))
+			_exit(1);
+		write(ready[1], "x", 1);
+		pause();
+		_exit(1);
+	}
+	close(ready[1]);
+	ASSERT_EQ(1, read(ready[0], &byte, 1));
+	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.right));
+	EXPECT_EQ(2, rdmacg_objects(&self->tree, self->tree.right));
+	ASSERT_EQ(0, kill(child, SIGKILL));
+	ASSERT_EQ(child, waitpid(child, NULL, 0));
+	EXPECT_TRUE(rdmacg_wait_idle(&self->tree, self->tree.right));
+}
+
+/* A parent's limit binds its children together. */
+TEST_F(test_rdmacg_verbs, parent_limit)
+{
+	struct ibv_pd *pd;
+
+	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.top, "hca_object=2"));
+	EXPECT_EQ(0, IN_CHILD({
+		cg_enter_current(self->tree.right);
+		_exit(ibv_alloc_pd(self->context) ? 0 : errno);
+	})) TH_LOG("the object after the first was refused");
+	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.right));
+	EXPECT_EQ(2, rdmacg_objects(&self->tree, self->tree.top));
+	pd = ibv_alloc_pd(self->context);
+	EXPECT_EQ(NULL, pd);
+	EXPECT_EQ(EAGAIN, errno);
+	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.left));
+	EXPECT_EQ(2, rdmacg_objects(&self->tree, self->tree.top));
+
+	/* The other child's object goes with the context that it was made on. */
+	ASSERT_EQ(0, ibv_dealloc_pd(self->pd));
+	self->pd = NULL;
+	EXPECT_EQ(0, ibv_close_device(self->context));
+	self->context = NULL;
+	EXPECT_EQ(0, rdmacg_objects(&self->tree, self->tree.right));
+}
+
+/* The smaller of two limits on the way up decides. */
+TEST_F(test_rdmacg_verbs, child_limit_below_parents)
+{
+	struct ibv_pd *pd;
+
+	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.top, "hca_object=10"));
+	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.left, "hca_object=1"));
+	EXPECT_EQ(NULL, ibv_alloc_pd(self->context));
+	EXPECT_EQ(EAGAIN, errno);
+	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.top));
+
+	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.left, "hca_object=2"));
+	pd = ibv_alloc_pd(self->context);
+	ASSERT_NE(NULL, pd);
+	EXPECT_EQ(0, ibv_dealloc_pd(pd));
+}
+
+/* A limit below the usage takes nothing away and refuses what is new. */
+TEST_F(test_rdmacg_verbs, limit_below_usage)
+{
+	struct ibv_pd *pd[2];
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		pd[i] = ibv_alloc_pd(self->context);
+		ASSERT_NE(NULL, pd[i]);
+	}
+	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.left, "hca_object=2"));
+	EXPECT_EQ(3, rdmacg_objects(&self->tree, self->tree.left));
+	EXPECT_EQ(NULL, ibv_alloc_pd(self->context));
+	EXPECT_EQ(0, ibv_dealloc_pd(pd[1]));
+	EXPECT_EQ(NULL, ibv_alloc_pd(self->context));
+	EXPECT_EQ(0, ibv_dealloc_pd(pd[0]));
+	pd[0] = ibv_alloc_pd(self->context);
+	ASSERT_NE(NULL, pd[0]);
+	EXPECT_EQ(0, ibv_dealloc_pd(pd[0]));
+}
+
+/* A process that moves leaves its charges and pays in its new cgroup. */
+TEST_F(test_rdmacg_verbs, migration)
+{
+	struct ibv_pd *pd;
+
+	ASSERT_EQ(0, cg_enter_current(self->tree.right));
+	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
+	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.left));
+	pd = ibv_alloc_pd(self->context);
+	ASSERT_NE(NULL, pd);
+	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.left));
+	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.right));
+
+	/* Each object goes back to the cgroup that paid for it. */
+	EXPECT_EQ(0, ibv_dealloc_pd(self->pd));
+	self->pd = NULL;
+	EXPECT_EQ(0, rdmacg_objects(&self->tree, self->tree.left));
+	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.right));
+	EXPECT_EQ(0, ibv_dealloc_pd(pd));
+	EXPECT_EQ(0, rdmacg_objects(&self->tree, self->tree.right));
+}
+
+/* A cgroup can be removed while its objects live; they still count above it. */
+TEST_F(test_rdmacg_verbs, rmdir_with_live_objects)
+{
+	long dying = rdmacg_dying(&self->tree);
+
+	ASSERT_LE(0, dying);
+	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.left, "hca_object=5"));
+	ASSERT_EQ(0, cg_enter_current(self->tree.right));
+	ASSERT_EQ(0, rmdir(self->tree.left));
+	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.top));
+	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.top));
+
+	/* With the last object, the last reference on the cgroup goes. */
+	EXPECT_EQ(0, ibv_dealloc_pd(self->pd));
+	self->pd = NULL;
+	EXPECT_EQ(0, rdmacg_objects(&self->tree, self->tree.top));
+	EXPECT_EQ(0, ibv_close_device(self->context));
+	self->context = NULL;
+	EXPECT_EQ(0, rdmacg_handles(&self->tree, self->tree.top));
+	/* v1 counts living cgroups too, and left is gone. */
+	if (!self->tree.v2)
+		dying--;
+	EXPECT_TRUE(rdmacg_wait_dying(&self->tree, dying));
+}
+
+/* After a fork, who creates pays, and what was created before stays as it is. */
+TEST_F(test_rdmacg_verbs, fork_creator_pays)
+{
+	int to_child[2], to_parent[2];
+	pid_t child;
+	char byte;
+
+	ASSERT_EQ(0, pipe(to_child));
+	ASSERT_EQ(0, pipe(to_parent));
+	child = fork();
+	if (!child) {
+		struct ibv_pd *pd;
+
+		cg_enter_current(self->tree.right);
+		pd = ibv_alloc_pd(self->context);
+		write(to_parent[1], pd ? "y" : "n", 1);
+		read(to_child[0], &byte, 1);
+		_exit(pd && !ibv_dealloc_pd(pd) ? 0 : 1);
+	}
+	ASSERT_EQ(1, read(to_parent[0], &byte, 1));
+	EXPECT_EQ('y', byte);
+	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
+	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.left));
+	EXPECT_EQ(0, rdmacg_handles(&self->tree, self->tree.right));
+	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.right));
+	write(to_child[1], "x", 1);
+	waitpid(child, NULL, 0);
+	EXPECT_EQ(0, rdmacg_objects(&self->tree, self->tree.right));
+	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
+}
+
+static int rdmacg_send_fd(int socket, int fd)
+{
+	char control[CMSG_SPACE(sizeof(int))] = "", byte = 'x';
+	struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = control, .msg_controllen = sizeof(control),
+	};
+	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
+
+	cmsg->cmsg_level = SOL_SOCKET;
+	cmsg->cmsg_type = SCM_RIGHTS;
+	cmsg->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(cmsg), &fd, sizeof(fd));
+	return sendmsg(socket, &msg, 0) == 1 ? 0 : -1;
+}
+
+static int rdmacg_receive_fd(int socket)
+{
+	char control[CMSG_SPACE(sizeof(int))], byte;
+	struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = control, .msg_controllen = sizeof(control),
+	};
+	int fd = -1;
+
+	if (recvmsg(socket, &msg, 0) == 1 && CMSG_FIRSTHDR(&msg))
+		memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(fd));
+	return fd;
+}
+
+/*
+ * A context received over a socket: the opener's cgroup pays for the context,
+ * the receiver's for what the receiver creates on it.
+ */
+TEST_F(test_rdmacg_verbs, scm_rights_creator_pays)
+{
+	int sockets[2], fd;
+	struct ibv_pd *pd;
+	pid_t child;
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, sockets));
+	child = fork();
+	if (!child) {
+		struct ibv_context *context;
+
+		cg_enter_current(self->tree.right);
+		context = rdmacg_open(&self->tree);
+		if (!context || rdmacg_send_fd(sockets[1], context->cmd_fd))
+			_exit(1);
+		_exit(0);
+	}
+	fd = rdmacg_receive_fd(sockets[0]);
+	ASSERT_LE(0, fd);
+	waitpid(child, NULL, 0);
+	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
+	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.right));
+
+	/*
+	 * Put the received context in the place of our own, which closes ours: it
+	 * had the only reference to the PD's object, too.
+	 */
+	ASSERT_EQ(self->context->cmd_fd, dup2(fd, self->context->cmd_fd));
+	close(fd);
+	free(self->pd);
+	self->pd = NULL;
+	EXPECT_EQ(0, rdmacg_handles(&self->tree, self->tree.left));
+	EXPECT_EQ(0, rdmacg_objects(&self->tree, self->tree.left));
+
+	pd = ibv_alloc_pd(self->context);
+	ASSERT_NE(NULL, pd);
+	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.left));
+	EXPECT_EQ(0, rdmacg_objects(&self->tree, self->tree.right));
+	EXPECT_EQ(0, ibv_dealloc_pd(pd));
+	EXPECT_EQ(0, rdmacg_objects(&self->tree, self->tree.left));
+	EXPECT_EQ(0, ibv_close_device(self->context));
+	self->context = NULL;
+	EXPECT_EQ(0, rdmacg_handles(&self->tree, self->tree.right));
+}
+
+/* Refused opens leave no cgroup behind. */
+TEST_F(test_rdmacg_verbs, refused_open_leaves_no_dying_cgroup)
+{
+	long before = rdmacg_dying(&self->tree);
+	char path[256];
+	int i;
+
+	ASSERT_LE(0, before);
+	for (i = 0; i < 20; i++) {
+		snprintf(path, sizeof(path), "%s/refused%d", self->tree.top, i);
+		ASSERT_EQ(0, cg_create(path));
+		ASSERT_EQ(0, rdmacg_limit(&self->tree, path, "hca_handle=0"));
+		EXPECT_EQ(EAGAIN, IN_CHILD({
+			cg_enter_current(path);
+			_exit(rdmacg_open(&self->tree) ? 0 : errno);
+		}));
+		ASSERT_EQ(0, rmdir(path));
+	}
+	EXPECT_TRUE(rdmacg_wait_dying(&self->tree, before));
+}
+
+/* Create and destroy until told to stop; exit with 1 for each kind of result seen. */
+static void rdmacg_worker(struct rdmacg_tree *tree, const char *cgroup, int stop)
+{
+	struct ibv_context *context;
+	struct ibv_pd *pd[4] = { };
+	int i, error = 0, made = 0, refused = 0;
+
+	cg_enter_current(cgroup);
+	context = rdmacg_open(tree);
+	fcntl(stop, F_SETFL, O_NONBLOCK);
+	while (context && !error && read(stop, &i, 1) < 0) {
+		for (i = 0; i < 4; i++) {
+			pd[i] = ibv_alloc_pd(context);
+			if (pd[i])
+				made++;
+			else if (errno == EAGAIN)
+				refused++;
+			else
+				error = errno;
+		}
+		for (i = 0; i < 4; i++)
+			if (pd[i] && ibv_dealloc_pd(pd[i]))
+				error = errno;
+	}
+	_exit(context && made && refused && !error ? 0 : 1);
+}
+
+/* Many processes at a limit: never above it, none starves, nothing is lost. */
+TEST_F(test_rdmacg_verbs, concurrent_at_limit)
+{
+	enum { WORKERS = 4, LIMIT = 6, SECONDS = 5 };
+	long long seen, above = 0, most = 0;
+	pid_t workers[WORKERS];
+	int stop[2], i, status;
+	time_t end;
+
+	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.top, "hca_object=6"));
+	ASSERT_EQ(0, pipe(stop));
+	for (i = 0; i < WORKERS; i++) {
+		workers[i] = fork();
+		if (!workers[i]) {
+			close(stop[1]);
+			rdmacg_worker(&self->tree, i % 2 ? self->tree.left :
+							   self->tree.right, stop[0]);
+		}
+	}
+	for (end = time(NULL) + SECONDS; time(NULL) < end; usleep(100)) {
+		seen = rdmacg_objects(&self->tree, self->tree.top);
+		above += seen > LIMIT;
+		most = seen > most ? seen : most;
+	}
+	close(stop[1]);
+	for (i = 0; i < WORKERS; i++) {
+		waitpid(workers[i], &status, 0);
+		EXPECT_EQ(0, status) TH_LOG("worker %d failed or met no limit", i);
+	}
+	EXPECT_EQ(0, above) TH_LOG("usage was seen above the limit");
+	EXPECT_EQ(LIMIT, most) TH_LOG("the limit was never reached");
+	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.top));
+	EXPECT_EQ(0, rdmacg_objects(&self->tree, self->tree.right));
+}
+
+/*
+ * A device that goes takes its lines and its limits with it. A driver that cannot
+ * take the device from open contexts goes after the last of them is closed.
+ */
+TEST_F(test_rdmacg_verbs, device_goes_with_its_limits)
+{
+	struct rdmacg_tree gone = self->tree;
+	struct ibv_context *context;
+	int status = -1;
+	pid_t deleter;
+
+	/* What a run that failed has left. */
+	system("rdma link del rxe_gone 2>/dev/null; ip link del rdmacg1 2>/dev/null");
+	if (system("ip link add rdmacg1 type dummy && ip link set rdmacg1 up") ||
+	    system("rdma link add rxe_gone type rxe netdev rdmacg1"))
+		SKIP(return, "no second Soft-RoCE device can be made");
+	snprintf(gone.device, sizeof(gone.device), "rxe_gone");
+	ASSERT_EQ(0, rdmacg_limit(&gone, gone.left, "hca_handle=2 hca_object=3"));
+	context = rdmacg_open(&gone);
+	ASSERT_NE(NULL, context);
+	ASSERT_NE(NULL, ibv_alloc_pd(context));
+	EXPECT_EQ(1, rdmacg_handles(&gone, gone.left));
+	EXPECT_EQ(1, rdmacg_objects(&gone, gone.left));
+
+	deleter = fork();
+	if (!deleter) {
+		/* The child holds the context, too. */
+		close(context->cmd_fd);
+		close(context->async_fd);
+		execlp("rdma", "rdma", "link", "del", "rxe_gone", NULL);
+		_exit(127);
+	}
+	usleep(500000);
+	ibv_close_device(context);
+	ASSERT_EQ(deleter, waitpid(deleter, &status, 0));
+	ASSERT_EQ(0, status);
+	EXPECT_EQ(-1, rdmacg_objects(&gone, gone.left));
+	EXPECT_EQ(-ENODEV, rdmacg_limit(&gone, gone.left, "hca_object=3"));
+	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.left));
+
+	/* The same name again is a new device, without usage and limit. */
+	ASSERT_EQ(0, system("rdma link add rxe_gone type rxe netdev rdmacg1"));
+	EXPECT_EQ(0, rdmacg_handles(&gone, gone.left));
+	EXPECT_EQ(0, rdmacg_objects(&gone, gone.left));
+	EXPECT_EQ(RDMACG_NO_LIMIT, rdmacg_value(&gone, gone.left, "rdma.max", "hca_object"));
+	EXPECT_EQ(0, system("rdma link del rxe_gone && ip link del rdmacg1"));
+}
+
+/*
+ * Every type of uverbs object that Soft-RoCE has: one hca_object each, refused
+ * with EAGAIN at the limit, given back when destroyed.
+ */
+struct rdmacg_env {
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+	char page[4096];
+};
+
+FIXTURE(test_rdmacg_object) {
+	struct rdmacg_tree tree;
+	struct rdmacg_env env;
+};
+
+FIXTURE_VARIANT(test_rdmacg_object) {
+	void *(*create)(struct rdmacg_env *env);
+	int (*destroy)(void *object);
+};
+
+static void *create_pd(struct rdmacg_env *env)
+{
+	return ibv_alloc_pd(env->context);
+}
+
+static int destroy_pd(void *object)
+{
+	return ibv_dealloc_pd(object);
+}
+
+FIXTURE_VARIANT_ADD(test_rdmacg_object, pd) {
+	.create = create_pd, .destroy = destroy_pd,
+};
+
+static void *create_cq(struct rdmacg_env *env)
+{
+	return ibv_create_cq(env->context, 4, NULL, NULL, 0);
+}
+
+static int destroy_cq(void *object)
+{
+	return ibv_destroy_cq(object);
+}
+
+FIXTURE_VARIANT_ADD(test_rdmacg_object, cq) {
+	.create = create_cq, .destroy = destroy_cq,
+};
+
+static void *create_qp(struct rdmacg_env *env, enum ibv_qp_type type)
+{
+	struct ibv_qp_init_attr init = {
+		.qp_type = type,
+		.send_cq = env->cq,
+		.recv_cq = env->cq,
+		.cap = {
+			.max_send_wr = 1, .max_recv_wr = 1,
+			.max_send_sge = 1, .max_recv_sge = 1,
+		},
+	};
+
+	return ibv_create_qp(env->pd, &init);
+}
+
+static void *create_qp_rc(struct rdmacg_env *env)
+{
+	return create_qp(env, IBV_QPT_RC);
+}
+
+static void *create_qp_ud(struct rdmacg_env *env)
+{
+	return create_qp(env, IBV_QPT_UD);
+}
+
+static int destroy_qp(void *object)
+{
+	return ibv_destroy_qp(object);
+}
+
+FIXTURE_VARIANT_ADD(test_rdmacg_object, qp_rc) {
+	.create = create_qp_rc, .destroy = destroy_qp,
+};
+
+FIXTURE_VARIANT_ADD(test_rdmacg_object, qp_ud) {
+	.create = create_qp_ud, .destroy = destroy_qp,
+};
+
+static void *create_srq(struct rdmacg_env *env)
+{
+	struct ibv_srq_init_attr init = { .attr = { .max_wr = 1, .max_sge = 1 } };
+
+	return ibv_create_srq(env->pd, &init);
+}
+
+static int destroy_srq(void *object)
+{
+	return ibv_destroy_srq(object);
+}
+
+FIXTURE_VARIANT_ADD(test_rdmacg_object, srq) {
+	.create = create_srq, .destroy = destroy_srq,
+};
+
+static void *create_mr(struct rdmacg_env *env)
+{
+	return ibv_reg_mr(env->pd, env->page, sizeof(env->page),
+			  IBV_ACCESS_LOCAL_WRITE);
+}
+
+static int destroy_mr(void *object)
+{
+	return ibv_dereg_mr(object);
+}
+
+FIXTURE_VARIANT_ADD(test_rdmacg_object, mr) {
+	.create = create_mr, .destroy = destroy_mr,
+};
+
+static void *create_mw(struct rdmacg_env *env)
+{
+	return ibv_alloc_mw(env->pd, IBV_MW_TYPE_1);
+}
+
+static int destroy_mw(void *object)
+{
+	return ibv_dealloc_mw(object);
+}
+
+FIXTURE_VARIANT_ADD(test_rdmacg_object, mw) {
+	.create = create_mw, .destroy = destroy_mw,
+};
+
+static void *create_ah(struct rdmacg_env *env)
+{
+	struct ibv_ah_attr attr = { .is_global = 1, .port_num = 1 };
+
+	if (ibv_query_gid(env->context, 1, 0, &attr.grh.dgid))
+		return NULL;
+	return ibv_create_ah(env->pd, &attr);
+}
+
+static int destroy_ah(void *object)
+{
+	return ibv_destroy_ah(object);
+}
+
+FIXTURE_VARIANT_ADD(test_rdmacg_object, ah) {
+	.create = create_ah, .destroy = destroy_ah,
+};
+
+FIXTURE_SETUP(test_rdmacg_object)
+{
+	const char *missing = rdmacg_tree_create(&self->tree);
+
+	if (!missing && cg_enter_current(self->tree.left))
+		missing = "cannot enter a cgroup";
+	if (missing) {
+		rdmacg_tree_destroy(&self->tree);
+		SKIP(return, "%s", missing);
+	}
+	self->env.context = rdmacg_open(&self->tree);
+	ASSERT_NE(NULL, self->env.context);
+	self->env.pd = ibv_alloc_pd(self->env.context);
+	ASSERT_NE(NULL, self->env.pd);
+	self->env.cq = ibv_create_cq(self->env.context, 16, NULL, NULL, 0);
+	ASSERT_NE(NULL, self->env.cq);
+	ASSERT_EQ(2, rdmacg_objects(&self->tree, self->tree.left));
+}
+
+FIXTURE_TEARDOWN(test_rdmacg_object)
+{
+	EXPECT_EQ(0, ibv_destroy_cq(self->env.cq));
+	EXPECT_EQ(0, ibv_dealloc_pd(self->env.pd));
+	EXPECT_EQ(0, ibv_close_device(self->env.context));
+	EXPECT_EQ(0, rdmacg_objects(&self->tree, self->tree.top));
+	EXPECT_EQ(0, rdmacg_handles(&self->tree, self->tree.top));
+	rdmacg_tree_destroy(&self->tree);
+}
+
+TEST_F(test_rdmacg_object, counted_and_limited)
+{
+	void *object[2];
+	int i;
+
+	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.left, "hca_object=4"));
+	for (i = 0; i < 2; i++) {
+		object[i] = variant->create(&self->env);
+		ASSERT_NE(NULL, object[i]) TH_LOG("number %d: %m", i);
+		EXPECT_EQ(3 + i, rdmacg_objects(&self->tree, self->tree.left));
+		EXPECT_EQ(3 + i, rdmacg_objects(&self->tree, self->tree.top));
+	}
+	EXPECT_EQ(NULL, variant->create(&self->env));
+	EXPECT_EQ(EAGAIN, errno);
+	EXPECT_EQ(4, rdmacg_objects(&self->tree, self->tree.left));
+
+	/* One back, one again. */
+	EXPECT_EQ(0, variant->destroy(object[0]));
+	EXPECT_EQ(3, rdmacg_objects(&self->tree, self->tree.left));
+	object[0] = variant->create(&self->env);
+	EXPECT_NE(NULL, object[0]);
+	for (i = 0; i < 2; i++)
+		EXPECT_EQ(0, variant->destroy(object[i]));
+	EXPECT_EQ(2, rdmacg_objects(&self->tree, self->tree.left));
+	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
+}
+
+TEST_HARNESS_MAIN
