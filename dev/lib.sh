@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh disable=SC2034
+# What every script here shares. Sourced, never run; not every script uses all.
+
+# The scripts parse what tools print, so they ask for it untranslated.
+export LC_ALL=C
+ROOT=$(cd "$(dirname "$0")/.." && pwd -P)
+CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/rdmacg
+
+SUPPORTED='6.12, 7.N (such as 7.3), 7.x (the newest 7.N in the archive), or KSRC=/path to a kernel tree'
+# What the checks run on, and in which VM.
+CHECK_BASES='6.12 7.x'
+vm_of() {
+	case $1 in 6.12) echo qemu ;; *) echo uml ;; esac
+}
+
+BASE=${BASE:-6.12}
+VM=${VM:-qemu}
+KSRC=${KSRC:-}
+
+# No second preprocessor run for the compiler cache: a cold build pays for that.
+export CCACHE_DEPEND=1
+
+die() {
+	printf '%s: %s\n' "${0##*/}" "$*" >&2
+	exit 1
+}
+
+# Progress goes to stderr: the last line of stdout is an answer.
+say() {
+	printf '%s\n' "$*" >&2
+}
+
+need_cmd() {
+	for cmd; do
+		command -v "$cmd" >/dev/null ||
+			die "$cmd is missing; run dev/deps to install what the project needs"
+	done
+}
+
+# need_space GIB: fail early and in one line instead of late in a compiler.
+need_space() {
+	mkdir -p "$CACHE" || die "cannot create $CACHE; set XDG_CACHE_HOME to a folder you may write"
+	free=$(df -Pk "$CACHE" | awk 'NR == 2 { print int($4 / 1048576) }')
+	[ "$free" -ge "$1" ] ||
+		die "$CACHE has $free GiB free and this step needs $1; free some, or set XDG_CACHE_HOME"
+}
+
+# with_lock NAME: hold the lock until the script ends; one user of a tree at a time.
+with_lock() {
+	exec 9>"$CACHE/$1.lock"
+	flock -w 1800 9 || die "another run has held $CACHE/$1.lock for 30 minutes; end it first"
+}
+
+# tree_version DIR: the version that a kernel tree's Makefile states.
+tree_version() {
+	awk -F' *= *' '
+		$1 == "VERSION" { v = $2 }
+		$1 == "PATCHLEVEL" { p = $2 }
+		$1 == "SUBLEVEL" { print v "." p "." $2; exit }' "$1/Makefile"
+}
