@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0
+# Verbs only; the work is in dev/, hooks/ and vm/.
+#
+# BASE=6.12 (default), 7.3 or 7.x (the newest in the archive), or KSRC=/path
+# VM=qemu (default) or uml
+
+export BASE KSRC VM
+
+.PHONY: help deps demo check tree kernel shell kunit selftests style hooks vm clean
+
+help:		## list the verbs
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^# \([A-Z]*=.*\)/  \1/p' $(MAKEFILE_LIST)
+
+deps:		## install the Debian packages that are missing (root)
+	@dev/deps
+
+demo: deps	## build, boot in QEMU, and show a limit at work on soft-RoCE
+	@dev/demo
+
+check: deps	## run all tests: style, hooks, KUnit, kselftests in UML and QEMU
+	@dev/check
+
+tree: deps	## assemble the kernel tree; its path is the last line
+	@dev/tree
+
+kernel: deps	## build the kernel; its path is the last line
+	@dev/kernel
+
+shell: deps	## a shell in the VM, with rxe0 up and the cgroups mounted
+	@dev/shell
+
+kunit: deps	## the KUnit suites on UML
+	@dev/kunit
+
+selftests: deps	## the kselftests in the VM, on cgroup v2 (HIERARCHY=v1: on v1)
+	@dev/selftests
+
+vm: deps		## test that a guest which hangs, falls silent or warns is a failure
+	@dev/vm
+
+style: deps	## checkpatch, sparse, W=1, kernel-doc, shellcheck
+	@dev/style
+
+hooks: deps	## apply the hooks to the base, and see them refuse a changed one
+	@dev/hooks
+
+clean:		## delete the caches: bases, trees, builds
+	@dev/clean
