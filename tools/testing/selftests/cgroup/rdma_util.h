@@ -108,8 +108,10 @@ static inline const char *rdmacg_tree_create(struct rdmacg_tree *tree)
 	/* What a test that was killed has left. */
 	rdmacg_tree_destroy(tree);
 	if (cg_create(tree->top) || rdmacg_delegate(tree, tree->top) ||
-	    cg_create(tree->left) || cg_create(tree->right))
+	    cg_create(tree->left) || cg_create(tree->right)) {
+		rdmacg_tree_destroy(tree);
 		return "cgroups cannot be made";
+	}
 	return NULL;
 }
 
