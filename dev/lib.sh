@@ -38,9 +38,13 @@ need_cmd() {
 	done
 }
 
+need_cache() {
+	mkdir -p "$CACHE" 2>/dev/null || die "cannot create $CACHE; set XDG_CACHE_HOME to a folder you may write"
+}
+
 # need_space GIB: fail early and in one line instead of late in a compiler.
 need_space() {
-	mkdir -p "$CACHE" || die "cannot create $CACHE; set XDG_CACHE_HOME to a folder you may write"
+	need_cache
 	free=$(df -Pk "$CACHE" | awk 'NR == 2 { print int($4 / 1048576) }')
 	[ "$free" -ge "$1" ] ||
 		die "$CACHE has $free GiB free and this step needs $1; free some, or set XDG_CACHE_HOME"
@@ -48,6 +52,7 @@ need_space() {
 
 # with_lock NAME: hold the lock until the script ends; one user of a tree at a time.
 with_lock() {
+	need_cache
 	exec 9>"$CACHE/$1.lock"
 	flock -w 1800 9 || die "another run has held $CACHE/$1.lock for 30 minutes; end it first"
 }
