@@ -10,6 +10,7 @@
 // Expect: 2 -ib_rdmacg_uncharge
 // Expect: 2 +ib_rdmacg_register_device
 // Expect: 2 +ib_rdmacg_unregister_device
+// Expect: 2 +ib_rdmacg_rename_device
 // Expect: 2 +ib_rdmacg_charge_ucontext
 // Expect: 2 +ib_rdmacg_uncharge_ucontext
 // Expect: 2 +ib_rdmacg_charge_uobject
@@ -22,6 +23,7 @@
 @@ @@
 - void ib_device_unregister_rdmacg(struct ib_device *device);
 + void ib_rdmacg_unregister_device(struct ib_device *device);
++ void ib_rdmacg_rename_device(struct ib_device *device);
 
 @@ @@
 - int ib_rdmacg_try_charge(struct ib_rdmacg_object *cg_obj, struct ib_device *device, enum rdmacg_resource_type resource_index);
@@ -44,6 +46,11 @@
 - void ib_device_unregister_rdmacg(struct ib_device *device)
 + void ib_rdmacg_unregister_device(struct ib_device *device)
   { }
++
++
++ static inline void ib_rdmacg_rename_device(struct ib_device *device)
++ {
++ }
 
 @@ @@
 - int ib_rdmacg_try_charge(struct ib_rdmacg_object *cg_obj, struct ib_device *device, enum rdmacg_resource_type resource_index)

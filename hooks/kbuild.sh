@@ -27,7 +27,7 @@ edit init/Kconfig '^config CGROUP_RDMA$' '
 		/^[a-z]/!d
 	}'
 edit kernel/cgroup/Makefile '^obj-\$\(CONFIG_CGROUP_RDMA\) \+= rdma\.o$' '
-	s,^obj-\$\(CONFIG_CGROUP_RDMA\) .*,& rdma-pool.o rdma-parse.o tests/,'
+	s,^obj-\$\(CONFIG_CGROUP_RDMA\) .*,& rdma-device.o rdma-pool.o rdma-parse.o tests/,'
 
 # Our tests are built and listed the way the base does it for test_pids; the one
 # that needs libibverbs only where that is installed.

@@ -1,21 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * RDMA cgroup controller: what the IB core and kernel ULPs call.
+ * RDMA cgroup controller: what the IB core, drivers and kernel ULPs call.
  */
 #ifndef _LINUX_CGROUP_RDMA_H
 #define _LINUX_CGROUP_RDMA_H
 
 #include <linux/cgroup.h>
-#include <linux/list.h>
+#include <linux/limits.h>
 #include <linux/types.h>
 
 struct rdma_cgroup;
+struct rdmacg_desc;
+
+/* The most resources that one device can have. */
+#define RDMACG_MAX_SLOTS 64
+
+/* No limit, and no stated capacity; users read and write it as "max". */
+#define RDMACG_NO_LIMIT ((u64)S64_MAX)
 
 /**
- * enum rdmacg_resource_type - the resources of the hca class
+ * enum rdmacg_resource_type - slots of the resources that every device has
  * @RDMACG_RESOURCE_HCA_HANDLE: open uverbs contexts
  * @RDMACG_RESOURCE_HCA_OBJECT: uverbs objects that have an id
  * @RDMACG_RESOURCE_MAX: how many there are
+ *
+ * The IB core registers the table of these first, hence the fixed slots.
  */
 enum rdmacg_resource_type {
 	RDMACG_RESOURCE_HCA_HANDLE,
@@ -24,9 +33,66 @@ enum rdmacg_resource_type {
 };
 
 /**
+ * enum rdmacg_class - which files a resource appears in
+ * @RDMACG_CLASS_HCA: rdma.max and its like
+ * @RDMACG_CLASS_VERB: rdma.verb.max and its like
+ * @RDMACG_CLASS_HW: rdma.hw.max and its like
+ * @RDMACG_CLASSES: how many there are
+ */
+enum rdmacg_class {
+	RDMACG_CLASS_HCA,
+	RDMACG_CLASS_VERB,
+	RDMACG_CLASS_HW,
+	RDMACG_CLASSES,
+};
+
+/**
+ * enum rdmacg_unit - what an amount of a resource counts
+ * @RDMACG_OBJECTS: objects
+ * @RDMACG_BYTES: bytes
+ * @RDMACG_UNITS: how many there are
+ */
+enum rdmacg_unit {
+	RDMACG_OBJECTS,
+	RDMACG_BYTES,
+	RDMACG_UNITS,
+};
+
+/**
+ * struct rdmacg_resource - one countable thing of a device
+ * @name: its key in the files: a lower-case letter, then lower-case letters,
+ *	digits or underscores, 31 characters at most; neither "max" nor "index".
+ *	Valid until the device is unregistered
+ * @class: the files it appears in
+ * @unit: what its amounts count
+ * @capacity: how much of it the device offers, in @unit, or RDMACG_NO_LIMIT
+ *	where the device states nothing
+ */
+struct rdmacg_resource {
+	const char		*name;
+	enum rdmacg_class	class;
+	enum rdmacg_unit	unit;
+	u64			capacity;
+};
+
+/**
+ * struct rdmacg_table - resources that a device gets together, or not at all
+ * @resources: one or more; needed during registration only
+ * @count: how many
+ * @first_slot: set at registration: the slot of the first resource, the others
+ *	follow it; or -EINVAL for an empty table, a malformed resource or a name
+ *	that the device has already, -ENOSPC past RDMACG_MAX_SLOTS
+ */
+struct rdmacg_table {
+	const struct rdmacg_resource *resources;
+	unsigned int		count;
+	int			first_slot;
+};
+
+/**
  * struct rdmacg_device - one RDMA device, as the controller knows it
- * @name: what users call the device; set by the caller before registration and
- *	valid until unregistration has returned
+ * @name: what users call the device; set by the caller, read at registration
+ *	and by rdmacg_rename_device()
  * @index: system-wide number that tells devices of the same name apart; set by
  *	the caller before registration
  *
@@ -35,31 +101,60 @@ enum rdmacg_resource_type {
 struct rdmacg_device {
 	const char		*name;
 	u32			index;
-	/* private: */
-	/* Key of the device's pools in each cgroup; set once at registration. */
+	/* private: set at registration; 0 and NULL without one */
+	/* Key of the device's pools and domains in each cgroup. */
 	u32			id;
-	/* Its pools in all cgroups; rdmacg_mutex. */
-	struct list_head	pools;
+	unsigned int		nr_slots;
+	/* What outlives this struct for the sake of readers. */
+	struct rdmacg_desc	*desc;
+};
+
+/**
+ * struct rdmacg_charge - an amount of one resource
+ * @slot: the resource; no two charges of a set have the same
+ * @amount: how much, in the resource's unit; 1 to RDMACG_NO_LIMIT
+ */
+struct rdmacg_charge {
+	unsigned int		slot;
+	u64			amount;
 };
 
 #ifdef CONFIG_CGROUP_RDMA
 
-int rdmacg_register_device(struct rdmacg_device *device);
+int rdmacg_register_device(struct rdmacg_device *device,
+			   struct rdmacg_table *tables, unsigned int count);
 void rdmacg_unregister_device(struct rdmacg_device *device);
+void rdmacg_rename_device(struct rdmacg_device *device);
 
 int rdmacg_try_charge(struct rdma_cgroup **owner, struct rdmacg_device *device,
 		      enum rdmacg_resource_type index);
 void rdmacg_uncharge(struct rdma_cgroup *owner, struct rdmacg_device *device,
 		     enum rdmacg_resource_type index);
 
+int rdmacg_try_charge_set(struct rdma_cgroup **owner, struct rdmacg_device *device,
+			  const struct rdmacg_charge *set, unsigned int count);
+int rdmacg_try_charge_cgroup(struct rdma_cgroup *cg, struct rdmacg_device *device,
+			     const struct rdmacg_charge *set, unsigned int count);
+void rdmacg_uncharge_set(struct rdma_cgroup *owner, struct rdmacg_device *device,
+			 const struct rdmacg_charge *set, unsigned int count);
+
+struct rdma_cgroup *rdmacg_get_current(void);
+void rdmacg_put(struct rdma_cgroup *cg);
+
 #else /* CONFIG_CGROUP_RDMA */
 
-static inline int rdmacg_register_device(struct rdmacg_device *device)
+static inline int rdmacg_register_device(struct rdmacg_device *device,
+					 struct rdmacg_table *tables,
+					 unsigned int count)
 {
 	return 0;
 }
 
 static inline void rdmacg_unregister_device(struct rdmacg_device *device)
+{
+}
+
+static inline void rdmacg_rename_device(struct rdmacg_device *device)
 {
 }
 
@@ -74,6 +169,39 @@ static inline int rdmacg_try_charge(struct rdma_cgroup **owner,
 static inline void rdmacg_uncharge(struct rdma_cgroup *owner,
 				   struct rdmacg_device *device,
 				   enum rdmacg_resource_type index)
+{
+}
+
+static inline int rdmacg_try_charge_set(struct rdma_cgroup **owner,
+					struct rdmacg_device *device,
+					const struct rdmacg_charge *set,
+					unsigned int count)
+{
+	*owner = NULL;
+	return 0;
+}
+
+static inline int rdmacg_try_charge_cgroup(struct rdma_cgroup *cg,
+					   struct rdmacg_device *device,
+					   const struct rdmacg_charge *set,
+					   unsigned int count)
+{
+	return 0;
+}
+
+static inline void rdmacg_uncharge_set(struct rdma_cgroup *owner,
+				       struct rdmacg_device *device,
+				       const struct rdmacg_charge *set,
+				       unsigned int count)
+{
+}
+
+static inline struct rdma_cgroup *rdmacg_get_current(void)
+{
+	return NULL;
+}
+
+static inline void rdmacg_put(struct rdma_cgroup *cg)
 {
 }
 

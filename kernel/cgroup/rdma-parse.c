@@ -14,18 +14,7 @@
 
 #include "rdma-internal.h"
 
-const char *const rdmacg_resource_names[RDMACG_RESOURCE_MAX] = {
-	[RDMACG_RESOURCE_HCA_HANDLE]	= "hca_handle",
-	[RDMACG_RESOURCE_HCA_OBJECT]	= "hca_object",
-};
-
-/* A run of characters in the text that was written. */
-struct rdmacg_word {
-	const char	*text;
-	size_t		len;
-};
-
-static bool rdmacg_word_is(struct rdmacg_word word, const char *string)
+bool rdmacg_word_is(struct rdmacg_word word, const char *string)
 {
 	return word.len == strlen(string) && !memcmp(word.text, string, word.len);
 }
@@ -58,76 +47,78 @@ static int rdmacg_parse_number(struct rdmacg_word word, u64 most, u64 *number)
 	return 0;
 }
 
-static int rdmacg_parse_index(struct rdmacg_word value, struct rdmacg_line *line)
-{
-	u64 index;
-
-	if (line->has_index || rdmacg_parse_number(value, U32_MAX, &index))
-		return -EINVAL;
-	line->has_index = true;
-	line->index = index;
-	return 0;
-}
-
-static int rdmacg_parse_limit(struct rdmacg_word key, struct rdmacg_word value,
-			      struct rdmacg_line *line)
-{
-	unsigned int slot;
-
-	for (slot = 0; slot < RDMACG_RESOURCE_MAX; slot++)
-		if (rdmacg_word_is(key, rdmacg_resource_names[slot]))
-			break;
-	if (slot == RDMACG_RESOURCE_MAX)
-		return -EINVAL;
-
-	line->given |= BIT(slot);
-	if (rdmacg_word_is(value, "max")) {
-		line->max[slot] = RDMACG_NO_LIMIT;
-		return 0;
-	}
-	return rdmacg_parse_number(value, RDMACG_NO_LIMIT - 1, &line->max[slot]);
-}
-
-static void rdmacg_reset_limits(struct rdmacg_line *line)
-{
-	unsigned int slot;
-
-	for (slot = 0; slot < RDMACG_RESOURCE_MAX; slot++) {
-		line->given |= BIT(slot);
-		line->max[slot] = RDMACG_NO_LIMIT;
-	}
-}
-
-/* One word after the device's name. */
-static int rdmacg_parse_word(struct rdmacg_word word, struct rdmacg_line *line)
+/* "KEY=VALUE"; without an equals sign, *@key is all of @word. */
+static bool rdmacg_split_word(struct rdmacg_word word, struct rdmacg_word *key,
+			      struct rdmacg_word *value)
 {
 	const char *equals = memchr(word.text, '=', word.len);
-	struct rdmacg_word key, value;
 
-	if (!equals) {
-		if (!rdmacg_word_is(word, "max"))
-			return -EINVAL;
-		rdmacg_reset_limits(line);
-		return 0;
-	}
-
-	key.text = word.text;
-	key.len = equals - word.text;
-	value.text = equals + 1;
-	value.len = word.len - key.len - 1;
-	if (rdmacg_word_is(key, "index"))
-		return rdmacg_parse_index(value, line);
-	return rdmacg_parse_limit(key, value, line);
+	*key = word;
+	if (!equals)
+		return false;
+	key->len = equals - word.text;
+	value->text = equals + 1;
+	value->len = word.len - key->len - 1;
+	return true;
 }
 
 /*
- * Parse the next line of *@text that is not blank and move *@text past it. Of a
- * key given twice the last value counts. Returns 1 for a line, 0 at the end of
- * the text, -EINVAL for a line that is no limit.
+ * Parse the next limit of the line that *@text is in and move *@text past it. Of
+ * a key given twice the last value counts. An empty *@key stands for all keys.
+ * Returns 1 for a limit, 0 at the end of the line, -EINVAL for anything else.
+ */
+int rdmacg_parse_limit(const char **text, struct rdmacg_word *key, u64 *max)
+{
+	struct rdmacg_word word, value;
+	int ret;
+
+	if (!rdmacg_next_word(text, &word))
+		return 0;
+
+	*max = RDMACG_NO_LIMIT;
+	if (!rdmacg_split_word(word, key, &value)) {
+		if (!rdmacg_word_is(word, "max"))
+			return -EINVAL;
+		key->len = 0;
+		return 1;
+	}
+	if (!key->len)
+		return -EINVAL;
+	if (rdmacg_word_is(value, "max"))
+		return 1;
+	ret = rdmacg_parse_number(value, RDMACG_NO_LIMIT - 1, max);
+	return ret ?: 1;
+}
+
+/* The index, if one follows the name. */
+static int rdmacg_parse_index(const char **text, struct rdmacg_line *line)
+{
+	struct rdmacg_word word, key, value;
+	const char *next = *text;
+	u64 index;
+
+	if (!rdmacg_next_word(&next, &word) ||
+	    !rdmacg_split_word(word, &key, &value) ||
+	    !rdmacg_word_is(key, "index"))
+		return 0;
+	if (rdmacg_parse_number(value, U32_MAX, &index))
+		return -EINVAL;
+	line->has_index = true;
+	line->index = index;
+	*text = next;
+	return 0;
+}
+
+/*
+ * Parse the next line of *@text that is not blank and move *@text past it. Its
+ * limits are well formed, of keys that may not exist. Returns 1 for a line, 0 at
+ * the end of the text, -EINVAL for a line that holds no limit or anything else.
  */
 int rdmacg_parse_line(const char **text, struct rdmacg_line *line)
 {
 	struct rdmacg_word word;
+	bool empty = true;
+	u64 max;
 	int ret;
 
 	*text += strspn(*text, " \t\n");
@@ -138,28 +129,32 @@ int rdmacg_parse_line(const char **text, struct rdmacg_line *line)
 	rdmacg_next_word(text, &word);
 	line->name = word.text;
 	line->name_len = word.len;
-	while (rdmacg_next_word(text, &word)) {
-		ret = rdmacg_parse_word(word, line);
-		if (ret)
-			return ret;
-	}
-	return line->given ? 1 : -EINVAL;
+	ret = rdmacg_parse_index(text, line);
+	if (ret)
+		return ret;
+	line->limits = *text;
+	while ((ret = rdmacg_parse_limit(text, &word, &max)) > 0)
+		empty = false;
+	return empty ? -EINVAL : ret ?: 1;
 }
 
 /* What a line begins with: the name, and the index where the name is not unique. */
-void rdmacg_print_device(struct seq_file *sf, const struct rdmacg_device *device,
-			 bool unique)
+void rdmacg_print_device(struct seq_file *sf, const char *name, bool unique, u32 index)
 {
-	if (unique)
-		seq_printf(sf, "%s", device->name);
-	else
-		seq_printf(sf, "%s index=%u", device->name, device->index);
+	seq_puts(sf, name);
+	if (!unique)
+		seq_put_decimal_ull(sf, " index=", index);
 }
 
-void rdmacg_print_value(struct seq_file *sf, const char *key, u64 value)
+/* " KEY=VALUE"; @suffix belongs to the key. */
+void rdmacg_print_value(struct seq_file *sf, const char *key, const char *suffix,
+			u64 value)
 {
+	seq_putc(sf, ' ');
+	seq_puts(sf, key);
+	seq_puts(sf, suffix);
 	if (value == RDMACG_NO_LIMIT)
-		seq_printf(sf, " %s=max", key);
+		seq_puts(sf, "=max");
 	else
-		seq_printf(sf, " %s=%llu", key, value);
+		seq_put_decimal_ull(sf, "=", value);
 }

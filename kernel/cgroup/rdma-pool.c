@@ -1,214 +1,590 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * RDMA cgroup controller: pools.
+ * RDMA cgroup controller: domains, pools and charges.
  *
  * A charge counts in the cgroup that pays and in each ancestor below the root.
- * It takes effect on all of these levels or on none, and it is refused only if
- * one of them has no room. What is refused leaves no pool behind.
+ * It takes effect on all of these levels and in all of its slots, or nowhere, and
+ * it is refused only if one of them has no room: all of this happens under the
+ * lock of one domain.
+ *
+ * Readers take no lock. They find pools under RCU and see each counter as it is
+ * at some moment of their read.
  */
+#include <linux/cache.h>
 #include <linux/err.h>
+#include <linux/minmax.h>
 
 #include "rdma-internal.h"
 
-/* See rdma-internal.h for what it guards. */
-DEFINE_MUTEX(rdmacg_mutex);
-
-struct rdmacg_pool *rdmacg_pool_find_locked(struct rdma_cgroup *cg,
-					    struct rdmacg_device *device)
+void rdmacg_pools_init(struct rdma_cgroup *cg, struct rdma_cgroup *parent)
 {
-	lockdep_assert_held(&rdmacg_mutex);
-	return xa_load(&cg->pools, device->id);
-}
-
-void rdmacg_pool_set_max_locked(struct rdmacg_pool *pool, unsigned int slot, u64 max)
-{
-	lockdep_assert_held(&rdmacg_mutex);
-	pool->slots[slot].max = max;
-	pool->slots[slot].staged = max;
+	xa_init(&cg->pools);
+	xa_init(&cg->domains);
+	if (parent) {
+		cg->top = parent->top ?: cg;
+		cg->depth = parent->depth + 1;
+	}
 }
 
 /*
- * Find the pool or make one that has no usage and no limit. Whoever makes one
- * and then has no use for it gives it back.
+ * The cgroup's pool on a device, under RCU or the domain's lock. NULL if there is
+ * none.
  */
-struct rdmacg_pool *rdmacg_pool_get_locked(struct rdma_cgroup *cg,
-					   struct rdmacg_device *device)
+struct rdmacg_pool *rdmacg_pool_find(struct rdma_cgroup *cg, u32 id)
 {
-	struct rdmacg_pool *pool = rdmacg_pool_find_locked(cg, device);
-	unsigned int slot;
+	struct rdmacg_pool *pool = READ_ONCE(cg->near_pools[id % RDMACG_NEAR_POOLS]);
+
+	if (likely(pool && pool->id == id))
+		return pool;
+	return xa_load(&cg->pools, id);
+}
+
+static struct rdmacg_domain *rdmacg_domain_get_locked(struct rdma_cgroup *top,
+						      struct rdmacg_desc *desc)
+{
+	struct rdmacg_domain *domain = xa_load(&top->domains, desc->id);
 	int ret;
 
-	if (pool)
-		return pool;
+	lockdep_assert_held(&rdmacg_mutex);
+	if (domain)
+		return domain;
 
-	pool = kzalloc_obj(*pool);
+	domain = kzalloc_obj(*domain);
+	if (!domain)
+		return ERR_PTR(-ENOMEM);
+	mutex_init(&domain->lock);
+	INIT_LIST_HEAD(&domain->pools);
+	domain->top = top;
+	domain->id = desc->id;
+	domain->nr_slots = desc->nr_slots;
+
+	ret = xa_insert(&top->domains, desc->id, domain, GFP_KERNEL);
+	if (ret) {
+		kfree(domain);
+		return ERR_PTR(ret);
+	}
+	list_add_tail(&domain->desc_node, &desc->domains);
+	return domain;
+}
+
+static struct rdmacg_domain *rdmacg_domain_get(struct rdma_cgroup *top,
+					       struct rdmacg_desc *desc)
+{
+	struct rdmacg_domain *domain = xa_load(&top->domains, desc->id);
+
+	if (domain)
+		return domain;
+	mutex_lock(&rdmacg_mutex);
+	domain = rdmacg_domain_get_locked(top, desc);
+	mutex_unlock(&rdmacg_mutex);
+	return domain;
+}
+
+static void rdmacg_domain_free_locked(struct rdmacg_domain *domain)
+{
+	lockdep_assert_held(&rdmacg_mutex);
+	WARN_ON_ONCE(!list_empty(&domain->pools));
+	xa_erase(&domain->top->domains, domain->id);
+	list_del(&domain->desc_node);
+	kfree_rcu(domain, rcu);
+}
+
+static struct rdmacg_events *rdmacg_pool_events_locked(const struct rdmacg_pool *pool)
+{
+	return rcu_dereference_protected(pool->events,
+					 lockdep_is_held(&pool->domain->lock));
+}
+
+/* Of whole cache lines, so that no line is shared with a stranger. */
+static size_t rdmacg_pool_head_size(unsigned int depth)
+{
+	return ALIGN(offsetof(struct rdmacg_pool, levels[depth]), SMP_CACHE_BYTES);
+}
+
+/* The bytes of a pool without events. */
+size_t rdmacg_pool_size(unsigned int nr_slots, unsigned int depth)
+{
+	return rdmacg_pool_head_size(depth) +
+	       ALIGN(nr_slots * sizeof(struct rdmacg_slot), SMP_CACHE_BYTES);
+}
+
+/* A pool without usage and limit, below @parent if that is not NULL. */
+static struct rdmacg_pool *rdmacg_pool_alloc(struct rdmacg_domain *domain,
+					     struct rdma_cgroup *cg,
+					     struct rdmacg_pool *parent)
+{
+	struct rdmacg_pool *pool;
+	struct rdmacg_slot *slots;
+	unsigned int slot;
+
+	pool = kzalloc(rdmacg_pool_size(domain->nr_slots, cg->depth), GFP_KERNEL);
+	if (!pool)
+		return NULL;
+
+	slots = (void *)pool + rdmacg_pool_head_size(cg->depth);
+	for (slot = 0; slot < domain->nr_slots; slot++)
+		slots[slot].max = RDMACG_NO_LIMIT;
+	pool->domain = domain;
+	pool->id = domain->id;
+	pool->parent = parent;
+	pool->cg = cg;
+	pool->nr_levels = cg->depth;
+	pool->levels[0] = slots;
+	if (parent)
+		memcpy(&pool->levels[1], parent->levels,
+		       parent->nr_levels * sizeof(parent->levels[0]));
+	return pool;
+}
+
+static struct rdmacg_pool *rdmacg_pool_add_locked(struct rdmacg_domain *domain,
+						  struct rdma_cgroup *cg,
+						  struct rdmacg_pool *parent)
+{
+	struct rdmacg_pool *pool = rdmacg_pool_alloc(domain, cg, parent);
+	int ret;
+
+	lockdep_assert_held(&domain->lock);
 	if (!pool)
 		return ERR_PTR(-ENOMEM);
-	pool->cg = cg;
-	pool->device = device;
-	for (slot = 0; slot < RDMACG_RESOURCE_MAX; slot++)
-		rdmacg_pool_set_max_locked(pool, slot, RDMACG_NO_LIMIT);
-
-	ret = xa_insert(&cg->pools, device->id, pool, GFP_KERNEL);
+	ret = xa_insert(&cg->pools, domain->id, pool, GFP_KERNEL);
 	if (ret) {
 		kfree(pool);
 		return ERR_PTR(ret);
 	}
-	list_add_tail(&pool->device_node, &device->pools);
+	cmpxchg(&cg->near_pools[pool->id % RDMACG_NEAR_POOLS], NULL, pool);
+	/* Parents before their children. */
+	list_add_tail(&pool->domain_node, &domain->pools);
+	if (parent)
+		parent->nr_children++;
 	return pool;
 }
 
-static void rdmacg_pool_free_locked(struct rdmacg_pool *pool)
+static void rdmacg_pool_free_rcu(struct rcu_head *rcu)
 {
-	lockdep_assert_held(&rdmacg_mutex);
-	xa_erase(&pool->cg->pools, pool->device->id);
-	list_del(&pool->device_node);
+	struct rdmacg_pool *pool = container_of(rcu, struct rdmacg_pool, rcu);
+
+	kfree(rcu_access_pointer(pool->events));
 	kfree(pool);
 }
 
-/* Free the pool if nothing is in it that a new one would not have. */
-void rdmacg_pool_give_back_locked(struct rdmacg_pool *pool)
+/* To be called for children before their parent. */
+static void rdmacg_pool_free_locked(struct rdmacg_pool *pool)
 {
 	unsigned int slot;
 
-	lockdep_assert_held(&rdmacg_mutex);
-	for (slot = 0; slot < RDMACG_RESOURCE_MAX; slot++)
-		if (pool->slots[slot].usage ||
-		    pool->slots[slot].max != RDMACG_NO_LIMIT)
-			return;
-	rdmacg_pool_free_locked(pool);
+	lockdep_assert_held(&pool->domain->lock);
+	WARN_ON_ONCE(pool->nr_children);
+	for (slot = 0; slot < pool->domain->nr_slots; slot++)
+		WARN_ON_ONCE(pool->levels[0][slot].usage);
+	pool->dead = true;
+	cmpxchg(&pool->cg->near_pools[pool->id % RDMACG_NEAR_POOLS], pool, NULL);
+	xa_erase(&pool->cg->pools, pool->id);
+	list_del(&pool->domain_node);
+	if (pool->parent)
+		pool->parent->nr_children--;
+	call_rcu(&pool->rcu, rdmacg_pool_free_rcu);
 }
 
-/* The usage in a pool; a cgroup that has none uses nothing. */
-u64 rdmacg_pool_usage_locked(const struct rdmacg_pool *pool, unsigned int slot)
+/* Nothing is in the pool that a new one would not have, and nobody needs it. */
+static bool rdmacg_pool_is_idle_locked(const struct rdmacg_pool *pool)
 {
-	lockdep_assert_held(&rdmacg_mutex);
-	return pool ? pool->slots[slot].usage : 0;
-}
+	const struct rdmacg_slot *slots = pool->levels[0];
+	unsigned int slot;
 
-/* The limit in a pool; a cgroup that has none has no limit. */
-u64 rdmacg_pool_max_locked(const struct rdmacg_pool *pool, unsigned int slot)
-{
-	lockdep_assert_held(&rdmacg_mutex);
-	return pool ? pool->slots[slot].max : RDMACG_NO_LIMIT;
-}
-
-static bool rdmacg_levels_have_room_locked(struct rdma_cgroup *cg,
-					   struct rdmacg_device *device,
-					   unsigned int slot)
-{
-	struct rdma_cgroup *level;
-	struct rdmacg_pool *pool;
-
-	for (level = cg; rdmacg_parent(level); level = rdmacg_parent(level)) {
-		pool = rdmacg_pool_find_locked(level, device);
-		if (rdmacg_pool_usage_locked(pool, slot) >=
-		    rdmacg_pool_max_locked(pool, slot))
+	if (pool->nr_children || pool->staged || rdmacg_pool_events_locked(pool))
+		return false;
+	/* What is in use has a peak, too. */
+	for (slot = 0; slot < pool->domain->nr_slots; slot++)
+		if (slots[slot].peak || slots[slot].max != RDMACG_NO_LIMIT)
 			return false;
-	}
 	return true;
 }
 
-/* Give back what is idle from @cg up to, but not including, @end. */
-static void rdmacg_levels_give_back_locked(struct rdma_cgroup *cg,
-					   struct rdma_cgroup *end,
-					   struct rdmacg_device *device)
+/* Free the pool and its ancestors, as far as they are idle. */
+static void rdmacg_pool_give_back_locked(struct rdmacg_pool *pool)
 {
-	struct rdma_cgroup *level;
+	struct rdmacg_pool *parent;
 
-	for (level = cg; level != end; level = rdmacg_parent(level))
-		rdmacg_pool_give_back_locked(rdmacg_pool_find_locked(level, device));
-}
-
-/* Make a pool on every level, or on no level that had none. */
-static int rdmacg_levels_get_locked(struct rdma_cgroup *cg,
-				    struct rdmacg_device *device)
-{
-	struct rdma_cgroup *level;
-	struct rdmacg_pool *pool;
-
-	for (level = cg; rdmacg_parent(level); level = rdmacg_parent(level)) {
-		pool = rdmacg_pool_get_locked(level, device);
-		if (IS_ERR(pool)) {
-			rdmacg_levels_give_back_locked(cg, level, device);
-			return PTR_ERR(pool);
-		}
+	for (; pool && rdmacg_pool_is_idle_locked(pool); pool = parent) {
+		parent = pool->parent;
+		rdmacg_pool_free_locked(pool);
 	}
-	return 0;
 }
 
-static int rdmacg_pool_try_charge_locked(struct rdma_cgroup *cg,
-					 struct rdmacg_device *device,
-					 unsigned int slot)
+/* The pool of the closest ancestor that has one; *@missing is the one below it. */
+static struct rdmacg_pool *rdmacg_pool_above_locked(struct rdmacg_domain *domain,
+						    struct rdma_cgroup *cg,
+						    struct rdma_cgroup **missing)
 {
-	struct rdma_cgroup *level;
-	int ret;
+	struct rdmacg_pool *pool = NULL;
 
-	if (!rdmacg_levels_have_room_locked(cg, device, slot))
-		return -EAGAIN;
-	ret = rdmacg_levels_get_locked(cg, device);
-	if (ret)
-		return ret;
-	for (level = cg; rdmacg_parent(level); level = rdmacg_parent(level))
-		rdmacg_pool_find_locked(level, device)->slots[slot].usage++;
-	return 0;
-}
-
-/* Charge one unit to @cg and its ancestors. 0, -EAGAIN or -ENOMEM. */
-int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
-			   unsigned int slot)
-{
-	int ret;
-
-	mutex_lock(&rdmacg_mutex);
-	ret = rdmacg_pool_try_charge_locked(cg, device, slot);
-	mutex_unlock(&rdmacg_mutex);
-	return ret;
-}
-
-/* Undo one rdmacg_pool_try_charge() that succeeded. */
-void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
-			  unsigned int slot)
-{
-	struct rdma_cgroup *level;
-	struct rdmacg_pool *pool;
-
-	mutex_lock(&rdmacg_mutex);
-	for (level = cg; rdmacg_parent(level); level = rdmacg_parent(level)) {
-		pool = rdmacg_pool_find_locked(level, device);
-		if (WARN_ON_ONCE(!rdmacg_pool_usage_locked(pool, slot)))
-			break;
-		pool->slots[slot].usage--;
-		rdmacg_pool_give_back_locked(pool);
+	lockdep_assert_held(&domain->lock);
+	while (cg != domain->top) {
+		*missing = cg;
+		cg = rdmacg_parent(cg);
+		pool = rdmacg_pool_find(cg, domain->id);
+		if (pool)
+			return pool;
 	}
-	mutex_unlock(&rdmacg_mutex);
+	*missing = cg;
+	return NULL;
 }
 
 /*
- * Nobody can read or write the cgroup's files any more, and no process is in
- * it: its limits go, and each pool goes with the last object in it.
+ * Find the pool or make one, with what is missing above it. Whoever has no use
+ * for it in the end gives it back.
  */
-void rdmacg_pools_offline(struct rdma_cgroup *cg)
+static struct rdmacg_pool *rdmacg_pool_get_locked(struct rdmacg_domain *domain,
+						  struct rdma_cgroup *cg)
+{
+	struct rdmacg_pool *pool = rdmacg_pool_find(cg, domain->id);
+	struct rdmacg_pool *above;
+	struct rdma_cgroup *missing;
+
+	while (!pool) {
+		above = rdmacg_pool_above_locked(domain, cg, &missing);
+		pool = rdmacg_pool_add_locked(domain, missing, above);
+		if (IS_ERR(pool)) {
+			rdmacg_pool_give_back_locked(above);
+			return pool;
+		}
+		if (missing != cg)
+			pool = NULL;
+	}
+	return pool;
+}
+
+/*
+ * Whoever holds a domain's lock needs it for some ten nanoseconds and often wants
+ * it again at once. Waiters that poll it, as mutex_lock() does, take the cache
+ * line away each time, and the lines of the counters follow the lock from one
+ * processor to the other for every charge. So look again only after a while, in
+ * which the holder does a run of charges, and then queue up.
+ */
+static void rdmacg_domain_lock_contended(struct rdmacg_domain *domain)
+{
+	unsigned int tries, pauses;
+
+	for (tries = 0; tries < 8 && !need_resched(); tries++) {
+		for (pauses = 0; pauses < 32; pauses++)
+			cpu_relax();
+		if (mutex_trylock(&domain->lock))
+			return;
+	}
+	mutex_lock(&domain->lock);
+}
+
+static void rdmacg_domain_lock(struct rdmacg_domain *domain)
+{
+	if (!mutex_trylock(&domain->lock))
+		rdmacg_domain_lock_contended(domain);
+}
+
+/*
+ * Find a pool and lock its domain; NULL if there is none, and nothing is locked.
+ * Neither the cgroup nor the device may go away meanwhile.
+ */
+struct rdmacg_pool *rdmacg_pool_lock(struct rdma_cgroup *cg, u32 id)
+{
+	struct rdmacg_domain *domain;
+	struct rdmacg_pool *pool;
+	bool locked;
+
+	/* The pool may be given back until its domain is locked. */
+	rcu_read_lock();
+	pool = rdmacg_pool_find(cg, id);
+	if (unlikely(!pool)) {
+		rcu_read_unlock();
+		return NULL;
+	}
+	domain = pool->domain;
+	locked = mutex_trylock(&domain->lock);
+	if (likely(locked && !pool->dead)) {
+		rcu_read_unlock();
+		return pool;
+	}
+	rcu_read_unlock();
+
+	/* The domain stays while cgroup and device do. */
+	if (!locked)
+		rdmacg_domain_lock_contended(domain);
+	pool = rdmacg_pool_find(cg, id);
+	if (!pool)
+		mutex_unlock(&domain->lock);
+	return pool;
+}
+
+void rdmacg_pool_unlock(struct rdmacg_pool *pool)
+{
+	mutex_unlock(&pool->domain->lock);
+}
+
+/* The same for a cgroup that may have no pool yet. */
+static struct rdmacg_pool *rdmacg_pool_lock_new(struct rdma_cgroup *cg,
+						struct rdmacg_desc *desc)
+{
+	struct rdmacg_domain *domain = rdmacg_domain_get(cg->top, desc);
+	struct rdmacg_pool *pool;
+
+	if (IS_ERR(domain))
+		return ERR_CAST(domain);
+	rdmacg_domain_lock(domain);
+	pool = rdmacg_pool_get_locked(domain, cg);
+	if (IS_ERR(pool))
+		mutex_unlock(&domain->lock);
+	return pool;
+}
+
+/*
+ * Make sure that the cgroup has a pool until rdmacg_pools_unstage_locked().
+ * 0 or -ENOMEM.
+ */
+int rdmacg_pool_stage_locked(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
+{
+	struct rdmacg_domain *domain = rdmacg_domain_get_locked(cg->top, desc);
+	struct rdmacg_pool *pool;
+
+	if (IS_ERR(domain))
+		return PTR_ERR(domain);
+	rdmacg_domain_lock(domain);
+	pool = rdmacg_pool_get_locked(domain, cg);
+	if (!IS_ERR(pool))
+		pool->staged = true;
+	mutex_unlock(&domain->lock);
+	return PTR_ERR_OR_ZERO(pool);
+}
+
+void rdmacg_pools_unstage_locked(struct rdma_cgroup *cg)
+{
+	struct rdmacg_domain *domain;
+	struct rdmacg_pool *pool;
+	unsigned long id;
+
+	lockdep_assert_held(&rdmacg_mutex);
+	xa_for_each(&cg->pools, id, pool) {
+		pool = rdmacg_pool_lock(cg, id);
+		if (!pool)
+			continue;
+		domain = pool->domain;
+		pool->staged = false;
+		rdmacg_pool_give_back_locked(pool);
+		mutex_unlock(&domain->lock);
+	}
+}
+
+void rdmacg_pool_set_max_locked(struct rdmacg_pool *pool, unsigned int slot, u64 max)
+{
+	lockdep_assert_held(&pool->domain->lock);
+	WRITE_ONCE(pool->levels[0][slot].max, max);
+}
+
+/*
+ * Neither sum can wrap: usage and amount are at most RDMACG_NO_LIMIT, which is
+ * S64_MAX. A usage above its limit, which was lowered under it, has no room.
+ */
+static bool rdmacg_slot_has_room(const struct rdmacg_slot *slot, u64 amount)
+{
+	return slot->usage + amount <= slot->max;
+}
+
+static void rdmacg_slot_add(struct rdmacg_slot *slot, u64 amount)
+{
+	u64 usage = slot->usage + amount;
+
+	WRITE_ONCE(slot->usage, usage);
+	if (usage > slot->peak)
+		WRITE_ONCE(slot->peak, usage);
+}
+
+static void rdmacg_slot_sub(struct rdmacg_slot *slot, u64 amount)
+{
+	/* Our caller uncharges what it never charged. */
+	if (WARN_ON_ONCE(slot->usage < amount))
+		amount = slot->usage;
+	WRITE_ONCE(slot->usage, slot->usage - amount);
+}
+
+/* The levels that have room, counted up to the first that has none. */
+static unsigned int rdmacg_levels_with_room_locked(const struct rdmacg_pool *pool,
+						   const struct rdmacg_charge *charge)
+{
+	unsigned int level;
+
+	lockdep_assert_held(&pool->domain->lock);
+	for (level = 0; level < pool->nr_levels; level++)
+		if (!rdmacg_slot_has_room(&pool->levels[level][charge->slot], charge->amount))
+			break;
+	return level;
+}
+
+/* Charge all or nothing. Says what stood in the way if it returns -EAGAIN. */
+static int rdmacg_charge_levels_locked(struct rdmacg_pool *pool,
+				       const struct rdmacg_charge *set,
+				       unsigned int count,
+				       struct rdmacg_refusal *refusal)
+{
+	const struct rdmacg_charge *charge;
+	unsigned int level;
+
+	for (charge = set; charge < set + count; charge++) {
+		level = rdmacg_levels_with_room_locked(pool, charge);
+		if (level == pool->nr_levels)
+			continue;
+		refusal->slot = charge->slot;
+		refusal->level = level;
+		return -EAGAIN;
+	}
+	for (charge = set; charge < set + count; charge++)
+		for (level = 0; level < pool->nr_levels; level++)
+			rdmacg_slot_add(&pool->levels[level][charge->slot], charge->amount);
+	return 0;
+}
+
+static void rdmacg_uncharge_levels_locked(struct rdmacg_pool *pool,
+					  const struct rdmacg_charge *set,
+					  unsigned int count)
+{
+	const struct rdmacg_charge *charge;
+	unsigned int level;
+
+	lockdep_assert_held(&pool->domain->lock);
+	for (charge = set; charge < set + count; charge++)
+		for (level = 0; level < pool->nr_levels; level++)
+			rdmacg_slot_sub(&pool->levels[level][charge->slot], charge->amount);
+}
+
+static void rdmacg_count(u64 *counter)
+{
+	WRITE_ONCE(*counter, *counter + 1);
+}
+
+/* The pool's counters for a slot; made with the first event. NULL: no memory. */
+static struct rdmacg_events *rdmacg_pool_slot_events_locked(struct rdmacg_pool *pool,
+							    unsigned int slot)
+{
+	struct rdmacg_events *events = rdmacg_pool_events_locked(pool);
+
+	if (!events) {
+		events = kcalloc(pool->domain->nr_slots, sizeof(*events), GFP_KERNEL);
+		if (!events)
+			return NULL;
+		rcu_assign_pointer(pool->events, events);
+	}
+	return &events[slot];
+}
+
+/*
+ * Count a refusal in the pool that was to pay and in its ancestors. Where there
+ * is no memory for that, it is not counted: refusing is what matters.
+ */
+static void rdmacg_count_refusal_locked(struct rdmacg_pool *pool,
+					const struct rdmacg_refusal *refusal)
+{
+	struct rdmacg_events *events;
+	unsigned int level;
+
+	for (level = 0; pool; pool = pool->parent, level++) {
+		events = rdmacg_pool_slot_events_locked(pool, refusal->slot);
+		if (!events)
+			continue;
+		rdmacg_count(&events->alloc_fail);
+		if (level == 0)
+			rdmacg_count(&events->local_alloc_fail);
+		if (level >= refusal->level)
+			rdmacg_count(&events->max);
+		if (level == refusal->level)
+			rdmacg_count(&events->local_max);
+	}
+}
+
+/*
+ * Charge @set to @cg and its ancestors. 0, -ENOMEM, or -EAGAIN: then *@refusal
+ * says where there was no room.
+ */
+int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
+			   const struct rdmacg_charge *set, unsigned int count,
+			   struct rdmacg_refusal *refusal)
+{
+	struct rdmacg_domain *domain;
+	struct rdmacg_pool *pool;
+	int ret;
+
+	if (!cg->top)
+		return 0;
+	pool = rdmacg_pool_lock(cg, device->id);
+	if (unlikely(!pool)) {
+		pool = rdmacg_pool_lock_new(cg, device->desc);
+		if (IS_ERR(pool))
+			return PTR_ERR(pool);
+	}
+	domain = pool->domain;
+	ret = rdmacg_charge_levels_locked(pool, set, count, refusal);
+	if (unlikely(ret)) {
+		rdmacg_count_refusal_locked(pool, refusal);
+		rdmacg_pool_give_back_locked(pool);
+	}
+	mutex_unlock(&domain->lock);
+	return ret;
+}
+
+/* Undo a rdmacg_pool_try_charge() that succeeded. */
+void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
+			  const struct rdmacg_charge *set, unsigned int count)
 {
 	struct rdmacg_pool *pool;
-	unsigned int slot;
+
+	if (!cg->top)
+		return;
+	pool = rdmacg_pool_lock(cg, device->id);
+	if (WARN_ON_ONCE(!pool))
+		return;
+	rdmacg_uncharge_levels_locked(pool, set, count);
+	rdmacg_pool_unlock(pool);
+}
+
+static void rdmacg_cgroup_pools_free_locked(struct rdma_cgroup *cg)
+{
+	struct rdmacg_domain *domain;
+	struct rdmacg_pool *pool;
+	unsigned long id;
+
+	lockdep_assert_held(&rdmacg_mutex);
+	xa_for_each(&cg->pools, id, pool) {
+		domain = pool->domain;
+		mutex_lock(&domain->lock);
+		rdmacg_pool_free_locked(pool);
+		mutex_unlock(&domain->lock);
+	}
+}
+
+/*
+ * The last reference to the cgroup is gone: nothing is charged to it, and its
+ * children went before it.
+ */
+void rdmacg_pools_free(struct rdma_cgroup *cg)
+{
+	struct rdmacg_domain *domain;
 	unsigned long id;
 
 	mutex_lock(&rdmacg_mutex);
-	xa_for_each(&cg->pools, id, pool) {
-		for (slot = 0; slot < RDMACG_RESOURCE_MAX; slot++)
-			rdmacg_pool_set_max_locked(pool, slot, RDMACG_NO_LIMIT);
-		rdmacg_pool_give_back_locked(pool);
-	}
+	rdmacg_cgroup_pools_free_locked(cg);
+	xa_for_each(&cg->domains, id, domain)
+		rdmacg_domain_free_locked(domain);
 	mutex_unlock(&rdmacg_mutex);
 }
 
-/* Free the device's pools in all cgroups. */
-void rdmacg_pools_free_locked(struct rdmacg_device *device)
+/* The device goes: nothing is charged on it in any cgroup. */
+void rdmacg_domains_free_locked(struct rdmacg_desc *desc)
 {
+	struct rdmacg_domain *domain, *next_domain;
 	struct rdmacg_pool *pool, *next;
 
 	lockdep_assert_held(&rdmacg_mutex);
-	list_for_each_entry_safe(pool, next, &device->pools, device_node)
-		rdmacg_pool_free_locked(pool);
+	list_for_each_entry_safe(domain, next_domain, &desc->domains, desc_node) {
+		mutex_lock(&domain->lock);
+		list_for_each_entry_safe_reverse(pool, next, &domain->pools, domain_node)
+			rdmacg_pool_free_locked(pool);
+		mutex_unlock(&domain->lock);
+		rdmacg_domain_free_locked(domain);
+	}
 }

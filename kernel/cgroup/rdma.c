@@ -9,6 +9,7 @@
  * nothing. A charge that finds no room fails with EAGAIN. A limit set below the
  * usage refuses new objects and takes none away.
  */
+#include <linux/bits.h>
 #include <linux/err.h>
 #include <linux/export.h>
 #include <linux/sizes.h>
@@ -16,80 +17,100 @@
 
 #include "rdma-internal.h"
 
-/*
- * All registered devices, by id. Ids grow, so that files list the devices in the
- * order of their registration. rdmacg_mutex.
- */
-static DEFINE_XARRAY_ALLOC1(rdmacg_devices);
-static u32 rdmacg_next_id;
-
-/**
- * rdmacg_register_device() - let a device take part in accounting
- * @device: the device, with its name and index set
- *
- * To be called before anything can be charged on the device. The caller keeps
- * @device until rdmacg_unregister_device() has returned.
- *
- * Context: Process context; may sleep.
- * Return: 0, or -ENOMEM; after a failure there is nothing to undo.
- */
-int rdmacg_register_device(struct rdmacg_device *device)
+/* Wake whoever waits for the files that a refusal of @cg's charge has changed. */
+static void rdmacg_notify_refusal(struct rdma_cgroup *cg, struct rdmacg_device *device,
+				  const struct rdmacg_refusal *refusal)
 {
+	enum rdmacg_class class = device->desc->resources[refusal->slot].class;
+	unsigned int level;
+
+	for (level = 0; rdmacg_parent(cg); cg = rdmacg_parent(cg), level++) {
+		cgroup_file_notify(&cg->events_file[class]);
+		if (level == 0 || level == refusal->level)
+			cgroup_file_notify(&cg->events_local_file[class]);
+	}
+}
+
+/* Each slot exists, none is there twice, and the amounts are ones to count. */
+static bool rdmacg_set_is_valid(const struct rdmacg_device *device,
+				const struct rdmacg_charge *set, unsigned int count)
+{
+	const struct rdmacg_charge *charge;
+	u64 seen = 0;
+
+	for (charge = set; charge < set + count; charge++) {
+		if (charge->slot >= device->nr_slots || seen & BIT_ULL(charge->slot) ||
+		    charge->amount - 1 >= RDMACG_NO_LIMIT)
+			return false;
+		seen |= BIT_ULL(charge->slot);
+	}
+	return seen;
+}
+
+/* Charge @cg, to which the caller holds a reference. */
+static __always_inline int rdmacg_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
+			 const struct rdmacg_charge *set, unsigned int count)
+{
+	struct rdmacg_refusal refusal;
 	int ret;
 
-	INIT_LIST_HEAD(&device->pools);
-	mutex_lock(&rdmacg_mutex);
-	ret = xa_alloc_cyclic(&rdmacg_devices, &device->id, device, xa_limit_31b,
-			      &rdmacg_next_id, GFP_KERNEL);
-	mutex_unlock(&rdmacg_mutex);
-	return ret < 0 ? ret : 0;
+	if (!rdmacg_set_is_valid(device, set, count))
+		return -EINVAL;
+	ret = rdmacg_pool_try_charge(cg, device, set, count, &refusal);
+	if (ret == -EAGAIN)
+		rdmacg_notify_refusal(cg, device, &refusal);
+	return ret;
 }
-EXPORT_SYMBOL(rdmacg_register_device);
 
 /**
- * rdmacg_unregister_device() - end a device's part in accounting
- * @device: a registered device on which nothing is charged any more
+ * rdmacg_get_current() - the cgroup of the current process
  *
- * The device's limits in all cgroups go with it. The caller may free @device
- * afterwards.
+ * For work that is done later or elsewhere on behalf of this process.
  *
- * Context: Process context; may sleep.
+ * Context: Process context.
+ * Return: the cgroup, with a reference that the caller hands to rdmacg_put().
  */
-void rdmacg_unregister_device(struct rdmacg_device *device)
+struct rdma_cgroup *rdmacg_get_current(void)
 {
-	mutex_lock(&rdmacg_mutex);
-	rdmacg_pools_free_locked(device);
-	xa_erase(&rdmacg_devices, device->id);
-	/* No pool has this key: a late uncharge warns instead of hitting a pool. */
-	device->id = 0;
-	mutex_unlock(&rdmacg_mutex);
+	return rdmacg_from_css(task_get_css(current, rdma_cgrp_id));
 }
-EXPORT_SYMBOL(rdmacg_unregister_device);
+EXPORT_SYMBOL(rdmacg_get_current);
 
 /**
- * rdmacg_try_charge() - charge one unit of a resource to the current process
+ * rdmacg_put() - drop a reference of rdmacg_get_current()
+ * @cg: the cgroup
+ *
+ * Context: Any context.
+ */
+void rdmacg_put(struct rdma_cgroup *cg)
+{
+	css_put(&cg->css);
+}
+EXPORT_SYMBOL(rdmacg_put);
+
+/**
+ * rdmacg_try_charge_set() - charge several resources to the current process
  * @owner: set on success to the cgroup that pays
  * @device: a registered device
- * @index: the resource
+ * @set: the resources and amounts, each resource once, amounts from 1 to
+ *	RDMACG_NO_LIMIT
+ * @count: number of charges in @set
  *
- * On success @owner is pinned until it is handed to rdmacg_uncharge(), which has
- * to happen once, from any process. On failure @owner is left as it was.
+ * All of @set is charged or nothing. On success @owner is pinned until it is
+ * handed to rdmacg_uncharge_set(), which has to happen once, from any process.
+ * On failure @owner is left as it was.
  *
  * Context: Process context; may sleep.
  * Return: 0, or -EAGAIN if a limit of the cgroup or of an ancestor stands in the
- * way, -ENOMEM, or -EINVAL for an @index that is no resource.
+ * way, -ENOMEM, or -EINVAL for an empty @set, a slot that @device does not have, a
+ * slot that is there twice, or an amount out of range.
  */
-int rdmacg_try_charge(struct rdma_cgroup **owner, struct rdmacg_device *device,
-		      enum rdmacg_resource_type index)
+int rdmacg_try_charge_set(struct rdma_cgroup **owner, struct rdmacg_device *device,
+			  const struct rdmacg_charge *set, unsigned int count)
 {
-	struct rdma_cgroup *cg;
-	int ret;
+	struct rdma_cgroup *cg = rdmacg_from_css(task_get_css(current, rdma_cgrp_id));
+	int ret = rdmacg_charge(cg, device, set, count);
 
-	if (index >= RDMACG_RESOURCE_MAX)
-		return -EINVAL;
-
-	cg = rdmacg_from_css(task_get_css(current, rdma_cgrp_id));
-	ret = rdmacg_pool_try_charge(cg, device, index);
 	if (ret) {
 		css_put(&cg->css);
 		return ret;
@@ -97,107 +118,186 @@ int rdmacg_try_charge(struct rdma_cgroup **owner, struct rdmacg_device *device,
 	*owner = cg;
 	return 0;
 }
+EXPORT_SYMBOL(rdmacg_try_charge_set);
+
+/**
+ * rdmacg_try_charge_cgroup() - charge several resources to a given cgroup
+ * @cg: the cgroup that pays, such as rdmacg_get_current() returned or an earlier
+ *	charge made the owner; the caller's reference stays the caller's
+ * @device: a registered device
+ * @set: the resources and amounts, each resource once, amounts from 1 to
+ *	RDMACG_NO_LIMIT
+ * @count: number of charges in @set
+ *
+ * For a kernel thread that works for a user's request. On success @cg is pinned
+ * once more until it is handed to rdmacg_uncharge_set(), which has to happen
+ * once. @cg may have been removed meanwhile: its limits and those of its
+ * ancestors still hold.
+ *
+ * Context: Process context; may sleep.
+ * Return: as rdmacg_try_charge_set().
+ */
+int rdmacg_try_charge_cgroup(struct rdma_cgroup *cg, struct rdmacg_device *device,
+			     const struct rdmacg_charge *set, unsigned int count)
+{
+	int ret = rdmacg_charge(cg, device, set, count);
+
+	if (!ret)
+		css_get(&cg->css);
+	return ret;
+}
+EXPORT_SYMBOL(rdmacg_try_charge_cgroup);
+
+/**
+ * rdmacg_uncharge_set() - give back what one charge of a set took
+ * @owner: the cgroup that paid; the charge's reference to it is consumed
+ * @device: the same device, still registered
+ * @set: the same resources and amounts
+ * @count: number of charges in @set
+ *
+ * Context: Process context; may sleep.
+ */
+void rdmacg_uncharge_set(struct rdma_cgroup *owner, struct rdmacg_device *device,
+			 const struct rdmacg_charge *set, unsigned int count)
+{
+	if (!WARN_ON_ONCE(!rdmacg_set_is_valid(device, set, count)))
+		rdmacg_pool_uncharge(owner, device, set, count);
+	css_put(&owner->css);
+}
+EXPORT_SYMBOL(rdmacg_uncharge_set);
+
+/**
+ * rdmacg_try_charge() - charge one unit of a resource to the current process
+ * @owner: set on success to the cgroup that pays
+ * @device: a registered device
+ * @index: the slot of the resource
+ *
+ * On success @owner is pinned until it is handed to rdmacg_uncharge(), which has
+ * to happen once, from any process. On failure @owner is left as it was.
+ *
+ * Context: Process context; may sleep.
+ * Return: as rdmacg_try_charge_set().
+ */
+int rdmacg_try_charge(struct rdma_cgroup **owner, struct rdmacg_device *device,
+		      enum rdmacg_resource_type index)
+{
+	const struct rdmacg_charge charge = { .slot = index, .amount = 1 };
+
+	return rdmacg_try_charge_set(owner, device, &charge, 1);
+}
 EXPORT_SYMBOL(rdmacg_try_charge);
 
 /**
  * rdmacg_uncharge() - give back what rdmacg_try_charge() took
  * @owner: the cgroup that it returned; the reference is consumed
  * @device: the same device, still registered
- * @index: the same resource
+ * @index: the same slot
  *
  * Context: Process context; may sleep.
  */
 void rdmacg_uncharge(struct rdma_cgroup *owner, struct rdmacg_device *device,
 		     enum rdmacg_resource_type index)
 {
-	if (index >= RDMACG_RESOURCE_MAX)
-		return;
+	const struct rdmacg_charge charge = { .slot = index, .amount = 1 };
 
-	rdmacg_pool_uncharge(owner, device, index);
-	css_put(&owner->css);
+	rdmacg_uncharge_set(owner, device, &charge, 1);
 }
 EXPORT_SYMBOL(rdmacg_uncharge);
 
 /*
- * Count the devices of that name, of those with that index if there is one. The
- * last of them goes to *@device.
+ * Set the limits of one line in @pool, whose domain is locked; with no pool only
+ * check that the device has the keys. An empty key stands for the whole class.
  */
-static unsigned int rdmacg_match_locked(const char *name, size_t len, const u32 *index,
-					struct rdmacg_device **device)
+static int rdmacg_set_limits(const struct rdmacg_desc *desc, enum rdmacg_class class,
+			     const char *limits, struct rdmacg_pool *pool)
 {
-	struct rdmacg_device *candidate;
-	unsigned int matches = 0;
-	unsigned long id;
+	struct rdmacg_word key;
+	unsigned int slot;
+	bool found;
+	u64 max;
 
-	lockdep_assert_held(&rdmacg_mutex);
-	xa_for_each(&rdmacg_devices, id, candidate) {
-		if (strlen(candidate->name) != len || memcmp(candidate->name, name, len))
-			continue;
-		if (index && *index != candidate->index)
-			continue;
-		*device = candidate;
-		matches++;
+	while (rdmacg_parse_limit(&limits, &key, &max) > 0) {
+		found = false;
+		for (slot = 0; slot < desc->nr_slots; slot++) {
+			if (desc->resources[slot].class != class ||
+			    (key.len && !rdmacg_word_is(key, desc->resources[slot].name)))
+				continue;
+			found = true;
+			if (pool)
+				rdmacg_pool_set_max_locked(pool, slot, max);
+		}
+		if (!found)
+			return -EINVAL;
 	}
-	return matches;
+	return 0;
 }
 
-/* The pool that a line of limits is about; made if the cgroup has none there. */
-static struct rdmacg_pool *rdmacg_line_pool_locked(struct rdma_cgroup *cg,
-						   const struct rdmacg_line *line)
+static struct rdmacg_desc *rdmacg_line_device_locked(const struct rdmacg_line *line)
 {
-	const u32 *index = line->has_index ? &line->index : NULL;
-	struct rdmacg_device *device;
-
-	switch (rdmacg_match_locked(line->name, line->name_len, index, &device)) {
-	case 0:
-		return ERR_PTR(-ENODEV);
-	case 1:
-		return rdmacg_pool_get_locked(cg, device);
-	default:
-		return ERR_PTR(-ENOTUNIQ);
-	}
+	return rdmacg_desc_find_locked(line->name, line->name_len,
+				       line->has_index ? &line->index : NULL);
 }
 
-/* Everything that can fail in a write: syntax, devices, memory for pools. */
-static int rdmacg_stage_max_locked(struct rdma_cgroup *cg, const char *text)
+/* Everything that can fail in a write: syntax, devices, keys, memory for pools. */
+static int rdmacg_stage_max_locked(struct rdma_cgroup *cg, enum rdmacg_class class,
+				   const char *text)
 {
 	struct rdmacg_line line;
-	struct rdmacg_pool *pool;
+	struct rdmacg_desc *desc;
 	bool empty = true;
-	unsigned int slot;
 	int ret;
 
 	while ((ret = rdmacg_parse_line(&text, &line)) > 0) {
-		pool = rdmacg_line_pool_locked(cg, &line);
-		if (IS_ERR(pool))
-			return PTR_ERR(pool);
-		for_each_set_bit(slot, &line.given, RDMACG_RESOURCE_MAX)
-			pool->slots[slot].staged = line.max[slot];
+		desc = rdmacg_line_device_locked(&line);
+		if (IS_ERR(desc))
+			return PTR_ERR(desc);
+		ret = rdmacg_set_limits(desc, class, line.limits, NULL) ?:
+		      rdmacg_pool_stage_locked(cg, desc);
+		if (ret)
+			return ret;
 		empty = false;
 	}
 	return empty ? -EINVAL : ret;
 }
 
-/* Set the limits that @text holds, all of them or, on an error, none. */
-int rdmacg_set_max(struct rdma_cgroup *cg, const char *text)
+/* All of @text is staged: each line has a device and a pool. */
+static void rdmacg_apply_max_locked(struct rdma_cgroup *cg, enum rdmacg_class class,
+				    const char *text)
 {
+	struct rdmacg_line line;
+	struct rdmacg_desc *desc;
 	struct rdmacg_pool *pool;
-	unsigned int slot;
-	unsigned long id;
+
+	while (rdmacg_parse_line(&text, &line) > 0) {
+		desc = rdmacg_line_device_locked(&line);
+		pool = rdmacg_pool_lock(cg, desc->id);
+		rdmacg_set_limits(desc, class, line.limits, pool);
+		rdmacg_pool_unlock(pool);
+	}
+}
+
+/* Set the limits that @text holds, all of them or, on an error, none. */
+int rdmacg_set_max(struct rdma_cgroup *cg, enum rdmacg_class class, const char *text)
+{
 	int ret;
 
 	mutex_lock(&rdmacg_mutex);
-	ret = rdmacg_stage_max_locked(cg, text);
-	xa_for_each(&cg->pools, id, pool) {
-		for (slot = 0; slot < RDMACG_RESOURCE_MAX; slot++)
-			rdmacg_pool_set_max_locked(pool, slot,
-						   ret ? pool->slots[slot].max :
-							 pool->slots[slot].staged);
-		/* It was made for nothing, or it has lost its last limit. */
-		rdmacg_pool_give_back_locked(pool);
-	}
+	ret = rdmacg_stage_max_locked(cg, class, text);
+	if (!ret)
+		rdmacg_apply_max_locked(cg, class, text);
+	rdmacg_pools_unstage_locked(cg);
 	mutex_unlock(&rdmacg_mutex);
 	return ret;
+}
+
+static enum rdmacg_class rdmacg_file_class(const struct cftype *file)
+{
+	return file->private / RDMACG_FILES;
+}
+
+static enum rdmacg_file rdmacg_file_kind(const struct cftype *file)
+{
+	return file->private % RDMACG_FILES;
 }
 
 static ssize_t rdmacg_max_write(struct kernfs_open_file *of, char *buf,
@@ -208,51 +308,120 @@ static ssize_t rdmacg_max_write(struct kernfs_open_file *of, char *buf,
 	/* The text may end in the buffer's NUL and hold no other. */
 	if (strlen(buf) != nbytes)
 		return -EINVAL;
-	ret = rdmacg_set_max(rdmacg_from_css(of_css(of)), buf);
+	ret = rdmacg_set_max(rdmacg_from_css(of_css(of)), rdmacg_file_class(of_cft(of)),
+			     buf);
 	return ret ?: nbytes;
 }
 
-/* One line for each device, with what @value finds in the cgroup's pool there. */
-void rdmacg_show(struct seq_file *sf, struct rdma_cgroup *cg,
-		 u64 (*value)(const struct rdmacg_pool *pool, unsigned int slot))
+static void rdmacg_print_slot(struct seq_file *sf, enum rdmacg_file file, const char *key,
+			      const struct rdmacg_slot *slot)
 {
-	struct rdmacg_device *device, *namesake;
-	struct rdmacg_pool *pool;
-	unsigned int slot;
-	unsigned long id;
-	bool unique;
+	if (file == RDMACG_FILE_MAX)
+		rdmacg_print_value(sf, key, "", READ_ONCE(slot->max));
+	else if (file == RDMACG_FILE_CURRENT)
+		rdmacg_print_value(sf, key, "", READ_ONCE(slot->usage));
+	else
+		rdmacg_print_value(sf, key, "", READ_ONCE(slot->peak));
+}
 
-	mutex_lock(&rdmacg_mutex);
-	xa_for_each(&rdmacg_devices, id, device) {
-		pool = rdmacg_pool_find_locked(cg, device);
-		unique = rdmacg_match_locked(device->name, strlen(device->name), NULL,
-					     &namesake) == 1;
-		rdmacg_print_device(sf, device, unique);
-		for (slot = 0; slot < RDMACG_RESOURCE_MAX; slot++)
-			rdmacg_print_value(sf, rdmacg_resource_names[slot],
-					   value(pool, slot));
-		seq_putc(sf, '\n');
+static void rdmacg_print_events(struct seq_file *sf, enum rdmacg_file file, const char *key,
+				const struct rdmacg_events *events)
+{
+	bool local = file == RDMACG_FILE_EVENTS_LOCAL;
+
+	rdmacg_print_value(sf, key, ".max",
+			   READ_ONCE(*(local ? &events->local_max : &events->max)));
+	rdmacg_print_value(sf, key, ".alloc_fail",
+			   READ_ONCE(*(local ? &events->local_alloc_fail : &events->alloc_fail)));
+}
+
+/* What @file says of one resource; @pool is NULL where the cgroup has none. */
+static void rdmacg_print_resource(struct seq_file *sf, enum rdmacg_file file,
+				  const struct rdmacg_resource *resource,
+				  const struct rdmacg_pool *pool, unsigned int slot)
+{
+	static const struct rdmacg_slot unused = { .max = RDMACG_NO_LIMIT };
+	static const struct rdmacg_events none;
+	const struct rdmacg_events *events;
+
+	switch (file) {
+	case RDMACG_FILE_CAPACITY:
+		rdmacg_print_value(sf, resource->name, "", resource->capacity);
+		break;
+	case RDMACG_FILE_EVENTS:
+	case RDMACG_FILE_EVENTS_LOCAL:
+		events = pool ? rcu_dereference(pool->events) : NULL;
+		rdmacg_print_events(sf, file, resource->name, events ? &events[slot] : &none);
+		break;
+	default:
+		rdmacg_print_slot(sf, file, resource->name,
+				  pool ? &pool->levels[0][slot] : &unused);
 	}
-	mutex_unlock(&rdmacg_mutex);
 }
 
-static int rdmacg_max_show(struct seq_file *sf, void *v)
+/*
+ * The line of a device: its resources of @class, or of every class. A device that
+ * has none has no line. To be called under RCU.
+ */
+void rdmacg_show_line(struct seq_file *sf, struct rdma_cgroup *cg,
+		      const struct rdmacg_desc *desc, enum rdmacg_class class,
+		      enum rdmacg_file file)
 {
-	rdmacg_show(sf, rdmacg_from_css(seq_css(sf)), rdmacg_pool_max_locked);
+	const struct rdmacg_pool *pool = rdmacg_pool_find(cg, desc->id);
+	const struct rdmacg_name *name = rcu_dereference(desc->name);
+	const struct rdmacg_resource *resource;
+	bool empty = true;
+	unsigned int slot;
+
+	for (slot = 0; slot < desc->nr_slots; slot++) {
+		resource = &desc->resources[slot];
+		if (file != RDMACG_FILE_CAPACITY && resource->class != class)
+			continue;
+		if (empty)
+			rdmacg_print_device(sf, name->text, READ_ONCE(name->nr_devices) == 1,
+					    desc->index);
+		rdmacg_print_resource(sf, file, resource, pool, slot);
+		empty = false;
+	}
+	if (!empty)
+		seq_putc(sf, '\n');
+}
+
+/*
+ * The files have one line for each device, in the order of their registration.
+ * Each line is shown under RCU, so that neither its device nor its pool is freed
+ * meanwhile.
+ */
+static int rdmacg_seq_show(struct seq_file *sf, void *v)
+{
+	struct rdma_cgroup *cg = rdmacg_from_css(seq_css(sf));
+	const struct cftype *file = seq_cft(sf);
+	struct rdmacg_desc *desc;
+	unsigned long id;
+
+	for (id = 0; !seq_has_overflowed(sf); id++) {
+		rcu_read_lock();
+		desc = rdmacg_desc_next(&id);
+		if (desc)
+			rdmacg_show_line(sf, cg, desc, rdmacg_file_class(file),
+					 rdmacg_file_kind(file));
+		rcu_read_unlock();
+		if (!desc)
+			break;
+		cond_resched();
+	}
 	return 0;
 }
 
-static int rdmacg_current_show(struct seq_file *sf, void *v)
-{
-	rdmacg_show(sf, rdmacg_from_css(seq_css(sf)), rdmacg_pool_usage_locked);
-	return 0;
-}
+#define RDMACG_FILE(_name, _class, _file)				\
+	.name		= _name,					\
+	.private	= (_class) * RDMACG_FILES + (_file),		\
+	.seq_show	= rdmacg_seq_show
 
 static struct cftype rdmacg_files[] = {
 	{
-		.name = "max",
+		RDMACG_FILE("max", RDMACG_CLASS_HCA, RDMACG_FILE_MAX),
 		.write = rdmacg_max_write,
-		.seq_show = rdmacg_max_show,
 		.flags = CFTYPE_NOT_ON_ROOT,
 		/*
 		 * What cat(1) of coreutils 9.5 writes at once, so that a saved
@@ -261,9 +430,26 @@ static struct cftype rdmacg_files[] = {
 		.max_write_len = SZ_256K,
 	},
 	{
-		.name = "current",
-		.seq_show = rdmacg_current_show,
+		RDMACG_FILE("current", RDMACG_CLASS_HCA, RDMACG_FILE_CURRENT),
 		.flags = CFTYPE_NOT_ON_ROOT,
+	},
+	{
+		RDMACG_FILE("peak", RDMACG_CLASS_HCA, RDMACG_FILE_PEAK),
+		.flags = CFTYPE_NOT_ON_ROOT,
+	},
+	{
+		RDMACG_FILE("events", RDMACG_CLASS_HCA, RDMACG_FILE_EVENTS),
+		.file_offset = offsetof(struct rdma_cgroup, events_file[RDMACG_CLASS_HCA]),
+		.flags = CFTYPE_NOT_ON_ROOT,
+	},
+	{
+		RDMACG_FILE("events.local", RDMACG_CLASS_HCA, RDMACG_FILE_EVENTS_LOCAL),
+		.file_offset = offsetof(struct rdma_cgroup, events_local_file[RDMACG_CLASS_HCA]),
+		.flags = CFTYPE_NOT_ON_ROOT,
+	},
+	{
+		RDMACG_FILE("capacity", RDMACG_CLASS_HCA, RDMACG_FILE_CAPACITY),
+		.flags = CFTYPE_ONLY_ON_ROOT,
 	},
 	{ }	/* terminate */
 };
@@ -275,27 +461,20 @@ rdmacg_css_alloc(struct cgroup_subsys_state *parent)
 
 	if (!cg)
 		return ERR_PTR(-ENOMEM);
-	xa_init(&cg->pools);
+	rdmacg_pools_init(cg, rdmacg_from_css(parent));
 	return &cg->css;
-}
-
-static void rdmacg_css_offline(struct cgroup_subsys_state *css)
-{
-	rdmacg_pools_offline(rdmacg_from_css(css));
 }
 
 static void rdmacg_css_free(struct cgroup_subsys_state *css)
 {
 	struct rdma_cgroup *cg = rdmacg_from_css(css);
 
-	/* Each charge pins the cgroup, and its limits went when it was removed. */
-	WARN_ON_ONCE(!xa_empty(&cg->pools));
+	rdmacg_pools_free(cg);
 	kfree(cg);
 }
 
 struct cgroup_subsys rdma_cgrp_subsys = {
 	.css_alloc	= rdmacg_css_alloc,
-	.css_offline	= rdmacg_css_offline,
 	.css_free	= rdmacg_css_free,
 	.legacy_cftypes	= rdmacg_files,
 	.dfl_cftypes	= rdmacg_files,

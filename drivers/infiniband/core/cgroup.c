@@ -5,6 +5,21 @@
  */
 #include "core_priv.h"
 
+static const struct rdmacg_resource ib_rdmacg_hca_resources[RDMACG_RESOURCE_MAX] = {
+	[RDMACG_RESOURCE_HCA_HANDLE] = {
+		.name		= "hca_handle",
+		.class		= RDMACG_CLASS_HCA,
+		.unit		= RDMACG_OBJECTS,
+		.capacity	= RDMACG_NO_LIMIT,
+	},
+	[RDMACG_RESOURCE_HCA_OBJECT] = {
+		.name		= "hca_object",
+		.class		= RDMACG_CLASS_HCA,
+		.unit		= RDMACG_OBJECTS,
+		.capacity	= RDMACG_NO_LIMIT,
+	},
+};
+
 /**
  * ib_rdmacg_register_device() - let the controller account a device
  * @device: a device that user space cannot reach yet
@@ -14,9 +29,14 @@
  */
 int ib_rdmacg_register_device(struct ib_device *device)
 {
+	struct rdmacg_table hca = {
+		.resources	= ib_rdmacg_hca_resources,
+		.count		= ARRAY_SIZE(ib_rdmacg_hca_resources),
+	};
+
 	device->cg_device.name = device->name;
 	device->cg_device.index = device->index;
-	return rdmacg_register_device(&device->cg_device);
+	return rdmacg_register_device(&device->cg_device, &hca, 1);
 }
 
 /**
@@ -28,6 +48,17 @@ int ib_rdmacg_register_device(struct ib_device *device)
 void ib_rdmacg_unregister_device(struct ib_device *device)
 {
 	rdmacg_unregister_device(&device->cg_device);
+}
+
+/**
+ * ib_rdmacg_rename_device() - let the controller show a device's new name
+ * @device: a device that has been renamed
+ *
+ * Context: Process context; may sleep.
+ */
+void ib_rdmacg_rename_device(struct ib_device *device)
+{
+	rdmacg_rename_device(&device->cg_device);
 }
 
 /**

@@ -2,52 +2,43 @@
 /*
  * KUnit tests for the text that the RDMA cgroup controller reads and writes.
  */
-#include <kunit/test.h>
-#include <linux/slab.h>
-#include <linux/string.h>
+#include "rdma_kunit.h"
 
-#include "../rdma-internal.h"
-
-#define HANDLE	RDMACG_RESOURCE_HCA_HANDLE
-#define OBJECT	RDMACG_RESOURCE_HCA_OBJECT
-
+/* @limits: "KEY=VALUE" for each limit, of which a key for all is empty. */
 struct rdmacg_line_case {
 	const char *name;
 	const char *text;
 	const char *device;
-	unsigned long given;
-	u64 handle;
-	u64 object;
+	const char *limits;
 };
 
 /* What is accepted, and what it means. */
 static const struct rdmacg_line_case rdmacg_line_cases[] = {
-	{ "one key", "rxe0 hca_handle=3", "rxe0", BIT(HANDLE), 3, 0 },
+	{ "one key", "rxe0 hca_handle=3", "rxe0", " hca_handle=3" },
 	{ "two keys", "rxe0 hca_handle=3 hca_object=20", "rxe0",
-	  BIT(HANDLE) | BIT(OBJECT), 3, 20 },
-	{ "keys in the other order", "rxe0 hca_object=20 hca_handle=3", "rxe0",
-	  BIT(HANDLE) | BIT(OBJECT), 3, 20 },
-	{ "trailing newline", "rxe0 hca_object=1\n", "rxe0", BIT(OBJECT), 0, 1 },
+	  " hca_handle=3 hca_object=20" },
+	{ "a key that no device has", "rxe0 q=1", "rxe0", " q=1" },
+	{ "trailing newline", "rxe0 hca_object=1\n", "rxe0", " hca_object=1" },
 	{ "tabs and runs of blanks", "\trxe0 \t hca_object=1 \t", "rxe0",
-	  BIT(OBJECT), 0, 1 },
+	  " hca_object=1" },
 	{ "blank lines before and after", "\n\t\nrxe0 hca_object=1\n\n", "rxe0",
-	  BIT(OBJECT), 0, 1 },
-	{ "zero", "rxe0 hca_object=0", "rxe0", BIT(OBJECT), 0, 0 },
+	  " hca_object=1" },
+	{ "zero", "rxe0 hca_object=0", "rxe0", " hca_object=0" },
 	{ "leading zeros", "rxe0 hca_object=00000000000000000000007", "rxe0",
-	  BIT(OBJECT), 0, 7 },
+	  " hca_object=7" },
 	{ "2^32-1 as runc writes it", "rxe0 hca_object=4294967295", "rxe0",
-	  BIT(OBJECT), 0, 4294967295 },
+	  " hca_object=4294967295" },
 	{ "largest limit 2^63-2", "rxe0 hca_object=9223372036854775806", "rxe0",
-	  BIT(OBJECT), 0, RDMACG_NO_LIMIT - 1 },
-	{ "max", "rxe0 hca_handle=max", "rxe0", BIT(HANDLE), RDMACG_NO_LIMIT, 0 },
-	{ "max for all", "rxe0 max", "rxe0", BIT(HANDLE) | BIT(OBJECT),
-	  RDMACG_NO_LIMIT, RDMACG_NO_LIMIT },
-	{ "last value counts", "rxe0 hca_handle=1 hca_handle=2", "rxe0",
-	  BIT(HANDLE), 2, 0 },
-	{ "max for all but one", "rxe0 max hca_object=5", "rxe0",
-	  BIT(HANDLE) | BIT(OBJECT), RDMACG_NO_LIMIT, 5 },
+	  " hca_object=9223372036854775806" },
+	{ "max", "rxe0 hca_handle=max", "rxe0", " hca_handle=max" },
+	{ "max for all", "rxe0 max", "rxe0", " =max" },
+	{ "max for all but one", "rxe0 max hca_object=5", "rxe0", " =max hca_object=5" },
+	{ "a key twice", "rxe0 q=1 q=2", "rxe0", " q=1 q=2" },
 	{ "device whose name holds an equals sign", "a=b hca_object=5", "a=b",
-	  BIT(OBJECT), 0, 5 },
+	  " hca_object=5" },
+	{ "device called max", "max max", "max", " =max" },
+	{ "index after a limit, where it is a key like any other", "rxe0 q=1 index=1",
+	  "rxe0", " q=1 index=1" },
 };
 
 static void rdmacg_line_desc(const struct rdmacg_line_case *test, char *desc)
@@ -56,6 +47,25 @@ static void rdmacg_line_desc(const struct rdmacg_line_case *test, char *desc)
 }
 
 KUNIT_ARRAY_PARAM(rdmacg_line, rdmacg_line_cases, rdmacg_line_desc);
+
+/* The limits of a line as the files show them. */
+static const char *rdmacg_limits(struct kunit *test, const char *limits)
+{
+	struct seq_file sf = { .size = 256 };
+	struct rdmacg_word word;
+	char key[32];
+	u64 max;
+
+	sf.buf = kunit_kzalloc(test, sf.size, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, sf.buf);
+	while (rdmacg_parse_limit(&limits, &word, &max) > 0) {
+		KUNIT_ASSERT_LT(test, word.len, sizeof(key));
+		memcpy(key, word.text, word.len);
+		key[word.len] = '\0';
+		rdmacg_print_value(&sf, key, "", max);
+	}
+	return sf.buf;
+}
 
 static void rdmacg_test_parse_line_valid(struct kunit *test)
 {
@@ -67,9 +77,7 @@ static void rdmacg_test_parse_line_valid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, line.name_len, strlen(param->device));
 	KUNIT_EXPECT_MEMEQ(test, line.name, param->device, strlen(param->device));
 	KUNIT_EXPECT_FALSE(test, line.has_index);
-	KUNIT_EXPECT_EQ(test, line.given, param->given);
-	KUNIT_EXPECT_EQ(test, line.max[HANDLE], param->handle);
-	KUNIT_EXPECT_EQ(test, line.max[OBJECT], param->object);
+	KUNIT_EXPECT_STREQ(test, rdmacg_limits(test, line.limits), param->limits);
 	KUNIT_EXPECT_EQ(test, rdmacg_parse_line(&text, &line), 0);
 }
 
@@ -83,10 +91,6 @@ static const struct rdmacg_invalid_case rdmacg_invalid_cases[] = {
 	{ "no key", "rxe0" },
 	{ "no key but a newline", "rxe0\n" },
 	{ "index but no key", "rxe0 index=1" },
-	{ "unknown key", "rxe0 qp=1" },
-	{ "unknown key with a known prefix", "rxe0 hca_handles=1" },
-	{ "prefix of a key", "rxe0 hca_hand=1" },
-	{ "key in capitals", "rxe0 HCA_HANDLE=1" },
 	{ "key without value", "rxe0 hca_handle=" },
 	{ "key without equals sign", "rxe0 hca_handle" },
 	{ "value without key", "rxe0 =5" },
@@ -104,18 +108,18 @@ static const struct rdmacg_invalid_case rdmacg_invalid_cases[] = {
 	{ "exponent", "rxe0 hca_handle=1e3" },
 	{ "fraction", "rxe0 hca_handle=1.5" },
 	{ "suffix", "rxe0 hca_handle=5k" },
+	{ "good limit, then a bad one", "rxe0 hca_handle=1 bogus" },
+	{ "bad limit, then a good one", "rxe0 bogus hca_handle=1" },
 	{ "trailing junk", "rxe0 hca_handle=5," },
 	{ "carriage return", "rxe0 hca_handle=5\r\n" },
 	{ "2^63-1", "rxe0 hca_handle=9223372036854775807" },
 	{ "2^64", "rxe0 hca_handle=18446744073709551616" },
 	{ "2^64+5, which wraps to 5", "rxe0 hca_handle=18446744073709551621" },
 	{ "overlong number", "rxe0 hca_handle=99999999999999999999999999999999" },
-	{ "good key, then a bad one", "rxe0 hca_handle=1 bogus=2" },
-	{ "bad key, then a good one", "rxe0 bogus=2 hca_handle=1" },
 	{ "junk for an index", "rxe0 index=x hca_handle=1" },
 	{ "empty index", "rxe0 index= hca_handle=1" },
 	{ "index of 33 bits", "rxe0 index=4294967296 hca_handle=1" },
-	{ "two indices", "rxe0 index=1 index=1 hca_handle=1" },
+	{ "max for an index", "rxe0 index=max hca_handle=1" },
 };
 
 static void rdmacg_invalid_desc(const struct rdmacg_invalid_case *test, char *desc)
@@ -153,11 +157,10 @@ static void rdmacg_test_parse_line_several(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, rdmacg_parse_line(&pos, &line), 1);
 	KUNIT_EXPECT_EQ(test, *line.name, 'a');
-	KUNIT_EXPECT_EQ(test, line.given, BIT(HANDLE));
+	KUNIT_EXPECT_STREQ(test, rdmacg_limits(test, line.limits), " hca_handle=1");
 	KUNIT_ASSERT_EQ(test, rdmacg_parse_line(&pos, &line), 1);
 	KUNIT_EXPECT_EQ(test, *line.name, 'b');
-	KUNIT_EXPECT_EQ(test, line.given, BIT(OBJECT));
-	KUNIT_EXPECT_EQ(test, line.max[OBJECT], 2);
+	KUNIT_EXPECT_STREQ(test, rdmacg_limits(test, line.limits), " hca_object=2");
 	KUNIT_ASSERT_EQ(test, rdmacg_parse_line(&pos, &line), 1);
 	KUNIT_EXPECT_EQ(test, *line.name, 'c');
 	KUNIT_EXPECT_EQ(test, rdmacg_parse_line(&pos, &line), 0);
@@ -176,22 +179,21 @@ static void rdmacg_test_parse_line_empty(struct kunit *test)
 /* A line as the files show it, byte for byte. */
 static void rdmacg_test_print(struct kunit *test)
 {
-	struct rdmacg_device device = { .name = "rxe0", .index = 7 };
 	struct seq_file sf = { .size = 128 };
 
 	sf.buf = kunit_kzalloc(test, sf.size, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, sf.buf);
 
-	rdmacg_print_device(&sf, &device, true);
-	rdmacg_print_value(&sf, "hca_handle", RDMACG_NO_LIMIT);
-	rdmacg_print_value(&sf, "hca_object", RDMACG_NO_LIMIT - 1);
+	rdmacg_print_device(&sf, "rxe0", true, 7);
+	rdmacg_print_value(&sf, "hca_handle", "", RDMACG_NO_LIMIT);
+	rdmacg_print_value(&sf, "hca_object", ".max", RDMACG_NO_LIMIT - 1);
 	KUNIT_EXPECT_STREQ(test, sf.buf,
-			   "rxe0 hca_handle=max hca_object=9223372036854775806");
+			   "rxe0 hca_handle=max hca_object.max=9223372036854775806");
 
 	memset(sf.buf, 0, sf.size);
 	sf.count = 0;
-	rdmacg_print_device(&sf, &device, false);
-	rdmacg_print_value(&sf, "hca_handle", 0);
+	rdmacg_print_device(&sf, "rxe0", false, 7);
+	rdmacg_print_value(&sf, "hca_handle", "", 0);
 	KUNIT_EXPECT_STREQ(test, sf.buf, "rxe0 index=7 hca_handle=0");
 }
 

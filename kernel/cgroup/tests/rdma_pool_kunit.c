@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit tests for the pools of the RDMA cgroup controller and for the files over
- * them. The cgroups are bare structs and the devices have no driver:
+ * KUnit tests for the pools of the RDMA cgroup controller, the files over them and
+ * the API:
  *
  *   root           never charged, has no limits
  *    |-- other
@@ -10,33 +10,21 @@
  *         |    `-- leaf
  *         `-- right
  */
-#include <kunit/test.h>
-#include <linux/slab.h>
-#include <linux/string.h>
-
-#include "../rdma-internal.h"
-
-#define HANDLE	RDMACG_RESOURCE_HCA_HANDLE
-#define OBJECT	RDMACG_RESOURCE_HCA_OBJECT
+#include "rdma_kunit.h"
 
 struct rdmacg_tree {
 	struct rdma_cgroup root, other, top, left, leaf, right;
 	struct rdmacg_device dev0, dev1;
+	struct list_head charges;
 };
 
-static void rdmacg_init_cgroup(struct rdma_cgroup *cg, struct rdma_cgroup *parent)
-{
-	xa_init(&cg->pools);
-	cg->css.parent = parent ? &parent->css : NULL;
-}
-
-static void rdmacg_register(struct kunit *test, struct rdmacg_device *device,
-			    const char *name, u32 index)
-{
-	device->name = name;
-	device->index = index;
-	KUNIT_ASSERT_EQ(test, rdmacg_register_device(device), 0);
-}
+/* One unit that a test has charged and not uncharged yet. */
+struct rdmacg_unit_charge {
+	struct list_head node;
+	struct rdma_cgroup *cg;
+	struct rdmacg_device *device;
+	unsigned int slot;
+};
 
 static int rdmacg_pool_test_init(struct kunit *test)
 {
@@ -45,49 +33,76 @@ static int rdmacg_pool_test_init(struct kunit *test)
 	tree = kunit_kzalloc(test, sizeof(*tree), GFP_KERNEL);
 	if (!tree)
 		return -ENOMEM;
-	rdmacg_init_cgroup(&tree->root, NULL);
-	rdmacg_init_cgroup(&tree->other, &tree->root);
-	rdmacg_init_cgroup(&tree->top, &tree->root);
-	rdmacg_init_cgroup(&tree->left, &tree->top);
-	rdmacg_init_cgroup(&tree->leaf, &tree->left);
-	rdmacg_init_cgroup(&tree->right, &tree->top);
-	rdmacg_register(test, &tree->dev0, "kunit0", 100);
-	rdmacg_register(test, &tree->dev1, "kunit1", 101);
+	rdmacg_test_init_cgroup(&tree->root, NULL);
+	rdmacg_test_init_cgroup(&tree->other, &tree->root);
+	rdmacg_test_init_cgroup(&tree->top, &tree->root);
+	rdmacg_test_init_cgroup(&tree->left, &tree->top);
+	rdmacg_test_init_cgroup(&tree->leaf, &tree->left);
+	rdmacg_test_init_cgroup(&tree->right, &tree->top);
+	rdmacg_test_register(test, &tree->dev0, "kunit0", 100);
+	rdmacg_test_register(test, &tree->dev1, "kunit1", 101);
+	INIT_LIST_HEAD(&tree->charges);
 	test->priv = tree;
 	return 0;
 }
 
-static void rdmacg_pool_test_exit(struct kunit *test)
+static struct rdmacg_slot rdmacg_slot(struct rdma_cgroup *cg, struct rdmacg_device *device,
+				      unsigned int slot)
 {
-	struct rdmacg_tree *tree = test->priv;
+	struct rdmacg_slot copy = { .max = RDMACG_NO_LIMIT };
+	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, device->id);
 
-	/* Called after a failed init, too. */
-	if (!tree)
-		return;
-	rdmacg_unregister_device(&tree->dev0);
-	rdmacg_unregister_device(&tree->dev1);
+	if (pool) {
+		copy = pool->levels[0][slot];
+		rdmacg_pool_unlock(pool);
+	}
+	return copy;
 }
 
 static u64 rdmacg_usage(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			unsigned int slot)
 {
-	u64 usage;
-
-	mutex_lock(&rdmacg_mutex);
-	usage = rdmacg_pool_usage_locked(rdmacg_pool_find_locked(cg, device), slot);
-	mutex_unlock(&rdmacg_mutex);
-	return usage;
+	return rdmacg_slot(cg, device, slot).usage;
 }
 
 static u64 rdmacg_max(struct rdma_cgroup *cg, struct rdmacg_device *device,
 		      unsigned int slot)
 {
-	u64 max;
+	return rdmacg_slot(cg, device, slot).max;
+}
 
-	mutex_lock(&rdmacg_mutex);
-	max = rdmacg_pool_max_locked(rdmacg_pool_find_locked(cg, device), slot);
-	mutex_unlock(&rdmacg_mutex);
-	return max;
+static u64 rdmacg_peak(struct rdma_cgroup *cg, struct rdmacg_device *device,
+		       unsigned int slot)
+{
+	return rdmacg_slot(cg, device, slot).peak;
+}
+
+static int rdmacg_limit(struct rdma_cgroup *cg, const char *text)
+{
+	return rdmacg_set_max(cg, RDMACG_CLASS_HCA, text);
+}
+
+/* Charge one unit, which the end of the test uncharges if the test does not. */
+static int rdmacg_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
+			 unsigned int slot)
+{
+	const struct rdmacg_charge charge = { .slot = slot, .amount = 1 };
+	struct kunit *test = kunit_get_current_test();
+	struct rdmacg_tree *tree = test->priv;
+	struct rdmacg_unit_charge *unit;
+	struct rdmacg_refusal refusal;
+	int ret;
+
+	ret = rdmacg_pool_try_charge(cg, device, &charge, 1, &refusal);
+	if (ret)
+		return ret;
+	unit = kunit_kzalloc(test, sizeof(*unit), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, unit);
+	unit->cg = cg;
+	unit->device = device;
+	unit->slot = slot;
+	list_add(&unit->node, &tree->charges);
+	return 0;
 }
 
 static void rdmacg_charge_many(struct kunit *test, struct rdma_cgroup *cg,
@@ -95,14 +110,53 @@ static void rdmacg_charge_many(struct kunit *test, struct rdma_cgroup *cg,
 			       unsigned int count)
 {
 	while (count--)
-		KUNIT_EXPECT_EQ(test, rdmacg_pool_try_charge(cg, device, slot), 0);
+		KUNIT_EXPECT_EQ(test, rdmacg_charge(cg, device, slot), 0);
 }
 
-static void rdmacg_uncharge_many(struct rdma_cgroup *cg, struct rdmacg_device *device,
-				 unsigned int slot, unsigned int count)
+static void rdmacg_uncharge_unit(struct rdmacg_unit_charge *unit)
 {
-	while (count--)
-		rdmacg_pool_uncharge(cg, device, slot);
+	const struct rdmacg_charge charge = { .slot = unit->slot, .amount = 1 };
+
+	list_del(&unit->node);
+	rdmacg_pool_uncharge(unit->cg, unit->device, &charge, 1);
+}
+
+static void rdmacg_uncharge_many(struct kunit *test, struct rdma_cgroup *cg,
+				 struct rdmacg_device *device, unsigned int slot,
+				 unsigned int count)
+{
+	struct rdmacg_tree *tree = test->priv;
+	struct rdmacg_unit_charge *unit, *next;
+
+	list_for_each_entry_safe(unit, next, &tree->charges, node) {
+		if (!count)
+			break;
+		if (unit->cg != cg || unit->device != device || unit->slot != slot)
+			continue;
+		rdmacg_uncharge_unit(unit);
+		count--;
+	}
+	KUNIT_EXPECT_EQ(test, count, 0);
+}
+
+static void rdmacg_pool_test_exit(struct kunit *test)
+{
+	struct rdmacg_tree *tree = test->priv;
+	struct rdmacg_unit_charge *unit, *next;
+
+	/* Called after a failed init, too. */
+	if (!tree)
+		return;
+	list_for_each_entry_safe(unit, next, &tree->charges, node)
+		rdmacg_uncharge_unit(unit);
+	rdmacg_unregister_device(&tree->dev0);
+	rdmacg_unregister_device(&tree->dev1);
+	rdmacg_pools_free(&tree->right);
+	rdmacg_pools_free(&tree->leaf);
+	rdmacg_pools_free(&tree->left);
+	rdmacg_pools_free(&tree->top);
+	rdmacg_pools_free(&tree->other);
+	rdmacg_pools_free(&tree->root);
 }
 
 static void rdmacg_test_charge_counts_on_all_levels(struct kunit *test)
@@ -131,16 +185,16 @@ static void rdmacg_test_charge_root_is_free(struct kunit *test)
 
 	rdmacg_charge_many(test, &t->root, &t->dev0, HANDLE, 3);
 	KUNIT_EXPECT_TRUE(test, xa_empty(&t->root.pools));
-	rdmacg_uncharge_many(&t->root, &t->dev0, HANDLE, 3);
+	rdmacg_uncharge_many(test, &t->root, &t->dev0, HANDLE, 3);
 }
 
 static void rdmacg_test_charge_at_own_limit(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&t->right, "kunit0 hca_object=3"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_limit(&t->right, "kunit0 hca_object=3"), 0);
 	rdmacg_charge_many(test, &t->right, &t->dev0, OBJECT, 3);
-	KUNIT_EXPECT_EQ(test, rdmacg_pool_try_charge(&t->right, &t->dev0, OBJECT),
+	KUNIT_EXPECT_EQ(test, rdmacg_charge(&t->right, &t->dev0, OBJECT),
 			-EAGAIN);
 	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->right, &t->dev0, OBJECT), 3);
 	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->top, &t->dev0, OBJECT), 3);
@@ -150,7 +204,7 @@ static void rdmacg_test_charge_at_own_limit(struct kunit *test)
 	rdmacg_charge_many(test, &t->left, &t->dev0, OBJECT, 4);
 
 	/* What is given back can be taken again. */
-	rdmacg_uncharge_many(&t->right, &t->dev0, OBJECT, 1);
+	rdmacg_uncharge_many(test, &t->right, &t->dev0, OBJECT, 1);
 	rdmacg_charge_many(test, &t->right, &t->dev0, OBJECT, 1);
 }
 
@@ -158,8 +212,8 @@ static void rdmacg_test_charge_at_zero(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&t->right, "kunit0 hca_object=0"), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_pool_try_charge(&t->right, &t->dev0, OBJECT),
+	KUNIT_ASSERT_EQ(test, rdmacg_limit(&t->right, "kunit0 hca_object=0"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_charge(&t->right, &t->dev0, OBJECT),
 			-EAGAIN);
 }
 
@@ -168,28 +222,177 @@ static void rdmacg_test_charge_at_ancestor_limit(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&t->top, "kunit0 hca_object=4"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&t->leaf, "kunit0 hca_object=10"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_limit(&t->top, "kunit0 hca_object=4"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_limit(&t->leaf, "kunit0 hca_object=10"), 0);
 	rdmacg_charge_many(test, &t->leaf, &t->dev0, OBJECT, 3);
 	rdmacg_charge_many(test, &t->right, &t->dev0, OBJECT, 1);
-	KUNIT_EXPECT_EQ(test, rdmacg_pool_try_charge(&t->leaf, &t->dev0, OBJECT),
+	KUNIT_EXPECT_EQ(test, rdmacg_charge(&t->leaf, &t->dev0, OBJECT),
 			-EAGAIN);
-	KUNIT_EXPECT_EQ(test, rdmacg_pool_try_charge(&t->right, &t->dev0, OBJECT),
+	KUNIT_EXPECT_EQ(test, rdmacg_charge(&t->right, &t->dev0, OBJECT),
 			-EAGAIN);
 	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->leaf, &t->dev0, OBJECT), 3);
 	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->left, &t->dev0, OBJECT), 3);
 	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->top, &t->dev0, OBJECT), 4);
 }
 
-static void rdmacg_test_charge_refused_makes_no_pool(struct kunit *test)
+/* A refusal changes neither usage nor peak, on any level. */
+static void rdmacg_test_charge_refused_leaves_counters(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&t->top, "kunit0 hca_object=0"), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_pool_try_charge(&t->leaf, &t->dev0, OBJECT),
+	KUNIT_ASSERT_EQ(test, rdmacg_limit(&t->top, "kunit0 hca_object=2"), 0);
+	rdmacg_charge_many(test, &t->leaf, &t->dev0, OBJECT, 2);
+	KUNIT_EXPECT_EQ(test, rdmacg_charge(&t->leaf, &t->dev0, OBJECT), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->leaf, &t->dev0, OBJECT), 2);
+	KUNIT_EXPECT_EQ(test, rdmacg_peak(&t->leaf, &t->dev0, OBJECT), 2);
+	KUNIT_EXPECT_EQ(test, rdmacg_peak(&t->left, &t->dev0, OBJECT), 2);
+	rdmacg_uncharge_many(test, &t->leaf, &t->dev0, OBJECT, 2);
+}
+
+/* All of a set or nothing, and amounts count. */
+static void rdmacg_test_charge_set(struct kunit *test)
+{
+	static const struct rdmacg_charge set[] = { { HANDLE, 3 }, { OBJECT, 10 } };
+	struct rdmacg_tree *t = test->priv;
+	struct rdmacg_refusal refusal;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_limit(&t->top, "kunit0 hca_object=19"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_pool_try_charge(&t->leaf, &t->dev0, set, 2, &refusal), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_pool_try_charge(&t->leaf, &t->dev0, set, 2, &refusal),
 			-EAGAIN);
+	KUNIT_EXPECT_EQ(test, refusal.slot, OBJECT);
+	KUNIT_EXPECT_EQ(test, refusal.level, 2);
+	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->top, &t->dev0, HANDLE), 3);
+	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->top, &t->dev0, OBJECT), 10);
+	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->leaf, &t->dev0, HANDLE), 3);
+	KUNIT_EXPECT_EQ(test, rdmacg_peak(&t->leaf, &t->dev0, HANDLE), 3);
+
+	/* To the last one. */
+	KUNIT_ASSERT_EQ(test, rdmacg_limit(&t->top, "kunit0 hca_object=20"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_pool_try_charge(&t->leaf, &t->dev0, set, 2, &refusal), 0);
+	rdmacg_pool_uncharge(&t->leaf, &t->dev0, set, 2);
+	rdmacg_pool_uncharge(&t->leaf, &t->dev0, set, 2);
+	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->top, &t->dev0, OBJECT), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_peak(&t->top, &t->dev0, OBJECT), 20);
+}
+
+/* Without a limit, the counter's range is the limit; nothing wraps. */
+static void rdmacg_test_charge_huge_amount(struct kunit *test)
+{
+	const struct rdmacg_charge most = { OBJECT, RDMACG_NO_LIMIT };
+	struct rdmacg_tree *t = test->priv;
+	struct rdmacg_refusal refusal;
+
+	KUNIT_EXPECT_EQ(test, rdmacg_pool_try_charge(&t->left, &t->dev0, &most, 1, &refusal), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_charge(&t->right, &t->dev0, OBJECT), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, rdmacg_pool_try_charge(&t->right, &t->dev0, &most, 1, &refusal),
+			-EAGAIN);
+	rdmacg_pool_uncharge(&t->left, &t->dev0, &most, 1);
+}
+
+/* Each pool at most 1 KiB for a device with all hca and verb resources. */
+static void rdmacg_test_pool_size(struct kunit *test)
+{
+	static const unsigned int counts[] = { 2, 20, 24, 64 };
+	struct rdmacg_tree *t = test->priv;
+	struct rdma_cgroup *deepest = &t->leaf;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(counts); i++) {
+		size_t size = rdmacg_pool_size(counts[i], deepest->depth);
+
+		kunit_info(test, "%u slots at depth %u: %zu bytes, %zu of the allocator's\n",
+			   counts[i], deepest->depth, size, kmalloc_size_roundup(size));
+		KUNIT_EXPECT_LE(test, kmalloc_size_roundup(size),
+				counts[i] <= 24 ? SZ_1K : SZ_2K);
+	}
+	KUNIT_EXPECT_LE(test, rdmacg_pool_size(24, 32), SZ_1K);
+}
+
+static void rdmacg_test_pools_given_back(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	/* A limit needs a pool, and so do the levels above it; none is needed for long. */
+	KUNIT_ASSERT_EQ(test, rdmacg_limit(&t->leaf, "kunit0 hca_object=9"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_limit(&t->right, "kunit0 hca_object=9"), 0);
+	KUNIT_EXPECT_FALSE(test, xa_empty(&t->left.pools));
+	KUNIT_ASSERT_EQ(test, rdmacg_limit(&t->leaf, "kunit0 max"), 0);
 	KUNIT_EXPECT_TRUE(test, xa_empty(&t->leaf.pools));
 	KUNIT_EXPECT_TRUE(test, xa_empty(&t->left.pools));
+	KUNIT_EXPECT_FALSE(test, xa_empty(&t->top.pools));
+	KUNIT_ASSERT_EQ(test, rdmacg_limit(&t->right, "kunit0 hca_object=max"), 0);
+	KUNIT_EXPECT_TRUE(test, xa_empty(&t->top.pools));
+
+	/* The middle one has a limit of its own. */
+	KUNIT_ASSERT_EQ(test, rdmacg_limit(&t->left, "kunit0 hca_object=3"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_limit(&t->leaf, "kunit0 hca_object=9"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_limit(&t->leaf, "kunit0 max"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_max(&t->left, &t->dev0, OBJECT), 3);
+}
+
+/* Peak and events are kept, without usage and limit. */
+static void rdmacg_test_pools_with_history_stay(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	rdmacg_charge_many(test, &t->leaf, &t->dev0, OBJECT, 2);
+	rdmacg_uncharge_many(test, &t->leaf, &t->dev0, OBJECT, 2);
+	KUNIT_ASSERT_EQ(test, rdmacg_limit(&t->leaf, "kunit0 hca_object=0"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_limit(&t->leaf, "kunit0 max"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_peak(&t->leaf, &t->dev0, OBJECT), 2);
+
+	KUNIT_ASSERT_EQ(test, rdmacg_limit(&t->right, "kunit1 hca_object=0"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_charge(&t->right, &t->dev1, OBJECT), -EAGAIN);
+	KUNIT_ASSERT_EQ(test, rdmacg_limit(&t->right, "kunit1 max"), 0);
+	KUNIT_EXPECT_STREQ(test, rdmacg_test_show(test, &t->right, RDMACG_CLASS_HCA,
+						  RDMACG_FILE_EVENTS_LOCAL),
+			   "kunit0 hca_handle.max=0 hca_handle.alloc_fail=0 hca_object.max=0 hca_object.alloc_fail=0\n"
+			   "kunit1 hca_handle.max=0 hca_handle.alloc_fail=0 hca_object.max=1 hca_object.alloc_fail=1\n");
+}
+
+/* The cgroup goes, its ancestors' history stays; the next one starts anew. */
+static void rdmacg_test_cgroup_goes(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_limit(&t->leaf, "kunit1 hca_object=2"), 0);
+	rdmacg_charge_many(test, &t->leaf, &t->dev0, OBJECT, 2);
+	rdmacg_uncharge_many(test, &t->leaf, &t->dev0, OBJECT, 2);
+	rdmacg_pools_free(&t->leaf);
+	KUNIT_EXPECT_TRUE(test, xa_empty(&t->leaf.pools));
+	KUNIT_EXPECT_EQ(test, rdmacg_peak(&t->left, &t->dev0, OBJECT), 2);
+	KUNIT_EXPECT_EQ(test, rdmacg_peak(&t->leaf, &t->dev0, OBJECT), 0);
+
+	/* A top-level cgroup takes its domains along. */
+	rdmacg_pools_free(&t->left);
+	rdmacg_pools_free(&t->top);
+	KUNIT_EXPECT_TRUE(test, xa_empty(&t->top.domains));
+	KUNIT_EXPECT_TRUE(test, list_empty(&t->dev0.desc->domains));
+	rdmacg_charge_many(test, &t->leaf, &t->dev0, OBJECT, 1);
+	KUNIT_EXPECT_EQ(test, rdmacg_peak(&t->top, &t->dev0, OBJECT), 1);
+	rdmacg_uncharge_many(test, &t->leaf, &t->dev0, OBJECT, 1);
+}
+
+/* Only tenants of one top-level cgroup and one device share a domain. */
+static void rdmacg_test_domains_apart(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+	struct rdmacg_pool *pool;
+
+	rdmacg_charge_many(test, &t->leaf, &t->dev0, OBJECT, 1);
+	pool = rdmacg_pool_lock(&t->leaf, t->dev0.id);
+	KUNIT_ASSERT_NOT_NULL(test, pool);
+	KUNIT_EXPECT_PTR_EQ(test, pool->domain, xa_load(&t->top.domains, t->dev0.id));
+	KUNIT_EXPECT_NULL(test, xa_load(&t->other.domains, t->dev0.id));
+
+	/* With the lock held, the others still charge. */
+	rdmacg_charge_many(test, &t->other, &t->dev0, OBJECT, 1);
+	rdmacg_charge_many(test, &t->leaf, &t->dev1, OBJECT, 1);
+	rdmacg_pool_unlock(pool);
+	rdmacg_uncharge_many(test, &t->other, &t->dev0, OBJECT, 1);
+	rdmacg_uncharge_many(test, &t->leaf, &t->dev1, OBJECT, 1);
+	rdmacg_uncharge_many(test, &t->leaf, &t->dev0, OBJECT, 1);
 }
 
 static void rdmacg_test_charge_over_lowered_limit(struct kunit *test)
@@ -197,69 +400,31 @@ static void rdmacg_test_charge_over_lowered_limit(struct kunit *test)
 	struct rdmacg_tree *t = test->priv;
 
 	rdmacg_charge_many(test, &t->right, &t->dev0, OBJECT, 5);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&t->right, "kunit0 hca_object=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_limit(&t->right, "kunit0 hca_object=2"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->right, &t->dev0, OBJECT), 5);
 
 	/* 5 of 2 and 2 of 2 refuse, 1 of 2 does not. */
-	KUNIT_EXPECT_EQ(test, rdmacg_pool_try_charge(&t->right, &t->dev0, OBJECT),
+	KUNIT_EXPECT_EQ(test, rdmacg_charge(&t->right, &t->dev0, OBJECT),
 			-EAGAIN);
-	rdmacg_uncharge_many(&t->right, &t->dev0, OBJECT, 3);
-	KUNIT_EXPECT_EQ(test, rdmacg_pool_try_charge(&t->right, &t->dev0, OBJECT),
+	rdmacg_uncharge_many(test, &t->right, &t->dev0, OBJECT, 3);
+	KUNIT_EXPECT_EQ(test, rdmacg_charge(&t->right, &t->dev0, OBJECT),
 			-EAGAIN);
-	rdmacg_uncharge_many(&t->right, &t->dev0, OBJECT, 1);
+	rdmacg_uncharge_many(test, &t->right, &t->dev0, OBJECT, 1);
 	rdmacg_charge_many(test, &t->right, &t->dev0, OBJECT, 1);
-}
-
-static void rdmacg_test_uncharge_gives_default_pools_back(struct kunit *test)
-{
-	struct rdmacg_tree *t = test->priv;
-
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&t->left, "kunit0 hca_object=9"), 0);
-	rdmacg_charge_many(test, &t->leaf, &t->dev0, OBJECT, 2);
-	rdmacg_charge_many(test, &t->leaf, &t->dev0, HANDLE, 1);
-	rdmacg_uncharge_many(&t->leaf, &t->dev0, OBJECT, 2);
-	KUNIT_EXPECT_FALSE(test, xa_empty(&t->leaf.pools));
-	rdmacg_uncharge_many(&t->leaf, &t->dev0, HANDLE, 1);
-
-	/* Only left has a limit to remember. */
-	KUNIT_EXPECT_TRUE(test, xa_empty(&t->leaf.pools));
-	KUNIT_EXPECT_TRUE(test, xa_empty(&t->top.pools));
-	KUNIT_EXPECT_FALSE(test, xa_empty(&t->left.pools));
-	KUNIT_EXPECT_EQ(test, rdmacg_max(&t->left, &t->dev0, OBJECT), 9);
-
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&t->left, "kunit0 max"), 0);
-	KUNIT_EXPECT_TRUE(test, xa_empty(&t->left.pools));
-}
-
-static void rdmacg_test_offline_drops_limits_keeps_usage(struct kunit *test)
-{
-	struct rdmacg_tree *t = test->priv;
-
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&t->leaf, "kunit0 hca_object=2\n"
-						       "kunit1 hca_object=2\n"), 0);
-	rdmacg_charge_many(test, &t->leaf, &t->dev0, OBJECT, 2);
-	rdmacg_pools_offline(&t->leaf);
-	KUNIT_EXPECT_EQ(test, rdmacg_max(&t->leaf, &t->dev0, OBJECT), RDMACG_NO_LIMIT);
-	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->top, &t->dev0, OBJECT), 2);
-	KUNIT_EXPECT_FALSE(test, xa_empty(&t->leaf.pools));
-
-	rdmacg_uncharge_many(&t->leaf, &t->dev0, OBJECT, 2);
-	KUNIT_EXPECT_TRUE(test, xa_empty(&t->leaf.pools));
-	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->top, &t->dev0, OBJECT), 0);
 }
 
 static void rdmacg_test_unregister_frees_pools(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&t->leaf, "kunit0 hca_object=2\n"
+	KUNIT_ASSERT_EQ(test, rdmacg_limit(&t->leaf, "kunit0 hca_object=2\n"
 						       "kunit1 hca_object=3\n"), 0);
 	rdmacg_unregister_device(&t->dev0);
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&t->leaf, "kunit0 hca_object=1"), -ENODEV);
+	KUNIT_EXPECT_EQ(test, rdmacg_limit(&t->leaf, "kunit0 hca_object=1"), -ENODEV);
 	KUNIT_EXPECT_EQ(test, rdmacg_max(&t->leaf, &t->dev1, OBJECT), 3);
 
 	/* The device comes back without limits. */
-	rdmacg_register(test, &t->dev0, "kunit0", 100);
+	rdmacg_test_register(test, &t->dev0, "kunit0", 100);
 	KUNIT_EXPECT_EQ(test, rdmacg_max(&t->leaf, &t->dev0, OBJECT), RDMACG_NO_LIMIT);
 }
 
@@ -267,7 +432,7 @@ static void rdmacg_test_set_max_several_lines(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&t->top, "kunit0 hca_handle=1 hca_object=2\n"
+	KUNIT_EXPECT_EQ(test, rdmacg_limit(&t->top, "kunit0 hca_handle=1 hca_object=2\n"
 						      "kunit1 hca_object=3\n"
 						      "kunit0 hca_object=4\n"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_max(&t->top, &t->dev0, HANDLE), 1);
@@ -281,13 +446,13 @@ static void rdmacg_test_set_max_all_or_nothing(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&t->top, "kunit1 hca_object=7"), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&t->top, "kunit1 hca_object=1\n"
+	KUNIT_ASSERT_EQ(test, rdmacg_limit(&t->top, "kunit1 hca_object=7"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_limit(&t->top, "kunit1 hca_object=1\n"
 						      "kunit0 hca_object=junk\n"), -EINVAL);
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&t->top, "kunit1 hca_object=1\n"
+	KUNIT_EXPECT_EQ(test, rdmacg_limit(&t->top, "kunit1 hca_object=1\n"
 						      "kunit0 hca_object=1\n"
 						      "kunit2 hca_object=1\n"), -ENODEV);
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&t->left, "kunit0 hca_object=1\nkunit1"),
+	KUNIT_EXPECT_EQ(test, rdmacg_limit(&t->left, "kunit0 hca_object=1\nkunit1"),
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, rdmacg_max(&t->top, &t->dev0, OBJECT), RDMACG_NO_LIMIT);
 	KUNIT_EXPECT_EQ(test, rdmacg_max(&t->top, &t->dev1, OBJECT), 7);
@@ -298,84 +463,66 @@ static void rdmacg_test_set_max_empty(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&t->top, ""), -EINVAL);
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&t->top, "\n"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rdmacg_limit(&t->top, ""), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rdmacg_limit(&t->top, "\n"), -EINVAL);
 }
 
-static void rdmacg_test_set_max_prefix_of_a_name(struct kunit *test)
+static const char *rdmacg_show(struct kunit *test, struct rdma_cgroup *cg,
+			       enum rdmacg_file file)
+{
+	return rdmacg_test_show(test, cg, RDMACG_CLASS_HCA, file);
+}
+
+static void rdmacg_test_show_files(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&t->top, "kunit hca_object=1"), -ENODEV);
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&t->top, "kunit00 hca_object=1"), -ENODEV);
-}
-
-/* Two devices of one name, as two network namespaces can have them. */
-static void rdmacg_test_set_max_name_not_unique(struct kunit *test)
-{
-	struct rdmacg_tree *t = test->priv;
-
-	t->dev1.name = "kunit0";
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&t->top, "kunit0 hca_object=1"), -ENOTUNIQ);
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&t->top, "kunit0 index=99 hca_object=1"),
-			-ENODEV);
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&t->top, "kunit0 index=101 hca_object=1"), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_max(&t->top, &t->dev0, OBJECT), RDMACG_NO_LIMIT);
-	KUNIT_EXPECT_EQ(test, rdmacg_max(&t->top, &t->dev1, OBJECT), 1);
-}
-
-static char *rdmacg_show_text(struct kunit *test, struct rdma_cgroup *cg,
-			      u64 (*value)(const struct rdmacg_pool *pool,
-					   unsigned int slot))
-{
-	struct seq_file sf = { .size = PAGE_SIZE };
-
-	sf.buf = kunit_kzalloc(test, sf.size, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, sf.buf);
-	rdmacg_show(&sf, cg, value);
-	return sf.buf;
-}
-
-static void rdmacg_test_show(struct kunit *test)
-{
-	struct rdmacg_tree *t = test->priv;
-
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&t->top, "kunit1 hca_handle=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_limit(&t->top, "kunit1 hca_handle=2"), 0);
 	rdmacg_charge_many(test, &t->left, &t->dev0, OBJECT, 3);
-	KUNIT_EXPECT_STREQ(test, rdmacg_show_text(test, &t->top, rdmacg_pool_max_locked),
+	rdmacg_uncharge_many(test, &t->left, &t->dev0, OBJECT, 1);
+	KUNIT_EXPECT_STREQ(test, rdmacg_show(test, &t->top, RDMACG_FILE_MAX),
 			   "kunit0 hca_handle=max hca_object=max\n"
 			   "kunit1 hca_handle=2 hca_object=max\n");
-	KUNIT_EXPECT_STREQ(test, rdmacg_show_text(test, &t->top, rdmacg_pool_usage_locked),
+	KUNIT_EXPECT_STREQ(test, rdmacg_show(test, &t->top, RDMACG_FILE_CURRENT),
+			   "kunit0 hca_handle=0 hca_object=2\n"
+			   "kunit1 hca_handle=0 hca_object=0\n");
+	KUNIT_EXPECT_STREQ(test, rdmacg_show(test, &t->top, RDMACG_FILE_PEAK),
 			   "kunit0 hca_handle=0 hca_object=3\n"
 			   "kunit1 hca_handle=0 hca_object=0\n");
 }
 
-static void rdmacg_test_show_name_not_unique(struct kunit *test)
+/* Where an attempt was refused, and where it came from. */
+static void rdmacg_test_show_events(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 
-	t->dev1.name = "kunit0";
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&t->top, "kunit0 index=101 hca_object=1"), 0);
-	KUNIT_EXPECT_STREQ(test, rdmacg_show_text(test, &t->top, rdmacg_pool_max_locked),
-			   "kunit0 index=100 hca_handle=max hca_object=max\n"
-			   "kunit0 index=101 hca_handle=max hca_object=1\n");
+	KUNIT_ASSERT_EQ(test, rdmacg_limit(&t->left, "kunit0 hca_object=0"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_charge(&t->leaf, &t->dev0, OBJECT), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, rdmacg_charge(&t->left, &t->dev0, OBJECT), -EAGAIN);
+	rdmacg_charge_many(test, &t->right, &t->dev0, OBJECT, 1);
+
+	KUNIT_EXPECT_STREQ(test, rdmacg_show(test, &t->leaf, RDMACG_FILE_EVENTS),
+			   "kunit0 hca_handle.max=0 hca_handle.alloc_fail=0 hca_object.max=0 hca_object.alloc_fail=1\n"
+			   "kunit1 hca_handle.max=0 hca_handle.alloc_fail=0 hca_object.max=0 hca_object.alloc_fail=0\n");
+	KUNIT_EXPECT_STREQ(test, rdmacg_show(test, &t->leaf, RDMACG_FILE_EVENTS_LOCAL),
+			   "kunit0 hca_handle.max=0 hca_handle.alloc_fail=0 hca_object.max=0 hca_object.alloc_fail=1\n"
+			   "kunit1 hca_handle.max=0 hca_handle.alloc_fail=0 hca_object.max=0 hca_object.alloc_fail=0\n");
+	KUNIT_EXPECT_STREQ(test, rdmacg_show(test, &t->left, RDMACG_FILE_EVENTS),
+			   "kunit0 hca_handle.max=0 hca_handle.alloc_fail=0 hca_object.max=2 hca_object.alloc_fail=2\n"
+			   "kunit1 hca_handle.max=0 hca_handle.alloc_fail=0 hca_object.max=0 hca_object.alloc_fail=0\n");
+	KUNIT_EXPECT_STREQ(test, rdmacg_show(test, &t->left, RDMACG_FILE_EVENTS_LOCAL),
+			   "kunit0 hca_handle.max=0 hca_handle.alloc_fail=0 hca_object.max=2 hca_object.alloc_fail=1\n"
+			   "kunit1 hca_handle.max=0 hca_handle.alloc_fail=0 hca_object.max=0 hca_object.alloc_fail=0\n");
+	KUNIT_EXPECT_STREQ(test, rdmacg_show(test, &t->top, RDMACG_FILE_EVENTS),
+			   "kunit0 hca_handle.max=0 hca_handle.alloc_fail=0 hca_object.max=2 hca_object.alloc_fail=2\n"
+			   "kunit1 hca_handle.max=0 hca_handle.alloc_fail=0 hca_object.max=0 hca_object.alloc_fail=0\n");
+	KUNIT_EXPECT_STREQ(test, rdmacg_show(test, &t->top, RDMACG_FILE_EVENTS_LOCAL),
+			   "kunit0 hca_handle.max=0 hca_handle.alloc_fail=0 hca_object.max=0 hca_object.alloc_fail=0\n"
+			   "kunit1 hca_handle.max=0 hca_handle.alloc_fail=0 hca_object.max=0 hca_object.alloc_fail=0\n");
 }
 
-/* What max shows can be written back as it is, duplicates and all. */
-static void rdmacg_test_show_restores(struct kunit *test)
+static void rdmacg_test_ref_gone(struct percpu_ref *ref)
 {
-	struct rdmacg_tree *t = test->priv;
-	char *saved;
-
-	t->dev1.name = "kunit0";
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&t->top, "kunit0 index=100 hca_handle=5\n"
-						      "kunit0 index=101 hca_object=6\n"), 0);
-	saved = rdmacg_show_text(test, &t->top, rdmacg_pool_max_locked);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&t->top, "kunit0 index=100 hca_object=9\n"
-						      "kunit0 index=101 max\n"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&t->top, saved), 0);
-	KUNIT_EXPECT_STREQ(test, rdmacg_show_text(test, &t->top, rdmacg_pool_max_locked),
-			   saved);
 }
 
 /* The exported calls; the process that runs the test is in the root cgroup. */
@@ -393,26 +540,76 @@ static void rdmacg_test_api_from_root(struct kunit *test)
 	rdmacg_uncharge(owner, &t->dev0, HANDLE);
 }
 
+static void rdmacg_test_api_sets(struct kunit *test)
+{
+	static const struct rdmacg_charge set[] = { { OBJECT, 4 }, { HANDLE, RDMACG_NO_LIMIT } };
+	static const struct rdmacg_charge twice[] = { { OBJECT, 1 }, { OBJECT, 1 } };
+	static const struct rdmacg_charge unknown[] = { { OBJECT, 1 }, { RDMACG_RESOURCE_MAX, 1 } };
+	static const struct rdmacg_charge zero[] = { { HANDLE, 1 }, { OBJECT, 0 } };
+	static const struct rdmacg_charge huge[] = { { OBJECT, RDMACG_NO_LIMIT + 1 } };
+	struct rdmacg_tree *t = test->priv;
+	struct rdma_cgroup *owner = NULL, *cg = rdmacg_get_current();
+
+	KUNIT_EXPECT_EQ(test, rdmacg_try_charge_set(&owner, &t->dev0, twice, 2), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rdmacg_try_charge_set(&owner, &t->dev0, unknown, 2), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rdmacg_try_charge_set(&owner, &t->dev0, zero, 2), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rdmacg_try_charge_set(&owner, &t->dev0, huge, 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rdmacg_try_charge_set(&owner, &t->dev0, set, 0), -EINVAL);
+	KUNIT_EXPECT_NULL(test, owner);
+	KUNIT_ASSERT_EQ(test, rdmacg_try_charge_set(&owner, &t->dev0, set, 2), 0);
+	KUNIT_EXPECT_PTR_EQ(test, owner, cg);
+	KUNIT_EXPECT_EQ(test, rdmacg_try_charge_cgroup(cg, &t->dev0, set, 2), 0);
+	rdmacg_uncharge_set(cg, &t->dev0, set, 2);
+	rdmacg_uncharge_set(owner, &t->dev0, set, 2);
+	rdmacg_put(cg);
+}
+
+/* Charging for a cgroup that is not the current one counts and refuses there. */
+static void rdmacg_test_api_given_cgroup(struct kunit *test)
+{
+	static const struct rdmacg_charge set[] = { { OBJECT, 3 } };
+	struct rdmacg_tree *t = test->priv;
+
+	/* Enough of a css for references; nothing frees it. */
+	KUNIT_ASSERT_EQ(test, percpu_ref_init(&t->leaf.css.refcnt, rdmacg_test_ref_gone,
+					      PERCPU_REF_INIT_ATOMIC, GFP_KERNEL), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_limit(&t->left, "kunit0 hca_object=5"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_try_charge_cgroup(&t->leaf, &t->dev0, set, 1), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_try_charge_cgroup(&t->leaf, &t->dev0, set, 1), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->leaf, &t->dev0, OBJECT), 3);
+	rdmacg_uncharge_set(&t->leaf, &t->dev0, set, 1);
+	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->leaf, &t->dev0, OBJECT), 0);
+
+	/* One reference taken, one given back: the first one is the last. */
+	percpu_ref_kill(&t->leaf.css.refcnt);
+	KUNIT_EXPECT_TRUE(test, percpu_ref_is_zero(&t->leaf.css.refcnt));
+	percpu_ref_exit(&t->leaf.css.refcnt);
+}
+
 static struct kunit_case rdmacg_pool_cases[] = {
 	KUNIT_CASE(rdmacg_test_charge_counts_on_all_levels),
 	KUNIT_CASE(rdmacg_test_charge_root_is_free),
 	KUNIT_CASE(rdmacg_test_charge_at_own_limit),
 	KUNIT_CASE(rdmacg_test_charge_at_zero),
 	KUNIT_CASE(rdmacg_test_charge_at_ancestor_limit),
-	KUNIT_CASE(rdmacg_test_charge_refused_makes_no_pool),
+	KUNIT_CASE(rdmacg_test_charge_refused_leaves_counters),
+	KUNIT_CASE(rdmacg_test_charge_set),
+	KUNIT_CASE(rdmacg_test_charge_huge_amount),
 	KUNIT_CASE(rdmacg_test_charge_over_lowered_limit),
-	KUNIT_CASE(rdmacg_test_uncharge_gives_default_pools_back),
-	KUNIT_CASE(rdmacg_test_offline_drops_limits_keeps_usage),
+	KUNIT_CASE(rdmacg_test_pool_size),
+	KUNIT_CASE(rdmacg_test_pools_given_back),
+	KUNIT_CASE(rdmacg_test_pools_with_history_stay),
+	KUNIT_CASE(rdmacg_test_cgroup_goes),
+	KUNIT_CASE(rdmacg_test_domains_apart),
 	KUNIT_CASE(rdmacg_test_unregister_frees_pools),
 	KUNIT_CASE(rdmacg_test_set_max_several_lines),
 	KUNIT_CASE(rdmacg_test_set_max_all_or_nothing),
 	KUNIT_CASE(rdmacg_test_set_max_empty),
-	KUNIT_CASE(rdmacg_test_set_max_prefix_of_a_name),
-	KUNIT_CASE(rdmacg_test_set_max_name_not_unique),
-	KUNIT_CASE(rdmacg_test_show),
-	KUNIT_CASE(rdmacg_test_show_name_not_unique),
-	KUNIT_CASE(rdmacg_test_show_restores),
+	KUNIT_CASE(rdmacg_test_show_files),
+	KUNIT_CASE(rdmacg_test_show_events),
 	KUNIT_CASE(rdmacg_test_api_from_root),
+	KUNIT_CASE(rdmacg_test_api_sets),
+	KUNIT_CASE(rdmacg_test_api_given_cgroup),
 	{}
 };
 

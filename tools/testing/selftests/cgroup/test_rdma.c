@@ -52,22 +52,46 @@ static bool rdmacg_line_is(struct rdmacg_tree *tree, const char *cgroup,
 	return false;
 }
 
+static const struct rdmacg_file {
+	const char *name;
+	mode_t mode;
+} rdmacg_files[] = {
+	{ "rdma.max", 0644 },
+	{ "rdma.current", 0444 },
+	{ "rdma.peak", 0444 },
+	{ "rdma.events", 0444 },
+	{ "rdma.events.local", 0444 },
+};
+
 /* The files exist below the root and not on it. */
 TEST_F(test_rdmacg, files_are_not_on_root)
 {
-	static const char *const files[] = { "rdma.max", "rdma.current" };
-	static const mode_t modes[] = { 0644, 0444 };
+	const struct rdmacg_file *file;
 	struct stat st;
 	char path[256];
-	int i;
 
-	for (i = 0; i < 2; i++) {
-		snprintf(path, sizeof(path), "%s/%s", self->tree.root, files[i]);
+	for (file = rdmacg_files; file < rdmacg_files + ARRAY_SIZE(rdmacg_files); file++) {
+		snprintf(path, sizeof(path), "%s/%s", self->tree.root, file->name);
 		EXPECT_NE(0, stat(path, &st)) TH_LOG("%s exists", path);
-		snprintf(path, sizeof(path), "%s/%s", self->tree.top, files[i]);
+		snprintf(path, sizeof(path), "%s/%s", self->tree.top, file->name);
 		ASSERT_EQ(0, stat(path, &st)) TH_LOG("%s is missing", path);
-		EXPECT_EQ(modes[i], st.st_mode & 0777);
+		EXPECT_EQ(file->mode, st.st_mode & 0777);
 	}
+}
+
+/* What the devices offer stands on the root alone, and soft-RoCE states nothing. */
+TEST_F(test_rdmacg, capacity_is_on_root)
+{
+	struct stat st;
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/rdma.capacity", self->tree.top);
+	EXPECT_NE(0, stat(path, &st)) TH_LOG("%s exists", path);
+	snprintf(path, sizeof(path), "%s/rdma.capacity", self->tree.root);
+	ASSERT_EQ(0, stat(path, &st)) TH_LOG("%s is missing", path);
+	EXPECT_EQ(0444, st.st_mode & 0777);
+	EXPECT_TRUE(rdmacg_line_is(&self->tree, self->tree.root, "rdma.capacity",
+				   "hca_handle=max hca_object=max"));
 }
 
 /* A new cgroup has no limits and no usage, also below one that has limits. */
@@ -82,6 +106,13 @@ TEST_F(test_rdmacg, new_cgroup_is_unlimited)
 	ASSERT_EQ(0, cg_create(path));
 	EXPECT_TRUE(rdmacg_line_is(tree, path, "rdma.max", "hca_handle=max hca_object=max"));
 	EXPECT_TRUE(rdmacg_line_is(tree, path, "rdma.current", "hca_handle=0 hca_object=0"));
+	EXPECT_TRUE(rdmacg_line_is(tree, path, "rdma.peak", "hca_handle=0 hca_object=0"));
+	EXPECT_TRUE(rdmacg_line_is(tree, path, "rdma.events",
+				   "hca_handle.max=0 hca_handle.alloc_fail=0 "
+				   "hca_object.max=0 hca_object.alloc_fail=0"));
+	EXPECT_TRUE(rdmacg_line_is(tree, path, "rdma.events.local",
+				   "hca_handle.max=0 hca_handle.alloc_fail=0 "
+				   "hca_object.max=0 hca_object.alloc_fail=0"));
 	EXPECT_EQ(0, rmdir(path));
 }
 
@@ -91,11 +122,11 @@ TEST_F(test_rdmacg, new_cgroup_is_unlimited)
  */
 TEST_F(test_rdmacg, lines_have_three_fields)
 {
-	static const char *const files[] = { "rdma.max", "rdma.current" };
+	static const char *const files[] = { "rdma.max", "rdma.current", "rdma.peak" };
 	char *text, *line, *lines, *c;
 	int i, blanks;
 
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < ARRAY_SIZE(files); i++) {
 		text = rdmacg_read(self->tree.top, files[i]);
 		ASSERT_LT(0, strlen(text));
 		EXPECT_EQ('\n', text[strlen(text) - 1]);

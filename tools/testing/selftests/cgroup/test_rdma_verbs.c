@@ -7,10 +7,12 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <infiniband/verbs.h>
+#include <poll.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -584,6 +586,179 @@ TEST_F(test_rdmacg_verbs, concurrent_at_limit)
 	EXPECT_EQ(0, rdmacg_objects(&self->tree, self->tree.right));
 }
 
+static long long rdmacg_peak(struct rdmacg_tree *tree, const char *cgroup)
+{
+	return rdmacg_value(tree, cgroup, "rdma.peak", "hca_object");
+}
+
+/* The peak is the most that was in use at one time, and outlives the objects. */
+TEST_F(test_rdmacg_verbs, peak)
+{
+	struct ibv_pd *pd[3];
+	int i;
+
+	for (i = 0; i < 3; i++)
+		ASSERT_NE(NULL, pd[i] = ibv_alloc_pd(self->context));
+	EXPECT_EQ(4, rdmacg_peak(&self->tree, self->tree.left));
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(0, ibv_dealloc_pd(pd[i]));
+	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.left));
+	EXPECT_EQ(4, rdmacg_peak(&self->tree, self->tree.left));
+	EXPECT_EQ(4, rdmacg_peak(&self->tree, self->tree.top));
+	EXPECT_EQ(0, rdmacg_peak(&self->tree, self->tree.right));
+	EXPECT_EQ(1, rdmacg_value(&self->tree, self->tree.left, "rdma.peak", "hca_handle"));
+
+	/* A limit set and taken away does not change it. */
+	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.left, "hca_object=1"));
+	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.left, "max"));
+	EXPECT_EQ(4, rdmacg_peak(&self->tree, self->tree.left));
+}
+
+/* What an ancestor refuses is in no peak, also not below that ancestor. */
+TEST_F(test_rdmacg_verbs, peak_without_the_refused)
+{
+	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.top, "hca_object=1"));
+	EXPECT_EQ(NULL, ibv_alloc_pd(self->context));
+	EXPECT_EQ(EAGAIN, errno);
+	EXPECT_EQ(1, rdmacg_peak(&self->tree, self->tree.left));
+	EXPECT_EQ(1, rdmacg_peak(&self->tree, self->tree.top));
+}
+
+static bool rdmacg_events_are(struct rdmacg_tree *tree, const char *cgroup, const char *file,
+			      long long max, long long alloc_fail)
+{
+	long long seen_max = rdmacg_value(tree, cgroup, file, "hca_object.max");
+	long long seen_fail = rdmacg_value(tree, cgroup, file, "hca_object.alloc_fail");
+
+	if (seen_max == max && seen_fail == alloc_fail)
+		return true;
+	ksft_print_msg("%s/%s: hca_object.max=%lld .alloc_fail=%lld, wanted %lld and %lld\n",
+		       cgroup, file, seen_max, seen_fail, max, alloc_fail);
+	return false;
+}
+
+/* "max" counts where the limit is and above, "alloc_fail" where the attempt was. */
+TEST_F(test_rdmacg_verbs, events)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	int i;
+
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->top, "hca_object=1"));
+	for (i = 0; i < 2; i++)
+		EXPECT_EQ(NULL, ibv_alloc_pd(self->context));
+	EXPECT_TRUE(rdmacg_events_are(tree, tree->left, "rdma.events", 0, 2));
+	EXPECT_TRUE(rdmacg_events_are(tree, tree->left, "rdma.events.local", 0, 2));
+	EXPECT_TRUE(rdmacg_events_are(tree, tree->top, "rdma.events", 2, 2));
+	EXPECT_TRUE(rdmacg_events_are(tree, tree->top, "rdma.events.local", 2, 0));
+
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=1"));
+	EXPECT_EQ(NULL, ibv_alloc_pd(self->context));
+	EXPECT_TRUE(rdmacg_events_are(tree, tree->left, "rdma.events", 1, 3));
+	EXPECT_TRUE(rdmacg_events_are(tree, tree->left, "rdma.events.local", 1, 3));
+	EXPECT_TRUE(rdmacg_events_are(tree, tree->top, "rdma.events", 3, 3));
+	EXPECT_TRUE(rdmacg_events_are(tree, tree->top, "rdma.events.local", 2, 0));
+
+	/* A sibling knows nothing of it, and neither does the other resource. */
+	EXPECT_TRUE(rdmacg_events_are(tree, tree->right, "rdma.events", 0, 0));
+	EXPECT_EQ(0, rdmacg_value(tree, tree->top, "rdma.events", "hca_handle.max"));
+}
+
+/* A refusal wakes who polls or watches the files that it changes. */
+TEST_F(test_rdmacg_verbs, events_notify)
+{
+	static const char *const files[] = { "rdma.events", "rdma.events.local" };
+	const char *const cgroups[] = { self->tree.left, self->tree.top };
+	struct pollfd polled[4];
+	char text[RDMACG_TEXT_SIZE], path[256];
+	struct pollfd watched;
+	int i;
+
+	watched.fd = inotify_init1(IN_NONBLOCK);
+	watched.events = POLLIN;
+	ASSERT_LE(0, watched.fd);
+	for (i = 0; i < 4; i++) {
+		snprintf(path, sizeof(path), "%s/%s", cgroups[i / 2], files[i % 2]);
+		polled[i].fd = open(path, O_RDONLY);
+		polled[i].events = POLLPRI;
+		ASSERT_LE(0, polled[i].fd) TH_LOG("%s: %m", path);
+		ASSERT_LT(0, read(polled[i].fd, text, sizeof(text)));
+		ASSERT_LE(0, inotify_add_watch(watched.fd, path, IN_MODIFY));
+	}
+	EXPECT_EQ(0, poll(polled, 4, 0)) TH_LOG("an event before the refusal");
+
+	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.top, "hca_object=1"));
+	EXPECT_EQ(NULL, ibv_alloc_pd(self->context));
+	for (i = 0; i < 4; i++) {
+		EXPECT_EQ(1, poll(&polled[i], 1, 2000)) TH_LOG("%s of %s is silent",
+							       files[i % 2], cgroups[i / 2]);
+		EXPECT_TRUE(polled[i].revents & POLLPRI);
+		close(polled[i].fd);
+	}
+	EXPECT_EQ(1, poll(&watched, 1, 2000)) TH_LOG("inotify is silent");
+	close(watched.fd);
+}
+
+/* Set up a second soft-RoCE device; false if that cannot be done here. */
+static bool rdmacg_add_device(const char *name)
+{
+	char command[256];
+
+	/* What a run that failed has left. */
+	system("rdma link del rxe_gone 2>/dev/null; rdma link del rxe_renamed 2>/dev/null; "
+	       "ip link del rdmacg1 2>/dev/null");
+	snprintf(command, sizeof(command),
+		 "ip link add rdmacg1 type dummy && ip link set rdmacg1 up && "
+		 "rdma link add %s type rxe netdev rdmacg1", name);
+	return !system(command);
+}
+
+/* A rename keeps limits; who reads meanwhile sees one name or the other, whole. */
+TEST_F(test_rdmacg_verbs, rename_is_seen_whole)
+{
+	static const char *const names[] = { "rxe_gone", "rxe_renamed" };
+	struct rdmacg_tree device = self->tree;
+	char text[RDMACG_TEXT_SIZE], command[128];
+	int torn = 0, seen[2] = {}, status, i;
+	char *line, *lines;
+	pid_t renamer;
+
+	if (!rdmacg_add_device(names[0]))
+		SKIP(return, "no second Soft-RoCE device can be made");
+	snprintf(device.device, sizeof(device.device), "%s", names[0]);
+	ASSERT_EQ(0, rdmacg_limit(&device, device.left, "hca_object=7"));
+	renamer = fork();
+	if (!renamer) {
+		for (i = 0; i < 60; i++) {
+			snprintf(command, sizeof(command), "rdma dev set %s name %s",
+				 names[i % 2], names[!(i % 2)]);
+			if (system(command))
+				_exit(1);
+		}
+		_exit(0);
+	}
+	while (!waitpid(renamer, &status, WNOHANG)) {
+		ASSERT_EQ(0, cg_read(device.left, "rdma.max", text, sizeof(text)));
+		for (line = strtok_r(text, "\n", &lines); line;
+		     line = strtok_r(NULL, "\n", &lines)) {
+			line[strcspn(line, " ")] = '\0';
+			for (i = 0; i < 2 && strcmp(line, names[i]); i++)
+				;
+			if (i < 2)
+				seen[i]++;
+			else if (strcmp(line, self->tree.device))
+				torn++;
+		}
+	}
+	EXPECT_EQ(0, status) TH_LOG("a rename failed");
+	EXPECT_EQ(0, torn) TH_LOG("names that no device had");
+	EXPECT_LT(0, seen[0]);
+	EXPECT_LT(0, seen[1]);
+
+	/* An even number of renames: the first name again, with its limit. */
+	EXPECT_EQ(7, rdmacg_value(&device, device.left, "rdma.max", "hca_object"));
+	EXPECT_EQ(0, system("rdma link del rxe_gone && ip link del rdmacg1"));
+}
+
 /*
  * A device that goes takes its lines and its limits with it. A driver that cannot
  * take the device from open contexts goes after the last of them is closed.
@@ -595,10 +770,7 @@ TEST_F(test_rdmacg_verbs, device_goes_with_its_limits)
 	int status = -1;
 	pid_t deleter;
 
-	/* What a run that failed has left. */
-	system("rdma link del rxe_gone 2>/dev/null; ip link del rdmacg1 2>/dev/null");
-	if (system("ip link add rdmacg1 type dummy && ip link set rdmacg1 up") ||
-	    system("rdma link add rxe_gone type rxe netdev rdmacg1"))
+	if (!rdmacg_add_device("rxe_gone"))
 		SKIP(return, "no second Soft-RoCE device can be made");
 	snprintf(gone.device, sizeof(gone.device), "rxe_gone");
 	ASSERT_EQ(0, rdmacg_limit(&gone, gone.left, "hca_handle=2 hca_object=3"));

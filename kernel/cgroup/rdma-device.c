@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * RDMA cgroup controller: devices, their resources and their names.
+ *
+ * The resources of a device are settled when it is registered; the controller
+ * knows none of them by name. Devices are found by id and by name without a scan
+ * of the others.
+ */
+#define pr_fmt(fmt) "cgroup: rdma: " fmt
+
+#include <linux/ctype.h>
+#include <linux/err.h>
+#include <linux/export.h>
+#include <linux/hashtable.h>
+#include <linux/stringhash.h>
+#include <linux/string.h>
+
+#include "rdma-internal.h"
+
+/* See rdma-internal.h for what it guards. */
+DEFINE_MUTEX(rdmacg_mutex);
+
+/*
+ * All registered devices, by id. Ids grow, so that files list the devices in the
+ * order of their registration. rdmacg_mutex; RCU.
+ */
+static DEFINE_XARRAY_ALLOC1(rdmacg_devices);
+static u32 rdmacg_next_id;
+
+/* All names of registered devices, by hash. rdmacg_mutex. */
+static DEFINE_HASHTABLE(rdmacg_names, 8);
+
+static u32 rdmacg_name_hash(const char *text, size_t len)
+{
+	return full_name_hash(NULL, text, len);
+}
+
+static struct rdmacg_name *rdmacg_name_find_locked(const char *text, size_t len)
+{
+	struct rdmacg_name *name;
+
+	lockdep_assert_held(&rdmacg_mutex);
+	hash_for_each_possible(rdmacg_names, name, node, rdmacg_name_hash(text, len))
+		if (strlen(name->text) == len && !memcmp(name->text, text, len))
+			return name;
+	return NULL;
+}
+
+/* Let the device have the name @text, which no device may have had so far. */
+static int rdmacg_name_join_locked(struct rdmacg_desc *desc, const char *text, gfp_t gfp)
+{
+	size_t len = strlen(text);
+	struct rdmacg_name *name = rdmacg_name_find_locked(text, len);
+
+	if (!name) {
+		name = kzalloc(struct_size(name, text, len + 1), gfp);
+		if (!name)
+			return -ENOMEM;
+		memcpy(name->text, text, len);
+		INIT_LIST_HEAD(&name->devices);
+		hash_add(rdmacg_names, &name->node, rdmacg_name_hash(text, len));
+	}
+	list_add_tail(&desc->name_node, &name->devices);
+	WRITE_ONCE(name->nr_devices, name->nr_devices + 1);
+	rcu_assign_pointer(desc->name, name);
+	return 0;
+}
+
+/* The device leaves @name, which goes with the last one. */
+static void rdmacg_name_leave_locked(struct rdmacg_desc *desc, struct rdmacg_name *name)
+{
+	lockdep_assert_held(&rdmacg_mutex);
+	list_del(&desc->name_node);
+	WRITE_ONCE(name->nr_devices, name->nr_devices - 1);
+	if (name->nr_devices)
+		return;
+	hash_del(&name->node);
+	kfree_rcu(name, rcu);
+}
+
+static struct rdmacg_name *rdmacg_desc_name_locked(const struct rdmacg_desc *desc)
+{
+	return rcu_dereference_protected(desc->name, lockdep_is_held(&rdmacg_mutex));
+}
+
+static bool rdmacg_resource_is_valid(const struct rdmacg_resource *resource)
+{
+	const char *name = resource->name;
+	size_t len = name ? strlen(name) : 0;
+
+	return len && len <= 31 && islower(name[0]) &&
+	       strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == len &&
+	       strcmp(name, "max") && strcmp(name, "index") &&
+	       resource->class < RDMACG_CLASSES && resource->unit < RDMACG_UNITS &&
+	       resource->capacity <= RDMACG_NO_LIMIT;
+}
+
+static bool rdmacg_has_resource(const struct rdmacg_desc *desc, unsigned int nr_slots,
+				const char *name)
+{
+	unsigned int slot;
+
+	for (slot = 0; slot < nr_slots; slot++)
+		if (!strcmp(desc->resources[slot].name, name))
+			return true;
+	return false;
+}
+
+/* Add a whole table or nothing. The first slot, or -EINVAL or -ENOSPC. */
+static int rdmacg_add_table(struct rdmacg_desc *desc, const struct rdmacg_table *table,
+			    const char *device)
+{
+	const struct rdmacg_resource *resource;
+	unsigned int first = desc->nr_slots;
+	unsigned int i;
+
+	if (!table->count) {
+		pr_err("%s: refused an empty table of resources\n", device);
+		return -EINVAL;
+	}
+	if (table->count > RDMACG_MAX_SLOTS - first) {
+		pr_err("%s: refused a table of %u resources, for %u are there and %u is the most\n",
+		       device, table->count, first, RDMACG_MAX_SLOTS);
+		return -ENOSPC;
+	}
+	for (i = 0; i < table->count; i++) {
+		resource = &table->resources[i];
+		if (!rdmacg_resource_is_valid(resource) ||
+		    rdmacg_has_resource(desc, first + i, resource->name)) {
+			pr_err("%s: refused a table of resources, for number %u (%s) is malformed or there already\n",
+			       device, i, resource->name ?: "no name");
+			return -EINVAL;
+		}
+		desc->resources[first + i] = *resource;
+	}
+	desc->nr_slots += table->count;
+	return first;
+}
+
+static struct rdmacg_desc *rdmacg_desc_alloc(const struct rdmacg_device *device,
+					     struct rdmacg_table *tables,
+					     unsigned int count)
+{
+	struct rdmacg_desc *desc;
+	unsigned int nr_slots = 0;
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		nr_slots += min(tables[i].count, RDMACG_MAX_SLOTS - nr_slots);
+	desc = kzalloc(struct_size(desc, resources, nr_slots), GFP_KERNEL);
+	if (!desc)
+		return NULL;
+	desc->index = device->index;
+	INIT_LIST_HEAD(&desc->domains);
+	for (i = 0; i < count; i++)
+		tables[i].first_slot = rdmacg_add_table(desc, &tables[i], device->name);
+	return desc;
+}
+
+/**
+ * rdmacg_register_device() - let a device take part in accounting
+ * @device: the device, with its name and index set
+ * @tables: its resources; each table's first_slot is set
+ * @count: number of @tables
+ *
+ * A table that is refused is reported in the log and in its first_slot; the
+ * device is registered with the resources of the others.
+ *
+ * To be called before anything can be charged on the device. The caller keeps
+ * @device until rdmacg_unregister_device() has returned; @tables and their
+ * arrays are copied, the names in them are not.
+ *
+ * Context: Process context; may sleep.
+ * Return: 0, or -ENOMEM; after a failure there is nothing to undo.
+ */
+int rdmacg_register_device(struct rdmacg_device *device,
+			   struct rdmacg_table *tables, unsigned int count)
+{
+	struct rdmacg_desc *desc = rdmacg_desc_alloc(device, tables, count);
+	int ret;
+
+	if (!desc)
+		return -ENOMEM;
+
+	mutex_lock(&rdmacg_mutex);
+	ret = rdmacg_name_join_locked(desc, device->name, GFP_KERNEL);
+	if (ret)
+		goto unlock;
+	ret = xa_alloc_cyclic(&rdmacg_devices, &desc->id, desc, xa_limit_31b,
+			      &rdmacg_next_id, GFP_KERNEL);
+	if (ret < 0)
+		rdmacg_name_leave_locked(desc, rdmacg_desc_name_locked(desc));
+unlock:
+	mutex_unlock(&rdmacg_mutex);
+	if (ret < 0) {
+		kfree(desc);
+		return ret;
+	}
+	device->id = desc->id;
+	device->nr_slots = desc->nr_slots;
+	device->desc = desc;
+	return 0;
+}
+EXPORT_SYMBOL(rdmacg_register_device);
+
+/**
+ * rdmacg_unregister_device() - end a device's part in accounting
+ * @device: a registered device on which nothing is charged any more
+ *
+ * The device's limits and history in all cgroups go with it. The caller may free
+ * @device afterwards.
+ *
+ * Context: Process context; may sleep.
+ */
+void rdmacg_unregister_device(struct rdmacg_device *device)
+{
+	struct rdmacg_desc *desc = device->desc;
+
+	mutex_lock(&rdmacg_mutex);
+	xa_erase(&rdmacg_devices, desc->id);
+	rdmacg_domains_free_locked(desc);
+	rdmacg_name_leave_locked(desc, rdmacg_desc_name_locked(desc));
+	mutex_unlock(&rdmacg_mutex);
+
+	/* What comes too late finds no pool and no slot, and warns or fails. */
+	device->id = 0;
+	device->nr_slots = 0;
+	device->desc = NULL;
+	kfree_rcu(desc, rcu);
+}
+EXPORT_SYMBOL(rdmacg_unregister_device);
+
+/**
+ * rdmacg_rename_device() - show a device by another name from now on
+ * @device: a registered device whose name the caller has changed
+ *
+ * Limits and usage stay. Whoever reads a file meanwhile sees the old name or the
+ * new one. It cannot fail, for by now the rest of the kernel uses the new name.
+ *
+ * Context: Process context; may sleep.
+ */
+void rdmacg_rename_device(struct rdmacg_device *device)
+{
+	struct rdmacg_desc *desc = device->desc;
+	struct rdmacg_name *old;
+
+	mutex_lock(&rdmacg_mutex);
+	old = rdmacg_desc_name_locked(desc);
+	if (strcmp(old->text, device->name)) {
+		rdmacg_name_leave_locked(desc, old);
+		rdmacg_name_join_locked(desc, device->name, GFP_KERNEL | __GFP_NOFAIL);
+	}
+	mutex_unlock(&rdmacg_mutex);
+}
+EXPORT_SYMBOL(rdmacg_rename_device);
+
+/* The registered device with the lowest id from *@id on, and that id; or NULL. */
+struct rdmacg_desc *rdmacg_desc_next(unsigned long *id)
+{
+	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "a device is read without RCU");
+	return xa_find(&rdmacg_devices, id, ULONG_MAX, XA_PRESENT);
+}
+
+/*
+ * The device of that name, and of that index if there is one. -ENODEV if there
+ * is none, -ENOTUNIQ if there are several.
+ */
+struct rdmacg_desc *rdmacg_desc_find_locked(const char *text, size_t len,
+					    const u32 *index)
+{
+	struct rdmacg_name *name = rdmacg_name_find_locked(text, len);
+	struct rdmacg_desc *desc;
+
+	if (!name)
+		return ERR_PTR(-ENODEV);
+	if (!index && name->nr_devices > 1)
+		return ERR_PTR(-ENOTUNIQ);
+	list_for_each_entry(desc, &name->devices, name_node)
+		if (!index || desc->index == *index)
+			return desc;
+	return ERR_PTR(-ENODEV);
+}

@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit stress test for the RDMA cgroup controller.
+ *
+ * Several threads work at random on the same cgroups, devices, domains and pools.
+ * Each has resources of its own, one slot in every pool, for which a plain
+ * sequential model says what each charge has to return and what each counter has
+ * to be after it: whatever the others do must not show. One resource they fight
+ * for; it has a limit, which no reader may ever see exceeded. One more is charged
+ * by all without a limit; in the end nothing of it is lost.
+ *
+ *   root
+ *    |-- cg0
+ *    |    |-- cg1
+ *    |    |    `-- cg2
+ *    |    `-- cg3
+ *    `-- cg4
+ *         `-- cg5
+ *
+ * Each round has new cgroups and devices, so that domains and pools come while
+ * others use them; and readers still run while they go.
+ */
+#include <linux/completion.h>
+#include <linux/kthread.h>
+#include <linux/moduleparam.h>
+#include <linux/prandom.h>
+#include <linux/random.h>
+
+#include "rdma_kunit.h"
+
+#define RDMACG_THREADS		4
+#define RDMACG_ROUNDS		24
+#define RDMACG_STEPS		4000
+#define RDMACG_CGROUPS		6
+#define RDMACG_DEVICES		2
+#define RDMACG_HELD		48
+
+/* Slots: one for each thread, then the two that they share. */
+#define RDMACG_CONTESTED	RDMACG_THREADS
+#define RDMACG_COMMON		(RDMACG_THREADS + 1)
+#define RDMACG_TEST_SLOTS	(RDMACG_THREADS + 2)
+#define RDMACG_CONTESTED_MAX	5
+
+static u64 rdmacg_seed;
+module_param_named(seed, rdmacg_seed, ullong, 0444);
+MODULE_PARM_DESC(seed, "Repeat the run of this seed; 0 takes a new one");
+
+static const int rdmacg_parents[RDMACG_CGROUPS] = { -1, 0, 1, 0, -1, 4 };
+
+static const struct rdmacg_resource rdmacg_stress_resources[RDMACG_TEST_SLOTS] = {
+	RDMACG_TEST_RESOURCE("own0", RDMACG_CLASS_HCA),
+	RDMACG_TEST_RESOURCE("own1", RDMACG_CLASS_HCA),
+	RDMACG_TEST_RESOURCE("own2", RDMACG_CLASS_HCA),
+	RDMACG_TEST_RESOURCE("own3", RDMACG_CLASS_HCA),
+	RDMACG_TEST_RESOURCE("contested", RDMACG_CLASS_HCA),
+	RDMACG_TEST_RESOURCE("common", RDMACG_CLASS_HCA),
+};
+
+struct rdmacg_stress {
+	struct rdma_cgroup root;
+	struct rdma_cgroup cg[RDMACG_CGROUPS];
+	struct rdmacg_device dev[RDMACG_DEVICES];
+	char names[RDMACG_DEVICES][16];
+	bool stop;
+};
+
+/* What one cgroup has of one thread's resource on one device. */
+struct rdmacg_model {
+	struct rdmacg_slot slot;
+	struct rdmacg_events events;
+};
+
+struct rdmacg_held {
+	unsigned int cg;
+	unsigned int dev;
+	struct rdmacg_charge set[3];
+	unsigned int count;
+};
+
+struct rdmacg_thread {
+	struct rdmacg_stress *stress;
+	struct completion done;
+	struct rnd_state rnd;
+	unsigned int number;
+	struct rdmacg_model model[RDMACG_DEVICES][RDMACG_CGROUPS];
+	struct rdmacg_held held[RDMACG_HELD];
+	unsigned int nr_held;
+	/* Of the contested resource. */
+	u64 refused;
+	/* The first thing that was wrong; empty if nothing was. */
+	char wrong[160];
+};
+
+#define rdmacg_wrong(_thread, _format, ...) do {			\
+	if (!(_thread)->wrong[0])					\
+		snprintf((_thread)->wrong, sizeof((_thread)->wrong),	\
+			 "thread %u: " _format, (_thread)->number, ##__VA_ARGS__); \
+} while (0)
+
+static u32 rdmacg_random(struct rdmacg_thread *t, u32 below)
+{
+	return prandom_u32_state(&t->rnd) % below;
+}
+
+static bool rdmacg_model_try_charge(struct rdmacg_thread *t, unsigned int dev,
+				    unsigned int cg, u64 amount)
+{
+	struct rdmacg_model *model = t->model[dev];
+	int level, limiter = -1;
+
+	for (level = cg; level >= 0 && limiter < 0; level = rdmacg_parents[level])
+		if (model[level].slot.usage + amount > model[level].slot.max)
+			limiter = level;
+	if (limiter >= 0) {
+		model[cg].events.local_alloc_fail++;
+		model[limiter].events.local_max++;
+		for (level = cg; level >= 0; level = rdmacg_parents[level])
+			model[level].events.alloc_fail++;
+		for (level = limiter; level >= 0; level = rdmacg_parents[level])
+			model[level].events.max++;
+		return false;
+	}
+	for (level = cg; level >= 0; level = rdmacg_parents[level]) {
+		struct rdmacg_slot *slot = &model[level].slot;
+
+		slot->usage += amount;
+		slot->peak = max(slot->peak, slot->usage);
+	}
+	return true;
+}
+
+static void rdmacg_model_uncharge(struct rdmacg_thread *t, unsigned int dev,
+				  unsigned int cg, u64 amount)
+{
+	int level;
+
+	for (level = cg; level >= 0; level = rdmacg_parents[level])
+		t->model[dev][level].slot.usage -= amount;
+}
+
+static void rdmacg_step_charge(struct rdmacg_thread *t)
+{
+	struct rdmacg_stress *s = t->stress;
+	struct rdmacg_held *held = &t->held[t->nr_held];
+	struct rdmacg_refusal refusal;
+	bool want;
+	int ret;
+
+	if (t->nr_held == RDMACG_HELD)
+		return;
+	held->cg = rdmacg_random(t, RDMACG_CGROUPS);
+	held->dev = rdmacg_random(t, RDMACG_DEVICES);
+	held->set[0] = (struct rdmacg_charge){ t->number, 1 + rdmacg_random(t, 3) };
+	held->set[1] = (struct rdmacg_charge){ RDMACG_COMMON, 1 + rdmacg_random(t, 3) };
+	held->count = 2;
+	if (rdmacg_random(t, 2))
+		swap(held->set[0], held->set[1]);
+
+	ret = rdmacg_pool_try_charge(&s->cg[held->cg], &s->dev[held->dev], held->set,
+				     held->count, &refusal);
+	want = rdmacg_model_try_charge(t, held->dev, held->cg,
+				       held->set[held->set[0].slot != t->number].amount);
+	if (ret != (want ? 0 : -EAGAIN))
+		rdmacg_wrong(t, "charge of cg%u returned %d, wanted %d", held->cg, ret,
+			     want ? 0 : -EAGAIN);
+	if (!ret)
+		t->nr_held++;
+}
+
+static void rdmacg_step_contend(struct rdmacg_thread *t)
+{
+	struct rdmacg_stress *s = t->stress;
+	struct rdmacg_held *held = &t->held[t->nr_held];
+	struct rdmacg_refusal refusal;
+	int ret;
+
+	if (t->nr_held == RDMACG_HELD)
+		return;
+	/* Below cg0 of the first device, which has the limit. */
+	held->cg = rdmacg_random(t, 4);
+	held->dev = 0;
+	held->set[0] = (struct rdmacg_charge){ RDMACG_COMMON, 1 };
+	held->set[1] = (struct rdmacg_charge){ RDMACG_CONTESTED, 1 + rdmacg_random(t, 2) };
+	held->count = 2;
+	ret = rdmacg_pool_try_charge(&s->cg[held->cg], &s->dev[0], held->set, 2, &refusal);
+	if (!ret) {
+		t->nr_held++;
+		return;
+	}
+	t->refused++;
+	if (ret != -EAGAIN || refusal.slot != RDMACG_CONTESTED)
+		rdmacg_wrong(t, "a contested charge returned %d for slot %u", ret, refusal.slot);
+}
+
+static void rdmacg_uncharge_held(struct rdmacg_thread *t, unsigned int number)
+{
+	struct rdmacg_stress *s = t->stress;
+	struct rdmacg_held *held = &t->held[number];
+	unsigned int i;
+
+	rdmacg_pool_uncharge(&s->cg[held->cg], &s->dev[held->dev], held->set, held->count);
+	for (i = 0; i < held->count; i++)
+		if (held->set[i].slot == t->number)
+			rdmacg_model_uncharge(t, held->dev, held->cg, held->set[i].amount);
+	*held = t->held[--t->nr_held];
+}
+
+static void rdmacg_step_uncharge(struct rdmacg_thread *t)
+{
+	if (t->nr_held)
+		rdmacg_uncharge_held(t, rdmacg_random(t, t->nr_held));
+}
+
+/* One write for both devices, of which a bad line must not change anything. */
+static void rdmacg_step_limit(struct rdmacg_thread *t)
+{
+	struct rdmacg_stress *s = t->stress;
+	unsigned int cg = rdmacg_random(t, RDMACG_CGROUPS);
+	u64 max = rdmacg_random(t, 3) ? rdmacg_random(t, 12) : RDMACG_NO_LIMIT;
+	bool bad = !rdmacg_random(t, 4);
+	char text[128], value[24];
+	int ret;
+
+	snprintf(value, sizeof(value), max == RDMACG_NO_LIMIT ? "max" : "%llu", max);
+	snprintf(text, sizeof(text), "%s own%u=%s\n%s own%u=%s%s\n", s->names[0], t->number,
+		 value, s->names[1], t->number, value, bad ? " nokey=1" : "");
+	ret = rdmacg_set_max(&s->cg[cg], RDMACG_CLASS_HCA, text);
+	if (ret != (bad ? -EINVAL : 0))
+		rdmacg_wrong(t, "a write returned %d", ret);
+	if (bad)
+		return;
+	t->model[0][cg].slot.max = max;
+	t->model[1][cg].slot.max = max;
+}
+
+static void rdmacg_step_compare(struct rdmacg_thread *t)
+{
+	static const struct rdmacg_events none;
+	const struct rdmacg_slot unused = { .max = RDMACG_NO_LIMIT };
+	unsigned int dev = rdmacg_random(t, RDMACG_DEVICES);
+	unsigned int cg = rdmacg_random(t, RDMACG_CGROUPS);
+	struct rdmacg_stress *s = t->stress;
+	const struct rdmacg_model *want = &t->model[dev][cg];
+	const struct rdmacg_events *events = NULL;
+	const struct rdmacg_slot *slot = &unused;
+	const struct rdmacg_pool *pool;
+
+	rcu_read_lock();
+	pool = rdmacg_pool_find(&s->cg[cg], s->dev[dev].id);
+	if (pool) {
+		slot = &pool->levels[0][t->number];
+		events = rcu_dereference(pool->events);
+	}
+	events = events ? &events[t->number] : &none;
+	if (memcmp(slot, &want->slot, sizeof(*slot)))
+		rdmacg_wrong(t, "cg%u has %llu of %llu, peak %llu; wanted %llu of %llu, peak %llu",
+			     cg, slot->usage, slot->max, slot->peak,
+			     want->slot.usage, want->slot.max, want->slot.peak);
+	if (memcmp(events, &want->events, sizeof(*events)))
+		rdmacg_wrong(t, "cg%u has events %llu %llu %llu %llu; wanted %llu %llu %llu %llu",
+			     cg, events->max, events->alloc_fail, events->local_max,
+			     events->local_alloc_fail, want->events.max, want->events.alloc_fail,
+			     want->events.local_max, want->events.local_alloc_fail);
+	rcu_read_unlock();
+}
+
+/* A device that only this thread knows: it comes, is used, renamed and goes. */
+static void rdmacg_step_device(struct rdmacg_thread *t)
+{
+	static const char *const names[] = { "passing", "passing_by" };
+	const struct rdmacg_charge charge = { .slot = 1, .amount = 2 };
+	struct rdmacg_table table = {
+		.resources = rdmacg_stress_resources,
+		.count = RDMACG_TEST_SLOTS,
+	};
+	struct rdma_cgroup *cg = &t->stress->cg[rdmacg_random(t, RDMACG_CGROUPS)];
+	struct rdmacg_device device = { .name = names[0], .index = t->number };
+	struct rdmacg_refusal refusal;
+	char text[64];
+	int ret;
+
+	if (rdmacg_register_device(&device, &table, 1))
+		return;
+	ret = rdmacg_pool_try_charge(cg, &device, &charge, 1, &refusal);
+	if (ret)
+		rdmacg_wrong(t, "a new device refuses: %d", ret);
+	device.name = names[1];
+	rdmacg_rename_device(&device);
+	snprintf(text, sizeof(text), "%s index=%u own1=1", device.name, device.index);
+	if (rdmacg_set_max(cg, RDMACG_CLASS_HCA, text))
+		rdmacg_wrong(t, "a renamed device is not found");
+	if (rdmacg_pool_try_charge(cg, &device, &charge, 1, &refusal) != -EAGAIN)
+		rdmacg_wrong(t, "a device has no limit after its renaming");
+	if (!ret)
+		rdmacg_pool_uncharge(cg, &device, &charge, 1);
+	rdmacg_unregister_device(&device);
+}
+
+static int rdmacg_stress_worker(void *data)
+{
+	struct rdmacg_thread *t = data;
+	unsigned int step;
+
+	for (step = 0; step < RDMACG_STEPS && !t->wrong[0]; step++) {
+		u32 choice = rdmacg_random(t, 100);
+
+		if (choice < 40)
+			rdmacg_step_charge(t);
+		else if (choice < 50)
+			rdmacg_step_contend(t);
+		else if (choice < 80)
+			rdmacg_step_uncharge(t);
+		else if (choice < 85)
+			rdmacg_step_limit(t);
+		else if (choice < 99)
+			rdmacg_step_compare(t);
+		else
+			rdmacg_step_device(t);
+		cond_resched();
+	}
+	while (t->nr_held)
+		rdmacg_uncharge_held(t, t->nr_held - 1);
+	complete(&t->done);
+	return 0;
+}
+
+static void rdmacg_check_line(struct rdmacg_thread *t, const struct rdmacg_desc *desc,
+			      struct rdma_cgroup *cg)
+{
+	const struct rdmacg_pool *pool = rdmacg_pool_find(cg, desc->id);
+	const char *name = rcu_dereference(desc->name)->text;
+	u64 usage;
+
+	if (strncmp(name, "stress", 6) && strcmp(name, "passing") && strcmp(name, "passing_by"))
+		rdmacg_wrong(t, "a device is called %s", name);
+	if (!pool)
+		return;
+	usage = READ_ONCE(pool->levels[0][RDMACG_CONTESTED].usage);
+	if (usage > RDMACG_CONTESTED_MAX)
+		rdmacg_wrong(t, "a reader sees a usage of %llu over its limit", usage);
+}
+
+/* Reads while everything comes and goes, the cgroups' memory apart. */
+static int rdmacg_stress_reader(void *data)
+{
+	struct rdmacg_thread *t = data;
+	struct rdmacg_stress *s = t->stress;
+	struct seq_file sf = { };
+	struct rdmacg_desc *desc;
+	unsigned long id;
+
+	sf.size = PAGE_SIZE;
+	sf.buf = kmalloc(sf.size, GFP_KERNEL);
+	while (sf.buf && !READ_ONCE(s->stop)) {
+		struct rdma_cgroup *cg = &s->cg[rdmacg_random(t, RDMACG_CGROUPS)];
+
+		sf.count = 0;
+		rcu_read_lock();
+		for (id = 0; (desc = rdmacg_desc_next(&id)); id++) {
+			rdmacg_check_line(t, desc, cg);
+			rdmacg_show_line(&sf, cg, desc, RDMACG_CLASS_HCA,
+					 rdmacg_random(t, RDMACG_FILES));
+		}
+		rcu_read_unlock();
+		cond_resched();
+	}
+	kfree(sf.buf);
+	complete(&t->done);
+	return 0;
+}
+
+static void rdmacg_stress_start(struct kunit *test, struct rdmacg_stress *s, unsigned int round)
+{
+	struct rdmacg_table table = {
+		.resources = rdmacg_stress_resources,
+		.count = RDMACG_TEST_SLOTS,
+	};
+	char limit[32];
+	unsigned int i;
+
+	memset(s, 0, sizeof(*s));
+	rdmacg_test_init_cgroup(&s->root, NULL);
+	for (i = 0; i < RDMACG_CGROUPS; i++)
+		rdmacg_test_init_cgroup(&s->cg[i], rdmacg_parents[i] < 0 ? &s->root :
+					&s->cg[rdmacg_parents[i]]);
+	for (i = 0; i < RDMACG_DEVICES; i++) {
+		snprintf(s->names[i], sizeof(s->names[i]), "stress%u", i);
+		s->dev[i].name = s->names[i];
+		KUNIT_ASSERT_EQ(test, rdmacg_register_device(&s->dev[i], &table, 1), 0);
+	}
+	snprintf(limit, sizeof(limit), "stress0 contested=%u", RDMACG_CONTESTED_MAX);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&s->cg[0], RDMACG_CLASS_HCA, limit), 0);
+}
+
+static void rdmacg_thread_start(struct kunit *test, struct rdmacg_thread *t,
+				struct rdmacg_stress *s, unsigned int number, u64 seed,
+				int (*run)(void *data))
+{
+	struct task_struct *task;
+	unsigned int dev, cg;
+
+	memset(t, 0, sizeof(*t));
+	t->stress = s;
+	t->number = number;
+	init_completion(&t->done);
+	prandom_seed_state(&t->rnd, seed);
+	for (dev = 0; dev < RDMACG_DEVICES; dev++)
+		for (cg = 0; cg < RDMACG_CGROUPS; cg++)
+			t->model[dev][cg].slot.max = RDMACG_NO_LIMIT;
+	task = kthread_run(run, t, "rdmacg_stress/%u", number);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+}
+
+/* What is left when all is uncharged: no usage, and all the history. */
+static void rdmacg_stress_compare(struct kunit *test, struct rdmacg_stress *s,
+				  struct rdmacg_thread *threads)
+{
+	const struct rdmacg_events *events;
+	const struct rdmacg_slot *slots;
+	struct rdmacg_pool *pool;
+	unsigned int dev, cg, i;
+	u64 refused = 0, counted = 0;
+
+	for (i = 0; i < RDMACG_THREADS; i++)
+		refused += threads[i].refused;
+	for (dev = 0; dev < RDMACG_DEVICES; dev++) {
+		for (cg = 0; cg < RDMACG_CGROUPS; cg++) {
+			pool = rdmacg_pool_lock(&s->cg[cg], s->dev[dev].id);
+			if (!pool)
+				continue;
+			slots = pool->levels[0];
+			for (i = 0; i < RDMACG_TEST_SLOTS; i++)
+				KUNIT_EXPECT_EQ(test, slots[i].usage, 0);
+			for (i = 0; i < RDMACG_THREADS; i++)
+				KUNIT_EXPECT_EQ(test, slots[i].peak,
+						threads[i].model[dev][cg].slot.peak);
+			KUNIT_EXPECT_LE(test, slots[RDMACG_CONTESTED].peak, RDMACG_CONTESTED_MAX);
+			events = rcu_dereference_protected(pool->events, true);
+			if (events)
+				counted += events[RDMACG_CONTESTED].local_alloc_fail;
+			rdmacg_pool_unlock(pool);
+		}
+	}
+	KUNIT_EXPECT_EQ(test, counted, refused);
+	pool = rdmacg_pool_lock(&s->cg[0], s->dev[0].id);
+	KUNIT_ASSERT_NOT_NULL(test, pool);
+	KUNIT_EXPECT_EQ(test, pool->levels[0][RDMACG_CONTESTED].peak, RDMACG_CONTESTED_MAX);
+	rdmacg_pool_unlock(pool);
+}
+
+/* Cgroups and devices go in either order, under the reader's eyes. */
+static void rdmacg_stress_end(struct kunit *test, struct rdmacg_stress *s, bool devices_first)
+{
+	int i;
+
+	for (i = 0; i < RDMACG_DEVICES && devices_first; i++)
+		rdmacg_unregister_device(&s->dev[i]);
+	for (i = RDMACG_CGROUPS - 1; i >= 0; i--)
+		rdmacg_pools_free(&s->cg[i]);
+	for (i = 0; i < RDMACG_DEVICES && !devices_first; i++) {
+		KUNIT_EXPECT_TRUE(test, list_empty(&s->dev[i].desc->domains));
+		rdmacg_unregister_device(&s->dev[i]);
+	}
+	for (i = 0; i < RDMACG_CGROUPS; i++) {
+		KUNIT_EXPECT_TRUE(test, xa_empty(&s->cg[i].pools));
+		KUNIT_EXPECT_TRUE(test, xa_empty(&s->cg[i].domains));
+	}
+}
+
+static void rdmacg_test_stress(struct kunit *test)
+{
+	u64 seed = rdmacg_seed ?: get_random_u32();
+	struct rdmacg_thread *threads, *reader;
+	struct rdmacg_stress *s;
+	unsigned int round, i;
+
+	s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
+	threads = kunit_kcalloc(test, RDMACG_THREADS + 1, sizeof(*threads), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	KUNIT_ASSERT_NOT_NULL(test, threads);
+	reader = &threads[RDMACG_THREADS];
+	kunit_info(test, "rdma_concurrent_kunit.seed=%llu repeats this\n", seed);
+
+	for (round = 0; round < RDMACG_ROUNDS; round++) {
+		rdmacg_stress_start(test, s, round);
+		for (i = 0; i <= RDMACG_THREADS; i++)
+			rdmacg_thread_start(test, &threads[i], s, i, seed + round * 64 + i,
+					    &threads[i] == reader ? rdmacg_stress_reader :
+					    rdmacg_stress_worker);
+		for (i = 0; i < RDMACG_THREADS; i++)
+			wait_for_completion(&threads[i].done);
+		rdmacg_stress_compare(test, s, threads);
+		rdmacg_stress_end(test, s, round % 2);
+		WRITE_ONCE(s->stop, true);
+		wait_for_completion(&reader->done);
+		for (i = 0; i <= RDMACG_THREADS; i++)
+			KUNIT_EXPECT_STREQ(test, threads[i].wrong, "");
+	}
+}
+
+static struct kunit_case rdmacg_concurrent_cases[] = {
+	KUNIT_CASE_SLOW(rdmacg_test_stress),
+	{}
+};
+
+static struct kunit_suite rdmacg_concurrent_suite = {
+	.name = "cgroup_rdma_concurrent",
+	.test_cases = rdmacg_concurrent_cases,
+};
+
+kunit_test_suite(rdmacg_concurrent_suite);
+
+MODULE_DESCRIPTION("KUnit stress test for the RDMA cgroup controller");
+MODULE_LICENSE("GPL");
