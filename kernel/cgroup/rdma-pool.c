@@ -404,53 +404,64 @@ static void rdmacg_slot_sub(struct rdmacg_slot *slot, u64 amount)
 	WRITE_ONCE(slot->usage, slot->usage - amount);
 }
 
-/* The levels that have room, counted up to the first that has none. */
-static unsigned int rdmacg_levels_with_room_locked(const struct rdmacg_pool *pool,
-						   const struct rdmacg_charge *charge)
+/*
+ * The next three take what they need out of @pool and @charge first: the compiler
+ * cannot know that the counters are not part of them.
+ */
+
+/* The lowest level that has no room; @pool->nr_levels if all have. */
+static unsigned int rdmacg_full_level_locked(const struct rdmacg_pool *pool,
+					     const struct rdmacg_charge *charge)
 {
-	unsigned int level;
+	unsigned int level, nr_levels = pool->nr_levels, slot = charge->slot;
+	u64 amount = charge->amount;
 
 	lockdep_assert_held(&pool->domain->lock);
-	for (level = 0; level < pool->nr_levels; level++)
-		if (!rdmacg_slot_has_room(&pool->levels[level][charge->slot], charge->amount))
+	for (level = 0; level < nr_levels; level++)
+		if (!rdmacg_slot_has_room(&pool->levels[level][slot], amount))
 			break;
 	return level;
 }
 
-/* Charge all or nothing. Says what stood in the way if it returns -EAGAIN. */
-static int rdmacg_charge_levels_locked(struct rdmacg_pool *pool,
-				       const struct rdmacg_charge *set,
-				       unsigned int count,
-				       struct rdmacg_refusal *refusal)
+static void rdmacg_add_levels_locked(struct rdmacg_pool *pool,
+				     const struct rdmacg_charge *charge)
 {
-	const struct rdmacg_charge *charge;
-	unsigned int level;
+	unsigned int level, nr_levels = pool->nr_levels, slot = charge->slot;
+	u64 amount = charge->amount;
 
-	for (charge = set; charge < set + count; charge++) {
-		level = rdmacg_levels_with_room_locked(pool, charge);
+	lockdep_assert_held(&pool->domain->lock);
+	for (level = 0; level < nr_levels; level++)
+		rdmacg_slot_add(&pool->levels[level][slot], amount);
+}
+
+static void rdmacg_sub_levels_locked(struct rdmacg_pool *pool,
+				     const struct rdmacg_charge *charge)
+{
+	unsigned int level, nr_levels = pool->nr_levels, slot = charge->slot;
+	u64 amount = charge->amount;
+
+	lockdep_assert_held(&pool->domain->lock);
+	for (level = 0; level < nr_levels; level++)
+		rdmacg_slot_sub(&pool->levels[level][slot], amount);
+}
+
+/* Charge all or nothing. Says what stood in the way if it returns -EAGAIN. */
+static int rdmacg_charge_locked(struct rdmacg_pool *pool, const struct rdmacg_charge *set,
+				unsigned int count, struct rdmacg_refusal *refusal)
+{
+	unsigned int level, i;
+
+	for (i = 0; i < count; i++) {
+		level = rdmacg_full_level_locked(pool, &set[i]);
 		if (level == pool->nr_levels)
 			continue;
-		refusal->slot = charge->slot;
+		refusal->slot = set[i].slot;
 		refusal->level = level;
 		return -EAGAIN;
 	}
-	for (charge = set; charge < set + count; charge++)
-		for (level = 0; level < pool->nr_levels; level++)
-			rdmacg_slot_add(&pool->levels[level][charge->slot], charge->amount);
+	for (i = 0; i < count; i++)
+		rdmacg_add_levels_locked(pool, &set[i]);
 	return 0;
-}
-
-static void rdmacg_uncharge_levels_locked(struct rdmacg_pool *pool,
-					  const struct rdmacg_charge *set,
-					  unsigned int count)
-{
-	const struct rdmacg_charge *charge;
-	unsigned int level;
-
-	lockdep_assert_held(&pool->domain->lock);
-	for (charge = set; charge < set + count; charge++)
-		for (level = 0; level < pool->nr_levels; level++)
-			rdmacg_slot_sub(&pool->levels[level][charge->slot], charge->amount);
 }
 
 static void rdmacg_count(u64 *counter)
@@ -518,7 +529,7 @@ int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			return PTR_ERR(pool);
 	}
 	domain = pool->domain;
-	ret = rdmacg_charge_levels_locked(pool, set, count, refusal);
+	ret = rdmacg_charge_locked(pool, set, count, refusal);
 	if (unlikely(ret)) {
 		rdmacg_count_refusal_locked(pool, refusal);
 		rdmacg_pool_give_back_locked(pool);
@@ -532,13 +543,15 @@ void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			  const struct rdmacg_charge *set, unsigned int count)
 {
 	struct rdmacg_pool *pool;
+	unsigned int i;
 
 	if (!cg->top)
 		return;
 	pool = rdmacg_pool_lock(cg, device->id);
 	if (WARN_ON_ONCE(!pool))
 		return;
-	rdmacg_uncharge_levels_locked(pool, set, count);
+	for (i = 0; i < count; i++)
+		rdmacg_sub_levels_locked(pool, &set[i]);
 	rdmacg_pool_unlock(pool);
 }
 

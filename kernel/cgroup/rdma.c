@@ -39,8 +39,9 @@ static bool rdmacg_set_is_valid(const struct rdmacg_device *device,
 	u64 seen = 0;
 
 	for (charge = set; charge < set + count; charge++) {
-		if (charge->slot >= device->nr_slots || seen & BIT_ULL(charge->slot) ||
-		    charge->amount - 1 >= RDMACG_NO_LIMIT)
+		if (charge->slot >= device->nr_slots || (seen & BIT_ULL(charge->slot)))
+			return false;
+		if (!charge->amount || charge->amount > RDMACG_NO_LIMIT)
 			return false;
 		seen |= BIT_ULL(charge->slot);
 	}
@@ -48,8 +49,9 @@ static bool rdmacg_set_is_valid(const struct rdmacg_device *device,
 }
 
 /* Charge @cg, to which the caller holds a reference. */
-static __always_inline int rdmacg_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
-			 const struct rdmacg_charge *set, unsigned int count)
+static __always_inline int
+rdmacg_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
+	      const struct rdmacg_charge *set, unsigned int count)
 {
 	struct rdmacg_refusal refusal;
 	int ret;

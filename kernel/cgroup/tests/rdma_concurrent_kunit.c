@@ -25,6 +25,7 @@
 #include <linux/moduleparam.h>
 #include <linux/prandom.h>
 #include <linux/random.h>
+#include <linux/stdarg.h>
 
 #include "rdma_kunit.h"
 
@@ -91,11 +92,16 @@ struct rdmacg_thread {
 	char wrong[160];
 };
 
-#define rdmacg_wrong(_thread, _format, ...) do {			\
-	if (!(_thread)->wrong[0])					\
-		snprintf((_thread)->wrong, sizeof((_thread)->wrong),	\
-			 "thread %u: " _format, (_thread)->number, ##__VA_ARGS__); \
-} while (0)
+static __printf(2, 3) void rdmacg_wrong(struct rdmacg_thread *t, const char *format, ...)
+{
+	va_list args;
+
+	if (t->wrong[0])
+		return;
+	va_start(args, format);
+	vsnprintf(t->wrong, sizeof(t->wrong), format, args);
+	va_end(args);
+}
 
 static u32 rdmacg_random(struct rdmacg_thread *t, u32 below)
 {

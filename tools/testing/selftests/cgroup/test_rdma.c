@@ -97,6 +97,8 @@ TEST_F(test_rdmacg, capacity_is_on_root)
 /* A new cgroup has no limits and no usage, also below one that has limits. */
 TEST_F(test_rdmacg, new_cgroup_is_unlimited)
 {
+	static const char no_events[] =
+		"hca_handle.max=0 hca_handle.alloc_fail=0 hca_object.max=0 hca_object.alloc_fail=0";
 	struct rdmacg_tree *tree = &self->tree;
 	char path[256];
 
@@ -107,12 +109,8 @@ TEST_F(test_rdmacg, new_cgroup_is_unlimited)
 	EXPECT_TRUE(rdmacg_line_is(tree, path, "rdma.max", "hca_handle=max hca_object=max"));
 	EXPECT_TRUE(rdmacg_line_is(tree, path, "rdma.current", "hca_handle=0 hca_object=0"));
 	EXPECT_TRUE(rdmacg_line_is(tree, path, "rdma.peak", "hca_handle=0 hca_object=0"));
-	EXPECT_TRUE(rdmacg_line_is(tree, path, "rdma.events",
-				   "hca_handle.max=0 hca_handle.alloc_fail=0 "
-				   "hca_object.max=0 hca_object.alloc_fail=0"));
-	EXPECT_TRUE(rdmacg_line_is(tree, path, "rdma.events.local",
-				   "hca_handle.max=0 hca_handle.alloc_fail=0 "
-				   "hca_object.max=0 hca_object.alloc_fail=0"));
+	EXPECT_TRUE(rdmacg_line_is(tree, path, "rdma.events", no_events));
+	EXPECT_TRUE(rdmacg_line_is(tree, path, "rdma.events.local", no_events));
 	EXPECT_EQ(0, rmdir(path));
 }
 

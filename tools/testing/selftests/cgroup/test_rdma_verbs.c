@@ -704,12 +704,11 @@ static bool rdmacg_add_device(const char *name)
 	char command[256];
 
 	/* What a run that failed has left. */
-	system("rdma link del rxe_gone 2>/dev/null; rdma link del rxe_renamed 2>/dev/null; "
-	       "ip link del rdmacg1 2>/dev/null");
-	snprintf(command, sizeof(command),
-		 "ip link add rdmacg1 type dummy && ip link set rdmacg1 up && "
-		 "rdma link add %s type rxe netdev rdmacg1", name);
-	return !system(command);
+	system("rdma link del rxe_gone 2>/dev/null; rdma link del rxe_renamed 2>/dev/null");
+	system("ip link del rdmacg1 2>/dev/null");
+	snprintf(command, sizeof(command), "rdma link add %s type rxe netdev rdmacg1", name);
+	return !system("ip link add rdmacg1 type dummy && ip link set rdmacg1 up") &&
+	       !system(command);
 }
 
 /* A rename keeps limits; who reads meanwhile sees one name or the other, whole. */
