@@ -253,7 +253,7 @@ static int bench_parse(struct bench_run *run, char *text)
 	int key;
 
 	*run = (struct bench_run){ .slots = 1, .ms = 200, .threads = 1 };
-	while ((word = strsep(&text, " \n"))) {
+	while ((word = strsep(&text, "\n "))) {
 		if (!*word)
 			continue;
 		value = strchr(word, '=');
@@ -292,8 +292,10 @@ static ssize_t bench_read(struct file *file, char __user *to, size_t size, loff_
 
 static int bench_open(struct inode *inode, struct file *file)
 {
-	file->private_data = kzalloc(sizeof(struct bench_run), GFP_KERNEL);
-	return file->private_data ? 0 : -ENOMEM;
+	struct bench_run *run = kcalloc(1, sizeof(*run), GFP_KERNEL);
+
+	file->private_data = run;
+	return run ? 0 : -ENOMEM;
 }
 
 static int bench_release(struct inode *inode, struct file *file)

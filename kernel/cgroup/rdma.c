@@ -49,9 +49,8 @@ static bool rdmacg_set_is_valid(const struct rdmacg_device *device,
 }
 
 /* Charge @cg, to which the caller holds a reference. */
-static __always_inline int
-rdmacg_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
-	      const struct rdmacg_charge *set, unsigned int count)
+static int rdmacg_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
+			 const struct rdmacg_charge *set, unsigned int count)
 {
 	struct rdmacg_refusal refusal;
 	int ret;
