@@ -380,7 +380,7 @@ static int rdmacg_stress_reader(void *data)
 	return 0;
 }
 
-static void rdmacg_stress_start(struct kunit *test, struct rdmacg_stress *s, unsigned int round)
+static void rdmacg_stress_start(struct kunit *test, struct rdmacg_stress *s)
 {
 	struct rdmacg_table table = {
 		.resources = rdmacg_stress_resources,
@@ -493,7 +493,7 @@ static void rdmacg_test_stress(struct kunit *test)
 	kunit_info(test, "rdma_concurrent_kunit.seed=%llu repeats this\n", seed);
 
 	for (round = 0; round < RDMACG_ROUNDS; round++) {
-		rdmacg_stress_start(test, s, round);
+		rdmacg_stress_start(test, s);
 		for (i = 0; i <= RDMACG_THREADS; i++)
 			rdmacg_thread_start(test, &threads[i], s, i, seed + round * 64 + i,
 					    &threads[i] == reader ? rdmacg_stress_reader :
@@ -509,7 +509,58 @@ static void rdmacg_test_stress(struct kunit *test)
 	}
 }
 
+static int rdmacg_limit_writer(void *data)
+{
+	struct rdmacg_thread *t = data;
+	struct rdmacg_stress *s = t->stress;
+
+	while (!READ_ONCE(s->stop)) {
+		if (rdmacg_set_max(&s->cg[2], RDMACG_CLASS_HCA, "stress0 common=100") ||
+		    rdmacg_set_max(&s->cg[2], RDMACG_CLASS_HCA, "stress0 max"))
+			rdmacg_wrong(t, "a write fails");
+		cond_resched();
+	}
+	complete(&t->done);
+	return 0;
+}
+
+/*
+ * The first charge of a pool, again and again, while a limit comes and goes: it
+ * must not count in a pool that was given back.
+ */
+static void rdmacg_test_give_back_and_charge(struct kunit *test)
+{
+	const struct rdmacg_charge charge = { RDMACG_COMMON, 1 };
+	struct rdmacg_refusal refusal;
+	struct rdmacg_thread *writer;
+	struct rdmacg_stress *s;
+	int i, failed = 0;
+
+	s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
+	writer = kunit_kzalloc(test, sizeof(*writer), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	KUNIT_ASSERT_NOT_NULL(test, writer);
+	rdmacg_stress_start(test, s);
+	rdmacg_thread_start(test, writer, s, 0, 0, rdmacg_limit_writer);
+	for (i = 0; i < 20000; i++) {
+		if (rdmacg_pool_try_charge(&s->cg[2], &s->dev[0], &charge, 1, &refusal)) {
+			failed++;
+			continue;
+		}
+		rdmacg_pool_uncharge(&s->cg[2], &s->dev[0], &charge, 1);
+		/* As if the cgroup was new: no history, and perhaps no pool. */
+		rdmacg_pools_free(&s->cg[2]);
+		cond_resched();
+	}
+	WRITE_ONCE(s->stop, true);
+	wait_for_completion(&writer->done);
+	KUNIT_EXPECT_EQ(test, failed, 0);
+	KUNIT_EXPECT_STREQ(test, writer->wrong, "");
+	rdmacg_stress_end(test, s, false);
+}
+
 static struct kunit_case rdmacg_concurrent_cases[] = {
+	KUNIT_CASE_SLOW(rdmacg_test_give_back_and_charge),
 	KUNIT_CASE_SLOW(rdmacg_test_stress),
 	{}
 };
