@@ -542,7 +542,7 @@ static void rdmacg_test_give_back_and_charge(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, writer);
 	rdmacg_stress_start(test, s);
 	rdmacg_thread_start(test, writer, s, 0, 0, rdmacg_limit_writer);
-	for (i = 0; i < 20000; i++) {
+	for (i = 0; i < 6000; i++) {
 		if (rdmacg_pool_try_charge(&s->cg[2], &s->dev[0], &charge, 1, &refusal)) {
 			failed++;
 			continue;
