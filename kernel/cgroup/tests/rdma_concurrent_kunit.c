@@ -534,7 +534,7 @@ static void rdmacg_test_give_back_and_charge(struct kunit *test)
 	struct rdmacg_refusal refusal;
 	struct rdmacg_thread *writer;
 	struct rdmacg_stress *s;
-	int i, failed = 0;
+	int i, pauses, failed = 0;
 
 	s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
 	writer = kunit_kzalloc(test, sizeof(*writer), GFP_KERNEL);
@@ -543,6 +543,9 @@ static void rdmacg_test_give_back_and_charge(struct kunit *test)
 	rdmacg_stress_start(test, s);
 	rdmacg_thread_start(test, writer, s, 0, 0, rdmacg_limit_writer);
 	for (i = 0; i < 6000; i++) {
+		/* Both are in step after each round; meet the writer at any place. */
+		for (pauses = get_random_u32_below(300); pauses; pauses--)
+			cpu_relax();
 		if (rdmacg_pool_try_charge(&s->cg[2], &s->dev[0], &charge, 1, &refusal)) {
 			failed++;
 			continue;
