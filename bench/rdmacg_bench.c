@@ -14,10 +14,11 @@
  *	latency=1	time each charge alone, and give percentiles
  *	counter=N	charge a chain of N page counters instead, N levels deep
  *
- * Not measured: the per-CPU reference to the cgroup. It is switched to a plain
- * atomic on both sides alike, because User-Mode Linux with SMP makes two system
- * calls of each such reference, which would hide everything else. Nor the IB core
- * and the driver around a charge.
+ * A charge takes a reference to the cgroup, an uncharge drops it; page counters do
+ * not. It is switched from per-CPU to a plain atomic on both sides alike, because
+ * User-Mode Linux with SMP makes two system calls of each per-CPU reference, which
+ * would hide everything else. Processes of one cgroup share that atomic here, and
+ * nowhere else. Not measured: the IB core and the driver around a charge.
  */
 #include <linux/atomic.h>
 #include <linux/cgroup.h>
@@ -172,7 +173,7 @@ static int bench_compare(const void *a, const void *b)
 	return *(const u32 *)a < *(const u32 *)b ? -1 : *(const u32 *)a > *(const u32 *)b;
 }
 
-static void bench_latency(struct bench_run *run)
+static int bench_latency(struct bench_run *run)
 {
 	u64 end = ktime_get_ns() + run->ms * (u64)NSEC_PER_MSEC;
 	struct rdmacg_device *device = &bench_devices[run->device];
@@ -189,10 +190,13 @@ static void bench_latency(struct bench_run *run)
 			bench_uncharge(owner, device, run->slots);
 		}
 	} while (n < BENCH_SAMPLES && ktime_get_ns() < end && !signal_pending(current));
+	if (!n)
+		return -EAGAIN;
 	sort(run->samples, n, sizeof(u32), bench_compare, NULL);
 	snprintf(run->result, sizeof(run->result), "samples=%u p50=%u p99=%u p999=%u max=%u\n",
 		 n, run->samples[n / 2], run->samples[n - 1 - n / 100],
 		 run->samples[n - 1 - n / 1000], run->samples[n - 1]);
+	return 0;
 }
 
 static int bench_wait_for_others(unsigned int threads)
@@ -202,8 +206,10 @@ static int bench_wait_for_others(unsigned int threads)
 	atomic_inc(&bench_waiting);
 	/* A count that all have to reach, and that the next run starts from again. */
 	while (atomic_read(&bench_waiting) % threads) {
-		if (signal_pending(current))
+		if (signal_pending(current)) {
+			atomic_dec(&bench_waiting);
 			return -EINTR;
+		}
 		cond_resched();
 	}
 	return 0;
@@ -231,7 +237,7 @@ static int bench_go(struct bench_run *run)
 	if (ret)
 		goto put;
 	if (run->latency)
-		bench_latency(run);
+		ret = bench_latency(run);
 	else
 		bench_throughput(run);
 put:
@@ -312,34 +318,45 @@ static const struct proc_ops bench_ops = {
 	.proc_lseek	= default_llseek,
 };
 
+static void bench_unregister(unsigned int count)
+{
+	while (count--)
+		rdmacg_unregister_device(&bench_devices[count]);
+	kvfree(bench_names);
+	kvfree(bench_devices);
+}
+
 static int __init bench_init(void)
 {
 	unsigned int i;
-	int ret;
+	int ret = 0;
 
 	bench_devices = kvcalloc(devices, sizeof(*bench_devices), GFP_KERNEL);
 	bench_names = kvcalloc(devices, sizeof(*bench_names), GFP_KERNEL);
-	if (!bench_devices || !bench_names)
+	if (!bench_devices || !bench_names) {
+		bench_unregister(0);
 		return -ENOMEM;
-	for (i = 0; i < devices; i++) {
+	}
+	for (i = 0; i < devices && !ret; i++) {
 		snprintf(bench_names[i], sizeof(bench_names[i]), "bench%u", i);
 		bench_devices[i].name = bench_names[i];
 		ret = bench_register(&bench_devices[i]);
-		if (ret)
-			return ret;
 	}
-	return proc_create("rdmacg_bench", 0600, NULL, &bench_ops) ? 0 : -ENOMEM;
+	if (ret) {
+		bench_unregister(i - 1);
+		return ret;
+	}
+	if (!proc_create("rdmacg_bench", 0600, NULL, &bench_ops)) {
+		bench_unregister(devices);
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 static void __exit bench_exit(void)
 {
-	unsigned int i;
-
 	remove_proc_entry("rdmacg_bench", NULL);
-	for (i = 0; i < devices; i++)
-		rdmacg_unregister_device(&bench_devices[i]);
-	kvfree(bench_names);
-	kvfree(bench_devices);
+	bench_unregister(devices);
 }
 
 module_init(bench_init);

@@ -61,8 +61,7 @@ enum rdmacg_unit {
 /**
  * struct rdmacg_resource - one countable thing of a device
  * @name: its key in the files: a lower-case letter, then lower-case letters,
- *	digits or underscores, 31 characters at most; neither "max" nor "index".
- *	Valid until the device is unregistered
+ *	digits or underscores, 31 characters at most; neither "max" nor "index"
  * @class: the files it appears in
  * @unit: what its amounts count
  * @capacity: how much of it the device offers, in @unit, or RDMACG_NO_LIMIT

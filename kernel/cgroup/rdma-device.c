@@ -46,41 +46,49 @@ static struct rdmacg_name *rdmacg_name_find_locked(const char *text, size_t len)
 	return NULL;
 }
 
-/* Let the device have the name @text, which no device may have had so far. */
-static int rdmacg_name_join_locked(struct rdmacg_desc *desc, const char *text, gfp_t gfp)
+/* Find the name or make it. NULL if there is no memory. */
+static struct rdmacg_name *rdmacg_name_get_locked(const char *text, gfp_t gfp)
 {
 	size_t len = strlen(text);
 	struct rdmacg_name *name = rdmacg_name_find_locked(text, len);
 
-	if (!name) {
-		name = kzalloc(struct_size(name, text, len + 1), gfp);
-		if (!name)
-			return -ENOMEM;
-		memcpy(name->text, text, len);
-		INIT_LIST_HEAD(&name->devices);
-		hash_add(rdmacg_names, &name->node, rdmacg_name_hash(text, len));
-	}
-	list_add_tail(&desc->name_node, &name->devices);
-	WRITE_ONCE(name->nr_devices, name->nr_devices + 1);
-	rcu_assign_pointer(desc->name, name);
-	return 0;
+	if (name)
+		return name;
+	name = kzalloc(struct_size(name, text, len + 1), gfp);
+	if (!name)
+		return NULL;
+	memcpy(name->text, text, len);
+	INIT_LIST_HEAD(&name->devices);
+	hash_add(rdmacg_names, &name->node, rdmacg_name_hash(text, len));
+	return name;
 }
 
-/* The device leaves @name, which goes with the last one. */
-static void rdmacg_name_leave_locked(struct rdmacg_desc *desc, struct rdmacg_name *name)
+/*
+ * Give the device the name @new, or none if that is NULL. The name that it had
+ * goes with the last device, after readers find the new one.
+ */
+static void rdmacg_desc_set_name_locked(struct rdmacg_desc *desc, struct rdmacg_name *new)
 {
-	lockdep_assert_held(&rdmacg_mutex);
-	list_del(&desc->name_node);
-	WRITE_ONCE(name->nr_devices, name->nr_devices - 1);
-	if (name->nr_devices)
+	struct rdmacg_name *old = rcu_dereference_protected(desc->name,
+							    lockdep_is_held(&rdmacg_mutex));
+
+	if (old == new)
 		return;
-	hash_del(&name->node);
-	kfree_rcu(name, rcu);
-}
-
-static struct rdmacg_name *rdmacg_desc_name_locked(const struct rdmacg_desc *desc)
-{
-	return rcu_dereference_protected(desc->name, lockdep_is_held(&rdmacg_mutex));
+	if (new) {
+		list_move_tail(&desc->name_node, &new->devices);
+		WRITE_ONCE(new->nr_devices, new->nr_devices + 1);
+		rcu_assign_pointer(desc->name, new);
+	} else {
+		/* Who still finds the device reads the old one. */
+		list_del(&desc->name_node);
+	}
+	if (!old)
+		return;
+	WRITE_ONCE(old->nr_devices, old->nr_devices - 1);
+	if (old->nr_devices)
+		return;
+	hash_del(&old->node);
+	kfree_rcu(old, rcu);
 }
 
 static bool rdmacg_resource_is_valid(const struct rdmacg_resource *resource)
@@ -88,7 +96,7 @@ static bool rdmacg_resource_is_valid(const struct rdmacg_resource *resource)
 	const char *name = resource->name;
 	size_t len = name ? strlen(name) : 0;
 
-	return len && len <= 31 && islower(name[0]) &&
+	return len && len < RDMACG_KEY_SIZE && islower(name[0]) &&
 	       strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == len &&
 	       strcmp(name, "max") && strcmp(name, "index") &&
 	       resource->class < RDMACG_CLASSES && resource->unit < RDMACG_UNITS &&
@@ -104,6 +112,15 @@ static bool rdmacg_has_resource(const struct rdmacg_desc *desc, unsigned int nr_
 		if (!strcmp(desc->resources[slot].name, name))
 			return true;
 	return false;
+}
+
+/* Copy a resource and its name, which readers need for longer than its owner. */
+static void rdmacg_desc_set_resource(struct rdmacg_desc *desc, unsigned int slot,
+				     const struct rdmacg_resource *resource)
+{
+	strscpy(desc->keys[slot], resource->name, RDMACG_KEY_SIZE);
+	desc->resources[slot] = *resource;
+	desc->resources[slot].name = desc->keys[slot];
 }
 
 /* Add a whole table or nothing. The first slot, or -EINVAL or -ENOSPC. */
@@ -131,7 +148,7 @@ static int rdmacg_add_table(struct rdmacg_desc *desc, const struct rdmacg_table 
 			       device, i, resource->name ?: "no name");
 			return -EINVAL;
 		}
-		desc->resources[first + i] = *resource;
+		rdmacg_desc_set_resource(desc, first + i, resource);
 	}
 	desc->nr_slots += table->count;
 	return first;
@@ -147,10 +164,13 @@ static struct rdmacg_desc *rdmacg_desc_alloc(const struct rdmacg_device *device,
 
 	for (i = 0; i < count; i++)
 		nr_slots += min(tables[i].count, RDMACG_MAX_SLOTS - nr_slots);
-	desc = kzalloc(struct_size(desc, resources, nr_slots), GFP_KERNEL);
+	desc = kzalloc(struct_size(desc, resources, nr_slots) + nr_slots * RDMACG_KEY_SIZE,
+		       GFP_KERNEL);
 	if (!desc)
 		return NULL;
 	desc->index = device->index;
+	desc->keys = (void *)&desc->resources[nr_slots];
+	INIT_LIST_HEAD(&desc->name_node);
 	INIT_LIST_HEAD(&desc->domains);
 	for (i = 0; i < count; i++)
 		tables[i].first_slot = rdmacg_add_table(desc, &tables[i], device->name);
@@ -167,8 +187,8 @@ static struct rdmacg_desc *rdmacg_desc_alloc(const struct rdmacg_device *device,
  * device is registered with the resources of the others.
  *
  * To be called before anything can be charged on the device. The caller keeps
- * @device until rdmacg_unregister_device() has returned; @tables and their
- * arrays are copied, the names in them are not.
+ * @device until rdmacg_unregister_device() has returned; @tables, their arrays
+ * and the names in them are copied.
  *
  * Context: Process context; may sleep.
  * Return: 0, or -ENOMEM; after a failure there is nothing to undo.
@@ -177,20 +197,21 @@ int rdmacg_register_device(struct rdmacg_device *device,
 			   struct rdmacg_table *tables, unsigned int count)
 {
 	struct rdmacg_desc *desc = rdmacg_desc_alloc(device, tables, count);
-	int ret;
+	struct rdmacg_name *name;
+	int ret = -ENOMEM;
 
 	if (!desc)
 		return -ENOMEM;
 
 	mutex_lock(&rdmacg_mutex);
-	ret = rdmacg_name_join_locked(desc, device->name, GFP_KERNEL);
-	if (ret)
-		goto unlock;
-	ret = xa_alloc_cyclic(&rdmacg_devices, &desc->id, desc, xa_limit_31b,
-			      &rdmacg_next_id, GFP_KERNEL);
-	if (ret < 0)
-		rdmacg_name_leave_locked(desc, rdmacg_desc_name_locked(desc));
-unlock:
+	name = rdmacg_name_get_locked(device->name, GFP_KERNEL);
+	if (name) {
+		rdmacg_desc_set_name_locked(desc, name);
+		ret = xa_alloc_cyclic(&rdmacg_devices, &desc->id, desc, xa_limit_31b,
+				      &rdmacg_next_id, GFP_KERNEL);
+		if (ret < 0)
+			rdmacg_desc_set_name_locked(desc, NULL);
+	}
 	mutex_unlock(&rdmacg_mutex);
 	if (ret < 0) {
 		kfree(desc);
@@ -219,7 +240,7 @@ void rdmacg_unregister_device(struct rdmacg_device *device)
 	mutex_lock(&rdmacg_mutex);
 	xa_erase(&rdmacg_devices, desc->id);
 	rdmacg_domains_free_locked(desc);
-	rdmacg_name_leave_locked(desc, rdmacg_desc_name_locked(desc));
+	rdmacg_desc_set_name_locked(desc, NULL);
 	mutex_unlock(&rdmacg_mutex);
 
 	/* What comes too late finds no pool and no slot, and warns or fails. */
@@ -241,15 +262,10 @@ EXPORT_SYMBOL(rdmacg_unregister_device);
  */
 void rdmacg_rename_device(struct rdmacg_device *device)
 {
-	struct rdmacg_desc *desc = device->desc;
-	struct rdmacg_name *old;
-
 	mutex_lock(&rdmacg_mutex);
-	old = rdmacg_desc_name_locked(desc);
-	if (strcmp(old->text, device->name)) {
-		rdmacg_name_leave_locked(desc, old);
-		rdmacg_name_join_locked(desc, device->name, GFP_KERNEL | __GFP_NOFAIL);
-	}
+	rdmacg_desc_set_name_locked(device->desc,
+				    rdmacg_name_get_locked(device->name,
+							   GFP_KERNEL | __GFP_NOFAIL));
 	mutex_unlock(&rdmacg_mutex);
 }
 EXPORT_SYMBOL(rdmacg_rename_device);

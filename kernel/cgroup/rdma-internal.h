@@ -37,6 +37,9 @@
 #define kzalloc_obj(object) kzalloc(sizeof(object), GFP_KERNEL)
 #endif
 
+/* The longest name of a resource, with the terminating NUL. */
+#define RDMACG_KEY_SIZE 32
+
 /*
  * A name that one or more devices have; devices in different network namespaces
  * can share one. A new name is a new struct, so whoever reads one reads it
@@ -62,6 +65,7 @@ struct rdmacg_desc {
 	struct list_head	domains;	/* rdmacg_mutex */
 	struct rcu_head		rcu;
 	unsigned int		nr_slots;	/* set once */
+	char			(*keys)[RDMACG_KEY_SIZE]; /* names of @resources; set once */
 	struct rdmacg_resource	resources[];	/* set once */
 };
 
@@ -111,9 +115,9 @@ struct rdmacg_events {
  * the device, or as soon as it holds no limit, no usage and no history, and no
  * pool below needs it. Freed by RCU.
  *
- * All that a charge writes lies in @slots. They begin on a cache line of their
- * own, and no line of them is shared with another pool, so a charge in a child
- * leaves all but one line of each ancestor alone.
+ * The slots are what a charge writes. They begin on a cache line of their own, so
+ * a charge of one resource dirties one line of each ancestor, or two where the
+ * slot lies across them, and none that a stranger needs.
  */
 struct rdmacg_pool {
 	struct rdmacg_domain	*domain;	/* set once */
@@ -123,12 +127,22 @@ struct rdmacg_pool {
 	struct rdma_cgroup	*cg;		/* set once */
 	struct rdmacg_events __rcu *events;	/* NULL before the first; lock; RCU */
 	unsigned int		nr_children;	/* pools that point here; lock */
-	bool			staged;		/* a write will set its limits; lock */
+	struct rdmacg_staged	*staged;	/* or NULL; rdmacg_mutex and lock */
 	bool			dead;		/* no longer in use; lock */
 	struct list_head	domain_node;	/* on domain->pools; lock */
 	struct rcu_head		rcu;
 	/* The slots of this pool and of its ancestors, upwards. */
 	struct rdmacg_slot	*levels[];	/* set once */
+};
+
+/*
+ * The limits that a write is about to set in @pool, which exists for that long.
+ * There is one such for each device that the write names. rdmacg_mutex.
+ */
+struct rdmacg_staged {
+	struct list_head	node;
+	struct rdmacg_pool	*pool;
+	u64			max[];
 };
 
 /* What had no room: a slot, and how far above the cgroup that was to pay. */
@@ -151,10 +165,10 @@ struct rdma_cgroup {
 	/* By device id; a domain's lock for the domain's entry; RCU. */
 	struct xarray		pools;
 	/*
-	 * The first of @pools whose ids leave a rest: nearly always all there
-	 * are, and found in a third of the time. cmpxchg; RCU.
+	 * The first one of @pools for each rest that ids leave: nearly always all
+	 * there are, and found in a third of the time. cmpxchg; RCU.
 	 */
-	struct rdmacg_pool	*near_pools[RDMACG_NEAR_POOLS];
+	struct rdmacg_pool __rcu *near_pools[RDMACG_NEAR_POOLS];
 	/* By device id, of a top-level cgroup; rdmacg_mutex; RCU. */
 	struct xarray		domains;
 	/* Notified of what the class's events files count. */
@@ -190,13 +204,13 @@ void rdmacg_pools_free(struct rdma_cgroup *cg);
 void rdmacg_domains_free_locked(struct rdmacg_desc *desc);
 
 size_t rdmacg_pool_size(unsigned int nr_slots, unsigned int depth);
-struct rdmacg_pool *rdmacg_pool_find(struct rdma_cgroup *cg, u32 id);
+struct rdmacg_pool *rdmacg_pool_find_rcu(struct rdma_cgroup *cg, u32 id);
 struct rdmacg_pool *rdmacg_pool_lock(struct rdma_cgroup *cg, u32 id);
 void rdmacg_pool_unlock(struct rdmacg_pool *pool);
 
-int rdmacg_pool_stage_locked(struct rdma_cgroup *cg, struct rdmacg_desc *desc);
-void rdmacg_pools_unstage_locked(struct rdma_cgroup *cg);
-void rdmacg_pool_set_max_locked(struct rdmacg_pool *pool, unsigned int slot, u64 max);
+struct rdmacg_staged *rdmacg_stage_locked(struct rdma_cgroup *cg, struct rdmacg_desc *desc,
+					  struct list_head *all);
+void rdmacg_unstage_locked(struct list_head *all, bool apply);
 
 int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			   const struct rdmacg_charge *set, unsigned int count,
@@ -229,6 +243,7 @@ int rdmacg_parse_limit(const char **text, struct rdmacg_word *key, u64 *max);
 void rdmacg_print_device(struct seq_file *sf, const char *name, bool unique, u32 index);
 void rdmacg_print_value(struct seq_file *sf, const char *key, const char *suffix,
 			u64 value);
+void rdmacg_print_limit(struct seq_file *sf, const char *key, u64 limit);
 
 /* What a file shows. */
 enum rdmacg_file {

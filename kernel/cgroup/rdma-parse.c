@@ -153,8 +153,17 @@ void rdmacg_print_value(struct seq_file *sf, const char *key, const char *suffix
 	seq_putc(sf, ' ');
 	seq_puts(sf, key);
 	seq_puts(sf, suffix);
-	if (value == RDMACG_NO_LIMIT)
-		seq_puts(sf, "=max");
-	else
-		seq_put_decimal_ull(sf, "=", value);
+	seq_put_decimal_ull(sf, "=", value);
+}
+
+/* The same for what can be "max". */
+void rdmacg_print_limit(struct seq_file *sf, const char *key, u64 limit)
+{
+	if (limit != RDMACG_NO_LIMIT) {
+		rdmacg_print_value(sf, key, "", limit);
+		return;
+	}
+	seq_putc(sf, ' ');
+	seq_puts(sf, key);
+	seq_puts(sf, "=max");
 }

@@ -26,17 +26,22 @@ void rdmacg_pools_init(struct rdma_cgroup *cg, struct rdma_cgroup *parent)
 	}
 }
 
-/*
- * The cgroup's pool on a device, under RCU or the domain's lock. NULL if there is
- * none.
- */
-struct rdmacg_pool *rdmacg_pool_find(struct rdma_cgroup *cg, u32 id)
+/* The cgroup's pool on a device; NULL if there is none. */
+struct rdmacg_pool *rdmacg_pool_find_rcu(struct rdma_cgroup *cg, u32 id)
 {
-	struct rdmacg_pool *pool = READ_ONCE(cg->near_pools[id % RDMACG_NEAR_POOLS]);
+	struct rdmacg_pool *pool = rcu_dereference(cg->near_pools[id % RDMACG_NEAR_POOLS]);
 
+	/* It may be of another device, whose domain's lock nobody here holds. */
 	if (likely(pool && pool->id == id))
 		return pool;
 	return xa_load(&cg->pools, id);
+}
+
+static struct rdmacg_pool *rdmacg_pool_find_locked(struct rdmacg_domain *domain,
+						   struct rdma_cgroup *cg)
+{
+	lockdep_assert_held(&domain->lock);
+	return xa_load(&cg->pools, domain->id);
 }
 
 static struct rdmacg_domain *rdmacg_domain_get_locked(struct rdma_cgroup *top,
@@ -151,7 +156,7 @@ static struct rdmacg_pool *rdmacg_pool_add_locked(struct rdmacg_domain *domain,
 		kfree(pool);
 		return ERR_PTR(ret);
 	}
-	cmpxchg(&cg->near_pools[pool->id % RDMACG_NEAR_POOLS], NULL, pool);
+	cmpxchg(&cg->near_pools[pool->id % RDMACG_NEAR_POOLS], NULL, RCU_INITIALIZER(pool));
 	/* Parents before their children. */
 	list_add_tail(&pool->domain_node, &domain->pools);
 	if (parent)
@@ -177,7 +182,7 @@ static void rdmacg_pool_free_locked(struct rdmacg_pool *pool)
 	for (slot = 0; slot < pool->domain->nr_slots; slot++)
 		WARN_ON_ONCE(pool->levels[0][slot].usage);
 	pool->dead = true;
-	cmpxchg(&pool->cg->near_pools[pool->id % RDMACG_NEAR_POOLS], pool, NULL);
+	cmpxchg(&pool->cg->near_pools[pool->id % RDMACG_NEAR_POOLS], RCU_INITIALIZER(pool), NULL);
 	xa_erase(&pool->cg->pools, pool->id);
 	list_del(&pool->domain_node);
 	if (pool->parent)
@@ -222,7 +227,7 @@ static struct rdmacg_pool *rdmacg_pool_above_locked(struct rdmacg_domain *domain
 	while (cg != domain->top) {
 		*missing = cg;
 		cg = rdmacg_parent(cg);
-		pool = rdmacg_pool_find(cg, domain->id);
+		pool = rdmacg_pool_find_locked(domain, cg);
 		if (pool)
 			return pool;
 	}
@@ -237,7 +242,7 @@ static struct rdmacg_pool *rdmacg_pool_above_locked(struct rdmacg_domain *domain
 static struct rdmacg_pool *rdmacg_pool_get_locked(struct rdmacg_domain *domain,
 						  struct rdma_cgroup *cg)
 {
-	struct rdmacg_pool *pool = rdmacg_pool_find(cg, domain->id);
+	struct rdmacg_pool *pool = rdmacg_pool_find_locked(domain, cg);
 	struct rdmacg_pool *above;
 	struct rdma_cgroup *missing;
 
@@ -255,17 +260,20 @@ static struct rdmacg_pool *rdmacg_pool_get_locked(struct rdmacg_domain *domain,
 }
 
 /*
- * Whoever holds a domain's lock needs it for some ten nanoseconds and often wants
- * it again at once. Waiters that poll it, as mutex_lock() does, take the cache
- * line away each time, and the lines of the counters follow the lock from one
- * processor to the other for every charge. So look again only after a while, in
- * which the holder does a run of charges, and then queue up.
+ * Whoever holds a domain's lock needs it for some ten nanoseconds, but for the
+ * rare allocation, and often wants it again at once. Waiters that poll it, as
+ * mutex_lock() does, take the cache line away each time, and the lines of the
+ * counters follow the lock from one processor to the other for every charge. So
+ * look again only after a while, in which the holder does a run of charges; that
+ * is two to three times as many for both together ("make bench", siblings). After
+ * a few times queue up, for whoever sleeps with the lock.
  */
 static void rdmacg_domain_lock_contended(struct rdmacg_domain *domain)
 {
+	bool spin = IS_ENABLED(CONFIG_SMP) && !IS_ENABLED(CONFIG_PREEMPT_RT);
 	unsigned int tries, pauses;
 
-	for (tries = 0; tries < 8 && !need_resched(); tries++) {
+	for (tries = 0; spin && tries < 8 && !need_resched(); tries++) {
 		for (pauses = 0; pauses < 32; pauses++)
 			cpu_relax();
 		if (mutex_trylock(&domain->lock))
@@ -292,7 +300,7 @@ struct rdmacg_pool *rdmacg_pool_lock(struct rdma_cgroup *cg, u32 id)
 
 	/* The pool may be given back until its domain is locked. */
 	rcu_read_lock();
-	pool = rdmacg_pool_find(cg, id);
+	pool = rdmacg_pool_find_rcu(cg, id);
 	if (unlikely(!pool)) {
 		rcu_read_unlock();
 		return NULL;
@@ -308,7 +316,7 @@ struct rdmacg_pool *rdmacg_pool_lock(struct rdma_cgroup *cg, u32 id)
 	/* The domain stays while cgroup and device do. */
 	if (!locked)
 		rdmacg_domain_lock_contended(domain);
-	pool = rdmacg_pool_find(cg, id);
+	pool = rdmacg_pool_find_locked(domain, cg);
 	if (!pool)
 		mutex_unlock(&domain->lock);
 	return pool;
@@ -335,47 +343,81 @@ static struct rdmacg_pool *rdmacg_pool_lock_new(struct rdma_cgroup *cg,
 	return pool;
 }
 
+/* A copy of the pool's limits, to be changed and applied. NULL: no memory. */
+static struct rdmacg_staged *rdmacg_staged_alloc(struct rdmacg_pool *pool)
+{
+	unsigned int nr_slots = pool->domain->nr_slots;
+	struct rdmacg_staged *staged;
+	unsigned int slot;
+
+	staged = kzalloc(struct_size(staged, max, nr_slots), GFP_KERNEL);
+	if (!staged)
+		return NULL;
+	staged->pool = pool;
+	for (slot = 0; slot < nr_slots; slot++)
+		staged->max[slot] = pool->levels[0][slot].max;
+	return staged;
+}
+
 /*
- * Make sure that the cgroup has a pool until rdmacg_pools_unstage_locked().
- * 0 or -ENOMEM.
+ * The limits to change for a device, which are added to @all the first time. They
+ * keep the pool, which is made if the cgroup has none, until they are unstaged.
+ * Or ERR_PTR(-ENOMEM).
  */
-int rdmacg_pool_stage_locked(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
+struct rdmacg_staged *rdmacg_stage_locked(struct rdma_cgroup *cg, struct rdmacg_desc *desc,
+					  struct list_head *all)
 {
 	struct rdmacg_domain *domain = rdmacg_domain_get_locked(cg->top, desc);
+	struct rdmacg_staged *staged;
 	struct rdmacg_pool *pool;
 
 	if (IS_ERR(domain))
-		return PTR_ERR(domain);
+		return ERR_CAST(domain);
 	rdmacg_domain_lock(domain);
 	pool = rdmacg_pool_get_locked(domain, cg);
-	if (!IS_ERR(pool))
-		pool->staged = true;
+	if (IS_ERR(pool)) {
+		staged = ERR_CAST(pool);
+	} else if (pool->staged) {
+		staged = pool->staged;
+	} else {
+		staged = rdmacg_staged_alloc(pool);
+		if (staged) {
+			pool->staged = staged;
+			list_add_tail(&staged->node, all);
+		} else {
+			rdmacg_pool_give_back_locked(pool);
+			staged = ERR_PTR(-ENOMEM);
+		}
+	}
 	mutex_unlock(&domain->lock);
-	return PTR_ERR_OR_ZERO(pool);
+	return staged;
 }
 
-void rdmacg_pools_unstage_locked(struct rdma_cgroup *cg)
+/* All limits of a device change at once, or not at all. */
+static void rdmacg_unstage_one(struct rdmacg_staged *staged, bool apply)
 {
-	struct rdmacg_domain *domain;
-	struct rdmacg_pool *pool;
-	unsigned long id;
+	struct rdmacg_pool *pool = staged->pool;
+	struct rdmacg_domain *domain = pool->domain;
+	unsigned int slot;
+
+	rdmacg_domain_lock(domain);
+	for (slot = 0; slot < domain->nr_slots && apply; slot++)
+		WRITE_ONCE(pool->levels[0][slot].max, staged->max[slot]);
+	pool->staged = NULL;
+	/* It was made for nothing, or it has lost its last limit. */
+	rdmacg_pool_give_back_locked(pool);
+	mutex_unlock(&domain->lock);
+	kfree(staged);
+}
+
+/* End what rdmacg_stage_locked() began. */
+void rdmacg_unstage_locked(struct list_head *all, bool apply)
+{
+	struct rdmacg_staged *staged, *next;
 
 	lockdep_assert_held(&rdmacg_mutex);
-	xa_for_each(&cg->pools, id, pool) {
-		pool = rdmacg_pool_lock(cg, id);
-		if (!pool)
-			continue;
-		domain = pool->domain;
-		pool->staged = false;
-		rdmacg_pool_give_back_locked(pool);
-		mutex_unlock(&domain->lock);
-	}
-}
-
-void rdmacg_pool_set_max_locked(struct rdmacg_pool *pool, unsigned int slot, u64 max)
-{
-	lockdep_assert_held(&pool->domain->lock);
-	WRITE_ONCE(pool->levels[0][slot].max, max);
+	list_for_each_entry_safe(staged, next, all, node)
+		rdmacg_unstage_one(staged, apply);
 }
 
 /*
@@ -532,6 +574,7 @@ int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 	ret = rdmacg_charge_locked(pool, set, count, refusal);
 	if (unlikely(ret)) {
 		rdmacg_count_refusal_locked(pool, refusal);
+		/* The refusal is history, and keeps the pool, if it could be counted. */
 		rdmacg_pool_give_back_locked(pool);
 	}
 	mutex_unlock(&domain->lock);
@@ -557,15 +600,17 @@ void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 
 static void rdmacg_cgroup_pools_free_locked(struct rdma_cgroup *cg)
 {
+	struct rdmacg_pool *pool, *parent;
 	struct rdmacg_domain *domain;
-	struct rdmacg_pool *pool;
 	unsigned long id;
 
 	lockdep_assert_held(&rdmacg_mutex);
 	xa_for_each(&cg->pools, id, pool) {
 		domain = pool->domain;
+		parent = pool->parent;
 		mutex_lock(&domain->lock);
 		rdmacg_pool_free_locked(pool);
+		rdmacg_pool_give_back_locked(parent);
 		mutex_unlock(&domain->lock);
 	}
 }

@@ -17,7 +17,10 @@
 
 #include "rdma-internal.h"
 
-/* Wake whoever waits for the files that a refusal of @cg's charge has changed. */
+/*
+ * Wake whoever waits for the files that a refusal of @cg's charge has changed.
+ * Outside the domain's lock: on Linux 6.12 this takes a lock of all cgroups.
+ */
 static void rdmacg_notify_refusal(struct rdma_cgroup *cg, struct rdmacg_device *device,
 				  const struct rdmacg_refusal *refusal)
 {
@@ -206,26 +209,25 @@ void rdmacg_uncharge(struct rdma_cgroup *owner, struct rdmacg_device *device,
 EXPORT_SYMBOL(rdmacg_uncharge);
 
 /*
- * Set the limits of one line in @pool, whose domain is locked; with no pool only
- * check that the device has the keys. An empty key stands for the whole class.
+ * Put the limits of one line into @max, by slot. An empty key stands for the whole
+ * class. -EINVAL for a key that the device does not have in that class.
  */
-static int rdmacg_set_limits(const struct rdmacg_desc *desc, enum rdmacg_class class,
-			     const char *limits, struct rdmacg_pool *pool)
+static int rdmacg_read_limits(const struct rdmacg_desc *desc, enum rdmacg_class class,
+			      const char *limits, u64 *max)
 {
 	struct rdmacg_word key;
 	unsigned int slot;
 	bool found;
-	u64 max;
+	u64 value;
 
-	while (rdmacg_parse_limit(&limits, &key, &max) > 0) {
+	while (rdmacg_parse_limit(&limits, &key, &value) > 0) {
 		found = false;
 		for (slot = 0; slot < desc->nr_slots; slot++) {
 			if (desc->resources[slot].class != class ||
 			    (key.len && !rdmacg_word_is(key, desc->resources[slot].name)))
 				continue;
+			max[slot] = value;
 			found = true;
-			if (pool)
-				rdmacg_pool_set_max_locked(pool, slot, max);
 		}
 		if (!found)
 			return -EINVAL;
@@ -233,60 +235,46 @@ static int rdmacg_set_limits(const struct rdmacg_desc *desc, enum rdmacg_class c
 	return 0;
 }
 
-static struct rdmacg_desc *rdmacg_line_device_locked(const struct rdmacg_line *line)
+static int rdmacg_stage_line_locked(struct rdma_cgroup *cg, enum rdmacg_class class,
+				    const struct rdmacg_line *line, struct list_head *all)
 {
-	return rdmacg_desc_find_locked(line->name, line->name_len,
+	struct rdmacg_staged *staged;
+	struct rdmacg_desc *desc;
+
+	desc = rdmacg_desc_find_locked(line->name, line->name_len,
 				       line->has_index ? &line->index : NULL);
+	if (IS_ERR(desc))
+		return PTR_ERR(desc);
+	staged = rdmacg_stage_locked(cg, desc, all);
+	if (IS_ERR(staged))
+		return PTR_ERR(staged);
+	return rdmacg_read_limits(desc, class, line->limits, staged->max);
 }
 
-/* Everything that can fail in a write: syntax, devices, keys, memory for pools. */
-static int rdmacg_stage_max_locked(struct rdma_cgroup *cg, enum rdmacg_class class,
-				   const char *text)
+/* Everything that can fail in a write: syntax, devices, keys, memory. */
+static int rdmacg_stage_text_locked(struct rdma_cgroup *cg, enum rdmacg_class class,
+				    const char *text, struct list_head *all)
 {
 	struct rdmacg_line line;
-	struct rdmacg_desc *desc;
-	bool empty = true;
 	int ret;
 
 	while ((ret = rdmacg_parse_line(&text, &line)) > 0) {
-		desc = rdmacg_line_device_locked(&line);
-		if (IS_ERR(desc))
-			return PTR_ERR(desc);
-		ret = rdmacg_set_limits(desc, class, line.limits, NULL) ?:
-		      rdmacg_pool_stage_locked(cg, desc);
+		ret = rdmacg_stage_line_locked(cg, class, &line, all);
 		if (ret)
 			return ret;
-		empty = false;
 	}
-	return empty ? -EINVAL : ret;
-}
-
-/* All of @text is staged: each line has a device and a pool. */
-static void rdmacg_apply_max_locked(struct rdma_cgroup *cg, enum rdmacg_class class,
-				    const char *text)
-{
-	struct rdmacg_line line;
-	struct rdmacg_desc *desc;
-	struct rdmacg_pool *pool;
-
-	while (rdmacg_parse_line(&text, &line) > 0) {
-		desc = rdmacg_line_device_locked(&line);
-		pool = rdmacg_pool_lock(cg, desc->id);
-		rdmacg_set_limits(desc, class, line.limits, pool);
-		rdmacg_pool_unlock(pool);
-	}
+	return ret ?: list_empty(all) ? -EINVAL : 0;
 }
 
 /* Set the limits that @text holds, all of them or, on an error, none. */
 int rdmacg_set_max(struct rdma_cgroup *cg, enum rdmacg_class class, const char *text)
 {
+	LIST_HEAD(all);
 	int ret;
 
 	mutex_lock(&rdmacg_mutex);
-	ret = rdmacg_stage_max_locked(cg, class, text);
-	if (!ret)
-		rdmacg_apply_max_locked(cg, class, text);
-	rdmacg_pools_unstage_locked(cg);
+	ret = rdmacg_stage_text_locked(cg, class, text, &all);
+	rdmacg_unstage_locked(&all, !ret);
 	mutex_unlock(&rdmacg_mutex);
 	return ret;
 }
@@ -318,7 +306,7 @@ static void rdmacg_print_slot(struct seq_file *sf, enum rdmacg_file file, const 
 			      const struct rdmacg_slot *slot)
 {
 	if (file == RDMACG_FILE_MAX)
-		rdmacg_print_value(sf, key, "", READ_ONCE(slot->max));
+		rdmacg_print_limit(sf, key, READ_ONCE(slot->max));
 	else if (file == RDMACG_FILE_CURRENT)
 		rdmacg_print_value(sf, key, "", READ_ONCE(slot->usage));
 	else
@@ -347,7 +335,7 @@ static void rdmacg_print_resource(struct seq_file *sf, enum rdmacg_file file,
 
 	switch (file) {
 	case RDMACG_FILE_CAPACITY:
-		rdmacg_print_value(sf, resource->name, "", resource->capacity);
+		rdmacg_print_limit(sf, resource->name, resource->capacity);
 		break;
 	case RDMACG_FILE_EVENTS:
 	case RDMACG_FILE_EVENTS_LOCAL:
@@ -368,7 +356,7 @@ void rdmacg_show_line(struct seq_file *sf, struct rdma_cgroup *cg,
 		      const struct rdmacg_desc *desc, enum rdmacg_class class,
 		      enum rdmacg_file file)
 {
-	const struct rdmacg_pool *pool = rdmacg_pool_find(cg, desc->id);
+	const struct rdmacg_pool *pool = rdmacg_pool_find_rcu(cg, desc->id);
 	const struct rdmacg_name *name = rcu_dereference(desc->name);
 	const struct rdmacg_resource *resource;
 	bool empty = true;
@@ -379,7 +367,8 @@ void rdmacg_show_line(struct seq_file *sf, struct rdma_cgroup *cg,
 		if (file != RDMACG_FILE_CAPACITY && resource->class != class)
 			continue;
 		if (empty)
-			rdmacg_print_device(sf, name->text, READ_ONCE(name->nr_devices) == 1,
+			/* None is left of a name that the device is just losing. */
+			rdmacg_print_device(sf, name->text, READ_ONCE(name->nr_devices) <= 1,
 					    desc->index);
 		rdmacg_print_resource(sf, file, resource, pool, slot);
 		empty = false;

@@ -62,7 +62,7 @@ static const char *rdmacg_limits(struct kunit *test, const char *limits)
 		KUNIT_ASSERT_LT(test, word.len, sizeof(key));
 		memcpy(key, word.text, word.len);
 		key[word.len] = '\0';
-		rdmacg_print_value(&sf, key, "", max);
+		rdmacg_print_limit(&sf, key, max);
 	}
 	return sf.buf;
 }
@@ -185,10 +185,10 @@ static void rdmacg_test_print(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, sf.buf);
 
 	rdmacg_print_device(&sf, "rxe0", true, 7);
-	rdmacg_print_value(&sf, "hca_handle", "", RDMACG_NO_LIMIT);
-	rdmacg_print_value(&sf, "hca_object", ".max", RDMACG_NO_LIMIT - 1);
+	rdmacg_print_limit(&sf, "hca_handle", RDMACG_NO_LIMIT);
+	rdmacg_print_value(&sf, "hca_object", ".max", RDMACG_NO_LIMIT);
 	KUNIT_EXPECT_STREQ(test, sf.buf,
-			   "rxe0 hca_handle=max hca_object.max=9223372036854775806");
+			   "rxe0 hca_handle=max hca_object.max=9223372036854775807");
 
 	memset(sf.buf, 0, sf.size);
 	sf.count = 0;

@@ -374,6 +374,19 @@ static void rdmacg_test_cgroup_goes(struct kunit *test)
 	rdmacg_uncharge_many(test, &t->leaf, &t->dev0, OBJECT, 1);
 }
 
+/* A cgroup with nothing but a limit takes the empty pools above it along. */
+static void rdmacg_test_cgroup_with_limit_goes(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_limit(&t->right, "kunit0 hca_object=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_limit(&t->leaf, "kunit0 hca_object=2"), 0);
+	rdmacg_pools_free(&t->leaf);
+	KUNIT_EXPECT_TRUE(test, xa_empty(&t->leaf.pools));
+	KUNIT_EXPECT_TRUE(test, xa_empty(&t->left.pools));
+	KUNIT_EXPECT_FALSE(test, xa_empty(&t->top.pools));
+}
+
 /* Only tenants of one top-level cgroup and one device share a domain. */
 static void rdmacg_test_domains_apart(struct kunit *test)
 {
@@ -600,6 +613,7 @@ static struct kunit_case rdmacg_pool_cases[] = {
 	KUNIT_CASE(rdmacg_test_pools_given_back),
 	KUNIT_CASE(rdmacg_test_pools_with_history_stay),
 	KUNIT_CASE(rdmacg_test_cgroup_goes),
+	KUNIT_CASE(rdmacg_test_cgroup_with_limit_goes),
 	KUNIT_CASE(rdmacg_test_domains_apart),
 	KUNIT_CASE(rdmacg_test_unregister_frees_pools),
 	KUNIT_CASE(rdmacg_test_set_max_several_lines),

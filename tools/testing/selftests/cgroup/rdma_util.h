@@ -158,4 +158,17 @@ static inline long long rdmacg_objects(struct rdmacg_tree *tree, const char *cgr
 	return rdmacg_value(tree, cgroup, "rdma.current", "hca_object");
 }
 
+/* Set up a second soft-RoCE device; false if that cannot be done here. */
+static inline bool rdmacg_add_device(const char *name)
+{
+	char command[256];
+
+	/* What a run that failed has left. */
+	system("rdma link del rxe_gone 2>/dev/null; rdma link del rxe_renamed 2>/dev/null");
+	system("ip link del rdmacg1 2>/dev/null");
+	snprintf(command, sizeof(command), "rdma link add %s type rxe netdev rdmacg1", name);
+	return !system("ip link add rdmacg1 type dummy && ip link set rdmacg1 up") &&
+	       !system(command);
+}
+
 #endif /* RDMA_UTIL_H */
