@@ -6,7 +6,7 @@
 
 export BASE KSRC VM
 
-.PHONY: help deps demo check tree kernel shell kunit selftests bench style hooks vm clean
+.PHONY: help deps demo check tree kernel shell kunit selftests checkers bench style hooks vm clean
 
 help:		## list the verbs
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -35,6 +35,9 @@ kunit: deps	## the KUnit suites on UML
 
 selftests: deps	## the kselftests in the VM, on cgroup v2 (HIERARCHY=v1: on v1)
 	@dev/selftests
+
+checkers: deps	## the tests on kernels with KASAN, lockdep and KCSAN
+	@dev/checkers
 
 bench: deps	## measure beside the base's controller (ROUNDS=, MS=)
 	@dev/bench

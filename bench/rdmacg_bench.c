@@ -164,8 +164,9 @@ static void bench_throughput(struct bench_run *run)
 		pairs += BENCH_BATCH;
 		now = ktime_get_ns();
 	} while (now < end && !signal_pending(current));
-	snprintf(run->result, sizeof(run->result), "pairs=%llu refused=%llu ps=%llu\n",
-		 pairs, refused, div64_u64((now - start) * 1000, pairs));
+	snprintf(run->result, sizeof(run->result), "pairs=%llu refused=%llu ps=%llu bytes=%zu\n",
+		 pairs, refused, div64_u64((now - start) * 1000, pairs),
+		 run->chain ? sizeof(struct page_counter) : 0);
 }
 
 static int bench_compare(const void *a, const void *b)

@@ -394,18 +394,17 @@ static void rdmacg_test_domains_apart(struct kunit *test)
 	struct rdmacg_pool *pool;
 
 	rdmacg_charge_many(test, &t->leaf, &t->dev0, OBJECT, 1);
+	KUNIT_EXPECT_NULL(test, xa_load(&t->other.domains, t->dev0.id));
+	rdmacg_charge_many(test, &t->other, &t->dev0, OBJECT, 1);
+	rdmacg_charge_many(test, &t->leaf, &t->dev1, OBJECT, 1);
 	pool = rdmacg_pool_lock(&t->leaf, t->dev0.id);
 	KUNIT_ASSERT_NOT_NULL(test, pool);
 	KUNIT_EXPECT_PTR_EQ(test, pool->domain, xa_load(&t->top.domains, t->dev0.id));
-	KUNIT_EXPECT_NULL(test, xa_load(&t->other.domains, t->dev0.id));
 
 	/* With the lock held, the others still charge. */
 	rdmacg_charge_many(test, &t->other, &t->dev0, OBJECT, 1);
 	rdmacg_charge_many(test, &t->leaf, &t->dev1, OBJECT, 1);
 	rdmacg_pool_unlock(pool);
-	rdmacg_uncharge_many(test, &t->other, &t->dev0, OBJECT, 1);
-	rdmacg_uncharge_many(test, &t->leaf, &t->dev1, OBJECT, 1);
-	rdmacg_uncharge_many(test, &t->leaf, &t->dev0, OBJECT, 1);
 }
 
 static void rdmacg_test_charge_over_lowered_limit(struct kunit *test)
