@@ -14,7 +14,7 @@
  * so that readers see usage above the limit, and a charge that will be refused
  * refuses its neighbour; a charge of three slots would be three atomics for each
  * level, and taking back what the first two got; and a page_counter is ten times
- * as large as a slot. One charge of one slot at depth 1 is all they do faster
+ * as large as a slot. What they do faster is to charge one slot in a shallow tree
  * ("make bench", counter).
  */
 #include <linux/cache.h>
@@ -228,7 +228,7 @@ static struct rdmacg_pool *rdmacg_pool_above_locked(struct rdmacg_domain *domain
 						    struct rdma_cgroup *cg,
 						    struct rdma_cgroup **missing)
 {
-	struct rdmacg_pool *pool = NULL;
+	struct rdmacg_pool *pool;
 
 	lockdep_assert_held(&domain->lock);
 	while (cg != domain->top) {
