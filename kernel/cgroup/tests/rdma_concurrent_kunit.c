@@ -532,7 +532,7 @@ static void rdmacg_test_stress(struct kunit *test)
 		rdmacg_stress_end(test, s, round % 2);
 		/* Let it look on when the memory is really free. */
 		rcu_barrier();
-		msleep(1);
+		usleep_range(1000, 2000);
 		WRITE_ONCE(s->stop, true);
 		wait_for_completion(&reader->done);
 		for (i = 0; i <= RDMACG_THREADS; i++)

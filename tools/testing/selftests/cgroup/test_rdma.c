@@ -367,8 +367,8 @@ TEST_F(test_rdmacg, namesakes_have_an_index)
 	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=1"));
 	snprintf(command, sizeof(command), "ip netns exec rdmacg rdma dev set rxe_gone name %s",
 		 tree->device);
-	if (system("rdma system set netns exclusive && ip netns add rdmacg && "
-		   "rdma dev set rxe_gone netns rdmacg") || system(command)) {
+	if (system("rdma system set netns exclusive && ip netns add rdmacg") ||
+	    system("rdma dev set rxe_gone netns rdmacg") || system(command)) {
 		EXPECT_GT(7, atoi(kernel.release)) TH_LOG("no namesake can be made");
 	} else {
 		EXPECT_EQ(-ENOTUNIQ, rdmacg_limit(tree, tree->left, "hca_object=2"));
