@@ -354,7 +354,7 @@ static long rdmacg_index_of(struct rdmacg_tree *tree, const char *cgroup, const 
  * Devices of one name, in two network namespaces, are told apart by an index, and
  * need one. Linux before 7.0 does not let soft-RoCE move, or names be shared.
  */
-TEST_F(test_rdmacg, namesakes_have_an_index)
+TEST_F_TIMEOUT(test_rdmacg, namesakes_have_an_index, 120)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	char command[NAME_MAX + 64], limits[64];
