@@ -220,7 +220,7 @@ void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 
 /*
  * One line of text written to a file of limits. Both strings point into the text;
- * @name is not terminated, @limits is for rdmacg_next_limit().
+ * @name is not terminated, @limits is for rdmacg_parse_limit().
  */
 struct rdmacg_line {
 	const char		*name;
