@@ -18,6 +18,9 @@ struct rdmacg_desc;
 /* No limit, and no stated capacity; users read and write it as "max". */
 #define RDMACG_NO_LIMIT ((u64)S64_MAX)
 
+/* An amount without end: not counted, and refused where there is any limit. */
+#define RDMACG_ENDLESS U64_MAX
+
 /**
  * enum rdmacg_resource_type - slots of the resources that every device has
  * @RDMACG_RESOURCE_HCA_HANDLE: open uverbs contexts
@@ -111,7 +114,8 @@ struct rdmacg_device {
 /**
  * struct rdmacg_charge - an amount of one resource
  * @slot: the resource; no two charges of a set have the same
- * @amount: how much, in the resource's unit; 1 to RDMACG_NO_LIMIT
+ * @amount: how much, in the resource's unit; 1 to RDMACG_NO_LIMIT, or
+ *	RDMACG_ENDLESS
  */
 struct rdmacg_charge {
 	unsigned int		slot;
@@ -137,7 +141,10 @@ int rdmacg_try_charge_cgroup(struct rdma_cgroup *cg, struct rdmacg_device *devic
 void rdmacg_uncharge_set(struct rdma_cgroup *owner, struct rdmacg_device *device,
 			 const struct rdmacg_charge *set, unsigned int count);
 
+u64 rdmacg_current_limit(struct rdmacg_device *device, unsigned int slot);
+
 struct rdma_cgroup *rdmacg_get_current(void);
+void rdmacg_get(struct rdma_cgroup *cg);
 void rdmacg_put(struct rdma_cgroup *cg);
 
 #else /* CONFIG_CGROUP_RDMA */
@@ -195,9 +202,18 @@ static inline void rdmacg_uncharge_set(struct rdma_cgroup *owner,
 {
 }
 
+static inline u64 rdmacg_current_limit(struct rdmacg_device *device, unsigned int slot)
+{
+	return RDMACG_NO_LIMIT;
+}
+
 static inline struct rdma_cgroup *rdmacg_get_current(void)
 {
 	return NULL;
+}
+
+static inline void rdmacg_get(struct rdma_cgroup *cg)
+{
 }
 
 static inline void rdmacg_put(struct rdma_cgroup *cg)

@@ -205,6 +205,7 @@ void rdmacg_domains_free_locked(struct rdmacg_desc *desc);
 
 size_t rdmacg_pool_size(unsigned int nr_slots, unsigned int depth);
 struct rdmacg_pool *rdmacg_pool_find_rcu(struct rdma_cgroup *cg, u32 id);
+u64 rdmacg_pool_limit_rcu(struct rdma_cgroup *cg, u32 id, unsigned int slot);
 struct rdmacg_pool *rdmacg_pool_lock(struct rdma_cgroup *cg, u32 id);
 void rdmacg_pool_unlock(struct rdmacg_pool *pool);
 

@@ -44,6 +44,14 @@ struct rdmacg_pool *rdmacg_pool_find_rcu(struct rdma_cgroup *cg, u32 id)
 	return xa_load(&cg->pools, id);
 }
 
+/* The cgroup's own limit, or RDMACG_NO_LIMIT. */
+u64 rdmacg_pool_limit_rcu(struct rdma_cgroup *cg, u32 id, unsigned int slot)
+{
+	struct rdmacg_pool *pool = rdmacg_pool_find_rcu(cg, id);
+
+	return pool ? READ_ONCE(pool->levels[0][slot].max) : RDMACG_NO_LIMIT;
+}
+
 static struct rdmacg_pool *rdmacg_pool_find_locked(struct rdmacg_domain *domain,
 						   struct rdma_cgroup *cg)
 {
@@ -436,6 +444,12 @@ static bool rdmacg_slot_has_room(const struct rdmacg_slot *slot, u64 amount)
 	return slot->usage + amount <= slot->max;
 }
 
+/* An amount as it is counted. */
+static u64 rdmacg_counted(u64 amount)
+{
+	return amount == RDMACG_ENDLESS ? 0 : amount;
+}
+
 static void rdmacg_slot_add(struct rdmacg_slot *slot, u64 amount)
 {
 	u64 usage = slot->usage + amount;
@@ -472,11 +486,24 @@ static unsigned int rdmacg_full_level_locked(const struct rdmacg_pool *pool,
 	return level;
 }
 
+/* The lowest level that has a limit; @pool->nr_levels if none has. */
+static unsigned int rdmacg_limited_level_locked(const struct rdmacg_pool *pool,
+						unsigned int slot)
+{
+	unsigned int level;
+
+	lockdep_assert_held(&pool->domain->lock);
+	for (level = 0; level < pool->nr_levels; level++)
+		if (pool->levels[level][slot].max != RDMACG_NO_LIMIT)
+			break;
+	return level;
+}
+
 static void rdmacg_add_levels_locked(struct rdmacg_pool *pool,
 				     const struct rdmacg_charge *charge)
 {
 	unsigned int level, nr_levels = pool->nr_levels, slot = charge->slot;
-	u64 amount = charge->amount;
+	u64 amount = rdmacg_counted(charge->amount);
 
 	lockdep_assert_held(&pool->domain->lock);
 	for (level = 0; level < nr_levels; level++)
@@ -487,7 +514,7 @@ static void rdmacg_sub_levels_locked(struct rdmacg_pool *pool,
 				     const struct rdmacg_charge *charge)
 {
 	unsigned int level, nr_levels = pool->nr_levels, slot = charge->slot;
-	u64 amount = charge->amount;
+	u64 amount = rdmacg_counted(charge->amount);
 
 	lockdep_assert_held(&pool->domain->lock);
 	for (level = 0; level < nr_levels; level++)
@@ -501,7 +528,9 @@ static int rdmacg_charge_locked(struct rdmacg_pool *pool, const struct rdmacg_ch
 	unsigned int level, i;
 
 	for (i = 0; i < count; i++) {
-		level = rdmacg_full_level_locked(pool, &set[i]);
+		level = unlikely(set[i].amount == RDMACG_ENDLESS) ?
+			rdmacg_limited_level_locked(pool, set[i].slot) :
+			rdmacg_full_level_locked(pool, &set[i]);
 		if (level == pool->nr_levels)
 			continue;
 		refusal->slot = set[i].slot;
@@ -579,11 +608,11 @@ int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 	}
 	domain = pool->domain;
 	ret = rdmacg_charge_locked(pool, set, count, refusal);
-	if (unlikely(ret)) {
+	if (unlikely(ret))
 		rdmacg_count_refusal_locked(pool, refusal);
-		/* The refusal is history, and keeps the pool, if it could be counted. */
+	/* A refusal that could be counted keeps the pool; an endless amount does not. */
+	if (unlikely(ret || !pool->levels[0][set->slot].peak))
 		rdmacg_pool_give_back_locked(pool);
-	}
 	mutex_unlock(&domain->lock);
 	return ret;
 }
@@ -598,11 +627,14 @@ void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 	if (!cg->top)
 		return;
 	pool = rdmacg_pool_lock(cg, device->id);
-	if (WARN_ON_ONCE(!pool))
-		return;
-	for (i = 0; i < count; i++)
-		rdmacg_sub_levels_locked(pool, &set[i]);
-	rdmacg_pool_unlock(pool);
+	for (i = 0; i < count; i++) {
+		if (likely(pool))
+			rdmacg_sub_levels_locked(pool, &set[i]);
+		else
+			WARN_ON_ONCE(rdmacg_counted(set[i].amount));
+	}
+	if (likely(pool))
+		rdmacg_pool_unlock(pool);
 }
 
 static void rdmacg_cgroup_pools_free_locked(struct rdma_cgroup *cg)

@@ -12,6 +12,7 @@
 #include <linux/bits.h>
 #include <linux/err.h>
 #include <linux/export.h>
+#include <linux/minmax.h>
 #include <linux/sizes.h>
 #include <linux/string.h>
 
@@ -44,7 +45,8 @@ static bool rdmacg_set_is_valid(const struct rdmacg_device *device,
 	for (charge = set; charge < set + count; charge++) {
 		if (charge->slot >= device->nr_slots || (seen & BIT_ULL(charge->slot)))
 			return false;
-		if (!charge->amount || charge->amount > RDMACG_NO_LIMIT)
+		if (!charge->amount ||
+		    (charge->amount > RDMACG_NO_LIMIT && charge->amount != RDMACG_ENDLESS))
 			return false;
 		seen |= BIT_ULL(charge->slot);
 	}
@@ -81,7 +83,19 @@ struct rdma_cgroup *rdmacg_get_current(void)
 EXPORT_SYMBOL(rdmacg_get_current);
 
 /**
- * rdmacg_put() - drop a reference of rdmacg_get_current()
+ * rdmacg_get() - take one more reference to a cgroup
+ * @cg: a cgroup that the caller, or a charge, has a reference to
+ *
+ * Context: Any context.
+ */
+void rdmacg_get(struct rdma_cgroup *cg)
+{
+	css_get(&cg->css);
+}
+EXPORT_SYMBOL(rdmacg_get);
+
+/**
+ * rdmacg_put() - drop a reference of rdmacg_get_current() or rdmacg_get()
  * @cg: the cgroup
  *
  * Context: Any context.
@@ -96,8 +110,7 @@ EXPORT_SYMBOL(rdmacg_put);
  * rdmacg_try_charge_set() - charge several resources to the current process
  * @owner: set on success to the cgroup that pays
  * @device: a registered device
- * @set: the resources and amounts, each resource once, amounts from 1 to
- *	RDMACG_NO_LIMIT
+ * @set: the resources and amounts, each resource once
  * @count: number of charges in @set
  *
  * All of @set is charged or nothing. On success @owner is pinned until it is
@@ -112,11 +125,11 @@ EXPORT_SYMBOL(rdmacg_put);
 int rdmacg_try_charge_set(struct rdma_cgroup **owner, struct rdmacg_device *device,
 			  const struct rdmacg_charge *set, unsigned int count)
 {
-	struct rdma_cgroup *cg = rdmacg_from_css(task_get_css(current, rdma_cgrp_id));
+	struct rdma_cgroup *cg = rdmacg_get_current();
 	int ret = rdmacg_charge(cg, device, set, count);
 
 	if (ret) {
-		css_put(&cg->css);
+		rdmacg_put(cg);
 		return ret;
 	}
 	*owner = cg;
@@ -129,8 +142,7 @@ EXPORT_SYMBOL(rdmacg_try_charge_set);
  * @cg: the cgroup that pays, such as rdmacg_get_current() returned or an earlier
  *	charge made the owner; the caller's reference stays the caller's
  * @device: a registered device
- * @set: the resources and amounts, each resource once, amounts from 1 to
- *	RDMACG_NO_LIMIT
+ * @set: the resources and amounts, each resource once
  * @count: number of charges in @set
  *
  * For a kernel thread that works for a user's request. On success @cg is pinned
@@ -147,7 +159,7 @@ int rdmacg_try_charge_cgroup(struct rdma_cgroup *cg, struct rdmacg_device *devic
 	int ret = rdmacg_charge(cg, device, set, count);
 
 	if (!ret)
-		css_get(&cg->css);
+		rdmacg_get(cg);
 	return ret;
 }
 EXPORT_SYMBOL(rdmacg_try_charge_cgroup);
@@ -159,6 +171,9 @@ EXPORT_SYMBOL(rdmacg_try_charge_cgroup);
  * @set: the same resources and amounts
  * @count: number of charges in @set
  *
+ * What several charges took from one cgroup can be given back in other portions;
+ * only the references, and the sums, have to match.
+ *
  * Context: Process context; may sleep.
  */
 void rdmacg_uncharge_set(struct rdma_cgroup *owner, struct rdmacg_device *device,
@@ -166,7 +181,7 @@ void rdmacg_uncharge_set(struct rdma_cgroup *owner, struct rdmacg_device *device
 {
 	if (!WARN_ON_ONCE(!rdmacg_set_is_valid(device, set, count)))
 		rdmacg_pool_uncharge(owner, device, set, count);
-	css_put(&owner->css);
+	rdmacg_put(owner);
 }
 EXPORT_SYMBOL(rdmacg_uncharge_set);
 
@@ -207,6 +222,30 @@ void rdmacg_uncharge(struct rdma_cgroup *owner, struct rdmacg_device *device,
 	rdmacg_uncharge_set(owner, device, &charge, 1);
 }
 EXPORT_SYMBOL(rdmacg_uncharge);
+
+/**
+ * rdmacg_current_limit() - the limit that binds the current process
+ * @device: a registered device
+ * @slot: the resource
+ *
+ * Context: Process context.
+ * Return: the smallest limit of the process's cgroup and its ancestors, in the
+ * resource's unit, or RDMACG_NO_LIMIT.
+ */
+u64 rdmacg_current_limit(struct rdmacg_device *device, unsigned int slot)
+{
+	u64 limit = RDMACG_NO_LIMIT;
+	struct rdma_cgroup *cg;
+
+	if (WARN_ON_ONCE(slot >= device->nr_slots))
+		return limit;
+	rcu_read_lock();
+	for (cg = rdmacg_from_css(task_css(current, rdma_cgrp_id)); cg; cg = rdmacg_parent(cg))
+		limit = min(limit, rdmacg_pool_limit_rcu(cg, device->id, slot));
+	rcu_read_unlock();
+	return limit;
+}
+EXPORT_SYMBOL(rdmacg_current_limit);
 
 /*
  * Put the limits of one line into @max, by slot. An empty key stands for the whole
@@ -408,35 +447,45 @@ static int rdmacg_seq_show(struct seq_file *sf, void *v)
 	.private	= (_class) * RDMACG_FILES + (_file),		\
 	.seq_show	= rdmacg_seq_show
 
+/* The files that each class has; @_prefix begins their names. */
+#define RDMACG_CLASS_FILES(_prefix, _class)				\
+	{								\
+		RDMACG_FILE(_prefix "max", _class, RDMACG_FILE_MAX),	\
+		.write = rdmacg_max_write,				\
+		.flags = CFTYPE_NOT_ON_ROOT,				\
+		.max_write_len = RDMACG_MAX_WRITE,			\
+	},								\
+	{								\
+		RDMACG_FILE(_prefix "current", _class, RDMACG_FILE_CURRENT), \
+		.flags = CFTYPE_NOT_ON_ROOT,				\
+	},								\
+	{								\
+		RDMACG_FILE(_prefix "peak", _class, RDMACG_FILE_PEAK),	\
+		.flags = CFTYPE_NOT_ON_ROOT,				\
+	},								\
+	{								\
+		RDMACG_FILE(_prefix "events", _class, RDMACG_FILE_EVENTS), \
+		.file_offset = offsetof(struct rdma_cgroup, events_file[_class]), \
+		.flags = CFTYPE_NOT_ON_ROOT,				\
+	},								\
+	{								\
+		RDMACG_FILE(_prefix "events.local", _class, RDMACG_FILE_EVENTS_LOCAL), \
+		.file_offset = offsetof(struct rdma_cgroup, events_local_file[_class]), \
+		.flags = CFTYPE_NOT_ON_ROOT,				\
+	}
+
+/*
+ * What cat(1) of coreutils 9.5 writes at once, so that a saved file restores
+ * thousands of devices in one write.
+ */
+#define RDMACG_MAX_WRITE SZ_256K
+
 static struct cftype rdmacg_files[] = {
-	{
-		RDMACG_FILE("max", RDMACG_CLASS_HCA, RDMACG_FILE_MAX),
-		.write = rdmacg_max_write,
-		.flags = CFTYPE_NOT_ON_ROOT,
-		/*
-		 * What cat(1) of coreutils 9.5 writes at once, so that a saved
-		 * file restores thousands of devices in one write.
-		 */
-		.max_write_len = SZ_256K,
-	},
-	{
-		RDMACG_FILE("current", RDMACG_CLASS_HCA, RDMACG_FILE_CURRENT),
-		.flags = CFTYPE_NOT_ON_ROOT,
-	},
-	{
-		RDMACG_FILE("peak", RDMACG_CLASS_HCA, RDMACG_FILE_PEAK),
-		.flags = CFTYPE_NOT_ON_ROOT,
-	},
-	{
-		RDMACG_FILE("events", RDMACG_CLASS_HCA, RDMACG_FILE_EVENTS),
-		.file_offset = offsetof(struct rdma_cgroup, events_file[RDMACG_CLASS_HCA]),
-		.flags = CFTYPE_NOT_ON_ROOT,
-	},
-	{
-		RDMACG_FILE("events.local", RDMACG_CLASS_HCA, RDMACG_FILE_EVENTS_LOCAL),
-		.file_offset = offsetof(struct rdma_cgroup, events_local_file[RDMACG_CLASS_HCA]),
-		.flags = CFTYPE_NOT_ON_ROOT,
-	},
+	RDMACG_CLASS_FILES("", RDMACG_CLASS_HCA),
+#ifdef CONFIG_CGROUP_RDMA_VERBS
+	RDMACG_CLASS_FILES("verb.", RDMACG_CLASS_VERB),
+	RDMACG_CLASS_FILES("hw.", RDMACG_CLASS_HW),
+#endif
 	{
 		RDMACG_FILE("capacity", RDMACG_CLASS_HCA, RDMACG_FILE_CAPACITY),
 		.flags = CFTYPE_ONLY_ON_ROOT,
