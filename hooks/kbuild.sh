@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# hooks/kbuild.sh TREE STAGE: the Kconfig, Makefile and .gitignore lines that
-# spatch cannot edit. Copies of the base's files are changed in STAGE; a line
+# hooks/kbuild.sh TREE STAGE: the Kconfig, Makefile, .gitignore and preprocessor
+# lines that spatch cannot edit. Copies of the base's files are changed in STAGE; a line
 # that is not there exactly once stops the build.
 set -eu
 . "$(dirname "$0")/../dev/lib.sh"
@@ -28,6 +28,37 @@ edit init/Kconfig '^config CGROUP_RDMA$' '
 	}'
 edit kernel/cgroup/Makefile '^obj-\$\(CONFIG_CGROUP_RDMA\) \+= rdma\.o$' '
 	s,^obj-\$\(CONFIG_CGROUP_RDMA\) .*,& rdma-device.o rdma-pool.o rdma-parse.o tests/,'
+
+# Our declarations in place of the base's. With those gone, a charge of the base
+# that no hook rewrote fails to compile instead of running beside ours.
+core=drivers/infiniband/core
+edit $core/core_priv.h '^#ifdef CONFIG_CGROUP_RDMA$' '
+	/^#include "restrack.h"$/i #include "cgroup.h"
+	/^#ifdef CONFIG_CGROUP_RDMA$/,/^#endif/{
+		/^#endif/N
+		d
+	}'
+! grep -nE 'rdmacg' "$stage/$core/core_priv.h" ||
+	die "$core/core_priv.h of Linux $version declares more of the base's controller than is removed"
+
+# What the verb class calls the types comes from where uverbs declares them.
+edit $core/Makefile '^ib_core-\$\(CONFIG_CGROUP_RDMA\) \+= cgroup\.o$' '
+	/^ib_core-\$\(CONFIG_CGROUP_RDMA\)/a \
+\
+quiet_cmd_cgroup_types = GEN     $@\
+      cmd_cgroup_types = $(CONFIG_SHELL) $(real-prereqs) >$@\
+$(obj)/cgroup_types.h: $(src)/cgroup_types.sh \\\
+		       $(srctree)/include/uapi/rdma/ib_user_ioctl_cmds.h \\\
+		       $(wildcard $(src)/uverbs_std_types*.c) FORCE\
+	$(call if_changed,cgroup_types)\
+$(obj)/cgroup.o: $(obj)/cgroup_types.h\
+targets += cgroup_types.h\
+clean-files += cgroup_types.h\
+'
+
+rxe=drivers/infiniband/sw/rxe
+edit $rxe/Makefile '^rdma_rxe-y := ' '/rxe_mcast\.o/s,rxe_mcast\.o,& rxe_cgroup.o,'
+grep -qw rxe_cgroup.o "$stage/$rxe/Makefile" || die "$rxe/Makefile of Linux $version does not name rxe_mcast.o"
 
 # Our tests are built and listed the way the base does it for test_pids; the one
 # that needs libibverbs only where that is installed.

@@ -3,6 +3,14 @@
  * The IB core's side of the RDMA cgroup controller: which devices take part, and
  * which cgroup pays for each context and object of user space.
  */
+#include <linux/bitops.h>
+#include <linux/err.h>
+#include <linux/export.h>
+#include <linux/minmax.h>
+#include <linux/slab.h>
+#include <rdma/ib_rdmacg.h>
+#include <rdma/uverbs_std_types.h>
+
 #include "core_priv.h"
 
 static const struct rdmacg_resource ib_rdmacg_hca_resources[RDMACG_RESOURCE_MAX] = {
@@ -20,23 +28,131 @@ static const struct rdmacg_resource ib_rdmacg_hca_resources[RDMACG_RESOURCE_MAX]
 	},
 };
 
+/*
+ * The types of uverbs objects, by enum uverbs_default_objects. A device that lacks
+ * the operation at offset @op of its struct ib_device_ops has none of that type.
+ */
+static const struct {
+	const char	*name;
+	size_t		op;
+} ib_rdmacg_types[] = {
+#include "cgroup_types.h"
+};
+
+/* What the verb class counts: objects by type, and these. */
+enum {
+	IB_RDMACG_DRIVER_OBJECT = ARRAY_SIZE(ib_rdmacg_types),
+	IB_RDMACG_MR_MEM,
+	IB_RDMACG_VERBS,
+};
+
+/* Where struct ib_device_attr says how many objects of a type there can be. */
+static const size_t ib_rdmacg_attrs[IB_RDMACG_VERBS] = {
+	[UVERBS_OBJECT_PD]	= offsetof(struct ib_device_attr, max_pd),
+	[UVERBS_OBJECT_CQ]	= offsetof(struct ib_device_attr, max_cq),
+	[UVERBS_OBJECT_QP]	= offsetof(struct ib_device_attr, max_qp),
+	[UVERBS_OBJECT_SRQ]	= offsetof(struct ib_device_attr, max_srq),
+	[UVERBS_OBJECT_AH]	= offsetof(struct ib_device_attr, max_ah),
+	[UVERBS_OBJECT_MR]	= offsetof(struct ib_device_attr, max_mr),
+	[UVERBS_OBJECT_MW]	= offsetof(struct ib_device_attr, max_mw),
+	[UVERBS_OBJECT_WQ]	= offsetof(struct ib_device_attr, max_wq_type_rq),
+	[UVERBS_OBJECT_RWQ_IND_TBL] = offsetof(struct ib_device_attr,
+					       rss_caps.max_rwq_indirection_tables),
+};
+
+static u32 *ib_rdmacg_attr(struct ib_device_attr *attr, unsigned int verb)
+{
+	return ib_rdmacg_attrs[verb] ? (void *)attr + ib_rdmacg_attrs[verb] : NULL;
+}
+
+static const char *ib_rdmacg_verb_name(unsigned int verb)
+{
+	if (verb == IB_RDMACG_DRIVER_OBJECT)
+		return "driver_object";
+	if (verb == IB_RDMACG_MR_MEM)
+		return "mr_mem";
+	return ib_rdmacg_types[verb].name;
+}
+
+static bool ib_rdmacg_supports(const struct ib_device *device, unsigned int verb)
+{
+	if (verb == IB_RDMACG_DRIVER_OBJECT)
+		return device->driver_def;
+	if (verb == IB_RDMACG_MR_MEM)
+		verb = UVERBS_OBJECT_MR;
+	if (!ib_rdmacg_types[verb].name)
+		return false;
+	/* Every struct begins with something that is no operation. */
+	return !ib_rdmacg_types[verb].op ||
+	       *(void **)((void *)&device->ops + ib_rdmacg_types[verb].op);
+}
+
+static struct rdmacg_resource ib_rdmacg_verb_resource(struct ib_device *device,
+						      unsigned int verb)
+{
+	const u32 *capacity = ib_rdmacg_attr(&device->attrs, verb);
+
+	return (struct rdmacg_resource) {
+		.name		= ib_rdmacg_verb_name(verb),
+		.class		= RDMACG_CLASS_VERB,
+		.unit		= verb == IB_RDMACG_MR_MEM ? RDMACG_BYTES : RDMACG_OBJECTS,
+		/* Drivers leave at 0 what they do not state. */
+		.capacity	= capacity && *capacity ? *capacity : RDMACG_NO_LIMIT,
+	};
+}
+
+/* Fill @verbs with what the device supports; the bits of @device->cg_verbs say what. */
+static void ib_rdmacg_find_verbs(struct ib_device *device, struct rdmacg_resource *resources,
+				 struct rdmacg_table *verbs)
+{
+	unsigned int verb;
+
+	BUILD_BUG_ON(IB_RDMACG_VERBS > BITS_PER_TYPE(device->cg_verbs));
+	for (verb = 0; verb < IB_RDMACG_VERBS; verb++) {
+		if (!ib_rdmacg_supports(device, verb))
+			continue;
+		device->cg_verbs |= BIT_ULL(verb);
+		resources[verbs->count++] = ib_rdmacg_verb_resource(device, verb);
+	}
+}
+
 /**
  * ib_rdmacg_register_device() - let the controller account a device
- * @device: a device that user space cannot reach yet
+ * @device: a device that user space cannot reach yet, with its operations and
+ *	attributes
  *
  * Context: Process context; may sleep.
  * Return: 0 or -ENOMEM.
  */
 int ib_rdmacg_register_device(struct ib_device *device)
 {
-	struct rdmacg_table hca = {
-		.resources	= ib_rdmacg_hca_resources,
-		.count		= ARRAY_SIZE(ib_rdmacg_hca_resources),
+	struct rdmacg_resource *verbs;
+	struct rdmacg_table tables[RDMACG_CLASSES] = {
+		[RDMACG_CLASS_HCA].resources = ib_rdmacg_hca_resources,
+		[RDMACG_CLASS_HCA].count = ARRAY_SIZE(ib_rdmacg_hca_resources),
 	};
+	unsigned int count = 1;
+	int ret;
+
+	verbs = kcalloc(IB_RDMACG_VERBS, sizeof(*verbs), GFP_KERNEL);
+	if (!verbs)
+		return -ENOMEM;
+	device->cg_verbs = 0;
+	if (IS_ENABLED(CONFIG_CGROUP_RDMA_VERBS)) {
+		tables[count].resources = verbs;
+		ib_rdmacg_find_verbs(device, verbs, &tables[count++]);
+		if (device->cg_hw.count)
+			tables[count++] = device->cg_hw;
+	}
 
 	device->cg_device.name = device->name;
 	device->cg_device.index = device->index;
-	return rdmacg_register_device(&device->cg_device, &hca, 1);
+	ret = rdmacg_register_device(&device->cg_device, tables, count);
+	if (tables[RDMACG_CLASS_VERB].first_slot < 0)
+		device->cg_verbs = 0;
+	device->cg_hw.first_slot = tables[RDMACG_CLASS_HW].first_slot;
+	kfree(verbs);
+	return ret;
 }
 
 /**
@@ -89,30 +205,300 @@ void ib_rdmacg_uncharge_ucontext(struct ib_ucontext *ucontext)
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_ucontext);
 
+/* The slot of something that the verb class counts on the device. */
+static unsigned int ib_rdmacg_verb_slot(const struct ib_device *device, unsigned int verb)
+{
+	/* The table follows that of the hca class, without what is not supported. */
+	return RDMACG_RESOURCE_MAX + hweight64(device->cg_verbs & (BIT_ULL(verb) - 1));
+}
+
+static bool ib_rdmacg_has_verb(const struct ib_device *device, unsigned int verb)
+{
+	return device->cg_verbs & BIT_ULL(verb);
+}
+
+static unsigned int ib_rdmacg_uobject_verb(struct ib_uobject *uobj)
+{
+	return min_t(u32, uobj_get_object_id(uobj), IB_RDMACG_DRIVER_OBJECT);
+}
+
+/* One object with an id, one of its type, and memory. */
+#define IB_RDMACG_MAX_SET 3
+
+/* All that is charged for the object; as many charges as returned. */
+static unsigned int ib_rdmacg_uobject_set(struct ib_uobject *uobj,
+					  struct rdmacg_charge *set)
+{
+	const struct ib_device *device = uobj->context->device;
+	unsigned int verb = ib_rdmacg_uobject_verb(uobj);
+	struct rdmacg_charge *next = set;
+
+	if (uobj->cg_obj.is_idr)
+		*next++ = (struct rdmacg_charge) { RDMACG_RESOURCE_HCA_OBJECT, 1 };
+	if (ib_rdmacg_has_verb(device, verb))
+		*next++ = (struct rdmacg_charge) { ib_rdmacg_verb_slot(device, verb), 1 };
+	if (uobj->cg_obj.mr_mem && ib_rdmacg_has_verb(device, IB_RDMACG_MR_MEM))
+		*next++ = (struct rdmacg_charge) {
+			ib_rdmacg_verb_slot(device, IB_RDMACG_MR_MEM), uobj->cg_obj.mr_mem
+		};
+	return next - set;
+}
+
+static int ib_rdmacg_charge_uobject(struct ib_uobject *uobj)
+{
+	struct rdmacg_charge set[IB_RDMACG_MAX_SET];
+	unsigned int count = ib_rdmacg_uobject_set(uobj, set);
+
+	if (!count)
+		return 0;
+	return rdmacg_try_charge_set(&uobj->cg_obj.cg, &uobj->context->device->cg_device,
+				     set, count);
+}
+
 /**
- * ib_rdmacg_charge_uobject() - charge one hca_object to the current process
+ * ib_rdmacg_charge_idr_uobject() - charge an object with an id to the current process
  * @uobj: an object that the driver has not made yet; it keeps the owner
+ *
+ * That is one hca_object and one of its type. An MR is left to
+ * ib_rdmacg_charge_mr().
  *
  * Context: Process context; may sleep.
  * Return: 0, -EAGAIN at a limit, or -ENOMEM.
  */
-int ib_rdmacg_charge_uobject(struct ib_uobject *uobj)
+int ib_rdmacg_charge_idr_uobject(struct ib_uobject *uobj)
 {
-	return rdmacg_try_charge(&uobj->cg_obj.cg,
-				 &uobj->context->device->cg_device,
-				 RDMACG_RESOURCE_HCA_OBJECT);
+	uobj->cg_obj.is_idr = true;
+	if (uobj_get_object_id(uobj) == UVERBS_OBJECT_MR)
+		return 0;
+	return ib_rdmacg_charge_uobject(uobj);
 }
-EXPORT_SYMBOL_GPL(ib_rdmacg_charge_uobject);
+EXPORT_SYMBOL_GPL(ib_rdmacg_charge_idr_uobject);
 
 /**
- * ib_rdmacg_uncharge_uobject() - give an object's hca_object back to its owner
- * @uobj: a charged object that the driver has destroyed or never made
+ * ib_rdmacg_charge_fd_uobject() - charge an object with an fd to the current process
+ * @uobj: an object that has not been made yet; it keeps the owner
+ *
+ * That is one of its type: hca_object never counted these.
+ *
+ * Context: Process context; may sleep.
+ * Return: 0, -EAGAIN at a limit, or -ENOMEM.
+ */
+int ib_rdmacg_charge_fd_uobject(struct ib_uobject *uobj)
+{
+	return ib_rdmacg_charge_uobject(uobj);
+}
+EXPORT_SYMBOL_GPL(ib_rdmacg_charge_fd_uobject);
+
+/* The implicit MR of on-demand paging is as long as the address space. */
+static u64 ib_rdmacg_mr_mem(u64 length)
+{
+	return length > RDMACG_NO_LIMIT ? RDMACG_ENDLESS : length;
+}
+
+/**
+ * ib_rdmacg_charge_mr() - charge a memory region to the current process
+ * @uobj: an MR that the driver has not made yet; it keeps the owner
+ * @length: in bytes; one that no limit can express is not counted, and refused
+ *	where there is a limit
+ *
+ * Object, type and memory are one charge, so a refused one was never seen.
+ *
+ * Context: Process context; may sleep.
+ * Return: 0, -EAGAIN at a limit, or -ENOMEM.
+ */
+int ib_rdmacg_charge_mr(struct ib_uobject *uobj, u64 length)
+{
+	uobj->cg_obj.mr_mem = ib_rdmacg_mr_mem(length);
+	return ib_rdmacg_charge_uobject(uobj);
+}
+EXPORT_SYMBOL_GPL(ib_rdmacg_charge_mr);
+
+/**
+ * ib_rdmacg_uncharge_uobject() - give an object's charges back to its owner
+ * @uobj: an object that the driver has destroyed or never made; one that is not
+ *	charged, or no longer, is left alone
  *
  * Context: Process context; may sleep.
  */
 void ib_rdmacg_uncharge_uobject(struct ib_uobject *uobj)
 {
-	rdmacg_uncharge(uobj->cg_obj.cg, &uobj->context->device->cg_device,
-			RDMACG_RESOURCE_HCA_OBJECT);
+	struct rdmacg_charge set[IB_RDMACG_MAX_SET];
+
+	if (!uobj->cg_obj.cg)
+		return;
+	rdmacg_uncharge_set(uobj->cg_obj.cg, &uobj->context->device->cg_device,
+			    set, ib_rdmacg_uobject_set(uobj, set));
+	uobj->cg_obj.cg = NULL;
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_uobject);
+
+static u64 ib_rdmacg_counted(u64 amount)
+{
+	return amount == RDMACG_ENDLESS ? 0 : amount;
+}
+
+/* What a change takes: perhaps an endless amount, which has to be allowed. */
+static u64 ib_rdmacg_growth(u64 from, u64 to)
+{
+	if (to == RDMACG_ENDLESS)
+		return from == to ? 0 : to;
+	return to - min(to, ib_rdmacg_counted(from));
+}
+
+/* What a change gives back. */
+static u64 ib_rdmacg_shrinkage(u64 from, u64 to)
+{
+	from = ib_rdmacg_counted(from);
+	return from - min(from, ib_rdmacg_counted(to));
+}
+
+static int ib_rdmacg_charge_mr_mem(struct ib_uobject *uobj, u64 amount)
+{
+	struct ib_device *device = uobj->context->device;
+	struct rdmacg_charge charge = {
+		ib_rdmacg_verb_slot(device, IB_RDMACG_MR_MEM), amount
+	};
+	int ret;
+
+	if (!amount || !ib_rdmacg_has_verb(device, IB_RDMACG_MR_MEM))
+		return 0;
+	ret = rdmacg_try_charge_cgroup(uobj->cg_obj.cg, &device->cg_device, &charge, 1);
+	if (!ret)
+		/* The reference of the object's first charge is enough. */
+		rdmacg_put(uobj->cg_obj.cg);
+	return ret;
+}
+
+static void ib_rdmacg_uncharge_mr_mem(struct ib_uobject *uobj, u64 amount)
+{
+	struct ib_device *device = uobj->context->device;
+	struct rdmacg_charge charge = {
+		ib_rdmacg_verb_slot(device, IB_RDMACG_MR_MEM), amount
+	};
+
+	if (!amount || !ib_rdmacg_has_verb(device, IB_RDMACG_MR_MEM))
+		return;
+	rdmacg_get(uobj->cg_obj.cg);
+	rdmacg_uncharge_set(uobj->cg_obj.cg, &device->cg_device, &charge, 1);
+}
+
+/**
+ * ib_rdmacg_begin_rereg_mr() - charge what an MR is about to grow by to its owner
+ * @uobj: a charged MR, locked for writing
+ * @new_uobj: an MR without charge, which may take the place of @uobj; keeps the
+ *	new length until ib_rdmacg_end_rereg_mr()
+ * @flags: what changes, of enum ib_mr_rereg_flags
+ * @length: the new length in bytes, if that changes
+ *
+ * Context: Process context, perhaps of another cgroup than the owner's; may sleep.
+ * Return: 0, -EAGAIN at a limit, or -ENOMEM; then nothing has changed.
+ */
+int ib_rdmacg_begin_rereg_mr(struct ib_uobject *uobj, struct ib_uobject *new_uobj,
+			     int flags, u64 length)
+{
+	u64 from = uobj->cg_obj.mr_mem;
+	u64 to = flags & IB_MR_REREG_TRANS ? ib_rdmacg_mr_mem(length) : from;
+
+	new_uobj->cg_obj.mr_mem = to;
+	return ib_rdmacg_charge_mr_mem(uobj, ib_rdmacg_growth(from, to));
+}
+EXPORT_SYMBOL_GPL(ib_rdmacg_begin_rereg_mr);
+
+/**
+ * ib_rdmacg_end_rereg_mr() - adapt an MR's charge to what the driver has done
+ * @uobj: as for ib_rdmacg_begin_rereg_mr()
+ * @new_uobj: the same; gets the charge and the owner of @uobj if it takes its place
+ * @new_mr: what the driver returned: an error, NULL if it has changed the MR, or the
+ *	MR that is to replace it
+ *
+ * Context: Process context; may sleep.
+ */
+void ib_rdmacg_end_rereg_mr(struct ib_uobject *uobj, struct ib_uobject *new_uobj,
+			    struct ib_mr *new_mr)
+{
+	u64 from = uobj->cg_obj.mr_mem, to = new_uobj->cg_obj.mr_mem;
+
+	if (IS_ERR(new_mr)) {
+		ib_rdmacg_uncharge_mr_mem(uobj, ib_rdmacg_growth(from, to));
+		return;
+	}
+	ib_rdmacg_uncharge_mr_mem(uobj, ib_rdmacg_shrinkage(from, to));
+	uobj->cg_obj.mr_mem = to;
+	if (new_mr) {
+		new_uobj->cg_obj = uobj->cg_obj;
+		uobj->cg_obj.cg = NULL;
+	}
+}
+EXPORT_SYMBOL_GPL(ib_rdmacg_end_rereg_mr);
+
+/* The limit that binds the current process; none for what is not counted. */
+static u64 ib_rdmacg_verb_limit(struct ib_device *device, unsigned int verb)
+{
+	if (!ib_rdmacg_has_verb(device, verb))
+		return RDMACG_NO_LIMIT;
+	return rdmacg_current_limit(&device->cg_device, ib_rdmacg_verb_slot(device, verb));
+}
+
+/**
+ * ib_rdmacg_limit_attr() - lower a device's capabilities to the current process's limits
+ * @device: the device
+ * @attr: a copy of its attributes, for user space
+ *
+ * Context: Process context.
+ */
+void ib_rdmacg_limit_attr(struct ib_device *device, struct ib_device_attr *attr)
+{
+	u64 objects = rdmacg_current_limit(&device->cg_device, RDMACG_RESOURCE_HCA_OBJECT);
+	unsigned int verb;
+	u32 *max;
+
+	for (verb = 0; verb < IB_RDMACG_VERBS; verb++) {
+		max = ib_rdmacg_attr(attr, verb);
+		if (max)
+			*max = min3(*max, objects, ib_rdmacg_verb_limit(device, verb));
+	}
+	attr->max_mr_size = min(attr->max_mr_size,
+				ib_rdmacg_verb_limit(device, IB_RDMACG_MR_MEM));
+}
+EXPORT_SYMBOL_GPL(ib_rdmacg_limit_attr);
+
+/**
+ * ib_rdmacg_try_charge_hw() - charge one of a driver's own resources
+ * @owner: set on success to the cgroup of the current process, or to NULL where the
+ *	resource is not counted
+ * @device: a registered device
+ * @resource: its place in the table of ib_rdmacg_set_hw_resources()
+ *
+ * Context: Process context; may sleep.
+ * Return: 0, -EAGAIN at a limit, or -ENOMEM. After success @owner is to be handed to
+ * ib_rdmacg_uncharge_hw() once, from any process.
+ */
+int ib_rdmacg_try_charge_hw(struct rdma_cgroup **owner, struct ib_device *device,
+			    unsigned int resource)
+{
+	const struct rdmacg_charge charge = { device->cg_hw.first_slot + resource, 1 };
+
+	*owner = NULL;
+	if (device->cg_hw.first_slot <= 0)
+		return 0;
+	return rdmacg_try_charge_set(owner, &device->cg_device, &charge, 1);
+}
+EXPORT_SYMBOL_GPL(ib_rdmacg_try_charge_hw);
+
+/**
+ * ib_rdmacg_uncharge_hw() - give one of a driver's own resources back
+ * @owner: what ib_rdmacg_try_charge_hw() has set, NULL included
+ * @device: the same device, still registered
+ * @resource: the same resource
+ *
+ * Context: Process context; may sleep.
+ */
+void ib_rdmacg_uncharge_hw(struct rdma_cgroup *owner, struct ib_device *device,
+			   unsigned int resource)
+{
+	const struct rdmacg_charge charge = { device->cg_hw.first_slot + resource, 1 };
+
+	if (owner)
+		rdmacg_uncharge_set(owner, &device->cg_device, &charge, 1);
+}
+EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_hw);

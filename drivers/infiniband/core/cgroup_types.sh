@@ -1,0 +1,25 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# cgroup_types.sh HEADER SOURCE...: for each object type of uverbs, in HEADER, its
+# name and the operation without which a device has none, which the uverbs API in
+# the SOURCEs states. One initialiser a line:
+#
+#	[UVERBS_OBJECT_PD] = { "pd", offsetof(struct ib_device_ops, dealloc_pd) },
+#	[UVERBS_OBJECT_ASYNC_EVENT] = { "async_event" },
+set -e
+
+header=$1
+shift
+
+# "PD dealloc_pd"; a type that needs several operations has the first of them.
+needs=$(cat "$@" | tr -s ' \t\n' ' ' |
+	grep -oE 'OBJ_TREE_NAMED\( ?UVERBS_OBJECT_[A-Z_]+\)?, UAPI_DEF_OBJ_NEEDS_FN\([a-z_]+' |
+	sed -E 's/.*UVERBS_OBJECT_([A-Z_]+).*\(/\1 /')
+
+# UVERBS_OBJECT_DEVICE is the context, which is counted as hca_handle.
+sed -n 's/^\tUVERBS_OBJECT_\([A-Z_]*\),.*/\1/p' "$header" | grep -vx DEVICE |
+while read -r type; do
+	op=$(echo "$needs" | sed -n "s/^$type //p")
+	name=$(echo "$type" | tr 'A-Z' 'a-z')
+	echo "[UVERBS_OBJECT_$type] = { \"$name\"${op:+, offsetof(struct ib_device_ops, $op)} },"
+done

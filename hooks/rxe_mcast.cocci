@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+/// Charge rxe's multicast groups to who makes them, and each attachment of a QP to
+/// who attaches it, outside the spinlock of the groups.
+//
+// Finds: rxe_mcg rxe_register_device
+// Expect: 1 +rxe_set_resources
+// Expect: 2 +ib_rdmacg_try_charge_hw
+// Expect: 7 +ib_rdmacg_uncharge_hw
+
+@@ @@
+struct rxe_mcg {
+	...
++	/* Who pays; NULL when it is gone. rxe->mcg_lock. */
++	struct rdma_cgroup *cg;
+};
+
+@@ @@
+struct rxe_mca {
+	...
++	/* Who pays. */
++	struct rdma_cgroup *cg;
+};
+
+@ set @
+identifier rxe, dev;
+@@
+rxe_register_device(struct rxe_dev *rxe, ...)
+{
+	<...
++	rxe_set_resources(rxe);
+	ib_set_device_ops(dev, ...);
+	...>
+}
+
+@ depends on set @
+@@
+ #include "rxe.h"
++#include "rxe_cgroup.h"
+
+@ get @
+identifier rxe, mcg, err;
+@@
+rxe_get_mcg(struct rxe_dev *rxe, ...)
+{
+	<...
++	struct rdma_cgroup *cg;
+	int err;
+	...
+	if (mcg)
+		return mcg;
++
++	err = ib_rdmacg_try_charge_hw(&cg, &rxe->ib_dev, RXE_RESOURCE_MCAST_GRP);
++	if (err)
++		return ERR_PTR(err);
+	...>
+}
+
+@@
+identifier rxe, mcg;
+@@
+rxe_get_mcg(struct rxe_dev *rxe, ...)
+{
+	<...
+	__rxe_init_mcg(rxe, ..., mcg);
++	mcg->cg = cg;
+	...>
+}
+
+@@
+identifier rxe;
+@@
+rxe_get_mcg(struct rxe_dev *rxe, ...)
+{
+	<...
+	atomic_dec(&rxe->mcg_num);
++	ib_rdmacg_uncharge_hw(cg, &rxe->ib_dev, RXE_RESOURCE_MCAST_GRP);
+	...>
+}
+
+@ depends on get @
+@@
+ #include "rxe.h"
++#include "rxe_cgroup.h"
+
+@@
+identifier mcg;
+@@
+rxe_destroy_mcg(struct rxe_mcg *mcg)
+{
++	struct rdma_cgroup *cg;
++
+	...
+	__rxe_destroy_mcg(mcg);
++	cg = mcg->cg;
++	mcg->cg = NULL;
+	spin_unlock_bh(...);
++	ib_rdmacg_uncharge_hw(cg, &mcg->rxe->ib_dev, RXE_RESOURCE_MCAST_GRP);
+}
+
+@@
+identifier rxe, mcg, mca, qp, err;
+@@
+rxe_attach_mcg(struct rxe_mcg *mcg, struct rxe_qp *qp)
+{
+	struct rxe_dev *rxe = mcg->rxe;
+	...
++	struct rdma_cgroup *cg;
+	int err;
+	...
+	spin_unlock_bh(...);
++
++	err = ib_rdmacg_try_charge_hw(&cg, &rxe->ib_dev, RXE_RESOURCE_MCAST_ATTACH);
++	if (err)
++		return err;
+	mca = ...;
+-	if (!mca)
++	if (!mca) {
++		ib_rdmacg_uncharge_hw(cg, &rxe->ib_dev, RXE_RESOURCE_MCAST_ATTACH);
+		return -ENOMEM;
++	}
+	...
+	err = __rxe_init_mca(qp, mcg, mca);
+-	if (err)
+-		kfree(mca);
++	if (err)
++		kfree(mca);
++	else
++		swap(mca->cg, cg);
+out:
+	spin_unlock_bh(...);
++	ib_rdmacg_uncharge_hw(cg, &rxe->ib_dev, RXE_RESOURCE_MCAST_ATTACH);
+	return err;
+}
+
+@@
+identifier rxe, mcg, mca, qp;
+@@
+rxe_detach_mcg(struct rxe_mcg *mcg, struct rxe_qp *qp)
+{
+	struct rxe_dev *rxe = mcg->rxe;
++	struct rdma_cgroup *group = NULL;
++	struct rdma_cgroup *attach;
+	<...
++	attach = mca->cg;
+	__rxe_cleanup_mca(mca, mcg);
+-	if (atomic_read(&mcg->qp_num) <= 0)
++	if (atomic_read(&mcg->qp_num) <= 0) {
+		__rxe_destroy_mcg(mcg);
++		swap(group, mcg->cg);
++	}
+	spin_unlock_bh(...);
++	ib_rdmacg_uncharge_hw(attach, &rxe->ib_dev, RXE_RESOURCE_MCAST_ATTACH);
++	ib_rdmacg_uncharge_hw(group, &rxe->ib_dev, RXE_RESOURCE_MCAST_GRP);
+	return 0;
+	...>
+}
