@@ -57,6 +57,13 @@ with_lock() {
 	flock -w 1800 9 || die "another run has held $CACHE/$1.lock for 30 minutes; end it first"
 }
 
+# The programs among the kselftests that are ours.
+rdma_tests() {
+	for source in "$ROOT"/tools/testing/selftests/cgroup/test_rdma*.c; do
+		basename "$source" .c
+	done
+}
+
 # tree_version DIR: the version that a kernel tree's Makefile states.
 tree_version() {
 	awk -F' *= *' '

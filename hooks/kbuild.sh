@@ -60,19 +60,21 @@ rxe=drivers/infiniband/sw/rxe
 edit $rxe/Makefile '^rdma_rxe-y := ' '/rxe_mcast\.o/s,rxe_mcast\.o,& rxe_cgroup.o,'
 grep -qw rxe_cgroup.o "$stage/$rxe/Makefile" || die "$rxe/Makefile of Linux $version does not name rxe_mcast.o"
 
-# Our tests are built and listed the way the base does it for test_pids; the one
-# that needs libibverbs only where that is installed.
+# Our tests are built and listed the way the base does it for test_pids; those
+# that need libibverbs and librdmacm only where those are installed.
 tests=tools/testing/selftests/cgroup
 edit $tests/Makefile '^TEST_GEN_PROGS \+= test_pids$' '
 	/^TEST_GEN_PROGS \+= test_pids$/a \
 TEST_GEN_PROGS += test_rdma\
-LOCAL_HDRS += rdma_util.h\
-ifneq ($(shell printf "\\\\043include <infiniband/verbs.h>" | $(CC) -E - >/dev/null 2>\&1 \&\& echo y),)\
-TEST_GEN_PROGS += test_rdma_verbs\
+LOCAL_HDRS += rdma_util.h rdma_verbs_util.h\
+ifneq ($(shell printf "\\043include <infiniband/verbs.h>" | $(CC) -E - >/dev/null 2>\&1 \&\& echo y),)\
+RDMA_VERBS_TESTS := test_rdma_cm test_rdma_mem test_rdma_objects test_rdma_verbs\
+TEST_GEN_PROGS += $(RDMA_VERBS_TESTS)\
 endif'
 edit $tests/Makefile '^\$\(OUTPUT\)/test_pids: ' '
 	s,^(\$\(OUTPUT\)/)test_pids(: .*),&\
 \1test_rdma\2\
-\1test_rdma_verbs\2\
-\1test_rdma_verbs: LDLIBS += -libverbs,'
-edit $tests/.gitignore '^test_pids$' 's,^test_pids$,&\ntest_rdma\ntest_rdma_verbs,'
+$(addprefix \1\,$(RDMA_VERBS_TESTS))\2\
+$(addprefix \1\,$(RDMA_VERBS_TESTS)): LDLIBS += -lrdmacm -libverbs,'
+edit $tests/.gitignore '^test_pids$' \
+	's,^test_pids$,&\ntest_rdma\ntest_rdma_cm\ntest_rdma_mem\ntest_rdma_objects\ntest_rdma_verbs,'

@@ -9,6 +9,7 @@
  * nothing. A charge that finds no room fails with EAGAIN. A limit set below the
  * usage refuses new objects and takes none away.
  */
+#include <kunit/static_stub.h>
 #include <linux/bits.h>
 #include <linux/err.h>
 #include <linux/export.h>
@@ -78,6 +79,7 @@ static int rdmacg_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
  */
 struct rdma_cgroup *rdmacg_get_current(void)
 {
+	KUNIT_STATIC_STUB_REDIRECT(rdmacg_get_current);
 	return rdmacg_from_css(task_get_css(current, rdma_cgrp_id));
 }
 EXPORT_SYMBOL(rdmacg_get_current);
@@ -234,15 +236,17 @@ EXPORT_SYMBOL(rdmacg_uncharge);
  */
 u64 rdmacg_current_limit(struct rdmacg_device *device, unsigned int slot)
 {
+	struct rdma_cgroup *current_cg = rdmacg_get_current();
 	u64 limit = RDMACG_NO_LIMIT;
 	struct rdma_cgroup *cg;
 
-	if (WARN_ON_ONCE(slot >= device->nr_slots))
-		return limit;
-	rcu_read_lock();
-	for (cg = rdmacg_from_css(task_css(current, rdma_cgrp_id)); cg; cg = rdmacg_parent(cg))
-		limit = min(limit, rdmacg_pool_limit_rcu(cg, device->id, slot));
-	rcu_read_unlock();
+	if (!WARN_ON_ONCE(slot >= device->nr_slots)) {
+		rcu_read_lock();
+		for (cg = current_cg; cg; cg = rdmacg_parent(cg))
+			limit = min(limit, rdmacg_pool_limit_rcu(cg, device->id, slot));
+		rcu_read_unlock();
+	}
+	rdmacg_put(current_cg);
 	return limit;
 }
 EXPORT_SYMBOL(rdmacg_current_limit);

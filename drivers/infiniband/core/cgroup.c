@@ -8,9 +8,12 @@
 #include <linux/export.h>
 #include <linux/minmax.h>
 #include <linux/slab.h>
+#include <rdma/ib_cm.h>
 #include <rdma/ib_rdmacg.h>
+#include <rdma/rdma_cm.h>
 #include <rdma/uverbs_std_types.h>
 
+#include "cma_priv.h"
 #include "core_priv.h"
 
 static const struct rdmacg_resource ib_rdmacg_hca_resources[RDMACG_RESOURCE_MAX] = {
@@ -43,6 +46,7 @@ static const struct {
 enum {
 	IB_RDMACG_DRIVER_OBJECT = ARRAY_SIZE(ib_rdmacg_types),
 	IB_RDMACG_MR_MEM,
+	IB_RDMACG_CM_ID,
 	IB_RDMACG_VERBS,
 };
 
@@ -71,6 +75,8 @@ static const char *ib_rdmacg_verb_name(unsigned int verb)
 		return "driver_object";
 	if (verb == IB_RDMACG_MR_MEM)
 		return "mr_mem";
+	if (verb == IB_RDMACG_CM_ID)
+		return "cm_id";
 	return ib_rdmacg_types[verb].name;
 }
 
@@ -80,6 +86,8 @@ static bool ib_rdmacg_supports(const struct ib_device *device, unsigned int verb
 		return device->driver_def;
 	if (verb == IB_RDMACG_MR_MEM)
 		verb = UVERBS_OBJECT_MR;
+	if (verb == IB_RDMACG_CM_ID)
+		return IS_ENABLED(CONFIG_INFINIBAND_ADDR_TRANS);
 	if (!ib_rdmacg_types[verb].name)
 		return false;
 	/* Every struct begins with something that is no operation. */
@@ -461,6 +469,81 @@ void ib_rdmacg_limit_attr(struct ib_device *device, struct ib_device_attr *attr)
 				ib_rdmacg_verb_limit(device, IB_RDMACG_MR_MEM));
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_limit_attr);
+
+/**
+ * ib_rdmacg_init_cm_id() - settle who pays for a connection identifier
+ * @id: an identifier of user space, not bound to a device yet
+ * @parent: the listener that it comes from, whose payer is its payer, too; or NULL
+ *	for one that the current process makes
+ *
+ * The payer is pinned until ib_rdmacg_exit_cm_id(). An identifier without this
+ * call, or whose @parent has no payer, is one of the kernel's and never charged.
+ *
+ * Context: Process context.
+ */
+void ib_rdmacg_init_cm_id(struct rdma_id_private *id, const struct rdma_id_private *parent)
+{
+	if (!parent) {
+		id->cg = rdmacg_get_current();
+	} else if (parent->cg) {
+		rdmacg_get(parent->cg);
+		id->cg = parent->cg;
+	}
+}
+EXPORT_SYMBOL_GPL(ib_rdmacg_init_cm_id);
+
+/**
+ * ib_rdmacg_exit_cm_id() - let go of who paid for a connection identifier
+ * @id: an identifier that is not charged any more
+ *
+ * Context: Any context.
+ */
+void ib_rdmacg_exit_cm_id(struct rdma_id_private *id)
+{
+	if (id->cg)
+		rdmacg_put(id->cg);
+}
+EXPORT_SYMBOL_GPL(ib_rdmacg_exit_cm_id);
+
+/**
+ * ib_rdmacg_charge_cm_id() - charge one cm_id for an identifier that gets a device
+ * @id: an identifier that is bound to no device
+ * @device: the device
+ *
+ * Context: Process context, perhaps of a kernel thread; may sleep. Called with the
+ * connection manager's lock held or not.
+ * Return: 0, -EAGAIN at a limit of the payer, or -ENOMEM.
+ */
+int ib_rdmacg_charge_cm_id(struct rdma_id_private *id, struct ib_device *device)
+{
+	struct rdmacg_charge charge = { ib_rdmacg_verb_slot(device, IB_RDMACG_CM_ID), 1 };
+	int ret;
+
+	if (!id->cg || !ib_rdmacg_has_verb(device, IB_RDMACG_CM_ID))
+		return 0;
+	ret = rdmacg_try_charge_cgroup(id->cg, &device->cg_device, &charge, 1);
+	id->is_charged = !ret;
+	return ret;
+}
+EXPORT_SYMBOL_GPL(ib_rdmacg_charge_cm_id);
+
+/**
+ * ib_rdmacg_uncharge_cm_id() - give back what ib_rdmacg_charge_cm_id() took, if it did
+ * @id: an identifier that is still bound to its device
+ *
+ * Context: Process context; may sleep.
+ */
+void ib_rdmacg_uncharge_cm_id(struct rdma_id_private *id)
+{
+	struct ib_device *device = id->id.device;
+	struct rdmacg_charge charge = { ib_rdmacg_verb_slot(device, IB_RDMACG_CM_ID), 1 };
+
+	if (!id->is_charged)
+		return;
+	id->is_charged = false;
+	rdmacg_uncharge_set(id->cg, &device->cg_device, &charge, 1);
+}
+EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_cm_id);
 
 /**
  * ib_rdmacg_try_charge_hw() - charge one of a driver's own resources

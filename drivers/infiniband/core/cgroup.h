@@ -8,6 +8,8 @@
 
 #include <rdma/ib_verbs.h>
 
+struct rdma_id_private;
+
 #ifdef CONFIG_CGROUP_RDMA
 
 int ib_rdmacg_register_device(struct ib_device *device);
@@ -28,6 +30,11 @@ void ib_rdmacg_end_rereg_mr(struct ib_uobject *uobj, struct ib_uobject *new_uobj
 			    struct ib_mr *new_mr);
 
 void ib_rdmacg_limit_attr(struct ib_device *device, struct ib_device_attr *attr);
+
+void ib_rdmacg_init_cm_id(struct rdma_id_private *id, const struct rdma_id_private *parent);
+void ib_rdmacg_exit_cm_id(struct rdma_id_private *id);
+int ib_rdmacg_charge_cm_id(struct rdma_id_private *id, struct ib_device *device);
+void ib_rdmacg_uncharge_cm_id(struct rdma_id_private *id);
 
 #else /* CONFIG_CGROUP_RDMA */
 
@@ -87,6 +94,24 @@ static inline void ib_rdmacg_end_rereg_mr(struct ib_uobject *uobj,
 
 static inline void ib_rdmacg_limit_attr(struct ib_device *device,
 					struct ib_device_attr *attr)
+{
+}
+
+static inline void ib_rdmacg_init_cm_id(struct rdma_id_private *id,
+					const struct rdma_id_private *parent)
+{
+}
+
+static inline void ib_rdmacg_exit_cm_id(struct rdma_id_private *id)
+{
+}
+
+static inline int ib_rdmacg_charge_cm_id(struct rdma_id_private *id, struct ib_device *device)
+{
+	return 0;
+}
+
+static inline void ib_rdmacg_uncharge_cm_id(struct rdma_id_private *id)
 {
 }
 

@@ -115,14 +115,20 @@ static inline const char *rdmacg_tree_create(struct rdmacg_tree *tree)
 	return NULL;
 }
 
-/* Write "DEVICE LIMITS" to rdma.max; 0 or a negative errno. */
-static inline int rdmacg_limit(struct rdmacg_tree *tree, const char *cgroup,
-			       const char *limits)
+/* Write "DEVICE LIMITS" to a file of limits; 0 or a negative errno. */
+static inline int rdmacg_limit_in(struct rdmacg_tree *tree, const char *cgroup,
+				  const char *file, const char *limits)
 {
 	char line[512];
 
 	snprintf(line, sizeof(line), "%s %s", tree->device, limits);
-	return cg_write(cgroup, "rdma.max", line);
+	return cg_write(cgroup, file, line);
+}
+
+static inline int rdmacg_limit(struct rdmacg_tree *tree, const char *cgroup,
+			       const char *limits)
+{
+	return rdmacg_limit_in(tree, cgroup, "rdma.max", limits);
 }
 
 /* The value of @key in the device's line of @file; -1 if there is none. */
@@ -156,6 +162,12 @@ static inline long long rdmacg_handles(struct rdmacg_tree *tree, const char *cgr
 static inline long long rdmacg_objects(struct rdmacg_tree *tree, const char *cgroup)
 {
 	return rdmacg_value(tree, cgroup, "rdma.current", "hca_object");
+}
+
+static inline long long rdmacg_verbs(struct rdmacg_tree *tree, const char *cgroup,
+				     const char *key)
+{
+	return rdmacg_value(tree, cgroup, "rdma.verb.current", key);
 }
 
 /* Set up a second soft-RoCE device; false if that cannot be done here. */

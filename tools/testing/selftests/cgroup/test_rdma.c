@@ -62,6 +62,16 @@ static const struct rdmacg_file {
 	{ "rdma.peak", 0444 },
 	{ "rdma.events", 0444 },
 	{ "rdma.events.local", 0444 },
+	{ "rdma.verb.max", 0644 },
+	{ "rdma.verb.current", 0444 },
+	{ "rdma.verb.peak", 0444 },
+	{ "rdma.verb.events", 0444 },
+	{ "rdma.verb.events.local", 0444 },
+	{ "rdma.hw.max", 0644 },
+	{ "rdma.hw.current", 0444 },
+	{ "rdma.hw.peak", 0444 },
+	{ "rdma.hw.events", 0444 },
+	{ "rdma.hw.events.local", 0444 },
 };
 
 /* The files exist below the root and not on it. */
@@ -80,7 +90,7 @@ TEST_F(test_rdmacg, files_are_not_on_root)
 	}
 }
 
-/* What the devices offer stands on the root alone, and soft-RoCE states nothing. */
+/* What the devices offer stands on the root alone. */
 TEST_F(test_rdmacg, capacity_is_on_root)
 {
 	struct stat st;
@@ -91,8 +101,64 @@ TEST_F(test_rdmacg, capacity_is_on_root)
 	snprintf(path, sizeof(path), "%s/rdma.capacity", self->tree.root);
 	ASSERT_EQ(0, stat(path, &st)) TH_LOG("%s is missing", path);
 	EXPECT_EQ(0444, st.st_mode & 0777);
-	EXPECT_TRUE(rdmacg_line_is(&self->tree, self->tree.root, "rdma.capacity",
-				   "hca_handle=max hca_object=max"));
+}
+
+/* The keys of the device's line in the file, with a blank before each. */
+static const char *rdmacg_keys(struct rdmacg_tree *tree, const char *cgroup, const char *file)
+{
+	static char keys[1024];
+	char *line, *word, *lines, *words;
+
+	keys[0] = '\0';
+	for (line = strtok_r(rdmacg_read(cgroup, file), "\n", &lines); line;
+	     line = strtok_r(NULL, "\n", &lines)) {
+		word = strtok_r(line, " ", &words);
+		if (!word || strcmp(word, tree->device))
+			continue;
+		while ((word = strtok_r(NULL, " ", &words))) {
+			strcat(keys, " ");
+			strncat(keys, word, strcspn(word, "="));
+		}
+	}
+	return keys;
+}
+
+#define HCA_KEYS	" hca_handle hca_object"
+#define VERB_KEYS	" pd comp_channel cq qp srq ah mr mw async_event mr_mem cm_id"
+#define HW_KEYS		" mcast_grp mcast_attach"
+
+/* Each file has the resources of its class, and the capacity has them all. */
+TEST_F(test_rdmacg, soft_roce_resources)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	if (strncmp(tree->device, "rxe", 3))
+		SKIP(return, "%s is another device", tree->device);
+	EXPECT_STREQ(HCA_KEYS, rdmacg_keys(tree, tree->top, "rdma.max"));
+	EXPECT_STREQ(HCA_KEYS, rdmacg_keys(tree, tree->top, "rdma.current"));
+	EXPECT_STREQ(VERB_KEYS, rdmacg_keys(tree, tree->top, "rdma.verb.max"));
+	EXPECT_STREQ(VERB_KEYS, rdmacg_keys(tree, tree->top, "rdma.verb.peak"));
+	EXPECT_STREQ(HW_KEYS, rdmacg_keys(tree, tree->top, "rdma.hw.max"));
+	EXPECT_STREQ(HW_KEYS, rdmacg_keys(tree, tree->top, "rdma.hw.current"));
+	EXPECT_STREQ(HCA_KEYS VERB_KEYS HW_KEYS, rdmacg_keys(tree, tree->root, "rdma.capacity"));
+}
+
+/* A class's file takes the keys of that class alone, and its "max" resets no other. */
+TEST_F(test_rdmacg, classes_do_not_mix)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	EXPECT_EQ(-EINVAL, rdmacg_limit(tree, tree->left, "qp=1"));
+	EXPECT_EQ(-EINVAL, rdmacg_limit(tree, tree->left, "hca_object=1 qp=1"));
+	EXPECT_EQ(-EINVAL, rdmacg_limit_in(tree, tree->left, "rdma.verb.max", "hca_object=1"));
+	EXPECT_EQ(-EINVAL, rdmacg_limit_in(tree, tree->left, "rdma.hw.max", "qp=1"));
+	EXPECT_EQ(RDMACG_NO_LIMIT, rdmacg_value(tree, tree->left, "rdma.max", "hca_object"));
+
+	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.verb.max", "qp=1 mr_mem=5"));
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "max"));
+	EXPECT_EQ(1, rdmacg_value(tree, tree->left, "rdma.verb.max", "qp"));
+	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.verb.max", "max"));
+	EXPECT_EQ(RDMACG_NO_LIMIT, rdmacg_value(tree, tree->left, "rdma.verb.max", "mr_mem"));
 }
 
 /* A new cgroup has no limits and no usage, also below one that has limits. */
@@ -116,12 +182,14 @@ TEST_F(test_rdmacg, new_cgroup_is_unlimited)
 }
 
 /*
- * Every line has exactly three fields, single blanks between them and none at
- * the end: what the parsers of runc and containerd take.
+ * Every line of the hca class has exactly three fields, what the parsers of runc and
+ * containerd take. In all classes there are single blanks, and none at the end.
  */
 TEST_F(test_rdmacg, lines_have_three_fields)
 {
-	static const char *const files[] = { "rdma.max", "rdma.current", "rdma.peak" };
+	static const char *const files[] = {
+		"rdma.max", "rdma.current", "rdma.peak", "rdma.verb.max", "rdma.verb.current"
+	};
 	char *text, *line, *lines, *c;
 	int i, blanks;
 
@@ -133,7 +201,7 @@ TEST_F(test_rdmacg, lines_have_three_fields)
 		     line = strtok_r(NULL, "\n", &lines)) {
 			for (blanks = 0, c = line; *c; c++)
 				blanks += *c == ' ' || *c == '\t';
-			EXPECT_EQ(2, blanks) TH_LOG("%s: '%s'", files[i], line);
+			EXPECT_TRUE(i > 2 || blanks == 2) TH_LOG("%s: '%s'", files[i], line);
 			EXPECT_EQ(NULL, strstr(line, "  "));
 			EXPECT_NE(' ', line[strlen(line) - 1]);
 		}
@@ -273,15 +341,24 @@ TEST_F(test_rdmacg, several_lines)
 /* A saved file restores the limits. */
 TEST_F(test_rdmacg, cat_restores)
 {
+	static const struct {
+		const char *file, *saved, *other;
+	} files[] = {
+		{ "rdma.max", "hca_handle=5 hca_object=max", "hca_handle=max hca_object=6" },
+		{ "rdma.verb.max", "qp=5 mr_mem=4096", "qp=max pd=1" },
+	};
 	struct rdmacg_tree *tree = &self->tree;
 	char *saved;
+	int i;
 
-	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_handle=5 hca_object=max"));
-	saved = strdup(rdmacg_read(tree->left, "rdma.max"));
-	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_handle=max hca_object=6"));
-	EXPECT_EQ(0, cg_write(tree->left, "rdma.max", saved));
-	EXPECT_STREQ(saved, rdmacg_read(tree->left, "rdma.max"));
-	free(saved);
+	for (i = 0; i < ARRAY_SIZE(files); i++) {
+		ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, files[i].file, files[i].saved));
+		saved = strdup(rdmacg_read(tree->left, files[i].file));
+		ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, files[i].file, files[i].other));
+		EXPECT_EQ(0, cg_write(tree->left, files[i].file, saved));
+		EXPECT_STREQ(saved, rdmacg_read(tree->left, files[i].file));
+		free(saved);
+	}
 }
 
 /* What cat(1) writes at once is accepted, which is more than a page. */

@@ -20,26 +20,10 @@
 #include <time.h>
 
 #include "../kselftest_harness.h"
-#include "rdma_util.h"
+#include "rdma_verbs_util.h"
 
 /* How long the kernel may take to let a removed cgroup or a killed process go. */
 #define RDMACG_PATIENCE_MS 10000
-
-static struct ibv_context *rdmacg_open(const struct rdmacg_tree *tree)
-{
-	struct ibv_device **list = ibv_get_device_list(NULL);
-	struct ibv_context *context = NULL;
-	int i, error = ENODEV;
-
-	for (i = 0; list && list[i]; i++)
-		if (!strcmp(ibv_get_device_name(list[i]), tree->device)) {
-			context = ibv_open_device(list[i]);
-			error = errno;
-		}
-	ibv_free_device_list(list);
-	errno = error;
-	return context;
-}
 
 /* Removed cgroups that something still holds, or on v1 all cgroups. */
 static long rdmacg_dying(const struct rdmacg_tree *tree)
@@ -121,19 +105,6 @@ FIXTURE_TEARDOWN(test_rdmacg_verbs)
 	EXPECT_EQ(0, rdmacg_objects(&self->tree, self->tree.top));
 	rdmacg_tree_destroy(&self->tree);
 }
-
-/* Run @body in a child process; the child's status is the block's value. */
-#define IN_CHILD(body)								\
-	({									\
-		int status = -1;						\
-		pid_t child = fork();						\
-		if (!child) {							\
-			body;							\
-			_exit(0);						\
-		}								\
-		waitpid(child, &status, 0);					\
-		WIFEXITED(status) ? WEXITSTATUS(status) : -1;			\
-	})
 
 /* Opening the device is charged as one handle, closing it uncharges. */
 TEST_F(test_rdmacg_verbs, open_and_close)
@@ -765,7 +736,9 @@ TEST_F_TIMEOUT(test_rdmacg_verbs, rename_is_seen_whole, 120)
 TEST_F_TIMEOUT(test_rdmacg_verbs, device_goes_with_its_limits, 120)
 {
 	struct rdmacg_tree gone = self->tree;
+	static char text[RDMACG_TEXT_SIZE];
 	struct ibv_context *context;
+	struct ibv_pd *pd;
 	int status = -1;
 	pid_t deleter;
 
@@ -775,9 +748,14 @@ TEST_F_TIMEOUT(test_rdmacg_verbs, device_goes_with_its_limits, 120)
 	ASSERT_EQ(0, rdmacg_limit(&gone, gone.left, "hca_handle=2 hca_object=3"));
 	context = rdmacg_open(&gone);
 	ASSERT_NE(NULL, context);
-	ASSERT_NE(NULL, ibv_alloc_pd(context));
+	pd = ibv_alloc_pd(context);
+	ASSERT_NE(NULL, pd);
+	ASSERT_NE(NULL, ibv_reg_mr(pd, text, sizeof(text), 0));
+	ASSERT_NE(NULL, ibv_create_comp_channel(context));
 	EXPECT_EQ(1, rdmacg_handles(&gone, gone.left));
-	EXPECT_EQ(1, rdmacg_objects(&gone, gone.left));
+	EXPECT_EQ(2, rdmacg_objects(&gone, gone.left));
+	EXPECT_EQ(sizeof(text), rdmacg_verbs(&gone, gone.left, "mr_mem"));
+	EXPECT_EQ(1, rdmacg_verbs(&gone, gone.left, "comp_channel"));
 
 	deleter = fork();
 	if (!deleter) {
@@ -803,207 +781,127 @@ TEST_F_TIMEOUT(test_rdmacg_verbs, device_goes_with_its_limits, 120)
 	EXPECT_EQ(0, system("rdma link del rxe_gone && ip link del rdmacg1"));
 }
 
-/*
- * Every type of uverbs object that Soft-RoCE has: one hca_object each, refused
- * with EAGAIN at the limit, given back when destroyed.
- */
-struct rdmacg_env {
-	struct ibv_context *context;
-	struct ibv_pd *pd;
-	struct ibv_cq *cq;
-	char page[4096];
-};
-
-FIXTURE(test_rdmacg_object) {
-	struct rdmacg_tree tree;
-	struct rdmacg_env env;
-};
-
-FIXTURE_VARIANT(test_rdmacg_object) {
-	void *(*create)(struct rdmacg_env *env);
-	int (*destroy)(void *object);
-};
-
-static void *create_pd(struct rdmacg_env *env)
-{
-	return ibv_alloc_pd(env->context);
-}
-
-static int destroy_pd(void *object)
-{
-	return ibv_dealloc_pd(object);
-}
-
-FIXTURE_VARIANT_ADD(test_rdmacg_object, pd) {
-	.create = create_pd, .destroy = destroy_pd,
-};
-
-static void *create_cq(struct rdmacg_env *env)
-{
-	return ibv_create_cq(env->context, 4, NULL, NULL, 0);
-}
-
-static int destroy_cq(void *object)
-{
-	return ibv_destroy_cq(object);
-}
-
-FIXTURE_VARIANT_ADD(test_rdmacg_object, cq) {
-	.create = create_cq, .destroy = destroy_cq,
-};
-
-static void *create_qp(struct rdmacg_env *env, enum ibv_qp_type type)
+static struct ibv_qp *rdmacg_create_ud(struct ibv_pd *pd, struct ibv_cq *cq)
 {
 	struct ibv_qp_init_attr init = {
-		.qp_type = type,
-		.send_cq = env->cq,
-		.recv_cq = env->cq,
+		.qp_type = IBV_QPT_UD,
+		.send_cq = cq,
+		.recv_cq = cq,
 		.cap = {
 			.max_send_wr = 1, .max_recv_wr = 1,
 			.max_send_sge = 1, .max_recv_sge = 1,
 		},
 	};
 
-	return ibv_create_qp(env->pd, &init);
+	return ibv_create_qp(pd, &init);
 }
 
-static void *create_qp_rc(struct rdmacg_env *env)
+/* Groups differ in their last byte. */
+static int rdmacg_attach(struct ibv_qp *qp, unsigned char group)
 {
-	return create_qp(env, IBV_QPT_RC);
+	union ibv_gid gid = { .raw = { 0xff, 0x0e, [15] = group } };
+
+	return ibv_attach_mcast(qp, &gid, 0);
 }
 
-static void *create_qp_ud(struct rdmacg_env *env)
+static int rdmacg_detach(struct ibv_qp *qp, unsigned char group)
 {
-	return create_qp(env, IBV_QPT_UD);
+	union ibv_gid gid = { .raw = { 0xff, 0x0e, [15] = group } };
+
+	return ibv_detach_mcast(qp, &gid, 0);
 }
 
-static int destroy_qp(void *object)
+static bool rdmacg_mcast_is(struct rdmacg_tree *tree, const char *cgroup, long long groups,
+			    long long attached)
 {
-	return ibv_destroy_qp(object);
+	long long grp = rdmacg_value(tree, cgroup, "rdma.hw.current", "mcast_grp");
+	long long attach = rdmacg_value(tree, cgroup, "rdma.hw.current", "mcast_attach");
+
+	if (grp == groups && attach == attached)
+		return true;
+	ksft_print_msg("%s: mcast_grp=%lld mcast_attach=%lld, wanted %lld and %lld\n",
+		       cgroup, grp, attach, groups, attached);
+	return false;
 }
 
-FIXTURE_VARIANT_ADD(test_rdmacg_object, qp_rc) {
-	.create = create_qp_rc, .destroy = destroy_qp,
-};
-
-FIXTURE_VARIANT_ADD(test_rdmacg_object, qp_ud) {
-	.create = create_qp_ud, .destroy = destroy_qp,
-};
-
-static void *create_srq(struct rdmacg_env *env)
+/* Multicast groups and attachments of QPs are limited, though they are no objects. */
+TEST_F(test_rdmacg_verbs, multicast)
 {
-	struct ibv_srq_init_attr init = { .attr = { .max_wr = 1, .max_sge = 1 } };
-
-	return ibv_create_srq(env->pd, &init);
-}
-
-static int destroy_srq(void *object)
-{
-	return ibv_destroy_srq(object);
-}
-
-FIXTURE_VARIANT_ADD(test_rdmacg_object, srq) {
-	.create = create_srq, .destroy = destroy_srq,
-};
-
-static void *create_mr(struct rdmacg_env *env)
-{
-	return ibv_reg_mr(env->pd, env->page, sizeof(env->page),
-			  IBV_ACCESS_LOCAL_WRITE);
-}
-
-static int destroy_mr(void *object)
-{
-	return ibv_dereg_mr(object);
-}
-
-FIXTURE_VARIANT_ADD(test_rdmacg_object, mr) {
-	.create = create_mr, .destroy = destroy_mr,
-};
-
-static void *create_mw(struct rdmacg_env *env)
-{
-	return ibv_alloc_mw(env->pd, IBV_MW_TYPE_1);
-}
-
-static int destroy_mw(void *object)
-{
-	return ibv_dealloc_mw(object);
-}
-
-FIXTURE_VARIANT_ADD(test_rdmacg_object, mw) {
-	.create = create_mw, .destroy = destroy_mw,
-};
-
-static void *create_ah(struct rdmacg_env *env)
-{
-	struct ibv_ah_attr attr = { .is_global = 1, .port_num = 1 };
-
-	if (ibv_query_gid(env->context, 1, 0, &attr.grh.dgid))
-		return NULL;
-	return ibv_create_ah(env->pd, &attr);
-}
-
-static int destroy_ah(void *object)
-{
-	return ibv_destroy_ah(object);
-}
-
-FIXTURE_VARIANT_ADD(test_rdmacg_object, ah) {
-	.create = create_ah, .destroy = destroy_ah,
-};
-
-FIXTURE_SETUP(test_rdmacg_object)
-{
-	const char *missing = rdmacg_tree_create(&self->tree);
-
-	if (missing)
-		SKIP(return, "%s", missing);
-	ASSERT_EQ(0, cg_enter_current(self->tree.left));
-	self->env.context = rdmacg_open(&self->tree);
-	ASSERT_NE(NULL, self->env.context);
-	self->env.pd = ibv_alloc_pd(self->env.context);
-	ASSERT_NE(NULL, self->env.pd);
-	self->env.cq = ibv_create_cq(self->env.context, 16, NULL, NULL, 0);
-	ASSERT_NE(NULL, self->env.cq);
-	ASSERT_EQ(2, rdmacg_objects(&self->tree, self->tree.left));
-}
-
-FIXTURE_TEARDOWN(test_rdmacg_object)
-{
-	EXPECT_EQ(0, ibv_destroy_cq(self->env.cq));
-	EXPECT_EQ(0, ibv_dealloc_pd(self->env.pd));
-	EXPECT_EQ(0, ibv_close_device(self->env.context));
-	EXPECT_EQ(0, rdmacg_objects(&self->tree, self->tree.top));
-	EXPECT_EQ(0, rdmacg_handles(&self->tree, self->tree.top));
-	rdmacg_tree_destroy(&self->tree);
-}
-
-TEST_F(test_rdmacg_object, counted_and_limited)
-{
-	void *object[2];
+	struct ibv_cq *cq = ibv_create_cq(self->context, 1, NULL, NULL, 0);
+	struct rdmacg_tree *tree = &self->tree;
+	struct ibv_qp *qp[2];
 	int i;
 
-	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.left, "hca_object=4"));
-	for (i = 0; i < 2; i++) {
-		object[i] = variant->create(&self->env);
-		ASSERT_NE(NULL, object[i]) TH_LOG("number %d: %m", i);
-		EXPECT_EQ(3 + i, rdmacg_objects(&self->tree, self->tree.left));
-		EXPECT_EQ(3 + i, rdmacg_objects(&self->tree, self->tree.top));
-	}
-	EXPECT_EQ(NULL, variant->create(&self->env));
-	EXPECT_EQ(EAGAIN, errno);
-	EXPECT_EQ(4, rdmacg_objects(&self->tree, self->tree.left));
-
-	/* One back, one again. */
-	EXPECT_EQ(0, variant->destroy(object[0]));
-	EXPECT_EQ(3, rdmacg_objects(&self->tree, self->tree.left));
-	object[0] = variant->create(&self->env);
-	EXPECT_NE(NULL, object[0]);
+	ASSERT_NE(NULL, cq);
 	for (i = 0; i < 2; i++)
-		EXPECT_EQ(0, variant->destroy(object[i]));
-	EXPECT_EQ(2, rdmacg_objects(&self->tree, self->tree.left));
-	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
+		ASSERT_NE(NULL, qp[i] = rdmacg_create_ud(self->pd, cq));
+	if (rdmacg_value(tree, tree->left, "rdma.hw.max", "mcast_grp") < 0)
+		SKIP(return, "%s does not count multicast groups", tree->device);
+
+	/* Two QPs in one group, one of them in a second; once more is free. */
+	EXPECT_EQ(0, rdmacg_attach(qp[0], 1));
+	EXPECT_EQ(0, rdmacg_attach(qp[1], 1));
+	EXPECT_EQ(0, rdmacg_attach(qp[1], 2));
+	EXPECT_EQ(0, rdmacg_attach(qp[1], 2));
+	EXPECT_TRUE(rdmacg_mcast_is(tree, tree->left, 2, 3));
+	EXPECT_TRUE(rdmacg_mcast_is(tree, tree->top, 2, 3));
+
+	/* A group for which there is no attachment goes again. */
+	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.hw.max", "mcast_attach=3"));
+	EXPECT_EQ(EAGAIN, rdmacg_attach(qp[0], 3));
+	EXPECT_TRUE(rdmacg_mcast_is(tree, tree->left, 2, 3));
+	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.hw.max", "max"));
+	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->top, "rdma.hw.max", "mcast_grp=2"));
+	EXPECT_EQ(EAGAIN, rdmacg_attach(qp[0], 3));
+	EXPECT_EQ(0, rdmacg_attach(qp[0], 2));
+	EXPECT_TRUE(rdmacg_mcast_is(tree, tree->left, 2, 4));
+	EXPECT_EQ(1, rdmacg_value(tree, tree->top, "rdma.hw.events", "mcast_grp.max"));
+
+	/* A group goes with its last QP; one that is not attached costs nothing. */
+	EXPECT_EQ(0, rdmacg_detach(qp[0], 1));
+	EXPECT_TRUE(rdmacg_mcast_is(tree, tree->left, 2, 3));
+	EXPECT_EQ(0, rdmacg_detach(qp[1], 1));
+	EXPECT_TRUE(rdmacg_mcast_is(tree, tree->left, 1, 2));
+	EXPECT_EQ(EINVAL, rdmacg_detach(qp[1], 1));
+	EXPECT_TRUE(rdmacg_mcast_is(tree, tree->left, 1, 2));
+
+	/* Who attaches pays for that; who came first pays for the group until it goes. */
+	EXPECT_EQ(0, rdmacg_detach(qp[1], 2));
+	ASSERT_EQ(0, cg_enter_current(tree->right));
+	EXPECT_EQ(0, rdmacg_attach(qp[1], 2));
+	EXPECT_TRUE(rdmacg_mcast_is(tree, tree->left, 1, 1));
+	EXPECT_TRUE(rdmacg_mcast_is(tree, tree->right, 0, 1));
+
+	EXPECT_EQ(0, rdmacg_detach(qp[0], 2));
+	EXPECT_TRUE(rdmacg_mcast_is(tree, tree->left, 1, 0));
+	EXPECT_EQ(0, rdmacg_detach(qp[1], 2));
+	EXPECT_TRUE(rdmacg_mcast_is(tree, tree->top, 0, 0));
+
+	for (i = 0; i < 2; i++)
+		EXPECT_EQ(0, ibv_destroy_qp(qp[i]));
+	EXPECT_EQ(0, ibv_destroy_cq(cq));
+}
+
+/* A process that ends leaves its groups. */
+TEST_F(test_rdmacg_verbs, multicast_ends_with_the_process)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	if (rdmacg_value(tree, tree->left, "rdma.hw.max", "mcast_grp") < 0)
+		SKIP(return, "%s does not count multicast groups", tree->device);
+	EXPECT_EQ(0, IN_CHILD({
+		struct ibv_context *context;
+		struct ibv_pd *pd;
+		struct ibv_qp *qp;
+
+		cg_enter_current(tree->right);
+		context = rdmacg_open(tree);
+		pd = ibv_alloc_pd(context);
+		qp = rdmacg_create_ud(pd, ibv_create_cq(context, 1, NULL, NULL, 0));
+		_exit(rdmacg_attach(qp, 3) || !rdmacg_mcast_is(tree, tree->right, 1, 1));
+	}));
+	EXPECT_TRUE(rdmacg_wait_idle(tree, tree->right));
+	EXPECT_TRUE(rdmacg_mcast_is(tree, tree->top, 0, 0));
 }
 
 TEST_HARNESS_MAIN

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Identifiers of the RDMA connection manager under the RDMA cgroup controller: they
+ * are charged to their creator while they are bound to a device. Needs root and an
+ * RDMA device with an IPv4 address.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <rdma/rdma_cma.h>
+
+#include "../kselftest_harness.h"
+#include "rdma_verbs_util.h"
+
+#define PORT 18515
+
+FIXTURE(test_rdmacg_cm) {
+	struct rdmacg_tree tree;
+	struct sockaddr_in address;
+};
+
+/* The device's address, from its table of GIDs; 0: it has none. */
+static in_addr_t rdmacg_find_address(const struct rdmacg_tree *tree)
+{
+	static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
+	struct ibv_context *context = rdmacg_open(tree);
+	in_addr_t address = 0;
+	union ibv_gid gid;
+	int i;
+
+	for (i = 0; context && !address && !ibv_query_gid(context, 1, i, &gid); i++)
+		if (!memcmp(gid.raw, mapped, sizeof(mapped)))
+			memcpy(&address, gid.raw + sizeof(mapped), sizeof(address));
+	if (context)
+		ibv_close_device(context);
+	return address;
+}
+
+/* The test's process sits in left. */
+FIXTURE_SETUP(test_rdmacg_cm)
+{
+	const char *missing = rdmacg_tree_create(&self->tree);
+
+	if (missing)
+		SKIP(return, "%s", missing);
+	ASSERT_EQ(0, cg_enter_current(self->tree.left));
+	self->address.sin_family = AF_INET;
+	self->address.sin_addr.s_addr = rdmacg_find_address(&self->tree);
+	if (!self->address.sin_addr.s_addr)
+		SKIP(return, "%s has no IPv4 address", self->tree.device);
+}
+
+FIXTURE_TEARDOWN(test_rdmacg_cm)
+{
+	EXPECT_EQ(0, rdmacg_verbs(&self->tree, self->tree.top, "cm_id"));
+	rdmacg_tree_destroy(&self->tree);
+}
+
+static long long rdmacg_cm_ids(struct rdmacg_tree *tree, const char *cgroup)
+{
+	return rdmacg_verbs(tree, cgroup, "cm_id");
+}
+
+static int rdmacg_limit_cm_ids(struct rdmacg_tree *tree, const char *cgroup, int limit)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "cm_id=%d", limit);
+	return rdmacg_limit_in(tree, cgroup, "rdma.verb.max", text);
+}
+
+/* Its calls wait for their events; -1 becomes the error. */
+static struct rdma_cm_id *rdmacg_create_id(void)
+{
+	struct rdma_cm_id *id;
+
+	return rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP) ? NULL : id;
+}
+
+static int rdmacg_bind(struct rdma_cm_id *id, struct sockaddr_in *address)
+{
+	return rdma_bind_addr(id, (struct sockaddr *)address) ? errno : 0;
+}
+
+static int rdmacg_resolve(struct rdma_cm_id *id, struct sockaddr_in *address)
+{
+	return rdma_resolve_addr(id, NULL, (struct sockaddr *)address, 2000) ? errno : 0;
+}
+
+/* Charged from bind to destroy; one that listens everywhere has no device. */
+TEST_F(test_rdmacg_cm, bound_to_a_device)
+{
+	struct sockaddr_in any = { .sin_family = AF_INET };
+	struct rdmacg_tree *tree = &self->tree;
+	struct rdma_cm_id *id[2];
+	int i;
+
+	for (i = 0; i < 2; i++)
+		ASSERT_NE(NULL, id[i] = rdmacg_create_id()) TH_LOG("%m");
+	EXPECT_EQ(0, rdmacg_bind(id[0], &any));
+	EXPECT_EQ(0, rdmacg_cm_ids(tree, tree->left));
+	EXPECT_EQ(0, rdmacg_bind(id[1], &self->address));
+	EXPECT_EQ(1, rdmacg_cm_ids(tree, tree->left));
+	EXPECT_EQ(1, rdmacg_cm_ids(tree, tree->top));
+
+	/* Its creator pays, wherever that is now. */
+	ASSERT_EQ(0, cg_enter_current(tree->right));
+	EXPECT_EQ(1, rdmacg_cm_ids(tree, tree->left));
+	for (i = 0; i < 2; i++)
+		EXPECT_EQ(0, rdma_destroy_id(id[i]));
+	EXPECT_EQ(0, rdmacg_cm_ids(tree, tree->top));
+}
+
+/* One that is refused can be bound when there is room. */
+TEST_F(test_rdmacg_cm, bind_at_limit)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	struct rdma_cm_id *id[2];
+	int i;
+
+	for (i = 0; i < 2; i++)
+		ASSERT_NE(NULL, id[i] = rdmacg_create_id()) TH_LOG("%m");
+	ASSERT_EQ(0, rdmacg_limit_cm_ids(tree, tree->top, 1));
+	EXPECT_EQ(0, rdmacg_bind(id[0], &self->address));
+	EXPECT_EQ(EAGAIN, rdmacg_bind(id[1], &self->address));
+	EXPECT_EQ(1, rdmacg_cm_ids(tree, tree->left));
+	EXPECT_EQ(1, rdmacg_value(tree, tree->left, "rdma.verb.events.local",
+				  "cm_id.alloc_fail"));
+	EXPECT_EQ(0, rdma_destroy_id(id[0]));
+	EXPECT_EQ(0, rdmacg_bind(id[1], &self->address));
+	EXPECT_EQ(1, rdmacg_cm_ids(tree, tree->left));
+	EXPECT_EQ(0, rdma_destroy_id(id[1]));
+}
+
+/* An address is resolved by a kernel thread, for which the creator pays. */
+TEST_F(test_rdmacg_cm, resolve)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	struct rdma_cm_id *id = rdmacg_create_id();
+
+	ASSERT_NE(NULL, id);
+	self->address.sin_port = htons(PORT);
+	ASSERT_EQ(0, rdmacg_limit_cm_ids(tree, tree->left, 0));
+	EXPECT_EQ(EAGAIN, rdmacg_resolve(id, &self->address));
+	EXPECT_EQ(0, rdmacg_cm_ids(tree, tree->left));
+	ASSERT_EQ(0, rdmacg_limit_cm_ids(tree, tree->left, 1));
+	EXPECT_EQ(0, rdmacg_resolve(id, &self->address));
+	EXPECT_EQ(1, rdmacg_cm_ids(tree, tree->left));
+	EXPECT_EQ(0, rdma_destroy_id(id));
+}
+
+/* Connect to the listener, which refuses in the end; the error. */
+static int rdmacg_connect(struct sockaddr_in *address)
+{
+	struct rdma_conn_param param = { .qp_num = 1 };
+	struct rdma_cm_id *id = rdmacg_create_id();
+
+	if (!id || rdmacg_resolve(id, address) || rdma_resolve_route(id, 2000))
+		return EINVAL;
+	return rdma_connect(id, &param) ? errno : 0;
+}
+
+/* The owner of a listener pays for the connections that it is asked for. */
+TEST_F(test_rdmacg_cm, listener)
+{
+	struct rdma_cm_id *listener = rdmacg_create_id(), *asked;
+	struct rdmacg_tree *tree = &self->tree;
+	int status = -1;
+	pid_t client;
+
+	ASSERT_NE(NULL, listener);
+	self->address.sin_port = htons(PORT);
+	ASSERT_EQ(0, rdmacg_bind(listener, &self->address));
+	ASSERT_EQ(0, rdma_listen(listener, 1));
+
+	/* No room for a second id: the client is rejected. */
+	ASSERT_EQ(0, rdmacg_limit_cm_ids(tree, tree->left, 1));
+	EXPECT_EQ(ECONNREFUSED, IN_CHILD({
+		cg_enter_current(tree->right);
+		_exit(rdmacg_connect(&self->address));
+	}));
+	EXPECT_EQ(1, rdmacg_value(tree, tree->left, "rdma.verb.events.local",
+				  "cm_id.max"));
+	EXPECT_EQ(1, rdmacg_cm_ids(tree, tree->left));
+
+	ASSERT_EQ(0, rdmacg_limit_cm_ids(tree, tree->left, 2));
+	client = fork();
+	if (!client) {
+		cg_enter_current(tree->right);
+		_exit(rdmacg_connect(&self->address));
+	}
+	ASSERT_EQ(0, rdma_get_request(listener, &asked)) TH_LOG("%m");
+	EXPECT_EQ(2, rdmacg_cm_ids(tree, tree->left));
+	EXPECT_EQ(1, rdmacg_cm_ids(tree, tree->right));
+	EXPECT_EQ(0, rdma_destroy_id(asked));
+	EXPECT_EQ(1, rdmacg_cm_ids(tree, tree->left));
+	ASSERT_EQ(client, waitpid(client, &status, 0));
+	EXPECT_EQ(ECONNREFUSED, WEXITSTATUS(status));
+	EXPECT_EQ(0, rdma_destroy_id(listener));
+}
+
+TEST_HARNESS_MAIN

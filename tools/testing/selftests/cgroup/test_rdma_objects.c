@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Every type of uverbs object that Soft-RoCE has: what one costs, which limits
+ * refuse it, and that a creation which fails, at whatever allocation, costs
+ * nothing. Needs root, one RDMA device, and for the last the kernel's failslab.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <infiniband/verbs.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+
+#include "../kselftest_harness.h"
+#include "rdma_verbs_util.h"
+
+struct rdmacg_env {
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+	char page[4096];
+};
+
+FIXTURE(test_rdmacg_object) {
+	struct rdmacg_tree tree;
+	struct rdmacg_env env;
+};
+
+FIXTURE_VARIANT(test_rdmacg_object) {
+	const char *key;
+	bool has_id;
+	void *(*create)(struct rdmacg_env *env);
+	int (*destroy)(void *object);
+};
+
+static void *create_pd(struct rdmacg_env *env)
+{
+	return ibv_alloc_pd(env->context);
+}
+
+static int destroy_pd(void *object)
+{
+	return ibv_dealloc_pd(object);
+}
+
+FIXTURE_VARIANT_ADD(test_rdmacg_object, pd) {
+	.key = "pd", .has_id = true,
+	.create = create_pd, .destroy = destroy_pd,
+};
+
+static void *create_cq(struct rdmacg_env *env)
+{
+	return ibv_create_cq(env->context, 4, NULL, NULL, 0);
+}
+
+static int destroy_cq(void *object)
+{
+	return ibv_destroy_cq(object);
+}
+
+FIXTURE_VARIANT_ADD(test_rdmacg_object, cq) {
+	.key = "cq", .has_id = true,
+	.create = create_cq, .destroy = destroy_cq,
+};
+
+static void *create_qp(struct rdmacg_env *env, enum ibv_qp_type type)
+{
+	struct ibv_qp_init_attr init = {
+		.qp_type = type,
+		.send_cq = env->cq,
+		.recv_cq = env->cq,
+		.cap = {
+			.max_send_wr = 1, .max_recv_wr = 1,
+			.max_send_sge = 1, .max_recv_sge = 1,
+		},
+	};
+
+	return ibv_create_qp(env->pd, &init);
+}
+
+static void *create_qp_rc(struct rdmacg_env *env)
+{
+	return create_qp(env, IBV_QPT_RC);
+}
+
+static void *create_qp_ud(struct rdmacg_env *env)
+{
+	return create_qp(env, IBV_QPT_UD);
+}
+
+static int destroy_qp(void *object)
+{
+	return ibv_destroy_qp(object);
+}
+
+FIXTURE_VARIANT_ADD(test_rdmacg_object, qp_rc) {
+	.key = "qp", .has_id = true,
+	.create = create_qp_rc, .destroy = destroy_qp,
+};
+
+FIXTURE_VARIANT_ADD(test_rdmacg_object, qp_ud) {
+	.key = "qp", .has_id = true,
+	.create = create_qp_ud, .destroy = destroy_qp,
+};
+
+static void *create_srq(struct rdmacg_env *env)
+{
+	struct ibv_srq_init_attr init = { .attr = { .max_wr = 1, .max_sge = 1 } };
+
+	return ibv_create_srq(env->pd, &init);
+}
+
+static int destroy_srq(void *object)
+{
+	return ibv_destroy_srq(object);
+}
+
+FIXTURE_VARIANT_ADD(test_rdmacg_object, srq) {
+	.key = "srq", .has_id = true,
+	.create = create_srq, .destroy = destroy_srq,
+};
+
+static void *create_mr(struct rdmacg_env *env)
+{
+	return ibv_reg_mr(env->pd, env->page, sizeof(env->page),
+			  IBV_ACCESS_LOCAL_WRITE);
+}
+
+static int destroy_mr(void *object)
+{
+	return ibv_dereg_mr(object);
+}
+
+FIXTURE_VARIANT_ADD(test_rdmacg_object, mr) {
+	.key = "mr", .has_id = true,
+	.create = create_mr, .destroy = destroy_mr,
+};
+
+static void *create_mw(struct rdmacg_env *env)
+{
+	return ibv_alloc_mw(env->pd, IBV_MW_TYPE_1);
+}
+
+static int destroy_mw(void *object)
+{
+	return ibv_dealloc_mw(object);
+}
+
+FIXTURE_VARIANT_ADD(test_rdmacg_object, mw) {
+	.key = "mw", .has_id = true,
+	.create = create_mw, .destroy = destroy_mw,
+};
+
+static void *create_ah(struct rdmacg_env *env)
+{
+	struct ibv_ah_attr attr = { .is_global = 1, .port_num = 1 };
+
+	if (ibv_query_gid(env->context, 1, 0, &attr.grh.dgid))
+		return NULL;
+	return ibv_create_ah(env->pd, &attr);
+}
+
+static int destroy_ah(void *object)
+{
+	return ibv_destroy_ah(object);
+}
+
+FIXTURE_VARIANT_ADD(test_rdmacg_object, ah) {
+	.key = "ah", .has_id = true,
+	.create = create_ah, .destroy = destroy_ah,
+};
+
+static void *create_comp_channel(struct rdmacg_env *env)
+{
+	return ibv_create_comp_channel(env->context);
+}
+
+static int destroy_comp_channel(void *object)
+{
+	return ibv_destroy_comp_channel(object);
+}
+
+FIXTURE_VARIANT_ADD(test_rdmacg_object, comp_channel) {
+	.key = "comp_channel", .has_id = false,
+	.create = create_comp_channel, .destroy = destroy_comp_channel,
+};
+
+/* libibverbs makes one for each context, and has no call for more. */
+static void *create_async_event(struct rdmacg_env *env)
+{
+	struct {
+		struct ib_uverbs_ioctl_hdr hdr;
+		struct ib_uverbs_attr attr;
+	} cmd = {
+		.hdr = {
+			.length = sizeof(cmd),
+			.object_id = UVERBS_OBJECT_ASYNC_EVENT,
+			.method_id = UVERBS_METHOD_ASYNC_EVENT_ALLOC,
+			.num_attrs = 1,
+		},
+		.attr = {
+			.attr_id = UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE,
+			.flags = UVERBS_ATTR_F_MANDATORY,
+		},
+	};
+	int ret;
+
+	/* Any driver: EINVAL for all ids but the device's own. */
+	do {
+		ret = ioctl(env->context->cmd_fd, RDMA_VERBS_IOCTL, &cmd);
+		cmd.hdr.driver_id++;
+	} while (ret && errno == EINVAL && cmd.hdr.driver_id < 64);
+	return ret ? NULL : (void *)(intptr_t)cmd.attr.data;
+}
+
+static int destroy_async_event(void *object)
+{
+	return close((intptr_t)object);
+}
+
+FIXTURE_VARIANT_ADD(test_rdmacg_object, async_event) {
+	.key = "async_event", .has_id = false,
+	.create = create_async_event, .destroy = destroy_async_event,
+};
+
+/* The test's process sits in left, with a context, a PD and a CQ. */
+FIXTURE_SETUP(test_rdmacg_object)
+{
+	const char *missing = rdmacg_tree_create(&self->tree);
+
+	if (missing)
+		SKIP(return, "%s", missing);
+	ASSERT_EQ(0, cg_enter_current(self->tree.left));
+	self->env.context = rdmacg_open(&self->tree);
+	ASSERT_NE(NULL, self->env.context);
+	self->env.pd = ibv_alloc_pd(self->env.context);
+	ASSERT_NE(NULL, self->env.pd);
+	self->env.cq = ibv_create_cq(self->env.context, 16, NULL, NULL, 0);
+	ASSERT_NE(NULL, self->env.cq);
+	ASSERT_EQ(2, rdmacg_objects(&self->tree, self->tree.left));
+}
+
+FIXTURE_TEARDOWN(test_rdmacg_object)
+{
+	EXPECT_EQ(0, ibv_destroy_cq(self->env.cq));
+	EXPECT_EQ(0, ibv_dealloc_pd(self->env.pd));
+	EXPECT_EQ(0, ibv_close_device(self->env.context));
+	EXPECT_EQ(0, rdmacg_objects(&self->tree, self->tree.top));
+	EXPECT_EQ(0, rdmacg_handles(&self->tree, self->tree.top));
+	EXPECT_EQ(0, rdmacg_verbs(&self->tree, self->tree.top, variant->key));
+	EXPECT_EQ(0, rdmacg_verbs(&self->tree, self->tree.top, "mr_mem"));
+	rdmacg_tree_destroy(&self->tree);
+}
+
+/* What is behind a file descriptor is no hca_object. */
+TEST_F(test_rdmacg_object, hca_object)
+{
+	void *object[2];
+	int i, step = variant->has_id;
+
+	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.left, "hca_object=4"));
+	for (i = 0; i < 2; i++) {
+		object[i] = variant->create(&self->env);
+		ASSERT_NE(NULL, object[i]) TH_LOG("number %d: %m", i);
+		EXPECT_EQ(2 + step * (1 + i), rdmacg_objects(&self->tree, self->tree.left));
+		EXPECT_EQ(2 + step * (1 + i), rdmacg_objects(&self->tree, self->tree.top));
+	}
+	if (variant->has_id) {
+		EXPECT_EQ(NULL, variant->create(&self->env));
+		EXPECT_EQ(EAGAIN, errno);
+		EXPECT_EQ(4, rdmacg_objects(&self->tree, self->tree.left));
+	}
+
+	/* One back, one again. */
+	EXPECT_EQ(0, variant->destroy(object[0]));
+	EXPECT_EQ(2 + step, rdmacg_objects(&self->tree, self->tree.left));
+	object[0] = variant->create(&self->env);
+	EXPECT_NE(NULL, object[0]);
+	for (i = 0; i < 2; i++)
+		EXPECT_EQ(0, variant->destroy(object[i]));
+	EXPECT_EQ(2, rdmacg_objects(&self->tree, self->tree.left));
+	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
+}
+
+/* Write "DEVICE KEY=VALUE" to rdma.verb.max. */
+static int rdmacg_limit_type(struct rdmacg_tree *tree, const char *cgroup, const char *key,
+			     long long value)
+{
+	char limit[64];
+
+	snprintf(limit, sizeof(limit), "%s=%lld", key, value);
+	return rdmacg_limit_in(tree, cgroup, "rdma.verb.max", limit);
+}
+
+/* How many of three creations succeed, all of them given back; others fail with EAGAIN. */
+static int rdmacg_room(struct rdmacg_env *env, void *(*create)(struct rdmacg_env *env),
+		       int (*destroy)(void *object))
+{
+	void *object[3];
+	int i, made;
+
+	for (made = 0; made < 3; made++) {
+		object[made] = create(env);
+		if (!object[made] && errno != EAGAIN)
+			return -errno;
+		if (!object[made])
+			break;
+	}
+	for (i = 0; i < made; i++)
+		if (destroy(object[i]))
+			return -errno;
+	return made;
+}
+
+/* A type's own limit: none left, one, two, below the usage; of the cgroup or above. */
+TEST_F(test_rdmacg_object, type)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	long long used = rdmacg_verbs(tree, tree->left, variant->key);
+	const char *other = strcmp(variant->key, "pd") ? "pd" : "cq";
+	long long others = rdmacg_verbs(tree, tree->left, other);
+	void *object;
+	int room;
+
+	ASSERT_LE(0, used);
+	object = variant->create(&self->env);
+	ASSERT_NE(NULL, object) TH_LOG("%m");
+	EXPECT_EQ(used + 1, rdmacg_verbs(tree, tree->left, variant->key));
+	EXPECT_EQ(used + 1, rdmacg_verbs(tree, tree->top, variant->key));
+	EXPECT_EQ(others, rdmacg_verbs(tree, tree->left, other));
+	EXPECT_EQ(0, variant->destroy(object));
+	EXPECT_EQ(used, rdmacg_verbs(tree, tree->left, variant->key));
+
+	for (room = 0; room < 3; room++) {
+		ASSERT_EQ(0, rdmacg_limit_type(tree, tree->left, variant->key, used + room));
+		EXPECT_EQ(room, rdmacg_room(&self->env, variant->create, variant->destroy));
+		ASSERT_EQ(0, rdmacg_limit_type(tree, tree->top, variant->key, used + 1));
+		EXPECT_EQ(room < 1 ? room : 1,
+			  rdmacg_room(&self->env, variant->create, variant->destroy));
+		ASSERT_EQ(0, rdmacg_limit_in(tree, tree->top, "rdma.verb.max", "max"));
+	}
+	ASSERT_EQ(0, rdmacg_limit_type(tree, tree->left, variant->key, 0));
+	EXPECT_EQ(0, rdmacg_room(&self->env, variant->create, variant->destroy));
+	EXPECT_EQ(used, rdmacg_verbs(tree, tree->left, variant->key));
+	EXPECT_EQ(2, rdmacg_objects(tree, tree->left));
+}
+
+/* A refusal is told in the events of the type, and was never in any peak. */
+TEST_F(test_rdmacg_object, refused_type)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	long long used = rdmacg_verbs(tree, tree->left, variant->key);
+	char event[64];
+
+	ASSERT_EQ(0, rdmacg_limit_type(tree, tree->top, variant->key, used));
+	EXPECT_EQ(NULL, variant->create(&self->env));
+	EXPECT_EQ(EAGAIN, errno);
+	snprintf(event, sizeof(event), "%s.max", variant->key);
+	EXPECT_EQ(1, rdmacg_value(tree, tree->top, "rdma.verb.events.local", event));
+	EXPECT_EQ(0, rdmacg_value(tree, tree->left, "rdma.verb.events.local", event));
+	snprintf(event, sizeof(event), "%s.alloc_fail", variant->key);
+	EXPECT_EQ(1, rdmacg_value(tree, tree->left, "rdma.verb.events.local", event));
+	EXPECT_EQ(0, rdmacg_value(tree, tree->top, "rdma.events", "hca_object.alloc_fail"));
+	EXPECT_EQ(2, rdmacg_value(tree, tree->left, "rdma.peak", "hca_object"));
+	EXPECT_EQ(used, rdmacg_value(tree, tree->left, "rdma.verb.peak", variant->key));
+}
+
+#define FAILSLAB "/sys/kernel/debug/failslab/"
+
+static int rdmacg_write(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+	int ret = fd < 0 || write(fd, text, strlen(text)) < 0 ? -errno : 0;
+
+	close(fd);
+	return ret;
+}
+
+/* Let allocations that could wait fail, too, without a word in the log. */
+static int rdmacg_failslab(const char *ignore_gfp_wait)
+{
+	if (access(FAILSLAB, F_OK))
+		mount("none", "/sys/kernel/debug", "debugfs", 0, NULL);
+	return rdmacg_write(FAILSLAB "verbose", "0") ?:
+	       rdmacg_write(FAILSLAB "ignore-gfp-wait", ignore_gfp_wait);
+}
+
+/* From now on, the @nth allocation of this thread fails; 0 ends it. */
+static int rdmacg_fail_nth(int nth)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", nth);
+	return rdmacg_write("/proc/thread-self/fail-nth", text);
+}
+
+/* Whether the allocation that was to fail has come. */
+static bool rdmacg_has_failed(void)
+{
+	char text[16] = "";
+	int fd = open("/proc/thread-self/fail-nth", O_RDONLY);
+
+	if (fd >= 0)
+		read(fd, text, sizeof(text) - 1);
+	close(fd);
+	return !atoi(text);
+}
+
+/* All that a cgroup uses, in all classes. */
+static const char *rdmacg_usage(const char *cgroup, char *text, size_t size)
+{
+	static const char *const files[] = {
+		"rdma.current", "rdma.verb.current", "rdma.hw.current"
+	};
+	size_t i, used = 0;
+
+	text[0] = '\0';
+	for (i = 0; i < 3; i++) {
+		if (cg_read(cgroup, files[i], text + used, size - used))
+			return files[i];
+		used = strlen(text);
+	}
+	return text;
+}
+
+/*
+ * Create the object with the first allocation failing, then with the second, and
+ * so on, until none of them is left to fail. Returns how many creations failed, -1 if
+ * one changed the usage or allocations do not fail.
+ */
+static int rdmacg_create_without_memory(struct rdmacg_env *env, const char *cgroup,
+					void *(*create)(struct rdmacg_env *env),
+					int (*destroy)(void *object))
+{
+	char before[2048], after[2048];
+	int nth, failed = 0;
+	bool injected = true;
+	void *object;
+
+	rdmacg_usage(cgroup, before, sizeof(before));
+	for (nth = 1; injected && nth < 1000; nth++) {
+		if (rdmacg_fail_nth(nth))
+			return -1;
+		object = create(env);
+		injected = rdmacg_has_failed();
+		rdmacg_fail_nth(0);
+		if (object)
+			destroy(object);
+		else
+			failed++;
+		rdmacg_usage(cgroup, after, sizeof(after));
+		if (strcmp(before, after)) {
+			ksft_print_msg("allocation %d failed: %s", nth, after);
+			return -1;
+		}
+	}
+	return injected ? -1 : failed;
+}
+
+/* Wherever memory is short, in core, driver or controller: nothing stays charged. */
+TEST_F(test_rdmacg_object, without_memory)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	int i;
+
+	if (rdmacg_failslab("N"))
+		SKIP(return, "the kernel has no CONFIG_FAULT_INJECTION_DEBUG_FS and CONFIG_FAILSLAB");
+	/* At first the cgroup has no pool, and at last a limit refuses. */
+	ASSERT_EQ(0, cg_enter_current(tree->right));
+	for (i = 0; i < 3; i++) {
+		if (i == 2)
+			ASSERT_EQ(0, rdmacg_limit_type(tree, tree->right, variant->key, 0));
+		EXPECT_LT(1, rdmacg_create_without_memory(&self->env, tree->right,
+							  variant->create, variant->destroy));
+	}
+	rdmacg_failslab("Y");
+}
+
+TEST_HARNESS_MAIN
