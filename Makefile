@@ -6,7 +6,7 @@
 
 export BASE KSRC VM
 
-.PHONY: help deps demo check tree kernel shell kunit selftests checkers bench style hooks vm clean
+.PHONY: help deps demo check tree kernel shell kunit selftests checkers overhead bench style hooks vm clean
 
 help:		## list the verbs
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -38,6 +38,9 @@ selftests: deps	## the kselftests in the VM, on cgroup v2 (HIERARCHY=v1: on v1)
 
 checkers: deps	## the tests on kernels with KASAN, lockdep and KCSAN
 	@dev/checkers
+
+overhead: deps	## measure making verbs objects beside a kernel without the controller
+	@dev/overhead
 
 bench: deps	## measure beside the base's controller (ROUNDS=, MS=)
 	@dev/bench

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# hooks/kbuild.sh TREE STAGE: the Kconfig, Makefile, .gitignore and preprocessor
-# lines that spatch cannot edit. Copies of the base's files are changed in STAGE; a line
-# that is not there exactly once stops the build.
+# hooks/kbuild.sh TREE STAGE: the Kconfig, Makefile, .gitignore, preprocessor and
+# documentation lines that spatch cannot edit. Copies of the base's files are changed in
+# STAGE; a line that is not there exactly once stops the build.
 set -eu
 . "$(dirname "$0")/../dev/lib.sh"
 
@@ -43,7 +43,7 @@ edit $core/core_priv.h '^#ifdef CONFIG_CGROUP_RDMA$' '
 
 # What the verb class calls the types comes from where uverbs declares them.
 edit $core/Makefile '^ib_core-\$\(CONFIG_CGROUP_RDMA\) \+= cgroup\.o$' '
-	/^ib_core-\$\(CONFIG_CGROUP_RDMA\)/a \
+	$a \
 \
 quiet_cmd_cgroup_types = GEN     $@\
       cmd_cgroup_types = $(CONFIG_SHELL) $(real-prereqs) >$@\
@@ -52,9 +52,7 @@ $(obj)/cgroup_types.h: $(src)/cgroup_types.sh \\\
 		       $(wildcard $(src)/uverbs_std_types*.c) FORCE\
 	$(call if_changed,cgroup_types)\
 $(obj)/cgroup.o: $(obj)/cgroup_types.h\
-targets += cgroup_types.h\
-clean-files += cgroup_types.h\
-'
+targets += cgroup_types.h'
 
 rxe=drivers/infiniband/sw/rxe
 edit $rxe/Makefile '^rdma_rxe-y := ' '/rxe_mcast\.o/s,rxe_mcast\.o,& rxe_cgroup.o,'
@@ -78,3 +76,21 @@ $(addprefix \1\,$(RDMA_VERBS_TESTS))\2\
 $(addprefix \1\,$(RDMA_VERBS_TESTS)): LDLIBS += -lrdmacm -libverbs,'
 edit $tests/.gitignore '^test_pids$' \
 	's,^test_pids$,&\ntest_rdma\ntest_rdma_cm\ntest_rdma_mem\ntest_rdma_objects\ntest_rdma_verbs,'
+
+# The section's body, up to the next heading, is ours; the files are described in rdma.rst.
+guide=Documentation/admin-guide/cgroup-v2.rst
+edit $guide '^RDMA Interface Files$' ''
+edit $guide '^RDMA$' "
+	/^RDMA\$/{
+		n
+		n
+		n
+		r $ROOT/hooks/cgroup-v2-rdma.rst
+		:skip
+		\$!N
+		/\n(-{4,}|={4,})\$/!{
+			s/^[^\n]*\n//
+			\$!b skip
+		}
+		s/^/\n/
+	}"

@@ -98,38 +98,61 @@ rxe_destroy_mcg(struct rxe_mcg *mcg)
 }
 
 @@
-identifier rxe, mcg, mca, qp, err;
+identifier mcg, mca, qp, err;
 @@
-rxe_attach_mcg(struct rxe_mcg *mcg, struct rxe_qp *qp)
+rxe_attach_mcg(struct rxe_mcg *mcg, struct rxe_qp *qp
++	       , struct rdma_cgroup **cg
+ )
 {
-	struct rxe_dev *rxe = mcg->rxe;
-	...
-+	struct rdma_cgroup *cg;
-	int err;
-	...
-	spin_unlock_bh(...);
-+
-+	err = ib_rdmacg_try_charge_hw(&cg, &rxe->ib_dev, RXE_RESOURCE_MCAST_ATTACH);
-+	if (err)
-+		return err;
-	mca = ...;
--	if (!mca)
-+	if (!mca) {
-+		ib_rdmacg_uncharge_hw(cg, &rxe->ib_dev, RXE_RESOURCE_MCAST_ATTACH);
-		return -ENOMEM;
-+	}
-	...
+	<...
 	err = __rxe_init_mca(qp, mcg, mca);
 -	if (err)
 -		kfree(mca);
 +	if (err)
 +		kfree(mca);
 +	else
-+		swap(mca->cg, cg);
-out:
-	spin_unlock_bh(...);
++		swap(mca->cg, *cg);
+	...>
+}
+
+@@
+identifier rxe, mcg, qp, err;
+@@
+rxe_attach_mcast(...)
+{
+	<...
++	struct rdma_cgroup *cg;
+	int err;
+	...
+	struct rxe_mcg *mcg;
++
++	/* Not when others can see the group: a refusal would take it away again. */
++	err = ib_rdmacg_try_charge_hw(&cg, &rxe->ib_dev, RXE_RESOURCE_MCAST_ATTACH);
++	if (err)
++		return err;
+	...
+	mcg = rxe_get_mcg(rxe, ...);
+-	if (IS_ERR(mcg))
++	if (IS_ERR(mcg)) {
++		ib_rdmacg_uncharge_hw(cg, &rxe->ib_dev, RXE_RESOURCE_MCAST_ATTACH);
+		return PTR_ERR(mcg);
++	}
+	err = rxe_attach_mcg(mcg, qp
++			     , &cg
+	      );
+	...>
+}
+
+@@
+identifier mcg;
+@@
+rxe_attach_mcast(...)
+{
+	<...
+	kref_put(&mcg->ref_cnt, rxe_cleanup_mcg);
++	/* Left if the QP is not attached, or was already. */
 +	ib_rdmacg_uncharge_hw(cg, &rxe->ib_dev, RXE_RESOURCE_MCAST_ATTACH);
-	return err;
+	...>
 }
 
 @@

@@ -12,7 +12,7 @@
 @@
 struct ib_rdmacg_object {
 	...
-+	/* Registered memory that is charged with the object, in bytes. */
++	/* An MR's length in bytes, as it is charged, or RDMACG_ENDLESS. */
 +	u64 mr_mem;
 +	/* Charged as hca_object, too. */
 +	bool is_idr;

@@ -21,6 +21,12 @@ struct rdmacg_desc;
 /* An amount without end: not counted, and refused where there is any limit. */
 #define RDMACG_ENDLESS U64_MAX
 
+/* What is counted of an amount. */
+static inline u64 rdmacg_counted(u64 amount)
+{
+	return amount == RDMACG_ENDLESS ? 0 : amount;
+}
+
 /**
  * enum rdmacg_resource_type - slots of the resources that every device has
  * @RDMACG_RESOURCE_HCA_HANDLE: open uverbs contexts

@@ -191,7 +191,8 @@ static struct rdmacg_desc *rdmacg_desc_alloc(const struct rdmacg_device *device,
  * and the names in them are copied.
  *
  * Context: Process context; may sleep.
- * Return: 0, or -ENOMEM; after a failure there is nothing to undo.
+ * Return: 0, -ENOMEM, or -EBUSY if no number is left for a device; after a failure
+ * there is nothing to undo.
  */
 int rdmacg_register_device(struct rdmacg_device *device,
 			   struct rdmacg_table *tables, unsigned int count)

@@ -89,8 +89,8 @@ struct rdmacg_domain {
 } ____cacheline_aligned_in_smp;
 
 /*
- * One resource in one pool, in the resource's unit. @usage exceeds @max only
- * where @max was lowered under it. Written under the domain's lock, and read
+ * One resource in one pool, in the resource's unit. @usage exceeds a limit only
+ * where that was lowered under it. Written under the domain's lock, and read
  * with READ_ONCE without it; on 32 bits such a read of a value past 4 GiB can be
  * torn.
  */

@@ -20,6 +20,7 @@
 #include <linux/cache.h>
 #include <linux/err.h>
 #include <linux/minmax.h>
+#include <linux/overflow.h>
 
 #include "rdma-internal.h"
 
@@ -436,18 +437,15 @@ void rdmacg_unstage_locked(struct list_head *all, bool apply)
 }
 
 /*
- * Neither sum can wrap: usage and amount are at most RDMACG_NO_LIMIT, which is
- * S64_MAX. A usage above its limit, which was lowered under it, has no room.
+ * A usage above its limit, which was lowered under it, has no room. Without a limit
+ * there is room for all that the counter holds, which is twice RDMACG_NO_LIMIT.
  */
 static bool rdmacg_slot_has_room(const struct rdmacg_slot *slot, u64 amount)
 {
-	return slot->usage + amount <= slot->max;
-}
+	u64 usage;
 
-/* An amount as it is counted. */
-static u64 rdmacg_counted(u64 amount)
-{
-	return amount == RDMACG_ENDLESS ? 0 : amount;
+	return !check_add_overflow(slot->usage, amount, &usage) &&
+	       (usage <= slot->max || slot->max == RDMACG_NO_LIMIT);
 }
 
 static void rdmacg_slot_add(struct rdmacg_slot *slot, u64 amount)

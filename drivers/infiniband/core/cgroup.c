@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The IB core's side of the RDMA cgroup controller: which devices take part, and
- * which cgroup pays for each context and object of user space.
+ * The IB core's side of the RDMA cgroup controller: which devices take part with
+ * which resources, and which cgroup pays for each context, object, memory region
+ * and connection identifier of user space.
  */
+#define pr_fmt(fmt) "infiniband: rdma cgroup: " fmt
+
 #include <linux/bitops.h>
 #include <linux/err.h>
 #include <linux/export.h>
@@ -90,7 +93,7 @@ static bool ib_rdmacg_supports(const struct ib_device *device, unsigned int verb
 		return IS_ENABLED(CONFIG_INFINIBAND_ADDR_TRANS);
 	if (!ib_rdmacg_types[verb].name)
 		return false;
-	/* Every struct begins with something that is no operation. */
+	/* 0 is the offset of the owner, which is no operation. */
 	return !ib_rdmacg_types[verb].op ||
 	       *(void **)((void *)&device->ops + ib_rdmacg_types[verb].op);
 }
@@ -107,6 +110,21 @@ static struct rdmacg_resource ib_rdmacg_verb_resource(struct ib_device *device,
 		/* Drivers leave at 0 what they do not state. */
 		.capacity	= capacity && *capacity ? *capacity : RDMACG_NO_LIMIT,
 	};
+}
+
+/* Whatever else would appear in files that programs parse. */
+static bool ib_rdmacg_hw_is_valid(struct ib_device *device)
+{
+	unsigned int i;
+
+	for (i = 0; i < device->cg_hw.count; i++) {
+		if (device->cg_hw.resources[i].class == RDMACG_CLASS_HW)
+			continue;
+		pr_err("%s: refused a table of resources, for number %u is not of the hw class\n",
+		       device->name, i);
+		return false;
+	}
+	return device->cg_hw.count;
 }
 
 /* Fill @verbs with what the device supports; the bits of @device->cg_verbs say what. */
@@ -130,7 +148,7 @@ static void ib_rdmacg_find_verbs(struct ib_device *device, struct rdmacg_resourc
  *	attributes
  *
  * Context: Process context; may sleep.
- * Return: 0 or -ENOMEM.
+ * Return: 0, -ENOMEM, or -EBUSY if no number is left for a device.
  */
 int ib_rdmacg_register_device(struct ib_device *device)
 {
@@ -149,7 +167,7 @@ int ib_rdmacg_register_device(struct ib_device *device)
 	if (IS_ENABLED(CONFIG_CGROUP_RDMA_VERBS)) {
 		tables[count].resources = verbs;
 		ib_rdmacg_find_verbs(device, verbs, &tables[count++]);
-		if (device->cg_hw.count)
+		if (ib_rdmacg_hw_is_valid(device))
 			tables[count++] = device->cg_hw;
 	}
 
@@ -297,17 +315,23 @@ int ib_rdmacg_charge_fd_uobject(struct ib_uobject *uobj)
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_charge_fd_uobject);
 
-/* The implicit MR of on-demand paging is as long as the address space. */
+/*
+ * No address space is longer. Who asks for more means all of it, as the implicit MR
+ * of on-demand paging does, or will be refused by the driver; as long as that
+ * takes, such a length must not stand in the way of others.
+ */
+#define IB_RDMACG_MAX_LENGTH BIT_ULL(56)
+
 static u64 ib_rdmacg_mr_mem(u64 length)
 {
-	return length > RDMACG_NO_LIMIT ? RDMACG_ENDLESS : length;
+	return length > IB_RDMACG_MAX_LENGTH ? RDMACG_ENDLESS : length;
 }
 
 /**
  * ib_rdmacg_charge_mr() - charge a memory region to the current process
  * @uobj: an MR that the driver has not made yet; it keeps the owner
- * @length: in bytes; one that no limit can express is not counted, and refused
- *	where there is a limit
+ * @length: in bytes; one longer than any address space is not counted, and
+ *	refused where there is a limit
  *
  * Object, type and memory are one charge, so a refused one was never seen.
  *
@@ -340,24 +364,19 @@ void ib_rdmacg_uncharge_uobject(struct ib_uobject *uobj)
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_uobject);
 
-static u64 ib_rdmacg_counted(u64 amount)
-{
-	return amount == RDMACG_ENDLESS ? 0 : amount;
-}
-
 /* What a change takes: perhaps an endless amount, which has to be allowed. */
 static u64 ib_rdmacg_growth(u64 from, u64 to)
 {
 	if (to == RDMACG_ENDLESS)
 		return from == to ? 0 : to;
-	return to - min(to, ib_rdmacg_counted(from));
+	return to - min(to, rdmacg_counted(from));
 }
 
 /* What a change gives back. */
 static u64 ib_rdmacg_shrinkage(u64 from, u64 to)
 {
-	from = ib_rdmacg_counted(from);
-	return from - min(from, ib_rdmacg_counted(to));
+	from = rdmacg_counted(from);
+	return from - min(from, rdmacg_counted(to));
 }
 
 static int ib_rdmacg_charge_mr_mem(struct ib_uobject *uobj, u64 amount)
@@ -418,6 +437,9 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_begin_rereg_mr);
  * @new_uobj: the same; gets the charge and the owner of @uobj if it takes its place
  * @new_mr: what the driver returned: an error, NULL if it has changed the MR, or the
  *	MR that is to replace it
+ *
+ * The one that is replaced is not charged any more, also where the driver then
+ * cannot destroy it and it stays until the context goes.
  *
  * Context: Process context; may sleep.
  */
@@ -516,11 +538,12 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_exit_cm_id);
  */
 int ib_rdmacg_charge_cm_id(struct rdma_id_private *id, struct ib_device *device)
 {
-	struct rdmacg_charge charge = { ib_rdmacg_verb_slot(device, IB_RDMACG_CM_ID), 1 };
+	struct rdmacg_charge charge = { .amount = 1 };
 	int ret;
 
 	if (!id->cg || !ib_rdmacg_has_verb(device, IB_RDMACG_CM_ID))
 		return 0;
+	charge.slot = ib_rdmacg_verb_slot(device, IB_RDMACG_CM_ID);
 	ret = rdmacg_try_charge_cgroup(id->cg, &device->cg_device, &charge, 1);
 	id->is_charged = !ret;
 	return ret;
@@ -536,11 +559,12 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_charge_cm_id);
 void ib_rdmacg_uncharge_cm_id(struct rdma_id_private *id)
 {
 	struct ib_device *device = id->id.device;
-	struct rdmacg_charge charge = { ib_rdmacg_verb_slot(device, IB_RDMACG_CM_ID), 1 };
+	struct rdmacg_charge charge = { .amount = 1 };
 
 	if (!id->is_charged)
 		return;
 	id->is_charged = false;
+	charge.slot = ib_rdmacg_verb_slot(device, IB_RDMACG_CM_ID);
 	rdmacg_uncharge_set(id->cg, &device->cg_device, &charge, 1);
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_cm_id);

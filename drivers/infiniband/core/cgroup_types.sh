@@ -13,13 +13,20 @@ shift
 
 # "PD dealloc_pd"; a type that needs several operations has the first of them.
 needs=$(cat "$@" | tr -s ' \t\n' ' ' |
-	grep -oE 'OBJ_TREE_NAMED\( ?UVERBS_OBJECT_[A-Z_]+\)?, UAPI_DEF_OBJ_NEEDS_FN\([a-z_]+' |
-	sed -E 's/.*UVERBS_OBJECT_([A-Z_]+).*\(/\1 /')
+	grep -oE 'OBJ_TREE_NAMED\( ?UVERBS_OBJECT_[A-Z0-9_]+\)?, UAPI_DEF_OBJ_NEEDS_FN\([a-z0-9_]+' |
+	sed -E 's/.*UVERBS_OBJECT_([A-Z0-9_]+).*\(/\1 /')
+
+types=$(sed -n '/^enum uverbs_default_objects {/,/^}/s/^\tUVERBS_OBJECT_\([A-Z0-9_]*\),.*/\1/p' "$header")
+lines=$(sed -n '/^enum uverbs_default_objects {/,/^}/p' "$header" | grep -c UVERBS_OBJECT_)
+if [ "$(echo "$types" | wc -l)" != "$lines" ]; then
+	echo "$0: $header declares $lines types in other words than expected" >&2
+	exit 1
+fi
 
 # UVERBS_OBJECT_DEVICE is the context, which is counted as hca_handle.
-sed -n 's/^\tUVERBS_OBJECT_\([A-Z_]*\),.*/\1/p' "$header" | grep -vx DEVICE |
-while read -r type; do
+for type in $types; do
+	[ "$type" != DEVICE ] || continue
 	op=$(echo "$needs" | sed -n "s/^$type //p")
-	name=$(echo "$type" | tr 'A-Z' 'a-z')
+	name=$(echo "$type" | tr '[:upper:]' '[:lower:]')
 	echo "[UVERBS_OBJECT_$type] = { \"$name\"${op:+, offsetof(struct ib_device_ops, $op)} },"
 done

@@ -276,7 +276,7 @@ static void rdmacg_test_charge_set(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_peak(&t->top, &t->dev0, OBJECT), 20);
 }
 
-/* Without a limit, the counter's range is the limit; nothing wraps. */
+/* Without a limit there is room for what the counter holds, and nothing wraps. */
 static void rdmacg_test_charge_huge_amount(struct kunit *test)
 {
 	const struct rdmacg_charge most = { OBJECT, RDMACG_NO_LIMIT };
@@ -284,9 +284,17 @@ static void rdmacg_test_charge_huge_amount(struct kunit *test)
 	struct rdmacg_refusal refusal;
 
 	KUNIT_EXPECT_EQ(test, rdmacg_pool_try_charge(&t->left, &t->dev0, &most, 1, &refusal), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_pool_try_charge(&t->right, &t->dev0, &most, 1, &refusal), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_charge(&t->right, &t->dev0, OBJECT), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->top, &t->dev0, OBJECT), U64_MAX);
 	KUNIT_EXPECT_EQ(test, rdmacg_charge(&t->right, &t->dev0, OBJECT), -EAGAIN);
-	KUNIT_EXPECT_EQ(test, rdmacg_pool_try_charge(&t->right, &t->dev0, &most, 1, &refusal),
+
+	/* The largest limit is one. */
+	KUNIT_ASSERT_EQ(test, rdmacg_limit(&t->leaf, "kunit0 hca_object=9223372036854775806"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_pool_try_charge(&t->leaf, &t->dev0, &most, 1, &refusal),
 			-EAGAIN);
+	KUNIT_EXPECT_EQ(test, refusal.level, 0);
+	rdmacg_pool_uncharge(&t->right, &t->dev0, &most, 1);
 	rdmacg_pool_uncharge(&t->left, &t->dev0, &most, 1);
 }
 

@@ -13,13 +13,18 @@
 #include <kunit/static_stub.h>
 #include <linux/err.h>
 #include <linux/percpu-refcount.h>
+#include <rdma/ib_cm.h>
 #include <rdma/ib_rdmacg.h>
+#include <rdma/rdma_cm.h>
 #include <rdma/uverbs_std_types.h>
 
 #include "../../../drivers/infiniband/core/cgroup.h"
+#include "../../../drivers/infiniband/core/cma_priv.h"
 #include "rdma_kunit.h"
 
 #define MIB (1024 * 1024ull)
+/* What counts as a length of its own. */
+#define LONGEST BIT_ULL(56)
 
 struct rdmacg_verbs {
 	struct rdma_cgroup root, top, left, right;
@@ -300,6 +305,16 @@ static void mr_of_no_length(struct kunit *test)
 	ib_rdmacg_uncharge_uobject(uobj);
 }
 
+/* mr_mem is the last but one. */
+static u64 rdmacg_mem_usage(struct rdma_cgroup *cg, struct ib_device *device)
+{
+	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, device->cg_device.id);
+	u64 usage = pool->levels[0][device->cg_device.nr_slots - 2].usage;
+
+	rdmacg_pool_unlock(pool);
+	return usage;
+}
+
 struct rdmacg_mem_case {
 	const char *name;
 	u64 limit;
@@ -315,11 +330,11 @@ static const struct rdmacg_mem_case rdmacg_mem_cases[] = {
 	{ "limit below the usage", 1, 1, -EAGAIN },
 	{ "limit 0", 0, 1, -EAGAIN },
 	{ "limit 0 and no length", 0, 0, 0 },
-	{ "the longest that can be counted", RDMACG_NO_LIMIT, RDMACG_NO_LIMIT - MIB, 0 },
-	{ "longer than can be counted on top", RDMACG_NO_LIMIT, RDMACG_NO_LIMIT, -EAGAIN },
-	{ "no limit and a length without end", RDMACG_NO_LIMIT, U64_MAX, 0 },
-	{ "no limit and a length that no limit has", RDMACG_NO_LIMIT, RDMACG_NO_LIMIT + 1, 0 },
-	{ "largest limit and a length without end", RDMACG_NO_LIMIT - 1, U64_MAX, -EAGAIN },
+	{ "the longest", RDMACG_NO_LIMIT - 1, LONGEST, 0 },
+	{ "longer than the longest", RDMACG_NO_LIMIT - 1, LONGEST + 1, -EAGAIN },
+	{ "longer than the longest without a limit", RDMACG_NO_LIMIT, LONGEST + 1, 0 },
+	{ "no end", RDMACG_NO_LIMIT - 1, U64_MAX, -EAGAIN },
+	{ "no end and no limit", RDMACG_NO_LIMIT, U64_MAX, 0 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(rdmacg_mem, rdmacg_mem_cases, name);
@@ -330,6 +345,7 @@ static void mr_mem_limit(struct kunit *test)
 	struct ib_uobject *uobj = rdmacg_uobject(test, UVERBS_OBJECT_MR);
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
 	struct ib_uobject *first = rdmacg_mr(test, MIB);
+	u64 counted = mem->ret || mem->length > LONGEST ? 0 : mem->length;
 	char line[64];
 
 	if (mem->limit != RDMACG_NO_LIMIT) {
@@ -338,6 +354,7 @@ static void mr_mem_limit(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_idr_uobject(uobj), 0);
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_mr(uobj, mem->length), mem->ret);
+	KUNIT_EXPECT_EQ(test, rdmacg_mem_usage(&verbs->left, &verbs->device), MIB + counted);
 	ib_rdmacg_uncharge_uobject(uobj);
 	rdmacg_expect_left(test, 1, "kunit0 pd=0 comp_channel=0 cq=0 qp=0 mr=1 async_event=0 mr_mem=1048576 cm_id=0\n");
 	ib_rdmacg_uncharge_uobject(first);
@@ -561,6 +578,63 @@ static void classes_do_not_mix(struct kunit *test)
 		      "kunit0 pd=max comp_channel=max cq=max qp=1 mr=max async_event=max mr_mem=max cm_id=max\n");
 }
 
+/* A resource of another class would appear among keys that programs parse. */
+static void hw_resources_of_another_class(struct kunit *test)
+{
+	static const struct rdmacg_resource resources[] = {
+		RDMACG_HW("lane"), RDMACG_TEST_RESOURCE("gate", RDMACG_CLASS_HCA),
+	};
+	struct rdmacg_verbs *verbs = test->priv;
+
+	ib_rdmacg_set_hw_resources(&verbs->device, resources, ARRAY_SIZE(resources));
+	rdmacg_start(test);
+	rdmacg_expect(test, &verbs->top, RDMACG_CLASS_HW, RDMACG_FILE_MAX, "");
+	rdmacg_expect_left(test, 0, NOTHING);
+}
+
+/* The creator of an identifier pays, also for what its listener is asked for. */
+static void cm_id_is_charged_to_its_creator(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = rdmacg_start(test);
+	struct rdma_id_private *id, *asked, *kernel;
+
+	id = kunit_kzalloc(test, sizeof(*id), GFP_KERNEL);
+	asked = kunit_kzalloc(test, sizeof(*asked), GFP_KERNEL);
+	kernel = kunit_kzalloc(test, sizeof(*kernel), GFP_KERNEL);
+	KUNIT_ASSERT_TRUE(test, id && asked && kernel);
+	id->id.device = &verbs->device;
+	asked->id.device = &verbs->device;
+	kernel->id.device = &verbs->device;
+
+	ib_rdmacg_init_cm_id(id, NULL);
+	KUNIT_EXPECT_EQ(test, rdmacg_refs(&verbs->left), 1);
+	ib_rdmacg_uncharge_cm_id(id);
+	rdmacg_limit_verb(test, &verbs->left, "kunit0 cm_id=2");
+	verbs->current_cg = &verbs->right;
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(id, &verbs->device), 0);
+	ib_rdmacg_init_cm_id(asked, id);
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(asked, &verbs->device), 0);
+	rdmacg_expect_left(test, 0, "kunit0 pd=0 comp_channel=0 cq=0 qp=0 mr=0 async_event=0 mr_mem=0 cm_id=2\n");
+
+	/* Given up, and wanted again when there is no room; in the end once more. */
+	ib_rdmacg_uncharge_cm_id(asked);
+	rdmacg_limit_verb(test, &verbs->left, "kunit0 cm_id=1");
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(asked, &verbs->device), -EAGAIN);
+	ib_rdmacg_uncharge_cm_id(asked);
+	ib_rdmacg_exit_cm_id(asked);
+	ib_rdmacg_uncharge_cm_id(id);
+	rdmacg_expect_left(test, 0, NOTHING);
+	ib_rdmacg_exit_cm_id(id);
+
+	/* The kernel's own. */
+	asked->cg = NULL;
+	ib_rdmacg_init_cm_id(asked, kernel);
+	KUNIT_EXPECT_NULL(test, asked->cg);
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(kernel, &verbs->device), 0);
+	KUNIT_EXPECT_FALSE(test, kernel->is_charged);
+	ib_rdmacg_exit_cm_id(kernel);
+}
+
 static struct kunit_case rdmacg_verbs_cases[] = {
 	KUNIT_CASE(types_are_what_the_device_supports),
 	KUNIT_CASE(no_mr_no_mr_mem),
@@ -580,7 +654,9 @@ static struct kunit_case rdmacg_verbs_cases[] = {
 	KUNIT_CASE(hw_resources_have_their_own_files),
 	KUNIT_CASE(no_hw_resources_no_line),
 	KUNIT_CASE(refused_hw_resources),
+	KUNIT_CASE(hw_resources_of_another_class),
 	KUNIT_CASE(classes_do_not_mix),
+	KUNIT_CASE(cm_id_is_charged_to_its_creator),
 	{}
 };
 

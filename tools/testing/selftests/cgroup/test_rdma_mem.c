@@ -6,8 +6,11 @@
  */
 #define _GNU_SOURCE
 #include <infiniband/verbs.h>
+#include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_verbs.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 
 #include "../kselftest_harness.h"
@@ -164,6 +167,77 @@ TEST_F(test_rdmacg_mem, endless)
 	EXPECT_EQ(EAGAIN, rdmacg_try_mr(self->pd, NULL, SIZE_MAX));
 	EXPECT_EQ(1, rdmacg_value(tree, tree->top, "rdma.verb.events", "mr_mem.max"));
 	EXPECT_EQ(1, rdmacg_objects(tree, tree->left));
+}
+
+/*
+ * The method REG_MR, which headers before Linux 6.18 do not know: the number of the
+ * method, and those of its attributes. 0 or the error.
+ */
+static int rdmacg_reg_mr_by_ioctl(struct ibv_pd *pd, void *memory, __u64 length)
+{
+	enum { MR, PD, DMAH, IOVA, ADDR, LENGTH, ACCESS, FD, FD_OFFSET, LKEY, RKEY };
+	__u64 address = (uintptr_t)memory;
+	__u32 lkey, rkey;
+	struct {
+		struct ib_uverbs_ioctl_hdr hdr;
+		struct ib_uverbs_attr attr[8];
+	} cmd = {
+		.hdr = {
+			.length = sizeof(cmd),
+			.object_id = UVERBS_OBJECT_MR,
+			.method_id = 5,
+			.num_attrs = 8,
+		},
+		.attr = {
+			{ .attr_id = MR, .flags = UVERBS_ATTR_F_MANDATORY },
+			{ .attr_id = PD, .flags = UVERBS_ATTR_F_MANDATORY, .data = pd->handle },
+			{ .attr_id = IOVA, .len = 8, .flags = UVERBS_ATTR_F_MANDATORY,
+			  .data = address },
+			{ .attr_id = ADDR, .len = 8, .flags = UVERBS_ATTR_F_MANDATORY,
+			  .data = address },
+			{ .attr_id = LENGTH, .len = 8, .flags = UVERBS_ATTR_F_MANDATORY,
+			  .data = length },
+			{ .attr_id = ACCESS, .len = 4, .flags = UVERBS_ATTR_F_MANDATORY,
+			  .data = IBV_ACCESS_LOCAL_WRITE },
+			{ .attr_id = LKEY, .len = 4, .flags = UVERBS_ATTR_F_MANDATORY,
+			  .data = (uintptr_t)&lkey },
+			{ .attr_id = RKEY, .len = 4, .flags = UVERBS_ATTR_F_MANDATORY,
+			  .data = (uintptr_t)&rkey },
+		},
+	};
+	int ret;
+
+	/* Any driver: EINVAL for all ids but the device's own. */
+	do {
+		ret = ioctl(pd->context->cmd_fd, RDMA_VERBS_IOCTL, &cmd);
+		cmd.hdr.driver_id++;
+	} while (ret && errno == EINVAL && cmd.hdr.driver_id < 64);
+	return ret ? errno : 0;
+}
+
+/* Newer kernels have a second way to register memory; it costs the same. */
+TEST_F(test_rdmacg_mem, reg_mr_by_ioctl)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	int error;
+
+	ASSERT_EQ(0, rdmacg_limit_mem(tree, tree->left, 3 * PAGE));
+	error = rdmacg_reg_mr_by_ioctl(self->pd, self->memory, 2 * PAGE);
+	if (error == EPROTONOSUPPORT)
+		return;
+	ASSERT_EQ(0, error);
+	EXPECT_EQ(2 * PAGE, rdmacg_verbs(tree, tree->left, "mr_mem"));
+	EXPECT_EQ(1, rdmacg_verbs(tree, tree->left, "mr"));
+	EXPECT_EQ(2, rdmacg_objects(tree, tree->left));
+	EXPECT_EQ(EAGAIN, rdmacg_reg_mr_by_ioctl(self->pd, self->memory, PAGE + 1));
+	EXPECT_EQ(2 * PAGE, rdmacg_verbs(tree, tree->left, "mr_mem"));
+
+	/* Closing the device ends it, and the PD: nothing else knows its handle. */
+	EXPECT_EQ(0, ibv_close_device(self->context));
+	EXPECT_EQ(0, rdmacg_verbs(tree, tree->left, "mr_mem"));
+	self->context = rdmacg_open(tree);
+	ASSERT_NE(NULL, self->context);
+	self->pd = ibv_alloc_pd(self->context);
 }
 
 /* Neither fork() nor another cgroup changes what is charged. */

@@ -408,21 +408,20 @@ static bool rdmacg_has_failed(void)
 	return !atoi(text);
 }
 
-/* All that a cgroup uses, in all classes. */
-static const char *rdmacg_usage(const char *cgroup, char *text, size_t size)
+/* All that a cgroup uses, in all classes; false if it cannot be read. */
+static bool rdmacg_usage(const char *cgroup, char *text, size_t size)
 {
 	static const char *const files[] = {
 		"rdma.current", "rdma.verb.current", "rdma.hw.current"
 	};
 	size_t i, used = 0;
 
-	text[0] = '\0';
 	for (i = 0; i < 3; i++) {
 		if (cg_read(cgroup, files[i], text + used, size - used))
-			return files[i];
+			return false;
 		used = strlen(text);
 	}
-	return text;
+	return true;
 }
 
 /*
@@ -439,7 +438,8 @@ static int rdmacg_create_without_memory(struct rdmacg_env *env, const char *cgro
 	bool injected = true;
 	void *object;
 
-	rdmacg_usage(cgroup, before, sizeof(before));
+	if (!rdmacg_usage(cgroup, before, sizeof(before)))
+		return -1;
 	for (nth = 1; injected && nth < 1000; nth++) {
 		if (rdmacg_fail_nth(nth))
 			return -1;
@@ -450,8 +450,7 @@ static int rdmacg_create_without_memory(struct rdmacg_env *env, const char *cgro
 			destroy(object);
 		else
 			failed++;
-		rdmacg_usage(cgroup, after, sizeof(after));
-		if (strcmp(before, after)) {
+		if (!rdmacg_usage(cgroup, after, sizeof(after)) || strcmp(before, after)) {
 			ksft_print_msg("allocation %d failed: %s", nth, after);
 			return -1;
 		}

@@ -737,6 +737,7 @@ TEST_F_TIMEOUT(test_rdmacg_verbs, device_goes_with_its_limits, 120)
 {
 	struct rdmacg_tree gone = self->tree;
 	static char text[RDMACG_TEXT_SIZE];
+	struct ibv_comp_channel *channel;
 	struct ibv_context *context;
 	struct ibv_pd *pd;
 	int status = -1;
@@ -751,7 +752,8 @@ TEST_F_TIMEOUT(test_rdmacg_verbs, device_goes_with_its_limits, 120)
 	pd = ibv_alloc_pd(context);
 	ASSERT_NE(NULL, pd);
 	ASSERT_NE(NULL, ibv_reg_mr(pd, text, sizeof(text), 0));
-	ASSERT_NE(NULL, ibv_create_comp_channel(context));
+	channel = ibv_create_comp_channel(context);
+	ASSERT_NE(NULL, channel);
 	EXPECT_EQ(1, rdmacg_handles(&gone, gone.left));
 	EXPECT_EQ(2, rdmacg_objects(&gone, gone.left));
 	EXPECT_EQ(sizeof(text), rdmacg_verbs(&gone, gone.left, "mr_mem"));
@@ -760,12 +762,14 @@ TEST_F_TIMEOUT(test_rdmacg_verbs, device_goes_with_its_limits, 120)
 	deleter = fork();
 	if (!deleter) {
 		/* The child holds the context, too. */
+		close(channel->fd);
 		close(context->cmd_fd);
 		close(context->async_fd);
 		execlp("rdma", "rdma", "link", "del", "rxe_gone", NULL);
 		_exit(127);
 	}
 	usleep(500000);
+	ibv_destroy_comp_channel(channel);
 	ibv_close_device(context);
 	ASSERT_EQ(deleter, waitpid(deleter, &status, 0));
 	ASSERT_EQ(0, status);
