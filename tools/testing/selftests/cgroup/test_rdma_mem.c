@@ -6,11 +6,8 @@
  */
 #define _GNU_SOURCE
 #include <infiniband/verbs.h>
-#include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_verbs.h>
-#include <rdma/rdma_user_ioctl_cmds.h>
 #include <stdint.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 
 #include "../kselftest_harness.h"

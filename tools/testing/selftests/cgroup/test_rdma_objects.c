@@ -7,10 +7,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <infiniband/verbs.h>
-#include <rdma/ib_user_ioctl_cmds.h>
-#include <rdma/rdma_user_ioctl_cmds.h>
 #include <stdint.h>
-#include <sys/ioctl.h>
 #include <sys/mount.h>
 
 #include "../kselftest_harness.h"
@@ -187,32 +184,11 @@ FIXTURE_VARIANT_ADD(test_rdmacg_object, comp_channel) {
 	.create = create_comp_channel, .destroy = destroy_comp_channel,
 };
 
-/* libibverbs makes one for each context, and has no call for more. */
 static void *create_async_event(struct rdmacg_env *env)
 {
-	struct {
-		struct ib_uverbs_ioctl_hdr hdr;
-		struct ib_uverbs_attr attr;
-	} cmd = {
-		.hdr = {
-			.length = sizeof(cmd),
-			.object_id = UVERBS_OBJECT_ASYNC_EVENT,
-			.method_id = UVERBS_METHOD_ASYNC_EVENT_ALLOC,
-			.num_attrs = 1,
-		},
-		.attr = {
-			.attr_id = UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE,
-			.flags = UVERBS_ATTR_F_MANDATORY,
-		},
-	};
-	int ret;
+	struct rdmacg_alloc_async_event cmd;
 
-	/* Any driver: EINVAL for all ids but the device's own. */
-	do {
-		ret = ioctl(env->context->cmd_fd, RDMA_VERBS_IOCTL, &cmd);
-		cmd.hdr.driver_id++;
-	} while (ret && errno == EINVAL && cmd.hdr.driver_id < 64);
-	return ret ? NULL : (void *)(intptr_t)cmd.attr.data;
+	return rdmacg_alloc_async_event(env->context, &cmd) ? NULL : (void *)(intptr_t)cmd.attr.data;
 }
 
 static int destroy_async_event(void *object)

@@ -8,12 +8,10 @@
 #include <fcntl.h>
 #include <infiniband/verbs.h>
 #include <poll.h>
-#include <rdma/ib_user_ioctl_cmds.h>
-#include <rdma/rdma_user_ioctl_cmds.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/inotify.h>
-#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -218,6 +216,25 @@ TEST_F(test_rdmacg_verbs, failed_create_uncharges)
 	EXPECT_EQ(NULL, ibv_create_qp(self->pd, &init));
 	EXPECT_EQ(2, rdmacg_objects(&self->tree, self->tree.left));
 	EXPECT_EQ(0, ibv_destroy_cq(cq));
+}
+
+/* One whose number cannot be told has been charged, and is given up before it is made. */
+TEST_F(test_rdmacg_verbs, aborted_fd)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	struct rdmacg_alloc_async_event *cmd;
+	long long used;
+
+	cmd = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, cmd);
+	ASSERT_EQ(0, rdmacg_alloc_async_event(self->context, cmd));
+	EXPECT_EQ(0, close(cmd->attr.data));
+	used = rdmacg_verbs(tree, tree->left, "async_event");
+	ASSERT_EQ(0, mprotect(cmd, 4096, PROT_READ));
+	EXPECT_EQ(-1, ioctl(self->context->cmd_fd, RDMA_VERBS_IOCTL, cmd));
+	EXPECT_EQ(EFAULT, errno);
+	EXPECT_EQ(used, rdmacg_verbs(tree, tree->left, "async_event"));
+	munmap(cmd, 4096);
 }
 
 /* What is left at exit is uncharged, however the process ends. */
