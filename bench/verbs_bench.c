@@ -79,7 +79,7 @@ static void pair_ah(void)
 		die("ah");
 }
 
-static const struct {
+static const struct type {
 	const char *name;
 	void (*pair)(void);
 } types[] = {
@@ -88,6 +88,7 @@ static const struct {
 	{ "qp", pair_qp },
 	{ "mr", pair_mr },
 	{ "ah", pair_ah },
+	{ }
 };
 
 static long long now(void)
@@ -127,6 +128,7 @@ static void measure(const char *name, void (*pair)(void), long long ns)
 int main(int argc, char **argv)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
+	const struct type *type;
 	size_t i;
 
 	if (argc != 3) {
@@ -140,7 +142,7 @@ int main(int argc, char **argv)
 	cq = pd ? ibv_create_cq(context, 1, NULL, NULL, 0) : NULL;
 	if (!cq)
 		die(argv[1]);
-	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		measure(types[i].name, types[i].pair, atoll(argv[2]) * 1000000);
+	for (type = types; type->name; type++)
+		measure(type->name, type->pair, atoll(argv[2]) * 1000000);
 	return 0;
 }

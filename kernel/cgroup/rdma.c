@@ -446,49 +446,62 @@ static int rdmacg_seq_show(struct seq_file *sf, void *v)
 	return 0;
 }
 
-#define RDMACG_FILE(_name, _class, _file)				\
-	.name		= _name,					\
-	.private	= (_class) * RDMACG_FILES + (_file),		\
-	.seq_show	= rdmacg_seq_show
-
-/* The files that each class has; @_prefix begins their names. */
-#define RDMACG_CLASS_FILES(_prefix, _class)				\
-	{								\
-		RDMACG_FILE(_prefix "max", _class, RDMACG_FILE_MAX),	\
-		.write = rdmacg_max_write,				\
-		.flags = CFTYPE_NOT_ON_ROOT,				\
-		.max_write_len = RDMACG_MAX_WRITE,			\
-	},								\
-	{								\
-		RDMACG_FILE(_prefix "current", _class, RDMACG_FILE_CURRENT), \
-		.flags = CFTYPE_NOT_ON_ROOT,				\
-	},								\
-	{								\
-		RDMACG_FILE(_prefix "peak", _class, RDMACG_FILE_PEAK),	\
-		.flags = CFTYPE_NOT_ON_ROOT,				\
-	},								\
-	{								\
-		RDMACG_FILE(_prefix "events", _class, RDMACG_FILE_EVENTS), \
-		.file_offset = offsetof(struct rdma_cgroup, events_file[_class]), \
-		.flags = CFTYPE_NOT_ON_ROOT,				\
-	},								\
-	{								\
-		RDMACG_FILE(_prefix "events.local", _class, RDMACG_FILE_EVENTS_LOCAL), \
-		.file_offset = offsetof(struct rdma_cgroup, events_local_file[_class]), \
-		.flags = CFTYPE_NOT_ON_ROOT,				\
-	}
-
 /*
  * What cat(1) of coreutils 9.5 writes at once, so that a saved file restores
  * thousands of devices in one write.
  */
 #define RDMACG_MAX_WRITE SZ_256K
 
+#define RDMACG_FILE(_name, _class, _file)				\
+	.name		= _name,					\
+	.private	= (_class) * RDMACG_FILES + (_file),		\
+	.seq_show	= rdmacg_seq_show
+
+#define RDMACG_MAX(_name, _class)					\
+	{								\
+		RDMACG_FILE(_name, _class, RDMACG_FILE_MAX),		\
+		.write = rdmacg_max_write,				\
+		.max_write_len = RDMACG_MAX_WRITE,			\
+		.flags = CFTYPE_NOT_ON_ROOT,				\
+	}
+
+#define RDMACG_VALUE(_name, _class, _file)				\
+	{								\
+		RDMACG_FILE(_name, _class, _file),			\
+		.flags = CFTYPE_NOT_ON_ROOT,				\
+	}
+
+/* @_notified: the member that wakes those who wait for the file. */
+#define RDMACG_EVENTS(_name, _class, _file, _notified)			\
+	{								\
+		RDMACG_FILE(_name, _class, _file),			\
+		.file_offset = offsetof(struct rdma_cgroup, _notified),	\
+		.flags = CFTYPE_NOT_ON_ROOT,				\
+	}
+
 static struct cftype rdmacg_files[] = {
-	RDMACG_CLASS_FILES("", RDMACG_CLASS_HCA),
+	RDMACG_MAX("max", RDMACG_CLASS_HCA),
+	RDMACG_VALUE("current", RDMACG_CLASS_HCA, RDMACG_FILE_CURRENT),
+	RDMACG_VALUE("peak", RDMACG_CLASS_HCA, RDMACG_FILE_PEAK),
+	RDMACG_EVENTS("events", RDMACG_CLASS_HCA, RDMACG_FILE_EVENTS,
+		      events_file[RDMACG_CLASS_HCA]),
+	RDMACG_EVENTS("events.local", RDMACG_CLASS_HCA, RDMACG_FILE_EVENTS_LOCAL,
+		      events_local_file[RDMACG_CLASS_HCA]),
 #ifdef CONFIG_CGROUP_RDMA_VERBS
-	RDMACG_CLASS_FILES("verb.", RDMACG_CLASS_VERB),
-	RDMACG_CLASS_FILES("hw.", RDMACG_CLASS_HW),
+	RDMACG_MAX("verb.max", RDMACG_CLASS_VERB),
+	RDMACG_VALUE("verb.current", RDMACG_CLASS_VERB, RDMACG_FILE_CURRENT),
+	RDMACG_VALUE("verb.peak", RDMACG_CLASS_VERB, RDMACG_FILE_PEAK),
+	RDMACG_EVENTS("verb.events", RDMACG_CLASS_VERB, RDMACG_FILE_EVENTS,
+		      events_file[RDMACG_CLASS_VERB]),
+	RDMACG_EVENTS("verb.events.local", RDMACG_CLASS_VERB, RDMACG_FILE_EVENTS_LOCAL,
+		      events_local_file[RDMACG_CLASS_VERB]),
+	RDMACG_MAX("hw.max", RDMACG_CLASS_HW),
+	RDMACG_VALUE("hw.current", RDMACG_CLASS_HW, RDMACG_FILE_CURRENT),
+	RDMACG_VALUE("hw.peak", RDMACG_CLASS_HW, RDMACG_FILE_PEAK),
+	RDMACG_EVENTS("hw.events", RDMACG_CLASS_HW, RDMACG_FILE_EVENTS,
+		      events_file[RDMACG_CLASS_HW]),
+	RDMACG_EVENTS("hw.events.local", RDMACG_CLASS_HW, RDMACG_FILE_EVENTS_LOCAL,
+		      events_local_file[RDMACG_CLASS_HW]),
 #endif
 	{
 		RDMACG_FILE("capacity", RDMACG_CLASS_HCA, RDMACG_FILE_CAPACITY),

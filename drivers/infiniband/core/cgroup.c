@@ -133,7 +133,7 @@ static void ib_rdmacg_find_verbs(struct ib_device *device, struct rdmacg_resourc
 {
 	unsigned int verb;
 
-	BUILD_BUG_ON(IB_RDMACG_VERBS > BITS_PER_TYPE(device->cg_verbs));
+	BUILD_BUG_ON(BITS_PER_TYPE(device->cg_verbs) < IB_RDMACG_VERBS);
 	for (verb = 0; verb < IB_RDMACG_VERBS; verb++) {
 		if (!ib_rdmacg_supports(device, verb))
 			continue;

@@ -186,14 +186,14 @@ TEST_F(test_rdmacg_cm, loopback)
 	EXPECT_EQ(0, rdma_destroy_id(id));
 }
 
-/* Connect to the listener, which refuses in the end; the error. */
+/* Connect to the listener, which refuses in the end; the error, -1 before that. */
 static int rdmacg_connect(struct sockaddr_in *address)
 {
 	struct rdma_conn_param param = { .qp_num = 1 };
 	struct rdma_cm_id *id = rdmacg_create_id();
 
 	if (!id || rdmacg_resolve(id, address) || rdma_resolve_route(id, 2000))
-		return EINVAL;
+		return -1;
 	return rdma_connect(id, &param) ? errno : 0;
 }
 

@@ -188,7 +188,9 @@ static void *create_async_event(struct rdmacg_env *env)
 {
 	struct rdmacg_alloc_async_event cmd;
 
-	return rdmacg_alloc_async_event(env->context, &cmd) ? NULL : (void *)(intptr_t)cmd.attr.data;
+	if (rdmacg_alloc_async_event(env->context, &cmd))
+		return NULL;
+	return (void *)(intptr_t)cmd.attr.data;
 }
 
 static int destroy_async_event(void *object)
@@ -441,7 +443,7 @@ TEST_F(test_rdmacg_object, without_memory)
 	int i;
 
 	if (rdmacg_failslab("N"))
-		SKIP(return, "the kernel has no CONFIG_FAULT_INJECTION_DEBUG_FS and CONFIG_FAILSLAB");
+		SKIP(return, "the kernel has no CONFIG_FAILSLAB with debugfs");
 	/* At first the cgroup has no pool, and at last a limit refuses. */
 	ASSERT_EQ(0, cg_enter_current(tree->right));
 	for (i = 0; i < 3; i++) {

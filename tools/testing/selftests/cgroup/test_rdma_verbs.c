@@ -903,6 +903,33 @@ TEST_F(test_rdmacg_verbs, multicast)
 	EXPECT_EQ(0, ibv_destroy_cq(cq));
 }
 
+/* Refusals of the same new group at the same time do not take it away twice. */
+TEST_F(test_rdmacg_verbs, multicast_refused_together)
+{
+	struct ibv_cq *cq = ibv_create_cq(self->context, 1, NULL, NULL, 0);
+	struct ibv_qp *qp = rdmacg_create_ud(self->pd, cq);
+	struct rdmacg_tree *tree = &self->tree;
+	int i, refused = 0, others = 0;
+	pid_t other;
+
+	if (rdmacg_value(tree, tree->left, "rdma.hw.max", "mcast_grp") < 0)
+		SKIP(return, "%s does not count multicast groups", tree->device);
+	ASSERT_NE(NULL, qp);
+	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.hw.max", "mcast_attach=0"));
+	other = fork();
+	for (i = 0; i < 1000; i++)
+		refused += rdmacg_attach(qp, 1) == EAGAIN;
+	if (!other)
+		_exit(refused != 1000);
+	ASSERT_EQ(other, waitpid(other, &others, 0));
+	EXPECT_EQ(0, others);
+	EXPECT_EQ(1000, refused);
+	EXPECT_TRUE(rdmacg_mcast_is(tree, tree->left, 0, 0));
+	EXPECT_EQ(0, rdmacg_value(tree, tree->left, "rdma.hw.peak", "mcast_grp"));
+	EXPECT_EQ(0, ibv_destroy_qp(qp));
+	EXPECT_EQ(0, ibv_destroy_cq(cq));
+}
+
 /* A process that ends leaves its groups. */
 TEST_F(test_rdmacg_verbs, multicast_ends_with_the_process)
 {
