@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * verbs_bench DEVICE MS: how long it takes to create and destroy one object of
- * each type through libibverbs. Prints "verbs/TYPE ps=..." and "verbs/TYPE/least
- * ps=..." each, median and least of short runs within MS milliseconds. The least is
- * the one to compare: kernels differ in what they charge, and all the rest is
- * system calls, core, driver and the noise of the machine.
+ * each type through libibverbs. Prints "verbs/TYPE ps=..." each, the median of short
+ * runs within MS milliseconds. Kernels differ in what they charge; all the rest is
+ * system calls, core and driver.
  */
 #include <infiniband/verbs.h>
 #include <stdio.h>
@@ -122,7 +121,6 @@ static void measure(const char *name, void (*pair)(void), long long ns)
 	}
 	qsort(runs, count, sizeof(runs[0]), compare);
 	printf("verbs/%s ps=%lld\n", name, runs[count / 2] * 1000 / BATCH);
-	printf("verbs/%s/least ps=%lld\n", name, runs[0] * 1000 / BATCH);
 }
 
 int main(int argc, char **argv)
