@@ -65,7 +65,7 @@ edit $tests/Makefile '^TEST_GEN_PROGS \+= test_pids$' '
 	/^TEST_GEN_PROGS \+= test_pids$/a \
 TEST_GEN_PROGS += test_rdma\
 LOCAL_HDRS += rdma_util.h rdma_verbs_util.h\
-ifneq ($(shell printf "\\043include <infiniband/verbs.h>" | $(CC) -E - >/dev/null 2>\&1 \&\& echo y),)\
+ifneq ($(shell printf "\\043include <rdma/rdma_cma.h>" | $(CC) -E - >/dev/null 2>\&1 \&\& echo y),)\
 RDMA_VERBS_TESTS := test_rdma_cm test_rdma_mem test_rdma_objects test_rdma_verbs\
 TEST_GEN_PROGS += $(RDMA_VERBS_TESTS)\
 endif'
