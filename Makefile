@@ -6,10 +6,10 @@
 
 export BASE KSRC VM
 
-.PHONY: help deps demo check tree kernel shell kunit selftests checkers overhead bench style hooks vm clean
+.PHONY: help deps demo check tree kernel shell kunit selftests checkers bench instructions style hooks vm clean
 
 help:		## list the verbs
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
 	@sed -n 's/^# \([A-Z]*=.*\)/  \1/p' $(MAKEFILE_LIST)
 
 deps:		## install the Debian packages that are missing (root)
@@ -39,11 +39,11 @@ selftests: deps	## the kselftests in the VM, on cgroup v2 (HIERARCHY=v1: on v1)
 checkers: deps	## the tests on kernels with KASAN, lockdep and KCSAN
 	@dev/checkers
 
-overhead: deps	## measure making verbs objects beside a kernel without the controller
-	@dev/overhead
-
-bench: deps	## measure beside the base's controller (ROUNDS=, MS=)
+bench: deps	## measure beside the base's controller and beside none (QUICK=1, ROUNDS=, MS=, RESULTS=)
 	@dev/bench
+
+instructions: deps	## count those of a charge, against the recorded (RECORD=1: record them)
+	@dev/instructions
 
 vm: deps		## test that a guest which hangs, falls silent or warns is a failure
 	@dev/vm

@@ -8,11 +8,19 @@
  * from the same open file.
  *
  *	device=N	which of the made-up devices (parameter devices=, 1)
+ *	spread=N	N devices in turn, from that one on (1)
  *	slots=N		resources in one charge, of one unit each (1; else ours only)
  *	ms=N		for how long (200)
  *	threads=N	wait until so many processes have come, then start at once (1)
  *	latency=1	time each charge alone, and give percentiles
+ *	ticks=1		the least ticks of the time stamp counter that pairs took, which
+ *			are instructions on a machine whose clock counts those
  *	counter=N	charge a chain of N page counters instead, N levels deep
+ *	reference=1	only what each charge does before it counts: find the cgroup and
+ *			take a reference, and drop it
+ *
+ * One unit of each resource is held meanwhile on each device, as by a program that
+ * has it open.
  *
  * A charge takes a reference to the cgroup, an uncharge drops it; page counters do
  * not. It is switched from per-CPU to a plain atomic on both sides alike, because
@@ -25,7 +33,6 @@
 #include <linux/cgroup_rdma.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
-#include <linux/parser.h>
 #include <linux/proc_fs.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -37,37 +44,48 @@
 #include "../mm/page_counter.c"
 
 #define BENCH_BATCH	512
+#define BENCH_TICKS	64
 #define BENCH_SAMPLES	400000
 #define BENCH_LEVELS	16
 
 static unsigned int devices = 1;
 module_param(devices, uint, 0444);
+MODULE_PARM_DESC(devices, "how many devices to make up: bench0, bench1, ...");
 
 static struct rdmacg_device *bench_devices;
 static char (*bench_names)[16];
-static atomic_t bench_waiting;
+static atomic_t bench_come, bench_gone;
 
 #ifdef RDMACG_MAX_SLOTS /* this project's */
 
-#define BENCH_SLOTS 6
+#define BENCH_SLOTS 3 /* in one charge */
 
-static struct rdmacg_charge bench_set[BENCH_SLOTS];
+static unsigned int resources = 6;
+module_param(resources, uint, 0444);
+MODULE_PARM_DESC(resources, "how many each device has: hca_handle, hca_object, r2, r3, ...");
+
+static const struct rdmacg_charge bench_set[] = {
+	{ .slot = RDMACG_RESOURCE_HCA_OBJECT, .amount = 1 },
+	{ .slot = RDMACG_RESOURCE_MAX, .amount = 1 },
+	{ .slot = RDMACG_RESOURCE_MAX + 1, .amount = 1 },
+};
 
 static int bench_register(struct rdmacg_device *device)
 {
-	static const char *const names[BENCH_SLOTS] = {
-		"hca_handle", "hca_object", "c", "d", "e", "f",
+	static const char *const names[] = {
+		[RDMACG_RESOURCE_HCA_HANDLE] = "hca_handle",
+		[RDMACG_RESOURCE_HCA_OBJECT] = "hca_object",
 	};
-	struct rdmacg_resource resources[BENCH_SLOTS] = { };
-	struct rdmacg_table table = { .resources = resources, .count = BENCH_SLOTS };
+	static struct rdmacg_resource all[RDMACG_MAX_SLOTS];
+	static char other[RDMACG_MAX_SLOTS][8];
+	struct rdmacg_table table = { .resources = all, .count = resources };
 	unsigned int i;
 
-	for (i = 0; i < BENCH_SLOTS; i++) {
-		resources[i].name = names[i];
-		resources[i].class = i < RDMACG_RESOURCE_MAX ? RDMACG_CLASS_HCA : RDMACG_CLASS_VERB;
-		resources[i].capacity = RDMACG_NO_LIMIT;
-		bench_set[i].slot = (i + RDMACG_RESOURCE_HCA_OBJECT) % BENCH_SLOTS;
-		bench_set[i].amount = 1;
+	for (i = 0; i < resources; i++) {
+		snprintf(other[i], sizeof(other[i]), "r%u", i);
+		all[i].name = i < ARRAY_SIZE(names) ? names[i] : other[i];
+		all[i].class = i < ARRAY_SIZE(names) ? RDMACG_CLASS_HCA : RDMACG_CLASS_VERB;
+		all[i].capacity = RDMACG_NO_LIMIT;
 	}
 	return rdmacg_register_device(device, &table, 1);
 }
@@ -114,8 +132,9 @@ static void bench_uncharge(struct rdma_cgroup *owner, struct rdmacg_device *devi
 #endif
 
 struct bench_run {
-	unsigned int device, slots, ms, threads, latency, counter;
+	unsigned int device, spread, slots, ms, threads, latency, ticks, counter, reference;
 	struct page_counter *chain;
+	struct rdma_cgroup **held;
 	u32 *samples;
 	char result[128];
 };
@@ -130,43 +149,87 @@ static struct page_counter *bench_chain(unsigned int levels)
 	return chain;
 }
 
-/* One pair; false if the charge is refused. */
-static bool bench_pair(const struct bench_run *run)
+/* One pair, the @n-th; false if the charge is refused. */
+static bool bench_pair(const struct bench_run *run, unsigned int n)
 {
 	struct rdmacg_device *device = &bench_devices[run->device];
-	struct page_counter *fail;
 	struct rdma_cgroup *owner;
 
-	if (run->chain) {
-		struct page_counter *last = &run->chain[run->counter - 1];
-
-		if (!page_counter_try_charge(last, 1, &fail))
-			return false;
-		page_counter_uncharge(last, 1);
-		return true;
-	}
+	if (run->spread > 1)
+		device += n % run->spread;
 	if (bench_charge(&owner, device, run->slots))
 		return false;
 	bench_uncharge(owner, device, run->slots);
 	return true;
 }
 
+static bool bench_counter_pair(const struct bench_run *run, unsigned int n)
+{
+	struct page_counter *last = &run->chain[run->counter - 1], *fail;
+
+	if (!page_counter_try_charge(last, 1, &fail))
+		return false;
+	page_counter_uncharge(last, 1);
+	return true;
+}
+
+static bool bench_reference_pair(const struct bench_run *run, unsigned int n)
+{
+	css_put(task_get_css(current, rdma_cgrp_id));
+	return true;
+}
+
+/* @count pairs; how many were refused. Inlined for each kind of pair. */
+static __always_inline unsigned int
+bench_pairs(const struct bench_run *run, unsigned int first, unsigned int count,
+	    bool (*pair)(const struct bench_run *run, unsigned int n))
+{
+	unsigned int i, refused = 0;
+
+	for (i = 0; i < count; i++)
+		if (!pair(run, first + i))
+			refused++;
+	return refused;
+}
+
+static unsigned int bench_batch(const struct bench_run *run, unsigned int first,
+				unsigned int count)
+{
+	if (run->chain)
+		return bench_pairs(run, first, count, bench_counter_pair);
+	if (run->reference)
+		return bench_pairs(run, first, count, bench_reference_pair);
+	return bench_pairs(run, first, count, bench_pair);
+}
+
 static void bench_throughput(struct bench_run *run)
 {
 	u64 start = ktime_get_ns(), now, end = start + run->ms * (u64)NSEC_PER_MSEC;
 	u64 pairs = 0, refused = 0;
-	unsigned int i;
 
 	do {
-		for (i = 0; i < BENCH_BATCH; i++)
-			if (!bench_pair(run))
-				refused++;
+		refused += bench_batch(run, pairs, BENCH_BATCH);
 		pairs += BENCH_BATCH;
+		/* There may be more processes than processors. */
+		cond_resched();
 		now = ktime_get_ns();
 	} while (now < end && !signal_pending(current));
-	snprintf(run->result, sizeof(run->result), "pairs=%llu refused=%llu ps=%llu bytes=%zu\n",
-		 pairs, refused, div64_u64((now - start) * 1000, pairs),
-		 run->chain ? sizeof(struct page_counter) : 0);
+	snprintf(run->result, sizeof(run->result), "pairs=%llu refused=%llu start=%llu end=%llu\n",
+		 pairs, refused, start, now);
+}
+
+/* The shortest of many: interrupts and cold caches make some longer. */
+static void bench_ticks(struct bench_run *run)
+{
+	u64 end = ktime_get_ns() + run->ms * (u64)NSEC_PER_MSEC;
+	u64 least = U64_MAX, start;
+
+	do {
+		start = __builtin_ia32_rdtsc();
+		bench_batch(run, 0, BENCH_TICKS);
+		least = min(least, __builtin_ia32_rdtsc() - start);
+	} while (ktime_get_ns() < end);
+	snprintf(run->result, sizeof(run->result), "ticks=%llu\n", least / BENCH_TICKS);
 }
 
 static int bench_compare(const void *a, const void *b)
@@ -200,20 +263,59 @@ static int bench_latency(struct bench_run *run)
 	return 0;
 }
 
+/* The last one to come lets all of them go, the last one to go cleans up. */
 static int bench_wait_for_others(unsigned int threads)
 {
-	if (threads < 2)
-		return 0;
-	atomic_inc(&bench_waiting);
-	/* A count that all have to reach, and that the next run starts from again. */
-	while (atomic_read(&bench_waiting) % threads) {
-		if (signal_pending(current)) {
-			atomic_dec(&bench_waiting);
-			return -EINTR;
-		}
+	int ret = 0;
+
+	atomic_inc(&bench_come);
+	while (atomic_read(&bench_come) < threads && !ret) {
+		if (signal_pending(current))
+			ret = -EINTR;
 		cond_resched();
 	}
+	if (atomic_inc_return(&bench_gone) == threads) {
+		atomic_set(&bench_come, 0);
+		atomic_set(&bench_gone, 0);
+	}
+	return ret;
+}
+
+static int bench_measure(struct bench_run *run)
+{
+	int ret = run->threads > 1 ? bench_wait_for_others(run->threads) : 0;
+
+	if (ret)
+		return ret;
+	if (run->latency)
+		return bench_latency(run);
+	if (run->ticks)
+		bench_ticks(run);
+	else
+		bench_throughput(run);
 	return 0;
+}
+
+static void bench_release_held(struct bench_run *run, unsigned int count)
+{
+	while (count--)
+		bench_uncharge(run->held[count], &bench_devices[run->device + count], run->slots);
+	kvfree(run->held);
+}
+
+static int bench_hold(struct bench_run *run)
+{
+	unsigned int i;
+	int ret = 0;
+
+	run->held = kvcalloc(run->spread, sizeof(run->held[0]), GFP_KERNEL);
+	if (!run->held)
+		return -ENOMEM;
+	for (i = 0; i < run->spread && !ret; i++)
+		ret = bench_charge(&run->held[i], &bench_devices[run->device + i], run->slots);
+	if (ret)
+		bench_release_held(run, i - 1);
+	return ret;
 }
 
 static int bench_go(struct bench_run *run)
@@ -234,13 +336,11 @@ static int bench_go(struct bench_run *run)
 		if (!run->samples)
 			goto put;
 	}
-	ret = bench_wait_for_others(run->threads);
+	ret = bench_hold(run);
 	if (ret)
 		goto put;
-	if (run->latency)
-		ret = bench_latency(run);
-	else
-		bench_throughput(run);
+	ret = bench_measure(run);
+	bench_release_held(run, run->spread);
 put:
 	vfree(run->samples);
 	kfree(run->chain);
@@ -252,14 +352,20 @@ put:
 
 static int bench_parse(struct bench_run *run, char *text)
 {
-	static const char *const keys[] = { "device", "slots", "ms", "threads", "latency",
-					    "counter" };
-	unsigned int *const values[] = { &run->device, &run->slots, &run->ms, &run->threads,
-					 &run->latency, &run->counter };
+	const struct {
+		const char *key;
+		unsigned int *value;
+	} words[] = {
+		{ "device", &run->device }, { "spread", &run->spread },
+		{ "slots", &run->slots }, { "ms", &run->ms },
+		{ "threads", &run->threads }, { "latency", &run->latency },
+		{ "ticks", &run->ticks }, { "counter", &run->counter },
+		{ "reference", &run->reference },
+	};
 	char *word, *value;
-	int key;
+	unsigned int i;
 
-	*run = (struct bench_run){ .slots = 1, .ms = 200, .threads = 1 };
+	*run = (struct bench_run){ .spread = 1, .slots = 1, .ms = 200, .threads = 1 };
 	while ((word = strsep(&text, "\n "))) {
 		if (!*word)
 			continue;
@@ -267,12 +373,15 @@ static int bench_parse(struct bench_run *run, char *text)
 		if (!value)
 			return -EINVAL;
 		*value++ = '\0';
-		key = match_string(keys, ARRAY_SIZE(keys), word);
-		if (key < 0 || kstrtouint(value, 10, values[key]))
+		for (i = 0; i < ARRAY_SIZE(words) && strcmp(words[i].key, word); i++)
+			;
+		if (i == ARRAY_SIZE(words) || kstrtouint(value, 10, words[i].value))
 			return -EINVAL;
 	}
-	return run->device < devices && run->slots && run->slots <= BENCH_SLOTS &&
-	       run->ms && run->threads && run->counter <= BENCH_LEVELS ? 0 : -EINVAL;
+	if (run->device >= devices || !run->spread || run->spread > devices - run->device)
+		return -EINVAL;
+	return run->slots && run->slots <= BENCH_SLOTS && run->ms && run->threads &&
+	       run->counter <= BENCH_LEVELS ? 0 : -EINVAL;
 }
 
 static ssize_t bench_write(struct file *file, const char __user *from, size_t size, loff_t *pos)
@@ -323,8 +432,8 @@ static void bench_unregister(unsigned int count)
 {
 	while (count--)
 		rdmacg_unregister_device(&bench_devices[count]);
-	kvfree(bench_names);
-	kvfree(bench_devices);
+	vfree(bench_names);
+	vfree(bench_devices);
 }
 
 static int __init bench_init(void)
@@ -332,8 +441,9 @@ static int __init bench_init(void)
 	unsigned int i;
 	int ret = 0;
 
-	bench_devices = kvcalloc(devices, sizeof(*bench_devices), GFP_KERNEL);
-	bench_names = kvcalloc(devices, sizeof(*bench_names), GFP_KERNEL);
+	/* Not of the slab, whose growth is the controller's. */
+	bench_devices = vcalloc(devices, sizeof(*bench_devices));
+	bench_names = vcalloc(devices, sizeof(*bench_names));
 	if (!bench_devices || !bench_names) {
 		bench_unregister(0);
 		return -ENOMEM;

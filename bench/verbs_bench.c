@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * verbs_bench DEVICE MS: how long it takes to create and destroy one object of
- * each type through libibverbs. Prints "verbs/TYPE ps=..." each, the median of short
- * runs within MS milliseconds. Kernels differ in what they charge; all the rest is
- * system calls, core and driver.
+ * each type through libibverbs, and to open and close the device. Prints
+ * "verbs/TYPE ps=..." each, the median of short runs within MS milliseconds.
+ * Kernels differ in what they charge; all the rest is system calls, core and driver.
  */
 #include <infiniband/verbs.h>
 #include <stdio.h>
@@ -14,15 +14,24 @@
 #define BATCH 20
 #define MOST 100000
 
+static struct ibv_device *device;
 static struct ibv_context *context;
 static struct ibv_pd *pd;
 static struct ibv_cq *cq;
-static char page[4096];
+static char memory[1 << 20];
 
 static void die(const char *what)
 {
 	perror(what);
 	exit(1);
+}
+
+static void pair_context(void)
+{
+	struct ibv_context *one = ibv_open_device(device);
+
+	if (!one || ibv_close_device(one))
+		die("context");
 }
 
 static void pair_pd(void)
@@ -58,12 +67,22 @@ static void pair_qp(void)
 		die("qp");
 }
 
-static void pair_mr(void)
+static void pair_mr(size_t length)
 {
-	struct ibv_mr *one = ibv_reg_mr(pd, page, sizeof(page), IBV_ACCESS_LOCAL_WRITE);
+	struct ibv_mr *one = ibv_reg_mr(pd, memory, length, IBV_ACCESS_LOCAL_WRITE);
 
 	if (!one || ibv_dereg_mr(one))
 		die("mr");
+}
+
+static void pair_mr_4k(void)
+{
+	pair_mr(4096);
+}
+
+static void pair_mr_1m(void)
+{
+	pair_mr(sizeof(memory));
 }
 
 static void pair_ah(void)
@@ -82,10 +101,12 @@ static const struct type {
 	const char *name;
 	void (*pair)(void);
 } types[] = {
+	{ "context", pair_context },
 	{ "pd", pair_pd },
 	{ "cq", pair_cq },
 	{ "qp", pair_qp },
-	{ "mr", pair_mr },
+	{ "mr-4k", pair_mr_4k },
+	{ "mr-1m", pair_mr_1m },
 	{ "ah", pair_ah },
 	{ }
 };
@@ -135,11 +156,14 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; list && list[i]; i++)
 		if (!strcmp(ibv_get_device_name(list[i]), argv[1]))
-			context = ibv_open_device(list[i]);
+			device = list[i];
+	context = device ? ibv_open_device(device) : NULL;
 	pd = context ? ibv_alloc_pd(context) : NULL;
 	cq = pd ? ibv_create_cq(context, 1, NULL, NULL, 0) : NULL;
 	if (!cq)
 		die(argv[1]);
+	/* Pages that are there, so that none is made while it is registered. */
+	memset(memory, 1, sizeof(memory));
 	for (type = types; type->name; type++)
 		measure(type->name, type->pair, atoll(argv[2]) * 1000000);
 	return 0;
