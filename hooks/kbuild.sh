@@ -64,9 +64,9 @@ tests=tools/testing/selftests/cgroup
 edit $tests/Makefile '^TEST_GEN_PROGS \+= test_pids$' '
 	/^TEST_GEN_PROGS \+= test_pids$/a \
 TEST_GEN_PROGS += test_rdma\
-LOCAL_HDRS += rdma_util.h rdma_verbs_util.h\
+LOCAL_HDRS += rdma_fault_util.h rdma_util.h rdma_verbs_util.h\
 ifneq ($(shell printf "\\043include <rdma/rdma_cma.h>" | $(CC) -E - >/dev/null 2>\&1 \&\& echo y),)\
-RDMA_VERBS_TESTS := test_rdma_cm test_rdma_mem test_rdma_objects test_rdma_verbs\
+RDMA_VERBS_TESTS := test_rdma_cm test_rdma_fault test_rdma_mem test_rdma_objects test_rdma_verbs\
 TEST_GEN_PROGS += $(RDMA_VERBS_TESTS)\
 endif'
 edit $tests/Makefile '^\$\(OUTPUT\)/test_pids: ' '
@@ -75,7 +75,7 @@ edit $tests/Makefile '^\$\(OUTPUT\)/test_pids: ' '
 $(addprefix \1\,$(RDMA_VERBS_TESTS))\2\
 $(addprefix \1\,$(RDMA_VERBS_TESTS)): LDLIBS += -lrdmacm -libverbs,'
 edit $tests/.gitignore '^test_pids$' \
-	's,^test_pids$,&\ntest_rdma\ntest_rdma_cm\ntest_rdma_mem\ntest_rdma_objects\ntest_rdma_verbs,'
+	's,^test_pids$,&\ntest_rdma\ntest_rdma_cm\ntest_rdma_fault\ntest_rdma_mem\ntest_rdma_objects\ntest_rdma_verbs,'
 
 # The section's body, up to the next heading, is ours; the files are described in rdma.rst.
 guide=Documentation/admin-guide/cgroup-v2.rst

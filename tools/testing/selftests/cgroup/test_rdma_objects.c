@@ -5,12 +5,11 @@
  * nothing. Needs root, one RDMA device, and for the last the kernel's failslab.
  */
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <infiniband/verbs.h>
 #include <stdint.h>
-#include <sys/mount.h>
 
 #include "../kselftest_harness.h"
+#include "rdma_fault_util.h"
 #include "rdma_verbs_util.h"
 
 struct rdmacg_env {
@@ -345,118 +344,47 @@ TEST_F(test_rdmacg_object, refused_type)
 	EXPECT_EQ(used, rdmacg_value(tree, tree->left, "rdma.verb.peak", variant->key));
 }
 
-#define FAILSLAB "/sys/kernel/debug/failslab/"
-
-static int rdmacg_write(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY);
-	int ret = fd < 0 || write(fd, text, strlen(text)) < 0 ? -errno : 0;
-
-	close(fd);
-	return ret;
-}
-
-/* Let allocations that could wait fail, too, without a word in the log. */
-static int rdmacg_failslab(const char *ignore_gfp_wait)
-{
-	if (access(FAILSLAB, F_OK))
-		mount("none", "/sys/kernel/debug", "debugfs", 0, NULL);
-	return rdmacg_write(FAILSLAB "verbose", "0") ?:
-	       rdmacg_write(FAILSLAB "ignore-gfp-wait", ignore_gfp_wait);
-}
-
-/* From now on, the @nth allocation of this thread fails; 0 ends it. */
-static int rdmacg_fail_nth(int nth)
-{
-	char text[16];
-
-	snprintf(text, sizeof(text), "%d", nth);
-	return rdmacg_write("/proc/thread-self/fail-nth", text);
-}
-
-/* Whether the allocation that was to fail has come. */
-static bool rdmacg_has_failed(void)
-{
-	char text[16] = "";
-	int fd = open("/proc/thread-self/fail-nth", O_RDONLY);
-
-	if (fd >= 0)
-		read(fd, text, sizeof(text) - 1);
-	close(fd);
-	return !atoi(text);
-}
-
-/* All that a cgroup uses, in all classes; false if it cannot be read. */
-static bool rdmacg_usage(const char *cgroup, char *text, size_t size)
-{
-	static const char *const files[] = {
-		"rdma.current", "rdma.verb.current", "rdma.hw.current"
-	};
-	size_t i, used = 0;
-
-	for (i = 0; i < 3; i++) {
-		if (cg_read(cgroup, files[i], text + used, size - used))
-			return false;
-		used = strlen(text);
-	}
-	return true;
-}
-
-/*
- * Create the object with the first allocation failing, then with the second, and
- * so on, until none of them is left to fail. Returns how many creations failed, -1 if
- * one changed the usage or allocations do not fail.
- */
-static int rdmacg_create_without_memory(struct rdmacg_env *env, const char *cgroup,
-					void *(*create)(struct rdmacg_env *env),
-					int (*destroy)(void *object))
-{
-	char before[2048], after[2048];
-	int nth, failed = 0;
-	bool injected = true;
+/* One object of the variant's type, as rdmacg_sweep() takes it. */
+struct rdmacg_maker {
+	const FIXTURE_VARIANT(test_rdmacg_object) *variant;
+	struct rdmacg_env *env;
 	void *object;
+};
 
-	if (!rdmacg_usage(cgroup, before, sizeof(before)))
-		return -1;
-	for (nth = 1; injected && nth < 1000; nth++) {
-		if (rdmacg_fail_nth(nth))
-			return -1;
-		object = create(env);
-		injected = rdmacg_has_failed();
-		rdmacg_fail_nth(0);
-		if (object)
-			destroy(object);
-		else
-			failed++;
-		if (!rdmacg_usage(cgroup, after, sizeof(after)) || strcmp(before, after)) {
-			ksft_print_msg("allocation %d failed: %s", nth, after);
-			return -1;
-		}
-	}
-	return injected ? -1 : failed;
+static int rdmacg_make(void *what)
+{
+	struct rdmacg_maker *maker = what;
+
+	maker->object = maker->variant->create(maker->env);
+	return maker->object ? 0 : errno;
+}
+
+static int rdmacg_unmake(void *what)
+{
+	struct rdmacg_maker *maker = what;
+
+	return maker->variant->destroy(maker->object);
 }
 
 /* Wherever memory is short, in core, driver or controller: nothing stays charged. */
 TEST_F(test_rdmacg_object, without_memory)
 {
+	struct rdmacg_maker maker = { .variant = variant, .env = &self->env };
 	struct rdmacg_tree *tree = &self->tree;
-	void *object;
 	int i;
 
 	if (rdmacg_failslab("N"))
 		SKIP(return, "the kernel has no CONFIG_FAILSLAB with debugfs");
 	/* Once without a fault, or page faults of ours take those that are to come. */
-	object = variant->create(&self->env);
-	ASSERT_NE(NULL, object);
-	ASSERT_EQ(0, variant->destroy(object));
+	ASSERT_EQ(0, rdmacg_make(&maker));
+	ASSERT_EQ(0, rdmacg_unmake(&maker));
 
 	/* At first the cgroup has no pool, and at last a limit refuses. */
 	ASSERT_EQ(0, cg_enter_current(tree->right));
 	for (i = 0; i < 3; i++) {
 		if (i == 2)
 			ASSERT_EQ(0, rdmacg_limit_type(tree, tree->right, variant->key, 0));
-		EXPECT_LT(0, rdmacg_create_without_memory(&self->env, tree->right,
-							  variant->create, variant->destroy));
+		EXPECT_LT(0, rdmacg_sweep(tree->right, rdmacg_make, rdmacg_unmake, &maker));
 	}
 	rdmacg_failslab("Y");
 }

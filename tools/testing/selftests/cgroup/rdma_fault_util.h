@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the tests with failing allocations share: the kernel's failslab.
+ */
+#ifndef RDMA_FAULT_UTIL_H
+#define RDMA_FAULT_UTIL_H
+
+#include <fcntl.h>
+#include <sys/mount.h>
+
+#include "rdma_util.h"
+
+#define FAILSLAB "/sys/kernel/debug/failslab/"
+
+static inline int rdmacg_write(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+	int ret = fd < 0 || write(fd, text, strlen(text)) < 0 ? -errno : 0;
+
+	close(fd);
+	return ret;
+}
+
+/* Let allocations that could wait fail, too, without a word in the log. */
+static inline int rdmacg_failslab(const char *ignore_gfp_wait)
+{
+	if (access(FAILSLAB, F_OK))
+		mount("none", "/sys/kernel/debug", "debugfs", 0, NULL);
+	return rdmacg_write(FAILSLAB "verbose", "0") ?:
+	       rdmacg_write(FAILSLAB "ignore-gfp-wait", ignore_gfp_wait);
+}
+
+/* From now on, the @nth allocation of this thread fails; 0 ends it. */
+static inline int rdmacg_fail_nth(int nth)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", nth);
+	return rdmacg_write("/proc/thread-self/fail-nth", text);
+}
+
+/* Whether the allocation that was to fail has come. */
+static inline bool rdmacg_has_failed(void)
+{
+	char text[16] = "";
+	int fd = open("/proc/thread-self/fail-nth", O_RDONLY);
+
+	if (fd >= 0)
+		read(fd, text, sizeof(text) - 1);
+	close(fd);
+	return !atoi(text);
+}
+
+/* All that a cgroup uses, and its limits, in all classes; false if it cannot be read. */
+static inline bool rdmacg_state(const char *cgroup, char *text, size_t size)
+{
+	static const char *const files[] = {
+		"rdma.current", "rdma.verb.current", "rdma.hw.current",
+		"rdma.max", "rdma.verb.max", "rdma.hw.max",
+	};
+	size_t i, used = 0;
+
+	for (i = 0; i < ARRAY_SIZE(files); i++) {
+		if (cg_read(cgroup, files[i], text + used, size - used))
+			return false;
+		used = strlen(text);
+	}
+	return true;
+}
+
+/*
+ * Do @act with the first allocation failing, then with the second, and so on, until
+ * none of them is left to fail; @undo it where it succeeded. Both return 0 or an
+ * errno. Returns how many attempts failed, -1 if one changed the state of @cgroup, if
+ * @undo fails or if allocations do not.
+ */
+static inline int rdmacg_sweep(const char *cgroup, int (*act)(void *what),
+			       int (*undo)(void *what), void *what)
+{
+	char before[4096], after[4096];
+	bool injected = true;
+	int nth, ret, failed = 0;
+
+	if (!rdmacg_state(cgroup, before, sizeof(before)))
+		return -1;
+	for (nth = 1; injected && nth < 4000; nth++) {
+		if (rdmacg_fail_nth(nth))
+			return -1;
+		ret = act(what);
+		injected = rdmacg_has_failed();
+		rdmacg_fail_nth(0);
+		if (ret)
+			failed++;
+		else
+			ret = undo(what);
+		if (!rdmacg_state(cgroup, after, sizeof(after)) || strcmp(before, after)) {
+			ksft_print_msg("allocation %d failed: %d, %s", nth, ret, after);
+			return -1;
+		}
+	}
+	return injected ? -1 : failed;
+}
+
+#endif /* RDMA_FAULT_UTIL_H */

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Everything but the making of uverbs objects (test_rdma_objects) in which the RDMA
+ * cgroup controller or its hooks take part, with memory failing: at each allocation in
+ * turn, and at random. Nothing stays charged, and no limit changes. Needs root, a
+ * soft-RoCE device with an IPv4 address, and the kernel's failslab.
+ */
+#define _GNU_SOURCE
+#include <linux/netlink.h>
+#include <rdma/rdma_cma.h>
+#include <rdma/rdma_netlink.h>
+#include <sys/socket.h>
+
+#include "../kselftest_harness.h"
+#include "rdma_fault_util.h"
+#include "rdma_verbs_util.h"
+
+struct rdmacg_env {
+	struct rdmacg_tree tree;
+	char child[256];
+	struct ibv_context *context;
+	struct ibv_qp *qp;
+	struct rdma_cm_id *id;
+	struct ibv_context *opened;
+};
+
+FIXTURE(test_rdmacg_fault) {
+	struct rdmacg_env env;
+};
+
+/* What is done, and undone; 0 or an errno. */
+FIXTURE_VARIANT(test_rdmacg_fault) {
+	int (*act)(void *what);
+	int (*undo)(void *what);
+};
+
+static int make_cgroup(void *what)
+{
+	struct rdmacg_env *env = what;
+
+	return mkdir(env->child, 0755) ? errno : 0;
+}
+
+static int remove_cgroup(void *what)
+{
+	struct rdmacg_env *env = what;
+
+	return rmdir(env->child) ? errno : 0;
+}
+
+FIXTURE_VARIANT_ADD(test_rdmacg_fault, cgroup) {
+	.act = make_cgroup, .undo = remove_cgroup,
+};
+
+/* The first limit in a cgroup without pools. */
+static int set_limit(void *what)
+{
+	struct rdmacg_env *env = what;
+
+	return -rdmacg_limit(&env->tree, env->tree.right, "hca_object=5");
+}
+
+static int remove_limit(void *what)
+{
+	struct rdmacg_env *env = what;
+
+	return -rdmacg_limit(&env->tree, env->tree.right, "max");
+}
+
+FIXTURE_VARIANT_ADD(test_rdmacg_fault, limit) {
+	.act = set_limit, .undo = remove_limit,
+};
+
+static int open_context(void *what)
+{
+	struct rdmacg_env *env = what;
+
+	env->opened = rdmacg_open(&env->tree);
+	return env->opened ? 0 : errno;
+}
+
+static int close_context(void *what)
+{
+	struct rdmacg_env *env = what;
+
+	return ibv_close_device(env->opened);
+}
+
+FIXTURE_VARIANT_ADD(test_rdmacg_fault, context) {
+	.act = open_context, .undo = close_context,
+};
+
+static union ibv_gid rdmacg_group = { .raw = { 0xff, 0x0e, [15] = 1 } };
+
+static int attach(void *what)
+{
+	struct rdmacg_env *env = what;
+
+	return ibv_attach_mcast(env->qp, &rdmacg_group, 0);
+}
+
+static int detach(void *what)
+{
+	struct rdmacg_env *env = what;
+
+	return ibv_detach_mcast(env->qp, &rdmacg_group, 0);
+}
+
+FIXTURE_VARIANT_ADD(test_rdmacg_fault, multicast) {
+	.act = attach, .undo = detach,
+};
+
+static int bind_id(void *what)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET };
+	struct rdmacg_env *env = what;
+	union ibv_gid gid;
+
+	if (rdma_create_id(NULL, &env->id, NULL, RDMA_PS_TCP))
+		return errno;
+	/* The second GID of a soft-RoCE device holds its IPv4 address. */
+	if (!ibv_query_gid(env->context, 1, 1, &gid))
+		memcpy(&address.sin_addr, gid.raw + 12, sizeof(address.sin_addr));
+	if (address.sin_addr.s_addr && !rdma_bind_addr(env->id, (struct sockaddr *)&address))
+		return 0;
+	rdma_destroy_id(env->id);
+	return errno ?: EADDRNOTAVAIL;
+}
+
+static int destroy_id(void *what)
+{
+	struct rdmacg_env *env = what;
+
+	return rdma_destroy_id(env->id) ? errno : 0;
+}
+
+FIXTURE_VARIANT_ADD(test_rdmacg_fault, cm_id) {
+	.act = bind_id, .undo = destroy_id,
+};
+
+struct rdmacg_message {
+	struct nlmsghdr header;
+	char attributes[256];
+};
+
+static void rdmacg_add_string(struct rdmacg_message *message, int type, const char *text)
+{
+	struct nlattr *attr = (void *)message + NLMSG_ALIGN(message->header.nlmsg_len);
+
+	attr->nla_type = type;
+	attr->nla_len = NLA_HDRLEN + strlen(text) + 1;
+	strcpy((char *)attr + NLA_HDRLEN, text);
+	message->header.nlmsg_len = NLMSG_ALIGN(message->header.nlmsg_len) + attr->nla_len;
+}
+
+/*
+ * "rdma link add rxe_gone type rxe netdev rdmacg1", as a call: in a program of its own,
+ * most of the failing allocations would be those of its start.
+ */
+static int add_device(void *what)
+{
+	struct rdmacg_message message = {
+		.header = {
+			.nlmsg_len = NLMSG_HDRLEN,
+			.nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_NEWLINK),
+			.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK,
+		},
+	};
+	struct {
+		struct nlmsghdr header;
+		struct nlmsgerr error;
+	} answer = { .error.error = -EIO };
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_RDMA);
+
+	rdmacg_add_string(&message, RDMA_NLDEV_ATTR_DEV_NAME, "rxe_gone");
+	rdmacg_add_string(&message, RDMA_NLDEV_ATTR_LINK_TYPE, "rxe");
+	rdmacg_add_string(&message, RDMA_NLDEV_ATTR_NDEV_NAME, "rdmacg1");
+	if (fd < 0 || send(fd, &message, message.header.nlmsg_len, 0) < 0 ||
+	    recv(fd, &answer, sizeof(answer), MSG_DONTWAIT) < 0)
+		answer.error.error = -errno;
+	close(fd);
+	return -answer.error.error;
+}
+
+static int remove_device(void *what)
+{
+	return system("rdma link del rxe_gone");
+}
+
+FIXTURE_VARIANT_ADD(test_rdmacg_fault, device) {
+	.act = add_device, .undo = remove_device,
+};
+
+FIXTURE_SETUP(test_rdmacg_fault)
+{
+	struct rdmacg_env *env = &self->env;
+	struct ibv_qp_init_attr init = {
+		.qp_type = IBV_QPT_UD,
+		.cap = {
+			.max_send_wr = 1, .max_recv_wr = 1,
+			.max_send_sge = 1, .max_recv_sge = 1,
+		},
+	};
+	const char *missing = rdmacg_tree_create(&env->tree);
+
+	if (missing)
+		SKIP(return, "%s", missing);
+	if (rdmacg_failslab("N"))
+		SKIP(return, "the kernel has no CONFIG_FAILSLAB with debugfs");
+	snprintf(env->child, sizeof(env->child), "%s/child", env->tree.top);
+	system("rdma link del rxe_gone 2>/dev/null; ip link del rdmacg1 2>/dev/null");
+	ASSERT_EQ(0, system("ip link add rdmacg1 type dummy && ip link set rdmacg1 up"));
+
+	/* What the attempts need besides, left pays for. */
+	ASSERT_EQ(0, cg_enter_current(env->tree.left));
+	ASSERT_NE(NULL, env->context = rdmacg_open(&env->tree));
+	init.send_cq = ibv_create_cq(env->context, 1, NULL, NULL, 0);
+	init.recv_cq = init.send_cq;
+	ASSERT_NE(NULL, init.send_cq);
+	ASSERT_NE(NULL, env->qp = ibv_create_qp(ibv_alloc_pd(env->context), &init));
+	ASSERT_EQ(0, cg_enter_current(env->tree.right));
+	/* Once without a fault, or page faults of ours take those that are to come. */
+	ASSERT_EQ(0, variant->act(env)) TH_LOG("%m");
+	ASSERT_EQ(0, variant->undo(env));
+}
+
+FIXTURE_TEARDOWN(test_rdmacg_fault)
+{
+	struct rdmacg_env *env = &self->env;
+
+	rdmacg_failslab("Y");
+	ibv_destroy_qp(env->qp);
+	EXPECT_EQ(0, rdmacg_objects(&env->tree, env->tree.right));
+	EXPECT_EQ(0, rdmacg_handles(&env->tree, env->tree.right));
+	EXPECT_EQ(0, system("ip link del rdmacg1"));
+	rdmacg_tree_destroy(&env->tree);
+}
+
+/* Each allocation in turn. */
+TEST_F_TIMEOUT(test_rdmacg_fault, each_allocation, 300)
+{
+	EXPECT_LT(0, rdmacg_sweep(self->env.tree.right, variant->act, variant->undo, &self->env));
+	EXPECT_LT(0, rdmacg_sweep(self->env.tree.top, variant->act, variant->undo, &self->env));
+}
+
+#define ATTEMPTS 200
+
+/* One allocation in fifty, so that some attempts fail and some do not. */
+TEST_F_TIMEOUT(test_rdmacg_fault, random_allocations, 300)
+{
+	char before[4096], after[4096];
+	int i, failed = 0;
+
+	ASSERT_TRUE(rdmacg_state(self->env.tree.top, before, sizeof(before)));
+	ASSERT_EQ(0, rdmacg_write(FAILSLAB "task-filter", "Y"));
+	ASSERT_EQ(0, rdmacg_write(FAILSLAB "times", "-1"));
+	ASSERT_EQ(0, rdmacg_write(FAILSLAB "probability", "2"));
+	for (i = 0; i < ATTEMPTS; i++) {
+		ASSERT_EQ(0, rdmacg_write("/proc/thread-self/make-it-fail", "1"));
+		if (variant->act(&self->env)) {
+			rdmacg_write("/proc/thread-self/make-it-fail", "0");
+			failed++;
+			continue;
+		}
+		rdmacg_write("/proc/thread-self/make-it-fail", "0");
+		ASSERT_EQ(0, variant->undo(&self->env));
+	}
+	rdmacg_write(FAILSLAB "probability", "0");
+	ASSERT_TRUE(rdmacg_state(self->env.tree.top, after, sizeof(after)));
+	EXPECT_STREQ(before, after);
+	EXPECT_LT(0, failed);
+	EXPECT_GT(ATTEMPTS, failed);
+}
+
+TEST_HARNESS_MAIN
