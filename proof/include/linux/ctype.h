@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* As the kernel has it: of a char below zero, too. */
+static inline int isdigit(int c)
+{
+	return c >= '0' && c <= '9';
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PROOF_LINUX_SEQ_FILE_H
+#define PROOF_LINUX_SEQ_FILE_H
+
+#include <linux/types.h>
+
+/* The text so far; whoever prints provides the room. */
+struct seq_file {
+	char	*buf;
+	size_t	size;
+	size_t	count;
+};
+
+void seq_putc(struct seq_file *sf, char c);
+void seq_puts(struct seq_file *sf, const char *string);
+void seq_put_decimal_ull(struct seq_file *sf, const char *before, unsigned long long number);
+
+#endif
