@@ -1,0 +1,847 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The controller's contract, as plainly as it can be said: arrays, loops, no locks.
+ * An account is what a cgroup with the controller has: a limit, a usage and so on
+ * of each resource of each device. It lives on without its directory while something
+ * is charged to it.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay.h"
+
+#define ACCOUNTS 512
+/* The root has no account: it has no limits and is not charged. */
+#define ROOT NONE
+
+struct counter {
+	__u64 max, usage, peak;
+	__u64 events[2], local[2];	/* by enum event */
+};
+
+enum event { EVENT_MAX, EVENT_ALLOC_FAIL };
+
+struct account {
+	int parent;
+	struct counter counters[DEVICES][RESOURCES];
+};
+
+struct charge {
+	enum resource resource;
+	__u64 amount;
+};
+
+struct set {
+	struct charge charges[3];
+	int count;
+};
+
+static struct account accounts[ACCOUNTS];
+
+static struct {
+	bool exists, delegates;
+	int account;
+} cgroups[DIRS];
+
+static struct {
+	bool alive;
+	int dir;
+} procs[PROCS];
+
+static struct {
+	bool alive;
+	int device, owner;
+	bool held_by[PROCS];
+} contexts[CONTEXTS];
+
+static struct {
+	bool alive;
+	enum resource type;
+	int ctx, pd, cq, owner;
+	__u64 length;
+	bool held_by[PROCS];	/* of one with an fd; others go by their context */
+	bool attached[GROUPS];
+	int attach_owner[GROUPS];
+} objects[OBJECTS];
+
+/* Who pays for a multicast group that has members. */
+static int group_owner[DEVICES][GROUPS];
+
+static enum class class_of(enum resource resource)
+{
+	return resource <= HCA_OBJECT ? HCA : resource <= CM_ID ? VERB : HW;
+}
+
+/* ---- accounts ---- */
+
+static bool account_is_used(int account)
+{
+	int i, group;
+
+	for (i = 0; i < DIRS; i++)
+		if (cgroups[i].exists && cgroups[i].account == account)
+			return true;
+	for (i = 0; i < CONTEXTS; i++)
+		if (contexts[i].alive && contexts[i].owner == account)
+			return true;
+	for (i = 0; i < OBJECTS; i++) {
+		if (objects[i].alive && objects[i].owner == account)
+			return true;
+		for (group = 0; group < GROUPS; group++)
+			if (objects[i].alive && objects[i].attached[group] &&
+			    (objects[i].attach_owner[group] == account ||
+			     group_owner[contexts[objects[i].ctx].device][group] == account))
+				return true;
+	}
+	return false;
+}
+
+static bool account_is_needed(int account)
+{
+	int child, i;
+
+	for (child = 0; child < ACCOUNTS; child++)
+		if (account_is_used(child))
+			for (i = child; i != ROOT; i = accounts[i].parent)
+				if (i == account)
+					return true;
+	return false;
+}
+
+static int new_account(int parent)
+{
+	static int last;
+	int device, resource, tries;
+
+	for (tries = 0; account_is_needed(last); tries++) {
+		if (tries == ACCOUNTS) {
+			fprintf(stderr, "model: more than %d accounts\n", ACCOUNTS);
+			exit(2);
+		}
+		last = (last + 1) % ACCOUNTS;
+	}
+	memset(&accounts[last], 0, sizeof(accounts[last]));
+	accounts[last].parent = parent;
+	for (device = 0; device < DEVICES; device++)
+		for (resource = 0; resource < RESOURCES; resource++)
+			accounts[last].counters[device][resource].max = NO_LIMIT;
+	return last;
+}
+
+/* The account of the cgroup, or of the closest ancestor that has one. */
+static int payer(int dir)
+{
+	while (dir != 0 && cgroups[dir].account == NONE)
+		dir = dirs[dir].parent;
+	return dir ? cgroups[dir].account : ROOT;
+}
+
+/* ---- charges ---- */
+
+static bool has_room(const struct counter *counter, __u64 amount)
+{
+	if (counter->max == NO_LIMIT)
+		return true;
+	return counter->usage <= counter->max && amount <= counter->max - counter->usage;
+}
+
+/* An attempt of @account was refused for the limit of @full. */
+static void count_refusal(int account, int full, int device, enum resource resource)
+{
+	int i;
+
+	accounts[account].counters[device][resource].local[EVENT_ALLOC_FAIL]++;
+	for (i = account; i != ROOT; i = accounts[i].parent)
+		accounts[i].counters[device][resource].events[EVENT_ALLOC_FAIL]++;
+	accounts[full].counters[device][resource].local[EVENT_MAX]++;
+	for (i = full; i != ROOT; i = accounts[i].parent)
+		accounts[i].counters[device][resource].events[EVENT_MAX]++;
+}
+
+static __u64 counted(__u64 amount)
+{
+	return amount == ENDLESS ? 0 : amount;
+}
+
+/* All charges in all ancestors, or none. */
+static int try_charge(int account, int device, struct set set)
+{
+	struct counter *counter;
+	struct charge *charge;
+	int i;
+
+	for (charge = set.charges; charge < set.charges + set.count; charge++)
+		for (i = account; i != ROOT; i = accounts[i].parent) {
+			counter = &accounts[i].counters[device][charge->resource];
+			if (has_room(counter, charge->amount))
+				continue;
+			count_refusal(account, i, device, charge->resource);
+			return -EAGAIN;
+		}
+	for (charge = set.charges; charge < set.charges + set.count; charge++)
+		for (i = account; i != ROOT; i = accounts[i].parent) {
+			counter = &accounts[i].counters[device][charge->resource];
+			counter->usage += counted(charge->amount);
+			if (counter->usage > counter->peak)
+				counter->peak = counter->usage;
+		}
+	return 0;
+}
+
+static void uncharge(int account, int device, struct set set)
+{
+	struct charge *charge;
+	int i;
+
+	for (charge = set.charges; charge < set.charges + set.count; charge++)
+		for (i = account; i != ROOT; i = accounts[i].parent)
+			accounts[i].counters[device][charge->resource].usage -=
+				counted(charge->amount);
+}
+
+static struct set one(enum resource what, __u64 amount)
+{
+	return (struct set) { { { what, amount } }, 1 };
+}
+
+static struct set object_set(enum resource type, __u64 length)
+{
+	struct set set = { .count = 0 };
+
+	if (!is_fd_type(type))
+		set.charges[set.count++] = (struct charge) { HCA_OBJECT, 1 };
+	set.charges[set.count++] = (struct charge) { type, 1 };
+	if (type == MR)
+		set.charges[set.count++] = (struct charge) { MR_MEM, length };
+	return set;
+}
+
+static __u64 binding_limit(int account, int device, enum resource resource)
+{
+	__u64 limit = NO_LIMIT;
+
+	for (; account != ROOT; account = accounts[account].parent)
+		if (accounts[account].counters[device][resource].max < limit)
+			limit = accounts[account].counters[device][resource].max;
+	return limit;
+}
+
+/* ---- cgroups ---- */
+
+static bool has_child(int dir)
+{
+	int i;
+
+	for (i = 1; i < DIRS; i++)
+		if (dirs[i].parent == dir && cgroups[i].exists)
+			return true;
+	return false;
+}
+
+static bool has_process(int dir)
+{
+	int i;
+
+	for (i = 0; i < PROCS; i++)
+		if (procs[i].alive && procs[i].dir == dir)
+			return true;
+	return false;
+}
+
+static int do_mkdir(int dir)
+{
+	int parent = dirs[dir].parent;
+
+	if (!cgroups[parent].exists)
+		return -ENOENT;
+	if (cgroups[dir].exists)
+		return -EEXIST;
+	cgroups[dir].account = cgroups[parent].delegates ? new_account(payer(parent)) : NONE;
+	cgroups[dir].exists = true;
+	cgroups[dir].delegates = false;
+	return 0;
+}
+
+static int do_rmdir(int dir)
+{
+	if (!cgroups[dir].exists)
+		return -ENOENT;
+	if (has_child(dir) || has_process(dir))
+		return -EBUSY;
+	cgroups[dir].exists = false;
+	return 0;
+}
+
+static int delegate_on(int dir)
+{
+	int i;
+
+	if (cgroups[dir].delegates)
+		return 0;
+	if (cgroups[dir].account == NONE)
+		return -ENOENT;
+	if (has_process(dir))
+		return -EBUSY;
+	cgroups[dir].delegates = true;
+	for (i = 1; i < DIRS; i++)
+		if (dirs[i].parent == dir && cgroups[i].exists)
+			cgroups[i].account = new_account(payer(dir));
+	return 0;
+}
+
+static int delegate_off(int dir)
+{
+	int i;
+
+	if (!cgroups[dir].delegates)
+		return 0;
+	for (i = 1; i < DIRS; i++)
+		if (dirs[i].parent == dir && cgroups[i].exists && cgroups[i].delegates)
+			return -EBUSY;
+	cgroups[dir].delegates = false;
+	for (i = 1; i < DIRS; i++)
+		if (dirs[i].parent == dir)
+			cgroups[i].account = NONE;
+	return 0;
+}
+
+static int do_delegate(int dir, bool on)
+{
+	if (!cgroups[dir].exists)
+		return -ENOENT;
+	return on ? delegate_on(dir) : delegate_off(dir);
+}
+
+/* ---- files ---- */
+
+static char *print_number(char *at, const char *resource, const char *suffix, __u64 value)
+{
+	return at + sprintf(at, " %s%s=%llu", resource, suffix, value);
+}
+
+static char *print_resource(char *at, enum kind kind, enum resource resource,
+			    const struct counter *counter)
+{
+	const char *name = resource_names[resource];
+	const __u64 *events = kind == EVENTS ? counter->events : counter->local;
+
+	switch (kind) {
+	case MAX:
+		if (counter->max == NO_LIMIT)
+			return at + sprintf(at, " %s=max", name);
+		return print_number(at, name, "", counter->max);
+	case CURRENT:
+		return print_number(at, name, "", counter->usage);
+	case PEAK:
+		return print_number(at, name, "", counter->peak);
+	default:
+		at = print_number(at, name, ".max", events[EVENT_MAX]);
+		return print_number(at, name, ".alloc_fail", events[EVENT_ALLOC_FAIL]);
+	}
+}
+
+static char *print_class(char *at, enum class class, enum kind kind, const struct counter *counters)
+{
+	int resource;
+
+	for (resource = 0; resource < RESOURCES; resource++)
+		if (class_of(resource) == class)
+			at = print_resource(at, kind, resource, &counters[resource]);
+	return at;
+}
+
+static int do_read(int dir, int file, char *answer)
+{
+	const struct account *account;
+	int device;
+
+	if (!cgroups[dir].exists || cgroups[dir].account == NONE)
+		return -ENOENT;
+	account = &accounts[cgroups[dir].account];
+	for (device = 0; device < DEVICES; device++) {
+		answer += sprintf(answer, "rxe%d", device);
+		answer = print_class(answer, file / KINDS, file % KINDS, account->counters[device]);
+		answer += sprintf(answer, "\n");
+	}
+	return 0;
+}
+
+/* The limits of one account, as they will be if the whole write is good. */
+typedef __u64 limits[DEVICES][RESOURCES];
+
+/* Digits only, from 0 to @most. */
+static bool parse_number(const char *word, __u64 most, __u64 *number)
+{
+	if (!*word)
+		return false;
+	for (*number = 0; *word; word++) {
+		if (*word < '0' || *word > '9')
+			return false;
+		if (*number > (most - (*word - '0')) / 10)
+			return false;
+		*number = *number * 10 + (*word - '0');
+	}
+	return true;
+}
+
+/* "KEY=VALUE" or "max"; @key is NULL for the latter. */
+static bool parse_limit(char *word, char **key, __u64 *limit)
+{
+	char *equals = strchr(word, '=');
+
+	*key = NULL;
+	*limit = NO_LIMIT;
+	if (!equals)
+		return !strcmp(word, "max");
+	*key = word;
+	*equals = '\0';
+	return equals != word &&
+	       (!strcmp(equals + 1, "max") || parse_number(equals + 1, NO_LIMIT - 1, limit));
+}
+
+/* The device of this name and, if @index is not NULL, index. */
+static int find_device(const char *name, const __u64 *index)
+{
+	char known[8];
+	int device;
+
+	for (device = 0; device < DEVICES; device++) {
+		sprintf(known, "rxe%d", device);
+		if (!strcmp(name, known) && (!index || *index == (__u64)device))
+			return device;
+	}
+	return NONE;
+}
+
+static bool set_limit(__u64 *of_device, enum class class, const char *key, __u64 limit)
+{
+	bool found = false;
+	int resource;
+
+	for (resource = 0; resource < RESOURCES; resource++)
+		if (class_of(resource) == class &&
+		    (!key || !strcmp(key, resource_names[resource]))) {
+			of_device[resource] = limit;
+			found = true;
+		}
+	return found;
+}
+
+/* What is malformed is found before an unknown device, and that before an unknown key. */
+static int write_line(char *line, enum class class, limits all)
+{
+	char *words[TEXT_SIZE], *keys[TEXT_SIZE], *word, *rest;
+	__u64 values[TEXT_SIZE], index;
+	int count = 0, first = 1, device, i;
+
+	for (word = strtok_r(line, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest))
+		words[count++] = word;
+	if (!count)
+		return 0;
+	if (count > 1 && !strncmp(words[1], "index=", 6)) {
+		first = 2;
+		if (!parse_number(words[1] + 6, UINT32_MAX, &index))
+			return -EINVAL;
+	}
+	if (count == first)
+		return -EINVAL;
+	for (i = first; i < count; i++)
+		if (!parse_limit(words[i], &keys[i], &values[i]))
+			return -EINVAL;
+	device = find_device(words[0], first == 2 ? &index : NULL);
+	if (device == NONE)
+		return -ENODEV;
+	for (i = first; i < count; i++)
+		if (!set_limit(all[device], class, keys[i], values[i]))
+			return -EINVAL;
+	return 0;
+}
+
+static void copy_limits(struct account *account, limits all, bool to_account)
+{
+	int device, resource;
+	__u64 *max;
+
+	for (device = 0; device < DEVICES; device++)
+		for (resource = 0; resource < RESOURCES; resource++) {
+			max = &account->counters[device][resource].max;
+			if (to_account)
+				*max = all[device][resource];
+			else
+				all[device][resource] = *max;
+		}
+}
+
+static int do_write(int dir, int file, const char *text, size_t len)
+{
+	char copy[TEXT_SIZE + 1] = "";
+	struct account *account;
+	char *line, *end;
+	limits all;
+	int error;
+
+	if (!cgroups[dir].exists || cgroups[dir].account == NONE)
+		return -ENOENT;
+	/* Nothing is what no controller gets to see. */
+	if (!len)
+		return 0;
+	if (memchr(text, '\0', len) || strspn(text, " \t\n") == len)
+		return -EINVAL;
+	memcpy(copy, text, len);
+	account = &accounts[cgroups[dir].account];
+	copy_limits(account, all, false);
+	for (line = copy; line; line = end ? end + 1 : NULL) {
+		end = strchr(line, '\n');
+		if (end)
+			*end = '\0';
+		error = write_line(line, file / KINDS, all);
+		if (error)
+			return error;
+	}
+	copy_limits(account, all, true);
+	return 0;
+}
+
+/* ---- objects ---- */
+
+static int mcast_members(int device, int group)
+{
+	int i, members = 0;
+
+	for (i = 0; i < OBJECTS; i++)
+		members += objects[i].alive && objects[i].attached[group] &&
+			   contexts[objects[i].ctx].device == device;
+	return members;
+}
+
+static int do_attach(int proc, int object, int group)
+{
+	int device = contexts[objects[object].ctx].device;
+	int owner = payer(procs[proc].dir);
+
+	if (objects[object].attached[group])
+		return 0;
+	if (try_charge(owner, device, one(MCAST_ATTACH, 1)))
+		return -EAGAIN;
+	if (!mcast_members(device, group)) {
+		if (try_charge(owner, device, one(MCAST_GRP, 1))) {
+			uncharge(owner, device, one(MCAST_ATTACH, 1));
+			return -EAGAIN;
+		}
+		group_owner[device][group] = owner;
+	}
+	objects[object].attached[group] = true;
+	objects[object].attach_owner[group] = owner;
+	return 0;
+}
+
+static int do_detach(int object, int group)
+{
+	int device = contexts[objects[object].ctx].device;
+
+	if (!objects[object].attached[group])
+		return -EINVAL;
+	objects[object].attached[group] = false;
+	uncharge(objects[object].attach_owner[group], device, one(MCAST_ATTACH, 1));
+	if (!mcast_members(device, group))
+		uncharge(group_owner[device][group], device, one(MCAST_GRP, 1));
+	return 0;
+}
+
+static bool is_busy(int object)
+{
+	int i;
+
+	for (i = 0; i < GROUPS; i++)
+		if (objects[object].attached[i])
+			return true;
+	for (i = 0; i < OBJECTS; i++)
+		if (objects[i].alive && (objects[i].pd == object || objects[i].cq == object))
+			return true;
+	return false;
+}
+
+static void object_gone(int object)
+{
+	int group;
+
+	for (group = 0; group < GROUPS; group++)
+		do_detach(object, group);
+	uncharge(objects[object].owner, contexts[objects[object].ctx].device,
+		 object_set(objects[object].type, objects[object].length));
+	objects[object].alive = false;
+}
+
+static bool is_held(const bool held_by[PROCS])
+{
+	int i;
+
+	for (i = 0; i < PROCS; i++)
+		if (held_by[i])
+			return true;
+	return false;
+}
+
+/* A process lets go of a context: the last one takes all objects with it. */
+static int do_close(int proc, int ctx)
+{
+	int i;
+
+	contexts[ctx].held_by[proc] = false;
+	if (is_held(contexts[ctx].held_by))
+		return 0;
+	for (i = 0; i < OBJECTS; i++)
+		if (objects[i].alive && objects[i].ctx == ctx)
+			object_gone(i);
+	uncharge(contexts[ctx].owner, contexts[ctx].device, one(HCA_HANDLE, 1));
+	contexts[ctx].alive = false;
+	return 0;
+}
+
+static int do_open(int proc, int ctx, int device)
+{
+	int owner = payer(procs[proc].dir);
+
+	if (try_charge(owner, device, one(HCA_HANDLE, 1)))
+		return -EAGAIN;
+	memset(&contexts[ctx], 0, sizeof(contexts[ctx]));
+	contexts[ctx].alive = true;
+	contexts[ctx].device = device;
+	contexts[ctx].owner = owner;
+	contexts[ctx].held_by[proc] = true;
+	return 0;
+}
+
+/* What a driver says to a flaw, when the charge has been made. */
+static int flaw_error(const struct op *op)
+{
+	if (op->type == MR && op->length == ENDLESS)
+		return -EINVAL;
+	return op->flaw == TOO_MANY_CQES ? -EINVAL : op->flaw == NO_MEMORY_THERE ? -EFAULT : 0;
+}
+
+static int do_create(const struct op *op)
+{
+	struct set set = object_set(op->type, op->length);
+	int owner = payer(procs[op->proc].dir);
+	int device = contexts[op->ctx].device;
+	int error;
+
+	if (try_charge(owner, device, set))
+		return -EAGAIN;
+	error = flaw_error(op);
+	if (error) {
+		uncharge(owner, device, set);
+		return error;
+	}
+	memset(&objects[op->object], 0, sizeof(objects[op->object]));
+	objects[op->object].alive = true;
+	objects[op->object].type = op->type;
+	objects[op->object].ctx = op->ctx;
+	objects[op->object].pd = op->pd;
+	objects[op->object].cq = op->cq;
+	objects[op->object].owner = owner;
+	objects[op->object].length = op->length;
+	objects[op->object].held_by[op->proc] = is_fd_type(op->type);
+	return 0;
+}
+
+static int do_destroy(int proc, int object)
+{
+	if (is_busy(object))
+		return -EBUSY;
+	objects[object].held_by[proc] = false;
+	if (!is_held(objects[object].held_by))
+		object_gone(object);
+	return 0;
+}
+
+/* Soft-RoCE cannot change the memory of an MR: only a limit can come before that. */
+static int do_rereg(int object, __u64 length)
+{
+	int device = contexts[objects[object].ctx].device;
+	__u64 growth = 0;
+
+	if (length > objects[object].length)
+		growth = length - objects[object].length;
+	if (length == ENDLESS)
+		growth = ENDLESS;
+	if (growth) {
+		if (try_charge(objects[object].owner, device, one(MR_MEM, growth)))
+			return -EAGAIN;
+		uncharge(objects[object].owner, device, one(MR_MEM, growth));
+	}
+	return -EOPNOTSUPP;
+}
+
+/* The device has more of everything than is worth telling apart. */
+static int do_query(int proc, int ctx, char *answer)
+{
+	static const enum resource types[] = { PD, CQ, QP, SRQ, AH, MR, MW };
+	int owner = payer(procs[proc].dir);
+	__u64 limit, objects_limit;
+	int i;
+
+	objects_limit = binding_limit(owner, contexts[ctx].device, HCA_OBJECT);
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		limit = binding_limit(owner, contexts[ctx].device, types[i]);
+		if (limit > objects_limit)
+			limit = objects_limit;
+		answer += sprintf(answer, limit < 1000 ? "%s=%llu " : "%s=many ",
+				  resource_names[types[i]], limit);
+	}
+	limit = binding_limit(owner, contexts[ctx].device, MR_MEM);
+	sprintf(answer, limit < NO_LIMIT ? "%s=%llu" : "%s=many",
+		resource_names[MR_MEM], limit);
+	return 0;
+}
+
+/* ---- processes ---- */
+
+static int do_spawn(int proc)
+{
+	procs[proc].alive = true;
+	procs[proc].dir = 0;
+	return 0;
+}
+
+static int do_fork(int parent, int child)
+{
+	int i;
+
+	procs[child] = procs[parent];
+	for (i = 0; i < CONTEXTS; i++)
+		contexts[i].held_by[child] = contexts[i].held_by[parent];
+	for (i = 0; i < OBJECTS; i++)
+		objects[i].held_by[child] = objects[i].held_by[parent];
+	return 0;
+}
+
+static int do_kill(int proc)
+{
+	int i;
+
+	procs[proc].alive = false;
+	for (i = 0; i < OBJECTS; i++)
+		if (objects[i].alive && objects[i].held_by[proc])
+			do_destroy(proc, i);
+	for (i = 0; i < CONTEXTS; i++)
+		if (contexts[i].alive && contexts[i].held_by[proc])
+			do_close(proc, i);
+	return 0;
+}
+
+static int do_enter(int proc, int dir)
+{
+	if (!cgroups[dir].exists)
+		return -ENOENT;
+	if (dir != 0 && cgroups[dir].delegates)
+		return -EBUSY;
+	procs[proc].dir = dir;
+	return 0;
+}
+
+static int do_share(int ctx, int receiver)
+{
+	contexts[ctx].held_by[receiver] = true;
+	return 0;
+}
+
+/* ---- the interface ---- */
+
+void model_start(void)
+{
+	int i;
+
+	for (i = 0; i < DIRS; i++)
+		cgroups[i].account = NONE;
+	cgroups[0].exists = true;
+	cgroups[0].delegates = true;
+}
+
+int model_do(const struct op *op, char *answer)
+{
+	switch (op->what) {
+	case MKDIR:	return do_mkdir(op->dir);
+	case RMDIR:	return do_rmdir(op->dir);
+	case DELEGATE:	return do_delegate(op->dir, op->on);
+	case READ:	return do_read(op->dir, op->file, answer);
+	case WRITE:	return do_write(op->dir, op->file, op->text, op->text_len);
+	case SPAWN:	return do_spawn(op->proc);
+	case FORK:	return do_fork(op->proc, op->other);
+	case KILL:	return do_kill(op->proc);
+	case ENTER:	return do_enter(op->proc, op->dir);
+	case OPEN:	return do_open(op->proc, op->ctx, op->device);
+	case CLOSE:	return do_close(op->proc, op->ctx);
+	case SHARE:	return do_share(op->ctx, op->other);
+	case CREATE:	return do_create(op);
+	case DESTROY:	return do_destroy(op->proc, op->object);
+	case REREG:	return do_rereg(op->object, op->length);
+	case ATTACH:	return do_attach(op->proc, op->object, op->group);
+	case DETACH:	return do_detach(op->object, op->group);
+	case QUERY:	return do_query(op->proc, op->ctx, answer);
+	default:
+		abort();
+	}
+}
+
+bool model_has_dir(int dir)
+{
+	return cgroups[dir].exists;
+}
+
+bool model_has_account(int dir)
+{
+	return cgroups[dir].exists && cgroups[dir].account != NONE;
+}
+
+bool model_takes_procs(int dir)
+{
+	return cgroups[dir].exists && !cgroups[dir].delegates;
+}
+
+bool model_has_proc(int proc)
+{
+	return procs[proc].alive;
+}
+
+bool model_has_context(int ctx)
+{
+	return contexts[ctx].alive;
+}
+
+int model_device(int ctx)
+{
+	return contexts[ctx].device;
+}
+
+bool model_holds_context(int proc, int ctx)
+{
+	return procs[proc].alive && contexts[ctx].alive && contexts[ctx].held_by[proc];
+}
+
+bool model_holds_object(int proc, int object)
+{
+	if (!objects[object].alive)
+		return false;
+	if (is_fd_type(objects[object].type))
+		return procs[proc].alive && objects[object].held_by[proc];
+	return model_holds_context(proc, objects[object].ctx);
+}
+
+bool model_has_object(int object)
+{
+	return objects[object].alive;
+}
+
+enum resource model_type(int object)
+{
+	return objects[object].type;
+}
+
+int model_context(int object)
+{
+	return objects[object].ctx;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What generator, model and kernel share: the operations, and the ids of what they
+ * are done to. Ids are used again, and say nothing about pids or handles.
+ */
+#ifndef REPLAY_H
+#define REPLAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <linux/types.h>
+
+#define ARRAY_SIZE(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+#define DEVICES 2
+#define PROCS 6
+#define CONTEXTS 8
+#define OBJECTS 40
+#define GROUPS 3
+#define TEXT_SIZE 512
+#define ANSWER_SIZE 4096
+
+#define NONE (-1)
+#define NO_LIMIT ((__u64)INT64_MAX)
+/* Longer than any address space. */
+#define ENDLESS ((__u64)UINT64_MAX)
+
+enum resource {
+	HCA_HANDLE, HCA_OBJECT,
+	PD, COMP_CHANNEL, CQ, QP, SRQ, AH, MR, MW, ASYNC_EVENT, MR_MEM, CM_ID,
+	MCAST_GRP, MCAST_ATTACH,
+	RESOURCES
+};
+
+enum class { HCA, VERB, HW, CLASSES };
+enum kind { MAX, CURRENT, PEAK, EVENTS, EVENTS_LOCAL, KINDS };
+/* A file is a class and a kind: class * KINDS + kind. */
+#define FILES (CLASSES * KINDS)
+
+enum what {
+	MKDIR, RMDIR, DELEGATE, READ, WRITE,
+	SPAWN, FORK, KILL, ENTER,
+	OPEN, CLOSE, SHARE, CREATE, DESTROY, REREG, ATTACH, DETACH, QUERY,
+	OPERATIONS
+};
+
+/* Why a driver will refuse to create an object that is charged by then. */
+enum flaw { SOUND, TOO_MANY_CQES, NO_MEMORY_THERE, FLAWS };
+
+struct op {
+	enum what what;
+	int dir;		/* the cgroup */
+	int file;		/* READ, WRITE */
+	bool on;		/* DELEGATE: for the children, or no longer */
+	int proc;		/* who does it, or to whom it is done */
+	int other;		/* FORK: the child. SHARE: the receiver */
+	int ctx, device;
+	int object;
+	enum resource type;	/* CREATE */
+	int pd, cq;		/* CREATE: what the object needs, or NONE */
+	enum flaw flaw;		/* CREATE */
+	__u64 length;	/* CREATE of an MR, REREG */
+	int group;		/* ATTACH, DETACH */
+	char text[TEXT_SIZE];	/* WRITE */
+	size_t text_len;
+};
+
+/* The cgroups that there can be, parents first; number 0 is the root. */
+struct dir {
+	const char *path;
+	int parent;
+};
+
+#define DIRS 18
+extern const struct dir dirs[DIRS];
+extern const char *const resource_names[RESOURCES];
+
+static inline bool is_fd_type(enum resource type)
+{
+	return type == COMP_CHANNEL || type == ASYNC_EVENT;
+}
+
+/* "rdma.max" and so on; for FILES names. */
+const char *file_name(int file);
+
+/*
+ * Do one operation: 0 or a negative errno. READ and QUERY put what they are told into
+ * @answer, of ANSWER_SIZE bytes.
+ */
+int model_do(const struct op *op, char *answer);
+int kernel_do(const struct op *op, char *answer);
+
+/* To be called once, before the first operation. */
+void model_start(void);
+void kernel_start(void);
+
+/* What there is in the model's world, for the generator to choose from. */
+bool model_has_dir(int dir);
+bool model_has_account(int dir);
+bool model_takes_procs(int dir);
+bool model_has_proc(int proc);
+bool model_has_context(int ctx);
+int model_device(int ctx);
+/* The process can use the context or object. */
+bool model_holds_context(int proc, int ctx);
+bool model_holds_object(int proc, int object);
+bool model_has_object(int object);
+enum resource model_type(int object);
+int model_context(int object);
+
+#endif /* REPLAY_H */
