@@ -10,18 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay.h"
+#include "model.h"
 
 #define ACCOUNTS 512
 /* The root has no account: it has no limits and is not charged. */
 #define ROOT NONE
-
-struct counter {
-	__u64 max, usage, peak;
-	__u64 events[2], local[2];	/* by enum event */
-};
-
-enum event { EVENT_MAX, EVENT_ALLOC_FAIL };
 
 struct account {
 	int parent;
@@ -66,13 +59,15 @@ static struct {
 	int attach_owner[GROUPS];
 } objects[OBJECTS];
 
+/* Identifiers of rdma_cm; on no device at first. */
+static struct {
+	bool alive;
+	int owner, creator, device;
+	bool held_by[PROCS];
+} cm_ids[CM_IDS];
+
 /* Who pays for a multicast group that has members. */
 static int group_owner[DEVICES][GROUPS];
-
-static enum class class_of(enum resource resource)
-{
-	return resource <= HCA_OBJECT ? HCA : resource <= CM_ID ? VERB : HW;
-}
 
 /* ---- accounts ---- */
 
@@ -85,6 +80,9 @@ static bool account_is_used(int account)
 			return true;
 	for (i = 0; i < CONTEXTS; i++)
 		if (contexts[i].alive && contexts[i].owner == account)
+			return true;
+	for (i = 0; i < CM_IDS; i++)
+		if (cm_ids[i].alive && cm_ids[i].owner == account)
 			return true;
 	for (i = 0; i < OBJECTS; i++) {
 		if (objects[i].alive && objects[i].owner == account)
@@ -258,7 +256,8 @@ static int do_mkdir(int dir)
 		return -ENOENT;
 	if (cgroups[dir].exists)
 		return -EEXIST;
-	cgroups[dir].account = cgroups[parent].delegates ? new_account(payer(parent)) : NONE;
+	cgroups[dir].account = on_v1 || cgroups[parent].delegates ?
+			       new_account(payer(parent)) : NONE;
 	cgroups[dir].exists = true;
 	cgroups[dir].delegates = false;
 	return 0;
@@ -316,42 +315,6 @@ static int do_delegate(int dir, bool on)
 
 /* ---- files ---- */
 
-static char *print_number(char *at, const char *resource, const char *suffix, __u64 value)
-{
-	return at + sprintf(at, " %s%s=%llu", resource, suffix, value);
-}
-
-static char *print_resource(char *at, enum kind kind, enum resource resource,
-			    const struct counter *counter)
-{
-	const char *name = resource_names[resource];
-	const __u64 *events = kind == EVENTS ? counter->events : counter->local;
-
-	switch (kind) {
-	case MAX:
-		if (counter->max == NO_LIMIT)
-			return at + sprintf(at, " %s=max", name);
-		return print_number(at, name, "", counter->max);
-	case CURRENT:
-		return print_number(at, name, "", counter->usage);
-	case PEAK:
-		return print_number(at, name, "", counter->peak);
-	default:
-		at = print_number(at, name, ".max", events[EVENT_MAX]);
-		return print_number(at, name, ".alloc_fail", events[EVENT_ALLOC_FAIL]);
-	}
-}
-
-static char *print_class(char *at, enum class class, enum kind kind, const struct counter *counters)
-{
-	int resource;
-
-	for (resource = 0; resource < RESOURCES; resource++)
-		if (class_of(resource) == class)
-			at = print_resource(at, kind, resource, &counters[resource]);
-	return at;
-}
-
 static int do_read(int dir, int file, char *answer)
 {
 	const struct account *account;
@@ -362,100 +325,10 @@ static int do_read(int dir, int file, char *answer)
 	account = &accounts[cgroups[dir].account];
 	for (device = 0; device < DEVICES; device++) {
 		answer += sprintf(answer, "rxe%d", device);
-		answer = print_class(answer, file / KINDS, file % KINDS, account->counters[device]);
+		answer = model_print_class(answer, file / KINDS, file % KINDS,
+					   account->counters[device]);
 		answer += sprintf(answer, "\n");
 	}
-	return 0;
-}
-
-/* The limits of one account, as they will be if the whole write is good. */
-typedef __u64 limits[DEVICES][RESOURCES];
-
-/* Digits only, from 0 to @most. */
-static bool parse_number(const char *word, __u64 most, __u64 *number)
-{
-	if (!*word)
-		return false;
-	for (*number = 0; *word; word++) {
-		if (*word < '0' || *word > '9')
-			return false;
-		if (*number > (most - (*word - '0')) / 10)
-			return false;
-		*number = *number * 10 + (*word - '0');
-	}
-	return true;
-}
-
-/* "KEY=VALUE" or "max"; @key is NULL for the latter. */
-static bool parse_limit(char *word, char **key, __u64 *limit)
-{
-	char *equals = strchr(word, '=');
-
-	*key = NULL;
-	*limit = NO_LIMIT;
-	if (!equals)
-		return !strcmp(word, "max");
-	*key = word;
-	*equals = '\0';
-	return equals != word &&
-	       (!strcmp(equals + 1, "max") || parse_number(equals + 1, NO_LIMIT - 1, limit));
-}
-
-/* The device of this name and, if @index is not NULL, index. */
-static int find_device(const char *name, const __u64 *index)
-{
-	char known[8];
-	int device;
-
-	for (device = 0; device < DEVICES; device++) {
-		sprintf(known, "rxe%d", device);
-		if (!strcmp(name, known) && (!index || *index == (__u64)device))
-			return device;
-	}
-	return NONE;
-}
-
-static bool set_limit(__u64 *of_device, enum class class, const char *key, __u64 limit)
-{
-	bool found = false;
-	int resource;
-
-	for (resource = 0; resource < RESOURCES; resource++)
-		if (class_of(resource) == class &&
-		    (!key || !strcmp(key, resource_names[resource]))) {
-			of_device[resource] = limit;
-			found = true;
-		}
-	return found;
-}
-
-/* What is malformed is found before an unknown device, and that before an unknown key. */
-static int write_line(char *line, enum class class, limits all)
-{
-	char *words[TEXT_SIZE], *keys[TEXT_SIZE], *word, *rest;
-	__u64 values[TEXT_SIZE], index;
-	int count = 0, first = 1, device, i;
-
-	for (word = strtok_r(line, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest))
-		words[count++] = word;
-	if (!count)
-		return 0;
-	if (count > 1 && !strncmp(words[1], "index=", 6)) {
-		first = 2;
-		if (!parse_number(words[1] + 6, UINT32_MAX, &index))
-			return -EINVAL;
-	}
-	if (count == first)
-		return -EINVAL;
-	for (i = first; i < count; i++)
-		if (!parse_limit(words[i], &keys[i], &values[i]))
-			return -EINVAL;
-	device = find_device(words[0], first == 2 ? &index : NULL);
-	if (device == NONE)
-		return -ENODEV;
-	for (i = first; i < count; i++)
-		if (!set_limit(all[device], class, keys[i], values[i]))
-			return -EINVAL;
 	return 0;
 }
 
@@ -476,9 +349,7 @@ static void copy_limits(struct account *account, limits all, bool to_account)
 
 static int do_write(int dir, int file, const char *text, size_t len)
 {
-	char copy[TEXT_SIZE + 1] = "";
 	struct account *account;
-	char *line, *end;
 	limits all;
 	int error;
 
@@ -487,21 +358,12 @@ static int do_write(int dir, int file, const char *text, size_t len)
 	/* Nothing is what no controller gets to see. */
 	if (!len)
 		return 0;
-	if (memchr(text, '\0', len) || strspn(text, " \t\n") == len)
-		return -EINVAL;
-	memcpy(copy, text, len);
 	account = &accounts[cgroups[dir].account];
 	copy_limits(account, all, false);
-	for (line = copy; line; line = end ? end + 1 : NULL) {
-		end = strchr(line, '\n');
-		if (end)
-			*end = '\0';
-		error = write_line(line, file / KINDS, all);
-		if (error)
-			return error;
-	}
-	copy_limits(account, all, true);
-	return 0;
+	error = model_parse_limits(text, len, file / KINDS, all);
+	if (!error)
+		copy_limits(account, all, true);
+	return error;
 }
 
 /* ---- objects ---- */
@@ -698,6 +560,41 @@ static int do_query(int proc, int ctx, char *answer)
 	return 0;
 }
 
+/* ---- identifiers of rdma_cm ---- */
+
+static int do_cm_create(int proc, int id)
+{
+	memset(&cm_ids[id], 0, sizeof(cm_ids[id]));
+	cm_ids[id].alive = true;
+	cm_ids[id].owner = payer(procs[proc].dir);
+	cm_ids[id].creator = proc;
+	cm_ids[id].device = NONE;
+	cm_ids[id].held_by[proc] = true;
+	return 0;
+}
+
+/* Who has made it pays, wherever that process is now. */
+static int do_cm_bind(int id, int device)
+{
+	if (cm_ids[id].device != NONE)
+		return -EINVAL;
+	if (try_charge(cm_ids[id].owner, device, one(CM_ID, 1)))
+		return -EAGAIN;
+	cm_ids[id].device = device;
+	return 0;
+}
+
+static int do_cm_close(int proc, int id)
+{
+	cm_ids[id].held_by[proc] = false;
+	if (is_held(cm_ids[id].held_by))
+		return 0;
+	if (cm_ids[id].device != NONE)
+		uncharge(cm_ids[id].owner, cm_ids[id].device, one(CM_ID, 1));
+	cm_ids[id].alive = false;
+	return 0;
+}
+
 /* ---- processes ---- */
 
 static int do_spawn(int proc)
@@ -716,6 +613,8 @@ static int do_fork(int parent, int child)
 		contexts[i].held_by[child] = contexts[i].held_by[parent];
 	for (i = 0; i < OBJECTS; i++)
 		objects[i].held_by[child] = objects[i].held_by[parent];
+	for (i = 0; i < CM_IDS; i++)
+		cm_ids[i].held_by[child] = cm_ids[i].held_by[parent];
 	return 0;
 }
 
@@ -724,6 +623,12 @@ static int do_kill(int proc)
 	int i;
 
 	procs[proc].alive = false;
+	for (i = 0; i < CM_IDS; i++) {
+		if (cm_ids[i].creator == proc)
+			cm_ids[i].creator = NONE;
+		if (cm_ids[i].alive && cm_ids[i].held_by[proc])
+			do_cm_close(proc, i);
+	}
 	for (i = 0; i < OBJECTS; i++)
 		if (objects[i].alive && objects[i].held_by[proc])
 			do_destroy(proc, i);
@@ -782,6 +687,9 @@ int model_do(const struct op *op, char *answer)
 	case ATTACH:	return do_attach(op->proc, op->object, op->group);
 	case DETACH:	return do_detach(op->object, op->group);
 	case QUERY:	return do_query(op->proc, op->ctx, answer);
+	case CM_CREATE:	return do_cm_create(op->proc, op->cm_id);
+	case CM_BIND:	return do_cm_bind(op->cm_id, op->device);
+	case CM_CLOSE:	return do_cm_close(op->proc, op->cm_id);
 	default:
 		abort();
 	}
@@ -844,4 +752,19 @@ enum resource model_type(int object)
 int model_context(int object)
 {
 	return objects[object].ctx;
+}
+
+bool model_has_cm_id(int id)
+{
+	return cm_ids[id].alive;
+}
+
+bool model_holds_cm_id(int proc, int id)
+{
+	return procs[proc].alive && cm_ids[id].alive && cm_ids[id].held_by[proc];
+}
+
+bool model_can_bind(int proc, int id)
+{
+	return model_holds_cm_id(proc, id) && cm_ids[id].creator == proc;
 }

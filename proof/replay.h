@@ -18,6 +18,7 @@
 #define CONTEXTS 8
 #define OBJECTS 40
 #define GROUPS 3
+#define CM_IDS 6
 #define TEXT_SIZE 512
 #define ANSWER_SIZE 4096
 
@@ -42,6 +43,7 @@ enum what {
 	MKDIR, RMDIR, DELEGATE, READ, WRITE,
 	SPAWN, FORK, KILL, ENTER,
 	OPEN, CLOSE, SHARE, CREATE, DESTROY, REREG, ATTACH, DETACH, QUERY,
+	CM_CREATE, CM_BIND, CM_CLOSE,
 	OPERATIONS
 };
 
@@ -62,6 +64,7 @@ struct op {
 	enum flaw flaw;		/* CREATE */
 	__u64 length;	/* CREATE of an MR, REREG */
 	int group;		/* ATTACH, DETACH */
+	int cm_id;		/* CM_CREATE, CM_BIND, CM_CLOSE */
 	char text[TEXT_SIZE];	/* WRITE */
 	size_t text_len;
 };
@@ -75,6 +78,9 @@ struct dir {
 #define DIRS 18
 extern const struct dir dirs[DIRS];
 extern const char *const resource_names[RESOURCES];
+
+/* The controller is on a v1 hierarchy, not on v2. */
+extern bool on_v1;
 
 static inline bool is_fd_type(enum resource type)
 {
@@ -108,5 +114,9 @@ bool model_holds_object(int proc, int object);
 bool model_has_object(int object);
 enum resource model_type(int object);
 int model_context(int object);
+bool model_has_cm_id(int id);
+bool model_holds_cm_id(int proc, int id);
+/* Only the process that has made it. */
+bool model_can_bind(int proc, int id);
 
 #endif /* REPLAY_H */

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the generator's process tells a worker, and what it is told.
+ */
+#ifndef KERNEL_H
+#define KERNEL_H
+
+#include <rdma/ib_user_verbs.h>
+#include <sys/types.h>
+
+#include "replay.h"
+
+#define MEMORY_SIZE 0x100000
+
+struct request {
+	struct op op;
+	int fd;			/* of the context, or of an object that has one */
+	__u32 handle;		/* of the object */
+	__u32 pd, cq;
+	pid_t pid;		/* SHARE: who has the fd */
+};
+
+struct reply {
+	int error;
+	__u32 value;		/* a handle, an fd or a pid */
+	__u32 handle;		/* CM_CREATE, beside the fd */
+	struct ib_uverbs_query_device_resp device;
+};
+
+/* Requests go in at [0], workers read at [1]. */
+extern int channels[PROCS][2];
+/* To register: MEMORY_SIZE bytes, and a page after them that cannot be read. */
+extern char *memory;
+
+/* What no test can go on without. */
+void die(const char *what);
+/* Serve requests, for ever. */
+void work(int proc);
+
+#endif /* KERNEL_H */
