@@ -48,6 +48,11 @@
 # An empty line was a device without a name.
 / write [^ ]+ rdma\.max "\\n": /s/ENODEV$/EINVAL/
 
-# Keys are those of a device, so an unknown device comes before an unknown key.
-/ write [^ ]+ rdma\.max "(rxe|rxe9|rxe0[0x]|max|=) (.* )?(foo|max)=[15](\\n)?": /s/EINVAL$/ENODEV/
-/ write [^ ]+ rdma\.max "(rxe0 index=1|rxe1 index=0) (.* )?(foo|max)=[15](\\n)?": /s/EINVAL$/ENODEV/
+# Keys are those of a device, so an unknown device comes before an unknown key, though
+# not before what is malformed.
+/ write [^ ]+ rdma\.max "(rxe9?|rxe0[0x]|max|=)( index=[01])?( hca_[a-z]+=[0-9max]+)* (foo|max)=/ {
+	s/EINVAL$/ENODEV/
+}
+/ write [^ ]+ rdma\.max "(rxe0 index=1|rxe1 index=0)( hca_[a-z]+=[0-9max]+)* (foo|max)=/ {
+	s/EINVAL$/ENODEV/
+}
