@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Torture: actors that make, change, read and remove cgroups. All but the calm part of
+ * the tree comes and goes, so names are drawn from few, and whatever they stand for at
+ * the moment is what is used.
+ */
+#define _GNU_SOURCE
+#include <poll.h>
+#include <sys/stat.h>
+
+#include "torture.h"
+
+#define WILD_DEPTH	4
+#define WILD_NAMES	2
+
+static const char *const classes[] = { "rdma", "rdma.verb", "rdma.hw" };
+static const char *const kinds[] = { "max", "current", "peak", "events", "events.local" };
+
+static const char *const keys[][16] = {
+	{ "hca_handle", "hca_object", NULL },
+	{ "pd", "comp_channel", "cq", "qp", "srq", "ah", "mr", "mw", "async_event", "mr_mem",
+	  "cm_id", NULL },
+	{ "mcast_grp", "mcast_attach", NULL },
+};
+
+/* The calm part's limits, which six processes at work reach all the time. */
+#define CALM_LIMITS								\
+	{ "hca_handle=5 hca_object=40",						\
+	  "pd=6 comp_channel=3 cq=6 qp=6 srq=3 ah=2 mr=7 mw=3 async_event=5 "	\
+	  "mr_mem=300000 cm_id=1",						\
+	  "mcast_grp=1 mcast_attach=3" }
+
+static const char *const calm_limits[] = CALM_LIMITS;
+
+/* Some cgroup of the wild part, which may not be there; the deeper, the rarer. */
+static void any_wild(char *path)
+{
+	int depth = 1 + torture_random(1 + torture_random(WILD_DEPTH));
+	int len = sprintf(path, TORTURE_WILD);
+
+	while (depth--)
+		len += sprintf(path + len, "/%u", torture_random(WILD_NAMES));
+}
+
+static void any_cgroup(char *path)
+{
+	unsigned int which = torture_random(8);
+
+	if (which < 2)
+		sprintf(path, TORTURE_CALM "/%u", which);
+	else
+		any_wild(path);
+}
+
+static void any_file(char *path, const char *cgroup)
+{
+	sprintf(path, "%s/%s.%s", cgroup, classes[torture_random(ARRAY_SIZE(classes))],
+		kinds[torture_random(ARRAY_SIZE(kinds))]);
+}
+
+static void init_write(const char *path, const char *text)
+{
+	int error = torture_write(path, text);
+
+	if (error)
+		torture_fail("%s: %s", path, strerror(error));
+}
+
+static void init_cgroup(const char *path)
+{
+	if (mkdir(path, 0755))
+		torture_fail("%s: %m", path);
+}
+
+void torture_cgroup_init(void)
+{
+	char path[TORTURE_PATH], line[256];
+	unsigned int i;
+
+	init_cgroup(TORTURE_TOP);
+	init_write(TORTURE_TOP "/cgroup.subtree_control", "+rdma");
+	init_cgroup(TORTURE_CALM);
+	init_cgroup(TORTURE_WILD);
+	init_write(TORTURE_CALM "/cgroup.subtree_control", "+rdma");
+	init_write(TORTURE_WILD "/cgroup.subtree_control", "+rdma");
+	init_cgroup(TORTURE_CALM "/0");
+	init_cgroup(TORTURE_CALM "/1");
+	for (i = 0; i < ARRAY_SIZE(classes); i++) {
+		sprintf(path, TORTURE_CALM "/%s.max", classes[i]);
+		sprintf(line, TORTURE_CALM_DEVICE " %s", calm_limits[i]);
+		init_write(path, line);
+	}
+}
+
+/* EBUSY: cgroups with the controller below them take no process. */
+static int enter(const char *cgroup, pid_t pid)
+{
+	char path[TORTURE_PATH + 16], text[16];
+
+	sprintf(path, "%s/cgroup.procs", cgroup);
+	sprintf(text, "%d", pid);
+	return torture_write(path, text);
+}
+
+/* Try some cgroups until one takes this process; or stay. */
+void torture_enter(void)
+{
+	char cgroup[TORTURE_PATH];
+	int tries = 4, error;
+
+	do {
+		any_cgroup(cgroup);
+		error = enter(cgroup, 0);
+		torture_did("enter", error, EXCUSE_CGROUP(EBUSY));
+	} while (error && --tries);
+}
+
+void torture_migrate(void)
+{
+	char cgroup[TORTURE_PATH];
+
+	any_cgroup(cgroup);
+	torture_did("migrate", enter(cgroup, torture_random_pid()),
+		    EXCUSE_CGROUP(EBUSY, ESRCH));
+	torture_pause(2000);
+}
+
+void torture_tree(void)
+{
+	char cgroup[TORTURE_PATH];
+	int ret;
+
+	any_wild(cgroup);
+	if (torture_random(3)) {
+		ret = mkdir(cgroup, 0755);
+		torture_did("mkdir", ret ? errno : 0, EXCUSE_CGROUP(EEXIST));
+	} else {
+		ret = rmdir(cgroup);
+		torture_did("rmdir", ret ? errno : 0, EXCUSE_CGROUP(EBUSY));
+	}
+	torture_pause(1000);
+}
+
+/* ENOENT also where the parent has not got the controller. */
+void torture_toggle(void)
+{
+	char path[TORTURE_PATH + 32];
+
+	any_wild(path);
+	strcat(path, "/cgroup.subtree_control");
+	torture_did("toggle", torture_write(path, torture_random(4) ? "+rdma" : "-rdma"),
+		    EXCUSE_CGROUP(EBUSY));
+	torture_pause(2000);
+}
+
+static int add_limit(char *text, unsigned int class)
+{
+	unsigned int key, count = 0, value = torture_random(12);
+
+	while (keys[class][count])
+		count++;
+	key = torture_random(count);
+	if (!value)
+		return sprintf(text, " %s=max", keys[class][key]);
+	if (!strcmp(keys[class][key], "mr_mem"))
+		value *= 30000;
+	return sprintf(text, " %s=%u", keys[class][key], value - 1);
+}
+
+/* One or more valid lines for a class. */
+static void any_limits(char *text, unsigned int class)
+{
+	unsigned int lines = 1 + torture_random(3), count;
+	char device[16];
+
+	while (lines--) {
+		torture_random_device(device);
+		text += sprintf(text, "%s", device);
+		if (!torture_random(6))
+			text += sprintf(text, " max");
+		else
+			for (count = 1 + torture_random(3); count; count--)
+				text += add_limit(text, class);
+		text += sprintf(text, "\n");
+	}
+}
+
+/* ENOTUNIQ: a name that devices in two network namespaces have. */
+void torture_limit(void)
+{
+	unsigned int class = torture_random(ARRAY_SIZE(classes));
+	char path[TORTURE_PATH + 32], text[1024];
+
+	any_wild(path);
+	sprintf(path + strlen(path), "/%s.max", classes[class]);
+	any_limits(text, class);
+	torture_did("limit", torture_write(path, text), EXCUSE_CGROUP(ENOTUNIQ));
+	torture_pause(1000);
+}
+
+/* Bad input, at times below lines that are good, is never taken. */
+void torture_spoil(void)
+{
+	static const char *const spoilt[] = {
+		"hca_handle=", "=5", "hca_handle=ma", "hca_handle=-1", "hca_handle=0x10",
+		"hca_handle=1e3", "hca_handle=5k", "hca_handle=9223372036854775808", "nothing=1",
+		"hca_object=1 max=2", "", "index=7x hca_handle=1", "qp=1",
+	};
+	char path[TORTURE_PATH + 32], text[1200] = "";
+	int error;
+
+	any_wild(path);
+	strcat(path, "/rdma.max");
+	if (torture_random(2))
+		any_limits(text, 0);
+	sprintf(text + strlen(text), TORTURE_CALM_DEVICE " %s\n",
+		spoilt[torture_random(ARRAY_SIZE(spoilt))]);
+	error = torture_write(path, text);
+	if (!error)
+		torture_fail("bad input was taken: %s", text);
+	else if (error == EINVAL)
+		error = 0;
+	torture_did("spoil", error, EXCUSE_CGROUP(ENOTUNIQ));
+	torture_pause(2000);
+}
+
+/* KEY=NUMBER or KEY=max: the text behind it, or NULL. */
+static const char *skip_pair(const char *text)
+{
+	size_t key = strspn(text, "abcdefghijklmnopqrstuvwxyz_."), value;
+
+	if (!key || text[key] != '=')
+		return NULL;
+	text += key + 1;
+	value = strspn(text, "0123456789");
+	if (!value && !strncmp(text, "max", 3))
+		value = 3;
+	return value ? text + value : NULL;
+}
+
+/* NAME KEY=VALUE...: single blanks, nothing but the newline behind the last. */
+static const char *skip_line(const char *text)
+{
+	if (strncmp(text, "rxe", 3) && strncmp(text, "tor", 3))
+		return NULL;
+	text += strcspn(text, "\n ");
+	do {
+		text = *text == ' ' ? skip_pair(text + 1) : NULL;
+	} while (text && *text == ' ');
+	return text && *text == '\n' ? text + 1 : NULL;
+}
+
+static void check_lines(const char *path, const char *text)
+{
+	const char *line;
+
+	while (*text) {
+		line = text;
+		text = skip_line(line);
+		if (!text) {
+			torture_fail("%s has a malformed line: %.200s", path, line);
+			return;
+		}
+	}
+}
+
+void torture_look(void)
+{
+	char cgroup[TORTURE_PATH], path[TORTURE_PATH + 32];
+	static char text[TORTURE_TEXT];
+	int error;
+
+	any_cgroup(cgroup);
+	any_file(path, cgroup);
+	if (!torture_random(8))
+		sprintf(path, TORTURE_ROOT "/rdma.capacity");
+	error = torture_read(path, text);
+	torture_did("read", error, EXCUSE_CGROUP());
+	if (!error)
+		check_lines(path, text);
+	torture_pause(200);
+}
+
+/* Read from files that stay open while their cgroups go, and be woken by refusals. */
+void torture_watch(void)
+{
+	char cgroup[TORTURE_PATH], path[TORTURE_PATH + 32];
+	static char text[TORTURE_TEXT];
+	struct pollfd polled;
+	int wakes = 8;
+	ssize_t len;
+
+	any_cgroup(cgroup);
+	sprintf(path, "%s/%s.events%s", cgroup, classes[torture_random(ARRAY_SIZE(classes))],
+		torture_random(2) ? ".local" : "");
+	polled.fd = open(path, O_RDONLY | O_CLOEXEC);
+	polled.events = POLLPRI;
+	torture_did("open to watch", polled.fd < 0 ? errno : 0, EXCUSE_CGROUP());
+	while (polled.fd >= 0 && wakes-- && torture_running()) {
+		len = pread(polled.fd, text, sizeof(text) - 1, 0);
+		torture_did("watch", len < 0 ? errno : 0, EXCUSE_CGROUP());
+		if (len < 0)
+			break;
+		text[len] = '\0';
+		check_lines(path, text);
+		poll(&polled, 1, 100);
+	}
+	if (polled.fd >= 0)
+		close(polled.fd);
+}
+
+/* The values of the calm device's line, in their order; "max" is -1. The number of them. */
+static unsigned int read_values(const char *cgroup, unsigned int class, const char *kind,
+				long long *values, unsigned int most)
+{
+	static char text[TORTURE_TEXT];
+	char path[TORTURE_PATH + 32];
+	unsigned int count = 0;
+	const char *pair;
+	int error;
+
+	sprintf(path, "%s/%s.%s", cgroup, classes[class], kind);
+	error = torture_read(path, text);
+	torture_did("calm", error, EXCUSE(ENOMEM));
+	check_lines(path, text);
+	/* It was registered first, so its line is the first one. */
+	if (!error && strncmp(text, TORTURE_CALM_DEVICE " ", strlen(TORTURE_CALM_DEVICE " ")))
+		torture_fail("%s does not begin with " TORTURE_CALM_DEVICE ": %.80s", path, text);
+	text[strcspn(text, "\n")] = '\0';
+	for (pair = strchr(text, '='); pair && count < most; pair = strchr(pair + 1, '='))
+		values[count++] = pair[1] == 'm' ? -1 : atoll(pair + 1);
+	return count;
+}
+
+#define MOST_VALUES 32
+
+/*
+ * What holds at all times where nobody changes limits, however reads and charges
+ * interleave: no usage and no peak above the limit of the part; peaks and counters of
+ * refusals never become less.
+ */
+void torture_calm(void)
+{
+	static long long last[3][3][ARRAY_SIZE(classes)][MOST_VALUES];
+	static const char *const cgroups[] = { TORTURE_CALM, TORTURE_CALM "/0", TORTURE_CALM "/1" };
+	static const char *const growing[] = { "peak", "events", "events.local" };
+	unsigned int cgroup = torture_random(ARRAY_SIZE(cgroups));
+	unsigned int class = torture_random(ARRAY_SIZE(classes));
+	unsigned int file = torture_random(ARRAY_SIZE(growing));
+	long long limits[MOST_VALUES], values[MOST_VALUES];
+	unsigned int i, count, used;
+
+	count = read_values(TORTURE_CALM, class, "max", limits, MOST_VALUES);
+	used = read_values(cgroups[cgroup], class, torture_random(2) ? "current" : "peak",
+			   values, MOST_VALUES);
+	for (i = 0; i < count; i++)
+		if (used != count || limits[i] < 0 || values[i] > limits[i])
+			torture_fail("%s, %s: value %u is %lld, the limit is %lld", cgroups[cgroup],
+				     classes[class], i, values[i], limits[i]);
+	count = read_values(cgroups[cgroup], class, growing[file], values, MOST_VALUES);
+	for (i = 0; i < count; i++) {
+		if (values[i] < last[cgroup][file][class][i])
+			torture_fail("%s/%s.%s: value %u went from %lld to %lld", cgroups[cgroup],
+				     classes[class], growing[file], i,
+				     last[cgroup][file][class][i], values[i]);
+		last[cgroup][file][class][i] = values[i];
+	}
+	torture_pause(500);
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Torture: actors that change devices, with the tools that an administrator has. All
+ * devices but the calm one are theirs.
+ */
+#define _GNU_SOURCE
+#include <stdarg.h>
+
+#include "torture.h"
+
+#define TOOL_WORDS 16
+
+bool torture_has_netns(void)
+{
+	return !access("/run/netns/away", F_OK);
+}
+
+bool torture_has_module(void)
+{
+	return getenv("MODULES");
+}
+
+/* Its device stays. */
+bool torture_is_calm(void)
+{
+	return !torture_has_module();
+}
+
+static unsigned int any_link(void)
+{
+	return 1 + torture_random(TORTURE_LINKS);
+}
+
+static char any_letter(void)
+{
+	return 'a' + torture_random(2);
+}
+
+static const char *any_netns(void)
+{
+	return torture_has_netns() && !torture_random(3) ? "away" : "home";
+}
+
+/* The name of a device that may be there, most likely one that changes. */
+void torture_random_device(char *name)
+{
+	if (torture_random(2))
+		sprintf(name, "tor%u%c", any_link(), any_letter());
+	else
+		sprintf(name, TORTURE_CALM_DEVICE);
+}
+
+static void tool_exec(const char *netns, char *command, int output)
+{
+	char *words[TOOL_WORDS], *word;
+	int count = 0;
+
+	if (torture_has_netns())
+		torture_enter_netns(netns);
+	for (word = strtok(command, " "); word && count < TOOL_WORDS - 1; word = strtok(NULL, " "))
+		words[count++] = word;
+	words[count] = NULL;
+	dup2(output, STDOUT_FILENO);
+	dup2(output, STDERR_FILENO);
+	execvp(words[0], words);
+	_exit(127);
+}
+
+/* Run a command; its status as of wait(), and in @text what it printed. */
+static int tool_run(const char *netns, char *command, char *text, size_t size)
+{
+	size_t len = 0;
+	ssize_t part;
+	int output[2];
+	int status;
+	pid_t child;
+
+	if (pipe2(output, O_CLOEXEC))
+		return -1;
+	child = torture_fork();
+	if (!child)
+		tool_exec(netns, command, output[1]);
+	close(output[1]);
+	while (len < size - 1 && (part = read(output[0], text + len, size - 1 - len)) > 0)
+		len += part;
+	text[len] = '\0';
+	close(output[0]);
+	return child > 0 && waitpid(child, &status, 0) == child ? status : -1;
+}
+
+/* What the tools say where other actors were faster, or hold what is to go. */
+static bool tool_is_excused(const char *text)
+{
+	static const char *const excuses[] = {
+		"Wrong device name", "No such device", "Cannot find device", "File exists",
+		"already exists", "already assigned", "Device or resource busy",
+	};
+	unsigned int i;
+
+	/* There is no rxe while its module is away. */
+	if (torture_has_module() && (strstr(text, "is in use") || strstr(text, "Invalid argument")))
+		return true;
+	for (i = 0; i < ARRAY_SIZE(excuses); i++)
+		if (strstr(text, excuses[i]))
+			return true;
+	return false;
+}
+
+[[gnu::format(printf, 2, 3)]] static void tool(const char *netns, const char *format, ...)
+{
+	char command[160], copy[160], text[400];
+	va_list args;
+	int status;
+
+	va_start(args, format);
+	vsnprintf(command, sizeof(command), format, args);
+	va_end(args);
+	sprintf(copy, "%s", command);
+	status = tool_run(netns, copy, text, sizeof(text));
+	if (!status)
+		torture_did(command, 0, EXCUSE(0));
+	else if (tool_is_excused(text))
+		torture_did(command, EBUSY, EXCUSE(EBUSY));
+	else
+		torture_fail("%s: status %d, %s", command, status, text);
+}
+
+void torture_rename(void)
+{
+	unsigned int link = any_link();
+
+	tool(any_netns(), "rdma dev set tor%u%c name tor%u%c", link, any_letter(),
+	     link, any_letter());
+	torture_pause(20000);
+}
+
+/* The link goes, and rxe's device with it, in the background. */
+void torture_unplug(void)
+{
+	unsigned int link = any_link();
+
+	switch (torture_random(6)) {
+	case 0:
+		tool("home", "ip link del tor%u", link);
+		break;
+	case 1:
+		tool("home", "ip link set tor%u down", link);
+		break;
+	case 2:
+		tool("home", "ip link set tor%u up", link);
+		break;
+	default:
+		tool("home", "ip link add tor%u type dummy", link);
+		tool("home", "ip address add 198.51.100.%u/24 dev tor%u", link, link);
+		tool("home", "ip link set tor%u up", link);
+	}
+	torture_pause(100000);
+}
+
+void torture_link(void)
+{
+	unsigned int link = any_link();
+
+	if (torture_random(3))
+		tool("home", "rdma link add tor%u%c type rxe netdev tor%u", link, any_letter(),
+		     link);
+	else
+		tool(any_netns(), "rdma link delete tor%u%c", link, any_letter());
+	torture_pause(20000);
+}
+
+void torture_netns(void)
+{
+	bool there = torture_random(2);
+
+	tool(there ? "home" : "away", "rdma dev set tor%u%c netns %s", any_link(), any_letter(),
+	     there ? "away" : "home");
+	torture_pause(20000);
+}
+
+/* The module takes all devices with it, the calm one included, whatever they hold. */
+void torture_module(void)
+{
+	tool("home", "modprobe -d %s -r rdma_rxe", getenv("MODULES"));
+	tool("home", "modprobe -d %s rdma_rxe", getenv("MODULES"));
+	tool("home", "rdma link add " TORTURE_CALM_DEVICE " type rxe netdev dummy0");
+	torture_pause(2000000);
+}
+
+void torture_device_init(void)
+{
+	unsigned int link;
+	char command[64];
+
+	for (link = 1; link <= TORTURE_LINKS; link++) {
+		sprintf(command, "ip link add tor%u type dummy", link);
+		if (system(command))
+			torture_fail("%s failed", command);
+	}
+}
+
+/* Away with all devices and links. */
+void torture_device_exit(void)
+{
+	char command[64], text[400];
+	unsigned int link, away;
+
+	for (link = 1; link <= TORTURE_LINKS; link++) {
+		for (away = 0; away <= torture_has_netns(); away++) {
+			sprintf(command, "rdma link delete tor%ua", link);
+			tool_run(away ? "away" : "home", command, text, sizeof(text));
+			sprintf(command, "rdma link delete tor%ub", link);
+			tool_run(away ? "away" : "home", command, text, sizeof(text));
+		}
+		sprintf(command, "ip link del tor%u", link);
+		tool_run("home", command, text, sizeof(text));
+	}
+	sprintf(command, "rdma link delete " TORTURE_CALM_DEVICE);
+	tool_run("home", command, text, sizeof(text));
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Torture: what has to be true when all processes have ended. Some of it takes the
+ * kernel a moment, so each claim has a while to come true.
+ */
+#define _GNU_SOURCE
+#include <ftw.h>
+
+#include "torture.h"
+
+#define END_PATIENCE_MS 20000
+
+/* What is not as it should be; empty: nothing. */
+static char complaint[512];
+
+/* @find looks for a complaint; it has to find none in the end. */
+static void end_wait(const char *claim, void (*find)(void))
+{
+	int ms;
+
+	for (ms = 0; ms < END_PATIENCE_MS; ms += 50) {
+		complaint[0] = '\0';
+		find();
+		if (!complaint[0])
+			return;
+		usleep(50000);
+	}
+	torture_fail("%s: %s", claim, complaint);
+}
+
+static int end_find_usage_in(const char *path, const struct stat *stat, int type,
+			     struct FTW *ftw)
+{
+	const char *name = path + ftw->base;
+	static char text[TORTURE_TEXT];
+	const char *value;
+	int error;
+
+	if (type != FTW_F || strncmp(name, "rdma.", 5) || !strstr(name, "current"))
+		return 0;
+	error = torture_read(path, text);
+	if (error)
+		snprintf(complaint, sizeof(complaint), "%s: %s", path, strerror(error));
+	for (value = strchr(text, '='); value; value = strchr(value + 1, '='))
+		if (strtoull(value + 1, NULL, 10))
+			snprintf(complaint, sizeof(complaint), "%s: %.300s", path, text);
+	return 0;
+}
+
+static void end_find_usage(void)
+{
+	nftw(TORTURE_TOP, end_find_usage_in, 16, FTW_PHYS);
+}
+
+static int end_remove_one(const char *path, const struct stat *stat, int type, struct FTW *ftw)
+{
+	if (type == FTW_DP && rmdir(path))
+		snprintf(complaint, sizeof(complaint), "%s: %m", path);
+	return 0;
+}
+
+static void end_remove_cgroups(void)
+{
+	if (nftw(TORTURE_TOP, end_remove_one, 16, FTW_PHYS | FTW_DEPTH))
+		snprintf(complaint, sizeof(complaint), "%s: %m", TORTURE_TOP);
+}
+
+static void end_find_dying(void)
+{
+	static char text[TORTURE_TEXT];
+	const char *key = "nr_dying_descendants ";
+	char *found;
+
+	torture_read(TORTURE_ROOT "/cgroup.stat", text);
+	found = strstr(text, key);
+	if (!found || atoi(found + strlen(key)))
+		snprintf(complaint, sizeof(complaint), "%.300s", found ?: "no cgroup.stat");
+}
+
+/* This file has all devices, those of other network namespaces as well. */
+static void end_remove_devices(void)
+{
+	static char text[TORTURE_TEXT];
+
+	torture_device_exit();
+	if (torture_read(TORTURE_ROOT "/rdma.capacity", text) || text[0])
+		snprintf(complaint, sizeof(complaint), "%.80s", text);
+}
+
+/*
+ * With all devices and cgroups away, no pool, domain or device may be left; a kernel
+ * with CONFIG_MEM_ALLOC_PROFILING counts what each function has allocated.
+ */
+static void end_find_memory(void)
+{
+	FILE *file = fopen("/proc/allocinfo", "r");
+	unsigned long bytes, calls;
+	char line[512];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (strstr(line, "func:rdmacg_") &&
+		    sscanf(line, "%lu %lu", &bytes, &calls) == 2 && calls)
+			snprintf(complaint, sizeof(complaint), "%s", line);
+	if (file)
+		fclose(file);
+}
+
+/* Memory that nothing points to is found by the second of two scans. */
+static void end_find_leaks(void)
+{
+	static const char *const kmemleak = "/sys/kernel/debug/kmemleak";
+	static char text[TORTURE_TEXT];
+
+	if (access(kmemleak, F_OK))
+		return;
+	torture_write(kmemleak, "scan");
+	sleep(6);
+	torture_write(kmemleak, "scan");
+	if (torture_read(kmemleak, text) || text[0])
+		snprintf(complaint, sizeof(complaint), "%.500s", text);
+}
+
+void torture_end(void)
+{
+	torture_write(TORTURE_ROOT "/cgroup.procs", "0");
+	end_wait("usage is left", end_find_usage);
+	/* Limits and history go with the one or with the other. */
+	if (torture_random(2))
+		end_wait("devices are left", end_remove_devices);
+	end_wait("cgroups cannot be removed", end_remove_cgroups);
+	end_wait("cgroups are dying for ever", end_find_dying);
+	end_wait("devices are left", end_remove_devices);
+	end_wait("the controller's memory is left", end_find_memory);
+	end_wait("memory leaks", end_find_leaks);
+}

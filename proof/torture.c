@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * torture SECONDS SEED [ACTOR...]: in a guest of its own, let many processes do with
+ * RDMA devices, objects and cgroups what they can, all at once, and see that nothing
+ * is left in the end. Names of actors let only those act, to narrow a failure.
+ *
+ * SEED settles what each process decides to do, not how the processes interleave: the
+ * same seed repeats the decisions, and with luck the failure.
+ */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "torture.h"
+
+/* How long an actor may take to notice the end, KASAN and one busy CPU considered. */
+#define TORTURE_PATIENCE 60
+#define TORTURE_MOST_PROCESSES 64
+
+struct torture_actor {
+	const char *name;
+	void (*act)(void);
+	unsigned int processes;
+	bool meets_limits;		/* to be refused at times is its task */
+	bool (*is_possible)(void);	/* or NULL: always */
+};
+
+static const struct torture_actor torture_actors[] = {
+	{ "hold",	torture_hold,		8, true },
+	{ "kill",	torture_kill,		3, true },
+	{ "pass",	torture_pass,		3, true },
+	{ "connect",	torture_connect,	3, true },
+	{ "limit",	torture_limit,		3 },
+	{ "spoil",	torture_spoil,		1 },
+	{ "look",	torture_look,		2 },
+	{ "watch",	torture_watch,		1 },
+	{ "calm",	torture_calm,		2, .is_possible = torture_is_calm },
+	{ "migrate",	torture_migrate,	2 },
+	{ "tree",	torture_tree,		2 },
+	{ "toggle",	torture_toggle,		1 },
+	{ "rename",	torture_rename,		1 },
+	{ "unplug",	torture_unplug,		1 },
+	{ "link",	torture_link,		1 },
+	{ "netns",	torture_netns,		1, .is_possible = torture_has_netns },
+	{ "module",	torture_module,		1, .is_possible = torture_has_module },
+};
+
+struct torture_outcomes {
+	atomic_ulong done;
+	atomic_ulong refused;	/* by a limit */
+	atomic_ulong excused;	/* failed for what others did */
+};
+
+/* Shared by all processes. */
+static struct torture_shared {
+	atomic_bool stop;
+	atomic_bool failed;
+	char reason[512];	/* of the first failure */
+	atomic_uint nr_pids;
+	pid_t pids[TORTURE_MOST_PROCESSES];
+	struct torture_outcomes outcomes[ARRAY_SIZE(torture_actors)];
+} *shared;
+
+static const struct torture_actor *me;
+static unsigned long long random_state;
+static time_t deadline;
+
+static time_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec;
+}
+
+bool torture_running(void)
+{
+	return !shared->stop && now() < deadline;
+}
+
+/* splitmix64 */
+static unsigned long long torture_next(void)
+{
+	unsigned long long z = random_state += 0x9e3779b97f4a7c15;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+	return z ^ (z >> 31);
+}
+
+unsigned int torture_random(unsigned int below)
+{
+	return torture_next() % below;
+}
+
+void torture_pause(unsigned int below_us)
+{
+	usleep(torture_random(below_us));
+}
+
+/* The first failure of the run is told, in the end. */
+void torture_fail(const char *format, ...)
+{
+	char text[400];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (!atomic_exchange(&shared->failed, true))
+		snprintf(shared->reason, sizeof(shared->reason), "%s: %s",
+			 me ? me->name : "end", text);
+	shared->stop = true;
+}
+
+static bool torture_is_excused(int error, const int *excuses)
+{
+	while (*excuses && *excuses != error)
+		excuses++;
+	return *excuses;
+}
+
+/* Report what came of @what: 0 or an errno. */
+void torture_did(const char *what, int error, const int *excuses)
+{
+	struct torture_outcomes *outcomes = &shared->outcomes[me - torture_actors];
+
+	if (!error)
+		outcomes->done++;
+	else if (error == EAGAIN)
+		outcomes->refused++;
+	else if (torture_is_excused(error, excuses))
+		outcomes->excused++;
+	else
+		torture_fail("%s: %s, which nothing explains", what, strerror(error));
+}
+
+/* A child ends with its parent, and decides for itself. */
+pid_t torture_fork(void)
+{
+	unsigned long long seed = torture_next();
+	pid_t parent = getpid();
+	pid_t child = fork();
+
+	if (child < 0)
+		torture_did("fork", errno, EXCUSE(ENOMEM));
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(0);
+		random_state = seed;
+	}
+	return child;
+}
+
+/* An actor's process, which may have ended. */
+pid_t torture_random_pid(void)
+{
+	unsigned int count = shared->nr_pids;
+
+	return count ? shared->pids[torture_random(count)] : getpid();
+}
+
+void torture_enter_netns(const char *name)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/run/netns/%s", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || setns(fd, CLONE_NEWNET))
+		torture_fail("%s: %m", path);
+	close(fd);
+}
+
+/* 0 or an errno; the text is terminated. */
+int torture_read(const char *path, char *text)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t len;
+	int error;
+
+	if (fd < 0)
+		return errno;
+	len = read(fd, text, TORTURE_TEXT - 1);
+	error = len < 0 ? errno : 0;
+	text[len < 0 ? 0 : len] = '\0';
+	close(fd);
+	return error;
+}
+
+/* 0 or an errno. */
+int torture_write(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	int error;
+
+	if (fd < 0)
+		return errno;
+	error = write(fd, text, strlen(text)) < 0 ? errno : 0;
+	close(fd);
+	return error;
+}
+
+static void torture_start(const struct torture_actor *actor, unsigned long long seed)
+{
+	unsigned int i;
+	pid_t child;
+
+	me = actor;
+	for (i = 0; i < actor->processes; i++) {
+		random_state = seed ^ (actor - torture_actors + 1ULL) << 32 ^ (i + 1);
+		child = torture_fork();
+		if (!child) {
+			while (torture_running())
+				actor->act();
+			_exit(0);
+		}
+		if (child > 0)
+			shared->pids[shared->nr_pids++] = child;
+	}
+}
+
+static bool torture_is_chosen(const struct torture_actor *actor, char **names)
+{
+	if (actor->is_possible && !actor->is_possible())
+		return false;
+	if (!*names)
+		return true;
+	while (*names && strcmp(*names, actor->name))
+		names++;
+	return *names;
+}
+
+/* Name an actor's process that the kernel does not let go, and where it waits. */
+static void torture_fail_stuck(void)
+{
+	static char wchan[TORTURE_TEXT];
+	unsigned int i = 0;
+	char path[64];
+
+	while (i < shared->nr_pids - 1 && kill(shared->pids[i], 0))
+		i++;
+	sprintf(path, "/proc/%d/wchan", shared->pids[i]);
+	torture_fail("process %d has not ended for %d s; it waits in %s", shared->pids[i],
+		     TORTURE_PATIENCE, torture_read(path, wchan) ? "nothing" : wchan);
+}
+
+/* Wait for all processes, the orphans among them as well. */
+static void torture_reap(void)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) >= 0) {
+		if (shared->stop && now() < deadline)
+			deadline = now();
+		if (!pid && now() > deadline + TORTURE_PATIENCE) {
+			torture_fail_stuck();
+			return;
+		}
+		if (!pid)
+			usleep(10000);
+		/* SIGKILL is for the children of actors; an actor's process ends by itself. */
+		else if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
+			torture_fail("process %d died of signal %d", pid, WTERMSIG(status));
+	}
+}
+
+/* What each actor did; one that did nothing, or met no limit, tested nothing. */
+static unsigned long torture_report(char **names)
+{
+	const struct torture_outcomes *outcomes = shared->outcomes;
+	const struct torture_actor *actor;
+	unsigned long sum = 0;
+
+	for (actor = torture_actors; actor < torture_actors + ARRAY_SIZE(torture_actors);
+	     actor++, outcomes++) {
+		if (!torture_is_chosen(actor, names)) {
+			printf("# %-8s did not act\n", actor->name);
+			continue;
+		}
+		printf("# %-8s %8lu done %8lu refused %8lu excused\n", actor->name,
+		       outcomes->done, outcomes->refused, outcomes->excused);
+		if (!outcomes->done)
+			torture_fail("%s did nothing", actor->name);
+		if (actor->meets_limits && !outcomes->refused)
+			torture_fail("%s met no limit", actor->name);
+		sum += outcomes->done + outcomes->refused;
+	}
+	return sum;
+}
+
+static void torture_run(unsigned long long seed, char **names)
+{
+	const struct torture_actor *actor;
+
+	for (actor = torture_actors; actor < torture_actors + ARRAY_SIZE(torture_actors); actor++)
+		if (torture_is_chosen(actor, names))
+			torture_start(actor, seed);
+	me = NULL;
+	torture_reap();
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long operations;
+	unsigned long long seed;
+
+	if (argc < 3 || geteuid()) {
+		fprintf(stderr, "usage, as root: torture SECONDS SEED [ACTOR...]\n");
+		return 2;
+	}
+	setvbuf(stdout, NULL, _IONBF, 0);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED)
+		return 1;
+	seed = strtoull(argv[2], NULL, 0);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+
+	torture_device_init();
+	torture_cgroup_init();
+	torture_verbs_init();
+	deadline = now() + atoi(argv[1]);
+	torture_run(seed, argv + 3);
+	operations = torture_report(argv + 3);
+	if (!shared->failed)
+		torture_end();
+	if (shared->failed)
+		printf("not ok torture: %s (seed %s)\n", shared->reason, argv[2]);
+	else
+		printf("ok torture: %lu operations, seed %s\n", operations, argv[2]);
+	return shared->failed;
+}

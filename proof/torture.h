@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the parts of the torture test share:
+ *
+ *   torture.c         main(): processes, random numbers, outcomes, statistics
+ *   torture-verbs.c   actors that have objects
+ *   torture-cgroup.c  actors that change and read cgroups
+ *   torture-device.c  actors that change devices
+ *   torture-end.c     what has to be true when all of them have ended
+ *
+ * An actor does one random thing after another until torture_running() says no, and
+ * reports each outcome. Nearly every error can be explained by what others do
+ * meanwhile; one that cannot fails the test.
+ */
+#ifndef TORTURE_H
+#define TORTURE_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+#define TORTURE_ROOT	"/sys/fs/cgroup"
+#define TORTURE_TOP	TORTURE_ROOT "/torture"
+/* Its limits on TORTURE_CALM_DEVICE are set once, so what must hold is known. */
+#define TORTURE_CALM	TORTURE_TOP "/calm"
+/* Everything here changes. */
+#define TORTURE_WILD	TORTURE_TOP "/wild"
+#define TORTURE_PATH	128
+#define TORTURE_TEXT	65536
+
+/* Nobody renames, moves, unplugs or removes it before the end. */
+#define TORTURE_CALM_DEVICE "rxe0"
+/* The others are tor1a, tor1b, tor2a, ..., on the links tor1, tor2, ... */
+#define TORTURE_LINKS	3
+
+/* The errors that others can cause, for torture_did(); EAGAIN needs no excuse. */
+#define EXCUSE(...) ((const int []) { __VA_ARGS__, 0 })
+/* What comes of a device that goes or moves to another network namespace, and more. */
+#define EXCUSE_DEVICE(...) EXCUSE(EIO, ENODEV, ENXIO, ENOMEM, ##__VA_ARGS__)
+/* What comes of a cgroup that goes, and more. */
+#define EXCUSE_CGROUP(...) EXCUSE(ENOENT, ENODEV, ENOMEM, ##__VA_ARGS__)
+
+/* torture.c */
+bool torture_running(void);
+unsigned int torture_random(unsigned int below);
+void torture_pause(unsigned int below_us);
+void torture_did(const char *what, int error, const int *excuses);
+[[gnu::format(printf, 1, 2)]] void torture_fail(const char *format, ...);
+pid_t torture_fork(void);
+pid_t torture_random_pid(void);
+void torture_enter_netns(const char *name);
+int torture_read(const char *path, char *text);
+int torture_write(const char *path, const char *text);
+
+/* torture-verbs.c */
+void torture_verbs_init(void);
+void torture_hold(void);
+void torture_kill(void);
+void torture_pass(void);
+void torture_connect(void);
+
+/* torture-cgroup.c */
+void torture_cgroup_init(void);
+void torture_enter(void);
+void torture_limit(void);
+void torture_spoil(void);
+void torture_look(void);
+void torture_watch(void);
+void torture_calm(void);
+void torture_migrate(void);
+void torture_tree(void);
+void torture_toggle(void);
+
+/* torture-device.c */
+void torture_device_init(void);
+void torture_rename(void);
+void torture_unplug(void);
+void torture_link(void);
+void torture_netns(void);
+void torture_module(void);
+bool torture_has_module(void);
+bool torture_is_calm(void);
+bool torture_has_netns(void);
+void torture_random_device(char *name);
+void torture_device_exit(void);
+
+/* torture-end.c */
+void torture_end(void);
+
+#endif /* TORTURE_H */
