@@ -11,7 +11,7 @@
 #include "torture.h"
 
 #define WILD_DEPTH	4
-#define WILD_NAMES	2
+#define WILD_NAMES	3
 
 static const char *const classes[] = { "rdma", "rdma.verb", "rdma.hw" };
 static const char *const kinds[] = { "max", "current", "peak", "events", "events.local" };
@@ -131,7 +131,7 @@ void torture_tree(void)
 	int ret;
 
 	any_wild(cgroup);
-	if (torture_random(3)) {
+	if (torture_random(2)) {
 		ret = mkdir(cgroup, 0755);
 		torture_did("mkdir", ret ? errno : 0, EXCUSE_CGROUP(EEXIST));
 	} else {
@@ -171,7 +171,7 @@ static int add_limit(char *text, unsigned int class)
 static void any_limits(char *text, unsigned int class)
 {
 	unsigned int lines = 1 + torture_random(3), count;
-	char device[16];
+	char device[TORTURE_NAME];
 
 	while (lines--) {
 		torture_random_device(device);

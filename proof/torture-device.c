@@ -41,11 +41,31 @@ static const char *any_netns(void)
 	return torture_has_netns() && !torture_random(3) ? "away" : "home";
 }
 
-/* The name of a device that may be there, most likely one that changes. */
+static void any_name(char *name)
+{
+	sprintf(name, "tor%u%c", any_link(), any_letter());
+}
+
+/* One of the devices that change, wherever it is; or a name that one could have. */
+static void any_device(char *name)
+{
+	static char text[TORTURE_TEXT];
+	unsigned int seen = 0;
+	char *line;
+
+	any_name(name);
+	if (torture_read(TORTURE_ROOT "/rdma.capacity", text))
+		return;
+	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+		if (!strncmp(line, "tor", 3) && !torture_random(++seen))
+			sscanf(line, "%15s", name);
+}
+
+/* For a limit. */
 void torture_random_device(char *name)
 {
 	if (torture_random(2))
-		sprintf(name, "tor%u%c", any_link(), any_letter());
+		any_device(name);
 	else
 		sprintf(name, TORTURE_CALM_DEVICE);
 }
@@ -88,12 +108,16 @@ static int tool_run(const char *netns, char *command, char *text, size_t size)
 	return child > 0 && waitpid(child, &status, 0) == child ? status : -1;
 }
 
-/* What the tools say where other actors were faster, or hold what is to go. */
+/*
+ * What the tools say where other actors were faster, or hold what is to go. The kernel
+ * reports a device's name that is taken as too many open files.
+ */
 static bool tool_is_excused(const char *text)
 {
 	static const char *const excuses[] = {
 		"Wrong device name", "No such device", "Cannot find device", "File exists",
 		"already exists", "already assigned", "Device or resource busy",
+		"Too many open files in system",
 	};
 	unsigned int i;
 
@@ -127,10 +151,11 @@ static bool tool_is_excused(const char *text)
 
 void torture_rename(void)
 {
-	unsigned int link = any_link();
+	char from[TORTURE_NAME], to[TORTURE_NAME];
 
-	tool(any_netns(), "rdma dev set tor%u%c name tor%u%c", link, any_letter(),
-	     link, any_letter());
+	any_device(from);
+	any_name(to);
+	tool(any_netns(), "rdma dev set %s name %s", from, to);
 	torture_pause(20000);
 }
 
@@ -159,22 +184,25 @@ void torture_unplug(void)
 
 void torture_link(void)
 {
-	unsigned int link = any_link();
+	char name[TORTURE_NAME];
 
-	if (torture_random(3))
-		tool("home", "rdma link add tor%u%c type rxe netdev tor%u", link, any_letter(),
-		     link);
-	else
-		tool(any_netns(), "rdma link delete tor%u%c", link, any_letter());
+	if (torture_random(3)) {
+		any_name(name);
+		tool("home", "rdma link add %s type rxe netdev tor%u", name, any_link());
+	} else {
+		any_device(name);
+		tool(any_netns(), "rdma link delete %s", name);
+	}
 	torture_pause(20000);
 }
 
 void torture_netns(void)
 {
 	bool there = torture_random(2);
+	char name[TORTURE_NAME];
 
-	tool(there ? "home" : "away", "rdma dev set tor%u%c netns %s", any_link(), any_letter(),
-	     there ? "away" : "home");
+	any_device(name);
+	tool(there ? "home" : "away", "rdma dev set %s netns %s", name, there ? "away" : "home");
 	torture_pause(20000);
 }
 

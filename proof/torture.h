@@ -35,6 +35,7 @@
 /* Everything here changes. */
 #define TORTURE_WILD	TORTURE_TOP "/wild"
 #define TORTURE_PATH	128
+#define TORTURE_NAME	16
 #define TORTURE_TEXT	65536
 
 /* Nobody renames, moves, unplugs or removes it before the end. */
