@@ -5,10 +5,11 @@
  */
 #define _GNU_SOURCE
 #include <ftw.h>
+#include <time.h>
 
 #include "torture.h"
 
-#define END_PATIENCE_MS 20000
+#define END_PATIENCE 20
 
 /* What is not as it should be; empty: nothing. */
 static char complaint[512];
@@ -16,15 +17,15 @@ static char complaint[512];
 /* @find looks for a complaint; it has to find none in the end. */
 static void end_wait(const char *claim, void (*find)(void))
 {
-	int ms;
+	time_t end = time(NULL) + END_PATIENCE;
 
-	for (ms = 0; ms < END_PATIENCE_MS; ms += 50) {
+	do {
 		complaint[0] = '\0';
 		find();
 		if (!complaint[0])
 			return;
 		usleep(50000);
-	}
+	} while (time(NULL) < end);
 	torture_fail("%s: %s", claim, complaint);
 }
 
@@ -33,7 +34,7 @@ static int end_find_usage_in(const char *path, const struct stat *stat, int type
 {
 	const char *name = path + ftw->base;
 	static char text[TORTURE_TEXT];
-	const char *value;
+	char *word, *value;
 	int error;
 
 	if (type != FTW_F || strncmp(name, "rdma.", 5) || !strstr(name, "current"))
@@ -41,9 +42,11 @@ static int end_find_usage_in(const char *path, const struct stat *stat, int type
 	error = torture_read(path, text);
 	if (error)
 		snprintf(complaint, sizeof(complaint), "%s: %s", path, strerror(error));
-	for (value = strchr(text, '='); value; value = strchr(value + 1, '='))
-		if (strtoull(value + 1, NULL, 10))
-			snprintf(complaint, sizeof(complaint), "%s: %.300s", path, text);
+	for (word = strtok(text, " \n"); word; word = strtok(NULL, " \n")) {
+		value = strchr(word, '=');
+		if (value && strtoull(value + 1, NULL, 10))
+			snprintf(complaint, sizeof(complaint), "%s: %s", path, word);
+	}
 	return 0;
 }
 

@@ -112,6 +112,7 @@ void torture_fail(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
+	text[strcspn(text, "\n")] = '\0';
 	if (!atomic_exchange(&shared->failed, true))
 		snprintf(shared->reason, sizeof(shared->reason), "%s: %s",
 			 me ? me->name : "end", text);
