@@ -196,14 +196,15 @@ void torture_link(void)
 	torture_pause(20000);
 }
 
+/* There and back: one of the two is where the device is. */
 void torture_netns(void)
 {
-	bool there = torture_random(2);
 	char name[TORTURE_NAME];
 
 	any_device(name);
-	tool(there ? "home" : "away", "rdma dev set %s netns %s", name, there ? "away" : "home");
-	torture_pause(20000);
+	tool("home", "rdma dev set %s netns away", name);
+	torture_pause(100000);
+	tool("away", "rdma dev set %s netns home", name);
 }
 
 /* The module takes all devices with it, the calm one included, whatever they hold. */

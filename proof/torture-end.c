@@ -42,7 +42,7 @@ static int end_find_usage_in(const char *path, const struct stat *stat, int type
 	error = torture_read(path, text);
 	if (error)
 		snprintf(complaint, sizeof(complaint), "%s: %s", path, strerror(error));
-	for (word = strtok(text, " \n"); word; word = strtok(NULL, " \n")) {
+	for (word = strtok(text, "\n "); word; word = strtok(NULL, "\n ")) {
 		value = strchr(word, '=');
 		if (value && strtoull(value + 1, NULL, 10))
 			snprintf(complaint, sizeof(complaint), "%s: %s", path, word);
