@@ -216,13 +216,15 @@ void torture_module(void)
 	torture_pause(2000000);
 }
 
+/* All links and one device on each, so that there is something to act on. */
 void torture_device_init(void)
 {
+	char command[160];
 	unsigned int link;
-	char command[64];
 
 	for (link = 1; link <= TORTURE_LINKS; link++) {
-		sprintf(command, "ip link add tor%u type dummy", link);
+		sprintf(command, "ip link add tor%u type dummy && ip link set tor%u up && "
+			"rdma link add tor%ua type rxe netdev tor%u", link, link, link, link);
 		if (system(command))
 			torture_fail("%s failed", command);
 	}
