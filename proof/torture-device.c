@@ -223,8 +223,8 @@ void torture_device_init(void)
 	unsigned int link;
 
 	for (link = 1; link <= TORTURE_LINKS; link++) {
-		sprintf(command, "ip link add tor%u type dummy && ip link set tor%u up && "
-			"rdma link add tor%ua type rxe netdev tor%u", link, link, link, link);
+		sprintf(command, "L=tor%u; ip link add $L type dummy up && rdma link add ${L}a type rxe netdev $L",
+			link);
 		if (system(command))
 			torture_fail("%s failed", command);
 	}

@@ -398,7 +398,7 @@ void torture_hold(void)
 /* Let @child live for a moment, and kill it, in the middle of anything. */
 static void kill_later(pid_t child)
 {
-	torture_pause(400000);
+	torture_pause(1000000);
 	kill(child, SIGKILL);
 	if (waitpid(child, NULL, 0) == child)
 		torture_did("kill", 0, EXCUSE(0));
