@@ -219,12 +219,15 @@ void torture_module(void)
 /* All links and one device on each, so that there is something to act on. */
 void torture_device_init(void)
 {
-	char command[160];
-	unsigned int link;
+	char link[TORTURE_NAME], command[160];
+	unsigned int i;
 
-	for (link = 1; link <= TORTURE_LINKS; link++) {
-		sprintf(command, "L=tor%u; ip link add $L type dummy up && rdma link add ${L}a type rxe netdev $L",
-			link);
+	for (i = 1; i <= TORTURE_LINKS; i++) {
+		sprintf(link, "tor%u", i);
+		sprintf(command, "ip link add %s type dummy && ip link set %s up", link, link);
+		if (system(command))
+			torture_fail("%s failed", command);
+		sprintf(command, "rdma link add %sa type rxe netdev %s", link, link);
 		if (system(command))
 			torture_fail("%s failed", command);
 	}

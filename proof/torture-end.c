@@ -55,7 +55,8 @@ static void end_find_usage(void)
 	nftw(TORTURE_TOP, end_find_usage_in, 16, FTW_PHYS);
 }
 
-static int end_remove_one(const char *path, const struct stat *stat, int type, struct FTW *ftw)
+static int end_remove_one(const char *path, const struct stat *stat, int type,
+			  struct FTW *ftw)
 {
 	if (type == FTW_DP && rmdir(path))
 		snprintf(complaint, sizeof(complaint), "%s: %m", path);
