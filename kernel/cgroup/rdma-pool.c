@@ -304,11 +304,23 @@ static void rdmacg_domain_lock(struct rdmacg_domain *domain)
 		rdmacg_domain_lock_contended(domain);
 }
 
-/*
- * Find a pool and lock its domain; NULL if there is none, and nothing is locked.
- * Neither the cgroup nor the device may go away meanwhile.
- */
-struct rdmacg_pool *rdmacg_pool_lock(struct rdma_cgroup *cg, u32 id)
+/* Wait for the domain if need be, and look once more whether the cgroup has a pool. */
+static noinline struct rdmacg_pool *
+rdmacg_pool_lock_again(struct rdmacg_domain *domain, struct rdma_cgroup *cg, bool locked)
+{
+	struct rdmacg_pool *pool;
+
+	if (!locked)
+		rdmacg_domain_lock_contended(domain);
+	pool = rdmacg_pool_find_locked(domain, cg);
+	if (!pool)
+		mutex_unlock(&domain->lock);
+	return pool;
+}
+
+/* rdmacg_pool_lock() within a charge, where a call costs as much as a level. */
+static __always_inline struct rdmacg_pool *
+rdmacg_pool_lock_inline(struct rdma_cgroup *cg, u32 id)
 {
 	struct rdmacg_domain *domain;
 	struct rdmacg_pool *pool;
@@ -328,14 +340,17 @@ struct rdmacg_pool *rdmacg_pool_lock(struct rdma_cgroup *cg, u32 id)
 		return pool;
 	}
 	rcu_read_unlock();
-
 	/* The domain stays while cgroup and device do. */
-	if (!locked)
-		rdmacg_domain_lock_contended(domain);
-	pool = rdmacg_pool_find_locked(domain, cg);
-	if (!pool)
-		mutex_unlock(&domain->lock);
-	return pool;
+	return rdmacg_pool_lock_again(domain, cg, locked);
+}
+
+/*
+ * Find a pool and lock its domain; NULL if there is none, and nothing is locked.
+ * Neither the cgroup nor the device may go away meanwhile.
+ */
+struct rdmacg_pool *rdmacg_pool_lock(struct rdma_cgroup *cg, u32 id)
+{
+	return rdmacg_pool_lock_inline(cg, id);
 }
 
 void rdmacg_pool_unlock(struct rdmacg_pool *pool)
@@ -344,8 +359,8 @@ void rdmacg_pool_unlock(struct rdmacg_pool *pool)
 }
 
 /* The same for a cgroup that may have no pool yet. */
-static struct rdmacg_pool *rdmacg_pool_lock_new(struct rdma_cgroup *cg,
-						struct rdmacg_desc *desc)
+static noinline struct rdmacg_pool *rdmacg_pool_lock_new(struct rdma_cgroup *cg,
+							 struct rdmacg_desc *desc)
 {
 	struct rdmacg_domain *domain = rdmacg_domain_get(cg->top, desc);
 	struct rdmacg_pool *pool;
@@ -564,8 +579,8 @@ static struct rdmacg_events *rdmacg_pool_slot_events_locked(struct rdmacg_pool *
  * Count a refusal in the pool that was to pay and in its ancestors. Where there
  * is no memory for that, it is not counted: refusing is what matters.
  */
-static void rdmacg_count_refusal_locked(struct rdmacg_pool *pool,
-					const struct rdmacg_refusal *refusal)
+static noinline void rdmacg_count_refusal_locked(struct rdmacg_pool *pool,
+						 const struct rdmacg_refusal *refusal)
 {
 	struct rdmacg_events *events;
 	unsigned int level;
@@ -598,7 +613,7 @@ int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 
 	if (!cg->top)
 		return 0;
-	pool = rdmacg_pool_lock(cg, device->id);
+	pool = rdmacg_pool_lock_inline(cg, device->id);
 	if (unlikely(!pool)) {
 		pool = rdmacg_pool_lock_new(cg, device->desc);
 		if (IS_ERR(pool))
@@ -624,15 +639,16 @@ void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 
 	if (!cg->top)
 		return;
-	pool = rdmacg_pool_lock(cg, device->id);
-	for (i = 0; i < count; i++) {
-		if (likely(pool))
-			rdmacg_sub_levels_locked(pool, &set[i]);
-		else
+	pool = rdmacg_pool_lock_inline(cg, device->id);
+	if (unlikely(!pool)) {
+		/* Only endless amounts leave no pool. */
+		for (i = 0; i < count; i++)
 			WARN_ON_ONCE(rdmacg_counted(set[i].amount));
+		return;
 	}
-	if (likely(pool))
-		rdmacg_pool_unlock(pool);
+	for (i = 0; i < count; i++)
+		rdmacg_sub_levels_locked(pool, &set[i]);
+	mutex_unlock(&pool->domain->lock);
 }
 
 static void rdmacg_cgroup_pools_free_locked(struct rdma_cgroup *cg)

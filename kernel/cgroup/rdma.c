@@ -23,8 +23,9 @@
  * Wake whoever waits for the files that a refusal of @cg's charge has changed.
  * Outside the domain's lock: on Linux 6.12 this takes a lock of all cgroups.
  */
-static void rdmacg_notify_refusal(struct rdma_cgroup *cg, struct rdmacg_device *device,
-				  const struct rdmacg_refusal *refusal)
+static noinline void rdmacg_notify_refusal(struct rdma_cgroup *cg,
+					   struct rdmacg_device *device,
+					   const struct rdmacg_refusal *refusal)
 {
 	enum rdmacg_class class = device->desc->resources[refusal->slot].class;
 	unsigned int level;
@@ -36,9 +37,13 @@ static void rdmacg_notify_refusal(struct rdma_cgroup *cg, struct rdmacg_device *
 	}
 }
 
-/* Each slot exists, none is there twice, and the amounts are ones to count. */
-static bool rdmacg_set_is_valid(const struct rdmacg_device *device,
-				const struct rdmacg_charge *set, unsigned int count)
+/*
+ * Each slot exists, none is there twice, and the amounts are ones to count. Inlined, as
+ * rdmacg_charge() is, because next to nothing is left of it for one unit of one slot.
+ */
+static __always_inline bool rdmacg_set_is_valid(const struct rdmacg_device *device,
+						const struct rdmacg_charge *set,
+						unsigned int count)
 {
 	const struct rdmacg_charge *charge;
 	u64 seen = 0;
@@ -55,8 +60,10 @@ static bool rdmacg_set_is_valid(const struct rdmacg_device *device,
 }
 
 /* Charge @cg, to which the caller holds a reference. */
-static int rdmacg_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
-			 const struct rdmacg_charge *set, unsigned int count)
+static __always_inline int rdmacg_charge(struct rdma_cgroup *cg,
+					 struct rdmacg_device *device,
+					 const struct rdmacg_charge *set,
+					 unsigned int count)
 {
 	struct rdmacg_refusal refusal;
 	int ret;
@@ -64,9 +71,35 @@ static int rdmacg_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 	if (!rdmacg_set_is_valid(device, set, count))
 		return -EINVAL;
 	ret = rdmacg_pool_try_charge(cg, device, set, count, &refusal);
-	if (ret == -EAGAIN)
+	if (unlikely(ret == -EAGAIN))
 		rdmacg_notify_refusal(cg, device, &refusal);
 	return ret;
+}
+
+static __always_inline int rdmacg_charge_current(struct rdma_cgroup **owner,
+						 struct rdmacg_device *device,
+						 const struct rdmacg_charge *set,
+						 unsigned int count)
+{
+	struct rdma_cgroup *cg = rdmacg_get_current();
+	int ret = rdmacg_charge(cg, device, set, count);
+
+	if (unlikely(ret)) {
+		rdmacg_put(cg);
+		return ret;
+	}
+	*owner = cg;
+	return 0;
+}
+
+static __always_inline void rdmacg_uncharge_owner(struct rdma_cgroup *owner,
+						  struct rdmacg_device *device,
+						  const struct rdmacg_charge *set,
+						  unsigned int count)
+{
+	if (!WARN_ON_ONCE(!rdmacg_set_is_valid(device, set, count)))
+		rdmacg_pool_uncharge(owner, device, set, count);
+	rdmacg_put(owner);
 }
 
 /**
@@ -127,15 +160,7 @@ EXPORT_SYMBOL(rdmacg_put);
 int rdmacg_try_charge_set(struct rdma_cgroup **owner, struct rdmacg_device *device,
 			  const struct rdmacg_charge *set, unsigned int count)
 {
-	struct rdma_cgroup *cg = rdmacg_get_current();
-	int ret = rdmacg_charge(cg, device, set, count);
-
-	if (ret) {
-		rdmacg_put(cg);
-		return ret;
-	}
-	*owner = cg;
-	return 0;
+	return rdmacg_charge_current(owner, device, set, count);
 }
 EXPORT_SYMBOL(rdmacg_try_charge_set);
 
@@ -181,9 +206,7 @@ EXPORT_SYMBOL(rdmacg_try_charge_cgroup);
 void rdmacg_uncharge_set(struct rdma_cgroup *owner, struct rdmacg_device *device,
 			 const struct rdmacg_charge *set, unsigned int count)
 {
-	if (!WARN_ON_ONCE(!rdmacg_set_is_valid(device, set, count)))
-		rdmacg_pool_uncharge(owner, device, set, count);
-	rdmacg_put(owner);
+	rdmacg_uncharge_owner(owner, device, set, count);
 }
 EXPORT_SYMBOL(rdmacg_uncharge_set);
 
@@ -204,7 +227,7 @@ int rdmacg_try_charge(struct rdma_cgroup **owner, struct rdmacg_device *device,
 {
 	const struct rdmacg_charge charge = { .slot = index, .amount = 1 };
 
-	return rdmacg_try_charge_set(owner, device, &charge, 1);
+	return rdmacg_charge_current(owner, device, &charge, 1);
 }
 EXPORT_SYMBOL(rdmacg_try_charge);
 
@@ -221,7 +244,7 @@ void rdmacg_uncharge(struct rdma_cgroup *owner, struct rdmacg_device *device,
 {
 	const struct rdmacg_charge charge = { .slot = index, .amount = 1 };
 
-	rdmacg_uncharge_set(owner, device, &charge, 1);
+	rdmacg_uncharge_owner(owner, device, &charge, 1);
 }
 EXPORT_SYMBOL(rdmacg_uncharge);
 
