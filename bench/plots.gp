@@ -6,7 +6,7 @@
 # "X MEDIAN LEAST MOST" of each measurement that is named HEAD, X, TAIL.
 rows(group, head, tail, kernel) = "<awk -F, -v OFS=' ' '$1 == \"".group."\" && $4 == \"".kernel."\" && ".\
 	"$2 ~ \"^".head."[0-9]+".tail."$\" { sub(\"^".head."\", \"\", $2); sub(\"/.*\", \"\", $2); ".\
-	"print $2, $6, $7, $8 }' ".csv
+	"print $2, $6, $7, $8 }' ".csv." | sort -n"
 terminals = "svg png"
 options(t) = t eq "svg" ? "svg size 720,450 dynamic background '#ffffff' font 'sans,13'" : \
 	"pngcairo size 1080,675 font 'sans,13'"

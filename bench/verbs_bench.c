@@ -129,17 +129,18 @@ static int compare(const void *a, const void *b)
 static void measure(const char *name, void (*pair)(void), long long ns)
 {
 	static long long runs[MOST];
-	long long end = now() + ns, start;
-	int count, i;
+	long long start, end;
+	int count = 0, i;
 
 	for (i = 0; i < BATCH; i++)
 		pair();
-	for (count = 0; count < MOST && now() < end; count++) {
+	end = now() + ns;
+	do {
 		start = now();
 		for (i = 0; i < BATCH; i++)
 			pair();
-		runs[count] = now() - start;
-	}
+		runs[count++] = now() - start;
+	} while (count < MOST && now() < end);
 	qsort(runs, count, sizeof(runs[0]), compare);
 	printf("verbs/%s ps=%lld\n", name, runs[count / 2] * 1000 / BATCH);
 }

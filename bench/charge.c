@@ -33,15 +33,13 @@
 #include <linux/cgroup_rdma.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
+#include <linux/page_counter.h>
 #include <linux/proc_fs.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
-
-/* The yardstick. It exports nothing, so it is compiled in here once more. */
-#include "../mm/page_counter.c"
 
 #define BENCH_BATCH	512
 #define BENCH_TICKS	64
