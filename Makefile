@@ -6,7 +6,7 @@
 
 export BASE KSRC VM
 
-.PHONY: help deps demo check tree kernel shell kunit selftests checkers bench instructions style hooks vm clean
+.PHONY: help deps demo check tree kernel shell kunit selftests checkers bench instructions fuzz differential others torture coverage mutants style hooks vm clean
 
 help:		## list the verbs
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -44,6 +44,24 @@ bench: deps	## measure beside the base's controller and beside none (QUICK=1, RO
 
 instructions: deps	## count those of a charge, against the recorded (RECORD=1: record them)
 	@dev/instructions
+
+fuzz: deps	## feed texts to the parser, and writes to a guest (FUZZ_SECONDS=, COUNT=, SEED=)
+	@dev/fuzz
+
+differential: deps	## random operations on ours, a model of the contract, and the base (OPS=, SEED=)
+	@dev/differential
+
+others: deps	## rdma-core's tests and the base's kselftests, on ours and on the base
+	@dev/others
+
+torture: deps	## everything at once, at the limits (MINUTES=, SEED=, ACTORS=)
+	@dev/torture
+
+coverage: deps	## which lines of the controller the tests run
+	@dev/coverage
+
+mutants: deps	## let the tests find small faults, one at a time (MATCH=)
+	@dev/mutants
 
 vm: deps		## test that a guest which hangs, falls silent or warns is a failure
 	@dev/vm

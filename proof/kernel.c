@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The same operations on a real kernel: cgroup v2 at /sys/fs/cgroup, or v1 below it, the
- * devices that proof/guest makes, and worker processes that do what the generator tells
+ * devices that proof/replay-guest makes, and worker processes that do what the generator tells
  * them, one at a time.
  */
 #define _GNU_SOURCE
