@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "generate.h"
+#include "replay-generate.h"
 
 const struct dir dirs[DIRS] = {
 	{ "", NONE },

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "kernel.h"
+#include "replay-kernel.h"
 
 static pid_t pids[PROCS];
 int channels[PROCS][2];

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model.h"
+#include "replay-model.h"
 
 #define ACCOUNTS 512
 /* The root has no account: it has no limits and is not charged. */

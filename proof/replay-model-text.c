@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model.h"
+#include "replay-model.h"
 
 static char *print_number(char *at, const char *resource, const char *suffix, __u64 value)
 {

@@ -22,7 +22,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "kernel.h"
+#include "replay-kernel.h"
 
 #define QPT_UD 4
 #define ACCESS_LOCAL_WRITE 1

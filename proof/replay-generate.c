@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "generate.h"
+#include "replay-generate.h"
 
 static const enum resource first_of_class[CLASSES + 1] = { HCA_HANDLE, PD, MCAST_GRP, RESOURCES };
 
