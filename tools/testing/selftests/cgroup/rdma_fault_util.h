@@ -71,8 +71,9 @@ static inline bool rdmacg_state(const char *cgroup, char *text, size_t size)
 /*
  * Do @act with the first allocation failing, then with the second, and so on, until
  * none of them is left to fail; past a thousand, which is the base filling tables, one in
- * a hundred is enough. @undo it where it succeeded. Both return 0 or an errno. Returns how many attempts failed, -1 if one changed the state of @cgroup, if
- * @undo fails or if allocations do not.
+ * a hundred is enough. @undo it where it succeeded. Both return 0 or an errno. Returns
+ * how many attempts failed, -1 if one changed the state of @cgroup, if @undo fails or if
+ * allocations do not.
  */
 static inline int rdmacg_sweep(const char *cgroup, int (*act)(void *what),
 			       int (*undo)(void *what), void *what)
