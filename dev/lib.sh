@@ -4,6 +4,8 @@
 
 # The scripts parse what tools print, so they ask for it untranslated.
 export LC_ALL=C
+# depmod, ip and rdma lie where not every user looks.
+PATH=$PATH:/usr/sbin:/sbin
 ROOT=$(cd "$(dirname "$0")/.." && pwd -P)
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/rdmacg
 
