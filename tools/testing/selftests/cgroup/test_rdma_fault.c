@@ -150,7 +150,7 @@ static void rdmacg_add_string(struct rdmacg_message *message, int type, const ch
 
 	attr->nla_type = type;
 	attr->nla_len = NLA_HDRLEN + strlen(text) + 1;
-	strcpy((char *)attr + NLA_HDRLEN, text);
+	memcpy((char *)attr + NLA_HDRLEN, text, strlen(text) + 1);
 	message->header.nlmsg_len = NLMSG_ALIGN(message->header.nlmsg_len) + attr->nla_len;
 }
 
