@@ -559,7 +559,10 @@ static void listen_on(struct rdma_cm_id *id, struct sockaddr_in *address)
 		rdma_destroy_id(asked);
 }
 
-/* EPERM: librdmacm's -1 for a device that it cannot open. */
+/*
+ * EPERM: librdmacm's -1 for a device that it cannot open. ENOENT: no address means loopback,
+ * which binds to a device's first GID, and that goes with the netdev.
+ */
 static void connect_to(struct rdma_cm_id *id, struct sockaddr_in *address)
 {
 	struct rdma_conn_param param = { .qp_num = 1 };
@@ -567,7 +570,7 @@ static void connect_to(struct rdma_cm_id *id, struct sockaddr_in *address)
 
 	torture_did("resolve", ret ? errno : 0,
 		    EXCUSE_DEVICE(ETIMEDOUT, EADDRNOTAVAIL, ENETUNREACH, EHOSTUNREACH, EINVAL,
-				  EPERM));
+				  ENOENT, EPERM));
 	if (!ret && !rdma_resolve_route(id, 100))
 		rdma_connect(id, &param);
 }
