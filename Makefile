@@ -36,7 +36,7 @@ kunit: deps	## the KUnit suites on UML
 selftests: deps	## the kselftests in the VM, on cgroup v2 (HIERARCHY=v1: on v1)
 	@dev/selftests
 
-checkers: deps	## the tests on kernels with KASAN, lockdep and KCSAN
+checkers: deps	## tests and torture on kernels with KASAN, lockdep, kmemleak, UBSAN, KCSAN
 	@dev/checkers
 
 bench: deps	## measure beside the base's controller and beside none (QUICK=1, ROUNDS=, MS=, RESULTS=)

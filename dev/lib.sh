@@ -15,6 +15,9 @@ CHECK_BASES='6.12 7.x'
 vm_of() {
 	case $1 in 6.12) echo qemu ;; *) echo uml ;; esac
 }
+arch_of() {
+	case $1 in qemu) echo x86_64 ;; uml) echo um ;; *) return 1 ;; esac
+}
 
 BASE=${BASE:-6.12}
 VM=${VM:-qemu}

@@ -64,7 +64,7 @@ tests=tools/testing/selftests/cgroup
 edit $tests/Makefile '^TEST_GEN_PROGS \+= test_pids$' '
 	/^TEST_GEN_PROGS \+= test_pids$/a \
 TEST_GEN_PROGS += test_rdma\
-LOCAL_HDRS += rdma_fault_util.h rdma_util.h rdma_verbs_util.h\
+LOCAL_HDRS += rdma_fault_util.h rdma_fd_util.h rdma_util.h rdma_verbs_util.h\
 ifneq ($(shell printf "\\043include <rdma/rdma_cma.h>" | $(CC) -E - >/dev/null 2>\&1 \&\& echo y),)\
 RDMA_VERBS_TESTS := test_rdma_cm test_rdma_fault test_rdma_mem test_rdma_objects test_rdma_verbs\
 TEST_GEN_PROGS += $(RDMA_VERBS_TESTS)\

@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "../tools/testing/selftests/cgroup/rdma_fd_util.h"
 #include "torture.h"
 
 #define LIFE_STEPS	60
@@ -442,44 +443,11 @@ static void pass_by_fork(void)
 		end_life(&life);
 }
 
-static void send_fd(int socket, int fd)
-{
-	char control[CMSG_SPACE(sizeof(int))] = "", byte = 'x';
-	struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
-	struct msghdr msg = {
-		.msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = control, .msg_controllen = sizeof(control),
-	};
-	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
-
-	cmsg->cmsg_level = SOL_SOCKET;
-	cmsg->cmsg_type = SCM_RIGHTS;
-	cmsg->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(cmsg), &fd, sizeof(fd));
-	torture_did("send", sendmsg(socket, &msg, MSG_NOSIGNAL) == 1 ? 0 : errno, EXCUSE(EPIPE));
-}
-
-/* -1: the sender has ended. */
-static int receive_fd(int socket)
-{
-	char control[CMSG_SPACE(sizeof(int))], byte;
-	struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
-	struct msghdr msg = {
-		.msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = control, .msg_controllen = sizeof(control),
-	};
-	int fd = -1;
-
-	if (recvmsg(socket, &msg, 0) == 1 && CMSG_FIRSTHDR(&msg))
-		memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(fd));
-	return fd;
-}
-
 /* Put a received context in the place of an own one, and use it. */
 static void live_on_received(int socket)
 {
 	struct life life = { .context = open_any() };
-	int fd = receive_fd(socket);
+	int fd = rdmacg_receive_fd(socket);
 
 	if (!life.context || fd < 0 || dup2(fd, life.context->cmd_fd) < 0)
 		_exit(0);
@@ -511,7 +479,7 @@ static void pass_by_socket(void)
 		live_on_received(sockets[1]);
 	}
 	close(sockets[1]);
-	send_fd(sockets[0], context->cmd_fd);
+	torture_did("send", rdmacg_send_fd(sockets[0], context->cmd_fd) ? errno : 0, EXCUSE(EPIPE));
 	close(sockets[0]);
 	ibv_close_device(context);
 	if (child > 0)

@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include "../kselftest_harness.h"
+#include "rdma_fd_util.h"
 #include "rdma_verbs_util.h"
 
 /* How long the kernel may take to let a removed cgroup or a killed process go. */
@@ -408,38 +409,6 @@ TEST_F(test_rdmacg_verbs, fork_creator_pays)
 	waitpid(child, NULL, 0);
 	EXPECT_EQ(0, rdmacg_objects(&self->tree, self->tree.right));
 	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
-}
-
-static int rdmacg_send_fd(int socket, int fd)
-{
-	char control[CMSG_SPACE(sizeof(int))] = "", byte = 'x';
-	struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
-	struct msghdr msg = {
-		.msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = control, .msg_controllen = sizeof(control),
-	};
-	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
-
-	cmsg->cmsg_level = SOL_SOCKET;
-	cmsg->cmsg_type = SCM_RIGHTS;
-	cmsg->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(cmsg), &fd, sizeof(fd));
-	return sendmsg(socket, &msg, 0) == 1 ? 0 : -1;
-}
-
-static int rdmacg_receive_fd(int socket)
-{
-	char control[CMSG_SPACE(sizeof(int))], byte;
-	struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
-	struct msghdr msg = {
-		.msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = control, .msg_controllen = sizeof(control),
-	};
-	int fd = -1;
-
-	if (recvmsg(socket, &msg, 0) == 1 && CMSG_FIRSTHDR(&msg))
-		memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(fd));
-	return fd;
 }
 
 /*
