@@ -200,11 +200,14 @@ TEST_F(test_rdmacg_verbs, failed_open_uncharges)
 /* A creation that the driver or the core refuses uncharges. */
 TEST_F(test_rdmacg_verbs, failed_create_uncharges)
 {
+	struct ibv_srq_init_attr srq_init = { .attr = { .max_sge = 1 } };
 	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC };
 	struct ibv_device_attr attr;
 	struct ibv_cq *cq;
 
 	ASSERT_EQ(0, ibv_query_device(self->context, &attr));
+	srq_init.attr.max_wr = attr.max_srq_wr + 1;
+	EXPECT_EQ(NULL, ibv_create_srq(self->pd, &srq_init));
 	EXPECT_EQ(NULL, ibv_create_cq(self->context, attr.max_cqe + 1, NULL, NULL, 0));
 	EXPECT_EQ(NULL, ibv_reg_mr(self->pd, (void *)4096, 4096, IBV_ACCESS_LOCAL_WRITE));
 	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.left));
