@@ -298,6 +298,55 @@ static void rdmacg_test_charge_huge_amount(struct kunit *test)
 	rdmacg_pool_uncharge(&t->left, &t->dev0, &most, 1);
 }
 
+/* An amount without end is counted nowhere: it leaves no pool, and is given back to none. */
+static void rdmacg_test_charge_endless(struct kunit *test)
+{
+	static const struct rdmacg_charge endless = { OBJECT, RDMACG_ENDLESS };
+	struct rdmacg_tree *t = test->priv;
+	struct rdmacg_refusal refusal;
+
+	KUNIT_EXPECT_EQ(test, rdmacg_pool_try_charge(&t->leaf, &t->dev0, &endless, 1, &refusal),
+			0);
+	KUNIT_EXPECT_TRUE(test, xa_empty(&t->leaf.pools));
+	rdmacg_pool_uncharge(&t->leaf, &t->dev0, &endless, 1);
+}
+
+#ifdef KUNIT_SUPPRESSED_WARNING_COUNT	/* 6.12 has none */
+/* An uncharge too many is told, and takes no more than there is. */
+static void rdmacg_test_uncharge_too_many(struct kunit *test)
+{
+	static const struct rdmacg_charge one = { OBJECT, 1 }, two = { OBJECT, 2 };
+	struct rdmacg_tree *t = test->priv;
+	struct rdmacg_refusal refusal;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_pool_try_charge(&t->left, &t->dev0, &one, 1, &refusal), 0);
+	kunit_warning_suppress(test) {
+		rdmacg_pool_uncharge(&t->left, &t->dev0, &two, 1);
+		KUNIT_EXPECT_GT(test, KUNIT_SUPPRESSED_WARNING_COUNT(), 0);
+	}
+	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->left, &t->dev0, OBJECT), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->top, &t->dev0, OBJECT), 0);
+}
+#endif
+
+/* Where the index has no room for a pool or a domain, none is left, and nothing charged. */
+static void rdmacg_test_no_room_in_index(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	/* What is reserved cannot be taken. */
+	KUNIT_ASSERT_EQ(test, xa_reserve(&t->leaf.pools, t->dev0.id, GFP_KERNEL), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_charge(&t->leaf, &t->dev0, OBJECT), -EBUSY);
+	xa_release(&t->leaf.pools, t->dev0.id);
+	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->top, &t->dev0, OBJECT), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_charge(&t->leaf, &t->dev0, OBJECT), 0);
+
+	KUNIT_ASSERT_EQ(test, xa_reserve(&t->other.domains, t->dev0.id, GFP_KERNEL), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_charge(&t->other, &t->dev0, OBJECT), -EBUSY);
+	xa_release(&t->other.domains, t->dev0.id);
+	KUNIT_EXPECT_EQ(test, rdmacg_charge(&t->other, &t->dev0, OBJECT), 0);
+}
+
 /* Each pool at most 1 KiB for a device with all hca and verb resources. */
 static void rdmacg_test_pool_size(struct kunit *test)
 {
@@ -615,6 +664,11 @@ static struct kunit_case rdmacg_pool_cases[] = {
 	KUNIT_CASE(rdmacg_test_charge_refused_leaves_counters),
 	KUNIT_CASE(rdmacg_test_charge_set),
 	KUNIT_CASE(rdmacg_test_charge_huge_amount),
+	KUNIT_CASE(rdmacg_test_charge_endless),
+#ifdef KUNIT_SUPPRESSED_WARNING_COUNT
+	KUNIT_CASE(rdmacg_test_uncharge_too_many),
+#endif
+	KUNIT_CASE(rdmacg_test_no_room_in_index),
 	KUNIT_CASE(rdmacg_test_charge_over_lowered_limit),
 	KUNIT_CASE(rdmacg_test_pool_size),
 	KUNIT_CASE(rdmacg_test_pools_given_back),
