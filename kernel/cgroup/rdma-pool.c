@@ -535,8 +535,9 @@ static void rdmacg_sub_levels_locked(struct rdmacg_pool *pool,
 }
 
 /* Charge all or nothing. Says what stood in the way if it returns -EAGAIN. */
-static int rdmacg_charge_locked(struct rdmacg_pool *pool, const struct rdmacg_charge *set,
-				unsigned int count, struct rdmacg_refusal *refusal)
+static __always_inline int
+rdmacg_charge_locked(struct rdmacg_pool *pool, const struct rdmacg_charge *set,
+		     unsigned int count, struct rdmacg_refusal *refusal)
 {
 	unsigned int level, i;
 
@@ -620,7 +621,11 @@ int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			return PTR_ERR(pool);
 	}
 	domain = pool->domain;
-	ret = rdmacg_charge_locked(pool, set, count, refusal);
+	/* Most charges are of one slot, and then without loops over a set. */
+	if (count == 1)
+		ret = rdmacg_charge_locked(pool, set, 1, refusal);
+	else
+		ret = rdmacg_charge_locked(pool, set, count, refusal);
 	if (unlikely(ret))
 		rdmacg_count_refusal_locked(pool, refusal);
 	/* A refusal that could be counted keeps the pool; an endless amount does not. */

@@ -59,18 +59,15 @@ static __always_inline bool rdmacg_set_is_valid(const struct rdmacg_device *devi
 	return seen;
 }
 
-/* Charge @cg, to which the caller holds a reference. */
+/* Charge @cg, to which the caller holds a reference. @set is valid. */
 static __always_inline int rdmacg_charge(struct rdma_cgroup *cg,
 					 struct rdmacg_device *device,
 					 const struct rdmacg_charge *set,
 					 unsigned int count)
 {
 	struct rdmacg_refusal refusal;
-	int ret;
+	int ret = rdmacg_pool_try_charge(cg, device, set, count, &refusal);
 
-	if (!rdmacg_set_is_valid(device, set, count))
-		return -EINVAL;
-	ret = rdmacg_pool_try_charge(cg, device, set, count, &refusal);
 	if (unlikely(ret == -EAGAIN))
 		rdmacg_notify_refusal(cg, device, &refusal);
 	return ret;
@@ -81,9 +78,13 @@ static __always_inline int rdmacg_charge_current(struct rdma_cgroup **owner,
 						 const struct rdmacg_charge *set,
 						 unsigned int count)
 {
-	struct rdma_cgroup *cg = rdmacg_get_current();
-	int ret = rdmacg_charge(cg, device, set, count);
+	struct rdma_cgroup *cg;
+	int ret;
 
+	if (!rdmacg_set_is_valid(device, set, count))
+		return -EINVAL;
+	cg = rdmacg_get_current();
+	ret = rdmacg_charge(cg, device, set, count);
 	if (unlikely(ret)) {
 		rdmacg_put(cg);
 		return ret;
@@ -183,8 +184,11 @@ EXPORT_SYMBOL(rdmacg_try_charge_set);
 int rdmacg_try_charge_cgroup(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			     const struct rdmacg_charge *set, unsigned int count)
 {
-	int ret = rdmacg_charge(cg, device, set, count);
+	int ret;
 
+	if (!rdmacg_set_is_valid(device, set, count))
+		return -EINVAL;
+	ret = rdmacg_charge(cg, device, set, count);
 	if (!ret)
 		rdmacg_get(cg);
 	return ret;
