@@ -123,21 +123,6 @@ static void end_find_memory(void)
 	fclose(file);
 }
 
-/* Memory that nothing points to is found by the second of two scans. */
-static void end_find_leaks(void)
-{
-	static const char *const kmemleak = "/sys/kernel/debug/kmemleak";
-	static char text[TORTURE_TEXT];
-
-	if (access(kmemleak, F_OK))
-		return;
-	torture_write(kmemleak, "scan");
-	sleep(6);
-	torture_write(kmemleak, "scan");
-	if (torture_read(kmemleak, text) || text[0])
-		snprintf(complaint, sizeof(complaint), "%.500s", text);
-}
-
 void torture_end(void)
 {
 	torture_write(TORTURE_ROOT "/cgroup.procs", "0");
@@ -149,5 +134,4 @@ void torture_end(void)
 	end_wait("cgroups are dying for ever", end_find_dying);
 	end_wait("devices are left", end_remove_devices);
 	end_wait("the controller's memory is left", end_find_memory);
-	end_wait("memory leaks", end_find_leaks);
 }
