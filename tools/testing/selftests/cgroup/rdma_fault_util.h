@@ -70,14 +70,12 @@ static inline bool rdmacg_state(const char *cgroup, char *text, size_t size)
 
 /*
  * Do @act with the first allocation failing, then with the second, and so on, until
- * none of them is left to fail. Only a new device takes more than two hundred. The
- * controller's are before the twentieth, and the last thousands fill the base's tables:
- * ever longer steps do. @undo it where it succeeded. Both return 0 or an errno. Returns
- * how many attempts failed, -1 if one changed the state of @cgroup, if @undo fails or if
- * allocations do not.
+ * none of them is left to fail; after the first @single at distances that double. @undo
+ * it where it succeeded. Both return 0 or an errno. Returns how many attempts failed, -1
+ * if one changed the state of @cgroup, if @undo fails or if allocations do not.
  */
 static inline int rdmacg_sweep(const char *cgroup, int (*act)(void *what),
-			       int (*undo)(void *what), void *what)
+			       int (*undo)(void *what), void *what, int single)
 {
 	char before[4096], after[4096];
 	bool injected = true;
@@ -85,7 +83,7 @@ static inline int rdmacg_sweep(const char *cgroup, int (*act)(void *what),
 
 	if (!rdmacg_state(cgroup, before, sizeof(before)))
 		return -1;
-	for (nth = 1; injected && nth < 100000; nth += nth < 200 ? 1 : nth / 20) {
+	for (nth = 1; injected && nth < 100000; nth += nth < single ? 1 : nth) {
 		if (rdmacg_fail_nth(nth))
 			return -1;
 		ret = act(what);
