@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <sys/mount.h>
+#include <time.h>
 
 #include "rdma_util.h"
 
@@ -70,20 +71,22 @@ static inline bool rdmacg_state(const char *cgroup, char *text, size_t size)
 
 /*
  * Do @act with the first allocation failing, then with the second, and so on, until
- * none of them is left to fail; after the first @single at distances that double. @undo
- * it where it succeeded. Both return 0 or an errno. Returns how many attempts failed, -1
- * if one changed the state of @cgroup, if @undo fails or if allocations do not.
+ * none of them is left to fail. @undo it where it succeeded. Both return 0 or an errno.
+ * What makes thousands takes too long: after the first hundred and 20 s, the
+ * distances double. Returns how many attempts failed, -1 if one changed the state of
+ * @cgroup, if @undo fails or if allocations do not.
  */
 static inline int rdmacg_sweep(const char *cgroup, int (*act)(void *what),
-			       int (*undo)(void *what), void *what, int single)
+			       int (*undo)(void *what), void *what)
 {
 	char before[4096], after[4096];
+	time_t end = time(NULL) + 20;
 	bool injected = true;
 	int nth, ret, failed = 0;
 
 	if (!rdmacg_state(cgroup, before, sizeof(before)))
 		return -1;
-	for (nth = 1; injected && nth < 100000; nth += nth < single ? 1 : nth) {
+	for (nth = 1; injected && nth < 100000; nth += nth < 100 || time(NULL) < end ? 1 : nth) {
 		if (rdmacg_fail_nth(nth))
 			return -1;
 		ret = act(what);

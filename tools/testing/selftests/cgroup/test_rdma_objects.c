@@ -387,7 +387,7 @@ TEST_F(test_rdmacg_object, without_memory)
 	for (i = 0; i < 3; i++) {
 		if (i == 2)
 			ASSERT_EQ(0, rdmacg_limit_type(tree, tree->right, variant->key, 0));
-		EXPECT_LT(0, rdmacg_sweep(tree->right, rdmacg_make, rdmacg_unmake, &maker, 1000));
+		EXPECT_LT(0, rdmacg_sweep(tree->right, rdmacg_make, rdmacg_unmake, &maker));
 	}
 	rdmacg_failslab("Y");
 }
