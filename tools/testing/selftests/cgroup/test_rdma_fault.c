@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Everything but the making of uverbs objects (test_rdma_objects) in which the RDMA
- * cgroup controller or its hooks take part, with memory failing: at each allocation in
- * turn, and at random. Nothing stays charged, and no limit changes. Needs root, a
- * soft-RoCE device with an IPv4 address, and the kernel's failslab.
+ * The RDMA cgroup controller and its hooks with memory failing, at each allocation in
+ * turn and at random: cgroups, limits, devices, contexts, multicast groups and ids of the
+ * connection manager. (The making of uverbs objects is in test_rdma_objects.) Nothing
+ * stays charged, and no limit changes. Needs root, a soft-RoCE device with an IPv4
+ * address, and the kernel's failslab.
  */
 #define _GNU_SOURCE
 #include <linux/netlink.h>
