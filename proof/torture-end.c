@@ -29,6 +29,8 @@ static void end_wait(const char *claim, void (*find)(void))
 	torture_fail("%s: %s", claim, complaint);
 }
 
+static unsigned int end_files;
+
 static int end_find_usage_in(const char *path, const struct stat *stat, int type,
 			     struct FTW *ftw)
 {
@@ -42,6 +44,7 @@ static int end_find_usage_in(const char *path, const struct stat *stat, int type
 	error = torture_read(path, text);
 	if (error)
 		snprintf(complaint, sizeof(complaint), "%s: %s", path, strerror(error));
+	end_files++;
 	for (word = strtok(text, "\n "); word; word = strtok(NULL, "\n ")) {
 		value = strchr(word, '=');
 		if (value && strtoull(value + 1, NULL, 10))
@@ -52,7 +55,10 @@ static int end_find_usage_in(const char *path, const struct stat *stat, int type
 
 static void end_find_usage(void)
 {
-	nftw(TORTURE_TOP, end_find_usage_in, 16, FTW_PHYS);
+	end_files = 0;
+	if (nftw(TORTURE_TOP, end_find_usage_in, 16, FTW_PHYS) || !end_files)
+		snprintf(complaint, sizeof(complaint), "%s: %u files read: %m", TORTURE_TOP,
+			 end_files);
 }
 
 static int end_remove_one(const char *path, const struct stat *stat, int type,

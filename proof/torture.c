@@ -227,6 +227,20 @@ static void torture_start(const struct torture_actor *actor, unsigned long long 
 	}
 }
 
+static bool torture_has_actors(char **names)
+{
+	unsigned int i;
+
+	for (; *names; names++) {
+		for (i = 0; i < ARRAY_SIZE(torture_actors); i++)
+			if (!strcmp(*names, torture_actors[i].name))
+				break;
+		if (i == ARRAY_SIZE(torture_actors))
+			return false;
+	}
+	return true;
+}
+
 static bool torture_is_chosen(const struct torture_actor *actor, char **names)
 {
 	if (actor->is_possible && !actor->is_possible())
@@ -252,6 +266,15 @@ static void torture_fail_stuck(void)
 		     TORTURE_PATIENCE, torture_read(path, wchan) ? "nothing" : wchan);
 }
 
+static bool torture_is_actor(pid_t pid)
+{
+	unsigned int i = 0;
+
+	while (i < shared->nr_pids && shared->pids[i] != pid)
+		i++;
+	return i < shared->nr_pids;
+}
+
 /* Wait for all processes, the orphans among them as well. */
 static void torture_reap(void)
 {
@@ -268,8 +291,9 @@ static void torture_reap(void)
 		if (!pid)
 			usleep(10000);
 		/* SIGKILL is for the children of actors; an actor's process ends by itself. */
-		else if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
-			torture_fail("process %d died of signal %d", pid, WTERMSIG(status));
+		else if (torture_is_actor(pid) ? status :
+			 WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
+			torture_fail("process %d ended with status %#x", pid, status);
 	}
 }
 
@@ -318,7 +342,7 @@ int main(int argc, char **argv)
 	unsigned long operations;
 	unsigned long long seed;
 
-	if (argc < 3 || geteuid()) {
+	if (argc < 3 || geteuid() || !torture_has_actors(argv + 3)) {
 		fprintf(stderr, "usage, as root: torture SECONDS SEED [ACTOR...]\n");
 		return 2;
 	}
@@ -336,6 +360,8 @@ int main(int argc, char **argv)
 	deadline = now() + atoi(argv[1]);
 	torture_run(seed, argv + 3);
 	operations = torture_report(argv + 3);
+	if (!operations)
+		torture_fail("nobody acted");
 	if (!shared->failed)
 		torture_end();
 	if (shared->failed)
