@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Verbs only; the work is in dev/, hooks/ and vm/.
 #
-# BASE=6.12 (default), 7.3 or 7.x (the newest in the archive), or KSRC=/path
-# VM=qemu (default) or uml
+# BASE=6.12 (default; 7.x for the benchmark and the proofs), 7.3 or 7.x (the newest in the archive), or KSRC=/path
+# VM=qemu (default) or uml; the benchmark and the proofs choose theirs
 
 export BASE KSRC VM
 
@@ -18,7 +18,7 @@ deps:		## install the Debian packages that are missing (root)
 demo: deps	## build, boot in QEMU, and show a limit at work on soft-RoCE
 	@dev/demo
 
-check: deps	## run all tests: style, hooks, KUnit, kselftests in UML and QEMU
+check: deps	## run the tests, but for checkers, coverage and mutants
 	@dev/check
 
 tree: deps	## assemble the kernel tree; its path is the last line
