@@ -97,7 +97,8 @@ static inline int rdmacg_sweep(const char *cgroup, int (*act)(void *what),
 		failed += !!ret;
 		if (!rdmacg_state(cgroup, after, sizeof(after)) || strcmp(before, after) ||
 		    undone || (!injected && ret && ret != EAGAIN)) {
-			ksft_print_msg("allocation %d: %d, undone: %d, %s", nth, ret, undone, after);
+			ksft_print_msg("allocation %d: %d, undone: %d, %s", nth, ret, undone,
+				       after);
 			return -1;
 		}
 	}
