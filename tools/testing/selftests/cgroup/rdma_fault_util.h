@@ -72,8 +72,9 @@ static inline bool rdmacg_state(const char *cgroup, char *text, size_t size)
 /*
  * Do @act with the first allocation failing, then with the second, and so on, until
  * none of them is left to fail. @undo it where it succeeded. Both return 0 or an errno.
- * What makes thousands takes too long: after the first 30 and 20 s, the distances double.
- * (Of a device's 6100, the controller's are the 17th to the 22nd.) Returns how many
+ * The first 30 have three attempts each, for an attempt may allocate more than the one
+ * before. What makes thousands takes too long: after 20 s, the distances double. (Of a
+ * device's 6100, the controller's are the 17th to the 22nd.) Returns how many
  * attempts failed, -1 if one changed the state of @cgroup, if @undo fails, if allocations
  * do not, or if @act fails without that, but for a limit.
  */
@@ -83,11 +84,11 @@ static inline int rdmacg_sweep(const char *cgroup, int (*act)(void *what),
 	char before[4096], after[4096];
 	time_t end = time(NULL) + 20;
 	bool injected = true;
-	int nth, ret, undone, failed = 0;
+	int nth = 1, tries = 0, ret, undone, failed = 0;
 
 	if (!rdmacg_state(cgroup, before, sizeof(before)))
 		return -1;
-	for (nth = 1; injected && nth < 100000; nth += nth < 30 || time(NULL) < end ? 1 : nth) {
+	while (injected && nth < 100000) {
 		if (rdmacg_fail_nth(nth))
 			return -1;
 		ret = act(what);
@@ -101,6 +102,8 @@ static inline int rdmacg_sweep(const char *cgroup, int (*act)(void *what),
 				       after);
 			return -1;
 		}
+		if (nth > 30 || ++tries % 3 == 0)
+			nth += nth < 30 || time(NULL) < end ? 1 : nth;
 	}
 	return injected ? -1 : failed;
 }
