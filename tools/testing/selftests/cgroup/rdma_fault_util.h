@@ -6,6 +6,7 @@
 #define RDMA_FAULT_UTIL_H
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <time.h>
 
@@ -69,6 +70,19 @@ static inline bool rdmacg_state(const char *cgroup, char *text, size_t size)
 	return true;
 }
 
+/* Whether @cgroup's state is that of @before. */
+static inline bool rdmacg_is_as_before(const char *cgroup, const char *before)
+{
+	char after[4096];
+
+	if (!rdmacg_state(cgroup, after, sizeof(after)))
+		return false;
+	if (!strcmp(before, after))
+		return true;
+	ksft_print_msg("%s", after);
+	return false;
+}
+
 /*
  * Do @act with the first allocation failing, then with the second, and so on, until
  * none of them is left to fail. @undo it where it succeeded. Both return 0 or an errno.
@@ -81,10 +95,10 @@ static inline bool rdmacg_state(const char *cgroup, char *text, size_t size)
 static inline int rdmacg_sweep(const char *cgroup, int (*act)(void *what),
 			       int (*undo)(void *what), void *what)
 {
-	char before[4096], after[4096];
 	time_t end = time(NULL) + 20;
 	bool injected = true;
 	int nth = 1, tries = 0, ret, undone, failed = 0;
+	char before[4096];
 
 	if (!rdmacg_state(cgroup, before, sizeof(before)))
 		return -1;
@@ -96,16 +110,71 @@ static inline int rdmacg_sweep(const char *cgroup, int (*act)(void *what),
 		rdmacg_fail_nth(0);
 		undone = ret ? 0 : undo(what);
 		failed += !!ret;
-		if (!rdmacg_state(cgroup, after, sizeof(after)) || strcmp(before, after) ||
-		    undone || (!injected && ret && ret != EAGAIN)) {
-			ksft_print_msg("allocation %d: %d, undone: %d, %s", nth, ret, undone,
-				       after);
+		if (!rdmacg_is_as_before(cgroup, before) || undone ||
+		    (!injected && ret && ret != EAGAIN)) {
+			ksft_print_msg("allocation %d: %d, undone: %d", nth, ret, undone);
 			return -1;
 		}
 		if (nth > 30 || ++tries % 3 == 0)
 			nth += nth < 30 || time(NULL) < end ? 1 : nth;
 	}
 	return injected ? -1 : failed;
+}
+
+/* "1" written into it lets allocations of this thread fail; to open it takes some. */
+static inline int rdmacg_open_make_it_fail(void)
+{
+	return open("/proc/thread-self/make-it-fail", O_WRONLY | O_CLOEXEC);
+}
+
+/* Do @act with so many bytes of memory left. An errno, or -1. */
+static inline int rdmacg_act_within(unsigned int bytes, int (*act)(void *what), void *what)
+{
+	int fd = rdmacg_open_make_it_fail();
+	int ret = -1;
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", bytes);
+	if (!rdmacg_write(FAILSLAB "space", text) && write(fd, "1", 1) == 1) {
+		ret = act(what);
+		if (write(fd, "0", 1) != 1)
+			ret = -1;
+	}
+	close(fd);
+	return ret;
+}
+
+/*
+ * Do @act without memory, then with ever more, until that suffices. What asks again
+ * where one allocation fails, as a driver's xa_alloc() does, fails here, too. After 10 s,
+ * a half is added at a time. Returns how many attempts failed, -1 as rdmacg_sweep().
+ */
+static inline int rdmacg_exhaust(const char *cgroup, int (*act)(void *what),
+				 int (*undo)(void *what), void *what)
+{
+	time_t end = time(NULL) + 10;
+	unsigned int bytes = 0;
+	int ret, failed = 0;
+	char before[4096];
+
+	/* Page faults of ours would end in SIGSEGV. */
+	if (mlockall(MCL_CURRENT | MCL_FUTURE) || !rdmacg_state(cgroup, before, sizeof(before)) ||
+	    rdmacg_write(FAILSLAB "task-filter", "Y") || rdmacg_write(FAILSLAB "times", "-1") ||
+	    rdmacg_write(FAILSLAB "interval", "1") || rdmacg_write(FAILSLAB "probability", "100"))
+		return -1;
+	while ((ret = rdmacg_act_within(bytes, act, what)) > 0 && bytes < 1 << 30 &&
+	       rdmacg_is_as_before(cgroup, before)) {
+		failed++;
+		bytes += 16 + (time(NULL) < end ? 0 : bytes / 2);
+	}
+	rdmacg_write(FAILSLAB "probability", "0");
+	rdmacg_write(FAILSLAB "space", "0");
+	munlockall();
+	if (ret || undo(what) || !rdmacg_is_as_before(cgroup, before)) {
+		ksft_print_msg("%u bytes: %d", bytes, ret);
+		return -1;
+	}
+	return failed;
 }
 
 #endif /* RDMA_FAULT_UTIL_H */

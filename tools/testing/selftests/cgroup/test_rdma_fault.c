@@ -23,15 +23,20 @@ struct rdmacg_env {
 	struct ibv_qp *qp;
 	struct rdma_cm_id *id;
 	struct ibv_context *opened;
+	int uverbs, async;
 };
 
 FIXTURE(test_rdmacg_fault) {
 	struct rdmacg_env env;
 };
 
-/* What is done, and undone; 0 or an errno. How many allocations it takes, about. */
+/*
+ * What is done, and undone; 0 or an errno. How many allocations it takes, about, and
+ * whether it is hardly more than a call into the kernel.
+ */
 FIXTURE_VARIANT(test_rdmacg_fault) {
 	int allocations;
+	bool is_call;
 	int (*act)(void *what);
 	int (*undo)(void *what);
 };
@@ -51,7 +56,7 @@ static int remove_cgroup(void *what)
 }
 
 FIXTURE_VARIANT_ADD(test_rdmacg_fault, cgroup) {
-	.allocations = 100,
+	.allocations = 100, .is_call = true,
 	.act = make_cgroup, .undo = remove_cgroup,
 };
 
@@ -71,7 +76,7 @@ static int remove_limit(void *what)
 }
 
 FIXTURE_VARIANT_ADD(test_rdmacg_fault, limit) {
-	.allocations = 10,
+	.allocations = 10, .is_call = true,
 	.act = set_limit, .undo = remove_limit,
 };
 
@@ -95,6 +100,57 @@ FIXTURE_VARIANT_ADD(test_rdmacg_fault, context) {
 	.act = open_context, .undo = close_context,
 };
 
+static int open_uverbs(struct rdmacg_env *env)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	char path[128];
+	int i;
+
+	env->uverbs = -1;
+	for (i = 0; list && list[i]; i++)
+		if (!strcmp(ibv_get_device_name(list[i]), env->tree.device)) {
+			snprintf(path, sizeof(path), "/dev/infiniband/%s", list[i]->dev_name);
+			env->uverbs = open(path, O_RDWR | O_CLOEXEC);
+		}
+	ibv_free_device_list(list);
+	return env->uverbs < 0 ? ENODEV : 0;
+}
+
+/* What of opening a device is charged: the first call after open(). */
+static int get_context(void *what)
+{
+	struct rdmacg_env *env = what;
+	struct ib_uverbs_get_context_resp response;
+	struct {
+		struct ib_uverbs_cmd_hdr header;
+		struct ib_uverbs_get_context command;
+	} request = {
+		.header = {
+			.command = IB_USER_VERBS_CMD_GET_CONTEXT,
+			.in_words = sizeof(request) / 4,
+			.out_words = sizeof(response) / 4,
+		},
+		.command.response = (uintptr_t)&response,
+	};
+
+	if (write(env->uverbs, &request, sizeof(request)) < 0)
+		return errno;
+	env->async = response.async_fd;
+	return 0;
+}
+
+static int put_context(void *what)
+{
+	struct rdmacg_env *env = what;
+
+	return close(env->async) || close(env->uverbs) ? errno : open_uverbs(env);
+}
+
+FIXTURE_VARIANT_ADD(test_rdmacg_fault, get_context) {
+	.allocations = 10, .is_call = true,
+	.act = get_context, .undo = put_context,
+};
+
 static union ibv_gid rdmacg_group = { .raw = { 0xff, 0x0e, [15] = 1 } };
 
 static int attach(void *what)
@@ -112,7 +168,7 @@ static int detach(void *what)
 }
 
 FIXTURE_VARIANT_ADD(test_rdmacg_fault, multicast) {
-	.allocations = 6,
+	.allocations = 6, .is_call = true,
 	.act = attach, .undo = detach,
 };
 
@@ -221,9 +277,11 @@ FIXTURE_SETUP(test_rdmacg_fault)
 
 	/*
 	 * What the attempts need besides, left pays for. Of contexts, Soft-RoCE allocates
-	 * something for the first alone.
+	 * something for the first alone, so where that is to fail there is no other.
 	 */
-	if (variant->act != open_context) {
+	if (variant->act == get_context) {
+		ASSERT_EQ(0, open_uverbs(env));
+	} else {
 		ASSERT_EQ(0, cg_enter_current(env->tree.left));
 		ASSERT_NE(NULL, env->context = rdmacg_open(&env->tree));
 		init.send_cq = ibv_create_cq(env->context, 1, NULL, NULL, 0);
@@ -249,17 +307,13 @@ FIXTURE_TEARDOWN(test_rdmacg_fault)
 	rdmacg_tree_destroy(&env->tree);
 }
 
-/* Each allocation in turn. */
+/* Each allocation in turn, and all of them from one on. Libraries do not survive the latter. */
 TEST_F_TIMEOUT(test_rdmacg_fault, each_allocation, 300)
 {
 	EXPECT_LT(0, rdmacg_sweep(self->env.tree.right, variant->act, variant->undo, &self->env));
-}
-
-/* Ending it takes memory, too. */
-static void rdmacg_make_it_fail(const char *yes)
-{
-	while (rdmacg_write("/proc/thread-self/make-it-fail", yes))
-		;
+	if (variant->is_call)
+		EXPECT_LT(0, rdmacg_exhaust(self->env.tree.right, variant->act, variant->undo,
+					    &self->env));
 }
 
 /*
@@ -270,6 +324,7 @@ TEST_F_TIMEOUT(test_rdmacg_fault, random_allocations, 300)
 {
 	char before[4096], after[4096], interval[16];
 	time_t end = time(NULL) + 20;
+	int fd = rdmacg_open_make_it_fail();
 	int i, ret, failed = 0;
 
 	ASSERT_TRUE(rdmacg_state(self->env.tree.top, before, sizeof(before)));
@@ -279,14 +334,15 @@ TEST_F_TIMEOUT(test_rdmacg_fault, random_allocations, 300)
 	ASSERT_EQ(0, rdmacg_write(FAILSLAB "interval", interval));
 	ASSERT_EQ(0, rdmacg_write(FAILSLAB "probability", "50"));
 	for (i = 0; i < 100 && (i < 20 || time(NULL) < end); i++) {
-		rdmacg_make_it_fail("1");
+		ASSERT_EQ(1, write(fd, "1", 1));
 		ret = variant->act(&self->env);
-		rdmacg_make_it_fail("0");
+		ASSERT_EQ(1, write(fd, "0", 1));
 		if (ret)
 			failed++;
 		else
 			EXPECT_EQ(0, variant->undo(&self->env));
 	}
+	close(fd);
 	rdmacg_write(FAILSLAB "probability", "0");
 	ASSERT_TRUE(rdmacg_state(self->env.tree.top, after, sizeof(after)));
 	EXPECT_STREQ(before, after);
