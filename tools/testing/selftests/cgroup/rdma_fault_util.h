@@ -87,10 +87,10 @@ static inline bool rdmacg_is_as_before(const char *cgroup, const char *before)
  * Do @act with the first allocation failing, then with the second, and so on, until
  * none of them is left to fail. @undo it where it succeeded. Both return 0 or an errno.
  * The first 30 have three attempts each, for an attempt may allocate more than the one
- * before. What makes thousands takes too long: after 20 s, the distances double. (Of a
- * device's 6100, the controller's are the 17th to the 22nd.) Returns how many
- * attempts failed, -1 if one changed the state of @cgroup, if @undo fails, if allocations
- * do not, or if @act fails without that, but for a limit.
+ * before. What makes thousands takes too long: after 20 s, each of the first 30 has one,
+ * and then the distances double. (Of a device's 6100, the controller's are the 17th to
+ * the 22nd.) Returns how many attempts failed, -1 if one changed the state of @cgroup,
+ * if @undo fails, if allocations do not, or if @act fails without that, but for a limit.
  */
 static inline int rdmacg_sweep(const char *cgroup, int (*act)(void *what),
 			       int (*undo)(void *what), void *what)
@@ -115,7 +115,7 @@ static inline int rdmacg_sweep(const char *cgroup, int (*act)(void *what),
 			ksft_print_msg("allocation %d: %d, undone: %d", nth, ret, undone);
 			return -1;
 		}
-		if (nth > 30 || ++tries % 3 == 0)
+		if (nth > 30 || time(NULL) >= end || ++tries % 3 == 0)
 			nth += nth < 30 || time(NULL) < end ? 1 : nth;
 	}
 	return injected ? -1 : failed;
