@@ -637,8 +637,12 @@ static void cm_id_is_charged_to_its_creator(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(asked, &verbs->device), 0);
 	rdmacg_expect_left(test, 0, "cm_id=2");
 
-	/* Given up, and wanted again when there is no room; in the end once more. */
+	/* Given up, and as if once more: there is nothing to give back. */
 	ib_rdmacg_uncharge_cm_id(asked);
+	ib_rdmacg_uncharge_cm_id(asked);
+	rdmacg_expect_left(test, 0, "cm_id=1");
+
+	/* Wanted again when there is no room; in the end once more. */
 	rdmacg_limit_verb(test, &verbs->left, "kunit0 cm_id=1");
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(asked, &verbs->device), -EAGAIN);
 	ib_rdmacg_uncharge_cm_id(asked);
