@@ -2,14 +2,18 @@
 /// Charge one cm_id to the creator of a user's connection identifier, or of the
 /// listener that it came from, while it is bound to a device. The identifiers that
 /// a listener on all addresses has on each device are not charged: who plugs a
-/// device in would fail on another's limit.
+/// device in would fail on another's limit. A refused identifier loses its device
+/// again: charged outside of the lock of all identifiers, nobody else waits for it.
 //
 // Finds: cma_release_dev rdma_id_private
 // Expect: 1 +is_charged
 // Expect: 2 +ib_rdmacg_init_cm_id
 // Expect: 1 +ib_rdmacg_exit_cm_id
-// Expect: 5 +ib_rdmacg_charge_cm_id
+// Expect: 1 +ib_rdmacg_charge_cm_id
+// Expect: 6 +cma_charge_dev
 // Expect: 1 +ib_rdmacg_uncharge_cm_id
+// Expect: 3 -rdma_restrack_add
+// Expect: 3 +rdma_restrack_add
 
 @@ @@
 struct rdma_id_private {
@@ -29,6 +33,15 @@ cma_release_dev(struct rdma_id_private *id_priv)
 	mutex_lock(&lock);
 	...
 }
++
++static int cma_charge_dev(struct rdma_id_private *id_priv)
++{
++	int ret = ib_rdmacg_charge_cm_id(id_priv);
++
++	if (ret)
++		cma_release_dev(id_priv);
++	return ret;
++}
 
 @ depends on cma @
 @@
@@ -64,27 +77,20 @@ _destroy_id(struct rdma_id_private *id_priv, ...)
 }
 
 @@
-identifier id_priv, cma_dev, sgid_attr;
+identifier id_priv;
 @@
 cma_acquire_dev_by_src_ip(struct rdma_id_private *id_priv)
 {
 	<...
-	if (!IS_ERR(sgid_attr)) {
-+		ret = ib_rdmacg_charge_cm_id(id_priv, cma_dev->device);
-+		if (ret) {
-+			rdma_put_gid_attr(sgid_attr);
-+			goto out;
-+		}
-		id_priv->id.port_num = port;
-		cma_bind_sgid_attr(id_priv, sgid_attr);
-		cma_attach_to_dev(id_priv, cma_dev);
-		...
-	}
+	mutex_unlock(&lock);
++	if (!ret)
++		ret = cma_charge_dev(id_priv);
+	return ret;
 	...>
 }
 
 @@
-identifier id_priv, listen, req, sgid_attr, gid;
+identifier id_priv, listen, req, gid;
 @@
 cma_ib_acquire_dev(struct rdma_id_private *id_priv, const struct rdma_id_private *listen, struct cma_req_info *req)
 {
@@ -92,14 +98,11 @@ cma_ib_acquire_dev(struct rdma_id_private *id_priv, const struct rdma_id_private
 	union ib_gid gid;
 +	int ret;
 	...
-	if (IS_ERR(sgid_attr))
-		return PTR_ERR(sgid_attr);
-+
-+	ret = ib_rdmacg_charge_cm_id(id_priv, listen->cma_dev->device);
-+	if (ret) {
-+		rdma_put_gid_attr(sgid_attr);
+	mutex_unlock(&lock);
++	ret = cma_charge_dev(id_priv);
++	if (ret)
 +		return ret;
-+	}
+	rdma_restrack_add(&id_priv->res);
 	...>
 }
 
@@ -109,9 +112,18 @@ identifier id_priv, listen;
 cma_iw_acquire_dev(struct rdma_id_private *id_priv, const struct rdma_id_private *listen)
 {
 	<...
+-	if (!ret) {
+-		cma_attach_to_dev(id_priv, cma_dev);
+-		rdma_restrack_add(&id_priv->res);
+-	}
++	if (!ret)
++		cma_attach_to_dev(id_priv, cma_dev);
+
 	mutex_unlock(&lock);
 +	if (!ret)
-+		ret = ib_rdmacg_charge_cm_id(id_priv, id_priv->id.device);
++		ret = cma_charge_dev(id_priv);
++	if (!ret)
++		rdma_restrack_add(&id_priv->res);
 	return ret;
 	...>
 }
@@ -122,12 +134,13 @@ identifier id_priv, cma_dev;
 cma_resolve_ib_dev(struct rdma_id_private *id_priv)
 {
 	<...
-+	ret = ib_rdmacg_charge_cm_id(id_priv, cma_dev->device);
-+	if (ret) {
-+		mutex_unlock(&lock);
-+		return ret;
-+	}
 	cma_attach_to_dev(id_priv, cma_dev);
+-	rdma_restrack_add(&id_priv->res);
+	mutex_unlock(&lock);
++	ret = cma_charge_dev(id_priv);
++	if (ret)
++		return ret;
++	rdma_restrack_add(&id_priv->res);
 	...>
 }
 
@@ -137,10 +150,17 @@ identifier id_priv, cma_dev;
 cma_bind_loopback(struct rdma_id_private *id_priv)
 {
 	<...
-	id_priv->id.port_num = p;
-+	ret = ib_rdmacg_charge_cm_id(id_priv, cma_dev->device);
-+	if (ret)
-+		goto out;
 	cma_attach_to_dev(id_priv, cma_dev);
+-	rdma_restrack_add(&id_priv->res);
+-	cma_set_loopback(cma_src_addr(id_priv));
+out:
+	mutex_unlock(&lock);
++	if (!ret)
++		ret = cma_charge_dev(id_priv);
++	if (!ret) {
++		rdma_restrack_add(&id_priv->res);
++		cma_set_loopback(cma_src_addr(id_priv));
++	}
+	return ret;
 	...>
 }

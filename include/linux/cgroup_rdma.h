@@ -110,8 +110,8 @@ struct rdmacg_device {
 	const char		*name;
 	u32			index;
 	/* private: set at registration; 0 and NULL without one */
-	/* Key of the device's pools and domains in each cgroup. */
-	u32			id;
+	/* Where each cgroup has the device's pool. */
+	u32			key;
 	unsigned int		nr_slots;
 	/* What outlives this struct for the sake of readers. */
 	struct rdmacg_desc	*desc;

@@ -12,22 +12,30 @@
 #include <linux/err.h>
 #include <linux/export.h>
 #include <linux/hashtable.h>
+#include <linux/idr.h>
+#include <linux/minmax.h>
 #include <linux/stringhash.h>
 #include <linux/string.h>
 
 #include "rdma-internal.h"
 
-/* See rdma-internal.h for what it guards. */
-DEFINE_MUTEX(rdmacg_mutex);
-
 /*
  * All registered devices, by id. Ids grow, so that files list the devices in the
- * order of their registration. rdmacg_mutex; RCU.
+ * order of their registration. Its own lock; RCU.
  */
 static DEFINE_XARRAY_ALLOC1(rdmacg_devices);
 static u32 rdmacg_next_id;
 
-/* All names of registered devices, by hash. rdmacg_mutex. */
+/* The keys that are taken. Its own lock. */
+static DEFINE_IDA(rdmacg_keys);
+
+/*
+ * Guards the names and which devices have them. It is held for a look at one name, so
+ * that neither a write nor a device waits for anything longer than that.
+ */
+static DEFINE_SPINLOCK(rdmacg_names_lock);
+
+/* All names of registered devices, by hash. rdmacg_names_lock. */
 static DEFINE_HASHTABLE(rdmacg_names, 8);
 
 static u32 rdmacg_name_hash(const char *text, size_t len)
@@ -39,56 +47,72 @@ static struct rdmacg_name *rdmacg_name_find_locked(const char *text, size_t len)
 {
 	struct rdmacg_name *name;
 
-	lockdep_assert_held(&rdmacg_mutex);
+	lockdep_assert_held(&rdmacg_names_lock);
 	hash_for_each_possible(rdmacg_names, name, node, rdmacg_name_hash(text, len))
 		if (strlen(name->text) == len && !memcmp(name->text, text, len))
 			return name;
 	return NULL;
 }
 
-/* Find the name or make it. NULL if there is no memory. */
-static struct rdmacg_name *rdmacg_name_get_locked(const char *text, gfp_t gfp)
+/* A name that nobody has yet. NULL: no memory. */
+static struct rdmacg_name *rdmacg_name_alloc(const char *text, gfp_t gfp)
 {
 	size_t len = strlen(text);
-	struct rdmacg_name *name = rdmacg_name_find_locked(text, len);
+	struct rdmacg_name *name = kzalloc(struct_size(name, text, len + 1), gfp);
 
-	if (name)
-		return name;
-	name = kzalloc(struct_size(name, text, len + 1), gfp);
 	if (!name)
 		return NULL;
 	memcpy(name->text, text, len);
 	INIT_LIST_HEAD(&name->devices);
-	hash_add(rdmacg_names, &name->node, rdmacg_name_hash(text, len));
 	return name;
 }
 
 /*
- * Give the device the name @new, or none if that is NULL. The name that it had
- * goes with the last device, after readers find the new one.
+ * Take the device's name away. The name goes with the last device that has it; whoever
+ * still finds the device reads it.
  */
-static void rdmacg_desc_set_name_locked(struct rdmacg_desc *desc, struct rdmacg_name *new)
+static void rdmacg_name_leave_locked(struct rdmacg_desc *desc)
 {
-	struct rdmacg_name *old = rcu_dereference_protected(desc->name,
-							    lockdep_is_held(&rdmacg_mutex));
+	struct rdmacg_name *name = rcu_dereference_protected(desc->name,
+							     lockdep_is_held(&rdmacg_names_lock));
 
-	if (old == new)
+	lockdep_assert_held(&rdmacg_names_lock);
+	list_del(&desc->name_node);
+	WRITE_ONCE(name->nr_devices, name->nr_devices - 1);
+	if (name->nr_devices)
 		return;
-	if (new) {
-		list_move_tail(&desc->name_node, &new->devices);
-		WRITE_ONCE(new->nr_devices, new->nr_devices + 1);
-		rcu_assign_pointer(desc->name, new);
-	} else {
-		/* Who still finds the device reads the old one. */
-		list_del(&desc->name_node);
+	hash_del(&name->node);
+	kfree_rcu(name, rcu);
+}
+
+static void rdmacg_name_join_locked(struct rdmacg_desc *desc, struct rdmacg_name *name)
+{
+	lockdep_assert_held(&rdmacg_names_lock);
+	list_add_tail(&desc->name_node, &name->devices);
+	WRITE_ONCE(name->nr_devices, name->nr_devices + 1);
+	rcu_assign_pointer(desc->name, name);
+}
+
+/*
+ * Give the device the name @new, which is used up or freed, for another device may have
+ * the same.
+ */
+static void rdmacg_desc_set_name(struct rdmacg_desc *desc, struct rdmacg_name *new)
+{
+	size_t len = strlen(new->text);
+	struct rdmacg_name *name;
+
+	spin_lock(&rdmacg_names_lock);
+	if (rcu_access_pointer(desc->name))
+		rdmacg_name_leave_locked(desc);
+	name = rdmacg_name_find_locked(new->text, len);
+	if (!name) {
+		hash_add(rdmacg_names, &new->node, rdmacg_name_hash(new->text, len));
+		swap(name, new);
 	}
-	if (!old)
-		return;
-	WRITE_ONCE(old->nr_devices, old->nr_devices - 1);
-	if (old->nr_devices)
-		return;
-	hash_del(&old->node);
-	kfree_rcu(old, rcu);
+	rdmacg_name_join_locked(desc, name);
+	spin_unlock(&rdmacg_names_lock);
+	kfree(new);
 }
 
 static bool rdmacg_resource_is_valid(const struct rdmacg_resource *resource)
@@ -168,6 +192,8 @@ static struct rdmacg_desc *rdmacg_desc_alloc(const struct rdmacg_device *device,
 		       GFP_KERNEL);
 	if (!desc)
 		return NULL;
+	spin_lock_init(&desc->lock);
+	refcount_set(&desc->refs, 1);
 	desc->index = device->index;
 	desc->keys = (void *)&desc->resources[nr_slots];
 	INIT_LIST_HEAD(&desc->name_node);
@@ -175,6 +201,36 @@ static struct rdmacg_desc *rdmacg_desc_alloc(const struct rdmacg_device *device,
 	for (i = 0; i < count; i++)
 		tables[i].first_slot = rdmacg_add_table(desc, &tables[i], device->name);
 	return desc;
+}
+
+static void rdmacg_desc_free_rcu(struct rcu_head *rcu)
+{
+	struct rdmacg_desc *desc = container_of(rcu, struct rdmacg_desc, rcu);
+
+	ida_free(&rdmacg_keys, desc->key);
+	kfree(desc);
+}
+
+void rdmacg_desc_put(struct rdmacg_desc *desc)
+{
+	if (refcount_dec_and_test(&desc->refs))
+		call_rcu(&desc->rcu, rdmacg_desc_free_rcu);
+}
+
+/* Take an id and a key. 0, -ENOMEM, or -EBUSY if none is left. */
+static int rdmacg_desc_alloc_numbers(struct rdmacg_desc *desc)
+{
+	int ret = ida_alloc(&rdmacg_keys, GFP_KERNEL);
+
+	if (ret < 0)
+		return ret == -ENOSPC ? -EBUSY : ret;
+	desc->key = ret;
+	/* Nobody finds it before it has a name. */
+	ret = xa_alloc_cyclic(&rdmacg_devices, &desc->id, NULL, xa_limit_31b, &rdmacg_next_id,
+			      GFP_KERNEL);
+	if (ret < 0)
+		ida_free(&rdmacg_keys, desc->key);
+	return min(ret, 0);
 }
 
 /**
@@ -198,29 +254,20 @@ int rdmacg_register_device(struct rdmacg_device *device,
 			   struct rdmacg_table *tables, unsigned int count)
 {
 	struct rdmacg_desc *desc = rdmacg_desc_alloc(device, tables, count);
-	struct rdmacg_name *name;
-	int ret = -ENOMEM;
+	struct rdmacg_name *name = rdmacg_name_alloc(device->name, GFP_KERNEL);
+	int ret = desc && name ? rdmacg_desc_alloc_numbers(desc) : -ENOMEM;
 
-	if (!desc)
-		return -ENOMEM;
-
-	mutex_lock(&rdmacg_mutex);
-	name = rdmacg_name_get_locked(device->name, GFP_KERNEL);
-	if (name) {
-		rdmacg_desc_set_name_locked(desc, name);
-		ret = xa_alloc_cyclic(&rdmacg_devices, &desc->id, desc, xa_limit_31b,
-				      &rdmacg_next_id, GFP_KERNEL);
-		if (ret < 0)
-			rdmacg_desc_set_name_locked(desc, NULL);
-	}
-	mutex_unlock(&rdmacg_mutex);
-	if (ret < 0) {
+	if (ret) {
+		kfree(name);
 		kfree(desc);
 		return ret;
 	}
-	device->id = desc->id;
+	device->key = desc->key;
 	device->nr_slots = desc->nr_slots;
 	device->desc = desc;
+	rdmacg_desc_set_name(desc, name);
+	/* The entry is reserved, so this cannot fail. */
+	xa_store(&rdmacg_devices, desc->id, desc, GFP_KERNEL);
 	return 0;
 }
 EXPORT_SYMBOL(rdmacg_register_device);
@@ -238,17 +285,16 @@ void rdmacg_unregister_device(struct rdmacg_device *device)
 {
 	struct rdmacg_desc *desc = device->desc;
 
-	mutex_lock(&rdmacg_mutex);
 	xa_erase(&rdmacg_devices, desc->id);
-	rdmacg_domains_free_locked(desc);
-	rdmacg_desc_set_name_locked(desc, NULL);
-	mutex_unlock(&rdmacg_mutex);
+	spin_lock(&rdmacg_names_lock);
+	rdmacg_name_leave_locked(desc);
+	spin_unlock(&rdmacg_names_lock);
+	rdmacg_domains_free(desc);
 
-	/* What comes too late finds no pool and no slot, and warns or fails. */
-	device->id = 0;
+	/* What comes too late finds no slot, and warns or fails. */
 	device->nr_slots = 0;
 	device->desc = NULL;
-	kfree_rcu(desc, rcu);
+	rdmacg_desc_put(desc);
 }
 EXPORT_SYMBOL(rdmacg_unregister_device);
 
@@ -263,11 +309,8 @@ EXPORT_SYMBOL(rdmacg_unregister_device);
  */
 void rdmacg_rename_device(struct rdmacg_device *device)
 {
-	mutex_lock(&rdmacg_mutex);
-	rdmacg_desc_set_name_locked(device->desc,
-				    rdmacg_name_get_locked(device->name,
-							   GFP_KERNEL | __GFP_NOFAIL));
-	mutex_unlock(&rdmacg_mutex);
+	rdmacg_desc_set_name(device->desc,
+			     rdmacg_name_alloc(device->name, GFP_KERNEL | __GFP_NOFAIL));
 }
 EXPORT_SYMBOL(rdmacg_rename_device);
 
@@ -278,12 +321,8 @@ struct rdmacg_desc *rdmacg_desc_next(unsigned long *id)
 	return xa_find(&rdmacg_devices, id, ULONG_MAX, XA_PRESENT);
 }
 
-/*
- * The device of that name, and of that index if there is one. -ENODEV if there
- * is none, -ENOTUNIQ if there are several.
- */
-struct rdmacg_desc *rdmacg_desc_find_locked(const char *text, size_t len,
-					    const u32 *index)
+static struct rdmacg_desc *rdmacg_desc_find_locked(const char *text, size_t len,
+						   const u32 *index)
 {
 	struct rdmacg_name *name = rdmacg_name_find_locked(text, len);
 	struct rdmacg_desc *desc;
@@ -296,4 +335,21 @@ struct rdmacg_desc *rdmacg_desc_find_locked(const char *text, size_t len,
 		if (!index || desc->index == *index)
 			return desc;
 	return ERR_PTR(-ENODEV);
+}
+
+/*
+ * The device of that name, and of that index if there is one, with a reference, which
+ * does not keep the device from going. -ENODEV if there is none, -ENOTUNIQ if there are
+ * several.
+ */
+struct rdmacg_desc *rdmacg_desc_get(const char *text, size_t len, const u32 *index)
+{
+	struct rdmacg_desc *desc;
+
+	spin_lock(&rdmacg_names_lock);
+	desc = rdmacg_desc_find_locked(text, len, index);
+	if (!IS_ERR(desc))
+		refcount_inc(&desc->refs);
+	spin_unlock(&rdmacg_names_lock);
+	return desc;
 }

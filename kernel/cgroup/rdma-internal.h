@@ -14,10 +14,19 @@
  *        |                     ^
  *        '------- pools ----> pool --parent--> pool of the parent cgroup
  *
- * Lock order: rdmacg_mutex, then a domain's lock; never two domains at once.
- * Both are taken below the locks of the IB core, and nothing but the memory
- * allocator is called with them held. Charge and uncharge take the domain's
- * lock alone, but for the very first charge in a domain.
+ * Locks, all of them spinlocks, the outer ones first:
+ *
+ *   rdma_cgroup.max_lock   a write's lines take effect together
+ *   rdmacg_desc.lock       which domains a device has
+ *   rdmacg_domain.lock     all counters and limits of a domain, and which pools it has
+ *   xa_lock                of the xarrays below
+ *
+ *   rdmacg_names_lock      names of devices; nests with none of these
+ *
+ * Never two of one kind at once. Under none of them memory is allocated, text is
+ * parsed or anybody waited for: who holds one cannot be scheduled away, so neither a
+ * tenant's writes nor its cpu.max keep another tenant waiting. A charge takes the
+ * domain's lock alone, but for the first one in a domain.
  */
 #ifndef _KERNEL_CGROUP_RDMA_INTERNAL_H
 #define _KERNEL_CGROUP_RDMA_INTERNAL_H
@@ -25,16 +34,17 @@
 #include <linux/cgroup.h>
 #include <linux/cgroup_rdma.h>
 #include <linux/list.h>
-#include <linux/mutex.h>
 #include <linux/rcupdate.h>
+#include <linux/refcount.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/xarray.h>
 
 /* Linux before 6.12.117 and between 6.13 and 7.0 has no typed allocators. */
 #ifndef kzalloc_obj
-#define kzalloc_obj(object) kzalloc(sizeof(object), GFP_KERNEL)
+#define kzalloc_obj(object, gfp) kzalloc(sizeof(object), gfp)
 #endif
 
 /* The longest name of a resource, with the terminating NUL. */
@@ -46,23 +56,34 @@
  * whole. Freed by RCU when the last device has left it.
  */
 struct rdmacg_name {
-	struct hlist_node	node;		/* rdmacg_mutex */
-	struct list_head	devices;	/* rdmacg_mutex */
-	unsigned int		nr_devices;	/* rdmacg_mutex; READ_ONCE, may be stale */
+	struct hlist_node	node;		/* rdmacg_names_lock */
+	struct list_head	devices;	/* rdmacg_names_lock */
+	unsigned int		nr_devices;	/* rdmacg_names_lock; READ_ONCE, may be stale */
 	struct rcu_head		rcu;
 	char			text[];		/* set once */
 };
 
 /*
- * What readers need of one registered device. Freed by RCU, so the IB core can
- * free its device at once.
+ * What readers and writers need of one registered device. Freed by RCU after the
+ * last reference, so the IB core can free its device at once.
  */
 struct rdmacg_desc {
-	u32			id;		/* set once */
+	/* Grows from device to device: the order in files. Set once. */
+	u32			id;
+	/*
+	 * Where cgroups have the device's pools and domains: the smallest number that
+	 * was free, because an xarray with nothing but entry 0 takes no memory. Free
+	 * again with the desc, when nobody can look for the old pools. Set once.
+	 */
+	u32			key;
 	u32			index;		/* set once */
-	struct rdmacg_name __rcu *name;		/* rdmacg_mutex; RCU */
-	struct list_head	name_node;	/* on name->devices; rdmacg_mutex */
-	struct list_head	domains;	/* rdmacg_mutex */
+	refcount_t		refs;		/* the registration, and each write; atomic */
+	struct rdmacg_name __rcu *name;		/* rdmacg_names_lock; RCU */
+	struct list_head	name_node;	/* on name->devices; rdmacg_names_lock */
+	/* Guards which domains there are. */
+	spinlock_t		lock;
+	bool			dead;		/* no new domains; lock */
+	struct list_head	domains;	/* lock */
 	struct rcu_head		rcu;
 	unsigned int		nr_slots;	/* set once */
 	char			(*keys)[RDMACG_KEY_SIZE]; /* names of @resources; set once */
@@ -72,20 +93,22 @@ struct rdmacg_desc {
 /*
  * What all pools of one device below one top-level cgroup share. It comes with
  * the first of them and lives as long as both the device and the cgroup: whoever
- * may charge, reaches it without a reference.
+ * may charge, reaches it without a reference. Freed by RCU.
  */
 struct rdmacg_domain {
 	/*
 	 * Guards the domain's pools: every counter and limit, and which pools
 	 * there are. Whoever holds it sees all levels as of one instant.
 	 */
-	struct mutex		lock;
-	struct list_head	pools;		/* lock */
-	struct list_head	desc_node;	/* on desc->domains; rdmacg_mutex */
+	spinlock_t		lock;
+	bool			dead;		/* no new pools; lock */
+	struct list_head	pools;		/* parents before children; lock */
+	struct rdmacg_desc	*desc;		/* set once */
 	struct rdma_cgroup	*top;		/* set once */
-	u32			id;		/* of the device; set once */
-	unsigned int		nr_slots;	/* of the device; set once */
-	struct rcu_head		rcu;
+	union {
+		struct list_head desc_node;	/* on desc->domains; desc->lock */
+		struct rcu_head	rcu;		/* once it is off that list */
+	};
 } ____cacheline_aligned_in_smp;
 
 /*
@@ -112,46 +135,44 @@ struct rdmacg_events {
  * The slots of one cgroup on one device. A pool comes with the first limit or
  * the first charge, and each ancestor below the root has one, too; a cgroup
  * without a pool uses nothing and has no limit there. It goes with the cgroup or
- * the device, or as soon as it holds no limit, no usage and no history, and no
- * pool below needs it. Freed by RCU.
+ * the device, or as soon as it holds no limit, no usage and no history, and nobody
+ * uses it. Freed by RCU.
  *
- * The slots are what a charge writes. They begin on a cache line of their own, so
- * a charge of one resource dirties one line of each ancestor, or two where the
- * slot lies across them, and none that a stranger needs.
+ * What a charge writes begins on a cache line of its own, and two resources fill
+ * it: a charge dirties one line of each ancestor for each two to three resources,
+ * and none that a stranger needs.
  */
 struct rdmacg_pool {
 	struct rdmacg_domain	*domain;	/* set once */
-	u32			id;		/* of the device; set once */
-	unsigned int		nr_levels;	/* set once */
-	struct rdmacg_pool	*parent;	/* set once; NULL at the top */
 	struct rdma_cgroup	*cg;		/* set once */
 	struct rdmacg_events __rcu *events;	/* NULL before the first; lock; RCU */
-	unsigned int		nr_children;	/* pools that point here; lock */
-	struct rdmacg_staged	*staged;	/* or NULL; rdmacg_mutex and lock */
+	unsigned int		nr_users;	/* child pools, and writes; lock */
 	bool			dead;		/* no longer in use; lock */
-	struct list_head	domain_node;	/* on domain->pools; lock */
-	struct rcu_head		rcu;
-	/* The slots of this pool and of its ancestors, upwards. */
-	struct rdmacg_slot	*levels[];	/* set once */
+	union {
+		struct list_head domain_node;	/* on domain->pools; lock */
+		struct rcu_head	rcu;		/* once it is off that list */
+	};
+	/* Set before the pool is found; NULL at the top. */
+	struct rdmacg_pool	*parent ____cacheline_aligned_in_smp;
+	/* Of a charge under way: the next level on its way back down; lock. */
+	struct rdmacg_pool	*below;
+	struct rdmacg_slot	slots[];
 };
 
-/*
- * The limits that a write is about to set in @pool, which exists for that long.
- * There is one such for each device that the write names. rdmacg_mutex.
- */
-struct rdmacg_staged {
-	struct list_head	node;
-	struct rdmacg_pool	*pool;
-	u64			max[];
-};
+/* To be read before what is never smaller: see rdmacg_slot_set(). */
+static inline u64 rdmacg_slot_usage(const struct rdmacg_slot *slot)
+{
+	u64 usage = READ_ONCE(slot->usage);
 
-/* What had no room: a slot, and how far above the cgroup that was to pay. */
+	smp_rmb();
+	return usage;
+}
+
+/* What had no room: a resource, in this cgroup. */
 struct rdmacg_refusal {
 	unsigned int		slot;
-	unsigned int		level;
+	struct rdma_cgroup	*cg;
 };
-
-#define RDMACG_NEAR_POOLS 4
 
 /*
  * The controller's part of one cgroup. Freed by the cgroup core after the last
@@ -161,27 +182,16 @@ struct rdmacg_refusal {
 struct rdma_cgroup {
 	struct cgroup_subsys_state css;
 	struct rdma_cgroup	*top;		/* set once; NULL for the root */
-	unsigned int		depth;		/* below the root; set once */
-	/* By device id; a domain's lock for the domain's entry; RCU. */
+	/* Of two writes to this cgroup's limits, one takes effect after the other. */
+	spinlock_t		max_lock;
+	/* By the device's key; a domain's lock for the domain's entry; RCU. */
 	struct xarray		pools;
-	/*
-	 * The first one of @pools for each rest that ids leave: nearly always all
-	 * there are, and found in a third of the time. cmpxchg; RCU.
-	 */
-	struct rdmacg_pool __rcu *near_pools[RDMACG_NEAR_POOLS];
-	/* By device id, of a top-level cgroup; rdmacg_mutex; RCU. */
+	/* By the device's key, of a top-level cgroup; desc->lock; RCU. */
 	struct xarray		domains;
 	/* Notified of what the class's events files count. */
 	struct cgroup_file	events_file[RDMACG_CLASSES];
 	struct cgroup_file	events_local_file[RDMACG_CLASSES];
 };
-
-/*
- * Guards the devices, their names and the coming and going of domains. It is
- * held for a write to a file of limits, so that no device comes, goes or changes
- * its name meanwhile.
- */
-extern struct mutex rdmacg_mutex;
 
 static inline struct rdma_cgroup *rdmacg_from_css(struct cgroup_subsys_state *css)
 {
@@ -195,29 +205,8 @@ static inline struct rdma_cgroup *rdmacg_parent(struct rdma_cgroup *cg)
 
 /* rdma-device.c */
 struct rdmacg_desc *rdmacg_desc_next(unsigned long *id);
-struct rdmacg_desc *rdmacg_desc_find_locked(const char *name, size_t len,
-					    const u32 *index);
-
-/* rdma-pool.c */
-void rdmacg_pools_init(struct rdma_cgroup *cg, struct rdma_cgroup *parent);
-void rdmacg_pools_free(struct rdma_cgroup *cg);
-void rdmacg_domains_free_locked(struct rdmacg_desc *desc);
-
-size_t rdmacg_pool_size(unsigned int nr_slots, unsigned int depth);
-struct rdmacg_pool *rdmacg_pool_find_rcu(struct rdma_cgroup *cg, u32 id);
-u64 rdmacg_pool_limit_rcu(struct rdma_cgroup *cg, u32 id, unsigned int slot);
-struct rdmacg_pool *rdmacg_pool_lock(struct rdma_cgroup *cg, u32 id);
-void rdmacg_pool_unlock(struct rdmacg_pool *pool);
-
-struct rdmacg_staged *rdmacg_stage_locked(struct rdma_cgroup *cg, struct rdmacg_desc *desc,
-					  struct list_head *all);
-void rdmacg_unstage_locked(struct list_head *all, bool apply);
-
-int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
-			   const struct rdmacg_charge *set, unsigned int count,
-			   struct rdmacg_refusal *refusal);
-void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
-			  const struct rdmacg_charge *set, unsigned int count);
+struct rdmacg_desc *rdmacg_desc_get(const char *name, size_t len, const u32 *index);
+void rdmacg_desc_put(struct rdmacg_desc *desc);
 
 /*
  * One line of text written to a file of limits. Both strings point into the text;
@@ -231,6 +220,41 @@ struct rdmacg_line {
 	const char		*limits;
 };
 
+/*
+ * The limits that a write is about to set on one device; one for each device that
+ * it names. Belongs to the writer.
+ */
+struct rdmacg_staged {
+	struct list_head	node;
+	struct rdmacg_line	line;		/* the last one that named the device */
+	struct rdmacg_desc	*desc;		/* with a reference */
+	bool			has_pool;	/* which it keeps from being given back */
+	u64			slots;		/* a bit for each one that is set */
+	u64			max[];
+};
+
+/* rdma-pool.c */
+void rdmacg_pools_init(struct rdma_cgroup *cg, struct rdma_cgroup *parent);
+void rdmacg_pools_free(struct rdma_cgroup *cg);
+void rdmacg_domains_free(struct rdmacg_desc *desc);
+
+size_t rdmacg_pool_size(unsigned int nr_slots);
+struct rdmacg_pool *rdmacg_pool_find_rcu(struct rdma_cgroup *cg, u32 key);
+bool rdmacg_pool_try_lock_rcu(struct rdmacg_pool *pool);
+struct rdmacg_pool *rdmacg_pool_lock(struct rdma_cgroup *cg, u32 key);
+void rdmacg_pool_unlock(struct rdmacg_pool *pool);
+u64 rdmacg_pool_limit_rcu(struct rdma_cgroup *cg, u32 key, unsigned int slot);
+
+int rdmacg_stage_pool(struct rdma_cgroup *cg, struct rdmacg_staged *staged);
+void rdmacg_apply_staged(struct rdma_cgroup *cg, const struct rdmacg_staged *staged);
+void rdmacg_unstage_pool(struct rdma_cgroup *cg, const struct rdmacg_staged *staged);
+
+int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
+			   const struct rdmacg_charge *set, unsigned int count,
+			   struct rdmacg_refusal *refusal);
+void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
+			  const struct rdmacg_charge *set, unsigned int count);
+
 /* A run of characters in the text that was written. */
 struct rdmacg_word {
 	const char		*text;
@@ -239,6 +263,7 @@ struct rdmacg_word {
 
 /* rdma-parse.c */
 bool rdmacg_word_is(struct rdmacg_word word, const char *string);
+int rdmacg_check_text(const char *text);
 int rdmacg_parse_line(const char **text, struct rdmacg_line *line);
 int rdmacg_parse_limit(const char **text, struct rdmacg_word *key, u64 *max);
 void rdmacg_print_device(struct seq_file *sf, const char *name, bool unique, u32 index);

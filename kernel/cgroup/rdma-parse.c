@@ -138,6 +138,24 @@ int rdmacg_parse_line(const char **text, struct rdmacg_line *line)
 	return empty ? -EINVAL : ret ?: 1;
 }
 
+/*
+ * Whether all of a text is well formed: one line or more, and if there are several, each
+ * one ends. One that does not may have been cut, and then it sets too small a number.
+ */
+int rdmacg_check_text(const char *text)
+{
+	const char *newline = strrchr(text, '\n');
+	struct rdmacg_line line;
+	bool empty = true;
+	int ret;
+
+	if (newline && newline[1])
+		return -EINVAL;
+	while ((ret = rdmacg_parse_line(&text, &line)) > 0)
+		empty = false;
+	return empty ? -EINVAL : ret;
+}
+
 /* What a line begins with: the name, and the index where the name is not unique. */
 void rdmacg_print_device(struct seq_file *sf, const char *name, bool unique, u32 index)
 {

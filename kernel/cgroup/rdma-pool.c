@@ -14,100 +14,143 @@
  * so that readers see usage above the limit, and a charge that will be refused
  * refuses its neighbour; a charge of three slots would be three atomics for each
  * level, and taking back what the first two got; and a page_counter is ten times
- * as large as a slot. What they do faster is to charge one slot in a shallow tree
- * ("make bench", counter).
+ * as large as a slot. A page_counter charges one slot in less time ("make bench",
+ * counter).
  */
+#include <linux/bits.h>
 #include <linux/cache.h>
 #include <linux/err.h>
-#include <linux/minmax.h>
 #include <linux/overflow.h>
 
 #include "rdma-internal.h"
 
 void rdmacg_pools_init(struct rdma_cgroup *cg, struct rdma_cgroup *parent)
 {
-	xa_init(&cg->pools);
-	xa_init(&cg->domains);
-	if (parent) {
+	spin_lock_init(&cg->max_lock);
+	/* The nodes belong to the memory cgroup of who makes a pool, as the pool does. */
+	xa_init_flags(&cg->pools, XA_FLAGS_ACCOUNT);
+	xa_init_flags(&cg->domains, XA_FLAGS_ACCOUNT);
+	if (parent)
 		cg->top = parent->top ?: cg;
-		cg->depth = parent->depth + 1;
-	}
 }
 
 /* The cgroup's pool on a device; NULL if there is none. */
-struct rdmacg_pool *rdmacg_pool_find_rcu(struct rdma_cgroup *cg, u32 id)
+struct rdmacg_pool *rdmacg_pool_find_rcu(struct rdma_cgroup *cg, u32 key)
 {
-	struct rdmacg_pool *pool = rcu_dereference(cg->near_pools[id % RDMACG_NEAR_POOLS]);
-
-	/* It may be of another device, whose domain's lock nobody here holds. */
-	if (likely(pool && pool->id == id))
-		return pool;
-	return xa_load(&cg->pools, id);
+	return xa_load(&cg->pools, key);
 }
 
 /* The cgroup's own limit, or RDMACG_NO_LIMIT. */
-u64 rdmacg_pool_limit_rcu(struct rdma_cgroup *cg, u32 id, unsigned int slot)
+u64 rdmacg_pool_limit_rcu(struct rdma_cgroup *cg, u32 key, unsigned int slot)
 {
-	struct rdmacg_pool *pool = rdmacg_pool_find_rcu(cg, id);
+	struct rdmacg_pool *pool = rdmacg_pool_find_rcu(cg, key);
 
-	return pool ? READ_ONCE(pool->levels[0][slot].max) : RDMACG_NO_LIMIT;
+	return pool ? READ_ONCE(pool->slots[slot].max) : RDMACG_NO_LIMIT;
 }
 
 static struct rdmacg_pool *rdmacg_pool_find_locked(struct rdmacg_domain *domain,
 						   struct rdma_cgroup *cg)
 {
 	lockdep_assert_held(&domain->lock);
-	return xa_load(&cg->pools, domain->id);
+	return xa_load(&cg->pools, domain->desc->key);
 }
 
-static struct rdmacg_domain *rdmacg_domain_get_locked(struct rdma_cgroup *top,
-						      struct rdmacg_desc *desc)
+/*
+ * Lock the domain of a pool that was found. False, and not locked, if the pool was
+ * given back in between.
+ */
+bool rdmacg_pool_try_lock_rcu(struct rdmacg_pool *pool)
 {
-	struct rdmacg_domain *domain = xa_load(&top->domains, desc->id);
+	spin_lock(&pool->domain->lock);
+	if (likely(!pool->dead))
+		return true;
+	spin_unlock(&pool->domain->lock);
+	return false;
+}
+
+/*
+ * Find a pool and lock its domain; NULL if there is none, and nothing is locked.
+ * The cgroup must not go away meanwhile.
+ */
+struct rdmacg_pool *rdmacg_pool_lock(struct rdma_cgroup *cg, u32 key)
+{
+	struct rdmacg_pool *pool;
+
+	rcu_read_lock();
+	do {
+		pool = rdmacg_pool_find_rcu(cg, key);
+	} while (pool && !rdmacg_pool_try_lock_rcu(pool));
+	rcu_read_unlock();
+	return pool;
+}
+
+void rdmacg_pool_unlock(struct rdmacg_pool *pool)
+{
+	spin_unlock(&pool->domain->lock);
+}
+
+static struct rdmacg_domain *rdmacg_domain_alloc(struct rdma_cgroup *top,
+						 struct rdmacg_desc *desc)
+{
+	struct rdmacg_domain *domain = kzalloc_obj(*domain, GFP_KERNEL_ACCOUNT);
+
+	if (!domain)
+		return NULL;
+	spin_lock_init(&domain->lock);
+	INIT_LIST_HEAD(&domain->pools);
+	domain->desc = desc;
+	domain->top = top;
+	return domain;
+}
+
+/* Let the domain be found. -EEXIST if there is one already. */
+static int rdmacg_domain_insert_locked(struct rdmacg_domain *domain)
+{
+	struct rdmacg_desc *desc = domain->desc;
 	int ret;
 
-	lockdep_assert_held(&rdmacg_mutex);
-	if (domain)
-		return domain;
+	lockdep_assert_held(&desc->lock);
+	if (desc->dead)
+		return -ENODEV;
+	if (xa_load(&domain->top->domains, desc->key))
+		return -EEXIST;
+	/* The entry is reserved, so this allocates nothing. */
+	ret = xa_err(xa_store(&domain->top->domains, desc->key, domain, GFP_NOWAIT));
+	if (!ret)
+		list_add_tail(&domain->desc_node, &desc->domains);
+	return ret;
+}
 
-	domain = kzalloc_obj(*domain);
+/* Make a domain unless there is one. 0, -ENOMEM, or -ENODEV if the device goes. */
+static int rdmacg_domain_create(struct rdma_cgroup *top, struct rdmacg_desc *desc)
+{
+	struct rdmacg_domain *domain;
+	int ret;
+
+	if (xa_load(&top->domains, desc->key))
+		return 0;
+	domain = rdmacg_domain_alloc(top, desc);
 	if (!domain)
-		return ERR_PTR(-ENOMEM);
-	mutex_init(&domain->lock);
-	INIT_LIST_HEAD(&domain->pools);
-	domain->top = top;
-	domain->id = desc->id;
-	domain->nr_slots = desc->nr_slots;
-
-	ret = xa_insert(&top->domains, desc->id, domain, GFP_KERNEL);
-	if (ret) {
-		kfree(domain);
-		return ERR_PTR(ret);
+		return -ENOMEM;
+	ret = xa_reserve(&top->domains, desc->key, GFP_KERNEL);
+	if (!ret) {
+		spin_lock(&desc->lock);
+		ret = rdmacg_domain_insert_locked(domain);
+		spin_unlock(&desc->lock);
+		if (ret)
+			xa_release(&top->domains, desc->key);
 	}
-	list_add_tail(&domain->desc_node, &desc->domains);
-	return domain;
+	if (ret)
+		kfree(domain);
+	return ret == -EEXIST ? 0 : ret;
 }
 
-static struct rdmacg_domain *rdmacg_domain_get(struct rdma_cgroup *top,
-					       struct rdmacg_desc *desc)
+/* Nobody finds the domain any more, but who has found it under RCU. */
+static void rdmacg_domain_remove_locked(struct rdmacg_domain *domain)
 {
-	struct rdmacg_domain *domain = xa_load(&top->domains, desc->id);
-
-	if (domain)
-		return domain;
-	mutex_lock(&rdmacg_mutex);
-	domain = rdmacg_domain_get_locked(top, desc);
-	mutex_unlock(&rdmacg_mutex);
-	return domain;
-}
-
-static void rdmacg_domain_free_locked(struct rdmacg_domain *domain)
-{
-	lockdep_assert_held(&rdmacg_mutex);
-	WARN_ON_ONCE(!list_empty(&domain->pools));
-	xa_erase(&domain->top->domains, domain->id);
+	lockdep_assert_held(&domain->desc->lock);
+	xa_erase(&domain->top->domains, domain->desc->key);
 	list_del(&domain->desc_node);
-	kfree_rcu(domain, rcu);
 }
 
 static struct rdmacg_events *rdmacg_pool_events_locked(const struct rdmacg_pool *pool)
@@ -116,68 +159,55 @@ static struct rdmacg_events *rdmacg_pool_events_locked(const struct rdmacg_pool 
 					 lockdep_is_held(&pool->domain->lock));
 }
 
-/* Of whole cache lines, so that no line is shared with a stranger. */
-static size_t rdmacg_pool_head_size(unsigned int depth)
+/* The bytes of a pool without events: whole cache lines, none shared with a stranger. */
+size_t rdmacg_pool_size(unsigned int nr_slots)
 {
-	return ALIGN(offsetof(struct rdmacg_pool, levels[depth]), SMP_CACHE_BYTES);
+	return ALIGN(offsetof(struct rdmacg_pool, slots[nr_slots]), SMP_CACHE_BYTES);
 }
 
-/* The bytes of a pool without events. */
-size_t rdmacg_pool_size(unsigned int nr_slots, unsigned int depth)
+/* A pool without usage and limit, and an entry for it. NULL: no memory. */
+static struct rdmacg_pool *rdmacg_pool_alloc(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {
-	return rdmacg_pool_head_size(depth) +
-	       ALIGN(nr_slots * sizeof(struct rdmacg_slot), SMP_CACHE_BYTES);
-}
-
-/* A pool without usage and limit, below @parent if that is not NULL. */
-static struct rdmacg_pool *rdmacg_pool_alloc(struct rdmacg_domain *domain,
-					     struct rdma_cgroup *cg,
-					     struct rdmacg_pool *parent)
-{
-	struct rdmacg_pool *pool;
-	struct rdmacg_slot *slots;
+	struct rdmacg_pool *pool = kzalloc(rdmacg_pool_size(desc->nr_slots), GFP_KERNEL_ACCOUNT);
 	unsigned int slot;
 
-	pool = kzalloc(rdmacg_pool_size(domain->nr_slots, cg->depth), GFP_KERNEL);
 	if (!pool)
 		return NULL;
-
-	slots = (void *)pool + rdmacg_pool_head_size(cg->depth);
-	for (slot = 0; slot < domain->nr_slots; slot++)
-		slots[slot].max = RDMACG_NO_LIMIT;
-	pool->domain = domain;
-	pool->id = domain->id;
-	pool->parent = parent;
+	if (xa_reserve(&cg->pools, desc->key, GFP_KERNEL)) {
+		kfree(pool);
+		return NULL;
+	}
 	pool->cg = cg;
-	pool->nr_levels = cg->depth;
-	pool->levels[0] = slots;
-	if (parent)
-		memcpy(&pool->levels[1], parent->levels,
-		       parent->nr_levels * sizeof(parent->levels[0]));
+	for (slot = 0; slot < desc->nr_slots; slot++)
+		pool->slots[slot].max = RDMACG_NO_LIMIT;
 	return pool;
 }
 
-static struct rdmacg_pool *rdmacg_pool_add_locked(struct rdmacg_domain *domain,
-						  struct rdma_cgroup *cg,
-						  struct rdmacg_pool *parent)
+/* Free pools that were never in use, and their entries. */
+static void rdmacg_pools_discard(struct rdmacg_desc *desc, struct list_head *pools)
 {
-	struct rdmacg_pool *pool = rdmacg_pool_alloc(domain, cg, parent);
-	int ret;
+	struct rdmacg_pool *pool, *next;
 
-	lockdep_assert_held(&domain->lock);
-	if (!pool)
-		return ERR_PTR(-ENOMEM);
-	ret = xa_insert(&cg->pools, domain->id, pool, GFP_KERNEL);
-	if (ret) {
+	list_for_each_entry_safe(pool, next, pools, domain_node) {
+		xa_release(&pool->cg->pools, desc->key);
 		kfree(pool);
-		return ERR_PTR(ret);
 	}
-	cmpxchg(&cg->near_pools[pool->id % RDMACG_NEAR_POOLS], NULL, RCU_INITIALIZER(pool));
-	/* Parents before their children. */
-	list_add_tail(&pool->domain_node, &domain->pools);
-	if (parent)
-		parent->nr_children++;
-	return pool;
+}
+
+/* Pools for the cgroup and its ancestors up to one that has one, the highest first. */
+static int rdmacg_pools_alloc(struct rdma_cgroup *cg, struct rdmacg_desc *desc,
+			      struct list_head *pools)
+{
+	struct rdmacg_pool *pool;
+
+	for (; cg->top && !xa_load(&cg->pools, desc->key); cg = rdmacg_parent(cg)) {
+		pool = rdmacg_pool_alloc(cg, desc);
+		if (!pool)
+			return -ENOMEM;
+		list_add(&pool->domain_node, pools);
+		cond_resched();
+	}
+	return 0;
 }
 
 static void rdmacg_pool_free_rcu(struct rcu_head *rcu)
@@ -191,32 +221,30 @@ static void rdmacg_pool_free_rcu(struct rcu_head *rcu)
 /* To be called for children before their parent. */
 static void rdmacg_pool_free_locked(struct rdmacg_pool *pool)
 {
+	struct rdmacg_desc *desc = pool->domain->desc;
 	unsigned int slot;
 
 	lockdep_assert_held(&pool->domain->lock);
-	WARN_ON_ONCE(pool->nr_children);
-	for (slot = 0; slot < pool->domain->nr_slots; slot++)
-		WARN_ON_ONCE(pool->levels[0][slot].usage);
+	for (slot = 0; slot < desc->nr_slots; slot++)
+		WARN_ON_ONCE(pool->slots[slot].usage);
 	pool->dead = true;
-	cmpxchg(&pool->cg->near_pools[pool->id % RDMACG_NEAR_POOLS], RCU_INITIALIZER(pool), NULL);
-	xa_erase(&pool->cg->pools, pool->id);
+	xa_erase(&pool->cg->pools, desc->key);
 	list_del(&pool->domain_node);
 	if (pool->parent)
-		pool->parent->nr_children--;
+		pool->parent->nr_users--;
 	call_rcu(&pool->rcu, rdmacg_pool_free_rcu);
 }
 
-/* Nothing is in the pool that a new one would not have, and nobody needs it. */
+/* Same as a new pool, and nobody uses it. */
 static bool rdmacg_pool_is_idle_locked(const struct rdmacg_pool *pool)
 {
-	const struct rdmacg_slot *slots = pool->levels[0];
 	unsigned int slot;
 
-	if (pool->nr_children || pool->staged || rdmacg_pool_events_locked(pool))
+	if (pool->nr_users || rdmacg_pool_events_locked(pool))
 		return false;
 	/* What is in use has a peak, too. */
-	for (slot = 0; slot < pool->domain->nr_slots; slot++)
-		if (slots[slot].peak || slots[slot].max != RDMACG_NO_LIMIT)
+	for (slot = 0; slot < pool->domain->desc->nr_slots; slot++)
+		if (pool->slots[slot].peak || pool->slots[slot].max != RDMACG_NO_LIMIT)
 			return false;
 	return true;
 }
@@ -232,244 +260,183 @@ static void rdmacg_pool_give_back_locked(struct rdmacg_pool *pool)
 	}
 }
 
-/* The pool of the closest ancestor that has one; *@missing is the one below it. */
-static struct rdmacg_pool *rdmacg_pool_above_locked(struct rdmacg_domain *domain,
-						    struct rdma_cgroup *cg,
-						    struct rdma_cgroup **missing)
+/*
+ * Put a new pool into use. False if it cannot be, because others have given its
+ * parent's pool back meanwhile, or its entry; *@parent is then the closest one.
+ */
+static bool rdmacg_pool_insert_locked(struct rdmacg_domain *domain, struct rdmacg_pool *pool,
+				      struct rdmacg_pool **parent)
 {
-	struct rdmacg_pool *pool;
+	struct rdma_cgroup *cg = pool->cg;
 
-	lockdep_assert_held(&domain->lock);
-	while (cg != domain->top) {
-		*missing = cg;
-		cg = rdmacg_parent(cg);
-		pool = rdmacg_pool_find_locked(domain, cg);
-		if (pool)
-			return pool;
+	if (cg != domain->top) {
+		*parent = rdmacg_pool_find_locked(domain, rdmacg_parent(cg));
+		if (!*parent)
+			return false;
 	}
-	*missing = cg;
-	return NULL;
+	pool->domain = domain;
+	pool->parent = *parent;
+	/* The entry is reserved, so this allocates nothing. */
+	if (xa_is_err(xa_store(&cg->pools, domain->desc->key, pool, GFP_NOWAIT)))
+		return false;
+	list_move_tail(&pool->domain_node, &domain->pools);
+	if (*parent)
+		(*parent)->nr_users++;
+	return true;
 }
 
-/*
- * Find the pool or make one, with what is missing above it. Whoever has no use
- * for it in the end gives it back.
- */
-static struct rdmacg_pool *rdmacg_pool_get_locked(struct rdmacg_domain *domain,
-						  struct rdma_cgroup *cg)
+/* Put those of @pools into use whose cgroups have none yet. */
+static void rdmacg_pools_insert_locked(struct rdmacg_domain *domain, struct list_head *pools)
 {
-	struct rdmacg_pool *pool = rdmacg_pool_find_locked(domain, cg);
-	struct rdmacg_pool *above;
-	struct rdma_cgroup *missing;
+	struct rdmacg_pool *pool, *next, *parent = NULL;
 
-	while (!pool) {
-		above = rdmacg_pool_above_locked(domain, cg, &missing);
-		pool = rdmacg_pool_add_locked(domain, missing, above);
-		if (IS_ERR(pool)) {
-			rdmacg_pool_give_back_locked(above);
-			return pool;
-		}
-		if (missing != cg)
-			pool = NULL;
-	}
-	return pool;
-}
-
-/*
- * Whoever holds a domain's lock needs it for some ten nanoseconds, but for the
- * rare allocation, and often wants it again at once. Waiters that poll it, as
- * mutex_lock() does, take the cache line away each time, and the lines of the
- * counters follow the lock from one processor to the other for every charge. So
- * look again only after a while, in which the holder does a run of charges; that
- * is two to three times as many for both together ("make bench", siblings). After
- * a few times queue up, for whoever sleeps with the lock.
- */
-static void rdmacg_domain_lock_contended(struct rdmacg_domain *domain)
-{
-	bool spin = IS_ENABLED(CONFIG_SMP) && !IS_ENABLED(CONFIG_PREEMPT_RT);
-	unsigned int tries, pauses;
-
-	for (tries = 0; spin && tries < 8 && !need_resched(); tries++) {
-		for (pauses = 0; pauses < 32; pauses++)
-			cpu_relax();
-		if (mutex_trylock(&domain->lock))
+	list_for_each_entry_safe(pool, next, pools, domain_node) {
+		if (rdmacg_pool_find_locked(domain, pool->cg))
+			continue;
+		if (!rdmacg_pool_insert_locked(domain, pool, &parent)) {
+			/* Nobody may need the ones above. */
+			rdmacg_pool_give_back_locked(parent);
 			return;
+		}
 	}
-	mutex_lock(&domain->lock);
 }
 
-static void rdmacg_domain_lock(struct rdmacg_domain *domain)
-{
-	if (!mutex_trylock(&domain->lock))
-		rdmacg_domain_lock_contended(domain);
-}
-
-/* Wait for the domain if need be, and look once more whether the cgroup has a pool. */
-static noinline struct rdmacg_pool *
-rdmacg_pool_lock_again(struct rdmacg_domain *domain, struct rdma_cgroup *cg, bool locked)
-{
-	struct rdmacg_pool *pool;
-
-	if (!locked)
-		rdmacg_domain_lock_contended(domain);
-	pool = rdmacg_pool_find_locked(domain, cg);
-	if (!pool)
-		mutex_unlock(&domain->lock);
-	return pool;
-}
-
-/* rdmacg_pool_lock() within a charge, where a call costs as much as a level. */
-static __always_inline struct rdmacg_pool *
-rdmacg_pool_lock_inline(struct rdma_cgroup *cg, u32 id)
+static int rdmacg_pools_insert(struct rdma_cgroup *top, struct rdmacg_desc *desc,
+			       struct list_head *pools)
 {
 	struct rdmacg_domain *domain;
-	struct rdmacg_pool *pool;
-	bool locked;
+	int ret = -ENODEV;
 
-	/* The pool may be given back until its domain is locked. */
 	rcu_read_lock();
-	pool = rdmacg_pool_find_rcu(cg, id);
-	if (unlikely(!pool)) {
-		rcu_read_unlock();
-		return NULL;
-	}
-	domain = pool->domain;
-	locked = mutex_trylock(&domain->lock);
-	if (likely(locked && !pool->dead)) {
-		rcu_read_unlock();
-		return pool;
+	domain = xa_load(&top->domains, desc->key);
+	if (domain) {
+		spin_lock(&domain->lock);
+		if (!domain->dead) {
+			rdmacg_pools_insert_locked(domain, pools);
+			ret = 0;
+		}
+		spin_unlock(&domain->lock);
 	}
 	rcu_read_unlock();
-	/* The domain stays while cgroup and device do. */
-	return rdmacg_pool_lock_again(domain, cg, locked);
+	return ret;
+}
+
+/* Make what is missing of the pools of the cgroup and its ancestors. */
+static int rdmacg_pool_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
+{
+	LIST_HEAD(pools);
+	int ret;
+
+	ret = rdmacg_domain_create(cg->top, desc);
+	if (ret)
+		return ret;
+	ret = rdmacg_pools_alloc(cg, desc, &pools);
+	if (!ret)
+		ret = rdmacg_pools_insert(cg->top, desc, &pools);
+	rdmacg_pools_discard(desc, &pools);
+	return ret;
 }
 
 /*
- * Find a pool and lock its domain; NULL if there is none, and nothing is locked.
- * Neither the cgroup nor the device may go away meanwhile.
+ * The same as rdmacg_pool_lock(), for a cgroup that may have no pool yet. Whoever has no
+ * use for it in the end gives it back. -ENOMEM, or -ENODEV if the device goes.
  */
-struct rdmacg_pool *rdmacg_pool_lock(struct rdma_cgroup *cg, u32 id)
+static struct rdmacg_pool *rdmacg_pool_get_lock(struct rdma_cgroup *cg,
+						struct rdmacg_desc *desc)
 {
-	return rdmacg_pool_lock_inline(cg, id);
-}
-
-void rdmacg_pool_unlock(struct rdmacg_pool *pool)
-{
-	mutex_unlock(&pool->domain->lock);
-}
-
-/* The same for a cgroup that may have no pool yet. */
-static noinline struct rdmacg_pool *rdmacg_pool_lock_new(struct rdma_cgroup *cg,
-							 struct rdmacg_desc *desc)
-{
-	struct rdmacg_domain *domain = rdmacg_domain_get(cg->top, desc);
 	struct rdmacg_pool *pool;
+	int ret;
 
-	if (IS_ERR(domain))
-		return ERR_CAST(domain);
-	rdmacg_domain_lock(domain);
-	pool = rdmacg_pool_get_locked(domain, cg);
-	if (IS_ERR(pool))
-		mutex_unlock(&domain->lock);
+	/* A new pool may be given back by others before it is locked. */
+	while (!(pool = rdmacg_pool_lock(cg, desc->key))) {
+		ret = rdmacg_pool_create(cg, desc);
+		if (ret)
+			return ERR_PTR(ret);
+	}
 	return pool;
 }
 
-/* A copy of the pool's limits, to be changed and applied. NULL: no memory. */
-static struct rdmacg_staged *rdmacg_staged_alloc(struct rdmacg_pool *pool)
-{
-	unsigned int nr_slots = pool->domain->nr_slots;
-	struct rdmacg_staged *staged;
-	unsigned int slot;
-
-	staged = kzalloc(struct_size(staged, max, nr_slots), GFP_KERNEL);
-	if (!staged)
-		return NULL;
-	staged->pool = pool;
-	for (slot = 0; slot < nr_slots; slot++)
-		staged->max[slot] = pool->levels[0][slot].max;
-	return staged;
-}
-
 /*
- * The limits to change for a device, which are added to @all the first time. They
- * keep the pool, which is made if the cgroup has none, until they are unstaged.
- * Or ERR_PTR(-ENOMEM).
+ * Make sure that the limits can be set, for which a cgroup needs a pool unless none
+ * of them is one. -ENOMEM, or -ENODEV if the device goes.
  */
-struct rdmacg_staged *rdmacg_stage_locked(struct rdma_cgroup *cg, struct rdmacg_desc *desc,
-					  struct list_head *all)
+int rdmacg_stage_pool(struct rdma_cgroup *cg, struct rdmacg_staged *staged)
 {
-	struct rdmacg_domain *domain = rdmacg_domain_get_locked(cg->top, desc);
-	struct rdmacg_staged *staged;
 	struct rdmacg_pool *pool;
-
-	if (IS_ERR(domain))
-		return ERR_CAST(domain);
-	rdmacg_domain_lock(domain);
-	pool = rdmacg_pool_get_locked(domain, cg);
-	if (IS_ERR(pool)) {
-		staged = ERR_CAST(pool);
-	} else if (pool->staged) {
-		staged = pool->staged;
-	} else {
-		staged = rdmacg_staged_alloc(pool);
-		if (staged) {
-			pool->staged = staged;
-			list_add_tail(&staged->node, all);
-		} else {
-			rdmacg_pool_give_back_locked(pool);
-			staged = ERR_PTR(-ENOMEM);
-		}
-	}
-	mutex_unlock(&domain->lock);
-	return staged;
-}
-
-/* All limits of a device change at once, or not at all. */
-static void rdmacg_unstage_one(struct rdmacg_staged *staged, bool apply)
-{
-	struct rdmacg_pool *pool = staged->pool;
-	struct rdmacg_domain *domain = pool->domain;
 	unsigned int slot;
 
-	rdmacg_domain_lock(domain);
-	for (slot = 0; slot < domain->nr_slots && apply; slot++)
-		WRITE_ONCE(pool->levels[0][slot].max, staged->max[slot]);
-	pool->staged = NULL;
+	for (slot = 0; slot < staged->desc->nr_slots; slot++)
+		if ((staged->slots & BIT_ULL(slot)) && staged->max[slot] != RDMACG_NO_LIMIT)
+			break;
+	if (slot == staged->desc->nr_slots)
+		return 0;
+	pool = rdmacg_pool_get_lock(cg, staged->desc);
+	if (IS_ERR(pool))
+		return PTR_ERR(pool);
+	pool->nr_users++;
+	staged->has_pool = true;
+	rdmacg_pool_unlock(pool);
+	return 0;
+}
+
+/* Set the limits, all of a device at once. */
+void rdmacg_apply_staged(struct rdma_cgroup *cg, const struct rdmacg_staged *staged)
+{
+	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, staged->desc->key);
+	unsigned int slot;
+
+	/* None is there where nothing is limited, or when the device has gone. */
+	if (!pool)
+		return;
+	for (slot = 0; slot < staged->desc->nr_slots; slot++)
+		if (staged->slots & BIT_ULL(slot))
+			WRITE_ONCE(pool->slots[slot].max, staged->max[slot]);
+	rdmacg_pool_unlock(pool);
+}
+
+/* End what rdmacg_stage_pool() began; whether or not the limits were set. */
+void rdmacg_unstage_pool(struct rdma_cgroup *cg, const struct rdmacg_staged *staged)
+{
+	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, staged->desc->key);
+
+	if (!pool)
+		return;
+	if (staged->has_pool)
+		pool->nr_users--;
 	/* It was made for nothing, or it has lost its last limit. */
 	rdmacg_pool_give_back_locked(pool);
-	mutex_unlock(&domain->lock);
-	kfree(staged);
-}
-
-/* End what rdmacg_stage_locked() began. */
-void rdmacg_unstage_locked(struct list_head *all, bool apply)
-{
-	struct rdmacg_staged *staged, *next;
-
-	lockdep_assert_held(&rdmacg_mutex);
-	list_for_each_entry_safe(staged, next, all, node)
-		rdmacg_unstage_one(staged, apply);
+	spin_unlock(&pool->domain->lock);
 }
 
 /*
  * A usage above its limit, which was lowered under it, has no room. Without a limit
- * there is room for all that the counter holds, which is twice RDMACG_NO_LIMIT.
+ * there is room for all that the counter holds, which is twice RDMACG_NO_LIMIT. An
+ * endless amount has room where there is no limit.
  */
 static bool rdmacg_slot_has_room(const struct rdmacg_slot *slot, u64 amount)
 {
 	u64 usage;
 
-	return !check_add_overflow(slot->usage, amount, &usage) &&
-	       (usage <= slot->max || slot->max == RDMACG_NO_LIMIT);
+	if (slot->max == RDMACG_NO_LIMIT)
+		return amount == RDMACG_ENDLESS ||
+		       !check_add_overflow(slot->usage, amount, &usage);
+	return !check_add_overflow(slot->usage, amount, &usage) && usage <= slot->max;
 }
 
-static void rdmacg_slot_add(struct rdmacg_slot *slot, u64 amount)
+/*
+ * Readers take no lock, and yet no usage is to exceed its peak, nor a child's its
+ * parent's. So what may be the larger one is stored first when they grow: the peak before
+ * the usage, a parent before its child. When they shrink, a child is stored before its
+ * parent. The barriers are before each usage, and pair with those of readers in
+ * rdmacg_slot_usage(): who reads the smaller one first, then the larger one, sees at
+ * least what belonged to it.
+ */
+static void rdmacg_slot_set(struct rdmacg_slot *slot, u64 usage)
 {
-	u64 usage = slot->usage + amount;
-
-	WRITE_ONCE(slot->usage, usage);
 	if (usage > slot->peak)
 		WRITE_ONCE(slot->peak, usage);
+	smp_wmb();
+	WRITE_ONCE(slot->usage, usage);
 }
 
 static void rdmacg_slot_sub(struct rdmacg_slot *slot, u64 amount)
@@ -477,126 +444,149 @@ static void rdmacg_slot_sub(struct rdmacg_slot *slot, u64 amount)
 	/* Our caller uncharges what it never charged. */
 	if (WARN_ON_ONCE(slot->usage < amount))
 		amount = slot->usage;
-	WRITE_ONCE(slot->usage, slot->usage - amount);
+	rdmacg_slot_set(slot, slot->usage - amount);
+}
+
+/* The first charge of @set that has no room in @pool; NULL if all have. */
+static const struct rdmacg_charge *rdmacg_refused_locked(const struct rdmacg_pool *pool,
+							 const struct rdmacg_charge *set,
+							 unsigned int count)
+{
+	const struct rdmacg_charge *charge;
+
+	lockdep_assert_held(&pool->domain->lock);
+	for (charge = set; charge < set + count; charge++)
+		if (!rdmacg_slot_has_room(&pool->slots[charge->slot], charge->amount))
+			return charge;
+	return NULL;
+}
+
+static void rdmacg_add_locked(struct rdmacg_pool *pool, const struct rdmacg_charge *set,
+			      unsigned int count)
+{
+	const struct rdmacg_charge *charge;
+	struct rdmacg_slot *slot;
+
+	lockdep_assert_held(&pool->domain->lock);
+	for (charge = set; charge < set + count; charge++) {
+		slot = &pool->slots[charge->slot];
+		rdmacg_slot_set(slot, slot->usage + rdmacg_counted(charge->amount));
+	}
 }
 
 /*
- * The next three take what they need out of @pool and @charge first: the compiler
- * cannot know that the counters are not part of them.
+ * Charge all or nothing: look for room on the way up, count on the way down. Says what
+ * stood in the way if it returns -EAGAIN.
  */
-
-/* The lowest level that has no room; @pool->nr_levels if all have. */
-static unsigned int rdmacg_full_level_locked(const struct rdmacg_pool *pool,
-					     const struct rdmacg_charge *charge)
+static int rdmacg_charge_locked(struct rdmacg_pool *pool, const struct rdmacg_charge *set,
+				unsigned int count, struct rdmacg_refusal *refusal)
 {
-	unsigned int level, nr_levels = pool->nr_levels, slot = charge->slot;
-	u64 amount = charge->amount;
+	struct rdmacg_pool *level = pool;
+	const struct rdmacg_charge *refused;
 
-	lockdep_assert_held(&pool->domain->lock);
-	for (level = 0; level < nr_levels; level++)
-		if (!rdmacg_slot_has_room(&pool->levels[level][slot], amount))
+	while (1) {
+		refused = rdmacg_refused_locked(level, set, count);
+		if (refused) {
+			refusal->slot = refused->slot;
+			refusal->cg = level->cg;
+			return -EAGAIN;
+		}
+		if (!level->parent)
 			break;
-	return level;
-}
-
-/* The lowest level that has a limit; @pool->nr_levels if none has. */
-static unsigned int rdmacg_limited_level_locked(const struct rdmacg_pool *pool,
-						unsigned int slot)
-{
-	unsigned int level;
-
-	lockdep_assert_held(&pool->domain->lock);
-	for (level = 0; level < pool->nr_levels; level++)
-		if (pool->levels[level][slot].max != RDMACG_NO_LIMIT)
-			break;
-	return level;
-}
-
-static void rdmacg_add_levels_locked(struct rdmacg_pool *pool,
-				     const struct rdmacg_charge *charge)
-{
-	unsigned int level, nr_levels = pool->nr_levels, slot = charge->slot;
-	u64 amount = rdmacg_counted(charge->amount);
-
-	lockdep_assert_held(&pool->domain->lock);
-	for (level = 0; level < nr_levels; level++)
-		rdmacg_slot_add(&pool->levels[level][slot], amount);
-}
-
-static void rdmacg_sub_levels_locked(struct rdmacg_pool *pool,
-				     const struct rdmacg_charge *charge)
-{
-	unsigned int level, nr_levels = pool->nr_levels, slot = charge->slot;
-	u64 amount = rdmacg_counted(charge->amount);
-
-	lockdep_assert_held(&pool->domain->lock);
-	for (level = 0; level < nr_levels; level++)
-		rdmacg_slot_sub(&pool->levels[level][slot], amount);
-}
-
-/* Charge all or nothing. Says what stood in the way if it returns -EAGAIN. */
-static __always_inline int
-rdmacg_charge_locked(struct rdmacg_pool *pool, const struct rdmacg_charge *set,
-		     unsigned int count, struct rdmacg_refusal *refusal)
-{
-	unsigned int level, i;
-
-	for (i = 0; i < count; i++) {
-		level = unlikely(set[i].amount == RDMACG_ENDLESS) ?
-			rdmacg_limited_level_locked(pool, set[i].slot) :
-			rdmacg_full_level_locked(pool, &set[i]);
-		if (level == pool->nr_levels)
-			continue;
-		refusal->slot = set[i].slot;
-		refusal->level = level;
-		return -EAGAIN;
+		level->parent->below = level;
+		level = level->parent;
 	}
-	for (i = 0; i < count; i++)
-		rdmacg_add_levels_locked(pool, &set[i]);
+	for (; level != pool; level = level->below)
+		rdmacg_add_locked(level, set, count);
+	rdmacg_add_locked(pool, set, count);
 	return 0;
 }
+
+/* Memory for the events of one pool, until the pool has it. */
+struct rdmacg_spare {
+	struct rdmacg_spare *next;
+};
 
 static void rdmacg_count(u64 *counter)
 {
 	WRITE_ONCE(*counter, *counter + 1);
 }
 
-/* The pool's counters for a slot; made with the first event. NULL: no memory. */
-static struct rdmacg_events *rdmacg_pool_slot_events_locked(struct rdmacg_pool *pool,
-							    unsigned int slot)
+static unsigned int rdmacg_missing_events_locked(const struct rdmacg_pool *pool)
 {
-	struct rdmacg_events *events = rdmacg_pool_events_locked(pool);
+	unsigned int missing = 0;
 
-	if (!events) {
-		events = kcalloc(pool->domain->nr_slots, sizeof(*events), GFP_KERNEL);
-		if (!events)
-			return NULL;
-		rcu_assign_pointer(pool->events, events);
-	}
-	return &events[slot];
+	for (; pool; pool = pool->parent)
+		missing += !rdmacg_pool_events_locked(pool);
+	return missing;
+}
+
+/* Give a pool that has no events memory for them, if there is any. */
+static void rdmacg_pool_add_events_locked(struct rdmacg_pool *pool, struct rdmacg_spare **spare)
+{
+	struct rdmacg_spare *events = *spare;
+
+	if (!events || rdmacg_pool_events_locked(pool))
+		return;
+	*spare = events->next;
+	events->next = NULL;
+	rcu_assign_pointer(pool->events, (struct rdmacg_events *)events);
 }
 
 /*
  * Count a refusal in the pool that was to pay and in its ancestors. Where there
  * is no memory for that, it is not counted: refusing is what matters.
  */
-static noinline void rdmacg_count_refusal_locked(struct rdmacg_pool *pool,
-						 const struct rdmacg_refusal *refusal)
+static void rdmacg_count_refusal_locked(struct rdmacg_pool *pool,
+					const struct rdmacg_refusal *refusal,
+					struct rdmacg_spare **spare)
 {
 	struct rdmacg_events *events;
-	unsigned int level;
+	struct rdmacg_pool *level;
+	bool is_limited = false;
 
-	for (level = 0; pool; pool = pool->parent, level++) {
-		events = rdmacg_pool_slot_events_locked(pool, refusal->slot);
+	for (level = pool; level; level = level->parent) {
+		is_limited |= level->cg == refusal->cg;
+		rdmacg_pool_add_events_locked(level, spare);
+		events = rdmacg_pool_events_locked(level);
 		if (!events)
 			continue;
+		events += refusal->slot;
 		rdmacg_count(&events->alloc_fail);
-		if (level == 0)
+		if (level == pool)
 			rdmacg_count(&events->local_alloc_fail);
-		if (level >= refusal->level)
+		if (is_limited)
 			rdmacg_count(&events->max);
-		if (level == refusal->level)
+		if (level->cg == refusal->cg)
 			rdmacg_count(&events->local_max);
+	}
+}
+
+/* Memory for the events of that many pools, added to @spare. False if there is none. */
+static bool rdmacg_spare_alloc(struct rdmacg_spare **spare, unsigned int count,
+			       unsigned int nr_slots)
+{
+	struct rdmacg_spare *events;
+
+	BUILD_BUG_ON(sizeof(struct rdmacg_spare) > sizeof(struct rdmacg_events));
+	while (count--) {
+		events = kcalloc(nr_slots, sizeof(struct rdmacg_events), GFP_KERNEL_ACCOUNT);
+		if (!events)
+			return false;
+		events->next = *spare;
+		*spare = events;
+		cond_resched();
+	}
+	return true;
+}
+
+static void rdmacg_spare_free(struct rdmacg_spare *spare)
+{
+	struct rdmacg_spare *next;
+
+	for (; spare; spare = next) {
+		next = spare->next;
+		kfree(spare);
 	}
 }
 
@@ -608,99 +598,152 @@ int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			   const struct rdmacg_charge *set, unsigned int count,
 			   struct rdmacg_refusal *refusal)
 {
-	struct rdmacg_domain *domain;
+	unsigned int missing, nr_spare = 0;
+	struct rdmacg_spare *spare = NULL;
 	struct rdmacg_pool *pool;
+	bool has_memory = true;
 	int ret;
 
 	if (!cg->top)
 		return 0;
-	pool = rdmacg_pool_lock_inline(cg, device->id);
-	if (unlikely(!pool)) {
-		pool = rdmacg_pool_lock_new(cg, device->desc);
-		if (IS_ERR(pool))
-			return PTR_ERR(pool);
+again:
+	pool = rdmacg_pool_get_lock(cg, device->desc);
+	if (IS_ERR(pool)) {
+		ret = PTR_ERR(pool);
+		goto free_spare;
 	}
-	domain = pool->domain;
-	/* Most charges are of one slot, and then without loops over a set. */
-	if (count == 1)
-		ret = rdmacg_charge_locked(pool, set, 1, refusal);
-	else
-		ret = rdmacg_charge_locked(pool, set, count, refusal);
-	if (unlikely(ret))
-		rdmacg_count_refusal_locked(pool, refusal);
-	/* A refusal that could be counted keeps the pool; an endless amount does not. */
-	if (unlikely(ret || !pool->levels[0][set->slot].peak))
+	ret = rdmacg_charge_locked(pool, set, count, refusal);
+	missing = ret ? rdmacg_missing_events_locked(pool) : 0;
+	if (missing > nr_spare && has_memory) {
+		/* There may be room by the time there is memory to count a refusal. */
+		rdmacg_pool_unlock(pool);
+		has_memory = rdmacg_spare_alloc(&spare, missing - nr_spare,
+						device->nr_slots);
+		nr_spare = missing;
+		goto again;
+	}
+	if (ret)
+		rdmacg_count_refusal_locked(pool, refusal, &spare);
+	/* A refusal that was counted keeps the pool; an endless amount does not. */
+	if (ret || !pool->slots[set->slot].peak)
 		rdmacg_pool_give_back_locked(pool);
-	mutex_unlock(&domain->lock);
+	spin_unlock(&pool->domain->lock);
+free_spare:
+	rdmacg_spare_free(spare);
 	return ret;
+}
+
+static void rdmacg_sub_locked(struct rdmacg_pool *pool, const struct rdmacg_charge *set,
+			      unsigned int count)
+{
+	const struct rdmacg_charge *charge;
+
+	lockdep_assert_held(&pool->domain->lock);
+	for (charge = set; charge < set + count; charge++)
+		rdmacg_slot_sub(&pool->slots[charge->slot], rdmacg_counted(charge->amount));
 }
 
 /* Undo a rdmacg_pool_try_charge() that succeeded. */
 void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			  const struct rdmacg_charge *set, unsigned int count)
 {
-	struct rdmacg_pool *pool;
+	struct rdmacg_pool *pool, *level;
 	unsigned int i;
 
 	if (!cg->top)
 		return;
-	pool = rdmacg_pool_lock_inline(cg, device->id);
-	if (unlikely(!pool)) {
+	pool = rdmacg_pool_lock(cg, device->key);
+	if (!pool) {
 		/* Only endless amounts leave no pool. */
 		for (i = 0; i < count; i++)
 			WARN_ON_ONCE(rdmacg_counted(set[i].amount));
 		return;
 	}
-	for (i = 0; i < count; i++)
-		rdmacg_sub_levels_locked(pool, &set[i]);
-	mutex_unlock(&pool->domain->lock);
+	for (level = pool; level; level = level->parent)
+		rdmacg_sub_locked(level, set, count);
+	rdmacg_pool_unlock(pool);
 }
 
-static void rdmacg_cgroup_pools_free_locked(struct rdma_cgroup *cg)
+static void rdmacg_cgroup_pools_free(struct rdma_cgroup *cg)
 {
 	struct rdmacg_pool *pool, *parent;
-	struct rdmacg_domain *domain;
-	unsigned long id;
+	unsigned long key;
 
-	lockdep_assert_held(&rdmacg_mutex);
-	xa_for_each(&cg->pools, id, pool) {
-		domain = pool->domain;
+	lockdep_assert_in_rcu_read_lock();
+	xa_for_each(&cg->pools, key, pool) {
+		/* If not, it goes with its device at this moment. */
+		if (!rdmacg_pool_try_lock_rcu(pool))
+			continue;
 		parent = pool->parent;
-		mutex_lock(&domain->lock);
 		rdmacg_pool_free_locked(pool);
 		rdmacg_pool_give_back_locked(parent);
-		mutex_unlock(&domain->lock);
+		spin_unlock(&pool->domain->lock);
+	}
+}
+
+static void rdmacg_cgroup_domains_free(struct rdma_cgroup *cg)
+{
+	struct rdmacg_domain *domain;
+	struct rdmacg_desc *desc;
+	unsigned long key;
+
+	xa_for_each(&cg->domains, key, domain) {
+		desc = domain->desc;
+		spin_lock(&desc->lock);
+		/* If not, the device goes and has just taken it. */
+		if (xa_load(&cg->domains, key) == domain) {
+			WARN_ON_ONCE(!list_empty(&domain->pools));
+			rdmacg_domain_remove_locked(domain);
+			kfree_rcu(domain, rcu);
+		}
+		spin_unlock(&desc->lock);
 	}
 }
 
 /*
  * The last reference to the cgroup is gone: nothing is charged to it, and its
- * children went before it.
+ * children went before it. No lock is taken where it has no pool.
  */
 void rdmacg_pools_free(struct rdma_cgroup *cg)
 {
-	struct rdmacg_domain *domain;
-	unsigned long id;
-
-	mutex_lock(&rdmacg_mutex);
-	rdmacg_cgroup_pools_free_locked(cg);
-	xa_for_each(&cg->domains, id, domain)
-		rdmacg_domain_free_locked(domain);
-	mutex_unlock(&rdmacg_mutex);
+	/* Pools, domains and desc that a device takes away meanwhile stay readable. */
+	rcu_read_lock();
+	rdmacg_cgroup_pools_free(cg);
+	rdmacg_cgroup_domains_free(cg);
+	rcu_read_unlock();
 }
 
-/* The device goes: nothing is charged on it in any cgroup. */
-void rdmacg_domains_free_locked(struct rdmacg_desc *desc)
+/* There may be many pools, so others get at the processor and the lock in between. */
+static void rdmacg_domain_drain(struct rdmacg_domain *domain)
 {
-	struct rdmacg_domain *domain, *next_domain;
-	struct rdmacg_pool *pool, *next;
-
-	lockdep_assert_held(&rdmacg_mutex);
-	list_for_each_entry_safe(domain, next_domain, &desc->domains, desc_node) {
-		mutex_lock(&domain->lock);
-		list_for_each_entry_safe_reverse(pool, next, &domain->pools, domain_node)
-			rdmacg_pool_free_locked(pool);
-		mutex_unlock(&domain->lock);
-		rdmacg_domain_free_locked(domain);
+	spin_lock(&domain->lock);
+	domain->dead = true;
+	while (!list_empty(&domain->pools)) {
+		rdmacg_pool_free_locked(list_last_entry(&domain->pools, struct rdmacg_pool,
+							domain_node));
+		cond_resched_lock(&domain->lock);
 	}
+	spin_unlock(&domain->lock);
+}
+
+/*
+ * The device goes: nothing is charged on it in any cgroup. A write may still be about to
+ * set limits, and cgroups go at the same time; until a pool is dead and a domain removed,
+ * the cgroup stays, because it has to take the same lock first.
+ */
+void rdmacg_domains_free(struct rdmacg_desc *desc)
+{
+	struct rdmacg_domain *domain;
+
+	spin_lock(&desc->lock);
+	desc->dead = true;
+	while (!list_empty(&desc->domains)) {
+		domain = list_first_entry(&desc->domains, struct rdmacg_domain, desc_node);
+		rdmacg_domain_remove_locked(domain);
+		spin_unlock(&desc->lock);
+		rdmacg_domain_drain(domain);
+		kfree_rcu(domain, rcu);
+		spin_lock(&desc->lock);
+	}
+	spin_unlock(&desc->lock);
 }

@@ -23,27 +23,22 @@
  * Wake whoever waits for the files that a refusal of @cg's charge has changed.
  * Outside the domain's lock: on Linux 6.12 this takes a lock of all cgroups.
  */
-static noinline void rdmacg_notify_refusal(struct rdma_cgroup *cg,
-					   struct rdmacg_device *device,
-					   const struct rdmacg_refusal *refusal)
+static void rdmacg_notify_refusal(struct rdma_cgroup *cg, struct rdmacg_device *device,
+				  const struct rdmacg_refusal *refusal)
 {
 	enum rdmacg_class class = device->desc->resources[refusal->slot].class;
-	unsigned int level;
+	struct rdma_cgroup *level;
 
-	for (level = 0; rdmacg_parent(cg); cg = rdmacg_parent(cg), level++) {
-		cgroup_file_notify(&cg->events_file[class]);
-		if (level == 0 || level == refusal->level)
-			cgroup_file_notify(&cg->events_local_file[class]);
+	for (level = cg; rdmacg_parent(level); level = rdmacg_parent(level)) {
+		cgroup_file_notify(&level->events_file[class]);
+		if (level == cg || level == refusal->cg)
+			cgroup_file_notify(&level->events_local_file[class]);
 	}
 }
 
-/*
- * Each slot exists, none is there twice, and the amounts are ones to count. Inlined, as
- * rdmacg_charge() is, because next to nothing is left of it for one unit of one slot.
- */
-static __always_inline bool rdmacg_set_is_valid(const struct rdmacg_device *device,
-						const struct rdmacg_charge *set,
-						unsigned int count)
+/* Each slot exists, none is there twice, and the amounts are ones to count. */
+static bool rdmacg_set_is_valid(const struct rdmacg_device *device,
+				const struct rdmacg_charge *set, unsigned int count)
 {
 	const struct rdmacg_charge *charge;
 	u64 seen = 0;
@@ -59,48 +54,20 @@ static __always_inline bool rdmacg_set_is_valid(const struct rdmacg_device *devi
 	return seen;
 }
 
-/* Charge @cg, to which the caller holds a reference. @set is valid. */
-static __always_inline int rdmacg_charge(struct rdma_cgroup *cg,
-					 struct rdmacg_device *device,
-					 const struct rdmacg_charge *set,
-					 unsigned int count)
+/* Charge @cg, to which the caller holds a reference. */
+static int rdmacg_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
+			 const struct rdmacg_charge *set, unsigned int count)
 {
 	struct rdmacg_refusal refusal;
-	int ret = rdmacg_pool_try_charge(cg, device, set, count, &refusal);
-
-	if (unlikely(ret == -EAGAIN))
-		rdmacg_notify_refusal(cg, device, &refusal);
-	return ret;
-}
-
-static __always_inline int rdmacg_charge_current(struct rdma_cgroup **owner,
-						 struct rdmacg_device *device,
-						 const struct rdmacg_charge *set,
-						 unsigned int count)
-{
-	struct rdma_cgroup *cg;
 	int ret;
 
+	might_sleep();
 	if (!rdmacg_set_is_valid(device, set, count))
 		return -EINVAL;
-	cg = rdmacg_get_current();
-	ret = rdmacg_charge(cg, device, set, count);
-	if (unlikely(ret)) {
-		rdmacg_put(cg);
-		return ret;
-	}
-	*owner = cg;
-	return 0;
-}
-
-static __always_inline void rdmacg_uncharge_owner(struct rdma_cgroup *owner,
-						  struct rdmacg_device *device,
-						  const struct rdmacg_charge *set,
-						  unsigned int count)
-{
-	if (!WARN_ON_ONCE(!rdmacg_set_is_valid(device, set, count)))
-		rdmacg_pool_uncharge(owner, device, set, count);
-	rdmacg_put(owner);
+	ret = rdmacg_pool_try_charge(cg, device, set, count, &refusal);
+	if (ret == -EAGAIN)
+		rdmacg_notify_refusal(cg, device, &refusal);
+	return ret;
 }
 
 /**
@@ -161,7 +128,15 @@ EXPORT_SYMBOL(rdmacg_put);
 int rdmacg_try_charge_set(struct rdma_cgroup **owner, struct rdmacg_device *device,
 			  const struct rdmacg_charge *set, unsigned int count)
 {
-	return rdmacg_charge_current(owner, device, set, count);
+	struct rdma_cgroup *cg = rdmacg_get_current();
+	int ret;
+
+	ret = rdmacg_charge(cg, device, set, count);
+	if (ret)
+		rdmacg_put(cg);
+	else
+		*owner = cg;
+	return ret;
 }
 EXPORT_SYMBOL(rdmacg_try_charge_set);
 
@@ -184,11 +159,8 @@ EXPORT_SYMBOL(rdmacg_try_charge_set);
 int rdmacg_try_charge_cgroup(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			     const struct rdmacg_charge *set, unsigned int count)
 {
-	int ret;
+	int ret = rdmacg_charge(cg, device, set, count);
 
-	if (!rdmacg_set_is_valid(device, set, count))
-		return -EINVAL;
-	ret = rdmacg_charge(cg, device, set, count);
 	if (!ret)
 		rdmacg_get(cg);
 	return ret;
@@ -210,7 +182,10 @@ EXPORT_SYMBOL(rdmacg_try_charge_cgroup);
 void rdmacg_uncharge_set(struct rdma_cgroup *owner, struct rdmacg_device *device,
 			 const struct rdmacg_charge *set, unsigned int count)
 {
-	rdmacg_uncharge_owner(owner, device, set, count);
+	might_sleep();
+	if (!WARN_ON_ONCE(!rdmacg_set_is_valid(device, set, count)))
+		rdmacg_pool_uncharge(owner, device, set, count);
+	rdmacg_put(owner);
 }
 EXPORT_SYMBOL(rdmacg_uncharge_set);
 
@@ -231,7 +206,7 @@ int rdmacg_try_charge(struct rdma_cgroup **owner, struct rdmacg_device *device,
 {
 	const struct rdmacg_charge charge = { .slot = index, .amount = 1 };
 
-	return rdmacg_charge_current(owner, device, &charge, 1);
+	return rdmacg_try_charge_set(owner, device, &charge, 1);
 }
 EXPORT_SYMBOL(rdmacg_try_charge);
 
@@ -248,7 +223,7 @@ void rdmacg_uncharge(struct rdma_cgroup *owner, struct rdmacg_device *device,
 {
 	const struct rdmacg_charge charge = { .slot = index, .amount = 1 };
 
-	rdmacg_uncharge_owner(owner, device, &charge, 1);
+	rdmacg_uncharge_set(owner, device, &charge, 1);
 }
 EXPORT_SYMBOL(rdmacg_uncharge);
 
@@ -270,7 +245,7 @@ u64 rdmacg_current_limit(struct rdmacg_device *device, unsigned int slot)
 	if (!WARN_ON_ONCE(slot >= device->nr_slots)) {
 		rcu_read_lock();
 		for (cg = current_cg; cg; cg = rdmacg_parent(cg))
-			limit = min(limit, rdmacg_pool_limit_rcu(cg, device->id, slot));
+			limit = min(limit, rdmacg_pool_limit_rcu(cg, device->key, slot));
 		rcu_read_unlock();
 	}
 	rdmacg_put(current_cg);
@@ -279,12 +254,13 @@ u64 rdmacg_current_limit(struct rdmacg_device *device, unsigned int slot)
 EXPORT_SYMBOL(rdmacg_current_limit);
 
 /*
- * Put the limits of one line into @max, by slot. An empty key stands for the whole
+ * Add the limits of one line to what is staged. An empty key stands for the whole
  * class. -EINVAL for a key that the device does not have in that class.
  */
-static int rdmacg_read_limits(const struct rdmacg_desc *desc, enum rdmacg_class class,
-			      const char *limits, u64 *max)
+static int rdmacg_stage_limits(struct rdmacg_staged *staged, enum rdmacg_class class,
+			       const char *limits)
 {
+	const struct rdmacg_desc *desc = staged->desc;
 	struct rdmacg_word key;
 	unsigned int slot;
 	bool found;
@@ -296,7 +272,8 @@ static int rdmacg_read_limits(const struct rdmacg_desc *desc, enum rdmacg_class 
 			if (desc->resources[slot].class != class ||
 			    (key.len && !rdmacg_word_is(key, desc->resources[slot].name)))
 				continue;
-			max[slot] = value;
+			staged->slots |= BIT_ULL(slot);
+			staged->max[slot] = value;
 			found = true;
 		}
 		if (!found)
@@ -305,47 +282,107 @@ static int rdmacg_read_limits(const struct rdmacg_desc *desc, enum rdmacg_class 
 	return 0;
 }
 
-static int rdmacg_stage_line_locked(struct rdma_cgroup *cg, enum rdmacg_class class,
-				    const struct rdmacg_line *line, struct list_head *all)
+static bool rdmacg_line_is_alike(const struct rdmacg_line *a, const struct rdmacg_line *b)
+{
+	return a->name_len == b->name_len && !memcmp(a->name, b->name, a->name_len) &&
+	       a->has_index == b->has_index && a->index == b->index;
+}
+
+/* What is staged for the device; @desc's reference is used up. */
+static struct rdmacg_staged *rdmacg_stage_desc(struct list_head *all, struct rdmacg_desc *desc)
+{
+	struct rdmacg_staged *staged;
+
+	list_for_each_entry(staged, all, node) {
+		if (staged->desc == desc) {
+			rdmacg_desc_put(desc);
+			return staged;
+		}
+	}
+	staged = kzalloc(struct_size(staged, max, desc->nr_slots), GFP_KERNEL_ACCOUNT);
+	if (!staged) {
+		rdmacg_desc_put(desc);
+		return ERR_PTR(-ENOMEM);
+	}
+	staged->desc = desc;
+	list_add(&staged->node, all);
+	return staged;
+}
+
+/* What is staged for the device that the line names, which is looked up once. */
+static struct rdmacg_staged *rdmacg_stage_device(struct list_head *all,
+						 const struct rdmacg_line *line)
 {
 	struct rdmacg_staged *staged;
 	struct rdmacg_desc *desc;
 
-	desc = rdmacg_desc_find_locked(line->name, line->name_len,
-				       line->has_index ? &line->index : NULL);
+	list_for_each_entry(staged, all, node)
+		if (rdmacg_line_is_alike(&staged->line, line))
+			return staged;
+	desc = rdmacg_desc_get(line->name, line->name_len, line->has_index ? &line->index : NULL);
 	if (IS_ERR(desc))
-		return PTR_ERR(desc);
-	staged = rdmacg_stage_locked(cg, desc, all);
-	if (IS_ERR(staged))
-		return PTR_ERR(staged);
-	return rdmacg_read_limits(desc, class, line->limits, staged->max);
+		return ERR_CAST(desc);
+	/* It may be there already, with the index or without. */
+	staged = rdmacg_stage_desc(all, desc);
+	if (!IS_ERR(staged))
+		staged->line = *line;
+	return staged;
 }
 
-/* Everything that can fail in a write: syntax, devices, keys, memory. */
-static int rdmacg_stage_text_locked(struct rdma_cgroup *cg, enum rdmacg_class class,
-				    const char *text, struct list_head *all)
+/* What the lines of a well-formed text say of each device. */
+static int rdmacg_stage_text(enum rdmacg_class class, const char *text, struct list_head *all)
 {
+	struct rdmacg_staged *staged;
 	struct rdmacg_line line;
 	int ret;
 
-	while ((ret = rdmacg_parse_line(&text, &line)) > 0) {
-		ret = rdmacg_stage_line_locked(cg, class, &line, all);
+	while (rdmacg_parse_line(&text, &line) > 0) {
+		staged = rdmacg_stage_device(all, &line);
+		if (IS_ERR(staged))
+			return PTR_ERR(staged);
+		ret = rdmacg_stage_limits(staged, class, line.limits);
+		if (ret)
+			return ret;
+		cond_resched();
+	}
+	return 0;
+}
+
+/* All of them or, on an error, none. */
+static int rdmacg_set_staged(struct rdma_cgroup *cg, struct list_head *all)
+{
+	struct rdmacg_staged *staged;
+	int ret;
+
+	list_for_each_entry(staged, all, node) {
+		ret = rdmacg_stage_pool(cg, staged);
 		if (ret)
 			return ret;
 	}
-	return ret ?: list_empty(all) ? -EINVAL : 0;
+	spin_lock(&cg->max_lock);
+	list_for_each_entry(staged, all, node)
+		rdmacg_apply_staged(cg, staged);
+	spin_unlock(&cg->max_lock);
+	return 0;
 }
 
 /* Set the limits that @text holds, all of them or, on an error, none. */
 int rdmacg_set_max(struct rdma_cgroup *cg, enum rdmacg_class class, const char *text)
 {
+	struct rdmacg_staged *staged, *next;
 	LIST_HEAD(all);
 	int ret;
 
-	mutex_lock(&rdmacg_mutex);
-	ret = rdmacg_stage_text_locked(cg, class, text, &all);
-	rdmacg_unstage_locked(&all, !ret);
-	mutex_unlock(&rdmacg_mutex);
+	ret = rdmacg_check_text(text);
+	if (!ret)
+		ret = rdmacg_stage_text(class, text, &all);
+	if (!ret)
+		ret = rdmacg_set_staged(cg, &all);
+	list_for_each_entry_safe(staged, next, &all, node) {
+		rdmacg_unstage_pool(cg, staged);
+		rdmacg_desc_put(staged->desc);
+		kfree(staged);
+	}
 	return ret;
 }
 
@@ -378,7 +415,7 @@ static void rdmacg_print_slot(struct seq_file *sf, enum rdmacg_file file, const 
 	if (file == RDMACG_FILE_MAX)
 		rdmacg_print_limit(sf, key, READ_ONCE(slot->max));
 	else if (file == RDMACG_FILE_CURRENT)
-		rdmacg_print_value(sf, key, "", READ_ONCE(slot->usage));
+		rdmacg_print_value(sf, key, "", rdmacg_slot_usage(slot));
 	else
 		rdmacg_print_value(sf, key, "", READ_ONCE(slot->peak));
 }
@@ -414,7 +451,7 @@ static void rdmacg_print_resource(struct seq_file *sf, enum rdmacg_file file,
 		break;
 	default:
 		rdmacg_print_slot(sf, file, resource->name,
-				  pool ? &pool->levels[0][slot] : &unused);
+				  pool ? &pool->slots[slot] : &unused);
 	}
 }
 
@@ -426,7 +463,7 @@ void rdmacg_show_line(struct seq_file *sf, struct rdma_cgroup *cg,
 		      const struct rdmacg_desc *desc, enum rdmacg_class class,
 		      enum rdmacg_file file)
 {
-	const struct rdmacg_pool *pool = rdmacg_pool_find_rcu(cg, desc->id);
+	const struct rdmacg_pool *pool = rdmacg_pool_find_rcu(cg, desc->key);
 	const struct rdmacg_name *name = rcu_dereference(desc->name);
 	const struct rdmacg_resource *resource;
 	bool empty = true;
@@ -474,10 +511,11 @@ static int rdmacg_seq_show(struct seq_file *sf, void *v)
 }
 
 /*
- * What cat(1) of coreutils 9.5 writes at once, so that a saved file restores
- * thousands of devices in one write.
+ * With its NUL, a buffer of 64 KiB, which no memory cgroup is charged for. In each class
+ * it holds the lines of 19 devices at least, which have 64 resources with the longest
+ * keys and values, and of some 200 devices as they are.
  */
-#define RDMACG_MAX_WRITE SZ_256K
+#define RDMACG_MAX_WRITE (SZ_64K - 1)
 
 #define RDMACG_FILE(_name, _class, _file)				\
 	.name		= _name,					\
@@ -540,7 +578,7 @@ static struct cftype rdmacg_files[] = {
 static struct cgroup_subsys_state *
 rdmacg_css_alloc(struct cgroup_subsys_state *parent)
 {
-	struct rdma_cgroup *cg = kzalloc_obj(*cg);
+	struct rdma_cgroup *cg = kzalloc_obj(*cg, GFP_KERNEL);
 
 	if (!cg)
 		return ERR_PTR(-ENOMEM);

@@ -205,13 +205,16 @@ void ib_rdmacg_rename_device(struct ib_device *device)
 
 /**
  * ib_rdmacg_charge_ucontext() - charge one hca_handle to the current process
- * @ucontext: the context that the driver is about to make; it keeps the owner
+ * @ucontext: the context that the driver is about to make; it keeps the owner. One that
+ *	is charged already is left alone.
  *
  * Context: Process context; may sleep.
  * Return: 0, -EAGAIN at a limit, or -ENOMEM.
  */
 int ib_rdmacg_charge_ucontext(struct ib_ucontext *ucontext)
 {
+	if (ucontext->cg_obj.cg)
+		return 0;
 	return rdmacg_try_charge(&ucontext->cg_obj.cg,
 				 &ucontext->device->cg_device,
 				 RDMACG_RESOURCE_HCA_HANDLE);
@@ -220,14 +223,17 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_charge_ucontext);
 
 /**
  * ib_rdmacg_uncharge_ucontext() - give a context's hca_handle back to its owner
- * @ucontext: a charged context
+ * @ucontext: a context; one that is not charged, or no longer, is left alone
  *
  * Context: Process context; may sleep.
  */
 void ib_rdmacg_uncharge_ucontext(struct ib_ucontext *ucontext)
 {
+	if (!ucontext->cg_obj.cg)
+		return;
 	rdmacg_uncharge(ucontext->cg_obj.cg, &ucontext->device->cg_device,
 			RDMACG_RESOURCE_HCA_HANDLE);
+	ucontext->cg_obj.cg = NULL;
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_ucontext);
 
@@ -316,22 +322,22 @@ int ib_rdmacg_charge_fd_uobject(struct ib_uobject *uobj)
 EXPORT_SYMBOL_GPL(ib_rdmacg_charge_fd_uobject);
 
 /*
- * No address space is longer. Who asks for more means all of it, as the implicit MR
- * of on-demand paging does, or will be refused by the driver; as long as that
- * takes, such a length must not stand in the way of others.
+ * No machine can pin that much. Who asks for it means the whole address space, as the
+ * implicit MR of on-demand paging does, or will be refused by the driver. As long as that
+ * takes, the lengths of many must not add up to more than a counter holds, or they would
+ * refuse a neighbour who has no limit.
  */
-#define IB_RDMACG_MAX_LENGTH BIT_ULL(56)
+#define IB_RDMACG_ENDLESS_LENGTH BIT_ULL(48)
 
 static u64 ib_rdmacg_mr_mem(u64 length)
 {
-	return length > IB_RDMACG_MAX_LENGTH ? RDMACG_ENDLESS : length;
+	return length >= IB_RDMACG_ENDLESS_LENGTH ? RDMACG_ENDLESS : length;
 }
 
 /**
  * ib_rdmacg_charge_mr() - charge a memory region to the current process
  * @uobj: an MR that the driver has not made yet; it keeps the owner
- * @length: in bytes; one longer than any address space is not counted, and
- *	refused where there is a limit
+ * @length: in bytes; from 2^48 on it is not counted, and refused where there is a limit
  *
  * Object, type and memory are one charge, so a refused one was never seen.
  *
@@ -418,7 +424,8 @@ static void ib_rdmacg_uncharge_mr_mem(struct ib_uobject *uobj, u64 amount)
  * @length: the new length in bytes, if that changes
  *
  * Context: Process context, perhaps of another cgroup than the owner's; may sleep.
- * Return: 0, -EAGAIN at a limit, or -ENOMEM; then nothing has changed.
+ * Return: 0, -EAGAIN at a limit, -ENOMEM, or -EINVAL for an MR without an owner, which a
+ * driver could not destroy after another took its place; then nothing has changed.
  */
 int ib_rdmacg_begin_rereg_mr(struct ib_uobject *uobj, struct ib_uobject *new_uobj,
 			     int flags, u64 length)
@@ -426,6 +433,8 @@ int ib_rdmacg_begin_rereg_mr(struct ib_uobject *uobj, struct ib_uobject *new_uob
 	u64 from = uobj->cg_obj.mr_mem;
 	u64 to = flags & IB_MR_REREG_TRANS ? ib_rdmacg_mr_mem(length) : from;
 
+	if (!uobj->cg_obj.cg)
+		return -EINVAL;
 	new_uobj->cg_obj.mr_mem = to;
 	return ib_rdmacg_charge_mr_mem(uobj, ib_rdmacg_growth(from, to));
 }
@@ -469,19 +478,54 @@ static u64 ib_rdmacg_verb_limit(struct ib_device *device, unsigned int verb)
 	return rdmacg_current_limit(&device->cg_device, ib_rdmacg_verb_slot(device, verb));
 }
 
+/*
+ * Drivers whose provider in rdma-core does not size, mask or index anything by the
+ * attributes that are lowered, as it was read in rdma-core 65.0 (source) and 44.0 (Debian
+ * 12, machine code). Not here: cxgb4, whose table of MRs has max_mr entries, and efa, whose
+ * table of QPs has max_qp, both for numbers of the whole device, so that a smaller answer
+ * would make the program write elsewhere; and whatever has no provider in both versions.
+ */
+static bool ib_rdmacg_may_limit_attr(const struct ib_device *device)
+{
+	switch (device->ops.driver_id) {
+	case RDMA_DRIVER_BNXT_RE:
+	case RDMA_DRIVER_ERDMA:
+	case RDMA_DRIVER_HFI1:
+	case RDMA_DRIVER_HNS:
+	case RDMA_DRIVER_IRDMA:
+	case RDMA_DRIVER_MANA:
+	case RDMA_DRIVER_MLX4:
+	case RDMA_DRIVER_MLX5:
+	case RDMA_DRIVER_MTHCA:
+	case RDMA_DRIVER_OCRDMA:
+	case RDMA_DRIVER_QEDR:
+	case RDMA_DRIVER_QIB:
+	case RDMA_DRIVER_RXE:
+	case RDMA_DRIVER_SIW:
+	case RDMA_DRIVER_VMW_PVRDMA:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /**
  * ib_rdmacg_limit_attr() - lower a device's capabilities to the current process's limits
- * @device: the device
+ * @device: the device; where its provider in user space is not known to bear that,
+ *	nothing is lowered
  * @attr: a copy of its attributes, for user space
  *
  * Context: Process context.
  */
 void ib_rdmacg_limit_attr(struct ib_device *device, struct ib_device_attr *attr)
 {
-	u64 objects = rdmacg_current_limit(&device->cg_device, RDMACG_RESOURCE_HCA_OBJECT);
 	unsigned int verb;
+	u64 objects;
 	u32 *max;
 
+	if (!ib_rdmacg_may_limit_attr(device))
+		return;
+	objects = rdmacg_current_limit(&device->cg_device, RDMACG_RESOURCE_HCA_OBJECT);
 	for (verb = 0; verb < IB_RDMACG_VERBS; verb++) {
 		max = ib_rdmacg_attr(attr, verb);
 		if (max)
@@ -528,16 +572,16 @@ void ib_rdmacg_exit_cm_id(struct rdma_id_private *id)
 EXPORT_SYMBOL_GPL(ib_rdmacg_exit_cm_id);
 
 /**
- * ib_rdmacg_charge_cm_id() - charge one cm_id for an identifier that gets a device
- * @id: an identifier that is bound to no device
- * @device: the device
+ * ib_rdmacg_charge_cm_id() - charge one cm_id for an identifier that has got a device
+ * @id: an identifier that has just been bound to a device
  *
- * Context: Process context, perhaps of a kernel thread; may sleep. Called with the
- * connection manager's lock held or not.
+ * Context: Process context, perhaps of a kernel thread; may sleep. Called without the
+ * connection manager's lock, which others would wait for.
  * Return: 0, -EAGAIN at a limit of the payer, or -ENOMEM.
  */
-int ib_rdmacg_charge_cm_id(struct rdma_id_private *id, struct ib_device *device)
+int ib_rdmacg_charge_cm_id(struct rdma_id_private *id)
 {
+	struct ib_device *device = id->id.device;
 	struct rdmacg_charge charge = { .amount = 1 };
 	int ret;
 

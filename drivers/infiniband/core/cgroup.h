@@ -33,7 +33,7 @@ void ib_rdmacg_limit_attr(struct ib_device *device, struct ib_device_attr *attr)
 
 void ib_rdmacg_init_cm_id(struct rdma_id_private *id, const struct rdma_id_private *parent);
 void ib_rdmacg_exit_cm_id(struct rdma_id_private *id);
-int ib_rdmacg_charge_cm_id(struct rdma_id_private *id, struct ib_device *device);
+int ib_rdmacg_charge_cm_id(struct rdma_id_private *id);
 void ib_rdmacg_uncharge_cm_id(struct rdma_id_private *id);
 
 #else /* CONFIG_CGROUP_RDMA */
@@ -106,7 +106,7 @@ static inline void ib_rdmacg_exit_cm_id(struct rdma_id_private *id)
 {
 }
 
-static inline int ib_rdmacg_charge_cm_id(struct rdma_id_private *id, struct ib_device *device)
+static inline int ib_rdmacg_charge_cm_id(struct rdma_id_private *id)
 {
 	return 0;
 }

@@ -266,9 +266,9 @@ static void rdmacg_step_compare(struct rdmacg_thread *t)
 	const struct rdmacg_pool *pool;
 
 	rcu_read_lock();
-	pool = rdmacg_pool_find_rcu(&s->cg[cg], s->dev[dev].id);
+	pool = rdmacg_pool_find_rcu(&s->cg[cg], s->dev[dev].key);
 	if (pool) {
-		slot = &pool->levels[0][t->number];
+		slot = &pool->slots[t->number];
 		events = rcu_dereference(pool->events);
 	}
 	events = events ? &events[t->number] : &none;
@@ -350,7 +350,7 @@ static int rdmacg_stress_worker(void *data)
 static void rdmacg_check_line(struct rdmacg_thread *t, const struct rdmacg_desc *desc,
 			      struct rdma_cgroup *cg)
 {
-	const struct rdmacg_pool *pool = rdmacg_pool_find_rcu(cg, desc->id);
+	const struct rdmacg_pool *pool = rdmacg_pool_find_rcu(cg, desc->key);
 	const char *name = rcu_dereference(desc->name)->text;
 	unsigned int looks = rdmacg_random(t, 4) ? 1 : 400;
 	u64 usage;
@@ -364,7 +364,7 @@ static void rdmacg_check_line(struct rdmacg_thread *t, const struct rdmacg_desc 
 		return;
 	/* Long enough now and then for the pool to go meanwhile. */
 	while (looks--) {
-		usage = READ_ONCE(pool->levels[0][RDMACG_CONTESTED].usage);
+		usage = READ_ONCE(pool->slots[RDMACG_CONTESTED].usage);
 		if (usage > RDMACG_CONTESTED_MAX)
 			rdmacg_wrong(t, "a reader sees a usage of %llu over its limit", usage);
 		cpu_relax();
@@ -461,10 +461,10 @@ static void rdmacg_stress_compare(struct kunit *test, struct rdmacg_stress *s,
 		refused += threads[i].refused;
 	for (dev = 0; dev < RDMACG_DEVICES; dev++) {
 		for (cg = 0; cg < RDMACG_CGROUPS; cg++) {
-			pool = rdmacg_pool_lock(&s->cg[cg], s->dev[dev].id);
+			pool = rdmacg_pool_lock(&s->cg[cg], s->dev[dev].key);
 			if (!pool)
 				continue;
-			slots = pool->levels[0];
+			slots = pool->slots;
 			for (i = 0; i < RDMACG_TEST_SLOTS; i++)
 				KUNIT_EXPECT_EQ(test, slots[i].usage, 0);
 			for (i = 0; i < RDMACG_THREADS; i++)
@@ -478,12 +478,12 @@ static void rdmacg_stress_compare(struct kunit *test, struct rdmacg_stress *s,
 		}
 	}
 	KUNIT_EXPECT_EQ(test, counted, refused);
-	pool = rdmacg_pool_lock(&s->cg[0], s->dev[0].id);
+	pool = rdmacg_pool_lock(&s->cg[0], s->dev[0].key);
 	/* No assertions: a reader still runs. */
 	KUNIT_EXPECT_NOT_NULL(test, pool);
 	if (!pool)
 		return;
-	KUNIT_EXPECT_EQ(test, pool->levels[0][RDMACG_CONTESTED].peak, RDMACG_CONTESTED_MAX);
+	KUNIT_EXPECT_EQ(test, pool->slots[RDMACG_CONTESTED].peak, RDMACG_CONTESTED_MAX);
 	rdmacg_pool_unlock(pool);
 }
 
@@ -593,9 +593,132 @@ static void rdmacg_test_give_back_and_charge(struct kunit *test)
 	rdmacg_stress_end(test, s, false);
 }
 
+#define RDMACG_CHAIN		48
+#define RDMACG_CHAIN_ROUNDS	400
+#define RDMACG_CHAIN_UNITS	200
+
+/* A chain of cgroups; one thread charges the lowest, another one reads. */
+struct rdmacg_chain {
+	struct rdma_cgroup root;
+	struct rdma_cgroup cg[RDMACG_CHAIN];
+	struct rdmacg_device dev;
+	struct completion done;
+	/* Odd while usage only grows, even while it only shrinks. */
+	unsigned int phase;
+	int failed;
+};
+
+static int rdmacg_chain_worker(void *data)
+{
+	const struct rdmacg_charge charge = { RDMACG_COMMON, 1 };
+	struct rdmacg_chain *chain = data;
+	struct rdma_cgroup *leaf = &chain->cg[RDMACG_CHAIN - 1];
+	struct rdmacg_refusal refusal;
+	unsigned int round, unit;
+
+	for (round = 0; round < RDMACG_CHAIN_ROUNDS; round++) {
+		smp_store_mb(chain->phase, 2 * round + 1);
+		for (unit = 0; unit < RDMACG_CHAIN_UNITS + round; unit++)
+			if (rdmacg_pool_try_charge(leaf, &chain->dev, &charge, 1, &refusal))
+				chain->failed++;
+		smp_store_mb(chain->phase, 2 * round + 2);
+		for (unit = 0; unit < RDMACG_CHAIN_UNITS + round; unit++)
+			rdmacg_pool_uncharge(leaf, &chain->dev, &charge, 1);
+		cond_resched();
+	}
+	complete(&chain->done);
+	return 0;
+}
+
+/* What may be the smaller one is read first, except while both shrink. */
+static bool rdmacg_chain_look(const struct rdmacg_slot *parent, const struct rdmacg_slot *child,
+			      bool grows)
+{
+	u64 usage, above;
+
+	if (!grows) {
+		above = rdmacg_slot_usage(parent);
+		return rdmacg_slot_usage(child) <= above;
+	}
+	usage = rdmacg_slot_usage(child);
+	return usage <= READ_ONCE(child->peak) && usage <= rdmacg_slot_usage(parent);
+}
+
+/* Look until the worker ends; how often a reader saw what must not be. */
+static unsigned int rdmacg_chain_read(struct rdmacg_chain *chain, unsigned int *looks)
+{
+	const struct rdmacg_pool *parent, *child;
+	unsigned int phase, wrong = 0;
+	bool is_right;
+
+	rcu_read_lock();
+	parent = rdmacg_pool_find_rcu(&chain->cg[0], chain->dev.key);
+	child = rdmacg_pool_find_rcu(&chain->cg[RDMACG_CHAIN - 1], chain->dev.key);
+	for (*looks = 0; !completion_done(&chain->done) && !need_resched(); ) {
+		phase = READ_ONCE(chain->phase);
+		smp_rmb();
+		is_right = rdmacg_chain_look(&parent->slots[RDMACG_COMMON],
+					     &child->slots[RDMACG_COMMON], phase % 2);
+		smp_rmb();
+		if (READ_ONCE(chain->phase) != phase)
+			continue;
+		++*looks;
+		wrong += !is_right;
+	}
+	rcu_read_unlock();
+	cond_resched();
+	return wrong;
+}
+
+/*
+ * Whoever reads while others charge sees no usage above its peak, and none of a child above
+ * that of its parent.
+ */
+static void rdmacg_test_readers_see_parents_first(struct kunit *test)
+{
+	const struct rdmacg_charge charge = { RDMACG_COMMON, 1 };
+	struct rdmacg_table table = {
+		.resources = rdmacg_stress_resources,
+		.count = RDMACG_TEST_SLOTS,
+	};
+	struct rdmacg_chain *chain = kunit_kzalloc(test, sizeof(*chain), GFP_KERNEL);
+	unsigned int i, looks, seen = 0, wrong = 0;
+	struct rdmacg_refusal refusal;
+	struct task_struct *task;
+
+	KUNIT_ASSERT_NOT_NULL(test, chain);
+	init_completion(&chain->done);
+	rdmacg_test_init_cgroup(&chain->root, NULL);
+	for (i = 0; i < RDMACG_CHAIN; i++)
+		rdmacg_test_init_cgroup(&chain->cg[i], i ? &chain->cg[i - 1] : &chain->root);
+	chain->dev.name = "chain";
+	chain->dev.index = RDMACG_TEST_INDEX;
+	KUNIT_ASSERT_EQ(test, rdmacg_register_device(&chain->dev, &table, 1), 0);
+	/* One unit is held, so that the pools are there. */
+	KUNIT_EXPECT_EQ(test, rdmacg_pool_try_charge(&chain->cg[RDMACG_CHAIN - 1], &chain->dev,
+						     &charge, 1, &refusal), 0);
+	task = kthread_run(rdmacg_chain_worker, chain, "rdmacg_chain");
+	if (IS_ERR(task))
+		complete(&chain->done);
+	while (!completion_done(&chain->done)) {
+		wrong += rdmacg_chain_read(chain, &looks);
+		seen += looks;
+	}
+	wait_for_completion(&chain->done);
+	kunit_info(test, "%u looks\n", seen);
+	KUNIT_EXPECT_FALSE(test, IS_ERR(task));
+	KUNIT_EXPECT_EQ(test, chain->failed, 0);
+	KUNIT_EXPECT_EQ(test, wrong, 0);
+	rdmacg_pool_uncharge(&chain->cg[RDMACG_CHAIN - 1], &chain->dev, &charge, 1);
+	rdmacg_unregister_device(&chain->dev);
+	for (i = RDMACG_CHAIN; i--;)
+		rdmacg_pools_free(&chain->cg[i]);
+}
+
 static struct kunit_case rdmacg_concurrent_cases[] = {
 	KUNIT_CASE_SLOW(rdmacg_test_give_back_and_charge),
 	KUNIT_CASE_SLOW(rdmacg_test_stress),
+	KUNIT_CASE(rdmacg_test_readers_see_parents_first),
 	{}
 };
 

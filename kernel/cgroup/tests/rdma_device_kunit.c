@@ -326,6 +326,59 @@ static void rdmacg_test_name_prefix(struct kunit *test)
 			-ENODEV);
 }
 
+/* A device that comes is the last in the files, whatever number one that went leaves free. */
+static void rdmacg_test_order_of_registration(struct kunit *test)
+{
+	struct rdmacg_devices *d = test->priv;
+
+	rdmacg_test_register(test, &d->dev0, "kunit0", 100);
+	rdmacg_test_register(test, &d->dev1, "kunit1", 101);
+	rdmacg_unregister_device(&d->dev0);
+	rcu_barrier();
+	rdmacg_test_register(test, &d->dev0, "kunit2", 102);
+	KUNIT_EXPECT_STREQ(test, rdmacg_test_max(test, RDMACG_CLASS_HCA),
+			   "kunit1 hca_handle=max hca_object=max\n"
+			   "kunit2 hca_handle=max hca_object=max\n");
+}
+
+/* The place of a device that went is free for another one only after its last writer. */
+static void rdmacg_test_key_is_used_again(struct kunit *test)
+{
+	struct rdmacg_devices *d = test->priv;
+	struct rdmacg_desc *writer;
+	u32 key;
+
+	rdmacg_test_register(test, &d->dev0, "kunit0", 100);
+	key = d->dev0.key;
+	writer = rdmacg_desc_get("kunit0", 6, NULL);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(writer));
+	rdmacg_unregister_device(&d->dev0);
+	rcu_barrier();
+	rdmacg_test_register(test, &d->dev0, "kunit0", 100);
+	KUNIT_EXPECT_NE(test, d->dev0.key, key);
+	rdmacg_desc_put(writer);
+	rcu_barrier();
+	rdmacg_test_register(test, &d->dev1, "kunit1", 101);
+	KUNIT_EXPECT_EQ(test, d->dev1.key, key);
+}
+
+/* The same device by two names is one, and of its limits the last counts. */
+static void rdmacg_test_two_names_of_a_device(struct kunit *test)
+{
+	struct rdmacg_devices *d = test->priv;
+
+	rdmacg_test_register(test, &d->dev0, "kunit0", 100);
+	rdmacg_test_register(test, &d->dev1, "kunit1", 101);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&d->top, RDMACG_CLASS_HCA,
+					     "kunit0 hca_handle=1 hca_object=1\n"
+					     "kunit1 hca_object=9\n"
+					     "kunit0 index=100 hca_object=2\n"
+					     "kunit0 hca_object=3\n"), 0);
+	KUNIT_EXPECT_STREQ(test, rdmacg_test_max(test, RDMACG_CLASS_HCA),
+			   "kunit0 hca_handle=1 hca_object=3\n"
+			   "kunit1 hca_handle=max hca_object=9\n");
+}
+
 static struct kunit_case rdmacg_device_cases[] = {
 	KUNIT_CASE(rdmacg_test_tables_64_slots),
 	KUNIT_CASE(rdmacg_test_tables_65_slots),
@@ -338,6 +391,9 @@ static struct kunit_case rdmacg_device_cases[] = {
 	KUNIT_CASE(rdmacg_test_name_not_unique),
 	KUNIT_CASE(rdmacg_test_name_prefix),
 	KUNIT_CASE(rdmacg_test_show_restores),
+	KUNIT_CASE(rdmacg_test_order_of_registration),
+	KUNIT_CASE(rdmacg_test_key_is_used_again),
+	KUNIT_CASE(rdmacg_test_two_names_of_a_device),
 	{}
 };
 

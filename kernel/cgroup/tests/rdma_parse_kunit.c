@@ -176,6 +176,35 @@ static void rdmacg_test_parse_line_empty(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_parse_line(&blank, &line), 0);
 }
 
+struct rdmacg_text_case {
+	const char *name;
+	const char *text;
+	int ret;
+};
+
+static const struct rdmacg_text_case rdmacg_text_cases[] = {
+	{ "one line", "rxe0 a=1\n", 0 },
+	{ "one line without its newline", "rxe0 a=1", 0 },
+	{ "two lines", "rxe0 a=1\nrxe1 a=1\n", 0 },
+	{ "blank lines between", "\nrxe0 a=1\n\n \nrxe1 a=1\n\n", 0 },
+	{ "the last of two without its newline", "rxe0 a=1\nrxe1 a=1", -EINVAL },
+	{ "a blank line, and one without its newline", "\nrxe0 a=1", -EINVAL },
+	{ "blanks after the last newline", "rxe0 a=1\n ", -EINVAL },
+	{ "nothing", "", -EINVAL },
+	{ "nothing but newlines", "\n\n", -EINVAL },
+	{ "the first of two wrong", "rxe0 a\nrxe1 a=1\n", -EINVAL },
+	{ "the last of two wrong", "rxe0 a=1\nrxe1 a\n", -EINVAL },
+};
+
+KUNIT_ARRAY_PARAM_DESC(rdmacg_text, rdmacg_text_cases, name);
+
+static void rdmacg_test_check_text(struct kunit *test)
+{
+	const struct rdmacg_text_case *param = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, rdmacg_check_text(param->text), param->ret);
+}
+
 /* A line as the files show it, byte for byte. */
 static void rdmacg_test_print(struct kunit *test)
 {
@@ -203,6 +232,7 @@ static struct kunit_case rdmacg_parse_cases[] = {
 	KUNIT_CASE(rdmacg_test_parse_line_index),
 	KUNIT_CASE(rdmacg_test_parse_line_several),
 	KUNIT_CASE(rdmacg_test_parse_line_empty),
+	KUNIT_CASE_PARAM(rdmacg_test_check_text, rdmacg_text_gen_params),
 	KUNIT_CASE(rdmacg_test_print),
 	{}
 };

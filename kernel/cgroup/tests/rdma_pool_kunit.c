@@ -50,10 +50,10 @@ static struct rdmacg_slot rdmacg_slot(struct rdma_cgroup *cg, struct rdmacg_devi
 				      unsigned int slot)
 {
 	struct rdmacg_slot copy = { .max = RDMACG_NO_LIMIT };
-	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, device->id);
+	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, device->key);
 
 	if (pool) {
-		copy = pool->levels[0][slot];
+		copy = pool->slots[slot];
 		rdmacg_pool_unlock(pool);
 	}
 	return copy;
@@ -261,7 +261,7 @@ static void rdmacg_test_charge_set(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_pool_try_charge(&t->leaf, &t->dev0, set, 2, &refusal),
 			-EAGAIN);
 	KUNIT_EXPECT_EQ(test, refusal.slot, OBJECT);
-	KUNIT_EXPECT_EQ(test, refusal.level, 2);
+	KUNIT_EXPECT_PTR_EQ(test, refusal.cg, &t->top);
 	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->top, &t->dev0, HANDLE), 3);
 	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->top, &t->dev0, OBJECT), 10);
 	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->leaf, &t->dev0, HANDLE), 3);
@@ -293,7 +293,7 @@ static void rdmacg_test_charge_huge_amount(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rdmacg_limit(&t->leaf, "kunit0 hca_object=9223372036854775806"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_pool_try_charge(&t->leaf, &t->dev0, &most, 1, &refusal),
 			-EAGAIN);
-	KUNIT_EXPECT_EQ(test, refusal.level, 0);
+	KUNIT_EXPECT_PTR_EQ(test, refusal.cg, &t->leaf);
 	rdmacg_pool_uncharge(&t->right, &t->dev0, &most, 1);
 	rdmacg_pool_uncharge(&t->left, &t->dev0, &most, 1);
 }
@@ -329,41 +329,39 @@ static void rdmacg_test_uncharge_too_many(struct kunit *test)
 }
 #endif
 
-/* Where the index has no room for a pool or a domain, none is left, and nothing charged. */
-static void rdmacg_test_no_room_in_index(struct kunit *test)
+/*
+ * A pool that is given back between being found and being locked is not charged: the
+ * charge finds the next one.
+ */
+static void rdmacg_test_pool_given_back_when_found(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
+	struct rdmacg_staged *staged;
+	struct rdmacg_pool *pool;
 
-	/* What is reserved cannot be taken. */
-	KUNIT_ASSERT_EQ(test, xa_reserve(&t->leaf.pools, t->dev0.id, GFP_KERNEL), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_charge(&t->leaf, &t->dev0, OBJECT), -EBUSY);
-	xa_release(&t->leaf.pools, t->dev0.id);
-	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->top, &t->dev0, OBJECT), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_charge(&t->leaf, &t->dev0, OBJECT), 0);
+	staged = kunit_kzalloc(test, struct_size(staged, max, 2), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, staged);
+	staged->desc = t->dev0.desc;
+	staged->slots = BIT_ULL(OBJECT);
+	staged->max[OBJECT] = 9;
+	/* A write that makes a pool, and then sets nothing. */
+	KUNIT_ASSERT_EQ(test, rdmacg_stage_pool(&t->leaf, staged), 0);
+	rcu_read_lock();
+	pool = rdmacg_pool_find_rcu(&t->leaf, t->dev0.key);
+	rdmacg_unstage_pool(&t->leaf, staged);
+	KUNIT_EXPECT_FALSE(test, rdmacg_pool_try_lock_rcu(pool));
+	rcu_read_unlock();
 
-	KUNIT_ASSERT_EQ(test, xa_reserve(&t->other.domains, t->dev0.id, GFP_KERNEL), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_charge(&t->other, &t->dev0, OBJECT), -EBUSY);
-	xa_release(&t->other.domains, t->dev0.id);
-	KUNIT_EXPECT_EQ(test, rdmacg_charge(&t->other, &t->dev0, OBJECT), 0);
+	rdmacg_charge_many(test, &t->leaf, &t->dev0, OBJECT, 1);
+	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->leaf, &t->dev0, OBJECT), 1);
 }
 
-/* Each pool at most 1 KiB for a device with all hca and verb resources. */
+/* The bytes that Kconfig, rdma.rst and README tell. */
 static void rdmacg_test_pool_size(struct kunit *test)
 {
-	static const unsigned int counts[] = { 2, 20, 24, 64 };
-	struct rdmacg_tree *t = test->priv;
-	struct rdma_cgroup *deepest = &t->leaf;
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(counts); i++) {
-		size_t size = rdmacg_pool_size(counts[i], deepest->depth);
-
-		kunit_info(test, "%u slots at depth %u: %zu bytes, %zu of the allocator's\n",
-			   counts[i], deepest->depth, size, kmalloc_size_roundup(size));
-		KUNIT_EXPECT_LE(test, kmalloc_size_roundup(size),
-				counts[i] <= 24 ? SZ_1K : SZ_2K);
-	}
-	KUNIT_EXPECT_LE(test, rdmacg_pool_size(24, 32), SZ_1K);
+	KUNIT_EXPECT_EQ(test, rdmacg_pool_size(2), 128);
+	KUNIT_EXPECT_LE(test, rdmacg_pool_size(24), SZ_1K);
+	KUNIT_EXPECT_LE(test, rdmacg_pool_size(RDMACG_MAX_SLOTS), SZ_2K);
 }
 
 static void rdmacg_test_pools_given_back(struct kunit *test)
@@ -444,24 +442,115 @@ static void rdmacg_test_cgroup_with_limit_goes(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, xa_empty(&t->top.pools));
 }
 
+static size_t rdmacg_nr_pools(struct kunit *test, struct rdma_cgroup *top,
+			      const struct rdmacg_device *device)
+{
+	struct rdmacg_domain *domain = xa_load(&top->domains, device->key);
+
+	return domain ? list_count_nodes(&domain->pools) : 0;
+}
+
+/* The cgroup core's call frees a cgroup's pools, and those above that only it needed. */
+static void rdmacg_test_css_free_frees_pools(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+	struct cgroup_subsys_state *css = rdma_cgrp_subsys.css_alloc(&t->left.css);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(css));
+	css->parent = &t->left.css;
+	KUNIT_EXPECT_EQ(test, rdmacg_limit(rdmacg_from_css(css), "kunit0 hca_object=9"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_nr_pools(test, &t->top, &t->dev0), 3);
+	rdma_cgrp_subsys.css_free(css);
+	KUNIT_EXPECT_EQ(test, rdmacg_nr_pools(test, &t->top, &t->dev0), 0);
+}
+
+/* A chain of many cgroups, of which only the lowest is used. */
+static void rdmacg_test_deep_chain(struct kunit *test)
+{
+	const unsigned int depth = 1000;
+	struct rdmacg_tree *t = test->priv;
+	struct rdma_cgroup *chain, *leaf;
+	unsigned int i;
+
+	chain = kvcalloc(depth, sizeof(*chain), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, chain);
+	for (i = 0; i < depth; i++)
+		rdmacg_test_init_cgroup(&chain[i], i ? &chain[i - 1] : &t->right);
+	leaf = &chain[depth - 1];
+	KUNIT_EXPECT_EQ(test, rdmacg_limit(leaf, "kunit0 hca_object=9"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_nr_pools(test, &t->top, &t->dev0), depth + 2);
+	KUNIT_EXPECT_EQ(test, rdmacg_limit(leaf, "kunit0 max"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_nr_pools(test, &t->top, &t->dev0), 0);
+
+	KUNIT_EXPECT_EQ(test, rdmacg_limit(&t->top, "kunit0 hca_object=1"), 0);
+	rdmacg_charge_many(test, leaf, &t->dev0, OBJECT, 1);
+	KUNIT_EXPECT_EQ(test, rdmacg_charge(leaf, &t->dev0, OBJECT), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, rdmacg_usage(&chain[depth / 2], &t->dev0, OBJECT), 1);
+	rdmacg_uncharge_many(test, leaf, &t->dev0, OBJECT, 1);
+	for (i = depth; i--;)
+		rdmacg_pools_free(&chain[i]);
+	/* What is left is the peak of right and of top. */
+	KUNIT_EXPECT_EQ(test, rdmacg_nr_pools(test, &t->top, &t->dev0), 2);
+	kvfree(chain);
+}
+
+/* What says nothing but "max" needs no pool, and none above either. */
+static void rdmacg_test_no_pool_for_no_limit(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	KUNIT_EXPECT_EQ(test, rdmacg_limit(&t->leaf, "kunit0 max"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_limit(&t->leaf, "kunit0 hca_object=max hca_handle=max"), 0);
+	KUNIT_EXPECT_TRUE(test, xa_empty(&t->leaf.pools));
+	KUNIT_EXPECT_TRUE(test, xa_empty(&t->top.domains));
+}
+
+/* A device that goes under a write takes the limits along, and nothing is left. */
+static void rdmacg_test_device_goes_under_write(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+	struct rdmacg_staged *staged;
+
+	staged = kunit_kzalloc(test, struct_size(staged, max, 2), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, staged);
+	staged->desc = rdmacg_desc_get("kunit0", 6, NULL);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(staged->desc));
+	staged->slots = BIT_ULL(OBJECT);
+	staged->max[OBJECT] = 9;
+	KUNIT_EXPECT_EQ(test, rdmacg_stage_pool(&t->leaf, staged), 0);
+	rdmacg_unregister_device(&t->dev0);
+	rdmacg_apply_staged(&t->leaf, staged);
+	rdmacg_unstage_pool(&t->leaf, staged);
+	KUNIT_EXPECT_TRUE(test, xa_empty(&t->leaf.pools));
+	/* Before its first pool, too. */
+	KUNIT_EXPECT_EQ(test, rdmacg_stage_pool(&t->right, staged), -ENODEV);
+	KUNIT_EXPECT_TRUE(test, xa_empty(&t->top.domains));
+	rdmacg_desc_put(staged->desc);
+	rdmacg_test_register(test, &t->dev0, "kunit0", 100);
+}
+
 /* Only tenants of one top-level cgroup and one device share a domain. */
 static void rdmacg_test_domains_apart(struct kunit *test)
 {
+	static const struct rdmacg_charge one = { OBJECT, 1 };
 	struct rdmacg_tree *t = test->priv;
+	struct rdmacg_refusal refusal;
 	struct rdmacg_pool *pool;
 
 	rdmacg_charge_many(test, &t->leaf, &t->dev0, OBJECT, 1);
-	KUNIT_EXPECT_NULL(test, xa_load(&t->other.domains, t->dev0.id));
+	KUNIT_EXPECT_NULL(test, xa_load(&t->other.domains, t->dev0.key));
 	rdmacg_charge_many(test, &t->other, &t->dev0, OBJECT, 1);
 	rdmacg_charge_many(test, &t->leaf, &t->dev1, OBJECT, 1);
-	pool = rdmacg_pool_lock(&t->leaf, t->dev0.id);
+	pool = rdmacg_pool_lock(&t->leaf, t->dev0.key);
 	KUNIT_ASSERT_NOT_NULL(test, pool);
-	KUNIT_EXPECT_PTR_EQ(test, pool->domain, xa_load(&t->top.domains, t->dev0.id));
+	KUNIT_EXPECT_PTR_EQ(test, pool->domain, xa_load(&t->top.domains, t->dev0.key));
 
 	/* With the lock held, the others still charge. */
-	rdmacg_charge_many(test, &t->other, &t->dev0, OBJECT, 1);
-	rdmacg_charge_many(test, &t->leaf, &t->dev1, OBJECT, 1);
+	KUNIT_EXPECT_EQ(test, rdmacg_pool_try_charge(&t->other, &t->dev0, &one, 1, &refusal), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_pool_try_charge(&t->leaf, &t->dev1, &one, 1, &refusal), 0);
 	rdmacg_pool_unlock(pool);
+	rdmacg_pool_uncharge(&t->other, &t->dev0, &one, 1);
+	rdmacg_pool_uncharge(&t->leaf, &t->dev1, &one, 1);
 }
 
 static void rdmacg_test_charge_over_lowered_limit(struct kunit *test)
@@ -668,13 +757,17 @@ static struct kunit_case rdmacg_pool_cases[] = {
 #ifdef KUNIT_SUPPRESSED_WARNING_COUNT
 	KUNIT_CASE(rdmacg_test_uncharge_too_many),
 #endif
-	KUNIT_CASE(rdmacg_test_no_room_in_index),
+	KUNIT_CASE(rdmacg_test_pool_given_back_when_found),
 	KUNIT_CASE(rdmacg_test_charge_over_lowered_limit),
 	KUNIT_CASE(rdmacg_test_pool_size),
 	KUNIT_CASE(rdmacg_test_pools_given_back),
 	KUNIT_CASE(rdmacg_test_pools_with_history_stay),
 	KUNIT_CASE(rdmacg_test_cgroup_goes),
 	KUNIT_CASE(rdmacg_test_cgroup_with_limit_goes),
+	KUNIT_CASE(rdmacg_test_css_free_frees_pools),
+	KUNIT_CASE(rdmacg_test_deep_chain),
+	KUNIT_CASE(rdmacg_test_no_pool_for_no_limit),
+	KUNIT_CASE(rdmacg_test_device_goes_under_write),
 	KUNIT_CASE(rdmacg_test_domains_apart),
 	KUNIT_CASE(rdmacg_test_unregister_frees_pools),
 	KUNIT_CASE(rdmacg_test_set_max_several_lines),

@@ -24,7 +24,7 @@
 
 #define MIB (1024 * 1024ull)
 /* What counts as a length of its own. */
-#define LONGEST BIT_ULL(56)
+#define LONGEST (BIT_ULL(48) - 1)
 
 struct rdmacg_verbs {
 	struct rdma_cgroup root, top, left, right;
@@ -69,6 +69,7 @@ static void rdmacg_remove_cgroup(struct kunit *test, struct rdma_cgroup *cg)
 /* A device with these types, and the two that every device has. */
 static void rdmacg_support(struct ib_device *device)
 {
+	device->ops.driver_id = RDMA_DRIVER_RXE;
 	device->ops.dealloc_pd = (void *)rdmacg_support;
 	device->ops.destroy_cq = (void *)rdmacg_support;
 	device->ops.destroy_qp = (void *)rdmacg_support;
@@ -328,8 +329,8 @@ static void mr_of_no_length(struct kunit *test)
 /* mr_mem is the last but one. */
 static u64 rdmacg_mem_usage(struct rdma_cgroup *cg, struct ib_device *device)
 {
-	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, device->cg_device.id);
-	u64 usage = pool->levels[0][device->cg_device.nr_slots - 2].usage;
+	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, device->cg_device.key);
+	u64 usage = pool->slots[device->cg_device.nr_slots - 2].usage;
 
 	rdmacg_pool_unlock(pool);
 	return usage;
@@ -378,6 +379,29 @@ static void mr_mem_limit(struct kunit *test)
 	ib_rdmacg_uncharge_uobject(uobj);
 	rdmacg_expect_left(test, 1, "mr=1 mr_mem=1048576");
 	ib_rdmacg_uncharge_uobject(first);
+}
+
+/*
+ * However many lengths that no machine can pin are under way at once, a neighbour without
+ * a limit is not refused, and neither usage nor peak shows them.
+ */
+static void lengths_under_way_refuse_nobody(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = rdmacg_start(test);
+	struct ib_uobject *huge[300], *small;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(huge); i++)
+		huge[i] = rdmacg_mr(test, BIT_ULL(i % 2 ? 48 : 56));
+	verbs->current_cg = &verbs->right;
+	small = rdmacg_mr(test, 4096);
+	KUNIT_EXPECT_EQ(test, rdmacg_mem_usage(&verbs->top, &verbs->device), 4096);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(rdmacg_test_show(test, &verbs->top, RDMACG_CLASS_VERB,
+							    RDMACG_FILE_PEAK), " mr_mem=4096 "));
+	ib_rdmacg_uncharge_uobject(small);
+	for (i = 0; i < ARRAY_SIZE(huge); i++)
+		ib_rdmacg_uncharge_uobject(huge[i]);
+	rdmacg_expect_left(test, 0, "");
 }
 
 /* Length 0 stands for a length without end. */
@@ -482,6 +506,33 @@ static void rereg_of_access_keeps_the_length(struct kunit *test)
 	ib_rdmacg_end_rereg_mr(uobj, new_uobj, NULL);
 	rdmacg_expect_mem(test, 7);
 	ib_rdmacg_uncharge_uobject(uobj);
+}
+
+/* An MR whose place another has taken has nobody who could pay for more. */
+static void rereg_without_owner(struct kunit *test)
+{
+	struct ib_uobject *new_uobj = rdmacg_uobject(test, UVERBS_OBJECT_MR);
+	struct ib_uobject *uobj = rdmacg_uobject(test, UVERBS_OBJECT_MR);
+
+	rdmacg_start(test);
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_begin_rereg_mr(uobj, new_uobj, IB_MR_REREG_TRANS, 1),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, new_uobj->cg_obj.mr_mem, 0);
+}
+
+/* However often the paths of opening and failing ask for it. */
+static void context_is_charged_once(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = rdmacg_start(test);
+
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_ucontext(&verbs->ucontext), 0);
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_ucontext(&verbs->ucontext), 0);
+	rdmacg_expect(test, &verbs->top, RDMACG_CLASS_HCA, RDMACG_FILE_CURRENT,
+		      "kunit0 hca_handle=1 hca_object=0\n");
+	ib_rdmacg_uncharge_ucontext(&verbs->ucontext);
+	ib_rdmacg_uncharge_ucontext(&verbs->ucontext);
+	rdmacg_expect_left(test, 0, "");
+	KUNIT_EXPECT_EQ(test, rdmacg_refs(&verbs->left), 0);
 }
 
 struct rdmacg_attr_case {
@@ -599,6 +650,55 @@ static void classes_do_not_mix(struct kunit *test)
 		      "kunit0 pd=max comp_channel=max cq=max qp=1 mr=max async_event=max mr_mem=max cm_id=max\n");
 }
 
+struct rdmacg_driver_case {
+	const char *name;
+	u32 id;
+	bool is_limited;
+};
+
+static const struct rdmacg_driver_case rdmacg_driver_cases[] = {
+	{ "unknown", RDMA_DRIVER_UNKNOWN, false },
+	{ "mlx5", RDMA_DRIVER_MLX5, true },
+	{ "mlx4", RDMA_DRIVER_MLX4, true },
+	{ "cxgb3", RDMA_DRIVER_CXGB3, false },
+	{ "cxgb4", RDMA_DRIVER_CXGB4, false },
+	{ "mthca", RDMA_DRIVER_MTHCA, true },
+	{ "bnxt_re", RDMA_DRIVER_BNXT_RE, true },
+	{ "ocrdma", RDMA_DRIVER_OCRDMA, true },
+	{ "nes", RDMA_DRIVER_NES, false },
+	{ "irdma", RDMA_DRIVER_IRDMA, true },
+	{ "vmw_pvrdma", RDMA_DRIVER_VMW_PVRDMA, true },
+	{ "qedr", RDMA_DRIVER_QEDR, true },
+	{ "hns", RDMA_DRIVER_HNS, true },
+	{ "usnic", RDMA_DRIVER_USNIC, false },
+	{ "rxe", RDMA_DRIVER_RXE, true },
+	{ "hfi1", RDMA_DRIVER_HFI1, true },
+	{ "qib", RDMA_DRIVER_QIB, true },
+	{ "efa", RDMA_DRIVER_EFA, false },
+	{ "siw", RDMA_DRIVER_SIW, true },
+	{ "erdma", RDMA_DRIVER_ERDMA, true },
+	{ "mana", RDMA_DRIVER_MANA, true },
+	{ "the first after mana", RDMA_DRIVER_MANA + 1, false },
+	{ "one to come", 1000, false },
+};
+
+KUNIT_ARRAY_PARAM_DESC(rdmacg_driver, rdmacg_driver_cases, name);
+
+/* A provider that nobody has read may size tables of its own by these. */
+static void query_shows_limits_of_known_drivers(struct kunit *test)
+{
+	const struct rdmacg_driver_case *driver = test->param_value;
+	struct rdmacg_verbs *verbs = test->priv;
+	struct ib_device_attr attr = verbs->device.attrs;
+
+	verbs->device.ops.driver_id = driver->id;
+	rdmacg_start(test);
+	rdmacg_limit_verb(test, &verbs->left, "kunit0 qp=7 mr_mem=4096");
+	ib_rdmacg_limit_attr(&verbs->device, &attr);
+	KUNIT_EXPECT_EQ(test, attr.max_qp, driver->is_limited ? 7 : 1000);
+	KUNIT_EXPECT_EQ(test, attr.max_mr_size, driver->is_limited ? 4096 : 64 * MIB);
+}
+
 /* A resource of another class would appear among keys that programs parse. */
 static void hw_resources_of_another_class(struct kunit *test)
 {
@@ -632,9 +732,9 @@ static void cm_id_is_charged_to_its_creator(struct kunit *test)
 	ib_rdmacg_uncharge_cm_id(id);
 	rdmacg_limit_verb(test, &verbs->left, "kunit0 cm_id=2");
 	verbs->current_cg = &verbs->right;
-	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(id, &verbs->device), 0);
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(id), 0);
 	ib_rdmacg_init_cm_id(asked, id);
-	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(asked, &verbs->device), 0);
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(asked), 0);
 	rdmacg_expect_left(test, 0, "cm_id=2");
 
 	/* Given up, and as if once more: there is nothing to give back. */
@@ -644,7 +744,7 @@ static void cm_id_is_charged_to_its_creator(struct kunit *test)
 
 	/* Wanted again when there is no room; in the end once more. */
 	rdmacg_limit_verb(test, &verbs->left, "kunit0 cm_id=1");
-	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(asked, &verbs->device), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(asked), -EAGAIN);
 	ib_rdmacg_uncharge_cm_id(asked);
 	ib_rdmacg_exit_cm_id(asked);
 	ib_rdmacg_uncharge_cm_id(id);
@@ -655,7 +755,7 @@ static void cm_id_is_charged_to_its_creator(struct kunit *test)
 	asked->cg = NULL;
 	ib_rdmacg_init_cm_id(asked, kernel);
 	KUNIT_EXPECT_NULL(test, asked->cg);
-	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(kernel, &verbs->device), 0);
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(kernel), 0);
 	KUNIT_EXPECT_FALSE(test, kernel->is_charged);
 	ib_rdmacg_exit_cm_id(kernel);
 }
@@ -671,11 +771,15 @@ static struct kunit_case rdmacg_verbs_cases[] = {
 	KUNIT_CASE(mr_is_one_charge),
 	KUNIT_CASE(mr_of_no_length),
 	KUNIT_CASE_PARAM(mr_mem_limit, rdmacg_mem_gen_params),
+	KUNIT_CASE(lengths_under_way_refuse_nobody),
 	KUNIT_CASE_PARAM(rereg_changes_the_mr, rdmacg_rereg_gen_params),
 	KUNIT_CASE_PARAM(rereg_replaces_the_mr, rdmacg_rereg_gen_params),
 	KUNIT_CASE_PARAM(rereg_fails, rdmacg_rereg_gen_params),
 	KUNIT_CASE(rereg_of_access_keeps_the_length),
+	KUNIT_CASE(rereg_without_owner),
+	KUNIT_CASE(context_is_charged_once),
 	KUNIT_CASE_PARAM(query_shows_the_limits, rdmacg_attr_gen_params),
+	KUNIT_CASE_PARAM(query_shows_limits_of_known_drivers, rdmacg_driver_gen_params),
 	KUNIT_CASE(hw_resources_have_their_own_files),
 	KUNIT_CASE(no_hw_resources_no_line),
 	KUNIT_CASE(refused_hw_resources),
