@@ -187,8 +187,9 @@ static void check_line(const char *start, const char *end, const struct rdmacg_l
 /* How many lines the text holds, or -EINVAL. */
 static int check_text(const char *text)
 {
-	struct model_text rest = { text, strlen(text) };
-	const char *before, *end = text + rest.len;
+	const struct model_text all = { text, strlen(text) };
+	const char *before, *end = text + all.len;
+	struct model_text rest = all;
 	struct model_line model;
 	struct rdmacg_line line;
 	int ret, lines = 0;
@@ -206,6 +207,7 @@ static int check_text(const char *text)
 		lines++;
 	} while (true);
 	CHECK(ret < 0 || text == end);
+	CHECK(rdmacg_check_text(all.at) == (ret || !lines || !model_lines_end(all) ? -EINVAL : 0));
 	return ret ?: lines;
 }
 

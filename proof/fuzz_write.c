@@ -167,6 +167,8 @@ static unsigned int model_write(struct limits *limits)
 		return mistake(E2BIG);
 	if (memchr(text.at, '\0', text.len))
 		return mistake(EINVAL);
+	if (!model_lines_end(rest))
+		mistakes |= mistake(EINVAL);
 	for (; model_next_line(&rest, &line); lines++)
 		mistakes |= model_set_line(limits, &line);
 	return lines || !text.len ? mistakes : mistake(EINVAL);

@@ -11,7 +11,7 @@
 
 #define MAX_DEVICES	4
 #define MAX_KEYS	64
-#define MAX_WRITE	(256 * 1024)	/* more is E2BIG */
+#define MAX_WRITE	(64 * 1024 - 1)	/* more is E2BIG */
 #define MAX_INDEX	64		/* of the devices here */
 
 /* What one line of a file of limits holds. */

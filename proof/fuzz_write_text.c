@@ -251,7 +251,7 @@ static void mutate(void)
 static void lengthen(const struct limits *limits)
 {
 	static const size_t lengths[] = {
-		4096, 4096, 4096, 4096, 8192, 65536, MAX_WRITE, MAX_WRITE
+		4096, 4096, 4096, 4096, 8192, 32768, MAX_WRITE, MAX_WRITE
 	};
 	size_t length = lengths[below(ARRAY_SIZE(lengths))] + below(5) - 2;
 	size_t unit;

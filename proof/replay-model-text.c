@@ -103,8 +103,11 @@ static bool set_limit(__u64 *of_device, enum class class, const char *key, __u64
 	return found;
 }
 
-/* What is malformed is found before an unknown device, and that before an unknown key. */
-static int write_line(char *line, enum class class, limits all)
+/*
+ * One line: whether it is well formed, and if @all is not NULL, what it sets. An unknown
+ * device is found before an unknown key.
+ */
+static int write_line(char *line, enum class class, __u64 (*all)[RESOURCES])
 {
 	char *words[TEXT_SIZE], *keys[TEXT_SIZE], *word, *rest;
 	__u64 values[TEXT_SIZE], index;
@@ -124,6 +127,8 @@ static int write_line(char *line, enum class class, limits all)
 	for (i = first; i < count; i++)
 		if (!parse_limit(words[i], &keys[i], &values[i]))
 			return -EINVAL;
+	if (!all)
+		return 0;
 	device = find_device(words[0], first == 2 ? &index : NULL);
 	if (device == NONE)
 		return -ENODEV;
@@ -133,14 +138,12 @@ static int write_line(char *line, enum class class, limits all)
 	return 0;
 }
 
-int model_parse_limits(const char *text, size_t len, enum class class, limits all)
+static int write_lines(const char *text, size_t len, enum class class, __u64 (*all)[RESOURCES])
 {
 	char copy[TEXT_SIZE + 1] = "";
 	char *line, *end;
 	int error;
 
-	if (memchr(text, '\0', len) || strspn(text, " \t\n") == len)
-		return -EINVAL;
 	memcpy(copy, text, len);
 	for (line = copy; line; line = end ? end + 1 : NULL) {
 		end = strchr(line, '\n');
@@ -151,4 +154,14 @@ int model_parse_limits(const char *text, size_t len, enum class class, limits al
 			return error;
 	}
 	return 0;
+}
+
+/* What is malformed anywhere is found before what is not known. */
+int model_parse_limits(const char *text, size_t len, enum class class, limits all)
+{
+	if (memchr(text, '\0', len) || strspn(text, " \t\n") == len)
+		return -EINVAL;
+	if (memchr(text, '\n', len) && text[len - 1] != '\n')
+		return -EINVAL;
+	return write_lines(text, len, class, NULL) ?: write_lines(text, len, class, all);
 }

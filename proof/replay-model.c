@@ -170,8 +170,8 @@ static int try_charge(int account, int device, struct set set)
 	struct charge *charge;
 	int i;
 
-	for (charge = set.charges; charge < set.charges + set.count; charge++)
-		for (i = account; i != ROOT; i = accounts[i].parent) {
+	for (i = account; i != ROOT; i = accounts[i].parent)
+		for (charge = set.charges; charge < set.charges + set.count; charge++) {
 			counter = &accounts[i].counters[device][charge->resource];
 			if (has_room(counter, charge->amount))
 				continue;

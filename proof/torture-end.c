@@ -105,8 +105,7 @@ static void end_remove_devices(void)
 static void end_find_memory(void)
 {
 	static const char *const allocators[] = {
-		"func:rdmacg_pool_alloc ", "func:rdmacg_pool_slot_events_locked ",
-		"func:rdmacg_staged_alloc ",
+		"func:rdmacg_pool_alloc ", "func:rdmacg_spare_alloc ", "func:rdmacg_stage_desc ",
 	};
 	FILE *file = fopen("/proc/allocinfo", "r");
 	unsigned int i, found = 0;

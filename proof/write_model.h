@@ -143,6 +143,12 @@ static inline bool model_limits_are_good(struct model_text limits)
 	return !ret && !empty;
 }
 
+/* Each of several lines ends in a newline; a single one may do without. */
+static inline bool model_lines_end(struct model_text text)
+{
+	return !text.len || !memchr(text.at, '\n', text.len) || text.at[text.len - 1] == '\n';
+}
+
 /* The next line of @rest that is not blank; false if there is none. */
 static inline bool model_next_line(struct model_text *rest, struct model_line *line)
 {

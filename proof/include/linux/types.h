@@ -12,6 +12,11 @@ typedef unsigned long long u64;
 struct list_head { struct list_head *next, *prev; };
 struct hlist_node { struct hlist_node *next, **pprev; };
 struct rcu_head { struct rcu_head *next; };
+typedef struct { int refs; } refcount_t;
+typedef struct { int unused; } spinlock_t;
+
+#define READ_ONCE(x) (x)
+#define smp_rmb() do { } while (0)
 
 #define __rcu
 #define ____cacheline_aligned_in_smp
