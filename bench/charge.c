@@ -12,7 +12,8 @@
  *	slots=N		resources in one charge, of one unit each (1; else ours only)
  *	ms=N		for how long (200)
  *	threads=N	wait until so many processes have come, then start at once (1)
- *	latency=1	time each charge alone, and give percentiles
+ *	latency=1	time each charge alone, and give the count, percentiles and the worst
+ *			of the last ones
  *	ticks=1		the least ticks of the time stamp counter that pairs took, which
  *			are instructions on a machine whose clock counts those
  *	counter=N	charge a chain of N page counters instead, N levels deep
@@ -241,23 +242,28 @@ static int bench_latency(struct bench_run *run)
 	u64 end = ktime_get_ns() + run->ms * (u64)NSEC_PER_MSEC;
 	struct rdmacg_device *device = &bench_devices[run->device];
 	struct rdma_cgroup *owner;
-	unsigned int n = 0, i;
-	u64 start;
+	u64 start, count = 0;
+	unsigned int n, i;
 
 	do {
-		for (i = 0; i < BENCH_BATCH && n < BENCH_SAMPLES; i++) {
+		for (i = 0; i < BENCH_BATCH; i++) {
 			start = __builtin_ia32_rdtsc();
 			if (bench_charge(&owner, device, run->slots))
 				continue;
-			run->samples[n++] = __builtin_ia32_rdtsc() - start;
+			run->samples[count++ % BENCH_SAMPLES] =
+				min(__builtin_ia32_rdtsc() - start, (u64)U32_MAX);
 			bench_uncharge(owner, device, run->slots);
 		}
-	} while (n < BENCH_SAMPLES && ktime_get_ns() < end && !signal_pending(current));
-	if (!n)
+		/* There may be more processes than processors. */
+		cond_resched();
+	} while (ktime_get_ns() < end && !signal_pending(current));
+	if (!count)
 		return -EAGAIN;
+	n = min(count, (u64)BENCH_SAMPLES);
 	sort(run->samples, n, sizeof(u32), bench_compare, NULL);
-	snprintf(run->result, sizeof(run->result), "samples=%u p50=%u p99=%u p999=%u max=%u\n",
-		 n, run->samples[n / 2], run->samples[n - 1 - n / 100],
+	snprintf(run->result, sizeof(run->result),
+		 "samples=%llu p50=%u p99=%u p999=%u worst=%u\n",
+		 count, run->samples[n / 2], run->samples[n - 1 - n / 100],
 		 run->samples[n - 1 - n / 1000], run->samples[n - 1]);
 	return 0;
 }

@@ -138,26 +138,32 @@ struct rdmacg_events {
  * the device, or as soon as it holds no limit, no usage and no history, and nobody
  * uses it. Freed by RCU.
  *
- * What a charge writes begins on a cache line of its own, and two resources fill
- * it: a charge dirties one line of each ancestor for each two to three resources,
- * and none that a stranger needs.
+ * What a charge writes begins on a cache line of its own: it dirties one line of each
+ * ancestor for each two to three resources, and none that a stranger needs.
+ *
+ * A charge reads @levels, whose pools do not wait for each other as a chain of pointers
+ * would. They are RDMACG_LEVELS at most, or a chain of D cgroups would take D^2 of memory
+ * and time; above them, it goes on with those of the next pool upwards.
  */
 struct rdmacg_pool {
 	struct rdmacg_domain	*domain;	/* set once */
 	struct rdma_cgroup	*cg;		/* set once */
 	struct rdmacg_events __rcu *events;	/* NULL before the first; lock; RCU */
-	unsigned int		nr_users;	/* child pools, and writes; lock */
-	bool			dead;		/* no longer in use; lock */
 	union {
 		struct list_head domain_node;	/* on domain->pools; lock */
 		struct rcu_head	rcu;		/* once it is off that list */
 	};
-	/* Set before the pool is found; NULL at the top. */
-	struct rdmacg_pool	*parent ____cacheline_aligned_in_smp;
-	/* Of a charge under way: the next level on its way back down; lock. */
+	unsigned int		nr_users;	/* child pools, and writes; lock */
+	bool			dead;		/* no longer in use; lock */
+	u8			nr_levels;	/* set before the pool is found */
+	/* This pool and its next ancestors, upwards; behind the slots. Set once. */
+	struct rdmacg_pool	**levels;
+	/* Of a charge under way: the next pool with levels on its way back; lock. */
 	struct rdmacg_pool	*below;
-	struct rdmacg_slot	slots[];
+	struct rdmacg_slot	slots[] ____cacheline_aligned_in_smp;
 };
+
+#define RDMACG_LEVELS 8
 
 /* To be read before what is never smaller: see rdmacg_slot_set(). */
 static inline u64 rdmacg_slot_usage(const struct rdmacg_slot *slot)
@@ -182,6 +188,7 @@ struct rdmacg_refusal {
 struct rdma_cgroup {
 	struct cgroup_subsys_state css;
 	struct rdma_cgroup	*top;		/* set once; NULL for the root */
+	unsigned int		depth;		/* below the root; set once */
 	/* Of two writes to this cgroup's limits, one takes effect after the other. */
 	spinlock_t		max_lock;
 	/* By the device's key; a domain's lock for the domain's entry; RCU. */
@@ -238,7 +245,7 @@ void rdmacg_pools_init(struct rdma_cgroup *cg, struct rdma_cgroup *parent);
 void rdmacg_pools_free(struct rdma_cgroup *cg);
 void rdmacg_domains_free(struct rdmacg_desc *desc);
 
-size_t rdmacg_pool_size(unsigned int nr_slots);
+size_t rdmacg_pool_size(unsigned int nr_slots, unsigned int depth);
 struct rdmacg_pool *rdmacg_pool_find_rcu(struct rdma_cgroup *cg, u32 key);
 bool rdmacg_pool_try_lock_rcu(struct rdmacg_pool *pool);
 struct rdmacg_pool *rdmacg_pool_lock(struct rdma_cgroup *cg, u32 key);

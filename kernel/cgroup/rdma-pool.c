@@ -20,6 +20,7 @@
 #include <linux/bits.h>
 #include <linux/cache.h>
 #include <linux/err.h>
+#include <linux/minmax.h>
 #include <linux/overflow.h>
 
 #include "rdma-internal.h"
@@ -30,8 +31,10 @@ void rdmacg_pools_init(struct rdma_cgroup *cg, struct rdma_cgroup *parent)
 	/* The nodes belong to the memory cgroup of who makes a pool, as the pool does. */
 	xa_init_flags(&cg->pools, XA_FLAGS_ACCOUNT);
 	xa_init_flags(&cg->domains, XA_FLAGS_ACCOUNT);
-	if (parent)
+	if (parent) {
 		cg->top = parent->top ?: cg;
+		cg->depth = parent->depth + 1;
+	}
 }
 
 /* The cgroup's pool on a device; NULL if there is none. */
@@ -159,16 +162,43 @@ static struct rdmacg_events *rdmacg_pool_events_locked(const struct rdmacg_pool 
 					 lockdep_is_held(&pool->domain->lock));
 }
 
-/* The bytes of a pool without events: whole cache lines, none shared with a stranger. */
-size_t rdmacg_pool_size(unsigned int nr_slots)
+static unsigned int rdmacg_nr_levels(unsigned int depth)
 {
-	return ALIGN(offsetof(struct rdmacg_pool, slots[nr_slots]), SMP_CACHE_BYTES);
+	return min(depth, RDMACG_LEVELS);
+}
+
+/* The bytes of a pool without events: whole cache lines, none shared with a stranger. */
+size_t rdmacg_pool_size(unsigned int nr_slots, unsigned int depth)
+{
+	return ALIGN(offsetof(struct rdmacg_pool, slots[nr_slots]) +
+		     rdmacg_nr_levels(depth) * sizeof(struct rdmacg_pool *), SMP_CACHE_BYTES);
+}
+
+static struct rdmacg_pool *rdmacg_pool_parent(const struct rdmacg_pool *pool)
+{
+	return pool->nr_levels > 1 ? pool->levels[1] : NULL;
+}
+
+/* The first one above the pool's levels, with levels of its own; NULL at the top. */
+static struct rdmacg_pool *rdmacg_pool_above(const struct rdmacg_pool *pool)
+{
+	return rdmacg_pool_parent(pool->levels[pool->nr_levels - 1]);
+}
+
+static void rdmacg_pool_set_levels(struct rdmacg_pool *pool, struct rdmacg_pool *parent)
+{
+	pool->nr_levels = rdmacg_nr_levels(pool->cg->depth);
+	pool->levels[0] = pool;
+	if (parent)
+		memcpy(&pool->levels[1], parent->levels,
+		       (pool->nr_levels - 1) * sizeof(pool->levels[0]));
 }
 
 /* A pool without usage and limit, and an entry for it. NULL: no memory. */
 static struct rdmacg_pool *rdmacg_pool_alloc(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {
-	struct rdmacg_pool *pool = kzalloc(rdmacg_pool_size(desc->nr_slots), GFP_KERNEL_ACCOUNT);
+	struct rdmacg_pool *pool = kzalloc(rdmacg_pool_size(desc->nr_slots, cg->depth),
+					   GFP_KERNEL_ACCOUNT);
 	unsigned int slot;
 
 	if (!pool)
@@ -178,6 +208,7 @@ static struct rdmacg_pool *rdmacg_pool_alloc(struct rdma_cgroup *cg, struct rdma
 		return NULL;
 	}
 	pool->cg = cg;
+	pool->levels = (struct rdmacg_pool **)&pool->slots[desc->nr_slots];
 	for (slot = 0; slot < desc->nr_slots; slot++)
 		pool->slots[slot].max = RDMACG_NO_LIMIT;
 	return pool;
@@ -221,6 +252,7 @@ static void rdmacg_pool_free_rcu(struct rcu_head *rcu)
 /* To be called for children before their parent. */
 static void rdmacg_pool_free_locked(struct rdmacg_pool *pool)
 {
+	struct rdmacg_pool *parent = rdmacg_pool_parent(pool);
 	struct rdmacg_desc *desc = pool->domain->desc;
 	unsigned int slot;
 
@@ -230,8 +262,8 @@ static void rdmacg_pool_free_locked(struct rdmacg_pool *pool)
 	pool->dead = true;
 	xa_erase(&pool->cg->pools, desc->key);
 	list_del(&pool->domain_node);
-	if (pool->parent)
-		pool->parent->nr_users--;
+	if (parent)
+		parent->nr_users--;
 	call_rcu(&pool->rcu, rdmacg_pool_free_rcu);
 }
 
@@ -255,7 +287,7 @@ static void rdmacg_pool_give_back_locked(struct rdmacg_pool *pool)
 	struct rdmacg_pool *parent;
 
 	for (; pool && rdmacg_pool_is_idle_locked(pool); pool = parent) {
-		parent = pool->parent;
+		parent = rdmacg_pool_parent(pool);
 		rdmacg_pool_free_locked(pool);
 	}
 }
@@ -275,7 +307,7 @@ static bool rdmacg_pool_insert_locked(struct rdmacg_domain *domain, struct rdmac
 			return false;
 	}
 	pool->domain = domain;
-	pool->parent = *parent;
+	rdmacg_pool_set_levels(pool, *parent);
 	/* The entry is reserved, so this allocates nothing. */
 	if (xa_is_err(xa_store(&cg->pools, domain->desc->key, pool, GFP_NOWAIT)))
 		return false;
@@ -447,31 +479,60 @@ static void rdmacg_slot_sub(struct rdmacg_slot *slot, u64 amount)
 	rdmacg_slot_set(slot, slot->usage - amount);
 }
 
-/* The first charge of @set that has no room in @pool; NULL if all have. */
-static const struct rdmacg_charge *rdmacg_refused_locked(const struct rdmacg_pool *pool,
-							 const struct rdmacg_charge *set,
-							 unsigned int count)
+static bool rdmacg_refuse(const struct rdmacg_pool *pool, unsigned int slot,
+			  struct rdmacg_refusal *refusal)
 {
-	const struct rdmacg_charge *charge;
-
-	lockdep_assert_held(&pool->domain->lock);
-	for (charge = set; charge < set + count; charge++)
-		if (!rdmacg_slot_has_room(&pool->slots[charge->slot], charge->amount))
-			return charge;
-	return NULL;
+	refusal->slot = slot;
+	refusal->cg = pool->cg;
+	return false;
 }
 
-static void rdmacg_add_locked(struct rdmacg_pool *pool, const struct rdmacg_charge *set,
-			      unsigned int count)
+/* Whether the levels of one pool have room; if not, *@refusal says what was in the way. */
+static bool rdmacg_levels_have_room_locked(const struct rdmacg_pool *pool,
+					   const struct rdmacg_charge *set, unsigned int count,
+					   struct rdmacg_refusal *refusal)
 {
-	const struct rdmacg_charge *charge;
+	unsigned int level, nr_levels = pool->nr_levels, i;
+	struct rdmacg_pool **levels = pool->levels;
+
+	lockdep_assert_held(&pool->domain->lock);
+	for (level = 0; level < nr_levels; level++)
+		for (i = 0; i < count; i++)
+			if (!rdmacg_slot_has_room(&levels[level]->slots[set[i].slot],
+						  set[i].amount))
+				return rdmacg_refuse(levels[level], set[i].slot, refusal);
+	return true;
+}
+
+/* Downwards. */
+static void rdmacg_add_levels_locked(struct rdmacg_pool *pool, const struct rdmacg_charge *set,
+				     unsigned int count)
+{
+	struct rdmacg_pool **levels = pool->levels;
+	unsigned int level = pool->nr_levels, i;
 	struct rdmacg_slot *slot;
 
 	lockdep_assert_held(&pool->domain->lock);
-	for (charge = set; charge < set + count; charge++) {
-		slot = &pool->slots[charge->slot];
-		rdmacg_slot_set(slot, slot->usage + rdmacg_counted(charge->amount));
+	while (level--) {
+		for (i = 0; i < count; i++) {
+			slot = &levels[level]->slots[set[i].slot];
+			rdmacg_slot_set(slot, slot->usage + rdmacg_counted(set[i].amount));
+		}
 	}
+}
+
+/* Upwards. */
+static void rdmacg_sub_levels_locked(struct rdmacg_pool *pool, const struct rdmacg_charge *set,
+				     unsigned int count)
+{
+	unsigned int level, nr_levels = pool->nr_levels, i;
+	struct rdmacg_pool **levels = pool->levels;
+
+	lockdep_assert_held(&pool->domain->lock);
+	for (level = 0; level < nr_levels; level++)
+		for (i = 0; i < count; i++)
+			rdmacg_slot_sub(&levels[level]->slots[set[i].slot],
+					rdmacg_counted(set[i].amount));
 }
 
 /*
@@ -481,24 +542,20 @@ static void rdmacg_add_locked(struct rdmacg_pool *pool, const struct rdmacg_char
 static int rdmacg_charge_locked(struct rdmacg_pool *pool, const struct rdmacg_charge *set,
 				unsigned int count, struct rdmacg_refusal *refusal)
 {
-	struct rdmacg_pool *level = pool;
-	const struct rdmacg_charge *refused;
+	struct rdmacg_pool *above, *at = pool;
 
 	while (1) {
-		refused = rdmacg_refused_locked(level, set, count);
-		if (refused) {
-			refusal->slot = refused->slot;
-			refusal->cg = level->cg;
+		if (!rdmacg_levels_have_room_locked(at, set, count, refusal))
 			return -EAGAIN;
-		}
-		if (!level->parent)
+		above = rdmacg_pool_above(at);
+		if (!above)
 			break;
-		level->parent->below = level;
-		level = level->parent;
+		above->below = at;
+		at = above;
 	}
-	for (; level != pool; level = level->below)
-		rdmacg_add_locked(level, set, count);
-	rdmacg_add_locked(pool, set, count);
+	for (; at != pool; at = at->below)
+		rdmacg_add_levels_locked(at, set, count);
+	rdmacg_add_levels_locked(pool, set, count);
 	return 0;
 }
 
@@ -516,7 +573,7 @@ static unsigned int rdmacg_missing_events_locked(const struct rdmacg_pool *pool)
 {
 	unsigned int missing = 0;
 
-	for (; pool; pool = pool->parent)
+	for (; pool; pool = rdmacg_pool_parent(pool))
 		missing += !rdmacg_pool_events_locked(pool);
 	return missing;
 }
@@ -545,7 +602,7 @@ static void rdmacg_count_refusal_locked(struct rdmacg_pool *pool,
 	struct rdmacg_pool *level;
 	bool is_limited = false;
 
-	for (level = pool; level; level = level->parent) {
+	for (level = pool; level; level = rdmacg_pool_parent(level)) {
 		is_limited |= level->cg == refusal->cg;
 		rdmacg_pool_add_events_locked(level, spare);
 		events = rdmacg_pool_events_locked(level);
@@ -607,7 +664,7 @@ int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 	if (!cg->top)
 		return 0;
 again:
-	pool = rdmacg_pool_get_lock(cg, device->desc);
+	pool = rdmacg_pool_lock(cg, device->key) ?: rdmacg_pool_get_lock(cg, device->desc);
 	if (IS_ERR(pool)) {
 		ret = PTR_ERR(pool);
 		goto free_spare;
@@ -633,21 +690,11 @@ free_spare:
 	return ret;
 }
 
-static void rdmacg_sub_locked(struct rdmacg_pool *pool, const struct rdmacg_charge *set,
-			      unsigned int count)
-{
-	const struct rdmacg_charge *charge;
-
-	lockdep_assert_held(&pool->domain->lock);
-	for (charge = set; charge < set + count; charge++)
-		rdmacg_slot_sub(&pool->slots[charge->slot], rdmacg_counted(charge->amount));
-}
-
 /* Undo a rdmacg_pool_try_charge() that succeeded. */
 void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			  const struct rdmacg_charge *set, unsigned int count)
 {
-	struct rdmacg_pool *pool, *level;
+	struct rdmacg_pool *pool, *at;
 	unsigned int i;
 
 	if (!cg->top)
@@ -659,8 +706,8 @@ void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			WARN_ON_ONCE(rdmacg_counted(set[i].amount));
 		return;
 	}
-	for (level = pool; level; level = level->parent)
-		rdmacg_sub_locked(level, set, count);
+	for (at = pool; at; at = rdmacg_pool_above(at))
+		rdmacg_sub_levels_locked(at, set, count);
 	rdmacg_pool_unlock(pool);
 }
 
@@ -674,7 +721,7 @@ static void rdmacg_cgroup_pools_free(struct rdma_cgroup *cg)
 		/* If not, it goes with its device at this moment. */
 		if (!rdmacg_pool_try_lock_rcu(pool))
 			continue;
-		parent = pool->parent;
+		parent = rdmacg_pool_parent(pool);
 		rdmacg_pool_free_locked(pool);
 		rdmacg_pool_give_back_locked(parent);
 		spin_unlock(&pool->domain->lock);

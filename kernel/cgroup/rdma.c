@@ -54,6 +54,16 @@ static bool rdmacg_set_is_valid(const struct rdmacg_device *device,
 	return seen;
 }
 
+/*
+ * Tell a caller who must not sleep, where the kernel looks for such. Without a chance to
+ * reschedule, which is half of might_sleep() and costs as much as eight levels.
+ */
+static void rdmacg_might_sleep(void)
+{
+	if (IS_ENABLED(CONFIG_DEBUG_ATOMIC_SLEEP))
+		might_sleep();
+}
+
 /* Charge @cg, to which the caller holds a reference. */
 static int rdmacg_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			 const struct rdmacg_charge *set, unsigned int count)
@@ -61,7 +71,7 @@ static int rdmacg_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 	struct rdmacg_refusal refusal;
 	int ret;
 
-	might_sleep();
+	rdmacg_might_sleep();
 	if (!rdmacg_set_is_valid(device, set, count))
 		return -EINVAL;
 	ret = rdmacg_pool_try_charge(cg, device, set, count, &refusal);
@@ -182,7 +192,7 @@ EXPORT_SYMBOL(rdmacg_try_charge_cgroup);
 void rdmacg_uncharge_set(struct rdma_cgroup *owner, struct rdmacg_device *device,
 			 const struct rdmacg_charge *set, unsigned int count)
 {
-	might_sleep();
+	rdmacg_might_sleep();
 	if (!WARN_ON_ONCE(!rdmacg_set_is_valid(device, set, count)))
 		rdmacg_pool_uncharge(owner, device, set, count);
 	rdmacg_put(owner);

@@ -359,9 +359,11 @@ static void rdmacg_test_pool_given_back_when_found(struct kunit *test)
 /* The bytes that Kconfig, rdma.rst and README tell. */
 static void rdmacg_test_pool_size(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, rdmacg_pool_size(2), 128);
-	KUNIT_EXPECT_LE(test, rdmacg_pool_size(24), SZ_1K);
-	KUNIT_EXPECT_LE(test, rdmacg_pool_size(RDMACG_MAX_SLOTS), SZ_2K);
+	KUNIT_EXPECT_EQ(test, rdmacg_pool_size(2, 1), 128);
+	KUNIT_EXPECT_EQ(test, rdmacg_pool_size(2, 2), 128);
+	KUNIT_EXPECT_EQ(test, rdmacg_pool_size(2, 1000), 192);
+	KUNIT_EXPECT_LE(test, rdmacg_pool_size(24, 1000), SZ_1K);
+	KUNIT_EXPECT_LE(test, rdmacg_pool_size(RDMACG_MAX_SLOTS, 1000), SZ_2K);
 }
 
 static void rdmacg_test_pools_given_back(struct kunit *test)

@@ -362,7 +362,7 @@ TEST_F(test_rdmacg, cat_restores)
 	}
 }
 
-/* What cat(1) writes at once is accepted, which is more than a page. */
+/* Many lines are accepted in one write, more than a page of them. */
 TEST_F(test_rdmacg, long_write)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -464,6 +464,40 @@ TEST_F_TIMEOUT(test_rdmacg, namesakes_have_an_index, 120)
 	}
 	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=1"));
 	system("ip netns exec rdmacg rdma link del rxe_gone 2>/dev/null");
+	system("ip netns del rdmacg 2>/dev/null; rdma system set netns shared");
+	system("rdma link del rxe_gone 2>/dev/null; ip link del rdmacg1");
+}
+
+/*
+ * A network namespace that ends sends its devices home, under another name if theirs is
+ * taken there; the files tell that one. Linux before 7.0 does not let soft-RoCE move.
+ */
+TEST_F_TIMEOUT(test_rdmacg, device_comes_home_with_another_name, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	char command[NAME_MAX + 64];
+	struct utsname kernel;
+	int i;
+
+	if (!rdmacg_add_device("rxe_gone"))
+		SKIP(return, "no second Soft-RoCE device can be made");
+	ASSERT_EQ(0, uname(&kernel));
+	snprintf(command, sizeof(command), "ip netns exec rdmacg rdma dev set rxe_gone name %s",
+		 tree->device);
+	if (system("rdma system set netns exclusive && ip netns add rdmacg") ||
+	    system("rdma dev set rxe_gone netns rdmacg") || system(command)) {
+		EXPECT_GT(7, atoi(kernel.release)) TH_LOG("no namesake can be made");
+	} else {
+		EXPECT_NE(NULL, strstr(rdmacg_read(tree->left, "rdma.max"), " index="));
+		EXPECT_EQ(0, system("ip netns del rdmacg"));
+		/* The kernel takes it apart in its own time. */
+		for (i = 0; i < 100 && system("rdma dev show | grep -q ': ibdev'"); i++)
+			usleep(100000);
+		EXPECT_EQ(NULL, strstr(rdmacg_read(tree->left, "rdma.max"), " index="));
+		EXPECT_NE(NULL, strstr(rdmacg_read(tree->left, "rdma.max"), "\nibdev"));
+		EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max",
+					   "hca_handle=max hca_object=max"));
+	}
 	system("ip netns del rdmacg 2>/dev/null; rdma system set netns shared");
 	system("rdma link del rxe_gone 2>/dev/null; ip link del rdmacg1");
 }

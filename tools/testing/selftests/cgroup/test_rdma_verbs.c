@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <infiniband/verbs.h>
 #include <poll.h>
+#include <rdma/ib_user_verbs.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/inotify.h>
@@ -900,6 +901,87 @@ TEST_F(test_rdmacg_verbs, multicast_refused_together)
 	EXPECT_EQ(0, rdmacg_value(tree, tree->left, "rdma.hw.peak", "mcast_grp"));
 	EXPECT_EQ(0, ibv_destroy_qp(qp));
 	EXPECT_EQ(0, ibv_destroy_cq(cq));
+}
+
+/*
+ * One QP joins a group that another one is just leaving, again and again: whoever is
+ * attached can be detached, and in the end nothing is charged.
+ */
+TEST_F_TIMEOUT(test_rdmacg_verbs, multicast_joins_what_others_leave, 60)
+{
+	struct ibv_cq *cq = ibv_create_cq(self->context, 1, NULL, NULL, 0);
+	struct rdmacg_tree *tree = &self->tree;
+	struct ibv_qp *qp[2];
+	time_t end = time(NULL) + 3;
+	int i, lost = 0, others = 0;
+	pid_t other;
+
+	if (rdmacg_value(tree, tree->left, "rdma.hw.max", "mcast_grp") < 0)
+		SKIP(return, "%s does not count multicast groups", tree->device);
+	for (i = 0; i < 2; i++)
+		ASSERT_NE(NULL, qp[i] = rdmacg_create_ud(self->pd, cq));
+	other = fork();
+	while (!lost && time(NULL) < end)
+		lost = rdmacg_attach(qp[!other], 1) || rdmacg_detach(qp[!other], 1);
+	if (!other)
+		_exit(lost);
+	ASSERT_EQ(other, waitpid(other, &others, 0));
+	EXPECT_EQ(0, lost);
+	EXPECT_EQ(0, others);
+	EXPECT_TRUE(rdmacg_mcast_is(tree, tree->top, 0, 0));
+	for (i = 0; i < 2; i++)
+		EXPECT_EQ(0, ibv_destroy_qp(qp[i]));
+	EXPECT_EQ(0, ibv_destroy_cq(cq));
+}
+
+/* Ask for a context with write(2), as programs did before the ioctl; 0 or a negative errno. */
+static int rdmacg_write_get_context(struct ibv_context *context)
+{
+	struct ib_uverbs_get_context_resp resp;
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_get_context get;
+	} command = {
+		.hdr = {
+			.command = IB_USER_VERBS_CMD_GET_CONTEXT,
+			.in_words = sizeof(command) / 4,
+			.out_words = sizeof(resp) / 4,
+		},
+		.get.response = (uintptr_t)&resp,
+	};
+	char path[128];
+	int fd, ret;
+
+	snprintf(path, sizeof(path), "/dev/infiniband/%s", context->device->dev_name);
+	fd = open(path, O_RDWR);
+	if (fd < 0)
+		return -errno;
+	ret = write(fd, &command, sizeof(command)) == sizeof(command) ? 0 : -errno;
+	close(fd);
+	return ret;
+}
+
+/* A context that is refused leaves no trace of the async_event that comes with it. */
+TEST_F(test_rdmacg_verbs, refused_context_has_no_async_event)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, cg_enter_current(tree->right));
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->right, "hca_handle=0"));
+	EXPECT_EQ(-EAGAIN, rdmacg_write_get_context(self->context));
+	EXPECT_EQ(0, rdmacg_value(tree, tree->right, "rdma.verb.peak", "async_event"));
+
+	/* Nor does one that the other refuses keep anything. */
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->right, "max"));
+	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->right, "rdma.verb.max", "async_event=0"));
+	EXPECT_EQ(-EAGAIN, rdmacg_write_get_context(self->context));
+	EXPECT_EQ(0, rdmacg_handles(tree, tree->right));
+
+	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->right, "rdma.verb.max", "max"));
+	EXPECT_EQ(0, rdmacg_write_get_context(self->context));
+	EXPECT_EQ(1, rdmacg_value(tree, tree->right, "rdma.peak", "hca_handle"));
+	EXPECT_EQ(1, rdmacg_value(tree, tree->right, "rdma.verb.peak", "async_event"));
+	EXPECT_EQ(0, rdmacg_handles(tree, tree->right));
 }
 
 /* A process that ends leaves its groups. */

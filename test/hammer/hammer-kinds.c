@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Hammer: what the processes of the delegated cgroup do, and what they need for that. The
+ * cgroups are all theirs: /own0, /own1 and so on, or a chain of cgroups below each other.
+ */
+#define _GNU_SOURCE
+#include <time.h>
+
+#include "hammer.h"
+
+#define CHAIN		HAMMER_TOP "/chain"
+
+/* A text of limits, as large as the file takes; its last line may be wrong. */
+#define LINE		HAMMER_DEVICE " max\n"
+#define WRONG_LINE	HAMMER_DEVICE " mix\n"
+static char text[256 * 1024];
+static size_t text_len;
+
+/* How many cgroups the chain has, and the lowest one of them. */
+unsigned int hammer_depth;
+int hammer_leaf = -1;
+
+static void act_burn(unsigned int number)
+{
+	unsigned int i;
+
+	for (i = 0; i < 100000; i++)
+		asm volatile("");
+}
+
+/* A cgroup that one of the processes writes to, or a file in it. */
+static void own_path(char *path, unsigned int number, const char *file)
+{
+	sprintf(path, HAMMER_TOP "/own%u%s", number, file);
+}
+
+/* Each call of a process writes to the same file, which it opens once. */
+static void write_own(unsigned int number, const char *string, size_t len, int wanted)
+{
+	static int file = -1;
+	char path[64];
+	int error;
+
+	if (file < 0) {
+		own_path(path, number, "/rdma.max");
+		file = hammer_open(AT_FDCWD, path, O_WRONLY);
+	}
+	error = write(file, string, len) == (ssize_t)len ? 0 : errno;
+	if (error != wanted)
+		hammer_fail("own%u/rdma.max: wanted %s of %zu bytes, got %s", number,
+		     strerrorname_np(wanted), len, strerrorname_np(error));
+}
+
+static void act_write(unsigned int number)
+{
+	write_own(number, text, text_len, 0);
+}
+
+static void act_write_wrong(unsigned int number)
+{
+	write_own(number, text, text_len, EINVAL);
+}
+
+static void write_leaf(const char *string)
+{
+	static int file = -1;
+
+	if (file < 0)
+		file = hammer_open(hammer_leaf, "rdma.max", O_WRONLY);
+	if (write(file, string, strlen(string)) < 0)
+		hammer_fail("rdma.max of the leaf: wanted \"%s\" written, got %m", string);
+}
+
+static void act_chain_max(unsigned int number)
+{
+	write_leaf(LINE);
+}
+
+static void act_chain_limit(unsigned int number)
+{
+	write_leaf(HAMMER_DEVICE " hca_object=5\n");
+	write_leaf(LINE);
+}
+
+static void act_chain_refuse(unsigned int number)
+{
+	errno = 0;
+	if (ibv_open_device(hammer_device) || errno != EAGAIN)
+		hammer_fail("open in the leaf: wanted EAGAIN, got %m");
+}
+
+/* Process 0 removes and makes the cgroups that the @count others write to. */
+static void remove_and_make(unsigned int count)
+{
+	char path[64];
+	unsigned int i;
+
+	for (i = 1; i <= count; i++) {
+		own_path(path, i, "");
+		hammer_rmdir(AT_FDCWD, path);
+		hammer_shared->blows[0]++;
+	}
+	for (i = 1; i <= count; i++) {
+		own_path(path, i, "");
+		hammer_mkdir(AT_FDCWD, path);
+	}
+}
+
+/* Write to a file whose cgroup may go meanwhile, or have gone. */
+static void write_removed(const char *path, const char *string, size_t len)
+{
+	int file = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (file < 0) {
+		if (errno != ENOENT && errno != ENODEV)
+			hammer_fail("%s: wanted it open or ENOENT, got %m", path);
+		hammer_sleep_ms(1);
+		return;
+	}
+	if (write(file, string, len) < 0 && errno != ENODEV)
+		hammer_fail("%s: wanted it written or ENODEV, got %m", path);
+	close(file);
+}
+
+/*
+ * Five hundred that always want a processor would keep everybody waiting, whatever they
+ * do, so all the writers together use one on average.
+ */
+static void write_one_of_many(unsigned int number, const char *file,
+			      const char *const strings[2])
+{
+	static unsigned int next;
+	static clock_t used;
+	clock_t begin;
+	char path[64];
+
+	usleep(used * HAMMER_MANY);
+	begin = clock();
+	own_path(path, number, file);
+	next = !next;
+	write_removed(path, strings[next], strlen(strings[next]));
+	/* The first time is that of a new process's page faults. */
+	used = hammer_shared->blows[number] ? clock() - begin : 0;
+}
+
+static void act_removed(unsigned int number)
+{
+	static const char *const limits[] = { HAMMER_DEVICE " hca_object=5\n", LINE };
+
+	if (number)
+		write_one_of_many(number, "/rdma.max", limits);
+	else
+		remove_and_make(HAMMER_MANY);
+}
+
+/* The control of the above: that a write to this file takes no lock is all the difference. */
+static void act_removed_pids(unsigned int number)
+{
+	static const char *const limits[] = { "5\n", "max\n" };
+
+	if (number)
+		write_one_of_many(number, "/pids.max", limits);
+	else
+		remove_and_make(HAMMER_MANY);
+}
+
+/* Who removes a cgroup waits for those who write to its files, with a lock of all cgroups. */
+static void act_removed_text(unsigned int number)
+{
+	char path[64];
+
+	own_path(path, number, "/rdma.max");
+	if (number)
+		write_removed(path, text, text_len);
+	else
+		remove_and_make(HAMMER_FEW);
+}
+
+/* What it needs for that. */
+
+static void make_own(unsigned int first, unsigned int count)
+{
+	char path[64];
+
+	while (count--) {
+		own_path(path, first + count, "");
+		hammer_mkdir(AT_FDCWD, path);
+	}
+}
+
+/* Some may be gone, if it is they who are removed all the time. */
+static void remove_own(void)
+{
+	char path[64];
+	unsigned int i;
+
+	for (i = 0; i <= HAMMER_MANY; i++) {
+		own_path(path, i, "");
+		if (!access(path, F_OK))
+			hammer_rmdir(AT_FDCWD, path);
+	}
+}
+
+/* Lines up to @size bytes; whether the file takes them. */
+static bool takes_text(const char *path, size_t size)
+{
+	int file = hammer_open(AT_FDCWD, path, O_WRONLY);
+	ssize_t written;
+
+	text_len = 0;
+	while (text_len + strlen(LINE) <= size) {
+		memcpy(text + text_len, LINE, strlen(LINE));
+		text_len += strlen(LINE);
+	}
+	written = write(file, text, text_len);
+	if (written < 0 && errno != E2BIG)
+		hammer_fail("%s: wanted %zu bytes written or E2BIG, got %m", path, text_len);
+	close(file);
+	return written > 0;
+}
+
+static void fill_text(const char *path)
+{
+	if (!takes_text(path, sizeof(text)) && !takes_text(path, 64 * 1024 - 1))
+		hammer_fail("%s: wanted %zu bytes written, got E2BIG", path, text_len);
+}
+
+static void set_up_write(void)
+{
+	make_own(0, HAMMER_FEW);
+	fill_text(HAMMER_TOP "/own0/rdma.max");
+}
+
+static void set_up_write_wrong(void)
+{
+	set_up_write();
+	memcpy(text + text_len - strlen(WRONG_LINE), WRONG_LINE, strlen(WRONG_LINE));
+}
+
+static void set_up_removed(void)
+{
+	make_own(1, HAMMER_MANY);
+}
+
+static void set_up_removed_text(void)
+{
+	make_own(1, HAMMER_FEW);
+	fill_text(HAMMER_TOP "/own1/rdma.max");
+}
+
+/* Deeper than a path is long, so each step begins in the cgroup of the last one. */
+static void make_chain(void)
+{
+	unsigned int level;
+	int next;
+
+	hammer_mkdir(AT_FDCWD, CHAIN);
+	hammer_leaf = hammer_open(AT_FDCWD, CHAIN, O_DIRECTORY);
+	for (level = 1; level < hammer_depth; level++) {
+		hammer_write(hammer_leaf, "cgroup.subtree_control", "+rdma");
+		hammer_mkdir(hammer_leaf, "c");
+		next = hammer_open(hammer_leaf, "c", O_DIRECTORY);
+		close(hammer_leaf);
+		hammer_leaf = next;
+	}
+}
+
+static void make_refusing_chain(void)
+{
+	make_chain();
+	hammer_write(AT_FDCWD, CHAIN "/rdma.max", HAMMER_DEVICE " hca_handle=0");
+}
+
+static void remove_chain(void)
+{
+	unsigned int level;
+	int next;
+
+	for (level = 1; level < hammer_depth; level++) {
+		next = hammer_open(hammer_leaf, "..", O_DIRECTORY);
+		close(hammer_leaf);
+		hammer_leaf = next;
+		hammer_rmdir(hammer_leaf, "c");
+	}
+	close(hammer_leaf);
+	hammer_rmdir(AT_FDCWD, CHAIN);
+}
+
+static const struct hammer_kind hammer_kinds[] = {
+	{ "idle", NULL },
+	{ "burn", NULL, act_burn, HAMMER_FEW },
+	{ "write-max", "burn", act_write, HAMMER_FEW, set_up_write, remove_own },
+	{ "write-wrong", "burn", act_write_wrong, HAMMER_FEW, set_up_write_wrong, remove_own },
+	{ "chain-max", "burn", act_chain_max, HAMMER_FEW, make_chain, remove_chain },
+	{ "chain-limit", "burn", act_chain_limit, HAMMER_FEW, make_chain, remove_chain },
+	{ "chain-refuse", "burn", act_chain_refuse, HAMMER_FEW, make_refusing_chain, remove_chain,
+	  .is_in_leaf = true },
+	{ "texts-rmdir", "burn", act_removed_text, HAMMER_FEW + 1, set_up_removed_text, remove_own },
+	{ "pids-rmdir", NULL, act_removed_pids, HAMMER_MANY + 1, set_up_removed, remove_own },
+	{ "writers-rmdir", "pids-rmdir", act_removed, HAMMER_MANY + 1, set_up_removed, remove_own },
+};
+
+const struct hammer_kind *hammer_find_kind(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(hammer_kinds); i++)
+		if (!strcmp(hammer_kinds[i].name, name))
+			return &hammer_kinds[i];
+	return NULL;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the parts of the hammer share:
+ *
+ *   hammer.c           main(): processes, statistics, and steps that must succeed
+ *   hammer-kinds.c     what the processes of the delegated cgroup do
+ *   hammer-stranger.c  what the stranger does, and how long that takes
+ */
+#ifndef HAMMER_H
+#define HAMMER_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <infiniband/verbs.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+#define HAMMER_ROOT	"/sys/fs/cgroup"
+/* What is delegated. Its processes are in HOME, for a cgroup that delegates takes none. */
+#define HAMMER_TOP	HAMMER_ROOT "/hammer"
+#define HAMMER_HOME	HAMMER_TOP "/home"
+#define HAMMER_STRANGER	HAMMER_ROOT "/stranger"
+#define HAMMER_DEVICE	"rxe0"
+
+/* No step takes longer on a kernel that is well, however slow the machine. */
+#define HAMMER_PATIENCE	120	/* s */
+
+#define HAMMER_FEW	4
+#define HAMMER_MANY	500
+#define HAMMER_MOST	(HAMMER_MANY + 1)
+
+/* Shared by all processes. */
+struct hammer_shared {
+	atomic_bool failed;
+	char reason[256];	/* of the first process that failed */
+	atomic_ulong blows[HAMMER_MOST];
+};
+
+struct hammer_kind {
+	const char *name;
+	const char *control;	/* the kind to compare with; NULL for a control */
+	/* What each process does again and again until it is killed; NULL: nothing. */
+	void (*act)(unsigned int number);
+	unsigned int processes;
+	/* What is there before the processes come, and goes after them. */
+	void (*set_up)(void);
+	void (*clean_up)(void);
+	bool is_in_leaf;	/* of the chain, instead of HOME */
+};
+
+enum hammer_op {
+	HAMMER_OPEN,
+	HAMMER_MKDIR,
+	HAMMER_LINK,
+	HAMMER_RENAME,
+	HAMMER_OPS
+};
+
+/* hammer.c */
+extern struct hammer_shared *hammer_shared;
+extern struct ibv_device *hammer_device;
+[[gnu::noreturn, gnu::format(printf, 1, 2)]] void hammer_fail(const char *format, ...);
+unsigned long long hammer_now(void);
+void hammer_sleep_ms(unsigned int ms);
+int hammer_open(int dir, const char *path, int flags);
+void hammer_write(int dir, const char *path, const char *text);
+void hammer_mkdir(int dir, const char *path);
+void hammer_rmdir(int dir, const char *path);
+pid_t hammer_spawn(int dir);
+void hammer_await(const char *what, pid_t pid);
+void hammer_sample(enum hammer_op op, unsigned long long ns);
+
+/* hammer-kinds.c */
+extern unsigned int hammer_depth;
+extern int hammer_leaf;
+const struct hammer_kind *hammer_find_kind(const char *name);
+
+/* hammer-stranger.c */
+void hammer_measure(const struct hammer_kind *kind, unsigned int seconds);
+
+#endif /* HAMMER_H */
