@@ -449,10 +449,10 @@ static bool rdmacg_slot_has_room(const struct rdmacg_slot *slot, u64 amount)
 {
 	u64 usage;
 
-	if (slot->max == RDMACG_NO_LIMIT)
-		return amount == RDMACG_ENDLESS ||
-		       !check_add_overflow(slot->usage, amount, &usage);
-	return !check_add_overflow(slot->usage, amount, &usage) && usage <= slot->max;
+	if (amount == RDMACG_ENDLESS)
+		return slot->max == RDMACG_NO_LIMIT;
+	return !check_add_overflow(slot->usage, amount, &usage) &&
+	       (usage <= slot->max || slot->max == RDMACG_NO_LIMIT);
 }
 
 /*
@@ -479,83 +479,101 @@ static void rdmacg_slot_sub(struct rdmacg_slot *slot, u64 amount)
 	rdmacg_slot_set(slot, slot->usage - amount);
 }
 
-static bool rdmacg_refuse(const struct rdmacg_pool *pool, unsigned int slot,
-			  struct rdmacg_refusal *refusal)
-{
-	refusal->slot = slot;
-	refusal->cg = pool->cg;
-	return false;
-}
+/*
+ * The functions that follow take what they need out of @charge first: the compiler cannot
+ * know that the counters are not part of it.
+ */
 
-/* Whether the levels of one pool have room; if not, *@refusal says what was in the way. */
-static bool rdmacg_levels_have_room_locked(const struct rdmacg_pool *pool,
-					   const struct rdmacg_charge *set, unsigned int count,
-					   struct rdmacg_refusal *refusal)
+/* Look for room, upwards; and leave the way back down in @below. */
+static bool rdmacg_has_room_locked(struct rdmacg_pool *pool, const struct rdmacg_charge *charge)
 {
-	unsigned int level, nr_levels = pool->nr_levels, i;
-	struct rdmacg_pool **levels = pool->levels;
+	unsigned int level, slot = charge->slot;
+	u64 amount = charge->amount;
+	struct rdmacg_pool *above;
 
 	lockdep_assert_held(&pool->domain->lock);
-	for (level = 0; level < nr_levels; level++)
-		for (i = 0; i < count; i++)
-			if (!rdmacg_slot_has_room(&levels[level]->slots[set[i].slot],
-						  set[i].amount))
-				return rdmacg_refuse(levels[level], set[i].slot, refusal);
-	return true;
+	while (1) {
+		for (level = 0; level < pool->nr_levels; level++)
+			if (!rdmacg_slot_has_room(&pool->levels[level]->slots[slot], amount))
+				return false;
+		above = rdmacg_pool_above(pool);
+		if (!above)
+			return true;
+		above->below = pool;
+		pool = above;
+	}
 }
 
-/* Downwards. */
-static void rdmacg_add_levels_locked(struct rdmacg_pool *pool, const struct rdmacg_charge *set,
-				     unsigned int count)
+static void rdmacg_add_levels(struct rdmacg_pool *pool, unsigned int slot, u64 amount)
 {
-	struct rdmacg_pool **levels = pool->levels;
-	unsigned int level = pool->nr_levels, i;
-	struct rdmacg_slot *slot;
+	unsigned int level = pool->nr_levels;
+	struct rdmacg_slot *at;
 
-	lockdep_assert_held(&pool->domain->lock);
 	while (level--) {
-		for (i = 0; i < count; i++) {
-			slot = &levels[level]->slots[set[i].slot];
-			rdmacg_slot_set(slot, slot->usage + rdmacg_counted(set[i].amount));
+		at = &pool->levels[level]->slots[slot];
+		rdmacg_slot_set(at, at->usage + amount);
+	}
+}
+
+/* Count from @top, the highest pool with levels, down to @pool. */
+static void rdmacg_add_locked(struct rdmacg_pool *pool, struct rdmacg_pool *top,
+			      const struct rdmacg_charge *charge)
+{
+	u64 amount = rdmacg_counted(charge->amount);
+	unsigned int slot = charge->slot;
+
+	lockdep_assert_held(&pool->domain->lock);
+	for (; top != pool; top = top->below)
+		rdmacg_add_levels(top, slot, amount);
+	rdmacg_add_levels(pool, slot, amount);
+}
+
+static void rdmacg_sub_locked(struct rdmacg_pool *pool, const struct rdmacg_charge *charge)
+{
+	u64 amount = rdmacg_counted(charge->amount);
+	unsigned int level, slot = charge->slot;
+
+	lockdep_assert_held(&pool->domain->lock);
+	for (; pool; pool = rdmacg_pool_above(pool))
+		for (level = 0; level < pool->nr_levels; level++)
+			rdmacg_slot_sub(&pool->levels[level]->slots[slot], amount);
+}
+
+/* Of what has no room the lowest, and there the first of @set. */
+static void rdmacg_find_refusal_locked(struct rdmacg_pool *pool, const struct rdmacg_charge *set,
+				       unsigned int count, struct rdmacg_refusal *refusal)
+{
+	const struct rdmacg_charge *charge;
+
+	lockdep_assert_held(&pool->domain->lock);
+	for (; pool; pool = rdmacg_pool_parent(pool)) {
+		for (charge = set; charge < set + count; charge++) {
+			if (rdmacg_slot_has_room(&pool->slots[charge->slot], charge->amount))
+				continue;
+			refusal->slot = charge->slot;
+			refusal->cg = pool->cg;
+			return;
 		}
 	}
 }
 
-/* Upwards. */
-static void rdmacg_sub_levels_locked(struct rdmacg_pool *pool, const struct rdmacg_charge *set,
-				     unsigned int count)
-{
-	unsigned int level, nr_levels = pool->nr_levels, i;
-	struct rdmacg_pool **levels = pool->levels;
-
-	lockdep_assert_held(&pool->domain->lock);
-	for (level = 0; level < nr_levels; level++)
-		for (i = 0; i < count; i++)
-			rdmacg_slot_sub(&levels[level]->slots[set[i].slot],
-					rdmacg_counted(set[i].amount));
-}
-
-/*
- * Charge all or nothing: look for room on the way up, count on the way down. Says what
- * stood in the way if it returns -EAGAIN.
- */
+/* Charge all or nothing. Says what stood in the way if it returns -EAGAIN. */
 static int rdmacg_charge_locked(struct rdmacg_pool *pool, const struct rdmacg_charge *set,
 				unsigned int count, struct rdmacg_refusal *refusal)
 {
-	struct rdmacg_pool *above, *at = pool;
+	struct rdmacg_pool *above, *top = pool;
+	unsigned int i;
 
-	while (1) {
-		if (!rdmacg_levels_have_room_locked(at, set, count, refusal))
+	for (i = 0; i < count; i++) {
+		if (!rdmacg_has_room_locked(pool, &set[i])) {
+			rdmacg_find_refusal_locked(pool, set, count, refusal);
 			return -EAGAIN;
-		above = rdmacg_pool_above(at);
-		if (!above)
-			break;
-		above->below = at;
-		at = above;
+		}
 	}
-	for (; at != pool; at = at->below)
-		rdmacg_add_levels_locked(at, set, count);
-	rdmacg_add_levels_locked(pool, set, count);
+	while ((above = rdmacg_pool_above(top)))
+		top = above;
+	for (i = 0; i < count; i++)
+		rdmacg_add_locked(pool, top, &set[i]);
 	return 0;
 }
 
@@ -694,7 +712,7 @@ free_spare:
 void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			  const struct rdmacg_charge *set, unsigned int count)
 {
-	struct rdmacg_pool *pool, *at;
+	struct rdmacg_pool *pool;
 	unsigned int i;
 
 	if (!cg->top)
@@ -706,8 +724,8 @@ void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			WARN_ON_ONCE(rdmacg_counted(set[i].amount));
 		return;
 	}
-	for (at = pool; at; at = rdmacg_pool_above(at))
-		rdmacg_sub_levels_locked(at, set, count);
+	for (i = 0; i < count; i++)
+		rdmacg_sub_locked(pool, &set[i]);
 	rdmacg_pool_unlock(pool);
 }
 
