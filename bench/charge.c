@@ -251,7 +251,7 @@ static int bench_latency(struct bench_run *run)
 			if (bench_charge(&owner, device, run->slots))
 				continue;
 			run->samples[count++ % BENCH_SAMPLES] =
-				min(__builtin_ia32_rdtsc() - start, (u64)U32_MAX);
+				min_t(u64, __builtin_ia32_rdtsc() - start, U32_MAX);
 			bench_uncharge(owner, device, run->slots);
 		}
 		/* There may be more processes than processors. */
@@ -259,7 +259,7 @@ static int bench_latency(struct bench_run *run)
 	} while (ktime_get_ns() < end && !signal_pending(current));
 	if (!count)
 		return -EAGAIN;
-	n = min(count, (u64)BENCH_SAMPLES);
+	n = min_t(u64, count, BENCH_SAMPLES);
 	sort(run->samples, n, sizeof(u32), bench_compare, NULL);
 	snprintf(run->result, sizeof(run->result),
 		 "samples=%llu p50=%u p99=%u p999=%u worst=%u\n",

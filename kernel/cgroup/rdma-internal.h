@@ -170,6 +170,7 @@ static inline u64 rdmacg_slot_usage(const struct rdmacg_slot *slot)
 {
 	u64 usage = READ_ONCE(slot->usage);
 
+	/* Pairs with rdmacg_slot_set(). */
 	smp_rmb();
 	return usage;
 }

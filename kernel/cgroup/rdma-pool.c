@@ -58,16 +58,29 @@ static struct rdmacg_pool *rdmacg_pool_find_locked(struct rdmacg_domain *domain,
 	return xa_load(&cg->pools, domain->desc->key);
 }
 
+/* Sparse need not follow the lock: one function takes it, and another one drops it. */
+static void rdmacg_domain_lock(struct rdmacg_domain *domain)
+{
+	spin_lock(&domain->lock);
+	__release(&domain->lock);
+}
+
+static void rdmacg_domain_unlock(struct rdmacg_domain *domain)
+{
+	__acquire(&domain->lock);
+	spin_unlock(&domain->lock);
+}
+
 /*
  * Lock the domain of a pool that was found. False, and not locked, if the pool was
  * given back in between.
  */
 bool rdmacg_pool_try_lock_rcu(struct rdmacg_pool *pool)
 {
-	spin_lock(&pool->domain->lock);
+	rdmacg_domain_lock(pool->domain);
 	if (likely(!pool->dead))
 		return true;
-	spin_unlock(&pool->domain->lock);
+	rdmacg_domain_unlock(pool->domain);
 	return false;
 }
 
@@ -89,7 +102,7 @@ struct rdmacg_pool *rdmacg_pool_lock(struct rdma_cgroup *cg, u32 key)
 
 void rdmacg_pool_unlock(struct rdmacg_pool *pool)
 {
-	spin_unlock(&pool->domain->lock);
+	rdmacg_domain_unlock(pool->domain);
 }
 
 static struct rdmacg_domain *rdmacg_domain_alloc(struct rdma_cgroup *top,
@@ -264,7 +277,11 @@ static void rdmacg_pool_free_locked(struct rdmacg_pool *pool)
 	list_del(&pool->domain_node);
 	if (parent)
 		parent->nr_users--;
-	call_rcu(&pool->rcu, rdmacg_pool_free_rcu);
+	/* kfree_rcu() is no load on the softirqs that a stranger waits for. */
+	if (rdmacg_pool_events_locked(pool))
+		call_rcu(&pool->rcu, rdmacg_pool_free_rcu);
+	else
+		kfree_rcu(pool, rcu);
 }
 
 /* Same as a new pool, and nobody uses it. */
@@ -342,12 +359,12 @@ static int rdmacg_pools_insert(struct rdma_cgroup *top, struct rdmacg_desc *desc
 	rcu_read_lock();
 	domain = xa_load(&top->domains, desc->key);
 	if (domain) {
-		spin_lock(&domain->lock);
+		rdmacg_domain_lock(domain);
 		if (!domain->dead) {
 			rdmacg_pools_insert_locked(domain, pools);
 			ret = 0;
 		}
-		spin_unlock(&domain->lock);
+		rdmacg_domain_unlock(domain);
 	}
 	rcu_read_unlock();
 	return ret;
@@ -437,7 +454,7 @@ void rdmacg_unstage_pool(struct rdma_cgroup *cg, const struct rdmacg_staged *sta
 		pool->nr_users--;
 	/* It was made for nothing, or it has lost its last limit. */
 	rdmacg_pool_give_back_locked(pool);
-	spin_unlock(&pool->domain->lock);
+	rdmacg_domain_unlock(pool->domain);
 }
 
 /*
@@ -467,6 +484,7 @@ static void rdmacg_slot_set(struct rdmacg_slot *slot, u64 usage)
 {
 	if (usage > slot->peak)
 		WRITE_ONCE(slot->peak, usage);
+	/* Pairs with rdmacg_slot_usage(). */
 	smp_wmb();
 	WRITE_ONCE(slot->usage, usage);
 }
@@ -702,7 +720,7 @@ again:
 	/* A refusal that was counted keeps the pool; an endless amount does not. */
 	if (ret || !pool->slots[set->slot].peak)
 		rdmacg_pool_give_back_locked(pool);
-	spin_unlock(&pool->domain->lock);
+	rdmacg_domain_unlock(pool->domain);
 free_spare:
 	rdmacg_spare_free(spare);
 	return ret;
@@ -742,7 +760,7 @@ static void rdmacg_cgroup_pools_free(struct rdma_cgroup *cg)
 		parent = rdmacg_pool_parent(pool);
 		rdmacg_pool_free_locked(pool);
 		rdmacg_pool_give_back_locked(parent);
-		spin_unlock(&pool->domain->lock);
+		rdmacg_domain_unlock(pool->domain);
 	}
 }
 
@@ -781,14 +799,14 @@ void rdmacg_pools_free(struct rdma_cgroup *cg)
 /* There may be many pools, so others get at the processor and the lock in between. */
 static void rdmacg_domain_drain(struct rdmacg_domain *domain)
 {
-	spin_lock(&domain->lock);
+	rdmacg_domain_lock(domain);
 	domain->dead = true;
 	while (!list_empty(&domain->pools)) {
 		rdmacg_pool_free_locked(list_last_entry(&domain->pools, struct rdmacg_pool,
 							domain_node));
 		cond_resched_lock(&domain->lock);
 	}
-	spin_unlock(&domain->lock);
+	rdmacg_domain_unlock(domain);
 }
 
 /*

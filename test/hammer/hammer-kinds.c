@@ -48,7 +48,7 @@ static void write_own(unsigned int number, const char *string, size_t len, int w
 	error = write(file, string, len) == (ssize_t)len ? 0 : errno;
 	if (error != wanted)
 		hammer_fail("own%u/rdma.max: wanted %s of %zu bytes, got %s", number,
-		     strerrorname_np(wanted), len, strerrorname_np(error));
+			    strerrorname_np(wanted), len, strerrorname_np(error));
 }
 
 static void act_write(unsigned int number)
@@ -86,7 +86,7 @@ static void act_chain_refuse(unsigned int number)
 {
 	errno = 0;
 	if (ibv_open_device(hammer_device) || errno != EAGAIN)
-		hammer_fail("open in the leaf: wanted EAGAIN, got %m");
+		hammer_fail("open in the leaf: wanted EAGAIN, got %s", strerrorname_np(errno));
 }
 
 /* Process 0 removes and makes the cgroups that the @count others write to. */
@@ -175,8 +175,6 @@ static void act_removed_text(unsigned int number)
 	else
 		remove_and_make(HAMMER_FEW);
 }
-
-/* What it needs for that. */
 
 static void make_own(unsigned int first, unsigned int count)
 {
@@ -287,17 +285,19 @@ static void remove_chain(void)
 }
 
 static const struct hammer_kind hammer_kinds[] = {
-	{ "idle", NULL },
+	{ "idle" },
 	{ "burn", NULL, act_burn, HAMMER_FEW },
 	{ "write-max", "burn", act_write, HAMMER_FEW, set_up_write, remove_own },
 	{ "write-wrong", "burn", act_write_wrong, HAMMER_FEW, set_up_write_wrong, remove_own },
 	{ "chain-max", "burn", act_chain_max, HAMMER_FEW, make_chain, remove_chain },
 	{ "chain-limit", "burn", act_chain_limit, HAMMER_FEW, make_chain, remove_chain },
-	{ "chain-refuse", "burn", act_chain_refuse, HAMMER_FEW, make_refusing_chain, remove_chain,
-	  .is_in_leaf = true },
-	{ "texts-rmdir", "burn", act_removed_text, HAMMER_FEW + 1, set_up_removed_text, remove_own },
+	{ "chain-refuse", "burn", act_chain_refuse, HAMMER_FEW, make_refusing_chain,
+	  remove_chain, .is_in_leaf = true },
+	{ "texts-rmdir", "burn", act_removed_text, HAMMER_FEW + 1, set_up_removed_text,
+	  remove_own },
 	{ "pids-rmdir", NULL, act_removed_pids, HAMMER_MANY + 1, set_up_removed, remove_own },
-	{ "writers-rmdir", "pids-rmdir", act_removed, HAMMER_MANY + 1, set_up_removed, remove_own },
+	{ "writers-rmdir", "pids-rmdir", act_removed, HAMMER_MANY + 1, set_up_removed,
+	  remove_own },
 };
 
 const struct hammer_kind *hammer_find_kind(const char *name)

@@ -66,12 +66,14 @@ static unsigned long long time_rdma(const char *const *words)
 {
 	unsigned long long begin = hammer_now();
 	pid_t child = hammer_spawn(-1);
+	char what[64];
 
 	if (!child) {
 		execvp("rdma", (char **)words);
 		_exit(127);
 	}
-	hammer_await("rdma", child);
+	snprintf(what, sizeof(what), "rdma %s %s", words[1], words[2]);
+	hammer_await(what, child);
 	return hammer_now() - begin;
 }
 

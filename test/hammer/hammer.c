@@ -119,7 +119,7 @@ void hammer_rmdir(int dir, const char *path)
 }
 
 /* A child that begins in the cgroup @dir, or in ours for -1, and ends with its parent. */
-static pid_t hammer_spawn(int dir)
+pid_t hammer_spawn(int dir)
 {
 	struct clone_args args = {
 		.exit_signal = SIGCHLD,
@@ -177,7 +177,7 @@ static void end_processes(void)
 	for (i = 0; i < count; i++)
 		if (!wait_child(pids[i], &status))
 			hammer_fail("process %d: wanted its end within %d s of SIGKILL, got none",
-			     pids[i], HAMMER_PATIENCE);
+				    pids[i], HAMMER_PATIENCE);
 }
 
 void hammer_sample(enum hammer_op op, unsigned long long ns)
@@ -238,7 +238,7 @@ static void await_processes(const struct hammer_kind *kind)
 			hammer_fail("%s: %s", kind->name, hammer_shared->reason);
 		if (hammer_now() > end)
 			hammer_fail("%s: wanted something done by process %u in %d s, got nothing",
-			     kind->name, i, HAMMER_PATIENCE);
+				    kind->name, i, HAMMER_PATIENCE);
 		if (hammer_shared->blows[i])
 			i++;
 		else
@@ -256,13 +256,22 @@ static int compare(const void *a, const void *b)
 
 static void report_op(const struct hammer_kind *kind, enum hammer_op op, unsigned long blows)
 {
+	static const struct {
+		const char *name;
+		unsigned int per_cent;
+	} ranks[] = {
+		{ "median", 50 }, { "p75", 75 }, { "p99", 99 },
+	};
 	unsigned long long *ns = samples[op].ns;
 	unsigned int count = samples[op].count;
+	unsigned int i;
 
 	qsort(ns, count, sizeof(*ns), compare);
-	printf("hammer kind=%s control=%s op=%s samples=%u median_us=%llu p99_us=%llu worst_us=%llu blows=%lu\n",
-	       kind->name, kind->control ?: "-", op_names[op], count, ns[count / 2] / 1000,
-	       ns[count * 99 / 100] / 1000, ns[count - 1] / 1000, blows);
+	printf("hammer kind=%s control=%s op=%s blows=%lu samples=%u", kind->name,
+	       kind->control ?: "-", op_names[op], blows, count);
+	for (i = 0; i < ARRAY_SIZE(ranks); i++)
+		printf(" %s_us=%llu", ranks[i].name, ns[count * ranks[i].per_cent / 100] / 1000);
+	printf(" worst_us=%llu\n", ns[count - 1] / 1000);
 }
 
 static void report(const struct hammer_kind *kind)
@@ -297,8 +306,8 @@ static void enter(const char *cgroup)
 
 static void set_up(void)
 {
-	hammer_shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	hammer_shared = mmap(NULL, sizeof(*hammer_shared), PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (hammer_shared == MAP_FAILED) {
 		printf("# hammer: no shared memory: %m\n");
 		exit(1);
@@ -341,7 +350,8 @@ int main(int argc, char **argv)
 	unsigned int seconds;
 
 	if (!kind) {
-		fprintf(stderr, "usage: hammer KIND SECONDS CHAIN NICE\n");
+		printf("# hammer: wanted KIND SECONDS CHAIN NICE, got %d words, %s first\n",
+		       argc - 1, argc > 1 ? argv[1] : "none");
 		return 2;
 	}
 	seconds = atoi(argv[2]);

@@ -617,10 +617,12 @@ static int rdmacg_chain_worker(void *data)
 	unsigned int round, unit;
 
 	for (round = 0; round < RDMACG_CHAIN_ROUNDS; round++) {
+		/* Pairs with rdmacg_chain_read(), as the next one does. */
 		smp_store_mb(chain->phase, 2 * round + 1);
 		for (unit = 0; unit < RDMACG_CHAIN_UNITS + round; unit++)
 			if (rdmacg_pool_try_charge(leaf, &chain->dev, &charge, 1, &refusal))
 				chain->failed++;
+		/* Before the first uncharge. */
 		smp_store_mb(chain->phase, 2 * round + 2);
 		for (unit = 0; unit < RDMACG_CHAIN_UNITS + round; unit++)
 			rdmacg_pool_uncharge(leaf, &chain->dev, &charge, 1);
@@ -656,9 +658,11 @@ static unsigned int rdmacg_chain_read(struct rdmacg_chain *chain, unsigned int *
 	child = rdmacg_pool_find_rcu(&chain->cg[RDMACG_CHAIN - 1], chain->dev.key);
 	for (*looks = 0; !completion_done(&chain->done) && !need_resched(); ) {
 		phase = READ_ONCE(chain->phase);
+		/* Pairs with rdmacg_chain_worker(). */
 		smp_rmb();
 		is_right = rdmacg_chain_look(&parent->slots[RDMACG_COMMON],
 					     &child->slots[RDMACG_COMMON], phase % 2);
+		/* The same. */
 		smp_rmb();
 		if (READ_ONCE(chain->phase) != phase)
 			continue;

@@ -186,7 +186,7 @@ static const struct rdmacg_text_case rdmacg_text_cases[] = {
 	{ "one line", "rxe0 a=1\n", 0 },
 	{ "one line without its newline", "rxe0 a=1", 0 },
 	{ "two lines", "rxe0 a=1\nrxe1 a=1\n", 0 },
-	{ "blank lines between", "\nrxe0 a=1\n\n \nrxe1 a=1\n\n", 0 },
+	{ "blank lines between", "\nrxe0 a=1\n\n\t\nrxe1 a=1\n\n", 0 },
 	{ "the last of two without its newline", "rxe0 a=1\nrxe1 a=1", -EINVAL },
 	{ "a blank line, and one without its newline", "\nrxe0 a=1", -EINVAL },
 	{ "blanks after the last newline", "rxe0 a=1\n ", -EINVAL },

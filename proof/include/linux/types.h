@@ -12,10 +12,13 @@ typedef unsigned long long u64;
 struct list_head { struct list_head *next, *prev; };
 struct hlist_node { struct hlist_node *next, **pprev; };
 struct rcu_head { struct rcu_head *next; };
-typedef struct { int refs; } refcount_t;
-typedef struct { int unused; } spinlock_t;
+struct refcount { int refs; };
+struct spinlock { int unused; };
 
+#define refcount_t struct refcount
+#define spinlock_t struct spinlock
 #define READ_ONCE(x) (x)
+/* There is one thread. */
 #define smp_rmb() do { } while (0)
 
 #define __rcu
