@@ -6,7 +6,7 @@
 
 export BASE KSRC VM
 
-.PHONY: help deps demo check tree kernel shell kunit selftests checkers bench instructions fuzz differential others torture coverage mutants style hooks vm clean
+.PHONY: help deps demo check tree kernel shell kunit selftests checkers bench instructions fuzz differential others torture hammer coverage mutants style hooks vm clean
 
 help:		## list the verbs
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -56,6 +56,9 @@ others: deps	## rdma-core's tests and the base's kselftests, on ours and on the 
 
 torture: deps	## everything at once, at the limits (MINUTES=, SEED=, ACTORS=)
 	@dev/torture
+
+hammer: deps	## how long strangers wait for a tenant who hammers (SECONDS_EACH=, KINDS=, CHAIN=, KERNEL=)
+	@test/hammer/run
 
 coverage: deps	## which lines of the controller the tests run
 	@dev/coverage
