@@ -387,11 +387,14 @@ static void mr_mem_limit(struct kunit *test)
  */
 static void lengths_under_way_refuse_nobody(struct kunit *test)
 {
+	const unsigned int count = 300;
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
-	struct ib_uobject *huge[300], *small;
+	struct ib_uobject **huge, *small;
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(huge); i++)
+	huge = kunit_kcalloc(test, count, sizeof(*huge), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, huge);
+	for (i = 0; i < count; i++)
 		huge[i] = rdmacg_mr(test, BIT_ULL(i % 2 ? 48 : 56));
 	verbs->current_cg = &verbs->right;
 	small = rdmacg_mr(test, 4096);
@@ -399,7 +402,7 @@ static void lengths_under_way_refuse_nobody(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, strstr(rdmacg_test_show(test, &verbs->top, RDMACG_CLASS_VERB,
 							    RDMACG_FILE_PEAK), " mr_mem=4096 "));
 	ib_rdmacg_uncharge_uobject(small);
-	for (i = 0; i < ARRAY_SIZE(huge); i++)
+	for (i = 0; i < count; i++)
 		ib_rdmacg_uncharge_uobject(huge[i]);
 	rdmacg_expect_left(test, 0, "");
 }
