@@ -13,6 +13,7 @@
 #include <linux/bits.h>
 #include <linux/err.h>
 #include <linux/export.h>
+#include <linux/kernfs.h>
 #include <linux/minmax.h>
 #include <linux/sizes.h>
 #include <linux/string.h>
@@ -409,13 +410,21 @@ static enum rdmacg_file rdmacg_file_kind(const struct cftype *file)
 static ssize_t rdmacg_max_write(struct kernfs_open_file *of, char *buf,
 				size_t nbytes, loff_t off)
 {
+	struct rdma_cgroup *cg = rdmacg_from_css(of_css(of));
 	int ret;
 
 	/* The text may end in the buffer's NUL and hold no other. */
 	if (strlen(buf) != nbytes)
 		return -EINVAL;
-	ret = rdmacg_set_max(rdmacg_from_css(of_css(of)), rdmacg_file_class(of_cft(of)),
-			     buf);
+	/*
+	 * Who removes the cgroup waits for its files, and all others for who does. So the
+	 * file may go while the text is read; a reference keeps the cgroup.
+	 */
+	rdmacg_get(cg);
+	kernfs_break_active_protection(of->kn);
+	ret = rdmacg_set_max(cg, rdmacg_file_class(of_cft(of)), buf);
+	kernfs_unbreak_active_protection(of->kn);
+	rdmacg_put(cg);
 	return ret ?: nbytes;
 }
 
