@@ -43,14 +43,20 @@ rxe_attach_mcg(struct rxe_mcg *mcg, struct rxe_qp *qp, ...)
 }
 
 @@
-identifier mcg;
+identifier mcg, cg;
 @@
 rxe_destroy_mcg(struct rxe_mcg *mcg)
 {
 	<...
 -	__rxe_destroy_mcg(mcg);
-+	if (!mcg->is_gone)
+-	cg = mcg->cg;
+-	mcg->cg = NULL;
++	cg = NULL;
++	/* Others may have attached a QP meanwhile, or detached the last one. */
++	if (!mcg->is_gone && !atomic_read(&mcg->qp_num)) {
 +		__rxe_destroy_mcg(mcg);
++		swap(cg, mcg->cg);
++	}
 	...>
 }
 

@@ -43,7 +43,10 @@ ib_uverbs_get_context(struct uverbs_attr_bundle *attrs)
 	if (ret)
 		return ret;
 +
-+	ret = ib_rdmacg_charge_ucontext(attrs->context);
++	if (READ_ONCE(attrs->ufile->ucontext))
++		ret = -EINVAL;
++	else
++		ret = ib_rdmacg_charge_ucontext(attrs->context);
 +	if (ret)
 +		goto err_ucontext;
 	...>

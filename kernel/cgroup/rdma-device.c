@@ -43,12 +43,12 @@ static u32 rdmacg_name_hash(const char *text, size_t len)
 	return full_name_hash(NULL, text, len);
 }
 
-static struct rdmacg_name *rdmacg_name_find_locked(const char *text, size_t len)
+static struct rdmacg_name *rdmacg_name_find_locked(const char *text, size_t len, u32 hash)
 {
 	struct rdmacg_name *name;
 
 	lockdep_assert_held(&rdmacg_names_lock);
-	hash_for_each_possible(rdmacg_names, name, node, rdmacg_name_hash(text, len))
+	hash_for_each_possible(rdmacg_names, name, node, hash)
 		if (strlen(name->text) == len && !memcmp(name->text, text, len))
 			return name;
 	return NULL;
@@ -100,14 +100,15 @@ static void rdmacg_name_join_locked(struct rdmacg_desc *desc, struct rdmacg_name
 static void rdmacg_desc_set_name(struct rdmacg_desc *desc, struct rdmacg_name *new)
 {
 	size_t len = strlen(new->text);
+	u32 hash = rdmacg_name_hash(new->text, len);
 	struct rdmacg_name *name;
 
 	spin_lock(&rdmacg_names_lock);
 	if (rcu_access_pointer(desc->name))
 		rdmacg_name_leave_locked(desc);
-	name = rdmacg_name_find_locked(new->text, len);
+	name = rdmacg_name_find_locked(new->text, len, hash);
 	if (!name) {
-		hash_add(rdmacg_names, &new->node, rdmacg_name_hash(new->text, len));
+		hash_add(rdmacg_names, &new->node, hash);
 		swap(name, new);
 	}
 	rdmacg_name_join_locked(desc, name);
@@ -321,10 +322,10 @@ struct rdmacg_desc *rdmacg_desc_next(unsigned long *id)
 	return xa_find(&rdmacg_devices, id, ULONG_MAX, XA_PRESENT);
 }
 
-static struct rdmacg_desc *rdmacg_desc_find_locked(const char *text, size_t len,
+static struct rdmacg_desc *rdmacg_desc_find_locked(const char *text, size_t len, u32 hash,
 						   const u32 *index)
 {
-	struct rdmacg_name *name = rdmacg_name_find_locked(text, len);
+	struct rdmacg_name *name = rdmacg_name_find_locked(text, len, hash);
 	struct rdmacg_desc *desc;
 
 	if (!name)
@@ -344,10 +345,12 @@ static struct rdmacg_desc *rdmacg_desc_find_locked(const char *text, size_t len,
  */
 struct rdmacg_desc *rdmacg_desc_get(const char *text, size_t len, const u32 *index)
 {
+	/* The text may be as long as a write, so not under the lock. */
+	u32 hash = rdmacg_name_hash(text, len);
 	struct rdmacg_desc *desc;
 
 	spin_lock(&rdmacg_names_lock);
-	desc = rdmacg_desc_find_locked(text, len, index);
+	desc = rdmacg_desc_find_locked(text, len, hash, index);
 	if (!IS_ERR(desc))
 		refcount_inc(&desc->refs);
 	spin_unlock(&rdmacg_names_lock);

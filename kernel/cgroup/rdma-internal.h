@@ -23,10 +23,11 @@
  *
  *   rdmacg_names_lock      names of devices; nests with none of these
  *
- * Never two of one kind at once. Under none of them memory is allocated, text is
- * parsed or anybody waited for: who holds one cannot be scheduled away, so neither a
- * tenant's writes nor its cpu.max keep another tenant waiting. A charge takes the
- * domain's lock alone, but for the first one in a domain.
+ * Never two of one kind at once. Under none of them memory is reclaimed, text is
+ * parsed or anybody waited for, and who holds one is not scheduled away but on
+ * PREEMPT_RT: neither a tenant's writes nor its cpu.max keep another tenant waiting. What
+ * is done under a domain's lock grows with the depth of a cgroup, and with nothing else.
+ * A charge takes that lock alone, but for the first one in a domain.
  */
 #ifndef _KERNEL_CGROUP_RDMA_INTERNAL_H
 #define _KERNEL_CGROUP_RDMA_INTERNAL_H

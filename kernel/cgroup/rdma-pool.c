@@ -105,6 +105,15 @@ void rdmacg_pool_unlock(struct rdmacg_pool *pool)
 	rdmacg_domain_unlock(pool->domain);
 }
 
+/*
+ * Make sure that an entry can be stored under a lock. Entry 0 alone is in the array's
+ * head; to reserve it would cost a node.
+ */
+static int rdmacg_entry_reserve(struct xarray *array, u32 key)
+{
+	return !key && xa_empty(array) ? 0 : xa_reserve(array, key, GFP_KERNEL);
+}
+
 static struct rdmacg_domain *rdmacg_domain_alloc(struct rdma_cgroup *top,
 						 struct rdmacg_desc *desc)
 {
@@ -130,7 +139,7 @@ static int rdmacg_domain_insert_locked(struct rdmacg_domain *domain)
 		return -ENODEV;
 	if (xa_load(&domain->top->domains, desc->key))
 		return -EEXIST;
-	/* The entry is reserved, so this allocates nothing. */
+	/* The entry is reserved, so this hardly ever allocates. */
 	ret = xa_err(xa_store(&domain->top->domains, desc->key, domain, GFP_NOWAIT));
 	if (!ret)
 		list_add_tail(&domain->desc_node, &desc->domains);
@@ -148,7 +157,7 @@ static int rdmacg_domain_create(struct rdma_cgroup *top, struct rdmacg_desc *des
 	domain = rdmacg_domain_alloc(top, desc);
 	if (!domain)
 		return -ENOMEM;
-	ret = xa_reserve(&top->domains, desc->key, GFP_KERNEL);
+	ret = rdmacg_entry_reserve(&top->domains, desc->key);
 	if (!ret) {
 		spin_lock(&desc->lock);
 		ret = rdmacg_domain_insert_locked(domain);
@@ -216,7 +225,7 @@ static struct rdmacg_pool *rdmacg_pool_alloc(struct rdma_cgroup *cg, struct rdma
 
 	if (!pool)
 		return NULL;
-	if (xa_reserve(&cg->pools, desc->key, GFP_KERNEL)) {
+	if (rdmacg_entry_reserve(&cg->pools, desc->key)) {
 		kfree(pool);
 		return NULL;
 	}
@@ -325,7 +334,7 @@ static bool rdmacg_pool_insert_locked(struct rdmacg_domain *domain, struct rdmac
 	}
 	pool->domain = domain;
 	rdmacg_pool_set_levels(pool, *parent);
-	/* The entry is reserved, so this allocates nothing. */
+	/* The entry is reserved, so this allocates only where others gave it up. */
 	if (xa_is_err(xa_store(&cg->pools, domain->desc->key, pool, GFP_NOWAIT)))
 		return false;
 	list_move_tail(&pool->domain_node, &domain->pools);
@@ -477,8 +486,8 @@ static bool rdmacg_slot_has_room(const struct rdmacg_slot *slot, u64 amount)
  * parent's. So what may be the larger one is stored first when they grow: the peak before
  * the usage, a parent before its child. When they shrink, a child is stored before its
  * parent. The barriers are before each usage, and pair with those of readers in
- * rdmacg_slot_usage(): who reads the smaller one first, then the larger one, sees at
- * least what belonged to it.
+ * rdmacg_slot_usage(): who reads a usage and then its peak, or while charges come a child and
+ * then its parent, or while they go a parent and then its child, sees no contradiction.
  */
 static void rdmacg_slot_set(struct rdmacg_slot *slot, u64 usage)
 {
@@ -785,7 +794,8 @@ static void rdmacg_cgroup_domains_free(struct rdma_cgroup *cg)
 
 /*
  * The last reference to the cgroup is gone: nothing is charged to it, and its
- * children went before it. No lock is taken where it has no pool.
+ * children went before it. Where it has no pool, no lock is taken that anybody else
+ * wants.
  */
 void rdmacg_pools_free(struct rdma_cgroup *cg)
 {
@@ -794,6 +804,9 @@ void rdmacg_pools_free(struct rdma_cgroup *cg)
 	rdmacg_cgroup_pools_free(cg);
 	rdmacg_cgroup_domains_free(cg);
 	rcu_read_unlock();
+	/* Wait for a device that has just erased the last entry, and not left the array. */
+	xa_destroy(&cg->pools);
+	xa_destroy(&cg->domains);
 }
 
 /* There may be many pools, so others get at the processor and the lock in between. */
@@ -811,8 +824,8 @@ static void rdmacg_domain_drain(struct rdmacg_domain *domain)
 
 /*
  * The device goes: nothing is charged on it in any cgroup. A write may still be about to
- * set limits, and cgroups go at the same time; until a pool is dead and a domain removed,
- * the cgroup stays, because it has to take the same lock first.
+ * set limits, and cgroups go at the same time: a cgroup that finds a pool or a domain takes
+ * its lock, and one that does not waits for the array's (rdmacg_pools_free()).
  */
 void rdmacg_domains_free(struct rdmacg_desc *desc)
 {

@@ -546,7 +546,7 @@ static int rdmacg_limit_writer(void *data)
 	struct rdmacg_stress *s = t->stress;
 
 	while (!READ_ONCE(s->stop)) {
-		if (rdmacg_set_max(&s->cg[2], RDMACG_CLASS_HCA, "stress0 common=100") ||
+		if (rdmacg_set_max(&s->cg[2], RDMACG_CLASS_HCA, "stress0 own0=100") ||
 		    rdmacg_set_max(&s->cg[2], RDMACG_CLASS_HCA, "stress0 max"))
 			rdmacg_wrong(t, "a write fails");
 		cond_resched();
@@ -556,12 +556,12 @@ static int rdmacg_limit_writer(void *data)
 }
 
 /*
- * The first charge of a pool, again and again, while a limit comes and goes: it
- * must not count in a pool that was given back.
+ * A charge that leaves nothing behind, again and again, while a limit comes and goes: both
+ * make pools and give them back, under each other's eyes.
  */
 static void rdmacg_test_give_back_and_charge(struct kunit *test)
 {
-	const struct rdmacg_charge charge = { RDMACG_COMMON, 1 };
+	const struct rdmacg_charge charge = { RDMACG_COMMON, RDMACG_ENDLESS };
 	struct rdmacg_refusal refusal;
 	struct rdmacg_thread *writer;
 	struct rdmacg_stress *s;
@@ -582,8 +582,6 @@ static void rdmacg_test_give_back_and_charge(struct kunit *test)
 			continue;
 		}
 		rdmacg_pool_uncharge(&s->cg[2], &s->dev[0], &charge, 1);
-		/* As if the cgroup was new: no history, and perhaps no pool. */
-		rdmacg_pools_free(&s->cg[2]);
 		cond_resched();
 	}
 	WRITE_ONCE(s->stop, true);

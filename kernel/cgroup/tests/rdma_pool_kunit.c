@@ -366,6 +366,26 @@ static void rdmacg_test_pool_size(struct kunit *test)
 	KUNIT_EXPECT_LE(test, rdmacg_pool_size(RDMACG_MAX_SLOTS, 1000), SZ_2K);
 }
 
+/* The first device's pool is in the head of the array, which needs no node. */
+static void rdmacg_test_first_device_needs_no_node(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	/* Keys are free again a while after their devices have gone. */
+	rdmacg_unregister_device(&t->dev0);
+	rcu_barrier();
+	rdmacg_test_register(test, &t->dev0, "kunit0", 100);
+	if (t->dev0.key)
+		kunit_skip(test, "the machine has a device of its own");
+	rdmacg_charge_many(test, &t->leaf, &t->dev0, OBJECT, 1);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(t->leaf.pools.xa_head),
+			    (void *)xa_load(&t->leaf.pools, 0));
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(t->top.domains.xa_head),
+			    (void *)xa_load(&t->top.domains, 0));
+	rdmacg_charge_many(test, &t->leaf, &t->dev1, OBJECT, 1);
+	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->leaf, &t->dev0, OBJECT), 1);
+}
+
 static void rdmacg_test_pools_given_back(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -762,6 +782,7 @@ static struct kunit_case rdmacg_pool_cases[] = {
 	KUNIT_CASE(rdmacg_test_pool_given_back_when_found),
 	KUNIT_CASE(rdmacg_test_charge_over_lowered_limit),
 	KUNIT_CASE(rdmacg_test_pool_size),
+	KUNIT_CASE(rdmacg_test_first_device_needs_no_node),
 	KUNIT_CASE(rdmacg_test_pools_given_back),
 	KUNIT_CASE(rdmacg_test_pools_with_history_stay),
 	KUNIT_CASE(rdmacg_test_cgroup_goes),
