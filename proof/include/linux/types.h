@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+typedef unsigned char u8;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
