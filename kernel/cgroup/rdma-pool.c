@@ -463,7 +463,7 @@ void rdmacg_unstage_pool(struct rdma_cgroup *cg, const struct rdmacg_staged *sta
 		pool->nr_users--;
 	/* It was made for nothing, or it has lost its last limit. */
 	rdmacg_pool_give_back_locked(pool);
-	rdmacg_domain_unlock(pool->domain);
+	rdmacg_pool_unlock(pool);
 }
 
 /*
@@ -729,7 +729,7 @@ again:
 	/* A refusal that was counted keeps the pool; an endless amount does not. */
 	if (ret || !pool->slots[set->slot].peak)
 		rdmacg_pool_give_back_locked(pool);
-	rdmacg_domain_unlock(pool->domain);
+	rdmacg_pool_unlock(pool);
 free_spare:
 	rdmacg_spare_free(spare);
 	return ret;
@@ -769,7 +769,7 @@ static void rdmacg_cgroup_pools_free(struct rdma_cgroup *cg)
 		parent = rdmacg_pool_parent(pool);
 		rdmacg_pool_free_locked(pool);
 		rdmacg_pool_give_back_locked(parent);
-		rdmacg_domain_unlock(pool->domain);
+		rdmacg_pool_unlock(pool);
 	}
 }
 

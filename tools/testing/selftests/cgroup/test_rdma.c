@@ -427,6 +427,17 @@ static long rdmacg_index_of(struct rdmacg_tree *tree, const char *cgroup, const 
 	return -1;
 }
 
+/* Give rxe_gone the name of the tests' device, in a network namespace of its own. */
+static bool rdmacg_move_and_rename(const struct rdmacg_tree *tree)
+{
+	char command[NAME_MAX + 64];
+
+	snprintf(command, sizeof(command), "ip netns exec rdmacg rdma dev set rxe_gone name %s",
+		 tree->device);
+	return !system("rdma system set netns exclusive && ip netns add rdmacg") &&
+	       !system("rdma dev set rxe_gone netns rdmacg") && !system(command);
+}
+
 /*
  * Devices of one name, in two network namespaces, are told apart by an index, and
  * need one. Linux before 7.0 does not let soft-RoCE move, or names be shared.
@@ -442,10 +453,7 @@ TEST_F_TIMEOUT(test_rdmacg, namesakes_have_an_index, 120)
 		SKIP(return, "no second Soft-RoCE device can be made");
 	ASSERT_EQ(0, uname(&kernel));
 	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=1"));
-	snprintf(command, sizeof(command), "ip netns exec rdmacg rdma dev set rxe_gone name %s",
-		 tree->device);
-	if (system("rdma system set netns exclusive && ip netns add rdmacg") ||
-	    system("rdma dev set rxe_gone netns rdmacg") || system(command)) {
+	if (!rdmacg_move_and_rename(tree)) {
 		EXPECT_GT(7, atoi(kernel.release)) TH_LOG("no namesake can be made");
 	} else {
 		EXPECT_EQ(-ENOTUNIQ, rdmacg_limit(tree, tree->left, "hca_object=2"));
@@ -475,17 +483,13 @@ TEST_F_TIMEOUT(test_rdmacg, namesakes_have_an_index, 120)
 TEST_F_TIMEOUT(test_rdmacg, device_comes_home_with_another_name, 120)
 {
 	struct rdmacg_tree *tree = &self->tree;
-	char command[NAME_MAX + 64];
 	struct utsname kernel;
 	int i;
 
 	if (!rdmacg_add_device("rxe_gone"))
 		SKIP(return, "no second Soft-RoCE device can be made");
 	ASSERT_EQ(0, uname(&kernel));
-	snprintf(command, sizeof(command), "ip netns exec rdmacg rdma dev set rxe_gone name %s",
-		 tree->device);
-	if (system("rdma system set netns exclusive && ip netns add rdmacg") ||
-	    system("rdma dev set rxe_gone netns rdmacg") || system(command)) {
+	if (!rdmacg_move_and_rename(tree)) {
 		EXPECT_GT(7, atoi(kernel.release)) TH_LOG("no namesake can be made");
 	} else {
 		EXPECT_NE(NULL, strstr(rdmacg_read(tree->left, "rdma.max"), " index="));
