@@ -25,9 +25,10 @@
  *
  * Never two of one kind at once. Under none of them memory is reclaimed, text is
  * parsed or anybody waited for, and who holds one is not scheduled away but on
- * PREEMPT_RT: neither a tenant's writes nor its cpu.max keep another tenant waiting. What
- * is done under a domain's lock grows with the depth of a cgroup, and with nothing else.
- * A charge takes that lock alone, but for the first one in a domain.
+ * PREEMPT_RT: neither a tenant's writes nor its cpu.max keep another tenant waiting. Pools
+ * come and go one by one, so a hold of a domain's lock grows with the depth of a cgroup
+ * for a charge alone, by some nanoseconds a level. A charge takes no other lock, but for
+ * the first one in a domain.
  */
 #ifndef _KERNEL_CGROUP_RDMA_INTERNAL_H
 #define _KERNEL_CGROUP_RDMA_INTERNAL_H

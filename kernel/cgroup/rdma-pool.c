@@ -307,76 +307,98 @@ static bool rdmacg_pool_is_idle_locked(const struct rdmacg_pool *pool)
 	return true;
 }
 
-/* Free the pool and its ancestors, as far as they are idle. */
-static void rdmacg_pool_give_back_locked(struct rdmacg_pool *pool)
+/*
+ * Free the pool and its ancestors, as far as they are idle, and unlock. Each under a hold
+ * of its own, as a chain of cgroups may be long and siblings want the lock. Whoever comes
+ * to use one of them meanwhile gives it back in turn.
+ */
+static void rdmacg_pool_give_back_unlock(struct rdmacg_pool *pool)
 {
-	struct rdmacg_pool *parent;
+	u32 key = pool->domain->desc->key;
+	struct rdma_cgroup *cg = pool->cg;
 
-	for (; pool && rdmacg_pool_is_idle_locked(pool); pool = parent) {
-		parent = rdmacg_pool_parent(pool);
+	while (rdmacg_pool_is_idle_locked(pool)) {
 		rdmacg_pool_free_locked(pool);
+		rdmacg_pool_unlock(pool);
+		cg = rdmacg_parent(cg);
+		pool = rdmacg_pool_lock(cg, key);
+		if (!pool)
+			return;
 	}
+	rdmacg_pool_unlock(pool);
+}
+
+/* The same for the cgroup's pool, if it has one. */
+static void rdmacg_pool_give_back(struct rdma_cgroup *cg, u32 key)
+{
+	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, key);
+
+	if (pool)
+		rdmacg_pool_give_back_unlock(pool);
 }
 
 /*
- * Put a new pool into use. False if it cannot be, because others have given its
- * parent's pool back meanwhile, or its entry; *@parent is then the closest one.
+ * Put a new pool into use. -EEXIST if the cgroup has one by now, and -EAGAIN if others
+ * have given its parent's pool back meanwhile, or its entry.
  */
-static bool rdmacg_pool_insert_locked(struct rdmacg_domain *domain, struct rdmacg_pool *pool,
-				      struct rdmacg_pool **parent)
+static int rdmacg_pool_insert_locked(struct rdmacg_domain *domain, struct rdmacg_pool *pool)
 {
+	struct rdmacg_pool *parent = NULL;
 	struct rdma_cgroup *cg = pool->cg;
 
+	if (rdmacg_pool_find_locked(domain, cg))
+		return -EEXIST;
 	if (cg != domain->top) {
-		*parent = rdmacg_pool_find_locked(domain, rdmacg_parent(cg));
-		if (!*parent)
-			return false;
+		parent = rdmacg_pool_find_locked(domain, rdmacg_parent(cg));
+		if (!parent)
+			return -EAGAIN;
 	}
 	pool->domain = domain;
-	rdmacg_pool_set_levels(pool, *parent);
+	rdmacg_pool_set_levels(pool, parent);
 	/* The entry is reserved, so this allocates only where others gave it up. */
 	if (xa_is_err(xa_store(&cg->pools, domain->desc->key, pool, GFP_NOWAIT)))
-		return false;
+		return -EAGAIN;
 	list_move_tail(&pool->domain_node, &domain->pools);
-	if (*parent)
-		(*parent)->nr_users++;
-	return true;
+	if (parent)
+		parent->nr_users++;
+	return 0;
 }
 
-/* Put those of @pools into use whose cgroups have none yet. */
-static void rdmacg_pools_insert_locked(struct rdmacg_domain *domain, struct list_head *pools)
-{
-	struct rdmacg_pool *pool, *next, *parent = NULL;
-
-	list_for_each_entry_safe(pool, next, pools, domain_node) {
-		if (rdmacg_pool_find_locked(domain, pool->cg))
-			continue;
-		if (!rdmacg_pool_insert_locked(domain, pool, &parent)) {
-			/* Nobody may need the ones above. */
-			rdmacg_pool_give_back_locked(parent);
-			return;
-		}
-	}
-}
-
-static int rdmacg_pools_insert(struct rdma_cgroup *top, struct rdmacg_desc *desc,
-			       struct list_head *pools)
+static int rdmacg_pool_insert(struct rdmacg_desc *desc, struct rdmacg_pool *pool)
 {
 	struct rdmacg_domain *domain;
 	int ret = -ENODEV;
 
 	rcu_read_lock();
-	domain = xa_load(&top->domains, desc->key);
+	domain = xa_load(&pool->cg->top->domains, desc->key);
 	if (domain) {
 		rdmacg_domain_lock(domain);
-		if (!domain->dead) {
-			rdmacg_pools_insert_locked(domain, pools);
-			ret = 0;
-		}
+		if (!domain->dead)
+			ret = rdmacg_pool_insert_locked(domain, pool);
 		rdmacg_domain_unlock(domain);
 	}
 	rcu_read_unlock();
 	return ret;
+}
+
+/*
+ * Put those of @pools into use whose cgroups have none yet, the highest first and each
+ * under a hold of its own. -EAGAIN or -ENODEV for the first one that cannot be.
+ */
+static int rdmacg_pools_insert(struct rdmacg_desc *desc, struct list_head *pools)
+{
+	struct rdmacg_pool *pool, *next;
+	int ret;
+
+	list_for_each_entry_safe(pool, next, pools, domain_node) {
+		ret = rdmacg_pool_insert(desc, pool);
+		if (ret && ret != -EEXIST) {
+			/* Nobody may need the ones above. */
+			rdmacg_pool_give_back(rdmacg_parent(pool->cg), desc->key);
+			return ret;
+		}
+	}
+	return 0;
 }
 
 /* Make what is missing of the pools of the cgroup and its ancestors. */
@@ -390,7 +412,7 @@ static int rdmacg_pool_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 		return ret;
 	ret = rdmacg_pools_alloc(cg, desc, &pools);
 	if (!ret)
-		ret = rdmacg_pools_insert(cg->top, desc, &pools);
+		ret = rdmacg_pools_insert(desc, &pools);
 	rdmacg_pools_discard(desc, &pools);
 	return ret;
 }
@@ -408,7 +430,7 @@ static struct rdmacg_pool *rdmacg_pool_get_lock(struct rdma_cgroup *cg,
 	/* A new pool may be given back by others before it is locked. */
 	while (!(pool = rdmacg_pool_lock(cg, desc->key))) {
 		ret = rdmacg_pool_create(cg, desc);
-		if (ret)
+		if (ret && ret != -EAGAIN)
 			return ERR_PTR(ret);
 	}
 	return pool;
@@ -462,8 +484,7 @@ void rdmacg_unstage_pool(struct rdma_cgroup *cg, const struct rdmacg_staged *sta
 	if (staged->has_pool)
 		pool->nr_users--;
 	/* It was made for nothing, or it has lost its last limit. */
-	rdmacg_pool_give_back_locked(pool);
-	rdmacg_pool_unlock(pool);
+	rdmacg_pool_give_back_unlock(pool);
 }
 
 /*
@@ -728,8 +749,9 @@ again:
 		rdmacg_count_refusal_locked(pool, refusal, &spare);
 	/* A refusal that was counted keeps the pool; an endless amount does not. */
 	if (ret || !pool->slots[set->slot].peak)
-		rdmacg_pool_give_back_locked(pool);
-	rdmacg_pool_unlock(pool);
+		rdmacg_pool_give_back_unlock(pool);
+	else
+		rdmacg_pool_unlock(pool);
 free_spare:
 	rdmacg_spare_free(spare);
 	return ret;
@@ -758,7 +780,7 @@ void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 
 static void rdmacg_cgroup_pools_free(struct rdma_cgroup *cg)
 {
-	struct rdmacg_pool *pool, *parent;
+	struct rdmacg_pool *pool;
 	unsigned long key;
 
 	lockdep_assert_in_rcu_read_lock();
@@ -766,10 +788,9 @@ static void rdmacg_cgroup_pools_free(struct rdma_cgroup *cg)
 		/* If not, it goes with its device at this moment. */
 		if (!rdmacg_pool_try_lock_rcu(pool))
 			continue;
-		parent = rdmacg_pool_parent(pool);
 		rdmacg_pool_free_locked(pool);
-		rdmacg_pool_give_back_locked(parent);
 		rdmacg_pool_unlock(pool);
+		rdmacg_pool_give_back(rdmacg_parent(cg), key);
 	}
 }
 
