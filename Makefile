@@ -1,79 +1,78 @@
 # SPDX-License-Identifier: GPL-2.0
-# Verbs only; the work is in dev/, hooks/ and vm/.
+# Verbs only. Each leads to one folder, and asks for the packages that it needs.
 #
-# BASE=6.12 (default; 7.x for the benchmark and the proofs), 7.3 or 7.x (the newest in the archive), or KSRC=/path
-# VM=qemu (default) or uml; the benchmark and the proofs choose theirs
+# BASE=6.12 (default; 7.x for the benchmark and most tests), 7.3 or 7.x (the newest in the archive)
+# KSRC=/path to any clean kernel tree from 6.12 on, instead of BASE
+# VM=qemu (default) or uml (User-Mode Linux); the benchmark and most tests choose theirs
+# XDG_CACHE_HOME=DIR: everything that is made lies in DIR/rdmacg (~/.cache/rdmacg)
 
 export BASE KSRC VM
 
-.PHONY: help deps demo check tree kernel shell kunit selftests checkers bench instructions fuzz differential others torture hammer coverage mutants style hooks vm clean
+.PHONY: help demo check tree kernel shell kunit selftests debug bench instructions fuzz differential thirdparty torture hammer coverage mutants style hooks vm clean
 
-help:		## list the verbs
+help:		## list the verbs, and what can be set
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
-	@sed -n 's/^# \([A-Z]*=.*\)/  \1/p' $(MAKEFILE_LIST)
+	@sed -n 's/^# \([A-Z_]*=.*\)/  \1/p' $(MAKEFILE_LIST)
 
-deps:		## install the Debian packages that are missing (root)
-	@dev/deps
+demo:		## build, boot in a VM, and show a limit at work on soft-RoCE
+	@dev/deps verbs && demo/run
 
-demo: deps	## build, boot in QEMU, and show a limit at work on soft-RoCE
-	@dev/demo
+check:		## run the tests, but for debug, coverage and mutants
+	@dev/deps check && dev/check
 
-check: deps	## run the tests, but for checkers, coverage and mutants
-	@dev/check
+tree:		## assemble the kernel tree; its path is the last line
+	@dev/deps tree && dev/tree
 
-tree: deps	## assemble the kernel tree; its path is the last line
-	@dev/tree
+kernel:		## build the kernel; its path is the last line (FRAGMENT='FILE...': more options)
+	@dev/deps build && dev/kernel
 
-kernel: deps	## build the kernel; its path is the last line
-	@dev/kernel
+shell:		## a shell in the VM, with rxe0 up and the cgroups mounted (HIERARCHY=v1)
+	@dev/deps guest && vm/shell/run
 
-shell: deps	## a shell in the VM, with rxe0 up and the cgroups mounted
-	@dev/shell
+kunit:		## the KUnit suites on User-Mode Linux
+	@dev/deps build && test/kunit/run
 
-kunit: deps	## the KUnit suites on UML
-	@dev/kunit
+selftests:	## the kselftests in the VM, on cgroup v2 (HIERARCHY=v1: on v1)
+	@dev/deps verbs && test/selftests/run
 
-selftests: deps	## the kselftests in the VM, on cgroup v2 (HIERARCHY=v1: on v1)
-	@dev/selftests
+debug:		## tests and torture on kernels with KASAN, lockdep, kmemleak, UBSAN, KCSAN (MINUTES=)
+	@dev/deps verbs && test/debug/run
 
-checkers: deps	## tests and torture on kernels with KASAN, lockdep, kmemleak, UBSAN, KCSAN
-	@dev/checkers
+bench:		## measure beside the base's controller and beside none (QUICK=1, PARTS=, ROUNDS=, MS=, RESULTS=)
+	@dev/deps bench && bench/run
 
-bench: deps	## measure beside the base's controller and beside none (QUICK=1, ROUNDS=, MS=, RESULTS=)
-	@dev/bench
+instructions:	## count those of a charge, against the recorded (RECORD=1: record them)
+	@dev/deps verbs && bench/instructions
 
-instructions: deps	## count those of a charge, against the recorded (RECORD=1: record them)
-	@dev/instructions
+fuzz:		## feed texts to the parser, and writes to a guest (FUZZ_SECONDS=, COUNT=, SEED=, KERNEL=)
+	@dev/deps fuzz && test/fuzz/run
 
-fuzz: deps	## feed texts to the parser, and writes to a guest (FUZZ_SECONDS=, COUNT=, SEED=)
-	@dev/fuzz
+differential:	## random operations on ours, a model of the contract, and the base (OPS=, SEED=)
+	@dev/deps verbs && test/differential/run
 
-differential: deps	## random operations on ours, a model of the contract, and the base (OPS=, SEED=)
-	@dev/differential
+thirdparty:	## rdma-core's tests and the base's kselftests, on ours and on the base
+	@dev/deps thirdparty && test/thirdparty/run
 
-others: deps	## rdma-core's tests and the base's kselftests, on ours and on the base
-	@dev/others
+torture:	## everything at once, at the limits (MINUTES=, SEED=, ACTORS=)
+	@dev/deps verbs && test/torture/run
 
-torture: deps	## everything at once, at the limits (MINUTES=, SEED=, ACTORS=)
-	@dev/torture
+hammer:		## how long strangers wait for a tenant who hammers (SECONDS_EACH=, KINDS=, CHAIN=, NICE=, BOUND=, KERNEL=)
+	@dev/deps verbs && test/hammer/run
 
-hammer: deps	## how long strangers wait for a tenant who hammers (SECONDS_EACH=, KINDS=, CHAIN=, KERNEL=)
-	@test/hammer/run
+coverage:	## which lines of the controller the tests run
+	@dev/deps verbs && test/coverage/run
 
-coverage: deps	## which lines of the controller the tests run
-	@dev/coverage
+mutants:	## let the tests find small faults, one at a time (MATCH=)
+	@dev/deps verbs && test/mutants/run
 
-mutants: deps	## let the tests find small faults, one at a time (MATCH=)
-	@dev/mutants
+vm:		## test that a guest which hangs, falls silent or warns is a failure
+	@dev/deps guest && vm/test
 
-vm: deps		## test that a guest which hangs, falls silent or warns is a failure
-	@dev/vm
+style:		## checkpatch, sparse, W=1, kernel-doc, shellcheck
+	@dev/deps style && dev/style
 
-style: deps	## checkpatch, sparse, W=1, kernel-doc, shellcheck
-	@dev/style
-
-hooks: deps	## apply the hooks to the base, and see them refuse a changed one
-	@dev/hooks
+hooks:		## apply the hooks to the base, and see them refuse a changed one
+	@dev/deps tree && hooks/test
 
 clean:		## delete the caches: bases, trees, builds
 	@dev/clean

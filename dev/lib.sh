@@ -6,7 +6,8 @@
 export LC_ALL=C
 # depmod, ip and rdma lie where not every user looks.
 PATH=$PATH:/usr/sbin:/sbin
-ROOT=$(cd "$(dirname "$0")/.." && pwd -P)
+# The project's folder, some folders above the script.
+ROOT=$(cd "$(dirname "$0")" && until [ -f dev/lib.sh ]; do cd ..; done && pwd -P)
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/rdmacg
 
 SUPPORTED='6.12, 7.N (such as 7.3), 7.x (the newest 7.N in the archive), or KSRC=/path to a kernel tree'
@@ -27,7 +28,7 @@ KSRC=${KSRC:-}
 export CCACHE_DEPEND=1
 
 die() {
-	printf '%s: %s\n' "${0##*/}" "$*" >&2
+	printf '%s: %s\n' "${0#"$ROOT/"}" "$*" >&2
 	exit 1
 }
 

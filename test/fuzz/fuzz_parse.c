@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The controller's parser, kernel/cgroup/rdma-parse.c, as libFuzzer's target. Each
+ * input is the text of one write and walked as rdmacg_set_max() walks it. Claims:
+ *
+ * - It is read as the model reads it: the same lines and words at the same places,
+ *   the same numbers, the same verdict. Errors are -EINVAL and nothing else.
+ * - The position only moves forward, and past a line it stands at that line's end.
+ *   No byte behind the text is read (AddressSanitizer), none of it is changed.
+ * - An accepted line that is printed has single blanks and none at the end, and is
+ *   read as the same line again; so is a value under a key with a suffix.
+ * - To an accepted text, one more good line can be added and a bad one cannot.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../../kernel/cgroup/rdma-internal.h"
+#include "write_model.h"
+
+#define CHECK(claim) do { if (!(claim)) fail(#claim, __LINE__); } while (0)
+
+static void fail(const char *claim, int line)
+{
+	fprintf(stderr, "fuzz_parse.c:%d: does not hold: %s\n", line, claim);
+	abort();
+}
+
+void seq_putc(struct seq_file *sf, char c)
+{
+	CHECK(sf->count < sf->size);
+	sf->buf[sf->count++] = c;
+}
+
+void seq_puts(struct seq_file *sf, const char *string)
+{
+	while (*string)
+		seq_putc(sf, *string++);
+}
+
+void seq_put_decimal_ull(struct seq_file *sf, const char *before, unsigned long long number)
+{
+	char digits[24];
+
+	snprintf(digits, sizeof(digits), "%llu", number);
+	seq_puts(sf, before);
+	seq_puts(sf, digits);
+}
+
+/* A copy of both strings with nothing behind it, so that reading on is an error. */
+static char *join(const char *first, size_t len, const char *second)
+{
+	char *text = malloc(len + strlen(second) + 1);
+
+	CHECK(text);
+	memcpy(text, first, len);
+	memcpy(text + len, second, strlen(second) + 1);
+	return text;
+}
+
+static void print_limit(struct seq_file *sf, struct rdmacg_word word, u64 max)
+{
+	char *key = join(word.text, word.len, "");
+
+	if (word.len)
+		rdmacg_print_limit(sf, key, max);
+	else
+		seq_puts(sf, " max");
+	free(key);
+}
+
+/* What the files show of a line. */
+static char *print_line(const struct rdmacg_line *line, size_t size)
+{
+	char *name = join(line->name, line->name_len, "");
+	const char *limits = line->limits;
+	struct seq_file sf = { .size = size };
+	struct rdmacg_word key;
+	char *text;
+	u64 max;
+
+	sf.buf = malloc(size);
+	CHECK(sf.buf);
+	rdmacg_print_device(&sf, name, !line->has_index, line->index);
+	while (rdmacg_parse_limit(&limits, &key, &max) > 0)
+		print_limit(&sf, key, max);
+	text = join(sf.buf, sf.count, "");
+	free(sf.buf);
+	free(name);
+	return text;
+}
+
+static bool words_are_equal(struct rdmacg_word a, struct rdmacg_word b)
+{
+	return a.len == b.len && !memcmp(a.text, b.text, a.len);
+}
+
+static void check_same_limits(const char *a, const char *b)
+{
+	struct rdmacg_word a_key, b_key;
+	u64 a_max, b_max;
+	int ret;
+
+	do {
+		ret = rdmacg_parse_limit(&a, &a_key, &a_max);
+		CHECK(rdmacg_parse_limit(&b, &b_key, &b_max) == ret);
+		CHECK(ret <= 0 || (words_are_equal(a_key, b_key) && a_max == b_max));
+	} while (ret > 0);
+}
+
+/* Printed and parsed, a line is the same; @len: room enough for it. */
+static void check_round_trip(const struct rdmacg_line *line, size_t len)
+{
+	char *text = print_line(line, len + 64);
+	const char *at = text;
+	struct rdmacg_line again;
+
+	CHECK(!strstr(text, "  ") && !strpbrk(text, "\t\n") && text[strlen(text) - 1] != ' ');
+	CHECK(rdmacg_parse_line(&at, &again) == 1 && !*at);
+	CHECK(words_are_equal((struct rdmacg_word){ line->name, line->name_len },
+			      (struct rdmacg_word){ again.name, again.name_len }));
+	CHECK(again.has_index == line->has_index && again.index == line->index);
+	check_same_limits(line->limits, again.limits);
+	free(text);
+}
+
+/* " KEY.max=VALUE", as in the events files. */
+static void check_suffix(struct rdmacg_word key, u64 value)
+{
+	char *name = join(key.text, key.len, "");
+	char *name_read = join(key.text, key.len, ".max");
+	char *text;
+	struct seq_file sf = { .size = key.len + 32 };
+	const char *at;
+	u64 value_read;
+
+	sf.buf = malloc(sf.size);
+	CHECK(sf.buf);
+	rdmacg_print_value(&sf, name, ".max", value);
+	text = join(sf.buf, sf.count, "");
+	at = text;
+	CHECK(rdmacg_parse_limit(&at, &key, &value_read) == 1 && !*at);
+	CHECK(rdmacg_word_is(key, name_read) && value_read == value);
+	free(text);
+	free(sf.buf);
+	free(name_read);
+	free(name);
+}
+
+/* The limits of an accepted line, which ends at @end. */
+static void check_limits(const char *limits, const char *end, struct model_text model)
+{
+	struct model_limit wanted;
+	struct rdmacg_word key;
+	const char *before;
+	u64 max;
+	int ret;
+
+	do {
+		before = limits;
+		ret = rdmacg_parse_limit(&limits, &key, &max);
+		CHECK(ret == model_next_limit(&model, &wanted));
+		if (ret <= 0)
+			break;
+		CHECK(before < limits && limits <= end);
+		CHECK(max == wanted.max && key.len == wanted.key.len);
+		CHECK(!key.len || key.text == wanted.key.at);
+		if (key.len && max != RDMACG_NO_LIMIT)
+			check_suffix(key, max);
+	} while (true);
+	CHECK(ret == 0 && limits == end);
+}
+
+/* An accepted line that was looked for from @start on, and ends at @end. */
+static void check_line(const char *start, const char *end, const struct rdmacg_line *line,
+		       const struct model_line *model)
+{
+	CHECK(start <= line->name && line->name + line->name_len <= line->limits);
+	CHECK(line->limits < end && (!*end || *end == '\n'));
+	CHECK(line->name == model->name.at && line->name_len == model->name.len);
+	CHECK(line->has_index == model->has_index);
+	CHECK(!line->has_index || line->index == model->index);
+	check_limits(line->limits, end, model->limits);
+	check_round_trip(line, end - line->name);
+}
+
+/* How many lines the text holds, or -EINVAL. */
+static int check_text(const char *text)
+{
+	const struct model_text all = { text, strlen(text) };
+	const char *before, *end = text + all.len;
+	struct model_text rest = all;
+	struct model_line model;
+	struct rdmacg_line line;
+	int ret, lines = 0;
+	bool more;
+
+	do {
+		before = text;
+		ret = rdmacg_parse_line(&text, &line);
+		more = model_next_line(&rest, &model);
+		CHECK(before <= text && text <= end);
+		CHECK(ret == (more ? model.good ? 1 : -EINVAL : 0));
+		if (ret <= 0)
+			break;
+		check_line(before, text, &line, &model);
+		lines++;
+	} while (true);
+	CHECK(ret < 0 || text == end);
+	CHECK(rdmacg_check_text(all.at) == (ret || !lines || !model_lines_end(all) ? -EINVAL : 0));
+	return ret ?: lines;
+}
+
+static int check_longer_text(const char *text, const char *more)
+{
+	char *longer = join(text, strlen(text), more);
+	int ret = check_text(longer);
+
+	free(longer);
+	return ret;
+}
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
+{
+	/* The kernel refuses a text with a NUL in it before it is parsed. */
+	size_t len = strnlen((const char *)data, size);
+	char *text = join((const char *)data, len, "");
+	int lines = check_text(text);
+
+	CHECK(!memcmp(text, data, len) && !text[len]);
+	if (lines >= 0) {
+		CHECK(check_longer_text(text, "\nrxe0 hca_handle=1") == lines + 1);
+		CHECK(check_longer_text(text, "\nrxe0 hca_handle=\n") == -EINVAL);
+	}
+	free(text);
+	return 0;
+}

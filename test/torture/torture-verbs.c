@@ -1,0 +1,574 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Torture: actors that have objects. A life is one device opened in some cgroup, with
+ * objects made and destroyed at random on it. Lives end well, by SIGKILL, or with
+ * their context in the hands of another process.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <infiniband/verbs.h>
+#include <rdma/ib_user_verbs.h>
+#include <rdma/rdma_cma.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "../../tools/testing/selftests/cgroup/rdma_fd_util.h"
+#include "torture.h"
+
+#define LIFE_STEPS	60
+#define LIFE_OBJECTS	16
+#define PAGE		4096
+#define MEMORY_PAGES	32
+#define PORTS		16
+#define CM_IDS		6
+
+struct life {
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+	struct object {
+		const struct kind *kind;
+		void *handle;
+	} objects[LIFE_OBJECTS];
+	unsigned int count;
+};
+
+struct kind {
+	const char *name;
+	void *(*create)(struct life *life);	/* NULL: errno says why */
+	int (*destroy)(void *handle);		/* 0 or an errno */
+	bool has_events;			/* of the opener's async_event */
+	int excuses[4];				/* of create, beside EXCUSE_DEVICE */
+};
+
+static char *memory;
+
+void torture_verbs_init(void)
+{
+	/* Objects of a device that is gone can be destroyed without an error. */
+	setenv("RDMAV_ALLOW_DISASSOC_DESTROY", "1", 1);
+	memory = mmap(NULL, MEMORY_PAGES * PAGE, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		torture_fail("no memory");
+}
+
+/* Any device of this network namespace. NULL: errno says why. */
+static struct ibv_context *open_any(void)
+{
+	struct ibv_context *context = NULL;
+	struct ibv_device **list;
+	int count = 0, error;
+
+	list = ibv_get_device_list(&count);
+	errno = ENODEV;
+	if (list && count)
+		context = ibv_open_device(list[torture_random(count)]);
+	error = errno;
+	if (list)
+		ibv_free_device_list(list);
+	errno = error;
+	return context;
+}
+
+static void *create_context(struct life *life)
+{
+	return open_any();
+}
+
+static int destroy_context(void *handle)
+{
+	return ibv_close_device(handle);
+}
+
+static void *create_pd(struct life *life)
+{
+	return ibv_alloc_pd(life->context);
+}
+
+static int destroy_pd(void *handle)
+{
+	return ibv_dealloc_pd(handle);
+}
+
+static void *create_cq(struct life *life)
+{
+	return ibv_create_cq(life->context, 1 + torture_random(64), NULL, NULL, 0);
+}
+
+static int destroy_cq(void *handle)
+{
+	return ibv_destroy_cq(handle);
+}
+
+static void *create_comp_channel(struct life *life)
+{
+	return ibv_create_comp_channel(life->context);
+}
+
+static int destroy_comp_channel(void *handle)
+{
+	return ibv_destroy_comp_channel(handle);
+}
+
+static struct ibv_qp *create_qp(struct life *life, enum ibv_qp_type type)
+{
+	struct ibv_qp_init_attr init = {
+		.qp_type = type,
+		.send_cq = life->cq,
+		.recv_cq = life->cq,
+		.cap = {
+			.max_send_wr = 1 + torture_random(8),
+			.max_recv_wr = 1 + torture_random(8),
+			.max_send_sge = 1,
+			.max_recv_sge = 1,
+		},
+	};
+
+	return ibv_create_qp(life->pd, &init);
+}
+
+static void *create_qp_rc(struct life *life)
+{
+	return create_qp(life, IBV_QPT_RC);
+}
+
+static int destroy_qp(void *handle)
+{
+	return ibv_destroy_qp(handle);
+}
+
+static void *create_srq(struct life *life)
+{
+	struct ibv_srq_init_attr init = {
+		.attr = { .max_wr = 1 + torture_random(8), .max_sge = 1 },
+	};
+
+	return ibv_create_srq(life->pd, &init);
+}
+
+static int destroy_srq(void *handle)
+{
+	return ibv_destroy_srq(handle);
+}
+
+static void *create_mr(struct life *life)
+{
+	return ibv_reg_mr(life->pd, memory, 1 + torture_random(MEMORY_PAGES * PAGE),
+			  IBV_ACCESS_LOCAL_WRITE);
+}
+
+/* Memory that is not there: charged, pinned in vain, given back. */
+static void *create_bad_mr(struct life *life)
+{
+	struct ibv_mr *mr = ibv_reg_mr(life->pd, (void *)PAGE, PAGE, IBV_ACCESS_LOCAL_WRITE);
+
+	if (mr)
+		torture_fail("memory that is not there can be registered");
+	return mr;
+}
+
+static int destroy_mr(void *handle)
+{
+	return ibv_dereg_mr(handle);
+}
+
+/*
+ * As ibv_rereg_mr(), which not every provider has; 0 or an errno. EACCES: the context
+ * was opened by another process, from which the kernel takes no write().
+ */
+static int rereg_mr(struct ibv_mr *mr, int flags, size_t length)
+{
+	struct ib_uverbs_rereg_mr_resp response;
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_rereg_mr rereg;
+	} command = {
+		.hdr = {
+			.command = IB_USER_VERBS_CMD_REREG_MR,
+			.in_words = sizeof(command) / 4,
+			.out_words = sizeof(response) / 4,
+		},
+		.rereg = {
+			.response = (uintptr_t)&response,
+			.mr_handle = mr->handle,
+			.flags = flags,
+			.start = (uintptr_t)memory,
+			.length = length,
+			.hca_va = (uintptr_t)memory,
+			.pd_handle = mr->pd->handle,
+			.access_flags = IBV_ACCESS_LOCAL_WRITE,
+		},
+	};
+	ssize_t len = write(mr->context->cmd_fd, &command, sizeof(command));
+
+	return len == sizeof(command) ? 0 : errno;
+}
+
+/* An MR that is changed in vain: its growth is charged, which rxe then refuses. */
+static void *create_rereg(struct life *life)
+{
+	struct ibv_mr *mr = create_mr(life);
+	int flags = torture_random(2) ? IBV_REREG_MR_CHANGE_TRANSLATION : IBV_REREG_MR_CHANGE_PD;
+
+	if (mr)
+		torture_did("rereg", rereg_mr(mr, flags, 1 + torture_random(MEMORY_PAGES * PAGE)),
+			    EXCUSE_DEVICE(EOPNOTSUPP, EACCES));
+	return mr;
+}
+
+static void *create_mw(struct life *life)
+{
+	return ibv_alloc_mw(life->pd, IBV_MW_TYPE_1);
+}
+
+static int destroy_mw(void *handle)
+{
+	return ibv_dealloc_mw(handle);
+}
+
+static void *create_ah(struct life *life)
+{
+	struct ibv_ah_attr attr = { .is_global = 1, .port_num = 1 };
+
+	if (ibv_query_gid(life->context, 1, 0, &attr.grh.dgid))
+		return NULL;
+	return ibv_create_ah(life->pd, &attr);
+}
+
+static int destroy_ah(void *handle)
+{
+	return ibv_destroy_ah(handle);
+}
+
+/*
+ * A multicast group of this process alone. Where several join and leave one group,
+ * Linux 7.3's rxe can attach a QP to a group that is just going: it can then never be
+ * detached, and the kernel warns when its context is closed, with a controller or
+ * without.
+ */
+static union ibv_gid own_group(void)
+{
+	return (union ibv_gid) {
+		.raw = { 0xff, 0x0e, [14] = getpid() >> 8, [15] = getpid() }
+	};
+}
+
+static void *create_member(struct life *life)
+{
+	struct ibv_qp *qp = create_qp(life, IBV_QPT_UD);
+	union ibv_gid gid = own_group();
+	int error;
+
+	if (!qp)
+		return NULL;
+	error = ibv_attach_mcast(qp, &gid, 0);
+	if (!error)
+		return qp;
+	ibv_destroy_qp(qp);
+	errno = error;
+	return NULL;
+}
+
+/*
+ * As long as it is attached it cannot be destroyed. EBUSY: the device has begun to go,
+ * which lets the kernel refuse to detach, and libibverbs keeps quiet about it.
+ */
+static int destroy_member(void *handle)
+{
+	union ibv_gid gid = own_group();
+	int error = ibv_detach_mcast(handle, &gid, 0);
+
+	torture_did("detach", error, EXCUSE(EIO));
+	error = ibv_destroy_qp(handle);
+	return error == EBUSY ? EIO : error;
+}
+
+/*
+ * EINVAL, ENODATA: no address of the link, which is down or gone, is left to the device.
+ * An AH may then also find no way. EMFILE is none of the excuses: nothing leaks.
+ */
+static const struct kind kinds[] = {
+	{ "context",	create_context,		destroy_context,	.excuses = { ENOENT } },
+	{ "pd",		create_pd,		destroy_pd },
+	{ "cq",		create_cq,		destroy_cq,		true },
+	{ "channel",	create_comp_channel,	destroy_comp_channel },
+	{ "qp",		create_qp_rc,		destroy_qp,		true },
+	{ "srq",	create_srq,		destroy_srq,		true },
+	{ "mr",		create_mr,		destroy_mr },
+	{ "bad mr",	create_bad_mr,		destroy_mr,		.excuses = { EFAULT } },
+	{ "rereg",	create_rereg,		destroy_mr },
+	{ "mw",		create_mw,		destroy_mw },
+	{ "ah",		create_ah,		destroy_ah,
+	  .excuses = { EINVAL, ENODATA, EHOSTUNREACH, ENETUNREACH } },
+	{ "member",	create_member,		destroy_member,		true },
+};
+
+static void create_object(struct life *life)
+{
+	struct object *object = &life->objects[life->count];
+	const int *more;
+	char what[32];
+
+	do {
+		object->kind = &kinds[torture_random(ARRAY_SIZE(kinds))];
+	} while (object->kind->has_events && !life->cq);
+	more = object->kind->excuses;
+	snprintf(what, sizeof(what), "create %s", object->kind->name);
+	errno = 0;
+	object->handle = object->kind->create(life);
+	if (object->handle)
+		life->count++;
+	torture_did(what, object->handle ? 0 : errno ?: ENODATA,
+		    EXCUSE_DEVICE(more[0] ?: EIO, more[1] ?: EIO, more[2] ?: EIO,
+				  more[3] ?: EIO));
+}
+
+static void destroy_object(struct life *life)
+{
+	struct object *object = &life->objects[torture_random(life->count)];
+	char what[32];
+
+	snprintf(what, sizeof(what), "destroy %s", object->kind->name);
+	torture_did(what, object->kind->destroy(object->handle), EXCUSE(EIO));
+	*object = life->objects[--life->count];
+}
+
+/* False: a limit, or what happens to devices, is in the way. */
+static bool begin_life(struct life *life)
+{
+	life->count = 0;
+	life->context = open_any();
+	torture_did("open", life->context ? 0 : errno, EXCUSE_DEVICE(ENOENT));
+	if (!life->context)
+		return false;
+	life->pd = ibv_alloc_pd(life->context);
+	torture_did("first pd", life->pd ? 0 : errno, EXCUSE_DEVICE());
+	life->cq = ibv_create_cq(life->context, 16, NULL, NULL, 0);
+	torture_did("first cq", life->cq ? 0 : errno, EXCUSE_DEVICE());
+	return life->pd && life->cq;
+}
+
+static void live(struct life *life, unsigned int steps)
+{
+	for (; steps && torture_running(); steps--)
+		if (life->count < LIFE_OBJECTS && torture_random(5) < 3)
+			create_object(life);
+		else if (life->count)
+			destroy_object(life);
+}
+
+/* EBUSY: another process made something with them. */
+static void end_life(struct life *life)
+{
+	while (life->count)
+		destroy_object(life);
+	if (life->cq)
+		torture_did("destroy first cq", ibv_destroy_cq(life->cq), EXCUSE(EIO, EBUSY));
+	if (life->pd)
+		torture_did("destroy first pd", ibv_dealloc_pd(life->pd), EXCUSE(EIO, EBUSY));
+	torture_did("close", ibv_close_device(life->context), EXCUSE(EIO));
+}
+
+static void do_life(void)
+{
+	struct life life = { };
+
+	if (begin_life(&life))
+		live(&life, torture_random(LIFE_STEPS));
+	if (life.context)
+		end_life(&life);
+}
+
+/* Somewhere else now and then, where devices move to. */
+static void enter_any_netns(void)
+{
+	if (torture_has_netns())
+		torture_enter_netns(torture_random(4) ? "home" : "away");
+}
+
+void torture_hold(void)
+{
+	torture_enter();
+	enter_any_netns();
+	do_life();
+}
+
+/* Let @child live for a moment, and kill it, in the middle of anything. */
+static void kill_later(pid_t child)
+{
+	torture_pause(1000000);
+	kill(child, SIGKILL);
+	if (waitpid(child, NULL, 0) == child)
+		torture_did("kill", 0, EXCUSE(0));
+}
+
+void torture_kill(void)
+{
+	pid_t child = torture_fork();
+
+	if (child > 0)
+		kill_later(child);
+	if (child)
+		return;
+	torture_enter();
+	enter_any_netns();
+	while (torture_running())
+		do_life();
+	_exit(0);
+}
+
+/* The child inherits the context and the parent's objects on it. */
+static void pass_by_fork(void)
+{
+	struct life life = { };
+	pid_t child = -1;
+
+	if (begin_life(&life)) {
+		live(&life, LIFE_STEPS / 4);
+		child = torture_fork();
+		if (!child) {
+			torture_enter();
+			life.count = 0;
+			live(&life, LIFE_STEPS);
+			_exit(0);
+		}
+		live(&life, LIFE_STEPS / 4);
+	}
+	if (child > 0)
+		kill_later(child);
+	if (life.context)
+		end_life(&life);
+}
+
+/* Put a received context in the place of an own one, and use it. */
+static void live_on_received(int socket)
+{
+	struct life life = { .context = open_any() };
+	int fd = rdmacg_receive_fd(socket);
+
+	if (!life.context || fd < 0 || dup2(fd, life.context->cmd_fd) < 0)
+		_exit(0);
+	close(fd);
+	life.pd = ibv_alloc_pd(life.context);
+	torture_did("pd on what was received", life.pd ? 0 : errno, EXCUSE_DEVICE());
+	if (life.pd)
+		live(&life, LIFE_STEPS);
+	_exit(0);
+}
+
+static void pass_by_socket(void)
+{
+	struct ibv_context *context = open_any();
+	int sockets[2];
+	pid_t child;
+
+	torture_did("open", context ? 0 : errno, EXCUSE_DEVICE(ENOENT));
+	if (!context)
+		return;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets)) {
+		torture_fail("socketpair: %m");
+		return;
+	}
+	child = torture_fork();
+	if (!child) {
+		close(sockets[0]);
+		torture_enter();
+		live_on_received(sockets[1]);
+	}
+	close(sockets[1]);
+	torture_did("send", rdmacg_send_fd(sockets[0], context->cmd_fd) ? errno : 0, EXCUSE(EPIPE));
+	close(sockets[0]);
+	ibv_close_device(context);
+	if (child > 0)
+		kill_later(child);
+}
+
+void torture_pass(void)
+{
+	torture_enter();
+	enter_any_netns();
+	if (torture_random(2))
+		pass_by_fork();
+	else
+		pass_by_socket();
+}
+
+/* The addresses of the links, or all of them. */
+static struct sockaddr_in any_address(void)
+{
+	struct sockaddr_in address = {
+		.sin_family = AF_INET,
+		.sin_port = htons(18500 + torture_random(PORTS)),
+	};
+	unsigned int link = torture_random(TORTURE_LINKS + 2);
+
+	if (link == 0)
+		address.sin_addr.s_addr = inet_addr("192.0.2.1");
+	else if (link <= TORTURE_LINKS)
+		address.sin_addr.s_addr = htonl((198U << 24) + (51 << 16) + (100 << 8) + link);
+	return address;
+}
+
+static void listen_on(struct rdma_cm_id *id, struct sockaddr_in *address)
+{
+	struct rdma_cm_id *asked;
+	int ret = rdma_bind_addr(id, (struct sockaddr *)address);
+
+	torture_did("bind", ret ? errno : 0, EXCUSE_DEVICE(EADDRINUSE, EADDRNOTAVAIL));
+	if (ret || torture_random(2))
+		return;
+	ret = rdma_listen(id, 4);
+	torture_did("listen", ret ? errno : 0, EXCUSE_DEVICE(EADDRINUSE, EINVAL));
+	/* Mostly one that answers nobody; else until it is killed. */
+	while (!ret && !torture_random(4) && !rdma_get_request(id, &asked))
+		rdma_destroy_id(asked);
+}
+
+/*
+ * EPERM: librdmacm's -1 for a device that it cannot open. ENOENT: no address means loopback,
+ * which binds to a device's first GID, and that goes with the netdev.
+ */
+static void connect_to(struct rdma_cm_id *id, struct sockaddr_in *address)
+{
+	struct rdma_conn_param param = { .qp_num = 1 };
+	int ret = rdma_resolve_addr(id, NULL, (struct sockaddr *)address, 100);
+
+	torture_did("resolve", ret ? errno : 0,
+		    EXCUSE_DEVICE(ETIMEDOUT, EADDRNOTAVAIL, ENETUNREACH, EHOSTUNREACH, EINVAL,
+				  ENOENT, EPERM));
+	if (!ret && !rdma_resolve_route(id, 100))
+		rdma_connect(id, &param);
+}
+
+/* Lives of their own: librdmacm keeps devices open until its process ends. */
+void torture_connect(void)
+{
+	struct rdma_cm_id *ids[CM_IDS];
+	pid_t child = torture_fork();
+	struct sockaddr_in address;
+	unsigned int count = 0;
+
+	if (child > 0)
+		kill_later(child);
+	if (child)
+		return;
+	torture_enter();
+	while (torture_running()) {
+		if (count == CM_IDS)
+			while (count)
+				rdma_destroy_id(ids[--count]);
+		if (rdma_create_id(NULL, &ids[count], NULL, RDMA_PS_TCP)) {
+			torture_did("create id", errno, EXCUSE_DEVICE(ENOENT));
+			break;
+		}
+		address = any_address();
+		if (torture_random(3))
+			listen_on(ids[count++], &address);
+		else
+			connect_to(ids[count++], &address);
+	}
+	_exit(0);
+}
