@@ -14,7 +14,7 @@ help:		## list the verbs, and what can be set
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
 	@sed -n 's/^# \([A-Z_]*=.*\)/  \1/p' $(MAKEFILE_LIST)
 
-demo:		## build, boot in a VM, and show a limit at work on soft-RoCE
+demo:		## build, boot in a VM, and show a limit at work on soft-RoCE (RECORD=1: record what it prints)
 	@dev/deps verbs && demo/run
 
 check:		## run the tests, but for debug, coverage and mutants

@@ -35,7 +35,10 @@ static DEFINE_IDA(rdmacg_keys);
  */
 static DEFINE_SPINLOCK(rdmacg_names_lock);
 
-/* All names of registered devices, by hash. rdmacg_names_lock. */
+/*
+ * All names of registered devices, by hash; rdmacg_names_lock. A write looks a name up
+ * once, so 256 buckets suffice for some thousand devices.
+ */
 static DEFINE_HASHTABLE(rdmacg_names, 8);
 
 static u32 rdmacg_name_hash(const char *text, size_t len)
@@ -43,7 +46,7 @@ static u32 rdmacg_name_hash(const char *text, size_t len)
 	return full_name_hash(NULL, text, len);
 }
 
-static struct rdmacg_name *rdmacg_name_find_locked(const char *text, size_t len, u32 hash)
+static struct rdmacg_name *rdmacg_names_find_locked(const char *text, size_t len, u32 hash)
 {
 	struct rdmacg_name *name;
 
@@ -71,7 +74,7 @@ static struct rdmacg_name *rdmacg_name_alloc(const char *text, gfp_t gfp)
  * Take the device's name away. The name goes with the last device that has it; whoever
  * still finds the device reads it.
  */
-static void rdmacg_name_leave_locked(struct rdmacg_desc *desc)
+static void rdmacg_names_leave_locked(struct rdmacg_desc *desc)
 {
 	struct rdmacg_name *name = rcu_dereference_protected(desc->name,
 							     lockdep_is_held(&rdmacg_names_lock));
@@ -85,7 +88,7 @@ static void rdmacg_name_leave_locked(struct rdmacg_desc *desc)
 	kfree_rcu(name, rcu);
 }
 
-static void rdmacg_name_join_locked(struct rdmacg_desc *desc, struct rdmacg_name *name)
+static void rdmacg_names_join_locked(struct rdmacg_desc *desc, struct rdmacg_name *name)
 {
 	lockdep_assert_held(&rdmacg_names_lock);
 	list_add_tail(&desc->name_node, &name->devices);
@@ -105,13 +108,13 @@ static void rdmacg_desc_set_name(struct rdmacg_desc *desc, struct rdmacg_name *n
 
 	spin_lock(&rdmacg_names_lock);
 	if (rcu_access_pointer(desc->name))
-		rdmacg_name_leave_locked(desc);
-	name = rdmacg_name_find_locked(new->text, len, hash);
+		rdmacg_names_leave_locked(desc);
+	name = rdmacg_names_find_locked(new->text, len, hash);
 	if (!name) {
 		hash_add(rdmacg_names, &new->node, hash);
 		swap(name, new);
 	}
-	rdmacg_name_join_locked(desc, name);
+	rdmacg_names_join_locked(desc, name);
 	spin_unlock(&rdmacg_names_lock);
 	kfree(new);
 }
@@ -288,7 +291,7 @@ void rdmacg_unregister_device(struct rdmacg_device *device)
 
 	xa_erase(&rdmacg_devices, desc->id);
 	spin_lock(&rdmacg_names_lock);
-	rdmacg_name_leave_locked(desc);
+	rdmacg_names_leave_locked(desc);
 	spin_unlock(&rdmacg_names_lock);
 	rdmacg_domains_free(desc);
 
@@ -322,10 +325,10 @@ struct rdmacg_desc *rdmacg_desc_next(unsigned long *id)
 	return xa_find(&rdmacg_devices, id, ULONG_MAX, XA_PRESENT);
 }
 
-static struct rdmacg_desc *rdmacg_desc_find_locked(const char *text, size_t len, u32 hash,
+static struct rdmacg_desc *rdmacg_names_find_desc_locked(const char *text, size_t len, u32 hash,
 						   const u32 *index)
 {
-	struct rdmacg_name *name = rdmacg_name_find_locked(text, len, hash);
+	struct rdmacg_name *name = rdmacg_names_find_locked(text, len, hash);
 	struct rdmacg_desc *desc;
 
 	if (!name)
@@ -350,7 +353,7 @@ struct rdmacg_desc *rdmacg_desc_get(const char *text, size_t len, const u32 *ind
 	struct rdmacg_desc *desc;
 
 	spin_lock(&rdmacg_names_lock);
-	desc = rdmacg_desc_find_locked(text, len, hash, index);
+	desc = rdmacg_names_find_desc_locked(text, len, hash, index);
 	if (!IS_ERR(desc))
 		refcount_inc(&desc->refs);
 	spin_unlock(&rdmacg_names_lock);

@@ -58,7 +58,7 @@ static struct rdmacg_pool *rdmacg_pool_find_locked(struct rdmacg_domain *domain,
 	return xa_load(&cg->pools, domain->desc->key);
 }
 
-/* Sparse need not follow the lock: one function takes it, and another one drops it. */
+/* The annotations keep sparse away: one function takes the lock, and another drops it. */
 static void rdmacg_domain_lock(struct rdmacg_domain *domain)
 {
 	spin_lock(&domain->lock);
@@ -129,9 +129,9 @@ static struct rdmacg_domain *rdmacg_domain_alloc(struct rdma_cgroup *top,
 }
 
 /* Let the domain be found. -EEXIST if there is one already. */
-static int rdmacg_domain_insert_locked(struct rdmacg_domain *domain)
+static int rdmacg_desc_add_domain_locked(struct rdmacg_desc *desc,
+					 struct rdmacg_domain *domain)
 {
-	struct rdmacg_desc *desc = domain->desc;
 	int ret;
 
 	lockdep_assert_held(&desc->lock);
@@ -160,7 +160,7 @@ static int rdmacg_domain_create(struct rdma_cgroup *top, struct rdmacg_desc *des
 	ret = rdmacg_entry_reserve(&top->domains, desc->key);
 	if (!ret) {
 		spin_lock(&desc->lock);
-		ret = rdmacg_domain_insert_locked(domain);
+		ret = rdmacg_desc_add_domain_locked(desc, domain);
 		spin_unlock(&desc->lock);
 		if (ret)
 			xa_release(&top->domains, desc->key);
@@ -170,11 +170,12 @@ static int rdmacg_domain_create(struct rdma_cgroup *top, struct rdmacg_desc *des
 	return ret == -EEXIST ? 0 : ret;
 }
 
-/* Nobody finds the domain any more, but who has found it under RCU. */
-static void rdmacg_domain_remove_locked(struct rdmacg_domain *domain)
+/* Nobody finds the domain from now on. Whoever has found it uses it under RCU. */
+static void rdmacg_desc_remove_domain_locked(struct rdmacg_desc *desc,
+					     struct rdmacg_domain *domain)
 {
-	lockdep_assert_held(&domain->desc->lock);
-	xa_erase(&domain->top->domains, domain->desc->key);
+	lockdep_assert_held(&desc->lock);
+	xa_erase(&domain->top->domains, desc->key);
 	list_del(&domain->desc_node);
 }
 
@@ -271,7 +272,12 @@ static void rdmacg_pool_free_rcu(struct rcu_head *rcu)
 	kfree(pool);
 }
 
-/* To be called for children before their parent. */
+/*
+ * Take a pool out of use; children before their parent. Others may have found it before:
+ * whoever charges or writes takes the lock next and sees @dead (rdmacg_pool_try_lock_rcu()),
+ * and readers (rdmacg_show_line()) stay under RCU until they are done. So both are done
+ * when RCU frees it.
+ */
 static void rdmacg_pool_free_locked(struct rdmacg_pool *pool)
 {
 	struct rdmacg_pool *parent = rdmacg_pool_parent(pool);
@@ -293,7 +299,7 @@ static void rdmacg_pool_free_locked(struct rdmacg_pool *pool)
 		kfree_rcu(pool, rcu);
 }
 
-/* Same as a new pool, and nobody uses it. */
+/* The pool is as a new one would be, and nobody uses it. */
 static bool rdmacg_pool_is_idle_locked(const struct rdmacg_pool *pool)
 {
 	unsigned int slot;
@@ -587,7 +593,7 @@ static void rdmacg_sub_locked(struct rdmacg_pool *pool, const struct rdmacg_char
 			rdmacg_slot_sub(&pool->levels[level]->slots[slot], amount);
 }
 
-/* Of what has no room the lowest, and there the first of @set. */
+/* Find the lowest cgroup that has no room, and there the first resource of @set. */
 static void rdmacg_find_refusal_locked(struct rdmacg_pool *pool, const struct rdmacg_charge *set,
 				       unsigned int count, struct rdmacg_refusal *refusal)
 {
@@ -605,7 +611,7 @@ static void rdmacg_find_refusal_locked(struct rdmacg_pool *pool, const struct rd
 	}
 }
 
-/* Charge all or nothing. Says what stood in the way if it returns -EAGAIN. */
+/* Charge all or nothing. On -EAGAIN, *@refusal says what stood in the way. */
 static int rdmacg_charge_locked(struct rdmacg_pool *pool, const struct rdmacg_charge *set,
 				unsigned int count, struct rdmacg_refusal *refusal)
 {
@@ -714,8 +720,8 @@ static void rdmacg_spare_free(struct rdmacg_spare *spare)
 }
 
 /*
- * Charge @set to @cg and its ancestors. 0, -ENOMEM, or -EAGAIN: then *@refusal
- * says where there was no room.
+ * Charge @set to @cg and its ancestors. Returns 0, -ENOMEM, -ENODEV if the device goes, or
+ * -EAGAIN: then *@refusal says where there was no room.
  */
 int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			   const struct rdmacg_charge *set, unsigned int count,
@@ -785,7 +791,7 @@ static void rdmacg_cgroup_pools_free(struct rdma_cgroup *cg)
 
 	lockdep_assert_in_rcu_read_lock();
 	xa_for_each(&cg->pools, key, pool) {
-		/* If not, it goes with its device at this moment. */
+		/* A pool that is dead by now has just gone with its device. */
 		if (!rdmacg_pool_try_lock_rcu(pool))
 			continue;
 		rdmacg_pool_free_locked(pool);
@@ -803,10 +809,10 @@ static void rdmacg_cgroup_domains_free(struct rdma_cgroup *cg)
 	xa_for_each(&cg->domains, key, domain) {
 		desc = domain->desc;
 		spin_lock(&desc->lock);
-		/* If not, the device goes and has just taken it. */
+		/* Otherwise rdmacg_domains_free() has just taken it, for the device goes. */
 		if (xa_load(&cg->domains, key) == domain) {
 			WARN_ON_ONCE(!list_empty(&domain->pools));
-			rdmacg_domain_remove_locked(domain);
+			rdmacg_desc_remove_domain_locked(desc, domain);
 			kfree_rcu(domain, rcu);
 		}
 		spin_unlock(&desc->lock);
@@ -830,7 +836,10 @@ void rdmacg_pools_free(struct rdma_cgroup *cg)
 	xa_destroy(&cg->domains);
 }
 
-/* There may be many pools, so others get at the processor and the lock in between. */
+/*
+ * Free all pools of a domain, which gets no new ones. There may be many, so others get the
+ * processor and the lock in between.
+ */
 static void rdmacg_domain_drain(struct rdmacg_domain *domain)
 {
 	rdmacg_domain_lock(domain);
@@ -856,7 +865,7 @@ void rdmacg_domains_free(struct rdmacg_desc *desc)
 	desc->dead = true;
 	while (!list_empty(&desc->domains)) {
 		domain = list_first_entry(&desc->domains, struct rdmacg_domain, desc_node);
-		rdmacg_domain_remove_locked(domain);
+		rdmacg_desc_remove_domain_locked(desc, domain);
 		spin_unlock(&desc->lock);
 		rdmacg_domain_drain(domain);
 		kfree_rcu(domain, rcu);

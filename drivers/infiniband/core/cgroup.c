@@ -112,7 +112,7 @@ static struct rdmacg_resource ib_rdmacg_verb_resource(struct ib_device *device,
 	};
 }
 
-/* Whatever else would appear in files that programs parse. */
+/* A resource of another class would appear in files that programs parse. */
 static bool ib_rdmacg_hw_is_valid(struct ib_device *device)
 {
 	unsigned int i;
@@ -257,7 +257,7 @@ static unsigned int ib_rdmacg_uobject_verb(struct ib_uobject *uobj)
 /* One object with an id, one of its type, and memory. */
 #define IB_RDMACG_MAX_SET 3
 
-/* All that is charged for the object; as many charges as returned. */
+/* Fill @set with all that is charged for the object. Returns the number of charges. */
 static unsigned int ib_rdmacg_uobject_set(struct ib_uobject *uobj,
 					  struct rdmacg_charge *set)
 {
@@ -322,10 +322,10 @@ int ib_rdmacg_charge_fd_uobject(struct ib_uobject *uobj)
 EXPORT_SYMBOL_GPL(ib_rdmacg_charge_fd_uobject);
 
 /*
- * No machine can pin that much. Who asks for it means the whole address space, as the
- * implicit MR of on-demand paging does, or will be refused by the driver. As long as that
- * takes, the lengths of many must not add up to more than a counter holds, or they would
- * refuse a neighbour who has no limit.
+ * From this length on, an MR counts as endless. No machine can pin that much: the user means
+ * the whole address space, as an implicit MR of on-demand paging does, or the driver will
+ * refuse. If such lengths were counted until then, those of many calls at once would fill
+ * the counter and refuse a neighbour who has no limit.
  */
 #define IB_RDMACG_ENDLESS_LENGTH BIT_ULL(48)
 
@@ -370,7 +370,7 @@ void ib_rdmacg_uncharge_uobject(struct ib_uobject *uobj)
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_uobject);
 
-/* What a change takes: perhaps an endless amount, which has to be allowed. */
+/* What a change has to be charged: an endless amount is asked for, though not counted. */
 static u64 ib_rdmacg_growth(u64 from, u64 to)
 {
 	if (to == RDMACG_ENDLESS)
