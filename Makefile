@@ -23,13 +23,13 @@ check:		## run the tests, but for debug, coverage and mutants
 tree:		## assemble the kernel tree; its path is the last line
 	@dev/deps tree && dev/tree
 
-kernel:		## build the kernel; its path is the last line (FRAGMENT='FILE...': more options)
+kernel:		## build the kernel; its path is the last line (FRAGMENT='FILE...': more options, STOCK=1: the base's own)
 	@dev/deps build && dev/kernel
 
-shell:		## a shell in the VM, with rxe0 up and the cgroups mounted (HIERARCHY=v1)
+shell:		## a shell in the VM, with rxe0 up and the cgroups mounted (HIERARCHY=v1, CPUS=, APPEND='WORD...')
 	@dev/deps guest && vm/shell/run
 
-kunit:		## the KUnit suites on User-Mode Linux
+kunit:		## the KUnit suites on User-Mode Linux, with the base's kunit.py
 	@dev/deps build && test/kunit/run
 
 selftests:	## the kselftests in the VM, on cgroup v2 (HIERARCHY=v1: on v1)
@@ -47,7 +47,7 @@ instructions:	## count those of a charge, against the recorded (RECORD=1: record
 fuzz:		## feed texts to the parser, and writes to a guest (FUZZ_SECONDS=, COUNT=, SEED=, KERNEL=)
 	@dev/deps fuzz && test/fuzz/run
 
-differential:	## random operations on ours, a model of the contract, and the base (OPS=, SEED=)
+differential:	## random operations on ours, a model of the contract, and the base (OPS=, SEED=, OURS_KERNEL=, STOCK_KERNEL=)
 	@dev/deps verbs && test/differential/run
 
 thirdparty:	## rdma-core's tests and the base's kselftests, on ours and on the base

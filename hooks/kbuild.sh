@@ -58,15 +58,20 @@ rxe=drivers/infiniband/sw/rxe
 edit $rxe/Makefile '^rdma_rxe-y := ' '/rxe_mcast\.o/s,rxe_mcast\.o,& rxe_cgroup.o,'
 grep -qw rxe_cgroup.o "$stage/$rxe/Makefile" || die "$rxe/Makefile of Linux $version does not name rxe_mcast.o"
 
-# Our tests are built and listed the way the base does it for test_pids; those
-# that need libibverbs and librdmacm only where those are installed.
+# Our tests are built and listed the way the base does it for test_pids. All but test_rdma
+# need libibverbs and librdmacm, and are built where those are installed.
 tests=tools/testing/selftests/cgroup
+# names PATTERN: of our files there, without .c, in one line.
+names() {
+	# shellcheck disable=SC2086 # a pattern
+	(cd "$ROOT/$tests" && echo $1 | sed 's/\.c\>//g')
+}
 edit $tests/Makefile '^TEST_GEN_PROGS \+= test_pids$' '
 	/^TEST_GEN_PROGS \+= test_pids$/a \
 TEST_GEN_PROGS += test_rdma\
-LOCAL_HDRS += rdma_fault_util.h rdma_fd_util.h rdma_util.h rdma_verbs_util.h\
+LOCAL_HDRS += '"$(names 'rdma_*.h')"'\
 ifneq ($(shell printf "\\043include <rdma/rdma_cma.h>" | $(CC) -E - >/dev/null 2>\&1 \&\& echo y),)\
-RDMA_VERBS_TESTS := test_rdma_cm test_rdma_fault test_rdma_mem test_rdma_objects test_rdma_verbs\
+RDMA_VERBS_TESTS := '"$(names 'test_rdma_*.c')"'\
 TEST_GEN_PROGS += $(RDMA_VERBS_TESTS)\
 endif'
 edit $tests/Makefile '^\$\(OUTPUT\)/test_pids: ' '
@@ -74,8 +79,7 @@ edit $tests/Makefile '^\$\(OUTPUT\)/test_pids: ' '
 \1test_rdma\2\
 $(addprefix \1\,$(RDMA_VERBS_TESTS))\2\
 $(addprefix \1\,$(RDMA_VERBS_TESTS)): LDLIBS += -lrdmacm -libverbs,'
-edit $tests/.gitignore '^test_pids$' \
-	's,^test_pids$,&\ntest_rdma\ntest_rdma_cm\ntest_rdma_fault\ntest_rdma_mem\ntest_rdma_objects\ntest_rdma_verbs,'
+edit $tests/.gitignore '^test_pids$' "s,^test_pids$,&\n$(names 'test_rdma*.c' | sed 's/ /\\n/g'),"
 
 # The section's body, up to the next heading, is ours; the files are described in rdma.rst.
 guide=Documentation/admin-guide/cgroup-v2.rst

@@ -5,7 +5,7 @@
 // Finds: ib_rdmacg_object
 // Expect: 1 +mr_mem
 // Expect: 1 +is_idr
-// Expect: 1 +cg_verbs
+// Expect: 1 +cg_types
 // Expect: 1 +cg_hw
 
 @@
@@ -25,8 +25,8 @@ struct ib_rdmacg_object {
 struct ib_device {
 	...
 	struct rdmacg_device cg_device;
-+	/* Which verb resources it has, and where its driver's own are. */
-+	u64 cg_verbs;
++	/* Which types of objects are counted on it, and where its driver's own are. */
++	u64 cg_types;
 +	struct rdmacg_table cg_hw;
 	...
 };

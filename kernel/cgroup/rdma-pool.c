@@ -425,16 +425,18 @@ static int rdmacg_pool_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 
 /*
  * The same as rdmacg_pool_lock(), for a cgroup that may have no pool yet. Whoever has no
- * use for it in the end gives it back. -ENOMEM, or -ENODEV if the device goes.
+ * use for it in the end gives it back. @key is @desc's: a charge has it elsewhere, and shares
+ * no cache line with those who take references to @desc. -ENOMEM, or -ENODEV if the device
+ * goes.
  */
-static struct rdmacg_pool *rdmacg_pool_get_lock(struct rdma_cgroup *cg,
+static struct rdmacg_pool *rdmacg_pool_get_lock(struct rdma_cgroup *cg, u32 key,
 						struct rdmacg_desc *desc)
 {
 	struct rdmacg_pool *pool;
 	int ret;
 
 	/* A new pool may be given back by others before it is locked. */
-	while (!(pool = rdmacg_pool_lock(cg, desc->key))) {
+	while (!(pool = rdmacg_pool_lock(cg, key))) {
 		ret = rdmacg_pool_create(cg, desc);
 		if (ret && ret != -EAGAIN)
 			return ERR_PTR(ret);
@@ -456,7 +458,7 @@ int rdmacg_stage_pool(struct rdma_cgroup *cg, struct rdmacg_staged *staged)
 			break;
 	if (slot == staged->desc->nr_slots)
 		return 0;
-	pool = rdmacg_pool_get_lock(cg, staged->desc);
+	pool = rdmacg_pool_get_lock(cg, staged->desc->key, staged->desc);
 	if (IS_ERR(pool))
 		return PTR_ERR(pool);
 	pool->nr_users++;
@@ -736,7 +738,7 @@ int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 	if (!cg->top)
 		return 0;
 again:
-	pool = rdmacg_pool_lock(cg, device->key) ?: rdmacg_pool_get_lock(cg, device->desc);
+	pool = rdmacg_pool_get_lock(cg, device->key, device->desc);
 	if (IS_ERR(pool)) {
 		ret = PTR_ERR(pool);
 		goto free_spare;

@@ -50,11 +50,11 @@ enum {
 	IB_RDMACG_DRIVER_OBJECT = ARRAY_SIZE(ib_rdmacg_types),
 	IB_RDMACG_MR_MEM,
 	IB_RDMACG_CM_ID,
-	IB_RDMACG_VERBS,
+	IB_RDMACG_TYPES,
 };
 
 /* Where struct ib_device_attr says how many objects of a type there can be. */
-static const size_t ib_rdmacg_attrs[IB_RDMACG_VERBS] = {
+static const size_t ib_rdmacg_attrs[IB_RDMACG_TYPES] = {
 	[UVERBS_OBJECT_PD]	= offsetof(struct ib_device_attr, max_pd),
 	[UVERBS_OBJECT_CQ]	= offsetof(struct ib_device_attr, max_cq),
 	[UVERBS_OBJECT_QP]	= offsetof(struct ib_device_attr, max_qp),
@@ -67,46 +67,46 @@ static const size_t ib_rdmacg_attrs[IB_RDMACG_VERBS] = {
 					       rss_caps.max_rwq_indirection_tables),
 };
 
-static u32 *ib_rdmacg_attr(struct ib_device_attr *attr, unsigned int verb)
+static u32 *ib_rdmacg_attr(struct ib_device_attr *attr, unsigned int type)
 {
-	return ib_rdmacg_attrs[verb] ? (void *)attr + ib_rdmacg_attrs[verb] : NULL;
+	return ib_rdmacg_attrs[type] ? (void *)attr + ib_rdmacg_attrs[type] : NULL;
 }
 
-static const char *ib_rdmacg_verb_name(unsigned int verb)
+static const char *ib_rdmacg_type_name(unsigned int type)
 {
-	if (verb == IB_RDMACG_DRIVER_OBJECT)
+	if (type == IB_RDMACG_DRIVER_OBJECT)
 		return "driver_object";
-	if (verb == IB_RDMACG_MR_MEM)
+	if (type == IB_RDMACG_MR_MEM)
 		return "mr_mem";
-	if (verb == IB_RDMACG_CM_ID)
+	if (type == IB_RDMACG_CM_ID)
 		return "cm_id";
-	return ib_rdmacg_types[verb].name;
+	return ib_rdmacg_types[type].name;
 }
 
-static bool ib_rdmacg_supports(const struct ib_device *device, unsigned int verb)
+static bool ib_rdmacg_supports(const struct ib_device *device, unsigned int type)
 {
-	if (verb == IB_RDMACG_DRIVER_OBJECT)
+	if (type == IB_RDMACG_DRIVER_OBJECT)
 		return device->driver_def;
-	if (verb == IB_RDMACG_MR_MEM)
-		verb = UVERBS_OBJECT_MR;
-	if (verb == IB_RDMACG_CM_ID)
+	if (type == IB_RDMACG_MR_MEM)
+		type = UVERBS_OBJECT_MR;
+	if (type == IB_RDMACG_CM_ID)
 		return IS_ENABLED(CONFIG_INFINIBAND_ADDR_TRANS);
-	if (!ib_rdmacg_types[verb].name)
+	if (!ib_rdmacg_types[type].name)
 		return false;
 	/* 0 is the offset of the owner, which is no operation. */
-	return !ib_rdmacg_types[verb].op ||
-	       *(void **)((void *)&device->ops + ib_rdmacg_types[verb].op);
+	return !ib_rdmacg_types[type].op ||
+	       *(void **)((void *)&device->ops + ib_rdmacg_types[type].op);
 }
 
-static struct rdmacg_resource ib_rdmacg_verb_resource(struct ib_device *device,
-						      unsigned int verb)
+static struct rdmacg_resource ib_rdmacg_type_resource(struct ib_device *device,
+						      unsigned int type)
 {
-	const u32 *capacity = ib_rdmacg_attr(&device->attrs, verb);
+	const u32 *capacity = ib_rdmacg_attr(&device->attrs, type);
 
 	return (struct rdmacg_resource) {
-		.name		= ib_rdmacg_verb_name(verb),
+		.name		= ib_rdmacg_type_name(type),
 		.class		= RDMACG_CLASS_VERB,
-		.unit		= verb == IB_RDMACG_MR_MEM ? RDMACG_BYTES : RDMACG_OBJECTS,
+		.unit		= type == IB_RDMACG_MR_MEM ? RDMACG_BYTES : RDMACG_OBJECTS,
 		/* Drivers leave at 0 what they do not state. */
 		.capacity	= capacity && *capacity ? *capacity : RDMACG_NO_LIMIT,
 	};
@@ -127,18 +127,18 @@ static bool ib_rdmacg_hw_is_valid(struct ib_device *device)
 	return device->cg_hw.count;
 }
 
-/* Fill @verbs with what the device supports; the bits of @device->cg_verbs say what. */
-static void ib_rdmacg_find_verbs(struct ib_device *device, struct rdmacg_resource *resources,
-				 struct rdmacg_table *verbs)
+/* Fill @types with what the device supports; the bits of @device->cg_types say what. */
+static void ib_rdmacg_find_types(struct ib_device *device, struct rdmacg_resource *resources,
+				 struct rdmacg_table *types)
 {
-	unsigned int verb;
+	unsigned int type;
 
-	BUILD_BUG_ON(BITS_PER_TYPE(device->cg_verbs) < IB_RDMACG_VERBS);
-	for (verb = 0; verb < IB_RDMACG_VERBS; verb++) {
-		if (!ib_rdmacg_supports(device, verb))
+	BUILD_BUG_ON(BITS_PER_TYPE(device->cg_types) < IB_RDMACG_TYPES);
+	for (type = 0; type < IB_RDMACG_TYPES; type++) {
+		if (!ib_rdmacg_supports(device, type))
 			continue;
-		device->cg_verbs |= BIT_ULL(verb);
-		resources[verbs->count++] = ib_rdmacg_verb_resource(device, verb);
+		device->cg_types |= BIT_ULL(type);
+		resources[types->count++] = ib_rdmacg_type_resource(device, type);
 	}
 }
 
@@ -152,7 +152,7 @@ static void ib_rdmacg_find_verbs(struct ib_device *device, struct rdmacg_resourc
  */
 int ib_rdmacg_register_device(struct ib_device *device)
 {
-	struct rdmacg_resource *verbs;
+	struct rdmacg_resource *types;
 	struct rdmacg_table tables[RDMACG_CLASSES] = {
 		[RDMACG_CLASS_HCA].resources = ib_rdmacg_hca_resources,
 		[RDMACG_CLASS_HCA].count = ARRAY_SIZE(ib_rdmacg_hca_resources),
@@ -160,13 +160,13 @@ int ib_rdmacg_register_device(struct ib_device *device)
 	unsigned int count = 1;
 	int ret;
 
-	verbs = kcalloc(IB_RDMACG_VERBS, sizeof(*verbs), GFP_KERNEL);
-	if (!verbs)
+	types = kcalloc(IB_RDMACG_TYPES, sizeof(*types), GFP_KERNEL);
+	if (!types)
 		return -ENOMEM;
-	device->cg_verbs = 0;
+	device->cg_types = 0;
 	if (IS_ENABLED(CONFIG_CGROUP_RDMA_VERBS)) {
-		tables[count].resources = verbs;
-		ib_rdmacg_find_verbs(device, verbs, &tables[count++]);
+		tables[count].resources = types;
+		ib_rdmacg_find_types(device, types, &tables[count++]);
 		if (ib_rdmacg_hw_is_valid(device))
 			tables[count++] = device->cg_hw;
 	}
@@ -175,9 +175,9 @@ int ib_rdmacg_register_device(struct ib_device *device)
 	device->cg_device.index = device->index;
 	ret = rdmacg_register_device(&device->cg_device, tables, count);
 	if (tables[RDMACG_CLASS_VERB].first_slot < 0)
-		device->cg_verbs = 0;
+		device->cg_types = 0;
 	device->cg_hw.first_slot = tables[RDMACG_CLASS_HW].first_slot;
-	kfree(verbs);
+	kfree(types);
 	return ret;
 }
 
@@ -238,18 +238,18 @@ void ib_rdmacg_uncharge_ucontext(struct ib_ucontext *ucontext)
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_ucontext);
 
 /* The slot of something that the verb class counts on the device. */
-static unsigned int ib_rdmacg_verb_slot(const struct ib_device *device, unsigned int verb)
+static unsigned int ib_rdmacg_type_slot(const struct ib_device *device, unsigned int type)
 {
 	/* The table follows that of the hca class, without what is not supported. */
-	return RDMACG_RESOURCE_MAX + hweight64(device->cg_verbs & (BIT_ULL(verb) - 1));
+	return RDMACG_RESOURCE_MAX + hweight64(device->cg_types & (BIT_ULL(type) - 1));
 }
 
-static bool ib_rdmacg_has_verb(const struct ib_device *device, unsigned int verb)
+static bool ib_rdmacg_counts_type(const struct ib_device *device, unsigned int type)
 {
-	return device->cg_verbs & BIT_ULL(verb);
+	return device->cg_types & BIT_ULL(type);
 }
 
-static unsigned int ib_rdmacg_uobject_verb(struct ib_uobject *uobj)
+static unsigned int ib_rdmacg_uobject_type(struct ib_uobject *uobj)
 {
 	return min_t(u32, uobj_get_object_id(uobj), IB_RDMACG_DRIVER_OBJECT);
 }
@@ -262,16 +262,16 @@ static unsigned int ib_rdmacg_uobject_set(struct ib_uobject *uobj,
 					  struct rdmacg_charge *set)
 {
 	const struct ib_device *device = uobj->context->device;
-	unsigned int verb = ib_rdmacg_uobject_verb(uobj);
+	unsigned int type = ib_rdmacg_uobject_type(uobj);
 	struct rdmacg_charge *next = set;
 
 	if (uobj->cg_obj.is_idr)
 		*next++ = (struct rdmacg_charge) { RDMACG_RESOURCE_HCA_OBJECT, 1 };
-	if (ib_rdmacg_has_verb(device, verb))
-		*next++ = (struct rdmacg_charge) { ib_rdmacg_verb_slot(device, verb), 1 };
-	if (uobj->cg_obj.mr_mem && ib_rdmacg_has_verb(device, IB_RDMACG_MR_MEM))
+	if (ib_rdmacg_counts_type(device, type))
+		*next++ = (struct rdmacg_charge) { ib_rdmacg_type_slot(device, type), 1 };
+	if (uobj->cg_obj.mr_mem && ib_rdmacg_counts_type(device, IB_RDMACG_MR_MEM))
 		*next++ = (struct rdmacg_charge) {
-			ib_rdmacg_verb_slot(device, IB_RDMACG_MR_MEM), uobj->cg_obj.mr_mem
+			ib_rdmacg_type_slot(device, IB_RDMACG_MR_MEM), uobj->cg_obj.mr_mem
 		};
 	return next - set;
 }
@@ -389,11 +389,11 @@ static int ib_rdmacg_charge_mr_mem(struct ib_uobject *uobj, u64 amount)
 {
 	struct ib_device *device = uobj->context->device;
 	struct rdmacg_charge charge = {
-		ib_rdmacg_verb_slot(device, IB_RDMACG_MR_MEM), amount
+		ib_rdmacg_type_slot(device, IB_RDMACG_MR_MEM), amount
 	};
 	int ret;
 
-	if (!amount || !ib_rdmacg_has_verb(device, IB_RDMACG_MR_MEM))
+	if (!amount || !ib_rdmacg_counts_type(device, IB_RDMACG_MR_MEM))
 		return 0;
 	ret = rdmacg_try_charge_cgroup(uobj->cg_obj.cg, &device->cg_device, &charge, 1);
 	if (!ret)
@@ -406,10 +406,10 @@ static void ib_rdmacg_uncharge_mr_mem(struct ib_uobject *uobj, u64 amount)
 {
 	struct ib_device *device = uobj->context->device;
 	struct rdmacg_charge charge = {
-		ib_rdmacg_verb_slot(device, IB_RDMACG_MR_MEM), amount
+		ib_rdmacg_type_slot(device, IB_RDMACG_MR_MEM), amount
 	};
 
-	if (!amount || !ib_rdmacg_has_verb(device, IB_RDMACG_MR_MEM))
+	if (!amount || !ib_rdmacg_counts_type(device, IB_RDMACG_MR_MEM))
 		return;
 	rdmacg_get(uobj->cg_obj.cg);
 	rdmacg_uncharge_set(uobj->cg_obj.cg, &device->cg_device, &charge, 1);
@@ -471,11 +471,11 @@ void ib_rdmacg_end_rereg_mr(struct ib_uobject *uobj, struct ib_uobject *new_uobj
 EXPORT_SYMBOL_GPL(ib_rdmacg_end_rereg_mr);
 
 /* The limit that binds the current process; none for what is not counted. */
-static u64 ib_rdmacg_verb_limit(struct ib_device *device, unsigned int verb)
+static u64 ib_rdmacg_type_limit(struct ib_device *device, unsigned int type)
 {
-	if (!ib_rdmacg_has_verb(device, verb))
+	if (!ib_rdmacg_counts_type(device, type))
 		return RDMACG_NO_LIMIT;
-	return rdmacg_current_limit(&device->cg_device, ib_rdmacg_verb_slot(device, verb));
+	return rdmacg_current_limit(&device->cg_device, ib_rdmacg_type_slot(device, type));
 }
 
 /*
@@ -519,20 +519,20 @@ static bool ib_rdmacg_may_limit_attr(const struct ib_device *device)
  */
 void ib_rdmacg_limit_attr(struct ib_device *device, struct ib_device_attr *attr)
 {
-	unsigned int verb;
+	unsigned int type;
 	u64 objects;
 	u32 *max;
 
 	if (!ib_rdmacg_may_limit_attr(device))
 		return;
 	objects = rdmacg_current_limit(&device->cg_device, RDMACG_RESOURCE_HCA_OBJECT);
-	for (verb = 0; verb < IB_RDMACG_VERBS; verb++) {
-		max = ib_rdmacg_attr(attr, verb);
+	for (type = 0; type < IB_RDMACG_TYPES; type++) {
+		max = ib_rdmacg_attr(attr, type);
 		if (max)
-			*max = min3(*max, objects, ib_rdmacg_verb_limit(device, verb));
+			*max = min3(*max, objects, ib_rdmacg_type_limit(device, type));
 	}
 	attr->max_mr_size = min(attr->max_mr_size,
-				ib_rdmacg_verb_limit(device, IB_RDMACG_MR_MEM));
+				ib_rdmacg_type_limit(device, IB_RDMACG_MR_MEM));
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_limit_attr);
 
@@ -585,9 +585,9 @@ int ib_rdmacg_charge_cm_id(struct rdma_id_private *id)
 	struct rdmacg_charge charge = { .amount = 1 };
 	int ret;
 
-	if (!id->cg || !ib_rdmacg_has_verb(device, IB_RDMACG_CM_ID))
+	if (!id->cg || !ib_rdmacg_counts_type(device, IB_RDMACG_CM_ID))
 		return 0;
-	charge.slot = ib_rdmacg_verb_slot(device, IB_RDMACG_CM_ID);
+	charge.slot = ib_rdmacg_type_slot(device, IB_RDMACG_CM_ID);
 	ret = rdmacg_try_charge_cgroup(id->cg, &device->cg_device, &charge, 1);
 	id->is_charged = !ret;
 	return ret;
@@ -608,7 +608,7 @@ void ib_rdmacg_uncharge_cm_id(struct rdma_id_private *id)
 	if (!id->is_charged)
 		return;
 	id->is_charged = false;
-	charge.slot = ib_rdmacg_verb_slot(device, IB_RDMACG_CM_ID);
+	charge.slot = ib_rdmacg_type_slot(device, IB_RDMACG_CM_ID);
 	rdmacg_uncharge_set(id->cg, &device->cg_device, &charge, 1);
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_cm_id);
