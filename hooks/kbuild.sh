@@ -81,8 +81,10 @@ $(addprefix \1\,$(RDMA_VERBS_TESTS))\2\
 $(addprefix \1\,$(RDMA_VERBS_TESTS)): LDLIBS += -lrdmacm -libverbs,'
 edit $tests/.gitignore '^test_pids$' "s,^test_pids$,&\n$(names 'test_rdma*.c' | sed 's/ /\\n/g'),"
 
-# The section's body, up to the next heading, is ours; the files are described in rdma.rst.
+# The section's body, up to the next heading, is ours, and so is what the contents say of it.
 guide=Documentation/admin-guide/cgroup-v2.rst
+edit $guide '^ +5-7-1\. RDMA Interface Files$' \
+	's,^( +)5-7-1\. RDMA Interface Files$,&\n\15-7-2. RDMA Charges and Ownership,'
 edit $guide '^RDMA Interface Files$' ''
 edit $guide '^RDMA$' "
 	/^RDMA\$/{
