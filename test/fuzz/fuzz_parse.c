@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The controller's parser, kernel/cgroup/rdma-parse.c, as libFuzzer's target. Each
- * input is the text of one write and walked as rdmacg_set_max() walks it. Claims:
+ * libFuzzer's target: the controller's parser, kernel/cgroup/rdma-parse.c. Each input
+ * is the text of one write, and is walked as rdmacg_set_max() walks it. Claims:
  *
- * - It is read as the model reads it: the same lines and words at the same places,
- *   the same numbers, the same verdict. Errors are -EINVAL and nothing else.
- * - The position only moves forward, and past a line it stands at that line's end.
- *   No byte behind the text is read (AddressSanitizer), none of it is changed.
- * - An accepted line that is printed has single blanks and none at the end, and is
- *   read as the same line again; so is a value under a key with a suffix.
- * - To an accepted text, one more good line can be added and a bad one cannot.
+ * - The parser reads what the model reads: the same lines and words at the same
+ *   places, the same numbers, the same verdict. Its only error is -EINVAL.
+ * - The position only moves forward; after a line, it is at that line's end. The
+ *   parser reads no byte behind the text (AddressSanitizer) and changes none of it.
+ * - An accepted line that is printed has single blanks and none at the end, and the
+ *   parser reads the same line from it. It reads a printed key with a suffix, too.
+ * - An accepted text can have one more good line, and no bad one.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../../kernel/cgroup/rdma-internal.h"
-#include "write_model.h"
+#include "../model/write.h"
 
 #define CHECK(claim) do { if (!(claim)) fail(#claim, __LINE__); } while (0)
 
@@ -47,7 +47,7 @@ void seq_put_decimal_ull(struct seq_file *sf, const char *before, unsigned long 
 	seq_puts(sf, digits);
 }
 
-/* A copy of both strings with nothing behind it, so that reading on is an error. */
+/* Copy both strings into just enough memory, so that to read on is an error. */
 static char *join(const char *first, size_t len, const char *second)
 {
 	char *text = malloc(len + strlen(second) + 1);
@@ -69,7 +69,7 @@ static void print_limit(struct seq_file *sf, struct rdmacg_word word, u64 max)
 	free(key);
 }
 
-/* What the files show of a line. */
+/* Print the line as the files show it. */
 static char *print_line(const struct rdmacg_line *line, size_t size)
 {
 	char *name = join(line->name, line->name_len, "");
@@ -108,7 +108,7 @@ static void check_same_limits(const char *a, const char *b)
 	} while (ret > 0);
 }
 
-/* Printed and parsed, a line is the same; @len: room enough for it. */
+/* A line that is printed, with @len bytes at most, is parsed as the same line. */
 static void check_round_trip(const struct rdmacg_line *line, size_t len)
 {
 	char *text = print_line(line, len + 64);
@@ -124,7 +124,7 @@ static void check_round_trip(const struct rdmacg_line *line, size_t len)
 	free(text);
 }
 
-/* " KEY.max=VALUE", as in the events files. */
+/* " KEY.max=VALUE", which the events files show, is parsed as such. */
 static void check_suffix(struct rdmacg_word key, u64 value)
 {
 	char *name = join(key.text, key.len, "");
@@ -152,34 +152,29 @@ static void check_limits(const char *limits, const char *end, struct model_text 
 {
 	struct model_limit wanted;
 	struct rdmacg_word key;
-	const char *before;
+	const char *before = limits;
 	u64 max;
-	int ret;
 
-	do {
-		before = limits;
-		ret = rdmacg_parse_limit(&limits, &key, &max);
-		CHECK(ret == model_next_limit(&model, &wanted));
-		if (ret <= 0)
-			break;
+	while (model_next_limit(&model, &wanted)) {
+		CHECK(rdmacg_parse_limit(&limits, &key, &max) == 1);
 		CHECK(before < limits && limits <= end);
 		CHECK(max == wanted.max && key.len == wanted.key.len);
 		CHECK(!key.len || key.text == wanted.key.at);
 		if (key.len && max != RDMACG_NO_LIMIT)
 			check_suffix(key, max);
-	} while (true);
-	CHECK(ret == 0 && limits == end);
+		before = limits;
+	}
+	CHECK(rdmacg_parse_limit(&limits, &key, &max) == 0 && limits == end);
 }
 
-/* An accepted line that was looked for from @start on, and ends at @end. */
+/* An accepted line, which the parser looked for from @start on, and which ends at @end. */
 static void check_line(const char *start, const char *end, const struct rdmacg_line *line,
 		       const struct model_line *model)
 {
 	CHECK(start <= line->name && line->name + line->name_len <= line->limits);
 	CHECK(line->limits < end && (!*end || *end == '\n'));
 	CHECK(line->name == model->name.at && line->name_len == model->name.len);
-	CHECK(line->has_index == model->has_index);
-	CHECK(!line->has_index || line->index == model->index);
+	CHECK(line->has_index == model->has_index && line->index == model->index);
 	check_limits(line->limits, end, model->limits);
 	check_round_trip(line, end - line->name);
 }
@@ -195,6 +190,7 @@ static int check_text(const char *text)
 	int ret, lines = 0;
 	bool more;
 
+	CHECK(rdmacg_check_text(text) == (model_text_is_good(all) ? 0 : -EINVAL));
 	do {
 		before = text;
 		ret = rdmacg_parse_line(&text, &line);
@@ -207,7 +203,6 @@ static int check_text(const char *text)
 		lines++;
 	} while (true);
 	CHECK(ret < 0 || text == end);
-	CHECK(rdmacg_check_text(all.at) == (ret || !lines || !model_lines_end(all) ? -EINVAL : 0));
 	return ret ?: lines;
 }
 
@@ -222,7 +217,7 @@ static int check_longer_text(const char *text, const char *more)
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
-	/* The kernel refuses a text with a NUL in it before it is parsed. */
+	/* The kernel does not parse a text with a NUL in it. */
 	size_t len = strnlen((const char *)data, size);
 	char *text = join((const char *)data, len, "");
 	int lines = check_text(text);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * fuzz_write COUNT SEED CGROUP...: random writes to the files of limits of the
- * cgroups, as root in the guest. The model says of each write what it has to do, and
- * after each one the files of its cgroup and of another one are read:
+ * cgroups, as root in the guest. The model says what each write has to do. After it,
+ * the files of its cgroup and of another one are read:
  *
- * - a refused write has changed nothing, and its error is one that the documentation
- *   has for a mistake in that text;
+ * - a refused write has the error of the model, and has changed nothing;
  * - an accepted one has changed what it names and nothing else, and what is then read
  *   can be written back, which changes nothing.
  *
  * Every error that the documentation lists has to occur. A run depends on COUNT, SEED
- * and the devices alone; COUNT as small as the number of the write that failed
- * repeats it.
+ * and the devices alone. To repeat one that failed, give the number of the write that
+ * failed as COUNT.
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -25,37 +25,17 @@
 
 #define MAX_CGROUPS	8
 
-/* One file, and what it has to say. */
-struct file {
-	char path[256];
-	int fd;
-	struct limits limits;
-	char text[8192];
-	size_t len;
-};
-
 static const char *const names[] = { "rdma.max", "rdma.verb.max", "rdma.hw.max" };
 
 #define CLASSES ARRAY_SIZE(names)
 
-/* Refusals by the documentation; a set of them has a bit for each. */
-static const struct {
-	int error;
-	const char *name;
-} errors[] = {
-	{ EINVAL, "EINVAL" },
-	{ ENODEV, "ENODEV" },
-	{ ENOTUNIQ, "ENOTUNIQ" },
-	{ E2BIG, "E2BIG" },
-	{ ENOMEM, "ENOMEM" },
-};
-
-#define ERRORS ARRAY_SIZE(errors)
+/* The documented errors. */
+static const int errors[] = { EINVAL, ENODEV, ENOTUNIQ, E2BIG, ENOMEM };
 
 static struct file files[MAX_CGROUPS * CLASSES];
 static unsigned int nr_files;
 static int fail_nth_fd;
-static unsigned long writes, accepted, refused[ERRORS];
+static unsigned long writes, accepted, refused[ENOTUNIQ + 1];	/* by error */
 
 static void print_text(void)
 {
@@ -68,7 +48,7 @@ static void print_text(void)
 			putchar(text.at[i]);
 }
 
-/* End with what was wrong with the last write. */
+/* Say what was wrong with the last write, and exit. */
 static void fail(const struct file *file, const char *format, ...)
 {
 	va_list args;
@@ -89,129 +69,20 @@ static void die(const char *what, const char *which)
 	exit(2);
 }
 
-/* The model of the files. */
-
-static unsigned int mistake(int error)
+/* Note what the file has to read now. */
+static void expect(struct file *file)
 {
-	unsigned int i = 0;
-
-	while (errors[i].error != error)
-		i++;
-	return 1u << i;
-}
-
-static bool model_key_is(struct model_text key, const char *name)
-{
-	return !key.len || model_is(key, name);
-}
-
-static unsigned int model_set_limit(struct device *device, const struct model_limit *limit)
-{
-	bool found = false;
+	FILE *stream = fmemopen(file->text, sizeof(file->text), "w");
 	unsigned int i;
 
-	for (i = 0; i < device->nr_keys; i++) {
-		if (!model_key_is(limit->key, device->keys[i]))
-			continue;
-		device->max[i] = limit->max;
-		found = true;
-	}
-	return found ? 0 : mistake(EINVAL);
-}
-
-/* The only device that the line can mean; or NULL, and the mistake. */
-static struct device *model_find(struct limits *limits, const struct model_line *line,
-				 unsigned int *mistakes)
-{
-	struct device *device, *found = NULL;
-
-	for (device = limits->devices; device < limits->devices + limits->nr_devices; device++) {
-		if (!model_is(line->name, device->name) ||
-		    (line->has_index && line->index != device->index))
-			continue;
-		if (found) {
-			*mistakes |= mistake(ENOTUNIQ);
-			return NULL;
-		}
-		found = device;
-	}
-	if (!found)
-		*mistakes |= mistake(ENODEV);
-	return found;
-}
-
-/* All mistakes of the line, and what it sets. */
-static unsigned int model_set_line(struct limits *limits, const struct model_line *line)
-{
-	unsigned int mistakes = line->good ? 0 : mistake(EINVAL);
-	struct device *device = model_find(limits, line, &mistakes);
-	struct model_text rest = line->limits;
-	struct model_limit limit;
-
-	while (device && line->good && model_next_limit(&rest, &limit) > 0)
-		mistakes |= model_set_limit(device, &limit);
-	return mistakes;
-}
-
-/*
- * All mistakes of the text, of which the kernel may tell any; without one, *@limits
- * is what the file holds afterwards. A write of nothing is none.
- */
-static unsigned int model_write(struct limits *limits)
-{
-	struct model_text rest = { text.at, text.len };
-	unsigned int mistakes = 0, lines = 0;
-	struct model_line line;
-
-	if (text.len > MAX_WRITE)
-		return mistake(E2BIG);
-	if (memchr(text.at, '\0', text.len))
-		return mistake(EINVAL);
-	if (!model_lines_end(rest))
-		mistakes |= mistake(EINVAL);
-	for (; model_next_line(&rest, &line); lines++)
-		mistakes |= model_set_line(limits, &line);
-	return lines || !text.len ? mistakes : mistake(EINVAL);
-}
-
-static void print_into(struct file *file, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	file->len += vsnprintf(file->text + file->len, sizeof(file->text) - file->len, format,
-			       args);
-	va_end(args);
-	if (file->len >= sizeof(file->text))
+	if (!stream)
+		die("no memory for", file->path);
+	for (i = 0; i < file->nr_devices; i++)
+		model_print(stream, &file->devices[i]);
+	file->len = ftell(stream);
+	if (fclose(stream))
 		die("not enough room for the text of", file->path);
 }
-
-static void model_print_device(struct file *file, const struct device *device)
-{
-	unsigned int i;
-
-	print_into(file, "%s", device->name);
-	if (device->index_is_shown)
-		print_into(file, " index=%u", device->index);
-	for (i = 0; i < device->nr_keys; i++)
-		if (device->max[i] == MODEL_NO_LIMIT)
-			print_into(file, " %s=max", device->keys[i]);
-		else
-			print_into(file, " %s=%llu", device->keys[i],
-				   device->max[i]);
-	print_into(file, "\n");
-}
-
-static void model_print(struct file *file)
-{
-	unsigned int i;
-
-	file->len = 0;
-	for (i = 0; i < file->limits.nr_devices; i++)
-		model_print_device(file, &file->limits.devices[i]);
-}
-
-/* The files themselves. */
 
 static void check_file(const struct file *file)
 {
@@ -243,48 +114,33 @@ static void fail_nth(unsigned int nth)
 		die("cannot write", "fail-nth");
 }
 
-static void count_refusal(const struct file *file, int error, unsigned int allowed)
-{
-	unsigned int i;
-
-	for (i = 0; i < ERRORS; i++) {
-		if (errors[i].error != error || !(allowed & (1u << i)))
-			continue;
-		refused[i]++;
-		return;
-	}
-	fail(file, "%s, which is no error for that", strerror(error));
-}
-
 /*
- * Write the text, with the @nth allocation failing, which may refuse any write; 0:
- * none. Whether it was accepted.
+ * Write the text; true if it was accepted. The @nth allocation fails meanwhile (0: none
+ * does), so that ENOMEM is right, too.
  */
 static bool write_text(struct file *file, unsigned int nth)
 {
-	static struct limits limits;
-	unsigned int mistakes;
+	int error, wanted;
 	ssize_t ret;
-	int error;
 
-	limits = file->limits;
-	mistakes = model_write(&limits);
 	if (nth)
 		fail_nth(nth);
 	ret = pwrite(file->fd, text.at, text.len, 0);
-	error = errno;
+	error = ret < 0 ? errno : 0;
 	if (nth)
 		fail_nth(0);
-	if (ret < 0) {
-		count_refusal(file, error, nth ? mistakes | mistake(ENOMEM) : mistakes);
+	wanted = nth && error == ENOMEM ? ENOMEM :
+		 -model_write(file->devices, file->nr_devices,
+			      (struct model_text){ text.at, text.len });
+	if (error != wanted)
+		fail(file, "%s instead of %s", strerror(error), strerror(wanted));
+	if (error) {
+		refused[error]++;
 		return false;
 	}
 	if ((size_t)ret != text.len)
 		fail(file, "only %zd bytes were taken", ret);
-	if (mistakes)
-		fail(file, "this is to be refused");
-	file->limits = limits;
-	model_print(file);
+	expect(file);
 	return true;
 }
 
@@ -300,17 +156,16 @@ static void write_back(struct file *file)
 		fail(file, "what was read means something else when written back");
 }
 
-/* One write and its judgement: the files of its cgroup and of one other. */
+/* Write once, and judge the files of that cgroup and of one other. */
 static void fuzz_one(void)
 {
 	unsigned int nr_cgroups = nr_files / CLASSES;
 	unsigned int cgroup = below(nr_cgroups);
 	unsigned int neighbour = (cgroup + 1 + below(nr_cgroups - 1)) % nr_cgroups;
 	struct file *file = &files[cgroup * CLASSES + below(CLASSES)];
-	const struct file *other = &files[below(nr_files)];
 
 	writes++;
-	make_text(&file->limits, &other->limits, (struct model_text){ other->text, other->len });
+	make_text(file, &files[below(nr_files)]);
 	if (write_text(file, one_in(64) ? 1 + below(6) : 0)) {
 		accepted++;
 		write_back(file);
@@ -321,36 +176,34 @@ static void fuzz_one(void)
 
 /* What is there: a cgroup's files, their devices and keys. */
 
-static void learn_key(struct device *device, struct model_text key, unsigned long long max)
-{
-	if (device->nr_keys == MAX_KEYS || key.len >= sizeof(device->keys[0])) {
-		errno = EOVERFLOW;
-		die("too many or too long keys of", device->name);
-	}
-	memcpy(device->keys[device->nr_keys], key.at, key.len);
-	device->max[device->nr_keys++] = max;
-}
-
 static void learn_device(struct file *file, const struct model_line *line)
 {
-	struct device *device = &file->limits.devices[file->limits.nr_devices++];
+	unsigned long long *max = calloc(MAX_KEYS, sizeof(*max));
+	const char **keys = calloc(MAX_KEYS, sizeof(*keys));
 	struct model_text rest = line->limits;
+	unsigned int nr_keys = 0;
 	struct model_limit limit;
 
-	if (!line->good || file->limits.nr_devices > MAX_DEVICES ||
-	    line->name.len >= sizeof(device->name)) {
+	while (nr_keys < MAX_KEYS && model_next_limit(&rest, &limit)) {
+		keys[nr_keys] = strndup(limit.key.at, limit.key.len);
+		max[nr_keys++] = limit.max;
+	}
+	if (!line->good || file->nr_devices == MAX_DEVICES || model_next_limit(&rest, &limit)) {
 		errno = EBADMSG;
 		die("cannot understand", file->path);
 	}
-	memcpy(device->name, line->name.at, line->name.len);
-	device->index = line->index;
-	device->index_is_shown = line->has_index;
-	while (model_next_limit(&rest, &limit) > 0)
-		learn_key(device, limit.key, limit.max);
+	file->devices[file->nr_devices++] = (struct model_device){
+		.name = strndup(line->name.at, line->name.len),
+		.index = line->index,
+		.index_is_shown = line->has_index,
+		.nr_keys = nr_keys,
+		.keys = keys,
+		.max = max,
+	};
 }
 
-/* The index of a device of which the file does not show it: the one that is taken. */
-static void learn_index(const struct file *file, struct device *device)
+/* The file does not show the index of this device: find the one that can be written. */
+static void learn_index(const struct file *file, struct model_device *device)
 {
 	unsigned int index, taken = 0;
 
@@ -386,10 +239,10 @@ static void learn_file(struct file *file, const char *cgroup, const char *name)
 	rest = (struct model_text){ text.at, len };
 	while (model_next_line(&rest, &line))
 		learn_device(file, &line);
-	for (i = 0; i < file->limits.nr_devices; i++)
-		if (!file->limits.devices[i].index_is_shown)
-			learn_index(file, &file->limits.devices[i]);
-	model_print(file);
+	for (i = 0; i < file->nr_devices; i++)
+		if (!file->devices[i].index_is_shown)
+			learn_index(file, &file->devices[i]);
+	expect(file);
 	check_file(file);
 }
 
@@ -406,13 +259,14 @@ static void report(void)
 	unsigned int i;
 
 	printf("%lu writes, %lu accepted and read and written back", writes, accepted);
-	for (i = 0; i < ERRORS; i++)
-		printf(", %lu %s", refused[i], errors[i].name);
+	for (i = 0; i < ARRAY_SIZE(errors); i++)
+		printf(", %lu %s", refused[errors[i]], strerrorname_np(errors[i]));
 	printf("\n");
-	for (i = 0; i < ERRORS; i++) {
-		if (refused[i])
+	for (i = 0; i < ARRAY_SIZE(errors); i++) {
+		if (refused[errors[i]])
 			continue;
-		printf("no write failed with %s; take a larger COUNT\n", errors[i].name);
+		printf("no write failed with %s; take a larger COUNT\n",
+		       strerrorname_np(errors[i]));
 		exit(1);
 	}
 }

@@ -2,35 +2,28 @@
 /*
  * What fuzz_write and its source of random text share.
  */
-#ifndef PROOF_FUZZ_WRITE_H
-#define PROOF_FUZZ_WRITE_H
+#ifndef FUZZ_WRITE_H
+#define FUZZ_WRITE_H
 
-#include "write_model.h"
+#include "../model/write.h"
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 #define MAX_DEVICES	4
 #define MAX_KEYS	64
-#define MAX_WRITE	(64 * 1024 - 1)	/* more is E2BIG */
 #define MAX_INDEX	64		/* of the devices here */
 
-/* What one line of a file of limits holds. */
-struct device {
-	char name[64];
-	unsigned int index;
-	bool index_is_shown;
-	unsigned int nr_keys;
-	char keys[MAX_KEYS][32];
-	unsigned long long max[MAX_KEYS];
-};
-
-/* Every device has resources of every class here, so each file lists them all. */
-struct limits {
+/* One file of limits, and what it has to say. Each file lists all devices. */
+struct file {
+	char path[256];
+	int fd;
 	unsigned int nr_devices;
-	struct device devices[MAX_DEVICES];
+	struct model_device devices[MAX_DEVICES];
+	char text[8192];
+	size_t len;
 };
 
-/* The text of a write, with room to go wrong. */
+/* The text of a write, which may be too long. */
 struct buffer {
 	char at[MAX_WRITE + 8192];
 	size_t len;
@@ -46,6 +39,7 @@ bool one_in(unsigned int n);
 void add(const char *at, size_t len);
 void add_string(const char *string);
 void add_number(unsigned long long number);
-void make_text(const struct limits *limits, const struct limits *other, struct model_text read);
+/* Make the text of a write to @file; now and then one that fits @other instead. */
+void make_text(const struct file *file, const struct file *other);
 
-#endif /* PROOF_FUZZ_WRITE_H */
+#endif /* FUZZ_WRITE_H */

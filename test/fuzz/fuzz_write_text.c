@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Random text for writes to the files of limits: lines by the grammar, some with a
- * mistake, and mutations of them. Whether it is a mistake is the model's to say.
+ * mistake, and mutations of them. The model says whether the kernel has to refuse it.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "fuzz_write.h"
 
 struct buffer text;
 static unsigned long long random_state;
 
-/* Not zero, of which the generator would make nothing but zeros. */
+/* The state must not be zero, from which the generator makes zeros alone. */
 void random_seed(unsigned long seed)
 {
 	random_state = seed * 2 + 1;
@@ -34,7 +35,7 @@ bool one_in(unsigned int n)
 	return !below(n);
 }
 
-/* Random text: the grammar. */
+/* ---- lines by the grammar ---- */
 
 void add(const char *at, size_t len)
 {
@@ -84,12 +85,12 @@ static void add_value(void)
 	else if (one_in(12))
 		add_string(random_word());
 	else if (one_in(8))
-		add_number(MODEL_NO_LIMIT - 1 - below(2));
+		add_number(NO_LIMIT - 1 - below(2));
 	else
 		add_number(random_bits() >> below(64));
 }
 
-static void add_limit(const struct device *device)
+static void add_limit(const struct model_device *device)
 {
 	if (one_in(12)) {
 		add_string("max");
@@ -100,9 +101,9 @@ static void add_limit(const struct device *device)
 	add_value();
 }
 
-static void add_line(const struct limits *limits)
+static void add_line(const struct file *file)
 {
-	const struct device *device = &limits->devices[below(limits->nr_devices)];
+	const struct model_device *device = &file->devices[below(file->nr_devices)];
 	unsigned int nr_limits = below(4);
 
 	add_string(one_in(40) ? random_word() : device->name);
@@ -126,19 +127,19 @@ static void add_line_end(void)
 	add_string(ends[below(ARRAY_SIZE(ends))]);
 }
 
-static void add_lines(const struct limits *limits)
+static void add_lines(const struct file *file)
 {
 	unsigned int more = one_in(3) ? below(6) : 0;
 
-	for (add_line(limits); more; more--) {
+	for (add_line(file); more; more--) {
 		add_line_end();
-		add_line(limits);
+		add_line(file);
 	}
 	if (!one_in(4))
 		add_line_end();
 }
 
-/* Random text: mutations of what is there. */
+/* ---- mutations ---- */
 
 static void remove_piece(size_t at, size_t len)
 {
@@ -146,7 +147,7 @@ static void remove_piece(size_t at, size_t len)
 	text.len -= len;
 }
 
-/* Put a piece in; what does not fit is left out. */
+/* Put a piece in, unless it does not fit. */
 static void insert(size_t at, const char *piece, size_t len)
 {
 	if (len > sizeof(text.at) - text.len)
@@ -156,7 +157,7 @@ static void insert(size_t at, const char *piece, size_t len)
 	text.len += len;
 }
 
-/* A piece of the text that begins and ends anywhere, or at ends of words or lines. */
+/* A piece of the text, cut anywhere, or between words or lines. */
 static struct model_text random_piece(void)
 {
 	static const char *const ends[] = { "", " \t\n=", "\n" };
@@ -172,7 +173,7 @@ static struct model_text random_piece(void)
 	return (struct model_text){ text.at + start, end - start };
 }
 
-static void repeat_piece(void)
+static void copy_piece(bool move)
 {
 	struct model_text piece = random_piece();
 	char copy[256];
@@ -180,19 +181,19 @@ static void repeat_piece(void)
 	if (piece.len > sizeof(copy))
 		return;
 	memcpy(copy, piece.at, piece.len);
+	if (move)
+		remove_piece(piece.at - text.at, piece.len);
 	insert(below(text.len + 1), copy, piece.len);
+}
+
+static void repeat_piece(void)
+{
+	copy_piece(false);
 }
 
 static void move_piece(void)
 {
-	struct model_text piece = random_piece();
-	char copy[256];
-
-	if (piece.len > sizeof(copy))
-		return;
-	memcpy(copy, piece.at, piece.len);
-	remove_piece(piece.at - text.at, piece.len);
-	insert(below(text.len + 1), copy, piece.len);
+	copy_piece(true);
 }
 
 static void drop_piece(void)
@@ -247,8 +248,8 @@ static void mutate(void)
 		ways[below(ARRAY_SIZE(ways))]();
 }
 
-/* Fill up, with lines or with blanks, to about a page, or to the most there can be. */
-static void lengthen(const struct limits *limits)
+/* Fill the text up, with lines or blanks, to about a page, some pages or the longest write. */
+static void lengthen(const struct file *file)
 {
 	static const size_t lengths[] = {
 		4096, 4096, 4096, 4096, 8192, 32768, MAX_WRITE, MAX_WRITE
@@ -260,7 +261,7 @@ static void lengthen(const struct limits *limits)
 	if (one_in(2))
 		add_string("\n");
 	else
-		add_line(limits);
+		add_line(file);
 	add_string("\n");
 	for (unit = text.len; text.len < length;)
 		add(text.at, unit < length - text.len ? unit : length - text.len);
@@ -268,21 +269,17 @@ static void lengthen(const struct limits *limits)
 		memset(text.at + unit, ' ', text.len - unit);
 }
 
-/*
- * Make the text of a write to a file with @limits. Now and then it is what another
- * file holds, or has that one's keys.
- */
-void make_text(const struct limits *limits, const struct limits *other, struct model_text read)
+void make_text(const struct file *file, const struct file *other)
 {
 	unsigned int mutations = one_in(2) ? below(4) : 0;
 
 	text.len = 0;
 	if (one_in(16))
-		add(read.at, read.len);
+		add(other->text, other->len);
 	else
-		add_lines(one_in(64) ? other : limits);
+		add_lines(one_in(64) ? other : file);
 	while (mutations--)
 		mutate();
 	if (one_in(512))
-		lengthen(limits);
+		lengthen(file);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef PROOF_LINUX_SEQ_FILE_H
-#define PROOF_LINUX_SEQ_FILE_H
+#ifndef FUZZ_LINUX_SEQ_FILE_H
+#define FUZZ_LINUX_SEQ_FILE_H
 
 #include <linux/types.h>
 

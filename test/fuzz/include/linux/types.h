@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* What the controller's parser and its headers need of the kernel's header. */
-#ifndef PROOF_LINUX_TYPES_H
-#define PROOF_LINUX_TYPES_H
+#ifndef FUZZ_LINUX_TYPES_H
+#define FUZZ_LINUX_TYPES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef PROOF_LINUX_XARRAY_H
-#define PROOF_LINUX_XARRAY_H
+#ifndef FUZZ_LINUX_XARRAY_H
+#define FUZZ_LINUX_XARRAY_H
 
 struct xarray { int unused; };
 
