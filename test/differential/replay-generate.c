@@ -10,8 +10,6 @@
 
 #include "replay-generate.h"
 
-static const enum resource first_of_class[CLASSES + 1] = { HCA_HANDLE, PD, MCAST_GRP, RESOURCES };
-
 /* ---- chance ---- */
 
 static __u64 state;

@@ -255,24 +255,15 @@ static int do_cm_create(const struct op *op)
 	return error;
 }
 
-/* The device has more of everything than is worth telling apart. */
 static void print_device(const struct ib_uverbs_query_device_resp *device, char *answer)
 {
-	const struct {
-		enum resource type;
-		__u32 most;
-	} types[] = {
-		{ PD, device->max_pd }, { CQ, device->max_cq }, { QP, device->max_qp },
-		{ SRQ, device->max_srq }, { AH, device->max_ah }, { MR, device->max_mr },
-		{ MW, device->max_mw },
+	const __u64 most[RESOURCES] = {
+		[PD] = device->max_pd, [CQ] = device->max_cq, [QP] = device->max_qp,
+		[SRQ] = device->max_srq, [AH] = device->max_ah, [MR] = device->max_mr,
+		[MW] = device->max_mw, [MR_MEM] = device->max_mr_size,
 	};
-	int i;
 
-	for (i = 0; i < ARRAY_SIZE(types); i++)
-		answer += sprintf(answer, types[i].most < 1000 ? "%s=%u " : "%s=many ",
-				  resource_names[types[i].type], types[i].most);
-	sprintf(answer, device->max_mr_size < NO_LIMIT ? "%s=%llu" : "%s=many",
-		resource_names[MR_MEM], device->max_mr_size);
+	print_query(answer, most);
 }
 
 /* ---- the interface ---- */

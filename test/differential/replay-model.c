@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The controller's contract, as plainly as it can be said: arrays, loops, no locks.
- * An account is what a cgroup with the controller has: a limit, a usage and so on
- * of each resource of each device. It lives on without its directory while something
- * is charged to it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,11 +12,6 @@
 #define ACCOUNTS 512
 /* The root has no account: it has no limits and is not charged. */
 #define ROOT NONE
-
-struct account {
-	int parent;
-	struct counter counters[DEVICES][RESOURCES];
-};
 
 struct charge {
 	enum resource resource;
@@ -54,19 +46,19 @@ static struct {
 	enum resource type;
 	int ctx, pd, cq, owner;
 	__u64 length;
-	bool held_by[PROCS];	/* of one with an fd; others go by their context */
+	bool held_by[PROCS];	/* an object with an fd; others go by their context */
 	bool attached[GROUPS];
 	int attach_owner[GROUPS];
 } objects[OBJECTS];
 
-/* Identifiers of rdma_cm; on no device at first. */
+/* Identifiers of rdma_cm, which are on no device at first. */
 static struct {
 	bool alive;
 	int owner, creator, device;
 	bool held_by[PROCS];
 } cm_ids[CM_IDS];
 
-/* Who pays for a multicast group that has members. */
+/* The account that pays for a multicast group that has members. */
 static int group_owner[DEVICES][GROUPS];
 
 /* ---- accounts ---- */
@@ -124,7 +116,7 @@ static int new_account(int parent)
 	accounts[last].parent = parent;
 	for (device = 0; device < DEVICES; device++)
 		for (resource = 0; resource < RESOURCES; resource++)
-			accounts[last].counters[device][resource].max = NO_LIMIT;
+			accounts[last].max[device][resource] = NO_LIMIT;
 	return last;
 }
 
@@ -138,14 +130,15 @@ static int payer(int dir)
 
 /* ---- charges ---- */
 
-static bool has_room(const struct counter *counter, __u64 amount)
+static bool has_room(int account, int device, const struct charge *charge)
 {
-	if (counter->max == NO_LIMIT)
-		return true;
-	return counter->usage <= counter->max && amount <= counter->max - counter->usage;
+	__u64 usage = accounts[account].counters[device][charge->resource].usage;
+	__u64 max = accounts[account].max[device][charge->resource];
+
+	return max == NO_LIMIT || (usage <= max && charge->amount <= max - usage);
 }
 
-/* An attempt of @account was refused for the limit of @full. */
+/* The limit of @full has refused an attempt of @account. */
 static void count_refusal(int account, int full, int device, enum resource resource)
 {
 	int i;
@@ -163,7 +156,7 @@ static __u64 counted(__u64 amount)
 	return amount == ENDLESS ? 0 : amount;
 }
 
-/* All charges in all ancestors, or none. */
+/* Charge all of the set to the account and all ancestors, or nothing. */
 static int try_charge(int account, int device, struct set set)
 {
 	struct counter *counter;
@@ -172,8 +165,7 @@ static int try_charge(int account, int device, struct set set)
 
 	for (i = account; i != ROOT; i = accounts[i].parent)
 		for (charge = set.charges; charge < set.charges + set.count; charge++) {
-			counter = &accounts[i].counters[device][charge->resource];
-			if (has_room(counter, charge->amount))
+			if (has_room(i, device, charge))
 				continue;
 			count_refusal(account, i, device, charge->resource);
 			return -EAGAIN;
@@ -221,8 +213,8 @@ static __u64 binding_limit(int account, int device, enum resource resource)
 	__u64 limit = NO_LIMIT;
 
 	for (; account != ROOT; account = accounts[account].parent)
-		if (accounts[account].counters[device][resource].max < limit)
-			limit = accounts[account].counters[device][resource].max;
+		if (accounts[account].max[device][resource] < limit)
+			limit = accounts[account].max[device][resource];
 	return limit;
 }
 
@@ -317,53 +309,17 @@ static int do_delegate(int dir, bool on)
 
 static int do_read(int dir, int file, char *answer)
 {
-	const struct account *account;
-	int device;
-
-	if (!cgroups[dir].exists || cgroups[dir].account == NONE)
+	if (!model_has_account(dir))
 		return -ENOENT;
-	account = &accounts[cgroups[dir].account];
-	for (device = 0; device < DEVICES; device++) {
-		answer += sprintf(answer, "rxe%d", device);
-		answer = model_print_class(answer, file / KINDS, file % KINDS,
-					   account->counters[device]);
-		answer += sprintf(answer, "\n");
-	}
+	account_print(&accounts[cgroups[dir].account], file, answer);
 	return 0;
-}
-
-static void copy_limits(struct account *account, limits all, bool to_account)
-{
-	int device, resource;
-	__u64 *max;
-
-	for (device = 0; device < DEVICES; device++)
-		for (resource = 0; resource < RESOURCES; resource++) {
-			max = &account->counters[device][resource].max;
-			if (to_account)
-				*max = all[device][resource];
-			else
-				all[device][resource] = *max;
-		}
 }
 
 static int do_write(int dir, int file, const char *text, size_t len)
 {
-	struct account *account;
-	limits all;
-	int error;
-
-	if (!cgroups[dir].exists || cgroups[dir].account == NONE)
+	if (!model_has_account(dir))
 		return -ENOENT;
-	/* Nothing is what no controller gets to see. */
-	if (!len)
-		return 0;
-	account = &accounts[cgroups[dir].account];
-	copy_limits(account, all, false);
-	error = model_parse_limits(text, len, file / KINDS, all);
-	if (!error)
-		copy_limits(account, all, true);
-	return error;
+	return account_write(&accounts[cgroups[dir].account], file, text, len);
 }
 
 /* ---- objects ---- */
@@ -446,7 +402,7 @@ static bool is_held(const bool held_by[PROCS])
 	return false;
 }
 
-/* A process lets go of a context: the last one takes all objects with it. */
+/* A process closes a context. Its objects go when the last process does. */
 static int do_close(int proc, int ctx)
 {
 	int i;
@@ -476,7 +432,7 @@ static int do_open(int proc, int ctx, int device)
 	return 0;
 }
 
-/* What a driver says to a flaw, when the charge has been made. */
+/* The error of a driver that finds a flaw, which it does after the charge. */
 static int flaw_error(const struct op *op)
 {
 	if (op->type == MR && op->length == ENDLESS)
@@ -520,7 +476,7 @@ static int do_destroy(int proc, int object)
 	return 0;
 }
 
-/* Soft-RoCE cannot change the memory of an MR: only a limit can come before that. */
+/* Soft-RoCE cannot change the memory of an MR. The charge for it comes first. */
 static int do_rereg(int object, __u64 length)
 {
 	int device = contexts[objects[object].ctx].device;
@@ -538,25 +494,21 @@ static int do_rereg(int object, __u64 length)
 	return -EOPNOTSUPP;
 }
 
-/* The device has more of everything than is worth telling apart. */
 static int do_query(int proc, int ctx, char *answer)
 {
-	static const enum resource types[] = { PD, CQ, QP, SRQ, AH, MR, MW };
 	int owner = payer(procs[proc].dir);
-	__u64 limit, objects_limit;
+	int device = contexts[ctx].device;
+	__u64 most[RESOURCES], objects_limit;
 	int i;
 
-	objects_limit = binding_limit(owner, contexts[ctx].device, HCA_OBJECT);
-	for (i = 0; i < ARRAY_SIZE(types); i++) {
-		limit = binding_limit(owner, contexts[ctx].device, types[i]);
-		if (limit > objects_limit)
-			limit = objects_limit;
-		answer += sprintf(answer, limit < 1000 ? "%s=%llu " : "%s=many ",
-				  resource_names[types[i]], limit);
+	objects_limit = binding_limit(owner, device, HCA_OBJECT);
+	for (i = 0; i < RESOURCES; i++) {
+		most[i] = binding_limit(owner, device, i);
+		/* It counts objects, and no bytes. */
+		if (i != MR_MEM && most[i] > objects_limit)
+			most[i] = objects_limit;
 	}
-	limit = binding_limit(owner, contexts[ctx].device, MR_MEM);
-	sprintf(answer, limit < NO_LIMIT ? "%s=%llu" : "%s=many",
-		resource_names[MR_MEM], limit);
+	print_query(answer, most);
 	return 0;
 }
 
@@ -573,7 +525,7 @@ static int do_cm_create(int proc, int id)
 	return 0;
 }
 
-/* Who has made it pays, wherever that process is now. */
+/* The account of its creation pays, wherever the process is now. */
 static int do_cm_bind(int id, int device)
 {
 	if (cm_ids[id].device != NONE)

@@ -34,6 +34,10 @@ const char *const resource_names[RESOURCES] = {
 	"mcast_grp", "mcast_attach",
 };
 
+const enum resource first_of_class[CLASSES + 1] = {
+	[HCA] = HCA_HANDLE, [VERB] = PD, [HW] = MCAST_GRP, [CLASSES] = RESOURCES
+};
+
 static const char *const names[OPERATIONS] = {
 	"mkdir", "rmdir", "delegate", "read", "write",
 	"spawn", "fork", "kill", "enter",
@@ -59,6 +63,19 @@ const char *file_name(int file)
 }
 
 /* ---- output ---- */
+
+/* The device has far more of all than any limit here, so large numbers are "many". */
+void print_query(char *answer, const __u64 *most)
+{
+	static const enum resource types[] = { PD, CQ, QP, SRQ, AH, MR, MW };
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++)
+		answer += sprintf(answer, most[types[i]] < 1000 ? "%s=%llu " : "%s=many ",
+				  resource_names[types[i]], most[types[i]]);
+	sprintf(answer, most[MR_MEM] < NO_LIMIT ? "%s=%llu" : "%s=many",
+		resource_names[MR_MEM], most[MR_MEM]);
+}
 
 static void print_text(const char *text, size_t len)
 {

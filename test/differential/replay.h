@@ -6,10 +6,10 @@
 #ifndef REPLAY_H
 #define REPLAY_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <linux/types.h>
+
+#include "../model/write.h"
 
 #define ARRAY_SIZE(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
@@ -23,7 +23,6 @@
 #define ANSWER_SIZE 4096
 
 #define NONE (-1)
-#define NO_LIMIT ((__u64)INT64_MAX)
 /* Longer than any address space. */
 #define ENDLESS ((__u64)UINT64_MAX)
 
@@ -78,6 +77,8 @@ struct dir {
 #define DIRS 18
 extern const struct dir dirs[DIRS];
 extern const char *const resource_names[RESOURCES];
+/* Where each class begins among the resources, and at the end where the last one ends. */
+extern const enum resource first_of_class[CLASSES + 1];
 
 /* The controller is on a v1 hierarchy, not on v2. */
 extern bool on_v1;
@@ -87,8 +88,10 @@ static inline bool is_fd_type(enum resource type)
 	return type == COMP_CHANNEL || type == ASYNC_EVENT;
 }
 
-/* "rdma.max" and so on; for FILES names. */
+/* "rdma.max" and so on, valid until the next call. */
 const char *file_name(int file);
+/* Answer a QUERY, with @most of each resource. */
+void print_query(char *answer, const __u64 *most);
 
 /*
  * Do one operation: 0 or a negative errno. READ and QUERY put what they are told into
