@@ -63,64 +63,62 @@ static int group_owner[DEVICES][GROUPS];
 
 /* ---- accounts ---- */
 
-static bool account_is_used(int account)
+/* An account is in use while something has it, or a descendant. */
+static void mark(bool *in_use, int account)
 {
-	int i, group;
-
-	for (i = 0; i < DIRS; i++)
-		if (cgroups[i].exists && cgroups[i].account == account)
-			return true;
-	for (i = 0; i < CONTEXTS; i++)
-		if (contexts[i].alive && contexts[i].owner == account)
-			return true;
-	for (i = 0; i < CM_IDS; i++)
-		if (cm_ids[i].alive && cm_ids[i].owner == account)
-			return true;
-	for (i = 0; i < OBJECTS; i++) {
-		if (objects[i].alive && objects[i].owner == account)
-			return true;
-		for (group = 0; group < GROUPS; group++)
-			if (objects[i].alive && objects[i].attached[group] &&
-			    (objects[i].attach_owner[group] == account ||
-			     group_owner[contexts[objects[i].ctx].device][group] == account))
-				return true;
-	}
-	return false;
+	for (; account != ROOT; account = accounts[account].parent)
+		in_use[account] = true;
 }
 
-static bool account_is_needed(int account)
+static void mark_of_object(bool *in_use, int object)
 {
-	int child, i;
+	int group;
 
-	for (child = 0; child < ACCOUNTS; child++)
-		if (account_is_used(child))
-			for (i = child; i != ROOT; i = accounts[i].parent)
-				if (i == account)
-					return true;
-	return false;
+	mark(in_use, objects[object].owner);
+	for (group = 0; group < GROUPS; group++)
+		if (objects[object].attached[group]) {
+			mark(in_use, objects[object].attach_owner[group]);
+			mark(in_use, group_owner[contexts[objects[object].ctx].device][group]);
+		}
+}
+
+static int free_account(void)
+{
+	bool in_use[ACCOUNTS] = { false };
+	int i;
+
+	for (i = 0; i < DIRS; i++)
+		if (cgroups[i].exists)
+			mark(in_use, cgroups[i].account);
+	for (i = 0; i < CONTEXTS; i++)
+		if (contexts[i].alive)
+			mark(in_use, contexts[i].owner);
+	for (i = 0; i < CM_IDS; i++)
+		if (cm_ids[i].alive)
+			mark(in_use, cm_ids[i].owner);
+	for (i = 0; i < OBJECTS; i++)
+		if (objects[i].alive)
+			mark_of_object(in_use, i);
+	for (i = 0; i < ACCOUNTS; i++)
+		if (!in_use[i])
+			return i;
+	fprintf(stderr, "model: more than %d accounts\n", ACCOUNTS);
+	exit(2);
 }
 
 static int new_account(int parent)
 {
-	static int last;
-	int device, resource, tries;
+	int account = free_account(), device, resource;
 
-	for (tries = 0; account_is_needed(last); tries++) {
-		if (tries == ACCOUNTS) {
-			fprintf(stderr, "model: more than %d accounts\n", ACCOUNTS);
-			exit(2);
-		}
-		last = (last + 1) % ACCOUNTS;
-	}
-	memset(&accounts[last], 0, sizeof(accounts[last]));
-	accounts[last].parent = parent;
+	memset(&accounts[account], 0, sizeof(accounts[account]));
+	accounts[account].parent = parent;
 	for (device = 0; device < DEVICES; device++)
 		for (resource = 0; resource < RESOURCES; resource++)
-			accounts[last].max[device][resource] = NO_LIMIT;
-	return last;
+			accounts[account].max[device][resource] = NO_LIMIT;
+	return account;
 }
 
-/* The account of the cgroup, or of the closest ancestor that has one. */
+/* The account that pays: the cgroup's, or that of the closest ancestor that has one. */
 static int payer(int dir)
 {
 	while (dir != 0 && cgroups[dir].account == NONE)
@@ -193,7 +191,7 @@ static void uncharge(int account, int device, struct set set)
 
 static struct set one(enum resource what, __u64 amount)
 {
-	return (struct set) { { { what, amount } }, 1 };
+	return (struct set) { .charges = { { what, amount } }, .count = 1 };
 }
 
 static struct set object_set(enum resource type, __u64 length)
