@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What to do next, by chance: mostly what the model says is possible now, so that
- * sequences go on, and sometimes what is not.
+ * Random operations. Most are possible in the model as it is, so that sequences go on;
+ * some are not.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static bool rarely(int times)
 	return below(times) == 0;
 }
 
-/* One of those that @fits, or NONE. */
+/* Pick one id that @fits, or NONE. */
 static int pick(int count, bool (*fits)(int id))
 {
 	int ids[OBJECTS + DIRS], found = 0, id;
@@ -100,7 +100,7 @@ static void append_limit(struct op *op, enum class class)
 	append_value(op, resource);
 }
 
-/* What no controller takes. */
+/* Append a word that the controller refuses. The base's refuses the first two kinds, too. */
 static void append_bad_word(struct op *op, enum class class)
 {
 	static const char *const values[] = {
@@ -187,7 +187,7 @@ static void make_text(struct op *op)
 	end_text(op);
 }
 
-/* ---- what to do; false if that is not possible now ---- */
+/* ---- what an operation is done to; false if there is nothing ---- */
 
 static bool is_dir(int dir)
 {
@@ -234,7 +234,7 @@ static bool choose_dir(struct op *op)
 {
 	op->dir = some_dir(op->what == MKDIR ? is_free_dir : op->what == RMDIR ? is_leaf : is_dir);
 	op->on = !rarely(4);
-	/* v1 has no such file. */
+	/* v1 has no cgroup.subtree_control. */
 	return op->dir != NONE && !(on_v1 && op->what == DELEGATE);
 }
 
@@ -369,7 +369,7 @@ static bool choose_create(struct op *op)
 	return op->object != NONE;
 }
 
-/* Of an object that has an id, any process that holds the context can dispose. */
+/* Any process that holds the context can use an object that has an id. */
 static bool choose_object(struct op *op)
 {
 	op->proc = pick(PROCS, model_has_proc);
@@ -410,7 +410,7 @@ static bool choose_cm_id(struct op *op)
 		return false;
 	op->cm_id = pick(CM_IDS, op->what == CM_CREATE ? is_free_cm_id :
 			 op->what == CM_BIND ? asker_can_bind : asker_holds_cm_id);
-	/* rdma_cm keeps the link of a bind that was refused, so it is always the same. */
+	/* After a refused bind, rdma_cm keeps the link, so an identifier has always one device. */
 	op->device = op->cm_id & 1;
 	return op->cm_id != NONE;
 }
@@ -448,7 +448,7 @@ static bool choose(struct op *op)
 	}
 }
 
-/* How often each is tried, in a thousand or so; the second is for "common". */
+/* How often each is tried, in about a thousand; the second is for "common". */
 static const int weights[OPERATIONS][2] = {
 	[READ] = { 300, 300 }, [WRITE] = { 120, 80 },
 	[MKDIR] = { 25, 25 }, [RMDIR] = { 12, 12 }, [DELEGATE] = { 25, 25 },
@@ -484,8 +484,8 @@ static void run_random(void)
 /* ---- what the base answers differently ---- */
 
 /*
- * Each has a rule in differences.sed. The limits that such a write leaves behind may
- * differ, so two writes that no kernel refuses set them.
+ * differences.sed has a rule where the answers differ. The limits that such a write leaves
+ * may differ, too, so two writes that both kernels accept set them again.
  */
 static const struct {
 	const char *text;

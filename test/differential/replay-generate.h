@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef GENERATE_H
-#define GENERATE_H
+#ifndef REPLAY_GENERATE_H
+#define REPLAY_GENERATE_H
 
 #include "replay.h"
 
-/* Of all classes and with all kinds of objects, not only what the base has, too. */
+/* Use all classes and all kinds of objects, not only what the base counts, too. */
 extern bool full;
 
 /* The same seed makes the same operations. */
@@ -12,7 +12,7 @@ void seed(__u64 seed);
 /* Choose one operation, or a few that belong together, and run them. */
 void run_some(void);
 
-/* Do one operation and print what came of it; replay.c's. */
+/* Do one operation and print what came of it; in replay.c. */
 void run(const struct op *op);
 
-#endif /* GENERATE_H */
+#endif /* REPLAY_GENERATE_H */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The same operations on a real kernel: cgroup v2 at /sys/fs/cgroup, or v1 below it, the
- * devices that test/differential/guest makes, and worker processes that do what the generator tells
- * them, one at a time.
+ * The same operations on a real kernel, with cgroup v2 at /sys/fs/cgroup, or v1 below it,
+ * and the devices of test/differential/guest. Worker processes do what the generator
+ * requests, one at a time.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -178,7 +178,7 @@ static int do_share(const struct op *op)
 	return error;
 }
 
-/* Of an object whose context went before it, an fd is left, which costs nothing. */
+/* An object that went with its context has left an fd behind, which nothing counts. */
 static void close_remains(int object)
 {
 	struct request request = { .op.what = CLOSE };
@@ -269,8 +269,8 @@ static void print_device(const struct ib_uverbs_query_device_resp *device, char 
 /* ---- the interface ---- */
 
 /*
- * All on one processor: messages are faster, and a process that has been waited for
- * has left its cgroup, which it does when its processor turns to another.
+ * Messages are faster on one processor. And a process that was waited for has left its
+ * cgroup there, as it does when its processor turns to another process.
  */
 static void use_one_processor(void)
 {
@@ -290,7 +290,7 @@ void kernel_start(void)
 	memset(context_fds, NONE, sizeof(context_fds));
 	memset(object_fds, NONE, sizeof(object_fds));
 	memset(cm_fds, NONE, sizeof(cm_fds));
-	/* No access to the last page, and nothing else can come to lie there. */
+	/* The last page cannot be read, and nothing else can be mapped there. */
 	memory = mmap(NULL, MEMORY_SIZE + 4096, PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED || mprotect(memory + MEMORY_SIZE, 4096, PROT_NONE))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the generator's process tells a worker, and what it is told.
+ * What the generator's process requests from a worker, and the reply.
  */
-#ifndef KERNEL_H
-#define KERNEL_H
+#ifndef REPLAY_KERNEL_H
+#define REPLAY_KERNEL_H
 
 #include <rdma/ib_user_verbs.h>
 #include <sys/types.h>
@@ -29,12 +29,12 @@ struct reply {
 
 /* Requests go in at [0], workers read at [1]. */
 extern int channels[PROCS][2];
-/* To register: MEMORY_SIZE bytes, and a page after them that cannot be read. */
+/* MEMORY_SIZE bytes to register, and a page after them that cannot be read. */
 extern char *memory;
 
-/* What no test can go on without. */
+/* Report what failed, with errno, and exit. */
 void die(const char *what);
 /* Serve requests, for ever. */
 void work(int proc);
 
-#endif /* KERNEL_H */
+#endif /* REPLAY_KERNEL_H */

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A worker process: it makes and destroys objects, as it is told. It talks to uverbs
- * and rdma_cm directly. libibverbs would make objects of its own, map queues, which
- * keeps a context open after its close, and does not let one process destroy what
- * another has made.
+ * A worker process makes and destroys objects on request. It talks to uverbs and rdma_cm
+ * directly: libibverbs makes objects of its own, maps queues, which keeps a context open
+ * after its close, and does not let one process destroy what another one has made.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -71,7 +70,7 @@ static int invoke(int fd, __u64 number, const void *in, size_t in_len, void *out
 	return submit(fd, &cmd, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE);
 }
 
-/* Responses begin with the handle, and rxe's with where to map queues. */
+/* A response begins with the handle; rxe's own part says where to map queues. */
 static int create(const struct request *request, __u64 number, const void *in, size_t in_len,
 		  size_t out_len, struct reply *reply)
 {
@@ -335,7 +334,7 @@ static int bind_cm_id(const struct request *request)
 	return cm_write(request->fd, RDMA_USER_CM_CMD_BIND, &in, sizeof(in), 0);
 }
 
-/* The child is the generator's, who is to wait for it. */
+/* The child becomes a child of the generator's process, which waits for it. */
 static int fork_worker(int child, struct reply *reply)
 {
 	long pid = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);

@@ -18,20 +18,22 @@
 #include "replay-generate.h"
 
 const struct dir dirs[DIRS] = {
-	{ "", NONE },
-	{ "/a", 0 }, { "/b", 0 }, { "/c", 0 },
-	{ "/a/a", 1 }, { "/a/b", 1 }, { "/b/a", 2 }, { "/b/b", 2 },
-	{ "/a/a/a", 4 }, { "/a/a/b", 4 }, { "/a/b/a", 5 }, { "/b/a/a", 6 },
-	{ "/a/a/a/a", 8 }, { "/a/a/a/b", 8 },
-	{ "/a/a/a/a/a", 12 }, { "/a/a/a/a/a/a", 14 }, { "/a/a/a/a/a/a/a", 15 },
-	{ "/a/a/a/a/a/a/a/a", 16 },
+	[0] = { "", NONE },
+	[1] = { "/a", 0 }, [2] = { "/b", 0 }, [3] = { "/c", 0 },
+	[4] = { "/a/a", 1 }, [5] = { "/a/b", 1 }, [6] = { "/b/a", 2 }, [7] = { "/b/b", 2 },
+	[8] = { "/a/a/a", 4 }, [9] = { "/a/a/b", 4 },
+	[10] = { "/a/b/a", 5 }, [11] = { "/b/a/a", 6 },
+	[12] = { "/a/a/a/a", 8 }, [13] = { "/a/a/a/b", 8 },
+	[14] = { "/a/a/a/a/a", 12 }, [15] = { "/a/a/a/a/a/a", 14 },
+	[16] = { "/a/a/a/a/a/a/a", 15 }, [17] = { "/a/a/a/a/a/a/a/a", 16 },
 };
 
 const char *const resource_names[RESOURCES] = {
-	"hca_handle", "hca_object",
-	"pd", "comp_channel", "cq", "qp", "srq", "ah", "mr", "mw", "async_event", "mr_mem",
-	"cm_id",
-	"mcast_grp", "mcast_attach",
+	[HCA_HANDLE] = "hca_handle", [HCA_OBJECT] = "hca_object",
+	[PD] = "pd", [COMP_CHANNEL] = "comp_channel", [CQ] = "cq", [QP] = "qp", [SRQ] = "srq",
+	[AH] = "ah", [MR] = "mr", [MW] = "mw", [ASYNC_EVENT] = "async_event",
+	[MR_MEM] = "mr_mem", [CM_ID] = "cm_id",
+	[MCAST_GRP] = "mcast_grp", [MCAST_ATTACH] = "mcast_attach",
 };
 
 const enum resource first_of_class[CLASSES + 1] = {
@@ -39,10 +41,13 @@ const enum resource first_of_class[CLASSES + 1] = {
 };
 
 static const char *const names[OPERATIONS] = {
-	"mkdir", "rmdir", "delegate", "read", "write",
-	"spawn", "fork", "kill", "enter",
-	"open", "close", "share", "create", "destroy", "rereg", "attach", "detach", "query",
-	"cm-create", "cm-bind", "cm-close",
+	[MKDIR] = "mkdir", [RMDIR] = "rmdir", [DELEGATE] = "delegate",
+	[READ] = "read", [WRITE] = "write",
+	[SPAWN] = "spawn", [FORK] = "fork", [KILL] = "kill", [ENTER] = "enter",
+	[OPEN] = "open", [CLOSE] = "close", [SHARE] = "share",
+	[CREATE] = "create", [DESTROY] = "destroy", [REREG] = "rereg",
+	[ATTACH] = "attach", [DETACH] = "detach", [QUERY] = "query",
+	[CM_CREATE] = "cm-create", [CM_BIND] = "cm-bind", [CM_CLOSE] = "cm-close",
 };
 
 bool on_v1;
@@ -52,9 +57,12 @@ static __u64 number;
 
 const char *file_name(int file)
 {
-	static const char *const classes[CLASSES] = { "rdma.", "rdma.verb.", "rdma.hw." };
+	static const char *const classes[CLASSES] = {
+		[HCA] = "rdma.", [VERB] = "rdma.verb.", [HW] = "rdma.hw."
+	};
 	static const char *const kinds[KINDS] = {
-		"max", "current", "peak", "events", "events.local"
+		[MAX] = "max", [CURRENT] = "current", [PEAK] = "peak",
+		[EVENTS] = "events", [EVENTS_LOCAL] = "events.local"
 	};
 	static char name[32];
 
@@ -95,7 +103,10 @@ static void print_text(const char *text, size_t len)
 
 static void print_create(const struct op *op)
 {
-	static const char *const flaws[FLAWS] = { "", " too-many-cqes", " no-memory-there" };
+	static const char *const flaws[FLAWS] = {
+		[SOUND] = "", [TOO_MANY_CQES] = " too-many-cqes",
+		[NO_MEMORY_THERE] = " no-memory-there"
+	};
 
 	printf(" p%d c%d o%d %s%s", op->proc, op->ctx, op->object, resource_names[op->type],
 	       flaws[op->flaw]);

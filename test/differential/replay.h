@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What generator, model and kernel share: the operations, and the ids of what they
- * are done to. Ids are used again, and say nothing about pids or handles.
+ * The generator, the model and the kernel share the operations, and the ids of what
+ * they are done to. An id is used again later; it is not a pid or a handle.
  */
 #ifndef REPLAY_H
 #define REPLAY_H
@@ -46,14 +46,14 @@ enum what {
 	OPERATIONS
 };
 
-/* Why a driver will refuse to create an object that is charged by then. */
+/* Why a driver refuses to create an object, after the charge. */
 enum flaw { SOUND, TOO_MANY_CQES, NO_MEMORY_THERE, FLAWS };
 
 struct op {
 	enum what what;
 	int dir;		/* the cgroup */
 	int file;		/* READ, WRITE */
-	bool on;		/* DELEGATE: for the children, or no longer */
+	bool on;		/* DELEGATE: turn the controller on for children, or off */
 	int proc;		/* who does it, or to whom it is done */
 	int other;		/* FORK: the child. SHARE: the receiver */
 	int ctx, device;
@@ -61,14 +61,14 @@ struct op {
 	enum resource type;	/* CREATE */
 	int pd, cq;		/* CREATE: what the object needs, or NONE */
 	enum flaw flaw;		/* CREATE */
-	__u64 length;	/* CREATE of an MR, REREG */
+	__u64 length;		/* CREATE of an MR, REREG */
 	int group;		/* ATTACH, DETACH */
 	int cm_id;		/* CM_CREATE, CM_BIND, CM_CLOSE */
 	char text[TEXT_SIZE];	/* WRITE */
 	size_t text_len;
 };
 
-/* The cgroups that there can be, parents first; number 0 is the root. */
+/* All cgroups that can exist, parents first; number 0 is the root. */
 struct dir {
 	const char *path;
 	int parent;
@@ -94,8 +94,8 @@ const char *file_name(int file);
 void print_query(char *answer, const __u64 *most);
 
 /*
- * Do one operation: 0 or a negative errno. READ and QUERY put what they are told into
- * @answer, of ANSWER_SIZE bytes.
+ * Do one operation: 0 or a negative errno. READ and QUERY put the answer into @answer, of
+ * ANSWER_SIZE bytes.
  */
 int model_do(const struct op *op, char *answer);
 int kernel_do(const struct op *op, char *answer);
@@ -104,7 +104,7 @@ int kernel_do(const struct op *op, char *answer);
 void model_start(void);
 void kernel_start(void);
 
-/* What there is in the model's world, for the generator to choose from. */
+/* What exists in the model. The generator chooses from it. */
 bool model_has_dir(int dir);
 bool model_has_account(int dir);
 bool model_takes_procs(int dir);
@@ -119,7 +119,7 @@ enum resource model_type(int object);
 int model_context(int object);
 bool model_has_cm_id(int id);
 bool model_holds_cm_id(int proc, int id);
-/* Only the process that has made it. */
+/* Only the process that created an identifier can bind it. */
 bool model_can_bind(int proc, int id);
 
 #endif /* REPLAY_H */
