@@ -3,11 +3,11 @@
  * KUnit stress test for the RDMA cgroup controller.
  *
  * Several threads work at random on the same cgroups, devices, domains and pools.
- * Each has resources of its own, one slot in every pool, for which a plain
- * sequential model says what each charge has to return and what each counter has
- * to be after it: whatever the others do must not show. One resource they fight
- * for; it has a limit, which no reader may ever see exceeded. One more is charged
- * by all without a limit; in the end nothing of it is lost.
+ * Each thread has a slot of its own in every pool. A sequential model says what a
+ * charge of it has to return and what its counters have to be, whatever the other
+ * threads do. All threads contend for one slot that has a limit, and a reader looks
+ * for a usage above it. All charge one more slot, which has no limit. In the end, no
+ * slot has any usage left.
  *
  *   root
  *    |-- cg0
@@ -17,8 +17,8 @@
  *    `-- cg4
  *         `-- cg5
  *
- * Each round has new cgroups and devices, so that domains and pools come while
- * others use them; and readers still run while they go.
+ * Each round has new cgroups and devices, so that the threads make domains and pools
+ * beside each other. The reader still runs while these go.
  */
 #include <linux/completion.h>
 #include <linux/delay.h>
@@ -36,7 +36,7 @@
 #define RDMACG_CGROUPS		6
 #define RDMACG_DEVICES		2
 #define RDMACG_HELD		48
-/* Of the devices here and upwards. */
+/* The indices of the test's devices begin here; the machine's own are lower. */
 #define RDMACG_TEST_INDEX	0x40000000
 
 /* Slots: one for each thread, then the two that they share. */
@@ -47,17 +47,18 @@
 
 static u64 rdmacg_seed;
 module_param_named(seed, rdmacg_seed, ullong, 0444);
-MODULE_PARM_DESC(seed, "Take the steps of this seed again; 0 takes a new one");
+MODULE_PARM_DESC(seed, "Draw the random numbers of this seed again; 0 takes a new one");
 
+/* As drawn above; -1 is the root. */
 static const int rdmacg_parents[RDMACG_CGROUPS] = { -1, 0, 1, 0, -1, 4 };
 
 static const struct rdmacg_resource rdmacg_stress_resources[RDMACG_TEST_SLOTS] = {
-	RDMACG_TEST_RESOURCE("own0", RDMACG_CLASS_HCA),
-	RDMACG_TEST_RESOURCE("own1", RDMACG_CLASS_HCA),
-	RDMACG_TEST_RESOURCE("own2", RDMACG_CLASS_HCA),
-	RDMACG_TEST_RESOURCE("own3", RDMACG_CLASS_HCA),
-	RDMACG_TEST_RESOURCE("contested", RDMACG_CLASS_HCA),
-	RDMACG_TEST_RESOURCE("common", RDMACG_CLASS_HCA),
+	[0] = RDMACG_TEST_RESOURCE("own0", RDMACG_CLASS_HCA),
+	[1] = RDMACG_TEST_RESOURCE("own1", RDMACG_CLASS_HCA),
+	[2] = RDMACG_TEST_RESOURCE("own2", RDMACG_CLASS_HCA),
+	[3] = RDMACG_TEST_RESOURCE("own3", RDMACG_CLASS_HCA),
+	[RDMACG_CONTESTED] = RDMACG_TEST_RESOURCE("contested", RDMACG_CLASS_HCA),
+	[RDMACG_COMMON] = RDMACG_TEST_RESOURCE("common", RDMACG_CLASS_HCA),
 };
 
 struct rdmacg_stress {
@@ -74,11 +75,11 @@ struct rdmacg_model {
 	struct rdmacg_events events;
 };
 
+/* A charge that a thread has yet to undo. */
 struct rdmacg_held {
 	unsigned int cg;
 	unsigned int dev;
-	struct rdmacg_charge set[3];
-	unsigned int count;
+	struct rdmacg_charge set[2];
 };
 
 struct rdmacg_thread {
@@ -89,11 +90,23 @@ struct rdmacg_thread {
 	struct rdmacg_model model[RDMACG_DEVICES][RDMACG_CGROUPS];
 	struct rdmacg_held held[RDMACG_HELD];
 	unsigned int nr_held;
-	/* Of the contested resource. */
+	/* Refusals of the contested resource. */
 	u64 refused;
-	/* The first thing that was wrong; empty if nothing was. */
+	/* The first mistake that the thread has found, or an empty string. */
 	char wrong[160];
 };
+
+static int rdmacg_stress_register(struct rdmacg_device *device, const char *name, u32 index)
+{
+	struct rdmacg_table table = {
+		.resources = rdmacg_stress_resources,
+		.count = RDMACG_TEST_SLOTS,
+	};
+
+	device->name = name;
+	device->index = index;
+	return rdmacg_register_device(device, &table, 1);
+}
 
 static __printf(2, 3) void rdmacg_wrong(struct rdmacg_thread *t, const char *format, ...)
 {
@@ -151,27 +164,24 @@ static void rdmacg_step_charge(struct rdmacg_thread *t)
 {
 	struct rdmacg_stress *s = t->stress;
 	struct rdmacg_held *held = &t->held[t->nr_held];
+	u64 own = 1 + rdmacg_random(t, 3), common = 1 + rdmacg_random(t, 3);
 	struct rdmacg_refusal refusal;
-	bool want;
-	int ret;
+	int ret, want;
 
 	if (t->nr_held == RDMACG_HELD)
 		return;
 	held->cg = rdmacg_random(t, RDMACG_CGROUPS);
 	held->dev = rdmacg_random(t, RDMACG_DEVICES);
-	held->set[0] = (struct rdmacg_charge){ t->number, 1 + rdmacg_random(t, 3) };
-	held->set[1] = (struct rdmacg_charge){ RDMACG_COMMON, 1 + rdmacg_random(t, 3) };
-	held->count = 2;
+	held->set[0] = (struct rdmacg_charge){ .slot = t->number, .amount = own };
+	held->set[1] = (struct rdmacg_charge){ .slot = RDMACG_COMMON, .amount = common };
 	if (rdmacg_random(t, 2))
 		swap(held->set[0], held->set[1]);
 
 	ret = rdmacg_pool_try_charge(&s->cg[held->cg], &s->dev[held->dev], held->set,
-				     held->count, &refusal);
-	want = rdmacg_model_try_charge(t, held->dev, held->cg,
-				       held->set[held->set[0].slot != t->number].amount);
-	if (ret != (want ? 0 : -EAGAIN))
-		rdmacg_wrong(t, "charge of cg%u returned %d, wanted %d", held->cg, ret,
-			     want ? 0 : -EAGAIN);
+				     ARRAY_SIZE(held->set), &refusal);
+	want = rdmacg_model_try_charge(t, held->dev, held->cg, own) ? 0 : -EAGAIN;
+	if (ret != want)
+		rdmacg_wrong(t, "charge of cg%u returned %d, wanted %d", held->cg, ret, want);
 	if (!ret)
 		t->nr_held++;
 }
@@ -185,13 +195,14 @@ static void rdmacg_step_contend(struct rdmacg_thread *t)
 
 	if (t->nr_held == RDMACG_HELD)
 		return;
-	/* Below cg0 of the first device, which has the limit. */
+	/* cg0 has the limit, on the first device. */
 	held->cg = rdmacg_random(t, 4);
 	held->dev = 0;
-	held->set[0] = (struct rdmacg_charge){ RDMACG_COMMON, 1 };
-	held->set[1] = (struct rdmacg_charge){ RDMACG_CONTESTED, 1 + rdmacg_random(t, 2) };
-	held->count = 2;
-	ret = rdmacg_pool_try_charge(&s->cg[held->cg], &s->dev[0], held->set, 2, &refusal);
+	held->set[0] = (struct rdmacg_charge){ .slot = RDMACG_COMMON, .amount = 1 };
+	held->set[1] = (struct rdmacg_charge){ .slot = RDMACG_CONTESTED,
+					       .amount = 1 + rdmacg_random(t, 2) };
+	ret = rdmacg_pool_try_charge(&s->cg[held->cg], &s->dev[0], held->set,
+				     ARRAY_SIZE(held->set), &refusal);
 	if (!ret) {
 		t->nr_held++;
 		return;
@@ -207,8 +218,9 @@ static void rdmacg_uncharge_held(struct rdmacg_thread *t, unsigned int number)
 	struct rdmacg_held *held = &t->held[number];
 	unsigned int i;
 
-	rdmacg_pool_uncharge(&s->cg[held->cg], &s->dev[held->dev], held->set, held->count);
-	for (i = 0; i < held->count; i++)
+	rdmacg_pool_uncharge(&s->cg[held->cg], &s->dev[held->dev], held->set,
+			     ARRAY_SIZE(held->set));
+	for (i = 0; i < ARRAY_SIZE(held->set); i++)
 		if (held->set[i].slot == t->number)
 			rdmacg_model_uncharge(t, held->dev, held->cg, held->set[i].amount);
 	*held = t->held[--t->nr_held];
@@ -220,7 +232,7 @@ static void rdmacg_step_uncharge(struct rdmacg_thread *t)
 		rdmacg_uncharge_held(t, rdmacg_random(t, t->nr_held));
 }
 
-/* A limit that is taken away and set in one write was never away. */
+/* One write takes the contested limit away and sets it again, so it is never away. */
 static void rdmacg_step_limit_again(struct rdmacg_thread *t)
 {
 	char text[80];
@@ -231,7 +243,7 @@ static void rdmacg_step_limit_again(struct rdmacg_thread *t)
 		rdmacg_wrong(t, "a write of two lines fails");
 }
 
-/* One write for both devices, of which a bad line must not change anything. */
+/* One write sets the limits of both devices. If a line is bad, it changes nothing. */
 static void rdmacg_step_limit(struct rdmacg_thread *t)
 {
 	struct rdmacg_stress *s = t->stress;
@@ -284,23 +296,18 @@ static void rdmacg_step_compare(struct rdmacg_thread *t)
 	rcu_read_unlock();
 }
 
-/* A device that only this thread knows: it comes, is used, renamed and goes. */
+/* Register a device that only this thread charges; use, rename and unregister it. */
 static void rdmacg_step_device(struct rdmacg_thread *t)
 {
 	static const char *const names[] = { "passing", "passing_by" };
 	const struct rdmacg_charge charge = { .slot = 1, .amount = 2 };
-	struct rdmacg_table table = {
-		.resources = rdmacg_stress_resources,
-		.count = RDMACG_TEST_SLOTS,
-	};
 	struct rdma_cgroup *cg = &t->stress->cg[rdmacg_random(t, RDMACG_CGROUPS)];
-	struct rdmacg_device device = { .name = names[0],
-					 .index = RDMACG_TEST_INDEX + t->number };
+	struct rdmacg_device device = { };
 	struct rdmacg_refusal refusal;
 	char text[64];
 	int ret;
 
-	if (rdmacg_register_device(&device, &table, 1))
+	if (rdmacg_stress_register(&device, names[0], RDMACG_TEST_INDEX + t->number))
 		return;
 	ret = rdmacg_pool_try_charge(cg, &device, &charge, 1, &refusal);
 	if (ret)
@@ -355,14 +362,14 @@ static void rdmacg_check_line(struct rdmacg_thread *t, const struct rdmacg_desc 
 	unsigned int looks = rdmacg_random(t, 4) ? 1 : 400;
 	u64 usage;
 
-	/* The machine's own. */
+	/* This one is the machine's own. */
 	if (desc->index < RDMACG_TEST_INDEX)
 		return;
 	if (strncmp(name, "stress", 6) && strcmp(name, "passing") && strcmp(name, "passing_by"))
 		rdmacg_wrong(t, "a device is called %s", name);
 	if (!pool)
 		return;
-	/* Long enough now and then for the pool to go meanwhile. */
+	/* Some looks are long, so that the pool can go meanwhile. */
 	while (looks--) {
 		usage = READ_ONCE(pool->slots[RDMACG_CONTESTED].usage);
 		if (usage > RDMACG_CONTESTED_MAX)
@@ -371,7 +378,7 @@ static void rdmacg_check_line(struct rdmacg_thread *t, const struct rdmacg_desc 
 	}
 }
 
-/* Reads while everything comes and goes, the cgroups' memory apart. */
+/* Read while devices and pools come and go; the memory of the cgroups stays. */
 static int rdmacg_stress_reader(void *data)
 {
 	struct rdmacg_thread *t = data;
@@ -404,10 +411,6 @@ static int rdmacg_stress_reader(void *data)
 
 static void rdmacg_stress_start(struct kunit *test, struct rdmacg_stress *s)
 {
-	struct rdmacg_table table = {
-		.resources = rdmacg_stress_resources,
-		.count = RDMACG_TEST_SLOTS,
-	};
 	char limit[32];
 	unsigned int i;
 
@@ -418,9 +421,8 @@ static void rdmacg_stress_start(struct kunit *test, struct rdmacg_stress *s)
 					&s->cg[rdmacg_parents[i]]);
 	for (i = 0; i < RDMACG_DEVICES; i++) {
 		snprintf(s->names[i], sizeof(s->names[i]), "stress%u", i);
-		s->dev[i].name = s->names[i];
-		s->dev[i].index = RDMACG_TEST_INDEX;
-		KUNIT_ASSERT_EQ(test, rdmacg_register_device(&s->dev[i], &table, 1), 0);
+		KUNIT_ASSERT_EQ(test, rdmacg_stress_register(&s->dev[i], s->names[i],
+							     RDMACG_TEST_INDEX), 0);
 	}
 	snprintf(limit, sizeof(limit), "stress0 contested=%u", RDMACG_CONTESTED_MAX);
 	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&s->cg[0], RDMACG_CLASS_HCA, limit), 0);
@@ -447,7 +449,7 @@ static void rdmacg_thread_start(struct rdmacg_thread *t, struct rdmacg_stress *s
 	}
 }
 
-/* What is left when all is uncharged: no usage, and all the history. */
+/* After all is uncharged, pools have no usage, and the peaks and refusals of the past. */
 static void rdmacg_stress_compare(struct kunit *test, struct rdmacg_stress *s,
 				  struct rdmacg_thread *threads)
 {
@@ -455,7 +457,7 @@ static void rdmacg_stress_compare(struct kunit *test, struct rdmacg_stress *s,
 	const struct rdmacg_slot *slots;
 	struct rdmacg_pool *pool;
 	unsigned int dev, cg, i;
-	u64 refused = 0, counted = 0;
+	u64 refused = 0, counted = 0, peak = 0;
 
 	for (i = 0; i < RDMACG_THREADS; i++)
 		refused += threads[i].refused;
@@ -471,6 +473,8 @@ static void rdmacg_stress_compare(struct kunit *test, struct rdmacg_stress *s,
 				KUNIT_EXPECT_EQ(test, slots[i].peak,
 						threads[i].model[dev][cg].slot.peak);
 			KUNIT_EXPECT_LE(test, slots[RDMACG_CONTESTED].peak, RDMACG_CONTESTED_MAX);
+			if (!dev && !cg)
+				peak = slots[RDMACG_CONTESTED].peak;
 			events = rcu_dereference_protected(pool->events, true);
 			if (events)
 				counted += events[RDMACG_CONTESTED].local_alloc_fail;
@@ -478,16 +482,10 @@ static void rdmacg_stress_compare(struct kunit *test, struct rdmacg_stress *s,
 		}
 	}
 	KUNIT_EXPECT_EQ(test, counted, refused);
-	pool = rdmacg_pool_lock(&s->cg[0], s->dev[0].key);
-	/* No assertions: a reader still runs. */
-	KUNIT_EXPECT_NOT_NULL(test, pool);
-	if (!pool)
-		return;
-	KUNIT_EXPECT_EQ(test, pool->slots[RDMACG_CONTESTED].peak, RDMACG_CONTESTED_MAX);
-	rdmacg_pool_unlock(pool);
+	KUNIT_EXPECT_EQ(test, peak, RDMACG_CONTESTED_MAX);
 }
 
-/* Cgroups and devices go in either order, under the reader's eyes. */
+/* Cgroups and devices go, in either order; the reader still runs. */
 static void rdmacg_stress_end(struct kunit *test, struct rdmacg_stress *s, bool devices_first)
 {
 	int i;
@@ -518,7 +516,7 @@ static void rdmacg_test_stress(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, s);
 	KUNIT_ASSERT_NOT_NULL(test, threads);
 	reader = &threads[RDMACG_THREADS];
-	kunit_info(test, "rdma_concurrent_kunit.seed=%llu takes the same steps\n", seed);
+	kunit_info(test, "rdma_concurrent_kunit.seed=%llu draws the same random numbers\n", seed);
 
 	for (round = 0; round < RDMACG_ROUNDS; round++) {
 		rdmacg_stress_start(test, s);
@@ -530,7 +528,7 @@ static void rdmacg_test_stress(struct kunit *test)
 			wait_for_completion(&threads[i].done);
 		rdmacg_stress_compare(test, s, threads);
 		rdmacg_stress_end(test, s, round % 2);
-		/* Let it look on when the memory is really free. */
+		/* The reader goes on until after the memory is freed. */
 		rcu_barrier();
 		usleep_range(1000, 2000);
 		WRITE_ONCE(s->stop, true);
@@ -556,12 +554,14 @@ static int rdmacg_limit_writer(void *data)
 }
 
 /*
- * A charge that leaves nothing behind, again and again, while a limit comes and goes: both
- * make pools and give them back, under each other's eyes.
+ * One thread sets a limit and takes it back. Another one charges an endless amount, which
+ * leaves no usage, and uncharges it. Each makes the pools that it misses and gives back
+ * those that are idle; no write and no charge may fail. Chance decides whether a thread
+ * loses a pool that it has just found.
  */
 static void rdmacg_test_give_back_and_charge(struct kunit *test)
 {
-	const struct rdmacg_charge charge = { RDMACG_COMMON, RDMACG_ENDLESS };
+	const struct rdmacg_charge charge = { .slot = RDMACG_COMMON, .amount = RDMACG_ENDLESS };
 	struct rdmacg_refusal refusal;
 	struct rdmacg_thread *writer;
 	struct rdmacg_stress *s;
@@ -574,7 +574,7 @@ static void rdmacg_test_give_back_and_charge(struct kunit *test)
 	rdmacg_stress_start(test, s);
 	rdmacg_thread_start(writer, s, 0, 0, rdmacg_limit_writer);
 	for (i = 0; i < 6000; i++) {
-		/* Both are in step after each round; meet the writer at any place. */
+		/* The pauses differ, so that the charge does not always meet the same place. */
 		for (pauses = get_random_u32_below(300); pauses; pauses--)
 			cpu_relax();
 		if (rdmacg_pool_try_charge(&s->cg[2], &s->dev[0], &charge, 1, &refusal)) {
@@ -595,7 +595,7 @@ static void rdmacg_test_give_back_and_charge(struct kunit *test)
 #define RDMACG_CHAIN_ROUNDS	400
 #define RDMACG_CHAIN_UNITS	200
 
-/* A chain of cgroups; one thread charges the lowest, another one reads. */
+/* A chain of cgroups. One thread charges the lowest, while another one reads. */
 struct rdmacg_chain {
 	struct rdma_cgroup root;
 	struct rdma_cgroup cg[RDMACG_CHAIN];
@@ -608,19 +608,19 @@ struct rdmacg_chain {
 
 static int rdmacg_chain_worker(void *data)
 {
-	const struct rdmacg_charge charge = { RDMACG_COMMON, 1 };
+	const struct rdmacg_charge charge = { .slot = RDMACG_COMMON, .amount = 1 };
 	struct rdmacg_chain *chain = data;
 	struct rdma_cgroup *leaf = &chain->cg[RDMACG_CHAIN - 1];
 	struct rdmacg_refusal refusal;
 	unsigned int round, unit;
 
 	for (round = 0; round < RDMACG_CHAIN_ROUNDS; round++) {
-		/* Pairs with rdmacg_chain_read(), as the next one does. */
+		/* No charge comes before this. Pairs with rdmacg_chain_read(). */
 		smp_store_mb(chain->phase, 2 * round + 1);
 		for (unit = 0; unit < RDMACG_CHAIN_UNITS + round; unit++)
 			if (rdmacg_pool_try_charge(leaf, &chain->dev, &charge, 1, &refusal))
 				chain->failed++;
-		/* Before the first uncharge. */
+		/* No uncharge comes before this. Pairs with rdmacg_chain_read(). */
 		smp_store_mb(chain->phase, 2 * round + 2);
 		for (unit = 0; unit < RDMACG_CHAIN_UNITS + round; unit++)
 			rdmacg_pool_uncharge(leaf, &chain->dev, &charge, 1);
@@ -630,7 +630,10 @@ static int rdmacg_chain_worker(void *data)
 	return 0;
 }
 
-/* What may be the smaller one is read first, except while both shrink. */
+/*
+ * While usage grows, what is read after the child has only grown further. While it
+ * shrinks, the child is read last and has only shrunk further.
+ */
 static bool rdmacg_chain_look(const struct rdmacg_slot *parent, const struct rdmacg_slot *child,
 			      bool grows)
 {
@@ -644,7 +647,10 @@ static bool rdmacg_chain_look(const struct rdmacg_slot *parent, const struct rdm
 	return usage <= READ_ONCE(child->peak) && usage <= rdmacg_slot_usage(parent);
 }
 
-/* Look until the worker ends; how often a reader saw what must not be. */
+/*
+ * Look until the worker ends or others want the processor. Returns how many looks were
+ * wrong; a look during which the phase has changed does not count.
+ */
 static unsigned int rdmacg_chain_read(struct rdmacg_chain *chain, unsigned int *looks)
 {
 	const struct rdmacg_pool *parent, *child;
@@ -660,7 +666,7 @@ static unsigned int rdmacg_chain_read(struct rdmacg_chain *chain, unsigned int *
 		smp_rmb();
 		is_right = rdmacg_chain_look(&parent->slots[RDMACG_COMMON],
 					     &child->slots[RDMACG_COMMON], phase % 2);
-		/* The same. */
+		/* Pairs with rdmacg_chain_worker(). */
 		smp_rmb();
 		if (READ_ONCE(chain->phase) != phase)
 			continue;
@@ -673,16 +679,12 @@ static unsigned int rdmacg_chain_read(struct rdmacg_chain *chain, unsigned int *
 }
 
 /*
- * Whoever reads while others charge sees no usage above its peak, and none of a child above
- * that of its parent.
+ * The highest and the lowest cgroup of a chain: a reader sees no usage of the lower one
+ * above that of the higher one, and while usage grows, none above its peak.
  */
 static void rdmacg_test_readers_see_parents_first(struct kunit *test)
 {
-	const struct rdmacg_charge charge = { RDMACG_COMMON, 1 };
-	struct rdmacg_table table = {
-		.resources = rdmacg_stress_resources,
-		.count = RDMACG_TEST_SLOTS,
-	};
+	const struct rdmacg_charge charge = { .slot = RDMACG_COMMON, .amount = 1 };
 	struct rdmacg_chain *chain = kunit_kzalloc(test, sizeof(*chain), GFP_KERNEL);
 	unsigned int i, looks, seen = 0, wrong = 0;
 	struct rdmacg_refusal refusal;
@@ -693,10 +695,8 @@ static void rdmacg_test_readers_see_parents_first(struct kunit *test)
 	rdmacg_test_init_cgroup(&chain->root, NULL);
 	for (i = 0; i < RDMACG_CHAIN; i++)
 		rdmacg_test_init_cgroup(&chain->cg[i], i ? &chain->cg[i - 1] : &chain->root);
-	chain->dev.name = "chain";
-	chain->dev.index = RDMACG_TEST_INDEX;
-	KUNIT_ASSERT_EQ(test, rdmacg_register_device(&chain->dev, &table, 1), 0);
-	/* One unit is held, so that the pools are there. */
+	KUNIT_ASSERT_EQ(test, rdmacg_stress_register(&chain->dev, "chain", RDMACG_TEST_INDEX), 0);
+	/* One unit stays charged, so that the pools stay. */
 	KUNIT_EXPECT_EQ(test, rdmacg_pool_try_charge(&chain->cg[RDMACG_CHAIN - 1], &chain->dev,
 						     &charge, 1, &refusal), 0);
 	task = kthread_run(rdmacg_chain_worker, chain, "rdmacg_chain");
