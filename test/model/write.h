@@ -2,7 +2,7 @@
 /*
  * The model of a file of limits: what a text that is written to it says, what that
  * sets, and what the file reads then. test/fuzz and test/differential judge the
- * controller by it. It follows Documentation/admin-guide/cgroup-v1/rdma.rst. The
+ * controller by it. It follows the section RDMA of cgroup-v2.rst. The
  * controller's parser looks for end marks and computes numbers; this model knows the
  * length of each piece and compares digits, so that both do not make the same mistake.
  */
