@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the KUnit tests of the RDMA cgroup controller share: cgroups that are bare
- * structs, and devices without a driver.
+ * structs, devices without a driver, and looks at what a cgroup has of a device.
+ *
+ * A helper that takes a test undoes what it has made when the test ends, also where an
+ * assertion fails, and the latest first: the whole machine sees a device.
  */
 #ifndef _RDMA_KUNIT_H
 #define _RDMA_KUNIT_H
 
 #include <kunit/test-bug.h>
 #include <kunit/test.h>
+#include <linux/err.h>
+#include <linux/percpu-refcount.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -19,11 +24,70 @@
 #define RDMACG_TEST_RESOURCE(_name, _class)				\
 	{ .name = _name, .class = _class, .capacity = RDMACG_NO_LIMIT }
 
+/* Make a cgroup that nobody can refer to, and that its user frees. */
 static inline void rdmacg_test_init_cgroup(struct rdma_cgroup *cg,
 					   struct rdma_cgroup *parent)
 {
 	rdmacg_pools_init(cg, parent);
 	cg->css.parent = parent ? &parent->css : NULL;
+}
+
+/* Nothing is to be done, for the test has the struct. */
+static inline void rdmacg_test_release_css(struct percpu_ref *ref)
+{
+}
+
+/* How many references others hold; the first one is that of the cgroup itself. */
+static inline long rdmacg_test_refs(const struct rdma_cgroup *cg)
+{
+	return atomic_long_read(&cg->css.refcnt.data->count) - 1;
+}
+
+static inline void rdmacg_test_free_cgroup(void *arg)
+{
+	struct kunit *test = kunit_get_current_test();
+	struct rdma_cgroup *cg = arg;
+
+	/* Whatever a test has done, it has given every reference back. */
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(cg), 0);
+	rdmacg_pools_free(cg);
+	percpu_ref_exit(&cg->css.refcnt);
+}
+
+/* Make a cgroup with enough of a css for references. */
+static inline void rdmacg_test_create_cgroup(struct kunit *test, struct rdma_cgroup *cg,
+					     struct rdma_cgroup *parent)
+{
+	int ret;
+
+	rdmacg_test_init_cgroup(cg, parent);
+	ret = percpu_ref_init(&cg->css.refcnt, rdmacg_test_release_css,
+			      PERCPU_REF_INIT_ATOMIC, GFP_KERNEL);
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	ret = kunit_add_action_or_reset(test, rdmacg_test_free_cgroup, cg);
+	KUNIT_ASSERT_EQ(test, ret, 0);
+}
+
+static inline void rdmacg_test_unregister(void *arg)
+{
+	struct rdmacg_device *device = arg;
+
+	/* The test may have done it. */
+	if (device->desc)
+		rdmacg_unregister_device(device);
+}
+
+/* Register a device that has its name and its index. */
+static inline void rdmacg_test_register_tables(struct kunit *test,
+					       struct rdmacg_device *device,
+					       struct rdmacg_table *tables,
+					       unsigned int count)
+{
+	int ret;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_register_device(device, tables, count), 0);
+	ret = kunit_add_action_or_reset(test, rdmacg_test_unregister, device);
+	KUNIT_ASSERT_EQ(test, ret, 0);
 }
 
 /* Register a device with the hca class in slots 0 and 1. */
@@ -38,25 +102,74 @@ static inline void rdmacg_test_register(struct kunit *test, struct rdmacg_device
 
 	device->name = name;
 	device->index = index;
-	KUNIT_ASSERT_EQ(test, rdmacg_register_device(device, &table, 1), 0);
+	rdmacg_test_register_tables(test, device, &table, 1);
 	KUNIT_ASSERT_EQ(test, table.first_slot, 0);
+}
+
+static inline void rdmacg_test_put_desc(void *arg)
+{
+	rdmacg_desc_put(arg);
+}
+
+/*
+ * Look a device up as a write does, and keep its reference, which
+ * kunit_release_action() gives back before the end of the test.
+ */
+static inline struct rdmacg_desc *rdmacg_test_get_desc(struct kunit *test, const char *name)
+{
+	struct rdmacg_desc *desc = rdmacg_desc_get(name, strlen(name), NULL);
+	int ret;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(desc));
+	ret = kunit_add_action_or_reset(test, rdmacg_test_put_desc, desc);
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	return desc;
+}
+
+/* Write to rdma.max. */
+static inline int rdmacg_test_limit(struct rdma_cgroup *cg, const char *text)
+{
+	return rdmacg_set_max(cg, RDMACG_CLASS_HCA, text);
+}
+
+/* A copy of one slot, which is that of an unused pool if the cgroup has none. */
+static inline struct rdmacg_slot rdmacg_test_slot(struct rdma_cgroup *cg,
+						  const struct rdmacg_device *device,
+						  unsigned int slot)
+{
+	struct rdmacg_slot copy = { .max = RDMACG_NO_LIMIT };
+	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, device->key);
+
+	if (pool) {
+		copy = pool->slots[slot];
+		rdmacg_pool_unlock(pool);
+	}
+	return copy;
+}
+
+/* Give the file a buffer, whose text always ends in a NUL. */
+static inline void rdmacg_test_init_seq(struct kunit *test, struct seq_file *sf)
+{
+	sf->size = PAGE_SIZE;
+	sf->buf = kunit_kzalloc(test, sf->size + 1, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, sf->buf);
 }
 
 /* All lines of a file, but for those of the machine's own devices. */
 static inline char *rdmacg_test_show(struct kunit *test, struct rdma_cgroup *cg,
 				     enum rdmacg_class class, enum rdmacg_file file)
 {
-	struct seq_file sf = { .size = PAGE_SIZE };
+	struct seq_file sf = { };
 	struct rdmacg_desc *desc;
 	unsigned long id;
 
-	sf.buf = kunit_kzalloc(test, sf.size, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, sf.buf);
+	rdmacg_test_init_seq(test, &sf);
 	rcu_read_lock();
 	for (id = 0; (desc = rdmacg_desc_next(&id)); id++)
 		if (!strncmp(rcu_dereference(desc->name)->text, "kunit", 5))
 			rdmacg_show_line(&sf, cg, desc, class, file);
 	rcu_read_unlock();
+	KUNIT_ASSERT_FALSE(test, seq_has_overflowed(&sf));
 	return sf.buf;
 }
 
