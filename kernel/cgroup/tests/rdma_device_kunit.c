@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * KUnit tests for what the RDMA cgroup controller knows of devices: tables of
- * resources and names.
+ * resources and names. Limits are those of one top-level cgroup.
  */
 #include "rdma_kunit.h"
 
@@ -10,47 +10,29 @@ struct rdmacg_devices {
 	struct rdmacg_device dev0, dev1;
 };
 
-static void rdmacg_unregister(struct rdmacg_device *device)
-{
-	if (device->desc)
-		rdmacg_unregister_device(device);
-}
-
 static int rdmacg_device_test_init(struct kunit *test)
 {
 	struct rdmacg_devices *d = kunit_kzalloc(test, sizeof(*d), GFP_KERNEL);
 
 	if (!d)
 		return -ENOMEM;
-	rdmacg_test_init_cgroup(&d->root, NULL);
-	rdmacg_test_init_cgroup(&d->top, &d->root);
+	rdmacg_test_create_cgroup(test, &d->root, NULL);
+	rdmacg_test_create_cgroup(test, &d->top, &d->root);
 	d->dev0.name = "kunit0";
 	d->dev0.index = 100;
 	test->priv = d;
 	return 0;
 }
 
-static void rdmacg_device_test_exit(struct kunit *test)
-{
-	struct rdmacg_devices *d = test->priv;
-
-	/* Called after a failed init, too. */
-	if (!d)
-		return;
-	rdmacg_unregister(&d->dev0);
-	rdmacg_unregister(&d->dev1);
-	rdmacg_pools_free(&d->top);
-	rdmacg_pools_free(&d->root);
-}
-
-static const char *rdmacg_test_max(struct kunit *test, enum rdmacg_class class)
+/* Show the limits of one class. */
+static const char *rdmacg_show_max(struct kunit *test, enum rdmacg_class class)
 {
 	struct rdmacg_devices *d = test->priv;
 
 	return rdmacg_test_show(test, &d->top, class, RDMACG_FILE_MAX);
 }
 
-/* Resources "r0", "r1" and so on. */
+/* Make resources "r0", "r1" and so on, of the hca class. */
 static struct rdmacg_resource *rdmacg_numbered(struct kunit *test, unsigned int count)
 {
 	struct rdmacg_resource *resources;
@@ -68,7 +50,7 @@ static struct rdmacg_resource *rdmacg_numbered(struct kunit *test, unsigned int 
 	return resources;
 }
 
-static void rdmacg_test_tables_64_slots(struct kunit *test)
+static void rdmacg_test_tables_follow_each_other_up_to_64_slots(struct kunit *test)
 {
 	struct rdmacg_devices *d = test->priv;
 	struct rdmacg_resource *resources = rdmacg_numbered(test, 64);
@@ -76,24 +58,30 @@ static void rdmacg_test_tables_64_slots(struct kunit *test)
 		{ .resources = resources, .count = 40 },
 		{ .resources = &resources[40], .count = 24 },
 	};
-	const struct rdmacg_charge last = { .slot = 63, .amount = 5 };
-	struct rdmacg_refusal refusal;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_register_device(&d->dev0, tables, 2), 0);
+	rdmacg_test_register_tables(test, &d->dev0, tables, 2);
 	KUNIT_EXPECT_EQ(test, tables[0].first_slot, 0);
 	KUNIT_EXPECT_EQ(test, tables[1].first_slot, 40);
+}
 
-	/* The last slot is as good as the first. */
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&d->top, RDMACG_CLASS_HCA, "kunit0 r63=9"), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_pool_try_charge(&d->top, &d->dev0, &last, 1, &refusal), 0);
+static void rdmacg_test_last_of_64_slots_is_as_good_as_the_first(struct kunit *test)
+{
+	const struct rdmacg_charge last = { .slot = 63, .amount = 5 };
+	struct rdmacg_table table = { .resources = rdmacg_numbered(test, 64), .count = 64 };
+	struct rdmacg_devices *d = test->priv;
+	struct rdmacg_refusal refusal;
+
+	rdmacg_test_register_tables(test, &d->dev0, &table, 1);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 r63=9"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_pool_try_charge(&d->top, &d->dev0, &last, 1, &refusal), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_pool_try_charge(&d->top, &d->dev0, &last, 1, &refusal),
 			-EAGAIN);
 	KUNIT_EXPECT_EQ(test, refusal.slot, 63);
 	rdmacg_pool_uncharge(&d->top, &d->dev0, &last, 1);
 }
 
-/* The table that would make it 65 is refused as a whole; the device works. */
-static void rdmacg_test_tables_65_slots(struct kunit *test)
+/* The device works with what came before, and takes what still fits. */
+static void rdmacg_test_table_past_64_slots_is_refused_whole(struct kunit *test)
 {
 	struct rdmacg_devices *d = test->priv;
 	struct rdmacg_resource *resources = rdmacg_numbered(test, 65);
@@ -103,25 +91,25 @@ static void rdmacg_test_tables_65_slots(struct kunit *test)
 		{ .resources = &resources[63], .count = 1 },
 	};
 
-	KUNIT_ASSERT_EQ(test, rdmacg_register_device(&d->dev0, tables, 3), 0);
+	rdmacg_test_register_tables(test, &d->dev0, tables, 3);
 	KUNIT_EXPECT_EQ(test, tables[0].first_slot, 0);
 	KUNIT_EXPECT_EQ(test, tables[1].first_slot, -ENOSPC);
 	KUNIT_EXPECT_EQ(test, tables[2].first_slot, 63);
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&d->top, RDMACG_CLASS_HCA, "kunit0 r63=1"), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&d->top, RDMACG_CLASS_HCA, "kunit0 r64=1"),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 r63=1"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 r64=1"), -EINVAL);
 }
 
-static void rdmacg_test_tables_65_in_one(struct kunit *test)
+static void rdmacg_test_table_of_65_slots_is_refused(struct kunit *test)
 {
 	struct rdmacg_devices *d = test->priv;
 	struct rdmacg_table table = { .resources = rdmacg_numbered(test, 65), .count = 65 };
 
-	KUNIT_ASSERT_EQ(test, rdmacg_register_device(&d->dev0, &table, 1), 0);
+	rdmacg_test_register_tables(test, &d->dev0, &table, 1);
 	KUNIT_EXPECT_EQ(test, table.first_slot, -ENOSPC);
 }
 
-static void rdmacg_test_tables_duplicate(struct kunit *test)
+/* Nothing of a refused table is left, so the last table may have its "b". */
+static void rdmacg_test_table_with_a_duplicate_is_refused_whole(struct kunit *test)
 {
 	static const struct rdmacg_resource first[] = {
 		RDMACG_TEST_RESOURCE("a", RDMACG_CLASS_HCA),
@@ -136,32 +124,37 @@ static void rdmacg_test_tables_duplicate(struct kunit *test)
 	};
 	struct rdmacg_devices *d = test->priv;
 	struct rdmacg_table tables[] = {
-		{ .resources = first, .count = 1 },
-		{ .resources = in_other, .count = 2 },
-		{ .resources = in_same, .count = 2 },
-		{ .resources = good, .count = 1 },
+		{ .resources = first, .count = ARRAY_SIZE(first) },
+		{ .resources = in_other, .count = ARRAY_SIZE(in_other) },
+		{ .resources = in_same, .count = ARRAY_SIZE(in_same) },
+		{ .resources = good, .count = ARRAY_SIZE(good) },
 	};
 
-	KUNIT_ASSERT_EQ(test, rdmacg_register_device(&d->dev0, tables, 4), 0);
+	rdmacg_test_register_tables(test, &d->dev0, tables, 4);
 	KUNIT_EXPECT_EQ(test, tables[0].first_slot, 0);
 	KUNIT_EXPECT_EQ(test, tables[1].first_slot, -EINVAL);
 	KUNIT_EXPECT_EQ(test, tables[2].first_slot, -EINVAL);
 	KUNIT_EXPECT_EQ(test, tables[3].first_slot, 1);
-	KUNIT_EXPECT_STREQ(test, rdmacg_test_max(test, RDMACG_CLASS_HCA),
-			   "kunit0 a=max b=max\n");
+	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA), "kunit0 a=max b=max\n");
 }
 
-static void rdmacg_test_tables_empty(struct kunit *test)
+static void rdmacg_test_empty_table_is_refused(struct kunit *test)
 {
 	struct rdmacg_devices *d = test->priv;
 	struct rdmacg_table table = { };
 
-	KUNIT_ASSERT_EQ(test, rdmacg_register_device(&d->dev0, &table, 1), 0);
+	rdmacg_test_register_tables(test, &d->dev0, &table, 1);
 	KUNIT_EXPECT_EQ(test, table.first_slot, -EINVAL);
+}
 
-	/* A device without resources has no line and takes no limit. */
-	KUNIT_EXPECT_STREQ(test, rdmacg_test_max(test, RDMACG_CLASS_HCA), "");
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&d->top, RDMACG_CLASS_HCA, "kunit0 max"), -EINVAL);
+static void rdmacg_test_device_without_resources_has_no_line(struct kunit *test)
+{
+	struct rdmacg_devices *d = test->priv;
+	struct rdmacg_table empty = { };
+
+	rdmacg_test_register_tables(test, &d->dev0, &empty, 1);
+	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA), "");
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 max"), -EINVAL);
 }
 
 struct rdmacg_resource_case {
@@ -170,237 +163,293 @@ struct rdmacg_resource_case {
 };
 
 static const struct rdmacg_resource_case rdmacg_malformed_cases[] = {
-	{ "no name", { } },
-	{ "empty name", { .name = "" } },
-	{ "capital", { .name = "Qp" } },
-	{ "digit first", { .name = "1qp" } },
-	{ "underscore first", { .name = "_qp" } },
-	{ "blank", { .name = "q p" } },
-	{ "dot, which events files add", { .name = "q.max" } },
-	{ "equals sign", { .name = "q=" } },
-	{ "newline", { .name = "qp\n" } },
-	{ "32 characters", { .name = "abcdefghijklmnopqrstuvwxyz012345" } },
-	{ "max", { .name = "max" } },
-	{ "index", { .name = "index" } },
-	{ "unknown class", { .name = "qp", .class = RDMACG_CLASSES } },
-	{ "unknown unit", { .name = "qp", .unit = RDMACG_UNITS } },
-	{ "capacity above no limit", { .name = "qp", .capacity = RDMACG_NO_LIMIT + 1 } },
+	{ .name = "no name" },
+	{ .name = "empty name", .resource.name = "" },
+	{ .name = "capital", .resource.name = "Qp" },
+	{ .name = "digit first", .resource.name = "1qp" },
+	{ .name = "underscore first", .resource.name = "_qp" },
+	{ .name = "blank", .resource.name = "q p" },
+	{ .name = "dot, which events files add", .resource.name = "q.max" },
+	{ .name = "equals sign", .resource.name = "q=" },
+	{ .name = "newline", .resource.name = "qp\n" },
+	{ .name = "32 characters", .resource.name = "abcdefghijklmnopqrstuvwxyz012345" },
+	{ .name = "max", .resource.name = "max" },
+	{ .name = "index", .resource.name = "index" },
+	{ .name = "unknown class", .resource = { .name = "qp", .class = RDMACG_CLASSES } },
+	{ .name = "unknown unit", .resource = { .name = "qp", .unit = RDMACG_UNITS } },
+	{
+		.name = "capacity above no limit",
+		.resource = { .name = "qp", .capacity = RDMACG_NO_LIMIT + 1 },
+	},
 };
 
-static void rdmacg_malformed_desc(const struct rdmacg_resource_case *param, char *desc)
-{
-	strscpy(desc, param->name, KUNIT_PARAM_DESC_SIZE);
-}
+KUNIT_ARRAY_PARAM_DESC(rdmacg_malformed, rdmacg_malformed_cases, name);
 
-KUNIT_ARRAY_PARAM(rdmacg_malformed, rdmacg_malformed_cases, rdmacg_malformed_desc);
-
-/* A good resource before it does not help, and the next table is taken. */
-static void rdmacg_test_tables_malformed(struct kunit *test)
+/* A good resource before it does not save the table, and the next table is taken. */
+static void rdmacg_test_table_with_a_malformed_resource_is_refused_whole(struct kunit *test)
 {
 	static const struct rdmacg_resource good = RDMACG_TEST_RESOURCE("good", RDMACG_CLASS_HCA);
 	const struct rdmacg_resource_case *param = test->param_value;
 	const struct rdmacg_resource bad[] = { good, param->resource };
 	struct rdmacg_devices *d = test->priv;
 	struct rdmacg_table tables[] = {
-		{ .resources = bad, .count = 2 },
+		{ .resources = bad, .count = ARRAY_SIZE(bad) },
 		{ .resources = &good, .count = 1 },
 	};
 
-	KUNIT_ASSERT_EQ(test, rdmacg_register_device(&d->dev0, tables, 2), 0);
+	rdmacg_test_register_tables(test, &d->dev0, tables, 2);
 	KUNIT_EXPECT_EQ(test, tables[0].first_slot, -EINVAL);
 	KUNIT_EXPECT_EQ(test, tables[1].first_slot, 0);
-	KUNIT_EXPECT_STREQ(test, rdmacg_test_max(test, RDMACG_CLASS_HCA), "kunit0 good=max\n");
+	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA), "kunit0 good=max\n");
 }
 
-/* Each class has its files, capacity has them all. */
-static void rdmacg_test_classes_apart(struct kunit *test)
+/* Register a device with one resource of each class. */
+static struct rdmacg_devices *rdmacg_three_classes(struct kunit *test)
 {
 	static const struct rdmacg_resource resources[] = {
 		{ .name = "one", .class = RDMACG_CLASS_HCA, .capacity = RDMACG_NO_LIMIT },
 		{ .name = "two", .class = RDMACG_CLASS_VERB, .capacity = 5 },
+		/* The longest name. */
 		{ .name = "abcdefghijklmnopqrstuvwxyz01234", .class = RDMACG_CLASS_HW,
 		  .unit = RDMACG_BYTES, .capacity = 0 },
 	};
-	struct rdmacg_table table = { .resources = resources, .count = 3 };
+	struct rdmacg_table table = { .resources = resources, .count = ARRAY_SIZE(resources) };
 	struct rdmacg_devices *d = test->priv;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_register_device(&d->dev0, &table, 1), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&d->top, RDMACG_CLASS_HCA, "kunit0 one=1"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&d->top, RDMACG_CLASS_VERB, "kunit0 two=2"), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&d->top, RDMACG_CLASS_HCA, "kunit0 two=3"), -EINVAL);
-	/* All of the class, and no other. */
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&d->top, RDMACG_CLASS_HCA, "kunit0 max"), 0);
-	KUNIT_EXPECT_STREQ(test, rdmacg_test_max(test, RDMACG_CLASS_HCA), "kunit0 one=max\n");
-	KUNIT_EXPECT_STREQ(test, rdmacg_test_max(test, RDMACG_CLASS_VERB), "kunit0 two=2\n");
-	KUNIT_EXPECT_STREQ(test, rdmacg_test_max(test, RDMACG_CLASS_HW),
+	rdmacg_test_register_tables(test, &d->dev0, &table, 1);
+	return d;
+}
+
+static void rdmacg_test_file_has_the_keys_of_its_class(struct kunit *test)
+{
+	struct rdmacg_devices *d = rdmacg_three_classes(test);
+
+	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA), "kunit0 one=max\n");
+	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_VERB), "kunit0 two=max\n");
+	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HW),
 			   "kunit0 abcdefghijklmnopqrstuvwxyz01234=max\n");
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 two=3"), -EINVAL);
+}
+
+static void rdmacg_test_max_resets_the_limits_of_its_class_alone(struct kunit *test)
+{
+	struct rdmacg_devices *d = rdmacg_three_classes(test);
+
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 one=1"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&d->top, RDMACG_CLASS_VERB, "kunit0 two=2"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 max"), 0);
+	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA), "kunit0 one=max\n");
+	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_VERB), "kunit0 two=2\n");
+}
+
+static void rdmacg_test_capacity_shows_all_classes(struct kunit *test)
+{
+	struct rdmacg_devices *d = rdmacg_three_classes(test);
+
 	KUNIT_EXPECT_STREQ(test, rdmacg_test_show(test, &d->root, RDMACG_CLASS_HCA,
 						  RDMACG_FILE_CAPACITY),
 			   "kunit0 one=max two=5 abcdefghijklmnopqrstuvwxyz01234=0\n");
 }
 
-/* Limits follow the device; the old name is free for another one. */
-static void rdmacg_test_rename(struct kunit *test)
+static void rdmacg_rename(struct rdmacg_device *device, const char *name)
+{
+	device->name = name;
+	rdmacg_rename_device(device);
+}
+
+static void rdmacg_test_limits_follow_a_renamed_device(struct kunit *test)
 {
 	struct rdmacg_devices *d = test->priv;
 
 	rdmacg_test_register(test, &d->dev0, "kunit0", 100);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&d->top, RDMACG_CLASS_HCA, "kunit0 hca_object=7"), 0);
-	d->dev0.name = "kunit_renamed";
-	rdmacg_rename_device(&d->dev0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 hca_object=7"), 0);
+	rdmacg_rename(&d->dev0, "kunit_renamed");
+	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA),
+			   "kunit_renamed hca_handle=max hca_object=7\n");
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit_renamed hca_object=8"), 0);
+	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA),
+			   "kunit_renamed hca_handle=max hca_object=8\n");
+}
+
+static void rdmacg_test_name_that_was_left_is_free(struct kunit *test)
+{
+	struct rdmacg_devices *d = test->priv;
+
+	rdmacg_test_register(test, &d->dev0, "kunit0", 100);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 hca_object=7"), 0);
+	rdmacg_rename(&d->dev0, "kunit_renamed");
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 hca_object=1"), -ENODEV);
+
+	/* Another device gets it, without the limits of the first. */
 	rdmacg_test_register(test, &d->dev1, "kunit0", 101);
-	KUNIT_EXPECT_STREQ(test, rdmacg_test_max(test, RDMACG_CLASS_HCA),
+	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA),
 			   "kunit_renamed hca_handle=max hca_object=7\n"
 			   "kunit0 hca_handle=max hca_object=max\n");
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&d->top, RDMACG_CLASS_HCA,
-					     "kunit_renamed hca_object=8"), 0);
+}
 
-	/* To a name that is taken, to the same one, and away again. */
-	d->dev0.name = "kunit0";
-	rdmacg_rename_device(&d->dev0);
-	rdmacg_rename_device(&d->dev0);
-	KUNIT_EXPECT_STREQ(test, rdmacg_test_max(test, RDMACG_CLASS_HCA),
+/* A name may be another device's, the same as before, or new. */
+static void rdmacg_test_device_is_renamed_to_any_name(struct kunit *test)
+{
+	struct rdmacg_devices *d = test->priv;
+
+	rdmacg_test_register(test, &d->dev0, "kunit_first", 100);
+	rdmacg_test_register(test, &d->dev1, "kunit0", 101);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&d->top, "kunit_first hca_object=8"), 0);
+	rdmacg_rename(&d->dev0, "kunit0");
+	rdmacg_rename(&d->dev0, "kunit0");
+	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA),
 			   "kunit0 index=100 hca_handle=max hca_object=8\n"
 			   "kunit0 index=101 hca_handle=max hca_object=max\n");
-	d->dev1.name = "kunit1";
-	rdmacg_rename_device(&d->dev1);
-	KUNIT_EXPECT_STREQ(test, rdmacg_test_max(test, RDMACG_CLASS_HCA),
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit_first hca_object=1"), -ENODEV);
+	rdmacg_rename(&d->dev1, "kunit1");
+	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA),
 			   "kunit0 hca_handle=max hca_object=8\n"
 			   "kunit1 hca_handle=max hca_object=max\n");
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&d->top, RDMACG_CLASS_HCA,
-					     "kunit_renamed hca_object=1"), -ENODEV);
 }
 
-/* Two devices of one name, as two network namespaces can have them. */
-static void rdmacg_test_name_not_unique(struct kunit *test)
+/* Register two devices of one name, as two network namespaces can have them. */
+static struct rdmacg_devices *rdmacg_namesakes(struct kunit *test)
 {
 	struct rdmacg_devices *d = test->priv;
 
 	rdmacg_test_register(test, &d->dev0, "kunit0", 100);
 	rdmacg_test_register(test, &d->dev1, "kunit0", 101);
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&d->top, RDMACG_CLASS_HCA, "kunit0 hca_object=1"),
-			-ENOTUNIQ);
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&d->top, RDMACG_CLASS_HCA,
-					     "kunit0 index=99 hca_object=1"), -ENODEV);
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&d->top, RDMACG_CLASS_HCA,
-					     "kunit0 index=101 hca_object=1"), 0);
-	KUNIT_EXPECT_STREQ(test, rdmacg_test_max(test, RDMACG_CLASS_HCA),
+	return d;
+}
+
+static void rdmacg_test_namesakes_need_an_index(struct kunit *test)
+{
+	struct rdmacg_devices *d = rdmacg_namesakes(test);
+
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 hca_object=1"), -ENOTUNIQ);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 index=99 hca_object=1"),
+			-ENODEV);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 index=101 hca_object=1"), 0);
+	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA),
 			   "kunit0 index=100 hca_handle=max hca_object=max\n"
 			   "kunit0 index=101 hca_handle=max hca_object=1\n");
-
-	/* The one that stays needs no index any more, and takes it still. */
-	rdmacg_unregister_device(&d->dev0);
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&d->top, RDMACG_CLASS_HCA,
-					     "kunit0 index=101 hca_object=2"), 0);
-	KUNIT_EXPECT_STREQ(test, rdmacg_test_max(test, RDMACG_CLASS_HCA),
-			   "kunit0 hca_handle=max hca_object=2\n");
 }
 
-/* What max shows can be written back as it is, duplicates and all. */
-static void rdmacg_test_show_restores(struct kunit *test)
+/* None is shown either, but a write may still have one. */
+static void rdmacg_test_last_namesake_needs_no_index(struct kunit *test)
 {
-	struct rdmacg_devices *d = test->priv;
+	struct rdmacg_devices *d = rdmacg_namesakes(test);
+
+	rdmacg_unregister_device(&d->dev0);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 hca_handle=1"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 index=101 hca_object=2"), 0);
+	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA),
+			   "kunit0 hca_handle=1 hca_object=2\n");
+}
+
+static void rdmacg_test_max_written_back_restores_the_limits(struct kunit *test)
+{
+	struct rdmacg_devices *d = rdmacg_namesakes(test);
 	const char *saved;
 
-	rdmacg_test_register(test, &d->dev0, "kunit0", 100);
-	rdmacg_test_register(test, &d->dev1, "kunit0", 101);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&d->top, RDMACG_CLASS_HCA,
-					     "kunit0 index=100 hca_handle=5\n"
-					     "kunit0 index=101 hca_object=6\n"), 0);
-	saved = rdmacg_test_max(test, RDMACG_CLASS_HCA);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&d->top, RDMACG_CLASS_HCA,
-					     "kunit0 index=100 hca_object=9\n"
-					     "kunit0 index=101 max\n"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&d->top, RDMACG_CLASS_HCA, saved), 0);
-	KUNIT_EXPECT_STREQ(test, rdmacg_test_max(test, RDMACG_CLASS_HCA), saved);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 index=100 hca_handle=5\n"
+							 "kunit0 index=101 hca_object=6\n"), 0);
+	saved = rdmacg_show_max(test, RDMACG_CLASS_HCA);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 index=100 hca_object=9\n"
+							 "kunit0 index=101 max\n"), 0);
+	KUNIT_ASSERT_STRNEQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA), saved);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, saved), 0);
+	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA), saved);
 }
 
-static void rdmacg_test_name_prefix(struct kunit *test)
+static void rdmacg_test_name_matches_as_a_whole(struct kunit *test)
 {
 	struct rdmacg_devices *d = test->priv;
 
 	rdmacg_test_register(test, &d->dev0, "kunit0", 100);
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&d->top, RDMACG_CLASS_HCA, "kunit hca_object=1"),
-			-ENODEV);
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&d->top, RDMACG_CLASS_HCA, "kunit00 hca_object=1"),
-			-ENODEV);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit hca_object=1"), -ENODEV);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit00 hca_object=1"), -ENODEV);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 hca_object=1"), 0);
 }
 
-/* A device that comes is the last in the files, whatever number one that went leaves free. */
-static void rdmacg_test_order_of_registration(struct kunit *test)
+/* A new device is the last one, also where it has the key of one that went. */
+static void rdmacg_test_files_list_devices_as_they_came(struct kunit *test)
 {
 	struct rdmacg_devices *d = test->priv;
 
 	rdmacg_test_register(test, &d->dev0, "kunit0", 100);
 	rdmacg_test_register(test, &d->dev1, "kunit1", 101);
 	rdmacg_unregister_device(&d->dev0);
+	/* Until RCU has freed the device, its key is taken. */
 	rcu_barrier();
 	rdmacg_test_register(test, &d->dev0, "kunit2", 102);
-	KUNIT_EXPECT_STREQ(test, rdmacg_test_max(test, RDMACG_CLASS_HCA),
+	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA),
 			   "kunit1 hca_handle=max hca_object=max\n"
 			   "kunit2 hca_handle=max hca_object=max\n");
 }
 
-/* The place of a device that went is free for another one only after its last writer. */
-static void rdmacg_test_key_is_used_again(struct kunit *test)
+static void rdmacg_test_key_is_free_after_the_last_writer(struct kunit *test)
 {
 	struct rdmacg_devices *d = test->priv;
 	struct rdmacg_desc *writer;
 	u32 key;
 
+	/* The smallest free key is taken, so those of earlier tests have to be free. */
+	rcu_barrier();
 	rdmacg_test_register(test, &d->dev0, "kunit0", 100);
 	key = d->dev0.key;
-	writer = rdmacg_desc_get("kunit0", 6, NULL);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(writer));
+	writer = rdmacg_test_get_desc(test, "kunit0");
 	rdmacg_unregister_device(&d->dev0);
 	rcu_barrier();
 	rdmacg_test_register(test, &d->dev0, "kunit0", 100);
 	KUNIT_EXPECT_NE(test, d->dev0.key, key);
-	rdmacg_desc_put(writer);
+
+	kunit_release_action(test, rdmacg_test_put_desc, writer);
 	rcu_barrier();
 	rdmacg_test_register(test, &d->dev1, "kunit1", 101);
 	KUNIT_EXPECT_EQ(test, d->dev1.key, key);
 }
 
-/* The same device by two names is one, and of its limits the last counts. */
-static void rdmacg_test_two_names_of_a_device(struct kunit *test)
+/* A line with the index and a line without name the same device. */
+static void rdmacg_test_last_limit_of_a_device_counts(struct kunit *test)
 {
 	struct rdmacg_devices *d = test->priv;
 
 	rdmacg_test_register(test, &d->dev0, "kunit0", 100);
 	rdmacg_test_register(test, &d->dev1, "kunit1", 101);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&d->top, RDMACG_CLASS_HCA,
-					     "kunit0 hca_handle=1 hca_object=1\n"
-					     "kunit1 hca_object=9\n"
-					     "kunit0 index=100 hca_object=2\n"
-					     "kunit0 hca_object=3\n"), 0);
-	KUNIT_EXPECT_STREQ(test, rdmacg_test_max(test, RDMACG_CLASS_HCA),
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 hca_handle=1 hca_object=1\n"
+							 "kunit1 hca_object=9\n"
+							 "kunit0 index=100 hca_object=2\n"
+							 "kunit0 hca_object=3\n"), 0);
+	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA),
 			   "kunit0 hca_handle=1 hca_object=3\n"
 			   "kunit1 hca_handle=max hca_object=9\n");
 }
 
 static struct kunit_case rdmacg_device_cases[] = {
-	KUNIT_CASE(rdmacg_test_tables_64_slots),
-	KUNIT_CASE(rdmacg_test_tables_65_slots),
-	KUNIT_CASE(rdmacg_test_tables_65_in_one),
-	KUNIT_CASE(rdmacg_test_tables_duplicate),
-	KUNIT_CASE(rdmacg_test_tables_empty),
-	KUNIT_CASE_PARAM(rdmacg_test_tables_malformed, rdmacg_malformed_gen_params),
-	KUNIT_CASE(rdmacg_test_classes_apart),
-	KUNIT_CASE(rdmacg_test_rename),
-	KUNIT_CASE(rdmacg_test_name_not_unique),
-	KUNIT_CASE(rdmacg_test_name_prefix),
-	KUNIT_CASE(rdmacg_test_show_restores),
-	KUNIT_CASE(rdmacg_test_order_of_registration),
-	KUNIT_CASE(rdmacg_test_key_is_used_again),
-	KUNIT_CASE(rdmacg_test_two_names_of_a_device),
+	KUNIT_CASE(rdmacg_test_tables_follow_each_other_up_to_64_slots),
+	KUNIT_CASE(rdmacg_test_last_of_64_slots_is_as_good_as_the_first),
+	KUNIT_CASE(rdmacg_test_table_past_64_slots_is_refused_whole),
+	KUNIT_CASE(rdmacg_test_table_of_65_slots_is_refused),
+	KUNIT_CASE(rdmacg_test_table_with_a_duplicate_is_refused_whole),
+	KUNIT_CASE(rdmacg_test_empty_table_is_refused),
+	KUNIT_CASE(rdmacg_test_device_without_resources_has_no_line),
+	KUNIT_CASE_PARAM(rdmacg_test_table_with_a_malformed_resource_is_refused_whole,
+			 rdmacg_malformed_gen_params),
+	KUNIT_CASE(rdmacg_test_file_has_the_keys_of_its_class),
+	KUNIT_CASE(rdmacg_test_max_resets_the_limits_of_its_class_alone),
+	KUNIT_CASE(rdmacg_test_capacity_shows_all_classes),
+	KUNIT_CASE(rdmacg_test_limits_follow_a_renamed_device),
+	KUNIT_CASE(rdmacg_test_name_that_was_left_is_free),
+	KUNIT_CASE(rdmacg_test_device_is_renamed_to_any_name),
+	KUNIT_CASE(rdmacg_test_namesakes_need_an_index),
+	KUNIT_CASE(rdmacg_test_last_namesake_needs_no_index),
+	KUNIT_CASE(rdmacg_test_max_written_back_restores_the_limits),
+	KUNIT_CASE(rdmacg_test_name_matches_as_a_whole),
+	KUNIT_CASE(rdmacg_test_files_list_devices_as_they_came),
+	KUNIT_CASE(rdmacg_test_key_is_free_after_the_last_writer),
+	KUNIT_CASE(rdmacg_test_last_limit_of_a_device_counts),
 	{}
 };
 
 static struct kunit_suite rdmacg_device_suite = {
 	.name = "cgroup_rdma_device",
 	.init = rdmacg_device_test_init,
-	.exit = rdmacg_device_test_exit,
 	.test_cases = rdmacg_device_cases,
 };
 
