@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit tests for what the IB core charges: objects by type, registered memory, the
- * limits that a query shows, and drivers' own resources. No driver is called:
- * devices and objects are bare structs, and the current process is in left or
- * right:
+ * KUnit tests for what the IB core charges: contexts, objects by type, registered
+ * memory, connection identifiers and drivers' own resources; and for the limits that a
+ * query shows. No driver is called: devices and objects are bare structs, and the
+ * current process is in left or right:
  *
  *   root
  *    `-- top
@@ -12,7 +12,6 @@
  */
 #include <kunit/static_stub.h>
 #include <linux/err.h>
-#include <linux/percpu-refcount.h>
 #include <rdma/ib_cm.h>
 #include <rdma/ib_rdmacg.h>
 #include <rdma/rdma_cm.h>
@@ -23,7 +22,7 @@
 #include "rdma_kunit.h"
 
 #define MIB (1024 * 1024ull)
-/* What counts as a length of its own. */
+/* One byte more is endless. */
 #define LONGEST (BIT_ULL(48) - 1)
 
 struct rdmacg_verbs {
@@ -41,35 +40,11 @@ static struct rdma_cgroup *rdmacg_test_get_current(void)
 	return verbs->current_cg;
 }
 
-static void rdmacg_test_release(struct percpu_ref *ref)
-{
-}
-
-static void rdmacg_test_add_cgroup(struct kunit *test, struct rdma_cgroup *cg,
-				   struct rdma_cgroup *parent)
-{
-	rdmacg_test_init_cgroup(cg, parent);
-	KUNIT_ASSERT_EQ(test, percpu_ref_init(&cg->css.refcnt, rdmacg_test_release,
-					      PERCPU_REF_INIT_ATOMIC, GFP_KERNEL), 0);
-}
-
-static long rdmacg_refs(struct rdma_cgroup *cg)
-{
-	/* The first is the cgroup core's, and here that of nobody. */
-	return atomic_long_read(&cg->css.refcnt.data->count) - 1;
-}
-
-static void rdmacg_remove_cgroup(struct kunit *test, struct rdma_cgroup *cg)
-{
-	KUNIT_EXPECT_EQ(test, rdmacg_refs(cg), 0);
-	rdmacg_pools_free(cg);
-	percpu_ref_exit(&cg->css.refcnt);
-}
-
-/* A device with these types, and the two that every device has. */
+/* Give the device these types beside the two that every device has, and attributes. */
 static void rdmacg_support(struct ib_device *device)
 {
 	device->ops.driver_id = RDMA_DRIVER_RXE;
+	/* Nobody calls them. */
 	device->ops.dealloc_pd = (void *)rdmacg_support;
 	device->ops.destroy_cq = (void *)rdmacg_support;
 	device->ops.destroy_qp = (void *)rdmacg_support;
@@ -87,10 +62,10 @@ static int rdmacg_verbs_test_init(struct kunit *test)
 		return -ENOMEM;
 	test->priv = verbs;
 	kunit_activate_static_stub(test, rdmacg_get_current, rdmacg_test_get_current);
-	rdmacg_test_add_cgroup(test, &verbs->root, NULL);
-	rdmacg_test_add_cgroup(test, &verbs->top, &verbs->root);
-	rdmacg_test_add_cgroup(test, &verbs->left, &verbs->top);
-	rdmacg_test_add_cgroup(test, &verbs->right, &verbs->top);
+	rdmacg_test_create_cgroup(test, &verbs->root, NULL);
+	rdmacg_test_create_cgroup(test, &verbs->top, &verbs->root);
+	rdmacg_test_create_cgroup(test, &verbs->left, &verbs->top);
+	rdmacg_test_create_cgroup(test, &verbs->right, &verbs->top);
 	verbs->current_cg = &verbs->left;
 	verbs->ucontext.device = &verbs->device;
 	strscpy(verbs->device.name, "kunit0", sizeof(verbs->device.name));
@@ -99,24 +74,27 @@ static int rdmacg_verbs_test_init(struct kunit *test)
 	return 0;
 }
 
-/* Whatever a test has done, it must have given everything back. */
-static void rdmacg_verbs_test_exit(struct kunit *test)
+static void rdmacg_stop(void *arg)
 {
-	struct rdmacg_verbs *verbs = test->priv;
+	struct rdmacg_verbs *verbs = arg;
 
-	if (verbs->device.cg_device.desc)
-		ib_rdmacg_unregister_device(&verbs->device);
-	rdmacg_remove_cgroup(test, &verbs->right);
-	rdmacg_remove_cgroup(test, &verbs->left);
-	rdmacg_remove_cgroup(test, &verbs->top);
-	rdmacg_remove_cgroup(test, &verbs->root);
+	/* It leaves alone a context that is not charged, or no longer. */
+	ib_rdmacg_uncharge_ucontext(&verbs->ucontext);
+	ib_rdmacg_unregister_device(&verbs->device);
 }
 
+/*
+ * Register the device, with what the test has changed of it. To be called before objects
+ * are made, whose charges are then undone before the device goes.
+ */
 static struct rdmacg_verbs *rdmacg_start(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = test->priv;
+	int ret;
 
 	KUNIT_ASSERT_EQ(test, ib_rdmacg_register_device(&verbs->device), 0);
+	ret = kunit_add_action_or_reset(test, rdmacg_stop, verbs);
+	KUNIT_ASSERT_EQ(test, ret, 0);
 	return verbs;
 }
 
@@ -126,6 +104,7 @@ static void rdmacg_expect(struct kunit *test, struct rdma_cgroup *cg, enum rdmac
 	KUNIT_EXPECT_STREQ(test, rdmacg_test_show(test, cg, class, file), line);
 }
 
+/* A file of the verb class that shows no usage. */
 #define NOTHING "kunit0 pd=0 comp_channel=0 cq=0 qp=0 mr=0 async_event=0 mr_mem=0 cm_id=0\n"
 
 /* What is used of the verb class: the words of the file that do not end in "=0". */
@@ -136,7 +115,8 @@ static char *rdmacg_used(struct kunit *test, struct rdma_cgroup *cg)
 	char *word;
 
 	KUNIT_ASSERT_NOT_NULL(test, used);
-	strsep(&text, " ");
+	/* A device without a line would use nothing, too. */
+	KUNIT_ASSERT_STREQ(test, strsep(&text, " "), "kunit0");
 	while ((word = strsep(&text, "\n "))) {
 		if (!*word || !strcmp(strchrnul(word, '='), "=0"))
 			continue;
@@ -147,7 +127,7 @@ static char *rdmacg_used(struct kunit *test, struct rdma_cgroup *cg)
 	return used;
 }
 
-/* Usage of left: hca_object, and what is used of the verb class. */
+/* Expect that left uses so many hca_object, and of the verb class what @verb says. */
 static void rdmacg_expect_left(struct kunit *test, unsigned int hca_object, const char *verb)
 {
 	struct rdmacg_verbs *verbs = test->priv;
@@ -158,20 +138,32 @@ static void rdmacg_expect_left(struct kunit *test, unsigned int hca_object, cons
 	KUNIT_EXPECT_STREQ(test, rdmacg_used(test, &verbs->left), verb);
 }
 
+static void rdmacg_uncharge_uobject(void *arg)
+{
+	/* It leaves alone an object that is not charged, or no longer. */
+	ib_rdmacg_uncharge_uobject(arg);
+}
+
+/* Make an object of that type, which is not charged yet. */
 static struct ib_uobject *rdmacg_uobject(struct kunit *test, u32 id)
 {
 	struct rdmacg_verbs *verbs = test->priv;
 	struct uverbs_api_object *object = kunit_kzalloc(test, sizeof(*object), GFP_KERNEL);
 	struct ib_uobject *uobj = kunit_kzalloc(test, sizeof(*uobj), GFP_KERNEL);
+	int ret;
 
+	KUNIT_ASSERT_NOT_NULL(test, verbs->device.cg_device.desc);
 	KUNIT_ASSERT_NOT_NULL(test, object);
 	KUNIT_ASSERT_NOT_NULL(test, uobj);
 	object->id = id;
 	uobj->uapi_object = object;
 	uobj->context = &verbs->ucontext;
+	ret = kunit_add_action_or_reset(test, rdmacg_uncharge_uobject, uobj);
+	KUNIT_ASSERT_EQ(test, ret, 0);
 	return uobj;
 }
 
+/* Make an MR of that length, which is charged. */
 static struct ib_uobject *rdmacg_mr(struct kunit *test, u64 length)
 {
 	struct ib_uobject *uobj = rdmacg_uobject(test, UVERBS_OBJECT_MR);
@@ -186,18 +178,31 @@ static void rdmacg_limit_verb(struct kunit *test, struct rdma_cgroup *cg, const 
 	KUNIT_ASSERT_EQ(test, rdmacg_set_max(cg, RDMACG_CLASS_VERB, text), 0);
 }
 
-/* A device has those types whose operation it has, and those that need none. */
-static void types_are_what_the_device_supports(struct kunit *test)
+static void rdmacg_limit_mem(struct kunit *test, struct rdma_cgroup *cg, u64 limit)
+{
+	char line[64];
+
+	scnprintf(line, sizeof(line), "kunit0 mr_mem=%llu", limit);
+	rdmacg_limit_verb(test, cg, line);
+}
+
+/* A type needs the device's operation, but for those that need none. */
+static void rdmacg_test_device_has_the_types_that_it_supports(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
 
 	rdmacg_expect(test, &verbs->left, RDMACG_CLASS_VERB, RDMACG_FILE_CURRENT, NOTHING);
+}
+
+static void rdmacg_test_capacity_is_what_the_device_states(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = rdmacg_start(test);
+
 	rdmacg_expect(test, &verbs->root, RDMACG_CLASS_HCA, RDMACG_FILE_CAPACITY,
 		      "kunit0 hca_handle=max hca_object=max pd=100 comp_channel=max cq=max qp=1000 mr=max async_event=max mr_mem=max cm_id=max\n");
 }
 
-/* Without MRs there is no memory to count. */
-static void no_mr_no_mr_mem(struct kunit *test)
+static void rdmacg_test_device_without_mr_has_no_mr_mem(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = test->priv;
 
@@ -207,8 +212,7 @@ static void no_mr_no_mr_mem(struct kunit *test)
 		      "kunit0 pd=0 comp_channel=0 cq=0 qp=0 async_event=0 cm_id=0\n");
 }
 
-/* The types of a driver's own count together. */
-static void driver_types_are_driver_object(struct kunit *test)
+static void rdmacg_test_types_of_a_driver_count_as_driver_object(struct kunit *test)
 {
 	static const struct uapi_definition driver_def[] = { {} };
 	struct rdmacg_verbs *verbs = test->priv;
@@ -224,61 +228,89 @@ static void driver_types_are_driver_object(struct kunit *test)
 	rdmacg_expect_left(test, 2, "driver_object=2");
 	for (i = 0; i < 2; i++)
 		ib_rdmacg_uncharge_uobject(uobj[i]);
+	rdmacg_expect_left(test, 0, "");
 }
 
-/* One hca_object and one of the type, to one owner, who is pinned. */
-static void idr_object_is_charged_by_type(struct kunit *test)
+static void rdmacg_test_idr_object_is_charged_as_object_and_type(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
 	struct ib_uobject *uobj = rdmacg_uobject(test, UVERBS_OBJECT_QP);
 
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_idr_uobject(uobj), 0);
 	rdmacg_expect_left(test, 1, "qp=1");
-	KUNIT_EXPECT_EQ(test, rdmacg_refs(&verbs->left), 1);
+	/* Both have one owner. */
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 1);
+}
 
-	/* Whoever destroys it. */
+static void rdmacg_test_owner_is_uncharged_whoever_destroys(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = rdmacg_start(test);
+	struct ib_uobject *uobj = rdmacg_uobject(test, UVERBS_OBJECT_QP);
+
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_idr_uobject(uobj), 0);
 	verbs->current_cg = &verbs->right;
 	ib_rdmacg_uncharge_uobject(uobj);
 	rdmacg_expect_left(test, 0, "");
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
+}
 
-	/* Once. */
+static void rdmacg_test_object_is_uncharged_once(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = rdmacg_start(test);
+	struct ib_uobject *uobj = rdmacg_uobject(test, UVERBS_OBJECT_QP);
+	struct ib_uobject *other = rdmacg_uobject(test, UVERBS_OBJECT_QP);
+
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_idr_uobject(uobj), 0);
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_idr_uobject(other), 0);
 	ib_rdmacg_uncharge_uobject(uobj);
+	ib_rdmacg_uncharge_uobject(uobj);
+	rdmacg_expect_left(test, 1, "qp=1");
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 1);
+	ib_rdmacg_uncharge_uobject(other);
 	rdmacg_expect_left(test, 0, "");
 }
 
-/* What is behind a file descriptor is no hca_object. */
-static void fd_object_is_charged_by_type_alone(struct kunit *test)
+static void rdmacg_test_fd_object_is_charged_as_type_alone(struct kunit *test)
 {
-	struct ib_uobject *uobj = rdmacg_uobject(test, UVERBS_OBJECT_COMP_CHANNEL);
+	struct ib_uobject *uobj;
 
 	rdmacg_start(test);
+	uobj = rdmacg_uobject(test, UVERBS_OBJECT_COMP_CHANNEL);
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_fd_uobject(uobj), 0);
 	rdmacg_expect_left(test, 0, "comp_channel=1");
 	ib_rdmacg_uncharge_uobject(uobj);
 	rdmacg_expect_left(test, 0, "");
 }
 
-/* A type without a slot is still an object with an id; behind an fd it is free. */
-static void type_without_slot(struct kunit *test)
+static void rdmacg_test_idr_object_without_a_slot_is_an_object(struct kunit *test)
 {
-	struct ib_uobject *uobj = rdmacg_uobject(test, UVERBS_OBJECT_XRCD);
+	struct ib_uobject *uobj;
 
 	rdmacg_start(test);
+	uobj = rdmacg_uobject(test, UVERBS_OBJECT_XRCD);
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_idr_uobject(uobj), 0);
 	rdmacg_expect_left(test, 1, "");
 	ib_rdmacg_uncharge_uobject(uobj);
+	rdmacg_expect_left(test, 0, "");
+}
 
+static void rdmacg_test_fd_object_without_a_slot_is_free(struct kunit *test)
+{
+	struct ib_uobject *uobj;
+
+	rdmacg_start(test);
 	uobj = rdmacg_uobject(test, UVERBS_OBJECT_XRCD);
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_fd_uobject(uobj), 0);
 	KUNIT_EXPECT_NULL(test, uobj->cg_obj.cg);
 	ib_rdmacg_uncharge_uobject(uobj);
+	rdmacg_expect_left(test, 0, "");
 }
 
-/* Whichever limit refuses, nothing of the other resource is left, or was seen. */
-static void refusal_of_the_type_charges_no_object(struct kunit *test)
+/* Nobody saw an object either, for the peak is of usage. */
+static void rdmacg_test_refusal_of_the_type_charges_no_object(struct kunit *test)
 {
-	struct ib_uobject *uobj = rdmacg_uobject(test, UVERBS_OBJECT_QP);
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
+	struct ib_uobject *uobj = rdmacg_uobject(test, UVERBS_OBJECT_QP);
 
 	rdmacg_limit_verb(test, &verbs->top, "kunit0 qp=0");
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_idr_uobject(uobj), -EAGAIN);
@@ -287,36 +319,48 @@ static void refusal_of_the_type_charges_no_object(struct kunit *test)
 	rdmacg_expect(test, &verbs->left, RDMACG_CLASS_HCA, RDMACG_FILE_PEAK,
 		      "kunit0 hca_handle=0 hca_object=0\n");
 	ib_rdmacg_uncharge_uobject(uobj);
+	rdmacg_expect_left(test, 0, "");
+}
 
-	rdmacg_limit_verb(test, &verbs->top, "kunit0 max");
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&verbs->top, RDMACG_CLASS_HCA,
-					     "kunit0 hca_object=0"), 0);
+static void rdmacg_test_refusal_of_the_object_charges_no_type(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = rdmacg_start(test);
+	struct ib_uobject *uobj = rdmacg_uobject(test, UVERBS_OBJECT_QP);
+
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&verbs->top, "kunit0 hca_object=0"), 0);
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_idr_uobject(uobj), -EAGAIN);
+	KUNIT_EXPECT_NULL(test, uobj->cg_obj.cg);
+	rdmacg_expect_left(test, 0, "");
 	rdmacg_expect(test, &verbs->left, RDMACG_CLASS_VERB, RDMACG_FILE_PEAK, NOTHING);
 }
 
-/* An MR is charged at once, when its length is known. */
-static void mr_is_one_charge(struct kunit *test)
+/* Object, type and memory are one charge, which has one reference. */
+static void rdmacg_test_mr_is_charged_once_its_length_is_known(struct kunit *test)
 {
-	struct ib_uobject *uobj = rdmacg_uobject(test, UVERBS_OBJECT_MR);
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
+	struct ib_uobject *uobj = rdmacg_uobject(test, UVERBS_OBJECT_MR);
 
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_idr_uobject(uobj), 0);
 	rdmacg_expect_left(test, 0, "");
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_mr(uobj, 5000), 0);
 	rdmacg_expect_left(test, 1, "mr=1 mr_mem=5000");
-	KUNIT_EXPECT_EQ(test, rdmacg_refs(&verbs->left), 1);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 1);
 	ib_rdmacg_uncharge_uobject(uobj);
 	rdmacg_expect_left(test, 0, "");
+}
 
-	/* One that never came to its length. */
+static void rdmacg_test_mr_that_never_got_a_length_is_not_uncharged(struct kunit *test)
+{
+	struct ib_uobject *uobj;
+
+	rdmacg_start(test);
 	uobj = rdmacg_uobject(test, UVERBS_OBJECT_MR);
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_idr_uobject(uobj), 0);
 	ib_rdmacg_uncharge_uobject(uobj);
 	rdmacg_expect_left(test, 0, "");
 }
 
-static void mr_of_no_length(struct kunit *test)
+static void rdmacg_test_mr_of_length_0_is_an_object(struct kunit *test)
 {
 	struct ib_uobject *uobj;
 
@@ -324,18 +368,16 @@ static void mr_of_no_length(struct kunit *test)
 	uobj = rdmacg_mr(test, 0);
 	rdmacg_expect_left(test, 1, "mr=1");
 	ib_rdmacg_uncharge_uobject(uobj);
+	rdmacg_expect_left(test, 0, "");
 }
 
-/* mr_mem is the last but one. */
-static u64 rdmacg_mem_usage(struct rdma_cgroup *cg, struct ib_device *device)
+/* What is used of mr_mem, which is the last resource but one. */
+static u64 rdmacg_mem_usage(struct rdma_cgroup *cg, const struct ib_device *device)
 {
-	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, device->cg_device.key);
-	u64 usage = pool->slots[device->cg_device.nr_slots - 2].usage;
-
-	rdmacg_pool_unlock(pool);
-	return usage;
+	return rdmacg_test_slot(cg, &device->cg_device, device->cg_device.nr_slots - 2).usage;
 }
 
+/* An MR of that length beside one of 1 MiB, and what its charge returns. */
 struct rdmacg_mem_case {
 	const char *name;
 	u64 limit;
@@ -343,49 +385,86 @@ struct rdmacg_mem_case {
 	int ret;
 };
 
-/* On top of an MR of 1 MiB. */
 static const struct rdmacg_mem_case rdmacg_mem_cases[] = {
-	{ "exactly the limit", 3 * MIB, 2 * MIB, 0 },
-	{ "one byte more than the limit", 3 * MIB, 2 * MIB + 1, -EAGAIN },
-	{ "a limit of one byte less", 3 * MIB - 1, 2 * MIB, -EAGAIN },
-	{ "limit below the usage", 1, 1, -EAGAIN },
-	{ "limit 0", 0, 1, -EAGAIN },
-	{ "limit 0 and no length", 0, 0, 0 },
-	{ "the longest", RDMACG_NO_LIMIT - 1, LONGEST, 0 },
-	{ "longer than the longest", RDMACG_NO_LIMIT - 1, LONGEST + 1, -EAGAIN },
-	{ "longer than the longest without a limit", RDMACG_NO_LIMIT, LONGEST + 1, 0 },
-	{ "no end", RDMACG_NO_LIMIT - 1, U64_MAX, -EAGAIN },
-	{ "no end and no limit", RDMACG_NO_LIMIT, U64_MAX, 0 },
+	{
+		.name	= "exactly the limit",
+		.limit	= 3 * MIB,
+		.length	= 2 * MIB,
+	}, {
+		.name	= "one byte more than the limit",
+		.limit	= 3 * MIB,
+		.length	= 2 * MIB + 1,
+		.ret	= -EAGAIN,
+	}, {
+		.name	= "a limit of one byte less",
+		.limit	= 3 * MIB - 1,
+		.length	= 2 * MIB,
+		.ret	= -EAGAIN,
+	}, {
+		.name	= "limit below the usage",
+		.limit	= 1,
+		.length	= 1,
+		.ret	= -EAGAIN,
+	}, {
+		.name	= "limit 0",
+		.limit	= 0,
+		.length	= 1,
+		.ret	= -EAGAIN,
+	}, {
+		.name	= "limit 0 and no length",
+		.limit	= 0,
+		.length	= 0,
+	}, {
+		.name	= "the longest",
+		.limit	= RDMACG_NO_LIMIT - 1,
+		.length	= LONGEST,
+	}, {
+		.name	= "longer than the longest",
+		.limit	= RDMACG_NO_LIMIT - 1,
+		.length	= LONGEST + 1,
+		.ret	= -EAGAIN,
+	}, {
+		.name	= "longer than the longest without a limit",
+		.limit	= RDMACG_NO_LIMIT,
+		.length	= LONGEST + 1,
+	}, {
+		.name	= "no end",
+		.limit	= RDMACG_NO_LIMIT - 1,
+		.length	= U64_MAX,
+		.ret	= -EAGAIN,
+	}, {
+		.name	= "no end and no limit",
+		.limit	= RDMACG_NO_LIMIT,
+		.length	= U64_MAX,
+	},
 };
 
 KUNIT_ARRAY_PARAM_DESC(rdmacg_mem, rdmacg_mem_cases, name);
 
-static void mr_mem_limit(struct kunit *test)
+static void rdmacg_test_mr_is_charged_within_the_limit(struct kunit *test)
 {
 	const struct rdmacg_mem_case *mem = test->param_value;
-	struct ib_uobject *uobj = rdmacg_uobject(test, UVERBS_OBJECT_MR);
+	u64 counted = mem->ret || mem->length > LONGEST ? 0 : mem->length;
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
 	struct ib_uobject *first = rdmacg_mr(test, MIB);
-	u64 counted = mem->ret || mem->length > LONGEST ? 0 : mem->length;
-	char line[64];
+	struct ib_uobject *uobj = rdmacg_uobject(test, UVERBS_OBJECT_MR);
 
-	if (mem->limit != RDMACG_NO_LIMIT) {
-		scnprintf(line, sizeof(line), "kunit0 mr_mem=%llu", mem->limit);
-		rdmacg_limit_verb(test, &verbs->top, line);
-	}
+	if (mem->limit != RDMACG_NO_LIMIT)
+		rdmacg_limit_mem(test, &verbs->top, mem->limit);
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_idr_uobject(uobj), 0);
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_mr(uobj, mem->length), mem->ret);
 	KUNIT_EXPECT_EQ(test, rdmacg_mem_usage(&verbs->left, &verbs->device), MIB + counted);
 	ib_rdmacg_uncharge_uobject(uobj);
 	rdmacg_expect_left(test, 1, "mr=1 mr_mem=1048576");
 	ib_rdmacg_uncharge_uobject(first);
+	rdmacg_expect_left(test, 0, "");
 }
 
 /*
  * However many lengths that no machine can pin are under way at once, a neighbour without
  * a limit is not refused, and neither usage nor peak shows them.
  */
-static void lengths_under_way_refuse_nobody(struct kunit *test)
+static void rdmacg_test_endless_lengths_refuse_no_neighbour(struct kunit *test)
 {
 	const unsigned int count = 300;
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
@@ -407,7 +486,11 @@ static void lengths_under_way_refuse_nobody(struct kunit *test)
 	rdmacg_expect_left(test, 0, "");
 }
 
-/* Length 0 stands for a length without end. */
+/*
+ * A re-registration from one length to another: what its begin returns, and what is
+ * charged between begin and end, in the end if the driver fails, and if it does not. A
+ * length of 0 is endless, and a limit of 0 none.
+ */
 struct rdmacg_rereg_case {
 	const char *name;
 	u64 from, to, limit;
@@ -416,22 +499,60 @@ struct rdmacg_rereg_case {
 };
 
 static const struct rdmacg_rereg_case rdmacg_rereg_cases[] = {
-	{ "grows", 1, 3, 9, 0, 3, 1, 3 },
-	{ "grows to the limit", 1, 3, 3, 0, 3, 1, 3 },
-	{ "grows past the limit", 1, 3, 2, -EAGAIN, 1, 1, 1 },
-	{ "shrinks", 3, 1, 9, 0, 3, 3, 1 },
-	{ "shrinks above a lower limit", 3, 2, 1, 0, 3, 3, 2 },
-	{ "stays", 2, 2, 2, 0, 2, 2, 2 },
-	{ "becomes endless without a limit", 2, 0, 0, 0, 2, 2, 0 },
-	{ "becomes endless under a limit", 2, 0, 9, -EAGAIN, 2, 2, 2 },
-	{ "ends", 0, 2, 0, 0, 2, 0, 2 },
-	{ "ends within a limit", 0, 2, 2, 0, 2, 0, 2 },
-	{ "ends past the limit", 0, 2, 1, -EAGAIN, 0, 0, 0 },
-	{ "stays endless, whatever the limit", 0, 0, 1, 0, 0, 0, 0 },
+	{
+		.name = "grows",
+		.from = 1, .to = 3, .limit = 9,
+		.during = 3, .failed = 1, .done = 3,
+	}, {
+		.name = "grows to the limit",
+		.from = 1, .to = 3, .limit = 3,
+		.during = 3, .failed = 1, .done = 3,
+	}, {
+		.name = "grows past the limit",
+		.from = 1, .to = 3, .limit = 2, .begin = -EAGAIN,
+		.during = 1, .failed = 1, .done = 1,
+	}, {
+		.name = "shrinks",
+		.from = 3, .to = 1, .limit = 9,
+		.during = 3, .failed = 3, .done = 1,
+	}, {
+		.name = "shrinks above a lower limit",
+		.from = 3, .to = 2, .limit = 1,
+		.during = 3, .failed = 3, .done = 2,
+	}, {
+		.name = "stays",
+		.from = 2, .to = 2, .limit = 2,
+		.during = 2, .failed = 2, .done = 2,
+	}, {
+		.name = "becomes endless without a limit",
+		.from = 2, .to = 0, .limit = 0,
+		.during = 2, .failed = 2, .done = 0,
+	}, {
+		.name = "becomes endless under a limit",
+		.from = 2, .to = 0, .limit = 9, .begin = -EAGAIN,
+		.during = 2, .failed = 2, .done = 2,
+	}, {
+		.name = "ends",
+		.from = 0, .to = 2, .limit = 0,
+		.during = 2, .failed = 0, .done = 2,
+	}, {
+		.name = "ends within a limit",
+		.from = 0, .to = 2, .limit = 2,
+		.during = 2, .failed = 0, .done = 2,
+	}, {
+		.name = "ends past the limit",
+		.from = 0, .to = 2, .limit = 1, .begin = -EAGAIN,
+		.during = 0, .failed = 0, .done = 0,
+	}, {
+		.name = "stays endless, whatever the limit",
+		.from = 0, .to = 0, .limit = 1,
+		.during = 0, .failed = 0, .done = 0,
+	},
 };
 
 KUNIT_ARRAY_PARAM_DESC(rdmacg_rereg, rdmacg_rereg_cases, name);
 
+/* Expect that left has one MR, of that length. */
 static void rdmacg_expect_mem(struct kunit *test, u64 mem)
 {
 	char line[128];
@@ -442,89 +563,90 @@ static void rdmacg_expect_mem(struct kunit *test, u64 mem)
 	rdmacg_expect_left(test, 1, line);
 }
 
-/* A re-registration that the driver answers with @new_mr. */
+/* Re-register left's MR; the driver answers with @new_mr, if it is asked. */
 static void rdmacg_rereg(struct kunit *test, struct ib_mr *new_mr)
 {
 	const struct rdmacg_rereg_case *rereg = test->param_value;
-	struct ib_uobject *new_uobj = rdmacg_uobject(test, UVERBS_OBJECT_MR);
+	u64 end = rereg->begin || IS_ERR(new_mr) ? rereg->failed : rereg->done;
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
 	struct ib_uobject *uobj = rdmacg_mr(test, rereg->from ?: U64_MAX);
-	char line[64];
+	struct ib_uobject *new_uobj = rdmacg_uobject(test, UVERBS_OBJECT_MR);
+	int ret;
 
-	if (rereg->limit) {
-		scnprintf(line, sizeof(line), "kunit0 mr_mem=%llu", rereg->limit);
-		rdmacg_limit_verb(test, &verbs->left, line);
-	}
+	if (rereg->limit)
+		rdmacg_limit_mem(test, &verbs->left, rereg->limit);
 	/* The owner pays, and its limits count, whoever asks. */
 	rdmacg_limit_verb(test, &verbs->right, "kunit0 mr_mem=0 mr=0");
 	verbs->current_cg = &verbs->right;
 
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_idr_uobject(new_uobj), 0);
-	KUNIT_EXPECT_EQ(test, ib_rdmacg_begin_rereg_mr(uobj, new_uobj, IB_MR_REREG_TRANS,
-						       rereg->to ?: U64_MAX), rereg->begin);
+	ret = ib_rdmacg_begin_rereg_mr(uobj, new_uobj, IB_MR_REREG_TRANS,
+				       rereg->to ?: U64_MAX);
+	KUNIT_EXPECT_EQ(test, ret, rereg->begin);
 	rdmacg_expect_mem(test, rereg->during);
-	if (!rereg->begin) {
+	if (!ret)
 		ib_rdmacg_end_rereg_mr(uobj, new_uobj, new_mr);
-		rdmacg_expect_mem(test, IS_ERR(new_mr) ? rereg->failed : rereg->done);
-	}
-	KUNIT_EXPECT_EQ(test, rdmacg_refs(&verbs->left), 1);
-	KUNIT_EXPECT_EQ(test, rdmacg_refs(&verbs->right), 0);
+	rdmacg_expect_mem(test, end);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 1);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->right), 0);
 
 	/* Of the two, the one that is not in use goes first. */
-	if (!rereg->begin && !IS_ERR_OR_NULL(new_mr))
+	if (!ret && !IS_ERR_OR_NULL(new_mr))
 		swap(uobj, new_uobj);
 	ib_rdmacg_uncharge_uobject(new_uobj);
-	rdmacg_expect_mem(test, rereg->begin || IS_ERR(new_mr) ? rereg->failed : rereg->done);
+	rdmacg_expect_mem(test, end);
 	ib_rdmacg_uncharge_uobject(uobj);
 	rdmacg_expect_left(test, 0, "");
 }
 
-static void rereg_changes_the_mr(struct kunit *test)
+static void rdmacg_test_changed_mr_is_charged_its_new_length(struct kunit *test)
 {
 	rdmacg_rereg(test, NULL);
 }
 
-static void rereg_replaces_the_mr(struct kunit *test)
+static void rdmacg_test_mr_that_replaces_one_takes_its_charge(struct kunit *test)
 {
 	struct ib_mr new_mr;
 
 	rdmacg_rereg(test, &new_mr);
 }
 
-static void rereg_fails(struct kunit *test)
+static void rdmacg_test_failed_rereg_leaves_the_charge(struct kunit *test)
 {
 	rdmacg_rereg(test, ERR_PTR(-EOPNOTSUPP));
 }
 
 /* The length counts only where the translation changes. */
-static void rereg_of_access_keeps_the_length(struct kunit *test)
+static void rdmacg_test_rereg_of_access_leaves_the_charge(struct kunit *test)
 {
-	struct ib_uobject *new_uobj = rdmacg_uobject(test, UVERBS_OBJECT_MR);
-	struct ib_uobject *uobj;
+	struct ib_uobject *uobj, *new_uobj;
 
 	rdmacg_start(test);
 	uobj = rdmacg_mr(test, 7);
+	new_uobj = rdmacg_uobject(test, UVERBS_OBJECT_MR);
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_begin_rereg_mr(uobj, new_uobj, IB_MR_REREG_ACCESS, 9), 0);
 	rdmacg_expect_mem(test, 7);
 	ib_rdmacg_end_rereg_mr(uobj, new_uobj, NULL);
 	rdmacg_expect_mem(test, 7);
 	ib_rdmacg_uncharge_uobject(uobj);
+	rdmacg_expect_left(test, 0, "");
 }
 
 /* An MR whose place another has taken has nobody who could pay for more. */
-static void rereg_without_owner(struct kunit *test)
+static void rdmacg_test_rereg_without_owner_is_refused(struct kunit *test)
 {
-	struct ib_uobject *new_uobj = rdmacg_uobject(test, UVERBS_OBJECT_MR);
-	struct ib_uobject *uobj = rdmacg_uobject(test, UVERBS_OBJECT_MR);
+	struct ib_uobject *uobj, *new_uobj;
 
 	rdmacg_start(test);
+	uobj = rdmacg_uobject(test, UVERBS_OBJECT_MR);
+	new_uobj = rdmacg_uobject(test, UVERBS_OBJECT_MR);
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_begin_rereg_mr(uobj, new_uobj, IB_MR_REREG_TRANS, 1),
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, new_uobj->cg_obj.mr_mem, 0);
 }
 
-/* However often the paths of opening and failing ask for it. */
-static void context_is_charged_once(struct kunit *test)
+/* The paths of opening and failing ask for both more than once. */
+static void rdmacg_test_context_is_charged_and_uncharged_once(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
 
@@ -535,9 +657,10 @@ static void context_is_charged_once(struct kunit *test)
 	ib_rdmacg_uncharge_ucontext(&verbs->ucontext);
 	ib_rdmacg_uncharge_ucontext(&verbs->ucontext);
 	rdmacg_expect_left(test, 0, "");
-	KUNIT_EXPECT_EQ(test, rdmacg_refs(&verbs->left), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
 }
 
+/* Limits of left and of its parent top, and what left is told of the device. */
 struct rdmacg_attr_case {
 	const char *name;
 	const char *hca, *verb, *top;
@@ -547,30 +670,65 @@ struct rdmacg_attr_case {
 
 /* The device has 100 PDs, 1000 QPs, and MRs of 64 MiB. */
 static const struct rdmacg_attr_case rdmacg_attr_cases[] = {
-	{ "no limit", NULL, NULL, NULL, 100, 1000, 64 * MIB },
-	{ "hca_object", "kunit0 hca_object=200", NULL, NULL, 100, 200, 64 * MIB },
-	{ "hca_object below all", "kunit0 hca_object=20", NULL, NULL, 20, 20, 64 * MIB },
-	{ "a type", NULL, "kunit0 qp=7", NULL, 100, 7, 64 * MIB },
-	{ "a type above the device", NULL, "kunit0 qp=7000", NULL, 100, 1000, 64 * MIB },
-	{ "a type of the parent", NULL, "kunit0 qp=7", "kunit0 qp=5", 100, 5, 64 * MIB },
-	{ "a type below the parent", NULL, "kunit0 qp=7", "kunit0 qp=9", 100, 7, 64 * MIB },
-	{ "a type and hca_object", "kunit0 hca_object=6", "kunit0 qp=7", NULL, 6, 6, 64 * MIB },
-	{ "mr_mem", NULL, "kunit0 mr_mem=4096", NULL, 100, 1000, 4096 },
-	{ "mr_mem of the parent", NULL, NULL, "kunit0 mr_mem=8192", 100, 1000, 8192 },
-	{ "limit 0", NULL, "kunit0 pd=0 qp=0 mr_mem=0", NULL, 0, 0, 0 },
+	{
+		.name	= "no limit",
+		.max_pd	= 100, .max_qp = 1000, .max_mr_size = 64 * MIB,
+	}, {
+		.name	= "hca_object",
+		.hca	= "kunit0 hca_object=200",
+		.max_pd	= 100, .max_qp = 200, .max_mr_size = 64 * MIB,
+	}, {
+		.name	= "hca_object below all",
+		.hca	= "kunit0 hca_object=20",
+		.max_pd	= 20, .max_qp = 20, .max_mr_size = 64 * MIB,
+	}, {
+		.name	= "a type",
+		.verb	= "kunit0 qp=7",
+		.max_pd	= 100, .max_qp = 7, .max_mr_size = 64 * MIB,
+	}, {
+		.name	= "a type above the device",
+		.verb	= "kunit0 qp=7000",
+		.max_pd	= 100, .max_qp = 1000, .max_mr_size = 64 * MIB,
+	}, {
+		.name	= "a type of the parent",
+		.verb	= "kunit0 qp=7",
+		.top	= "kunit0 qp=5",
+		.max_pd	= 100, .max_qp = 5, .max_mr_size = 64 * MIB,
+	}, {
+		.name	= "a type below the parent",
+		.verb	= "kunit0 qp=7",
+		.top	= "kunit0 qp=9",
+		.max_pd	= 100, .max_qp = 7, .max_mr_size = 64 * MIB,
+	}, {
+		.name	= "a type and hca_object",
+		.hca	= "kunit0 hca_object=6",
+		.verb	= "kunit0 qp=7",
+		.max_pd	= 6, .max_qp = 6, .max_mr_size = 64 * MIB,
+	}, {
+		.name	= "mr_mem",
+		.verb	= "kunit0 mr_mem=4096",
+		.max_pd	= 100, .max_qp = 1000, .max_mr_size = 4096,
+	}, {
+		.name	= "mr_mem of the parent",
+		.top	= "kunit0 mr_mem=8192",
+		.max_pd	= 100, .max_qp = 1000, .max_mr_size = 8192,
+	}, {
+		.name	= "limit 0",
+		.verb	= "kunit0 pd=0 qp=0 mr_mem=0",
+		.max_pd	= 0, .max_qp = 0, .max_mr_size = 0,
+	},
 };
 
 KUNIT_ARRAY_PARAM_DESC(rdmacg_attr, rdmacg_attr_cases, name);
 
-static void query_shows_the_limits(struct kunit *test)
+static void rdmacg_test_query_shows_the_smallest_limit(struct kunit *test)
 {
 	const struct rdmacg_attr_case *limits = test->param_value;
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
 	struct ib_device_attr attr = verbs->device.attrs;
 
 	if (limits->hca)
-		KUNIT_ASSERT_EQ(test, rdmacg_set_max(&verbs->left, RDMACG_CLASS_HCA,
-						     limits->hca), 0);
+		KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&verbs->left, limits->hca), 0);
 	if (limits->verb)
 		rdmacg_limit_verb(test, &verbs->left, limits->verb);
 	if (limits->top)
@@ -581,76 +739,7 @@ static void query_shows_the_limits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, attr.max_mr_size, limits->max_mr_size);
 	/* What the device does not state it does not have. */
 	KUNIT_EXPECT_EQ(test, attr.max_srq, 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_refs(&verbs->left), 0);
-}
-
-#define RDMACG_HW(_name) RDMACG_TEST_RESOURCE(_name, RDMACG_CLASS_HW)
-
-static void hw_resources_have_their_own_files(struct kunit *test)
-{
-	static const struct rdmacg_resource resources[] = { RDMACG_HW("lane"), RDMACG_HW("gate") };
-	struct rdmacg_verbs *verbs = test->priv;
-	struct rdma_cgroup *owner;
-
-	ib_rdmacg_set_hw_resources(&verbs->device, resources, ARRAY_SIZE(resources));
-	rdmacg_start(test);
-	KUNIT_EXPECT_EQ(test, ib_rdmacg_try_charge_hw(&owner, &verbs->device, 1), 0);
-	KUNIT_EXPECT_PTR_EQ(test, owner, &verbs->left);
-	rdmacg_expect(test, &verbs->top, RDMACG_CLASS_HW, RDMACG_FILE_CURRENT,
-		      "kunit0 lane=0 gate=1\n");
-	rdmacg_expect_left(test, 0, "");
-
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&verbs->top, RDMACG_CLASS_HW, "kunit0 gate=1"), 0);
-	KUNIT_EXPECT_EQ(test, ib_rdmacg_try_charge_hw(&owner, &verbs->device, 1), -EAGAIN);
-	KUNIT_EXPECT_NULL(test, owner);
-	rdmacg_expect(test, &verbs->top, RDMACG_CLASS_HW, RDMACG_FILE_EVENTS,
-		      "kunit0 lane.max=0 lane.alloc_fail=0 gate.max=1 gate.alloc_fail=1\n");
-	ib_rdmacg_uncharge_hw(&verbs->left, &verbs->device, 1);
-	rdmacg_expect(test, &verbs->top, RDMACG_CLASS_HW, RDMACG_FILE_CURRENT,
-		      "kunit0 lane=0 gate=0\n");
-}
-
-/* A device without such resources has no line, and nothing to charge. */
-static void no_hw_resources_no_line(struct kunit *test)
-{
-	struct rdmacg_verbs *verbs = rdmacg_start(test);
-	struct rdma_cgroup *owner = &verbs->left;
-
-	rdmacg_expect(test, &verbs->top, RDMACG_CLASS_HW, RDMACG_FILE_MAX, "");
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&verbs->top, RDMACG_CLASS_HW, "kunit0 max"), -EINVAL);
-	KUNIT_EXPECT_EQ(test, ib_rdmacg_try_charge_hw(&owner, &verbs->device, 0), 0);
-	KUNIT_EXPECT_NULL(test, owner);
-	ib_rdmacg_uncharge_hw(owner, &verbs->device, 0);
-}
-
-/* A driver's table that is refused leaves the device with the rest. */
-static void refused_hw_resources(struct kunit *test)
-{
-	static const struct rdmacg_resource resources[] = { RDMACG_HW("lane"), RDMACG_HW("qp") };
-	struct rdmacg_verbs *verbs = test->priv;
-	struct rdma_cgroup *owner;
-
-	ib_rdmacg_set_hw_resources(&verbs->device, resources, ARRAY_SIZE(resources));
-	rdmacg_start(test);
-	rdmacg_expect(test, &verbs->top, RDMACG_CLASS_HW, RDMACG_FILE_MAX, "");
-	rdmacg_expect_left(test, 0, "");
-	KUNIT_EXPECT_EQ(test, ib_rdmacg_try_charge_hw(&owner, &verbs->device, 0), 0);
-	KUNIT_EXPECT_NULL(test, owner);
-}
-
-/* "qp" is a word of the verb class, in no file of another. */
-static void classes_do_not_mix(struct kunit *test)
-{
-	struct rdmacg_verbs *verbs = rdmacg_start(test);
-
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&verbs->left, RDMACG_CLASS_HCA, "kunit0 qp=1"),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&verbs->left, RDMACG_CLASS_VERB,
-					     "kunit0 hca_object=1"), -EINVAL);
-	rdmacg_limit_verb(test, &verbs->left, "kunit0 qp=1");
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&verbs->left, RDMACG_CLASS_HCA, "kunit0 max"), 0);
-	rdmacg_expect(test, &verbs->left, RDMACG_CLASS_VERB, RDMACG_FILE_MAX,
-		      "kunit0 pd=max comp_channel=max cq=max qp=1 mr=max async_event=max mr_mem=max cm_id=max\n");
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
 }
 
 struct rdmacg_driver_case {
@@ -660,35 +749,35 @@ struct rdmacg_driver_case {
 };
 
 static const struct rdmacg_driver_case rdmacg_driver_cases[] = {
-	{ "unknown", RDMA_DRIVER_UNKNOWN, false },
-	{ "mlx5", RDMA_DRIVER_MLX5, true },
-	{ "mlx4", RDMA_DRIVER_MLX4, true },
-	{ "cxgb3", RDMA_DRIVER_CXGB3, false },
-	{ "cxgb4", RDMA_DRIVER_CXGB4, false },
-	{ "mthca", RDMA_DRIVER_MTHCA, true },
-	{ "bnxt_re", RDMA_DRIVER_BNXT_RE, true },
-	{ "ocrdma", RDMA_DRIVER_OCRDMA, true },
-	{ "nes", RDMA_DRIVER_NES, false },
-	{ "irdma", RDMA_DRIVER_IRDMA, true },
-	{ "vmw_pvrdma", RDMA_DRIVER_VMW_PVRDMA, true },
-	{ "qedr", RDMA_DRIVER_QEDR, true },
-	{ "hns", RDMA_DRIVER_HNS, true },
-	{ "usnic", RDMA_DRIVER_USNIC, false },
-	{ "rxe", RDMA_DRIVER_RXE, true },
-	{ "hfi1", RDMA_DRIVER_HFI1, true },
-	{ "qib", RDMA_DRIVER_QIB, true },
-	{ "efa", RDMA_DRIVER_EFA, false },
-	{ "siw", RDMA_DRIVER_SIW, true },
-	{ "erdma", RDMA_DRIVER_ERDMA, true },
-	{ "mana", RDMA_DRIVER_MANA, true },
-	{ "the first after mana", RDMA_DRIVER_MANA + 1, false },
-	{ "one to come", 1000, false },
+	{ .name = "unknown", .id = RDMA_DRIVER_UNKNOWN, .is_limited = false },
+	{ .name = "mlx5", .id = RDMA_DRIVER_MLX5, .is_limited = true },
+	{ .name = "mlx4", .id = RDMA_DRIVER_MLX4, .is_limited = true },
+	{ .name = "cxgb3", .id = RDMA_DRIVER_CXGB3, .is_limited = false },
+	{ .name = "cxgb4", .id = RDMA_DRIVER_CXGB4, .is_limited = false },
+	{ .name = "mthca", .id = RDMA_DRIVER_MTHCA, .is_limited = true },
+	{ .name = "bnxt_re", .id = RDMA_DRIVER_BNXT_RE, .is_limited = true },
+	{ .name = "ocrdma", .id = RDMA_DRIVER_OCRDMA, .is_limited = true },
+	{ .name = "nes", .id = RDMA_DRIVER_NES, .is_limited = false },
+	{ .name = "irdma", .id = RDMA_DRIVER_IRDMA, .is_limited = true },
+	{ .name = "vmw_pvrdma", .id = RDMA_DRIVER_VMW_PVRDMA, .is_limited = true },
+	{ .name = "qedr", .id = RDMA_DRIVER_QEDR, .is_limited = true },
+	{ .name = "hns", .id = RDMA_DRIVER_HNS, .is_limited = true },
+	{ .name = "usnic", .id = RDMA_DRIVER_USNIC, .is_limited = false },
+	{ .name = "rxe", .id = RDMA_DRIVER_RXE, .is_limited = true },
+	{ .name = "hfi1", .id = RDMA_DRIVER_HFI1, .is_limited = true },
+	{ .name = "qib", .id = RDMA_DRIVER_QIB, .is_limited = true },
+	{ .name = "efa", .id = RDMA_DRIVER_EFA, .is_limited = false },
+	{ .name = "siw", .id = RDMA_DRIVER_SIW, .is_limited = true },
+	{ .name = "erdma", .id = RDMA_DRIVER_ERDMA, .is_limited = true },
+	{ .name = "mana", .id = RDMA_DRIVER_MANA, .is_limited = true },
+	{ .name = "the first after mana", .id = RDMA_DRIVER_MANA + 1, .is_limited = false },
+	{ .name = "one to come", .id = 1000, .is_limited = false },
 };
 
 KUNIT_ARRAY_PARAM_DESC(rdmacg_driver, rdmacg_driver_cases, name);
 
 /* A provider that nobody has read may size tables of its own by these. */
-static void query_shows_limits_of_known_drivers(struct kunit *test)
+static void rdmacg_test_query_shows_limits_of_known_drivers_only(struct kunit *test)
 {
 	const struct rdmacg_driver_case *driver = test->param_value;
 	struct rdmacg_verbs *verbs = test->priv;
@@ -702,8 +791,86 @@ static void query_shows_limits_of_known_drivers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, attr.max_mr_size, driver->is_limited ? 4096 : 64 * MIB);
 }
 
-/* A resource of another class would appear among keys that programs parse. */
-static void hw_resources_of_another_class(struct kunit *test)
+#define RDMACG_HW(_name) RDMACG_TEST_RESOURCE(_name, RDMACG_CLASS_HW)
+
+/* The place of "gate" in the table below. */
+#define GATE 1
+
+/* Register a device with two resources of its own. */
+static struct rdmacg_verbs *rdmacg_start_hw(struct kunit *test)
+{
+	static const struct rdmacg_resource resources[] = {
+		RDMACG_HW("lane"), [GATE] = RDMACG_HW("gate"),
+	};
+	struct rdmacg_verbs *verbs = test->priv;
+
+	ib_rdmacg_set_hw_resources(&verbs->device, resources, ARRAY_SIZE(resources));
+	return rdmacg_start(test);
+}
+
+static void rdmacg_test_hw_resource_counts_in_its_class_alone(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = rdmacg_start_hw(test);
+	struct rdma_cgroup *owner;
+
+	KUNIT_ASSERT_EQ(test, ib_rdmacg_try_charge_hw(&owner, &verbs->device, GATE), 0);
+	KUNIT_EXPECT_PTR_EQ(test, owner, &verbs->left);
+	rdmacg_expect(test, &verbs->top, RDMACG_CLASS_HW, RDMACG_FILE_CURRENT,
+		      "kunit0 lane=0 gate=1\n");
+	rdmacg_expect_left(test, 0, "");
+	ib_rdmacg_uncharge_hw(owner, &verbs->device, GATE);
+	rdmacg_expect(test, &verbs->top, RDMACG_CLASS_HW, RDMACG_FILE_CURRENT,
+		      "kunit0 lane=0 gate=0\n");
+}
+
+static void rdmacg_test_hw_resource_is_refused_past_its_limit(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = rdmacg_start_hw(test);
+	struct rdma_cgroup *owner, *refused;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&verbs->top, RDMACG_CLASS_HW, "kunit0 gate=1"), 0);
+	KUNIT_ASSERT_EQ(test, ib_rdmacg_try_charge_hw(&owner, &verbs->device, GATE), 0);
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_try_charge_hw(&refused, &verbs->device, GATE), -EAGAIN);
+	KUNIT_EXPECT_NULL(test, refused);
+	rdmacg_expect(test, &verbs->top, RDMACG_CLASS_HW, RDMACG_FILE_EVENTS,
+		      "kunit0 lane.max=0 lane.alloc_fail=0 gate.max=1 gate.alloc_fail=1\n");
+	ib_rdmacg_uncharge_hw(owner, &verbs->device, GATE);
+}
+
+/* Expect that a device has no hw resources, and nothing to charge for them. */
+static void rdmacg_expect_no_hw(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = test->priv;
+	struct rdma_cgroup *owner = &verbs->left;
+
+	rdmacg_expect(test, &verbs->top, RDMACG_CLASS_HW, RDMACG_FILE_MAX, "");
+	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&verbs->top, RDMACG_CLASS_HW, "kunit0 max"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_try_charge_hw(&owner, &verbs->device, 0), 0);
+	KUNIT_EXPECT_NULL(test, owner);
+	ib_rdmacg_uncharge_hw(owner, &verbs->device, 0);
+	/* It has the resources of the other classes, and no more. */
+	rdmacg_expect(test, &verbs->left, RDMACG_CLASS_VERB, RDMACG_FILE_CURRENT, NOTHING);
+	rdmacg_expect_left(test, 0, "");
+}
+
+static void rdmacg_test_device_without_hw_resources_has_no_hw_line(struct kunit *test)
+{
+	rdmacg_start(test);
+	rdmacg_expect_no_hw(test);
+}
+
+static void rdmacg_test_hw_table_with_a_known_name_is_refused(struct kunit *test)
+{
+	static const struct rdmacg_resource resources[] = { RDMACG_HW("lane"), RDMACG_HW("qp") };
+	struct rdmacg_verbs *verbs = test->priv;
+
+	ib_rdmacg_set_hw_resources(&verbs->device, resources, ARRAY_SIZE(resources));
+	rdmacg_start(test);
+	rdmacg_expect_no_hw(test);
+}
+
+/* Its key would appear in a file that programs parse. */
+static void rdmacg_test_hw_table_with_another_class_is_refused(struct kunit *test)
 {
 	static const struct rdmacg_resource resources[] = {
 		RDMACG_HW("lane"), RDMACG_TEST_RESOURCE("gate", RDMACG_CLASS_HCA),
@@ -712,91 +879,191 @@ static void hw_resources_of_another_class(struct kunit *test)
 
 	ib_rdmacg_set_hw_resources(&verbs->device, resources, ARRAY_SIZE(resources));
 	rdmacg_start(test);
-	rdmacg_expect(test, &verbs->top, RDMACG_CLASS_HW, RDMACG_FILE_MAX, "");
+	rdmacg_expect_no_hw(test);
+}
+
+static void rdmacg_test_key_of_another_class_is_refused(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = rdmacg_start(test);
+
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&verbs->left, "kunit0 qp=1"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&verbs->left, RDMACG_CLASS_VERB,
+					     "kunit0 hca_object=1"), -EINVAL);
+}
+
+static void rdmacg_test_max_of_hca_leaves_the_verb_class(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = rdmacg_start(test);
+
+	rdmacg_limit_verb(test, &verbs->left, "kunit0 qp=1");
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&verbs->left, "kunit0 max"), 0);
+	rdmacg_expect(test, &verbs->left, RDMACG_CLASS_VERB, RDMACG_FILE_MAX,
+		      "kunit0 pd=max comp_channel=max cq=max qp=1 mr=max async_event=max mr_mem=max cm_id=max\n");
+}
+
+static void rdmacg_end_cm_id(void *arg)
+{
+	/* It leaves alone one that is not charged, or no longer. */
+	ib_rdmacg_uncharge_cm_id(arg);
+	ib_rdmacg_exit_cm_id(arg);
+}
+
+/*
+ * Make an identifier bound to the device, whose payer is settled by @parent and which is
+ * not charged yet.
+ */
+static struct rdma_id_private *rdmacg_cm_id(struct kunit *test,
+					    const struct rdma_id_private *parent)
+{
+	struct rdmacg_verbs *verbs = test->priv;
+	struct rdma_id_private *id = kunit_kzalloc(test, sizeof(*id), GFP_KERNEL);
+	int ret;
+
+	KUNIT_ASSERT_NOT_NULL(test, id);
+	id->id.device = &verbs->device;
+	ib_rdmacg_init_cm_id(id, parent);
+	ret = kunit_add_action_or_reset(test, rdmacg_end_cm_id, id);
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	return id;
+}
+
+static void rdmacg_test_cm_id_is_charged_to_its_creator(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = rdmacg_start(test);
+	struct rdma_id_private *id = rdmacg_cm_id(test, NULL);
+
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 1);
+	/* The process that binds it does not pay. */
+	verbs->current_cg = &verbs->right;
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(id), 0);
+	rdmacg_expect_left(test, 0, "cm_id=1");
+	ib_rdmacg_uncharge_cm_id(id);
+	rdmacg_expect_left(test, 0, "");
+	kunit_release_action(test, rdmacg_end_cm_id, id);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
+}
+
+static void rdmacg_test_cm_id_of_a_request_is_charged_like_its_listener(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = rdmacg_start(test);
+	struct rdma_id_private *listener = rdmacg_cm_id(test, NULL);
+	struct rdma_id_private *request;
+
+	verbs->current_cg = &verbs->right;
+	request = rdmacg_cm_id(test, listener);
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(listener), 0);
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(request), 0);
+	rdmacg_expect_left(test, 0, "cm_id=2");
+
+	/* The request keeps its payer when the listener goes. */
+	kunit_release_action(test, rdmacg_end_cm_id, listener);
+	rdmacg_expect_left(test, 0, "cm_id=1");
+	kunit_release_action(test, rdmacg_end_cm_id, request);
 	rdmacg_expect_left(test, 0, "");
 }
 
-/* The creator of an identifier pays, also for what its listener is asked for. */
-static void cm_id_is_charged_to_its_creator(struct kunit *test)
+/* The connection manager gives up on several paths, also before the first charge. */
+static void rdmacg_test_cm_id_is_uncharged_once(struct kunit *test)
+{
+	struct rdma_id_private *id, *other;
+
+	rdmacg_start(test);
+	id = rdmacg_cm_id(test, NULL);
+	other = rdmacg_cm_id(test, NULL);
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(other), 0);
+	ib_rdmacg_uncharge_cm_id(id);
+	rdmacg_expect_left(test, 0, "cm_id=1");
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(id), 0);
+	ib_rdmacg_uncharge_cm_id(id);
+	ib_rdmacg_uncharge_cm_id(id);
+	rdmacg_expect_left(test, 0, "cm_id=1");
+}
+
+static void rdmacg_test_refused_cm_id_is_not_uncharged(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
-	struct rdma_id_private *id, *asked, *kernel;
+	struct rdma_id_private *id = rdmacg_cm_id(test, NULL);
+	struct rdma_id_private *refused = rdmacg_cm_id(test, NULL);
 
-	id = kunit_kzalloc(test, sizeof(*id), GFP_KERNEL);
-	asked = kunit_kzalloc(test, sizeof(*asked), GFP_KERNEL);
-	kernel = kunit_kzalloc(test, sizeof(*kernel), GFP_KERNEL);
-	KUNIT_ASSERT_TRUE(test, id && asked && kernel);
-	id->id.device = &verbs->device;
-	asked->id.device = &verbs->device;
-	kernel->id.device = &verbs->device;
-
-	ib_rdmacg_init_cm_id(id, NULL);
-	KUNIT_EXPECT_EQ(test, rdmacg_refs(&verbs->left), 1);
-	ib_rdmacg_uncharge_cm_id(id);
-	rdmacg_limit_verb(test, &verbs->left, "kunit0 cm_id=2");
-	verbs->current_cg = &verbs->right;
+	/* It was charged and given up before. */
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(id), 0);
-	ib_rdmacg_init_cm_id(asked, id);
-	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(asked), 0);
-	rdmacg_expect_left(test, 0, "cm_id=2");
-
-	/* Given up, and as if once more: there is nothing to give back. */
-	ib_rdmacg_uncharge_cm_id(asked);
-	ib_rdmacg_uncharge_cm_id(asked);
-	rdmacg_expect_left(test, 0, "cm_id=1");
-
-	/* Wanted again when there is no room; in the end once more. */
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(refused), 0);
+	ib_rdmacg_uncharge_cm_id(refused);
 	rdmacg_limit_verb(test, &verbs->left, "kunit0 cm_id=1");
-	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(asked), -EAGAIN);
-	ib_rdmacg_uncharge_cm_id(asked);
-	ib_rdmacg_exit_cm_id(asked);
-	ib_rdmacg_uncharge_cm_id(id);
-	rdmacg_expect_left(test, 0, "");
-	ib_rdmacg_exit_cm_id(id);
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(refused), -EAGAIN);
+	ib_rdmacg_uncharge_cm_id(refused);
+	rdmacg_expect_left(test, 0, "cm_id=1");
+}
 
-	/* The kernel's own. */
-	asked->cg = NULL;
-	ib_rdmacg_init_cm_id(asked, kernel);
-	KUNIT_EXPECT_NULL(test, asked->cg);
+/* A request to a listener of the kernel is not charged either. */
+static void rdmacg_test_cm_id_of_the_kernel_is_never_charged(struct kunit *test)
+{
+	struct rdma_id_private *kernel, *request;
+	struct rdmacg_verbs *verbs = rdmacg_start(test);
+
+	kernel = kunit_kzalloc(test, sizeof(*kernel), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, kernel);
+	kernel->id.device = &verbs->device;
+	request = rdmacg_cm_id(test, kernel);
+	KUNIT_EXPECT_NULL(test, request->cg);
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(kernel), 0);
 	KUNIT_EXPECT_FALSE(test, kernel->is_charged);
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(request), 0);
+	KUNIT_EXPECT_FALSE(test, request->is_charged);
 	ib_rdmacg_exit_cm_id(kernel);
 }
 
 static struct kunit_case rdmacg_verbs_cases[] = {
-	KUNIT_CASE(types_are_what_the_device_supports),
-	KUNIT_CASE(no_mr_no_mr_mem),
-	KUNIT_CASE(driver_types_are_driver_object),
-	KUNIT_CASE(idr_object_is_charged_by_type),
-	KUNIT_CASE(fd_object_is_charged_by_type_alone),
-	KUNIT_CASE(type_without_slot),
-	KUNIT_CASE(refusal_of_the_type_charges_no_object),
-	KUNIT_CASE(mr_is_one_charge),
-	KUNIT_CASE(mr_of_no_length),
-	KUNIT_CASE_PARAM(mr_mem_limit, rdmacg_mem_gen_params),
-	KUNIT_CASE(lengths_under_way_refuse_nobody),
-	KUNIT_CASE_PARAM(rereg_changes_the_mr, rdmacg_rereg_gen_params),
-	KUNIT_CASE_PARAM(rereg_replaces_the_mr, rdmacg_rereg_gen_params),
-	KUNIT_CASE_PARAM(rereg_fails, rdmacg_rereg_gen_params),
-	KUNIT_CASE(rereg_of_access_keeps_the_length),
-	KUNIT_CASE(rereg_without_owner),
-	KUNIT_CASE(context_is_charged_once),
-	KUNIT_CASE_PARAM(query_shows_the_limits, rdmacg_attr_gen_params),
-	KUNIT_CASE_PARAM(query_shows_limits_of_known_drivers, rdmacg_driver_gen_params),
-	KUNIT_CASE(hw_resources_have_their_own_files),
-	KUNIT_CASE(no_hw_resources_no_line),
-	KUNIT_CASE(refused_hw_resources),
-	KUNIT_CASE(hw_resources_of_another_class),
-	KUNIT_CASE(classes_do_not_mix),
-	KUNIT_CASE(cm_id_is_charged_to_its_creator),
+	KUNIT_CASE(rdmacg_test_device_has_the_types_that_it_supports),
+	KUNIT_CASE(rdmacg_test_capacity_is_what_the_device_states),
+	KUNIT_CASE(rdmacg_test_device_without_mr_has_no_mr_mem),
+	KUNIT_CASE(rdmacg_test_types_of_a_driver_count_as_driver_object),
+	KUNIT_CASE(rdmacg_test_idr_object_is_charged_as_object_and_type),
+	KUNIT_CASE(rdmacg_test_owner_is_uncharged_whoever_destroys),
+	KUNIT_CASE(rdmacg_test_object_is_uncharged_once),
+	KUNIT_CASE(rdmacg_test_fd_object_is_charged_as_type_alone),
+	KUNIT_CASE(rdmacg_test_idr_object_without_a_slot_is_an_object),
+	KUNIT_CASE(rdmacg_test_fd_object_without_a_slot_is_free),
+	KUNIT_CASE(rdmacg_test_refusal_of_the_type_charges_no_object),
+	KUNIT_CASE(rdmacg_test_refusal_of_the_object_charges_no_type),
+	KUNIT_CASE(rdmacg_test_mr_is_charged_once_its_length_is_known),
+	KUNIT_CASE(rdmacg_test_mr_that_never_got_a_length_is_not_uncharged),
+	KUNIT_CASE(rdmacg_test_mr_of_length_0_is_an_object),
+	KUNIT_CASE_PARAM(rdmacg_test_mr_is_charged_within_the_limit, rdmacg_mem_gen_params),
+	KUNIT_CASE(rdmacg_test_endless_lengths_refuse_no_neighbour),
+	KUNIT_CASE_PARAM(rdmacg_test_changed_mr_is_charged_its_new_length,
+			 rdmacg_rereg_gen_params),
+	KUNIT_CASE_PARAM(rdmacg_test_mr_that_replaces_one_takes_its_charge,
+			 rdmacg_rereg_gen_params),
+	KUNIT_CASE_PARAM(rdmacg_test_failed_rereg_leaves_the_charge, rdmacg_rereg_gen_params),
+	KUNIT_CASE(rdmacg_test_rereg_of_access_leaves_the_charge),
+	KUNIT_CASE(rdmacg_test_rereg_without_owner_is_refused),
+	KUNIT_CASE(rdmacg_test_context_is_charged_and_uncharged_once),
+	KUNIT_CASE_PARAM(rdmacg_test_query_shows_the_smallest_limit, rdmacg_attr_gen_params),
+	KUNIT_CASE_PARAM(rdmacg_test_query_shows_limits_of_known_drivers_only,
+			 rdmacg_driver_gen_params),
+	KUNIT_CASE(rdmacg_test_hw_resource_counts_in_its_class_alone),
+	KUNIT_CASE(rdmacg_test_hw_resource_is_refused_past_its_limit),
+	KUNIT_CASE(rdmacg_test_device_without_hw_resources_has_no_hw_line),
+	KUNIT_CASE(rdmacg_test_hw_table_with_a_known_name_is_refused),
+	KUNIT_CASE(rdmacg_test_hw_table_with_another_class_is_refused),
+	KUNIT_CASE(rdmacg_test_key_of_another_class_is_refused),
+	KUNIT_CASE(rdmacg_test_max_of_hca_leaves_the_verb_class),
+	KUNIT_CASE(rdmacg_test_cm_id_is_charged_to_its_creator),
+	KUNIT_CASE(rdmacg_test_cm_id_of_a_request_is_charged_like_its_listener),
+	KUNIT_CASE(rdmacg_test_cm_id_is_uncharged_once),
+	KUNIT_CASE(rdmacg_test_refused_cm_id_is_not_uncharged),
+	KUNIT_CASE(rdmacg_test_cm_id_of_the_kernel_is_never_charged),
 	{}
 };
 
 static struct kunit_suite rdmacg_verbs_suite = {
 	.name = "cgroup_rdma_verbs",
 	.init = rdmacg_verbs_test_init,
-	.exit = rdmacg_verbs_test_exit,
 	.test_cases = rdmacg_verbs_cases,
 };
 
 kunit_test_suite(rdmacg_verbs_suite);
+
+MODULE_DESCRIPTION("KUnit tests for what the IB core charges to the RDMA cgroup controller");
+MODULE_LICENSE("GPL");
