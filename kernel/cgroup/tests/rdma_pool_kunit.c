@@ -388,7 +388,7 @@ static void rdmacg_test_usage_over_a_lowered_limit_refuses(struct kunit *test)
 	rdmacg_charge_many(test, &t->right, &t->dev0, OBJECT, 1);
 }
 
-/* Kconfig, rdma.rst and README tell these numbers. */
+/* rdma.rst tells these numbers. */
 static void rdmacg_test_pool_is_as_large_as_documented(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, rdmacg_pool_size(2, 1), 128);
