@@ -10,6 +10,8 @@
  *         |    `-- leaf
  *         `-- right
  */
+#include <linux/sizes.h>
+
 #include "rdma_kunit.h"
 
 /* The cgroups, and two devices with the hca class, kunit0 and kunit1. */
