@@ -26,7 +26,7 @@
 
 #define RDMACG_TEXT_SIZE 65536
 
-/* What a limit of "max" reads as. */
+/* A limit of "max" reads as this. */
 #define RDMACG_NO_LIMIT LLONG_MAX
 
 struct rdmacg_tree {
@@ -38,7 +38,7 @@ struct rdmacg_tree {
 	char device[NAME_MAX + 1];
 };
 
-/* The mount point of the hierarchy that carries the rdma controller. */
+/* Find the mount point of the hierarchy that carries the rdma controller. */
 static inline int rdmacg_find_root(struct rdmacg_tree *tree)
 {
 	struct mntent *mount;
@@ -91,7 +91,7 @@ static inline void rdmacg_tree_destroy(struct rdmacg_tree *tree)
 	rmdir(tree->top);
 }
 
-/* NULL, or what is missing for the tests to run here. */
+/* Make the cgroups, and find a device. Returns NULL, or what is missing to run tests here. */
 static inline const char *rdmacg_tree_create(struct rdmacg_tree *tree)
 {
 	if (geteuid())
@@ -115,7 +115,7 @@ static inline const char *rdmacg_tree_create(struct rdmacg_tree *tree)
 	return NULL;
 }
 
-/* Write "DEVICE LIMITS" to a file of limits; 0 or a negative errno. */
+/* Write "DEVICE LIMITS" to a file of limits. Returns 0 or a negative errno. */
 static inline int rdmacg_limit_in(struct rdmacg_tree *tree, const char *cgroup,
 				  const char *file, const char *limits)
 {
@@ -131,17 +131,49 @@ static inline int rdmacg_limit(struct rdmacg_tree *tree, const char *cgroup,
 	return rdmacg_limit_in(tree, cgroup, "rdma.max", limits);
 }
 
-/* The value of @key in the device's line of @file; -1 if there is none. */
+static inline int rdmacg_limit_verb(struct rdmacg_tree *tree, const char *cgroup,
+				    const char *key, long long limit)
+{
+	char limits[64];
+
+	snprintf(limits, sizeof(limits), "%s=%lld", key, limit);
+	return rdmacg_limit_in(tree, cgroup, "rdma.verb.max", limits);
+}
+
+/* Read a file. The text stays until the next call, and is empty if there is none. */
+static inline char *rdmacg_read(const char *cgroup, const char *file)
+{
+	static char text[RDMACG_TEXT_SIZE];
+
+	if (cg_read(cgroup, file, text, sizeof(text))) {
+		ksft_print_msg("%s/%s cannot be read\n", cgroup, file);
+		text[0] = '\0';
+	}
+	return text;
+}
+
+/* Tell whether the device's line in the file is "NAME REST". */
+static inline bool rdmacg_line_is(struct rdmacg_tree *tree, const char *cgroup,
+				  const char *file, const char *rest)
+{
+	const char *text = rdmacg_read(cgroup, file);
+	char line[512];
+
+	snprintf(line, sizeof(line), "%s %s\n", tree->device, rest);
+	if (strstr(text, line))
+		return true;
+	ksft_print_msg("%s: wanted %sgot %s", file, line, text);
+	return false;
+}
+
+/* Find the value of @key in the device's line of @file; -1: there is none. */
 static inline long long rdmacg_value(struct rdmacg_tree *tree, const char *cgroup,
 				     const char *file, const char *key)
 {
-	static char text[RDMACG_TEXT_SIZE];
 	char *line, *word, *lines, *words;
 	size_t len = strlen(key);
 
-	if (cg_read(cgroup, file, text, sizeof(text)))
-		return -1;
-	for (line = strtok_r(text, "\n", &lines); line;
+	for (line = strtok_r(rdmacg_read(cgroup, file), "\n", &lines); line;
 	     line = strtok_r(NULL, "\n", &lines)) {
 		word = strtok_r(line, " ", &words);
 		if (!word || strcmp(word, tree->device))

@@ -1,32 +1,111 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the tests with real verbs objects share.
+ * What the tests with real verbs objects share: contexts, the calls that libibverbs does
+ * not have, multicast groups, and child processes.
  */
 #ifndef RDMA_VERBS_UTIL_H
 #define RDMA_VERBS_UTIL_H
 
+#include <fcntl.h>
 #include <infiniband/verbs.h>
+#include <netinet/in.h>
 #include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
+#include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "rdma_util.h"
 
+static inline struct ibv_device *rdmacg_in_list(struct ibv_device **list, const char *name)
+{
+	for (; list && *list; list++)
+		if (!strcmp(ibv_get_device_name(*list), name))
+			return *list;
+	return NULL;
+}
+
 static inline struct ibv_context *rdmacg_open(const struct rdmacg_tree *tree)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
-	struct ibv_context *context = NULL;
-	int i, error = ENODEV;
+	struct ibv_device *device = rdmacg_in_list(list, tree->device);
+	struct ibv_context *context = device ? ibv_open_device(device) : NULL;
+	int error = device ? errno : ENODEV;
 
-	for (i = 0; list && list[i]; i++)
-		if (!strcmp(ibv_get_device_name(list[i]), tree->device)) {
-			context = ibv_open_device(list[i]);
-			error = errno;
-		}
 	ibv_free_device_list(list);
 	errno = error;
 	return context;
+}
+
+/* Open the device's file without a context; -1: it cannot be opened. */
+static inline int rdmacg_open_file(const struct rdmacg_tree *tree)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_device *device = rdmacg_in_list(list, tree->device);
+	char path[128];
+	int fd = -1;
+
+	if (device) {
+		snprintf(path, sizeof(path), "/dev/infiniband/%s", device->dev_name);
+		fd = open(path, O_RDWR | O_CLOEXEC);
+	}
+	ibv_free_device_list(list);
+	return fd;
+}
+
+/* Enter @cgroup, and make a context and a PD there; false, and errno, if one cannot be made. */
+static inline bool rdmacg_enter_and_open(struct rdmacg_tree *tree, const char *cgroup,
+					 struct ibv_context **context, struct ibv_pd **pd)
+{
+	if (cg_enter_current(cgroup))
+		return false;
+	*context = rdmacg_open(tree);
+	if (!*context)
+		return false;
+	*pd = ibv_alloc_pd(*context);
+	return *pd;
+}
+
+/*
+ * Ask for a context with write(2), as programs did before the ioctl. An async_event
+ * comes with it. Returns 0 or the error.
+ */
+static inline int rdmacg_get_context(int fd, int *async_fd)
+{
+	struct ib_uverbs_get_context_resp response;
+	struct {
+		struct ib_uverbs_cmd_hdr header;
+		struct ib_uverbs_get_context command;
+	} request = {
+		.header = {
+			.command = IB_USER_VERBS_CMD_GET_CONTEXT,
+			.in_words = sizeof(request) / 4,
+			.out_words = sizeof(response) / 4,
+		},
+		.command.response = (uintptr_t)&response,
+	};
+
+	if (write(fd, &request, sizeof(request)) != sizeof(request))
+		return errno;
+	*async_fd = response.async_fd;
+	return 0;
+}
+
+/*
+ * Find the id of the device's driver, which the ioctl wants: any other one is EINVAL.
+ * The header keeps it. Returns 0 or the error.
+ */
+static inline int rdmacg_ioctl(int fd, struct ib_uverbs_ioctl_hdr *header)
+{
+	int error;
+
+	header->driver_id = 0;
+	while ((error = ioctl(fd, RDMA_VERBS_IOCTL, header) ? errno : 0) == EINVAL &&
+	       header->driver_id < 63)
+		header->driver_id++;
+	return error;
 }
 
 struct rdmacg_alloc_async_event {
@@ -34,12 +113,10 @@ struct rdmacg_alloc_async_event {
 	struct ib_uverbs_attr attr;
 };
 
-/* libibverbs makes one for each context, and has no call for more. */
+/* Do what libibverbs does once for each context, and has no call for. Returns 0 or the error. */
 static inline int rdmacg_alloc_async_event(struct ibv_context *context,
 					   struct rdmacg_alloc_async_event *cmd)
 {
-	int ret;
-
 	*cmd = (struct rdmacg_alloc_async_event) {
 		.hdr = {
 			.length = sizeof(*cmd),
@@ -52,26 +129,84 @@ static inline int rdmacg_alloc_async_event(struct ibv_context *context,
 			.flags = UVERBS_ATTR_F_MANDATORY,
 		},
 	};
-	/* Any driver: EINVAL for all ids but the device's own. */
-	for (; cmd->hdr.driver_id < 64; cmd->hdr.driver_id++) {
-		ret = ioctl(context->cmd_fd, RDMA_VERBS_IOCTL, cmd);
-		if (!ret || errno != EINVAL)
-			return ret;
-	}
-	return ret;
+	return rdmacg_ioctl(context->cmd_fd, &cmd->hdr);
+}
+
+/* Make the smallest QP, with @cq for both directions. */
+static inline struct ibv_qp *rdmacg_create_qp(struct ibv_pd *pd, struct ibv_cq *cq,
+					      enum ibv_qp_type type)
+{
+	struct ibv_qp_init_attr init = {
+		.qp_type = type,
+		.send_cq = cq,
+		.recv_cq = cq,
+		.cap = {
+			.max_send_wr = 1, .max_recv_wr = 1,
+			.max_send_sge = 1, .max_recv_sge = 1,
+		},
+	};
+
+	return ibv_create_qp(pd, &init);
+}
+
+/* The multicast groups of the tests differ in their last byte. Both calls return an errno. */
+static inline int rdmacg_attach(struct ibv_qp *qp, unsigned char group)
+{
+	union ibv_gid gid = { .raw = { 0xff, 0x0e, [15] = group } };
+
+	return ibv_attach_mcast(qp, &gid, 0);
+}
+
+static inline int rdmacg_detach(struct ibv_qp *qp, unsigned char group)
+{
+	union ibv_gid gid = { .raw = { 0xff, 0x0e, [15] = group } };
+
+	return ibv_detach_mcast(qp, &gid, 0);
+}
+
+/* Find the IPv4 address of the device in its table of GIDs; 0: it has none. */
+static inline in_addr_t rdmacg_find_address(struct ibv_context *context)
+{
+	static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
+	in_addr_t address = 0;
+	union ibv_gid gid;
+	int i;
+
+	for (i = 0; !address && !ibv_query_gid(context, 1, i, &gid); i++)
+		if (!memcmp(gid.raw, mapped, sizeof(mapped)))
+			memcpy(&address, gid.raw + sizeof(mapped), sizeof(address));
+	return address;
+}
+
+/* Fork a child that does not outlive the test, even if an assertion ends that. */
+static inline pid_t rdmacg_fork(void)
+{
+	pid_t child = fork();
+
+	if (!child)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return child;
+}
+
+/* Wait for the child's end. Returns its exit status; -1: it had none. */
+static inline int rdmacg_wait(pid_t child)
+{
+	int status;
+
+	if (waitpid(child, &status, 0) != child || !WIFEXITED(status))
+		return -1;
+	return WEXITSTATUS(status);
 }
 
 /* Run @body in a child process; the child's status is the block's value. */
 #define IN_CHILD(body)								\
 	({									\
-		int status = -1;						\
-		pid_t child = fork();						\
-		if (!child) {							\
+		pid_t __child = rdmacg_fork();					\
+		if (!__child) {							\
 			body;							\
 			_exit(0);						\
 		}								\
-		waitpid(child, &status, 0);					\
-		WIFEXITED(status) ? WEXITSTATUS(status) : -1;			\
+		rdmacg_wait(__child);						\
 	})
 
 #endif /* RDMA_VERBS_UTIL_H */

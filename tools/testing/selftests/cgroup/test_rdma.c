@@ -27,32 +27,6 @@ FIXTURE_TEARDOWN(test_rdmacg)
 	rdmacg_tree_destroy(&self->tree);
 }
 
-/* The file's text, until the next call; empty if it cannot be read. */
-static char *rdmacg_read(const char *cgroup, const char *file)
-{
-	static char text[RDMACG_TEXT_SIZE];
-
-	if (cg_read(cgroup, file, text, sizeof(text))) {
-		ksft_print_msg("%s/%s cannot be read\n", cgroup, file);
-		text[0] = '\0';
-	}
-	return text;
-}
-
-/* The device's line in the file is "NAME REST". */
-static bool rdmacg_line_is(struct rdmacg_tree *tree, const char *cgroup,
-			   const char *file, const char *rest)
-{
-	const char *text = rdmacg_read(cgroup, file);
-	char line[512];
-
-	snprintf(line, sizeof(line), "%s %s\n", tree->device, rest);
-	if (strstr(text, line))
-		return true;
-	ksft_print_msg("%s: wanted %sgot %s", file, line, text);
-	return false;
-}
-
 static const struct rdmacg_file {
 	const char *name;
 	mode_t mode;

@@ -5,7 +5,6 @@
  * RDMA device with an IPv4 address.
  */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
 #include <rdma/rdma_cma.h>
 
 #include "../kselftest_harness.h"
@@ -18,33 +17,20 @@ FIXTURE(test_rdmacg_cm) {
 	struct sockaddr_in address;
 };
 
-/* The device's address, from its table of GIDs; 0: it has none. */
-static in_addr_t rdmacg_find_address(const struct rdmacg_tree *tree)
-{
-	static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
-	struct ibv_context *context = rdmacg_open(tree);
-	in_addr_t address = 0;
-	union ibv_gid gid;
-	int i;
-
-	for (i = 0; context && !address && !ibv_query_gid(context, 1, i, &gid); i++)
-		if (!memcmp(gid.raw, mapped, sizeof(mapped)))
-			memcpy(&address, gid.raw + sizeof(mapped), sizeof(address));
-	if (context)
-		ibv_close_device(context);
-	return address;
-}
-
 /* The test's process sits in left. */
 FIXTURE_SETUP(test_rdmacg_cm)
 {
 	const char *missing = rdmacg_tree_create(&self->tree);
+	struct ibv_context *context;
 
 	if (missing)
 		SKIP(return, "%s", missing);
 	ASSERT_EQ(0, cg_enter_current(self->tree.left));
+	context = rdmacg_open(&self->tree);
+	ASSERT_NE(NULL, context);
 	self->address.sin_family = AF_INET;
-	self->address.sin_addr.s_addr = rdmacg_find_address(&self->tree);
+	self->address.sin_addr.s_addr = rdmacg_find_address(context);
+	ibv_close_device(context);
 	if (!self->address.sin_addr.s_addr) {
 		rdmacg_tree_destroy(&self->tree);
 		SKIP(return, "%s has no IPv4 address", self->tree.device);
@@ -64,10 +50,7 @@ static long long rdmacg_cm_ids(struct rdmacg_tree *tree, const char *cgroup)
 
 static int rdmacg_limit_cm_ids(struct rdmacg_tree *tree, const char *cgroup, int limit)
 {
-	char text[32];
-
-	snprintf(text, sizeof(text), "cm_id=%d", limit);
-	return rdmacg_limit_in(tree, cgroup, "rdma.verb.max", text);
+	return rdmacg_limit_verb(tree, cgroup, "cm_id", limit);
 }
 
 /* Its calls wait for their events; -1 becomes the error. */

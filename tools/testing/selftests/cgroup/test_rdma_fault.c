@@ -23,7 +23,8 @@ struct rdmacg_env {
 	struct ibv_qp *qp;
 	struct rdma_cm_id *id;
 	struct ibv_context *opened;
-	int uverbs, async;
+	struct sockaddr_in address;
+	int file, async_fd;
 };
 
 FIXTURE(test_rdmacg_fault) {
@@ -100,50 +101,23 @@ FIXTURE_VARIANT_ADD(test_rdmacg_fault, context) {
 	.act = open_context, .undo = close_context,
 };
 
-static int open_uverbs(struct rdmacg_env *env)
-{
-	struct ibv_device **list = ibv_get_device_list(NULL);
-	char path[128];
-	int i;
-
-	env->uverbs = -1;
-	for (i = 0; list && list[i]; i++)
-		if (!strcmp(ibv_get_device_name(list[i]), env->tree.device)) {
-			snprintf(path, sizeof(path), "/dev/infiniband/%s", list[i]->dev_name);
-			env->uverbs = open(path, O_RDWR | O_CLOEXEC);
-		}
-	ibv_free_device_list(list);
-	return env->uverbs < 0 ? ENODEV : 0;
-}
-
-/* What of opening a device is charged: the first call after open(). */
+/* Do the part of opening a device that is charged: the first call after open(). */
 static int get_context(void *what)
 {
 	struct rdmacg_env *env = what;
-	struct ib_uverbs_get_context_resp response;
-	struct {
-		struct ib_uverbs_cmd_hdr header;
-		struct ib_uverbs_get_context command;
-	} request = {
-		.header = {
-			.command = IB_USER_VERBS_CMD_GET_CONTEXT,
-			.in_words = sizeof(request) / 4,
-			.out_words = sizeof(response) / 4,
-		},
-		.command.response = (uintptr_t)&response,
-	};
 
-	if (write(env->uverbs, &request, sizeof(request)) < 0)
-		return errno;
-	env->async = response.async_fd;
-	return 0;
+	return rdmacg_get_context(env->file, &env->async_fd);
 }
 
+/* A file has one context in its life, so the next attempt has another file. */
 static int put_context(void *what)
 {
 	struct rdmacg_env *env = what;
 
-	return close(env->async) || close(env->uverbs) ? errno : open_uverbs(env);
+	if (close(env->async_fd) || close(env->file))
+		return errno;
+	env->file = rdmacg_open_file(&env->tree);
+	return env->file < 0 ? ENODEV : 0;
 }
 
 FIXTURE_VARIANT_ADD(test_rdmacg_fault, get_context) {
@@ -151,20 +125,18 @@ FIXTURE_VARIANT_ADD(test_rdmacg_fault, get_context) {
 	.act = get_context, .undo = put_context,
 };
 
-static union ibv_gid rdmacg_group = { .raw = { 0xff, 0x0e, [15] = 1 } };
-
 static int attach(void *what)
 {
 	struct rdmacg_env *env = what;
 
-	return ibv_attach_mcast(env->qp, &rdmacg_group, 0);
+	return rdmacg_attach(env->qp, 1);
 }
 
 static int detach(void *what)
 {
 	struct rdmacg_env *env = what;
 
-	return ibv_detach_mcast(env->qp, &rdmacg_group, 0);
+	return rdmacg_detach(env->qp, 1);
 }
 
 FIXTURE_VARIANT_ADD(test_rdmacg_fault, multicast) {
@@ -174,19 +146,16 @@ FIXTURE_VARIANT_ADD(test_rdmacg_fault, multicast) {
 
 static int bind_id(void *what)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET };
 	struct rdmacg_env *env = what;
-	union ibv_gid gid;
+	int error;
 
 	if (rdma_create_id(NULL, &env->id, NULL, RDMA_PS_TCP))
 		return errno;
-	/* The second GID of a soft-RoCE device holds its IPv4 address. */
-	if (!ibv_query_gid(env->context, 1, 1, &gid))
-		memcpy(&address.sin_addr, gid.raw + 12, sizeof(address.sin_addr));
-	if (address.sin_addr.s_addr && !rdma_bind_addr(env->id, (struct sockaddr *)&address))
+	if (!rdma_bind_addr(env->id, (struct sockaddr *)&env->address))
 		return 0;
+	error = errno;
 	rdma_destroy_id(env->id);
-	return errno ?: EADDRNOTAVAIL;
+	return error;
 }
 
 static int destroy_id(void *what)
@@ -258,14 +227,9 @@ FIXTURE_VARIANT_ADD(test_rdmacg_fault, device) {
 FIXTURE_SETUP(test_rdmacg_fault)
 {
 	struct rdmacg_env *env = &self->env;
-	struct ibv_qp_init_attr init = {
-		.qp_type = IBV_QPT_UD,
-		.cap = {
-			.max_send_wr = 1, .max_recv_wr = 1,
-			.max_send_sge = 1, .max_recv_sge = 1,
-		},
-	};
 	const char *missing = rdmacg_tree_create(&env->tree);
+	struct ibv_cq *cq;
+	struct ibv_pd *pd;
 
 	if (missing)
 		SKIP(return, "%s", missing);
@@ -280,14 +244,15 @@ FIXTURE_SETUP(test_rdmacg_fault)
 	 * something for the first alone, so where that is to fail there is no other.
 	 */
 	if (variant->act == get_context) {
-		ASSERT_EQ(0, open_uverbs(env));
+		env->file = rdmacg_open_file(&env->tree);
+		ASSERT_LE(0, env->file);
 	} else {
-		ASSERT_EQ(0, cg_enter_current(env->tree.left));
-		ASSERT_NE(NULL, env->context = rdmacg_open(&env->tree));
-		init.send_cq = ibv_create_cq(env->context, 1, NULL, NULL, 0);
-		init.recv_cq = init.send_cq;
-		ASSERT_NE(NULL, init.send_cq);
-		ASSERT_NE(NULL, env->qp = ibv_create_qp(ibv_alloc_pd(env->context), &init));
+		ASSERT_TRUE(rdmacg_enter_and_open(&env->tree, env->tree.left, &env->context, &pd));
+		env->address.sin_family = AF_INET;
+		env->address.sin_addr.s_addr = rdmacg_find_address(env->context);
+		ASSERT_NE(0, env->address.sin_addr.s_addr);
+		ASSERT_NE(NULL, cq = ibv_create_cq(env->context, 1, NULL, NULL, 0));
+		ASSERT_NE(NULL, env->qp = rdmacg_create_qp(pd, cq, IBV_QPT_UD));
 	}
 	ASSERT_EQ(0, cg_enter_current(env->tree.right));
 	/* Once without a fault, or page faults of ours take those that are to come. */

@@ -5,8 +5,6 @@
  * and one RDMA device.
  */
 #define _GNU_SOURCE
-#include <infiniband/verbs.h>
-#include <rdma/ib_user_verbs.h>
 #include <stdint.h>
 #include <sys/mman.h>
 
@@ -53,10 +51,7 @@ FIXTURE_TEARDOWN(test_rdmacg_mem)
 
 static int rdmacg_limit_mem(struct rdmacg_tree *tree, const char *cgroup, long long bytes)
 {
-	char limit[64];
-
-	snprintf(limit, sizeof(limit), "mr_mem=%lld", bytes);
-	return rdmacg_limit_in(tree, cgroup, "rdma.verb.max", limit);
+	return rdmacg_limit_verb(tree, cgroup, "mr_mem", bytes);
 }
 
 /* Its length is charged, not its pages; in the owner and above. */
@@ -202,14 +197,8 @@ static int rdmacg_reg_mr_by_ioctl(struct ibv_pd *pd, void *memory, __u64 length)
 			  .data = (uintptr_t)&rkey },
 		},
 	};
-	int ret;
 
-	/* Any driver: EINVAL for all ids but the device's own. */
-	do {
-		ret = ioctl(pd->context->cmd_fd, RDMA_VERBS_IOCTL, &cmd);
-		cmd.hdr.driver_id++;
-	} while (ret && errno == EINVAL && cmd.hdr.driver_id < 64);
-	return ret ? errno : 0;
+	return rdmacg_ioctl(pd->context->cmd_fd, &cmd.hdr);
 }
 
 /* Newer kernels have a second way to register memory; it costs the same. */

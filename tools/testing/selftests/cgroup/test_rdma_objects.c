@@ -5,7 +5,6 @@
  * nothing. Needs root, one RDMA device, and for the last the kernel's failslab.
  */
 #define _GNU_SOURCE
-#include <infiniband/verbs.h>
 #include <stdint.h>
 
 #include "../kselftest_harness.h"
@@ -61,29 +60,14 @@ FIXTURE_VARIANT_ADD(test_rdmacg_object, cq) {
 	.create = create_cq, .destroy = destroy_cq,
 };
 
-static void *create_qp(struct rdmacg_env *env, enum ibv_qp_type type)
-{
-	struct ibv_qp_init_attr init = {
-		.qp_type = type,
-		.send_cq = env->cq,
-		.recv_cq = env->cq,
-		.cap = {
-			.max_send_wr = 1, .max_recv_wr = 1,
-			.max_send_sge = 1, .max_recv_sge = 1,
-		},
-	};
-
-	return ibv_create_qp(env->pd, &init);
-}
-
 static void *create_qp_rc(struct rdmacg_env *env)
 {
-	return create_qp(env, IBV_QPT_RC);
+	return rdmacg_create_qp(env->pd, env->cq, IBV_QPT_RC);
 }
 
 static void *create_qp_ud(struct rdmacg_env *env)
 {
-	return create_qp(env, IBV_QPT_UD);
+	return rdmacg_create_qp(env->pd, env->cq, IBV_QPT_UD);
 }
 
 static int destroy_qp(void *object)
@@ -261,16 +245,6 @@ TEST_F(test_rdmacg_object, hca_object)
 	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
 }
 
-/* Write "DEVICE KEY=VALUE" to rdma.verb.max. */
-static int rdmacg_limit_type(struct rdmacg_tree *tree, const char *cgroup, const char *key,
-			     long long value)
-{
-	char limit[64];
-
-	snprintf(limit, sizeof(limit), "%s=%lld", key, value);
-	return rdmacg_limit_in(tree, cgroup, "rdma.verb.max", limit);
-}
-
 /* How many of three creations succeed, all of them given back; others fail with EAGAIN. */
 static int rdmacg_room(struct rdmacg_env *env, void *(*create)(struct rdmacg_env *env),
 		       int (*destroy)(void *object))
@@ -311,14 +285,14 @@ TEST_F(test_rdmacg_object, type)
 	EXPECT_EQ(used, rdmacg_verbs(tree, tree->left, variant->key));
 
 	for (room = 0; room < 3; room++) {
-		ASSERT_EQ(0, rdmacg_limit_type(tree, tree->left, variant->key, used + room));
+		ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, variant->key, used + room));
 		EXPECT_EQ(room, rdmacg_room(&self->env, variant->create, variant->destroy));
-		ASSERT_EQ(0, rdmacg_limit_type(tree, tree->top, variant->key, used + 1));
+		ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->top, variant->key, used + 1));
 		EXPECT_EQ(room < 1 ? room : 1,
 			  rdmacg_room(&self->env, variant->create, variant->destroy));
 		ASSERT_EQ(0, rdmacg_limit_in(tree, tree->top, "rdma.verb.max", "max"));
 	}
-	ASSERT_EQ(0, rdmacg_limit_type(tree, tree->left, variant->key, 0));
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, variant->key, 0));
 	EXPECT_EQ(0, rdmacg_room(&self->env, variant->create, variant->destroy));
 	EXPECT_EQ(used, rdmacg_verbs(tree, tree->left, variant->key));
 	EXPECT_EQ(2, rdmacg_objects(tree, tree->left));
@@ -331,7 +305,7 @@ TEST_F(test_rdmacg_object, refused_type)
 	long long used = rdmacg_verbs(tree, tree->left, variant->key);
 	char event[64];
 
-	ASSERT_EQ(0, rdmacg_limit_type(tree, tree->top, variant->key, used));
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->top, variant->key, used));
 	EXPECT_EQ(NULL, variant->create(&self->env));
 	EXPECT_EQ(EAGAIN, errno);
 	snprintf(event, sizeof(event), "%s.max", variant->key);
@@ -386,7 +360,7 @@ TEST_F(test_rdmacg_object, without_memory)
 	ASSERT_EQ(0, cg_enter_current(tree->right));
 	for (i = 0; i < 3; i++) {
 		if (i == 2)
-			ASSERT_EQ(0, rdmacg_limit_type(tree, tree->right, variant->key, 0));
+			ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->right, variant->key, 0));
 		EXPECT_LT(0, rdmacg_sweep(tree->right, rdmacg_make, rdmacg_unmake, &maker));
 	}
 	rdmacg_failslab("Y");

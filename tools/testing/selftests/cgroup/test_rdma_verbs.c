@@ -5,17 +5,11 @@
  * test; needs root and one RDMA device.
  */
 #define _GNU_SOURCE
-#include <fcntl.h>
-#include <infiniband/verbs.h>
 #include <poll.h>
-#include <rdma/ib_user_verbs.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #include "../kselftest_harness.h"
@@ -173,24 +167,15 @@ static int rdmacg_get_context_of_bad_fd(int fd)
 		},
 	};
 
-	/* Any driver: EINVAL for all ids but the device's own. */
-	do {
-		errno = 0;
-		ioctl(fd, RDMA_VERBS_IOCTL, &cmd);
-		cmd.hdr.driver_id++;
-	} while (errno == EINVAL && cmd.hdr.driver_id < 64);
-	return errno;
+	return rdmacg_ioctl(fd, &cmd.hdr);
 }
 
 /* An open that fails after the charge uncharges. */
 TEST_F(test_rdmacg_verbs, failed_open_uncharges)
 {
-	char path[128];
-	int fd, error;
+	int fd = rdmacg_open_file(&self->tree), error;
 
-	snprintf(path, sizeof(path), "/dev/infiniband/%s", self->context->device->dev_name);
-	fd = open(path, O_RDWR);
-	ASSERT_LE(0, fd) TH_LOG("%s: %m", path);
+	ASSERT_LE(0, fd) TH_LOG("%m");
 	error = rdmacg_get_context_of_bad_fd(fd);
 	EXPECT_TRUE(error == EBADF || error == EPROTONOSUPPORT) TH_LOG("errno %d", error);
 	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
@@ -775,36 +760,6 @@ TEST_F_TIMEOUT(test_rdmacg_verbs, device_goes_with_its_limits, 120)
 	EXPECT_EQ(0, system("rdma link del rxe_gone && ip link del rdmacg1"));
 }
 
-static struct ibv_qp *rdmacg_create_ud(struct ibv_pd *pd, struct ibv_cq *cq)
-{
-	struct ibv_qp_init_attr init = {
-		.qp_type = IBV_QPT_UD,
-		.send_cq = cq,
-		.recv_cq = cq,
-		.cap = {
-			.max_send_wr = 1, .max_recv_wr = 1,
-			.max_send_sge = 1, .max_recv_sge = 1,
-		},
-	};
-
-	return ibv_create_qp(pd, &init);
-}
-
-/* Groups differ in their last byte. */
-static int rdmacg_attach(struct ibv_qp *qp, unsigned char group)
-{
-	union ibv_gid gid = { .raw = { 0xff, 0x0e, [15] = group } };
-
-	return ibv_attach_mcast(qp, &gid, 0);
-}
-
-static int rdmacg_detach(struct ibv_qp *qp, unsigned char group)
-{
-	union ibv_gid gid = { .raw = { 0xff, 0x0e, [15] = group } };
-
-	return ibv_detach_mcast(qp, &gid, 0);
-}
-
 static bool rdmacg_mcast_is(struct rdmacg_tree *tree, const char *cgroup, long long groups,
 			    long long attached)
 {
@@ -828,7 +783,7 @@ TEST_F(test_rdmacg_verbs, multicast)
 
 	ASSERT_NE(NULL, cq);
 	for (i = 0; i < 2; i++)
-		ASSERT_NE(NULL, qp[i] = rdmacg_create_ud(self->pd, cq));
+		ASSERT_NE(NULL, qp[i] = rdmacg_create_qp(self->pd, cq, IBV_QPT_UD));
 	if (rdmacg_value(tree, tree->left, "rdma.hw.max", "mcast_grp") < 0)
 		SKIP(return, "%s does not count multicast groups", tree->device);
 
@@ -880,7 +835,7 @@ TEST_F(test_rdmacg_verbs, multicast)
 TEST_F(test_rdmacg_verbs, multicast_refused_together)
 {
 	struct ibv_cq *cq = ibv_create_cq(self->context, 1, NULL, NULL, 0);
-	struct ibv_qp *qp = rdmacg_create_ud(self->pd, cq);
+	struct ibv_qp *qp = rdmacg_create_qp(self->pd, cq, IBV_QPT_UD);
 	struct rdmacg_tree *tree = &self->tree;
 	int i, refused = 0, others = 0;
 	pid_t other;
@@ -919,7 +874,7 @@ TEST_F_TIMEOUT(test_rdmacg_verbs, multicast_joins_what_others_leave, 60)
 	if (rdmacg_value(tree, tree->left, "rdma.hw.max", "mcast_grp") < 0)
 		SKIP(return, "%s does not count multicast groups", tree->device);
 	for (i = 0; i < 2; i++)
-		ASSERT_NE(NULL, qp[i] = rdmacg_create_ud(self->pd, cq));
+		ASSERT_NE(NULL, qp[i] = rdmacg_create_qp(self->pd, cq, IBV_QPT_UD));
 	other = fork();
 	while (!lost && time(NULL) < end)
 		lost = rdmacg_attach(qp[!other], 1) || rdmacg_detach(qp[!other], 1);
@@ -934,31 +889,16 @@ TEST_F_TIMEOUT(test_rdmacg_verbs, multicast_joins_what_others_leave, 60)
 	EXPECT_EQ(0, ibv_destroy_cq(cq));
 }
 
-/* Ask for a context with write(2), as programs did before the ioctl; 0 or a negative errno. */
-static int rdmacg_write_get_context(struct ibv_context *context)
+/* Get a context with write(2), and close it. Returns 0 or the error. */
+static int rdmacg_try_context(struct rdmacg_tree *tree)
 {
-	struct ib_uverbs_get_context_resp resp;
-	struct {
-		struct ib_uverbs_cmd_hdr hdr;
-		struct ib_uverbs_get_context get;
-	} command = {
-		.hdr = {
-			.command = IB_USER_VERBS_CMD_GET_CONTEXT,
-			.in_words = sizeof(command) / 4,
-			.out_words = sizeof(resp) / 4,
-		},
-		.get.response = (uintptr_t)&resp,
-	};
-	char path[128];
-	int fd, ret;
+	int fd = rdmacg_open_file(tree), async_fd = -1, error;
 
-	snprintf(path, sizeof(path), "/dev/infiniband/%s", context->device->dev_name);
-	fd = open(path, O_RDWR);
-	if (fd < 0)
-		return -errno;
-	ret = write(fd, &command, sizeof(command)) == sizeof(command) ? 0 : -errno;
+	error = rdmacg_get_context(fd, &async_fd);
+	if (async_fd >= 0)
+		close(async_fd);
 	close(fd);
-	return ret;
+	return error;
 }
 
 /* A context that is refused leaves no trace of the async_event that comes with it. */
@@ -968,17 +908,17 @@ TEST_F(test_rdmacg_verbs, refused_context_has_no_async_event)
 
 	ASSERT_EQ(0, cg_enter_current(tree->right));
 	ASSERT_EQ(0, rdmacg_limit(tree, tree->right, "hca_handle=0"));
-	EXPECT_EQ(-EAGAIN, rdmacg_write_get_context(self->context));
+	EXPECT_EQ(EAGAIN, rdmacg_try_context(tree));
 	EXPECT_EQ(0, rdmacg_value(tree, tree->right, "rdma.verb.peak", "async_event"));
 
 	/* Nor does one that the other refuses keep anything. */
 	ASSERT_EQ(0, rdmacg_limit(tree, tree->right, "max"));
 	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->right, "rdma.verb.max", "async_event=0"));
-	EXPECT_EQ(-EAGAIN, rdmacg_write_get_context(self->context));
+	EXPECT_EQ(EAGAIN, rdmacg_try_context(tree));
 	EXPECT_EQ(0, rdmacg_handles(tree, tree->right));
 
 	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->right, "rdma.verb.max", "max"));
-	EXPECT_EQ(0, rdmacg_write_get_context(self->context));
+	EXPECT_EQ(0, rdmacg_try_context(tree));
 	EXPECT_EQ(1, rdmacg_value(tree, tree->right, "rdma.peak", "hca_handle"));
 	EXPECT_EQ(1, rdmacg_value(tree, tree->right, "rdma.verb.peak", "async_event"));
 	EXPECT_EQ(0, rdmacg_handles(tree, tree->right));
@@ -999,7 +939,7 @@ TEST_F(test_rdmacg_verbs, multicast_ends_with_the_process)
 		cg_enter_current(tree->right);
 		context = rdmacg_open(tree);
 		pd = ibv_alloc_pd(context);
-		qp = rdmacg_create_ud(pd, ibv_create_cq(context, 1, NULL, NULL, 0));
+		qp = rdmacg_create_qp(pd, ibv_create_cq(context, 1, NULL, NULL, 0), IBV_QPT_UD);
 		_exit(rdmacg_attach(qp, 3) || !rdmacg_mcast_is(tree, tree->right, 1, 1));
 	}));
 	EXPECT_TRUE(rdmacg_wait_idle(tree, tree->right));
