@@ -7,6 +7,8 @@
  *    `-- top
  *         |-- left
  *         `-- right
+ *
+ * A test that is killed tears nothing down; the next one removes what it has left.
  */
 #ifndef RDMA_UTIL_H
 #define RDMA_UTIL_H
@@ -83,12 +85,29 @@ static inline int rdmacg_delegate(struct rdmacg_tree *tree, const char *cgroup)
 	return tree->v2 ? cg_write(cgroup, "cgroup.subtree_control", "+rdma") : 0;
 }
 
+/* Remove @cgroup and those below it; cg_destroy() kills the processes in them. */
+static inline void rdmacg_remove_cgroup(const char *cgroup)
+{
+	struct dirent *entry;
+	DIR *dir = opendir(cgroup);
+	char *path;
+
+	while (dir && (entry = readdir(dir))) {
+		if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
+			continue;
+		path = cg_name(cgroup, entry->d_name);
+		rdmacg_remove_cgroup(path);
+		free(path);
+	}
+	if (dir)
+		closedir(dir);
+	cg_destroy(cgroup);
+}
+
 static inline void rdmacg_tree_destroy(struct rdmacg_tree *tree)
 {
 	cg_enter_current(tree->root);
-	rmdir(tree->left);
-	rmdir(tree->right);
-	rmdir(tree->top);
+	rdmacg_remove_cgroup(tree->top);
 }
 
 /* Make the cgroups, and find a device. Returns NULL, or what is missing to run tests here. */
@@ -105,7 +124,7 @@ static inline const char *rdmacg_tree_create(struct rdmacg_tree *tree)
 	snprintf(tree->right, sizeof(tree->right), "%s/right", tree->top);
 	if (rdmacg_delegate(tree, tree->root))
 		return "the rdma controller cannot be enabled";
-	/* What a test that was killed has left. */
+	/* A test that was killed has left its cgroups. */
 	rdmacg_tree_destroy(tree);
 	if (cg_create(tree->top) || rdmacg_delegate(tree, tree->top) ||
 	    cg_create(tree->left) || cg_create(tree->right)) {
