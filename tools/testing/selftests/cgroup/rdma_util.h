@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the tests of the RDMA cgroup controller share: a tree of cgroups on the
- * hierarchy (v1 or v2) that carries the controller, and its files.
+ * hierarchy (v1 or v2) that carries the controller, the files in it, and a second device.
  *
  *   root
  *    `-- top
@@ -30,6 +30,21 @@
 
 /* A limit of "max" reads as this. */
 #define RDMACG_NO_LIMIT LLONG_MAX
+
+/* How long the kernel may take to let a removed cgroup, device or killed process go. */
+#define RDMACG_PATIENCE_MS 10000
+
+/* Wait until @condition holds; false if it does not hold in time. */
+#define RDMACG_WAIT_FOR(condition)						\
+	({									\
+		bool __holds;							\
+		int __ms = 0;							\
+		while (!(__holds = (condition)) && __ms < RDMACG_PATIENCE_MS) {	\
+			usleep(10000);						\
+			__ms += 10;						\
+		}								\
+		__holds;							\
+	})
 
 struct rdmacg_tree {
 	char root[128];
@@ -221,17 +236,34 @@ static inline long long rdmacg_verbs(struct rdmacg_tree *tree, const char *cgrou
 	return rdmacg_value(tree, cgroup, "rdma.verb.current", key);
 }
 
-/* Set up a second soft-RoCE device; false if that cannot be done here. */
-static inline bool rdmacg_add_device(const char *name)
-{
-	char command[256];
+/* The second device of a test, and the link that it sits on. */
+#define RDMACG_SECOND "rxe_gone"
+#define RDMACG_RENAMED "rxe_renamed"
+#define RDMACG_LINK "rdmacg1"
 
-	/* What a run that failed has left. */
-	system("rdma link del rxe_gone 2>/dev/null; rdma link del rxe_renamed 2>/dev/null");
-	system("ip link del rdmacg1 2>/dev/null");
-	snprintf(command, sizeof(command), "rdma link add %s type rxe netdev rdmacg1", name);
-	return !system("ip link add rdmacg1 type dummy && ip link set rdmacg1 up") &&
-	       !system(command);
+/* The link takes the device along, whatever its name is, but does not wait for its end. */
+static inline bool rdmacg_remove_link(void)
+{
+	system("rdma link del " RDMACG_SECOND " 2>/dev/null");
+	system("rdma link del " RDMACG_RENAMED " 2>/dev/null");
+	return !system("ip link del " RDMACG_LINK " 2>/dev/null");
+}
+
+/* Make the link without a device; a test that was killed has left its own. */
+static inline bool rdmacg_add_link(void)
+{
+	rdmacg_remove_link();
+	return !system("ip link add " RDMACG_LINK " type dummy && ip link set " RDMACG_LINK " up");
+}
+
+static inline bool rdmacg_add_device(void)
+{
+	return !system("rdma link add " RDMACG_SECOND " type rxe netdev " RDMACG_LINK);
+}
+
+static inline bool rdmacg_remove_device(void)
+{
+	return !system("rdma link del " RDMACG_SECOND);
 }
 
 #endif /* RDMA_UTIL_H */

@@ -5,7 +5,6 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <sys/utsname.h>
 
 #include "../kselftest_harness.h"
 #include "rdma_util.h"
@@ -383,101 +382,6 @@ TEST_F(test_rdmacg, disabled_controller_forgets)
 		ASSERT_EQ(0, cg_create(tree->left));
 	}
 	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=max"));
-}
-
-/* The index in the line of the device with that limit of hca_object, or -1. */
-static long rdmacg_index_of(struct rdmacg_tree *tree, const char *cgroup, const char *limit)
-{
-	char *text = rdmacg_read(cgroup, "rdma.max");
-	char format[NAME_MAX + 64], seen[32];
-	char *line, *lines;
-	long index;
-
-	snprintf(format, sizeof(format), "%s index=%%ld hca_handle=max hca_object=%%31s",
-		 tree->device);
-	for (line = strtok_r(text, "\n", &lines); line; line = strtok_r(NULL, "\n", &lines))
-		if (sscanf(line, format, &index, seen) == 2 && !strcmp(seen, limit))
-			return index;
-	return -1;
-}
-
-/* Give rxe_gone the name of the tests' device, in a network namespace of its own. */
-static bool rdmacg_move_and_rename(const struct rdmacg_tree *tree)
-{
-	char command[NAME_MAX + 64];
-
-	snprintf(command, sizeof(command), "ip netns exec rdmacg rdma dev set rxe_gone name %s",
-		 tree->device);
-	return !system("rdma system set netns exclusive && ip netns add rdmacg") &&
-	       !system("rdma dev set rxe_gone netns rdmacg") && !system(command);
-}
-
-/*
- * Devices of one name, in two network namespaces, are told apart by an index, and
- * need one. Linux before 7.0 does not let soft-RoCE move, or names be shared.
- */
-TEST_F_TIMEOUT(test_rdmacg, namesakes_have_an_index, 120)
-{
-	struct rdmacg_tree *tree = &self->tree;
-	char command[NAME_MAX + 64], limits[64];
-	struct utsname kernel;
-	long index;
-
-	if (!rdmacg_add_device("rxe_gone"))
-		SKIP(return, "no second Soft-RoCE device can be made");
-	ASSERT_EQ(0, uname(&kernel));
-	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=1"));
-	if (!rdmacg_move_and_rename(tree)) {
-		EXPECT_GT(7, atoi(kernel.release)) TH_LOG("no namesake can be made");
-	} else {
-		EXPECT_EQ(-ENOTUNIQ, rdmacg_limit(tree, tree->left, "hca_object=2"));
-		EXPECT_EQ(-ENODEV, rdmacg_limit(tree, tree->left, "index=9999 hca_object=2"));
-		EXPECT_LE(0, rdmacg_index_of(tree, tree->left, "1"));
-		index = rdmacg_index_of(tree, tree->left, "max");
-		ASSERT_LE(0, index) TH_LOG("no second device in '%s'",
-					   rdmacg_read(tree->left, "rdma.max"));
-		snprintf(limits, sizeof(limits), "index=%ld hca_object=3", index);
-		EXPECT_EQ(0, rdmacg_limit(tree, tree->left, limits));
-		EXPECT_EQ(index, rdmacg_index_of(tree, tree->left, "3"));
-		EXPECT_NE(index, rdmacg_index_of(tree, tree->left, "1"));
-		snprintf(command, sizeof(command),
-			 "ip netns exec rdmacg rdma dev set %s name rxe_gone", tree->device);
-		EXPECT_EQ(0, system(command));
-	}
-	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=1"));
-	system("ip netns exec rdmacg rdma link del rxe_gone 2>/dev/null");
-	system("ip netns del rdmacg 2>/dev/null; rdma system set netns shared");
-	system("rdma link del rxe_gone 2>/dev/null; ip link del rdmacg1");
-}
-
-/*
- * A network namespace that ends sends its devices home, under another name if theirs is
- * taken there; the files tell that one. Linux before 7.0 does not let soft-RoCE move.
- */
-TEST_F_TIMEOUT(test_rdmacg, device_comes_home_with_another_name, 120)
-{
-	struct rdmacg_tree *tree = &self->tree;
-	struct utsname kernel;
-	int i;
-
-	if (!rdmacg_add_device("rxe_gone"))
-		SKIP(return, "no second Soft-RoCE device can be made");
-	ASSERT_EQ(0, uname(&kernel));
-	if (!rdmacg_move_and_rename(tree)) {
-		EXPECT_GT(7, atoi(kernel.release)) TH_LOG("no namesake can be made");
-	} else {
-		EXPECT_NE(NULL, strstr(rdmacg_read(tree->left, "rdma.max"), " index="));
-		EXPECT_EQ(0, system("ip netns del rdmacg"));
-		/* The kernel takes it apart in its own time. */
-		for (i = 0; i < 100 && system("rdma dev show | grep -q ': ibdev'"); i++)
-			usleep(100000);
-		EXPECT_EQ(NULL, strstr(rdmacg_read(tree->left, "rdma.max"), " index="));
-		EXPECT_NE(NULL, strstr(rdmacg_read(tree->left, "rdma.max"), "\nibdev"));
-		EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max",
-					   "hca_handle=max hca_object=max"));
-	}
-	system("ip netns del rdmacg 2>/dev/null; rdma system set netns shared");
-	system("rdma link del rxe_gone 2>/dev/null; ip link del rdmacg1");
 }
 
 TEST_HARNESS_MAIN

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Devices that come, go, are renamed and have namesakes under the RDMA cgroup controller:
+ * what becomes of their lines and limits. Each test has a second device beside the one of
+ * the machine. Needs root, Soft-RoCE, and ip and rdma of iproute2.
+ */
+#define _GNU_SOURCE
+#include "../kselftest_harness.h"
+#include "rdma_verbs_util.h"
+
+/* A network namespace, which the tests make for the second device. */
+#define RDMACG_NETNS "rdmacg"
+
+/* The two devices of a test, and what it has changed for the whole system. */
+struct rdmacg_pair {
+	/* The same cgroups with the machine's device, and with the second one. */
+	struct rdmacg_tree tree;
+	struct rdmacg_tree second;
+	/* Of the second device. */
+	struct ibv_context *context;
+	struct ibv_comp_channel *channel;
+	/* What the teardown restores. */
+	int devices;
+	bool has_netns;
+	bool was_shared;
+};
+
+FIXTURE(test_rdmacg_device) {
+	struct rdmacg_pair pair;
+};
+
+/* Count the registered devices, in whatever network namespace they are. */
+static int rdmacg_count_devices(const struct rdmacg_tree *tree)
+{
+	const char *text = rdmacg_read(tree->root, "rdma.capacity");
+	int count = 0;
+
+	while ((text = strchr(text, '\n'))) {
+		count++;
+		text++;
+	}
+	return count;
+}
+
+/* The test's process sits in left, and no device has limits. */
+FIXTURE_SETUP(test_rdmacg_device)
+{
+	const char *missing = rdmacg_tree_create(&self->pair.tree);
+	struct rdmacg_pair *pair = &self->pair;
+	bool is_made;
+
+	if (missing)
+		SKIP(return, "%s", missing);
+	ASSERT_EQ(0, cg_enter_current(pair->tree.left));
+	/* A test that was killed has left its namespace. */
+	system("ip netns del " RDMACG_NETNS " 2>/dev/null");
+	is_made = rdmacg_add_link();
+	pair->devices = rdmacg_count_devices(&pair->tree);
+	is_made = is_made && rdmacg_add_device();
+	if (!is_made) {
+		rdmacg_remove_link();
+		rdmacg_tree_destroy(&pair->tree);
+		SKIP(return, "no second Soft-RoCE device can be made");
+	}
+	pair->second = pair->tree;
+	snprintf(pair->second.device, sizeof(pair->second.device), RDMACG_SECOND);
+}
+
+static void rdmacg_close(struct rdmacg_pair *pair)
+{
+	if (pair->channel)
+		ibv_destroy_comp_channel(pair->channel);
+	pair->channel = NULL;
+	if (pair->context)
+		ibv_close_device(pair->context);
+	pair->context = NULL;
+}
+
+/*
+ * A device waits for its contexts, a namespace for its devices, and the mode for namespaces.
+ * The link takes the device along, from whatever namespace that is in.
+ */
+FIXTURE_TEARDOWN(test_rdmacg_device)
+{
+	struct rdmacg_pair *pair = &self->pair;
+
+	rdmacg_close(pair);
+	rdmacg_tree_destroy(&pair->tree);
+	EXPECT_TRUE(rdmacg_remove_link());
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_count_devices(&pair->tree) == pair->devices));
+	if (pair->has_netns)
+		system("ip netns del " RDMACG_NETNS " 2>/dev/null");
+	if (pair->was_shared)
+		EXPECT_TRUE(RDMACG_WAIT_FOR(!system("rdma system set netns shared 2>/dev/null")));
+}
+
+/* Each device has its own limits, and no index where each has its own name. */
+TEST_F_TIMEOUT(test_rdmacg_device, other_name_needs_no_index, 120)
+{
+	struct rdmacg_tree *tree = &self->pair.tree;
+
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=1"));
+	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=1"));
+	EXPECT_TRUE(rdmacg_line_is(&self->pair.second, tree->left, "rdma.max",
+				   "hca_handle=max hca_object=max"));
+}
+
+/* A device cannot take the name of another one beside it, and the attempt changes nothing. */
+TEST_F_TIMEOUT(test_rdmacg_device, refused_rename_changes_nothing, 120)
+{
+	struct rdmacg_tree *tree = &self->pair.tree;
+	char command[NAME_MAX + 64];
+
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=1"));
+	snprintf(command, sizeof(command), "rdma dev set " RDMACG_SECOND " name %s 2>/dev/null",
+		 tree->device);
+	EXPECT_NE(0, system(command));
+	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=1"));
+	EXPECT_TRUE(rdmacg_line_is(&self->pair.second, tree->left, "rdma.max",
+				   "hca_handle=max hca_object=max"));
+}
+
+static bool rdmacg_is_shared(void)
+{
+	return !system("rdma system show | grep -q 'netns shared'");
+}
+
+/* No device can move while all namespaces share them, and the attempt changes nothing. */
+TEST_F_TIMEOUT(test_rdmacg_device, refused_move_changes_nothing, 120)
+{
+	struct rdmacg_tree *tree = &self->pair.tree;
+
+	if (!rdmacg_is_shared())
+		SKIP(return, "the devices of this machine can move");
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=1"));
+	self->pair.has_netns = true;
+	ASSERT_EQ(0, system("ip netns add " RDMACG_NETNS));
+	EXPECT_NE(0, system("rdma dev set " RDMACG_SECOND " netns " RDMACG_NETNS " 2>/dev/null"));
+	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=1"));
+	EXPECT_TRUE(rdmacg_line_is(&self->pair.second, tree->left, "rdma.max",
+				   "hca_handle=max hca_object=max"));
+}
+
+/*
+ * Give the second device the name of the first, in a network namespace of its own. False:
+ * the test is skipped. Only the attempt tells whether the kernel can do it: an older one
+ * does not let Soft-RoCE move, and wants names to be unique in all namespaces.
+ */
+static bool rdmacg_make_namesake(struct __test_metadata *_metadata,
+				 struct rdmacg_pair *pair)
+{
+	char command[NAME_MAX + 128];
+
+	pair->was_shared = rdmacg_is_shared();
+	if (!RDMACG_WAIT_FOR(!system("rdma system set netns exclusive 2>/dev/null")))
+		SKIP(return false, "other network namespaces exist");
+	pair->has_netns = true;
+	ASSERT_EQ(0, system("ip netns add " RDMACG_NETNS));
+	if (system("rdma dev set " RDMACG_SECOND " netns " RDMACG_NETNS " 2>/dev/null"))
+		SKIP(return false, "Soft-RoCE cannot move to another network namespace");
+	snprintf(command, sizeof(command), "ip netns exec " RDMACG_NETNS
+		 " rdma dev set " RDMACG_SECOND " name %s 2>/dev/null", pair->tree.device);
+	if (system(command))
+		SKIP(return false, "a name must be unique in all network namespaces");
+	return true;
+}
+
+/* Find the index in the line of the device with that limit of hca_object; -1: none. */
+static long rdmacg_index_of(struct rdmacg_tree *tree, const char *cgroup, const char *limit)
+{
+	char *text = rdmacg_read(cgroup, "rdma.max");
+	char format[NAME_MAX + 64], seen[32];
+	char *line, *lines;
+	long index;
+
+	snprintf(format, sizeof(format), "%s index=%%ld hca_handle=max hca_object=%%31s",
+		 tree->device);
+	for (line = strtok_r(text, "\n", &lines); line; line = strtok_r(NULL, "\n", &lines))
+		if (sscanf(line, format, &index, seen) == 2 && !strcmp(seen, limit))
+			return index;
+	return -1;
+}
+
+/* Without an index, or with one that no device has, a write names none of two namesakes. */
+TEST_F_TIMEOUT(test_rdmacg_device, namesakes_need_an_index, 120)
+{
+	struct rdmacg_tree *tree = &self->pair.tree;
+
+	if (!rdmacg_make_namesake(_metadata, &self->pair))
+		return;
+	EXPECT_EQ(-ENOTUNIQ, rdmacg_limit(tree, tree->left, "hca_object=2"));
+	EXPECT_EQ(-ENODEV, rdmacg_limit(tree, tree->left, "index=9999 hca_object=2"));
+}
+
+/* The index in a device's line is the one that a write to this device wants. */
+TEST_F_TIMEOUT(test_rdmacg_device, index_names_one_of_two_namesakes, 120)
+{
+	struct rdmacg_tree *tree = &self->pair.tree;
+	char limits[64];
+	long index;
+
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=1"));
+	if (!rdmacg_make_namesake(_metadata, &self->pair))
+		return;
+	EXPECT_LE(0, rdmacg_index_of(tree, tree->left, "1"));
+	index = rdmacg_index_of(tree, tree->left, "max");
+	ASSERT_LE(0, index) TH_LOG("no second device in '%s'",
+				   rdmacg_read(tree->left, "rdma.max"));
+	snprintf(limits, sizeof(limits), "index=%ld hca_object=3", index);
+	EXPECT_EQ(0, rdmacg_limit(tree, tree->left, limits));
+	EXPECT_EQ(index, rdmacg_index_of(tree, tree->left, "3"));
+	EXPECT_LE(0, rdmacg_index_of(tree, tree->left, "1"));
+	EXPECT_NE(index, rdmacg_index_of(tree, tree->left, "1"));
+}
+
+/* The line has no index again when the namesake has another name. */
+TEST_F_TIMEOUT(test_rdmacg_device, index_goes_with_the_namesake, 120)
+{
+	struct rdmacg_tree *tree = &self->pair.tree;
+	char command[NAME_MAX + 64];
+
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=1"));
+	if (!rdmacg_make_namesake(_metadata, &self->pair))
+		return;
+	snprintf(command, sizeof(command),
+		 "ip netns exec " RDMACG_NETNS " rdma dev set %s name " RDMACG_SECOND,
+		 tree->device);
+	EXPECT_EQ(0, system(command));
+	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=1"));
+}
+
+/*
+ * A network namespace that ends sends its devices home, under another name if theirs is
+ * taken there. The files show that name.
+ */
+TEST_F_TIMEOUT(test_rdmacg_device, device_comes_home_with_another_name, 120)
+{
+	struct rdmacg_tree *tree = &self->pair.tree;
+
+	if (!rdmacg_make_namesake(_metadata, &self->pair))
+		return;
+	EXPECT_NE(NULL, strstr(rdmacg_read(tree->left, "rdma.max"), " index="));
+	EXPECT_EQ(0, system("ip netns del " RDMACG_NETNS));
+	/* The kernel takes the namespace apart in its own time. */
+	EXPECT_TRUE(RDMACG_WAIT_FOR(!system("rdma dev show | grep -q ': ibdev'")));
+	EXPECT_EQ(NULL, strstr(rdmacg_read(tree->left, "rdma.max"), " index="));
+	EXPECT_NE(NULL, strstr(rdmacg_read(tree->left, "rdma.max"), "\nibdev"));
+	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=max"));
+}
+
+/* A renamed device keeps its limits, and its old name stands for none. */
+TEST_F_TIMEOUT(test_rdmacg_device, renamed_device_keeps_its_limits, 120)
+{
+	struct rdmacg_tree renamed = self->pair.second;
+
+	snprintf(renamed.device, sizeof(renamed.device), RDMACG_RENAMED);
+	ASSERT_EQ(0, rdmacg_limit(&self->pair.second, self->pair.second.left, "hca_object=7"));
+	ASSERT_EQ(0, system("rdma dev set " RDMACG_SECOND " name " RDMACG_RENAMED));
+	EXPECT_EQ(7, rdmacg_value(&renamed, renamed.left, "rdma.max", "hca_object"));
+	EXPECT_EQ(-1, rdmacg_value(&self->pair.second, renamed.left, "rdma.max", "hca_object"));
+}
+
+/* Rename the second device there and back, ten times. */
+static pid_t rdmacg_start_renaming(void)
+{
+	static const char there[] = "rdma dev set " RDMACG_SECOND " name " RDMACG_RENAMED;
+	static const char back[] = "rdma dev set " RDMACG_RENAMED " name " RDMACG_SECOND;
+	pid_t child = rdmacg_fork();
+	int i;
+
+	if (child)
+		return child;
+	for (i = 0; i < 10; i++)
+		if (system(there) || system(back))
+			_exit(1);
+	_exit(0);
+}
+
+/* A reader counts how often it meets either name, part of a name, and an index. */
+struct rdmacg_sightings {
+	int second;
+	int renamed;
+	int torn;
+	int indexed;
+};
+
+/* Read the limits once. Returns the number of lines. */
+static int rdmacg_look(struct rdmacg_tree *tree, struct rdmacg_sightings *seen)
+{
+	char *line, *lines;
+	int count = 0;
+
+	for (line = strtok_r(rdmacg_read(tree->left, "rdma.max"), "\n", &lines); line;
+	     line = strtok_r(NULL, "\n", &lines), count++) {
+		if (strstr(line, "index="))
+			seen->indexed++;
+		line[strcspn(line, " ")] = '\0';
+		if (!strcmp(line, RDMACG_SECOND))
+			seen->second++;
+		else if (!strcmp(line, RDMACG_RENAMED))
+			seen->renamed++;
+		else if (strcmp(line, tree->device))
+			seen->torn++;
+	}
+	return count;
+}
+
+/* A reader sees a device that is being renamed with one name or the other. */
+TEST_F_TIMEOUT(test_rdmacg_device, rename_is_seen_whole, 120)
+{
+	struct rdmacg_tree *second = &self->pair.second;
+	struct rdmacg_sightings seen = {};
+	pid_t renamer;
+	int status;
+
+	ASSERT_EQ(0, rdmacg_limit(second, second->left, "hca_object=7"));
+	renamer = rdmacg_start_renaming();
+	while (!waitpid(renamer, &status, WNOHANG))
+		ASSERT_LT(0, rdmacg_look(&self->pair.tree, &seen));
+	EXPECT_EQ(0, status) TH_LOG("a rename failed");
+	EXPECT_EQ(0, seen.torn) TH_LOG("names that no device had");
+	EXPECT_EQ(0, seen.indexed) TH_LOG("an index without a namesake");
+	EXPECT_LT(0, seen.second);
+	EXPECT_LT(0, seen.renamed);
+	EXPECT_EQ(7, rdmacg_value(second, second->left, "rdma.max", "hca_object"));
+	EXPECT_TRUE(rdmacg_remove_device());
+}
+
+static char rdmacg_text[RDMACG_TEXT_SIZE];
+
+/* Set limits for the second device, and make a PD, an MR of this text and a channel on it. */
+static void rdmacg_use_second(struct __test_metadata *_metadata,
+			      struct rdmacg_pair *pair)
+{
+	struct rdmacg_tree *second = &pair->second;
+	struct ibv_pd *pd;
+
+	ASSERT_EQ(0, rdmacg_limit(second, second->left, "hca_handle=2 hca_object=3"));
+	pair->context = rdmacg_open(second);
+	ASSERT_NE(NULL, pair->context);
+	pd = ibv_alloc_pd(pair->context);
+	ASSERT_NE(NULL, pd);
+	ASSERT_NE(NULL, ibv_reg_mr(pd, rdmacg_text, sizeof(rdmacg_text), 0));
+	pair->channel = ibv_create_comp_channel(pair->context);
+	ASSERT_NE(NULL, pair->channel);
+}
+
+/*
+ * Remove the second device while it is used. A driver that cannot take the device from
+ * open contexts lets the command wait for the last of them, so they are closed meanwhile.
+ */
+static void rdmacg_remove_used(struct __test_metadata *_metadata,
+			       struct rdmacg_pair *pair)
+{
+	pid_t remover = rdmacg_fork();
+
+	if (!remover) {
+		/* The child holds the context, too. */
+		close(pair->channel->fd);
+		close(pair->context->cmd_fd);
+		close(pair->context->async_fd);
+		execlp("rdma", "rdma", "link", "del", RDMACG_SECOND, NULL);
+		_exit(127);
+	}
+	/* So that the kernel has begun. */
+	usleep(500000);
+	rdmacg_close(pair);
+	ASSERT_EQ(0, rdmacg_wait(remover));
+}
+
+/* What is made on one device is charged for that one alone. */
+TEST_F_TIMEOUT(test_rdmacg_device, devices_are_charged_apart, 120)
+{
+	struct rdmacg_tree *second = &self->pair.second;
+
+	rdmacg_use_second(_metadata, &self->pair);
+	EXPECT_EQ(1, rdmacg_handles(second, second->left));
+	EXPECT_EQ(2, rdmacg_objects(second, second->left));
+	EXPECT_EQ(sizeof(rdmacg_text), rdmacg_verbs(second, second->left, "mr_mem"));
+	EXPECT_EQ(1, rdmacg_verbs(second, second->left, "comp_channel"));
+	EXPECT_EQ(0, rdmacg_handles(&self->pair.tree, second->left));
+	EXPECT_EQ(0, rdmacg_objects(&self->pair.tree, second->left));
+}
+
+/* A device that goes takes its lines and its limits with it. */
+TEST_F_TIMEOUT(test_rdmacg_device, removed_device_has_no_lines, 120)
+{
+	struct rdmacg_tree *second = &self->pair.second;
+
+	rdmacg_use_second(_metadata, &self->pair);
+	rdmacg_remove_used(_metadata, &self->pair);
+	EXPECT_EQ(-1, rdmacg_objects(second, second->left));
+	EXPECT_EQ(-ENODEV, rdmacg_limit(second, second->left, "hca_object=3"));
+}
+
+/* A device that goes leaves what is charged for another one. */
+TEST_F_TIMEOUT(test_rdmacg_device, removed_device_goes_alone, 120)
+{
+	struct rdmacg_tree *tree = &self->pair.tree;
+	struct ibv_context *context = rdmacg_open(tree);
+
+	ASSERT_NE(NULL, context);
+	ASSERT_NE(NULL, ibv_alloc_pd(context));
+	rdmacg_use_second(_metadata, &self->pair);
+	rdmacg_remove_used(_metadata, &self->pair);
+	EXPECT_EQ(1, rdmacg_handles(tree, tree->left));
+	EXPECT_EQ(1, rdmacg_objects(tree, tree->left));
+	EXPECT_EQ(0, ibv_close_device(context));
+	EXPECT_EQ(0, rdmacg_handles(tree, tree->top));
+	EXPECT_EQ(0, rdmacg_objects(tree, tree->top));
+}
+
+/* The same name again is a new device, without usage and limits. */
+TEST_F_TIMEOUT(test_rdmacg_device, name_again_is_a_new_device, 120)
+{
+	struct rdmacg_tree *second = &self->pair.second;
+
+	rdmacg_use_second(_metadata, &self->pair);
+	rdmacg_remove_used(_metadata, &self->pair);
+	ASSERT_TRUE(rdmacg_add_device());
+	EXPECT_EQ(0, rdmacg_handles(second, second->left));
+	EXPECT_EQ(0, rdmacg_objects(second, second->left));
+	EXPECT_EQ(RDMACG_NO_LIMIT, rdmacg_value(second, second->left, "rdma.max", "hca_object"));
+	EXPECT_TRUE(rdmacg_remove_device());
+}
+
+TEST_HARNESS_MAIN
