@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the tests with failing allocations share: the kernel's failslab.
+ * What the tests with failing allocations share: the kernel's failslab, and what a
+ * cgroup's files say before and after.
  */
 #ifndef RDMA_FAULT_UTIL_H
 #define RDMA_FAULT_UTIL_H
@@ -23,16 +24,63 @@ static inline int rdmacg_write(const char *path, const char *text)
 	return ret;
 }
 
-/* Let allocations that could wait fail, too, without a word in the log. */
-static inline int rdmacg_failslab(const char *ignore_gfp_wait)
+/* The switches that the tests change; the first one alone ends all injection. */
+static const char *const rdmacg_failslab_files[] = {
+	FAILSLAB "probability",
+	FAILSLAB "ignore-gfp-wait",
+	FAILSLAB "interval",
+	FAILSLAB "space",
+	FAILSLAB "task-filter",
+	FAILSLAB "times",
+	FAILSLAB "verbose",
+};
+
+/* A fixture keeps this from rdmacg_failslab_begin() to rdmacg_failslab_end(). */
+struct rdmacg_failslab {
+	char saved[ARRAY_SIZE(rdmacg_failslab_files)][32];
+	bool has_begun;
+	bool has_mounted;
+};
+
+/* Undo what the test has changed, if it has begun. */
+static inline void rdmacg_failslab_end(struct rdmacg_failslab *failslab)
 {
-	if (access(FAILSLAB, F_OK))
-		mount("none", "/sys/kernel/debug", "debugfs", 0, NULL);
-	return rdmacg_write(FAILSLAB "verbose", "0") ?:
-	       rdmacg_write(FAILSLAB "ignore-gfp-wait", ignore_gfp_wait);
+	size_t i;
+
+	for (i = 0; failslab->has_begun && i < ARRAY_SIZE(rdmacg_failslab_files); i++)
+		rdmacg_write(rdmacg_failslab_files[i], failslab->saved[i]);
+	if (failslab->has_mounted)
+		umount("/sys/kernel/debug");
+	failslab->has_begun = false;
+	failslab->has_mounted = false;
 }
 
-/* From now on, the @nth allocation of this thread fails; 0 ends it. */
+/*
+ * Save the switches, and let allocations that could wait fail, too, without a word in the
+ * log. Returns NULL, or what is missing.
+ */
+static inline const char *rdmacg_failslab_begin(struct rdmacg_failslab *failslab)
+{
+	size_t i;
+
+	if (access(FAILSLAB, F_OK))
+		failslab->has_mounted = !mount("none", "/sys/kernel/debug", "debugfs", 0, NULL);
+	for (i = 0; i < ARRAY_SIZE(rdmacg_failslab_files); i++) {
+		if (read_text(rdmacg_failslab_files[i], failslab->saved[i],
+			      sizeof(failslab->saved[i])) < 0) {
+			rdmacg_failslab_end(failslab);
+			return "the kernel has no CONFIG_FAILSLAB with debugfs";
+		}
+	}
+	failslab->has_begun = true;
+	if (!rdmacg_write(FAILSLAB "verbose", "0") &&
+	    !rdmacg_write(FAILSLAB "ignore-gfp-wait", "N"))
+		return NULL;
+	rdmacg_failslab_end(failslab);
+	return "the switches of failslab cannot be written";
+}
+
+/* Let the @nth allocation of this thread from now on fail; 0: none. */
 static inline int rdmacg_fail_nth(int nth)
 {
 	char text[16];
@@ -41,7 +89,7 @@ static inline int rdmacg_fail_nth(int nth)
 	return rdmacg_write("/proc/thread-self/fail-nth", text);
 }
 
-/* Whether the allocation that was to fail has come. */
+/* Tell whether the thread has made the allocation that was to fail. */
 static inline bool rdmacg_has_failed(void)
 {
 	char text[16] = "";
@@ -53,7 +101,7 @@ static inline bool rdmacg_has_failed(void)
 	return !atoi(text);
 }
 
-/* All that a cgroup uses, and its limits, in all classes; false if it cannot be read. */
+/* Read what @cgroup uses, and its limits, in all classes; false if that cannot be read. */
 static inline bool rdmacg_state(const char *cgroup, char *text, size_t size)
 {
 	static const char *const files[] = {
@@ -70,7 +118,7 @@ static inline bool rdmacg_state(const char *cgroup, char *text, size_t size)
 	return true;
 }
 
-/* Whether @cgroup's state is that of @before. */
+/* Tell whether @cgroup uses what it used @before, with the same limits. */
 static inline bool rdmacg_is_as_before(const char *cgroup, const char *before)
 {
 	char after[4096];
@@ -86,11 +134,12 @@ static inline bool rdmacg_is_as_before(const char *cgroup, const char *before)
 /*
  * Do @act with the first allocation failing, then with the second, and so on, until
  * none of them is left to fail. @undo it where it succeeded. Both return 0 or an errno.
- * The first 30 have three attempts each, for an attempt may allocate more than the one
- * before. What makes thousands takes too long: after 20 s, each of the first 30 has one,
- * and then the distances double. (Of a device's 6100, the controller's are the 17th to
- * the 22nd.) Returns how many attempts failed, -1 if one changed the state of @cgroup,
- * if @undo fails, if allocations do not, or if @act fails without that, but for a limit.
+ * The first 30 allocations fail in three attempts each, because an attempt may allocate
+ * more than the one before. An act of thousands would take too long: after 20 s, each of
+ * the first 30 fails once, and then the distances double. (Of a device's 6100, the
+ * controller's are the 17th to the 22nd.) Returns how many attempts failed; -1 if one
+ * changed the state of @cgroup, if @undo fails, if allocations do not, or if @act fails
+ * although no allocation does, other than at a limit.
  */
 static inline int rdmacg_sweep(const char *cgroup, int (*act)(void *what),
 			       int (*undo)(void *what), void *what)
@@ -112,7 +161,7 @@ static inline int rdmacg_sweep(const char *cgroup, int (*act)(void *what),
 		failed += !!ret;
 		if (!rdmacg_is_as_before(cgroup, before) || undone ||
 		    (!injected && ret && ret != EAGAIN)) {
-			ksft_print_msg("allocation %d: %d, undone: %d", nth, ret, undone);
+			ksft_print_msg("allocation %d: %d, undone: %d\n", nth, ret, undone);
 			return -1;
 		}
 		if (nth > 30 || time(NULL) >= end || ++tries % 3 == 0)
@@ -121,13 +170,25 @@ static inline int rdmacg_sweep(const char *cgroup, int (*act)(void *what),
 	return injected ? -1 : failed;
 }
 
-/* "1" written into it lets allocations of this thread fail; to open it takes some. */
+/* Let every @interval-th allocation of the threads that allow it fail, by @probability. */
+static inline int rdmacg_inject(const char *interval, const char *probability)
+{
+	return rdmacg_write(FAILSLAB "task-filter", "Y") ?:
+	       rdmacg_write(FAILSLAB "times", "-1") ?:
+	       rdmacg_write(FAILSLAB "interval", interval) ?:
+	       rdmacg_write(FAILSLAB "probability", probability);
+}
+
+/*
+ * "1" written into the file allows allocations of this thread to fail, and "0" forbids it.
+ * To open it needs memory, so that is done before.
+ */
 static inline int rdmacg_open_make_it_fail(void)
 {
 	return open("/proc/thread-self/make-it-fail", O_WRONLY | O_CLOEXEC);
 }
 
-/* Do @act with so many bytes of memory left. An errno, or -1. */
+/* Do @act with so many bytes of memory left. Returns an errno; -1 if that cannot be done. */
 static inline int rdmacg_act_within(unsigned int bytes, int (*act)(void *what), void *what)
 {
 	int fd = rdmacg_open_make_it_fail();
@@ -145,9 +206,10 @@ static inline int rdmacg_act_within(unsigned int bytes, int (*act)(void *what), 
 }
 
 /*
- * Do @act without memory, then with ever more, until that suffices. What asks again
- * where one allocation fails, as a driver's xa_alloc() does, fails here, too. After 10 s,
- * a half is added at a time. Returns how many attempts failed, -1 as rdmacg_sweep().
+ * Do @act without memory, then with ever more, until that suffices. A caller that tries
+ * again where one allocation fails, as a driver's xa_alloc() does, fails here, too. After
+ * 10 s, the amount grows by a half at a time. Returns how many attempts failed, -1 as
+ * rdmacg_sweep().
  */
 static inline int rdmacg_exhaust(const char *cgroup, int (*act)(void *what),
 				 int (*undo)(void *what), void *what)
@@ -157,21 +219,20 @@ static inline int rdmacg_exhaust(const char *cgroup, int (*act)(void *what),
 	int ret, failed = 0;
 	char before[4096];
 
-	/* Page faults of ours would end in SIGSEGV. */
+	/* A page fault of the test that fails would end it with SIGSEGV. */
 	if (mlockall(MCL_CURRENT | MCL_FUTURE) || !rdmacg_state(cgroup, before, sizeof(before)) ||
-	    rdmacg_write(FAILSLAB "task-filter", "Y") || rdmacg_write(FAILSLAB "times", "-1") ||
-	    rdmacg_write(FAILSLAB "interval", "1") || rdmacg_write(FAILSLAB "probability", "100"))
+	    rdmacg_inject("1", "100"))
 		return -1;
 	while ((ret = rdmacg_act_within(bytes, act, what)) > 0 && bytes < 1 << 30 &&
 	       rdmacg_is_as_before(cgroup, before)) {
 		failed++;
 		bytes += 16 + (time(NULL) < end ? 0 : bytes / 2);
 	}
-	rdmacg_write(FAILSLAB "probability", "0");
+	rdmacg_inject("1", "0");
 	rdmacg_write(FAILSLAB "space", "0");
 	munlockall();
 	if (ret || undo(what) || !rdmacg_is_as_before(cgroup, before)) {
-		ksft_print_msg("%u bytes: %d", bytes, ret);
+		ksft_print_msg("%u bytes: %d\n", bytes, ret);
 		return -1;
 	}
 	return failed;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The RDMA cgroup controller and its hooks with memory failing, at each allocation in
- * turn and at random: cgroups, limits, devices, contexts, multicast groups and ids of the
- * connection manager. (The making of uverbs objects is in test_rdma_objects.) Nothing
- * stays charged, and no limit changes. Needs root, a soft-RoCE device with an IPv4
+ * turn, at random, and for good: cgroups, limits, devices, contexts, multicast groups and
+ * ids of the connection manager. (The making of uverbs objects is in test_rdma_objects.)
+ * Nothing stays charged, and no limit changes. Needs root, a soft-RoCE device with an IPv4
  * address, and the kernel's failslab.
  */
 #define _GNU_SOURCE
@@ -18,26 +18,26 @@
 
 struct rdmacg_env {
 	struct rdmacg_tree tree;
+	struct rdmacg_failslab failslab;
 	char child[256];
+	/* What the attempts need besides, in left. */
 	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
 	struct ibv_qp *qp;
-	struct rdma_cm_id *id;
-	struct ibv_context *opened;
 	struct sockaddr_in address;
+	/* What an attempt makes. */
+	struct ibv_context *opened;
+	struct rdma_cm_id *id;
 	int file, async_fd;
 };
 
-FIXTURE(test_rdmacg_fault) {
-	struct rdmacg_env env;
-};
-
 /*
- * What is done, and undone; 0 or an errno. How many allocations it takes, about, and
- * whether it is hardly more than a call into the kernel.
+ * A deed is done with memory failing, and undone; both return 0 or an errno. It takes about
+ * so many allocations.
  */
-FIXTURE_VARIANT(test_rdmacg_fault) {
+struct rdmacg_deed {
 	int allocations;
-	bool is_call;
 	int (*act)(void *what);
 	int (*undo)(void *what);
 };
@@ -56,12 +56,11 @@ static int remove_cgroup(void *what)
 	return rmdir(env->child) ? errno : 0;
 }
 
-FIXTURE_VARIANT_ADD(test_rdmacg_fault, cgroup) {
-	.allocations = 100, .is_call = true,
-	.act = make_cgroup, .undo = remove_cgroup,
+static const struct rdmacg_deed cgroup_deed = {
+	.allocations = 100, .act = make_cgroup, .undo = remove_cgroup,
 };
 
-/* The first limit in a cgroup without pools. */
+/* Set the first limit in a cgroup without pools. */
 static int set_limit(void *what)
 {
 	struct rdmacg_env *env = what;
@@ -76,9 +75,8 @@ static int remove_limit(void *what)
 	return -rdmacg_limit(&env->tree, env->tree.right, "max");
 }
 
-FIXTURE_VARIANT_ADD(test_rdmacg_fault, limit) {
-	.allocations = 10, .is_call = true,
-	.act = set_limit, .undo = remove_limit,
+static const struct rdmacg_deed limit_deed = {
+	.allocations = 10, .act = set_limit, .undo = remove_limit,
 };
 
 static int open_context(void *what)
@@ -96,9 +94,8 @@ static int close_context(void *what)
 	return ibv_close_device(env->opened);
 }
 
-FIXTURE_VARIANT_ADD(test_rdmacg_fault, context) {
-	.allocations = 50,
-	.act = open_context, .undo = close_context,
+static const struct rdmacg_deed context_deed = {
+	.allocations = 50, .act = open_context, .undo = close_context,
 };
 
 /* Do the part of opening a device that is charged: the first call after open(). */
@@ -120,9 +117,8 @@ static int put_context(void *what)
 	return env->file < 0 ? ENODEV : 0;
 }
 
-FIXTURE_VARIANT_ADD(test_rdmacg_fault, get_context) {
-	.allocations = 10, .is_call = true,
-	.act = get_context, .undo = put_context,
+static const struct rdmacg_deed get_context_deed = {
+	.allocations = 10, .act = get_context, .undo = put_context,
 };
 
 static int attach(void *what)
@@ -139,9 +135,8 @@ static int detach(void *what)
 	return rdmacg_detach(env->qp, 1);
 }
 
-FIXTURE_VARIANT_ADD(test_rdmacg_fault, multicast) {
-	.allocations = 6, .is_call = true,
-	.act = attach, .undo = detach,
+static const struct rdmacg_deed multicast_deed = {
+	.allocations = 6, .act = attach, .undo = detach,
 };
 
 static int bind_id(void *what)
@@ -165,9 +160,8 @@ static int destroy_id(void *what)
 	return rdma_destroy_id(env->id) ? errno : 0;
 }
 
-FIXTURE_VARIANT_ADD(test_rdmacg_fault, cm_id) {
-	.allocations = 50,
-	.act = bind_id, .undo = destroy_id,
+static const struct rdmacg_deed cm_id_deed = {
+	.allocations = 50, .act = bind_id, .undo = destroy_id,
 };
 
 struct rdmacg_message {
@@ -186,8 +180,8 @@ static void rdmacg_add_string(struct rdmacg_message *message, int type, const ch
 }
 
 /*
- * "rdma link add rxe_gone type rxe netdev rdmacg1", as a call: in a program of its own,
- * most of the failing allocations would be those of its start.
+ * Do what rdmacg_add_device() does, without a program of its own: most of the failing
+ * allocations would be those of its start.
  */
 static int add_device(void *what)
 {
@@ -204,9 +198,9 @@ static int add_device(void *what)
 	} answer = { .error.error = -EIO };
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_RDMA);
 
-	rdmacg_add_string(&message, RDMA_NLDEV_ATTR_DEV_NAME, "rxe_gone");
+	rdmacg_add_string(&message, RDMA_NLDEV_ATTR_DEV_NAME, RDMACG_SECOND);
 	rdmacg_add_string(&message, RDMA_NLDEV_ATTR_LINK_TYPE, "rxe");
-	rdmacg_add_string(&message, RDMA_NLDEV_ATTR_NDEV_NAME, "rdmacg1");
+	rdmacg_add_string(&message, RDMA_NLDEV_ATTR_NDEV_NAME, RDMACG_LINK);
 	if (fd < 0 || send(fd, &message, message.header.nlmsg_len, 0) < 0 ||
 	    recv(fd, &answer, sizeof(answer), MSG_DONTWAIT) < 0)
 		answer.error.error = -errno;
@@ -216,103 +210,202 @@ static int add_device(void *what)
 
 static int remove_device(void *what)
 {
-	return system("rdma link del rxe_gone");
+	return rdmacg_remove_device() ? 0 : ENODEV;
 }
 
-FIXTURE_VARIANT_ADD(test_rdmacg_fault, device) {
-	.allocations = 8000,
-	.act = add_device, .undo = remove_device,
+static const struct rdmacg_deed device_deed = {
+	.allocations = 8000, .act = add_device, .undo = remove_device,
 };
 
-FIXTURE_SETUP(test_rdmacg_fault)
+/*
+ * Make a context and a QP in left, and find the device's address, without which an id would
+ * be bound to no device. False, and errno, if one cannot be had.
+ */
+static bool rdmacg_make_needs(struct rdmacg_env *env)
 {
-	struct rdmacg_env *env = &self->env;
-	const char *missing = rdmacg_tree_create(&env->tree);
-	struct ibv_cq *cq;
-	struct ibv_pd *pd;
+	if (!rdmacg_enter_and_open(&env->tree, env->tree.left, &env->context, &env->pd))
+		return false;
+	env->address.sin_family = AF_INET;
+	env->address.sin_addr.s_addr = rdmacg_find_address(env->context);
+	env->cq = ibv_create_cq(env->context, 1, NULL, NULL, 0);
+	if (env->cq)
+		env->qp = rdmacg_create_qp(env->pd, env->cq, IBV_QPT_UD);
+	return env->qp && env->address.sin_addr.s_addr;
+}
+
+static bool rdmacg_open_needs(struct rdmacg_env *env)
+{
+	env->file = rdmacg_open_file(&env->tree);
+	return env->file >= 0;
+}
+
+static void rdmacg_env_destroy(struct rdmacg_env *env)
+{
+	rdmacg_failslab_end(&env->failslab);
+	if (env->qp)
+		ibv_destroy_qp(env->qp);
+	if (env->cq)
+		ibv_destroy_cq(env->cq);
+	if (env->pd)
+		ibv_dealloc_pd(env->pd);
+	if (env->context)
+		ibv_close_device(env->context);
+	rdmacg_tree_destroy(&env->tree);
+}
+
+/*
+ * Let the process sit in right, with all that @deed needs. Of contexts, Soft-RoCE allocates
+ * something for the first alone, so where the first is to fail there is no other. Returns
+ * NULL, or what cannot be done.
+ */
+static const char *rdmacg_prepare(struct rdmacg_env *env, const struct rdmacg_deed *deed)
+{
+	snprintf(env->child, sizeof(env->child), "%s/child", env->tree.top);
+	if (!rdmacg_add_link())
+		return "the link";
+	if (!(deed == &get_context_deed ? rdmacg_open_needs(env) : rdmacg_make_needs(env)))
+		return "what the deed needs";
+	if (cg_enter_current(env->tree.right))
+		return "the move to right";
+	/* Page faults of the first time would take the faults that are to come. */
+	if (deed->act(env) || deed->undo(env))
+		return "the deed without a fault";
+	return NULL;
+}
+
+/* A set-up that fails has no teardown, so it undoes what it has done. */
+static void rdmacg_setup(struct __test_metadata *_metadata, struct rdmacg_env *env,
+			 const struct rdmacg_deed *deed)
+{
+	const char *missing = rdmacg_tree_create(&env->tree), *failed;
 
 	if (missing)
 		SKIP(return, "%s", missing);
-	if (rdmacg_failslab("N"))
-		SKIP(return, "the kernel has no CONFIG_FAILSLAB with debugfs");
-	snprintf(env->child, sizeof(env->child), "%s/child", env->tree.top);
-	system("rdma link del rxe_gone 2>/dev/null; ip link del rdmacg1 2>/dev/null");
-	ASSERT_EQ(0, system("ip link add rdmacg1 type dummy && ip link set rdmacg1 up"));
-
-	/*
-	 * What the attempts need besides, left pays for. Of contexts, Soft-RoCE allocates
-	 * something for the first alone, so where that is to fail there is no other.
-	 */
-	if (variant->act == get_context) {
-		env->file = rdmacg_open_file(&env->tree);
-		ASSERT_LE(0, env->file);
-	} else {
-		ASSERT_TRUE(rdmacg_enter_and_open(&env->tree, env->tree.left, &env->context, &pd));
-		env->address.sin_family = AF_INET;
-		env->address.sin_addr.s_addr = rdmacg_find_address(env->context);
-		ASSERT_NE(0, env->address.sin_addr.s_addr);
-		ASSERT_NE(NULL, cq = ibv_create_cq(env->context, 1, NULL, NULL, 0));
-		ASSERT_NE(NULL, env->qp = rdmacg_create_qp(pd, cq, IBV_QPT_UD));
+	missing = rdmacg_failslab_begin(&env->failslab);
+	if (missing) {
+		rdmacg_tree_destroy(&env->tree);
+		SKIP(return, "%s", missing);
 	}
-	ASSERT_EQ(0, cg_enter_current(env->tree.right));
-	/* Once without a fault, or page faults of ours take those that are to come. */
-	ASSERT_EQ(0, variant->act(env)) TH_LOG("%m");
-	ASSERT_EQ(0, variant->undo(env));
+	failed = rdmacg_prepare(env, deed);
+	if (failed) {
+		TH_LOG("%s: %m", failed);
+		rdmacg_env_destroy(env);
+		rdmacg_remove_link();
+	}
+	ASSERT_EQ(NULL, failed);
+}
+
+static void rdmacg_teardown(struct __test_metadata *_metadata, struct rdmacg_env *env)
+{
+	rdmacg_failslab_end(&env->failslab);
+	EXPECT_EQ(0, rdmacg_objects(&env->tree, env->tree.right));
+	rdmacg_env_destroy(env);
+	EXPECT_TRUE(rdmacg_remove_link());
+}
+
+FIXTURE(test_rdmacg_fault) {
+	struct rdmacg_env env;
+};
+
+FIXTURE_VARIANT(test_rdmacg_fault) {
+	const struct rdmacg_deed *deed;
+};
+
+FIXTURE_VARIANT_ADD(test_rdmacg_fault, cgroup) { .deed = &cgroup_deed };
+
+FIXTURE_VARIANT_ADD(test_rdmacg_fault, limit) { .deed = &limit_deed };
+
+FIXTURE_VARIANT_ADD(test_rdmacg_fault, context) { .deed = &context_deed };
+
+FIXTURE_VARIANT_ADD(test_rdmacg_fault, get_context) { .deed = &get_context_deed };
+
+FIXTURE_VARIANT_ADD(test_rdmacg_fault, multicast) { .deed = &multicast_deed };
+
+FIXTURE_VARIANT_ADD(test_rdmacg_fault, cm_id) { .deed = &cm_id_deed };
+
+FIXTURE_VARIANT_ADD(test_rdmacg_fault, device) { .deed = &device_deed };
+
+FIXTURE_SETUP(test_rdmacg_fault)
+{
+	rdmacg_setup(_metadata, &self->env, variant->deed);
 }
 
 FIXTURE_TEARDOWN(test_rdmacg_fault)
 {
-	struct rdmacg_env *env = &self->env;
-
-	rdmacg_failslab("Y");
-	if (env->qp)
-		ibv_destroy_qp(env->qp);
-	EXPECT_EQ(0, rdmacg_objects(&env->tree, env->tree.right));
-	EXPECT_EQ(0, system("ip link del rdmacg1"));
-	rdmacg_tree_destroy(&env->tree);
+	rdmacg_teardown(_metadata, &self->env);
 }
 
-/* Each allocation in turn, and all of them from one on. Libraries do not survive the latter. */
-TEST_F_TIMEOUT(test_rdmacg_fault, each_allocation, 300)
+/* Whichever allocation of a deed fails, nothing stays of it. */
+TEST_F_TIMEOUT(test_rdmacg_fault, nothing_stays_where_one_allocation_fails, 300)
 {
-	EXPECT_LT(0, rdmacg_sweep(self->env.tree.right, variant->act, variant->undo, &self->env));
-	if (variant->is_call)
-		EXPECT_LT(0, rdmacg_exhaust(self->env.tree.right, variant->act, variant->undo,
-					    &self->env));
+	EXPECT_LT(0, rdmacg_sweep(self->env.tree.right, variant->deed->act, variant->deed->undo,
+				  &self->env));
 }
 
 /*
- * About one allocation of each attempt, so that some attempts fail and some do not. On a
- * kernel with checkers a device takes seconds.
+ * Whichever allocations fail, nothing stays. About one of each attempt fails, so that some
+ * attempts fail and some do not. On a kernel with checkers a device takes seconds.
  */
-TEST_F_TIMEOUT(test_rdmacg_fault, random_allocations, 300)
+TEST_F_TIMEOUT(test_rdmacg_fault, nothing_stays_where_some_allocations_fail, 300)
 {
+	const struct rdmacg_deed *deed = variant->deed;
 	char before[4096], after[4096], interval[16];
 	time_t end = time(NULL) + 20;
 	int fd = rdmacg_open_make_it_fail();
 	int i, ret, failed = 0;
 
 	ASSERT_TRUE(rdmacg_state(self->env.tree.top, before, sizeof(before)));
-	snprintf(interval, sizeof(interval), "%d", variant->allocations / 2);
-	ASSERT_EQ(0, rdmacg_write(FAILSLAB "task-filter", "Y"));
-	ASSERT_EQ(0, rdmacg_write(FAILSLAB "times", "-1"));
-	ASSERT_EQ(0, rdmacg_write(FAILSLAB "interval", interval));
-	ASSERT_EQ(0, rdmacg_write(FAILSLAB "probability", "50"));
+	snprintf(interval, sizeof(interval), "%d", deed->allocations / 2);
+	ASSERT_EQ(0, rdmacg_inject(interval, "50"));
 	for (i = 0; i < 100 && (i < 20 || time(NULL) < end); i++) {
 		ASSERT_EQ(1, write(fd, "1", 1));
-		ret = variant->act(&self->env);
+		ret = deed->act(&self->env);
 		ASSERT_EQ(1, write(fd, "0", 1));
 		if (ret)
 			failed++;
 		else
-			EXPECT_EQ(0, variant->undo(&self->env));
+			EXPECT_EQ(0, deed->undo(&self->env));
 	}
 	close(fd);
-	rdmacg_write(FAILSLAB "probability", "0");
+	rdmacg_inject("1", "0");
 	ASSERT_TRUE(rdmacg_state(self->env.tree.top, after, sizeof(after)));
 	EXPECT_STREQ(before, after);
 	EXPECT_LT(0, failed);
 	EXPECT_GT(i, failed);
+}
+
+FIXTURE(test_rdmacg_exhausted) {
+	struct rdmacg_env env;
+};
+
+FIXTURE_VARIANT(test_rdmacg_exhausted) {
+	const struct rdmacg_deed *deed;
+};
+
+/* Libraries do not survive without any memory, so a deed is hardly more than a call here. */
+FIXTURE_VARIANT_ADD(test_rdmacg_exhausted, cgroup) { .deed = &cgroup_deed };
+
+FIXTURE_VARIANT_ADD(test_rdmacg_exhausted, limit) { .deed = &limit_deed };
+
+FIXTURE_VARIANT_ADD(test_rdmacg_exhausted, get_context) { .deed = &get_context_deed };
+
+FIXTURE_VARIANT_ADD(test_rdmacg_exhausted, multicast) { .deed = &multicast_deed };
+
+FIXTURE_SETUP(test_rdmacg_exhausted)
+{
+	rdmacg_setup(_metadata, &self->env, variant->deed);
+}
+
+FIXTURE_TEARDOWN(test_rdmacg_exhausted)
+{
+	rdmacg_teardown(_metadata, &self->env);
+}
+
+/* From whichever allocation on all of them fail, nothing stays. */
+TEST_F_TIMEOUT(test_rdmacg_exhausted, nothing_stays_where_memory_ends, 300)
+{
+	EXPECT_LT(0, rdmacg_exhaust(self->env.tree.right, variant->deed->act,
+				    variant->deed->undo, &self->env));
 }
 
 TEST_HARNESS_MAIN

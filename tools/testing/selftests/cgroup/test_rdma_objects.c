@@ -21,6 +21,7 @@ struct rdmacg_env {
 FIXTURE(test_rdmacg_object) {
 	struct rdmacg_tree tree;
 	struct rdmacg_env env;
+	struct rdmacg_failslab failslab;
 };
 
 FIXTURE_VARIANT(test_rdmacg_object) {
@@ -205,6 +206,7 @@ FIXTURE_SETUP(test_rdmacg_object)
 
 FIXTURE_TEARDOWN(test_rdmacg_object)
 {
+	rdmacg_failslab_end(&self->failslab);
 	EXPECT_EQ(0, ibv_destroy_cq(self->env.cq));
 	EXPECT_EQ(0, ibv_dealloc_pd(self->env.pd));
 	EXPECT_EQ(0, ibv_close_device(self->env.context));
@@ -347,11 +349,12 @@ TEST_F(test_rdmacg_object, without_memory)
 	struct rdmacg_maker maker = {
 		.create = variant->create, .destroy = variant->destroy, .env = &self->env,
 	};
+	const char *missing = rdmacg_failslab_begin(&self->failslab);
 	struct rdmacg_tree *tree = &self->tree;
 	int i;
 
-	if (rdmacg_failslab("N"))
-		SKIP(return, "the kernel has no CONFIG_FAILSLAB with debugfs");
+	if (missing)
+		SKIP(return, "%s", missing);
 	/* Once without a fault, or page faults of ours take those that are to come. */
 	ASSERT_EQ(0, rdmacg_make(&maker));
 	ASSERT_EQ(0, rdmacg_unmake(&maker));
@@ -363,7 +366,6 @@ TEST_F(test_rdmacg_object, without_memory)
 			ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->right, variant->key, 0));
 		EXPECT_LT(0, rdmacg_sweep(tree->right, rdmacg_make, rdmacg_unmake, &maker));
 	}
-	rdmacg_failslab("Y");
 }
 
 TEST_HARNESS_MAIN
