@@ -24,6 +24,7 @@ FIXTURE(test_rdmacg_object) {
 	struct rdmacg_failslab failslab;
 };
 
+/* A type has a key, and its objects have either an id or a file descriptor. */
 FIXTURE_VARIANT(test_rdmacg_object) {
 	const char *key;
 	bool has_id;
@@ -194,11 +195,8 @@ FIXTURE_SETUP(test_rdmacg_object)
 
 	if (missing)
 		SKIP(return, "%s", missing);
-	ASSERT_EQ(0, cg_enter_current(self->tree.left));
-	self->env.context = rdmacg_open(&self->tree);
-	ASSERT_NE(NULL, self->env.context);
-	self->env.pd = ibv_alloc_pd(self->env.context);
-	ASSERT_NE(NULL, self->env.pd);
+	ASSERT_TRUE(rdmacg_enter_and_open(&self->tree, self->tree.left, &self->env.context,
+					  &self->env.pd)) TH_LOG("%m");
 	self->env.cq = ibv_create_cq(self->env.context, 16, NULL, NULL, 0);
 	ASSERT_NE(NULL, self->env.cq);
 	ASSERT_EQ(2, rdmacg_objects(&self->tree, self->tree.left));
@@ -217,37 +215,7 @@ FIXTURE_TEARDOWN(test_rdmacg_object)
 	rdmacg_tree_destroy(&self->tree);
 }
 
-/* What is behind a file descriptor is no hca_object. */
-TEST_F(test_rdmacg_object, hca_object)
-{
-	void *object[2];
-	int i, step = variant->has_id;
-
-	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.left, "hca_object=4"));
-	for (i = 0; i < 2; i++) {
-		object[i] = variant->create(&self->env);
-		ASSERT_NE(NULL, object[i]) TH_LOG("number %d: %m", i);
-		EXPECT_EQ(2 + step * (1 + i), rdmacg_objects(&self->tree, self->tree.left));
-		EXPECT_EQ(2 + step * (1 + i), rdmacg_objects(&self->tree, self->tree.top));
-	}
-	if (variant->has_id) {
-		EXPECT_EQ(NULL, variant->create(&self->env));
-		EXPECT_EQ(EAGAIN, errno);
-		EXPECT_EQ(4, rdmacg_objects(&self->tree, self->tree.left));
-	}
-
-	/* One back, one again. */
-	EXPECT_EQ(0, variant->destroy(object[0]));
-	EXPECT_EQ(2 + step, rdmacg_objects(&self->tree, self->tree.left));
-	object[0] = variant->create(&self->env);
-	EXPECT_NE(NULL, object[0]);
-	for (i = 0; i < 2; i++)
-		EXPECT_EQ(0, variant->destroy(object[i]));
-	EXPECT_EQ(2, rdmacg_objects(&self->tree, self->tree.left));
-	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
-}
-
-/* How many of three creations succeed, all of them given back; others fail with EAGAIN. */
+/* Make up to three, and give them back. Returns how many there was room for, or an error. */
 static int rdmacg_room(struct rdmacg_env *env, void *(*create)(struct rdmacg_env *env),
 		       int (*destroy)(void *object))
 {
@@ -267,15 +235,61 @@ static int rdmacg_room(struct rdmacg_env *env, void *(*create)(struct rdmacg_env
 	return made;
 }
 
-/* A type's own limit: none left, one, two, below the usage; of the cgroup or above. */
-TEST_F(test_rdmacg_object, type)
+/* An object with an id is one hca_object, one with a file descriptor is none. */
+TEST_F(test_rdmacg_object, id_is_an_hca_object)
+{
+	void *object[2];
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		object[i] = variant->create(&self->env);
+		ASSERT_NE(NULL, object[i]) TH_LOG("number %d: %m", i);
+		EXPECT_EQ(2 + variant->has_id * (1 + i),
+			  rdmacg_objects(&self->tree, self->tree.left));
+		EXPECT_EQ(2 + variant->has_id * (1 + i),
+			  rdmacg_objects(&self->tree, self->tree.top));
+	}
+	for (i = 0; i < 2; i++)
+		EXPECT_EQ(0, variant->destroy(object[i]));
+	EXPECT_EQ(2, rdmacg_objects(&self->tree, self->tree.left));
+	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
+}
+
+/* The limit of hca_object refuses what has an id, and nothing else. */
+TEST_F(test_rdmacg_object, limit_of_objects_refuses_ids)
+{
+	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.left, "hca_object=4"));
+	EXPECT_EQ(variant->has_id ? 2 : 3,
+		  rdmacg_room(&self->env, variant->create, variant->destroy));
+	EXPECT_EQ(variant->has_id ? 4 : 2,
+		  rdmacg_value(&self->tree, self->tree.left, "rdma.peak", "hca_object"));
+}
+
+/* An object that is destroyed at the limit makes room for another one. */
+TEST_F(test_rdmacg_object, destroyed_object_makes_room)
+{
+	void *object[2];
+	int i;
+
+	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.left, "hca_object=4"));
+	for (i = 0; i < 2; i++)
+		ASSERT_NE(NULL, object[i] = variant->create(&self->env)) TH_LOG("%m");
+	EXPECT_EQ(0, variant->destroy(object[0]));
+	EXPECT_EQ(2 + variant->has_id, rdmacg_objects(&self->tree, self->tree.left));
+	object[0] = variant->create(&self->env);
+	EXPECT_NE(NULL, object[0]);
+	for (i = 0; i < 2; i++)
+		EXPECT_EQ(0, variant->destroy(object[i]));
+}
+
+/* An object is one of its type, from creation to destruction, and none of another. */
+TEST_F(test_rdmacg_object, object_is_one_of_its_type)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	long long used = rdmacg_verbs(tree, tree->left, variant->key);
 	const char *other = strcmp(variant->key, "pd") ? "pd" : "cq";
 	long long others = rdmacg_verbs(tree, tree->left, other);
 	void *object;
-	int room;
 
 	ASSERT_LE(0, used);
 	object = variant->create(&self->env);
@@ -285,29 +299,60 @@ TEST_F(test_rdmacg_object, type)
 	EXPECT_EQ(others, rdmacg_verbs(tree, tree->left, other));
 	EXPECT_EQ(0, variant->destroy(object));
 	EXPECT_EQ(used, rdmacg_verbs(tree, tree->left, variant->key));
+}
+
+/* A limit of the type leaves room for as many as it says: none, one or two. */
+TEST_F(test_rdmacg_object, limit_of_the_type_leaves_room)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	long long used = rdmacg_verbs(tree, tree->left, variant->key);
+	int room;
 
 	for (room = 0; room < 3; room++) {
 		ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, variant->key, used + room));
 		EXPECT_EQ(room, rdmacg_room(&self->env, variant->create, variant->destroy));
-		ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->top, variant->key, used + 1));
+	}
+	EXPECT_EQ(used, rdmacg_verbs(tree, tree->left, variant->key));
+	EXPECT_EQ(2, rdmacg_objects(tree, tree->left));
+}
+
+/* Of a cgroup's limit of the type and its parent's, the smaller one decides. */
+TEST_F(test_rdmacg_object, smaller_limit_of_the_type_decides)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	long long used = rdmacg_verbs(tree, tree->left, variant->key);
+	int room;
+
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->top, variant->key, used + 1));
+	for (room = 0; room < 3; room++) {
+		ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, variant->key, used + room));
 		EXPECT_EQ(room < 1 ? room : 1,
 			  rdmacg_room(&self->env, variant->create, variant->destroy));
-		ASSERT_EQ(0, rdmacg_limit_in(tree, tree->top, "rdma.verb.max", "max"));
 	}
+	EXPECT_EQ(used, rdmacg_verbs(tree, tree->left, variant->key));
+	EXPECT_EQ(2, rdmacg_objects(tree, tree->left));
+}
+
+/* A limit of the type below its usage leaves no room, and takes nothing away. */
+TEST_F(test_rdmacg_object, limit_of_the_type_below_usage_refuses)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	long long used = rdmacg_verbs(tree, tree->left, variant->key);
+
 	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, variant->key, 0));
 	EXPECT_EQ(0, rdmacg_room(&self->env, variant->create, variant->destroy));
 	EXPECT_EQ(used, rdmacg_verbs(tree, tree->left, variant->key));
 	EXPECT_EQ(2, rdmacg_objects(tree, tree->left));
 }
 
-/* A refusal is told in the events of the type, and was never in any peak. */
-TEST_F(test_rdmacg_object, refused_type)
+/* A refusal by the limit of a type is an event of the type, not of hca_object. */
+TEST_F(test_rdmacg_object, refusal_is_an_event_of_the_type)
 {
 	struct rdmacg_tree *tree = &self->tree;
-	long long used = rdmacg_verbs(tree, tree->left, variant->key);
 	char event[64];
 
-	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->top, variant->key, used));
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->top, variant->key,
+				       rdmacg_verbs(tree, tree->left, variant->key)));
 	EXPECT_EQ(NULL, variant->create(&self->env));
 	EXPECT_EQ(EAGAIN, errno);
 	snprintf(event, sizeof(event), "%s.max", variant->key);
@@ -316,11 +361,22 @@ TEST_F(test_rdmacg_object, refused_type)
 	snprintf(event, sizeof(event), "%s.alloc_fail", variant->key);
 	EXPECT_EQ(1, rdmacg_value(tree, tree->left, "rdma.verb.events.local", event));
 	EXPECT_EQ(0, rdmacg_value(tree, tree->top, "rdma.events", "hca_object.alloc_fail"));
+}
+
+/* An object that the limit of its type refuses is in no peak, not even in its type's. */
+TEST_F(test_rdmacg_object, refused_object_is_in_no_peak)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	long long used = rdmacg_verbs(tree, tree->left, variant->key);
+
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->top, variant->key, used));
+	EXPECT_EQ(NULL, variant->create(&self->env));
+	EXPECT_EQ(EAGAIN, errno);
 	EXPECT_EQ(2, rdmacg_value(tree, tree->left, "rdma.peak", "hca_object"));
 	EXPECT_EQ(used, rdmacg_value(tree, tree->left, "rdma.verb.peak", variant->key));
 }
 
-/* One object of the variant's type, as rdmacg_sweep() takes it. */
+/* rdmacg_sweep() makes objects of the variant's type with this, one at a time. */
 struct rdmacg_maker {
 	void *(*create)(struct rdmacg_env *env);
 	int (*destroy)(void *object);
@@ -343,29 +399,52 @@ static int rdmacg_unmake(void *what)
 	return maker->destroy(maker->object);
 }
 
-/* Wherever memory is short, in core, driver or controller: nothing stays charged. */
-TEST_F(test_rdmacg_object, without_memory)
+/*
+ * Make one object without a fault, because the page faults of the first time would take
+ * those that are to come, and go to right, which has no pool yet.
+ */
+static void rdmacg_prepare(struct __test_metadata *_metadata, struct rdmacg_tree *tree,
+			   struct rdmacg_maker *maker)
+{
+	ASSERT_EQ(0, rdmacg_make(maker));
+	ASSERT_EQ(0, rdmacg_unmake(maker));
+	ASSERT_EQ(0, cg_enter_current(tree->right));
+}
+
+/* Wherever memory is short, in core, driver or controller, nothing stays charged. */
+TEST_F(test_rdmacg_object, nothing_stays_charged_without_memory)
 {
 	struct rdmacg_maker maker = {
 		.create = variant->create, .destroy = variant->destroy, .env = &self->env,
 	};
 	const char *missing = rdmacg_failslab_begin(&self->failslab);
 	struct rdmacg_tree *tree = &self->tree;
-	int i;
 
 	if (missing)
 		SKIP(return, "%s", missing);
-	/* Once without a fault, or page faults of ours take those that are to come. */
+	rdmacg_prepare(_metadata, tree, &maker);
+	/* The first time, the controller has to make a pool. */
+	EXPECT_LT(0, rdmacg_sweep(tree->right, rdmacg_make, rdmacg_unmake, &maker));
+	EXPECT_LT(0, rdmacg_sweep(tree->right, rdmacg_make, rdmacg_unmake, &maker));
+}
+
+/* Nothing stays charged either where a limit refuses what memory would allow. */
+TEST_F(test_rdmacg_object, nothing_stays_charged_without_memory_and_room)
+{
+	struct rdmacg_maker maker = {
+		.create = variant->create, .destroy = variant->destroy, .env = &self->env,
+	};
+	const char *missing = rdmacg_failslab_begin(&self->failslab);
+	struct rdmacg_tree *tree = &self->tree;
+
+	if (missing)
+		SKIP(return, "%s", missing);
+	rdmacg_prepare(_metadata, tree, &maker);
+	/* The pool that refuses has seen an object. */
 	ASSERT_EQ(0, rdmacg_make(&maker));
 	ASSERT_EQ(0, rdmacg_unmake(&maker));
-
-	/* At first the cgroup has no pool, and at last a limit refuses. */
-	ASSERT_EQ(0, cg_enter_current(tree->right));
-	for (i = 0; i < 3; i++) {
-		if (i == 2)
-			ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->right, variant->key, 0));
-		EXPECT_LT(0, rdmacg_sweep(tree->right, rdmacg_make, rdmacg_unmake, &maker));
-	}
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->right, variant->key, 0));
+	EXPECT_LT(0, rdmacg_sweep(tree->right, rdmacg_make, rdmacg_unmake, &maker));
 }
 
 TEST_HARNESS_MAIN
