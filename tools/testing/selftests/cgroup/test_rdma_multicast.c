@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Multicast groups and the attachments of QPs under the RDMA cgroup controller: they are
+ * no uverbs objects, so the driver counts them. Needs root and one RDMA device with a
+ * driver that does, such as Soft-RoCE.
+ */
+#define _GNU_SOURCE
+#include <time.h>
+
+#include "../kselftest_harness.h"
+#include "rdma_verbs_util.h"
+
+#define RDMACG_GROUPS 3
+
+struct rdmacg_members {
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+	struct ibv_qp *qp[2];
+};
+
+FIXTURE(test_rdmacg_multicast) {
+	struct rdmacg_tree tree;
+	struct rdmacg_members members;
+};
+
+/* Tell whether the cgroup pays for so many groups and attachments. */
+static bool rdmacg_pays(struct rdmacg_tree *tree, const char *cgroup, long long groups,
+			long long attachments)
+{
+	long long grp = rdmacg_value(tree, cgroup, "rdma.hw.current", "mcast_grp");
+	long long attach = rdmacg_value(tree, cgroup, "rdma.hw.current", "mcast_attach");
+
+	if (grp == groups && attach == attachments)
+		return true;
+	ksft_print_msg("%s: mcast_grp=%lld mcast_attach=%lld, wanted %lld and %lld\n",
+		       cgroup, grp, attach, groups, attachments);
+	return false;
+}
+
+/* Enter @cgroup, and make two QPs there; false if that cannot be done. */
+static bool rdmacg_make_members(struct rdmacg_tree *tree, const char *cgroup,
+				struct rdmacg_members *members)
+{
+	int i;
+
+	if (!rdmacg_enter_and_open(tree, cgroup, &members->context, &members->pd))
+		return false;
+	members->cq = ibv_create_cq(members->context, 1, NULL, NULL, 0);
+	for (i = 0; members->cq && i < 2; i++)
+		members->qp[i] = rdmacg_create_qp(members->pd, members->cq, IBV_QPT_UD);
+	return members->qp[0] && members->qp[1];
+}
+
+/* The test's process sits in left, with two QPs that are in no group. */
+FIXTURE_SETUP(test_rdmacg_multicast)
+{
+	const char *missing = rdmacg_tree_create(&self->tree);
+
+	if (missing)
+		SKIP(return, "%s", missing);
+	if (rdmacg_value(&self->tree, self->tree.left, "rdma.hw.max", "mcast_grp") < 0) {
+		rdmacg_tree_destroy(&self->tree);
+		SKIP(return, "%s does not count multicast groups", self->tree.device);
+	}
+	ASSERT_TRUE(rdmacg_make_members(&self->tree, self->tree.left, &self->members))
+		TH_LOG("%m");
+}
+
+/* A QP that is in a group cannot be destroyed, and a test that failed has left it there. */
+FIXTURE_TEARDOWN(test_rdmacg_multicast)
+{
+	int i, group;
+
+	for (i = 0; i < 2; i++) {
+		for (group = 1; group <= RDMACG_GROUPS; group++)
+			rdmacg_detach(self->members.qp[i], group);
+		EXPECT_EQ(0, ibv_destroy_qp(self->members.qp[i]));
+	}
+	EXPECT_TRUE(rdmacg_pays(&self->tree, self->tree.top, 0, 0));
+	EXPECT_EQ(0, ibv_destroy_cq(self->members.cq));
+	EXPECT_EQ(0, ibv_dealloc_pd(self->members.pd));
+	EXPECT_EQ(0, ibv_close_device(self->members.context));
+	EXPECT_EQ(0, rdmacg_handles(&self->tree, self->tree.top));
+	EXPECT_EQ(0, rdmacg_objects(&self->tree, self->tree.top));
+	rdmacg_tree_destroy(&self->tree);
+}
+
+/* Let both QPs join group 1, and the second one group 2: 2 groups, 3 attachments. */
+static void rdmacg_join(struct __test_metadata *_metadata, struct ibv_qp **qp)
+{
+	ASSERT_EQ(0, rdmacg_attach(qp[0], 1));
+	ASSERT_EQ(0, rdmacg_attach(qp[1], 1));
+	ASSERT_EQ(0, rdmacg_attach(qp[1], 2));
+}
+
+/* Each group costs one, whoever is in it, and each attachment one; in the owner and above. */
+TEST_F(test_rdmacg_multicast, groups_and_attachments_are_counted)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	rdmacg_join(_metadata, self->members.qp);
+	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 2, 3));
+	EXPECT_TRUE(rdmacg_pays(tree, tree->top, 2, 3));
+}
+
+/* A QP that joins a group once more costs nothing. */
+TEST_F(test_rdmacg_multicast, second_attachment_is_free)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	rdmacg_join(_metadata, self->members.qp);
+	EXPECT_EQ(0, rdmacg_attach(self->members.qp[1], 2));
+	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 2, 3));
+	EXPECT_TRUE(rdmacg_pays(tree, tree->top, 2, 3));
+}
+
+/* The limit on attachments refuses one more, and the group that was made for it goes again. */
+TEST_F(test_rdmacg_multicast, refused_attachment_leaves_no_group)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	rdmacg_join(_metadata, self->members.qp);
+	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.hw.max", "mcast_attach=3"));
+	EXPECT_EQ(EAGAIN, rdmacg_attach(self->members.qp[0], 3));
+	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 2, 3));
+}
+
+/* The limit on groups refuses a new one, and lets QPs join those that are there. */
+TEST_F(test_rdmacg_multicast, limit_refuses_new_groups_only)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	rdmacg_join(_metadata, self->members.qp);
+	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->top, "rdma.hw.max", "mcast_grp=2"));
+	EXPECT_EQ(EAGAIN, rdmacg_attach(self->members.qp[0], 3));
+	EXPECT_EQ(0, rdmacg_attach(self->members.qp[0], 2));
+	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 2, 4));
+	EXPECT_EQ(1, rdmacg_value(tree, tree->top, "rdma.hw.events", "mcast_grp.max"));
+}
+
+/* A limit that is gone refuses no more. */
+TEST_F(test_rdmacg_multicast, limit_can_be_taken_away)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	rdmacg_join(_metadata, self->members.qp);
+	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.hw.max", "mcast_attach=3"));
+	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.hw.max", "max"));
+	EXPECT_EQ(0, rdmacg_attach(self->members.qp[0], 2));
+	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 2, 4));
+}
+
+/* A group is uncharged with the last QP that leaves it. */
+TEST_F(test_rdmacg_multicast, group_goes_with_its_last_qp)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	rdmacg_join(_metadata, self->members.qp);
+	EXPECT_EQ(0, rdmacg_detach(self->members.qp[0], 1));
+	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 2, 2));
+	EXPECT_EQ(0, rdmacg_detach(self->members.qp[1], 1));
+	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 1, 1));
+}
+
+/* A QP that is not in the group cannot leave it, and gives nothing back. */
+TEST_F(test_rdmacg_multicast, detach_of_a_stranger_uncharges_nothing)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	rdmacg_join(_metadata, self->members.qp);
+	EXPECT_EQ(EINVAL, rdmacg_detach(self->members.qp[0], 2));
+	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 2, 3));
+}
+
+/* A group that nobody has joined cannot be left, and gives nothing back. */
+TEST_F(test_rdmacg_multicast, detach_from_no_group_uncharges_nothing)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, rdmacg_attach(self->members.qp[1], 1));
+	ASSERT_EQ(0, rdmacg_attach(self->members.qp[1], 2));
+	ASSERT_EQ(0, rdmacg_detach(self->members.qp[1], 1));
+	EXPECT_EQ(EINVAL, rdmacg_detach(self->members.qp[1], 1));
+	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 1, 1));
+}
+
+/* Let a process in left make group 2 with the first QP, and one in right join the second. */
+static void rdmacg_join_from_right(struct __test_metadata *_metadata, struct rdmacg_tree *tree,
+				   struct ibv_qp **qp)
+{
+	ASSERT_EQ(0, rdmacg_attach(qp[0], 2));
+	ASSERT_EQ(0, cg_enter_current(tree->right));
+	ASSERT_EQ(0, rdmacg_attach(qp[1], 2));
+}
+
+/* Who attaches a QP to a group of another one's pays for the attachment. */
+TEST_F(test_rdmacg_multicast, who_attaches_pays_for_the_attachment)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	rdmacg_join_from_right(_metadata, tree, self->members.qp);
+	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 1, 1));
+	EXPECT_TRUE(rdmacg_pays(tree, tree->right, 0, 1));
+}
+
+/* Who made a group pays for it until it goes, even with no QP of his own in it. */
+TEST_F(test_rdmacg_multicast, who_makes_a_group_pays_until_it_goes)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	rdmacg_join_from_right(_metadata, tree, self->members.qp);
+	EXPECT_EQ(0, rdmacg_detach(self->members.qp[0], 2));
+	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 1, 0));
+	EXPECT_EQ(0, rdmacg_detach(self->members.qp[1], 2));
+	EXPECT_TRUE(rdmacg_pays(tree, tree->top, 0, 0));
+}
+
+/* Refusals of the same new group at the same time do not take it away twice. */
+TEST_F(test_rdmacg_multicast, refused_together_uncharges_once)
+{
+	enum { ATTEMPTS = 1000 };
+	struct rdmacg_tree *tree = &self->tree;
+	int i, refused = 0;
+	pid_t other;
+
+	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.hw.max", "mcast_attach=0"));
+	other = rdmacg_fork();
+	for (i = 0; i < ATTEMPTS; i++)
+		refused += rdmacg_attach(self->members.qp[0], 1) == EAGAIN;
+	if (!other)
+		_exit(refused != ATTEMPTS);
+	EXPECT_EQ(0, rdmacg_wait(other));
+	EXPECT_EQ(ATTEMPTS, refused);
+	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 0, 0));
+	EXPECT_EQ(0, rdmacg_value(tree, tree->left, "rdma.hw.peak", "mcast_grp"));
+}
+
+/*
+ * One QP joins a group that another one is just leaving, again and again: whoever is
+ * attached can be detached, and in the end nothing is charged.
+ */
+TEST_F_TIMEOUT(test_rdmacg_multicast, joiners_and_leavers_lose_nothing, 60)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	time_t end = time(NULL) + 3;
+	struct ibv_qp *qp;
+	pid_t other;
+	int lost = 0;
+
+	other = rdmacg_fork();
+	qp = self->members.qp[!other];
+	while (!lost && time(NULL) < end)
+		lost = rdmacg_attach(qp, 1) || rdmacg_detach(qp, 1);
+	if (!other)
+		_exit(lost);
+	EXPECT_EQ(0, lost);
+	EXPECT_EQ(0, rdmacg_wait(other));
+	EXPECT_TRUE(rdmacg_pays(tree, tree->top, 0, 0));
+}
+
+/* Make QPs in right, and leave one of them in a group at the end. */
+static int rdmacg_end_in_a_group(struct rdmacg_tree *tree)
+{
+	struct rdmacg_members members = {};
+
+	return !rdmacg_make_members(tree, tree->right, &members) ||
+	       rdmacg_attach(members.qp[0], 3) || !rdmacg_pays(tree, tree->right, 1, 1);
+}
+
+/* A process that ends leaves its groups. */
+TEST_F(test_rdmacg_multicast, process_that_ends_leaves_its_groups)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	EXPECT_EQ(0, IN_CHILD({ _exit(rdmacg_end_in_a_group(tree)); }));
+	EXPECT_TRUE(RDMACG_WAIT_FOR(!rdmacg_handles(tree, tree->right) &&
+				    !rdmacg_objects(tree, tree->right)));
+	EXPECT_TRUE(rdmacg_pays(tree, tree->top, 0, 0));
+}
+
+TEST_HARNESS_MAIN
