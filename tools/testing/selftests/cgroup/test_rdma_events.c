@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the RDMA cgroup controller remembers, and tells who waits for it: the most that was
+ * ever used, and what was refused. Needs root and one RDMA device.
+ */
+#define _GNU_SOURCE
+#include <poll.h>
+#include <sys/inotify.h>
+
+#include "../kselftest_harness.h"
+#include "rdma_verbs_util.h"
+
+FIXTURE(test_rdmacg_events) {
+	struct rdmacg_tree tree;
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+};
+
+/* The test's process sits in left, with a context and a PD: 1 handle, 1 object. */
+FIXTURE_SETUP(test_rdmacg_events)
+{
+	const char *missing = rdmacg_tree_create(&self->tree);
+
+	if (missing)
+		SKIP(return, "%s", missing);
+	ASSERT_TRUE(rdmacg_enter_and_open(&self->tree, self->tree.left,
+					  &self->context, &self->pd)) TH_LOG("%m");
+}
+
+FIXTURE_TEARDOWN(test_rdmacg_events)
+{
+	EXPECT_EQ(0, ibv_dealloc_pd(self->pd));
+	EXPECT_EQ(0, ibv_close_device(self->context));
+	EXPECT_EQ(0, rdmacg_handles(&self->tree, self->tree.top));
+	EXPECT_EQ(0, rdmacg_objects(&self->tree, self->tree.top));
+	rdmacg_tree_destroy(&self->tree);
+}
+
+static long long rdmacg_peak(struct rdmacg_tree *tree, const char *cgroup)
+{
+	return rdmacg_value(tree, cgroup, "rdma.peak", "hca_object");
+}
+
+/* Have three PDs more at one time: with the fixture's, 4 objects. */
+static void rdmacg_climb(struct __test_metadata *_metadata, struct ibv_context *context)
+{
+	struct ibv_pd *pd[3];
+	int i;
+
+	for (i = 0; i < 3; i++)
+		ASSERT_NE(NULL, pd[i] = ibv_alloc_pd(context));
+	for (i = 0; i < 3; i++)
+		ASSERT_EQ(0, ibv_dealloc_pd(pd[i]));
+}
+
+/* The peak is the most that was in use at one time, and stays when the objects go. */
+TEST_F(test_rdmacg_events, peak_outlives_its_objects)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	struct ibv_pd *pd[3];
+	int i;
+
+	for (i = 0; i < 3; i++)
+		ASSERT_NE(NULL, pd[i] = ibv_alloc_pd(self->context));
+	EXPECT_EQ(4, rdmacg_peak(tree, tree->left));
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(0, ibv_dealloc_pd(pd[i]));
+	EXPECT_EQ(1, rdmacg_objects(tree, tree->left));
+	EXPECT_EQ(4, rdmacg_peak(tree, tree->left));
+}
+
+/* The peak of one resource in one cgroup is that of its ancestors, and nobody else's. */
+TEST_F(test_rdmacg_events, peak_is_told_on_the_way_up)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	rdmacg_climb(_metadata, self->context);
+	EXPECT_EQ(4, rdmacg_peak(tree, tree->left));
+	EXPECT_EQ(4, rdmacg_peak(tree, tree->top));
+	EXPECT_EQ(0, rdmacg_peak(tree, tree->right));
+	EXPECT_EQ(1, rdmacg_value(tree, tree->left, "rdma.peak", "hca_handle"));
+}
+
+/* A limit below the peak, set and taken away, does not change it. */
+TEST_F(test_rdmacg_events, limit_does_not_change_the_peak)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	rdmacg_climb(_metadata, self->context);
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=1"));
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "max"));
+	EXPECT_EQ(4, rdmacg_peak(tree, tree->left));
+}
+
+/* An object that an ancestor refuses is in no peak, not even below that ancestor. */
+TEST_F(test_rdmacg_events, refused_object_is_in_no_peak)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->top, "hca_object=1"));
+	EXPECT_EQ(NULL, ibv_alloc_pd(self->context));
+	EXPECT_EQ(EAGAIN, errno);
+	EXPECT_EQ(1, rdmacg_peak(tree, tree->left));
+	EXPECT_EQ(1, rdmacg_peak(tree, tree->top));
+}
+
+static bool rdmacg_events_are(struct rdmacg_tree *tree, const char *cgroup, const char *file,
+			      long long max, long long alloc_fail)
+{
+	long long seen_max = rdmacg_value(tree, cgroup, file, "hca_object.max");
+	long long seen_fail = rdmacg_value(tree, cgroup, file, "hca_object.alloc_fail");
+
+	if (seen_max == max && seen_fail == alloc_fail)
+		return true;
+	ksft_print_msg("%s/%s: hca_object.max=%lld .alloc_fail=%lld, wanted %lld and %lld\n",
+		       cgroup, file, seen_max, seen_fail, max, alloc_fail);
+	return false;
+}
+
+/* Let @cgroup's limit refuse an object in left, so many times. */
+static void rdmacg_refuse(struct __test_metadata *_metadata, struct rdmacg_tree *tree,
+			  const char *cgroup, struct ibv_context *context, int times)
+{
+	ASSERT_EQ(0, rdmacg_limit(tree, cgroup, "hca_object=1"));
+	while (times--)
+		ASSERT_EQ(NULL, ibv_alloc_pd(context));
+}
+
+/* "max" counts where the limit is and above, "alloc_fail" where the attempt was and above. */
+TEST_F(test_rdmacg_events, ancestors_refusal_is_max_there_and_alloc_fail_here)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	rdmacg_refuse(_metadata, tree, tree->top, self->context, 2);
+	EXPECT_TRUE(rdmacg_events_are(tree, tree->left, "rdma.events", 0, 2));
+	EXPECT_TRUE(rdmacg_events_are(tree, tree->left, "rdma.events.local", 0, 2));
+	EXPECT_TRUE(rdmacg_events_are(tree, tree->top, "rdma.events", 2, 2));
+	EXPECT_TRUE(rdmacg_events_are(tree, tree->top, "rdma.events.local", 2, 0));
+}
+
+/* A refusal by the cgroup's own limit adds to both there, and to no local one above. */
+TEST_F(test_rdmacg_events, own_refusal_is_max_and_alloc_fail_here)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	rdmacg_refuse(_metadata, tree, tree->top, self->context, 2);
+	rdmacg_refuse(_metadata, tree, tree->left, self->context, 1);
+	EXPECT_TRUE(rdmacg_events_are(tree, tree->left, "rdma.events", 1, 3));
+	EXPECT_TRUE(rdmacg_events_are(tree, tree->left, "rdma.events.local", 1, 3));
+	EXPECT_TRUE(rdmacg_events_are(tree, tree->top, "rdma.events", 3, 3));
+	EXPECT_TRUE(rdmacg_events_are(tree, tree->top, "rdma.events.local", 2, 0));
+}
+
+/* A refusal is no event of a sibling, nor of another resource. */
+TEST_F(test_rdmacg_events, refusal_is_nobody_elses_event)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	rdmacg_refuse(_metadata, tree, tree->top, self->context, 2);
+	rdmacg_refuse(_metadata, tree, tree->left, self->context, 1);
+	EXPECT_TRUE(rdmacg_events_are(tree, tree->right, "rdma.events", 0, 0));
+	EXPECT_EQ(0, rdmacg_value(tree, tree->top, "rdma.events", "hca_handle.max"));
+}
+
+/* An object in left that top's limit refuses changes these files. */
+#define RDMACG_CHANGED 4
+
+static void rdmacg_changed(struct rdmacg_tree *tree, char paths[RDMACG_CHANGED][256])
+{
+	static const char *const files[] = { "rdma.events", "rdma.events.local" };
+	int i;
+
+	for (i = 0; i < RDMACG_CHANGED; i++)
+		snprintf(paths[i], sizeof(paths[i]), "%s/%s", i / 2 ? tree->top : tree->left,
+			 files[i % 2]);
+}
+
+/* A refusal wakes who polls a file that it changes, and nothing did before. */
+TEST_F(test_rdmacg_events, refusal_wakes_pollers)
+{
+	struct pollfd polled[RDMACG_CHANGED];
+	char paths[RDMACG_CHANGED][256];
+	char text[RDMACG_TEXT_SIZE];
+	int i;
+
+	rdmacg_changed(&self->tree, paths);
+	for (i = 0; i < RDMACG_CHANGED; i++) {
+		polled[i].fd = open(paths[i], O_RDONLY);
+		polled[i].events = POLLPRI;
+		ASSERT_LE(0, polled[i].fd) TH_LOG("%s: %m", paths[i]);
+		ASSERT_LT(0, read(polled[i].fd, text, sizeof(text)));
+	}
+	EXPECT_EQ(0, poll(polled, RDMACG_CHANGED, 0)) TH_LOG("an event before the refusal");
+	rdmacg_refuse(_metadata, &self->tree, self->tree.top, self->context, 1);
+	for (i = 0; i < RDMACG_CHANGED; i++) {
+		EXPECT_EQ(1, poll(&polled[i], 1, 2000)) TH_LOG("%s is silent", paths[i]);
+		EXPECT_TRUE(polled[i].revents & POLLPRI);
+		close(polled[i].fd);
+	}
+}
+
+/* A refusal tells who watches a file that it changes with inotify. */
+TEST_F(test_rdmacg_events, refusal_tells_watchers)
+{
+	struct pollfd watched = { .fd = inotify_init1(IN_NONBLOCK), .events = POLLIN };
+	unsigned int modified = 0, all = 0;
+	char paths[RDMACG_CHANGED][256];
+	struct inotify_event *event;
+	char text[RDMACG_TEXT_SIZE];
+	ssize_t left;
+	int i, watch;
+
+	ASSERT_LE(0, watched.fd);
+	rdmacg_changed(&self->tree, paths);
+	for (i = 0; i < RDMACG_CHANGED; i++) {
+		watch = inotify_add_watch(watched.fd, paths[i], IN_MODIFY);
+		ASSERT_LT(0, watch) TH_LOG("%s: %m", paths[i]);
+		all |= 1 << watch;
+	}
+	rdmacg_refuse(_metadata, &self->tree, self->tree.top, self->context, 1);
+	while (modified != all && poll(&watched, 1, 2000) == 1) {
+		left = read(watched.fd, text, sizeof(text));
+		for (event = (void *)text; left > 0; event++, left -= sizeof(*event))
+			modified |= 1 << event->wd;
+	}
+	EXPECT_EQ(all, modified) TH_LOG("inotify misses a file");
+	close(watched.fd);
+}
+
+TEST_HARNESS_MAIN

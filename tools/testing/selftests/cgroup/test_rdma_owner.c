@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Who pays for an RDMA object under the RDMA cgroup controller, and until when: processes
+ * that move, fork, pass a context on and end, and cgroups that are removed. Needs root and
+ * one RDMA device.
+ */
+#define _GNU_SOURCE
+#include "../kselftest_harness.h"
+#include "rdma_fd_util.h"
+#include "rdma_verbs_util.h"
+
+FIXTURE(test_rdmacg_owner) {
+	struct rdmacg_tree tree;
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+};
+
+/* The test's process sits in left, with a context and a PD: 1 handle, 1 object. */
+FIXTURE_SETUP(test_rdmacg_owner)
+{
+	const char *missing = rdmacg_tree_create(&self->tree);
+
+	if (missing)
+		SKIP(return, "%s", missing);
+	ASSERT_TRUE(rdmacg_enter_and_open(&self->tree, self->tree.left,
+					  &self->context, &self->pd)) TH_LOG("%m");
+}
+
+FIXTURE_TEARDOWN(test_rdmacg_owner)
+{
+	if (self->pd)
+		EXPECT_EQ(0, ibv_dealloc_pd(self->pd));
+	if (self->context)
+		EXPECT_EQ(0, ibv_close_device(self->context));
+	EXPECT_EQ(0, rdmacg_handles(&self->tree, self->tree.top));
+	EXPECT_EQ(0, rdmacg_objects(&self->tree, self->tree.top));
+	rdmacg_tree_destroy(&self->tree);
+}
+
+/* A process that moves leaves its charges where they are. */
+TEST_F(test_rdmacg_owner, moved_process_leaves_its_charges)
+{
+	ASSERT_EQ(0, cg_enter_current(self->tree.right));
+	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
+	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.left));
+}
+
+/* A process that has moved pays in its new cgroup for what it creates. */
+TEST_F(test_rdmacg_owner, moved_process_pays_in_its_new_cgroup)
+{
+	struct ibv_pd *pd;
+
+	ASSERT_EQ(0, cg_enter_current(self->tree.right));
+	pd = ibv_alloc_pd(self->context);
+	ASSERT_NE(NULL, pd);
+	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.left));
+	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.right));
+	EXPECT_EQ(0, ibv_dealloc_pd(pd));
+}
+
+/* An object is uncharged in the cgroup that paid for it, wherever its process is. */
+TEST_F(test_rdmacg_owner, object_goes_back_to_who_paid)
+{
+	struct ibv_pd *pd;
+
+	ASSERT_EQ(0, cg_enter_current(self->tree.right));
+	pd = ibv_alloc_pd(self->context);
+	ASSERT_NE(NULL, pd);
+	EXPECT_EQ(0, ibv_dealloc_pd(self->pd));
+	self->pd = NULL;
+	EXPECT_EQ(0, rdmacg_objects(&self->tree, self->tree.left));
+	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.right));
+	EXPECT_EQ(0, ibv_dealloc_pd(pd));
+	EXPECT_EQ(0, rdmacg_objects(&self->tree, self->tree.right));
+}
+
+/* Close the context, which is charged to whoever opened it. */
+static int rdmacg_close(struct ibv_context **context)
+{
+	int ret = ibv_close_device(*context);
+
+	*context = NULL;
+	return ret;
+}
+
+/* Count the removed cgroups that something still holds; on v1, count all cgroups. */
+static long rdmacg_dying(const struct rdmacg_tree *tree)
+{
+	char name[64];
+	int hierarchy, count;
+	long found = -1;
+	FILE *file;
+
+	if (tree->v2)
+		return cg_read_key_long(tree->top, "cgroup.stat",
+					"nr_dying_descendants ");
+	file = fopen("/proc/cgroups", "r");
+	while (file && fscanf(file, "%63s%*[ \t]%d%*[ \t]%d%*[^\n]\n", name,
+			      &hierarchy, &count) > 0)
+		if (!strcmp(name, "rdma"))
+			found = count;
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* A cgroup can be removed while its objects live; they still count above it. */
+TEST_F(test_rdmacg_owner, removed_cgroup_pays_on_above)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=5"));
+	ASSERT_EQ(0, cg_enter_current(tree->right));
+	ASSERT_EQ(0, rmdir(tree->left));
+	EXPECT_EQ(1, rdmacg_handles(tree, tree->top));
+	EXPECT_EQ(1, rdmacg_objects(tree, tree->top));
+	EXPECT_EQ(0, ibv_dealloc_pd(self->pd));
+	self->pd = NULL;
+	EXPECT_EQ(0, rdmacg_objects(tree, tree->top));
+	EXPECT_EQ(0, rdmacg_close(&self->context));
+	EXPECT_EQ(0, rdmacg_handles(tree, tree->top));
+}
+
+/* The last reference on a removed cgroup goes with its last object. */
+TEST_F(test_rdmacg_owner, removed_cgroup_ends_with_its_last_object)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	/* v1 counts living cgroups too, and left goes. */
+	long most = rdmacg_dying(tree) - !tree->v2;
+
+	ASSERT_LE(0, most);
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=5"));
+	ASSERT_EQ(0, cg_enter_current(tree->right));
+	ASSERT_EQ(0, rmdir(tree->left));
+	EXPECT_EQ(0, ibv_dealloc_pd(self->pd));
+	self->pd = NULL;
+	EXPECT_EQ(0, rdmacg_close(&self->context));
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_dying(tree) <= most))
+		TH_LOG("%ld dying cgroups, wanted %ld", rdmacg_dying(tree), most);
+}
+
+/* Opens that are refused leave no dying cgroup behind. */
+TEST_F(test_rdmacg_owner, refused_open_holds_no_cgroup)
+{
+	long before = rdmacg_dying(&self->tree);
+	char path[256];
+	int i;
+
+	ASSERT_LE(0, before);
+	for (i = 0; i < 20; i++) {
+		snprintf(path, sizeof(path), "%s/refused%d", self->tree.top, i);
+		ASSERT_EQ(0, cg_create(path));
+		ASSERT_EQ(0, rdmacg_limit(&self->tree, path, "hca_handle=0"));
+		EXPECT_EQ(EAGAIN, IN_CHILD({
+			cg_enter_current(path);
+			_exit(rdmacg_open(&self->tree) ? 0 : errno);
+		}));
+		ASSERT_EQ(0, rmdir(path));
+	}
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_dying(&self->tree) <= before))
+		TH_LOG("%ld dying cgroups, wanted %ld", rdmacg_dying(&self->tree), before);
+}
+
+/* An object that a child made on its parent's context ends with that context. */
+TEST_F(test_rdmacg_owner, object_ends_with_its_context)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, IN_CHILD({
+		cg_enter_current(tree->right);
+		_exit(ibv_alloc_pd(self->context) ? 0 : errno);
+	}));
+	EXPECT_EQ(1, rdmacg_objects(tree, tree->right));
+	ASSERT_EQ(0, ibv_dealloc_pd(self->pd));
+	self->pd = NULL;
+	EXPECT_EQ(0, rdmacg_close(&self->context));
+	EXPECT_EQ(0, rdmacg_objects(tree, tree->right));
+}
+
+/* Wait for a byte from the other end; false if that is closed. */
+static bool rdmacg_wait_byte(int fd)
+{
+	char byte;
+
+	return read(fd, &byte, 1) == 1;
+}
+
+/* Make a context, a PD and a CQ in right, say so on @ready, and wait to be killed. */
+static void rdmacg_hold(struct rdmacg_tree *tree, int ready)
+{
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+
+	if (!rdmacg_enter_and_open(tree, tree->right, &context, &pd) ||
+	    !ibv_create_cq(context, 1, NULL, NULL, 0))
+		_exit(1);
+	write(ready, "x", 1);
+	pause();
+	_exit(1);
+}
+
+/* A process that is killed gives back what it has. */
+TEST_F(test_rdmacg_owner, killed_process_uncharges)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	int ready[2];
+	pid_t child;
+
+	ASSERT_EQ(0, pipe(ready));
+	child = rdmacg_fork();
+	if (!child)
+		rdmacg_hold(tree, ready[1]);
+	close(ready[1]);
+	ASSERT_TRUE(rdmacg_wait_byte(ready[0]));
+	EXPECT_EQ(1, rdmacg_handles(tree, tree->right));
+	EXPECT_EQ(2, rdmacg_objects(tree, tree->right));
+	ASSERT_EQ(0, kill(child, SIGKILL));
+	ASSERT_EQ(child, waitpid(child, NULL, 0));
+	EXPECT_TRUE(RDMACG_WAIT_FOR(!rdmacg_handles(tree, tree->right) &&
+				    !rdmacg_objects(tree, tree->right)));
+}
+
+/* An heir is a child in right that has made a PD on the context of its parent. */
+struct rdmacg_heir {
+	pid_t pid;
+	/* The child destroys the PD and ends when this is closed. */
+	int end;
+};
+
+static void rdmacg_start_heir(struct __test_metadata *_metadata, struct rdmacg_tree *tree,
+			      struct ibv_context *context, struct rdmacg_heir *heir)
+{
+	int ready[2], end[2];
+	struct ibv_pd *pd;
+
+	ASSERT_EQ(0, pipe(ready));
+	ASSERT_EQ(0, pipe(end));
+	heir->pid = rdmacg_fork();
+	if (!heir->pid) {
+		close(end[1]);
+		cg_enter_current(tree->right);
+		pd = ibv_alloc_pd(context);
+		if (!pd)
+			_exit(1);
+		write(ready[1], "x", 1);
+		rdmacg_wait_byte(end[0]);
+		_exit(ibv_dealloc_pd(pd));
+	}
+	close(ready[1]);
+	close(end[0]);
+	heir->end = end[1];
+	ASSERT_TRUE(rdmacg_wait_byte(ready[0])) TH_LOG("the child has no PD");
+	close(ready[0]);
+}
+
+static int rdmacg_end_heir(struct rdmacg_heir *heir)
+{
+	close(heir->end);
+	return rdmacg_wait(heir->pid);
+}
+
+/* A child pays in its cgroup for what it creates on the context of its parent. */
+TEST_F(test_rdmacg_owner, forked_child_pays_for_what_it_creates)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	struct rdmacg_heir heir;
+
+	rdmacg_start_heir(_metadata, tree, self->context, &heir);
+	EXPECT_EQ(1, rdmacg_objects(tree, tree->left));
+	EXPECT_EQ(1, rdmacg_objects(tree, tree->right));
+	EXPECT_EQ(0, rdmacg_end_heir(&heir));
+	EXPECT_EQ(0, rdmacg_objects(tree, tree->right));
+}
+
+/* A child does not pay for the context of its parent, and does not give it back. */
+TEST_F(test_rdmacg_owner, forked_child_does_not_pay_for_the_context)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	struct rdmacg_heir heir;
+
+	rdmacg_start_heir(_metadata, tree, self->context, &heir);
+	EXPECT_EQ(1, rdmacg_handles(tree, tree->left));
+	EXPECT_EQ(0, rdmacg_handles(tree, tree->right));
+	EXPECT_EQ(0, rdmacg_end_heir(&heir));
+	EXPECT_EQ(1, rdmacg_handles(tree, tree->left));
+}
+
+/* Receive the context of a process in right, which then ends. Returns its descriptor. */
+static int rdmacg_receive_context(struct __test_metadata *_metadata, struct rdmacg_tree *tree)
+{
+	int sockets[2], fd;
+	pid_t child;
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, sockets));
+	child = rdmacg_fork();
+	if (!child) {
+		struct ibv_context *context;
+
+		cg_enter_current(tree->right);
+		context = rdmacg_open(tree);
+		_exit(!context || rdmacg_send_fd(sockets[1], context->cmd_fd));
+	}
+	close(sockets[1]);
+	fd = rdmacg_receive_fd(sockets[0]);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, rdmacg_wait(child));
+	close(sockets[0]);
+	return fd;
+}
+
+/*
+ * Put the received context in the place of the test's own, which closes that: it had the
+ * only reference to the PD's object, too.
+ */
+static void rdmacg_replace_context(struct __test_metadata *_metadata,
+				   struct ibv_context *context, struct ibv_pd **pd, int fd)
+{
+	ASSERT_EQ(context->cmd_fd, dup2(fd, context->cmd_fd));
+	close(fd);
+	free(*pd);
+	*pd = NULL;
+}
+
+/* The cgroup that opened a context pays for it until the last process closes it. */
+TEST_F(test_rdmacg_owner, opener_pays_for_a_passed_context)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	int fd = rdmacg_receive_context(_metadata, tree);
+
+	EXPECT_EQ(1, rdmacg_handles(tree, tree->left));
+	EXPECT_EQ(1, rdmacg_handles(tree, tree->right));
+	rdmacg_replace_context(_metadata, self->context, &self->pd, fd);
+	EXPECT_EQ(0, rdmacg_handles(tree, tree->left));
+	EXPECT_EQ(1, rdmacg_handles(tree, tree->right));
+	EXPECT_EQ(0, rdmacg_close(&self->context));
+	EXPECT_EQ(0, rdmacg_handles(tree, tree->right));
+}
+
+/* The receiver of a context pays for what it creates on it. */
+TEST_F(test_rdmacg_owner, receiver_pays_for_what_it_creates)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	int fd = rdmacg_receive_context(_metadata, tree);
+	struct ibv_pd *pd;
+
+	rdmacg_replace_context(_metadata, self->context, &self->pd, fd);
+	EXPECT_EQ(0, rdmacg_objects(tree, tree->left));
+	pd = ibv_alloc_pd(self->context);
+	ASSERT_NE(NULL, pd);
+	EXPECT_EQ(1, rdmacg_objects(tree, tree->left));
+	EXPECT_EQ(0, rdmacg_objects(tree, tree->right));
+	EXPECT_EQ(0, ibv_dealloc_pd(pd));
+	EXPECT_EQ(0, rdmacg_objects(tree, tree->left));
+}
+
+TEST_HARNESS_MAIN
