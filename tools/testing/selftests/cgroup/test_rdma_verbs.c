@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the RDMA cgroup controller charges, to whom and until when: real verbs
- * objects on a real device (Soft-RoCE will do), through libibverbs. One claim a
- * test; needs root and one RDMA device.
+ * What the RDMA cgroup controller charges and refuses: real verbs objects on a real
+ * device (Soft-RoCE will do), through libibverbs. One claim a test; needs root and one
+ * RDMA device.
  */
 #define _GNU_SOURCE
 #include <sys/mman.h>
@@ -24,28 +24,23 @@ FIXTURE_SETUP(test_rdmacg_verbs)
 
 	if (missing)
 		SKIP(return, "%s", missing);
-	ASSERT_EQ(0, cg_enter_current(self->tree.left));
-	self->context = rdmacg_open(&self->tree);
-	ASSERT_NE(NULL, self->context) TH_LOG("cannot open %s", self->tree.device);
-	self->pd = ibv_alloc_pd(self->context);
-	ASSERT_NE(NULL, self->pd);
+	ASSERT_TRUE(rdmacg_enter_and_open(&self->tree, self->tree.left,
+					  &self->context, &self->pd)) TH_LOG("%m");
 	ASSERT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
 	ASSERT_EQ(1, rdmacg_objects(&self->tree, self->tree.left));
 }
 
 FIXTURE_TEARDOWN(test_rdmacg_verbs)
 {
-	if (self->pd)
-		EXPECT_EQ(0, ibv_dealloc_pd(self->pd));
-	if (self->context)
-		EXPECT_EQ(0, ibv_close_device(self->context));
+	EXPECT_EQ(0, ibv_dealloc_pd(self->pd));
+	EXPECT_EQ(0, ibv_close_device(self->context));
 	EXPECT_EQ(0, rdmacg_handles(&self->tree, self->tree.top));
 	EXPECT_EQ(0, rdmacg_objects(&self->tree, self->tree.top));
 	rdmacg_tree_destroy(&self->tree);
 }
 
-/* Opening the device is charged as one handle, closing it uncharges. */
-TEST_F(test_rdmacg_verbs, open_and_close)
+/* A context costs a handle, from open to close, and no object. */
+TEST_F(test_rdmacg_verbs, context_costs_a_handle)
 {
 	struct ibv_context *context = rdmacg_open(&self->tree);
 
@@ -58,7 +53,7 @@ TEST_F(test_rdmacg_verbs, open_and_close)
 }
 
 /* The open after the last allowed one fails with EAGAIN and costs nothing. */
-TEST_F(test_rdmacg_verbs, open_at_limit)
+TEST_F(test_rdmacg_verbs, open_at_the_limit_is_refused)
 {
 	struct ibv_context *context;
 
@@ -69,13 +64,25 @@ TEST_F(test_rdmacg_verbs, open_at_limit)
 	EXPECT_EQ(EAGAIN, errno);
 	EXPECT_EQ(2, rdmacg_handles(&self->tree, self->tree.left));
 	EXPECT_EQ(0, ibv_close_device(context));
-	context = rdmacg_open(&self->tree);
-	EXPECT_NE(NULL, context);
-	EXPECT_EQ(0, ibv_close_device(context));
 }
 
-/* Objects behind a file descriptor are no hca_object. */
-TEST_F(test_rdmacg_verbs, completion_channel_is_free)
+/* A context that is closed makes room for another one. */
+TEST_F(test_rdmacg_verbs, close_makes_room)
+{
+	struct ibv_context *context;
+	int i;
+
+	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.left, "hca_handle=2"));
+	for (i = 0; i < 2; i++) {
+		context = rdmacg_open(&self->tree);
+		ASSERT_NE(NULL, context) TH_LOG("context %d: %m", i);
+		EXPECT_EQ(NULL, rdmacg_open(&self->tree));
+		EXPECT_EQ(0, ibv_close_device(context));
+	}
+}
+
+/* An object that has a file descriptor is no hca_object. */
+TEST_F(test_rdmacg_verbs, completion_channel_is_no_hca_object)
 {
 	struct ibv_comp_channel *channel;
 
@@ -86,12 +93,13 @@ TEST_F(test_rdmacg_verbs, completion_channel_is_free)
 	EXPECT_EQ(0, ibv_destroy_comp_channel(channel));
 }
 
-/*
- * GET_CONTEXT with a capability of fd -1, which is UVERBS_ATTR_GET_CONTEXT_FD_ARR.
- * A kernel that has it looks at it after the charge and fails with EBADF, one that
- * does not have it fails with EPROTONOSUPPORT.
- */
-static int rdmacg_get_context_of_bad_fd(int fd)
+/* UVERBS_ATTR_GET_CONTEXT_FD_ARR, which older headers do not have. */
+#define GET_CONTEXT_FD_ARR	2
+/* The highest number that an attribute can have, which none has. */
+#define GET_CONTEXT_UNKNOWN	31
+
+/* Ask for a context by ioctl, with -1 as the attribute's file. Returns 0 or the error. */
+static int rdmacg_get_context_with(int fd, int attribute)
 {
 	struct {
 		struct ib_uverbs_ioctl_hdr hdr;
@@ -104,7 +112,7 @@ static int rdmacg_get_context_of_bad_fd(int fd)
 			.num_attrs = 1,
 		},
 		.attr = {
-			.attr_id = 2,
+			.attr_id = attribute,
 			.len = sizeof(int),
 			.flags = UVERBS_ATTR_F_MANDATORY,
 			.data = (__u32)-1,
@@ -114,46 +122,82 @@ static int rdmacg_get_context_of_bad_fd(int fd)
 	return rdmacg_ioctl(fd, &cmd.hdr);
 }
 
-/* An open that fails after the charge uncharges. */
-TEST_F(test_rdmacg_verbs, failed_open_uncharges)
+/* An open that the kernel does not understand costs nothing. */
+TEST_F(test_rdmacg_verbs, misunderstood_open_costs_nothing)
 {
-	int fd = rdmacg_open_file(&self->tree), error;
+	int fd = rdmacg_open_file(&self->tree);
 
 	ASSERT_LE(0, fd) TH_LOG("%m");
-	error = rdmacg_get_context_of_bad_fd(fd);
-	EXPECT_TRUE(error == EBADF || error == EPROTONOSUPPORT) TH_LOG("errno %d", error);
+	EXPECT_EQ(EPROTONOSUPPORT, rdmacg_get_context_with(fd, GET_CONTEXT_UNKNOWN));
 	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
 	close(fd);
 	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
 }
 
-/* A creation that the driver or the core refuses uncharges. */
-TEST_F(test_rdmacg_verbs, failed_create_uncharges)
+/* A file that has a context gets no second one, and pays for one. */
+TEST_F(test_rdmacg_verbs, second_context_of_a_file_costs_nothing)
 {
-	struct ibv_srq_init_attr srq_init = { .attr = { .max_sge = 1 } };
-	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC };
+	int fd = rdmacg_open_file(&self->tree), async_fd = -1, second_fd;
+
+	ASSERT_LE(0, fd) TH_LOG("%m");
+	ASSERT_EQ(0, rdmacg_get_context(fd, &async_fd));
+	EXPECT_EQ(2, rdmacg_handles(&self->tree, self->tree.left));
+	EXPECT_EQ(EINVAL, rdmacg_get_context(fd, &second_fd));
+	EXPECT_EQ(2, rdmacg_handles(&self->tree, self->tree.left));
+	close(async_fd);
+	close(fd);
+	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
+}
+
+/* An open that fails after the charge, as one with a capability of a bad file, uncharges. */
+TEST_F(test_rdmacg_verbs, open_that_fails_late_uncharges)
+{
+	int fd = rdmacg_open_file(&self->tree), error;
+
+	ASSERT_LE(0, fd) TH_LOG("%m");
+	error = rdmacg_get_context_with(fd, GET_CONTEXT_FD_ARR);
+	if (error == EPROTONOSUPPORT)
+		SKIP(return, "the kernel knows no capabilities of contexts");
+	EXPECT_EQ(EBADF, error);
+	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
+	close(fd);
+	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
+}
+
+/* An object that the driver or the core refuses to make is uncharged. */
+TEST_F(test_rdmacg_verbs, failed_creation_uncharges)
+{
+	struct ibv_srq_init_attr init = { .attr = { .max_sge = 1 } };
 	struct ibv_device_attr attr;
-	struct ibv_cq *cq;
 
 	ASSERT_EQ(0, ibv_query_device(self->context, &attr));
-	srq_init.attr.max_wr = attr.max_srq_wr + 1;
-	EXPECT_EQ(NULL, ibv_create_srq(self->pd, &srq_init));
+	init.attr.max_wr = attr.max_srq_wr + 1;
+	EXPECT_EQ(NULL, ibv_create_srq(self->pd, &init));
 	EXPECT_EQ(NULL, ibv_create_cq(self->context, attr.max_cqe + 1, NULL, NULL, 0));
 	EXPECT_EQ(NULL, ibv_reg_mr(self->pd, (void *)4096, 4096, IBV_ACCESS_LOCAL_WRITE));
 	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.left));
+}
 
-	cq = ibv_create_cq(self->context, 1, NULL, NULL, 0);
+/* A QP that the driver refuses to make is uncharged, and its CQ is not. */
+TEST_F(test_rdmacg_verbs, failed_qp_uncharges_itself_only)
+{
+	struct ibv_cq *cq = ibv_create_cq(self->context, 1, NULL, NULL, 0);
+	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC, .send_cq = cq, .recv_cq = cq };
+	struct ibv_device_attr attr;
+
 	ASSERT_NE(NULL, cq);
-	init.send_cq = cq;
-	init.recv_cq = cq;
+	ASSERT_EQ(0, ibv_query_device(self->context, &attr));
 	init.cap.max_send_wr = attr.max_qp_wr + 1;
 	EXPECT_EQ(NULL, ibv_create_qp(self->pd, &init));
 	EXPECT_EQ(2, rdmacg_objects(&self->tree, self->tree.left));
 	EXPECT_EQ(0, ibv_destroy_cq(cq));
 }
 
-/* One whose number cannot be told has been charged, and is given up before it is made. */
-TEST_F(test_rdmacg_verbs, aborted_fd)
+/*
+ * An object whose file descriptor the kernel cannot tell is given up before it is made.
+ * It was charged, and is uncharged.
+ */
+TEST_F(test_rdmacg_verbs, aborted_fd_uncharges)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	struct rdmacg_alloc_async_event *cmd;
@@ -171,34 +215,24 @@ TEST_F(test_rdmacg_verbs, aborted_fd)
 	munmap(cmd, 4096);
 }
 
-/* A parent's limit binds its children together. */
-TEST_F(test_rdmacg_verbs, parent_limit)
+/* A limit of a parent refuses what its children have together above it. */
+TEST_F(test_rdmacg_verbs, parents_limit_binds_its_children_together)
 {
-	struct ibv_pd *pd;
-
 	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.top, "hca_object=2"));
 	EXPECT_EQ(0, IN_CHILD({
 		cg_enter_current(self->tree.right);
 		_exit(ibv_alloc_pd(self->context) ? 0 : errno);
-	})) TH_LOG("the object after the first was refused");
+	})) TH_LOG("the second object was refused");
 	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.right));
 	EXPECT_EQ(2, rdmacg_objects(&self->tree, self->tree.top));
-	pd = ibv_alloc_pd(self->context);
-	EXPECT_EQ(NULL, pd);
+	EXPECT_EQ(NULL, ibv_alloc_pd(self->context));
 	EXPECT_EQ(EAGAIN, errno);
 	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.left));
 	EXPECT_EQ(2, rdmacg_objects(&self->tree, self->tree.top));
-
-	/* The other child's object goes with the context that it was made on. */
-	ASSERT_EQ(0, ibv_dealloc_pd(self->pd));
-	self->pd = NULL;
-	EXPECT_EQ(0, ibv_close_device(self->context));
-	self->context = NULL;
-	EXPECT_EQ(0, rdmacg_objects(&self->tree, self->tree.right));
 }
 
-/* The smaller of two limits on the way up decides. */
-TEST_F(test_rdmacg_verbs, child_limit_below_parents)
+/* A limit of a child that is smaller than its parent's decides. */
+TEST_F(test_rdmacg_verbs, smaller_limit_of_the_child_decides)
 {
 	struct ibv_pd *pd;
 
@@ -214,8 +248,8 @@ TEST_F(test_rdmacg_verbs, child_limit_below_parents)
 	EXPECT_EQ(0, ibv_dealloc_pd(pd));
 }
 
-/* A limit below the usage takes nothing away and refuses what is new. */
-TEST_F(test_rdmacg_verbs, limit_below_usage)
+/* A limit below the usage takes nothing away, and refuses until the usage is below it. */
+TEST_F(test_rdmacg_verbs, limit_below_usage_takes_nothing_away)
 {
 	struct ibv_pd *pd[2];
 	int i;
@@ -235,8 +269,11 @@ TEST_F(test_rdmacg_verbs, limit_below_usage)
 	EXPECT_EQ(0, ibv_dealloc_pd(pd[0]));
 }
 
-/* Create and destroy until told to stop; exit with 1 for each kind of result seen. */
-static void rdmacg_worker(struct rdmacg_tree *tree, const char *cgroup, int stop)
+/*
+ * Make and destroy four PDs at a time until @stop ends. The process exits with 0 if some
+ * were made, some refused at the limit, and nothing else failed; with 1 otherwise.
+ */
+static void rdmacg_work(struct rdmacg_tree *tree, const char *cgroup, int stop)
 {
 	struct ibv_context *context;
 	struct ibv_pd *pd[4] = { };
@@ -262,46 +299,49 @@ static void rdmacg_worker(struct rdmacg_tree *tree, const char *cgroup, int stop
 	_exit(context && made && refused && !error ? 0 : 1);
 }
 
-/* Many processes at a limit: never above it, none starves, nothing is lost. */
-TEST_F(test_rdmacg_verbs, concurrent_at_limit)
+/* Processes at a limit are never above it, none of them starves, and nothing is lost. */
+TEST_F(test_rdmacg_verbs, processes_share_a_limit_exactly)
 {
 	enum { WORKERS = 4, LIMIT = 6, SECONDS = 5 };
+	struct rdmacg_tree *tree = &self->tree;
 	long long seen, above = 0, most = 0;
 	pid_t workers[WORKERS];
 	int stop[2], i, status;
 	time_t end;
 
-	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.top, "hca_object=6"));
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->top, "hca_object=6"));
 	ASSERT_EQ(0, pipe(stop));
 	for (i = 0; i < WORKERS; i++) {
-		workers[i] = fork();
+		workers[i] = rdmacg_fork();
 		if (!workers[i]) {
 			close(stop[1]);
-			rdmacg_worker(&self->tree, i % 2 ? self->tree.left :
-							   self->tree.right, stop[0]);
+			rdmacg_work(tree, i % 2 ? tree->left : tree->right, stop[0]);
 		}
 	}
 	for (end = time(NULL) + SECONDS; time(NULL) < end; usleep(100)) {
-		seen = rdmacg_objects(&self->tree, self->tree.top);
+		seen = rdmacg_objects(tree, tree->top);
 		above += seen > LIMIT;
 		most = seen > most ? seen : most;
 	}
 	close(stop[1]);
 	for (i = 0; i < WORKERS; i++) {
-		waitpid(workers[i], &status, 0);
+		status = rdmacg_wait(workers[i]);
 		EXPECT_EQ(0, status) TH_LOG("worker %d failed or met no limit", i);
 	}
 	EXPECT_EQ(0, above) TH_LOG("usage was seen above the limit");
 	EXPECT_EQ(LIMIT, most) TH_LOG("the limit was never reached");
-	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.top));
-	EXPECT_EQ(0, rdmacg_objects(&self->tree, self->tree.right));
+	EXPECT_EQ(1, rdmacg_objects(tree, tree->top));
+	EXPECT_EQ(0, rdmacg_objects(tree, tree->right));
 }
 
-/* Get a context with write(2), and close it. Returns 0 or the error. */
+/* Get a context in right with write(2), and close it. Returns 0 or the error. */
 static int rdmacg_try_context(struct rdmacg_tree *tree)
 {
-	int fd = rdmacg_open_file(tree), async_fd = -1, error;
+	int fd, async_fd = -1, error;
 
+	if (cg_enter_current(tree->right))
+		return -1;
+	fd = rdmacg_open_file(tree);
 	error = rdmacg_get_context(fd, &async_fd);
 	if (async_fd >= 0)
 		close(async_fd);
@@ -309,26 +349,34 @@ static int rdmacg_try_context(struct rdmacg_tree *tree)
 	return error;
 }
 
-/* A context that is refused leaves no trace of the async_event that comes with it. */
-TEST_F(test_rdmacg_verbs, refused_context_has_no_async_event)
+/* A context by write(2) costs a handle and the async_event that comes with it. */
+TEST_F(test_rdmacg_verbs, written_context_costs_an_async_event)
 {
 	struct rdmacg_tree *tree = &self->tree;
 
-	ASSERT_EQ(0, cg_enter_current(tree->right));
-	ASSERT_EQ(0, rdmacg_limit(tree, tree->right, "hca_handle=0"));
-	EXPECT_EQ(EAGAIN, rdmacg_try_context(tree));
-	EXPECT_EQ(0, rdmacg_value(tree, tree->right, "rdma.verb.peak", "async_event"));
-
-	/* Nor does one that the other refuses keep anything. */
-	ASSERT_EQ(0, rdmacg_limit(tree, tree->right, "max"));
-	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->right, "rdma.verb.max", "async_event=0"));
-	EXPECT_EQ(EAGAIN, rdmacg_try_context(tree));
-	EXPECT_EQ(0, rdmacg_handles(tree, tree->right));
-
-	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->right, "rdma.verb.max", "max"));
 	EXPECT_EQ(0, rdmacg_try_context(tree));
 	EXPECT_EQ(1, rdmacg_value(tree, tree->right, "rdma.peak", "hca_handle"));
 	EXPECT_EQ(1, rdmacg_value(tree, tree->right, "rdma.verb.peak", "async_event"));
+	EXPECT_EQ(0, rdmacg_handles(tree, tree->right));
+}
+
+/* A context that is refused for its handle leaves no trace of an async_event. */
+TEST_F(test_rdmacg_verbs, refused_handle_leaves_no_async_event)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->right, "hca_handle=0"));
+	EXPECT_EQ(EAGAIN, rdmacg_try_context(tree));
+	EXPECT_EQ(0, rdmacg_value(tree, tree->right, "rdma.verb.peak", "async_event"));
+}
+
+/* A context that is refused for its async_event gives its handle back. */
+TEST_F(test_rdmacg_verbs, refused_async_event_leaves_no_handle)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->right, "async_event", 0));
+	EXPECT_EQ(EAGAIN, rdmacg_try_context(tree));
 	EXPECT_EQ(0, rdmacg_handles(tree, tree->right));
 }
 
