@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a query of the device says under the RDMA cgroup controller: no more than the
+ * caller's limits allow, in both forms of the query. Needs root and one RDMA device with a
+ * driver whose user space does not size tables by the answer, such as Soft-RoCE.
+ */
+#define _GNU_SOURCE
+#include "../kselftest_harness.h"
+#include "rdma_verbs_util.h"
+
+FIXTURE(test_rdmacg_query) {
+	struct rdmacg_tree tree;
+	struct ibv_context *context;
+	/* What the query says without limits. */
+	struct ibv_device_attr device;
+};
+
+/* Either query asks the device for the current process, and returns 0 or the error. */
+FIXTURE_VARIANT(test_rdmacg_query) {
+	int (*query)(struct ibv_context *context, struct ibv_device_attr *attr);
+};
+
+FIXTURE_VARIANT_ADD(test_rdmacg_query, plain) {
+	.query = ibv_query_device,
+};
+
+static int rdmacg_query_extended(struct ibv_context *context, struct ibv_device_attr *attr)
+{
+	struct ibv_device_attr_ex extended;
+	int ret = ibv_query_device_ex(context, NULL, &extended);
+
+	*attr = extended.orig_attr;
+	return ret;
+}
+
+FIXTURE_VARIANT_ADD(test_rdmacg_query, extended) {
+	.query = rdmacg_query_extended,
+};
+
+/* The test's process sits in left, with a context. */
+FIXTURE_SETUP(test_rdmacg_query)
+{
+	const char *missing = rdmacg_tree_create(&self->tree);
+
+	if (missing)
+		SKIP(return, "%s", missing);
+	ASSERT_EQ(0, cg_enter_current(self->tree.left));
+	self->context = rdmacg_open(&self->tree);
+	ASSERT_NE(NULL, self->context) TH_LOG("%m");
+	ASSERT_EQ(0, ibv_query_device(self->context, &self->device));
+	ASSERT_LT(1000, self->device.max_qp);
+}
+
+FIXTURE_TEARDOWN(test_rdmacg_query)
+{
+	EXPECT_EQ(0, ibv_close_device(self->context));
+	EXPECT_EQ(0, rdmacg_handles(&self->tree, self->tree.top));
+	rdmacg_tree_destroy(&self->tree);
+}
+
+/* Set limits of the verb class in top, and in left some that are smaller and some not. */
+static void rdmacg_limit_types(struct __test_metadata *_metadata, struct rdmacg_tree *tree)
+{
+	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->top, "rdma.verb.max",
+				     "qp=70 srq=30 mr=20 mr_mem=8192"));
+	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.verb.max", "qp=90 pd=50 mr=10"));
+}
+
+/* The capacity on the root is what the device states, whatever the limits are. */
+TEST_F(test_rdmacg_query, capacity_has_no_limits)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	struct ibv_device_attr attr;
+
+	EXPECT_EQ(self->device.max_qp, rdmacg_value(tree, tree->root, "rdma.capacity", "qp"));
+	EXPECT_EQ(self->device.max_mr, rdmacg_value(tree, tree->root, "rdma.capacity", "mr"));
+	rdmacg_limit_types(_metadata, tree);
+	ASSERT_EQ(0, variant->query(self->context, &attr));
+	EXPECT_EQ(self->device.max_qp, rdmacg_value(tree, tree->root, "rdma.capacity", "qp"));
+	EXPECT_EQ(self->device.max_mr, rdmacg_value(tree, tree->root, "rdma.capacity", "mr"));
+}
+
+/* A query says the smallest limit of a type on the way up. */
+TEST_F(test_rdmacg_query, smallest_limit_of_a_type_is_told)
+{
+	struct ibv_device_attr attr;
+
+	rdmacg_limit_types(_metadata, &self->tree);
+	ASSERT_EQ(0, variant->query(self->context, &attr));
+	EXPECT_EQ(70, attr.max_qp);
+	EXPECT_EQ(30, attr.max_srq);
+	EXPECT_EQ(10, attr.max_mr);
+	EXPECT_EQ(50, attr.max_pd);
+	EXPECT_EQ(8192, attr.max_mr_size);
+}
+
+/* A query says what the device states where no limit is set. */
+TEST_F(test_rdmacg_query, what_has_no_limit_is_told_as_it_is)
+{
+	struct ibv_device_attr attr;
+
+	rdmacg_limit_types(_metadata, &self->tree);
+	ASSERT_EQ(0, variant->query(self->context, &attr));
+	EXPECT_EQ(self->device.max_cq, attr.max_cq);
+	EXPECT_EQ(self->device.max_qp_wr, attr.max_qp_wr);
+}
+
+/* A limit of hca_object counts for each type, beside the type's own. */
+TEST_F(test_rdmacg_query, limit_of_objects_is_told_for_each_type)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	struct ibv_device_attr attr;
+
+	rdmacg_limit_types(_metadata, tree);
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->top, "hca_object=40"));
+	ASSERT_EQ(0, variant->query(self->context, &attr));
+	EXPECT_EQ(40, attr.max_qp);
+	EXPECT_EQ(40, attr.max_cq);
+	EXPECT_EQ(40, attr.max_ah);
+	EXPECT_EQ(40, attr.max_mw);
+	EXPECT_EQ(30, attr.max_srq);
+	EXPECT_EQ(10, attr.max_mr);
+}
+
+/* The caller's limits count, not those of the cgroup that opened the device. */
+TEST_F(test_rdmacg_query, limits_are_those_of_the_caller)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	struct ibv_device_attr attr;
+
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=40"));
+	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.verb.max", "qp=90 mr_mem=8192"));
+	ASSERT_EQ(0, cg_enter_current(tree->right));
+	ASSERT_EQ(0, variant->query(self->context, &attr));
+	EXPECT_EQ(self->device.max_qp, attr.max_qp);
+	EXPECT_EQ(self->device.max_mr_size, attr.max_mr_size);
+}
+
+/* A limit that is taken away is told no more. */
+TEST_F(test_rdmacg_query, limit_that_is_gone_is_not_told)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	struct ibv_device_attr attr;
+
+	rdmacg_limit_types(_metadata, tree);
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->top, "hca_object=40"));
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->top, "max"));
+	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->top, "rdma.verb.max", "max"));
+	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.verb.max", "max"));
+	ASSERT_EQ(0, variant->query(self->context, &attr));
+	EXPECT_EQ(self->device.max_qp, attr.max_qp);
+	EXPECT_EQ(self->device.max_mr_size, attr.max_mr_size);
+}
+
+TEST_HARNESS_MAIN
