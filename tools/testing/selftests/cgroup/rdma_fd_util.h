@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* 0, or -1 and errno. */
+/* Returns 0, or -1 and errno. */
 static inline int rdmacg_send_fd(int socket, int fd)
 {
 	char control[CMSG_SPACE(sizeof(int))] = "", byte = 'x';
@@ -24,7 +24,7 @@ static inline int rdmacg_send_fd(int socket, int fd)
 	return sendmsg(socket, &msg, MSG_NOSIGNAL) == 1 ? 0 : -1;
 }
 
-/* The descriptor, or -1: the sender has ended. */
+/* Returns the descriptor, or -1 if the sender has ended. */
 static inline int rdmacg_receive_fd(int socket)
 {
 	char control[CMSG_SPACE(sizeof(int))], byte;

@@ -12,37 +12,6 @@
 
 #define PORT 18515
 
-FIXTURE(test_rdmacg_cm) {
-	struct rdmacg_tree tree;
-	struct sockaddr_in address;
-};
-
-/* The test's process sits in left. */
-FIXTURE_SETUP(test_rdmacg_cm)
-{
-	const char *missing = rdmacg_tree_create(&self->tree);
-	struct ibv_context *context;
-
-	if (missing)
-		SKIP(return, "%s", missing);
-	ASSERT_EQ(0, cg_enter_current(self->tree.left));
-	context = rdmacg_open(&self->tree);
-	ASSERT_NE(NULL, context);
-	self->address.sin_family = AF_INET;
-	self->address.sin_addr.s_addr = rdmacg_find_address(context);
-	ibv_close_device(context);
-	if (!self->address.sin_addr.s_addr) {
-		rdmacg_tree_destroy(&self->tree);
-		SKIP(return, "%s has no IPv4 address", self->tree.device);
-	}
-}
-
-FIXTURE_TEARDOWN(test_rdmacg_cm)
-{
-	EXPECT_EQ(0, rdmacg_verbs(&self->tree, self->tree.top, "cm_id"));
-	rdmacg_tree_destroy(&self->tree);
-}
-
 static long long rdmacg_cm_ids(struct rdmacg_tree *tree, const char *cgroup)
 {
 	return rdmacg_verbs(tree, cgroup, "cm_id");
@@ -53,7 +22,7 @@ static int rdmacg_limit_cm_ids(struct rdmacg_tree *tree, const char *cgroup, int
 	return rdmacg_limit_verb(tree, cgroup, "cm_id", limit);
 }
 
-/* Its calls wait for their events; -1 becomes the error. */
+/* Make an id whose calls wait for their events. */
 static struct rdma_cm_id *rdmacg_create_id(void)
 {
 	struct rdma_cm_id *id;
@@ -61,6 +30,7 @@ static struct rdma_cm_id *rdmacg_create_id(void)
 	return rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP) ? NULL : id;
 }
 
+/* Bind and resolve return 0 or the error. */
 static int rdmacg_bind(struct rdma_cm_id *id, struct sockaddr_in *address)
 {
 	return rdma_bind_addr(id, (struct sockaddr *)address) ? errno : 0;
@@ -71,170 +41,255 @@ static int rdmacg_resolve(struct rdma_cm_id *id, struct sockaddr_in *address)
 	return rdma_resolve_addr(id, NULL, (struct sockaddr *)address, 2000) ? errno : 0;
 }
 
-/* Charged from bind to destroy; one that listens everywhere has no device. */
-TEST_F(test_rdmacg_cm, bound_to_a_device)
+/* Enter left, and find the device's address. Returns NULL, or what is missing. */
+static const char *rdmacg_cm_setup(struct rdmacg_tree *tree, struct sockaddr_in *address)
 {
-	struct sockaddr_in any = { .sin_family = AF_INET };
-	struct rdmacg_tree *tree = &self->tree;
+	const char *missing = rdmacg_tree_create(tree);
+	struct ibv_context *context;
+
+	if (missing)
+		return missing;
+	address->sin_family = AF_INET;
+	context = cg_enter_current(tree->left) ? NULL : rdmacg_open(tree);
+	if (context) {
+		address->sin_addr.s_addr = rdmacg_find_address(context);
+		ibv_close_device(context);
+	}
+	if (address->sin_addr.s_addr)
+		return NULL;
+	rdmacg_tree_destroy(tree);
+	return "the device has no IPv4 address";
+}
+
+FIXTURE(test_rdmacg_cm) {
+	struct rdmacg_tree tree;
+	struct sockaddr_in address;
 	struct rdma_cm_id *id[2];
+};
+
+/* The test's process sits in left, with two ids that are not bound. */
+FIXTURE_SETUP(test_rdmacg_cm)
+{
+	const char *missing = rdmacg_cm_setup(&self->tree, &self->address);
+	int i;
+
+	if (missing)
+		SKIP(return, "%s", missing);
+	for (i = 0; i < 2; i++)
+		ASSERT_NE(NULL, self->id[i] = rdmacg_create_id()) TH_LOG("%m");
+}
+
+FIXTURE_TEARDOWN(test_rdmacg_cm)
+{
 	int i;
 
 	for (i = 0; i < 2; i++)
-		ASSERT_NE(NULL, id[i] = rdmacg_create_id()) TH_LOG("%m");
-	EXPECT_EQ(0, rdmacg_bind(id[0], &any));
-	EXPECT_EQ(0, rdmacg_cm_ids(tree, tree->left));
-	EXPECT_EQ(0, rdmacg_bind(id[1], &self->address));
+		if (self->id[i])
+			EXPECT_EQ(0, rdma_destroy_id(self->id[i]));
+	EXPECT_EQ(0, rdmacg_cm_ids(&self->tree, self->tree.top));
+	rdmacg_tree_destroy(&self->tree);
+}
+
+static int rdmacg_destroy_id(struct rdma_cm_id **id)
+{
+	int ret = rdma_destroy_id(*id);
+
+	*id = NULL;
+	return ret;
+}
+
+/* An id that is bound to an address of the device is charged until it is destroyed. */
+TEST_F(test_rdmacg_cm, bound_id_is_charged_until_destroyed)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	EXPECT_EQ(0, rdmacg_bind(self->id[0], &self->address));
 	EXPECT_EQ(1, rdmacg_cm_ids(tree, tree->left));
 	EXPECT_EQ(1, rdmacg_cm_ids(tree, tree->top));
-
-	/* Its creator pays, wherever that is now. */
-	ASSERT_EQ(0, cg_enter_current(tree->right));
-	EXPECT_EQ(1, rdmacg_cm_ids(tree, tree->left));
-	for (i = 0; i < 2; i++)
-		EXPECT_EQ(0, rdma_destroy_id(id[i]));
+	EXPECT_EQ(0, rdmacg_destroy_id(&self->id[0]));
 	EXPECT_EQ(0, rdmacg_cm_ids(tree, tree->top));
 }
 
-/* One that is refused can be bound when there is room. */
-TEST_F(test_rdmacg_cm, bind_at_limit)
+/* An id that is bound to all addresses has no device, and costs nothing. */
+TEST_F(test_rdmacg_cm, id_bound_everywhere_is_free)
+{
+	struct sockaddr_in any = { .sin_family = AF_INET };
+	struct rdmacg_tree *tree = &self->tree;
+
+	EXPECT_EQ(0, rdmacg_bind(self->id[0], &any));
+	EXPECT_EQ(0, rdmacg_cm_ids(tree, tree->left));
+}
+
+/* A process that moves leaves its ids charged to its old cgroup. */
+TEST_F(test_rdmacg_cm, moved_process_leaves_its_ids)
 {
 	struct rdmacg_tree *tree = &self->tree;
-	struct rdma_cm_id *id[2];
-	int i;
 
-	for (i = 0; i < 2; i++)
-		ASSERT_NE(NULL, id[i] = rdmacg_create_id()) TH_LOG("%m");
+	ASSERT_EQ(0, rdmacg_bind(self->id[0], &self->address));
+	ASSERT_EQ(0, cg_enter_current(tree->right));
+	EXPECT_EQ(1, rdmacg_cm_ids(tree, tree->left));
+	EXPECT_EQ(0, rdmacg_destroy_id(&self->id[0]));
+	EXPECT_EQ(0, rdmacg_cm_ids(tree, tree->top));
+}
+
+/* An id above the limit is not bound, and this is told to its creator. */
+TEST_F(test_rdmacg_cm, bind_at_the_limit_is_refused)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
 	ASSERT_EQ(0, rdmacg_limit_cm_ids(tree, tree->top, 1));
-	EXPECT_EQ(0, rdmacg_bind(id[0], &self->address));
-	EXPECT_EQ(EAGAIN, rdmacg_bind(id[1], &self->address));
+	EXPECT_EQ(0, rdmacg_bind(self->id[0], &self->address));
+	EXPECT_EQ(EAGAIN, rdmacg_bind(self->id[1], &self->address));
 	EXPECT_EQ(1, rdmacg_cm_ids(tree, tree->left));
 	EXPECT_EQ(1, rdmacg_value(tree, tree->left, "rdma.verb.events.local",
 				  "cm_id.alloc_fail"));
-	EXPECT_EQ(0, rdma_destroy_id(id[0]));
-	EXPECT_EQ(0, rdmacg_bind(id[1], &self->address));
-	EXPECT_EQ(1, rdmacg_cm_ids(tree, tree->left));
-	EXPECT_EQ(0, rdma_destroy_id(id[1]));
 }
 
-/* A bind that fails after the charge gives it back. */
-TEST_F(test_rdmacg_cm, port_in_use)
+/* An id that was refused can be bound when there is room. */
+TEST_F(test_rdmacg_cm, refused_id_can_be_bound_later)
 {
 	struct rdmacg_tree *tree = &self->tree;
-	struct rdma_cm_id *id[2];
-	int i;
 
-	for (i = 0; i < 2; i++)
-		ASSERT_NE(NULL, id[i] = rdmacg_create_id()) TH_LOG("%m");
-	self->address.sin_port = htons(PORT);
-	EXPECT_EQ(0, rdmacg_bind(id[0], &self->address));
-	EXPECT_EQ(EADDRINUSE, rdmacg_bind(id[1], &self->address));
+	ASSERT_EQ(0, rdmacg_limit_cm_ids(tree, tree->top, 1));
+	ASSERT_EQ(0, rdmacg_bind(self->id[0], &self->address));
+	ASSERT_EQ(EAGAIN, rdmacg_bind(self->id[1], &self->address));
+	EXPECT_EQ(0, rdmacg_destroy_id(&self->id[0]));
+	EXPECT_EQ(0, rdmacg_bind(self->id[1], &self->address));
 	EXPECT_EQ(1, rdmacg_cm_ids(tree, tree->left));
+}
+
+/* A bind that fails after the charge, for the port is in use, uncharges. */
+TEST_F(test_rdmacg_cm, failed_bind_uncharges)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	self->address.sin_port = htons(PORT);
+	EXPECT_EQ(0, rdmacg_bind(self->id[0], &self->address));
+	EXPECT_EQ(EADDRINUSE, rdmacg_bind(self->id[1], &self->address));
+	EXPECT_EQ(1, rdmacg_cm_ids(tree, tree->left));
+}
+
+/* An id whose bind has failed is charged when another bind succeeds. */
+TEST_F(test_rdmacg_cm, failed_id_is_charged_when_bound)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	self->address.sin_port = htons(PORT);
+	ASSERT_EQ(0, rdmacg_bind(self->id[0], &self->address));
+	ASSERT_EQ(EADDRINUSE, rdmacg_bind(self->id[1], &self->address));
 	self->address.sin_port = 0;
-	EXPECT_EQ(0, rdmacg_bind(id[1], &self->address));
+	EXPECT_EQ(0, rdmacg_bind(self->id[1], &self->address));
 	EXPECT_EQ(2, rdmacg_cm_ids(tree, tree->left));
-	for (i = 0; i < 2; i++)
-		EXPECT_EQ(0, rdma_destroy_id(id[i]));
 }
 
-/* An address is resolved by a kernel thread, for which the creator pays. */
-TEST_F(test_rdmacg_cm, resolve)
+/* Resolve @target where there is no room for the id, and where there is. */
+static void rdmacg_resolve_at_limit(struct __test_metadata *_metadata, struct rdmacg_tree *tree,
+				    struct rdma_cm_id *id, struct sockaddr_in *target)
 {
-	struct rdmacg_tree *tree = &self->tree;
-	struct rdma_cm_id *id = rdmacg_create_id();
-
-	ASSERT_NE(NULL, id);
-	self->address.sin_port = htons(PORT);
+	target->sin_port = htons(PORT);
 	ASSERT_EQ(0, rdmacg_limit_cm_ids(tree, tree->left, 0));
-	EXPECT_EQ(EAGAIN, rdmacg_resolve(id, &self->address));
+	EXPECT_EQ(EAGAIN, rdmacg_resolve(id, target));
 	EXPECT_EQ(0, rdmacg_cm_ids(tree, tree->left));
 	ASSERT_EQ(0, rdmacg_limit_cm_ids(tree, tree->left, 1));
-	EXPECT_EQ(0, rdmacg_resolve(id, &self->address));
+	EXPECT_EQ(0, rdmacg_resolve(id, target));
 	EXPECT_EQ(1, rdmacg_cm_ids(tree, tree->left));
-	EXPECT_EQ(0, rdma_destroy_id(id));
 }
 
-/* No address is the device's own. */
-TEST_F(test_rdmacg_cm, loopback)
+/* A kernel thread resolves an address and binds the id, for which the creator pays. */
+TEST_F(test_rdmacg_cm, creator_pays_for_a_resolved_id)
+{
+	rdmacg_resolve_at_limit(_metadata, &self->tree, self->id[0], &self->address);
+}
+
+/* An id that resolves no address is bound to a device as loopback, and charged as well. */
+TEST_F(test_rdmacg_cm, creator_pays_for_a_loopback_id)
+{
+	struct sockaddr_in any = { .sin_family = AF_INET };
+
+	rdmacg_resolve_at_limit(_metadata, &self->tree, self->id[0], &any);
+}
+
+FIXTURE(test_rdmacg_listener) {
+	struct rdmacg_tree tree;
+	struct sockaddr_in address;
+	struct rdma_cm_id *id;
+};
+
+/* The listener has the device's address or all addresses, and counts for so many ids. */
+FIXTURE_VARIANT(test_rdmacg_listener) {
+	bool is_everywhere;
+	int own;
+};
+
+FIXTURE_VARIANT_ADD(test_rdmacg_listener, on_the_device) { .is_everywhere = false, .own = 1 };
+
+/* A listener on all addresses has no device itself. */
+FIXTURE_VARIANT_ADD(test_rdmacg_listener, everywhere) { .is_everywhere = true, .own = 0 };
+
+/* The test's process sits in left and listens. */
+FIXTURE_SETUP(test_rdmacg_listener)
 {
 	struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons(PORT) };
-	struct rdmacg_tree *tree = &self->tree;
-	struct rdma_cm_id *id = rdmacg_create_id();
+	const char *missing = rdmacg_cm_setup(&self->tree, &self->address);
 
-	ASSERT_NE(NULL, id);
-	ASSERT_EQ(0, rdmacg_limit_cm_ids(tree, tree->left, 0));
-	EXPECT_EQ(EAGAIN, rdmacg_resolve(id, &any));
-	ASSERT_EQ(0, rdmacg_limit_cm_ids(tree, tree->left, 1));
-	EXPECT_EQ(0, rdmacg_resolve(id, &any));
-	EXPECT_EQ(1, rdmacg_cm_ids(tree, tree->left));
-	EXPECT_EQ(0, rdma_destroy_id(id));
+	if (missing)
+		SKIP(return, "%s", missing);
+	self->address.sin_port = htons(PORT);
+	self->id = rdmacg_create_id();
+	ASSERT_NE(NULL, self->id) TH_LOG("%m");
+	ASSERT_EQ(0, rdmacg_bind(self->id, variant->is_everywhere ? &any : &self->address));
+	ASSERT_EQ(0, rdma_listen(self->id, 1));
+	ASSERT_EQ(variant->own, rdmacg_cm_ids(&self->tree, self->tree.left));
 }
 
-/* Connect to the listener, which refuses in the end; the error, -1 before that. */
-static int rdmacg_connect(struct sockaddr_in *address)
+FIXTURE_TEARDOWN(test_rdmacg_listener)
+{
+	EXPECT_EQ(0, rdma_destroy_id(self->id));
+	EXPECT_EQ(0, rdmacg_cm_ids(&self->tree, self->tree.top));
+	rdmacg_tree_destroy(&self->tree);
+}
+
+/* Enter right, connect to the listener, which refuses in the end, and exit with the error. */
+static void rdmacg_connect(struct rdmacg_tree *tree, struct sockaddr_in *address)
 {
 	struct rdma_conn_param param = { .qp_num = 1 };
-	struct rdma_cm_id *id = rdmacg_create_id();
+	struct rdma_cm_id *id;
 
+	cg_enter_current(tree->right);
+	id = rdmacg_create_id();
 	if (!id || rdmacg_resolve(id, address) || rdma_resolve_route(id, 2000))
-		return -1;
-	return rdma_connect(id, &param) ? errno : 0;
+		_exit(1);
+	_exit(rdma_connect(id, &param) ? errno : 0);
 }
 
-/*
- * Listen on @address, which takes @own ids, and let a process in right connect twice:
- * first there is no room for what the owner of the listener pays, then there is.
- */
-static void rdmacg_listen(struct __test_metadata *_metadata, struct rdmacg_tree *tree,
-			  struct sockaddr_in *address, struct sockaddr_in *target, int own)
+/* A request for which the owner of the listener has no room is refused, and costs nothing. */
+TEST_F(test_rdmacg_listener, request_above_the_owners_limit_is_refused)
 {
-	struct rdma_cm_id *listener = rdmacg_create_id(), *asked;
-	int status = -1;
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, rdmacg_limit_cm_ids(tree, tree->left, variant->own));
+	EXPECT_EQ(ECONNREFUSED, IN_CHILD({ rdmacg_connect(tree, &self->address); }));
+	EXPECT_EQ(1, rdmacg_value(tree, tree->left, "rdma.verb.events.local", "cm_id.max"));
+	EXPECT_EQ(variant->own, rdmacg_cm_ids(tree, tree->left));
+}
+
+/* The owner of a listener pays for the id of a request that comes in, beside who asks. */
+TEST_F(test_rdmacg_listener, owner_pays_for_requests)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	struct rdma_cm_id *asked;
 	pid_t client;
 
-	ASSERT_NE(NULL, listener);
-	ASSERT_EQ(0, rdmacg_bind(listener, address));
-	ASSERT_EQ(0, rdma_listen(listener, 1));
-	EXPECT_EQ(own, rdmacg_cm_ids(tree, tree->left));
-
-	ASSERT_EQ(0, rdmacg_limit_cm_ids(tree, tree->left, own));
-	EXPECT_EQ(ECONNREFUSED, IN_CHILD({
-		cg_enter_current(tree->right);
-		_exit(rdmacg_connect(target));
-	}));
-	EXPECT_EQ(1, rdmacg_value(tree, tree->left, "rdma.verb.events.local",
-				  "cm_id.max"));
-	EXPECT_EQ(own, rdmacg_cm_ids(tree, tree->left));
-
-	ASSERT_EQ(0, rdmacg_limit_cm_ids(tree, tree->left, own + 1));
-	client = fork();
-	if (!client) {
-		cg_enter_current(tree->right);
-		_exit(rdmacg_connect(target));
-	}
-	ASSERT_EQ(0, rdma_get_request(listener, &asked)) TH_LOG("%m");
-	EXPECT_EQ(own + 1, rdmacg_cm_ids(tree, tree->left));
+	ASSERT_EQ(0, rdmacg_limit_cm_ids(tree, tree->left, variant->own + 1));
+	client = rdmacg_fork();
+	if (!client)
+		rdmacg_connect(tree, &self->address);
+	ASSERT_EQ(0, rdma_get_request(self->id, &asked)) TH_LOG("%m");
+	EXPECT_EQ(variant->own + 1, rdmacg_cm_ids(tree, tree->left));
 	EXPECT_EQ(1, rdmacg_cm_ids(tree, tree->right));
 	EXPECT_EQ(0, rdma_destroy_id(asked));
-	EXPECT_EQ(own, rdmacg_cm_ids(tree, tree->left));
-	ASSERT_EQ(client, waitpid(client, &status, 0));
-	EXPECT_EQ(ECONNREFUSED, WEXITSTATUS(status));
-	EXPECT_EQ(0, rdma_destroy_id(listener));
-}
-
-/* The owner of a listener pays for the connections that it is asked for. */
-TEST_F(test_rdmacg_cm, listener)
-{
-	self->address.sin_port = htons(PORT);
-	rdmacg_listen(_metadata, &self->tree, &self->address, &self->address, 1);
-}
-
-/* One on all addresses has no device itself. */
-TEST_F(test_rdmacg_cm, listener_everywhere)
-{
-	struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons(PORT) };
-
-	self->address.sin_port = htons(PORT);
-	rdmacg_listen(_metadata, &self->tree, &any, &self->address, 0);
+	EXPECT_EQ(variant->own, rdmacg_cm_ids(tree, tree->left));
+	EXPECT_EQ(ECONNREFUSED, rdmacg_wait(client));
 }
 
 TEST_HARNESS_MAIN
