@@ -325,8 +325,8 @@ struct rdmacg_desc *rdmacg_desc_next(unsigned long *id)
 	return xa_find(&rdmacg_devices, id, ULONG_MAX, XA_PRESENT);
 }
 
-static struct rdmacg_desc *rdmacg_names_find_desc_locked(const char *text, size_t len, u32 hash,
-						   const u32 *index)
+static struct rdmacg_desc *rdmacg_names_find_desc_locked(const char *text, size_t len,
+							 u32 hash, const u32 *index)
 {
 	struct rdmacg_name *name = rdmacg_names_find_locked(text, len, hash);
 	struct rdmacg_desc *desc;
