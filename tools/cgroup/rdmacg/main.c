@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rdmacg: limits and usage of RDMA resources by cgroup.
+ *
+ * This finds the command and calls it; each one is a function in a file of its own.
+ */
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler.h"
+#include "memory.h"
+#include "options.h"
+#include "rdmacg.h"
+#include "say.h"
+
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *help;
+};
+
+static const struct command commands[] = {
+	{ "show", cmd_show, "usage, limits, peaks and refusals of cgroups" },
+};
+
+#define MAIN_VERSION "rdmacg 0.1"
+
+static const struct argp_option main_options[] = {
+	{ "version", 'V', NULL, 0, "the version", -1 },
+	{ 0 }
+};
+
+static const struct command *main_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(commands[i].name, name))
+			return &commands[i];
+	return NULL;
+}
+
+/* The table of commands, at the end of the help. */
+static char *main_help(int key, const char *text, void *input)
+{
+	char *help, *more;
+	size_t i;
+
+	(void)input;
+	if (key != ARGP_KEY_HELP_POST_DOC)
+		return (char *)text;
+	help = memory_string("Commands:\n");
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		more = memory_format("%s  %-8s %s\n", help, commands[i].name, commands[i].help);
+		free(help);
+		help = more;
+	}
+	more = memory_format("%s\nrdmacg COMMAND --help says more, and rdmacg(8).", help);
+	free(help);
+	return more;
+}
+
+/* Where the command stands among the words. */
+static error_t main_parse(int key, char *arg, struct argp_state *state)
+{
+	int *command = state->input;
+
+	(void)arg;
+	if (key == 'V') {
+		puts(MAIN_VERSION);
+		exit(say_finish() ? EXIT_DONE : EXIT_FAILED);
+	}
+	if (key == ARGP_KEY_ARG)
+		return ARGP_ERR_UNKNOWN;
+	if (key == ARGP_KEY_ARGS) {
+		*command = state->next;
+		return 0;
+	}
+	if (key == ARGP_KEY_NO_ARGS)
+		argp_error(state, "which command?");
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp main_argp = {
+	.options = main_options,
+	.parser = main_parse,
+	.children = options_child,
+	.args_doc = "COMMAND [ARGUMENT...]",
+	.doc = "Limits and usage of RDMA resources by cgroup.\v",
+	.help_filter = main_help,
+};
+
+int main(int argc, char **argv)
+{
+	const struct command *command;
+	int first = argc;
+	int status;
+
+	setlocale(LC_CTYPE, "");
+	argv[0] = (char *)"rdmacg";
+	options_parse(&main_argp, ARGP_IN_ORDER, argc, argv, &first);
+	command = main_find(argv[first]);
+	if (!command) {
+		say_error(argv[first], "there is no such command; rdmacg --help lists them");
+		return EXIT_USAGE;
+	}
+	argv[first] = memory_format("rdmacg %s", command->name);
+	status = command->run(argc - first, argv + first);
+	if (!say_finish() && status == EXIT_DONE)
+		status = EXIT_FAILED;
+	free(argv[first]);
+	return status;
+}

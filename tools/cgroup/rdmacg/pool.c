@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rdmacg: the pools of a cgroup, from the controller's files. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file.h"
+#include "line.h"
+#include "memory.h"
+#include "number.h"
+#include "pool.h"
+
+const char * const pool_class_names[POOL_CLASSES] = { "hca", "verb", "hw", "control" };
+
+static const char * const pool_prefixes[POOL_CLASSES] = {
+	"rdma.", "rdma.verb.", "rdma.hw.", "rdma.control.",
+};
+
+static const char * const pool_suffixes[POOL_FILES] = {
+	"max", "current", "peak", "events", "events.local",
+};
+
+const char *pool_file_name(enum pool_class class, enum pool_file file)
+{
+	static char name[32];
+
+	snprintf(name, sizeof(name), "%s%s", pool_prefixes[class], pool_suffixes[file]);
+	return name;
+}
+
+/*
+ * The files have the same devices and keys in the same order, so what is looked for is
+ * mostly at the place where the last search ended. @hint is that place.
+ */
+static struct pool *pools_find_near(const struct pools *pools, const struct device *device,
+				    size_t hint)
+{
+	size_t i;
+
+	for (i = 0; i < pools->nr_pools; i++) {
+		struct pool *pool = &pools->pools[(hint + i) % pools->nr_pools];
+
+		if (device_is_same(&pool->device, device))
+			return pool;
+	}
+	return NULL;
+}
+
+static struct slot *pool_find_near(const struct pool *pool, const char *key, size_t hint)
+{
+	size_t i;
+
+	for (i = 0; i < pool->nr_slots; i++) {
+		struct slot *slot = &pool->slots[(hint + i) % pool->nr_slots];
+
+		if (!strcmp(slot->key, key))
+			return slot;
+	}
+	return NULL;
+}
+
+struct pool *pools_find(const struct pools *pools, const struct device *device)
+{
+	return pools_find_near(pools, device, 0);
+}
+
+struct slot *pool_find(const struct pool *pool, const char *key)
+{
+	return pool_find_near(pool, key, 0);
+}
+
+struct slot *pools_find_slot(const struct pools *pools, const struct device *device,
+			     const char *key)
+{
+	return pools_find_slot_near(pools, device, key, 0, 0);
+}
+
+struct slot *pools_find_slot_near(const struct pools *pools, const struct device *device,
+				  const char *key, size_t pool, size_t slot)
+{
+	const struct pool *found = pools_find_near(pools, device, pool);
+
+	return found ? pool_find_near(found, key, slot) : NULL;
+}
+
+static struct slot *pool_get_slot(struct pool *pool, enum pool_class class, const char *key,
+				  size_t hint)
+{
+	struct slot *slot = pool_find_near(pool, key, hint);
+
+	if (slot)
+		return slot;
+	pool->slots = memory_grow(pool->slots, pool->nr_slots, sizeof(*slot));
+	slot = &pool->slots[pool->nr_slots++];
+	slot->key = key;
+	slot->class = class;
+	slot->max = NUMBER_MAX;
+	slot->limit = NUMBER_MAX;
+	return slot;
+}
+
+/* Cut ".max" or ".alloc_fail" off the key of an event; NULL for an event of another kind. */
+static uint64_t *pool_event(struct events *events, const char *kind)
+{
+	if (!strcmp(kind, "max"))
+		return &events->max;
+	if (!strcmp(kind, "alloc_fail"))
+		return &events->alloc_fail;
+	return NULL;
+}
+
+static void slot_set(struct slot *slot, enum pool_file file, const char *kind, uint64_t value)
+{
+	struct events *events = file == POOL_EVENTS ? &slot->events : &slot->local;
+	uint64_t *event;
+
+	if (file == POOL_MAX)
+		slot->max = value;
+	else if (file == POOL_CURRENT)
+		slot->usage = value;
+	else if (file == POOL_PEAK)
+		slot->peak = value;
+	event = kind ? pool_event(events, kind) : NULL;
+	if (event)
+		*event = value;
+	slot->has |= POOL_BIT(file);
+}
+
+/* What one line of @file says of its device. */
+static void pool_take_line(struct pool *pool, enum pool_class class, enum pool_file file,
+			   struct line *line)
+{
+	bool events = file == POOL_EVENTS || file == POOL_EVENTS_LOCAL;
+	struct slot *slot = NULL;
+	const char *key;
+	uint64_t value;
+
+	while (line_next_value(line, &key, &value)) {
+		char *dot = events ? strrchr(key, '.') : NULL;
+
+		if (events && !dot)
+			continue;
+		if (dot)
+			*dot++ = '\0';
+		/* Two events in a row are of one key. */
+		slot = pool_get_slot(pool, class, key,
+				     slot ? slot - pool->slots + !events : 0);
+		slot_set(slot, file, dot, value);
+	}
+}
+
+static struct pool *pools_add(struct pools *pools, const struct device *device)
+{
+	struct pool *pool;
+
+	pools->pools = memory_grow(pools->pools, pools->nr_pools, sizeof(*pool));
+	pool = &pools->pools[pools->nr_pools++];
+	pool->device = *device;
+	return pool;
+}
+
+/* Keep @text as long as the pools. */
+static char *pools_keep(struct pools *pools, char *text)
+{
+	pools->texts = memory_grow(pools->texts, pools->nr_texts, sizeof(*pools->texts));
+	pools->texts[pools->nr_texts++] = text;
+	return text;
+}
+
+struct slot *pools_get_slot(struct pools *pools, const struct device *device, const char *key)
+{
+	struct pool *pool = pools_find(pools, device);
+	struct slot *slot = pool ? pool_find(pool, key) : NULL;
+
+	if (slot)
+		return slot;
+	if (!pool) {
+		pool = pools_add(pools, device);
+		pool->device.name = pools_keep(pools, memory_string(device->name));
+	}
+	key = pools_keep(pools, memory_string(key));
+	return pool_get_slot(pool, POOL_HCA, key, 0);
+}
+
+static void pools_take_text(struct pools *pools, enum pool_class class, enum pool_file file,
+			    char *text)
+{
+	struct line line;
+	size_t hint = 0;
+
+	pools_keep(pools, text);
+	while (line_next(&text, &line)) {
+		struct pool *pool = pools_find_near(pools, &line.device, hint);
+
+		if (!pool)
+			pool = pools_add(pools, &line.device);
+		hint = pool - pools->pools + 1;
+		pool_take_line(pool, class, file, &line);
+	}
+}
+
+int pools_read_file(struct pools *pools, int dir, const char *name)
+{
+	char *text = file_read(dir, name);
+
+	if (!text)
+		return -errno;
+	pools_take_text(pools, POOL_HCA, POOL_MAX, text);
+	return 0;
+}
+
+int pools_read(struct pools *pools, int dir, unsigned int files)
+{
+	unsigned int class, file;
+	char *text;
+
+	for (class = 0; class < POOL_CLASSES; class++) {
+		for (file = 0; file < POOL_FILES; file++) {
+			if (!(files & POOL_BIT(file)))
+				continue;
+			text = file_read(dir, pool_file_name(class, file));
+			if (!text && !file_is_gone(errno))
+				return -errno;
+			if (!text)
+				continue;
+			pools->files[class] |= POOL_BIT(file);
+			pools_take_text(pools, class, file, text);
+		}
+		/* A kernel or a cgroup without the first file has none of the others. */
+		if (class == POOL_HCA && !pools->files[class])
+			break;
+	}
+	return 0;
+}
+
+void pools_free(struct pools *pools)
+{
+	size_t i;
+
+	for (i = 0; i < pools->nr_pools; i++)
+		free(pools->pools[i].slots);
+	for (i = 0; i < pools->nr_texts; i++)
+		free(pools->texts[i]);
+	free(pools->pools);
+	free(pools->texts);
+	memset(pools, 0, sizeof(*pools));
+}

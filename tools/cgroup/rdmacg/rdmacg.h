@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * rdmacg: what the commands share with main.c.
+ *
+ * A command is a function cmd_NAME() in NAME.c and a line of the table in main.c.
+ * argv[0] is "rdmacg NAME"; the return value is the exit status.
+ */
+#ifndef RDMACG_H
+#define RDMACG_H
+
+enum exit_code {
+	EXIT_DONE = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+};
+
+int cmd_show(int argc, char **argv);
+
+#endif /* RDMACG_H */

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rdmacg: messages, in one form and fit for a terminal. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "memory.h"
+#include "say.h"
+#include "text.h"
+
+static void say(FILE *to, const char *prefix, const char *format, va_list args)
+{
+	char *raw = memory_vformat(format, args);
+	char *text = text_escape(raw);
+
+	fprintf(to, "%s%s\n", prefix, text);
+	free(text);
+	free(raw);
+}
+
+/* Where it happened, as the beginning of a message. */
+static void say_where(const char *where, const char *kind, const char *format, va_list args)
+{
+	char *text = text_escape(where);
+	char *prefix = memory_format("rdmacg: %s: %s", text, kind);
+
+	/* What was printed so far belongs before the message. */
+	fflush(stdout);
+	say(stderr, prefix, format, args);
+	free(prefix);
+	free(text);
+}
+
+void say_error(const char *where, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say_where(where, "", format, args);
+	va_end(args);
+}
+
+void say_warning(const char *where, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say_where(where, "warning: ", format, args);
+	va_end(args);
+}
+
+void say_note(const char *format, ...)
+{
+	va_list args;
+
+	fflush(stdout);
+	va_start(args, format);
+	say(stderr, "rdmacg: ", format, args);
+	va_end(args);
+}
+
+void say_line(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(stdout, "", format, args);
+	va_end(args);
+}
+
+bool say_in_colour(void)
+{
+	const char *none = getenv("NO_COLOR");
+	const char *terminal = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && !(none && *none) &&
+	       terminal && strcmp(terminal, "dumb");
+}
+
+bool say_finish(void)
+{
+	bool failed = ferror(stdout);
+
+	if (!fflush(stdout) && !failed)
+		return true;
+	/* Who reads may stop reading; that is no news. */
+	if (errno != EPIPE)
+		say_error("standard output", "%s", strerror(errno));
+	return false;
+}

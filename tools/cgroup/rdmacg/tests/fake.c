@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Preloaded by the tests: files below RDMACG_ROOT behave as those of a cgroup file system.
+ *
+ * A new cgroup has the files of FAKE_NEW, if its parent gives it the controller; "+rdma"
+ * in cgroup.subtree_control gives children theirs; rmdir takes the files with it; processes
+ * do not stay in cgroup.procs. FAKE_FAULTS="CALL:PATH:ERRNO ..." makes a call fail, where
+ * CALL is open, read or write, and PATH how the path ends. FAKE_ONCE=PATH makes all writes
+ * to a file fail but the first.
+ */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool fake_ends(const char *path, const char *end, size_t length)
+{
+	size_t all = strlen(path);
+
+	return all >= length && !strncmp(path + all - length, end, length);
+}
+
+/* The errno that a call shall fail with, or 0. */
+static int fake_fault(const char *call, const char *path)
+{
+	const char *fault = getenv("FAKE_FAULTS");
+	size_t length = strlen(call);
+
+	while (fault && *fault) {
+		const char *colon = strchr(fault, ':');
+		const char *last = colon ? strchr(colon + 1, ':') : NULL;
+
+		if (!last)
+			break;
+		if (!strncmp(fault, call, length) && fault[length] == ':' &&
+		    fake_ends(path, colon + 1, last - colon - 1))
+			return atoi(last + 1);
+		fault = strchr(last, ' ');
+		fault += fault ? 1 : 0;
+	}
+	return 0;
+}
+
+static bool fake_is_again(const char *path)
+{
+	const char *once = getenv("FAKE_ONCE");
+	static int writes;
+
+	return once && fake_ends(path, once, strlen(once)) && writes++;
+}
+
+static bool fake_is_below(const char *path)
+{
+	const char *root = getenv("RDMACG_ROOT");
+
+	return root && !strncmp(path, root, strlen(root));
+}
+
+/* The path behind a descriptor, and @name if there is one. */
+static void fake_path(char *path, int fd, const char *name)
+{
+	char link[64], start[PATH_MAX];
+	ssize_t length = 0;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (fd >= 0 && *name != '/')
+		length = readlink(link, start, sizeof(start) - 1);
+	start[length > 0 ? length : 0] = '\0';
+	if (snprintf(path, PATH_MAX, "%s%s%s", start, *start && *name ? "/" : "", name) >= PATH_MAX)
+		path[PATH_MAX - 1] = '\0';
+}
+
+static void fake_copy(const char *from, const char *to)
+{
+	char text[65536];
+	FILE *in = fopen(from, "re");
+	FILE *out = fopen(to, "we");
+	size_t size = in ? fread(text, 1, sizeof(text), in) : 0;
+
+	if (out)
+		fwrite(text, 1, size, out);
+	if (in)
+		fclose(in);
+	if (out)
+		fclose(out);
+}
+
+/* Give the cgroup its files, or take them away. */
+static void fake_fill(const char *cgroup, bool give)
+{
+	const char *template = getenv("FAKE_NEW");
+	DIR *dir = template ? opendir(template) : NULL;
+	char from[PATH_MAX * 2], to[PATH_MAX * 2];
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		if (entry->d_type != DT_REG)
+			continue;
+		snprintf(from, sizeof(from), "%s/%s", template, entry->d_name);
+		snprintf(to, sizeof(to), "%s/%s", cgroup, entry->d_name);
+		if (give)
+			fake_copy(from, to);
+		else
+			unlink(to);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static void fake_fill_children(const char *cgroup, bool give)
+{
+	char child[PATH_MAX * 2];
+	DIR *dir = opendir(cgroup);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		if (entry->d_type != DT_DIR || *entry->d_name == '.')
+			continue;
+		snprintf(child, sizeof(child), "%s/%s", cgroup, entry->d_name);
+		fake_fill(child, give);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+int openat(int fd, const char *name, int flags, ...)
+{
+	int (*real)(int fd, const char *name, int flags, ...) = dlsym(RTLD_NEXT, "openat");
+	char path[PATH_MAX];
+	va_list args;
+	mode_t mode;
+
+	va_start(args, flags);
+	mode = flags & O_CREAT ? va_arg(args, mode_t) : 0;
+	va_end(args);
+	fake_path(path, fd, name);
+	if (!fake_is_below(path))
+		return real(fd, name, flags, mode);
+	errno = fake_fault("open", path);
+	if (errno)
+		return -1;
+	/* A file of the kernel loses nothing by that. */
+	return real(fd, name, flags & ~O_TRUNC, mode);
+}
+
+ssize_t read(int fd, void *buffer, size_t size)
+{
+	ssize_t (*real)(int fd, void *buffer, size_t size) = dlsym(RTLD_NEXT, "read");
+	char path[PATH_MAX];
+	int error;
+
+	fake_path(path, fd, "");
+	error = fake_is_below(path) ? fake_fault("read", path) : 0;
+	if (!error)
+		return real(fd, buffer, size);
+	errno = error;
+	return -1;
+}
+
+ssize_t write(int fd, const void *buffer, size_t size)
+{
+	ssize_t (*real)(int fd, const void *buffer, size_t size) = dlsym(RTLD_NEXT, "write");
+	char path[PATH_MAX];
+	char *slash;
+
+	fake_path(path, fd, "");
+	if (!fake_is_below(path))
+		return real(fd, buffer, size);
+	errno = fake_fault("write", path);
+	if (errno)
+		return -1;
+	if (fake_is_again(path)) {
+		errno = EIO;
+		return -1;
+	}
+	slash = strrchr(path, '/');
+	if (!strcmp(slash, "/cgroup.procs"))
+		return size;
+	if (ftruncate(fd, 0))
+		return -1;
+	if (!strcmp(slash, "/cgroup.subtree_control")) {
+		*slash = '\0';
+		fake_fill_children(path, *(const char *)buffer == '+');
+		if (*(const char *)buffer == '+')
+			real(fd, (const char *)buffer + 1, size - 1);
+		return size;
+	}
+	return real(fd, buffer, size);
+}
+
+int mkdirat(int fd, const char *name, mode_t mode)
+{
+	int (*real)(int fd, const char *name, mode_t mode) = dlsym(RTLD_NEXT, "mkdirat");
+	char path[PATH_MAX], control[PATH_MAX + 64], word[16] = "";
+	FILE *file;
+	int ret = real(fd, name, mode);
+
+	fake_path(path, fd, name);
+	if (ret || !fake_is_below(path))
+		return ret;
+	snprintf(control, sizeof(control), "%s/../cgroup.subtree_control", path);
+	file = fopen(control, "re");
+	/* On v1 there is no such file, and all have the controller. */
+	if (!file || (fscanf(file, "%15s", word) == 1 && !strcmp(word, "rdma")))
+		fake_fill(path, true);
+	if (file)
+		fclose(file);
+	return 0;
+}
+
+int unlinkat(int fd, const char *name, int flags)
+{
+	int (*real)(int fd, const char *name, int flags) = dlsym(RTLD_NEXT, "unlinkat");
+	char path[PATH_MAX], file[PATH_MAX * 2];
+	struct dirent *entry;
+	DIR *dir;
+
+	fake_path(path, fd, name);
+	if (!(flags & AT_REMOVEDIR) || !fake_is_below(path))
+		return real(fd, name, flags);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir))) {
+		snprintf(file, sizeof(file), "%s/%s", path, entry->d_name);
+		if (entry->d_type == DT_REG)
+			unlink(file);
+	}
+	if (dir)
+		closedir(dir);
+	return real(fd, name, flags);
+}

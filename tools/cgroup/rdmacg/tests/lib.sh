@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# What the tests share: a tree of files that looks like cgroups, the command, and claims.
+# A test is a function of one claim; "claim NAME FUNCTION" prints "ok NAME" or "not ok NAME"
+# and what was seen. The functions run in a new tree each.
+
+failed=0
+export LC_ALL=C.UTF-8
+unset NO_COLOR RDMACG_ROOT RDMACG_PROC
+
+# The command and what is preloaded lie where an ordinary user can read them.
+work=$(mktemp -d "${TMPDIR:-/tmp}/rdmacg-test.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+chmod 755 "$work"
+mkdir "$work/bin"
+cp "$RDMACG" "$work/bin/rdmacg"
+cp "$FAKE" "$work/bin/fake.so"
+root=$work/cgroup
+proc=$work/proc
+new=$work/new
+
+# put FILE LINE...: make a file of the tree and the folders above it.
+put() {
+	mkdir -p "$root/$(dirname "$1")"
+	local file=$root/$1
+	shift
+	printf '%s\n' "$@" >"$file"
+}
+
+# cgroup NAME: one that has all files of this project's controller, and nothing in them.
+cgroup() {
+	put "$1/cgroup.subtree_control" rdma
+	put "$1/cgroup.procs"
+	put "$1/rdma.max" 'rxe0 hca_handle=max hca_object=max'
+	put "$1/rdma.current" 'rxe0 hca_handle=0 hca_object=0'
+	put "$1/rdma.peak" 'rxe0 hca_handle=0 hca_object=0'
+	put "$1/rdma.events" \
+		'rxe0 hca_handle.max=0 hca_handle.alloc_fail=0 hca_object.max=0 hca_object.alloc_fail=0'
+	put "$1/rdma.events.local" \
+		'rxe0 hca_handle.max=0 hca_handle.alloc_fail=0 hca_object.max=0 hca_object.alloc_fail=0'
+	put "$1/rdma.verb.max" 'rxe0 qp=max mr_mem=max'
+	put "$1/rdma.verb.current" 'rxe0 qp=0 mr_mem=0'
+	put "$1/rdma.verb.peak" 'rxe0 qp=0 mr_mem=0'
+	put "$1/rdma.verb.events" 'rxe0 qp.max=0 qp.alloc_fail=0 mr_mem.max=0 mr_mem.alloc_fail=0'
+	put "$1/rdma.verb.events.local" \
+		'rxe0 qp.max=0 qp.alloc_fail=0 mr_mem.max=0 mr_mem.alloc_fail=0'
+	put "$1/rdma.hw.max" 'rxe0 mcast_grp=max'
+	put "$1/rdma.hw.current" 'rxe0 mcast_grp=0'
+}
+
+# process PID CGROUP [MEMLOCK [PINNED_KB]]: an entry of /proc.
+process() {
+	mkdir -p "$proc/$1"
+	echo "0::$2" >"$proc/$1/cgroup"
+	printf 'Limit  Soft  Hard  Units\nMax locked memory         %s  %s  bytes\n' \
+		"${3:-unlimited}" "${3:-unlimited}" >"$proc/$1/limits"
+	printf 'Name:\tjob\nVmLck:\t       0 kB\nVmPin:\t%8d kB\nCapEff:\t0000000000000000\n' \
+		"${4:-0}" >"$proc/$1/status"
+}
+
+# Two tenants below one parent, each with the controller.
+tree() {
+	rm -rf "$root" "$proc" "$new"
+	mkdir -p "$root" "$proc/self" "$new"
+	put cgroup.controllers rdma
+	put cgroup.subtree_control rdma
+	put rdma.capacity 'rxe0 hca_handle=max hca_object=max qp=1000 mr_mem=max mcast_grp=64'
+	echo '0::/' >"$proc/self/cgroup"
+	cgroup tenants
+	cgroup tenants/a
+	cgroup tenants/b
+	cp "$root"/tenants/a/* "$new/"
+	: >"$new/cgroup.subtree_control"
+}
+
+# Standard error too: what a user sees.
+run() {
+	status=0
+	out=$(rdmacg "$@" 2>&1) || status=$?
+}
+
+rdmacg() {
+	RDMACG_ROOT=$root RDMACG_PROC=$proc FAKE_NEW=$new LD_PRELOAD=$work/bin/fake.so \
+		ASAN_OPTIONS=verify_asan_link_order=0 "$work/bin/rdmacg" "$@"
+}
+
+# The same as a user who owns nothing. The user of a check that is not root is one.
+as_nobody() {
+	if [ "$(id -u)" = 0 ]; then
+		setpriv --reuid=65534 --regid=65534 --clear-groups \
+			env RDMACG_ROOT="$root" RDMACG_PROC="$proc" "$work/bin/rdmacg" "$@"
+	else
+		rdmacg "$@"
+	fi
+}
+
+# Conditions. Each says what it saw where it does not hold.
+says() {
+	case $out in
+	*"$1"*) ;;
+	*)
+		echo "wanted: $1"
+		return 1
+		;;
+	esac
+}
+
+says_not() {
+	case $out in
+	*"$1"*)
+		echo "not wanted: $1"
+		return 1
+		;;
+	esac
+}
+
+exits() {
+	[ "$status" = "$1" ] || {
+		echo "exit status $status, wanted $1"
+		return 1
+	}
+}
+
+# The whole content of a file of the tree.
+holds() {
+	[ "$(cat "$root/$1")" = "$2" ] || {
+		echo "$1 holds \"$(cat "$root/$1")\", wanted \"$2\""
+		return 1
+	}
+}
+
+# The words of the row that begins with these words, blanks aside.
+row() {
+	local line
+	line=$(printf '%s\n' "$out" | sed 's/  */ /g; s/^ //' | grep -F -- "$1" | head -n 1)
+	[ "$line" = "$2" ] || {
+		echo "row \"$line\", wanted \"$2\""
+		return 1
+	}
+}
+
+claim() {
+	local name=$1 said result
+	shift
+	tree
+	out=''
+	# Not behind ||, for there bash does not stop at the first condition that fails.
+	said=$(
+		set -e
+		"$@"
+	)
+	result=$?
+	if [ $result = 0 ]; then
+		echo "ok $name"
+	else
+		echo "not ok $name"
+		printf '%s\n' "$said" | sed 's/^/# /'
+		failed=1
+	fi
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Text for people. Names of cgroups and devices are chosen by others and may hold
+ * anything, escape sequences of terminals included.
+ */
+#ifndef RDMACG_TEXT_H
+#define RDMACG_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A copy in which what is not printable is written as \xNN. */
+char *text_escape(const char *raw);
+/* A copy in which it is so only where it is no UTF-8; for JSON. */
+char *text_valid(const char *raw);
+/* How many columns an escaped text takes. */
+size_t text_width(const char *text);
+/* Decode one character of UTF-8: its length, or 0 where it is not valid. */
+size_t text_decode(const char *text, uint32_t *character);
+/* @text as one word of a shell. */
+char *text_quote(const char *text);
+
+#endif /* RDMACG_TEXT_H */
