@@ -23,6 +23,7 @@ struct command {
 
 static const struct command commands[] = {
 	{ "show", cmd_show, "usage, limits, peaks and refusals of cgroups" },
+	{ "set", cmd_set, "set limits" },
 };
 
 #define MAIN_VERSION "rdmacg 0.1"

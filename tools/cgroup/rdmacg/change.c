@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rdmacg: writes that take effect together. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "change.h"
+#include "file.h"
+#include "memory.h"
+#include "say.h"
+#include "text.h"
+
+#define CHANGE_CONTROL "cgroup.subtree_control"
+
+void change_add(struct change *change, const struct cgroup *cgroup, const char *file,
+		char *text, char *undo)
+{
+	struct change_step *step;
+
+	change->steps = memory_grow(change->steps, change->nr_steps, sizeof(*step));
+	step = &change->steps[change->nr_steps++];
+	step->cgroup = cgroup;
+	step->file = memory_string(file);
+	step->text = text;
+	step->undo = undo;
+}
+
+static bool change_has_controller_below(const struct cgroup *cgroup)
+{
+	char *enabled = file_read(cgroup->dir, CHANGE_CONTROL);
+	char *cursor = enabled;
+	bool has = false;
+	char *word;
+
+	while (!has && (word = strsep(&cursor, "\n ")))
+		has = !strcmp(word, "rdma");
+	free(enabled);
+	return has;
+}
+
+void change_add_controller(struct change *change, const struct cgroup *cgroup)
+{
+	const struct cgroup *parent = cgroup->parent;
+
+	if (!cgroup->hierarchy->v2 || !parent || cgroup_has_controller(cgroup))
+		return;
+	change_add_controller(change, parent);
+	if (!change_has_controller_below(parent))
+		change_add(change, parent, CHANGE_CONTROL, memory_string("+rdma\n"),
+			   memory_string("-rdma\n"));
+}
+
+/* Why "+rdma" was refused, and what to do. */
+static const char *change_explain_control(int error)
+{
+	switch (error) {
+	case EBUSY:
+		return "it has processes itself, so cgroup v2 forbids that; move them to a child";
+	case ENOENT:
+		return "it has no RDMA controller to give; enable it above, on the host";
+	case EOPNOTSUPP:
+		return "it is a threaded cgroup, where there is no RDMA controller";
+	default:
+		return NULL;
+	}
+}
+
+/* Why limits were refused, and what to do. */
+static const char *change_explain_limits(int error)
+{
+	switch (error) {
+	case EINVAL:
+		return "this kernel does not take that; rdmacg show -a lists devices and keys";
+	case ENODEV:
+		return "the device or the cgroup is gone; rdmacg show -a lists devices";
+	case ENOTUNIQ:
+		return "several devices have this name; add index=N as rdmacg show has it";
+	case ENOENT:
+		return "no such file: the cgroup was removed, or this kernel lacks the file";
+	default:
+		return NULL;
+	}
+}
+
+static void change_say_refusal(const struct change_step *step, int error)
+{
+	bool control = !strcmp(step->file, CHANGE_CONTROL);
+	const char *why = control ? change_explain_control(error) : change_explain_limits(error);
+	size_t length = strcspn(step->text, "\n");
+	char *path = cgroup_path(step->cgroup, step->file);
+	char *owner;
+
+	if (error == EACCES || error == EPERM) {
+		owner = file_owner(step->cgroup->dir, step->file);
+		say_error(path,
+			  "%s: \"%.*s\" may be written here by %s, not by this user",
+			  strerror(error), (int)length, step->text, owner);
+		free(owner);
+	} else if (error == EROFS) {
+		say_error(path, "%s: this looks like the inside of a container; do it on the host",
+			  strerror(error));
+	} else {
+		say_error(path, "%s: \"%.*s\"%s%s", strerror(error), (int)length, step->text,
+			  why ? ": " : "", why ? why : "");
+	}
+	free(path);
+}
+
+static void change_print(const struct change_step *step)
+{
+	char *path = cgroup_path(step->cgroup, step->file);
+	size_t length = strcspn(step->text, "\n");
+	char *text = memory_format("%.*s", (int)length, step->text);
+	char *quoted_text = text_quote(text);
+	char *quoted_path = text_quote(path);
+
+	say_line("echo %s > %s", quoted_text, quoted_path);
+	free(quoted_path);
+	free(quoted_text);
+	free(text);
+	free(path);
+}
+
+bool change_apply(struct change *change)
+{
+	size_t i;
+	int ret;
+
+	for (i = 0; i < change->nr_steps; i++) {
+		struct change_step *step = &change->steps[i];
+
+		if (step->done)
+			continue;
+		if (change->dry_run) {
+			if (!change->quiet)
+				change_print(step);
+			step->done = true;
+			continue;
+		}
+		ret = file_write(step->cgroup->dir, step->file, step->text);
+		if (ret) {
+			change_say_refusal(step, -ret);
+			change_undo(change);
+			return false;
+		}
+		step->done = true;
+	}
+	return true;
+}
+
+void change_undo(struct change *change)
+{
+	size_t i = change->nr_steps;
+	char *path;
+	int ret;
+
+	while (i-- && !change->dry_run) {
+		struct change_step *step = &change->steps[i];
+
+		if (!step->done)
+			continue;
+		ret = file_write(step->cgroup->dir, step->file, step->undo);
+		if (ret) {
+			path = cgroup_path(step->cgroup, step->file);
+			say_warning(path, "cannot be put back: %s; \"%.*s\" stays in effect",
+				    strerror(-ret), (int)strcspn(step->text, "\n"), step->text);
+			free(path);
+		}
+		step->done = false;
+	}
+}
+
+struct json_object *change_json(const struct change *change)
+{
+	struct json_object *array = json_object_new_array();
+	size_t i;
+
+	for (i = 0; i < change->nr_steps; i++) {
+		const struct change_step *step = &change->steps[i];
+		struct json_object *object = json_object_new_object();
+		char *path = cgroup_path(step->cgroup, step->file);
+
+		json_add(object, "file", json_text(path));
+		json_add(object, "text", json_text(step->text));
+		json_object_array_add(array, object);
+		free(path);
+	}
+	return array;
+}
+
+void change_free(struct change *change)
+{
+	size_t i;
+
+	for (i = 0; i < change->nr_steps; i++) {
+		free(change->steps[i].file);
+		free(change->steps[i].text);
+		free(change->steps[i].undo);
+	}
+	free(change->steps);
+	change->steps = NULL;
+	change->nr_steps = 0;
+}
