@@ -24,6 +24,7 @@ struct command {
 static const struct command commands[] = {
 	{ "show", cmd_show, "usage, limits, peaks and refusals of cgroups" },
 	{ "set", cmd_set, "set limits" },
+	{ "why", cmd_why, "say which limits refused, or what else it was" },
 };
 
 #define MAIN_VERSION "rdmacg 0.1"

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What else than a cgroup's limit makes RDMA calls fail: RLIMIT_MEMLOCK of the processes,
+ * and devices that have no more.
+ */
+#ifndef RDMACG_EVIDENCE_H
+#define RDMACG_EVIDENCE_H
+
+#include "capacity.h"
+#include "cgroup.h"
+#include "json.h"
+
+/* Of one process, or where @pid is 0 of those in @cgroup and below. */
+void evidence_print_memlock(struct cgroup *cgroup, pid_t pid);
+struct json_object *evidence_memlock_json(struct cgroup *cgroup, pid_t pid);
+
+/* How much of each device is in use by all, and by the kernel. */
+void evidence_print_devices(const struct capacity *capacity);
+struct json_object *evidence_devices_json(const struct capacity *capacity);
+
+#endif /* RDMACG_EVIDENCE_H */
