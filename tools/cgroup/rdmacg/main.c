@@ -25,6 +25,7 @@ static const struct command commands[] = {
 	{ "show", cmd_show, "usage, limits, peaks and refusals of cgroups" },
 	{ "set", cmd_set, "set limits" },
 	{ "why", cmd_why, "say which limits refused, or what else it was" },
+	{ "run", cmd_run, "run a command in a cgroup of its own, and say what it needed" },
 };
 
 #define MAIN_VERSION "rdmacg 0.1"
