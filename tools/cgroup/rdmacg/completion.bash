@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Completion of rdmacg(8) for bash.
+
+# Where the cgroups of the controller are.
+_rdmacg_root() {
+	local root=${RDMACG_ROOT:-/sys/fs/cgroup}
+	if [[ ! -e $root/rdma.capacity && -d $root/rdma ]]; then
+		root=$root/rdma
+	fi
+	printf '%s' "$root"
+}
+
+# Names of cgroups; one level at a time.
+_rdmacg_cgroups() {
+	local root folder
+	root=$(_rdmacg_root)
+	COMPREPLY=()
+	compopt -o nospace -o filenames 2>/dev/null || :
+	while IFS= read -r folder; do
+		COMPREPLY+=("${folder#"$root"/}/")
+	done < <(compgen -d -- "$root/$cur")
+}
+
+# What the devices are and have, one "DEVICE KEY=VALUE..." a line; a kernel without such a
+# list has two keys. bash expands the words that compgen -W gets, and who names a device may
+# be anybody, so lines with other characters are left out.
+_rdmacg_capacity() {
+	local device
+	{
+		if ! cat "$(_rdmacg_root)/rdma.capacity" 2>/dev/null; then
+			for device in /sys/class/infiniband/*; do
+				[[ ! -e $device ]] || printf '%s hca_handle= hca_object=\n' "${device##*/}"
+			done
+		fi
+	} | grep -x '[A-Za-z0-9_. =-]*'
+}
+
+_rdmacg_devices() {
+	mapfile -t COMPREPLY < <(compgen -W "$(_rdmacg_capacity | cut -d ' ' -f 1) default" -- "$cur")
+}
+
+# Keys of the device $1.
+_rdmacg_keys() {
+	local device rest keys=''
+	while read -r device rest; do
+		[[ $device != "$1" && $1 != default ]] || keys+=" $rest"
+	done < <(_rdmacg_capacity)
+	keys=$(tr ' ' '\n' <<<"$keys" | sed -n 's/^\([a-z0-9_]*\)=.*/\1=/p')
+	compopt -o nospace 2>/dev/null || :
+	mapfile -t COMPREPLY < <(compgen -W "$keys max default" -- "$cur")
+}
+
+_rdmacg_options() {
+	local common='--json --pretty --help'
+	case $1 in
+	show) printf '%s' "$common --recursive --all --bytes --pid --unit --container" ;;
+	why) printf '%s' "$common --all --pid --unit --container" ;;
+	set) printf '%s' "$common --dry-run" ;;
+	run) printf '%s' "$common --limit --in --margin --kill --output" ;;
+	*) printf '%s' "$common --version" ;;
+	esac
+}
+
+# Which word of set this is, options aside: 0 the cgroup, 1 the device, then keys.
+_rdmacg_set() {
+	local i words_before=()
+	for ((i = 2; i < COMP_CWORD; i++)); do
+		[[ ${COMP_WORDS[i]} == -* ]] || words_before+=("${COMP_WORDS[i]}")
+	done
+	case ${#words_before[@]} in
+	0) _rdmacg_cgroups ;;
+	1) _rdmacg_devices ;;
+	*) _rdmacg_keys "${words_before[1]}" ;;
+	esac
+}
+
+_rdmacg() {
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
+	if ((COMP_CWORD == 1)); then
+		mapfile -t COMPREPLY < <(compgen -W "show set why run --help --version" -- "$cur")
+		return
+	fi
+	case $prev in
+	--pid) mapfile -t COMPREPLY < <(compgen -W "$(cd /proc && printf '%s\n' [0-9]*)" -- "$cur"); return ;;
+	--in) _rdmacg_cgroups; return ;;
+	-o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
+	--unit | --container | --margin) return ;;
+	esac
+	if [[ $cur == -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$(_rdmacg_options "$command")" -- "$cur")
+		return
+	fi
+	case $command in
+	show | why) _rdmacg_cgroups ;;
+	set) _rdmacg_set ;;
+	run) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
+	esac
+}
+complete -F _rdmacg rdmacg
