@@ -57,6 +57,7 @@ _rdmacg_options() {
 	show) printf '%s' "$common --recursive --all --bytes --pid --unit --container" ;;
 	why) printf '%s' "$common --all --pid --unit --container" ;;
 	set) printf '%s' "$common --dry-run" ;;
+	export) printf '%s' "$common --format --output" ;;
 	run) printf '%s' "$common --limit --in --margin --kill --output" ;;
 	*) printf '%s' "$common --version" ;;
 	esac
@@ -78,13 +79,14 @@ _rdmacg_set() {
 _rdmacg() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
 	if ((COMP_CWORD == 1)); then
-		mapfile -t COMPREPLY < <(compgen -W "show set why run --help --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "show set why run export --help --version" -- "$cur")
 		return
 	fi
 	case $prev in
 	--pid) mapfile -t COMPREPLY < <(compgen -W "$(cd /proc && printf '%s\n' [0-9]*)" -- "$cur"); return ;;
 	--in) _rdmacg_cgroups; return ;;
 	-o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
+	-f | --format) mapfile -t COMPREPLY < <(compgen -W "openmetrics prometheus" -- "$cur"); return ;;
 	--unit | --container | --margin) return ;;
 	esac
 	if [[ $cur == -* ]]; then

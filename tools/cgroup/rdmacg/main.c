@@ -26,6 +26,7 @@ static const struct command commands[] = {
 	{ "set", cmd_set, "set limits" },
 	{ "why", cmd_why, "say which limits refused, or what else it was" },
 	{ "run", cmd_run, "run a command in a cgroup of its own, and say what it needed" },
+	{ "export", cmd_export, "numbers for a machine that scrapes" },
 };
 
 #define MAIN_VERSION "rdmacg 0.1"

@@ -103,6 +103,11 @@ char *text_escape(const char *raw)
 	return text_filter(raw, text_keep_printable);
 }
 
+char *text_printable(const char *raw)
+{
+	return text_filter(raw, text_is_printable);
+}
+
 char *text_valid(const char *raw)
 {
 	return text_filter(raw, text_keep_all);

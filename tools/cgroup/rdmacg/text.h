@@ -12,6 +12,8 @@
 
 /* A copy in which what is not printable is written as \xNN. */
 char *text_escape(const char *raw);
+/* The same whatever the locale: letters of all languages stay. */
+char *text_printable(const char *raw);
 /* A copy in which it is so only where it is no UTF-8; for JSON. */
 char *text_valid(const char *raw);
 /* How many columns an escaped text takes. */
