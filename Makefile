@@ -8,7 +8,7 @@
 
 export BASE KSRC VM
 
-.PHONY: help demo check tree kernel shell kunit selftests debug bench instructions fuzz differential thirdparty torture hammer coverage mutants style hooks vm clean
+.PHONY: help demo check tree kernel shell kunit selftests rdmacg debug bench instructions fuzz differential thirdparty torture hammer coverage mutants style hooks vm clean
 
 help:		## list the verbs, and what can be set
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -34,6 +34,9 @@ kunit:		## the KUnit suites on User-Mode Linux, with the base's kunit.py
 
 selftests:	## the kselftests in the VM, on cgroup v2 (HIERARCHY=v1: on v1)
 	@dev/deps verbs && test/selftests/run
+
+rdmacg:		## the command in tools/cgroup/rdmacg: its tests, on files and in the VM
+	@dev/deps rdmacg && test/rdmacg/run
 
 debug:		## tests and torture on kernels with KASAN, lockdep, kmemleak, UBSAN, KCSAN (MINUTES=)
 	@dev/deps verbs && test/debug/run
