@@ -10,6 +10,7 @@ static const struct {
 	int (*run)(int argc, char **argv);
 	const char *doc;
 } plan_forms[] = {
+	{ "lnet", plan_lnet, "what Lustre's o2iblnd takes from a device, by release" },
 	{ "nccl", plan_nccl, "NCCL over InfiniBand or RoCE" },
 	{ "ucx", plan_ucx, "UCX, such as below Open MPI" },
 	{ "libfabric", plan_libfabric, "libfabric with the verbs provider" },
