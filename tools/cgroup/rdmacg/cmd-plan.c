@@ -11,6 +11,7 @@ static const struct {
 	const char *doc;
 } plan_forms[] = {
 	{ "lnet", plan_lnet, "what Lustre's o2iblnd takes from a device, by release" },
+	{ "qemu", plan_qemu, "migration of a virtual machine over RDMA" },
 	{ "nccl", plan_nccl, "NCCL over InfiniBand or RoCE" },
 	{ "ucx", plan_ucx, "UCX, such as below Open MPI" },
 	{ "libfabric", plan_libfabric, "libfabric with the verbs provider" },
