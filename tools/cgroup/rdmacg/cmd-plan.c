@@ -16,6 +16,7 @@ static const struct {
 	{ "ucx", plan_ucx, "UCX, such as below Open MPI" },
 	{ "libfabric", plan_libfabric, "libfabric with the verbs provider" },
 	{ "ceph", plan_ceph, "Ceph's messenger over RDMA" },
+	{ "peak", plan_peak, "from what cgroups were seen to use" },
 };
 
 static void plan_help(void)
