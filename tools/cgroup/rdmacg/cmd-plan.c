@@ -17,6 +17,7 @@ static const struct {
 	{ "libfabric", plan_libfabric, "libfabric with the verbs provider" },
 	{ "ceph", plan_ceph, "Ceph's messenger over RDMA" },
 	{ "peak", plan_peak, "from what cgroups were seen to use" },
+	{ "share", plan_share, "a device shared among cgroups" },
 };
 
 static void plan_help(void)
