@@ -118,7 +118,7 @@ static bool plan_parse_amount(const char *word, size_t length, struct plan_amoun
 		return false;
 	memcpy(digits, word + key + 1, rest);
 	digits[rest] = '\0';
-	amount->is_max = !strcmp(digits, "max");
+	amount->is_max = rest == 3 && !memcmp(digits, "max", 3);
 	amount->value = UINT64_MAX;
 	/* A unit has no place in a file of the kernel. */
 	if (!amount->is_max && (strspn(digits, "0123456789") != rest ||

@@ -34,8 +34,8 @@ void plan_qmp_begin(struct plan_qmp *qmp, const char *where)
 	qmp->tokener = json_tokener_new_ex(PLAN_QMP_DEPTH);
 	if (!qmp->tokener)
 		plan_no_memory();
-	json_tokener_set_flags(qmp->tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8 |
-			       JSON_TOKENER_ALLOW_TRAILING_CHARS);
+	json_tokener_set_flags(qmp->tokener,
+			       JSON_TOKENER_STRICT | JSON_TOKENER_ALLOW_TRAILING_CHARS);
 }
 
 void plan_qmp_end(struct plan_qmp *qmp)

@@ -121,6 +121,18 @@ static bool plan_take_page_size(struct plan_line *line)
 	return number.length > 0;
 }
 
+/* Printable ASCII, or nothing at all. QEMU lets nobody choose more. */
+static bool plan_is_block_name(const struct plan_line *name)
+{
+	size_t i;
+
+	for (i = 0; i < name->length; i++) {
+		if (name->text[i] < ' ' || name->text[i] >= 0x7f)
+			return false;
+	}
+	return name->length <= PLAN_BLOCK_NAME;
+}
+
 /* Take all columns off @line; the name is left. */
 static bool plan_take_columns(struct plan_line *line, uint64_t *used)
 {
@@ -143,7 +155,7 @@ static bool plan_take_columns(struct plan_line *line, uint64_t *used)
 	if (!plan_read_hex(&word, &other) || !plan_take_page_size(line))
 		return false;
 	plan_trim(line);
-	return line->length <= PLAN_BLOCK_NAME;
+	return plan_is_block_name(line);
 }
 
 static bool plan_is_header(const struct plan_line *line)

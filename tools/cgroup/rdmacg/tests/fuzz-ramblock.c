@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Feed texts to the parser of "info ramblock"; what it accepts has to be sane. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../plan.h"
+#include "../plan-qemu.h"
+
+int plan_fuzz(const uint8_t *data, size_t size);
+
+int plan_fuzz(const uint8_t *data, size_t size)
+{
+	struct plan_blocks blocks = { .count = 0 };
+	size_t i;
+
+	if (!plan_parse_blocks("fuzz", (const char *)data, size, &blocks) && !blocks.count)
+		abort();
+	if (blocks.count > PLAN_BLOCKS_MAX)
+		abort();
+	for (i = 0; i < blocks.count; i++) {
+		if (!*blocks.block[i].name || strlen(blocks.block[i].name) > 255 ||
+		    blocks.block[i].is_zero)
+			abort();
+	}
+	plan_free_blocks(&blocks);
+	return 0;
+}
