@@ -94,29 +94,31 @@ char *plan_cgroup_path(const char *where, const char *path)
 	return clean;
 }
 
-/* A key, for its length, or 0. */
-static size_t plan_key_length(const char *text, size_t length)
+static bool plan_is_key(const char *text, size_t length)
 {
 	size_t i;
 
-	for (i = 0; i < length && text[i] != '='; i++) {
+	for (i = 0; i < length; i++) {
 		if (text[i] != '_' && (text[i] < 'a' || text[i] > 'z') &&
 		    (text[i] < '0' || text[i] > '9'))
-			return 0;
+			return false;
 	}
-	return i < length ? i : 0;
+	return length > 0;
 }
 
 /* "KEY=VALUE" or "KEY=max". */
 static bool plan_parse_amount(const char *word, size_t length, struct plan_amount *amount)
 {
-	size_t key = plan_key_length(word, length);
+	const char *equals = memchr(word, '=', length);
 	char digits[24];
-	size_t rest = length - key - 1;
+	size_t rest;
 
-	if (!key || !rest || rest >= sizeof(digits))
+	if (!equals || !plan_is_key(word, (size_t)(equals - word)))
 		return false;
-	memcpy(digits, word + key + 1, rest);
+	rest = length - (size_t)(equals - word) - 1;
+	if (rest >= sizeof(digits))
+		return false;
+	memcpy(digits, equals + 1, rest);
 	digits[rest] = '\0';
 	amount->is_max = rest == 3 && !memcmp(digits, "max", 3);
 	amount->value = UINT64_MAX;
@@ -124,7 +126,7 @@ static bool plan_parse_amount(const char *word, size_t length, struct plan_amoun
 	if (!amount->is_max && (strspn(digits, "0123456789") != rest ||
 				plan_parse_number(digits, &amount->value)))
 		return false;
-	amount->key = plan_copy(word, key);
+	amount->key = plan_copy(word, (size_t)(equals - word));
 	return true;
 }
 
@@ -194,7 +196,7 @@ static bool plan_parse_line(const char *line, size_t length, struct plan_device 
 		device->nr_amounts++;
 		at += word;
 	}
-	return at == length && device->nr_amounts;
+	return device->nr_amounts > 0;
 }
 
 int plan_parse_file(const char *where, const char *text, size_t length, struct plan_file *file)
