@@ -35,13 +35,6 @@ static const struct argp_option plan_limit_options[] = {
 	{ 0 }
 };
 
-/* Say what is wrong with the command line; the error ends argp_parse(). */
-static error_t plan_refuse(struct plan_args *args, int status)
-{
-	args->status = status;
-	return PLAN_REFUSED;
-}
-
 int plan_set_input(const struct plan_input *input, const char *where, const char *text,
 		   uint64_t *value)
 {
@@ -68,10 +61,8 @@ static error_t plan_parse_input(struct plan_args *args, size_t i, const char *te
 	int status = plan_set_input(&args->inputs[i], where, text, &args->values[i]);
 
 	free(where);
-	if (status)
-		return plan_refuse(args, status);
 	args->given[i] = true;
-	return 0;
+	return status ? PLAN_REFUSED : 0;
 }
 
 /* A name goes into a file that apply reads: nothing in it may end its line or section. */
@@ -90,7 +81,7 @@ static error_t plan_parse_name(struct plan_args *args, int key, const char *text
 		    "'%s' cannot stand in a file of limits; give a name of printable ASCII without blanks, #, [ and ]",
 		    plan_show(shown, text, strlen(text)));
 	free(where);
-	return plan_refuse(args, PLAN_USAGE);
+	return PLAN_REFUSED;
 }
 
 /* All options were seen: those that are needed have to be among them. */
@@ -101,9 +92,9 @@ static error_t plan_check_needed(struct plan_args *args)
 	for (i = 0; i < args->nr_inputs; i++) {
 		if (!args->inputs[i].is_needed || args->given[i])
 			continue;
-		return plan_refuse(args, plan_misuse(args->form,
-						     "--%s is missing; give it, or see rdmacg %s --help",
-						     args->inputs[i].option, args->form));
+		plan_misuse(args->form, "--%s is missing; give it, or see %s --help",
+			    args->inputs[i].option, args->name);
+		return PLAN_REFUSED;
 	}
 	return 0;
 }
@@ -112,9 +103,9 @@ static error_t plan_parse_word(struct plan_args *args, const char *word)
 {
 	char shown[PLAN_SHOWN];
 
-	return plan_refuse(args, plan_misuse(args->form,
-					     "'%s' is one word too many; see rdmacg %s --help",
-					     plan_show(shown, word, strlen(word)), args->form));
+	plan_misuse(args->form, "'%s' is one word too many; see %s --help",
+		    plan_show(shown, word, strlen(word)), args->name);
+	return PLAN_REFUSED;
 }
 
 static void plan_help(const struct plan_args *args, const struct argp *argp)
@@ -195,7 +186,7 @@ static void plan_init_values(struct plan_args *args)
 }
 
 /* getopt repeats an option that it does not know as it is. */
-static int plan_check_options(const struct plan_args *args, int argc, char **argv)
+static error_t plan_check_options(const struct plan_args *args, int argc, char **argv)
 {
 	char shown[PLAN_SHOWN];
 	const char *c;
@@ -203,10 +194,11 @@ static int plan_check_options(const struct plan_args *args, int argc, char **arg
 
 	for (i = 1; i < argc; i++) {
 		for (c = argv[i]; *argv[i] == '-' && *c; c++) {
-			if (*c < ' ' || *c == 0x7f)
-				return plan_misuse(args->form, "'%s' is no option; see %s --help",
-						   plan_show(shown, argv[i], strlen(argv[i])),
-						   args->name);
+			if (*c >= ' ' && *c != 0x7f)
+				continue;
+			plan_misuse(args->form, "'%s' is no option; see %s --help",
+				    plan_show(shown, argv[i], strlen(argv[i])), args->name);
+			return PLAN_REFUSED;
 		}
 	}
 	return 0;
@@ -229,17 +221,15 @@ int plan_parse(struct plan_args *args, int argc, char **argv)
 	args->name = plan_format("rdmacg %s", args->form);
 	memcpy(words, argv, ((size_t)argc + 1) * sizeof(*words));
 	words[0] = begin;
-	args->status = plan_check_options(args, argc, argv);
-	error = args->status ? PLAN_REFUSED :
-		argp_parse(&argp, argc, words, ARGP_NO_HELP | ARGP_NO_EXIT, NULL, args);
-	if (error == PLAN_REFUSED)
-		args->status = PLAN_USAGE;
-	else if (error)
-		args->status = plan_misuse(args->form, "see %s --help", args->name);
+	error = plan_check_options(args, argc, argv);
+	if (!error)
+		error = argp_parse(&argp, argc, words, ARGP_NO_HELP | ARGP_NO_EXIT, NULL, args);
+	if (error && error != PLAN_REFUSED)
+		plan_misuse(args->form, "see %s --help", args->name);
 	free(options);
 	free(words);
 	free(begin);
-	return args->status;
+	return error ? PLAN_USAGE : 0;
 }
 
 void plan_free_args(struct plan_args *args)

@@ -3,9 +3,9 @@
  * rdmacg plan qemu: limits for one side of a migration over RDMA. The source and the
  * destination need the same.
  *
- * Formulas: QEMU's migration/rdma.c at 58deb358c6; on 7.2.22 over Soft-RoCE a migration
- * completed with exactly these limits of hca_handle and hca_object, and failed with one
- * less. QEMU does not try again after a refusal, so a limit must not be too low.
+ * Formulas: QEMU's migration/rdma.c at 58deb358c6. QEMU does not try again after a refusal,
+ * so a limit must not be too low: tests/plan-migration sees a migration complete with
+ * exactly these limits, and fail with one less of each.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -192,7 +192,6 @@ struct plan_args {
 	bool json;
 	bool pretty;
 	bool explain;
-	int status;
 };
 
 /* Returns 0 or the exit status. plan_free_args() frees what it made, in both cases. */

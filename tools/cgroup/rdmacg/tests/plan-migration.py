@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""In a guest with rxe0: migrate a QEMU over RDMA with exactly the limits that "rdmacg plan
+qemu" says, and with one less of each, on either side. plan-migration.py PROGRAM.
+
+The machine's RAM is full of random bytes, so each MiB of it is sent. It runs: its firmware
+finds nothing to boot.
+"""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+
+RDMACG = sys.argv[1]
+CGROUP = "/sys/fs/cgroup"
+URI = "rdma:192.0.2.1:4444"
+MIB = 64
+failed = False
+
+
+def report(good, name, why=""):
+    """A line as dev/report.sh has it."""
+    global failed
+    failed = failed or not good
+    print(f"ok {name}" if good else f"not ok {name}\n# {why}", flush=True)
+
+
+class Machine:
+    """A QEMU in a cgroup of its own, with limits."""
+
+    def __init__(self, name, *options):
+        self.name = name
+        self.cgroup = f"{CGROUP}/{name}"
+        self.socket = f"/run/{name}.qmp"
+        os.mkdir(self.cgroup)
+        self.log = open(f"/run/{name}.log", "w+", encoding="latin-1")
+        self.process = subprocess.Popen(
+            ["sh", "-c", 'echo $$ >"$0" && exec "$@"', f"{self.cgroup}/cgroup.procs",
+             "qemu-system-x86_64", "-M", "pc,memory-backend=ram", "-accel", "tcg,tb-size=32",
+             "-nodefaults", "-display", "none", "-m", str(MIB),
+             "-object", f"memory-backend-file,id=ram,size={MIB}M,mem-path=/run/{name}.ram,share=on",
+             "-qmp", f"unix:{self.socket},server,nowait", *options],
+            stdout=self.log, stderr=subprocess.STDOUT)
+        for _ in range(300):
+            if os.path.exists(self.socket):
+                return
+            time.sleep(0.05)
+        raise RuntimeError(f"{name}: no QEMU")
+
+    def connect(self):
+        self.qmp = socket.socket(socket.AF_UNIX)
+        self.qmp.settimeout(60)
+        self.qmp.connect(self.socket)
+        self.lines = self.qmp.makefile("r")
+        self.lines.readline()
+        self.ask("qmp_capabilities")
+
+    def ask(self, command, **arguments):
+        """What it returns, or None where it refuses."""
+        self.qmp.sendall(json.dumps({"execute": command, "arguments": arguments}).encode() + b"\n")
+        for line in self.lines:
+            reply = json.loads(line)
+            if "return" in reply or "error" in reply:
+                return reply.get("return")
+        return None
+
+    def limit(self, limits):
+        for file, is_hca in ("rdma.max", True), ("rdma.verb.max", False):
+            words = [f"{key}={value}" for key, value in limits.items()
+                     if key.startswith("hca_") == is_hca]
+            with open(f"{self.cgroup}/{file}", "w", encoding="ascii") as out:
+                out.write(f"rxe0 {' '.join(words)}\n")
+
+    def amounts(self, kind):
+        """Of rdma.KIND and rdma.verb.KIND, what is not 0."""
+        found = {}
+        for file in f"rdma.{kind}", f"rdma.verb.{kind}":
+            with open(f"{self.cgroup}/{file}", encoding="ascii") as lines:
+                for word in lines.read().split()[1:]:
+                    key, value = word.split("=")
+                    if value != "0":
+                        found[key] = int(value)
+        return found
+
+    def end(self):
+        self.process.terminate()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        if os.path.exists(self.socket):
+            os.unlink(self.socket)
+
+
+def migrate(source, destination, capabilities):
+    """The status at the end."""
+    for machine in source, destination:
+        for capability in capabilities:
+            machine.ask("migrate-set-capabilities",
+                        capabilities=[{"capability": capability, "state": True}])
+    destination.ask("migrate-incoming", uri=URI)
+    time.sleep(0.2)
+    if source.ask("migrate", uri=URI) is None:
+        return "failed"
+    if "postcopy-ram" in capabilities:
+        source.ask("migrate-start-postcopy")
+    for _ in range(1200):
+        status = (source.ask("query-migrate") or {}).get("status")
+        if status in ("completed", "failed"):
+            return status
+        time.sleep(0.05)
+    return "without an end"
+
+
+def fill():
+    with open("/run/source.ram", "wb") as ram:
+        for _ in range(MIB):
+            ram.write(os.urandom(1 << 20))
+    with open("/run/destination.ram", "wb") as ram:
+        ram.truncate(MIB << 20)
+
+
+def plan(source, options):
+    said = subprocess.run([RDMACG, "plan", "qemu", "--qmp", source.socket, "--zero", "pc.rom",
+                           "--json", *options], stdout=subprocess.PIPE, check=True).stdout
+    return json.loads(said)["parts"][0]["limits"]
+
+
+def attempt(options, capabilities, side=None, key=None):
+    """Migrate once; with one less of a key on a side, if these are given."""
+    fill()
+    machines = [Machine("source"), Machine("destination", "-incoming", "defer")]
+    limits = plan(machines[0], options)
+    for machine in machines:
+        less = {key: limits[key] - 1} if machine.name == side else {}
+        machine.limit({**limits, **less})
+        machine.connect()
+    status = migrate(*machines, capabilities)
+    runs = machines[0].process.poll() is None and machines[0].ask("query-status")
+    peaks = [{key: machine.amounts("peak").get(key) for key in limits} for machine in machines]
+    for machine in machines:
+        machine.end()
+    left = [machine.amounts("current") for machine in machines]
+    for machine in machines:
+        os.rmdir(machine.cgroup)
+    return limits, status, runs and runs["status"], peaks, left
+
+
+def test(name, options, capabilities):
+    limits, status, _, peaks, left = attempt(options, capabilities)
+    report(status == "completed", f"migration, {name}: completes with its limits", status)
+    for side, peak in zip(("source", "destination"), peaks):
+        report(peak == limits, f"migration, {name}: the {side} takes all of them", f"{peak}, not {limits}")
+    report(left == [{}, {}], f"migration, {name}: nothing is left", left)
+    for side in "source", "destination":
+        for key in limits:
+            said = f"migration, {name}: one {key} less on the {side}"
+            _, status, runs, _, left = attempt(options, capabilities, side, key)
+            report(status == "failed" and runs == "running" and left == [{}, {}],
+                   f"{said}: it fails, the source runs on, nothing is left", f"{status}, {runs}, {left}")
+
+
+def has_postcopy():
+    machine = Machine("probe", "-incoming", "defer")
+    machine.connect()
+    can = machine.ask("migrate-set-capabilities",
+                      capabilities=[{"capability": "postcopy-ram", "state": True}]) is not None
+    machine.end()
+    os.rmdir(machine.cgroup)
+    return can
+
+
+fill()
+os.link("/run/destination.ram", "/run/probe.ram")
+test("dynamic", [], [])
+test("pin-all", ["--pin-all"], ["rdma-pin-all"])
+if has_postcopy():
+    test("postcopy", ["--postcopy"], ["postcopy-ram"])
+else:
+    print("ok migration, postcopy # SKIP the kernel has no userfaultfd", flush=True)
+sys.exit(failed)
