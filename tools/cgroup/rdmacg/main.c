@@ -27,6 +27,7 @@ static const struct command commands[] = {
 	{ "why", cmd_why, "say which limits refused, or what else it was" },
 	{ "run", cmd_run, "run a command in a cgroup of its own, and say what it needed" },
 	{ "export", cmd_export, "numbers for a machine that scrapes" },
+	{ "plan", cmd_plan, "say which limits a program needs, and why" },
 };
 
 #define MAIN_VERSION "rdmacg 0.1"

@@ -19,5 +19,6 @@ int cmd_set(int argc, char **argv);
 int cmd_why(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_export(int argc, char **argv);
+int cmd_plan(int argc, char **argv);
 
 #endif /* RDMACG_H */
