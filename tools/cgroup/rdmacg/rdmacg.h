@@ -20,5 +20,6 @@ int cmd_why(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
 
 #endif /* RDMACG_H */
