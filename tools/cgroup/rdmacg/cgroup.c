@@ -231,7 +231,8 @@ static bool cgroup_walk_child(struct cgroup *parent, const char *base, struct wa
 	if (walk->files && !cgroup_read(child, walk->files))
 		walk->failed = true;
 	else
-		go_on = walk->visit(child, walk->data) && cgroup_walk_below(child, walk);
+		go_on = walk->visit(child, walk->data) &&
+			(child->leave_below || cgroup_walk_below(child, walk));
 	cgroup_close(child);
 	return go_on;
 }
@@ -263,7 +264,7 @@ bool cgroup_walk(struct cgroup *top, unsigned int files,
 
 	if (!cgroup_read(top, files))
 		return false;
-	if (visit(top, data))
+	if (visit(top, data) && !top->leave_below)
 		cgroup_walk_below(top, &walk);
 	return !walk.failed;
 }
@@ -273,7 +274,7 @@ bool cgroup_walk_names(struct cgroup *top, bool (*visit)(struct cgroup *cgroup, 
 {
 	struct walk walk = { .visit = visit, .data = data };
 
-	if (visit(top, data))
+	if (visit(top, data) && !top->leave_below)
 		cgroup_walk_below(top, &walk);
 	return !walk.failed;
 }

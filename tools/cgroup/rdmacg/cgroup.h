@@ -22,6 +22,8 @@ struct cgroup {
 	struct pools pools;
 	/* For who visits it in a walk. */
 	bool marked;
+	/* Set by who visits it in a walk, to leave out those below. */
+	bool leave_below;
 };
 
 /* Open a cgroup and its ancestors; NULL, and an error is said. */

@@ -57,6 +57,7 @@ _rdmacg_options() {
 	show) printf '%s' "$common --recursive --all --bytes --pid --unit --container" ;;
 	why) printf '%s' "$common --all --pid --unit --container" ;;
 	set) printf '%s' "$common --dry-run" ;;
+	watch) printf '%s' "$common --exec --count" ;;
 	export) printf '%s' "$common --format --output" ;;
 	run) printf '%s' "$common --limit --in --margin --kill --output" ;;
 	*) printf '%s' "$common --version" ;;
@@ -79,7 +80,7 @@ _rdmacg_set() {
 _rdmacg() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
 	if ((COMP_CWORD == 1)); then
-		mapfile -t COMPREPLY < <(compgen -W "show set why run export --help --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "show set why run watch doctor export --help --version" -- "$cur")
 		return
 	fi
 	case $prev in
@@ -94,7 +95,7 @@ _rdmacg() {
 		return
 	fi
 	case $command in
-	show | why) _rdmacg_cgroups ;;
+	show | why | watch) _rdmacg_cgroups ;;
 	set) _rdmacg_set ;;
 	run) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
 	esac

@@ -26,6 +26,7 @@ static const struct command commands[] = {
 	{ "set", cmd_set, "set limits" },
 	{ "why", cmd_why, "say which limits refused, or what else it was" },
 	{ "run", cmd_run, "run a command in a cgroup of its own, and say what it needed" },
+	{ "watch", cmd_watch, "a line for each refusal, as it happens" },
 	{ "doctor", cmd_doctor, "check this machine" },
 	{ "export", cmd_export, "numbers for a machine that scrapes" },
 	{ "plan", cmd_plan, "say which limits a program needs, and why" },
