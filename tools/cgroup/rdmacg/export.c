@@ -84,14 +84,14 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'f':
 		if (strcmp(arg, "openmetrics") && strcmp(arg, "prometheus"))
-			argp_error(state, "%s: the formats are openmetrics and prometheus", arg);
+			options_fail(arg, "the formats are openmetrics and prometheus");
 		export->prometheus = *arg == 'p';
 		return 0;
 	case 'o':
 		export->output = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "%s: export takes no arguments", arg);
+		options_fail(arg, "export takes no arguments");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

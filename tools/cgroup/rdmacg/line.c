@@ -60,13 +60,19 @@ bool line_next(char **text, struct line *line)
 	return false;
 }
 
+/* Nobody has to escape a key after that. */
+static bool line_is_key(const char *key, size_t length)
+{
+	return length && strspn(key, "abcdefghijklmnopqrstuvwxyz0123456789_.") >= length;
+}
+
 bool line_next_value(struct line *line, const char **key, uint64_t *value)
 {
 	char *word, *equals;
 
 	while ((word = strsep(&line->rest, " "))) {
 		equals = strchr(word, '=');
-		if (!equals || equals == word)
+		if (!equals || !line_is_key(word, equals - word))
 			continue;
 		*equals = '\0';
 		*key = word;

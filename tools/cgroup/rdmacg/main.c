@@ -29,7 +29,6 @@ static const struct command commands[] = {
 	{ "watch", cmd_watch, "a line for each refusal, as it happens" },
 	{ "doctor", cmd_doctor, "check this machine" },
 	{ "export", cmd_export, "numbers for a machine that scrapes" },
-	{ "plan", cmd_plan, "say which limits a program needs, and why" },
 };
 
 #define MAIN_VERSION "rdmacg 0.1"
@@ -86,7 +85,7 @@ static error_t main_parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	}
 	if (key == ARGP_KEY_NO_ARGS)
-		argp_error(state, "which command?");
+		options_fail("rdmacg", "which command?");
 	return ARGP_ERR_UNKNOWN;
 }
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: options that each command has. */
 #include <limits.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory.h"
 #include "number.h"
 #include "options.h"
 #include "rdmacg.h"
 #include "say.h"
+#include "text.h"
 
 enum { OPTIONS_USAGE = OPTIONS_KEY - 1 };
 
@@ -53,10 +56,40 @@ const struct argp_child options_child[] = {
 	{ 0 }
 };
 
+void options_fail(const char *where, const char *format, ...)
+{
+	va_list args;
+	char *reason;
+
+	va_start(args, format);
+	reason = memory_vformat(format, args);
+	va_end(args);
+	say_error(where, "%s; --help says more", reason);
+	free(reason);
+	exit(EXIT_USAGE);
+}
+
+/*
+ * glibc prints an option that it does not know as it is. So those that no terminal should
+ * see do not get there. In order means that a command with words of its own may follow.
+ */
+static void options_check(char * const *words, bool in_order)
+{
+	for (words++; *words && strcmp(*words, "--") && !(in_order && **words != '-'); words++) {
+		char *escaped = text_escape(*words);
+		bool good = **words != '-' || !strcmp(*words, escaped);
+
+		free(escaped);
+		if (!good)
+			options_fail(*words, "there is no such option");
+	}
+}
+
 void options_parse(const struct argp *argp, unsigned int flags, int argc, char **argv, void *input)
 {
 	error_t error;
 
+	options_check(argv, flags & ARGP_IN_ORDER);
 	argp_err_exit_status = EXIT_USAGE;
 	error = argp_parse(argp, argc, argv, flags | ARGP_NO_HELP, NULL, input);
 	if (error) {

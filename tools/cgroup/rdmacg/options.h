@@ -6,6 +6,8 @@
 #include <argp.h>
 #include <stdbool.h>
 
+#include "compiler.h"
+
 struct options {
 	bool json;
 	bool pretty;
@@ -26,6 +28,9 @@ extern const struct argp_child options_child[];
  * program with a message and status 2.
  */
 void options_parse(const struct argp *argp, unsigned int flags, int argc, char **argv, void *input);
+/* Words that are wrong: "rdmacg: WHERE: reason" and the end, with status 2. */
+void options_fail(const char *where, const char *format, ...)
+	__attribute((noreturn)) __printf(2, 3);
 /* "process 12": false, and an error is said, where it is no number of one. */
 bool options_parse_pid(const char *text, int *pid);
 

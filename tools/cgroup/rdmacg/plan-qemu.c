@@ -48,6 +48,9 @@ static const struct plan_row qemu_rows[] = {
 	{ "qp", PLAN_FIGURE, "instances * (1 + back)", QEMU_FILE "qemu_rdma_alloc_qp()" },
 	{ "comp_channel", PLAN_FIGURE, "instances * (2 + 2 * back)",
 	  QEMU_FILE "qemu_rdma_alloc_pd_cq(); no hca_object" },
+	{ "cm_id", PLAN_FIGURE, "instances * (2 + back)",
+	  "of a destination, where one listens; the source has one less: " QEMU_FILE
+	  "qemu_rdma_dest_init(); no hca_object" },
 	{ "mr", PLAN_LIMIT, "instances * (3 + 3 * back + ram_mr)", QEMU_CONTROL },
 	{ "hca_object", PLAN_LIMIT, "instances * (8 + 7 * back + ram_mr)",
 	  "2 PD, 2 CQ, 1 QP, 3 MR, and 1 PD, 2 CQ, 1 QP, 3 MR for the way back, and the RAM's: "

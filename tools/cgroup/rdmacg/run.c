@@ -71,14 +71,14 @@ static void run_add_limit(struct run *run, const char *text)
 		exit(EXIT_USAGE);
 }
 
-static void run_parse_margin(struct run *run, const char *text, struct argp_state *state)
+static void run_parse_margin(struct run *run, const char *text)
 {
 	size_t length = strlen(text);
 
 	if (length && text[length - 1] == '%')
 		length--;
 	if (!number_parse_thousandths(text, length, &run->margin))
-		argp_error(state, "%s: a margin is a percentage, such as 20%%", text);
+		options_fail(text, "a margin is a percentage, such as 20%%");
 }
 
 static error_t run_parse(int key, char *arg, struct argp_state *state)
@@ -96,7 +96,7 @@ static error_t run_parse(int key, char *arg, struct argp_state *state)
 		run->in = arg;
 		return 0;
 	case RUN_KEY_MARGIN:
-		run_parse_margin(run, arg, state);
+		run_parse_margin(run, arg);
 		return 0;
 	case RUN_KEY_KILL:
 		run->kill = true;
@@ -105,7 +105,7 @@ static error_t run_parse(int key, char *arg, struct argp_state *state)
 		run->command = state->argv + state->next;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which COMMAND?");
+		options_fail("run", "which COMMAND?");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -50,7 +50,7 @@ static error_t set_parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (!set->nr_words)
-			argp_error(state, "a CGROUP, a DEVICE and a limit are needed");
+			options_fail("set", "a CGROUP, a DEVICE and a limit are needed");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -376,8 +376,10 @@ int cmd_show(int argc, char **argv)
 	size_t i;
 
 	options_parse(&show_argp, 0, argc, argv, &show);
-	if (!hierarchy_open(&show.hierarchy))
+	if (!hierarchy_open(&show.hierarchy)) {
+		targets_free(&show.targets);
 		return EXIT_FAILED;
+	}
 	capacity_read(&show.capacity, &show.hierarchy);
 	if (options.json)
 		show.cgroups = json_object_new_array();

@@ -55,8 +55,8 @@ static error_t target_parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case TARGET_KEY_CONTAINER:
 		if (strlen(arg) < TARGET_SHORTEST_ID)
-			argp_error(state, "%s: a container's id needs %d characters at least",
-				   arg, TARGET_SHORTEST_ID);
+			options_fail(arg, "a container's id needs %d characters at least",
+				     TARGET_SHORTEST_ID);
 		targets_add(targets, TARGET_CONTAINER, arg, NULL);
 		return 0;
 	default:

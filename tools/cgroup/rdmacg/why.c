@@ -431,8 +431,10 @@ int cmd_why(int argc, char **argv)
 	size_t i;
 
 	options_parse(&why_argp, 0, argc, argv, &why);
-	if (!hierarchy_open(&why.hierarchy))
+	if (!hierarchy_open(&why.hierarchy)) {
+		targets_free(&why.targets);
 		return EXIT_FAILED;
+	}
 	capacity_read(&why.capacity, &why.hierarchy);
 	if (options.json)
 		why.answers = json_object_new_array();
