@@ -29,6 +29,7 @@ static const struct command commands[] = {
 	{ "watch", cmd_watch, "a line for each refusal, as it happens" },
 	{ "doctor", cmd_doctor, "check this machine" },
 	{ "export", cmd_export, "numbers for a machine that scrapes" },
+	{ "plan", cmd_plan, "say which limits a program needs, and why" },
 };
 
 #define MAIN_VERSION "rdmacg 0.1"
