@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 # What the tests share: a tree of files that looks like cgroups, the command, and claims.
 # A test is a function of one claim; "claim NAME FUNCTION" prints "ok NAME" or "not ok NAME"
 # and what was seen. The functions run in a new tree each.
