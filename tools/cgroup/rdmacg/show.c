@@ -167,11 +167,14 @@ static void show_row(struct show *show, struct cgroup *cgroup, const struct pool
 		table_cell(&show->table, "%" PRIu64, slot->events.alloc_fail);
 		if (slot->events.alloc_fail)
 			table_alarm(&show->table);
-		table_cell(&show->table, "%" PRIu64, slot->events.max);
 	} else {
 		table_cell(&show->table, "-");
-		table_cell(&show->table, "-");
 	}
+	/* Of its own limit alone: what is below has a row of its own. */
+	if (slot->has & POOL_BIT(POOL_EVENTS_LOCAL))
+		table_cell(&show->table, "%" PRIu64, slot->local.max);
+	else
+		table_cell(&show->table, "-");
 	show->rows++;
 	free(device);
 }
@@ -195,10 +198,10 @@ static struct json_object *show_json_slot(const struct show *show, const struct 
 	}
 	if (slot->has & POOL_BIT(POOL_PEAK))
 		json_add(object, "peak", json_number(slot->peak));
-	if (slot->has & POOL_BIT(POOL_EVENTS)) {
+	if (slot->has & POOL_BIT(POOL_EVENTS))
 		json_add(object, "refused", json_number(slot->events.alloc_fail));
-		json_add(object, "refused_by_it", json_number(slot->events.max));
-	}
+	if (slot->has & POOL_BIT(POOL_EVENTS_LOCAL))
+		json_add(object, "refused_by_it", json_number(slot->local.max));
 	json_add(object, "capacity",
 		 json_limit(capacity_of(&show->capacity, &pool->device, slot->key)));
 	return object;
