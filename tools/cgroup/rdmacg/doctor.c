@@ -324,16 +324,27 @@ static void doctor_check_configs(struct doctor *doctor)
 
 static void doctor_run(struct doctor *doctor)
 {
-	static void (* const checks[])(struct doctor *doctor) = {
-		doctor_check_files, doctor_check_devices, doctor_check_path,
-		doctor_check_cgroups, doctor_check_capacity, doctor_check_configs,
+	static const struct {
+		void (*run)(struct doctor *doctor);
+		const char *name;
+		/* What is so where it finds nothing. */
+		const char *fine;
+	} checks[] = {
+		{ doctor_check_files, "controller", "" },
+		{ doctor_check_devices, "devices", "the controller knows all that are here" },
+		{ doctor_check_path, "path", "all processes below the root count somewhere" },
+		{ doctor_check_cgroups, "usage", "no cgroup has more than its limit" },
+		{ doctor_check_capacity, "capacity", "limits fit what devices have" },
+		{ doctor_check_configs, "files of limits", "none names a device that is not here" },
 	};
 	size_t i;
 
 	cgroup_walk_names(doctor->root, doctor_visit_sample, doctor);
 	for (i = 0; i < ARRAY_SIZE(checks); i++) {
 		doctor->found = 0;
-		checks[i](doctor);
+		checks[i].run(doctor);
+		if (!doctor->found && doctor->has_sample)
+			doctor_say(doctor, DOCTOR_FINE, checks[i].name, "%s", checks[i].fine);
 	}
 }
 
