@@ -15,7 +15,7 @@ help:		## list the verbs, and what can be set
 	@sed -n 's/^# \([A-Z_]*=.*\)/  \1/p' $(MAKEFILE_LIST)
 
 demo:		## build, boot in a VM, and show a limit at work on soft-RoCE (RECORD=1: record what it prints)
-	@dev/deps verbs && demo/run
+	@dev/deps verbs command && demo/run
 
 check:		## run the tests, but for debug, coverage and mutants
 	@dev/deps check && dev/check
