@@ -187,6 +187,9 @@ static bool plan_parse_line(const char *line, size_t length, struct plan_device 
 		size_t word = 0;
 
 		at++;
+		/* Lines of the controller that Linux has end in a blank. */
+		if (at == length)
+			break;
 		while (at + word < length && line[at + word] != ' ')
 			word++;
 		device->amounts = plan_grow(device->amounts, device->nr_amounts + 1,
