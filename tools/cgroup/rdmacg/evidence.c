@@ -288,3 +288,105 @@ struct json_object *evidence_devices_json(const struct capacity *capacity)
 	}
 	return array;
 }
+
+/* Add what a top-level cgroup has to the usage of the capacity's slots. */
+static bool evidence_add_usage(struct cgroup *cgroup, void *data)
+{
+	const struct pools *pools = &cgroup->pools;
+	struct capacity *capacity = data;
+	struct slot *slot;
+	size_t i, j;
+
+	if (!cgroup->parent)
+		return true;
+	cgroup->leave_below = true;
+	for (i = 0; i < pools->nr_pools; i++) {
+		for (j = 0; j < pools->pools[i].nr_slots; j++) {
+			slot = pools_find_slot(&capacity->pools, &pools->pools[i].device,
+					       pools->pools[i].slots[j].key);
+			if (slot)
+				slot->usage += pools->pools[i].slots[j].usage;
+		}
+	}
+	return true;
+}
+
+static void evidence_add_up(struct capacity *capacity, const struct hierarchy *hierarchy)
+{
+	struct cgroup *root = cgroup_open(hierarchy, "");
+	size_t i, j;
+
+	for (i = 0; i < capacity->pools.nr_pools; i++)
+		for (j = 0; j < capacity->pools.pools[i].nr_slots; j++)
+			capacity->pools.pools[i].slots[j].usage = 0;
+	if (root)
+		cgroup_walk(root, POOL_BIT(POOL_CURRENT), evidence_add_usage, capacity);
+	cgroup_close_path(root);
+}
+
+/* Call @say for each resource that only cgroups count. */
+static void evidence_counted(struct capacity *capacity, const struct hierarchy *hierarchy,
+			     void (*say)(const struct device *device, const struct slot *slot,
+					 void *data),
+			     void *data)
+{
+	size_t i, j;
+
+	if (!capacity->has_file)
+		return;
+	evidence_add_up(capacity, hierarchy);
+	for (i = 0; i < capacity->pools.nr_pools; i++) {
+		const struct pool *pool = &capacity->pools.pools[i];
+		const struct netlink_device *device = netlink_find(&capacity->netlink,
+								   &pool->device);
+
+		for (j = 0; j < pool->nr_slots; j++) {
+			const struct slot *slot = &pool->slots[j];
+
+			if (slot->usage && slot->max != NUMBER_MAX &&
+			    !(device && netlink_find_resource(device, slot->key)))
+				say(&pool->device, slot, data);
+		}
+	}
+}
+
+static void evidence_say_counted(const struct device *device, const struct slot *slot, void *data)
+{
+	bool bytes = number_is_bytes(slot->key);
+	char count[NUMBER_SIZE], most[NUMBER_SIZE];
+	char *name = device_format(device);
+
+	(void)data;
+	number_format(count, slot->usage, bytes);
+	number_format(most, slot->max, bytes);
+	say_line("Device %s: cgroups have %s of %s %s%s.", name, count, most, slot->key,
+		 slot->usage >= slot->max ? "; it has no more" : "");
+	free(name);
+}
+
+void evidence_print_counted(struct capacity *capacity, const struct hierarchy *hierarchy)
+{
+	evidence_counted(capacity, hierarchy, evidence_say_counted, NULL);
+}
+
+static void evidence_add_counted(const struct device *device, const struct slot *slot, void *data)
+{
+	struct json_object *object = json_object_new_object();
+	char *name = device_format(device);
+
+	json_add(object, "device", json_text(name));
+	json_add(object, "resource", json_text(slot->key));
+	json_add(object, "count", json_number(slot->usage));
+	json_add(object, "capacity", json_limit(slot->max));
+	json_object_array_add(data, object);
+	free(name);
+}
+
+struct json_object *evidence_counted_json(struct capacity *capacity,
+					  const struct hierarchy *hierarchy)
+{
+	struct json_object *array = json_object_new_array();
+
+	evidence_counted(capacity, hierarchy, evidence_add_counted, array);
+	return array;
+}

@@ -18,4 +18,12 @@ struct json_object *evidence_memlock_json(struct cgroup *cgroup, pid_t pid);
 void evidence_print_devices(const struct capacity *capacity);
 struct json_object *evidence_devices_json(const struct capacity *capacity);
 
+/*
+ * What rdma netlink does not count, such as address handles: how much of it all cgroups
+ * have together, where the kernel says how much there is. It is added up in @capacity.
+ */
+void evidence_print_counted(struct capacity *capacity, const struct hierarchy *hierarchy);
+struct json_object *evidence_counted_json(struct capacity *capacity,
+					  const struct hierarchy *hierarchy);
+
 #endif /* RDMACG_EVIDENCE_H */

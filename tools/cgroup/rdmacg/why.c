@@ -343,6 +343,8 @@ static void why_evidence(struct why *why, struct cgroup *cgroup, pid_t pid,
 	if (options.json) {
 		json_add(answer, "processes", evidence_memlock_json(cgroup, pid));
 		json_add(answer, "devices", evidence_devices_json(&why->capacity));
+		json_add(answer, "counted", evidence_counted_json(&why->capacity,
+								  &why->hierarchy));
 		return;
 	}
 	if (!why->refusals && !(pid && !cgroup->parent))
@@ -350,6 +352,7 @@ static void why_evidence(struct why *why, struct cgroup *cgroup, pid_t pid,
 			 cgroup_name(cgroup));
 	evidence_print_memlock(cgroup, pid);
 	evidence_print_devices(&why->capacity);
+	evidence_print_counted(&why->capacity, &why->hierarchy);
 }
 
 /* The answer for a cgroup in which processes count. */
