@@ -84,3 +84,12 @@ inside() {
 	# shellcheck disable=SC2016 # for that shell
 	sh -c 'echo 0 >"$0/cgroup.procs" && exec "$@"' "$root/$1" "${@:2}"
 }
+
+# End what runs in tenants/a.
+end_inside() {
+	local pid
+	for pid in $(cat "$root/tenants/a/cgroup.procs"); do
+		kill "$pid"
+	done
+	while [ -n "$(cat "$root/tenants/a/cgroup.procs")" ]; do sleep 0.1; done
+}
