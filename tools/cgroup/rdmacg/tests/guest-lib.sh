@@ -87,9 +87,6 @@ inside() {
 
 # End what runs in tenants/a.
 end_inside() {
-	local pid
-	for pid in $(cat "$root/tenants/a/cgroup.procs"); do
-		kill "$pid"
-	done
+	xargs kill <"$root/tenants/a/cgroup.procs"
 	while [ -n "$(cat "$root/tenants/a/cgroup.procs")" ]; do sleep 0.1; done
 }

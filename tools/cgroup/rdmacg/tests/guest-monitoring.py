@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""For tests/guest-monitoring.
+
+openmetrics FILE PROMETHEUS  parse FILE as OpenMetrics; it has the samples of the other format
+serve FOLDER PORT            its files over HTTP, *.openmetrics as what they are
+same JSON PROMETHEUS CGROUPS what Prometheus has is in that file, and is what the controller says
+panels DASHBOARD             the expressions of its panels, for all that there is
+"""
+import functools
+import http.server
+import json
+import re
+import sys
+
+from prometheus_client.openmetrics import parser as openmetrics
+from prometheus_client import parser as prometheus
+
+
+def samples(families):
+    """{(name, labels): value}"""
+    return {(s.name, frozenset(s.labels.items())): s.value for f in families for s in f.samples}
+
+
+def of_prometheus(path):
+    return samples(prometheus.text_string_to_metric_families(open(path).read()))
+
+
+def check_openmetrics(path, other):
+    found = samples(openmetrics.text_string_to_metric_families(open(path).read()))
+    assert found and found == of_prometheus(other), set(found.items()) ^ set(of_prometheus(other).items())
+
+
+def serve(folder, port):
+    handler = http.server.SimpleHTTPRequestHandler
+    handler.extensions_map[".openmetrics"] = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+    handler = functools.partial(handler, directory=folder)
+    http.server.ThreadingHTTPServer(("127.0.0.1", int(port)), handler).serve_forever()
+
+
+def read(cgroups, cgroup, suffix):
+    """{key: value} of all classes; limits that are max are left out."""
+    words = {}
+    for name in ("rdma", "rdma.verb", "rdma.hw"):
+        for line in open(f"{cgroups}/{cgroup}/{name}.{suffix}"):
+            words.update(word.split("=") for word in line.split()[1:])
+    return {key: float(value) for key, value in words.items() if value != "max"}
+
+
+def expected(cgroups, name, labels):
+    """What the controller's files say a sample is."""
+    key, cgroup = labels["resource"], labels.get("cgroup")
+    kind = re.sub("_bytes$", "", name)
+    if kind == "rdmacg_capacity":
+        return dict(w.split("=") for w in open(f"{cgroups}/rdma.capacity").read().split()[1:])[key]
+    if kind == "rdmacg_limit":
+        above = [cgroup.rsplit("/", n)[0] for n in range(cgroup.count("/") + 1)]
+        return min(limits[key] for limits in (read(cgroups, c, "max") for c in above) if key in limits)
+    suffix, event = {"rdmacg_usage": ("current", ""), "rdmacg_peak": ("peak", ""),
+                     "rdmacg_refused_attempts_total": ("events", ".alloc_fail"),
+                     "rdmacg_limit_refusals_total": ("events", ".max")}[kind]
+    return read(cgroups, cgroup, suffix)[key + event]
+
+
+def same(answer, path, cgroups):
+    found = {}
+    for sample in json.load(open(answer)):
+        labels = {k: v for k, v in sample["metric"].items() if k not in ("instance", "job", "__name__")}
+        name, value = sample["metric"]["__name__"], float(sample["value"][1])
+        found[name, frozenset(labels.items())] = value
+        assert value == float(expected(cgroups, name, labels)), sample
+    exported = of_prometheus(path)
+    assert len(found) > 20 and found == exported, set(found.items()) ^ set(exported.items())
+
+
+def panels(path):
+    for panel in json.load(open(path))["panels"]:
+        for target in panel["targets"]:
+            text = target["expr"].replace("$__rate_interval", "30s")
+            text = re.sub(r"\$(instance|device|cgroup|resource)\b", ".*", text)
+            assert "$" not in text, text
+            print(text)
+
+
+{"openmetrics": check_openmetrics, "serve": serve, "same": same, "panels": panels}[sys.argv[1]](*sys.argv[2:])
