@@ -2,8 +2,8 @@
 /*
  * rdmacg export: numbers for a machine that scrapes, as OpenMetrics or Prometheus text.
  *
- * All samples of a family have to stand together, so each family is gathered on its own
- * while the tree is read once.
+ * All samples of a family have to stand together, so the numbers are gathered while the tree
+ * is read once, and printed family by family.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,41 +23,56 @@
 #include "say.h"
 #include "text.h"
 
-/* What is counted in bytes has a family of its own, right after the one of objects. */
+/* The numbers of one slot. */
 enum export_kind {
 	EXPORT_USAGE,
-	EXPORT_USAGE_BYTES,
 	EXPORT_LIMIT,
-	EXPORT_LIMIT_BYTES,
 	EXPORT_PEAK,
-	EXPORT_PEAK_BYTES,
 	EXPORT_CAPACITY,
-	EXPORT_CAPACITY_BYTES,
 	EXPORT_REFUSED,
 	EXPORT_LIMITED,
 	EXPORT_KINDS,
 };
 
+/* What is counted in bytes has a family of its own, but attempts are not. */
 struct export_family {
 	const char *name;
+	enum export_kind kind;
 	bool bytes;
 	bool counter;
 	const char *help;
 };
 
-static const struct export_family export_families[EXPORT_KINDS] = {
-	{ "rdmacg_usage", false, false, "Objects in use by a cgroup and those below it." },
-	{ "rdmacg_usage_bytes", true, false, "Memory in use by a cgroup and those below it." },
-	{ "rdmacg_limit", false, false, "Smallest limit of a cgroup and its ancestors." },
-	{ "rdmacg_limit_bytes", true, false, "The same of memory." },
-	{ "rdmacg_peak", false, false, "Most objects that were in use at one time." },
-	{ "rdmacg_peak_bytes", true, false, "Most memory that was in use at one time." },
-	{ "rdmacg_capacity", false, false, "Objects that a device has room for." },
-	{ "rdmacg_capacity_bytes", true, false, "Memory that a device has room for." },
-	{ "rdmacg_refused_attempts", false, true,
+static const struct export_family export_families[] = {
+	{ "rdmacg_usage", EXPORT_USAGE, false, false,
+	  "Objects in use by a cgroup and those below it." },
+	{ "rdmacg_usage_bytes", EXPORT_USAGE, true, false,
+	  "Memory in use by a cgroup and those below it." },
+	{ "rdmacg_limit", EXPORT_LIMIT, false, false,
+	  "Smallest limit of a cgroup and its ancestors." },
+	{ "rdmacg_limit_bytes", EXPORT_LIMIT, true, false, "The same of memory." },
+	{ "rdmacg_peak", EXPORT_PEAK, false, false,
+	  "Most objects that were in use at one time." },
+	{ "rdmacg_peak_bytes", EXPORT_PEAK, true, false,
+	  "Most memory that was in use at one time." },
+	{ "rdmacg_capacity", EXPORT_CAPACITY, false, false,
+	  "Objects that a device has room for." },
+	{ "rdmacg_capacity_bytes", EXPORT_CAPACITY, true, false,
+	  "Memory that a device has room for." },
+	{ "rdmacg_refused_attempts", EXPORT_REFUSED, false, true,
 	  "Attempts made in a cgroup or below it that a limit anywhere refused." },
-	{ "rdmacg_limit_refusals", false, true,
+	{ "rdmacg_limit_refusals", EXPORT_LIMITED, false, true,
 	  "Attempts that the limit of a cgroup or of one below it refused." },
+};
+
+/* A slot with something to tell. There can be hundreds of thousands. */
+struct export_row {
+	/* cgroup="a",device="rxe0",resource="qp" */
+	char *labels;
+	bool bytes;
+	/* Which of the values are known: 1 << kind. */
+	unsigned int has;
+	uint64_t values[EXPORT_KINDS];
 };
 
 struct export {
@@ -65,9 +80,8 @@ struct export {
 	bool prometheus;
 	struct hierarchy hierarchy;
 	struct capacity capacity;
-	FILE *streams[EXPORT_KINDS];
-	char *texts[EXPORT_KINDS];
-	size_t sizes[EXPORT_KINDS];
+	struct export_row *rows;
+	size_t nr_rows;
 };
 
 static const struct argp_option export_options[] = {
@@ -123,30 +137,19 @@ static char *export_label(const char *name)
 	return label;
 }
 
-/* What the samples of one slot have in common. */
-struct export_labels {
-	/* cgroup="a",device="rxe0",resource="qp" */
-	char *text;
-	bool bytes;
-};
-
 /*
- * One sample; @family is that of objects, the next one that of bytes. There can be millions,
- * so this does without the locks of stdio and without printf().
+ * One sample. There can be millions, so this does without the locks of stdio and without
+ * printf().
  */
-static void export_sample(struct export *export, enum export_kind family,
-			  const struct export_labels *labels, uint64_t value)
+static void export_sample(FILE *to, const struct export_family *family,
+			  const struct export_row *row)
 {
-	bool counter = export_families[family].counter;
 	char digits[NUMBER_SIZE], *digit = digits + sizeof(digits) - 1;
-	FILE *to;
+	uint64_t value = row->values[family->kind];
 
-	if (!counter && labels->bytes)
-		family++;
-	to = export->streams[family];
-	fputs_unlocked(export_families[family].name, to);
-	fputs_unlocked(counter ? "_total{" : "{", to);
-	fputs_unlocked(labels->text, to);
+	fputs_unlocked(family->name, to);
+	fputs_unlocked(family->counter ? "_total{" : "{", to);
+	fputs_unlocked(row->labels, to);
 	fputs_unlocked("} ", to);
 	*digit = '\0';
 	do {
@@ -155,6 +158,23 @@ static void export_sample(struct export *export, enum export_kind family,
 	} while (value);
 	fputs_unlocked(digit, to);
 	putc_unlocked('\n', to);
+}
+
+static struct export_row *export_add_row(struct export *export, char *labels, const char *key)
+{
+	struct export_row *row;
+
+	export->rows = memory_grow(export->rows, export->nr_rows, sizeof(*row));
+	row = &export->rows[export->nr_rows++];
+	row->labels = labels;
+	row->bytes = number_is_bytes(key);
+	return row;
+}
+
+static void export_put(struct export_row *row, enum export_kind kind, uint64_t value)
+{
+	row->has |= 1U << kind;
+	row->values[kind] = value;
 }
 
 /* device="rxe0", and index="1" where the name needs it. */
@@ -178,23 +198,20 @@ static bool export_is_telling(const struct slot *slot)
 static void export_slot(struct export *export, const char *cgroup, const char *device,
 			const struct slot *slot)
 {
-	struct export_labels labels = {
-		.text = memory_format("cgroup=\"%s\",%s,resource=\"%s\"", cgroup, device,
-				      slot->key),
-		.bytes = number_is_bytes(slot->key),
-	};
+	char *labels = memory_format("cgroup=\"%s\",%s,resource=\"%s\"", cgroup, device,
+				     slot->key);
+	struct export_row *row = export_add_row(export, labels, slot->key);
 
 	if (slot->has & POOL_BIT(POOL_CURRENT))
-		export_sample(export, EXPORT_USAGE, &labels, slot->usage);
+		export_put(row, EXPORT_USAGE, slot->usage);
 	if (slot->limit != NUMBER_MAX)
-		export_sample(export, EXPORT_LIMIT, &labels, slot->limit);
+		export_put(row, EXPORT_LIMIT, slot->limit);
 	if (slot->has & POOL_BIT(POOL_PEAK))
-		export_sample(export, EXPORT_PEAK, &labels, slot->peak);
+		export_put(row, EXPORT_PEAK, slot->peak);
 	if (slot->has & POOL_BIT(POOL_EVENTS)) {
-		export_sample(export, EXPORT_REFUSED, &labels, slot->events.alloc_fail);
-		export_sample(export, EXPORT_LIMITED, &labels, slot->events.max);
+		export_put(row, EXPORT_REFUSED, slot->events.alloc_fail);
+		export_put(row, EXPORT_LIMITED, slot->events.max);
 	}
-	free(labels.text);
 }
 
 static bool export_visit(struct cgroup *cgroup, void *data)
@@ -227,41 +244,53 @@ static void export_capacity(struct export *export)
 
 		for (j = 0; j < pool->nr_slots; j++) {
 			const struct slot *slot = &pool->slots[j];
-			struct export_labels labels = {
-				.text = memory_format("%s,resource=\"%s\"", device, slot->key),
-				.bytes = number_is_bytes(slot->key),
-			};
 
 			if (slot->max != NUMBER_MAX)
-				export_sample(export, EXPORT_CAPACITY, &labels, slot->max);
-			free(labels.text);
+				export_put(export_add_row(export,
+							  memory_format("%s,resource=\"%s\"",
+									device, slot->key),
+							  slot->key),
+					   EXPORT_CAPACITY, slot->max);
 		}
 		free(device);
 	}
 }
 
-/* Heading and samples of a family; Prometheus calls a counter by the name of its samples. */
-static void export_print_family(const struct export *export, FILE *to, enum export_kind kind)
+static bool export_has(const struct export_family *family, const struct export_row *row)
 {
-	const struct export_family *family = &export_families[kind];
+	return row->has >> family->kind & 1 && (family->counter || row->bytes == family->bytes);
+}
+
+/* Prometheus calls a counter by the name of its samples. */
+static void export_print_heading(const struct export *export, FILE *to,
+				 const struct export_family *family)
+{
 	const char *suffix = export->prometheus && family->counter ? "_total" : "";
 
-	if (!export->sizes[kind])
-		return;
 	fprintf(to, "# HELP %s%s %s\n", family->name, suffix, family->help);
 	fprintf(to, "# TYPE %s%s %s\n", family->name, suffix,
 		family->counter ? "counter" : "gauge");
 	if (family->bytes && !export->prometheus)
 		fprintf(to, "# UNIT %s bytes\n", family->name);
-	fwrite(export->texts[kind], 1, export->sizes[kind], to);
 }
 
 static void export_print(const struct export *export, FILE *to)
 {
-	enum export_kind kind;
+	size_t i, j;
 
-	for (kind = 0; kind < EXPORT_KINDS; kind++)
-		export_print_family(export, to, kind);
+	for (i = 0; i < ARRAY_SIZE(export_families); i++) {
+		const struct export_family *family = &export_families[i];
+		bool begun = false;
+
+		for (j = 0; j < export->nr_rows; j++) {
+			if (!export_has(family, &export->rows[j]))
+				continue;
+			if (!begun)
+				export_print_heading(export, to, family);
+			begun = true;
+			export_sample(to, family, &export->rows[j]);
+		}
+	}
 	if (!export->prometheus)
 		fputs("# EOF\n", to);
 }
@@ -315,17 +344,14 @@ int cmd_export(int argc, char **argv)
 	if (!hierarchy_open(&export.hierarchy))
 		return EXIT_FAILED;
 	capacity_read(&export.capacity, &export.hierarchy);
-	for (i = 0; i < EXPORT_KINDS; i++)
-		export.streams[i] = open_memstream(&export.texts[i], &export.sizes[i]);
 	done = export_read(&export);
-	for (i = 0; i < EXPORT_KINDS; i++)
-		fclose(export.streams[i]);
 	if (export.output)
 		written = export_write(&export);
 	else
 		export_print(&export, stdout);
-	for (i = 0; i < EXPORT_KINDS; i++)
-		free(export.texts[i]);
+	for (i = 0; i < export.nr_rows; i++)
+		free(export.rows[i].labels);
+	free(export.rows);
 	capacity_free(&export.capacity);
 	hierarchy_close(&export.hierarchy);
 	return done && written ? EXIT_DONE : EXIT_FAILED;
