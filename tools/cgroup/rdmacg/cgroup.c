@@ -144,7 +144,8 @@ bool cgroup_read(struct cgroup *cgroup, unsigned int files)
 	int ret;
 
 	pools_free(pools);
-	ret = pools_read(pools, cgroup->dir, files);
+	ret = pools_read(pools, cgroup->dir, files,
+			 cgroup->parent ? &cgroup->parent->pools : NULL);
 	if (ret) {
 		say_error(cgroup_name(cgroup), "%s", strerror(-ret));
 		return false;
@@ -183,12 +184,18 @@ static bool cgroup_is_child(int dir, const struct dirent *entry)
 /* The names of the children, sorted. One that is gone has none. */
 static char **cgroup_children(const struct cgroup *cgroup, size_t *count)
 {
-	int fd = openat(cgroup->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 	char **names = NULL;
+	struct stat status;
+	DIR *dir;
+	int fd;
 
 	*count = 0;
+	/* Two names, its own and ".", so there is no ".." below: spares reading many names. */
+	if (!fstat(cgroup->dir, &status) && status.st_nlink == 2)
+		return NULL;
+	fd = openat(cgroup->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) {
 		if (fd >= 0)
 			close(fd);

@@ -188,7 +188,7 @@ static bool doctor_visit_sample(struct cgroup *cgroup, void *data)
 {
 	struct doctor *doctor = data;
 
-	pools_read(&doctor->sample, cgroup->dir, POOL_ALL);
+	pools_read(&doctor->sample, cgroup->dir, POOL_ALL, NULL);
 	doctor->has_sample = doctor->sample.files[POOL_HCA];
 	return !doctor->has_sample;
 }

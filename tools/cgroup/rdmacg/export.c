@@ -323,7 +323,7 @@ static bool export_write(const struct export *export)
 static bool export_read(struct export *export)
 {
 	struct cgroup *root = cgroup_open(&export->hierarchy, "");
-	unsigned int files = POOL_ALL & ~POOL_BIT(POOL_EVENTS_LOCAL);
+	unsigned int files = (POOL_ALL & ~POOL_BIT(POOL_EVENTS_LOCAL)) | POOL_SCAN;
 	bool done;
 
 	if (!root)

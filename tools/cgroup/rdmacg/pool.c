@@ -210,24 +210,110 @@ int pools_read_file(struct pools *pools, int dir, const char *name)
 	return 0;
 }
 
-int pools_read(struct pools *pools, int dir, unsigned int files)
+static bool slot_is_zero(const struct slot *slot, enum pool_file file)
 {
-	unsigned int class, file;
+	switch (file) {
+	case POOL_CURRENT:
+		return !slot->usage;
+	case POOL_PEAK:
+		return !slot->peak;
+	case POOL_EVENTS:
+		return !slot->events.max && !slot->events.alloc_fail;
+	default:
+		return false;
+	}
+}
+
+/* Whether the file was read, and has no line, or nothing but zeros. */
+static bool pools_are_zero(const struct pools *pools, enum pool_class class, enum pool_file file)
+{
+	size_t i, j;
+
+	if (!(pools->files[class] & POOL_BIT(file)))
+		return false;
+	for (i = 0; i < pools->nr_pools; i++)
+		for (j = 0; j < pools->pools[i].nr_slots; j++)
+			if (pools->pools[i].slots[j].class == class &&
+			    !slot_is_zero(&pools->pools[i].slots[j], file))
+				return false;
+	return true;
+}
+
+/*
+ * A scan of thousands of cgroups takes its time in the kernel, which writes each file anew,
+ * so no file is read that must be zero by what was read before: what is used has a peak, a
+ * refusal by the own limit counts among all, and what counts below counts above.
+ */
+static bool pools_must_be_zero(const struct pools *pools, const struct pools *above,
+			       enum pool_class class, enum pool_file file, unsigned int files)
+{
+	if (!(files & POOL_SCAN))
+		return false;
+	if (file == POOL_MAX)
+		return above && pools_are_zero(above, class, file);
+	if (pools_are_zero(pools, class, POOL_MAX))
+		return true;
+	if (file == POOL_CURRENT && pools_are_zero(pools, class, POOL_PEAK))
+		return true;
+	if (file == POOL_EVENTS_LOCAL)
+		return pools_are_zero(pools, class, POOL_EVENTS);
+	return above && pools_are_zero(above, class, file);
+}
+
+/* Say of each slot of a class that the file is known, for it is zero. */
+static void pools_set_zero(struct pools *pools, enum pool_class class, enum pool_file file)
+{
+	size_t i, j;
+
+	pools->files[class] |= POOL_BIT(file);
+	for (i = 0; i < pools->nr_pools; i++)
+		for (j = 0; j < pools->pools[i].nr_slots; j++)
+			if (pools->pools[i].slots[j].class == class)
+				pools->pools[i].slots[j].has |= POOL_BIT(file);
+}
+
+static int pools_read_class(struct pools *pools, int dir, enum pool_class class,
+			    unsigned int files, const struct pools *above)
+{
+	/* What says most of the others comes first. */
+	static const enum pool_file order[] = {
+		POOL_MAX, POOL_PEAK, POOL_CURRENT, POOL_EVENTS, POOL_EVENTS_LOCAL,
+	};
+	unsigned int i;
 	char *text;
 
-	for (class = 0; class < POOL_CLASSES; class++) {
-		for (file = 0; file < POOL_FILES; file++) {
-			if (!(files & POOL_BIT(file)))
-				continue;
-			text = file_read(dir, pool_file_name(class, file));
-			if (!text && !file_is_gone(errno))
-				return -errno;
-			if (!text)
-				continue;
+	for (i = 0; i < POOL_FILES; i++) {
+		enum pool_file file = order[i];
+
+		if (!(files & POOL_BIT(file)))
+			continue;
+		if (pools_must_be_zero(pools, above, class, file, files)) {
+			pools_set_zero(pools, class, file);
+			continue;
+		}
+		text = file_read(dir, pool_file_name(class, file));
+		if (!text && !file_is_gone(errno))
+			return -errno;
+		if (text) {
 			pools->files[class] |= POOL_BIT(file);
 			pools_take_text(pools, class, file, text);
+		} else if (file == POOL_MAX) {
+			/* A kernel or a cgroup without the first file has none of the others. */
+			break;
 		}
-		/* A kernel or a cgroup without the first file has none of the others. */
+	}
+	return 0;
+}
+
+int pools_read(struct pools *pools, int dir, unsigned int files, const struct pools *above)
+{
+	unsigned int class;
+	int ret;
+
+	for (class = 0; class < POOL_CLASSES; class++) {
+		ret = pools_read_class(pools, dir, class, files, above);
+		if (ret)
+			return ret;
 		if (class == POOL_HCA && !pools->files[class])
 			break;
 	}

@@ -33,6 +33,8 @@ enum pool_file {
 
 #define POOL_BIT(file)	(1U << (file))
 #define POOL_ALL	(POOL_BIT(POOL_FILES) - 1)
+/* Beside the files: leave out those that must be zero by what was read before. */
+#define POOL_SCAN	POOL_BIT(POOL_FILES)
 
 /* Refusals: by limits, and of attempts; of a subtree, or of one cgroup. */
 struct events {
@@ -85,9 +87,10 @@ const char *pool_file_name(enum pool_class class, enum pool_file file);
 
 /*
  * Read the files of the cgroup at @dir, those of @files (POOL_BIT()). What there is not, is
- * left out. 0, or a negative errno where a file cannot be read that is there.
+ * left out. @above is what was read of its parent, or NULL; POOL_SCAN looks at that. 0, or
+ * a negative errno where a file cannot be read that is there.
  */
-int pools_read(struct pools *pools, int dir, unsigned int files);
+int pools_read(struct pools *pools, int dir, unsigned int files, const struct pools *above);
 /* Read a file of the same form, with one value for each key, as the max of the slots. */
 int pools_read_file(struct pools *pools, int dir, const char *name);
 void pools_free(struct pools *pools);

@@ -159,7 +159,7 @@ static void run_wait(struct run *run)
 		child_wait(&run->child, run->has_peaks ? -1 : RUN_LOOK_MS);
 		if (run->has_peaks)
 			continue;
-		pools_read(&now, run->home.cgroup->dir, POOL_BIT(POOL_CURRENT));
+		pools_read(&now, run->home.cgroup->dir, POOL_BIT(POOL_CURRENT), NULL);
 		need_see(&run->seen, &now);
 		pools_free(&now);
 	}

@@ -88,7 +88,7 @@ static bool set_read(struct cgroup *cgroup, const struct change *change)
 	if (like == cgroup)
 		return cgroup_read(cgroup, POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT));
 	if (like && change->dry_run)
-		return !pools_read(&cgroup->pools, like->dir, POOL_BIT(POOL_MAX));
+		return !pools_read(&cgroup->pools, like->dir, POOL_BIT(POOL_MAX), NULL);
 	if (!change->dry_run)
 		say_error(cgroup_name(cgroup), "has no file rdma.max; is it gone?");
 	else

@@ -48,6 +48,12 @@ cgroup() {
 	put "$1/rdma.hw.current" 'rxe0 mcast_grp=0'
 }
 
+# count FILE LINE: in tenants/a, and so in what is above.
+count() {
+	put "tenants/$1" "$2"
+	put "tenants/a/$1" "$2"
+}
+
 # process PID CGROUP [MEMLOCK [PINNED_KB]]: an entry of /proc.
 process() {
 	mkdir -p "$proc/$1"
