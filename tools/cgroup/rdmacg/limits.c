@@ -216,15 +216,9 @@ static char *limits_list_devices(const struct pools *pools)
 	return *list ? list : limits_list(list, "none");
 }
 
-/*
- * The pool of the device. A name that is unique needs no index, and the kernel checks
- * one that is given all the same.
- */
-static const struct pool *limits_find_pool(const struct limits *limits,
-					   const struct cgroup *cgroup)
+/* The kernel checks an index all the same that is given without need. */
+const struct pool *limits_find_pool(const struct device *device, const struct pools *pools)
 {
-	const struct pools *pools = &cgroup->pools;
-	const struct device *device = &limits->device;
 	bool ambiguous = false;
 	char *list;
 	size_t i;
@@ -255,7 +249,7 @@ static char *limits_list_keys(const struct limits *limits, const struct cgroup *
 	size_t i;
 
 	if (!limits_is_default(limits))
-		pool = limits_find_pool(limits, cgroup);
+		pool = limits_find_pool(&limits->device, &cgroup->pools);
 	for (i = 0; cgroup->pools.nr_pools && i < pool->nr_slots; i++)
 		if (pool->slots[i].has & POOL_BIT(POOL_MAX))
 			list = limits_list(list, pool->slots[i].key);
@@ -276,7 +270,7 @@ static const struct slot *limits_find_slot(const struct limits *limits,
 			slot = pool_find(&pools->pools[i], key);
 		return slot;
 	}
-	pool = limits_find_pool(limits, cgroup);
+	pool = limits_find_pool(&limits->device, &cgroup->pools);
 	return pool ? pool_find(pool, key) : NULL;
 }
 
@@ -400,8 +394,9 @@ static bool limits_add_class(const struct limits *limits, struct change *change,
 static void limits_add_whole(const struct limits *limits, struct change *change,
 			     const struct cgroup *cgroup, enum pool_class class)
 {
+	const struct pools *pools = &cgroup->pools;
 	const struct pool *pool = limits_is_default(limits) ?
-		pools_find(&cgroup->pools, &limits->device) : limits_find_pool(limits, cgroup);
+		pools_find(pools, &limits->device) : limits_find_pool(&limits->device, pools);
 	bool back = *limits->whole == 'd';
 	char *text = memory_string(back ? " default" : "");
 	char *undo = memory_string("");
@@ -429,7 +424,7 @@ static bool limits_check_keys(const struct limits *limits, const struct cgroup *
 	char *list;
 	size_t i;
 
-	if (!limits_is_default(limits) && !limits_find_pool(limits, cgroup))
+	if (!limits_is_default(limits) && !limits_find_pool(&limits->device, &cgroup->pools))
 		return false;
 	for (i = 0; i < limits->nr_limits; i++) {
 		const char *key = limits->limits[i].key;

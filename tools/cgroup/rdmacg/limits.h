@@ -41,6 +41,9 @@ bool limits_parse(struct limits *limits, const char *device, char * const *words
 bool limits_parse_option(struct limits *limits, const char *text);
 void limits_free(struct limits *limits);
 
+/* The pool of a device. A unique name needs no index. NULL, and an error is said. */
+const struct pool *limits_find_pool(const struct device *device, const struct pools *pools);
+
 /*
  * Add the writes that set @limits in @cgroup, whose pools have been read, each key in the
  * file of its class. False, and an error is said, for what is not there.

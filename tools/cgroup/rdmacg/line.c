@@ -46,7 +46,8 @@ bool line_next(char **text, struct line *line)
 
 	while ((start = file_next_line(text))) {
 		pairs = line_find_pairs(start);
-		if (!pairs || pairs == start)
+		/* With a blank in front and nothing before it, there is no name. */
+		if (!pairs || pairs == start + 1)
 			continue;
 		/* One blank is between them; more belong to the name. */
 		pairs[-1] = '\0';

@@ -8,7 +8,7 @@
 #include "memory.h"
 #include "rdmacg.h"
 
-static void *memory_check(void *memory)
+void *memory_check(void *memory)
 {
 	if (memory)
 		return memory;

@@ -11,6 +11,8 @@
 
 #include "compiler.h"
 
+/* @memory itself, where a library has made it. */
+void *memory_check(void *memory);
 void *memory_zeroed(size_t count, size_t size);
 void *memory_resize(void *old, size_t count, size_t size);
 char *memory_string(const char *string);

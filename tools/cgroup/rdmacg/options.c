@@ -109,3 +109,15 @@ bool options_parse_pid(const char *text, int *pid)
 	*pid = number;
 	return true;
 }
+
+uint64_t options_parse_margin(const char *text)
+{
+	size_t length = strlen(text);
+	uint64_t margin;
+
+	if (length && text[length - 1] == '%')
+		length--;
+	if (!number_parse_thousandths(text, length, &margin))
+		options_fail(text, "a margin is a percentage, such as 20%%");
+	return margin;
+}

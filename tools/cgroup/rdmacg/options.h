@@ -5,6 +5,7 @@
 
 #include <argp.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "compiler.h"
 
@@ -33,5 +34,7 @@ void options_fail(const char *where, const char *format, ...)
 	__attribute((noreturn)) __printf(2, 3);
 /* "process 12": false, and an error is said, where it is no number of one. */
 bool options_parse_pid(const char *text, int *pid);
+/* "20%" or "20", for what is added to peaks, in thousandths of a percent. */
+uint64_t options_parse_margin(const char *text);
 
 #endif /* RDMACG_OPTIONS_H */

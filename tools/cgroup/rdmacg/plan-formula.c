@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Formulas of "rdmacg plan". They are texts of our own tables, evaluated in whole numbers
- * of 64 bits; each step is checked, so that a sum that does not fit is an error and never
- * a small limit.
+ * of 128 bits; each step is checked, and so is whether the result fits in 64, so that what
+ * does not fit is an error and never a small limit.
  */
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory.h"
 #include "plan.h"
 
 /* A formula that is being read. The first fault stays. */
@@ -18,7 +20,7 @@ struct plan_reader {
 	enum plan_fault fault;
 };
 
-static uint64_t plan_read_sum(struct plan_reader *reader);
+static unsigned __int128 plan_read_sum(struct plan_reader *reader);
 
 static void plan_set_fault(struct plan_reader *reader, enum plan_fault fault)
 {
@@ -77,7 +79,8 @@ static void plan_expect(struct plan_reader *reader, char c)
 		plan_set_fault(reader, PLAN_NO_FORMULA);
 }
 
-static uint64_t plan_divide(struct plan_reader *reader, uint64_t a, uint64_t b, bool rest)
+static unsigned __int128 plan_divide(struct plan_reader *reader, unsigned __int128 a,
+				     unsigned __int128 b, bool rest)
 {
 	if (!b) {
 		plan_set_fault(reader, PLAN_BY_ZERO);
@@ -86,10 +89,11 @@ static uint64_t plan_divide(struct plan_reader *reader, uint64_t a, uint64_t b, 
 	return rest ? a % b : a / b;
 }
 
-static uint64_t plan_read_call(struct plan_reader *reader, const char *name, size_t length)
+static unsigned __int128 plan_read_call(struct plan_reader *reader, const char *name,
+					size_t length)
 {
-	uint64_t a = plan_read_sum(reader);
-	uint64_t b;
+	unsigned __int128 a = plan_read_sum(reader);
+	unsigned __int128 b;
 
 	plan_expect(reader, ',');
 	b = plan_read_sum(reader);
@@ -114,7 +118,7 @@ static size_t plan_name_length(const char *text)
 	return length;
 }
 
-static uint64_t plan_read_name(struct plan_reader *reader, size_t length)
+static unsigned __int128 plan_read_name(struct plan_reader *reader, size_t length)
 {
 	const char *name = reader->at;
 	const uint64_t *value;
@@ -128,9 +132,9 @@ static uint64_t plan_read_name(struct plan_reader *reader, size_t length)
 	return value ? *value : 0;
 }
 
-static uint64_t plan_read_factor(struct plan_reader *reader)
+static unsigned __int128 plan_read_factor(struct plan_reader *reader)
 {
-	uint64_t value = 0;
+	unsigned __int128 value = 0;
 	size_t length;
 
 	if (plan_read_char(reader, '(')) {
@@ -148,9 +152,9 @@ static uint64_t plan_read_factor(struct plan_reader *reader)
 	return value;
 }
 
-static uint64_t plan_read_product(struct plan_reader *reader)
+static unsigned __int128 plan_read_product(struct plan_reader *reader)
 {
-	uint64_t value = plan_read_factor(reader);
+	unsigned __int128 value = plan_read_factor(reader);
 
 	for (;;) {
 		if (plan_read_char(reader, '*')) {
@@ -166,9 +170,9 @@ static uint64_t plan_read_product(struct plan_reader *reader)
 	}
 }
 
-static uint64_t plan_read_sum(struct plan_reader *reader)
+static unsigned __int128 plan_read_sum(struct plan_reader *reader)
 {
-	uint64_t value = plan_read_product(reader);
+	unsigned __int128 value = plan_read_product(reader);
 
 	for (;;) {
 		if (plan_read_char(reader, '+')) {
@@ -186,8 +190,11 @@ static uint64_t plan_read_sum(struct plan_reader *reader)
 enum plan_fault plan_evaluate(const char *formula, const struct plan_vars *vars, uint64_t *value)
 {
 	struct plan_reader reader = { .at = formula, .vars = vars };
+	unsigned __int128 result = plan_read_sum(&reader);
 
-	*value = plan_read_sum(&reader);
+	*value = result;
+	if (result > UINT64_MAX)
+		plan_set_fault(&reader, PLAN_TOO_LARGE);
 	if (*reader.at)
 		plan_set_fault(&reader, PLAN_NO_FORMULA);
 	return reader.fault;
@@ -197,7 +204,7 @@ char *plan_in_numbers(const char *formula, const struct plan_vars *vars)
 {
 	/* A name becomes 20 digits at most. */
 	size_t room = strlen(formula) * 20 + 1;
-	char *numbers = plan_grow(NULL, room, 1);
+	char *numbers = memory_zeroed(room, 1);
 	size_t at = 0;
 
 	while (*formula) {
@@ -205,7 +212,7 @@ char *plan_in_numbers(const char *formula, const struct plan_vars *vars)
 		const uint64_t *value = length ? plan_find(vars, formula, length) : NULL;
 
 		if (value)
-			at += (size_t)snprintf(numbers + at, room - at, "%ju", *value);
+			at += (size_t)snprintf(numbers + at, room - at, "%" PRIu64, *value);
 		else
 			at += (size_t)snprintf(numbers + at, room - at, "%.*s",
 					       length ? (int)length : 1, formula);

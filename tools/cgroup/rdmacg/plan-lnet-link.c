@@ -3,6 +3,8 @@
  * What two nodes with Lustre's o2iblnd agree on: o2iblnd_cb.c, protocol 2. Who asks has
  * made its QP before; who is asked accepts less than its own, or rejects and says its own.
  */
+#include <inttypes.h>
+
 #include "plan-lnet.h"
 
 /* Whether @passive takes so many fragments; if not, it answers with its own number. */
@@ -22,7 +24,7 @@ static bool lnet_retry_frags(struct plan_part *part, const struct lnet_side *act
 {
 	uint64_t own = plan_get(&passive->vars, "own_F");
 
-	plan_add_note(part, "%s rejects it: RDMA_FRAGS (6), it wants %ju fragments.",
+	plan_add_note(part, "%s rejects it: RDMA_FRAGS (6), it wants %" PRIu64 " fragments.",
 		      passive->name, own);
 	if (own >= link->frags) {
 		plan_add_note(part, "%s gives up: it cannot ask for more fragments than before.",
@@ -48,14 +50,15 @@ static enum lnet_answer lnet_ask(struct plan_part *part, const struct lnet_side 
 	link->asked = lnet_reduce(active, link->frags, link->wanted);
 	if (!link->asked) {
 		plan_add_note(part,
-			      "%s cannot make its QP for %ju fragments on its device: ENOMEM.",
+			      "%s cannot make its QP for %" PRIu64
+			      " fragments on its device: ENOMEM.",
 			      active->name, link->frags);
 		return LNET_GIVEN_UP;
 	}
-	plan_add_note(part, "%s asks for a depth of %ju and %ju fragments.",
+	plan_add_note(part, "%s asks for a depth of %" PRIu64 " and %" PRIu64 " fragments.",
 		      active->name, link->asked, link->frags);
 	if (link->asked > depth) {
-		plan_add_note(part, "%s rejects it: MSG_QUEUE_SIZE (7), its depth is %ju.",
+		plan_add_note(part, "%s rejects it: MSG_QUEUE_SIZE (7), its depth is %" PRIu64 ".",
 			      passive->name, depth);
 		link->wanted = depth;
 		return LNET_AGAIN;
@@ -85,7 +88,8 @@ void lnet_connect(struct plan_part *part, const struct lnet_side *active,
 	link->is_made = answer == LNET_ACCEPTED;
 	if (link->is_made)
 		plan_add_note(part,
-			      "%s accepts: both use a depth of %ju and %ju fragments.",
+			      "%s accepts: both use a depth of %" PRIu64 " and %" PRIu64
+			      " fragments.",
 			      passive->name, link->depth, link->frags);
 	else
 		plan_add_note(part, "They do not connect in this direction.");

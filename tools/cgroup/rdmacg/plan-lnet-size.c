@@ -7,7 +7,10 @@
  * concurrent_sends, W the device's max_qp_wr, fr 2 with FastReg and 0 with FMR, oob the
  * messages out of band.
  */
+#include <inttypes.h>
+
 #include "plan-lnet.h"
+#include "say.h"
 
 #define LNET_SETUP	"o2iblnd_modparams.c, kiblnd_tunables_setup()"
 
@@ -152,7 +155,8 @@ static void lnet_add_setup_notes(struct plan_part *part, const struct lnet_side 
 
 	if (depth != side->in[LNET_PEER_CREDITS])
 		plan_add_note(part,
-			      "peer_credits=%ju is taken as %ju: at least 8, at most 255 and credits.",
+			      "peer_credits=%" PRIu64 " is taken as %" PRIu64
+			      ": at least 8, at most 255 and credits.",
 			      side->in[LNET_PEER_CREDITS], depth);
 	if (!lnet_is_old(side) && side->in[LNET_SENDS])
 		plan_add_note(part, "concurrent_sends changes no size since 2.11; it throttles.");
@@ -160,27 +164,27 @@ static void lnet_add_setup_notes(struct plan_part *part, const struct lnet_side 
 		plan_add_note(part, "map_on_demand changes no size since 2.11.");
 }
 
-int lnet_setup(const struct plan *plan, struct plan_part *part, struct lnet_side *side)
+bool lnet_setup(const struct plan *plan, struct plan_part *part, struct lnet_side *side)
 {
-	int ret;
-
 	lnet_set_vars(side);
-	if (lnet_has_pools(side) && side->in[LNET_FMR_POOL] < side->in[LNET_NTX] / 4)
-		return plan_error(plan->form,
-				  "%s: the interface does not start, for fmr_pool_size=%ju is less than a quarter of ntx=%ju (kiblnd_net_init_pools()); raise the former",
-				  side->name, side->in[LNET_FMR_POOL], side->in[LNET_NTX]);
-	ret = plan_add_rows(plan, part, &side->vars, &lnet_depth_row, 1);
-	if (!ret)
-		ret = plan_add_rows(plan, part, &side->vars, lnet_frag_row(side), 1);
-	if (!ret && lnet_is_old(side))
-		ret = plan_add_rows(plan, part, &side->vars, lnet_sends_row(side), 1);
-	if (ret)
-		return ret;
+	if (lnet_has_pools(side) && side->in[LNET_FMR_POOL] < side->in[LNET_NTX] / 4) {
+		say_error(plan->form,
+			  "%s: the interface does not start, for fmr_pool_size=%" PRIu64
+			  " is less than a quarter of ntx=%" PRIu64
+			  " (kiblnd_net_init_pools()); raise the former",
+			  side->name, side->in[LNET_FMR_POOL], side->in[LNET_NTX]);
+		return false;
+	}
+	if (!plan_add_rows(plan, part, &side->vars, &lnet_depth_row, 1) ||
+	    !plan_add_rows(plan, part, &side->vars, lnet_frag_row(side), 1) ||
+	    (lnet_is_old(side) &&
+	     !plan_add_rows(plan, part, &side->vars, lnet_sends_row(side), 1)))
+		return false;
 	/* These stay, while qd and F become those of one connection. */
 	plan_set(&side->vars, "own_qd", plan_get(&side->vars, "qd"));
 	plan_set(&side->vars, "own_F", plan_get(&side->vars, "F"));
 	lnet_add_setup_notes(part, side);
-	return 0;
+	return true;
 }
 
 /* --- one end of a connection --- */
@@ -234,55 +238,50 @@ static const struct plan_row *lnet_cq_row(const struct lnet_side *side)
 		&lnet_cq_rows[1];
 }
 
-int lnet_add_end(const struct plan *plan, struct plan_part *part, struct lnet_side *side,
-		 uint64_t depth, uint64_t frags)
+bool lnet_add_end(const struct plan *plan, struct plan_part *part, struct lnet_side *side,
+		  uint64_t depth, uint64_t frags)
 {
-	int ret;
-
-	if (!lnet_reduce(side, frags, depth))
-		return plan_error(plan->form,
-				  "%s: max_qp_wr=%ju is too small for any connection; the device cannot be used",
-				  side->name, side->in[LNET_MAX_WR]);
+	if (!lnet_reduce(side, frags, depth)) {
+		say_error(plan->form,
+			  "%s: max_qp_wr=%" PRIu64
+			  " is too small for any connection; the device cannot be used",
+			  side->name, side->in[LNET_MAX_WR]);
+		return false;
+	}
 	plan_set(&side->vars, "qd", depth);
 	plan_set(&side->vars, "F", frags);
 	if (lnet_is_old(side))
 		plan_set(&side->vars, "cut", lnet_cut(side, frags));
-	ret = plan_add_rows(plan, part, &side->vars, lnet_queue_rows(side), 2);
-	if (!ret)
-		ret = plan_add_rows(plan, part, &side->vars, lnet_cq_row(side), 1);
-	if (!ret)
-		ret = plan_add_rows(plan, part, &side->vars, lnet_end_rows,
-				    PLAN_COUNT(lnet_end_rows));
-	if (!ret && plan_get(&side->vars, "send_wr") > side->send_wr) {
+	if (!plan_add_rows(plan, part, &side->vars, lnet_queue_rows(side), 2) ||
+	    !plan_add_rows(plan, part, &side->vars, lnet_cq_row(side), 1) ||
+	    !plan_add_rows(plan, part, &side->vars, lnet_end_rows, ARRAY_SIZE(lnet_end_rows)))
+		return false;
+	if (plan_get(&side->vars, "send_wr") > side->send_wr) {
 		side->send_wr = plan_get(&side->vars, "send_wr");
 		side->depth = depth;
 		side->frags = frags;
 	}
-	return ret;
+	return true;
 }
 
-int lnet_add_node(const struct plan *plan, struct plan_part *part, struct lnet_side *side)
+bool lnet_add_node(const struct plan *plan, struct plan_part *part, struct lnet_side *side)
 {
-	int ret = plan_add_rows(plan, part, &side->vars, lnet_node_rows,
-				PLAN_COUNT(lnet_node_rows));
+	struct plan_vars *vars = &side->vars;
 
-	if (!ret)
-		ret = plan_add_rows(plan, part, &side->vars, &lnet_mr_rows[!lnet_has_pools(side)],
-				    1);
-	if (!ret)
-		ret = plan_add_rows(plan, part, &side->vars, lnet_sum_rows,
-				    PLAN_COUNT(lnet_sum_rows));
-	if (ret)
-		return ret;
+	if (!plan_add_rows(plan, part, vars, lnet_node_rows, ARRAY_SIZE(lnet_node_rows)) ||
+	    !plan_add_rows(plan, part, vars, &lnet_mr_rows[!lnet_has_pools(side)], 1) ||
+	    !plan_add_rows(plan, part, vars, lnet_sum_rows, ARRAY_SIZE(lnet_sum_rows)))
+		return false;
 	plan_add_note(part,
 		      "No cgroup pays for a kernel user: subtract this before the device is shared, with");
 	plan_add_note(part,
-		      "rdmacg plan share DEVICE --kernel pd=1,qp=%ju,cq=%ju,mr=%ju --among CGROUP...",
-		      plan_get(&side->vars, "qp"), plan_get(&side->vars, "cq"),
-		      plan_get(&side->vars, "mr"));
+		      "rdmacg plan share DEVICE --kernel pd=1,qp=%" PRIu64 ",cq=%" PRIu64
+		      ",mr=%" PRIu64 " --among CGROUP...",
+		      plan_get(vars, "qp"), plan_get(vars, "cq"), plan_get(vars, "mr"));
 	if (lnet_has_pools(side))
 		plan_add_note(part,
-			      "An empty pool grows by another %ju MRs on its CPT, without an upper bound.",
-			      plan_get(&side->vars, "mr") / side->in[LNET_CPTS]);
-	return 0;
+			      "An empty pool grows by another %" PRIu64
+			      " MRs on its CPT, without an upper bound.",
+			      plan_get(vars, "mr") / side->in[LNET_CPTS]);
+	return true;
 }

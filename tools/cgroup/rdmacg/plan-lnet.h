@@ -32,15 +32,15 @@ struct lnet_side {
 	uint64_t frags;
 };
 
-/* plan-lnet-size.c: sizes. These return 0 or the exit status. */
+/* plan-lnet-size.c: sizes. False: an error was said. */
 
 /* Take the parameters as o2iblnd does; before all others. */
-int lnet_setup(const struct plan *plan, struct plan_part *part, struct lnet_side *side);
+bool lnet_setup(const struct plan *plan, struct plan_part *part, struct lnet_side *side);
 /* The queues of a connection that @side makes with this depth and these fragments. */
-int lnet_add_end(const struct plan *plan, struct plan_part *part, struct lnet_side *side,
-		 uint64_t depth, uint64_t frags);
+bool lnet_add_end(const struct plan *plan, struct plan_part *part, struct lnet_side *side,
+		  uint64_t depth, uint64_t frags);
 /* All that a node has; its connections are as lnet_add_end() left them. */
-int lnet_add_node(const struct plan *plan, struct plan_part *part, struct lnet_side *side);
+bool lnet_add_node(const struct plan *plan, struct plan_part *part, struct lnet_side *side);
 /* The depth that the device leaves of @depth; 0 where it makes no QP. */
 uint64_t lnet_reduce(const struct lnet_side *side, uint64_t frags, uint64_t depth);
 /* Whether it is 2.10 or before. */

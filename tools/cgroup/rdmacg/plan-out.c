@@ -4,81 +4,87 @@
  * but limits whose cgroup and device are known is a comment, so that nothing can be applied
  * by mistake.
  */
-#include <errno.h>
-#include <json-c/json.h>
-#include <stdio.h>
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "json.h"
+#include "memory.h"
+#include "number.h"
+#include "options.h"
 #include "plan.h"
+#include "say.h"
 
-static bool plan_has_kind(const struct plan_part *part, enum plan_kind kind)
+/* " KEY=VALUE" for each value of the kind. To be freed. */
+static char *plan_format_values(const struct plan_part *part, enum plan_kind kind)
 {
+	char *text = memory_string("");
 	size_t i;
 
 	for (i = 0; i < part->nr_values; i++) {
-		if (part->values[i].kind == kind)
-			return true;
-	}
-	return false;
-}
+		char *longer;
 
-/* " KEY=VALUE" for each value of the kind. */
-static void plan_print_values(const struct plan_part *part, enum plan_kind kind)
-{
-	size_t i;
-
-	for (i = 0; i < part->nr_values; i++) {
-		if (part->values[i].kind == kind)
-			printf(" %s=%ju", part->values[i].key, part->values[i].value);
+		if (part->values[i].kind != kind)
+			continue;
+		longer = memory_format("%s %s=%" PRIu64, text, part->values[i].key,
+				       part->values[i].value);
+		free(text);
+		text = longer;
 	}
-	putchar('\n');
+	return text;
 }
 
 /* KEY = FORMULA = FORMULA IN NUMBERS = NUMBER, without what would be there twice. */
 static void plan_print_formula(const struct plan_value *value)
 {
-	char number[24];
+	bool has_numbers = strcmp(value->formula, value->numbers);
+	char number[NUMBER_SIZE];
+	bool is_number;
 
-	snprintf(number, sizeof(number), "%ju", value->value);
-	printf("#   %s = %s", value->key, value->formula);
-	if (strcmp(value->formula, value->numbers))
-		printf(" = %s", value->numbers);
-	if (strcmp(value->numbers, number))
-		printf(" = %s", number);
-	printf("\n#     %s\n", value->source);
+	number_format(number, value->value, false);
+	is_number = !strcmp(value->numbers, number);
+	say_line("#   %s = %s%s%s%s%s", value->key, value->formula, has_numbers ? " = " : "",
+		 has_numbers ? value->numbers : "", is_number ? "" : " = ",
+		 is_number ? "" : number);
+	say_line("#     %s", value->source);
 }
 
 /* The header of the cgroup is left out where the part before had the same. */
-static void plan_print_limits(const struct plan_part *part, const struct plan_part *before)
+static void plan_print_limits(const struct plan_part *part, const struct plan_part *before,
+			      const char *limits)
 {
 	const char *mark = part->cgroup && part->device ? "" : "# ";
 
 	if (!before || !before->cgroup || !part->cgroup || strcmp(before->cgroup, part->cgroup))
-		printf("%s[%s]\n", mark, part->cgroup ? part->cgroup : "CGROUP");
-	printf("%s%s", mark, part->device ? part->device : "DEVICE");
-	plan_print_values(part, PLAN_LIMIT);
+		say_line("%s[%s]", mark, part->cgroup ? part->cgroup : "CGROUP");
+	say_line("%s%s%s", mark, part->device ? part->device : "DEVICE", limits);
 	if (*mark)
-		printf("# No limit is set by this: give %s%s%s.\n", part->cgroup ? "" : "--cgroup",
-		       part->cgroup || part->device ? "" : " and ",
-		       part->device ? "" : "--device");
+		say_line("# No limit is set by this: give %s%s%s.", part->cgroup ? "" : "--cgroup",
+			 part->cgroup || part->device ? "" : " and ",
+			 part->device ? "" : "--device");
 }
 
-static void plan_print_part(const struct plan_part *part, const struct plan_part *before,
+/* Whether it has limits. */
+static bool plan_print_part(const struct plan_part *part, const struct plan_part *before,
 			    bool explain)
 {
+	char *figures = plan_format_values(part, PLAN_FIGURE);
+	char *limits = plan_format_values(part, PLAN_LIMIT);
+	bool has_limits = *limits;
 	size_t i;
 
-	printf("# %s\n", part->title);
+	say_line("# %s", part->title);
 	for (i = 0; explain && i < part->nr_values; i++)
 		plan_print_formula(&part->values[i]);
 	for (i = 0; i < part->nr_notes; i++)
-		printf("# %s\n", part->notes[i]);
-	if (plan_has_kind(part, PLAN_FIGURE)) {
-		putchar('#');
-		plan_print_values(part, PLAN_FIGURE);
-	}
-	if (plan_has_kind(part, PLAN_LIMIT))
-		plan_print_limits(part, before);
+		say_line("# %s", part->notes[i]);
+	if (*figures)
+		say_line("#%s", figures);
+	if (has_limits)
+		plan_print_limits(part, before, limits);
+	free(figures);
+	free(limits);
+	return has_limits;
 }
 
 static void plan_print_text(const struct plan *plan, bool explain)
@@ -88,9 +94,8 @@ static void plan_print_text(const struct plan *plan, bool explain)
 
 	for (i = 0; i < plan->nr_parts; i++) {
 		if (i)
-			putchar('\n');
-		plan_print_part(plan->parts[i], before, explain);
-		if (plan_has_kind(plan->parts[i], PLAN_LIMIT))
+			say_line("%s", "");
+		if (plan_print_part(plan->parts[i], before, explain))
 			before = plan->parts[i];
 	}
 }
@@ -102,15 +107,9 @@ static struct json_object *plan_json_values(const struct plan_part *part, enum p
 
 	for (i = 0; i < part->nr_values; i++) {
 		if (part->values[i].kind == kind)
-			json_object_object_add(object, part->values[i].key,
-					       json_object_new_uint64(part->values[i].value));
+			json_add(object, part->values[i].key, json_number(part->values[i].value));
 	}
 	return object;
-}
-
-static void plan_json_string(struct json_object *object, const char *key, const char *text)
-{
-	json_object_object_add(object, key, text ? json_object_new_string(text) : NULL);
 }
 
 static struct json_object *plan_json_formulas(const struct plan_part *part)
@@ -122,11 +121,11 @@ static struct json_object *plan_json_formulas(const struct plan_part *part)
 		struct json_object *object = json_object_new_object();
 		const struct plan_value *value = &part->values[i];
 
-		plan_json_string(object, "key", value->key);
-		json_object_object_add(object, "value", json_object_new_uint64(value->value));
-		plan_json_string(object, "formula", value->formula);
-		plan_json_string(object, "numbers", value->numbers);
-		plan_json_string(object, "source", value->source);
+		json_add(object, "key", json_text(value->key));
+		json_add(object, "value", json_number(value->value));
+		json_add(object, "formula", json_text(value->formula));
+		json_add(object, "numbers", json_text(value->numbers));
+		json_add(object, "source", json_text(value->source));
 		json_object_array_add(array, object);
 	}
 	return array;
@@ -138,43 +137,36 @@ static struct json_object *plan_json_part(const struct plan_part *part, bool exp
 	struct json_object *notes = json_object_new_array();
 	size_t i;
 
-	plan_json_string(object, "title", part->title);
-	plan_json_string(object, "cgroup", part->cgroup);
-	plan_json_string(object, "device", part->device);
-	json_object_object_add(object, "limits", plan_json_values(part, PLAN_LIMIT));
-	json_object_object_add(object, "figures", plan_json_values(part, PLAN_FIGURE));
+	json_add(object, "title", json_text(part->title));
+	json_add(object, "cgroup", part->cgroup ? json_text(part->cgroup) : NULL);
+	json_add(object, "device", part->device ? json_text(part->device) : NULL);
+	json_add(object, "limits", plan_json_values(part, PLAN_LIMIT));
+	json_add(object, "figures", plan_json_values(part, PLAN_FIGURE));
 	for (i = 0; i < part->nr_notes; i++)
-		json_object_array_add(notes, json_object_new_string(part->notes[i]));
-	json_object_object_add(object, "notes", notes);
+		json_object_array_add(notes, json_text(part->notes[i]));
+	json_add(object, "notes", notes);
 	if (explain)
-		json_object_object_add(object, "formulas", plan_json_formulas(part));
+		json_add(object, "formulas", plan_json_formulas(part));
 	return object;
 }
 
-static void plan_print_json(const struct plan *plan, const struct plan_args *args)
+static void plan_print_json(const struct plan *plan, bool explain)
 {
 	struct json_object *object = json_object_new_object();
 	struct json_object *parts = json_object_new_array();
-	int flags = JSON_C_TO_STRING_NOSLASHESCAPE;
 	size_t i;
 
-	if (args->pretty)
-		flags |= JSON_C_TO_STRING_PRETTY;
-	plan_json_string(object, "plan", plan->form);
+	json_add(object, "plan", json_text(plan->form));
 	for (i = 0; i < plan->nr_parts; i++)
-		json_object_array_add(parts, plan_json_part(plan->parts[i], args->explain));
-	json_object_object_add(object, "parts", parts);
-	puts(json_object_to_json_string_ext(object, flags));
-	json_object_put(object);
+		json_object_array_add(parts, plan_json_part(plan->parts[i], explain));
+	json_add(object, "parts", parts);
+	json_print(stdout, object, options.pretty);
 }
 
-int plan_print(const struct plan *plan, const struct plan_args *args)
+void plan_print(const struct plan *plan, const struct plan_args *args)
 {
-	if (args->json)
-		plan_print_json(plan, args);
+	if (options.json)
+		plan_print_json(plan, args->explain);
 	else
 		plan_print_text(plan, args->explain);
-	if (fflush(stdout) || ferror(stdout))
-		return plan_error("standard output", "%s; the plan is not whole", strerror(errno));
-	return 0;
 }

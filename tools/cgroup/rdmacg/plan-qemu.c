@@ -8,11 +8,17 @@
  * exactly these limits, and fail with one less of each.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "file.h"
+#include "memory.h"
+#include "options.h"
 #include "plan.h"
 #include "plan-qemu.h"
+#include "say.h"
 
 /* RDMA_REG_CHUNK_SHIFT */
 #define QEMU_CHUNK	((uint64_t)1 << 20)
@@ -26,10 +32,10 @@
 enum qemu_input { QEMU_INSTANCES, QEMU_TIMEOUT };
 
 static const struct plan_input qemu_inputs[] = {
-	[QEMU_INSTANCES] = { "instances", "instances", 1, .min = 1, .max = UINT64_MAX,
-			     .doc = "Such machines that migrate at once, in the cgroup (1)" },
+	[QEMU_INSTANCES] = { "instances", "instances", 1, PLAN_SOME,
+			     .doc = "such machines that migrate at once, in the cgroup (1)" },
 	[QEMU_TIMEOUT] = { "timeout", "timeout", 10, .min = 1, .max = 3600,
-			   .doc = "Seconds that QEMU has to answer over --qmp (10)" },
+			   .doc = "seconds that QEMU has to answer over --qmp (10)" },
 };
 
 static const struct plan_row qemu_dynamic_row = {
@@ -93,30 +99,28 @@ static void qemu_add_pc_blocks(struct plan_blocks *blocks)
 {
 	size_t i;
 
-	for (i = 0; i < PLAN_COUNT(qemu_pc_blocks); i++) {
+	for (i = 0; i < ARRAY_SIZE(qemu_pc_blocks); i++) {
 		plan_add_block(blocks, qemu_pc_blocks[i].name, strlen(qemu_pc_blocks[i].name),
 			       qemu_pc_blocks[i].used);
 		blocks->block[blocks->count - 1].is_zero = qemu_pc_blocks[i].is_zero;
 	}
 }
 
-static int qemu_read_file(const char *path, struct plan_blocks *blocks)
+static bool qemu_read_file(const char *path, struct plan_blocks *blocks)
 {
-	char where[PLAN_SHOWN];
-	char *text = NULL;
-	ssize_t length = plan_load(path, PLAN_TEXT_MAX, &text);
-	int ret;
+	char *text = file_read(AT_FDCWD, path);
+	bool good = false;
 
-	plan_show(where, path, strlen(path));
-	if (length < 0)
-		return plan_error(where, "%s; give a file with the text of 'info ramblock'",
-				  strerror((int)-length));
-	ret = plan_parse_blocks(where, text, (size_t)length, blocks);
+	if (text)
+		good = plan_parse_blocks(path, text, strlen(text), blocks);
+	else
+		say_error(path, "%s; give a file with the text of 'info ramblock'",
+			  strerror(errno));
 	free(text);
-	return ret;
+	return good;
 }
 
-static int qemu_get_blocks(struct qemu_options *options, const struct plan_args *args)
+static bool qemu_get_blocks(struct qemu_options *options, const struct plan_args *args)
 {
 	if (options->socket)
 		return plan_qmp_read_blocks(options->socket, args->values[QEMU_TIMEOUT],
@@ -125,39 +129,42 @@ static int qemu_get_blocks(struct qemu_options *options, const struct plan_args 
 		return qemu_read_file(options->file, &options->blocks);
 	if (!options->alone)
 		qemu_add_pc_blocks(&options->blocks);
-	return 0;
+	return true;
+}
+
+static struct plan_block *qemu_find_block(const struct plan_blocks *blocks, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < blocks->count; i++) {
+		if (!strcmp(blocks->block[i].name, name))
+			return &blocks->block[i];
+	}
+	say_error(name, "there is no such RAM block; give a name as 'info ramblock' has it");
+	return NULL;
 }
 
 /* --zero names blocks that nothing but zeros was ever in. */
-static int qemu_mark_zeros(struct qemu_options *options)
+static bool qemu_mark_zeros(struct qemu_options *options)
 {
-	char shown[PLAN_SHOWN];
 	size_t i;
-	size_t j;
 
 	for (i = 0; i < options->nr_zero; i++) {
-		const char *name = options->zero[i];
+		struct plan_block *block = qemu_find_block(&options->blocks, options->zero[i]);
 
-		for (j = 0; j < options->blocks.count; j++) {
-			if (!strcmp(options->blocks.block[j].name, name))
-				break;
-		}
-		if (j == options->blocks.count)
-			return plan_error("plan qemu --zero",
-					  "there is no RAM block '%s'; give a name as 'info ramblock' has it",
-					  plan_show(shown, name, strlen(name)));
-		options->blocks.block[j].is_zero = true;
+		if (!block)
+			return false;
+		block->is_zero = true;
 	}
-	return 0;
+	return true;
 }
 
 /* How many MRs, and of how many bytes. A block of zeros has none unless all is pinned. */
-static int qemu_count(struct qemu_options *options, struct plan_vars *vars, struct plan_part *part,
-		      bool explain)
+static bool qemu_count(struct qemu_options *options, struct plan_vars *vars,
+		       struct plan_part *part, bool explain)
 {
 	uint64_t chunks = 0;
 	uint64_t bytes = 0;
-	char shown[PLAN_SHOWN];
 	size_t i;
 
 	for (i = 0; i < options->blocks.count; i++) {
@@ -166,19 +173,21 @@ static int qemu_count(struct qemu_options *options, struct plan_vars *vars, stru
 		uint64_t mine = block->used / QEMU_CHUNK + !!(block->used % QEMU_CHUNK);
 
 		if (explain)
-			plan_add_note(part, "%s: %ju bytes, %ju chunks%s",
-				      plan_show(shown, block->name, strlen(block->name)),
-				      block->used, mine, is_sent ? "" : ", all zero: none is sent");
+			plan_add_note(part, "%s: %" PRIu64 " bytes, %" PRIu64 " chunks%s",
+				      block->name, block->used, mine,
+				      is_sent ? "" : ", all zero: none is sent");
 		if (is_sent && (__builtin_add_overflow(bytes, block->used, &bytes) ||
-				__builtin_add_overflow(chunks, mine, &chunks)))
-			return plan_error("plan qemu",
-					  "the sum of the RAM blocks does not fit in 64 bits; give smaller ones");
+				__builtin_add_overflow(chunks, mine, &chunks))) {
+			say_error("plan qemu",
+				  "the sum of the RAM blocks does not fit in 64 bits; give smaller ones");
+			return false;
+		}
 	}
 	plan_set(vars, "chunks", chunks);
 	plan_set(vars, "blocks", options->blocks.count);
 	plan_set(vars, "ram_bytes", bytes);
 	plan_set(vars, "back", options->postcopy);
-	return 0;
+	return true;
 }
 
 /* --- the plan --- */
@@ -196,101 +205,79 @@ static void qemu_add_notes(struct plan_part *part, const struct qemu_options *op
 		      "A destination that waits holds 1 hca_handle and 1 hca_object of these.");
 }
 
-static int qemu_make(struct plan *plan, struct qemu_options *options, const struct plan_args *args)
+static bool qemu_make(struct plan *plan, struct qemu_options *options,
+		      const struct plan_args *args)
 {
 	struct plan_part *part = plan_add_part(plan, "Source and destination, each: %s%s",
 					       options->pin_all ? "rdma-pin-all" :
 					       "dynamic registration",
 					       options->postcopy ? ", with a way back" : "");
 	struct plan_vars vars = { .count = 0 };
-	int ret;
 
-	if (args->cgroup)
-		part->cgroup = plan_copy(args->cgroup, strlen(args->cgroup));
-	if (args->device)
-		part->device = plan_copy(args->device, strlen(args->device));
+	plan_set_target(part, args);
 	plan_set_inputs(args, &vars);
-	ret = qemu_count(options, &vars, part, args->explain);
-	if (!ret)
-		ret = plan_add_rows(plan, part, &vars,
-				    options->pin_all ? &qemu_pinned_row : &qemu_dynamic_row, 1);
-	if (!ret)
-		ret = plan_add_rows(plan, part, &vars, qemu_rows, PLAN_COUNT(qemu_rows));
+	if (!qemu_count(options, &vars, part, args->explain))
+		return false;
 	qemu_add_notes(part, options);
-	return ret;
+	return plan_add_rows(plan, part, &vars,
+			     options->pin_all ? &qemu_pinned_row : &qemu_dynamic_row, 1) &&
+	       plan_add_rows(plan, part, &vars, qemu_rows, ARRAY_SIZE(qemu_rows));
 }
 
-static int qemu_run(struct qemu_options *options, const struct plan_args *args)
+static bool qemu_run(struct qemu_options *options, const struct plan_args *args)
 {
 	struct plan plan = { .form = args->form };
-	int ret;
+	bool done = qemu_get_blocks(options, args) && qemu_mark_zeros(options) &&
+		    qemu_make(&plan, options, args);
 
-	if (options->has_ram + !!options->socket + !!options->file != 1)
-		return plan_misuse(args->form,
-				   "give one of --ram, --qmp and --ramblocks; see %s --help",
-				   args->name);
-	ret = qemu_get_blocks(options, args);
-	if (!ret)
-		ret = qemu_mark_zeros(options);
-	if (!ret)
-		ret = qemu_make(&plan, options, args);
-	if (!ret)
-		ret = plan_print(&plan, args);
+	if (done)
+		plan_print(&plan, args);
 	plan_free(&plan);
-	return ret;
+	return done;
 }
 
 /* --- the command line --- */
 
-enum qemu_key { QEMU_KEY_RAM = 0x200, QEMU_KEY_PIN, QEMU_KEY_POSTCOPY, QEMU_KEY_QMP,
+enum qemu_key { QEMU_KEY_RAM = OPTIONS_KEY, QEMU_KEY_PIN, QEMU_KEY_POSTCOPY, QEMU_KEY_QMP,
 		QEMU_KEY_FILE, QEMU_KEY_ZERO, QEMU_KEY_MACHINE };
 
 static const struct argp_option qemu_argp_options[] = {
 	{ "ram", QEMU_KEY_RAM, "SIZE", 0,
 	  "RAM of the machine; several sizes for several RAM blocks, such as DIMMs", 10 },
 	{ "machine", QEMU_KEY_MACHINE, "pc|none", 0,
-	  "What there is besides the RAM: blocks as -M pc -nodefaults has, or none (pc)", 10 },
-	{ "qmp", QEMU_KEY_QMP, "SOCKET", 0, "Ask the QEMU that has this QMP socket", 10 },
-	{ "ramblocks", QEMU_KEY_FILE, "FILE", 0, "The text of its 'info ramblock'", 10 },
-	{ "pin-all", QEMU_KEY_PIN, NULL, 0, "The migration has rdma-pin-all", 10 },
+	  "what there is besides the RAM: blocks as -M pc -nodefaults has, or none (pc)", 10 },
+	{ "qmp", QEMU_KEY_QMP, "SOCKET", 0, "ask the QEMU that has this QMP socket", 10 },
+	{ "ramblocks", QEMU_KEY_FILE, "FILE", 0, "the text of its 'info ramblock'", 10 },
+	{ "pin-all", QEMU_KEY_PIN, NULL, 0, "the migration has rdma-pin-all", 10 },
 	{ "postcopy", QEMU_KEY_POSTCOPY, NULL, 0,
-	  "The migration has postcopy-ram or return-path", 10 },
-	{ "zero", QEMU_KEY_ZERO, "NAME", 0, "A RAM block that is all zeros", 10 },
+	  "the migration has postcopy-ram or return-path", 10 },
+	{ "zero", QEMU_KEY_ZERO, "NAME", 0, "a RAM block that is all zeros", 10 },
 	{ 0 }
 };
 
-static error_t qemu_parse_ram(struct qemu_options *options, const char *text)
+static void qemu_parse_ram(struct qemu_options *options, const char *text)
 {
-	static const struct plan_input size = { .min = 1, .max = UINT64_MAX };
-	uint64_t used;
+	static const struct plan_input size = { .option = "ram", PLAN_SOME };
 
-	if (plan_set_input(&size, "plan qemu --ram", text, &used))
-		return PLAN_REFUSED;
 	options->has_ram = true;
-	plan_add_block(&options->blocks, "ram", 3, used);
-	return 0;
+	plan_add_block(&options->blocks, "ram", 3, plan_parse_number(&size, text));
 }
 
-static error_t qemu_parse_machine(struct qemu_options *options, const char *text)
+static void qemu_parse_machine(struct qemu_options *options, const char *text)
 {
 	options->alone = !strcmp(text, "none");
-	if (options->alone || !strcmp(text, "pc"))
-		return 0;
-	plan_misuse("plan qemu --machine",
-		    "there is pc and none; for another machine take --qmp or --ramblocks");
-	return PLAN_REFUSED;
+	if (!options->alone && strcmp(text, "pc"))
+		options_fail(text,
+			     "is not pc and not none; for another machine take --qmp or --ramblocks");
 }
 
-/* "--ram 1G 2G": words of their own are more of the same. */
+/* Words of their own, as in "--ram 1G 2G", are more of the same. */
 static error_t qemu_parse_word(struct qemu_options *options, const char *word)
 {
-	char shown[PLAN_SHOWN];
-
-	if (options->has_ram)
-		return qemu_parse_ram(options, word);
-	plan_misuse("plan qemu", "'%s' is one word too many; see rdmacg plan qemu --help",
-		    plan_show(shown, word, strlen(word)));
-	return PLAN_REFUSED;
+	if (!options->has_ram)
+		return ARGP_ERR_UNKNOWN;
+	qemu_parse_ram(options, word);
+	return 0;
 }
 
 static error_t qemu_parse_key(int key, char *arg, struct argp_state *state)
@@ -301,9 +288,11 @@ static error_t qemu_parse_key(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		return qemu_parse_word(options, arg);
 	case QEMU_KEY_RAM:
-		return qemu_parse_ram(options, arg);
+		qemu_parse_ram(options, arg);
+		return 0;
 	case QEMU_KEY_MACHINE:
-		return qemu_parse_machine(options, arg);
+		qemu_parse_machine(options, arg);
+		return 0;
 	case QEMU_KEY_QMP:
 		options->socket = arg;
 		return 0;
@@ -317,31 +306,35 @@ static error_t qemu_parse_key(int key, char *arg, struct argp_state *state)
 		options->postcopy = true;
 		return 0;
 	case QEMU_KEY_ZERO:
-		options->zero = plan_grow(options->zero, options->nr_zero + 1,
-					  sizeof(*options->zero));
+		options->zero = memory_grow(options->zero, options->nr_zero,
+					    sizeof(*options->zero));
 		options->zero[options->nr_zero++] = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (options->has_ram + !!options->socket + !!options->file != 1)
+			options_fail("plan qemu", "give one of --ram, --qmp and --ramblocks");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
-int plan_qemu(int argc, char **argv)
+bool plan_qemu(int argc, char **argv)
 {
 	static const struct argp own = { .options = qemu_argp_options, .parser = qemu_parse_key };
 	struct qemu_options options = { .has_ram = false };
 	struct plan_args args = {
-		.form = "plan qemu", .has_limits = true, .takes_words = true,
+		.form = "plan qemu", .has_limits = true,
 		.doc = "Limits for one side of QEMU's migration over RDMA.",
 		.args_doc = "[SIZE...]",
-		.inputs = qemu_inputs, .nr_inputs = PLAN_COUNT(qemu_inputs),
+		.inputs = qemu_inputs, .nr_inputs = ARRAY_SIZE(qemu_inputs),
 		.own = &own, .own_input = &options,
 	};
-	int ret = plan_parse(&args, argc, argv);
+	bool done;
 
-	if (!ret)
-		ret = qemu_run(&options, &args);
+	plan_parse(&args, argc, argv);
+	done = qemu_run(&options, &args);
 	plan_free_blocks(&options.blocks);
 	free(options.zero);
 	plan_free_args(&args);
-	return ret;
+	return done;
 }

@@ -30,9 +30,9 @@ struct plan_blocks {
 /* plan-ramblock.c: the text of "info ramblock". */
 
 void plan_add_block(struct plan_blocks *blocks, const char *name, size_t length, uint64_t used);
-/* Add the blocks of a text. Returns 0, or the exit status and says why. */
-int plan_parse_blocks(const char *where, const char *text, size_t length,
-		      struct plan_blocks *blocks);
+/* Add the blocks of a text. False: an error was said. */
+bool plan_parse_blocks(const char *where, const char *text, size_t length,
+		       struct plan_blocks *blocks);
 void plan_free_blocks(struct plan_blocks *blocks);
 
 /* plan-qmp.c: the QEMU machine protocol. */
@@ -41,22 +41,23 @@ enum plan_qmp_state { PLAN_QMP_GREETING, PLAN_QMP_MODE, PLAN_QMP_BLOCKS, PLAN_QM
 
 /* A conversation that ends with the text of "info ramblock". */
 struct plan_qmp {
-	const char *where;		/* the socket, safe to show */
+	const char *where;		/* the socket */
 	struct json_tokener *tokener;
 	enum plan_qmp_state state;
 	size_t received;
-	char *text;
-	size_t length;
+	struct json_object *text;	/* NULL until it is there */
 };
 
 void plan_qmp_begin(struct plan_qmp *qmp, const char *where);
 void plan_qmp_end(struct plan_qmp *qmp);
 /*
- * Take what QEMU has sent. *@answer is what to send next, or NULL. Returns 0, or the exit
- * status and says why; state says whether the conversation is over.
+ * Take what QEMU has sent. *@answer is what to send next, or NULL. State says whether the
+ * conversation is over. False: an error was said.
  */
-int plan_qmp_take(struct plan_qmp *qmp, const char *data, size_t length, const char **answer);
+bool plan_qmp_take(struct plan_qmp *qmp, const char *data, size_t length, const char **answer);
+/* The blocks of the text that has come. */
+bool plan_qmp_parse(const struct plan_qmp *qmp, struct plan_blocks *blocks);
 /* All of it over a socket, within so many seconds. */
-int plan_qmp_read_blocks(const char *path, uint64_t seconds, struct plan_blocks *blocks);
+bool plan_qmp_read_blocks(const char *path, uint64_t seconds, struct plan_blocks *blocks);
 
 #endif /* RDMACG_PLAN_QEMU_H */

@@ -10,11 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan.h"
+#include "memory.h"
 #include "plan-qemu.h"
+#include "say.h"
 
 /* QEMU's idstr has 256 bytes. */
 #define PLAN_BLOCK_NAME	255
+/* So much of a line that is wrong is shown. */
+#define PLAN_SHOWN	100
 
 /* A text with an end instead of a NUL. */
 struct plan_line {
@@ -26,11 +29,10 @@ void plan_add_block(struct plan_blocks *blocks, const char *name, size_t length,
 {
 	struct plan_block *block;
 
-	blocks->block = plan_grow(blocks->block, blocks->count + 1, sizeof(*blocks->block));
+	blocks->block = memory_grow(blocks->block, blocks->count, sizeof(*blocks->block));
 	block = &blocks->block[blocks->count++];
-	block->name = plan_copy(name, length);
+	block->name = memory_format("%.*s", (int)length, name);
 	block->used = used;
-	block->is_zero = false;
 }
 
 void plan_free_blocks(struct plan_blocks *blocks)
@@ -167,28 +169,31 @@ static bool plan_is_header(const struct plan_line *line)
 		memmem(line->text, line->length, " Total", 6);
 }
 
-static int plan_parse_block(const char *where, size_t nr_line, struct plan_line line,
-			    struct plan_blocks *blocks)
+static bool plan_parse_block(const char *where, size_t nr_line, struct plan_line line,
+			     struct plan_blocks *blocks)
 {
 	struct plan_line name = line;
-	char shown[PLAN_SHOWN];
 	uint64_t used;
 
-	if (!plan_take_columns(&name, &used))
-		return plan_error(where,
-				  "line %zu, '%s', is no RAM block; give the whole text of 'info ramblock'",
-				  nr_line, plan_show(shown, line.text, line.length));
+	if (!plan_take_columns(&name, &used)) {
+		say_error(where,
+			  "line %zu, '%.*s', is no RAM block; give the whole text of 'info ramblock'",
+			  nr_line, (int)(line.length < PLAN_SHOWN ? line.length : PLAN_SHOWN),
+			  line.text);
+		return false;
+	}
 	if (!name.length) {
 		/* vmstate_register_ram() gives names to those that migrate. */
 		blocks->nr_local++;
-		return 0;
+		return true;
 	}
-	if (blocks->count == PLAN_BLOCKS_MAX)
-		return plan_error(where,
-				  "more than %zu RAM blocks; QEMU cannot migrate so many over RDMA",
-				  PLAN_BLOCKS_MAX);
+	if (blocks->count == PLAN_BLOCKS_MAX) {
+		say_error(where, "more than %zu RAM blocks; QEMU cannot migrate so many over RDMA",
+			  PLAN_BLOCKS_MAX);
+		return false;
+	}
 	plan_add_block(blocks, name.text, name.length, used);
-	return 0;
+	return true;
 }
 
 /* The next line of @rest, without blanks around it. */
@@ -203,13 +208,12 @@ static struct plan_line plan_next_line(struct plan_line *rest)
 	return line;
 }
 
-int plan_parse_blocks(const char *where, const char *text, size_t length,
-		      struct plan_blocks *blocks)
+bool plan_parse_blocks(const char *where, const char *text, size_t length,
+		       struct plan_blocks *blocks)
 {
 	struct plan_line rest = { text, length };
 	bool in_table = false;
 	size_t nr_line;
-	int ret;
 
 	for (nr_line = 1; rest.length; nr_line++) {
 		struct plan_line line = plan_next_line(&rest);
@@ -223,12 +227,11 @@ int plan_parse_blocks(const char *where, const char *text, size_t length,
 			continue;
 		if (plan_line_starts(&line, "(qemu)"))
 			break;
-		ret = plan_parse_block(where, nr_line, line, blocks);
-		if (ret)
-			return ret;
+		if (!plan_parse_block(where, nr_line, line, blocks))
+			return false;
 	}
 	if (!blocks->count)
-		return plan_error(where,
-				  "there is no RAM block; give the whole text of 'info ramblock', with its header");
-	return 0;
+		say_error(where,
+			  "there is no RAM block; give the whole text of 'info ramblock', with its header");
+	return blocks->count;
 }

@@ -4,13 +4,8 @@
  * for one NIC. The formulas were read in the consumers' source in 2026; what they do not
  * cover is said in a note and gets no limit.
  */
-#include <stdlib.h>
-#include <string.h>
-
+#include "options.h"
 #include "plan.h"
-
-#define PLAN_ANY	.min = 0, .max = UINT64_MAX
-#define PLAN_SOME	.min = 1, .max = UINT64_MAX
 
 /* One open of a uverbs device is one hca_handle, whatever the process does with it. */
 #define PLAN_HANDLE { \
@@ -26,45 +21,23 @@ struct plan_table {
 	const char *note;
 };
 
-/* A form that has one way to use the device, or chooses among several. */
-struct plan_table_form {
-	struct plan_args args;
-	/* Sets *@table, or returns the exit status. */
-	int (*choose)(const struct plan_args *args, const struct plan_table **table);
-	const struct plan_table *table;
-};
-
-static int plan_table_print(const struct plan_args *args, const struct plan_table *table)
+/* Print what the table says for the options; it ends with their memory. */
+static bool plan_table_print(struct plan_args *args, const struct plan_table *table)
 {
 	struct plan plan = { .form = args->form };
-	struct plan_part *part = plan_add_part(&plan, "%s, on each device", args->name);
+	struct plan_part *part = plan_add_part(&plan, "rdmacg %s, on each device", args->form);
 	struct plan_vars vars = { .count = 0 };
-	int ret;
+	bool done;
 
 	plan_set_inputs(args, &vars);
-	ret = plan_add_rows(&plan, part, &vars, table->rows, table->nr_rows);
-	if (args->cgroup)
-		part->cgroup = plan_copy(args->cgroup, strlen(args->cgroup));
-	if (args->device)
-		part->device = plan_copy(args->device, strlen(args->device));
+	plan_set_target(part, args);
 	plan_add_note(part, "%s", table->note);
-	if (!ret)
-		ret = plan_print(&plan, args);
+	done = plan_add_rows(&plan, part, &vars, table->rows, table->nr_rows);
+	if (done)
+		plan_print(&plan, args);
 	plan_free(&plan);
-	return ret;
-}
-
-static int plan_table_run(struct plan_table_form *form, int argc, char **argv)
-{
-	const struct plan_table *table = form->table;
-	int ret = plan_parse(&form->args, argc, argv);
-
-	if (!ret && form->choose)
-		ret = form->choose(&form->args, &table);
-	if (!ret)
-		ret = plan_table_print(&form->args, table);
-	plan_free_args(&form->args);
-	return ret;
+	plan_free_args(args);
+	return done;
 }
 
 /* --- NCCL --- */
@@ -77,22 +50,22 @@ static int plan_table_run(struct plan_table_form *form, int argc, char **argv)
 enum { NCCL_RANKS = 1, NCCL_LOCAL, NCCL_CHANNELS, NCCL_SEND, NCCL_RECEIVE };
 
 static const struct plan_input nccl_inputs[] = {
-	{ "processes", "processes", 1, PLAN_SOME, .doc = "Processes in the cgroup (1)" },
+	{ "processes", "processes", 1, PLAN_SOME, .doc = "processes in the cgroup (1)" },
 	[NCCL_RANKS] = { "ranks", "ranks", 0, PLAN_ANY,
 			 .doc =
-			 "Ranks of the job, of which each talks to all (alltoall without PXN)" },
+			 "ranks of the job, of which each talks to all (alltoall without PXN)" },
 	[NCCL_LOCAL] = { "local", "local", 1, PLAN_SOME,
-			 .doc = "Ranks on this node, which are reached without a NIC (1)" },
+			 .doc = "ranks on this node, which are reached without a NIC (1)" },
 	[NCCL_CHANNELS] = { "channels", "channels", 1, PLAN_SOME,
-			    .doc = "Channels to each peer (1)" },
+			    .doc = "channels to each peer (1)" },
 	[NCCL_SEND] = { "send", "S", 0, PLAN_ANY,
-			.doc = "Connections of a process that send, instead of --ranks" },
+			.doc = "connections of a process that send, instead of --ranks" },
 	[NCCL_RECEIVE] = { "receive", "R", 0, PLAN_ANY,
-			   .doc = "Connections of a process that receive, instead of --ranks" },
+			   .doc = "connections of a process that receive, instead of --ranks" },
 	{ "qps-per-connection", "Q", 1, PLAN_SOME, .doc = "NCCL_IB_QPS_PER_CONNECTION (1)" },
 	{ "flush", "F", 1, .min = 0, .max = 1,
 	  .doc = "1 where GPUDirect flushes by a QP of its own, else 0 (1)" },
-	{ "buffers", "buffers", 0, PLAN_ANY, .doc = "Buffers that a process registers (0)" },
+	{ "buffers", "buffers", 0, PLAN_ANY, .doc = "buffers that a process registers (0)" },
 };
 
 /* The first two are left out where S and R were given. */
@@ -111,35 +84,25 @@ static const struct plan_row nccl_rows[] = {
 };
 
 static const struct plan_table nccl_connections = {
-	nccl_rows + 2, PLAN_COUNT(nccl_rows) - 2, NCCL_NOTE
+	nccl_rows + 2, ARRAY_SIZE(nccl_rows) - 2, NCCL_NOTE
 };
 
-static const struct plan_table nccl_ranks = { nccl_rows, PLAN_COUNT(nccl_rows), NCCL_NOTE };
+static const struct plan_table nccl_ranks = { nccl_rows, ARRAY_SIZE(nccl_rows), NCCL_NOTE };
 
-static int nccl_choose(const struct plan_args *args, const struct plan_table **table)
+bool plan_nccl(int argc, char **argv)
 {
-	bool by_connections = args->given[NCCL_SEND] || args->given[NCCL_RECEIVE];
-
-	if (args->given[NCCL_RANKS] == by_connections)
-		return plan_misuse(args->form,
-				   "give --ranks, or --send and --receive; see %s --help",
-				   args->name);
-	*table = by_connections ? &nccl_connections : &nccl_ranks;
-	return 0;
-}
-
-int plan_nccl(int argc, char **argv)
-{
-	struct plan_table_form form = {
-		.args = {
-			.form = "plan nccl", .has_limits = true,
-			.doc = "Limits for processes that use NCCL over InfiniBand or RoCE.",
-			.inputs = nccl_inputs, .nr_inputs = PLAN_COUNT(nccl_inputs),
-		},
-		.choose = nccl_choose,
+	struct plan_args args = {
+		.form = "plan nccl", .has_limits = true,
+		.doc = "Limits for processes that use NCCL over InfiniBand or RoCE.",
+		.inputs = nccl_inputs, .nr_inputs = ARRAY_SIZE(nccl_inputs),
 	};
+	bool by_connections;
 
-	return plan_table_run(&form, argc, argv);
+	plan_parse(&args, argc, argv);
+	by_connections = args.given[NCCL_SEND] || args.given[NCCL_RECEIVE];
+	if (args.given[NCCL_RANKS] == by_connections)
+		options_fail(args.form, "give --ranks, or --send and --receive");
+	return plan_table_print(&args, by_connections ? &nccl_connections : &nccl_ranks);
 }
 
 /* --- UCX --- */
@@ -152,10 +115,10 @@ int plan_nccl(int argc, char **argv)
 enum { UCX_ENDPOINTS = 1, UCX_RC_MAX = 3 };
 
 static const struct plan_input ucx_inputs[] = {
-	{ "processes", "processes", 1, PLAN_SOME, .doc = "Processes in the cgroup (1)" },
+	{ "processes", "processes", 1, PLAN_SOME, .doc = "processes in the cgroup (1)" },
 	[UCX_ENDPOINTS] = { "endpoints", "endpoints", 0, PLAN_ANY, .is_needed = true,
-			    .doc = "Endpoints of a process: the peers it talks to" },
-	{ "lanes", "lanes", 1, PLAN_SOME, .doc = "Lanes of an endpoint on this device (1)" },
+			    .doc = "endpoints of a process: the peers it talks to" },
+	{ "lanes", "lanes", 1, PLAN_SOME, .doc = "lanes of an endpoint on this device (1)" },
 	[UCX_RC_MAX] = { "rc-max-num-eps", "rc_max_num_eps", 256, PLAN_ANY,
 			 .doc = "UCX_RC_MAX_NUM_EPS (256): with more endpoints it takes DC" },
 	{ "dci", "dci", 32, PLAN_SOME, .doc = "DC initiators (32)" },
@@ -174,27 +137,20 @@ static const struct plan_row ucx_dc_rows[] = {
 	{ "srq", PLAN_LIMIT, "processes", UCX "the DC target's receive queue" },
 };
 
-static const struct plan_table ucx_rc = { ucx_rc_rows, PLAN_COUNT(ucx_rc_rows), UCX_NOTE };
-static const struct plan_table ucx_dc = { ucx_dc_rows, PLAN_COUNT(ucx_dc_rows), UCX_NOTE };
+static const struct plan_table ucx_rc = { ucx_rc_rows, ARRAY_SIZE(ucx_rc_rows), UCX_NOTE };
+static const struct plan_table ucx_dc = { ucx_dc_rows, ARRAY_SIZE(ucx_dc_rows), UCX_NOTE };
 
-static int ucx_choose(const struct plan_args *args, const struct plan_table **table)
+bool plan_ucx(int argc, char **argv)
 {
-	*table = args->values[UCX_ENDPOINTS] <= args->values[UCX_RC_MAX] ? &ucx_rc : &ucx_dc;
-	return 0;
-}
-
-int plan_ucx(int argc, char **argv)
-{
-	struct plan_table_form form = {
-		.args = {
-			.form = "plan ucx", .has_limits = true,
-			.doc = "Limits for processes that use UCX.",
-			.inputs = ucx_inputs, .nr_inputs = PLAN_COUNT(ucx_inputs),
-		},
-		.choose = ucx_choose,
+	struct plan_args args = {
+		.form = "plan ucx", .has_limits = true,
+		.doc = "Limits for processes that use UCX.",
+		.inputs = ucx_inputs, .nr_inputs = ARRAY_SIZE(ucx_inputs),
 	};
 
-	return plan_table_run(&form, argc, argv);
+	plan_parse(&args, argc, argv);
+	return plan_table_print(&args, args.values[UCX_ENDPOINTS] <= args.values[UCX_RC_MAX] ?
+				&ucx_rc : &ucx_dc);
 }
 
 /* --- libfabric --- */
@@ -202,9 +158,9 @@ int plan_ucx(int argc, char **argv)
 #define LIBFABRIC "libfabric, "
 
 static const struct plan_input libfabric_inputs[] = {
-	{ "processes", "processes", 1, PLAN_SOME, .doc = "Processes in the cgroup (1)" },
+	{ "processes", "processes", 1, PLAN_SOME, .doc = "processes in the cgroup (1)" },
 	{ "targets", "targets", 0, PLAN_ANY, .is_needed = true,
-	  .doc = "Peers that each process talks to" },
+	  .doc = "peers that each process talks to" },
 };
 
 static const struct plan_row libfabric_rows[] = {
@@ -214,23 +170,21 @@ static const struct plan_row libfabric_rows[] = {
 };
 
 static const struct plan_table libfabric_table = {
-	libfabric_rows, PLAN_COUNT(libfabric_rows),
+	libfabric_rows, ARRAY_SIZE(libfabric_rows),
 	"pd, cq, mr and hca_object are not in the formula: " PLAN_MEASURE
 	" A device may stop before the max_qp that it reports: at 2^17 of 2^18 in issue 7368."
 };
 
-int plan_libfabric(int argc, char **argv)
+bool plan_libfabric(int argc, char **argv)
 {
-	struct plan_table_form form = {
-		.args = {
-			.form = "plan libfabric", .has_limits = true,
-			.doc = "Limits for processes that use libfabric's verbs;ofi_rxm.",
-			.inputs = libfabric_inputs, .nr_inputs = PLAN_COUNT(libfabric_inputs),
-		},
-		.table = &libfabric_table,
+	struct plan_args args = {
+		.form = "plan libfabric", .has_limits = true,
+		.doc = "Limits for processes that use libfabric's verbs;ofi_rxm.",
+		.inputs = libfabric_inputs, .nr_inputs = ARRAY_SIZE(libfabric_inputs),
 	};
 
-	return plan_table_run(&form, argc, argv);
+	plan_parse(&args, argc, argv);
+	return plan_table_print(&args, &libfabric_table);
 }
 
 /* --- Ceph --- */
@@ -238,9 +192,9 @@ int plan_libfabric(int argc, char **argv)
 #define CEPH "Ceph, msg/async/rdma: "
 
 static const struct plan_input ceph_inputs[] = {
-	{ "daemons", "processes", 1, PLAN_SOME, .doc = "Daemons in the cgroup (1)" },
+	{ "daemons", "processes", 1, PLAN_SOME, .doc = "daemons in the cgroup (1)" },
 	{ "connections", "connections", 0, PLAN_ANY, .is_needed = true,
-	  .doc = "Connections of a daemon" },
+	  .doc = "connections of a daemon" },
 	{ "receive-buffers", "receive_buffers", 32768, PLAN_ANY,
 	  .doc = "ms_async_rdma_receive_buffers (32768)" },
 	{ "send-buffers", "send_buffers", 1024, PLAN_ANY,
@@ -257,20 +211,18 @@ static const struct plan_row ceph_rows[] = {
 };
 
 static const struct plan_table ceph_table = {
-	ceph_rows, PLAN_COUNT(ceph_rows),
+	ceph_rows, ARRAY_SIZE(ceph_rows),
 	"pd, cq, srq, mr and hca_object are not in the formula: " PLAN_MEASURE
 };
 
-int plan_ceph(int argc, char **argv)
+bool plan_ceph(int argc, char **argv)
 {
-	struct plan_table_form form = {
-		.args = {
-			.form = "plan ceph", .has_limits = true,
-			.doc = "Limits for Ceph daemons whose messenger uses RDMA.",
-			.inputs = ceph_inputs, .nr_inputs = PLAN_COUNT(ceph_inputs),
-		},
-		.table = &ceph_table,
+	struct plan_args args = {
+		.form = "plan ceph", .has_limits = true,
+		.doc = "Limits for Ceph daemons whose messenger uses RDMA.",
+		.inputs = ceph_inputs, .nr_inputs = ARRAY_SIZE(ceph_inputs),
 	};
 
-	return plan_table_run(&form, argc, argv);
+	plan_parse(&args, argc, argv);
+	return plan_table_print(&args, &ceph_table);
 }

@@ -71,16 +71,6 @@ static void run_add_limit(struct run *run, const char *text)
 		exit(EXIT_USAGE);
 }
 
-static void run_parse_margin(struct run *run, const char *text)
-{
-	size_t length = strlen(text);
-
-	if (length && text[length - 1] == '%')
-		length--;
-	if (!number_parse_thousandths(text, length, &run->margin))
-		options_fail(text, "a margin is a percentage, such as 20%%");
-}
-
 static error_t run_parse(int key, char *arg, struct argp_state *state)
 {
 	struct run *run = state->input;
@@ -96,7 +86,7 @@ static error_t run_parse(int key, char *arg, struct argp_state *state)
 		run->in = arg;
 		return 0;
 	case RUN_KEY_MARGIN:
-		run_parse_margin(run, arg);
+		run->margin = options_parse_margin(arg);
 		return 0;
 	case RUN_KEY_KILL:
 		run->kill = true;

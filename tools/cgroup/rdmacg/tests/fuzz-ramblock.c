@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../plan.h"
 #include "../plan-qemu.h"
 
 int plan_fuzz(const uint8_t *data, size_t size);
@@ -13,7 +12,7 @@ int plan_fuzz(const uint8_t *data, size_t size)
 	struct plan_blocks blocks = { .count = 0 };
 	size_t i;
 
-	if (!plan_parse_blocks("fuzz", (const char *)data, size, &blocks) && !blocks.count)
+	if (plan_parse_blocks("fuzz", (const char *)data, size, &blocks) && !blocks.count)
 		abort();
 	if (blocks.count > PLAN_BLOCKS_MAX)
 		abort();
