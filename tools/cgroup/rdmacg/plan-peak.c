@@ -93,7 +93,7 @@ static struct plan_part *peak_add_part(struct plan *plan, const struct peak *pea
 				       const struct device *device)
 {
 	struct plan_part *part = plan_add_part(plan,
-					       "Peaks of %zu, margin %.6g%%, instances %" PRIu64,
+					       "%zu cgroups, margin %.6g%%, instances %" PRIu64,
 					       peak->nr_words, peak->margin / 1000.0,
 					       peak->args.values[0]);
 
