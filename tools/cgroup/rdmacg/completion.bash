@@ -59,9 +59,32 @@ _rdmacg_options() {
 	set) printf '%s' "$common --dry-run" ;;
 	watch) printf '%s' "$common --exec --count" ;;
 	export) printf '%s' "$common --format --output" ;;
+	plan) _rdmacg_plan_options ;;
 	run) printf '%s' "$common --limit --in --margin --kill --output" ;;
 	*) printf '%s' "$common --version" ;;
 	esac
+}
+
+_rdmacg_plan_forms='lnet qemu nccl ucx libfabric ceph peak share'
+
+# The options of a form of plan, from its help: there is no second list of them.
+_rdmacg_plan_options() {
+	local form=
+	[[ ${COMP_WORDS[2]:-} == -* ]] || form=${COMP_WORDS[2]:-}
+	[[ -z $form || " $_rdmacg_plan_forms " == *" $form "* ]] || return
+	# shellcheck disable=SC2086 # no word where there is no form
+	"${COMP_WORDS[0]}" plan $form --help 2>/dev/null | grep -o -e '--[a-z-]*' | sort -u
+}
+
+# The form, then what it takes without an option.
+_rdmacg_plan() {
+	if ((COMP_CWORD == 2)); then
+		mapfile -t COMPREPLY < <(compgen -W "$_rdmacg_plan_forms" -- "$cur")
+	elif [[ ${COMP_WORDS[2]} == share ]] && ((COMP_CWORD == 3)); then
+		_rdmacg_devices
+	elif [[ ${COMP_WORDS[2]} == share || ${COMP_WORDS[2]} == peak ]]; then
+		_rdmacg_cgroups
+	fi
 }
 
 # Which word of set this is, options aside: 0 the cgroup, 1 the device, then keys.
@@ -80,13 +103,16 @@ _rdmacg_set() {
 _rdmacg() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
 	if ((COMP_CWORD == 1)); then
-		mapfile -t COMPREPLY < <(compgen -W "show set why run watch doctor export --help --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "show set why run plan watch doctor export --help --version" -- "$cur")
 		return
 	fi
 	case $prev in
 	--pid) mapfile -t COMPREPLY < <(compgen -W "$(cd /proc && printf '%s\n' [0-9]*)" -- "$cur"); return ;;
-	--in) _rdmacg_cgroups; return ;;
-	-o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
+	--in | --cgroup | --among) _rdmacg_cgroups; return ;;
+	--device) _rdmacg_devices; return ;;
+	--machine) mapfile -t COMPREPLY < <(compgen -W "pc none" -- "$cur"); return ;;
+	--profile) mapfile -t COMPREPLY < <(compgen -W opa -- "$cur"); return ;;
+	-o | --output | --qmp | --ramblocks) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
 	-f | --format) mapfile -t COMPREPLY < <(compgen -W "openmetrics prometheus" -- "$cur"); return ;;
 	--unit | --container | --margin) return ;;
 	esac
@@ -97,6 +123,7 @@ _rdmacg() {
 	case $command in
 	show | why | watch) _rdmacg_cgroups ;;
 	set) _rdmacg_set ;;
+	plan) _rdmacg_plan ;;
 	run) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
 	esac
 }
