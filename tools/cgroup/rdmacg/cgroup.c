@@ -51,7 +51,7 @@ struct cgroup *cgroup_open_child(struct cgroup *parent, const char *base)
 	return cgroup_new(parent->hierarchy, parent, name, dir);
 }
 
-struct cgroup *cgroup_open(const struct hierarchy *hierarchy, const char *name)
+struct cgroup *cgroup_find(const struct hierarchy *hierarchy, const char *name)
 {
 	struct cgroup *cgroup = cgroup_open_root(hierarchy);
 	char *copy = memory_string(name);
@@ -68,11 +68,18 @@ struct cgroup *cgroup_open(const struct hierarchy *hierarchy, const char *name)
 		}
 		cgroup = child;
 	}
+	free(copy);
+	return cgroup;
+}
+
+struct cgroup *cgroup_open(const struct hierarchy *hierarchy, const char *name)
+{
+	struct cgroup *cgroup = cgroup_find(hierarchy, name);
+
 	if (!cgroup && errno == ENOENT)
 		say_error(*name ? name : "/", "there is no such cgroup below %s", hierarchy->path);
 	else if (!cgroup)
 		say_error(*name ? name : "/", "%s", strerror(errno));
-	free(copy);
 	return cgroup;
 }
 

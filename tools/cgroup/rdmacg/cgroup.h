@@ -26,7 +26,9 @@ struct cgroup {
 	bool leave_below;
 };
 
-/* Open a cgroup and its ancestors; NULL, and an error is said. */
+/* Open a cgroup and its ancestors; NULL and errno. */
+struct cgroup *cgroup_find(const struct hierarchy *hierarchy, const char *name);
+/* The same; but an error is said. */
 struct cgroup *cgroup_open(const struct hierarchy *hierarchy, const char *name);
 /* NULL and errno. */
 struct cgroup *cgroup_open_child(struct cgroup *parent, const char *base);

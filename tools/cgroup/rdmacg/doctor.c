@@ -4,18 +4,17 @@
  *
  * Each check is a function that says what it found: fine, a warning, or a problem.
  */
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "capacity.h"
 #include "cgroup.h"
 #include "compiler.h"
+#include "conf.h"
 #include "file.h"
 #include "json.h"
 #include "memory.h"
@@ -24,9 +23,6 @@
 #include "options.h"
 #include "rdmacg.h"
 #include "say.h"
-
-/* Where apply has its files. For tests, RDMACG_CONFIG names another folder. */
-#define DOCTOR_CONFIG	"/etc/rdmacg.d"
 
 enum doctor_level {
 	DOCTOR_FINE,
@@ -275,51 +271,33 @@ static void doctor_check_capacity(struct doctor *doctor)
 					 &doctor->sums.pools[i].slots[j]);
 }
 
-static bool doctor_has_device(const struct doctor *doctor, const char *pattern)
+static bool doctor_has_device(const struct doctor *doctor, const struct rule *rule)
 {
 	size_t i;
 
 	for (i = 0; i < doctor->sample.nr_pools; i++)
-		if (!fnmatch(pattern, doctor->sample.pools[i].device.name, 0))
+		if (conf_match_device(rule, &doctor->sample.pools[i].device))
 			return true;
-	return false;
+	return !strcmp(rule->limits.device.name, "default");
 }
 
-/* Limits in a file for apply: a line "DEVICE KEY=VALUE..." wants a device that is there. */
-static void doctor_check_config(struct doctor *doctor, int dir, const char *file)
-{
-	char *text = file_read(dir, file);
-	char *cursor = text;
-	int number = 0;
-	char *line;
-
-	while ((line = file_next_line(&cursor))) {
-		char *device;
-
-		number++;
-		line += strspn(line, " \t");
-		device = strsep(&line, " \t");
-		if (!*device || *device == '#' || *device == '[' || !strcmp(device, "default") ||
-		    doctor_has_device(doctor, device))
-			continue;
-		doctor_say(doctor, DOCTOR_WARNING, "files of limits",
-			   "%s, line %d: there is no device %s", file, number, device);
-	}
-	free(text);
-}
-
+/* A line of a file for apply wants a device that is there. */
 static void doctor_check_configs(struct doctor *doctor)
 {
-	const char *other = getenv("RDMACG_CONFIG");
-	int fd = open(other ? other : DOCTOR_CONFIG, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
+	struct conf conf;
+	size_t i;
 
-	while (dir && doctor->has_sample && (entry = readdir(dir)))
-		if (*entry->d_name != '.')
-			doctor_check_config(doctor, fd, entry->d_name);
-	if (dir)
-		closedir(dir);
+	if (!doctor->has_sample || faccessat(AT_FDCWD, conf_folder(), F_OK, 0))
+		return;
+	if (!conf_read(&conf, NULL, 0))
+		doctor_say(doctor, DOCTOR_PROBLEM, "files of limits",
+			   "apply takes none of them, for one is malformed");
+	for (i = 0; i < conf.nr_rules; i++)
+		if (!doctor_has_device(doctor, &conf.rules[i]))
+			doctor_say(doctor, DOCTOR_WARNING, "files of limits",
+				   "%s: there is no device %s", conf.rules[i].where,
+				   conf.rules[i].limits.device.name);
+	conf_free(&conf);
 }
 
 static void doctor_run(struct doctor *doctor)

@@ -210,8 +210,7 @@ static const char *hierarchy_below(const char *path, const char *prefix)
 	return path + length;
 }
 
-/* "/a//b/./c/" as "a/b/c"; NULL where ".." would lead out of it. */
-static char *hierarchy_clean(const char *path)
+char *hierarchy_clean(const char *path)
 {
 	char *name = memory_zeroed(strlen(path) + 1, 1);
 	char *to = name;

@@ -36,6 +36,9 @@ char *hierarchy_resolve(const struct hierarchy *hierarchy, const char *argument)
 /* Of a process; 0 stands for the own one. */
 char *hierarchy_cgroup_of(const struct hierarchy *hierarchy, pid_t pid);
 
+/* "/a//b/./c/" as "a/b/c"; NULL where ".." would lead out of it. To be freed. */
+char *hierarchy_clean(const char *path);
+
 /* The path of a file below /proc. To be freed. */
 char *hierarchy_proc(const char *format, ...) __printf(1, 2);
 

@@ -284,9 +284,8 @@ static bool limits_check_range(const struct limit *limit, const struct capacity 
 	return false;
 }
 
-/* The number of a limit, percentages included. */
-static bool limits_resolve(const struct limits *limits, const struct limit *limit,
-			   const struct capacity *capacity, uint64_t *value)
+bool limits_value(const struct limits *limits, const struct limit *limit,
+		  const struct capacity *capacity, uint64_t *value)
 {
 	uint64_t all;
 
@@ -373,7 +372,7 @@ static bool limits_add_class(const struct limits *limits, struct change *change,
 
 		if (!slot || slot->class != class)
 			continue;
-		good = limits_resolve(limits, limit, capacity, &value);
+		good = limits_value(limits, limit, capacity, &value);
 		if (!good)
 			break;
 		limits_warn_usage(limits, cgroup, slot, value);

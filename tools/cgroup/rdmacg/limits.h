@@ -45,6 +45,12 @@ void limits_free(struct limits *limits);
 const struct pool *limits_find_pool(const struct device *device, const struct pools *pools);
 
 /*
+ * The number of a limit, one of @limits, percentages included. False, and an error is said,
+ * for what this kernel does not take.
+ */
+bool limits_value(const struct limits *limits, const struct limit *limit,
+		  const struct capacity *capacity, uint64_t *value);
+/*
  * Add the writes that set @limits in @cgroup, whose pools have been read, each key in the
  * file of its class. False, and an error is said, for what is not there.
  */

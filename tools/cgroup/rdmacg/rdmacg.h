@@ -22,5 +22,6 @@ int cmd_export(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_watch(int argc, char **argv);
+int cmd_apply(int argc, char **argv);
 
 #endif /* RDMACG_H */

@@ -21,16 +21,31 @@ static void say(FILE *to, const char *prefix, const char *format, va_list args)
 	free(raw);
 }
 
+static const char *say_place;
+static FILE *say_file;
+
+void say_within(const char *where)
+{
+	say_place = where;
+}
+
+void say_errors_to(FILE *to)
+{
+	say_file = to;
+}
+
 /* Where it happened, as the beginning of a message. */
 static void say_where(const char *where, const char *kind, const char *format, va_list args)
 {
 	char *text = text_escape(where);
-	char *prefix = memory_format("rdmacg: %s: %s", text, kind);
+	char *place = text_escape(say_place ? say_place : "");
+	char *prefix = memory_format("rdmacg: %s%s%s: %s", place, *place ? ": " : "", text, kind);
 
 	/* What was printed so far belongs before the message. */
 	fflush(stdout);
-	say(stderr, prefix, format, args);
+	say(say_file ? say_file : stderr, prefix, format, args);
 	free(prefix);
+	free(place);
 	free(text);
 }
 

@@ -7,6 +7,7 @@
 #define RDMACG_SAY_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "compiler.h"
 
@@ -16,6 +17,10 @@ void say_error(const char *where, const char *format, ...) __printf(2, 3);
 void say_warning(const char *where, const char *format, ...) __printf(2, 3);
 /* "rdmacg: ..." to stderr: what is good to know. */
 void say_note(const char *format, ...) __printf(1, 2);
+/* Errors and warnings begin with this, too, until it is NULL: a place in a file. */
+void say_within(const char *where);
+/* Errors and warnings go there instead of stderr, until it is NULL. */
+void say_errors_to(FILE *to);
 /* One line to stdout. */
 void say_line(const char *format, ...) __printf(1, 2);
 
