@@ -28,6 +28,7 @@ static const struct command commands[] = {
 	{ "run", cmd_run, "run a command in a cgroup of its own, and say what it needed" },
 	{ "watch", cmd_watch, "a line for each refusal, as it happens" },
 	{ "apply", cmd_apply, "bring the limits of files into effect, also when devices come" },
+	{ "top", cmd_top, "who is how close to a limit, live" },
 	{ "doctor", cmd_doctor, "check this machine" },
 	{ "export", cmd_export, "numbers for a machine that scrapes" },
 	{ "plan", cmd_plan, "say which limits a program needs, and why" },

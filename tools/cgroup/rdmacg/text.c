@@ -130,6 +130,29 @@ size_t text_width(const char *text)
 	return width;
 }
 
+void text_clip(char *text, size_t columns)
+{
+	size_t length, width = 0;
+	uint32_t character;
+	char *cut = text;
+	int more;
+
+	/* @cut is as far as a ~ still has room behind it. */
+	for (; *text; text += length) {
+		length = text_decode(text, &character);
+		more = length ? wcwidth(character) : 1;
+		if (!length)
+			length = 1;
+		width += more < 0 ? 1 : more;
+		if (width > columns) {
+			strcpy(cut, columns ? "~" : "");
+			return;
+		}
+		if (width < columns)
+			cut = text + length;
+	}
+}
+
 /* Words of these need no quotes in any shell. */
 static bool text_is_plain(const char *text)
 {
