@@ -83,22 +83,37 @@ static void top_release_signals(const struct top_screen *screen)
 	sigprocmask(SIG_SETMASK, &screen->unblocked, NULL);
 }
 
-/* newterm() says nothing of a terminal that it does not know, or that is only paper. */
-static bool top_open_terminal(struct top_screen *screen)
+/* newterm() does not say what is wrong with a terminal, and takes one that is only paper. */
+static bool top_check_terminal(void)
 {
 	const char *name = getenv("TERM");
 	int known = 0;
+	bool good;
 
-	if (!name || !*name)
+	if (!name || !*name) {
 		say_error("TERM", "is not set, so the terminal is unknown; top -b needs none");
-	else if (setupterm(NULL, STDOUT_FILENO, &known) != OK)
-		say_error("TERM", "the terminal %s is unknown; top -b needs none", name);
-	else if (!cursor_address || !clear_screen)
-		say_error("TERM", "the terminal %s cannot do this; top -b needs none", name);
-	else
-		screen->screen = newterm(NULL, stdout, stdin);
-	if (!screen->screen)
 		return false;
+	}
+	if (setupterm(NULL, STDOUT_FILENO, &known) != OK) {
+		say_error("TERM", "the terminal %s is unknown; top -b needs none", name);
+		return false;
+	}
+	good = cursor_address && clear_screen;
+	if (!good)
+		say_error("TERM", "the terminal %s cannot do this; top -b needs none", name);
+	del_curterm(cur_term);
+	return good;
+}
+
+static bool top_open_terminal(struct top_screen *screen)
+{
+	if (!top_check_terminal())
+		return false;
+	screen->screen = newterm(NULL, stdout, stdin);
+	if (!screen->screen) {
+		say_error("terminal", "%s; top -b needs none", strerror(errno));
+		return false;
+	}
 	cbreak();
 	noecho();
 	nonl();
