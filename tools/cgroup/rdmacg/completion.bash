@@ -57,6 +57,8 @@ _rdmacg_options() {
 	show) printf '%s' "$common --recursive --all --bytes --pid --unit --container" ;;
 	why) printf '%s' "$common --all --pid --unit --container" ;;
 	set) printf '%s' "$common --dry-run" ;;
+	apply) printf '%s' "$common --check --watch" ;;
+	top) printf '%s' "$common --batch --iterations --delay --order" ;;
 	watch) printf '%s' "$common --exec --count" ;;
 	export) printf '%s' "$common --format --output" ;;
 	plan) _rdmacg_plan_options ;;
@@ -103,7 +105,7 @@ _rdmacg_set() {
 _rdmacg() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
 	if ((COMP_CWORD == 1)); then
-		mapfile -t COMPREPLY < <(compgen -W "show set why run plan watch doctor export --help --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "show set why run plan watch apply top doctor export --help --version" -- "$cur")
 		return
 	fi
 	case $prev in
@@ -113,15 +115,17 @@ _rdmacg() {
 	--machine) mapfile -t COMPREPLY < <(compgen -W "pc none" -- "$cur"); return ;;
 	--profile) mapfile -t COMPREPLY < <(compgen -W opa -- "$cur"); return ;;
 	-o | --output | --qmp | --ramblocks) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
+	--order) mapfile -t COMPREPLY < <(compgen -W "pressure refusals usage path" -- "$cur"); return ;;
 	-f | --format) mapfile -t COMPREPLY < <(compgen -W "openmetrics prometheus" -- "$cur"); return ;;
-	--unit | --container | --margin) return ;;
+	--unit | --container | --margin | --iterations | --delay) return ;;
 	esac
 	if [[ $cur == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_rdmacg_options "$command")" -- "$cur")
 		return
 	fi
 	case $command in
-	show | why | watch) _rdmacg_cgroups ;;
+	show | why | watch | top) _rdmacg_cgroups ;;
+	apply) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
 	set) _rdmacg_set ;;
 	plan) _rdmacg_plan ;;
 	run) mapfile -t COMPREPLY < <(compgen -c -- "$cur") ;;
