@@ -36,7 +36,7 @@ static void apply_tell_ready(void)
 
 	if (!path || !*path || strlen(path) >= sizeof(address.sun_path))
 		return;
-	strcpy(address.sun_path, path);
+	memcpy(address.sun_path, path, strlen(path));
 	length = offsetof(struct sockaddr_un, sun_path) + strlen(path);
 	/* A name without a file begins with a NUL character, which @ stands for. */
 	if (*path == '@')

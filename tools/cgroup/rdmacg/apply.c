@@ -51,7 +51,8 @@ struct apply_work {
 };
 
 static const struct argp_option apply_options[] = {
-	{ "check", 'c', NULL, 0, "only say what differs; the exit status is 1 if something does", 0 },
+	{ "check", 'c', NULL, 0,
+	  "only say what differs; the exit status is 1 if something does", 0 },
 	{ "watch", 'w', NULL, 0, "stay, and apply again when a device or a cgroup comes", 0 },
 	{ 0 }
 };
