@@ -134,6 +134,8 @@ int rdmacg_register_device(struct rdmacg_device *device,
 			   struct rdmacg_table *tables, unsigned int count);
 void rdmacg_unregister_device(struct rdmacg_device *device);
 void rdmacg_rename_device(struct rdmacg_device *device);
+bool rdmacg_pin_device(struct rdmacg_device *pinned, const struct rdmacg_device *device);
+void rdmacg_unpin_device(struct rdmacg_device *pinned);
 
 int rdmacg_try_charge(struct rdma_cgroup **owner, struct rdmacg_device *device,
 		      enum rdmacg_resource_type index);
@@ -167,6 +169,16 @@ static inline void rdmacg_unregister_device(struct rdmacg_device *device)
 }
 
 static inline void rdmacg_rename_device(struct rdmacg_device *device)
+{
+}
+
+static inline bool rdmacg_pin_device(struct rdmacg_device *pinned,
+				     const struct rdmacg_device *device)
+{
+	return false;
+}
+
+static inline void rdmacg_unpin_device(struct rdmacg_device *pinned)
 {
 }
 

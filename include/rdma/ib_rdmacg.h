@@ -2,11 +2,57 @@
 /*
  * What drivers call to have resources of their own accounted: things that the IB
  * core does not know and that a user can exhaust. They appear in rdma.hw.*.
+ *
+ * What ULPs in the kernel call for objects that a user makes them have: they appear in
+ * rdma.verb.*, as those do that the user makes through uverbs. rdmacg_get_current() tells
+ * whom to charge, where a system call does the work; where a worker does it later, the ULP
+ * keeps what that returned until then.
  */
 #ifndef _RDMA_IB_RDMACG_H
 #define _RDMA_IB_RDMACG_H
 
 #include <rdma/ib_verbs.h>
+
+/**
+ * struct ib_rdmacg_objects - what a ULP is about to make, each 0 for none
+ * @pd: protection domains
+ * @cq: completion queues
+ * @qp: queue pairs
+ * @srq: shared receive queues
+ * @mr: memory regions
+ * @mr_mem: the bytes that those can register; from 2^48 on they are not counted, and
+ *	refused where there is a limit
+ */
+struct ib_rdmacg_objects {
+	u32			pd;
+	u32			cq;
+	u32			qp;
+	u32			srq;
+	u32			mr;
+	u64			mr_mem;
+};
+
+/* As many kinds as struct ib_rdmacg_objects has. */
+#define IB_RDMACG_OBJECT_KINDS 6
+
+/**
+ * struct ib_rdmacg_charge - what a ULP keeps of one charge
+ *
+ * Belongs to the ULP, which may copy it and then forgets the other one, and which never
+ * hands the same to two calls at once. With zeros only, it charges nobody.
+ */
+struct ib_rdmacg_charge {
+	/* private: of ib_rdmacg_try_charge_objects() and ib_rdmacg_uncharge_objects() */
+#ifdef CONFIG_CGROUP_RDMA
+	/* Who pays, with a reference; NULL for nobody, and then the others mean nothing. */
+	struct rdma_cgroup	*cg;
+	/* A pin of the device's place in the controller, which outlives the device. */
+	struct rdmacg_device	device;
+	/* What was charged, the first @count of these. */
+	unsigned int		count;
+	struct rdmacg_charge	set[IB_RDMACG_OBJECT_KINDS];
+#endif
+};
 
 #ifdef CONFIG_CGROUP_RDMA
 
@@ -35,6 +81,11 @@ int ib_rdmacg_try_charge_hw(struct rdma_cgroup **owner, struct ib_device *device
 void ib_rdmacg_uncharge_hw(struct rdma_cgroup *owner, struct ib_device *device,
 			   unsigned int resource);
 
+int ib_rdmacg_try_charge_objects(struct ib_rdmacg_charge *charge, struct rdma_cgroup *cg,
+				 struct ib_device *device,
+				 const struct ib_rdmacg_objects *objects);
+void ib_rdmacg_uncharge_objects(struct ib_rdmacg_charge *charge);
+
 #else /* CONFIG_CGROUP_RDMA */
 
 static inline void ib_rdmacg_set_hw_resources(struct ib_device *device,
@@ -54,6 +105,18 @@ static inline int ib_rdmacg_try_charge_hw(struct rdma_cgroup **owner,
 static inline void ib_rdmacg_uncharge_hw(struct rdma_cgroup *owner,
 					 struct ib_device *device,
 					 unsigned int resource)
+{
+}
+
+static inline int ib_rdmacg_try_charge_objects(struct ib_rdmacg_charge *charge,
+					       struct rdma_cgroup *cg,
+					       struct ib_device *device,
+					       const struct ib_rdmacg_objects *objects)
+{
+	return 0;
+}
+
+static inline void ib_rdmacg_uncharge_objects(struct ib_rdmacg_charge *charge)
 {
 }
 

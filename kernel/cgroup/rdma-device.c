@@ -268,7 +268,8 @@ int rdmacg_register_device(struct rdmacg_device *device,
 	}
 	device->key = desc->key;
 	device->nr_slots = desc->nr_slots;
-	device->desc = desc;
+	/* See rdmacg_pin_device(). */
+	WRITE_ONCE(device->desc, desc);
 	rdmacg_desc_set_name(desc, name);
 	/* The entry is reserved, so this cannot fail. */
 	xa_store(&rdmacg_devices, desc->id, desc, GFP_KERNEL);
@@ -278,9 +279,10 @@ EXPORT_SYMBOL(rdmacg_register_device);
 
 /**
  * rdmacg_unregister_device() - end a device's part in accounting
- * @device: a registered device on which nothing is charged any more
+ * @device: a registered device on which nothing is charged any more, but for what was
+ *	charged with a pin of it
  *
- * The device's limits and history in all cgroups go with it. The caller may free
+ * The device's limits, usage and history in all cgroups go with it. The caller may free
  * @device afterwards.
  *
  * Context: Process context; may sleep.
@@ -297,10 +299,56 @@ void rdmacg_unregister_device(struct rdmacg_device *device)
 
 	/* What comes too late finds no slot, and warns or fails. */
 	device->nr_slots = 0;
-	device->desc = NULL;
+	WRITE_ONCE(device->desc, NULL);
 	rdmacg_desc_put(desc);
 }
 EXPORT_SYMBOL(rdmacg_unregister_device);
+
+/**
+ * rdmacg_pin_device() - keep what charges need of a device for longer than the device
+ * @pinned: set to what stands for @device in charges, also after it was unregistered and
+ *	freed
+ * @device: a device that is not freed yet
+ *
+ * For those whose uncharge can come after the device has gone. To be used for the charge,
+ * too: with a pin, rdmacg_unregister_device() expects what is still charged, and the
+ * uncharge finds nothing left to give back.
+ *
+ * Context: Any context.
+ * Return: whether @device is registered. If so, @pinned is to be handed to
+ * rdmacg_unpin_device() once.
+ */
+bool rdmacg_pin_device(struct rdmacg_device *pinned, const struct rdmacg_device *device)
+{
+	struct rdmacg_desc *desc;
+	bool is_pinned;
+
+	rcu_read_lock();
+	/* Whoever unregisters it clears the pointer first, and RCU frees it. */
+	desc = READ_ONCE(device->desc);
+	is_pinned = desc && refcount_inc_not_zero(&desc->refs);
+	rcu_read_unlock();
+	if (is_pinned)
+		*pinned = (struct rdmacg_device) {
+			.key		= desc->key,
+			.nr_slots	= desc->nr_slots,
+			.desc		= desc,
+		};
+	return is_pinned;
+}
+EXPORT_SYMBOL(rdmacg_pin_device);
+
+/**
+ * rdmacg_unpin_device() - end what rdmacg_pin_device() began
+ * @pinned: what it set, of which every charge has been given back
+ *
+ * Context: Any context.
+ */
+void rdmacg_unpin_device(struct rdmacg_device *pinned)
+{
+	rdmacg_desc_put(pinned->desc);
+}
+EXPORT_SYMBOL(rdmacg_unpin_device);
 
 /**
  * rdmacg_rename_device() - show a device by another name from now on

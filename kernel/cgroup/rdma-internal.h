@@ -79,7 +79,8 @@ struct rdmacg_desc {
 	 */
 	u32			key;
 	u32			index;		/* set once */
-	refcount_t		refs;		/* the registration, and each write; atomic */
+	/* The registration, each write, and each charge with a pin; atomic. */
+	refcount_t		refs;
 	struct rdmacg_name __rcu *name;		/* rdmacg_names_lock; RCU */
 	struct list_head	name_node;	/* on name->devices; rdmacg_names_lock */
 	/* Guards which domains there are. */

@@ -273,6 +273,16 @@ static void rdmacg_pool_free_rcu(struct rcu_head *rcu)
 }
 
 /*
+ * A device that goes leaves behind what was charged with a pin of it, which is a reference
+ * until after the uncharge; writes have some, too.
+ */
+static bool rdmacg_domain_may_have_usage_locked(const struct rdmacg_domain *domain)
+{
+	lockdep_assert_held(&domain->lock);
+	return domain->dead && refcount_read(&domain->desc->refs) > 1;
+}
+
+/*
  * Take a pool out of use; children before their parent. Others may have found it before:
  * whoever charges or writes takes the lock next and sees @dead (rdmacg_pool_try_lock_rcu()),
  * and readers (rdmacg_show_line()) stay under RCU until they are done. So both are done
@@ -286,7 +296,8 @@ static void rdmacg_pool_free_locked(struct rdmacg_pool *pool)
 
 	lockdep_assert_held(&pool->domain->lock);
 	for (slot = 0; slot < desc->nr_slots; slot++)
-		WARN_ON_ONCE(pool->slots[slot].usage);
+		WARN_ON_ONCE(pool->slots[slot].usage &&
+			     !rdmacg_domain_may_have_usage_locked(pool->domain));
 	pool->dead = true;
 	xa_erase(&pool->cg->pools, desc->key);
 	list_del(&pool->domain_node);
@@ -765,7 +776,22 @@ free_spare:
 	return ret;
 }
 
-/* Undo a rdmacg_pool_try_charge() that succeeded. */
+static bool rdmacg_desc_is_dead(struct rdmacg_desc *desc)
+{
+	bool is_dead;
+
+	spin_lock(&desc->lock);
+	is_dead = desc->dead;
+	spin_unlock(&desc->lock);
+	return is_dead;
+}
+
+/*
+ * Undo a rdmacg_pool_try_charge() that succeeded. If that was with a pin of the device,
+ * which is unregistered at the same time, rdmacg_domains_free() takes the pool away before
+ * or after this has its lock: then there is no pool, or the usage is gone before it is
+ * looked at. The pin keeps another device from having the key.
+ */
 void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			  const struct rdmacg_charge *set, unsigned int count)
 {
@@ -776,9 +802,10 @@ void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 		return;
 	pool = rdmacg_pool_lock(cg, device->key);
 	if (!pool) {
-		/* Only endless amounts leave no pool. */
+		/* Only endless amounts leave no pool, and devices that go. */
 		for (i = 0; i < count; i++)
-			WARN_ON_ONCE(rdmacg_counted(set[i].amount));
+			WARN_ON_ONCE(rdmacg_counted(set[i].amount) &&
+				     !rdmacg_desc_is_dead(device->desc));
 		return;
 	}
 	for (i = 0; i < count; i++)

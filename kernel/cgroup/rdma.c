@@ -155,7 +155,7 @@ EXPORT_SYMBOL(rdmacg_try_charge_set);
  * rdmacg_try_charge_cgroup() - charge several resources to a given cgroup
  * @cg: the cgroup that pays, such as rdmacg_get_current() returned or an earlier
  *	charge made the owner; the caller's reference stays the caller's
- * @device: a registered device
+ * @device: a registered device, or what rdmacg_pin_device() made of one
  * @set: the resources and amounts, each resource once
  * @count: number of charges in @set
  *
@@ -181,7 +181,7 @@ EXPORT_SYMBOL(rdmacg_try_charge_cgroup);
 /**
  * rdmacg_uncharge_set() - give back what one charge of a set took
  * @owner: the cgroup that paid; the charge's reference to it is consumed
- * @device: the same device, still registered
+ * @device: the same device, still registered, or the same pin of it
  * @set: the same resources and amounts
  * @count: number of charges in @set
  *

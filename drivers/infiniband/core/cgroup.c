@@ -653,3 +653,78 @@ void ib_rdmacg_uncharge_hw(struct rdma_cgroup *owner, struct ib_device *device,
 		rdmacg_uncharge_set(owner, &device->cg_device, &charge, 1);
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_hw);
+
+/* Add to the set what the device counts of that type. */
+static void ib_rdmacg_add_type(struct ib_rdmacg_charge *charge, const struct ib_device *device,
+			       unsigned int type, u64 amount)
+{
+	if (!amount || !ib_rdmacg_counts_type(device, type))
+		return;
+	charge->set[charge->count++] = (struct rdmacg_charge) {
+		ib_rdmacg_type_slot(device, type), amount
+	};
+}
+
+/**
+ * ib_rdmacg_try_charge_objects() - charge what a ULP is about to make to a cgroup
+ * @charge: on success, what is to be handed to ib_rdmacg_uncharge_objects() once the objects are
+ *	gone; after a failure it charges nobody. Holds no charge yet
+ * @cg: the cgroup that pays, such as rdmacg_get_current() returned; the caller's reference
+ *	stays the caller's. NULL charges nobody, and succeeds
+ * @device: a device that the ULP's ib_client was not yet told to leave, or that waits
+ *	until it has
+ * @objects: how many of what
+ *
+ * All of @objects are charged or nothing, and nothing else: hca_object is for objects with
+ * an id in user space. Which of them the device does not count are free. On success @cg
+ * is pinned once more. To be called before the driver makes the objects.
+ *
+ * Context: Process context, perhaps of a kernel thread; may sleep.
+ * Return: 0, -EAGAIN at a limit, -ENOMEM, or -ENODEV if the device is unregistered by now.
+ */
+int ib_rdmacg_try_charge_objects(struct ib_rdmacg_charge *charge, struct rdma_cgroup *cg,
+				 struct ib_device *device,
+				 const struct ib_rdmacg_objects *objects)
+{
+	int ret;
+
+	*charge = (struct ib_rdmacg_charge) { };
+	if (!cg)
+		return 0;
+	ib_rdmacg_add_type(charge, device, UVERBS_OBJECT_PD, objects->pd);
+	ib_rdmacg_add_type(charge, device, UVERBS_OBJECT_CQ, objects->cq);
+	ib_rdmacg_add_type(charge, device, UVERBS_OBJECT_QP, objects->qp);
+	ib_rdmacg_add_type(charge, device, UVERBS_OBJECT_SRQ, objects->srq);
+	ib_rdmacg_add_type(charge, device, UVERBS_OBJECT_MR, objects->mr);
+	ib_rdmacg_add_type(charge, device, IB_RDMACG_MR_MEM, ib_rdmacg_mr_mem(objects->mr_mem));
+	if (!charge->count)
+		return 0;
+	if (!rdmacg_pin_device(&charge->device, &device->cg_device))
+		return -ENODEV;
+	ret = rdmacg_try_charge_cgroup(cg, &charge->device, charge->set, charge->count);
+	if (ret)
+		rdmacg_unpin_device(&charge->device);
+	else
+		charge->cg = cg;
+	return ret;
+}
+EXPORT_SYMBOL_GPL(ib_rdmacg_try_charge_objects);
+
+/**
+ * ib_rdmacg_uncharge_objects() - give back what one ib_rdmacg_try_charge_objects() took
+ * @charge: what it has set; one that charges nobody, or no longer, is left alone
+ *
+ * The device may have been unregistered and freed: its usage went with it, and what is
+ * left is to let go of the cgroup.
+ *
+ * Context: Process context; may sleep.
+ */
+void ib_rdmacg_uncharge_objects(struct ib_rdmacg_charge *charge)
+{
+	if (!charge->cg)
+		return;
+	rdmacg_uncharge_set(charge->cg, &charge->device, charge->set, charge->count);
+	rdmacg_unpin_device(&charge->device);
+	charge->cg = NULL;
+}
+EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_objects);
