@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0
+/// Charge an RDS memory region to the process that maps memory with it, from before that
+/// until the pages are unpinned. The pools keep regions for whoever comes next, so it is
+/// the use that is charged.
+//
+// Finds: rds_ib_mr rds_ib_get_mr
+// Expect: 2 +ib_rdmacg_charge
+// Expect: 2 +rds_ib_charge_mr
+// Expect: 5 +ib_rdmacg_uncharge_objects
+
+@@ @@
+struct rds_ib_mr {
+	...
+	struct rds_ib_connection	*ic;
++	/* While memory is mapped; belongs to who has the MR, as @sg does. */
++	struct ib_rdmacg_charge		charge;
+	...
+};
+
+@ get @
+identifier ibmr, ib_mr, rds_ibdev, ic, length;
+@@
+rds_ib_get_mr(..., u64 length, int need_odp)
+{
+	...
+	struct rds_ib_connection *ic = NULL;
++	struct ib_rdmacg_charge charge = { };
+	int ret;
+	<...
++	ret = rds_ib_charge_mr(&charge, rds_ibdev, length);
++	if (ret)
++		goto out;
+	ib_mr = ib_reg_user_mr(rds_ibdev->pd, ...);
+	if (IS_ERR(ib_mr)) {
++		ib_rdmacg_uncharge_objects(&charge);
+		...
+	}
+	...>
+}
+
+@ depends on get @
+identifier ibmr, ib_mr;
+@@
+rds_ib_get_mr(...)
+{
+	<...
+	ib_dereg_mr(ib_mr);
++	ib_rdmacg_uncharge_objects(&charge);
+	...>
+}
+
+@ depends on get @
+identifier ibmr;
+@@
+rds_ib_get_mr(...)
+{
+	<...
+	ibmr->odp = 1;
++	ibmr->charge = charge;
+	...>
+}
+
+@ depends on get @
+identifier ibmr, rds_ibdev, ic, ret;
+@@
+rds_ib_get_mr(..., u64 length, int need_odp)
+{
+	<...
++	/* Without a connection there will be no region. */
++	ret = ic ? rds_ib_charge_mr(&charge, rds_ibdev, length) : 0;
++	if (ret)
++		goto out;
+	ibmr = rds_ib_reg_frmr(rds_ibdev, ic, ...);
+	if (IS_ERR(ibmr)) {
+		ret = PTR_ERR(ibmr);
++		ib_rdmacg_uncharge_objects(&charge);
+		...
+	} else {
++		ibmr->charge = charge;
+		return ibmr;
+	}
+	...>
+}
+
+@ depends on get @
+identifier ibmr;
+@@
+__rds_ib_teardown_mr(struct rds_ib_mr *ibmr)
+{
+	...
++	ib_rdmacg_uncharge_objects(&ibmr->charge);
+}
+
+@ depends on get @
+identifier ibmr;
+@@
+rds_ib_odp_mr_worker(...)
+{
+	...
+	ib_dereg_mr(ibmr->u.mr);
++	ib_rdmacg_uncharge_objects(&ibmr->charge);
+	kfree(ibmr);
+}
+
+@ depends on get @
+@@
+ #include "ib_mr.h"
++#include "ib_cgroup.h"
