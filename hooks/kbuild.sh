@@ -58,7 +58,7 @@ rxe=drivers/infiniband/sw/rxe
 edit $rxe/Makefile '^rdma_rxe-y := ' '/rxe_mcast\.o/s,rxe_mcast\.o,& rxe_cgroup.o,'
 grep -qw rxe_cgroup.o "$stage/$rxe/Makefile" || die "$rxe/Makefile of Linux $version does not name rxe_mcast.o"
 
-edit net/rds/Makefile '\<ib_frmr\.o$' 's,\<ib_frmr\.o$,& ib_cgroup.o,'
+edit net/rds/Makefile '\<ib_frmr\.o$' 's,\<ib_frmr\.o$,& ib_cgroup.o ib_unplug.o,'
 edit net/smc/Makefile '\<smc_inet\.o$' 's,\<smc_inet\.o$,& smc_rdmacg.o,'
 
 # Our tests are built and listed the way the base does it for test_pids. All but test_rdma

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A device that goes while RDS uses it: ib_unplug.h says what for.
+ */
+#include <linux/delay.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+
+#include "ib_cgroup.h"
+#include "ib_unplug.h"
+
+DEFINE_SRCU(rds_ib_binding);
+
+void rds_ib_init_mrs(struct rds_ib_device *rds_ibdev)
+{
+	INIT_LIST_HEAD(&rds_ibdev->mrs);
+	spin_lock_init(&rds_ibdev->mrs_lock);
+}
+
+/* The device has one more MR. */
+void rds_ib_add_mr(struct rds_ib_device *rds_ibdev, struct rds_ib_mr *ibmr)
+{
+	spin_lock(&rds_ibdev->mrs_lock);
+	list_add(&ibmr->dev_node, &rds_ibdev->mrs);
+	spin_unlock(&rds_ibdev->mrs_lock);
+}
+
+/* One that is about to be freed; the device may have taken it away before. */
+void rds_ib_del_mr(struct rds_ib_mr *ibmr)
+{
+	spin_lock(&ibmr->device->mrs_lock);
+	list_del_init(&ibmr->dev_node);
+	spin_unlock(&ibmr->device->mrs_lock);
+}
+
+/* Nobody invalidates or frees an MR of the device until rds_ib_unlock_pools(). */
+static void rds_ib_lock_pools(struct rds_ib_device *rds_ibdev)
+{
+	mutex_lock(&rds_ibdev->mr_8k_pool->flush_lock);
+	mutex_lock_nested(&rds_ibdev->mr_1m_pool->flush_lock, SINGLE_DEPTH_NESTING);
+}
+
+static void rds_ib_unlock_pools(struct rds_ib_device *rds_ibdev)
+{
+	mutex_unlock(&rds_ibdev->mr_1m_pool->flush_lock);
+	mutex_unlock(&rds_ibdev->mr_8k_pool->flush_lock);
+	wake_up(&rds_ibdev->mr_8k_pool->flush_wait);
+	wake_up(&rds_ibdev->mr_1m_pool->flush_wait);
+}
+
+/*
+ * The connection shuts down: do not wait for who holds its MRs. A stale one is not used
+ * again, and no longer counts as one in use; it is deregistered when it is freed. What was
+ * posted for it is waited for apart from that, in i_fastreg_wrs.
+ */
+void rds_ib_revoke_mrs(struct rds_ib_connection *ic)
+{
+	struct rds_ib_device *rds_ibdev = ic->rds_ibdev;
+	struct rds_ib_mr *ibmr;
+
+	if (!rds_ibdev)
+		return;
+	rds_ib_lock_pools(rds_ibdev);
+	spin_lock(&rds_ibdev->mrs_lock);
+	list_for_each_entry(ibmr, &rds_ibdev->mrs, dev_node)
+		if (ibmr->ic == ic)
+			rds_transition_frwr_state(ibmr, FRMR_IS_INUSE, FRMR_IS_STALE);
+	spin_unlock(&rds_ibdev->mrs_lock);
+	rds_ib_unlock_pools(rds_ibdev);
+}
+
+/* rds_ib_get_mr(), which a device waits for that goes. */
+void *rds_ib_bind_mr(struct scatterlist *sg, unsigned long nents, struct rds_sock *rs,
+		     u32 *key_ret, struct rds_connection *conn, u64 start, u64 length,
+		     int need_odp)
+{
+	int index = srcu_read_lock(&rds_ib_binding);
+	void *ibmr = rds_ib_get_mr(sg, nents, rs, key_ret, conn, start, length, need_odp);
+
+	srcu_read_unlock(&rds_ib_binding, index);
+	return ibmr;
+}
+
+static bool rds_ib_has_conns(struct rds_ib_device *rds_ibdev)
+{
+	bool has_conns;
+
+	spin_lock_irq(&rds_ibdev->spinlock);
+	has_conns = !list_empty(&rds_ibdev->conn_list);
+	spin_unlock_irq(&rds_ibdev->spinlock);
+	return has_conns;
+}
+
+/* Take the device from an MR that a process holds; the pages stay until it is freed. */
+static void rds_ib_disown_mr(struct rds_ib_device *rds_ibdev, struct rds_ib_mr *ibmr)
+{
+	if (ibmr->sg_dma_len)
+		ib_dma_unmap_sg(rds_ibdev->dev, ibmr->sg, ibmr->sg_len, DMA_BIDIRECTIONAL);
+	ibmr->sg_dma_len = 0;
+	ib_dereg_mr(ibmr->u.frmr.mr);
+	ibmr->u.frmr.mr = NULL;
+	ibmr->u.frmr.fr_state = FRMR_IS_STALE;
+	ib_rdmacg_uncharge_objects(&ibmr->charge);
+}
+
+static struct rds_ib_mr *rds_ib_first_mr(struct rds_ib_device *rds_ibdev)
+{
+	struct rds_ib_mr *ibmr;
+
+	spin_lock(&rds_ibdev->mrs_lock);
+	ibmr = list_first_entry_or_null(&rds_ibdev->mrs, struct rds_ib_mr, dev_node);
+	if (ibmr)
+		list_del_init(&ibmr->dev_node);
+	spin_unlock(&rds_ibdev->mrs_lock);
+	return ibmr;
+}
+
+/*
+ * The device goes, and nobody can find it. Wait for all that RDS has on it, so that nothing
+ * is left when the IB core goes on: connections, which shut down by themselves once they
+ * were told, then regions, then the PD. Regions that processes hold lose the device.
+ */
+void rds_ib_settle(struct rds_ib_device *rds_ibdev)
+{
+	struct rds_ib_mr *ibmr;
+	unsigned int tries;
+
+	synchronize_srcu(&rds_ib_binding);
+	for (tries = 0; rds_ib_has_conns(rds_ibdev); tries++) {
+		/* One that was bound late was not told; nor does one listen that is connecting. */
+		if (tries % 50 == 0)
+			rds_ib_dev_shutdown(rds_ibdev);
+		msleep(20);
+	}
+	rds_ib_flush_mr_pool(rds_ibdev->mr_8k_pool, 1, NULL);
+	rds_ib_flush_mr_pool(rds_ibdev->mr_1m_pool, 1, NULL);
+	rds_ib_lock_pools(rds_ibdev);
+	while ((ibmr = rds_ib_first_mr(rds_ibdev)))
+		rds_ib_disown_mr(rds_ibdev, ibmr);
+	rds_ib_unlock_pools(rds_ibdev);
+	/* On-demand regions are not among them, and RDS does not know how many there are. */
+	if (atomic_read(&rds_ibdev->pd->usecnt))
+		return;
+	ib_dealloc_pd(rds_ibdev->pd);
+	rds_ibdev->pd = NULL;
+}
