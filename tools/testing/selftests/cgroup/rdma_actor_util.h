@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the tests of sockets over RDMA share: an actor, which is a process without privileges
+ * in a cgroup that does what the test tells it, one order after the other; and modules.
+ */
+#ifndef RDMA_ACTOR_UTIL_H
+#define RDMA_ACTOR_UTIL_H
+
+#include <grp.h>
+#include <sys/socket.h>
+
+#include "rdma_verbs_util.h"
+
+#define RDMACG_NOBODY 65534
+
+struct rdmacg_actor {
+	pid_t pid;
+	int socket;
+};
+
+struct rdmacg_order {
+	int verb;
+	int argument;
+};
+
+/* Does one order; what it returns, 0 or a negative errno, is the answer. */
+typedef int (*rdmacg_act_fn)(int verb, int argument);
+
+static inline bool rdmacg_drop_privileges(void)
+{
+	return !setgroups(0, NULL) && !setresgid(RDMACG_NOBODY, RDMACG_NOBODY, RDMACG_NOBODY) &&
+	       !setresuid(RDMACG_NOBODY, RDMACG_NOBODY, RDMACG_NOBODY) &&
+	       /* Another user's death signal is forgotten. */
+	       !prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+/* What an actor does; it ends with its test. */
+static inline void rdmacg_obey(int socket, rdmacg_act_fn act)
+{
+	struct rdmacg_order order;
+	int answer;
+
+	while (read(socket, &order, sizeof(order)) == sizeof(order)) {
+		answer = act(order.verb, order.argument);
+		if (write(socket, &answer, sizeof(answer)) != sizeof(answer))
+			break;
+	}
+	_exit(0);
+}
+
+static inline bool rdmacg_start_actor(struct rdmacg_actor *actor, const char *cgroup,
+				      rdmacg_act_fn act)
+{
+	int sockets[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets))
+		return false;
+	actor->pid = rdmacg_fork();
+	if (!actor->pid) {
+		close(sockets[0]);
+		if (cg_enter_current(cgroup) || !rdmacg_drop_privileges())
+			_exit(1);
+		rdmacg_obey(sockets[1], act);
+	}
+	close(sockets[1]);
+	actor->socket = sockets[0];
+	return actor->pid > 0;
+}
+
+/* Give an order and wait for the answer; -EPIPE from an actor that has ended. */
+static inline int rdmacg_tell(struct rdmacg_actor *actor, int verb, int argument)
+{
+	struct rdmacg_order order = { .verb = verb, .argument = argument };
+	int answer;
+
+	if (send(actor->socket, &order, sizeof(order), MSG_NOSIGNAL) != sizeof(order) ||
+	    read(actor->socket, &answer, sizeof(answer)) != sizeof(answer))
+		return -EPIPE;
+	return answer;
+}
+
+/* Kill the actor, and wait until what it had is closed. */
+static inline void rdmacg_end_actor(struct rdmacg_actor *actor)
+{
+	if (actor->pid <= 0)
+		return;
+	kill(actor->pid, SIGKILL);
+	waitpid(actor->pid, NULL, 0);
+	close(actor->socket);
+	actor->pid = 0;
+}
+
+/* Run the kernel's modprobe, which knows where the kernel's modules are. */
+static inline bool rdmacg_modprobe(const char *arguments)
+{
+	char path[PATH_MAX] = "", command[PATH_MAX + 256];
+	FILE *file = fopen("/proc/sys/kernel/modprobe", "r");
+
+	if (!file || fscanf(file, "%4095s", path) != 1)
+		strcpy(path, "modprobe");
+	if (file)
+		fclose(file);
+	snprintf(command, sizeof(command), "%s %s 2>/dev/null", path, arguments);
+	return !system(command);
+}
+
+/* How many times the kernel has logged a line that holds @text. */
+static inline int rdmacg_logged(const char *text)
+{
+	char command[512], count[32] = "";
+	FILE *pipe;
+
+	snprintf(command, sizeof(command), "dmesg | grep -cF '%s'", text);
+	pipe = popen(command, "r");
+	if (!pipe)
+		return -1;
+	if (!fgets(count, sizeof(count), pipe))
+		count[0] = '\0';
+	pclose(pipe);
+	return atoi(count);
+}
+
+#endif /* RDMA_ACTOR_UTIL_H */

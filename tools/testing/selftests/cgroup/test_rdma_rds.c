@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What RDS takes of an RDMA device for a process without privileges, under the RDMA cgroup
+ * controller: connections and mapped memory. RDS keeps its connections until the device
+ * goes, and opens them again with the next one, so each test has a device of its own, with
+ * addresses. A connection to the own address has both ends here: 2 QPs and 4 CQs. Needs root, RDS over RDMA and Soft-RoCE as
+ * modules, and ip and rdma of iproute2. The module of RDS stays loaded.
+ */
+#define _GNU_SOURCE
+#include "../kselftest_harness.h"
+#include <arpa/inet.h>
+#include <linux/rds.h>
+#include <sys/mman.h>
+
+#include "rdma_actor_util.h"
+#include "rdma_fd_util.h"
+
+#ifndef AF_RDS
+#define AF_RDS 21
+#endif
+
+/* What the kernel says, and where the bound is. */
+#define RDMACG_NO_ROOM "waits for room in its RDMA cgroup"
+#define RDMACG_PEERS "waits for those of other peers to go"
+#define RDMACG_MAX_PEERS "/sys/module/rds_rdma/parameters/max_peer_conns"
+
+#define MIB (1024 * 1024)
+#define RDMACG_MAX_REGIONS 64
+
+/* Both are the device's; from the networks that are for tests of devices. */
+static char rdmacg_address[INET_ADDRSTRLEN], rdmacg_other_address[INET_ADDRSTRLEN];
+
+/* What an actor has. */
+static struct {
+	int fd;
+	int nr_regions;
+	rds_rdma_cookie_t cookies[RDMACG_MAX_REGIONS];
+} rdmacg_own = { .fd = -1 };
+
+enum rdmacg_verb {
+	/* Open a socket for that type of service, and send a byte to it. */
+	RDMACG_SEND,
+	/* The same to the other address. */
+	RDMACG_SEND_OTHER,
+	/* Send so many bytes more: RDS acknowledges some messages together. */
+	RDMACG_SEND_MORE,
+	/* Read a byte from the latest socket. */
+	RDMACG_RECEIVE,
+	/* Map so many bytes with the latest socket, or have a child do so. */
+	RDMACG_MAP,
+	RDMACG_MAP_IN_CHILD,
+	/* Map memory that the kernel then cannot tell the key of. */
+	RDMACG_MAP_BADLY,
+	/* Free the latest region. */
+	RDMACG_FREE,
+	/* Close the latest socket. */
+	RDMACG_CLOSE,
+};
+
+static int rdmacg_open_rds(int tos)
+{
+	struct sockaddr_in own = {
+		.sin_family = AF_INET, .sin_addr.s_addr = inet_addr(rdmacg_address),
+	};
+	unsigned char byte = tos;
+
+	rdmacg_own.fd = socket(AF_RDS, SOCK_SEQPACKET, 0);
+	if (rdmacg_own.fd < 0 || bind(rdmacg_own.fd, (void *)&own, sizeof(own)))
+		return -errno;
+	return tos && ioctl(rdmacg_own.fd, SIOCRDSSETTOS, &byte) ? -errno : 0;
+}
+
+/* A message from the latest socket to its own port at that address, with @control. */
+static int rdmacg_send_message(const char *to, void *control, size_t size)
+{
+	struct iovec iov = { .iov_base = "x", .iov_len = 1 };
+	struct sockaddr_in address;
+	socklen_t length = sizeof(address);
+	struct msghdr msg = {
+		.msg_name = &address, .msg_namelen = sizeof(address),
+		.msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = control, .msg_controllen = size,
+	};
+
+	if (getsockname(rdmacg_own.fd, (void *)&address, &length))
+		return -errno;
+	address.sin_addr.s_addr = inet_addr(to);
+	return sendmsg(rdmacg_own.fd, &msg, MSG_DONTWAIT) == 1 ? 0 : -errno;
+}
+
+static int rdmacg_map(size_t bytes, rds_rdma_cookie_t *cookie)
+{
+	char control[CMSG_SPACE(sizeof(struct rds_get_mr_args))] = "";
+	struct rds_get_mr_args args = { .vec.bytes = bytes, .cookie_addr = (uintptr_t)cookie };
+	struct cmsghdr *cmsg = (struct cmsghdr *)control;
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			    -1, 0);
+	int ret;
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	args.vec.addr = (uintptr_t)memory;
+	cmsg->cmsg_level = SOL_RDS;
+	cmsg->cmsg_type = RDS_CMSG_RDMA_MAP;
+	cmsg->cmsg_len = CMSG_LEN(sizeof(args));
+	memcpy(CMSG_DATA(cmsg), &args, sizeof(args));
+	ret = rdmacg_send_message(rdmacg_address, control, sizeof(control));
+	/* The region keeps the pages. */
+	munmap(memory, bytes);
+	return ret;
+}
+
+static int rdmacg_map_one(size_t bytes)
+{
+	int ret = rdmacg_map(bytes, &rdmacg_own.cookies[rdmacg_own.nr_regions]);
+
+	if (!ret)
+		rdmacg_own.nr_regions++;
+	return ret;
+}
+
+static int rdmacg_free_one(void)
+{
+	struct rds_free_mr_args args = { .cookie = rdmacg_own.cookies[--rdmacg_own.nr_regions] };
+
+	return setsockopt(rdmacg_own.fd, SOL_RDS, RDS_FREE_MR, &args, sizeof(args)) ? -errno : 0;
+}
+
+static int rdmacg_receive(void)
+{
+	char byte;
+	int ms;
+
+	for (ms = 0; ms < RDMACG_PATIENCE_MS; ms += 10) {
+		if (recv(rdmacg_own.fd, &byte, 1, MSG_DONTWAIT) == 1)
+			return 0;
+		usleep(10000);
+	}
+	return -ETIMEDOUT;
+}
+
+static int rdmacg_act(int verb, int argument)
+{
+	int ret;
+
+	switch (verb) {
+	case RDMACG_SEND:
+		ret = rdmacg_open_rds(argument);
+		return ret ?: rdmacg_send_message(rdmacg_address, NULL, 0);
+	case RDMACG_SEND_OTHER:
+		ret = rdmacg_open_rds(argument);
+		return ret ?: rdmacg_send_message(rdmacg_other_address, NULL, 0);
+	case RDMACG_SEND_MORE:
+		for (ret = 0; !ret && argument--; )
+			ret = rdmacg_send_message(rdmacg_address, NULL, 0);
+		return ret;
+	case RDMACG_RECEIVE:
+		return rdmacg_receive();
+	case RDMACG_MAP:
+		return rdmacg_map_one(argument);
+	case RDMACG_MAP_IN_CHILD:
+		return -IN_CHILD(_exit(-rdmacg_map_one(argument)));
+	case RDMACG_MAP_BADLY:
+		return rdmacg_map(argument, (void *)1);
+	case RDMACG_FREE:
+		return rdmacg_free_one();
+	default:
+		return close(rdmacg_own.fd) ? -errno : 0;
+	}
+}
+
+FIXTURE(test_rdmacg_rds) {
+	struct rdmacg_tree tree;
+	struct rdmacg_actor actor;
+	struct rdmacg_actor other;
+};
+
+/* Each test is a process of its own. */
+static bool rdmacg_add_addresses(void)
+{
+	char command[256];
+
+	snprintf(rdmacg_address, sizeof(rdmacg_address), "198.18.%d.%d", getpid() >> 8 & 255,
+		 getpid() & 255);
+	snprintf(rdmacg_other_address, sizeof(rdmacg_other_address), "198.19.%d.%d",
+		 getpid() >> 8 & 255, getpid() & 255);
+	snprintf(command, sizeof(command),
+		 "ip addr add %s/32 dev " RDMACG_LINK " && ip addr add %s/32 dev " RDMACG_LINK,
+		 rdmacg_address, rdmacg_other_address);
+	return !system(command);
+}
+
+static bool rdmacg_add_rds_device(void)
+{
+	return rdmacg_modprobe("rds_rdma") && rdmacg_add_link() && rdmacg_add_addresses() &&
+	       rdmacg_add_device();
+}
+
+/* An actor sits in left; the test's process stays out. */
+FIXTURE_SETUP(test_rdmacg_rds)
+{
+	const char *missing = rdmacg_tree_create(&self->tree);
+
+	if (missing)
+		SKIP(return, "%s", missing);
+	if (!rdmacg_add_rds_device()) {
+		rdmacg_remove_link();
+		rdmacg_tree_destroy(&self->tree);
+		SKIP(return, "there is no RDS over RDMA, or no second Soft-RoCE device can be made");
+	}
+	strcpy(self->tree.device, RDMACG_SECOND);
+	ASSERT_TRUE(rdmacg_start_actor(&self->actor, self->tree.left, rdmacg_act));
+}
+
+static bool rdmacg_uses_nothing(struct rdmacg_tree *tree, const char *cgroup)
+{
+	return !rdmacg_verbs(tree, cgroup, "qp") && !rdmacg_verbs(tree, cgroup, "cq") &&
+	       !rdmacg_verbs(tree, cgroup, "mr") && !rdmacg_verbs(tree, cgroup, "mr_mem");
+}
+
+/* The device takes the connections along. */
+FIXTURE_TEARDOWN(test_rdmacg_rds)
+{
+	rdmacg_end_actor(&self->actor);
+	rdmacg_end_actor(&self->other);
+	EXPECT_TRUE(rdmacg_remove_link());
+	rdmacg_tree_destroy(&self->tree);
+}
+
+/* Wait until @cgroup has so many of both ends of a connection. */
+static bool rdmacg_has_conns(struct rdmacg_tree *tree, const char *cgroup, int conns)
+{
+	return RDMACG_WAIT_FOR(rdmacg_verbs(tree, cgroup, "qp") == 2 * conns &&
+			       rdmacg_verbs(tree, cgroup, "cq") == 4 * conns);
+}
+
+static bool rdmacg_has_regions(struct rdmacg_tree *tree, const char *cgroup, int regions,
+			       long long bytes)
+{
+	long long mr = rdmacg_verbs(tree, cgroup, "mr"), mem = rdmacg_verbs(tree, cgroup, "mr_mem");
+
+	if (mr == regions && mem == bytes)
+		return true;
+	ksft_print_msg("mr=%lld mr_mem=%lld, wanted %d and %lld\n", mr, mem, regions, bytes);
+	return false;
+}
+
+/* Let the actor connect; the messages that map memory need a connection. */
+static bool rdmacg_connect(struct rdmacg_actor *actor, int tos)
+{
+	return !rdmacg_tell(actor, RDMACG_SEND, tos) && !rdmacg_tell(actor, RDMACG_RECEIVE, 0);
+}
+
+static long long rdmacg_refused(struct rdmacg_tree *tree, const char *key)
+{
+	return rdmacg_value(tree, tree->left, "rdma.verb.events.local", key);
+}
+
+/* Each type of service is a connection of its own; no object has an id in user space. */
+TEST_F_TIMEOUT(test_rdmacg_rds, connection_is_charged_to_the_sender, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_TRUE(rdmacg_connect(&self->actor, 1));
+	EXPECT_TRUE(rdmacg_has_conns(tree, tree->left, 1));
+	ASSERT_TRUE(rdmacg_connect(&self->actor, 2));
+	EXPECT_TRUE(rdmacg_has_conns(tree, tree->left, 2));
+	EXPECT_EQ(0, rdmacg_objects(tree, tree->left));
+	EXPECT_EQ(0, rdmacg_handles(tree, tree->left));
+	EXPECT_TRUE(rdmacg_uses_nothing(tree, tree->right));
+}
+
+/* A sender who may have no QP gets none, and one later when it may: nothing is lost. */
+TEST_F_TIMEOUT(test_rdmacg_rds, refused_connection_waits_for_room, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "qp", 0));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_SEND, 1));
+	/* It has tried again. */
+	ASSERT_TRUE(RDMACG_WAIT_FOR(rdmacg_refused(tree, "qp.max") >= 2));
+	EXPECT_EQ(0, rdmacg_value(tree, tree->left, "rdma.verb.peak", "qp"));
+	EXPECT_EQ(0, rdmacg_value(tree, tree->left, "rdma.verb.peak", "cq"));
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "qp", 2));
+	EXPECT_EQ(0, rdmacg_tell(&self->actor, RDMACG_RECEIVE, 0));
+	EXPECT_TRUE(rdmacg_has_conns(tree, tree->left, 1));
+}
+
+/* With room for two connections the third one waits, and takes nothing. */
+TEST_F_TIMEOUT(test_rdmacg_rds, connections_end_at_the_limit, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "qp", 4));
+	ASSERT_TRUE(rdmacg_connect(&self->actor, 1));
+	ASSERT_TRUE(rdmacg_connect(&self->actor, 2));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_SEND, 3));
+	ASSERT_TRUE(RDMACG_WAIT_FOR(rdmacg_refused(tree, "qp.max") >= 2));
+	EXPECT_TRUE(rdmacg_has_conns(tree, tree->left, 2));
+	EXPECT_EQ(4, rdmacg_value(tree, tree->left, "rdma.verb.peak", "qp"));
+}
+
+/* A limit on CQs refuses a connection's QP, too. */
+TEST_F_TIMEOUT(test_rdmacg_rds, connection_without_cqs_has_no_qp, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "cq", 1));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_SEND, 1));
+	ASSERT_TRUE(RDMACG_WAIT_FOR(rdmacg_refused(tree, "cq.max") >= 2));
+	EXPECT_EQ(0, rdmacg_value(tree, tree->left, "rdma.verb.peak", "qp"));
+}
+
+/* Twenty connections that try each second do not fill the log. */
+TEST_F_TIMEOUT(test_rdmacg_rds, refusals_do_not_flood_the_log, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	int tos, before = rdmacg_logged("RDS");
+
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "qp", 1));
+	for (tos = 1; tos <= 20; tos++)
+		ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_SEND, tos));
+	ASSERT_TRUE(RDMACG_WAIT_FOR(rdmacg_refused(tree, "qp.max") >= 100));
+	/* Of two messages, ten in five seconds at most. */
+	EXPECT_GE(60, rdmacg_logged("RDS") - before);
+	EXPECT_LT(0, rdmacg_logged(RDMACG_NO_ROOM));
+	/* Whatever the tries took in between, they have given back. */
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "qp", 40));
+	EXPECT_TRUE(rdmacg_has_conns(tree, tree->left, 20));
+}
+
+/* The first sender pays for a connection, also when others use it and it has moved. */
+TEST_F_TIMEOUT(test_rdmacg_rds, connection_stays_with_the_first_sender, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_TRUE(rdmacg_start_actor(&self->other, tree->right, rdmacg_act));
+	ASSERT_TRUE(rdmacg_connect(&self->actor, 1));
+	ASSERT_TRUE(rdmacg_connect(&self->other, 1));
+	ASSERT_EQ(0, cg_enter(tree->right, self->actor.pid));
+	ASSERT_TRUE(rdmacg_connect(&self->actor, 1));
+	EXPECT_TRUE(rdmacg_has_conns(tree, tree->left, 1));
+	EXPECT_TRUE(rdmacg_uses_nothing(tree, tree->right));
+	rdmacg_end_actor(&self->actor);
+	EXPECT_TRUE(rdmacg_has_conns(tree, tree->left, 1));
+}
+
+/* Who has room need not wait for the limit of whoever was refused before. */
+TEST_F_TIMEOUT(test_rdmacg_rds, refused_connection_is_there_for_others, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_TRUE(rdmacg_start_actor(&self->other, tree->right, rdmacg_act));
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "qp", 0));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_SEND, 1));
+	ASSERT_TRUE(RDMACG_WAIT_FOR(rdmacg_refused(tree, "qp.max")));
+	ASSERT_TRUE(rdmacg_connect(&self->other, 1));
+	EXPECT_TRUE(rdmacg_has_conns(tree, tree->right, 1));
+	EXPECT_TRUE(rdmacg_uses_nothing(tree, tree->left));
+	EXPECT_EQ(0, rdmacg_tell(&self->actor, RDMACG_RECEIVE, 0));
+}
+
+/* Two ends at two addresses: the one that the other opened is nobody's. */
+TEST_F_TIMEOUT(test_rdmacg_rds, connection_of_a_peer_is_bounded, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	int told = rdmacg_logged(RDMACG_PEERS);
+
+	ASSERT_EQ(0, system("echo 0 >" RDMACG_MAX_PEERS));
+	EXPECT_EQ(0, rdmacg_tell(&self->actor, RDMACG_SEND_OTHER, 1));
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_logged(RDMACG_PEERS) > told));
+	ASSERT_EQ(0, system("echo 1 >" RDMACG_MAX_PEERS));
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_verbs(tree, tree->left, "qp") == 1 &&
+				    rdmacg_verbs(tree, tree->left, "cq") == 2));
+	/* The other end is there, and the first one has to stay. */
+	usleep(3000000);
+	EXPECT_EQ(1, rdmacg_verbs(tree, tree->left, "qp"));
+	EXPECT_EQ(0, system("echo 1024 >" RDMACG_MAX_PEERS));
+}
+
+/* A region is one MR and its bytes, until it is freed and its pages are unpinned. */
+TEST_F_TIMEOUT(test_rdmacg_rds, region_is_charged_while_it_is_mapped, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_TRUE(rdmacg_connect(&self->actor, 1));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_MAP, 4096));
+	EXPECT_TRUE(rdmacg_has_regions(tree, tree->left, 1, 4096));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_MAP, MIB));
+	EXPECT_TRUE(rdmacg_has_regions(tree, tree->left, 2, 4096 + MIB));
+	EXPECT_EQ(0, rdmacg_objects(tree, tree->left));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CLOSE, 0));
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_has_regions(tree, tree->left, 0, 0)));
+}
+
+/* EDQUOT, as EAGAIN would tell the process to wait for the connection. */
+TEST_F_TIMEOUT(test_rdmacg_rds, region_is_refused_without_room, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_TRUE(rdmacg_connect(&self->actor, 1));
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "mr", 0));
+	EXPECT_EQ(-EDQUOT, rdmacg_tell(&self->actor, RDMACG_MAP, 4096));
+	EXPECT_EQ(0, rdmacg_value(tree, tree->left, "rdma.verb.peak", "mr"));
+	EXPECT_EQ(0, rdmacg_value(tree, tree->left, "rdma.verb.peak", "mr_mem"));
+}
+
+TEST_F_TIMEOUT(test_rdmacg_rds, regions_end_at_the_limit, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	int i;
+
+	ASSERT_TRUE(rdmacg_connect(&self->actor, 1));
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "mr", 5));
+	for (i = 0; i < 5; i++)
+		ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_MAP, 4096));
+	EXPECT_EQ(-EDQUOT, rdmacg_tell(&self->actor, RDMACG_MAP, 4096));
+	EXPECT_TRUE(rdmacg_has_regions(tree, tree->left, 5, 5 * 4096));
+}
+
+TEST_F_TIMEOUT(test_rdmacg_rds, memory_ends_at_the_limit, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_TRUE(rdmacg_connect(&self->actor, 1));
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "mr_mem", MIB + 4096));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_MAP, MIB));
+	EXPECT_EQ(-EDQUOT, rdmacg_tell(&self->actor, RDMACG_MAP, 4097));
+	EXPECT_EQ(0, rdmacg_tell(&self->actor, RDMACG_MAP, 4096));
+	EXPECT_TRUE(rdmacg_has_regions(tree, tree->left, 2, MIB + 4096));
+}
+
+/* RDS keeps a freed region's pages for a while; who needs the room gets it at once. */
+TEST_F_TIMEOUT(test_rdmacg_rds, freed_region_makes_room, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_TRUE(rdmacg_connect(&self->actor, 1));
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "mr", 1));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_MAP, 4096));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_FREE, 0));
+	EXPECT_TRUE(rdmacg_has_regions(tree, tree->left, 1, 4096));
+	/* The message that told of the key has it until it is acknowledged. */
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_SEND_MORE, 40));
+	EXPECT_TRUE(rdmacg_has_regions(tree, tree->left, 1, 4096));
+	EXPECT_TRUE(RDMACG_WAIT_FOR(!rdmacg_tell(&self->actor, RDMACG_MAP, MIB)));
+	EXPECT_TRUE(rdmacg_has_regions(tree, tree->left, 1, MIB));
+}
+
+/* A region whose key cannot be told to the process is freed at once. */
+TEST_F_TIMEOUT(test_rdmacg_rds, failed_region_is_uncharged, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_TRUE(rdmacg_connect(&self->actor, 1));
+	EXPECT_EQ(-EFAULT, rdmacg_tell(&self->actor, RDMACG_MAP_BADLY, 4096));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CLOSE, 0));
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_has_regions(tree, tree->left, 0, 0)));
+}
+
+/* Who maps pays: a process that has moved, and a child with the socket of its parent. */
+TEST_F_TIMEOUT(test_rdmacg_rds, region_is_charged_to_who_maps_it, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_TRUE(rdmacg_connect(&self->actor, 1));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_MAP, 4096));
+	ASSERT_EQ(0, cg_enter(tree->right, self->actor.pid));
+	EXPECT_TRUE(rdmacg_has_regions(tree, tree->left, 1, 4096));
+	EXPECT_EQ(0, rdmacg_tell(&self->actor, RDMACG_MAP_IN_CHILD, MIB));
+	EXPECT_EQ(0, rdmacg_tell(&self->actor, RDMACG_MAP, 2 * 4096));
+	EXPECT_TRUE(rdmacg_has_regions(tree, tree->left, 1, 4096));
+	EXPECT_TRUE(rdmacg_has_regions(tree, tree->right, 2, MIB + 2 * 4096));
+}
+
+/* A process that is killed gives its regions back, and keeps paying for connections. */
+TEST_F_TIMEOUT(test_rdmacg_rds, killed_process_unmaps, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_TRUE(rdmacg_connect(&self->actor, 1));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_MAP, 4096));
+	rdmacg_end_actor(&self->actor);
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_has_regions(tree, tree->left, 0, 0)));
+	EXPECT_TRUE(rdmacg_has_conns(tree, tree->left, 1));
+}
+
+/* A cgroup can be removed meanwhile; what it has counts above it, and its limits hold. */
+TEST_F_TIMEOUT(test_rdmacg_rds, removed_cgroup_pays_on_above, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "qp", 2));
+	ASSERT_TRUE(rdmacg_connect(&self->actor, 1));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_MAP, 4096));
+	ASSERT_EQ(0, cg_enter(tree->right, self->actor.pid));
+	ASSERT_EQ(0, rmdir(tree->left));
+	EXPECT_TRUE(rdmacg_has_conns(tree, tree->top, 1));
+	EXPECT_TRUE(rdmacg_has_regions(tree, tree->top, 1, 4096));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CLOSE, 0));
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_has_regions(tree, tree->top, 0, 0)));
+	EXPECT_TRUE(rdmacg_has_conns(tree, tree->top, 1));
+}
+
+/* A device need not wait for processes that hold regions of it. */
+TEST_F_TIMEOUT(test_rdmacg_rds, device_goes_before_its_regions, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_TRUE(rdmacg_connect(&self->actor, 1));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_MAP, 4096));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_MAP, MIB));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_FREE, 0));
+	ASSERT_EQ(0, system("timeout 20 rdma link del " RDMACG_SECOND));
+	EXPECT_EQ(0, rdmacg_tell(&self->actor, RDMACG_FREE, 0));
+	/* The next device has its name, and nothing of its charges. */
+	ASSERT_TRUE(rdmacg_add_device());
+	ASSERT_TRUE(rdmacg_connect(&self->actor, 1));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_MAP, 4096));
+	EXPECT_TRUE(rdmacg_has_conns(tree, tree->left, 1));
+	EXPECT_TRUE(rdmacg_has_regions(tree, tree->left, 1, 4096));
+}
+
+/* A process that got the socket pays for what it maps with it. */
+TEST_F_TIMEOUT(test_rdmacg_rds, receiver_of_a_socket_pays, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	int sockets[2];
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, sockets));
+	ASSERT_EQ(0, IN_CHILD({
+		if (cg_enter_current(tree->left) || !rdmacg_drop_privileges() ||
+		    rdmacg_act(RDMACG_SEND, 1) || rdmacg_act(RDMACG_RECEIVE, 0))
+			_exit(1);
+		_exit(rdmacg_send_fd(sockets[1], rdmacg_own.fd) ? 1 : 0);
+	}));
+	rdmacg_own.fd = rdmacg_receive_fd(sockets[0]);
+	ASSERT_LE(0, rdmacg_own.fd);
+	EXPECT_EQ(0, IN_CHILD({
+		if (cg_enter_current(tree->right) || rdmacg_act(RDMACG_MAP, 4096))
+			_exit(1);
+	}));
+	EXPECT_TRUE(rdmacg_has_regions(tree, tree->right, 1, 4096));
+	EXPECT_TRUE(rdmacg_has_conns(tree, tree->left, 1));
+	close(rdmacg_own.fd);
+	close(sockets[0]);
+	close(sockets[1]);
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_has_regions(tree, tree->right, 0, 0)));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What SMC-R takes of an RDMA device for a process without privileges, under the RDMA cgroup
+ * controller: links and buffers of connections. SMC keeps both for ten minutes after the
+ * last connection, so each test loads and unloads its module. Connections stay on this
+ * machine, with both ends on a Soft-RoCE device on its loopback link: each end is a PD, a
+ * QP and, for each connection, an MR for the data that it receives. Needs root, SMC as a
+ * module, Soft-RoCE with another device that has a MAC address, ip and rdma of iproute2.
+ */
+#define _GNU_SOURCE
+#include "../kselftest_harness.h"
+#include <arpa/inet.h>
+
+#include "rdma_actor_util.h"
+#include "rdma_fd_util.h"
+#include "rdma_smc_util.h"
+
+#ifndef IPPROTO_SMC
+#define IPPROTO_SMC 256
+#endif
+
+#define RDMACG_SMC_DEVICE "rxe_smc"
+#define RDMACG_SMC_ADDRESS "198.51.100.1"
+#define RDMACG_SMC_PORT 4711
+#define RDMACG_MAX_SOCKETS 64
+
+/* What the kernel gives as the reason for TCP at a limit. */
+#define RDMACG_SMC_REASON 0x01020000
+
+/* The buffer of each end, if a process asks for no other. */
+#define RDMACG_SMC_BUFFER 65536
+
+/* What an actor has. */
+static struct {
+	int listener;
+	int nr_sockets;
+	int sockets[RDMACG_MAX_SOCKETS];
+} rdmacg_own;
+
+enum rdmacg_verb {
+	RDMACG_LISTEN,
+	/* Make a socket of AF_SMC, or of AF_INET, and connect it. */
+	RDMACG_CONNECT,
+	RDMACG_CONNECT_INET,
+	/* Make a socket now and connect it later; of 0 bytes to receive, or so many. */
+	RDMACG_SOCKET,
+	RDMACG_CONNECT_SOCKET,
+	RDMACG_CONNECT_IN_CHILD,
+	/* Accept a connection; send a byte over the first two sockets and read it. */
+	RDMACG_ACCEPT,
+	RDMACG_TALK,
+	RDMACG_CLOSE_ALL,
+};
+
+static const struct sockaddr_in *rdmacg_smc_address(void)
+{
+	static struct sockaddr_in address = { .sin_family = AF_INET };
+
+	address.sin_port = htons(RDMACG_SMC_PORT);
+	inet_pton(AF_INET, RDMACG_SMC_ADDRESS, &address.sin_addr);
+	return &address;
+}
+
+/* Returns 0 or a negative errno. */
+static int rdmacg_keep_socket(int fd)
+{
+	if (fd < 0)
+		return -errno;
+	rdmacg_own.sockets[rdmacg_own.nr_sockets++] = fd;
+	return 0;
+}
+
+static int rdmacg_connect_last(void)
+{
+	return connect(rdmacg_own.sockets[rdmacg_own.nr_sockets - 1],
+		       (void *)rdmacg_smc_address(), sizeof(struct sockaddr_in)) ? -errno : 0;
+}
+
+static int rdmacg_make_socket(int family, int protocol, int bytes)
+{
+	int ret = rdmacg_keep_socket(socket(family, SOCK_STREAM, protocol));
+
+	if (!ret && bytes &&
+	    setsockopt(rdmacg_own.sockets[rdmacg_own.nr_sockets - 1], SOL_SOCKET, SO_RCVBUF,
+		       &bytes, sizeof(bytes)))
+		ret = -errno;
+	return ret;
+}
+
+static int rdmacg_listen(void)
+{
+	int one = 1;
+
+	rdmacg_own.listener = socket(AF_SMC, SOCK_STREAM, 0);
+	if (rdmacg_own.listener < 0 ||
+	    setsockopt(rdmacg_own.listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) ||
+	    bind(rdmacg_own.listener, (void *)rdmacg_smc_address(), sizeof(struct sockaddr_in)) ||
+	    listen(rdmacg_own.listener, RDMACG_MAX_SOCKETS))
+		return -errno;
+	return 0;
+}
+
+/* Over two sockets that are the ends of one connection. */
+static int rdmacg_talk(void)
+{
+	char byte = 'x';
+
+	if (write(rdmacg_own.sockets[0], &byte, 1) != 1)
+		return -errno;
+	return read(rdmacg_own.sockets[1], &byte, 1) == 1 ? 0 : -EPIPE;
+}
+
+static int rdmacg_close_all(void)
+{
+	while (rdmacg_own.nr_sockets)
+		close(rdmacg_own.sockets[--rdmacg_own.nr_sockets]);
+	return 0;
+}
+
+static int rdmacg_act(int verb, int argument)
+{
+	int ret;
+
+	switch (verb) {
+	case RDMACG_LISTEN:
+		return rdmacg_listen();
+	case RDMACG_CONNECT:
+		ret = rdmacg_make_socket(AF_SMC, 0, argument);
+		return ret ?: rdmacg_connect_last();
+	case RDMACG_CONNECT_INET:
+		ret = rdmacg_make_socket(AF_INET, IPPROTO_SMC, argument);
+		return ret ?: rdmacg_connect_last();
+	case RDMACG_SOCKET:
+		return rdmacg_make_socket(AF_SMC, 0, argument);
+	case RDMACG_CONNECT_SOCKET:
+		return rdmacg_connect_last();
+	case RDMACG_CONNECT_IN_CHILD:
+		return -IN_CHILD(_exit(-rdmacg_connect_last()));
+	case RDMACG_ACCEPT:
+		return rdmacg_keep_socket(accept(rdmacg_own.listener, NULL, NULL));
+	case RDMACG_TALK:
+		return rdmacg_talk();
+	default:
+		return rdmacg_close_all();
+	}
+}
+
+FIXTURE(test_rdmacg_smc) {
+	struct rdmacg_tree tree;
+	/* In left and, once a test starts it, in right. */
+	struct rdmacg_actor actor;
+	struct rdmacg_actor other;
+};
+
+/* A test that was killed has left both. */
+static void rdmacg_remove_smc_device(void)
+{
+	system("rdma link del " RDMACG_SMC_DEVICE " 2>/dev/null");
+	system("ip addr del " RDMACG_SMC_ADDRESS "/32 dev lo 2>/dev/null");
+}
+
+static bool rdmacg_add_smc_device(void)
+{
+	rdmacg_remove_smc_device();
+	return !system("ip addr add " RDMACG_SMC_ADDRESS "/32 dev lo && "
+		       "rdma link add " RDMACG_SMC_DEVICE " type rxe netdev lo");
+}
+
+/* An actor sits in left and listens. */
+FIXTURE_SETUP(test_rdmacg_smc)
+{
+	const char *missing = rdmacg_tree_create(&self->tree);
+
+	if (missing)
+		SKIP(return, "%s", missing);
+	if (!rdmacg_modprobe("-a smc smc_diag") || !rdmacg_add_eid() ||
+	    !rdmacg_add_smc_device()) {
+		rdmacg_remove_smc_device();
+		rdmacg_tree_destroy(&self->tree);
+		SKIP(return, "there is no SMC, or no second Soft-RoCE device can be made");
+	}
+	strcpy(self->tree.device, RDMACG_SMC_DEVICE);
+	ASSERT_TRUE(rdmacg_start_actor(&self->actor, self->tree.left, rdmacg_act));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_LISTEN, 0));
+}
+
+static bool rdmacg_uses(struct rdmacg_tree *tree, const char *cgroup, int links, int buffers,
+			long long bytes)
+{
+	return rdmacg_verbs(tree, cgroup, "pd") == links &&
+	       rdmacg_verbs(tree, cgroup, "qp") == links &&
+	       rdmacg_verbs(tree, cgroup, "mr") == buffers &&
+	       rdmacg_verbs(tree, cgroup, "mr_mem") == bytes;
+}
+
+/* Ends of links go, and come, a while after the connection; so do tries to add a second one. */
+static bool rdmacg_has(struct rdmacg_tree *tree, const char *cgroup, int links, int buffers)
+{
+	if (RDMACG_WAIT_FOR(rdmacg_uses(tree, cgroup, links, buffers,
+					(long long)buffers * RDMACG_SMC_BUFFER)))
+		return true;
+	ksft_print_msg("wanted %d links, %d buffers in %s, got %s\n", links, buffers, cgroup,
+		       rdmacg_read(cgroup, "rdma.verb.current"));
+	return false;
+}
+
+/* Groups go with the module, which waits for its sockets, and then the device can. */
+FIXTURE_TEARDOWN(test_rdmacg_smc)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	rdmacg_end_actor(&self->actor);
+	rdmacg_end_actor(&self->other);
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_modprobe("-r smc_diag smc")));
+	EXPECT_TRUE(rdmacg_has(tree, tree->top, 0, 0));
+	EXPECT_EQ(0, rdmacg_objects(tree, tree->top));
+	rdmacg_remove_smc_device();
+	rdmacg_tree_destroy(tree);
+}
+
+static struct rdmacg_smc_sockets rdmacg_sockets(void)
+{
+	return rdmacg_smc_sockets(RDMACG_SMC_REASON);
+}
+
+/* Each end has one link, and each connection a buffer an end. */
+TEST_F_TIMEOUT(test_rdmacg_smc, both_ends_are_charged, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 0));
+	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 0));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT_INET, 0));
+	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 6));
+	EXPECT_EQ(0, rdmacg_objects(tree, tree->left));
+	EXPECT_EQ(0, rdmacg_verbs(tree, tree->left, "cq"));
+	EXPECT_EQ(6, rdmacg_sockets().smcr);
+}
+
+/* A larger buffer is more memory. */
+TEST_F_TIMEOUT(test_rdmacg_smc, memory_is_that_of_the_buffers, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	/* The kernel doubles the number, and takes half of that. */
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 2 * RDMACG_SMC_BUFFER));
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_uses(tree, tree->left, 2, 2, 3 * RDMACG_SMC_BUFFER)));
+}
+
+/* Without room for a buffer the connection is one over TCP, and says why. */
+TEST_F_TIMEOUT(test_rdmacg_smc, connection_without_a_buffer_is_tcp, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "mr", 0));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 0));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_ACCEPT, 0));
+	EXPECT_EQ(0, rdmacg_tell(&self->actor, RDMACG_TALK, 0));
+	EXPECT_EQ(1, rdmacg_sockets().fallbacks);
+	EXPECT_EQ(0, rdmacg_sockets().smcr);
+	EXPECT_EQ(0, rdmacg_value(tree, tree->left, "rdma.verb.peak", "mr"));
+	EXPECT_EQ(0, rdmacg_value(tree, tree->left, "rdma.verb.peak", "mr_mem"));
+}
+
+TEST_F_TIMEOUT(test_rdmacg_smc, connection_without_a_link_is_tcp, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "qp", 0));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 0));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_ACCEPT, 0));
+	EXPECT_EQ(0, rdmacg_tell(&self->actor, RDMACG_TALK, 0));
+	EXPECT_EQ(1, rdmacg_sockets().fallbacks);
+	EXPECT_EQ(0, rdmacg_sockets().smcr);
+	EXPECT_EQ(0, rdmacg_value(tree, tree->left, "rdma.verb.peak", "pd"));
+	EXPECT_EQ(0, rdmacg_value(tree, tree->left, "rdma.verb.peak", "qp"));
+}
+
+/* With room for two connections the third one is TCP; nothing of it is left. */
+TEST_F_TIMEOUT(test_rdmacg_smc, connections_end_at_the_limit, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	int i;
+
+	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.verb.max", "pd=2 qp=2 mr=4"));
+	for (i = 0; i < 3; i++)
+		ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 0));
+	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 4));
+	EXPECT_EQ(4, rdmacg_sockets().smcr);
+	EXPECT_EQ(1, rdmacg_sockets().fallbacks);
+	EXPECT_EQ(4, rdmacg_value(tree, tree->left, "rdma.verb.peak", "mr"));
+}
+
+/* Who connects pays for one end, and who listens for the other. */
+TEST_F_TIMEOUT(test_rdmacg_smc, each_end_is_charged_to_its_process, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_TRUE(rdmacg_start_actor(&self->other, tree->right, rdmacg_act));
+	ASSERT_EQ(0, rdmacg_tell(&self->other, RDMACG_CONNECT, 0));
+	EXPECT_TRUE(rdmacg_has(tree, tree->left, 1, 1));
+	EXPECT_TRUE(rdmacg_has(tree, tree->right, 1, 1));
+}
+
+/* A refusal at the listener's end is told to the other one. */
+TEST_F_TIMEOUT(test_rdmacg_smc, peer_hears_of_a_refusal, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "mr", 0));
+	ASSERT_TRUE(rdmacg_start_actor(&self->other, tree->right, rdmacg_act));
+	ASSERT_EQ(0, rdmacg_tell(&self->other, RDMACG_CONNECT, 0));
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_sockets().fallbacks == 1));
+	EXPECT_EQ(1, rdmacg_sockets().peer_fallbacks);
+	EXPECT_TRUE(rdmacg_has(tree, tree->right, 0, 0));
+}
+
+/* A socket keeps the payer that made it: where that moves to another cgroup, and in a child. */
+TEST_F_TIMEOUT(test_rdmacg_smc, maker_of_a_socket_pays, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_SOCKET, 0));
+	ASSERT_EQ(0, cg_enter(tree->right, self->actor.pid));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT_SOCKET, 0));
+	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_SOCKET, 0));
+	ASSERT_EQ(0, cg_enter(tree->left, self->actor.pid));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT_IN_CHILD, 0));
+	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 3));
+	EXPECT_TRUE(rdmacg_has(tree, tree->right, 0, 1));
+}
+
+/* A process that got a socket does not pay for its connection. */
+TEST_F_TIMEOUT(test_rdmacg_smc, receiver_of_a_socket_does_not_pay, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	int sockets[2];
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, sockets));
+	ASSERT_EQ(0, IN_CHILD({
+		if (cg_enter_current(tree->right) || !rdmacg_drop_privileges() ||
+		    rdmacg_act(RDMACG_SOCKET, 0))
+			_exit(1);
+		_exit(rdmacg_send_fd(sockets[1], rdmacg_own.sockets[0]) ? 1 : 0);
+	}));
+	ASSERT_EQ(0, rdmacg_keep_socket(rdmacg_receive_fd(sockets[0])));
+	EXPECT_EQ(0, rdmacg_connect_last());
+	EXPECT_TRUE(rdmacg_has(tree, tree->left, 1, 1));
+	EXPECT_TRUE(rdmacg_has(tree, tree->right, 1, 1));
+	rdmacg_close_all();
+	close(sockets[0]);
+	close(sockets[1]);
+}
+
+/* Idle buffers stay with the last user, who gets them again without any room. */
+TEST_F_TIMEOUT(test_rdmacg_smc, idle_buffer_is_used_again, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 0));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_ACCEPT, 0));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CLOSE_ALL, 0));
+	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
+	ASSERT_TRUE(RDMACG_WAIT_FOR(!rdmacg_sockets().smcr));
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "mr", 0));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 0));
+	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
+	EXPECT_EQ(2, rdmacg_sockets().smcr);
+}
+
+/* Who gets another's idle buffer pays for it, and the other no longer does. */
+TEST_F_TIMEOUT(test_rdmacg_smc, buffer_in_other_hands_changes_its_payer, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 0));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_ACCEPT, 0));
+	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CLOSE_ALL, 0));
+	ASSERT_TRUE(RDMACG_WAIT_FOR(!rdmacg_sockets().smcr));
+	ASSERT_TRUE(rdmacg_start_actor(&self->other, tree->right, rdmacg_act));
+	/* Both together have no room for one more; it is the same buffer. */
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->top, "mr", 2));
+	ASSERT_EQ(0, rdmacg_tell(&self->other, RDMACG_CONNECT, 0));
+	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 1));
+	EXPECT_TRUE(rdmacg_has(tree, tree->right, 0, 1));
+	EXPECT_EQ(2, rdmacg_sockets().smcr);
+}
+
+/* A refused user of another's idle buffer leaves it free. */
+TEST_F_TIMEOUT(test_rdmacg_smc, refused_user_of_an_idle_buffer_pays_nothing, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 0));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_ACCEPT, 0));
+	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CLOSE_ALL, 0));
+	ASSERT_TRUE(RDMACG_WAIT_FOR(!rdmacg_sockets().smcr));
+	ASSERT_TRUE(rdmacg_start_actor(&self->other, tree->right, rdmacg_act));
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->right, "mr", 0));
+	ASSERT_EQ(0, rdmacg_tell(&self->other, RDMACG_CONNECT, 0));
+	EXPECT_EQ(1, rdmacg_sockets().fallbacks);
+	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 1));
+	EXPECT_TRUE(rdmacg_has(tree, tree->right, 0, 0));
+}
+
+/* The group lives on when its processes are killed, at the cost of who made it. */
+TEST_F_TIMEOUT(test_rdmacg_smc, killed_processes_pay_on, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 0));
+	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
+	rdmacg_end_actor(&self->actor);
+	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
+}
+
+/* A cgroup can be removed meanwhile; what it has counts above it. */
+TEST_F_TIMEOUT(test_rdmacg_smc, removed_cgroup_pays_on_above, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 0));
+	ASSERT_EQ(0, cg_enter(tree->right, self->actor.pid));
+	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
+	ASSERT_EQ(0, rmdir(tree->left));
+	EXPECT_TRUE(rdmacg_has(tree, tree->top, 2, 2));
+}
+
+TEST_HARNESS_MAIN
