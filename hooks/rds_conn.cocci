@@ -20,6 +20,7 @@
 @@ @@
 +/* Who pays for a connection: see cgroup.h. */
 +struct rds_payer {
++	/* Of the others. */
 +	spinlock_t		lock;
 +	/* With a reference; NULL for nobody. @lock. */
 +	struct rdma_cgroup	*cg;

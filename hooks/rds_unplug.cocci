@@ -5,7 +5,7 @@
 /// hold loses its connection, and the device before that goes on.
 //
 // Finds: rds_ib_refill_cache rds_ib_frmr rds_ib_setup_qp rds_ib_remove_one rds_ib_sync_mr
-// Expect: 2 +mrs
+// Expect: 3 +mrs
 // Expect: 1 +dev_node
 // Expect: 1 +rds_ib_init_mrs
 // Expect: 1 +rds_ib_settle
@@ -21,8 +21,9 @@
 @@ @@
 struct rds_ib_device {
 	...
-+	/* All MRs that it has, also those in its pools, and their lock. */
++	/* All MRs that it has, also those in its pools; mrs_lock. */
 +	struct list_head	mrs;
++	/* Of @mrs and each MR's place there. */
 +	spinlock_t		mrs_lock;
 	struct rds_ib_mr_pool	*mr_1m_pool;
 	...

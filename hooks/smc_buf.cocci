@@ -52,8 +52,8 @@ smcr_buf_map_link(struct smc_buf_desc *buf_desc, bool is_rmb, struct smc_link *l
 @ depends on map @
 identifier buf_desc, lnk;
 @@
--static
-void smcr_buf_unmap_link(struct smc_buf_desc *buf_desc, bool is_rmb, struct smc_link *lnk)
+-static void smcr_buf_unmap_link(struct smc_buf_desc *buf_desc, bool is_rmb, struct smc_link *lnk)
++void smcr_buf_unmap_link(struct smc_buf_desc *buf_desc, bool is_rmb, struct smc_link *lnk)
 {
 	...
 	sg_free_table(&buf_desc->sgt[lnk->link_idx]);

@@ -3,8 +3,9 @@
  * What RDS takes of an RDMA device for a process without privileges, under the RDMA cgroup
  * controller: connections and mapped memory. RDS keeps its connections until the device
  * goes, and opens them again with the next one, so each test has a device of its own, with
- * addresses. A connection to the own address has both ends here: 2 QPs and 4 CQs. Needs root, RDS over RDMA and Soft-RoCE as
- * modules, and ip and rdma of iproute2. The module of RDS stays loaded.
+ * addresses. A connection to the own address has both ends here: 2 QPs and 4 CQs. Needs
+ * root, RDS over RDMA and Soft-RoCE as modules, and ip and rdma of iproute2. The module of
+ * RDS stays loaded.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -206,7 +207,7 @@ FIXTURE_SETUP(test_rdmacg_rds)
 	if (!rdmacg_add_rds_device()) {
 		rdmacg_remove_link();
 		rdmacg_tree_destroy(&self->tree);
-		SKIP(return, "there is no RDS over RDMA, or no second Soft-RoCE device can be made");
+		SKIP(return, "there is no RDS over RDMA, or no second device can be made");
 	}
 	strcpy(self->tree.device, RDMACG_SECOND);
 	ASSERT_TRUE(rdmacg_start_actor(&self->actor, self->tree.left, rdmacg_act));

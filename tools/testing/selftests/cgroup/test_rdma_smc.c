@@ -162,8 +162,8 @@ static void rdmacg_remove_smc_device(void)
 static bool rdmacg_add_smc_device(void)
 {
 	rdmacg_remove_smc_device();
-	return !system("ip addr add " RDMACG_SMC_ADDRESS "/32 dev lo && "
-		       "rdma link add " RDMACG_SMC_DEVICE " type rxe netdev lo");
+	return !system("ip addr add " RDMACG_SMC_ADDRESS "/32 dev lo") &&
+	       !system("rdma link add " RDMACG_SMC_DEVICE " type rxe netdev lo");
 }
 
 /* An actor sits in left and listens. */
