@@ -27,7 +27,7 @@ edit init/Kconfig '^config CGROUP_RDMA$' '
 		/^[a-z]/!d
 	}'
 edit kernel/cgroup/Makefile '^obj-\$\(CONFIG_CGROUP_RDMA\) \+= rdma\.o$' '
-	s,^obj-\$\(CONFIG_CGROUP_RDMA\) .*,& rdma-device.o rdma-pool.o rdma-parse.o tests/,'
+	s,^obj-\$\(CONFIG_CGROUP_RDMA\) .*,& rdma-default.o rdma-device.o rdma-pool.o rdma-parse.o tests/,'
 
 # Our declarations in place of the base's. With those gone, a charge of the base
 # that no hook rewrote fails to compile instead of running beside ours.

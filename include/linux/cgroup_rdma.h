@@ -70,7 +70,8 @@ enum rdmacg_unit {
 /**
  * struct rdmacg_resource - one countable thing of a device
  * @name: its key in the files: a lower-case letter, then lower-case letters,
- *	digits or underscores, 31 characters at most; neither "max" nor "index"
+ *	digits or underscores, 31 characters at most; none of "max", "index" and
+ *	"default"
  * @class: the files it appears in
  * @unit: what its amounts count
  * @capacity: how much of it the device offers, in @unit, or RDMACG_NO_LIMIT
@@ -130,6 +131,8 @@ struct rdmacg_charge {
 
 #ifdef CONFIG_CGROUP_RDMA
 
+void rdmacg_declare_resource(const struct rdmacg_resource *resource);
+
 int rdmacg_register_device(struct rdmacg_device *device,
 			   struct rdmacg_table *tables, unsigned int count);
 void rdmacg_unregister_device(struct rdmacg_device *device);
@@ -156,6 +159,10 @@ void rdmacg_get(struct rdma_cgroup *cg);
 void rdmacg_put(struct rdma_cgroup *cg);
 
 #else /* CONFIG_CGROUP_RDMA */
+
+static inline void rdmacg_declare_resource(const struct rdmacg_resource *resource)
+{
+}
 
 static inline int rdmacg_register_device(struct rdmacg_device *device,
 					 struct rdmacg_table *tables,

@@ -8,7 +8,6 @@
  */
 #define pr_fmt(fmt) "cgroup: rdma: " fmt
 
-#include <linux/ctype.h>
 #include <linux/err.h>
 #include <linux/export.h>
 #include <linux/hashtable.h>
@@ -121,12 +120,12 @@ static void rdmacg_desc_set_name(struct rdmacg_desc *desc, struct rdmacg_name *n
 
 static bool rdmacg_resource_is_valid(const struct rdmacg_resource *resource)
 {
-	const char *name = resource->name;
-	size_t len = name ? strlen(name) : 0;
+	struct rdmacg_word name = {
+		.text = resource->name,
+		.len = resource->name ? strlen(resource->name) : 0,
+	};
 
-	return len && len < RDMACG_KEY_SIZE && islower(name[0]) &&
-	       strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == len &&
-	       strcmp(name, "max") && strcmp(name, "index") &&
+	return rdmacg_key_is_valid(name) &&
 	       resource->class < RDMACG_CLASSES && resource->unit < RDMACG_UNITS &&
 	       resource->capacity <= RDMACG_NO_LIMIT;
 }

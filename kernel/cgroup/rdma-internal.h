@@ -5,6 +5,7 @@
  *   rdma.c         cgroup callbacks, files, the API for charges
  *   rdma-device.c  devices, their resources and names; knows no pool
  *   rdma-pool.c    domains, pools, charges; knows no file
+ *   rdma-default.c limits for devices that have none of their own; knows no pool
  *   rdma-parse.c   text to limits and limits to text; knows no lock
  *
  * A device and a top-level cgroup, which is a child of the root, have one domain
@@ -19,6 +20,7 @@
  *   rdma_cgroup.max_lock   a write's lines take effect together
  *   rdmacg_desc.lock       which domains a device has
  *   rdmacg_domain.lock     all counters and limits of a domain, and which pools it has
+ *   rdma_cgroup.default_lock  the cgroup's defaults, and which pools came with them
  *   xa_lock                of the xarrays below
  *
  *   rdmacg_names_lock      names of devices; nests with none of these
@@ -144,6 +146,9 @@ struct rdmacg_events {
  * What a charge writes begins on a cache line of its own: it dirties one line of each
  * ancestor for each two to three resources, and none that a stranger needs.
  *
+ * What limits a slot is in the slot, wherever it comes from: the device's own limit in the
+ * cgroup, or the cgroup's default. Which ones are the device's own is a word behind the slots.
+ *
  * A charge reads @levels, whose pools do not wait for each other as a chain of pointers
  * would. They are RDMACG_LEVELS at most, or a chain of D cgroups would take D^2 of memory
  * and time; above them, it goes on with those of the next pool upwards.
@@ -159,10 +164,11 @@ struct rdmacg_pool {
 	unsigned int		nr_users;	/* child pools, and writes; lock */
 	bool			dead;		/* no longer in use; lock */
 	u8			nr_levels;	/* set before the pool is found */
-	/* This pool and its next ancestors, upwards; behind the slots. Set once. */
+	/* This pool and its next ancestors, upwards; behind that word. Set once. */
 	struct rdmacg_pool	**levels;
 	/* Of a charge under way: the next pool with levels on its way back; lock. */
 	struct rdmacg_pool	*below;
+	/* Behind them, where no charge comes: rdmacg_pool_own(). */
 	struct rdmacg_slot	slots[] ____cacheline_aligned_in_smp;
 };
 
@@ -182,6 +188,33 @@ static inline u64 rdmacg_slot_usage(const struct rdmacg_slot *slot)
 	return usage;
 }
 
+/*
+ * A bit for each slot whose limit is the device's own, "max" included; the others have the
+ * cgroup's default. A cgroup without a default in a slot's class has no such "max" there: it
+ * would mean nothing, and keep the pool. The domain's lock.
+ */
+static inline u64 *rdmacg_pool_own(struct rdmacg_pool *pool)
+{
+	return (u64 *)pool->levels - 1;
+}
+
+/* A limit of each device that has a resource of this class and name. */
+struct rdmacg_default {
+	enum rdmacg_class	class;
+	char			key[RDMACG_KEY_SIZE];
+	u64			max;
+};
+
+/*
+ * All such limits of one cgroup. They are set before anybody finds them and never change: a
+ * write puts others in their place, so whoever reads them reads them whole. Freed by RCU.
+ */
+struct rdmacg_defaults {
+	struct rcu_head		rcu;
+	unsigned int		count;
+	struct rdmacg_default	limits[];
+};
+
 /* What had no room: a resource, in this cgroup. */
 struct rdmacg_refusal {
 	unsigned int		slot;
@@ -199,6 +232,16 @@ struct rdma_cgroup {
 	unsigned int		depth;		/* below the root; set once */
 	/* Of two writes to this cgroup's limits, one takes effect after the other. */
 	spinlock_t		max_lock;
+	/* Grows with each new @defaults, so that a write sees whether it knows them; max_lock. */
+	unsigned int		default_seq;
+	/*
+	 * A pool comes into use with the limits of @defaults, and only while they are in
+	 * place. So a write that has replaced them finds each pool that has the old ones. It
+	 * is held for two stores, under max_lock or a domain's lock.
+	 */
+	spinlock_t		default_lock;
+	/* NULL where none is set; replaced under max_lock and default_lock; RCU. */
+	struct rdmacg_defaults __rcu *defaults;
 	/* By the device's key; a domain's lock for the domain's entry; RCU. */
 	struct xarray		pools;
 	/* By the device's key, of a top-level cgroup; desc->lock; RCU. */
@@ -223,6 +266,25 @@ struct rdmacg_desc *rdmacg_desc_next(unsigned long *id);
 struct rdmacg_desc *rdmacg_desc_get(const char *name, size_t len, const u32 *index);
 void rdmacg_desc_put(struct rdmacg_desc *desc);
 
+/* A run of characters in the text that was written. */
+struct rdmacg_word {
+	const char		*text;
+	size_t			len;
+};
+
+/* rdma-default.c */
+struct rdmacg_defaults *rdmacg_defaults_edit(struct rdma_cgroup *cg, enum rdmacg_class class);
+int rdmacg_defaults_set(struct rdmacg_defaults *defaults, enum rdmacg_class class,
+			struct rdmacg_word key, u64 max);
+int rdmacg_defaults_finish(const struct rdmacg_defaults *edited,
+			   struct rdmacg_defaults **defaults);
+bool rdmacg_defaults_have(const struct rdmacg_defaults *defaults, enum rdmacg_class class);
+u64 rdmacg_default_limit(const struct rdmacg_defaults *defaults,
+			 const struct rdmacg_resource *resource);
+
+/* The value of a limit that is to be the default's again; no number that can be written. */
+#define RDMACG_USE_DEFAULT U64_MAX
+
 /*
  * One line of text written to a file of limits. Both strings point into the text;
  * @name is not terminated, @limits is for rdmacg_parse_limit().
@@ -230,6 +292,7 @@ void rdmacg_desc_put(struct rdmacg_desc *desc);
 struct rdmacg_line {
 	const char		*name;
 	size_t			name_len;
+	bool			is_default;	/* of all devices, instead of a name */
 	bool			has_index;
 	u32			index;
 	const char		*limits;
@@ -244,6 +307,7 @@ struct rdmacg_staged {
 	struct rdmacg_line	line;		/* the last one that named the device */
 	struct rdmacg_desc	*desc;		/* with a reference */
 	bool			has_pool;	/* which it keeps from being given back */
+	bool			keep_max;	/* "max" is one, for the class has a default */
 	u64			slots;		/* a bit for each one that is set */
 	u64			max[];
 };
@@ -254,14 +318,19 @@ void rdmacg_pools_free(struct rdma_cgroup *cg);
 void rdmacg_domains_free(struct rdmacg_desc *desc);
 
 size_t rdmacg_pool_size(unsigned int nr_slots, unsigned int depth);
+void rdmacg_pool_init_limits(struct rdmacg_pool *pool, const struct rdmacg_desc *desc,
+			     const struct rdmacg_defaults *defaults);
 struct rdmacg_pool *rdmacg_pool_find_rcu(struct rdma_cgroup *cg, u32 key);
 bool rdmacg_pool_try_lock_rcu(struct rdmacg_pool *pool);
 struct rdmacg_pool *rdmacg_pool_lock(struct rdma_cgroup *cg, u32 key);
 void rdmacg_pool_unlock(struct rdmacg_pool *pool);
-u64 rdmacg_pool_limit_rcu(struct rdma_cgroup *cg, u32 key, unsigned int slot);
+u64 rdmacg_limit_rcu(struct rdma_cgroup *cg, const struct rdmacg_pool *pool,
+		     const struct rdmacg_resource *resource, unsigned int slot);
 
 int rdmacg_stage_pool(struct rdma_cgroup *cg, struct rdmacg_staged *staged);
 void rdmacg_apply_staged(struct rdma_cgroup *cg, const struct rdmacg_staged *staged);
+void rdmacg_apply_defaults_locked(struct rdma_cgroup *cg, struct rdmacg_defaults *defaults);
+void rdmacg_pool_refresh_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc);
 void rdmacg_unstage_pool(struct rdma_cgroup *cg, const struct rdmacg_staged *staged);
 
 int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
@@ -270,14 +339,9 @@ int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			  const struct rdmacg_charge *set, unsigned int count);
 
-/* A run of characters in the text that was written. */
-struct rdmacg_word {
-	const char		*text;
-	size_t			len;
-};
-
 /* rdma-parse.c */
 bool rdmacg_word_is(struct rdmacg_word word, const char *string);
+bool rdmacg_key_is_valid(struct rdmacg_word key);
 int rdmacg_check_text(const char *text);
 int rdmacg_parse_line(const char **text, struct rdmacg_line *line);
 int rdmacg_parse_limit(const char **text, struct rdmacg_word *key, u64 *max);
@@ -298,6 +362,7 @@ enum rdmacg_file {
 };
 
 /* rdma.c */
+void rdmacg_show_default(struct seq_file *sf, struct rdma_cgroup *cg, enum rdmacg_class class);
 void rdmacg_show_line(struct seq_file *sf, struct rdma_cgroup *cg,
 		      const struct rdmacg_desc *desc, enum rdmacg_class class,
 		      enum rdmacg_file file);

@@ -2,7 +2,8 @@
 /*
  * RDMA cgroup controller: text to limits and limits to text.
  *
- * Written:  NAME [index=N] KEY=VALUE... or NAME [index=N] max, one per line.
+ * Written:  NAME [index=N] KEY=VALUE..., NAME [index=N] max or NAME [index=N] default, or
+ *           default KEY=VALUE... or default max, one per line.
  * Read:     NAME[ index=N] KEY=VALUE KEY=VALUE, no blank at the end.
  *
  * The parser leaves the text as it is and allocates nothing.
@@ -17,6 +18,20 @@
 bool rdmacg_word_is(struct rdmacg_word word, const char *string)
 {
 	return word.len == strlen(string) && !memcmp(word.text, string, word.len);
+}
+
+/* What can be the name of a resource. */
+bool rdmacg_key_is_valid(struct rdmacg_word key)
+{
+	size_t i;
+
+	if (!key.len || key.len >= RDMACG_KEY_SIZE || !islower(key.text[0]))
+		return false;
+	for (i = 0; i < key.len; i++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyz0123456789_", key.text[i]))
+			return false;
+	return !rdmacg_word_is(key, "max") && !rdmacg_word_is(key, "index") &&
+	       !rdmacg_word_is(key, "default");
 }
 
 /* The next word of the line that *@text is in; false at the line's end. */
@@ -64,7 +79,8 @@ static bool rdmacg_split_word(struct rdmacg_word word, struct rdmacg_word *key,
 
 /*
  * Parse the next limit of the line that *@text is in and move *@text past it. Of
- * a key given twice the last value counts. An empty *@key stands for all keys.
+ * a key given twice the last value counts. An empty *@key stands for all keys, and only
+ * these can have RDMACG_USE_DEFAULT.
  * Returns 1 for a limit, 0 at the end of the line, -EINVAL for anything else.
  */
 int rdmacg_parse_limit(const char **text, struct rdmacg_word *key, u64 *max)
@@ -77,7 +93,9 @@ int rdmacg_parse_limit(const char **text, struct rdmacg_word *key, u64 *max)
 
 	*max = RDMACG_NO_LIMIT;
 	if (!rdmacg_split_word(word, key, &value)) {
-		if (!rdmacg_word_is(word, "max"))
+		if (rdmacg_word_is(word, "default"))
+			*max = RDMACG_USE_DEFAULT;
+		else if (!rdmacg_word_is(word, "max"))
 			return -EINVAL;
 		key->len = 0;
 		return 1;
@@ -129,12 +147,17 @@ int rdmacg_parse_line(const char **text, struct rdmacg_line *line)
 	rdmacg_next_word(text, &word);
 	line->name = word.text;
 	line->name_len = word.len;
+	line->is_default = rdmacg_word_is(word, "default");
 	ret = rdmacg_parse_index(text, line);
 	if (ret)
 		return ret;
 	line->limits = *text;
-	while ((ret = rdmacg_parse_limit(text, &word, &max)) > 0)
+	while ((ret = rdmacg_parse_limit(text, &word, &max)) > 0) {
+		/* A default has no default, and no index. */
+		if (line->is_default && (max == RDMACG_USE_DEFAULT || line->has_index))
+			return -EINVAL;
 		empty = false;
+	}
 	return empty ? -EINVAL : ret ?: 1;
 }
 

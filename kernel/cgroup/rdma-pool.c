@@ -17,6 +17,7 @@
  * as large as a slot. A page_counter charges one slot in less time ("make bench",
  * counter).
  */
+#include <kunit/static_stub.h>
 #include <linux/bits.h>
 #include <linux/cache.h>
 #include <linux/err.h>
@@ -28,6 +29,7 @@
 void rdmacg_pools_init(struct rdma_cgroup *cg, struct rdma_cgroup *parent)
 {
 	spin_lock_init(&cg->max_lock);
+	spin_lock_init(&cg->default_lock);
 	/* The nodes belong to the memory cgroup of who makes a pool, as the pool does. */
 	xa_init_flags(&cg->pools, XA_FLAGS_ACCOUNT);
 	xa_init_flags(&cg->domains, XA_FLAGS_ACCOUNT);
@@ -43,12 +45,15 @@ struct rdmacg_pool *rdmacg_pool_find_rcu(struct rdma_cgroup *cg, u32 key)
 	return xa_load(&cg->pools, key);
 }
 
-/* The cgroup's own limit, or RDMACG_NO_LIMIT. */
-u64 rdmacg_pool_limit_rcu(struct rdma_cgroup *cg, u32 key, unsigned int slot)
+/*
+ * The limit that holds in the cgroup, whose pool is @pool, or NULL if there is none; or
+ * RDMACG_NO_LIMIT.
+ */
+u64 rdmacg_limit_rcu(struct rdma_cgroup *cg, const struct rdmacg_pool *pool,
+		     const struct rdmacg_resource *resource, unsigned int slot)
 {
-	struct rdmacg_pool *pool = rdmacg_pool_find_rcu(cg, key);
-
-	return pool ? READ_ONCE(pool->slots[slot].max) : RDMACG_NO_LIMIT;
+	return pool ? READ_ONCE(pool->slots[slot].max) :
+		      rdmacg_default_limit(rcu_dereference(cg->defaults), resource);
 }
 
 static struct rdmacg_pool *rdmacg_pool_find_locked(struct rdmacg_domain *domain,
@@ -190,10 +195,13 @@ static unsigned int rdmacg_nr_levels(unsigned int depth)
 	return min(depth, RDMACG_LEVELS);
 }
 
-/* The bytes of a pool without events: whole cache lines, none shared with a stranger. */
+/*
+ * The bytes of a pool without events: whole cache lines, none shared with a stranger. Behind
+ * the slots are the word of rdmacg_pool_own() and the levels.
+ */
 size_t rdmacg_pool_size(unsigned int nr_slots, unsigned int depth)
 {
-	return ALIGN(offsetof(struct rdmacg_pool, slots[nr_slots]) +
+	return ALIGN(offsetof(struct rdmacg_pool, slots[nr_slots]) + sizeof(u64) +
 		     rdmacg_nr_levels(depth) * sizeof(struct rdmacg_pool *), SMP_CACHE_BYTES);
 }
 
@@ -217,12 +225,11 @@ static void rdmacg_pool_set_levels(struct rdmacg_pool *pool, struct rdmacg_pool 
 		       (pool->nr_levels - 1) * sizeof(pool->levels[0]));
 }
 
-/* A pool without usage and limit, and an entry for it. NULL: no memory. */
+/* A pool without usage and an entry for it. NULL: no memory. */
 static struct rdmacg_pool *rdmacg_pool_alloc(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {
 	struct rdmacg_pool *pool = kzalloc(rdmacg_pool_size(desc->nr_slots, cg->depth),
 					   GFP_KERNEL_ACCOUNT);
-	unsigned int slot;
 
 	if (!pool)
 		return NULL;
@@ -231,9 +238,7 @@ static struct rdmacg_pool *rdmacg_pool_alloc(struct rdma_cgroup *cg, struct rdma
 		return NULL;
 	}
 	pool->cg = cg;
-	pool->levels = (struct rdmacg_pool **)&pool->slots[desc->nr_slots];
-	for (slot = 0; slot < desc->nr_slots; slot++)
-		pool->slots[slot].max = RDMACG_NO_LIMIT;
+	pool->levels = (void *)&pool->slots[desc->nr_slots] + sizeof(u64);
 	return pool;
 }
 
@@ -311,15 +316,15 @@ static void rdmacg_pool_free_locked(struct rdmacg_pool *pool)
 }
 
 /* The pool is as a new one would be, and nobody uses it. */
-static bool rdmacg_pool_is_idle_locked(const struct rdmacg_pool *pool)
+static bool rdmacg_pool_is_idle_locked(struct rdmacg_pool *pool)
 {
 	unsigned int slot;
 
-	if (pool->nr_users || rdmacg_pool_events_locked(pool))
+	if (pool->nr_users || rdmacg_pool_events_locked(pool) || *rdmacg_pool_own(pool))
 		return false;
 	/* What is in use has a peak, too. */
 	for (slot = 0; slot < pool->domain->desc->nr_slots; slot++)
-		if (pool->slots[slot].peak || pool->slots[slot].max != RDMACG_NO_LIMIT)
+		if (pool->slots[slot].peak)
 			return false;
 	return true;
 }
@@ -354,11 +359,44 @@ static void rdmacg_pool_give_back(struct rdma_cgroup *cg, u32 key)
 		rdmacg_pool_give_back_unlock(pool);
 }
 
+/* Let a new pool, which nobody knows yet, have the limits of @defaults. */
+void rdmacg_pool_init_limits(struct rdmacg_pool *pool, const struct rdmacg_desc *desc,
+			     const struct rdmacg_defaults *defaults)
+{
+	unsigned int slot;
+
+	KUNIT_STATIC_STUB_REDIRECT(rdmacg_pool_init_limits, pool, desc, defaults);
+	for (slot = 0; slot < desc->nr_slots; slot++)
+		pool->slots[slot].max = rdmacg_default_limit(defaults, &desc->resources[slot]);
+}
+
 /*
- * Put a new pool into use. -EEXIST if the cgroup has one by now, and -EAGAIN if others
- * have given its parent's pool back meanwhile, or its entry.
+ * Let others find the pool. -EAGAIN if others have replaced the defaults that it came with:
+ * they may have looked for it in vain. Once they have, the next try gets the new ones.
  */
-static int rdmacg_pool_insert_locked(struct rdmacg_domain *domain, struct rdmacg_pool *pool)
+static int rdmacg_pool_publish_locked(struct rdmacg_pool *pool,
+				      const struct rdmacg_defaults *defaults)
+{
+	struct rdma_cgroup *cg = pool->cg;
+	int ret = -EAGAIN;
+
+	lockdep_assert_held(&pool->domain->lock);
+	spin_lock(&cg->default_lock);
+	/* The entry is reserved, so this allocates only where others gave it up. */
+	if (rcu_access_pointer(cg->defaults) == defaults &&
+	    !xa_is_err(xa_store(&cg->pools, pool->domain->desc->key, pool, GFP_NOWAIT)))
+		ret = 0;
+	spin_unlock(&cg->default_lock);
+	return ret;
+}
+
+/*
+ * Put a new pool into use, which came with @defaults. -EEXIST if the cgroup has one by now,
+ * and -EAGAIN if others have given its parent's pool back meanwhile, or its entry, or have
+ * replaced the defaults.
+ */
+static int rdmacg_pool_insert_locked(struct rdmacg_domain *domain, struct rdmacg_pool *pool,
+				     const struct rdmacg_defaults *defaults)
 {
 	struct rdmacg_pool *parent = NULL;
 	struct rdma_cgroup *cg = pool->cg;
@@ -372,8 +410,7 @@ static int rdmacg_pool_insert_locked(struct rdmacg_domain *domain, struct rdmacg
 	}
 	pool->domain = domain;
 	rdmacg_pool_set_levels(pool, parent);
-	/* The entry is reserved, so this allocates only where others gave it up. */
-	if (xa_is_err(xa_store(&cg->pools, domain->desc->key, pool, GFP_NOWAIT)))
+	if (rdmacg_pool_publish_locked(pool, defaults))
 		return -EAGAIN;
 	list_move_tail(&pool->domain_node, &domain->pools);
 	if (parent)
@@ -383,15 +420,19 @@ static int rdmacg_pool_insert_locked(struct rdmacg_domain *domain, struct rdmacg
 
 static int rdmacg_pool_insert(struct rdmacg_desc *desc, struct rdmacg_pool *pool)
 {
+	const struct rdmacg_defaults *defaults;
 	struct rdmacg_domain *domain;
 	int ret = -ENODEV;
 
 	rcu_read_lock();
+	/* No string is compared under a lock. Until RCU ends, no others are at that address. */
+	defaults = rcu_dereference(pool->cg->defaults);
+	rdmacg_pool_init_limits(pool, desc, defaults);
 	domain = xa_load(&pool->cg->top->domains, desc->key);
 	if (domain) {
 		rdmacg_domain_lock(domain);
 		if (!domain->dead)
-			ret = rdmacg_pool_insert_locked(domain, pool);
+			ret = rdmacg_pool_insert_locked(domain, pool, defaults);
 		rdmacg_domain_unlock(domain);
 	}
 	rcu_read_unlock();
@@ -455,6 +496,14 @@ static struct rdmacg_pool *rdmacg_pool_get_lock(struct rdma_cgroup *cg, u32 key,
 	return pool;
 }
 
+/* Whether a value that was written is a limit of the device's own, which a pool keeps. */
+static bool rdmacg_is_own(const struct rdmacg_staged *staged, unsigned int slot)
+{
+	u64 max = staged->max[slot];
+
+	return max != RDMACG_USE_DEFAULT && (max != RDMACG_NO_LIMIT || staged->keep_max);
+}
+
 /*
  * Make sure that the limits can be set, for which a cgroup needs a pool unless none
  * of them is one. -ENOMEM, or -ENODEV if the device goes.
@@ -465,7 +514,7 @@ int rdmacg_stage_pool(struct rdma_cgroup *cg, struct rdmacg_staged *staged)
 	unsigned int slot;
 
 	for (slot = 0; slot < staged->desc->nr_slots; slot++)
-		if ((staged->slots & BIT_ULL(slot)) && staged->max[slot] != RDMACG_NO_LIMIT)
+		if ((staged->slots & BIT_ULL(slot)) && rdmacg_is_own(staged, slot))
 			break;
 	if (slot == staged->desc->nr_slots)
 		return 0;
@@ -478,7 +527,10 @@ int rdmacg_stage_pool(struct rdma_cgroup *cg, struct rdmacg_staged *staged)
 	return 0;
 }
 
-/* Set the limits, all of a device at once. */
+/*
+ * Set the limits, all of a device at once. Where the default is to hold again, the old limit
+ * does until rdmacg_pool_refresh_rcu().
+ */
 void rdmacg_apply_staged(struct rdma_cgroup *cg, const struct rdmacg_staged *staged)
 {
 	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, staged->desc->key);
@@ -487,10 +539,99 @@ void rdmacg_apply_staged(struct rdma_cgroup *cg, const struct rdmacg_staged *sta
 	/* None is there where nothing is limited, or when the device has gone. */
 	if (!pool)
 		return;
-	for (slot = 0; slot < staged->desc->nr_slots; slot++)
-		if (staged->slots & BIT_ULL(slot))
+	for (slot = 0; slot < staged->desc->nr_slots; slot++) {
+		if (!(staged->slots & BIT_ULL(slot)))
+			continue;
+		*rdmacg_pool_own(pool) &= ~BIT_ULL(slot);
+		if (rdmacg_is_own(staged, slot))
+			*rdmacg_pool_own(pool) |= BIT_ULL(slot);
+		if (staged->max[slot] != RDMACG_USE_DEFAULT)
 			WRITE_ONCE(pool->slots[slot].max, staged->max[slot]);
+	}
 	rdmacg_pool_unlock(pool);
+}
+
+/*
+ * A class has lost its last default: that a device has no limit of its own there means
+ * nothing any more, and must not outlast a default that comes later.
+ */
+static void rdmacg_pools_forget_max(struct rdma_cgroup *cg, enum rdmacg_class class)
+{
+	const struct rdmacg_desc *desc;
+	struct rdmacg_pool *pool;
+	unsigned long key;
+	unsigned int slot;
+
+	rcu_read_lock();
+	xa_for_each(&cg->pools, key, pool) {
+		if (!rdmacg_pool_try_lock_rcu(pool))
+			continue;
+		desc = pool->domain->desc;
+		for (slot = 0; slot < desc->nr_slots; slot++)
+			if (desc->resources[slot].class == class &&
+			    pool->slots[slot].max == RDMACG_NO_LIMIT)
+				*rdmacg_pool_own(pool) &= ~BIT_ULL(slot);
+		rdmacg_pool_unlock(pool);
+	}
+	rcu_read_unlock();
+}
+
+/*
+ * Put other defaults into place. New pools come with them from now on; those that exist get
+ * them by rdmacg_pool_refresh_rcu(). To be called under max_lock.
+ */
+void rdmacg_apply_defaults_locked(struct rdma_cgroup *cg, struct rdmacg_defaults *defaults)
+{
+	struct rdmacg_defaults *old;
+	enum rdmacg_class class;
+
+	lockdep_assert_held(&cg->max_lock);
+	old = rcu_dereference_protected(cg->defaults, lockdep_is_held(&cg->max_lock));
+	cg->default_seq++;
+	spin_lock(&cg->default_lock);
+	rcu_assign_pointer(cg->defaults, defaults);
+	spin_unlock(&cg->default_lock);
+	for (class = 0; class < RDMACG_CLASSES; class++)
+		if (rdmacg_defaults_have(old, class) && !rdmacg_defaults_have(defaults, class))
+			rdmacg_pools_forget_max(cg, class);
+	if (old)
+		kfree_rcu(old, rcu);
+}
+
+/* False if others have replaced @defaults, whose limits are in @max. */
+static bool rdmacg_pool_try_refresh_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc,
+					const struct rdmacg_defaults *defaults, const u64 *max)
+{
+	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, desc->key);
+	unsigned int slot;
+
+	/* One that comes from now on comes with the defaults (rdmacg_pool_publish_locked()). */
+	if (!pool)
+		return true;
+	/* Who replaces them after this look comes for the lock after us. */
+	if (rcu_access_pointer(cg->defaults) != defaults) {
+		rdmacg_pool_unlock(pool);
+		return false;
+	}
+	for (slot = 0; slot < desc->nr_slots; slot++)
+		if (!(*rdmacg_pool_own(pool) & BIT_ULL(slot)))
+			WRITE_ONCE(pool->slots[slot].max, max[slot]);
+	rdmacg_pool_give_back_unlock(pool);
+	return true;
+}
+
+/* Let the device have the cgroup's defaults where it has no limit of its own there. */
+void rdmacg_pool_refresh_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc)
+{
+	const struct rdmacg_defaults *defaults;
+	u64 max[RDMACG_MAX_SLOTS];
+	unsigned int slot;
+
+	do {
+		defaults = rcu_dereference(cg->defaults);
+		for (slot = 0; slot < desc->nr_slots; slot++)
+			max[slot] = rdmacg_default_limit(defaults, &desc->resources[slot]);
+	} while (!rdmacg_pool_try_refresh_rcu(cg, desc, defaults, max));
 }
 
 /* End what rdmacg_stage_pool() began; whether or not the limits were set. */
@@ -863,6 +1004,7 @@ void rdmacg_pools_free(struct rdma_cgroup *cg)
 	/* Wait for a device that has just erased the last entry, and not left the array. */
 	xa_destroy(&cg->pools);
 	xa_destroy(&cg->domains);
+	kfree(rcu_access_pointer(cg->defaults));
 }
 
 /*

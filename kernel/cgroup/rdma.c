@@ -256,13 +256,28 @@ u64 rdmacg_current_limit(struct rdmacg_device *device, unsigned int slot)
 	if (!WARN_ON_ONCE(slot >= device->nr_slots)) {
 		rcu_read_lock();
 		for (cg = current_cg; cg; cg = rdmacg_parent(cg))
-			limit = min(limit, rdmacg_pool_limit_rcu(cg, device->key, slot));
+			limit = min(limit, rdmacg_limit_rcu(cg, rdmacg_pool_find_rcu(cg, device->key),
+							    &device->desc->resources[slot],
+							    slot));
 		rcu_read_unlock();
 	}
 	rdmacg_put(current_cg);
 	return limit;
 }
 EXPORT_SYMBOL(rdmacg_current_limit);
+
+/* A write to a file of limits, from its text to its end. Belongs to the writer. */
+struct rdmacg_write {
+	struct rdma_cgroup	*cg;
+	enum rdmacg_class	class;
+	/* The cgroup's defaults that the write starts from: its default_seq. */
+	unsigned int		seq;
+	/* Defaults to change; NULL unless a line does. */
+	struct rdmacg_defaults	*edited;
+	/* What they become; the cgroup's once they are in place. */
+	struct rdmacg_defaults	*defaults;
+	struct list_head	devices;	/* rdmacg_staged */
+};
 
 /*
  * Add the limits of one line to what is staged. An empty key stands for the whole
@@ -340,60 +355,184 @@ static struct rdmacg_staged *rdmacg_stage_device(struct list_head *all,
 	return staged;
 }
 
-/* What the lines of a well-formed text say of each device. */
-static int rdmacg_stage_text(enum rdmacg_class class, const char *text, struct list_head *all)
+static int rdmacg_stage_device_line(struct rdmacg_write *write, const struct rdmacg_line *line)
 {
-	struct rdmacg_staged *staged;
-	struct rdmacg_line line;
+	struct rdmacg_staged *staged = rdmacg_stage_device(&write->devices, line);
+
+	if (IS_ERR(staged))
+		return PTR_ERR(staged);
+	return rdmacg_stage_limits(staged, write->class, line->limits);
+}
+
+/* The same for a line of defaults. */
+static int rdmacg_stage_default_line(struct rdmacg_write *write, const struct rdmacg_line *line)
+{
+	const char *limits = line->limits;
+	struct rdmacg_word key;
+	u64 value;
 	int ret;
 
-	while (rdmacg_parse_line(&text, &line) > 0) {
-		staged = rdmacg_stage_device(all, &line);
-		if (IS_ERR(staged))
-			return PTR_ERR(staged);
-		ret = rdmacg_stage_limits(staged, class, line.limits);
+	if (!write->edited)
+		write->edited = rdmacg_defaults_edit(write->cg, write->class);
+	if (!write->edited)
+		return -ENOMEM;
+	while (rdmacg_parse_limit(&limits, &key, &value) > 0) {
+		ret = rdmacg_defaults_set(write->edited, write->class, key, value);
 		if (ret)
 			return ret;
-		cond_resched();
 	}
 	return 0;
 }
 
-/* All of them or, on an error, none. */
-static int rdmacg_set_staged(struct rdma_cgroup *cg, struct list_head *all)
+/* What the lines of a well-formed text say of each device, and of all. */
+static int rdmacg_stage_text(struct rdmacg_write *write, const char *text)
 {
+	struct rdmacg_line line;
+	int ret;
+
+	while (rdmacg_parse_line(&text, &line) > 0) {
+		ret = line.is_default ? rdmacg_stage_default_line(write, &line) :
+					rdmacg_stage_device_line(write, &line);
+		if (ret)
+			return ret;
+		cond_resched();
+	}
+	return write->edited ? rdmacg_defaults_finish(write->edited, &write->defaults) : 0;
+}
+
+/* Whether the class has a default once the write is done, beside which "max" is a limit. */
+static bool rdmacg_write_keeps_max(const struct rdmacg_write *write)
+{
+	bool keep_max;
+
+	if (write->edited)
+		return rdmacg_defaults_have(write->defaults, write->class);
+	rcu_read_lock();
+	keep_max = rdmacg_defaults_have(rcu_dereference(write->cg->defaults), write->class);
+	rcu_read_unlock();
+	return keep_max;
+}
+
+/* From here on nothing fails. -EAGAIN if others have changed the defaults meanwhile. */
+static int rdmacg_apply_write(struct rdmacg_write *write)
+{
+	struct rdma_cgroup *cg = write->cg;
+	struct rdmacg_staged *staged;
+	int ret = -EAGAIN;
+
+	spin_lock(&cg->max_lock);
+	if (write->seq == cg->default_seq) {
+		ret = 0;
+		if (write->edited) {
+			rdmacg_apply_defaults_locked(cg, write->defaults);
+			write->defaults = NULL;
+		}
+		list_for_each_entry(staged, &write->devices, node)
+			rdmacg_apply_staged(cg, staged);
+	}
+	spin_unlock(&cg->max_lock);
+	return ret;
+}
+
+/*
+ * Let the defaults hold where they have to by now. A device that is not found here registers
+ * so late that its pools come with them.
+ */
+static void rdmacg_refresh_devices(struct rdma_cgroup *cg)
+{
+	struct rdmacg_desc *desc;
+	unsigned long id = 0;
+
+	do {
+		rcu_read_lock();
+		desc = rdmacg_desc_next(&id);
+		if (desc)
+			rdmacg_pool_refresh_rcu(cg, desc);
+		rcu_read_unlock();
+		cond_resched();
+		id++;
+	} while (desc);
+}
+
+/* The same for the devices that the write names. */
+static void rdmacg_refresh_staged(struct rdmacg_write *write)
+{
+	struct rdmacg_staged *staged;
+
+	list_for_each_entry(staged, &write->devices, node) {
+		rcu_read_lock();
+		rdmacg_pool_refresh_rcu(write->cg, staged->desc);
+		rcu_read_unlock();
+	}
+}
+
+/* All of it or, on an error, nothing. */
+static int rdmacg_set_staged(struct rdmacg_write *write)
+{
+	bool keep_max = rdmacg_write_keeps_max(write);
 	struct rdmacg_staged *staged;
 	int ret;
 
-	list_for_each_entry(staged, all, node) {
-		ret = rdmacg_stage_pool(cg, staged);
+	list_for_each_entry(staged, &write->devices, node) {
+		staged->keep_max = keep_max;
+		ret = rdmacg_stage_pool(write->cg, staged);
 		if (ret)
 			return ret;
 	}
-	spin_lock(&cg->max_lock);
-	list_for_each_entry(staged, all, node)
-		rdmacg_apply_staged(cg, staged);
-	spin_unlock(&cg->max_lock);
+	ret = rdmacg_apply_write(write);
+	if (ret)
+		return ret;
+	if (write->edited)
+		rdmacg_refresh_devices(write->cg);
+	else
+		rdmacg_refresh_staged(write);
 	return 0;
+}
+
+static void rdmacg_end_write(struct rdmacg_write *write)
+{
+	struct rdmacg_staged *staged, *next;
+
+	list_for_each_entry_safe(staged, next, &write->devices, node) {
+		rdmacg_unstage_pool(write->cg, staged);
+		rdmacg_desc_put(staged->desc);
+		kfree(staged);
+	}
+	kfree(write->edited);
+	kfree(write->defaults);
+}
+
+/* The same as rdmacg_set_max(), for a well-formed text; -EAGAIN if it is to be tried again. */
+static int rdmacg_try_set_max(struct rdma_cgroup *cg, enum rdmacg_class class, const char *text)
+{
+	struct rdmacg_write write = {
+		.cg = cg,
+		.class = class,
+		.devices = LIST_HEAD_INIT(write.devices),
+	};
+	int ret;
+
+	/* Defaults that are read after this are these, or the write notices. */
+	spin_lock(&cg->max_lock);
+	write.seq = cg->default_seq;
+	spin_unlock(&cg->max_lock);
+	ret = rdmacg_stage_text(&write, text);
+	if (!ret)
+		ret = rdmacg_set_staged(&write);
+	rdmacg_end_write(&write);
+	return ret;
 }
 
 /* Set the limits that @text holds, all of them or, on an error, none. */
 int rdmacg_set_max(struct rdma_cgroup *cg, enum rdmacg_class class, const char *text)
 {
-	struct rdmacg_staged *staged, *next;
-	LIST_HEAD(all);
-	int ret;
+	int ret = rdmacg_check_text(text);
 
-	ret = rdmacg_check_text(text);
-	if (!ret)
-		ret = rdmacg_stage_text(class, text, &all);
-	if (!ret)
-		ret = rdmacg_set_staged(cg, &all);
-	list_for_each_entry_safe(staged, next, &all, node) {
-		rdmacg_unstage_pool(cg, staged);
-		rdmacg_desc_put(staged->desc);
-		kfree(staged);
-	}
+	if (ret)
+		return ret;
+	do {
+		ret = rdmacg_try_set_max(cg, class, text);
+	} while (ret == -EAGAIN);
 	return ret;
 }
 
@@ -428,17 +567,6 @@ static ssize_t rdmacg_max_write(struct kernfs_open_file *of, char *buf,
 	return ret ?: nbytes;
 }
 
-static void rdmacg_print_slot(struct seq_file *sf, enum rdmacg_file file, const char *key,
-			      const struct rdmacg_slot *slot)
-{
-	if (file == RDMACG_FILE_MAX)
-		rdmacg_print_limit(sf, key, READ_ONCE(slot->max));
-	else if (file == RDMACG_FILE_CURRENT)
-		rdmacg_print_value(sf, key, "", rdmacg_slot_usage(slot));
-	else
-		rdmacg_print_value(sf, key, "", READ_ONCE(slot->peak));
-}
-
 static void rdmacg_print_events(struct seq_file *sf, enum rdmacg_file file, const char *key,
 				const struct rdmacg_events *events)
 {
@@ -451,27 +579,46 @@ static void rdmacg_print_events(struct seq_file *sf, enum rdmacg_file file, cons
 }
 
 /* What @file says of one resource; @pool is NULL where the cgroup has none. */
-static void rdmacg_print_resource(struct seq_file *sf, enum rdmacg_file file,
-				  const struct rdmacg_resource *resource,
+static void rdmacg_print_resource(struct seq_file *sf, struct rdma_cgroup *cg,
+				  enum rdmacg_file file, const struct rdmacg_resource *resource,
 				  const struct rdmacg_pool *pool, unsigned int slot)
 {
-	static const struct rdmacg_slot unused = { .max = RDMACG_NO_LIMIT };
 	static const struct rdmacg_events none;
+	const char *key = resource->name;
 	const struct rdmacg_events *events;
 
 	switch (file) {
-	case RDMACG_FILE_CAPACITY:
-		rdmacg_print_limit(sf, resource->name, resource->capacity);
+	case RDMACG_FILE_MAX:
+		rdmacg_print_limit(sf, key, rdmacg_limit_rcu(cg, pool, resource, slot));
 		break;
-	case RDMACG_FILE_EVENTS:
-	case RDMACG_FILE_EVENTS_LOCAL:
-		events = pool ? rcu_dereference(pool->events) : NULL;
-		rdmacg_print_events(sf, file, resource->name, events ? &events[slot] : &none);
+	case RDMACG_FILE_CURRENT:
+		rdmacg_print_value(sf, key, "", pool ? rdmacg_slot_usage(&pool->slots[slot]) : 0);
+		break;
+	case RDMACG_FILE_PEAK:
+		rdmacg_print_value(sf, key, "", pool ? READ_ONCE(pool->slots[slot].peak) : 0);
+		break;
+	case RDMACG_FILE_CAPACITY:
+		rdmacg_print_limit(sf, key, resource->capacity);
 		break;
 	default:
-		rdmacg_print_slot(sf, file, resource->name,
-				  pool ? &pool->slots[slot] : &unused);
+		events = pool ? rcu_dereference(pool->events) : NULL;
+		rdmacg_print_events(sf, file, key, events ? &events[slot] : &none);
 	}
+}
+
+/* The line of the cgroup's defaults, if it has any in the class. To be called under RCU. */
+void rdmacg_show_default(struct seq_file *sf, struct rdma_cgroup *cg, enum rdmacg_class class)
+{
+	const struct rdmacg_defaults *defaults = rcu_dereference(cg->defaults);
+	unsigned int i;
+
+	if (!rdmacg_defaults_have(defaults, class))
+		return;
+	rdmacg_print_device(sf, "default", true, 0);
+	for (i = 0; i < defaults->count; i++)
+		if (defaults->limits[i].class == class)
+			rdmacg_print_limit(sf, defaults->limits[i].key, defaults->limits[i].max);
+	seq_putc(sf, '\n');
 }
 
 /*
@@ -496,7 +643,7 @@ void rdmacg_show_line(struct seq_file *sf, struct rdma_cgroup *cg,
 			/* None is left of a name that the device is just losing. */
 			rdmacg_print_device(sf, name->text, READ_ONCE(name->nr_devices) <= 1,
 					    desc->index);
-		rdmacg_print_resource(sf, file, resource, pool, slot);
+		rdmacg_print_resource(sf, cg, file, resource, pool, slot);
 		empty = false;
 	}
 	if (!empty)
@@ -504,8 +651,8 @@ void rdmacg_show_line(struct seq_file *sf, struct rdma_cgroup *cg,
 }
 
 /*
- * The files have one line for each device, in the order of their registration.
- * Each line is shown under RCU, so that neither its device nor its pool is freed
+ * The files have one line for each device, in the order of their registration, and those
+ * of limits one for the defaults before them. Each line is shown under RCU, so that neither its device nor its pool is freed
  * meanwhile.
  */
 static int rdmacg_seq_show(struct seq_file *sf, void *v)
@@ -515,6 +662,11 @@ static int rdmacg_seq_show(struct seq_file *sf, void *v)
 	struct rdmacg_desc *desc;
 	unsigned long id;
 
+	if (rdmacg_file_kind(file) == RDMACG_FILE_MAX) {
+		rcu_read_lock();
+		rdmacg_show_default(sf, cg, rdmacg_file_class(file));
+		rcu_read_unlock();
+	}
 	for (id = 0; !seq_has_overflowed(sf); id++) {
 		rcu_read_lock();
 		desc = rdmacg_desc_next(&id);

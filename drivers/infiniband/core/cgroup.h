@@ -12,6 +12,7 @@ struct rdma_id_private;
 
 #ifdef CONFIG_CGROUP_RDMA
 
+void ib_rdmacg_init(void);
 int ib_rdmacg_register_device(struct ib_device *device);
 void ib_rdmacg_unregister_device(struct ib_device *device);
 void ib_rdmacg_rename_device(struct ib_device *device);
@@ -37,6 +38,10 @@ int ib_rdmacg_charge_cm_id(struct rdma_id_private *id);
 void ib_rdmacg_uncharge_cm_id(struct rdma_id_private *id);
 
 #else /* CONFIG_CGROUP_RDMA */
+
+static inline void ib_rdmacg_init(void)
+{
+}
 
 static inline int ib_rdmacg_register_device(struct ib_device *device)
 {

@@ -394,7 +394,7 @@ static void rdmacg_test_usage_over_a_lowered_limit_refuses(struct kunit *test)
 static void rdmacg_test_pool_is_as_large_as_documented(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, rdmacg_pool_size(2, 1), 128);
-	KUNIT_EXPECT_EQ(test, rdmacg_pool_size(2, 2), 128);
+	KUNIT_EXPECT_EQ(test, rdmacg_pool_size(2, 2), 192);
 	KUNIT_EXPECT_EQ(test, rdmacg_pool_size(2, 1000), 192);
 	KUNIT_EXPECT_LE(test, rdmacg_pool_size(24, 1000), SZ_1K);
 	KUNIT_EXPECT_LE(test, rdmacg_pool_size(RDMACG_MAX_SLOTS, 1000), SZ_2K);

@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit tests for the defaults of the RDMA cgroup controller: limits of the devices that
+ * have none of their own in a cgroup.
+ *
+ *   root
+ *    `-- top
+ *         |-- leaf
+ *         `-- idle
+ *
+ * kunit0 and kunit1 are there from the beginning; kunit2 comes when a test registers it.
+ */
+#include <kunit/static_stub.h>
+
+#include "rdma_kunit.h"
+
+struct rdmacg_tree {
+	struct rdma_cgroup root, top, leaf, idle;
+	struct rdmacg_device dev0, dev1, dev2;
+};
+
+static int rdmacg_default_test_init(struct kunit *test)
+{
+	static const struct rdmacg_resource declared[] = {
+		RDMACG_TEST_RESOURCE("hca_handle", RDMACG_CLASS_HCA),
+		RDMACG_TEST_RESOURCE("hca_object", RDMACG_CLASS_HCA),
+	};
+	struct rdmacg_tree *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+	unsigned int i;
+
+	if (!t)
+		return -ENOMEM;
+	/* There may be no IB core that does it. */
+	for (i = 0; i < ARRAY_SIZE(declared); i++)
+		rdmacg_declare_resource(&declared[i]);
+	rdmacg_test_create_cgroup(test, &t->root, NULL);
+	rdmacg_test_create_cgroup(test, &t->top, &t->root);
+	rdmacg_test_create_cgroup(test, &t->leaf, &t->top);
+	rdmacg_test_create_cgroup(test, &t->idle, &t->top);
+	rdmacg_test_register(test, &t->dev0, "kunit0", 100);
+	rdmacg_test_register(test, &t->dev1, "kunit1", 101);
+	test->priv = t;
+	return 0;
+}
+
+static const struct rdmacg_charge rdmacg_one_object = { .slot = OBJECT, .amount = 1 };
+
+static int rdmacg_charge_object(struct rdma_cgroup *cg, struct rdmacg_device *device)
+{
+	struct rdmacg_refusal refusal;
+
+	return rdmacg_pool_try_charge(cg, device, &rdmacg_one_object, 1, &refusal);
+}
+
+static void rdmacg_uncharge_object(struct rdma_cgroup *cg, struct rdmacg_device *device)
+{
+	rdmacg_pool_uncharge(cg, device, &rdmacg_one_object, 1);
+}
+
+/* How many objects the cgroup can have on the device beside those that it has; 9 at most. */
+static unsigned int rdmacg_room(struct rdma_cgroup *cg, struct rdmacg_device *device)
+{
+	unsigned int i, room = 0;
+
+	while (room < 9 && !rdmacg_charge_object(cg, device))
+		room++;
+	for (i = 0; i < room; i++)
+		rdmacg_uncharge_object(cg, device);
+	return room;
+}
+
+/* All of rdma.max, but for the lines of the machine's own devices. */
+static char *rdmacg_test_show_max(struct kunit *test, struct rdma_cgroup *cg,
+				  enum rdmacg_class class)
+{
+	struct seq_file sf = { };
+
+	rdmacg_test_init_seq(test, &sf);
+	rcu_read_lock();
+	rdmacg_show_default(&sf, cg, class);
+	rcu_read_unlock();
+	KUNIT_ASSERT_FALSE(test, seq_has_overflowed(&sf));
+	strlcat(sf.buf, rdmacg_test_show(test, cg, class, RDMACG_FILE_MAX), sf.size);
+	return sf.buf;
+}
+
+#define EXPECT_MAX(test, cg, text)					\
+	KUNIT_EXPECT_STREQ(test, rdmacg_test_show_max(test, cg, RDMACG_CLASS_HCA), text)
+
+static void rdmacg_test_default_limits_each_device(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=2"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 2);
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 2);
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->idle, &t->dev0), 9);
+}
+
+static void rdmacg_test_default_limits_a_device_that_comes_later(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=0"), 0);
+	rdmacg_test_register(test, &t->dev2, "kunit2", 102);
+	KUNIT_EXPECT_EQ(test, rdmacg_charge_object(&t->leaf, &t->dev2), -EAGAIN);
+	rdmacg_unregister_device(&t->dev2);
+	rdmacg_test_register(test, &t->dev2, "kunit2", 103);
+	KUNIT_EXPECT_EQ(test, rdmacg_charge_object(&t->leaf, &t->dev2), -EAGAIN);
+}
+
+static void rdmacg_test_default_of_an_ancestor_binds(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->top, "default hca_object=3"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=5"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 3);
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->idle, &t->dev0), 3);
+}
+
+/* The pools are there by then: of usage, of history and of a limit of another key. */
+static void rdmacg_test_default_reaches_pools_that_exist(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_charge_object(&t->leaf, &t->dev0), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 9);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->idle, "kunit0 hca_handle=4"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=3"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->idle, "default hca_object=1 hca_handle=2"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 2);
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 3);
+	EXPECT_MAX(test, &t->idle, "default hca_handle=2 hca_object=1\n"
+		   "kunit0 hca_handle=4 hca_object=1\nkunit1 hca_handle=2 hca_object=1\n");
+	rdmacg_uncharge_object(&t->leaf, &t->dev0);
+}
+
+static void rdmacg_test_own_limit_beats_the_default(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 hca_object=5"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit1 hca_object=6"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 5);
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 6);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=3"), 0);
+	EXPECT_MAX(test, &t->leaf, "default hca_handle=max hca_object=3\n"
+		   "kunit0 hca_handle=max hca_object=5\nkunit1 hca_handle=max hca_object=6\n");
+}
+
+static void rdmacg_test_max_of_a_device_stays_beside_a_default(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 9);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=1 hca_handle=1"), 0);
+	EXPECT_MAX(test, &t->leaf, "default hca_handle=1 hca_object=1\n"
+		   "kunit0 hca_handle=max hca_object=max\nkunit1 hca_handle=1 hca_object=1\n");
+}
+
+static void rdmacg_test_device_gets_the_default_back(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max\nkunit1 hca_object=7\n"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 default\nkunit1 default\n"), 0);
+	EXPECT_MAX(test, &t->leaf, "default hca_handle=max hca_object=2\n"
+		   "kunit0 hca_handle=max hca_object=2\nkunit1 hca_handle=max hca_object=2\n");
+	/* The default alone keeps no pool. */
+	KUNIT_EXPECT_TRUE(test, xa_empty(&t->leaf.pools));
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 2);
+}
+
+/* Where there is no default, it is no limit. */
+static void rdmacg_test_device_gets_no_default_back(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 hca_object=7"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 default"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 9);
+	EXPECT_MAX(test, &t->leaf, "kunit0 hca_handle=max hca_object=max\n"
+		   "kunit1 hca_handle=max hca_object=max\n");
+}
+
+static void rdmacg_test_max_without_a_default_keeps_nothing(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit1 default"), 0);
+	KUNIT_EXPECT_TRUE(test, xa_empty(&t->leaf.pools));
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=2"), 0);
+	KUNIT_EXPECT_TRUE(test, xa_empty(&t->leaf.pools));
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 2);
+}
+
+/* All lines take effect together, so it does not matter which comes first. */
+static void rdmacg_test_default_counts_before_other_lines(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max\nkunit1 hca_object=5\n"
+						"default hca_object=1\ndefault hca_object=2\n"), 0);
+	EXPECT_MAX(test, &t->leaf, "default hca_handle=max hca_object=2\n"
+		   "kunit0 hca_handle=max hca_object=max\nkunit1 hca_handle=max hca_object=5\n");
+}
+
+/* Then the next default binds a device that was without a limit. */
+static void rdmacg_test_default_that_is_taken_away(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=2 hca_handle=3"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max\n"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_charge_object(&t->leaf, &t->dev1), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_handle=max"), 0);
+	EXPECT_MAX(test, &t->leaf, "default hca_handle=max hca_object=2\n"
+		   "kunit0 hca_handle=max hca_object=max\nkunit1 hca_handle=max hca_object=2\n");
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=max"), 0);
+	EXPECT_MAX(test, &t->leaf, "kunit0 hca_handle=max hca_object=max\n"
+		   "kunit1 hca_handle=max hca_object=max\n");
+	KUNIT_EXPECT_NULL(test, xa_load(&t->leaf.pools, t->dev0.key));
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 9);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=4"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 4);
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 3);
+	rdmacg_uncharge_object(&t->leaf, &t->dev1);
+}
+
+/* A device whose history keeps its pool is not kept from a later default either. */
+static void rdmacg_test_default_max_forgets_max_of_a_device(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 9);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit1 hca_object=6"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default max"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=2"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 2);
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 6);
+}
+
+static void rdmacg_test_default_restored(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+	char *saved;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=2\nkunit0 max\n"), 0);
+	saved = rdmacg_test_show_max(test, &t->leaf, RDMACG_CLASS_HCA);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->idle, saved), 0);
+	EXPECT_MAX(test, &t->idle, saved);
+	/* Each device's line has become its own; other devices have the default. */
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->idle, "default hca_object=5"), 0);
+	rdmacg_test_register(test, &t->dev2, "kunit2", 102);
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->idle, &t->dev0), 9);
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->idle, &t->dev1), 2);
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->idle, &t->dev2), 5);
+}
+
+static const struct rdmacg_bad_default {
+	const char *name;
+	const char *text;
+	int error;
+} rdmacg_bad_defaults[] = {
+	{ "no limit", "default", -EINVAL },
+	{ "its own default", "default default", -EINVAL },
+	{ "a key's default", "kunit0 hca_object=default", -EINVAL },
+	{ "an index", "default index=100 hca_object=1", -EINVAL },
+	{ "no value", "default hca_object", -EINVAL },
+	{ "a key that nobody knows", "default hca_object=1 unknown=1", -EINVAL },
+	{ "a key of another class", "default mr_mem=1", -EINVAL },
+	{ "a malformed line after it", "default hca_object=1\nkunit0 hca_object\n", -EINVAL },
+	{ "an unknown device after it", "default hca_object=1\nkunit9 max\n", -ENODEV },
+	{ "a name that begins alike", "defaults hca_object=1", -ENODEV },
+};
+
+KUNIT_ARRAY_PARAM_DESC(rdmacg_bad_default, rdmacg_bad_defaults, name);
+
+static void rdmacg_test_bad_default_changes_nothing(struct kunit *test)
+{
+	const struct rdmacg_bad_default *bad = test->param_value;
+	struct rdmacg_tree *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=7"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&t->leaf, bad->text), bad->error);
+	EXPECT_MAX(test, &t->leaf, "default hca_handle=max hca_object=7\n"
+		   "kunit0 hca_handle=max hca_object=7\nkunit1 hca_handle=max hca_object=7\n");
+	KUNIT_EXPECT_TRUE(test, xa_empty(&t->leaf.pools));
+}
+
+/* Drivers may name what they like, so each key is taken and one that no device has waits. */
+static void rdmacg_test_default_of_the_hw_class(struct kunit *test)
+{
+	static const struct rdmacg_resource resource = RDMACG_TEST_RESOURCE("gate", RDMACG_CLASS_HW);
+	struct rdmacg_table table = { .resources = &resource, .count = 1 };
+	struct rdmacg_tree *t = test->priv;
+
+	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&t->leaf, RDMACG_CLASS_HW, "default Gate=1"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&t->leaf, RDMACG_CLASS_HW, "default max=1"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&t->leaf, RDMACG_CLASS_HW,
+					     "default key_that_has_32_letters_in_all__=1"), -EINVAL);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&t->leaf, RDMACG_CLASS_HW, "default door=4 gate=3"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&t->leaf, RDMACG_CLASS_HW, "default door=max"), 0);
+	t->dev2.name = "kunit2";
+	rdmacg_test_register_tables(test, &t->dev2, &table, 1);
+	KUNIT_EXPECT_STREQ(test, rdmacg_test_show_max(test, &t->leaf, RDMACG_CLASS_HW),
+			   "default gate=3\nkunit2 gate=3\n");
+	/* A class has nothing of another one's defaults. */
+	EXPECT_MAX(test, &t->leaf, "kunit0 hca_handle=max hca_object=max\n"
+		   "kunit1 hca_handle=max hca_object=max\n");
+}
+
+static void rdmacg_test_default_takes_64_keys_of_the_hw_class(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+	char text[32];
+	int i, ret;
+
+	for (i = 0; i <= RDMACG_MAX_SLOTS; i++) {
+		scnprintf(text, sizeof(text), "default key%d=%d", i, i);
+		ret = rdmacg_set_max(&t->leaf, RDMACG_CLASS_HW, text);
+		KUNIT_EXPECT_EQ(test, ret, i < RDMACG_MAX_SLOTS ? 0 : -EINVAL);
+	}
+	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&t->leaf, RDMACG_CLASS_HW, "default key0=5"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&t->leaf, RDMACG_CLASS_HW, "default max"), 0);
+	KUNIT_EXPECT_NULL(test, rcu_access_pointer(t->leaf.defaults));
+}
+
+/* So the IB core can be loaded again. */
+static void rdmacg_test_resource_is_declared_twice(struct kunit *test)
+{
+	static const struct rdmacg_resource again =
+		RDMACG_TEST_RESOURCE("hca_handle", RDMACG_CLASS_HCA);
+	struct rdmacg_tree *t = test->priv;
+
+	rdmacg_declare_resource(&again);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_handle=1"), 0);
+	KUNIT_EXPECT_EQ(test, rcu_access_pointer(t->leaf.defaults)->count, 2);
+}
+
+static struct rdma_cgroup *rdmacg_get_leaf(void)
+{
+	struct rdmacg_tree *t = kunit_get_current_test()->priv;
+
+	rdmacg_get(&t->leaf);
+	return &t->leaf;
+}
+
+static void rdmacg_test_default_is_what_a_query_says(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	kunit_activate_static_stub(test, rdmacg_get_current, rdmacg_get_leaf);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->top, "default hca_object=4"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_current_limit(&t->dev0, OBJECT), 4);
+	KUNIT_EXPECT_EQ(test, rdmacg_current_limit(&t->dev0, HANDLE), RDMACG_NO_LIMIT);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=6"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->top, "kunit0 max"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_current_limit(&t->dev0, OBJECT), 6);
+	KUNIT_EXPECT_EQ(test, rdmacg_current_limit(&t->dev1, OBJECT), 4);
+}
+
+/*
+ * Another write comes while a pool is made, and finds no pool yet. A write sleeps, so RCU
+ * has to wait for it.
+ */
+static void rdmacg_init_limits_and_write(struct rdmacg_pool *pool, const struct rdmacg_desc *desc,
+					 const struct rdmacg_defaults *defaults)
+{
+	struct kunit *test = kunit_get_current_test();
+	struct rdmacg_tree *t = test->priv;
+
+	kunit_deactivate_static_stub(test, rdmacg_pool_init_limits);
+	rdmacg_pool_init_limits(pool, desc, defaults);
+	rcu_read_unlock();
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&t->top, "default hca_object=2"), 0);
+	rcu_read_lock();
+}
+
+static void rdmacg_test_pool_is_made_between_two_defaults(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->top, "default hca_object=5"), 0);
+	kunit_activate_static_stub(test, rdmacg_pool_init_limits, rdmacg_init_limits_and_write);
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 2);
+}
+
+/* Another write sets another default while one is about to take effect. */
+static int rdmacg_finish_and_write(const struct rdmacg_defaults *edited,
+				   struct rdmacg_defaults **defaults)
+{
+	struct kunit *test = kunit_get_current_test();
+	struct rdmacg_tree *t = test->priv;
+
+	kunit_deactivate_static_stub(test, rdmacg_defaults_finish);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_handle=1\nkunit1 max\n"), 0);
+	return rdmacg_defaults_finish(edited, defaults);
+}
+
+static void rdmacg_test_two_writes_of_defaults_both_count(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	kunit_activate_static_stub(test, rdmacg_defaults_finish, rdmacg_finish_and_write);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=2\nkunit0 max\n"), 0);
+	EXPECT_MAX(test, &t->leaf, "default hca_handle=1 hca_object=2\n"
+		   "kunit0 hca_handle=max hca_object=max\nkunit1 hca_handle=max hca_object=max\n");
+}
+
+static struct kunit_case rdmacg_default_cases[] = {
+	KUNIT_CASE(rdmacg_test_default_limits_each_device),
+	KUNIT_CASE(rdmacg_test_default_limits_a_device_that_comes_later),
+	KUNIT_CASE(rdmacg_test_default_of_an_ancestor_binds),
+	KUNIT_CASE(rdmacg_test_default_reaches_pools_that_exist),
+	KUNIT_CASE(rdmacg_test_own_limit_beats_the_default),
+	KUNIT_CASE(rdmacg_test_max_of_a_device_stays_beside_a_default),
+	KUNIT_CASE(rdmacg_test_device_gets_the_default_back),
+	KUNIT_CASE(rdmacg_test_device_gets_no_default_back),
+	KUNIT_CASE(rdmacg_test_max_without_a_default_keeps_nothing),
+	KUNIT_CASE(rdmacg_test_default_counts_before_other_lines),
+	KUNIT_CASE(rdmacg_test_default_that_is_taken_away),
+	KUNIT_CASE(rdmacg_test_default_max_forgets_max_of_a_device),
+	KUNIT_CASE(rdmacg_test_default_restored),
+	KUNIT_CASE_PARAM(rdmacg_test_bad_default_changes_nothing, rdmacg_bad_default_gen_params),
+	KUNIT_CASE(rdmacg_test_default_of_the_hw_class),
+	KUNIT_CASE(rdmacg_test_default_takes_64_keys_of_the_hw_class),
+	KUNIT_CASE(rdmacg_test_resource_is_declared_twice),
+	KUNIT_CASE(rdmacg_test_default_is_what_a_query_says),
+	KUNIT_CASE(rdmacg_test_pool_is_made_between_two_defaults),
+	KUNIT_CASE(rdmacg_test_two_writes_of_defaults_both_count),
+	{ }
+};
+
+static struct kunit_suite rdmacg_default_suite = {
+	.name = "cgroup_rdma_default",
+	.init = rdmacg_default_test_init,
+	.test_cases = rdmacg_default_cases,
+};
+
+kunit_test_suite(rdmacg_default_suite);
+
+MODULE_DESCRIPTION("KUnit tests for the defaults of the RDMA cgroup controller");
+MODULE_LICENSE("GPL");
