@@ -147,12 +147,14 @@ static void append_line(struct op *op, enum class class)
 
 	if (rarely(20))
 		append(op, "%s", strangers[below(ARRAY_SIZE(strangers))]);
+	else if (full && rarely(5))
+		append(op, "default");
 	else
 		append(op, "rxe%d", device);
 	if (rarely(10))
 		append_index(op, device);
 	if (full && rarely(5)) {
-		append(op, "%smax", separator());
+		append(op, "%s%s", separator(), rarely(2) ? "max" : "default");
 		return;
 	}
 	for (keys = 1 + below(3); keys; keys--)

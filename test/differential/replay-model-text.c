@@ -20,6 +20,7 @@ static void list_devices(struct account *account, enum class class, struct model
 			.nr_keys = first_of_class[class + 1] - first,
 			.keys = &resource_names[first],
 			.max = &account->max[device][first],
+			.own = &account->own[device][first],
 		};
 }
 
@@ -57,6 +58,8 @@ void account_print(struct account *account, int file, char *answer)
 	int device;
 
 	list_devices(account, class, devices);
+	if (kind == MAX)
+		model_print_defaults(stream, &account->defaults[class]);
 	for (device = 0; device < DEVICES; device++)
 		if (kind == MAX)
 			model_print(stream, &devices[device]);
@@ -70,7 +73,9 @@ void account_print(struct account *account, int file, char *answer)
 int account_write(struct account *account, int file, const char *text, size_t len)
 {
 	struct model_device devices[DEVICES];
+	enum class class = file / KINDS;
 
-	list_devices(account, file / KINDS, devices);
-	return model_write(devices, DEVICES, (struct model_text) { text, len });
+	list_devices(account, class, devices);
+	return model_write(devices, DEVICES, &account->defaults[class],
+			   (struct model_text) { text, len });
 }

@@ -20,7 +20,9 @@ struct counter {
  */
 struct account {
 	int parent;
-	__u64 max[DEVICES][RESOURCES];
+	__u64 max[DEVICES][RESOURCES];	/* what holds */
+	bool own[DEVICES][RESOURCES];	/* it is not the default's */
+	struct model_defaults defaults[CLASSES];
 	struct counter counters[DEVICES][RESOURCES];
 };
 

@@ -33,7 +33,7 @@ enum resource {
 	RESOURCES
 };
 
-enum class { HCA, VERB, HW, CLASSES };
+enum class { HCA = MODEL_HCA, VERB = MODEL_VERB, HW = MODEL_HW, CLASSES };
 enum kind { MAX, CURRENT, PEAK, EVENTS, EVENTS_LOCAL, KINDS };
 /* A file is a class and a kind: class * KINDS + kind. */
 #define FILES (CLASSES * KINDS)

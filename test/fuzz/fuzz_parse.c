@@ -65,7 +65,7 @@ static void print_limit(struct seq_file *sf, struct rdmacg_word word, u64 max)
 	if (word.len)
 		rdmacg_print_limit(sf, key, max);
 	else
-		seq_puts(sf, " max");
+		seq_puts(sf, max == RDMACG_USE_DEFAULT ? " default" : " max");
 	free(key);
 }
 
@@ -120,6 +120,7 @@ static void check_round_trip(const struct rdmacg_line *line, size_t len)
 	CHECK(words_are_equal((struct rdmacg_word){ line->name, line->name_len },
 			      (struct rdmacg_word){ again.name, again.name_len }));
 	CHECK(again.has_index == line->has_index && again.index == line->index);
+	CHECK(again.is_default == line->is_default);
 	check_same_limits(line->limits, again.limits);
 	free(text);
 }
@@ -175,6 +176,7 @@ static void check_line(const char *start, const char *end, const struct rdmacg_l
 	CHECK(line->limits < end && (!*end || *end == '\n'));
 	CHECK(line->name == model->name.at && line->name_len == model->name.len);
 	CHECK(line->has_index == model->has_index && line->index == model->index);
+	CHECK(line->is_default == model->is_default && !(line->is_default && line->has_index));
 	check_limits(line->limits, end, model->limits);
 	check_round_trip(line, end - line->name);
 }

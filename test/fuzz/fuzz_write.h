@@ -19,6 +19,7 @@ struct file {
 	int fd;
 	unsigned int nr_devices;
 	struct model_device devices[MAX_DEVICES];
+	struct model_defaults defaults;
 	char text[8192];
 	size_t len;
 };

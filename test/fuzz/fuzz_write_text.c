@@ -73,6 +73,8 @@ static const char *random_word(void)
 		"18446744073709551616", "18446744073709551621", "99999999999999999999999999999",
 		"index", "index=", "index=max", "=", "==", "=5", "rxe", "rxe00", "rxe9", "\r",
 		"\v", "\x7f", "\xff", "hca_handle", "mr_mem=1", "mcast_grp=2",
+		"default", "default=1", "gate", "door", "a_key_that_has_31_letters_in_it",
+		"a_key_that_has_32_letters_in_it_", "Gate", "9gate",
 	};
 
 	return words[below(ARRAY_SIZE(words))];
@@ -93,7 +95,7 @@ static void add_value(void)
 static void add_limit(const struct model_device *device)
 {
 	if (one_in(12)) {
-		add_string("max");
+		add_string(one_in(2) ? "max" : "default");
 		return;
 	}
 	add_string(one_in(40) ? random_word() : device->keys[below(device->nr_keys)]);
@@ -101,13 +103,32 @@ static void add_limit(const struct model_device *device)
 	add_value();
 }
 
+/* About as many keys as there can be in the hw class. */
+static void add_many_defaults(void)
+{
+	unsigned int key, count = 40 + below(30);
+
+	add_string("default");
+	for (key = below(5); count; count--, key++) {
+		add_string(" key");
+		add_number(key);
+		add_string("=");
+		add_number(below(9));
+	}
+}
+
 static void add_line(const struct file *file)
 {
 	const struct model_device *device = &file->devices[below(file->nr_devices)];
 	unsigned int nr_limits = below(4);
+	bool is_default = one_in(6);
 
-	add_string(one_in(40) ? random_word() : device->name);
-	if (one_in(8) != device->index_is_shown) {
+	if (is_default && one_in(30)) {
+		add_many_defaults();
+		return;
+	}
+	add_string(one_in(40) ? random_word() : is_default ? "default" : device->name);
+	if (is_default ? one_in(40) : one_in(8) != device->index_is_shown) {
 		add_blank();
 		add_string("index=");
 		add_number(one_in(12) ? below(MAX_INDEX) : device->index);

@@ -57,7 +57,7 @@ static bool model_number(struct model_text digits, const char *most, unsigned lo
 	return true;
 }
 
-/* "KEY=NUMBER", "KEY=max" or "max". */
+/* "KEY=NUMBER", "KEY=max", "max" or "default". */
 bool model_next_limit(struct model_text *rest, struct model_limit *limit)
 {
 	struct model_text value;
@@ -70,7 +70,9 @@ bool model_next_limit(struct model_text *rest, struct model_limit *limit)
 		limit->key.len++;
 	if (limit->key.len == value.len) {
 		limit->key.len = 0;
-		limit->good = model_is(value, "max");
+		if (model_is(value, "default"))
+			limit->max = USE_DEFAULT;
+		limit->good = limit->max == USE_DEFAULT || model_is(value, "max");
 		return true;
 	}
 	model_skip(&value, limit->key.len + 1);
@@ -97,14 +99,18 @@ static bool model_take_index(struct model_line *line)
 	return true;
 }
 
-/* One limit or more, and no malformed one. */
-static bool model_limits_are_good(struct model_text limits)
+/* One limit or more, and no malformed one. A default has no default. */
+static bool model_limits_are_good(const struct model_line *line)
 {
+	struct model_text limits = line->limits;
 	struct model_limit limit = { .good = false };
 
-	while (model_next_limit(&limits, &limit))
+	while (model_next_limit(&limits, &limit)) {
+		if (line->is_default && limit.max == USE_DEFAULT)
+			return false;
 		if (!limit.good)
 			break;
+	}
 	return limit.good;
 }
 
@@ -114,7 +120,9 @@ bool model_next_line(struct model_text *rest, struct model_line *line)
 		if (!model_cut(rest, "\n", &line->limits))
 			return false;
 	} while (!model_cut_word(&line->limits, &line->name));
-	line->good = model_take_index(line) && model_limits_are_good(line->limits);
+	line->is_default = model_is(line->name, "default");
+	line->good = model_take_index(line) && model_limits_are_good(line) &&
+		     !(line->is_default && line->has_index);
 	return true;
 }
 
@@ -151,8 +159,112 @@ static int model_find(struct model_device *devices, unsigned int count,
 	return *found ? 0 : -ENODEV;
 }
 
+/* ---- defaults ---- */
+
+/* The keys that can have one whatever devices there are, in the order in which they are shown. */
+static const char *const model_keys[][MAX_DEFAULTS] = {
+	[MODEL_HCA] = { "hca_handle", "hca_object" },
+	[MODEL_VERB] = {
+		"pd", "comp_channel", "cq", "qp", "srq", "ah", "mr", "mw", "flow", "xrcd",
+		"rwq_ind_tbl", "wq", "flow_action", "dm", "counters", "async_event",
+		"driver_object", "mr_mem", "cm_id",
+	},
+	[MODEL_HW] = { NULL },
+};
+
+static void model_add_key(struct model_defaults *defaults, const char *key, size_t len)
+{
+	memcpy(defaults->keys[defaults->nr_keys], key, len);
+	defaults->keys[defaults->nr_keys][len] = '\0';
+	defaults->max[defaults->nr_keys++] = NO_LIMIT;
+}
+
+void model_defaults_init(struct model_defaults *defaults, enum model_class class)
+{
+	const char *const *key;
+
+	defaults->class = class;
+	defaults->nr_keys = 0;
+	for (key = model_keys[class]; *key; key++)
+		model_add_key(defaults, *key, strlen(*key));
+}
+
+static bool model_has_default(const struct model_defaults *defaults)
+{
+	unsigned int i;
+
+	for (i = 0; i < defaults->nr_keys; i++)
+		if (defaults->max[i] != NO_LIMIT)
+			return true;
+	return false;
+}
+
+static unsigned long long model_default(const struct model_defaults *defaults, const char *key)
+{
+	unsigned int i;
+
+	for (i = 0; i < defaults->nr_keys; i++)
+		if (!strcmp(defaults->keys[i], key))
+			return defaults->max[i];
+	return NO_LIMIT;
+}
+
+/* What a driver can call a resource. */
+static bool model_is_key(struct model_text key)
+{
+	size_t i;
+
+	for (i = 0; i < key.len; i++)
+		if (!model_is_among(key.at[i], i ? "abcdefghijklmnopqrstuvwxyz0123456789_" :
+						   "abcdefghijklmnopqrstuvwxyz"))
+			return false;
+	return key.len && key.len <= 31 && !model_is(key, "max") && !model_is(key, "index") &&
+	       !model_is(key, "default");
+}
+
+/* Set one key or, without one, all; false if the key is none. */
+static bool model_set_default(struct model_defaults *defaults, const struct model_limit *limit)
+{
+	bool found = !limit->key.len;
+	unsigned int i;
+
+	for (i = 0; i < defaults->nr_keys; i++) {
+		if (limit->key.len && !model_is(limit->key, defaults->keys[i]))
+			continue;
+		found = true;
+		defaults->max[i] = limit->max;
+	}
+	if (found)
+		return true;
+	if (defaults->class != MODEL_HW || !model_is_key(limit->key) ||
+	    defaults->nr_keys == MAX_DEFAULTS)
+		return false;
+	model_add_key(defaults, limit->key.at, limit->key.len);
+	defaults->max[defaults->nr_keys - 1] = limit->max;
+	return true;
+}
+
+/* Keys that nobody knows are gone at the end of the write that takes their limit away. */
+static void model_drop_keys(struct model_defaults *defaults)
+{
+	unsigned int i, count = defaults->nr_keys;
+
+	if (defaults->class != MODEL_HW)
+		return;
+	for (i = defaults->nr_keys = 0; i < count; i++) {
+		if (defaults->max[i] == NO_LIMIT)
+			continue;
+		memmove(defaults->keys[defaults->nr_keys], defaults->keys[i],
+			sizeof(defaults->keys[i]));
+		defaults->max[defaults->nr_keys++] = defaults->max[i];
+	}
+}
+
+/* ---- devices ---- */
+
 /* Set what the limit names, or only look for it; false if it names nothing. */
-static bool model_set_limit(struct model_device *device, const struct model_limit *limit, bool set)
+static bool model_set_limit(struct model_device *device, const struct model_limit *limit,
+			    bool keep_max, bool set)
 {
 	bool found = false;
 	unsigned int i;
@@ -161,27 +273,49 @@ static bool model_set_limit(struct model_device *device, const struct model_limi
 		if (limit->key.len && !model_is(limit->key, device->keys[i]))
 			continue;
 		found = true;
-		if (set)
-			device->max[i] = limit->max;
+		if (!set)
+			continue;
+		device->max[i] = limit->max;
+		device->own[i] = limit->max != USE_DEFAULT && (limit->max != NO_LIMIT || keep_max);
 	}
 	return found;
 }
 
-/* Set all limits of a well-formed text, or only look for what they name. */
-static int model_set_lines(struct model_device *devices, unsigned int count,
-			   struct model_text text, bool set)
+/* What is not a device's own is the default's. That it has no limit is nothing beside none. */
+static void model_use_defaults(struct model_device *device, const struct model_defaults *defaults)
 {
-	struct model_device *device;
+	unsigned int i;
+
+	for (i = 0; i < device->nr_keys; i++) {
+		if (device->max[i] == NO_LIMIT && !model_has_default(defaults))
+			device->own[i] = false;
+		if (!device->own[i])
+			device->max[i] = model_default(defaults, device->keys[i]);
+	}
+}
+
+/*
+ * Set all limits of a well-formed text, or only look for what they name: then the defaults
+ * are set, which count before all others.
+ */
+static int model_set_lines(struct model_device *devices, unsigned int count,
+			   struct model_defaults *defaults, struct model_text text, bool set)
+{
+	bool keep_max = model_has_default(defaults);
+	struct model_device *device = NULL;
 	struct model_limit limit;
 	struct model_line line;
 	int error;
 
 	while (model_next_line(&text, &line)) {
-		error = model_find(devices, count, &line, &device);
+		if (line.is_default && set)
+			continue;
+		error = line.is_default ? 0 : model_find(devices, count, &line, &device);
 		if (error)
 			return error;
 		while (model_next_limit(&line.limits, &limit))
-			if (!model_set_limit(device, &limit, set))
+			if (!(line.is_default ? model_set_default(defaults, &limit) :
+						model_set_limit(device, &limit, keep_max, set)))
 				return -EINVAL;
 	}
 	return 0;
@@ -191,8 +325,11 @@ static int model_set_lines(struct model_device *devices, unsigned int count,
  * What is malformed anywhere in the text is found before what does not exist. Of the
  * latter, the first line's device comes first, and then that line's keys.
  */
-int model_write(struct model_device *devices, unsigned int count, struct model_text text)
+int model_write(struct model_device *devices, unsigned int count,
+		struct model_defaults *defaults, struct model_text text)
 {
+	struct model_defaults changed = *defaults;
+	unsigned int i;
 	int error;
 
 	/* The kernel ends a write of nothing before the controller sees it. */
@@ -202,8 +339,36 @@ int model_write(struct model_device *devices, unsigned int count, struct model_t
 		return -E2BIG;
 	if (!model_text_is_good(text))
 		return -EINVAL;
-	error = model_set_lines(devices, count, text, false);
-	return error ?: model_set_lines(devices, count, text, true);
+	error = model_set_lines(devices, count, &changed, text, false);
+	if (error)
+		return error;
+	model_drop_keys(&changed);
+	*defaults = changed;
+	model_set_lines(devices, count, defaults, text, true);
+	for (i = 0; i < count; i++)
+		model_use_defaults(&devices[i], defaults);
+	return 0;
+}
+
+static void model_print_limit(FILE *stream, const char *key, unsigned long long max)
+{
+	if (max == NO_LIMIT)
+		fprintf(stream, " %s=max", key);
+	else
+		fprintf(stream, " %s=%llu", key, max);
+}
+
+void model_print_defaults(FILE *stream, const struct model_defaults *defaults)
+{
+	unsigned int i;
+
+	if (!model_has_default(defaults))
+		return;
+	fputs("default", stream);
+	for (i = 0; i < defaults->nr_keys; i++)
+		if (defaults->max[i] != NO_LIMIT || defaults->class == MODEL_HCA)
+			model_print_limit(stream, defaults->keys[i], defaults->max[i]);
+	putc('\n', stream);
 }
 
 void model_print(FILE *stream, const struct model_device *device)
@@ -213,12 +378,7 @@ void model_print(FILE *stream, const struct model_device *device)
 	fputs(device->name, stream);
 	if (device->index_is_shown)
 		fprintf(stream, " index=%u", device->index);
-	for (i = 0; i < device->nr_keys; i++) {
-		fprintf(stream, " %s=", device->keys[i]);
-		if (device->max[i] == NO_LIMIT)
-			fputs("max", stream);
-		else
-			fprintf(stream, "%llu", device->max[i]);
-	}
+	for (i = 0; i < device->nr_keys; i++)
+		model_print_limit(stream, device->keys[i], device->max[i]);
 	putc('\n', stream);
 }

@@ -16,6 +16,9 @@
 
 #define NO_LIMIT	((unsigned long long)LLONG_MAX)
 #define MAX_WRITE	65535	/* bytes */
+#define MAX_DEFAULTS	64	/* of a class */
+/* The value of a limit that is to be the default's again. */
+#define USE_DEFAULT	ULLONG_MAX
 
 /* A piece of the text, which need not end in a NUL. */
 struct model_text {
@@ -28,6 +31,7 @@ struct model_line {
 	struct model_text limits;	/* for model_next_limit() */
 	unsigned int	index;
 	bool		has_index;
+	bool		is_default;	/* of all devices, instead of a name */
 	bool		good;		/* well formed; device and keys may not exist */
 };
 
@@ -44,8 +48,22 @@ struct model_device {
 	bool		index_is_shown;	/* another device has the same name */
 	unsigned int	nr_keys;
 	const char *const *keys;
-	unsigned long long *max;	/* of each key */
+	unsigned long long *max;	/* of each key: what holds */
+	bool		*own;		/* of each key: the device's own, and not the default's */
 };
+
+enum model_class { MODEL_HCA, MODEL_VERB, MODEL_HW };
+
+/* What one file says of devices without a limit of their own. */
+struct model_defaults {
+	enum model_class class;
+	unsigned int	nr_keys;
+	char		keys[MAX_DEFAULTS][32];
+	unsigned long long max[MAX_DEFAULTS];
+};
+
+/* No key has a default. */
+void model_defaults_init(struct model_defaults *defaults, enum model_class class);
 
 bool model_is_among(char c, const char *chars);
 
@@ -57,7 +75,10 @@ bool model_next_limit(struct model_text *rest, struct model_limit *limit);
 bool model_text_is_good(struct model_text text);
 
 /* Write @text: 0, or a negative errno and nothing is set. */
-int model_write(struct model_device *devices, unsigned int count, struct model_text text);
+int model_write(struct model_device *devices, unsigned int count,
+		struct model_defaults *defaults, struct model_text text);
+/* Print the line of the defaults, if there is one. */
+void model_print_defaults(FILE *stream, const struct model_defaults *defaults);
 /* Print the line of a device. */
 void model_print(FILE *stream, const struct model_device *device);
 

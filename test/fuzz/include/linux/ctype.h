@@ -4,3 +4,8 @@ static inline int isdigit(int c)
 {
 	return c >= '0' && c <= '9';
 }
+
+static inline int islower(int c)
+{
+	return c >= 'a' && c <= 'z';
+}
