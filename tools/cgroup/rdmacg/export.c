@@ -222,8 +222,12 @@ static bool export_visit(struct cgroup *cgroup, void *data)
 
 	for (i = 0; i < cgroup->pools.nr_pools; i++) {
 		const struct pool *pool = &cgroup->pools.pools[i];
-		char *device = export_device(&pool->device);
+		char *device;
 
+		/* What holds is in the samples of the devices. */
+		if (pool_is_default(pool))
+			continue;
+		device = export_device(&pool->device);
 		for (j = 0; j < pool->nr_slots; j++)
 			if (export_is_telling(&pool->slots[j]))
 				export_slot(export, name, device, &pool->slots[j]);

@@ -208,8 +208,11 @@ static char *limits_list_devices(const struct pools *pools)
 	size_t i;
 
 	for (i = 0; i < pools->nr_pools; i++) {
-		char *device = device_format(&pools->pools[i].device);
+		char *device;
 
+		if (pool_is_default(&pools->pools[i]))
+			continue;
+		device = device_format(&pools->pools[i].device);
 		list = limits_list(list, device);
 		free(device);
 	}

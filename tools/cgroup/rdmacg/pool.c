@@ -60,6 +60,16 @@ static struct slot *pool_find_near(const struct pool *pool, const char *key, siz
 	return NULL;
 }
 
+bool pool_is_default(const struct pool *pool)
+{
+	size_t i;
+
+	for (i = 0; i < pool->nr_slots; i++)
+		if (pool->slots[i].has != POOL_BIT(POOL_MAX))
+			return false;
+	return !strcmp(pool->device.name, "default") && !pool->device.has_index;
+}
+
 struct pool *pools_find(const struct pools *pools, const struct device *device)
 {
 	return pools_find_near(pools, device, 0);
