@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Limits of devices that have none of their own in a cgroup, under the RDMA cgroup
+ * controller: a device that goes and comes back is limited from the first charge on. Each
+ * test has a second device beside the one of the machine. Needs root, Soft-RoCE, and ip
+ * and rdma of iproute2.
+ */
+#define _GNU_SOURCE
+#include "../kselftest_harness.h"
+#include "rdma_verbs_util.h"
+
+#define RDMACG_HOLDERS 3
+
+FIXTURE(test_rdmacg_default) {
+	/* The same cgroups with the machine's device, and with the second one. */
+	struct rdmacg_tree tree;
+	struct rdmacg_tree second;
+};
+
+/* The test's process sits in left, and no device has limits. */
+FIXTURE_SETUP(test_rdmacg_default)
+{
+	const char *missing = rdmacg_tree_create(&self->tree);
+
+	if (missing)
+		SKIP(return, "%s", missing);
+	ASSERT_EQ(0, cg_enter_current(self->tree.left));
+	if (!rdmacg_add_link() || !rdmacg_add_device()) {
+		rdmacg_remove_link();
+		rdmacg_tree_destroy(&self->tree);
+		SKIP(return, "no second Soft-RoCE device can be made");
+	}
+	self->second = self->tree;
+	snprintf(self->second.device, sizeof(self->second.device), RDMACG_SECOND);
+}
+
+FIXTURE_TEARDOWN(test_rdmacg_default)
+{
+	rdmacg_tree_destroy(&self->tree);
+	EXPECT_TRUE(rdmacg_remove_link());
+}
+
+static long long rdmacg_peak_objects(struct rdmacg_tree *tree, const char *cgroup)
+{
+	return rdmacg_value(tree, cgroup, "rdma.peak", "hca_object");
+}
+
+/* How many PDs can be made on the device; @most at most. They go with the context. */
+static int rdmacg_try_pds(struct rdmacg_tree *tree, int most)
+{
+	struct ibv_context *context = rdmacg_open(tree);
+	int made = 0;
+
+	if (!context)
+		return -errno;
+	while (made < most && ibv_alloc_pd(context))
+		made++;
+	ibv_close_device(context);
+	return made;
+}
+
+/* Take as much as there is, again and again, whether or not the device is there. */
+static pid_t rdmacg_start_holder(struct rdmacg_tree *tree, const char *cgroup)
+{
+	pid_t child = rdmacg_fork();
+
+	if (child)
+		return child;
+	if (cg_enter_current(cgroup))
+		_exit(1);
+	while (true)
+		rdmacg_try_pds(tree, 5);
+}
+
+/*
+ * The device goes and comes back while processes retry in a loop. The peaks of the new
+ * device, which no usage escapes, say that there was no moment without the limits of the
+ * cgroup and of its parent, and that the processes did come up to both.
+ */
+TEST_F_TIMEOUT(test_rdmacg_default, device_comes_back_limited, 240)
+{
+	struct rdmacg_tree *second = &self->second;
+	pid_t holders[RDMACG_HOLDERS];
+	int i, round;
+
+	ASSERT_EQ(0, cg_write(second->top, "rdma.max", "default hca_object=3"));
+	ASSERT_EQ(0, cg_write(second->left, "rdma.max", "default hca_object=2"));
+	for (i = 0; i < RDMACG_HOLDERS; i++)
+		holders[i] = rdmacg_start_holder(second, i ? second->right : second->left);
+	for (round = 0; round < 5; round++) {
+		ASSERT_TRUE(rdmacg_remove_device());
+		ASSERT_TRUE(rdmacg_add_device());
+		EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_peak_objects(second, second->left) >= 2 &&
+					    rdmacg_peak_objects(second, second->top) >= 3));
+		EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_value(second, second->top, "rdma.events.local",
+							 "hca_object.max") > 0));
+		EXPECT_EQ(2, rdmacg_peak_objects(second, second->left));
+		EXPECT_EQ(3, rdmacg_peak_objects(second, second->top));
+	}
+	for (i = 0; i < RDMACG_HOLDERS; i++) {
+		kill(holders[i], SIGKILL);
+		waitpid(holders[i], NULL, 0);
+	}
+}
+
+/* A limit of the device's own goes with the device; then the default holds. */
+TEST_F_TIMEOUT(test_rdmacg_default, own_limit_goes_with_the_device, 120)
+{
+	struct rdmacg_tree *second = &self->second;
+
+	ASSERT_EQ(0, cg_write(second->left, "rdma.max", "default hca_object=2"));
+	ASSERT_EQ(0, rdmacg_limit(second, second->left, "max"));
+	EXPECT_EQ(5, rdmacg_try_pds(second, 5));
+	ASSERT_EQ(0, rdmacg_limit(second, second->left, "hca_object=4"));
+	EXPECT_EQ(4, rdmacg_try_pds(second, 5));
+	ASSERT_TRUE(rdmacg_remove_device());
+	ASSERT_TRUE(rdmacg_add_device());
+	EXPECT_EQ(2, rdmacg_try_pds(second, 5));
+}
+
+/* It is not the machine's other device alone that has the default. */
+TEST_F_TIMEOUT(test_rdmacg_default, default_holds_until_it_is_taken_away, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, cg_write(tree->left, "rdma.verb.max", "default pd=1"));
+	EXPECT_EQ(1, rdmacg_try_pds(tree, 3));
+	EXPECT_EQ(1, rdmacg_try_pds(&self->second, 3));
+	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.verb.max", "pd=2"));
+	ASSERT_EQ(0, rdmacg_limit_in(&self->second, tree->left, "rdma.verb.max", "max"));
+	EXPECT_EQ(2, rdmacg_try_pds(tree, 3));
+	EXPECT_EQ(3, rdmacg_try_pds(&self->second, 3));
+	ASSERT_EQ(0, rdmacg_limit_in(&self->second, tree->left, "rdma.verb.max", "default"));
+	EXPECT_EQ(1, rdmacg_try_pds(&self->second, 3));
+	ASSERT_EQ(0, cg_write(tree->left, "rdma.verb.max", "default max"));
+	EXPECT_EQ(2, rdmacg_try_pds(tree, 3));
+	EXPECT_EQ(3, rdmacg_try_pds(&self->second, 3));
+}
+
+/* The default of each ancestor binds, and the refusal is counted where the limit is. */
+TEST_F_TIMEOUT(test_rdmacg_default, default_of_an_ancestor_binds, 120)
+{
+	struct rdmacg_tree *second = &self->second;
+
+	ASSERT_EQ(0, cg_write(second->top, "rdma.max", "default hca_object=1"));
+	EXPECT_EQ(1, rdmacg_try_pds(second, 3));
+	EXPECT_EQ(1, rdmacg_value(second, second->top, "rdma.events.local", "hca_object.max"));
+	EXPECT_EQ(0, rdmacg_value(second, second->left, "rdma.events.local", "hca_object.max"));
+	EXPECT_EQ(RDMACG_NO_LIMIT, rdmacg_value(second, second->left, "rdma.max", "hca_object"));
+}
+
+/* What the device tells a program is the default, too. */
+TEST_F_TIMEOUT(test_rdmacg_default, default_is_what_a_query_says, 120)
+{
+	struct ibv_context *context = rdmacg_open(&self->second);
+	struct ibv_device_attr attr;
+
+	ASSERT_NE(NULL, context);
+	ASSERT_EQ(0, cg_write(self->tree.top, "rdma.verb.max", "default qp=7"));
+	ASSERT_EQ(0, ibv_query_device(context, &attr));
+	EXPECT_EQ(7, attr.max_qp);
+	ibv_close_device(context);
+}
+
+static char rdmacg_saved[RDMACG_TEXT_SIZE];
+
+/* What was read can be written, and then each device's line is its own. */
+TEST_F_TIMEOUT(test_rdmacg_default, file_is_saved_and_restored, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, cg_write(tree->left, "rdma.max", "default hca_handle=5 hca_object=6"));
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=max"));
+	strcpy(rdmacg_saved, rdmacg_read(tree->left, "rdma.max"));
+	EXPECT_TRUE(strstr(rdmacg_saved, "default hca_handle=5 hca_object=6\n") == rdmacg_saved);
+	ASSERT_EQ(0, cg_write(tree->right, "rdma.max", rdmacg_saved));
+	EXPECT_STREQ(rdmacg_saved, rdmacg_read(tree->right, "rdma.max"));
+	ASSERT_EQ(0, cg_write(tree->right, "rdma.max", "default hca_object=1"));
+	EXPECT_TRUE(rdmacg_line_is(tree, tree->right, "rdma.max", "hca_handle=5 hca_object=max"));
+	EXPECT_TRUE(rdmacg_line_is(&self->second, tree->right, "rdma.max",
+				   "hca_handle=5 hca_object=6"));
+}
+
+/* Programs in use skip a line of rdma.max that has not three fields. */
+TEST_F_TIMEOUT(test_rdmacg_default, each_line_has_three_fields, 120)
+{
+	char *line, *lines, *at;
+	int blanks, count = 0;
+
+	ASSERT_EQ(0, cg_write(self->tree.left, "rdma.max", "default hca_object=6"));
+	for (line = strtok_r(rdmacg_read(self->tree.left, "rdma.max"), "\n", &lines); line;
+	     line = strtok_r(NULL, "\n", &lines), count++) {
+		for (at = line, blanks = 0; (at = strchr(at, ' ')); at++)
+			blanks++;
+		EXPECT_EQ(2, blanks);
+	}
+	EXPECT_LE(3, count);
+}
+
+/* A key needs no device that has it, but the IB core has to know it. */
+TEST_F_TIMEOUT(test_rdmacg_default, keys_are_those_of_the_class, 120)
+{
+	const char *cgroup = self->tree.left;
+
+	EXPECT_EQ(0, cg_write(cgroup, "rdma.verb.max", "default flow=3 driver_object=4 mr_mem=5"));
+	EXPECT_STREQ("default flow=3 driver_object=4 mr_mem=5",
+		     strtok(rdmacg_read(cgroup, "rdma.verb.max"), "\n"));
+	EXPECT_EQ(-EINVAL, cg_write(cgroup, "rdma.verb.max", "default hca_object=3"));
+	EXPECT_EQ(-EINVAL, cg_write(cgroup, "rdma.verb.max", "default flows=3"));
+	EXPECT_EQ(-EINVAL, cg_write(cgroup, "rdma.verb.max", "default"));
+	EXPECT_EQ(-EINVAL, cg_write(cgroup, "rdma.verb.max", "default default"));
+	EXPECT_EQ(-EINVAL, cg_write(cgroup, "rdma.verb.max", "default index=0 pd=1"));
+	EXPECT_EQ(0, cg_write(cgroup, "rdma.hw.max", "default mcast_attach=1 whatever=2"));
+}
+
+TEST_HARNESS_MAIN
