@@ -238,6 +238,20 @@ void rdmacg_uncharge(struct rdma_cgroup *owner, struct rdmacg_device *device,
 }
 EXPORT_SYMBOL(rdmacg_uncharge);
 
+static u64 rdmacg_binding_limit_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc,
+				    unsigned int slot)
+{
+	const struct rdmacg_resource *resource = &desc->resources[slot];
+	const struct rdmacg_pool *pool;
+	u64 limit = RDMACG_NO_LIMIT;
+
+	for (; cg; cg = rdmacg_parent(cg)) {
+		pool = rdmacg_pool_find_rcu(cg, desc->key);
+		limit = min(limit, rdmacg_limit_rcu(cg, pool, resource, slot));
+	}
+	return limit;
+}
+
 /**
  * rdmacg_current_limit() - the limit that binds the current process
  * @device: a registered device
@@ -249,19 +263,15 @@ EXPORT_SYMBOL(rdmacg_uncharge);
  */
 u64 rdmacg_current_limit(struct rdmacg_device *device, unsigned int slot)
 {
-	struct rdma_cgroup *current_cg = rdmacg_get_current();
+	struct rdma_cgroup *cg = rdmacg_get_current();
 	u64 limit = RDMACG_NO_LIMIT;
-	struct rdma_cgroup *cg;
 
 	if (!WARN_ON_ONCE(slot >= device->nr_slots)) {
 		rcu_read_lock();
-		for (cg = current_cg; cg; cg = rdmacg_parent(cg))
-			limit = min(limit, rdmacg_limit_rcu(cg, rdmacg_pool_find_rcu(cg, device->key),
-							    &device->desc->resources[slot],
-							    slot));
+		limit = rdmacg_binding_limit_rcu(cg, device->desc, slot);
 		rcu_read_unlock();
 	}
-	rdmacg_put(current_cg);
+	rdmacg_put(cg);
 	return limit;
 }
 EXPORT_SYMBOL(rdmacg_current_limit);
@@ -652,8 +662,8 @@ void rdmacg_show_line(struct seq_file *sf, struct rdma_cgroup *cg,
 
 /*
  * The files have one line for each device, in the order of their registration, and those
- * of limits one for the defaults before them. Each line is shown under RCU, so that neither its device nor its pool is freed
- * meanwhile.
+ * of limits have one for the defaults before them. Each line is shown under RCU, so that
+ * neither its device nor its pool is freed meanwhile.
  */
 static int rdmacg_seq_show(struct seq_file *sf, void *v)
 {

@@ -69,10 +69,10 @@ static unsigned int rdmacg_room(struct rdma_cgroup *cg, struct rdmacg_device *de
 	return room;
 }
 
-/* All of rdma.max, but for the lines of the machine's own devices. */
-static char *rdmacg_test_show_max(struct kunit *test, struct rdma_cgroup *cg,
-				  enum rdmacg_class class)
+/* All of a file of limits, but for the lines of the machine's own devices. */
+static char *rdmacg_max_of_class(struct rdma_cgroup *cg, enum rdmacg_class class)
 {
+	struct kunit *test = kunit_get_current_test();
 	struct seq_file sf = { };
 
 	rdmacg_test_init_seq(test, &sf);
@@ -84,8 +84,16 @@ static char *rdmacg_test_show_max(struct kunit *test, struct rdma_cgroup *cg,
 	return sf.buf;
 }
 
-#define EXPECT_MAX(test, cg, text)					\
-	KUNIT_EXPECT_STREQ(test, rdmacg_test_show_max(test, cg, RDMACG_CLASS_HCA), text)
+static char *rdmacg_max_of(struct rdma_cgroup *cg)
+{
+	return rdmacg_max_of_class(cg, RDMACG_CLASS_HCA);
+}
+
+/* Write to rdma.hw.max. */
+static int rdmacg_limit_hw(struct rdma_cgroup *cg, const char *text)
+{
+	return rdmacg_set_max(cg, RDMACG_CLASS_HW, text);
+}
 
 static void rdmacg_test_default_limits_each_device(struct kunit *test)
 {
@@ -131,8 +139,9 @@ static void rdmacg_test_default_reaches_pools_that_exist(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->idle, "default hca_object=1 hca_handle=2"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 2);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 3);
-	EXPECT_MAX(test, &t->idle, "default hca_handle=2 hca_object=1\n"
-		   "kunit0 hca_handle=4 hca_object=1\nkunit1 hca_handle=2 hca_object=1\n");
+	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->idle),
+			   "default hca_handle=2 hca_object=1\n"
+			   "kunit0 hca_handle=4 hca_object=1\nkunit1 hca_handle=2 hca_object=1\n");
 	rdmacg_uncharge_object(&t->leaf, &t->dev0);
 }
 
@@ -146,8 +155,9 @@ static void rdmacg_test_own_limit_beats_the_default(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 5);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 6);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=3"), 0);
-	EXPECT_MAX(test, &t->leaf, "default hca_handle=max hca_object=3\n"
-		   "kunit0 hca_handle=max hca_object=5\nkunit1 hca_handle=max hca_object=6\n");
+	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
+			   "default hca_handle=max hca_object=3\n"
+			   "kunit0 hca_handle=max hca_object=5\nkunit1 hca_handle=max hca_object=6\n");
 }
 
 static void rdmacg_test_max_of_a_device_stays_beside_a_default(struct kunit *test)
@@ -158,8 +168,9 @@ static void rdmacg_test_max_of_a_device_stays_beside_a_default(struct kunit *tes
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 9);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=1 hca_handle=1"), 0);
-	EXPECT_MAX(test, &t->leaf, "default hca_handle=1 hca_object=1\n"
-		   "kunit0 hca_handle=max hca_object=max\nkunit1 hca_handle=1 hca_object=1\n");
+	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
+			   "default hca_handle=1 hca_object=1\n"
+			   "kunit0 hca_handle=max hca_object=max\nkunit1 hca_handle=1 hca_object=1\n");
 }
 
 static void rdmacg_test_device_gets_the_default_back(struct kunit *test)
@@ -169,8 +180,9 @@ static void rdmacg_test_device_gets_the_default_back(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=2"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max\nkunit1 hca_object=7\n"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 default\nkunit1 default\n"), 0);
-	EXPECT_MAX(test, &t->leaf, "default hca_handle=max hca_object=2\n"
-		   "kunit0 hca_handle=max hca_object=2\nkunit1 hca_handle=max hca_object=2\n");
+	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
+			   "default hca_handle=max hca_object=2\n"
+			   "kunit0 hca_handle=max hca_object=2\nkunit1 hca_handle=max hca_object=2\n");
 	/* The default alone keeps no pool. */
 	KUNIT_EXPECT_TRUE(test, xa_empty(&t->leaf.pools));
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 2);
@@ -184,8 +196,9 @@ static void rdmacg_test_device_gets_no_default_back(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 hca_object=7"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 default"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 9);
-	EXPECT_MAX(test, &t->leaf, "kunit0 hca_handle=max hca_object=max\n"
-		   "kunit1 hca_handle=max hca_object=max\n");
+	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
+			   "kunit0 hca_handle=max hca_object=max\n"
+			   "kunit1 hca_handle=max hca_object=max\n");
 }
 
 static void rdmacg_test_max_without_a_default_keeps_nothing(struct kunit *test)
@@ -207,8 +220,9 @@ static void rdmacg_test_default_counts_before_other_lines(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max\nkunit1 hca_object=5\n"
 						"default hca_object=1\ndefault hca_object=2\n"), 0);
-	EXPECT_MAX(test, &t->leaf, "default hca_handle=max hca_object=2\n"
-		   "kunit0 hca_handle=max hca_object=max\nkunit1 hca_handle=max hca_object=5\n");
+	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
+			   "default hca_handle=max hca_object=2\n"
+			   "kunit0 hca_handle=max hca_object=max\nkunit1 hca_handle=max hca_object=5\n");
 }
 
 /* Then the next default binds a device that was without a limit. */
@@ -220,11 +234,13 @@ static void rdmacg_test_default_that_is_taken_away(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max\n"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_charge_object(&t->leaf, &t->dev1), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_handle=max"), 0);
-	EXPECT_MAX(test, &t->leaf, "default hca_handle=max hca_object=2\n"
-		   "kunit0 hca_handle=max hca_object=max\nkunit1 hca_handle=max hca_object=2\n");
+	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
+			   "default hca_handle=max hca_object=2\n"
+			   "kunit0 hca_handle=max hca_object=max\nkunit1 hca_handle=max hca_object=2\n");
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=max"), 0);
-	EXPECT_MAX(test, &t->leaf, "kunit0 hca_handle=max hca_object=max\n"
-		   "kunit1 hca_handle=max hca_object=max\n");
+	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
+			   "kunit0 hca_handle=max hca_object=max\n"
+			   "kunit1 hca_handle=max hca_object=max\n");
 	KUNIT_EXPECT_NULL(test, xa_load(&t->leaf.pools, t->dev0.key));
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 9);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=4"), 0);
@@ -254,9 +270,9 @@ static void rdmacg_test_default_restored(struct kunit *test)
 	char *saved;
 
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=2\nkunit0 max\n"), 0);
-	saved = rdmacg_test_show_max(test, &t->leaf, RDMACG_CLASS_HCA);
+	saved = rdmacg_max_of(&t->leaf);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->idle, saved), 0);
-	EXPECT_MAX(test, &t->idle, saved);
+	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->idle), saved);
 	/* Each device's line has become its own; other devices have the default. */
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->idle, "default hca_object=5"), 0);
 	rdmacg_test_register(test, &t->dev2, "kunit2", 102);
@@ -291,8 +307,9 @@ static void rdmacg_test_bad_default_changes_nothing(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=7"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&t->leaf, bad->text), bad->error);
-	EXPECT_MAX(test, &t->leaf, "default hca_handle=max hca_object=7\n"
-		   "kunit0 hca_handle=max hca_object=7\nkunit1 hca_handle=max hca_object=7\n");
+	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
+			   "default hca_handle=max hca_object=7\n"
+			   "kunit0 hca_handle=max hca_object=7\nkunit1 hca_handle=max hca_object=7\n");
 	KUNIT_EXPECT_TRUE(test, xa_empty(&t->leaf.pools));
 }
 
@@ -303,19 +320,21 @@ static void rdmacg_test_default_of_the_hw_class(struct kunit *test)
 	struct rdmacg_table table = { .resources = &resource, .count = 1 };
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&t->leaf, RDMACG_CLASS_HW, "default Gate=1"), -EINVAL);
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&t->leaf, RDMACG_CLASS_HW, "default max=1"), -EINVAL);
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&t->leaf, RDMACG_CLASS_HW,
-					     "default key_that_has_32_letters_in_all__=1"), -EINVAL);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&t->leaf, RDMACG_CLASS_HW, "default door=4 gate=3"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&t->leaf, RDMACG_CLASS_HW, "default door=max"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_limit_hw(&t->leaf, "default Gate=1"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rdmacg_limit_hw(&t->leaf, "default max=1"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rdmacg_limit_hw(&t->leaf, "default a_key_with_32_letters_and_digits=1"),
+			-EINVAL);
+	KUNIT_ASSERT_EQ(test, rdmacg_limit_hw(&t->leaf, "default door=4 gate=3"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_limit_hw(&t->leaf, "default door=max"), 0);
 	t->dev2.name = "kunit2";
 	rdmacg_test_register_tables(test, &t->dev2, &table, 1);
-	KUNIT_EXPECT_STREQ(test, rdmacg_test_show_max(test, &t->leaf, RDMACG_CLASS_HW),
+	KUNIT_EXPECT_STREQ(test, rdmacg_max_of_class(&t->leaf, RDMACG_CLASS_HW),
 			   "default gate=3\nkunit2 gate=3\n");
-	/* A class has nothing of another one's defaults. */
-	EXPECT_MAX(test, &t->leaf, "kunit0 hca_handle=max hca_object=max\n"
-		   "kunit1 hca_handle=max hca_object=max\n");
+	/* A class has nothing of another one's defaults, whatever their keys. */
+	KUNIT_ASSERT_EQ(test, rdmacg_limit_hw(&t->leaf, "default hca_object=1"), 0);
+	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
+			   "kunit0 hca_handle=max hca_object=max\n"
+			   "kunit1 hca_handle=max hca_object=max\n");
 }
 
 static void rdmacg_test_default_takes_64_keys_of_the_hw_class(struct kunit *test)
@@ -326,11 +345,11 @@ static void rdmacg_test_default_takes_64_keys_of_the_hw_class(struct kunit *test
 
 	for (i = 0; i <= RDMACG_MAX_SLOTS; i++) {
 		scnprintf(text, sizeof(text), "default key%d=%d", i, i);
-		ret = rdmacg_set_max(&t->leaf, RDMACG_CLASS_HW, text);
+		ret = rdmacg_limit_hw(&t->leaf, text);
 		KUNIT_EXPECT_EQ(test, ret, i < RDMACG_MAX_SLOTS ? 0 : -EINVAL);
 	}
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&t->leaf, RDMACG_CLASS_HW, "default key0=5"), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&t->leaf, RDMACG_CLASS_HW, "default max"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_limit_hw(&t->leaf, "default key0=5"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_limit_hw(&t->leaf, "default max"), 0);
 	KUNIT_EXPECT_NULL(test, rcu_access_pointer(t->leaf.defaults));
 }
 
@@ -412,8 +431,9 @@ static void rdmacg_test_two_writes_of_defaults_both_count(struct kunit *test)
 
 	kunit_activate_static_stub(test, rdmacg_defaults_finish, rdmacg_finish_and_write);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=2\nkunit0 max\n"), 0);
-	EXPECT_MAX(test, &t->leaf, "default hca_handle=1 hca_object=2\n"
-		   "kunit0 hca_handle=max hca_object=max\nkunit1 hca_handle=max hca_object=max\n");
+	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
+			   "default hca_handle=1 hca_object=2\n"
+			   "kunit0 hca_handle=max hca_object=max\nkunit1 hca_handle=max hca_object=max\n");
 }
 
 static struct kunit_case rdmacg_default_cases[] = {
