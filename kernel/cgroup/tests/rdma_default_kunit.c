@@ -11,6 +11,8 @@
  * kunit0 and kunit1 are there from the beginning; kunit2 comes when a test registers it.
  */
 #include <kunit/static_stub.h>
+#include <linux/completion.h>
+#include <linux/kthread.h>
 
 #include "rdma_kunit.h"
 
@@ -436,6 +438,44 @@ static void rdmacg_test_two_writes_of_defaults_both_count(struct kunit *test)
 			   "kunit0 hca_handle=max hca_object=max\nkunit1 hca_handle=max hca_object=max\n");
 }
 
+/* What a thread charges, and uncharges, once. */
+struct rdmacg_charger {
+	struct rdma_cgroup *cg;
+	struct rdmacg_device *device;
+	struct completion done;
+};
+
+static int rdmacg_charge_once(void *data)
+{
+	struct rdmacg_charger *charger = data;
+
+	if (!rdmacg_charge_object(charger->cg, charger->device))
+		rdmacg_uncharge_object(charger->cg, charger->device);
+	kthread_complete_and_exit(&charger->done, 0);
+}
+
+/* Each round has a new device, so that a thread makes its pools while others are written. */
+static void rdmacg_test_default_holds_for_pools_made_meanwhile(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+	struct rdmacg_charger charger = { .cg = &t->leaf, .device = &t->dev2 };
+	struct task_struct *thread;
+	int round;
+
+	for (round = 0; round < 300; round++) {
+		KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->top, "default hca_object=5"), 0);
+		rdmacg_test_register(test, &t->dev2, "kunit2", 102);
+		init_completion(&charger.done);
+		thread = kthread_run(rdmacg_charge_once, &charger, "kunit-rdmacg");
+		KUNIT_ASSERT_FALSE(test, IS_ERR(thread));
+		KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&t->top, "default hca_object=0"), 0);
+		KUNIT_EXPECT_EQ(test, rdmacg_charge_object(&t->leaf, &t->dev2), -EAGAIN);
+		wait_for_completion(&charger.done);
+		KUNIT_EXPECT_EQ(test, rdmacg_charge_object(&t->leaf, &t->dev2), -EAGAIN);
+		rdmacg_unregister_device(&t->dev2);
+	}
+}
+
 static struct kunit_case rdmacg_default_cases[] = {
 	KUNIT_CASE(rdmacg_test_default_limits_each_device),
 	KUNIT_CASE(rdmacg_test_default_limits_a_device_that_comes_later),
@@ -457,6 +497,7 @@ static struct kunit_case rdmacg_default_cases[] = {
 	KUNIT_CASE(rdmacg_test_default_is_what_a_query_says),
 	KUNIT_CASE(rdmacg_test_pool_is_made_between_two_defaults),
 	KUNIT_CASE(rdmacg_test_two_writes_of_defaults_both_count),
+	KUNIT_CASE(rdmacg_test_default_holds_for_pools_made_meanwhile),
 	{ }
 };
 
