@@ -175,6 +175,7 @@ static const struct rdmacg_resource_case rdmacg_malformed_cases[] = {
 	{ .name = "32 characters", .resource.name = "abcdefghijklmnopqrstuvwxyz012345" },
 	{ .name = "max", .resource.name = "max" },
 	{ .name = "index", .resource.name = "index" },
+	{ .name = "default", .resource.name = "default" },
 	{ .name = "unknown class", .resource = { .name = "qp", .class = RDMACG_CLASSES } },
 	{ .name = "unknown unit", .resource = { .name = "qp", .unit = RDMACG_UNITS } },
 	{
