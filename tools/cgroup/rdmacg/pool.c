@@ -276,10 +276,14 @@ static void pools_set_zero(struct pools *pools, enum pool_class class, enum pool
 	size_t i, j;
 
 	pools->files[class] |= POOL_BIT(file);
-	for (i = 0; i < pools->nr_pools; i++)
+	for (i = 0; i < pools->nr_pools; i++) {
+		/* It would be taken for a device. */
+		if (pool_is_default(&pools->pools[i]))
+			continue;
 		for (j = 0; j < pools->pools[i].nr_slots; j++)
 			if (pools->pools[i].slots[j].class == class)
 				pools->pools[i].slots[j].has |= POOL_BIT(file);
+	}
 }
 
 static int pools_read_class(struct pools *pools, int dir, enum pool_class class,
