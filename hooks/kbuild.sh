@@ -61,6 +61,11 @@ grep -qw rxe_cgroup.o "$stage/$rxe/Makefile" || die "$rxe/Makefile of Linux $ver
 edit net/rds/Makefile '\<ib_frmr\.o$' 's,\<ib_frmr\.o$,& ib_cgroup.o ib_unplug.o,'
 edit net/smc/Makefile '\<smc_inet\.o$' 's,\<smc_inet\.o$,& smc_rdmacg.o,'
 
+edit samples/Kconfig '^endif # SAMPLES$' 's,^endif # SAMPLES$,source "samples/rdmacg/Kconfig"\n\n&,'
+edit samples/Makefile '^obj-\$\(CONFIG_SAMPLE_KOBJECT\)\s' '
+	/^obj-\$\(CONFIG_SAMPLE_KOBJECT\)/i \
+obj-$(CONFIG_SAMPLE_RDMACG_LND)	+= rdmacg/'
+
 # Our tests are built and listed the way the base does it for test_pids. All but test_rdma
 # need libibverbs and librdmacm, and are built where those are installed.
 tests=tools/testing/selftests/cgroup
