@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the tests of samples/rdmacg share: two ends, of which the left cgroup pays for one
+ * and the right cgroup for the other; the module's parameters; and the formulas of Lustre's
+ * o2iblnd.
+ */
+#ifndef RDMA_LND_UTIL_H
+#define RDMA_LND_UTIL_H
+
+#include <arpa/inet.h>
+#include <stdarg.h>
+
+#include "rdma_verbs_util.h"
+
+#define LND_FILE	"/dev/rdmacg_lnd"
+#define LND_PARAMS	"/sys/module/rdmacg_lnd/parameters/"
+#define LND_FRAGS	257
+
+static const char *const lnd_params[] = {
+	"credits", "peer_credits", "concurrent_sends", "conns_per_peer", "map_on_demand", "ntx",
+	"fmr_pool_size", "cpu_npartitions", "max_frags", "pool_deadline",
+};
+
+/* The test's process sits in the root. */
+struct lnd_ends {
+	struct rdmacg_tree tree;
+	char address[INET_ADDRSTRLEN];
+	/* The end that asks, of left, and the one that is asked, of right. */
+	int left;
+	int right;
+	char saved[ARRAY_SIZE(lnd_params)][16];
+};
+
+static inline int lnd_send_wrs(int depth, int frags)
+{
+	return (1 + frags + 2) * depth;
+}
+
+static inline int lnd_recv_wrs(int depth)
+{
+	return 2 * depth + 2;
+}
+
+static inline int lnd_write(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	int ret = fd < 0 || write(fd, text, strlen(text)) < 0 ? errno : 0;
+
+	close(fd);
+	return ret;
+}
+
+/* Set "NAME=VALUE" of the module, for ends that listen afterwards. Returns 0 or the error. */
+static inline int lnd_set(const char *name, int value)
+{
+	char path[128], text[16];
+
+	snprintf(path, sizeof(path), LND_PARAMS "%s", name);
+	snprintf(text, sizeof(text), "%d", value);
+	return lnd_write(path, text);
+}
+
+/* Write a command. Returns 0 or the error. */
+static inline int lnd_say(int fd, const char *format, ...)
+{
+	char text[128];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	return write(fd, text, strlen(text)) < 0 ? errno : 0;
+}
+
+/* Read what an end tells; the text stays until the next call. */
+static inline char *lnd_read(int fd)
+{
+	static char text[4096];
+	ssize_t len = pread(fd, text, sizeof(text) - 1, 0);
+
+	text[len > 0 ? len : 0] = '\0';
+	return text;
+}
+
+/* Find the first value of @key; -1: there is none. */
+static inline long long lnd_value(int fd, const char *key)
+{
+	char *word, *words, *text = lnd_read(fd);
+	size_t len = strlen(key);
+
+	for (word = strtok_r(text, "\n ", &words); word; word = strtok_r(NULL, "\n ", &words))
+		if (!strncmp(word, key, len) && word[len] == '=')
+			return atoll(word + len + 1);
+	return -1;
+}
+
+static inline int lnd_count_conns(int fd)
+{
+	const char *text = lnd_read(fd);
+	int count = 0;
+
+	while ((text = strstr(text, "depth="))) {
+		count++;
+		text++;
+	}
+	return count;
+}
+
+/* Open an end for which @cgroup pays; -1: it cannot be opened. */
+static inline int lnd_open(struct rdmacg_tree *tree, const char *cgroup)
+{
+	int fd = cg_enter_current(cgroup) ? -1 : open(LND_FILE, O_RDWR | O_CLOEXEC);
+
+	return cg_enter_current(tree->root) ? -1 : fd;
+}
+
+static inline int lnd_listen(struct lnd_ends *ends, int fd)
+{
+	return lnd_say(fd, "listen %s", ends->address);
+}
+
+static inline int lnd_connect(struct lnd_ends *ends)
+{
+	return lnd_say(ends->left, "connect %s %lld", ends->address,
+		       lnd_value(ends->right, "port"));
+}
+
+/* Let both ends listen, and connect them. Returns 0 or the error. */
+static inline int lnd_join(struct lnd_ends *ends)
+{
+	return lnd_listen(ends, ends->left) ?: lnd_listen(ends, ends->right) ?: lnd_connect(ends);
+}
+
+static inline void lnd_close(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+/* Tell whether @cgroup pays for exactly so many. */
+static inline bool lnd_uses(struct rdmacg_tree *tree, const char *cgroup, int pd, int qp, int mr)
+{
+	const struct {
+		const char *key;
+		int count;
+	} wanted[] = { { "pd", pd }, { "qp", qp }, { "cq", qp }, { "mr", mr } };
+	bool is_so = true;
+	long long count;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(wanted); i++) {
+		count = rdmacg_verbs(tree, cgroup, wanted[i].key);
+		if (count == wanted[i].count)
+			continue;
+		ksft_print_msg("%s: wanted %s=%d, got %lld\n", cgroup, wanted[i].key,
+			       wanted[i].count, count);
+		is_so = false;
+	}
+	return is_so;
+}
+
+static inline bool lnd_uses_nothing(struct rdmacg_tree *tree, const char *cgroup)
+{
+	return lnd_uses(tree, cgroup, 0, 0, 0) && !rdmacg_verbs(tree, cgroup, "mr_mem");
+}
+
+/* What loads modules here is what the kernel itself would call. */
+static inline bool lnd_load(void)
+{
+	system("$(cat /proc/sys/kernel/modprobe) rdmacg_lnd 2>/dev/null");
+	return !access(LND_FILE, F_OK);
+}
+
+static inline const char *lnd_find_address(struct lnd_ends *ends)
+{
+	struct ibv_context *context = rdmacg_open(&ends->tree);
+	struct in_addr address = { context ? rdmacg_find_address(context) : 0 };
+
+	if (context)
+		ibv_close_device(context);
+	inet_ntop(AF_INET, &address, ends->address, sizeof(ends->address));
+	return address.s_addr ? NULL : "the device has no IPv4 address";
+}
+
+static inline void lnd_ends_destroy(struct lnd_ends *ends)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(lnd_params); i++)
+		if (ends->saved[i][0])
+			lnd_set(lnd_params[i], atoi(ends->saved[i]));
+	lnd_close(&ends->left);
+	lnd_close(&ends->right);
+	rdmacg_tree_destroy(&ends->tree);
+}
+
+/* Open both ends, at the parameters that the module has by default. */
+static inline const char *lnd_ends_create(struct lnd_ends *ends)
+{
+	const char *missing = rdmacg_tree_create(&ends->tree);
+	char path[128];
+	size_t i;
+
+	ends->left = -1;
+	ends->right = -1;
+	if (missing)
+		return missing;
+	missing = lnd_load() ? lnd_find_address(ends) :
+		"there is no module rdmacg_lnd (CONFIG_SAMPLE_RDMACG_LND)";
+	for (i = 0; !missing && i < ARRAY_SIZE(lnd_params); i++) {
+		snprintf(path, sizeof(path), LND_PARAMS "%s", lnd_params[i]);
+		if (read_text(path, ends->saved[i], sizeof(ends->saved[i])) <= 0)
+			missing = "the module's parameters cannot be read";
+	}
+	if (!missing) {
+		ends->left = lnd_open(&ends->tree, ends->tree.left);
+		ends->right = lnd_open(&ends->tree, ends->tree.right);
+		if (ends->left < 0 || ends->right < 0)
+			missing = LND_FILE " cannot be opened";
+	}
+	if (missing)
+		lnd_ends_destroy(ends);
+	return missing;
+}
+
+#endif /* RDMA_LND_UTIL_H */

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Who pays for what a kernel user has under the RDMA cgroup controller, and until when:
+ * processes without privileges, that move, pass on what they have opened, and are killed;
+ * cgroups that are removed, and devices that go. The kernel user is the model of Lustre's
+ * o2iblnd in samples/rdmacg. Needs root, an RDMA device with an IPv4 address, the module
+ * rdmacg_lnd, and for the devices Soft-RoCE.
+ */
+#define _GNU_SOURCE
+#include "../kselftest_harness.h"
+#include "rdma_lnd_util.h"
+
+#define BYTES	65536
+#define MRS	512
+
+FIXTURE(test_rdmacg_lnd_owner) {
+	struct lnd_ends ends;
+	bool has_link;
+};
+
+FIXTURE_SETUP(test_rdmacg_lnd_owner)
+{
+	const char *missing = lnd_ends_create(&self->ends);
+
+	if (missing)
+		SKIP(return, "%s", missing);
+}
+
+FIXTURE_TEARDOWN(test_rdmacg_lnd_owner)
+{
+	lnd_close(&self->ends.left);
+	lnd_close(&self->ends.right);
+	EXPECT_TRUE(lnd_uses_nothing(&self->ends.tree, self->ends.tree.top));
+	if (self->has_link)
+		EXPECT_TRUE(rdmacg_remove_link());
+	lnd_ends_destroy(&self->ends);
+}
+
+/* Become somebody without any privilege. */
+static bool lnd_drop(void)
+{
+	return !setresgid(65534, 65534, 65534) && !setresuid(65534, 65534, 65534);
+}
+
+/* Whoever may open the file pays: no privilege is needed, and none helps. */
+TEST_F(test_rdmacg_lnd_owner, unprivileged_process_pays)
+{
+	struct rdmacg_tree *tree = &self->ends.tree;
+
+	lnd_close(&self->ends.left);
+	ASSERT_EQ(0, lnd_listen(&self->ends, self->ends.right));
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "qp", 0));
+	EXPECT_EQ(EAGAIN, IN_CHILD({
+		if (cg_enter_current(tree->left) || !lnd_drop())
+			_exit(1);
+		self->ends.left = open(LND_FILE, O_RDWR);
+		_exit(lnd_listen(&self->ends, self->ends.left) ?: lnd_connect(&self->ends));
+	}));
+	EXPECT_EQ(1, rdmacg_value(tree, tree->left, "rdma.verb.events.local", "qp.max"));
+	EXPECT_EQ(MRS, rdmacg_value(tree, tree->left, "rdma.verb.peak", "mr"));
+	EXPECT_TRUE(RDMACG_WAIT_FOR(lnd_uses_nothing(tree, tree->left)));
+}
+
+/* With every limit at 0, it gets nothing at all. */
+TEST_F(test_rdmacg_lnd_owner, nothing_at_zero)
+{
+	struct rdmacg_tree *tree = &self->ends.tree;
+
+	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.verb.max",
+				     "pd=0 qp=0 cq=0 mr=0 mr_mem=0"));
+	EXPECT_EQ(EAGAIN, lnd_join(&self->ends));
+	EXPECT_TRUE(lnd_uses_nothing(tree, tree->top));
+	EXPECT_EQ(0, rdmacg_value(tree, tree->left, "rdma.verb.peak", "pd"));
+}
+
+/* Who opened the file pays, whoever writes to it. */
+TEST_F(test_rdmacg_lnd_owner, opener_pays_for_who_writes)
+{
+	struct rdmacg_tree *tree = &self->ends.tree;
+
+	EXPECT_EQ(0, IN_CHILD({
+		cg_enter_current(tree->right);
+		_exit(lnd_join(&self->ends));
+	}));
+	EXPECT_TRUE(lnd_uses(tree, tree->left, 1, 1, MRS));
+	EXPECT_TRUE(lnd_uses(tree, tree->right, 1, 1, MRS));
+	EXPECT_EQ(0, lnd_say(self->ends.left, "get 1 %d", BYTES));
+}
+
+/* Another process that still has the file keeps all of it. */
+TEST_F(test_rdmacg_lnd_owner, last_reference_ends_it)
+{
+	struct rdmacg_tree *tree = &self->ends.tree;
+	int second = dup(self->ends.left);
+
+	ASSERT_EQ(0, lnd_join(&self->ends));
+	lnd_close(&self->ends.left);
+	EXPECT_TRUE(lnd_uses(tree, tree->left, 1, 1, MRS));
+	EXPECT_EQ(0, lnd_say(second, "get 1 %d", BYTES));
+	close(second);
+	EXPECT_TRUE(lnd_uses_nothing(tree, tree->left));
+	EXPECT_TRUE(RDMACG_WAIT_FOR(lnd_uses(tree, tree->right, 1, 0, MRS)));
+}
+
+/* A kernel user's objects and a process's share one limit, and one line of the files. */
+TEST_F(test_rdmacg_lnd_owner, shares_limits_with_processes)
+{
+	struct rdmacg_tree *tree = &self->ends.tree;
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "pd", 2));
+	ASSERT_EQ(0, lnd_join(&self->ends));
+	ASSERT_TRUE(rdmacg_enter_and_open(tree, tree->left, &context, &pd)) TH_LOG("%m");
+	EXPECT_EQ(2, rdmacg_verbs(tree, tree->left, "pd"));
+	EXPECT_EQ(1, rdmacg_objects(tree, tree->left));
+	EXPECT_EQ(NULL, ibv_alloc_pd(context));
+	EXPECT_EQ(EAGAIN, errno);
+	lnd_close(&self->ends.left);
+	EXPECT_EQ(1, rdmacg_verbs(tree, tree->left, "pd"));
+	EXPECT_EQ(0, ibv_dealloc_pd(pd));
+	EXPECT_EQ(0, ibv_close_device(context));
+}
+
+/* A process that takes what there is leaves none for a kernel user of its cgroup. */
+TEST_F(test_rdmacg_lnd_owner, processes_take_from_it)
+{
+	struct rdmacg_tree *tree = &self->ends.tree;
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "pd", 1));
+	ASSERT_TRUE(rdmacg_enter_and_open(tree, tree->left, &context, &pd)) TH_LOG("%m");
+	EXPECT_EQ(EAGAIN, lnd_listen(&self->ends, self->ends.left));
+	EXPECT_EQ(0, ibv_dealloc_pd(pd));
+	EXPECT_EQ(0, lnd_listen(&self->ends, self->ends.left));
+	EXPECT_EQ(0, ibv_close_device(context));
+}
+
+/* A killed process leaves nothing, also in the midst of a transfer. */
+TEST_F(test_rdmacg_lnd_owner, killed_process_leaves_nothing)
+{
+	struct rdmacg_tree *tree = &self->ends.tree;
+	pid_t child;
+
+	ASSERT_EQ(0, lnd_listen(&self->ends, self->ends.right));
+	lnd_close(&self->ends.left);
+	child = rdmacg_fork();
+	if (!child) {
+		cg_enter_current(tree->left);
+		self->ends.left = open(LND_FILE, O_RDWR);
+		lnd_listen(&self->ends, self->ends.left);
+		lnd_connect(&self->ends);
+		lnd_say(self->ends.left, "get 1000000 1048576");
+		_exit(1);
+	}
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_verbs(tree, tree->left, "mr_mem") > 0));
+	EXPECT_TRUE(lnd_uses(tree, tree->left, 1, 1, MRS));
+	ASSERT_EQ(0, kill(child, SIGKILL));
+	ASSERT_EQ(child, waitpid(child, NULL, 0));
+	EXPECT_TRUE(RDMACG_WAIT_FOR(lnd_uses_nothing(tree, tree->left)));
+	EXPECT_TRUE(RDMACG_WAIT_FOR(lnd_uses(tree, tree->right, 1, 0, MRS)));
+}
+
+/* The end that is asked may go in the midst of a transfer: the other one is told. */
+TEST_F(test_rdmacg_lnd_owner, other_end_goes)
+{
+	struct rdmacg_tree *tree = &self->ends.tree;
+	pid_t child;
+
+	ASSERT_EQ(0, lnd_join(&self->ends));
+	child = rdmacg_fork();
+	if (!child) {
+		lnd_close(&self->ends.right);
+		_exit(lnd_say(self->ends.left, "get 1000000 1048576"));
+	}
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_verbs(tree, tree->left, "mr_mem") > 0));
+	lnd_close(&self->ends.right);
+	EXPECT_EQ(ECONNRESET, rdmacg_wait(child));
+	EXPECT_TRUE(RDMACG_WAIT_FOR(lnd_uses(tree, tree->left, 1, 0, MRS)));
+	EXPECT_EQ(0, rdmacg_verbs(tree, tree->left, "mr_mem"));
+	EXPECT_EQ(ENOTCONN, lnd_say(self->ends.left, "get 1 %d", BYTES));
+}
+
+static long lnd_dying(const struct rdmacg_tree *tree)
+{
+	return cg_read_key_long(tree->top, "cgroup.stat", "nr_dying_descendants ");
+}
+
+/* A cgroup can be removed while it pays; what it has counts above it, and ends as ever. */
+TEST_F(test_rdmacg_lnd_owner, removed_cgroup_pays_on_above)
+{
+	struct rdmacg_tree *tree = &self->ends.tree;
+
+	ASSERT_EQ(0, lnd_join(&self->ends));
+	ASSERT_EQ(0, rmdir(tree->left));
+	EXPECT_TRUE(lnd_uses(tree, tree->top, 2, 2, 2 * MRS));
+	EXPECT_EQ(0, lnd_say(self->ends.left, "get 4 %d", BYTES));
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->top, "mr_mem", BYTES - 1));
+	EXPECT_EQ(EAGAIN, lnd_say(self->ends.left, "get 1 %d", BYTES));
+	lnd_close(&self->ends.left);
+	EXPECT_TRUE(RDMACG_WAIT_FOR(lnd_uses(tree, tree->top, 1, 0, MRS)));
+	if (tree->v2)
+		EXPECT_TRUE(RDMACG_WAIT_FOR(lnd_dying(tree) == 0));
+}
+
+/* --- devices that go --- */
+
+#define ADDRESS	"198.51.100.1"
+
+/* Let both ends meet on a second device. */
+static void lnd_join_on_second(struct __test_metadata *_metadata, struct lnd_ends *ends,
+			       bool *has_link)
+{
+	bool is_made = rdmacg_add_link();
+
+	*has_link = true;
+	if (!is_made || system("ip address add " ADDRESS "/24 dev " RDMACG_LINK) ||
+	    !rdmacg_add_device())
+		SKIP(return, "no second Soft-RoCE device can be made");
+	snprintf(ends->address, sizeof(ends->address), ADDRESS);
+	snprintf(ends->tree.device, sizeof(ends->tree.device), RDMACG_SECOND);
+	ASSERT_EQ(0, lnd_join(ends));
+	EXPECT_TRUE(lnd_uses(&ends->tree, ends->tree.left, 1, 1, MRS));
+}
+
+/* A device that goes takes what was on it along, does not wait, and the files stay usable. */
+TEST_F(test_rdmacg_lnd_owner, device_goes_first)
+{
+	struct lnd_ends *ends = &self->ends;
+
+	lnd_join_on_second(_metadata, ends, &self->has_link);
+	ASSERT_TRUE(rdmacg_remove_device());
+	EXPECT_EQ(-1, rdmacg_verbs(&ends->tree, ends->tree.left, "qp"));
+	EXPECT_EQ(0, lnd_read(ends->left)[0]);
+	EXPECT_EQ(ENOTCONN, lnd_say(ends->left, "get 1 %d", BYTES));
+	EXPECT_EQ(ENODEV, lnd_listen(ends, ends->left));
+	ASSERT_TRUE(rdmacg_add_device());
+	EXPECT_EQ(0, rdmacg_verbs(&ends->tree, ends->tree.top, "mr"));
+	EXPECT_EQ(0, lnd_join(ends));
+	EXPECT_EQ(0, lnd_say(ends->left, "get 1 %d", BYTES));
+	EXPECT_TRUE(lnd_uses(&ends->tree, ends->tree.left, 1, 1, MRS));
+}
+
+/* A device may go in the midst of transfers, which then fail. */
+TEST_F(test_rdmacg_lnd_owner, device_goes_during_transfers)
+{
+	struct lnd_ends *ends = &self->ends;
+	int status;
+	pid_t child;
+
+	lnd_join_on_second(_metadata, ends, &self->has_link);
+	child = rdmacg_fork();
+	if (!child)
+		_exit(lnd_say(ends->left, "get 1000000 1048576"));
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_verbs(&ends->tree, ends->tree.left, "mr_mem") > 0));
+	ASSERT_TRUE(rdmacg_remove_device());
+	status = rdmacg_wait(child);
+	EXPECT_TRUE(status == ENODEV || status == ECONNRESET) TH_LOG("%d", status);
+	EXPECT_EQ(-1, rdmacg_verbs(&ends->tree, ends->tree.left, "mr_mem"));
+	ASSERT_TRUE(rdmacg_add_device());
+	EXPECT_TRUE(lnd_uses_nothing(&ends->tree, ends->tree.top));
+}
+
+TEST_HARNESS_MAIN
