@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""In the guest: run the model of o2iblnd without limits, and hold its sizes and its peaks
+against what rdmacg plan lnet says; then with these as limits."""
+
+import json
+import os
+import subprocess
+import sys
+
+ROOT = '/sys/fs/cgroup'
+PARAMS = '/sys/module/rdmacg_lnd/parameters/'
+ADDRESS = '192.0.2.1'
+KEYS = ['pd', 'qp', 'cq', 'mr']
+SIZES = {'queue_depth': 'depth', 'send_wr': 'send_wr', 'recv_wr': 'recv_wr', 'cqe': 'cqe'}
+
+# A name, what the plan is told of this node and of the other one, and how many fragments
+# those have. Parameters have their names in Lustre.
+OPA = {'peer_credits': 32, 'credits': 1024, 'concurrent_sends': 64, 'ntx': 2048,
+       'map_on_demand': 256, 'fmr_pool_size': 2048, 'conns_per_peer': 4}
+CASES = [
+    ('default', {}, {}, 257, 257),
+    ('for OPA', OPA, OPA, 257, 257),
+    ('peer_credits=16', {'peer_credits': 16}, {'peer_credits': 16}, 257, 257),
+    ('2 CPTs', {'cpts': 2, 'fmr_pool_size': 1024}, {'cpts': 2, 'fmr_pool_size': 1024}, 257, 257),
+    ('16 meets 8', {'peer_credits': 16}, {}, 257, 257),
+    ('8 meets 16', {}, {'peer_credits': 16}, 257, 257),
+    ('4 connections', {'conns_per_peer': 4}, {}, 257, 257),
+    ('2.17 meets 2.14', {}, {}, 257, 256),
+]
+
+
+class Failed(Exception):
+    """What is not as it was to be."""
+
+
+def write(path, text):
+    with open(path, 'w', encoding='ascii') as file:
+        file.write(text)
+
+
+def read(path):
+    with open(path, encoding='ascii') as file:
+        return file.read()
+
+
+def pairs(words):
+    return dict(word.split('=') for word in words if '=' in word)
+
+
+def options(param):
+    return [f'--{key.replace("_", "-")}={value}' for key, value in param.items()]
+
+
+def plan(program, near, far, frags, far_frags):
+    """The sizes of a connection and all of this node, when it connects to the other one."""
+    remote = dict(far, release='2.14' if far_frags == 256 else '2.17')
+    release = '2.14' if frags == 256 else '2.17'
+    words = [program, 'plan', 'lnet', '--peers=1', f'--release={release}', '--json']
+    words += options(near)
+    words += ['--remote', ','.join(f'{key.replace("_", "-")}={value}'
+                                   for key, value in remote.items())]
+    said = subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout
+    parts = {part['title']: part['figures'] for part in json.loads(said)['parts']}
+    return parts['this node connects: its end'], parts['All of this node, peers: 1']
+
+
+def set_params(defaults, param, frags):
+    values = dict(defaults, **{'cpu_npartitions': 1, 'max_frags': frags}, **param)
+    values['cpu_npartitions'] = values.pop('cpts', 1)
+    for key, value in values.items():
+        write(PARAMS + key, str(value))
+
+
+def end_of(name):
+    """An end for which the cgroup of this name pays."""
+    write(f'{ROOT}/{name}/cgroup.procs', str(os.getpid()))
+    file = os.open('/dev/rdmacg_lnd', os.O_RDWR)
+    write(f'{ROOT}/cgroup.procs', str(os.getpid()))
+    return file
+
+
+def say(end, text):
+    os.write(end, text.encode())
+
+
+def told(end):
+    return os.pread(end, 4096, 0).decode().splitlines()
+
+
+def run(defaults, case):
+    """Connect the ends and move 16 MiB. Returns the sizes of a connection."""
+    _, near, far, frags, far_frags = case
+    left, right = end_of('near'), end_of('far')
+    try:
+        set_params(defaults, near, frags)
+        say(left, f'listen {ADDRESS}')
+        set_params(defaults, far, far_frags)
+        say(right, f'listen {ADDRESS}')
+        say(left, f'connect {ADDRESS} {pairs(told(right)[0].split())["port"]}')
+        say(left, 'get 16 1048576')
+        return pairs(told(left)[1].split())
+    finally:
+        os.close(left)
+        os.close(right)
+
+
+def limit(name, limits):
+    write(f'{ROOT}/{name}/rdma.verb.max', 'rxe0 ' + limits)
+
+
+def peaks(name):
+    for line in read(f'{ROOT}/{name}/rdma.verb.peak').splitlines():
+        if line.startswith('rxe0 '):
+            return pairs(line.split())
+    return {}
+
+
+def compare(case, sizes, figures, total):
+    """A row for each figure that both have: what, planned, measured."""
+    rows = [(key, figures[key], int(sizes[SIZES[key]])) for key in SIZES]
+    rows += [(key, total[key], int(peaks('near')[key])) for key in KEYS]
+    for key, planned, measured in rows:
+        print(f'# {case[0]:16} {key:12} {planned:6} {measured:6}')
+    wrong = [row for row in rows if row[1] != row[2]]
+    if wrong:
+        raise Failed(f'{case[0]}: what, planned, measured: {wrong}')
+
+
+def check_case(program, defaults, case):
+    figures, total = plan(program, *case[1:])
+    for name in ['near', 'far']:
+        os.mkdir(f'{ROOT}/{name}')
+    try:
+        compare(case, run(defaults, case), figures, total)
+        limit('near', ' '.join(f'{key}={total[key]}' for key in KEYS))
+        run(defaults, case)
+        # Fewer connections are no failure, so the number is set back, too.
+        for key in KEYS if total['connections'] == 1 else ['pd', 'mr']:
+            limit('near', f'{key}={total[key] - 1}')
+            try:
+                run(defaults, case)
+            except BlockingIOError:
+                limit('near', f'{key}={total[key]}')
+            else:
+                raise Failed(f'{case[0]}: runs with one {key} less')
+    finally:
+        for name in ['near', 'far']:
+            os.rmdir(f'{ROOT}/{name}')
+
+
+def main():
+    program = sys.argv[1]
+    loader = read('/proc/sys/kernel/modprobe').strip()
+    subprocess.run([loader, 'rdmacg_lnd'], check=True)
+    defaults = {key: read(PARAMS + key).strip() for key in os.listdir(PARAMS)}
+    failed = False
+    print(f'# {"case":16} {"what":12} {"plan":>6} {"model":>6}')
+    for case in CASES:
+        try:
+            check_case(program, defaults, case)
+            print(f'ok plan lnet and the model agree: {case[0]}')
+        except (Failed, OSError, KeyError, IndexError) as error:
+            failed = True
+            print(f'not ok plan lnet and the model agree: {case[0]}: {error!r}')
+    return failed
+
+
+sys.exit(main())
