@@ -11,8 +11,6 @@
 
 #include "lnd.h"
 
-#define LND_PATTERN	0x5a
-
 /* The message of a transfer, its registration, and the end of that. */
 #define LND_REQUEST_WRS	(1 + LND_FR_WRS)
 
@@ -189,77 +187,6 @@ static void lnd_conn_push(struct lnd_conn *conn)
 
 /* --- a transfer, from its registration to its end --- */
 
-static int lnd_tx_map_mr(struct lnd_ni *ni, struct lnd_tx *tx)
-{
-	struct ib_mr *mr = tx->mr->mr;
-	int ret = ib_map_mr_sg(mr, tx->sgl, tx->nents, NULL, PAGE_SIZE);
-
-	if (ret != tx->nents)
-		return ret < 0 ? ret : -EINVAL;
-	ib_update_fast_reg_key(mr, ib_inc_rkey(mr->rkey));
-	tx->msg->addr = cpu_to_le64(mr->iova);
-	tx->msg->rkey = cpu_to_le32(mr->rkey);
-	tx->msg->bytes = cpu_to_le32(ni->bytes);
-	return 0;
-}
-
-static int lnd_tx_map_sgl(struct lnd_ni *ni, struct lnd_tx *tx)
-{
-	int ret;
-
-	tx->sgl = sgl_alloc(ni->bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO, &tx->nents);
-	if (!tx->sgl)
-		return -ENOMEM;
-	if (!ib_dma_map_sg(ni->device, tx->sgl, tx->nents, DMA_FROM_DEVICE))
-		return -EIO;
-	ret = lnd_tx_map_mr(ni, tx);
-	if (ret)
-		ib_dma_unmap_sg(ni->device, tx->sgl, tx->nents, DMA_FROM_DEVICE);
-	return ret;
-}
-
-/* Give back all that a transfer had, which is not mapped any more. */
-static void lnd_tx_free(struct lnd_tx *tx)
-{
-	if (tx->sgl)
-		sgl_free(tx->sgl);
-	tx->sgl = NULL;
-	lnd_mr_put(tx->cpt, tx->mr);
-	tx->mr = NULL;
-	tx->is_asked = false;
-	ib_rdmacg_uncharge_objects(&tx->charge);
-	list_move_tail(&tx->entry, &tx->cpt->free_txs);
-}
-
-/* The memory region was charged with its pool, what others can reach through it is now. */
-static int lnd_tx_map(struct lnd_ni *ni, struct lnd_tx *tx)
-{
-	const struct ib_rdmacg_objects objects = { .mr_mem = ni->bytes };
-	struct lnd_mr *mr = lnd_mr_get(ni, tx->cpt);
-	int ret;
-
-	if (IS_ERR(mr))
-		return PTR_ERR(mr);
-	tx->mr = mr;
-	ret = ib_rdmacg_try_charge_objects(&tx->charge, ni->cg, ni->device, &objects);
-	if (!ret)
-		ret = lnd_tx_map_sgl(ni, tx);
-	if (ret)
-		lnd_tx_free(tx);
-	return ret;
-}
-
-static bool lnd_tx_is_filled(const struct lnd_tx *tx)
-{
-	struct scatterlist *sg;
-	unsigned int i;
-
-	for_each_sg(tx->sgl, sg, tx->nents, i)
-		if (memchr_inv(sg_virt(sg), LND_PATTERN, sg->length))
-			return false;
-	return true;
-}
-
 /* The connections take turns. */
 static struct lnd_conn *lnd_next_conn(struct lnd_ni *ni)
 {
@@ -313,7 +240,7 @@ static void lnd_get_more(struct lnd_ni *ni)
 		if (!ret)
 			ni->todo--;
 	}
-	if (ret && (ret != -EAGAIN || !ni->inflight))
+	if (ret && !(ni->inflight && (ret == -EAGAIN || ret == -ENOMEM)))
 		ni->get_error = ret;
 	if (!ni->inflight && (ni->get_error || !ni->todo))
 		lnd_ni_done(ni, ni->get_error);
@@ -335,7 +262,7 @@ static void lnd_tx_end(struct lnd_tx *tx, int error)
 {
 	struct lnd_ni *ni = tx->conn->ni;
 
-	ib_dma_unmap_sg(ni->device, tx->sgl, tx->nents, DMA_FROM_DEVICE);
+	lnd_tx_unmap(ni, tx);
 	if (!error && !lnd_tx_is_filled(tx))
 		error = -EBADMSG;
 	if (!error)
@@ -487,8 +414,6 @@ static void lnd_rx_answered(struct ib_cq *cq, struct ib_wc *wc)
 	lnd_conn_push(conn);
 }
 
-/* --- their memory --- */
-
 /**
  * lnd_rx_init() - set what becomes of a message
  * @rx: a message
@@ -499,83 +424,12 @@ void lnd_rx_init(struct lnd_rx *rx)
 	rx->answered.done = lnd_rx_answered;
 }
 
-static int lnd_tx_make(struct lnd_ni *ni, unsigned int cookie)
+/**
+ * lnd_tx_init() - set what becomes of a transfer
+ * @tx: a transfer
+ */
+void lnd_tx_init(struct lnd_tx *tx)
 {
-	struct lnd_tx *tx = &ni->txs[cookie];
-
-	tx->msg = kzalloc(LND_MSG_SIZE, GFP_KERNEL_ACCOUNT);
-	if (!tx->msg)
-		return -ENOMEM;
-	tx->dma = ib_dma_map_single(ni->device, tx->msg, LND_MSG_SIZE, DMA_TO_DEVICE);
-	if (ib_dma_mapping_error(ni->device, tx->dma)) {
-		kfree(tx->msg);
-		tx->msg = NULL;
-		return -EIO;
-	}
-	tx->msg->type = cpu_to_le32(LND_MSG_GET);
-	tx->msg->cookie = cpu_to_le32(cookie);
 	tx->sent.done = lnd_tx_sent;
 	tx->invalidated.done = lnd_tx_invalidated;
-	tx->cpt = &ni->cpts[cookie / ni->param.txs];
-	list_add_tail(&tx->entry, &tx->cpt->free_txs);
-	return 0;
-}
-
-static int lnd_source_make(struct lnd_ni *ni)
-{
-	void *source = kmalloc(PAGE_SIZE, GFP_KERNEL_ACCOUNT);
-
-	if (!source)
-		return -ENOMEM;
-	memset(source, LND_PATTERN, PAGE_SIZE);
-	ni->source_dma = ib_dma_map_single(ni->device, source, PAGE_SIZE, DMA_TO_DEVICE);
-	if (ib_dma_mapping_error(ni->device, ni->source_dma)) {
-		kfree(source);
-		return -EIO;
-	}
-	ni->source = source;
-	ni->writes = kvcalloc(LND_MAX_FRAGS, sizeof(*ni->writes), GFP_KERNEL_ACCOUNT);
-	return ni->writes ? 0 : -ENOMEM;
-}
-
-/**
- * lnd_txs_make() - make the memory of all messages that transfers begin with
- * @ni: an NI with its parts
- *
- * Return: 0, or an error; then the caller frees what there is.
- */
-int lnd_txs_make(struct lnd_ni *ni)
-{
-	unsigned int i, count = ni->param.cpts * ni->param.txs;
-	int ret;
-
-	ni->txs = kvcalloc(count, sizeof(*ni->txs), GFP_KERNEL_ACCOUNT);
-	if (!ni->txs)
-		return -ENOMEM;
-	ret = lnd_source_make(ni);
-	for (i = 0; !ret && i < count; i++)
-		ret = lnd_tx_make(ni, i);
-	return ret;
-}
-
-/**
- * lnd_txs_free() - free what lnd_txs_make() made, also of a failed attempt
- * @ni: an NI without connections
- */
-void lnd_txs_free(struct lnd_ni *ni)
-{
-	unsigned int i, count = ni->param.cpts * ni->param.txs;
-
-	for (i = 0; ni->txs && i < count && ni->txs[i].msg; i++) {
-		ib_dma_unmap_single(ni->device, ni->txs[i].dma, LND_MSG_SIZE, DMA_TO_DEVICE);
-		kfree(ni->txs[i].msg);
-	}
-	if (ni->source)
-		ib_dma_unmap_single(ni->device, ni->source_dma, PAGE_SIZE, DMA_TO_DEVICE);
-	kfree(ni->source);
-	ni->source = NULL;
-	kvfree(ni->writes);
-	ni->writes = NULL;
-	kvfree(ni->txs);
-	ni->txs = NULL;
 }

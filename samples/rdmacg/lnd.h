@@ -9,7 +9,8 @@
  * where it does not say otherwise.
  *
  * Who pays is settled when the file is opened, and stays: the cgroup of the process that
- * opens. The thread charges that one for each thing before it makes it:
+ * opens, also for connections that come in. The thread charges that one for each thing
+ * before it makes it:
  *
  *	what				where			charged
  *	protection domain of the NI	lnd_ni_make_pd()	pd=1
@@ -25,6 +26,7 @@
 #include <linux/kthread.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/scatterlist.h>
 #include <linux/socket.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_rdmacg.h>
@@ -133,8 +135,7 @@ struct lnd_tx {
 	struct lnd_msg *msg;
 	u64 dma;
 	/* What the other end fills, and what lets it. */
-	struct scatterlist *sgl;
-	unsigned int nents;
+	struct sg_table sgt;
 	struct lnd_mr *mr;
 	struct ib_rdmacg_charge charge;
 	struct ib_cqe sent;
@@ -291,6 +292,14 @@ struct lnd_mr *lnd_mr_get(struct lnd_ni *ni, struct lnd_cpt *cpt);
 void lnd_mr_put(struct lnd_cpt *cpt, struct lnd_mr *mr);
 void lnd_mr_renew(struct lnd_ni *ni, struct lnd_mr *mr);
 
+/* lnd-tx.c */
+int lnd_tx_map(struct lnd_ni *ni, struct lnd_tx *tx);
+void lnd_tx_unmap(struct lnd_ni *ni, struct lnd_tx *tx);
+void lnd_tx_free(struct lnd_tx *tx);
+bool lnd_tx_is_filled(const struct lnd_tx *tx);
+int lnd_txs_make(struct lnd_ni *ni);
+void lnd_txs_free(struct lnd_ni *ni);
+
 /* lnd-ni.c */
 void lnd_ni_run(struct kthread_work *work);
 void lnd_ni_report(struct kthread_work *work);
@@ -314,8 +323,7 @@ void lnd_conn_event(struct kthread_work *work);
 /* lnd-get.c */
 void lnd_get_begin(struct lnd_ni *ni);
 void lnd_get_abort(struct lnd_conn *conn);
-int lnd_txs_make(struct lnd_ni *ni);
-void lnd_txs_free(struct lnd_ni *ni);
+void lnd_tx_init(struct lnd_tx *tx);
 void lnd_rx_init(struct lnd_rx *rx);
 int lnd_rx_post(struct lnd_rx *rx);
 void lnd_failed(struct ib_cq *cq, struct ib_wc *wc);

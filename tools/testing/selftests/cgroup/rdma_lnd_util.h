@@ -16,9 +16,24 @@
 #define LND_PARAMS	"/sys/module/rdmacg_lnd/parameters/"
 #define LND_FRAGS	257
 
-static const char *const lnd_params[] = {
-	"credits", "peer_credits", "concurrent_sends", "conns_per_peer", "map_on_demand", "ntx",
-	"fmr_pool_size", "cpu_npartitions", "max_frags", "pool_deadline",
+/* A kernel with all checks takes its time for thousands of MRs. */
+#define LND_TEST(fixture, test)	TEST_F_TIMEOUT(fixture, test, 180)
+
+/* The module's parameters, and what they are where nobody has set them. */
+static const struct {
+	const char *name;
+	int value;
+} lnd_params[] = {
+	{ "credits", 256 },
+	{ "peer_credits", 8 },
+	{ "concurrent_sends", 0 },
+	{ "conns_per_peer", 1 },
+	{ "map_on_demand", 1 },
+	{ "ntx", 512 },
+	{ "fmr_pool_size", 512 },
+	{ "cpu_npartitions", 1 },
+	{ "max_frags", LND_FRAGS },
+	{ "pool_deadline", 300 },
 };
 
 /* The test's process sits in the root. */
@@ -28,7 +43,6 @@ struct lnd_ends {
 	/* The end that asks, of left, and the one that is asked, of right. */
 	int left;
 	int right;
-	char saved[ARRAY_SIZE(lnd_params)][16];
 };
 
 static inline int lnd_send_wrs(int depth, int frags)
@@ -183,36 +197,40 @@ static inline const char *lnd_find_address(struct lnd_ends *ends)
 	return address.s_addr ? NULL : "the device has no IPv4 address";
 }
 
-static inline void lnd_ends_destroy(struct lnd_ends *ends)
+/* A test that was killed has left what it has set. */
+static inline bool lnd_set_defaults(void)
 {
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(lnd_params); i++)
-		if (ends->saved[i][0])
-			lnd_set(lnd_params[i], atoi(ends->saved[i]));
+		if (lnd_set(lnd_params[i].name, lnd_params[i].value))
+			return false;
+	return true;
+}
+
+static inline void lnd_ends_destroy(struct lnd_ends *ends)
+{
+	lnd_set_defaults();
 	lnd_close(&ends->left);
 	lnd_close(&ends->right);
 	rdmacg_tree_destroy(&ends->tree);
 }
 
-/* Open both ends, at the parameters that the module has by default. */
+/* Open both ends, without limits. Returns NULL, or what is missing. */
 static inline const char *lnd_ends_create(struct lnd_ends *ends)
 {
 	const char *missing = rdmacg_tree_create(&ends->tree);
-	char path[128];
-	size_t i;
 
 	ends->left = -1;
 	ends->right = -1;
 	if (missing)
 		return missing;
-	missing = lnd_load() ? lnd_find_address(ends) :
-		"there is no module rdmacg_lnd (CONFIG_SAMPLE_RDMACG_LND)";
-	for (i = 0; !missing && i < ARRAY_SIZE(lnd_params); i++) {
-		snprintf(path, sizeof(path), LND_PARAMS "%s", lnd_params[i]);
-		if (read_text(path, ends->saved[i], sizeof(ends->saved[i])) <= 0)
-			missing = "the module's parameters cannot be read";
-	}
+	if (!lnd_load())
+		missing = "there is no module rdmacg_lnd (CONFIG_SAMPLE_RDMACG_LND)";
+	else if (!lnd_set_defaults())
+		missing = "the module's parameters cannot be set";
+	else
+		missing = lnd_find_address(ends);
 	if (!missing) {
 		ends->left = lnd_open(&ends->tree, ends->tree.left);
 		ends->right = lnd_open(&ends->tree, ends->tree.right);

@@ -57,8 +57,7 @@ static int lnd_set_profile(const struct lnd_profile *profile)
 	       lnd_set("conns_per_peer", profile->conns) ?:
 	       lnd_set("ntx", profile->ntx) ?:
 	       lnd_set("fmr_pool_size", profile->fmr_pool_size) ?:
-	       lnd_set("map_on_demand", profile->map_on_demand) ?:
-	       lnd_set("cpu_npartitions", 1);
+	       lnd_set("map_on_demand", profile->map_on_demand);
 }
 
 #define TRANSFERS	16
@@ -115,18 +114,18 @@ static void lnd_check_exact(struct __test_metadata *_metadata, struct lnd_ends *
 	EXPECT_EQ(0, rdmacg_objects(tree, tree->top));
 }
 
-TEST_F(test_rdmacg_lnd, runs_at_exact_limits)
+LND_TEST(test_rdmacg_lnd, runs_at_exact_limits)
 {
 	lnd_check_exact(_metadata, &self->ends, &lnd_default);
 }
 
-TEST_F(test_rdmacg_lnd, runs_at_exact_limits_of_the_profile_for_opa)
+LND_TEST(test_rdmacg_lnd, runs_at_exact_limits_of_the_profile_for_opa)
 {
 	lnd_check_exact(_metadata, &self->ends, &lnd_opa);
 }
 
 /* Without limits, it needs no more than that. */
-TEST_F(test_rdmacg_lnd, peak_is_what_the_formulas_say)
+LND_TEST(test_rdmacg_lnd, peak_is_what_the_formulas_say)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
 
@@ -141,7 +140,7 @@ TEST_F(test_rdmacg_lnd, peak_is_what_the_formulas_say)
 }
 
 /* Each CPU partition has a pool of at least 256. */
-TEST_F(test_rdmacg_lnd, pools_are_kept_for_each_partition)
+LND_TEST(test_rdmacg_lnd, pools_are_kept_for_each_partition)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
 	int mr = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? 512 : 300;
@@ -154,7 +153,7 @@ TEST_F(test_rdmacg_lnd, pools_are_kept_for_each_partition)
 }
 
 /* Pools smaller than a quarter of the transfers are refused, as by o2iblnd. */
-TEST_F(test_rdmacg_lnd, small_pools_are_invalid)
+LND_TEST(test_rdmacg_lnd, small_pools_are_invalid)
 {
 	ASSERT_EQ(0, lnd_set("ntx", 2048));
 	ASSERT_EQ(0, lnd_set("fmr_pool_size", 511));
@@ -181,12 +180,12 @@ static void lnd_check_no_listen(struct __test_metadata *_metadata, struct lnd_en
 	EXPECT_EQ(0, lnd_join(ends));
 }
 
-TEST_F(test_rdmacg_lnd, one_pd_less_is_refused)
+LND_TEST(test_rdmacg_lnd, one_pd_less_is_refused)
 {
 	lnd_check_no_listen(_metadata, &self->ends, "pd", 1, "pd.max");
 }
 
-TEST_F(test_rdmacg_lnd, one_mr_less_is_refused)
+LND_TEST(test_rdmacg_lnd, one_mr_less_is_refused)
 {
 	lnd_check_no_listen(_metadata, &self->ends, "mr", 512, "mr.max");
 }
@@ -211,22 +210,22 @@ static void lnd_check_no_connect(struct __test_metadata *_metadata, struct lnd_e
 	EXPECT_EQ(0, lnd_say(ends->left, "get 1 4096"));
 }
 
-TEST_F(test_rdmacg_lnd, one_qp_less_is_refused)
+LND_TEST(test_rdmacg_lnd, one_qp_less_is_refused)
 {
 	lnd_check_no_connect(_metadata, &self->ends, self->ends.tree.left, "qp", EAGAIN);
 }
 
-TEST_F(test_rdmacg_lnd, one_cq_less_is_refused)
+LND_TEST(test_rdmacg_lnd, one_cq_less_is_refused)
 {
 	lnd_check_no_connect(_metadata, &self->ends, self->ends.tree.left, "cq", EAGAIN);
 }
 
-TEST_F(test_rdmacg_lnd, one_qp_less_is_refused_to_the_peer)
+LND_TEST(test_rdmacg_lnd, one_qp_less_is_refused_to_the_peer)
 {
 	lnd_check_no_connect(_metadata, &self->ends, self->ends.tree.right, "qp", ECONNREFUSED);
 }
 
-TEST_F(test_rdmacg_lnd, one_cq_less_is_refused_to_the_peer)
+LND_TEST(test_rdmacg_lnd, one_cq_less_is_refused_to_the_peer)
 {
 	lnd_check_no_connect(_metadata, &self->ends, self->ends.tree.right, "cq", ECONNREFUSED);
 }
@@ -246,12 +245,12 @@ static void lnd_check_fewer(struct __test_metadata *_metadata, struct lnd_ends *
 	EXPECT_EQ(0, lnd_say(ends->left, "get %d %d", TRANSFERS, BYTES));
 }
 
-TEST_F(test_rdmacg_lnd, one_qp_less_makes_one_connection_less)
+LND_TEST(test_rdmacg_lnd, one_qp_less_makes_one_connection_less)
 {
 	lnd_check_fewer(_metadata, &self->ends, self->ends.tree.left, "qp");
 }
 
-TEST_F(test_rdmacg_lnd, one_cq_less_of_the_peer_makes_one_connection_less)
+LND_TEST(test_rdmacg_lnd, one_cq_less_of_the_peer_makes_one_connection_less)
 {
 	lnd_check_fewer(_metadata, &self->ends, self->ends.tree.right, "cq");
 }
@@ -262,12 +261,11 @@ TEST_F(test_rdmacg_lnd, one_cq_less_of_the_peer_makes_one_connection_less)
 
 static int lnd_set_growing(void)
 {
-	return lnd_set("cpu_npartitions", 1) ?: lnd_set("ntx", 1024) ?:
-	       lnd_set("fmr_pool_size", 256);
+	return lnd_set("ntx", 1024) ?: lnd_set("fmr_pool_size", 256);
 }
 
 /* A pool that has none left gets a second one of the same size, where there is room for it. */
-TEST_F(test_rdmacg_lnd, pool_grows_at_the_exact_limit)
+LND_TEST(test_rdmacg_lnd, pool_grows_at_the_exact_limit)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
 
@@ -282,7 +280,7 @@ TEST_F(test_rdmacg_lnd, pool_grows_at_the_exact_limit)
 }
 
 /* With one less the pool stays as it is, and as many transfers as it has go at a time. */
-TEST_F(test_rdmacg_lnd, one_mr_less_keeps_the_pool)
+LND_TEST(test_rdmacg_lnd, one_mr_less_keeps_the_pool)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
 
@@ -297,7 +295,7 @@ TEST_F(test_rdmacg_lnd, one_mr_less_keeps_the_pool)
 }
 
 /* A pool that is idle for long goes, but for the first one. */
-TEST_F(test_rdmacg_lnd, idle_pool_goes)
+LND_TEST(test_rdmacg_lnd, idle_pool_goes)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
 
@@ -314,7 +312,7 @@ TEST_F(test_rdmacg_lnd, idle_pool_goes)
 /* --- memory --- */
 
 /* Memory counts while the other end can reach it: at the limit, one transfer waits for another. */
-TEST_F(test_rdmacg_lnd, memory_limit_lets_transfers_wait)
+LND_TEST(test_rdmacg_lnd, memory_limit_lets_transfers_wait)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
 
@@ -327,7 +325,7 @@ TEST_F(test_rdmacg_lnd, memory_limit_lets_transfers_wait)
 }
 
 /* One byte less than one transfer is refused, and the end works on. */
-TEST_F(test_rdmacg_lnd, one_byte_less_is_refused)
+LND_TEST(test_rdmacg_lnd, one_byte_less_is_refused)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
 
@@ -343,7 +341,7 @@ TEST_F(test_rdmacg_lnd, one_byte_less_is_refused)
 /* --- what the ends agree on --- */
 
 /* One that asks for more than the other end has gets what that has, and pays once. */
-TEST_F(test_rdmacg_lnd, greater_depth_shrinks)
+LND_TEST(test_rdmacg_lnd, greater_depth_shrinks)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
 
@@ -360,7 +358,7 @@ TEST_F(test_rdmacg_lnd, greater_depth_shrinks)
 }
 
 /* A smaller depth is taken as it is. */
-TEST_F(test_rdmacg_lnd, smaller_depth_is_taken)
+LND_TEST(test_rdmacg_lnd, smaller_depth_is_taken)
 {
 	ASSERT_EQ(0, lnd_set("peer_credits", 16));
 	ASSERT_EQ(0, lnd_listen(&self->ends, self->ends.right));
@@ -372,7 +370,7 @@ TEST_F(test_rdmacg_lnd, smaller_depth_is_taken)
 }
 
 /* An end of Lustre 2.15 and later meets one of 2.14, which has a fragment less. */
-TEST_F(test_rdmacg_lnd, greater_frags_shrink)
+LND_TEST(test_rdmacg_lnd, greater_frags_shrink)
 {
 	ASSERT_EQ(0, lnd_listen(&self->ends, self->ends.left));
 	ASSERT_EQ(0, lnd_set("max_frags", 256));
@@ -384,7 +382,7 @@ TEST_F(test_rdmacg_lnd, greater_frags_shrink)
 }
 
 /* Both at once take two refusals. */
-TEST_F(test_rdmacg_lnd, depth_and_frags_shrink)
+LND_TEST(test_rdmacg_lnd, depth_and_frags_shrink)
 {
 	ASSERT_EQ(0, lnd_set("peer_credits", 32));
 	ASSERT_EQ(0, lnd_set("conns_per_peer", 2));
@@ -447,7 +445,7 @@ static int lnd_connect_without(struct lnd_ends *ends, int nth, bool *injected)
  * A device that lacks memory for a queue pair gets a smaller one, as with o2iblnd; whatever
  * else lacks memory ends the attempt, and gives everything back.
  */
-TEST_F_TIMEOUT(test_rdmacg_lnd, depth_shrinks_without_memory, 120)
+LND_TEST(test_rdmacg_lnd, depth_shrinks_without_memory)
 {
 	const char *missing = rdmacg_failslab_begin(&self->failslab);
 	int nth, depth, shrunk = 0, refused = 0;
@@ -470,7 +468,7 @@ TEST_F_TIMEOUT(test_rdmacg_lnd, depth_shrinks_without_memory, 120)
 
 /* --- commands --- */
 
-TEST_F(test_rdmacg_lnd, commands_are_checked)
+LND_TEST(test_rdmacg_lnd, commands_are_checked)
 {
 	int left = self->ends.left;
 
@@ -490,7 +488,7 @@ TEST_F(test_rdmacg_lnd, commands_are_checked)
 }
 
 /* Where nobody listens, nothing is left. */
-TEST_F(test_rdmacg_lnd, nobody_listens)
+LND_TEST(test_rdmacg_lnd, nobody_listens)
 {
 	ASSERT_EQ(0, lnd_listen(&self->ends, self->ends.left));
 	EXPECT_EQ(ECONNREFUSED, lnd_say(self->ends.left, "connect %s 1", self->ends.address));

@@ -43,7 +43,7 @@ static bool lnd_drop(void)
 }
 
 /* Whoever may open the file pays: no privilege is needed, and none helps. */
-TEST_F(test_rdmacg_lnd_owner, unprivileged_process_pays)
+LND_TEST(test_rdmacg_lnd_owner, unprivileged_process_pays)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
 
@@ -62,7 +62,7 @@ TEST_F(test_rdmacg_lnd_owner, unprivileged_process_pays)
 }
 
 /* With every limit at 0, it gets nothing at all. */
-TEST_F(test_rdmacg_lnd_owner, nothing_at_zero)
+LND_TEST(test_rdmacg_lnd_owner, nothing_at_zero)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
 
@@ -74,7 +74,7 @@ TEST_F(test_rdmacg_lnd_owner, nothing_at_zero)
 }
 
 /* Who opened the file pays, whoever writes to it. */
-TEST_F(test_rdmacg_lnd_owner, opener_pays_for_who_writes)
+LND_TEST(test_rdmacg_lnd_owner, opener_pays_for_who_writes)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
 
@@ -88,7 +88,7 @@ TEST_F(test_rdmacg_lnd_owner, opener_pays_for_who_writes)
 }
 
 /* Another process that still has the file keeps all of it. */
-TEST_F(test_rdmacg_lnd_owner, last_reference_ends_it)
+LND_TEST(test_rdmacg_lnd_owner, last_reference_ends_it)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
 	int second = dup(self->ends.left);
@@ -103,7 +103,7 @@ TEST_F(test_rdmacg_lnd_owner, last_reference_ends_it)
 }
 
 /* A kernel user's objects and a process's share one limit, and one line of the files. */
-TEST_F(test_rdmacg_lnd_owner, shares_limits_with_processes)
+LND_TEST(test_rdmacg_lnd_owner, shares_limits_with_processes)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
 	struct ibv_context *context;
@@ -123,7 +123,7 @@ TEST_F(test_rdmacg_lnd_owner, shares_limits_with_processes)
 }
 
 /* A process that takes what there is leaves none for a kernel user of its cgroup. */
-TEST_F(test_rdmacg_lnd_owner, processes_take_from_it)
+LND_TEST(test_rdmacg_lnd_owner, processes_take_from_it)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
 	struct ibv_context *context;
@@ -138,7 +138,7 @@ TEST_F(test_rdmacg_lnd_owner, processes_take_from_it)
 }
 
 /* A killed process leaves nothing, also in the midst of a transfer. */
-TEST_F(test_rdmacg_lnd_owner, killed_process_leaves_nothing)
+LND_TEST(test_rdmacg_lnd_owner, killed_process_leaves_nothing)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
 	pid_t child;
@@ -151,7 +151,7 @@ TEST_F(test_rdmacg_lnd_owner, killed_process_leaves_nothing)
 		self->ends.left = open(LND_FILE, O_RDWR);
 		lnd_listen(&self->ends, self->ends.left);
 		lnd_connect(&self->ends);
-		lnd_say(self->ends.left, "get 1000000 1048576");
+		lnd_say(self->ends.left, "get 1000000 %d", BYTES);
 		_exit(1);
 	}
 	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_verbs(tree, tree->left, "mr_mem") > 0));
@@ -163,7 +163,7 @@ TEST_F(test_rdmacg_lnd_owner, killed_process_leaves_nothing)
 }
 
 /* The end that is asked may go in the midst of a transfer: the other one is told. */
-TEST_F(test_rdmacg_lnd_owner, other_end_goes)
+LND_TEST(test_rdmacg_lnd_owner, other_end_goes)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
 	pid_t child;
@@ -172,7 +172,7 @@ TEST_F(test_rdmacg_lnd_owner, other_end_goes)
 	child = rdmacg_fork();
 	if (!child) {
 		lnd_close(&self->ends.right);
-		_exit(lnd_say(self->ends.left, "get 1000000 1048576"));
+		_exit(lnd_say(self->ends.left, "get 1000000 %d", BYTES));
 	}
 	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_verbs(tree, tree->left, "mr_mem") > 0));
 	lnd_close(&self->ends.right);
@@ -188,7 +188,7 @@ static long lnd_dying(const struct rdmacg_tree *tree)
 }
 
 /* A cgroup can be removed while it pays; what it has counts above it, and ends as ever. */
-TEST_F(test_rdmacg_lnd_owner, removed_cgroup_pays_on_above)
+LND_TEST(test_rdmacg_lnd_owner, removed_cgroup_pays_on_above)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
 
@@ -225,7 +225,7 @@ static void lnd_join_on_second(struct __test_metadata *_metadata, struct lnd_end
 }
 
 /* A device that goes takes what was on it along, does not wait, and the files stay usable. */
-TEST_F(test_rdmacg_lnd_owner, device_goes_first)
+LND_TEST(test_rdmacg_lnd_owner, device_goes_first)
 {
 	struct lnd_ends *ends = &self->ends;
 
@@ -243,7 +243,7 @@ TEST_F(test_rdmacg_lnd_owner, device_goes_first)
 }
 
 /* A device may go in the midst of transfers, which then fail. */
-TEST_F(test_rdmacg_lnd_owner, device_goes_during_transfers)
+LND_TEST(test_rdmacg_lnd_owner, device_goes_during_transfers)
 {
 	struct lnd_ends *ends = &self->ends;
 	int status;
@@ -252,7 +252,7 @@ TEST_F(test_rdmacg_lnd_owner, device_goes_during_transfers)
 	lnd_join_on_second(_metadata, ends, &self->has_link);
 	child = rdmacg_fork();
 	if (!child)
-		_exit(lnd_say(ends->left, "get 1000000 1048576"));
+		_exit(lnd_say(ends->left, "get 1000000 %d", BYTES));
 	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_verbs(&ends->tree, ends->tree.left, "mr_mem") > 0));
 	ASSERT_TRUE(rdmacg_remove_device());
 	status = rdmacg_wait(child);
