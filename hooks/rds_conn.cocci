@@ -20,13 +20,13 @@
 @@ @@
 +/* Who pays for a connection: see cgroup.h. */
 +struct rds_payer {
-+	/* Of the others. */
++	/* Of @cg and @is_peer. */
 +	spinlock_t		lock;
 +	/* With a reference; NULL for nobody. @lock. */
 +	struct rdma_cgroup	*cg;
 +	/* A peer has opened it. @lock. */
 +	bool			is_peer;
-+	/* The next process that sends pays instead. @lock; READ_ONCE, may be stale. */
++	/* The next process that sends pays instead. READ_ONCE, WRITE_ONCE; may be stale. */
 +	bool			is_free;
 +};
 +
