@@ -140,7 +140,8 @@ bool change_apply(struct change *change)
 		ret = file_write(step->cgroup->dir, step->file, step->text);
 		if (ret) {
 			change_say_refusal(step, -ret);
-			change_undo(change);
+			if (!change->keep)
+				change_undo(change);
 			return false;
 		}
 		step->done = true;

@@ -30,6 +30,8 @@ struct change {
 	bool dry_run;
 	/* Do not even print. */
 	bool quiet;
+	/* What was written stays if a later write is refused. */
+	bool keep;
 };
 
 /* Add a write. @text and @undo are freed with the change. */
@@ -42,7 +44,7 @@ void change_add(struct change *change, const struct cgroup *cgroup, const char *
 void change_add_controller(struct change *change, const struct cgroup *cgroup);
 /*
  * Write what has not been written so far. On a refusal, an error is said, all of the change
- * is taken back, and the answer is false.
+ * is taken back unless it is to stay, and the answer is false.
  */
 bool change_apply(struct change *change);
 /* Take back what was written, in reverse order; what cannot be is said. */

@@ -63,6 +63,7 @@ _rdmacg_options() {
 	export) printf '%s' "$common --format --output" ;;
 	plan) _rdmacg_plan_options ;;
 	run) printf '%s' "$common --limit --in --margin --kill --output" ;;
+	oci-hook) printf '%s' "$common --config" ;;
 	*) printf '%s' "$common --version" ;;
 	esac
 }
@@ -105,7 +106,7 @@ _rdmacg_set() {
 _rdmacg() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
 	if ((COMP_CWORD == 1)); then
-		mapfile -t COMPREPLY < <(compgen -W "show set why run plan watch apply top doctor export --help --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "show set why run plan watch apply top doctor export oci-hook --help --version" -- "$cur")
 		return
 	fi
 	case $prev in
@@ -114,7 +115,7 @@ _rdmacg() {
 	--device) _rdmacg_devices; return ;;
 	--machine) mapfile -t COMPREPLY < <(compgen -W "pc none" -- "$cur"); return ;;
 	--profile) mapfile -t COMPREPLY < <(compgen -W opa -- "$cur"); return ;;
-	-o | --output | --qmp | --ramblocks) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
+	-o | --output | -c | --config | --qmp | --ramblocks) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
 	--order) mapfile -t COMPREPLY < <(compgen -W "pressure refusals usage path" -- "$cur"); return ;;
 	-f | --format) mapfile -t COMPREPLY < <(compgen -W "openmetrics prometheus" -- "$cur"); return ;;
 	--unit | --container | --margin | --iterations | --delay) return ;;

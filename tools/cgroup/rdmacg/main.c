@@ -32,6 +32,7 @@ static const struct command commands[] = {
 	{ "doctor", cmd_doctor, "check this machine" },
 	{ "export", cmd_export, "numbers for a machine that scrapes" },
 	{ "plan", cmd_plan, "say which limits a program needs, and why" },
+	{ "oci-hook", cmd_oci_hook, "set the limits of a container that is about to start" },
 };
 
 #define MAIN_VERSION "rdmacg 0.1"

@@ -42,12 +42,12 @@ bool number_parse_thousandths(const char *text, size_t length, uint64_t *value)
 	return true;
 }
 
-/* The shift of a unit such as "G", "GiB"; -1 for none. "GB" could be either, so neither. */
+/* The shift of a unit such as "G", "Gi", "GiB"; -1 for none. "GB" could be either, so neither. */
 static int number_shift(const char *unit)
 {
 	const char *found = *unit ? strchr(number_units, toupper((unsigned char)*unit)) : NULL;
 
-	if (!found || (unit[1] && strcasecmp(unit + 1, "ib")))
+	if (!found || (unit[1] && strcasecmp(unit + 1, "i") && strcasecmp(unit + 1, "ib")))
 		return -1;
 	return 10 * (found - number_units + 1);
 }

@@ -24,5 +24,6 @@ int cmd_doctor(int argc, char **argv);
 int cmd_watch(int argc, char **argv);
 int cmd_apply(int argc, char **argv);
 int cmd_top(int argc, char **argv);
+int cmd_oci_hook(int argc, char **argv);
 
 #endif /* RDMACG_H */

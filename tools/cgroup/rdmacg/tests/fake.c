@@ -6,7 +6,7 @@
  * in cgroup.subtree_control gives children theirs; rmdir takes the files with it; processes
  * do not stay in cgroup.procs. FAKE_FAULTS="CALL:PATH:ERRNO ..." makes a call fail, where
  * CALL is open, read or write, and PATH how the path ends. FAKE_ONCE=PATH makes all writes
- * to a file fail but the first.
+ * to a file fail but the first. FAKE_NO_DEFAULT=1 is a kernel without limits of "default".
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -179,6 +179,10 @@ ssize_t write(int fd, const void *buffer, size_t size)
 		return -1;
 	if (fake_is_again(path)) {
 		errno = EIO;
+		return -1;
+	}
+	if (getenv("FAKE_NO_DEFAULT") && size > 8 && !memcmp(buffer, "default ", 8)) {
+		errno = ENODEV;
 		return -1;
 	}
 	slash = strrchr(path, '/');

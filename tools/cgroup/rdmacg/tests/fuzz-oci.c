@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Be a container runtime and a container that say anything. An annotation that is accepted is
+ * written again from what was understood, and has to be understood the same way.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../memory.h"
+#include "../oci.h"
+
+int oci_fuzz(const uint8_t *data, size_t size);
+
+static void oci_write_value(FILE *out, const struct limit *limit)
+{
+	if (limit->percent)
+		fprintf(out, " %s=%" PRIu64 ".%03" PRIu64 "%%", limit->key, limit->value / 1000,
+			limit->value % 1000);
+	else if (limit->value == UINT64_MAX)
+		fprintf(out, " %s=max", limit->key);
+	else
+		fprintf(out, " %s=%" PRIu64, limit->key, limit->value);
+}
+
+static char *oci_write(const struct conf *asked)
+{
+	size_t length, i, j;
+	char *text;
+	FILE *out = open_memstream(&text, &length);
+
+	if (!out)
+		abort();
+	for (i = 0; i < asked->nr_rules; i++) {
+		const struct limits *limits = &asked->rules[i].limits;
+		char *device = device_format(&limits->device);
+
+		fputs(device, out);
+		for (j = 0; j < limits->nr_limits; j++)
+			oci_write_value(out, &limits->limits[j]);
+		fputc(';', out);
+		free(device);
+	}
+	fclose(out);
+	return text;
+}
+
+static void oci_fuzz_annotation(const char *text)
+{
+	struct conf asked, again;
+	char *first, *second;
+
+	if (oci_parse_annotation(&asked, text)) {
+		first = oci_write(&asked);
+		/* Written with all decimals it may become too long to be read again. */
+		if (oci_parse_annotation(&again, first)) {
+			second = oci_write(&again);
+			if (strcmp(first, second))
+				abort();
+			free(second);
+		} else if (strlen(first) <= 4096) {
+			abort();
+		}
+		conf_free(&again);
+		free(first);
+	}
+	conf_free(&asked);
+}
+
+int oci_fuzz(const uint8_t *data, size_t size)
+{
+	struct oci oci = { 0 };
+	char *text = memory_zeroed(size + 1, 1);
+
+	memcpy(text, data, size);
+	oci_fuzz_annotation(text);
+	/* Without the NUL behind it, so that a read past the end is seen. */
+	text = memory_resize(text, size, 1);
+	if (oci_parse_state(&oci, text, size) && (oci.pid <= 0 || *oci.bundle != '/'))
+		abort();
+	oci_free(&oci);
+	if (oci_parse_config(&oci, text, size) && oci.annotation)
+		oci_fuzz_annotation(oci.annotation);
+	oci_free(&oci);
+	free(text);
+	return 0;
+}
