@@ -63,6 +63,7 @@ _rdmacg_options() {
 	export) printf '%s' "$common --format --output" ;;
 	plan) _rdmacg_plan_options ;;
 	run) printf '%s' "$common --limit --in --margin --kill --output" ;;
+	slurm-step) printf '%s' "$common --asked --default --ceiling --end" ;;
 	oci-hook) printf '%s' "$common --config" ;;
 	*) printf '%s' "$common --version" ;;
 	esac
@@ -106,7 +107,7 @@ _rdmacg_set() {
 _rdmacg() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
 	if ((COMP_CWORD == 1)); then
-		mapfile -t COMPREPLY < <(compgen -W "show set why run plan watch apply top doctor export oci-hook --help --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "show set why run plan watch apply top doctor export oci-hook slurm-step --help --version" -- "$cur")
 		return
 	fi
 	case $prev in

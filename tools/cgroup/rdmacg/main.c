@@ -33,6 +33,7 @@ static const struct command commands[] = {
 	{ "export", cmd_export, "numbers for a machine that scrapes" },
 	{ "plan", cmd_plan, "say which limits a program needs, and why" },
 	{ "oci-hook", cmd_oci_hook, "set the limits of a container that is about to start" },
+	{ "slurm-step", cmd_slurm_step, "set the limits of a job of Slurm and its step" },
 };
 
 #define MAIN_VERSION "rdmacg 0.1"
@@ -63,7 +64,7 @@ static char *main_help(int key, const char *text, void *input)
 		return (char *)text;
 	help = memory_string("Commands:\n");
 	for (i = 0; i < ARRAY_SIZE(commands); i++) {
-		more = memory_format("%s  %-8s %s\n", help, commands[i].name, commands[i].help);
+		more = memory_format("%s  %-10s %s\n", help, commands[i].name, commands[i].help);
 		free(help);
 		help = more;
 	}

@@ -25,5 +25,6 @@ int cmd_watch(int argc, char **argv);
 int cmd_apply(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_oci_hook(int argc, char **argv);
+int cmd_slurm_step(int argc, char **argv);
 
 #endif /* RDMACG_H */
