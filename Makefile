@@ -8,7 +8,7 @@
 
 export BASE KSRC VM
 
-.PHONY: help demo check tree kernel shell kunit selftests rdmacg debug bench instructions fuzz differential thirdparty torture hammer coverage mutants style hooks vm clean
+.PHONY: help demo check tree kernel shell kunit selftests rdmacg runtimes debug bench instructions fuzz differential thirdparty torture hammer coverage mutants style hooks vm clean
 
 help:		## list the verbs, and what can be set
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -37,6 +37,9 @@ selftests:	## the kselftests in the VM, on cgroup v2 (HIERARCHY=v1: on v1)
 
 rdmacg:		## the command in tools/cgroup/rdmacg: its tests (KERNELS='7.x stock-7.x 6.12 stock-6.12': which guests; FUZZ_SECONDS=)
 	@dev/deps rdmacg && test/rdmacg/run
+
+runtimes:	## limits of containers of runc, crun and podman, and of jobs of Slurm (RUNTIMES=, RESTARTS=, AT_ONCE=, KERNEL=)
+	@dev/deps runtimes && test/runtimes/run
 
 debug:		## tests and torture on kernels with KASAN, lockdep, kmemleak, UBSAN, KCSAN (MINUTES=)
 	@dev/deps verbs && test/debug/run

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC2034,SC2154
+# What the guests of the runtimes share. kind names the runtime in what is reported.
+root=/sys/fs/cgroup
+failed=0
+
+# layer FOLDER [PLACE]: the folder, to be written to, over what this machine has.
+layer() {
+	local name=${1//\//_}
+	mkdir -p "/run/layers/$name/upper" "/run/layers/$name/work" "${2:-$1}"
+	mount -t overlay -o "lowerdir=$1,upperdir=/run/layers/$name/upper,workdir=/run/layers/$name/work" \
+		layer "${2:-$1}"
+}
+
+# within SECONDS COMMAND...: until it is true.
+within() {
+	local i
+	for ((i = $1 * 10; i > 0; i--)); do
+		! "${@:2}" || return 0
+		sleep 0.1
+	done
+	echo "not within $1 s: ${*:2}"
+	return 1
+}
+
+# value FILE KEY: of rxe0.
+value() { tr ' ' '\n' <"$1" | sed -n "s/^$2=//p"; }
+
+is() {
+	[ "$(value "$1" "$2")" = "$3" ] || {
+		echo "$1: $2 is $(value "$1" "$2"), wanted $3"
+		return 1
+	}
+}
+
+says() {
+	case $out in
+	*"$1"*) ;;
+	*)
+		echo "wanted: $1"
+		echo "$out"
+		return 1
+		;;
+	esac
+}
+
+says_not() {
+	case $out in
+	*"$1"*)
+		echo "not wanted: $1"
+		echo "$out"
+		return 1
+		;;
+	esac
+}
+
+# Of ours: a cgroup's memory may keep it for longer.
+none_dying() { grep -qx 'nr_dying_subsys_rdma 0' "$root/cgroup.stat"; }
+
+# claim NAME FUNCTION: "ok" where the function and all in it succeeds. Whoever has the fifo of
+# a program that waits open is not to keep it waiting.
+claim() {
+	local name=$1 said result
+	shift
+	said=$(
+		set -e
+		"$@"
+	)
+	result=$?
+	exec 7>&-
+	if [ $result = 0 ]; then
+		echo "ok runtimes: $kind: $name"
+	else
+		echo "not ok runtimes: $kind: $name"
+		printf '%s\n' "$said" | tail -n 30 | sed 's/^/# /'
+		failed=1
+	fi
+}
