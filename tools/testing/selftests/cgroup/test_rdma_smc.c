@@ -159,11 +159,20 @@ static void rdmacg_remove_smc_device(void)
 	system("ip addr del " RDMACG_SMC_ADDRESS "/32 dev lo 2>/dev/null");
 }
 
+static bool rdmacg_smc_device_is_up(void)
+{
+	return !system("grep -q ACTIVE /sys/class/infiniband/" RDMACG_SMC_DEVICE "/ports/1/state");
+}
+
 static bool rdmacg_add_smc_device(void)
 {
 	rdmacg_remove_smc_device();
-	return !system("ip addr add " RDMACG_SMC_ADDRESS "/32 dev lo") &&
-	       !system("rdma link add " RDMACG_SMC_DEVICE " type rxe netdev lo");
+	if (system("ip addr add " RDMACG_SMC_ADDRESS "/32 dev lo") ||
+	    system("rdma link add " RDMACG_SMC_DEVICE " type rxe netdev lo") ||
+	    !RDMACG_WAIT_FOR(rdmacg_smc_device_is_up()))
+		return false;
+	/* A worker of SMC hears of the port after that, and no file says when. */
+	return !usleep(500000);
 }
 
 /* An actor sits in left and listens. */
