@@ -203,6 +203,21 @@ static void rdmacg_test_device_gets_no_default_back(struct kunit *test)
 			   "kunit1 hca_handle=max hca_object=max\n");
 }
 
+/* Here the pool has a history and stays. */
+static void rdmacg_test_used_device_gets_the_default_back(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 9);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 hca_object=7"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 default"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 9);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 hca_object=7"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 default"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 2);
+}
+
 static void rdmacg_test_max_without_a_default_keeps_nothing(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -485,6 +500,7 @@ static struct kunit_case rdmacg_default_cases[] = {
 	KUNIT_CASE(rdmacg_test_max_of_a_device_stays_beside_a_default),
 	KUNIT_CASE(rdmacg_test_device_gets_the_default_back),
 	KUNIT_CASE(rdmacg_test_device_gets_no_default_back),
+	KUNIT_CASE(rdmacg_test_used_device_gets_the_default_back),
 	KUNIT_CASE(rdmacg_test_max_without_a_default_keeps_nothing),
 	KUNIT_CASE(rdmacg_test_default_counts_before_other_lines),
 	KUNIT_CASE(rdmacg_test_default_that_is_taken_away),
