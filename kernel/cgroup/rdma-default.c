@@ -110,6 +110,17 @@ u64 rdmacg_default_limit(const struct rdmacg_defaults *defaults,
 	return limit ? limit->max : RDMACG_NO_LIMIT;
 }
 
+/* The same for all slots of a device. */
+void rdmacg_default_limits(const struct rdmacg_defaults *defaults,
+			   const struct rdmacg_desc *desc, u64 *max)
+{
+	unsigned int slot;
+
+	KUNIT_STATIC_STUB_REDIRECT(rdmacg_default_limits, defaults, desc, max);
+	for (slot = 0; slot < desc->nr_slots; slot++)
+		max[slot] = rdmacg_default_limit(defaults, &desc->resources[slot]);
+}
+
 /* Add a key without a limit at the end, unless it is there or its class is full. */
 static void rdmacg_defaults_add(struct rdmacg_defaults *defaults, enum rdmacg_class class,
 				struct rdmacg_word key)

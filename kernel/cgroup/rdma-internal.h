@@ -281,6 +281,8 @@ int rdmacg_defaults_finish(const struct rdmacg_defaults *edited,
 bool rdmacg_defaults_have(const struct rdmacg_defaults *defaults, enum rdmacg_class class);
 u64 rdmacg_default_limit(const struct rdmacg_defaults *defaults,
 			 const struct rdmacg_resource *resource);
+void rdmacg_default_limits(const struct rdmacg_defaults *defaults,
+			   const struct rdmacg_desc *desc, u64 *max);
 
 /* The value of a limit that is to be the default's again; no number that can be written. */
 #define RDMACG_USE_DEFAULT U64_MAX
@@ -318,8 +320,6 @@ void rdmacg_pools_free(struct rdma_cgroup *cg);
 void rdmacg_domains_free(struct rdmacg_desc *desc);
 
 size_t rdmacg_pool_size(unsigned int nr_slots, unsigned int depth);
-void rdmacg_pool_init_limits(struct rdmacg_pool *pool, const struct rdmacg_desc *desc,
-			     const struct rdmacg_defaults *defaults);
 struct rdmacg_pool *rdmacg_pool_find_rcu(struct rdma_cgroup *cg, u32 key);
 bool rdmacg_pool_try_lock_rcu(struct rdmacg_pool *pool);
 struct rdmacg_pool *rdmacg_pool_lock(struct rdma_cgroup *cg, u32 key);

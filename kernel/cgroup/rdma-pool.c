@@ -17,7 +17,6 @@
  * as large as a slot. A page_counter charges one slot in less time ("make bench",
  * counter).
  */
-#include <kunit/static_stub.h>
 #include <linux/bits.h>
 #include <linux/cache.h>
 #include <linux/err.h>
@@ -360,14 +359,15 @@ static void rdmacg_pool_give_back(struct rdma_cgroup *cg, u32 key)
 }
 
 /* Let a new pool, which nobody knows yet, have the limits of @defaults. */
-void rdmacg_pool_init_limits(struct rdmacg_pool *pool, const struct rdmacg_desc *desc,
-			     const struct rdmacg_defaults *defaults)
+static void rdmacg_pool_init_limits(struct rdmacg_pool *pool, const struct rdmacg_desc *desc,
+				    const struct rdmacg_defaults *defaults)
 {
+	u64 max[RDMACG_MAX_SLOTS];
 	unsigned int slot;
 
-	KUNIT_STATIC_STUB_REDIRECT(rdmacg_pool_init_limits, pool, desc, defaults);
+	rdmacg_default_limits(defaults, desc, max);
 	for (slot = 0; slot < desc->nr_slots; slot++)
-		pool->slots[slot].max = rdmacg_default_limit(defaults, &desc->resources[slot]);
+		pool->slots[slot].max = max[slot];
 }
 
 /*
@@ -625,12 +625,10 @@ void rdmacg_pool_refresh_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *d
 {
 	const struct rdmacg_defaults *defaults;
 	u64 max[RDMACG_MAX_SLOTS];
-	unsigned int slot;
 
 	do {
 		defaults = rcu_dereference(cg->defaults);
-		for (slot = 0; slot < desc->nr_slots; slot++)
-			max[slot] = rdmacg_default_limit(defaults, &desc->resources[slot]);
+		rdmacg_default_limits(defaults, desc, max);
 	} while (!rdmacg_pool_try_refresh_rcu(cg, desc, defaults, max));
 }
 

@@ -405,17 +405,21 @@ static void rdmacg_test_default_is_what_a_query_says(struct kunit *test)
 }
 
 /*
- * Another write comes while a pool is made, and finds no pool yet. A write sleeps, so RCU
- * has to wait for it.
+ * Another write comes between a look at the defaults and what is done with them, of kunit0.
+ * A write sleeps, so RCU has to wait for it.
  */
-static void rdmacg_init_limits_and_write(struct rdmacg_pool *pool, const struct rdmacg_desc *desc,
-					 const struct rdmacg_defaults *defaults)
+static void rdmacg_look_and_write(const struct rdmacg_defaults *defaults,
+				  const struct rdmacg_desc *desc, u64 *max)
 {
 	struct kunit *test = kunit_get_current_test();
 	struct rdmacg_tree *t = test->priv;
 
-	kunit_deactivate_static_stub(test, rdmacg_pool_init_limits);
-	rdmacg_pool_init_limits(pool, desc, defaults);
+	kunit_deactivate_static_stub(test, rdmacg_default_limits);
+	rdmacg_default_limits(defaults, desc, max);
+	if (desc != t->dev0.desc) {
+		kunit_activate_static_stub(test, rdmacg_default_limits, rdmacg_look_and_write);
+		return;
+	}
 	rcu_read_unlock();
 	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&t->top, "default hca_object=2"), 0);
 	rcu_read_lock();
@@ -426,8 +430,18 @@ static void rdmacg_test_pool_is_made_between_two_defaults(struct kunit *test)
 	struct rdmacg_tree *t = test->priv;
 
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->top, "default hca_object=5"), 0);
-	kunit_activate_static_stub(test, rdmacg_pool_init_limits, rdmacg_init_limits_and_write);
-	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 2);
+	kunit_activate_static_stub(test, rdmacg_default_limits, rdmacg_look_and_write);
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->top, &t->dev0), 2);
+}
+
+static void rdmacg_test_later_default_holds_for_a_pool(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_room(&t->top, &t->dev0), 9);
+	kunit_activate_static_stub(test, rdmacg_default_limits, rdmacg_look_and_write);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->top, "default hca_object=5"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->top, &t->dev0), 2);
 }
 
 /* Another write sets another default while one is about to take effect. */
@@ -512,6 +526,7 @@ static struct kunit_case rdmacg_default_cases[] = {
 	KUNIT_CASE(rdmacg_test_resource_is_declared_twice),
 	KUNIT_CASE(rdmacg_test_default_is_what_a_query_says),
 	KUNIT_CASE(rdmacg_test_pool_is_made_between_two_defaults),
+	KUNIT_CASE(rdmacg_test_later_default_holds_for_a_pool),
 	KUNIT_CASE(rdmacg_test_two_writes_of_defaults_both_count),
 	KUNIT_CASE(rdmacg_test_default_holds_for_pools_made_meanwhile),
 	{ }
