@@ -333,13 +333,15 @@ static void rdmacg_test_bad_default_changes_nothing(struct kunit *test)
 /* Drivers may name what they like, so each key is taken and one that no device has waits. */
 static void rdmacg_test_default_of_the_hw_class(struct kunit *test)
 {
-	static const struct rdmacg_resource resource = RDMACG_TEST_RESOURCE("gate", RDMACG_CLASS_HW);
+	static const struct rdmacg_resource resource =
+		RDMACG_TEST_RESOURCE("gate", RDMACG_CLASS_HW);
 	struct rdmacg_table table = { .resources = &resource, .count = 1 };
 	struct rdmacg_tree *t = test->priv;
 
 	KUNIT_EXPECT_EQ(test, rdmacg_limit_hw(&t->leaf, "default Gate=1"), -EINVAL);
 	KUNIT_EXPECT_EQ(test, rdmacg_limit_hw(&t->leaf, "default max=1"), -EINVAL);
-	KUNIT_EXPECT_EQ(test, rdmacg_limit_hw(&t->leaf, "default a_key_with_32_letters_and_digits=1"),
+	KUNIT_EXPECT_EQ(test,
+			rdmacg_limit_hw(&t->leaf, "default a_key_with_32_letters_and_digits=1"),
 			-EINVAL);
 	KUNIT_ASSERT_EQ(test, rdmacg_limit_hw(&t->leaf, "default door=4 gate=3"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_limit_hw(&t->leaf, "default door=max"), 0);
