@@ -32,7 +32,7 @@ shell:		## a shell in the VM, with rxe0 up and the cgroups mounted (HIERARCHY=v1
 kunit:		## the KUnit suites on User-Mode Linux, with the base's kunit.py
 	@dev/deps build && test/kunit/run
 
-selftests:	## the kselftests in the VM, on cgroup v2 (HIERARCHY=v1: on v1)
+selftests:	## the kselftests in the VM, on cgroup v2 (HIERARCHY=v1: on v1; LEAVE_OUT='PROGRAM...')
 	@dev/deps verbs && test/selftests/run
 
 rdmacg:		## the command in tools/cgroup/rdmacg: its tests (KERNELS='7.x stock-7.x 6.12 stock-6.12': which guests; FUZZ_SECONDS=)
