@@ -127,7 +127,8 @@ static const struct plan_input ucx_inputs[] = {
 static const struct plan_row ucx_rc_rows[] = {
 	PLAN_HANDLE,
 	{ "qp", PLAN_LIMIT, "processes * (endpoints * lanes + 1)",
-	  UCX "RC while endpoints <= RC_MAX_NUM_EPS, a QP for each lane of an endpoint; and a UD QP, by which they find each other" },
+	  UCX "RC while endpoints <= RC_MAX_NUM_EPS, a QP for each lane of an endpoint; "
+	  "and a UD QP, by which they find each other" },
 	{ "srq", PLAN_LIMIT, "processes", UCX "all RC QPs of a process have one receive queue" },
 };
 
@@ -166,7 +167,8 @@ static const struct plan_input libfabric_inputs[] = {
 
 static const struct plan_row libfabric_rows[] = {
 	{ "hca_handle", PLAN_LIMIT, "processes",
-	  LIBFABRIC "each process opens every device, also one that it does not use: issue 8256; fi_getinfo() opens it once more for a moment, and does without" },
+	  LIBFABRIC "each process opens every device, also one that it does not use: issue 8256; "
+	  "fi_getinfo() opens it once more for a moment, and does without" },
 	{ "qp", PLAN_LIMIT, "processes * targets", LIBFABRIC "verbs;ofi_rxm: a QP for each peer" },
 };
 

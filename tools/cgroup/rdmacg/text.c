@@ -145,7 +145,7 @@ void text_clip(char *text, size_t columns)
 			length = 1;
 		width += more < 0 ? 1 : more;
 		if (width > columns) {
-			strcpy(cut, columns ? "~" : "");
+			memcpy(cut, columns ? "~" : "", columns ? 2 : 1);
 			return;
 		}
 		if (width < columns)

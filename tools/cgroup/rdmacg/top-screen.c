@@ -160,7 +160,8 @@ static void top_draw_head(const struct top_screen *screen)
 static void top_draw_rows(const struct top_screen *screen)
 {
 	const struct top *top = screen->top;
-	size_t room = LINES > TOP_HEAD ? LINES - TOP_HEAD : 0;
+	int left = LINES - TOP_HEAD;
+	size_t room = left > 0 ? left : 0;
 	char *text = NULL, *cursor, *line;
 	struct table table;
 	size_t size;

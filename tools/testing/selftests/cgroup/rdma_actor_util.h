@@ -97,7 +97,7 @@ static inline bool rdmacg_modprobe(const char *arguments)
 	FILE *file = fopen("/proc/sys/kernel/modprobe", "r");
 
 	if (!file || fscanf(file, "%4095s", path) != 1)
-		strcpy(path, "modprobe");
+		snprintf(path, sizeof(path), "modprobe");
 	if (file)
 		fclose(file);
 	snprintf(command, sizeof(command), "%s %s 2>/dev/null", path, arguments);

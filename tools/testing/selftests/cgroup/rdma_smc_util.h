@@ -36,7 +36,7 @@ static inline void rdmacg_add_string(struct rdmacg_genl *message, int type, cons
 
 	attribute->nla_type = type;
 	attribute->nla_len = NLA_HDRLEN + strlen(text) + 1;
-	strcpy((char *)attribute + NLA_HDRLEN, text);
+	memcpy((char *)attribute + NLA_HDRLEN, text, strlen(text) + 1);
 	message->header.nlmsg_len = NLMSG_ALIGN(message->header.nlmsg_len) +
 				    NLA_ALIGN(attribute->nla_len);
 }

@@ -171,7 +171,8 @@ TEST_F_TIMEOUT(test_rdmacg_default, file_is_saved_and_restored, 120)
 
 	ASSERT_EQ(0, cg_write(tree->left, "rdma.max", "default hca_handle=5 hca_object=6"));
 	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=max"));
-	strcpy(rdmacg_saved, rdmacg_read(tree->left, "rdma.max"));
+	snprintf(rdmacg_saved, sizeof(rdmacg_saved), "%s",
+		 rdmacg_read(tree->left, "rdma.max"));
 	EXPECT_TRUE(strstr(rdmacg_saved, "default hca_handle=5 hca_object=6\n") == rdmacg_saved);
 	ASSERT_EQ(0, cg_write(tree->right, "rdma.max", rdmacg_saved));
 	EXPECT_STREQ(rdmacg_saved, rdmacg_read(tree->right, "rdma.max"));

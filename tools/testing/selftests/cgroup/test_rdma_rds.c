@@ -209,7 +209,7 @@ FIXTURE_SETUP(test_rdmacg_rds)
 		rdmacg_tree_destroy(&self->tree);
 		SKIP(return, "there is no RDS over RDMA, or no second device can be made");
 	}
-	strcpy(self->tree.device, RDMACG_SECOND);
+	memcpy(self->tree.device, RDMACG_SECOND, sizeof(RDMACG_SECOND));
 	ASSERT_TRUE(rdmacg_start_actor(&self->actor, self->tree.left, rdmacg_act));
 }
 

@@ -188,7 +188,7 @@ FIXTURE_SETUP(test_rdmacg_smc)
 		rdmacg_tree_destroy(&self->tree);
 		SKIP(return, "there is no SMC, or no second Soft-RoCE device can be made");
 	}
-	strcpy(self->tree.device, RDMACG_SMC_DEVICE);
+	memcpy(self->tree.device, RDMACG_SMC_DEVICE, sizeof(RDMACG_SMC_DEVICE));
 	ASSERT_TRUE(rdmacg_start_actor(&self->actor, self->tree.left, rdmacg_act));
 	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_LISTEN, 0));
 }
