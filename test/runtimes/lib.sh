@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # What the guests of the runtimes share. kind names the runtime in what is reported.
 root=/sys/fs/cgroup
-failed=0
+. "$(dirname "${BASH_SOURCE[0]}")/../../tools/cgroup/rdmacg/tests/claims.sh"
 
 # layer FOLDER [PLACE]: the folder, to be written to, over what this machine has.
 layer() {
@@ -33,46 +33,14 @@ is() {
 	}
 }
 
-says() {
-	case $out in
-	*"$1"*) ;;
-	*)
-		echo "wanted: $1"
-		echo "$out"
-		return 1
-		;;
-	esac
-}
-
-says_not() {
-	case $out in
-	*"$1"*)
-		echo "not wanted: $1"
-		echo "$out"
-		return 1
-		;;
-	esac
-}
-
 # Of ours: a cgroup's memory may keep it for longer.
 none_dying() { grep -qx 'nr_dying_subsys_rdma 0' "$root/cgroup.stat"; }
 
 # claim NAME FUNCTION: "ok" where the function and all in it succeeds. Whoever has the fifo of
 # a program that waits open is not to keep it waiting.
 claim() {
-	local name=$1 said result
+	local name=$1
 	shift
-	said=$(
-		set -e
-		"$@"
-	)
-	result=$?
+	judge "runtimes: $kind: $name" "$@"
 	exec 7>&-
-	if [ $result = 0 ]; then
-		echo "ok runtimes: $kind: $name"
-	else
-		echo "not ok runtimes: $kind: $name"
-		printf '%s\n' "$said" | tail -n 30 | sed 's/^/# /'
-		failed=1
-	fi
 }

@@ -9,7 +9,7 @@ trap 'rm -rf "$work"' EXIT
 root=/sys/fs/cgroup
 [ ! -d "$root/rdma" ] || root=$root/rdma
 export LC_ALL=C.UTF-8
-failed=0
+. "$(dirname "${BASH_SOURCE[0]}")/claims.sh"
 
 rdmacg() { "$command" "$@"; }
 
@@ -18,48 +18,15 @@ run() {
 	out=$(rdmacg "$@" 2>&1) || status=$?
 }
 
-says() {
-	case $out in
-	*"$1"*) ;;
-	*)
-		echo "wanted: $1"
-		echo "$out"
-		return 1
-		;;
-	esac
-}
-
-exits() {
-	[ "$status" = "$1" ] || {
-		echo "exit status $status, wanted $1"
-		echo "$out"
-		return 1
-	}
-}
-
 # The value of a key in a file of a cgroup.
 value() { tr ' ' '\n' <"$root/$1" | sed -n "s/^$2=//p"; }
 
 claim() {
-	local name=$1 said result
-	shift
 	mkdir "$root/tenants"
 	{ [ ! -e "$root/cgroup.subtree_control" ] || echo -rdma >"$root/cgroup.subtree_control"; } 2>/dev/null || :
 	mkdir "$root/tenants/a"
-	out=''
-	said=$(
-		set -e
-		"$@"
-	)
-	result=$?
+	judge "$@"
 	rmdir "$root"/tenants/a "$root"/tenants
-	if [ $result = 0 ]; then
-		echo "ok $name"
-	else
-		echo "not ok $name"
-		printf '%s\n' "$said" | sed 's/^/# /'
-		failed=1
-	fi
 }
 
 # Which files this kernel's controller has: all of them, or on an older one rdma.max and

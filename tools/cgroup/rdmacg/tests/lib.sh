@@ -4,7 +4,7 @@
 # A test is a function of one claim; "claim NAME FUNCTION" prints "ok NAME" or "not ok NAME"
 # and what was seen. The functions run in a new tree each.
 
-failed=0
+. "$(dirname "${BASH_SOURCE[0]}")/claims.sh"
 export LC_ALL=C.UTF-8
 unset NO_COLOR RDMACG_ROOT RDMACG_PROC
 # Of the sanitizers: a status that the command itself never has, so that no claim takes what
@@ -103,33 +103,6 @@ as_nobody() {
 	fi
 }
 
-# Conditions. Each says what it saw where it does not hold.
-says() {
-	case $out in
-	*"$1"*) ;;
-	*)
-		echo "wanted: $1"
-		return 1
-		;;
-	esac
-}
-
-says_not() {
-	case $out in
-	*"$1"*)
-		echo "not wanted: $1"
-		return 1
-		;;
-	esac
-}
-
-exits() {
-	[ "$status" = "$1" ] || {
-		echo "exit status $status, wanted $1"
-		return 1
-	}
-}
-
 # The whole content of a file of the tree.
 holds() {
 	[ "$(cat "$root/$1")" = "$2" ] || {
@@ -149,21 +122,6 @@ row() {
 }
 
 claim() {
-	local name=$1 said result
-	shift
 	tree
-	out=''
-	# Not behind ||, for there bash does not stop at the first condition that fails.
-	said=$(
-		set -e
-		"$@"
-	)
-	result=$?
-	if [ $result = 0 ]; then
-		echo "ok $name"
-	else
-		echo "not ok $name"
-		printf '%s\n' "$said" | sed 's/^/# /'
-		failed=1
-	fi
+	judge "$@"
 }
