@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /// Charge rxe's multicast groups to who makes them, and each attachment of a QP to
-/// who attaches it, outside the spinlock of the groups.
+/// who attaches it, outside the spinlock of the groups. After rxe_gone.cocci.
 //
 // Finds: rxe_mcg rxe_register_device
 // Expect: 1 +rxe_set_resources
@@ -89,12 +89,13 @@ rxe_destroy_mcg(struct rxe_mcg *mcg)
 {
 +	struct rdma_cgroup *cg;
 +
-	...
+	<...
 	__rxe_destroy_mcg(mcg);
 +	cg = mcg->cg;
 +	mcg->cg = NULL;
 	spin_unlock_bh(...);
 +	ib_rdmacg_uncharge_hw(cg, &mcg->rxe->ib_dev, RXE_RESOURCE_MCAST_GRP);
+	...>
 }
 
 @@
@@ -144,12 +145,13 @@ rxe_attach_mcast(...)
 }
 
 @@
-identifier mcg;
+identifier err;
 @@
 rxe_attach_mcast(...)
 {
 	<...
-	kref_put(&mcg->ref_cnt, rxe_cleanup_mcg);
+	if (err == -ESTALE)
+		goto again;
 +	/* Left if the QP is not attached, or was already. */
 +	ib_rdmacg_uncharge_hw(cg, &rxe->ib_dev, RXE_RESOURCE_MCAST_ATTACH);
 	...>

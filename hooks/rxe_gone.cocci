@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /// Attach a QP to no multicast group that has just left the tree, because its last QP
-/// was detached meanwhile: nobody would find the group to detach the QP from, and who
-/// pays for both would do so for ever. Look for the group again instead. A group that
-/// left is not taken out a second time either, after a failed attachment.
+/// was detached meanwhile: nobody would find the group to detach the QP from. Look for the
+/// group again instead. A group that left is not taken out a second time either, after a
+/// failed attachment.
 //
 // Finds: rxe_mcg
 // Expect: 1 +bool
@@ -43,21 +43,21 @@ rxe_attach_mcg(struct rxe_mcg *mcg, struct rxe_qp *qp, ...)
 }
 
 @@
-identifier mcg, cg;
+identifier mcg;
+expression lock;
 @@
 rxe_destroy_mcg(struct rxe_mcg *mcg)
 {
-	<...
--	__rxe_destroy_mcg(mcg);
--	cg = mcg->cg;
--	mcg->cg = NULL;
-+	cg = NULL;
+	...
+	spin_lock_bh(lock);
++
 +	/* Others may have attached a QP meanwhile, or detached the last one. */
-+	if (!mcg->is_gone && !atomic_read(&mcg->qp_num)) {
-+		__rxe_destroy_mcg(mcg);
-+		swap(cg, mcg->cg);
++	if (mcg->is_gone || atomic_read(&mcg->qp_num)) {
++		spin_unlock_bh(lock);
++		return;
 +	}
-	...>
+	__rxe_destroy_mcg(mcg);
+	...
 }
 
 @@
