@@ -12,12 +12,13 @@ header=$1
 shift
 
 # "PD dealloc_pd"; a type that needs several operations has the first of them.
-needs=$(cat "$@" | tr -s ' \t\n' ' ' |
-	grep -oE 'OBJ_TREE_NAMED\( ?UVERBS_OBJECT_[A-Z0-9_]+\)?, UAPI_DEF_OBJ_NEEDS_FN\([a-z0-9_]+' |
+tree='OBJ_TREE_NAMED\( ?UVERBS_OBJECT_[A-Z0-9_]+\)?'
+needs=$(cat "$@" | tr -s ' \t\n' ' ' | grep -oE "$tree, UAPI_DEF_OBJ_NEEDS_FN\([a-z0-9_]+" |
 	sed -E 's/.*UVERBS_OBJECT_([A-Z0-9_]+).*\(/\1 /')
 
-types=$(sed -n '/^enum uverbs_default_objects {/,/^}/s/^\tUVERBS_OBJECT_\([A-Z0-9_]*\),.*/\1/p' "$header")
-lines=$(sed -n '/^enum uverbs_default_objects {/,/^}/p' "$header" | grep -c UVERBS_OBJECT_)
+enum=$(sed -n '/^enum uverbs_default_objects {/,/^}/p' "$header")
+types=$(echo "$enum" | sed -n 's/^\tUVERBS_OBJECT_\([A-Z0-9_]*\),.*/\1/p')
+lines=$(echo "$enum" | grep -c UVERBS_OBJECT_)
 if [ "$(echo "$types" | wc -l)" != "$lines" ]; then
 	echo "$0: $header declares $lines types in other words than expected" >&2
 	exit 1
