@@ -8,7 +8,7 @@
 
 export BASE KSRC VM
 
-.PHONY: help demo check tree kernel shell kunit selftests rdmacg runtimes debug bench instructions fuzz differential thirdparty torture hammer coverage mutants style hooks vm clean
+.PHONY: help demo check tree kernel shell kunit selftests rdmacg runtimes debug bench instructions fuzz differential thirdparty torture hammer coverage mutants style hooks patches series vm clean
 
 help:		## list the verbs, and what can be set
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -70,6 +70,12 @@ coverage:	## which lines of the controller the tests run
 
 mutants:	## let the tests find small faults, one at a time (MATCH=)
 	@dev/deps verbs && test/mutants/run
+
+patches:	## the overlay as a series for git am, against BASE or KSRC (OUT=: a new folder for it)
+	@dev/deps patches && series/run
+
+series:		## test that series (BUILD=1: compile each patch, which takes an hour; BASES=)
+	@dev/deps series && series/test
 
 vm:		## test that a guest which hangs, falls silent or warns is a failure
 	@dev/deps guest && vm/test

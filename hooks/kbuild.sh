@@ -1,13 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# hooks/kbuild.sh TREE STAGE: the Kconfig, Makefile, .gitignore, preprocessor and
-# documentation lines that spatch cannot edit. Copies of the base's files are changed in
-# STAGE; a line that is not there exactly once stops the build.
+# hooks/kbuild.sh TREE STAGE [STEP...]: the Kconfig, Makefile, .gitignore, preprocessor and
+# documentation lines that spatch cannot edit, of these steps or of all. Copies of the base's
+# files are changed in STAGE; a line that is not there exactly once stops the build.
 set -eu
 . "$(dirname "$0")/../dev/lib.sh"
 
 tree=$1
 stage=$2
+shift 2
+[ $# -gt 0 ] || set -- option controller core kunit rxe rds rds_unplug smc samples selftests guide
 version=$(tree_version "$tree")
 
 # edit FILE PATTERN SED: apply the sed program to a copy of FILE, in which
@@ -21,29 +23,40 @@ edit() {
 }
 
 # The option's prompt, help and dependencies are ours, in a file of our own.
-edit init/Kconfig '^config CGROUP_RDMA$' '
-	/^config CGROUP_RDMA$/,/^[a-z]/{
-		s,^config CGROUP_RDMA$,source "kernel/cgroup/Kconfig.rdma"\n,
-		/^[a-z]/!d
-	}'
-edit kernel/cgroup/Makefile '^obj-\$\(CONFIG_CGROUP_RDMA\) \+= rdma\.o$' '
-	s,^obj-\$\(CONFIG_CGROUP_RDMA\) .*,& rdma-default.o rdma-device.o rdma-pool.o rdma-parse.o tests/,'
+option_step() {
+	edit init/Kconfig '^config CGROUP_RDMA$' '
+		/^config CGROUP_RDMA$/,/^[a-z]/{
+			s,^config CGROUP_RDMA$,source "kernel/cgroup/Kconfig.rdma"\n,
+			/^[a-z]/!d
+		}'
+}
+
+controller_step() {
+	edit kernel/cgroup/Makefile '^obj-\$\(CONFIG_CGROUP_RDMA\) \+= rdma\.o$' '
+		s,^obj-\$\(CONFIG_CGROUP_RDMA\) .*,& rdma-default.o rdma-device.o rdma-pool.o rdma-parse.o,'
+}
+
+kunit_step() {
+	edit kernel/cgroup/Makefile '^obj-\$\(CONFIG_CGROUP_RDMA\) \+= rdma\.o$' '
+		s,^obj-\$\(CONFIG_CGROUP_RDMA\) .*,& tests/,'
+}
 
 # Our declarations in place of the base's. With those gone, a charge of the base
 # that no hook rewrote fails to compile instead of running beside ours.
-core=drivers/infiniband/core
-edit $core/core_priv.h '^#ifdef CONFIG_CGROUP_RDMA$' '
-	/^#include "restrack.h"$/i #include "cgroup.h"
-	/^#ifdef CONFIG_CGROUP_RDMA$/,/^#endif/{
-		/^#endif/N
-		d
-	}'
-! grep -nE 'rdmacg' "$stage/$core/core_priv.h" ||
-	die "$core/core_priv.h of Linux $version declares more of the base's controller than is removed"
+core_step() {
+	core=drivers/infiniband/core
+	edit $core/core_priv.h '^#ifdef CONFIG_CGROUP_RDMA$' '
+		/^#include "restrack.h"$/i #include "cgroup.h"
+		/^#ifdef CONFIG_CGROUP_RDMA$/,/^#endif/{
+			/^#endif/N
+			d
+		}'
+	! grep -nE 'rdmacg' "$stage/$core/core_priv.h" ||
+		die "$core/core_priv.h of Linux $version declares more of the base's controller than is removed"
 
-# What the verb class calls the types comes from where uverbs declares them.
-edit $core/Makefile '^ib_core-\$\(CONFIG_CGROUP_RDMA\) \+= cgroup\.o$' '
-	$a \
+	# What the verb class calls the types comes from where uverbs declares them.
+	edit $core/Makefile '^ib_core-\$\(CONFIG_CGROUP_RDMA\) \+= cgroup\.o$' '
+		$a \
 \
 quiet_cmd_cgroup_types = GEN     $@\
       cmd_cgroup_types = $(CONFIG_SHELL) $(real-prereqs) >$@\
@@ -53,58 +66,80 @@ $(obj)/cgroup_types.h: $(src)/cgroup_types.sh \\\
 	$(call if_changed,cgroup_types)\
 $(obj)/cgroup.o: $(obj)/cgroup_types.h\
 targets += cgroup_types.h'
+}
 
-rxe=drivers/infiniband/sw/rxe
-edit $rxe/Makefile '^rdma_rxe-y := ' '/rxe_mcast\.o/s,rxe_mcast\.o,& rxe_cgroup.o,'
-grep -qw rxe_cgroup.o "$stage/$rxe/Makefile" || die "$rxe/Makefile of Linux $version does not name rxe_mcast.o"
+rxe_step() {
+	rxe=drivers/infiniband/sw/rxe
+	edit $rxe/Makefile '^rdma_rxe-y := ' '/rxe_mcast\.o/s,rxe_mcast\.o,& rxe_cgroup.o,'
+	grep -qw rxe_cgroup.o "$stage/$rxe/Makefile" || die "$rxe/Makefile of Linux $version does not name rxe_mcast.o"
+}
 
-edit net/rds/Makefile '\<ib_frmr\.o$' 's,\<ib_frmr\.o$,& ib_cgroup.o ib_unplug.o,'
-edit net/smc/Makefile '\<smc_inet\.o$' 's,\<smc_inet\.o$,& smc_rdmacg.o,'
+rds_step() {
+	edit net/rds/Makefile '\<ib_frmr\.o$' 's,\<ib_frmr\.o$,& ib_cgroup.o,'
+}
 
-edit samples/Kconfig '^endif # SAMPLES$' 's,^endif # SAMPLES$,source "samples/rdmacg/Kconfig"\n\n&,'
-edit samples/Makefile '^obj-\$\(CONFIG_SAMPLE_KOBJECT\)\s' '
-	/^obj-\$\(CONFIG_SAMPLE_KOBJECT\)/i \
+rds_unplug_step() {
+	edit net/rds/Makefile '\<ib_frmr\.o$' 's,\<ib_frmr\.o( ib_cgroup\.o)?$,& ib_unplug.o,'
+}
+
+smc_step() {
+	edit net/smc/Makefile '\<smc_inet\.o$' 's,\<smc_inet\.o$,& smc_rdmacg.o,'
+}
+
+samples_step() {
+	edit samples/Kconfig '^endif # SAMPLES$' 's,^endif # SAMPLES$,source "samples/rdmacg/Kconfig"\n\n&,'
+	edit samples/Makefile '^obj-\$\(CONFIG_SAMPLE_KOBJECT\)\s' '
+		/^obj-\$\(CONFIG_SAMPLE_KOBJECT\)/i \
 obj-$(CONFIG_SAMPLE_RDMACG_LND)	+= rdmacg/'
+}
 
 # Our tests are built and listed the way the base does it for test_pids. All but test_rdma
 # need libibverbs and librdmacm, and are built where those are installed.
-tests=tools/testing/selftests/cgroup
-# names PATTERN: of our files there, without .c, in one line.
-names() {
-	# shellcheck disable=SC2086 # a pattern
-	(cd "$ROOT/$tests" && echo $1 | sed 's/\.c\>//g')
-}
-edit $tests/Makefile '^TEST_GEN_PROGS \+= test_pids$' '
-	/^TEST_GEN_PROGS \+= test_pids$/a \
+selftests_step() {
+	tests=tools/testing/selftests/cgroup
+	# names PATTERN: of our files there, without .c, in one line.
+	names() {
+		# shellcheck disable=SC2086 # a pattern
+		(cd "$stage/$tests" && echo $1 | sed 's/\.c\>//g')
+	}
+	edit $tests/Makefile '^TEST_GEN_PROGS \+= test_pids$' '
+		/^TEST_GEN_PROGS \+= test_pids$/a \
 TEST_GEN_PROGS += test_rdma\
 LOCAL_HDRS += '"$(names 'rdma_*.h')"'\
 ifneq ($(shell printf "\\043include <rdma/rdma_cma.h>" | $(CC) -E - >/dev/null 2>\&1 \&\& echo y),)\
 RDMA_VERBS_TESTS := '"$(names 'test_rdma_*.c')"'\
 TEST_GEN_PROGS += $(RDMA_VERBS_TESTS)\
 endif'
-edit $tests/Makefile '^\$\(OUTPUT\)/test_pids: ' '
-	s,^(\$\(OUTPUT\)/)test_pids(: .*),&\
+	edit $tests/Makefile '^\$\(OUTPUT\)/test_pids: ' '
+		s,^(\$\(OUTPUT\)/)test_pids(: .*),&\
 \1test_rdma\2\
 $(addprefix \1\,$(RDMA_VERBS_TESTS))\2\
 $(addprefix \1\,$(RDMA_VERBS_TESTS)): LDLIBS += -lrdmacm -libverbs,'
-edit $tests/.gitignore '^test_pids$' "s,^test_pids$,&\n$(names 'test_rdma*.c' | sed 's/ /\\n/g'),"
+	edit $tests/.gitignore '^test_pids$' "s,^test_pids$,&\n$(names 'test_rdma*.c' | sed 's/ /\\n/g'),"
+}
 
 # The section's body, up to the next heading, is ours, and so is what the contents say of it.
-guide=Documentation/admin-guide/cgroup-v2.rst
-edit $guide '^ +5-7-1\. RDMA Interface Files$' \
+guide_step() {
+	guide=Documentation/admin-guide/cgroup-v2.rst
+	edit $guide '^ +5-7-1\. RDMA Interface Files$' \
 	's,^( +)5-7-1\. RDMA Interface Files$,&\n\15-7-2. RDMA Charges and Ownership,'
-edit $guide '^RDMA Interface Files$' ''
-edit $guide '^RDMA$' "
-	/^RDMA\$/{
-		n
-		n
-		n
-		r $ROOT/hooks/cgroup-v2-rdma.rst
-		:skip
-		\$!N
-		/\n(-{4,}|={4,})\$/!{
-			s/^[^\n]*\n//
-			\$!b skip
-		}
-		s/^/\n/
-	}"
+	edit $guide '^RDMA Interface Files$' ''
+	edit $guide '^RDMA$' "
+		/^RDMA\$/{
+			n
+			n
+			n
+			r $ROOT/hooks/cgroup-v2-rdma.rst
+			:skip
+			\$!N
+			/\n(-{4,}|={4,})\$/!{
+				s/^[^\n]*\n//
+				\$!b skip
+			}
+			s/^/\n/
+		}"
+}
+
+for step; do
+	"${step}_step"
+done
