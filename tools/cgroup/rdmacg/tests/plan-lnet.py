@@ -8,6 +8,8 @@ import os
 import subprocess
 import sys
 
+from claims import end, report
+
 ROOT = '/sys/fs/cgroup'
 PARAMS = '/sys/module/rdmacg_lnd/parameters/'
 ADDRESS = '192.0.2.1'
@@ -154,16 +156,15 @@ def main():
     loader = read('/proc/sys/kernel/modprobe').strip()
     subprocess.run([loader, 'rdmacg_lnd'], check=True)
     defaults = {key: read(PARAMS + key).strip() for key in os.listdir(PARAMS)}
-    failed = False
     print(f'# {"case":16} {"what":12} {"plan":>6} {"model":>6}')
     for case in CASES:
         try:
             check_case(program, defaults, case)
-            print(f'ok plan lnet and the model agree: {case[0]}')
+            wrong = ''
         except (Failed, OSError, KeyError, IndexError) as error:
-            failed = True
-            print(f'not ok plan lnet and the model agree: {case[0]}: {error!r}')
-    return failed
+            wrong = repr(error)
+        report(not wrong, f'plan lnet and the model agree: {case[0]}', wrong)
 
 
-sys.exit(main())
+main()
+end()

@@ -14,18 +14,12 @@ import subprocess
 import sys
 import time
 
+from claims import end, report
+
 RDMACG = sys.argv[1]
 CGROUP = "/sys/fs/cgroup"
 URI = "rdma:192.0.2.1:4444"
 MIB = 64
-failed = False
-
-
-def report(good, name, why=""):
-    """A line as dev/report.sh has it."""
-    global failed
-    failed = failed or not good
-    print(f"ok {name}" if good else f"not ok {name}\n# {why}", flush=True)
 
 
 class Machine:
@@ -181,4 +175,4 @@ if has_postcopy():
     test("postcopy", ["--postcopy"], ["postcopy-ram"])
 else:
     print("ok migration, postcopy # SKIP the kernel has no userfaultfd", flush=True)
-sys.exit(failed)
+end()

@@ -11,16 +11,10 @@ import subprocess
 import sys
 import time
 
+from claims import end, report
+
 RDMACG = sys.argv[1]
 ADDRESS = "192.0.2.1"
-failed = False
-
-
-def report(good, name, why=""):
-    """A line as dev/report.sh has it."""
-    global failed
-    failed = failed or not good
-    print(f"ok {name}" if good else f"not ok {name}\n# {why}", flush=True)
 
 
 class Side:
@@ -78,4 +72,4 @@ test(["ucx", "--endpoints", "1"], ["ucx_perftest", "-t", "tag_lat", "-n", "10", 
 test(["libfabric", "--targets", "1"],
      ["fi_pingpong", "-p", "verbs;ofi_rxm", "-e", "rdm", "-I", "5", "-S", "64"],
      {"FI_UNIVERSE_SIZE": "2"})
-sys.exit(failed)
+end()
