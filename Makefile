@@ -35,7 +35,7 @@ kunit:		## the KUnit suites on User-Mode Linux, with the base's kunit.py
 selftests:	## the kselftests in the VM, on cgroup v2 (HIERARCHY=v1: on v1; LEAVE_OUT='PROGRAM...')
 	@dev/deps verbs && test/selftests/run
 
-rdmacg:		## the command in tools/cgroup/rdmacg: its tests (KERNELS='7.x stock-7.x 6.12 stock-6.12': which guests; FUZZ_SECONDS=)
+rdmacg:		## the command in tools/cgroup/rdmacg: its tests (KERNELS='7.x stock-7.x 6.12 stock-6.12': which guests; FUZZ_SECONDS=; RECORD=1: record the transcript)
 	@dev/deps rdmacg && test/rdmacg/run
 
 runtimes:	## limits of containers of runc, crun and podman, and of jobs of Slurm (RUNTIMES=, RESTARTS=, AT_ONCE=, KERNEL=)
