@@ -23,6 +23,9 @@
 #include "say.h"
 #include "text.h"
 
+/* Tens of megabytes are written, so not by 4 KiB, which is the default. */
+#define EXPORT_BUFFER	(256 << 10)
+
 /* The numbers of one slot. */
 enum export_kind {
 	EXPORT_USAGE,
@@ -280,8 +283,10 @@ static void export_print_heading(const struct export *export, FILE *to,
 
 static void export_print(const struct export *export, FILE *to)
 {
+	static char buffer[EXPORT_BUFFER];
 	size_t i, j;
 
+	setvbuf(to, buffer, _IOFBF, sizeof(buffer));
 	for (i = 0; i < ARRAY_SIZE(export_families); i++) {
 		const struct export_family *family = &export_families[i];
 		bool begun = false;

@@ -14,8 +14,8 @@
 /* No file of the kernel is that large; something else may have no end. */
 #define FILE_LARGEST (64UL << 20)
 
-/* Read to the end of @fd: the text, or NULL and errno. */
-static char *file_read_all(int fd)
+/* Read to the end of @fd, or until a read leaves room: the text, or NULL and errno. */
+static char *file_read_all(int fd, bool until_room)
 {
 	size_t size = 0, room = 4096;
 	char *text = memory_zeroed(room, 1);
@@ -35,13 +35,15 @@ static char *file_read_all(int fd)
 		if (room - size < 2) {
 			room *= 2;
 			text = memory_resize(text, room, 1);
+		} else if (until_room) {
+			break;
 		}
 	}
 	text[size] = '\0';
 	return text;
 }
 
-char *file_read(int dir, const char *name)
+static char *file_open_and_read(int dir, const char *name, bool until_room)
 {
 	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
 	char *text;
@@ -49,11 +51,21 @@ char *file_read(int dir, const char *name)
 
 	if (fd < 0)
 		return NULL;
-	text = file_read_all(fd);
+	text = file_read_all(fd, until_room);
 	error = errno;
 	close(fd);
 	errno = error;
 	return text;
+}
+
+char *file_read(int dir, const char *name)
+{
+	return file_open_and_read(dir, name, false);
+}
+
+char *file_read_at_once(int dir, const char *name)
+{
+	return file_open_and_read(dir, name, true);
 }
 
 int file_write(int dir, const char *name, const char *text)

@@ -7,6 +7,11 @@
 
 /* The text of a file below @dir, or NULL and errno. To be freed. */
 char *file_read(int dir, const char *name);
+/*
+ * The same, of a file that the kernel writes in one piece, as it does those of cgroups: a read
+ * that leaves room has all of it, so there is no second one that says so.
+ */
+char *file_read_at_once(int dir, const char *name);
 /* Write all of @text at once: 0 or a negative errno. */
 int file_write(int dir, const char *name, const char *text);
 bool file_exists(int dir, const char *name);

@@ -305,7 +305,7 @@ static int pools_read_class(struct pools *pools, int dir, enum pool_class class,
 			pools_set_zero(pools, class, file);
 			continue;
 		}
-		text = file_read(dir, pool_file_name(class, file));
+		text = file_read_at_once(dir, pool_file_name(class, file));
 		if (!text && !file_is_gone(errno))
 			return -errno;
 		if (text) {
@@ -319,12 +319,21 @@ static int pools_read_class(struct pools *pools, int dir, enum pool_class class,
 	return 0;
 }
 
+/* A class that a cgroup with the controller does not have, none below it has. */
+static bool pools_lack_class(const struct pools *above, enum pool_class class,
+			     unsigned int files)
+{
+	return (files & POOL_SCAN) && above && above->files[POOL_HCA] && !above->files[class];
+}
+
 int pools_read(struct pools *pools, int dir, unsigned int files, const struct pools *above)
 {
 	unsigned int class;
 	int ret;
 
 	for (class = 0; class < POOL_CLASSES; class++) {
+		if (pools_lack_class(above, class, files))
+			continue;
 		ret = pools_read_class(pools, dir, class, files, above);
 		if (ret)
 			return ret;
