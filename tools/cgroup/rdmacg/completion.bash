@@ -65,7 +65,7 @@ _rdmacg_options() {
 	run) printf '%s' "$common --limit --in --margin --kill --output" ;;
 	slurm-step) printf '%s' "$common --asked --default --ceiling --end" ;;
 	oci-hook) printf '%s' "$common --config" ;;
-	*) printf '%s' "$common --version" ;;
+	*) printf '%s' "$common" ;;
 	esac
 }
 
