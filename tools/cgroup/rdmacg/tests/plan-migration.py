@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 from claims import end, report
 
@@ -79,6 +80,12 @@ class Machine:
                         found[key] = int(value)
         return found
 
+    def said(self):
+        """What QEMU says of a migration, but for the devices that it opens."""
+        self.log.seek(0)
+        lines = [line for line in self.log.read().splitlines() if "RDMA Device opened" not in line]
+        return f"{self.name}: {' / '.join(lines)}"
+
     def end(self):
         self.process.terminate()
         try:
@@ -122,8 +129,8 @@ def plan(source, options):
     return json.loads(said)["parts"][0]["limits"]
 
 
-def attempt(options, capabilities, side=None, key=None):
-    """Migrate once; with one less of a key on a side, if these are given."""
+def attempt_once(options, capabilities, side, key):
+    """Migrate; with one less of a key on a side, if these are given."""
     fill()
     machines = [Machine("source"), Machine("destination", "-incoming", "defer")]
     limits = plan(machines[0], options)
@@ -131,48 +138,49 @@ def attempt(options, capabilities, side=None, key=None):
         less = {key: limits[key] - 1} if machine.name == side else {}
         machine.limit({**limits, **less})
         machine.connect()
-    status = migrate(*machines, capabilities)
-    runs = machines[0].process.poll() is None and machines[0].ask("query-status")
-    peaks = [{key: machine.amounts("peak").get(key) for key in limits} for machine in machines]
+    seen = SimpleNamespace(limits=limits, status=migrate(*machines, capabilities))
+    seen.said = "; ".join(machine.said() for machine in machines)
+    seen.runs = (machines[0].process.poll() is None and
+                 machines[0].ask("query-status")["status"] == "running")
+    seen.peaks = [{key: machine.amounts("peak").get(key) for key in limits} for machine in machines]
+    seen.refused = {machine.name: [word for word in machine.amounts("events.local")
+                                   if word.endswith(".max")] for machine in machines}
     for machine in machines:
         machine.end()
-    left = [machine.amounts("current") for machine in machines]
+    seen.left = [machine.amounts("current") for machine in machines]
     for machine in machines:
         os.rmdir(machine.cgroup)
-    return limits, status, runs and runs["status"], peaks, left
+    return seen
+
+
+def attempt(options, capabilities, side=None, key=None):
+    """QEMU has its first message sent once, and gives up if the other end does not listen yet,
+    as happens on a busy machine. That says nothing of limits, so it is tried again."""
+    for _ in range(5):
+        seen = attempt_once(options, capabilities, side, key)
+        if "RNR retry" not in seen.said:
+            break
+    return seen
 
 
 def test(name, options, capabilities):
-    limits, status, _, peaks, left = attempt(options, capabilities)
-    report(status == "completed", f"migration, {name}: completes with its limits", status)
-    for side, peak in zip(("source", "destination"), peaks):
-        report(peak == limits, f"migration, {name}: the {side} takes all of them", f"{peak}, not {limits}")
-    report(left == [{}, {}], f"migration, {name}: nothing is left", left)
+    seen = attempt(options, capabilities)
+    report(seen.status == "completed", f"migration, {name}: completes with its limits", seen)
+    for side, peak in zip(("source", "destination"), seen.peaks):
+        report(peak == seen.limits, f"migration, {name}: the {side} takes all of them",
+               f"{peak}, not {seen.limits}")
+    report(seen.left == [{}, {}], f"migration, {name}: nothing is left", seen.left)
     for side in "source", "destination":
-        for key in limits:
-            said = f"migration, {name}: one {key} less on the {side}"
-            _, status, runs, _, left = attempt(options, capabilities, side, key)
-            report(status == "failed" and runs == "running" and left == [{}, {}],
-                   f"{said}: it fails, the source runs on, nothing is left", f"{status}, {runs}, {left}")
+        for key in seen.limits:
+            less = attempt(options, capabilities, side, key)
+            report(less.status == "failed" and less.runs and less.left == [{}, {}] and
+                   less.refused[side] == [f"{key}.max"],
+                   f"migration, {name}: one {key} less on the {side}: it is refused, fails, "
+                   "the source runs on, nothing is left", less)
 
 
-def has_postcopy():
-    machine = Machine("probe", "-incoming", "defer")
-    machine.connect()
-    can = machine.ask("migrate-set-capabilities",
-                      capabilities=[{"capability": "postcopy-ram", "state": True}]) is not None
-    machine.end()
-    os.rmdir(machine.cgroup)
-    return can
-
-
-fill()
-os.link("/run/destination.ram", "/run/probe.ram")
 test("dynamic", [], [])
 test("pin-all", ["--pin-all"], ["rdma-pin-all"])
-if has_postcopy():
-    # Pages that are sent after the switch need no MR, so it is not made.
-    test("postcopy", ["--postcopy"], ["postcopy-ram"])
-else:
-    print("ok migration, postcopy # SKIP the kernel has no userfaultfd", flush=True)
+# Pages that are sent after the switch need no MR, so it is not made.
+test("postcopy", ["--postcopy"], ["postcopy-ram"])
 end()
