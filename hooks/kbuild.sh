@@ -9,7 +9,7 @@ set -eu
 tree=$1
 stage=$2
 shift 2
-[ $# -gt 0 ] || set -- option controller core kunit rxe rds rds_unplug smc samples selftests guide
+[ $# -gt 0 ] || set -- option controller core kunit rxe mlx5 rds rds_unplug smc samples selftests guide
 version=$(tree_version "$tree")
 
 # edit FILE PATTERN SED: apply the sed program to a copy of FILE, in which
@@ -72,6 +72,12 @@ rxe_step() {
 	rxe=drivers/infiniband/sw/rxe
 	edit $rxe/Makefile '^rdma_rxe-y := ' '/rxe_mcast\.o/s,rxe_mcast\.o,& rxe_cgroup.o,'
 	grep -qw rxe_cgroup.o "$stage/$rxe/Makefile" || die "$rxe/Makefile of Linux $version does not name rxe_mcast.o"
+}
+
+mlx5_step() {
+	mlx5=drivers/infiniband/hw/mlx5
+	edit $mlx5/Makefile '^mlx5_ib-y := ah\.o \\$' 's,^(\s*)(cmd\.o \\),\1cgroup.o \\\n&,'
+	grep -qw cgroup.o "$stage/$mlx5/Makefile" || die "$mlx5/Makefile of Linux $version does not name cmd.o"
 }
 
 rds_step() {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What drivers call to have resources of their own accounted: things that the IB
- * core does not know and that a user can exhaust. They appear in rdma.hw.*.
+ * core does not know and that a user can exhaust. They appear in rdma.hw.*. And what those
+ * state whose own interface makes objects under another name.
  *
  * What ULPs in the kernel call for objects that a user makes them have: they appear in
  * rdma.verb.*, as those do that the user makes through uverbs. rdmacg_get_current() tells
@@ -12,6 +13,33 @@
 #define _RDMA_IB_RDMACG_H
 
 #include <rdma/ib_verbs.h>
+
+struct uverbs_attr_bundle;
+
+/**
+ * struct ib_rdmacg_content - what an object of uverbs counts as, beside hca_object
+ * @type: of enum uverbs_default_objects; any other, or one that the device does not have, is a
+ *	driver_object
+ * @mem: the bytes that it takes: of device memory if it is an UVERBS_OBJECT_DM, otherwise
+ *	of memory that it pins
+ */
+struct ib_rdmacg_content {
+	u32			type;
+	u64			mem;
+};
+
+/**
+ * struct ib_rdmacg_object_def - an object whose type does not tell what it counts as
+ * @id: the type of object
+ * @describe: called before the method that makes one; finds out from the method's
+ *	attributes. @content comes with the object's own type and without memory. Returns
+ *	0, or an error, with which the method fails
+ */
+struct ib_rdmacg_object_def {
+	u32			id;
+	int (*describe)(const struct uverbs_attr_bundle *attrs,
+			struct ib_rdmacg_content *content);
+};
 
 /**
  * struct ib_rdmacg_objects - what a ULP is about to make, each 0 for none
@@ -76,6 +104,19 @@ static inline void ib_rdmacg_set_hw_resources(struct ib_device *device,
 	device->cg_hw.count = count;
 }
 
+/**
+ * ib_rdmacg_set_object_defs() - state which of a driver's own objects are more than that
+ * @device: a device that is not registered yet
+ * @defs: ends with one that is empty; needed as long as the device is registered
+ *
+ * Context: Any context.
+ */
+static inline void ib_rdmacg_set_object_defs(struct ib_device *device,
+					     const struct ib_rdmacg_object_def *defs)
+{
+	device->cg_objects = defs;
+}
+
 int ib_rdmacg_try_charge_hw(struct rdma_cgroup **owner, struct ib_device *device,
 			    unsigned int resource);
 void ib_rdmacg_uncharge_hw(struct rdma_cgroup *owner, struct ib_device *device,
@@ -91,6 +132,11 @@ void ib_rdmacg_uncharge_objects(struct ib_rdmacg_charge *charge);
 static inline void ib_rdmacg_set_hw_resources(struct ib_device *device,
 					      const struct rdmacg_resource *resources,
 					      unsigned int count)
+{
+}
+
+static inline void ib_rdmacg_set_object_defs(struct ib_device *device,
+					     const struct ib_rdmacg_object_def *defs)
 {
 }
 

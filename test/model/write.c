@@ -167,7 +167,7 @@ static const char *const model_keys[][MAX_DEFAULTS] = {
 	[MODEL_VERB] = {
 		"pd", "comp_channel", "cq", "qp", "srq", "ah", "mr", "mw", "flow", "xrcd",
 		"rwq_ind_tbl", "wq", "flow_action", "dm", "counters", "async_event",
-		"driver_object", "mr_mem", "cm_id",
+		"driver_object", "mr_mem", "dm_mem", "cm_id",
 	},
 	[MODEL_HW] = { NULL },
 };

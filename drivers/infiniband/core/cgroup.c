@@ -14,10 +14,12 @@
 #include <rdma/ib_cm.h>
 #include <rdma/ib_rdmacg.h>
 #include <rdma/rdma_cm.h>
+#include <rdma/uverbs_ioctl.h>
 #include <rdma/uverbs_std_types.h>
 
 #include "cma_priv.h"
 #include "core_priv.h"
+#include "rdma_core.h"
 
 static const struct rdmacg_resource ib_rdmacg_hca_resources[RDMACG_RESOURCE_MAX] = {
 	[RDMACG_RESOURCE_HCA_HANDLE] = {
@@ -49,6 +51,7 @@ static const struct {
 enum {
 	IB_RDMACG_DRIVER_OBJECT = ARRAY_SIZE(ib_rdmacg_types),
 	IB_RDMACG_MR_MEM,
+	IB_RDMACG_DM_MEM,
 	IB_RDMACG_CM_ID,
 	IB_RDMACG_TYPES,
 };
@@ -78,6 +81,8 @@ static const char *ib_rdmacg_type_name(unsigned int type)
 		return "driver_object";
 	if (type == IB_RDMACG_MR_MEM)
 		return "mr_mem";
+	if (type == IB_RDMACG_DM_MEM)
+		return "dm_mem";
 	if (type == IB_RDMACG_CM_ID)
 		return "cm_id";
 	return ib_rdmacg_types[type].name;
@@ -89,6 +94,8 @@ static bool ib_rdmacg_supports(const struct ib_device *device, unsigned int type
 		return device->driver_def;
 	if (type == IB_RDMACG_MR_MEM)
 		type = UVERBS_OBJECT_MR;
+	if (type == IB_RDMACG_DM_MEM)
+		type = UVERBS_OBJECT_DM;
 	if (type == IB_RDMACG_CM_ID)
 		return IS_ENABLED(CONFIG_INFINIBAND_ADDR_TRANS);
 	if (!ib_rdmacg_types[type].name)
@@ -98,17 +105,30 @@ static bool ib_rdmacg_supports(const struct ib_device *device, unsigned int type
 	       *(void **)((void *)&device->ops + ib_rdmacg_types[type].op);
 }
 
+static bool ib_rdmacg_is_memory(unsigned int type)
+{
+	return type == IB_RDMACG_MR_MEM || type == IB_RDMACG_DM_MEM;
+}
+
+static u64 ib_rdmacg_capacity(struct ib_device *device, unsigned int type)
+{
+	const u32 *max = ib_rdmacg_attr(&device->attrs, type);
+	u64 capacity = max ? *max : 0;
+
+	if (type == IB_RDMACG_DM_MEM)
+		capacity = device->attrs.max_dm_size;
+	/* Drivers leave at 0 what they do not state. */
+	return capacity ?: RDMACG_NO_LIMIT;
+}
+
 static struct rdmacg_resource ib_rdmacg_type_resource(struct ib_device *device,
 						      unsigned int type)
 {
-	const u32 *capacity = ib_rdmacg_attr(&device->attrs, type);
-
 	return (struct rdmacg_resource) {
 		.name		= ib_rdmacg_type_name(type),
 		.class		= RDMACG_CLASS_VERB,
-		.unit		= type == IB_RDMACG_MR_MEM ? RDMACG_BYTES : RDMACG_OBJECTS,
-		/* Drivers leave at 0 what they do not state. */
-		.capacity	= capacity && *capacity ? *capacity : RDMACG_NO_LIMIT,
+		.unit		= ib_rdmacg_is_memory(type) ? RDMACG_BYTES : RDMACG_OBJECTS,
+		.capacity	= ib_rdmacg_capacity(device, type),
 	};
 }
 
@@ -270,11 +290,6 @@ static bool ib_rdmacg_counts_type(const struct ib_device *device, unsigned int t
 	return device->cg_types & BIT_ULL(type);
 }
 
-static unsigned int ib_rdmacg_uobject_type(struct ib_uobject *uobj)
-{
-	return min_t(u32, uobj_get_object_id(uobj), IB_RDMACG_DRIVER_OBJECT);
-}
-
 /* One object with an id, one of its type, and memory. */
 #define IB_RDMACG_MAX_SET 3
 
@@ -283,16 +298,17 @@ static unsigned int ib_rdmacg_uobject_set(struct ib_uobject *uobj,
 					  struct rdmacg_charge *set)
 {
 	const struct ib_device *device = uobj->context->device;
-	unsigned int type = ib_rdmacg_uobject_type(uobj);
+	unsigned int type = uobj->cg_obj.type;
+	unsigned int memory = type == UVERBS_OBJECT_DM ? IB_RDMACG_DM_MEM : IB_RDMACG_MR_MEM;
 	struct rdmacg_charge *next = set;
 
 	if (uobj->cg_obj.is_idr)
 		*next++ = (struct rdmacg_charge) { RDMACG_RESOURCE_HCA_OBJECT, 1 };
 	if (ib_rdmacg_counts_type(device, type))
 		*next++ = (struct rdmacg_charge) { ib_rdmacg_type_slot(device, type), 1 };
-	if (uobj->cg_obj.mr_mem && ib_rdmacg_counts_type(device, IB_RDMACG_MR_MEM))
+	if (uobj->cg_obj.mem && ib_rdmacg_counts_type(device, memory))
 		*next++ = (struct rdmacg_charge) {
-			ib_rdmacg_type_slot(device, IB_RDMACG_MR_MEM), uobj->cg_obj.mr_mem
+			ib_rdmacg_type_slot(device, memory), uobj->cg_obj.mem
 		};
 	return next - set;
 }
@@ -308,12 +324,117 @@ static int ib_rdmacg_charge_uobject(struct ib_uobject *uobj)
 				     set, count);
 }
 
+/*
+ * From this length on, memory counts as endless. No machine can pin that much: the user means
+ * the whole address space, as an implicit MR of on-demand paging does, or the driver will
+ * refuse. If such lengths were counted until then, those of many calls at once would fill
+ * the counter and refuse a neighbour who has no limit.
+ */
+#define IB_RDMACG_ENDLESS_LENGTH BIT_ULL(48)
+
+static u64 ib_rdmacg_mem(u64 length)
+{
+	return length >= IB_RDMACG_ENDLESS_LENGTH ? RDMACG_ENDLESS : length;
+}
+
+/* Programs map device memory, so that a driver gives away no less than a page. */
+static int ib_rdmacg_describe_dm(const struct uverbs_attr_bundle *attrs,
+				 struct ib_rdmacg_content *content)
+{
+	u64 length;
+	int ret = uverbs_copy_from(&length, attrs, UVERBS_ATTR_ALLOC_DM_LENGTH);
+
+	if (!ret)
+		content->mem = PAGE_ALIGN(min(length, IB_RDMACG_ENDLESS_LENGTH));
+	return ret;
+}
+
+static const struct ib_rdmacg_object_def ib_rdmacg_dm_def = {
+	UVERBS_OBJECT_DM, ib_rdmacg_describe_dm
+};
+
+/* Who says what the object is, or NULL if its type does. */
+static const struct ib_rdmacg_object_def *ib_rdmacg_find_def(struct ib_uobject *uobj)
+{
+	const struct ib_rdmacg_object_def *def = uobj->context->device->cg_objects;
+	u32 id = uobj_get_object_id(uobj);
+
+	if (id == ib_rdmacg_dm_def.id)
+		return &ib_rdmacg_dm_def;
+	for (; def && def->describe; def++)
+		if (def->id == id)
+			return def;
+	return NULL;
+}
+
+/* A type of the driver's own, or one that the device does not have, is a driver_object. */
+static unsigned int ib_rdmacg_content_type(const struct ib_device *device, u32 type)
+{
+	if (type < IB_RDMACG_DRIVER_OBJECT && ib_rdmacg_counts_type(device, type))
+		return type;
+	return IB_RDMACG_DRIVER_OBJECT;
+}
+
+static int ib_rdmacg_charge_described(struct ib_uobject *uobj,
+				      const struct uverbs_attr_bundle *attrs)
+{
+	const struct ib_rdmacg_object_def *def = ib_rdmacg_find_def(uobj);
+	struct ib_rdmacg_content content = { .type = uobj_get_object_id(uobj) };
+	int ret;
+
+	if (!def)
+		return 0;
+	ret = def->describe(attrs, &content);
+	if (ret)
+		return ret;
+	uobj->cg_obj.type = ib_rdmacg_content_type(uobj->context->device, content.type);
+	uobj->cg_obj.mem = ib_rdmacg_mem(content.mem);
+	return ib_rdmacg_charge_uobject(uobj);
+}
+
+/**
+ * ib_rdmacg_charge_new_uobjects() - charge what a method is about to make and only its
+ *	attributes tell, to the current process
+ * @attrs: the method's attributes, complete, before the method runs
+ * @uobjs: which of them are objects
+ *
+ * Object, type and memory are one charge, and the objects keep the owner.
+ *
+ * Context: Process context; may sleep.
+ * Return: 0, -EAGAIN at a limit, -ENOMEM, or what says that an attribute is invalid; after
+ * a failure, ib_rdmacg_uncharge_uobject() is to be called for each of the objects.
+ */
+int ib_rdmacg_charge_new_uobjects(const struct uverbs_attr_bundle *attrs,
+				  const unsigned long *uobjs)
+{
+	const struct uverbs_obj_attr *attr;
+	unsigned int i;
+	int ret;
+
+	for_each_set_bit(i, uobjs, UVERBS_API_ATTR_BKEY_LEN) {
+		attr = &attrs->attrs[i].obj_attr;
+		if (attr->attr_elm->spec.u.obj.access != UVERBS_ACCESS_NEW)
+			continue;
+		ret = ib_rdmacg_charge_described(attr->uobject, attrs);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+EXPORT_SYMBOL_GPL(ib_rdmacg_charge_new_uobjects);
+
+static unsigned int ib_rdmacg_uobject_type(struct ib_uobject *uobj)
+{
+	return min_t(u32, uobj_get_object_id(uobj), IB_RDMACG_DRIVER_OBJECT);
+}
+
 /**
  * ib_rdmacg_charge_idr_uobject() - charge an object with an id to the current process
  * @uobj: an object that the driver has not made yet; it keeps the owner
  *
  * That is one hca_object and one of its type. An MR is left to
- * ib_rdmacg_charge_mr().
+ * ib_rdmacg_charge_mr(), and an object of which only the method's attributes tell what
+ * it is, to ib_rdmacg_charge_new_uobjects().
  *
  * Context: Process context; may sleep.
  * Return: 0, -EAGAIN at a limit, or -ENOMEM.
@@ -321,7 +442,8 @@ static int ib_rdmacg_charge_uobject(struct ib_uobject *uobj)
 int ib_rdmacg_charge_idr_uobject(struct ib_uobject *uobj)
 {
 	uobj->cg_obj.is_idr = true;
-	if (uobj_get_object_id(uobj) == UVERBS_OBJECT_MR)
+	uobj->cg_obj.type = ib_rdmacg_uobject_type(uobj);
+	if (uobj->cg_obj.type == UVERBS_OBJECT_MR || ib_rdmacg_find_def(uobj))
 		return 0;
 	return ib_rdmacg_charge_uobject(uobj);
 }
@@ -338,22 +460,10 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_charge_idr_uobject);
  */
 int ib_rdmacg_charge_fd_uobject(struct ib_uobject *uobj)
 {
+	uobj->cg_obj.type = ib_rdmacg_uobject_type(uobj);
 	return ib_rdmacg_charge_uobject(uobj);
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_charge_fd_uobject);
-
-/*
- * From this length on, an MR counts as endless. No machine can pin that much: the user means
- * the whole address space, as an implicit MR of on-demand paging does, or the driver will
- * refuse. If such lengths were counted until then, those of many calls at once would fill
- * the counter and refuse a neighbour who has no limit.
- */
-#define IB_RDMACG_ENDLESS_LENGTH BIT_ULL(48)
-
-static u64 ib_rdmacg_mr_mem(u64 length)
-{
-	return length >= IB_RDMACG_ENDLESS_LENGTH ? RDMACG_ENDLESS : length;
-}
 
 /**
  * ib_rdmacg_charge_mr() - charge a memory region to the current process
@@ -367,7 +477,7 @@ static u64 ib_rdmacg_mr_mem(u64 length)
  */
 int ib_rdmacg_charge_mr(struct ib_uobject *uobj, u64 length)
 {
-	uobj->cg_obj.mr_mem = ib_rdmacg_mr_mem(length);
+	uobj->cg_obj.mem = ib_rdmacg_mem(length);
 	return ib_rdmacg_charge_uobject(uobj);
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_charge_mr);
@@ -451,12 +561,12 @@ static void ib_rdmacg_uncharge_mr_mem(struct ib_uobject *uobj, u64 amount)
 int ib_rdmacg_begin_rereg_mr(struct ib_uobject *uobj, struct ib_uobject *new_uobj,
 			     int flags, u64 length)
 {
-	u64 from = uobj->cg_obj.mr_mem;
-	u64 to = flags & IB_MR_REREG_TRANS ? ib_rdmacg_mr_mem(length) : from;
+	u64 from = uobj->cg_obj.mem;
+	u64 to = flags & IB_MR_REREG_TRANS ? ib_rdmacg_mem(length) : from;
 
 	if (!uobj->cg_obj.cg)
 		return -EINVAL;
-	new_uobj->cg_obj.mr_mem = to;
+	new_uobj->cg_obj.mem = to;
 	return ib_rdmacg_charge_mr_mem(uobj, ib_rdmacg_growth(from, to));
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_begin_rereg_mr);
@@ -476,14 +586,14 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_begin_rereg_mr);
 void ib_rdmacg_end_rereg_mr(struct ib_uobject *uobj, struct ib_uobject *new_uobj,
 			    struct ib_mr *new_mr)
 {
-	u64 from = uobj->cg_obj.mr_mem, to = new_uobj->cg_obj.mr_mem;
+	u64 from = uobj->cg_obj.mem, to = new_uobj->cg_obj.mem;
 
 	if (IS_ERR(new_mr)) {
 		ib_rdmacg_uncharge_mr_mem(uobj, ib_rdmacg_growth(from, to));
 		return;
 	}
 	ib_rdmacg_uncharge_mr_mem(uobj, ib_rdmacg_shrinkage(from, to));
-	uobj->cg_obj.mr_mem = to;
+	uobj->cg_obj.mem = to;
 	if (new_mr) {
 		new_uobj->cg_obj = uobj->cg_obj;
 		uobj->cg_obj.cg = NULL;
@@ -717,7 +827,7 @@ int ib_rdmacg_try_charge_objects(struct ib_rdmacg_charge *charge, struct rdma_cg
 	ib_rdmacg_add_type(charge, device, UVERBS_OBJECT_QP, objects->qp);
 	ib_rdmacg_add_type(charge, device, UVERBS_OBJECT_SRQ, objects->srq);
 	ib_rdmacg_add_type(charge, device, UVERBS_OBJECT_MR, objects->mr);
-	ib_rdmacg_add_type(charge, device, IB_RDMACG_MR_MEM, ib_rdmacg_mr_mem(objects->mr_mem));
+	ib_rdmacg_add_type(charge, device, IB_RDMACG_MR_MEM, ib_rdmacg_mem(objects->mr_mem));
 	if (!charge->count)
 		return 0;
 	if (!rdmacg_pin_device(&charge->device, &device->cg_device))

@@ -9,6 +9,7 @@
 #include <rdma/ib_verbs.h>
 
 struct rdma_id_private;
+struct uverbs_attr_bundle;
 
 #ifdef CONFIG_CGROUP_RDMA
 
@@ -22,6 +23,8 @@ void ib_rdmacg_uncharge_ucontext(struct ib_ucontext *ucontext);
 
 int ib_rdmacg_charge_idr_uobject(struct ib_uobject *uobj);
 int ib_rdmacg_charge_fd_uobject(struct ib_uobject *uobj);
+int ib_rdmacg_charge_new_uobjects(const struct uverbs_attr_bundle *attrs,
+				  const unsigned long *uobjs);
 int ib_rdmacg_charge_mr(struct ib_uobject *uobj, u64 length);
 void ib_rdmacg_uncharge_uobject(struct ib_uobject *uobj);
 
@@ -71,6 +74,12 @@ static inline int ib_rdmacg_charge_idr_uobject(struct ib_uobject *uobj)
 }
 
 static inline int ib_rdmacg_charge_fd_uobject(struct ib_uobject *uobj)
+{
+	return 0;
+}
+
+static inline int ib_rdmacg_charge_new_uobjects(const struct uverbs_attr_bundle *attrs,
+						const unsigned long *uobjs)
 {
 	return 0;
 }

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What mlx5's DevX is to the RDMA cgroup controller. A program gives DevX commands of the
+ * firmware, and what these make counts as what the verbs call it: a queue pair is a qp,
+ * whoever writes the command.
+ */
+#include <linux/bits.h>
+#include <linux/err.h>
+#include <linux/minmax.h>
+#include <linux/mlx5/device.h>
+#include <linux/mlx5/mlx5_ifc.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/mlx5_user_ioctl_cmds.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "cgroup.h"
+
+/*
+ * The commands that DevX lets a program make an object with. The type is that of the verbs
+ * object for which mlx5_ib itself gives the command, as far as there is one; hooks/verify
+ * looks for commands that are not here.
+ */
+static const struct {
+	u16 opcode;
+	u32 type;
+} mlx5_ib_devx_types[] = {
+	{ MLX5_CMD_OP_ALLOC_PD, UVERBS_OBJECT_PD },
+	{ MLX5_CMD_OP_CREATE_CQ, UVERBS_OBJECT_CQ },
+	{ MLX5_CMD_OP_CREATE_QP, UVERBS_OBJECT_QP },
+	/* The target of dynamically connected transport, a QP of the verbs. */
+	{ MLX5_CMD_OP_CREATE_DCT, UVERBS_OBJECT_QP },
+	/* An SRQ is one of these, by its kind and the firmware's age. */
+	{ MLX5_CMD_OP_CREATE_SRQ, UVERBS_OBJECT_SRQ },
+	{ MLX5_CMD_OP_CREATE_XRC_SRQ, UVERBS_OBJECT_SRQ },
+	{ MLX5_CMD_OP_CREATE_XRQ, UVERBS_OBJECT_SRQ },
+	{ MLX5_CMD_OP_CREATE_RMP, UVERBS_OBJECT_SRQ },
+	{ MLX5_CMD_OP_CREATE_MKEY, UVERBS_OBJECT_MR },
+	/* The queues of a raw packet QP, one by one; a receive queue is a WQ of the verbs. */
+	{ MLX5_CMD_OP_CREATE_RQ, UVERBS_OBJECT_WQ },
+	{ MLX5_CMD_OP_CREATE_SQ, UVERBS_OBJECT_WQ },
+	{ MLX5_CMD_OP_CREATE_RQT, UVERBS_OBJECT_RWQ_IND_TBL },
+	{ MLX5_CMD_OP_ALLOC_XRCD, UVERBS_OBJECT_XRCD },
+	{ MLX5_CMD_OP_SET_FLOW_TABLE_ENTRY, UVERBS_OBJECT_FLOW },
+	{ MLX5_CMD_OP_ALLOC_PACKET_REFORMAT_CONTEXT, UVERBS_OBJECT_FLOW_ACTION },
+	{ MLX5_CMD_OP_ALLOC_MODIFY_HEADER_CONTEXT, UVERBS_OBJECT_FLOW_ACTION },
+	/* One or a row of counters, as a set of the verbs is. */
+	{ MLX5_CMD_OP_ALLOC_FLOW_COUNTER, UVERBS_OBJECT_COUNTERS },
+	{ MLX5_CMD_OP_ALLOC_Q_COUNTER, UVERBS_OBJECT_COUNTERS },
+
+	/* The verbs have nothing like these. */
+	{ MLX5_CMD_OP_CREATE_GENERAL_OBJECT, MLX5_IB_OBJECT_DEVX_OBJ },
+	{ MLX5_CMD_OP_ALLOC_TRANSPORT_DOMAIN, MLX5_IB_OBJECT_DEVX_OBJ },
+	{ MLX5_CMD_OP_CREATE_TIR, MLX5_IB_OBJECT_DEVX_OBJ },
+	{ MLX5_CMD_OP_CREATE_TIS, MLX5_IB_OBJECT_DEVX_OBJ },
+	{ MLX5_CMD_OP_CREATE_FLOW_TABLE, MLX5_IB_OBJECT_DEVX_OBJ },
+	{ MLX5_CMD_OP_CREATE_FLOW_GROUP, MLX5_IB_OBJECT_DEVX_OBJ },
+	{ MLX5_CMD_OP_CREATE_SCHEDULING_ELEMENT, MLX5_IB_OBJECT_DEVX_OBJ },
+	{ MLX5_CMD_OP_ADD_VXLAN_UDP_DPORT, MLX5_IB_OBJECT_DEVX_OBJ },
+	{ MLX5_CMD_OP_SET_L2_TABLE_ENTRY, MLX5_IB_OBJECT_DEVX_OBJ },
+	{ MLX5_CMD_OP_ATTACH_TO_MCG, MLX5_IB_OBJECT_DEVX_OBJ },
+	{ MLX5_CMD_OP_CREATE_PSV, MLX5_IB_OBJECT_DEVX_OBJ },
+};
+
+/* Of a command that is not in the table, which DevX refuses, it is the object's own type. */
+static u32 mlx5_ib_devx_type(u16 opcode)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(mlx5_ib_devx_types); i++)
+		if (mlx5_ib_devx_types[i].opcode == opcode)
+			return mlx5_ib_devx_types[i].type;
+	return MLX5_IB_OBJECT_DEVX_OBJ;
+}
+
+/* Steering memory of the device, which UVERBS_METHOD_DM_ALLOC gives away, too. */
+static bool mlx5_ib_is_sw_icm(const void *cmd, int len)
+{
+	if (MLX5_GET(general_obj_in_cmd_hdr, cmd, opcode) != MLX5_CMD_OP_CREATE_GENERAL_OBJECT ||
+	    MLX5_GET(general_obj_in_cmd_hdr, cmd, obj_type) != MLX5_OBJ_TYPE_SW_ICM)
+		return false;
+	/* The firmware refuses one that ends before its size. */
+	return len > MLX5_BYTE_OFF(create_sw_icm_in, sw_icm.log_sw_icm_size);
+}
+
+static u64 mlx5_ib_sw_icm_size(const void *cmd)
+{
+	return BIT_ULL(min(MLX5_GET(create_sw_icm_in, cmd, sw_icm.log_sw_icm_size), 63u));
+}
+
+static int mlx5_ib_describe_devx_obj(const struct uverbs_attr_bundle *attrs,
+				     struct ib_rdmacg_content *content)
+{
+	const struct uverbs_attr *attr =
+		uverbs_attr_get(attrs, MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_IN);
+	const void *cmd;
+
+	if (IS_ERR(attr))
+		return PTR_ERR(attr);
+	/* Longer than what fits into the attribute, so it is a copy that stays as it is. */
+	cmd = attr->ptr_attr.ptr;
+	if (mlx5_ib_is_sw_icm(cmd, attr->ptr_attr.len)) {
+		content->type = UVERBS_OBJECT_DM;
+		content->mem = mlx5_ib_sw_icm_size(cmd);
+	} else {
+		content->type = mlx5_ib_devx_type(MLX5_GET(general_obj_in_cmd_hdr, cmd, opcode));
+	}
+	return 0;
+}
+
+/* It stays what it is, and pins memory. */
+static int mlx5_ib_describe_devx_umem(const struct uverbs_attr_bundle *attrs,
+				      struct ib_rdmacg_content *content)
+{
+	return uverbs_copy_from(&content->mem, attrs, MLX5_IB_ATTR_DEVX_UMEM_REG_LEN);
+}
+
+const struct ib_rdmacg_object_def mlx5_ib_object_defs[] = {
+	{ MLX5_IB_OBJECT_DEVX_OBJ, mlx5_ib_describe_devx_obj },
+	{ MLX5_IB_OBJECT_DEVX_UMEM, mlx5_ib_describe_devx_umem },
+	{}
+};

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef MLX5_IB_CGROUP_H
+#define MLX5_IB_CGROUP_H
+
+#include <rdma/ib_rdmacg.h>
+
+/* What objects of DevX count as; ends with an empty one. */
+extern const struct ib_rdmacg_object_def mlx5_ib_object_defs[];
+
+#endif /* MLX5_IB_CGROUP_H */

@@ -1,0 +1,608 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit tests for objects whose type does not tell what they count as: what mlx5's DevX
+ * makes, by the tables of mlx5 itself, and device memory. No firmware gets a command: a test
+ * hands the attributes of a method over as uverbs does before it calls the method.
+ */
+#include <linux/bitmap.h>
+#include <linux/overflow.h>
+#include <rdma/mlx5_user_ioctl_cmds.h>
+#include <rdma/mlx5_user_ioctl_verbs.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "../../../drivers/infiniband/core/rdma_core.h"
+#include "rdma_verbs_kunit.h"
+
+/* Where mlx5_ib is built in, it has a table of that name. */
+#define mlx5_ib_object_defs rdmacg_test_mlx5_object_defs
+#include "../../../drivers/infiniband/hw/mlx5/cgroup.c"
+
+/* A method that is about to make an object. */
+struct rdmacg_method {
+	struct ib_uobject *uobj;
+	struct uverbs_api_attr handle;
+	struct uverbs_attr_bundle *attrs;
+	DECLARE_BITMAP(uobjs, UVERBS_API_ATTR_BKEY_LEN);
+};
+
+/* Give the device of the tests all that an mlx5 device has; nobody calls it. */
+static int rdmacg_devx_test_init(struct kunit *test)
+{
+	static const struct uapi_definition driver_def[] = { {} };
+	int ret = rdmacg_verbs_test_init(test);
+	struct ib_device *device;
+
+	if (ret)
+		return ret;
+	device = &((struct rdmacg_verbs *)test->priv)->device;
+	device->ops.driver_id = RDMA_DRIVER_MLX5;
+	device->ops.destroy_srq = (void *)rdmacg_devx_test_init;
+	device->ops.dealloc_xrcd = (void *)rdmacg_devx_test_init;
+	device->ops.destroy_wq = (void *)rdmacg_devx_test_init;
+	device->ops.destroy_rwq_ind_table = (void *)rdmacg_devx_test_init;
+	device->ops.create_flow = (void *)rdmacg_devx_test_init;
+	device->ops.destroy_flow = (void *)rdmacg_devx_test_init;
+	device->ops.destroy_flow_action = (void *)rdmacg_devx_test_init;
+	device->ops.destroy_counters = (void *)rdmacg_devx_test_init;
+	device->ops.dealloc_dm = (void *)rdmacg_devx_test_init;
+	device->attrs.max_dm_size = 64 * PAGE_SIZE;
+	device->driver_def = driver_def;
+	ib_rdmacg_set_object_defs(device, mlx5_ib_object_defs);
+	return 0;
+}
+
+static struct uverbs_attr *rdmacg_attr(struct rdmacg_method *method, u16 id)
+{
+	u32 bkey = uapi_bkey_attr(uapi_key_attr(id));
+
+	__set_bit(bkey, method->attrs->attr_present);
+	return &method->attrs->attrs[bkey];
+}
+
+/* What uverbs has done when a program has named an object of that type. */
+static struct rdmacg_method *rdmacg_method(struct kunit *test, struct ib_uobject *uobj,
+					   u16 handle, enum uverbs_obj_access access)
+{
+	struct rdmacg_method *method = kunit_kzalloc(test, sizeof(*method), GFP_KERNEL);
+	struct uverbs_attr *attr;
+
+	KUNIT_ASSERT_NOT_NULL(test, method);
+	method->attrs = kunit_kzalloc(test, struct_size(method->attrs, attrs,
+							UVERBS_API_ATTR_BKEY_LEN), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, method->attrs);
+	method->uobj = uobj;
+	method->handle.spec.u.obj.access = access;
+	attr = rdmacg_attr(method, handle);
+	attr->obj_attr.uobject = uobj;
+	attr->obj_attr.attr_elm = &method->handle;
+	__set_bit(uapi_bkey_attr(uapi_key_attr(handle)), method->uobjs);
+	return method;
+}
+
+/* A method that makes an object of that type, which nobody has paid for yet. */
+static struct rdmacg_method *rdmacg_maker(struct kunit *test, u32 id, u16 handle)
+{
+	struct ib_uobject *uobj = rdmacg_uobject(test, id);
+
+	KUNIT_ASSERT_EQ(test, ib_rdmacg_charge_idr_uobject(uobj), 0);
+	KUNIT_ASSERT_NULL(test, uobj->cg_obj.cg);
+	return rdmacg_method(test, uobj, handle, UVERBS_ACCESS_NEW);
+}
+
+static void rdmacg_give_number(struct rdmacg_method *method, u16 id, u64 number)
+{
+	struct uverbs_attr *attr = rdmacg_attr(method, id);
+
+	attr->ptr_attr.data = number;
+	attr->ptr_attr.len = sizeof(number);
+}
+
+static int rdmacg_run(struct rdmacg_method *method)
+{
+	return ib_rdmacg_charge_new_uobjects(method->attrs, method->uobjs);
+}
+
+/* DEVX_OBJ_CREATE with that command of the firmware. */
+static struct rdmacg_method *rdmacg_devx_obj(struct kunit *test, const void *cmd, u16 len)
+{
+	struct rdmacg_method *method = rdmacg_maker(test, MLX5_IB_OBJECT_DEVX_OBJ,
+						    MLX5_IB_ATTR_DEVX_OBJ_CREATE_HANDLE);
+	struct uverbs_attr *attr = rdmacg_attr(method, MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_IN);
+
+	attr->ptr_attr.ptr = (void *)cmd;
+	attr->ptr_attr.len = len;
+	return method;
+}
+
+struct rdmacg_command {
+	u32 words[MLX5_ST_SZ_DW(create_sw_icm_in)];
+};
+
+static struct rdmacg_command *rdmacg_command(struct kunit *test, u16 opcode, u16 obj_type)
+{
+	struct rdmacg_command *cmd = kunit_kzalloc(test, sizeof(*cmd), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, cmd);
+	MLX5_SET(general_obj_in_cmd_hdr, cmd->words, opcode, opcode);
+	MLX5_SET(general_obj_in_cmd_hdr, cmd->words, obj_type, obj_type);
+	return cmd;
+}
+
+static struct rdmacg_method *rdmacg_opcode(struct kunit *test, u16 opcode)
+{
+	return rdmacg_devx_obj(test, rdmacg_command(test, opcode, 0),
+			       sizeof(struct rdmacg_command));
+}
+
+/* A command, and the key that an object of it counts for. */
+struct rdmacg_opcode_case {
+	const char *name;
+	u16 opcode;
+	const char *key;
+};
+
+#define RDMACG_OPCODE(_name, _key) { #_name, MLX5_CMD_OP_##_name, _key }
+
+static const struct rdmacg_opcode_case rdmacg_opcode_cases[] = {
+	RDMACG_OPCODE(ALLOC_PD, "pd"),
+	RDMACG_OPCODE(CREATE_CQ, "cq"),
+	RDMACG_OPCODE(CREATE_QP, "qp"),
+	RDMACG_OPCODE(CREATE_DCT, "qp"),
+	RDMACG_OPCODE(CREATE_SRQ, "srq"),
+	RDMACG_OPCODE(CREATE_XRC_SRQ, "srq"),
+	RDMACG_OPCODE(CREATE_XRQ, "srq"),
+	RDMACG_OPCODE(CREATE_RMP, "srq"),
+	RDMACG_OPCODE(CREATE_MKEY, "mr"),
+	RDMACG_OPCODE(CREATE_RQ, "wq"),
+	RDMACG_OPCODE(CREATE_SQ, "wq"),
+	RDMACG_OPCODE(CREATE_RQT, "rwq_ind_tbl"),
+	RDMACG_OPCODE(ALLOC_XRCD, "xrcd"),
+	RDMACG_OPCODE(SET_FLOW_TABLE_ENTRY, "flow"),
+	RDMACG_OPCODE(ALLOC_PACKET_REFORMAT_CONTEXT, "flow_action"),
+	RDMACG_OPCODE(ALLOC_MODIFY_HEADER_CONTEXT, "flow_action"),
+	RDMACG_OPCODE(ALLOC_FLOW_COUNTER, "counters"),
+	RDMACG_OPCODE(ALLOC_Q_COUNTER, "counters"),
+	RDMACG_OPCODE(CREATE_GENERAL_OBJECT, "driver_object"),
+	RDMACG_OPCODE(ALLOC_TRANSPORT_DOMAIN, "driver_object"),
+	RDMACG_OPCODE(CREATE_TIR, "driver_object"),
+	RDMACG_OPCODE(CREATE_TIS, "driver_object"),
+	RDMACG_OPCODE(CREATE_FLOW_TABLE, "driver_object"),
+	RDMACG_OPCODE(CREATE_FLOW_GROUP, "driver_object"),
+	RDMACG_OPCODE(CREATE_SCHEDULING_ELEMENT, "driver_object"),
+	RDMACG_OPCODE(ADD_VXLAN_UDP_DPORT, "driver_object"),
+	RDMACG_OPCODE(SET_L2_TABLE_ENTRY, "driver_object"),
+	RDMACG_OPCODE(ATTACH_TO_MCG, "driver_object"),
+	RDMACG_OPCODE(CREATE_PSV, "driver_object"),
+	/* DevX refuses these. */
+	RDMACG_OPCODE(CREATE_EQ, "driver_object"),
+	RDMACG_OPCODE(ALLOC_UAR, "driver_object"),
+};
+
+KUNIT_ARRAY_PARAM_DESC(rdmacg_opcode, rdmacg_opcode_cases, name);
+
+/* The table has all of these but two, and none of its own. */
+static void rdmacg_test_every_command_of_the_table_is_tested(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(mlx5_ib_devx_types), ARRAY_SIZE(rdmacg_opcode_cases) - 2);
+}
+
+static void rdmacg_test_devx_object_counts_as_what_it_is(struct kunit *test)
+{
+	const struct rdmacg_opcode_case *expected = test->param_value;
+	struct rdmacg_verbs *verbs = rdmacg_start(test);
+	struct rdmacg_method *method = rdmacg_opcode(test, expected->opcode);
+	char used[32];
+
+	scnprintf(used, sizeof(used), "%s=1", expected->key);
+	rdmacg_expect_left(test, 0, "");
+	KUNIT_EXPECT_EQ(test, rdmacg_run(method), 0);
+	rdmacg_expect_left(test, 1, used);
+	/* One charge has one owner, whoever destroys the object. */
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 1);
+	verbs->current_cg = &verbs->right;
+	ib_rdmacg_uncharge_uobject(method->uobj);
+	rdmacg_expect_left(test, 0, "");
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
+}
+
+/* Of an object that was refused, nobody ever saw a part. */
+static void rdmacg_expect_unseen(struct kunit *test, struct rdmacg_method *method)
+{
+	struct rdmacg_verbs *verbs = test->priv;
+	char *current_text, *peak;
+
+	KUNIT_EXPECT_NULL(test, method->uobj->cg_obj.cg);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
+	ib_rdmacg_uncharge_uobject(method->uobj);
+	rdmacg_expect_left(test, 0, "");
+	rdmacg_expect(test, &verbs->left, RDMACG_CLASS_HCA, RDMACG_FILE_PEAK,
+		      "kunit0 hca_handle=0 hca_object=0\n");
+	current_text = rdmacg_test_show(test, &verbs->left, RDMACG_CLASS_VERB,
+					RDMACG_FILE_CURRENT);
+	peak = rdmacg_test_show(test, &verbs->left, RDMACG_CLASS_VERB, RDMACG_FILE_PEAK);
+	KUNIT_EXPECT_STREQ(test, peak, current_text);
+}
+
+static void rdmacg_test_limit_of_the_key_refuses_a_devx_object(struct kunit *test)
+{
+	const struct rdmacg_opcode_case *expected = test->param_value;
+	struct rdmacg_verbs *verbs = rdmacg_start(test);
+	struct rdmacg_method *method = rdmacg_opcode(test, expected->opcode);
+	char limit[48];
+
+	scnprintf(limit, sizeof(limit), "kunit0 %s=0", expected->key);
+	rdmacg_limit_verb(test, &verbs->top, limit);
+	KUNIT_EXPECT_EQ(test, rdmacg_run(method), -EAGAIN);
+	rdmacg_expect_unseen(test, method);
+}
+
+static void rdmacg_test_limit_of_hca_object_refuses_a_devx_object(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = rdmacg_start(test);
+	struct rdmacg_method *method = rdmacg_opcode(test, MLX5_CMD_OP_CREATE_QP);
+
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&verbs->top, "kunit0 hca_object=0"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_run(method), -EAGAIN);
+	rdmacg_expect_unseen(test, method);
+}
+
+/* Neither is charged for a moment, so neither limit is in the way. */
+static void rdmacg_test_devx_qp_is_no_driver_object(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = rdmacg_start(test);
+
+	rdmacg_limit_verb(test, &verbs->left, "kunit0 driver_object=0 qp=1");
+	KUNIT_EXPECT_EQ(test, rdmacg_run(rdmacg_opcode(test, MLX5_CMD_OP_CREATE_QP)), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_run(rdmacg_opcode(test, MLX5_CMD_OP_CREATE_DCT)), -EAGAIN);
+	rdmacg_limit_verb(test, &verbs->left, "kunit0 driver_object=1 qp=0");
+	KUNIT_EXPECT_EQ(test, rdmacg_run(rdmacg_opcode(test, MLX5_CMD_OP_CREATE_TIR)), 0);
+	rdmacg_expect_left(test, 2, "qp=1 driver_object=1");
+}
+
+/* An InfiniBand port of mlx5 has no WQs for the verbs, but DevX makes receive queues. */
+static void rdmacg_test_type_that_the_device_lacks_is_a_driver_object(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = test->priv;
+	struct rdmacg_method *method;
+
+	verbs->device.ops.destroy_wq = NULL;
+	rdmacg_start(test);
+	method = rdmacg_opcode(test, MLX5_CMD_OP_CREATE_RQ);
+	KUNIT_EXPECT_EQ(test, rdmacg_run(method), 0);
+	rdmacg_expect_left(test, 1, "driver_object=1");
+	ib_rdmacg_uncharge_uobject(method->uobj);
+	rdmacg_expect_left(test, 0, "");
+}
+
+static void rdmacg_test_devx_object_without_a_command_is_refused(struct kunit *test)
+{
+	struct rdmacg_method *method;
+
+	rdmacg_start(test);
+	method = rdmacg_maker(test, MLX5_IB_OBJECT_DEVX_OBJ, MLX5_IB_ATTR_DEVX_OBJ_CREATE_HANDLE);
+	KUNIT_EXPECT_EQ(test, rdmacg_run(method), -ENOENT);
+	rdmacg_expect_unseen(test, method);
+}
+
+/* A command that modifies or queries an object names it, too. */
+static void rdmacg_test_object_that_is_used_is_not_charged_again(struct kunit *test)
+{
+	struct rdmacg_method *maker, *user;
+
+	rdmacg_start(test);
+	maker = rdmacg_opcode(test, MLX5_CMD_OP_CREATE_QP);
+	KUNIT_EXPECT_EQ(test, rdmacg_run(maker), 0);
+	user = rdmacg_method(test, maker->uobj, MLX5_IB_ATTR_DEVX_OBJ_MODIFY_HANDLE,
+			     UVERBS_ACCESS_READ);
+	KUNIT_EXPECT_EQ(test, rdmacg_run(user), 0);
+	rdmacg_expect_left(test, 1, "qp=1");
+}
+
+/* What mlx5 makes beside DevX objects is charged when uverbs makes the object, and once. */
+static void rdmacg_test_other_objects_of_mlx5_are_driver_objects(struct kunit *test)
+{
+	struct ib_uobject *uobj;
+	struct rdmacg_method *method;
+
+	rdmacg_start(test);
+	uobj = rdmacg_uobject(test, MLX5_IB_OBJECT_VAR);
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_idr_uobject(uobj), 0);
+	rdmacg_expect_left(test, 1, "driver_object=1");
+	method = rdmacg_method(test, uobj, MLX5_IB_ATTR_VAR_OBJ_ALLOC_HANDLE, UVERBS_ACCESS_NEW);
+	KUNIT_EXPECT_EQ(test, rdmacg_run(method), 0);
+	rdmacg_expect_left(test, 1, "driver_object=1");
+}
+
+/* A general object with steering memory of that size. */
+static struct rdmacg_method *rdmacg_sw_icm(struct kunit *test, u8 log_size, u16 len)
+{
+	struct rdmacg_command *cmd = rdmacg_command(test, MLX5_CMD_OP_CREATE_GENERAL_OBJECT,
+						    MLX5_OBJ_TYPE_SW_ICM);
+
+	MLX5_SET(create_sw_icm_in, cmd->words, sw_icm.log_sw_icm_size, log_size);
+	return rdmacg_devx_obj(test, cmd, len);
+}
+
+static void rdmacg_test_devx_steering_memory_is_device_memory(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = rdmacg_start(test);
+	struct rdmacg_method *method = rdmacg_sw_icm(test, 16, sizeof(struct rdmacg_command));
+
+	rdmacg_limit_verb(test, &verbs->left, "kunit0 dm_mem=65535");
+	KUNIT_EXPECT_EQ(test, rdmacg_run(method), -EAGAIN);
+	rdmacg_expect_unseen(test, method);
+	rdmacg_limit_verb(test, &verbs->left, "kunit0 dm_mem=65536");
+	KUNIT_EXPECT_EQ(test, rdmacg_run(method), 0);
+	rdmacg_expect_left(test, 1, "dm=1 dm_mem=65536");
+	ib_rdmacg_uncharge_uobject(method->uobj);
+	rdmacg_expect_left(test, 0, "");
+}
+
+/* The firmware refuses it, and nobody reads past its end. */
+static void rdmacg_test_devx_steering_memory_without_a_size_is_a_driver_object(struct kunit *test)
+{
+	rdmacg_start(test);
+	KUNIT_EXPECT_EQ(test, rdmacg_run(rdmacg_sw_icm(test, 16, 27)), 0);
+	rdmacg_expect_left(test, 1, "driver_object=1");
+	KUNIT_EXPECT_EQ(test, rdmacg_run(rdmacg_sw_icm(test, 16, 28)), 0);
+	rdmacg_expect_left(test, 2, "dm=1 driver_object=1 dm_mem=65536");
+}
+
+static void rdmacg_test_devx_steering_memory_without_end_is_not_counted(struct kunit *test)
+{
+	static const u8 sizes[] = { 48, 63, 64, 255 };
+	struct rdmacg_verbs *verbs = rdmacg_start(test);
+	struct rdmacg_method *method;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		method = rdmacg_sw_icm(test, sizes[i], sizeof(struct rdmacg_command));
+		rdmacg_limit_verb(test, &verbs->top, "kunit0 dm_mem=9000000000000000000");
+		KUNIT_EXPECT_EQ_MSG(test, rdmacg_run(method), -EAGAIN, "2^%u", sizes[i]);
+		rdmacg_limit_verb(test, &verbs->top, "kunit0 dm_mem=max");
+		KUNIT_EXPECT_EQ(test, rdmacg_run(method), 0);
+		rdmacg_expect_left(test, 1, "dm=1");
+		ib_rdmacg_uncharge_uobject(method->uobj);
+	}
+}
+
+static struct rdmacg_method *rdmacg_umem(struct kunit *test, u64 length)
+{
+	struct rdmacg_method *method = rdmacg_maker(test, MLX5_IB_OBJECT_DEVX_UMEM,
+						    MLX5_IB_ATTR_DEVX_UMEM_REG_HANDLE);
+
+	rdmacg_give_number(method, MLX5_IB_ATTR_DEVX_UMEM_REG_LEN, length);
+	return method;
+}
+
+/* It shares the limit of memory with MRs. */
+static void rdmacg_test_devx_umem_is_charged_its_length(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = rdmacg_start(test);
+	struct rdmacg_method *method = rdmacg_umem(test, 5001);
+	struct ib_uobject *mr = rdmacg_mr(test, 1000);
+
+	rdmacg_limit_mem(test, &verbs->top, 6000);
+	KUNIT_EXPECT_EQ(test, rdmacg_run(method), -EAGAIN);
+	KUNIT_EXPECT_NULL(test, method->uobj->cg_obj.cg);
+	rdmacg_expect_left(test, 1, "mr=1 mr_mem=1000");
+	rdmacg_limit_mem(test, &verbs->top, 6001);
+	KUNIT_EXPECT_EQ(test, rdmacg_run(method), 0);
+	rdmacg_expect_left(test, 2, "mr=1 driver_object=1 mr_mem=6001");
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 2);
+	ib_rdmacg_uncharge_uobject(mr);
+	ib_rdmacg_uncharge_uobject(method->uobj);
+	rdmacg_expect_left(test, 0, "");
+}
+
+static void rdmacg_test_devx_umem_without_end_is_not_counted(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = rdmacg_start(test);
+	struct rdmacg_method *method = rdmacg_umem(test, LONGEST + 1);
+
+	rdmacg_limit_mem(test, &verbs->top, RDMACG_NO_LIMIT - 1);
+	KUNIT_EXPECT_EQ(test, rdmacg_run(method), -EAGAIN);
+	rdmacg_expect_unseen(test, method);
+	rdmacg_limit_verb(test, &verbs->top, "kunit0 max");
+	KUNIT_EXPECT_EQ(test, rdmacg_run(method), 0);
+	rdmacg_expect_left(test, 1, "driver_object=1");
+}
+
+static struct rdmacg_method *rdmacg_dm(struct kunit *test, u64 length)
+{
+	struct rdmacg_method *method = rdmacg_maker(test, UVERBS_OBJECT_DM,
+						    UVERBS_ATTR_ALLOC_DM_HANDLE);
+
+	rdmacg_give_number(method, UVERBS_ATTR_ALLOC_DM_LENGTH, length);
+	return method;
+}
+
+/* A length, and what is charged for it; with a limit of one byte less it is refused. */
+struct rdmacg_dm_case {
+	const char *name;
+	u64 length;
+	u64 counted;
+};
+
+static const struct rdmacg_dm_case rdmacg_dm_cases[] = {
+	{
+		.name		= "a byte",
+		.length		= 1,
+		.counted	= PAGE_SIZE,
+	}, {
+		.name		= "a page",
+		.length		= PAGE_SIZE,
+		.counted	= PAGE_SIZE,
+	}, {
+		.name		= "a page and a byte",
+		.length		= PAGE_SIZE + 1,
+		.counted	= 2 * PAGE_SIZE,
+	}, {
+		.name		= "more than the device has",
+		.length		= 65 * PAGE_SIZE,
+		.counted	= 65 * PAGE_SIZE,
+	}, {
+		.name		= "the longest",
+		.length		= LONGEST + 1 - PAGE_SIZE,
+		.counted	= LONGEST + 1 - PAGE_SIZE,
+	},
+};
+
+KUNIT_ARRAY_PARAM_DESC(rdmacg_dm, rdmacg_dm_cases, name);
+
+static void rdmacg_limit_dm(struct kunit *test, struct rdma_cgroup *cg, u64 limit)
+{
+	char line[64];
+
+	scnprintf(line, sizeof(line), "kunit0 dm_mem=%llu", limit);
+	rdmacg_limit_verb(test, cg, line);
+}
+
+static void rdmacg_test_device_memory_is_charged_in_pages(struct kunit *test)
+{
+	const struct rdmacg_dm_case *dm = test->param_value;
+	struct rdmacg_verbs *verbs = rdmacg_start(test);
+	struct rdmacg_method *method = rdmacg_dm(test, dm->length);
+	char used[64];
+
+	scnprintf(used, sizeof(used), "dm=1 dm_mem=%llu", dm->counted);
+	rdmacg_limit_dm(test, &verbs->top, dm->counted - 1);
+	KUNIT_EXPECT_EQ(test, rdmacg_run(method), -EAGAIN);
+	rdmacg_expect_unseen(test, method);
+	rdmacg_limit_dm(test, &verbs->top, dm->counted);
+	KUNIT_EXPECT_EQ(test, rdmacg_run(method), 0);
+	rdmacg_expect_left(test, 1, used);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 1);
+	ib_rdmacg_uncharge_uobject(method->uobj);
+	rdmacg_expect_left(test, 0, "");
+}
+
+/* Drivers refuse it. */
+static void rdmacg_test_device_memory_of_length_0_is_an_object(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = rdmacg_start(test);
+
+	rdmacg_limit_dm(test, &verbs->left, 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_run(rdmacg_dm(test, 0)), 0);
+	rdmacg_expect_left(test, 1, "dm=1");
+}
+
+static void rdmacg_test_device_memory_without_end_is_not_counted(struct kunit *test)
+{
+	static const u64 lengths[] = { LONGEST, LONGEST + 1, U64_MAX - PAGE_SIZE, U64_MAX };
+	struct rdmacg_verbs *verbs = rdmacg_start(test);
+	struct rdmacg_method *method;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		method = rdmacg_dm(test, lengths[i]);
+		rdmacg_limit_dm(test, &verbs->top, RDMACG_NO_LIMIT - 1);
+		KUNIT_EXPECT_EQ_MSG(test, rdmacg_run(method), -EAGAIN, "%llu", lengths[i]);
+		rdmacg_limit_verb(test, &verbs->top, "kunit0 dm_mem=max");
+		KUNIT_EXPECT_EQ(test, rdmacg_run(method), 0);
+		rdmacg_expect_left(test, 1, "dm=1");
+		ib_rdmacg_uncharge_uobject(method->uobj);
+	}
+}
+
+/* Memory of the device is no memory that a program pins. */
+static void rdmacg_test_device_memory_and_registered_memory_are_apart(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = rdmacg_start(test);
+	struct rdmacg_method *method = rdmacg_dm(test, PAGE_SIZE);
+
+	rdmacg_limit_mem(test, &verbs->left, 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_run(method), 0);
+	rdmacg_limit_verb(test, &verbs->left, "kunit0 mr_mem=5000 dm_mem=0");
+	KUNIT_EXPECT_EQ(test, rdmacg_run(rdmacg_umem(test, 5000)), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_run(rdmacg_dm(test, 1)), -EAGAIN);
+}
+
+/* Whatever kind of memory mlx5 is asked for, it is the same call. */
+static void rdmacg_test_every_kind_of_mlx5_memory_is_device_memory(struct kunit *test)
+{
+	static const u32 types[] = {
+		MLX5_IB_UAPI_DM_TYPE_MEMIC, MLX5_IB_UAPI_DM_TYPE_STEERING_SW_ICM,
+		MLX5_IB_UAPI_DM_TYPE_HEADER_MODIFY_SW_ICM,
+		MLX5_IB_UAPI_DM_TYPE_HEADER_MODIFY_PATTERN_SW_ICM,
+		MLX5_IB_UAPI_DM_TYPE_ENCAP_SW_ICM,
+	};
+	struct rdmacg_verbs *verbs = rdmacg_start(test);
+	struct rdmacg_method *method;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		method = rdmacg_dm(test, 1000);
+		rdmacg_give_number(method, MLX5_IB_ATTR_ALLOC_DM_REQ_TYPE, types[i]);
+		rdmacg_limit_dm(test, &verbs->left, PAGE_SIZE - 1);
+		KUNIT_EXPECT_EQ_MSG(test, rdmacg_run(method), -EAGAIN, "type %u", types[i]);
+		rdmacg_limit_dm(test, &verbs->left, PAGE_SIZE);
+		KUNIT_EXPECT_EQ(test, rdmacg_run(method), 0);
+		ib_rdmacg_uncharge_uobject(method->uobj);
+		rdmacg_expect_left(test, 0, "");
+	}
+}
+
+static void rdmacg_test_capacity_of_device_memory_is_the_devices(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = rdmacg_start(test);
+	char *capacity = rdmacg_test_show(test, &verbs->root, RDMACG_CLASS_HCA,
+					  RDMACG_FILE_CAPACITY);
+	char expected[64];
+
+	scnprintf(expected, sizeof(expected), " mr_mem=max dm_mem=%llu ",
+		  (u64)(64 * PAGE_SIZE));
+	KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(capacity, expected), "%s", capacity);
+}
+
+/*
+ * The provider of mlx5 keeps the answer and refuses what is longer by itself, so that no event
+ * would tell of a limit, and a limit that is raised would not help.
+ */
+static void rdmacg_test_query_shows_all_device_memory(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = rdmacg_start(test);
+	struct ib_device_attr attr = verbs->device.attrs;
+
+	rdmacg_limit_verb(test, &verbs->left, "kunit0 dm_mem=1 mr_mem=5");
+	ib_rdmacg_limit_attr(&verbs->device, &attr);
+	KUNIT_EXPECT_EQ(test, attr.max_mr_size, 5);
+	KUNIT_EXPECT_EQ(test, attr.max_dm_size, 64 * PAGE_SIZE);
+}
+
+static struct kunit_case rdmacg_devx_cases[] = {
+	KUNIT_CASE(rdmacg_test_every_command_of_the_table_is_tested),
+	KUNIT_CASE_PARAM(rdmacg_test_devx_object_counts_as_what_it_is, rdmacg_opcode_gen_params),
+	KUNIT_CASE_PARAM(rdmacg_test_limit_of_the_key_refuses_a_devx_object,
+			 rdmacg_opcode_gen_params),
+	KUNIT_CASE(rdmacg_test_limit_of_hca_object_refuses_a_devx_object),
+	KUNIT_CASE(rdmacg_test_devx_qp_is_no_driver_object),
+	KUNIT_CASE(rdmacg_test_type_that_the_device_lacks_is_a_driver_object),
+	KUNIT_CASE(rdmacg_test_devx_object_without_a_command_is_refused),
+	KUNIT_CASE(rdmacg_test_object_that_is_used_is_not_charged_again),
+	KUNIT_CASE(rdmacg_test_other_objects_of_mlx5_are_driver_objects),
+	KUNIT_CASE(rdmacg_test_devx_steering_memory_is_device_memory),
+	KUNIT_CASE(rdmacg_test_devx_steering_memory_without_a_size_is_a_driver_object),
+	KUNIT_CASE(rdmacg_test_devx_steering_memory_without_end_is_not_counted),
+	KUNIT_CASE(rdmacg_test_devx_umem_is_charged_its_length),
+	KUNIT_CASE(rdmacg_test_devx_umem_without_end_is_not_counted),
+	KUNIT_CASE_PARAM(rdmacg_test_device_memory_is_charged_in_pages, rdmacg_dm_gen_params),
+	KUNIT_CASE(rdmacg_test_device_memory_of_length_0_is_an_object),
+	KUNIT_CASE(rdmacg_test_device_memory_without_end_is_not_counted),
+	KUNIT_CASE(rdmacg_test_device_memory_and_registered_memory_are_apart),
+	KUNIT_CASE(rdmacg_test_every_kind_of_mlx5_memory_is_device_memory),
+	KUNIT_CASE(rdmacg_test_capacity_of_device_memory_is_the_devices),
+	KUNIT_CASE(rdmacg_test_query_shows_all_device_memory),
+	{}
+};
+
+static struct kunit_suite rdmacg_devx_suite = {
+	.name = "cgroup_rdma_devx",
+	.init = rdmacg_devx_test_init,
+	.test_cases = rdmacg_devx_cases,
+};
+
+kunit_test_suite(rdmacg_devx_suite);
+
+MODULE_DESCRIPTION("KUnit tests for what the RDMA cgroup controller counts of DevX and device memory");
+MODULE_LICENSE("GPL");
