@@ -163,7 +163,7 @@ static void doctor_add(struct doctor *doctor, const struct pool *pool, const str
 		sum->max = NUMBER_MAX;
 }
 
-/* Driver objects of mlx5 may be queue pairs under another name, which no limit of qp binds. */
+/* Who limits what the verbs know may not know that a driver makes more than that. */
 static void doctor_look_for_devx(struct doctor *doctor, const struct cgroup *cgroup,
 				 const struct pool *pool)
 {
@@ -175,7 +175,7 @@ static void doctor_look_for_devx(struct doctor *doctor, const struct cgroup *cgr
 		return;
 	doctor_say(doctor, DOCTOR_WARNING, "devx",
 		   "%s limits qp on %s, but not driver_object, of which it has %" PRIu64
-		   ": some may be queue pairs that the limit does not see",
+		   ": what DevX and the like make beside queue pairs, memory and flows",
 		   cgroup_name(cgroup), pool->device.name, objects->usage);
 }
 

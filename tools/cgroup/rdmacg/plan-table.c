@@ -110,7 +110,7 @@ bool plan_nccl(int argc, char **argv)
 #define UCX "UCX, uct/ib: "
 #define UCX_NOTE \
 	"pd, cq, mr and hca_object are not in the formula: " PLAN_MEASURE \
-	" On mlx5 UCX makes its queues through DevX, where a kernel that knows no DevX holds them for driver objects, not for QPs (UCX_IB_MLX5_DEVX=n: not through DevX)."
+	" On mlx5 UCX makes its queues through DevX, and they count as qp, cq and srq all the same; the memory that it registers for them counts as driver_object and mr_mem."
 
 enum { UCX_ENDPOINTS = 1, UCX_RC_MAX = 3 };
 
