@@ -423,9 +423,13 @@ int ib_rdmacg_charge_new_uobjects(const struct uverbs_attr_bundle *attrs,
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_charge_new_uobjects);
 
-static unsigned int ib_rdmacg_uobject_type(struct ib_uobject *uobj)
+/* Charge an object whose type tells what it is; the others are charged later. */
+static int ib_rdmacg_charge_type(struct ib_uobject *uobj)
 {
-	return min_t(u32, uobj_get_object_id(uobj), IB_RDMACG_DRIVER_OBJECT);
+	uobj->cg_obj.type = min_t(u32, uobj_get_object_id(uobj), IB_RDMACG_DRIVER_OBJECT);
+	if (uobj->cg_obj.type == UVERBS_OBJECT_MR || ib_rdmacg_find_def(uobj))
+		return 0;
+	return ib_rdmacg_charge_uobject(uobj);
 }
 
 /**
@@ -442,10 +446,7 @@ static unsigned int ib_rdmacg_uobject_type(struct ib_uobject *uobj)
 int ib_rdmacg_charge_idr_uobject(struct ib_uobject *uobj)
 {
 	uobj->cg_obj.is_idr = true;
-	uobj->cg_obj.type = ib_rdmacg_uobject_type(uobj);
-	if (uobj->cg_obj.type == UVERBS_OBJECT_MR || ib_rdmacg_find_def(uobj))
-		return 0;
-	return ib_rdmacg_charge_uobject(uobj);
+	return ib_rdmacg_charge_type(uobj);
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_charge_idr_uobject);
 
@@ -460,8 +461,7 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_charge_idr_uobject);
  */
 int ib_rdmacg_charge_fd_uobject(struct ib_uobject *uobj)
 {
-	uobj->cg_obj.type = ib_rdmacg_uobject_type(uobj);
-	return ib_rdmacg_charge_uobject(uobj);
+	return ib_rdmacg_charge_type(uobj);
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_charge_fd_uobject);
 

@@ -313,6 +313,36 @@ static void rdmacg_test_other_objects_of_mlx5_are_driver_objects(struct kunit *t
 	rdmacg_expect_left(test, 1, "driver_object=1");
 }
 
+static int rdmacg_describe_cq(const struct uverbs_attr_bundle *attrs,
+			      struct ib_rdmacg_content *content)
+{
+	content->type = UVERBS_OBJECT_CQ;
+	return 0;
+}
+
+/* A driver may say that of a file descriptor, too, which is charged as a type alone. */
+static void rdmacg_test_descriptor_counts_as_what_it_is_and_once(struct kunit *test)
+{
+	static const struct ib_rdmacg_object_def defs[] = {
+		{ MLX5_IB_OBJECT_DEVX_ASYNC_CMD_FD, rdmacg_describe_cq }, {}
+	};
+	struct rdmacg_verbs *verbs = test->priv;
+	struct ib_uobject *uobj;
+	int ret;
+
+	ib_rdmacg_set_object_defs(&verbs->device, defs);
+	rdmacg_start(test);
+	uobj = rdmacg_uobject(test, MLX5_IB_OBJECT_DEVX_ASYNC_CMD_FD);
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_fd_uobject(uobj), 0);
+	rdmacg_expect_left(test, 0, "");
+	ret = rdmacg_run(rdmacg_method(test, uobj, MLX5_IB_ATTR_DEVX_ASYNC_CMD_FD_ALLOC_HANDLE,
+				       UVERBS_ACCESS_NEW));
+	KUNIT_EXPECT_EQ(test, ret, 0);
+	rdmacg_expect_left(test, 0, "cq=1");
+	ib_rdmacg_uncharge_uobject(uobj);
+	rdmacg_expect_left(test, 0, "");
+}
+
 /* A general object with steering memory of that size. */
 static struct rdmacg_method *rdmacg_sw_icm(struct kunit *test, u8 log_size, u16 len)
 {
@@ -581,6 +611,7 @@ static struct kunit_case rdmacg_devx_cases[] = {
 	KUNIT_CASE(rdmacg_test_devx_object_without_a_command_is_refused),
 	KUNIT_CASE(rdmacg_test_object_that_is_used_is_not_charged_again),
 	KUNIT_CASE(rdmacg_test_other_objects_of_mlx5_are_driver_objects),
+	KUNIT_CASE(rdmacg_test_descriptor_counts_as_what_it_is_and_once),
 	KUNIT_CASE(rdmacg_test_devx_steering_memory_is_device_memory),
 	KUNIT_CASE(rdmacg_test_devx_steering_memory_without_a_size_is_a_driver_object),
 	KUNIT_CASE(rdmacg_test_devx_steering_memory_without_end_is_not_counted),
