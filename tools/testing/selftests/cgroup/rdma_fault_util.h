@@ -89,8 +89,8 @@ static inline int rdmacg_fail_nth(int nth)
 	return rdmacg_write("/proc/thread-self/fail-nth", text);
 }
 
-/* Tell whether the thread has made the allocation that was to fail. */
-static inline bool rdmacg_has_failed(void)
+/* How far off the allocation is that is to fail; 0: the thread has made it. */
+static inline int rdmacg_fail_left(void)
 {
 	char text[16] = "";
 	int fd = open("/proc/thread-self/fail-nth", O_RDONLY);
@@ -98,7 +98,21 @@ static inline bool rdmacg_has_failed(void)
 	if (fd >= 0)
 		read(fd, text, sizeof(text) - 1);
 	close(fd);
-	return !atoi(text);
+	return atoi(text);
+}
+
+/* Count the allocations of @act, which is undone; 0: that cannot be told. */
+static inline int rdmacg_count_allocations(int (*act)(void *what), int (*undo)(void *what),
+					   void *what)
+{
+	enum { PLENTY = 1000000 };
+	int left;
+
+	if (rdmacg_fail_nth(PLENTY) || act(what))
+		return 0;
+	left = rdmacg_fail_left();
+	rdmacg_fail_nth(0);
+	return undo(what) || !left ? 0 : PLENTY - left;
 }
 
 /* Read what @cgroup uses, and its limits, in all classes; false if that cannot be read. */
@@ -155,7 +169,7 @@ static inline int rdmacg_sweep(const char *cgroup, int (*act)(void *what),
 		if (rdmacg_fail_nth(nth))
 			return -1;
 		ret = act(what);
-		injected = rdmacg_has_failed();
+		injected = !rdmacg_fail_left();
 		rdmacg_fail_nth(0);
 		undone = ret ? 0 : undo(what);
 		failed += !!ret;

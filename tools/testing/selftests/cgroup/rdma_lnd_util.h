@@ -225,7 +225,9 @@ static inline const char *lnd_ends_create(struct lnd_ends *ends)
 	ends->right = -1;
 	if (missing)
 		return missing;
-	if (!lnd_load())
+	if (!strncmp(ends->tree.device, "siw", 3))
+		missing = "the MRs of Soft-iWARP are a page too short for o2iblnd";
+	else if (!lnd_load())
 		missing = "there is no module rdmacg_lnd (CONFIG_SAMPLE_RDMACG_LND)";
 	else if (!lnd_set_defaults())
 		missing = "the module's parameters cannot be set";

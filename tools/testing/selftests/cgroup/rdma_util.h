@@ -2,6 +2,7 @@
 /*
  * What the tests of the RDMA cgroup controller share: a tree of cgroups on the
  * hierarchy (v1 or v2) that carries the controller, the files in it, and a second device.
+ * Where a machine has several devices, RDMACG_DEVICE names the one that is tested.
  *
  *   root
  *    `-- top
@@ -53,6 +54,8 @@ struct rdmacg_tree {
 	char right[192];
 	bool v2;
 	char device[NAME_MAX + 1];
+	/* What "rdma link add" calls software devices of the same kind. */
+	const char *type;
 };
 
 /* Find the mount point of the hierarchy that carries the rdma controller. */
@@ -79,17 +82,32 @@ static inline int rdmacg_find_root(struct rdmacg_tree *tree)
 	return found;
 }
 
+/* Soft-iWARP for an iWARP device, which the kernel calls an RNIC, and Soft-RoCE for others. */
+static inline const char *rdmacg_find_type(const char *device)
+{
+	char path[NAME_MAX + 64], node_type[32];
+
+	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/node_type", device);
+	if (read_text(path, node_type, sizeof(node_type)) > 0 && strstr(node_type, "RNIC"))
+		return "siw";
+	return "rxe";
+}
+
 static inline int rdmacg_find_device(struct rdmacg_tree *tree)
 {
+	const char *wanted = getenv("RDMACG_DEVICE");
 	struct dirent *entry;
 	DIR *dir = opendir("/sys/class/infiniband");
 
 	if (!dir)
 		return -1;
-	while ((entry = readdir(dir)) && entry->d_name[0] == '.')
+	while ((entry = readdir(dir)) &&
+	       (entry->d_name[0] == '.' || (wanted && strcmp(entry->d_name, wanted))))
 		;
-	if (entry)
+	if (entry) {
 		snprintf(tree->device, sizeof(tree->device), "%s", entry->d_name);
+		tree->type = rdmacg_find_type(tree->device);
+	}
 	closedir(dir);
 	return entry ? 0 : -1;
 }
@@ -133,7 +151,7 @@ static inline const char *rdmacg_tree_create(struct rdmacg_tree *tree)
 	if (rdmacg_find_root(tree))
 		return "no hierarchy with the rdma controller is mounted";
 	if (rdmacg_find_device(tree))
-		return "there is no RDMA device";
+		return "there is no RDMA device, or none that has the name in RDMACG_DEVICE";
 	snprintf(tree->top, sizeof(tree->top), "%s/rdmacg_test", tree->root);
 	snprintf(tree->left, sizeof(tree->left), "%s/left", tree->top);
 	snprintf(tree->right, sizeof(tree->right), "%s/right", tree->top);
@@ -237,8 +255,8 @@ static inline long long rdmacg_verbs(struct rdmacg_tree *tree, const char *cgrou
 }
 
 /* The second device of a test, and the link that it sits on. */
-#define RDMACG_SECOND "rxe_gone"
-#define RDMACG_RENAMED "rxe_renamed"
+#define RDMACG_SECOND "rdmacg_gone"
+#define RDMACG_RENAMED "rdmacg_renamed"
 #define RDMACG_LINK "rdmacg1"
 
 /* The link takes the device along, whatever its name is, but does not wait for its end. */
@@ -256,9 +274,13 @@ static inline bool rdmacg_add_link(void)
 	return !system("ip link add " RDMACG_LINK " type dummy && ip link set " RDMACG_LINK " up");
 }
 
-static inline bool rdmacg_add_device(void)
+static inline bool rdmacg_add_device(const char *type)
 {
-	return !system("rdma link add " RDMACG_SECOND " type rxe netdev " RDMACG_LINK);
+	char command[128];
+
+	snprintf(command, sizeof(command),
+		 "rdma link add " RDMACG_SECOND " type %s netdev " RDMACG_LINK, type);
+	return !system(command);
 }
 
 static inline bool rdmacg_remove_device(void)

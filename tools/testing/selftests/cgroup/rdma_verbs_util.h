@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <infiniband/verbs.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_verbs.h>
@@ -74,7 +75,11 @@ static inline bool rdmacg_enter_and_open(struct rdmacg_tree *tree, const char *c
  */
 static inline int rdmacg_get_context(int fd, int *async_fd)
 {
-	struct ib_uverbs_get_context_resp response;
+	struct {
+		struct ib_uverbs_get_context_resp core;
+		/* What the driver has to say. */
+		__u64 driver[4];
+	} response;
 	struct {
 		struct ib_uverbs_cmd_hdr header;
 		struct ib_uverbs_get_context command;
@@ -89,7 +94,7 @@ static inline int rdmacg_get_context(int fd, int *async_fd)
 
 	if (write(fd, &request, sizeof(request)) != sizeof(request))
 		return errno;
-	*async_fd = response.async_fd;
+	*async_fd = response.core.async_fd;
 	return 0;
 }
 
@@ -164,18 +169,21 @@ static inline int rdmacg_detach(struct ibv_qp *qp, unsigned char group)
 	return ibv_detach_mcast(qp, &gid, 0);
 }
 
-/* Find the IPv4 address of the device in its table of GIDs; 0: it has none. */
+/* Find the IPv4 address of the link that the device sits on; 0: it has none. */
 static inline in_addr_t rdmacg_find_address(struct ibv_context *context)
 {
-	static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
-	in_addr_t address = 0;
-	union ibv_gid gid;
-	int i;
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_in *address;
+	struct ibv_gid_entry entry;
+	struct ifreq request = { };
 
-	for (i = 0; !address && !ibv_query_gid(context, 1, i, &gid); i++)
-		if (!memcmp(gid.raw, mapped, sizeof(mapped)))
-			memcpy(&address, gid.raw + sizeof(mapped), sizeof(address));
-	return address;
+	address = (struct sockaddr_in *)&request.ifr_addr;
+	if (!ibv_query_gid_ex(context, 1, 0, &entry, 0) &&
+	    if_indextoname(entry.ndev_ifindex, request.ifr_name) &&
+	    ioctl(fd, SIOCGIFADDR, &request))
+		address->sin_addr.s_addr = 0;
+	close(fd);
+	return address->sin_addr.s_addr;
 }
 
 /* Fork a child that does not outlive the test, even if an assertion ends that. */

@@ -97,23 +97,44 @@ static const char *rdmacg_keys(struct rdmacg_tree *tree, const char *cgroup, con
 }
 
 #define HCA_KEYS	" hca_handle hca_object"
-#define VERB_KEYS	" pd comp_channel cq qp srq ah mr mw async_event mr_mem cm_id"
-#define HW_KEYS		" mcast_grp mcast_attach"
+
+/* What a driver has in the verb and hw classes; Soft-iWARP has no AHs, MWs and multicast. */
+static const struct rdmacg_driver {
+	const char *prefix;
+	const char *verb;
+	const char *hw;
+} rdmacg_drivers[] = {
+	{
+		.prefix = "rxe",
+		.verb = " pd comp_channel cq qp srq ah mr mw async_event mr_mem cm_id",
+		.hw = " mcast_grp mcast_attach",
+	}, {
+		.prefix = "siw",
+		.verb = " pd comp_channel cq qp srq mr async_event mr_mem cm_id",
+		.hw = "",
+	},
+};
 
 /* Each file shows the resources of its class, and the capacity shows them all. */
-TEST_F(test_rdmacg, files_show_the_resources_of_soft_roce)
+TEST_F(test_rdmacg, files_show_the_resources_of_the_driver)
 {
+	const struct rdmacg_driver *driver = rdmacg_drivers;
 	struct rdmacg_tree *tree = &self->tree;
+	char all[1024];
 
-	if (strncmp(tree->device, "rxe", 3))
+	while (driver < rdmacg_drivers + ARRAY_SIZE(rdmacg_drivers) &&
+	       strncmp(tree->device, driver->prefix, 3))
+		driver++;
+	if (driver == rdmacg_drivers + ARRAY_SIZE(rdmacg_drivers))
 		SKIP(return, "%s is another device", tree->device);
+	snprintf(all, sizeof(all), HCA_KEYS "%s%s", driver->verb, driver->hw);
 	EXPECT_STREQ(HCA_KEYS, rdmacg_keys(tree, tree->top, "rdma.max"));
 	EXPECT_STREQ(HCA_KEYS, rdmacg_keys(tree, tree->top, "rdma.current"));
-	EXPECT_STREQ(VERB_KEYS, rdmacg_keys(tree, tree->top, "rdma.verb.max"));
-	EXPECT_STREQ(VERB_KEYS, rdmacg_keys(tree, tree->top, "rdma.verb.peak"));
-	EXPECT_STREQ(HW_KEYS, rdmacg_keys(tree, tree->top, "rdma.hw.max"));
-	EXPECT_STREQ(HW_KEYS, rdmacg_keys(tree, tree->top, "rdma.hw.current"));
-	EXPECT_STREQ(HCA_KEYS VERB_KEYS HW_KEYS, rdmacg_keys(tree, tree->root, "rdma.capacity"));
+	EXPECT_STREQ(driver->verb, rdmacg_keys(tree, tree->top, "rdma.verb.max"));
+	EXPECT_STREQ(driver->verb, rdmacg_keys(tree, tree->top, "rdma.verb.peak"));
+	EXPECT_STREQ(driver->hw, rdmacg_keys(tree, tree->top, "rdma.hw.max"));
+	EXPECT_STREQ(driver->hw, rdmacg_keys(tree, tree->top, "rdma.hw.current"));
+	EXPECT_STREQ(all, rdmacg_keys(tree, tree->root, "rdma.capacity"));
 }
 
 /* A file refuses the keys of the other classes. */

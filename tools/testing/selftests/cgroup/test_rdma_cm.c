@@ -201,12 +201,20 @@ TEST_F(test_rdmacg_cm, creator_pays_for_a_resolved_id)
 	rdmacg_resolve_at_limit(_metadata, &self->tree, self->id[0], &self->address);
 }
 
-/* An id that resolves no address is bound to a device as loopback, and charged as well. */
+/*
+ * An id that resolves no address is bound to a device as loopback, and charged as well. The
+ * kernel picks the device; the first id tells which.
+ */
 TEST_F(test_rdmacg_cm, creator_pays_for_a_loopback_id)
 {
-	struct sockaddr_in any = { .sin_family = AF_INET };
+	struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons(PORT) };
+	struct rdmacg_tree tree = self->tree;
 
-	rdmacg_resolve_at_limit(_metadata, &self->tree, self->id[0], &any);
+	ASSERT_EQ(0, rdmacg_resolve(self->id[0], &any));
+	snprintf(tree.device, sizeof(tree.device), "%s",
+		 ibv_get_device_name(self->id[0]->verbs->device));
+	ASSERT_EQ(0, rdmacg_destroy_id(&self->id[0]));
+	rdmacg_resolve_at_limit(_metadata, &tree, self->id[1], &any);
 }
 
 FIXTURE(test_rdmacg_listener) {
@@ -249,16 +257,26 @@ FIXTURE_TEARDOWN(test_rdmacg_listener)
 	rdmacg_tree_destroy(&self->tree);
 }
 
-/* Enter right, connect to the listener, which refuses in the end, and exit with the error. */
+/*
+ * Enter right, connect to the listener, which refuses in the end, and exit with the error.
+ * iWARP wants the number of a QP that exists.
+ */
 static void rdmacg_connect(struct rdmacg_tree *tree, struct sockaddr_in *address)
 {
-	struct rdma_conn_param param = { .qp_num = 1 };
+	struct rdma_conn_param param = { };
 	struct rdma_cm_id *id;
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
 
 	cg_enter_current(tree->right);
 	id = rdmacg_create_id();
 	if (!id || rdmacg_resolve(id, address) || rdma_resolve_route(id, 2000))
 		_exit(1);
+	cq = ibv_create_cq(id->verbs, 1, NULL, NULL, 0);
+	qp = cq ? rdmacg_create_qp(id->pd, cq, IBV_QPT_RC) : NULL;
+	if (!qp)
+		_exit(1);
+	param.qp_num = qp->qp_num;
 	_exit(rdma_connect(id, &param) ? errno : 0);
 }
 

@@ -2,8 +2,8 @@
 /*
  * Limits of devices that have none of their own in a cgroup, under the RDMA cgroup
  * controller: a device that goes and comes back is limited from the first charge on. Each
- * test has a second device beside the one of the machine. Needs root, Soft-RoCE, and ip
- * and rdma of iproute2.
+ * test has a second device beside the one of the machine, of the same driver and of another
+ * one. Needs root, Soft-RoCE or Soft-iWARP, and ip and rdma of iproute2.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -17,6 +17,15 @@ FIXTURE(test_rdmacg_default) {
 	struct rdmacg_tree second;
 };
 
+/* What "rdma link add" calls the second device. */
+FIXTURE_VARIANT(test_rdmacg_default) {
+	const char *type;
+};
+
+FIXTURE_VARIANT_ADD(test_rdmacg_default, rxe) { .type = "rxe" };
+
+FIXTURE_VARIANT_ADD(test_rdmacg_default, siw) { .type = "siw" };
+
 /* The test's process sits in left, and no device has limits. */
 FIXTURE_SETUP(test_rdmacg_default)
 {
@@ -25,10 +34,10 @@ FIXTURE_SETUP(test_rdmacg_default)
 	if (missing)
 		SKIP(return, "%s", missing);
 	ASSERT_EQ(0, cg_enter_current(self->tree.left));
-	if (!rdmacg_add_link() || !rdmacg_add_device()) {
+	if (!rdmacg_add_link() || !rdmacg_add_device(variant->type)) {
 		rdmacg_remove_link();
 		rdmacg_tree_destroy(&self->tree);
-		SKIP(return, "no second Soft-RoCE device can be made");
+		SKIP(return, "no second device of type %s can be made", variant->type);
 	}
 	self->second = self->tree;
 	snprintf(self->second.device, sizeof(self->second.device), RDMACG_SECOND);
@@ -89,7 +98,7 @@ TEST_F_TIMEOUT(test_rdmacg_default, device_comes_back_limited, 240)
 		holders[i] = rdmacg_start_holder(second, i ? second->right : second->left);
 	for (round = 0; round < 5; round++) {
 		ASSERT_TRUE(rdmacg_remove_device());
-		ASSERT_TRUE(rdmacg_add_device());
+		ASSERT_TRUE(rdmacg_add_device(variant->type));
 		EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_peak_objects(second, second->left) >= 2 &&
 					    rdmacg_peak_objects(second, second->top) >= 3));
 		EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_value(second, second->top, "rdma.events.local",
@@ -114,7 +123,7 @@ TEST_F_TIMEOUT(test_rdmacg_default, own_limit_goes_with_the_device, 120)
 	ASSERT_EQ(0, rdmacg_limit(second, second->left, "hca_object=4"));
 	EXPECT_EQ(4, rdmacg_try_pds(second, 5));
 	ASSERT_TRUE(rdmacg_remove_device());
-	ASSERT_TRUE(rdmacg_add_device());
+	ASSERT_TRUE(rdmacg_add_device(variant->type));
 	EXPECT_EQ(2, rdmacg_try_pds(second, 5));
 }
 

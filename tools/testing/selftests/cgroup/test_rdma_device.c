@@ -2,7 +2,8 @@
 /*
  * Devices that come, go, are renamed and have namesakes under the RDMA cgroup controller:
  * what becomes of their lines and limits. Each test has a second device beside the one of
- * the machine. Needs root, Soft-RoCE, and ip and rdma of iproute2.
+ * the machine, of the same driver and of another one. Needs root, Soft-RoCE or Soft-iWARP,
+ * and ip and rdma of iproute2.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -28,6 +29,15 @@ struct rdmacg_pair {
 FIXTURE(test_rdmacg_device) {
 	struct rdmacg_pair pair;
 };
+
+/* What "rdma link add" calls the second device. */
+FIXTURE_VARIANT(test_rdmacg_device) {
+	const char *type;
+};
+
+FIXTURE_VARIANT_ADD(test_rdmacg_device, rxe) { .type = "rxe" };
+
+FIXTURE_VARIANT_ADD(test_rdmacg_device, siw) { .type = "siw" };
 
 /* Count the registered devices, in whatever network namespace they are. */
 static int rdmacg_count_devices(const struct rdmacg_tree *tree)
@@ -56,11 +66,11 @@ FIXTURE_SETUP(test_rdmacg_device)
 	system("ip netns del " RDMACG_NETNS " 2>/dev/null");
 	is_made = rdmacg_add_link();
 	pair->devices = rdmacg_count_devices(&pair->tree);
-	is_made = is_made && rdmacg_add_device();
+	is_made = is_made && rdmacg_add_device(variant->type);
 	if (!is_made) {
 		rdmacg_remove_link();
 		rdmacg_tree_destroy(&pair->tree);
-		SKIP(return, "no second Soft-RoCE device can be made");
+		SKIP(return, "no second device of type %s can be made", variant->type);
 	}
 	pair->second = pair->tree;
 	snprintf(pair->second.device, sizeof(pair->second.device), RDMACG_SECOND);
@@ -143,8 +153,9 @@ TEST_F_TIMEOUT(test_rdmacg_device, refused_move_changes_nothing, 120)
 
 /*
  * Give the second device the name of the first, in a network namespace of its own. False:
- * the test is skipped. Only the attempt tells whether the kernel can do it: an older one
- * does not let Soft-RoCE move, and wants names to be unique in all namespaces.
+ * the test is skipped. Only the attempt tells whether the kernel can do it: it does not let
+ * Soft-iWARP move, and an older one neither Soft-RoCE, and wants names to be unique in all
+ * namespaces.
  */
 static bool rdmacg_make_namesake(struct __test_metadata *_metadata,
 				 struct rdmacg_pair *pair)
@@ -157,7 +168,7 @@ static bool rdmacg_make_namesake(struct __test_metadata *_metadata,
 	pair->has_netns = true;
 	ASSERT_EQ(0, system("ip netns add " RDMACG_NETNS));
 	if (system("rdma dev set " RDMACG_SECOND " netns " RDMACG_NETNS " 2>/dev/null"))
-		SKIP(return false, "Soft-RoCE cannot move to another network namespace");
+		SKIP(return false, "this device cannot move to another network namespace");
 	snprintf(command, sizeof(command), "ip netns exec " RDMACG_NETNS
 		 " rdma dev set " RDMACG_SECOND " name %s 2>/dev/null", pair->tree.device);
 	if (system(command))
@@ -284,6 +295,15 @@ struct rdmacg_sightings {
 	int indexed;
 };
 
+/* Devices that are not of the test keep their names meanwhile. */
+static bool rdmacg_is_device(const char *name)
+{
+	char path[NAME_MAX + 32];
+
+	snprintf(path, sizeof(path), "/sys/class/infiniband/%.*s", NAME_MAX, name);
+	return *name && !access(path, F_OK);
+}
+
 /* Read the limits once. Returns the number of lines. */
 static int rdmacg_look(struct rdmacg_tree *tree, struct rdmacg_sightings *seen)
 {
@@ -299,7 +319,7 @@ static int rdmacg_look(struct rdmacg_tree *tree, struct rdmacg_sightings *seen)
 			seen->second++;
 		else if (!strcmp(line, RDMACG_RENAMED))
 			seen->renamed++;
-		else if (strcmp(line, tree->device))
+		else if (!rdmacg_is_device(line))
 			seen->torn++;
 	}
 	return count;
@@ -382,6 +402,29 @@ TEST_F_TIMEOUT(test_rdmacg_device, devices_are_charged_apart, 120)
 	EXPECT_EQ(0, rdmacg_objects(&self->pair.tree, second->left));
 }
 
+/* A limit of one device refuses nothing on another one. */
+TEST_F_TIMEOUT(test_rdmacg_device, limit_binds_its_device_alone, 120)
+{
+	struct rdmacg_tree *tree = &self->pair.tree, *second = &self->pair.second;
+	struct ibv_context *context;
+
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->top, "hca_handle=0 hca_object=0"));
+	rdmacg_use_second(_metadata, &self->pair);
+	EXPECT_EQ(NULL, rdmacg_open(tree));
+	EXPECT_EQ(EAGAIN, errno);
+	EXPECT_EQ(1, rdmacg_value(tree, tree->top, "rdma.events", "hca_handle.max"));
+	EXPECT_EQ(0, rdmacg_value(second, tree->top, "rdma.events", "hca_handle.max"));
+
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->top, "max"));
+	ASSERT_EQ(0, rdmacg_limit(second, tree->left, "hca_object=2"));
+	EXPECT_EQ(NULL, ibv_alloc_pd(self->pair.context));
+	EXPECT_EQ(EAGAIN, errno);
+	context = rdmacg_open(tree);
+	ASSERT_NE(NULL, context);
+	EXPECT_NE(NULL, ibv_alloc_pd(context));
+	EXPECT_EQ(0, ibv_close_device(context));
+}
+
 /* A device that goes takes its lines and its limits with it. */
 TEST_F_TIMEOUT(test_rdmacg_device, removed_device_has_no_lines, 120)
 {
@@ -417,7 +460,7 @@ TEST_F_TIMEOUT(test_rdmacg_device, name_again_is_a_new_device, 120)
 
 	rdmacg_use_second(_metadata, &self->pair);
 	rdmacg_remove_used(_metadata, &self->pair);
-	ASSERT_TRUE(rdmacg_add_device());
+	ASSERT_TRUE(rdmacg_add_device(variant->type));
 	EXPECT_EQ(0, rdmacg_handles(second, second->left));
 	EXPECT_EQ(0, rdmacg_objects(second, second->left));
 	EXPECT_EQ(RDMACG_NO_LIMIT, rdmacg_value(second, second->left, "rdma.max", "hca_object"));

@@ -216,8 +216,8 @@ static void lnd_join_on_second(struct __test_metadata *_metadata, struct lnd_end
 
 	*has_link = true;
 	if (!is_made || system("ip address add " ADDRESS "/24 dev " RDMACG_LINK) ||
-	    !rdmacg_add_device())
-		SKIP(return, "no second Soft-RoCE device can be made");
+	    !rdmacg_add_device(ends->tree.type))
+		SKIP(return, "no second device can be made");
 	snprintf(ends->address, sizeof(ends->address), ADDRESS);
 	snprintf(ends->tree.device, sizeof(ends->tree.device), RDMACG_SECOND);
 	ASSERT_EQ(0, lnd_join(ends));
@@ -235,7 +235,7 @@ LND_TEST(test_rdmacg_lnd_owner, device_goes_first)
 	EXPECT_EQ(0, lnd_read(ends->left)[0]);
 	EXPECT_EQ(ENOTCONN, lnd_say(ends->left, "get 1 %d", BYTES));
 	EXPECT_EQ(ENODEV, lnd_listen(ends, ends->left));
-	ASSERT_TRUE(rdmacg_add_device());
+	ASSERT_TRUE(rdmacg_add_device(ends->tree.type));
 	EXPECT_EQ(0, rdmacg_verbs(&ends->tree, ends->tree.top, "mr"));
 	EXPECT_EQ(0, lnd_join(ends));
 	EXPECT_EQ(0, lnd_say(ends->left, "get 1 %d", BYTES));
@@ -258,7 +258,7 @@ LND_TEST(test_rdmacg_lnd_owner, device_goes_during_transfers)
 	status = rdmacg_wait(child);
 	EXPECT_TRUE(status == ENODEV || status == ECONNRESET) TH_LOG("%d", status);
 	EXPECT_EQ(-1, rdmacg_verbs(&ends->tree, ends->tree.left, "mr_mem"));
-	ASSERT_TRUE(rdmacg_add_device());
+	ASSERT_TRUE(rdmacg_add_device(ends->tree.type));
 	EXPECT_TRUE(lnd_uses_nothing(&ends->tree, ends->tree.top));
 }
 

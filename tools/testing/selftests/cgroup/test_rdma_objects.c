@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Every type of uverbs object that Soft-RoCE has: what one costs, which limits
- * refuse it, and that a creation which fails, at whatever allocation, costs
- * nothing. Needs root, one RDMA device, and for the last the kernel's failslab.
+ * Every type of uverbs object that Soft-RoCE has, on a device that may have fewer: what one
+ * costs, which limits refuse it, and that a creation which fails, at whatever allocation,
+ * costs nothing. Needs root, one RDMA device, and for the last the kernel's failslab.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -188,6 +188,41 @@ FIXTURE_VARIANT_ADD(test_rdmacg_object, async_event) {
 	.create = create_async_event, .destroy = destroy_async_event,
 };
 
+/* Enter @cgroup, and make a context, a PD and a CQ there; false, and errno, if not. */
+static bool rdmacg_env_create(struct rdmacg_tree *tree, const char *cgroup,
+			      struct rdmacg_env *env)
+{
+	if (!rdmacg_enter_and_open(tree, cgroup, &env->context, &env->pd))
+		return false;
+	env->cq = ibv_create_cq(env->context, 16, NULL, NULL, 0);
+	return env->cq;
+}
+
+static int rdmacg_env_destroy(struct rdmacg_env *env)
+{
+	return ibv_destroy_cq(env->cq) ?: ibv_dealloc_pd(env->pd) ?:
+	       ibv_close_device(env->context);
+}
+
+/* Tell whether the device has such objects, in the root, where nothing is counted. */
+static bool rdmacg_has_type(struct rdmacg_tree *tree, void *(*create)(struct rdmacg_env *env),
+			    int (*destroy)(void *object))
+{
+	struct rdmacg_env env;
+	bool has = true;
+	void *object;
+
+	if (!rdmacg_env_create(tree, tree->root, &env))
+		return true;
+	object = create(&env);
+	if (object)
+		destroy(object);
+	else
+		has = errno != EOPNOTSUPP;
+	rdmacg_env_destroy(&env);
+	return has;
+}
+
 /* The test's process sits in left, with a context, a PD and a CQ. */
 FIXTURE_SETUP(test_rdmacg_object)
 {
@@ -195,19 +230,18 @@ FIXTURE_SETUP(test_rdmacg_object)
 
 	if (missing)
 		SKIP(return, "%s", missing);
-	ASSERT_TRUE(rdmacg_enter_and_open(&self->tree, self->tree.left, &self->env.context,
-					  &self->env.pd)) TH_LOG("%m");
-	self->env.cq = ibv_create_cq(self->env.context, 16, NULL, NULL, 0);
-	ASSERT_NE(NULL, self->env.cq);
+	if (!rdmacg_has_type(&self->tree, variant->create, variant->destroy)) {
+		rdmacg_tree_destroy(&self->tree);
+		SKIP(return, "%s has no such objects", self->tree.device);
+	}
+	ASSERT_TRUE(rdmacg_env_create(&self->tree, self->tree.left, &self->env)) TH_LOG("%m");
 	ASSERT_EQ(2, rdmacg_objects(&self->tree, self->tree.left));
 }
 
 FIXTURE_TEARDOWN(test_rdmacg_object)
 {
 	rdmacg_failslab_end(&self->failslab);
-	EXPECT_EQ(0, ibv_destroy_cq(self->env.cq));
-	EXPECT_EQ(0, ibv_dealloc_pd(self->env.pd));
-	EXPECT_EQ(0, ibv_close_device(self->env.context));
+	EXPECT_EQ(0, rdmacg_env_destroy(&self->env));
 	EXPECT_EQ(0, rdmacg_objects(&self->tree, self->tree.top));
 	EXPECT_EQ(0, rdmacg_handles(&self->tree, self->tree.top));
 	EXPECT_EQ(0, rdmacg_verbs(&self->tree, self->tree.top, variant->key));

@@ -194,7 +194,7 @@ static bool rdmacg_add_addresses(void)
 static bool rdmacg_add_rds_device(void)
 {
 	return rdmacg_modprobe("rds_rdma") && rdmacg_add_link() && rdmacg_add_addresses() &&
-	       rdmacg_add_device();
+	       rdmacg_add_device("rxe");
 }
 
 /* An actor sits in left; the test's process stays out. */
@@ -515,7 +515,7 @@ TEST_F_TIMEOUT(test_rdmacg_rds, device_goes_before_its_regions, 120)
 	ASSERT_EQ(0, system("timeout 20 rdma link del " RDMACG_SECOND));
 	EXPECT_EQ(0, rdmacg_tell(&self->actor, RDMACG_FREE, 0));
 	/* The next device has its name, and nothing of its charges. */
-	ASSERT_TRUE(rdmacg_add_device());
+	ASSERT_TRUE(rdmacg_add_device("rxe"));
 	ASSERT_TRUE(rdmacg_connect(&self->actor, 1));
 	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_MAP, 4096));
 	EXPECT_TRUE(rdmacg_has_conns(tree, tree->left, 1));

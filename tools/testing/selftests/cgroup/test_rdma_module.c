@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Drivers that are modules, under the RDMA cgroup controller: a module takes its devices, and
+ * their charges and limits, along. Where a driver cannot take a device from open contexts,
+ * who holds one keeps the module. Each test has the only device of its driver, for others
+ * would go, too. Needs root, Soft-RoCE or Soft-iWARP as a module, and ip and rdma of iproute2.
+ */
+#define _GNU_SOURCE
+#include "../kselftest_harness.h"
+#include "rdma_actor_util.h"
+
+#define RDMACG_HOLDERS 3
+
+FIXTURE(test_rdmacg_module) {
+	struct rdmacg_tree tree;
+};
+
+/* What "rdma link add" and modprobe call the driver. */
+FIXTURE_VARIANT(test_rdmacg_module) {
+	const char *type;
+	const char *module;
+};
+
+FIXTURE_VARIANT_ADD(test_rdmacg_module, rxe) { .type = "rxe", .module = "rdma_rxe" };
+
+FIXTURE_VARIANT_ADD(test_rdmacg_module, siw) { .type = "siw", .module = "siw" };
+
+/* Tell whether there is a device that may be of the driver. */
+static bool rdmacg_has_device(const char *type)
+{
+	struct dirent *entry;
+	DIR *dir = opendir("/sys/class/infiniband");
+	bool found = false;
+
+	while (dir && !found && (entry = readdir(dir)))
+		found = entry->d_name[0] != '.' && !strcmp(rdmacg_find_type(entry->d_name), type);
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+static bool rdmacg_is_loaded(const char *module)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/module/%s", module);
+	return !access(path, F_OK);
+}
+
+/* False: it stays loaded, as a module does that is in use, and one that is built in. */
+static bool rdmacg_unload(const char *module)
+{
+	char arguments[64];
+
+	snprintf(arguments, sizeof(arguments), "-r %s", module);
+	return rdmacg_modprobe(arguments) && !rdmacg_is_loaded(module);
+}
+
+static bool rdmacg_make_device(const char *type)
+{
+	return rdmacg_add_link() && rdmacg_add_device(type);
+}
+
+/* Make the only device of the driver. Returns NULL, or what is missing. */
+static const char *rdmacg_module_setup(struct rdmacg_tree *tree, const char *type,
+				       const char *module)
+{
+	/* A test that was killed has left its device. */
+	rdmacg_remove_link();
+	if (!RDMACG_WAIT_FOR(access("/sys/class/infiniband/" RDMACG_SECOND, F_OK)))
+		return "the device of another test does not go";
+	if (rdmacg_has_device(type))
+		return "there is a device that may be of the same driver";
+	if (!rdmacg_modprobe(module) || !rdmacg_unload(module))
+		return "the driver is no module that can be loaded and unloaded";
+	if (!rdmacg_make_device(type))
+		return "no device can be made";
+	setenv("RDMACG_DEVICE", RDMACG_SECOND, 1);
+	return rdmacg_tree_create(tree);
+}
+
+/* The test's process sits in left, with the only device of the driver. */
+FIXTURE_SETUP(test_rdmacg_module)
+{
+	const char *missing = rdmacg_module_setup(&self->tree, variant->type, variant->module);
+
+	if (missing) {
+		rdmacg_remove_link();
+		SKIP(return, "%s: %s", variant->module, missing);
+	}
+	ASSERT_EQ(0, cg_enter_current(self->tree.left));
+}
+
+FIXTURE_TEARDOWN(test_rdmacg_module)
+{
+	rdmacg_tree_destroy(&self->tree);
+	EXPECT_TRUE(rdmacg_remove_link());
+}
+
+/* The module has stayed: so have limits and charges. */
+static void rdmacg_check_kept(struct __test_metadata *_metadata, struct rdmacg_tree *tree,
+			      struct ibv_context *context)
+{
+	EXPECT_EQ(1, rdmacg_handles(tree, tree->left));
+	EXPECT_EQ(1, rdmacg_objects(tree, tree->left));
+	EXPECT_NE(NULL, ibv_alloc_pd(context));
+	EXPECT_EQ(NULL, ibv_alloc_pd(context));
+	EXPECT_EQ(EAGAIN, errno);
+	EXPECT_EQ(0, ibv_close_device(context));
+}
+
+/* The module has gone: the context is of no use, and costs the next device nothing. */
+static void rdmacg_check_taken(struct __test_metadata *_metadata, struct rdmacg_tree *tree,
+			       const char *type, struct ibv_context *context)
+{
+	EXPECT_EQ(-1, rdmacg_handles(tree, tree->left));
+	EXPECT_EQ(NULL, ibv_alloc_pd(context));
+	EXPECT_EQ(EIO, errno);
+	ASSERT_TRUE(rdmacg_add_device(type));
+	EXPECT_EQ(0, rdmacg_handles(tree, tree->left));
+	EXPECT_EQ(0, ibv_close_device(context));
+	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=max"));
+}
+
+/* Of a module and the holder of a context, one has to go before the other. */
+TEST_F_TIMEOUT(test_rdmacg_module, held_module_stays_or_goes_as_a_whole, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=2"));
+	ASSERT_TRUE(rdmacg_enter_and_open(tree, tree->left, &context, &pd)) TH_LOG("%m");
+	if (rdmacg_unload(variant->module))
+		rdmacg_check_taken(_metadata, tree, variant->type, context);
+	else
+		rdmacg_check_kept(_metadata, tree, context);
+	EXPECT_EQ(0, rdmacg_handles(tree, tree->top));
+	EXPECT_EQ(0, rdmacg_objects(tree, tree->top));
+}
+
+/* A module that nobody holds takes the lines of its devices along, and no others. */
+TEST_F_TIMEOUT(test_rdmacg_module, module_takes_its_devices_along, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=2"));
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->top, "pd", 1));
+	ASSERT_TRUE(rdmacg_enter_and_open(tree, tree->left, &context, &pd)) TH_LOG("%m");
+	EXPECT_EQ(0, ibv_close_device(context));
+	ASSERT_TRUE(rdmacg_unload(variant->module));
+	EXPECT_EQ(-1, rdmacg_objects(tree, tree->left));
+	EXPECT_EQ(-1, rdmacg_value(tree, tree->root, "rdma.capacity", "qp"));
+	EXPECT_EQ(-ENODEV, rdmacg_limit(tree, tree->left, "hca_object=2"));
+}
+
+/* The device of a module that was loaded again is a new one: it has the defaults alone. */
+TEST_F_TIMEOUT(test_rdmacg_module, module_comes_back_with_defaults, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+
+	ASSERT_EQ(0, cg_write(tree->top, "rdma.max", "default hca_object=1"));
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=0"));
+	ASSERT_TRUE(rdmacg_unload(variant->module));
+	ASSERT_TRUE(rdmacg_modprobe(variant->module));
+	ASSERT_TRUE(rdmacg_add_device(variant->type));
+	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=max"));
+	EXPECT_TRUE(rdmacg_line_is(tree, tree->top, "rdma.max", "hca_handle=max hca_object=1"));
+	ASSERT_TRUE(rdmacg_enter_and_open(tree, tree->left, &context, &pd)) TH_LOG("%m");
+	EXPECT_EQ(NULL, ibv_alloc_pd(context));
+	EXPECT_EQ(EAGAIN, errno);
+	EXPECT_EQ(0, ibv_close_device(context));
+}
+
+/* Take two PDs, again and again, whether or not the device is there. */
+static pid_t rdmacg_start_holder(struct rdmacg_tree *tree)
+{
+	pid_t child = rdmacg_fork();
+	struct ibv_context *context;
+
+	while (!child) {
+		context = rdmacg_open(tree);
+		if (context && ibv_alloc_pd(context))
+			ibv_alloc_pd(context);
+		if (context)
+			ibv_close_device(context);
+		/* The module goes between two holders. */
+		usleep(10000);
+	}
+	return child;
+}
+
+/*
+ * The module goes and comes back while processes take what they can. The peaks of the new
+ * device say that they came up to the default and were never above.
+ */
+TEST_F_TIMEOUT(test_rdmacg_module, module_goes_between_holders, 240)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	pid_t holders[RDMACG_HOLDERS];
+	int i, round;
+
+	ASSERT_EQ(0, cg_write(tree->top, "rdma.max", "default hca_object=3"));
+	for (i = 0; i < RDMACG_HOLDERS; i++)
+		holders[i] = rdmacg_start_holder(tree);
+	for (round = 0; round < 3; round++) {
+		ASSERT_TRUE(RDMACG_WAIT_FOR(rdmacg_unload(variant->module)));
+		ASSERT_TRUE(rdmacg_add_device(variant->type));
+		EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_value(tree, tree->top, "rdma.events.local",
+							 "hca_object.max") > 0));
+		EXPECT_EQ(3, rdmacg_value(tree, tree->top, "rdma.peak", "hca_object"));
+	}
+	for (i = 0; i < RDMACG_HOLDERS; i++) {
+		kill(holders[i], SIGKILL);
+		waitpid(holders[i], NULL, 0);
+	}
+	EXPECT_EQ(0, rdmacg_objects(tree, tree->top));
+	EXPECT_EQ(0, rdmacg_handles(tree, tree->top));
+}
+
+TEST_HARNESS_MAIN
