@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /// Charge an RDS memory region to the process that maps memory with it, from before that
 /// until the pages are unpinned. The pools keep regions for whoever comes next, so it is
-/// the use that is charged.
+/// the use that is charged. The base unpins those that are free once it has many; with us it does so
+/// soon, and counts a region before a flush can find it, not after one may have freed it.
 //
-// Finds: rds_ib_mr rds_ib_get_mr
+// Finds: rds_ib_mr rds_ib_get_mr rds_ib_free_frmr
 // Expect: 2 +ib_rdmacg_charge
 // Expect: 2 +rds_ib_charge_mr
 // Expect: 5 +ib_rdmacg_uncharge_objects
+// Expect: 1 +rds_ib_flush_soon
+// Expect: 1 -rds_ib_free_frmr_list
+// Expect: 1 +rds_ib_free_frmr_list
+// Expect: 1 -atomic_inc
+// Expect: 1 +atomic_inc
 
 @@ @@
 struct rds_ib_mr {
@@ -100,6 +106,39 @@ rds_ib_odp_mr_worker(...)
 	ib_dereg_mr(ibmr->u.mr);
 +	ib_rdmacg_uncharge_objects(&ibmr->charge);
 	kfree(ibmr);
+}
+
+@ depends on get @
+identifier ibmr, pool;
+@@
+rds_ib_free_mr(...)
+{
+	<...
+-	rds_ib_free_frmr_list(ibmr);
+	atomic_add(ibmr->sg_len, &pool->free_pinned);
+	atomic_inc(&pool->dirty_count);
++	rds_ib_free_frmr_list(ibmr);
++	rds_ib_flush_soon(pool);
+	...>
+}
+
+@@
+identifier ibmr, pool, drop;
+@@
+rds_ib_free_frmr(struct rds_ib_mr *ibmr, bool drop)
+{
+	...
+-	if (drop)
+-		llist_add(&ibmr->llnode, &pool->drop_list);
+-	else
+-		llist_add(&ibmr->llnode, &pool->free_list);
+	atomic_add(ibmr->sg_len, &pool->free_pinned);
+	atomic_inc(&pool->dirty_count);
++	if (drop)
++		llist_add(&ibmr->llnode, &pool->drop_list);
++	else
++		llist_add(&ibmr->llnode, &pool->free_list);
+	...
 }
 
 @ depends on get @

@@ -6,6 +6,7 @@
 #include <linux/atomic.h>
 #include <linux/moduleparam.h>
 #include <linux/ratelimit.h>
+#include <linux/workqueue.h>
 
 #include "cgroup.h"
 #include "ib_cgroup.h"
@@ -104,4 +105,15 @@ int rds_ib_charge_mr(struct ib_rdmacg_charge *charge, struct rds_ib_device *rds_
 	if (cg)
 		rdmacg_put(cg);
 	return ret == -EAGAIN ? -EDQUOT : ret;
+}
+
+/*
+ * A region was freed into its pool, and stays mapped and charged until that is flushed. The
+ * delay is what the base takes when it has pinned too much, so that this never puts its own
+ * flush off. Who frees all the time makes one flush in that time, in a worker: less than with
+ * RDS_RDMA_INVALIDATE, which flushes for each region. Any context.
+ */
+void rds_ib_flush_soon(struct rds_ib_mr_pool *pool)
+{
+	queue_delayed_work(rds_ib_mr_wq, &pool->flush_worker, 10);
 }

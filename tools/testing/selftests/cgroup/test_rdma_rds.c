@@ -252,6 +252,22 @@ static bool rdmacg_connect(struct rdmacg_actor *actor, int tos)
 	return !rdmacg_tell(actor, RDMACG_SEND, tos) && !rdmacg_tell(actor, RDMACG_RECEIVE, 0);
 }
 
+/* What RDS has counted on this machine; -1: it has no such counter. */
+static long long rdmacg_rds_counter(const char *name)
+{
+	static struct rds_info_counter counters[256];
+	socklen_t length = sizeof(counters);
+	int fd = socket(AF_RDS, SOCK_SEQPACKET, 0);
+	int size = getsockopt(fd, SOL_RDS, RDS_INFO_COUNTERS, counters, &length);
+	unsigned int i;
+
+	close(fd);
+	for (i = 0; size == sizeof(counters[0]) && i < length / sizeof(counters[0]); i++)
+		if (!strncmp((char *)counters[i].name, name, sizeof(counters[i].name)))
+			return counters[i].value;
+	return -1;
+}
+
 static long long rdmacg_refused(struct rdmacg_tree *tree, const char *key)
 {
 	return rdmacg_value(tree, tree->left, "rdma.verb.events.local", key);
@@ -431,8 +447,8 @@ TEST_F_TIMEOUT(test_rdmacg_rds, memory_ends_at_the_limit, 120)
 	EXPECT_TRUE(rdmacg_has_regions(tree, tree->left, 2, MIB + 4096));
 }
 
-/* RDS keeps a freed region's pages for a while; who needs the room gets it at once. */
-TEST_F_TIMEOUT(test_rdmacg_rds, freed_region_makes_room, 120)
+/* RDS keeps a freed region's pages for a while, and unpins them though nobody asks for that. */
+TEST_F_TIMEOUT(test_rdmacg_rds, freed_region_is_unmapped_soon, 120)
 {
 	struct rdmacg_tree *tree = &self->tree;
 
@@ -440,12 +456,29 @@ TEST_F_TIMEOUT(test_rdmacg_rds, freed_region_makes_room, 120)
 	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "mr", 1));
 	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_MAP, 4096));
 	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_FREE, 0));
-	EXPECT_TRUE(rdmacg_has_regions(tree, tree->left, 1, 4096));
 	/* The message that told of the key has it until it is acknowledged. */
-	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_SEND_MORE, 40));
 	EXPECT_TRUE(rdmacg_has_regions(tree, tree->left, 1, 4096));
-	EXPECT_TRUE(RDMACG_WAIT_FOR(!rdmacg_tell(&self->actor, RDMACG_MAP, MIB)));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_SEND_MORE, 40));
+	EXPECT_TRUE(RDMACG_WAIT_FOR(!rdmacg_verbs(tree, tree->left, "mr")));
+	EXPECT_EQ(0, rdmacg_tell(&self->actor, RDMACG_MAP, MIB));
 	EXPECT_TRUE(rdmacg_has_regions(tree, tree->left, 1, MIB));
+}
+
+/* What is free is unpinned at once for who needs the room, in both of the device's pools. */
+TEST_F_TIMEOUT(test_rdmacg_rds, limit_flushes_what_is_free, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	long long small, large;
+
+	ASSERT_TRUE(rdmacg_connect(&self->actor, 1));
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "mr", 1));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_MAP, 4096));
+	small = rdmacg_rds_counter("ib_rdma_mr_8k_pool_flush");
+	large = rdmacg_rds_counter("ib_rdma_mr_1m_pool_flush");
+	ASSERT_LE(0, small);
+	ASSERT_EQ(-EDQUOT, rdmacg_tell(&self->actor, RDMACG_MAP, MIB));
+	EXPECT_LT(small, rdmacg_rds_counter("ib_rdma_mr_8k_pool_flush"));
+	EXPECT_LT(large, rdmacg_rds_counter("ib_rdma_mr_1m_pool_flush"));
 }
 
 /* A region whose key cannot be told to the process is freed at once. */
