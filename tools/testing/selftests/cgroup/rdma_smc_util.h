@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What a test needs of SMC's netlink families: the user EID, without which Soft-RoCE is no
- * device for it, and what became of sockets.
+ * device for it, the devices that it knows, and what became of sockets.
  */
 #ifndef RDMA_SMC_UTIL_H
 #define RDMA_SMC_UTIL_H
@@ -12,6 +12,7 @@
 #include <linux/smc_diag.h>
 #include <linux/sock_diag.h>
 #include <linux/tcp.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -29,6 +30,32 @@ struct rdmacg_genl {
 	char attributes[128];
 };
 
+/* Find an attribute among those of @length bytes; NULL: there is none. */
+static inline void *rdmacg_find_attribute(void *attributes, ssize_t length, int type)
+{
+	struct nlattr *attribute = attributes;
+
+	for (; length >= NLA_HDRLEN && attribute->nla_len >= NLA_HDRLEN;
+	     length -= NLA_ALIGN(attribute->nla_len),
+	     attribute = (void *)attribute + NLA_ALIGN(attribute->nla_len))
+		if ((attribute->nla_type & NLA_TYPE_MASK) == type)
+			return attribute;
+	return NULL;
+}
+
+/* The same among those in @nest, which may be NULL. */
+static inline void *rdmacg_find_nested(struct nlattr *nest, int type)
+{
+	return nest ? rdmacg_find_attribute((void *)nest + NLA_HDRLEN, nest->nla_len - NLA_HDRLEN,
+					    type) : NULL;
+}
+
+/* What is in an attribute. */
+static inline void *rdmacg_attribute_data(struct nlattr *attribute)
+{
+	return (void *)attribute + NLA_HDRLEN;
+}
+
 /* Add a string, with its NUL. */
 static inline void rdmacg_add_string(struct rdmacg_genl *message, int type, const char *text)
 {
@@ -41,44 +68,54 @@ static inline void rdmacg_add_string(struct rdmacg_genl *message, int type, cons
 				    NLA_ALIGN(attribute->nla_len);
 }
 
-/* Ask, and read one answer. Returns its length; -1: there is none. */
-static inline ssize_t rdmacg_ask_genl(int family, int command, int type, const char *text,
-				      char *answer, size_t size)
+/* Ask, with a string if @text is one, and read an answer. Returns its length; -1: there is none. */
+static inline ssize_t rdmacg_ask_genl(int family, int command, int flags, int type,
+				      const char *text, char *answer, size_t size)
 {
 	struct rdmacg_genl message = {
 		.header = {
 			.nlmsg_len = NLMSG_LENGTH(GENL_HDRLEN),
 			.nlmsg_type = family,
-			.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK,
+			.nlmsg_flags = NLM_F_REQUEST | flags,
 		},
 		.genl = { .cmd = command, .version = 1 },
 	};
 	int fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_GENERIC);
 	ssize_t length = -1;
 
-	rdmacg_add_string(&message, type, text);
+	if (text)
+		rdmacg_add_string(&message, type, text);
 	if (send(fd, &message, message.header.nlmsg_len, 0) > 0)
 		length = recv(fd, answer, size, 0);
 	close(fd);
 	return length;
 }
 
+/* The attributes of a generic netlink message, and their length. */
+static inline void *rdmacg_genl_attributes(struct nlmsghdr *header)
+{
+	return NLMSG_DATA(header) + GENL_HDRLEN;
+}
+
+static inline ssize_t rdmacg_genl_length(struct nlmsghdr *header)
+{
+	return NLMSG_PAYLOAD(header, GENL_HDRLEN);
+}
+
 /* The number of a family; 0: there is none. */
 static inline int rdmacg_find_genl(const char *name)
 {
 	char answer[4096];
-	ssize_t length = rdmacg_ask_genl(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, CTRL_ATTR_FAMILY_NAME,
-					 name, answer, sizeof(answer));
 	struct nlmsghdr *header = (struct nlmsghdr *)answer;
-	struct nlattr *attribute = NLMSG_DATA(header) + GENL_HDRLEN;
+	ssize_t length = rdmacg_ask_genl(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, NLM_F_ACK,
+					 CTRL_ATTR_FAMILY_NAME, name, answer, sizeof(answer));
+	struct nlattr *id;
 
 	if (length < 0 || header->nlmsg_type != GENL_ID_CTRL)
 		return 0;
-	for (; (char *)attribute < answer + length;
-	     attribute = (void *)attribute + NLA_ALIGN(attribute->nla_len))
-		if (attribute->nla_type == CTRL_ATTR_FAMILY_ID)
-			return *(__u16 *)((char *)attribute + NLA_HDRLEN);
-	return 0;
+	id = rdmacg_find_attribute(rdmacg_genl_attributes(header), rdmacg_genl_length(header),
+				   CTRL_ATTR_FAMILY_ID);
+	return id ? *(__u16 *)rdmacg_attribute_data(id) : 0;
 }
 
 /* It may be there already. */
@@ -87,8 +124,37 @@ static inline bool rdmacg_add_eid(void)
 	int family = rdmacg_find_genl(SMC_GENL_FAMILY_NAME);
 	char answer[4096];
 
-	return family && rdmacg_ask_genl(family, SMC_NETLINK_ADD_UEID, SMC_NLA_EID_TABLE_ENTRY,
-					 RDMACG_EID, answer, sizeof(answer)) > 0;
+	return family && rdmacg_ask_genl(family, SMC_NETLINK_ADD_UEID, NLM_F_ACK,
+					 SMC_NLA_EID_TABLE_ENTRY, RDMACG_EID, answer,
+					 sizeof(answer)) > 0;
+}
+
+/* Tell whether the message is of that device, with a port that SMC would use. */
+static inline bool rdmacg_is_active_port(struct nlmsghdr *header, const char *device)
+{
+	struct nlattr *nest = rdmacg_find_attribute(rdmacg_genl_attributes(header),
+						    rdmacg_genl_length(header), SMC_GEN_DEV_SMCR);
+	struct nlattr *name = rdmacg_find_nested(nest, SMC_NLA_DEV_IB_NAME);
+	struct nlattr *port = rdmacg_find_nested(nest, SMC_NLA_DEV_PORT);
+	struct nlattr *state = rdmacg_find_nested(port, SMC_NLA_DEV_PORT_STATE);
+
+	return name && !strcmp(rdmacg_attribute_data(name), device) && state &&
+	       *(__u8 *)rdmacg_attribute_data(state);
+}
+
+/* A worker of SMC hears of a device's port some time after others do. */
+static inline bool rdmacg_smc_sees(const char *device)
+{
+	int family = rdmacg_find_genl(SMC_GENL_FAMILY_NAME);
+	char answer[32768];
+	struct nlmsghdr *header = (struct nlmsghdr *)answer;
+	ssize_t length = rdmacg_ask_genl(family, SMC_NETLINK_GET_DEV_SMCR, NLM_F_DUMP, 0, NULL,
+					 answer, sizeof(answer));
+
+	for (; length > 0 && NLMSG_OK(header, length); header = NLMSG_NEXT(header, length))
+		if (header->nlmsg_type == family && rdmacg_is_active_port(header, device))
+			return true;
+	return false;
 }
 
 /* What the kernel tells of SMC's sockets. */
@@ -104,21 +170,19 @@ static inline void rdmacg_count_smc_socket(struct nlmsghdr *header, unsigned int
 					   struct rdmacg_smc_sockets *found)
 {
 	struct smc_diag_msg *message = NLMSG_DATA(header);
-	struct nlattr *attribute = (void *)message + NLMSG_ALIGN(sizeof(*message));
+	void *attributes = (void *)message + NLMSG_ALIGN(sizeof(*message));
+	ssize_t length = NLMSG_PAYLOAD(header, sizeof(*message));
 	struct smc_diag_fallback *fallback;
+	struct nlattr *attribute;
 
-	for (; (char *)attribute < (char *)header + header->nlmsg_len;
-	     attribute = (void *)attribute + NLA_ALIGN(attribute->nla_len)) {
-		if (attribute->nla_type == SMC_DIAG_LGRINFO &&
-		    message->diag_mode == SMC_DIAG_MODE_SMCR)
-			found->smcr++;
-		if (attribute->nla_type != SMC_DIAG_FALLBACK ||
-		    message->diag_mode != SMC_DIAG_MODE_FALLBACK_TCP)
-			continue;
-		fallback = (void *)attribute + NLA_HDRLEN;
-		found->fallbacks += fallback->reason == reason;
-		found->peer_fallbacks += fallback->peer_diagnosis == reason;
-	}
+	if (message->diag_mode == SMC_DIAG_MODE_SMCR)
+		found->smcr += !!rdmacg_find_attribute(attributes, length, SMC_DIAG_LGRINFO);
+	attribute = rdmacg_find_attribute(attributes, length, SMC_DIAG_FALLBACK);
+	if (!attribute || message->diag_mode != SMC_DIAG_MODE_FALLBACK_TCP)
+		return;
+	fallback = rdmacg_attribute_data(attribute);
+	found->fallbacks += fallback->reason == reason;
+	found->peer_fallbacks += fallback->peer_diagnosis == reason;
 }
 
 /* Count the sockets; those that are closed soon go. */

@@ -2,16 +2,18 @@
 /*
  * What SMC-R takes of an RDMA device for a process without privileges, under the RDMA cgroup
  * controller: links and buffers of connections. SMC keeps both for ten minutes after the
- * last connection, so each test loads and unloads its module. Connections stay on this
- * machine, with both ends on a Soft-RoCE device on its loopback link: each end is a PD, a
- * QP and, for each connection, an MR for the data that it receives. Needs root, SMC as a
- * module, Soft-RoCE with another device that has a MAC address, ip and rdma of iproute2.
+ * last connection, so each test has a device of its own, which takes them along. Connections
+ * stay on this machine, with both ends on a Soft-RoCE device on its loopback link: each end
+ * is a PD, a QP and, for each connection, an MR for the data that it receives. Needs root,
+ * SMC as a module, which stays loaded, Soft-RoCE with another device that has a MAC address,
+ * ip and rdma of iproute2.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
 #include <arpa/inet.h>
 
 #include "rdma_actor_util.h"
+#include "rdma_fault_util.h"
 #include "rdma_fd_util.h"
 #include "rdma_smc_util.h"
 
@@ -95,7 +97,7 @@ static int rdmacg_listen(void)
 	if (rdmacg_own.listener < 0 ||
 	    setsockopt(rdmacg_own.listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) ||
 	    bind(rdmacg_own.listener, (void *)rdmacg_smc_address(), sizeof(struct sockaddr_in)) ||
-	    listen(rdmacg_own.listener, RDMACG_MAX_SOCKETS))
+	    listen(rdmacg_own.listener, SOMAXCONN))
 		return -errno;
 	return 0;
 }
@@ -105,7 +107,7 @@ static int rdmacg_talk(void)
 {
 	char byte = 'x';
 
-	if (write(rdmacg_own.sockets[0], &byte, 1) != 1)
+	if (send(rdmacg_own.sockets[0], &byte, 1, MSG_NOSIGNAL) != 1)
 		return -errno;
 	return read(rdmacg_own.sockets[1], &byte, 1) == 1 ? 0 : -EPIPE;
 }
@@ -152,27 +154,21 @@ FIXTURE(test_rdmacg_smc) {
 	struct rdmacg_actor other;
 };
 
-/* A test that was killed has left both. */
-static void rdmacg_remove_smc_device(void)
+/* A test that was killed has left both. Tells whether there was a device. */
+static bool rdmacg_remove_smc_device(void)
 {
-	system("rdma link del " RDMACG_SMC_DEVICE " 2>/dev/null");
-	system("ip addr del " RDMACG_SMC_ADDRESS "/32 dev lo 2>/dev/null");
-}
+	bool removed = !system("rdma link del " RDMACG_SMC_DEVICE " 2>/dev/null");
 
-static bool rdmacg_smc_device_is_up(void)
-{
-	return !system("grep -q ACTIVE /sys/class/infiniband/" RDMACG_SMC_DEVICE "/ports/1/state");
+	system("ip addr del " RDMACG_SMC_ADDRESS "/32 dev lo 2>/dev/null");
+	return removed;
 }
 
 static bool rdmacg_add_smc_device(void)
 {
 	rdmacg_remove_smc_device();
-	if (system("ip addr add " RDMACG_SMC_ADDRESS "/32 dev lo") ||
-	    system("rdma link add " RDMACG_SMC_DEVICE " type rxe netdev lo") ||
-	    !RDMACG_WAIT_FOR(rdmacg_smc_device_is_up()))
-		return false;
-	/* A worker of SMC hears of the port after that, and no file says when. */
-	return !usleep(500000);
+	return !system("ip addr add " RDMACG_SMC_ADDRESS "/32 dev lo") &&
+	       !system("rdma link add " RDMACG_SMC_DEVICE " type rxe netdev lo") &&
+	       RDMACG_WAIT_FOR(rdmacg_smc_sees(RDMACG_SMC_DEVICE));
 }
 
 /* An actor sits in left and listens. */
@@ -213,23 +209,19 @@ static bool rdmacg_has(struct rdmacg_tree *tree, const char *cgroup, int links, 
 	return false;
 }
 
-/* Groups go with the module, which waits for its sockets, and then the device can. */
-FIXTURE_TEARDOWN(test_rdmacg_smc)
-{
-	struct rdmacg_tree *tree = &self->tree;
-
-	rdmacg_end_actor(&self->actor);
-	rdmacg_end_actor(&self->other);
-	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_modprobe("-r smc_diag smc")));
-	EXPECT_TRUE(rdmacg_has(tree, tree->top, 0, 0));
-	EXPECT_EQ(0, rdmacg_objects(tree, tree->top));
-	rdmacg_remove_smc_device();
-	rdmacg_tree_destroy(tree);
-}
-
 static struct rdmacg_smc_sockets rdmacg_sockets(void)
 {
 	return rdmacg_smc_sockets(RDMACG_SMC_REASON);
+}
+
+/* Groups go with the device, which waits for their sockets. The module stays for the next test. */
+FIXTURE_TEARDOWN(test_rdmacg_smc)
+{
+	rdmacg_end_actor(&self->actor);
+	rdmacg_end_actor(&self->other);
+	EXPECT_TRUE(RDMACG_WAIT_FOR(!rdmacg_sockets().smcr));
+	EXPECT_TRUE(rdmacg_remove_smc_device());
+	rdmacg_tree_destroy(&self->tree);
 }
 
 /* Each end has one link, and each connection a buffer an end. */
@@ -244,7 +236,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, both_ends_are_charged, 120)
 	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 6));
 	EXPECT_EQ(0, rdmacg_objects(tree, tree->left));
 	EXPECT_EQ(0, rdmacg_verbs(tree, tree->left, "cq"));
-	EXPECT_EQ(6, rdmacg_sockets().smcr);
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_sockets().smcr == 6));
 }
 
 /* A larger buffer is more memory. */
@@ -296,7 +288,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, connections_end_at_the_limit, 120)
 	for (i = 0; i < 3; i++)
 		ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 0));
 	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 4));
-	EXPECT_EQ(4, rdmacg_sockets().smcr);
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_sockets().smcr == 4));
 	EXPECT_EQ(1, rdmacg_sockets().fallbacks);
 	EXPECT_EQ(4, rdmacg_value(tree, tree->left, "rdma.verb.peak", "mr"));
 }
@@ -363,20 +355,34 @@ TEST_F_TIMEOUT(test_rdmacg_smc, receiver_of_a_socket_does_not_pay, 120)
 	close(sockets[1]);
 }
 
+/* Let the actor connect and end both sockets: the group has an idle buffer for each end. */
+static bool rdmacg_leave_idle_buffers(struct rdmacg_tree *tree, struct rdmacg_actor *actor)
+{
+	return !rdmacg_tell(actor, RDMACG_CONNECT, 0) && !rdmacg_tell(actor, RDMACG_ACCEPT, 0) &&
+	       !rdmacg_tell(actor, RDMACG_CLOSE_ALL, 0) && rdmacg_has(tree, tree->left, 2, 2) &&
+	       RDMACG_WAIT_FOR(!rdmacg_sockets().smcr);
+}
+
+/*
+ * Let the actor connect, after it has closed what it has. SMC tells the peer of a buffer that
+ * is no longer used, and has it idle only then, when its socket is long gone: who wants that
+ * one tries again.
+ */
+static bool rdmacg_connect_anew(struct rdmacg_actor *actor)
+{
+	return !rdmacg_tell(actor, RDMACG_CLOSE_ALL, 0) && !rdmacg_tell(actor, RDMACG_CONNECT, 0);
+}
+
 /* Idle buffers stay with the last user, who gets them again without any room. */
 TEST_F_TIMEOUT(test_rdmacg_smc, idle_buffer_is_used_again, 120)
 {
 	struct rdmacg_tree *tree = &self->tree;
 
-	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 0));
-	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_ACCEPT, 0));
-	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CLOSE_ALL, 0));
-	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
-	ASSERT_TRUE(RDMACG_WAIT_FOR(!rdmacg_sockets().smcr));
+	ASSERT_TRUE(rdmacg_leave_idle_buffers(tree, &self->actor));
 	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "mr", 0));
-	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 0));
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_connect_anew(&self->actor) &&
+				    rdmacg_sockets().smcr == 2));
 	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
-	EXPECT_EQ(2, rdmacg_sockets().smcr);
 }
 
 /* Who gets another's idle buffer pays for it, and the other no longer does. */
@@ -384,18 +390,14 @@ TEST_F_TIMEOUT(test_rdmacg_smc, buffer_in_other_hands_changes_its_payer, 120)
 {
 	struct rdmacg_tree *tree = &self->tree;
 
-	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 0));
-	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_ACCEPT, 0));
-	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
-	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CLOSE_ALL, 0));
-	ASSERT_TRUE(RDMACG_WAIT_FOR(!rdmacg_sockets().smcr));
+	ASSERT_TRUE(rdmacg_leave_idle_buffers(tree, &self->actor));
 	ASSERT_TRUE(rdmacg_start_actor(&self->other, tree->right, rdmacg_act));
 	/* Both together have no room for one more; it is the same buffer. */
 	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->top, "mr", 2));
-	ASSERT_EQ(0, rdmacg_tell(&self->other, RDMACG_CONNECT, 0));
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_connect_anew(&self->other) &&
+				    rdmacg_sockets().smcr == 2));
 	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 1));
 	EXPECT_TRUE(rdmacg_has(tree, tree->right, 0, 1));
-	EXPECT_EQ(2, rdmacg_sockets().smcr);
 }
 
 /* A refused user of another's idle buffer leaves it free. */
@@ -403,16 +405,12 @@ TEST_F_TIMEOUT(test_rdmacg_smc, refused_user_of_an_idle_buffer_pays_nothing, 120
 {
 	struct rdmacg_tree *tree = &self->tree;
 
-	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 0));
-	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_ACCEPT, 0));
-	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
-	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CLOSE_ALL, 0));
-	ASSERT_TRUE(RDMACG_WAIT_FOR(!rdmacg_sockets().smcr));
+	ASSERT_TRUE(rdmacg_leave_idle_buffers(tree, &self->actor));
 	ASSERT_TRUE(rdmacg_start_actor(&self->other, tree->right, rdmacg_act));
 	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->right, "mr", 0));
-	ASSERT_EQ(0, rdmacg_tell(&self->other, RDMACG_CONNECT, 0));
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_connect_anew(&self->other) &&
+				    rdmacg_uses(tree, tree->left, 2, 1, RDMACG_SMC_BUFFER)));
 	EXPECT_EQ(1, rdmacg_sockets().fallbacks);
-	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 1));
 	EXPECT_TRUE(rdmacg_has(tree, tree->right, 0, 0));
 }
 
@@ -437,6 +435,81 @@ TEST_F_TIMEOUT(test_rdmacg_smc, removed_cgroup_pays_on_above, 120)
 	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
 	ASSERT_EQ(0, rmdir(tree->left));
 	EXPECT_TRUE(rdmacg_has(tree, tree->top, 2, 2));
+}
+
+/* A device need not wait for processes that have sockets over it. */
+TEST_F_TIMEOUT(test_rdmacg_smc, device_goes_before_its_sockets, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 0));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_ACCEPT, 0));
+	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
+	ASSERT_EQ(0, system("timeout 20 rdma link del " RDMACG_SMC_DEVICE));
+	EXPECT_GT(0, rdmacg_tell(&self->actor, RDMACG_TALK, 0));
+	/* The next device has its name, and nothing of its charges. */
+	ASSERT_TRUE(rdmacg_add_smc_device());
+	EXPECT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CLOSE_ALL, 0));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 0));
+	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
+}
+
+/*
+ * Connect with each allocation of that failing in turn; SMC goes on with TCP where one does.
+ * Returns how often one did.
+ */
+static int rdmacg_sweep_connections(void)
+{
+	bool injected = true;
+	int nth, failed = 0;
+
+	/* A page fault of the test that fails would end it with SIGSEGV. */
+	if (mlockall(MCL_CURRENT | MCL_FUTURE))
+		return 0;
+	for (nth = 1; injected && nth < RDMACG_MAX_SOCKETS; nth++) {
+		if (rdmacg_make_socket(AF_SMC, 0, 0) || rdmacg_fail_nth(nth))
+			return 0;
+		rdmacg_connect_last();
+		injected = rdmacg_has_failed();
+		rdmacg_fail_nth(0);
+		failed += injected;
+	}
+	return failed;
+}
+
+/* Only the kernel's root may let allocations fail. */
+TEST_F_TIMEOUT(test_rdmacg_smc, connections_without_memory_leave_nothing, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	struct rdmacg_failslab failslab = { };
+	const char *missing;
+
+	missing = rdmacg_failslab_begin(&failslab);
+	if (missing)
+		SKIP(return, "%s", missing);
+	EXPECT_EQ(0, IN_CHILD({
+		if (cg_enter_current(tree->right) || !rdmacg_sweep_connections())
+			_exit(1);
+	}));
+	rdmacg_failslab_end(&failslab);
+	EXPECT_LT(0, rdmacg_value(tree, tree->right, "rdma.verb.peak", "mr"));
+	rdmacg_end_actor(&self->actor);
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_modprobe("-r smc_diag smc")));
+	EXPECT_TRUE(rdmacg_has(tree, tree->top, 0, 0));
+}
+
+/* Without its module nothing of SMC is left. */
+TEST_F_TIMEOUT(test_rdmacg_smc, module_gives_everything_back, 120)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 0));
+	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
+	rdmacg_end_actor(&self->actor);
+	/* It waits for its sockets. */
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_modprobe("-r smc_diag smc")));
+	EXPECT_TRUE(rdmacg_has(tree, tree->left, 0, 0));
+	EXPECT_EQ(0, rdmacg_objects(tree, tree->left));
 }
 
 TEST_HARNESS_MAIN
