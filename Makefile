@@ -38,7 +38,7 @@ selftests:	## the kselftests in the VM, on cgroup v2 (HIERARCHY=v1: on v1; LEAVE
 rdmacg:		## the command in tools/cgroup/rdmacg: its tests (KERNELS='7.x stock-7.x 6.12 stock-6.12': which guests; FUZZ_SECONDS=; RECORD=1: record the transcript)
 	@dev/deps rdmacg && test/rdmacg/run
 
-runtimes:	## limits of containers of runc, crun and podman, of jobs of Slurm, and of units of systemd (RUNTIMES=, RESTARTS=, AT_ONCE=, KERNEL=)
+runtimes:	## limits of containers, pods, services, machines and jobs, set by their runtimes (RUNTIMES=, RESTARTS=, AT_ONCE=, KERNEL=)
 	@dev/deps runtimes && test/runtimes/run
 
 debug:		## tests and torture on kernels with KASAN, lockdep, kmemleak, UBSAN, KCSAN (MINUTES=)

@@ -2,6 +2,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # What the guests of the runtimes share. kind names the runtime in what is reported.
 root=/sys/fs/cgroup
+export PATH=/usr/local/sbin:$PATH
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/cgroup/rdmacg/tests/claims.sh"
 
 # layer FOLDER [PLACE]: the folder, to be written to, over what this machine has.
@@ -10,6 +11,23 @@ layer() {
 	mkdir -p "/run/layers/$name/upper" "/run/layers/$name/work" "${2:-$1}"
 	mount -t overlay -o "lowerdir=$1,upperdir=/run/layers/$name/upper,workdir=/run/layers/$name/work" \
 		layer "${2:-$1}"
+}
+
+# install_programs: of $programs, where the pages have them; the project's folder is where
+# the pages' blocks run.
+install_programs() {
+	mount -t tmpfs none /usr/local/sbin
+	cp "$programs"/* /usr/local/sbin/
+	mkdir -p /dev/shm /dev/pts /dev/mqueue
+	mount -t tmpfs none /dev/shm
+	mount -t devpts none /dev/pts
+	cd "$here/../.." || exit
+}
+
+# make_rootfs: what containers have as their root.
+make_rootfs() {
+	layer / "$ROOTFS"
+	cp "$programs/verbs-hold" "$ROOTFS/usr/local/bin/"
 }
 
 # within SECONDS COMMAND...: until it is true.
@@ -23,8 +41,14 @@ within() {
 	return 1
 }
 
+# containerd_answers: who asks before it listens waits for ever.
+containerd_answers() {
+	# shellcheck disable=SC2086 # words
+	[ -S "${CTR##* }" ] && timeout 5 $CTR version
+}
+
 # value FILE KEY: of rxe0.
-value() { tr ' ' '\n' <"$1" | sed -n "s/^$2=//p"; }
+value() { sed -n 's/^rxe0 //p' "$1" | tr ' ' '\n' | sed -n "s/^$2=//p"; }
 
 is() {
 	[ "$(value "$1" "$2")" = "$3" ] || {
@@ -36,11 +60,9 @@ is() {
 # Of ours: a cgroup's memory may keep it for longer.
 none_dying() { grep -qx 'nr_dying_subsys_rdma 0' "$root/cgroup.stat"; }
 
-# claim NAME FUNCTION: "ok" where the function and all in it succeeds. Whoever has the fifo of
-# a program that waits open is not to keep it waiting.
+# claim NAME FUNCTION: "ok" where the function and all in it succeeds.
 claim() {
 	local name=$1
 	shift
 	judge "runtimes: $kind: $name" "$@"
-	exec 7>&-
 }
