@@ -8,7 +8,7 @@
 
 export BASE KSRC VM
 
-.PHONY: help demo check tree kernel shell kunit selftests rdmacg runtimes debug bench instructions fuzz differential thirdparty torture hammer coverage mutants style hooks patches series vm clean
+.PHONY: help demo check tree kernel shell kunit selftests rdmacg runtimes debug bench instructions fuzz differential thirdparty torture hammer coverage mutants style hooks patches series dist vm clean
 
 help:		## list the verbs, and what can be set
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -76,6 +76,9 @@ patches:	## the overlay as a series for git am, against BASE or KSRC (OUT=: a ne
 
 series:		## test that series (BUILD=1: compile each patch, which takes an hour; BASES=)
 	@dev/deps series && series/test
+
+dist:		## a release: sources and series as a tarball, and its checksum (OUT=: a new folder for them)
+	@dev/deps patches && dev/dist
 
 vm:		## test that a guest which hangs, falls silent or warns is a failure
 	@dev/deps guest && vm/test
