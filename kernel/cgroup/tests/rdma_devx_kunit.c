@@ -388,7 +388,7 @@ static void rdmacg_test_devx_steering_memory_without_end_is_not_counted(struct k
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
 		method = rdmacg_sw_icm(test, sizes[i], sizeof(struct rdmacg_command));
 		rdmacg_limit_verb(test, &verbs->top, "kunit0 dm_mem=9000000000000000000");
-		KUNIT_EXPECT_EQ_MSG(test, rdmacg_run(method), -EAGAIN, "2^%u", sizes[i]);
+		KUNIT_ASSERT_EQ_MSG(test, rdmacg_run(method), -EAGAIN, "2^%u", sizes[i]);
 		rdmacg_limit_verb(test, &verbs->top, "kunit0 dm_mem=max");
 		KUNIT_EXPECT_EQ(test, rdmacg_run(method), 0);
 		rdmacg_expect_left(test, 1, "dm=1");
@@ -527,7 +527,7 @@ static void rdmacg_test_device_memory_without_end_is_not_counted(struct kunit *t
 	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
 		method = rdmacg_dm(test, lengths[i]);
 		rdmacg_limit_dm(test, &verbs->top, RDMACG_NO_LIMIT - 1);
-		KUNIT_EXPECT_EQ_MSG(test, rdmacg_run(method), -EAGAIN, "%llu", lengths[i]);
+		KUNIT_ASSERT_EQ_MSG(test, rdmacg_run(method), -EAGAIN, "%llu", lengths[i]);
 		rdmacg_limit_verb(test, &verbs->top, "kunit0 dm_mem=max");
 		KUNIT_EXPECT_EQ(test, rdmacg_run(method), 0);
 		rdmacg_expect_left(test, 1, "dm=1");
@@ -565,7 +565,7 @@ static void rdmacg_test_every_kind_of_mlx5_memory_is_device_memory(struct kunit 
 		method = rdmacg_dm(test, 1000);
 		rdmacg_give_number(method, MLX5_IB_ATTR_ALLOC_DM_REQ_TYPE, types[i]);
 		rdmacg_limit_dm(test, &verbs->left, PAGE_SIZE - 1);
-		KUNIT_EXPECT_EQ_MSG(test, rdmacg_run(method), -EAGAIN, "type %u", types[i]);
+		KUNIT_ASSERT_EQ_MSG(test, rdmacg_run(method), -EAGAIN, "type %u", types[i]);
 		rdmacg_limit_dm(test, &verbs->left, PAGE_SIZE);
 		KUNIT_EXPECT_EQ(test, rdmacg_run(method), 0);
 		ib_rdmacg_uncharge_uobject(method->uobj);
