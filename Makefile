@@ -8,7 +8,7 @@
 
 export BASE KSRC VM
 
-.PHONY: help demo check tree kernel shell kunit selftests rdmacg runtimes debug bench instructions fuzz differential thirdparty torture hammer coverage mutants style hooks patches series dist vm clean
+.PHONY: help demo check tree kernel shell kunit selftests rdmacg runtimes debug bench instructions sockets fuzz differential thirdparty torture hammer coverage mutants style hooks patches series dist vm clean
 
 help:		## list the verbs, and what can be set
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -49,6 +49,9 @@ bench:		## measure beside the base's controller and beside none (QUICK=1, PARTS=
 
 instructions:	## count those of a charge, against the recorded (RECORD=1: record them)
 	@dev/deps verbs && bench/instructions
+
+sockets:	## throughput of SMC-R and RDS with limits, against that without (ROUNDS=3)
+	@dev/deps verbs && bench/sockets
 
 fuzz:		## feed texts to the parser, and writes to a guest (FUZZ_SECONDS=, COUNT=, SEED=, KERNEL=)
 	@dev/deps fuzz && test/fuzz/run
