@@ -41,12 +41,6 @@ within() {
 	return 1
 }
 
-# containerd_answers: who asks before it listens waits for ever.
-containerd_answers() {
-	# shellcheck disable=SC2086 # words
-	[ -S "${CTR##* }" ] && timeout 5 $CTR version
-}
-
 # value FILE KEY: of rxe0.
 value() { sed -n 's/^rxe0 //p' "$1" | tr ' ' '\n' | sed -n "s/^$2=//p"; }
 
