@@ -459,8 +459,11 @@ static int rdmacg_pools_insert(struct rdmacg_desc *desc, struct list_head *pools
 	return 0;
 }
 
-/* Make what is missing of the pools of the cgroup and its ancestors. */
-static int rdmacg_pool_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
+/*
+ * Make what is missing of the pools of the cgroup and its ancestors. Not inlined, for a charge
+ * that finds its pool would save registers for it.
+ */
+static noinline int rdmacg_pool_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {
 	LIST_HEAD(pools);
 	int ret;

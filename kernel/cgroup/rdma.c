@@ -22,10 +22,11 @@
 
 /*
  * Wake whoever waits for the files that a refusal of @cg's charge has changed.
- * Outside the domain's lock: on Linux 6.12 this takes a lock of all cgroups.
+ * Outside the domain's lock: on Linux 6.12 this takes a lock of all cgroups. Not inlined,
+ * for a charge that finds room would save registers for it.
  */
-static void rdmacg_notify_refusal(struct rdma_cgroup *cg, struct rdmacg_device *device,
-				  const struct rdmacg_refusal *refusal)
+static noinline void rdmacg_notify_refusal(struct rdma_cgroup *cg, struct rdmacg_device *device,
+					   const struct rdmacg_refusal *refusal)
 {
 	enum rdmacg_class class = device->desc->resources[refusal->slot].class;
 	struct rdma_cgroup *level;
@@ -69,7 +70,8 @@ static void rdmacg_might_sleep(void)
 static int rdmacg_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			 const struct rdmacg_charge *set, unsigned int count)
 {
-	struct rdmacg_refusal refusal;
+	/* Set for a refusal, and to be cleared for nothing else. */
+	struct rdmacg_refusal refusal __uninitialized;
 	int ret;
 
 	rdmacg_might_sleep();
