@@ -56,7 +56,7 @@ static struct rdmacg_name *rdmacg_names_find_locked(const char *text, size_t len
 	return NULL;
 }
 
-/* A name that nobody has yet. NULL: no memory. */
+/* A name that nobody has yet, with a reference. NULL: no memory. */
 static struct rdmacg_name *rdmacg_name_alloc(const char *text, gfp_t gfp)
 {
 	size_t len = strlen(text);
@@ -66,12 +66,19 @@ static struct rdmacg_name *rdmacg_name_alloc(const char *text, gfp_t gfp)
 		return NULL;
 	memcpy(name->text, text, len);
 	INIT_LIST_HEAD(&name->devices);
+	refcount_set(&name->refs, 1);
 	return name;
 }
 
+static void rdmacg_name_put(struct rdmacg_name *name)
+{
+	if (refcount_dec_and_test(&name->refs))
+		kfree_rcu(name, rcu);
+}
+
 /*
- * Take the device's name away. The name goes with the last device that has it; whoever
- * still finds the device reads it.
+ * Nobody finds the device by its name from now on. Whoever still has the device reads it,
+ * for the desc keeps its reference.
  */
 static void rdmacg_names_leave_locked(struct rdmacg_desc *desc)
 {
@@ -81,10 +88,8 @@ static void rdmacg_names_leave_locked(struct rdmacg_desc *desc)
 	lockdep_assert_held(&rdmacg_names_lock);
 	list_del(&desc->name_node);
 	WRITE_ONCE(name->nr_devices, name->nr_devices - 1);
-	if (name->nr_devices)
-		return;
-	hash_del(&name->node);
-	kfree_rcu(name, rcu);
+	if (!name->nr_devices)
+		hash_del(&name->node);
 }
 
 static void rdmacg_names_join_locked(struct rdmacg_desc *desc, struct rdmacg_name *name)
@@ -103,19 +108,24 @@ static void rdmacg_desc_set_name(struct rdmacg_desc *desc, struct rdmacg_name *n
 {
 	size_t len = strlen(new->text);
 	u32 hash = rdmacg_name_hash(new->text, len);
-	struct rdmacg_name *name;
+	struct rdmacg_name *name, *old;
 
 	spin_lock(&rdmacg_names_lock);
-	if (rcu_access_pointer(desc->name))
+	old = rcu_dereference_protected(desc->name, lockdep_is_held(&rdmacg_names_lock));
+	if (old)
 		rdmacg_names_leave_locked(desc);
 	name = rdmacg_names_find_locked(new->text, len, hash);
-	if (!name) {
+	if (name) {
+		refcount_inc(&name->refs);
+	} else {
 		hash_add(rdmacg_names, &new->node, hash);
 		swap(name, new);
 	}
 	rdmacg_names_join_locked(desc, name);
 	spin_unlock(&rdmacg_names_lock);
 	kfree(new);
+	if (old)
+		rdmacg_name_put(old);
 }
 
 static bool rdmacg_resource_is_valid(const struct rdmacg_resource *resource)
@@ -210,6 +220,8 @@ static void rdmacg_desc_free_rcu(struct rcu_head *rcu)
 {
 	struct rdmacg_desc *desc = container_of(rcu, struct rdmacg_desc, rcu);
 
+	/* Nobody else has the desc by now. */
+	rdmacg_name_put(rcu_dereference_protected(desc->name, true));
 	ida_free(&rdmacg_keys, desc->key);
 	kfree(desc);
 }

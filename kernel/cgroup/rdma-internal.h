@@ -57,12 +57,14 @@
 /*
  * A name that one or more devices have; devices in different network namespaces
  * can share one. A new name is a new struct, so whoever reads one reads it
- * whole. Freed by RCU when the last device has left it.
+ * whole. Freed by RCU after the last reference.
  */
 struct rdmacg_name {
 	struct hlist_node	node;		/* rdmacg_names_lock */
 	struct list_head	devices;	/* rdmacg_names_lock */
 	unsigned int		nr_devices;	/* rdmacg_names_lock; READ_ONCE, may be stale */
+	/* Each desc that points to it, also of a device that has gone; atomic. */
+	refcount_t		refs;
 	struct rcu_head		rcu;
 	char			text[];		/* set once */
 };
