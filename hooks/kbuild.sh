@@ -33,7 +33,7 @@ option_step() {
 
 controller_step() {
 	edit kernel/cgroup/Makefile '^obj-\$\(CONFIG_CGROUP_RDMA\) \+= rdma\.o$' '
-		s,^obj-\$\(CONFIG_CGROUP_RDMA\) .*,& rdma-default.o rdma-device.o rdma-pool.o rdma-parse.o,'
+		s,^obj-\$\(CONFIG_CGROUP_RDMA\) .*,& rdma-default.o rdma-device.o rdma-pool.o rdma-parse.o rdma-trace.o,'
 }
 
 kunit_step() {

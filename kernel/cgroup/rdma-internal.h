@@ -7,6 +7,7 @@
  *   rdma-pool.c    domains, pools, charges; knows no file
  *   rdma-default.c limits for devices that have none of their own; knows no pool
  *   rdma-parse.c   text to limits and limits to text; knows no lock
+ *   rdma-trace.c   what tracepoints tell; called under no lock
  *
  * A device and a top-level cgroup, which is a child of the root, have one domain
  * together. All pools of that device in that subtree belong to it:
@@ -217,10 +218,20 @@ struct rdmacg_defaults {
 	struct rdmacg_default	limits[];
 };
 
-/* What had no room: a resource, in this cgroup. */
+/* What had no room: so much of a resource, in this cgroup, as that was at that moment. */
 struct rdmacg_refusal {
 	unsigned int		slot;
 	struct rdma_cgroup	*cg;
+	u64			amount;
+	u64			usage;
+	u64			limit;
+};
+
+/* What became of a limit, and how much was in use at that moment. */
+struct rdmacg_change {
+	u64			old;
+	u64			new;
+	u64			usage;
 };
 
 /*
@@ -313,6 +324,8 @@ struct rdmacg_staged {
 	bool			has_pool;	/* which it keeps from being given back */
 	bool			keep_max;	/* "max" is one, for the class has a default */
 	u64			slots;		/* a bit for each one that is set */
+	/* One for each slot, behind the limits; NULL if nobody traces. */
+	struct rdmacg_change	*changes;
 	u64			max[];
 };
 
@@ -332,7 +345,8 @@ u64 rdmacg_limit_rcu(struct rdma_cgroup *cg, const struct rdmacg_pool *pool,
 int rdmacg_stage_pool(struct rdma_cgroup *cg, struct rdmacg_staged *staged);
 void rdmacg_apply_staged(struct rdma_cgroup *cg, const struct rdmacg_staged *staged);
 void rdmacg_apply_defaults_locked(struct rdma_cgroup *cg, struct rdmacg_defaults *defaults);
-void rdmacg_pool_refresh_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc);
+void rdmacg_pool_refresh_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc,
+			     struct rdmacg_change *changes);
 void rdmacg_unstage_pool(struct rdma_cgroup *cg, const struct rdmacg_staged *staged);
 
 int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
@@ -340,6 +354,18 @@ int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			   struct rdmacg_refusal *refusal);
 void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			  const struct rdmacg_charge *set, unsigned int count);
+
+/* rdma-trace.c */
+void rdmacg_trace_charge(struct rdma_cgroup *cg, const struct rdmacg_device *device,
+			 const struct rdmacg_charge *set, unsigned int count);
+void rdmacg_trace_uncharge(struct rdma_cgroup *cg, const struct rdmacg_device *device,
+			   const struct rdmacg_charge *set, unsigned int count);
+void rdmacg_trace_refuse(struct rdma_cgroup *cg, const struct rdmacg_device *device,
+			 const struct rdmacg_refusal *refusal);
+void rdmacg_trace_changes_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc,
+			      struct rdmacg_change *changes);
+void rdmacg_trace_new_pool_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc,
+			       const struct rdmacg_defaults *defaults);
 
 /* rdma-parse.c */
 bool rdmacg_word_is(struct rdmacg_word word, const char *string);

@@ -23,6 +23,8 @@
 #include <linux/minmax.h>
 #include <linux/overflow.h>
 
+#include <trace/events/rdmacg.h>
+
 #include "rdma-internal.h"
 
 void rdmacg_pools_init(struct rdma_cgroup *cg, struct rdma_cgroup *parent)
@@ -435,6 +437,8 @@ static int rdmacg_pool_insert(struct rdmacg_desc *desc, struct rdmacg_pool *pool
 			ret = rdmacg_pool_insert_locked(domain, pool, defaults);
 		rdmacg_domain_unlock(domain);
 	}
+	if (!ret && trace_rdmacg_set_max_enabled())
+		rdmacg_trace_new_pool_rcu(pool->cg, desc, defaults);
 	rcu_read_unlock();
 	return ret;
 }
@@ -530,6 +534,20 @@ int rdmacg_stage_pool(struct rdma_cgroup *cg, struct rdmacg_staged *staged)
 	return 0;
 }
 
+/* Set a limit, and leave for those who trace what it was, if @changes is not NULL. */
+static void rdmacg_pool_set_max_locked(struct rdmacg_pool *pool, unsigned int slot, u64 max,
+				       struct rdmacg_change *changes)
+{
+	lockdep_assert_held(&pool->domain->lock);
+	if (changes)
+		changes[slot] = (struct rdmacg_change) {
+			.old = pool->slots[slot].max,
+			.new = max,
+			.usage = pool->slots[slot].usage,
+		};
+	WRITE_ONCE(pool->slots[slot].max, max);
+}
+
 /*
  * Set the limits, all of a device at once. Where the default is to hold again, the old limit
  * does until rdmacg_pool_refresh_rcu().
@@ -549,7 +567,8 @@ void rdmacg_apply_staged(struct rdma_cgroup *cg, const struct rdmacg_staged *sta
 		if (rdmacg_is_own(staged, slot))
 			*rdmacg_pool_own(pool) |= BIT_ULL(slot);
 		if (staged->max[slot] != RDMACG_USE_DEFAULT)
-			WRITE_ONCE(pool->slots[slot].max, staged->max[slot]);
+			rdmacg_pool_set_max_locked(pool, slot, staged->max[slot],
+						   staged->changes);
 	}
 	rdmacg_pool_unlock(pool);
 }
@@ -603,7 +622,8 @@ void rdmacg_apply_defaults_locked(struct rdma_cgroup *cg, struct rdmacg_defaults
 
 /* False if others have replaced @defaults, whose limits are in @max. */
 static bool rdmacg_pool_try_refresh_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc,
-					const struct rdmacg_defaults *defaults, const u64 *max)
+					const struct rdmacg_defaults *defaults, const u64 *max,
+					struct rdmacg_change *changes)
 {
 	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, desc->key);
 	unsigned int slot;
@@ -618,13 +638,17 @@ static bool rdmacg_pool_try_refresh_rcu(struct rdma_cgroup *cg, const struct rdm
 	}
 	for (slot = 0; slot < desc->nr_slots; slot++)
 		if (!(*rdmacg_pool_own(pool) & BIT_ULL(slot)))
-			WRITE_ONCE(pool->slots[slot].max, max[slot]);
+			rdmacg_pool_set_max_locked(pool, slot, max[slot], changes);
 	rdmacg_pool_give_back_unlock(pool);
 	return true;
 }
 
-/* Let the device have the cgroup's defaults where it has no limit of its own there. */
-void rdmacg_pool_refresh_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc)
+/*
+ * Let the device have the cgroup's defaults where it has no limit of its own there. @changes
+ * is as in rdmacg_pool_set_max_locked().
+ */
+void rdmacg_pool_refresh_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc,
+			     struct rdmacg_change *changes)
 {
 	const struct rdmacg_defaults *defaults;
 	u64 max[RDMACG_MAX_SLOTS];
@@ -632,7 +656,7 @@ void rdmacg_pool_refresh_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *d
 	do {
 		defaults = rcu_dereference(cg->defaults);
 		rdmacg_default_limits(defaults, desc, max);
-	} while (!rdmacg_pool_try_refresh_rcu(cg, desc, defaults, max));
+	} while (!rdmacg_pool_try_refresh_rcu(cg, desc, defaults, max, changes));
 }
 
 /* End what rdmacg_stage_pool() began; whether or not the limits were set. */
@@ -753,14 +777,19 @@ static void rdmacg_find_refusal_locked(struct rdmacg_pool *pool, const struct rd
 				       unsigned int count, struct rdmacg_refusal *refusal)
 {
 	const struct rdmacg_charge *charge;
+	const struct rdmacg_slot *slot;
 
 	lockdep_assert_held(&pool->domain->lock);
 	for (; pool; pool = rdmacg_pool_parent(pool)) {
 		for (charge = set; charge < set + count; charge++) {
-			if (rdmacg_slot_has_room(&pool->slots[charge->slot], charge->amount))
+			slot = &pool->slots[charge->slot];
+			if (rdmacg_slot_has_room(slot, charge->amount))
 				continue;
 			refusal->slot = charge->slot;
 			refusal->cg = pool->cg;
+			refusal->amount = charge->amount;
+			refusal->usage = slot->usage;
+			refusal->limit = slot->max;
 			return;
 		}
 	}

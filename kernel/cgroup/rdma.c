@@ -18,15 +18,17 @@
 #include <linux/sizes.h>
 #include <linux/string.h>
 
+#include <trace/events/rdmacg.h>
+
 #include "rdma-internal.h"
 
 /*
- * Wake whoever waits for the files that a refusal of @cg's charge has changed.
- * Outside the domain's lock: on Linux 6.12 this takes a lock of all cgroups. Not inlined,
- * for a charge that finds room would save registers for it.
+ * Wake whoever waits for the files that a refusal of @cg's charge has changed, and tell
+ * whoever traces. Outside the domain's lock: on Linux 6.12 this takes a lock of all cgroups.
+ * Not inlined, for a charge that finds room would save registers for it.
  */
-static noinline void rdmacg_notify_refusal(struct rdma_cgroup *cg, struct rdmacg_device *device,
-					   const struct rdmacg_refusal *refusal)
+static noinline void rdmacg_tell_refusal(struct rdma_cgroup *cg, struct rdmacg_device *device,
+					 const struct rdmacg_refusal *refusal)
 {
 	enum rdmacg_class class = device->desc->resources[refusal->slot].class;
 	struct rdma_cgroup *level;
@@ -36,6 +38,8 @@ static noinline void rdmacg_notify_refusal(struct rdma_cgroup *cg, struct rdmacg
 		if (level == cg || level == refusal->cg)
 			cgroup_file_notify(&level->events_local_file[class]);
 	}
+	if (trace_rdmacg_refuse_enabled())
+		rdmacg_trace_refuse(cg, device, refusal);
 }
 
 /* Each slot exists, none is there twice, and the amounts are ones to count. */
@@ -78,8 +82,10 @@ static int rdmacg_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 	if (!rdmacg_set_is_valid(device, set, count))
 		return -EINVAL;
 	ret = rdmacg_pool_try_charge(cg, device, set, count, &refusal);
+	if (!ret && trace_rdmacg_charge_enabled())
+		rdmacg_trace_charge(cg, device, set, count);
 	if (ret == -EAGAIN)
-		rdmacg_notify_refusal(cg, device, &refusal);
+		rdmacg_tell_refusal(cg, device, &refusal);
 	return ret;
 }
 
@@ -196,8 +202,11 @@ void rdmacg_uncharge_set(struct rdma_cgroup *owner, struct rdmacg_device *device
 			 const struct rdmacg_charge *set, unsigned int count)
 {
 	rdmacg_might_sleep();
-	if (!WARN_ON_ONCE(!rdmacg_set_is_valid(device, set, count)))
+	if (!WARN_ON_ONCE(!rdmacg_set_is_valid(device, set, count))) {
 		rdmacg_pool_uncharge(owner, device, set, count);
+		if (trace_rdmacg_uncharge_enabled())
+			rdmacg_trace_uncharge(owner, device, set, count);
+	}
 	rdmacg_put(owner);
 }
 EXPORT_SYMBOL(rdmacg_uncharge_set);
@@ -289,6 +298,8 @@ struct rdmacg_write {
 	/* What they become; the cgroup's once they are in place. */
 	struct rdmacg_defaults	*defaults;
 	struct list_head	devices;	/* rdmacg_staged */
+	/* For the slots of one device after the other; NULL if nobody traces. */
+	struct rdmacg_change	*changes;
 };
 
 /*
@@ -330,6 +341,8 @@ static bool rdmacg_line_is_alike(const struct rdmacg_line *a, const struct rdmac
 static struct rdmacg_staged *rdmacg_stage_desc(struct list_head *all, struct rdmacg_desc *desc)
 {
 	struct rdmacg_staged *staged;
+	size_t size = struct_size(staged, max, desc->nr_slots);
+	bool is_traced = trace_rdmacg_set_max_enabled();
 
 	list_for_each_entry(staged, all, node) {
 		if (staged->desc == desc) {
@@ -337,11 +350,15 @@ static struct rdmacg_staged *rdmacg_stage_desc(struct list_head *all, struct rdm
 			return staged;
 		}
 	}
-	staged = kzalloc(struct_size(staged, max, desc->nr_slots), GFP_KERNEL_ACCOUNT);
+	if (is_traced)
+		size += desc->nr_slots * sizeof(struct rdmacg_change);
+	staged = kzalloc(size, GFP_KERNEL_ACCOUNT);
 	if (!staged) {
 		rdmacg_desc_put(desc);
 		return ERR_PTR(-ENOMEM);
 	}
+	if (is_traced)
+		staged->changes = (void *)&staged->max[desc->nr_slots];
 	staged->desc = desc;
 	list_add(&staged->node, all);
 	return staged;
@@ -425,6 +442,18 @@ static bool rdmacg_write_keeps_max(const struct rdmacg_write *write)
 	return keep_max;
 }
 
+/* Tell of the limits that are set now. */
+static void rdmacg_trace_staged(struct rdmacg_write *write)
+{
+	struct rdmacg_staged *staged;
+
+	rcu_read_lock();
+	list_for_each_entry(staged, &write->devices, node)
+		if (staged->changes)
+			rdmacg_trace_changes_rcu(write->cg, staged->desc, staged->changes);
+	rcu_read_unlock();
+}
+
 /* From here on nothing fails. -EAGAIN if others have changed the defaults meanwhile. */
 static int rdmacg_apply_write(struct rdmacg_write *write)
 {
@@ -443,14 +472,24 @@ static int rdmacg_apply_write(struct rdmacg_write *write)
 			rdmacg_apply_staged(cg, staged);
 	}
 	spin_unlock(&cg->max_lock);
+	if (!ret && trace_rdmacg_set_max_enabled())
+		rdmacg_trace_staged(write);
 	return ret;
+}
+
+/* Let the defaults hold on a device, and tell of limits that change. */
+static void rdmacg_refresh_rcu(struct rdmacg_write *write, const struct rdmacg_desc *desc)
+{
+	rdmacg_pool_refresh_rcu(write->cg, desc, write->changes);
+	if (write->changes)
+		rdmacg_trace_changes_rcu(write->cg, desc, write->changes);
 }
 
 /*
  * Let the defaults hold where they have to by now. A device that is not found here registers
  * so late that its pools come with them.
  */
-static void rdmacg_refresh_devices(struct rdma_cgroup *cg)
+static void rdmacg_refresh_devices(struct rdmacg_write *write)
 {
 	struct rdmacg_desc *desc;
 	unsigned long id = 0;
@@ -459,7 +498,7 @@ static void rdmacg_refresh_devices(struct rdma_cgroup *cg)
 		rcu_read_lock();
 		desc = rdmacg_desc_next(&id);
 		if (desc)
-			rdmacg_pool_refresh_rcu(cg, desc);
+			rdmacg_refresh_rcu(write, desc);
 		rcu_read_unlock();
 		cond_resched();
 		id++;
@@ -473,7 +512,7 @@ static void rdmacg_refresh_staged(struct rdmacg_write *write)
 
 	list_for_each_entry(staged, &write->devices, node) {
 		rcu_read_lock();
-		rdmacg_pool_refresh_rcu(write->cg, staged->desc);
+		rdmacg_refresh_rcu(write, staged->desc);
 		rcu_read_unlock();
 	}
 }
@@ -495,7 +534,7 @@ static int rdmacg_set_staged(struct rdmacg_write *write)
 	if (ret)
 		return ret;
 	if (write->edited)
-		rdmacg_refresh_devices(write->cg);
+		rdmacg_refresh_devices(write);
 	else
 		rdmacg_refresh_staged(write);
 	return 0;
@@ -512,6 +551,7 @@ static void rdmacg_end_write(struct rdmacg_write *write)
 	}
 	kfree(write->edited);
 	kfree(write->defaults);
+	kfree(write->changes);
 }
 
 /* The same as rdmacg_set_max(), for a well-formed text; -EAGAIN if it is to be tried again. */
@@ -528,6 +568,12 @@ static int rdmacg_try_set_max(struct rdma_cgroup *cg, enum rdmacg_class class, c
 	spin_lock(&cg->max_lock);
 	write.seq = cg->default_seq;
 	spin_unlock(&cg->max_lock);
+	if (trace_rdmacg_set_max_enabled()) {
+		write.changes = kcalloc(RDMACG_MAX_SLOTS, sizeof(*write.changes),
+					GFP_KERNEL_ACCOUNT);
+		if (!write.changes)
+			return -ENOMEM;
+	}
 	ret = rdmacg_stage_text(&write, text);
 	if (!ret)
 		ret = rdmacg_set_staged(&write);

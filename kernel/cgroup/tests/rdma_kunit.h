@@ -30,6 +30,8 @@ static inline void rdmacg_test_init_cgroup(struct rdma_cgroup *cg,
 {
 	rdmacg_pools_init(cg, parent);
 	cg->css.parent = parent ? &parent->css : NULL;
+	/* Only an id is taken from it, where somebody traces. */
+	cg->css.cgroup = &cgrp_dfl_root.cgrp;
 }
 
 /* Nothing is to be done, for the test has the struct. */

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit tests for what the tracepoints of the RDMA cgroup controller tell, where user space
+ * cannot make it happen at will: amounts without end, and devices that have gone. The rest is
+ * in tools/testing/selftests/cgroup/test_rdma_trace.c.
+ */
+#include <linux/sched.h>
+#include <linux/tracepoint.h>
+#include <trace/events/rdmacg.h>
+
+#include "rdma_kunit.h"
+
+/* The latest event of a kind, and how many there were. */
+struct rdmacg_told {
+	unsigned int count;
+	char device[16];
+	char resource[RDMACG_KEY_SIZE];
+	u64 amount;
+};
+
+struct rdmacg_trace_test {
+	struct task_struct *task;
+	struct rdma_cgroup root, cg;
+	struct rdmacg_device dev, pin;
+	struct rdmacg_told charge, uncharge, refuse;
+};
+
+static const struct rdmacg_charge rdmacg_one = { .slot = OBJECT, .amount = 1 };
+static const struct rdmacg_charge rdmacg_endless = { .slot = OBJECT, .amount = RDMACG_ENDLESS };
+
+/* What other processes do on the machine's own devices is not the test's. */
+static void rdmacg_tell(struct rdmacg_trace_test *t, struct rdmacg_told *told,
+			const char *device, const char *resource, u64 amount)
+{
+	if (current != t->task)
+		return;
+	told->count++;
+	strscpy(told->device, device, sizeof(told->device));
+	strscpy(told->resource, resource, sizeof(told->resource));
+	told->amount = amount;
+}
+
+static void rdmacg_on_charge(void *data, const char *device, const char *resource, u64 amount,
+			     u64 cgroup)
+{
+	struct rdmacg_trace_test *t = data;
+
+	rdmacg_tell(t, &t->charge, device, resource, amount);
+}
+
+static void rdmacg_on_uncharge(void *data, const char *device, const char *resource, u64 amount,
+			       u64 cgroup)
+{
+	struct rdmacg_trace_test *t = data;
+
+	rdmacg_tell(t, &t->uncharge, device, resource, amount);
+}
+
+static void rdmacg_on_refuse(void *data, const char *device, const char *resource, u64 amount,
+			     u64 cgroup, u64 usage, u64 limit, u64 limit_cgroup,
+			     unsigned int limit_level)
+{
+	struct rdmacg_trace_test *t = data;
+
+	rdmacg_tell(t, &t->refuse, device, resource, amount);
+}
+
+static void rdmacg_stop_listening(void *data)
+{
+	unregister_trace_rdmacg_charge(rdmacg_on_charge, data);
+	unregister_trace_rdmacg_uncharge(rdmacg_on_uncharge, data);
+	unregister_trace_rdmacg_refuse(rdmacg_on_refuse, data);
+	tracepoint_synchronize_unregister();
+}
+
+static int rdmacg_trace_test_init(struct kunit *test)
+{
+	struct rdmacg_trace_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+
+	if (!t)
+		return -ENOMEM;
+	if (!IS_ENABLED(CONFIG_TRACEPOINTS))
+		kunit_skip(test, "there are no tracepoints");
+	t->task = current;
+	rdmacg_test_create_cgroup(test, &t->root, NULL);
+	rdmacg_test_create_cgroup(test, &t->cg, &t->root);
+	rdmacg_test_register(test, &t->dev, "kunit0", 100);
+	KUNIT_ASSERT_EQ(test, register_trace_rdmacg_charge(rdmacg_on_charge, t), 0);
+	KUNIT_ASSERT_EQ(test, register_trace_rdmacg_uncharge(rdmacg_on_uncharge, t), 0);
+	KUNIT_ASSERT_EQ(test, register_trace_rdmacg_refuse(rdmacg_on_refuse, t), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, rdmacg_stop_listening, t), 0);
+	test->priv = t;
+	return 0;
+}
+
+static void rdmacg_expect_told(struct kunit *test, const struct rdmacg_told *told, u64 amount)
+{
+	KUNIT_EXPECT_EQ(test, told->count, 1);
+	KUNIT_EXPECT_STREQ(test, told->device, "kunit0");
+	KUNIT_EXPECT_STREQ(test, told->resource, "hca_object");
+	KUNIT_EXPECT_EQ(test, told->amount, amount);
+}
+
+/* What is not counted is told as nothing, so that charges less uncharges are the usage. */
+static void rdmacg_test_endless_charge_is_told_as_nothing(struct kunit *test)
+{
+	struct rdmacg_trace_test *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_try_charge_cgroup(&t->cg, &t->dev, &rdmacg_endless, 1), 0);
+	rdmacg_expect_told(test, &t->charge, 0);
+	rdmacg_uncharge_set(&t->cg, &t->dev, &rdmacg_endless, 1);
+	rdmacg_expect_told(test, &t->uncharge, 0);
+}
+
+static void rdmacg_test_endless_refusal_is_told_as_endless(struct kunit *test)
+{
+	struct rdmacg_trace_test *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->cg, "kunit0 hca_object=5"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_try_charge_cgroup(&t->cg, &t->dev, &rdmacg_endless, 1),
+			-EAGAIN);
+	rdmacg_expect_told(test, &t->refuse, RDMACG_ENDLESS);
+	KUNIT_EXPECT_EQ(test, t->charge.count, 0);
+}
+
+/* The name of a device stays for those who have charged with a pin, and give back late. */
+static void rdmacg_test_uncharge_tells_the_name_of_a_device_that_went(struct kunit *test)
+{
+	struct rdmacg_trace_test *t = test->priv;
+
+	KUNIT_ASSERT_TRUE(test, rdmacg_pin_device(&t->pin, &t->dev));
+	KUNIT_ASSERT_EQ(test, rdmacg_try_charge_cgroup(&t->cg, &t->pin, &rdmacg_one, 1), 0);
+	rdmacg_unregister_device(&t->dev);
+	/* What RCU is to free is gone now, and poisoned by a kernel that looks for this. */
+	kvfree_rcu_barrier();
+	rdmacg_uncharge_set(&t->cg, &t->pin, &rdmacg_one, 1);
+	rdmacg_expect_told(test, &t->uncharge, 1);
+	rdmacg_unpin_device(&t->pin);
+}
+
+static struct kunit_case rdmacg_trace_cases[] = {
+	KUNIT_CASE(rdmacg_test_endless_charge_is_told_as_nothing),
+	KUNIT_CASE(rdmacg_test_endless_refusal_is_told_as_endless),
+	KUNIT_CASE(rdmacg_test_uncharge_tells_the_name_of_a_device_that_went),
+	{ }
+};
+
+static struct kunit_suite rdmacg_trace_suite = {
+	.name = "cgroup_rdma_trace",
+	.init = rdmacg_trace_test_init,
+	.test_cases = rdmacg_trace_cases,
+};
+
+kunit_test_suite(rdmacg_trace_suite);
+
+MODULE_DESCRIPTION("KUnit tests for the tracepoints of the RDMA cgroup controller");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the tracepoints of the RDMA cgroup controller tell, field by field, against what
+ * happened: charges, uncharges, refusals and limits. Needs root, Soft-RoCE, tracefs, failslab,
+ * and ip and rdma of iproute2.
+ */
+#define _GNU_SOURCE
+#include <sys/mount.h>
+
+#include "../kselftest_harness.h"
+#include "rdma_fault_util.h"
+#include "rdma_verbs_util.h"
+
+#define TRACEFS "/sys/kernel/tracing"
+/* A buffer of the test's own: what others trace is not in it. */
+#define INSTANCE TRACEFS "/instances/rdmacg_test"
+
+/* How events tell that there is no limit. */
+#define UNLIMITED "9223372036854775807"
+
+FIXTURE(test_rdmacg_trace) {
+	struct rdmacg_tree tree;
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+};
+
+static int rdmacg_trace_write(const char *file, const char *value)
+{
+	return cg_write(INSTANCE, file, (char *)value);
+}
+
+/* Forget what was told so far. */
+static void rdmacg_trace_clear(void)
+{
+	close(open(INSTANCE "/trace", O_WRONLY | O_TRUNC));
+}
+
+static bool rdmacg_has_tracefs(void)
+{
+	return !access(TRACEFS "/events", F_OK) ||
+	       !mount("tracefs", TRACEFS, "tracefs", 0, NULL);
+}
+
+/* The test's process sits in left with a context and a PD, and all events are on. */
+FIXTURE_SETUP(test_rdmacg_trace)
+{
+	const char *missing = rdmacg_tree_create(&self->tree);
+
+	if (missing)
+		SKIP(return, "%s", missing);
+	if (!rdmacg_has_tracefs()) {
+		rdmacg_tree_destroy(&self->tree);
+		SKIP(return, "there is no tracefs");
+	}
+	/* A test that was killed has left its own. */
+	rmdir(INSTANCE);
+	ASSERT_EQ(0, mkdir(INSTANCE, 0700)) TH_LOG("%m");
+	ASSERT_TRUE(rdmacg_enter_and_open(&self->tree, self->tree.left,
+					  &self->context, &self->pd)) TH_LOG("%m");
+	ASSERT_EQ(0, rdmacg_trace_write("events/rdmacg/enable", "1"));
+}
+
+FIXTURE_TEARDOWN(test_rdmacg_trace)
+{
+	if (self->pd)
+		ibv_dealloc_pd(self->pd);
+	ibv_close_device(self->context);
+	rdmacg_tree_destroy(&self->tree);
+	EXPECT_EQ(0, rmdir(INSTANCE)) TH_LOG("%m");
+}
+
+/* The id of a cgroup in its hierarchy. */
+static unsigned long long rdmacg_id(const char *cgroup)
+{
+	struct stat stat_buf;
+
+	return stat(cgroup, &stat_buf) ? 0 : stat_buf.st_ino;
+}
+
+/* Tell whether a line of the trace ends with these words; with none, whether it is an event. */
+static bool rdmacg_is_event(const char *line, const char *words)
+{
+	size_t len = strcspn(line, "\n"), tail = strlen(words);
+
+	if (line[0] == '#' || !strstr(line, ": rdmacg_"))
+		return false;
+	return len >= tail && !strncmp(line + len - tail, words, tail);
+}
+
+/* How many events were told that end with these words; show all if there is none. */
+static int rdmacg_count_events(const char *words)
+{
+	FILE *trace = fopen(INSTANCE "/trace", "r");
+	char *line = NULL;
+	size_t size = 0;
+	int found = 0;
+
+	if (!trace)
+		return -1;
+	while (getline(&line, &size, trace) > 0)
+		found += rdmacg_is_event(line, words);
+	rewind(trace);
+	while (!found && *words && getline(&line, &size, trace) > 0)
+		if (rdmacg_is_event(line, ""))
+			ksft_print_msg("%s", line);
+	free(line);
+	fclose(trace);
+	return found;
+}
+
+/* How many events of that name have exactly these fields, of the tree's device. */
+static int rdmacg_told(struct rdmacg_tree *tree, const char *event, const char *format, ...)
+{
+	char fields[256], words[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(fields, sizeof(fields), format, args);
+	va_end(args);
+	snprintf(words, sizeof(words), ": %s: device=%s %s", event, tree->device, fields);
+	return rdmacg_count_events(words);
+}
+
+/* Whether it was told once that @cgroup was charged, or got back, so much. */
+static bool rdmacg_told_amount(struct rdmacg_tree *tree, const char *event, const char *cgroup,
+			       const char *resource, unsigned long long amount)
+{
+	return rdmacg_told(tree, event, "resource=%s amount=%llu cgroup=%llu",
+			   resource, amount, rdmacg_id(cgroup)) == 1;
+}
+
+/* Each resource of a charge is an event with the cgroup that pays, and none of its ancestors. */
+TEST_F(test_rdmacg_trace, charge_is_told_by_resource)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	struct ibv_cq *cq = ibv_create_cq(self->context, 4, NULL, NULL, 0);
+
+	ASSERT_NE(NULL, cq);
+	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_charge", tree->left, "hca_object", 1));
+	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_charge", tree->left, "cq", 1));
+	EXPECT_EQ(2, rdmacg_count_events(""));
+	rdmacg_trace_clear();
+	EXPECT_EQ(0, ibv_destroy_cq(cq));
+	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_uncharge", tree->left, "hca_object", 1));
+	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_uncharge", tree->left, "cq", 1));
+	EXPECT_EQ(2, rdmacg_count_events(""));
+}
+
+/* Memory is told in bytes, beside its region. */
+TEST_F(test_rdmacg_trace, memory_is_told_in_bytes)
+{
+	static char memory[12288];
+	struct rdmacg_tree *tree = &self->tree;
+	struct ibv_mr *mr = ibv_reg_mr(self->pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE);
+
+	ASSERT_NE(NULL, mr);
+	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_charge", tree->left, "mr", 1));
+	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_charge", tree->left, "mr_mem", 12288));
+	EXPECT_EQ(0, ibv_dereg_mr(mr));
+	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_uncharge", tree->left, "mr_mem", 12288));
+}
+
+/* What a process gives back that has moved on is told of the cgroup that had paid. */
+TEST_F(test_rdmacg_trace, uncharge_tells_who_had_paid)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, cg_enter_current(tree->right));
+	EXPECT_EQ(0, ibv_dealloc_pd(self->pd));
+	self->pd = NULL;
+	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_uncharge", tree->left, "pd", 1));
+	self->pd = ibv_alloc_pd(self->context);
+	ASSERT_NE(NULL, self->pd);
+	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_charge", tree->right, "pd", 1));
+}
+
+/* The root pays for nothing, and nothing is told of it. */
+TEST_F(test_rdmacg_trace, root_is_not_told)
+{
+	struct ibv_cq *cq;
+
+	ASSERT_EQ(0, cg_enter_current(self->tree.root));
+	cq = ibv_create_cq(self->context, 4, NULL, NULL, 0);
+	ASSERT_NE(NULL, cq);
+	EXPECT_EQ(0, ibv_destroy_cq(cq));
+	EXPECT_EQ(0, rdmacg_count_events(""));
+}
+
+/* A refusal by an ancestor's limit tells the usage and the limit there, its id and level. */
+TEST_F(test_rdmacg_trace, refusal_tells_the_ancestor_whose_limit_it_was)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	struct ibv_pd *pd;
+
+	/* Another PD in right: left uses less than top. */
+	ASSERT_EQ(0, cg_enter_current(tree->right));
+	pd = ibv_alloc_pd(self->context);
+	ASSERT_NE(NULL, pd);
+	ASSERT_EQ(0, cg_enter_current(tree->left));
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->top, "hca_object=2"));
+	rdmacg_trace_clear();
+	EXPECT_EQ(NULL, ibv_create_cq(self->context, 4, NULL, NULL, 0));
+	EXPECT_EQ(EAGAIN, errno);
+	EXPECT_EQ(1, rdmacg_told(tree, "rdmacg_refuse",
+				 "resource=hca_object amount=1 cgroup=%llu usage=2 limit=2 limit_cgroup=%llu limit_level=1",
+				 rdmacg_id(tree->left), rdmacg_id(tree->top)));
+	/* Nothing was charged, so nothing is told of that. */
+	EXPECT_EQ(1, rdmacg_count_events(""));
+	EXPECT_EQ(0, ibv_dealloc_pd(pd));
+}
+
+/* A refusal by the own limit, which was lowered under the usage, of an amount of bytes. */
+TEST_F(test_rdmacg_trace, refusal_tells_usage_and_limit_of_then)
+{
+	static char memory[12288];
+	struct rdmacg_tree *tree = &self->tree;
+	struct ibv_mr *mr[2];
+
+	mr[0] = ibv_reg_mr(self->pd, memory, 8192, IBV_ACCESS_LOCAL_WRITE);
+	mr[1] = ibv_reg_mr(self->pd, memory, 4096, IBV_ACCESS_LOCAL_WRITE);
+	ASSERT_NE(NULL, mr[0]);
+	ASSERT_NE(NULL, mr[1]);
+	/* What is in use now is not what was at most. */
+	EXPECT_EQ(0, ibv_dereg_mr(mr[1]));
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "mr_mem", 5000));
+	EXPECT_EQ(NULL, ibv_reg_mr(self->pd, memory, 12288, IBV_ACCESS_LOCAL_WRITE));
+	EXPECT_EQ(1, rdmacg_told(tree, "rdmacg_refuse",
+				 "resource=mr_mem amount=12288 cgroup=%llu usage=8192 limit=5000 limit_cgroup=%llu limit_level=2",
+				 rdmacg_id(tree->left), rdmacg_id(tree->left)));
+	EXPECT_EQ(0, ibv_dereg_mr(mr[0]));
+}
+
+/* A write tells each limit that changes, with what it was and the usage of then. */
+TEST_F(test_rdmacg_trace, write_tells_limits_that_change)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	struct ibv_pd *pd = ibv_alloc_pd(self->context);
+
+	ASSERT_NE(NULL, pd);
+	EXPECT_EQ(0, ibv_dealloc_pd(pd));
+	rdmacg_trace_clear();
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->top, "hca_handle=7 hca_object=9"));
+	EXPECT_EQ(1, rdmacg_told(tree, "rdmacg_set_max",
+				 "resource=hca_handle old=" UNLIMITED " new=7 usage=1 cgroup=%llu",
+				 rdmacg_id(tree->top)));
+	/* Two PDs were there, and one is left. */
+	EXPECT_EQ(1, rdmacg_told(tree, "rdmacg_set_max",
+				 "resource=hca_object old=" UNLIMITED " new=9 usage=1 cgroup=%llu",
+				 rdmacg_id(tree->top)));
+	rdmacg_trace_clear();
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->top, "hca_handle=7 hca_object=max"));
+	EXPECT_EQ(1, rdmacg_told(tree, "rdmacg_set_max",
+				 "resource=hca_object old=9 new=" UNLIMITED " usage=1 cgroup=%llu",
+				 rdmacg_id(tree->top)));
+	EXPECT_EQ(1, rdmacg_count_events(""));
+}
+
+/* A write that is refused sets nothing, and tells nothing. */
+TEST_F(test_rdmacg_trace, refused_write_tells_nothing)
+{
+	EXPECT_EQ(-EINVAL, rdmacg_limit(&self->tree, self->tree.top, "hca_object=9 nothing=1"));
+	EXPECT_EQ(0, rdmacg_count_events(""));
+}
+
+static int rdmacg_set_limit(void *what)
+{
+	struct rdmacg_tree *tree = what;
+
+	return -rdmacg_limit(tree, tree->left, "hca_object=9");
+}
+
+static int rdmacg_remove_limit(void *what)
+{
+	struct rdmacg_tree *tree = what;
+
+	return -rdmacg_limit(tree, tree->left, "max");
+}
+
+/* What is told of a write needs memory; one that finds none sets nothing. */
+TEST_F(test_rdmacg_trace, write_without_memory_sets_nothing)
+{
+	struct rdmacg_failslab failslab = { };
+	const char *missing = rdmacg_failslab_begin(&failslab);
+
+	if (missing)
+		SKIP(return, "%s", missing);
+	EXPECT_LT(0, rdmacg_sweep(self->tree.left, rdmacg_set_limit, rdmacg_remove_limit,
+				  &self->tree));
+	rdmacg_failslab_end(&failslab);
+}
+
+/* A default is told where it comes to hold: not beside a limit of the device's own. */
+TEST_F(test_rdmacg_trace, default_tells_the_limits_that_it_changes)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	char *left = tree->left;
+
+	ASSERT_EQ(0, rdmacg_limit(tree, left, "hca_handle=7"));
+	rdmacg_trace_clear();
+	ASSERT_EQ(0, cg_write(left, "rdma.max", "default hca_handle=3 hca_object=5"));
+	EXPECT_EQ(1, rdmacg_told(tree, "rdmacg_set_max",
+				 "resource=hca_object old=" UNLIMITED " new=5 usage=1 cgroup=%llu",
+				 rdmacg_id(left)));
+	EXPECT_EQ(1, rdmacg_count_events(""));
+	rdmacg_trace_clear();
+	/* The own limit goes, and the default holds instead. */
+	ASSERT_EQ(0, rdmacg_limit(tree, left, "default"));
+	EXPECT_EQ(1, rdmacg_told(tree, "rdmacg_set_max",
+				 "resource=hca_handle old=7 new=3 usage=1 cgroup=%llu",
+				 rdmacg_id(left)));
+	EXPECT_EQ(1, rdmacg_count_events(""));
+}
+
+/* A device on which the cgroup has nothing is not told of, beside one on which it has. */
+TEST_F(test_rdmacg_trace, default_is_not_told_for_unused_devices)
+{
+	bool has_second = rdmacg_add_link() && rdmacg_add_device();
+
+	if (has_second) {
+		EXPECT_EQ(0, cg_write(self->tree.left, "rdma.max", "default hca_object=5"));
+		EXPECT_EQ(1, rdmacg_count_events(""));
+	}
+	rdmacg_remove_link();
+	if (!has_second)
+		SKIP(return, "no second Soft-RoCE device can be made");
+}
+
+/* Where a cgroup has nothing on a device, a default is told with the first charge. */
+TEST_F(test_rdmacg_trace, default_is_told_with_the_first_charge)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	struct ibv_pd *pd;
+
+	ASSERT_EQ(0, cg_write(tree->right, "rdma.max", "default hca_object=5"));
+	EXPECT_EQ(0, rdmacg_count_events(""));
+	ASSERT_EQ(0, cg_enter_current(tree->right));
+	pd = ibv_alloc_pd(self->context);
+	ASSERT_NE(NULL, pd);
+	EXPECT_EQ(1, rdmacg_told(tree, "rdmacg_set_max",
+				 "resource=hca_object old=" UNLIMITED " new=5 usage=0 cgroup=%llu",
+				 rdmacg_id(tree->right)));
+	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_charge", tree->right, "pd", 1));
+	/* With the object that the PD is. */
+	EXPECT_EQ(3, rdmacg_count_events(""));
+	EXPECT_EQ(0, ibv_dealloc_pd(pd));
+}
+
+/* What is off tells nothing. */
+TEST_F(test_rdmacg_trace, nothing_is_told_when_off)
+{
+	ASSERT_EQ(0, rdmacg_trace_write("events/rdmacg/enable", "0"));
+	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.top, "hca_object=1"));
+	EXPECT_EQ(NULL, ibv_create_cq(self->context, 4, NULL, NULL, 0));
+	EXPECT_EQ(0, ibv_dealloc_pd(self->pd));
+	self->pd = NULL;
+	EXPECT_EQ(0, rdmacg_count_events(""));
+}
+
+TEST_HARNESS_MAIN
