@@ -197,8 +197,8 @@ static bool rdmacg_add_addresses(void)
 }
 
 /*
- * RDS has one thread for all connections of the machine. Those of earlier tests, which can
- * never come up again, keep it busy unless they try less and less.
+ * Connections of earlier tests, which can never come up again, each try every second for
+ * ever, and keep a slow machine busy unless they try less and less.
  */
 static bool rdmacg_add_rds_device(void)
 {
