@@ -437,23 +437,6 @@ TEST_F_TIMEOUT(test_rdmacg_smc, removed_cgroup_pays_on_above, 120)
 	EXPECT_TRUE(rdmacg_has(tree, tree->top, 2, 2));
 }
 
-/* A device need not wait for processes that have sockets over it. */
-TEST_F_TIMEOUT(test_rdmacg_smc, device_goes_before_its_sockets, 120)
-{
-	struct rdmacg_tree *tree = &self->tree;
-
-	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 0));
-	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_ACCEPT, 0));
-	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
-	ASSERT_EQ(0, system("timeout 20 rdma link del " RDMACG_SMC_DEVICE));
-	EXPECT_GT(0, rdmacg_tell(&self->actor, RDMACG_TALK, 0));
-	/* The next device has its name, and nothing of its charges. */
-	ASSERT_TRUE(rdmacg_add_smc_device());
-	EXPECT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CLOSE_ALL, 0));
-	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 0));
-	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
-}
-
 /*
  * Connect with each allocation of that failing in turn; SMC goes on with TCP where one does.
  * Returns how often one did.
