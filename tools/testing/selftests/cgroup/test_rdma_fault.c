@@ -365,7 +365,8 @@ TEST_F_TIMEOUT(test_rdmacg_fault, nothing_stays_where_some_allocations_fail, 300
 	count = rdmacg_count_allocations(deed->act, deed->undo, &self->env);
 	ASSERT_LT(0, count);
 	ASSERT_TRUE(rdmacg_state(self->env.tree.top, before, sizeof(before)));
-	snprintf(interval, sizeof(interval), "%d", (count + 1) / 2);
+	/* The golden section, so that each attempt fails at other allocations. */
+	snprintf(interval, sizeof(interval), "%d", count * 5 / 8 + 1);
 	ASSERT_EQ(0, rdmacg_inject(interval, "50"));
 	for (i = 0; i < 100 && (i < 20 || time(NULL) < end); i++) {
 		ASSERT_EQ(1, write(fd, "1", 1));
