@@ -8,7 +8,7 @@
 
 export BASE KSRC VM
 
-.PHONY: help demo check tree kernel shell kunit selftests rdmacg runtimes debug bench instructions sockets fuzz differential thirdparty torture hammer coverage mutants style hooks patches series dist vm clean
+.PHONY: help demo check tree kernel shell kunit selftests rdmacg runtimes debug bench instructions sockets drivers fuzz differential thirdparty torture hammer coverage mutants style hooks patches series dist vm clean
 
 help:		## list the verbs, and what can be set
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -17,7 +17,7 @@ help:		## list the verbs, and what can be set
 demo:		## build, boot in a VM, and show a limit at work on soft-RoCE (RECORD=1: record what it prints)
 	@dev/deps verbs command && demo/run
 
-check:		## run the tests, but for debug, coverage and mutants
+check:		## run the tests, but for debug, coverage, drivers and mutants
 	@dev/deps check && dev/check
 
 tree:		## assemble the kernel tree; its path is the last line
@@ -32,7 +32,7 @@ shell:		## a shell in the VM, with rxe0 up and the cgroups mounted (HIERARCHY=v1
 kunit:		## the KUnit suites on User-Mode Linux, with the base's kunit.py
 	@dev/deps build && test/kunit/run
 
-selftests:	## the kselftests in the VM, on cgroup v2 (HIERARCHY=v1: on v1; LEAVE_OUT='PROGRAM...')
+selftests:	## the kselftests in the VM, on cgroup v2 (HIERARCHY=v1: on v1; LEAVE_OUT='PROGRAM...', DEVICES=rxe0)
 	@dev/deps verbs && test/selftests/run
 
 rdmacg:		## the command in tools/cgroup/rdmacg: its tests (KERNELS='7.x stock-7.x 6.12 stock-6.12': which guests; FUZZ_SECONDS=; RECORD=1: record the transcript)
@@ -91,6 +91,9 @@ style:		## checkpatch, sparse, W=1, kernel-doc, shellcheck
 
 hooks:		## apply the hooks to the base, and see them refuse a changed one
 	@dev/deps tree && hooks/test
+
+drivers:	## compile every RDMA driver and user, with W=1 our files (BASES=, TARGETS='x86_64 rt clang i386 arm64 s390')
+	@dev/deps drivers && test/drivers/run
 
 clean:		## delete the caches: bases, trees, builds
 	@dev/clean
