@@ -9,8 +9,6 @@
 #include "../kselftest_harness.h"
 #include "rdma_actor_util.h"
 
-#define RDMACG_HOLDERS 3
-
 FIXTURE(test_rdmacg_module) {
 	struct rdmacg_tree tree;
 };
@@ -174,52 +172,6 @@ TEST_F_TIMEOUT(test_rdmacg_module, module_comes_back_with_defaults, 120)
 	EXPECT_EQ(NULL, ibv_alloc_pd(context));
 	EXPECT_EQ(EAGAIN, errno);
 	EXPECT_EQ(0, ibv_close_device(context));
-}
-
-/* Take two PDs, again and again, whether or not the device is there. */
-static pid_t rdmacg_start_holder(struct rdmacg_tree *tree)
-{
-	pid_t child = rdmacg_fork();
-	struct ibv_context *context;
-
-	while (!child) {
-		context = rdmacg_open(tree);
-		if (context && ibv_alloc_pd(context))
-			ibv_alloc_pd(context);
-		if (context)
-			ibv_close_device(context);
-		/* The module goes between two holders. */
-		usleep(10000);
-	}
-	return child;
-}
-
-/*
- * The module goes and comes back while processes take what they can. The peaks of the new
- * device say that they came up to the default and were never above.
- */
-TEST_F_TIMEOUT(test_rdmacg_module, module_goes_between_holders, 240)
-{
-	struct rdmacg_tree *tree = &self->tree;
-	pid_t holders[RDMACG_HOLDERS];
-	int i, round;
-
-	ASSERT_EQ(0, cg_write(tree->top, "rdma.max", "default hca_object=3"));
-	for (i = 0; i < RDMACG_HOLDERS; i++)
-		holders[i] = rdmacg_start_holder(tree);
-	for (round = 0; round < 3; round++) {
-		ASSERT_TRUE(RDMACG_WAIT_FOR(rdmacg_unload(variant->module)));
-		ASSERT_TRUE(rdmacg_add_device(variant->type));
-		EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_value(tree, tree->top, "rdma.events.local",
-							 "hca_object.max") > 0));
-		EXPECT_EQ(3, rdmacg_value(tree, tree->top, "rdma.peak", "hca_object"));
-	}
-	for (i = 0; i < RDMACG_HOLDERS; i++) {
-		kill(holders[i], SIGKILL);
-		waitpid(holders[i], NULL, 0);
-	}
-	EXPECT_EQ(0, rdmacg_objects(tree, tree->top));
-	EXPECT_EQ(0, rdmacg_handles(tree, tree->top));
 }
 
 TEST_HARNESS_MAIN
