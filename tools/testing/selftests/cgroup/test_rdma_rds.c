@@ -609,7 +609,7 @@ static int rdmacg_sweep_regions(void)
 		if (rdmacg_fail_nth(nth))
 			return 0;
 		failed += rdmacg_map_one(4096) ? 1 : 0;
-		injected = rdmacg_has_failed();
+		injected = !rdmacg_fail_left();
 		rdmacg_fail_nth(0);
 	}
 	return injected ? 0 : failed;

@@ -453,7 +453,7 @@ static int rdmacg_sweep_connections(void)
 		if (rdmacg_make_socket(AF_SMC, 0, 0) || rdmacg_fail_nth(nth))
 			return 0;
 		rdmacg_connect_last();
-		injected = rdmacg_has_failed();
+		injected = !rdmacg_fail_left();
 		rdmacg_fail_nth(0);
 		failed += injected;
 	}
