@@ -314,7 +314,7 @@ TEST_F(test_rdmacg_trace, default_tells_the_limits_that_it_changes)
 /* A device on which the cgroup has nothing is not told of, beside one on which it has. */
 TEST_F(test_rdmacg_trace, default_is_not_told_for_unused_devices)
 {
-	bool has_second = rdmacg_add_link() && rdmacg_add_device();
+	bool has_second = rdmacg_add_link() && rdmacg_add_device("rxe");
 
 	if (has_second) {
 		EXPECT_EQ(0, cg_write(self->tree.left, "rdma.max", "default hca_object=5"));
