@@ -481,6 +481,9 @@ static bool watch_run(struct watch *watch)
 		say_error("inotify", "%s", strerror(errno));
 		return false;
 	}
+	/* Of a cgroup that is removed, not each kernel tells who watches its files. */
+	if (watch->top->parent)
+		watch_file(watch, watch->top, "..", IN_DELETE | IN_ONLYDIR);
 	do {
 		if (!watch_look(watch))
 			return false;
