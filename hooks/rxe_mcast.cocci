@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /// Charge rxe's multicast groups to who makes them, and each attachment of a QP to
-/// who attaches it, outside the spinlock of the groups. After rxe_gone.cocci.
+/// who attaches it, outside the spinlock of the groups. After rxe_addr.cocci and rxe_gone.cocci.
 //
 // Finds: rxe_mcg rxe_register_device
 // Expect: 1 +rxe_set_resources
@@ -88,7 +88,6 @@ identifier mcg;
 rxe_destroy_mcg(struct rxe_mcg *mcg)
 {
 +	struct rdma_cgroup *cg;
-+
 	<...
 	__rxe_destroy_mcg(mcg);
 +	cg = mcg->cg;
@@ -158,7 +157,7 @@ rxe_attach_mcast(...)
 }
 
 @@
-identifier rxe, mcg, mca, qp;
+identifier rxe, mcg, mca, qp, is_last;
 @@
 rxe_detach_mcg(struct rxe_mcg *mcg, struct rxe_qp *qp)
 {
@@ -168,14 +167,16 @@ rxe_detach_mcg(struct rxe_mcg *mcg, struct rxe_qp *qp)
 	<...
 +	attach = mca->cg;
 	__rxe_cleanup_mca(mca, mcg);
--	if (atomic_read(&mcg->qp_num) <= 0)
-+	if (atomic_read(&mcg->qp_num) <= 0) {
+	if (atomic_read(&mcg->qp_num) <= 0) {
 		__rxe_destroy_mcg(mcg);
 +		swap(group, mcg->cg);
-+	}
+		...
+	}
 	spin_unlock_bh(...);
 +	ib_rdmacg_uncharge_hw(attach, &rxe->ib_dev, RXE_RESOURCE_MCAST_ATTACH);
 +	ib_rdmacg_uncharge_hw(group, &rxe->ib_dev, RXE_RESOURCE_MCAST_GRP);
+	if (is_last)
+		rxe_mcast_del(...);
 	return 0;
 	...>
 }

@@ -5,19 +5,10 @@
  * driver that does, such as Soft-RoCE.
  */
 #define _GNU_SOURCE
-#include <time.h>
-
 #include "../kselftest_harness.h"
 #include "rdma_verbs_util.h"
 
 #define RDMACG_GROUPS 3
-
-struct rdmacg_members {
-	struct ibv_context *context;
-	struct ibv_pd *pd;
-	struct ibv_cq *cq;
-	struct ibv_qp *qp[2];
-};
 
 FIXTURE(test_rdmacg_multicast) {
 	struct rdmacg_tree tree;
@@ -36,20 +27,6 @@ static bool rdmacg_pays(struct rdmacg_tree *tree, const char *cgroup, long long 
 	ksft_print_msg("%s: mcast_grp=%lld mcast_attach=%lld, wanted %lld and %lld\n",
 		       cgroup, grp, attach, groups, attachments);
 	return false;
-}
-
-/* Enter @cgroup, and make two QPs there; false if that cannot be done. */
-static bool rdmacg_make_members(struct rdmacg_tree *tree, const char *cgroup,
-				struct rdmacg_members *members)
-{
-	int i;
-
-	if (!rdmacg_enter_and_open(tree, cgroup, &members->context, &members->pd))
-		return false;
-	members->cq = ibv_create_cq(members->context, 1, NULL, NULL, 0);
-	for (i = 0; members->cq && i < 2; i++)
-		members->qp[i] = rdmacg_create_qp(members->pd, members->cq, IBV_QPT_UD);
-	return members->qp[0] && members->qp[1];
 }
 
 /* The test's process sits in left, with two QPs that are in no group. */
@@ -234,29 +211,6 @@ TEST_F(test_rdmacg_multicast, refused_together_uncharges_once)
 	EXPECT_EQ(ATTEMPTS, refused);
 	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 0, 0));
 	EXPECT_EQ(0, rdmacg_value(tree, tree->left, "rdma.hw.peak", "mcast_grp"));
-}
-
-/*
- * One QP joins a group that another one is just leaving, again and again: whoever is
- * attached can be detached, and in the end nothing is charged.
- */
-TEST_F_TIMEOUT(test_rdmacg_multicast, joiners_and_leavers_lose_nothing, 60)
-{
-	struct rdmacg_tree *tree = &self->tree;
-	time_t end = time(NULL) + 3;
-	struct ibv_qp *qp;
-	pid_t other;
-	int lost = 0;
-
-	other = rdmacg_fork();
-	qp = self->members.qp[!other];
-	while (!lost && time(NULL) < end)
-		lost = rdmacg_attach(qp, 1) || rdmacg_detach(qp, 1);
-	if (!other)
-		_exit(lost);
-	EXPECT_EQ(0, lost);
-	EXPECT_EQ(0, rdmacg_wait(other));
-	EXPECT_TRUE(rdmacg_pays(tree, tree->top, 0, 0));
 }
 
 /* Make QPs in right, and leave one of them in a group at the end. */

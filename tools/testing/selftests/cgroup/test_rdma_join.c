@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * QPs that join a multicast group and leave it again, whatever RDMA cgroup controller there
+ * is. Needs root and one RDMA device that has multicast, such as Soft-RoCE.
+ */
+#define _GNU_SOURCE
+#include <time.h>
+
+#include "../kselftest_harness.h"
+#include "rdma_verbs_util.h"
+
+FIXTURE(test_rdmacg_join) {
+	struct rdmacg_tree tree;
+	struct rdmacg_members members;
+};
+
+FIXTURE_SETUP(test_rdmacg_join)
+{
+	const char *missing = rdmacg_tree_create(&self->tree);
+
+	if (missing)
+		SKIP(return, "%s", missing);
+	if (!rdmacg_make_members(&self->tree, self->tree.left, &self->members) ||
+	    rdmacg_attach(self->members.qp[0], 1)) {
+		rdmacg_tree_destroy(&self->tree);
+		SKIP(return, "%s has no multicast", self->tree.device);
+	}
+	ASSERT_EQ(0, rdmacg_detach(self->members.qp[0], 1));
+}
+
+/* What is attached to a group that nobody finds cannot be destroyed: it stays with the device. */
+FIXTURE_TEARDOWN(test_rdmacg_join)
+{
+	int i;
+
+	for (i = 0; i < 2; i++)
+		EXPECT_EQ(0, ibv_destroy_qp(self->members.qp[i]));
+	EXPECT_EQ(0, ibv_destroy_cq(self->members.cq));
+	EXPECT_EQ(0, ibv_dealloc_pd(self->members.pd));
+	EXPECT_EQ(0, ibv_close_device(self->members.context));
+	rdmacg_tree_destroy(&self->tree);
+}
+
+/*
+ * One QP joins a group that another one is just leaving, again and again: whoever is
+ * attached can be detached, and in the end nothing is charged where that is counted.
+ */
+TEST_F_TIMEOUT(test_rdmacg_join, joiners_and_leavers_lose_nothing, 60)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	time_t end = time(NULL) + 3;
+	struct ibv_qp *qp;
+	pid_t other;
+	int lost = 0;
+
+	other = rdmacg_fork();
+	qp = self->members.qp[!other];
+	while (!lost && time(NULL) < end)
+		lost = rdmacg_attach(qp, 1) || rdmacg_detach(qp, 1);
+	if (!other)
+		_exit(lost);
+	EXPECT_EQ(0, lost);
+	EXPECT_EQ(0, rdmacg_wait(other));
+	EXPECT_GE(0, rdmacg_value(tree, tree->top, "rdma.hw.current", "mcast_grp"));
+	EXPECT_GE(0, rdmacg_value(tree, tree->top, "rdma.hw.current", "mcast_attach"));
+}
+
+/* The multicast addresses that all network devices have. */
+static int rdmacg_addresses(void)
+{
+	FILE *file = fopen("/proc/net/dev_mcast", "re");
+	int c, lines = 0;
+
+	if (!file)
+		return -1;
+	while ((c = fgetc(file)) != EOF)
+		lines += c == '\n';
+	fclose(file);
+	return lines;
+}
+
+/* A group that nobody is in any more leaves no address behind, however often that happens. */
+TEST_F(test_rdmacg_join, group_takes_its_address_along)
+{
+	enum { GROUPS = 100 };
+	int before = rdmacg_addresses();
+	int i;
+
+	if (before < 0)
+		SKIP(return, "the kernel does not tell multicast addresses");
+	for (i = 2; i < 2 + GROUPS; i++) {
+		ASSERT_EQ(0, rdmacg_attach(self->members.qp[0], i));
+		EXPECT_LT(before, rdmacg_addresses());
+		ASSERT_EQ(0, rdmacg_detach(self->members.qp[0], i));
+	}
+	EXPECT_EQ(before, rdmacg_addresses());
+}
+
+TEST_HARNESS_MAIN
