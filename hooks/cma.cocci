@@ -46,7 +46,7 @@ cma_release_dev(struct rdma_id_private *id_priv)
 @ depends on cma @
 @@
  #include "cma_priv.h"
-+#include "cgroup.h"
++#include "cma_cgroup.h"
 
 @@
 identifier id_priv, parent;

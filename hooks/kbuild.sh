@@ -9,7 +9,8 @@ set -eu
 tree=$1
 stage=$2
 shift 2
-[ $# -gt 0 ] || set -- option controller core kunit rxe mlx5 rds rds_unplug smc samples selftests guide
+[ $# -gt 0 ] || set -- option controller core control cma kunit rxe mlx5 rds rds_unplug smc samples \
+	selftests selftests_files guide
 version=$(tree_version "$tree")
 
 # edit FILE PATTERN SED: apply the sed program to a copy of FILE, in which
@@ -34,6 +35,31 @@ option_step() {
 controller_step() {
 	edit kernel/cgroup/Makefile '^obj-\$\(CONFIG_CGROUP_RDMA\) \+= rdma\.o$' '
 		s,^obj-\$\(CONFIG_CGROUP_RDMA\) .*,& rdma-default.o rdma-device.o rdma-pool.o rdma-parse.o rdma-trace.o,'
+}
+
+# Linux before 6.13 sets a timer up by another function.
+control_step() {
+	old=''
+	grep -qw hrtimer_setup_on_stack "$tree/include/linux/hrtimer.h" ||
+		old='CFLAGS_rdma-control.o += -DRDMACG_HRTIMER_INIT'
+	edit kernel/cgroup/Makefile '^obj-\$\(CONFIG_CGROUP_RDMA\) \+= rdma\.o$' '
+		/^obj-\$\(CONFIG_CGROUP_RDMA\) /a \
+obj-$(CONFIG_CGROUP_RDMA_CONTROL) += rdma-command.o rdma-control.o'"${old:+\\
+$old}"
+
+	# How uverbs' commands are counted, of those that the base has.
+	edit drivers/infiniband/core/Makefile '^ib_uverbs-y :=' '
+		$a \
+\
+ib_uverbs-$(CONFIG_CGROUP_RDMA_CONTROL) += uverbs_control.o\
+quiet_cmd_uverbs_control = GEN     $@\
+      cmd_uverbs_control = $(CONFIG_SHELL) $(real-prereqs) >$@\
+$(obj)/uverbs_control_table.h: $(src)/uverbs_control.sh $(src)/uverbs_control.list \\\
+			       $(srctree)/include/uapi/rdma/ib_user_ioctl_cmds.h \\\
+			       $(srctree)/include/uapi/rdma/ib_user_verbs.h FORCE\
+	$(call if_changed,uverbs_control)\
+$(obj)/uverbs_control.o: $(obj)/uverbs_control_table.h\
+targets += uverbs_control_table.h'
 }
 
 kunit_step() {
@@ -66,6 +92,11 @@ $(obj)/cgroup_types.h: $(src)/cgroup_types.sh \\\
 	$(call if_changed,cgroup_types)\
 $(obj)/cgroup.o: $(obj)/cgroup_types.h\
 targets += cgroup_types.h'
+}
+
+cma_step() {
+	edit drivers/infiniband/core/Makefile '^rdma_cm-y :=' '
+		/^rdma_cm-y :=/a rdma_cm-$(CONFIG_CGROUP_RDMA) += cma_cgroup.o'
 }
 
 rxe_step() {
@@ -110,7 +141,6 @@ selftests_step() {
 	}
 	edit $tests/Makefile '^TEST_GEN_PROGS \+= test_pids$' '
 		/^TEST_GEN_PROGS \+= test_pids$/a \
-TEST_GEN_PROGS += test_rdma\
 LOCAL_HDRS += '"$(names 'rdma_*.h')"'\
 ifneq ($(shell printf "\\043include <rdma/rdma_cma.h>" | $(CC) -E - >/dev/null 2>\&1 \&\& echo y),)\
 RDMA_VERBS_TESTS := '"$(names 'test_rdma_*.c')"'\
@@ -118,17 +148,23 @@ TEST_GEN_PROGS += $(RDMA_VERBS_TESTS)\
 endif'
 	edit $tests/Makefile '^\$\(OUTPUT\)/test_pids: ' '
 		s,^(\$\(OUTPUT\)/)test_pids(: .*),&\
-\1test_rdma\2\
 $(addprefix \1\,$(RDMA_VERBS_TESTS))\2\
 $(addprefix \1\,$(RDMA_VERBS_TESTS)): LDLIBS += -lrdmacm -libverbs,'
 	edit $tests/.gitignore '^test_pids$' "s,^test_pids$,&\n$(names 'test_rdma*.c' | sed 's/ /\\n/g'),"
+}
+
+# The test that wants no verbs, and so no library.
+selftests_files_step() {
+	tests=tools/testing/selftests/cgroup
+	edit $tests/Makefile '^TEST_GEN_PROGS \+= test_pids$' 's,^TEST_GEN_PROGS \+= test_pids$,&\nTEST_GEN_PROGS += test_rdma,'
+	edit $tests/Makefile '^\$\(OUTPUT\)/test_pids: ' 's,^(\$\(OUTPUT\)/)test_pids(: .*),&\n\1test_rdma\2,'
 }
 
 # The section's body, up to the next heading, is ours, and so is what the contents say of it.
 guide_step() {
 	guide=Documentation/admin-guide/cgroup-v2.rst
 	edit $guide '^ +5-7-1\. RDMA Interface Files$' \
-	's,^( +)5-7-1\. RDMA Interface Files$,&\n\15-7-2. RDMA Charges and Ownership,'
+		's,^( +)5-7-1\. RDMA Interface Files$,&\n\15-7-2. RDMA Charges and Ownership,'
 	edit $guide '^RDMA Interface Files$' ''
 	edit $guide '^RDMA$' "
 		/^RDMA\$/{

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The IB core's side of the RDMA cgroup controller: which devices take part with
- * which resources, and which cgroup pays for each context, object, memory region
- * and connection identifier of user space.
+ * which resources, and which cgroup pays for each context, object and memory region
+ * of user space.
  */
 #define pr_fmt(fmt) "infiniband: rdma cgroup: " fmt
 
@@ -11,13 +11,10 @@
 #include <linux/export.h>
 #include <linux/minmax.h>
 #include <linux/slab.h>
-#include <rdma/ib_cm.h>
 #include <rdma/ib_rdmacg.h>
-#include <rdma/rdma_cm.h>
 #include <rdma/uverbs_ioctl.h>
 #include <rdma/uverbs_std_types.h>
 
-#include "cma_priv.h"
 #include "core_priv.h"
 #include "rdma_core.h"
 
@@ -668,81 +665,19 @@ void ib_rdmacg_limit_attr(struct ib_device *device, struct ib_device_attr *attr)
 EXPORT_SYMBOL_GPL(ib_rdmacg_limit_attr);
 
 /**
- * ib_rdmacg_init_cm_id() - settle who pays for a connection identifier
- * @id: an identifier of user space, not bound to a device yet
- * @parent: the listener that it comes from, whose payer is its payer, too; or NULL
- *	for one that the current process makes
- *
- * The payer is pinned until ib_rdmacg_exit_cm_id(). An identifier without this
- * call, or whose @parent has no payer, is one of the kernel's and never charged.
- *
- * Context: Process context.
- */
-void ib_rdmacg_init_cm_id(struct rdma_id_private *id, const struct rdma_id_private *parent)
-{
-	if (!parent) {
-		id->cg = rdmacg_get_current();
-	} else if (parent->cg) {
-		rdmacg_get(parent->cg);
-		id->cg = parent->cg;
-	}
-}
-EXPORT_SYMBOL_GPL(ib_rdmacg_init_cm_id);
-
-/**
- * ib_rdmacg_exit_cm_id() - let go of who paid for a connection identifier
- * @id: an identifier that is not charged any more
+ * ib_rdmacg_cm_id_slot() - which resource counts identifiers of the connection manager
+ * @device: a registered device
  *
  * Context: Any context.
+ * Return: its number on @device, or -ENOENT where they are not counted.
  */
-void ib_rdmacg_exit_cm_id(struct rdma_id_private *id)
+int ib_rdmacg_cm_id_slot(const struct ib_device *device)
 {
-	if (id->cg)
-		rdmacg_put(id->cg);
+	if (!ib_rdmacg_counts_type(device, IB_RDMACG_CM_ID))
+		return -ENOENT;
+	return ib_rdmacg_type_slot(device, IB_RDMACG_CM_ID);
 }
-EXPORT_SYMBOL_GPL(ib_rdmacg_exit_cm_id);
-
-/**
- * ib_rdmacg_charge_cm_id() - charge one cm_id for an identifier that has got a device
- * @id: an identifier that has just been bound to a device
- *
- * Context: Process context, perhaps of a kernel thread; may sleep. Called without the
- * connection manager's lock, which others would wait for.
- * Return: 0, -EAGAIN at a limit of the payer, or -ENOMEM.
- */
-int ib_rdmacg_charge_cm_id(struct rdma_id_private *id)
-{
-	struct ib_device *device = id->id.device;
-	struct rdmacg_charge charge = { .amount = 1 };
-	int ret;
-
-	if (!id->cg || !ib_rdmacg_counts_type(device, IB_RDMACG_CM_ID))
-		return 0;
-	charge.slot = ib_rdmacg_type_slot(device, IB_RDMACG_CM_ID);
-	ret = rdmacg_try_charge_cgroup(id->cg, &device->cg_device, &charge, 1);
-	id->is_charged = !ret;
-	return ret;
-}
-EXPORT_SYMBOL_GPL(ib_rdmacg_charge_cm_id);
-
-/**
- * ib_rdmacg_uncharge_cm_id() - give back what ib_rdmacg_charge_cm_id() took, if it did
- * @id: an identifier that is still bound to its device
- *
- * Context: Process context; may sleep.
- */
-void ib_rdmacg_uncharge_cm_id(struct rdma_id_private *id)
-{
-	struct ib_device *device = id->id.device;
-	struct rdmacg_charge charge = { .amount = 1 };
-
-	if (!id->is_charged)
-		return;
-	id->is_charged = false;
-	charge.slot = ib_rdmacg_type_slot(device, IB_RDMACG_CM_ID);
-	rdmacg_uncharge_set(id->cg, &device->cg_device, &charge, 1);
-}
-EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_cm_id);
+EXPORT_SYMBOL_GPL(ib_rdmacg_cm_id_slot);
 
 /**
  * ib_rdmacg_try_charge_hw() - charge one of a driver's own resources

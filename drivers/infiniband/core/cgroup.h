@@ -8,7 +8,6 @@
 
 #include <rdma/ib_verbs.h>
 
-struct rdma_id_private;
 struct uverbs_attr_bundle;
 
 #ifdef CONFIG_CGROUP_RDMA
@@ -35,10 +34,7 @@ void ib_rdmacg_end_rereg_mr(struct ib_uobject *uobj, struct ib_uobject *new_uobj
 
 void ib_rdmacg_limit_attr(struct ib_device *device, struct ib_device_attr *attr);
 
-void ib_rdmacg_init_cm_id(struct rdma_id_private *id, const struct rdma_id_private *parent);
-void ib_rdmacg_exit_cm_id(struct rdma_id_private *id);
-int ib_rdmacg_charge_cm_id(struct rdma_id_private *id);
-void ib_rdmacg_uncharge_cm_id(struct rdma_id_private *id);
+int ib_rdmacg_cm_id_slot(const struct ib_device *device);
 
 #else /* CONFIG_CGROUP_RDMA */
 
@@ -108,24 +104,6 @@ static inline void ib_rdmacg_end_rereg_mr(struct ib_uobject *uobj,
 
 static inline void ib_rdmacg_limit_attr(struct ib_device *device,
 					struct ib_device_attr *attr)
-{
-}
-
-static inline void ib_rdmacg_init_cm_id(struct rdma_id_private *id,
-					const struct rdma_id_private *parent)
-{
-}
-
-static inline void ib_rdmacg_exit_cm_id(struct rdma_id_private *id)
-{
-}
-
-static inline int ib_rdmacg_charge_cm_id(struct rdma_id_private *id)
-{
-	return 0;
-}
-
-static inline void ib_rdmacg_uncharge_cm_id(struct rdma_id_private *id)
 {
 }
 
