@@ -10,6 +10,7 @@
 #include <linux/types.h>
 
 struct rdma_cgroup;
+struct rdmacg_control;
 struct rdmacg_desc;
 
 /* The most resources that one device can have. */
@@ -46,12 +47,14 @@ enum rdmacg_resource_type {
  * @RDMACG_CLASS_HCA: rdma.max and its like
  * @RDMACG_CLASS_VERB: rdma.verb.max and its like
  * @RDMACG_CLASS_HW: rdma.hw.max and its like
+ * @RDMACG_CLASS_CONTROL: rdma.control.max; the controller's own, no table has it
  * @RDMACG_CLASSES: how many there are
  */
 enum rdmacg_class {
 	RDMACG_CLASS_HCA,
 	RDMACG_CLASS_VERB,
 	RDMACG_CLASS_HW,
+	RDMACG_CLASS_CONTROL,
 	RDMACG_CLASSES,
 };
 
@@ -127,6 +130,17 @@ struct rdmacg_device {
 struct rdmacg_charge {
 	unsigned int		slot;
 	u64			amount;
+};
+
+/**
+ * struct rdmacg_command - a command under way, from rdmacg_begin_command() to
+ *	rdmacg_end_command()
+ */
+struct rdmacg_command {
+	/* private: NULL for a command that is not counted */
+	struct rdmacg_control	*control;
+	/* With a reference. */
+	struct rdma_cgroup	*cg;
 };
 
 #ifdef CONFIG_CGROUP_RDMA
@@ -246,4 +260,86 @@ static inline void rdmacg_put(struct rdma_cgroup *cg)
 }
 
 #endif /* CONFIG_CGROUP_RDMA */
+
+#ifdef CONFIG_CGROUP_RDMA_CONTROL
+
+#include <linux/jump_label.h>
+
+/* Whether any cgroup limits commands. */
+DECLARE_STATIC_KEY_FALSE(rdmacg_control_key);
+
+int rdmacg_limit_command(struct rdmacg_command *command, struct rdmacg_device *device,
+			 bool may_wait);
+void rdmacg_end_limited_command(struct rdmacg_command *command);
+void rdmacg_stop_waiting(struct rdmacg_device *device);
+void rdmacg_resume_waiting(struct rdmacg_device *device);
+
+static inline bool rdmacg_commands_are_limited(void)
+{
+	return static_branch_unlikely(&rdmacg_control_key);
+}
+
+#else /* CONFIG_CGROUP_RDMA_CONTROL */
+
+static inline int rdmacg_limit_command(struct rdmacg_command *command,
+				       struct rdmacg_device *device, bool may_wait)
+{
+	return 0;
+}
+
+static inline void rdmacg_end_limited_command(struct rdmacg_command *command)
+{
+}
+
+static inline void rdmacg_stop_waiting(struct rdmacg_device *device)
+{
+}
+
+static inline void rdmacg_resume_waiting(struct rdmacg_device *device)
+{
+}
+
+static inline bool rdmacg_commands_are_limited(void)
+{
+	return false;
+}
+
+#endif /* CONFIG_CGROUP_RDMA_CONTROL */
+
+/**
+ * rdmacg_begin_command() - let a command of the current process begin
+ * @command: what rdmacg_end_command() needs
+ * @device: a registered device
+ * @may_wait: false for one that gives something back: it is counted, and begins at once
+ *
+ * Waits while the process's cgroup or an ancestor is over its limit. Where no cgroup of the
+ * machine has one, this is a no-op.
+ *
+ * Context: Process context; may sleep for as long as the limit says. No lock may be held that
+ * somebody needs who ends a command, or who takes the device away before it has called
+ * rdmacg_stop_waiting().
+ * Return: 0, -ENOMEM, or -ERESTARTSYS for a process that is killed while it waits; then the
+ * command is not to be run, and rdmacg_end_command() does nothing.
+ */
+static inline int rdmacg_begin_command(struct rdmacg_command *command,
+				       struct rdmacg_device *device, bool may_wait)
+{
+	command->control = NULL;
+	if (!rdmacg_commands_are_limited())
+		return 0;
+	return rdmacg_limit_command(command, device, may_wait);
+}
+
+/**
+ * rdmacg_end_command() - let others begin theirs
+ * @command: one that rdmacg_begin_command() has let begin
+ *
+ * Context: Process context, of any process; the device is still registered.
+ */
+static inline void rdmacg_end_command(struct rdmacg_command *command)
+{
+	if (command->control)
+		rdmacg_end_limited_command(command);
+}
+
 #endif /* _LINUX_CGROUP_RDMA_H */

@@ -136,7 +136,7 @@ static bool rdmacg_resource_is_valid(const struct rdmacg_resource *resource)
 	};
 
 	return rdmacg_key_is_valid(name) &&
-	       resource->class < RDMACG_CLASSES && resource->unit < RDMACG_UNITS &&
+	       resource->class < RDMACG_CLASS_CONTROL && resource->unit < RDMACG_UNITS &&
 	       resource->capacity <= RDMACG_NO_LIMIT;
 }
 
@@ -191,6 +191,24 @@ static int rdmacg_add_table(struct rdmacg_desc *desc, const struct rdmacg_table 
 	return first;
 }
 
+/* Behind all others, so that those can be charged as if these were not there. */
+static void rdmacg_add_control(struct rdmacg_desc *desc, const char *device)
+{
+	struct rdmacg_resource resource;
+	enum rdmacg_control_limit limit;
+
+	desc->control_slot = desc->nr_slots;
+	if (desc->nr_slots + RDMACG_NR_CONTROL_SLOTS > RDMACG_MAX_SLOTS) {
+		pr_err("%s: commands cannot be limited, for %u resources are there and %u is the most\n",
+		       device, desc->nr_slots, RDMACG_MAX_SLOTS);
+		return;
+	}
+	for (limit = 0; limit < RDMACG_NR_CONTROL_SLOTS; limit++) {
+		resource = rdmacg_control_resource(limit);
+		rdmacg_desc_set_resource(desc, desc->nr_slots++, &resource);
+	}
+}
+
 static struct rdmacg_desc *rdmacg_desc_alloc(const struct rdmacg_device *device,
 					     struct rdmacg_table *tables,
 					     unsigned int count)
@@ -201,6 +219,7 @@ static struct rdmacg_desc *rdmacg_desc_alloc(const struct rdmacg_device *device,
 
 	for (i = 0; i < count; i++)
 		nr_slots += min(tables[i].count, RDMACG_MAX_SLOTS - nr_slots);
+	nr_slots += RDMACG_NR_CONTROL_SLOTS;
 	desc = kzalloc(struct_size(desc, resources, nr_slots) + nr_slots * RDMACG_KEY_SIZE,
 		       GFP_KERNEL);
 	if (!desc)
@@ -213,6 +232,7 @@ static struct rdmacg_desc *rdmacg_desc_alloc(const struct rdmacg_device *device,
 	INIT_LIST_HEAD(&desc->domains);
 	for (i = 0; i < count; i++)
 		tables[i].first_slot = rdmacg_add_table(desc, &tables[i], device->name);
+	rdmacg_add_control(desc, device->name);
 	return desc;
 }
 
@@ -278,7 +298,7 @@ int rdmacg_register_device(struct rdmacg_device *device,
 		return ret;
 	}
 	device->key = desc->key;
-	device->nr_slots = desc->nr_slots;
+	device->nr_slots = desc->control_slot;
 	/* See rdmacg_pin_device(). */
 	WRITE_ONCE(device->desc, desc);
 	rdmacg_desc_set_name(desc, name);
@@ -307,6 +327,7 @@ void rdmacg_unregister_device(struct rdmacg_device *device)
 	rdmacg_names_leave_locked(desc);
 	spin_unlock(&rdmacg_names_lock);
 	rdmacg_domains_free(desc);
+	rdmacg_commands_relax();
 
 	/* What comes too late finds no slot, and warns or fails. */
 	device->nr_slots = 0;
@@ -342,7 +363,7 @@ bool rdmacg_pin_device(struct rdmacg_device *pinned, const struct rdmacg_device 
 	if (is_pinned)
 		*pinned = (struct rdmacg_device) {
 			.key		= desc->key,
-			.nr_slots	= desc->nr_slots,
+			.nr_slots	= desc->control_slot,
 			.desc		= desc,
 		};
 	return is_pinned;

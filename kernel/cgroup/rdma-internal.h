@@ -6,6 +6,8 @@
  *   rdma-device.c  devices, their resources and names; knows no pool
  *   rdma-pool.c    domains, pools, charges; knows no file
  *   rdma-default.c limits for devices that have none of their own; knows no pool
+ *   rdma-control.c rates of commands, and commands in flight; knows no pool
+ *   rdma-command.c which of these a command has to pass
  *   rdma-parse.c   text to limits and limits to text; knows no lock
  *   rdma-trace.c   what tracepoints tell; called under no lock
  *
@@ -22,6 +24,7 @@
  *   rdmacg_desc.lock       which domains a device has
  *   rdmacg_domain.lock     all counters and limits of a domain, and which pools it has
  *   rdma_cgroup.default_lock  the cgroup's defaults, and which pools came with them
+ *   rdmacg_gate.lock       rates of commands, commands in flight, and who waits
  *   xa_lock                of the xarrays below
  *
  *   rdmacg_names_lock      names of devices; nests with none of these
@@ -71,6 +74,91 @@ struct rdmacg_name {
 };
 
 /*
+ * What all rates of one device below one top-level cgroup share. Part of a domain.
+ *
+ * A timer takes the lock, so whoever else does holds off softirqs; charges do not pay for that,
+ * because the domain's lock is another one.
+ */
+struct rdmacg_gate {
+	/* Guards all of this and all of the controls. */
+	spinlock_t		lock;
+	/* Nobody waits, for the device is about to go; lock. */
+	bool			is_open;
+	struct list_head	waiters;	/* all of them; lock */
+};
+
+/*
+ * A rate of commands: a command may begin once the clock has come to the time at which it
+ * would be due if all before it had kept to the rate, or has come that close to it that there
+ * are not more at once than the burst. So a pause saves up no more than a burst, and a clock
+ * that is read late loses nothing. Times are of CLOCK_MONOTONIC in nanoseconds; they do not
+ * overflow within 292 years. The gate's lock.
+ */
+struct rdmacg_rate {
+	/* Commands a second, RDMACG_RATE_MAX at most; 0 without a limit. */
+	u64			ops;
+	/* A second divided by that: whole nanoseconds, and what is left. */
+	u64			interval;
+	u64			rest;
+	/* How long before it is due a command may begin. */
+	u64			tolerance;
+	/* When the next command is due, and what is left of nanoseconds, as parts of @ops. */
+	u64			due;
+	u64			due_rest;
+	/*
+	 * Commands that began although it was not their time, a second's worth at most. Each
+	 * command that comes in time pays for one more as long as there are any, so whoever has to
+	 * wait gets half of the rate, whatever others destroy.
+	 */
+	u64			debt;
+};
+
+/* Limits past these are no limits, and no product of them and a second overflows. */
+#define RDMACG_RATE_MAX		((u64)NSEC_PER_SEC)
+
+/* The control class: what the controller adds to each device. In the order of their slots. */
+enum rdmacg_control_limit {
+	RDMACG_CONTROL_OPS,
+	RDMACG_CONTROL_BURST,
+	RDMACG_CONTROL_INFLIGHT,
+	RDMACG_CONTROL_LIMITS,
+};
+
+/* How many of these a device has. */
+#define RDMACG_NR_CONTROL_SLOTS						\
+	(IS_ENABLED(CONFIG_CGROUP_RDMA_CONTROL) ? RDMACG_CONTROL_LIMITS : 0)
+
+/* What rdma.control.stat shows, of the cgroup and all below it. */
+struct rdmacg_control_stat {
+	u64			ops;		/* commands that began */
+	u64			throttled;	/* commands that had to wait */
+	u64			throttled_ns;	/* how long they did */
+};
+
+/*
+ * The commands of one cgroup and those below it on one device. It comes with the first
+ * command while any cgroup on the way up limits commands, each ancestor below the root has
+ * one, too, and it goes with its pool.
+ *
+ * A command waits for the rate of one level after the other, upwards, and then for its turn
+ * to be in flight: whoever has to wait at home takes no place in the queue of an ancestor.
+ */
+struct rdmacg_control {
+	struct rdmacg_gate	*gate;		/* set once */
+	struct rdmacg_control	*parent;	/* set once */
+	u64			ops_max;	/* as written; gate->lock */
+	u64			burst_max;	/* as written; gate->lock */
+	struct rdmacg_rate	rate;		/* gate->lock */
+	struct list_head	rate_queue;	/* who comes first, goes first; gate->lock */
+	/* Commands that began and did not end, and how many may; gate->lock. */
+	u64			inflight;
+	u64			inflight_max;
+	struct list_head	inflight_queue;	/* as rate_queue */
+	struct rdmacg_control_stat stat;	/* gate->lock; READ_ONCE */
+	struct rcu_head		rcu;
+};
+
+/*
  * What readers and writers need of one registered device. Freed by RCU after the
  * last reference, so the IB core can free its device at once.
  */
@@ -91,9 +179,13 @@ struct rdmacg_desc {
 	/* Guards which domains there are. */
 	spinlock_t		lock;
 	bool			dead;		/* no new domains; lock */
+	/* Nobody waits for a command: see rdmacg_stop_waiting(); lock. */
+	bool			is_open;
 	struct list_head	domains;	/* lock */
 	struct rcu_head		rcu;
 	unsigned int		nr_slots;	/* set once */
+	/* Behind those that can be charged; there are none if it is nr_slots. Set once. */
+	unsigned int		control_slot;
 	char			(*keys)[RDMACG_KEY_SIZE]; /* names of @resources; set once */
 	struct rdmacg_resource	resources[];	/* set once */
 };
@@ -113,6 +205,10 @@ struct rdmacg_domain {
 	struct list_head	pools;		/* parents before children; lock */
 	struct rdmacg_desc	*desc;		/* set once */
 	struct rdma_cgroup	*top;		/* set once */
+#ifdef CONFIG_CGROUP_RDMA_CONTROL
+	/* Its lock nests inside this one. On a line of its own, which charges do not touch. */
+	struct rdmacg_gate	gate ____cacheline_aligned_in_smp;
+#endif
 	union {
 		struct list_head desc_node;	/* on desc->domains; desc->lock */
 		struct rcu_head	rcu;		/* once it is off that list */
@@ -201,6 +297,18 @@ static inline u64 *rdmacg_pool_own(struct rdmacg_pool *pool)
 	return (u64 *)pool->levels - 1;
 }
 
+/*
+ * The pool's commands; NULL before the first that is counted, and set once. The domain's
+ * lock; RCU. There is room for it with CONFIG_CGROUP_RDMA_CONTROL only.
+ */
+static inline struct rdmacg_control __rcu **rdmacg_pool_control(const struct rdmacg_pool *pool)
+{
+	return (struct rdmacg_control __rcu **)((u64 *)pool->levels - 2);
+}
+
+/* The words between a pool's slots and its levels. */
+#define RDMACG_POOL_WORDS (IS_ENABLED(CONFIG_CGROUP_RDMA_CONTROL) ? 2 : 1)
+
 /* A limit of each device that has a resource of this class and name. */
 struct rdmacg_default {
 	enum rdmacg_class	class;
@@ -234,6 +342,9 @@ struct rdmacg_change {
 	u64			usage;
 };
 
+/* All classes but the last one: who is over a limit on commands waits, and sees no event. */
+#define RDMACG_EVENT_CLASSES RDMACG_CLASS_CONTROL
+
 /*
  * The controller's part of one cgroup. Freed by the cgroup core after the last
  * reference, of which each charge and each child holds one, so neither a charge
@@ -260,8 +371,8 @@ struct rdma_cgroup {
 	/* By the device's key, of a top-level cgroup; desc->lock; RCU. */
 	struct xarray		domains;
 	/* Notified of what the class's events files count. */
-	struct cgroup_file	events_file[RDMACG_CLASSES];
-	struct cgroup_file	events_local_file[RDMACG_CLASSES];
+	struct cgroup_file	events_file[RDMACG_EVENT_CLASSES];
+	struct cgroup_file	events_local_file[RDMACG_EVENT_CLASSES];
 };
 
 static inline struct rdma_cgroup *rdmacg_from_css(struct cgroup_subsys_state *css)
@@ -338,6 +449,9 @@ size_t rdmacg_pool_size(unsigned int nr_slots, unsigned int depth);
 struct rdmacg_pool *rdmacg_pool_find_rcu(struct rdma_cgroup *cg, u32 key);
 bool rdmacg_pool_try_lock_rcu(struct rdmacg_pool *pool);
 struct rdmacg_pool *rdmacg_pool_lock(struct rdma_cgroup *cg, u32 key);
+struct rdmacg_pool *rdmacg_pool_get_lock(struct rdma_cgroup *cg, u32 key,
+					 struct rdmacg_desc *desc);
+struct rdmacg_pool *rdmacg_pool_parent(const struct rdmacg_pool *pool);
 void rdmacg_pool_unlock(struct rdmacg_pool *pool);
 u64 rdmacg_limit_rcu(struct rdma_cgroup *cg, const struct rdmacg_pool *pool,
 		     const struct rdmacg_resource *resource, unsigned int slot);
@@ -354,6 +468,82 @@ int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			   struct rdmacg_refusal *refusal);
 void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			  const struct rdmacg_charge *set, unsigned int count);
+
+#ifdef CONFIG_CGROUP_RDMA_CONTROL
+
+/* rdma-control.c */
+void rdmacg_rate_set(struct rdmacg_rate *rate, u64 ops, u64 burst, u64 now);
+u64 rdmacg_rate_begins(const struct rdmacg_rate *rate);
+bool rdmacg_rate_try_take(struct rdmacg_rate *rate, u64 now);
+bool rdmacg_rate_take_next(struct rdmacg_rate *rate, u64 now);
+void rdmacg_rate_take_anyway(struct rdmacg_rate *rate, u64 now, bool has_queue);
+
+void rdmacg_gate_init(struct rdmacg_gate *gate, bool is_open);
+void rdmacg_gate_close(struct rdmacg_gate *gate);
+bool rdmacg_gate_open(struct rdmacg_gate *gate);
+struct rdmacg_control *rdmacg_control_alloc(void);
+void rdmacg_control_set(struct rdmacg_control *control, u64 ops, u64 burst, u64 inflight);
+int rdmacg_control_begin(struct rdmacg_control *control, bool may_wait);
+void rdmacg_control_end(struct rdmacg_control *control);
+
+/* rdma-command.c */
+void rdmacg_commands_add_limits(int limits);
+void rdmacg_commands_relax(void);
+void rdmacg_commands_settle(void);
+void rdmacg_domain_init_gate(struct rdmacg_domain *domain);
+int rdmacg_pool_control_limits(const struct rdmacg_pool *pool);
+bool rdmacg_pool_has_commands_locked(const struct rdmacg_pool *pool);
+void rdmacg_pool_set_control_locked(struct rdmacg_pool *pool);
+void rdmacg_pool_free_control_locked(struct rdmacg_pool *pool);
+struct rdmacg_resource rdmacg_control_resource(enum rdmacg_control_limit limit);
+void rdmacg_print_control_stat(struct seq_file *sf, const struct rdmacg_pool *pool);
+
+#else /* CONFIG_CGROUP_RDMA_CONTROL */
+
+static inline void rdmacg_commands_add_limits(int limits)
+{
+}
+
+static inline void rdmacg_commands_relax(void)
+{
+}
+
+static inline void rdmacg_commands_settle(void)
+{
+}
+
+static inline void rdmacg_domain_init_gate(struct rdmacg_domain *domain)
+{
+}
+
+static inline int rdmacg_pool_control_limits(const struct rdmacg_pool *pool)
+{
+	return 0;
+}
+
+static inline bool rdmacg_pool_has_commands_locked(const struct rdmacg_pool *pool)
+{
+	return false;
+}
+
+static inline void rdmacg_pool_set_control_locked(struct rdmacg_pool *pool)
+{
+}
+
+static inline void rdmacg_pool_free_control_locked(struct rdmacg_pool *pool)
+{
+}
+
+static inline struct rdmacg_resource rdmacg_control_resource(enum rdmacg_control_limit limit)
+{
+	return (struct rdmacg_resource) { };
+}
+
+static inline void rdmacg_print_control_stat(struct seq_file *sf, const struct rdmacg_pool *pool)
+{
+}
+
+#endif /* CONFIG_CGROUP_RDMA_CONTROL */
 
 /* rdma-trace.c */
 void rdmacg_trace_charge(struct rdma_cgroup *cg, const struct rdmacg_device *device,
@@ -386,6 +576,7 @@ enum rdmacg_file {
 	RDMACG_FILE_EVENTS,
 	RDMACG_FILE_EVENTS_LOCAL,
 	RDMACG_FILE_CAPACITY,
+	RDMACG_FILE_STAT,
 	RDMACG_FILES,
 };
 

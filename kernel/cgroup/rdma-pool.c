@@ -147,8 +147,10 @@ static int rdmacg_desc_add_domain_locked(struct rdmacg_desc *desc,
 		return -EEXIST;
 	/* The entry is reserved, so this hardly ever allocates. */
 	ret = xa_err(xa_store(&domain->top->domains, desc->key, domain, GFP_NOWAIT));
-	if (!ret)
+	if (!ret) {
+		rdmacg_domain_init_gate(domain);
 		list_add_tail(&domain->desc_node, &desc->domains);
+	}
 	return ret;
 }
 
@@ -198,15 +200,16 @@ static unsigned int rdmacg_nr_levels(unsigned int depth)
 
 /*
  * The bytes of a pool without events: whole cache lines, none shared with a stranger. Behind
- * the slots are the word of rdmacg_pool_own() and the levels.
+ * the slots are the words of rdmacg_pool_control() and rdmacg_pool_own(), and the levels.
  */
 size_t rdmacg_pool_size(unsigned int nr_slots, unsigned int depth)
 {
-	return ALIGN(offsetof(struct rdmacg_pool, slots[nr_slots]) + sizeof(u64) +
+	return ALIGN(offsetof(struct rdmacg_pool, slots[nr_slots]) +
+		     RDMACG_POOL_WORDS * sizeof(u64) +
 		     rdmacg_nr_levels(depth) * sizeof(struct rdmacg_pool *), SMP_CACHE_BYTES);
 }
 
-static struct rdmacg_pool *rdmacg_pool_parent(const struct rdmacg_pool *pool)
+struct rdmacg_pool *rdmacg_pool_parent(const struct rdmacg_pool *pool)
 {
 	return pool->nr_levels > 1 ? pool->levels[1] : NULL;
 }
@@ -239,7 +242,7 @@ static struct rdmacg_pool *rdmacg_pool_alloc(struct rdma_cgroup *cg, struct rdma
 		return NULL;
 	}
 	pool->cg = cg;
-	pool->levels = (void *)&pool->slots[desc->nr_slots] + sizeof(u64);
+	pool->levels = (void *)&pool->slots[desc->nr_slots] + RDMACG_POOL_WORDS * sizeof(u64);
 	return pool;
 }
 
@@ -309,6 +312,7 @@ static void rdmacg_pool_free_locked(struct rdmacg_pool *pool)
 	list_del(&pool->domain_node);
 	if (parent)
 		parent->nr_users--;
+	rdmacg_pool_free_control_locked(pool);
 	/* kfree_rcu() is no load on the softirqs that a stranger waits for. */
 	if (rdmacg_pool_events_locked(pool))
 		call_rcu(&pool->rcu, rdmacg_pool_free_rcu);
@@ -321,7 +325,8 @@ static bool rdmacg_pool_is_idle_locked(struct rdmacg_pool *pool)
 {
 	unsigned int slot;
 
-	if (pool->nr_users || rdmacg_pool_events_locked(pool) || *rdmacg_pool_own(pool))
+	if (pool->nr_users || rdmacg_pool_events_locked(pool) || *rdmacg_pool_own(pool) ||
+	    rdmacg_pool_has_commands_locked(pool))
 		return false;
 	/* What is in use has a peak, too. */
 	for (slot = 0; slot < pool->domain->desc->nr_slots; slot++)
@@ -415,6 +420,7 @@ static int rdmacg_pool_insert_locked(struct rdmacg_domain *domain, struct rdmacg
 	if (rdmacg_pool_publish_locked(pool, defaults))
 		return -EAGAIN;
 	list_move_tail(&pool->domain_node, &domain->pools);
+	rdmacg_commands_add_limits(rdmacg_pool_control_limits(pool));
 	if (parent)
 		parent->nr_users++;
 	return 0;
@@ -488,8 +494,8 @@ static noinline int rdmacg_pool_create(struct rdma_cgroup *cg, struct rdmacg_des
  * no cache line with those who take references to @desc. -ENOMEM, or -ENODEV if the device
  * goes.
  */
-static struct rdmacg_pool *rdmacg_pool_get_lock(struct rdma_cgroup *cg, u32 key,
-						struct rdmacg_desc *desc)
+struct rdmacg_pool *rdmacg_pool_get_lock(struct rdma_cgroup *cg, u32 key,
+					 struct rdmacg_desc *desc)
 {
 	struct rdmacg_pool *pool;
 	int ret;
@@ -545,6 +551,9 @@ static void rdmacg_pool_set_max_locked(struct rdmacg_pool *pool, unsigned int sl
 			.new = max,
 			.usage = pool->slots[slot].usage,
 		};
+	if (slot >= pool->domain->desc->control_slot)
+		rdmacg_commands_add_limits((max != RDMACG_NO_LIMIT) -
+					   (pool->slots[slot].max != RDMACG_NO_LIMIT));
 	WRITE_ONCE(pool->slots[slot].max, max);
 }
 
@@ -570,6 +579,7 @@ void rdmacg_apply_staged(struct rdma_cgroup *cg, const struct rdmacg_staged *sta
 			rdmacg_pool_set_max_locked(pool, slot, staged->max[slot],
 						   staged->changes);
 	}
+	rdmacg_pool_set_control_locked(pool);
 	rdmacg_pool_unlock(pool);
 }
 
@@ -610,6 +620,8 @@ void rdmacg_apply_defaults_locked(struct rdma_cgroup *cg, struct rdmacg_defaults
 	lockdep_assert_held(&cg->max_lock);
 	old = rcu_dereference_protected(cg->defaults, lockdep_is_held(&cg->max_lock));
 	cg->default_seq++;
+	rdmacg_commands_add_limits(rdmacg_defaults_have(defaults, RDMACG_CLASS_CONTROL) -
+				   rdmacg_defaults_have(old, RDMACG_CLASS_CONTROL));
 	spin_lock(&cg->default_lock);
 	rcu_assign_pointer(cg->defaults, defaults);
 	spin_unlock(&cg->default_lock);
@@ -639,6 +651,7 @@ static bool rdmacg_pool_try_refresh_rcu(struct rdma_cgroup *cg, const struct rdm
 	for (slot = 0; slot < desc->nr_slots; slot++)
 		if (!(*rdmacg_pool_own(pool) & BIT_ULL(slot)))
 			rdmacg_pool_set_max_locked(pool, slot, max[slot], changes);
+	rdmacg_pool_set_control_locked(pool);
 	rdmacg_pool_give_back_unlock(pool);
 	return true;
 }
@@ -1034,7 +1047,10 @@ void rdmacg_pools_free(struct rdma_cgroup *cg)
 	/* Wait for a device that has just erased the last entry, and not left the array. */
 	xa_destroy(&cg->pools);
 	xa_destroy(&cg->domains);
+	rdmacg_commands_add_limits(-rdmacg_defaults_have(rcu_access_pointer(cg->defaults),
+							 RDMACG_CLASS_CONTROL));
 	kfree(rcu_access_pointer(cg->defaults));
+	rdmacg_commands_relax();
 }
 
 /*

@@ -70,9 +70,13 @@ static void rdmacg_might_sleep(void)
 		might_sleep();
 }
 
-/* Charge @cg, to which the caller holds a reference. */
-static int rdmacg_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
-			 const struct rdmacg_charge *set, unsigned int count)
+/*
+ * Charge @cg, to which the caller holds a reference. Always inlined, as are those that follow:
+ * with its tracepoint a compiler thinks it too large, and then one slot takes a loop, and
+ * registers are saved more than once.
+ */
+static __always_inline int rdmacg_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
+					 const struct rdmacg_charge *set, unsigned int count)
 {
 	/* Set for a refusal, and to be cleared for nothing else. */
 	struct rdmacg_refusal refusal __uninitialized;
@@ -128,6 +132,36 @@ void rdmacg_put(struct rdma_cgroup *cg)
 }
 EXPORT_SYMBOL(rdmacg_put);
 
+static __always_inline int rdmacg_charge_current(struct rdma_cgroup **owner,
+						 struct rdmacg_device *device,
+						 const struct rdmacg_charge *set,
+						 unsigned int count)
+{
+	struct rdma_cgroup *cg = rdmacg_get_current();
+	int ret;
+
+	ret = rdmacg_charge(cg, device, set, count);
+	if (ret)
+		rdmacg_put(cg);
+	else
+		*owner = cg;
+	return ret;
+}
+
+static __always_inline void rdmacg_uncharge_owner(struct rdma_cgroup *owner,
+						  struct rdmacg_device *device,
+						  const struct rdmacg_charge *set,
+						  unsigned int count)
+{
+	rdmacg_might_sleep();
+	if (!WARN_ON_ONCE(!rdmacg_set_is_valid(device, set, count))) {
+		rdmacg_pool_uncharge(owner, device, set, count);
+		if (trace_rdmacg_uncharge_enabled())
+			rdmacg_trace_uncharge(owner, device, set, count);
+	}
+	rdmacg_put(owner);
+}
+
 /**
  * rdmacg_try_charge_set() - charge several resources to the current process
  * @owner: set on success to the cgroup that pays
@@ -147,15 +181,7 @@ EXPORT_SYMBOL(rdmacg_put);
 int rdmacg_try_charge_set(struct rdma_cgroup **owner, struct rdmacg_device *device,
 			  const struct rdmacg_charge *set, unsigned int count)
 {
-	struct rdma_cgroup *cg = rdmacg_get_current();
-	int ret;
-
-	ret = rdmacg_charge(cg, device, set, count);
-	if (ret)
-		rdmacg_put(cg);
-	else
-		*owner = cg;
-	return ret;
+	return rdmacg_charge_current(owner, device, set, count);
 }
 EXPORT_SYMBOL(rdmacg_try_charge_set);
 
@@ -201,13 +227,7 @@ EXPORT_SYMBOL(rdmacg_try_charge_cgroup);
 void rdmacg_uncharge_set(struct rdma_cgroup *owner, struct rdmacg_device *device,
 			 const struct rdmacg_charge *set, unsigned int count)
 {
-	rdmacg_might_sleep();
-	if (!WARN_ON_ONCE(!rdmacg_set_is_valid(device, set, count))) {
-		rdmacg_pool_uncharge(owner, device, set, count);
-		if (trace_rdmacg_uncharge_enabled())
-			rdmacg_trace_uncharge(owner, device, set, count);
-	}
-	rdmacg_put(owner);
+	rdmacg_uncharge_owner(owner, device, set, count);
 }
 EXPORT_SYMBOL(rdmacg_uncharge_set);
 
@@ -228,7 +248,7 @@ int rdmacg_try_charge(struct rdma_cgroup **owner, struct rdmacg_device *device,
 {
 	const struct rdmacg_charge charge = { .slot = index, .amount = 1 };
 
-	return rdmacg_try_charge_set(owner, device, &charge, 1);
+	return rdmacg_charge_current(owner, device, &charge, 1);
 }
 EXPORT_SYMBOL(rdmacg_try_charge);
 
@@ -245,7 +265,7 @@ void rdmacg_uncharge(struct rdma_cgroup *owner, struct rdmacg_device *device,
 {
 	const struct rdmacg_charge charge = { .slot = index, .amount = 1 };
 
-	rdmacg_uncharge_set(owner, device, &charge, 1);
+	rdmacg_uncharge_owner(owner, device, &charge, 1);
 }
 EXPORT_SYMBOL(rdmacg_uncharge);
 
@@ -302,6 +322,12 @@ struct rdmacg_write {
 	struct rdmacg_change	*changes;
 };
 
+/* Of objects, there can be none. If there were no commands, all would wait for ever. */
+static bool rdmacg_limit_is_valid(enum rdmacg_class class, u64 value)
+{
+	return value || class != RDMACG_CLASS_CONTROL;
+}
+
 /*
  * Add the limits of one line to what is staged. An empty key stands for the whole
  * class. -EINVAL for a key that the device does not have in that class.
@@ -316,6 +342,8 @@ static int rdmacg_stage_limits(struct rdmacg_staged *staged, enum rdmacg_class c
 	u64 value;
 
 	while (rdmacg_parse_limit(&limits, &key, &value) > 0) {
+		if (!rdmacg_limit_is_valid(class, value))
+			return -EINVAL;
 		found = false;
 		for (slot = 0; slot < desc->nr_slots; slot++) {
 			if (desc->resources[slot].class != class ||
@@ -406,6 +434,8 @@ static int rdmacg_stage_default_line(struct rdmacg_write *write, const struct rd
 	if (!write->edited)
 		return -ENOMEM;
 	while (rdmacg_parse_limit(&limits, &key, &value) > 0) {
+		if (!rdmacg_limit_is_valid(write->class, value))
+			return -EINVAL;
 		ret = rdmacg_defaults_set(write->edited, write->class, key, value);
 		if (ret)
 			return ret;
@@ -591,6 +621,8 @@ int rdmacg_set_max(struct rdma_cgroup *cg, enum rdmacg_class class, const char *
 	do {
 		ret = rdmacg_try_set_max(cg, class, text);
 	} while (ret == -EAGAIN);
+	if (class == RDMACG_CLASS_CONTROL)
+		rdmacg_commands_settle();
 	return ret;
 }
 
@@ -679,6 +711,16 @@ void rdmacg_show_default(struct seq_file *sf, struct rdma_cgroup *cg, enum rdmac
 	seq_putc(sf, '\n');
 }
 
+/* Whether @file shows a resource in the lines of @class. */
+static bool rdmacg_file_shows(enum rdmacg_file file, enum rdmacg_class class,
+			      const struct rdmacg_resource *resource)
+{
+	/* No device offers a number of commands. */
+	if (file == RDMACG_FILE_CAPACITY)
+		return resource->class != RDMACG_CLASS_CONTROL;
+	return resource->class == class;
+}
+
 /*
  * The line of a device: its resources of @class, or of every class. A device that
  * has none has no line. To be called under RCU.
@@ -695,14 +737,18 @@ void rdmacg_show_line(struct seq_file *sf, struct rdma_cgroup *cg,
 
 	for (slot = 0; slot < desc->nr_slots; slot++) {
 		resource = &desc->resources[slot];
-		if (file != RDMACG_FILE_CAPACITY && resource->class != class)
+		if (!rdmacg_file_shows(file, class, resource))
 			continue;
 		if (empty)
 			/* None is left of a name that the device is just losing. */
 			rdmacg_print_device(sf, name->text, READ_ONCE(name->nr_devices) <= 1,
 					    desc->index);
-		rdmacg_print_resource(sf, cg, file, resource, pool, slot);
 		empty = false;
+		if (file == RDMACG_FILE_STAT) {
+			rdmacg_print_control_stat(sf, pool);
+			break;
+		}
+		rdmacg_print_resource(sf, cg, file, resource, pool, slot);
 	}
 	if (!empty)
 		seq_putc(sf, '\n');
@@ -796,6 +842,10 @@ static struct cftype rdmacg_files[] = {
 		      events_file[RDMACG_CLASS_HW]),
 	RDMACG_EVENTS("hw.events.local", RDMACG_CLASS_HW, RDMACG_FILE_EVENTS_LOCAL,
 		      events_local_file[RDMACG_CLASS_HW]),
+#endif
+#ifdef CONFIG_CGROUP_RDMA_CONTROL
+	RDMACG_MAX("control.max", RDMACG_CLASS_CONTROL),
+	RDMACG_VALUE("control.stat", RDMACG_CLASS_CONTROL, RDMACG_FILE_STAT),
 #endif
 	{
 		RDMACG_FILE("capacity", RDMACG_CLASS_HCA, RDMACG_FILE_CAPACITY),

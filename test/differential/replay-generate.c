@@ -84,6 +84,8 @@ static void append_value(struct op *op, enum resource resource)
 
 	if (rarely(3))
 		append(op, "max");
+	else if (resource >= OPS)
+		append(op, "%d", below(5) * 1000000);
 	else if (full && rarely(12))
 		append(op, "%s", large[below(ARRAY_SIZE(large))]);
 	else if (resource == MR_MEM)
@@ -173,7 +175,8 @@ static void end_text(struct op *op)
 		op->text[below(op->text_len)] = '\0';
 	if (full && rarely(30))
 		op->text[op->text_len++] = '\0';
-	if (full && rarely(50))
+	/* A rate of which but a digit is left would take all day. */
+	if (full && rarely(50) && op->file / KINDS != CONTROL)
 		op->text_len = below(op->text_len);
 }
 
@@ -252,7 +255,7 @@ static bool choose_file(struct op *op)
 	enum class class = full ? below(CLASSES) : HCA;
 
 	op->dir = some_dir(model_has_account);
-	op->file = class * KINDS + (op->what == WRITE ? MAX : below(KINDS));
+	op->file = class * KINDS + (op->what == WRITE || class == CONTROL ? MAX : below(KINDS));
 	if (op->what == WRITE)
 		make_text(op);
 	return op->dir != NONE;

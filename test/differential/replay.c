@@ -34,10 +34,11 @@ const char *const resource_names[RESOURCES] = {
 	[AH] = "ah", [MR] = "mr", [MW] = "mw", [ASYNC_EVENT] = "async_event",
 	[MR_MEM] = "mr_mem", [CM_ID] = "cm_id",
 	[MCAST_GRP] = "mcast_grp", [MCAST_ATTACH] = "mcast_attach",
+	[OPS] = "ops", [BURST] = "burst", [INFLIGHT] = "inflight",
 };
 
 const enum resource first_of_class[CLASSES + 1] = {
-	[HCA] = HCA_HANDLE, [VERB] = PD, [HW] = MCAST_GRP, [CLASSES] = RESOURCES
+	[HCA] = HCA_HANDLE, [VERB] = PD, [HW] = MCAST_GRP, [CONTROL] = OPS, [CLASSES] = RESOURCES
 };
 
 static const char *const names[OPERATIONS] = {
@@ -58,7 +59,8 @@ static __u64 number;
 const char *file_name(int file)
 {
 	static const char *const classes[CLASSES] = {
-		[HCA] = "rdma.", [VERB] = "rdma.verb.", [HW] = "rdma.hw."
+		[HCA] = "rdma.", [VERB] = "rdma.verb.", [HW] = "rdma.hw.",
+		[CONTROL] = "rdma.control."
 	};
 	static const char *const kinds[KINDS] = {
 		[MAX] = "max", [CURRENT] = "current", [PEAK] = "peak",

@@ -30,13 +30,15 @@ enum resource {
 	HCA_HANDLE, HCA_OBJECT,
 	PD, COMP_CHANNEL, CQ, QP, SRQ, AH, MR, MW, ASYNC_EVENT, MR_MEM, CM_ID,
 	MCAST_GRP, MCAST_ATTACH,
+	/* Nothing is charged for these, and no command comes near them. */
+	OPS, BURST, INFLIGHT,
 	RESOURCES
 };
 
-enum class { HCA = MODEL_HCA, VERB = MODEL_VERB, HW = MODEL_HW, CLASSES };
+enum class { HCA = MODEL_HCA, VERB = MODEL_VERB, HW = MODEL_HW, CONTROL = MODEL_CONTROL, CLASSES };
 enum kind { MAX, CURRENT, PEAK, EVENTS, EVENTS_LOCAL, KINDS };
-/* A file is a class and a kind: class * KINDS + kind. */
-#define FILES (CLASSES * KINDS)
+/* A file is a class and a kind: class * KINDS + kind. The last class has the first kind alone. */
+#define FILES (CONTROL * KINDS + 1)
 
 enum what {
 	MKDIR, RMDIR, DELEGATE, READ, WRITE,

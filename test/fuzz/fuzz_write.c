@@ -30,6 +30,7 @@ static const char *const names[] = {
 	[MODEL_HCA] = "rdma.max",
 	[MODEL_VERB] = "rdma.verb.max",
 	[MODEL_HW] = "rdma.hw.max",
+	[MODEL_CONTROL] = "rdma.control.max",
 };
 
 #define CLASSES ARRAY_SIZE(names)

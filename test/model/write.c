@@ -170,6 +170,7 @@ static const char *const model_keys[][MAX_DEFAULTS] = {
 		"driver_object", "mr_mem", "dm_mem", "cm_id",
 	},
 	[MODEL_HW] = { NULL },
+	[MODEL_CONTROL] = { "ops", "burst", "inflight" },
 };
 
 static void model_add_key(struct model_defaults *defaults, const char *key, size_t len)
@@ -313,10 +314,14 @@ static int model_set_lines(struct model_device *devices, unsigned int count,
 		error = line.is_default ? 0 : model_find(devices, count, &line, &device);
 		if (error)
 			return error;
-		while (model_next_limit(&line.limits, &limit))
+		while (model_next_limit(&line.limits, &limit)) {
+			/* There cannot be no commands. */
+			if (!limit.max && defaults->class == MODEL_CONTROL)
+				return -EINVAL;
 			if (!(line.is_default ? model_set_default(defaults, &limit) :
 						model_set_limit(device, &limit, keep_max, set)))
 				return -EINVAL;
+		}
 	}
 	return 0;
 }

@@ -52,7 +52,7 @@ struct model_device {
 	bool		*own;		/* of each key: the device's own, and not the default's */
 };
 
-enum model_class { MODEL_HCA, MODEL_VERB, MODEL_HW };
+enum model_class { MODEL_HCA, MODEL_VERB, MODEL_HW, MODEL_CONTROL };
 
 /* What one file says of devices without a limit of their own. */
 struct model_defaults {

@@ -114,13 +114,13 @@ static struct rdmacg_method *rdmacg_devx_obj(struct kunit *test, const void *cmd
 	return method;
 }
 
-struct rdmacg_command {
+struct rdmacg_devx_command {
 	u32 words[MLX5_ST_SZ_DW(create_sw_icm_in)];
 };
 
-static struct rdmacg_command *rdmacg_command(struct kunit *test, u16 opcode, u16 obj_type)
+static struct rdmacg_devx_command *rdmacg_command(struct kunit *test, u16 opcode, u16 obj_type)
 {
-	struct rdmacg_command *cmd = kunit_kzalloc(test, sizeof(*cmd), GFP_KERNEL);
+	struct rdmacg_devx_command *cmd = kunit_kzalloc(test, sizeof(*cmd), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, cmd);
 	MLX5_SET(general_obj_in_cmd_hdr, cmd->words, opcode, opcode);
@@ -131,7 +131,7 @@ static struct rdmacg_command *rdmacg_command(struct kunit *test, u16 opcode, u16
 static struct rdmacg_method *rdmacg_opcode(struct kunit *test, u16 opcode)
 {
 	return rdmacg_devx_obj(test, rdmacg_command(test, opcode, 0),
-			       sizeof(struct rdmacg_command));
+			       sizeof(struct rdmacg_devx_command));
 }
 
 /* A command, and the key that an object of it counts for. */
@@ -346,7 +346,7 @@ static void rdmacg_test_descriptor_counts_as_what_it_is_and_once(struct kunit *t
 /* A general object with steering memory of that size. */
 static struct rdmacg_method *rdmacg_sw_icm(struct kunit *test, u8 log_size, u16 len)
 {
-	struct rdmacg_command *cmd = rdmacg_command(test, MLX5_CMD_OP_CREATE_GENERAL_OBJECT,
+	struct rdmacg_devx_command *cmd = rdmacg_command(test, MLX5_CMD_OP_CREATE_GENERAL_OBJECT,
 						    MLX5_OBJ_TYPE_SW_ICM);
 
 	MLX5_SET(create_sw_icm_in, cmd->words, sw_icm.log_sw_icm_size, log_size);
@@ -356,7 +356,7 @@ static struct rdmacg_method *rdmacg_sw_icm(struct kunit *test, u8 log_size, u16 
 static void rdmacg_test_devx_steering_memory_is_device_memory(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
-	struct rdmacg_method *method = rdmacg_sw_icm(test, 16, sizeof(struct rdmacg_command));
+	struct rdmacg_method *method = rdmacg_sw_icm(test, 16, sizeof(struct rdmacg_devx_command));
 
 	rdmacg_limit_verb(test, &verbs->left, "kunit0 dm_mem=65535");
 	KUNIT_EXPECT_EQ(test, rdmacg_run(method), -EAGAIN);
@@ -386,7 +386,7 @@ static void rdmacg_test_devx_steering_memory_without_end_is_not_counted(struct k
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
-		method = rdmacg_sw_icm(test, sizes[i], sizeof(struct rdmacg_command));
+		method = rdmacg_sw_icm(test, sizes[i], sizeof(struct rdmacg_devx_command));
 		rdmacg_limit_verb(test, &verbs->top, "kunit0 dm_mem=9000000000000000000");
 		KUNIT_ASSERT_EQ_MSG(test, rdmacg_run(method), -EAGAIN, "2^%u", sizes[i]);
 		rdmacg_limit_verb(test, &verbs->top, "kunit0 dm_mem=max");

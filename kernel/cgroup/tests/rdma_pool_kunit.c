@@ -393,10 +393,13 @@ static void rdmacg_test_usage_over_a_lowered_limit_refuses(struct kunit *test)
 /* rdma.rst tells these numbers. */
 static void rdmacg_test_pool_is_as_large_as_documented(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, rdmacg_pool_size(2, 1), 128);
-	KUNIT_EXPECT_EQ(test, rdmacg_pool_size(2, 2), 192);
-	KUNIT_EXPECT_EQ(test, rdmacg_pool_size(2, 1000), 192);
-	KUNIT_EXPECT_LE(test, rdmacg_pool_size(24, 1000), SZ_1K);
+	const unsigned int nr_slots = 2 + RDMACG_NR_CONTROL_SLOTS;
+	const bool has_control = RDMACG_NR_CONTROL_SLOTS;
+
+	KUNIT_EXPECT_EQ(test, rdmacg_pool_size(nr_slots, 1), has_control ? 256 : 128);
+	KUNIT_EXPECT_EQ(test, rdmacg_pool_size(nr_slots, 2), has_control ? 256 : 192);
+	KUNIT_EXPECT_EQ(test, rdmacg_pool_size(nr_slots, 1000), has_control ? 320 : 192);
+	KUNIT_EXPECT_LE(test, rdmacg_pool_size(24 + RDMACG_NR_CONTROL_SLOTS, 1000), SZ_1K);
 	KUNIT_EXPECT_LE(test, rdmacg_pool_size(RDMACG_MAX_SLOTS, 1000), SZ_2K);
 }
 
@@ -423,6 +426,7 @@ static struct rdmacg_device *rdmacg_device_with_key(struct kunit *test, u32 key)
 	INIT_LIST_HEAD(&desc->domains);
 	desc->key = key;
 	desc->nr_slots = 1;
+	desc->control_slot = 1;
 	device->key = key;
 	device->nr_slots = 1;
 	device->desc = desc;

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which commands of uverbs the RDMA cgroup controller counts: uverbs_control.list says it for
+ * each method and each command that uverbs has. It is looked up when a device's methods are
+ * put together, and kept with each of them.
+ */
+#include <linux/radix-tree.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "uverbs_control.h"
+
+/* Each array has the lines of its own kind. */
+#define UVERBS_IOCTL(_object, _method, _class) \
+	{ _object, _method, UVERBS_COMMAND_##_class },
+#define UVERBS_WRITE(...)
+#define UVERBS_WRITE_EX(...)
+
+static const struct {
+	u16	object;
+	u16	method;
+	u8	class;
+} uverbs_control_methods[] = {
+#include "uverbs_control_table.h"
+};
+
+#undef UVERBS_IOCTL
+#undef UVERBS_WRITE
+#define UVERBS_IOCTL(...)
+#define UVERBS_WRITE(_command, _class) \
+	[_command] = UVERBS_COMMAND_##_class,
+
+static const u8 uverbs_control_writes[] = {
+#include "uverbs_control_table.h"
+};
+
+#undef UVERBS_WRITE
+#undef UVERBS_WRITE_EX
+#define UVERBS_WRITE(...)
+#define UVERBS_WRITE_EX(_command, _class) \
+	[_command] = UVERBS_COMMAND_##_class,
+
+static const u8 uverbs_control_ex_writes[] = {
+#include "uverbs_control_table.h"
+};
+
+static u8 uverbs_write_class(u32 key)
+{
+	u32 command = key & UVERBS_API_ATTR_KEY_MASK;
+
+	return command < ARRAY_SIZE(uverbs_control_writes) ?
+	       uverbs_control_writes[command] : UVERBS_COMMAND_UNKNOWN;
+}
+
+static u8 uverbs_ex_write_class(u32 key)
+{
+	u32 command = key & UVERBS_API_ATTR_KEY_MASK;
+
+	return command < ARRAY_SIZE(uverbs_control_ex_writes) ?
+	       uverbs_control_ex_writes[command] : UVERBS_COMMAND_UNKNOWN;
+}
+
+/* A driver's own method is not in the table, nor is one of its own types of objects. */
+static bool uverbs_is_driver_key(u32 key)
+{
+	u32 object = (key & UVERBS_API_OBJ_KEY_MASK) >> UVERBS_API_OBJ_KEY_SHIFT;
+	u32 method = (key & UVERBS_API_METHOD_KEY_MASK) >> UVERBS_API_METHOD_KEY_SHIFT;
+
+	return object >= UVERBS_API_OBJ_KEY_NUM_CORE || method >= UVERBS_API_METHOD_KEY_NUM_CORE;
+}
+
+static u8 uverbs_method_class(const struct uverbs_api_ioctl_method *method, u32 key)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(uverbs_control_methods); i++)
+		if (key == (uapi_key_obj(uverbs_control_methods[i].object) |
+			    uapi_key_ioctl_method(uverbs_control_methods[i].method)))
+			return uverbs_control_methods[i].class;
+	if (!uverbs_is_driver_key(key))
+		return UVERBS_COMMAND_UNKNOWN;
+	return method->destroy_bkey == UVERBS_API_ATTR_BKEY_LEN ? UVERBS_COMMAND_CONTROL :
+								  UVERBS_COMMAND_DESTROY;
+}
+
+/**
+ * uverbs_classify() - settle how each method and command of a device is counted
+ * @uapi: the device's methods, complete
+ *
+ * Context: Process context.
+ */
+void uverbs_classify(struct uverbs_api *uapi)
+{
+	struct uverbs_api_ioctl_method *method;
+	struct uverbs_api_write_method *write;
+	struct radix_tree_iter iter;
+	void __rcu **slot;
+
+	radix_tree_for_each_slot(slot, &uapi->radix, &iter, 0) {
+		/* Nobody else has it yet. */
+		method = rcu_dereference_protected(*slot, true);
+		write = rcu_dereference_protected(*slot, true);
+		if (uapi_key_is_ioctl_method(iter.index))
+			method->control = uverbs_method_class(method, iter.index);
+		else if (uapi_key_is_write_method(iter.index))
+			write->control = uverbs_write_class(iter.index);
+		else if (uapi_key_is_write_ex_method(iter.index))
+			write->control = uverbs_ex_write_class(iter.index);
+	}
+	/* No driver hears of it. */
+	uapi->notsupp_method.control = UVERBS_COMMAND_QUERY;
+}
+
+/**
+ * uverbs_limit_command() - uverbs_begin_command() while some cgroup limits commands
+ * @command: the same, not counted yet
+ * @ufile: the open file; the caller is in a section of its disassociate_srcu
+ * @class: the same
+ *
+ * Context: Process context; may sleep for as long as the limit says.
+ * Return: 0, -ENOMEM, or -ERESTARTSYS for a process that is killed while it waits.
+ */
+int uverbs_limit_command(struct rdmacg_command *command, struct ib_uverbs_file *ufile,
+			 enum uverbs_command_class class)
+{
+	struct ib_device *device;
+
+	if (class > UVERBS_COMMAND_DESTROY)
+		return 0;
+	device = srcu_dereference(ufile->device->ib_dev, &ufile->device->disassociate_srcu);
+	/* The command is going to fail. */
+	if (!device)
+		return 0;
+	return rdmacg_begin_command(command, &device->cg_device,
+				    class != UVERBS_COMMAND_DESTROY);
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit tests for where uverbs charges what only the attributes of a method tell: calls of a
+ * program, from its ioctl() on, to a device whose driver is here. Device memory stands for all
+ * such objects, for a driver makes it in one function.
+ */
+#include <linux/fs.h>
+#include <linux/mman.h>
+#include <linux/srcu.h>
+#include <linux/uaccess.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
+
+#include "../../../drivers/infiniband/core/rdma_core.h"
+#include "../../../drivers/infiniband/core/uverbs.h"
+#include "rdma_verbs_kunit.h"
+
+/* How many attributes the longest call has. */
+#define RDMACG_ATTRS 3
+
+/* A process that has opened the device and got a context. */
+struct rdmacg_program {
+	struct ib_uverbs_device uverbs;
+	struct ib_uverbs_file ufile;
+	struct file file;
+	/* Its memory, which the kernel reads a call from. */
+	void __user *memory;
+	/* How often the driver was asked for memory, and what it answers. */
+	unsigned int nr_asked;
+	int answer;
+};
+
+/* Whoever is asked sees the charge, in the cgroup of who asks. */
+static struct ib_dm *rdmacg_alloc_dm(struct ib_device *device, struct ib_ucontext *context,
+				     struct ib_dm_alloc_attr *attr,
+				     struct uverbs_attr_bundle *attrs)
+{
+	struct rdmacg_program *program = container_of(attrs->ufile, struct rdmacg_program, ufile);
+	struct ib_dm *dm;
+
+	program->nr_asked++;
+	rdmacg_expect_left(kunit_get_current_test(), 1, "dm=1 dm_mem=65536");
+	if (program->answer)
+		return ERR_PTR(program->answer);
+	dm = kzalloc_obj(*dm, GFP_KERNEL);
+	return dm ?: ERR_PTR(-ENOMEM);
+}
+
+static int rdmacg_dealloc_dm(struct ib_dm *dm, struct uverbs_attr_bundle *attrs)
+{
+	kfree(dm);
+	return 0;
+}
+
+static void rdmacg_close(void *arg)
+{
+	struct rdmacg_program *program = arg;
+
+	uverbs_destroy_api(program->uverbs.uapi);
+	cleanup_srcu_struct(&program->uverbs.disassociate_srcu);
+}
+
+static void rdmacg_init_file(struct rdmacg_program *program, struct rdmacg_verbs *verbs)
+{
+	struct ib_uverbs_file *ufile = &program->ufile;
+
+	kref_init(&ufile->ref);
+	mutex_init(&ufile->ucontext_lock);
+	init_rwsem(&ufile->hw_destroy_rwsem);
+	spin_lock_init(&ufile->uobjects_lock);
+	INIT_LIST_HEAD(&ufile->uobjects);
+	setup_ufile_idr_uobject(ufile);
+	ufile->device = &program->uverbs;
+	ufile->ucontext = &verbs->ucontext;
+	verbs->ucontext.ufile = ufile;
+	program->file.private_data = ufile;
+}
+
+/* Let the device have device memory, and a program in left have opened it. */
+static struct rdmacg_program *rdmacg_open(struct kunit *test)
+{
+	struct rdmacg_program *program = kunit_kzalloc(test, sizeof(*program), GFP_KERNEL);
+	struct rdmacg_verbs *verbs = test->priv;
+	unsigned long memory;
+
+	KUNIT_ASSERT_NOT_NULL(test, program);
+	verbs->device.ops.alloc_dm = rdmacg_alloc_dm;
+	verbs->device.ops.dealloc_dm = rdmacg_dealloc_dm;
+	rdmacg_start(test);
+	KUNIT_ASSERT_EQ(test, init_srcu_struct(&program->uverbs.disassociate_srcu), 0);
+	program->uverbs.uapi = uverbs_alloc_api(&verbs->device);
+	if (IS_ERR(program->uverbs.uapi))
+		program->uverbs.uapi = NULL;
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, rdmacg_close, program), 0);
+	KUNIT_ASSERT_NOT_NULL(test, program->uverbs.uapi);
+	RCU_INIT_POINTER(program->uverbs.ib_dev, &verbs->device);
+	rdmacg_init_file(program, verbs);
+	memory = kunit_vm_mmap(test, NULL, 0, PAGE_SIZE, PROT_READ | PROT_WRITE,
+			       MAP_ANONYMOUS | MAP_PRIVATE, 0);
+	KUNIT_ASSERT_FALSE(test, !memory || IS_ERR_VALUE(memory));
+	program->memory = (void __user *)memory;
+	return program;
+}
+
+/* Call a method of device memory. The attributes come back with the ids of new objects. */
+static int rdmacg_call(struct kunit *test, struct rdmacg_program *program, u16 method,
+		       struct ib_uverbs_attr *attrs, u16 count)
+{
+	struct rdmacg_verbs *verbs = test->priv;
+	struct ib_uverbs_ioctl_hdr hdr = {
+		.length = struct_size(&hdr, attrs, count),
+		.object_id = UVERBS_OBJECT_DM,
+		.method_id = method,
+		.num_attrs = count,
+		.driver_id = verbs->device.ops.driver_id,
+	};
+	size_t size = count * sizeof(*attrs);
+	int ret;
+
+	KUNIT_ASSERT_EQ(test, copy_to_user(program->memory, &hdr, sizeof(hdr)), 0);
+	KUNIT_ASSERT_EQ(test, copy_to_user(program->memory + sizeof(hdr), attrs, size), 0);
+	ret = ib_uverbs_ioctl(&program->file, RDMA_VERBS_IOCTL, (unsigned long)program->memory);
+	KUNIT_ASSERT_EQ(test, copy_from_user(attrs, program->memory + sizeof(hdr), size), 0);
+	return ret;
+}
+
+/* Ask for 64 KiB, with the attributes turned by so many places; sets the id. */
+static int rdmacg_ask(struct kunit *test, struct rdmacg_program *program, unsigned int turn,
+		      u64 *id)
+{
+	const struct ib_uverbs_attr ordered[RDMACG_ATTRS] = {
+		{ .attr_id = UVERBS_ATTR_ALLOC_DM_HANDLE },
+		{ .attr_id = UVERBS_ATTR_ALLOC_DM_LENGTH, .len = sizeof(u64), .data = SZ_64K },
+		{ .attr_id = UVERBS_ATTR_ALLOC_DM_ALIGNMENT, .len = sizeof(u32) },
+	};
+	struct ib_uverbs_attr attrs[RDMACG_ATTRS];
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < RDMACG_ATTRS; i++)
+		attrs[(i + turn) % RDMACG_ATTRS] = ordered[i];
+	ret = rdmacg_call(test, program, UVERBS_METHOD_DM_ALLOC, attrs, RDMACG_ATTRS);
+	*id = attrs[turn % RDMACG_ATTRS].data;
+	return ret;
+}
+
+static int rdmacg_free(struct kunit *test, struct rdmacg_program *program, u64 id)
+{
+	struct ib_uverbs_attr attr = { .attr_id = UVERBS_ATTR_FREE_DM_HANDLE, .data = id };
+
+	return rdmacg_call(test, program, UVERBS_METHOD_DM_FREE, &attr, 1);
+}
+
+static void rdmacg_test_method_is_charged_before_it_runs(struct kunit *test)
+{
+	struct rdmacg_program *program = rdmacg_open(test);
+	struct rdmacg_verbs *verbs = test->priv;
+	unsigned int turn;
+	u64 id;
+
+	for (turn = 0; turn < RDMACG_ATTRS; turn++) {
+		verbs->current_cg = &verbs->left;
+		KUNIT_ASSERT_EQ_MSG(test, rdmacg_ask(test, program, turn, &id), 0, "%u", turn);
+		KUNIT_EXPECT_EQ(test, program->nr_asked, turn + 1);
+		rdmacg_expect_left(test, 1, "dm=1 dm_mem=65536");
+		/* A method that destroys is not charged, and gives back to who has paid. */
+		verbs->current_cg = &verbs->right;
+		KUNIT_EXPECT_EQ(test, rdmacg_free(test, program, id), 0);
+		rdmacg_expect_left(test, 0, "");
+		KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
+	}
+}
+
+static void rdmacg_test_method_that_is_refused_does_not_run(struct kunit *test)
+{
+	struct rdmacg_program *program = rdmacg_open(test);
+	struct rdmacg_verbs *verbs = test->priv;
+	u64 id;
+
+	rdmacg_limit_verb(test, &verbs->top, "kunit0 dm_mem=65535");
+	KUNIT_EXPECT_EQ(test, rdmacg_ask(test, program, 0, &id), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, program->nr_asked, 0);
+	KUNIT_EXPECT_TRUE(test, xa_empty(&program->ufile.idr));
+	rdmacg_expect_left(test, 0, "");
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
+}
+
+static void rdmacg_test_method_that_fails_is_given_back(struct kunit *test)
+{
+	struct rdmacg_program *program = rdmacg_open(test);
+	struct rdmacg_verbs *verbs = test->priv;
+	u64 id;
+
+	program->answer = -ENOSPC;
+	KUNIT_EXPECT_EQ(test, rdmacg_ask(test, program, 0, &id), -ENOSPC);
+	KUNIT_EXPECT_EQ(test, program->nr_asked, 1);
+	rdmacg_expect_left(test, 0, "");
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
+}
+
+static struct kunit_case rdmacg_method_cases[] = {
+	KUNIT_CASE(rdmacg_test_method_is_charged_before_it_runs),
+	KUNIT_CASE(rdmacg_test_method_that_is_refused_does_not_run),
+	KUNIT_CASE(rdmacg_test_method_that_fails_is_given_back),
+	{}
+};
+
+static struct kunit_suite rdmacg_method_suite = {
+	.name = "cgroup_rdma_method",
+	.init = rdmacg_verbs_test_init,
+	.test_cases = rdmacg_method_cases,
+};
+
+kunit_test_suite(rdmacg_method_suite);
+
+MODULE_DESCRIPTION("KUnit tests for where uverbs charges what a method is about to make");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * KUnit tests for how the RDMA cgroup controller counts the commands of uverbs: all that the
+ * kernel has, on a device that supports them all, and some of a driver's own.
+ */
+#include <kunit/test.h>
+#include <linux/err.h>
+#include <linux/radix-tree.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "../../../drivers/infiniband/core/uverbs_control.h"
+
+enum {
+	RDMACG_KUNIT_METHOD_MODIFY = 1U << UVERBS_ID_NS_SHIFT,
+	RDMACG_KUNIT_METHOD_TAKE,
+	RDMACG_KUNIT_METHOD_END,
+};
+
+enum {
+	RDMACG_KUNIT_ATTR_HANDLE = 1U << UVERBS_ID_NS_SHIFT,
+};
+
+/* Nobody calls them. */
+static int UVERBS_HANDLER(RDMACG_KUNIT_METHOD_MODIFY)(struct uverbs_attr_bundle *attrs)
+{
+	return 0;
+}
+
+static int UVERBS_HANDLER(RDMACG_KUNIT_METHOD_TAKE)(struct uverbs_attr_bundle *attrs)
+{
+	return 0;
+}
+
+DECLARE_UVERBS_NAMED_METHOD(RDMACG_KUNIT_METHOD_MODIFY,
+			    UVERBS_ATTR_IDR(RDMACG_KUNIT_ATTR_HANDLE, UVERBS_OBJECT_QP,
+					    UVERBS_ACCESS_WRITE, UA_MANDATORY));
+DECLARE_UVERBS_NAMED_METHOD(RDMACG_KUNIT_METHOD_TAKE,
+			    UVERBS_ATTR_IDR(RDMACG_KUNIT_ATTR_HANDLE, UVERBS_OBJECT_QP,
+					    UVERBS_ACCESS_NEW, UA_MANDATORY));
+DECLARE_UVERBS_NAMED_METHOD_DESTROY(RDMACG_KUNIT_METHOD_END,
+				    UVERBS_ATTR_IDR(RDMACG_KUNIT_ATTR_HANDLE, UVERBS_OBJECT_QP,
+						    UVERBS_ACCESS_DESTROY, UA_MANDATORY));
+ADD_UVERBS_METHODS(rdmacg_kunit_qp, UVERBS_OBJECT_QP,
+		   &UVERBS_METHOD(RDMACG_KUNIT_METHOD_MODIFY),
+		   &UVERBS_METHOD(RDMACG_KUNIT_METHOD_TAKE),
+		   &UVERBS_METHOD(RDMACG_KUNIT_METHOD_END));
+
+static const struct uapi_definition rdmacg_kunit_defs[] = {
+	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_QP, &rdmacg_kunit_qp),
+	{},
+};
+
+static void rdmacg_destroy_api(void *arg)
+{
+	uverbs_destroy_api(arg);
+}
+
+/* The methods and commands of a device to which no operation is missing. */
+static struct uverbs_api *rdmacg_uapi(struct kunit *test)
+{
+	struct ib_device *device = kunit_kzalloc(test, sizeof(*device), GFP_KERNEL);
+	struct uverbs_api *uapi;
+	int ret;
+
+	KUNIT_ASSERT_NOT_NULL(test, device);
+	memset(&device->ops, 1, sizeof(device->ops));
+	device->uverbs_cmd_mask = U64_MAX;
+	device->driver_def = rdmacg_kunit_defs;
+	uapi = uverbs_alloc_api(device);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(uapi));
+	ret = kunit_add_action_or_reset(test, rdmacg_destroy_api, uapi);
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	return uapi;
+}
+
+static struct uverbs_api_ioctl_method *rdmacg_method(struct uverbs_api *uapi, u32 object,
+						     u32 method)
+{
+	return radix_tree_lookup(&uapi->radix,
+				 uapi_key_obj(object) | uapi_key_ioctl_method(method));
+}
+
+/* A base that has a new one needs a line in drivers/infiniband/core/uverbs_control.list. */
+static void rdmacg_test_each_command_is_classified(struct kunit *test)
+{
+	struct uverbs_api *uapi = rdmacg_uapi(test);
+	struct uverbs_api_ioctl_method *method;
+	struct uverbs_api_write_method *write;
+	unsigned int methods = 0, writes = 0;
+	struct radix_tree_iter iter;
+	void __rcu **slot;
+
+	radix_tree_for_each_slot(slot, &uapi->radix, &iter, 0) {
+		method = rcu_dereference_protected(*slot, true);
+		write = rcu_dereference_protected(*slot, true);
+		if (uapi_key_is_ioctl_method(iter.index)) {
+			KUNIT_EXPECT_NE_MSG(test, method->control, UVERBS_COMMAND_UNKNOWN,
+					    "method %#lx", iter.index);
+			methods++;
+		} else if (uapi_key_is_write_method(iter.index) ||
+			   uapi_key_is_write_ex_method(iter.index)) {
+			KUNIT_EXPECT_NE_MSG(test, write->control, UVERBS_COMMAND_UNKNOWN,
+					    "command %#lx", iter.index);
+			writes++;
+		}
+	}
+	/* As many as Linux 6.12 has, or more. */
+	KUNIT_EXPECT_GE(test, methods, 33);
+	KUNIT_EXPECT_GE(test, writes, 47);
+}
+
+/* The access that a method has to an object, if it makes or destroys one. */
+static enum uverbs_obj_access rdmacg_access(struct uverbs_api *uapi, u32 method_key)
+{
+	const struct uverbs_api_attr *attr;
+	struct radix_tree_iter iter;
+	void __rcu **slot;
+
+	radix_tree_for_each_slot(slot, &uapi->radix, &iter, uapi_key_attrs_start(method_key)) {
+		if (uapi_key_attr_to_ioctl_method(iter.index) != method_key)
+			break;
+		attr = rcu_dereference_protected(*slot, true);
+		if ((attr->spec.type == UVERBS_ATTR_TYPE_IDR ||
+		     attr->spec.type == UVERBS_ATTR_TYPE_FD) &&
+		    (attr->spec.u.obj.access == UVERBS_ACCESS_NEW ||
+		     attr->spec.u.obj.access == UVERBS_ACCESS_DESTROY))
+			return attr->spec.u.obj.access;
+	}
+	return UVERBS_ACCESS_READ;
+}
+
+/* What makes an object may wait, and what destroys one may not, and nothing else is either. */
+static void rdmacg_test_methods_are_what_they_do(struct kunit *test)
+{
+	struct uverbs_api *uapi = rdmacg_uapi(test);
+	struct uverbs_api_ioctl_method *method;
+	struct radix_tree_iter iter;
+	enum uverbs_obj_access access;
+	void __rcu **slot;
+
+	radix_tree_for_each_slot(slot, &uapi->radix, &iter, 0) {
+		if (!uapi_key_is_ioctl_method(iter.index))
+			continue;
+		method = rcu_dereference_protected(*slot, true);
+		access = rdmacg_access(uapi, iter.index);
+		KUNIT_EXPECT_EQ_MSG(test, access == UVERBS_ACCESS_DESTROY,
+				    method->control == UVERBS_COMMAND_DESTROY,
+				    "method %#lx", iter.index);
+		if (access == UVERBS_ACCESS_NEW)
+			KUNIT_EXPECT_EQ_MSG(test, method->control, UVERBS_COMMAND_CONTROL,
+					    "method %#lx", iter.index);
+	}
+}
+
+static void rdmacg_test_commands_are_what_they_do(struct kunit *test)
+{
+	struct uverbs_api *uapi = rdmacg_uapi(test);
+	const struct uverbs_api_write_method **writes = uapi->write_methods;
+	const struct uverbs_api_write_method **ex_writes = uapi->write_ex_methods;
+
+	KUNIT_EXPECT_EQ(test, writes[IB_USER_VERBS_CMD_CREATE_QP]->control,
+			UVERBS_COMMAND_CONTROL);
+	KUNIT_EXPECT_EQ(test, writes[IB_USER_VERBS_CMD_MODIFY_QP]->control,
+			UVERBS_COMMAND_CONTROL);
+	KUNIT_EXPECT_EQ(test, writes[IB_USER_VERBS_CMD_DEREG_MR]->control,
+			UVERBS_COMMAND_DESTROY);
+	KUNIT_EXPECT_EQ(test, writes[IB_USER_VERBS_CMD_POST_SEND]->control, UVERBS_COMMAND_DATA);
+	KUNIT_EXPECT_EQ(test, writes[IB_USER_VERBS_CMD_QUERY_PORT]->control,
+			UVERBS_COMMAND_QUERY);
+	KUNIT_EXPECT_EQ(test, ex_writes[IB_USER_VERBS_EX_CMD_MODIFY_QP]->control,
+			UVERBS_COMMAND_CONTROL);
+	KUNIT_EXPECT_EQ(test, ex_writes[IB_USER_VERBS_EX_CMD_DESTROY_WQ]->control,
+			UVERBS_COMMAND_DESTROY);
+	/* A number without a command. */
+	KUNIT_EXPECT_EQ(test, writes[IB_USER_VERBS_CMD_PEEK_CQ]->control, UVERBS_COMMAND_QUERY);
+}
+
+static void rdmacg_test_drivers_methods_are_control(struct kunit *test)
+{
+	struct uverbs_api *uapi = rdmacg_uapi(test);
+
+	KUNIT_EXPECT_EQ(test, rdmacg_method(uapi, UVERBS_OBJECT_QP,
+					    RDMACG_KUNIT_METHOD_MODIFY)->control,
+			UVERBS_COMMAND_CONTROL);
+	KUNIT_EXPECT_EQ(test, rdmacg_method(uapi, UVERBS_OBJECT_QP,
+					    RDMACG_KUNIT_METHOD_TAKE)->control,
+			UVERBS_COMMAND_CONTROL);
+	KUNIT_EXPECT_EQ(test, rdmacg_method(uapi, UVERBS_OBJECT_QP,
+					    RDMACG_KUNIT_METHOD_END)->control,
+			UVERBS_COMMAND_DESTROY);
+	KUNIT_EXPECT_EQ(test, rdmacg_method(uapi, UVERBS_OBJECT_DEVICE,
+					    UVERBS_METHOD_INVOKE_WRITE)->control,
+			UVERBS_COMMAND_OTHER);
+}
+
+static struct kunit_case rdmacg_uverbs_cases[] = {
+	KUNIT_CASE(rdmacg_test_each_command_is_classified),
+	KUNIT_CASE(rdmacg_test_methods_are_what_they_do),
+	KUNIT_CASE(rdmacg_test_commands_are_what_they_do),
+	KUNIT_CASE(rdmacg_test_drivers_methods_are_control),
+	{}
+};
+
+static struct kunit_suite rdmacg_uverbs_suite = {
+	.name = "cgroup_rdma_uverbs",
+	.test_cases = rdmacg_uverbs_cases,
+};
+
+kunit_test_suite(rdmacg_uverbs_suite);
+
+MODULE_DESCRIPTION("KUnit tests for how the RDMA cgroup controller counts commands of uverbs");
+MODULE_LICENSE("GPL");

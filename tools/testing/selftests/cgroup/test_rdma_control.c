@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Limits of the RDMA cgroup controller on commands: that a rate is kept, what counts as a
+ * command, and what becomes of those who wait. Needs root, one RDMA device, and ip and rdma of
+ * iproute2 for a second one.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "../kselftest_harness.h"
+#include "rdma_verbs_util.h"
+
+#define RDMACG_WAITERS 100
+
+/* Until so many threads wait, in seconds, in a guest on a busy machine. */
+#define RDMACG_TIMEOUT 120
+
+FIXTURE(test_rdmacg_control) {
+	struct rdmacg_tree tree;
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+};
+
+/* The test's process sits in left, with a context and a PD; nothing is limited yet. */
+FIXTURE_SETUP(test_rdmacg_control)
+{
+	const char *missing = rdmacg_tree_create(&self->tree);
+
+	if (missing)
+		SKIP(return, "%s", missing);
+	ASSERT_TRUE(rdmacg_enter_and_open(&self->tree, self->tree.left,
+					  &self->context, &self->pd)) TH_LOG("%m");
+}
+
+FIXTURE_TEARDOWN(test_rdmacg_control)
+{
+	EXPECT_EQ(0, ibv_dealloc_pd(self->pd));
+	EXPECT_EQ(0, ibv_close_device(self->context));
+	rdmacg_tree_destroy(&self->tree);
+}
+
+static int rdmacg_limit_control(struct rdmacg_tree *tree, const char *cgroup, const char *limits)
+{
+	return rdmacg_limit_in(tree, cgroup, "rdma.control.max", limits);
+}
+
+static long long rdmacg_stat(struct rdmacg_tree *tree, const char *cgroup, const char *key)
+{
+	return rdmacg_value(tree, cgroup, "rdma.control.stat", key);
+}
+
+static double rdmacg_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec + now.tv_nsec / 1e9;
+}
+
+/* Make and destroy a PD so many times: two commands each. */
+static int rdmacg_churn(struct ibv_context *context, int times)
+{
+	struct ibv_pd *pd;
+
+	while (times--) {
+		pd = ibv_alloc_pd(context);
+		if (!pd || ibv_dealloc_pd(pd))
+			return -1;
+	}
+	return 0;
+}
+
+/* Count the threads of a process that sleep and take no signal but a deadly one. */
+static int rdmacg_sleeping(pid_t pid)
+{
+	char path[NAME_MAX + 64], text[512], *state;
+	struct dirent *entry;
+	int count = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir))) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%s/stat", pid, entry->d_name);
+		if (entry->d_name[0] == '.' || read_text(path, text, sizeof(text)) <= 0)
+			continue;
+		state = strrchr(text, ')');
+		count += state && state[2] == 'D';
+	}
+	if (dir)
+		closedir(dir);
+	return count;
+}
+
+/* Of a test and its children, who make PDs until it is set. */
+static struct rdmacg_shared {
+	atomic_bool is_enough;
+} *rdmacg_shared;
+
+static void *rdmacg_make_pds(void *context)
+{
+	while (!rdmacg_shared->is_enough)
+		ibv_alloc_pd(context);
+	return NULL;
+}
+
+/* Let a child's threads all make PDs, and end with them. Does not return. */
+static void rdmacg_crowd(struct ibv_context *context)
+{
+	pthread_t threads[RDMACG_WAITERS];
+	int i;
+
+	for (i = 0; i < RDMACG_WAITERS; i++)
+		if (pthread_create(&threads[i], NULL, rdmacg_make_pds, context))
+			_exit(2);
+	for (i = 0; i < RDMACG_WAITERS; i++)
+		pthread_join(threads[i], NULL);
+	_exit(0);
+}
+
+/*
+ * Start a child in @cgroup whose threads all wait: two a second begin. -1: they do not all wait
+ * in time, which a busy machine needs to make them.
+ */
+static pid_t rdmacg_start_crowd(struct rdmacg_tree *tree, const char *cgroup)
+{
+	struct ibv_context *context;
+	pid_t child;
+	int tries;
+
+	rdmacg_shared = mmap(NULL, sizeof(*rdmacg_shared), PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (rdmacg_shared == MAP_FAILED)
+		return -1;
+	child = rdmacg_fork();
+	if (!child) {
+		if (cg_enter_current(cgroup))
+			_exit(1);
+		context = rdmacg_open(tree);
+		if (!context)
+			_exit(1);
+		rdmacg_crowd(context);
+	}
+	for (tries = 0; tries < 6; tries++)
+		if (RDMACG_WAIT_FOR(rdmacg_sleeping(child) >= RDMACG_WAITERS - 2))
+			return child;
+	return -1;
+}
+
+/*
+ * What is done at a rate takes its time, to two percent: never less, and in one of some rounds
+ * no more. In the others the machine may have had other things to do.
+ */
+TEST_F_TIMEOUT(test_rdmacg_control, rate_is_kept, RDMACG_TIMEOUT)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	double since, took;
+	int round = 0;
+
+	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->left, "ops=200 burst=20"));
+	do {
+		/* The burst is used up first. */
+		ASSERT_EQ(0, rdmacg_churn(self->context, 15));
+		since = rdmacg_now();
+		ASSERT_EQ(0, rdmacg_churn(self->context, 100));
+		took = rdmacg_now() - since;
+		TH_LOG("200 commands took %.3f s at 200/s", took);
+		EXPECT_GT(took, 0.98);
+	} while (took > 1.02 && ++round < 20);
+	EXPECT_GT(20, round);
+}
+
+/* Let four children in two cgroups share the commands. */
+static int rdmacg_churn_apart(struct rdmacg_tree *tree, struct ibv_context *context, int times)
+{
+	int i, start[2], failures = 0;
+	pid_t child[4];
+	char c;
+
+	if (pipe(start))
+		return -1;
+	for (i = 0; i < 4; i++) {
+		child[i] = rdmacg_fork();
+		if (!child[i]) {
+			close(start[1]);
+			_exit(!!cg_enter_current(i % 2 ? tree->left : tree->right) ||
+			      read(start[0], &c, 1) || rdmacg_churn(context, times / 4));
+		}
+	}
+	close(start[0]);
+	close(start[1]);
+	for (i = 0; i < 4; i++)
+		failures += rdmacg_wait(child[i]);
+	return failures;
+}
+
+/* The rate is that of all processes of a cgroup, and of all below it, together. */
+TEST_F_TIMEOUT(test_rdmacg_control, rate_is_shared, RDMACG_TIMEOUT)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	double since = rdmacg_now();
+
+	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->top, "ops=100 burst=20"));
+	ASSERT_EQ(0, rdmacg_churn_apart(tree, self->context, 100));
+	EXPECT_GT(rdmacg_now() - since, 1.8 * 0.98);
+	EXPECT_EQ(200, rdmacg_stat(tree, tree->top, "ops"));
+	EXPECT_EQ(100, rdmacg_stat(tree, tree->left, "ops"));
+}
+
+/* After a pause a burst begins at once, and no more. */
+TEST_F(test_rdmacg_control, burst_is_as_large_as_it_says)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	struct ibv_pd *pd[26];
+	double since;
+	int i;
+
+	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->left, "ops=10 burst=20"));
+	sleep(1);
+	since = rdmacg_now();
+	for (i = 0; i < 20; i++)
+		ASSERT_NE(NULL, pd[i] = ibv_alloc_pd(self->context));
+	EXPECT_LT(rdmacg_now() - since, 0.5);
+	EXPECT_EQ(0, rdmacg_stat(tree, tree->left, "throttled"));
+	for (; i < 26; i++)
+		ASSERT_NE(NULL, pd[i] = ibv_alloc_pd(self->context));
+	EXPECT_GT(rdmacg_now() - since, 0.5);
+	EXPECT_EQ(26, rdmacg_stat(tree, tree->left, "ops"));
+	/* How many is a matter of how busy the machine is. */
+	EXPECT_LE(1, rdmacg_stat(tree, tree->left, "throttled"));
+	EXPECT_LE(1000, rdmacg_stat(tree, tree->left, "throttled_usec"));
+	for (i = 0; i < 26; i++)
+		EXPECT_EQ(0, ibv_dealloc_pd(pd[i]));
+}
+
+/* What gives something back is counted, and does not wait, nor makes others wait for long. */
+TEST_F(test_rdmacg_control, destroying_never_waits)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	struct ibv_pd *pd[200];
+	double since;
+	int i;
+
+	for (i = 0; i < 200; i++)
+		ASSERT_NE(NULL, pd[i] = ibv_alloc_pd(self->context));
+	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->top, "ops=10 burst=1"));
+	since = rdmacg_now();
+	for (i = 0; i < 200; i++)
+		EXPECT_EQ(0, ibv_dealloc_pd(pd[i]));
+	EXPECT_LT(rdmacg_now() - since, 2);
+	EXPECT_EQ(200, rdmacg_stat(tree, tree->left, "ops"));
+	EXPECT_EQ(0, rdmacg_stat(tree, tree->left, "throttled"));
+	/* Without a bound, it would wait for 20 seconds. */
+	since = rdmacg_now();
+	EXPECT_EQ(0, rdmacg_churn(self->context, 1));
+	EXPECT_LT(rdmacg_now() - since, 2);
+}
+
+/* Queries are no commands, and each command is one, by whatever call it comes. */
+TEST_F(test_rdmacg_control, commands_are_counted_once)
+{
+	struct rdmacg_alloc_async_event alloc;
+	struct rdmacg_tree *tree = &self->tree;
+	struct ibv_device_attr attr;
+	int i, fd, async_fd = -1;
+
+	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->left, "ops=100000"));
+	for (i = 0; i < 10; i++)
+		ASSERT_EQ(0, ibv_query_device(self->context, &attr));
+	EXPECT_EQ(0, rdmacg_stat(tree, tree->left, "ops"));
+	/* By write(2). */
+	fd = rdmacg_open_file(tree);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, rdmacg_get_context(fd, &async_fd));
+	EXPECT_EQ(1, rdmacg_stat(tree, tree->left, "ops"));
+	/* By an ioctl of its own. */
+	ASSERT_EQ(0, rdmacg_alloc_async_event(self->context, &alloc));
+	EXPECT_EQ(2, rdmacg_stat(tree, tree->left, "ops"));
+	/* By an ioctl that stands for write(2). */
+	ASSERT_EQ(0, rdmacg_churn(self->context, 1));
+	EXPECT_EQ(4, rdmacg_stat(tree, tree->left, "ops"));
+	EXPECT_EQ(4, rdmacg_stat(tree, tree->top, "ops"));
+	EXPECT_EQ(0, rdmacg_stat(tree, tree->right, "ops"));
+	close(alloc.attr.data_s64);
+	close(async_fd);
+	close(fd);
+}
+
+/* Where there is no limit, nothing is counted, whatever limits others have. */
+TEST_F(test_rdmacg_control, commands_without_a_limit_are_free)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->right, "ops=1 inflight=1"));
+	EXPECT_EQ(0, rdmacg_churn(self->context, 100));
+	EXPECT_EQ(0, rdmacg_stat(tree, tree->left, "ops"));
+	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.control.max",
+				   "ops=max burst=max inflight=max"));
+	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->left, "ops=1 burst=1"));
+	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->left, "max"));
+	EXPECT_EQ(0, rdmacg_churn(self->context, 100));
+}
+
+/* Nothing that is wrong changes a limit. */
+TEST_F(test_rdmacg_control, bad_limits_are_refused)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->left, "ops=7 burst=8 inflight=9"));
+	EXPECT_EQ(-EINVAL, rdmacg_limit_control(tree, tree->left, "ops=0"));
+	EXPECT_EQ(-EINVAL, rdmacg_limit_control(tree, tree->left, "burst=1 inflight=0"));
+	EXPECT_EQ(-EINVAL, rdmacg_limit_control(tree, tree->left, "ops=1k"));
+	EXPECT_EQ(-EINVAL, rdmacg_limit_control(tree, tree->left, "qp=1"));
+	EXPECT_EQ(-EINVAL, cg_write(tree->left, "rdma.control.max", "default ops=0"));
+	EXPECT_EQ(-ENODEV, cg_write(tree->left, "rdma.control.max", "none ops=1"));
+	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.control.max",
+				   "ops=7 burst=8 inflight=9"));
+}
+
+/* With one place in flight, many threads take turns, and all get theirs. */
+TEST_F(test_rdmacg_control, commands_in_flight_take_turns)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	pid_t child[8];
+	int i;
+
+	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->top, "inflight=1"));
+	for (i = 0; i < 8; i++) {
+		child[i] = rdmacg_fork();
+		if (!child[i])
+			_exit(!!cg_enter_current(i % 2 ? tree->left : tree->right) ||
+			      rdmacg_churn(self->context, 200));
+	}
+	for (i = 0; i < 8; i++)
+		EXPECT_EQ(0, rdmacg_wait(child[i]));
+	EXPECT_EQ(3200, rdmacg_stat(tree, tree->top, "ops"));
+}
+
+/* A process that is killed leaves its place to others, and nothing behind. */
+TEST_F_TIMEOUT(test_rdmacg_control, killed_waiters_leave_at_once, RDMACG_TIMEOUT)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	double since;
+	pid_t child;
+
+	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->top, "ops=2 burst=2"));
+	child = rdmacg_start_crowd(tree, tree->right);
+	ASSERT_LT(0, child);
+	since = rdmacg_now();
+	kill(child, SIGKILL);
+	EXPECT_EQ(-1, rdmacg_wait(child));
+	/* Those in the queue would have been first, for a minute. */
+	EXPECT_EQ(0, rdmacg_churn(self->context, 1));
+	TH_LOG("%.1f s after the kill", rdmacg_now() - since);
+	EXPECT_LT(rdmacg_now() - since, 20);
+	EXPECT_TRUE(RDMACG_WAIT_FOR(!rdmacg_handles(tree, tree->right)));
+}
+
+/* A limit that is raised, or taken away, lets begin who waits. */
+TEST_F_TIMEOUT(test_rdmacg_control, raised_limit_lets_waiters_begin, RDMACG_TIMEOUT)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	double since;
+	pid_t child;
+
+	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->top, "ops=2 burst=2"));
+	child = rdmacg_start_crowd(tree, tree->right);
+	ASSERT_LT(0, child);
+	rdmacg_shared->is_enough = true;
+	since = rdmacg_now();
+	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->top, "max"));
+	EXPECT_EQ(0, rdmacg_wait(child));
+	TH_LOG("%.1f s after the limit", rdmacg_now() - since);
+	EXPECT_LT(rdmacg_now() - since, 20);
+	EXPECT_LE(RDMACG_WAITERS - 2, rdmacg_stat(tree, tree->right, "throttled"));
+}
+
+/* A cgroup that is removed is gone for its processes elsewhere, and keeps its limits for them. */
+TEST_F_TIMEOUT(test_rdmacg_control, removed_cgroup_keeps_its_limits, RDMACG_TIMEOUT)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	char pid[16];
+	pid_t child;
+
+	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->right, "ops=2 burst=2"));
+	child = rdmacg_start_crowd(tree, tree->right);
+	ASSERT_LT(0, child);
+	snprintf(pid, sizeof(pid), "%d", child);
+	ASSERT_EQ(0, cg_write(tree->left, "cgroup.procs", pid));
+	EXPECT_EQ(0, rmdir(tree->right)) TH_LOG("%m");
+	usleep(300000);
+	EXPECT_LE(RDMACG_WAITERS - 2, rdmacg_sleeping(child));
+	kill(child, SIGKILL);
+	EXPECT_EQ(-1, rdmacg_wait(child));
+	EXPECT_EQ(0, rdmacg_churn(self->context, 1));
+}
+
+/* A device that goes does not wait for those who wait for it. */
+TEST_F_TIMEOUT(test_rdmacg_control, device_that_goes_lets_waiters_go, RDMACG_TIMEOUT)
+{
+	struct rdmacg_tree second = self->tree;
+	double since;
+	pid_t child;
+
+	ASSERT_TRUE(rdmacg_add_link() && rdmacg_add_device(second.type));
+	snprintf(second.device, sizeof(second.device), RDMACG_SECOND);
+	ASSERT_EQ(0, rdmacg_limit_control(&second, second.top, "ops=2 burst=2"));
+	child = rdmacg_start_crowd(&second, second.right);
+	ASSERT_LT(0, child);
+	rdmacg_shared->is_enough = true;
+	since = rdmacg_now();
+	EXPECT_TRUE(rdmacg_remove_device());
+	EXPECT_EQ(0, rdmacg_wait(child));
+	TH_LOG("%.1f s after the device", rdmacg_now() - since);
+	EXPECT_TRUE(RDMACG_WAIT_FOR(!strstr(rdmacg_read(second.root, "rdma.capacity"),
+					    RDMACG_SECOND)));
+	EXPECT_LT(rdmacg_now() - since, 20);
+	EXPECT_TRUE(rdmacg_remove_link());
+}
+
+TEST_HARNESS_MAIN
