@@ -3,6 +3,7 @@
  * sockets_bench smc|rds ADDRESS TOS MESSAGES: send so many messages over SMC-R, or with RDS
  * and that type of service, to the own address, and print "ps=TIME" for each. What takes
  * objects of the device, which is charged, comes before that.
+ * sockets_bench wait DEVICE: until SMC uses the device.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -21,6 +22,7 @@
 
 #define MESSAGE 8192
 #define PORT 4712
+#define PATIENCE_MS 60000
 
 static char message[MESSAGE];
 
@@ -99,14 +101,27 @@ static long long send_messages(struct sockaddr_in *address, int tos, int count)
 	return now() - start;
 }
 
+/* A worker of SMC hears of a device some time after others do. */
+static int wait_for(const char *device)
+{
+	int ms;
+
+	for (ms = 0; ms < PATIENCE_MS && !rdmacg_smc_sees(device); ms += 10)
+		usleep(10000);
+	return ms >= PATIENCE_MS;
+}
+
 int main(int argc, char **argv)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(PORT) };
 	int count = argc == 5 ? atoi(argv[4]) : 0;
 	long long ns;
 
+	if (argc == 3 && !strcmp(argv[1], "wait"))
+		return wait_for(argv[2]);
 	if (count <= 0 || inet_pton(AF_INET, argv[2], &address.sin_addr) != 1) {
-		fprintf(stderr, "usage: sockets_bench smc|rds ADDRESS TOS MESSAGES\n");
+		fprintf(stderr,
+			"usage: sockets_bench smc|rds ADDRESS TOS MESSAGES, or wait DEVICE\n");
 		return 2;
 	}
 	if (strcmp(argv[1], "smc")) {

@@ -13,14 +13,18 @@
 #define WILD_DEPTH	4
 #define WILD_NAMES	3
 
-static const char *const classes[] = { "rdma", "rdma.verb", "rdma.hw" };
+static const char *const classes[] = { "rdma", "rdma.verb", "rdma.hw", "rdma.control" };
 static const char *const kinds[] = { "max", "current", "peak", "events", "events.local" };
+/* What there is of the last class, which counts no objects. */
+#define CONTROL		(ARRAY_SIZE(classes) - 1)
+static const char *const control_kinds[] = { "max", "stat" };
 
 static const char *const keys[][16] = {
 	{ "hca_handle", "hca_object", NULL },
 	{ "pd", "comp_channel", "cq", "qp", "srq", "ah", "mr", "mw", "async_event", "mr_mem",
 	  "cm_id", NULL },
 	{ "mcast_grp", "mcast_attach", NULL },
+	{ "ops", "burst", "inflight", NULL },
 };
 
 /* The calm part's limits, which six processes at work reach all the time. */
@@ -28,7 +32,8 @@ static const char *const keys[][16] = {
 	{ "hca_handle=5 hca_object=40",						\
 	  "pd=6 comp_channel=3 cq=6 qp=6 srq=3 ah=2 mr=7 mw=3 async_event=5 "	\
 	  "mr_mem=300000 cm_id=1",						\
-	  "mcast_grp=1 mcast_attach=3" }
+	  "mcast_grp=1 mcast_attach=3",						\
+	  "ops=2000 burst=20 inflight=3" }
 
 static const char *const calm_limits[] = CALM_LIMITS;
 
@@ -54,7 +59,10 @@ static void any_cgroup(char *path)
 
 static void any_file(char *path, const char *cgroup)
 {
-	sprintf(path, "%s/%s.%s", cgroup, classes[torture_random(ARRAY_SIZE(classes))],
+	unsigned int class = torture_random(ARRAY_SIZE(classes));
+
+	sprintf(path, "%s/%s.%s", cgroup, classes[class], class == CONTROL ?
+		control_kinds[torture_random(ARRAY_SIZE(control_kinds))] :
 		kinds[torture_random(ARRAY_SIZE(kinds))]);
 }
 
@@ -164,6 +172,9 @@ static int add_limit(char *text, unsigned int class)
 		return sprintf(text, " %s=max", keys[class][key]);
 	if (!strcmp(keys[class][key], "mr_mem"))
 		value *= 30000;
+	/* Who waits for a minute does nothing else; and of commands there cannot be none. */
+	if (class == CONTROL)
+		value = value * (strcmp(keys[class][key], "ops") ? 1 : 200) + 1;
 	return sprintf(text, " %s=%u", keys[class][key], value - 1);
 }
 
@@ -291,7 +302,7 @@ void torture_watch(void)
 	ssize_t len;
 
 	any_cgroup(cgroup);
-	sprintf(path, "%s/%s.events%s", cgroup, classes[torture_random(ARRAY_SIZE(classes))],
+	sprintf(path, "%s/%s.events%s", cgroup, classes[torture_random(CONTROL)],
 		torture_random(2) ? ".local" : "");
 	polled.fd = open(path, O_RDONLY | O_CLOEXEC);
 	polled.events = POLLPRI;
@@ -345,7 +356,8 @@ void torture_calm(void)
 	static const char *const cgroups[] = { TORTURE_CALM, TORTURE_CALM "/0", TORTURE_CALM "/1" };
 	static const char *const growing[] = { "peak", "events", "events.local" };
 	unsigned int cgroup = torture_random(ARRAY_SIZE(cgroups));
-	unsigned int class = torture_random(ARRAY_SIZE(classes));
+	/* Commands are no usage. */
+	unsigned int class = torture_random(CONTROL);
 	unsigned int file = torture_random(ARRAY_SIZE(growing));
 	long long limits[MOST_VALUES], values[MOST_VALUES];
 	unsigned int i, count, used;

@@ -93,6 +93,7 @@ static void end_remove_devices(void)
 	static char text[TORTURE_TEXT];
 
 	torture_device_exit();
+	torture_socket_remove();
 	if (torture_read(TORTURE_ROOT "/rdma.capacity", text) || text[0])
 		snprintf(complaint, sizeof(complaint), "%.80s", text);
 }
@@ -135,6 +136,7 @@ static void end_find_memory(void)
 void torture_end(void)
 {
 	torture_write(TORTURE_ROOT "/cgroup.procs", "0");
+	torture_socket_exit();
 	end_wait("usage is left", end_find_usage);
 	/* Limits and history go with the one or with the other. */
 	if (torture_random(2))

@@ -48,6 +48,9 @@ static const struct torture_actor torture_actors[] = {
 	{ "link",	torture_link,		1 },
 	{ "netns",	torture_netns,		1, .is_possible = torture_has_netns },
 	{ "module",	torture_module,		1, .is_possible = torture_has_module },
+	{ "rds",	torture_rds,		2, true, .is_possible = torture_has_rds },
+	{ "smc",	torture_smc,		2, .is_possible = torture_has_smc },
+	{ "replug",	torture_replug,		1, .is_possible = torture_has_rds },
 };
 
 struct torture_outcomes {
@@ -357,6 +360,7 @@ int main(int argc, char **argv)
 	torture_device_init();
 	torture_cgroup_init();
 	torture_verbs_init();
+	torture_socket_init();
 	deadline = now() + atoi(argv[1]);
 	torture_run(seed, argv + 3);
 	operations = torture_report(argv + 3);

@@ -6,6 +6,7 @@
  *   torture-verbs.c   actors that have objects
  *   torture-cgroup.c  actors that change and read cgroups
  *   torture-device.c  actors that change devices
+ *   torture-socket.c  actors that have sockets of RDS and SMC
  *   torture-end.c     what has to be true when all of them have ended
  *
  * An actor does one random thing after another until torture_running() says no, and
@@ -93,6 +94,16 @@ bool torture_is_calm(void);
 bool torture_has_netns(void);
 void torture_random_device(char *name);
 void torture_device_exit(void);
+
+/* torture-socket.c */
+void torture_socket_init(void);
+void torture_rds(void);
+void torture_smc(void);
+void torture_replug(void);
+bool torture_has_rds(void);
+bool torture_has_smc(void);
+void torture_socket_exit(void);
+void torture_socket_remove(void);
 
 /* torture-end.c */
 void torture_end(void);

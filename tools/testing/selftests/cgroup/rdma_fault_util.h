@@ -101,6 +101,15 @@ static inline int rdmacg_fail_left(void)
 	return atoi(text);
 }
 
+/* End what rdmacg_fail_nth() began. Tells whether the allocation was made, and so failed. */
+static inline bool rdmacg_end_fail_nth(void)
+{
+	int left = rdmacg_fail_left();
+
+	rdmacg_fail_nth(0);
+	return !left;
+}
+
 /* Count the allocations of @act, which is undone; 0: that cannot be told. */
 static inline int rdmacg_count_allocations(int (*act)(void *what), int (*undo)(void *what),
 					   void *what)
@@ -150,7 +159,7 @@ static inline bool rdmacg_is_as_before(const char *cgroup, const char *before)
  * none of them is left to fail. @undo it where it succeeded. Both return 0 or an errno.
  * The first 30 allocations fail in three attempts each, because an attempt may allocate
  * more than the one before. An act of thousands would take too long: after 20 s, each of
- * the first 30 fails once, and then the distances double. (Of a device's 6100, the
+ * the first 30 fails once, and then the distances double. (Of a device's 7500, the
  * controller's are the 17th to the 22nd.) Returns how many attempts failed; -1 if one
  * changed the state of @cgroup, if @undo fails, if allocations do not, or if @act fails
  * although no allocation does, other than at a limit.
@@ -169,8 +178,7 @@ static inline int rdmacg_sweep(const char *cgroup, int (*act)(void *what),
 		if (rdmacg_fail_nth(nth))
 			return -1;
 		ret = act(what);
-		injected = !rdmacg_fail_left();
-		rdmacg_fail_nth(0);
+		injected = rdmacg_end_fail_nth();
 		undone = ret ? 0 : undo(what);
 		failed += !!ret;
 		if (!rdmacg_is_as_before(cgroup, before) || undone ||

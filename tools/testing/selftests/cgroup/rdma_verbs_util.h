@@ -169,6 +169,28 @@ static inline int rdmacg_detach(struct ibv_qp *qp, unsigned char group)
 	return ibv_detach_mcast(qp, &gid, 0);
 }
 
+/* Two QPs that can be in a group. */
+struct rdmacg_members {
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+	struct ibv_qp *qp[2];
+};
+
+/* Enter @cgroup, and make two QPs there; false if that cannot be done. */
+static inline bool rdmacg_make_members(struct rdmacg_tree *tree, const char *cgroup,
+				       struct rdmacg_members *members)
+{
+	int i;
+
+	if (!rdmacg_enter_and_open(tree, cgroup, &members->context, &members->pd))
+		return false;
+	members->cq = ibv_create_cq(members->context, 1, NULL, NULL, 0);
+	for (i = 0; members->cq && i < 2; i++)
+		members->qp[i] = rdmacg_create_qp(members->pd, members->cq, IBV_QPT_UD);
+	return members->qp[0] && members->qp[1];
+}
+
 /* Find the IPv4 address of the link that the device sits on; 0: it has none. */
 static inline in_addr_t rdmacg_find_address(struct ibv_context *context)
 {

@@ -45,6 +45,8 @@ static const struct rdmacg_file {
 	{ .name = "rdma.hw.peak", .mode = 0444 },
 	{ .name = "rdma.hw.events", .mode = 0444 },
 	{ .name = "rdma.hw.events.local", .mode = 0444 },
+	{ .name = "rdma.control.max", .mode = 0644 },
+	{ .name = "rdma.control.stat", .mode = 0444 },
 };
 
 /* The files exist below the root and not on it, and only limits can be written. */
