@@ -52,8 +52,8 @@ no_cgroup() { [ -z "$(find "$over" -mindepth 1 -type d ! -name '*conmon*')" ]; }
 
 # All of it is back, and nothing is left.
 nothing_left() {
-	within 20 no_cgroup
-	within 20 none_dying
+	within 60 no_cgroup
+	none_dying
 	is "$over/rdma.verb.current" qp 0
 	is "$over/rdma.current" hca_object 0
 }

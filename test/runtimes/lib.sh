@@ -51,8 +51,14 @@ is() {
 	}
 }
 
-# Of ours: a cgroup's memory may keep it for longer.
-none_dying() { grep -qx 'nr_dying_subsys_rdma 0' "$root/cgroup.stat"; }
+# No cgroup that is gone is kept by anything, be it charges of ours, memory or a socket; else
+# whose it is.
+none_dying() {
+	within 60 grep -qx 'nr_dying_descendants 0' "$root/cgroup.stat" || {
+		awk '/^nr_dying/ && $2' "$root/cgroup.stat"
+		return 1
+	}
+}
 
 # claim NAME FUNCTION: "ok" where the function and all in it succeeds.
 claim() {

@@ -42,12 +42,17 @@ void change_add_controller(struct change *change, const struct cgroup *cgroup)
 {
 	const struct cgroup *parent = cgroup->parent;
 
-	if (!cgroup->hierarchy->v2 || !parent || cgroup_has_controller(cgroup))
+	/* One that has gone meanwhile has no files either. */
+	if (!cgroup->hierarchy->v2 || !parent || cgroup_has_controller(cgroup) ||
+	    !file_exists(cgroup->dir, "cgroup.procs"))
 		return;
 	change_add_controller(change, parent);
-	if (!change_has_controller_below(parent))
-		change_add(change, parent, CHANGE_CONTROL, memory_string("+rdma\n"),
-			   memory_string("-rdma\n"));
+	/*
+	 * Who enables it at the same time shows before the files are there; a write waits for
+	 * them.
+	 */
+	change_add(change, parent, CHANGE_CONTROL, memory_string("+rdma\n"),
+		   memory_string(change_has_controller_below(parent) ? "+rdma\n" : "-rdma\n"));
 }
 
 /* Why "+rdma" was refused, and what to do. */
