@@ -37,6 +37,15 @@ say() {
 	printf '%s\n' "$*" >&2
 }
 
+# progress SECONDS LOG: how far a kernel's build is, so often, until its caller ends this.
+progress() {
+	ticks=0
+	while sleep "$1"; do
+		ticks=$((ticks + $1))
+		say "  $((ticks / 60)) min $((ticks % 60)) s, $(grep -cE '^  (CC|AS) ' "$2") files compiled"
+	done
+}
+
 need_cmd() {
 	for cmd; do
 		command -v "$cmd" >/dev/null ||
@@ -76,4 +85,12 @@ tree_version() {
 		$1 == "VERSION" { v = $2 }
 		$1 == "PATCHLEVEL" { p = $2 }
 		$1 == "SUBLEVEL" { print v "." p "." $2; exit }' "$1/Makefile"
+}
+
+# changed_files BASE TREE: the files of an assembled tree that the base has otherwise, or not
+# at all. dev/tree says what it has put there; hooks look at some files and leave them alone.
+changed_files() {
+	while read -r path; do
+		cmp -s "$1/$path" "$2/$path" || echo "$path"
+	done <"$2/.rdmacg-files"
 }

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+# The Debian archive that this machine's apt uses, without touching apt's own state: sourced
+# after dev/lib.sh. dev/base writes which suites of it there are, and gets their lists.
+APT=$CACHE/apt
+
+private_apt() {
+	tool=$1
+	shift
+	timeout 600 "$tool" -q -o "Dir::Etc::SourceList=$APT/sources.list" -o Dir::Etc::SourceParts=- \
+		-o "Dir::State::Lists=$APT/lists" -o "Dir::Cache=$APT/cache" \
+		-o APT::Update::Error-Mode=any -o APT::Sandbox::User=root \
+		-o Acquire::Retries=2 -o Acquire::http::Timeout=30 -o Acquire::Languages=none "$@"
+}
