@@ -8,7 +8,7 @@
 
 export BASE KSRC VM
 
-.PHONY: help demo check tree kernel shell kunit selftests rdmacg runtimes debug bench instructions sockets drivers fuzz differential thirdparty torture hammer coverage mutants style hooks patches series dist vm clean
+.PHONY: help demo check tree kernel shell kunit selftests rdmacg runtimes bpftrace debug bench instructions sockets drivers fuzz differential thirdparty torture hammer coverage mutants style hooks patches series upstream dist deb boot vm clean
 
 help:		## list the verbs, and what can be set
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -17,7 +17,7 @@ help:		## list the verbs, and what can be set
 demo:		## build, boot in a VM, and show a limit at work on soft-RoCE (RECORD=1: record what it prints)
 	@dev/deps verbs command && demo/run
 
-check:		## run the tests, but for debug, coverage, drivers and mutants
+check:		## run the tests, but for bpftrace, debug, coverage, drivers and mutants
 	@dev/deps check && dev/check
 
 tree:		## assemble the kernel tree; its path is the last line
@@ -38,8 +38,11 @@ selftests:	## the kselftests in the VM, on cgroup v2 (HIERARCHY=v1: on v1; LEAVE
 rdmacg:		## the command in tools/cgroup/rdmacg: its tests (KERNELS='7.x stock-7.x 6.12 stock-6.12': which guests; FUZZ_SECONDS=; RECORD=1: record the transcript)
 	@dev/deps rdmacg && test/rdmacg/run
 
-runtimes:	## limits of containers, pods, services, machines and jobs, set by their runtimes (RUNTIMES=, RESTARTS=, AT_ONCE=, KERNEL=)
+runtimes:	## limits of containers, pods, services, machines and jobs, set by their runtimes (RUNTIMES=, RESTARTS=, AT_ONCE=, GUESTS=, KERNEL=, NRI=)
 	@dev/deps runtimes && test/runtimes/run
+
+bpftrace:	## the bpftrace scripts of tools/cgroup/rdmacg, in a guest whose kernel has BTF (KERNEL=)
+	@dev/deps bpftrace && test/bpftrace/run
 
 debug:		## tests and torture on kernels with KASAN, lockdep, kmemleak, UBSAN, KCSAN (MINUTES=)
 	@dev/deps verbs && test/debug/run
@@ -50,7 +53,7 @@ bench:		## measure beside the base's controller and beside none (QUICK=1, PARTS=
 instructions:	## count those of a charge, against the recorded (RECORD=1: record them)
 	@dev/deps verbs && bench/instructions
 
-sockets:	## throughput of SMC-R and RDS with limits, against that without (ROUNDS=3)
+sockets:	## throughput of SMC-R and RDS with limits, against none, and without, against the base (ROUNDS=3)
 	@dev/deps verbs && bench/sockets
 
 fuzz:		## feed texts to the parser, and writes to a guest (FUZZ_SECONDS=, COUNT=, SEED=, KERNEL=)
@@ -80,8 +83,17 @@ patches:	## the overlay as a series for git am, against BASE or KSRC (OUT=: a ne
 series:		## test that series (BUILD=1: compile each patch, which takes an hour; BASES=)
 	@dev/deps series && series/test
 
+upstream:	## the base's own faults: show each, and that it is gone with its patches (OUT=: a new folder for what to post)
+	@dev/deps verbs patches && upstream/run
+
 dist:		## a release: sources and series as a tarball, and its checksum (OUT=: a new folder for them)
 	@dev/deps patches && dev/dist
+
+deb:		## Debian packages of the kernel and the tools (OUT=: a new folder, CONFIG=cloud, LSMOD=FILE; deb/config tells more)
+	@dev/deps deb && deb/run
+
+boot:		## install these packages in a Debian of their own and boot it (PACKAGES=: their folder)
+	@dev/deps boot && test/deb/run
 
 vm:		## test that a guest which hangs, falls silent or warns is a failure
 	@dev/deps guest && vm/test
