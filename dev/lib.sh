@@ -37,12 +37,13 @@ say() {
 	printf '%s\n' "$*" >&2
 }
 
-# progress SECONDS LOG: how far a kernel's build is, so often, until its caller ends this.
+# progress SECONDS LOG: how far a build is, so often, until its caller ends this. LOG may be a
+# folder of logs.
 progress() {
 	ticks=0
 	while sleep "$1"; do
 		ticks=$((ticks + $1))
-		say "  $((ticks / 60)) min $((ticks % 60)) s, $(grep -cE '^  (CC|AS) ' "$2") files compiled"
+		say "  $((ticks / 60)) min $((ticks % 60)) s, $(grep -rhE '^  (CC|AS) ' "$2" | wc -l) files compiled"
 	done
 }
 
