@@ -21,18 +21,19 @@ static atomic_long_t rdmacg_nr_control_limits;
 DEFINE_STATIC_KEY_FALSE(rdmacg_control_key);
 EXPORT_SYMBOL(rdmacg_control_key);
 
-/* Guards changes of the key; nests with no lock of the controller. */
-static DEFINE_MUTEX(rdmacg_control_key_lock);
-
-static void rdmacg_control_turn_off(struct work_struct *work)
+static void rdmacg_control_update_key(struct work_struct *work)
 {
-	mutex_lock(&rdmacg_control_key_lock);
-	if (!atomic_long_read(&rdmacg_nr_control_limits))
+	if (atomic_long_read(&rdmacg_nr_control_limits))
+		static_branch_enable(&rdmacg_control_key);
+	else
 		static_branch_disable(&rdmacg_control_key);
-	mutex_unlock(&rdmacg_control_key_lock);
 }
 
-static DECLARE_DELAYED_WORK(rdmacg_control_turn_off_work, rdmacg_control_turn_off);
+/*
+ * The key is changed by a worker alone: whoever writes a limit may have little processor time,
+ * and would hold up the others who do.
+ */
+static DECLARE_DELAYED_WORK(rdmacg_control_key_work, rdmacg_control_update_key);
 
 /* So many more limits; in any context. To be followed by one of the next two. */
 void rdmacg_commands_add_limits(int limits)
@@ -48,16 +49,18 @@ void rdmacg_commands_relax(void)
 {
 	if (!atomic_long_read(&rdmacg_nr_control_limits) &&
 	    static_key_enabled(&rdmacg_control_key))
-		schedule_delayed_work(&rdmacg_control_turn_off_work, HZ);
+		schedule_delayed_work(&rdmacg_control_key_work, HZ);
 }
 
-/* There may be more limits, and commands that begin after this find them. May sleep. */
+/*
+ * There may be other limits, and commands that begin after this find them. May sleep. A worker
+ * that is about to turn the key off comes before ours, or sees the limits.
+ */
 void rdmacg_commands_settle(void)
 {
 	if (atomic_long_read(&rdmacg_nr_control_limits)) {
-		mutex_lock(&rdmacg_control_key_lock);
-		static_branch_enable(&rdmacg_control_key);
-		mutex_unlock(&rdmacg_control_key_lock);
+		schedule_delayed_work(&rdmacg_control_key_work, 0);
+		flush_delayed_work(&rdmacg_control_key_work);
 	}
 	rdmacg_commands_relax();
 }
