@@ -129,7 +129,7 @@ static inline bool rdmacg_state(const char *cgroup, char *text, size_t size)
 {
 	static const char *const files[] = {
 		"rdma.current", "rdma.verb.current", "rdma.hw.current",
-		"rdma.max", "rdma.verb.max", "rdma.hw.max",
+		"rdma.max", "rdma.verb.max", "rdma.hw.max", "rdma.control.max",
 	};
 	size_t i, used = 0;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The RDMA cgroup controller and its hooks with memory failing, at each allocation in
- * turn, at random, and for good: cgroups, limits, devices, contexts, multicast groups and
- * ids of the connection manager. (The making of uverbs objects is in test_rdma_objects.)
+ * turn, at random, and for good: cgroups, limits, commands, devices, contexts, multicast
+ * groups and ids of the connection manager. (The making of uverbs objects is in test_rdma_objects.)
  * Nothing stays charged, and no limit changes. Needs root, a device of Soft-RoCE or
  * Soft-iWARP with an IPv4 address, and the kernel's failslab.
  */
@@ -73,6 +73,66 @@ static int remove_limit(void *what)
 
 static const struct rdmacg_deed limit_deed = {
 	.act = set_limit, .undo = remove_limit,
+};
+
+static int set_control_limit(void *what)
+{
+	struct rdmacg_env *env = what;
+
+	return -rdmacg_limit_in(&env->tree, env->tree.right, "rdma.control.max", "ops=5");
+}
+
+static int remove_control_limit(void *what)
+{
+	struct rdmacg_env *env = what;
+
+	return -rdmacg_limit_in(&env->tree, env->tree.right, "rdma.control.max", "max");
+}
+
+static const struct rdmacg_deed control_limit_deed = {
+	.act = set_control_limit, .undo = remove_control_limit,
+};
+
+/* One that keeps its place in flight lets no other begin. */
+static int limit_commands(struct rdmacg_env *env)
+{
+	return rdmacg_limit_in(&env->tree, env->tree.top, "rdma.control.max", "inflight=1") ?:
+	       make_cgroup(env);
+}
+
+static int enter(const char *cgroup)
+{
+	int tries = 3, ret;
+
+	/* The allocation that fails may be one of a move. */
+	do {
+		ret = cg_enter_current(cgroup);
+	} while (ret && --tries);
+	return ret;
+}
+
+/* Run the first commands of a cgroup, which gives it what counts them. */
+static int run_command(void *what)
+{
+	struct rdmacg_env *env = what;
+	struct ibv_pd *pd = NULL;
+	int error = 0;
+
+	if (!enter(env->child))
+		pd = ibv_alloc_pd(env->context);
+	if (!pd || ibv_dealloc_pd(pd))
+		error = errno ?: EIO;
+	return enter(env->tree.right) ? -1 : error;
+}
+
+/* What counts commands goes with the cgroup. */
+static int forget_command(void *what)
+{
+	return remove_cgroup(what) ?: make_cgroup(what);
+}
+
+static const struct rdmacg_deed command_deed = {
+	.act = run_command, .undo = forget_command,
 };
 
 static int open_context(void *what)
@@ -241,6 +301,7 @@ static bool rdmacg_open_needs(struct rdmacg_env *env)
 static void rdmacg_env_destroy(struct rdmacg_env *env)
 {
 	rdmacg_failslab_end(&env->failslab);
+	rmdir(env->child);
 	if (env->qp)
 		ibv_destroy_qp(env->qp);
 	if (env->cq)
@@ -266,6 +327,8 @@ static const char *rdmacg_prepare(struct rdmacg_env *env, const struct rdmacg_de
 		return "what the deed needs";
 	if (cg_enter_current(env->tree.right))
 		return "the move to right";
+	if (deed == &command_deed && limit_commands(env))
+		return "the limit on commands";
 	/* Page faults of the first time would take the faults that are to come. */
 	if (deed->act(env) || deed->undo(env))
 		return "the deed without a fault";
@@ -321,6 +384,10 @@ FIXTURE_VARIANT(test_rdmacg_fault) {
 FIXTURE_VARIANT_ADD(test_rdmacg_fault, cgroup) { .deed = &cgroup_deed };
 
 FIXTURE_VARIANT_ADD(test_rdmacg_fault, limit) { .deed = &limit_deed };
+
+FIXTURE_VARIANT_ADD(test_rdmacg_fault, control_limit) { .deed = &control_limit_deed };
+
+FIXTURE_VARIANT_ADD(test_rdmacg_fault, command) { .deed = &command_deed };
 
 FIXTURE_VARIANT_ADD(test_rdmacg_fault, context) { .deed = &context_deed };
 
