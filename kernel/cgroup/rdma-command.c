@@ -10,10 +10,10 @@
 #include <linux/atomic.h>
 #include <linux/err.h>
 #include <linux/export.h>
-#include <linux/mutex.h>
 #include <linux/workqueue.h>
 
 #include "rdma-internal.h"
+#include <trace/events/rdmacg.h>
 
 /* Limits on commands in all pools, and cgroups with such a default; atomic. */
 static atomic_long_t rdmacg_nr_control_limits;
@@ -246,6 +246,7 @@ static bool rdmacg_is_limited(struct rdma_cgroup *cg, const struct rdmacg_desc *
 static int rdmacg_begin(struct rdmacg_command *command, struct rdma_cgroup *cg,
 			struct rdmacg_device *device, bool may_wait)
 {
+	struct rdmacg_turn turn = { .may_wait = may_wait };
 	struct rdmacg_control *control;
 	int ret;
 
@@ -255,7 +256,9 @@ static int rdmacg_begin(struct rdmacg_command *command, struct rdma_cgroup *cg,
 	if (IS_ERR(control))
 		/* What gives something back is not to fail for want of memory. */
 		return may_wait ? PTR_ERR(control) : 0;
-	ret = rdmacg_control_begin(control, may_wait);
+	ret = rdmacg_control_begin(control, &turn);
+	if (turn.waited_ns && trace_rdmacg_throttle_enabled())
+		rdmacg_trace_throttle(cg, device, turn.waited_ns);
 	if (ret)
 		return ret;
 	*command = (struct rdmacg_command) { .control = control, .cg = cg };

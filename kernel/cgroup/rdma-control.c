@@ -246,12 +246,6 @@ static int rdmacg_wait(struct rdmacg_waiter *waiter)
 	return ret;
 }
 
-/* What is known of a command that is about to begin. On the stack. */
-struct rdmacg_turn {
-	bool			may_wait;
-	u64			waited_ns;
-};
-
 /* Queue up at a level that cannot let the command begin. Drops the lock while it waits. */
 static int rdmacg_queue_up_locked(struct rdmacg_control *control, struct list_head *queue,
 				  struct rdmacg_turn *turn)
@@ -363,14 +357,13 @@ static void rdmacg_control_count_locked(struct rdmacg_control *control, bool beg
  * at once if it does not wait. 0, or -ERESTARTSYS for a process that is killed: that one is in
  * no queue, and has no place in flight. Its turn in the rates that it has passed is used up.
  */
-int rdmacg_control_begin(struct rdmacg_control *control, bool may_wait)
+int rdmacg_control_begin(struct rdmacg_control *control, struct rdmacg_turn *turn)
 {
-	struct rdmacg_turn turn = { .may_wait = may_wait };
 	int ret;
 
 	spin_lock_bh(&control->gate->lock);
-	ret = rdmacg_pass_locked(control, &turn);
-	rdmacg_control_count_locked(control, !ret, &turn);
+	ret = rdmacg_pass_locked(control, turn);
+	rdmacg_control_count_locked(control, !ret, turn);
 	spin_unlock_bh(&control->gate->lock);
 	return ret;
 }

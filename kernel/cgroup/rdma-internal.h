@@ -158,6 +158,12 @@ struct rdmacg_control {
 	struct rcu_head		rcu;
 };
 
+/* A command that is about to begin, and how long it has waited. On the stack of its process. */
+struct rdmacg_turn {
+	bool			may_wait;
+	u64			waited_ns;
+};
+
 /*
  * What readers and writers need of one registered device. Freed by RCU after the
  * last reference, so the IB core can free its device at once.
@@ -483,7 +489,7 @@ void rdmacg_gate_close(struct rdmacg_gate *gate);
 bool rdmacg_gate_open(struct rdmacg_gate *gate);
 struct rdmacg_control *rdmacg_control_alloc(void);
 void rdmacg_control_set(struct rdmacg_control *control, u64 ops, u64 burst, u64 inflight);
-int rdmacg_control_begin(struct rdmacg_control *control, bool may_wait);
+int rdmacg_control_begin(struct rdmacg_control *control, struct rdmacg_turn *turn);
 void rdmacg_control_end(struct rdmacg_control *control);
 
 /* rdma-command.c */
@@ -552,6 +558,8 @@ void rdmacg_trace_uncharge(struct rdma_cgroup *cg, const struct rdmacg_device *d
 			   const struct rdmacg_charge *set, unsigned int count);
 void rdmacg_trace_refuse(struct rdma_cgroup *cg, const struct rdmacg_device *device,
 			 const struct rdmacg_refusal *refusal);
+void rdmacg_trace_throttle(struct rdma_cgroup *cg, const struct rdmacg_device *device,
+			   u64 waited_ns);
 void rdmacg_trace_changes_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc,
 			      struct rdmacg_change *changes);
 void rdmacg_trace_new_pool_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc,

@@ -5,7 +5,9 @@
  * Whoever calls this has seen a tracepoint on, holds none of the controller's locks, and
  * hands over figures that were taken under them: nobody waits for those who trace.
  */
+#include <linux/math64.h>
 #include <linux/string.h>
+#include <linux/time64.h>
 
 #include "rdma-internal.h"
 
@@ -59,6 +61,16 @@ void rdmacg_trace_refuse(struct rdma_cgroup *cg, const struct rdmacg_device *dev
 	trace_rdmacg_refuse(rdmacg_name_rcu(desc), desc->resources[refusal->slot].name,
 			    refusal->amount, rdmacg_id(cg), refusal->usage, refusal->limit,
 			    rdmacg_id(refusal->cg), refusal->cg->depth);
+	rcu_read_unlock();
+}
+
+/* The command, which has not ended, keeps the device. */
+void rdmacg_trace_throttle(struct rdma_cgroup *cg, const struct rdmacg_device *device,
+			   u64 waited_ns)
+{
+	rcu_read_lock();
+	trace_rdmacg_throttle(rdmacg_name_rcu(device->desc), rdmacg_id(cg),
+			      div_u64(waited_ns, NSEC_PER_USEC));
 	rcu_read_unlock();
 }
 

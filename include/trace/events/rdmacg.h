@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the RDMA cgroup controller does: charges, uncharges, refusals and limits.
+ * What the RDMA cgroup controller does: charges, uncharges, refusals, limits, and commands
+ * that wait.
  *
  * A cgroup is told by its id, which is the inode number of its folder. Amounts, usages and
  * limits are in the unit of the resource, and a limit of RDMACG_NO_LIMIT is none. The figures
@@ -128,6 +129,32 @@ TRACE_EVENT(rdmacg_set_max,
 	TP_printk("device=%s resource=%s old=%llu new=%llu usage=%llu cgroup=%llu",
 		  __get_str(device), __get_str(resource), __entry->old, __entry->new,
 		  __entry->usage, __entry->cgroup)
+);
+
+/*
+ * A command of a cgroup had to wait for so many microseconds, at its own level and at those
+ * above: it begins now, or its process was killed.
+ */
+TRACE_EVENT(rdmacg_throttle,
+
+	TP_PROTO(const char *device, u64 cgroup, u64 usec),
+
+	TP_ARGS(device, cgroup, usec),
+
+	TP_STRUCT__entry(
+		__string(device, device)
+		__field(u64, cgroup)
+		__field(u64, usec)
+	),
+
+	TP_fast_assign(
+		__assign_str(device);
+		__entry->cgroup = cgroup;
+		__entry->usec = usec;
+	),
+
+	TP_printk("device=%s cgroup=%llu usec=%llu",
+		  __get_str(device), __entry->cgroup, __entry->usec)
 );
 
 #endif /* _TRACE_RDMACG_H */

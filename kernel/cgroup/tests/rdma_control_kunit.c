@@ -257,6 +257,13 @@ static struct rdmacg_levels *rdmacg_levels(struct kunit *test)
 	return levels;
 }
 
+static int begin(struct rdmacg_control *control, bool may_wait)
+{
+	struct rdmacg_turn turn = { .may_wait = may_wait };
+
+	return rdmacg_control_begin(control, &turn);
+}
+
 /* A process that wants to run one command. */
 struct rdmacg_process {
 	struct rdmacg_control *control;
@@ -270,7 +277,7 @@ static int rdmacg_process(void *arg)
 	struct rdmacg_process *process = arg;
 
 	allow_signal(SIGKILL);
-	process->ret = rdmacg_control_begin(process->control, true);
+	process->ret = begin(process->control, true);
 	complete(&process->has_begun);
 	while (!kthread_should_stop())
 		msleep(20);
@@ -345,7 +352,7 @@ static void rdmacg_test_place_in_flight_goes_to_who_came_first(struct kunit *tes
 	struct rdmacg_process *first, *second;
 
 	rdmacg_control_set(levels->parent, UNLIMITED, UNLIMITED, 1);
-	KUNIT_ASSERT_EQ(test, rdmacg_control_begin(levels->child, true), 0);
+	KUNIT_ASSERT_EQ(test, begin(levels->child, true), 0);
 	first = rdmacg_wait(test, levels->sibling);
 	second = rdmacg_wait(test, levels->child);
 	rdmacg_control_end(levels->child);
@@ -368,9 +375,9 @@ static void rdmacg_test_what_destroys_never_waits(struct kunit *test)
 	struct rdmacg_process *waiter;
 
 	rdmacg_control_set(levels->parent, 1, 1, 1);
-	KUNIT_ASSERT_EQ(test, rdmacg_control_begin(levels->child, true), 0);
+	KUNIT_ASSERT_EQ(test, begin(levels->child, true), 0);
 	waiter = rdmacg_wait(test, levels->child);
-	KUNIT_EXPECT_EQ(test, rdmacg_control_begin(levels->child, false), 0);
+	KUNIT_EXPECT_EQ(test, begin(levels->child, false), 0);
 	KUNIT_EXPECT_EQ(test, levels->parent->inflight, 2);
 	KUNIT_EXPECT_EQ(test, levels->parent->stat.ops, 2);
 	KUNIT_EXPECT_EQ(test, levels->parent->rate.debt, 1);
@@ -385,7 +392,7 @@ static void rdmacg_test_who_waits_at_home_keeps_no_sibling_waiting(struct kunit 
 
 	rdmacg_control_set(levels->parent, 100, 1, UNLIMITED);
 	rdmacg_control_set(levels->child, 1, 1, UNLIMITED);
-	KUNIT_ASSERT_EQ(test, rdmacg_control_begin(levels->child, true), 0);
+	KUNIT_ASSERT_EQ(test, begin(levels->child, true), 0);
 	begins = rdmacg_rate_begins(&levels->parent->rate);
 	rdmacg_wait(test, levels->child);
 	rdmacg_wait(test, levels->child);
@@ -399,7 +406,7 @@ static void rdmacg_test_killed_waiter_leaves_nothing(struct kunit *test)
 	struct rdmacg_process *killed, *next;
 
 	rdmacg_control_set(levels->parent, UNLIMITED, UNLIMITED, 1);
-	KUNIT_ASSERT_EQ(test, rdmacg_control_begin(levels->sibling, true), 0);
+	KUNIT_ASSERT_EQ(test, begin(levels->sibling, true), 0);
 	killed = rdmacg_wait(test, levels->child);
 	next = rdmacg_wait(test, levels->child);
 	send_sig(SIGKILL, killed->task, 1);
@@ -419,7 +426,7 @@ static void rdmacg_test_killed_first_waiter_leaves_its_time_to_the_next(struct k
 	struct rdmacg_process *killed, *next;
 
 	rdmacg_control_set(levels->parent, 2, 1, UNLIMITED);
-	KUNIT_ASSERT_EQ(test, rdmacg_control_begin(levels->child, true), 0);
+	KUNIT_ASSERT_EQ(test, begin(levels->child, true), 0);
 	killed = rdmacg_wait(test, levels->child);
 	next = rdmacg_wait(test, levels->child);
 	send_sig(SIGKILL, killed->task, 1);
@@ -436,7 +443,7 @@ static void rdmacg_test_raised_limit_lets_all_begin(struct kunit *test)
 
 	/* More than begin under one hold of the lock. */
 	rdmacg_control_set(levels->parent, 1, 1, 1);
-	KUNIT_ASSERT_EQ(test, rdmacg_control_begin(levels->child, true), 0);
+	KUNIT_ASSERT_EQ(test, begin(levels->child, true), 0);
 	for (i = 0; i < ARRAY_SIZE(waiters); i++)
 		waiters[i] = rdmacg_wait(test, levels->child);
 	/* Now for the next limit. */
@@ -454,7 +461,7 @@ static void rdmacg_test_lowered_limit_lets_begin_later(struct kunit *test)
 	struct rdmacg_process *waiter;
 
 	rdmacg_control_set(levels->parent, 2, 1, UNLIMITED);
-	KUNIT_ASSERT_EQ(test, rdmacg_control_begin(levels->child, true), 0);
+	KUNIT_ASSERT_EQ(test, begin(levels->child, true), 0);
 	waiter = rdmacg_wait(test, levels->child);
 	rdmacg_control_set(levels->parent, 1, 1, UNLIMITED);
 	/* Longer than before, and shorter than now. */
@@ -470,14 +477,14 @@ static void rdmacg_test_nobody_waits_while_a_device_goes(struct kunit *test)
 
 	rdmacg_control_set(levels->child, 1, 1, UNLIMITED);
 	rdmacg_control_set(levels->sibling, UNLIMITED, UNLIMITED, 1);
-	KUNIT_ASSERT_EQ(test, rdmacg_control_begin(levels->child, true), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_control_begin(levels->sibling, true), 0);
+	KUNIT_ASSERT_EQ(test, begin(levels->child, true), 0);
+	KUNIT_ASSERT_EQ(test, begin(levels->sibling, true), 0);
 	first = rdmacg_wait(test, levels->child);
 	second = rdmacg_wait(test, levels->sibling);
 	KUNIT_EXPECT_FALSE(test, rdmacg_gate_open(&levels->gate));
 	KUNIT_EXPECT_EQ(test, rdmacg_outcome(first), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_outcome(second), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_control_begin(levels->child, true), 0);
+	KUNIT_EXPECT_EQ(test, begin(levels->child, true), 0);
 	KUNIT_EXPECT_EQ(test, levels->parent->inflight, 5);
 	rdmacg_gate_close(&levels->gate);
 	rdmacg_wait(test, levels->child);
@@ -491,7 +498,7 @@ static void rdmacg_test_timer_keeps_the_rate(struct kunit *test)
 
 	rdmacg_control_set(levels->parent, 200, 1, UNLIMITED);
 	for (i = 0; i < 41; i++) {
-		KUNIT_ASSERT_EQ(test, rdmacg_control_begin(levels->child, true), 0);
+		KUNIT_ASSERT_EQ(test, begin(levels->child, true), 0);
 		rdmacg_control_end(levels->child);
 	}
 	took = ktime_get_ns() - since;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What the tracepoints of the RDMA cgroup controller tell, field by field, against what
- * happened: charges, uncharges, refusals and limits. Needs root, Soft-RoCE, tracefs, failslab,
- * and ip and rdma of iproute2.
+ * happened: charges, uncharges, refusals, limits and commands that wait. Needs root, Soft-RoCE,
+ * tracefs, failslab, and ip and rdma of iproute2.
  */
 #define _GNU_SOURCE
 #include <sys/mount.h>
@@ -342,6 +342,28 @@ TEST_F(test_rdmacg_trace, default_is_told_with_the_first_charge)
 	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_charge", tree->right, "pd", 1));
 	/* With the object that the PD is. */
 	EXPECT_EQ(3, rdmacg_count_events(""));
+	EXPECT_EQ(0, ibv_dealloc_pd(pd));
+}
+
+/* A command that waits is told with the time that rdma.control.stat counts for it. */
+TEST_F(test_rdmacg_trace, throttle_tells_how_long_a_command_waited)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	struct ibv_pd *pd;
+
+	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->top, "rdma.control.max", "ops=5 burst=1"));
+	rdmacg_trace_clear();
+	pd = ibv_alloc_pd(self->context);
+	ASSERT_NE(NULL, pd);
+	EXPECT_EQ(2, rdmacg_count_events(""));
+	/* To destroy does not wait, and makes the next one late. */
+	EXPECT_EQ(0, ibv_dealloc_pd(pd));
+	pd = ibv_alloc_pd(self->context);
+	ASSERT_NE(NULL, pd);
+	EXPECT_EQ(1, rdmacg_told(tree, "rdmacg_throttle", "cgroup=%llu usec=%lld",
+				 rdmacg_id(tree->left),
+				 rdmacg_value(tree, tree->left, "rdma.control.stat",
+					      "throttled_usec")));
 	EXPECT_EQ(0, ibv_dealloc_pd(pd));
 }
 
