@@ -74,7 +74,7 @@ hammer:		## how long strangers wait for a tenant who hammers (SECONDS_EACH=, KIN
 coverage:	## which lines of the controller the tests run
 	@dev/deps verbs && test/coverage/run
 
-mutants:	## let the tests find small faults, one at a time (MATCH=)
+mutants:	## let the tests find small faults, one at a time (MATCH=, TESTS=)
 	@dev/deps verbs && test/mutants/run
 
 patches:	## the overlay as a series for git am, against BASE or KSRC (OUT=: a new folder for it)
