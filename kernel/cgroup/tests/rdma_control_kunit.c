@@ -455,6 +455,20 @@ static void rdmacg_test_raised_limit_lets_all_begin(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, levels->parent->inflight, ARRAY_SIZE(waiters) + 1);
 }
 
+/* Who waits for a place in flight has no timer: nothing but the write lets it begin. */
+static void rdmacg_test_raised_limit_makes_room_in_flight(struct kunit *test)
+{
+	struct rdmacg_levels *levels = rdmacg_levels(test);
+	struct rdmacg_process *waiter;
+
+	rdmacg_control_set(levels->parent, UNLIMITED, UNLIMITED, 1);
+	KUNIT_ASSERT_EQ(test, begin(levels->child, true), 0);
+	waiter = rdmacg_wait(test, levels->child);
+	rdmacg_control_set(levels->parent, UNLIMITED, UNLIMITED, 2);
+	KUNIT_EXPECT_EQ(test, rdmacg_outcome(waiter), 0);
+	KUNIT_EXPECT_EQ(test, levels->parent->inflight, 2);
+}
+
 static void rdmacg_test_lowered_limit_lets_begin_later(struct kunit *test)
 {
 	struct rdmacg_levels *levels = rdmacg_levels(test);
@@ -689,7 +703,6 @@ static void rdmacg_test_device_keeps_its_limits_while_it_moves(struct kunit *tes
 
 	KUNIT_ASSERT_EQ(test, rdmacg_limit_control(&t->leaf, "kunit0 inflight=1"), 0);
 	rdmacg_stop_waiting(&t->dev);
-	/* The domain comes after that. */
 	KUNIT_ASSERT_EQ(test, rdmacg_begin_command(&first, &t->dev, true), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_begin_command(&second, &t->dev, true), 0);
 	rdmacg_end_command(&second);
@@ -699,6 +712,23 @@ static void rdmacg_test_device_keeps_its_limits_while_it_moves(struct kunit *tes
 	KUNIT_EXPECT_STREQ(test, rdmacg_control_max(test, &t->leaf),
 			   "kunit0 ops=max burst=max inflight=1\n");
 	rdmacg_run(test, t, true);
+}
+
+static void rdmacg_test_nobody_waits_in_a_cgroup_that_comes_late(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+	struct rdmacg_command command;
+	struct rdmacg_pool *pool;
+
+	/* A default makes no pool, and so no domain. */
+	KUNIT_ASSERT_EQ(test, rdmacg_limit_control(&t->leaf, "default inflight=1"), 0);
+	rdmacg_stop_waiting(&t->dev);
+	KUNIT_ASSERT_EQ(test, rdmacg_begin_command(&command, &t->dev, true), 0);
+	pool = rdmacg_pool_lock(&t->leaf, t->dev.key);
+	KUNIT_ASSERT_NOT_NULL(test, pool);
+	KUNIT_EXPECT_TRUE(test, pool->domain->gate.is_open);
+	rdmacg_pool_unlock(pool);
+	rdmacg_end_command(&command);
 }
 
 static void rdmacg_test_command_keeps_its_cgroup(struct kunit *test)
@@ -739,6 +769,7 @@ static struct kunit_case rdmacg_control_test_cases[] = {
 	KUNIT_CASE(rdmacg_test_killed_waiter_leaves_nothing),
 	KUNIT_CASE(rdmacg_test_killed_first_waiter_leaves_its_time_to_the_next),
 	KUNIT_CASE(rdmacg_test_raised_limit_lets_all_begin),
+	KUNIT_CASE(rdmacg_test_raised_limit_makes_room_in_flight),
 	KUNIT_CASE(rdmacg_test_lowered_limit_lets_begin_later),
 	KUNIT_CASE(rdmacg_test_nobody_waits_while_a_device_goes),
 	KUNIT_CASE(rdmacg_test_timer_keeps_the_rate),
@@ -757,6 +788,7 @@ static struct kunit_case rdmacg_command_test_cases[] = {
 	KUNIT_CASE(rdmacg_test_command_is_counted_where_a_limit_is),
 	KUNIT_CASE(rdmacg_test_default_limits_commands),
 	KUNIT_CASE(rdmacg_test_device_keeps_its_limits_while_it_moves),
+	KUNIT_CASE(rdmacg_test_nobody_waits_in_a_cgroup_that_comes_late),
 	KUNIT_CASE(rdmacg_test_command_keeps_its_cgroup),
 	{ }
 };
