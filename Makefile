@@ -8,7 +8,7 @@
 
 export BASE KSRC VM
 
-.PHONY: help demo check tree kernel shell kunit selftests rdmacg runtimes bpftrace debug bench instructions sockets drivers fuzz differential thirdparty torture hammer coverage mutants style hooks patches series upstream dist deb boot vm clean
+.PHONY: help demo check tree kernel shell kunit selftests rdmacg runtimes bpftrace debug bench instructions sockets neighbours drivers fuzz differential thirdparty torture hammer coverage mutants style hooks patches series upstream dist deb boot vm clean
 
 help:		## list the verbs, and what can be set
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
@@ -55,6 +55,9 @@ instructions:	## count those of a charge, against the recorded (RECORD=1: record
 
 sockets:	## throughput of SMC-R and RDS with limits, against none, and without, against the base (ROUNDS=3)
 	@dev/deps verbs && bench/sockets
+
+neighbours:	## a victim beside one that creates and destroys, with limits on commands and without, and what those cost (PARTS=, ROUNDS=, MS=, RESULTS=)
+	@dev/deps bench && bench/neighbours
 
 fuzz:		## feed texts to the parser, and writes to a guest (FUZZ_SECONDS=, COUNT=, SEED=, KERNEL=)
 	@dev/deps fuzz && test/fuzz/run

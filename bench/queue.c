@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What Soft-RoCE lacks of an adapter: the commands that create, change and destroy PDs, AHs,
+ * CQs, QPs and MRs of a device go through one queue, which works them off one after the other
+ * and takes the same time for each. Whoever gave the command sleeps meanwhile, so that processes
+ * share the queue and not the processor. What rxe does for a command comes after that.
+ *
+ * The queue is a point in time, when it will have done what it has; a command ends so much
+ * later, or so much after now if that is past. That is first come, first served: a mutex can be
+ * taken by who comes while the one that was woken for it is not there yet. And it is as fast as
+ * it says: what sleeps with a lock held takes as long as the guest's timers are late, too, for
+ * which no firmware waits.
+ *
+ * Parameters: device, whose commands; usec for each; and to be read: commands so far, and by
+ * how many nanoseconds in all those who waited heard too late that theirs was done.
+ */
+#include <linux/hrtimer.h>
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/srcu.h>
+#include <rdma/ib_verbs.h>
+
+static char *device = "rxe0";
+module_param(device, charp, 0444);
+MODULE_PARM_DESC(device, "name of the device");
+
+static unsigned int usec = 50;
+module_param(usec, uint, 0444);
+MODULE_PARM_DESC(usec, "microseconds that each command takes");
+
+static DEFINE_SPINLOCK(queue_lock);
+static u64 queue_done_at;	/* queue_lock */
+static unsigned long commands;	/* queue_lock */
+static unsigned long late_ns;	/* queue_lock */
+module_param(commands, ulong, 0444);
+MODULE_PARM_DESC(commands, "how many there were");
+module_param(late_ns, ulong, 0444);
+MODULE_PARM_DESC(late_ns, "sum of what their processes woke up too late");
+
+DEFINE_STATIC_SRCU(queue_srcu);
+/* What the device had, while it has a queue: set before that, freed when nobody is in it. */
+static const struct ib_device_ops *queue_ops;
+
+static u64 queue_append(void)
+{
+	u64 done_at;
+
+	spin_lock(&queue_lock);
+	done_at = max(queue_done_at, ktime_get_ns()) + usec * (u64)NSEC_PER_USEC;
+	queue_done_at = done_at;
+	spin_unlock(&queue_lock);
+	return done_at;
+}
+
+static void queue_wait(void)
+{
+	u64 done_at = queue_append(), now;
+	ktime_t expires = ns_to_ktime(done_at);
+
+	while ((now = ktime_get_ns()) < done_at) {
+		set_current_state(TASK_UNINTERRUPTIBLE);
+		schedule_hrtimeout(&expires, HRTIMER_MODE_ABS);
+	}
+	spin_lock(&queue_lock);
+	commands++;
+	late_ns += now - done_at;
+	spin_unlock(&queue_lock);
+}
+
+/* Wait until a command is done, where it may sleep; then it is rxe's turn. */
+static int queue_enter(bool may_sleep)
+{
+	int in = srcu_read_lock(&queue_srcu);
+
+	if (may_sleep)
+		queue_wait();
+	return in;
+}
+
+static int queue_leave(int in, int ret)
+{
+	srcu_read_unlock(&queue_srcu, in);
+	return ret;
+}
+
+static int queue_alloc_pd(struct ib_pd *pd, struct ib_udata *udata)
+{
+	int in = queue_enter(true);
+
+	return queue_leave(in, queue_ops->alloc_pd(pd, udata));
+}
+
+static int queue_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
+{
+	int in = queue_enter(true);
+
+	return queue_leave(in, queue_ops->dealloc_pd(pd, udata));
+}
+
+static int queue_create_user_ah(struct ib_ah *ah, struct rdma_ah_init_attr *attr,
+				struct ib_udata *udata)
+{
+	int in = queue_enter(true);
+
+	return queue_leave(in, queue_ops->create_user_ah(ah, attr, udata));
+}
+
+static int queue_create_cq(struct ib_cq *cq, const struct ib_cq_init_attr *attr,
+			   struct uverbs_attr_bundle *attrs)
+{
+	int in = queue_enter(true);
+
+	return queue_leave(in, queue_ops->create_cq(cq, attr, attrs));
+}
+
+static int queue_destroy_cq(struct ib_cq *cq, struct ib_udata *udata)
+{
+	int in = queue_enter(true);
+
+	return queue_leave(in, queue_ops->destroy_cq(cq, udata));
+}
+
+static int queue_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
+			   struct ib_udata *udata)
+{
+	int in = queue_enter(true);
+
+	return queue_leave(in, queue_ops->create_qp(qp, attr, udata));
+}
+
+static int queue_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
+			   struct ib_udata *udata)
+{
+	int in = queue_enter(true);
+
+	return queue_leave(in, queue_ops->modify_qp(qp, attr, mask, udata));
+}
+
+static int queue_destroy_qp(struct ib_qp *qp, struct ib_udata *udata)
+{
+	int in = queue_enter(true);
+
+	return queue_leave(in, queue_ops->destroy_qp(qp, udata));
+}
+
+static int queue_dereg_mr(struct ib_mr *mr, struct ib_udata *udata)
+{
+	int in = queue_enter(true);
+
+	return queue_leave(in, queue_ops->dereg_mr(mr, udata));
+}
+
+/* Who has one in the kernel may destroy it where nobody can sleep. */
+static int queue_destroy_ah(struct ib_ah *ah, u32 flags)
+{
+	int in = queue_enter(flags & RDMA_DESTROY_AH_SLEEPABLE);
+
+	return queue_leave(in, queue_ops->destroy_ah(ah, flags));
+}
+
+#ifdef QUEUE_DMAH
+static struct ib_mr *queue_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 address,
+				       int access, struct ib_dmah *dmah, struct ib_udata *udata)
+{
+	int in = queue_enter(true);
+	struct ib_mr *mr = queue_ops->reg_user_mr(pd, start, length, address, access, dmah, udata);
+
+	queue_leave(in, 0);
+	return mr;
+}
+#else
+static struct ib_mr *queue_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 address,
+				       int access, struct ib_udata *udata)
+{
+	int in = queue_enter(true);
+	struct ib_mr *mr = queue_ops->reg_user_mr(pd, start, length, address, access, udata);
+
+	queue_leave(in, 0);
+	return mr;
+}
+#endif
+
+/* All of these are callbacks that rxe has: the core takes what is not there for unsupported. */
+static void queue_replace(struct ib_device *ibdev)
+{
+	ibdev->ops.alloc_pd = queue_alloc_pd;
+	ibdev->ops.dealloc_pd = queue_dealloc_pd;
+	ibdev->ops.create_user_ah = queue_create_user_ah;
+	ibdev->ops.destroy_ah = queue_destroy_ah;
+	ibdev->ops.create_cq = queue_create_cq;
+	ibdev->ops.destroy_cq = queue_destroy_cq;
+	ibdev->ops.create_qp = queue_create_qp;
+	ibdev->ops.modify_qp = queue_modify_qp;
+	ibdev->ops.destroy_qp = queue_destroy_qp;
+	ibdev->ops.reg_user_mr = queue_reg_user_mr;
+	ibdev->ops.dereg_mr = queue_dereg_mr;
+}
+
+static int queue_add(struct ib_device *ibdev)
+{
+	if (strcmp(dev_name(&ibdev->dev), device) || ibdev->ops.driver_id != RDMA_DRIVER_RXE)
+		return -EOPNOTSUPP;
+	queue_ops = kmemdup(&ibdev->ops, sizeof(ibdev->ops), GFP_KERNEL);
+	if (!queue_ops)
+		return -ENOMEM;
+	queue_replace(ibdev);
+	return 0;
+}
+
+/* The device goes, or this module. */
+static void queue_remove(struct ib_device *ibdev, void *client_data)
+{
+	ibdev->ops = *queue_ops;
+	/* Who has read an old pointer is not in yet, is in, or is not quite out yet. */
+	synchronize_rcu_tasks();
+	synchronize_srcu(&queue_srcu);
+	synchronize_rcu_tasks();
+	kfree(queue_ops);
+	queue_ops = NULL;
+}
+
+static struct ib_client queue_client = {
+	.name = "rdmacg_queue",
+	.add = queue_add,
+	.remove = queue_remove,
+};
+
+static int __init queue_init(void)
+{
+	int ret = ib_register_client(&queue_client);
+
+	if (!ret && !queue_ops) {
+		pr_err("rdmacg_queue: there is no %s of rxe\n", device);
+		ib_unregister_client(&queue_client);
+		ret = -ENODEV;
+	}
+	return ret;
+}
+
+static void __exit queue_exit(void)
+{
+	ib_unregister_client(&queue_client);
+}
+
+module_init(queue_init);
+module_exit(queue_exit);
+MODULE_DESCRIPTION("One queue for the commands of a Soft-RoCE device");
+MODULE_LICENSE("GPL");
