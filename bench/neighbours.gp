@@ -28,6 +28,6 @@ do for [t in "svg png"] {
 	plot rows('unlimited') with yerrorlines lc rgb '#c0392b' lw 2 pt 5 title 'without limits', \
 		rows('inflight=1') with yerrorlines lc rgb '#e67e22' lw 2 pt 13 title 'inflight=1', \
 		rows('ops=500') with yerrorlines lc rgb '#6fa8dc' lw 2 pt 6 title 'ops=500', \
-		rows('ops=100') with yerrorlines lc rgb '#0060ad' lw 2 pt 7 title 'ops=100', \
+		rows('ops=50') with yerrorlines lc rgb '#0060ad' lw 2 pt 7 title 'ops=50', \
 		alone with lines lc rgb '#7f8c8d' lw 2 dt 2 title 'no attacker'
 }
