@@ -119,8 +119,8 @@ static void attack_in(const char *cgroup, const char *kind, int threads)
 	commands = count(cgroup, attackers, threads);
 	since = bench_now();
 	sigwait(&term, &got);
-	printf("commands=%lld ns=%lld\n", count(cgroup, attackers, threads) - commands,
-	       bench_now() - since);
+	commands = count(cgroup, attackers, threads) - commands;
+	printf("commands=%lld ns=%lld\n", commands, bench_now() - since);
 }
 
 static void print_samples(long long *samples, int count)
