@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# hooks/kbuild.sh TREE STAGE [STEP...]: the Kconfig, Makefile, .gitignore, preprocessor,
-# documentation and kernel-doc lines that spatch cannot edit, of these steps or of all. Copies
-# of the base's files are changed in STAGE; a line that is not there exactly once stops the build.
+# hooks/kbuild.sh TREE STAGE [STEP...]: the Kconfig, Makefile, .gitignore, preprocessor and
+# documentation lines that spatch cannot edit, of these steps or of all. Copies of the base's
+# files are changed in STAGE; a line that is not there exactly once stops the build.
 set -eu
 . "$(dirname "$0")/../dev/lib.sh"
 
@@ -103,10 +103,6 @@ rxe_step() {
 	rxe=drivers/infiniband/sw/rxe
 	edit $rxe/Makefile '^rdma_rxe-y := ' '/rxe_mcast\.o/s,rxe_mcast\.o,& rxe_cgroup.o,'
 	grep -qw rxe_cgroup.o "$stage/$rxe/Makefile" || die "$rxe/Makefile of Linux $version does not name rxe_mcast.o"
-	# The parameter that the hook rxe_mcast adds.
-	edit $rxe/rxe_mcast.c '^ \* rxe_attach_mcg - ' '
-		/^ \* rxe_attach_mcg - /,/^ \*\//s,^ \* @mcg: .*,&\
- * @cg: who pays; NULL afterwards if it is the attachment that has it,'
 }
 
 mlx5_step() {
