@@ -122,10 +122,11 @@ static void rdmacg_crowd(struct ibv_context *context)
 }
 
 /*
- * Start a child in @cgroup whose threads all wait: two a second begin. -1: they do not all wait
- * in time, which a busy machine needs to make them.
+ * Start a child in right whose threads all wait for a limit of @limited, which lets two a second
+ * begin. -1: it cannot be set, or they do not all wait in time, which a busy machine needs to
+ * make them.
  */
-static pid_t rdmacg_start_crowd(struct rdmacg_tree *tree, const char *cgroup)
+static pid_t rdmacg_start_crowd(struct rdmacg_tree *tree, const char *limited)
 {
 	struct ibv_context *context;
 	pid_t child;
@@ -133,11 +134,11 @@ static pid_t rdmacg_start_crowd(struct rdmacg_tree *tree, const char *cgroup)
 
 	rdmacg_shared = mmap(NULL, sizeof(*rdmacg_shared), PROT_READ | PROT_WRITE,
 			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (rdmacg_shared == MAP_FAILED)
+	if (rdmacg_shared == MAP_FAILED || rdmacg_limit_control(tree, limited, "ops=2 burst=2"))
 		return -1;
 	child = rdmacg_fork();
 	if (!child) {
-		if (cg_enter_current(cgroup))
+		if (cg_enter_current(tree->right))
 			_exit(1);
 		context = rdmacg_open(tree);
 		if (!context)
@@ -346,8 +347,7 @@ TEST_F_TIMEOUT(test_rdmacg_control, killed_waiters_leave_at_once, RDMACG_TIMEOUT
 	double since;
 	pid_t child;
 
-	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->top, "ops=2 burst=2"));
-	child = rdmacg_start_crowd(tree, tree->right);
+	child = rdmacg_start_crowd(tree, tree->top);
 	ASSERT_LT(0, child);
 	since = rdmacg_now();
 	kill(child, SIGKILL);
@@ -366,8 +366,7 @@ TEST_F_TIMEOUT(test_rdmacg_control, raised_limit_lets_waiters_begin, RDMACG_TIME
 	double since;
 	pid_t child;
 
-	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->top, "ops=2 burst=2"));
-	child = rdmacg_start_crowd(tree, tree->right);
+	child = rdmacg_start_crowd(tree, tree->top);
 	ASSERT_LT(0, child);
 	rdmacg_shared->is_enough = true;
 	since = rdmacg_now();
@@ -385,7 +384,6 @@ TEST_F_TIMEOUT(test_rdmacg_control, removed_cgroup_keeps_its_limits, RDMACG_TIME
 	char pid[16];
 	pid_t child;
 
-	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->right, "ops=2 burst=2"));
 	child = rdmacg_start_crowd(tree, tree->right);
 	ASSERT_LT(0, child);
 	snprintf(pid, sizeof(pid), "%d", child);
@@ -407,8 +405,7 @@ TEST_F_TIMEOUT(test_rdmacg_control, device_that_goes_lets_waiters_go, RDMACG_TIM
 
 	ASSERT_TRUE(rdmacg_add_link() && rdmacg_add_device(second.type));
 	snprintf(second.device, sizeof(second.device), RDMACG_SECOND);
-	ASSERT_EQ(0, rdmacg_limit_control(&second, second.top, "ops=2 burst=2"));
-	child = rdmacg_start_crowd(&second, second.right);
+	child = rdmacg_start_crowd(&second, second.top);
 	ASSERT_LT(0, child);
 	rdmacg_shared->is_enough = true;
 	since = rdmacg_now();
