@@ -95,13 +95,19 @@ static int rdmacg_sleeping(pid_t pid)
 	return count;
 }
 
-/* Of a test and its children, who make PDs until it is set. */
+/* Of a test and its children, who make PDs until it is enough. */
 static struct rdmacg_shared {
+	atomic_int ready;
 	atomic_bool is_enough;
 } *rdmacg_shared;
 
 static void *rdmacg_make_pds(void *context)
 {
+	/* A thread's first allocation waits for those of others, which is not the wait to test. */
+	void *volatile first = malloc(1);
+
+	free(first);
+	rdmacg_shared->ready++;
 	while (!rdmacg_shared->is_enough)
 		ibv_alloc_pd(context);
 	return NULL;
@@ -146,7 +152,8 @@ static pid_t rdmacg_start_crowd(struct rdmacg_tree *tree, const char *limited)
 		rdmacg_crowd(context);
 	}
 	for (tries = 0; tries < 6; tries++)
-		if (RDMACG_WAIT_FOR(rdmacg_sleeping(child) >= RDMACG_WAITERS - 2))
+		if (RDMACG_WAIT_FOR(rdmacg_shared->ready == RDMACG_WAITERS &&
+				    rdmacg_sleeping(child) >= RDMACG_WAITERS - 2))
 			return child;
 	return -1;
 }
