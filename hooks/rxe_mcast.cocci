@@ -6,6 +6,8 @@
 // Expect: 1 +rxe_set_resources
 // Expect: 2 +ib_rdmacg_try_charge_hw
 // Expect: 7 +ib_rdmacg_uncharge_hw
+// Doc: rxe_attach_mcg cg who pays for the attachment; NULL afterwards if there is a new one
+// Expect: 1 +@cg
 
 @@ @@
 struct rxe_mcg {
