@@ -41,6 +41,9 @@ static void lnd_tx_free_pages(struct lnd_tx *tx)
 	struct scatterlist *sg;
 	unsigned int i;
 
+	/* A table that was freed, or could not be made whole, has a length and no entries. */
+	if (!tx->sgt.sgl)
+		return;
 	for_each_sgtable_sg(&tx->sgt, sg, i)
 		if (sg_page(sg))
 			__free_page(sg_page(sg));
@@ -50,9 +53,9 @@ static void lnd_tx_free_pages(struct lnd_tx *tx)
 static int lnd_tx_map_mr(struct lnd_ni *ni, struct lnd_tx *tx)
 {
 	struct ib_mr *mr = tx->mr->mr;
-	int ret = ib_map_mr_sg(mr, tx->sgt.sgl, tx->sgt.orig_nents, NULL, PAGE_SIZE);
+	int ret = ib_map_mr_sg(mr, tx->sgt.sgl, tx->sgt.nents, NULL, PAGE_SIZE);
 
-	if (ret != tx->sgt.orig_nents)
+	if (ret != tx->sgt.nents)
 		return ret < 0 ? ret : -EINVAL;
 	ib_update_fast_reg_key(mr, ib_inc_rkey(mr->rkey));
 	tx->msg->addr = cpu_to_le64(mr->iova);
@@ -68,17 +71,17 @@ static int lnd_tx_map_mr(struct lnd_ni *ni, struct lnd_tx *tx)
  */
 void lnd_tx_unmap(struct lnd_ni *ni, struct lnd_tx *tx)
 {
-	ib_dma_unmap_sg(ni->device, tx->sgt.sgl, tx->sgt.orig_nents, DMA_FROM_DEVICE);
+	ib_dma_unmap_sgtable_attrs(ni->device, &tx->sgt, DMA_FROM_DEVICE, 0);
 }
 
 static int lnd_tx_map_pages(struct lnd_ni *ni, struct lnd_tx *tx)
 {
 	int ret = lnd_tx_alloc_pages(tx, ni->bytes);
 
+	if (!ret)
+		ret = ib_dma_map_sgtable_attrs(ni->device, &tx->sgt, DMA_FROM_DEVICE, 0);
 	if (ret)
 		return ret;
-	if (!ib_dma_map_sg(ni->device, tx->sgt.sgl, tx->sgt.orig_nents, DMA_FROM_DEVICE))
-		return -EIO;
 	ret = lnd_tx_map_mr(ni, tx);
 	if (ret)
 		lnd_tx_unmap(ni, tx);
