@@ -4,7 +4,7 @@
 /// connection takes them. At a limit the connection falls back to TCP and says why.
 //
 // Finds: smcr_buf_map_link smc_rtoken smc_listen_rdma_init
-// Expect: 3 +cg
+// Expect: 5 +cg
 // Expect: 1 +charges
 // Expect: 1 +smc_rdmacg_own_slot
 // Expect: 1 +smc_rdmacg_take_buf
@@ -72,6 +72,19 @@ smcr_buf_free(...)
 }
 
 @ depends on map @
+identifier buf_desc, lgr, is_rmb;
+@@
+smcr_buf_map_usable_links(struct smc_link_group *lgr, struct smc_buf_desc *buf_desc, bool is_rmb
++			  , struct rdma_cgroup *cg
+ )
+{
+	<...
+	down_read(&lgr->llc_conf_mutex);
++	smc_rdmacg_take_buf(lgr, buf_desc, is_rmb, cg);
+	...>
+}
+
+@ depends on map @
 identifier buf_desc, lnk, rc;
 @@
 smcr_buf_map_usable_links(...)
@@ -110,8 +123,7 @@ __smc_buf_create(struct smc_sock *smc, ...)
 -		if (smcr_buf_map_usable_links(lgr, buf_desc, is_rmb)) {
 +		int rc;
 +
-+		smc_rdmacg_take_buf(lgr, buf_desc, is_rmb, smc->cg);
-+		rc = smcr_buf_map_usable_links(lgr, buf_desc, is_rmb);
++		rc = smcr_buf_map_usable_links(lgr, buf_desc, is_rmb, smc->cg);
 +		if (rc) {
 			smcr_buf_unuse(buf_desc, is_rmb, lgr);
 -			return -ENOMEM;

@@ -88,19 +88,21 @@ struct smc_buf_desc *smc_rdmacg_own_slot(struct rw_semaphore *lock, struct list_
 
 /*
  * Let @cg pay for a buffer that the caller has set to used. The MRs of another payer go, so
- * that they are not charged twice, and the other is free of them even if @cg has no room.
+ * that they are not charged twice, and the other is free of them even if @cg has no room. The
+ * caller maps the buffer under the same hold of the lock: a new link maps what is used, too.
  */
 void smc_rdmacg_take_buf(struct smc_link_group *lgr, struct smc_buf_desc *buf_desc, bool is_rmb,
 			 struct rdma_cgroup *cg)
 {
 	int i;
 
+	lockdep_assert_held(&lgr->llc_conf_mutex);
 	if (buf_desc->cg == cg)
 		return;
-	down_read(&lgr->llc_conf_mutex);
 	for (i = 0; i < SMC_LINKS_PER_LGR_MAX; i++)
 		smcr_buf_unmap_link(buf_desc, is_rmb, &lgr->lnk[i]);
-	up_read(&lgr->llc_conf_mutex);
+	/* A peer that was not told yet need not be: the key is gone. */
+	buf_desc->is_conf_rkey = false;
 	smc_rdmacg_set_payer(&buf_desc->cg, cg);
 }
 
