@@ -4,7 +4,7 @@
 /// time that it does. One that finds no room is dropped as any failed one is, and tried again; the log
 /// is not told each time.
 //
-// Finds: rds_conn_net_set rds_ib_refill_cache rds_ib_setup_qp rds_rdma_cm_event_handler_cmn
+// Finds: rds_conn_net_set rds_sendmsg rds_ib_refill_cache rds_ib_setup_qp rds_rdma_cm_event_handler_cmn
 // Expect: 1 +c_payer
 // Expect: 1 +rds_conn_init_payer
 // Expect: 1 +rds_conn_offer_payer
@@ -76,18 +76,25 @@ __rds_conn_create(..., struct rds_transport *trans, gfp_t gfp, u8 tos, int is_ou
 	...>
 }
 
-@ depends on create @
-expression list args;
+@ offer @
+symbol cpath;
+identifier conn;
+statement multipath;
 @@
-rds_conn_create_outgoing(...)
-{
--	return __rds_conn_create(args);
-+	struct rds_connection *conn = __rds_conn_create(args);
-+
-+	if (!IS_ERR(conn))
-+		rds_conn_offer_payer(conn);
-+	return conn;
-}
++	rds_conn_offer_payer(conn);
+	if (conn->c_trans->t_mp_capable)
+		multipath
+	else
+(
+		cpath = &conn->c_path[0];
+|
+		{ cpath = &conn->c_path[0]; }
+)
+
+@ depends on offer @
+@@
+ #include "rds.h"
++#include "cgroup.h"
 
 @ depends on create @
 identifier f = { __rds_conn_create, rds_conn_destroy };

@@ -7,7 +7,7 @@
 // Finds: rds_ib_mr rds_ib_get_mr rds_ib_free_frmr
 // Expect: 2 +ib_rdmacg_charge
 // Expect: 2 +rds_ib_charge_mr
-// Expect: 5 +ib_rdmacg_uncharge_objects
+// Expect: 3 +ib_rdmacg_uncharge_objects
 // Expect: 1 +rds_ib_flush_soon
 // Expect: 1 -rds_ib_free_frmr_list
 // Expect: 1 +rds_ib_free_frmr_list
@@ -24,7 +24,7 @@ struct rds_ib_mr {
 };
 
 @ get @
-identifier ibmr, ib_mr, rds_ibdev, ic, length;
+identifier ib_mr, rds_ibdev, ic, length;
 @@
 rds_ib_get_mr(..., u64 length, int need_odp)
 {
@@ -37,21 +37,19 @@ rds_ib_get_mr(..., u64 length, int need_odp)
 +	if (ret)
 +		goto out;
 	ib_mr = ib_reg_user_mr(rds_ibdev->pd, ...);
-	if (IS_ERR(ib_mr)) {
-+		ib_rdmacg_uncharge_objects(&charge);
-		...
-	}
 	...>
 }
 
 @ depends on get @
-identifier ibmr, ib_mr;
+identifier rds_ibdev;
 @@
 rds_ib_get_mr(...)
 {
 	<...
-	ib_dereg_mr(ib_mr);
 +	ib_rdmacg_uncharge_objects(&charge);
+	if (rds_ibdev)
+		rds_ib_dev_put(rds_ibdev);
+	return ERR_PTR(...);
 	...>
 }
 
@@ -67,19 +65,27 @@ rds_ib_get_mr(...)
 }
 
 @ depends on get @
-identifier ibmr, rds_ibdev, ic, ret;
+identifier conn, ic;
 @@
-rds_ib_get_mr(..., u64 length, int need_odp)
+rds_ib_get_mr(..., struct rds_connection *conn, ...)
 {
 	<...
-+	/* Without a connection there will be no region. */
-+	ret = ic ? rds_ib_charge_mr(&charge, rds_ibdev, length) : 0;
++	/* This sleeps; the connection, which can go meanwhile, is looked at afterwards. */
++	ret = rds_ib_charge_mr(&charge, rds_ibdev, length);
 +	if (ret)
 +		goto out;
+	ic = conn->c_transport_data;
+	...>
+}
+
+@ depends on get @
+identifier ibmr, rds_ibdev, ic;
+@@
+rds_ib_get_mr(...)
+{
+	<...
 	ibmr = rds_ib_reg_frmr(rds_ibdev, ic, ...);
 	if (IS_ERR(ibmr)) {
-		ret = PTR_ERR(ibmr);
-+		ib_rdmacg_uncharge_objects(&charge);
 		...
 	} else {
 +		ibmr->charge = charge;

@@ -47,7 +47,10 @@ static inline void rds_conn_exit_payer(struct rds_connection *conn)
 		rdmacg_put(conn->c_payer.cg);
 }
 
-/* The current process sends over a connection that is there: it may have to pay. */
+/*
+ * The current process sends over a connection that is there: it may have to pay. Whoever pays
+ * now does not: else one that sends all the time would keep the place for its own refusals.
+ */
 static inline void rds_conn_offer_payer(struct rds_connection *conn)
 {
 	struct rds_payer *payer = rds_conn_payer(conn);
@@ -57,7 +60,7 @@ static inline void rds_conn_offer_payer(struct rds_connection *conn)
 		return;
 	cg = rdmacg_get_current();
 	spin_lock(&payer->lock);
-	if (payer->is_free) {
+	if (payer->is_free && (payer->cg != cg || payer->is_peer)) {
 		swap(payer->cg, cg);
 		payer->is_peer = false;
 		WRITE_ONCE(payer->is_free, false);
@@ -86,6 +89,12 @@ static inline struct rdma_cgroup *rds_conn_get_payer(struct rds_connection *conn
 static inline void rds_conn_free_payer(struct rds_connection *conn)
 {
 	WRITE_ONCE(rds_conn_payer(conn)->is_free, true);
+}
+
+/* It is coming up, and stays with who pays. */
+static inline void rds_conn_keep_payer(struct rds_connection *conn)
+{
+	WRITE_ONCE(rds_conn_payer(conn)->is_free, false);
 }
 
 #endif /* _RDS_CGROUP_H */

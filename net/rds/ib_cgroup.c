@@ -48,6 +48,8 @@ int rds_ib_charge_conn(struct rds_connection *conn)
 	else
 		ret = ib_rdmacg_try_charge_objects(&ic->i_charge, cg, ic->rds_ibdev->dev,
 						   &objects);
+	if (!ret)
+		rds_conn_keep_payer(conn);
 	if (cg)
 		rdmacg_put(cg);
 	return ret;
@@ -55,12 +57,14 @@ int rds_ib_charge_conn(struct rds_connection *conn)
 
 /*
  * Give that back, if it is charged: the connection is down, or there was no room for it.
- * Called while it is still bound to its device.
+ * Called while it is still bound to its device, or after an attempt that has given it back.
  */
 void rds_ib_uncharge_conn(struct rds_connection *conn)
 {
 	struct rds_ib_connection *ic = conn->c_transport_data;
 
+	if (!ic->rds_ibdev)
+		return;
 	if (ic->i_is_counted)
 		atomic_dec(&ic->rds_ibdev->nr_peer_conns);
 	ic->i_is_counted = false;
@@ -98,8 +102,10 @@ int rds_ib_charge_mr(struct ib_rdmacg_charge *charge, struct rds_ib_device *rds_
 	int ret = ib_rdmacg_try_charge_objects(charge, cg, rds_ibdev->dev, &objects);
 
 	if (ret == -EAGAIN) {
-		rds_ib_flush_mr_pool(rds_ibdev->mr_8k_pool, 0, NULL);
-		rds_ib_flush_mr_pool(rds_ibdev->mr_1m_pool, 0, NULL);
+		if (rds_ibdev->mr_8k_pool)
+			rds_ib_flush_mr_pool(rds_ibdev->mr_8k_pool, 0, NULL);
+		if (rds_ibdev->mr_1m_pool)
+			rds_ib_flush_mr_pool(rds_ibdev->mr_1m_pool, 0, NULL);
 		ret = ib_rdmacg_try_charge_objects(charge, cg, rds_ibdev->dev, &objects);
 	}
 	if (cg)

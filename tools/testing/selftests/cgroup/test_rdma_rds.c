@@ -390,6 +390,28 @@ TEST_F_TIMEOUT(test_rdmacg_rds, refused_connection_is_there_for_others, 300)
 	EXPECT_EQ(0, rdmacg_tell(&self->actor, RDMACG_RECEIVE, 0));
 }
 
+/* Also for one that has sent before, and whose own limit was raised meanwhile. */
+TEST_F_TIMEOUT(test_rdmacg_rds, open_socket_waits_for_no_stranger, 300)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_TRUE(rdmacg_start_actor(&self->other, tree->right, rdmacg_act));
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "qp", 0));
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->right, "qp", 0));
+	ASSERT_EQ(0, rdmacg_tell(&self->other, RDMACG_SEND, 1));
+	ASSERT_TRUE(RDMACG_WAIT_FOR(rdmacg_value(tree, tree->right, "rdma.verb.events.local",
+						 "qp.max")));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_SEND, 1));
+	ASSERT_TRUE(RDMACG_WAIT_FOR(rdmacg_refused(tree, "qp.max")));
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->right, "qp", 2));
+	/* Who sends all the time does not pay again for a refusal of its own. */
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_SEND_MORE, 3));
+	ASSERT_EQ(0, rdmacg_tell(&self->other, RDMACG_SEND_MORE, 1));
+	EXPECT_EQ(0, rdmacg_tell(&self->other, RDMACG_RECEIVE, 0));
+	EXPECT_TRUE(rdmacg_has_conns(tree, tree->right, 1));
+	EXPECT_TRUE(rdmacg_uses_nothing(tree, tree->left));
+}
+
 /* Two ends at two addresses: the one that the other opened is nobody's. */
 TEST_F_TIMEOUT(test_rdmacg_rds, connection_of_a_peer_is_bounded, 300)
 {
