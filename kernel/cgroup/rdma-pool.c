@@ -145,12 +145,11 @@ static int rdmacg_desc_add_domain_locked(struct rdmacg_desc *desc,
 		return -ENODEV;
 	if (xa_load(&domain->top->domains, desc->key))
 		return -EEXIST;
+	rdmacg_domain_init_gate(domain);
 	/* The entry is reserved, so this hardly ever allocates. */
 	ret = xa_err(xa_store(&domain->top->domains, desc->key, domain, GFP_NOWAIT));
-	if (!ret) {
-		rdmacg_domain_init_gate(domain);
+	if (!ret)
 		list_add_tail(&domain->desc_node, &desc->domains);
-	}
 	return ret;
 }
 
