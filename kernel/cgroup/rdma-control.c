@@ -189,7 +189,8 @@ static void rdmacg_queue_run_locked(struct list_head *queue, u64 now)
 		return;
 	if (!waiter->for_rate && !rdmacg_may_be_inflight_locked(waiter->control))
 		return;
-	next = waiter->for_rate ? rdmacg_rate_begins(&waiter->control->rate) : now;
+	/* Not in the past, as that of a lifted rate: such timers run one after the other. */
+	next = waiter->for_rate ? max(rdmacg_rate_begins(&waiter->control->rate), now) : now;
 	slack = min(RDMACG_SLACK_NS, waiter->control->rate.interval / 2);
 	hrtimer_start_range_ns(&waiter->timer, ns_to_ktime(next), slack, HRTIMER_MODE_ABS_SOFT);
 }
