@@ -139,6 +139,8 @@ struct rdmacg_charge {
 struct rdmacg_command {
 	/* private: NULL for a command that is not counted */
 	struct rdmacg_control	*control;
+	/* The first of its ancestors that does not count it as in flight, or NULL. */
+	struct rdmacg_control	*above;
 	/* With a reference. */
 	struct rdma_cgroup	*cg;
 };

@@ -261,7 +261,7 @@ static int rdmacg_begin(struct rdmacg_command *command, struct rdma_cgroup *cg,
 		rdmacg_trace_throttle(cg, device, turn.waited_ns);
 	if (ret)
 		return ret;
-	*command = (struct rdmacg_command) { .control = control, .cg = cg };
+	*command = (struct rdmacg_command) { .control = control, .above = turn.above, .cg = cg };
 	return 0;
 }
 
@@ -294,7 +294,7 @@ EXPORT_SYMBOL(rdmacg_limit_command);
  */
 void rdmacg_end_limited_command(struct rdmacg_command *command)
 {
-	rdmacg_control_end(command->control);
+	rdmacg_control_end(command->control, command->above);
 	rdmacg_put(command->cg);
 	command->control = NULL;
 }

@@ -326,12 +326,15 @@ static int rdmacg_pass_locked(struct rdmacg_control *control, struct rdmacg_turn
 		if (ret)
 			return ret;
 	}
-	for (level = control; level; level = level->parent) {
+	for (level = control; level != turn->above; level = level->parent) {
 		ret = rdmacg_pass_inflight_locked(level, turn);
 		if (ret) {
 			rdmacg_leave_inflight_locked(control, level);
 			return ret;
 		}
+		/* The ancestors' places beyond the limit are for others. */
+		if (!turn->may_wait && level->inflight > level->inflight_max)
+			turn->above = level->parent;
 	}
 	return 0;
 }
@@ -369,11 +372,14 @@ int rdmacg_control_begin(struct rdmacg_control *control, struct rdmacg_turn *tur
 	return ret;
 }
 
-/* A command that began has ended: its place in flight goes to who waits for one. */
-void rdmacg_control_end(struct rdmacg_control *control)
+/*
+ * A command that began has ended: its places in flight go to who waits for one. @above is what
+ * rdmacg_control_begin() has left in its turn.
+ */
+void rdmacg_control_end(struct rdmacg_control *control, struct rdmacg_control *above)
 {
 	spin_lock_bh(&control->gate->lock);
-	rdmacg_leave_inflight_locked(control, NULL);
+	rdmacg_leave_inflight_locked(control, above);
 	spin_unlock_bh(&control->gate->lock);
 }
 

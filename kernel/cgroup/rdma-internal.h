@@ -142,6 +142,11 @@ struct rdmacg_control_stat {
  *
  * A command waits for the rate of one level after the other, upwards, and then for its turn
  * to be in flight: whoever has to wait at home takes no place in the queue of an ancestor.
+ *
+ * Of the places in flight at a level, each child has as many as the child's own limit was at
+ * most, so limits whose sum is no more than the parent's keep children apart. For that, a
+ * command that does not wait has its place in its own cgroup, where those that wait come after
+ * it, and in ancestors only up to the first level that is beyond its limit then.
  */
 struct rdmacg_control {
 	struct rdmacg_gate	*gate;		/* set once */
@@ -161,6 +166,8 @@ struct rdmacg_control {
 /* A command that is about to begin, and how long it has waited. On the stack of its process. */
 struct rdmacg_turn {
 	bool			may_wait;
+	/* The first ancestor in which it has no place in flight; NULL if it has one in all. */
+	struct rdmacg_control	*above;
 	u64			waited_ns;
 };
 
@@ -490,7 +497,7 @@ bool rdmacg_gate_open(struct rdmacg_gate *gate);
 struct rdmacg_control *rdmacg_control_alloc(void);
 void rdmacg_control_set(struct rdmacg_control *control, u64 ops, u64 burst, u64 inflight);
 int rdmacg_control_begin(struct rdmacg_control *control, struct rdmacg_turn *turn);
-void rdmacg_control_end(struct rdmacg_control *control);
+void rdmacg_control_end(struct rdmacg_control *control, struct rdmacg_control *above);
 
 /* rdma-command.c */
 void rdmacg_commands_add_limits(int limits);

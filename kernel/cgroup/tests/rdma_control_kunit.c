@@ -264,6 +264,12 @@ static int begin(struct rdmacg_control *control, bool may_wait)
 	return rdmacg_control_begin(control, &turn);
 }
 
+/* The command has a place in flight at each level. */
+static void end(struct rdmacg_control *control)
+{
+	rdmacg_control_end(control, NULL);
+}
+
 /* A process that wants to run one command. */
 struct rdmacg_process {
 	struct rdmacg_control *control;
@@ -355,13 +361,13 @@ static void rdmacg_test_place_in_flight_goes_to_who_came_first(struct kunit *tes
 	KUNIT_ASSERT_EQ(test, begin(levels->child, true), 0);
 	first = rdmacg_wait(test, levels->sibling);
 	second = rdmacg_wait(test, levels->child);
-	rdmacg_control_end(levels->child);
+	end(levels->child);
 	KUNIT_EXPECT_EQ(test, rdmacg_outcome(first), 0);
 	KUNIT_EXPECT_TRUE(test, rdmacg_still_waits(second));
 	KUNIT_EXPECT_EQ(test, levels->parent->inflight, 1);
-	rdmacg_control_end(levels->sibling);
+	end(levels->sibling);
 	KUNIT_EXPECT_EQ(test, rdmacg_outcome(second), 0);
-	rdmacg_control_end(levels->child);
+	end(levels->child);
 	KUNIT_EXPECT_EQ(test, levels->parent->inflight, 0);
 	KUNIT_EXPECT_EQ(test, levels->child->inflight, 0);
 	KUNIT_EXPECT_EQ(test, levels->parent->stat.ops, 3);
@@ -381,8 +387,68 @@ static void rdmacg_test_what_destroys_never_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, levels->parent->inflight, 2);
 	KUNIT_EXPECT_EQ(test, levels->parent->stat.ops, 2);
 	KUNIT_EXPECT_EQ(test, levels->parent->rate.debt, 1);
-	rdmacg_control_end(levels->child);
+	end(levels->child);
 	KUNIT_EXPECT_TRUE(test, rdmacg_still_waits(waiter));
+}
+
+static void rdmacg_test_what_destroys_leaves_a_sibling_its_places(struct kunit *test)
+{
+	struct rdmacg_levels *levels = rdmacg_levels(test);
+	struct rdmacg_turn destroys[4] = { };
+	struct rdmacg_process *waiter;
+	unsigned int i;
+
+	rdmacg_control_set(levels->parent, UNLIMITED, UNLIMITED, 4);
+	rdmacg_control_set(levels->child, UNLIMITED, UNLIMITED, 2);
+	rdmacg_control_set(levels->sibling, UNLIMITED, UNLIMITED, 2);
+	for (i = 0; i < ARRAY_SIZE(destroys); i++)
+		KUNIT_ASSERT_EQ(test, rdmacg_control_begin(levels->child, &destroys[i]), 0);
+	KUNIT_EXPECT_EQ(test, levels->child->inflight, 4);
+	KUNIT_EXPECT_EQ(test, levels->parent->inflight, 2);
+	for (i = 0; i < 2; i++)
+		KUNIT_ASSERT_EQ(test, rdmacg_outcome(rdmacg_start_process(test, levels->sibling)),
+				0);
+	/* The child's own creations come after all that it destroys. */
+	waiter = rdmacg_wait(test, levels->child);
+	for (i = 4; i-- > 2;)
+		rdmacg_control_end(levels->child, destroys[i].above);
+	KUNIT_EXPECT_EQ(test, levels->parent->inflight, 4);
+	KUNIT_EXPECT_TRUE(test, rdmacg_still_waits(waiter));
+	for (i = 0; i < 2; i++)
+		rdmacg_control_end(levels->child, destroys[i].above);
+	KUNIT_EXPECT_EQ(test, rdmacg_outcome(waiter), 0);
+	end(levels->child);
+	end(levels->sibling);
+	end(levels->sibling);
+	KUNIT_EXPECT_EQ(test, levels->child->inflight, 0);
+	KUNIT_EXPECT_EQ(test, levels->sibling->inflight, 0);
+	KUNIT_EXPECT_EQ(test, levels->parent->inflight, 0);
+}
+
+static void rdmacg_test_what_destroys_gives_back_what_it_took(struct kunit *test)
+{
+	/* Of each command, the child's limit when it begins, and what the parent has then. */
+	static const struct {
+		u64 limit, inflight;
+	} begins[] = { { 1, 1 }, { 1, 1 }, { UNLIMITED, 2 }, { 2, 2 }, { 5, 3 }, { 5, 3 } };
+	/* What the parent has when they end, in the same order. */
+	static const u64 ends[] = { 2, 2, 1, 1, 0, 0 };
+	struct rdmacg_turn destroys[ARRAY_SIZE(begins)] = { };
+	struct rdmacg_levels *levels = rdmacg_levels(test);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(begins); i++) {
+		rdmacg_control_set(levels->child, UNLIMITED, UNLIMITED, begins[i].limit);
+		KUNIT_ASSERT_EQ(test, rdmacg_control_begin(levels->child, &destroys[i]), 0);
+		KUNIT_EXPECT_EQ(test, levels->child->inflight, i + 1);
+		KUNIT_EXPECT_EQ(test, levels->parent->inflight, begins[i].inflight);
+	}
+	rdmacg_control_set(levels->child, UNLIMITED, UNLIMITED, 1);
+	for (i = 0; i < ARRAY_SIZE(ends); i++) {
+		rdmacg_control_end(levels->child, destroys[i].above);
+		KUNIT_EXPECT_EQ(test, levels->child->inflight, ARRAY_SIZE(ends) - 1 - i);
+		KUNIT_EXPECT_EQ(test, levels->parent->inflight, ends[i]);
+	}
 }
 
 static void rdmacg_test_who_waits_at_home_keeps_no_sibling_waiting(struct kunit *test)
@@ -415,7 +481,7 @@ static void rdmacg_test_killed_waiter_leaves_nothing(struct kunit *test)
 	/* Only who is still there has a place in the child. */
 	KUNIT_EXPECT_EQ(test, levels->child->inflight, 1);
 	KUNIT_EXPECT_EQ(test, levels->parent->inflight, 1);
-	rdmacg_control_end(levels->sibling);
+	end(levels->sibling);
 	KUNIT_EXPECT_EQ(test, rdmacg_outcome(next), 0);
 	KUNIT_EXPECT_EQ(test, levels->parent->stat.ops, 2);
 }
@@ -513,7 +579,7 @@ static void rdmacg_test_timer_keeps_the_rate(struct kunit *test)
 	rdmacg_control_set(levels->parent, 200, 1, UNLIMITED);
 	for (i = 0; i < 41; i++) {
 		KUNIT_ASSERT_EQ(test, begin(levels->child, true), 0);
-		rdmacg_control_end(levels->child);
+		end(levels->child);
 	}
 	took = ktime_get_ns() - since;
 	KUNIT_EXPECT_GE(test, took, 200 * MS);
@@ -765,6 +831,8 @@ static struct kunit_case rdmacg_control_test_cases[] = {
 	KUNIT_CASE(rdmacg_test_debt_is_paid_while_nobody_comes),
 	KUNIT_CASE(rdmacg_test_place_in_flight_goes_to_who_came_first),
 	KUNIT_CASE(rdmacg_test_what_destroys_never_waits),
+	KUNIT_CASE(rdmacg_test_what_destroys_leaves_a_sibling_its_places),
+	KUNIT_CASE(rdmacg_test_what_destroys_gives_back_what_it_took),
 	KUNIT_CASE(rdmacg_test_who_waits_at_home_keeps_no_sibling_waiting),
 	KUNIT_CASE(rdmacg_test_killed_waiter_leaves_nothing),
 	KUNIT_CASE(rdmacg_test_killed_first_waiter_leaves_its_time_to_the_next),
