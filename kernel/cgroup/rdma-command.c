@@ -200,8 +200,11 @@ static struct rdmacg_control *rdmacg_control_get(struct rdma_cgroup *cg,
 		rdmacg_spare_controls_free(spare);
 		nr_spare = missing;
 		spare = rdmacg_spare_controls_alloc(missing);
-		if (missing && !spare)
+		if (missing && !spare) {
+			/* It may have been made for nothing. */
+			rdmacg_pool_give_back(cg, device->key);
 			return ERR_PTR(-ENOMEM);
+		}
 	}
 	rdmacg_pool_add_controls_locked(pool, spare);
 	control = rdmacg_pool_control_locked(pool);

@@ -9,6 +9,7 @@
  * Functions whose names begin with rdmacg_rate take the time from their caller, and do nothing
  * but arithmetic.
  */
+#include <kunit/static_stub.h>
 #include <linux/completion.h>
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
@@ -436,8 +437,10 @@ void rdmacg_gate_close(struct rdmacg_gate *gate)
 /* No limits, no commands, and no gate yet. NULL: no memory. */
 struct rdmacg_control *rdmacg_control_alloc(void)
 {
-	struct rdmacg_control *control = kzalloc_obj(*control, GFP_KERNEL_ACCOUNT);
+	struct rdmacg_control *control;
 
+	KUNIT_STATIC_STUB_REDIRECT(rdmacg_control_alloc);
+	control = kzalloc_obj(*control, GFP_KERNEL_ACCOUNT);
 	if (!control)
 		return NULL;
 	control->ops_max = RDMACG_NO_LIMIT;

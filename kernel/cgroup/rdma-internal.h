@@ -33,8 +33,9 @@
  * parsed or anybody waited for, and who holds one is not scheduled away but on
  * PREEMPT_RT: neither a tenant's writes nor its cpu.max keep another tenant waiting. Pools
  * come and go one by one, so a hold of a domain's lock grows with the depth of a cgroup
- * for a charge alone, by some nanoseconds a level. A charge takes no other lock, but for
- * the first one in a domain.
+ * for a charge alone, by some nanoseconds a level, and for the first command of a cgroup that
+ * is counted. A hold of a gate's lock does so for each command. A charge takes no other lock,
+ * but for the first one in a domain.
  */
 #ifndef _KERNEL_CGROUP_RDMA_INTERNAL_H
 #define _KERNEL_CGROUP_RDMA_INTERNAL_H
@@ -466,6 +467,7 @@ struct rdmacg_pool *rdmacg_pool_get_lock(struct rdma_cgroup *cg, u32 key,
 					 struct rdmacg_desc *desc);
 struct rdmacg_pool *rdmacg_pool_parent(const struct rdmacg_pool *pool);
 void rdmacg_pool_unlock(struct rdmacg_pool *pool);
+void rdmacg_pool_give_back(struct rdma_cgroup *cg, u32 key);
 u64 rdmacg_limit_rcu(struct rdma_cgroup *cg, const struct rdmacg_pool *pool,
 		     const struct rdmacg_resource *resource, unsigned int slot);
 

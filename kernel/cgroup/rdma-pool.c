@@ -356,7 +356,7 @@ static void rdmacg_pool_give_back_unlock(struct rdmacg_pool *pool)
 }
 
 /* The same for the cgroup's pool, if it has one. */
-static void rdmacg_pool_give_back(struct rdma_cgroup *cg, u32 key)
+void rdmacg_pool_give_back(struct rdma_cgroup *cg, u32 key)
 {
 	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, key);
 

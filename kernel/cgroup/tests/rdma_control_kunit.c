@@ -762,6 +762,39 @@ static void rdmacg_test_default_limits_commands(struct kunit *test)
 	rdmacg_run(test, t, false);
 }
 
+static struct rdmacg_control *rdmacg_no_memory(void)
+{
+	return NULL;
+}
+
+static bool rdmacg_has_pool(struct rdma_cgroup *cg, const struct rdmacg_device *device)
+{
+	bool has_pool;
+
+	rcu_read_lock();
+	has_pool = rdmacg_pool_find_rcu(cg, device->key);
+	rcu_read_unlock();
+	return has_pool;
+}
+
+static void rdmacg_test_command_without_memory_leaves_no_pool(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+	struct rdmacg_command command;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_limit_control(&t->leaf, "default inflight=1"), 0);
+	kunit_activate_static_stub(test, rdmacg_control_alloc, rdmacg_no_memory);
+	KUNIT_EXPECT_EQ(test, rdmacg_begin_command(&command, &t->dev, true), -ENOMEM);
+	KUNIT_EXPECT_FALSE(test, rdmacg_has_pool(&t->leaf, &t->dev));
+	KUNIT_EXPECT_FALSE(test, rdmacg_has_pool(&t->top, &t->dev));
+	/* What destroys something does not fail for that, and is not counted. */
+	KUNIT_EXPECT_EQ(test, rdmacg_begin_command(&command, &t->dev, false), 0);
+	KUNIT_EXPECT_NULL(test, command.control);
+	kunit_deactivate_static_stub(test, rdmacg_control_alloc);
+	rdmacg_run(test, t, true);
+	KUNIT_EXPECT_TRUE(test, rdmacg_has_pool(&t->leaf, &t->dev));
+}
+
 static void rdmacg_test_device_keeps_its_limits_while_it_moves(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -855,6 +888,7 @@ static struct kunit_case rdmacg_command_test_cases[] = {
 	KUNIT_CASE(rdmacg_test_control_cannot_be_charged_or_registered),
 	KUNIT_CASE(rdmacg_test_command_is_counted_where_a_limit_is),
 	KUNIT_CASE(rdmacg_test_default_limits_commands),
+	KUNIT_CASE(rdmacg_test_command_without_memory_leaves_no_pool),
 	KUNIT_CASE(rdmacg_test_device_keeps_its_limits_while_it_moves),
 	KUNIT_CASE(rdmacg_test_nobody_waits_in_a_cgroup_that_comes_late),
 	KUNIT_CASE(rdmacg_test_command_keeps_its_cgroup),
