@@ -5,6 +5,7 @@
  * put together, and kept with each of them.
  */
 #include <linux/radix-tree.h>
+#include <rdma/bnxt_re-abi.h>
 #include <rdma/uverbs_ioctl.h>
 
 #include "uverbs_control.h"
@@ -68,7 +69,16 @@ static bool uverbs_is_driver_key(u32 key)
 	return object >= UVERBS_API_OBJ_KEY_NUM_CORE || method >= UVERBS_API_METHOD_KEY_NUM_CORE;
 }
 
-static u8 uverbs_method_class(const struct uverbs_api_ioctl_method *method, u32 key)
+/* Who posts work calls it where the doorbells are full; it gives the adapter no command. */
+static bool uverbs_is_driver_data(const struct uverbs_api *uapi, u32 key)
+{
+	return uapi->driver_id == RDMA_DRIVER_BNXT_RE &&
+	       key == (uapi_key_obj(BNXT_RE_OBJECT_NOTIFY_DRV) |
+		       uapi_key_ioctl_method(BNXT_RE_METHOD_NOTIFY_DRV));
+}
+
+static u8 uverbs_method_class(const struct uverbs_api *uapi,
+			      const struct uverbs_api_ioctl_method *method, u32 key)
 {
 	unsigned int i;
 
@@ -78,6 +88,8 @@ static u8 uverbs_method_class(const struct uverbs_api_ioctl_method *method, u32 
 			return uverbs_control_methods[i].class;
 	if (!uverbs_is_driver_key(key))
 		return UVERBS_COMMAND_UNKNOWN;
+	if (uverbs_is_driver_data(uapi, key))
+		return UVERBS_COMMAND_DATA;
 	return method->destroy_bkey == UVERBS_API_ATTR_BKEY_LEN ? UVERBS_COMMAND_CONTROL :
 								  UVERBS_COMMAND_DESTROY;
 }
@@ -100,7 +112,7 @@ void uverbs_classify(struct uverbs_api *uapi)
 		method = rcu_dereference_protected(*slot, true);
 		write = rcu_dereference_protected(*slot, true);
 		if (uapi_key_is_ioctl_method(iter.index))
-			method->control = uverbs_method_class(method, iter.index);
+			method->control = uverbs_method_class(uapi, method, iter.index);
 		else if (uapi_key_is_write_method(iter.index))
 			write->control = uverbs_write_class(iter.index);
 		else if (uapi_key_is_write_ex_method(iter.index))

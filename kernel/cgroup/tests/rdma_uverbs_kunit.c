@@ -6,6 +6,7 @@
 #include <kunit/test.h>
 #include <linux/err.h>
 #include <linux/radix-tree.h>
+#include <rdma/bnxt_re-abi.h>
 #include <rdma/uverbs_ioctl.h>
 
 #include "../../../drivers/infiniband/core/uverbs_control.h"
@@ -31,6 +32,11 @@ static int UVERBS_HANDLER(RDMACG_KUNIT_METHOD_TAKE)(struct uverbs_attr_bundle *a
 	return 0;
 }
 
+static int UVERBS_HANDLER(BNXT_RE_METHOD_NOTIFY_DRV)(struct uverbs_attr_bundle *attrs)
+{
+	return 0;
+}
+
 DECLARE_UVERBS_NAMED_METHOD(RDMACG_KUNIT_METHOD_MODIFY,
 			    UVERBS_ATTR_IDR(RDMACG_KUNIT_ATTR_HANDLE, UVERBS_OBJECT_QP,
 					    UVERBS_ACCESS_WRITE, UA_MANDATORY));
@@ -45,8 +51,14 @@ ADD_UVERBS_METHODS(rdmacg_kunit_qp, UVERBS_OBJECT_QP,
 		   &UVERBS_METHOD(RDMACG_KUNIT_METHOD_TAKE),
 		   &UVERBS_METHOD(RDMACG_KUNIT_METHOD_END));
 
+/* As bnxt_re has it. */
+DECLARE_UVERBS_NAMED_METHOD(BNXT_RE_METHOD_NOTIFY_DRV);
+ADD_UVERBS_METHODS(rdmacg_kunit_notify, BNXT_RE_OBJECT_NOTIFY_DRV,
+		   &UVERBS_METHOD(BNXT_RE_METHOD_NOTIFY_DRV));
+
 static const struct uapi_definition rdmacg_kunit_defs[] = {
 	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_QP, &rdmacg_kunit_qp),
+	UAPI_DEF_CHAIN_OBJ_TREE(BNXT_RE_OBJECT_NOTIFY_DRV, &rdmacg_kunit_notify),
 	{},
 };
 
@@ -55,8 +67,8 @@ static void rdmacg_destroy_api(void *arg)
 	uverbs_destroy_api(arg);
 }
 
-/* The methods and commands of a device to which no operation is missing. */
-static struct uverbs_api *rdmacg_uapi(struct kunit *test)
+/* The methods and commands of a driver's device to which no operation is missing. */
+static struct uverbs_api *rdmacg_driver_uapi(struct kunit *test, enum rdma_driver_id driver_id)
 {
 	struct ib_device *device = kunit_kzalloc(test, sizeof(*device), GFP_KERNEL);
 	struct uverbs_api *uapi;
@@ -64,6 +76,7 @@ static struct uverbs_api *rdmacg_uapi(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, device);
 	memset(&device->ops, 1, sizeof(device->ops));
+	device->ops.driver_id = driver_id;
 	device->uverbs_cmd_mask = U64_MAX;
 	device->driver_def = rdmacg_kunit_defs;
 	uapi = uverbs_alloc_api(device);
@@ -71,6 +84,11 @@ static struct uverbs_api *rdmacg_uapi(struct kunit *test)
 	ret = kunit_add_action_or_reset(test, rdmacg_destroy_api, uapi);
 	KUNIT_ASSERT_EQ(test, ret, 0);
 	return uapi;
+}
+
+static struct uverbs_api *rdmacg_uapi(struct kunit *test)
+{
+	return rdmacg_driver_uapi(test, RDMA_DRIVER_UNKNOWN);
 }
 
 static struct uverbs_api_ioctl_method *rdmacg_method(struct uverbs_api *uapi, u32 object,
@@ -193,11 +211,29 @@ static void rdmacg_test_drivers_methods_are_control(struct kunit *test)
 			UVERBS_COMMAND_OTHER);
 }
 
+static void rdmacg_test_data_path_of_one_driver_is_not_counted(struct kunit *test)
+{
+	struct uverbs_api *uapi = rdmacg_driver_uapi(test, RDMA_DRIVER_BNXT_RE);
+
+	KUNIT_EXPECT_EQ(test, rdmacg_method(uapi, BNXT_RE_OBJECT_NOTIFY_DRV,
+					    BNXT_RE_METHOD_NOTIFY_DRV)->control,
+			UVERBS_COMMAND_DATA);
+	KUNIT_EXPECT_EQ(test, rdmacg_method(uapi, UVERBS_OBJECT_QP,
+					    RDMACG_KUNIT_METHOD_MODIFY)->control,
+			UVERBS_COMMAND_CONTROL);
+	/* The same numbers are something else there. */
+	uapi = rdmacg_uapi(test);
+	KUNIT_EXPECT_EQ(test, rdmacg_method(uapi, BNXT_RE_OBJECT_NOTIFY_DRV,
+					    BNXT_RE_METHOD_NOTIFY_DRV)->control,
+			UVERBS_COMMAND_CONTROL);
+}
+
 static struct kunit_case rdmacg_uverbs_cases[] = {
 	KUNIT_CASE(rdmacg_test_each_command_is_classified),
 	KUNIT_CASE(rdmacg_test_methods_are_what_they_do),
 	KUNIT_CASE(rdmacg_test_commands_are_what_they_do),
 	KUNIT_CASE(rdmacg_test_drivers_methods_are_control),
+	KUNIT_CASE(rdmacg_test_data_path_of_one_driver_is_not_counted),
 	{}
 };
 
