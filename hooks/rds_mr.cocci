@@ -8,6 +8,7 @@
 // Expect: 2 +ib_rdmacg_charge
 // Expect: 2 +rds_ib_charge_mr
 // Expect: 3 +ib_rdmacg_uncharge_objects
+// Expect: 4 +ibmr->charge
 // Expect: 1 +rds_ib_flush_soon
 // Expect: 1 -rds_ib_free_frmr_list
 // Expect: 1 +rds_ib_free_frmr_list
