@@ -377,13 +377,15 @@ static bool rdmacg_leave_idle_buffers(struct rdmacg_tree *tree, struct rdmacg_ac
 }
 
 /*
- * Let the actor connect, after it has closed what it has. SMC tells the peer of a buffer that
- * is no longer used, and has it idle only then, when its socket is long gone: who wants that
- * one tries again.
+ * Let an actor connect to the one that listens, after both have closed what they have. SMC tells
+ * the peer of a buffer that is no longer used, and has it idle only then, when its socket is long
+ * gone: who wants that one tries again. A connection that nobody accepts would keep its buffer.
  */
-static bool rdmacg_connect_anew(struct rdmacg_actor *actor)
+static bool rdmacg_connect_anew(struct rdmacg_actor *listener, struct rdmacg_actor *actor)
 {
-	return !rdmacg_tell(actor, RDMACG_CLOSE_ALL, 0) && !rdmacg_tell(actor, RDMACG_CONNECT, 0);
+	return !rdmacg_tell(actor, RDMACG_CLOSE_ALL, 0) &&
+	       !rdmacg_tell(listener, RDMACG_CLOSE_ALL, 0) &&
+	       !rdmacg_tell(actor, RDMACG_CONNECT, 0) && !rdmacg_tell(listener, RDMACG_ACCEPT, 0);
 }
 
 /* Idle buffers stay with the last user, who gets them again without any room. */
@@ -393,7 +395,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, idle_buffer_is_used_again, 300)
 
 	ASSERT_TRUE(rdmacg_leave_idle_buffers(tree, &self->actor));
 	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "mr", 0));
-	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_connect_anew(&self->actor) &&
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_connect_anew(&self->actor, &self->actor) &&
 				    rdmacg_sockets().smcr == 2));
 	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
 }
@@ -407,7 +409,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, buffer_in_other_hands_changes_its_payer, 300)
 	ASSERT_TRUE(rdmacg_start_actor(&self->other, tree->right, rdmacg_act));
 	/* Both together have no room for one more; it is the same buffer. */
 	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->top, "mr", 2));
-	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_connect_anew(&self->other) &&
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_connect_anew(&self->actor, &self->other) &&
 				    rdmacg_sockets().smcr == 2));
 	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 1));
 	EXPECT_TRUE(rdmacg_has(tree, tree->right, 0, 1));
@@ -421,7 +423,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, refused_user_of_an_idle_buffer_pays_nothing, 300
 	ASSERT_TRUE(rdmacg_leave_idle_buffers(tree, &self->actor));
 	ASSERT_TRUE(rdmacg_start_actor(&self->other, tree->right, rdmacg_act));
 	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->right, "mr", 0));
-	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_connect_anew(&self->other) &&
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_connect_anew(&self->actor, &self->other) &&
 				    rdmacg_uses(tree, tree->left, 2, 1, RDMACG_SMC_BUFFER)));
 	EXPECT_EQ(1, rdmacg_sockets().fallbacks);
 	EXPECT_TRUE(rdmacg_has(tree, tree->right, 0, 0));
