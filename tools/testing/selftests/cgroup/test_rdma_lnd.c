@@ -324,15 +324,16 @@ LND_TEST(test_rdmacg_lnd, memory_limit_lets_transfers_wait)
 	EXPECT_EQ(0, rdmacg_verbs(tree, tree->left, "mr_mem"));
 }
 
-/* So do those that have been made before; there are not as many as there are to make. */
+/* So do those that all have been used before. */
 LND_TEST(test_rdmacg_lnd, memory_limit_lets_used_transfers_wait)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
 
 	ASSERT_EQ(0, lnd_join(&self->ends));
+	ASSERT_EQ(0, lnd_say(self->ends.left, "get %d %d", 600, BYTES));
 	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "mr_mem", 2 * BYTES));
-	EXPECT_EQ(0, lnd_say(self->ends.left, "get %d %d", 600, BYTES));
-	EXPECT_EQ(600 * BYTES, lnd_value(self->ends.left, "received"));
+	EXPECT_EQ(0, lnd_say(self->ends.left, "get %d %d", TRANSFERS, BYTES));
+	EXPECT_EQ((600 + TRANSFERS) * BYTES, lnd_value(self->ends.left, "received"));
 	EXPECT_EQ(0, rdmacg_verbs(tree, tree->left, "mr_mem"));
 }
 
