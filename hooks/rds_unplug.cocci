@@ -133,6 +133,7 @@ rds_ib_setup_qp(struct rds_connection *conn)
 
 @ depends on setup @
 identifier ic;
+expression idle;
 @@
 rds_ib_conn_path_shutdown(...)
 {
@@ -145,6 +146,18 @@ rds_ib_conn_path_shutdown(...)
 |
 	tasklet_schedule(&ic->i_recv_tasklet);
 +	rds_ib_revoke_mrs(ic);
+|
+// Up to its 107th update, 6.12 waits once, and for a region of a process for ever.
+-	wait_event
++	while (!wait_event_timeout
+	(rds_ib_ring_empty_wait, idle
++	, msecs_to_jiffies(1000)))
+-	);
++	{
++		tasklet_schedule(&ic->i_send_tasklet);
++		tasklet_schedule(&ic->i_recv_tasklet);
++		rds_ib_revoke_mrs(ic);
++	}
 )
 	...>
 }
