@@ -4,6 +4,8 @@
 
 # The scripts parse what tools print, so they ask for it untranslated.
 export LC_ALL=C
+# What our make was told is for us: other makefiles have an OUT or a BASE, too.
+unset MAKEFLAGS
 # depmod, ip and rdma lie where not every user looks.
 PATH=$PATH:/usr/sbin:/sbin
 # The project's folder, some folders above the script.
