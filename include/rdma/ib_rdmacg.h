@@ -122,6 +122,9 @@ int ib_rdmacg_try_charge_hw(struct rdma_cgroup **owner, struct ib_device *device
 void ib_rdmacg_uncharge_hw(struct rdma_cgroup *owner, struct ib_device *device,
 			   unsigned int resource);
 
+void ib_rdmacg_move_charge(struct ib_uobject *uobj, struct ib_rdmacg_object *to);
+void ib_rdmacg_uncharge_object(struct ib_device *device, struct ib_rdmacg_object *obj);
+
 int ib_rdmacg_try_charge_objects(struct ib_rdmacg_charge *charge, struct rdma_cgroup *cg,
 				 struct ib_device *device,
 				 const struct ib_rdmacg_objects *objects);
@@ -151,6 +154,16 @@ static inline int ib_rdmacg_try_charge_hw(struct rdma_cgroup **owner,
 static inline void ib_rdmacg_uncharge_hw(struct rdma_cgroup *owner,
 					 struct ib_device *device,
 					 unsigned int resource)
+{
+}
+
+static inline void ib_rdmacg_move_charge(struct ib_uobject *uobj,
+					 struct ib_rdmacg_object *to)
+{
+}
+
+static inline void ib_rdmacg_uncharge_object(struct ib_device *device,
+					     struct ib_rdmacg_object *obj)
 {
 }
 

@@ -291,34 +291,34 @@ static bool ib_rdmacg_counts_type(const struct ib_device *device, unsigned int t
 #define IB_RDMACG_MAX_SET 3
 
 /* Fill @set with all that is charged for the object. Returns the number of charges. */
-static unsigned int ib_rdmacg_uobject_set(struct ib_uobject *uobj,
-					  struct rdmacg_charge *set)
+static unsigned int ib_rdmacg_object_set(const struct ib_device *device,
+					 const struct ib_rdmacg_object *obj,
+					 struct rdmacg_charge *set)
 {
-	const struct ib_device *device = uobj->context->device;
-	unsigned int type = uobj->cg_obj.type;
+	unsigned int type = obj->type;
 	unsigned int memory = type == UVERBS_OBJECT_DM ? IB_RDMACG_DM_MEM : IB_RDMACG_MR_MEM;
 	struct rdmacg_charge *next = set;
 
-	if (uobj->cg_obj.is_idr)
+	if (obj->is_idr)
 		*next++ = (struct rdmacg_charge) { RDMACG_RESOURCE_HCA_OBJECT, 1 };
 	if (ib_rdmacg_counts_type(device, type))
 		*next++ = (struct rdmacg_charge) { ib_rdmacg_type_slot(device, type), 1 };
-	if (uobj->cg_obj.mem && ib_rdmacg_counts_type(device, memory))
+	if (obj->mem && ib_rdmacg_counts_type(device, memory))
 		*next++ = (struct rdmacg_charge) {
-			ib_rdmacg_type_slot(device, memory), uobj->cg_obj.mem
+			ib_rdmacg_type_slot(device, memory), obj->mem
 		};
 	return next - set;
 }
 
 static int ib_rdmacg_charge_uobject(struct ib_uobject *uobj)
 {
+	struct ib_device *device = uobj->context->device;
 	struct rdmacg_charge set[IB_RDMACG_MAX_SET];
-	unsigned int count = ib_rdmacg_uobject_set(uobj, set);
+	unsigned int count = ib_rdmacg_object_set(device, &uobj->cg_obj, set);
 
 	if (!count)
 		return 0;
-	return rdmacg_try_charge_set(&uobj->cg_obj.cg, &uobj->context->device->cg_device,
-				     set, count);
+	return rdmacg_try_charge_set(&uobj->cg_obj.cg, &device->cg_device, set, count);
 }
 
 /*
@@ -480,6 +480,40 @@ int ib_rdmacg_charge_mr(struct ib_uobject *uobj, u64 length)
 EXPORT_SYMBOL_GPL(ib_rdmacg_charge_mr);
 
 /**
+ * ib_rdmacg_uncharge_object() - give back what ib_rdmacg_move_charge() has moved
+ * @device: the object's device
+ * @obj: what the object was charged for; one that is not charged, or no longer, is left alone
+ *
+ * Context: Process context; may sleep.
+ */
+void ib_rdmacg_uncharge_object(struct ib_device *device, struct ib_rdmacg_object *obj)
+{
+	struct rdmacg_charge set[IB_RDMACG_MAX_SET];
+
+	if (!obj->cg)
+		return;
+	rdmacg_uncharge_set(obj->cg, &device->cg_device, set,
+			    ib_rdmacg_object_set(device, obj, set));
+	obj->cg = NULL;
+}
+EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_object);
+
+/**
+ * ib_rdmacg_move_charge() - keep charged what an object that goes leaves behind
+ * @uobj: an object that its driver is about to destroy, which cannot fail any more
+ * @to: of what stays, such as what a program has mapped; forgets what it held, and its
+ *	holder calls ib_rdmacg_uncharge_object() in the end, before the device is unregistered
+ *
+ * Context: Any context. The object is not charged afterwards.
+ */
+void ib_rdmacg_move_charge(struct ib_uobject *uobj, struct ib_rdmacg_object *to)
+{
+	*to = uobj->cg_obj;
+	uobj->cg_obj.cg = NULL;
+}
+EXPORT_SYMBOL_GPL(ib_rdmacg_move_charge);
+
+/**
  * ib_rdmacg_uncharge_uobject() - give an object's charges back to its owner
  * @uobj: an object that the driver has destroyed or never made; one that is not
  *	charged, or no longer, is left alone
@@ -488,13 +522,7 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_charge_mr);
  */
 void ib_rdmacg_uncharge_uobject(struct ib_uobject *uobj)
 {
-	struct rdmacg_charge set[IB_RDMACG_MAX_SET];
-
-	if (!uobj->cg_obj.cg)
-		return;
-	rdmacg_uncharge_set(uobj->cg_obj.cg, &uobj->context->device->cg_device,
-			    set, ib_rdmacg_uobject_set(uobj, set));
-	uobj->cg_obj.cg = NULL;
+	ib_rdmacg_uncharge_object(uobj->context->device, &uobj->cg_obj);
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_uobject);
 
@@ -591,10 +619,8 @@ void ib_rdmacg_end_rereg_mr(struct ib_uobject *uobj, struct ib_uobject *new_uobj
 	}
 	ib_rdmacg_uncharge_mr_mem(uobj, ib_rdmacg_shrinkage(from, to));
 	uobj->cg_obj.mem = to;
-	if (new_mr) {
-		new_uobj->cg_obj = uobj->cg_obj;
-		uobj->cg_obj.cg = NULL;
-	}
+	if (new_mr)
+		ib_rdmacg_move_charge(uobj, &new_uobj->cg_obj);
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_end_rereg_mr);
 

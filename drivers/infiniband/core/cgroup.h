@@ -6,7 +6,7 @@
 #ifndef _CORE_CGROUP_H
 #define _CORE_CGROUP_H
 
-#include <rdma/ib_verbs.h>
+#include <rdma/ib_rdmacg.h>
 
 struct uverbs_attr_bundle;
 

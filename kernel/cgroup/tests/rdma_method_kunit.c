@@ -28,6 +28,14 @@ struct rdmacg_program {
 	/* How often the driver was asked for memory, and what it answers. */
 	unsigned int nr_asked;
 	int answer;
+	/* Where the memory that it was given last can be mapped. */
+	unsigned long pgoff;
+};
+
+/* Device memory that programs can map, as that of mlx5. */
+struct rdmacg_memory {
+	struct ib_dm dm;
+	struct rdma_user_mmap_entry entry;
 };
 
 /* Whoever is asked sees the charge, in the cgroup of who asks. */
@@ -36,20 +44,33 @@ static struct ib_dm *rdmacg_alloc_dm(struct ib_device *device, struct ib_ucontex
 				     struct uverbs_attr_bundle *attrs)
 {
 	struct rdmacg_program *program = container_of(attrs->ufile, struct rdmacg_program, ufile);
-	struct ib_dm *dm;
+	struct rdmacg_memory *memory;
 
 	program->nr_asked++;
 	rdmacg_expect_left(kunit_get_current_test(), 1, "dm=1 dm_mem=65536");
 	if (program->answer)
 		return ERR_PTR(program->answer);
-	dm = kzalloc_obj(*dm, GFP_KERNEL);
-	return dm ?: ERR_PTR(-ENOMEM);
+	memory = kzalloc_obj(*memory, GFP_KERNEL);
+	if (!memory)
+		return ERR_PTR(-ENOMEM);
+	KUNIT_EXPECT_EQ(kunit_get_current_test(), 0,
+			rdma_user_mmap_entry_insert(context, &memory->entry, SZ_64K));
+	program->pgoff = memory->entry.start_pgoff;
+	return &memory->dm;
 }
 
 static int rdmacg_dealloc_dm(struct ib_dm *dm, struct uverbs_attr_bundle *attrs)
 {
-	kfree(dm);
+	struct rdmacg_memory *memory = container_of(dm, struct rdmacg_memory, dm);
+
+	ib_rdmacg_move_charge(dm->uobject, &memory->entry.cg_obj);
+	rdma_user_mmap_entry_remove(&memory->entry);
 	return 0;
+}
+
+static void rdmacg_mmap_free(struct rdma_user_mmap_entry *entry)
+{
+	kfree(container_of(entry, struct rdmacg_memory, entry));
 }
 
 static void rdmacg_close(void *arg)
@@ -68,6 +89,7 @@ static void rdmacg_init_file(struct rdmacg_program *program, struct rdmacg_verbs
 	mutex_init(&ufile->ucontext_lock);
 	init_rwsem(&ufile->hw_destroy_rwsem);
 	spin_lock_init(&ufile->uobjects_lock);
+	mutex_init(&ufile->umap_lock);
 	INIT_LIST_HEAD(&ufile->uobjects);
 	setup_ufile_idr_uobject(ufile);
 	ufile->device = &program->uverbs;
@@ -86,6 +108,8 @@ static struct rdmacg_program *rdmacg_open(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, program);
 	verbs->device.ops.alloc_dm = rdmacg_alloc_dm;
 	verbs->device.ops.dealloc_dm = rdmacg_dealloc_dm;
+	verbs->device.ops.mmap_free = rdmacg_mmap_free;
+	xa_init_flags(&verbs->ucontext.mmap_xa, XA_FLAGS_ALLOC);
 	rdmacg_start(test);
 	KUNIT_ASSERT_EQ(test, init_srcu_struct(&program->uverbs.disassociate_srcu), 0);
 	program->uverbs.uapi = uverbs_alloc_api(&verbs->device);
@@ -198,10 +222,32 @@ static void rdmacg_test_method_that_fails_is_given_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
 }
 
+/* Or a program could map, free, and ask again, until the device has no more. */
+static void rdmacg_test_freed_memory_is_charged_while_it_is_mapped(struct kunit *test)
+{
+	struct rdmacg_program *program = rdmacg_open(test);
+	struct rdmacg_verbs *verbs = test->priv;
+	struct rdma_user_mmap_entry *mapped;
+	u64 id;
+
+	rdmacg_limit_verb(test, &verbs->top, "kunit0 dm_mem=65536");
+	KUNIT_ASSERT_EQ(test, rdmacg_ask(test, program, 0, &id), 0);
+	mapped = rdma_user_mmap_entry_get_pgoff(&verbs->ucontext, program->pgoff);
+	KUNIT_ASSERT_NOT_NULL(test, mapped);
+	verbs->current_cg = &verbs->right;
+	KUNIT_EXPECT_EQ(test, rdmacg_free(test, program, id), 0);
+	rdmacg_expect_left(test, 1, "dm=1 dm_mem=65536");
+	KUNIT_EXPECT_EQ(test, rdmacg_ask(test, program, 0, &id), -EAGAIN);
+	rdma_user_mmap_entry_put(mapped);
+	rdmacg_expect_left(test, 0, "");
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
+}
+
 static struct kunit_case rdmacg_method_cases[] = {
 	KUNIT_CASE(rdmacg_test_method_is_charged_before_it_runs),
 	KUNIT_CASE(rdmacg_test_method_that_is_refused_does_not_run),
 	KUNIT_CASE(rdmacg_test_method_that_fails_is_given_back),
+	KUNIT_CASE(rdmacg_test_freed_memory_is_charged_while_it_is_mapped),
 	{}
 };
 
