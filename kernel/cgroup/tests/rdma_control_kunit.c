@@ -231,6 +231,8 @@ struct rdmacg_levels {
 	struct rdmacg_control *parent, *child, *sibling;
 };
 
+KUNIT_DEFINE_ACTION_WRAPPER(rdmacg_control_free, kfree, const void *);
+
 static struct rdmacg_control *rdmacg_control(struct kunit *test, struct rdmacg_levels *levels,
 					     struct rdmacg_control *parent)
 {
@@ -238,7 +240,7 @@ static struct rdmacg_control *rdmacg_control(struct kunit *test, struct rdmacg_l
 	int ret;
 
 	KUNIT_ASSERT_NOT_NULL(test, control);
-	ret = kunit_add_action_or_reset(test, (kunit_action_t *)kfree, control);
+	ret = kunit_add_action_or_reset(test, rdmacg_control_free, control);
 	KUNIT_ASSERT_EQ(test, ret, 0);
 	control->gate = &levels->gate;
 	control->parent = parent;
