@@ -12,7 +12,7 @@ PATH=$PATH:/usr/sbin:/sbin
 ROOT=$(cd "$(dirname "$0")" && until [ -f dev/lib.sh ]; do cd ..; done && pwd -P)
 CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/rdmacg
 
-SUPPORTED='6.12 and later (such as 7.3), 7.x (the newest 7.N in the archive), or KSRC=/path to a kernel tree'
+SUPPORTED='6.12 and later (such as 7.3, or the update 6.12.107), 7.x (the newest 7.N in the archive), or KSRC=/path to a kernel tree'
 # What the checks run on, and in which VM.
 CHECK_BASES='6.12 7.x'
 vm_of() {
