@@ -14,13 +14,18 @@ shift 2
 version=$(tree_version "$tree")
 misfits=0
 
+# does_not_fit WHY: the other steps are tried all the same.
+does_not_fit() {
+	say "$1"
+	misfits=1
+}
+
 # edit FILE PATTERN SED: apply the sed program to a copy of FILE, in which
 # exactly one line must match PATTERN.
 edit() {
 	found=$(grep -cE -- "$2" "$tree/$1" || :)
 	[ "$found" = 1 ] || {
-		say "$1 of Linux $version has $found lines that match '$2', expected 1"
-		misfits=1
+		does_not_fit "$1 of Linux $version has $found lines that match '$2', expected 1"
 		return 0
 	}
 	[ -e "$stage/$1" ] || install -D -m 644 "$tree/$1" "$stage/$1"
@@ -82,7 +87,7 @@ core_step() {
 			d
 		}'
 	! grep -nE 'rdmacg' "$stage/$core/core_priv.h" ||
-		die "$core/core_priv.h of Linux $version declares more of the base's controller than is removed"
+		does_not_fit "$core/core_priv.h of Linux $version declares more of the base's controller than is removed"
 
 	# What the verb class calls the types comes from where uverbs declares them.
 	edit $core/Makefile '^ib_core-\$\(CONFIG_CGROUP_RDMA\) \+= cgroup\.o$' '
@@ -104,15 +109,11 @@ cma_step() {
 }
 
 rxe_step() {
-	rxe=drivers/infiniband/sw/rxe
-	edit $rxe/Makefile '^rdma_rxe-y := ' '/rxe_mcast\.o/s,rxe_mcast\.o,& rxe_cgroup.o,'
-	grep -qw rxe_cgroup.o "$stage/$rxe/Makefile" || die "$rxe/Makefile of Linux $version does not name rxe_mcast.o"
+	edit drivers/infiniband/sw/rxe/Makefile '\<rxe_mcast\.o\>' 's,\<rxe_mcast\.o\>,& rxe_cgroup.o,'
 }
 
 mlx5_step() {
-	mlx5=drivers/infiniband/hw/mlx5
-	edit $mlx5/Makefile '^mlx5_ib-y := ah\.o \\$' 's,^(\s*)(cmd\.o \\),\1cgroup.o \\\n&,'
-	grep -qw cgroup.o "$stage/$mlx5/Makefile" || die "$mlx5/Makefile of Linux $version does not name cmd.o"
+	edit drivers/infiniband/hw/mlx5/Makefile '^\s*cmd\.o \\$' 's,^(\s*)(cmd\.o \\),\1cgroup.o \\\n&,'
 }
 
 rds_step() {
@@ -155,6 +156,9 @@ endif'
 $(addprefix \1\,$(RDMA_VERBS_TESTS))\2\
 $(addprefix \1\,$(RDMA_VERBS_TESTS)): LDLIBS += -lrdmacm -libverbs,'
 	edit $tests/.gitignore '^test_pids$' "s,^test_pids$,&\n$(names 'test_rdma*.c' | sed 's/ /\\n/g'),"
+	edit $tests/config '^CONFIG_CGROUPS=y$' "\$r $ROOT/hooks/selftests.config"
+	# In the series, the sample comes after the first tests.
+	[ -e "$stage/samples/rdmacg" ] || sed -i '/^CONFIG_SAMPLE/d' "$stage/$tests/config" || misfits=1
 }
 
 # The test that wants no verbs, and so no library.
