@@ -7,7 +7,7 @@ APT=$CACHE/apt
 private_apt() {
 	tool=$1
 	shift
-	timeout 600 "$tool" -q -o "Dir::Etc::SourceList=$APT/sources.list" -o Dir::Etc::SourceParts=- \
+	timeout --foreground 600 "$tool" -q -o "Dir::Etc::SourceList=$APT/sources.list" -o Dir::Etc::SourceParts=- \
 		-o "Dir::State::Lists=$APT/lists" -o "Dir::Cache=$APT/cache" \
 		-o APT::Update::Error-Mode=any -o APT::Sandbox::User=root \
 		-o Acquire::Retries=2 -o Acquire::http::Timeout=30 -o Acquire::Languages=none "$@"

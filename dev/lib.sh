@@ -2,6 +2,8 @@
 # shellcheck shell=sh disable=SC2034
 # What every script here shares. Sourced, never run; not every script uses all.
 
+# dash runs no trap of EXIT when a signal ends it, and what the trap deletes can be GiB.
+trap 'exit 130' INT TERM
 # The scripts parse what tools print, so they ask for it untranslated.
 export LC_ALL=C
 # What our make was told is for us: other makefiles have an OUT or a BASE, too.
