@@ -23,7 +23,10 @@
 
 SPANK_PLUGIN(rdmacg, 1);
 
+/* The Makefile says where, as that of the command does. */
+#ifndef RDMACG_COMMAND
 #define RDMACG_COMMAND	"/usr/local/sbin/rdmacg"
+#endif
 
 /* What the user has asked for, or NULL. */
 static char *rdmacg_asked;
