@@ -84,6 +84,30 @@ rdma_tests() {
 	done
 }
 
+# tracked PATTERN...: the project's files of these names, in these folders, or that match, where
+# * stands for a / as well. No match is a failure. In a release, which is no repository, all
+# files are ours but those in the folders of builds.
+tracked() (
+	cd "$ROOT" || exit
+	if [ -e .git ]; then
+		git ls-files --error-unmatch -- "$@"
+		exit
+	fi
+	for pattern; do
+		find . -type f \( -path "./$pattern" -o -path "./$pattern/*" \) \
+			! -path '*/build/*' ! -path '*/build-san/*' | sed 's,^\./,,' | grep . || exit
+	done
+)
+
+# made_at: when the commit was made, in seconds; the files of a release have that time.
+made_at() {
+	if [ -e "$ROOT/.git" ]; then
+		git -C "$ROOT" log -1 --format=%ct
+	else
+		date -r "$ROOT/CHANGELOG.md" +%s
+	fi
+}
+
 # tree_version DIR: the version that a kernel tree's Makefile states.
 tree_version() {
 	awk -F' *= *' '
