@@ -116,6 +116,46 @@ tree_version() {
 		$1 == "SUBLEVEL" { print v "." p "." $2; exit }' "$1/Makefile"
 }
 
+# overlay BASE STAGE TREE SHARE: make TREE what BASE is with the files of STAGE over it. rsync's
+# option SHARE says how it gets the files of the base. Lists of STAGE's files are left beside it.
+overlay() {
+	(cd "$2" && find . -type f) >"$2.files"
+	(cd "$2" && find . -type d) | while read -r dir; do
+		[ -d "$1/$dir" ] || echo "$dir"
+	done >"$2.dirs"
+	sed 's,^\.,,' "$2.files" "$2.dirs" >"$2.ours"
+	# Base first, without what stage replaces; what stage no longer replaces comes
+	# back from the base. Folders of ours alone are made equal to stage as a whole.
+	{
+		rsync -a --delete --exclude-from="$2.ours" "$4" "$1/" "$3/" &&
+			rsync -rlpc "$2/" "$3/" &&
+			while read -r dir; do
+				rsync -rlpc --delete "$2/$dir/" "$3/$dir/" || exit
+			done <"$2.dirs"
+	} >&2 || die "cannot assemble $3; is the disk full?"
+}
+
+# Patches are from NAME and EMAIL, whatever git says.
+from() {
+	GIT_AUTHOR_NAME=$1 GIT_AUTHOR_EMAIL=$2
+	GIT_COMMITTER_NAME=$1 GIT_COMMITTER_EMAIL=$2
+	export GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
+}
+
+# For patches that nobody sends.
+tester() {
+	from Tester tester@example.org
+}
+
+# Who sends patches is who git says here, also for the repositories that we make. What git
+# makes up from the name of the machine is nobody to answer to.
+sender() {
+	ident=$(git -c user.useConfigOnly=true var GIT_COMMITTER_IDENT 2>/dev/null) ||
+		die 'git does not know who sends the patches; set user.name and user.email with git config'
+	email=${ident##*<}
+	from "${ident%% <*}" "${email%%>*}"
+}
+
 # changed_files BASE TREE: the files of an assembled tree that the base has otherwise, or not
 # at all. dev/tree says what it has put there; hooks look at some files and leave them alone.
 changed_files() {
