@@ -117,11 +117,11 @@ mlx5_step() {
 }
 
 rds_step() {
-	edit net/rds/Makefile '\<ib_frmr\.o$' 's,\<ib_frmr\.o$,& ib_cgroup.o,'
+	edit net/rds/Makefile '\<ib_frmr\.o$' 's,\<ib_frmr\.o\>,& ib_cgroup.o,'
 }
 
 rds_unplug_step() {
-	edit net/rds/Makefile '\<ib_frmr\.o$' 's,\<ib_frmr\.o( ib_cgroup\.o)?$,& ib_unplug.o,'
+	edit net/rds/Makefile '\<ib_frmr\.o$' 's,\<ib_frmr\.o\>.*,& ib_unplug.o,'
 }
 
 smc_step() {

@@ -6,7 +6,6 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 
-#include "ib_cgroup.h"
 #include "ib_unplug.h"
 
 DEFINE_SRCU(rds_ib_binding);
@@ -100,7 +99,6 @@ static void rds_ib_disown_mr(struct rds_ib_device *rds_ibdev, struct rds_ib_mr *
 	ib_dereg_mr(ibmr->u.frmr.mr);
 	ibmr->u.frmr.mr = NULL;
 	ibmr->u.frmr.fr_state = FRMR_IS_STALE;
-	ib_rdmacg_uncharge_objects(&ibmr->charge);
 }
 
 static struct rds_ib_mr *rds_ib_first_mr(struct rds_ib_device *rds_ibdev)

@@ -9,202 +9,24 @@
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
-#include <arpa/inet.h>
-#include <linux/rds.h>
 #include <sys/mman.h>
 #include <time.h>
 
-#include "rdma_actor_util.h"
 #include "rdma_fault_util.h"
 #include "rdma_fd_util.h"
-
-#ifndef AF_RDS
-#define AF_RDS 21
-#endif
+#include "rdma_rds_util.h"
 
 /* What the kernel says, and where the bound is. */
 #define RDMACG_NO_ROOM "waits for room in its RDMA cgroup"
 #define RDMACG_REJECTED "rejected, dropping connection"
 #define RDMACG_PEERS "waits for those of other peers to go"
 #define RDMACG_MAX_PEERS "/sys/module/rds_rdma/parameters/max_peer_conns"
-/* How long RDS may wait until it tries a connection again, which it does ever less often. */
-#define RDMACG_MAX_DELAY "/proc/sys/net/rds/reconnect_max_delay_ms"
-
-#define MIB (1024 * 1024)
-#define RDMACG_MAX_REGIONS 64
-
-/* Both are the device's; from the networks that are for tests of devices. */
-static char rdmacg_address[INET_ADDRSTRLEN], rdmacg_other_address[INET_ADDRSTRLEN];
-
-/* What an actor has. */
-static struct {
-	int fd;
-	int nr_regions;
-	rds_rdma_cookie_t cookies[RDMACG_MAX_REGIONS];
-} rdmacg_own = { .fd = -1 };
-
-enum rdmacg_verb {
-	/* Open a socket for that type of service, and send a byte to it. */
-	RDMACG_SEND,
-	/* The same to the other address. */
-	RDMACG_SEND_OTHER,
-	/* Send so many bytes more: RDS acknowledges some messages together. */
-	RDMACG_SEND_MORE,
-	/* Read a byte from the latest socket. */
-	RDMACG_RECEIVE,
-	/* Map so many bytes with the latest socket, or have a child do so. */
-	RDMACG_MAP,
-	RDMACG_MAP_IN_CHILD,
-	/* Map memory that the kernel then cannot tell the key of. */
-	RDMACG_MAP_BADLY,
-	/* Free the latest region. */
-	RDMACG_FREE,
-	/* Close the latest socket. */
-	RDMACG_CLOSE,
-};
-
-static int rdmacg_open_rds(int tos)
-{
-	struct sockaddr_in own = {
-		.sin_family = AF_INET, .sin_addr.s_addr = inet_addr(rdmacg_address),
-	};
-	unsigned char byte = tos;
-
-	rdmacg_own.fd = socket(AF_RDS, SOCK_SEQPACKET, 0);
-	if (rdmacg_own.fd < 0 || bind(rdmacg_own.fd, (void *)&own, sizeof(own)))
-		return -errno;
-	return tos && ioctl(rdmacg_own.fd, SIOCRDSSETTOS, &byte) ? -errno : 0;
-}
-
-/* A message from the latest socket to its own port at that address, with @control. */
-static int rdmacg_send_message(const char *to, void *control, size_t size)
-{
-	struct iovec iov = { .iov_base = "x", .iov_len = 1 };
-	struct sockaddr_in address;
-	socklen_t length = sizeof(address);
-	struct msghdr msg = {
-		.msg_name = &address, .msg_namelen = sizeof(address),
-		.msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = control, .msg_controllen = size,
-	};
-
-	if (getsockname(rdmacg_own.fd, (void *)&address, &length))
-		return -errno;
-	address.sin_addr.s_addr = inet_addr(to);
-	return sendmsg(rdmacg_own.fd, &msg, MSG_DONTWAIT) == 1 ? 0 : -errno;
-}
-
-static int rdmacg_map(size_t bytes, rds_rdma_cookie_t *cookie)
-{
-	char control[CMSG_SPACE(sizeof(struct rds_get_mr_args))] = "";
-	struct rds_get_mr_args args = { .vec.bytes = bytes, .cookie_addr = (uintptr_t)cookie };
-	struct cmsghdr *cmsg = (struct cmsghdr *)control;
-	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			    -1, 0);
-	int ret;
-
-	if (memory == MAP_FAILED)
-		return -errno;
-	args.vec.addr = (uintptr_t)memory;
-	cmsg->cmsg_level = SOL_RDS;
-	cmsg->cmsg_type = RDS_CMSG_RDMA_MAP;
-	cmsg->cmsg_len = CMSG_LEN(sizeof(args));
-	memcpy(CMSG_DATA(cmsg), &args, sizeof(args));
-	ret = rdmacg_send_message(rdmacg_address, control, sizeof(control));
-	/* The region keeps the pages. */
-	munmap(memory, bytes);
-	return ret;
-}
-
-static int rdmacg_map_one(size_t bytes)
-{
-	int ret = rdmacg_map(bytes, &rdmacg_own.cookies[rdmacg_own.nr_regions]);
-
-	if (!ret)
-		rdmacg_own.nr_regions++;
-	return ret;
-}
-
-static int rdmacg_free_one(void)
-{
-	struct rds_free_mr_args args = { .cookie = rdmacg_own.cookies[--rdmacg_own.nr_regions] };
-
-	return setsockopt(rdmacg_own.fd, SOL_RDS, RDS_FREE_MR, &args, sizeof(args)) ? -errno : 0;
-}
-
-static int rdmacg_receive(void)
-{
-	char byte;
-	int ms;
-
-	for (ms = 0; ms < RDMACG_PATIENCE_MS; ms += 10) {
-		if (recv(rdmacg_own.fd, &byte, 1, MSG_DONTWAIT) == 1)
-			return 0;
-		usleep(10000);
-	}
-	return -ETIMEDOUT;
-}
-
-static int rdmacg_act(int verb, int argument)
-{
-	int ret;
-
-	switch (verb) {
-	case RDMACG_SEND:
-		ret = rdmacg_open_rds(argument);
-		return ret ?: rdmacg_send_message(rdmacg_address, NULL, 0);
-	case RDMACG_SEND_OTHER:
-		ret = rdmacg_open_rds(argument);
-		return ret ?: rdmacg_send_message(rdmacg_other_address, NULL, 0);
-	case RDMACG_SEND_MORE:
-		for (ret = 0; !ret && argument--; )
-			ret = rdmacg_send_message(rdmacg_address, NULL, 0);
-		return ret;
-	case RDMACG_RECEIVE:
-		return rdmacg_receive();
-	case RDMACG_MAP:
-		return rdmacg_map_one(argument);
-	case RDMACG_MAP_IN_CHILD:
-		return -IN_CHILD(_exit(-rdmacg_map_one(argument)));
-	case RDMACG_MAP_BADLY:
-		return rdmacg_map(argument, (void *)1);
-	case RDMACG_FREE:
-		return rdmacg_free_one();
-	default:
-		return close(rdmacg_own.fd) ? -errno : 0;
-	}
-}
 
 FIXTURE(test_rdmacg_rds) {
 	struct rdmacg_tree tree;
 	struct rdmacg_actor actor;
 	struct rdmacg_actor other;
 };
-
-/* Each test is a process of its own. */
-static bool rdmacg_add_addresses(void)
-{
-	char command[256];
-
-	snprintf(rdmacg_address, sizeof(rdmacg_address), "198.18.%d.%d", getpid() >> 8 & 255,
-		 getpid() & 255);
-	snprintf(rdmacg_other_address, sizeof(rdmacg_other_address), "198.19.%d.%d",
-		 getpid() >> 8 & 255, getpid() & 255);
-	snprintf(command, sizeof(command),
-		 "ip addr add %s/32 dev " RDMACG_LINK " && ip addr add %s/32 dev " RDMACG_LINK,
-		 rdmacg_address, rdmacg_other_address);
-	return !system(command);
-}
-
-/*
- * Connections of earlier tests, which can never come up again, each try every second for
- * ever, and keep a slow machine busy unless they try less and less.
- */
-static bool rdmacg_add_rds_device(void)
-{
-	return rdmacg_modprobe("rds_rdma") && !system("echo 60000 >" RDMACG_MAX_DELAY) &&
-	       rdmacg_add_link() && rdmacg_add_addresses() && rdmacg_add_device("rxe");
-}
 
 /* An actor sits in left; the test's process stays out. */
 FIXTURE_SETUP(test_rdmacg_rds)
@@ -253,12 +75,6 @@ static bool rdmacg_has_regions(struct rdmacg_tree *tree, const char *cgroup, int
 		return true;
 	ksft_print_msg("mr=%lld mr_mem=%lld, wanted %d and %lld\n", mr, mem, regions, bytes);
 	return false;
-}
-
-/* Let the actor connect; the messages that map memory need a connection. */
-static bool rdmacg_connect(struct rdmacg_actor *actor, int tos)
-{
-	return !rdmacg_tell(actor, RDMACG_SEND, tos) && !rdmacg_tell(actor, RDMACG_RECEIVE, 0);
 }
 
 /* What RDS has counted on this machine; -1: it has no such counter. */

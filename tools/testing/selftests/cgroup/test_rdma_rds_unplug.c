@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * An RDMA device that goes while a process holds memory regions of it through RDS, whatever
+ * RDMA cgroup controller there is. Needs root, RDS over RDMA and Soft-RoCE as modules, and ip
+ * and rdma of iproute2. The module of RDS stays loaded.
+ */
+#define _GNU_SOURCE
+#include "../kselftest_harness.h"
+
+#include "rdma_rds_util.h"
+
+FIXTURE(test_rdmacg_rds_unplug) {
+	struct rdmacg_tree tree;
+	struct rdmacg_actor actor;
+	/* Whoever removes the device waits for ever, and so would the next one. */
+	bool is_stuck;
+};
+
+FIXTURE_SETUP(test_rdmacg_rds_unplug)
+{
+	const char *missing = rdmacg_tree_create(&self->tree);
+
+	if (missing)
+		SKIP(return, "%s", missing);
+	if (!rdmacg_add_rds_device()) {
+		rdmacg_remove_link();
+		rdmacg_tree_destroy(&self->tree);
+		SKIP(return, "there is no RDS over RDMA, or no second device can be made");
+	}
+	ASSERT_TRUE(rdmacg_start_actor(&self->actor, self->tree.left, rdmacg_act));
+}
+
+FIXTURE_TEARDOWN(test_rdmacg_rds_unplug)
+{
+	rdmacg_end_actor(&self->actor);
+	if (!self->is_stuck)
+		rdmacg_remove_link();
+	rdmacg_tree_destroy(&self->tree);
+}
+
+/* A device need not wait for who holds a region of it. */
+TEST_F_TIMEOUT(test_rdmacg_rds_unplug, device_goes_before_its_regions, 120)
+{
+	pid_t remover;
+
+	ASSERT_TRUE(rdmacg_connect(&self->actor, 1));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_MAP, 4096));
+	remover = rdmacg_fork();
+	if (!remover)
+		_exit(!rdmacg_remove_device());
+	self->is_stuck = !RDMACG_WAIT_FOR(waitpid(remover, NULL, WNOHANG) == remover);
+	ASSERT_FALSE(self->is_stuck);
+	EXPECT_EQ(0, rdmacg_tell(&self->actor, RDMACG_FREE, 0));
+}
+
+TEST_HARNESS_MAIN
