@@ -49,6 +49,7 @@ TEST_F_TIMEOUT(test_rdmacg_join, joiners_and_leavers_lose_nothing, 60)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	time_t end = time(NULL) + 3;
+	char path[PATH_MAX];
 	struct ibv_qp *qp;
 	pid_t other;
 	int lost = 0;
@@ -61,6 +62,9 @@ TEST_F_TIMEOUT(test_rdmacg_join, joiners_and_leavers_lose_nothing, 60)
 		_exit(lost);
 	EXPECT_EQ(0, lost);
 	EXPECT_EQ(0, rdmacg_wait(other));
+	snprintf(path, sizeof(path), "%s/rdma.hw.current", tree->top);
+	if (access(path, F_OK))
+		return;
 	EXPECT_GE(0, rdmacg_value(tree, tree->top, "rdma.hw.current", "mcast_grp"));
 	EXPECT_GE(0, rdmacg_value(tree, tree->top, "rdma.hw.current", "mcast_attach"));
 }
