@@ -548,31 +548,6 @@ static void rdmacg_test_device_memory_and_registered_memory_are_apart(struct kun
 	KUNIT_EXPECT_EQ(test, rdmacg_run(rdmacg_dm(test, 1)), -EAGAIN);
 }
 
-/* Whatever kind of memory mlx5 is asked for, it is the same call. */
-static void rdmacg_test_every_kind_of_mlx5_memory_is_device_memory(struct kunit *test)
-{
-	static const u32 types[] = {
-		MLX5_IB_UAPI_DM_TYPE_MEMIC, MLX5_IB_UAPI_DM_TYPE_STEERING_SW_ICM,
-		MLX5_IB_UAPI_DM_TYPE_HEADER_MODIFY_SW_ICM,
-		MLX5_IB_UAPI_DM_TYPE_HEADER_MODIFY_PATTERN_SW_ICM,
-		MLX5_IB_UAPI_DM_TYPE_ENCAP_SW_ICM,
-	};
-	struct rdmacg_verbs *verbs = rdmacg_start(test);
-	struct rdmacg_method *method;
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(types); i++) {
-		method = rdmacg_dm(test, 1000);
-		rdmacg_give_number(method, MLX5_IB_ATTR_ALLOC_DM_REQ_TYPE, types[i]);
-		rdmacg_limit_dm(test, &verbs->left, PAGE_SIZE - 1);
-		KUNIT_ASSERT_EQ_MSG(test, rdmacg_run(method), -EAGAIN, "type %u", types[i]);
-		rdmacg_limit_dm(test, &verbs->left, PAGE_SIZE);
-		KUNIT_EXPECT_EQ(test, rdmacg_run(method), 0);
-		ib_rdmacg_uncharge_uobject(method->uobj);
-		rdmacg_expect_left(test, 0, "");
-	}
-}
-
 static void rdmacg_test_capacity_of_device_memory_is_the_devices(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
@@ -621,7 +596,6 @@ static struct kunit_case rdmacg_devx_cases[] = {
 	KUNIT_CASE(rdmacg_test_device_memory_of_length_0_is_an_object),
 	KUNIT_CASE(rdmacg_test_device_memory_without_end_is_not_counted),
 	KUNIT_CASE(rdmacg_test_device_memory_and_registered_memory_are_apart),
-	KUNIT_CASE(rdmacg_test_every_kind_of_mlx5_memory_is_device_memory),
 	KUNIT_CASE(rdmacg_test_capacity_of_device_memory_is_the_devices),
 	KUNIT_CASE(rdmacg_test_query_shows_all_device_memory),
 	{}
