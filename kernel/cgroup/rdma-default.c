@@ -121,116 +121,178 @@ void rdmacg_default_limits(const struct rdmacg_defaults *defaults,
 		max[slot] = rdmacg_default_limit(defaults, &desc->resources[slot]);
 }
 
-/* Add a key without a limit at the end, unless it is there or its class is full. */
-static void rdmacg_defaults_add(struct rdmacg_defaults *defaults, enum rdmacg_class class,
-				struct rdmacg_word key)
+/* Add a key at the end that is not touched, unless it is there or there is no room. */
+static void rdmacg_edit_add(struct rdmacg_edit *edit, struct rdmacg_word key)
 {
-	struct rdmacg_default *limit = &defaults->limits[defaults->count];
+	struct rdmacg_default *limit = &edit->keys.limits[edit->keys.count];
 
-	if (rdmacg_defaults_find(defaults, class, key) ||
-	    rdmacg_defaults_count(defaults, class) == RDMACG_CLASS_DEFAULTS)
+	if (rdmacg_defaults_find(&edit->keys, edit->class, key) ||
+	    edit->keys.count == edit->keys.room)
 		return;
-	limit->class = class;
+	limit->class = edit->class;
 	memcpy(limit->key, key.text, key.len);
-	limit->max = RDMACG_NO_LIMIT;
-	defaults->count++;
+	limit->max = RDMACG_UNTOUCHED;
+	edit->keys.count++;
 }
 
-/* Set a key that is there, or all of the class for an empty key. */
-static bool rdmacg_defaults_store(struct rdmacg_defaults *defaults, enum rdmacg_class class,
-				  struct rdmacg_word key, u64 max)
+/*
+ * For a write that sets defaults of @class: each key that is known or has one stands there,
+ * and none is touched. NULL: no memory.
+ */
+struct rdmacg_edit *rdmacg_edit_alloc(struct rdma_cgroup *cg, enum rdmacg_class class)
 {
-	struct rdmacg_default *limit = defaults->limits;
-	bool found = false;
+	const struct rdmacg_defaults *defaults;
+	const struct rdmacg_known_key *known;
+	struct rdmacg_edit *edit;
+	unsigned int i;
 
-	for (; limit < defaults->limits + defaults->count; limit++) {
-		if (limit->class != class || (key.len && !rdmacg_word_is(key, limit->key)))
+	edit = kzalloc(struct_size(edit, keys.limits, RDMACG_CLASS_DEFAULTS), GFP_KERNEL_ACCOUNT);
+	if (!edit)
+		return NULL;
+	edit->class = class;
+	edit->keys.room = RDMACG_CLASS_DEFAULTS;
+	rcu_read_lock();
+	list_for_each_entry_rcu(known, &rdmacg_known_keys, node)
+		if (known->class == class)
+			rdmacg_edit_add(edit, rdmacg_word(known->key));
+	defaults = rcu_dereference(cg->defaults);
+	for (i = 0; defaults && i < defaults->count; i++)
+		if (defaults->limits[i].class == class)
+			rdmacg_edit_add(edit, rdmacg_word(defaults->limits[i].key));
+	rcu_read_unlock();
+	return edit;
+}
+
+/*
+ * Set a default, or with an empty key take all of the class away. -EINVAL for a key that is
+ * not known, or of the hw class for one that is malformed or too many.
+ */
+int rdmacg_edit_set(struct rdmacg_edit *edit, struct rdmacg_word key, u64 max)
+{
+	struct rdmacg_default *limit = edit->keys.limits;
+	bool found = !key.len;
+
+	if (edit->class == RDMACG_CLASS_HW && rdmacg_key_is_valid(key))
+		rdmacg_edit_add(edit, key);
+	edit->is_reset |= !key.len;
+	for (; limit < edit->keys.limits + edit->keys.count; limit++) {
+		if (key.len && !rdmacg_word_is(key, limit->key))
 			continue;
 		limit->max = max;
 		found = true;
 	}
-	return found;
+	return found ? 0 : -EINVAL;
 }
 
-/*
- * A copy of the cgroup's defaults for a write to change, in which each known key of @class
- * stands, most of them without a limit. NULL: no memory.
- */
-struct rdmacg_defaults *rdmacg_defaults_edit(struct rdma_cgroup *cg, enum rdmacg_class class)
+/* Whether a key is there without a limit: programs in use want three fields in a line. */
+static bool rdmacg_class_shows_max(enum rdmacg_class class)
 {
-	const struct rdmacg_defaults *defaults;
-	const struct rdmacg_known_key *known;
-	struct rdmacg_defaults *edited;
-	unsigned int i;
+	return class == RDMACG_CLASS_HCA;
+}
 
-	edited = kzalloc(struct_size(edited, limits, RDMACG_CLASSES * RDMACG_CLASS_DEFAULTS),
-			 GFP_KERNEL_ACCOUNT);
-	if (!edited)
-		return NULL;
-	rcu_read_lock();
-	list_for_each_entry_rcu(known, &rdmacg_known_keys, node)
-		if (known->class == class)
-			rdmacg_defaults_add(edited, class, rdmacg_word(known->key));
-	defaults = rcu_dereference(cg->defaults);
-	for (i = 0; defaults && i < defaults->count; i++) {
-		const struct rdmacg_default *limit = &defaults->limits[i];
+/* What becomes of a default that @edit has a key for. */
+static struct rdmacg_default rdmacg_default_edited(const struct rdmacg_defaults *old,
+						   const struct rdmacg_default *edited)
+{
+	const struct rdmacg_default *limit = NULL;
+	struct rdmacg_default new = *edited;
 
-		rdmacg_defaults_add(edited, limit->class, rdmacg_word(limit->key));
-		rdmacg_defaults_store(edited, limit->class, rdmacg_word(limit->key), limit->max);
+	if (new.max == RDMACG_UNTOUCHED) {
+		if (old)
+			limit = rdmacg_defaults_find(old, new.class, rdmacg_word(new.key));
+		new.max = limit ? limit->max : RDMACG_NO_LIMIT;
 	}
-	rcu_read_unlock();
-	return edited;
+	return new;
 }
 
-/*
- * Set a default, or with an empty key take all of a class away. -EINVAL for a key that is
- * not known, or of the hw class for one that is malformed or too many.
- */
-int rdmacg_defaults_set(struct rdmacg_defaults *edited, enum rdmacg_class class,
-			struct rdmacg_word key, u64 max)
+/* How many defaults there are once @edit is done, or some more. */
+static unsigned int rdmacg_defaults_merged(const struct rdmacg_defaults *old,
+					   const struct rdmacg_edit *edit)
 {
-	if (class == RDMACG_CLASS_HW && rdmacg_key_is_valid(key))
-		rdmacg_defaults_add(edited, class, key);
-	return rdmacg_defaults_store(edited, class, key, max) || !key.len ? 0 : -EINVAL;
-}
-
-/* Whether a key is to stay: one with a limit, or of the hca class beside one with a limit. */
-static bool rdmacg_defaults_keep(const struct rdmacg_defaults *edited,
-				 const struct rdmacg_default *limit)
-{
-	const struct rdmacg_default *other;
-
-	if (limit->class != RDMACG_CLASS_HCA)
-		return limit->max != RDMACG_NO_LIMIT;
-	/* All keys of that class are shown: programs in use want three fields in a line. */
-	for (other = edited->limits; other < edited->limits + edited->count; other++)
-		if (other->class == limit->class && other->max != RDMACG_NO_LIMIT)
-			return true;
-	return false;
-}
-
-/*
- * Make what a cgroup keeps of a copy that was changed; *@defaults is NULL where that is
- * nothing. 0 or -ENOMEM.
- */
-int rdmacg_defaults_finish(const struct rdmacg_defaults *edited,
-			   struct rdmacg_defaults **defaults)
-{
-	struct rdmacg_defaults *new;
+	const struct rdmacg_default *limit;
 	unsigned int i, count = 0;
 
-	KUNIT_STATIC_STUB_REDIRECT(rdmacg_defaults_finish, edited, defaults);
-	*defaults = NULL;
-	for (i = 0; i < edited->count; i++)
-		count += rdmacg_defaults_keep(edited, &edited->limits[i]);
-	if (!count)
+	for (i = 0; old && i < old->count; i++) {
+		limit = &old->limits[i];
+		count += !rdmacg_defaults_find(&edit->keys, limit->class, rdmacg_word(limit->key));
+	}
+	for (i = 0; i < edit->keys.count; i++)
+		count += rdmacg_class_shows_max(edit->class) ||
+			 rdmacg_default_edited(old, &edit->keys.limits[i]).max != RDMACG_NO_LIMIT;
+	return count;
+}
+
+/*
+ * Memory for what a cgroup's defaults become by @edit; if @is_sure, whatever others make of
+ * them meanwhile. NULL: there is none.
+ */
+struct rdmacg_defaults *rdmacg_defaults_alloc(struct rdma_cgroup *cg,
+					      const struct rdmacg_edit *edit, bool is_sure)
+{
+	unsigned int room = RDMACG_CLASSES * RDMACG_CLASS_DEFAULTS;
+	struct rdmacg_defaults *new;
+
+	if (!is_sure) {
+		rcu_read_lock();
+		room = rdmacg_defaults_merged(rcu_dereference(cg->defaults), edit);
+		rcu_read_unlock();
+	}
+	new = kzalloc(struct_size(new, limits, room), GFP_KERNEL_ACCOUNT);
+	if (new)
+		new->room = room;
+	return new;
+}
+
+/* -EINVAL if the class is full, -EAGAIN if there is no room. */
+static int rdmacg_defaults_append(struct rdmacg_defaults *new, const struct rdmacg_default *limit)
+{
+	if (limit->max == RDMACG_NO_LIMIT && !rdmacg_class_shows_max(limit->class))
 		return 0;
-	new = kzalloc(struct_size(new, limits, count), GFP_KERNEL_ACCOUNT);
-	if (!new)
-		return -ENOMEM;
-	for (i = 0; i < edited->count; i++)
-		if (rdmacg_defaults_keep(edited, &edited->limits[i]))
-			new->limits[new->count++] = edited->limits[i];
-	*defaults = new;
+	if (rdmacg_defaults_count(new, limit->class) == RDMACG_CLASS_DEFAULTS)
+		return -EINVAL;
+	if (new->count == new->room)
+		return -EAGAIN;
+	new->limits[new->count++] = *limit;
 	return 0;
+}
+
+/* Take the keys of a class away if none of them has a limit. */
+static void rdmacg_defaults_drop_idle(struct rdmacg_defaults *new, enum rdmacg_class class)
+{
+	unsigned int i, count = 0;
+
+	for (i = 0; i < new->count; i++)
+		if (new->limits[i].class == class && new->limits[i].max != RDMACG_NO_LIMIT)
+			return;
+	for (i = 0; i < new->count; i++)
+		if (new->limits[i].class != class)
+			new->limits[count++] = new->limits[i];
+	new->count = count;
+}
+
+/*
+ * Put into @new what @old becomes by @edit; it is empty if no default is left. 0, -EINVAL if
+ * the class has too many keys, or -EAGAIN if @new has no room.
+ */
+int rdmacg_defaults_merge(struct rdmacg_defaults *new, const struct rdmacg_defaults *old,
+			  const struct rdmacg_edit *edit)
+{
+	const struct rdmacg_default *limit;
+	struct rdmacg_default edited;
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; old && !ret && i < old->count; i++) {
+		limit = &old->limits[i];
+		/* Others may have set it since the edit began. */
+		if ((limit->class != edit->class || !edit->is_reset) &&
+		    !rdmacg_defaults_find(&edit->keys, limit->class, rdmacg_word(limit->key)))
+			ret = rdmacg_defaults_append(new, limit);
+	}
+	for (i = 0; !ret && i < edit->keys.count; i++) {
+		edited = rdmacg_default_edited(old, &edit->keys.limits[i]);
+		ret = rdmacg_defaults_append(new, &edited);
+	}
+	rdmacg_defaults_drop_idle(new, edit->class);
+	return ret;
 }

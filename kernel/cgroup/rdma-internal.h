@@ -20,10 +20,10 @@
  *
  * Locks, all of them spinlocks, the outer ones first:
  *
- *   rdma_cgroup.max_lock   a write's lines take effect together
+ *   rdma_cgroup.max_lock   a write's lines take effect together; the cgroup's defaults, and
+ *                          which pools came with them
  *   rdmacg_desc.lock       which domains a device has
  *   rdmacg_domain.lock     all counters and limits of a domain, and which pools it has
- *   rdma_cgroup.default_lock  the cgroup's defaults, and which pools came with them
  *   rdmacg_gate.lock       rates of commands, commands in flight, and who waits
  *   xa_lock                of the xarrays below
  *
@@ -35,7 +35,8 @@
  * come and go one by one, so a hold of a domain's lock grows with the depth of a cgroup
  * for a charge alone, by some nanoseconds a level, and for the first command of a cgroup that
  * is counted. A hold of a gate's lock does so for each command. A charge takes no other lock,
- * but for the first one in a domain.
+ * but for the first one in a domain or in a cgroup: new pools come into use under max_lock,
+ * which nobody but the cgroup's own writers and its first charges takes.
  */
 #ifndef _KERNEL_CGROUP_RDMA_INTERNAL_H
 #define _KERNEL_CGROUP_RDMA_INTERNAL_H
@@ -337,7 +338,19 @@ struct rdmacg_default {
 struct rdmacg_defaults {
 	struct rcu_head		rcu;
 	unsigned int		count;
+	unsigned int		room;		/* for so many */
 	struct rdmacg_default	limits[];
+};
+
+/* A limit that a write does not set; no number that can be written. */
+#define RDMACG_UNTOUCHED U64_MAX
+
+/* What a write does to the defaults of one class. Belongs to the writer. */
+struct rdmacg_edit {
+	enum rdmacg_class	class;
+	/* A default that has no key here goes, too. */
+	bool			is_reset;
+	struct rdmacg_defaults	keys;
 };
 
 /* What had no room: so much of a resource, in this cgroup, as that was at that moment. */
@@ -368,17 +381,15 @@ struct rdma_cgroup {
 	struct cgroup_subsys_state css;
 	struct rdma_cgroup	*top;		/* set once; NULL for the root */
 	unsigned int		depth;		/* below the root; set once */
-	/* Of two writes to this cgroup's limits, one takes effect after the other. */
-	spinlock_t		max_lock;
-	/* Grows with each new @defaults, so that a write sees whether it knows them; max_lock. */
-	unsigned int		default_seq;
 	/*
-	 * A pool comes into use with the limits of @defaults, and only while they are in
-	 * place. So a write that has replaced them finds each pool that has the old ones. It
-	 * is held for two stores, under max_lock or a domain's lock.
+	 * Of two writes to this cgroup's limits, one takes effect after the other. A pool gets
+	 * the limits of @defaults under it, when it comes into use and when they are others, so
+	 * a write that has replaced them finds each pool that has the old ones. Whatever is
+	 * done under it ends, and nothing that was done without it has to be done again more
+	 * than once, or whoever writes in a loop would keep others from ever being done.
 	 */
-	spinlock_t		default_lock;
-	/* NULL where none is set; replaced under max_lock and default_lock; RCU. */
+	spinlock_t		max_lock;
+	/* NULL where none is set; max_lock; RCU. */
 	struct rdmacg_defaults __rcu *defaults;
 	/* By the device's key; a domain's lock for the domain's entry; RCU. */
 	struct xarray		pools;
@@ -411,11 +422,12 @@ struct rdmacg_word {
 };
 
 /* rdma-default.c */
-struct rdmacg_defaults *rdmacg_defaults_edit(struct rdma_cgroup *cg, enum rdmacg_class class);
-int rdmacg_defaults_set(struct rdmacg_defaults *defaults, enum rdmacg_class class,
-			struct rdmacg_word key, u64 max);
-int rdmacg_defaults_finish(const struct rdmacg_defaults *edited,
-			   struct rdmacg_defaults **defaults);
+struct rdmacg_edit *rdmacg_edit_alloc(struct rdma_cgroup *cg, enum rdmacg_class class);
+int rdmacg_edit_set(struct rdmacg_edit *edit, struct rdmacg_word key, u64 max);
+struct rdmacg_defaults *rdmacg_defaults_alloc(struct rdma_cgroup *cg,
+					      const struct rdmacg_edit *edit, bool is_sure);
+int rdmacg_defaults_merge(struct rdmacg_defaults *new, const struct rdmacg_defaults *old,
+			  const struct rdmacg_edit *edit);
 bool rdmacg_defaults_have(const struct rdmacg_defaults *defaults, enum rdmacg_class class);
 u64 rdmacg_default_limit(const struct rdmacg_defaults *defaults,
 			 const struct rdmacg_resource *resource);

@@ -17,6 +17,7 @@
  * as large as a slot. A page_counter charges one slot in less time ("make bench",
  * counter).
  */
+#include <kunit/static_stub.h>
 #include <linux/bits.h>
 #include <linux/cache.h>
 #include <linux/err.h>
@@ -30,7 +31,6 @@
 void rdmacg_pools_init(struct rdma_cgroup *cg, struct rdma_cgroup *parent)
 {
 	spin_lock_init(&cg->max_lock);
-	spin_lock_init(&cg->default_lock);
 	/* The nodes belong to the memory cgroup of who makes a pool, as the pool does. */
 	xa_init_flags(&cg->pools, XA_FLAGS_ACCOUNT);
 	xa_init_flags(&cg->domains, XA_FLAGS_ACCOUNT);
@@ -377,32 +377,10 @@ static void rdmacg_pool_init_limits(struct rdmacg_pool *pool, const struct rdmac
 }
 
 /*
- * Let others find the pool. -EAGAIN if others have replaced the defaults that it came with:
- * they may have looked for it in vain. Once they have, the next try gets the new ones.
+ * Put a new pool into use, which has its limits. -EEXIST if the cgroup has one by now, and
+ * -EAGAIN if others have given its parent's pool back meanwhile, or its entry.
  */
-static int rdmacg_pool_publish_locked(struct rdmacg_pool *pool,
-				      const struct rdmacg_defaults *defaults)
-{
-	struct rdma_cgroup *cg = pool->cg;
-	int ret = -EAGAIN;
-
-	lockdep_assert_held(&pool->domain->lock);
-	spin_lock(&cg->default_lock);
-	/* The entry is reserved, so this allocates only where others gave it up. */
-	if (rcu_access_pointer(cg->defaults) == defaults &&
-	    !xa_is_err(xa_store(&cg->pools, pool->domain->desc->key, pool, GFP_NOWAIT)))
-		ret = 0;
-	spin_unlock(&cg->default_lock);
-	return ret;
-}
-
-/*
- * Put a new pool into use, which came with @defaults. -EEXIST if the cgroup has one by now,
- * and -EAGAIN if others have given its parent's pool back meanwhile, or its entry, or have
- * replaced the defaults.
- */
-static int rdmacg_pool_insert_locked(struct rdmacg_domain *domain, struct rdmacg_pool *pool,
-				     const struct rdmacg_defaults *defaults)
+static int rdmacg_pool_insert_locked(struct rdmacg_domain *domain, struct rdmacg_pool *pool)
 {
 	struct rdmacg_pool *parent = NULL;
 	struct rdma_cgroup *cg = pool->cg;
@@ -416,7 +394,8 @@ static int rdmacg_pool_insert_locked(struct rdmacg_domain *domain, struct rdmacg
 	}
 	pool->domain = domain;
 	rdmacg_pool_set_levels(pool, parent);
-	if (rdmacg_pool_publish_locked(pool, defaults))
+	/* The entry is reserved, so this allocates only where others gave it up. */
+	if (xa_is_err(xa_store(&cg->pools, domain->desc->key, pool, GFP_NOWAIT)))
 		return -EAGAIN;
 	list_move_tail(&pool->domain_node, &domain->pools);
 	rdmacg_commands_add_limits(rdmacg_pool_control_limits(pool));
@@ -428,22 +407,25 @@ static int rdmacg_pool_insert_locked(struct rdmacg_domain *domain, struct rdmacg
 static int rdmacg_pool_insert(struct rdmacg_desc *desc, struct rdmacg_pool *pool)
 {
 	const struct rdmacg_defaults *defaults;
+	struct rdma_cgroup *cg = pool->cg;
 	struct rdmacg_domain *domain;
 	int ret = -ENODEV;
 
 	rcu_read_lock();
-	/* No string is compared under a lock. Until RCU ends, no others are at that address. */
-	defaults = rcu_dereference(pool->cg->defaults);
+	spin_lock(&cg->max_lock);
+	/* Strings are compared before the domain's lock, for siblings want that. */
+	defaults = rcu_dereference(cg->defaults);
 	rdmacg_pool_init_limits(pool, desc, defaults);
-	domain = xa_load(&pool->cg->top->domains, desc->key);
+	domain = xa_load(&cg->top->domains, desc->key);
 	if (domain) {
 		rdmacg_domain_lock(domain);
 		if (!domain->dead)
-			ret = rdmacg_pool_insert_locked(domain, pool, defaults);
+			ret = rdmacg_pool_insert_locked(domain, pool);
 		rdmacg_domain_unlock(domain);
 	}
+	spin_unlock(&cg->max_lock);
 	if (!ret && trace_rdmacg_set_max_enabled())
-		rdmacg_trace_new_pool_rcu(pool->cg, desc, defaults);
+		rdmacg_trace_new_pool_rcu(cg, desc, defaults);
 	rcu_read_unlock();
 	return ret;
 }
@@ -525,6 +507,7 @@ int rdmacg_stage_pool(struct rdma_cgroup *cg, struct rdmacg_staged *staged)
 	struct rdmacg_pool *pool;
 	unsigned int slot;
 
+	KUNIT_STATIC_STUB_REDIRECT(rdmacg_stage_pool, cg, staged);
 	for (slot = 0; slot < staged->desc->nr_slots; slot++)
 		if ((staged->slots & BIT_ULL(slot)) && rdmacg_is_own(staged, slot))
 			break;
@@ -618,41 +601,14 @@ void rdmacg_apply_defaults_locked(struct rdma_cgroup *cg, struct rdmacg_defaults
 
 	lockdep_assert_held(&cg->max_lock);
 	old = rcu_dereference_protected(cg->defaults, lockdep_is_held(&cg->max_lock));
-	cg->default_seq++;
 	rdmacg_commands_add_limits(rdmacg_defaults_have(defaults, RDMACG_CLASS_CONTROL) -
 				   rdmacg_defaults_have(old, RDMACG_CLASS_CONTROL));
-	spin_lock(&cg->default_lock);
 	rcu_assign_pointer(cg->defaults, defaults);
-	spin_unlock(&cg->default_lock);
 	for (class = 0; class < RDMACG_CLASSES; class++)
 		if (rdmacg_defaults_have(old, class) && !rdmacg_defaults_have(defaults, class))
 			rdmacg_pools_forget_max(cg, class);
 	if (old)
 		kfree_rcu(old, rcu);
-}
-
-/* False if others have replaced @defaults, whose limits are in @max. */
-static bool rdmacg_pool_try_refresh_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc,
-					const struct rdmacg_defaults *defaults, const u64 *max,
-					struct rdmacg_change *changes)
-{
-	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, desc->key);
-	unsigned int slot;
-
-	/* One that comes from now on comes with the defaults (rdmacg_pool_publish_locked()). */
-	if (!pool)
-		return true;
-	/* Who replaces them after this look comes for the lock after us. */
-	if (rcu_access_pointer(cg->defaults) != defaults) {
-		rdmacg_pool_unlock(pool);
-		return false;
-	}
-	for (slot = 0; slot < desc->nr_slots; slot++)
-		if (!(*rdmacg_pool_own(pool) & BIT_ULL(slot)))
-			rdmacg_pool_set_max_locked(pool, slot, max[slot], changes);
-	rdmacg_pool_set_control_locked(pool);
-	rdmacg_pool_give_back_unlock(pool);
-	return true;
 }
 
 /*
@@ -662,13 +618,23 @@ static bool rdmacg_pool_try_refresh_rcu(struct rdma_cgroup *cg, const struct rdm
 void rdmacg_pool_refresh_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc,
 			     struct rdmacg_change *changes)
 {
-	const struct rdmacg_defaults *defaults;
 	u64 max[RDMACG_MAX_SLOTS];
+	struct rdmacg_pool *pool;
+	unsigned int slot;
 
-	do {
-		defaults = rcu_dereference(cg->defaults);
-		rdmacg_default_limits(defaults, desc, max);
-	} while (!rdmacg_pool_try_refresh_rcu(cg, desc, defaults, max, changes));
+	spin_lock(&cg->max_lock);
+	rdmacg_default_limits(rcu_dereference(cg->defaults), desc, max);
+	pool = rdmacg_pool_lock(cg, desc->key);
+	/* One that comes from now on comes with the defaults (rdmacg_pool_insert()). */
+	if (pool) {
+		for (slot = 0; slot < desc->nr_slots; slot++)
+			if (!(*rdmacg_pool_own(pool) & BIT_ULL(slot)))
+				rdmacg_pool_set_max_locked(pool, slot, max[slot], changes);
+		rdmacg_pool_set_control_locked(pool);
+		rdmacg_pool_unlock(pool);
+	}
+	spin_unlock(&cg->max_lock);
+	rdmacg_pool_give_back(cg, desc->key);
 }
 
 /* End what rdmacg_stage_pool() began; whether or not the limits were set. */

@@ -15,6 +15,7 @@
 #include <linux/export.h>
 #include <linux/kernfs.h>
 #include <linux/minmax.h>
+#include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include <linux/string.h>
 
@@ -311,11 +312,13 @@ EXPORT_SYMBOL(rdmacg_current_limit);
 struct rdmacg_write {
 	struct rdma_cgroup	*cg;
 	enum rdmacg_class	class;
-	/* The cgroup's defaults that the write starts from: its default_seq. */
-	unsigned int		seq;
-	/* Defaults to change; NULL unless a line does. */
-	struct rdmacg_defaults	*edited;
-	/* What they become; the cgroup's once they are in place. */
+	/* Has what it needs whatever others make of the defaults meanwhile. */
+	bool			is_sure;
+	/* "max" may be a limit: the class may have a default once the write is done. */
+	bool			keep_max;
+	/* What becomes of the defaults; NULL unless a line sets some. */
+	struct rdmacg_edit	*edit;
+	/* Memory for that; the cgroup's once they are in place. */
 	struct rdmacg_defaults	*defaults;
 	struct list_head	devices;	/* rdmacg_staged */
 	/* For the slots of one device after the other; NULL if nobody traces. */
@@ -429,14 +432,14 @@ static int rdmacg_stage_default_line(struct rdmacg_write *write, const struct rd
 	u64 value;
 	int ret;
 
-	if (!write->edited)
-		write->edited = rdmacg_defaults_edit(write->cg, write->class);
-	if (!write->edited)
+	if (!write->edit)
+		write->edit = rdmacg_edit_alloc(write->cg, write->class);
+	if (!write->edit)
 		return -ENOMEM;
 	while (rdmacg_parse_limit(&limits, &key, &value) > 0) {
 		if (!rdmacg_limit_is_valid(write->class, value))
 			return -EINVAL;
-		ret = rdmacg_defaults_set(write->edited, write->class, key, value);
+		ret = rdmacg_edit_set(write->edit, key, value);
 		if (ret)
 			return ret;
 	}
@@ -456,16 +459,16 @@ static int rdmacg_stage_text(struct rdmacg_write *write, const char *text)
 			return ret;
 		cond_resched();
 	}
-	return write->edited ? rdmacg_defaults_finish(write->edited, &write->defaults) : 0;
+	return 0;
 }
 
-/* Whether the class has a default once the write is done, beside which "max" is a limit. */
-static bool rdmacg_write_keeps_max(const struct rdmacg_write *write)
+/* Whether the class may have a default once the write is done, beside which "max" is a limit. */
+static bool rdmacg_write_may_keep_max(const struct rdmacg_write *write)
 {
 	bool keep_max;
 
-	if (write->edited)
-		return rdmacg_defaults_have(write->defaults, write->class);
+	if (write->edit || write->is_sure)
+		return true;
 	rcu_read_lock();
 	keep_max = rdmacg_defaults_have(rcu_dereference(write->cg->defaults), write->class);
 	rcu_read_unlock();
@@ -484,23 +487,58 @@ static void rdmacg_trace_staged(struct rdmacg_write *write)
 	rcu_read_unlock();
 }
 
-/* From here on nothing fails. -EAGAIN if others have changed the defaults meanwhile. */
+/* Put the defaults into place that the write makes of those there are now. */
+static void rdmacg_apply_edit_locked(struct rdmacg_write *write)
+{
+	struct rdmacg_defaults *defaults = write->defaults;
+
+	if (defaults->count)
+		write->defaults = NULL;
+	else
+		defaults = NULL;
+	rdmacg_apply_defaults_locked(write->cg, defaults);
+}
+
+/*
+ * All of it at once. -EAGAIN if the defaults have become others than those that the write had
+ * prepared for, which does not happen to one that is sure; -EINVAL if others have set so many
+ * defaults that there is no room for more.
+ */
+static int rdmacg_apply_write_locked(struct rdmacg_write *write)
+{
+	const struct rdmacg_defaults *defaults;
+	struct rdmacg_staged *staged;
+	bool keep_max;
+	int ret;
+
+	defaults = rcu_dereference_protected(write->cg->defaults,
+					     lockdep_is_held(&write->cg->max_lock));
+	if (write->edit) {
+		ret = rdmacg_defaults_merge(write->defaults, defaults, write->edit);
+		if (ret)
+			return ret;
+		defaults = write->defaults;
+	}
+	keep_max = rdmacg_defaults_have(defaults, write->class);
+	if (keep_max && !write->keep_max)
+		return -EAGAIN;
+	/* From here on nothing fails. */
+	if (write->edit)
+		rdmacg_apply_edit_locked(write);
+	list_for_each_entry(staged, &write->devices, node) {
+		staged->keep_max = keep_max;
+		rdmacg_apply_staged(write->cg, staged);
+	}
+	return 0;
+}
+
 static int rdmacg_apply_write(struct rdmacg_write *write)
 {
 	struct rdma_cgroup *cg = write->cg;
-	struct rdmacg_staged *staged;
-	int ret = -EAGAIN;
+	int ret;
 
 	spin_lock(&cg->max_lock);
-	if (write->seq == cg->default_seq) {
-		ret = 0;
-		if (write->edited) {
-			rdmacg_apply_defaults_locked(cg, write->defaults);
-			write->defaults = NULL;
-		}
-		list_for_each_entry(staged, &write->devices, node)
-			rdmacg_apply_staged(cg, staged);
-	}
+	ret = rdmacg_apply_write_locked(write);
 	spin_unlock(&cg->max_lock);
 	if (!ret && trace_rdmacg_set_max_enabled())
 		rdmacg_trace_staged(write);
@@ -550,12 +588,19 @@ static void rdmacg_refresh_staged(struct rdmacg_write *write)
 /* All of it or, on an error, nothing. */
 static int rdmacg_set_staged(struct rdmacg_write *write)
 {
-	bool keep_max = rdmacg_write_keeps_max(write);
 	struct rdmacg_staged *staged;
 	int ret;
 
+	write->keep_max = rdmacg_write_may_keep_max(write);
+	if (write->edit) {
+		write->defaults = rdmacg_defaults_alloc(write->cg, write->edit, write->is_sure);
+		if (!write->defaults)
+			return -ENOMEM;
+	}
 	list_for_each_entry(staged, &write->devices, node) {
-		staged->keep_max = keep_max;
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		staged->keep_max = write->keep_max;
 		ret = rdmacg_stage_pool(write->cg, staged);
 		if (ret)
 			return ret;
@@ -563,7 +608,7 @@ static int rdmacg_set_staged(struct rdmacg_write *write)
 	ret = rdmacg_apply_write(write);
 	if (ret)
 		return ret;
-	if (write->edited)
+	if (write->edit)
 		rdmacg_refresh_devices(write);
 	else
 		rdmacg_refresh_staged(write);
@@ -579,25 +624,23 @@ static void rdmacg_end_write(struct rdmacg_write *write)
 		rdmacg_desc_put(staged->desc);
 		kfree(staged);
 	}
-	kfree(write->edited);
+	kfree(write->edit);
 	kfree(write->defaults);
 	kfree(write->changes);
 }
 
-/* The same as rdmacg_set_max(), for a well-formed text; -EAGAIN if it is to be tried again. */
-static int rdmacg_try_set_max(struct rdma_cgroup *cg, enum rdmacg_class class, const char *text)
+/* The same as rdmacg_set_max(), for a well-formed text; -EAGAIN unless @is_sure. */
+static int rdmacg_try_set_max(struct rdma_cgroup *cg, enum rdmacg_class class, const char *text,
+			      bool is_sure)
 {
 	struct rdmacg_write write = {
 		.cg = cg,
 		.class = class,
+		.is_sure = is_sure,
 		.devices = LIST_HEAD_INIT(write.devices),
 	};
 	int ret;
 
-	/* Defaults that are read after this are these, or the write notices. */
-	spin_lock(&cg->max_lock);
-	write.seq = cg->default_seq;
-	spin_unlock(&cg->max_lock);
 	if (trace_rdmacg_set_max_enabled()) {
 		write.changes = kcalloc(RDMACG_MAX_SLOTS, sizeof(*write.changes),
 					GFP_KERNEL_ACCOUNT);
@@ -618,9 +661,9 @@ int rdmacg_set_max(struct rdma_cgroup *cg, enum rdmacg_class class, const char *
 
 	if (ret)
 		return ret;
-	do {
-		ret = rdmacg_try_set_max(cg, class, text);
-	} while (ret == -EAGAIN);
+	ret = rdmacg_try_set_max(cg, class, text, false);
+	if (ret == -EAGAIN)
+		ret = rdmacg_try_set_max(cg, class, text, true);
 	if (class == RDMACG_CLASS_CONTROL)
 		rdmacg_commands_settle();
 	return ret;

@@ -13,6 +13,8 @@
 /* A text of limits, as large as the file takes; its last line may be wrong. */
 #define LINE		HAMMER_DEVICE " max\n"
 #define WRONG_LINE	HAMMER_DEVICE " mix\n"
+#define DEFAULT		"default hca_object=5\n"
+#define NO_DEFAULT	"default max\n"
 static char text[256 * 1024];
 static size_t text_len;
 
@@ -59,6 +61,17 @@ static void act_write(unsigned int number)
 static void act_write_wrong(unsigned int number)
 {
 	write_own(number, text, text_len, EINVAL);
+}
+
+/* All in one cgroup, where process 0 wants to be done, too. */
+static void act_write_default(unsigned int number)
+{
+	if (number) {
+		write_own(0, DEFAULT, strlen(DEFAULT), 0);
+		write_own(0, NO_DEFAULT, strlen(NO_DEFAULT), 0);
+	} else {
+		write_own(0, text, text_len, 0);
+	}
 }
 
 static void write_leaf(const char *string)
@@ -289,6 +302,7 @@ static const struct hammer_kind hammer_kinds[] = {
 	{ "burn", NULL, act_burn, HAMMER_FEW },
 	{ "write-max", "burn", act_write, HAMMER_FEW, set_up_write, remove_own },
 	{ "write-wrong", "burn", act_write_wrong, HAMMER_FEW, set_up_write_wrong, remove_own },
+	{ "write-default", "burn", act_write_default, HAMMER_FEW, set_up_write, remove_own },
 	{ "chain-max", "burn", act_chain_max, HAMMER_FEW, make_chain, remove_chain },
 	{ "chain-limit", "burn", act_chain_limit, HAMMER_FEW, make_chain, remove_chain },
 	{ "chain-refuse", "burn", act_chain_refuse, HAMMER_FEW, make_refusing_chain,

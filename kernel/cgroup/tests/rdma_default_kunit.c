@@ -12,13 +12,34 @@
  */
 #include <kunit/static_stub.h>
 #include <linux/completion.h>
+#include <linux/delay.h>
 #include <linux/kthread.h>
 
 #include "rdma_kunit.h"
 
+/* Another write of defaults, in a thread that waits until it is to begin. */
+struct rdmacg_writer {
+	struct rdma_cgroup *cg;
+	struct completion go, done;
+};
+
+/* A write, and what others write each time that it is about to take effect, in turn. */
+struct rdmacg_meddling {
+	const char *name;
+	enum rdmacg_class class;
+	const char *text;
+	const char *others[2];
+	unsigned int tries;
+	/* The file in the end. */
+	const char *max;
+};
+
 struct rdmacg_tree {
 	struct rdma_cgroup root, top, leaf, idle;
 	struct rdmacg_device dev0, dev1, dev2;
+	struct rdmacg_writer writer;
+	const struct rdmacg_meddling *meddling;
+	unsigned int meddled;
 };
 
 static int rdmacg_default_test_init(struct kunit *test)
@@ -406,67 +427,177 @@ static void rdmacg_test_default_is_what_a_query_says(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_current_limit(&t->dev1, OBJECT), 4);
 }
 
+static int rdmacg_write_once(void *data)
+{
+	struct rdmacg_writer *writer = data;
+
+	wait_for_completion(&writer->go);
+	rdmacg_test_limit(writer->cg, "default hca_object=2");
+	kthread_complete_and_exit(&writer->done, 0);
+}
+
+static struct rdmacg_writer *rdmacg_start_writer(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+	struct task_struct *thread;
+
+	t->writer.cg = &t->top;
+	init_completion(&t->writer.go);
+	init_completion(&t->writer.done);
+	thread = kthread_run(rdmacg_write_once, &t->writer, "kunit-rdmacg");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(thread));
+	return &t->writer;
+}
+
 /*
- * Another write comes between a look at the defaults and what is done with them, of kunit0.
- * A write sleeps, so RCU has to wait for it.
+ * The other write tries to come between a look at the defaults and what is done with them, of
+ * kunit0. It has 20 ms for that, and a write takes some microseconds.
  */
-static void rdmacg_look_and_write(const struct rdmacg_defaults *defaults,
-				  const struct rdmacg_desc *desc, u64 *max)
+static void rdmacg_look_and_linger(const struct rdmacg_defaults *defaults,
+				   const struct rdmacg_desc *desc, u64 *max)
 {
 	struct kunit *test = kunit_get_current_test();
 	struct rdmacg_tree *t = test->priv;
+	int i;
 
 	kunit_deactivate_static_stub(test, rdmacg_default_limits);
 	rdmacg_default_limits(defaults, desc, max);
 	if (desc != t->dev0.desc) {
-		kunit_activate_static_stub(test, rdmacg_default_limits, rdmacg_look_and_write);
+		kunit_activate_static_stub(test, rdmacg_default_limits, rdmacg_look_and_linger);
 		return;
 	}
-	rcu_read_unlock();
-	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&t->top, "default hca_object=2"), 0);
-	rcu_read_lock();
+	complete(&t->writer.go);
+	for (i = 0; i < 4000 && !completion_done(&t->writer.done); i++)
+		udelay(5);
 }
 
 static void rdmacg_test_pool_is_made_between_two_defaults(struct kunit *test)
 {
+	struct rdmacg_writer *writer = rdmacg_start_writer(test);
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->top, "default hca_object=5"), 0);
-	kunit_activate_static_stub(test, rdmacg_default_limits, rdmacg_look_and_write);
-	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->top, &t->dev0), 2);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&t->top, "default hca_object=5"), 0);
+	kunit_activate_static_stub(test, rdmacg_default_limits, rdmacg_look_and_linger);
+	KUNIT_EXPECT_EQ(test, rdmacg_charge_object(&t->top, &t->dev0), 0);
+	wait_for_completion(&writer->done);
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->top, &t->dev0), 1);
+	rdmacg_uncharge_object(&t->top, &t->dev0);
 }
 
 static void rdmacg_test_later_default_holds_for_a_pool(struct kunit *test)
 {
+	struct rdmacg_writer *writer = rdmacg_start_writer(test);
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_room(&t->top, &t->dev0), 9);
-	kunit_activate_static_stub(test, rdmacg_default_limits, rdmacg_look_and_write);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->top, "default hca_object=5"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->top, &t->dev0), 9);
+	kunit_activate_static_stub(test, rdmacg_default_limits, rdmacg_look_and_linger);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&t->top, "default hca_object=5"), 0);
+	wait_for_completion(&writer->done);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->top, &t->dev0), 2);
 }
 
-/* Another write sets another default while one is about to take effect. */
-static int rdmacg_finish_and_write(const struct rdmacg_defaults *edited,
-				   struct rdmacg_defaults **defaults)
+static int rdmacg_meddle(struct rdma_cgroup *cg, struct rdmacg_staged *staged)
 {
 	struct kunit *test = kunit_get_current_test();
 	struct rdmacg_tree *t = test->priv;
+	const struct rdmacg_meddling *meddling = t->meddling;
+	const char *text = meddling->others[t->meddled++ % 2];
+	int ret;
 
-	kunit_deactivate_static_stub(test, rdmacg_defaults_finish);
-	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_handle=1\nkunit1 max\n"), 0);
-	return rdmacg_defaults_finish(edited, defaults);
+	kunit_deactivate_static_stub(test, rdmacg_stage_pool);
+	ret = rdmacg_stage_pool(cg, staged);
+	KUNIT_EXPECT_EQ(test, rdmacg_set_max(cg, meddling->class, text), 0);
+	/* A write that tries for ever is to fail, and not to hang. */
+	if (t->meddled < 9)
+		kunit_activate_static_stub(test, rdmacg_stage_pool, rdmacg_meddle);
+	return ret;
 }
 
-static void rdmacg_test_two_writes_of_defaults_both_count(struct kunit *test)
+/* Write to leaf while others do; kunit2 has a resource of the hw class. */
+static int rdmacg_write_meddled(struct kunit *test, const struct rdmacg_meddling *meddling)
 {
+	static const struct rdmacg_resource resource =
+		RDMACG_TEST_RESOURCE("gate", RDMACG_CLASS_HW);
+	struct rdmacg_table table = { .resources = &resource, .count = 1 };
+	struct rdmacg_tree *t = test->priv;
+	int ret;
+
+	t->dev2.name = "kunit2";
+	rdmacg_test_register_tables(test, &t->dev2, &table, 1);
+	t->meddling = meddling;
+	kunit_activate_static_stub(test, rdmacg_stage_pool, rdmacg_meddle);
+	ret = rdmacg_set_max(&t->leaf, meddling->class, meddling->text);
+	kunit_deactivate_static_stub(test, rdmacg_stage_pool);
+	return ret;
+}
+
+static const struct rdmacg_meddling rdmacg_meddlings[] = {
+	{
+		"a limit and other defaults", RDMACG_CLASS_HCA, "kunit0 hca_object=5",
+		{ "default hca_handle=1", "default hca_handle=2" }, 2,
+		"default hca_handle=2 hca_object=max\n"
+		"kunit0 hca_handle=2 hca_object=5\nkunit1 hca_handle=2 hca_object=max\n",
+	}, {
+		"max and a default that comes", RDMACG_CLASS_HCA, "kunit0 max",
+		{ "default hca_object=1", "default hca_object=2" }, 2,
+		"default hca_handle=max hca_object=2\n"
+		"kunit0 hca_handle=max hca_object=max\nkunit1 hca_handle=max hca_object=2\n",
+	}, {
+		"max and a default that comes and goes", RDMACG_CLASS_HCA, "kunit0 max",
+		{ "default hca_object=1", "default max" }, 2,
+		"kunit0 hca_handle=max hca_object=max\nkunit1 hca_handle=max hca_object=max\n",
+	}, {
+		"a default and another of the class", RDMACG_CLASS_HCA,
+		"default hca_object=2\nkunit0 max\n",
+		{ "default hca_handle=1\nkunit1 max\n", "default hca_handle=3" }, 1,
+		"default hca_handle=1 hca_object=2\n"
+		"kunit0 hca_handle=max hca_object=max\nkunit1 hca_handle=max hca_object=max\n",
+	}, {
+		"a default and more of them than there is room for", RDMACG_CLASS_HW,
+		"default door=1\nkunit2 gate=7\n",
+		{ "default window=2", "default wall=3" }, 2,
+		"default wall=3 window=2 door=1\nkunit2 gate=7\n",
+	}, {
+		"no defaults and others that come", RDMACG_CLASS_HW,
+		"default max\nkunit2 gate=7\n",
+		{ "default window=2", "default wall=3" }, 1,
+		"kunit2 gate=7\n",
+	},
+};
+
+KUNIT_ARRAY_PARAM_DESC(rdmacg_meddling, rdmacg_meddlings, name);
+
+/* Whatever others write, and however often they do. */
+static void rdmacg_test_write_ends_while_defaults_change(struct kunit *test)
+{
+	const struct rdmacg_meddling *meddling = test->param_value;
 	struct rdmacg_tree *t = test->priv;
 
-	kunit_activate_static_stub(test, rdmacg_defaults_finish, rdmacg_finish_and_write);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=2\nkunit0 max\n"), 0);
-	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
-			   "default hca_handle=1 hca_object=2\n"
-			   "kunit0 hca_handle=max hca_object=max\nkunit1 hca_handle=max hca_object=max\n");
+	KUNIT_EXPECT_EQ(test, rdmacg_write_meddled(test, meddling), 0);
+	KUNIT_EXPECT_EQ(test, t->meddled, meddling->tries);
+	KUNIT_EXPECT_STREQ(test, rdmacg_max_of_class(&t->leaf, meddling->class), meddling->max);
+}
+
+/* The second try begins with 63 keys. */
+static void rdmacg_test_two_writes_do_not_set_65_defaults(struct kunit *test)
+{
+	static const struct rdmacg_meddling meddling = {
+		.class = RDMACG_CLASS_HW,
+		.text = "default last=1\nkunit2 gate=7\n",
+		.others = { "default other=1", "default another=2" },
+	};
+	struct rdmacg_tree *t = test->priv;
+	char text[32];
+	int i;
+
+	for (i = 2; i < RDMACG_MAX_SLOTS; i++) {
+		scnprintf(text, sizeof(text), "default key%d=%d", i, i);
+		KUNIT_ASSERT_EQ(test, rdmacg_limit_hw(&t->leaf, text), 0);
+	}
+	KUNIT_EXPECT_EQ(test, rdmacg_write_meddled(test, &meddling), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rcu_access_pointer(t->leaf.defaults)->count, RDMACG_MAX_SLOTS);
+	KUNIT_EXPECT_STREQ(test, rdmacg_test_show(test, &t->leaf, RDMACG_CLASS_HW,
+						  RDMACG_FILE_MAX), "kunit2 gate=max\n");
 }
 
 /* What a thread charges, and uncharges, once. */
@@ -529,7 +660,8 @@ static struct kunit_case rdmacg_default_cases[] = {
 	KUNIT_CASE(rdmacg_test_default_is_what_a_query_says),
 	KUNIT_CASE(rdmacg_test_pool_is_made_between_two_defaults),
 	KUNIT_CASE(rdmacg_test_later_default_holds_for_a_pool),
-	KUNIT_CASE(rdmacg_test_two_writes_of_defaults_both_count),
+	KUNIT_CASE_PARAM(rdmacg_test_write_ends_while_defaults_change, rdmacg_meddling_gen_params),
+	KUNIT_CASE(rdmacg_test_two_writes_do_not_set_65_defaults),
 	KUNIT_CASE(rdmacg_test_default_holds_for_pools_made_meanwhile),
 	{ }
 };
