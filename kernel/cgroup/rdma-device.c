@@ -8,6 +8,7 @@
  */
 #define pr_fmt(fmt) "cgroup: rdma: " fmt
 
+#include <kunit/static_stub.h>
 #include <linux/err.h>
 #include <linux/export.h>
 #include <linux/hashtable.h>
@@ -104,12 +105,13 @@ static void rdmacg_names_join_locked(struct rdmacg_desc *desc, struct rdmacg_nam
  * Give the device the name @new, which is used up or freed, for another device may have
  * the same.
  */
-static void rdmacg_desc_set_name(struct rdmacg_desc *desc, struct rdmacg_name *new)
+void rdmacg_desc_set_name(struct rdmacg_desc *desc, struct rdmacg_name *new)
 {
 	size_t len = strlen(new->text);
 	u32 hash = rdmacg_name_hash(new->text, len);
 	struct rdmacg_name *name, *old;
 
+	KUNIT_STATIC_STUB_REDIRECT(rdmacg_desc_set_name, desc, new);
 	spin_lock(&rdmacg_names_lock);
 	old = rcu_dereference_protected(desc->name, lockdep_is_held(&rdmacg_names_lock));
 	if (old)

@@ -411,6 +411,7 @@ static inline struct rdma_cgroup *rdmacg_parent(struct rdma_cgroup *cg)
 }
 
 /* rdma-device.c */
+void rdmacg_desc_set_name(struct rdmacg_desc *desc, struct rdmacg_name *name);
 struct rdmacg_desc *rdmacg_desc_next(unsigned long *id);
 struct rdmacg_desc *rdmacg_desc_get(const char *name, size_t len, const u32 *index);
 void rdmacg_desc_put(struct rdmacg_desc *desc);

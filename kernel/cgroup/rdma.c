@@ -553,24 +553,21 @@ static void rdmacg_refresh_rcu(struct rdmacg_write *write, const struct rdmacg_d
 		rdmacg_trace_changes_rcu(write->cg, desc, write->changes);
 }
 
-/*
- * Let the defaults hold where they have to by now. A device that is not found here registers
- * so late that its pools come with them.
- */
-static void rdmacg_refresh_devices(struct rdmacg_write *write)
+/* Let the defaults hold on each device on which the cgroup has a pool with older ones. */
+static void rdmacg_refresh_pools(struct rdmacg_write *write)
 {
-	struct rdmacg_desc *desc;
-	unsigned long id = 0;
+	struct rdmacg_pool *pool;
+	unsigned long key = 0;
 
 	do {
 		rcu_read_lock();
-		desc = rdmacg_desc_next(&id);
-		if (desc)
-			rdmacg_refresh_rcu(write, desc);
+		pool = xa_find(&write->cg->pools, &key, ULONG_MAX, XA_PRESENT);
+		if (pool)
+			rdmacg_refresh_rcu(write, pool->domain->desc);
 		rcu_read_unlock();
 		cond_resched();
-		id++;
-	} while (desc);
+		key++;
+	} while (pool);
 }
 
 /* The same for the devices that the write names. */
@@ -609,7 +606,7 @@ static int rdmacg_set_staged(struct rdmacg_write *write)
 	if (ret)
 		return ret;
 	if (write->edit)
-		rdmacg_refresh_devices(write);
+		rdmacg_refresh_pools(write);
 	else
 		rdmacg_refresh_staged(write);
 	return 0;

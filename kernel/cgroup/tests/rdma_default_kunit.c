@@ -600,6 +600,27 @@ static void rdmacg_test_two_writes_do_not_set_65_defaults(struct kunit *test)
 						  RDMACG_FILE_MAX), "kunit2 gate=max\n");
 }
 
+/* Once the device has its name, it can be written to. */
+static void rdmacg_set_name_and_write(struct rdmacg_desc *desc, struct rdmacg_name *name)
+{
+	struct kunit *test = kunit_get_current_test();
+	struct rdmacg_tree *t = test->priv;
+
+	kunit_deactivate_static_stub(test, rdmacg_desc_set_name);
+	rdmacg_desc_set_name(desc, name);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit2 hca_handle=5"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=2"), 0);
+}
+
+static void rdmacg_test_default_holds_for_a_device_that_is_just_coming(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	kunit_activate_static_stub(test, rdmacg_desc_set_name, rdmacg_set_name_and_write);
+	rdmacg_test_register(test, &t->dev2, "kunit2", 102);
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev2), 2);
+}
+
 /* What a thread charges, and uncharges, once. */
 struct rdmacg_charger {
 	struct rdma_cgroup *cg;
@@ -662,6 +683,7 @@ static struct kunit_case rdmacg_default_cases[] = {
 	KUNIT_CASE(rdmacg_test_later_default_holds_for_a_pool),
 	KUNIT_CASE_PARAM(rdmacg_test_write_ends_while_defaults_change, rdmacg_meddling_gen_params),
 	KUNIT_CASE(rdmacg_test_two_writes_do_not_set_65_defaults),
+	KUNIT_CASE(rdmacg_test_default_holds_for_a_device_that_is_just_coming),
 	KUNIT_CASE(rdmacg_test_default_holds_for_pools_made_meanwhile),
 	{ }
 };
