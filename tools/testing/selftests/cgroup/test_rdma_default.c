@@ -191,52 +191,6 @@ TEST_F_TIMEOUT(test_rdmacg_default, file_is_saved_and_restored, 120)
 				   "hca_handle=5 hca_object=6"));
 }
 
-/* Another file of the same cgroup: a write depends on the defaults of all classes. */
-static pid_t rdmacg_start_default_writer(const char *cgroup)
-{
-	pid_t child = rdmacg_fork();
-
-	if (child)
-		return child;
-	while (true)
-		cg_write(cgroup, "rdma.hw.max", "default whatever=1");
-}
-
-/* Whether a write ends in some seconds. It may be one that no signal ends, so not with us. */
-static bool rdmacg_write_ends(const char *cgroup, char *text)
-{
-	pid_t writer = rdmacg_start_default_writer(cgroup);
-	pid_t child = rdmacg_fork();
-	int status = -1;
-	bool ended;
-
-	if (!child)
-		_exit(!!cg_write(cgroup, "rdma.max", text));
-	ended = RDMACG_WAIT_FOR(waitpid(child, &status, WNOHANG) == child);
-	kill(writer, SIGKILL);
-	waitpid(writer, NULL, 0);
-	if (!ended)
-		waitpid(child, NULL, 0);
-	return ended && !status;
-}
-
-/* It takes a thousand times as long as one of the others, which are written in a loop. */
-TEST_F_TIMEOUT(test_rdmacg_default, long_write_ends_while_defaults_change, 120)
-{
-	struct rdmacg_tree *tree = &self->tree;
-	static char text[60 * 1024];
-	size_t len = 0;
-
-	while (len < sizeof(text) - 100)
-		len += sprintf(text + len, "%s hca_object=7\n", tree->device);
-	EXPECT_TRUE(rdmacg_write_ends(tree->left, text));
-	sprintf(text + len, "default hca_object=8\n");
-	EXPECT_TRUE(rdmacg_write_ends(tree->left, text));
-	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=7"));
-	EXPECT_TRUE(rdmacg_line_is(&self->second, tree->left, "rdma.max",
-				   "hca_handle=max hca_object=8"));
-}
-
 /* Programs in use skip a line of rdma.max that has not three fields. */
 TEST_F_TIMEOUT(test_rdmacg_default, each_line_has_three_fields, 120)
 {
