@@ -451,7 +451,7 @@ static struct rdmacg_writer *rdmacg_start_writer(struct kunit *test)
 
 /*
  * The other write tries to come between a look at the defaults and what is done with them, of
- * kunit0. It has 20 ms for that, and a write takes some microseconds.
+ * kunit0. It has 200 ms for that, and a write takes some microseconds.
  */
 static void rdmacg_look_and_linger(const struct rdmacg_defaults *defaults,
 				   const struct rdmacg_desc *desc, u64 *max)
@@ -467,7 +467,7 @@ static void rdmacg_look_and_linger(const struct rdmacg_defaults *defaults,
 		return;
 	}
 	complete(&t->writer.go);
-	for (i = 0; i < 4000 && !completion_done(&t->writer.done); i++)
+	for (i = 0; i < 40000 && !completion_done(&t->writer.done); i++)
 		udelay(5);
 }
 
