@@ -83,7 +83,7 @@ mutants:	## let the tests find small faults, one at a time (MATCH=, TESTS=)
 patches:	## the overlay as a series for git am, against BASE or KSRC (OUT=: a new folder for it)
 	@dev/deps patches && series/run
 
-series:		## test that series (BUILD=1: compile each patch and boot it, which takes hours; BASES=)
+series:		## test that series (BUILD=1: compile each patch and boot it, which takes hours; KINDS=, as series/build tells; BASES=)
 	@dev/deps series && series/test
 
 upstream:	## the base's own faults: show each, and that it is gone with its patches (OUT=: a new folder for what to post)
