@@ -328,13 +328,21 @@ TEST_F(test_rdmacg_trace, default_tells_the_limits_that_it_changes)
 	EXPECT_EQ(1, rdmacg_count_events(""));
 }
 
-/* A device on which the cgroup has nothing is not told of, beside one on which it has. */
-TEST_F(test_rdmacg_trace, default_is_not_told_for_unused_devices)
+/*
+ * A device on which the cgroup has nothing is not told of, nor one with a limit of its own,
+ * beside one for which the default holds.
+ */
+TEST_F(test_rdmacg_trace, default_is_told_where_it_holds)
 {
 	bool has_second = rdmacg_add_link() && rdmacg_add_device("rxe");
+	char *left = self->tree.left;
 
 	if (has_second) {
-		EXPECT_EQ(0, cg_write(self->tree.left, "rdma.max", "default hca_object=5"));
+		EXPECT_EQ(0, cg_write(left, "rdma.max", "default hca_object=5"));
+		EXPECT_EQ(1, rdmacg_count_events(""));
+		EXPECT_EQ(0, cg_write(left, "rdma.max", RDMACG_SECOND " hca_object=7"));
+		rdmacg_trace_clear();
+		EXPECT_EQ(0, cg_write(left, "rdma.max", "default hca_object=6"));
 		EXPECT_EQ(1, rdmacg_count_events(""));
 	}
 	rdmacg_remove_link();
