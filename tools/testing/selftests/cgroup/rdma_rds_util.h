@@ -189,6 +189,18 @@ static inline bool rdmacg_add_rds_device(void)
 	       rdmacg_add_link() && rdmacg_add_addresses() && rdmacg_add_device("rxe");
 }
 
+/* What is missing for a test of RDS, or NULL: then there are the cgroups and a device for it. */
+static inline const char *rdmacg_rds_create(struct rdmacg_tree *tree)
+{
+	const char *missing = rdmacg_tree_create(tree);
+
+	if (missing || rdmacg_add_rds_device())
+		return missing;
+	rdmacg_remove_link();
+	rdmacg_tree_destroy(tree);
+	return "there is no RDS over RDMA, or no second device can be made";
+}
+
 /* Let the actor connect; the messages that map memory need a connection. */
 static inline bool rdmacg_connect(struct rdmacg_actor *actor, int tos)
 {
