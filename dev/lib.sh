@@ -24,6 +24,10 @@ arch_of() {
 	case $1 in qemu) echo x86_64 ;; uml) echo um ;; *) return 1 ;; esac
 }
 
+# The drivers of adapters that the hooks change, which User-Mode Linux does not have. With
+# vm/config/adapters.config they compile.
+ADAPTERS='drivers/infiniband/hw/bnxt_re/ drivers/infiniband/hw/mlx5/'
+
 BASE=${BASE:-6.12}
 VM=${VM:-qemu}
 KSRC=${KSRC:-}
@@ -147,13 +151,22 @@ tester() {
 	from Tester tester@example.org
 }
 
-# Who sends patches is who git says here, also for the repositories that we make. What git
-# makes up from the name of the machine is nobody to answer to.
+# Who sends patches and makes packages is who git says here, also for the repositories that we
+# make. What git makes up from the name of the machine is nobody to answer to.
 sender() {
 	ident=$(git -c user.useConfigOnly=true var GIT_COMMITTER_IDENT 2>/dev/null) ||
-		die 'git does not know who sends the patches; set user.name and user.email with git config'
+		die 'git does not know who you are; set user.name and user.email with git config'
 	email=${ident##*<}
 	from "${ident%% <*}" "${email%%>*}"
+}
+
+# check_patches BASE PATCH...: what checkpatch says of them. MAINTAINERS names the folders of
+# files that are new, and no repository here has the commits that are mended.
+check_patches() {
+	checkpatch=$1/scripts/checkpatch.pl
+	shift
+	perl "$checkpatch" --strict -q --terse --no-tree --no-summary \
+		--ignore FILE_PATH_CHANGES,UNKNOWN_COMMIT_ID "$@"
 }
 
 # changed_files BASE TREE: the files of an assembled tree that the base has otherwise, or not

@@ -4,15 +4,15 @@
 /// could map, destroy, and have the adapter's all without ever using more than one.
 //
 // Finds: rdma_user_mmap_entry_free rdma_user_mmap_entry_insert_range mlx5_ib_dm_memic mmap_obj_cleanup
-// Expect: 7 +cg_obj
-// Expect: 2 +ib_rdmacg_move_charge
+// Expect: 8 +cg_obj
+// Expect: 3 +ib_rdmacg_move_charge
 // Expect: 2 +ib_rdmacg_uncharge_object
 
 @@ @@
 struct rdma_user_mmap_entry {
 	...
 	bool driver_removed;
-+	/* What its object was charged for, once that has gone before the last mapping. */
++	/* What its object was charged for: set before that goes, read by who frees the entry. */
 +	struct ib_rdmacg_object cg_obj;
 	...
 };
@@ -46,7 +46,7 @@ mmap_obj_cleanup(struct ib_uobject *uobject, ...)
 struct mlx5_ib_dm_memic {
 	...
 	struct kref                 ref;
-+	/* What its object was charged for, once that has gone before the last mapping. */
++	/* What its object was charged for: set before that goes, read by who frees the memory. */
 +	struct ib_rdmacg_object     cg_obj;
 	...
 };
@@ -58,6 +58,19 @@ mlx5_dm_memic_dealloc(struct mlx5_ib_dm_memic *dm)
 {
 +	ib_rdmacg_move_charge(dm->base.ibdm.uobject, &dm->cg_obj);
 	...
+}
+
+// Another thread may have mapped it by then.
+@ depends on memic @
+identifier dm, attrs;
+@@
+handle_alloc_dm_memic(..., struct uverbs_attr_bundle *attrs)
+{
+	<...
++	ib_rdmacg_move_charge(uverbs_attr_get_uobject(attrs, UVERBS_ATTR_ALLOC_DM_HANDLE),
++			      &dm->cg_obj);
+	rdma_user_mmap_entry_remove(&dm->mentry.rdma_entry);
+	...>
 }
 
 @ depends on memic @

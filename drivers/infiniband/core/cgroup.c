@@ -480,7 +480,7 @@ int ib_rdmacg_charge_mr(struct ib_uobject *uobj, u64 length)
 EXPORT_SYMBOL_GPL(ib_rdmacg_charge_mr);
 
 /**
- * ib_rdmacg_uncharge_object() - give back what ib_rdmacg_move_charge() has moved
+ * ib_rdmacg_uncharge_object() - give back what an object was charged for
  * @device: the object's device
  * @obj: what the object was charged for; one that is not charged, or no longer, is left alone
  *
@@ -500,11 +500,13 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_object);
 
 /**
  * ib_rdmacg_move_charge() - keep charged what an object that goes leaves behind
- * @uobj: an object that its driver is about to destroy, which cannot fail any more
- * @to: of what stays, such as what a program has mapped; forgets what it held, and its
- *	holder calls ib_rdmacg_uncharge_object() in the end, before the device is unregistered
+ * @uobj: an object, locked for writing, that its driver destroys, replaces or does not make
+ *	after all; is not charged afterwards
+ * @to: of what stays, such as what a program has mapped, to which the caller has a reference;
+ *	forgets what it held. Who puts the last reference calls ib_rdmacg_uncharge_object(),
+ *	before the device is unregistered
  *
- * Context: Any context. The object is not charged afterwards.
+ * Context: Any context.
  */
 void ib_rdmacg_move_charge(struct ib_uobject *uobj, struct ib_rdmacg_object *to)
 {

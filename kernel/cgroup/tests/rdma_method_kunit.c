@@ -25,11 +25,14 @@ struct rdmacg_program {
 	struct file file;
 	/* Its memory, which the kernel reads a call from. */
 	void __user *memory;
-	/* How often the driver was asked for memory, and what it answers. */
+	/* How often the driver was asked for memory, and what it answers, at once or late. */
 	unsigned int nr_asked;
 	int answer;
+	int late_answer;
 	/* Where the memory that it was given last can be mapped. */
 	unsigned long pgoff;
+	/* What another thread of it has mapped before the late answer. */
+	struct rdma_user_mmap_entry *mapped;
 };
 
 /* Device memory that programs can map, as that of mlx5. */
@@ -56,7 +59,13 @@ static struct ib_dm *rdmacg_alloc_dm(struct ib_device *device, struct ib_ucontex
 	KUNIT_EXPECT_EQ(kunit_get_current_test(), 0,
 			rdma_user_mmap_entry_insert(context, &memory->entry, SZ_64K));
 	program->pgoff = memory->entry.start_pgoff;
-	return &memory->dm;
+	if (!program->late_answer)
+		return &memory->dm;
+	program->mapped = rdma_user_mmap_entry_get_pgoff(context, program->pgoff);
+	ib_rdmacg_move_charge(uverbs_attr_get_uobject(attrs, UVERBS_ATTR_ALLOC_DM_HANDLE),
+			      &memory->entry.cg_obj);
+	rdma_user_mmap_entry_remove(&memory->entry);
+	return ERR_PTR(program->late_answer);
 }
 
 static int rdmacg_dealloc_dm(struct ib_dm *dm, struct uverbs_attr_bundle *attrs)
@@ -243,11 +252,30 @@ static void rdmacg_test_freed_memory_is_charged_while_it_is_mapped(struct kunit 
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
 }
 
+/* As where a program guesses at what its other thread is just being given. */
+static void rdmacg_test_failed_memory_is_charged_while_it_is_mapped(struct kunit *test)
+{
+	struct rdmacg_program *program = rdmacg_open(test);
+	struct rdmacg_verbs *verbs = test->priv;
+	u64 id;
+
+	rdmacg_limit_verb(test, &verbs->top, "kunit0 dm_mem=65536");
+	program->late_answer = -EFAULT;
+	KUNIT_EXPECT_EQ(test, rdmacg_ask(test, program, 0, &id), -EFAULT);
+	KUNIT_ASSERT_NOT_NULL(test, program->mapped);
+	rdmacg_expect_left(test, 1, "dm=1 dm_mem=65536");
+	KUNIT_EXPECT_EQ(test, rdmacg_ask(test, program, 0, &id), -EAGAIN);
+	rdma_user_mmap_entry_put(program->mapped);
+	rdmacg_expect_left(test, 0, "");
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
+}
+
 static struct kunit_case rdmacg_method_cases[] = {
 	KUNIT_CASE(rdmacg_test_method_is_charged_before_it_runs),
 	KUNIT_CASE(rdmacg_test_method_that_is_refused_does_not_run),
 	KUNIT_CASE(rdmacg_test_method_that_fails_is_given_back),
 	KUNIT_CASE(rdmacg_test_freed_memory_is_charged_while_it_is_mapped),
+	KUNIT_CASE(rdmacg_test_failed_memory_is_charged_while_it_is_mapped),
 	{}
 };
 
