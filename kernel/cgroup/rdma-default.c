@@ -15,6 +15,8 @@
 
 /* The most keys of one class: a device has no more resources. */
 #define RDMACG_CLASS_DEFAULTS RDMACG_MAX_SLOTS
+/* One write may take all of them away, and set as many others. */
+#define RDMACG_EDIT_KEYS (2 * RDMACG_CLASS_DEFAULTS)
 
 /* A key that a default can name. Never freed, for others of the same name need it, too. */
 struct rdmacg_known_key {
@@ -146,11 +148,11 @@ struct rdmacg_edit *rdmacg_edit_alloc(struct rdma_cgroup *cg, enum rdmacg_class 
 	struct rdmacg_edit *edit;
 	unsigned int i;
 
-	edit = kzalloc(struct_size(edit, keys.limits, RDMACG_CLASS_DEFAULTS), GFP_KERNEL_ACCOUNT);
+	edit = kzalloc(struct_size(edit, keys.limits, RDMACG_EDIT_KEYS), GFP_KERNEL_ACCOUNT);
 	if (!edit)
 		return NULL;
 	edit->class = class;
-	edit->keys.room = RDMACG_CLASS_DEFAULTS;
+	edit->keys.room = RDMACG_EDIT_KEYS;
 	rcu_read_lock();
 	list_for_each_entry_rcu(known, &rdmacg_known_keys, node)
 		if (known->class == class)
@@ -190,7 +192,7 @@ static bool rdmacg_class_shows_max(enum rdmacg_class class)
 	return class == RDMACG_CLASS_HCA;
 }
 
-/* What becomes of a default that @edit has a key for. */
+/* What becomes of a default that an edit has a key for. */
 static struct rdmacg_default rdmacg_default_edited(const struct rdmacg_defaults *old,
 						   const struct rdmacg_default *edited)
 {

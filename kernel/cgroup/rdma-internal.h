@@ -34,9 +34,11 @@
  * PREEMPT_RT: neither a tenant's writes nor its cpu.max keep another tenant waiting. Pools
  * come and go one by one, so a hold of a domain's lock grows with the depth of a cgroup
  * for a charge alone, by some nanoseconds a level, and for the first command of a cgroup that
- * is counted. A hold of a gate's lock does so for each command. A charge takes no other lock,
- * but for the first one in a domain or in a cgroup: new pools come into use under max_lock,
- * which nobody but the cgroup's own writers and its first charges takes.
+ * is counted. A hold of a gate's lock does so for each command, and one of either lets up to
+ * RDMACG_BATCH begin of those who wait in a queue. A charge takes no other lock, but for the
+ * first one in a domain or in a cgroup: new pools come into use under max_lock, which nobody
+ * takes but the cgroup's own writers and who makes pools in it or below. A hold of that one
+ * grows with the devices that a write names or takes the last default from.
  */
 #ifndef _KERNEL_CGROUP_RDMA_INTERNAL_H
 #define _KERNEL_CGROUP_RDMA_INTERNAL_H
@@ -386,7 +388,8 @@ struct rdma_cgroup {
 	 * the limits of @defaults under it, when it comes into use and when they are others, so
 	 * a write that has replaced them finds each pool that has the old ones. Whatever is
 	 * done under it ends, and nothing that was done without it has to be done again more
-	 * than once, or whoever writes in a loop would keep others from ever being done.
+	 * than once, or whoever writes in a loop would keep others from ever being done. (A new
+	 * pool that others give back before it is used is made again: rdmacg_pool_get_lock().)
 	 */
 	spinlock_t		max_lock;
 	/* NULL where none is set; max_lock; RCU. */

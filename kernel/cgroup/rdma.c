@@ -176,8 +176,9 @@ static __always_inline void rdmacg_uncharge_owner(struct rdma_cgroup *owner,
  *
  * Context: Process context; may sleep.
  * Return: 0, or -EAGAIN if a limit of the cgroup or of an ancestor stands in the
- * way, -ENOMEM, or -EINVAL for an empty @set, a slot that @device does not have, a
- * slot that is there twice, or an amount out of range.
+ * way, -ENOMEM, -ENODEV for the pin of a device that was unregistered, or -EINVAL for an
+ * empty @set, a slot that @device does not have, a slot that is there twice, or an amount
+ * out of range.
  */
 int rdmacg_try_charge_set(struct rdma_cgroup **owner, struct rdmacg_device *device,
 			  const struct rdmacg_charge *set, unsigned int count)
@@ -500,7 +501,8 @@ static void rdmacg_apply_edit_locked(struct rdmacg_write *write)
 }
 
 /*
- * All of it at once. -EAGAIN if the defaults have become others than those that the write had
+ * All of it at once, but for devices that it does not name and that have to follow a default:
+ * rdmacg_refresh_pools(). -EAGAIN if the defaults have become others than those that the write had
  * prepared for, which does not happen to one that is sure; -EINVAL if others have set so many
  * defaults that there is no room for more.
  */
@@ -579,6 +581,7 @@ static void rdmacg_refresh_staged(struct rdmacg_write *write)
 		rcu_read_lock();
 		rdmacg_refresh_rcu(write, staged->desc);
 		rcu_read_unlock();
+		cond_resched();
 	}
 }
 

@@ -238,7 +238,7 @@ static bool model_set_default(struct model_defaults *defaults, const struct mode
 	if (found)
 		return true;
 	if (defaults->class != MODEL_HW || !model_is_key(limit->key) ||
-	    defaults->nr_keys == MAX_DEFAULTS)
+	    defaults->nr_keys == MAX_EDITED)
 		return false;
 	model_add_key(defaults, limit->key.at, limit->key.len);
 	defaults->max[defaults->nr_keys - 1] = limit->max;
@@ -348,6 +348,8 @@ int model_write(struct model_device *devices, unsigned int count,
 	if (error)
 		return error;
 	model_drop_keys(&changed);
+	if (changed.nr_keys > MAX_DEFAULTS)
+		return -EINVAL;
 	*defaults = changed;
 	model_set_lines(devices, count, defaults, text, true);
 	for (i = 0; i < count; i++)

@@ -17,6 +17,7 @@
 #define NO_LIMIT	((unsigned long long)LLONG_MAX)
 #define MAX_WRITE	65535	/* bytes */
 #define MAX_DEFAULTS	64	/* of a class */
+#define MAX_EDITED	128	/* the same, on the way from old ones to new ones */
 /* The value of a limit that is to be the default's again. */
 #define USE_DEFAULT	ULLONG_MAX
 
@@ -58,8 +59,8 @@ enum model_class { MODEL_HCA, MODEL_VERB, MODEL_HW, MODEL_CONTROL };
 struct model_defaults {
 	enum model_class class;
 	unsigned int	nr_keys;
-	char		keys[MAX_DEFAULTS][32];
-	unsigned long long max[MAX_DEFAULTS];
+	char		keys[MAX_EDITED][32];
+	unsigned long long max[MAX_EDITED];
 };
 
 /* No key has a default. */

@@ -389,6 +389,12 @@ static void rdmacg_test_default_takes_64_keys_of_the_hw_class(struct kunit *test
 		KUNIT_EXPECT_EQ(test, ret, i < RDMACG_MAX_SLOTS ? 0 : -EINVAL);
 	}
 	KUNIT_EXPECT_EQ(test, rdmacg_limit_hw(&t->leaf, "default key0=5"), 0);
+	/* There is room for those that take the place of others in the same write. */
+	KUNIT_EXPECT_EQ(test, rdmacg_limit_hw(&t->leaf, "default door=1 gate=1 key0=max"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rdmacg_limit_hw(&t->leaf, "default door=1 key0=max"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_limit_hw(&t->leaf, "default max\ndefault gate=1\n"), 0);
+	KUNIT_EXPECT_STREQ(test, rdmacg_max_of_class(&t->leaf, RDMACG_CLASS_HW),
+			   "default gate=1\n");
 	KUNIT_EXPECT_EQ(test, rdmacg_limit_hw(&t->leaf, "default max"), 0);
 	KUNIT_EXPECT_NULL(test, rcu_access_pointer(t->leaf.defaults));
 }
