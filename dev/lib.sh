@@ -40,6 +40,15 @@ die() {
 	exit 1
 }
 
+# What make, the guest's command line and apt cannot carry.
+for path in "$ROOT" "$CACHE"; do
+	case $path in
+	*[[:space:]\"\'\\,]*) die "$path has blanks, quotes or commas; move the clone or set XDG_CACHE_HOME" ;;
+	/*) ;;
+	*) die "$path is not absolute; set XDG_CACHE_HOME to a path from / on" ;;
+	esac
+done
+
 # Progress goes to stderr: the last line of stdout is an answer.
 say() {
 	printf '%s\n' "$*" >&2
@@ -112,6 +121,16 @@ made_at() {
 	fi
 }
 
+# release: the version in CHANGELOG.md. A commit that has not its tag, such as v0.1, comes before
+# it: 0.1~git20261231.0123456789ab, and Debian sorts it so, too.
+release() {
+	version=$(sed -n 's/^## //p' "$ROOT/CHANGELOG.md" | head -n 1)
+	if [ -e "$ROOT/.git" ] && ! git -C "$ROOT" tag --points-at HEAD | grep -qxF "v$version"; then
+		version=$version~git$(date -u -d "@$(made_at)" +%Y%m%d).$(git -C "$ROOT" rev-parse --short=12 HEAD)
+	fi
+	echo "$version"
+}
+
 # tree_version DIR: the version that a kernel tree's Makefile states.
 tree_version() {
 	awk -F' *= *' '
@@ -137,6 +156,11 @@ overlay() {
 				rsync -rlpc --delete "$2/$dir/" "$3/$dir/" || exit
 			done <"$2.dirs"
 	} >&2 || die "cannot assemble $3; is the disk full?"
+}
+
+# our_git: git in a repository that we have made, where no setting of the user's changes a patch.
+our_git() {
+	GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 git "$@"
 }
 
 # Patches are from NAME and EMAIL, whatever git says.
