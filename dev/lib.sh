@@ -43,7 +43,7 @@ die() {
 # What make, the guest's command line and apt cannot carry.
 for path in "$ROOT" "$CACHE"; do
 	case $path in
-	*[[:space:]\"\'\\,]*) die "$path has blanks, quotes or commas; move the clone or set XDG_CACHE_HOME" ;;
+	*[[:space:]]* | *[\"\'\\,:#$%\&]*) die "$path has a blank, a quote or one of , : # $ % &; move the clone or set XDG_CACHE_HOME" ;;
 	/*) ;;
 	*) die "$path is not absolute; set XDG_CACHE_HOME to a path from / on" ;;
 	esac
@@ -115,19 +115,21 @@ tracked() (
 # made_at: when the commit was made, in seconds; the files of a release have that time.
 made_at() {
 	if [ -e "$ROOT/.git" ]; then
-		git -C "$ROOT" log -1 --format=%ct
+		git -C "$ROOT" log --no-show-signature -1 --format=%ct
 	else
 		date -r "$ROOT/CHANGELOG.md" +%s
 	fi
 }
 
 # release: the version in CHANGELOG.md. A commit that has not its tag, such as v0.1, comes before
-# it: 0.1~git20261231.0123456789ab, and Debian sorts it so, too.
+# it: 0.1~git20261231235959.0123456789ab, and Debian sorts it so, too. A tarball knows its own.
 release() {
+	! cat "$ROOT/.release" 2>/dev/null || return 0
 	version=$(sed -n 's/^## //p' "$ROOT/CHANGELOG.md" | head -n 1)
-	if [ -e "$ROOT/.git" ] && ! git -C "$ROOT" tag --points-at HEAD | grep -qxF "v$version"; then
-		version=$version~git$(date -u -d "@$(made_at)" +%Y%m%d).$(git -C "$ROOT" rev-parse --short=12 HEAD)
-	fi
+	[ -e "$ROOT/.git" ] || { echo "$version"; return; }
+	git -C "$ROOT" tag --points-at HEAD | grep -qxF "v$version" ||
+		version=$version~git$(date -u -d "@$(made_at)" +%Y%m%d%H%M%S).$(git -C "$ROOT" rev-parse --short=12 HEAD)
+	[ -z "$(git -C "$ROOT" status --porcelain)" ] || version=$version+dirty
 	echo "$version"
 }
 
@@ -159,9 +161,12 @@ overlay() {
 }
 
 # our_git: git in a repository that we have made, where no setting of the user's changes a patch.
-our_git() {
-	GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 git "$@"
-}
+our_git() (
+	# shellcheck disable=SC2046 # one word per variable
+	unset GIT_DIFF_OPTS GIT_EXTERNAL_DIFF GIT_TEMPLATE_DIR $(git rev-parse --local-env-vars)
+	export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_ATTR_NOSYSTEM=1
+	exec git -c core.attributesFile=/dev/null "$@"
+)
 
 # Patches are from NAME and EMAIL, whatever git says.
 from() {
