@@ -26,8 +26,10 @@ do for [t in terminals] {
 	set title 'Charge and uncharge, one processor'
 	set xlabel 'levels below the root'
 	set ylabel 'ns per pair'
-	set yrange [0:*]
 	unset logscale
+	# A thousand levels would leave no room for the others.
+	set xrange [0:16]
+	set yrange [0:*]
 	plot rows('charge', 'pair/depth=', '', 'stock') with yerrorlines ls 3 title "base's controller", \
 		rows('charge', 'pair/depth=', '', 'ours') with yerrorlines ls 1 title 'ours', \
 		rows('charge', 'slots=3/depth=', '', 'ours') with yerrorlines ls 2 title 'ours, three resources at once', \
@@ -39,6 +41,7 @@ do for [t in terminals] {
 	set ylabel 'million pairs a second, all together'
 	set key outside right
 	set logscale x 2
+	set xrange [*:*]
 	plot for [i = 1:4] rows('charge', word("own-trees own-devices siblings same-cgroup", i).'/threads=', '/depth=4', 'ours') \
 			using 1:(1000 / $2) with linespoints ls word("1 5 6 7", i) \
 			title 'ours, '.word("own-trees own-devices siblings same-cgroup", i), \
