@@ -8,6 +8,8 @@ trap 'exit 130' INT TERM
 export LC_ALL=C
 # What our make was told is for us: other makefiles have an OUT or a BASE, too.
 unset MAKEFLAGS
+# A hook of git's has these set, and "git -C" would look there instead.
+unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR GIT_OBJECT_DIRECTORY
 # depmod, ip and rdma lie where not every user looks.
 PATH=$PATH:/usr/sbin:/sbin
 # The project's folder, some folders above the script.
@@ -121,6 +123,11 @@ made_at() {
 	fi
 }
 
+# uncommitted: the files that differ from the commit, or are in none.
+uncommitted() {
+	git -C "$ROOT" status --porcelain --untracked-files=normal
+}
+
 # release: the version in CHANGELOG.md. A commit that has not its tag, such as v0.1, comes before
 # it: 0.1~git20261231235959.0123456789ab, and Debian sorts it so, too. A tarball knows its own.
 release() {
@@ -129,7 +136,7 @@ release() {
 	[ -e "$ROOT/.git" ] || { echo "$version"; return; }
 	git -C "$ROOT" tag --points-at HEAD | grep -qxF "v$version" ||
 		version=$version~git$(date -u -d "@$(made_at)" +%Y%m%d%H%M%S).$(git -C "$ROOT" rev-parse --short=12 HEAD)
-	[ -z "$(git -C "$ROOT" status --porcelain)" ] || version=$version+dirty
+	[ -z "$(uncommitted)" ] || version=$version+dirty
 	echo "$version"
 }
 
@@ -163,7 +170,7 @@ overlay() {
 # our_git: git in a repository that we have made, where no setting of the user's changes a patch.
 our_git() (
 	# shellcheck disable=SC2046 # one word per variable
-	unset GIT_DIFF_OPTS GIT_EXTERNAL_DIFF GIT_TEMPLATE_DIR $(git rev-parse --local-env-vars)
+	unset GIT_DEFAULT_HASH GIT_DIFF_OPTS GIT_EXTERNAL_DIFF GIT_TEMPLATE_DIR $(git rev-parse --local-env-vars)
 	export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_ATTR_NOSYSTEM=1
 	exec git -c core.attributesFile=/dev/null "$@"
 )
