@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * An RDMA device that goes after a cgroup that had limits for it, whatever RDMA cgroup
+ * controller there is. Needs root, and ip and rdma of iproute2.
+ */
+#define _GNU_SOURCE
+#include "../kselftest_harness.h"
+
+#include "rdma_util.h"
+
+FIXTURE(test_rdmacg_gone) {
+	/* Its device is the second one. */
+	struct rdmacg_tree tree;
+};
+
+FIXTURE_SETUP(test_rdmacg_gone)
+{
+	const char *missing = rdmacg_tree_create(&self->tree);
+
+	if (missing)
+		SKIP(return, "%s", missing);
+	if (!rdmacg_add_link() || !rdmacg_add_device(self->tree.type)) {
+		rdmacg_remove_link();
+		rdmacg_tree_destroy(&self->tree);
+		SKIP(return, "ip and rdma make no second device");
+	}
+	snprintf(self->tree.device, sizeof(self->tree.device), RDMACG_SECOND);
+}
+
+FIXTURE_TEARDOWN(test_rdmacg_gone)
+{
+	rdmacg_remove_link();
+	rdmacg_tree_destroy(&self->tree);
+}
+
+/* What the kernel says of itself when it has found memory that was overwritten, among others. */
+static long rdmacg_taint(void)
+{
+	char text[32];
+
+	return read_text("/proc/sys/kernel/tainted", text, sizeof(text)) > 0 ? atol(text) : -1;
+}
+
+/* A limit that outlives its cgroup is taken from a list in memory that others have by then. */
+TEST_F_TIMEOUT(test_rdmacg_gone, limits_go_with_their_cgroup, 120)
+{
+	enum { CGROUPS = 300 };
+	struct rdmacg_tree *tree = &self->tree;
+	long before = rdmacg_taint();
+	char path[PATH_MAX];
+	int i;
+
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=5"));
+	ASSERT_EQ(0, cg_destroy(tree->left));
+	/* A cgroup is freed some grace periods later, and nobody is told. */
+	sleep(2);
+	ASSERT_TRUE(rdmacg_remove_device());
+	/* KASAN sees the write, and slab_debug at the next use of that memory. */
+	for (i = 0; i < CGROUPS; i++) {
+		snprintf(path, sizeof(path), "%s/%d", tree->top, i);
+		ASSERT_EQ(0, cg_create(path));
+	}
+	EXPECT_EQ(before, rdmacg_taint());
+}
+
+TEST_HARNESS_MAIN
