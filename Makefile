@@ -87,13 +87,13 @@ series:		## test that series (BUILD=1: compile each patch and boot it, which tak
 	@dev/deps series && series/test
 
 upstream:	## the base's own faults: show each, and that it is gone with its patches (OUT=: a new folder for what to post)
-	@dev/deps verbs patches && upstream/run
+	@dev/deps verbs patches && base-bugs/run
 
 dist:		## a release: sources and series as a tarball, and its checksum (OUT=: a new folder for them)
 	@dev/deps patches && dev/dist
 
-deb:		## Debian packages of the kernel and the tools (OUT=: a new folder, CONFIG=cloud, LSMOD=FILE; deb/config tells more)
-	@dev/deps deb && deb/run
+deb:		## Debian packages of the kernel and the tools (OUT=: a new folder, CONFIG=cloud, LSMOD=FILE; packaging/config tells more)
+	@dev/deps deb && packaging/run
 
 boot:		## install these packages in a Debian of their own and boot it (PACKAGES=: their folder)
 	@dev/deps boot && test/deb/run

@@ -2,7 +2,7 @@
 /*
  * rdmacg slurm-step: limits of a job of Slurm and of its steps, on one node.
  *
- * The SPANK plugin in packaging/slurm runs this in slurmstepd's cgroup, which is
+ * The SPANK plugin in integrations/slurm runs this in slurmstepd's cgroup, which is
  * .../job_N/step_M/slurm or below, before a task of the step is there, and once more at the end.
  *
  * The limits of the job hold for all its steps together. The first step that has something
