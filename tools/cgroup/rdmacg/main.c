@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler.h"
-#include "memory.h"
-#include "options.h"
-#include "rdmacg.h"
-#include "say.h"
+#include "lib/compiler.h"
+#include "lib/memory.h"
+#include "lib/message.h"
+#include "lib/options.h"
+#include "lib/rdmacg.h"
 
 struct command {
 	const char *name;

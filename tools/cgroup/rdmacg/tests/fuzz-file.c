@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../line.h"
-#include "../memory.h"
-#include "../number.h"
+#include "core/parse-line.h"
+#include "lib/memory.h"
+#include "lib/number.h"
 
 int plan_fuzz(const uint8_t *data, size_t size);
 

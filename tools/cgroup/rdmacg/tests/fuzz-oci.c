@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../memory.h"
-#include "../oci.h"
+#include "integration/oci.h"
+#include "lib/memory.h"
 
 int oci_fuzz(const uint8_t *data, size_t size);
 
@@ -24,7 +24,7 @@ static void oci_write_value(FILE *out, const struct limit *limit)
 		fprintf(out, " %s=%" PRIu64, limit->key, limit->value);
 }
 
-static char *oci_write(const struct conf *asked)
+static char *oci_write(const struct config *asked)
 {
 	size_t length, i, j;
 	char *text;
@@ -48,7 +48,7 @@ static char *oci_write(const struct conf *asked)
 
 static void oci_fuzz_annotation(const char *text)
 {
-	struct conf asked, again;
+	struct config asked, again;
 	char *first, *second;
 
 	if (oci_parse_annotation(&asked, text)) {
@@ -62,10 +62,10 @@ static void oci_fuzz_annotation(const char *text)
 		} else if (strlen(first) <= 4096) {
 			abort();
 		}
-		conf_free(&again);
+		config_free(&again);
 		free(first);
 	}
-	conf_free(&asked);
+	config_free(&asked);
 }
 
 int oci_fuzz(const uint8_t *data, size_t size)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../plan-qemu.h"
+#include "plan/qemu.h"
 
 int plan_fuzz(const uint8_t *data, size_t size);
 

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rdmacg apply --watch: apply again when a device or a cgroup comes.
+ *
+ * For a device, all cgroups are looked at; for a cgroup, that one and those below it.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/apply.h"
+#include "lib/compiler.h"
+#include "lib/message.h"
+
+/* A tenant who makes cgroups all the time must not keep a processor busy with it. */
+#define APPLY_PAUSE_MS		20
+#define APPLY_PAUSE_FACTOR	3
+
+/* Tell systemd, if it has asked, that the limits of what is there are in effect. */
+static void apply_tell_ready(void)
+{
+	static const char ready[] = "READY=1";
+	const char *path = getenv("NOTIFY_SOCKET");
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	socklen_t length;
+	int fd;
+
+	if (!path || !*path || strlen(path) >= sizeof(address.sun_path))
+		return;
+	memcpy(address.sun_path, path, strlen(path));
+	length = offsetof(struct sockaddr_un, sun_path) + strlen(path);
+	/* A name without a file begins with a NUL character, which @ stands for. */
+	if (*path == '@')
+		address.sun_path[0] = '\0';
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || sendto(fd, ready, strlen(ready), MSG_NOSIGNAL,
+			     (struct sockaddr *)&address, length) < 0)
+		say_warning("NOTIFY_SOCKET", "%s", strerror(errno));
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Signals come when nothing is half done. */
+static int apply_open_signals(void)
+{
+	sigset_t signals;
+	int fd;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (fd < 0)
+		say_error("signalfd", "%s", strerror(errno));
+	return fd;
+}
+
+/* Read the files again. Those that are malformed change nothing. */
+static bool apply_reload(struct apply *apply)
+{
+	struct config config;
+
+	if (!config_read(&config, apply->files, apply->nr_files)) {
+		say_note("the limits stay as they were before the files were read again");
+		return true;
+	}
+	config_free(&apply->config);
+	apply->config = config;
+	say_line("files read: %zu line%s of limits", config.nr_rules,
+		 config.nr_rules == 1 ? "" : "s");
+	if (!hotplug_forget(apply->hotplug))
+		return false;
+	apply->hotplug->everything = true;
+	return true;
+}
+
+/* False to end. */
+static bool apply_take_signals(struct apply *apply, int signals)
+{
+	struct signalfd_siginfo info;
+
+	while (read(signals, &info, sizeof(info)) == sizeof(info))
+		if (info.ssi_signo != SIGHUP || !apply_reload(apply))
+			return false;
+	return true;
+}
+
+/* A device that is new has no limits anywhere, whatever else has come. */
+static void apply_arrivals(struct apply *apply)
+{
+	struct hotplug *hotplug = apply->hotplug;
+	bool everything = hotplug->everything;
+	size_t i;
+
+	if (everything)
+		apply_below(apply, "");
+	for (i = 0; i < hotplug->nr_names && !everything; i++)
+		apply_below(apply, hotplug->names[i]);
+	hotplug_drop(hotplug);
+}
+
+static long long apply_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+static bool apply_loop(struct apply *apply, int signals)
+{
+	struct pollfd fds[] = {
+		{ .fd = signals, .events = POLLIN },
+		{ .fd = hotplug_device_fd(apply->hotplug), .events = POLLIN },
+		{ .events = POLLIN },
+	};
+	long long begin;
+
+	while (say_finish() && apply_take_signals(apply, signals)) {
+		fds[2].fd = apply->hotplug->inotify;
+		if (!apply->hotplug->everything &&
+		    poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR) {
+			say_error("poll", "%s", strerror(errno));
+			return false;
+		}
+		begin = apply_now();
+		hotplug_take(apply->hotplug);
+		apply_arrivals(apply);
+		if (!say_finish())
+			return false;
+		/* A signal ends the pause. */
+		poll(fds, 1, (apply_now() - begin) * APPLY_PAUSE_FACTOR + APPLY_PAUSE_MS);
+	}
+	return !ferror(stdout);
+}
+
+bool apply_watch(struct apply *apply)
+{
+	int signals = apply_open_signals();
+	struct hotplug hotplug;
+	bool done = false;
+
+	if (signals < 0)
+		return false;
+	if (hotplug_open(&hotplug)) {
+		apply->hotplug = &hotplug;
+		apply_below(apply, "");
+		if (say_finish()) {
+			apply_tell_ready();
+			done = apply_loop(apply, signals);
+		}
+		hotplug_close(&hotplug);
+	}
+	close(signals);
+	return done;
+}

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rdmacg: where the controller's hierarchy is, and the names of cgroups in it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/hierarchy.h"
+#include "lib/file.h"
+#include "lib/memory.h"
+#include "lib/message.h"
+
+/* A line of mountinfo. All point into it. */
+struct mount {
+	char *root;
+	char *point;
+	char *type;
+	char *options;
+};
+
+char *hierarchy_proc(const char *format, ...)
+{
+	const char *proc = getenv("RDMACG_PROC");
+	char *name, *path;
+	va_list args;
+
+	va_start(args, format);
+	name = memory_vformat(format, args);
+	va_end(args);
+	path = memory_format("%s/%s", proc && *proc ? proc : "/proc", name);
+	free(name);
+	return path;
+}
+
+static char *hierarchy_read_proc(const char *name)
+{
+	char *path = hierarchy_proc("%s", name);
+	char *text = file_read(AT_FDCWD, path);
+
+	free(path);
+	return text;
+}
+
+/* Whether @word is one of the words in @list, between any of @separators. */
+static bool hierarchy_has_word(const char *list, const char *word, const char *separators)
+{
+	size_t length = strlen(word);
+
+	while (*list) {
+		size_t next = strcspn(list, separators);
+
+		if (next == length && !strncmp(list, word, length))
+			return true;
+		list += next;
+		list += strspn(list, separators);
+	}
+	return false;
+}
+
+/* mountinfo writes blanks and the like as backslash and three octal digits. */
+static void hierarchy_unescape(char *text)
+{
+	char *to = text;
+
+	while (*text) {
+		if (text[0] == '\\' && strspn(text + 1, "01234567") >= 3) {
+			*to++ = (text[1] - '0') << 6 | (text[2] - '0') << 3 | (text[3] - '0');
+			text += 4;
+		} else {
+			*to++ = *text++;
+		}
+	}
+	*to = '\0';
+}
+
+static bool hierarchy_parse_mount(char *line, struct mount *mount)
+{
+	char *rest = strstr(line, " - ");
+	int field;
+
+	if (!rest)
+		return false;
+	*rest = '\0';
+	rest += 3;
+	for (field = 0; field < 3; field++)
+		strsep(&line, " ");
+	mount->root = strsep(&line, " ");
+	mount->point = strsep(&line, " ");
+	mount->type = strsep(&rest, " ");
+	strsep(&rest, " ");
+	mount->options = rest;
+	if (!mount->point || !mount->options)
+		return false;
+	hierarchy_unescape(mount->root);
+	hierarchy_unescape(mount->point);
+	return true;
+}
+
+/* Whether the folder is the root of a v2 hierarchy that has the controller. */
+static bool hierarchy_is_v2_with_rdma(const char *point)
+{
+	char *path = memory_format("%s/cgroup.controllers", point);
+	char *controllers = file_read(AT_FDCWD, path);
+	bool has = controllers && hierarchy_has_word(controllers, "rdma", "\n ");
+
+	free(controllers);
+	free(path);
+	return has;
+}
+
+static void hierarchy_take(struct hierarchy *hierarchy, const struct mount *mount, bool v2)
+{
+	bool whole = !strcmp(mount->root, "/");
+
+	/* Of several mounts, one that shows all of it is the best. */
+	if (hierarchy->path && (!whole || !*hierarchy->inside))
+		return;
+	free(hierarchy->path);
+	free(hierarchy->inside);
+	hierarchy->path = memory_string(mount->point);
+	hierarchy->inside = memory_string(whole ? "" : mount->root);
+	hierarchy->v2 = v2;
+}
+
+/* Look through the mounts; false if none carries the controller. */
+static bool hierarchy_find(struct hierarchy *hierarchy)
+{
+	char *text = hierarchy_read_proc("self/mountinfo");
+	char *cursor = text;
+	struct mount mount;
+	char *line;
+
+	while ((line = file_next_line(&cursor))) {
+		if (!hierarchy_parse_mount(line, &mount))
+			continue;
+		if (!strcmp(mount.type, "cgroup") &&
+		    hierarchy_has_word(mount.options, "rdma", ","))
+			hierarchy_take(hierarchy, &mount, false);
+		else if (!strcmp(mount.type, "cgroup2") && hierarchy_is_v2_with_rdma(mount.point))
+			hierarchy_take(hierarchy, &mount, true);
+	}
+	free(text);
+	return hierarchy->path;
+}
+
+/* Why there is none, from /proc/cgroups: name, hierarchy, cgroups, enabled. */
+static void hierarchy_say_why_none(void)
+{
+	char *text = hierarchy_read_proc("cgroups");
+	char *line = text ? strstr(text, "\nrdma\t") : NULL;
+	const char *why = "no mounted hierarchy has the RDMA controller; mount cgroup2";
+	int id = 0, cgroups = 0, enabled = 0;
+
+	if (!line)
+		why = "this kernel has no RDMA controller; it needs CONFIG_CGROUP_RDMA";
+	else if (sscanf(line, "\nrdma%d%d%d", &id, &cgroups, &enabled) == 3 && !enabled)
+		why = "cgroup_disable= on the kernel's command line switches the controller off";
+	else if (id > 0)
+		why = "the v1 hierarchy is not mounted; mount -t cgroup -o rdma none DIR";
+	say_error("cgroups", "%s", why);
+	free(text);
+}
+
+bool hierarchy_open(struct hierarchy *hierarchy)
+{
+	const char *root = getenv("RDMACG_ROOT");
+
+	memset(hierarchy, 0, sizeof(*hierarchy));
+	hierarchy->dir = -1;
+	if (root && *root) {
+		hierarchy->path = memory_string(root);
+		hierarchy->inside = memory_string("");
+	} else if (!hierarchy_find(hierarchy)) {
+		hierarchy_say_why_none();
+		return false;
+	}
+	hierarchy->dir = open(hierarchy->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (hierarchy->dir < 0) {
+		say_error(hierarchy->path, "%s", strerror(errno));
+		hierarchy_close(hierarchy);
+		return false;
+	}
+	if (root && *root)
+		hierarchy->v2 = file_exists(hierarchy->dir, "cgroup.controllers");
+	return true;
+}
+
+void hierarchy_close(struct hierarchy *hierarchy)
+{
+	if (hierarchy->dir >= 0)
+		close(hierarchy->dir);
+	free(hierarchy->path);
+	free(hierarchy->inside);
+	memset(hierarchy, 0, sizeof(*hierarchy));
+	hierarchy->dir = -1;
+}
+
+/* What follows @prefix, a whole path, in @path; NULL if it does not begin so. */
+static const char *hierarchy_below(const char *path, const char *prefix)
+{
+	size_t length = strlen(prefix);
+
+	while (length && prefix[length - 1] == '/')
+		length--;
+	if (strncmp(path, prefix, length) || (path[length] && path[length] != '/'))
+		return NULL;
+	return path + length;
+}
+
+char *hierarchy_clean(const char *path)
+{
+	char *name = memory_zeroed(strlen(path) + 1, 1);
+	char *to = name;
+
+	while (*path) {
+		size_t length = strcspn(path, "/");
+
+		if (length == 2 && !strncmp(path, "..", 2)) {
+			free(name);
+			return NULL;
+		}
+		if (length && !(length == 1 && *path == '.')) {
+			if (to != name)
+				*to++ = '/';
+			to = mempcpy(to, path, length);
+		}
+		path += length;
+		path += strspn(path, "/");
+	}
+	return name;
+}
+
+/* "." and "..", alone or before a slash, are of the folder where the user is. */
+static bool hierarchy_is_relative(const char *argument)
+{
+	size_t dots = strspn(argument, ".");
+
+	return (dots == 1 || dots == 2) && (!argument[dots] || argument[dots] == '/');
+}
+
+static char *hierarchy_resolve_path(const struct hierarchy *hierarchy, const char *argument)
+{
+	char *path = realpath(argument, NULL);
+	const char *below;
+	char *name = NULL;
+
+	if (!path) {
+		say_error(argument, "%s", strerror(errno));
+		return NULL;
+	}
+	below = hierarchy_below(path, hierarchy->path);
+	if (below)
+		name = hierarchy_clean(below);
+	else
+		say_error(argument, "is not below %s, where the cgroups of the RDMA controller are",
+			  hierarchy->path);
+	free(path);
+	return name;
+}
+
+char *hierarchy_resolve(const struct hierarchy *hierarchy, const char *argument)
+{
+	const char *below = hierarchy_below(argument, hierarchy->path);
+	char *name;
+
+	if (!*argument) {
+		say_error("cgroup", "the name is empty; the root is /");
+		return NULL;
+	}
+	if (hierarchy_is_relative(argument))
+		return hierarchy_resolve_path(hierarchy, argument);
+	name = hierarchy_clean(below ? below : argument);
+	if (!name)
+		say_error(argument, "a cgroup's name cannot have .. in it");
+	return name;
+}
+
+/*
+ * The path in a line of /proc/PID/cgroup, "ID:CONTROLLERS:PATH", if the line is of the
+ * hierarchy. The path may hold colons.
+ */
+static char *hierarchy_match_line(const struct hierarchy *hierarchy, char *line)
+{
+	char *controllers;
+
+	strsep(&line, ":");
+	controllers = strsep(&line, ":");
+	if (!line)
+		return NULL;
+	if (hierarchy->v2 ? *controllers : !hierarchy_has_word(controllers, "rdma", ","))
+		return NULL;
+	return line;
+}
+
+/* The name of the cgroup at @path; it may lie outside of what is mounted here. */
+static char *hierarchy_name_of(const struct hierarchy *hierarchy, const char *where,
+			       const char *path)
+{
+	const char *below = hierarchy_below(path, hierarchy->inside);
+	char *name = below ? hierarchy_clean(below) : NULL;
+
+	if (!name)
+		say_error(where, "is in the cgroup %s, which is outside of what %s shows", path,
+			  hierarchy->path);
+	return name;
+}
+
+char *hierarchy_cgroup_of(const struct hierarchy *hierarchy, pid_t pid)
+{
+	char *where = pid ? memory_format("process %d", pid) : memory_string("this process");
+	char *id = pid ? memory_format("%d/cgroup", pid) : memory_string("self/cgroup");
+	char *text = hierarchy_read_proc(id);
+	char *path = NULL;
+	char *cursor = text;
+	char *name = NULL;
+	char *line;
+
+	if (!text && (errno == ENOENT || errno == ESRCH))
+		say_error(where, "there is no such process");
+	else if (!text)
+		say_error(where, "%s", strerror(errno));
+	while (!path && (line = file_next_line(&cursor)))
+		path = hierarchy_match_line(hierarchy, line);
+	if (path)
+		name = hierarchy_name_of(hierarchy, where, path);
+	else if (text)
+		say_error(where, "is in no cgroup of the hierarchy at %s", hierarchy->path);
+	free(text);
+	free(id);
+	free(where);
+	return name;
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rdmacg: rdma netlink, as "rdma resource show" uses it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <libmnl/libmnl.h>
+#include <rdma/rdma_netlink.h>
+
+#include "core/netlink.h"
+#include "lib/compiler.h"
+#include "lib/memory.h"
+#include "lib/number.h"
+
+/* Newer than the header of Debian 12; enum rdma_nldev_attr, which is ABI. */
+#define NETLINK_ATTR_SUMMARY_MAX	118
+
+/* The kernel fills a page or 16 KiB at once. */
+#define NETLINK_BUFFER	32768
+
+/* What is "ctx" there is "hca_handle" here; the other names are the same. */
+struct netlink_kind {
+	const char *name;
+	const char *key;
+	uint32_t get;
+};
+
+static const struct netlink_kind netlink_kinds[] = {
+	{ "ctx", "hca_handle", RDMA_NLDEV_CMD_RES_CTX_GET },
+	{ "pd", "pd", RDMA_NLDEV_CMD_RES_PD_GET },
+	{ "cq", "cq", RDMA_NLDEV_CMD_RES_CQ_GET },
+	{ "qp", "qp", RDMA_NLDEV_CMD_RES_QP_GET },
+	{ "mr", "mr", RDMA_NLDEV_CMD_RES_MR_GET },
+	{ "srq", "srq", RDMA_NLDEV_CMD_RES_SRQ_GET },
+	{ "cm_id", "cm_id", RDMA_NLDEV_CMD_RES_CM_ID_GET },
+};
+
+/* Ask with @command, of one device if @device, and give each answer to @take. */
+static bool netlink_ask(uint32_t command, const struct device *device, mnl_cb_t take, void *data)
+{
+	struct mnl_socket *socket = mnl_socket_open(NETLINK_RDMA);
+	char *buffer = memory_zeroed(NETLINK_BUFFER, 1);
+	struct nlmsghdr *header = mnl_nlmsg_put_header(buffer);
+	unsigned int sequence = time(NULL);
+	unsigned int port;
+	int got = 1;
+
+	header->nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command);
+	header->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_DUMP;
+	header->nlmsg_seq = sequence;
+	if (device)
+		mnl_attr_put_u32(header, RDMA_NLDEV_ATTR_DEV_INDEX, device->index);
+	if (!socket || mnl_socket_bind(socket, 0, MNL_SOCKET_AUTOPID) < 0 ||
+	    mnl_socket_sendto(socket, header, header->nlmsg_len) < 0)
+		got = -1;
+	port = socket ? mnl_socket_get_portid(socket) : 0;
+	while (got > 0) {
+		got = mnl_socket_recvfrom(socket, buffer, NETLINK_BUFFER);
+		if (got > 0)
+			got = mnl_cb_run(buffer, got, sequence, port, take, data);
+	}
+	if (socket)
+		mnl_socket_close(socket);
+	free(buffer);
+	return !got;
+}
+
+static const char *netlink_key(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(netlink_kinds); i++)
+		if (!strcmp(netlink_kinds[i].name, name))
+			return netlink_kinds[i].key;
+	return name;
+}
+
+static bool netlink_has(const struct nlattr *attr, uint16_t type, enum mnl_attr_data_type data)
+{
+	return mnl_attr_get_type(attr) == type && mnl_attr_validate(attr, data) >= 0;
+}
+
+/* One resource: its name, how many there are, and how many there can be. */
+static void netlink_take_entry(struct netlink_device *device, const struct nlattr *entry)
+{
+	struct netlink_resource resource = { .capacity = NUMBER_MAX };
+	const char *name = NULL;
+	struct nlattr *attr;
+
+	mnl_attr_for_each_nested(attr, entry) {
+		if (netlink_has(attr, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME, MNL_TYPE_NUL_STRING))
+			name = mnl_attr_get_str(attr);
+		if (netlink_has(attr, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, MNL_TYPE_U64))
+			resource.count = mnl_attr_get_u64(attr);
+		if (netlink_has(attr, NETLINK_ATTR_SUMMARY_MAX, MNL_TYPE_U64))
+			resource.capacity = mnl_attr_get_u64(attr);
+	}
+	if (!name)
+		return;
+	resource.key = memory_string(netlink_key(name));
+	device->resources = memory_grow(device->resources, device->nr_resources,
+					sizeof(resource));
+	device->resources[device->nr_resources++] = resource;
+}
+
+static int netlink_take_device(const struct nlmsghdr *header, void *data)
+{
+	struct netlink_device device = { 0 };
+	struct netlink *netlink = data;
+	struct nlattr *attr, *entry;
+
+	mnl_attr_for_each(attr, header, 0) {
+		if (netlink_has(attr, RDMA_NLDEV_ATTR_DEV_INDEX, MNL_TYPE_U32))
+			device.device.index = mnl_attr_get_u32(attr);
+		if (netlink_has(attr, RDMA_NLDEV_ATTR_DEV_NAME, MNL_TYPE_NUL_STRING) &&
+		    !device.device.name)
+			device.device.name = memory_string(mnl_attr_get_str(attr));
+		if (mnl_attr_get_type(attr) != RDMA_NLDEV_ATTR_RES_SUMMARY)
+			continue;
+		mnl_attr_for_each_nested(entry, attr)
+			netlink_take_entry(&device, entry);
+	}
+	if (!device.device.name)
+		device.device.name = memory_string("");
+	device.device.has_index = true;
+	netlink->devices = memory_grow(netlink->devices, netlink->nr_devices, sizeof(device));
+	netlink->devices[netlink->nr_devices++] = device;
+	return MNL_CB_OK;
+}
+
+bool netlink_read(struct netlink *netlink)
+{
+	memset(netlink, 0, sizeof(*netlink));
+	return netlink_ask(RDMA_NLDEV_CMD_RES_GET, NULL, netlink_take_device, netlink);
+}
+
+/* An object of the kernel has the name of its user; one of a process has that process. */
+static bool netlink_is_kernels(const struct nlattr *entry)
+{
+	struct nlattr *attr;
+
+	mnl_attr_for_each_nested(attr, entry)
+		if (mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_RES_KERN_NAME)
+			return true;
+	return false;
+}
+
+static int netlink_count_objects(const struct nlmsghdr *header, void *data)
+{
+	struct nlattr *attr, *entry;
+	uint64_t *count = data;
+
+	mnl_attr_for_each(attr, header, 0) {
+		/* The table of objects is the only attribute that is neither of these. */
+		if (mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_DEV_INDEX ||
+		    mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_DEV_NAME)
+			continue;
+		mnl_attr_for_each_nested(entry, attr)
+			if (netlink_is_kernels(entry))
+				(*count)++;
+	}
+	return MNL_CB_OK;
+}
+
+void netlink_count_kernel(struct netlink_device *device)
+{
+	struct netlink_resource *resource;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(netlink_kinds); i++) {
+		resource = netlink_find_resource(device, netlink_kinds[i].key);
+		if (!resource || !resource->count)
+			continue;
+		resource->kernel = 0;
+		netlink_ask(netlink_kinds[i].get, &device->device, netlink_count_objects,
+			    &resource->kernel);
+	}
+}
+
+void netlink_free(struct netlink *netlink)
+{
+	size_t i, j;
+
+	for (i = 0; i < netlink->nr_devices; i++) {
+		for (j = 0; j < netlink->devices[i].nr_resources; j++)
+			free(netlink->devices[i].resources[j].key);
+		free(netlink->devices[i].resources);
+		device_free(&netlink->devices[i].device);
+	}
+	free(netlink->devices);
+	memset(netlink, 0, sizeof(*netlink));
+}
+
+struct netlink_device *netlink_find(const struct netlink *netlink, const struct device *device)
+{
+	size_t i;
+
+	for (i = 0; i < netlink->nr_devices; i++) {
+		const struct device *found = &netlink->devices[i].device;
+
+		if (!strcmp(found->name, device->name) &&
+		    (!device->has_index || found->index == device->index))
+			return &netlink->devices[i];
+	}
+	return NULL;
+}
+
+struct netlink_resource *netlink_find_resource(const struct netlink_device *device,
+					       const char *key)
+{
+	size_t i;
+
+	for (i = 0; i < device->nr_resources; i++)
+		if (!strcmp(device->resources[i].key, key))
+			return &device->resources[i];
+	return NULL;
+}

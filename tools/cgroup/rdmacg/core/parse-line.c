@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rdmacg: the lines of the controller's files. */
+#include <string.h>
+
+#include "core/parse-line.h"
+#include "lib/file.h"
+#include "lib/number.h"
+
+/* "index=N" at the beginning of the pairs belongs to the device. */
+static void line_take_index(struct line *line)
+{
+	size_t length = strcspn(line->rest, " ");
+	uint64_t index;
+
+	if (strncmp(line->rest, "index=", 6) ||
+	    !number_parse(line->rest + 6, length - 6, &index) || index > UINT32_MAX)
+		return;
+	line->device.has_index = true;
+	line->device.index = index;
+	line->rest += length;
+	line->rest += strspn(line->rest, " ");
+}
+
+/*
+ * The name ends before the first word with an equals sign that is not the first word, for
+ * a name may hold anything, blanks as well.
+ */
+static char *line_find_pairs(char *text)
+{
+	char *blank = strchr(text, ' ');
+
+	while (blank) {
+		char *word = blank + strspn(blank, " ");
+		size_t length = strcspn(word, " ");
+
+		if (memchr(word, '=', length))
+			return word;
+		blank = strchr(word, ' ');
+	}
+	return NULL;
+}
+
+bool line_next(char **text, struct line *line)
+{
+	char *start, *pairs;
+
+	while ((start = file_next_line(text))) {
+		pairs = line_find_pairs(start);
+		/* With a blank in front and nothing before it, there is no name. */
+		if (!pairs || pairs == start + 1)
+			continue;
+		/* One blank is between them; more belong to the name. */
+		pairs[-1] = '\0';
+		line->device.name = start;
+		line->device.has_index = false;
+		line->device.index = 0;
+		line->rest = pairs;
+		line_take_index(line);
+		return true;
+	}
+	return false;
+}
+
+/* Nobody has to escape a key after that. */
+static bool line_is_key(const char *key, size_t length)
+{
+	return length && strspn(key, "abcdefghijklmnopqrstuvwxyz0123456789_.") >= length;
+}
+
+bool line_next_value(struct line *line, const char **key, uint64_t *value)
+{
+	char *word, *equals;
+
+	while ((word = strsep(&line->rest, " "))) {
+		equals = strchr(word, '=');
+		if (!equals || !line_is_key(word, equals - word))
+			continue;
+		*equals = '\0';
+		*key = word;
+		if (!strcmp(equals + 1, "max"))
+			*value = NUMBER_MAX;
+		else if (!number_parse(equals + 1, strlen(equals + 1), value))
+			continue;
+		return true;
+	}
+	return false;
+}

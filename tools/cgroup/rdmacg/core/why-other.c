@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rdmacg: what it was where no cgroup refused. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/procs.h"
+#include "core/why-other.h"
+#include "lib/file.h"
+#include "lib/memory.h"
+#include "lib/message.h"
+#include "lib/number.h"
+
+/* So many processes are listed; those with the least room come first. */
+#define OTHER_PROCESSES	10
+
+/* CAP_IPC_LOCK: who has it is not bound by RLIMIT_MEMLOCK. */
+#define OTHER_IPC_LOCK	14
+
+struct process {
+	pid_t pid;
+	char *name;
+	/* RLIMIT_MEMLOCK, or NUMBER_MAX. */
+	uint64_t limit;
+	/* What uverbs has pinned for it, and mlock(2) has locked. */
+	uint64_t pinned;
+	uint64_t locked;
+	bool unbound;
+};
+
+struct processes {
+	struct process *processes;
+	size_t nr_processes;
+};
+
+static char *other_read(pid_t pid, const char *file)
+{
+	char *path = hierarchy_proc("%d/%s", pid, file);
+	char *text = file_read(AT_FDCWD, path);
+
+	free(path);
+	return text;
+}
+
+/* The word after @label, which begins a line of @text; NULL if there is none. */
+static char *other_word(const char *text, const char *label)
+{
+	const char *line = strstr(text, label);
+
+	if (!line)
+		return NULL;
+	line += strlen(label);
+	line += strspn(line, " \t");
+	return memory_format("%.*s", (int)strcspn(line, " \t\n"), line);
+}
+
+/* "VmPin:  12 kB" in bytes; 0 where it is not there. */
+static uint64_t other_kilobytes(const char *status, const char *label)
+{
+	char *word = other_word(status, label);
+	uint64_t value = 0;
+
+	if (!word || !number_parse(word, strlen(word), &value) || value > UINT64_MAX >> 10)
+		value = 0;
+	free(word);
+	return value << 10;
+}
+
+static void other_parse_status(struct process *process, const char *status)
+{
+	char *capabilities = other_word(status, "\nCapEff:");
+	const char *name = strstr(status, "Name:\t");
+
+	process->pinned = other_kilobytes(status, "\nVmPin:");
+	process->locked = other_kilobytes(status, "\nVmLck:");
+	if (capabilities)
+		process->unbound = strtoull(capabilities, NULL, 16) >> OTHER_IPC_LOCK & 1;
+	name = name ? name + 6 : "";
+	process->name = memory_format("%.*s", (int)strcspn(name, "\n"), name);
+	free(capabilities);
+}
+
+/* False for one that is gone. */
+static bool other_read_process(struct process *process, pid_t pid)
+{
+	char *limits = other_read(pid, "limits");
+	char *status = limits ? other_read(pid, "status") : NULL;
+	char *word = limits ? other_word(limits, "\nMax locked memory") : NULL;
+
+	memset(process, 0, sizeof(*process));
+	process->pid = pid;
+	if (!word || !number_parse(word, strlen(word), &process->limit))
+		process->limit = NUMBER_MAX;
+	if (status)
+		other_parse_status(process, status);
+	free(word);
+	free(status);
+	free(limits);
+	return process->name;
+}
+
+static bool other_is_bound(const struct process *process)
+{
+	return process->limit != NUMBER_MAX && !process->unbound;
+}
+
+/* What pins and locks is counted apart, but each against the same limit. */
+static uint64_t other_room(const struct process *process)
+{
+	uint64_t used = process->pinned > process->locked ? process->pinned : process->locked;
+
+	if (!other_is_bound(process))
+		return NUMBER_MAX;
+	return used < process->limit ? process->limit - used : 0;
+}
+
+static int other_compare(const void *a, const void *b)
+{
+	uint64_t one = other_room(a), other = other_room(b);
+
+	return (one > other) - (one < other);
+}
+
+static void other_collect(struct processes *processes, struct cgroup *cgroup, pid_t pid)
+{
+	struct procs members = { 0 };
+	struct process process;
+	size_t i;
+
+	memset(processes, 0, sizeof(*processes));
+	if (pid) {
+		members.pids = memory_grow(NULL, 0, sizeof(pid_t));
+		members.pids[members.nr_pids++] = pid;
+	} else {
+		procs_read(&members, cgroup, 0);
+	}
+	for (i = 0; i < members.nr_pids; i++) {
+		if (!other_read_process(&process, members.pids[i]))
+			continue;
+		processes->processes = memory_grow(processes->processes,
+						   processes->nr_processes, sizeof(process));
+		processes->processes[processes->nr_processes++] = process;
+	}
+	procs_free(&members);
+	if (processes->nr_processes)
+		qsort(processes->processes, processes->nr_processes, sizeof(process),
+		      other_compare);
+}
+
+static void other_free(struct processes *processes)
+{
+	size_t i;
+
+	for (i = 0; i < processes->nr_processes; i++)
+		free(processes->processes[i].name);
+	free(processes->processes);
+}
+
+static void other_print_process(const struct process *process)
+{
+	char limit[NUMBER_SIZE], pinned[NUMBER_SIZE], locked[NUMBER_SIZE];
+
+	number_format(limit, process->limit, true);
+	number_format(pinned, process->pinned, true);
+	number_format(locked, process->locked, true);
+	say_line("RLIMIT_MEMLOCK lets process %d (%s) pin %s; it has pinned %s and locked %s%s.",
+		 process->pid, process->name, limit, pinned, locked,
+		 other_room(process) ? "" : ", so this is what refuses memory regions");
+}
+
+void other_print_memlock(struct cgroup *cgroup, pid_t pid)
+{
+	struct processes processes;
+	size_t bound = 0, i;
+
+	other_collect(&processes, cgroup, pid);
+	for (i = 0; i < processes.nr_processes; i++)
+		bound += other_is_bound(&processes.processes[i]);
+	if (!processes.nr_processes)
+		say_line("RLIMIT_MEMLOCK: no process is there whose limit could be seen.");
+	else if (!bound)
+		say_line("RLIMIT_MEMLOCK binds no process there (of %zu).", processes.nr_processes);
+	for (i = 0; i < bound && i < OTHER_PROCESSES; i++)
+		other_print_process(&processes.processes[i]);
+	if (bound > OTHER_PROCESSES)
+		say_line("RLIMIT_MEMLOCK binds %zu more, which have more room.",
+			 bound - OTHER_PROCESSES);
+	other_free(&processes);
+}
+
+struct json_object *other_memlock_json(struct cgroup *cgroup, pid_t pid)
+{
+	struct json_object *array = json_object_new_array();
+	struct json_object *object;
+	struct processes processes;
+	size_t i;
+
+	other_collect(&processes, cgroup, pid);
+	for (i = 0; i < processes.nr_processes; i++) {
+		const struct process *process = &processes.processes[i];
+
+		object = json_object_new_object();
+		json_add(object, "pid", json_number(process->pid));
+		json_add(object, "name", json_text(process->name));
+		json_add(object, "memlock", json_limit(process->limit));
+		json_add(object, "bound", json_object_new_boolean(other_is_bound(process)));
+		json_add(object, "pinned", json_number(process->pinned));
+		json_add(object, "locked", json_number(process->locked));
+		json_object_array_add(array, object);
+	}
+	other_free(&processes);
+	return array;
+}
+
+static void other_print_resource(const struct capacity *capacity, const struct device *device,
+				 const struct netlink_resource *resource)
+{
+	struct device name = { .name = device->name };
+	uint64_t all = capacity_of(capacity, &name, resource->key);
+	char count[NUMBER_SIZE], kernel[NUMBER_SIZE], most[NUMBER_SIZE];
+
+	if (all == NUMBER_MAX)
+		all = resource->capacity;
+	if (!resource->count)
+		return;
+	number_format(count, resource->count, false);
+	number_format(kernel, resource->kernel, false);
+	number_format(most, all, false);
+	if (all == NUMBER_MAX)
+		say_line("Device %s: %s %s exist, %s of them the kernel's; it states no maximum.",
+			 device->name, count, resource->key, kernel);
+	else
+		say_line("Device %s: %s of %s %s exist, %s of them the kernel's%s.",
+			 device->name, count, most, resource->key, kernel,
+			 resource->count >= all ? "; it has no more" : "");
+}
+
+void other_print_devices(const struct capacity *capacity)
+{
+	const struct netlink *netlink = &capacity->netlink;
+	size_t i, j;
+
+	if (!capacity->has_netlink) {
+		say_line("Devices: the kernel does not tell what is in use (rdma netlink).");
+		return;
+	}
+	if (!netlink->nr_devices)
+		say_line("Devices: there is none in this network namespace.");
+	for (i = 0; i < netlink->nr_devices; i++) {
+		netlink_count_kernel(&netlink->devices[i]);
+		for (j = 0; j < netlink->devices[i].nr_resources; j++)
+			other_print_resource(capacity, &netlink->devices[i].device,
+					     &netlink->devices[i].resources[j]);
+	}
+}
+
+static struct json_object *other_resource_json(const struct netlink_resource *resource)
+{
+	struct json_object *object = json_object_new_object();
+
+	json_add(object, "resource", json_text(resource->key));
+	json_add(object, "count", json_number(resource->count));
+	json_add(object, "kernel", json_number(resource->kernel));
+	json_add(object, "capacity", json_limit(resource->capacity));
+	return object;
+}
+
+struct json_object *other_devices_json(const struct capacity *capacity)
+{
+	struct json_object *array = json_object_new_array();
+	const struct netlink *netlink = &capacity->netlink;
+	struct json_object *object, *resources;
+	size_t i, j;
+
+	for (i = 0; i < netlink->nr_devices; i++) {
+		struct netlink_device *device = &netlink->devices[i];
+
+		netlink_count_kernel(device);
+		object = json_object_new_object();
+		resources = json_object_new_array();
+		for (j = 0; j < device->nr_resources; j++)
+			json_object_array_add(resources,
+					      other_resource_json(&device->resources[j]));
+		json_add(object, "device", json_text(device->device.name));
+		json_add(object, "index", json_number(device->device.index));
+		json_add(object, "resources", resources);
+		json_object_array_add(array, object);
+	}
+	return array;
+}
+
+/* Add what a top-level cgroup has to the usage of the capacity's slots. */
+static bool other_add_usage(struct cgroup *cgroup, void *data)
+{
+	const struct pools *pools = &cgroup->pools;
+	struct capacity *capacity = data;
+	struct slot *slot;
+	size_t i, j;
+
+	if (!cgroup->parent)
+		return true;
+	cgroup->leave_below = true;
+	for (i = 0; i < pools->nr_pools; i++) {
+		for (j = 0; j < pools->pools[i].nr_slots; j++) {
+			slot = pools_find_slot(&capacity->pools, &pools->pools[i].device,
+					       pools->pools[i].slots[j].key);
+			if (slot)
+				slot->usage += pools->pools[i].slots[j].usage;
+		}
+	}
+	return true;
+}
+
+static void other_add_up(struct capacity *capacity, const struct hierarchy *hierarchy)
+{
+	struct cgroup *root = cgroup_open(hierarchy, "");
+	size_t i, j;
+
+	for (i = 0; i < capacity->pools.nr_pools; i++)
+		for (j = 0; j < capacity->pools.pools[i].nr_slots; j++)
+			capacity->pools.pools[i].slots[j].usage = 0;
+	if (root)
+		cgroup_walk(root, POOL_BIT(POOL_CURRENT), other_add_usage, capacity);
+	cgroup_close_path(root);
+}
+
+/* Call @say for each resource that only cgroups count. */
+static void other_counted(struct capacity *capacity, const struct hierarchy *hierarchy,
+			  void (*say)(const struct device *device, const struct slot *slot,
+				      void *data),
+			  void *data)
+{
+	size_t i, j;
+
+	if (!capacity->has_file)
+		return;
+	other_add_up(capacity, hierarchy);
+	for (i = 0; i < capacity->pools.nr_pools; i++) {
+		const struct pool *pool = &capacity->pools.pools[i];
+		const struct netlink_device *device = netlink_find(&capacity->netlink,
+								   &pool->device);
+
+		for (j = 0; j < pool->nr_slots; j++) {
+			const struct slot *slot = &pool->slots[j];
+
+			if (slot->usage && slot->max != NUMBER_MAX &&
+			    !(device && netlink_find_resource(device, slot->key)))
+				say(&pool->device, slot, data);
+		}
+	}
+}
+
+static void other_say_counted(const struct device *device, const struct slot *slot, void *data)
+{
+	bool bytes = number_is_bytes(slot->key);
+	char count[NUMBER_SIZE], most[NUMBER_SIZE];
+	char *name = device_format(device);
+
+	(void)data;
+	number_format(count, slot->usage, bytes);
+	number_format(most, slot->max, bytes);
+	say_line("Device %s: cgroups have %s of %s %s%s.", name, count, most, slot->key,
+		 slot->usage >= slot->max ? "; it has no more" : "");
+	free(name);
+}
+
+void other_print_counted(struct capacity *capacity, const struct hierarchy *hierarchy)
+{
+	other_counted(capacity, hierarchy, other_say_counted, NULL);
+}
+
+static void other_add_counted(const struct device *device, const struct slot *slot, void *data)
+{
+	struct json_object *object = json_object_new_object();
+	char *name = device_format(device);
+
+	json_add(object, "device", json_text(name));
+	json_add(object, "resource", json_text(slot->key));
+	json_add(object, "count", json_number(slot->usage));
+	json_add(object, "capacity", json_limit(slot->max));
+	json_object_array_add(data, object);
+	free(name);
+}
+
+struct json_object *other_counted_json(struct capacity *capacity,
+				       const struct hierarchy *hierarchy)
+{
+	struct json_object *array = json_object_new_array();
+
+	other_counted(capacity, hierarchy, other_add_counted, array);
+	return array;
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rdmacg oci-hook: limits of a container, before its first instruction.
+ *
+ * A container asks in an annotation; the administrator's file has what it may ask for, and
+ * what it gets that does not ask. Where something of that cannot be brought into effect,
+ * the status is not 0, and the runtime does not start the container.
+ *
+ * The hook is one of createRuntime. Then the container's first process is in its cgroup and
+ * waits, and the hook still runs as the runtime does, where cgroups can be written. Hooks of
+ * createContainer and startContainer run inside of the container, and those of poststart when
+ * it runs already.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include "core/cgroup.h"
+#include "integration/oci.h"
+#include "lib/file.h"
+#include "lib/message.h"
+#include "lib/options.h"
+#include "lib/rdmacg.h"
+#include "write/policy.h"
+
+#define HOOK_FILE	"/etc/rdmacg/oci.conf"
+
+struct hook {
+	/* The administrator's, or NULL for HOOK_FILE if there is such a file. */
+	const char *file;
+	struct oci oci;
+	struct policy policy;
+};
+
+static const struct argp_option hook_options[] = {
+	{ "config", 'c', "FILE", 0, "the administrator's file, instead of " HOOK_FILE, 0 },
+	{ 0 }
+};
+
+static error_t hook_parse(int key, char *arg, struct argp_state *state)
+{
+	struct hook *hook = state->input;
+
+	if (key != 'c')
+		return ARGP_ERR_UNKNOWN;
+	hook->file = arg;
+	return 0;
+}
+
+static const struct argp hook_argp = {
+	.options = hook_options,
+	.parser = hook_parse,
+	.children = options_child,
+	.doc =
+		"Set the limits of a container that an OCI runtime is about to start; for its hooks of createRuntime, with the container's state on standard input.\vThe annotation org.rdmacg.limits is what the container asks for: DEVICE KEY=VALUE..., and more devices behind semicolons. The file has sections [default], for who does not ask, and [ceiling], which no annotation may exceed; without a ceiling, one can only lower limits. If limits cannot be set, the container does not start.",
+};
+
+static bool hook_read_file(struct hook *hook)
+{
+	char *file = (char *)(hook->file ? hook->file : HOOK_FILE);
+
+	hook->policy.place = file;
+	if (!hook->file && access(file, F_OK) && errno == ENOENT)
+		return true;
+	return config_read(&hook->policy.config, &file, 1) && policy_check(&hook->policy.config);
+}
+
+/*
+ * The cgroup of the container. A container without one is in that of the runtime, whose
+ * limits are not the container's, or in the root.
+ */
+static struct cgroup *hook_open_cgroup(const struct hierarchy *hierarchy, pid_t pid)
+{
+	char *name = hierarchy_cgroup_of(hierarchy, pid);
+	char *own = name ? hierarchy_cgroup_of(hierarchy, 0) : NULL;
+	size_t length = name ? strlen(name) : 0;
+	struct cgroup *cgroup = NULL;
+
+	if (own && (!length || (!strncmp(own, name, length) &&
+				(!own[length] || own[length] == '/'))))
+		say_error(length ? name : "/",
+			  "the container has no cgroup of its own, or the hook is none of createRuntime");
+	else if (own)
+		cgroup = cgroup_open(hierarchy, name);
+	free(own);
+	free(name);
+	return cgroup;
+}
+
+/* Where nobody says anything of limits, a machine without the controller is no error. */
+static bool hook_run(struct hook *hook)
+{
+	struct policy *policy = &hook->policy;
+	struct hierarchy hierarchy;
+	struct cgroup *cgroup;
+	bool done;
+
+	if (!oci_read(&hook->oci) || !hook_read_file(hook))
+		return false;
+	if (hook->oci.annotation && !oci_parse_annotation(&policy->asked, hook->oci.annotation))
+		return false;
+	if (!policy->asked.nr_rules && !policy->config.nr_rules)
+		return true;
+	if (!hierarchy_open(&hierarchy))
+		return false;
+	cgroup = hook_open_cgroup(&hierarchy, hook->oci.pid);
+	done = cgroup && policy_limits(policy, cgroup);
+	cgroup_close_path(cgroup);
+	hierarchy_close(&hierarchy);
+	return done;
+}
+
+/* Whether the runtime throws away what the hook says, as crun does. */
+static bool hook_is_unheard(void)
+{
+	struct stat null, error;
+
+	return !stat("/dev/null", &null) && !fstat(STDERR_FILENO, &error) &&
+	       S_ISCHR(error.st_mode) && error.st_rdev == null.st_rdev;
+}
+
+/* Tell the system's log why the container does not start. */
+static void hook_log(char *text)
+{
+	char *line;
+
+	openlog("rdmacg", LOG_PID, LOG_DAEMON);
+	while ((line = file_next_line(&text)))
+		syslog(LOG_ERR, "%s", line);
+	closelog();
+}
+
+static bool hook_run_unheard(struct hook *hook)
+{
+	size_t size;
+	char *text;
+	FILE *to = open_memstream(&text, &size);
+	bool done;
+
+	if (!to)
+		return hook_run(hook);
+	say_errors_to(to);
+	done = hook_run(hook);
+	say_errors_to(NULL);
+	fclose(to);
+	hook_log(text);
+	free(text);
+	return done;
+}
+
+int cmd_oci_hook(int argc, char **argv)
+{
+	struct hook hook = { 0 };
+	bool done;
+
+	options_parse(&hook_argp, 0, argc, argv, &hook);
+	done = hook_is_unheard() ? hook_run_unheard(&hook) : hook_run(&hook);
+	policy_free(&hook.policy);
+	oci_free(&hook.oci);
+	return done ? EXIT_DONE : EXIT_FAILED;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a container runtime tells a hook, as the OCI runtime specification has it: the state
+ * of a container on standard input, and the container's config.json in its bundle.
+ *
+ * Whoever starts a container chooses parts of both. So all sizes have a bound, and nothing
+ * here is a path but the bundle, in which one regular file of one name is read.
+ */
+#ifndef RDMACG_OCI_H
+#define RDMACG_OCI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "write/config.h"
+
+/* The annotation: DEVICE KEY=VALUE... [; DEVICE KEY=VALUE...]... */
+#define OCI_ANNOTATION "org.rdmacg.limits"
+
+/* A container that has been made and does not run yet. */
+struct oci {
+	/* Its first process, as who runs the hook numbers it. */
+	pid_t pid;
+	char *bundle;
+	/* The value of the annotation, or NULL. */
+	char *annotation;
+};
+
+/* Each says an error and returns false where the text is not what it has to be. */
+bool oci_parse_state(struct oci *oci, const char *text, size_t size);
+bool oci_parse_config(struct oci *oci, const char *text, size_t size);
+/* The limits that an annotation asks for; their cgroup is the container's. */
+bool oci_parse_annotation(struct config *asked, const char *text);
+
+/* The state from standard input, and the config.json that it leads to. */
+bool oci_read(struct oci *oci);
+void oci_free(struct oci *oci);
+
+#endif /* RDMACG_OCI_H */

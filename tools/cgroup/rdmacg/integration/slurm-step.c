@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rdmacg slurm-step: limits of a job of Slurm and of its steps, on one node.
+ *
+ * The SPANK plugin in integrations/slurm runs this in slurmstepd's cgroup, which is
+ * .../job_N/step_M/slurm or below, before a task of the step is there, and once more at the end.
+ *
+ * The limits of the job hold for all its steps together. The first step that has something
+ * to say sets them; from then on a step can have less for itself, and cannot raise them.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+
+#include "core/cgroup.h"
+#include "lib/memory.h"
+#include "lib/message.h"
+#include "lib/number.h"
+#include "lib/options.h"
+#include "lib/rdmacg.h"
+#include "write/policy.h"
+
+enum { STEP_KEY_ASKED = OPTIONS_KEY, STEP_KEY_DEFAULT, STEP_KEY_CEILING, STEP_KEY_END };
+
+struct step {
+	struct policy policy;
+	bool malformed;
+	bool end;
+};
+
+/* Where the administrator has written what comes as options here. */
+static const char step_place[] = "plugstack.conf";
+
+static const struct argp_option step_options[] = {
+	{ "asked", STEP_KEY_ASKED, "LIMITS", 0, "what the user has asked for", 0 },
+	{ "default", STEP_KEY_DEFAULT, "LIMITS", 0, "for jobs that do not ask", 0 },
+	{ "ceiling", STEP_KEY_CEILING, "LIMITS", 0, "what a job may ask for at most", 0 },
+	{ "end", STEP_KEY_END, NULL, 0, "print what the step has used, and what was refused", 0 },
+	{ 0 }
+};
+
+/* A rule of the section; without a device, it is for all. */
+static bool step_take_rule(struct config *config, const char *section, const char *where,
+			   const char *text)
+{
+	char *copy = memory_format("%s%s", strchr(text, ':') ? "" : "default:", text);
+	struct rule *rule;
+	bool good;
+
+	config->rules = memory_grow(config->rules, config->nr_rules, sizeof(*rule));
+	rule = &config->rules[config->nr_rules++];
+	rule->where = memory_string(where);
+	rule->parts = memory_zeroed(1, sizeof(*rule->parts));
+	rule->parts[rule->nr_parts++] = memory_string(section);
+	say_within(where);
+	good = limits_parse_option(&rule->limits, copy);
+	say_within(NULL);
+	free(copy);
+	return good;
+}
+
+/* [DEVICE:]KEY=VALUE[,KEY=VALUE]...[;...] */
+static bool step_take(struct config *config, const char *section, const char *where,
+		      const char *text)
+{
+	char *copy = memory_string(text);
+	char *rest = copy;
+	bool good = true;
+
+	while (good && rest)
+		good = step_take_rule(config, section, where, strsep(&rest, ";"));
+	free(copy);
+	return good && policy_check(config);
+}
+
+/* Patterns are for administrators. */
+static bool step_take_asked(struct config *asked, const char *text)
+{
+	if (!text[strcspn(text, "*?[\\")])
+		return step_take(asked, POLICY_DEFAULT, "--rdma", text);
+	say_error("--rdma", "write names of devices, no patterns");
+	return false;
+}
+
+static error_t step_parse(int key, char *arg, struct argp_state *state)
+{
+	struct step *step = state->input;
+	struct policy *policy = &step->policy;
+	bool good = true;
+
+	switch (key) {
+	case STEP_KEY_ASKED:
+		good = step_take_asked(&policy->asked, arg);
+		break;
+	case STEP_KEY_DEFAULT:
+		good = step_take(&policy->config, POLICY_DEFAULT, step_place, arg);
+		break;
+	case STEP_KEY_CEILING:
+		good = step_take(&policy->config, POLICY_CEILING, step_place, arg);
+		break;
+	case STEP_KEY_END:
+		step->end = true;
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	step->malformed |= !good;
+	return 0;
+}
+
+static const struct argp step_argp = {
+	.options = step_options,
+	.parser = step_parse,
+	.children = options_child,
+	.doc =
+		"Set the limits of the Slurm job and step to which this process belongs; for the SPANK plugin. LIMITS are [DEVICE:]KEY=VALUE[,KEY=VALUE]..., with semicolons between devices.",
+};
+
+/* How long the part of a path is that ends with the last "/job_N/step_M", or 0. */
+static size_t step_find(const char *path)
+{
+	size_t found = 0;
+	const char *job = path;
+
+	while ((job = strstr(job, "/job_"))) {
+		const char *digits = job + strlen("/job_");
+		size_t length = strspn(digits, "0123456789");
+
+		if (length && !strncmp(digits + length, "/step_", strlen("/step_"))) {
+			const char *step = digits + length + 1;
+
+			found = step + strcspn(step, "/") - path;
+		}
+		job = digits;
+	}
+	return found;
+}
+
+/* The step's cgroup; its parent is the job's. */
+static struct cgroup *step_open(const struct hierarchy *hierarchy)
+{
+	char *name = hierarchy_cgroup_of(hierarchy, 0);
+	struct cgroup *cgroup = NULL;
+	size_t length;
+
+	if (!name)
+		return NULL;
+	length = step_find(name);
+	name[length] = '\0';
+	if (length)
+		cgroup = cgroup_open(hierarchy, name);
+	else
+		say_error("slurmstepd",
+			  "is in no cgroup of a job; slurm.conf needs ProctrackType=proctrack/cgroup");
+	free(name);
+	return cgroup;
+}
+
+static bool step_has_limits(const struct cgroup *cgroup)
+{
+	const struct pools *pools = &cgroup->pools;
+	size_t i, j;
+
+	for (i = 0; i < pools->nr_pools; i++)
+		for (j = 0; j < pools->pools[i].nr_slots; j++)
+			if (pools->pools[i].slots[j].max != NUMBER_MAX)
+				return true;
+	return false;
+}
+
+/* The lock keeps two steps from being the first one; it goes with the descriptor. */
+static bool step_limit(struct step *step, struct cgroup *cgroup)
+{
+	struct policy of_step = { .place = step_place, .asked = step->policy.asked };
+	struct cgroup *job = cgroup->parent;
+
+	flock(job->dir, LOCK_EX);
+	if (cgroup_has_controller(job) && !cgroup_read(job, POOL_BIT(POOL_MAX)))
+		return false;
+	if (step_has_limits(job))
+		return policy_limits(&of_step, cgroup);
+	of_step.asked.nr_rules = 0;
+	step->policy.place = step_place;
+	return policy_limits(&step->policy, job) && policy_limits(&of_step, cgroup);
+}
+
+/* "KEY=VALUE KEY=VALUE" of what is not 0. */
+static char *step_list(const struct pool *pool, bool refused)
+{
+	char *list = memory_string("");
+	char number[NUMBER_SIZE], *longer;
+	size_t i;
+
+	for (i = 0; i < pool->nr_slots; i++) {
+		const struct slot *slot = &pool->slots[i];
+		uint64_t value = refused ? slot->events.alloc_fail : slot->peak;
+
+		if (!value)
+			continue;
+		number_format(number, value, !refused && number_is_bytes(slot->key));
+		longer = memory_format("%s %s=%s", list, slot->key, number);
+		free(list);
+		list = longer;
+	}
+	return list;
+}
+
+static bool step_print(struct cgroup *cgroup)
+{
+	const struct pools *pools = &cgroup->pools;
+	size_t i;
+
+	if (!cgroup_has_controller(cgroup))
+		return true;
+	if (!cgroup_read(cgroup, POOL_ALL))
+		return false;
+	for (i = 0; i < pools->nr_pools; i++) {
+		char *peaks = step_list(&pools->pools[i], false);
+		char *refused = step_list(&pools->pools[i], true);
+
+		if (*peaks || *refused)
+			say_line("%s: peaks:%s; refused:%s", pools->pools[i].device.name,
+				 *peaks ? peaks : " none", *refused ? refused : " none");
+		free(refused);
+		free(peaks);
+	}
+	return true;
+}
+
+static bool step_run(struct step *step)
+{
+	struct hierarchy hierarchy;
+	struct cgroup *cgroup;
+	bool done = false;
+
+	if (!hierarchy_open(&hierarchy))
+		return false;
+	cgroup = step_open(&hierarchy);
+	if (cgroup)
+		done = step->end ? step_print(cgroup) : step_limit(step, cgroup);
+	cgroup_close_path(cgroup);
+	hierarchy_close(&hierarchy);
+	return done;
+}
+
+int cmd_slurm_step(int argc, char **argv)
+{
+	struct step step = { 0 };
+	bool done = true;
+
+	options_parse(&step_argp, 0, argc, argv, &step);
+	/* Where nobody says anything, a node without the controller is no error. */
+	if (!step.malformed &&
+	    (step.end || step.policy.asked.nr_rules || step.policy.config.nr_rules))
+		done = step_run(&step);
+	policy_free(&step.policy);
+	if (step.malformed)
+		return EXIT_USAGE;
+	return done ? EXIT_DONE : EXIT_FAILED;
+}

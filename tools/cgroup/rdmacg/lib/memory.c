@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rdmacg: memory that is there, or the end of the command. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/memory.h"
+#include "lib/rdmacg.h"
+
+void *memory_check(void *memory)
+{
+	if (memory)
+		return memory;
+	fputs("rdmacg: memory: there is none left\n", stderr);
+	exit(EXIT_FAILED);
+}
+
+void *memory_zeroed(size_t count, size_t size)
+{
+	return memory_check(calloc(count ? count : 1, size));
+}
+
+void *memory_resize(void *old, size_t count, size_t size)
+{
+	return memory_check(reallocarray(old, count ? count : 1, size));
+}
+
+char *memory_string(const char *string)
+{
+	return memory_check(strdup(string));
+}
+
+char *memory_vformat(const char *format, va_list args)
+{
+	char *string;
+
+	if (vasprintf(&string, format, args) < 0)
+		string = NULL;
+	return memory_check(string);
+}
+
+char *memory_format(const char *format, ...)
+{
+	va_list args;
+	char *string;
+
+	va_start(args, format);
+	string = memory_vformat(format, args);
+	va_end(args);
+	return string;
+}
+
+/* Room for one element more after @count; it doubles at powers of two. */
+void *memory_grow(void *array, size_t count, size_t size)
+{
+	if (!(count & (count - 1)))
+		array = memory_resize(array, count ? count * 2 : 1, size);
+	memset((char *)array + count * size, 0, size);
+	return array;
+}

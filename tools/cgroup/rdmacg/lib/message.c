@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rdmacg: messages, in one form and fit for a terminal. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/memory.h"
+#include "lib/message.h"
+#include "lib/text.h"
+
+static void say(FILE *to, const char *prefix, const char *format, va_list args)
+{
+	char *raw = memory_vformat(format, args);
+	char *text = text_escape(raw);
+
+	fprintf(to, "%s%s\n", prefix, text);
+	free(text);
+	free(raw);
+}
+
+static const char *say_place;
+static FILE *say_file;
+
+void say_within(const char *where)
+{
+	say_place = where;
+}
+
+void say_errors_to(FILE *to)
+{
+	say_file = to;
+}
+
+/* Where it happened, as the beginning of a message. */
+static void say_where(const char *where, const char *kind, const char *format, va_list args)
+{
+	char *text = text_escape(where);
+	char *place = text_escape(say_place ? say_place : "");
+	char *prefix = memory_format("rdmacg: %s%s%s: %s", place, *place ? ": " : "", text, kind);
+
+	/* What was printed so far belongs before the message. */
+	fflush(stdout);
+	say(say_file ? say_file : stderr, prefix, format, args);
+	free(prefix);
+	free(place);
+	free(text);
+}
+
+void say_error(const char *where, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say_where(where, "", format, args);
+	va_end(args);
+}
+
+void say_warning(const char *where, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say_where(where, "warning: ", format, args);
+	va_end(args);
+}
+
+void say_note(const char *format, ...)
+{
+	va_list args;
+
+	fflush(stdout);
+	va_start(args, format);
+	say(stderr, "rdmacg: ", format, args);
+	va_end(args);
+}
+
+void say_line(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(stdout, "", format, args);
+	va_end(args);
+}
+
+bool say_in_colour(void)
+{
+	const char *none = getenv("NO_COLOR");
+	const char *terminal = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && !(none && *none) &&
+	       terminal && strcmp(terminal, "dumb");
+}
+
+bool say_finish(void)
+{
+	bool failed = ferror(stdout);
+
+	if (!fflush(stdout) && !failed)
+		return true;
+	/* Who reads may stop reading; that is no news. */
+	if (errno != EPIPE)
+		say_error("standard output", "%s", strerror(errno));
+	return false;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rdmacg: numbers from text and to text, without overflow. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/number.h"
+
+static const char number_units[] = "KMGTPE";
+
+bool number_parse(const char *text, size_t length, uint64_t *value)
+{
+	uint64_t n = 0;
+	size_t i;
+
+	for (i = 0; i < length; i++) {
+		if (!isdigit((unsigned char)text[i]) ||
+		    __builtin_mul_overflow(n, 10, &n) ||
+		    __builtin_add_overflow(n, text[i] - '0', &n))
+			return false;
+	}
+	*value = n;
+	return length;
+}
+
+bool number_parse_thousandths(const char *text, size_t length, uint64_t *value)
+{
+	const char *dot = memchr(text, '.', length);
+	size_t whole = dot ? (size_t)(dot - text) : length;
+	size_t rest = dot ? length - whole - 1 : 0;
+	uint64_t fraction = 0;
+
+	if (!number_parse(text, whole, value) || *value > UINT64_MAX / 1000 - 1)
+		return false;
+	if (dot && (rest > 3 || !number_parse(dot + 1, rest, &fraction)))
+		return false;
+	for (; rest < 3; rest++)
+		fraction *= 10;
+	*value = *value * 1000 + fraction;
+	return true;
+}
+
+/* The shift of a unit such as "G", "Gi", "GiB"; -1 for none. "GB" could be either, so neither. */
+static int number_shift(const char *unit)
+{
+	const char *found = *unit ? strchr(number_units, toupper((unsigned char)*unit)) : NULL;
+
+	if (!found || (unit[1] && strcasecmp(unit + 1, "i") && strcasecmp(unit + 1, "ib")))
+		return -1;
+	return 10 * (found - number_units + 1);
+}
+
+/* @value * @by / @over, rounded down; past 64 bits the largest of them. */
+static uint64_t number_scale(uint64_t value, uint64_t by, uint64_t over)
+{
+	unsigned __int128 wide = (unsigned __int128)value * by / over;
+
+	return wide > UINT64_MAX ? UINT64_MAX : (uint64_t)wide;
+}
+
+bool number_parse_human(const char *text, bool bytes, uint64_t *value)
+{
+	size_t length = strspn(text, "0123456789.");
+	uint64_t thousandths;
+	int shift;
+
+	if (!text[length])
+		return number_parse(text, length, value) && *value <= NUMBER_LARGEST;
+	shift = number_shift(text + length);
+	if (!bytes || shift < 0 || !number_parse_thousandths(text, length, &thousandths))
+		return false;
+	*value = number_scale(thousandths, (uint64_t)1 << shift, 1000);
+	return *value <= NUMBER_LARGEST;
+}
+
+uint64_t number_percent(uint64_t value, uint64_t thousandths)
+{
+	return number_scale(value, thousandths, 100000);
+}
+
+uint64_t number_raise(uint64_t value, uint64_t thousandths)
+{
+	unsigned __int128 wide = 100000 + (unsigned __int128)thousandths;
+
+	wide = (value * wide + 99999) / 100000;
+	return wide > NUMBER_LARGEST ? NUMBER_LARGEST : (uint64_t)wide;
+}
+
+bool number_is_bytes(const char *key)
+{
+	size_t length = strlen(key);
+
+	return length > 4 && !strcmp(key + length - 4, "_mem");
+}
+
+const char *number_format(char *buffer, uint64_t value, bool human)
+{
+	int unit = -1;
+	double scaled = value;
+
+	if (value == NUMBER_MAX)
+		return memcpy(buffer, "max", sizeof("max"));
+	if (!human || value < 1024) {
+		snprintf(buffer, NUMBER_SIZE, "%" PRIu64, value);
+		return buffer;
+	}
+	while (scaled >= 1024 && number_units[unit + 1]) {
+		scaled /= 1024;
+		unit++;
+	}
+	/* Whole ones without a fraction, so that what was written as 1G reads so. */
+	if (!(value & (((uint64_t)1 << (10 * (unit + 1))) - 1)))
+		snprintf(buffer, NUMBER_SIZE, "%.0f%ciB", scaled, number_units[unit]);
+	else
+		snprintf(buffer, NUMBER_SIZE, "%.1f%ciB", scaled, number_units[unit]);
+	return buffer;
+}

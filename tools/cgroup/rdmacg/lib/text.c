@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rdmacg: names of others, made fit for a terminal, for JSON and for a shell. */
+#include <ctype.h>
+#include <langinfo.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+#include "lib/memory.h"
+#include "lib/text.h"
+
+/* How many bytes a character of UTF-8 has that begins with @first; 0 for none. */
+static size_t text_length(unsigned char first)
+{
+	if (first < 0x80)
+		return 1;
+	if (first >= 0xc2 && first < 0xe0)
+		return 2;
+	if (first >= 0xe0 && first < 0xf0)
+		return 3;
+	if (first >= 0xf0 && first < 0xf5)
+		return 4;
+	return 0;
+}
+
+size_t text_decode(const char *text, uint32_t *character)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t length = text_length(*text);
+	size_t i;
+
+	if (!length)
+		return 0;
+	*character = length == 1 ? (unsigned char)*text : *text & (0x7f >> length);
+	for (i = 1; i < length; i++) {
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+		*character = *character << 6 | (text[i] & 0x3f);
+	}
+	if (*character < least[length] || *character > 0x10ffff ||
+	    (*character >= 0xd800 && *character < 0xe000))
+		return 0;
+	return length;
+}
+
+/*
+ * Whether a terminal shows the character and does nothing else: no control character,
+ * nothing that ends a line, changes the direction of text or is not to be seen.
+ */
+static bool text_is_printable(uint32_t c)
+{
+	if (c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || c == 0x61c)
+		return false;
+	if ((c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
+	    (c >= 0x2060 && c <= 0x206f) || c == 0xfeff)
+		return false;
+	return !(c >= 0xfff9 && c <= 0xfffb) && !(c >= 0xe0000 && c <= 0xe0fff) &&
+	       (c & 0xfffe) != 0xfffe;
+}
+
+static bool text_is_utf8_locale(void)
+{
+	return !strcmp(nl_langinfo(CODESET), "UTF-8");
+}
+
+/* Copy @raw; bytes of characters that @keep does not want become \xNN. */
+static char *text_filter(const char *raw, bool (*keep)(uint32_t character))
+{
+	char *copy = memory_zeroed(strlen(raw) * 4 + 1, 1);
+	char *to = copy;
+	uint32_t character;
+	size_t length;
+
+	while (*raw) {
+		length = text_decode(raw, &character);
+		if (length && keep(character)) {
+			to = mempcpy(to, raw, length);
+			raw += length;
+			continue;
+		}
+		if (!length)
+			length = 1;
+		while (length--)
+			to += sprintf(to, "\\x%02x", (unsigned char)*raw++);
+	}
+	return copy;
+}
+
+static bool text_keep_printable(uint32_t character)
+{
+	return text_is_printable(character) && (character < 0x80 || text_is_utf8_locale());
+}
+
+static bool text_keep_all(uint32_t character)
+{
+	(void)character;
+	return true;
+}
+
+char *text_escape(const char *raw)
+{
+	return text_filter(raw, text_keep_printable);
+}
+
+char *text_printable(const char *raw)
+{
+	return text_filter(raw, text_is_printable);
+}
+
+char *text_valid(const char *raw)
+{
+	return text_filter(raw, text_keep_all);
+}
+
+size_t text_width(const char *text)
+{
+	uint32_t character;
+	size_t width = 0;
+	size_t length;
+	int columns;
+
+	for (; *text; text += length) {
+		length = text_decode(text, &character);
+		columns = length ? wcwidth(character) : 1;
+		width += columns < 0 ? 1 : columns;
+		if (!length)
+			length = 1;
+	}
+	return width;
+}
+
+void text_clip(char *text, size_t columns)
+{
+	size_t length, width = 0;
+	uint32_t character;
+	char *cut = text;
+	int more;
+
+	/* @cut is as far as a ~ still has room behind it. */
+	for (; *text; text += length) {
+		length = text_decode(text, &character);
+		more = length ? wcwidth(character) : 1;
+		if (!length)
+			length = 1;
+		width += more < 0 ? 1 : more;
+		if (width > columns) {
+			memcpy(cut, columns ? "~" : "", columns ? 2 : 1);
+			return;
+		}
+		if (width < columns)
+			cut = text + length;
+	}
+}
+
+/* Words of these need no quotes in any shell. */
+static bool text_is_plain(const char *text)
+{
+	static const char others[] = "_-+=./:,@%";
+	bool plain = *text;
+
+	for (; *text; text++)
+		plain &= isascii(*text) && (isalnum(*text) || strchr(others, *text));
+	return plain;
+}
+
+char *text_quote(const char *text)
+{
+	char *quoted, *to;
+
+	if (text_is_plain(text))
+		return memory_string(text);
+	quoted = memory_zeroed(strlen(text) * 4 + 3, 1);
+	to = stpcpy(quoted, "'");
+	for (; *text; text++) {
+		if (*text == '\'')
+			to = stpcpy(to, "'\\''");
+		else
+			*to++ = *text;
+	}
+	stpcpy(to, "'");
+	return quoted;
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rdmacg: a command that waits for its cgroup, and its signals. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/compiler.h"
+#include "lib/message.h"
+#include "run/child.h"
+
+static const int child_signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
+
+static void child_signal_set(sigset_t *set)
+{
+	size_t i;
+
+	sigemptyset(set);
+	sigaddset(set, SIGCHLD);
+	for (i = 0; i < ARRAY_SIZE(child_signals); i++)
+		sigaddset(set, child_signals[i]);
+}
+
+/* In the new process: wait for the word to go, which does not come if the parent dies. */
+static void child_run(const struct child *child, int go, int failure, char **command)
+{
+	char word;
+
+	if (read(go, &word, 1) != 1)
+		_exit(EXIT_FAILURE);
+	sigprocmask(SIG_SETMASK, &child->signals, NULL);
+	execvp(command[0], command);
+	if (write(failure, &errno, sizeof(errno)) != sizeof(errno))
+		_exit(EXIT_FAILURE);
+	_exit(EXIT_FAILURE);
+}
+
+bool child_hold(struct child *child, char **command)
+{
+	int go[2] = { -1, -1 }, failure[2] = { -1, -1 };
+	sigset_t set;
+
+	memset(child, 0, sizeof(*child));
+	child->pid = -1;
+	child_signal_set(&set);
+	sigprocmask(SIG_BLOCK, &set, &child->signals);
+	if (!pipe2(go, O_CLOEXEC) && !pipe2(failure, O_CLOEXEC))
+		child->pid = fork();
+	if (!child->pid) {
+		close(go[1]);
+		child_run(child, go[0], failure[1], command);
+	}
+	if (child->pid < 0)
+		say_error("fork", "%s", strerror(errno));
+	close(go[0]);
+	close(failure[1]);
+	child->go = go[1];
+	child->failure = failure[0];
+	return child->pid > 0;
+}
+
+int child_release(struct child *child)
+{
+	int error = 0;
+	ssize_t got;
+
+	if (write(child->go, "", 1) != 1)
+		error = errno;
+	close(child->go);
+	/* Nothing comes from a command that runs, for exec closes the other end. */
+	got = read(child->failure, &error, sizeof(error));
+	if (got && got != sizeof(error))
+		error = EIO;
+	close(child->failure);
+	return error;
+}
+
+void child_cancel(struct child *child)
+{
+	close(child->go);
+	close(child->failure);
+	waitpid(child->pid, NULL, 0);
+}
+
+/*
+ * What a terminal sends, it sends to all processes in the foreground, the command included;
+ * it is not to come twice.
+ */
+static void child_pass_on(const struct child *child, const siginfo_t *info)
+{
+	if (info->si_code != SI_KERNEL)
+		kill(child->pid, info->si_signo);
+}
+
+int child_wait(struct child *child, int milliseconds)
+{
+	struct timespec time = {
+		.tv_sec = milliseconds / 1000,
+		.tv_nsec = milliseconds % 1000 * 1000000L,
+	};
+	siginfo_t info;
+	sigset_t set;
+	int signal;
+
+	child_signal_set(&set);
+	if (milliseconds < 0)
+		signal = sigwaitinfo(&set, &info);
+	else
+		signal = sigtimedwait(&set, &info, &time);
+	if (signal > 0 && signal != SIGCHLD) {
+		if (child->ended)
+			return signal;
+		child_pass_on(child, &info);
+	}
+	if (!child->ended && waitpid(child->pid, &child->status, WNOHANG) == child->pid)
+		child->ended = true;
+	return 0;
+}
+
+int child_exit_status(const struct child *child)
+{
+	if (WIFSIGNALED(child->status))
+		return 128 + WTERMSIG(child->status);
+	return WEXITSTATUS(child->status);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The cgroup of its own that a command runs in: made for it, removed after it. */
+#ifndef RDMACG_RUN_CGROUP_H
+#define RDMACG_RUN_CGROUP_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "core/cgroup.h"
+#include "run/child.h"
+
+struct run_cgroup {
+	struct cgroup *cgroup;
+	/*
+	 * In a scope of systemd, a process that does nothing keeps the cgroup from being
+	 * removed before its files are read; else 0.
+	 */
+	pid_t keeper;
+	/* Its end tells the keeper to go. */
+	int keep;
+};
+
+/*
+ * Make the cgroup: below the one called @in, or where that is NULL a scope of systemd, or
+ * below the cgroup of this process. A scope has the child in it at once. False, and an
+ * error is said, where that fails.
+ */
+bool run_cgroup_make(struct run_cgroup *home, const struct hierarchy *hierarchy, const char *in,
+		     const struct child *child);
+/* Put the child into it. */
+bool run_cgroup_enter(const struct run_cgroup *home, const struct child *child);
+/* How many processes there are, but the keeper. */
+size_t run_cgroup_members(const struct run_cgroup *home);
+void run_cgroup_signal(const struct run_cgroup *home, int signal);
+/* Remove it, with what the command has made below. It has no processes any more. */
+void run_cgroup_remove(struct run_cgroup *home);
+
+#endif /* RDMACG_RUN_CGROUP_H */

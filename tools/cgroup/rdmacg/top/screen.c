@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rdmacg top: the screen and the keys. */
+#include <curses.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/compiler.h"
+#include "lib/file.h"
+#include "lib/memory.h"
+#include "lib/message.h"
+#include "lib/text.h"
+#include "top/top.h"
+
+/* The last one, for it makes macros of words such as columns. */
+#include <term.h>
+
+/* A line for what is shown, and one for the names of the columns. */
+#define TOP_HEAD	2
+
+struct top_screen {
+	struct top *top;
+	SCREEN *screen;
+	/* What to wait for: the keyboard, and signals that were blocked before. */
+	struct pollfd keyboard;
+	sigset_t unblocked;
+	bool helping;
+	bool ended;
+	/* Of the last look, or NULL. */
+	char *errors;
+};
+
+static volatile sig_atomic_t top_signal;
+
+static void top_take_signal(int signal)
+{
+	top_signal = signal;
+}
+
+static const char * const top_help[] = {
+	"q      end",
+	"space  look at once",
+	"+ -    longer or shorter from one look to the next",
+	"l      the closest to their limits first",
+	"r      the most refused first",
+	"u      the largest usage first",
+	"p      by cgroup",
+	"h      this help; any key ends it",
+	"",
+	"PRESSURE   usage as a part of the limit",
+	"REFUSED/S  attempts in the cgroup or below it that were refused in a second",
+	"LIMIT      the smallest one of the cgroup and those above it",
+	"LIMIT OF   whose limit that is",
+};
+
+/* Signals come while nothing but waiting is done, so that the terminal can be restored. */
+static void top_hold_signals(struct top_screen *screen)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	struct sigaction action = { .sa_handler = top_take_signal };
+	sigset_t blocked;
+	size_t i;
+
+	sigemptyset(&blocked);
+	for (i = 0; i < ARRAY_SIZE(signals); i++)
+		sigaddset(&blocked, signals[i]);
+	sigprocmask(SIG_BLOCK, &blocked, &screen->unblocked);
+	for (i = 0; i < ARRAY_SIZE(signals); i++)
+		sigaction(signals[i], &action, NULL);
+}
+
+/* End as the signal would have ended it. */
+static void top_release_signals(const struct top_screen *screen)
+{
+	if (top_signal) {
+		signal(top_signal, SIG_DFL);
+		raise(top_signal);
+	}
+	sigprocmask(SIG_SETMASK, &screen->unblocked, NULL);
+}
+
+/* newterm() does not say what is wrong with a terminal, and takes one that is only paper. */
+static bool top_check_terminal(void)
+{
+	const char *name = getenv("TERM");
+	int known = 0;
+	bool good;
+
+	if (!name || !*name) {
+		say_error("TERM", "is not set, so the terminal is unknown; top -b needs none");
+		return false;
+	}
+	if (setupterm(NULL, STDOUT_FILENO, &known) != OK) {
+		say_error("TERM", "the terminal %s is unknown; top -b needs none", name);
+		return false;
+	}
+	good = cursor_address && clear_screen;
+	if (!good)
+		say_error("TERM", "the terminal %s cannot do this; top -b needs none", name);
+	del_curterm(cur_term);
+	return good;
+}
+
+static bool top_open_terminal(struct top_screen *screen)
+{
+	if (!top_check_terminal())
+		return false;
+	screen->screen = newterm(NULL, stdout, stdin);
+	if (!screen->screen) {
+		say_error("terminal", "%s; top -b needs none", strerror(errno));
+		return false;
+	}
+	cbreak();
+	noecho();
+	nonl();
+	keypad(stdscr, TRUE);
+	nodelay(stdscr, TRUE);
+	curs_set(0);
+	return true;
+}
+
+static void top_close_terminal(struct top_screen *screen)
+{
+	endwin();
+	delscreen(screen->screen);
+	free(screen->errors);
+}
+
+/* A line of the screen, cut to its width. */
+static void top_draw_line(int y, const char *line, attr_t attributes)
+{
+	char *text = memory_string(line);
+
+	text_clip(text, COLS);
+	attrset(attributes);
+	mvaddstr(y, 0, text);
+	attrset(A_NORMAL);
+	free(text);
+}
+
+static void top_draw_head(const struct top_screen *screen)
+{
+	const struct top *top = screen->top;
+	char *line;
+
+	if (screen->errors && *screen->errors)
+		line = memory_format("%.*s", (int)strcspn(screen->errors, "\n"), screen->errors);
+	else
+		line = memory_format("rdmacg top: %zu row%s by %s, every %g s; h for help",
+				     top->nr_shown, top->nr_shown == 1 ? "" : "s",
+				     top_orders[top->order], top->delay_ms / 1000.0);
+	top_draw_line(0, line, A_NORMAL);
+	free(line);
+}
+
+static void top_draw_rows(const struct top_screen *screen)
+{
+	const struct top *top = screen->top;
+	int left = LINES - TOP_HEAD;
+	size_t room = left > 0 ? left : 0;
+	char *text = NULL, *cursor, *line;
+	struct table table;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+	int y = TOP_HEAD - 1;
+
+	top_fill(top, &table, room, COLS);
+	if (to) {
+		table_print(&table, to);
+		fclose(to);
+	} else {
+		table_free(&table);
+	}
+	cursor = text;
+	while ((line = file_next_line(&cursor))) {
+		const struct top_row *row = &top->rows[y - TOP_HEAD];
+		bool heading = y < TOP_HEAD;
+		bool alarm = !heading && (row->pressure >= 1 || row->rate > 0);
+
+		top_draw_line(y++, line, heading ? A_REVERSE : alarm ? A_BOLD : A_NORMAL);
+	}
+	free(text);
+}
+
+static void top_draw(const struct top_screen *screen)
+{
+	int y;
+
+	erase();
+	if (screen->helping) {
+		for (y = 0; y < (int)ARRAY_SIZE(top_help) && y < LINES; y++)
+			top_draw_line(y, top_help[y], A_NORMAL);
+	} else {
+		top_draw_head(screen);
+		top_draw_rows(screen);
+	}
+	refresh();
+}
+
+/* A quarter of a second up to one, whole ones from there on. */
+static void top_change_delay(struct top *top, bool longer)
+{
+	uint64_t step = top->delay_ms < 1000 || (top->delay_ms == 1000 && !longer) ? 250 : 1000;
+
+	if (longer)
+		top->delay_ms += step;
+	else
+		top->delay_ms = top->delay_ms > step + 250 ? top->delay_ms - step : 250;
+}
+
+static void top_set_order(struct top *top, enum top_order order)
+{
+	top->order = order;
+	top_sort(top);
+}
+
+/* True to look at once. */
+static bool top_press(struct top_screen *screen, int key)
+{
+	struct top *top = screen->top;
+
+	if (screen->helping && key != KEY_RESIZE) {
+		screen->helping = false;
+		return false;
+	}
+	switch (key) {
+	case 'q':
+		screen->ended = true;
+		return true;
+	case ' ':
+		return true;
+	case '+':
+	case '-':
+		top_change_delay(top, key == '+');
+		break;
+	case 'l':
+		top_set_order(top, TOP_PRESSURE);
+		break;
+	case 'r':
+		top_set_order(top, TOP_REFUSALS);
+		break;
+	case 'u':
+		top_set_order(top, TOP_USAGE);
+		break;
+	case 'p':
+		top_set_order(top, TOP_PATH);
+		break;
+	case 'h':
+	case '?':
+		screen->helping = true;
+		break;
+	case '\f':
+		clearok(curscr, TRUE);
+		break;
+	}
+	return false;
+}
+
+/* Take all keys, a new size of the terminal among them. True to look at once. */
+static bool top_take_keys(struct top_screen *screen)
+{
+	bool pressed = false, now = false;
+	int key;
+
+	while (!now && (key = getch()) != ERR) {
+		now = top_press(screen, key);
+		pressed = true;
+	}
+	if (pressed)
+		top_draw(screen);
+	else if (screen->keyboard.revents & (POLLHUP | POLLERR))
+		screen->ended = true;
+	else if (screen->keyboard.revents)
+		/* An input without end that is no keyboard. */
+		screen->keyboard.fd = -1;
+	return now;
+}
+
+/* Until it is time to look again, or to end. */
+static void top_wait(struct top_screen *screen)
+{
+	long long begin = top_now();
+	bool now = false;
+
+	while (!now && !top_signal) {
+		long long left = begin + (long long)screen->top->delay_ms - top_now();
+		struct timespec timeout = { left / 1000, left % 1000 * 1000000 };
+
+		if (left <= 0)
+			return;
+		screen->keyboard.revents = 0;
+		if (ppoll(&screen->keyboard, 1, &timeout, &screen->unblocked) != 0)
+			now = top_take_keys(screen);
+	}
+}
+
+/* What goes wrong is shown in the first line, for another place is not free. */
+static void top_look(struct top_screen *screen)
+{
+	size_t size;
+	FILE *to;
+
+	free(screen->errors);
+	screen->errors = NULL;
+	to = open_memstream(&screen->errors, &size);
+	say_errors_to(to);
+	top_read(screen->top);
+	say_errors_to(NULL);
+	if (to)
+		fclose(to);
+}
+
+bool top_screen(struct top *top)
+{
+	struct top_screen screen = {
+		.top = top,
+		.keyboard = { .fd = STDIN_FILENO, .events = POLLIN },
+	};
+	uint64_t looks = 0;
+
+	/* The first one before the screen is taken, so that its error stays to be read. */
+	if (!top_read(top))
+		return false;
+	top_hold_signals(&screen);
+	if (!top_open_terminal(&screen)) {
+		top_release_signals(&screen);
+		return false;
+	}
+	while (!screen.ended && !top_signal) {
+		if (looks++)
+			top_look(&screen);
+		top_draw(&screen);
+		if (looks == top->count)
+			break;
+		top_wait(&screen);
+	}
+	top_close_terminal(&screen);
+	top_release_signals(&screen);
+	return true;
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rdmacg: files of limits. */
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/hierarchy.h"
+#include "lib/memory.h"
+#include "lib/message.h"
+#include "write/config.h"
+
+#define CONFIG_FOLDER	"/etc/rdmacg.d"
+#define CONFIG_BLANKS	" \t\n"
+
+/* A file that is being read. */
+struct config_file {
+	struct config *config;
+	/* "FILE:LINE" of the line that was read last. */
+	char *where;
+	/* The pattern of the section, or NULL before the first one. */
+	char *section;
+	bool good;
+};
+
+const char *config_folder(void)
+{
+	const char *other = getenv("RDMACG_CONFIG");
+
+	return other && *other ? other : CONFIG_FOLDER;
+}
+
+/* The words of a line, cut in place. */
+static char **config_words(char *text, size_t *count)
+{
+	char **words = NULL;
+	char *word;
+
+	*count = 0;
+	while ((word = strsep(&text, CONFIG_BLANKS))) {
+		if (!*word)
+			continue;
+		words = memory_grow(words, *count, sizeof(*words));
+		words[(*count)++] = word;
+	}
+	return words;
+}
+
+/* "[tenants/a]": the pattern. */
+static bool config_take_section(struct config_file *file, char *text)
+{
+	char *end = text + strlen(text) - 1;
+
+	free(file->section);
+	file->section = NULL;
+	if (*end != ']') {
+		say_error(text, "is no section; write [CGROUP] on a line of its own");
+		return false;
+	}
+	*end = '\0';
+	file->section = hierarchy_clean(text + 1);
+	if (!file->section)
+		say_error(text + 1, "a cgroup's name cannot have .. in it");
+	else if (!*file->section)
+		say_error("[]", "the root has no limits; its devices are the limit");
+	return file->section && *file->section;
+}
+
+static void config_split(struct rule *rule, const char *pattern)
+{
+	char *copy = memory_string(pattern);
+	char *rest = copy;
+
+	while (rest) {
+		rule->parts = memory_grow(rule->parts, rule->nr_parts, sizeof(*rule->parts));
+		rule->parts[rule->nr_parts++] = memory_string(strsep(&rest, "/"));
+	}
+	free(copy);
+}
+
+/* "DEVICE KEY=VALUE..." */
+static bool config_take_limits(struct config_file *file, char *text)
+{
+	struct config *config = file->config;
+	struct rule *rule;
+	char **words;
+	size_t count;
+	bool good;
+
+	if (!file->section) {
+		say_error(text, "stands before the first [CGROUP], so it is for none");
+		return false;
+	}
+	config->rules = memory_grow(config->rules, config->nr_rules, sizeof(*rule));
+	rule = &config->rules[config->nr_rules++];
+	rule->where = memory_string(file->where);
+	config_split(rule, file->section);
+	words = config_words(text, &count);
+	good = limits_parse(&rule->limits, words[0], words + 1, count - 1);
+	free(words);
+	return good;
+}
+
+static void config_take_line(struct config_file *file, char *text, size_t length)
+{
+	char *end;
+
+	if (strlen(text) != length) {
+		say_error("line", "has a NUL character");
+		file->good = false;
+		return;
+	}
+	text += strspn(text, CONFIG_BLANKS);
+	end = text + strlen(text);
+	while (end > text && strchr(CONFIG_BLANKS, end[-1]))
+		*--end = '\0';
+	if (!*text || *text == '#')
+		return;
+	if (!(*text == '[' ? config_take_section(file, text) : config_take_limits(file, text)))
+		file->good = false;
+}
+
+/* After a section that is wrong, its lines would only repeat that. */
+static bool config_take_lines(struct config_file *file, const char *name, FILE *from)
+{
+	unsigned int number = 0;
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t length;
+
+	while ((length = getline(&line, &room, from)) >= 0) {
+		free(file->where);
+		file->where = memory_format("%s:%u", name, ++number);
+		say_within(file->where);
+		config_take_line(file, line, length);
+		say_within(NULL);
+		if (!file->good && !file->section)
+			break;
+	}
+	free(line);
+	if (!ferror(from))
+		return file->good;
+	say_error(name, "%s", strerror(errno));
+	return false;
+}
+
+static bool config_read_file(struct config *config, const char *name)
+{
+	struct config_file file = { .config = config, .good = true };
+	FILE *from = fopen(name, "re");
+	bool good = false;
+
+	if (from) {
+		good = config_take_lines(&file, name, from);
+		fclose(from);
+	} else {
+		say_error(name, "%s", strerror(errno));
+	}
+	free(file.section);
+	free(file.where);
+	return good;
+}
+
+static int config_is_file(const struct dirent *entry)
+{
+	return *entry->d_name != '.' && !fnmatch("*.conf", entry->d_name, 0);
+}
+
+static bool config_read_folder(struct config *config)
+{
+	const char *folder = config_folder();
+	struct dirent **entries;
+	int count = scandir(folder, &entries, config_is_file, alphasort);
+	bool good = true;
+	char *path;
+	int i;
+
+	if (count < 0) {
+		say_error(folder, "%s", strerror(errno));
+		return false;
+	}
+	if (!count)
+		say_note("there is no file *.conf in %s", folder);
+	for (i = 0; i < count; i++) {
+		path = memory_format("%s/%s", folder, entries[i]->d_name);
+		good &= config_read_file(config, path);
+		free(path);
+		free(entries[i]);
+	}
+	free(entries);
+	return good;
+}
+
+bool config_read(struct config *config, char * const *files, size_t count)
+{
+	bool good = true;
+	size_t i;
+
+	memset(config, 0, sizeof(*config));
+	for (i = 0; i < count; i++)
+		good &= config_read_file(config, files[i]);
+	if (!count)
+		good = config_read_folder(config);
+	if (!good)
+		config_free(config);
+	return good;
+}
+
+void config_free(struct config *config)
+{
+	size_t i, j;
+
+	for (i = 0; i < config->nr_rules; i++) {
+		struct rule *rule = &config->rules[i];
+
+		for (j = 0; j < rule->nr_parts; j++)
+			free(rule->parts[j]);
+		free(rule->parts);
+		free(rule->where);
+		limits_free(&rule->limits);
+	}
+	free(config->rules);
+	memset(config, 0, sizeof(*config));
+}
+
+/*
+ * A pattern never reaches over a slash, so that nobody can make a cgroup deeper down that
+ * a pattern for others hits. But it does match a leading dot, or who may choose a name
+ * would choose such a one to have no limits.
+ */
+enum config_match config_match_cgroup(const struct rule *rule, const char *name)
+{
+	char *copy = memory_string(name);
+	char *rest = *copy ? copy : NULL;
+	bool match = true;
+	size_t level = 0;
+
+	while (rest && match) {
+		const char *part = strsep(&rest, "/");
+
+		match = level < rule->nr_parts && !fnmatch(rule->parts[level++], part, 0);
+	}
+	free(copy);
+	if (!match)
+		return CONFIG_NONE;
+	return level == rule->nr_parts ? CONFIG_SELF : CONFIG_BELOW;
+}
+
+bool config_match_device(const struct rule *rule, const struct device *device)
+{
+	const struct device *pattern = &rule->limits.device;
+	bool is_default = !strcmp(device->name, "default");
+
+	/* Only the word itself stands for it; it is no device. */
+	if (is_default || !strcmp(pattern->name, "default"))
+		return is_default && !strcmp(pattern->name, "default");
+	if (pattern->has_index && device->has_index && pattern->index != device->index)
+		return false;
+	return !fnmatch(pattern->name, device->name, 0);
+}

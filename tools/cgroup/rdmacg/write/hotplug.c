@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rdmacg: new devices and new cgroups. */
+#include <errno.h>
+#include <limits.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <libudev.h>
+
+#include "lib/memory.h"
+#include "lib/message.h"
+#include "write/hotplug.h"
+
+/* So many events at once; a tenant can make them faster than they can be handled. */
+#define HOTPLUG_BUFFER	65536
+
+/* A folder that inotify tells of. */
+struct hotplug_folder {
+	int number;
+	/* The name of the cgroup. */
+	char *name;
+};
+
+static int hotplug_compare(const void *a, const void *b)
+{
+	int one = ((const struct hotplug_folder *)a)->number;
+	int other = ((const struct hotplug_folder *)b)->number;
+
+	return (one > other) - (one < other);
+}
+
+static void hotplug_free_folder(void *folder)
+{
+	free(((struct hotplug_folder *)folder)->name);
+	free(folder);
+}
+
+/*
+ * Where udevd runs, it may give a device another name when it comes, and a limit for the
+ * name that it had before would stay with the wrong device; so wait until udevd is done
+ * with it. Where it does not run, as in a small guest, only the kernel tells, and libudev
+ * would listen to nobody without an error. This file is how libudev itself knows.
+ */
+static const char *hotplug_who_tells(void)
+{
+	return access("/run/udev/control", F_OK) ? "kernel" : "udev";
+}
+
+static bool hotplug_open_devices(struct hotplug *hotplug)
+{
+	struct udev_monitor *monitor;
+
+	hotplug->udev = udev_new();
+	if (hotplug->udev)
+		hotplug->monitor = udev_monitor_new_from_netlink(hotplug->udev,
+								 hotplug_who_tells());
+	monitor = hotplug->monitor;
+	if (monitor &&
+	    udev_monitor_filter_add_match_subsystem_devtype(monitor, "infiniband", NULL) >= 0 &&
+	    udev_monitor_enable_receiving(monitor) >= 0)
+		return true;
+	say_error("udev", "nobody tells of new devices: %s", strerror(errno));
+	return false;
+}
+
+static bool hotplug_open_cgroups(struct hotplug *hotplug)
+{
+	hotplug->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (hotplug->inotify < 0)
+		say_error("inotify", "%s", strerror(errno));
+	return hotplug->inotify >= 0;
+}
+
+bool hotplug_open(struct hotplug *hotplug)
+{
+	memset(hotplug, 0, sizeof(*hotplug));
+	hotplug->inotify = -1;
+	if (hotplug_open_devices(hotplug) && hotplug_open_cgroups(hotplug))
+		return true;
+	hotplug_close(hotplug);
+	return false;
+}
+
+static void hotplug_close_cgroups(struct hotplug *hotplug)
+{
+	if (hotplug->inotify >= 0)
+		close(hotplug->inotify);
+	tdestroy(hotplug->folders, hotplug_free_folder);
+	hotplug->folders = NULL;
+	hotplug_drop(hotplug);
+}
+
+void hotplug_close(struct hotplug *hotplug)
+{
+	hotplug_close_cgroups(hotplug);
+	udev_monitor_unref(hotplug->monitor);
+	udev_unref(hotplug->udev);
+}
+
+bool hotplug_forget(struct hotplug *hotplug)
+{
+	hotplug_close_cgroups(hotplug);
+	return hotplug_open_cgroups(hotplug);
+}
+
+int hotplug_device_fd(const struct hotplug *hotplug)
+{
+	return udev_monitor_get_fd(hotplug->monitor);
+}
+
+static struct hotplug_folder *hotplug_find(const struct hotplug *hotplug, int number)
+{
+	struct hotplug_folder key = { .number = number };
+	struct hotplug_folder **found = tfind(&key, &hotplug->folders, hotplug_compare);
+
+	return found ? *found : NULL;
+}
+
+/* The path is short, however deep the cgroup is. On v1, one may get another name. */
+void hotplug_add(struct hotplug *hotplug, const struct cgroup *cgroup)
+{
+	char *path = memory_format("/proc/self/fd/%d", cgroup->dir);
+	int number = inotify_add_watch(hotplug->inotify, path,
+				       IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
+	struct hotplug_folder *folder;
+
+	free(path);
+	if (number < 0) {
+		/* One that is gone has no children any more. */
+		if (errno != ENOENT)
+			say_warning(cgroup_name(cgroup), "new cgroups in it go unnoticed: %s",
+				    strerror(errno));
+		return;
+	}
+	folder = hotplug_find(hotplug, number);
+	if (!folder) {
+		folder = memory_zeroed(1, sizeof(*folder));
+		folder->number = number;
+		tsearch(folder, &hotplug->folders, hotplug_compare);
+	}
+	free(folder->name);
+	folder->name = memory_string(cgroup->name);
+}
+
+static void hotplug_remove(struct hotplug *hotplug, struct hotplug_folder *folder)
+{
+	tdelete(folder, &hotplug->folders, hotplug_compare);
+	hotplug_free_folder(folder);
+}
+
+static void hotplug_take_event(struct hotplug *hotplug, const struct inotify_event *event)
+{
+	struct hotplug_folder *folder = hotplug_find(hotplug, event->wd);
+
+	if (event->mask & IN_Q_OVERFLOW)
+		hotplug->everything = true;
+	if (!folder)
+		return;
+	if (event->mask & IN_IGNORED) {
+		hotplug_remove(hotplug, folder);
+		return;
+	}
+	if (!(event->mask & IN_ISDIR))
+		return;
+	hotplug->names = memory_grow(hotplug->names, hotplug->nr_names, sizeof(*hotplug->names));
+	hotplug->names[hotplug->nr_names++] =
+		memory_format("%s%s%s", folder->name, *folder->name ? "/" : "", event->name);
+}
+
+static int hotplug_compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char * const *)a, *(char * const *)b);
+}
+
+/* Who makes and removes the same cgroup all the time costs no more than who does it once. */
+static void hotplug_unify(struct hotplug *hotplug)
+{
+	size_t i, kept = 0;
+
+	if (!hotplug->nr_names)
+		return;
+	qsort(hotplug->names, hotplug->nr_names, sizeof(*hotplug->names), hotplug_compare_names);
+	for (i = 1; i < hotplug->nr_names; i++) {
+		if (!strcmp(hotplug->names[kept], hotplug->names[i]))
+			free(hotplug->names[i]);
+		else
+			hotplug->names[++kept] = hotplug->names[i];
+	}
+	hotplug->nr_names = kept + 1;
+}
+
+static void hotplug_take_cgroups(struct hotplug *hotplug)
+{
+	static char buffer[HOTPLUG_BUFFER] __attribute((aligned(__alignof(struct inotify_event))));
+	ssize_t got = read(hotplug->inotify, buffer, sizeof(buffer));
+	const char *next = buffer;
+
+	while (got > 0 && next < buffer + got) {
+		const struct inotify_event *event = (const struct inotify_event *)next;
+
+		hotplug_take_event(hotplug, event);
+		next += sizeof(*event) + event->len;
+	}
+	hotplug_unify(hotplug);
+}
+
+/* What is left out when there are too many at once is looked for. */
+static void hotplug_take_devices(struct hotplug *hotplug)
+{
+	struct udev_device *device;
+	const char *action;
+
+	errno = 0;
+	while ((device = udev_monitor_receive_device(hotplug->monitor))) {
+		action = udev_device_get_action(device);
+		if (!action || strcmp(action, "remove"))
+			hotplug->everything = true;
+		udev_device_unref(device);
+		errno = 0;
+	}
+	if (errno == ENOBUFS)
+		hotplug->everything = true;
+}
+
+void hotplug_take(struct hotplug *hotplug)
+{
+	hotplug_take_devices(hotplug);
+	hotplug_take_cgroups(hotplug);
+}
+
+void hotplug_drop(struct hotplug *hotplug)
+{
+	size_t i;
+
+	for (i = 0; i < hotplug->nr_names; i++)
+		free(hotplug->names[i]);
+	free(hotplug->names);
+	hotplug->names = NULL;
+	hotplug->nr_names = 0;
+	hotplug->everything = false;
+}

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rdmacg: limits that somebody asks for, as far as the administrator allows. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/file.h"
+#include "lib/memory.h"
+#include "lib/message.h"
+#include "lib/number.h"
+#include "write/limits.h"
+#include "write/policy.h"
+
+/* A limit that somebody has written for a device and a key. */
+struct policy_limit {
+	const struct rule *rule;
+	uint64_t value;
+};
+
+static const struct device policy_every = { .name = (char *)"default" };
+
+bool policy_check(const struct config *config)
+{
+	const struct rule *rule;
+	size_t i;
+
+	for (i = 0; i < config->nr_rules; i++) {
+		rule = &config->rules[i];
+		if (rule->nr_parts != 1 || (strcmp(rule->parts[0], POLICY_DEFAULT) &&
+					    strcmp(rule->parts[0], POLICY_CEILING)))
+			say_error(rule->where, "its section is neither [" POLICY_DEFAULT "] nor ["
+				  POLICY_CEILING "]");
+		else if (rule->limits.whole)
+			say_error(rule->where, "write each limit as KEY=VALUE, such as qp=100");
+		else
+			continue;
+		return false;
+	}
+	return true;
+}
+
+static bool policy_is_every(const struct device *device)
+{
+	return !strcmp(device->name, policy_every.name);
+}
+
+static const struct limit *policy_find_key(const struct rule *rule, const char *key)
+{
+	size_t i;
+
+	for (i = 0; i < rule->limits.nr_limits; i++)
+		if (!strcmp(rule->limits.limits[i].key, key))
+			return &rule->limits.limits[i];
+	return NULL;
+}
+
+/*
+ * The last rule of a section, or of any where that is NULL, for this device and key. One for
+ * "default" holds for devices that have none of their own.
+ */
+static const struct rule *policy_find(const struct config *config, const char *section,
+				      const struct device *device, const char *key)
+{
+	const struct rule *found = NULL;
+	bool own = false;
+	size_t i;
+
+	for (i = 0; i < config->nr_rules; i++) {
+		const struct rule *rule = &config->rules[i];
+		bool matches = config_match_device(rule, device);
+
+		if ((section && strcmp(rule->parts[0], section)) || !policy_find_key(rule, key))
+			continue;
+		if (matches || (!own && policy_is_every(&rule->limits.device)))
+			found = rule;
+		own |= matches;
+	}
+	return found;
+}
+
+/* False: an error was said. Without a rule, the limit is none. */
+static bool policy_look_up(const struct policy *policy, const struct config *config,
+			   const char *section, const struct device *device, const char *key,
+			   struct policy_limit *limit)
+{
+	struct limits limits = { .device = *device };
+	bool good;
+
+	limit->value = NUMBER_MAX;
+	limit->rule = policy_find(config, section, device, key);
+	if (!limit->rule)
+		return true;
+	say_within(limit->rule->where);
+	good = limits_value(&limits, policy_find_key(limit->rule, key), &policy->capacity,
+			    &limit->value);
+	say_within(NULL);
+	return good;
+}
+
+static uint64_t policy_least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Whether what is asked for may be given; without a ceiling, what is in effect is one. */
+static bool policy_check_asked(const struct policy *policy, const struct device *device,
+			       const char *key, const struct policy_limit *asked,
+			       const struct policy_limit *ceiling)
+{
+	const struct slot *slot = pools_find_slot(&policy->cgroup->pools, device, key);
+	uint64_t effective = slot ? slot->limit : NUMBER_MAX;
+	uint64_t most = ceiling->rule ? ceiling->value : effective;
+	char asks[NUMBER_SIZE], may[NUMBER_SIZE];
+
+	if (asked->value <= most)
+		return true;
+	number_format(asks, asked->value, false);
+	number_format(may, most, false);
+	say_within(asked->rule->where);
+	if (ceiling->rule)
+		say_error(key, "%s on %s is more than %s, the ceiling of %s; ask for less", asks,
+			  device->name, may, ceiling->rule->where);
+	else
+		say_error(key,
+			  "%s on %s is more than %s, the limit that is in effect; only a ceiling in %s allows that",
+			  asks, device->name, may, policy->place);
+	say_within(NULL);
+	return false;
+}
+
+/* The limit that the cgroup gets. False: an error was said. */
+static bool policy_decide(const struct policy *policy, const struct device *device, const char *key,
+			  uint64_t *value)
+{
+	const struct slot *slot = pools_find_slot(&policy->cgroup->pools, device, key);
+	struct policy_limit asked, by_default, ceiling;
+
+	if (!policy_look_up(policy, &policy->asked, NULL, device, key, &asked) ||
+	    !policy_look_up(policy, &policy->config, POLICY_DEFAULT, device, key, &by_default) ||
+	    !policy_look_up(policy, &policy->config, POLICY_CEILING, device, key, &ceiling))
+		return false;
+	if (asked.rule) {
+		*value = asked.value;
+		return policy_check_asked(policy, device, key, &asked, &ceiling);
+	}
+	*value = policy_least(by_default.value, ceiling.value);
+	if (slot)
+		*value = policy_least(*value, slot->max);
+	return true;
+}
+
+/* Whether the rule says something of this key of this device. */
+static bool policy_concerns(const struct policy *policy, const struct rule *rule,
+			    const struct device *device, const char *key)
+{
+	if (config_match_device(rule, device))
+		return true;
+	/* Of a key that only other devices have, nothing can be said here. */
+	return policy_is_every(&rule->limits.device) &&
+	       pools_find_slot(&policy->cgroup->pools, device, key);
+}
+
+/* Whether there is such a limit, so that what is wrong is said of the rule and not of all. */
+static bool policy_check_key(const struct policy *policy, const struct rule *rule,
+			     const struct device *device, const char *key)
+{
+	const struct pools *pools = &policy->cgroup->pools;
+	bool known = false;
+	size_t i;
+
+	for (i = 0; i < pools->nr_pools && !known; i++)
+		known = (policy_is_every(device) ||
+			 device_is_same(&pools->pools[i].device, device)) &&
+			pool_find(&pools->pools[i], key);
+	if (known)
+		return true;
+	say_within(rule->where);
+	say_error(key, "%s has no limit of that name; rdmacg show -a lists them", device->name);
+	say_within(NULL);
+	return false;
+}
+
+/* Put the keys of one rule into @limits, but for those that are there. */
+static bool policy_take_rule(const struct policy *policy, const struct rule *rule,
+			     struct limits *limits)
+{
+	const struct rule wrapped = { .limits = *limits };
+	struct limit *limit;
+	uint64_t value;
+	size_t i;
+
+	for (i = 0; i < rule->limits.nr_limits; i++) {
+		char *key = rule->limits.limits[i].key;
+
+		if (policy_find_key(&wrapped, key) ||
+		    !policy_concerns(policy, rule, &limits->device, key))
+			continue;
+		if (!policy_check_key(policy, rule, &limits->device, key) ||
+		    !policy_decide(policy, &limits->device, key, &value))
+			return false;
+		limits->limits = memory_grow(limits->limits, limits->nr_limits, sizeof(*limit));
+		limit = &limits->limits[limits->nr_limits++];
+		limit->key = key;
+		limit->value = value;
+	}
+	return true;
+}
+
+/* All that concerns one device. */
+static bool policy_device(struct policy *policy, struct transaction *change,
+			  const struct device *device)
+{
+	struct limits limits = { .device = *device };
+	bool good = true;
+	size_t i;
+
+	for (i = 0; i < policy->asked.nr_rules && good; i++)
+		good = policy_take_rule(policy, &policy->asked.rules[i], &limits);
+	for (i = 0; i < policy->config.nr_rules && good; i++)
+		good = policy_take_rule(policy, &policy->config.rules[i], &limits);
+	if (good && limits.nr_limits)
+		good = limits_add(&limits, change, policy->cgroup, &policy->capacity);
+	free(limits.limits);
+	return good;
+}
+
+/* What is asked for a device that is not there would else be forgotten. */
+static bool policy_missing_devices(struct policy *policy)
+{
+	const struct pools *pools = &policy->cgroup->pools;
+	bool good = true;
+	size_t i, j;
+
+	for (i = 0; i < policy->asked.nr_rules && good; i++) {
+		const struct rule *rule = &policy->asked.rules[i];
+		bool found = policy_is_every(&rule->limits.device);
+
+		for (j = 0; j < pools->nr_pools; j++)
+			found |= config_match_device(rule, &pools->pools[j].device);
+		if (found)
+			continue;
+		say_within(rule->where);
+		/* It knows which devices there are. */
+		good = limits_add(&rule->limits, &policy->change, policy->cgroup,
+				  &policy->capacity);
+		say_within(NULL);
+	}
+	return good;
+}
+
+/*
+ * Devices that come later have the limits of "default". Where there is no device, nobody knows
+ * in which file its keys are.
+ */
+static bool policy_every_device(struct policy *policy)
+{
+	if (!policy->cgroup->pools.nr_pools && !policy->asked.nr_rules)
+		return true;
+	return policy_device(policy, &policy->every, &policy_every);
+}
+
+/* All that is asked for and all that the administrator says. */
+static bool policy_prepare(struct policy *policy)
+{
+	const struct pools *pools = &policy->cgroup->pools;
+	size_t i;
+
+	if (!cgroup_read_path(policy->cgroup, POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT)) ||
+	    !policy_missing_devices(policy) || !policy_every_device(policy))
+		return false;
+	for (i = 0; i < pools->nr_pools; i++)
+		if (!policy_is_every(&pools->pools[i].device) &&
+		    !policy_device(policy, &policy->change, &pools->pools[i].device))
+			return false;
+	return true;
+}
+
+/* A kernel without limits of "default" looks for a device of that name. */
+static bool policy_write_every(struct policy *policy)
+{
+	const struct transaction_step *first = policy->every.steps;
+
+	if (first && file_write(first->cgroup->dir, first->file, first->text) == -ENODEV)
+		return true;
+	return transaction_apply(&policy->every);
+}
+
+static bool policy_write(struct policy *policy)
+{
+	if (!policy_write_every(policy))
+		return false;
+	if (transaction_apply(&policy->change))
+		return true;
+	transaction_undo(&policy->every);
+	return false;
+}
+
+/*
+ * The controller stays enabled where the limits are refused: to disable it in an ancestor
+ * would take the limits of others, which are started at the same time.
+ */
+static bool policy_enable(struct cgroup *cgroup)
+{
+	struct transaction change = { .keep = true };
+	bool good;
+
+	transaction_add_controller(&change, cgroup);
+	good = transaction_apply(&change);
+	transaction_free(&change);
+	if (good && !cgroup_has_controller(cgroup)) {
+		say_error(cgroup_name(cgroup), "has no file rdma.current; is it gone?");
+		good = false;
+	}
+	return good;
+}
+
+bool policy_limits(struct policy *policy, struct cgroup *cgroup)
+{
+	bool done = false;
+
+	policy->cgroup = cgroup;
+	capacity_read(&policy->capacity, cgroup->hierarchy);
+	if (policy_enable(cgroup) && policy_prepare(policy))
+		done = policy_write(policy);
+	transaction_free(&policy->every);
+	transaction_free(&policy->change);
+	capacity_free(&policy->capacity);
+	return done;
+}
+
+void policy_free(struct policy *policy)
+{
+	config_free(&policy->asked);
+	config_free(&policy->config);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The limits of a cgroup that is not the user's own affair: who starts a job asks, and the
+ * administrator says what may be asked for at most, and what there is without asking.
+ */
+#ifndef RDMACG_POLICY_H
+#define RDMACG_POLICY_H
+
+#include <stdbool.h>
+
+#include "core/capacity.h"
+#include "core/cgroup.h"
+#include "write/config.h"
+#include "write/transaction.h"
+
+/* The sections of the administrator's rules. */
+#define POLICY_DEFAULT	"default"
+#define POLICY_CEILING	"ceiling"
+
+struct policy {
+	/* Where a ceiling would be written, for messages. */
+	const char *place;
+	/* What is asked for; sections do not count here, and no device is a pattern. */
+	struct config asked;
+	/* What the administrator says, in the sections above. */
+	struct config config;
+	/* While limits are set. */
+	struct cgroup *cgroup;
+	struct capacity capacity;
+	/* Of "default", and of the devices that are there. */
+	struct transaction every;
+	struct transaction change;
+};
+
+/* False, and an error is said, for rules of other sections or without keys. */
+bool policy_check(const struct config *config);
+/*
+ * Enable the controller on the way to @cgroup and set its limits: what is asked for, which
+ * has to be within the ceiling, or where there is none within what is in effect; else the
+ * lower one of default and ceiling, which raise nothing. All or none; false: an error was said.
+ */
+bool policy_limits(struct policy *policy, struct cgroup *cgroup);
+/* Frees the rules. */
+void policy_free(struct policy *policy);
+
+#endif /* RDMACG_POLICY_H */
