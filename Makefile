@@ -1,114 +1,90 @@
 # SPDX-License-Identifier: GPL-2.0
-# Verbs only. Each leads to one folder, and asks for the packages that it needs.
-#
-# BASE=6.12 (default; 7.x for the benchmark and most tests), 7.3 or 7.x (the newest in the archive)
-# KSRC=/path to any clean kernel tree from 6.12 on, instead of BASE
-# VM=qemu (default) or uml (User-Mode Linux); the benchmark and most tests choose theirs
-# XDG_CACHE_HOME=DIR: everything that is made lies in DIR/rdmacg (~/.cache/rdmacg)
+# Fourteen verbs. Each leads to one script, whose first lines say more.
 
-export BASE KSRC VM
+.PHONY: help demo check check-all shell kernel tree test bench patches deb dist base-bugs clean
 
-.PHONY: help demo check tree kernel shell kunit selftests rdmacg runtimes bpftrace debug bench instructions sockets neighbours drivers fuzz differential thirdparty torture hammer coverage mutants style hooks patches series upstream dist deb boot vm clean
+help:		## list verbs, tests, benchmarks and variables
+	@echo 'Verbs:' && sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 22
+	@dev/pick list test 'Tests, with make test T=NAME:'
+	@dev/pick list bench 'Benchmarks, with make bench B=NAME:'
+	@echo 'Variables:' && sed -n 's/^#   \([A-Z_]*=\)/  \1/p' Makefile
 
-help:		## list the verbs, and what can be set
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 22
-	@sed -n 's/^# \([A-Z_]*=.*\)/  \1/p' $(MAKEFILE_LIST)
-
-demo:		## build, boot in a VM, and show a limit at work on soft-RoCE (RECORD=1: record what it prints)
+demo:		## build, boot a VM, and show a limit at work on Soft-RoCE
 	@dev/deps verbs command && demo/run
 
-check:		## run the tests, but for bpftrace, debug, coverage, drivers and mutants
+check:		## the tests that every commit needs
 	@dev/deps check && dev/check
 
-tree:		## assemble the kernel tree; its path is the last line
-	@dev/deps tree && dev/tree
+check-all:	## all other tests, for some hours; the same command continues after an interruption
+	@dev/deps check && dev/check
 
-kernel:		## build the kernel; its path is the last line (FRAGMENT='FILE...': more options, STOCK=1: the base's own)
-	@dev/deps build && dev/kernel
-
-shell:		## a shell in the VM, with rxe0 up and the cgroups mounted (HIERARCHY=v1, CPUS=, APPEND='WORD...')
+shell:		## a shell in the VM, with rxe0 up and the cgroups mounted
 	@dev/deps guest && vm/shell/run
 
-kunit:		## the KUnit suites on User-Mode Linux, with the base's kunit.py
-	@dev/deps build && test/kunit/run
+kernel:		## build the kernel; the last line is its path
+	@dev/deps build && dev/kernel
 
-selftests:	## the kselftests in the VM, on cgroup v2 (HIERARCHY=v1: on v1; LEAVE_OUT='PROGRAM...', DEVICES=rxe0)
-	@dev/deps verbs && test/selftests/run
+tree:		## assemble the kernel tree; the last line is its path
+	@dev/deps tree && dev/tree
 
-rdmacg:		## the command in tools/cgroup/rdmacg: its tests (KERNELS='7.x stock-7.x 6.12 stock-6.12': which guests; FUZZ_SECONDS=; RECORD=1: record the transcript)
-	@dev/deps rdmacg && test/rdmacg/run
+test:		## run the test T
+	@dev/pick run test
 
-runtimes:	## limits of containers, pods, services, machines and jobs, set by their runtimes (RUNTIMES=, RESTARTS=, AT_ONCE=, GUESTS=, KERNEL=, NRI=)
-	@dev/deps runtimes && test/runtimes/run
+bench:		## run the benchmark B
+	@dev/pick run bench
 
-bpftrace:	## the bpftrace scripts of tools/cgroup/rdmacg, in a guest whose kernel has BTF (KERNEL=)
-	@dev/deps bpftrace && test/bpftrace/run
-
-debug:		## tests and torture on kernels with KASAN, lockdep, kmemleak, UBSAN, KCSAN (MINUTES=)
-	@dev/deps verbs && test/debug/run
-
-bench:		## measure beside the base's controller and beside none (QUICK=1, PARTS=, ROUNDS=, MS=, RESULTS=)
-	@dev/deps bench && bench/run
-
-instructions:	## count those of a charge, against the recorded (RECORD=1: record them)
-	@dev/deps verbs && bench/instructions
-
-sockets:	## throughput of SMC-R and RDS with limits, against none, and without, against the base (ROUNDS=3)
-	@dev/deps verbs && bench/sockets
-
-neighbours:	## a victim beside one that creates and destroys, with limits on commands and without, and what those cost (PARTS=, ROUNDS=, MS=, RESULTS=)
-	@dev/deps bench && bench/neighbours
-
-fuzz:		## feed texts to the parser, and writes to a guest (FUZZ_SECONDS=, COUNT=, SEED=, KERNEL=)
-	@dev/deps fuzz && test/fuzz/run
-
-differential:	## random operations on ours, a model of the contract, and the base (OPS=, SEED=, OURS_KERNEL=, STOCK_KERNEL=)
-	@dev/deps verbs && test/differential/run
-
-thirdparty:	## rdma-core's tests and the base's kselftests, on ours and on the base
-	@dev/deps thirdparty && test/thirdparty/run
-
-torture:	## everything at once, at the limits (MINUTES=, SEED=, ACTORS=)
-	@dev/deps verbs && test/torture/run
-
-hammer:		## how long strangers wait for a tenant who hammers (SECONDS_EACH=, KINDS=, CHAIN=, NICE=, BOUND=, KERNEL=)
-	@dev/deps verbs && test/hammer/run
-
-coverage:	## which lines of the controller the tests run
-	@dev/deps verbs && test/coverage/run
-
-mutants:	## let the tests find small faults, one at a time (MATCH=, TESTS=)
-	@dev/deps verbs && test/mutants/run
-
-patches:	## the overlay as a series for git am, against BASE or KSRC (OUT=: a new folder for it)
+patches:	## the overlay as a series for git am, for BASE or KSRC, in the new folder OUT
 	@dev/deps patches && series/run
 
-series:		## test that series (BUILD=1: compile each patch and boot it, which takes hours; KINDS=, as series/build tells; BASES=)
-	@dev/deps series && series/test
-
-upstream:	## the base's own faults: show each, and that it is gone with its patches (OUT=: a new folder for what to post)
-	@dev/deps verbs patches && base-bugs/run
-
-dist:		## a release: sources and series as a tarball, and its checksum (OUT=: a new folder for them)
-	@dev/deps patches && dev/dist
-
-deb:		## Debian packages of the kernel and the tools (OUT=: a new folder, CONFIG=cloud, LSMOD=FILE; packaging/config tells more)
+deb:		## Debian packages of the kernel and the tools, in the new folder OUT
 	@dev/deps deb && packaging/run
 
-boot:		## install these packages in a Debian of their own and boot it (PACKAGES=: their folder)
-	@dev/deps boot && test/deb/run
+dist:		## a release: a tarball of sources and series, and its checksum, in the new folder OUT
+	@dev/deps patches && dev/dist
 
-vm:		## test that a guest which hangs, falls silent or warns is a failure
-	@dev/deps guest && vm/test
-
-style:		## checkpatch, sparse, W=1, kernel-doc, shellcheck
-	@dev/deps style && dev/style
-
-hooks:		## apply the hooks to the base, and see them refuse a changed one
-	@dev/deps tree && hooks/test
-
-drivers:	## compile every RDMA driver and user, with W=1 our files (BASES=, TARGETS='x86_64 rt clang i386 arm64 s390')
-	@dev/deps drivers && test/drivers/run
+base-bugs:	## the base's own faults: show each one, and show that its patch repairs it
+	@dev/deps verbs patches && base-bugs/run
 
 clean:		## delete the caches: bases, trees, builds
 	@dev/clean
+
+.DEFAULT:
+	@echo "there is no verb $@; 'make help' lists the verbs" >&2; exit 2
+
+#   T=NAME              the test to run
+#   B=NAME              the benchmark to run
+#   ONLY='NAME...'      of the parts of a test, or of the jobs of a check, only these
+#   SKIP='NAME...'      of the same parts, not these
+#   BASE=6.12           the base: 6.12, 7.3, 7.x (the newest in the archive), or 6.12.107
+#   KSRC=DIR            a clean kernel tree from 6.12 on, instead of BASE
+#   VM=qemu             the machine of the guest: qemu or uml (User-Mode Linux); many tests choose
+#   HIERARCHY=v2        the version of cgroups in the guest: v2 (default) or v1
+#   DEVICES='NAME...'   the devices of the kselftests: 'rxe0 siw0' (default) or rxe0
+#   KERNEL=FILE         a kernel to test, instead of a new build
+#   REF_KERNEL=FILE     a stock kernel to compare with, instead of a new build
+#   SECONDS=N           how long a random test runs
+#   MINUTES=N           how long each random test of check-all runs
+#   COUNT=N             how many operations, writes or starts a test does
+#   SEED=N              the random numbers of an earlier run
+#   OUT=DIR             where the result goes
+#   JOBS=N              how many jobs or guests run at the same time
+#   RECORD=1            record what the run shows as the expected result
+#   ROUNDS=N MS=N       how often, and for how many milliseconds, a benchmark measures
+#   QUICK=1             a benchmark of some minutes
+#   CPUS=N MEMORY=N     processors of the guest, and its memory in MiB
+#   APPEND='WORD...'    parameters for the command line of the guest's kernel
+#   FRAGMENT='FILE...'  more kernel options
+#   STOCK=1             build the base's own kernel
+#   BUILD=1             also compile and boot each patch of the series
+#   CONFIG=NAME         options of the packaged kernel; packaging/config says more
+#   LSMOD=FILE          output of lsmod: build only these modules for the package
+#   KERNELS='NAME...'   the guests of the command: 7.x stock-7.x (default) 6.12 stock-6.12
+#   CHAIN=N NICE=N BOUND=N  the hammer's cgroups below each other, its nice value, and the accepted ratio
+#   NRI=DIR             programs for the test of NRI
+#   XDG_CACHE_HOME=DIR  everything that is built lies in DIR/rdmacg (~/.cache/rdmacg)
+
+# A variable with a typing error changes nothing, so it is an error.
+known := $(shell sed -n 's/^\#   \([A-Z][A-Z_]*=.*\)   *.*/\1/p' Makefile | grep -oE '[A-Z_]+=' | tr -d =)
+given := $(foreach name,$(.VARIABLES),$(if $(findstring command line,$(origin $(name))),$(name)))
+unknown := $(filter-out $(known) MAKEFLAGS MAKEOVERRIDES -*-command-variables-*-,$(given))
+$(if $(unknown),$(error there is no variable $(unknown); there are: $(known)))

@@ -3,7 +3,7 @@
  * What x86 makes of the barriers among processors. User-Mode Linux runs the same code on
  * the same processors, and yet makes a fence of each that leaves the processor's pipeline
  * empty, spin_unlock()'s included; a lock would then cost three times as much as it does.
- * Included before all else ("make bench"), for this project's kernel and the base alike.
+ * Included before all else ("make bench B=charge"), for this project's kernel and the base alike.
  */
 #define __smp_mb() asm volatile("lock; addl $0,-4(%%rsp)" : : : "memory", "cc")
 #define __smp_rmb() asm volatile("" : : : "memory")

@@ -4,6 +4,9 @@
 
 # dash runs no trap of EXIT when a signal ends it, and what the trap deletes can be GiB.
 trap 'exit 130' INT TERM
+# Some shells count seconds in a variable of that name.
+# shellcheck disable=SC3028 # for these shells
+[ -z "${BASH_VERSION:-}" ] || [ "${SECONDS:-0}" != 0 ] || unset SECONDS
 # The scripts parse what tools print, so they ask for it untranslated.
 export LC_ALL=C
 # What our make was told is for us: other makefiles have an OUT or a BASE, too.
@@ -20,7 +23,7 @@ SUPPORTED='6.12 and later (such as 7.3, or the update 6.12.107), 7.x (the newest
 # What the checks run on, and in which VM.
 CHECK_BASES='6.12 7.x'
 vm_of() {
-	case $1 in 6.12) echo qemu ;; *) echo uml ;; esac
+	case $1 in 6.*) echo qemu ;; *) echo uml ;; esac
 }
 arch_of() {
 	case $1 in qemu) echo x86_64 ;; uml) echo um ;; *) return 1 ;; esac
@@ -30,6 +33,8 @@ arch_of() {
 # vm/config/adapters.config they compile.
 ADAPTERS='drivers/infiniband/hw/bnxt_re/ drivers/infiniband/hw/mlx5/'
 
+# For a script that runs on each of several bases.
+BASES=${BASE:-$CHECK_BASES}
 BASE=${BASE:-6.12}
 VM=${VM:-qemu}
 KSRC=${KSRC:-}
@@ -64,6 +69,30 @@ progress() {
 		ticks=$((ticks + $1))
 		say "  $((ticks / 60)) min $((ticks % 60)) s, $(grep -rhE '^  (CC|AS) ' "$2" | wc -l) files compiled"
 	done
+}
+
+# choose NAME...: of these names, those that ONLY and SKIP leave.
+choose() {
+	for word in ${ONLY:-} ${SKIP:-}; do
+		case " $* " in
+		*" $word "*) ;;
+		*) die "ONLY and SKIP pick parts by name, and '$word' is not one; there are: $*" ;;
+		esac
+	done
+	for word; do
+		case " ${ONLY:-$*} " in
+		*" $word "*) case " ${SKIP:-} " in *" $word "*) ;; *) echo "$word" ;; esac ;;
+		esac
+	done
+}
+
+# number VARIABLE DEFAULT: its value, which has to be a decimal number.
+number() {
+	value=$(eval "echo \"\${$1:-$2}\"")
+	case $value in
+	'' | *[!0-9]*) die "$1='$value' is not a decimal number" ;;
+	esac
+	echo "$value"
 }
 
 need_cmd() {
