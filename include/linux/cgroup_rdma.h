@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * RDMA cgroup controller: what the IB core, drivers and kernel ULPs call.
+ *
+ * Copyright (C) 2016 Parav Pandit <pandit.parav@gmail.com>
  */
 #ifndef _LINUX_CGROUP_RDMA_H
 #define _LINUX_CGROUP_RDMA_H

@@ -8,6 +8,8 @@
  * process, passing the file descriptor on or removing the cgroup changes
  * nothing. A charge that finds no room fails with EAGAIN. A limit set below the
  * usage refuses new objects and takes none away.
+ *
+ * Copyright (C) 2016 Parav Pandit <pandit.parav@gmail.com>
  */
 #include <kunit/static_stub.h>
 #include <linux/bits.h>

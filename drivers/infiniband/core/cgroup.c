@@ -3,6 +3,8 @@
  * The IB core's side of the RDMA cgroup controller: which devices take part with
  * which resources, and which cgroup pays for each context, object and memory region
  * of user space.
+ *
+ * Copyright (C) 2016 Parav Pandit <pandit.parav@gmail.com>
  */
 #define pr_fmt(fmt) "infiniband: rdma cgroup: " fmt
 
