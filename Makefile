@@ -34,7 +34,7 @@ bench:		## run the benchmark B
 	@dev/pick run bench
 
 patches:	## the overlay as a series for git am, for BASE or KSRC, in the new folder OUT
-	@dev/deps patches && series/run
+	@dev/deps patches && dev/patches
 
 deb:		## Debian packages of the kernel and the tools, in the new folder OUT
 	@dev/deps deb && packaging/run

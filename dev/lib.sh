@@ -29,7 +29,7 @@ arch_of() {
 	case $1 in qemu) echo x86_64 ;; uml) echo um ;; *) return 1 ;; esac
 }
 
-# The drivers of adapters that the hooks change, which User-Mode Linux does not have. With
+# The drivers of adapters that the patches change, which User-Mode Linux does not have. With
 # vm/config/adapters.config they compile.
 ADAPTERS='drivers/infiniband/hw/bnxt_re/ drivers/infiniband/hw/mlx5/'
 
@@ -234,8 +234,39 @@ check_patches() {
 		--ignore FILE_PATH_CHANGES,UNKNOWN_COMMIT_ID "$@"
 }
 
+# series_for VERSION: the folder of patches for the nearest base. Linux 5 and 6 had 20 releases.
+series_for() {
+	for series in "$ROOT"/patches/*/; do
+		echo "${series%/}"
+	done | awk -F/ -v wanted="$1" '
+		function nth(version, part) { split(version, part, "."); return part[1] * 20 + part[2] }
+		{ far = nth(wanted) - nth($NF); far = far < 0 ? -far : far }
+		NR == 1 || far < least { least = far; found = $0 }
+		END { print found }'
+}
+
+# patched_files PATCH...: the base's files that they change.
+patched_files() {
+	sed -n 's,^--- a/,,p' "$@"
+}
+
+# apply_patch DIR PATCH: lines may have moved, and none may differ, except that the base may have
+# all of the patch. A patch for the guide has a line in the place of the section, which is one
+# file for all bases.
+apply_patch() {
+	exact="patch -d $1 -p1 -F0 -s -f --no-backup-if-mismatch"
+	[ -n "$(patched_files "$2")" ] || return 0
+	$exact --dry-run <"$2" >/dev/null || ! $exact -R --dry-run <"$2" >/dev/null || return 0
+	$exact <"$2" || return
+	guide=$1/Documentation/admin-guide/cgroup-v2.rst
+	[ ! -e "$guide" ] || sed -i "/^\.\. include:: cgroup-v2-rdma\.rst\$/{
+		r $ROOT/patches/cgroup-v2-rdma.rst
+		d
+	}" "$guide"
+}
+
 # changed_files BASE TREE: the files of an assembled tree that the base has otherwise, or not
-# at all. dev/tree says what it has put there; hooks look at some files and leave them alone.
+# at all. dev/tree lists the files that it has put there.
 changed_files() {
 	while read -r path; do
 		cmp -s "$1/$path" "$2/$path" || echo "$path"

@@ -17,8 +17,7 @@
 
 /*
  * The commands that DevX lets a program make an object with. The type is that of the verbs
- * object for which mlx5_ib itself gives the command, as far as there is one; hooks/verify
- * looks for commands that are not here.
+ * object for which mlx5_ib itself gives the command, as far as there is one.
  */
 static const struct {
 	u16 opcode;
