@@ -4,7 +4,7 @@
  *
  * A new cgroup has the files of FAKE_NEW, if its parent gives it the controller; "+rdma"
  * in cgroup.subtree_control gives children theirs; rmdir takes the files with it; processes
- * do not stay in cgroup.procs. FAKE_FAULTS="CALL:PATH:ERRNO ..." makes a call fail, where
+ * do not stay in cgroup.procs. A write to a file of limits changes the keys that it names. FAKE_FAULTS="CALL:PATH:ERRNO ..." makes a call fail, where
  * CALL is open, read or write, and PATH how the path ends. FAKE_ONCE=PATH makes all writes
  * to a file fail but the first. FAKE_NO_DEFAULT=1 is a kernel without limits of "default".
  */
@@ -165,6 +165,157 @@ ssize_t read(int fd, void *buffer, size_t size)
 	return -1;
 }
 
+/* One key of a file of limits, or the name of the device before them. */
+struct fake_word {
+	char *text;
+	struct fake_word *next;
+};
+
+/* The words of a text, which has to be one line. */
+static struct fake_word *fake_words(char *line)
+{
+	struct fake_word *first = NULL, **end = &first;
+	char *word;
+
+	while ((word = strsep(&line, " \t"))) {
+		if (!*word)
+			continue;
+		*end = calloc(1, sizeof(**end));
+		(*end)->text = word;
+		end = &(*end)->next;
+	}
+	return first;
+}
+
+static void fake_free_words(struct fake_word *words)
+{
+	while (words) {
+		struct fake_word *next = words->next;
+
+		free(words);
+		words = next;
+	}
+}
+
+/* How long the name of the device is: "NAME" or "NAME index=N". */
+static size_t fake_name_length(const char *line)
+{
+	const char *rest = strpbrk(line, "=");
+	size_t length = strcspn(line, " ");
+
+	if (rest && rest - line > 6 && !strncmp(rest - 6, " index", 6))
+		return rest - line + strcspn(rest, " ");
+	return length;
+}
+
+/* What a line holds for @word's key from now on, among @asked: NULL where that is the same. */
+static const char *fake_value(const char *word, const struct fake_word *asked)
+{
+	size_t length = strcspn(word, "=") + 1;
+
+	for (; asked; asked = asked->next)
+		if (!strncmp(asked->text, word, length))
+			return asked->text + length;
+	return NULL;
+}
+
+/* The line that @old becomes where a write asks for the words @asked. */
+static void fake_print_line(FILE *to, char *old, const struct fake_word *asked)
+{
+	size_t length = fake_name_length(old);
+	struct fake_word *had, *word;
+	bool all = asked && !strchr(asked->text, '=');
+
+	fprintf(to, "%.*s", (int)length, old);
+	had = fake_words(old + length);
+	for (word = had; word; word = word->next) {
+		size_t key = strcspn(word->text, "=");
+		const char *value = all ? "max" : fake_value(word->text, asked);
+
+		fprintf(to, " %.*s=%s", (int)key, word->text,
+			value ? value : word->text + key + (word->text[key] == '='));
+	}
+	/* A kernel refuses a key that it does not know; a tree need not list all of them. */
+	for (; asked && !all; asked = asked->next) {
+		for (word = had; word; word = word->next)
+			if (!strncmp(word->text, asked->text, strcspn(asked->text, "=") + 1))
+				break;
+		if (!word)
+			fprintf(to, " %s", asked->text);
+	}
+	fputc('\n', to);
+	fake_free_words(had);
+}
+
+/* Merge the one line of a write into the line of its device; a new device comes last. */
+static void fake_merge_line(FILE *to, char *text, char *line)
+{
+	size_t length = fake_name_length(line);
+	struct fake_word *asked;
+	bool found = false;
+	char *old;
+
+	asked = fake_words(memcpy(calloc(strlen(line) + 1, 1), line + length,
+				  strlen(line + length)));
+	while ((old = strsep(&text, "\n"))) {
+		if (!*old)
+			continue;
+		if (fake_name_length(old) == length && !strncmp(old, line, length)) {
+			found = true;
+			fake_print_line(to, old, asked);
+		} else {
+			fprintf(to, "%s\n", old);
+		}
+	}
+	line[length] = '\0';
+	if (!found)
+		fake_print_line(to, line, asked);
+	fake_free_words(asked);
+}
+
+/* What a file of limits holds after a write. To be freed. */
+static char *fake_merge(int fd, const char *lines, size_t size)
+{
+	char *text = calloc(65536, 1), *cursor, *line;
+	char *all = strndup(lines, size);
+	ssize_t got = pread(fd, text, 65535, 0);
+
+	/* The descriptor of a write cannot read; its file can be opened anew. */
+	if (got < 0) {
+		char path[PATH_MAX];
+		FILE *file;
+
+		fake_path(path, fd, "");
+		file = fopen(path, "re");
+		got = file ? (ssize_t)fread(text, 1, 65535, file) : 0;
+		if (file)
+			fclose(file);
+	}
+	cursor = all;
+	while ((line = strsep(&cursor, "\n"))) {
+		char *merged = NULL;
+		size_t length;
+		FILE *to;
+
+		if (!*line)
+			continue;
+		to = open_memstream(&merged, &length);
+		fake_merge_line(to, text, line);
+		fclose(to);
+		text = merged;
+	}
+	free(all);
+	return text;
+}
+
+/* Whether it is one of the files that hold limits of devices. */
+static bool fake_is_max(const char *base)
+{
+	size_t length = strlen(base);
+
+	return !strncmp(base, "/rdma.", 6) && length > 4 && !strcmp(base + length - 4, ".max");
+}
+
 ssize_t write(int fd, const void *buffer, size_t size)
 {
 	ssize_t (*real)(int fd, const void *buffer, size_t size) = dlsym(RTLD_NEXT, "write");
@@ -188,6 +339,13 @@ ssize_t write(int fd, const void *buffer, size_t size)
 	slash = strrchr(path, '/');
 	if (!strcmp(slash, "/cgroup.procs"))
 		return size;
+	if (fake_is_max(slash)) {
+		char *text = fake_merge(fd, buffer, size);
+		bool put = !ftruncate(fd, 0) && real(fd, text, strlen(text)) >= 0;
+
+		free(text);
+		return put ? (ssize_t)size : -1;
+	}
 	if (ftruncate(fd, 0))
 		return -1;
 	if (!strcmp(slash, "/cgroup.subtree_control")) {

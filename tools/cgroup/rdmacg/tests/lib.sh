@@ -11,8 +11,11 @@ unset NO_COLOR RDMACG_ROOT RDMACG_PROC
 # they find for the failure that it wants to see.
 export ASAN_OPTIONS=verify_asan_link_order=0:exitcode=99 UBSAN_OPTIONS=exitcode=99
 
+# In memory where that can be: claims make thousands of files.
+memory=/dev/shm
+[ -w "$memory" ] || memory=/tmp
 # The command and what is preloaded lie where an ordinary user can read them.
-work=$(mktemp -d "${TMPDIR:-/tmp}/rdmacg-test.XXXXXX")
+work=$(mktemp -d "${TMPDIR:-$memory}/rdmacg-test.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
 mkdir "$work/bin"
@@ -24,8 +27,8 @@ new=$work/new
 
 # put FILE LINE...: make a file of the tree and the folders above it.
 put() {
-	mkdir -p "$root/$(dirname "$1")"
 	local file=$root/$1
+	[ -d "${file%/*}" ] || mkdir -p "${file%/*}"
 	shift
 	printf '%s\n' "$@" >"$file"
 }
@@ -68,8 +71,7 @@ process() {
 }
 
 # Two tenants below one parent, each with the controller.
-tree() {
-	rm -rf "$root" "$proc" "$new"
+plant() {
 	mkdir -p "$root" "$proc/self" "$new"
 	put cgroup.controllers rdma
 	put cgroup.subtree_control rdma
@@ -80,6 +82,15 @@ tree() {
 	cgroup tenants/b
 	cp "$root"/tenants/a/* "$new/"
 	: >"$new/cgroup.subtree_control"
+	mkdir "$work/template"
+	mv "$root" "$proc" "$new" "$work/template/"
+}
+plant
+
+# The same again for each claim, by copies.
+tree() {
+	rm -rf "$root" "$proc" "$new"
+	cp -r "$work"/template/* "$work/"
 }
 
 # Standard error too: what a user sees.
@@ -111,6 +122,24 @@ holds() {
 	}
 }
 
+# limits FILE LINE: a file of limits has a line of that device with all words of LINE, and
+# others. "NAME max" and "NAME default": it has max for each key.
+limits() {
+	local line word
+	while read -r line; do
+		[ "${line%% *}" = "${2%% *}" ] || continue
+		for word in ${2#* }; do
+			case $word in
+			max | default) case $line in *=[0-9]*) continue 2 ;; esac ;;
+			*) case " $line " in *" $word "*) ;; *) continue 2 ;; esac ;;
+			esac
+		done
+		return
+	done <"$root/$1"
+	echo "$1 holds \"$(cat "$root/$1")\", wanted \"$2\""
+	return 1
+}
+
 # The words of the row that begins with these words, blanks aside.
 row() {
 	local line
@@ -121,7 +150,9 @@ row() {
 	}
 }
 
+# claim NAME FUNCTION: only those whose names have $MATCH in them, where that is set.
 claim() {
+	case $1 in *"${MATCH-}"*) ;; *) return ;; esac
 	tree
 	judge "$@"
 }
