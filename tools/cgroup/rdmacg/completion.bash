@@ -69,7 +69,7 @@ _rdmacg_options() {
 	esac
 }
 
-_rdmacg_plan_forms='lnet qemu nccl ucx libfabric ceph peak share'
+_rdmacg_plan_forms='lnet qemu nccl ucx libfabric ceph share'
 
 # The options of a form of plan, from its help: there is no second list of them.
 _rdmacg_plan_options() {
@@ -86,7 +86,7 @@ _rdmacg_plan() {
 		mapfile -t COMPREPLY < <(compgen -W "$_rdmacg_plan_forms" -- "$cur")
 	elif [[ ${COMP_WORDS[2]} == share ]] && ((COMP_CWORD == 3)); then
 		_rdmacg_devices
-	elif [[ ${COMP_WORDS[2]} == share || ${COMP_WORDS[2]} == peak ]]; then
+	elif [[ ${COMP_WORDS[2]} == share ]]; then
 		_rdmacg_cgroups
 	fi
 }
@@ -116,7 +116,7 @@ _rdmacg() {
 	--device) _rdmacg_devices; return ;;
 	--machine) mapfile -t COMPREPLY < <(compgen -W "pc none" -- "$cur"); return ;;
 	--profile) mapfile -t COMPREPLY < <(compgen -W opa -- "$cur"); return ;;
-	-o | --output | -c | --config | --qmp | --ramblocks) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
+	-o | --output | -c | --config | --ramblocks) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
 	--order) mapfile -t COMPREPLY < <(compgen -W "pressure refusals usage path" -- "$cur"); return ;;
 	-f | --format) mapfile -t COMPREPLY < <(compgen -W "openmetrics prometheus" -- "$cur"); return ;;
 	--unit | --container | --margin | --iterations | --delay) return ;;

@@ -17,16 +17,16 @@ enum plan_key {
 	PLAN_KEY_EXPLAIN = OPTIONS_KEY,
 	PLAN_KEY_CGROUP,
 	PLAN_KEY_DEVICE,
+	PLAN_KEY_DRIVER,
 	PLAN_KEY_INPUT,		/* of the first input; the others follow */
 };
 
-static const struct argp_option plan_explain_option = {
-	"explain", PLAN_KEY_EXPLAIN, NULL, 0, "the formula and the source of each number", 100
-};
-
-static const struct argp_option plan_limit_options[] = {
+static const struct argp_option plan_options[] = {
+	{ "explain", PLAN_KEY_EXPLAIN, NULL, 0, "the formula and the source of each number", 100 },
 	{ "cgroup", PLAN_KEY_CGROUP, "CGROUP", 0, "the cgroup that the limits are for", 90 },
 	{ "device", PLAN_KEY_DEVICE, "DEVICE", 0, "the device that the limits are for", 90 },
+	{ "driver", PLAN_KEY_DRIVER, "NAME", 0,
+	  "the driver whose queues are added to mr_mem (that of --device)", 90 },
 };
 
 uint64_t plan_parse_number(const struct plan_input *input, const char *text)
@@ -36,29 +36,11 @@ uint64_t plan_parse_number(const struct plan_input *input, const char *text)
 	if (!number_parse_human(text, true, &value))
 		options_fail(text,
 			     "--%s is a number, or one with K, M, G, T, P or E; at most %" PRIu64,
-			     input->option, NUMBER_LARGEST);
+			     input->option, input->max);
 	if (value < input->min || value > input->max)
 		options_fail(text, "--%s is %" PRIu64 " to %" PRIu64, input->option, input->min,
 			     input->max);
 	return value;
-}
-
-bool plan_is_name(const char *text)
-{
-	const char *c;
-
-	for (c = text; *c; c++) {
-		if (*c <= ' ' || *c >= 0x7f || strchr("#[]", *c))
-			return false;
-	}
-	return *text;
-}
-
-void plan_check_cgroup(const char *name)
-{
-	if (!plan_is_name(name))
-		options_fail(name,
-			     "cannot stand in a file of limits: a cgroup is printable ASCII without blanks, #, [ and ]");
 }
 
 void plan_parse_device(struct device *device, const char *text)
@@ -68,7 +50,7 @@ void plan_parse_device(struct device *device, const char *text)
 	char *rest = copy;
 	struct line line;
 
-	if (!line_next(&rest, &line) || *line.rest != '=' || !plan_is_name(line.device.name))
+	if (!line_next(&rest, &line) || *line.rest != '=')
 		options_fail(text, "is no device; write NAME or 'NAME index=N'");
 	device_copy(device, &line.device);
 	free(copy);
@@ -99,12 +81,14 @@ static error_t plan_parse_key(int key, char *arg, struct argp_state *state)
 		args->explain = true;
 		return 0;
 	case PLAN_KEY_CGROUP:
-		plan_check_cgroup(arg);
 		args->cgroup = arg;
 		return 0;
 	case PLAN_KEY_DEVICE:
 		device_free(&args->device);
 		plan_parse_device(&args->device, arg);
+		return 0;
+	case PLAN_KEY_DRIVER:
+		args->driver = arg;
 		return 0;
 	case ARGP_KEY_END:
 		plan_check_needed(args);
@@ -117,12 +101,12 @@ static error_t plan_parse_key(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* The inputs, then what all forms have. To be freed. */
+/* The inputs, then what the form has of plan_options[]. To be freed. */
 static struct argp_option *plan_make_options(const struct plan_args *args)
 {
-	size_t nr_limits = args->has_limits ? ARRAY_SIZE(plan_limit_options) : 0;
-	/* One for --explain, and one that ends the list. */
-	struct argp_option *options = memory_zeroed(args->nr_inputs + nr_limits + 2,
+	size_t nr_common = args->has_memory ? 4 : args->has_limits ? 3 : 1;
+	/* The last one stays zero, which ends the list. */
+	struct argp_option *options = memory_zeroed(args->nr_inputs + nr_common + 1,
 						    sizeof(*options));
 	size_t i;
 
@@ -132,8 +116,7 @@ static struct argp_option *plan_make_options(const struct plan_args *args)
 		options[i].arg = "N";
 		options[i].doc = args->inputs[i].doc;
 	}
-	memcpy(options + i, plan_limit_options, nr_limits * sizeof(*options));
-	options[i + nr_limits] = plan_explain_option;
+	memcpy(options + i, plan_options, nr_common * sizeof(*options));
 	return options;
 }
 
@@ -162,18 +145,16 @@ void plan_free_args(struct plan_args *args)
 	device_free(&args->device);
 }
 
-void plan_set_inputs(const struct plan_args *args, struct plan_vars *vars)
+struct plan_part *plan_begin(struct plan *plan, const struct plan_args *args, const char *title)
 {
-	size_t i;
+	struct plan_part *part;
 
-	for (i = 0; i < args->nr_inputs; i++)
-		plan_set(vars, args->inputs[i].name, args->values[i]);
-}
-
-void plan_set_target(struct plan_part *part, const struct plan_args *args)
-{
+	plan->form = args->form;
+	plan->read = args->read;
+	part = plan_add_part(plan, "%s", title);
 	if (args->cgroup)
 		part->cgroup = memory_string(args->cgroup);
 	if (args->device.name)
 		part->device = device_format(&args->device);
+	return part;
 }

@@ -10,7 +10,7 @@
 /* Whether @passive takes so many fragments; if not, it answers with its own number. */
 static bool lnet_takes_frags(const struct lnet_side *passive, uint64_t frags)
 {
-	uint64_t own = plan_get(&passive->vars, "own_F");
+	uint64_t own = passive->own_frags;
 
 	if (frags > own)
 		return false;
@@ -22,7 +22,7 @@ static bool lnet_takes_frags(const struct lnet_side *passive, uint64_t frags)
 static bool lnet_retry_frags(struct plan_part *part, const struct lnet_side *active,
 			     const struct lnet_side *passive, struct lnet_link *link)
 {
-	uint64_t own = plan_get(&passive->vars, "own_F");
+	uint64_t own = passive->own_frags;
 
 	plan_add_note(part, "%s rejects it: RDMA_FRAGS (6), it wants %" PRIu64 " fragments.",
 		      passive->name, own);
@@ -45,7 +45,7 @@ enum lnet_answer { LNET_ACCEPTED, LNET_AGAIN, LNET_GIVEN_UP };
 static enum lnet_answer lnet_ask(struct plan_part *part, const struct lnet_side *active,
 				 const struct lnet_side *passive, struct lnet_link *link)
 {
-	uint64_t depth = plan_get(&passive->vars, "own_qd");
+	uint64_t depth = passive->own_depth;
 
 	link->asked = lnet_reduce(active, link->frags, link->wanted);
 	if (!link->asked) {
@@ -80,8 +80,8 @@ void lnet_connect(struct plan_part *part, const struct lnet_side *active,
 {
 	enum lnet_answer answer;
 
-	link->wanted = plan_get(&active->vars, "own_qd");
-	link->frags = plan_get(&active->vars, "own_F");
+	link->wanted = active->own_depth;
+	link->frags = active->own_frags;
 	while ((answer = lnet_ask(part, active, passive, link)) == LNET_AGAIN)
 		plan_add_note(part, "%s tries again, if it still has something to send.",
 			      active->name);

@@ -1,46 +1,66 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The parts of "rdmacg plan lnet": one node's sizes, and what two nodes agree on. */
-#ifndef RDMACG_LNET_H
-#define RDMACG_LNET_H
+/*
+ * The parts of "rdmacg plan lnet", from the lowest: parameters of a node, its sizes, what
+ * two nodes agree on, the command.
+ */
+#ifndef RDMACG_PLAN_LNET_H
+#define RDMACG_PLAN_LNET_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "plan/plan.h"
 
-/* What can be said of a node, as options and in --remote. */
+/* What can be said of a node: by options, by lines of modprobe.d, by --remote. */
 enum lnet_input {
 	LNET_PEERS, LNET_PEER_CREDITS, LNET_CREDITS, LNET_CONNS, LNET_SENDS, LNET_MAP, LNET_NTX,
 	LNET_FMR_POOL, LNET_SGE, LNET_CPTS, LNET_MAX_WR, LNET_PROTOCOL, LNET_NR_INPUTS
 };
 
-/* plan-lnet.c */
 extern const struct plan_input lnet_inputs[LNET_NR_INPUTS];
 
-/* One node: what was said of it, and its names for formulas. */
+/* One node: what was said of it, and what follows. */
 struct lnet_side {
 	const char *name;
+	const char *form;
 	uint64_t in[LNET_NR_INPUTS];
 	bool given[LNET_NR_INPUTS];
+	char *idle;			/* parameters that were given and change no size */
 	unsigned int release;		/* N of 2.N */
 	bool fmr;			/* registers by FMR instead of FastReg */
 	bool dma_mr;			/* its kernel has ib_get_dma_mr() */
-	struct plan_vars vars;
+	/* Set by lnet_setup(). */
+	uint64_t own_depth;
+	uint64_t own_frags;
+	uint64_t sends;			/* up to 2.10 */
 	/* Its largest connection so far. */
-	uint64_t send_wr;
+	uint64_t send_wr, recv_wr, rx_bytes;
 	uint64_t depth;
 	uint64_t frags;
 };
 
-/* plan-lnet-size.c: sizes. False: an error was said. */
+/* --- lnet-params.c: parameters. What is wrong ends the program with an error. --- */
+
+void lnet_init(struct lnet_side *side, const char *form, const char *name);
+unsigned int lnet_parse_release(const char *text);
+/* The parameters that the release ships for OPA. */
+void lnet_set_profile(struct lnet_side *side);
+/* "KEY=VALUE,..." of --remote: parameters, options of the command, release, fmr, dma_mr. */
+void lnet_set_remote(struct lnet_side *side, const char *text);
+/*
+ * Lines "options ko2iblnd KEY=VALUE...", and those of ko2iblnd-opa where @opa: of the files
+ * that @words name, or of one line that @words are.
+ */
+void lnet_set_words(struct lnet_side *side, char * const *words, size_t count, bool opa);
+
+/* --- lnet-size.c: sizes --- */
 
 /* Take the parameters as o2iblnd does; before all others. */
-bool lnet_setup(const struct plan *plan, struct plan_part *part, struct lnet_side *side);
+void lnet_setup(struct plan_part *part, struct lnet_side *side);
 /* The queues of a connection that @side makes with this depth and these fragments. */
-bool lnet_add_end(const struct plan *plan, struct plan_part *part, struct lnet_side *side,
-		  uint64_t depth, uint64_t frags);
+void lnet_add_end(struct plan_part *part, struct lnet_side *side, uint64_t depth, uint64_t frags);
 /* All that a node has; its connections are as lnet_add_end() left them. */
-bool lnet_add_node(const struct plan *plan, struct plan_part *part, struct lnet_side *side);
+void lnet_add_node(struct plan_part *part, const struct lnet_side *side);
 /* The depth that the device leaves of @depth; 0 where it makes no QP. */
 uint64_t lnet_reduce(const struct lnet_side *side, uint64_t frags, uint64_t depth);
 /* Whether it is 2.10 or before. */
@@ -48,7 +68,7 @@ bool lnet_is_old(const struct lnet_side *side);
 /* Without pools of MRs it can neither send fewer fragments nor take them. */
 bool lnet_has_pools(const struct lnet_side *side);
 
-/* plan-lnet-link.c: what two nodes agree on. */
+/* --- lnet-link.c: what two nodes agree on --- */
 
 /* A connection that two sides have agreed on. */
 struct lnet_link {
@@ -63,4 +83,4 @@ struct lnet_link {
 void lnet_connect(struct plan_part *part, const struct lnet_side *active,
 		  const struct lnet_side *passive, struct lnet_link *link);
 
-#endif /* RDMACG_LNET_H */
+#endif /* RDMACG_PLAN_LNET_H */

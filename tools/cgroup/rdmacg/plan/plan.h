@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the forms of "rdmacg plan" share.
+ * The forms of "rdmacg plan": a plan consists of parts, a part of values.
  *
- * A form fills a struct plan: parts, each with values that rows of a table compute. A row
- * holds its formula as text, and that text is what is evaluated: what --explain says is
- * what was computed. plan-out.c alone prints.
+ * A form computes each value in C by PLAN_STEP(), PLAN_FIGURE() or PLAN_LIMIT(). The macro
+ * keeps the text of the expression, so --explain prints the formula that was computed.
  */
 #ifndef RDMACG_PLAN_H
 #define RDMACG_PLAN_H
@@ -14,79 +13,39 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/device.h"
 #include "lib/compiler.h"
+#include "core/device.h"
 
-/* One for each form: plan-NAME.c, but the four of plan-table.c. False: an error was said. */
-bool plan_lnet(int argc, char **argv);
-bool plan_qemu(int argc, char **argv);
-bool plan_nccl(int argc, char **argv);
-bool plan_ucx(int argc, char **argv);
-bool plan_libfabric(int argc, char **argv);
-bool plan_ceph(int argc, char **argv);
-bool plan_peak(int argc, char **argv);
-bool plan_share(int argc, char **argv);
+/* One for each form, in the file of its name. */
+void plan_lnet(int argc, char **argv);
+void plan_qemu(int argc, char **argv);
+void plan_nccl(int argc, char **argv);
+void plan_ucx(int argc, char **argv);
+void plan_libfabric(int argc, char **argv);
+void plan_ceph(int argc, char **argv);
+void plan_share(int argc, char **argv);
 
-/* plan-formula.c: formulas. */
-
-#define PLAN_VARS	48
-
-/* The names of a formula and what they stand for. The names are not copied. */
-struct plan_vars {
-	struct {
-		const char *name;
-		uint64_t value;
-	} var[PLAN_VARS];
-	size_t count;
-};
-
-enum plan_fault {
-	PLAN_FINE,
-	PLAN_TOO_LARGE,		/* more than 64 bits hold */
-	PLAN_NEGATIVE,		/* less is there than is taken away */
-	PLAN_BY_ZERO,
-	PLAN_NO_FORMULA,	/* a fault of the table */
-};
-
-/* Set a name, new or not. */
-void plan_set(struct plan_vars *vars, const char *name, uint64_t value);
-uint64_t plan_get(const struct plan_vars *vars, const char *name);
-/*
- * Whole numbers of 128 bits on the way to one of 64, names, + - * / %, parentheses,
- * min(a, b), max(a, b) and ceil(a, b), which is a / b rounded up; / rounds down.
- */
-enum plan_fault plan_evaluate(const char *formula, const struct plan_vars *vars, uint64_t *value);
-/* The formula with numbers in the place of names. To be freed. */
-char *plan_in_numbers(const char *formula, const struct plan_vars *vars);
-
-/* plan-core.c: what a plan consists of. */
+/* --- values, parts, plans --- */
 
 enum plan_kind {
-	PLAN_STEP,		/* said with --explain only */
-	PLAN_FIGURE,		/* good to know, not a limit */
-	PLAN_LIMIT,		/* a key of a file of limits */
+	PLAN_KIND_NAME,		/* only for the formulas that follow */
+	PLAN_KIND_STEP,		/* printed with --explain only */
+	PLAN_KIND_FIGURE,	/* good to know, not a limit */
+	PLAN_KIND_LIMIT,	/* a key of a file of limits */
 };
 
-/* A line of a table of formulas. */
-struct plan_row {
+struct plan_value {
 	const char *key;
 	enum plan_kind kind;
-	const char *formula;
-	const char *source;
-};
-
-/* A row when it was computed. */
-struct plan_value {
-	char *key;
-	enum plan_kind kind;
 	uint64_t value;
-	char *formula;
-	char *numbers;
-	char *source;
+	const char *formula;
+	char *numbers;		/* the formula with numbers in the place of names */
+	const char *source;
 };
 
 /* Values that belong together: one cgroup on one device, one end of a connection. */
 struct plan_part {
+	const char *form;
 	char *title;
 	char *cgroup;		/* NULL: not known */
 	char *device;		/* NULL: not known */
@@ -98,30 +57,82 @@ struct plan_part {
 
 struct plan {
 	const char *form;
+	const char *read;	/* the sources that were read for the formulas, or NULL */
 	struct plan_part **parts;
 	size_t nr_parts;
 };
 
 struct plan_part *plan_add_part(struct plan *plan, const char *format, ...) __printf(2, 3);
 void plan_add_note(struct plan_part *part, const char *format, ...) __printf(2, 3);
-/*
- * Compute the rows one after the other, add them to @part, and make each a name for those
- * that follow. False, and an error is said, where one does not fit, or where it is a limit
- * that the kernel does not take.
- */
-bool plan_add_rows(const struct plan *plan, struct plan_part *part, struct plan_vars *vars,
-		   const struct plan_row *rows, size_t count);
 void plan_free(struct plan *plan);
+/* Say an error and end the program with status 1. */
+void plan_fail(const char *form, const char *format, ...)
+	__attribute((noreturn)) __printf(2, 3);
 
-/* plan-args.c: what the forms have in common on the command line. */
+/*
+ * Add a value to @part and return it. What is less than 0, does not fit in 64 bits, or is a
+ * limit that the kernel does not take, ends the program with an error.
+ */
+__int128 plan_add(struct plan_part *part, enum plan_kind kind, const char *key, __int128 value,
+		  const char *formula, const char *source);
 
-#define PLAN_ANY	.min = 0, .max = INT64_MAX
-#define PLAN_SOME	.min = 1, .max = INT64_MAX
+/* For what a formula does not cover. */
+#define PLAN_MEASURE	"measure it with rdmacg run."
 
-/* A number that is an option, and a name for formulas. */
+/* The value of @expression, for a key that is not the name of a variable. */
+#define PLAN_OF_KEY(part, kind, key, expression, source) \
+	plan_add(part, PLAN_KIND_ ## kind, key, expression, #expression, source)
+#define PLAN_VALUE(part, kind, name, expression, source) \
+	__int128 name __attribute((unused)) = \
+		plan_add(part, PLAN_KIND_ ## kind, #name, expression, #expression, source)
+/* Each declares the variable @name with the value of @expression. */
+#define PLAN_NAME(part, name, expression) PLAN_VALUE(part, NAME, name, expression, NULL)
+#define PLAN_STEP(part, name, expression, source) PLAN_VALUE(part, STEP, name, expression, source)
+#define PLAN_FIGURE(part, name, expression, source) \
+	PLAN_VALUE(part, FIGURE, name, expression, source)
+#define PLAN_LIMIT(part, name, expression, source) \
+	PLAN_VALUE(part, LIMIT, name, expression, source)
+
+/* For expressions. */
+static inline __int128 min(__int128 a, __int128 b)
+{
+	return a < b ? a : b;
+}
+
+static inline __int128 max(__int128 a, __int128 b)
+{
+	return a > b ? a : b;
+}
+
+/* a / b, rounded up. */
+static inline __int128 div_up(__int128 a, __int128 b)
+{
+	return a / b + !!(a % b);
+}
+
+/* The smallest power of 2 that is not less than @a. */
+static inline __int128 pow2(__int128 a)
+{
+	__int128 power = 1;
+
+	while (power < a)
+		power *= 2;
+	return power;
+}
+
+/* --- the command line --- */
+
+/*
+ * The largest number that an option takes, unless it says otherwise. A product of three of
+ * these fits in 127 bits, and no expression has one of four.
+ */
+#define PLAN_MOST	((uint64_t)1 << 40)
+#define PLAN_ANY	.min = 0, .max = PLAN_MOST
+#define PLAN_SOME	.min = 1, .max = PLAN_MOST
+
+/* An option that takes a number. */
 struct plan_input {
 	const char *option;
-	const char *name;
 	uint64_t value;		/* without the option */
 	uint64_t min;
 	uint64_t max;
@@ -133,18 +144,21 @@ struct plan_args {
 	/* Set by the form. */
 	const char *form;		/* "plan FORM" */
 	const char *doc;
+	const char *read;		/* as in struct plan */
 	const char *args_doc;		/* words without an option; may be NULL */
 	const struct plan_input *inputs;
 	size_t nr_inputs;
 	const struct argp *own;		/* its other options, or NULL */
 	void *own_input;
 	bool has_limits;		/* --cgroup and --device make sense */
+	bool has_memory;		/* --driver makes sense */
 
 	/* Set by plan_parse(). */
 	uint64_t *values;		/* one for each input */
 	bool *given;
 	const char *cgroup;
 	struct device device;		/* its name is NULL without --device */
+	const char *driver;
 	bool explain;
 };
 
@@ -155,19 +169,25 @@ void plan_free_args(struct plan_args *args);
 uint64_t plan_parse_number(const struct plan_input *input, const char *text);
 /* "NAME" or "NAME index=N", as the controller's files name it. */
 void plan_parse_device(struct device *device, const char *text);
+/* A plan of one part, whose limits go where --cgroup and --device say. */
+struct plan_part *plan_begin(struct plan *plan, const struct plan_args *args, const char *title);
+/* Print the plan and free it, and what plan_parse() has made. */
+void plan_finish(struct plan *plan, struct plan_args *args);
+
+/* --- rings.c: memory that a driver takes for queues --- */
+
+/* Queues of a process, all of a kind alike. */
+struct plan_queues {
+	__int128 cqs, cqe;
+	__int128 qps, send_wr, send_sge, recv_wr, recv_sge;
+};
+
 /*
- * Whether it can stand in a file that apply reads: nothing in it ends a line or a section,
- * and a terminal shows it as it is.
+ * The bytes of mr_mem that the driver of --driver or --device takes for these queues. Where
+ * they are not known, as always where @queues is NULL and the driver takes user memory, it is
+ * 0, and a note says that mr_mem is a lower bound.
  */
-bool plan_is_name(const char *text);
-void plan_check_cgroup(const char *name);
-/* All inputs as names for formulas. */
-void plan_set_inputs(const struct plan_args *args, struct plan_vars *vars);
-/* A part whose limits go where --cgroup and --device say. */
-void plan_set_target(struct plan_part *part, const struct plan_args *args);
-
-/* plan-out.c */
-
-void plan_print(const struct plan *plan, const struct plan_args *args);
+__int128 plan_add_rings(struct plan_part *part, const struct plan_args *args,
+			const struct plan_queues *queues);
 
 #endif /* RDMACG_PLAN_H */

@@ -5,8 +5,10 @@
  *               Block Name    PSize              Offset               Used              Total
  *                   pc.ram    4 KiB  0x0000000000000000 0x0000000004000000 0x0000000004000000
  *
- * From 8.0 on, "HVA" and "RO" follow. A name may hold blanks, so a line is read from its end.
+ * From 8.0 on, "HVA" and "RO" follow. A name may hold blanks.
  */
+#include <inttypes.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,12 +20,17 @@
 #define PLAN_BLOCK_NAME	255
 /* So much of a line that is wrong is shown. */
 #define PLAN_SHOWN	100
+/* A line of QEMU's is shorter, and a pattern takes its time with a long one. */
+#define PLAN_LINE	512
 
-/* A text with an end instead of a NUL. */
-struct plan_line {
-	const char *text;
-	size_t length;
-};
+#define PLAN_HEX	"0x[0-9a-f]{1,16}"
+#define PLAN_TAIL	PLAN_HEX ")( +" PLAN_HEX " +(ro|rw))? *$"
+
+enum { PLAN_NAME_AT = 1, PLAN_USED_AT = 3, PLAN_TOTAL_AT, PLAN_NR_MATCHES };
+
+static const char plan_block_pattern[] =
+	"^ *(.*[^ ])? +[0-9]+ +(B|KiB|MiB|GiB) +" PLAN_HEX " +(" PLAN_HEX ") +(" PLAN_TAIL;
+static const char plan_header_pattern[] = "^ *Block Name .*PSize .*Offset .*Used .*Total";
 
 void plan_add_block(struct plan_blocks *blocks, const char *name, size_t length, uint64_t used)
 {
@@ -44,194 +51,95 @@ void plan_free_blocks(struct plan_blocks *blocks)
 	free(blocks->block);
 }
 
-static bool plan_is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r';
-}
-
-static void plan_trim(struct plan_line *line)
-{
-	while (line->length && plan_is_blank(line->text[line->length - 1]))
-		line->length--;
-	while (line->length && plan_is_blank(*line->text)) {
-		line->text++;
-		line->length--;
-	}
-}
-
-/* Take the last word off @line. */
-static struct plan_line plan_last_word(struct plan_line *line)
-{
-	struct plan_line word;
-	size_t start;
-
-	plan_trim(line);
-	start = line->length;
-	while (start && !plan_is_blank(line->text[start - 1]))
-		start--;
-	word.text = line->text + start;
-	word.length = line->length - start;
-	line->length = start;
-	return word;
-}
-
-static bool plan_line_is(const struct plan_line *line, const char *text)
-{
-	return line->length == strlen(text) && !memcmp(line->text, text, line->length);
-}
-
-static bool plan_line_starts(const struct plan_line *line, const char *text)
-{
-	size_t length = strlen(text);
-
-	return line->length >= length && !memcmp(line->text, text, length);
-}
-
-/* "0x" and up to 16 hexadecimal digits. */
-static bool plan_read_hex(const struct plan_line *word, uint64_t *value)
-{
-	static const char digits[] = "0123456789abcdef";
-	size_t i;
-
-	*value = 0;
-	if (word->length < 3 || word->length > 18 || memcmp(word->text, "0x", 2))
-		return false;
-	for (i = 2; i < word->length; i++) {
-		const char *digit = memchr(digits, word->text[i], sizeof(digits) - 1);
-
-		if (!digit)
-			return false;
-		*value = *value << 4 | (uint64_t)(digit - digits);
-	}
-	return true;
-}
-
-/* The page size, "4 KiB" or "2 MiB". It says only that this is a line of a block. */
-static bool plan_take_page_size(struct plan_line *line)
-{
-	struct plan_line unit = plan_last_word(line);
-	struct plan_line number = plan_last_word(line);
-	size_t i;
-
-	if (!plan_line_is(&unit, "B") && !plan_line_is(&unit, "KiB") &&
-	    !plan_line_is(&unit, "MiB") && !plan_line_is(&unit, "GiB"))
-		return false;
-	for (i = 0; i < number.length; i++) {
-		if (number.text[i] < '0' || number.text[i] > '9')
-			return false;
-	}
-	return number.length > 0;
-}
-
 /* Printable ASCII, or nothing at all. QEMU lets nobody choose more. */
-static bool plan_is_block_name(const struct plan_line *name)
+static bool plan_is_block_name(const char *name, size_t length)
 {
 	size_t i;
 
-	for (i = 0; i < name->length; i++) {
-		if (name->text[i] < ' ' || name->text[i] >= 0x7f)
+	for (i = 0; i < length; i++) {
+		if (name[i] < ' ' || name[i] >= 0x7f)
 			return false;
 	}
-	return name->length <= PLAN_BLOCK_NAME;
+	return length <= PLAN_BLOCK_NAME;
 }
 
-/* Take all columns off @line; the name is left. */
-static bool plan_take_columns(struct plan_line *line, uint64_t *used)
+static bool plan_parse_block(const char *where, size_t number, const char *line,
+			     const regex_t *pattern, struct plan_blocks *blocks)
 {
-	struct plan_line word = plan_last_word(line);
-	uint64_t total;
-	uint64_t other;
-
-	if (plan_line_is(&word, "ro") || plan_line_is(&word, "rw")) {
-		word = plan_last_word(line);
-		if (!plan_read_hex(&word, &other))
-			return false;
-		word = plan_last_word(line);
-	}
-	if (!plan_read_hex(&word, &total))
-		return false;
-	word = plan_last_word(line);
-	if (!plan_read_hex(&word, used) || *used > total)
-		return false;
-	word = plan_last_word(line);
-	if (!plan_read_hex(&word, &other) || !plan_take_page_size(line))
-		return false;
-	plan_trim(line);
-	return plan_is_block_name(line);
-}
-
-static bool plan_is_header(const struct plan_line *line)
-{
-	return plan_line_starts(line, "Block Name ") &&
-		memmem(line->text, line->length, " PSize ", 7) &&
-		memmem(line->text, line->length, " Offset ", 8) &&
-		memmem(line->text, line->length, " Used ", 6) &&
-		memmem(line->text, line->length, " Total", 6);
-}
-
-static bool plan_parse_block(const char *where, size_t nr_line, struct plan_line line,
-			     struct plan_blocks *blocks)
-{
-	struct plan_line name = line;
+	regmatch_t match[PLAN_NR_MATCHES];
+	const regmatch_t *name = &match[PLAN_NAME_AT];
+	size_t length;
 	uint64_t used;
 
-	if (!plan_take_columns(&name, &used)) {
-		say_error(where,
-			  "line %zu, '%.*s', is no RAM block; give the whole text of 'info ramblock'",
-			  nr_line, (int)(line.length < PLAN_SHOWN ? line.length : PLAN_SHOWN),
-			  line.text);
-		return false;
-	}
-	if (!name.length) {
+	if (strlen(line) > PLAN_LINE || regexec(pattern, line, PLAN_NR_MATCHES, match, 0))
+		goto not_a_block;
+	length = name->rm_so < 0 ? 0 : (size_t)(name->rm_eo - name->rm_so);
+	used = strtoumax(line + match[PLAN_USED_AT].rm_so, NULL, 16);
+	if (used > strtoumax(line + match[PLAN_TOTAL_AT].rm_so, NULL, 16) ||
+	    (length && !plan_is_block_name(line + name->rm_so, length)))
+		goto not_a_block;
+	if (!length) {
 		/* vmstate_register_ram() gives names to those that migrate. */
 		blocks->nr_local++;
-		return true;
-	}
-	if (blocks->count == PLAN_BLOCKS_MAX) {
+	} else if (blocks->count == PLAN_BLOCKS_MAX) {
 		say_error(where, "more than %zu RAM blocks; QEMU cannot migrate so many over RDMA",
 			  PLAN_BLOCKS_MAX);
 		return false;
 	}
-	plan_add_block(blocks, name.text, name.length, used);
+	if (length)
+		plan_add_block(blocks, line + name->rm_so, length, used);
+	return true;
+
+not_a_block:
+	say_error(where,
+		  "line %zu, '%.*s', is not a RAM block; give the whole text of 'info ramblock'",
+		  number, PLAN_SHOWN, line + strspn(line, " "));
+	return false;
+}
+
+/* A monitor's text has its prompts around the table. */
+static bool plan_parse_lines(const char *where, char *text, const regex_t *header,
+			     const regex_t *pattern, struct plan_blocks *blocks)
+{
+	bool in_table = false;
+	size_t number = 0;
+	char *line, *c;
+
+	while ((line = strsep(&text, "\n"))) {
+		number++;
+		for (c = line; *c; c++) {
+			if (*c == '\t' || *c == '\r')
+				*c = ' ';
+		}
+		if (!in_table) {
+			in_table = strlen(line) <= PLAN_LINE && !regexec(header, line, 0, NULL, 0);
+			continue;
+		}
+		if (!line[strspn(line, " ")])
+			continue;
+		if (!strncmp(line, "(qemu)", 6))
+			break;
+		if (!plan_parse_block(where, number, line, pattern, blocks))
+			return false;
+	}
 	return true;
 }
 
-/* The next line of @rest, without blanks around it. */
-static struct plan_line plan_next_line(struct plan_line *rest)
+bool plan_parse_blocks(const char *where, const char *text, struct plan_blocks *blocks)
 {
-	const char *end = memchr(rest->text, '\n', rest->length);
-	struct plan_line line = { rest->text, end ? (size_t)(end - rest->text) : rest->length };
+	char *copy = memory_string(text);
+	regex_t header, pattern;
+	bool good;
 
-	rest->text += line.length + !!end;
-	rest->length -= line.length + !!end;
-	plan_trim(&line);
-	return line;
-}
-
-bool plan_parse_blocks(const char *where, const char *text, size_t length,
-		       struct plan_blocks *blocks)
-{
-	struct plan_line rest = { text, length };
-	bool in_table = false;
-	size_t nr_line;
-
-	for (nr_line = 1; rest.length; nr_line++) {
-		struct plan_line line = plan_next_line(&rest);
-
-		/* A monitor's text has its prompts around the table. */
-		if (!in_table) {
-			in_table = plan_is_header(&line);
-			continue;
-		}
-		if (!line.length)
-			continue;
-		if (plan_line_starts(&line, "(qemu)"))
-			break;
-		if (!plan_parse_block(where, nr_line, line, blocks))
-			return false;
-	}
-	if (!blocks->count)
+	if (regcomp(&header, plan_header_pattern, REG_EXTENDED | REG_NOSUB) ||
+	    regcomp(&pattern, plan_block_pattern, REG_EXTENDED))
+		abort();
+	good = plan_parse_lines(where, copy, &header, &pattern, blocks);
+	if (good && !blocks->count)
 		say_error(where,
 			  "there is no RAM block; give the whole text of 'info ramblock', with its header");
-	return blocks->count;
+	regfree(&header);
+	regfree(&pattern);
+	free(copy);
+	return good && blocks->count;
 }

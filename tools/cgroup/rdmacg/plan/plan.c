@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a plan consists of, and how it is printed: as a file of limits that "rdmacg apply"
+ * reads, or as JSON. In a file, all is a comment except limits whose cgroup and device are
+ * known, so nothing can be applied by mistake.
+ */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/json.h"
+#include "lib/memory.h"
+#include "lib/number.h"
+#include "lib/options.h"
+#include "plan/plan.h"
+#include "lib/rdmacg.h"
+#include "lib/message.h"
+
+/* --- values, parts, plans --- */
+
+void plan_fail(const char *form, const char *format, ...)
+{
+	va_list args;
+	char *reason;
+
+	va_start(args, format);
+	reason = memory_vformat(format, args);
+	va_end(args);
+	say_error(form, "%s", reason);
+	exit(EXIT_FAILED);
+}
+
+struct plan_part *plan_add_part(struct plan *plan, const char *format, ...)
+{
+	struct plan_part *part = memory_zeroed(1, sizeof(*part));
+	va_list args;
+
+	va_start(args, format);
+	part->title = memory_vformat(format, args);
+	va_end(args);
+	part->form = plan->form;
+	plan->parts = memory_grow(plan->parts, plan->nr_parts, sizeof(*plan->parts));
+	plan->parts[plan->nr_parts++] = part;
+	return part;
+}
+
+void plan_add_note(struct plan_part *part, const char *format, ...)
+{
+	va_list args;
+
+	part->notes = memory_grow(part->notes, part->nr_notes, sizeof(*part->notes));
+	va_start(args, format);
+	part->notes[part->nr_notes++] = memory_vformat(format, args);
+	va_end(args);
+}
+
+/* The value that a name stands for: the last one that was added. */
+static const struct plan_value *plan_find(const struct plan_part *part, const char *name,
+					  size_t length)
+{
+	size_t i = part->nr_values;
+
+	while (i--) {
+		const struct plan_value *value = &part->values[i];
+
+		if (strlen(value->key) == length && !memcmp(value->key, name, length))
+			return value;
+	}
+	return NULL;
+}
+
+static size_t plan_name_length(const char *text)
+{
+	size_t length = 0;
+
+	if (isalpha((unsigned char)*text))
+		while (isalnum((unsigned char)text[length]) || text[length] == '_')
+			length++;
+	return length;
+}
+
+/* The formula with numbers in the place of names. To be freed. */
+static char *plan_in_numbers(const struct plan_part *part, const char *formula)
+{
+	FILE *out;
+	size_t size;
+	char *text;
+
+	out = memory_check(open_memstream(&text, &size));
+	while (*formula) {
+		size_t length = plan_name_length(formula);
+		const struct plan_value *value = length ? plan_find(part, formula, length) : NULL;
+
+		if (value)
+			fprintf(out, "%" PRIu64, value->value);
+		else
+			fprintf(out, "%.*s", length ? (int)length : 1, formula);
+		formula += length ? length : 1;
+	}
+	fclose(out);
+	return memory_check(text);
+}
+
+__int128 plan_add(struct plan_part *part, enum plan_kind kind, const char *key, __int128 value,
+		  const char *formula, const char *source)
+{
+	char *numbers = plan_in_numbers(part, formula);
+	struct plan_value *new;
+
+	if (value < 0)
+		plan_fail(part->form, "%s = %s = %s is less than 0; take less away", key, formula,
+			  numbers);
+	if (value > UINT64_MAX)
+		plan_fail(part->form,
+			  "%s = %s = %s does not fit in 64 bits; give smaller numbers", key,
+			  formula, numbers);
+	if (kind == PLAN_KIND_LIMIT && value > NUMBER_LARGEST)
+		plan_fail(part->form,
+			  "%s = %s = %s is more than the kernel takes as a limit, %" PRIu64
+			  "; give smaller numbers",
+			  key, formula, numbers, NUMBER_LARGEST);
+	part->values = memory_grow(part->values, part->nr_values, sizeof(*part->values));
+	new = &part->values[part->nr_values++];
+	new->key = key;
+	new->kind = kind;
+	new->value = value;
+	new->formula = formula;
+	new->numbers = numbers;
+	new->source = source;
+	return value;
+}
+
+static void plan_free_part(struct plan_part *part)
+{
+	size_t i;
+
+	for (i = 0; i < part->nr_values; i++)
+		free(part->values[i].numbers);
+	for (i = 0; i < part->nr_notes; i++)
+		free(part->notes[i]);
+	free(part->values);
+	free(part->notes);
+	free(part->title);
+	free(part->cgroup);
+	free(part->device);
+	free(part);
+}
+
+void plan_free(struct plan *plan)
+{
+	size_t i;
+
+	for (i = 0; i < plan->nr_parts; i++)
+		plan_free_part(plan->parts[i]);
+	free(plan->parts);
+}
+
+/* --- as a file of limits --- */
+
+/* " KEY=VALUE" for each value of the kind. To be freed. */
+static char *plan_format_values(const struct plan_part *part, enum plan_kind kind)
+{
+	size_t i, size;
+	char *text;
+	FILE *out;
+
+	out = memory_check(open_memstream(&text, &size));
+	for (i = 0; i < part->nr_values; i++) {
+		if (part->values[i].kind == kind)
+			fprintf(out, " %s=%" PRIu64, part->values[i].key, part->values[i].value);
+	}
+	fclose(out);
+	return memory_check(text);
+}
+
+/* KEY = FORMULA = FORMULA IN NUMBERS = NUMBER, without what would be there twice. */
+static void plan_print_formula(const struct plan_value *value)
+{
+	bool has_numbers = strcmp(value->formula, value->numbers);
+	char number[NUMBER_SIZE];
+	bool is_number;
+
+	number_format(number, value->value, false);
+	is_number = !strcmp(value->numbers, number);
+	say_line("#   %s = %s%s%s%s%s", value->key, value->formula, has_numbers ? " = " : "",
+		 has_numbers ? value->numbers : "", is_number ? "" : " = ",
+		 is_number ? "" : number);
+	say_line("#     %s", value->source);
+}
+
+/* The header of the cgroup is left out where the part before had the same. */
+static void plan_print_limits(const struct plan_part *part, const struct plan_part *before,
+			      const char *limits)
+{
+	const char *mark = part->cgroup && part->device ? "" : "# ";
+
+	if (!before || !before->cgroup || !part->cgroup || strcmp(before->cgroup, part->cgroup))
+		say_line("%s[%s]", mark, part->cgroup ? part->cgroup : "CGROUP");
+	say_line("%s%s%s", mark, part->device ? part->device : "DEVICE", limits);
+	if (*mark)
+		say_line("# No limit is set by this: give %s%s%s.", part->cgroup ? "" : "--cgroup",
+			 part->cgroup || part->device ? "" : " and ",
+			 part->device ? "" : "--device");
+}
+
+/* Whether the part has limits. */
+static bool plan_print_part(const struct plan_part *part, const struct plan_part *before,
+			    bool explain)
+{
+	char *figures = plan_format_values(part, PLAN_KIND_FIGURE);
+	char *limits = plan_format_values(part, PLAN_KIND_LIMIT);
+	bool has_limits = *limits;
+	size_t i;
+
+	say_line("# %s", part->title);
+	for (i = 0; explain && i < part->nr_values; i++) {
+		if (part->values[i].kind != PLAN_KIND_NAME)
+			plan_print_formula(&part->values[i]);
+	}
+	for (i = 0; i < part->nr_notes; i++)
+		say_line("# %s", part->notes[i]);
+	if (*figures)
+		say_line("#%s", figures);
+	if (has_limits)
+		plan_print_limits(part, before, limits);
+	free(figures);
+	free(limits);
+	return has_limits;
+}
+
+static void plan_print_text(const struct plan *plan, bool explain)
+{
+	const struct plan_part *before = NULL;
+	size_t i;
+
+	if (explain && plan->read)
+		say_line("# Formulas as of %s; other versions may differ.", plan->read);
+	for (i = 0; i < plan->nr_parts; i++) {
+		if (i)
+			say_line("%s", "");
+		if (plan_print_part(plan->parts[i], before, explain))
+			before = plan->parts[i];
+	}
+}
+
+/* --- as JSON --- */
+
+static struct json_object *plan_json_values(const struct plan_part *part, enum plan_kind kind)
+{
+	struct json_object *object = json_object_new_object();
+	size_t i;
+
+	for (i = 0; i < part->nr_values; i++) {
+		if (part->values[i].kind == kind)
+			json_add(object, part->values[i].key, json_number(part->values[i].value));
+	}
+	return object;
+}
+
+static struct json_object *plan_json_formulas(const struct plan_part *part)
+{
+	struct json_object *array = json_object_new_array();
+	size_t i;
+
+	for (i = 0; i < part->nr_values; i++) {
+		struct json_object *object;
+		const struct plan_value *value = &part->values[i];
+
+		if (value->kind == PLAN_KIND_NAME)
+			continue;
+		object = json_object_new_object();
+		json_add(object, "key", json_text(value->key));
+		json_add(object, "value", json_number(value->value));
+		json_add(object, "formula", json_text(value->formula));
+		json_add(object, "numbers", json_text(value->numbers));
+		json_add(object, "source", json_text(value->source));
+		json_object_array_add(array, object);
+	}
+	return array;
+}
+
+static struct json_object *plan_json_part(const struct plan_part *part, bool explain)
+{
+	struct json_object *object = json_object_new_object();
+	struct json_object *notes = json_object_new_array();
+	size_t i;
+
+	json_add(object, "title", json_text(part->title));
+	json_add(object, "cgroup", part->cgroup ? json_text(part->cgroup) : NULL);
+	json_add(object, "device", part->device ? json_text(part->device) : NULL);
+	json_add(object, "limits", plan_json_values(part, PLAN_KIND_LIMIT));
+	json_add(object, "figures", plan_json_values(part, PLAN_KIND_FIGURE));
+	for (i = 0; i < part->nr_notes; i++)
+		json_object_array_add(notes, json_text(part->notes[i]));
+	json_add(object, "notes", notes);
+	if (explain)
+		json_add(object, "formulas", plan_json_formulas(part));
+	return object;
+}
+
+static void plan_print_json(const struct plan *plan, bool explain)
+{
+	struct json_object *object = json_object_new_object();
+	struct json_object *parts = json_object_new_array();
+	size_t i;
+
+	json_add(object, "plan", json_text(plan->form));
+	if (explain && plan->read)
+		json_add(object, "read", json_text(plan->read));
+	for (i = 0; i < plan->nr_parts; i++)
+		json_object_array_add(parts, plan_json_part(plan->parts[i], explain));
+	json_add(object, "parts", parts);
+	json_print(stdout, object, options.pretty);
+}
+
+void plan_finish(struct plan *plan, struct plan_args *args)
+{
+	if (options.json)
+		plan_print_json(plan, args->explain);
+	else
+		plan_print_text(plan, args->explain);
+	plan_free(plan);
+	plan_free_args(args);
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The memory that a driver takes for queues. Where it is user memory, the kernel counts it
+ * as mr_mem, in whole pages, beside what the process registers.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/memory.h"
+#include "plan/plan.h"
+
+#define RINGS_PAGE	4096
+#define RINGS_PVRDMA	"rdma-core at 2a79cbb4a7, providers/vmw_pvrdma, "
+
+/* A device without hardware has no driver in sysfs: rxe and siw. */
+#define RINGS_SOFTWARE	"software"
+
+/*
+ * Drivers that keep all queues in kernel memory or on the device, or have read here no
+ * ib_umem_get() except for memory regions: Linux 7.3, drivers/infiniband.
+ */
+static const char *const rings_in_kernel[] = {
+	"rxe", "siw", RINGS_SOFTWARE, "hfi1", "cxgb4", "efa",
+};
+
+/* The driver of --driver or, by sysfs, of --device. NULL: not known. To be freed. */
+static char *rings_driver(const struct plan_args *args)
+{
+	char target[256];
+	char *class, *path;
+	ssize_t length;
+	bool is_there;
+
+	if (args->driver)
+		return memory_string(args->driver);
+	if (!args->device.name || strchr(args->device.name, '/'))
+		return NULL;
+	class = memory_format("/sys/class/infiniband/%s", args->device.name);
+	is_there = !access(class, F_OK);
+	path = memory_format("%s/device/driver", class);
+	length = readlink(path, target, sizeof(target) - 1);
+	free(path);
+	free(class);
+	if (length < 0)
+		return is_there ? memory_string(RINGS_SOFTWARE) : NULL;
+	target[length] = '\0';
+	return memory_string(strrchr(target, '/') ? strrchr(target, '/') + 1 : target);
+}
+
+static bool rings_are_in_kernel(const char *driver)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rings_in_kernel); i++) {
+		if (!strcmp(driver, rings_in_kernel[i]))
+			return true;
+	}
+	return false;
+}
+
+/* The provider has a page for the state of each CQ and of each QP, then the entries. */
+static __int128 rings_add_pvrdma(struct plan_part *part, const struct plan_queues *queues)
+{
+	PLAN_NAME(part, page, RINGS_PAGE);
+	PLAN_NAME(part, cqs, queues->cqs);
+	PLAN_NAME(part, cqe, queues->cqe);
+	PLAN_NAME(part, qps, queues->qps);
+	PLAN_NAME(part, send_wr, queues->send_wr);
+	PLAN_NAME(part, send_sge, queues->send_sge);
+	PLAN_NAME(part, recv_wr, queues->recv_wr);
+	PLAN_NAME(part, recv_sge, queues->recv_sge);
+	PLAN_STEP(part, cq_bytes, (1 + div_up(pow2(cqe) * 64, page)) * page,
+		  RINGS_PVRDMA "cq.c, pvrdma_create_cq()");
+	PLAN_STEP(part, send_bytes,
+		  (1 + div_up(pow2(send_wr) * pow2(80 + 16 * pow2(send_sge)), page)) * page,
+		  RINGS_PVRDMA "qp.c, pvrdma_create_qp()");
+	PLAN_STEP(part, recv_bytes,
+		  div_up(pow2(recv_wr) * pow2(16 + 16 * pow2(recv_sge)), page) * page,
+		  RINGS_PVRDMA "qp.c, pvrdma_create_qp()");
+	PLAN_STEP(part, queue_bytes, cqs * cq_bytes + qps * (send_bytes + recv_bytes),
+		  "the queues of a process, in user memory of vmw_pvrdma");
+	return queue_bytes;
+}
+
+__int128 plan_add_rings(struct plan_part *part, const struct plan_args *args,
+			const struct plan_queues *queues)
+{
+	char *driver = rings_driver(args);
+	__int128 bytes = 0;
+
+	if (driver && queues && !strcmp(driver, "vmw_pvrdma"))
+		bytes = rings_add_pvrdma(part, queues);
+	else if (!driver)
+		plan_add_note(part,
+			      "mr_mem is a lower bound: it has no queues of the driver; give --driver, or a --device of this machine.");
+	else if (!rings_are_in_kernel(driver))
+		plan_add_note(part,
+			      "mr_mem is a lower bound: it has no queues of the driver, and how much %s takes for them was not read.",
+			      driver);
+	free(driver);
+	return bytes;
+}
