@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * hammer KIND SECONDS CHAIN NICE: in a guest of its own, let the processes of one
- * delegated cgroup hammer its files, and time what a stranger in another top-level
- * cgroup does meanwhile:
+ * hammer KIND MS CHAIN NICE: in a guest of its own, let the processes of one
+ * delegated cgroup hammer its files, and time what a sibling of that cgroup does meanwhile,
+ * for the kinds in hammer-sibling.c:
+ *
+ *   pair    ibv_alloc_pd() and ibv_dealloc_pd()
+ *
+ * or what a stranger in another top-level cgroup does, for the others:
  *
  *   open    the first ibv_open_device() of a process in a new top-level cgroup
  *   mkdir   mkdir() and rmdir() of one more top-level cgroup
@@ -18,6 +22,7 @@
 #define _GNU_SOURCE
 #include <linux/sched.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <sys/mman.h>
@@ -30,7 +35,7 @@
 
 #include "hammer.h"
 
-#define MOST_SAMPLES	65536
+#define MOST_SAMPLES	(1 << 20)
 
 struct hammer_shared *hammer_shared;
 struct ibv_device *hammer_device;
@@ -44,8 +49,9 @@ static struct hammer_samples {
 	unsigned int count;
 	unsigned long long ns[MOST_SAMPLES];
 } samples[HAMMER_OPS];
+static unsigned long long measured_ns[HAMMER_OPS];
 
-static const char *const op_names[] = { "open", "mkdir", "link", "rename" };
+static const char *const op_names[] = { "open", "mkdir", "link", "rename", "pair" };
 
 static void end_processes(void);
 
@@ -180,13 +186,24 @@ static void end_processes(void)
 				    pids[i], HAMMER_PATIENCE);
 }
 
-void hammer_sample(enum hammer_op op, unsigned long long ns)
+/* Whether there is room for another sample. */
+bool hammer_sample(enum hammer_op op, unsigned long long ns)
 {
 	struct hammer_samples *all = &samples[op];
 
-	if (all->count == MOST_SAMPLES)
-		hammer_fail("%s: wanted at most %d samples, got more", op_names[op], MOST_SAMPLES);
 	all->ns[all->count++] = ns;
+	measured_ns[op] += ns;
+	return all->count < MOST_SAMPLES;
+}
+
+static void move_to_cpu(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		hammer_fail("wanted processor %d, got %m", cpu);
 }
 
 /* After a first blow, all begin at once, when nobody has the other end of @start. */
@@ -196,6 +213,8 @@ void hammer_sample(enum hammer_op op, unsigned long long ns)
 	char byte;
 
 	setpriority(PRIO_PROCESS, 0, 0);
+	if (kind->has_sibling)
+		move_to_cpu(sysconf(_SC_NPROCESSORS_ONLN) - 1);
 	close(start[1]);
 	kind->act(number);
 	hammer_shared->blows[number]++;
@@ -267,8 +286,9 @@ static void report_op(const struct hammer_kind *kind, enum hammer_op op, unsigne
 	unsigned int i;
 
 	qsort(ns, count, sizeof(*ns), compare);
-	printf("hammer kind=%s control=%s op=%s blows=%lu samples=%u", kind->name,
-	       kind->control ?: "-", op_names[op], blows, count);
+	printf("hammer kind=%s control=%s op=%s blows=%lu samples=%u rate=%llu", kind->name,
+	       kind->control ?: "-", op_names[op], blows, count,
+	       count * 1000000000ULL / measured_ns[op]);
 	for (i = 0; i < ARRAY_SIZE(ranks); i++)
 		printf(" %s_us=%llu", ranks[i].name, ns[count * ranks[i].per_cent / 100] / 1000);
 	printf(" worst_us=%llu\n", ns[count - 1] / 1000);
@@ -282,7 +302,8 @@ static void report(const struct hammer_kind *kind)
 	for (i = 0; i < kind->processes; i++)
 		blows += hammer_shared->blows[i];
 	for (i = 0; i < HAMMER_OPS; i++)
-		report_op(kind, i, blows);
+		if (samples[i].count)
+			report_op(kind, i, blows);
 }
 
 static void find_device(void)
@@ -304,7 +325,7 @@ static void enter(const char *cgroup)
 	close(dir);
 }
 
-static void set_up(void)
+static void set_up(bool has_sibling)
 {
 	hammer_shared = mmap(NULL, sizeof(*hammer_shared), PROT_READ | PROT_WRITE,
 			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -318,7 +339,8 @@ static void set_up(void)
 	hammer_write(AT_FDCWD, HAMMER_TOP "/cgroup.subtree_control", "+rdma +pids");
 	hammer_mkdir(AT_FDCWD, HAMMER_HOME);
 	hammer_mkdir(AT_FDCWD, HAMMER_STRANGER);
-	enter(HAMMER_STRANGER);
+	hammer_mkdir(AT_FDCWD, HAMMER_SIBLING);
+	enter(has_sibling ? HAMMER_SIBLING : HAMMER_STRANGER);
 	if (setpriority(PRIO_PROCESS, 0, stranger_nice))
 		hammer_fail("wanted priority %d, got %m", stranger_nice);
 }
@@ -327,17 +349,25 @@ static void clean_up(void)
 {
 	enter(HAMMER_ROOT);
 	hammer_rmdir(AT_FDCWD, HAMMER_STRANGER);
+	hammer_rmdir(AT_FDCWD, HAMMER_SIBLING);
 	hammer_rmdir(AT_FDCWD, HAMMER_HOME);
 	hammer_rmdir(AT_FDCWD, HAMMER_TOP);
 }
 
-static void hammer(const struct hammer_kind *kind, unsigned int seconds)
+static void hammer(const struct hammer_kind *kind, unsigned int ms)
 {
 	if (kind->set_up)
 		kind->set_up();
+	if (kind->control_max)
+		hammer_write(AT_FDCWD, HAMMER_TOP "/rdma.control.max", kind->control_max);
 	start_processes(kind);
 	await_processes(kind);
-	hammer_measure(kind, seconds);
+	if (kind->has_sibling) {
+		move_to_cpu(0);
+		hammer_measure_sibling(kind, ms);
+	} else {
+		hammer_measure(kind, ms);
+	}
 	end_processes();
 	report(kind);
 	if (kind->clean_up)
@@ -347,18 +377,18 @@ static void hammer(const struct hammer_kind *kind, unsigned int seconds)
 int main(int argc, char **argv)
 {
 	const struct hammer_kind *kind = argc == 5 ? hammer_find_kind(argv[1]) : NULL;
-	unsigned int seconds;
+	unsigned int ms;
 
 	if (!kind) {
-		printf("# hammer: wanted KIND SECONDS CHAIN NICE, got %d words, %s first\n",
+		printf("# hammer: wanted KIND MS CHAIN NICE, got %d words, %s first\n",
 		       argc - 1, argc > 1 ? argv[1] : "none");
 		return 2;
 	}
-	seconds = atoi(argv[2]);
+	ms = atoi(argv[2]);
 	hammer_depth = atoi(argv[3]);
 	stranger_nice = atoi(argv[4]);
-	set_up();
-	hammer(kind, seconds);
+	set_up(kind->has_sibling);
+	hammer(kind, ms);
 	clean_up();
 	return 0;
 }

@@ -89,9 +89,9 @@ static void do_link(void)
 	hammer_sample(HAMMER_LINK, ns);
 }
 
-void hammer_measure(const struct hammer_kind *kind, unsigned int seconds)
+void hammer_measure(const struct hammer_kind *kind, unsigned int ms)
 {
-	unsigned long long end = hammer_now() + seconds * 1000000000ULL;
+	unsigned long long end = hammer_now() + ms * 1000000ULL;
 	unsigned int i;
 
 	do {

@@ -4,11 +4,10 @@
  * cgroups are all theirs: /own0, /own1 and so on, or a chain of cgroups below each other.
  */
 #define _GNU_SOURCE
+#include <sys/stat.h>
 #include <time.h>
 
 #include "hammer.h"
-
-#define CHAIN		HAMMER_TOP "/chain"
 
 /* A text of limits, as large as the file takes; its last line may be wrong. */
 #define LINE		HAMMER_DEVICE " max\n"
@@ -18,8 +17,9 @@
 static char text[256 * 1024];
 static size_t text_len;
 
-/* How many cgroups the chain has, and the lowest one of them. */
+/* How many cgroups the chain is to have and has, and the lowest one of them. */
 unsigned int hammer_depth;
+static unsigned int chain_length;
 int hammer_leaf = -1;
 
 static void act_burn(unsigned int number)
@@ -53,7 +53,7 @@ static void write_own(unsigned int number, const char *string, size_t len, int w
 			    strerrorname_np(wanted), len, strerrorname_np(error));
 }
 
-static void act_write(unsigned int number)
+void hammer_write_texts(unsigned int number)
 {
 	write_own(number, text, text_len, 0);
 }
@@ -74,7 +74,7 @@ static void act_write_default(unsigned int number)
 	}
 }
 
-static void write_leaf(const char *string)
+void hammer_write_leaf(const char *string)
 {
 	static int file = -1;
 
@@ -86,13 +86,13 @@ static void write_leaf(const char *string)
 
 static void act_chain_max(unsigned int number)
 {
-	write_leaf(LINE);
+	hammer_write_leaf(LINE);
 }
 
 static void act_chain_limit(unsigned int number)
 {
-	write_leaf(HAMMER_DEVICE " hca_object=5\n");
-	write_leaf(LINE);
+	hammer_write_leaf(HAMMER_DEVICE " hca_object=5\n");
+	hammer_write_leaf(LINE);
 }
 
 static void act_chain_refuse(unsigned int number)
@@ -200,7 +200,7 @@ static void make_own(unsigned int first, unsigned int count)
 }
 
 /* Some may be gone, if it is they who are removed all the time. */
-static void remove_own(void)
+void hammer_remove_own(void)
 {
 	char path[64];
 	unsigned int i;
@@ -236,7 +236,7 @@ static void fill_text(const char *path)
 		hammer_fail("%s: wanted %zu bytes written, got E2BIG", path, text_len);
 }
 
-static void set_up_write(void)
+void hammer_make_texts(void)
 {
 	make_own(0, HAMMER_FEW);
 	fill_text(HAMMER_TOP "/own0/rdma.max");
@@ -244,7 +244,7 @@ static void set_up_write(void)
 
 static void set_up_write_wrong(void)
 {
-	set_up_write();
+	hammer_make_texts();
 	memcpy(text + text_len - strlen(WRONG_LINE), WRONG_LINE, strlen(WRONG_LINE));
 }
 
@@ -259,59 +259,68 @@ static void set_up_removed_text(void)
 	fill_text(HAMMER_TOP "/own1/rdma.max");
 }
 
-/* Deeper than a path is long, so each step begins in the cgroup of the last one. */
-static void make_chain(void)
+/*
+ * As deep as the kernel lets, at most @hammer_depth. A path is not that long, so each step
+ * begins in the cgroup of the last one.
+ */
+void hammer_make_chain(void)
 {
 	unsigned int level;
 	int next;
 
-	hammer_mkdir(AT_FDCWD, CHAIN);
-	hammer_leaf = hammer_open(AT_FDCWD, CHAIN, O_DIRECTORY);
+	hammer_mkdir(AT_FDCWD, HAMMER_CHAIN);
+	hammer_leaf = hammer_open(AT_FDCWD, HAMMER_CHAIN, O_DIRECTORY);
 	for (level = 1; level < hammer_depth; level++) {
 		hammer_write(hammer_leaf, "cgroup.subtree_control", "+rdma");
-		hammer_mkdir(hammer_leaf, "c");
+		if (mkdirat(hammer_leaf, "c", 0755)) {
+			if (errno != EAGAIN)
+				hammer_fail("level %u: wanted a new cgroup or EAGAIN, got %m", level);
+			hammer_write(hammer_leaf, "cgroup.subtree_control", "-rdma");
+			break;
+		}
 		next = hammer_open(hammer_leaf, "c", O_DIRECTORY);
 		close(hammer_leaf);
 		hammer_leaf = next;
 	}
+	chain_length = level;
 }
 
 static void make_refusing_chain(void)
 {
-	make_chain();
-	hammer_write(AT_FDCWD, CHAIN "/rdma.max", HAMMER_DEVICE " hca_handle=0");
+	hammer_make_chain();
+	hammer_write(AT_FDCWD, HAMMER_CHAIN "/rdma.max", HAMMER_DEVICE " hca_handle=0");
 }
 
-static void remove_chain(void)
+void hammer_remove_chain(void)
 {
 	unsigned int level;
 	int next;
 
-	for (level = 1; level < hammer_depth; level++) {
+	for (level = 1; level < chain_length; level++) {
 		next = hammer_open(hammer_leaf, "..", O_DIRECTORY);
 		close(hammer_leaf);
 		hammer_leaf = next;
 		hammer_rmdir(hammer_leaf, "c");
 	}
 	close(hammer_leaf);
-	hammer_rmdir(AT_FDCWD, CHAIN);
+	hammer_rmdir(AT_FDCWD, HAMMER_CHAIN);
 }
 
 static const struct hammer_kind hammer_kinds[] = {
 	{ "idle" },
 	{ "burn", NULL, act_burn, HAMMER_FEW },
-	{ "write-max", "burn", act_write, HAMMER_FEW, set_up_write, remove_own },
-	{ "write-wrong", "burn", act_write_wrong, HAMMER_FEW, set_up_write_wrong, remove_own },
-	{ "write-default", "burn", act_write_default, HAMMER_FEW, set_up_write, remove_own },
-	{ "chain-max", "burn", act_chain_max, HAMMER_FEW, make_chain, remove_chain },
-	{ "chain-limit", "burn", act_chain_limit, HAMMER_FEW, make_chain, remove_chain },
+	{ "write-max", "burn", hammer_write_texts, HAMMER_FEW, hammer_make_texts, hammer_remove_own },
+	{ "write-wrong", "burn", act_write_wrong, HAMMER_FEW, set_up_write_wrong, hammer_remove_own },
+	{ "write-default", "burn", act_write_default, HAMMER_FEW, hammer_make_texts, hammer_remove_own },
+	{ "chain-max", "burn", act_chain_max, HAMMER_FEW, hammer_make_chain, hammer_remove_chain },
+	{ "chain-limit", "burn", act_chain_limit, HAMMER_FEW, hammer_make_chain, hammer_remove_chain },
 	{ "chain-refuse", "burn", act_chain_refuse, HAMMER_FEW, make_refusing_chain,
-	  remove_chain, .is_in_leaf = true },
+	  hammer_remove_chain, .is_in_leaf = true },
 	{ "texts-rmdir", "burn", act_removed_text, HAMMER_FEW + 1, set_up_removed_text,
-	  remove_own },
-	{ "pids-rmdir", NULL, act_removed_pids, HAMMER_MANY + 1, set_up_removed, remove_own },
+	  hammer_remove_own },
+	{ "pids-rmdir", NULL, act_removed_pids, HAMMER_MANY + 1, set_up_removed, hammer_remove_own },
 	{ "writers-rmdir", "pids-rmdir", act_removed, HAMMER_MANY + 1, set_up_removed,
-	  remove_own },
+	  hammer_remove_own },
 };
 
 const struct hammer_kind *hammer_find_kind(const char *name)
@@ -321,5 +330,8 @@ const struct hammer_kind *hammer_find_kind(const char *name)
 	for (i = 0; i < ARRAY_SIZE(hammer_kinds); i++)
 		if (!strcmp(hammer_kinds[i].name, name))
 			return &hammer_kinds[i];
+	for (i = 0; hammer_sibling_kinds[i].name; i++)
+		if (!strcmp(hammer_sibling_kinds[i].name, name))
+			return &hammer_sibling_kinds[i];
 	return NULL;
 }

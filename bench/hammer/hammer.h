@@ -5,6 +5,7 @@
  *   hammer.c           main(): processes, statistics, and steps that must succeed
  *   hammer-kinds.c     what the processes of the delegated cgroup do
  *   hammer-stranger.c  what the stranger does, and how long that takes
+ *   hammer-sibling.c   what a sibling does, how long that takes, and what hammers it
  */
 #ifndef HAMMER_H
 #define HAMMER_H
@@ -27,6 +28,8 @@
 #define HAMMER_TOP	HAMMER_ROOT "/hammer"
 #define HAMMER_HOME	HAMMER_TOP "/home"
 #define HAMMER_STRANGER	HAMMER_ROOT "/stranger"
+#define HAMMER_SIBLING	HAMMER_TOP "/sibling"
+#define HAMMER_CHAIN	HAMMER_TOP "/chain"
 #define HAMMER_DEVICE	"rxe0"
 
 /* No step takes longer on a kernel that is well, however slow the machine. */
@@ -53,6 +56,9 @@ struct hammer_kind {
 	void (*set_up)(void);
 	void (*clean_up)(void);
 	bool is_in_leaf;	/* of the chain, instead of HOME */
+	/* The victim is a sibling of HOME, and has a processor of its own. */
+	bool has_sibling;
+	const char *control_max;	/* what HAMMER_TOP's rdma.control.max says; or NULL */
 };
 
 enum hammer_op {
@@ -60,6 +66,7 @@ enum hammer_op {
 	HAMMER_MKDIR,
 	HAMMER_LINK,
 	HAMMER_RENAME,
+	HAMMER_PAIR,
 	HAMMER_OPS
 };
 
@@ -75,14 +82,24 @@ void hammer_mkdir(int dir, const char *path);
 void hammer_rmdir(int dir, const char *path);
 pid_t hammer_spawn(int dir);
 void hammer_await(const char *what, pid_t pid);
-void hammer_sample(enum hammer_op op, unsigned long long ns);
+bool hammer_sample(enum hammer_op op, unsigned long long ns);
 
 /* hammer-kinds.c */
 extern unsigned int hammer_depth;
 extern int hammer_leaf;
 const struct hammer_kind *hammer_find_kind(const char *name);
+void hammer_make_chain(void);
+void hammer_remove_chain(void);
+void hammer_write_leaf(const char *limits);
+void hammer_make_texts(void);
+void hammer_write_texts(unsigned int number);
+void hammer_remove_own(void);
 
 /* hammer-stranger.c */
-void hammer_measure(const struct hammer_kind *kind, unsigned int seconds);
+void hammer_measure(const struct hammer_kind *kind, unsigned int ms);
+
+/* hammer-sibling.c: the last kind has no name */
+extern const struct hammer_kind hammer_sibling_kinds[];
+void hammer_measure_sibling(const struct hammer_kind *kind, unsigned int ms);
 
 #endif /* HAMMER_H */
