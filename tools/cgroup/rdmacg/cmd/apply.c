@@ -91,11 +91,6 @@ static const struct argp apply_argp = {
 		"Bring the limits of files into effect, by default of all /etc/rdmacg.d/*.conf. A file has sections [CGROUP] with lines DEVICE KEY=VALUE..., where CGROUP and DEVICE may be patterns.\vWhat is as a file says is not written again. If a file is malformed, nothing is changed. With --watch, SIGHUP reads the files again.",
 };
 
-static bool apply_is_default(const struct device *device)
-{
-	return !strcmp(device->name, "default");
-}
-
 /* Whether a later rule says otherwise for this key of the device. */
 static bool apply_is_overruled(const struct apply_work *work, size_t number,
 			       const struct device *device, const char *key)
@@ -131,12 +126,14 @@ static void apply_add_difference(struct apply_work *work, const struct device *d
 	difference->after = after;
 }
 
-/* What a key of the device is now; without a line of its own, it is no limit. */
+/* The present limit of a key, or default. */
 static uint64_t apply_before(const struct apply_work *work, const struct device *device,
 			     const char *key)
 {
-	const struct slot *slot = pools_find_slot(&work->cgroup->pools, device, key);
+	char *name = device->is_default ? limits_default_key(work->cgroup, key) : NULL;
+	const struct slot *slot = pools_find_slot(&work->cgroup->pools, device, name ? name : key);
 
+	free(name);
 	return slot ? slot->max : NUMBER_MAX;
 }
 
@@ -146,7 +143,7 @@ static bool apply_is_known(const struct apply_work *work, const struct device *d
 {
 	const struct slot *slot = pools_find_slot(&work->cgroup->pools, device, key);
 
-	return apply_is_default(device) || (slot && (slot->has & POOL_BIT(POOL_MAX)));
+	return device->is_default || (slot && (slot->has & POOL_BIT(POOL_MAX)));
 }
 
 /* Put the keys of a rule that differ into @limits, whose keys are not its own. */
@@ -185,14 +182,13 @@ static bool apply_compare_keys(struct apply_work *work, size_t number, struct li
  */
 static void apply_compare_whole(struct apply_work *work, size_t number, struct limits *limits)
 {
-	static const struct device by_default = { .name = (char *)"default" };
 	const struct pool *pool = pools_find(&work->cgroup->pools, &limits->device);
 	bool back = *work->rule->limits.whole == 'd';
 	size_t i;
 
 	for (i = 0; pool && i < pool->nr_slots; i++) {
 		const struct slot *slot = &pool->slots[i];
-		uint64_t value = back ? apply_before(work, &by_default, slot->key) : NUMBER_MAX;
+		uint64_t value = back ? apply_before(work, &device_default, slot->key) : NUMBER_MAX;
 		struct limit *differing;
 
 		if (!(slot->has & POOL_BIT(POOL_MAX)) || slot->max == value ||
@@ -216,7 +212,7 @@ static bool apply_device(struct apply_work *work, size_t number, const struct de
 {
 	const struct device *pattern = &work->rule->limits.device;
 	struct limits limits = { .device = *device };
-	bool anew = apply_is_default(device);
+	bool anew = device->is_default;
 	bool good = true;
 
 	work->rule->used = true;
@@ -243,15 +239,14 @@ static bool apply_device(struct apply_work *work, size_t number, const struct de
 
 static bool apply_rule(struct apply_work *work, size_t number)
 {
-	static const struct device by_default = { .name = (char *)"default" };
 	const struct pools *pools = &work->cgroup->pools;
 	bool good = true;
 	size_t i;
 
 	work->rule = work->rules[number];
 	say_within(work->rule->where);
-	if (apply_is_default(&work->rule->limits.device))
-		good = apply_device(work, number, &by_default);
+	if (work->rule->limits.device.is_default)
+		good = apply_device(work, number, &device_default);
 	else
 		for (i = 0; i < pools->nr_pools && good; i++)
 			if (config_match_device(work->rule, &pools->pools[i].device))
@@ -415,6 +410,7 @@ static bool apply_visit(struct cgroup *cgroup, void *data)
 		case CONFIG_SELF:
 			work.rules = memory_grow(work.rules, work.nr_rules, sizeof(*work.rules));
 			work.rules[work.nr_rules++] = rule;
+			rule->met = true;
 			break;
 		case CONFIG_BELOW:
 			cgroup->leave_below = false;
@@ -451,16 +447,22 @@ void apply_below(struct apply *apply, const char *name)
 	cgroup_close_path(cgroup);
 }
 
-/* Nothing is wrong with a line for what may come; but it may be a name with a mistake. */
-static void apply_say_unused(const struct apply *apply)
+/* Nothing is wrong with a line for a later device; but it may be a name with a mistake. */
+static void apply_say_unused(struct apply *apply)
 {
 	size_t i;
 
 	for (i = 0; i < apply->config.nr_rules; i++) {
 		const struct rule *rule = &apply->config.rules[i];
 
-		if (!rule->used && !rule->failed)
-			say_warning(rule->where, "there is no such device or no such cgroup now");
+		if (rule->used || rule->failed)
+			continue;
+		apply->differs = true;
+		if (rule->met)
+			say_warning(rule->where, "there is no device %s now",
+				    rule->limits.device.name);
+		else
+			say_warning(rule->where, "no cgroup matches this section now");
 	}
 }
 

@@ -278,7 +278,7 @@ static bool doctor_has_device(const struct doctor *doctor, const struct rule *ru
 	for (i = 0; i < doctor->sample.nr_pools; i++)
 		if (config_match_device(rule, &doctor->sample.pools[i].device))
 			return true;
-	return !strcmp(rule->limits.device.name, "default");
+	return rule->limits.device.is_default;
 }
 
 /* A line of a file for apply wants a device that is there. */

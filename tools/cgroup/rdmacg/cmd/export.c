@@ -227,9 +227,6 @@ static bool export_visit(struct cgroup *cgroup, void *data)
 		const struct pool *pool = &cgroup->pools.pools[i];
 		char *device;
 
-		/* What holds is in the samples of the devices. */
-		if (pool_is_default(pool))
-			continue;
 		device = export_device(&pool->device);
 		for (j = 0; j < pool->nr_slots; j++)
 			if (export_is_telling(&pool->slots[j]))

@@ -200,7 +200,7 @@ static bool top_visit(struct cgroup *cgroup, void *data)
 		for (j = 0; j < pools->pools[i].nr_slots; j++) {
 			const struct slot *slot = &pools->pools[i].slots[j];
 
-			/* Rates of commands have no usage, and "default" is no device. */
+			/* Rates of commands and defaults have no usage. */
 			if ((slot->has & POOL_BIT(POOL_CURRENT)) &&
 			    (slot->usage || slot->max != NUMBER_MAX || slot->events.alloc_fail))
 				top_add(top, cgroup, &pools->pools[i], slot);

@@ -60,16 +60,6 @@ static struct slot *pool_find_near(const struct pool *pool, const char *key, siz
 	return NULL;
 }
 
-bool pool_is_default(const struct pool *pool)
-{
-	size_t i;
-
-	for (i = 0; i < pool->nr_slots; i++)
-		if (pool->slots[i].has != POOL_BIT(POOL_MAX))
-			return false;
-	return !strcmp(pool->device.name, "default") && !pool->device.has_index;
-}
-
 struct pool *pools_find(const struct pools *pools, const struct device *device)
 {
 	return pools_find_near(pools, device, 0);
@@ -277,8 +267,7 @@ static void pools_set_zero(struct pools *pools, enum pool_class class, enum pool
 
 	pools->files[class] |= POOL_BIT(file);
 	for (i = 0; i < pools->nr_pools; i++) {
-		/* It would be taken for a device. */
-		if (pool_is_default(&pools->pools[i]))
+		if (pools->pools[i].device.is_default)
 			continue;
 		for (j = 0; j < pools->pools[i].nr_slots; j++)
 			if (pools->pools[i].slots[j].class == class)
@@ -326,6 +315,20 @@ static bool pools_lack_class(const struct pools *above, enum pool_class class,
 	return (files & POOL_SCAN) && above && above->files[POOL_HCA] && !above->files[class];
 }
 
+/* "KEY=VALUE KEY=VALUE"; a kernel without the file has no defaults. */
+static int pools_read_default(struct pools *pools, int dir)
+{
+	struct line line = { .device = device_default };
+	char *text = file_read_at_once(dir, POOL_FILE_DEFAULT);
+
+	if (!text)
+		return file_is_gone(errno) ? 0 : -errno;
+	line.rest = pools_keep(pools, text);
+	text[strcspn(text, "\n")] = '\0';
+	pool_take_line(pools_add(pools, &line.device), POOL_HCA, POOL_MAX, &line);
+	return 0;
+}
+
 int pools_read(struct pools *pools, int dir, unsigned int files, const struct pools *above)
 {
 	unsigned int class;
@@ -338,9 +341,10 @@ int pools_read(struct pools *pools, int dir, unsigned int files, const struct po
 		if (ret)
 			return ret;
 		if (class == POOL_HCA && !pools->files[class])
-			break;
+			return 0;
 	}
-	return 0;
+	/* A scan is of usage; what a default limits stands in the lines of the devices. */
+	return files & POOL_BIT(POOL_MAX) && !(files & POOL_SCAN) ? pools_read_default(pools, dir) : 0;
 }
 
 void pools_free(struct pools *pools)

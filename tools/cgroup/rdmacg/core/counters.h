@@ -82,6 +82,9 @@ struct pools {
 
 extern const char * const pool_class_names[POOL_CLASSES];
 
+/* The limits of devices that have none of their own; in pools as device_default. */
+#define POOL_FILE_DEFAULT "rdma.default"
+
 /* "rdma.verb.max": valid until the next call. */
 const char *pool_file_name(enum pool_class class, enum pool_file file);
 
@@ -97,11 +100,6 @@ void pools_free(struct pools *pools);
 
 /* The slot of this device and key, made where it is missing; both are copied. */
 struct slot *pools_get_slot(struct pools *pools, const struct device *device, const char *key);
-/*
- * Whether it is no device but the line "default" of the files of limits, for devices that
- * have none of their own. A device of that name has usage, too.
- */
-bool pool_is_default(const struct pool *pool);
 /* NULL where there is none. */
 struct pool *pools_find(const struct pools *pools, const struct device *device);
 struct slot *pool_find(const struct pool *pool, const char *key);

@@ -1,10 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: the name of a device. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/device.h"
 #include "lib/memory.h"
+
+const struct device device_default = { .name = (char *)"default", .is_default = true };
+
+/* What is an escape already stays: the files show it so. */
+char *device_escape(const char *word)
+{
+	char *name = memory_zeroed(strlen(word) * 4 + 1, 1);
+	char *to = name;
+
+	for (; *word; word++) {
+		bool escaped = *word == '\\' && word[1] >= '0' && word[1] <= '3' &&
+			       strspn(word + 2, "01234567") >= 2;
+
+		if (*word > ' ' && *word < 0x7f && (*word != '\\' || escaped))
+			*to++ = *word;
+		else
+			to += sprintf(to, "\\%03o", (unsigned char)*word);
+	}
+	return name;
+}
 
 void device_copy(struct device *to, const struct device *from)
 {
@@ -20,7 +41,7 @@ void device_free(struct device *device)
 
 bool device_is_same(const struct device *a, const struct device *b)
 {
-	return a->has_index == b->has_index && (!a->has_index || a->index == b->index) &&
+	return a->is_default == b->is_default && a->has_index == b->has_index && (!a->has_index || a->index == b->index) &&
 	       !strcmp(a->name, b->name);
 }
 

@@ -12,6 +12,7 @@
 #include "lib/file.h"
 #include "lib/memory.h"
 #include "lib/message.h"
+#include "lib/text.h"
 
 /* A line of mountinfo. All point into it. */
 struct mount {
@@ -275,6 +276,9 @@ char *hierarchy_resolve(const struct hierarchy *hierarchy, const char *argument)
 	name = hierarchy_clean(below ? below : argument);
 	if (!name)
 		say_error(argument, "a cgroup's name cannot have .. in it");
+	/* Not a name of the shell's, so what a command has printed. */
+	else if (!file_exists(hierarchy->dir, name))
+		text_unescape(name);
 	return name;
 }
 

@@ -52,6 +52,7 @@ bool line_next(char **text, struct line *line)
 		/* One blank is between them; more belong to the name. */
 		pairs[-1] = '\0';
 		line->device.name = start;
+		line->device.is_default = false;
 		line->device.has_index = false;
 		line->device.index = 0;
 		line->rest = pairs;
@@ -64,7 +65,7 @@ bool line_next(char **text, struct line *line)
 /* Nobody has to escape a key after that. */
 static bool line_is_key(const char *key, size_t length)
 {
-	return length && strspn(key, "abcdefghijklmnopqrstuvwxyz0123456789_.") >= length;
+	return length && strspn(key, "abcdefghijklmnopqrstuvwxyz0123456789_.:") >= length;
 }
 
 bool line_next_value(struct line *line, const char **key, uint64_t *value)

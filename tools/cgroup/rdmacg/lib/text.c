@@ -64,6 +64,21 @@ static bool text_is_utf8_locale(void)
 	return !strcmp(nl_langinfo(CODESET), "UTF-8");
 }
 
+/*
+ * Whether @raw begins with what an escape looks like. Its backslash is escaped itself, so that
+ * two names never have the same copy. "\x2d", which systemd writes, is not one: a dash is never
+ * escaped.
+ */
+static bool text_is_escape(const char *raw)
+{
+	unsigned int byte;
+
+	if (strncmp(raw, "\\x", 2) || strspn(raw + 2, "0123456789abcdef") < 2)
+		return false;
+	sscanf(raw + 2, "%2x", &byte);
+	return byte < 0x20 || byte >= 0x7f || byte == '\\';
+}
+
 /* Copy @raw; bytes of characters that @keep does not want become \xNN. */
 static char *text_filter(const char *raw, bool (*keep)(uint32_t character))
 {
@@ -74,7 +89,7 @@ static char *text_filter(const char *raw, bool (*keep)(uint32_t character))
 
 	while (*raw) {
 		length = text_decode(raw, &character);
-		if (length && keep(character)) {
+		if (length && keep(character) && !text_is_escape(raw)) {
 			to = mempcpy(to, raw, length);
 			raw += length;
 			continue;
@@ -96,6 +111,23 @@ static bool text_keep_all(uint32_t character)
 {
 	(void)character;
 	return true;
+}
+
+void text_unescape(char *text)
+{
+	unsigned int byte;
+	char *to = text;
+
+	while (*text) {
+		if (!text_is_escape(text)) {
+			*to++ = *text++;
+			continue;
+		}
+		sscanf(text + 2, "%2x", &byte);
+		*to++ = byte;
+		text += 4;
+	}
+	*to = '\0';
 }
 
 char *text_escape(const char *raw)

@@ -10,8 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A copy in which what is not printable is written as \xNN. */
+/*
+ * A copy in which what is not printable is written as \xNN, and the backslash before what looks
+ * like that as \x5c: two texts never have the same copy.
+ */
 char *text_escape(const char *raw);
+/* Undo that, in place. */
+void text_unescape(char *text);
 /* The same whatever the locale: letters of all languages stay. */
 char *text_printable(const char *raw);
 /* A copy in which it is so only where it is no UTF-8; for JSON. */

@@ -17,6 +17,7 @@
 #include "plan/plan.h"
 #include "lib/rdmacg.h"
 #include "lib/message.h"
+#include "write/config.h"
 
 /* --- values, parts, plans --- */
 
@@ -195,9 +196,11 @@ static void plan_print_limits(const struct plan_part *part, const struct plan_pa
 			      const char *limits)
 {
 	const char *mark = part->cgroup && part->device ? "" : "# ";
+	char *cgroup = part->cgroup ? config_pattern(part->cgroup) : NULL;
 
 	if (!before || !before->cgroup || !part->cgroup || strcmp(before->cgroup, part->cgroup))
-		say_line("%s[%s]", mark, part->cgroup ? part->cgroup : "CGROUP");
+		say_line("%s[%s]", mark, cgroup ? cgroup : "CGROUP");
+	free(cgroup);
 	say_line("%s%s%s", mark, part->device ? part->device : "DEVICE", limits);
 	if (*mark)
 		say_line("# No limit is set by this: give %s%s%s.", part->cgroup ? "" : "--cgroup",

@@ -4,9 +4,9 @@
  *
  * A new cgroup has the files of FAKE_NEW, if its parent gives it the controller; "+rdma"
  * in cgroup.subtree_control gives children theirs; rmdir takes the files with it; processes
- * do not stay in cgroup.procs. A write to a file of limits changes the keys that it names. FAKE_FAULTS="CALL:PATH:ERRNO ..." makes a call fail, where
- * CALL is open, read or write, and PATH how the path ends. FAKE_ONCE=PATH makes all writes
- * to a file fail but the first. FAKE_NO_DEFAULT=1 is a kernel without limits of "default".
+ * do not stay in cgroup.procs. A write to a file of limits changes the keys that it names.
+ * FAKE_FAULTS="CALL:PATH:ERRNO ..." makes a call fail, where CALL is open, read or write, and
+ * PATH how the path ends. FAKE_ONCE=PATH makes all writes to a file fail except the first.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -316,10 +316,48 @@ static bool fake_is_max(const char *base)
 	return !strncmp(base, "/rdma.", 6) && length > 4 && !strcmp(base + length - 4, ".max");
 }
 
+/*
+ * rdma.default keeps the keys that a write does not name; "max" takes one away, or all. The
+ * whole line as it is then, for the write that follows.
+ */
+static size_t fake_merge_default(const char *path, const char *text, size_t size, char *line)
+{
+	char *words = strndup(text, size);
+	char *cursor = words, *word, *old, *end;
+	FILE *file = fopen(path, "re");
+	size_t length;
+
+	line[file ? fread(line, 1, PATH_MAX, file) : 0] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	if (file)
+		fclose(file);
+	while ((word = strsep(&cursor, " \n"))) {
+		if (!strcmp(word, "max"))
+			*line = '\0';
+		length = strcspn(word, "=") + 1;
+		for (old = line; *word && *old; old = end + strspn(end, " ")) {
+			end = old + strcspn(old, " ");
+			if (strncmp(old, word, length))
+				continue;
+			end += strspn(end, " ");
+			memmove(old, end, strlen(end) + 1);
+			break;
+		}
+		length = strlen(line);
+		if (length && line[length - 1] == ' ')
+			line[--length] = '\0';
+		if (strchr(word, '=') && strcmp(strchr(word, '='), "=max"))
+			sprintf(line + length, "%s%s", length ? " " : "", word);
+	}
+	free(words);
+	return strlen(strcat(line, "\n"));
+}
+
 ssize_t write(int fd, const void *buffer, size_t size)
 {
 	ssize_t (*real)(int fd, const void *buffer, size_t size) = dlsym(RTLD_NEXT, "write");
-	char path[PATH_MAX];
+	char path[PATH_MAX], line[PATH_MAX * 2];
+	size_t length;
 	char *slash;
 
 	fake_path(path, fd, "");
@@ -332,13 +370,13 @@ ssize_t write(int fd, const void *buffer, size_t size)
 		errno = EIO;
 		return -1;
 	}
-	if (getenv("FAKE_NO_DEFAULT") && size > 8 && !memcmp(buffer, "default ", 8)) {
-		errno = ENODEV;
-		return -1;
-	}
 	slash = strrchr(path, '/');
 	if (!strcmp(slash, "/cgroup.procs"))
 		return size;
+	if (!strcmp(slash, "/rdma.default")) {
+		length = fake_merge_default(path, buffer, size, line);
+		return ftruncate(fd, 0) || real(fd, line, length) < 0 ? -1 : (ssize_t)size;
+	}
 	if (fake_is_max(slash)) {
 		char *text = fake_merge(fd, buffer, size);
 		bool put = !ftruncate(fd, 0) && real(fd, text, strlen(text)) >= 0;

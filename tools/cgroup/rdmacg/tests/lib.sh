@@ -37,6 +37,7 @@ put() {
 cgroup() {
 	put "$1/cgroup.subtree_control" rdma
 	put "$1/cgroup.procs"
+	put "$1/rdma.default"
 	put "$1/rdma.max" 'rxe0 hca_handle=max hca_object=max'
 	put "$1/rdma.current" 'rxe0 hca_handle=0 hca_object=0'
 	put "$1/rdma.peak" 'rxe0 hca_handle=0 hca_object=0'

@@ -10,6 +10,7 @@
 #include "core/hierarchy.h"
 #include "lib/memory.h"
 #include "lib/message.h"
+#include "lib/text.h"
 #include "write/config.h"
 
 #define CONFIG_FOLDER	"/etc/rdmacg.d"
@@ -32,7 +33,7 @@ const char *config_folder(void)
 	return other && *other ? other : CONFIG_FOLDER;
 }
 
-/* The words of a line, cut in place. */
+/* The words of a line up to a comment, cut in place. */
 static char **config_words(char *text, size_t *count)
 {
 	char **words = NULL;
@@ -42,6 +43,8 @@ static char **config_words(char *text, size_t *count)
 	while ((word = strsep(&text, CONFIG_BLANKS))) {
 		if (!*word)
 			continue;
+		if (*word == '#')
+			break;
 		words = memory_grow(words, *count, sizeof(*words));
 		words[(*count)++] = word;
 	}
@@ -56,10 +59,11 @@ static bool config_take_section(struct config_file *file, char *text)
 	free(file->section);
 	file->section = NULL;
 	if (*end != ']') {
-		say_error(text, "is no section; write [CGROUP] on a line of its own");
+		say_error(text, "is not a section; write [CGROUP] on a line of its own");
 		return false;
 	}
 	*end = '\0';
+	text_unescape(text);
 	file->section = hierarchy_clean(text + 1);
 	if (!file->section)
 		say_error(text + 1, "a cgroup's name cannot have .. in it");
@@ -90,7 +94,7 @@ static bool config_take_limits(struct config_file *file, char *text)
 	bool good;
 
 	if (!file->section) {
-		say_error(text, "stands before the first [CGROUP], so it is for none");
+		say_error(text, "a limit before the first [CGROUP]; write the section above it");
 		return false;
 	}
 	config->rules = memory_grow(config->rules, config->nr_rules, sizeof(*rule));
@@ -105,6 +109,7 @@ static bool config_take_limits(struct config_file *file, char *text)
 
 static void config_take_line(struct config_file *file, char *text, size_t length)
 {
+	bool section;
 	char *end;
 
 	if (strlen(text) != length) {
@@ -118,7 +123,9 @@ static void config_take_line(struct config_file *file, char *text, size_t length
 		*--end = '\0';
 	if (!*text || *text == '#')
 		return;
-	if (!(*text == '[' ? config_take_section(file, text) : config_take_limits(file, text)))
+	/* A pattern of devices may begin with a bracket, and a limit has an equals sign. */
+	section = *text == '[' && (end[-1] == ']' || !strchr(text, '='));
+	if (!(section ? config_take_section(file, text) : config_take_limits(file, text)))
 		file->good = false;
 }
 
@@ -226,9 +233,31 @@ void config_free(struct config *config)
 }
 
 /*
- * A pattern never reaches over a slash, so that nobody can make a cgroup deeper down that
- * a pattern for others hits. But it does match a leading dot, or who may choose a name
- * would choose such a one to have no limits.
+ * A backslash means itself: systemd writes it into the names of units. So [*], [?] and [[] are
+ * the characters of a pattern as parts of a name. A pattern matches a leading dot; else a user
+ * could choose a name without limits.
+ */
+static bool config_matches(const char *pattern, const char *name)
+{
+	return !fnmatch(pattern, name, FNM_NOESCAPE);
+}
+
+char *config_pattern(const char *name)
+{
+	char *pattern = memory_zeroed(strlen(name) * 3 + 1, 1);
+	char *to = pattern;
+
+	/* At the beginning of a line, a # begins a comment, and the word default is not a name. */
+	if (*name == '#' || !strcmp(name, device_default.name))
+		to += sprintf(to, "[%c]", *name++);
+	for (; *name; name++)
+		to += sprintf(to, strchr("*?[", *name) ? "[%c]" : "%c", *name);
+	return pattern;
+}
+
+/*
+ * A pattern never reaches over a slash, so that a user cannot make a cgroup deeper down that
+ * a pattern for other cgroups matches.
  */
 enum config_match config_match_cgroup(const struct rule *rule, const char *name)
 {
@@ -240,7 +269,7 @@ enum config_match config_match_cgroup(const struct rule *rule, const char *name)
 	while (rest && match) {
 		const char *part = strsep(&rest, "/");
 
-		match = level < rule->nr_parts && !fnmatch(rule->parts[level++], part, 0);
+		match = level < rule->nr_parts && config_matches(rule->parts[level++], part);
 	}
 	free(copy);
 	if (!match)
@@ -251,12 +280,9 @@ enum config_match config_match_cgroup(const struct rule *rule, const char *name)
 bool config_match_device(const struct rule *rule, const struct device *device)
 {
 	const struct device *pattern = &rule->limits.device;
-	bool is_default = !strcmp(device->name, "default");
-
-	/* Only the word itself stands for it; it is no device. */
-	if (is_default || !strcmp(pattern->name, "default"))
-		return is_default && !strcmp(pattern->name, "default");
+	if (device->is_default || pattern->is_default)
+		return device->is_default && pattern->is_default;
 	if (pattern->has_index && device->has_index && pattern->index != device->index)
 		return false;
-	return !fnmatch(pattern->name, device->name, 0);
+	return config_matches(pattern->name, device->name);
 }

@@ -7,8 +7,9 @@
  *	mlx5_* qp=100 mr_mem=1G
  *
  * A section is for the cgroups that its pattern matches, level by level from the root; a
- * line is for the devices that its first word matches. Of two lines for the same key of the
- * same device in the same cgroup, the later one counts.
+ * line is for the devices that its first word matches. In a pattern, *, ? and [...] are those of
+ * a shell, and a backslash means itself. Of two lines for the same key of the same device in
+ * the same cgroup, the later one counts. A word that begins with # ends a line.
  */
 #ifndef RDMACG_CONFIG_H
 #define RDMACG_CONFIG_H
@@ -27,7 +28,8 @@ struct rule {
 	size_t nr_parts;
 	/* The name of the device is a pattern, but for "default". */
 	struct limits limits;
-	/* For who applies them: whether it was for any device, and whether an error was said. */
+	/* For apply: whether a cgroup and a device matched, and whether an error was said. */
+	bool met;
 	bool used;
 	bool failed;
 };
@@ -53,6 +55,8 @@ const char *config_folder(void);
 bool config_read(struct config *config, char * const *files, size_t count);
 void config_free(struct config *config);
 
+/* The pattern that matches the cgroup of this name and no other. To be freed. */
+char *config_pattern(const char *name);
 /* Whether a rule is for the cgroup of this name; "" is the root. */
 enum config_match config_match_cgroup(const struct rule *rule, const char *name);
 bool config_match_device(const struct rule *rule, const struct device *device);

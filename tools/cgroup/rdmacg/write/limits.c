@@ -13,18 +13,19 @@
 
 static bool limits_is_key(const char *key, size_t length)
 {
+	/* "hw:" is of rdma.default. */
 	return length && *key >= 'a' && *key <= 'z' &&
-	       strspn(key, "abcdefghijklmnopqrstuvwxyz0123456789_") >= length;
+	       strspn(key, "abcdefghijklmnopqrstuvwxyz0123456789_:") >= length;
 }
 
-/* What cannot be in a line cannot be named in one: it would end the name, or the line. */
 static bool limits_parse_device(struct limits *limits, const char *device)
 {
-	if (!*device || device[strcspn(device, " \t\n")]) {
-		say_error(device, "a device's name has to be one word");
+	if (!*device) {
+		say_error("device", "the name is empty");
 		return false;
 	}
-	limits->device.name = memory_string(device);
+	limits->device.is_default = !strcmp(device, device_default.name);
+	limits->device.name = device_escape(device);
 	return true;
 }
 
@@ -121,16 +122,16 @@ static bool limits_parse_word(struct limits *limits, const char *word)
 static bool limits_check(const struct limits *limits)
 {
 	const char *device = limits->device.name;
-	bool is_default = !strcmp(device, "default");
+	bool is_default = limits->device.is_default;
 
 	if (!limits->nr_limits && !limits->whole)
-		say_error(device, "no limit is there; write KEY=VALUE, max or default");
+		say_error(device, "no limit is given; write KEY=VALUE, max or default");
 	else if (limits->nr_limits && limits->whole)
-		say_error(device, "%s is for all keys, so no other can be with it", limits->whole);
+		say_error(device, "%s is for all keys; leave the other limits out", limits->whole);
 	else if (is_default && limits->device.has_index)
 		say_error(device, "stands for all devices and has no index");
 	else if (is_default && limits->whole && *limits->whole == 'd')
-		say_error(device, "cannot be its own default");
+		say_error(device, "cannot be its own default; write max");
 	else
 		return true;
 	return false;
@@ -152,8 +153,8 @@ bool limits_parse(struct limits *limits, const char *device, char * const *words
 bool limits_parse_option(struct limits *limits, const char *text)
 {
 	char *copy = memory_string(text);
-	/* No key and no value has a colon, so the last one ends the name. */
-	char *colon = strrchr(copy, ':');
+	/* Only a key of rdma.default has a colon, so the last one ends another device's name. */
+	char *colon = strncmp(copy, "default:", 8) ? strrchr(copy, ':') : copy + 7;
 	char **words = NULL;
 	size_t count = 0;
 	char *rest, *word;
@@ -187,11 +188,6 @@ void limits_free(struct limits *limits)
 	memset(limits, 0, sizeof(*limits));
 }
 
-static bool limits_is_default(const struct limits *limits)
-{
-	return !strcmp(limits->device.name, "default");
-}
-
 /* The list with one word more; the old one is freed. */
 static char *limits_list(char *list, const char *word)
 {
@@ -210,7 +206,7 @@ static char *limits_list_devices(const struct pools *pools)
 	for (i = 0; i < pools->nr_pools; i++) {
 		char *device;
 
-		if (pool_is_default(&pools->pools[i]))
+		if (pools->pools[i].device.is_default)
 			continue;
 		device = device_format(&pools->pools[i].device);
 		list = limits_list(list, device);
@@ -229,7 +225,7 @@ const struct pool *limits_find_pool(const struct device *device, const struct po
 	for (i = 0; i < pools->nr_pools; i++) {
 		const struct device *found = &pools->pools[i].device;
 
-		if (strcmp(found->name, device->name))
+		if (found->is_default || strcmp(found->name, device->name))
 			continue;
 		if (!found->has_index || (device->has_index && found->index == device->index))
 			return &pools->pools[i];
@@ -244,36 +240,24 @@ const struct pool *limits_find_pool(const struct device *device, const struct po
 	return NULL;
 }
 
-/* The keys that can be limited: of the device, or for default of the first one. */
+/* The keys of the device that can be limited. */
 static char *limits_list_keys(const struct limits *limits, const struct cgroup *cgroup)
 {
-	const struct pool *pool = cgroup->pools.pools;
+	const struct pool *pool = limits_find_pool(&limits->device, &cgroup->pools);
 	char *list = memory_string("");
 	size_t i;
 
-	if (!limits_is_default(limits))
-		pool = limits_find_pool(&limits->device, &cgroup->pools);
-	for (i = 0; cgroup->pools.nr_pools && i < pool->nr_slots; i++)
+	for (i = 0; i < pool->nr_slots; i++)
 		if (pool->slots[i].has & POOL_BIT(POOL_MAX))
 			list = limits_list(list, pool->slots[i].key);
 	return *list ? list : limits_list(list, "none");
 }
 
-/* The slot of a key on the device; for "default" on any device, which tells the class. */
 static const struct slot *limits_find_slot(const struct limits *limits,
 					   const struct cgroup *cgroup, const char *key)
 {
-	const struct pools *pools = &cgroup->pools;
-	const struct slot *slot = NULL;
-	const struct pool *pool;
-	size_t i;
+	const struct pool *pool = limits_find_pool(&limits->device, &cgroup->pools);
 
-	if (limits_is_default(limits)) {
-		for (i = 0; i < pools->nr_pools && !slot; i++)
-			slot = pool_find(&pools->pools[i], key);
-		return slot;
-	}
-	pool = limits_find_pool(&limits->device, &cgroup->pools);
 	return pool ? pool_find(pool, key) : NULL;
 }
 
@@ -295,8 +279,8 @@ bool limits_value(const struct limits *limits, const struct limit *limit,
 	*value = limit->value;
 	if (!limit->percent)
 		return limits_check_range(limit, capacity);
-	if (limits_is_default(limits)) {
-		say_error(limit->key, "devices differ, so default takes a number, no percentage");
+	if (limits->device.is_default) {
+		say_error(limit->key, "devices differ, so default takes a number, not a percentage");
 		return false;
 	}
 	all = capacity_of(capacity, &limits->device, limit->key);
@@ -315,8 +299,7 @@ bool limits_value(const struct limits *limits, const struct limit *limit,
 static void limits_warn_usage(const struct limits *limits, const struct cgroup *cgroup,
 			      const struct slot *slot, uint64_t value)
 {
-	if (limits_is_default(limits) || !(slot->has & POOL_BIT(POOL_CURRENT)) ||
-	    value >= slot->usage)
+	if (!(slot->has & POOL_BIT(POOL_CURRENT)) || value >= slot->usage)
 		return;
 	say_warning(cgroup_name(cgroup),
 		    "%s=%" PRIu64 " on %s is less than the usage, %" PRIu64
@@ -333,17 +316,6 @@ static void limits_append(char **line, const char *key, uint64_t value)
 
 	free(*line);
 	*line = longer;
-}
-
-/* What the key was before; a "default" that was not there comes back as no limit. */
-static uint64_t limits_before(const struct limits *limits, const struct cgroup *cgroup,
-			      const struct slot *slot)
-{
-	const struct slot *before = slot;
-
-	if (limits_is_default(limits))
-		before = pools_find_slot(&cgroup->pools, &limits->device, slot->key);
-	return before ? before->max : NUMBER_MAX;
 }
 
 /* The end of a line; in v1 and v2 alike, one line is one write. */
@@ -381,7 +353,7 @@ static bool limits_add_class(const struct limits *limits, struct transaction *ch
 			break;
 		limits_warn_usage(limits, cgroup, slot, value);
 		limits_append(&text, limit->key, value);
-		limits_append(&undo, limit->key, limits_before(limits, cgroup, slot));
+		limits_append(&undo, limit->key, slot->max);
 	}
 	if (*text && good)
 		limits_finish(limits, change, cgroup, class, text, undo);
@@ -397,9 +369,7 @@ static bool limits_add_class(const struct limits *limits, struct transaction *ch
 static void limits_add_whole(const struct limits *limits, struct transaction *change,
 			     const struct cgroup *cgroup, enum pool_class class)
 {
-	const struct pools *pools = &cgroup->pools;
-	const struct pool *pool = limits_is_default(limits) ?
-		pools_find(pools, &limits->device) : limits_find_pool(&limits->device, pools);
+	const struct pool *pool = limits_find_pool(&limits->device, &cgroup->pools);
 	bool back = *limits->whole == 'd';
 	char *text = memory_string(back ? " default" : "");
 	char *undo = memory_string("");
@@ -427,7 +397,7 @@ static bool limits_check_keys(const struct limits *limits, const struct cgroup *
 	char *list;
 	size_t i;
 
-	if (!limits_is_default(limits) && !limits_find_pool(&limits->device, &cgroup->pools))
+	if (!limits_find_pool(&limits->device, &cgroup->pools))
 		return false;
 	for (i = 0; i < limits->nr_limits; i++) {
 		const char *key = limits->limits[i].key;
@@ -444,11 +414,58 @@ static bool limits_check_keys(const struct limits *limits, const struct cgroup *
 	return true;
 }
 
+char *limits_default_key(const struct cgroup *cgroup, const char *key)
+{
+	const struct pools *pools = &cgroup->pools;
+	const struct slot *slot = NULL;
+	size_t i;
+
+	for (i = 0; i < pools->nr_pools && !slot; i++)
+		if (!pools->pools[i].device.is_default)
+			slot = pool_find(&pools->pools[i], key);
+	return memory_format("%s%s", slot && slot->class == POOL_HW ? "hw:" : "", key);
+}
+
+/* The line of rdma.default, and the one that puts back what it changes. */
+static bool limits_add_default(const struct limits *limits, struct transaction *change,
+			       const struct cgroup *cgroup, const struct capacity *capacity)
+{
+	const struct pool *before = pools_find(&cgroup->pools, &device_default);
+	char *text = memory_string(limits->whole ? " max" : "");
+	char *undo = memory_string("");
+	bool good = before;
+	uint64_t value;
+	size_t i;
+
+	if (!before)
+		say_error(cgroup_name(cgroup),
+			  "this kernel has no " POOL_FILE_DEFAULT "; write the limits of each device");
+	for (i = 0; i < limits->nr_limits && good; i++) {
+		char *key = limits_default_key(cgroup, limits->limits[i].key);
+		const struct slot *slot = pool_find(before, key);
+
+		good = limits_value(limits, &limits->limits[i], capacity, &value);
+		limits_append(&text, key, value);
+		limits_append(&undo, key, slot ? slot->max : NUMBER_MAX);
+		free(key);
+	}
+	for (i = 0; limits->whole && good && i < before->nr_slots; i++)
+		limits_append(&undo, before->slots[i].key, before->slots[i].max);
+	if (good)
+		transaction_add(change, cgroup, POOL_FILE_DEFAULT, memory_format("%s\n", text + 1),
+				memory_format("%s\n", *undo ? undo + 1 : "max"));
+	free(text);
+	free(undo);
+	return good;
+}
+
 bool limits_add(const struct limits *limits, struct transaction *change,
 		const struct cgroup *cgroup, const struct capacity *capacity)
 {
 	enum pool_class class;
 
+	if (limits->device.is_default)
+		return limits_add_default(limits, change, cgroup, capacity);
 	if (!limits_check_keys(limits, cgroup))
 		return false;
 	for (class = 0; class < POOL_CLASSES; class++) {

@@ -6,7 +6,7 @@
  *
  * VALUE is a number, one with K, M, G, T where the key counts bytes, a percentage of what
  * the device has, or max. DEVICE "default" stands for every device without limits of its
- * own, and the word default gives a device back to that, on kernels that have it.
+ * own (rdma.default), and the word default takes a device's own limits back.
  */
 #ifndef RDMACG_LIMITS_H
 #define RDMACG_LIMITS_H
@@ -43,6 +43,9 @@ void limits_free(struct limits *limits);
 
 /* The pool of a device. A unique name needs no index. NULL, and an error is said. */
 const struct pool *limits_find_pool(const struct device *device, const struct pools *pools);
+
+/* How rdma.default names a key: "hw:KEY" where a driver brings it. To be freed. */
+char *limits_default_key(const struct cgroup *cgroup, const char *key);
 
 /*
  * The number of a limit, one of @limits, percentages included. False, and an error is said,

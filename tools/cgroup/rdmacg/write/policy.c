@@ -17,8 +17,6 @@ struct policy_limit {
 	uint64_t value;
 };
 
-static const struct device policy_every = { .name = (char *)"default" };
-
 bool policy_check(const struct config *config)
 {
 	const struct rule *rule;
@@ -37,11 +35,6 @@ bool policy_check(const struct config *config)
 		return false;
 	}
 	return true;
-}
-
-static bool policy_is_every(const struct device *device)
-{
-	return !strcmp(device->name, policy_every.name);
 }
 
 static const struct limit *policy_find_key(const struct rule *rule, const char *key)
@@ -71,7 +64,7 @@ static const struct rule *policy_find(const struct config *config, const char *s
 
 		if ((section && strcmp(rule->parts[0], section)) || !policy_find_key(rule, key))
 			continue;
-		if (matches || (!own && policy_is_every(&rule->limits.device)))
+		if (matches || (!own && rule->limits.device.is_default))
 			found = rule;
 		own |= matches;
 	}
@@ -100,6 +93,40 @@ static bool policy_look_up(const struct policy *policy, const struct config *con
 static uint64_t policy_least(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
+}
+
+/*
+ * The ceiling of a device. A device that comes later may be any, so the lowest ceiling of the
+ * key holds for rdma.default. A percentage is not known before the device is there.
+ */
+static bool policy_look_up_ceiling(const struct policy *policy, const struct device *device,
+				   const char *key, bool is_asked, struct policy_limit *ceiling)
+{
+	size_t i;
+
+	if (!device->is_default)
+		return policy_look_up(policy, &policy->config, POLICY_CEILING, device, key,
+				      ceiling);
+	ceiling->rule = NULL;
+	ceiling->value = NUMBER_MAX;
+	for (i = 0; i < policy->config.nr_rules; i++) {
+		const struct rule *rule = &policy->config.rules[i];
+		const struct limit *limit = policy_find_key(rule, key);
+
+		if (!limit || strcmp(rule->parts[0], POLICY_CEILING))
+			continue;
+		if (limit->percent && is_asked) {
+			say_error(rule->where,
+				  "%s is a percentage, so a container cannot ask for default; ask for each device",
+				  key);
+			return false;
+		}
+		if (limit->percent || (ceiling->rule && ceiling->value <= limit->value))
+			continue;
+		ceiling->rule = rule;
+		ceiling->value = limit->value;
+	}
+	return true;
 }
 
 /* Whether what is asked for may be given; without a ceiling, what is in effect is one. */
@@ -137,7 +164,7 @@ static bool policy_decide(const struct policy *policy, const struct device *devi
 
 	if (!policy_look_up(policy, &policy->asked, NULL, device, key, &asked) ||
 	    !policy_look_up(policy, &policy->config, POLICY_DEFAULT, device, key, &by_default) ||
-	    !policy_look_up(policy, &policy->config, POLICY_CEILING, device, key, &ceiling))
+	    !policy_look_up_ceiling(policy, device, key, asked.rule, &ceiling))
 		return false;
 	if (asked.rule) {
 		*value = asked.value;
@@ -156,7 +183,7 @@ static bool policy_concerns(const struct policy *policy, const struct rule *rule
 	if (config_match_device(rule, device))
 		return true;
 	/* Of a key that only other devices have, nothing can be said here. */
-	return policy_is_every(&rule->limits.device) &&
+	return rule->limits.device.is_default &&
 	       pools_find_slot(&policy->cgroup->pools, device, key);
 }
 
@@ -169,7 +196,7 @@ static bool policy_check_key(const struct policy *policy, const struct rule *rul
 	size_t i;
 
 	for (i = 0; i < pools->nr_pools && !known; i++)
-		known = (policy_is_every(device) ||
+		known = (device->is_default ||
 			 device_is_same(&pools->pools[i].device, device)) &&
 			pool_find(&pools->pools[i], key);
 	if (known)
@@ -233,7 +260,7 @@ static bool policy_missing_devices(struct policy *policy)
 
 	for (i = 0; i < policy->asked.nr_rules && good; i++) {
 		const struct rule *rule = &policy->asked.rules[i];
-		bool found = policy_is_every(&rule->limits.device);
+		bool found = rule->limits.device.is_default;
 
 		for (j = 0; j < pools->nr_pools; j++)
 			found |= config_match_device(rule, &pools->pools[j].device);
@@ -248,15 +275,11 @@ static bool policy_missing_devices(struct policy *policy)
 	return good;
 }
 
-/*
- * Devices that come later have the limits of "default". Where there is no device, nobody knows
- * in which file its keys are.
- */
-static bool policy_every_device(struct policy *policy)
+/* Devices that come later, on a kernel that has limits for them. */
+static bool policy_default_device(struct policy *policy)
 {
-	if (!policy->cgroup->pools.nr_pools && !policy->asked.nr_rules)
-		return true;
-	return policy_device(policy, &policy->every, &policy_every);
+	return !pools_find(&policy->cgroup->pools, &device_default) ||
+	       policy_device(policy, &policy->change, &device_default);
 }
 
 /* All that is asked for and all that the administrator says. */
@@ -266,33 +289,13 @@ static bool policy_prepare(struct policy *policy)
 	size_t i;
 
 	if (!cgroup_read_path(policy->cgroup, POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT)) ||
-	    !policy_missing_devices(policy) || !policy_every_device(policy))
+	    !policy_missing_devices(policy) || !policy_default_device(policy))
 		return false;
 	for (i = 0; i < pools->nr_pools; i++)
-		if (!policy_is_every(&pools->pools[i].device) &&
+		if (!pools->pools[i].device.is_default &&
 		    !policy_device(policy, &policy->change, &pools->pools[i].device))
 			return false;
 	return true;
-}
-
-/* A kernel without limits of "default" looks for a device of that name. */
-static bool policy_write_every(struct policy *policy)
-{
-	const struct transaction_step *first = policy->every.steps;
-
-	if (first && file_write(first->cgroup->dir, first->file, first->text) == -ENODEV)
-		return true;
-	return transaction_apply(&policy->every);
-}
-
-static bool policy_write(struct policy *policy)
-{
-	if (!policy_write_every(policy))
-		return false;
-	if (transaction_apply(&policy->change))
-		return true;
-	transaction_undo(&policy->every);
-	return false;
 }
 
 /*
@@ -321,8 +324,7 @@ bool policy_limits(struct policy *policy, struct cgroup *cgroup)
 	policy->cgroup = cgroup;
 	capacity_read(&policy->capacity, cgroup->hierarchy);
 	if (policy_enable(cgroup) && policy_prepare(policy))
-		done = policy_write(policy);
-	transaction_free(&policy->every);
+		done = transaction_apply(&policy->change);
 	transaction_free(&policy->change);
 	capacity_free(&policy->capacity);
 	return done;

@@ -27,8 +27,6 @@ struct policy {
 	/* While limits are set. */
 	struct cgroup *cgroup;
 	struct capacity capacity;
-	/* Of "default", and of the devices that are there. */
-	struct transaction every;
 	struct transaction change;
 };
 
