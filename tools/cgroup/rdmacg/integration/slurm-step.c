@@ -8,9 +8,15 @@
  * The limits of the job hold for all its steps together. The first step that has something
  * to say sets them; from then on a step can have less for itself, and cannot raise them.
  */
+#include <errno.h>
+#include <fcntl.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "core/cgroup.h"
 #include "lib/memory.h"
@@ -27,6 +33,16 @@ struct step {
 	bool malformed;
 	bool end;
 };
+
+#define STEP_LOCK_SECONDS	10
+
+/* Of the lock; tests have another one. */
+static const char *step_folder(void)
+{
+	const char *other = getenv("RDMACG_RUN");
+
+	return other && *other ? other : "/run/rdmacg";
+}
 
 /* Where the administrator has written what comes as options here. */
 static const char step_place[] = "plugstack.conf";
@@ -116,23 +132,24 @@ static const struct argp step_argp = {
 		"Set the limits of the Slurm job and step to which this process belongs; for the SPANK plugin. LIMITS are [DEVICE:]KEY=VALUE[,KEY=VALUE]..., with semicolons between devices.",
 };
 
-/* How long the part of a path is that ends with the last "/job_N/step_M", or 0. */
+/*
+ * How Slurm names the cgroup of a job's step: by the job's number, or since 26.05 by its SLUID,
+ * an s and 13 digits of Crockford's base 32.
+ */
+#define STEP_PATTERN "(^|/)(job_[0-9]+|s[0-9A-HJKMNP-TV-Z]{13})/step_[^/]+"
+
+/* How long the part of a path is that ends with the last such name, or 0. */
 static size_t step_find(const char *path)
 {
+	regmatch_t match;
 	size_t found = 0;
-	const char *job = path;
+	regex_t pattern;
 
-	while ((job = strstr(job, "/job_"))) {
-		const char *digits = job + strlen("/job_");
-		size_t length = strspn(digits, "0123456789");
-
-		if (length && !strncmp(digits + length, "/step_", strlen("/step_"))) {
-			const char *step = digits + length + 1;
-
-			found = step + strcspn(step, "/") - path;
-		}
-		job = digits;
-	}
+	if (regcomp(&pattern, STEP_PATTERN, REG_EXTENDED))
+		return 0;
+	while (!regexec(&pattern, path + found, 1, &match, found ? REG_NOTBOL : 0))
+		found += match.rm_eo;
+	regfree(&pattern);
 	return found;
 }
 
@@ -142,16 +159,20 @@ static struct cgroup *step_open(const struct hierarchy *hierarchy)
 	char *name = hierarchy_cgroup_of(hierarchy, 0);
 	struct cgroup *cgroup = NULL;
 	size_t length;
+	char *path;
 
 	if (!name)
 		return NULL;
+	path = memory_string(name);
 	length = step_find(name);
 	name[length] = '\0';
 	if (length)
 		cgroup = cgroup_open(hierarchy, name);
 	else
 		say_error("slurmstepd",
-			  "is in no cgroup of a job; slurm.conf needs ProctrackType=proctrack/cgroup");
+			  "runs in %s, which is not below the cgroup of a job's step; set ProctrackType=proctrack/cgroup in slurm.conf",
+			  *path ? path : "/");
+	free(path);
 	free(name);
 	return cgroup;
 }
@@ -168,13 +189,42 @@ static bool step_has_limits(const struct cgroup *cgroup)
 	return false;
 }
 
-/* The lock keeps two steps from being the first one; it goes with the descriptor. */
+/*
+ * A lock that only root can take: a folder of a cgroup can be locked by each of its readers. The
+ * lock ends with the process. -1, and an error is said.
+ */
+static int step_lock(void)
+{
+	const struct timespec pause = { .tv_nsec = 20 * 1000 * 1000 };
+	const char *folder = step_folder();
+	char *path = memory_format("%s/slurm.lock", folder);
+	int tries, error, fd = -1;
+
+	if (!mkdir(folder, 0755) || errno == EEXIST)
+		fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	error = fd < 0 ? errno : EWOULDBLOCK;
+	for (tries = STEP_LOCK_SECONDS * 50; tries && fd >= 0 && error; tries--) {
+		error = flock(fd, LOCK_EX | LOCK_NB) ? errno : 0;
+		if (error)
+			nanosleep(&pause, NULL);
+	}
+	if (error == EWOULDBLOCK)
+		say_error(path, "another step has held this lock for %d s; end its rdmacg",
+			  STEP_LOCK_SECONDS);
+	else if (error)
+		say_error(path, "%s", strerror(error));
+	free(path);
+	return error ? -1 : fd;
+}
+
+/* The lock keeps two steps from being the first one. */
 static bool step_limit(struct step *step, struct cgroup *cgroup)
 {
 	struct policy of_step = { .place = step_place, .asked = step->policy.asked };
 	struct cgroup *job = cgroup->parent;
 
-	flock(job->dir, LOCK_EX);
+	if (step_lock() < 0)
+		return false;
 	if (cgroup_has_controller(job) && !cgroup_read(job, POOL_BIT(POOL_MAX)))
 		return false;
 	if (step_has_limits(job))

@@ -101,7 +101,7 @@ run() {
 }
 
 rdmacg() {
-	RDMACG_ROOT=$root RDMACG_PROC=$proc FAKE_NEW=$new LD_PRELOAD=$work/bin/fake.so \
+	RDMACG_ROOT=$root RDMACG_PROC=$proc RDMACG_RUN=$work/run FAKE_NEW=$new LD_PRELOAD=$work/bin/fake.so \
 		"$work/bin/rdmacg" "$@"
 }
 
