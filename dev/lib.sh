@@ -247,7 +247,7 @@ series_for() {
 
 # patched_files PATCH...: the base's files that they change.
 patched_files() {
-	sed -n 's,^--- a/,,p' "$@"
+	sed -n 's,^--- a/,,p' "$@" | sort -u
 }
 
 # apply_patch DIR PATCH: lines may have moved, and none may differ, except that the base may have
