@@ -190,7 +190,7 @@ static bool oci_has_device(const struct config *asked, const struct device *devi
 	return false;
 }
 
-/* "DEVICE KEY=VALUE..." */
+/* "DEVICE KEY=VALUE...", or as one word "DEVICE:KEY=VALUE,KEY=VALUE". */
 static bool oci_take_device(struct config *asked, char *text)
 {
 	struct limits *limits;
@@ -209,10 +209,12 @@ static bool oci_take_device(struct config *asked, char *text)
 		asked->rules = memory_grow(asked->rules, asked->nr_rules, sizeof(*asked->rules));
 		asked->rules[asked->nr_rules].where = memory_string(oci_annotation_name);
 		limits = &asked->rules[asked->nr_rules++].limits;
-		good = limits_parse(limits, words[0], words + 1, count - 1);
+		good = count == 1 && strchr(words[0], ':') ?
+			limits_parse_option(limits, words[0]) :
+			limits_parse(limits, words[0], words + 1, count - 1);
 		/* A name with one of these would be taken for a pattern. */
-		if (good && strpbrk(words[0], "*?[\\")) {
-			say_error(words[0], "is no name of a device");
+		if (good && strpbrk(limits->device.name, "*?[")) {
+			say_error(words[0], "write the name of a device, not a pattern");
 			good = false;
 		} else if (good && limits->whole) {
 			say_error(limits->whole, "write each limit as KEY=VALUE, such as qp=100");
@@ -237,7 +239,7 @@ bool oci_parse_annotation(struct config *asked, const char *text)
 	if (!good)
 		say_error("text", "is longer than %d characters", OCI_LONGEST);
 	while (good && rest)
-		good = oci_take_device(asked, strsep(&rest, ";"));
+		good = oci_take_device(asked, strsep(&rest, ";\n"));
 	if (good && !asked->nr_rules) {
 		say_error("text", "is empty; write DEVICE KEY=VALUE..., or leave it out");
 		good = false;

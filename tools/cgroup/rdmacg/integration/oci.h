@@ -15,7 +15,7 @@
 
 #include "write/config.h"
 
-/* The annotation: DEVICE KEY=VALUE... [; DEVICE KEY=VALUE...]... */
+/* The annotation: DEVICE KEY=VALUE..., more devices behind a semicolon or on a line of their own. */
 #define OCI_ANNOTATION "org.rdmacg.limits"
 
 /* A container that has been made and does not run yet. */

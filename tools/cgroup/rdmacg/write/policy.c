@@ -192,7 +192,8 @@ static bool policy_check_key(const struct policy *policy, const struct rule *rul
 			     const struct device *device, const char *key)
 {
 	const struct pools *pools = &policy->cgroup->pools;
-	bool known = false;
+	/* rdma.default takes keys of devices that are not there. */
+	bool known = device->is_default && strchr(key, ':');
 	size_t i;
 
 	for (i = 0; i < pools->nr_pools && !known; i++)
@@ -211,12 +212,12 @@ static bool policy_check_key(const struct policy *policy, const struct rule *rul
 static bool policy_take_rule(const struct policy *policy, const struct rule *rule,
 			     struct limits *limits)
 {
-	const struct rule wrapped = { .limits = *limits };
 	struct limit *limit;
 	uint64_t value;
 	size_t i;
 
 	for (i = 0; i < rule->limits.nr_limits; i++) {
+		const struct rule wrapped = { .limits = *limits };
 		char *key = rule->limits.limits[i].key;
 
 		if (policy_find_key(&wrapped, key) ||
