@@ -3,7 +3,7 @@
 # What every script here shares. Sourced, never run; not every script uses all.
 
 # dash runs no trap of EXIT when a signal ends it, and what the trap deletes can be GiB.
-trap 'exit 130' INT TERM
+trap 'exit 130' HUP INT TERM
 # Some shells count seconds in a variable of that name.
 # shellcheck disable=SC3028 # for these shells
 [ -z "${BASH_VERSION:-}" ] || [ "${SECONDS:-0}" != 0 ] || unset SECONDS
@@ -11,17 +11,22 @@ trap 'exit 130' INT TERM
 export LC_ALL=C
 # What our make was told is for us: other makefiles have an OUT or a BASE, too.
 unset MAKEFLAGS
+# With it, cd goes elsewhere and prints where.
+unset CDPATH
 # A hook of git's has these set, and "git -C" would look there instead.
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR GIT_OBJECT_DIRECTORY
 # depmod, ip and rdma lie where not every user looks.
 PATH=$PATH:/usr/sbin:/sbin
 # The project's folder, some folders above the script.
 ROOT=$(cd "$(dirname "$0")" && until [ -f dev/lib.sh ]; do cd ..; done && pwd -P)
-CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/rdmacg
+CACHE=${XDG_CACHE_HOME:-${HOME:?is not set; set it, or XDG_CACHE_HOME}/.cache}/rdmacg
+# A user that runs the scripts of another owner's clone trusts its git folder, too.
+export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0="$ROOT"
 
-SUPPORTED='6.12 and later (such as 7.3, or the update 6.12.107), 7.x (the newest 7.N in the archive), or KSRC=/path to a kernel tree'
-# What the checks run on, and in which VM.
-CHECK_BASES='6.12 7.x'
+SUPPORTED='6.12 and later (such as 7.3, or the update 6.12.107), 6.12.x and 7.x (the newest in the archive), or KSRC=/path to a kernel tree'
+# What the checks run on, the updates of that on which this release was tested, and in which VM.
+CHECK_BASES='6.12 7.3'
+TESTED='6.12.117 7.3.4'
 vm_of() {
 	case $1 in 6.*) echo qemu ;; *) echo uml ;; esac
 }
@@ -61,13 +66,14 @@ say() {
 	printf '%s\n' "$*" >&2
 }
 
-# progress SECONDS LOG: how far a build is, so often, until its caller ends this. LOG may be a
-# folder of logs.
+# progress SECONDS LOG [FILES]: how far a build is, of about so many files, so often, until its
+# caller ends this. LOG may be a folder of logs.
 progress() {
 	ticks=0
 	while sleep "$1"; do
 		ticks=$((ticks + $1))
-		say "  $((ticks / 60)) min $((ticks % 60)) s, $(grep -rhE '^  (CC|AS) ' "$2" | wc -l) files compiled"
+		compiled=$(grep -rhE '^  (CC|AS) ' "$2" | wc -l)
+		say "  $((ticks / 60)) min $((ticks % 60)) s, $compiled${3:+ of about $3} files compiled"
 	done
 }
 
@@ -118,6 +124,8 @@ need_space() {
 with_lock() {
 	need_cache
 	exec 9>"$CACHE/$1.lock"
+	flock -n 9 && return
+	say "Waiting for another run, which holds $CACHE/$1.lock"
 	flock -w 1800 9 || die "another run has held $CACHE/$1.lock for 30 minutes; end it first"
 }
 
