@@ -185,22 +185,23 @@ tree_version() {
 		$1 == "SUBLEVEL" { print v "." p "." $2; exit }' "$1/Makefile"
 }
 
-# overlay BASE STAGE TREE SHARE: make TREE what BASE is with the files of STAGE over it. rsync's
-# option SHARE says how it gets the files of the base. Lists of STAGE's files are left beside it.
+# overlay BASE STAGE TREE: make TREE what BASE is with the files of STAGE over it, whose list is
+# TREE/.rdmacg-files. A base of the archive never changes, so its files can be hard links, which
+# rsync never writes through, and the next time only the files of both lists are looked at.
 overlay() {
-	(cd "$2" && find . -type f) >"$2.files"
-	(cd "$2" && find . -type d) | while read -r dir; do
-		[ -d "$1/$dir" ] || echo "$dir"
-	done >"$2.dirs"
-	sed 's,^\.,,' "$2.files" "$2.dirs" >"$2.ours"
-	# Base first, without what stage replaces; what stage no longer replaces comes
-	# back from the base. Folders of ours alone are made equal to stage as a whole.
+	ours=$3/.rdmacg-files
+	(cd "$2" && find . -type f | sed 's,^\./,,' | sort) >"$2.files"
 	{
-		rsync -a --delete --exclude-from="$2.ours" "$4" "$1/" "$3/" &&
-			rsync -rlpc "$2/" "$3/" &&
-			while read -r dir; do
-				rsync -rlpc --delete "$2/$dir/" "$3/$dir/" || exit
-			done <"$2.dirs"
+		if [ -n "$KSRC" ]; then
+			sed 's,^,/,' "$2.files" >"$2.ours"
+			rsync -a --delete --exclude=/.git --exclude=/.rdmacg-files --exclude-from="$2.ours" "$1/" "$3/"
+		elif [ ! -e "$ours" ]; then
+			rm -rf "$3" && cp -al "$1" "$3" 2>/dev/null || { rm -rf "$3" && cp -a "$1" "$3"; }
+		else
+			comm -13 "$2.files" "$ours" | while read -r path; do
+				rm -f "$3/$path" && { [ ! -e "$1/$path" ] || cp -a "$1/$path" "$3/$path"; } || exit
+			done
+		fi && cat "$2.files" >>"$ours" && rsync -rlpc "$2/" "$3/" && cp "$2.files" "$ours"
 	} >&2 || die "cannot assemble $3; is the disk full?"
 }
 
