@@ -119,8 +119,8 @@ struct rdmacg_device {
 	/* Where each cgroup has the device's pool. */
 	u32			key;
 	unsigned int		nr_slots;
-	/* What outlives this struct for the sake of readers. */
-	struct rdmacg_desc	*desc;
+	/* What outlives this struct for the sake of readers. RCU. */
+	struct rdmacg_desc __rcu *desc;
 };
 
 /**
@@ -135,21 +135,29 @@ struct rdmacg_charge {
 };
 
 /**
+ * enum rdmacg_command_kind - what a command takes of the rates of its cgroup
+ * @RDMACG_COMMAND_CREATE: two, one of them for the end of the object that it makes
+ * @RDMACG_COMMAND_CHANGE: one; any command that does neither of the others
+ * @RDMACG_COMMAND_DESTROY: nothing; it is counted, and never waits
+ */
+enum rdmacg_command_kind {
+	RDMACG_COMMAND_CREATE,
+	RDMACG_COMMAND_CHANGE,
+	RDMACG_COMMAND_DESTROY,
+};
+
+/**
  * struct rdmacg_command - a command under way, from rdmacg_begin_command() to
  *	rdmacg_end_command()
  */
 struct rdmacg_command {
-	/* private: NULL for a command that is not counted */
+	/* private: NULL for a command that has no place in flight */
 	struct rdmacg_control	*control;
-	/* The first of its ancestors that does not count it as in flight, or NULL. */
-	struct rdmacg_control	*above;
 	/* With a reference. */
 	struct rdma_cgroup	*cg;
 };
 
 #ifdef CONFIG_CGROUP_RDMA
-
-void rdmacg_declare_resource(const struct rdmacg_resource *resource);
 
 int rdmacg_register_device(struct rdmacg_device *device,
 			   struct rdmacg_table *tables, unsigned int count);
@@ -167,6 +175,8 @@ int rdmacg_try_charge_set(struct rdma_cgroup **owner, struct rdmacg_device *devi
 			  const struct rdmacg_charge *set, unsigned int count);
 int rdmacg_try_charge_cgroup(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			     const struct rdmacg_charge *set, unsigned int count);
+void rdmacg_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
+		   const struct rdmacg_charge *set, unsigned int count);
 void rdmacg_uncharge_set(struct rdma_cgroup *owner, struct rdmacg_device *device,
 			 const struct rdmacg_charge *set, unsigned int count);
 
@@ -177,10 +187,6 @@ void rdmacg_get(struct rdma_cgroup *cg);
 void rdmacg_put(struct rdma_cgroup *cg);
 
 #else /* CONFIG_CGROUP_RDMA */
-
-static inline void rdmacg_declare_resource(const struct rdmacg_resource *resource)
-{
-}
 
 static inline int rdmacg_register_device(struct rdmacg_device *device,
 					 struct rdmacg_table *tables,
@@ -238,6 +244,11 @@ static inline int rdmacg_try_charge_cgroup(struct rdma_cgroup *cg,
 	return 0;
 }
 
+static inline void rdmacg_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
+				 const struct rdmacg_charge *set, unsigned int count)
+{
+}
+
 static inline void rdmacg_uncharge_set(struct rdma_cgroup *owner,
 				       struct rdmacg_device *device,
 				       const struct rdmacg_charge *set,
@@ -273,7 +284,7 @@ static inline void rdmacg_put(struct rdma_cgroup *cg)
 DECLARE_STATIC_KEY_FALSE(rdmacg_control_key);
 
 int rdmacg_limit_command(struct rdmacg_command *command, struct rdmacg_device *device,
-			 bool may_wait);
+			 enum rdmacg_command_kind kind);
 void rdmacg_end_limited_command(struct rdmacg_command *command);
 void rdmacg_stop_waiting(struct rdmacg_device *device);
 void rdmacg_resume_waiting(struct rdmacg_device *device);
@@ -286,7 +297,8 @@ static inline bool rdmacg_commands_are_limited(void)
 #else /* CONFIG_CGROUP_RDMA_CONTROL */
 
 static inline int rdmacg_limit_command(struct rdmacg_command *command,
-				       struct rdmacg_device *device, bool may_wait)
+				       struct rdmacg_device *device,
+				       enum rdmacg_command_kind kind)
 {
 	return 0;
 }
@@ -314,31 +326,47 @@ static inline bool rdmacg_commands_are_limited(void)
  * rdmacg_begin_command() - let a command of the current process begin
  * @command: what rdmacg_end_command() needs
  * @device: a registered device
- * @may_wait: false for one that gives something back: it is counted, and begins at once
+ * @kind: what it takes of the rates
  *
  * Waits while the process's cgroup or an ancestor is over its limit. Where no cgroup of the
  * machine has one, this is a no-op.
  *
  * Context: Process context; may sleep for as long as the limit says. No lock may be held that
- * somebody needs who ends a command, or who takes the device away before it has called
- * rdmacg_stop_waiting().
- * Return: 0, -ENOMEM, or -ERESTARTSYS for a process that is killed while it waits; then the
- * command is not to be run, and rdmacg_end_command() does nothing.
+ * is needed to end a command, or to take the device away before rdmacg_stop_waiting().
+ * Return: 0, -ENOMEM, or -ERESTARTNOINTR for a process that has a signal; then the
+ * command is not to be run, and rdmacg_end_command() does nothing. The system call begins
+ * again after the signal, and keeps its place.
  */
 static inline int rdmacg_begin_command(struct rdmacg_command *command,
-				       struct rdmacg_device *device, bool may_wait)
+				       struct rdmacg_device *device,
+				       enum rdmacg_command_kind kind)
 {
 	command->control = NULL;
 	if (!rdmacg_commands_are_limited())
 		return 0;
-	return rdmacg_limit_command(command, device, may_wait);
+	return rdmacg_limit_command(command, device, kind);
+}
+
+/**
+ * rdmacg_move_command() - let a command end later than the call that began it
+ * @to: what rdmacg_end_command() is to be called with
+ * @from: what began; rdmacg_end_command() does nothing with it from now on
+ *
+ * For commands that the adapter completes later, perhaps in an interrupt.
+ *
+ * Context: Any context.
+ */
+static inline void rdmacg_move_command(struct rdmacg_command *to, struct rdmacg_command *from)
+{
+	*to = *from;
+	from->control = NULL;
 }
 
 /**
  * rdmacg_end_command() - let others begin theirs
  * @command: one that rdmacg_begin_command() has let begin
  *
- * Context: Process context, of any process; the device is still registered.
+ * Context: Any context, hard interrupts included; the device is still registered.
  */
 static inline void rdmacg_end_command(struct rdmacg_command *command)
 {

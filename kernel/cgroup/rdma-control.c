@@ -2,25 +2,37 @@
 /*
  * RDMA cgroup controller: rates of commands, and commands in flight.
  *
- * Whoever is over a limit waits in a queue, of which the first one has a timer, on its own
- * stack. The timer lets it begin, and not the waiting process when it runs next: one that is
- * stopped, or whose cgroup has no processor time left, keeps nobody behind it waiting.
+ * A command belongs to the cgroup that its process is in when it begins. That cgroup gets a
+ * pool and a control with the first command for which there is a limit on the way up; where
+ * there is none, commands are not counted. A cgroup that is removed keeps its limits until the
+ * last of its commands, which have a reference each.
+ *
+ * A command that makes an object takes two of each rate, for the end of the object as well, and
+ * any other one takes one. A command that destroys is counted, takes nothing and never waits: so
+ * what is to be given back is given back, and nobody's destroys, real or made up, cost a
+ * sibling anything.
+ *
+ * The timer of a waiting command lets it begin, and not its process when it runs next: one that
+ * is stopped, or whose cgroup has no processor time left, keeps no command behind it waiting.
+ * A process that a signal wakes goes back to user space, where it can be frozen, and comes again
+ * by itself; then it has the place in the queue that it had before.
  *
  * Functions whose names begin with rdmacg_rate take the time from their caller, and do nothing
  * but arithmetic.
  */
 #include <kunit/static_stub.h>
 #include <linux/completion.h>
+#include <linux/err.h>
+#include <linux/export.h>
 #include <linux/hrtimer.h>
+#include <linux/jump_label.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/sched/signal.h>
+#include <linux/workqueue.h>
 
-#include "rdma-internal.h"
-
-/* How many begin under one hold of the lock; then others get it. */
-#define RDMACG_BATCH 64
+#include "rdma-control.h"
 
 /* Late by this much at most, timers of many queues can share an interrupt. */
 #define RDMACG_SLACK_NS ((u64)(50 * NSEC_PER_USEC))
@@ -28,192 +40,271 @@
 /* A rate that was behind by more than this forgets what it missed. */
 #define RDMACG_LONGEST_DELAY ((u64)NSEC_PER_SEC)
 
+/* A burst past this is no limit, and no product of it and a second overflows. */
+#define RDMACG_BURST_MAX ((u64)NSEC_PER_SEC)
+
+DEFINE_STATIC_KEY_FALSE(rdmacg_control_key);
+EXPORT_SYMBOL(rdmacg_control_key);
+
+static void rdmacg_control_key_update(struct work_struct *work)
+{
+	if (rdmacg_has_control_limits())
+		static_branch_enable(&rdmacg_control_key);
+	else
+		static_branch_disable(&rdmacg_control_key);
+}
+
+/*
+ * The key is changed by a worker alone: the writer of a limit may have little processor time,
+ * and would hold up the other writers.
+ */
+static DECLARE_DELAYED_WORK(rdmacg_control_key_work, rdmacg_control_key_update);
+
+/*
+ * There may be fewer limits. The key changes the kernel's code, for which all processors stop,
+ * and a user that is delegated a cgroup may set and reset a limit all the time: so not at once.
+ */
+void rdmacg_control_key_drop_later(void)
+{
+	if (!rdmacg_has_control_limits() && static_key_enabled(&rdmacg_control_key))
+		schedule_delayed_work(&rdmacg_control_key_work, HZ);
+}
+
+/*
+ * There may be other limits, and commands that begin after this find them. May sleep. A worker
+ * that is about to turn the key off comes before ours, or sees the limits.
+ */
+void rdmacg_control_key_sync(void)
+{
+	if (rdmacg_has_control_limits()) {
+		schedule_delayed_work(&rdmacg_control_key_work, 0);
+		flush_delayed_work(&rdmacg_control_key_work);
+	}
+	rdmacg_control_key_drop_later();
+}
+
 /*
  * Set the limits, RDMACG_NO_LIMIT for none. Commands that began count as many of the new rate.
  * Without a burst, a tenth of a second's worth may begin at once.
  */
 void rdmacg_rate_set(struct rdmacg_rate *rate, u64 ops, u64 burst, u64 now)
 {
-	u64 ahead = rate->due > now && rate->ops ? (rate->due - now) * rate->ops : 0;
+	u64 ahead = rate->due > now ? rate->due - now : 0;
+	u64 interval;
 
 	if (ops == RDMACG_NO_LIMIT) {
 		*rate = (struct rdmacg_rate) { };
 		return;
 	}
-	ops = min(ops, RDMACG_RATE_MAX);
-	burst = burst == RDMACG_NO_LIMIT ? max(ops / 10, 1) : min(burst, RDMACG_RATE_MAX);
-	rate->ops = ops;
-	rate->interval = div64_u64_rem(NSEC_PER_SEC, ops, &rate->rest);
-	rate->tolerance = div64_u64((burst - 1) * NSEC_PER_SEC, ops);
-	rate->due = now + min(div64_u64(ahead, ops), rate->tolerance + rate->interval);
-	rate->due_rest = 0;
-	rate->debt = min(rate->debt, ops);
+	burst = burst == RDMACG_NO_LIMIT ? max(div_u64(ops, 10), 1) : min(burst, RDMACG_BURST_MAX);
+	interval = div64_u64(NSEC_PER_SEC, ops);
+	if (rate->interval)
+		ahead = mul_u64_u64_div_u64(ahead, interval, rate->interval);
+	rate->interval = interval;
+	rate->tolerance = (burst - 1) * interval;
+	rate->due = now + min(ahead, rate->tolerance + interval);
 }
 
 /* When the next command may begin; 0 where nothing limits it. */
 u64 rdmacg_rate_begins(const struct rdmacg_rate *rate)
 {
-	return rate->ops && rate->due > rate->tolerance ? rate->due - rate->tolerance : 0;
+	return rate->interval && rate->due > rate->tolerance ? rate->due - rate->tolerance : 0;
 }
 
-static void rdmacg_rate_advance(struct rdmacg_rate *rate)
+/* Count a command. Where it has waited for this rate, the delay until now is not lost. */
+void rdmacg_rate_take(struct rdmacg_rate *rate, unsigned int cost, u64 now, bool has_waited)
 {
-	rate->due += rate->interval;
-	rate->due_rest += rate->rest;
-	if (rate->due_rest >= rate->ops) {
-		rate->due_rest -= rate->ops;
-		rate->due++;
-	}
+	u64 earliest = has_waited ? now - min(now, RDMACG_LONGEST_DELAY) : now;
+
+	if (rate->interval)
+		rate->due = max(rate->due, earliest) + cost * rate->interval;
 }
 
-static void rdmacg_rate_take(struct rdmacg_rate *rate)
-{
-	rdmacg_rate_advance(rate);
-	if (rate->debt) {
-		rate->debt--;
-		rdmacg_rate_advance(rate);
-	}
-}
+/* What commands take of a rate. */
+static const unsigned int rdmacg_costs[] = {
+	[RDMACG_COMMAND_CREATE]		= 2,
+	[RDMACG_COMMAND_CHANGE]		= 1,
+	[RDMACG_COMMAND_DESTROY]	= 0,
+};
 
-/* A rate that was not used pays its debt, and saves up no more than the burst. */
-static void rdmacg_rate_rest(struct rdmacg_rate *rate, u64 now)
-{
-	u64 paid;
-
-	rate->due = max(rate->due, now - min(now, RDMACG_LONGEST_DELAY));
-	if (rate->debt && rate->due < now + rate->tolerance) {
-		paid = div64_u64((now + rate->tolerance - rate->due) * rate->ops, NSEC_PER_SEC);
-		paid = min(paid, rate->debt);
-		rate->debt -= paid;
-		rate->due += div64_u64(paid * NSEC_PER_SEC, rate->ops);
-	}
-	rate->due = max(rate->due, now);
-}
-
-/* Let a command begin if it is its time, where nobody waits. */
-bool rdmacg_rate_try_take(struct rdmacg_rate *rate, u64 now)
-{
-	if (!rate->ops)
-		return true;
-	rdmacg_rate_rest(rate, now);
-	if (rdmacg_rate_begins(rate) > now)
-		return false;
-	rdmacg_rate_take(rate);
-	return true;
-}
-
-/* The same for the first of those who wait, whose time may have come a while ago. */
-bool rdmacg_rate_take_next(struct rdmacg_rate *rate, u64 now)
-{
-	if (!rate->ops)
-		return true;
-	rate->due = max(rate->due, now - min(now, RDMACG_LONGEST_DELAY));
-	if (rdmacg_rate_begins(rate) > now)
-		return false;
-	rdmacg_rate_take(rate);
-	return true;
-}
-
-/* Count a command that does not wait, even if it is not its time. */
-void rdmacg_rate_take_anyway(struct rdmacg_rate *rate, u64 now, bool has_queue)
-{
-	if (has_queue || !rdmacg_rate_try_take(rate, now))
-		rate->debt = min(rate->debt + 1, rate->ops);
-}
-
-/* A process that waits. On its stack. */
+/* A command that waits. On the stack of its process. */
 struct rdmacg_waiter {
-	struct list_head	node;		/* in one queue of @control; gate->lock */
+	struct rb_node		node;		/* in level->queue; gate->lock */
 	struct list_head	gate_node;	/* on gate->waiters; gate->lock */
-	struct rdmacg_control	*control;	/* set once */
-	bool			for_rate;	/* which of the two queues; set once */
-	bool			may_begin;	/* gate->lock */
+	struct rdmacg_control	*home;		/* of the process's cgroup; set once */
+	struct rdmacg_control	*level;		/* where it waits; NULL if nowhere; gate->lock */
+	enum rdmacg_command_kind kind;		/* set once */
+	u64			since;		/* set once */
+	bool			has_begun;	/* gate->lock */
 	struct completion	wakeup;
 	/* Runs for the first one of a queue alone; started under gate->lock. */
 	struct hrtimer		timer;
 };
 
-static struct rdmacg_waiter *rdmacg_first_waiter(struct list_head *queue)
+#define rdmacg_waiter_of(_node) rb_entry_safe(_node, struct rdmacg_waiter, node)
+
+static bool rdmacg_waiter_is_earlier(struct rb_node *a, const struct rb_node *b)
 {
-	return list_first_entry_or_null(queue, struct rdmacg_waiter, node);
+	return rb_entry(a, struct rdmacg_waiter, node)->since <
+	       rb_entry(b, struct rdmacg_waiter, node)->since;
+}
+
+static struct rdmacg_waiter *rdmacg_first_waiter_locked(struct rdmacg_control *control)
+{
+	lockdep_assert_held(&control->gate->lock);
+	return rdmacg_waiter_of(rb_first_cached(&control->queue));
+}
+
+/* The lowest level that does not let the command begin; NULL if all do. */
+static struct rdmacg_control *rdmacg_blocking_level_locked(const struct rdmacg_waiter *waiter,
+							   u64 now)
+{
+	struct rdmacg_control *level;
+	struct rdmacg_waiter *first;
+
+	if (waiter->home->gate->bypass)
+		return NULL;
+	for (level = waiter->home; level; level = level->parent) {
+		first = rdmacg_first_waiter_locked(level);
+		if (first && first->since < waiter->since)
+			return level;
+		if (rdmacg_rate_begins(&level->rate) > now || level->inflight >= level->inflight_max)
+			return level;
+	}
+	return NULL;
+}
+
+static void rdmacg_add(u64 *counter, u64 amount)
+{
+	WRITE_ONCE(*counter, *counter + amount);
+}
+
+static void rdmacg_stat_count(struct rdmacg_control_stat *stat, bool begins, u64 waited_ns)
+{
+	rdmacg_add(&stat->ops, begins);
+	rdmacg_add(&stat->throttled, !!waited_ns);
+	rdmacg_add(&stat->throttled_ns, waited_ns);
+}
+
+/* Count on all levels a command that begins now; one that has waited is on no queue. */
+static void rdmacg_begin_locked(const struct rdmacg_waiter *waiter, u64 now, u64 waited_ns)
+{
+	struct rdmacg_control *level;
+
+	for (level = waiter->home; level; level = level->parent) {
+		lockdep_assert_held(&level->gate->lock);
+		rdmacg_stat_count(&level->stat, true, waited_ns);
+		if (waiter->kind == RDMACG_COMMAND_DESTROY)
+			continue;
+		level->inflight++;
+		rdmacg_rate_take(&level->rate, rdmacg_costs[waiter->kind], now,
+				 level == waiter->level);
+	}
+}
+
+/* Start the timer of the first waiter of a queue, which cannot begin before. */
+static void rdmacg_queue_arm_locked(struct rdmacg_control *control, u64 now)
+{
+	struct rdmacg_waiter *first = rdmacg_first_waiter_locked(control);
+	u64 next = max(rdmacg_rate_begins(&control->rate), now);
+
+	/* The end of a command is what it waits for, if not for the rate. */
+	if (!first || control->inflight >= control->inflight_max)
+		return;
+	hrtimer_start_range_ns(&first->timer, ns_to_ktime(next),
+			       min(RDMACG_SLACK_NS, control->rate.interval / 2),
+			       HRTIMER_MODE_ABS_SOFT);
 }
 
 static void rdmacg_waiter_leave_locked(struct rdmacg_waiter *waiter)
 {
-	lockdep_assert_held(&waiter->control->gate->lock);
-	list_del(&waiter->node);
-	list_del(&waiter->gate_node);
+	lockdep_assert_held(&waiter->home->gate->lock);
+	if (waiter->level)
+		rb_erase_cached(&waiter->node, &waiter->level->queue);
 }
 
-/* Let the process go on. It takes the lock before its stack goes. */
-static void rdmacg_waiter_begin_locked(struct rdmacg_waiter *waiter)
+/* How long the command has waited; 0 for one that has not. */
+static u64 rdmacg_waited_ns(const struct rdmacg_waiter *waiter, u64 now)
 {
-	rdmacg_waiter_leave_locked(waiter);
-	if (!waiter->for_rate)
-		waiter->control->inflight++;
-	waiter->may_begin = true;
-	complete(&waiter->wakeup);
-}
-
-static bool rdmacg_may_be_inflight_locked(const struct rdmacg_control *control)
-{
-	lockdep_assert_held(&control->gate->lock);
-	return control->inflight < control->inflight_max;
-}
-
-static bool rdmacg_waiter_try_begin_locked(struct rdmacg_waiter *waiter, u64 now)
-{
-	struct rdmacg_control *control = waiter->control;
-
-	lockdep_assert_held(&control->gate->lock);
-	if (waiter->for_rate ? !rdmacg_rate_take_next(&control->rate, now) :
-			       !rdmacg_may_be_inflight_locked(control))
-		return false;
-	rdmacg_waiter_begin_locked(waiter);
-	return true;
+	return now - waiter->since ?: waiter->level ? 1 : 0;
 }
 
 /*
- * Let those of a queue begin whose turn it is, and see to it that the next one's timer runs. Of
- * those for a place in flight, that is because there were too many to begin now.
+ * Let the command begin, or wait where it cannot. Returns whether it has left the queue that it
+ * was in. A process whose command begins takes the lock before its stack goes.
  */
-static void rdmacg_queue_run_locked(struct list_head *queue, u64 now)
+static bool rdmacg_waiter_try_locked(struct rdmacg_waiter *waiter, u64 now)
 {
-	struct rdmacg_waiter *waiter;
-	u64 next, slack;
+	struct rdmacg_control *level = rdmacg_blocking_level_locked(waiter, now);
+
+	lockdep_assert_held(&waiter->home->gate->lock);
+	if (level && level == waiter->level)
+		return false;
+	rdmacg_waiter_leave_locked(waiter);
+	if (level) {
+		waiter->level = level;
+		if (rb_add_cached(&waiter->node, &level->queue, rdmacg_waiter_is_earlier))
+			rdmacg_queue_arm_locked(level, now);
+		return true;
+	}
+	rdmacg_begin_locked(waiter, now, rdmacg_waited_ns(waiter, now));
+	waiter->level = NULL;
+	list_del(&waiter->gate_node);
+	waiter->has_begun = true;
+	complete(&waiter->wakeup);
+	return true;
+}
+
+/* Try the first waiter of a queue. Returns whether the next one is to be tried. */
+static bool rdmacg_queue_try_first(struct rdmacg_control *control)
+{
+	struct rdmacg_waiter *first;
+	bool has_left = false;
+	unsigned long flags;
+	u64 now;
+
+	spin_lock_irqsave(&control->gate->lock, flags);
+	first = rdmacg_first_waiter_locked(control);
+	if (first) {
+		now = ktime_get_ns();
+		has_left = rdmacg_waiter_try_locked(first, now);
+		if (!has_left)
+			rdmacg_queue_arm_locked(control, now);
+	}
+	spin_unlock_irqrestore(&control->gate->lock, flags);
+	return has_left;
+}
+
+/*
+ * Let those begin whose turn it is, each under a hold of its own, and see to it that the next
+ * one's timer runs. In any context.
+ */
+static void rdmacg_queue_run(struct rdmacg_control *control)
+{
+	unsigned long flags;
 	unsigned int i;
 
-	for (i = 0; (waiter = rdmacg_first_waiter(queue)); i++)
-		if (i == RDMACG_BATCH || !rdmacg_waiter_try_begin_locked(waiter, now))
-			break;
-	if (!waiter)
-		return;
-	if (!waiter->for_rate && !rdmacg_may_be_inflight_locked(waiter->control))
-		return;
-	/* Not in the past, as that of a lifted rate: such timers run one after the other. */
-	next = waiter->for_rate ? max(rdmacg_rate_begins(&waiter->control->rate), now) : now;
-	slack = min(RDMACG_SLACK_NS, waiter->control->rate.interval / 2);
-	hrtimer_start_range_ns(&waiter->timer, ns_to_ktime(next), slack, HRTIMER_MODE_ABS_SOFT);
+	for (i = 0; i < RDMACG_BATCH; i++)
+		if (!rdmacg_queue_try_first(control))
+			return;
+	/* The timer goes on. */
+	spin_lock_irqsave(&control->gate->lock, flags);
+	rdmacg_queue_arm_locked(control, ktime_get_ns());
+	spin_unlock_irqrestore(&control->gate->lock, flags);
 }
 
-static void rdmacg_control_run_locked(struct rdmacg_control *control)
-{
-	u64 now = ktime_get_ns();
-
-	lockdep_assert_held(&control->gate->lock);
-	rdmacg_queue_run_locked(&control->rate_queue, now);
-	rdmacg_queue_run_locked(&control->inflight_queue, now);
-}
-
-/* Whoever's timer it is has not left, for it waits until this is over. */
+/* hrtimer_cancel() keeps the waiter's stack alive until this returns. */
 static enum hrtimer_restart rdmacg_waiter_timer(struct hrtimer *timer)
 {
 	struct rdmacg_waiter *waiter = container_of(timer, struct rdmacg_waiter, timer);
-	struct rdmacg_control *control = waiter->control;
+	struct rdmacg_control *level;
+	unsigned long flags;
 
-	spin_lock(&control->gate->lock);
-	rdmacg_control_run_locked(control);
-	spin_unlock(&control->gate->lock);
+	spin_lock_irqsave(&waiter->home->gate->lock, flags);
+	level = waiter->level;
+	spin_unlock_irqrestore(&waiter->home->gate->lock, flags);
+	if (level)
+		rdmacg_queue_run(level);
 	return HRTIMER_NORESTART;
 }
 
@@ -229,209 +320,176 @@ static void rdmacg_waiter_setup_timer(struct rdmacg_waiter *waiter)
 #endif
 }
 
-/* Wait in a queue. Takes the lock that the caller has dropped; 0 or -ERESTARTSYS. */
-static int rdmacg_wait(struct rdmacg_waiter *waiter)
+/* Since when the current process has been waiting: from before a signal, or from now on. */
+static u64 rdmacg_place_take_locked(struct rdmacg_control *home, u64 now)
 {
-	struct rdmacg_control *control = waiter->control;
-	int ret = wait_for_completion_killable(&waiter->wakeup);
+	struct rdmacg_place *place = home->places;
 
-	spin_lock_bh(&control->gate->lock);
-	if (waiter->may_begin) {
-		ret = 0;
-	} else {
-		rdmacg_waiter_leave_locked(waiter);
-		rdmacg_control_run_locked(control);
+	if (!home->next_place)
+		return now;
+	while (place < home->places + RDMACG_PLACES && place->task != current)
+		place++;
+	if (place == home->places + RDMACG_PLACES)
+		return now;
+	place->task = NULL;
+	return place->since;
+}
+
+static void rdmacg_place_keep_locked(struct rdmacg_control *home, u64 since)
+{
+	home->places[home->next_place++ % RDMACG_PLACES] = (struct rdmacg_place) {
+		.task = current, .since = since,
+	};
+}
+
+/* A signal has woken the process before its turn. Returns where it waited. */
+static struct rdmacg_control *rdmacg_waiter_give_up_locked(struct rdmacg_waiter *waiter)
+{
+	struct rdmacg_control *level, *left = waiter->level;
+	u64 waited_ns = rdmacg_waited_ns(waiter, ktime_get_ns());
+
+	rdmacg_waiter_leave_locked(waiter);
+	waiter->level = NULL;
+	list_del(&waiter->gate_node);
+	if (!fatal_signal_pending(current)) {
+		rdmacg_place_keep_locked(waiter->home, waiter->since);
+		return left;
 	}
-	spin_unlock_bh(&control->gate->lock);
+	for (level = waiter->home; level; level = level->parent)
+		rdmacg_stat_count(&level->stat, false, waited_ns);
+	return left;
+}
+
+/* Wait until the command has begun. 0, or -ERESTARTNOINTR after a signal. */
+static int rdmacg_wait(struct rdmacg_waiter *waiter, u64 *waited_ns)
+{
+	struct rdmacg_gate *gate = waiter->home->gate;
+	struct rdmacg_control *left = NULL;
+	int ret;
+
+	init_completion(&waiter->wakeup);
+	rdmacg_waiter_setup_timer(waiter);
+	spin_lock_irq(&gate->lock);
+	list_add_tail(&waiter->gate_node, &gate->waiters);
+	rdmacg_waiter_try_locked(waiter, ktime_get_ns());
+	spin_unlock_irq(&gate->lock);
+
+	ret = wait_for_completion_interruptible(&waiter->wakeup);
+
+	spin_lock_irq(&gate->lock);
+	if (waiter->has_begun)
+		ret = 0;
+	else
+		left = rdmacg_waiter_give_up_locked(waiter);
+	spin_unlock_irq(&gate->lock);
+	if (left)
+		rdmacg_queue_run(left);
 	hrtimer_cancel(&waiter->timer);
 	destroy_hrtimer_on_stack(&waiter->timer);
-	return ret;
+	*waited_ns = rdmacg_waited_ns(waiter, ktime_get_ns());
+	return ret ? -ERESTARTNOINTR : 0;
 }
 
-/* Queue up at a level that cannot let the command begin. Drops the lock while it waits. */
-static int rdmacg_queue_up_locked(struct rdmacg_control *control, struct list_head *queue,
-				  struct rdmacg_turn *turn)
-	__must_hold(&control->gate->lock)
+/*
+ * Let a command of a cgroup begin once the limits of the cgroup and its ancestors allow it.
+ * 0, or -ERESTARTNOINTR for a process that has a signal: it has taken nothing. *@waited_ns is 0
+ * if it did not wait.
+ */
+int rdmacg_control_begin(struct rdmacg_control *control, enum rdmacg_command_kind kind,
+			 u64 *waited_ns)
 {
-	struct rdmacg_waiter waiter = {
-		.control = control,
-		.for_rate = queue == &control->rate_queue,
-	};
-	u64 since = ktime_get_ns();
-	int ret;
-
-	init_completion(&waiter.wakeup);
-	rdmacg_waiter_setup_timer(&waiter);
-	list_add_tail(&waiter.node, queue);
-	list_add_tail(&waiter.gate_node, &control->gate->waiters);
-	if (list_is_singular(queue))
-		rdmacg_queue_run_locked(queue, since);
-	spin_unlock_bh(&control->gate->lock);
-	ret = rdmacg_wait(&waiter);
-	turn->waited_ns += max(ktime_get_ns() - since, 1);
-	spin_lock_bh(&control->gate->lock);
-	return ret;
-}
-
-static int rdmacg_pass_rate_locked(struct rdmacg_control *control, struct rdmacg_turn *turn)
-	__must_hold(&control->gate->lock)
-{
-	bool has_queue = !list_empty(&control->rate_queue);
+	struct rdmacg_waiter waiter = { .home = control, .kind = kind };
+	bool begins = kind == RDMACG_COMMAND_DESTROY;
 	u64 now;
 
-	if (!control->rate.ops && !has_queue)
-		return 0;
+	spin_lock_irq(&control->gate->lock);
 	now = ktime_get_ns();
-	if (!turn->may_wait || control->gate->is_open) {
-		rdmacg_rate_take_anyway(&control->rate, now, has_queue);
-		return 0;
-	}
-	if (!has_queue && rdmacg_rate_try_take(&control->rate, now))
-		return 0;
-	return rdmacg_queue_up_locked(control, &control->rate_queue, turn);
+	waiter.since = begins ? now : rdmacg_place_take_locked(control, now);
+	begins = begins || !rdmacg_blocking_level_locked(&waiter, now);
+	*waited_ns = now - waiter.since;
+	if (begins)
+		rdmacg_begin_locked(&waiter, now, *waited_ns);
+	spin_unlock_irq(&control->gate->lock);
+	return begins ? 0 : rdmacg_wait(&waiter, waited_ns);
 }
 
-static int rdmacg_pass_inflight_locked(struct rdmacg_control *control, struct rdmacg_turn *turn)
-	__must_hold(&control->gate->lock)
-{
-	bool has_room = list_empty(&control->inflight_queue) &&
-			rdmacg_may_be_inflight_locked(control);
-
-	if (has_room || !turn->may_wait || control->gate->is_open) {
-		control->inflight++;
-		return 0;
-	}
-	return rdmacg_queue_up_locked(control, &control->inflight_queue, turn);
-}
-
-/* Give the places in flight back, from @control up to below @above. */
-static void rdmacg_leave_inflight_locked(struct rdmacg_control *control,
-					 struct rdmacg_control *above)
-{
-	for (; control != above; control = control->parent) {
-		lockdep_assert_held(&control->gate->lock);
-		control->inflight--;
-		rdmacg_queue_run_locked(&control->inflight_queue, ktime_get_ns());
-	}
-}
-
-/* All rates come first: a place in flight is for who needs nothing else to begin. */
-static int rdmacg_pass_locked(struct rdmacg_control *control, struct rdmacg_turn *turn)
-	__must_hold(&control->gate->lock)
+/*
+ * A command that began, and does not destroy, has ended: its places in flight go to those that
+ * wait for one. In any context.
+ */
+void rdmacg_control_end(struct rdmacg_control *control)
 {
 	struct rdmacg_control *level;
-	int ret;
+	unsigned long flags;
 
-	for (level = control; level; level = level->parent) {
-		ret = rdmacg_pass_rate_locked(level, turn);
-		if (ret)
-			return ret;
-	}
-	for (level = control; level != turn->above; level = level->parent) {
-		ret = rdmacg_pass_inflight_locked(level, turn);
-		if (ret) {
-			rdmacg_leave_inflight_locked(control, level);
-			return ret;
-		}
-		/* The ancestors' places beyond the limit are for others. */
-		if (!turn->may_wait && level->inflight > level->inflight_max)
-			turn->above = level->parent;
-	}
-	return 0;
+	spin_lock_irqsave(&control->gate->lock, flags);
+	for (level = control; level; level = level->parent)
+		level->inflight--;
+	spin_unlock_irqrestore(&control->gate->lock, flags);
+	/* A command that queues up after this has seen the place. */
+	for (level = control; level; level = level->parent)
+		if (READ_ONCE(level->queue.rb_leftmost))
+			rdmacg_queue_run(level);
 }
 
-static void rdmacg_add(u64 *counter, u64 amount)
+/* Let the pool's limits hold. Of two writes, the one that comes last reads what both have set. */
+void rdmacg_control_set(struct rdmacg_control *control)
 {
-	WRITE_ONCE(*counter, *counter + amount);
-}
+	u64 ops, burst;
 
-/* Count a command that begins, or not; and that it had to wait, if it had. */
-static void rdmacg_control_count_locked(struct rdmacg_control *control, bool begins,
-					const struct rdmacg_turn *turn)
-{
-	for (; control; control = control->parent) {
-		lockdep_assert_held(&control->gate->lock);
-		rdmacg_add(&control->stat.ops, begins);
-		rdmacg_add(&control->stat.throttled, !!turn->waited_ns);
-		rdmacg_add(&control->stat.throttled_ns, turn->waited_ns);
-	}
-}
-
-/*
- * Let a command of a cgroup begin once the limits of the cgroup and its ancestors allow it, or
- * at once if it does not wait. 0, or -ERESTARTSYS for a process that is killed: that one is in
- * no queue, and has no place in flight. Its turn in the rates that it has passed is used up.
- */
-int rdmacg_control_begin(struct rdmacg_control *control, struct rdmacg_turn *turn)
-{
-	int ret;
-
-	spin_lock_bh(&control->gate->lock);
-	ret = rdmacg_pass_locked(control, turn);
-	rdmacg_control_count_locked(control, !ret, turn);
-	spin_unlock_bh(&control->gate->lock);
-	return ret;
-}
-
-/*
- * A command that began has ended: its places in flight go to who waits for one. @above is what
- * rdmacg_control_begin() has left in its turn.
- */
-void rdmacg_control_end(struct rdmacg_control *control, struct rdmacg_control *above)
-{
-	spin_lock_bh(&control->gate->lock);
-	rdmacg_leave_inflight_locked(control, above);
-	spin_unlock_bh(&control->gate->lock);
-}
-
-/* Set limits. Those who wait and have not to by now, begin. */
-void rdmacg_control_set(struct rdmacg_control *control, u64 ops, u64 burst, u64 inflight)
-{
-	spin_lock_bh(&control->gate->lock);
+	spin_lock_irq(&control->gate->lock);
+	ops = READ_ONCE(control->limits[RDMACG_CONTROL_OPS]);
+	burst = READ_ONCE(control->limits[RDMACG_CONTROL_BURST]);
 	/* To set a rate once more makes it late. */
-	if (ops != control->ops_max || burst != control->burst_max)
+	if (ops != control->ops || burst != control->burst)
 		rdmacg_rate_set(&control->rate, ops, burst, ktime_get_ns());
-	control->ops_max = ops;
-	control->burst_max = burst;
-	control->inflight_max = inflight;
-	rdmacg_control_run_locked(control);
-	spin_unlock_bh(&control->gate->lock);
+	control->ops = ops;
+	control->burst = burst;
+	control->inflight_max = READ_ONCE(control->limits[RDMACG_CONTROL_INFLIGHT]);
+	spin_unlock_irq(&control->gate->lock);
+	rdmacg_queue_run(control);
 }
 
-void rdmacg_gate_init(struct rdmacg_gate *gate, bool is_open)
+/* The cgroup's limits may be others now. */
+void rdmacg_control_refresh(struct rdma_cgroup *cg)
 {
-	spin_lock_init(&gate->lock);
-	INIT_LIST_HEAD(&gate->waiters);
-	gate->is_open = is_open;
+	u32 key, nr = rdmacg_nr_keys(cg);
+	struct rdmacg_control *control;
+	struct rdmacg_pool *pool;
+
+	for (key = 0; key < nr; key++) {
+		rcu_read_lock();
+		pool = rdmacg_pool_find_rcu(cg, key);
+		control = pool ? rcu_dereference(pool->control) : NULL;
+		if (control)
+			rdmacg_control_set(control);
+		rcu_read_unlock();
+		cond_resched();
+	}
 }
 
 /*
- * From now on nobody waits. Lets some of those who do so begin, and returns whether there are
- * others: to be called again.
+ * From now on no command waits. Lets one of those that do so begin, and returns whether there was
+ * one: to be called again.
  */
 bool rdmacg_gate_open(struct rdmacg_gate *gate)
 {
-	struct rdmacg_waiter *waiter, *next;
-	unsigned int i = 0;
-	bool are_more;
+	struct rdmacg_waiter *waiter;
 
-	spin_lock_bh(&gate->lock);
-	gate->is_open = true;
-	list_for_each_entry_safe(waiter, next, &gate->waiters, gate_node) {
-		if (i++ == RDMACG_BATCH)
-			break;
-		rdmacg_waiter_begin_locked(waiter);
-	}
-	are_more = !list_empty(&gate->waiters);
-	spin_unlock_bh(&gate->lock);
-	return are_more;
+	spin_lock_irq(&gate->lock);
+	gate->bypass = true;
+	waiter = list_first_entry_or_null(&gate->waiters, struct rdmacg_waiter, gate_node);
+	if (waiter)
+		rdmacg_waiter_try_locked(waiter, ktime_get_ns());
+	spin_unlock_irq(&gate->lock);
+	return waiter;
 }
 
 void rdmacg_gate_close(struct rdmacg_gate *gate)
 {
-	spin_lock_bh(&gate->lock);
-	gate->is_open = false;
-	spin_unlock_bh(&gate->lock);
+	spin_lock_irq(&gate->lock);
+	gate->bypass = false;
+	spin_unlock_irq(&gate->lock);
 }
 
 /* No limits, no commands, and no gate yet. NULL: no memory. */
@@ -443,10 +501,165 @@ struct rdmacg_control *rdmacg_control_alloc(void)
 	control = kzalloc_obj(*control, GFP_KERNEL_ACCOUNT);
 	if (!control)
 		return NULL;
-	control->ops_max = RDMACG_NO_LIMIT;
-	control->burst_max = RDMACG_NO_LIMIT;
+	control->ops = RDMACG_NO_LIMIT;
+	control->burst = RDMACG_NO_LIMIT;
 	control->inflight_max = RDMACG_NO_LIMIT;
-	INIT_LIST_HEAD(&control->rate_queue);
-	INIT_LIST_HEAD(&control->inflight_queue);
+	control->queue = RB_ROOT_CACHED;
 	return control;
 }
+
+/* The control of a pool that does not go; one that others have put there meanwhile, or a new one. */
+static struct rdmacg_control *rdmacg_pool_add_control(struct rdmacg_pool *pool,
+						      struct rdmacg_control *parent)
+{
+	struct rdmacg_control *new = rdmacg_control_alloc(), *old;
+
+	if (!new)
+		return NULL;
+	new->gate = &pool->domain->gate;
+	new->parent = parent;
+	new->limits = pool->control_max;
+	rdmacg_control_set(new);
+	spin_lock(&pool->domain->lock);
+	old = rcu_dereference_protected(pool->control, lockdep_is_held(&pool->domain->lock));
+	if (!old)
+		rcu_assign_pointer(pool->control, new);
+	spin_unlock(&pool->domain->lock);
+	if (old)
+		kfree(new);
+	else
+		/* A write may have missed it. */
+		rdmacg_control_set(new);
+	return old ?: new;
+}
+
+/* Make the missing controls of a pool that has a user and of its ancestors. NULL: no memory. */
+static struct rdmacg_control *rdmacg_pool_add_controls(struct rdmacg_pool *pool)
+{
+	struct rdmacg_control *control = NULL, *parent;
+	unsigned int level = pool->nr_levels;
+
+	while (level--) {
+		parent = control;
+		/* Once set, it stays as long as the pool does. */
+		control = rcu_dereference_protected(pool->levels[level]->control, true);
+		control = control ?: rdmacg_pool_add_control(pool->levels[level], parent);
+		if (!control)
+			break;
+	}
+	return control;
+}
+
+static struct rdmacg_control *rdmacg_control_find(struct rdma_cgroup *cg, u32 key)
+{
+	struct rdmacg_control *control;
+	struct rdmacg_pool *pool;
+
+	rcu_read_lock();
+	pool = rdmacg_pool_find_rcu(cg, key);
+	control = pool ? rcu_dereference(pool->control) : NULL;
+	rcu_read_unlock();
+	return control;
+}
+
+/*
+ * The control of a cgroup, to which the caller has a reference, on a device that does not go
+ * meanwhile. -ENOMEM, or -ENODEV if the device is about to go.
+ */
+struct rdmacg_control *rdmacg_control_get(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
+{
+	struct rdmacg_control *control = rdmacg_control_find(cg, desc->key);
+	struct rdmacg_pool *pool;
+	int ret;
+
+	if (control)
+		return control;
+	ret = rdmacg_pool_pin(cg, desc);
+	if (ret)
+		return ERR_PTR(ret);
+	rcu_read_lock();
+	pool = rdmacg_pool_find_rcu(cg, desc->key);
+	rcu_read_unlock();
+	control = pool ? rdmacg_pool_add_controls(pool) : NULL;
+	/* If there is no control, the pool may have no use. */
+	rdmacg_pool_unpin(cg, desc);
+	return control ?: ERR_PTR(-ENOMEM);
+}
+
+/* Whether the cgroup or an ancestor limits commands on the device. */
+bool rdmacg_is_limited(struct rdma_cgroup *cg, const struct rdmacg_desc *desc)
+{
+	const unsigned int first = desc->control_slot;
+	bool is_limited = false;
+
+	if (first == desc->nr_slots)
+		return false;
+	rcu_read_lock();
+	/* A burst alone limits nothing. */
+	for (; cg->depth && !is_limited; cg = rdmacg_parent(cg))
+		is_limited = rdmacg_limit_rcu(cg, desc, first + RDMACG_CONTROL_OPS) !=
+			     RDMACG_NO_LIMIT ||
+			     rdmacg_limit_rcu(cg, desc, first + RDMACG_CONTROL_INFLIGHT) !=
+			     RDMACG_NO_LIMIT;
+	rcu_read_unlock();
+	return is_limited;
+}
+
+/* Let some of those begin that wait; false if none does any more. */
+static bool rdmacg_domains_open_locked(struct rdmacg_desc *desc)
+{
+	struct rdmacg_domain *domain;
+	unsigned int i = 0;
+
+	lockdep_assert_held(&desc->lock);
+	list_for_each_entry(domain, &desc->domains, desc_node)
+		while (rdmacg_gate_open(&domain->gate))
+			if (++i == RDMACG_BATCH)
+				return true;
+	return false;
+}
+
+/**
+ * rdmacg_stop_waiting() - let all commands on a device begin, now and from now on
+ * @device: a registered device that is about to go
+ *
+ * Those that wait hold what keeps the device from going. The IB core tells them that it is
+ * gone.
+ *
+ * Context: Process context; may sleep.
+ */
+void rdmacg_stop_waiting(struct rdmacg_device *device)
+{
+	struct rdmacg_desc *desc = rdmacg_desc(device);
+	bool are_more;
+
+	do {
+		spin_lock(&desc->lock);
+		/* A domain that comes from now on lets all begin as well. */
+		desc->bypass = true;
+		are_more = rdmacg_domains_open_locked(desc);
+		spin_unlock(&desc->lock);
+		cond_resched();
+	} while (are_more);
+}
+EXPORT_SYMBOL(rdmacg_stop_waiting);
+
+/**
+ * rdmacg_resume_waiting() - let limits on commands hold again
+ * @device: a registered device that did not go after rdmacg_stop_waiting(), as one that only
+ *	moves to another network namespace; or for which that was not called
+ *
+ * Context: Process context; may sleep.
+ */
+void rdmacg_resume_waiting(struct rdmacg_device *device)
+{
+	struct rdmacg_desc *desc = rdmacg_desc(device);
+	struct rdmacg_domain *domain;
+
+	spin_lock(&desc->lock);
+	desc->bypass = false;
+	list_for_each_entry(domain, &desc->domains, desc_node)
+		rdmacg_gate_close(&domain->gate);
+	spin_unlock(&desc->lock);
+}
+EXPORT_SYMBOL(rdmacg_resume_waiting);

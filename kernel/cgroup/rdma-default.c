@@ -1,74 +1,62 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * RDMA cgroup controller: the limits of a cgroup for devices that have none of their own
- * there, whether they are registered by now or later.
+ * there, those that come later included.
  *
- * A default names a class and a key, and no device. So the keys have to be known without
- * one: the IB core declares those of the hca and the verb class. Those of the hw class are
- * known to drivers alone, and any well-formed key is taken.
+ * A default has a key and no device, so the keys have to be known without one: the table is
+ * made where the kernel is built. Only drivers know those of the hw class, of which any
+ * well-formed key is taken, as hw:KEY.
  */
 #include <kunit/static_stub.h>
-#include <linux/export.h>
+#include <linux/err.h>
+#include <linux/minmax.h>
+#include <linux/slab.h>
 #include <linux/string.h>
 
-#include "rdma-internal.h"
+#include "rdma-default.h"
 
-/* The most keys of one class: a device has no more resources. */
-#define RDMACG_CLASS_DEFAULTS RDMACG_MAX_SLOTS
-/* One write may take all of them away, and set as many others. */
-#define RDMACG_EDIT_KEYS (2 * RDMACG_CLASS_DEFAULTS)
-
-/* A key that a default can name. Never freed, for others of the same name need it, too. */
-struct rdmacg_known_key {
-	struct list_head	node;		/* rdmacg_known_lock; RCU */
-	enum rdmacg_class	class;		/* set once */
-	char			key[RDMACG_KEY_SIZE]; /* set once */
+const char * const rdmacg_control_keys[RDMACG_CONTROL_LIMITS] = {
+	[RDMACG_CONTROL_OPS]		= "ops",
+	[RDMACG_CONTROL_BURST]		= "burst",
+	[RDMACG_CONTROL_INFLIGHT]	= "inflight",
 };
 
-/* Guards additions to the keys that are known; nests with no other lock. */
-static DEFINE_SPINLOCK(rdmacg_known_lock);
-static LIST_HEAD(rdmacg_known_keys);
+static const char * const rdmacg_hca_keys[] = { "hca_handle", "hca_object" };
 
-static bool rdmacg_key_is_known_locked(const struct rdmacg_known_key *known)
+#ifdef CONFIG_CGROUP_RDMA_VERBS
+/* All types of objects that uverbs has, and what else the IB core counts. */
+static const char * const rdmacg_verb_keys[] = {
+#include "rdma-keys.h"
+};
+#endif
+
+/* The classes whose keys are known, in the order in which rdma.default shows them. */
+static const struct {
+	enum rdmacg_class	class;
+	const char * const	*keys;
+	unsigned int		count;
+} rdmacg_known[] = {
+	{ RDMACG_CLASS_HCA, rdmacg_hca_keys, ARRAY_SIZE(rdmacg_hca_keys) },
+#ifdef CONFIG_CGROUP_RDMA_VERBS
+	{ RDMACG_CLASS_VERB, rdmacg_verb_keys, ARRAY_SIZE(rdmacg_verb_keys) },
+#endif
+#ifdef CONFIG_CGROUP_RDMA_CONTROL
+	{ RDMACG_CLASS_CONTROL, rdmacg_control_keys, ARRAY_SIZE(rdmacg_control_keys) },
+#endif
+};
+
+/* One write may name all known keys, and take all of the hw class away and set as many. */
+#define RDMACG_EDIT_KEYS 256
+
+struct rdmacg_defaults *rdmacg_defaults_alloc(unsigned int room)
 {
-	const struct rdmacg_known_key *other;
+	struct rdmacg_defaults *defaults;
 
-	lockdep_assert_held(&rdmacg_known_lock);
-	list_for_each_entry(other, &rdmacg_known_keys, node)
-		if (other->class == known->class && !strcmp(other->key, known->key))
-			return true;
-	return false;
-}
-
-/**
- * rdmacg_declare_resource() - let users set a default for a resource
- * @resource: a resource that devices may have, whether or not there is one; its class is
- *	not the hw class, in which each key can have a default
- *
- * The name is copied, and known from now on: a module that declares its resources and goes
- * can declare them again. Defaults are shown in the order of declaration.
- *
- * Context: Process context; may sleep.
- */
-void rdmacg_declare_resource(const struct rdmacg_resource *resource)
-{
-	struct rdmacg_known_key *known = kzalloc_obj(*known, GFP_KERNEL | __GFP_NOFAIL);
-
-	known->class = resource->class;
-	strscpy(known->key, resource->name, sizeof(known->key));
-	spin_lock(&rdmacg_known_lock);
-	if (!rdmacg_key_is_known_locked(known)) {
-		list_add_tail_rcu(&known->node, &rdmacg_known_keys);
-		known = NULL;
-	}
-	spin_unlock(&rdmacg_known_lock);
-	kfree(known);
-}
-EXPORT_SYMBOL(rdmacg_declare_resource);
-
-static struct rdmacg_word rdmacg_word(const char *string)
-{
-	return (struct rdmacg_word) { .text = string, .len = strlen(string) };
+	KUNIT_STATIC_STUB_REDIRECT(rdmacg_defaults_alloc, room);
+	defaults = kzalloc(struct_size(defaults, limits, room), GFP_KERNEL_ACCOUNT);
+	if (defaults)
+		defaults->room = room;
+	return defaults;
 }
 
 static const struct rdmacg_default *
@@ -112,189 +100,164 @@ u64 rdmacg_default_limit(const struct rdmacg_defaults *defaults,
 	return limit ? limit->max : RDMACG_NO_LIMIT;
 }
 
-/* The same for all slots of a device. */
-void rdmacg_default_limits(const struct rdmacg_defaults *defaults,
-			   const struct rdmacg_desc *desc, u64 *max)
+/* The class of a known key; RDMACG_CLASSES if there is none. */
+static enum rdmacg_class rdmacg_key_class(struct rdmacg_word key)
 {
-	unsigned int slot;
+	unsigned int i, k;
 
-	KUNIT_STATIC_STUB_REDIRECT(rdmacg_default_limits, defaults, desc, max);
-	for (slot = 0; slot < desc->nr_slots; slot++)
-		max[slot] = rdmacg_default_limit(defaults, &desc->resources[slot]);
+	for (i = 0; i < ARRAY_SIZE(rdmacg_known); i++)
+		for (k = 0; k < rdmacg_known[i].count; k++)
+			if (rdmacg_word_is(key, rdmacg_known[i].keys[k]))
+				return rdmacg_known[i].class;
+	return RDMACG_CLASSES;
 }
 
-/* Add a key at the end that is not touched, unless it is there or there is no room. */
-static void rdmacg_edit_add(struct rdmacg_edit *edit, struct rdmacg_word key)
+/* The class of what was written, and its key without "hw:". -EINVAL for one that is unknown. */
+static int rdmacg_parse_key(struct rdmacg_word *key)
 {
-	struct rdmacg_default *limit = &edit->keys.limits[edit->keys.count];
+	enum rdmacg_class class;
 
-	if (rdmacg_defaults_find(&edit->keys, edit->class, key) ||
-	    edit->keys.count == edit->keys.room)
-		return;
-	limit->class = edit->class;
-	memcpy(limit->key, key.text, key.len);
-	limit->max = RDMACG_UNTOUCHED;
-	edit->keys.count++;
-}
-
-/*
- * For a write that sets defaults of @class: each key that is known or has one stands there,
- * and none is touched. NULL: no memory.
- */
-struct rdmacg_edit *rdmacg_edit_alloc(struct rdma_cgroup *cg, enum rdmacg_class class)
-{
-	const struct rdmacg_defaults *defaults;
-	const struct rdmacg_known_key *known;
-	struct rdmacg_edit *edit;
-	unsigned int i;
-
-	edit = kzalloc(struct_size(edit, keys.limits, RDMACG_EDIT_KEYS), GFP_KERNEL_ACCOUNT);
-	if (!edit)
-		return NULL;
-	edit->class = class;
-	edit->keys.room = RDMACG_EDIT_KEYS;
-	rcu_read_lock();
-	list_for_each_entry_rcu(known, &rdmacg_known_keys, node)
-		if (known->class == class)
-			rdmacg_edit_add(edit, rdmacg_word(known->key));
-	defaults = rcu_dereference(cg->defaults);
-	for (i = 0; defaults && i < defaults->count; i++)
-		if (defaults->limits[i].class == class)
-			rdmacg_edit_add(edit, rdmacg_word(defaults->limits[i].key));
-	rcu_read_unlock();
-	return edit;
-}
-
-/*
- * Set a default, or with an empty key take all of the class away. -EINVAL for a key that is
- * not known, or of the hw class for one that is malformed or too many.
- */
-int rdmacg_edit_set(struct rdmacg_edit *edit, struct rdmacg_word key, u64 max)
-{
-	struct rdmacg_default *limit = edit->keys.limits;
-	bool found = !key.len;
-
-	if (edit->class == RDMACG_CLASS_HW && rdmacg_key_is_valid(key))
-		rdmacg_edit_add(edit, key);
-	edit->is_reset |= !key.len;
-	for (; limit < edit->keys.limits + edit->keys.count; limit++) {
-		if (key.len && !rdmacg_word_is(key, limit->key))
-			continue;
-		limit->max = max;
-		found = true;
+	if (IS_ENABLED(CONFIG_CGROUP_RDMA_VERBS) && key->len > 3 && !memcmp(key->text, "hw:", 3)) {
+		key->text += 3;
+		key->len -= 3;
+		return rdmacg_key_is_valid(*key) ? RDMACG_CLASS_HW : -EINVAL;
 	}
-	return found ? 0 : -EINVAL;
+	class = rdmacg_key_class(*key);
+	return class == RDMACG_CLASSES ? -EINVAL : class;
 }
 
-/* Whether a key is there without a limit: programs in use want three fields in a line. */
-static bool rdmacg_class_shows_max(enum rdmacg_class class)
+/* Whether a limit of that key can have that value. An empty key stands for a class. */
+bool rdmacg_limit_is_valid(enum rdmacg_class class, struct rdmacg_word key, u64 max)
 {
-	return class == RDMACG_CLASS_HCA;
+	if (class != RDMACG_CLASS_CONTROL || max >= RDMACG_NO_LIMIT)
+		return true;
+	/* Of objects, there can be none. If there were no commands, all would wait for ever. */
+	return max && (max <= RDMACG_OPS_MAX ||
+		       !rdmacg_word_is(key, rdmacg_control_keys[RDMACG_CONTROL_OPS]));
 }
 
-/* What becomes of a default that an edit has a key for. */
-static struct rdmacg_default rdmacg_default_edited(const struct rdmacg_defaults *old,
-						   const struct rdmacg_default *edited)
+/* Add a limit, or change the one of that key. -EINVAL if there is no room. */
+static int rdmacg_defaults_set(struct rdmacg_defaults *defaults, enum rdmacg_class class,
+			       struct rdmacg_word key, u64 max)
 {
-	const struct rdmacg_default *limit = NULL;
-	struct rdmacg_default new = *edited;
+	const struct rdmacg_default *found = rdmacg_defaults_find(defaults, class, key);
+	struct rdmacg_default *limit = &defaults->limits[defaults->count];
 
-	if (new.max == RDMACG_UNTOUCHED) {
-		if (old)
-			limit = rdmacg_defaults_find(old, new.class, rdmacg_word(new.key));
-		new.max = limit ? limit->max : RDMACG_NO_LIMIT;
-	}
-	return new;
-}
-
-/* How many defaults there are once @edit is done, or some more. */
-static unsigned int rdmacg_defaults_merged(const struct rdmacg_defaults *old,
-					   const struct rdmacg_edit *edit)
-{
-	const struct rdmacg_default *limit;
-	unsigned int i, count = 0;
-
-	for (i = 0; old && i < old->count; i++) {
-		limit = &old->limits[i];
-		count += !rdmacg_defaults_find(&edit->keys, limit->class, rdmacg_word(limit->key));
-	}
-	for (i = 0; i < edit->keys.count; i++)
-		count += rdmacg_class_shows_max(edit->class) ||
-			 rdmacg_default_edited(old, &edit->keys.limits[i]).max != RDMACG_NO_LIMIT;
-	return count;
-}
-
-/*
- * Memory for what a cgroup's defaults become by @edit; if @is_sure, whatever others make of
- * them meanwhile. NULL: there is none.
- */
-struct rdmacg_defaults *rdmacg_defaults_alloc(struct rdma_cgroup *cg,
-					      const struct rdmacg_edit *edit, bool is_sure)
-{
-	unsigned int room = RDMACG_CLASSES * RDMACG_CLASS_DEFAULTS;
-	struct rdmacg_defaults *new;
-
-	if (!is_sure) {
-		rcu_read_lock();
-		room = rdmacg_defaults_merged(rcu_dereference(cg->defaults), edit);
-		rcu_read_unlock();
-	}
-	new = kzalloc(struct_size(new, limits, room), GFP_KERNEL_ACCOUNT);
-	if (new)
-		new->room = room;
-	return new;
-}
-
-/* -EINVAL if the class is full, -EAGAIN if there is no room. */
-static int rdmacg_defaults_append(struct rdmacg_defaults *new, const struct rdmacg_default *limit)
-{
-	if (limit->max == RDMACG_NO_LIMIT && !rdmacg_class_shows_max(limit->class))
+	if (found) {
+		defaults->limits[found - defaults->limits].max = max;
 		return 0;
-	if (rdmacg_defaults_count(new, limit->class) == RDMACG_CLASS_DEFAULTS)
+	}
+	if (defaults->count == defaults->room)
 		return -EINVAL;
-	if (new->count == new->room)
-		return -EAGAIN;
-	new->limits[new->count++] = *limit;
+	limit->class = class;
+	memcpy(limit->key, key.text, key.len);
+	limit->key[key.len] = '\0';
+	limit->max = max;
+	defaults->count++;
 	return 0;
 }
 
-/* Take the keys of a class away if none of them has a limit. */
-static void rdmacg_defaults_drop_idle(struct rdmacg_defaults *new, enum rdmacg_class class)
+static int rdmacg_edit_set(struct rdmacg_defaults *edit, struct rdmacg_word key, u64 max)
 {
-	unsigned int i, count = 0;
+	int class;
 
-	for (i = 0; i < new->count; i++)
-		if (new->limits[i].class == class && new->limits[i].max != RDMACG_NO_LIMIT)
-			return;
-	for (i = 0; i < new->count; i++)
-		if (new->limits[i].class != class)
-			new->limits[count++] = new->limits[i];
-	new->count = count;
+	if (!key.len) {
+		/* All that was written before it goes as well. */
+		edit->is_reset = true;
+		edit->count = 0;
+		return max == RDMACG_NO_LIMIT ? 0 : -EINVAL;
+	}
+	class = rdmacg_parse_key(&key);
+	if (class < 0 || !rdmacg_limit_is_valid(class, key, max))
+		return -EINVAL;
+	return rdmacg_defaults_set(edit, class, key, max);
 }
 
 /*
- * Put into @new what @old becomes by @edit; it is empty if no default is left. 0, -EINVAL if
- * the class has too many keys, or -EAGAIN if @new has no room.
+ * What a text of one line does to the defaults; RDMACG_NO_LIMIT takes one away. An error
+ * pointer for anything else, or if there is no memory.
+ */
+struct rdmacg_defaults *rdmacg_defaults_parse(const char *text)
+{
+	struct rdmacg_defaults *edit = rdmacg_defaults_alloc(RDMACG_EDIT_KEYS);
+	struct rdmacg_word key;
+	bool is_empty = true;
+	u64 max;
+	int ret;
+
+	if (!edit)
+		return ERR_PTR(-ENOMEM);
+	while ((ret = rdmacg_parse_limit(&text, &key, &max)) > 0) {
+		ret = rdmacg_edit_set(edit, key, max);
+		if (ret)
+			break;
+		is_empty = false;
+	}
+	/* Nothing may follow the line. */
+	if (!ret && (is_empty || strcmp(text + (*text == '\n'), "")))
+		ret = -EINVAL;
+	if (!ret)
+		return edit;
+	kfree(edit);
+	return ERR_PTR(ret);
+}
+
+/* Room that is enough for what @old becomes by @edit, both of which may be NULL. */
+unsigned int rdmacg_defaults_room(const struct rdmacg_defaults *old,
+				  const struct rdmacg_defaults *edit)
+{
+	return (old ? old->count : 0) + (edit ? edit->count : 0);
+}
+
+/*
+ * Put into @new, which has room, what @old becomes by @edit; it is empty if no default is left.
+ * -EINVAL if the hw class has too many.
  */
 int rdmacg_defaults_merge(struct rdmacg_defaults *new, const struct rdmacg_defaults *old,
-			  const struct rdmacg_edit *edit)
+			  const struct rdmacg_defaults *edit)
 {
 	const struct rdmacg_default *limit;
-	struct rdmacg_default edited;
 	unsigned int i;
-	int ret = 0;
 
-	for (i = 0; old && !ret && i < old->count; i++) {
+	new->count = 0;
+	for (i = 0; old && !edit->is_reset && i < old->count; i++) {
 		limit = &old->limits[i];
-		/* Others may have set it since the edit began. */
-		if ((limit->class != edit->class || !edit->is_reset) &&
-		    !rdmacg_defaults_find(&edit->keys, limit->class, rdmacg_word(limit->key)))
-			ret = rdmacg_defaults_append(new, limit);
+		if (!rdmacg_defaults_find(edit, limit->class, rdmacg_word(limit->key)))
+			new->limits[new->count++] = *limit;
 	}
-	for (i = 0; !ret && i < edit->keys.count; i++) {
-		edited = rdmacg_default_edited(old, &edit->keys.limits[i]);
-		ret = rdmacg_defaults_append(new, &edited);
+	for (i = 0; i < edit->count; i++)
+		if (edit->limits[i].max != RDMACG_NO_LIMIT)
+			new->limits[new->count++] = edit->limits[i];
+	return rdmacg_defaults_count(new, RDMACG_CLASS_HW) > RDMACG_HW_DEFAULTS ? -EINVAL : 0;
+}
+
+static void rdmacg_print_default(struct seq_file *sf, const struct rdmacg_default *limit)
+{
+	/* The line begins without a blank. */
+	if (sf->count)
+		seq_putc(sf, ' ');
+	if (limit->class == RDMACG_CLASS_HW)
+		seq_puts(sf, "hw:");
+	seq_puts(sf, limit->key);
+	seq_put_decimal_ull(sf, "=", limit->max);
+}
+
+/* The line of rdma.default: known keys in the order of their table, then the others. */
+void rdmacg_print_defaults(struct seq_file *sf, const struct rdmacg_defaults *defaults)
+{
+	const struct rdmacg_default *limit;
+	unsigned int i, k;
+
+	for (i = 0; i < ARRAY_SIZE(rdmacg_known); i++) {
+		for (k = 0; k < rdmacg_known[i].count; k++) {
+			limit = rdmacg_defaults_find(defaults, rdmacg_known[i].class,
+						     rdmacg_word(rdmacg_known[i].keys[k]));
+			if (limit)
+				rdmacg_print_default(sf, limit);
+		}
 	}
-	rdmacg_defaults_drop_idle(new, edit->class);
-	return ret;
+	for (i = 0; i < defaults->count; i++)
+		if (defaults->limits[i].class == RDMACG_CLASS_HW)
+			rdmacg_print_default(sf, &defaults->limits[i]);
+	seq_putc(sf, '\n');
 }

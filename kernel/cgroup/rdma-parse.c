@@ -2,18 +2,28 @@
 /*
  * RDMA cgroup controller: text to limits and limits to text.
  *
- * Written:  NAME [index=N] KEY=VALUE..., NAME [index=N] max or NAME [index=N] default, or
- *           default KEY=VALUE... or default max, one per line.
+ * Written:  NAME [index=N] KEY=VALUE..., NAME [index=N] max or NAME [index=N] default, one
+ *           per line; to rdma.default KEY=VALUE... or max, in one line.
  * Read:     NAME[ index=N] KEY=VALUE KEY=VALUE, no blank at the end.
+ *
+ * A device can have any name. In the files it has no blank and nothing that does not print:
+ * \ooo, three octal digits, stands for a byte that is none of 0x21 to 0x7e, and for the
+ * backslash.
  *
  * The parser leaves the text as it is and allocates nothing.
  */
+#include <linux/cgroup_rdma.h>
 #include <linux/ctype.h>
 #include <linux/errno.h>
 #include <linux/overflow.h>
 #include <linux/string.h>
 
-#include "rdma-internal.h"
+#include "rdma-parse.h"
+
+struct rdmacg_word rdmacg_word(const char *string)
+{
+	return (struct rdmacg_word) { .text = string, .len = strlen(string) };
+}
 
 bool rdmacg_word_is(struct rdmacg_word word, const char *string)
 {
@@ -32,6 +42,72 @@ bool rdmacg_key_is_valid(struct rdmacg_word key)
 			return false;
 	return !rdmacg_word_is(key, "max") && !rdmacg_word_is(key, "index") &&
 	       !rdmacg_word_is(key, "default");
+}
+
+/* Append a byte of a name as the files show it; false if there is no room for it. */
+static bool rdmacg_escape_byte(char *to, size_t size, size_t *len, unsigned char byte)
+{
+	bool is_plain = byte > ' ' && byte <= '~' && byte != '\\';
+
+	if (*len + (is_plain ? 1 : 4) >= size)
+		return false;
+	*len += is_plain ? sprintf(to + *len, "%c", byte) : sprintf(to + *len, "\\%03o", byte);
+	return true;
+}
+
+/* The name as the files show it; 0, and an empty string, if it is too long. */
+size_t rdmacg_escape_name(char *to, size_t size, const char *name)
+{
+	size_t len = 0;
+
+	*to = '\0';
+	for (; *name; name++) {
+		if (!rdmacg_escape_byte(to, size, &len, *name)) {
+			*to = '\0';
+			return 0;
+		}
+	}
+	return len;
+}
+
+/* The byte at the beginning of @text, which is not empty, and how many characters it takes. */
+static int rdmacg_parse_byte(const char *text, size_t len, unsigned char *byte)
+{
+	unsigned int i, value = 0;
+
+	*byte = *text;
+	if (*text != '\\')
+		return 1;
+	if (len < 4)
+		return -EINVAL;
+	for (i = 1; i < 4; i++) {
+		if (text[i] < '0' || text[i] > '7')
+			return -EINVAL;
+		value = value * 8 + text[i] - '0';
+	}
+	if (!value || value > U8_MAX)
+		return -EINVAL;
+	*byte = value;
+	return 4;
+}
+
+/* The name of a device in any of its written forms, to the one that the files show. */
+static int rdmacg_parse_name(struct rdmacg_word word, char *name)
+{
+	bool fits = true;
+	unsigned char byte;
+	size_t i, len = 0;
+	int taken;
+
+	for (i = 0; i < word.len; i += taken) {
+		taken = rdmacg_parse_byte(word.text + i, word.len - i, &byte);
+		if (taken < 0)
+			return taken;
+		fits = fits && rdmacg_escape_byte(name, RDMACG_NAME_SIZE, &len, byte);
+	}
+	if (!fits)
+		*name = '\0';
+	return 0;
 }
 
 /* The next word of the line that *@text is in; false at the line's end. */
@@ -78,9 +154,8 @@ static bool rdmacg_split_word(struct rdmacg_word word, struct rdmacg_word *key,
 }
 
 /*
- * Parse the next limit of the line that *@text is in and move *@text past it. Of
- * a key given twice the last value counts. An empty *@key stands for all keys, and only
- * these can have RDMACG_USE_DEFAULT.
+ * Parse the next limit of the line that *@text is in and move *@text past it. An empty *@key
+ * stands for all keys, and only these can have RDMACG_USE_DEFAULT.
  * Returns 1 for a limit, 0 at the end of the line, -EINVAL for anything else.
  */
 int rdmacg_parse_limit(const char **text, struct rdmacg_word *key, u64 *max)
@@ -115,68 +190,45 @@ static int rdmacg_parse_index(const char **text, struct rdmacg_line *line)
 	const char *next = *text;
 	u64 index;
 
-	if (!rdmacg_next_word(&next, &word) ||
-	    !rdmacg_split_word(word, &key, &value) ||
-	    !rdmacg_word_is(key, "index"))
+	line->has_index = rdmacg_next_word(&next, &word) &&
+			  rdmacg_split_word(word, &key, &value) &&
+			  rdmacg_word_is(key, "index");
+	if (!line->has_index)
 		return 0;
 	if (rdmacg_parse_number(value, U32_MAX, &index))
 		return -EINVAL;
-	line->has_index = true;
 	line->index = index;
 	*text = next;
 	return 0;
 }
 
 /*
- * Parse the next line of *@text that is not blank and move *@text past it. Its
- * limits are well formed, of keys that may not exist. Returns 1 for a line, 0 at
- * the end of the text, -EINVAL for a line that holds no limit or anything else.
+ * Whether no line can have been cut: if there are several, each one ends. One that does not
+ * might set too small a number.
+ */
+bool rdmacg_text_is_whole(const char *text)
+{
+	const char *newline = strrchr(text, '\n');
+
+	return !newline || !newline[1];
+}
+
+/*
+ * Parse what the next line of *@text that is not blank begins with, and move *@text to its
+ * limits. Returns 1 for a line, 0 at the end of the text, or -EINVAL.
  */
 int rdmacg_parse_line(const char **text, struct rdmacg_line *line)
 {
 	struct rdmacg_word word;
-	bool empty = true;
-	u64 max;
 	int ret;
 
 	*text += strspn(*text, " \t\n");
-	if (!**text)
+	if (!rdmacg_next_word(text, &word))
 		return 0;
-
-	memset(line, 0, sizeof(*line));
-	rdmacg_next_word(text, &word);
-	line->name = word.text;
-	line->name_len = word.len;
-	line->is_default = rdmacg_word_is(word, "default");
-	ret = rdmacg_parse_index(text, line);
-	if (ret)
-		return ret;
-	line->limits = *text;
-	while ((ret = rdmacg_parse_limit(text, &word, &max)) > 0) {
-		/* A default has no default, and no index. */
-		if (line->is_default && (max == RDMACG_USE_DEFAULT || line->has_index))
-			return -EINVAL;
-		empty = false;
-	}
-	return empty ? -EINVAL : ret ?: 1;
-}
-
-/*
- * Whether all of a text is well formed: one line or more, and if there are several, each
- * one ends. One that does not may have been cut, and then it sets too small a number.
- */
-int rdmacg_check_text(const char *text)
-{
-	const char *newline = strrchr(text, '\n');
-	struct rdmacg_line line;
-	bool empty = true;
-	int ret;
-
-	if (newline && newline[1])
-		return -EINVAL;
-	while ((ret = rdmacg_parse_line(&text, &line)) > 0)
-		empty = false;
-	return empty ? -EINVAL : ret;
+	ret = rdmacg_parse_name(word, line->name);
+	if (!ret)
+		ret = rdmacg_parse_index(text, line);
+	return ret ?: 1;
 }
 
 /* What a line begins with: the name, and the index where the name is not unique. */
@@ -188,8 +240,7 @@ void rdmacg_print_device(struct seq_file *sf, const char *name, bool unique, u32
 }
 
 /* " KEY=VALUE"; @suffix belongs to the key. */
-void rdmacg_print_value(struct seq_file *sf, const char *key, const char *suffix,
-			u64 value)
+void rdmacg_print_value(struct seq_file *sf, const char *key, const char *suffix, u64 value)
 {
 	seq_putc(sf, ' ');
 	seq_puts(sf, key);

@@ -13,81 +13,83 @@
  * Why not a page_counter for each slot, and no lock: those add first and look then,
  * so that readers see usage above the limit, and a charge that will be refused
  * refuses its neighbour; a charge of three slots would be three atomics for each
- * level, and taking back what the first two got; and a page_counter is ten times
- * as large as a slot. A page_counter charges one slot in less time ("make bench",
- * counter).
+ * level, and taking back what the first two got.
  */
 #include <kunit/static_stub.h>
+#include <linux/atomic.h>
 #include <linux/bits.h>
-#include <linux/cache.h>
 #include <linux/err.h>
-#include <linux/minmax.h>
-#include <linux/overflow.h>
+#include <linux/sched.h>
+#include <linux/sizes.h>
 
 #include <trace/events/rdmacg.h>
 
-#include "rdma-internal.h"
+#include "rdma-pool.h"
+
+/* A pool of some 24 resources; kmalloc() would take 1 KiB for it. Set once. */
+#define RDMACG_USUAL_SIZE 768
+static struct kmem_cache *rdmacg_pool_cache;
+
+/* Of a cgroup that has no pool. */
+static struct rdmacg_map rdmacg_empty_map;
 
 void rdmacg_pools_init(struct rdma_cgroup *cg, struct rdma_cgroup *parent)
 {
+	/* The root comes first, while the kernel boots. */
+	if (!rdmacg_pool_cache)
+		rdmacg_pool_cache = kmem_cache_create("rdmacg_pool", RDMACG_USUAL_SIZE, 0,
+						      SLAB_PANIC | SLAB_ACCOUNT, NULL);
 	spin_lock_init(&cg->max_lock);
-	/* The nodes belong to the memory cgroup of who makes a pool, as the pool does. */
-	xa_init_flags(&cg->pools, XA_FLAGS_ACCOUNT);
-	xa_init_flags(&cg->domains, XA_FLAGS_ACCOUNT);
-	if (parent) {
-		cg->top = parent->top ?: cg;
+	spin_lock_init(&cg->map_lock);
+	RCU_INIT_POINTER(cg->map, &rdmacg_empty_map);
+	if (parent)
 		cg->depth = parent->depth + 1;
-	}
 }
 
-/* The cgroup's pool on a device; NULL if there is none. */
-struct rdmacg_pool *rdmacg_pool_find_rcu(struct rdma_cgroup *cg, u32 key)
+/* Limits on commands in all pools, and cgroups with such a default; atomic. */
+static atomic_long_t rdmacg_nr_control_limits;
+
+/* So many more limits; in any context. */
+void rdmacg_count_control_limits(int limits)
 {
-	return xa_load(&cg->pools, key);
+	/* Strangers share the counter, so few may write it. */
+	if (limits)
+		atomic_long_add(limits, &rdmacg_nr_control_limits);
 }
 
-/*
- * The limit that holds in the cgroup, whose pool is @pool, or NULL if there is none; or
- * RDMACG_NO_LIMIT.
- */
-u64 rdmacg_limit_rcu(struct rdma_cgroup *cg, const struct rdmacg_pool *pool,
-		     const struct rdmacg_resource *resource, unsigned int slot)
+bool rdmacg_has_control_limits(void)
 {
-	return pool ? READ_ONCE(pool->slots[slot].max) :
-		      rdmacg_default_limit(rcu_dereference(cg->defaults), resource);
+	return atomic_long_read(&rdmacg_nr_control_limits);
 }
 
-static struct rdmacg_pool *rdmacg_pool_find_locked(struct rdmacg_domain *domain,
-						   struct rdma_cgroup *cg)
+static int rdmacg_pool_control_limits(const struct rdmacg_pool *pool)
 {
-	lockdep_assert_held(&domain->lock);
-	return xa_load(&cg->pools, domain->desc->key);
+	enum rdmacg_control_limit limit;
+	int limits = 0;
+
+	for (limit = 0; limit < RDMACG_CONTROL_LIMITS; limit++)
+		limits += pool->control_max[limit] != RDMACG_NO_LIMIT;
+	return limits;
 }
 
-/* The annotations keep sparse away: one function takes the lock, and another drops it. */
-static void rdmacg_domain_lock(struct rdmacg_domain *domain)
+/* What limits a device that has no limits of its own. */
+void rdmacg_default_limits(const struct rdmacg_defaults *defaults,
+			   const struct rdmacg_desc *desc, u64 *max)
 {
-	spin_lock(&domain->lock);
-	__release(&domain->lock);
+	unsigned int slot;
+
+	KUNIT_STATIC_STUB_REDIRECT(rdmacg_default_limits, defaults, desc, max);
+	for (slot = 0; slot < desc->nr_slots; slot++)
+		max[slot] = rdmacg_default_limit(defaults, &desc->resources[slot]);
 }
 
-static void rdmacg_domain_unlock(struct rdmacg_domain *domain)
+/* The limit that holds in the cgroup; or RDMACG_NO_LIMIT. */
+u64 rdmacg_limit_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc, unsigned int slot)
 {
-	__acquire(&domain->lock);
-	spin_unlock(&domain->lock);
-}
+	struct rdmacg_pool *pool = rdmacg_pool_find_rcu(cg, desc->key);
 
-/*
- * Lock the domain of a pool that was found. False, and not locked, if the pool was
- * given back in between.
- */
-bool rdmacg_pool_try_lock_rcu(struct rdmacg_pool *pool)
-{
-	rdmacg_domain_lock(pool->domain);
-	if (likely(!pool->dead))
-		return true;
-	rdmacg_domain_unlock(pool->domain);
-	return false;
+	return pool ? READ_ONCE(*rdmacg_pool_max(pool, slot)) :
+		      rdmacg_default_limit(rcu_dereference(cg->defaults), &desc->resources[slot]);
 }
 
 /*
@@ -106,84 +108,62 @@ struct rdmacg_pool *rdmacg_pool_lock(struct rdma_cgroup *cg, u32 key)
 	return pool;
 }
 
-void rdmacg_pool_unlock(struct rdmacg_pool *pool)
+static struct rdmacg_map *rdmacg_map_locked(struct rdma_cgroup *cg)
 {
-	rdmacg_domain_unlock(pool->domain);
+	return rcu_dereference_protected(cg->map, lockdep_is_held(&cg->map_lock));
 }
 
-/*
- * Make sure that an entry can be stored under a lock. Entry 0 alone is in the array's
- * head; to reserve it would cost a node.
- */
-static int rdmacg_entry_reserve(struct xarray *array, u32 key)
+/* The keys for which the cgroup may have a pool are below this one. */
+u32 rdmacg_nr_keys(struct rdma_cgroup *cg)
 {
-	return !key && xa_empty(array) ? 0 : xa_reserve(array, key, GFP_KERNEL);
+	u32 nr;
+
+	rcu_read_lock();
+	nr = rcu_dereference(cg->map)->nr;
+	rcu_read_unlock();
+	return nr;
 }
 
-static struct rdmacg_domain *rdmacg_domain_alloc(struct rdma_cgroup *top,
-						 struct rdmacg_desc *desc)
+/* Put a larger map into place. Returns the one that nobody needs any more. */
+static struct rdmacg_map *rdmacg_map_replace_locked(struct rdma_cgroup *cg,
+						    struct rdmacg_map *new)
 {
-	struct rdmacg_domain *domain = kzalloc_obj(*domain, GFP_KERNEL_ACCOUNT);
+	struct rdmacg_map *old = rdmacg_map_locked(cg);
 
-	if (!domain)
-		return NULL;
-	spin_lock_init(&domain->lock);
-	INIT_LIST_HEAD(&domain->pools);
-	domain->desc = desc;
-	domain->top = top;
-	return domain;
+	if (old->nr >= new->nr)
+		return new;
+	memcpy(new->pools, old->pools, old->nr * sizeof(old->pools[0]));
+	rcu_assign_pointer(cg->map, new);
+	return old;
 }
 
-/* Let the domain be found. -EEXIST if there is one already. */
-static int rdmacg_desc_add_domain_locked(struct rdmacg_desc *desc,
-					 struct rdmacg_domain *domain)
+/* Make sure that the cgroup has an entry for the key, which is there for good. */
+static int rdmacg_map_reserve(struct rdma_cgroup *cg, u32 key)
 {
-	int ret;
+	struct rdmacg_map *map;
+	size_t size;
 
-	lockdep_assert_held(&desc->lock);
-	if (desc->dead)
-		return -ENODEV;
-	if (xa_load(&domain->top->domains, desc->key))
-		return -EEXIST;
-	rdmacg_domain_init_gate(domain);
-	/* The entry is reserved, so this hardly ever allocates. */
-	ret = xa_err(xa_store(&domain->top->domains, desc->key, domain, GFP_NOWAIT));
-	if (!ret)
-		list_add_tail(&domain->desc_node, &desc->domains);
-	return ret;
-}
-
-/* Make a domain unless there is one. 0, -ENOMEM, or -ENODEV if the device goes. */
-static int rdmacg_domain_create(struct rdma_cgroup *top, struct rdmacg_desc *desc)
-{
-	struct rdmacg_domain *domain;
-	int ret;
-
-	if (xa_load(&top->domains, desc->key))
+	if (key < rdmacg_nr_keys(cg))
 		return 0;
-	domain = rdmacg_domain_alloc(top, desc);
-	if (!domain)
+	size = kmalloc_size_roundup(struct_size(map, pools, key + 1));
+	map = kzalloc(size, GFP_KERNEL_ACCOUNT);
+	if (!map)
 		return -ENOMEM;
-	ret = rdmacg_entry_reserve(&top->domains, desc->key);
-	if (!ret) {
-		spin_lock(&desc->lock);
-		ret = rdmacg_desc_add_domain_locked(desc, domain);
-		spin_unlock(&desc->lock);
-		if (ret)
-			xa_release(&top->domains, desc->key);
-	}
-	if (ret)
-		kfree(domain);
-	return ret == -EEXIST ? 0 : ret;
+	map->nr = (size - sizeof(*map)) / sizeof(map->pools[0]);
+	spin_lock(&cg->map_lock);
+	map = rdmacg_map_replace_locked(cg, map);
+	spin_unlock(&cg->map_lock);
+	if (map != &rdmacg_empty_map)
+		kfree_rcu(map, rcu);
+	return 0;
 }
 
-/* Nobody finds the domain from now on. Whoever has found it uses it under RCU. */
-static void rdmacg_desc_remove_domain_locked(struct rdmacg_desc *desc,
-					     struct rdmacg_domain *domain)
+/* Let @pool be found from now on, or nothing if it is NULL. */
+static void rdmacg_map_store(struct rdma_cgroup *cg, u32 key, struct rdmacg_pool *pool)
 {
-	lockdep_assert_held(&desc->lock);
-	xa_erase(&domain->top->domains, desc->key);
-	list_del(&domain->desc_node);
+	spin_lock(&cg->map_lock);
+	rcu_assign_pointer(rdmacg_map_locked(cg)->pools[key], pool);
+	spin_unlock(&cg->map_lock);
 }
 
 static struct rdmacg_events *rdmacg_pool_events_locked(const struct rdmacg_pool *pool)
@@ -192,143 +172,173 @@ static struct rdmacg_events *rdmacg_pool_events_locked(const struct rdmacg_pool 
 					 lockdep_is_held(&pool->domain->lock));
 }
 
-static unsigned int rdmacg_nr_levels(unsigned int depth)
+/* The bytes of a pool, without events and control. */
+size_t rdmacg_pool_size(const struct rdmacg_desc *desc, unsigned int depth)
 {
-	return min(depth, RDMACG_LEVELS);
+	return offsetof(struct rdmacg_pool, slots[desc->control_slot]) +
+	       depth * sizeof(struct rdmacg_pool *);
 }
 
-/*
- * The bytes of a pool without events: whole cache lines, none shared with a stranger. Behind
- * the slots are the words of rdmacg_pool_control() and rdmacg_pool_own(), and the levels.
- */
-size_t rdmacg_pool_size(unsigned int nr_slots, unsigned int depth)
+static bool rdmacg_pool_is_top(const struct rdmacg_pool *pool)
 {
-	return ALIGN(offsetof(struct rdmacg_pool, slots[nr_slots]) +
-		     RDMACG_POOL_WORDS * sizeof(u64) +
-		     rdmacg_nr_levels(depth) * sizeof(struct rdmacg_pool *), SMP_CACHE_BYTES);
+	return pool->nr_levels == 1;
 }
 
-struct rdmacg_pool *rdmacg_pool_parent(const struct rdmacg_pool *pool)
+static struct rdmacg_pool *rdmacg_pool_parent(const struct rdmacg_pool *pool)
 {
-	return pool->nr_levels > 1 ? pool->levels[1] : NULL;
+	return rdmacg_pool_is_top(pool) ? NULL : pool->levels[1];
 }
 
-/* The first one above the pool's levels, with levels of its own; NULL at the top. */
-static struct rdmacg_pool *rdmacg_pool_above(const struct rdmacg_pool *pool)
+static struct rdmacg_domain *rdmacg_domain_alloc(struct rdmacg_desc *desc)
 {
-	return rdmacg_pool_parent(pool->levels[pool->nr_levels - 1]);
+	struct rdmacg_domain *domain = kzalloc_obj(*domain, GFP_KERNEL_ACCOUNT);
+
+	if (!domain)
+		return NULL;
+	spin_lock_init(&domain->lock);
+	INIT_LIST_HEAD(&domain->pools);
+	INIT_LIST_HEAD(&domain->desc_node);
+	domain->desc = desc;
+#ifdef CONFIG_CGROUP_RDMA_CONTROL
+	spin_lock_init(&domain->gate.lock);
+	INIT_LIST_HEAD(&domain->gate.waiters);
+#endif
+	return domain;
 }
 
-static void rdmacg_pool_set_levels(struct rdmacg_pool *pool, struct rdmacg_pool *parent)
+/* Free a pool that was never in use. */
+static void rdmacg_pool_discard(struct rdmacg_pool *pool)
 {
-	pool->nr_levels = rdmacg_nr_levels(pool->cg->depth);
-	pool->levels[0] = pool;
-	if (parent)
-		memcpy(&pool->levels[1], parent->levels,
-		       (pool->nr_levels - 1) * sizeof(pool->levels[0]));
+	if (rdmacg_pool_is_top(pool))
+		kfree(pool->domain);
+	kfree(pool);
 }
 
-/* A pool without usage and an entry for it. NULL: no memory. */
+/* kfree() and RCU take either. */
+static struct rdmacg_pool *rdmacg_pool_zalloc(size_t size)
+{
+	if (size > SZ_512 && size <= RDMACG_USUAL_SIZE)
+		return kmem_cache_zalloc(rdmacg_pool_cache, GFP_KERNEL_ACCOUNT);
+	return kzalloc(size, GFP_KERNEL_ACCOUNT);
+}
+
+/* A pool without usage, for which its cgroup has an entry. NULL: no memory. */
 static struct rdmacg_pool *rdmacg_pool_alloc(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
-{
-	struct rdmacg_pool *pool = kzalloc(rdmacg_pool_size(desc->nr_slots, cg->depth),
-					   GFP_KERNEL_ACCOUNT);
-
-	if (!pool)
-		return NULL;
-	if (rdmacg_entry_reserve(&cg->pools, desc->key)) {
-		kfree(pool);
-		return NULL;
-	}
-	pool->cg = cg;
-	pool->levels = (void *)&pool->slots[desc->nr_slots] + RDMACG_POOL_WORDS * sizeof(u64);
-	return pool;
-}
-
-/* Free pools that were never in use, and their entries. */
-static void rdmacg_pools_discard(struct rdmacg_desc *desc, struct list_head *pools)
-{
-	struct rdmacg_pool *pool, *next;
-
-	list_for_each_entry_safe(pool, next, pools, domain_node) {
-		xa_release(&pool->cg->pools, desc->key);
-		kfree(pool);
-	}
-}
-
-/* Pools for the cgroup and its ancestors up to one that has one, the highest first. */
-static int rdmacg_pools_alloc(struct rdma_cgroup *cg, struct rdmacg_desc *desc,
-			      struct list_head *pools)
 {
 	struct rdmacg_pool *pool;
 
-	for (; cg->top && !xa_load(&cg->pools, desc->key); cg = rdmacg_parent(cg)) {
-		pool = rdmacg_pool_alloc(cg, desc);
-		if (!pool)
-			return -ENOMEM;
-		list_add(&pool->domain_node, pools);
-		cond_resched();
+	if (rdmacg_map_reserve(cg, desc->key))
+		return NULL;
+	pool = rdmacg_pool_zalloc(rdmacg_pool_size(desc, cg->depth));
+	if (!pool)
+		return NULL;
+	pool->cg = cg;
+	pool->nr_levels = cg->depth;
+	pool->levels = (void *)&pool->slots[desc->control_slot];
+	pool->levels[0] = pool;
+	if (rdmacg_pool_is_top(pool)) {
+		pool->domain = rdmacg_domain_alloc(desc);
+		if (!pool->domain) {
+			kfree(pool);
+			return NULL;
+		}
 	}
-	return 0;
+	return pool;
 }
 
-static void rdmacg_pool_free_rcu(struct rcu_head *rcu)
+/* Let a device know a domain. -ENODEV if the device goes. */
+static int rdmacg_domain_add(struct rdmacg_domain *domain)
 {
-	struct rdmacg_pool *pool = container_of(rcu, struct rdmacg_pool, rcu);
+	struct rdmacg_desc *desc = domain->desc;
+	int ret = -ENODEV;
 
-	kfree(rcu_access_pointer(pool->events));
-	kfree(pool);
+	spin_lock(&desc->lock);
+	if (!desc->dead) {
+#ifdef CONFIG_CGROUP_RDMA_CONTROL
+		domain->gate.bypass = desc->bypass;
+#endif
+		list_add_tail(&domain->desc_node, &desc->domains);
+		ret = 0;
+	}
+	spin_unlock(&desc->lock);
+	return ret;
+}
+
+static void rdmacg_domain_remove(struct rdmacg_domain *domain)
+{
+	struct rdmacg_desc *desc = domain->desc;
+
+	spin_lock(&desc->lock);
+	list_del(&domain->desc_node);
+	spin_unlock(&desc->lock);
 }
 
 /*
  * A device that goes leaves behind what was charged with a pin of it, which is a reference
- * until after the uncharge; writes have some, too.
+ * until after the uncharge; writes have some as well.
  */
-static bool rdmacg_domain_may_have_usage_locked(const struct rdmacg_domain *domain)
+static bool rdmacg_desc_may_have_usage(struct rdmacg_desc *desc)
 {
-	lockdep_assert_held(&domain->lock);
-	return domain->dead && refcount_read(&domain->desc->refs) > 1;
+	return READ_ONCE(desc->dead) && refcount_read(&desc->refs) > 1;
 }
 
 /*
- * Take a pool out of use; children before their parent. Others may have found it before:
- * whoever charges or writes takes the lock next and sees @dead (rdmacg_pool_try_lock_rcu()),
- * and readers (rdmacg_show_line()) stay under RCU until they are done. So both are done
- * when RCU frees it.
+ * Take a pool out of use, children before their parent, and put it on @gone. Others may have
+ * found it before: a charge or a write takes the lock next and sees @dead
+ * (rdmacg_pool_try_lock_rcu()), and readers (rdmacg_show_line()) stay under RCU until they
+ * are done. The last look at the cgroup is that under its map_lock: rdmacg_pools_free().
  */
-static void rdmacg_pool_free_locked(struct rdmacg_pool *pool)
+static void rdmacg_pool_remove_locked(struct rdmacg_pool *pool, struct list_head *gone)
 {
 	struct rdmacg_pool *parent = rdmacg_pool_parent(pool);
 	struct rdmacg_desc *desc = pool->domain->desc;
 	unsigned int slot;
 
 	lockdep_assert_held(&pool->domain->lock);
-	for (slot = 0; slot < desc->nr_slots; slot++)
-		WARN_ON_ONCE(pool->slots[slot].usage &&
-			     !rdmacg_domain_may_have_usage_locked(pool->domain));
+	for (slot = 0; slot < desc->control_slot; slot++)
+		WARN_ON_ONCE(pool->slots[slot].usage && !rdmacg_desc_may_have_usage(desc));
 	pool->dead = true;
-	xa_erase(&pool->cg->pools, desc->key);
-	list_del(&pool->domain_node);
+	list_move(&pool->domain_node, gone);
 	if (parent)
 		parent->nr_users--;
-	rdmacg_pool_free_control_locked(pool);
-	/* kfree_rcu() is no load on the softirqs that a stranger waits for. */
-	if (rdmacg_pool_events_locked(pool))
-		call_rcu(&pool->rcu, rdmacg_pool_free_rcu);
 	else
-		kfree_rcu(pool, rcu);
+		rdmacg_domain_remove(pool->domain);
+	rdmacg_map_store(pool->cg, desc->key, NULL);
 }
 
-/* The pool is as a new one would be, and nobody uses it. */
+/* Free pools that were taken out of use, under no lock. */
+static void rdmacg_pools_free_gone(struct list_head *gone)
+{
+	struct rdmacg_control *control;
+	struct rdmacg_pool *pool, *next;
+	struct rdmacg_events *events;
+
+	list_for_each_entry_safe(pool, next, gone, domain_node) {
+		rdmacg_count_control_limits(-rdmacg_pool_control_limits(pool));
+		events = rcu_dereference_protected(pool->events, true);
+		if (events)
+			kfree_rcu(events, rcu);
+		/* No command is under way. */
+		control = rcu_dereference_protected(pool->control, true);
+		if (control)
+			kfree_rcu_mightsleep(control);
+		if (rdmacg_pool_is_top(pool))
+			kfree_rcu(pool->domain, rcu);
+		kfree_rcu(pool, rcu);
+	}
+}
+
+/* The pool is as a new one would be, and has no users. */
 static bool rdmacg_pool_is_idle_locked(struct rdmacg_pool *pool)
 {
 	unsigned int slot;
 
-	if (pool->nr_users || rdmacg_pool_events_locked(pool) || *rdmacg_pool_own(pool) ||
-	    rdmacg_pool_has_commands_locked(pool))
+	lockdep_assert_held(&pool->domain->lock);
+	if (pool->nr_users || pool->own || rcu_access_pointer(pool->events) ||
+	    rcu_access_pointer(pool->control))
 		return false;
-	/* What is in use has a peak, too. */
-	for (slot = 0; slot < pool->domain->desc->nr_slots; slot++)
+	/* A slot with a usage has a peak. */
+	for (slot = 0; slot < pool->domain->desc->control_slot; slot++)
 		if (pool->slots[slot].peak)
 			return false;
 	return true;
@@ -336,23 +346,24 @@ static bool rdmacg_pool_is_idle_locked(struct rdmacg_pool *pool)
 
 /*
  * Free the pool and its ancestors, as far as they are idle, and unlock. Each under a hold
- * of its own, as a chain of cgroups may be long and siblings want the lock. Whoever comes
- * to use one of them meanwhile gives it back in turn.
+ * of its own, as siblings want the lock. Another user of one of them meanwhile gives it back
+ * in turn.
  */
-static void rdmacg_pool_give_back_unlock(struct rdmacg_pool *pool)
+void rdmacg_pool_give_back_unlock(struct rdmacg_pool *pool)
 {
 	u32 key = pool->domain->desc->key;
 	struct rdma_cgroup *cg = pool->cg;
+	LIST_HEAD(gone);
 
-	while (rdmacg_pool_is_idle_locked(pool)) {
-		rdmacg_pool_free_locked(pool);
+	while (pool && rdmacg_pool_is_idle_locked(pool)) {
+		rdmacg_pool_remove_locked(pool, &gone);
 		rdmacg_pool_unlock(pool);
 		cg = rdmacg_parent(cg);
 		pool = rdmacg_pool_lock(cg, key);
-		if (!pool)
-			return;
 	}
-	rdmacg_pool_unlock(pool);
+	if (pool)
+		rdmacg_pool_unlock(pool);
+	rdmacg_pools_free_gone(&gone);
 }
 
 /* The same for the cgroup's pool, if it has one. */
@@ -366,580 +377,401 @@ void rdmacg_pool_give_back(struct rdma_cgroup *cg, u32 key)
 
 /* Let a new pool, which nobody knows yet, have the limits of @defaults. */
 static void rdmacg_pool_init_limits(struct rdmacg_pool *pool, const struct rdmacg_desc *desc,
-				    const struct rdmacg_defaults *defaults)
+				    const u64 *max)
 {
-	u64 max[RDMACG_MAX_SLOTS];
 	unsigned int slot;
 
-	rdmacg_default_limits(defaults, desc, max);
-	for (slot = 0; slot < desc->nr_slots; slot++)
+	for (slot = 0; slot < desc->control_slot; slot++)
 		pool->slots[slot].max = max[slot];
+	for (slot = 0; slot < RDMACG_CONTROL_LIMITS; slot++)
+		pool->control_max[slot] = desc->control_slot + slot < desc->nr_slots ?
+					  max[desc->control_slot + slot] : RDMACG_NO_LIMIT;
 }
 
-/*
- * Put a new pool into use, which has its limits. -EEXIST if the cgroup has one by now, and
- * -EAGAIN if others have given its parent's pool back meanwhile, or its entry.
- */
-static int rdmacg_pool_insert_locked(struct rdmacg_domain *domain, struct rdmacg_pool *pool)
+/* Put a new pool into use. -EEXIST if the cgroup has one, or -ENODEV if the device goes. */
+static int rdmacg_pool_insert_locked(struct rdmacg_pool *pool, struct rdmacg_pool *parent)
+{
+	struct rdmacg_domain *domain = pool->domain;
+	struct rdmacg_desc *desc = domain->desc;
+
+	lockdep_assert_held(&domain->lock);
+	if (rdmacg_has_pool(pool->cg, desc->key))
+		return -EEXIST;
+	/* Set before rdmacg_pools_drain() takes the lock for the first time. */
+	if (READ_ONCE(desc->dead) || (!parent && rdmacg_domain_add(domain)))
+		return -ENODEV;
+	if (parent) {
+		memcpy(&pool->levels[1], parent->levels,
+		       parent->nr_levels * sizeof(pool->levels[0]));
+		parent->nr_users++;
+	}
+	list_add_tail(&pool->domain_node, &domain->pools);
+	rdmacg_count_control_limits(rdmacg_pool_control_limits(pool));
+	rdmacg_map_store(pool->cg, desc->key, pool);
+	return 0;
+}
+
+/* The same, and -EAGAIN if others have given its parent's pool back meanwhile. */
+static int rdmacg_pool_try_insert(struct rdmacg_desc *desc, struct rdmacg_pool *pool)
 {
 	struct rdmacg_pool *parent = NULL;
-	struct rdma_cgroup *cg = pool->cg;
+	int ret;
 
-	if (rdmacg_pool_find_locked(domain, cg))
-		return -EEXIST;
-	if (cg != domain->top) {
-		parent = rdmacg_pool_find_locked(domain, rdmacg_parent(cg));
+	if (rdmacg_pool_is_top(pool)) {
+		rdmacg_domain_lock(pool->domain);
+	} else {
+		parent = rdmacg_pool_lock(rdmacg_parent(pool->cg), desc->key);
 		if (!parent)
 			return -EAGAIN;
+		pool->domain = parent->domain;
 	}
-	pool->domain = domain;
-	rdmacg_pool_set_levels(pool, parent);
-	/* The entry is reserved, so this allocates only where others gave it up. */
-	if (xa_is_err(xa_store(&cg->pools, domain->desc->key, pool, GFP_NOWAIT)))
-		return -EAGAIN;
-	list_move_tail(&pool->domain_node, &domain->pools);
-	rdmacg_commands_add_limits(rdmacg_pool_control_limits(pool));
-	if (parent)
-		parent->nr_users++;
-	return 0;
+	ret = rdmacg_pool_insert_locked(pool, parent);
+	rdmacg_domain_unlock(pool->domain);
+	return ret;
+}
+
+/* A new pool has come with defaults: tell those that trace of them. */
+static void rdmacg_trace_defaults_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc,
+				      const u64 *max)
+{
+	unsigned int slot;
+
+	for (slot = 0; slot < desc->nr_slots; slot++)
+		if (max[slot] != RDMACG_NO_LIMIT)
+			trace_rdmacg_set_max(rdmacg_desc_name_rcu(desc),
+					     desc->resources[slot].name, RDMACG_NO_LIMIT,
+					     max[slot], 0, cgroup_id(cg->css.cgroup));
 }
 
 static int rdmacg_pool_insert(struct rdmacg_desc *desc, struct rdmacg_pool *pool)
 {
-	const struct rdmacg_defaults *defaults;
 	struct rdma_cgroup *cg = pool->cg;
-	struct rdmacg_domain *domain;
-	int ret = -ENODEV;
+	u64 max[RDMACG_MAX_SLOTS];
+	int ret;
 
 	rcu_read_lock();
 	spin_lock(&cg->max_lock);
 	/* Strings are compared before the domain's lock, for siblings want that. */
-	defaults = rcu_dereference(cg->defaults);
-	rdmacg_pool_init_limits(pool, desc, defaults);
-	domain = xa_load(&cg->top->domains, desc->key);
-	if (domain) {
-		rdmacg_domain_lock(domain);
-		if (!domain->dead)
-			ret = rdmacg_pool_insert_locked(domain, pool);
-		rdmacg_domain_unlock(domain);
-	}
+	rdmacg_default_limits(rcu_dereference(cg->defaults), desc, max);
+	rdmacg_pool_init_limits(pool, desc, max);
+	ret = rdmacg_pool_try_insert(desc, pool);
 	spin_unlock(&cg->max_lock);
 	if (!ret && trace_rdmacg_set_max_enabled())
-		rdmacg_trace_new_pool_rcu(cg, desc, defaults);
+		rdmacg_trace_defaults_rcu(cg, desc, max);
 	rcu_read_unlock();
 	return ret;
 }
 
-/*
- * Put those of @pools into use whose cgroups have none yet, the highest first and each
- * under a hold of its own. -EAGAIN or -ENODEV for the first one that cannot be.
- */
-static int rdmacg_pools_insert(struct rdmacg_desc *desc, struct list_head *pools)
+/* The cgroup or its ancestor at a depth of 1 or more. */
+static struct rdma_cgroup *rdmacg_ancestor(struct rdma_cgroup *cg, unsigned int depth)
 {
-	struct rdmacg_pool *pool, *next;
-	int ret;
-
-	list_for_each_entry_safe(pool, next, pools, domain_node) {
-		ret = rdmacg_pool_insert(desc, pool);
-		if (ret && ret != -EEXIST) {
-			/* Nobody may need the ones above. */
-			rdmacg_pool_give_back(rdmacg_parent(pool->cg), desc->key);
-			return ret;
-		}
-	}
-	return 0;
+	while (cg->depth > depth)
+		cg = rdmacg_parent(cg);
+	return cg;
 }
 
-/*
- * Make what is missing of the pools of the cgroup and its ancestors. Not inlined, for a charge
- * that finds its pool would save registers for it.
- */
-static noinline int rdmacg_pool_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
+/* Make the pool of a cgroup whose parent has one, unless it has one as well. */
+static int rdmacg_pool_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {
-	LIST_HEAD(pools);
+	struct rdmacg_pool *pool;
 	int ret;
 
-	ret = rdmacg_domain_create(cg->top, desc);
+	if (rdmacg_has_pool(cg, desc->key))
+		return 0;
+	pool = rdmacg_pool_alloc(cg, desc);
+	if (!pool)
+		return -ENOMEM;
+	ret = rdmacg_pool_insert(desc, pool);
 	if (ret)
-		return ret;
-	ret = rdmacg_pools_alloc(cg, desc, &pools);
-	if (!ret)
-		ret = rdmacg_pools_insert(desc, &pools);
-	rdmacg_pools_discard(desc, &pools);
+		rdmacg_pool_discard(pool);
+	return ret == -EEXIST ? 0 : ret;
+}
+
+/* Make the missing ones of the pools of the cgroup and its ancestors, the highest first. */
+static int rdmacg_pools_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
+{
+	unsigned int depth;
+	int ret = 0;
+
+	for (depth = 1; depth <= cg->depth && !ret; depth++)
+		ret = rdmacg_pool_create(rdmacg_ancestor(cg, depth), desc);
+	/* The ones above that failed may have no user. */
+	if (ret && depth > 2)
+		rdmacg_pool_give_back(rdmacg_ancestor(cg, depth - 2), desc->key);
 	return ret;
 }
 
 /*
- * The same as rdmacg_pool_lock(), for a cgroup that may have no pool yet. Whoever has no
- * use for it in the end gives it back. @key is @desc's: a charge has it elsewhere, and shares
- * no cache line with those who take references to @desc. -ENOMEM, or -ENODEV if the device
+ * The same as rdmacg_pool_lock(), for a cgroup below the root that may have no pool yet. A
+ * caller that has no use for it in the end gives it back. -ENOMEM, or -ENODEV if the device
  * goes.
  */
-struct rdmacg_pool *rdmacg_pool_get_lock(struct rdma_cgroup *cg, u32 key,
-					 struct rdmacg_desc *desc)
+struct rdmacg_pool *rdmacg_pool_get_lock(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {
 	struct rdmacg_pool *pool;
 	int ret;
 
 	/* A new pool may be given back by others before it is locked. */
-	while (!(pool = rdmacg_pool_lock(cg, key))) {
-		ret = rdmacg_pool_create(cg, desc);
+	while (!(pool = rdmacg_pool_lock(cg, desc->key))) {
+		ret = rdmacg_pools_create(cg, desc);
 		if (ret && ret != -EAGAIN)
 			return ERR_PTR(ret);
 	}
 	return pool;
 }
 
-/* Whether a value that was written is a limit of the device's own, which a pool keeps. */
-static bool rdmacg_is_own(const struct rdmacg_staged *staged, unsigned int slot)
-{
-	u64 max = staged->max[slot];
-
-	return max != RDMACG_USE_DEFAULT && (max != RDMACG_NO_LIMIT || staged->keep_max);
-}
-
 /*
- * Make sure that the limits can be set, for which a cgroup needs a pool unless none
- * of them is one. -ENOMEM, or -ENODEV if the device goes.
+ * Make sure that the cgroup has a pool until rdmacg_pool_unpin(), unless the device goes.
+ * -ENOMEM or -ENODEV.
  */
-int rdmacg_stage_pool(struct rdma_cgroup *cg, struct rdmacg_staged *staged)
+int rdmacg_pool_pin(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {
-	struct rdmacg_pool *pool;
-	unsigned int slot;
+	struct rdmacg_pool *pool = rdmacg_pool_get_lock(cg, desc);
 
-	KUNIT_STATIC_STUB_REDIRECT(rdmacg_stage_pool, cg, staged);
-	for (slot = 0; slot < staged->desc->nr_slots; slot++)
-		if ((staged->slots & BIT_ULL(slot)) && rdmacg_is_own(staged, slot))
-			break;
-	if (slot == staged->desc->nr_slots)
-		return 0;
-	pool = rdmacg_pool_get_lock(cg, staged->desc->key, staged->desc);
 	if (IS_ERR(pool))
 		return PTR_ERR(pool);
 	pool->nr_users++;
-	staged->has_pool = true;
 	rdmacg_pool_unlock(pool);
 	return 0;
 }
 
-/* Set a limit, and leave for those who trace what it was, if @changes is not NULL. */
-static void rdmacg_pool_set_max_locked(struct rdmacg_pool *pool, unsigned int slot, u64 max,
-				       struct rdmacg_change *changes)
+void rdmacg_pool_unpin(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {
-	lockdep_assert_held(&pool->domain->lock);
-	if (changes)
-		changes[slot] = (struct rdmacg_change) {
-			.old = pool->slots[slot].max,
-			.new = max,
-			.usage = pool->slots[slot].usage,
-		};
-	if (slot >= pool->domain->desc->control_slot)
-		rdmacg_commands_add_limits((max != RDMACG_NO_LIMIT) -
-					   (pool->slots[slot].max != RDMACG_NO_LIMIT));
-	WRITE_ONCE(pool->slots[slot].max, max);
-}
-
-/*
- * Set the limits, all of a device at once. Where the default is to hold again, the old limit
- * does until rdmacg_pool_refresh_rcu().
- */
-void rdmacg_apply_staged(struct rdma_cgroup *cg, const struct rdmacg_staged *staged)
-{
-	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, staged->desc->key);
-	unsigned int slot;
-
-	/* None is there where nothing is limited, or when the device has gone. */
-	if (!pool)
-		return;
-	for (slot = 0; slot < staged->desc->nr_slots; slot++) {
-		if (!(staged->slots & BIT_ULL(slot)))
-			continue;
-		*rdmacg_pool_own(pool) &= ~BIT_ULL(slot);
-		if (rdmacg_is_own(staged, slot))
-			*rdmacg_pool_own(pool) |= BIT_ULL(slot);
-		if (staged->max[slot] != RDMACG_USE_DEFAULT)
-			rdmacg_pool_set_max_locked(pool, slot, staged->max[slot],
-						   staged->changes);
-	}
-	rdmacg_pool_set_control_locked(pool);
-	rdmacg_pool_unlock(pool);
-}
-
-/*
- * A class has lost its last default: that a device has no limit of its own there means
- * nothing any more, and must not outlast a default that comes later.
- */
-static void rdmacg_pools_forget_max(struct rdma_cgroup *cg, enum rdmacg_class class)
-{
-	const struct rdmacg_desc *desc;
-	struct rdmacg_pool *pool;
-	unsigned long key;
-	unsigned int slot;
-
-	rcu_read_lock();
-	xa_for_each(&cg->pools, key, pool) {
-		if (!rdmacg_pool_try_lock_rcu(pool))
-			continue;
-		desc = pool->domain->desc;
-		for (slot = 0; slot < desc->nr_slots; slot++)
-			if (desc->resources[slot].class == class &&
-			    pool->slots[slot].max == RDMACG_NO_LIMIT)
-				*rdmacg_pool_own(pool) &= ~BIT_ULL(slot);
-		rdmacg_pool_unlock(pool);
-	}
-	rcu_read_unlock();
-}
-
-/*
- * Put other defaults into place. New pools come with them from now on; those that exist get
- * them by rdmacg_pool_refresh_rcu(). To be called under max_lock.
- */
-void rdmacg_apply_defaults_locked(struct rdma_cgroup *cg, struct rdmacg_defaults *defaults)
-{
-	struct rdmacg_defaults *old;
-	enum rdmacg_class class;
-
-	lockdep_assert_held(&cg->max_lock);
-	old = rcu_dereference_protected(cg->defaults, lockdep_is_held(&cg->max_lock));
-	rdmacg_commands_add_limits(rdmacg_defaults_have(defaults, RDMACG_CLASS_CONTROL) -
-				   rdmacg_defaults_have(old, RDMACG_CLASS_CONTROL));
-	rcu_assign_pointer(cg->defaults, defaults);
-	for (class = 0; class < RDMACG_CLASSES; class++)
-		if (rdmacg_defaults_have(old, class) && !rdmacg_defaults_have(defaults, class))
-			rdmacg_pools_forget_max(cg, class);
-	if (old)
-		kfree_rcu(old, rcu);
-}
-
-/*
- * Let the device have the cgroup's defaults where it has no limit of its own there. @changes
- * is as in rdmacg_pool_set_max_locked().
- */
-void rdmacg_pool_refresh_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc,
-			     struct rdmacg_change *changes)
-{
-	u64 max[RDMACG_MAX_SLOTS];
-	struct rdmacg_pool *pool;
-	unsigned int slot;
-
-	spin_lock(&cg->max_lock);
-	rdmacg_default_limits(rcu_dereference(cg->defaults), desc, max);
-	pool = rdmacg_pool_lock(cg, desc->key);
-	/* One that comes from now on comes with the defaults (rdmacg_pool_insert()). */
-	if (pool) {
-		for (slot = 0; slot < desc->nr_slots; slot++)
-			if (!(*rdmacg_pool_own(pool) & BIT_ULL(slot)))
-				rdmacg_pool_set_max_locked(pool, slot, max[slot], changes);
-		rdmacg_pool_set_control_locked(pool);
-		rdmacg_pool_unlock(pool);
-	}
-	spin_unlock(&cg->max_lock);
-	rdmacg_pool_give_back(cg, desc->key);
-}
-
-/* End what rdmacg_stage_pool() began; whether or not the limits were set. */
-void rdmacg_unstage_pool(struct rdma_cgroup *cg, const struct rdmacg_staged *staged)
-{
-	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, staged->desc->key);
+	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, desc->key);
 
 	if (!pool)
 		return;
-	if (staged->has_pool)
-		pool->nr_users--;
-	/* It was made for nothing, or it has lost its last limit. */
+	pool->nr_users--;
 	rdmacg_pool_give_back_unlock(pool);
 }
 
-/*
- * A usage above its limit, which was lowered under it, has no room. Without a limit
- * there is room for all that the counter holds, which is twice RDMACG_NO_LIMIT. An
- * endless amount has room where there is no limit.
- */
+/* Each slot exists, none is there twice, and the amounts are ones to count. */
+static bool rdmacg_set_is_valid(const struct rdmacg_device *device,
+				const struct rdmacg_charge *set, unsigned int count)
+{
+	const struct rdmacg_charge *charge;
+	u64 seen = 0;
+
+	for (charge = set; charge < set + count; charge++) {
+		if (charge->slot >= device->nr_slots || (seen & BIT_ULL(charge->slot)))
+			return false;
+		if (!charge->amount ||
+		    (charge->amount > RDMACG_NO_LIMIT && charge->amount != RDMACG_ENDLESS))
+			return false;
+		seen |= BIT_ULL(charge->slot);
+	}
+	return seen;
+}
+
+/* An endless amount has room where there is no limit. */
 static bool rdmacg_slot_has_room(const struct rdmacg_slot *slot, u64 amount)
 {
-	u64 usage;
-
 	if (amount == RDMACG_ENDLESS)
 		return slot->max == RDMACG_NO_LIMIT;
-	return !check_add_overflow(slot->usage, amount, &usage) &&
-	       (usage <= slot->max || slot->max == RDMACG_NO_LIMIT);
+	return slot->usage + amount <= slot->max;
 }
 
 /*
- * Readers take no lock, and yet no usage is to exceed its peak, nor a child's its
- * parent's. So what may be the larger one is stored first when they grow: the peak before
- * the usage, a parent before its child. When they shrink, a child is stored before its
- * parent. The barriers are before each usage, and pair with those of readers in
- * rdmacg_slot_usage(): who reads a usage and then its peak, or while charges come a child and
- * then its parent, or while they go a parent and then its child, sees no contradiction.
+ * Look for room on all levels. If there is none, *@refusal is about the lowest cgroup, and
+ * there the first resource of @set, that has none.
  */
-static void rdmacg_slot_set(struct rdmacg_slot *slot, u64 usage)
-{
-	if (usage > slot->peak)
-		WRITE_ONCE(slot->peak, usage);
-	/* Pairs with rdmacg_slot_usage(). */
-	smp_wmb();
-	WRITE_ONCE(slot->usage, usage);
-}
-
-static void rdmacg_slot_sub(struct rdmacg_slot *slot, u64 amount)
-{
-	/* Our caller uncharges what it never charged. */
-	if (WARN_ON_ONCE(slot->usage < amount))
-		amount = slot->usage;
-	rdmacg_slot_set(slot, slot->usage - amount);
-}
-
-/*
- * The functions that follow take what they need out of @charge first: the compiler cannot
- * know that the counters are not part of it.
- */
-
-/* Look for room, upwards; and leave the way back down in @below. */
-static bool rdmacg_has_room_locked(struct rdmacg_pool *pool, const struct rdmacg_charge *charge)
-{
-	unsigned int level, slot = charge->slot;
-	u64 amount = charge->amount;
-	struct rdmacg_pool *above;
-
-	lockdep_assert_held(&pool->domain->lock);
-	while (1) {
-		for (level = 0; level < pool->nr_levels; level++)
-			if (!rdmacg_slot_has_room(&pool->levels[level]->slots[slot], amount))
-				return false;
-		above = rdmacg_pool_above(pool);
-		if (!above)
-			return true;
-		above->below = pool;
-		pool = above;
-	}
-}
-
-static void rdmacg_add_levels(struct rdmacg_pool *pool, unsigned int slot, u64 amount)
-{
-	unsigned int level = pool->nr_levels;
-	struct rdmacg_slot *at;
-
-	while (level--) {
-		at = &pool->levels[level]->slots[slot];
-		rdmacg_slot_set(at, at->usage + amount);
-	}
-}
-
-/* Count from @top, the highest pool with levels, down to @pool. */
-static void rdmacg_add_locked(struct rdmacg_pool *pool, struct rdmacg_pool *top,
-			      const struct rdmacg_charge *charge)
-{
-	u64 amount = rdmacg_counted(charge->amount);
-	unsigned int slot = charge->slot;
-
-	lockdep_assert_held(&pool->domain->lock);
-	for (; top != pool; top = top->below)
-		rdmacg_add_levels(top, slot, amount);
-	rdmacg_add_levels(pool, slot, amount);
-}
-
-static void rdmacg_sub_locked(struct rdmacg_pool *pool, const struct rdmacg_charge *charge)
-{
-	u64 amount = rdmacg_counted(charge->amount);
-	unsigned int level, slot = charge->slot;
-
-	lockdep_assert_held(&pool->domain->lock);
-	for (; pool; pool = rdmacg_pool_above(pool))
-		for (level = 0; level < pool->nr_levels; level++)
-			rdmacg_slot_sub(&pool->levels[level]->slots[slot], amount);
-}
-
-/* Find the lowest cgroup that has no room, and there the first resource of @set. */
-static void rdmacg_find_refusal_locked(struct rdmacg_pool *pool, const struct rdmacg_charge *set,
-				       unsigned int count, struct rdmacg_refusal *refusal)
+static bool rdmacg_has_room_locked(struct rdmacg_pool *pool, const struct rdmacg_charge *set,
+				   unsigned int count, struct rdmacg_refusal *refusal)
 {
 	const struct rdmacg_charge *charge;
 	const struct rdmacg_slot *slot;
+	unsigned int level;
 
 	lockdep_assert_held(&pool->domain->lock);
-	for (; pool; pool = rdmacg_pool_parent(pool)) {
+	for (level = 0; level < pool->nr_levels; level++) {
 		for (charge = set; charge < set + count; charge++) {
-			slot = &pool->slots[charge->slot];
+			slot = &pool->levels[level]->slots[charge->slot];
 			if (rdmacg_slot_has_room(slot, charge->amount))
 				continue;
 			refusal->slot = charge->slot;
-			refusal->cg = pool->cg;
+			refusal->cg = pool->levels[level]->cg;
 			refusal->amount = charge->amount;
 			refusal->usage = slot->usage;
 			refusal->limit = slot->max;
-			return;
+			return false;
 		}
 	}
+	return true;
 }
 
-/* Charge all or nothing. On -EAGAIN, *@refusal says what stood in the way. */
-static int rdmacg_charge_locked(struct rdmacg_pool *pool, const struct rdmacg_charge *set,
-				unsigned int count, struct rdmacg_refusal *refusal)
+static void rdmacg_add_locked(struct rdmacg_pool *pool, const struct rdmacg_charge *set,
+			      unsigned int count)
 {
-	struct rdmacg_pool *above, *top = pool;
-	unsigned int i;
+	const struct rdmacg_charge *charge;
+	unsigned int level = pool->nr_levels;
+	struct rdmacg_slot *slot;
 
-	for (i = 0; i < count; i++) {
-		if (!rdmacg_has_room_locked(pool, &set[i])) {
-			rdmacg_find_refusal_locked(pool, set, count, refusal);
-			return -EAGAIN;
+	lockdep_assert_held(&pool->domain->lock);
+	while (level--) {
+		for (charge = set; charge < set + count; charge++) {
+			slot = &pool->levels[level]->slots[charge->slot];
+			rdmacg_slot_grow(slot, slot->usage + rdmacg_counted(charge->amount));
 		}
 	}
-	while ((above = rdmacg_pool_above(top)))
-		top = above;
-	for (i = 0; i < count; i++)
-		rdmacg_add_locked(pool, top, &set[i]);
-	return 0;
 }
 
-/* Memory for the events of one pool, until the pool has it. */
-struct rdmacg_spare {
-	struct rdmacg_spare *next;
-};
+/* Let the cgroup's pool have events, unless there is none, or no memory for them. */
+static void rdmacg_pool_add_events(struct rdma_cgroup *cg, const struct rdmacg_desc *desc)
+{
+	struct rdmacg_events *events;
+	struct rdmacg_pool *pool;
+
+	events = kzalloc(struct_size(events, slots, desc->control_slot), GFP_KERNEL_ACCOUNT);
+	pool = rdmacg_pool_lock(cg, desc->key);
+	if (pool) {
+		if (!rcu_access_pointer(pool->events)) {
+			rcu_assign_pointer(pool->events, events);
+			events = NULL;
+		}
+		rdmacg_pool_unlock(pool);
+	}
+	kfree(events);
+}
 
 static void rdmacg_count(u64 *counter)
 {
 	WRITE_ONCE(*counter, *counter + 1);
 }
 
-static unsigned int rdmacg_missing_events_locked(const struct rdmacg_pool *pool)
-{
-	unsigned int missing = 0;
-
-	for (; pool; pool = rdmacg_pool_parent(pool))
-		missing += !rdmacg_pool_events_locked(pool);
-	return missing;
-}
-
-/* Give a pool that has no events memory for them, if there is any. */
-static void rdmacg_pool_add_events_locked(struct rdmacg_pool *pool, struct rdmacg_spare **spare)
-{
-	struct rdmacg_spare *events = *spare;
-
-	if (!events || rdmacg_pool_events_locked(pool))
-		return;
-	*spare = events->next;
-	events->next = NULL;
-	rcu_assign_pointer(pool->events, (struct rdmacg_events *)events);
-}
-
 /*
- * Count a refusal in the pool that was to pay and in its ancestors. Where there
- * is no memory for that, it is not counted: refusing is what matters.
+ * Count a refusal in the pool that was to pay and in its ancestors. Where there was no memory
+ * for that, it is not counted: refusing is what matters.
  */
 static void rdmacg_count_refusal_locked(struct rdmacg_pool *pool,
-					const struct rdmacg_refusal *refusal,
-					struct rdmacg_spare **spare)
+					const struct rdmacg_refusal *refusal)
 {
+	unsigned int i, limited = refusal->cg->depth;
 	struct rdmacg_events *events;
+	struct rdmacg_counts *counts;
 	struct rdmacg_pool *level;
-	bool is_limited = false;
 
-	for (level = pool; level; level = rdmacg_pool_parent(level)) {
-		is_limited |= level->cg == refusal->cg;
-		rdmacg_pool_add_events_locked(level, spare);
+	for (i = 0; i < pool->nr_levels; i++) {
+		level = pool->levels[i];
 		events = rdmacg_pool_events_locked(level);
 		if (!events)
 			continue;
-		events += refusal->slot;
-		rdmacg_count(&events->alloc_fail);
-		if (level == pool)
-			rdmacg_count(&events->local_alloc_fail);
-		if (is_limited)
-			rdmacg_count(&events->max);
-		if (level->cg == refusal->cg)
-			rdmacg_count(&events->local_max);
+		counts = &events->slots[refusal->slot];
+		if (!refusal->is_ignored)
+			rdmacg_count(&counts->alloc_fail);
+		if (!refusal->is_ignored && !i)
+			rdmacg_count(&counts->local_alloc_fail);
+		if (level->nr_levels <= limited)
+			rdmacg_count(&counts->max);
+		if (level->nr_levels == limited)
+			rdmacg_count(&counts->local_max);
 	}
 }
 
-/* Memory for the events of that many pools, added to @spare. False if there is none. */
-static bool rdmacg_spare_alloc(struct rdmacg_spare **spare, unsigned int count,
-			       unsigned int nr_slots)
+/* Count a refusal, for which memory is allocated without the lock, and unlock. */
+static void rdmacg_count_refusal_unlock(struct rdmacg_pool *pool,
+					const struct rdmacg_refusal *refusal)
 {
-	struct rdmacg_spare *events;
+	const struct rdmacg_desc *desc = pool->domain->desc;
+	struct rdma_cgroup *cg = pool->cg;
+	unsigned int depth;
 
-	BUILD_BUG_ON(sizeof(struct rdmacg_spare) > sizeof(struct rdmacg_events));
-	while (count--) {
-		events = kcalloc(nr_slots, sizeof(struct rdmacg_events), GFP_KERNEL_ACCOUNT);
-		if (!events)
-			return false;
-		events->next = *spare;
-		*spare = events;
-		cond_resched();
+	if (!rdmacg_pool_events_locked(pool)) {
+		/* It is not given back meanwhile, but may go with its device. */
+		pool->nr_users++;
+		rdmacg_pool_unlock(pool);
+		/* Where a pool has events, its ancestors have. */
+		for (depth = 1; depth <= cg->depth; depth++)
+			rdmacg_pool_add_events(rdmacg_ancestor(cg, depth), desc);
+		pool = rdmacg_pool_lock(cg, desc->key);
+		if (!pool)
+			return;
+		pool->nr_users--;
 	}
-	return true;
-}
-
-static void rdmacg_spare_free(struct rdmacg_spare *spare)
-{
-	struct rdmacg_spare *next;
-
-	for (; spare; spare = next) {
-		next = spare->next;
-		kfree(spare);
-	}
+	rdmacg_count_refusal_locked(pool, refusal);
+	/* A refusal that was counted keeps the pool. */
+	rdmacg_pool_give_back_unlock(pool);
 }
 
 /*
- * Charge @set to @cg and its ancestors. Returns 0, -ENOMEM, -ENODEV if the device goes, or
- * -EAGAIN: then *@refusal says where there was no room.
+ * Charge @set to @cg and its ancestors. Returns 0, -EINVAL for a malformed set, -ENOMEM,
+ * -ENODEV if the device goes, or -EAGAIN: then *@refusal says where there was no room.
  */
 int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			   const struct rdmacg_charge *set, unsigned int count,
 			   struct rdmacg_refusal *refusal)
 {
-	unsigned int missing, nr_spare = 0;
-	struct rdmacg_spare *spare = NULL;
 	struct rdmacg_pool *pool;
-	bool has_memory = true;
-	int ret;
 
-	if (!cg->top)
+	refusal->is_ignored = false;
+	if (!rdmacg_set_is_valid(device, set, count))
+		return -EINVAL;
+	if (!cg->depth)
 		return 0;
-again:
-	pool = rdmacg_pool_get_lock(cg, device->key, device->desc);
-	if (IS_ERR(pool)) {
-		ret = PTR_ERR(pool);
-		goto free_spare;
+	pool = rdmacg_pool_get_lock(cg, rdmacg_desc(device));
+	if (IS_ERR(pool))
+		return PTR_ERR(pool);
+	if (!rdmacg_has_room_locked(pool, set, count, refusal)) {
+		rdmacg_count_refusal_unlock(pool, refusal);
+		return -EAGAIN;
 	}
-	ret = rdmacg_charge_locked(pool, set, count, refusal);
-	missing = ret ? rdmacg_missing_events_locked(pool) : 0;
-	if (missing > nr_spare && has_memory) {
-		/* There may be room by the time there is memory to count a refusal. */
-		rdmacg_pool_unlock(pool);
-		has_memory = rdmacg_spare_alloc(&spare, missing - nr_spare,
-						device->nr_slots);
-		nr_spare = missing;
-		goto again;
-	}
-	if (ret)
-		rdmacg_count_refusal_locked(pool, refusal, &spare);
-	/* A refusal that was counted keeps the pool; an endless amount does not. */
-	if (ret || !pool->slots[set->slot].peak)
-		rdmacg_pool_give_back_unlock(pool);
-	else
-		rdmacg_pool_unlock(pool);
-free_spare:
-	rdmacg_spare_free(spare);
-	return ret;
-}
-
-static bool rdmacg_desc_is_dead(struct rdmacg_desc *desc)
-{
-	bool is_dead;
-
-	spin_lock(&desc->lock);
-	is_dead = desc->dead;
-	spin_unlock(&desc->lock);
-	return is_dead;
+	rdmacg_add_locked(pool, set, count);
+	/* Endless amounts alone do not keep it. */
+	rdmacg_pool_give_back_unlock(pool);
+	return 0;
 }
 
 /*
- * Undo a rdmacg_pool_try_charge() that succeeded. If that was with a pin of the device,
- * which is unregistered at the same time, rdmacg_domains_free() takes the pool away before
- * or after this has its lock: then there is no pool, or the usage is gone before it is
- * looked at. The pin keeps another device from having the key.
+ * Charge @set, which is valid, even where there is no room: then true is returned, and
+ * *@refusal says where. The usage goes above the limit. Nothing is charged if the device goes.
+ */
+bool rdmacg_pool_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
+			const struct rdmacg_charge *set, unsigned int count,
+			struct rdmacg_refusal *refusal)
+{
+	struct rdmacg_pool *pool;
+	bool has_room;
+
+	refusal->is_ignored = true;
+	if (!cg->depth)
+		return false;
+	while ((pool = rdmacg_pool_get_lock(cg, rdmacg_desc(device))) == ERR_PTR(-ENOMEM))
+		schedule_timeout_uninterruptible(1);
+	if (IS_ERR(pool))
+		return false;
+	has_room = rdmacg_has_room_locked(pool, set, count, refusal);
+	rdmacg_add_locked(pool, set, count);
+	if (has_room)
+		rdmacg_pool_unlock(pool);
+	else
+		rdmacg_count_refusal_unlock(pool, refusal);
+	return !has_room;
+}
+
+/* What remains of a usage: our caller uncharges what it never charged. */
+u64 rdmacg_slot_underflow(const struct rdmacg_slot *slot, u64 amount)
+{
+	WARN_ON_ONCE(slot->usage < amount);
+	return 0;
+}
+
+static void rdmacg_sub_locked(struct rdmacg_pool *pool, const struct rdmacg_charge *set,
+			      unsigned int count)
+{
+	const struct rdmacg_charge *charge;
+	unsigned int level;
+
+	lockdep_assert_held(&pool->domain->lock);
+	for (level = 0; level < pool->nr_levels; level++)
+		for (charge = set; charge < set + count; charge++)
+			rdmacg_slot_shrink(&pool->levels[level]->slots[charge->slot],
+					   rdmacg_counted(charge->amount));
+}
+
+/*
+ * Undo a charge. If that was with a pin of the device, which is unregistered at the same time,
+ * rdmacg_pools_drain() takes the pool away before or after this has its lock: then there is
+ * no pool, or the usage is gone before it is looked at. The pin keeps another device from
+ * having the key.
  */
 void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			  const struct rdmacg_charge *set, unsigned int count)
@@ -947,111 +779,101 @@ void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 	struct rdmacg_pool *pool;
 	unsigned int i;
 
-	if (!cg->top)
+	if (WARN_ON_ONCE(!rdmacg_set_is_valid(device, set, count)) || !cg->depth)
 		return;
 	pool = rdmacg_pool_lock(cg, device->key);
-	if (!pool) {
-		/* Only endless amounts leave no pool, and devices that go. */
-		for (i = 0; i < count; i++)
-			WARN_ON_ONCE(rdmacg_counted(set[i].amount) &&
-				     !rdmacg_desc_is_dead(device->desc));
+	if (pool) {
+		rdmacg_sub_locked(pool, set, count);
+		rdmacg_pool_unlock(pool);
 		return;
 	}
+	/* Only endless amounts leave no pool, and devices that go. */
 	for (i = 0; i < count; i++)
-		rdmacg_sub_locked(pool, &set[i]);
+		WARN_ON_ONCE(rdmacg_counted(set[i].amount) && !READ_ONCE(rdmacg_desc(device)->dead));
+}
+
+/* Take the cgroup's pool on a device out of use, and its ancestors' if they are idle. */
+static void rdmacg_pool_free(struct rdma_cgroup *cg, u32 key)
+{
+	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, key);
+	LIST_HEAD(gone);
+
+	/* It may just have gone with its device. */
+	if (!pool)
+		return;
+	rdmacg_pool_remove_locked(pool, &gone);
 	rdmacg_pool_unlock(pool);
-}
-
-static void rdmacg_cgroup_pools_free(struct rdma_cgroup *cg)
-{
-	struct rdmacg_pool *pool;
-	unsigned long key;
-
-	lockdep_assert_in_rcu_read_lock();
-	xa_for_each(&cg->pools, key, pool) {
-		/* A pool that is dead by now has just gone with its device. */
-		if (!rdmacg_pool_try_lock_rcu(pool))
-			continue;
-		rdmacg_pool_free_locked(pool);
-		rdmacg_pool_unlock(pool);
-		rdmacg_pool_give_back(rdmacg_parent(cg), key);
-	}
-}
-
-static void rdmacg_cgroup_domains_free(struct rdma_cgroup *cg)
-{
-	struct rdmacg_domain *domain;
-	struct rdmacg_desc *desc;
-	unsigned long key;
-
-	xa_for_each(&cg->domains, key, domain) {
-		desc = domain->desc;
-		spin_lock(&desc->lock);
-		/* Otherwise rdmacg_domains_free() has just taken it, for the device goes. */
-		if (xa_load(&cg->domains, key) == domain) {
-			WARN_ON_ONCE(!list_empty(&domain->pools));
-			rdmacg_desc_remove_domain_locked(desc, domain);
-			kfree_rcu(domain, rcu);
-		}
-		spin_unlock(&desc->lock);
-	}
+	rdmacg_pools_free_gone(&gone);
+	rdmacg_pool_give_back(rdmacg_parent(cg), key);
 }
 
 /*
  * The last reference to the cgroup is gone: nothing is charged to it, and its
- * children went before it. Where it has no pool, no lock is taken that anybody else
+ * children went before it. Where it has no pool, no lock is taken that another cgroup
  * wants.
  */
 void rdmacg_pools_free(struct rdma_cgroup *cg)
 {
-	/* Pools, domains and desc that a device takes away meanwhile stay readable. */
-	rcu_read_lock();
-	rdmacg_cgroup_pools_free(cg);
-	rdmacg_cgroup_domains_free(cg);
-	rcu_read_unlock();
-	/* Wait for a device that has just erased the last entry, and not left the array. */
-	xa_destroy(&cg->pools);
-	xa_destroy(&cg->domains);
-	rdmacg_commands_add_limits(-rdmacg_defaults_have(rcu_access_pointer(cg->defaults),
-							 RDMACG_CLASS_CONTROL));
+	struct rdmacg_map *map;
+	u32 key, nr = rdmacg_nr_keys(cg);
+
+	for (key = 0; key < nr; key++)
+		if (rdmacg_has_pool(cg, key))
+			rdmacg_pool_free(cg, key);
+	/* Wait for a device that has just cleared the last entry, and not left the map. */
+	spin_lock(&cg->map_lock);
+	map = rdmacg_map_locked(cg);
+	RCU_INIT_POINTER(cg->map, &rdmacg_empty_map);
+	spin_unlock(&cg->map_lock);
+	if (map != &rdmacg_empty_map)
+		kfree_rcu(map, rcu);
+	rdmacg_count_control_limits(-rdmacg_defaults_have(rcu_access_pointer(cg->defaults),
+							  RDMACG_CLASS_CONTROL));
 	kfree(rcu_access_pointer(cg->defaults));
-	rdmacg_commands_relax();
 }
 
-/*
- * Free all pools of a domain, which gets no new ones. There may be many, so others get the
- * processor and the lock in between.
- */
-static void rdmacg_domain_drain(struct rdmacg_domain *domain)
-{
-	rdmacg_domain_lock(domain);
-	domain->dead = true;
-	while (!list_empty(&domain->pools)) {
-		rdmacg_pool_free_locked(list_last_entry(&domain->pools, struct rdmacg_pool,
-							domain_node));
-		cond_resched_lock(&domain->lock);
-	}
-	rdmacg_domain_unlock(domain);
-}
-
-/*
- * The device goes: nothing is charged on it in any cgroup. A write may still be about to
- * set limits, and cgroups go at the same time: a cgroup that finds a pool or a domain takes
- * its lock, and one that does not waits for the array's (rdmacg_pools_free()).
- */
-void rdmacg_domains_free(struct rdmacg_desc *desc)
+/* A domain of the device, which does not go under RCU; NULL if there is none. */
+static struct rdmacg_domain *rdmacg_desc_domain_rcu(struct rdmacg_desc *desc)
 {
 	struct rdmacg_domain *domain;
 
 	spin_lock(&desc->lock);
 	desc->dead = true;
-	while (!list_empty(&desc->domains)) {
-		domain = list_first_entry(&desc->domains, struct rdmacg_domain, desc_node);
-		rdmacg_desc_remove_domain_locked(desc, domain);
-		spin_unlock(&desc->lock);
-		rdmacg_domain_drain(domain);
-		kfree_rcu(domain, rcu);
-		spin_lock(&desc->lock);
-	}
+	domain = list_first_entry_or_null(&desc->domains, struct rdmacg_domain, desc_node);
 	spin_unlock(&desc->lock);
+	return domain;
+}
+
+/* Take the last pools of a domain out of use, so many that siblings hardly wait. */
+static void rdmacg_domain_drain(struct rdmacg_domain *domain, struct list_head *gone)
+{
+	unsigned int i;
+
+	rdmacg_domain_lock(domain);
+	for (i = 0; i < RDMACG_BATCH && !list_empty(&domain->pools); i++)
+		rdmacg_pool_remove_locked(list_last_entry(&domain->pools, struct rdmacg_pool,
+							  domain_node), gone);
+	rdmacg_domain_unlock(domain);
+}
+
+/*
+ * The device goes: nothing is charged on it in any cgroup. A write may still be about to
+ * set limits, and cgroups go at the same time: a cgroup that finds a pool takes the domain's
+ * lock, and one that does not waits for the map's (rdmacg_pools_free()).
+ */
+void rdmacg_pools_drain(struct rdmacg_desc *desc)
+{
+	struct rdmacg_domain *domain;
+
+	do {
+		LIST_HEAD(gone);
+
+		rcu_read_lock();
+		domain = rdmacg_desc_domain_rcu(desc);
+		if (domain)
+			rdmacg_domain_drain(domain, &gone);
+		rcu_read_unlock();
+		rdmacg_pools_free_gone(&gone);
+		cond_resched();
+	} while (domain);
 }

@@ -4,7 +4,7 @@
  * cgroup have on each RDMA device.
  *
  * The process that creates an object pays for it, in its cgroup of that moment
- * and in all ancestors but the root, until the object is destroyed: moving the
+ * and in all ancestors except the root, until the object is destroyed: moving the
  * process, passing the file descriptor on or removing the cgroup changes
  * nothing. A charge that finds no room fails with EAGAIN. A limit set below the
  * usage refuses new objects and takes none away.
@@ -23,77 +23,113 @@
 
 #include <trace/events/rdmacg.h>
 
-#include "rdma-internal.h"
+#include "rdma.h"
+
+static u64 rdmacg_id(const struct rdma_cgroup *cg)
+{
+	return cgroup_id(cg->css.cgroup);
+}
+
+/* An event for each resource of a set. The root pays for nothing. */
+static noinline void rdmacg_trace_set(struct rdma_cgroup *cg, const struct rdmacg_device *device,
+				      const struct rdmacg_charge *set, unsigned int count,
+				      void (*trace)(const char *device, const char *resource,
+						    u64 amount, u64 cgroup))
+{
+	const struct rdmacg_desc *desc = rdmacg_desc(device);
+
+	rcu_read_lock();
+	/* A caller that comes after its device has gone finds no desc. */
+	for (; desc && cg->depth && count--; set++)
+		trace(rdmacg_desc_name_rcu(desc), desc->resources[set->slot].name,
+		      rdmacg_counted(set->amount), rdmacg_id(cg));
+	rcu_read_unlock();
+}
+
+/* The caller has a reference to @cg, and so to the ancestor whose limit it was. */
+static void rdmacg_trace_refuse(struct rdma_cgroup *cg, const struct rdmacg_device *device,
+				const struct rdmacg_refusal *refusal)
+{
+	const struct rdmacg_desc *desc = rdmacg_desc(device);
+
+	rcu_read_lock();
+	trace_rdmacg_refuse(rdmacg_desc_name_rcu(desc), desc->resources[refusal->slot].name,
+			    refusal->amount, rdmacg_id(cg), refusal->usage, refusal->limit,
+			    rdmacg_id(refusal->cg), refusal->cg->depth);
+	rcu_read_unlock();
+}
 
 /*
- * Wake whoever waits for the files that a refusal of @cg's charge has changed, and tell
- * whoever traces. Outside the domain's lock: on Linux 6.12 this takes a lock of all cgroups.
- * Not inlined, for a charge that finds room would save registers for it.
+ * Wake those that wait for the files that a refusal of @cg's charge has changed, and trace it.
+ * Outside the domain's lock: on Linux 6.12 this takes a lock of all cgroups.
  */
-static noinline void rdmacg_tell_refusal(struct rdma_cgroup *cg, struct rdmacg_device *device,
-					 const struct rdmacg_refusal *refusal)
+static void rdmacg_notify_refusal(struct rdma_cgroup *cg, struct rdmacg_device *device,
+				  const struct rdmacg_refusal *refusal)
 {
-	enum rdmacg_class class = device->desc->resources[refusal->slot].class;
+	enum rdmacg_class class = rdmacg_desc(device)->resources[refusal->slot].class;
 	struct rdma_cgroup *level;
 
-	for (level = cg; rdmacg_parent(level); level = rdmacg_parent(level)) {
+	for (level = cg; level->depth; level = rdmacg_parent(level)) {
 		cgroup_file_notify(&level->events_file[class]);
 		if (level == cg || level == refusal->cg)
 			cgroup_file_notify(&level->events_local_file[class]);
 	}
-	if (trace_rdmacg_refuse_enabled())
+	if (trace_rdmacg_refuse_enabled() && !refusal->is_ignored)
 		rdmacg_trace_refuse(cg, device, refusal);
 }
 
-/* Each slot exists, none is there twice, and the amounts are ones to count. */
-static bool rdmacg_set_is_valid(const struct rdmacg_device *device,
-				const struct rdmacg_charge *set, unsigned int count)
-{
-	const struct rdmacg_charge *charge;
-	u64 seen = 0;
-
-	for (charge = set; charge < set + count; charge++) {
-		if (charge->slot >= device->nr_slots || (seen & BIT_ULL(charge->slot)))
-			return false;
-		if (!charge->amount ||
-		    (charge->amount > RDMACG_NO_LIMIT && charge->amount != RDMACG_ENDLESS))
-			return false;
-		seen |= BIT_ULL(charge->slot);
-	}
-	return seen;
-}
-
 /*
- * Tell a caller who must not sleep, where the kernel looks for such. Without a chance to
+ * Warn of a caller that must not sleep, where the kernel looks for such. Without a chance to
  * reschedule, which is half of might_sleep() and costs as much as eight levels.
  */
-static void rdmacg_might_sleep(void)
+static __always_inline void rdmacg_might_sleep(void)
 {
 	if (IS_ENABLED(CONFIG_DEBUG_ATOMIC_SLEEP))
 		might_sleep();
 }
 
 /*
- * Charge @cg, to which the caller holds a reference. Always inlined, as are those that follow:
- * with its tracepoint a compiler thinks it too large, and then one slot takes a loop, and
- * registers are saved more than once.
+ * All that the fast path does not do: charge @set, unless it is charged already, and trace it.
+ * Not inlined, or the fast path would save registers for it.
  */
-static __always_inline int rdmacg_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
-					 const struct rdmacg_charge *set, unsigned int count)
+static noinline int rdmacg_charge_slow(struct rdma_cgroup *cg, struct rdmacg_device *device,
+				       const struct rdmacg_charge *set, unsigned int count,
+				       bool is_charged)
 {
-	/* Set for a refusal, and to be cleared for nothing else. */
-	struct rdmacg_refusal refusal __uninitialized;
-	int ret;
+	/* Valid for -EAGAIN alone. */
+	struct rdmacg_refusal refusal;
+	int ret = 0;
+
+	if (!is_charged)
+		ret = rdmacg_pool_try_charge(cg, device, set, count, &refusal);
+	if (ret == -EAGAIN)
+		rdmacg_notify_refusal(cg, device, &refusal);
+	if (!ret && trace_rdmacg_charge_enabled())
+		rdmacg_trace_set(cg, device, set, count, trace_rdmacg_charge);
+	return ret;
+}
+
+static noinline void rdmacg_uncharge_slow(struct rdma_cgroup *cg, struct rdmacg_device *device,
+					  const struct rdmacg_charge *set, unsigned int count,
+					  bool is_uncharged)
+{
+	if (!is_uncharged)
+		rdmacg_pool_uncharge(cg, device, set, count);
+	if (trace_rdmacg_uncharge_enabled())
+		rdmacg_trace_set(cg, device, set, count, trace_rdmacg_uncharge);
+}
+
+/* Charge @cg, to which the caller holds a reference. */
+static __always_inline int rdmacg_charge_any(struct rdma_cgroup *cg, struct rdmacg_device *device,
+					     const struct rdmacg_charge *set, unsigned int count)
+{
+	bool is_charged;
 
 	rdmacg_might_sleep();
-	if (!rdmacg_set_is_valid(device, set, count))
-		return -EINVAL;
-	ret = rdmacg_pool_try_charge(cg, device, set, count, &refusal);
-	if (!ret && trace_rdmacg_charge_enabled())
-		rdmacg_trace_charge(cg, device, set, count);
-	if (ret == -EAGAIN)
-		rdmacg_tell_refusal(cg, device, &refusal);
-	return ret;
+	is_charged = rdmacg_pool_charge_fast(cg, device, set, count);
+	if (likely(is_charged) && !trace_rdmacg_charge_enabled())
+		return 0;
+	return rdmacg_charge_slow(cg, device, set, count, is_charged);
 }
 
 /**
@@ -141,13 +177,12 @@ static __always_inline int rdmacg_charge_current(struct rdma_cgroup **owner,
 						 unsigned int count)
 {
 	struct rdma_cgroup *cg = rdmacg_get_current();
-	int ret;
+	int ret = rdmacg_charge_any(cg, device, set, count);
 
-	ret = rdmacg_charge(cg, device, set, count);
-	if (ret)
-		rdmacg_put(cg);
-	else
+	if (likely(!ret))
 		*owner = cg;
+	else
+		css_put(&cg->css);
 	return ret;
 }
 
@@ -156,13 +191,13 @@ static __always_inline void rdmacg_uncharge_owner(struct rdma_cgroup *owner,
 						  const struct rdmacg_charge *set,
 						  unsigned int count)
 {
+	bool is_uncharged;
+
 	rdmacg_might_sleep();
-	if (!WARN_ON_ONCE(!rdmacg_set_is_valid(device, set, count))) {
-		rdmacg_pool_uncharge(owner, device, set, count);
-		if (trace_rdmacg_uncharge_enabled())
-			rdmacg_trace_uncharge(owner, device, set, count);
-	}
-	rdmacg_put(owner);
+	is_uncharged = rdmacg_pool_uncharge_fast(owner, device, set, count);
+	if (unlikely(!is_uncharged) || trace_rdmacg_uncharge_enabled())
+		rdmacg_uncharge_slow(owner, device, set, count, is_uncharged);
+	css_put(&owner->css);
 }
 
 /**
@@ -208,13 +243,43 @@ EXPORT_SYMBOL(rdmacg_try_charge_set);
 int rdmacg_try_charge_cgroup(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			     const struct rdmacg_charge *set, unsigned int count)
 {
-	int ret = rdmacg_charge(cg, device, set, count);
+	int ret = rdmacg_charge_any(cg, device, set, count);
 
 	if (!ret)
 		rdmacg_get(cg);
 	return ret;
 }
 EXPORT_SYMBOL(rdmacg_try_charge_cgroup);
+
+/**
+ * rdmacg_charge() - charge several resources to a given cgroup, above its limits as well
+ * @cg: as for rdmacg_try_charge_cgroup()
+ * @device: the same
+ * @set: the same
+ * @count: the same
+ *
+ * For what is in use already, and would be lost if it were refused: the buffers of an SMC-R
+ * connection that fails over to another link. A charge above a limit counts in the events of
+ * the limit. Nothing is charged on a pinned device that has gone.
+ *
+ * @cg is pinned once more until it is handed to rdmacg_uncharge_set(), which has to happen
+ * once.
+ *
+ * Context: Process context; may sleep.
+ */
+void rdmacg_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
+		   const struct rdmacg_charge *set, unsigned int count)
+{
+	struct rdmacg_refusal refusal;
+
+	rdmacg_might_sleep();
+	if (rdmacg_pool_charge(cg, device, set, count, &refusal))
+		rdmacg_notify_refusal(cg, device, &refusal);
+	if (trace_rdmacg_charge_enabled())
+		rdmacg_trace_set(cg, device, set, count, trace_rdmacg_charge);
+	rdmacg_get(cg);
+}
+EXPORT_SYMBOL(rdmacg_charge);
 
 /**
  * rdmacg_uncharge_set() - give back what one charge of a set took
@@ -276,14 +341,10 @@ EXPORT_SYMBOL(rdmacg_uncharge);
 static u64 rdmacg_binding_limit_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc,
 				    unsigned int slot)
 {
-	const struct rdmacg_resource *resource = &desc->resources[slot];
-	const struct rdmacg_pool *pool;
 	u64 limit = RDMACG_NO_LIMIT;
 
-	for (; cg; cg = rdmacg_parent(cg)) {
-		pool = rdmacg_pool_find_rcu(cg, desc->key);
-		limit = min(limit, rdmacg_limit_rcu(cg, pool, resource, slot));
-	}
+	for (; cg->depth; cg = rdmacg_parent(cg))
+		limit = min(limit, rdmacg_limit_rcu(cg, desc, slot));
 	return limit;
 }
 
@@ -303,7 +364,7 @@ u64 rdmacg_current_limit(struct rdmacg_device *device, unsigned int slot)
 
 	if (!WARN_ON_ONCE(slot >= device->nr_slots)) {
 		rcu_read_lock();
-		limit = rdmacg_binding_limit_rcu(cg, device->desc, slot);
+		limit = rdmacg_binding_limit_rcu(cg, rdmacg_desc(device), slot);
 		rcu_read_unlock();
 	}
 	rdmacg_put(cg);
@@ -311,365 +372,138 @@ u64 rdmacg_current_limit(struct rdmacg_device *device, unsigned int slot)
 }
 EXPORT_SYMBOL(rdmacg_current_limit);
 
-/* A write to a file of limits, from its text to its end. Belongs to the writer. */
-struct rdmacg_write {
-	struct rdma_cgroup	*cg;
-	enum rdmacg_class	class;
-	/* Has what it needs whatever others make of the defaults meanwhile. */
-	bool			is_sure;
-	/* "max" may be a limit: the class may have a default once the write is done. */
-	bool			keep_max;
-	/* What becomes of the defaults; NULL unless a line sets some. */
-	struct rdmacg_edit	*edit;
-	/* Memory for that; the cgroup's once they are in place. */
-	struct rdmacg_defaults	*defaults;
-	struct list_head	devices;	/* rdmacg_staged */
-	/* For the slots of one device after the other; NULL if nobody traces. */
-	struct rdmacg_change	*changes;
-};
+#ifdef CONFIG_CGROUP_RDMA_CONTROL
 
-/* Of objects, there can be none. If there were no commands, all would wait for ever. */
-static bool rdmacg_limit_is_valid(enum rdmacg_class class, u64 value)
+static void rdmacg_trace_throttle(struct rdma_cgroup *cg, const struct rdmacg_desc *desc,
+				  u64 waited_ns)
 {
-	return value || class != RDMACG_CLASS_CONTROL;
-}
-
-/*
- * Add the limits of one line to what is staged. An empty key stands for the whole
- * class. -EINVAL for a key that the device does not have in that class.
- */
-static int rdmacg_stage_limits(struct rdmacg_staged *staged, enum rdmacg_class class,
-			       const char *limits)
-{
-	const struct rdmacg_desc *desc = staged->desc;
-	struct rdmacg_word key;
-	unsigned int slot;
-	bool found;
-	u64 value;
-
-	while (rdmacg_parse_limit(&limits, &key, &value) > 0) {
-		if (!rdmacg_limit_is_valid(class, value))
-			return -EINVAL;
-		found = false;
-		for (slot = 0; slot < desc->nr_slots; slot++) {
-			if (desc->resources[slot].class != class ||
-			    (key.len && !rdmacg_word_is(key, desc->resources[slot].name)))
-				continue;
-			staged->slots |= BIT_ULL(slot);
-			staged->max[slot] = value;
-			found = true;
-		}
-		if (!found)
-			return -EINVAL;
-	}
-	return 0;
-}
-
-static bool rdmacg_line_is_alike(const struct rdmacg_line *a, const struct rdmacg_line *b)
-{
-	return a->name_len == b->name_len && !memcmp(a->name, b->name, a->name_len) &&
-	       a->has_index == b->has_index && a->index == b->index;
-}
-
-/* What is staged for the device; @desc's reference is used up. */
-static struct rdmacg_staged *rdmacg_stage_desc(struct list_head *all, struct rdmacg_desc *desc)
-{
-	struct rdmacg_staged *staged;
-	size_t size = struct_size(staged, max, desc->nr_slots);
-	bool is_traced = trace_rdmacg_set_max_enabled();
-
-	list_for_each_entry(staged, all, node) {
-		if (staged->desc == desc) {
-			rdmacg_desc_put(desc);
-			return staged;
-		}
-	}
-	if (is_traced)
-		size += desc->nr_slots * sizeof(struct rdmacg_change);
-	staged = kzalloc(size, GFP_KERNEL_ACCOUNT);
-	if (!staged) {
-		rdmacg_desc_put(desc);
-		return ERR_PTR(-ENOMEM);
-	}
-	if (is_traced)
-		staged->changes = (void *)&staged->max[desc->nr_slots];
-	staged->desc = desc;
-	list_add(&staged->node, all);
-	return staged;
-}
-
-/* What is staged for the device that the line names, which is looked up once. */
-static struct rdmacg_staged *rdmacg_stage_device(struct list_head *all,
-						 const struct rdmacg_line *line)
-{
-	struct rdmacg_staged *staged;
-	struct rdmacg_desc *desc;
-
-	list_for_each_entry(staged, all, node)
-		if (rdmacg_line_is_alike(&staged->line, line))
-			return staged;
-	desc = rdmacg_desc_get(line->name, line->name_len, line->has_index ? &line->index : NULL);
-	if (IS_ERR(desc))
-		return ERR_CAST(desc);
-	/* It may be there already, with the index or without. */
-	staged = rdmacg_stage_desc(all, desc);
-	if (!IS_ERR(staged))
-		staged->line = *line;
-	return staged;
-}
-
-static int rdmacg_stage_device_line(struct rdmacg_write *write, const struct rdmacg_line *line)
-{
-	struct rdmacg_staged *staged = rdmacg_stage_device(&write->devices, line);
-
-	if (IS_ERR(staged))
-		return PTR_ERR(staged);
-	return rdmacg_stage_limits(staged, write->class, line->limits);
-}
-
-/* The same for a line of defaults. */
-static int rdmacg_stage_default_line(struct rdmacg_write *write, const struct rdmacg_line *line)
-{
-	const char *limits = line->limits;
-	struct rdmacg_word key;
-	u64 value;
-	int ret;
-
-	if (!write->edit)
-		write->edit = rdmacg_edit_alloc(write->cg, write->class);
-	if (!write->edit)
-		return -ENOMEM;
-	while (rdmacg_parse_limit(&limits, &key, &value) > 0) {
-		if (!rdmacg_limit_is_valid(write->class, value))
-			return -EINVAL;
-		ret = rdmacg_edit_set(write->edit, key, value);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
-/* What the lines of a well-formed text say of each device, and of all. */
-static int rdmacg_stage_text(struct rdmacg_write *write, const char *text)
-{
-	struct rdmacg_line line;
-	int ret;
-
-	while (rdmacg_parse_line(&text, &line) > 0) {
-		ret = line.is_default ? rdmacg_stage_default_line(write, &line) :
-					rdmacg_stage_device_line(write, &line);
-		if (ret)
-			return ret;
-		cond_resched();
-	}
-	return 0;
-}
-
-/* Whether the class may have a default once the write is done, beside which "max" is a limit. */
-static bool rdmacg_write_may_keep_max(const struct rdmacg_write *write)
-{
-	bool keep_max;
-
-	if (write->edit || write->is_sure)
-		return true;
 	rcu_read_lock();
-	keep_max = rdmacg_defaults_have(rcu_dereference(write->cg->defaults), write->class);
-	rcu_read_unlock();
-	return keep_max;
-}
-
-/* Tell of the limits that are set now. */
-static void rdmacg_trace_staged(struct rdmacg_write *write)
-{
-	struct rdmacg_staged *staged;
-
-	rcu_read_lock();
-	list_for_each_entry(staged, &write->devices, node)
-		if (staged->changes)
-			rdmacg_trace_changes_rcu(write->cg, staged->desc, staged->changes);
+	trace_rdmacg_throttle(rdmacg_desc_name_rcu(desc), rdmacg_id(cg),
+			      div_u64(waited_ns, NSEC_PER_USEC));
 	rcu_read_unlock();
 }
 
-/* Put the defaults into place that the write makes of those there are now. */
-static void rdmacg_apply_edit_locked(struct rdmacg_write *write)
+/* The same as rdmacg_limit_command(), except for the reference. */
+static int rdmacg_command_begin(struct rdmacg_command *command, struct rdma_cgroup *cg,
+				struct rdmacg_desc *desc, enum rdmacg_command_kind kind)
 {
-	struct rdmacg_defaults *defaults = write->defaults;
+	struct rdmacg_control *control;
+	u64 waited_ns = 0;
+	int ret;
 
-	if (defaults->count)
-		write->defaults = NULL;
-	else
-		defaults = NULL;
-	rdmacg_apply_defaults_locked(write->cg, defaults);
+	if (!rdmacg_is_limited(cg, desc))
+		return 0;
+	control = rdmacg_control_get(cg, desc);
+	if (IS_ERR(control))
+		/* What gives something back is not to fail for want of memory. */
+		return kind == RDMACG_COMMAND_DESTROY ? 0 : PTR_ERR(control);
+	ret = rdmacg_control_begin(control, kind, &waited_ns);
+	if (waited_ns && trace_rdmacg_throttle_enabled() && (!ret || fatal_signal_pending(current)))
+		rdmacg_trace_throttle(cg, desc, waited_ns);
+	/* The end of what destroys changes nothing. */
+	if (!ret && kind != RDMACG_COMMAND_DESTROY)
+		*command = (struct rdmacg_command) { .control = control, .cg = cg };
+	return ret;
 }
 
-/*
- * All of it at once, but for devices that it does not name and that have to follow a default:
- * rdmacg_refresh_pools(). -EAGAIN if the defaults have become others than those that the write had
- * prepared for, which does not happen to one that is sure; -EINVAL if others have set so many
- * defaults that there is no room for more.
+/**
+ * rdmacg_limit_command() - rdmacg_begin_command() while there are limits
+ * @command: the same, not counted yet
+ * @device: the same
+ * @kind: the same
+ *
+ * Context: Process context; may sleep.
+ * Return: as rdmacg_begin_command().
  */
-static int rdmacg_apply_write_locked(struct rdmacg_write *write)
+int rdmacg_limit_command(struct rdmacg_command *command, struct rdmacg_device *device,
+			 enum rdmacg_command_kind kind)
 {
-	const struct rdmacg_defaults *defaults;
-	struct rdmacg_staged *staged;
-	bool keep_max;
-	int ret;
+	struct rdma_cgroup *cg = rdmacg_get_current();
+	int ret = rdmacg_command_begin(command, cg, rdmacg_desc(device), kind);
 
-	defaults = rcu_dereference_protected(write->cg->defaults,
-					     lockdep_is_held(&write->cg->max_lock));
-	if (write->edit) {
-		ret = rdmacg_defaults_merge(write->defaults, defaults, write->edit);
-		if (ret)
-			return ret;
-		defaults = write->defaults;
+	if (!command->control)
+		rdmacg_put(cg);
+	return ret;
+}
+EXPORT_SYMBOL(rdmacg_limit_command);
+
+/**
+ * rdmacg_end_limited_command() - rdmacg_end_command() for a command that was counted
+ * @command: the same
+ *
+ * Context: Any context, hard interrupts included.
+ */
+void rdmacg_end_limited_command(struct rdmacg_command *command)
+{
+	struct rdma_cgroup *cg = command->cg;
+
+	rdmacg_control_end(command->control);
+	command->control = NULL;
+	rdmacg_put(cg);
+}
+EXPORT_SYMBOL(rdmacg_end_limited_command);
+
+#endif /* CONFIG_CGROUP_RDMA_CONTROL */
+
+/**
+ * rdmacg_register_device() - let a device take part in accounting
+ * @device: the device, with its name and index set
+ * @tables: its resources; each table's first_slot is set
+ * @count: number of @tables
+ *
+ * A table that is refused is reported in the log and in its first_slot; the
+ * device is registered with the resources of the others.
+ *
+ * To be called before anything can be charged on the device. The caller keeps
+ * @device until rdmacg_unregister_device() has returned; @tables, their arrays
+ * and the names in them are copied.
+ *
+ * Context: Process context; may sleep.
+ * Return: 0, -ENOMEM, or -EBUSY if no number is left for a device; after a failure
+ * there is nothing to undo.
+ */
+int rdmacg_register_device(struct rdmacg_device *device,
+			   struct rdmacg_table *tables, unsigned int count)
+{
+	struct rdmacg_desc *desc = rdmacg_desc_alloc(device, tables, count);
+	int ret = desc ? rdmacg_desc_publish(desc, device->name) : -ENOMEM;
+
+	if (ret) {
+		kfree(desc);
+		return ret;
 	}
-	keep_max = rdmacg_defaults_have(defaults, write->class);
-	if (keep_max && !write->keep_max)
-		return -EAGAIN;
-	/* From here on nothing fails. */
-	if (write->edit)
-		rdmacg_apply_edit_locked(write);
-	list_for_each_entry(staged, &write->devices, node) {
-		staged->keep_max = keep_max;
-		rdmacg_apply_staged(write->cg, staged);
-	}
+	device->key = desc->key;
+	device->nr_slots = desc->control_slot;
+	/* Pairs with rdmacg_pin_device(). */
+	rcu_assign_pointer(device->desc, desc);
 	return 0;
 }
+EXPORT_SYMBOL(rdmacg_register_device);
 
-static int rdmacg_apply_write(struct rdmacg_write *write)
+/**
+ * rdmacg_unregister_device() - end a device's part in accounting
+ * @device: a registered device on which nothing is charged any more, except with a pin of it
+ *
+ * The device's limits, usage and history in all cgroups go with it. The caller may free
+ * @device afterwards.
+ *
+ * Context: Process context; may sleep.
+ */
+void rdmacg_unregister_device(struct rdmacg_device *device)
 {
-	struct rdma_cgroup *cg = write->cg;
-	int ret;
+	struct rdmacg_desc *desc = rdmacg_desc(device);
 
-	spin_lock(&cg->max_lock);
-	ret = rdmacg_apply_write_locked(write);
-	spin_unlock(&cg->max_lock);
-	if (!ret && trace_rdmacg_set_max_enabled())
-		rdmacg_trace_staged(write);
-	return ret;
+	/* No new reader or writer, then no pool, then no limit on commands. */
+	rdmacg_desc_hide(desc);
+	rdmacg_pools_drain(desc);
+	if (IS_ENABLED(CONFIG_CGROUP_RDMA_CONTROL))
+		rdmacg_control_key_drop_later();
+	/* A charge that comes too late finds no slot, and fails; a pin finds no desc. */
+	device->nr_slots = 0;
+	RCU_INIT_POINTER(device->desc, NULL);
+	rdmacg_desc_put(desc);
 }
-
-/* Let the defaults hold on a device, and tell of limits that change. */
-static void rdmacg_refresh_rcu(struct rdmacg_write *write, const struct rdmacg_desc *desc)
-{
-	rdmacg_pool_refresh_rcu(write->cg, desc, write->changes);
-	if (write->changes)
-		rdmacg_trace_changes_rcu(write->cg, desc, write->changes);
-}
-
-/* Let the defaults hold on each device on which the cgroup has a pool with older ones. */
-static void rdmacg_refresh_pools(struct rdmacg_write *write)
-{
-	struct rdmacg_pool *pool;
-	unsigned long key = 0;
-
-	do {
-		rcu_read_lock();
-		pool = xa_find(&write->cg->pools, &key, ULONG_MAX, XA_PRESENT);
-		if (pool)
-			rdmacg_refresh_rcu(write, pool->domain->desc);
-		rcu_read_unlock();
-		cond_resched();
-		key++;
-	} while (pool);
-}
-
-/* The same for the devices that the write names. */
-static void rdmacg_refresh_staged(struct rdmacg_write *write)
-{
-	struct rdmacg_staged *staged;
-
-	list_for_each_entry(staged, &write->devices, node) {
-		rcu_read_lock();
-		rdmacg_refresh_rcu(write, staged->desc);
-		rcu_read_unlock();
-		cond_resched();
-	}
-}
-
-/* All of it or, on an error, nothing. */
-static int rdmacg_set_staged(struct rdmacg_write *write)
-{
-	struct rdmacg_staged *staged;
-	int ret;
-
-	write->keep_max = rdmacg_write_may_keep_max(write);
-	if (write->edit) {
-		write->defaults = rdmacg_defaults_alloc(write->cg, write->edit, write->is_sure);
-		if (!write->defaults)
-			return -ENOMEM;
-	}
-	list_for_each_entry(staged, &write->devices, node) {
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		staged->keep_max = write->keep_max;
-		ret = rdmacg_stage_pool(write->cg, staged);
-		if (ret)
-			return ret;
-	}
-	ret = rdmacg_apply_write(write);
-	if (ret)
-		return ret;
-	if (write->edit)
-		rdmacg_refresh_pools(write);
-	else
-		rdmacg_refresh_staged(write);
-	return 0;
-}
-
-static void rdmacg_end_write(struct rdmacg_write *write)
-{
-	struct rdmacg_staged *staged, *next;
-
-	list_for_each_entry_safe(staged, next, &write->devices, node) {
-		rdmacg_unstage_pool(write->cg, staged);
-		rdmacg_desc_put(staged->desc);
-		kfree(staged);
-	}
-	kfree(write->edit);
-	kfree(write->defaults);
-	kfree(write->changes);
-}
-
-/* The same as rdmacg_set_max(), for a well-formed text; -EAGAIN unless @is_sure. */
-static int rdmacg_try_set_max(struct rdma_cgroup *cg, enum rdmacg_class class, const char *text,
-			      bool is_sure)
-{
-	struct rdmacg_write write = {
-		.cg = cg,
-		.class = class,
-		.is_sure = is_sure,
-		.devices = LIST_HEAD_INIT(write.devices),
-	};
-	int ret;
-
-	if (trace_rdmacg_set_max_enabled()) {
-		write.changes = kcalloc(RDMACG_MAX_SLOTS, sizeof(*write.changes),
-					GFP_KERNEL_ACCOUNT);
-		if (!write.changes)
-			return -ENOMEM;
-	}
-	ret = rdmacg_stage_text(&write, text);
-	if (!ret)
-		ret = rdmacg_set_staged(&write);
-	rdmacg_end_write(&write);
-	return ret;
-}
-
-/* Set the limits that @text holds, all of them or, on an error, none. */
-int rdmacg_set_max(struct rdma_cgroup *cg, enum rdmacg_class class, const char *text)
-{
-	int ret = rdmacg_check_text(text);
-
-	if (ret)
-		return ret;
-	ret = rdmacg_try_set_max(cg, class, text, false);
-	if (ret == -EAGAIN)
-		ret = rdmacg_try_set_max(cg, class, text, true);
-	if (class == RDMACG_CLASS_CONTROL)
-		rdmacg_commands_settle();
-	return ret;
-}
+EXPORT_SYMBOL(rdmacg_unregister_device);
 
 static enum rdmacg_class rdmacg_file_class(const struct cftype *file)
 {
@@ -691,19 +525,20 @@ static ssize_t rdmacg_max_write(struct kernfs_open_file *of, char *buf,
 	if (strlen(buf) != nbytes)
 		return -EINVAL;
 	/*
-	 * Who removes the cgroup waits for its files, and all others for who does. So the
-	 * file may go while the text is read; a reference keeps the cgroup.
+	 * The process that removes the cgroup waits for its files, and others wait for that
+	 * process. So the file may go while the text is read; a reference keeps the cgroup.
 	 */
 	rdmacg_get(cg);
 	kernfs_break_active_protection(of->kn);
-	ret = rdmacg_set_max(cg, rdmacg_file_class(of_cft(of)), buf);
+	ret = rdmacg_file_kind(of_cft(of)) == RDMACG_FILE_DEFAULT ? rdmacg_set_default(cg, buf) :
+	      rdmacg_set_max(cg, rdmacg_file_class(of_cft(of)), buf);
 	kernfs_unbreak_active_protection(of->kn);
 	rdmacg_put(cg);
 	return ret ?: nbytes;
 }
 
 static void rdmacg_print_events(struct seq_file *sf, enum rdmacg_file file, const char *key,
-				const struct rdmacg_events *events)
+				const struct rdmacg_counts *events)
 {
 	bool local = file == RDMACG_FILE_EVENTS_LOCAL;
 
@@ -715,16 +550,16 @@ static void rdmacg_print_events(struct seq_file *sf, enum rdmacg_file file, cons
 
 /* What @file says of one resource; @pool is NULL where the cgroup has none. */
 static void rdmacg_print_resource(struct seq_file *sf, struct rdma_cgroup *cg,
-				  enum rdmacg_file file, const struct rdmacg_resource *resource,
+				  enum rdmacg_file file, const struct rdmacg_desc *desc,
 				  const struct rdmacg_pool *pool, unsigned int slot)
 {
-	static const struct rdmacg_events none;
-	const char *key = resource->name;
+	static const struct rdmacg_counts none;
+	const char *key = desc->resources[slot].name;
 	const struct rdmacg_events *events;
 
 	switch (file) {
 	case RDMACG_FILE_MAX:
-		rdmacg_print_limit(sf, key, rdmacg_limit_rcu(cg, pool, resource, slot));
+		rdmacg_print_limit(sf, key, rdmacg_limit_rcu(cg, desc, slot));
 		break;
 	case RDMACG_FILE_CURRENT:
 		rdmacg_print_value(sf, key, "", pool ? rdmacg_slot_usage(&pool->slots[slot]) : 0);
@@ -733,27 +568,25 @@ static void rdmacg_print_resource(struct seq_file *sf, struct rdma_cgroup *cg,
 		rdmacg_print_value(sf, key, "", pool ? READ_ONCE(pool->slots[slot].peak) : 0);
 		break;
 	case RDMACG_FILE_CAPACITY:
-		rdmacg_print_limit(sf, key, resource->capacity);
+		rdmacg_print_limit(sf, key, desc->resources[slot].capacity);
 		break;
 	default:
 		events = pool ? rcu_dereference(pool->events) : NULL;
-		rdmacg_print_events(sf, file, key, events ? &events[slot] : &none);
+		rdmacg_print_events(sf, file, key, events ? &events->slots[slot] : &none);
 	}
 }
 
-/* The line of the cgroup's defaults, if it has any in the class. To be called under RCU. */
-void rdmacg_show_default(struct seq_file *sf, struct rdma_cgroup *cg, enum rdmacg_class class)
+/* The line of a device in rdma.control.stat, behind its name. */
+static void rdmacg_print_control_stat(struct seq_file *sf, const struct rdmacg_pool *pool)
 {
-	const struct rdmacg_defaults *defaults = rcu_dereference(cg->defaults);
-	unsigned int i;
+	static const struct rdmacg_control none;
+	const struct rdmacg_control *control = pool ? rcu_dereference(pool->control) : NULL;
+	const struct rdmacg_control_stat *stat = control ? &control->stat : &none.stat;
 
-	if (!rdmacg_defaults_have(defaults, class))
-		return;
-	rdmacg_print_device(sf, "default", true, 0);
-	for (i = 0; i < defaults->count; i++)
-		if (defaults->limits[i].class == class)
-			rdmacg_print_limit(sf, defaults->limits[i].key, defaults->limits[i].max);
-	seq_putc(sf, '\n');
+	rdmacg_print_value(sf, "ops", "", READ_ONCE(stat->ops));
+	rdmacg_print_value(sf, "throttled", "", READ_ONCE(stat->throttled));
+	rdmacg_print_value(sf, "throttled_usec", "",
+			   div_u64(READ_ONCE(stat->throttled_ns), NSEC_PER_USEC));
 }
 
 /* Whether @file shows a resource in the lines of @class. */
@@ -785,24 +618,22 @@ void rdmacg_show_line(struct seq_file *sf, struct rdma_cgroup *cg,
 		if (!rdmacg_file_shows(file, class, resource))
 			continue;
 		if (empty)
-			/* None is left of a name that the device is just losing. */
-			rdmacg_print_device(sf, name->text, READ_ONCE(name->nr_devices) <= 1,
+			rdmacg_print_device(sf, name->text, !READ_ONCE(name->is_shared),
 					    desc->index);
 		empty = false;
 		if (file == RDMACG_FILE_STAT) {
 			rdmacg_print_control_stat(sf, pool);
 			break;
 		}
-		rdmacg_print_resource(sf, cg, file, resource, pool, slot);
+		rdmacg_print_resource(sf, cg, file, desc, pool, slot);
 	}
 	if (!empty)
 		seq_putc(sf, '\n');
 }
 
 /*
- * The files have one line for each device, in the order of their registration, and those
- * of limits have one for the defaults before them. Each line is shown under RCU, so that
- * neither its device nor its pool is freed meanwhile.
+ * The files have one line for each device, in the order of their registration. Each line is
+ * shown under RCU, so that neither its device nor its pool is freed meanwhile.
  */
 static int rdmacg_seq_show(struct seq_file *sf, void *v)
 {
@@ -811,11 +642,6 @@ static int rdmacg_seq_show(struct seq_file *sf, void *v)
 	struct rdmacg_desc *desc;
 	unsigned long id;
 
-	if (rdmacg_file_kind(file) == RDMACG_FILE_MAX) {
-		rcu_read_lock();
-		rdmacg_show_default(sf, cg, rdmacg_file_class(file));
-		rcu_read_unlock();
-	}
 	for (id = 0; !seq_has_overflowed(sf); id++) {
 		rcu_read_lock();
 		desc = rdmacg_desc_next(&id);
@@ -827,6 +653,23 @@ static int rdmacg_seq_show(struct seq_file *sf, void *v)
 			break;
 		cond_resched();
 	}
+	return 0;
+}
+
+/* The line of the cgroup's defaults, or nothing. To be called under RCU. */
+void rdmacg_show_default_rcu(struct seq_file *sf, struct rdma_cgroup *cg)
+{
+	const struct rdmacg_defaults *defaults = rcu_dereference(cg->defaults);
+
+	if (defaults)
+		rdmacg_print_defaults(sf, defaults);
+}
+
+static int rdmacg_default_show(struct seq_file *sf, void *v)
+{
+	rcu_read_lock();
+	rdmacg_show_default_rcu(sf, rdmacg_from_css(seq_css(sf)));
+	rcu_read_unlock();
 	return 0;
 }
 
@@ -865,6 +708,14 @@ static int rdmacg_seq_show(struct seq_file *sf, void *v)
 	}
 
 static struct cftype rdmacg_files[] = {
+	{
+		.name = "default",
+		.private = RDMACG_FILE_DEFAULT,
+		.seq_show = rdmacg_default_show,
+		.write = rdmacg_max_write,
+		.max_write_len = RDMACG_MAX_WRITE,
+		.flags = CFTYPE_NOT_ON_ROOT,
+	},
 	RDMACG_MAX("max", RDMACG_CLASS_HCA),
 	RDMACG_VALUE("current", RDMACG_CLASS_HCA, RDMACG_FILE_CURRENT),
 	RDMACG_VALUE("peak", RDMACG_CLASS_HCA, RDMACG_FILE_PEAK),
@@ -899,14 +750,25 @@ static struct cftype rdmacg_files[] = {
 	{ }	/* terminate */
 };
 
+/* A cgroup fills a little more than half of what kmalloc() would take. Set once. */
+static struct kmem_cache *rdmacg_cgroup_cache;
+
 static struct cgroup_subsys_state *
 rdmacg_css_alloc(struct cgroup_subsys_state *parent)
 {
-	struct rdma_cgroup *cg = kzalloc_obj(*cg, GFP_KERNEL);
+	struct rdma_cgroup *above = rdmacg_from_css(parent);
+	struct rdma_cgroup *cg;
 
+	/* As cgroup.max.depth does. No message, which a tenant could repeat. */
+	if (above && above->depth == RDMACG_MAX_DEPTH)
+		return ERR_PTR(-EAGAIN);
+	/* The root comes first, while the kernel boots. */
+	if (!above)
+		rdmacg_cgroup_cache = KMEM_CACHE(rdma_cgroup, SLAB_PANIC);
+	cg = kmem_cache_zalloc(rdmacg_cgroup_cache, GFP_KERNEL);
 	if (!cg)
 		return ERR_PTR(-ENOMEM);
-	rdmacg_pools_init(cg, rdmacg_from_css(parent));
+	rdmacg_pools_init(cg, above);
 	return &cg->css;
 }
 
@@ -915,7 +777,9 @@ static void rdmacg_css_free(struct cgroup_subsys_state *css)
 	struct rdma_cgroup *cg = rdmacg_from_css(css);
 
 	rdmacg_pools_free(cg);
-	kfree(cg);
+	if (IS_ENABLED(CONFIG_CGROUP_RDMA_CONTROL))
+		rdmacg_control_key_drop_later();
+	kmem_cache_free(rdmacg_cgroup_cache, cg);
 }
 
 struct cgroup_subsys rdma_cgrp_subsys = {

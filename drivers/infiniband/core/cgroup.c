@@ -162,27 +162,6 @@ static void ib_rdmacg_find_types(struct ib_device *device, struct rdmacg_resourc
 }
 
 /**
- * ib_rdmacg_init() - let the controller know what a device may have
- *
- * Users can set limits of the hca and verb classes for devices that are to come.
- *
- * Context: Process context; may sleep.
- */
-void ib_rdmacg_init(void)
-{
-	struct rdmacg_resource resource = { .class = RDMACG_CLASS_VERB };
-	unsigned int type;
-
-	for (type = 0; type < ARRAY_SIZE(ib_rdmacg_hca_resources); type++)
-		rdmacg_declare_resource(&ib_rdmacg_hca_resources[type]);
-	for (type = 0; type < IB_RDMACG_TYPES; type++) {
-		resource.name = ib_rdmacg_type_name(type);
-		if (resource.name)
-			rdmacg_declare_resource(&resource);
-	}
-}
-
-/**
  * ib_rdmacg_register_device() - let the controller account a device
  * @device: a device that user space cannot reach yet, with its operations and
  *	attributes

@@ -12,7 +12,6 @@ struct uverbs_attr_bundle;
 
 #ifdef CONFIG_CGROUP_RDMA
 
-void ib_rdmacg_init(void);
 int ib_rdmacg_register_device(struct ib_device *device);
 void ib_rdmacg_unregister_device(struct ib_device *device);
 void ib_rdmacg_rename_device(struct ib_device *device);
@@ -37,10 +36,6 @@ void ib_rdmacg_limit_attr(struct ib_device *device, struct ib_device_attr *attr)
 int ib_rdmacg_cm_id_slot(const struct ib_device *device);
 
 #else /* CONFIG_CGROUP_RDMA */
-
-static inline void ib_rdmacg_init(void)
-{
-}
 
 static inline int ib_rdmacg_register_device(struct ib_device *device)
 {

@@ -69,7 +69,7 @@ static bool uverbs_is_driver_key(u32 key)
 	return object >= UVERBS_API_OBJ_KEY_NUM_CORE || method >= UVERBS_API_METHOD_KEY_NUM_CORE;
 }
 
-/* Who posts work calls it where the doorbells are full; it gives the adapter no command. */
+/* A program that posts work calls it where the doorbells are full; the adapter gets no command. */
 static bool uverbs_is_driver_data(const struct uverbs_api *uapi, u32 key)
 {
 	return uapi->driver_id == RDMA_DRIVER_BNXT_RE &&
@@ -90,8 +90,20 @@ static u8 uverbs_method_class(const struct uverbs_api *uapi,
 		return UVERBS_COMMAND_UNKNOWN;
 	if (uverbs_is_driver_data(uapi, key))
 		return UVERBS_COMMAND_DATA;
-	return method->destroy_bkey == UVERBS_API_ATTR_BKEY_LEN ? UVERBS_COMMAND_CONTROL :
+	return method->destroy_bkey == UVERBS_API_ATTR_BKEY_LEN ? UVERBS_COMMAND_CHANGE :
 								  UVERBS_COMMAND_DESTROY;
+}
+
+/* A method of a driver that makes an object pays for its end, as any other one. */
+static void uverbs_classify_attr(const struct uverbs_api_attr *attr,
+				 struct uverbs_api_ioctl_method *method)
+{
+	bool is_object = attr->spec.type == UVERBS_ATTR_TYPE_IDR ||
+			 attr->spec.type == UVERBS_ATTR_TYPE_FD;
+
+	if (method && is_object && attr->spec.u.obj.access == UVERBS_ACCESS_NEW &&
+	    method->control == UVERBS_COMMAND_CHANGE)
+		method->control = UVERBS_COMMAND_CREATE;
 }
 
 /**
@@ -102,21 +114,25 @@ static u8 uverbs_method_class(const struct uverbs_api *uapi,
  */
 void uverbs_classify(struct uverbs_api *uapi)
 {
-	struct uverbs_api_ioctl_method *method;
+	struct uverbs_api_ioctl_method *method = NULL;
 	struct uverbs_api_write_method *write;
 	struct radix_tree_iter iter;
 	void __rcu **slot;
 
 	radix_tree_for_each_slot(slot, &uapi->radix, &iter, 0) {
 		/* Nobody else has it yet. */
-		method = rcu_dereference_protected(*slot, true);
 		write = rcu_dereference_protected(*slot, true);
-		if (uapi_key_is_ioctl_method(iter.index))
+		/* The attributes of a method come after it. */
+		if (uapi_key_is_attr(iter.index)) {
+			uverbs_classify_attr(rcu_dereference_protected(*slot, true), method);
+		} else if (uapi_key_is_ioctl_method(iter.index)) {
+			method = rcu_dereference_protected(*slot, true);
 			method->control = uverbs_method_class(uapi, method, iter.index);
-		else if (uapi_key_is_write_method(iter.index))
+		} else if (uapi_key_is_write_method(iter.index)) {
 			write->control = uverbs_write_class(iter.index);
-		else if (uapi_key_is_write_ex_method(iter.index))
+		} else if (uapi_key_is_write_ex_method(iter.index)) {
 			write->control = uverbs_ex_write_class(iter.index);
+		}
 	}
 	/* No driver hears of it. */
 	uapi->notsupp_method.control = UVERBS_COMMAND_QUERY;
@@ -129,11 +145,12 @@ void uverbs_classify(struct uverbs_api *uapi)
  * @class: the same
  *
  * Context: Process context; may sleep for as long as the limit says.
- * Return: 0, -ENOMEM, or -ERESTARTSYS for a process that is killed while it waits.
+ * Return: 0, -ENOMEM, or -ERESTARTNOINTR for a process that has a signal.
  */
 int uverbs_limit_command(struct rdmacg_command *command, struct ib_uverbs_file *ufile,
 			 enum uverbs_command_class class)
 {
+	enum rdmacg_command_kind kind = RDMACG_COMMAND_CHANGE;
 	struct ib_device *device;
 
 	if (class > UVERBS_COMMAND_DESTROY)
@@ -142,6 +159,9 @@ int uverbs_limit_command(struct rdmacg_command *command, struct ib_uverbs_file *
 	/* The command is going to fail. */
 	if (!device)
 		return 0;
-	return rdmacg_begin_command(command, &device->cg_device,
-				    class != UVERBS_COMMAND_DESTROY);
+	if (class == UVERBS_COMMAND_CREATE)
+		kind = RDMACG_COMMAND_CREATE;
+	else if (class == UVERBS_COMMAND_DESTROY)
+		kind = RDMACG_COMMAND_DESTROY;
+	return rdmacg_begin_command(command, &device->cg_device, kind);
 }

@@ -13,16 +13,18 @@
 
 /**
  * enum uverbs_command_class - how a method or a command is counted
- * @UVERBS_COMMAND_UNKNOWN: not said in uverbs_control.list; as @UVERBS_COMMAND_CONTROL
- * @UVERBS_COMMAND_CONTROL: waits while its cgroup is over its limit
- * @UVERBS_COMMAND_DESTROY: counted, and never waits
+ * @UVERBS_COMMAND_UNKNOWN: not said in uverbs_control.list; as @UVERBS_COMMAND_CHANGE
+ * @UVERBS_COMMAND_CREATE: waits while its cgroup is over its limit, and takes two of the rate
+ * @UVERBS_COMMAND_CHANGE: the same, and takes one
+ * @UVERBS_COMMAND_DESTROY: counted, takes nothing and never waits
  * @UVERBS_COMMAND_DATA: not counted
  * @UVERBS_COMMAND_QUERY: not counted
  * @UVERBS_COMMAND_OTHER: calls another one, which is counted
  */
 enum uverbs_command_class {
 	UVERBS_COMMAND_UNKNOWN,
-	UVERBS_COMMAND_CONTROL,
+	UVERBS_COMMAND_CREATE,
+	UVERBS_COMMAND_CHANGE,
 	UVERBS_COMMAND_DESTROY,
 	UVERBS_COMMAND_DATA,
 	UVERBS_COMMAND_QUERY,
@@ -35,7 +37,7 @@ void uverbs_classify(struct uverbs_api *uapi);
 int uverbs_limit_command(struct rdmacg_command *command, struct ib_uverbs_file *ufile,
 			 enum uverbs_command_class class);
 
-/* Who waits for a limit is in the section that keeps the device; so nobody is to. */
+/* A process that waits for a limit is in the section that keeps the device. */
 static inline void uverbs_stop_waiting(struct ib_device *device)
 {
 	rdmacg_stop_waiting(&device->cg_device);
@@ -71,7 +73,7 @@ static inline void uverbs_resume_waiting(struct ib_device *device)
 
 /*
  * Let a command begin, which may wait. To be called where nothing is held but
- * disassociate_srcu: for that, only who removes the device waits, and calls
+ * disassociate_srcu: for that, only the removal of the device waits, and calls
  * uverbs_stop_waiting() first. 0, or what is to be returned instead of running the command;
  * uverbs_end_command() is to be called either way.
  */

@@ -3,8 +3,8 @@
 # uverbs_control.sh LIST HEADER...: the lines of LIST whose names the HEADERs declare, one
 # initialiser a line:
 #
-#	UVERBS_IOCTL(UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE, CONTROL)
-#	UVERBS_WRITE(IB_USER_VERBS_CMD_CREATE_QP, CONTROL)
+#	UVERBS_IOCTL(UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE, CREATE)
+#	UVERBS_WRITE(IB_USER_VERBS_CMD_CREATE_QP, CREATE)
 set -e
 
 list=$1
@@ -14,7 +14,7 @@ awk -v words="$words" '
 	function has(word) { return word in declared }
 	BEGIN { n = split(words, all, "\n"); for (i = 1; i <= n; i++) declared[all[i]] = 1 }
 	/^#/ || !NF { next }
-	NF != 3 || $3 !~ /^(control|destroy|data|query|other)$/ {
+	NF != 3 || $3 !~ /^(create|change|destroy|data|query|other)$/ {
 		print FILENAME ": line " FNR " is not understood" >"/dev/stderr"
 		exit 1
 	}

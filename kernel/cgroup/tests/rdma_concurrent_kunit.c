@@ -72,7 +72,7 @@ struct rdmacg_stress {
 /* What one cgroup has of one thread's resource on one device. */
 struct rdmacg_model {
 	struct rdmacg_slot slot;
-	struct rdmacg_events events;
+	struct rdmacg_counts events;
 };
 
 /* A charge that a thread has yet to undo. */
@@ -177,7 +177,7 @@ static void rdmacg_step_charge(struct rdmacg_thread *t)
 	if (rdmacg_random(t, 2))
 		swap(held->set[0], held->set[1]);
 
-	ret = rdmacg_pool_try_charge(&s->cg[held->cg], &s->dev[held->dev], held->set,
+	ret = rdmacg_test_charge(&s->cg[held->cg], &s->dev[held->dev], held->set,
 				     ARRAY_SIZE(held->set), &refusal);
 	want = rdmacg_model_try_charge(t, held->dev, held->cg, own) ? 0 : -EAGAIN;
 	if (ret != want)
@@ -201,7 +201,7 @@ static void rdmacg_step_contend(struct rdmacg_thread *t)
 	held->set[0] = (struct rdmacg_charge){ .slot = RDMACG_COMMON, .amount = 1 };
 	held->set[1] = (struct rdmacg_charge){ .slot = RDMACG_CONTESTED,
 					       .amount = 1 + rdmacg_random(t, 2) };
-	ret = rdmacg_pool_try_charge(&s->cg[held->cg], &s->dev[0], held->set,
+	ret = rdmacg_test_charge(&s->cg[held->cg], &s->dev[0], held->set,
 				     ARRAY_SIZE(held->set), &refusal);
 	if (!ret) {
 		t->nr_held++;
@@ -218,7 +218,7 @@ static void rdmacg_uncharge_held(struct rdmacg_thread *t, unsigned int number)
 	struct rdmacg_held *held = &t->held[number];
 	unsigned int i;
 
-	rdmacg_pool_uncharge(&s->cg[held->cg], &s->dev[held->dev], held->set,
+	rdmacg_test_uncharge(&s->cg[held->cg], &s->dev[held->dev], held->set,
 			     ARRAY_SIZE(held->set));
 	for (i = 0; i < ARRAY_SIZE(held->set); i++)
 		if (held->set[i].slot == t->number)
@@ -267,13 +267,14 @@ static void rdmacg_step_limit(struct rdmacg_thread *t)
 
 static void rdmacg_step_compare(struct rdmacg_thread *t)
 {
-	static const struct rdmacg_events none;
+	static const struct rdmacg_counts none;
 	const struct rdmacg_slot unused = { .max = RDMACG_NO_LIMIT };
 	unsigned int dev = rdmacg_random(t, RDMACG_DEVICES);
 	unsigned int cg = rdmacg_random(t, RDMACG_CGROUPS);
 	struct rdmacg_stress *s = t->stress;
 	const struct rdmacg_model *want = &t->model[dev][cg];
-	const struct rdmacg_events *events = NULL;
+	const struct rdmacg_events *table = NULL;
+	const struct rdmacg_counts *events;
 	const struct rdmacg_slot *slot = &unused;
 	const struct rdmacg_pool *pool;
 
@@ -281,9 +282,9 @@ static void rdmacg_step_compare(struct rdmacg_thread *t)
 	pool = rdmacg_pool_find_rcu(&s->cg[cg], s->dev[dev].key);
 	if (pool) {
 		slot = &pool->slots[t->number];
-		events = rcu_dereference(pool->events);
+		table = rcu_dereference(pool->events);
 	}
-	events = events ? &events[t->number] : &none;
+	events = table ? &table->slots[t->number] : &none;
 	if (memcmp(slot, &want->slot, sizeof(*slot)))
 		rdmacg_wrong(t, "cg%u has %llu of %llu, peak %llu; wanted %llu of %llu, peak %llu",
 			     cg, slot->usage, slot->max, slot->peak,
@@ -309,7 +310,7 @@ static void rdmacg_step_device(struct rdmacg_thread *t)
 
 	if (rdmacg_stress_register(&device, names[0], RDMACG_TEST_INDEX + t->number))
 		return;
-	ret = rdmacg_pool_try_charge(cg, &device, &charge, 1, &refusal);
+	ret = rdmacg_test_charge(cg, &device, &charge, 1, &refusal);
 	if (ret)
 		rdmacg_wrong(t, "a new device refuses: %d", ret);
 	device.name = names[1];
@@ -317,10 +318,10 @@ static void rdmacg_step_device(struct rdmacg_thread *t)
 	snprintf(text, sizeof(text), "%s index=%u own1=1", device.name, device.index);
 	if (rdmacg_set_max(cg, RDMACG_CLASS_HCA, text))
 		rdmacg_wrong(t, "a renamed device is not found");
-	if (rdmacg_pool_try_charge(cg, &device, &charge, 1, &refusal) != -EAGAIN)
+	if (rdmacg_test_charge(cg, &device, &charge, 1, &refusal) != -EAGAIN)
 		rdmacg_wrong(t, "a device has no limit after its renaming");
 	if (!ret)
-		rdmacg_pool_uncharge(cg, &device, &charge, 1);
+		rdmacg_test_uncharge(cg, &device, &charge, 1);
 	rdmacg_unregister_device(&device);
 }
 
@@ -358,7 +359,7 @@ static void rdmacg_check_line(struct rdmacg_thread *t, const struct rdmacg_desc 
 			      struct rdma_cgroup *cg)
 {
 	const struct rdmacg_pool *pool = rdmacg_pool_find_rcu(cg, desc->key);
-	const char *name = rcu_dereference(desc->name)->text;
+	const char *name = rdmacg_desc_name_rcu(desc);
 	unsigned int looks = rdmacg_random(t, 4) ? 1 : 400;
 	u64 usage;
 
@@ -477,7 +478,7 @@ static void rdmacg_stress_compare(struct kunit *test, struct rdmacg_stress *s,
 				peak = slots[RDMACG_CONTESTED].peak;
 			events = rcu_dereference_protected(pool->events, true);
 			if (events)
-				counted += events[RDMACG_CONTESTED].local_alloc_fail;
+				counted += events->slots[RDMACG_CONTESTED].local_alloc_fail;
 			rdmacg_pool_unlock(pool);
 		}
 	}
@@ -495,12 +496,11 @@ static void rdmacg_stress_end(struct kunit *test, struct rdmacg_stress *s, bool 
 	for (i = RDMACG_CGROUPS - 1; i >= 0; i--)
 		rdmacg_pools_free(&s->cg[i]);
 	for (i = 0; i < RDMACG_DEVICES && !devices_first; i++) {
-		KUNIT_EXPECT_TRUE(test, list_empty(&s->dev[i].desc->domains));
+		KUNIT_EXPECT_TRUE(test, list_empty(&rdmacg_desc(&s->dev[i])->domains));
 		rdmacg_unregister_device(&s->dev[i]);
 	}
 	for (i = 0; i < RDMACG_CGROUPS; i++) {
-		KUNIT_EXPECT_TRUE(test, xa_empty(&s->cg[i].pools));
-		KUNIT_EXPECT_TRUE(test, xa_empty(&s->cg[i].domains));
+		KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&s->cg[i]));
 	}
 }
 
@@ -577,11 +577,11 @@ static void rdmacg_test_give_back_and_charge(struct kunit *test)
 		/* The pauses differ, so that the charge does not always meet the same place. */
 		for (pauses = get_random_u32_below(300); pauses; pauses--)
 			cpu_relax();
-		if (rdmacg_pool_try_charge(&s->cg[2], &s->dev[0], &charge, 1, &refusal)) {
+		if (rdmacg_test_charge(&s->cg[2], &s->dev[0], &charge, 1, &refusal)) {
 			failed++;
 			continue;
 		}
-		rdmacg_pool_uncharge(&s->cg[2], &s->dev[0], &charge, 1);
+		rdmacg_test_uncharge(&s->cg[2], &s->dev[0], &charge, 1);
 		cond_resched();
 	}
 	WRITE_ONCE(s->stop, true);
@@ -618,12 +618,12 @@ static int rdmacg_chain_worker(void *data)
 		/* No charge comes before this. Pairs with rdmacg_chain_read(). */
 		smp_store_mb(chain->phase, 2 * round + 1);
 		for (unit = 0; unit < RDMACG_CHAIN_UNITS + round; unit++)
-			if (rdmacg_pool_try_charge(leaf, &chain->dev, &charge, 1, &refusal))
+			if (rdmacg_test_charge(leaf, &chain->dev, &charge, 1, &refusal))
 				chain->failed++;
 		/* No uncharge comes before this. Pairs with rdmacg_chain_read(). */
 		smp_store_mb(chain->phase, 2 * round + 2);
 		for (unit = 0; unit < RDMACG_CHAIN_UNITS + round; unit++)
-			rdmacg_pool_uncharge(leaf, &chain->dev, &charge, 1);
+			rdmacg_test_uncharge(leaf, &chain->dev, &charge, 1);
 		cond_resched();
 	}
 	complete(&chain->done);
@@ -697,7 +697,7 @@ static void rdmacg_test_readers_see_parents_first(struct kunit *test)
 		rdmacg_test_init_cgroup(&chain->cg[i], i ? &chain->cg[i - 1] : &chain->root);
 	KUNIT_ASSERT_EQ(test, rdmacg_stress_register(&chain->dev, "chain", RDMACG_TEST_INDEX), 0);
 	/* One unit stays charged, so that the pools stay. */
-	KUNIT_EXPECT_EQ(test, rdmacg_pool_try_charge(&chain->cg[RDMACG_CHAIN - 1], &chain->dev,
+	KUNIT_EXPECT_EQ(test, rdmacg_test_charge(&chain->cg[RDMACG_CHAIN - 1], &chain->dev,
 						     &charge, 1, &refusal), 0);
 	task = kthread_run(rdmacg_chain_worker, chain, "rdmacg_chain");
 	if (IS_ERR(task))
@@ -711,7 +711,7 @@ static void rdmacg_test_readers_see_parents_first(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, IS_ERR(task));
 	KUNIT_EXPECT_EQ(test, chain->failed, 0);
 	KUNIT_EXPECT_EQ(test, wrong, 0);
-	rdmacg_pool_uncharge(&chain->cg[RDMACG_CHAIN - 1], &chain->dev, &charge, 1);
+	rdmacg_test_uncharge(&chain->cg[RDMACG_CHAIN - 1], &chain->dev, &charge, 1);
 	rdmacg_unregister_device(&chain->dev);
 	for (i = RDMACG_CHAIN; i--;)
 		rdmacg_pools_free(&chain->cg[i]);
@@ -738,7 +738,7 @@ static int rdmacg_late_worker(void *data)
 
 	complete(&late->begun);
 	for (i = 0; i < RDMACG_LATE_CHARGES; i++) {
-		rdmacg_pool_uncharge(&late->cg, &late->pins[i], &charge, 1);
+		rdmacg_test_uncharge(&late->cg, &late->pins[i], &charge, 1);
 		rdmacg_unpin_device(&late->pins[i]);
 	}
 	complete(&late->done);
@@ -754,7 +754,7 @@ static void rdmacg_late_charge(struct kunit *test, struct rdmacg_late *late)
 	KUNIT_ASSERT_EQ(test, rdmacg_stress_register(&late->dev, "late", RDMACG_TEST_INDEX), 0);
 	for (i = 0; i < RDMACG_LATE_CHARGES; i++) {
 		KUNIT_ASSERT_TRUE(test, rdmacg_pin_device(&late->pins[i], &late->dev));
-		KUNIT_ASSERT_EQ(test, rdmacg_pool_try_charge(&late->cg, &late->pins[i], &charge,
+		KUNIT_ASSERT_EQ(test, rdmacg_test_charge(&late->cg, &late->pins[i], &charge,
 							     1, &refusal), 0);
 	}
 }
@@ -783,8 +783,7 @@ static void rdmacg_test_uncharge_while_the_device_goes(struct kunit *test)
 			cpu_relax();
 		rdmacg_unregister_device(&late->dev);
 		wait_for_completion(&late->done);
-		KUNIT_EXPECT_TRUE(test, xa_empty(&late->cg.pools));
-		KUNIT_EXPECT_TRUE(test, xa_empty(&late->cg.domains));
+		KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&late->cg));
 	}
 	rdmacg_pools_free(&late->cg);
 }

@@ -18,14 +18,31 @@
 #define START		(1000 * SECOND)
 #define UNLIMITED	RDMACG_NO_LIMIT
 
+static bool rdmacg_rate_try(struct rdmacg_rate *rate, unsigned int cost, u64 now)
+{
+	if (rdmacg_rate_begins(rate) > now)
+		return false;
+	rdmacg_rate_take(rate, cost, now, false);
+	return true;
+}
+
 /* How many commands begin at that moment; 10,000 at most. */
 static unsigned int rdmacg_at_once(struct rdmacg_rate *rate, u64 now)
 {
 	unsigned int count = 0;
 
-	while (count < 10000 && rdmacg_rate_try_take(rate, now))
+	while (count < 10000 && rdmacg_rate_try(rate, 1, now))
 		count++;
 	return count;
+}
+
+/* The same for a command that has waited for the rate. */
+static bool rdmacg_rate_try_late(struct rdmacg_rate *rate, u64 now)
+{
+	if (rdmacg_rate_begins(rate) > now)
+		return false;
+	rdmacg_rate_take(rate, 1, now, true);
+	return true;
 }
 
 static void rdmacg_test_rate_lets_one_begin_each_interval(struct kunit *test)
@@ -33,22 +50,43 @@ static void rdmacg_test_rate_lets_one_begin_each_interval(struct kunit *test)
 	struct rdmacg_rate rate = { };
 
 	rdmacg_rate_set(&rate, 1000, 1, START);
-	KUNIT_EXPECT_TRUE(test, rdmacg_rate_try_take(&rate, START));
-	KUNIT_EXPECT_FALSE(test, rdmacg_rate_try_take(&rate, START));
+	KUNIT_EXPECT_TRUE(test, rdmacg_rate_try(&rate, 1, START));
+	KUNIT_EXPECT_FALSE(test, rdmacg_rate_try(&rate, 1, START));
 	KUNIT_EXPECT_EQ(test, rdmacg_rate_begins(&rate), START + MS);
-	KUNIT_EXPECT_FALSE(test, rdmacg_rate_try_take(&rate, START + MS - 1));
-	KUNIT_EXPECT_TRUE(test, rdmacg_rate_try_take(&rate, START + MS));
+	KUNIT_EXPECT_FALSE(test, rdmacg_rate_try(&rate, 1, START + MS - 1));
+	KUNIT_EXPECT_TRUE(test, rdmacg_rate_try(&rate, 1, START + MS));
 }
 
-static void rdmacg_test_rate_is_exact_where_the_interval_is_no_whole_number(struct kunit *test)
+/* The interval is a whole number of nanoseconds, so a rate is too high by a thousandth at most. */
+static void rdmacg_test_rate_is_kept_where_a_second_is_no_multiple(struct kunit *test)
+{
+	static const u64 limits[] = { 3, 7, 999, 333333, 666667, 999999, RDMACG_OPS_MAX };
+	struct rdmacg_rate rate;
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(limits); i++) {
+		rate = (struct rdmacg_rate) { };
+		rdmacg_rate_set(&rate, limits[i], 1, START);
+		for (j = 0; j < 7000; j++)
+			KUNIT_ASSERT_TRUE(test, rdmacg_rate_try(&rate, 1,
+								max(rdmacg_rate_begins(&rate),
+								    START)));
+		KUNIT_EXPECT_LE(test, rdmacg_rate_begins(&rate) - START,
+				7000 * SECOND / limits[i]);
+		KUNIT_EXPECT_GE(test, rdmacg_rate_begins(&rate) - START,
+				7000 * SECOND / limits[i] / 1000 * 999);
+	}
+}
+
+static void rdmacg_test_rate_takes_the_end_of_an_object_as_well(struct kunit *test)
 {
 	struct rdmacg_rate rate = { };
-	unsigned int i;
 
-	rdmacg_rate_set(&rate, 7, 1, START);
-	for (i = 0; i < 7000; i++)
-		KUNIT_ASSERT_TRUE(test, rdmacg_rate_try_take(&rate, rdmacg_rate_begins(&rate)));
-	KUNIT_EXPECT_EQ(test, rdmacg_rate_begins(&rate), START + 1000 * SECOND);
+	rdmacg_rate_set(&rate, 1000, 1, START);
+	KUNIT_EXPECT_TRUE(test, rdmacg_rate_try(&rate, 2, START));
+	KUNIT_EXPECT_EQ(test, rdmacg_rate_begins(&rate), START + 2 * MS);
+	rdmacg_rate_take(&rate, 0, START, false);
+	KUNIT_EXPECT_EQ(test, rdmacg_rate_begins(&rate), START + 2 * MS);
 }
 
 static void rdmacg_test_rate_lets_a_burst_begin_at_once(struct kunit *test)
@@ -91,7 +129,7 @@ static void rdmacg_test_rate_loses_nothing_where_a_waiter_begins_late(struct kun
 	/* Each timer is late, by up to 13 intervals, and lets all begin whose time has come. */
 	while (count < 500) {
 		now = rdmacg_rate_begins(&rate) + (count % 14) * MS;
-		while (rdmacg_rate_take_next(&rate, now))
+		while (rdmacg_rate_try_late(&rate, now))
 			count++;
 	}
 	KUNIT_EXPECT_EQ(test, rdmacg_rate_begins(&rate), START + count * MS);
@@ -103,7 +141,7 @@ static void rdmacg_test_rate_forgets_a_delay_of_more_than_a_second(struct kunit 
 	unsigned int count = 0;
 
 	rdmacg_rate_set(&rate, 100, 1, START);
-	while (rdmacg_rate_take_next(&rate, START + 3600 * SECOND))
+	while (rdmacg_rate_try_late(&rate, START + 3600 * SECOND))
 		count++;
 	KUNIT_EXPECT_EQ(test, count, 101);
 }
@@ -125,7 +163,7 @@ static void rdmacg_test_rate_that_is_lowered_lets_begin_later(struct kunit *test
 	struct rdmacg_rate rate = { };
 
 	rdmacg_rate_set(&rate, 1000, 1, START);
-	KUNIT_ASSERT_TRUE(test, rdmacg_rate_try_take(&rate, START));
+	KUNIT_ASSERT_TRUE(test, rdmacg_rate_try(&rate, 1, START));
 	rdmacg_rate_set(&rate, 2, 1, START);
 	KUNIT_EXPECT_EQ(test, rdmacg_rate_begins(&rate), START + 500 * MS);
 }
@@ -143,82 +181,28 @@ static void rdmacg_test_rate_with_a_smaller_burst_waits_an_interval_at_most(stru
 /* Limits that can be written, and a clock that can be read, without an overflow. */
 static void rdmacg_test_rate_takes_any_limit_after_years(struct kunit *test)
 {
-	static const u64 limits[] = { 1, 2, 999, SECOND - 1, SECOND, SECOND + 1, UNLIMITED - 1 };
+	static const u64 rates[] = { 1, 2, 999, RDMACG_OPS_MAX };
+	static const u64 bursts[] = { 1, 2, 999, SECOND, SECOND + 1, UNLIMITED - 1 };
 	static const u64 clocks[] = { 0, 1, SECOND, S64_MAX - 2 * SECOND };
 	struct rdmacg_rate rate;
 	unsigned int i, j, k;
-	u64 burst;
 
-	for (i = 0; i < ARRAY_SIZE(limits); i++) {
-		for (j = 0; j < ARRAY_SIZE(limits); j++) {
+	for (i = 0; i < ARRAY_SIZE(rates); i++) {
+		for (j = 0; j < ARRAY_SIZE(bursts); j++) {
 			for (k = 0; k < ARRAY_SIZE(clocks); k++) {
 				rate = (struct rdmacg_rate) { };
-				rdmacg_rate_set(&rate, limits[i], limits[j], clocks[k]);
-				burst = min(limits[j], 10000);
-				KUNIT_EXPECT_EQ(test, rdmacg_at_once(&rate, clocks[k]), burst);
-				rdmacg_rate_take_anyway(&rate, clocks[k], false);
-				/* The limits change places. */
-				rdmacg_rate_set(&rate, limits[j], limits[i], clocks[k]);
+				rdmacg_rate_set(&rate, rates[i], bursts[j], clocks[k]);
+				KUNIT_EXPECT_EQ(test, rdmacg_at_once(&rate, clocks[k]),
+						min(bursts[j], 10000));
+				/* The rate becomes the slowest one, and the burst the smallest. */
+				rdmacg_rate_set(&rate, 1, 1, clocks[k]);
 				KUNIT_EXPECT_LE(test, rdmacg_rate_begins(&rate),
 						clocks[k] + SECOND);
-				KUNIT_EXPECT_TRUE(test, rdmacg_rate_try_take(&rate, clocks[k] +
-									     2 * SECOND));
+				KUNIT_EXPECT_TRUE(test, rdmacg_rate_try(&rate, 1, clocks[k] +
+									2 * SECOND));
 			}
 		}
 	}
-}
-
-static void rdmacg_test_debt_is_a_second_at_most(struct kunit *test)
-{
-	struct rdmacg_rate rate = { };
-	unsigned int i;
-	u64 now = START;
-
-	rdmacg_rate_set(&rate, 100, 1, START);
-	for (i = 0; i < 10000; i++)
-		rdmacg_rate_take_anyway(&rate, START, false);
-	KUNIT_EXPECT_EQ(test, rate.debt, 100);
-	/* Who waits meanwhile gets half of the rate, and all of it after two seconds. */
-	for (i = 0; i < 100; i++) {
-		now = rdmacg_rate_begins(&rate);
-		KUNIT_ASSERT_TRUE(test, rdmacg_rate_take_next(&rate, now));
-	}
-	KUNIT_EXPECT_EQ(test, now, START + 1990 * MS);
-	KUNIT_EXPECT_EQ(test, rate.debt, 0);
-	now = rdmacg_rate_begins(&rate);
-	KUNIT_ASSERT_TRUE(test, rdmacg_rate_take_next(&rate, now));
-	KUNIT_EXPECT_EQ(test, rdmacg_rate_begins(&rate), now + 10 * MS);
-}
-
-static void rdmacg_test_who_waits_gets_half_whatever_others_destroy(struct kunit *test)
-{
-	struct rdmacg_rate rate = { };
-	unsigned int i, j;
-	u64 now = START;
-
-	rdmacg_rate_set(&rate, 100, 1, START);
-	for (i = 0; i < 50; i++) {
-		for (j = 0; j < 1000; j++)
-			rdmacg_rate_take_anyway(&rate, now, true);
-		now = rdmacg_rate_begins(&rate);
-		KUNIT_ASSERT_TRUE(test, rdmacg_rate_take_next(&rate, now));
-	}
-	KUNIT_EXPECT_LE(test, now, START + 50 * 20 * MS);
-}
-
-static void rdmacg_test_debt_is_paid_while_nobody_comes(struct kunit *test)
-{
-	struct rdmacg_rate rate = { };
-	unsigned int i;
-
-	rdmacg_rate_set(&rate, 100, 1, START);
-	for (i = 0; i < 61; i++)
-		rdmacg_rate_take_anyway(&rate, START, false);
-	KUNIT_EXPECT_EQ(test, rate.debt, 60);
-	KUNIT_EXPECT_TRUE(test, rdmacg_rate_try_take(&rate, START + 510 * MS));
-	KUNIT_EXPECT_EQ(test, rate.debt, 9);
-	KUNIT_EXPECT_TRUE(test, rdmacg_rate_try_take(&rate, START + SECOND));
-	KUNIT_EXPECT_EQ(test, rate.debt, 0);
 }
 
 /*
@@ -229,12 +213,24 @@ static void rdmacg_test_debt_is_paid_while_nobody_comes(struct kunit *test)
 struct rdmacg_levels {
 	struct rdmacg_gate gate;
 	struct rdmacg_control *parent, *child, *sibling;
+	/* In the same order. */
+	u64 limits[3][RDMACG_CONTROL_LIMITS];
 };
 
 KUNIT_DEFINE_ACTION_WRAPPER(rdmacg_control_free, kfree, const void *);
 
+static void rdmacg_set(struct rdmacg_control *control, u64 ops, u64 burst, u64 inflight)
+{
+	u64 *limits = (u64 *)control->limits;
+
+	limits[RDMACG_CONTROL_OPS] = ops;
+	limits[RDMACG_CONTROL_BURST] = burst;
+	limits[RDMACG_CONTROL_INFLIGHT] = inflight;
+	rdmacg_control_set(control);
+}
+
 static struct rdmacg_control *rdmacg_control(struct kunit *test, struct rdmacg_levels *levels,
-					     struct rdmacg_control *parent)
+					     struct rdmacg_control *parent, u64 *limits)
 {
 	struct rdmacg_control *control = rdmacg_control_alloc();
 	int ret;
@@ -244,6 +240,8 @@ static struct rdmacg_control *rdmacg_control(struct kunit *test, struct rdmacg_l
 	KUNIT_ASSERT_EQ(test, ret, 0);
 	control->gate = &levels->gate;
 	control->parent = parent;
+	control->limits = limits;
+	rdmacg_set(control, UNLIMITED, UNLIMITED, UNLIMITED);
 	return control;
 }
 
@@ -252,24 +250,29 @@ static struct rdmacg_levels *rdmacg_levels(struct kunit *test)
 	struct rdmacg_levels *levels = kunit_kzalloc(test, sizeof(*levels), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, levels);
-	rdmacg_gate_init(&levels->gate, false);
-	levels->parent = rdmacg_control(test, levels, NULL);
-	levels->child = rdmacg_control(test, levels, levels->parent);
-	levels->sibling = rdmacg_control(test, levels, levels->parent);
+	spin_lock_init(&levels->gate.lock);
+	INIT_LIST_HEAD(&levels->gate.waiters);
+	levels->parent = rdmacg_control(test, levels, NULL, levels->limits[0]);
+	levels->child = rdmacg_control(test, levels, levels->parent, levels->limits[1]);
+	levels->sibling = rdmacg_control(test, levels, levels->parent, levels->limits[2]);
 	return levels;
 }
 
-static int begin(struct rdmacg_control *control, bool may_wait)
+static int begin_kind(struct rdmacg_control *control, enum rdmacg_command_kind kind)
 {
-	struct rdmacg_turn turn = { .may_wait = may_wait };
+	u64 waited_ns;
 
-	return rdmacg_control_begin(control, &turn);
+	return rdmacg_control_begin(control, kind, &waited_ns);
 }
 
-/* The command has a place in flight at each level. */
+static int begin(struct rdmacg_control *control)
+{
+	return begin_kind(control, RDMACG_COMMAND_CHANGE);
+}
+
 static void end(struct rdmacg_control *control)
 {
-	rdmacg_control_end(control, NULL);
+	rdmacg_control_end(control);
 }
 
 /* A process that wants to run one command. */
@@ -285,7 +288,7 @@ static int rdmacg_process(void *arg)
 	struct rdmacg_process *process = arg;
 
 	allow_signal(SIGKILL);
-	process->ret = begin(process->control, true);
+	process->ret = begin(process->control);
 	complete(&process->has_begun);
 	while (!kthread_should_stop())
 		msleep(20);
@@ -305,14 +308,14 @@ static unsigned int rdmacg_waiting(struct rdmacg_gate *gate)
 {
 	unsigned int count;
 
-	spin_lock_bh(&gate->lock);
+	spin_lock_irq(&gate->lock);
 	count = list_count_nodes(&gate->waiters);
-	spin_unlock_bh(&gate->lock);
+	spin_unlock_irq(&gate->lock);
 	return count;
 }
 
-static struct rdmacg_process *rdmacg_start_process(struct kunit *test,
-						   struct rdmacg_control *control)
+static struct rdmacg_process *rdmacg_start(struct kunit *test, struct rdmacg_control *control,
+					   int (*run)(void *arg))
 {
 	struct rdmacg_process *process = kunit_kzalloc(test, sizeof(*process), GFP_KERNEL);
 	int ret;
@@ -320,13 +323,19 @@ static struct rdmacg_process *rdmacg_start_process(struct kunit *test,
 	KUNIT_ASSERT_NOT_NULL(test, process);
 	process->control = control;
 	init_completion(&process->has_begun);
-	process->task = kthread_create(rdmacg_process, process, "rdmacg");
+	process->task = kthread_create(run, process, "rdmacg");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(process->task));
 	get_task_struct(process->task);
 	ret = kunit_add_action_or_reset(test, rdmacg_stop_process, process);
 	KUNIT_ASSERT_EQ(test, ret, 0);
 	wake_up_process(process->task);
 	return process;
+}
+
+static struct rdmacg_process *rdmacg_start_process(struct kunit *test,
+						   struct rdmacg_control *control)
+{
+	return rdmacg_start(test, control, rdmacg_process);
 }
 
 /* Start a process that has to wait behind all others. */
@@ -359,8 +368,8 @@ static void rdmacg_test_place_in_flight_goes_to_who_came_first(struct kunit *tes
 	struct rdmacg_levels *levels = rdmacg_levels(test);
 	struct rdmacg_process *first, *second;
 
-	rdmacg_control_set(levels->parent, UNLIMITED, UNLIMITED, 1);
-	KUNIT_ASSERT_EQ(test, begin(levels->child, true), 0);
+	rdmacg_set(levels->parent, UNLIMITED, UNLIMITED, 1);
+	KUNIT_ASSERT_EQ(test, begin(levels->child), 0);
 	first = rdmacg_wait(test, levels->sibling);
 	second = rdmacg_wait(test, levels->child);
 	end(levels->child);
@@ -377,80 +386,44 @@ static void rdmacg_test_place_in_flight_goes_to_who_came_first(struct kunit *tes
 	KUNIT_EXPECT_EQ(test, levels->child->stat.throttled, 1);
 }
 
-static void rdmacg_test_what_destroys_never_waits(struct kunit *test)
+/* It takes no place and nothing of a rate, also where others wait; it is counted. */
+static void rdmacg_test_what_destroys_takes_nothing(struct kunit *test)
 {
 	struct rdmacg_levels *levels = rdmacg_levels(test);
-	struct rdmacg_process *waiter;
-
-	rdmacg_control_set(levels->parent, 1, 1, 1);
-	KUNIT_ASSERT_EQ(test, begin(levels->child, true), 0);
-	waiter = rdmacg_wait(test, levels->child);
-	KUNIT_EXPECT_EQ(test, begin(levels->child, false), 0);
-	KUNIT_EXPECT_EQ(test, levels->parent->inflight, 2);
-	KUNIT_EXPECT_EQ(test, levels->parent->stat.ops, 2);
-	KUNIT_EXPECT_EQ(test, levels->parent->rate.debt, 1);
-	end(levels->child);
-	KUNIT_EXPECT_TRUE(test, rdmacg_still_waits(waiter));
-}
-
-static void rdmacg_test_what_destroys_leaves_a_sibling_its_places(struct kunit *test)
-{
-	struct rdmacg_levels *levels = rdmacg_levels(test);
-	struct rdmacg_turn destroys[4] = { };
 	struct rdmacg_process *waiter;
 	unsigned int i;
+	u64 begins;
 
-	rdmacg_control_set(levels->parent, UNLIMITED, UNLIMITED, 4);
-	rdmacg_control_set(levels->child, UNLIMITED, UNLIMITED, 2);
-	rdmacg_control_set(levels->sibling, UNLIMITED, UNLIMITED, 2);
-	for (i = 0; i < ARRAY_SIZE(destroys); i++)
-		KUNIT_ASSERT_EQ(test, rdmacg_control_begin(levels->child, &destroys[i]), 0);
-	KUNIT_EXPECT_EQ(test, levels->child->inflight, 4);
-	KUNIT_EXPECT_EQ(test, levels->parent->inflight, 2);
-	for (i = 0; i < 2; i++)
-		KUNIT_ASSERT_EQ(test, rdmacg_outcome(rdmacg_start_process(test, levels->sibling)),
-				0);
-	/* The child's own creations come after all that it destroys. */
+	rdmacg_set(levels->parent, 1000, 1, 1);
+	KUNIT_ASSERT_EQ(test, begin(levels->child), 0);
 	waiter = rdmacg_wait(test, levels->child);
-	for (i = 4; i-- > 2;)
-		rdmacg_control_end(levels->child, destroys[i].above);
-	KUNIT_EXPECT_EQ(test, levels->parent->inflight, 4);
-	KUNIT_EXPECT_TRUE(test, rdmacg_still_waits(waiter));
-	for (i = 0; i < 2; i++)
-		rdmacg_control_end(levels->child, destroys[i].above);
-	KUNIT_EXPECT_EQ(test, rdmacg_outcome(waiter), 0);
-	end(levels->child);
-	end(levels->sibling);
-	end(levels->sibling);
-	KUNIT_EXPECT_EQ(test, levels->child->inflight, 0);
+	begins = rdmacg_rate_begins(&levels->parent->rate);
+	for (i = 0; i < 1000; i++)
+		KUNIT_ASSERT_EQ(test, begin_kind(levels->sibling, RDMACG_COMMAND_DESTROY), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_rate_begins(&levels->parent->rate), begins);
+	KUNIT_EXPECT_EQ(test, levels->parent->inflight, 1);
 	KUNIT_EXPECT_EQ(test, levels->sibling->inflight, 0);
-	KUNIT_EXPECT_EQ(test, levels->parent->inflight, 0);
+	KUNIT_EXPECT_EQ(test, levels->parent->stat.ops, 1001);
+	KUNIT_EXPECT_EQ(test, levels->sibling->stat.ops, 1000);
+	KUNIT_EXPECT_TRUE(test, rdmacg_still_waits(waiter));
+	end(levels->child);
+	KUNIT_EXPECT_EQ(test, rdmacg_outcome(waiter), 0);
 }
 
-static void rdmacg_test_what_destroys_gives_back_what_it_took(struct kunit *test)
+static void rdmacg_test_what_creates_takes_two(struct kunit *test)
 {
-	/* Of each command, the child's limit when it begins, and what the parent has then. */
-	static const struct {
-		u64 limit, inflight;
-	} begins[] = { { 1, 1 }, { 1, 1 }, { UNLIMITED, 2 }, { 2, 2 }, { 5, 3 }, { 5, 3 } };
-	/* What the parent has when they end, in the same order. */
-	static const u64 ends[] = { 2, 2, 1, 1, 0, 0 };
-	struct rdmacg_turn destroys[ARRAY_SIZE(begins)] = { };
 	struct rdmacg_levels *levels = rdmacg_levels(test);
-	unsigned int i;
+	u64 due;
 
-	for (i = 0; i < ARRAY_SIZE(begins); i++) {
-		rdmacg_control_set(levels->child, UNLIMITED, UNLIMITED, begins[i].limit);
-		KUNIT_ASSERT_EQ(test, rdmacg_control_begin(levels->child, &destroys[i]), 0);
-		KUNIT_EXPECT_EQ(test, levels->child->inflight, i + 1);
-		KUNIT_EXPECT_EQ(test, levels->parent->inflight, begins[i].inflight);
-	}
-	rdmacg_control_set(levels->child, UNLIMITED, UNLIMITED, 1);
-	for (i = 0; i < ARRAY_SIZE(ends); i++) {
-		rdmacg_control_end(levels->child, destroys[i].above);
-		KUNIT_EXPECT_EQ(test, levels->child->inflight, ARRAY_SIZE(ends) - 1 - i);
-		KUNIT_EXPECT_EQ(test, levels->parent->inflight, ends[i]);
-	}
+	rdmacg_set(levels->parent, 10, 3, UNLIMITED);
+	KUNIT_ASSERT_EQ(test, begin_kind(levels->child, RDMACG_COMMAND_CREATE), 0);
+	due = levels->parent->rate.due;
+	KUNIT_ASSERT_EQ(test, begin_kind(levels->child, RDMACG_COMMAND_CHANGE), 0);
+	KUNIT_EXPECT_EQ(test, levels->parent->rate.due, due + 100 * MS);
+	KUNIT_ASSERT_EQ(test, begin_kind(levels->child, RDMACG_COMMAND_DESTROY), 0);
+	KUNIT_EXPECT_EQ(test, levels->parent->rate.due, due + 100 * MS);
+	KUNIT_EXPECT_EQ(test, levels->parent->inflight, 2);
+	KUNIT_EXPECT_EQ(test, levels->parent->stat.ops, 3);
 }
 
 static void rdmacg_test_who_waits_at_home_keeps_no_sibling_waiting(struct kunit *test)
@@ -458,9 +431,9 @@ static void rdmacg_test_who_waits_at_home_keeps_no_sibling_waiting(struct kunit 
 	struct rdmacg_levels *levels = rdmacg_levels(test);
 	u64 begins;
 
-	rdmacg_control_set(levels->parent, 100, 1, UNLIMITED);
-	rdmacg_control_set(levels->child, 1, 1, UNLIMITED);
-	KUNIT_ASSERT_EQ(test, begin(levels->child, true), 0);
+	rdmacg_set(levels->parent, 100, 1, UNLIMITED);
+	rdmacg_set(levels->child, 1, 1, UNLIMITED);
+	KUNIT_ASSERT_EQ(test, begin(levels->child), 0);
 	begins = rdmacg_rate_begins(&levels->parent->rate);
 	rdmacg_wait(test, levels->child);
 	rdmacg_wait(test, levels->child);
@@ -473,15 +446,15 @@ static void rdmacg_test_killed_waiter_leaves_nothing(struct kunit *test)
 	struct rdmacg_levels *levels = rdmacg_levels(test);
 	struct rdmacg_process *killed, *next;
 
-	rdmacg_control_set(levels->parent, UNLIMITED, UNLIMITED, 1);
-	KUNIT_ASSERT_EQ(test, begin(levels->sibling, true), 0);
+	rdmacg_set(levels->parent, UNLIMITED, UNLIMITED, 1);
+	KUNIT_ASSERT_EQ(test, begin(levels->sibling), 0);
 	killed = rdmacg_wait(test, levels->child);
 	next = rdmacg_wait(test, levels->child);
 	send_sig(SIGKILL, killed->task, 1);
-	KUNIT_EXPECT_EQ(test, rdmacg_outcome(killed), -ERESTARTSYS);
+	KUNIT_EXPECT_EQ(test, rdmacg_outcome(killed), -ERESTARTNOINTR);
 	KUNIT_EXPECT_EQ(test, rdmacg_waiting(&levels->gate), 1);
-	/* Only who is still there has a place in the child. */
-	KUNIT_EXPECT_EQ(test, levels->child->inflight, 1);
+	/* A process that waits has no place anywhere. */
+	KUNIT_EXPECT_EQ(test, levels->child->inflight, 0);
 	KUNIT_EXPECT_EQ(test, levels->parent->inflight, 1);
 	end(levels->sibling);
 	KUNIT_EXPECT_EQ(test, rdmacg_outcome(next), 0);
@@ -493,12 +466,12 @@ static void rdmacg_test_killed_first_waiter_leaves_its_time_to_the_next(struct k
 	struct rdmacg_levels *levels = rdmacg_levels(test);
 	struct rdmacg_process *killed, *next;
 
-	rdmacg_control_set(levels->parent, 2, 1, UNLIMITED);
-	KUNIT_ASSERT_EQ(test, begin(levels->child, true), 0);
+	rdmacg_set(levels->parent, 2, 1, UNLIMITED);
+	KUNIT_ASSERT_EQ(test, begin(levels->child), 0);
 	killed = rdmacg_wait(test, levels->child);
 	next = rdmacg_wait(test, levels->child);
 	send_sig(SIGKILL, killed->task, 1);
-	KUNIT_EXPECT_EQ(test, rdmacg_outcome(killed), -ERESTARTSYS);
+	KUNIT_EXPECT_EQ(test, rdmacg_outcome(killed), -ERESTARTNOINTR);
 	KUNIT_EXPECT_EQ(test, rdmacg_outcome(next), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_waiting(&levels->gate), 0);
 }
@@ -509,15 +482,15 @@ static void rdmacg_test_raised_limit_lets_all_begin(struct kunit *test)
 	struct rdmacg_process *waiters[70];
 	unsigned int i;
 
-	/* More than begin under one hold of the lock. */
-	rdmacg_control_set(levels->parent, 1, 1, 1);
-	KUNIT_ASSERT_EQ(test, begin(levels->child, true), 0);
+	/* More than one run of the queue lets begin. */
+	rdmacg_set(levels->parent, 1, 1, 1);
+	KUNIT_ASSERT_EQ(test, begin(levels->child), 0);
 	for (i = 0; i < ARRAY_SIZE(waiters); i++)
 		waiters[i] = rdmacg_wait(test, levels->child);
 	/* Now for the next limit. */
-	rdmacg_control_set(levels->parent, UNLIMITED, UNLIMITED, 1);
+	rdmacg_set(levels->parent, UNLIMITED, UNLIMITED, 1);
 	KUNIT_EXPECT_TRUE(test, rdmacg_still_waits(waiters[0]));
-	rdmacg_control_set(levels->parent, UNLIMITED, UNLIMITED, UNLIMITED);
+	rdmacg_set(levels->parent, UNLIMITED, UNLIMITED, UNLIMITED);
 	for (i = 0; i < ARRAY_SIZE(waiters); i++)
 		KUNIT_EXPECT_EQ(test, rdmacg_outcome(waiters[i]), 0);
 	KUNIT_EXPECT_EQ(test, levels->parent->inflight, ARRAY_SIZE(waiters) + 1);
@@ -529,10 +502,10 @@ static void rdmacg_test_raised_limit_makes_room_in_flight(struct kunit *test)
 	struct rdmacg_levels *levels = rdmacg_levels(test);
 	struct rdmacg_process *waiter;
 
-	rdmacg_control_set(levels->parent, UNLIMITED, UNLIMITED, 1);
-	KUNIT_ASSERT_EQ(test, begin(levels->child, true), 0);
+	rdmacg_set(levels->parent, UNLIMITED, UNLIMITED, 1);
+	KUNIT_ASSERT_EQ(test, begin(levels->child), 0);
 	waiter = rdmacg_wait(test, levels->child);
-	rdmacg_control_set(levels->parent, UNLIMITED, UNLIMITED, 2);
+	rdmacg_set(levels->parent, UNLIMITED, UNLIMITED, 2);
 	KUNIT_EXPECT_EQ(test, rdmacg_outcome(waiter), 0);
 	KUNIT_EXPECT_EQ(test, levels->parent->inflight, 2);
 }
@@ -542,10 +515,10 @@ static void rdmacg_test_lowered_limit_lets_begin_later(struct kunit *test)
 	struct rdmacg_levels *levels = rdmacg_levels(test);
 	struct rdmacg_process *waiter;
 
-	rdmacg_control_set(levels->parent, 2, 1, UNLIMITED);
-	KUNIT_ASSERT_EQ(test, begin(levels->child, true), 0);
+	rdmacg_set(levels->parent, 2, 1, UNLIMITED);
+	KUNIT_ASSERT_EQ(test, begin(levels->child), 0);
 	waiter = rdmacg_wait(test, levels->child);
-	rdmacg_control_set(levels->parent, 1, 1, UNLIMITED);
+	rdmacg_set(levels->parent, 1, 1, UNLIMITED);
 	/* Longer than before, and shorter than now. */
 	msleep(600);
 	KUNIT_EXPECT_TRUE(test, rdmacg_still_waits(waiter));
@@ -557,16 +530,17 @@ static void rdmacg_test_nobody_waits_while_a_device_goes(struct kunit *test)
 	struct rdmacg_levels *levels = rdmacg_levels(test);
 	struct rdmacg_process *first, *second;
 
-	rdmacg_control_set(levels->child, 1, 1, UNLIMITED);
-	rdmacg_control_set(levels->sibling, UNLIMITED, UNLIMITED, 1);
-	KUNIT_ASSERT_EQ(test, begin(levels->child, true), 0);
-	KUNIT_ASSERT_EQ(test, begin(levels->sibling, true), 0);
+	rdmacg_set(levels->child, 1, 1, UNLIMITED);
+	rdmacg_set(levels->sibling, UNLIMITED, UNLIMITED, 1);
+	KUNIT_ASSERT_EQ(test, begin(levels->child), 0);
+	KUNIT_ASSERT_EQ(test, begin(levels->sibling), 0);
 	first = rdmacg_wait(test, levels->child);
 	second = rdmacg_wait(test, levels->sibling);
-	KUNIT_EXPECT_FALSE(test, rdmacg_gate_open(&levels->gate));
+	while (rdmacg_gate_open(&levels->gate))
+		;
 	KUNIT_EXPECT_EQ(test, rdmacg_outcome(first), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_outcome(second), 0);
-	KUNIT_EXPECT_EQ(test, begin(levels->child, true), 0);
+	KUNIT_EXPECT_EQ(test, begin(levels->child), 0);
 	KUNIT_EXPECT_EQ(test, levels->parent->inflight, 5);
 	rdmacg_gate_close(&levels->gate);
 	rdmacg_wait(test, levels->child);
@@ -578,9 +552,9 @@ static void rdmacg_test_timer_keeps_the_rate(struct kunit *test)
 	u64 since = ktime_get_ns(), took;
 	unsigned int i;
 
-	rdmacg_control_set(levels->parent, 200, 1, UNLIMITED);
+	rdmacg_set(levels->parent, 200, 1, UNLIMITED);
 	for (i = 0; i < 41; i++) {
-		KUNIT_ASSERT_EQ(test, begin(levels->child, true), 0);
+		KUNIT_ASSERT_EQ(test, begin(levels->child), 0);
 		end(levels->child);
 	}
 	took = ktime_get_ns() - since;
@@ -590,6 +564,115 @@ static void rdmacg_test_timer_keeps_the_rate(struct kunit *test)
 	KUNIT_EXPECT_GE(test, levels->parent->stat.throttled, 20);
 	KUNIT_EXPECT_LE(test, levels->parent->stat.throttled_ns, took);
 	KUNIT_EXPECT_GE(test, levels->parent->stat.throttled_ns, 50 * MS);
+}
+
+/* A process that a signal wakes every millisecond, and begins its system call again. */
+static int rdmacg_interrupted_process(void *arg)
+{
+	struct rdmacg_process *process = arg;
+
+	allow_signal(SIGKILL);
+	allow_signal(SIGUSR1);
+	do {
+		process->ret = begin(process->control);
+		flush_signals(current);
+	} while (process->ret == -ERESTARTNOINTR && !kthread_should_stop());
+	complete(&process->has_begun);
+	while (!kthread_should_stop())
+		msleep(20);
+	return 0;
+}
+
+/* Those who came after it are not served before it, however often it is woken. */
+static void rdmacg_test_signal_does_not_cost_a_place(struct kunit *test)
+{
+	struct rdmacg_levels *levels = rdmacg_levels(test);
+	struct rdmacg_process *first, *second;
+	unsigned int i;
+
+	rdmacg_set(levels->parent, UNLIMITED, UNLIMITED, 1);
+	KUNIT_ASSERT_EQ(test, begin(levels->sibling), 0);
+	first = rdmacg_start(test, levels->child, rdmacg_interrupted_process);
+	for (i = 0; i < 5000 && !rdmacg_waiting(&levels->gate); i++)
+		usleep_range(1000, 2000);
+	second = rdmacg_wait(test, levels->child);
+	for (i = 0; i < 20; i++) {
+		send_sig(SIGUSR1, first->task, 1);
+		usleep_range(1000, 2000);
+	}
+	for (i = 0; i < 5000 && rdmacg_waiting(&levels->gate) != 2; i++)
+		usleep_range(1000, 2000);
+	KUNIT_EXPECT_FALSE(test, completion_done(&first->has_begun));
+	end(levels->sibling);
+	KUNIT_EXPECT_EQ(test, rdmacg_outcome(first), 0);
+	KUNIT_EXPECT_TRUE(test, rdmacg_still_waits(second));
+	end(levels->child);
+	KUNIT_EXPECT_EQ(test, rdmacg_outcome(second), 0);
+	/* Once, for as long as it was. */
+	KUNIT_EXPECT_EQ(test, levels->child->stat.throttled, 2);
+	KUNIT_EXPECT_GE(test, levels->child->stat.throttled_ns, 20 * MS);
+}
+
+/* It has paid nothing where it passed, so it pays once when it begins. */
+static void rdmacg_test_signal_costs_nothing_at_home(struct kunit *test)
+{
+	struct rdmacg_levels *levels = rdmacg_levels(test);
+	struct rdmacg_process *process;
+	unsigned int i;
+
+	rdmacg_set(levels->parent, UNLIMITED, UNLIMITED, 1);
+	rdmacg_set(levels->child, 100, 1, UNLIMITED);
+	KUNIT_ASSERT_EQ(test, begin(levels->sibling), 0);
+	process = rdmacg_start(test, levels->child, rdmacg_interrupted_process);
+	for (i = 0; i < 20; i++) {
+		usleep_range(1000, 2000);
+		send_sig(SIGUSR1, process->task, 1);
+	}
+	KUNIT_EXPECT_EQ(test, levels->child->stat.ops, 0);
+	end(levels->sibling);
+	KUNIT_EXPECT_EQ(test, rdmacg_outcome(process), 0);
+	KUNIT_EXPECT_EQ(test, levels->child->stat.ops, 1);
+	KUNIT_EXPECT_LE(test, levels->child->rate.due, ktime_get_ns() + 10 * MS);
+}
+
+/* The end of a command that the adapter completes, in a hard interrupt. */
+struct rdmacg_hard_end {
+	struct hrtimer timer;
+	struct rdmacg_control *control;
+	bool was_hard;
+};
+
+static enum hrtimer_restart rdmacg_end_hard(struct hrtimer *timer)
+{
+	struct rdmacg_hard_end *hard = container_of(timer, struct rdmacg_hard_end, timer);
+
+	hard->was_hard = in_hardirq();
+	rdmacg_control_end(hard->control);
+	return HRTIMER_NORESTART;
+}
+
+static void rdmacg_test_command_ends_in_a_hard_interrupt(struct kunit *test)
+{
+	struct rdmacg_levels *levels = rdmacg_levels(test);
+	struct rdmacg_process *waiter;
+	struct rdmacg_hard_end hard = { .control = levels->child };
+
+#ifdef RDMACG_HRTIMER_INIT
+	hrtimer_init_on_stack(&hard.timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
+	hard.timer.function = rdmacg_end_hard;
+#else
+	hrtimer_setup_on_stack(&hard.timer, rdmacg_end_hard, CLOCK_MONOTONIC,
+			       HRTIMER_MODE_REL_HARD);
+#endif
+	rdmacg_set(levels->parent, 1000, 1, 1);
+	KUNIT_ASSERT_EQ(test, begin(levels->child), 0);
+	waiter = rdmacg_wait(test, levels->sibling);
+	hrtimer_start(&hard.timer, ms_to_ktime(1), HRTIMER_MODE_REL_HARD);
+	KUNIT_EXPECT_EQ(test, rdmacg_outcome(waiter), 0);
+	hrtimer_cancel(&hard.timer);
+	destroy_hrtimer_on_stack(&hard.timer);
+	KUNIT_EXPECT_TRUE(test, hard.was_hard);
+	KUNIT_EXPECT_EQ(test, levels->parent->inflight, 1);
 }
 
 /*
@@ -649,7 +732,7 @@ static void rdmacg_run(struct kunit *test, struct rdmacg_tree *t, bool is_counte
 {
 	struct rdmacg_command command;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_begin_command(&command, &t->dev, true), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_begin_command(&command, &t->dev, RDMACG_COMMAND_CHANGE), 0);
 	KUNIT_EXPECT_EQ(test, !!command.control, is_counted);
 	rdmacg_end_command(&command);
 }
@@ -672,8 +755,8 @@ static void rdmacg_test_control_limits_are_shown(struct kunit *test)
 static void rdmacg_test_control_limit_of_nothing_is_refused(struct kunit *test)
 {
 	static const char * const bad[] = {
-		"kunit0 ops=0", "kunit0 burst=0", "kunit0 ops=5 inflight=0", "default ops=0",
-		"kunit0 hca_object=1", "kunit0 qp=1", "default qp=1", "kunit0 ops=-1",
+		"kunit0 ops=0", "kunit0 burst=0", "kunit0 ops=5 inflight=0", "kunit0 ops=1000001",
+		"kunit0 hca_object=1", "kunit0 qp=1", "kunit0 ops=-1",
 	};
 	struct rdmacg_tree *t = test->priv;
 	unsigned int i;
@@ -740,11 +823,11 @@ static unsigned int rdmacg_room(struct kunit *test, struct rdmacg_tree *t)
 	struct rdmacg_rate rate;
 
 	KUNIT_ASSERT_NOT_NULL(test, pool);
-	control = rcu_dereference_protected(*rdmacg_pool_control(pool), true);
+	control = rcu_dereference_protected(pool->control, true);
 	rdmacg_pool_unlock(pool);
 	KUNIT_ASSERT_NOT_NULL(test, control);
 	rate = control->rate;
-	while (room < 9 && rdmacg_rate_try_take(&rate, ktime_get_ns()))
+	while (room < 9 && rdmacg_rate_try(&rate, 1, ktime_get_ns()))
 		room++;
 	return room;
 }
@@ -754,12 +837,12 @@ static void rdmacg_test_default_limits_commands(struct kunit *test)
 	struct rdmacg_tree *t = test->priv;
 
 	/* The cgroup has no pool yet, and a rate that lets nothing more begin in this test. */
-	KUNIT_ASSERT_EQ(test, rdmacg_limit_control(&t->leaf, "default ops=1 burst=5"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "ops=1 burst=5"), 0);
 	rdmacg_run(test, t, true);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(test, t), 4);
-	KUNIT_ASSERT_EQ(test, rdmacg_limit_control(&t->leaf, "default ops=1 burst=3"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "ops=1 burst=3"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(test, t), 2);
-	KUNIT_ASSERT_EQ(test, rdmacg_limit_control(&t->leaf, "default max"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "max"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(test, t), 9);
 	rdmacg_run(test, t, false);
 }
@@ -769,32 +852,22 @@ static struct rdmacg_control *rdmacg_no_memory(void)
 	return NULL;
 }
 
-static bool rdmacg_has_pool(struct rdma_cgroup *cg, const struct rdmacg_device *device)
-{
-	bool has_pool;
-
-	rcu_read_lock();
-	has_pool = rdmacg_pool_find_rcu(cg, device->key);
-	rcu_read_unlock();
-	return has_pool;
-}
-
 static void rdmacg_test_command_without_memory_leaves_no_pool(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 	struct rdmacg_command command;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_limit_control(&t->leaf, "default inflight=1"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "inflight=1"), 0);
 	kunit_activate_static_stub(test, rdmacg_control_alloc, rdmacg_no_memory);
-	KUNIT_EXPECT_EQ(test, rdmacg_begin_command(&command, &t->dev, true), -ENOMEM);
-	KUNIT_EXPECT_FALSE(test, rdmacg_has_pool(&t->leaf, &t->dev));
-	KUNIT_EXPECT_FALSE(test, rdmacg_has_pool(&t->top, &t->dev));
+	KUNIT_EXPECT_EQ(test, rdmacg_begin_command(&command, &t->dev, RDMACG_COMMAND_CHANGE), -ENOMEM);
+	KUNIT_EXPECT_FALSE(test, rdmacg_has_pool(&t->leaf, t->dev.key));
+	KUNIT_EXPECT_FALSE(test, rdmacg_has_pool(&t->top, t->dev.key));
 	/* What destroys something does not fail for that, and is not counted. */
-	KUNIT_EXPECT_EQ(test, rdmacg_begin_command(&command, &t->dev, false), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_begin_command(&command, &t->dev, RDMACG_COMMAND_DESTROY), 0);
 	KUNIT_EXPECT_NULL(test, command.control);
 	kunit_deactivate_static_stub(test, rdmacg_control_alloc);
 	rdmacg_run(test, t, true);
-	KUNIT_EXPECT_TRUE(test, rdmacg_has_pool(&t->leaf, &t->dev));
+	KUNIT_EXPECT_TRUE(test, rdmacg_has_pool(&t->leaf, t->dev.key));
 }
 
 static void rdmacg_test_device_keeps_its_limits_while_it_moves(struct kunit *test)
@@ -804,8 +877,8 @@ static void rdmacg_test_device_keeps_its_limits_while_it_moves(struct kunit *tes
 
 	KUNIT_ASSERT_EQ(test, rdmacg_limit_control(&t->leaf, "kunit0 inflight=1"), 0);
 	rdmacg_stop_waiting(&t->dev);
-	KUNIT_ASSERT_EQ(test, rdmacg_begin_command(&first, &t->dev, true), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_begin_command(&second, &t->dev, true), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_begin_command(&first, &t->dev, RDMACG_COMMAND_CHANGE), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_begin_command(&second, &t->dev, RDMACG_COMMAND_CHANGE), 0);
 	rdmacg_end_command(&second);
 	rdmacg_end_command(&first);
 	rdmacg_resume_waiting(&t->dev);
@@ -822,12 +895,12 @@ static void rdmacg_test_nobody_waits_in_a_cgroup_that_comes_late(struct kunit *t
 	struct rdmacg_pool *pool;
 
 	/* A default makes no pool, and so no domain. */
-	KUNIT_ASSERT_EQ(test, rdmacg_limit_control(&t->leaf, "default inflight=1"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "inflight=1"), 0);
 	rdmacg_stop_waiting(&t->dev);
-	KUNIT_ASSERT_EQ(test, rdmacg_begin_command(&command, &t->dev, true), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_begin_command(&command, &t->dev, RDMACG_COMMAND_CHANGE), 0);
 	pool = rdmacg_pool_lock(&t->leaf, t->dev.key);
 	KUNIT_ASSERT_NOT_NULL(test, pool);
-	KUNIT_EXPECT_TRUE(test, pool->domain->gate.is_open);
+	KUNIT_EXPECT_TRUE(test, pool->domain->gate.bypass);
 	rdmacg_pool_unlock(pool);
 	rdmacg_end_command(&command);
 }
@@ -838,7 +911,7 @@ static void rdmacg_test_command_keeps_its_cgroup(struct kunit *test)
 	struct rdmacg_command command;
 
 	KUNIT_ASSERT_EQ(test, rdmacg_limit_control(&t->top, "kunit0 inflight=1"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_begin_command(&command, &t->dev, true), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_begin_command(&command, &t->dev, RDMACG_COMMAND_CHANGE), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&t->leaf), 1);
 	/* The process moves, and gives the place back that it took. */
 	t->current_cg = &t->idle;
@@ -851,7 +924,8 @@ static void rdmacg_test_command_keeps_its_cgroup(struct kunit *test)
 
 static struct kunit_case rdmacg_control_test_cases[] = {
 	KUNIT_CASE(rdmacg_test_rate_lets_one_begin_each_interval),
-	KUNIT_CASE(rdmacg_test_rate_is_exact_where_the_interval_is_no_whole_number),
+	KUNIT_CASE(rdmacg_test_rate_is_kept_where_a_second_is_no_multiple),
+	KUNIT_CASE(rdmacg_test_rate_takes_the_end_of_an_object_as_well),
 	KUNIT_CASE(rdmacg_test_rate_lets_a_burst_begin_at_once),
 	KUNIT_CASE(rdmacg_test_rate_without_a_burst_has_a_tenth_of_a_second),
 	KUNIT_CASE(rdmacg_test_rate_saves_no_idle_time_beyond_the_burst),
@@ -861,13 +935,9 @@ static struct kunit_case rdmacg_control_test_cases[] = {
 	KUNIT_CASE(rdmacg_test_rate_that_is_lowered_lets_begin_later),
 	KUNIT_CASE(rdmacg_test_rate_with_a_smaller_burst_waits_an_interval_at_most),
 	KUNIT_CASE(rdmacg_test_rate_takes_any_limit_after_years),
-	KUNIT_CASE(rdmacg_test_debt_is_a_second_at_most),
-	KUNIT_CASE(rdmacg_test_who_waits_gets_half_whatever_others_destroy),
-	KUNIT_CASE(rdmacg_test_debt_is_paid_while_nobody_comes),
 	KUNIT_CASE(rdmacg_test_place_in_flight_goes_to_who_came_first),
-	KUNIT_CASE(rdmacg_test_what_destroys_never_waits),
-	KUNIT_CASE(rdmacg_test_what_destroys_leaves_a_sibling_its_places),
-	KUNIT_CASE(rdmacg_test_what_destroys_gives_back_what_it_took),
+	KUNIT_CASE(rdmacg_test_what_destroys_takes_nothing),
+	KUNIT_CASE(rdmacg_test_what_creates_takes_two),
 	KUNIT_CASE(rdmacg_test_who_waits_at_home_keeps_no_sibling_waiting),
 	KUNIT_CASE(rdmacg_test_killed_waiter_leaves_nothing),
 	KUNIT_CASE(rdmacg_test_killed_first_waiter_leaves_its_time_to_the_next),
@@ -876,6 +946,9 @@ static struct kunit_case rdmacg_control_test_cases[] = {
 	KUNIT_CASE(rdmacg_test_lowered_limit_lets_begin_later),
 	KUNIT_CASE(rdmacg_test_nobody_waits_while_a_device_goes),
 	KUNIT_CASE(rdmacg_test_timer_keeps_the_rate),
+	KUNIT_CASE(rdmacg_test_signal_does_not_cost_a_place),
+	KUNIT_CASE(rdmacg_test_signal_costs_nothing_at_home),
+	KUNIT_CASE(rdmacg_test_command_ends_in_a_hard_interrupt),
 	{ }
 };
 

@@ -23,14 +23,11 @@ struct rdmacg_writer {
 	struct completion go, done;
 };
 
-/* A write, and what others write each time that it is about to take effect, in turn. */
+/* A write, what others write to the defaults before it takes effect, and the files then. */
 struct rdmacg_meddling {
 	const char *name;
-	enum rdmacg_class class;
 	const char *text;
-	const char *others[2];
-	unsigned int tries;
-	/* The file in the end. */
+	const char *others;
 	const char *max;
 };
 
@@ -44,18 +41,10 @@ struct rdmacg_tree {
 
 static int rdmacg_default_test_init(struct kunit *test)
 {
-	static const struct rdmacg_resource declared[] = {
-		RDMACG_TEST_RESOURCE("hca_handle", RDMACG_CLASS_HCA),
-		RDMACG_TEST_RESOURCE("hca_object", RDMACG_CLASS_HCA),
-	};
 	struct rdmacg_tree *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
-	unsigned int i;
 
 	if (!t)
 		return -ENOMEM;
-	/* There may be no IB core that does it. */
-	for (i = 0; i < ARRAY_SIZE(declared); i++)
-		rdmacg_declare_resource(&declared[i]);
 	rdmacg_test_create_cgroup(test, &t->root, NULL);
 	rdmacg_test_create_cgroup(test, &t->top, &t->root);
 	rdmacg_test_create_cgroup(test, &t->leaf, &t->top);
@@ -72,12 +61,12 @@ static int rdmacg_charge_object(struct rdma_cgroup *cg, struct rdmacg_device *de
 {
 	struct rdmacg_refusal refusal;
 
-	return rdmacg_pool_try_charge(cg, device, &rdmacg_one_object, 1, &refusal);
+	return rdmacg_test_charge(cg, device, &rdmacg_one_object, 1, &refusal);
 }
 
 static void rdmacg_uncharge_object(struct rdma_cgroup *cg, struct rdmacg_device *device)
 {
-	rdmacg_pool_uncharge(cg, device, &rdmacg_one_object, 1);
+	rdmacg_test_uncharge(cg, device, &rdmacg_one_object, 1);
 }
 
 /* How many objects the cgroup can have on the device beside those that it has; 9 at most. */
@@ -92,19 +81,16 @@ static unsigned int rdmacg_room(struct rdma_cgroup *cg, struct rdmacg_device *de
 	return room;
 }
 
-/* All of a file of limits, but for the lines of the machine's own devices. */
+/* The file of defaults, and that of limits without the machine's own devices. */
 static char *rdmacg_max_of_class(struct rdma_cgroup *cg, enum rdmacg_class class)
 {
 	struct kunit *test = kunit_get_current_test();
-	struct seq_file sf = { };
+	char *text = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
 
-	rdmacg_test_init_seq(test, &sf);
-	rcu_read_lock();
-	rdmacg_show_default(&sf, cg, class);
-	rcu_read_unlock();
-	KUNIT_ASSERT_FALSE(test, seq_has_overflowed(&sf));
-	strlcat(sf.buf, rdmacg_test_show(test, cg, class, RDMACG_FILE_MAX), sf.size);
-	return sf.buf;
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	strscpy(text, rdmacg_test_show_default(test, cg), PAGE_SIZE);
+	strlcat(text, rdmacg_test_show(test, cg, class, RDMACG_FILE_MAX), PAGE_SIZE);
+	return text;
 }
 
 static char *rdmacg_max_of(struct rdma_cgroup *cg)
@@ -112,17 +98,11 @@ static char *rdmacg_max_of(struct rdma_cgroup *cg)
 	return rdmacg_max_of_class(cg, RDMACG_CLASS_HCA);
 }
 
-/* Write to rdma.hw.max. */
-static int rdmacg_limit_hw(struct rdma_cgroup *cg, const char *text)
-{
-	return rdmacg_set_max(cg, RDMACG_CLASS_HW, text);
-}
-
 static void rdmacg_test_default_limits_each_device(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=2"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 2);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 2);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->idle, &t->dev0), 9);
@@ -132,7 +112,7 @@ static void rdmacg_test_default_limits_a_device_that_comes_later(struct kunit *t
 {
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=0"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=0"), 0);
 	rdmacg_test_register(test, &t->dev2, "kunit2", 102);
 	KUNIT_EXPECT_EQ(test, rdmacg_charge_object(&t->leaf, &t->dev2), -EAGAIN);
 	rdmacg_unregister_device(&t->dev2);
@@ -144,8 +124,8 @@ static void rdmacg_test_default_of_an_ancestor_binds(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->top, "default hca_object=3"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=5"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->top, "hca_object=3"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=5"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 3);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->idle, &t->dev0), 3);
 }
@@ -158,12 +138,12 @@ static void rdmacg_test_default_reaches_pools_that_exist(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rdmacg_charge_object(&t->leaf, &t->dev0), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 9);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->idle, "kunit0 hca_handle=4"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=3"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->idle, "default hca_object=1 hca_handle=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=3"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->idle, "hca_object=1 hca_handle=2"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 2);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 3);
 	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->idle),
-			   "default hca_handle=2 hca_object=1\n"
+			   "hca_handle=2 hca_object=1\n"
 			   "kunit0 hca_handle=4 hca_object=1\nkunit1 hca_handle=2 hca_object=1\n");
 	rdmacg_uncharge_object(&t->leaf, &t->dev0);
 }
@@ -173,13 +153,13 @@ static void rdmacg_test_own_limit_beats_the_default(struct kunit *test)
 	struct rdmacg_tree *t = test->priv;
 
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 hca_object=5"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=2"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit1 hca_object=6"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 5);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 6);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=3"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=3"), 0);
 	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
-			   "default hca_handle=max hca_object=3\n"
+			   "hca_object=3\n"
 			   "kunit0 hca_handle=max hca_object=5\nkunit1 hca_handle=max hca_object=6\n");
 }
 
@@ -187,27 +167,27 @@ static void rdmacg_test_max_of_a_device_stays_beside_a_default(struct kunit *tes
 {
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=2"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 9);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=1 hca_handle=1"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=1 hca_handle=1"), 0);
 	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
-			   "default hca_handle=1 hca_object=1\n"
-			   "kunit0 hca_handle=max hca_object=max\nkunit1 hca_handle=1 hca_object=1\n");
+			   "hca_handle=1 hca_object=1\n"
+			   "kunit0 hca_handle=1 hca_object=max\nkunit1 hca_handle=1 hca_object=1\n");
 }
 
 static void rdmacg_test_device_gets_the_default_back(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=2"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max\nkunit1 hca_object=7\n"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 default\nkunit1 default\n"), 0);
 	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
-			   "default hca_handle=max hca_object=2\n"
+			   "hca_object=2\n"
 			   "kunit0 hca_handle=max hca_object=2\nkunit1 hca_handle=max hca_object=2\n");
 	/* The default alone keeps no pool. */
-	KUNIT_EXPECT_TRUE(test, xa_empty(&t->leaf.pools));
+	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 2);
 }
 
@@ -233,7 +213,7 @@ static void rdmacg_test_used_device_gets_the_default_back(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 hca_object=7"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 default"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 9);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=2"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 hca_object=7"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 default"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 2);
@@ -245,22 +225,10 @@ static void rdmacg_test_max_without_a_default_keeps_nothing(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit1 default"), 0);
-	KUNIT_EXPECT_TRUE(test, xa_empty(&t->leaf.pools));
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=2"), 0);
-	KUNIT_EXPECT_TRUE(test, xa_empty(&t->leaf.pools));
+	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=2"), 0);
+	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 2);
-}
-
-/* All lines take effect together, so it does not matter which comes first. */
-static void rdmacg_test_default_counts_before_other_lines(struct kunit *test)
-{
-	struct rdmacg_tree *t = test->priv;
-
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max\nkunit1 hca_object=5\n"
-						"default hca_object=1\ndefault hca_object=2\n"), 0);
-	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
-			   "default hca_handle=max hca_object=2\n"
-			   "kunit0 hca_handle=max hca_object=max\nkunit1 hca_handle=max hca_object=5\n");
 }
 
 /* Then the next default binds a device that was without a limit. */
@@ -268,20 +236,20 @@ static void rdmacg_test_default_that_is_taken_away(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=2 hca_handle=3"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=2 hca_handle=3"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max\n"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_charge_object(&t->leaf, &t->dev1), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_handle=max"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_handle=max"), 0);
 	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
-			   "default hca_handle=max hca_object=2\n"
+			   "hca_object=2\n"
 			   "kunit0 hca_handle=max hca_object=max\nkunit1 hca_handle=max hca_object=2\n");
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=max"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=max"), 0);
 	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
 			   "kunit0 hca_handle=max hca_object=max\n"
 			   "kunit1 hca_handle=max hca_object=max\n");
-	KUNIT_EXPECT_NULL(test, xa_load(&t->leaf.pools, t->dev0.key));
+	KUNIT_EXPECT_FALSE(test, rdmacg_has_pool(&t->leaf, t->dev0.key));
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 9);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=4"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=4"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 4);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 3);
 	rdmacg_uncharge_object(&t->leaf, &t->dev1);
@@ -293,30 +261,84 @@ static void rdmacg_test_default_max_forgets_max_of_a_device(struct kunit *test)
 	struct rdmacg_tree *t = test->priv;
 
 	KUNIT_ASSERT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 9);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=2"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit1 hca_object=6"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default max"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "max"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=2"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 2);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 6);
 }
 
+/* "NAME default" holds from the moment from which the write's other lines do. */
+static void rdmacg_test_default_of_a_device_comes_with_other_lines(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 hca_object=7 hca_handle=7"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 default hca_handle=5"), 0);
+	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
+			   "hca_object=2\n"
+			   "kunit0 hca_handle=5 hca_object=2\nkunit1 hca_handle=max hca_object=2\n");
+}
+
+/* Defaults first: then each value of the other file becomes the device's own. */
 static void rdmacg_test_default_restored(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 	char *saved;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=2\nkunit0 max\n"), 0);
-	saved = rdmacg_max_of(&t->leaf);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max"), 0);
+	saved = rdmacg_test_show(test, &t->leaf, RDMACG_CLASS_HCA, RDMACG_FILE_MAX);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->idle,
+						 rdmacg_test_show_default(test, &t->leaf)), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->idle, saved), 0);
-	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->idle), saved);
-	/* Each device's line has become its own; other devices have the default. */
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->idle, "default hca_object=5"), 0);
+	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->idle), rdmacg_max_of(&t->leaf));
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->idle, "hca_object=5"), 0);
 	rdmacg_test_register(test, &t->dev2, "kunit2", 102);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->idle, &t->dev0), 9);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->idle, &t->dev1), 2);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->idle, &t->dev2), 5);
+}
+
+/* A "max" of a device's own goes with the default of its key, not with that of another one. */
+static void rdmacg_test_max_goes_with_the_default_of_its_key(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=2"), 0);
+	/* hca_handle has no default, so this means nothing there. */
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_handle=3"), 0);
+	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
+			   "hca_handle=3 hca_object=2\n"
+			   "kunit0 hca_handle=3 hca_object=max\nkunit1 hca_handle=3 hca_object=2\n");
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=max"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=4"), 0);
+	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
+			   "hca_handle=3 hca_object=4\n"
+			   "kunit0 hca_handle=3 hca_object=4\nkunit1 hca_handle=3 hca_object=4\n");
+	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
+}
+
+/* Each key of a class that a device has, known without it. */
+static void rdmacg_test_defaults_of_all_classes_in_one_line(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	if (!IS_ENABLED(CONFIG_CGROUP_RDMA_VERBS) || !IS_ENABLED(CONFIG_CGROUP_RDMA_CONTROL))
+		kunit_skip(test, "this kernel has not all classes");
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hw:door=1 ops=1000000 mr_mem=4096 "
+						 "qp=2\thca_object=3\n"), 0);
+	KUNIT_EXPECT_STREQ(test, rdmacg_test_show_default(test, &t->leaf),
+			   "hca_object=3 qp=2 mr_mem=4096 ops=1000000 hw:door=1\n");
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "max qp=5"), 0);
+	KUNIT_EXPECT_STREQ(test, rdmacg_test_show_default(test, &t->leaf), "qp=5\n");
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "max"), 0);
+	KUNIT_EXPECT_STREQ(test, rdmacg_test_show_default(test, &t->leaf), "");
+	KUNIT_EXPECT_NULL(test, rcu_access_pointer(t->leaf.defaults));
 }
 
 static const struct rdmacg_bad_default {
@@ -324,16 +346,25 @@ static const struct rdmacg_bad_default {
 	const char *text;
 	int error;
 } rdmacg_bad_defaults[] = {
-	{ "no limit", "default", -EINVAL },
-	{ "its own default", "default default", -EINVAL },
-	{ "a key's default", "kunit0 hca_object=default", -EINVAL },
-	{ "an index", "default index=100 hca_object=1", -EINVAL },
-	{ "no value", "default hca_object", -EINVAL },
-	{ "a key that nobody knows", "default hca_object=1 unknown=1", -EINVAL },
-	{ "a key of another class", "default mr_mem=1", -EINVAL },
-	{ "a malformed line after it", "default hca_object=1\nkunit0 hca_object\n", -EINVAL },
-	{ "an unknown device after it", "default hca_object=1\nkunit9 max\n", -ENODEV },
-	{ "a name that begins alike", "defaults hca_object=1", -ENODEV },
+	{ "nothing", "", -EINVAL },
+	{ "a newline", "\n", -EINVAL },
+	{ "its own default", "default", -EINVAL },
+	{ "a key's default", "hca_object=default", -EINVAL },
+	{ "no value", "hca_object=1 hca_object", -EINVAL },
+	{ "an unknown key", "hca_object=1 unknown=1", -EINVAL },
+	{ "a name", "kunit0 hca_object=1", -EINVAL },
+	{ "two lines", "hca_object=1\nhca_object=2\n", -EINVAL },
+	{ "a line and a blank", "hca_object=1\n ", -EINVAL },
+	{ "a line after an empty one", "\nhca_object=1", -EINVAL },
+	{ "max and junk", "max junk", -EINVAL },
+	{ "a negative number", "hca_object=-1", -EINVAL },
+	{ "no key of a driver", "hw:=1", -EINVAL },
+	{ "a malformed key of a driver", "hw:Gate=1", -EINVAL },
+	{ "a reserved key of a driver", "hw:max=1", -EINVAL },
+	{ "a key of a driver that is too long", "hw:a_key_with_32_letters_and_digits=1", -EINVAL },
+	{ "no commands", "ops=0", -EINVAL },
+	{ "too many commands", "ops=1000001", -EINVAL },
+	{ "an index", "index=100 hca_object=1", -EINVAL },
 };
 
 KUNIT_ARRAY_PARAM_DESC(rdmacg_bad_default, rdmacg_bad_defaults, name);
@@ -343,12 +374,12 @@ static void rdmacg_test_bad_default_changes_nothing(struct kunit *test)
 	const struct rdmacg_bad_default *bad = test->param_value;
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=7"), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&t->leaf, bad->text), bad->error);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=7"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_set_default(&t->leaf, bad->text), bad->error);
 	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
-			   "default hca_handle=max hca_object=7\n"
+			   "hca_object=7\n"
 			   "kunit0 hca_handle=max hca_object=7\nkunit1 hca_handle=max hca_object=7\n");
-	KUNIT_EXPECT_TRUE(test, xa_empty(&t->leaf.pools));
+	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
 }
 
 /* Drivers may name what they like, so each key is taken and one that no device has waits. */
@@ -359,20 +390,16 @@ static void rdmacg_test_default_of_the_hw_class(struct kunit *test)
 	struct rdmacg_table table = { .resources = &resource, .count = 1 };
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_EXPECT_EQ(test, rdmacg_limit_hw(&t->leaf, "default Gate=1"), -EINVAL);
-	KUNIT_EXPECT_EQ(test, rdmacg_limit_hw(&t->leaf, "default max=1"), -EINVAL);
-	KUNIT_EXPECT_EQ(test,
-			rdmacg_limit_hw(&t->leaf, "default a_key_with_32_letters_and_digits=1"),
-			-EINVAL);
-	KUNIT_ASSERT_EQ(test, rdmacg_limit_hw(&t->leaf, "default door=4 gate=3"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_limit_hw(&t->leaf, "default door=max"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hw:door=4 hw:gate=3"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hw:door=max"), 0);
 	t->dev2.name = "kunit2";
 	rdmacg_test_register_tables(test, &t->dev2, &table, 1);
 	KUNIT_EXPECT_STREQ(test, rdmacg_max_of_class(&t->leaf, RDMACG_CLASS_HW),
-			   "default gate=3\nkunit2 gate=3\n");
+			   "hw:gate=3\nkunit2 gate=3\n");
 	/* A class has nothing of another one's defaults, whatever their keys. */
-	KUNIT_ASSERT_EQ(test, rdmacg_limit_hw(&t->leaf, "default hca_object=1"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "max hw:hca_object=1"), 0);
 	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
+			   "hw:hca_object=1\n"
 			   "kunit0 hca_handle=max hca_object=max\n"
 			   "kunit1 hca_handle=max hca_object=max\n");
 }
@@ -384,31 +411,19 @@ static void rdmacg_test_default_takes_64_keys_of_the_hw_class(struct kunit *test
 	int i, ret;
 
 	for (i = 0; i <= RDMACG_MAX_SLOTS; i++) {
-		scnprintf(text, sizeof(text), "default key%d=%d", i, i);
-		ret = rdmacg_limit_hw(&t->leaf, text);
+		scnprintf(text, sizeof(text), "hw:key%d=%d", i, i);
+		ret = rdmacg_set_default(&t->leaf, text);
 		KUNIT_EXPECT_EQ(test, ret, i < RDMACG_MAX_SLOTS ? 0 : -EINVAL);
 	}
-	KUNIT_EXPECT_EQ(test, rdmacg_limit_hw(&t->leaf, "default key0=5"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_set_default(&t->leaf, "hw:key0=5"), 0);
 	/* There is room for those that take the place of others in the same write. */
-	KUNIT_EXPECT_EQ(test, rdmacg_limit_hw(&t->leaf, "default door=1 gate=1 key0=max"), -EINVAL);
-	KUNIT_EXPECT_EQ(test, rdmacg_limit_hw(&t->leaf, "default door=1 key0=max"), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_limit_hw(&t->leaf, "default max\ndefault gate=1\n"), 0);
-	KUNIT_EXPECT_STREQ(test, rdmacg_max_of_class(&t->leaf, RDMACG_CLASS_HW),
-			   "default gate=1\n");
-	KUNIT_EXPECT_EQ(test, rdmacg_limit_hw(&t->leaf, "default max"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_set_default(&t->leaf, "hw:door=1 hw:gate=1 hw:key0=max"),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, rdmacg_set_default(&t->leaf, "hw:door=1 hw:key0=max"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_set_default(&t->leaf, "max hw:gate=1"), 0);
+	KUNIT_EXPECT_STREQ(test, rdmacg_test_show_default(test, &t->leaf), "hw:gate=1\n");
+	KUNIT_EXPECT_EQ(test, rdmacg_set_default(&t->leaf, "max"), 0);
 	KUNIT_EXPECT_NULL(test, rcu_access_pointer(t->leaf.defaults));
-}
-
-/* So the IB core can be loaded again. */
-static void rdmacg_test_resource_is_declared_twice(struct kunit *test)
-{
-	static const struct rdmacg_resource again =
-		RDMACG_TEST_RESOURCE("hca_handle", RDMACG_CLASS_HCA);
-	struct rdmacg_tree *t = test->priv;
-
-	rdmacg_declare_resource(&again);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_handle=1"), 0);
-	KUNIT_EXPECT_EQ(test, rcu_access_pointer(t->leaf.defaults)->count, 2);
 }
 
 static struct rdma_cgroup *rdmacg_get_leaf(void)
@@ -424,10 +439,10 @@ static void rdmacg_test_default_is_what_a_query_says(struct kunit *test)
 	struct rdmacg_tree *t = test->priv;
 
 	kunit_activate_static_stub(test, rdmacg_get_current, rdmacg_get_leaf);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->top, "default hca_object=4"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->top, "hca_object=4"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_current_limit(&t->dev0, OBJECT), 4);
 	KUNIT_EXPECT_EQ(test, rdmacg_current_limit(&t->dev0, HANDLE), RDMACG_NO_LIMIT);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=6"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=6"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->top, "kunit0 max"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_current_limit(&t->dev0, OBJECT), 6);
 	KUNIT_EXPECT_EQ(test, rdmacg_current_limit(&t->dev1, OBJECT), 4);
@@ -438,7 +453,7 @@ static int rdmacg_write_once(void *data)
 	struct rdmacg_writer *writer = data;
 
 	wait_for_completion(&writer->go);
-	rdmacg_test_limit(writer->cg, "default hca_object=2");
+	rdmacg_set_default(writer->cg, "hca_object=2");
 	kthread_complete_and_exit(&writer->done, 0);
 }
 
@@ -468,7 +483,7 @@ static void rdmacg_look_and_linger(const struct rdmacg_defaults *defaults,
 
 	kunit_deactivate_static_stub(test, rdmacg_default_limits);
 	rdmacg_default_limits(defaults, desc, max);
-	if (desc != t->dev0.desc) {
+	if (desc != rdmacg_desc(&t->dev0)) {
 		kunit_activate_static_stub(test, rdmacg_default_limits, rdmacg_look_and_linger);
 		return;
 	}
@@ -482,7 +497,7 @@ static void rdmacg_test_pool_is_made_between_two_defaults(struct kunit *test)
 	struct rdmacg_writer *writer = rdmacg_start_writer(test);
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&t->top, "default hca_object=5"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_set_default(&t->top, "hca_object=5"), 0);
 	kunit_activate_static_stub(test, rdmacg_default_limits, rdmacg_look_and_linger);
 	KUNIT_EXPECT_EQ(test, rdmacg_charge_object(&t->top, &t->dev0), 0);
 	wait_for_completion(&writer->done);
@@ -497,134 +512,85 @@ static void rdmacg_test_later_default_holds_for_a_pool(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->top, &t->dev0), 9);
 	kunit_activate_static_stub(test, rdmacg_default_limits, rdmacg_look_and_linger);
-	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&t->top, "default hca_object=5"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_set_default(&t->top, "hca_object=5"), 0);
 	wait_for_completion(&writer->done);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->top, &t->dev0), 2);
 }
 
-static int rdmacg_meddle(struct rdma_cgroup *cg, struct rdmacg_staged *staged)
+static int rdmacg_meddle(struct rdmacg_write *write)
 {
 	struct kunit *test = kunit_get_current_test();
 	struct rdmacg_tree *t = test->priv;
-	const struct rdmacg_meddling *meddling = t->meddling;
-	const char *text = meddling->others[t->meddled++ % 2];
 	int ret;
 
-	kunit_deactivate_static_stub(test, rdmacg_stage_pool);
-	ret = rdmacg_stage_pool(cg, staged);
-	KUNIT_EXPECT_EQ(test, rdmacg_set_max(cg, meddling->class, text), 0);
-	/* A write that tries for ever is to fail, and not to hang. */
-	if (t->meddled < 9)
-		kunit_activate_static_stub(test, rdmacg_stage_pool, rdmacg_meddle);
-	return ret;
-}
-
-/* Write to leaf while others do; kunit2 has a resource of the hw class. */
-static int rdmacg_write_meddled(struct kunit *test, const struct rdmacg_meddling *meddling)
-{
-	static const struct rdmacg_resource resource =
-		RDMACG_TEST_RESOURCE("gate", RDMACG_CLASS_HW);
-	struct rdmacg_table table = { .resources = &resource, .count = 1 };
-	struct rdmacg_tree *t = test->priv;
-	int ret;
-
-	t->dev2.name = "kunit2";
-	rdmacg_test_register_tables(test, &t->dev2, &table, 1);
-	t->meddling = meddling;
-	kunit_activate_static_stub(test, rdmacg_stage_pool, rdmacg_meddle);
-	ret = rdmacg_set_max(&t->leaf, meddling->class, meddling->text);
-	kunit_deactivate_static_stub(test, rdmacg_stage_pool);
+	kunit_deactivate_static_stub(test, rdmacg_write_pin);
+	ret = rdmacg_write_pin(write);
+	KUNIT_EXPECT_EQ(test, rdmacg_set_default(write->cg, t->meddling->others), 0);
+	t->meddled++;
+	kunit_activate_static_stub(test, rdmacg_write_pin, rdmacg_meddle);
 	return ret;
 }
 
 static const struct rdmacg_meddling rdmacg_meddlings[] = {
 	{
-		"a limit and other defaults", RDMACG_CLASS_HCA, "kunit0 hca_object=5",
-		{ "default hca_handle=1", "default hca_handle=2" }, 2,
-		"default hca_handle=2 hca_object=max\n"
-		"kunit0 hca_handle=2 hca_object=5\nkunit1 hca_handle=2 hca_object=max\n",
+		"a limit and other defaults", "kunit0 hca_object=5", "hca_handle=1",
+		"hca_handle=1\n"
+		"kunit0 hca_handle=1 hca_object=5\nkunit1 hca_handle=1 hca_object=max\n",
 	}, {
-		"max and a default that comes", RDMACG_CLASS_HCA, "kunit0 max",
-		{ "default hca_object=1", "default hca_object=2" }, 2,
-		"default hca_handle=max hca_object=2\n"
-		"kunit0 hca_handle=max hca_object=max\nkunit1 hca_handle=max hca_object=2\n",
+		"max and a default that comes", "kunit0 max", "hca_object=1",
+		"hca_object=1\n"
+		"kunit0 hca_handle=max hca_object=max\nkunit1 hca_handle=max hca_object=1\n",
 	}, {
-		"max and a default that comes and goes", RDMACG_CLASS_HCA, "kunit0 max",
-		{ "default hca_object=1", "default max" }, 2,
-		"kunit0 hca_handle=max hca_object=max\nkunit1 hca_handle=max hca_object=max\n",
-	}, {
-		"a default and another of the class", RDMACG_CLASS_HCA,
-		"default hca_object=2\nkunit0 max\n",
-		{ "default hca_handle=1\nkunit1 max\n", "default hca_handle=3" }, 1,
-		"default hca_handle=1 hca_object=2\n"
-		"kunit0 hca_handle=max hca_object=max\nkunit1 hca_handle=max hca_object=max\n",
-	}, {
-		"a default and more of them than there is room for", RDMACG_CLASS_HW,
-		"default door=1\nkunit2 gate=7\n",
-		{ "default window=2", "default wall=3" }, 2,
-		"default wall=3 window=2 door=1\nkunit2 gate=7\n",
-	}, {
-		"no defaults and others that come", RDMACG_CLASS_HW,
-		"default max\nkunit2 gate=7\n",
-		{ "default window=2", "default wall=3" }, 1,
-		"kunit2 gate=7\n",
+		"the default and one that comes", "kunit0 default", "hca_object=1",
+		"hca_object=1\n"
+		"kunit0 hca_handle=max hca_object=1\nkunit1 hca_handle=max hca_object=1\n",
 	},
 };
 
 KUNIT_ARRAY_PARAM_DESC(rdmacg_meddling, rdmacg_meddlings, name);
 
-/* Whatever others write, and however often they do. */
+/* What "max" means is decided when the write takes effect, and nothing is done twice. */
 static void rdmacg_test_write_ends_while_defaults_change(struct kunit *test)
 {
-	const struct rdmacg_meddling *meddling = test->param_value;
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_EXPECT_EQ(test, rdmacg_write_meddled(test, meddling), 0);
-	KUNIT_EXPECT_EQ(test, t->meddled, meddling->tries);
-	KUNIT_EXPECT_STREQ(test, rdmacg_max_of_class(&t->leaf, meddling->class), meddling->max);
+	t->meddling = test->param_value;
+	kunit_activate_static_stub(test, rdmacg_write_pin, rdmacg_meddle);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&t->leaf, t->meddling->text), 0);
+	kunit_deactivate_static_stub(test, rdmacg_write_pin);
+	KUNIT_EXPECT_EQ(test, t->meddled, 1);
+	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf), t->meddling->max);
 }
 
-/* The second try begins with 63 keys. */
-static void rdmacg_test_two_writes_do_not_set_65_defaults(struct kunit *test)
-{
-	static const struct rdmacg_meddling meddling = {
-		.class = RDMACG_CLASS_HW,
-		.text = "default last=1\nkunit2 gate=7\n",
-		.others = { "default other=1", "default another=2" },
-	};
-	struct rdmacg_tree *t = test->priv;
-	char text[32];
-	int i;
-
-	for (i = 2; i < RDMACG_MAX_SLOTS; i++) {
-		scnprintf(text, sizeof(text), "default key%d=%d", i, i);
-		KUNIT_ASSERT_EQ(test, rdmacg_limit_hw(&t->leaf, text), 0);
-	}
-	KUNIT_EXPECT_EQ(test, rdmacg_write_meddled(test, &meddling), -EINVAL);
-	KUNIT_EXPECT_EQ(test, rcu_access_pointer(t->leaf.defaults)->count, RDMACG_MAX_SLOTS);
-	KUNIT_EXPECT_STREQ(test, rdmacg_test_show(test, &t->leaf, RDMACG_CLASS_HW,
-						  RDMACG_FILE_MAX), "kunit2 gate=max\n");
-}
-
-/* Once the device has its name, it can be written to. */
-static void rdmacg_set_name_and_write(struct rdmacg_desc *desc, struct rdmacg_name *name)
+static struct rdmacg_defaults *rdmacg_add_and_alloc(unsigned int room)
 {
 	struct kunit *test = kunit_get_current_test();
+	struct rdmacg_defaults *defaults;
 	struct rdmacg_tree *t = test->priv;
 
-	kunit_deactivate_static_stub(test, rdmacg_desc_set_name);
-	rdmacg_desc_set_name(desc, name);
-	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit2 hca_handle=5"), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&t->leaf, "default hca_object=2"), 0);
+	/* The first one is for what is written. */
+	if (t->meddled++ != 1)
+		goto alloc;
+	kunit_deactivate_static_stub(test, rdmacg_defaults_alloc);
+	KUNIT_EXPECT_EQ(test, rdmacg_set_default(&t->leaf, "hw:one=1 hw:two=2 hca_handle=3"), 0);
+	return rdmacg_defaults_alloc(room);
+alloc:
+	kunit_deactivate_static_stub(test, rdmacg_defaults_alloc);
+	defaults = rdmacg_defaults_alloc(room);
+	kunit_activate_static_stub(test, rdmacg_defaults_alloc, rdmacg_add_and_alloc);
+	return defaults;
 }
 
-static void rdmacg_test_default_holds_for_a_device_that_is_just_coming(struct kunit *test)
+/* Others add defaults after a write has made room for those that there were. */
+static void rdmacg_test_default_finds_room_beside_others(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 
-	kunit_activate_static_stub(test, rdmacg_desc_set_name, rdmacg_set_name_and_write);
-	rdmacg_test_register(test, &t->dev2, "kunit2", 102);
-	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev2), 2);
+	kunit_activate_static_stub(test, rdmacg_defaults_alloc, rdmacg_add_and_alloc);
+	KUNIT_EXPECT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=2"), 0);
+	KUNIT_EXPECT_EQ(test, t->meddled, 2);
+	KUNIT_EXPECT_STREQ(test, rdmacg_test_show_default(test, &t->leaf),
+			   "hca_handle=3 hca_object=2 hw:one=1 hw:two=2\n");
 }
 
 /* What a thread charges, and uncharges, once. */
@@ -652,12 +618,12 @@ static void rdmacg_test_default_holds_for_pools_made_meanwhile(struct kunit *tes
 	int round;
 
 	for (round = 0; round < 300; round++) {
-		KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->top, "default hca_object=5"), 0);
+		KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->top, "hca_object=5"), 0);
 		rdmacg_test_register(test, &t->dev2, "kunit2", 102);
 		init_completion(&charger.done);
 		thread = kthread_run(rdmacg_charge_once, &charger, "kunit-rdmacg");
 		KUNIT_ASSERT_FALSE(test, IS_ERR(thread));
-		KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&t->top, "default hca_object=0"), 0);
+		KUNIT_EXPECT_EQ(test, rdmacg_set_default(&t->top, "hca_object=0"), 0);
 		KUNIT_EXPECT_EQ(test, rdmacg_charge_object(&t->leaf, &t->dev2), -EAGAIN);
 		wait_for_completion(&charger.done);
 		KUNIT_EXPECT_EQ(test, rdmacg_charge_object(&t->leaf, &t->dev2), -EAGAIN);
@@ -676,20 +642,20 @@ static struct kunit_case rdmacg_default_cases[] = {
 	KUNIT_CASE(rdmacg_test_device_gets_no_default_back),
 	KUNIT_CASE(rdmacg_test_used_device_gets_the_default_back),
 	KUNIT_CASE(rdmacg_test_max_without_a_default_keeps_nothing),
-	KUNIT_CASE(rdmacg_test_default_counts_before_other_lines),
 	KUNIT_CASE(rdmacg_test_default_that_is_taken_away),
 	KUNIT_CASE(rdmacg_test_default_max_forgets_max_of_a_device),
+	KUNIT_CASE(rdmacg_test_default_of_a_device_comes_with_other_lines),
 	KUNIT_CASE(rdmacg_test_default_restored),
+	KUNIT_CASE(rdmacg_test_max_goes_with_the_default_of_its_key),
+	KUNIT_CASE(rdmacg_test_defaults_of_all_classes_in_one_line),
 	KUNIT_CASE_PARAM(rdmacg_test_bad_default_changes_nothing, rdmacg_bad_default_gen_params),
 	KUNIT_CASE(rdmacg_test_default_of_the_hw_class),
 	KUNIT_CASE(rdmacg_test_default_takes_64_keys_of_the_hw_class),
-	KUNIT_CASE(rdmacg_test_resource_is_declared_twice),
 	KUNIT_CASE(rdmacg_test_default_is_what_a_query_says),
 	KUNIT_CASE(rdmacg_test_pool_is_made_between_two_defaults),
 	KUNIT_CASE(rdmacg_test_later_default_holds_for_a_pool),
 	KUNIT_CASE_PARAM(rdmacg_test_write_ends_while_defaults_change, rdmacg_meddling_gen_params),
-	KUNIT_CASE(rdmacg_test_two_writes_do_not_set_65_defaults),
-	KUNIT_CASE(rdmacg_test_default_holds_for_a_device_that_is_just_coming),
+	KUNIT_CASE(rdmacg_test_default_finds_room_beside_others),
 	KUNIT_CASE(rdmacg_test_default_holds_for_pools_made_meanwhile),
 	{ }
 };

@@ -73,11 +73,11 @@ static void rdmacg_test_last_of_64_slots_is_as_good_as_the_first(struct kunit *t
 
 	rdmacg_test_register_tables(test, &d->dev0, &table, 1);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 r63=9"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_pool_try_charge(&d->top, &d->dev0, &last, 1, &refusal), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_pool_try_charge(&d->top, &d->dev0, &last, 1, &refusal),
+	KUNIT_ASSERT_EQ(test, rdmacg_test_charge(&d->top, &d->dev0, &last, 1, &refusal), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_charge(&d->top, &d->dev0, &last, 1, &refusal),
 			-EAGAIN);
 	KUNIT_EXPECT_EQ(test, refusal.slot, 63);
-	rdmacg_pool_uncharge(&d->top, &d->dev0, &last, 1);
+	rdmacg_test_uncharge(&d->top, &d->dev0, &last, 1);
 }
 
 /* The device works with what came before, and takes what still fits. */
@@ -358,6 +358,79 @@ static void rdmacg_test_max_written_back_restores_the_limits(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA), saved);
 }
 
+/* Each of these names can be shown, limited and restored. */
+static void rdmacg_test_any_name_is_limited_and_restored(struct kunit *test)
+{
+	static const char * const names[] = {
+		"kunit 0", "kunit\n", "kunit\\", "kunit\\040", "kunit\351", "kunit=", "kunit\ta",
+	};
+	struct rdmacg_devices *d = test->priv;
+	char limit[RDMACG_NAME_SIZE + 32], shown[RDMACG_NAME_SIZE];
+	const char *saved;
+	unsigned int i;
+
+	rdmacg_test_register(test, &d->dev0, "kunit0", 100);
+	rdmacg_test_register(test, &d->dev1, "kunit1", 101);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&d->top, "kunit1 hca_object=7"), 0);
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		rdmacg_rename(&d->dev0, names[i]);
+		rdmacg_escape_name(shown, sizeof(shown), names[i]);
+		scnprintf(limit, sizeof(limit), "%s hca_object=%u", shown, i);
+		KUNIT_EXPECT_EQ_MSG(test, rdmacg_test_limit(&d->top, limit), 0, "%s", limit);
+		saved = rdmacg_show_max(test, RDMACG_CLASS_HCA);
+		scnprintf(limit, sizeof(limit),
+			  "%s hca_handle=max hca_object=%u\nkunit1 hca_handle=max hca_object=7\n",
+			  shown, i);
+		KUNIT_EXPECT_STREQ(test, saved, limit);
+		scnprintf(limit, sizeof(limit), "%s max\nkunit1 max\n", shown);
+		KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&d->top, limit), 0);
+		KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, saved), 0);
+		KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA), saved);
+	}
+}
+
+static void rdmacg_test_bad_escape_changes_nothing(struct kunit *test)
+{
+	struct rdmacg_devices *d = test->priv;
+
+	rdmacg_test_register(test, &d->dev0, "kunit0", 100);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 hca_object=1\nkunit\\ max\n"),
+			-EINVAL);
+	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA),
+			   "kunit0 hca_handle=max hca_object=max\n");
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "\\153unit\\060 hca_object=1"), 0);
+	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA),
+			   "kunit0 hca_handle=max hca_object=1\n");
+}
+
+/* Programs in use compare whole files. */
+static void rdmacg_test_files_list_the_same_devices(struct kunit *test)
+{
+	static const enum rdmacg_file files[] = {
+		RDMACG_FILE_MAX, RDMACG_FILE_CURRENT, RDMACG_FILE_PEAK, RDMACG_FILE_EVENTS,
+	};
+	struct rdmacg_devices *d = test->priv;
+	unsigned int i, state;
+	const char *text;
+
+	rdmacg_test_register(test, &d->dev0, "kunit0", 100);
+	rdmacg_test_register(test, &d->dev1, "kunit1", 101);
+	for (state = 0; state < 3; state++) {
+		for (i = 0; i < ARRAY_SIZE(files); i++) {
+			text = rdmacg_test_show(test, &d->top, RDMACG_CLASS_HCA, files[i]);
+			KUNIT_EXPECT_EQ(test, strncmp(text, "kunit0 hca_handle", 17), 0);
+			text = strchr(text, '\n');
+			KUNIT_ASSERT_NOT_NULL(test, text);
+			KUNIT_EXPECT_EQ(test, strncmp(text, "\nkunit1 hca_handle", 18), 0);
+			KUNIT_EXPECT_STREQ(test, strchr(text + 1, '\n'), "\n");
+		}
+		if (state)
+			KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&d->top, "kunit1 max"), 0);
+		else
+			KUNIT_ASSERT_EQ(test, rdmacg_set_default(&d->top, "hca_object=5"), 0);
+	}
+}
+
 static void rdmacg_test_name_matches_as_a_whole(struct kunit *test)
 {
 	struct rdmacg_devices *d = test->priv;
@@ -441,6 +514,9 @@ static struct kunit_case rdmacg_device_cases[] = {
 	KUNIT_CASE(rdmacg_test_namesakes_need_an_index),
 	KUNIT_CASE(rdmacg_test_last_namesake_needs_no_index),
 	KUNIT_CASE(rdmacg_test_max_written_back_restores_the_limits),
+	KUNIT_CASE(rdmacg_test_any_name_is_limited_and_restored),
+	KUNIT_CASE(rdmacg_test_bad_escape_changes_nothing),
+	KUNIT_CASE(rdmacg_test_files_list_the_same_devices),
 	KUNIT_CASE(rdmacg_test_name_matches_as_a_whole),
 	KUNIT_CASE(rdmacg_test_files_list_devices_as_they_came),
 	KUNIT_CASE(rdmacg_test_key_is_free_after_the_last_writer),

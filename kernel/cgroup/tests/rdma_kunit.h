@@ -16,7 +16,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "../rdma-internal.h"
+#include "../rdma.h"
 
 #define HANDLE	RDMACG_RESOURCE_HCA_HANDLE
 #define OBJECT	RDMACG_RESOURCE_HCA_OBJECT
@@ -75,7 +75,7 @@ static inline void rdmacg_test_unregister(void *arg)
 	struct rdmacg_device *device = arg;
 
 	/* The test may have done it. */
-	if (device->desc)
+	if (rcu_access_pointer(device->desc))
 		rdmacg_unregister_device(device);
 }
 
@@ -119,7 +119,7 @@ static inline void rdmacg_test_put_desc(void *arg)
  */
 static inline struct rdmacg_desc *rdmacg_test_get_desc(struct kunit *test, const char *name)
 {
-	struct rdmacg_desc *desc = rdmacg_desc_get(name, strlen(name), NULL);
+	struct rdmacg_desc *desc = rdmacg_desc_get(name, NULL);
 	int ret;
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(desc));
@@ -128,10 +128,76 @@ static inline struct rdmacg_desc *rdmacg_test_get_desc(struct kunit *test, const
 	return desc;
 }
 
+/* Give the file a buffer, whose text always ends in a NUL. */
+static inline void rdmacg_test_init_seq(struct kunit *test, struct seq_file *sf)
+{
+	sf->size = PAGE_SIZE;
+	sf->buf = kunit_kzalloc(test, sf->size + 1, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, sf->buf);
+}
+
+/* The file of defaults. */
+static inline char *rdmacg_test_show_default(struct kunit *test, struct rdma_cgroup *cg)
+{
+	struct seq_file sf = { };
+
+	rdmacg_test_init_seq(test, &sf);
+	rcu_read_lock();
+	rdmacg_show_default_rcu(&sf, cg);
+	rcu_read_unlock();
+	return sf.buf;
+}
+
 /* Write to rdma.max. */
 static inline int rdmacg_test_limit(struct rdma_cgroup *cg, const char *text)
 {
 	return rdmacg_set_max(cg, RDMACG_CLASS_HCA, text);
+}
+
+/* Charge as the API does, and say in *@refusal where there was no room. */
+static inline int rdmacg_test_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
+				     const struct rdmacg_charge *set, unsigned int count,
+				     struct rdmacg_refusal *refusal)
+{
+	if (rdmacg_pool_charge_fast(cg, device, set, count))
+		return 0;
+	return rdmacg_pool_try_charge(cg, device, set, count, refusal);
+}
+
+static inline void rdmacg_test_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
+					const struct rdmacg_charge *set, unsigned int count)
+{
+	if (!rdmacg_pool_uncharge_fast(cg, device, set, count))
+		rdmacg_pool_uncharge(cg, device, set, count);
+}
+
+/* Whether the cgroup has a pool on any device. */
+static inline bool rdmacg_test_has_pools(struct rdma_cgroup *cg)
+{
+	const struct rdmacg_map *map;
+	bool has_pools = false;
+	u32 key;
+
+	rcu_read_lock();
+	map = rcu_dereference(cg->map);
+	for (key = 0; key < map->nr; key++)
+		has_pools |= !!rcu_access_pointer(map->pools[key]);
+	rcu_read_unlock();
+	return has_pools;
+}
+
+/* What all pools of the device below the cgroup's top-level one share; NULL if none is there. */
+static inline struct rdmacg_domain *rdmacg_test_domain(struct rdma_cgroup *cg,
+						       const struct rdmacg_device *device)
+{
+	struct rdmacg_domain *domain = NULL;
+	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, device->key);
+
+	if (pool) {
+		domain = pool->domain;
+		rdmacg_pool_unlock(pool);
+	}
+	return domain;
 }
 
 /* A copy of one slot, which is that of an unused pool if the cgroup has none. */
@@ -149,14 +215,6 @@ static inline struct rdmacg_slot rdmacg_test_slot(struct rdma_cgroup *cg,
 	return copy;
 }
 
-/* Give the file a buffer, whose text always ends in a NUL. */
-static inline void rdmacg_test_init_seq(struct kunit *test, struct seq_file *sf)
-{
-	sf->size = PAGE_SIZE;
-	sf->buf = kunit_kzalloc(test, sf->size + 1, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, sf->buf);
-}
-
 /* All lines of a file, but for those of the machine's own devices. */
 static inline char *rdmacg_test_show(struct kunit *test, struct rdma_cgroup *cg,
 				     enum rdmacg_class class, enum rdmacg_file file)
@@ -168,7 +226,7 @@ static inline char *rdmacg_test_show(struct kunit *test, struct rdma_cgroup *cg,
 	rdmacg_test_init_seq(test, &sf);
 	rcu_read_lock();
 	for (id = 0; (desc = rdmacg_desc_next(&id)); id++)
-		if (!strncmp(rcu_dereference(desc->name)->text, "kunit", 5))
+		if (!strncmp(rdmacg_desc_name_rcu(desc), "kunit", 5))
 			rdmacg_show_line(&sf, cg, desc, class, file);
 	rcu_read_unlock();
 	KUNIT_ASSERT_FALSE(test, seq_has_overflowed(&sf));

@@ -73,7 +73,7 @@ static void rdmacg_uncharge_made(void *arg)
 	struct rdmacg_made_charge *made = arg;
 
 	list_del(&made->node);
-	rdmacg_pool_uncharge(made->cg, made->device, made->set, made->count);
+	rdmacg_test_uncharge(made->cg, made->device, made->set, made->count);
 }
 
 /* Charge one or two resources; the end of the test uncharges what the test does not. */
@@ -89,7 +89,7 @@ static int rdmacg_charge_set(struct rdma_cgroup *cg, struct rdmacg_device *devic
 	made = kunit_kzalloc(test, sizeof(*made), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, made);
 	KUNIT_ASSERT_LE(test, count, ARRAY_SIZE(made->set));
-	ret = rdmacg_pool_try_charge(cg, device, set, count, refusal);
+	ret = rdmacg_test_charge(cg, device, set, count, refusal);
 	if (ret)
 		return ret;
 	made->cg = cg;
@@ -151,6 +151,59 @@ static void rdmacg_uncharge_latest(struct kunit *test)
 			     list_first_entry(&tree->charges, struct rdmacg_made_charge, node));
 }
 
+static void rdmacg_drain_pools(void *arg)
+{
+	rdmacg_pools_drain(arg);
+}
+
+/*
+ * Make a device with a key of the test's choice. It is not registered, for
+ * the machine may have a device with that key; the test's own cgroups have none.
+ */
+static struct rdmacg_device *rdmacg_device_with_key(struct kunit *test, u32 key,
+						    unsigned int nr_slots)
+{
+	struct rdmacg_device *device;
+	struct rdmacg_desc *desc;
+	int ret;
+
+	device = kunit_kzalloc(test, sizeof(*device), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, device);
+	desc = kunit_kzalloc(test, struct_size(desc, resources, nr_slots), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, desc);
+	spin_lock_init(&desc->lock);
+	INIT_LIST_HEAD(&desc->domains);
+	desc->key = key;
+	desc->nr_slots = nr_slots;
+	desc->control_slot = nr_slots;
+	device->key = key;
+	device->nr_slots = nr_slots;
+	rcu_assign_pointer(device->desc, desc);
+	ret = kunit_add_action_or_reset(test, rdmacg_drain_pools, desc);
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	return device;
+}
+
+static const char *rdmacg_show(struct kunit *test, struct rdma_cgroup *cg,
+			       enum rdmacg_file file)
+{
+	return rdmacg_test_show(test, cg, RDMACG_CLASS_HCA, file);
+}
+
+/* Expect these events of hca_object on kunit0, and no others. */
+static void rdmacg_expect_events(struct kunit *test, struct rdma_cgroup *cg,
+				 enum rdmacg_file file, unsigned int max,
+				 unsigned int alloc_fail)
+{
+	char text[256];
+
+	scnprintf(text, sizeof(text),
+		  "kunit0 hca_handle.max=0 hca_handle.alloc_fail=0 hca_object.max=%u hca_object.alloc_fail=%u\n"
+		  "kunit1 hca_handle.max=0 hca_handle.alloc_fail=0 hca_object.max=0 hca_object.alloc_fail=0\n",
+		  max, alloc_fail);
+	KUNIT_EXPECT_STREQ(test, rdmacg_show(test, cg, file), text);
+}
+
 static void rdmacg_test_charge_counts_in_its_cgroup_and_ancestors(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -164,7 +217,7 @@ static void rdmacg_test_charge_counts_in_its_cgroup_and_ancestors(struct kunit *
 	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->right, &t->dev0, OBJECT), 3);
 	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->top, &t->dev0, OBJECT), 5);
 	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->other, &t->dev0, OBJECT), 0);
-	KUNIT_EXPECT_TRUE(test, xa_empty(&t->root.pools));
+	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->root));
 }
 
 static void rdmacg_test_charge_counts_in_its_slot_and_device_alone(struct kunit *test)
@@ -182,7 +235,7 @@ static void rdmacg_test_root_is_never_charged(struct kunit *test)
 	struct rdmacg_tree *t = test->priv;
 
 	rdmacg_charge_many(test, &t->root, &t->dev0, HANDLE, 3);
-	KUNIT_EXPECT_TRUE(test, xa_empty(&t->root.pools));
+	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->root));
 	rdmacg_uncharge_many(test, &t->root, &t->dev0, HANDLE, 3);
 }
 
@@ -310,17 +363,74 @@ static void rdmacg_test_set_is_charged_up_to_the_limit_and_uncharged(struct kuni
 /* The largest amount that is counted. */
 static const struct rdmacg_charge rdmacg_most = { .slot = OBJECT, .amount = RDMACG_NO_LIMIT };
 
-/* Without a limit there is room for all that the counter holds. */
+/* Without a limit there is room for all that a limit could be set to. */
 static void rdmacg_test_counter_takes_all_and_does_not_wrap(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 	struct rdmacg_refusal refusal;
 
 	KUNIT_EXPECT_EQ(test, rdmacg_charge_set(&t->left, &t->dev0, &rdmacg_most, 1, &refusal), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_charge_set(&t->right, &t->dev0, &rdmacg_most, 1, &refusal), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_charge_one(&t->right, &t->dev0, OBJECT), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->top, &t->dev0, OBJECT), U64_MAX);
+	KUNIT_EXPECT_EQ(test, rdmacg_charge_set(&t->right, &t->dev0, &rdmacg_most, 1, &refusal),
+			-EAGAIN);
 	KUNIT_EXPECT_EQ(test, rdmacg_charge_one(&t->right, &t->dev0, OBJECT), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->top, &t->dev0, OBJECT), RDMACG_NO_LIMIT);
+	KUNIT_EXPECT_PTR_EQ(test, refusal.cg, &t->top);
+}
+
+/* Three charges at once, which have a path of their own, meet the limit of each level. */
+static void rdmacg_test_fast_path_charges_all_or_nothing(struct kunit *test)
+{
+	static const struct rdmacg_charge set[] = {
+		{ .slot = 0, .amount = 1 }, { .slot = 1, .amount = 2 }, { .slot = 2, .amount = 3 },
+	};
+	struct rdmacg_tree *t = test->priv;
+	struct rdmacg_device *device = rdmacg_device_with_key(test, 0, 3);
+	struct rdmacg_pool *pool;
+	unsigned int i;
+
+	/* There is no pool yet. */
+	KUNIT_EXPECT_FALSE(test, rdmacg_pool_charge_fast(&t->leaf, device, set, 3));
+	KUNIT_ASSERT_EQ(test, rdmacg_try_charge_cgroup(&t->leaf, device, set, 3), 0);
+	KUNIT_EXPECT_TRUE(test, rdmacg_pool_charge_fast(&t->leaf, device, set, 3));
+	for (i = 0; i < ARRAY_SIZE(set); i++) {
+		KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->leaf, device, i), 2 * (i + 1));
+		KUNIT_EXPECT_EQ(test, rdmacg_peak(&t->top, device, i), 2 * (i + 1));
+	}
+	pool = rdmacg_pool_lock(&t->top, device->key);
+	KUNIT_ASSERT_NOT_NULL(test, pool);
+	pool->slots[2].max = 8;
+	rdmacg_pool_unlock(pool);
+	KUNIT_EXPECT_FALSE(test, rdmacg_pool_charge_fast(&t->leaf, device, set, 3));
+	for (i = 0; i < ARRAY_SIZE(set); i++)
+		KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->left, device, i), 2 * (i + 1));
+	KUNIT_EXPECT_TRUE(test, rdmacg_pool_uncharge_fast(&t->leaf, device, set, 3));
+	rdmacg_uncharge_set(&t->leaf, device, set, 3);
+	for (i = 0; i < ARRAY_SIZE(set); i++)
+		KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->top, device, i), 0);
+}
+
+/* A charge that cannot fail goes above the limit, and only its limit's events show it. */
+static void rdmacg_test_charge_that_cannot_fail(struct kunit *test)
+{
+	static const struct rdmacg_charge set[] = {
+		{ .slot = HANDLE, .amount = 1 }, { .slot = OBJECT, .amount = 3 },
+	};
+	struct rdmacg_tree *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->left, "kunit0 hca_object=4"), 0);
+	rdmacg_charge(&t->leaf, &t->dev0, set, 2);
+	rdmacg_expect_events(test, &t->left, RDMACG_FILE_EVENTS, 0, 0);
+	rdmacg_charge(&t->leaf, &t->dev0, set, 2);
+	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->leaf, &t->dev0, OBJECT), 6);
+	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->top, &t->dev0, HANDLE), 2);
+	rdmacg_expect_events(test, &t->leaf, RDMACG_FILE_EVENTS, 0, 0);
+	rdmacg_expect_events(test, &t->left, RDMACG_FILE_EVENTS, 1, 0);
+	rdmacg_expect_events(test, &t->left, RDMACG_FILE_EVENTS_LOCAL, 1, 0);
+	rdmacg_expect_events(test, &t->top, RDMACG_FILE_EVENTS, 1, 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&t->leaf), 2);
+	rdmacg_uncharge_set(&t->leaf, &t->dev0, set, 2);
+	rdmacg_uncharge_set(&t->leaf, &t->dev0, set, 2);
+	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->top, &t->dev0, OBJECT), 0);
 }
 
 static void rdmacg_test_largest_limit_still_refuses(struct kunit *test)
@@ -343,9 +453,9 @@ static void rdmacg_test_endless_amount_is_counted_nowhere(struct kunit *test)
 	struct rdmacg_refusal refusal;
 
 	KUNIT_ASSERT_EQ(test, rdmacg_charge_set(&t->leaf, &t->dev0, &endless, 1, &refusal), 0);
-	KUNIT_EXPECT_TRUE(test, xa_empty(&t->leaf.pools));
+	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
 	rdmacg_uncharge_latest(test);
-	KUNIT_EXPECT_TRUE(test, xa_empty(&t->leaf.pools));
+	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
 }
 
 /* A kernel whose KUnit cannot expect a warning would take this one for an error. */
@@ -357,9 +467,9 @@ static void rdmacg_test_uncharge_too_many_warns_and_stops_at_zero(struct kunit *
 	struct rdmacg_tree *t = test->priv;
 	struct rdmacg_refusal refusal;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_pool_try_charge(&t->left, &t->dev0, &one, 1, &refusal), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_charge(&t->left, &t->dev0, &one, 1, &refusal), 0);
 	kunit_warning_suppress(test) {
-		rdmacg_pool_uncharge(&t->left, &t->dev0, &two, 1);
+		rdmacg_test_uncharge(&t->left, &t->dev0, &two, 1);
 		KUNIT_EXPECT_GT(test, KUNIT_SUPPRESSED_WARNING_COUNT(), 0);
 	}
 	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->left, &t->dev0, OBJECT), 0);
@@ -393,69 +503,40 @@ static void rdmacg_test_usage_over_a_lowered_limit_refuses(struct kunit *test)
 /* rdma.rst tells these numbers. */
 static void rdmacg_test_pool_is_as_large_as_documented(struct kunit *test)
 {
-	const unsigned int nr_slots = 2 + RDMACG_NR_CONTROL_SLOTS;
-	const bool has_control = RDMACG_NR_CONTROL_SLOTS;
+	static struct rdmacg_desc desc;
 
-	KUNIT_EXPECT_EQ(test, rdmacg_pool_size(nr_slots, 1), has_control ? 256 : 128);
-	KUNIT_EXPECT_EQ(test, rdmacg_pool_size(nr_slots, 2), has_control ? 256 : 192);
-	KUNIT_EXPECT_EQ(test, rdmacg_pool_size(nr_slots, 1000), has_control ? 320 : 192);
-	KUNIT_EXPECT_LE(test, rdmacg_pool_size(24 + RDMACG_NR_CONTROL_SLOTS, 1000), SZ_1K);
-	KUNIT_EXPECT_LE(test, rdmacg_pool_size(RDMACG_MAX_SLOTS, 1000), SZ_2K);
+	desc.control_slot = 2;
+	KUNIT_EXPECT_LE(test, rdmacg_pool_size(&desc, 1), 152);
+	KUNIT_EXPECT_LE(test, rdmacg_pool_size(&desc, 6), 192);
+	desc.control_slot = 24;
+	KUNIT_EXPECT_LE(test, rdmacg_pool_size(&desc, 8), 768);
+	desc.control_slot = RDMACG_MAX_SLOTS;
+	KUNIT_EXPECT_LE(test, rdmacg_pool_size(&desc, RDMACG_MAX_DEPTH), SZ_2K + 256);
 }
 
-static void rdmacg_free_domains(void *arg)
-{
-	rdmacg_domains_free(arg);
-}
-
-/*
- * Make a device with one slot and a key of the test's choice. It is not registered, for
- * the machine may have a device with that key; the test's own cgroups have none.
- */
-static struct rdmacg_device *rdmacg_device_with_key(struct kunit *test, u32 key)
-{
-	struct rdmacg_device *device;
-	struct rdmacg_desc *desc;
-	int ret;
-
-	device = kunit_kzalloc(test, sizeof(*device), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, device);
-	desc = kunit_kzalloc(test, struct_size(desc, resources, 1), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, desc);
-	spin_lock_init(&desc->lock);
-	INIT_LIST_HEAD(&desc->domains);
-	desc->key = key;
-	desc->nr_slots = 1;
-	desc->control_slot = 1;
-	device->key = key;
-	device->nr_slots = 1;
-	device->desc = desc;
-	ret = kunit_add_action_or_reset(test, rdmacg_free_domains, desc);
-	KUNIT_ASSERT_EQ(test, ret, 0);
-	return device;
-}
-
-static void rdmacg_test_first_device_needs_no_node(struct kunit *test)
+/* A cgroup that uses eight devices needs an array of eight pointers, and little more. */
+static void rdmacg_test_further_devices_need_few_bytes(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
-	struct rdmacg_device *first = rdmacg_device_with_key(test, 0);
+	unsigned int key;
 
-	rdmacg_charge_many(test, &t->leaf, first, 0, 1);
-	KUNIT_ASSERT_NOT_NULL(test, xa_load(&t->leaf.pools, 0));
-	KUNIT_ASSERT_NOT_NULL(test, xa_load(&t->top.domains, 0));
-
-	/* The array's head is the entry itself, and points to no node. */
-	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(t->leaf.pools.xa_head),
-			    (void *)xa_load(&t->leaf.pools, 0));
-	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(t->top.domains.xa_head),
-			    (void *)xa_load(&t->top.domains, 0));
+	for (key = 0; key < 8; key++)
+		rdmacg_charge_many(test, &t->leaf, rdmacg_device_with_key(test, key, 1), 0, 1);
+	rcu_read_lock();
+	KUNIT_EXPECT_LE(test, struct_size(rcu_dereference(t->leaf.map), pools,
+					  rcu_dereference(t->leaf.map)->nr), 128);
+	rcu_read_unlock();
+	for (key = 0; key < 8; key++)
+		KUNIT_EXPECT_TRUE(test, rdmacg_has_pool(&t->leaf, key));
+	KUNIT_EXPECT_FALSE(test, rdmacg_has_pool(&t->leaf, 8));
+	KUNIT_EXPECT_FALSE(test, rdmacg_has_pool(&t->leaf, 1000));
 }
 
 static void rdmacg_test_second_device_keeps_the_first_ones_pool(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
-	struct rdmacg_device *first = rdmacg_device_with_key(test, 0);
-	struct rdmacg_device *second = rdmacg_device_with_key(test, 1);
+	struct rdmacg_device *first = rdmacg_device_with_key(test, 0, 1);
+	struct rdmacg_device *second = rdmacg_device_with_key(test, 1, 1);
 
 	rdmacg_charge_many(test, &t->leaf, first, 0, 1);
 	rdmacg_charge_many(test, &t->leaf, second, 0, 2);
@@ -470,13 +551,13 @@ static void rdmacg_test_pools_go_with_the_limits_that_need_them(struct kunit *te
 
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 hca_object=9"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->right, "kunit0 hca_object=9"), 0);
-	KUNIT_EXPECT_FALSE(test, xa_empty(&t->left.pools));
+	KUNIT_EXPECT_TRUE(test, rdmacg_test_has_pools(&t->left));
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max"), 0);
-	KUNIT_EXPECT_TRUE(test, xa_empty(&t->leaf.pools));
-	KUNIT_EXPECT_TRUE(test, xa_empty(&t->left.pools));
-	KUNIT_EXPECT_FALSE(test, xa_empty(&t->top.pools));
+	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
+	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->left));
+	KUNIT_EXPECT_TRUE(test, rdmacg_test_has_pools(&t->top));
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->right, "kunit0 hca_object=max"), 0);
-	KUNIT_EXPECT_TRUE(test, xa_empty(&t->top.pools));
+	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->top));
 }
 
 static void rdmacg_test_pool_with_a_limit_stays(struct kunit *test)
@@ -486,7 +567,7 @@ static void rdmacg_test_pool_with_a_limit_stays(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->left, "kunit0 hca_object=3"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 hca_object=9"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max"), 0);
-	KUNIT_EXPECT_TRUE(test, xa_empty(&t->leaf.pools));
+	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
 	KUNIT_EXPECT_EQ(test, rdmacg_max(&t->left, &t->dev0, OBJECT), 3);
 }
 
@@ -499,26 +580,6 @@ static void rdmacg_test_pool_with_a_peak_stays(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 hca_object=0"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_peak(&t->leaf, &t->dev0, OBJECT), 2);
-}
-
-static const char *rdmacg_show(struct kunit *test, struct rdma_cgroup *cg,
-			       enum rdmacg_file file)
-{
-	return rdmacg_test_show(test, cg, RDMACG_CLASS_HCA, file);
-}
-
-/* Expect these events of hca_object on kunit0, and no others. */
-static void rdmacg_expect_events(struct kunit *test, struct rdma_cgroup *cg,
-				 enum rdmacg_file file, unsigned int max,
-				 unsigned int alloc_fail)
-{
-	char text[256];
-
-	scnprintf(text, sizeof(text),
-		  "kunit0 hca_handle.max=0 hca_handle.alloc_fail=0 hca_object.max=%u hca_object.alloc_fail=%u\n"
-		  "kunit1 hca_handle.max=0 hca_handle.alloc_fail=0 hca_object.max=0 hca_object.alloc_fail=0\n",
-		  max, alloc_fail);
-	KUNIT_EXPECT_STREQ(test, rdmacg_show(test, cg, file), text);
 }
 
 static void rdmacg_test_pool_with_events_stays(struct kunit *test)
@@ -539,8 +600,7 @@ static void rdmacg_test_no_limit_needs_no_pool(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&t->leaf,
 						"kunit0 hca_object=max hca_handle=max"), 0);
-	KUNIT_EXPECT_TRUE(test, xa_empty(&t->leaf.pools));
-	KUNIT_EXPECT_TRUE(test, xa_empty(&t->top.domains));
+	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
 }
 
 static void rdmacg_test_cgroup_that_goes_leaves_history_above(struct kunit *test)
@@ -551,7 +611,7 @@ static void rdmacg_test_cgroup_that_goes_leaves_history_above(struct kunit *test
 	rdmacg_charge_many(test, &t->leaf, &t->dev0, OBJECT, 2);
 	rdmacg_uncharge_many(test, &t->leaf, &t->dev0, OBJECT, 2);
 	rdmacg_pools_free(&t->leaf);
-	KUNIT_EXPECT_TRUE(test, xa_empty(&t->leaf.pools));
+	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
 	KUNIT_EXPECT_EQ(test, rdmacg_peak(&t->left, &t->dev0, OBJECT), 2);
 	KUNIT_EXPECT_EQ(test, rdmacg_peak(&t->leaf, &t->dev0, OBJECT), 0);
 }
@@ -564,10 +624,9 @@ static void rdmacg_test_top_level_cgroup_takes_its_domains_along(struct kunit *t
 	rdmacg_uncharge_many(test, &t->leaf, &t->dev0, OBJECT, 2);
 	rdmacg_pools_free(&t->leaf);
 	rdmacg_pools_free(&t->left);
-	KUNIT_EXPECT_FALSE(test, list_empty(&t->dev0.desc->domains));
+	KUNIT_EXPECT_FALSE(test, list_empty(&rdmacg_desc(&t->dev0)->domains));
 	rdmacg_pools_free(&t->top);
-	KUNIT_EXPECT_TRUE(test, xa_empty(&t->top.domains));
-	KUNIT_EXPECT_TRUE(test, list_empty(&t->dev0.desc->domains));
+	KUNIT_EXPECT_TRUE(test, list_empty(&rdmacg_desc(&t->dev0)->domains));
 
 	/* Whoever comes after it starts anew. */
 	rdmacg_charge_many(test, &t->leaf, &t->dev0, OBJECT, 1);
@@ -582,15 +641,15 @@ static void rdmacg_test_cgroup_that_goes_takes_empty_pools_along(struct kunit *t
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->right, "kunit0 hca_object=2"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 hca_object=2"), 0);
 	rdmacg_pools_free(&t->leaf);
-	KUNIT_EXPECT_TRUE(test, xa_empty(&t->leaf.pools));
-	KUNIT_EXPECT_TRUE(test, xa_empty(&t->left.pools));
-	KUNIT_EXPECT_FALSE(test, xa_empty(&t->top.pools));
+	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
+	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->left));
+	KUNIT_EXPECT_TRUE(test, rdmacg_test_has_pools(&t->top));
 }
 
 /* How many pools of the device are below the top-level cgroup, itself included. */
 static size_t rdmacg_nr_pools(struct rdma_cgroup *top, const struct rdmacg_device *device)
 {
-	struct rdmacg_domain *domain = xa_load(&top->domains, device->key);
+	struct rdmacg_domain *domain = rdmacg_test_domain(top, device);
 
 	return domain ? list_count_nodes(&domain->pools) : 0;
 }
@@ -609,7 +668,23 @@ static void rdmacg_test_css_free_frees_the_pools(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_nr_pools(&t->top, &t->dev0), 0);
 }
 
-#define RDMACG_CHAIN 1000
+static void rdmacg_test_no_cgroup_is_deeper_than_64(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+	struct cgroup_subsys_state *css;
+
+	t->left.depth = RDMACG_MAX_DEPTH - 1;
+	css = rdma_cgrp_subsys.css_alloc(&t->left.css);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(css));
+	KUNIT_EXPECT_EQ(test, rdmacg_from_css(css)->depth, 64);
+	rdma_cgrp_subsys.css_free(css);
+	t->left.depth = RDMACG_MAX_DEPTH;
+	KUNIT_EXPECT_PTR_EQ(test, rdma_cgrp_subsys.css_alloc(&t->left.css), ERR_PTR(-EAGAIN));
+	t->left.depth = 2;
+}
+
+/* Below right, which is at depth 2. */
+#define RDMACG_CHAIN (RDMACG_MAX_DEPTH - 2)
 
 static void rdmacg_free_chain(void *arg)
 {
@@ -618,13 +693,13 @@ static void rdmacg_free_chain(void *arg)
 
 	for (i = RDMACG_CHAIN; i--;)
 		rdmacg_pools_free(&chain[i]);
-	kvfree(chain);
+	kfree(chain);
 }
 
 /* Make a chain of cgroups below right, the highest first. */
 static struct rdma_cgroup *rdmacg_make_chain(struct kunit *test)
 {
-	struct rdma_cgroup *chain = kvcalloc(RDMACG_CHAIN, sizeof(*chain), GFP_KERNEL);
+	struct rdma_cgroup *chain = kcalloc(RDMACG_CHAIN, sizeof(*chain), GFP_KERNEL);
 	struct rdmacg_tree *t = test->priv;
 	unsigned int i;
 	int ret;
@@ -650,7 +725,6 @@ static void rdmacg_test_deep_limit_has_pools_as_long_as_it_holds(struct kunit *t
 	KUNIT_EXPECT_EQ(test, rdmacg_nr_pools(&t->top, &t->dev0), 0);
 }
 
-/* A pool knows its next ancestors only, so a charge goes on with those of others. */
 static void rdmacg_test_deep_charge_counts_and_is_limited_above(struct kunit *test)
 {
 	struct rdma_cgroup *chain = rdmacg_make_chain(test);
@@ -678,32 +752,18 @@ static void rdmacg_test_deep_chain_that_goes_takes_its_pools_along(struct kunit 
 	KUNIT_EXPECT_EQ(test, rdmacg_nr_pools(&t->top, &t->dev0), 2);
 }
 
-/* Make what a write has that sets hca_object to 9 on one device. */
-static struct rdmacg_staged *rdmacg_new_staged(struct kunit *test, struct rdmacg_desc *desc)
-{
-	struct rdmacg_staged *staged;
-
-	staged = kunit_kzalloc(test, struct_size(staged, max, RDMACG_RESOURCE_MAX), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, staged);
-	staged->desc = desc;
-	staged->slots = BIT_ULL(OBJECT);
-	staged->max[OBJECT] = 9;
-	return staged;
-}
-
-/* A write ends between the moments when a charge finds the pool and when it locks it. */
+/* A user of a pool ends between the moments when a charge finds the pool and when it locks it. */
 static void rdmacg_test_pool_that_was_given_back_is_not_locked(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
-	struct rdmacg_staged *staged = rdmacg_new_staged(test, t->dev0.desc);
+	struct rdmacg_desc *desc = rdmacg_test_get_desc(test, "kunit0");
 	struct rdmacg_pool *pool;
 	bool is_locked;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_stage_pool(&t->leaf, staged), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_pool_pin(&t->leaf, desc), 0);
 	rcu_read_lock();
 	pool = rdmacg_pool_find_rcu(&t->leaf, t->dev0.key);
-	/* Nothing was set, so nobody needs the pool. */
-	rdmacg_unstage_pool(&t->leaf, staged);
+	rdmacg_pool_unpin(&t->leaf, desc);
 	is_locked = pool && rdmacg_pool_try_lock_rcu(pool);
 	if (is_locked)
 		rdmacg_pool_unlock(pool);
@@ -720,27 +780,25 @@ static void rdmacg_test_device_that_goes_under_a_write_takes_its_pool(struct kun
 {
 	struct rdmacg_tree *t = test->priv;
 	struct rdmacg_desc *desc = rdmacg_test_get_desc(test, "kunit0");
-	struct rdmacg_staged *staged = rdmacg_new_staged(test, desc);
 
-	KUNIT_ASSERT_EQ(test, rdmacg_stage_pool(&t->leaf, staged), 0);
-	KUNIT_EXPECT_FALSE(test, xa_empty(&t->leaf.pools));
+	KUNIT_ASSERT_EQ(test, rdmacg_pool_pin(&t->leaf, desc), 0);
+	KUNIT_EXPECT_TRUE(test, rdmacg_test_has_pools(&t->leaf));
 	rdmacg_unregister_device(&t->dev0);
-	rdmacg_apply_staged(&t->leaf, staged);
-	rdmacg_unstage_pool(&t->leaf, staged);
-	KUNIT_EXPECT_TRUE(test, xa_empty(&t->leaf.pools));
-	KUNIT_EXPECT_TRUE(test, xa_empty(&t->top.domains));
+	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
+	KUNIT_EXPECT_TRUE(test, list_empty(&desc->domains));
+	rdmacg_pool_unpin(&t->leaf, desc);
+	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->top));
 }
 
 static void rdmacg_test_device_that_went_before_a_write_gets_no_pool(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 	struct rdmacg_desc *desc = rdmacg_test_get_desc(test, "kunit0");
-	struct rdmacg_staged *staged = rdmacg_new_staged(test, desc);
 
 	rdmacg_unregister_device(&t->dev0);
-	KUNIT_EXPECT_EQ(test, rdmacg_stage_pool(&t->right, staged), -ENODEV);
-	KUNIT_EXPECT_TRUE(test, xa_empty(&t->right.pools));
-	KUNIT_EXPECT_TRUE(test, xa_empty(&t->top.domains));
+	KUNIT_EXPECT_EQ(test, rdmacg_pool_pin(&t->right, desc), -ENODEV);
+	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->right));
+	KUNIT_EXPECT_TRUE(test, list_empty(&desc->domains));
 }
 
 static void rdmacg_test_device_that_goes_takes_its_limits_along(struct kunit *test)
@@ -763,15 +821,15 @@ static void rdmacg_test_domain_is_of_one_device_and_top_level_cgroup(struct kuni
 	struct rdmacg_tree *t = test->priv;
 
 	rdmacg_charge_many(test, &t->leaf, &t->dev0, OBJECT, 1);
-	domain = xa_load(&t->top.domains, t->dev0.key);
+	domain = rdmacg_test_domain(&t->top, &t->dev0);
 	KUNIT_ASSERT_NOT_NULL(test, domain);
-	KUNIT_EXPECT_NULL(test, xa_load(&t->other.domains, t->dev0.key));
-	KUNIT_EXPECT_NULL(test, xa_load(&t->top.domains, t->dev1.key));
+	KUNIT_EXPECT_NULL(test, rdmacg_test_domain(&t->other, &t->dev0));
+	KUNIT_EXPECT_NULL(test, rdmacg_test_domain(&t->top, &t->dev1));
 
 	rdmacg_charge_many(test, &t->other, &t->dev0, OBJECT, 1);
 	rdmacg_charge_many(test, &t->leaf, &t->dev1, OBJECT, 1);
-	of_other = xa_load(&t->other.domains, t->dev0.key);
-	of_dev1 = xa_load(&t->top.domains, t->dev1.key);
+	of_other = rdmacg_test_domain(&t->other, &t->dev0);
+	of_dev1 = rdmacg_test_domain(&t->top, &t->dev1);
 	KUNIT_ASSERT_NOT_NULL(test, of_other);
 	KUNIT_ASSERT_NOT_NULL(test, of_dev1);
 	KUNIT_EXPECT_PTR_NE(test, of_other, domain);
@@ -789,9 +847,9 @@ static int rdmacg_charge_beside(struct rdmacg_pool *pool, struct rdma_cgroup *cg
 	lockdep_assert_held(&pool->domain->lock);
 	/* Lockdep would take the locks of two domains for one. */
 	lockdep_off();
-	ret = rdmacg_pool_try_charge(cg, device, &one, 1, &refusal);
+	ret = rdmacg_test_charge(cg, device, &one, 1, &refusal);
 	if (!ret)
-		rdmacg_pool_uncharge(cg, device, &one, 1);
+		rdmacg_test_uncharge(cg, device, &one, 1);
 	lockdep_on();
 	return ret;
 }
@@ -807,7 +865,7 @@ static void rdmacg_test_charge_waits_for_no_other_domain(struct kunit *test)
 	rdmacg_charge_many(test, &t->leaf, &t->dev0, OBJECT, 1);
 	rdmacg_charge_many(test, &t->other, &t->dev0, OBJECT, 1);
 	rdmacg_charge_many(test, &t->leaf, &t->dev1, OBJECT, 1);
-	of_top = xa_load(&t->top.domains, t->dev0.key);
+	of_top = rdmacg_test_domain(&t->top, &t->dev0);
 
 	pool = rdmacg_pool_lock(&t->leaf, t->dev0.key);
 	KUNIT_ASSERT_NOT_NULL(test, pool);
@@ -855,7 +913,7 @@ static void rdmacg_test_wrong_line_makes_no_pool(struct kunit *test)
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&t->left, "kunit0 hca_object=1\n"
 							  "kunit1 nokey=1\n"), -EINVAL);
-	KUNIT_EXPECT_TRUE(test, xa_empty(&t->left.pools));
+	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->left));
 }
 
 static void rdmacg_test_write_without_a_line_is_refused(struct kunit *test)
@@ -1012,7 +1070,7 @@ static void rdmacg_test_malformed_set_is_refused(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, owner);
 	KUNIT_EXPECT_EQ(test, rdmacg_try_charge_cgroup(&t->leaf, &t->dev0, param->set,
 						       param->count), -EINVAL);
-	KUNIT_EXPECT_TRUE(test, xa_empty(&t->leaf.pools));
+	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
 }
 
 static const struct rdmacg_charge rdmacg_three = { .slot = OBJECT, .amount = 3 };
@@ -1059,6 +1117,8 @@ static struct kunit_case rdmacg_pool_cases[] = {
 	KUNIT_CASE(rdmacg_test_set_is_charged_whole_or_not_at_all),
 	KUNIT_CASE(rdmacg_test_set_is_charged_up_to_the_limit_and_uncharged),
 	KUNIT_CASE(rdmacg_test_counter_takes_all_and_does_not_wrap),
+	KUNIT_CASE(rdmacg_test_fast_path_charges_all_or_nothing),
+	KUNIT_CASE(rdmacg_test_charge_that_cannot_fail),
 	KUNIT_CASE(rdmacg_test_largest_limit_still_refuses),
 	KUNIT_CASE(rdmacg_test_endless_amount_is_counted_nowhere),
 #ifdef KUNIT_SUPPRESSED_WARNING_COUNT
@@ -1067,7 +1127,7 @@ static struct kunit_case rdmacg_pool_cases[] = {
 	KUNIT_CASE(rdmacg_test_lowered_limit_takes_nothing_away),
 	KUNIT_CASE(rdmacg_test_usage_over_a_lowered_limit_refuses),
 	KUNIT_CASE(rdmacg_test_pool_is_as_large_as_documented),
-	KUNIT_CASE(rdmacg_test_first_device_needs_no_node),
+	KUNIT_CASE(rdmacg_test_further_devices_need_few_bytes),
 	KUNIT_CASE(rdmacg_test_second_device_keeps_the_first_ones_pool),
 	KUNIT_CASE(rdmacg_test_pools_go_with_the_limits_that_need_them),
 	KUNIT_CASE(rdmacg_test_pool_with_a_limit_stays),
@@ -1078,6 +1138,7 @@ static struct kunit_case rdmacg_pool_cases[] = {
 	KUNIT_CASE(rdmacg_test_top_level_cgroup_takes_its_domains_along),
 	KUNIT_CASE(rdmacg_test_cgroup_that_goes_takes_empty_pools_along),
 	KUNIT_CASE(rdmacg_test_css_free_frees_the_pools),
+	KUNIT_CASE(rdmacg_test_no_cgroup_is_deeper_than_64),
 	KUNIT_CASE(rdmacg_test_deep_limit_has_pools_as_long_as_it_holds),
 	KUNIT_CASE(rdmacg_test_deep_charge_counts_and_is_limited_above),
 	KUNIT_CASE(rdmacg_test_deep_chain_that_goes_takes_its_pools_along),

@@ -147,7 +147,7 @@ static enum uverbs_obj_access rdmacg_access(struct uverbs_api *uapi, u32 method_
 	return UVERBS_ACCESS_READ;
 }
 
-/* What makes an object may wait, and what destroys one may not, and nothing else is either. */
+/* What makes an object pays for its end, which pays nothing, and nothing else is either. */
 static void rdmacg_test_methods_are_what_they_do(struct kunit *test)
 {
 	struct uverbs_api *uapi = rdmacg_uapi(test);
@@ -165,7 +165,7 @@ static void rdmacg_test_methods_are_what_they_do(struct kunit *test)
 				    method->control == UVERBS_COMMAND_DESTROY,
 				    "method %#lx", iter.index);
 		if (access == UVERBS_ACCESS_NEW)
-			KUNIT_EXPECT_EQ_MSG(test, method->control, UVERBS_COMMAND_CONTROL,
+			KUNIT_EXPECT_EQ_MSG(test, method->control, UVERBS_COMMAND_CREATE,
 					    "method %#lx", iter.index);
 	}
 }
@@ -177,32 +177,34 @@ static void rdmacg_test_commands_are_what_they_do(struct kunit *test)
 	const struct uverbs_api_write_method **ex_writes = uapi->write_ex_methods;
 
 	KUNIT_EXPECT_EQ(test, writes[IB_USER_VERBS_CMD_CREATE_QP]->control,
-			UVERBS_COMMAND_CONTROL);
+			UVERBS_COMMAND_CREATE);
 	KUNIT_EXPECT_EQ(test, writes[IB_USER_VERBS_CMD_MODIFY_QP]->control,
-			UVERBS_COMMAND_CONTROL);
+			UVERBS_COMMAND_CHANGE);
 	KUNIT_EXPECT_EQ(test, writes[IB_USER_VERBS_CMD_DEREG_MR]->control,
 			UVERBS_COMMAND_DESTROY);
 	KUNIT_EXPECT_EQ(test, writes[IB_USER_VERBS_CMD_POST_SEND]->control, UVERBS_COMMAND_DATA);
 	KUNIT_EXPECT_EQ(test, writes[IB_USER_VERBS_CMD_QUERY_PORT]->control,
+			UVERBS_COMMAND_CHANGE);
+	KUNIT_EXPECT_EQ(test, writes[IB_USER_VERBS_CMD_QUERY_DEVICE]->control,
 			UVERBS_COMMAND_QUERY);
 	KUNIT_EXPECT_EQ(test, ex_writes[IB_USER_VERBS_EX_CMD_MODIFY_QP]->control,
-			UVERBS_COMMAND_CONTROL);
+			UVERBS_COMMAND_CHANGE);
 	KUNIT_EXPECT_EQ(test, ex_writes[IB_USER_VERBS_EX_CMD_DESTROY_WQ]->control,
 			UVERBS_COMMAND_DESTROY);
 	/* A number without a command. */
 	KUNIT_EXPECT_EQ(test, writes[IB_USER_VERBS_CMD_PEEK_CQ]->control, UVERBS_COMMAND_QUERY);
 }
 
-static void rdmacg_test_drivers_methods_are_control(struct kunit *test)
+static void rdmacg_test_drivers_methods_are_what_they_do(struct kunit *test)
 {
 	struct uverbs_api *uapi = rdmacg_uapi(test);
 
 	KUNIT_EXPECT_EQ(test, rdmacg_method(uapi, UVERBS_OBJECT_QP,
 					    RDMACG_KUNIT_METHOD_MODIFY)->control,
-			UVERBS_COMMAND_CONTROL);
+			UVERBS_COMMAND_CHANGE);
 	KUNIT_EXPECT_EQ(test, rdmacg_method(uapi, UVERBS_OBJECT_QP,
 					    RDMACG_KUNIT_METHOD_TAKE)->control,
-			UVERBS_COMMAND_CONTROL);
+			UVERBS_COMMAND_CREATE);
 	KUNIT_EXPECT_EQ(test, rdmacg_method(uapi, UVERBS_OBJECT_QP,
 					    RDMACG_KUNIT_METHOD_END)->control,
 			UVERBS_COMMAND_DESTROY);
@@ -220,19 +222,19 @@ static void rdmacg_test_data_path_of_one_driver_is_not_counted(struct kunit *tes
 			UVERBS_COMMAND_DATA);
 	KUNIT_EXPECT_EQ(test, rdmacg_method(uapi, UVERBS_OBJECT_QP,
 					    RDMACG_KUNIT_METHOD_MODIFY)->control,
-			UVERBS_COMMAND_CONTROL);
+			UVERBS_COMMAND_CHANGE);
 	/* The same numbers are something else there. */
 	uapi = rdmacg_uapi(test);
 	KUNIT_EXPECT_EQ(test, rdmacg_method(uapi, BNXT_RE_OBJECT_NOTIFY_DRV,
 					    BNXT_RE_METHOD_NOTIFY_DRV)->control,
-			UVERBS_COMMAND_CONTROL);
+			UVERBS_COMMAND_CHANGE);
 }
 
 static struct kunit_case rdmacg_uverbs_cases[] = {
 	KUNIT_CASE(rdmacg_test_each_command_is_classified),
 	KUNIT_CASE(rdmacg_test_methods_are_what_they_do),
 	KUNIT_CASE(rdmacg_test_commands_are_what_they_do),
-	KUNIT_CASE(rdmacg_test_drivers_methods_are_control),
+	KUNIT_CASE(rdmacg_test_drivers_methods_are_what_they_do),
 	KUNIT_CASE(rdmacg_test_data_path_of_one_driver_is_not_counted),
 	{}
 };

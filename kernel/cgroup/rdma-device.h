@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * RDMA cgroup controller: devices, their resources and their names.
+ */
+#ifndef _KERNEL_CGROUP_RDMA_DEVICE_H
+#define _KERNEL_CGROUP_RDMA_DEVICE_H
+
+#include <linux/cgroup_rdma.h>
+#include <linux/list.h>
+#include <linux/rcupdate.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+
+#include "rdma-default.h"
+
+/* How many of the control class a device has, behind those that can be charged. */
+#define RDMACG_NR_CONTROL_SLOTS						\
+	(IS_ENABLED(CONFIG_CGROUP_RDMA_CONTROL) ? RDMACG_CONTROL_LIMITS : 0)
+
+/*
+ * The name of one device, as the files show it. A new name is a new struct, so a reader reads
+ * one name whole. Freed by RCU.
+ */
+struct rdmacg_name {
+	struct rcu_head		rcu;
+	/* Another device has it, as in another network namespace. READ_ONCE, may be stale. */
+	bool			is_shared;
+	char			text[];		/* set once */
+};
+
+/*
+ * What readers and writers need of one registered device. Freed by RCU after the
+ * last reference, so the IB core can free its device at once.
+ */
+struct rdmacg_desc {
+	/* Grows from device to device: the order in files. Set once. */
+	u32			id;
+	/*
+	 * Where cgroups have the device's pools: the smallest number that was free, so that
+	 * their maps are small. Free again with the desc, when nobody can look for the old
+	 * pools. Set once.
+	 */
+	u32			key;
+	u32			index;		/* set once */
+	/* The registration, each write, and each pin; atomic. */
+	refcount_t		refs;
+	struct rdmacg_name __rcu *name;		/* rdmacg_names_lock; RCU */
+	/* Guards which domains there are. */
+	spinlock_t		lock;
+	bool			dead;		/* no new pools; lock; READ_ONCE */
+	bool			bypass;		/* of the gates of new domains; lock */
+	struct list_head	domains;	/* of rdma-pool.c; lock */
+	struct rcu_head		rcu;
+	unsigned int		nr_slots;	/* set once */
+	/* Behind those that can be charged; there are none if it is nr_slots. Set once. */
+	unsigned int		control_slot;
+	char			(*keys)[RDMACG_KEY_SIZE]; /* names of @resources; set once */
+	struct rdmacg_resource	resources[];	/* set once */
+};
+
+/* The desc of a device that its user keeps registered, or pinned. */
+static inline struct rdmacg_desc *rdmacg_desc(const struct rdmacg_device *device)
+{
+	return rcu_dereference_protected(device->desc, true);
+}
+
+static inline const char *rdmacg_desc_name_rcu(const struct rdmacg_desc *desc)
+{
+	return rcu_dereference(desc->name)->text;
+}
+
+struct rdmacg_desc *rdmacg_desc_alloc(const struct rdmacg_device *device,
+				      struct rdmacg_table *tables, unsigned int count);
+int rdmacg_desc_publish(struct rdmacg_desc *desc, const char *name);
+void rdmacg_desc_hide(struct rdmacg_desc *desc);
+struct rdmacg_desc *rdmacg_desc_next(unsigned long *id);
+struct rdmacg_desc *rdmacg_desc_get(const char *name, const u32 *index);
+void rdmacg_desc_put(struct rdmacg_desc *desc);
+
+#endif /* _KERNEL_CGROUP_RDMA_DEVICE_H */

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * RDMA cgroup controller: what is written to files of limits.
+ *
+ * A write is one pass: its text becomes a list of devices and limits, outside of all locks; the
+ * pools that it may need are there from then on; and under the cgroup's max_lock all of it
+ * takes effect, one device after the other. What it did not need it gives back. Nothing fails
+ * once a limit has changed, and no write is repeated because of another.
+ */
+#include <kunit/static_stub.h>
+#include <linux/bits.h>
+#include <linux/err.h>
+#include <linux/sched/signal.h>
+#include <linux/string.h>
+
+#include <trace/events/rdmacg.h>
+
+#include "rdma-control.h"
+#include "rdma-limit.h"
+
+/* Limits on commands may be others now. */
+static void rdmacg_control_follow(struct rdma_cgroup *cg)
+{
+	if (!IS_ENABLED(CONFIG_CGROUP_RDMA_CONTROL))
+		return;
+	rdmacg_control_refresh(cg);
+	rdmacg_control_key_sync();
+}
+
+static struct rdmacg_write *rdmacg_write_alloc(struct rdma_cgroup *cg, enum rdmacg_class class)
+{
+	struct rdmacg_write *write = kzalloc_obj(*write, GFP_KERNEL_ACCOUNT);
+
+	if (!write)
+		return NULL;
+	write->cg = cg;
+	write->class = class;
+	INIT_LIST_HEAD(&write->updates);
+	return write;
+}
+
+static void rdmacg_write_free(struct rdmacg_write *write)
+{
+	struct rdmacg_update *update, *next;
+
+	list_for_each_entry_safe(update, next, &write->updates, node) {
+		if (update->is_pinned)
+			rdmacg_pool_unpin(write->cg, update->desc);
+		else
+			rdmacg_pool_give_back(write->cg, update->desc->key);
+		rdmacg_desc_put(update->desc);
+		kfree(update);
+	}
+	kfree(write);
+}
+
+/* What the write sets on the device; @desc's reference is used up. */
+static struct rdmacg_update *rdmacg_write_update(struct rdmacg_write *write,
+						 struct rdmacg_desc *desc)
+{
+	struct rdmacg_update *update;
+
+	list_for_each_entry(update, &write->updates, node) {
+		if (update->desc == desc) {
+			rdmacg_desc_put(desc);
+			return update;
+		}
+	}
+	update = kzalloc(struct_size(update, max, desc->nr_slots), GFP_KERNEL_ACCOUNT);
+	if (!update) {
+		rdmacg_desc_put(desc);
+		return NULL;
+	}
+	update->desc = desc;
+	list_add_tail(&update->node, &write->updates);
+	return update;
+}
+
+/* Set the limit of a key, or of a whole class if it is empty. -EINVAL for one that is not there. */
+static int rdmacg_update_set(struct rdmacg_update *update, enum rdmacg_class class,
+			     struct rdmacg_word key, u64 max)
+{
+	const struct rdmacg_desc *desc = update->desc;
+	unsigned int slot;
+	bool found = false;
+
+	if (!rdmacg_limit_is_valid(class, key, max))
+		return -EINVAL;
+	for (slot = 0; slot < desc->nr_slots; slot++) {
+		if (desc->resources[slot].class != class ||
+		    (key.len && !rdmacg_word_is(key, desc->resources[slot].name)))
+			continue;
+		update->slots |= BIT_ULL(slot);
+		update->max[slot] = max;
+		found = true;
+	}
+	return found ? 0 : -EINVAL;
+}
+
+/* The limits of the line that *@text is in; there has to be one. */
+static int rdmacg_parse_limits(struct rdmacg_update *update, enum rdmacg_class class,
+			       const char **text)
+{
+	struct rdmacg_word key;
+	bool is_empty = true;
+	u64 max;
+	int ret;
+
+	while ((ret = rdmacg_parse_limit(text, &key, &max)) > 0) {
+		ret = rdmacg_update_set(update, class, key, max);
+		if (ret)
+			return ret;
+		is_empty = false;
+	}
+	return is_empty ? -EINVAL : ret;
+}
+
+/* What the text says of each device. The first error in it counts. */
+static int rdmacg_write_parse(struct rdmacg_write *write, const char *text)
+{
+	struct rdmacg_update *update;
+	struct rdmacg_desc *desc;
+	struct rdmacg_line line;
+	int ret;
+
+	if (!rdmacg_text_is_whole(text))
+		return -EINVAL;
+	while ((ret = rdmacg_parse_line(&text, &line)) > 0) {
+		desc = rdmacg_desc_get(line.name, line.has_index ? &line.index : NULL);
+		if (IS_ERR(desc))
+			return PTR_ERR(desc);
+		update = rdmacg_write_update(write, desc);
+		if (!update)
+			return -ENOMEM;
+		ret = rdmacg_parse_limits(update, write->class, &text);
+		if (ret)
+			return ret;
+		cond_resched();
+	}
+	if (!ret && list_empty(&write->updates))
+		return -EINVAL;
+	return ret;
+}
+
+/* Whether any of the limits may be the device's own, "max" included; only a pool can hold it. */
+static bool rdmacg_update_needs_pool(const struct rdmacg_update *update)
+{
+	unsigned int slot;
+
+	for (slot = 0; slot < update->desc->nr_slots; slot++)
+		if ((update->slots & BIT_ULL(slot)) && update->max[slot] != RDMACG_USE_DEFAULT)
+			return true;
+	return false;
+}
+
+/* Make sure that the limits can be set. -ENOMEM, -EINTR, or -ENODEV if a device goes. */
+int rdmacg_write_pin(struct rdmacg_write *write)
+{
+	struct rdmacg_update *update;
+	int ret;
+
+	KUNIT_STATIC_STUB_REDIRECT(rdmacg_write_pin, write);
+	list_for_each_entry(update, &write->updates, node) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		if (!rdmacg_update_needs_pool(update))
+			continue;
+		ret = rdmacg_pool_pin(write->cg, update->desc);
+		if (ret)
+			return ret;
+		update->is_pinned = true;
+	}
+	return 0;
+}
+
+/*
+ * Let a slot have the limit that is written, if one is, and else its own, or the default. A
+ * "max" of the device's own means something beside a default alone.
+ */
+static void rdmacg_pool_set_max_locked(struct rdmacg_pool *pool, unsigned int slot,
+				       const struct rdmacg_update *update, u64 fallback,
+				       struct rdmacg_change *change)
+{
+	const struct rdmacg_desc *desc = pool->domain->desc;
+	bool is_own = pool->own & BIT_ULL(slot);
+	u64 *max = rdmacg_pool_max(pool, slot);
+	bool is_control = slot >= desc->control_slot;
+
+	lockdep_assert_held(&pool->domain->lock);
+	change->old = *max;
+	change->new = *max;
+	change->usage = is_control ? 0 : pool->slots[slot].usage;
+	if (update && (update->slots & BIT_ULL(slot))) {
+		change->new = update->max[slot];
+		is_own = change->new != RDMACG_USE_DEFAULT;
+	}
+	if (!is_own || (change->new == RDMACG_NO_LIMIT && fallback == RDMACG_NO_LIMIT)) {
+		change->new = fallback;
+		is_own = false;
+	}
+	pool->own = is_own ? pool->own | BIT_ULL(slot) : pool->own & ~BIT_ULL(slot);
+	if (is_control)
+		rdmacg_count_control_limits((change->new != RDMACG_NO_LIMIT) -
+					    (change->old != RDMACG_NO_LIMIT));
+	WRITE_ONCE(*max, change->new);
+}
+
+static void rdmacg_trace_changes_rcu(const struct rdmacg_write *write,
+				     const struct rdmacg_desc *desc)
+{
+	const struct rdmacg_change *change;
+	unsigned int slot;
+
+	for (slot = 0; slot < desc->nr_slots; slot++) {
+		change = &write->changes[slot];
+		if (change->old != change->new)
+			trace_rdmacg_set_max(rdmacg_desc_name_rcu(desc),
+					     desc->resources[slot].name, change->old, change->new,
+					     change->usage, cgroup_id(write->cg->css.cgroup));
+	}
+}
+
+/*
+ * Let limits hold on a device: those of @update, or if it is NULL the cgroup's defaults where
+ * the device has no limit of its own. Nothing is done where the cgroup has no pool, for then it
+ * has the defaults, or the device has gone. Strings are compared, and events traced, without
+ * the domain's lock, for siblings want that.
+ */
+static void rdmacg_write_apply_rcu(struct rdmacg_write *write, const struct rdmacg_desc *desc,
+				   const struct rdmacg_update *update)
+{
+	struct rdmacg_pool *pool;
+	unsigned int slot;
+
+	rdmacg_default_limits(rcu_dereference(write->cg->defaults), desc, write->defaults);
+	pool = rdmacg_pool_lock(write->cg, desc->key);
+	if (!pool)
+		return;
+	for (slot = 0; slot < desc->nr_slots; slot++)
+		rdmacg_pool_set_max_locked(pool, slot, update, write->defaults[slot],
+					   &write->changes[slot]);
+	rdmacg_pool_unlock(pool);
+	if (trace_rdmacg_set_max_enabled())
+		rdmacg_trace_changes_rcu(write, desc);
+}
+
+/* Set the limits that @text holds, all of them or, on an error, none. */
+int rdmacg_set_max(struct rdma_cgroup *cg, enum rdmacg_class class, const char *text)
+{
+	struct rdmacg_write *write = rdmacg_write_alloc(cg, class);
+	struct rdmacg_update *update;
+	int ret;
+
+	if (!write)
+		return -ENOMEM;
+	ret = rdmacg_write_parse(write, text);
+	if (!ret)
+		ret = rdmacg_write_pin(write);
+	if (!ret) {
+		rcu_read_lock();
+		spin_lock(&cg->max_lock);
+		list_for_each_entry(update, &write->updates, node)
+			rdmacg_write_apply_rcu(write, update->desc, update);
+		spin_unlock(&cg->max_lock);
+		rcu_read_unlock();
+	}
+	rdmacg_write_free(write);
+	if (!ret && class == RDMACG_CLASS_CONTROL)
+		rdmacg_control_follow(cg);
+	return ret;
+}
+
+static struct rdmacg_defaults *rdmacg_defaults_locked(struct rdma_cgroup *cg)
+{
+	return rcu_dereference_protected(cg->defaults, lockdep_is_held(&cg->max_lock));
+}
+
+/* Put other defaults, or none, into place, and let them hold on each device. */
+static void rdmacg_write_defaults_locked(struct rdmacg_write *write, struct rdmacg_defaults *new)
+{
+	struct rdma_cgroup *cg = write->cg;
+	u32 key, nr = rdmacg_nr_keys(cg);
+	struct rdmacg_pool *pool;
+
+	lockdep_assert_held(&cg->max_lock);
+	rdmacg_count_control_limits(rdmacg_defaults_have(new, RDMACG_CLASS_CONTROL) -
+				    rdmacg_defaults_have(rdmacg_defaults_locked(cg),
+							 RDMACG_CLASS_CONTROL));
+	rcu_assign_pointer(cg->defaults, new);
+	for (key = 0; key < nr; key++) {
+		rcu_read_lock();
+		pool = rdmacg_pool_find_rcu(cg, key);
+		if (pool)
+			rdmacg_write_apply_rcu(write, pool->domain->desc, NULL);
+		rcu_read_unlock();
+	}
+}
+
+/*
+ * Do to the defaults what is written. -EINVAL if the hw class has too many. -ENOSPC if @new has
+ * no room for what others have added meanwhile. @new is used up.
+ */
+static int rdmacg_try_defaults(struct rdmacg_write *write, const struct rdmacg_defaults *edit,
+			       struct rdmacg_defaults *new)
+{
+	struct rdmacg_defaults *old, *unused = new;
+	struct rdma_cgroup *cg = write->cg;
+	int ret = -ENOSPC;
+
+	spin_lock(&cg->max_lock);
+	old = rdmacg_defaults_locked(cg);
+	if (rdmacg_defaults_room(old, edit) <= new->room)
+		ret = rdmacg_defaults_merge(new, old, edit);
+	if (!ret) {
+		rdmacg_write_defaults_locked(write, new->count ? new : NULL);
+		unused = new->count ? NULL : new;
+	}
+	spin_unlock(&cg->max_lock);
+	kfree(unused);
+	if (!ret && old)
+		kfree_rcu(old, rcu);
+	return ret;
+}
+
+/* So much room is enough at any time: one that has less of it is tried once. */
+#define RDMACG_MOST_DEFAULTS 512
+
+static int rdmacg_write_defaults(struct rdmacg_write *write, const struct rdmacg_defaults *edit)
+{
+	struct rdmacg_defaults *new;
+	unsigned int room;
+	int ret;
+
+	rcu_read_lock();
+	room = rdmacg_defaults_room(rcu_dereference(write->cg->defaults), edit);
+	rcu_read_unlock();
+	do {
+		new = rdmacg_defaults_alloc(room);
+		if (!new)
+			return -ENOMEM;
+		ret = rdmacg_try_defaults(write, edit, new);
+		room = RDMACG_MOST_DEFAULTS;
+	} while (ret == -ENOSPC);
+	return ret;
+}
+
+/* Set the defaults that @text holds, all of them or, on an error, none. */
+int rdmacg_set_default(struct rdma_cgroup *cg, const char *text)
+{
+	struct rdmacg_defaults *edit = rdmacg_defaults_parse(text);
+	struct rdmacg_write *write;
+	u32 key, nr;
+	int ret;
+
+	if (IS_ERR(edit))
+		return PTR_ERR(edit);
+	write = rdmacg_write_alloc(cg, RDMACG_CLASSES);
+	ret = write ? rdmacg_write_defaults(write, edit) : -ENOMEM;
+	kfree(write);
+	kfree(edit);
+	if (ret)
+		return ret;
+	/* Some pools may have held nothing but a "max" that means nothing any more. */
+	nr = rdmacg_nr_keys(cg);
+	for (key = 0; key < nr; key++)
+		rdmacg_pool_give_back(cg, key);
+	rdmacg_control_follow(cg);
+	return 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * RDMA cgroup controller: what is written to files of limits.
+ */
+#ifndef _KERNEL_CGROUP_RDMA_LIMIT_H
+#define _KERNEL_CGROUP_RDMA_LIMIT_H
+
+#include <linux/list.h>
+#include <linux/types.h>
+
+#include "rdma-pool.h"
+
+/* What a write sets on one device; one for each device that it names. Belongs to the writer. */
+struct rdmacg_update {
+	struct list_head	node;
+	struct rdmacg_desc	*desc;		/* with a reference */
+	bool			is_pinned;	/* the cgroup's pool, in which it takes effect */
+	u64			slots;		/* a bit for each one that is set */
+	u64			max[];		/* or RDMACG_USE_DEFAULT */
+};
+
+/* What became of a limit, and how much was in use at that moment. */
+struct rdmacg_change {
+	u64			old;
+	u64			new;
+	u64			usage;
+};
+
+/* A write to a file of limits, from its text to its end. Belongs to the writer. */
+struct rdmacg_write {
+	struct rdma_cgroup	*cg;
+	enum rdmacg_class	class;
+	struct list_head	updates;	/* rdmacg_update */
+	/* For one device after the other. */
+	u64			defaults[RDMACG_MAX_SLOTS];
+	struct rdmacg_change	changes[RDMACG_MAX_SLOTS];
+};
+
+int rdmacg_write_pin(struct rdmacg_write *write);
+int rdmacg_set_max(struct rdma_cgroup *cg, enum rdmacg_class class, const char *text);
+int rdmacg_set_default(struct rdma_cgroup *cg, const char *text);
+
+#endif /* _KERNEL_CGROUP_RDMA_LIMIT_H */

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * RDMA cgroup controller: text to limits and limits to text.
+ */
+#ifndef _KERNEL_CGROUP_RDMA_PARSE_H
+#define _KERNEL_CGROUP_RDMA_PARSE_H
+
+#include <linux/seq_file.h>
+#include <linux/types.h>
+
+/* The longest name of a resource, with its NUL. driver_object has 13 letters. */
+#define RDMACG_KEY_SIZE 32
+
+/* The longest name of a device, all of it escaped, with its NUL. */
+#define RDMACG_NAME_SIZE 256
+
+/* The value of a limit that is to be the default's again; no number that can be written. */
+#define RDMACG_USE_DEFAULT U64_MAX
+
+/* A run of characters in the text that was written. */
+struct rdmacg_word {
+	const char		*text;
+	size_t			len;
+};
+
+/* What a line of a file of limits begins with. Belongs to the writer. */
+struct rdmacg_line {
+	/* As the files show it; empty for one that is longer than any device's. */
+	char			name[RDMACG_NAME_SIZE];
+	bool			has_index;
+	u32			index;
+};
+
+struct rdmacg_word rdmacg_word(const char *string);
+bool rdmacg_word_is(struct rdmacg_word word, const char *string);
+bool rdmacg_key_is_valid(struct rdmacg_word key);
+size_t rdmacg_escape_name(char *to, size_t size, const char *name);
+
+bool rdmacg_text_is_whole(const char *text);
+int rdmacg_parse_line(const char **text, struct rdmacg_line *line);
+int rdmacg_parse_limit(const char **text, struct rdmacg_word *key, u64 *max);
+
+void rdmacg_print_device(struct seq_file *sf, const char *name, bool unique, u32 index);
+void rdmacg_print_value(struct seq_file *sf, const char *key, const char *suffix, u64 value);
+void rdmacg_print_limit(struct seq_file *sf, const char *key, u64 limit);
+
+#endif /* _KERNEL_CGROUP_RDMA_PARSE_H */

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * RDMA cgroup controller: cgroups, domains and pools, and the fast path of charges.
+ *
+ * A device and a top-level cgroup, which is a child of the root, have one domain
+ * together. All pools of that device in that subtree belong to it, and it comes and goes with
+ * the pool of the top-level cgroup:
+ *
+ *   rdma_cgroup --map[key]--> pool --domain--> domain (lock)
+ *                              '----levels---> itself, and the pools of its ancestors
+ *
+ * Locks, all of them spinlocks, the outer ones first:
+ *
+ *   rdma_cgroup.max_lock   the lines of one write take effect together; the cgroup's defaults,
+ *                          and which pools came with them
+ *   rdmacg_domain.lock     all counters and limits of a domain, and which pools it has
+ *   rdmacg_desc.lock       which domains a device has
+ *   rdmacg_gate.lock       rates of commands, commands in flight, and who waits; interrupts
+ *                          are off
+ *   rdma_cgroup.map_lock   where a cgroup has its pools
+ *
+ * Never two of one kind at once. Holders never sleep, allocate, free, parse or wake under
+ * max_lock or a domain's lock: neither a tenant's writes nor its cpu.max keep another tenant
+ * waiting. A hold of a domain's lock grows with the depth, RDMACG_MAX_DEPTH at most, and the
+ * slots of one charge, and one of a gate's lock with the depth of one command. A charge takes no
+ * lock but the domain's, except the first one in a cgroup: new pools come into use under
+ * max_lock, which only the cgroup's own writers take, and those that make pools in it or
+ * below. A hold of max_lock grows with the devices that a write names.
+ */
+#ifndef _KERNEL_CGROUP_RDMA_POOL_H
+#define _KERNEL_CGROUP_RDMA_POOL_H
+
+#include <linux/cgroup.h>
+#include <linux/list.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+
+#include "rdma-device.h"
+
+/* Linux before 6.12.117 and between 6.13 and 7.0 has no typed allocators. */
+#ifndef kzalloc_obj
+#define kzalloc_obj(object, gfp) kzalloc(sizeof(object), gfp)
+#endif
+
+/* The deepest cgroup that can have the controller, so walks over levels are short. */
+#define RDMACG_MAX_DEPTH 64
+
+/* How many pools or waiters are dealt with before others get the processor. */
+#define RDMACG_BATCH 16
+
+struct rdmacg_control;
+struct rdmacg_pool;
+
+/*
+ * What the rates of one device below one top-level cgroup share. Part of a domain; the rest is
+ * in rdma-control.h. Timers and hard interrupts take the lock, so charges, which would pay for
+ * that, have the domain's.
+ */
+struct rdmacg_gate {
+	/* Guards all of this and all of the controls. Holders have interrupts off. */
+	spinlock_t		lock;
+	bool			bypass;		/* no command waits: the device goes; lock */
+	struct list_head	waiters;	/* all of them; lock */
+};
+
+/*
+ * What all pools of one device below one top-level cgroup share. It comes and goes with the
+ * pool of that cgroup, the first one and the last one. Freed by RCU.
+ */
+struct rdmacg_domain {
+	/*
+	 * Guards the domain's pools: every counter and limit, and which pools
+	 * there are. Its holder sees all levels as of one instant.
+	 */
+	spinlock_t		lock;
+	struct list_head	pools;		/* parents before children; lock */
+	struct rdmacg_desc	*desc;		/* set once */
+#ifdef CONFIG_CGROUP_RDMA_CONTROL
+	/* On a line of its own, which charges do not touch. */
+	struct rdmacg_gate	gate ____cacheline_aligned_in_smp;
+#endif
+	union {
+		struct list_head desc_node;	/* on desc->domains; desc->lock */
+		struct rcu_head	rcu;		/* once it is off that list */
+	};
+} ____cacheline_aligned_in_smp;
+
+/*
+ * One resource in one pool, in the resource's unit. @usage exceeds a limit only
+ * where that was lowered under it. Written under the domain's lock, and read
+ * with READ_ONCE without it; on 32 bits such a read of a value past 4 GiB can be
+ * torn.
+ */
+struct rdmacg_slot {
+	u64			usage;
+	u64			max;
+	u64			peak;
+};
+
+/* Refused attempts to charge one resource; the same rules as rdmacg_slot. */
+struct rdmacg_counts {
+	u64			max;		/* refused by a limit in the subtree */
+	u64			alloc_fail;	/* from the subtree */
+	u64			local_max;	/* refused by the cgroup's own limit */
+	u64			local_alloc_fail; /* from the cgroup itself */
+};
+
+/* The same for each slot of a pool. They come with the first refusal. Freed by RCU. */
+struct rdmacg_events {
+	struct rcu_head		rcu;
+	struct rdmacg_counts	slots[];
+};
+
+/*
+ * The slots of one cgroup on one device. A pool comes with the first limit or
+ * the first charge, and each ancestor below the root has one, too; a cgroup
+ * without a pool uses nothing and has no limit there. It goes with the cgroup or
+ * the device, or as soon as it holds no limit, no usage and no history, and has no
+ * users. Freed by RCU.
+ *
+ * What limits a slot is in the slot, wherever it comes from: the device's own limit in the
+ * cgroup, or the cgroup's default.
+ *
+ * A charge reads @levels, so that its loads do not wait for each other as those of a chain
+ * of parents would.
+ */
+struct rdmacg_pool {
+	struct rdmacg_domain	*domain;	/* set once */
+	/* This pool and those of its ancestors, upwards; behind the slots. Set once. */
+	struct rdmacg_pool	**levels;
+	u8			nr_levels;	/* set once */
+	bool			dead;		/* no longer in use; domain->lock */
+	unsigned int		nr_users;	/* child pools, and writes; domain->lock */
+	struct rdma_cgroup	*cg;		/* set once */
+	/*
+	 * A bit for each slot whose limit is the device's own, "max" included; the others have
+	 * the cgroup's default. domain->lock.
+	 */
+	u64			own;
+	struct rdmacg_events __rcu *events;	/* NULL before the first; domain->lock; RCU */
+	/* NULL before the first command that is counted, and set once. domain->lock; RCU. */
+	struct rdmacg_control __rcu *control;
+	/* The limits of the control class, which nobody charges. As rdmacg_slot.max. */
+	u64			control_max[RDMACG_CONTROL_LIMITS];
+	union {
+		struct list_head domain_node;	/* on domain->pools; domain->lock */
+		struct rcu_head	rcu;		/* once it is off that list */
+	};
+	struct rdmacg_slot	slots[];
+};
+
+/*
+ * Where a cgroup has its pools: by the device's key. One with more room replaces it. Freed by
+ * RCU.
+ */
+struct rdmacg_map {
+	struct rcu_head		rcu;
+	u32			nr;		/* set once */
+	struct rdmacg_pool __rcu *pools[];	/* cg->map_lock; RCU */
+};
+
+/* All classes but the last one: a process over a limit on commands waits, and sees no event. */
+#define RDMACG_EVENT_CLASSES RDMACG_CLASS_CONTROL
+
+/*
+ * The controller's part of one cgroup. Freed by the cgroup core after the last
+ * reference, of which each charge and each child holds one, so neither a charge
+ * nor a pool below outlives it.
+ */
+struct rdma_cgroup {
+	struct cgroup_subsys_state css;
+	unsigned int		depth;		/* below the root; set once */
+	/* Guards changes of the map; the innermost lock. */
+	spinlock_t		map_lock;
+	struct rdmacg_map __rcu	*map;		/* map_lock; RCU */
+	/*
+	 * Of two writes to this cgroup's limits, one takes effect after the other. A pool comes
+	 * into use under it, with the limits of @defaults, so a write that replaces them finds
+	 * each pool that has the old ones.
+	 */
+	spinlock_t		max_lock;
+	/* NULL where none is set; max_lock; RCU. */
+	struct rdmacg_defaults __rcu *defaults;
+	/* Notified of what the class's events files count. */
+	struct cgroup_file	events_file[RDMACG_EVENT_CLASSES];
+	struct cgroup_file	events_local_file[RDMACG_EVENT_CLASSES];
+};
+
+static inline struct rdma_cgroup *rdmacg_from_css(struct cgroup_subsys_state *css)
+{
+	return css ? container_of(css, struct rdma_cgroup, css) : NULL;
+}
+
+static inline struct rdma_cgroup *rdmacg_parent(struct rdma_cgroup *cg)
+{
+	return rdmacg_from_css(cg->css.parent);
+}
+
+/* Where a charge had no room: for so much of a resource, in this cgroup, at that moment. */
+struct rdmacg_refusal {
+	unsigned int		slot;
+	struct rdma_cgroup	*cg;
+	u64			amount;
+	u64			usage;
+	u64			limit;
+	bool			is_ignored;	/* by a charge that cannot fail */
+};
+
+/* To be read before what is never smaller: see rdmacg_slot_set(). */
+static inline u64 rdmacg_slot_usage(const struct rdmacg_slot *slot)
+{
+	u64 usage = READ_ONCE(slot->usage);
+
+	/* Pairs with rdmacg_slot_set(). */
+	smp_rmb();
+	return usage;
+}
+
+/* The limit of any slot, those of the control class included. */
+static inline u64 *rdmacg_pool_max(struct rdmacg_pool *pool, unsigned int slot)
+{
+	unsigned int control_slot = pool->domain->desc->control_slot;
+
+	return slot < control_slot ? &pool->slots[slot].max :
+				     &pool->control_max[slot - control_slot];
+}
+
+/* The cgroup's pool on a device; NULL if there is none. */
+static __always_inline struct rdmacg_pool *rdmacg_pool_find_rcu(struct rdma_cgroup *cg, u32 key)
+{
+	const struct rdmacg_map *map = rcu_dereference(cg->map);
+
+	return likely(key < map->nr) ? rcu_dereference(map->pools[key]) : NULL;
+}
+
+static inline bool rdmacg_has_pool(struct rdma_cgroup *cg, u32 key)
+{
+	bool has_pool;
+
+	rcu_read_lock();
+	has_pool = rdmacg_pool_find_rcu(cg, key);
+	rcu_read_unlock();
+	return has_pool;
+}
+
+/* The annotations keep sparse away: one function takes the lock, and another drops it. */
+static __always_inline void rdmacg_domain_lock(struct rdmacg_domain *domain)
+{
+	spin_lock(&domain->lock);
+	__release(&domain->lock);
+}
+
+static __always_inline void rdmacg_domain_unlock(struct rdmacg_domain *domain)
+{
+	__acquire(&domain->lock);
+	spin_unlock(&domain->lock);
+}
+
+static __always_inline void rdmacg_pool_unlock(struct rdmacg_pool *pool)
+{
+	rdmacg_domain_unlock(pool->domain);
+}
+
+/*
+ * Lock the domain of a pool that was found. False, and not locked, if the pool was
+ * given back in between.
+ */
+static __always_inline bool rdmacg_pool_try_lock_rcu(struct rdmacg_pool *pool)
+{
+	rdmacg_domain_lock(pool->domain);
+	if (likely(!pool->dead))
+		return true;
+	rdmacg_pool_unlock(pool);
+	return false;
+}
+
+u64 rdmacg_slot_underflow(const struct rdmacg_slot *slot, u64 amount);
+
+/*
+ * Readers take no lock, and yet no usage is to exceed its peak, nor a child's its
+ * parent's. So what may be the larger one is stored first when they grow: the peak before
+ * the usage, a parent before its child. When they shrink, a child is stored before its
+ * parent. The barriers are before each usage, and pair with those of readers in
+ * rdmacg_slot_usage(): a reader that reads a usage and then its peak, or while charges come a
+ * child and then its parent, or while they go a parent and then its child, sees no
+ * contradiction.
+ */
+static __always_inline void rdmacg_slot_grow(struct rdmacg_slot *slot, u64 usage)
+{
+	if (usage > slot->peak)
+		WRITE_ONCE(slot->peak, usage);
+	/* Pairs with rdmacg_slot_usage(). */
+	smp_wmb();
+	WRITE_ONCE(slot->usage, usage);
+}
+
+static __always_inline void rdmacg_slot_shrink(struct rdmacg_slot *slot, u64 amount)
+{
+	u64 usage = slot->usage - amount;
+
+	if (unlikely(slot->usage < amount))
+		usage = rdmacg_slot_underflow(slot, amount);
+	/* Pairs with rdmacg_slot_usage(). */
+	smp_wmb();
+	WRITE_ONCE(slot->usage, usage);
+}
+
+/*
+ * The fast path: the functions that follow do what rdmacg_pool_try_charge() and
+ * rdmacg_pool_uncharge() do where the pool is there, the set is plain and all has room, with
+ * the number of resources as a constant. They return false, and have done nothing, where
+ * anything else is the case. No usage is above RDMACG_NO_LIMIT unless it was charged by
+ * rdmacg_pool_charge(), and no plain amount is, so no sum overflows.
+ */
+
+/* Slots that exist, each once, and amounts that are counted. */
+static __always_inline bool rdmacg_set_is_plain(const struct rdmacg_device *device,
+						const struct rdmacg_charge *set,
+						const unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		if (set[i].slot >= device->nr_slots || set[i].amount - 1 >= RDMACG_NO_LIMIT)
+			return false;
+		if (i && (set[i].slot == set[0].slot || (i > 1 && set[i].slot == set[1].slot)))
+			return false;
+	}
+	return true;
+}
+
+/* What a plain set of charges is in each pool of its device. */
+struct rdmacg_plain_set {
+	size_t			offset[3];	/* of the slots */
+	u64			amount[3];
+};
+
+/*
+ * Lock the pool, and take what is needed out of the set: the compiler cannot know that no
+ * counter is part of it. NULL, and nothing is locked, if not all is plain.
+ */
+static __always_inline struct rdmacg_pool *rdmacg_pool_lock_fast(struct rdma_cgroup *cg,
+								 const struct rdmacg_device *device,
+								 const struct rdmacg_charge *set,
+								 const unsigned int count,
+								 struct rdmacg_plain_set *plain)
+{
+	struct rdmacg_pool *pool;
+	unsigned int i;
+
+	if (unlikely(!rdmacg_set_is_plain(device, set, count)))
+		return NULL;
+	for (i = 0; i < count; i++) {
+		plain->offset[i] = offsetof(struct rdmacg_pool, slots[set[i].slot]);
+		plain->amount[i] = set[i].amount;
+	}
+	rcu_read_lock();
+	pool = rdmacg_pool_find_rcu(cg, device->key);
+	if (unlikely(!pool || !rdmacg_pool_try_lock_rcu(pool)))
+		pool = NULL;
+	rcu_read_unlock();
+	return pool;
+}
+
+/* The slot at an offset, which is the same in all pools of a device. */
+static __always_inline struct rdmacg_slot *rdmacg_slot_at(struct rdmacg_pool *pool, size_t offset)
+{
+	return (void *)pool + offset;
+}
+
+static __always_inline bool rdmacg_pool_charge_n(struct rdma_cgroup *cg,
+						 const struct rdmacg_device *device,
+						 const struct rdmacg_charge *set,
+						 const unsigned int n)
+{
+	struct rdmacg_pool *pool, **level, **first, **end, *at;
+	struct rdmacg_plain_set plain __uninitialized;
+	struct rdmacg_slot *slot;
+	unsigned int i;
+
+	pool = rdmacg_pool_lock_fast(cg, device, set, n, &plain);
+	if (unlikely(!pool))
+		return false;
+	first = pool->levels;
+	end = first + pool->nr_levels;
+	for (level = first; level < end; level++) {
+		at = *level;
+		for (i = 0; i < n; i++) {
+			slot = rdmacg_slot_at(at, plain.offset[i]);
+			if (unlikely(slot->usage + plain.amount[i] > slot->max)) {
+				rdmacg_pool_unlock(pool);
+				return false;
+			}
+		}
+	}
+	do {
+		at = *--level;
+		for (i = 0; i < n; i++) {
+			slot = rdmacg_slot_at(at, plain.offset[i]);
+			rdmacg_slot_grow(slot, slot->usage + plain.amount[i]);
+		}
+	} while (level != first);
+	rdmacg_pool_unlock(pool);
+	return true;
+}
+
+static __always_inline bool rdmacg_pool_uncharge_n(struct rdma_cgroup *cg,
+						   const struct rdmacg_device *device,
+						   const struct rdmacg_charge *set,
+						   const unsigned int n)
+{
+	struct rdmacg_pool *pool, **level, **end, *at;
+	struct rdmacg_plain_set plain __uninitialized;
+	unsigned int i;
+
+	pool = rdmacg_pool_lock_fast(cg, device, set, n, &plain);
+	if (unlikely(!pool))
+		return false;
+	level = pool->levels;
+	end = level + pool->nr_levels;
+	do {
+		at = *level;
+		for (i = 0; i < n; i++)
+			rdmacg_slot_shrink(rdmacg_slot_at(at, plain.offset[i]), plain.amount[i]);
+	} while (++level < end);
+	rdmacg_pool_unlock(pool);
+	return true;
+}
+
+static __always_inline bool rdmacg_pool_charge_fast(struct rdma_cgroup *cg,
+						    const struct rdmacg_device *device,
+						    const struct rdmacg_charge *set,
+						    unsigned int count)
+{
+	return count == 1 ? rdmacg_pool_charge_n(cg, device, set, 1) :
+	       count == 2 ? rdmacg_pool_charge_n(cg, device, set, 2) :
+	       count == 3 ? rdmacg_pool_charge_n(cg, device, set, 3) : false;
+}
+
+static __always_inline bool rdmacg_pool_uncharge_fast(struct rdma_cgroup *cg,
+						      const struct rdmacg_device *device,
+						      const struct rdmacg_charge *set,
+						      unsigned int count)
+{
+	return count == 1 ? rdmacg_pool_uncharge_n(cg, device, set, 1) :
+	       count == 2 ? rdmacg_pool_uncharge_n(cg, device, set, 2) :
+	       count == 3 ? rdmacg_pool_uncharge_n(cg, device, set, 3) : false;
+}
+
+void rdmacg_pools_init(struct rdma_cgroup *cg, struct rdma_cgroup *parent);
+void rdmacg_pools_free(struct rdma_cgroup *cg);
+void rdmacg_pools_drain(struct rdmacg_desc *desc);
+
+u32 rdmacg_nr_keys(struct rdma_cgroup *cg);
+size_t rdmacg_pool_size(const struct rdmacg_desc *desc, unsigned int depth);
+struct rdmacg_pool *rdmacg_pool_lock(struct rdma_cgroup *cg, u32 key);
+struct rdmacg_pool *rdmacg_pool_get_lock(struct rdma_cgroup *cg, struct rdmacg_desc *desc);
+void rdmacg_pool_give_back(struct rdma_cgroup *cg, u32 key);
+void rdmacg_pool_give_back_unlock(struct rdmacg_pool *pool);
+int rdmacg_pool_pin(struct rdma_cgroup *cg, struct rdmacg_desc *desc);
+void rdmacg_pool_unpin(struct rdma_cgroup *cg, struct rdmacg_desc *desc);
+
+void rdmacg_default_limits(const struct rdmacg_defaults *defaults,
+			   const struct rdmacg_desc *desc, u64 *max);
+u64 rdmacg_limit_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc, unsigned int slot);
+void rdmacg_count_control_limits(int limits);
+bool rdmacg_has_control_limits(void);
+
+int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
+			   const struct rdmacg_charge *set, unsigned int count,
+			   struct rdmacg_refusal *refusal);
+bool rdmacg_pool_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
+			const struct rdmacg_charge *set, unsigned int count,
+			struct rdmacg_refusal *refusal);
+void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
+			  const struct rdmacg_charge *set, unsigned int count);
+
+#endif /* _KERNEL_CGROUP_RDMA_POOL_H */

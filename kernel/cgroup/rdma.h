@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * RDMA cgroup controller: the files. The only file of the controller that knows all others is
+ * rdma.c; this is what tests use of it.
+ */
+#ifndef _KERNEL_CGROUP_RDMA_H
+#define _KERNEL_CGROUP_RDMA_H
+
+#include <linux/seq_file.h>
+
+#include "rdma-control.h"
+#include "rdma-limit.h"
+
+/* What a file shows. */
+enum rdmacg_file {
+	RDMACG_FILE_MAX,
+	RDMACG_FILE_CURRENT,
+	RDMACG_FILE_PEAK,
+	RDMACG_FILE_EVENTS,
+	RDMACG_FILE_EVENTS_LOCAL,
+	RDMACG_FILE_CAPACITY,
+	RDMACG_FILE_STAT,
+	RDMACG_FILE_DEFAULT,
+	RDMACG_FILES,
+};
+
+void rdmacg_show_default_rcu(struct seq_file *sf, struct rdma_cgroup *cg);
+void rdmacg_show_line(struct seq_file *sf, struct rdma_cgroup *cg,
+		      const struct rdmacg_desc *desc, enum rdmacg_class class,
+		      enum rdmacg_file file);
+
+#endif /* _KERNEL_CGROUP_RDMA_H */
