@@ -54,8 +54,8 @@ _rdmacg_keys() {
 _rdmacg_options() {
 	local common='--json --pretty --help'
 	case $1 in
-	show) printf '%s' "$common --recursive --all --bytes --pid --unit --container" ;;
-	why) printf '%s' "$common --all --pid --unit --container" ;;
+	show) printf '%s' "$common --recursive --all --bytes --pid --unit --container --pod" ;;
+	why) printf '%s' "$common --all --pid --unit --container --pod" ;;
 	set) printf '%s' "$common --dry-run" ;;
 	apply) printf '%s' "$common --check --watch" ;;
 	top) printf '%s' "$common --batch --iterations --delay --order" ;;
@@ -119,7 +119,7 @@ _rdmacg() {
 	-o | --output | -c | --config | --ramblocks) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
 	--order) mapfile -t COMPREPLY < <(compgen -W "pressure refusals usage path" -- "$cur"); return ;;
 	-f | --format) mapfile -t COMPREPLY < <(compgen -W "openmetrics prometheus" -- "$cur"); return ;;
-	--unit | --container | --margin | --iterations | --delay) return ;;
+	--unit | --container | --pod | --margin | --iterations | --delay) return ;;
 	esac
 	if [[ $cur == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_rdmacg_options "$command")" -- "$cur")

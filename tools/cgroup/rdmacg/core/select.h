@@ -15,6 +15,7 @@ enum select_kind {
 	SELECT_PID,
 	SELECT_UNIT,
 	SELECT_CONTAINER,
+	SELECT_POD,
 };
 
 struct target {
