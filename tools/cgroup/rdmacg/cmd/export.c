@@ -301,28 +301,64 @@ static void export_print(const struct export *export, FILE *to)
 		fputs("# EOF\n", to);
 }
 
-/* Write to a file beside the real one, and put it in its place once it is whole. */
-static bool export_write(const struct export *export)
+/* Print to an open file and close it: false, and errno says why. */
+static bool export_print_and_close(const struct export *export, int fd, bool durable)
 {
-	char *path = memory_format("%s.XXXXXX", export->output);
+	FILE *to = fdopen(fd, "w");
+	bool done;
+
+	if (!to) {
+		close(fd);
+		return false;
+	}
+	export_print(export, to);
+	done = !fflush(to) && !ferror(to) && !(durable && fsync(fd));
+	return !fclose(to) && done;
+}
+
+/*
+ * Write to a file beside the real one, and put it in its place once it is whole. The mode is
+ * set by the descriptor: in a folder of others the name may lead elsewhere meanwhile.
+ */
+static bool export_replace(const struct export *export, const char *target)
+{
+	char *path = memory_format("%s.XXXXXX", target);
 	int fd = mkostemp(path, O_CLOEXEC);
-	FILE *to = fd < 0 ? NULL : fdopen(fd, "w");
 	mode_t mask = umask(0);
-	bool done = to;
+	bool done = false;
 
 	umask(mask);
-	if (to) {
-		export_print(export, to);
-		done = !ferror(to);
-		done = !fclose(to) && done;
-	}
-	done = done && !chmod(path, 0666 & ~mask) && !rename(path, export->output);
-	if (!done) {
-		say_error(export->output, "%s", strerror(errno));
-		if (fd >= 0)
+	if (fd >= 0) {
+		done = !fchmod(fd, 0666 & ~mask);
+		done = export_print_and_close(export, fd, true) && done &&
+		       !rename(path, target);
+		if (!done)
 			unlink(path);
 	}
 	free(path);
+	return done;
+}
+
+/* A device or FIFO is written to; only a file can be replaced, that of a link as well. */
+static bool export_write(const struct export *export)
+{
+	char *target = realpath(export->output, NULL);
+	struct stat status;
+	bool done;
+	int fd;
+
+	if (target && !stat(target, &status) && !S_ISREG(status.st_mode)) {
+		fd = open(target, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+		done = fd >= 0 && export_print_and_close(export, fd, false);
+	} else if (!target && !lstat(export->output, &status)) {
+		/* A link to nowhere: realpath() has set errno, and lstat() has not. */
+		done = false;
+	} else {
+		done = export_replace(export, target ? target : export->output);
+	}
+	if (!done)
+		say_error(export->output, "cannot write: %s", strerror(errno));
+	free(target);
 	return done;
 }
 
@@ -347,6 +383,8 @@ int cmd_export(int argc, char **argv)
 	size_t i;
 
 	options_parse(&export_argp, 0, argc, argv, &export);
+	if (options.json)
+		options_fail("-j", "export has no JSON: its formats are openmetrics and prometheus");
 	if (!hierarchy_open(&export.hierarchy))
 		return EXIT_FAILED;
 	capacity_read(&export.capacity, &export.hierarchy);
