@@ -90,7 +90,10 @@ static error_t main_parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	}
 	if (key == ARGP_KEY_NO_ARGS)
-		options_fail("rdmacg", "which command?");
+		{
+		say_note("no command given; see rdmacg --help");
+		exit(EXIT_USAGE);
+	}
 	return ARGP_ERR_UNKNOWN;
 }
 

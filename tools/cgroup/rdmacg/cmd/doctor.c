@@ -26,17 +26,19 @@
 
 enum doctor_level {
 	DOCTOR_FINE,
+	/* It could not be looked at. */
+	DOCTOR_UNKNOWN,
 	DOCTOR_WARNING,
 	DOCTOR_PROBLEM,
 };
 
-static const char * const doctor_levels[] = { "ok", "warning", "problem" };
+static const char * const doctor_levels[] = { "ok", "unknown", "warning", "problem" };
 
 struct doctor {
 	struct hierarchy hierarchy;
 	struct capacity capacity;
 	struct cgroup *root;
-	/* What all top-level cgroups have together: limits as max, usage as usage. */
+	/* All limits together, as max. */
 	struct pools sums;
 	/* The files of one cgroup with the controller; its max are of no interest. */
 	struct pools sample;
@@ -81,6 +83,14 @@ static void __printf(4, 5) doctor_say(struct doctor *doctor, enum doctor_level l
 	free(text);
 }
 
+/* Errors were said for cgroups that could not be opened, so the check is not complete. */
+static void doctor_say_unread(struct doctor *doctor, const char *check)
+{
+	doctor->failed = true;
+	doctor_say(doctor, DOCTOR_UNKNOWN, check,
+		   "some cgroups could not be read; run as root");
+}
+
 /* Which files there are. */
 static void doctor_check_files(struct doctor *doctor)
 {
@@ -111,7 +121,10 @@ static void doctor_check_devices(struct doctor *doctor)
 	const struct netlink *netlink = &doctor->capacity.netlink;
 	size_t i;
 
-	if (doctor->capacity.has_netlink && !netlink->nr_devices)
+	if (!doctor->capacity.has_netlink)
+		doctor_say(doctor, DOCTOR_UNKNOWN, "devices",
+			   "the kernel does not list them over rdma netlink; is ib_core loaded?");
+	else if (!netlink->nr_devices)
 		doctor_say(doctor, DOCTOR_WARNING, "devices",
 			   "there is none in this network namespace");
 	for (i = 0; i < netlink->nr_devices && doctor->has_sample; i++) {
@@ -144,22 +157,48 @@ static bool doctor_visit_uncounted(struct cgroup *cgroup, void *data)
 
 static void doctor_check_path(struct doctor *doctor)
 {
-	if (doctor->hierarchy.v2 && doctor->has_sample)
-		cgroup_walk_names(doctor->root, doctor_visit_uncounted, doctor);
+	if (doctor->hierarchy.v2 && doctor->has_sample &&
+	    !cgroup_walk_names(doctor->root, doctor_visit_uncounted, doctor))
+		doctor_say_unread(doctor, "path");
 }
 
-/* Add the limits of a top-level cgroup to the sums; one without makes the sum endless. */
-static void doctor_add(struct doctor *doctor, const struct pool *pool, const struct slot *slot)
+static const struct cgroup *doctor_top(const struct cgroup *cgroup)
+{
+	while (cgroup->depth > 1)
+		cgroup = cgroup->parent;
+	return cgroup;
+}
+
+/*
+ * Add a limit to the sums, unless one above it counts already; at whatever depth it is,
+ * since systemd's slices have none and the pods in them have. The tally is of top-level
+ * cgroups without a limit in them: @limit_of is the last one, until a limit is found there.
+ */
+static void doctor_add(struct doctor *doctor, const struct cgroup *cgroup,
+		       const struct pool *pool, const struct slot *slot)
 {
 	struct slot *sum = pools_get_slot(&doctor->sums, &pool->device, slot->key);
+	const struct slot *above = NULL;
 
 	if (!sum->has)
 		sum->max = 0;
 	sum->has = POOL_BIT(POOL_MAX);
-	if (slot->max == NUMBER_MAX)
-		/* How many have no limit. */
-		sum->tally++;
-	else if (__builtin_add_overflow(sum->max, slot->max, &sum->max))
+	if (slot->max == NUMBER_MAX) {
+		if (cgroup->depth == 1) {
+			sum->tally++;
+			sum->limit_of = cgroup;
+		}
+		return;
+	}
+	if (cgroup->parent)
+		above = pools_find_slot(&cgroup->parent->pools, &pool->device, slot->key);
+	if (above && above->limit != NUMBER_MAX)
+		return;
+	if (sum->limit_of == doctor_top(cgroup)) {
+		sum->tally--;
+		sum->limit_of = NULL;
+	}
+	if (__builtin_add_overflow(sum->max, slot->max, &sum->max))
 		sum->max = NUMBER_MAX;
 }
 
@@ -205,8 +244,8 @@ static bool doctor_visit(struct cgroup *cgroup, void *data)
 			if (!(slot->has & POOL_BIT(POOL_MAX)))
 				continue;
 			doctor->limited |= slot->max != NUMBER_MAX;
-			if (cgroup->depth == 1)
-				doctor_add(doctor, pool, slot);
+			if (cgroup->parent)
+				doctor_add(doctor, cgroup, pool, slot);
 			if (slot->max != NUMBER_MAX && slot->usage > slot->max)
 				doctor_say(doctor, DOCTOR_WARNING, "usage",
 					   "%s has more %s on %s than its limit, which was lowered meanwhile",
@@ -238,7 +277,7 @@ static void doctor_check_sum(struct doctor *doctor, const struct pool *pool,
 		return;
 	if (sum->tally)
 		doctor_say(doctor, DOCTOR_WARNING, "capacity",
-			   "%s top-level cgroups have no limit of %s on %s, so those of others assure nobody of anything",
+			   "%s top-level cgroups have no limit of %s on %s at any depth, so those of others assure nobody of anything",
 			   number_format(number, sum->tally, false), sum->key,
 			   pool->device.name);
 	if (kernel < all && sum->max <= all - kernel)
@@ -252,19 +291,27 @@ static void doctor_check_sum(struct doctor *doctor, const struct pool *pool,
 /* What each cgroup shows by itself. */
 static void doctor_check_cgroups(struct doctor *doctor)
 {
-	doctor->failed = !cgroup_walk(doctor->root, POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT),
-				      doctor_visit, doctor);
+	if (!cgroup_walk(doctor->root, POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT), doctor_visit,
+			 doctor))
+		doctor_say_unread(doctor, "usage");
 }
 
 static void doctor_check_capacity(struct doctor *doctor)
 {
 	size_t i, j;
 
-	if (doctor->has_sample && !doctor->limited)
+	if (doctor->hierarchy.partial)
+		doctor_say(doctor, DOCTOR_UNKNOWN, "limits",
+			   "%s is not the root of the machine: limits above bind too, and cannot be seen from here",
+			   doctor->hierarchy.path);
+	else if (doctor->has_sample && !doctor->limited && !doctor->failed)
 		doctor_say(doctor, DOCTOR_WARNING, "limits",
 			   "there is none: any process can take all of a device");
 	for (i = 0; i < doctor->capacity.netlink.nr_devices; i++)
 		netlink_count_kernel(&doctor->capacity.netlink.devices[i]);
+	if (!doctor->capacity.has_file && !doctor->capacity.has_netlink)
+		doctor_say(doctor, DOCTOR_UNKNOWN, "capacity",
+			   "neither rdma.capacity nor rdma netlink says what devices have");
 	for (i = 0; i < doctor->sums.nr_pools; i++)
 		for (j = 0; j < doctor->sums.pools[i].nr_slots; j++)
 			doctor_check_sum(doctor, &doctor->sums.pools[i],
@@ -291,7 +338,7 @@ static void doctor_check_configs(struct doctor *doctor)
 		return;
 	if (!config_read(&config, NULL, 0))
 		doctor_say(doctor, DOCTOR_PROBLEM, "files of limits",
-			   "apply takes none of them, for one is malformed");
+			   "apply takes none of them: an error is said above");
 	for (i = 0; i < config.nr_rules; i++)
 		if (!doctor_has_device(doctor, &config.rules[i]))
 			doctor_say(doctor, DOCTOR_WARNING, "files of limits",
@@ -321,7 +368,8 @@ static void doctor_run(struct doctor *doctor)
 	for (i = 0; i < ARRAY_SIZE(checks); i++) {
 		doctor->found = 0;
 		checks[i].run(doctor);
-		if (!doctor->found && doctor->has_sample)
+		/* What was not read is not fine. */
+		if (!doctor->found && doctor->has_sample && !doctor->failed)
 			doctor_say(doctor, DOCTOR_FINE, checks[i].name, "%s", checks[i].fine);
 	}
 }
@@ -341,7 +389,7 @@ int cmd_doctor(int argc, char **argv)
 	if (doctor.root)
 		doctor_run(&doctor);
 	if (options.json)
-		json_print(stdout, doctor.said, options.pretty);
+		json_print(stdout, json_document("checks", doctor.said), options.pretty);
 	pools_free(&doctor.sums);
 	pools_free(&doctor.sample);
 	cgroup_close_path(doctor.root);

@@ -25,7 +25,8 @@
 #include "write/limits.h"
 #include "write/transaction.h"
 
-/* As env(1) has it. */
+/* As env(1) has them. */
+#define RUN_FAILED		125
 #define RUN_NOT_EXECUTABLE	126
 #define RUN_NOT_FOUND		127
 
@@ -42,6 +43,7 @@ struct run {
 	size_t nr_limits;
 	const char *in;
 	const char *output;
+	FILE *to;
 	uint64_t margin;
 	bool kill;
 	struct child child;
@@ -95,7 +97,7 @@ static error_t run_parse(int key, char *arg, struct argp_state *state)
 		run->command = state->argv + state->next;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		options_fail("run", "which COMMAND?");
+		options_fail("run", "no command given");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -194,37 +196,53 @@ static void run_print(struct run *run, FILE *to)
 	struct json_object *object;
 
 	if (!options.json) {
-		report_print(to, cgroup, run->margin);
+		report_print(to, cgroup, run->margin, child_exit_status(&run->child));
 		return;
 	}
 	object = json_object_new_object();
 	json_add(object, "cgroup", json_text(cgroup_name(cgroup)));
 	json_add(object, "status", json_object_new_int(child_exit_status(&run->child)));
+	json_add(object, "complete",
+		 json_object_new_boolean(!child_exit_status(&run->child)));
+	json_add(object, "cause", report_cause_json(cgroup, child_exit_status(&run->child)));
 	json_add(object, "missing", missing_json(&cgroup->pools));
-	json_add(object, "devices", report_json(cgroup, run->margin));
+	json_add(object, "devices", report_json(cgroup, run->margin,
+						   child_exit_status(&run->child)));
 	json_print(to, object, options.pretty);
 }
 
-static void run_report(struct run *run)
+/* False, and an error is said, where the report is not where it was asked for. */
+static bool run_report(struct run *run)
 {
 	struct cgroup *cgroup = run->home.cgroup;
-	FILE *to = stderr;
+	bool good;
 
 	if (!cgroup_read_path(cgroup, POOL_ALL))
-		return;
+		return false;
 	report_fill_peaks(&cgroup->pools, &run->seen);
-	if (run->output)
-		to = fopen(run->output, "we");
-	if (!to) {
-		say_error(run->output, "%s", strerror(errno));
-		to = stderr;
-	}
 	if (!run->has_peaks && !options.json)
 		say_note("this kernel has no rdma.peak: the peaks are what was seen every %d ms",
 			 RUN_LOOK_MS);
-	run_print(run, to);
-	if (to != stderr && fclose(to))
-		say_error(run->output, "%s", strerror(errno));
+	run_print(run, run->to);
+	good = !fflush(run->to) && !ferror(run->to);
+	if (run->to != stderr && fclose(run->to))
+		good = false;
+	if (good)
+		return true;
+	say_error(run->output ? run->output : "standard error",
+		  "cannot write the report: %s; here it is", strerror(errno));
+	if (run->output)
+		run_print(run, stderr);
+	return false;
+}
+
+/* Before the command begins: an hour later is too late to learn that the file cannot be. */
+static bool run_open_output(struct run *run)
+{
+	run->to = run->output ? fopen(run->output, "we") : stderr;
+	if (!run->to)
+		say_error(run->output, "cannot write the report there: %s", strerror(errno));
+	return run->to;
 }
 
 /* The command is held, its cgroup is ready: from here on it is the command that counts. */
@@ -235,7 +253,9 @@ static int run_command(struct run *run)
 	run_wait(run);
 	run_wait_members(run);
 	if (!error) {
-		run_report(run);
+		/* The command's failure says more than that of its report. */
+		if (!run_report(run) && !child_exit_status(&run->child))
+			return RUN_FAILED;
 		return child_exit_status(&run->child);
 	}
 	say_error(run->command[0], "%s", strerror(error));
@@ -244,13 +264,13 @@ static int run_command(struct run *run)
 
 static int run_in(struct run *run, const struct hierarchy *hierarchy)
 {
-	int status = EXIT_FAILED;
+	int status = RUN_FAILED;
 
-	if (!child_hold(&run->child, run->command))
-		return EXIT_FAILED;
+	if (!run_open_output(run) || !child_hold(&run->child, run->command))
+		return RUN_FAILED;
 	if (!run_cgroup_make(&run->home, hierarchy, run->in, &run->child)) {
 		child_cancel(&run->child);
-		return EXIT_FAILED;
+		return RUN_FAILED;
 	}
 	if (run_limit(run) && run_cgroup_enter(&run->home, &run->child))
 		status = run_command(run);
@@ -264,7 +284,7 @@ int cmd_run(int argc, char **argv)
 {
 	struct run run = { 0 };
 	struct hierarchy hierarchy;
-	int status = EXIT_FAILED;
+	int status = RUN_FAILED;
 	size_t i;
 
 	options_parse(&run_argp, ARGP_IN_ORDER, argc, argv, &run);

@@ -105,6 +105,18 @@ static void show_number(struct show *show, const struct slot *slot, enum pool_fi
 		table_cell(&show->table, "-");
 }
 
+static void show_limit(struct show *show, const struct cgroup *cgroup, const struct slot *slot)
+{
+	char buffer[NUMBER_SIZE];
+
+	if (slot->has & POOL_BIT(POOL_MAX))
+		table_cell(&show->table, "%s",
+			   cgroup_format_limit(buffer, cgroup, slot,
+					       !show->exact && number_is_bytes(slot->key)));
+	else
+		table_cell(&show->table, "-");
+}
+
 static void show_heading(struct show *show)
 {
 	static const char * const heading[] = {
@@ -113,7 +125,8 @@ static void show_heading(struct show *show)
 	};
 	size_t i;
 
-	table_init(&show->table, "lllrrlrrr");
+	table_init(&show->table, "nllrrnrrr");
+	show->table.width = table_screen_width();
 	for (i = 0; i < ARRAY_SIZE(heading); i++)
 		table_cell(&show->table, "%s", heading[i]);
 }
@@ -160,8 +173,10 @@ static void show_row(struct show *show, struct cgroup *cgroup, const struct pool
 	show_number(show, slot, POOL_CURRENT, slot->usage);
 	if ((slot->has & POOL_BIT(POOL_CURRENT)) && slot->usage >= slot->limit)
 		table_alarm(&show->table);
-	show_number(show, slot, POOL_MAX, slot->limit);
-	table_cell(&show->table, "%s", slot->limit_of ? cgroup_name(slot->limit_of) : "-");
+	show_limit(show, cgroup, slot);
+	table_cell(&show->table, "%s", !slot->limit_of ? "-" :
+		   show->table.width && slot->limit_of == cgroup ? "self" :
+		   cgroup_name(slot->limit_of));
 	show_number(show, slot, POOL_PEAK, slot->peak);
 	if (slot->has & POOL_BIT(POOL_EVENTS)) {
 		table_cell(&show->table, "%" PRIu64, slot->events.alloc_fail);
@@ -222,9 +237,7 @@ static struct json_object *show_json_pool(const struct show *show, const struct 
 		return NULL;
 	}
 	object = json_object_new_object();
-	json_add(object, "device", json_text(pool->device.name));
-	if (pool->device.has_index)
-		json_add(object, "index", json_number(pool->device.index));
+	device_json(object, &pool->device);
 	json_add(object, "resources", resources);
 	return object;
 }
@@ -359,7 +372,10 @@ static void show_print(struct show *show, bool done)
 		object = json_object_new_object();
 		json_add(object, "root", json_text(show->hierarchy.path));
 		json_add(object, "version", json_number(show->hierarchy.v2 ? 2 : 1));
-		json_add(object, "missing", show->missing);
+		json_add(object, "above_is_seen",
+			 json_object_new_boolean(!show->hierarchy.partial));
+		json_add(object, "missing", show->missing ? show->missing :
+			 json_object_new_array());
 		json_add(object, "cgroups", show->cgroups);
 		json_print(stdout, object, options.pretty);
 		return;
@@ -368,6 +384,8 @@ static void show_print(struct show *show, bool done)
 		table_print(&show->table, stdout);
 	else
 		table_free(&show->table);
+	if (show->hierarchy.partial)
+		say_note("limits above / bind too, and cannot be seen from here");
 	if (!show->rows && done)
 		say_note("nothing is used, limited or refused there; -a shows all resources");
 }

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "lib/compiler.h"
 #include "lib/json.h"
 #include "lib/memory.h"
@@ -26,16 +26,13 @@
 #define TOP_SHORTEST_MS	100
 #define TOP_LONGEST_MS	86400000
 
-/* On a screen. */
-#define TOP_DEVICE_WIDTH	16
-
-const char * const top_orders[TOP_ORDERS] = { "pressure", "refusals", "usage", "path" };
+const char * const top_orders[TOP_ORDERS] = { "use", "refusals", "usage", "path" };
 
 static const struct argp_option top_options[] = {
 	{ "batch", 'b', NULL, 0, "print tables instead of taking the screen", 0 },
 	{ "iterations", 'n', "N", 0, "end after so many looks", 0 },
 	{ "delay", 'd', "SECONDS", 0, "from one look to the next; 1", 0 },
-	{ "order", 'o', "ORDER", 0, "pressure, refusals, usage or path", 0 },
+	{ "order", 'o', "ORDER", 0, "use, refusals, usage or path", 0 },
 	{ 0 }
 };
 
@@ -49,7 +46,11 @@ static void top_parse_order(struct top *top, const char *text)
 			return;
 		}
 	}
-	options_fail(text, "the orders are pressure, refusals, usage and path");
+	/* As it was called before. */
+	if (!strcmp(text, "pressure"))
+		top->order = TOP_USE;
+	else
+		options_fail(text, "the orders are use, refusals, usage and path");
 }
 
 static error_t top_parse(int key, char *arg, struct argp_state *state)
@@ -62,7 +63,7 @@ static error_t top_parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'n':
 		if (!number_parse(arg, strlen(arg), &top->count) || !top->count)
-			options_fail(arg, "that is a number from 1 on");
+			options_fail("-n", "%s: must be a number from 1 on", arg);
 		return 0;
 	case 'd':
 		/* Seconds with three decimals are milliseconds. */
@@ -92,14 +93,6 @@ static const struct argp top_argp = {
 		"Show who is how close to a limit, the closest first, and how many attempts are refused each second.\vKeys: q ends it, space looks at once, + and - change the delay, l, r, u and p the order, h shows them all. Without a terminal, one table is printed unless -n or -b says otherwise.",
 };
 
-long long top_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
-
 /* Which resource of what a row is of. */
 static int top_compare_names(const void *a, const void *b)
 {
@@ -118,11 +111,14 @@ static int top_compare_by(const struct top_row *one, const struct top_row *other
 			  enum top_order order)
 {
 	switch (order) {
-	case TOP_PRESSURE:
-		return (one->pressure < other->pressure) - (one->pressure > other->pressure);
+	case TOP_USE:
+		return (one->use < other->use) - (one->use > other->use);
 	case TOP_REFUSALS:
 		return (one->rate < other->rate) - (one->rate > other->rate);
 	case TOP_USAGE:
+		/* Bytes and objects do not compare. */
+		if (number_is_bytes(one->key) != number_is_bytes(other->key))
+			return number_is_bytes(one->key) ? -1 : 1;
 		return (one->usage < other->usage) - (one->usage > other->usage);
 	default:
 		return 0;
@@ -136,10 +132,10 @@ static int top_compare(const void *a, const void *b)
 
 	if (!difference)
 		difference = top_compare_by(one, other, top_order);
-	if (!difference && top_order == TOP_PRESSURE)
+	if (!difference && top_order == TOP_USE)
 		difference = top_compare_by(one, other, TOP_REFUSALS);
 	if (!difference && top_order == TOP_REFUSALS)
-		difference = top_compare_by(one, other, TOP_PRESSURE);
+		difference = top_compare_by(one, other, TOP_USE);
 	return difference ? difference : top_compare_names(one, other);
 }
 
@@ -156,6 +152,7 @@ static void top_free_rows(struct top_row *rows, size_t count)
 
 	for (i = 0; i < count; i++) {
 		free(rows[i].cgroup);
+		device_free(&rows[i].id);
 		free(rows[i].device);
 		free(rows[i].key);
 		free(rows[i].limit_of);
@@ -164,11 +161,17 @@ static void top_free_rows(struct top_row *rows, size_t count)
 }
 
 /* Where nothing may be made, a first attempt is at the limit already. */
-static double top_pressure(const struct slot *slot)
+static double top_use(const struct slot *slot)
 {
 	if (slot->limit == NUMBER_MAX)
 		return -1;
 	return slot->limit ? (double)slot->usage / slot->limit : 1;
+}
+
+/* Rounded down, so that 100 is a limit that is reached. */
+static uint64_t top_percent(const struct top_row *row)
+{
+	return row->limit ? (unsigned __int128)row->usage * 100 / row->limit : 100;
 }
 
 static void top_add(struct top *top, const struct cgroup *cgroup, const struct pool *pool,
@@ -179,12 +182,13 @@ static void top_add(struct top *top, const struct cgroup *cgroup, const struct p
 	top->rows = memory_grow(top->rows, top->nr_rows, sizeof(*row));
 	row = &top->rows[top->nr_rows++];
 	row->cgroup = memory_string(cgroup_name(cgroup));
+	device_copy(&row->id, &pool->device);
 	row->device = device_format(&pool->device);
 	row->key = memory_string(slot->key);
 	row->limit_of = slot->limit_of ? memory_string(cgroup_name(slot->limit_of)) : NULL;
 	row->usage = slot->usage;
 	row->limit = slot->limit;
-	row->pressure = top_pressure(slot);
+	row->use = top_use(slot);
 	row->refused = slot->events.alloc_fail;
 	row->rate = -1;
 	row->shown = slot->usage || slot->max != NUMBER_MAX;
@@ -247,7 +251,7 @@ bool top_read(struct top *top)
 	top->rows = NULL;
 	top->nr_rows = 0;
 	top->nr_shown = 0;
-	top->when = top_now();
+	top->when = clock_now();
 	done = top_walk(top);
 	if (old)
 		qsort(old, nr_old, sizeof(*old), top_compare_names);
@@ -265,27 +269,17 @@ bool top_read(struct top *top)
 	return done;
 }
 
-/* A name, cut to @width columns unless that is 0. */
-static void top_name(struct table *table, const char *name, size_t width)
-{
-	char *text = text_escape(name);
-
-	if (width)
-		text_clip(text, width);
-	table_cell(table, "%s", text);
-	free(text);
-}
-
-static void top_fill_row(const struct top_row *row, struct table *table, size_t width)
+static void top_fill_row(const struct top_row *row, struct table *table, size_t width,
+			 bool partial)
 {
 	bool human = number_is_bytes(row->key);
 	char number[NUMBER_SIZE];
 
-	if (row->pressure < 0)
+	if (row->use < 0)
 		table_cell(table, "-");
 	else
-		table_cell(table, "%.0f%%", row->pressure * 100);
-	if (row->pressure >= 1)
+		table_cell(table, "%" PRIu64, top_percent(row));
+	if (row->use >= 1)
 		table_alarm(table);
 	if (row->rate < 0)
 		table_cell(table, "-");
@@ -294,26 +288,31 @@ static void top_fill_row(const struct top_row *row, struct table *table, size_t 
 	if (row->rate > 0)
 		table_alarm(table);
 	table_cell(table, "%s", number_format(number, row->usage, human));
-	table_cell(table, "%s", number_format(number, row->limit, human));
+	if (row->limit == NUMBER_MAX && partial)
+		table_cell(table, "unknown");
+	else
+		table_cell(table, "%s", number_format(number, row->limit, human));
 	table_cell(table, "%s", row->key);
-	top_name(table, row->device, width ? TOP_DEVICE_WIDTH : 0);
-	top_name(table, row->cgroup, width / 3);
-	top_name(table, row->limit_of ? row->limit_of : "-", width / 3);
+	table_cell(table, "%s", row->device);
+	table_cell(table, "%s", row->cgroup);
+	table_cell(table, "%s", !row->limit_of ? "-" :
+		   width && !strcmp(row->limit_of, row->cgroup) ? "self" : row->limit_of);
 }
 
 void top_fill(const struct top *top, struct table *table, size_t rows, size_t width)
 {
 	static const char * const heading[] = {
-		"PRESSURE", "REFUSED/S", "USAGE", "LIMIT", "RESOURCE", "DEVICE", "CGROUP",
+		"USE%", "REFUSED/S", "USAGE", "LIMIT", "RESOURCE", "DEVICE", "CGROUP",
 		"LIMIT OF",
 	};
 	size_t i;
 
-	table_init(table, "rrrrllll");
+	table_init(table, "rrrrlnnn");
 	for (i = 0; i < ARRAY_SIZE(heading); i++)
 		table_cell(table, "%s", heading[i]);
-	for (i = 0; i < top->nr_shown && i < rows; i++)
-		top_fill_row(&top->rows[i], table, width);
+	table->width = width;
+	for (i = top->first; i < top->nr_shown && i - top->first < rows; i++)
+		top_fill_row(&top->rows[i], table, width, top->hierarchy.partial);
 }
 
 static struct json_object *top_row_json(const struct top_row *row)
@@ -321,13 +320,13 @@ static struct json_object *top_row_json(const struct top_row *row)
 	struct json_object *object = json_object_new_object();
 
 	json_add(object, "cgroup", json_text(row->cgroup));
-	json_add(object, "device", json_text(row->device));
+	device_json(object, &row->id);
 	json_add(object, "resource", json_text(row->key));
 	json_add(object, "usage", json_number(row->usage));
 	json_add(object, "limit", json_limit(row->limit));
 	json_add(object, "limit_of", row->limit_of ? json_text(row->limit_of) : NULL);
-	json_add(object, "pressure", row->pressure < 0 ? NULL :
-		 json_object_new_double(row->pressure));
+	json_add(object, "use", row->use < 0 ? NULL :
+		 json_object_new_double(row->use));
 	json_add(object, "refused_per_second", row->rate < 0 ? NULL :
 		 json_object_new_double(row->rate));
 	return object;
@@ -340,14 +339,14 @@ static void top_print(const struct top *top)
 	size_t i;
 
 	if (!options.json) {
-		top_fill(top, &table, SIZE_MAX, 0);
+		top_fill(top, &table, SIZE_MAX, isatty(STDOUT_FILENO) ? table_screen_width() : 0);
 		table_print(&table, stdout);
 		return;
 	}
 	array = json_object_new_array();
 	for (i = 0; i < top->nr_shown; i++)
 		json_object_array_add(array, top_row_json(&top->rows[i]));
-	json_print(stdout, array, options.pretty);
+	json_print(stdout, json_document("rows", array), options.pretty);
 }
 
 /* Tables, with an empty line between two of them. */
@@ -355,17 +354,23 @@ static bool top_batch(struct top *top)
 {
 	uint64_t looks = 0;
 
-	while (top_read(top)) {
+	bool good, failed = false;
+
+	for (;;) {
+		good = top_read(top);
+		failed |= !good;
+		/* One cgroup that cannot be read hides no other. */
+		if (!good && !top->nr_rows)
+			return false;
 		if (looks++ && !options.json)
 			putchar('\n');
 		top_print(top);
 		if (!say_finish())
 			return false;
 		if (looks == top->count)
-			return true;
-		usleep(top->delay_ms * 1000);
+			return !failed;
+		clock_sleep(top->delay_ms);
 	}
-	return false;
 }
 
 int cmd_top(int argc, char **argv)

@@ -85,7 +85,7 @@ static error_t watch_parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'n':
 		if (!number_parse(arg, strlen(arg), &watch->count) || !watch->count)
-			options_fail(arg, "the count is a number");
+			options_fail("-n", "%s: must be a number from 1 on", arg);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (state->arg_num)
@@ -273,9 +273,7 @@ static void watch_print_json(const char *when, const char *from,
 
 	json_add(object, "time", json_text(when));
 	json_add(object, "cgroup", from ? json_text(from) : NULL);
-	json_add(object, "device", json_text(change->device.name));
-	if (change->device.has_index)
-		json_add(object, "index", json_number(change->device.index));
+	device_json(object, &change->device);
 	json_add(object, "resource", json_text(change->key));
 	json_add(object, "count", json_number(count));
 	json_add(object, "limit_of", by ? json_text(by) : NULL);

@@ -101,7 +101,7 @@ static void why_say(struct why *why, uint64_t count, const struct pool *pool,
 	if (options.json) {
 		object = json_object_new_object();
 		json_add(object, "count", json_number(count));
-		json_add(object, "device", json_text(device));
+		device_json(object, &pool->device);
 		json_add(object, "resource", json_text(slot->key));
 		json_add(object, "limit_of", json_text(cgroup_name(by)));
 		json_add(object, "sure", json_object_new_boolean(sure));
@@ -158,14 +158,18 @@ static void why_room(struct why *why, const struct cgroup *cgroup, const struct 
 	number_format(buffer, room, number_is_bytes(slot->key));
 	if (options.json) {
 		object = json_object_new_object();
-		json_add(object, "device", json_text(device));
+		device_json(object, &pool->device);
 		json_add(object, "resource", json_text(slot->key));
 		json_add(object, "room", json_limit(room));
+		json_add(object, "above_is_seen",
+			 json_object_new_boolean(!why->hierarchy.partial));
 		json_add(object, "room_in", least ? json_text(cgroup_name(least)) : NULL);
 		json_object_array_add(why->room, object);
 	} else if (!least) {
-		say_line("%s has no limit on the way up for %s on %s now.", cgroup_name(cgroup),
-			 slot->key, device);
+		say_line(why->hierarchy.partial ?
+			 "%s has no limit for %s on %s that can be seen from here; limits above / bind too." :
+			 "%s has no limit on the way up for %s on %s now.",
+			 cgroup_name(cgroup), slot->key, device);
 	} else if (!room) {
 		say_line("%s has no room for %s on %s now: the limit of %s is used up.",
 			 cgroup_name(cgroup), slot->key, device, cgroup_name(least));
@@ -187,7 +191,7 @@ static void why_say_unknown(struct why *why, uint64_t count, const struct pool *
 	if (options.json) {
 		object = json_object_new_object();
 		json_add(object, "count", json_number(count));
-		json_add(object, "device", json_text(device));
+		device_json(object, &pool->device);
 		json_add(object, "resource", json_text(slot->key));
 		json_add(object, "limit_of", NULL);
 		json_object_array_add(why->said, object);
@@ -314,7 +318,8 @@ static void why_throttled(struct why *why, const struct cgroup *cgroup)
 
 	pools_read_file(&pools, cgroup->dir, "rdma.control.stat");
 	for (i = 0; i < pools.nr_pools; i++) {
-		const char *device = pools.pools[i].device.name;
+		const struct device *id = &pools.pools[i].device;
+		const char *device = id->name;
 
 		times = pool_find(&pools.pools[i], "throttled");
 		usec = pool_find(&pools.pools[i], "throttled_usec");
@@ -327,7 +332,7 @@ static void why_throttled(struct why *why, const struct cgroup *cgroup)
 			continue;
 		}
 		object = json_object_new_object();
-		json_add(object, "device", json_text(device));
+		device_json(object, id);
 		json_add(object, "throttled", json_number(times->max));
 		json_add(object, "throttled_usec", json_number(usec->max));
 		json_object_array_add(why->waits, object);
@@ -343,16 +348,19 @@ static void why_evidence(struct why *why, struct cgroup *cgroup, pid_t pid,
 	if (options.json) {
 		json_add(answer, "processes", other_memlock_json(cgroup, pid));
 		json_add(answer, "devices", other_devices_json(&why->capacity));
+		json_add(answer, "log", other_log_json(&why->capacity));
 		json_add(answer, "counted", other_counted_json(&why->capacity,
 							       &why->hierarchy));
 		return;
 	}
 	if (!why->refusals && !(pid && !cgroup->parent))
-		say_line("No cgroup is known to have refused anything in %s or below.",
-			 cgroup_name(cgroup));
+		say_line("No cgroup is known to have refused anything in %s or below%s.",
+			 cgroup_name(cgroup), why->hierarchy.partial ?
+			 "; limits above / cannot be seen from here" : "");
 	other_print_memlock(cgroup, pid);
 	other_print_devices(&why->capacity);
 	other_print_counted(&why->capacity, &why->hierarchy);
+	other_print_log(&why->capacity);
 }
 
 /* The answer for a cgroup in which processes count. */
@@ -413,7 +421,7 @@ static bool why_target(struct why *why, const char *name, pid_t pid)
 
 	if (!cgroup)
 		return false;
-	if (!counted && !cgroup->parent && pid)
+	if (!counted && !cgroup->parent && pid && !why->hierarchy.partial)
 		return why_root_process(why, cgroup, pid);
 	if (!counted && cgroup->parent)
 		say_warning(cgroup_name(cgroup),
@@ -447,7 +455,7 @@ int cmd_why(int argc, char **argv)
 	if (done && !why.targets.nr_targets)
 		done = why_target(&why, "", 0);
 	if (options.json)
-		json_print(stdout, why.answers, options.pretty);
+		json_print(stdout, json_document("cgroups", why.answers), options.pretty);
 	select_free(&why.targets);
 	capacity_free(&why.capacity);
 	hierarchy_close(&why.hierarchy);

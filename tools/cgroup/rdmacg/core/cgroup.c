@@ -79,7 +79,8 @@ struct cgroup *cgroup_open(const struct hierarchy *hierarchy, const char *name)
 	if (!cgroup && errno == ENOENT)
 		say_error(*name ? name : "/", "there is no such cgroup below %s", hierarchy->path);
 	else if (!cgroup)
-		say_error(*name ? name : "/", "%s", strerror(errno));
+		say_error(*name ? name : "/", "cannot open: %s%s", strerror(errno),
+			  errno == EACCES ? "; run as root" : "");
 	return cgroup;
 }
 
@@ -104,6 +105,14 @@ void cgroup_close_path(struct cgroup *cgroup)
 const char *cgroup_name(const struct cgroup *cgroup)
 {
 	return *cgroup->name ? cgroup->name : "/";
+}
+
+const char *cgroup_format_limit(char *buffer, const struct cgroup *cgroup,
+				const struct slot *slot, bool human)
+{
+	if (slot->limit == NUMBER_MAX && cgroup->hierarchy->partial)
+		return "unknown";
+	return number_format(buffer, slot->limit, human);
 }
 
 char *cgroup_path(const struct cgroup *cgroup, const char *file)
@@ -220,6 +229,16 @@ static char **cgroup_children(const struct cgroup *cgroup, size_t *count)
 	return names;
 }
 
+/* Why a child cannot be opened, and what to do. */
+static void cgroup_say_unreadable(const struct cgroup *parent, const char *base, int error)
+{
+	char *name = memory_format("%s%s%s", parent->name, *parent->name ? "/" : "", base);
+
+	say_error(name, "cannot open: %s%s", strerror(error),
+		  error == EACCES ? "; run as root" : "");
+	free(name);
+}
+
 struct walk {
 	/* 0: without pools. */
 	unsigned int files;
@@ -237,7 +256,7 @@ static bool cgroup_walk_child(struct cgroup *parent, const char *base, struct wa
 	bool go_on = true;
 
 	if (!child && !file_is_gone(errno)) {
-		say_error(base, "%s", strerror(errno));
+		cgroup_say_unreadable(parent, base, errno);
 		walk->failed = true;
 	}
 	if (!child)

@@ -39,6 +39,12 @@ void cgroup_close_path(struct cgroup *cgroup);
 
 /* The name for people: "/" for the root. */
 const char *cgroup_name(const struct cgroup *cgroup);
+/*
+ * The smallest limit that binds a slot, as text: "unknown" where none is seen and what is
+ * above the root of this tree cannot be seen.
+ */
+const char *cgroup_format_limit(char *buffer, const struct cgroup *cgroup,
+				const struct slot *slot, bool human);
 /* The path of a file in it, for messages. To be freed. */
 char *cgroup_path(const struct cgroup *cgroup, const char *file);
 /* Whether its processes are counted in it, not in an ancestor. */

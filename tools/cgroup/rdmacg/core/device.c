@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/device.h"
+#include "lib/json.h"
 #include "lib/memory.h"
 
 const struct device device_default = { .name = (char *)"default", .is_default = true };
@@ -50,4 +51,10 @@ char *device_format(const struct device *device)
 	if (device->has_index)
 		return memory_format("%s index=%u", device->name, device->index);
 	return memory_string(device->name);
+}
+
+void device_json(struct json_object *object, const struct device *device)
+{
+	json_add(object, "device", json_text(device->name));
+	json_add(object, "index", device->has_index ? json_number(device->index) : NULL);
 }

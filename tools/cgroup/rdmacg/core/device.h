@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct json_object;
+
 struct device {
 	/* As the kernel's files show it: one word, where a blank is \040. */
 	char *name;
@@ -28,5 +30,8 @@ void device_free(struct device *device);
 bool device_is_same(const struct device *a, const struct device *b);
 /* As the files have it. To be freed. */
 char *device_format(const struct device *device);
+
+/* "device": the name, "index": null, or the number where the name needs one. */
+void device_json(struct json_object *object, const struct device *device);
 
 #endif /* RDMACG_DEVICE_H */

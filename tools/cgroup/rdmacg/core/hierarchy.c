@@ -186,6 +186,9 @@ bool hierarchy_open(struct hierarchy *hierarchy)
 	}
 	if (root && *root)
 		hierarchy->v2 = file_exists(hierarchy->dir, "cgroup.controllers");
+	/* The kernel gives these files to every cgroup except the root of the machine. */
+	hierarchy->partial = file_exists(hierarchy->dir, "cgroup.type") ||
+			     file_exists(hierarchy->dir, "rdma.current");
 	return true;
 }
 

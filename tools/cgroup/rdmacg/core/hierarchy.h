@@ -20,6 +20,8 @@ struct hierarchy {
 	char *inside;
 	int dir;
 	bool v2;
+	/* The root here is a cgroup of a larger tree, as in a cgroup namespace. */
+	bool partial;
 };
 
 /* Find and open it; if that fails, an error is said. */

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: what it was where no cgroup refused. */
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/procs.h"
+#include "core/why-log.h"
 #include "core/why-other.h"
 #include "lib/file.h"
 #include "lib/memory.h"
@@ -14,8 +18,17 @@
 /* So many processes are listed; those with the least room come first. */
 #define OTHER_PROCESSES	10
 
-/* CAP_IPC_LOCK: who has it is not bound by RLIMIT_MEMLOCK. */
+/* CAP_IPC_LOCK: a process that has it is not bound by RLIMIT_MEMLOCK. */
 #define OTHER_IPC_LOCK	14
+
+/*
+ * It counts in the machine's own user namespace alone, whose number is part of the kernel's
+ * interface (PROC_USER_INIT_INO).
+ */
+#define OTHER_USER_NAMESPACE	"user:[4026531837]"
+
+/* Distributions let processes pin so much; a limit up to here is meant for key rings. */
+#define OTHER_SMALL_LIMIT	(64ULL << 20)
 
 struct process {
 	pid_t pid;
@@ -26,6 +39,8 @@ struct process {
 	uint64_t pinned;
 	uint64_t locked;
 	bool unbound;
+	/* It has no open file of uverbs; only where its files can be seen. */
+	bool without_rdma;
 };
 
 struct processes {
@@ -80,6 +95,37 @@ static void other_parse_status(struct process *process, const char *status)
 	free(capabilities);
 }
 
+static bool other_is_machines_user(pid_t pid)
+{
+	char *path = hierarchy_proc("%d/ns/user", pid);
+	char link[64] = "";
+	ssize_t length = readlink(path, link, sizeof(link) - 1);
+
+	free(path);
+	return length > 0 && !strcmp(link, OTHER_USER_NAMESPACE);
+}
+
+/* Whether the files of a process can be seen, and none of them is a uverbs device. */
+static bool other_is_without_rdma(pid_t pid)
+{
+	char *path = hierarchy_proc("%d/fd", pid);
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	bool without = dir;
+	char link[64];
+	ssize_t length;
+
+	free(path);
+	while (without && (entry = readdir(dir))) {
+		length = readlinkat(dirfd(dir), entry->d_name, link, sizeof(link) - 1);
+		link[length > 0 ? length : 0] = '\0';
+		without = strncmp(link, "/dev/infiniband/", 16);
+	}
+	if (dir)
+		closedir(dir);
+	return without;
+}
+
 /* False for one that is gone. */
 static bool other_read_process(struct process *process, pid_t pid)
 {
@@ -93,6 +139,8 @@ static bool other_read_process(struct process *process, pid_t pid)
 		process->limit = NUMBER_MAX;
 	if (status)
 		other_parse_status(process, status);
+	process->unbound = process->unbound && other_is_machines_user(pid);
+	process->without_rdma = other_is_without_rdma(pid);
 	free(word);
 	free(status);
 	free(limits);
@@ -156,16 +204,63 @@ static void other_free(struct processes *processes)
 	free(processes->processes);
 }
 
+/* How likely it is that the limit refused a memory region. */
+static const char *other_verdict(const struct process *process)
+{
+	if (!other_is_bound(process))
+		return "unbound";
+	if (!other_room(process))
+		return "refuses";
+	return process->limit <= OTHER_SMALL_LIMIT ? "suspect" : "room";
+}
+
 static void other_print_process(const struct process *process)
 {
+	char room[NUMBER_SIZE];
+
 	char limit[NUMBER_SIZE], pinned[NUMBER_SIZE], locked[NUMBER_SIZE];
 
 	number_format(limit, process->limit, true);
 	number_format(pinned, process->pinned, true);
 	number_format(locked, process->locked, true);
-	say_line("RLIMIT_MEMLOCK lets process %d (%s) pin %s; it has pinned %s and locked %s%s.",
+	number_format(room, other_room(process), true);
+	say_line("RLIMIT_MEMLOCK lets process %d (%s) pin %s; it has pinned %s and locked %s%s%s%s.",
 		 process->pid, process->name, limit, pinned, locked,
-		 other_room(process) ? "" : ", so this is what refuses memory regions");
+		 !other_room(process) ? ", so this is what refuses memory regions" :
+		 process->limit <= OTHER_SMALL_LIMIT ?
+		 ", so it refuses a region of more than " : "",
+		 other_room(process) && process->limit <= OTHER_SMALL_LIMIT ? room : "",
+		 other_room(process) && process->limit <= OTHER_SMALL_LIMIT ?
+		 ": suspect this first" : "");
+}
+
+/* Said once, where a limit refuses or is suspect. */
+static void other_print_remedy(const struct processes *processes)
+{
+	size_t i;
+
+	for (i = 0; i < processes->nr_processes; i++) {
+		const char *verdict = other_verdict(&processes->processes[i]);
+
+		if (strcmp(verdict, "refuses") && strcmp(verdict, "suspect"))
+			continue;
+		say_line("To raise it: memlock in /etc/security/limits.conf for logins, LimitMEMLOCK=infinity in a unit of systemd, --ulimit memlock=-1 for a container, ulimit -l in a shell.");
+		return;
+	}
+}
+
+/* A program that runs over sockets meets no limit of RDMA at all. */
+static void other_print_without_rdma(const struct processes *processes)
+{
+	size_t without = 0, i;
+
+	for (i = 0; i < processes->nr_processes; i++)
+		without += processes->processes[i].without_rdma;
+	if (without && without == processes->nr_processes)
+		say_line("No process there has an RDMA device open: it does not use RDMA now, perhaps sockets instead; look at the program's transport (NCCL_DEBUG=INFO, UCX_LOG_LEVEL=info, FI_LOG_LEVEL=info).");
+	else if (without)
+		say_line("%zu of %zu processes there have no RDMA device open.", without,
+			 processes->nr_processes);
 }
 
 void other_print_memlock(struct cgroup *cgroup, pid_t pid)
@@ -185,6 +280,8 @@ void other_print_memlock(struct cgroup *cgroup, pid_t pid)
 	if (bound > OTHER_PROCESSES)
 		say_line("RLIMIT_MEMLOCK binds %zu more, which have more room.",
 			 bound - OTHER_PROCESSES);
+	other_print_remedy(&processes);
+	other_print_without_rdma(&processes);
 	other_free(&processes);
 }
 
@@ -204,6 +301,9 @@ struct json_object *other_memlock_json(struct cgroup *cgroup, pid_t pid)
 		json_add(object, "name", json_text(process->name));
 		json_add(object, "memlock", json_limit(process->limit));
 		json_add(object, "bound", json_object_new_boolean(other_is_bound(process)));
+		json_add(object, "verdict", json_text(other_verdict(process)));
+		json_add(object, "rdma_open",
+			 json_object_new_boolean(!process->without_rdma));
 		json_add(object, "pinned", json_number(process->pinned));
 		json_add(object, "locked", json_number(process->locked));
 		json_object_array_add(array, object);
@@ -287,6 +387,83 @@ struct json_object *other_devices_json(const struct capacity *capacity)
 		json_object_array_add(array, object);
 	}
 	return array;
+}
+
+/* The devices that netlink or the files know, by name. */
+static void other_each_device(const struct capacity *capacity,
+			      void (*say)(const char *device, void *data), void *data)
+{
+	const struct netlink *netlink = &capacity->netlink;
+	size_t i;
+
+	for (i = 0; i < netlink->nr_devices; i++)
+		say(netlink->devices[i].device.name, data);
+	if (capacity->has_netlink)
+		return;
+	for (i = 0; i < capacity->pools.nr_pools; i++)
+		say(capacity->pools.pools[i].device.name, data);
+}
+
+static void other_say_log(const char *device, void *data)
+{
+	struct log log;
+	size_t i;
+
+	(void)data;
+	if (!log_read(&log, device))
+		say_line("The kernel's log cannot be read (%s); as root: dmesg -T | grep -e '%s'%s%s%s",
+			 strerror(errno), device, log.bus ? " -e '" : "",
+			 log.bus ? log.bus : "", log.bus ? "'" : "");
+	for (i = 0; i < log.nr_lines; i++)
+		say_line("The kernel's log on %s: \"%s\": %s.", device, log.lines[i].text,
+			 log.lines[i].meaning);
+	log_free(&log);
+}
+
+void other_print_log(const struct capacity *capacity)
+{
+	other_each_device(capacity, other_say_log, NULL);
+}
+
+static void other_add_log(const char *device, void *data)
+{
+	struct json_object *object = json_object_new_object();
+	struct json_object *lines = json_object_new_array();
+	struct json_object *line;
+	struct log log;
+	bool read = log_read(&log, device);
+	size_t i;
+
+	for (i = 0; i < log.nr_lines; i++) {
+		line = json_object_new_object();
+		json_add(line, "text", json_text(log.lines[i].text));
+		json_add(line, "meaning", json_text(log.lines[i].meaning));
+		json_object_array_add(lines, line);
+	}
+	json_add(object, "device", json_text(device));
+	json_add(object, "readable", json_object_new_boolean(read));
+	json_add(object, "lines", lines);
+	json_object_array_add(data, object);
+	log_free(&log);
+}
+
+struct json_object *other_log_json(const struct capacity *capacity)
+{
+	struct json_object *array = json_object_new_array();
+
+	other_each_device(capacity, other_add_log, array);
+	return array;
+}
+
+uint64_t other_own_memlock(void)
+{
+	struct process process;
+	uint64_t limit;
+
+	other_read_process(&process, getpid());
+	limit = other_is_bound(&process) ? process.limit : NUMBER_MAX;
+	free(process.name);
+	return limit <= OTHER_SMALL_LIMIT ? limit : NUMBER_MAX;
 }
 
 /* Add what a top-level cgroup has to the usage of the capacity's slots. */

@@ -14,6 +14,13 @@
 void other_print_memlock(struct cgroup *cgroup, pid_t pid);
 struct json_object *other_memlock_json(struct cgroup *cgroup, pid_t pid);
 
+/* RLIMIT_MEMLOCK of this process, where it binds and is small; else NUMBER_MAX. */
+uint64_t other_own_memlock(void);
+
+/* What the kernel's log says of the devices in the last minutes. */
+void other_print_log(const struct capacity *capacity);
+struct json_object *other_log_json(const struct capacity *capacity);
+
 /* How much of each device is in use by all, and by the kernel. */
 void other_print_devices(const struct capacity *capacity);
 struct json_object *other_devices_json(const struct capacity *capacity);

@@ -30,6 +30,14 @@ void json_add(struct json_object *object, const char *key, struct json_object *v
 	json_object_object_add(object, key, value);
 }
 
+struct json_object *json_document(const char *name, struct json_object *array)
+{
+	struct json_object *object = json_object_new_object();
+
+	json_add(object, name, array);
+	return object;
+}
+
 /* One character of a string, for what is no ASCII stands nowhere else. */
 static void json_print_character(FILE *to, uint32_t character)
 {
@@ -46,10 +54,12 @@ void json_print(FILE *to, struct json_object *object, bool pretty)
 {
 	int flags = JSON_C_TO_STRING_NOSLASHESCAPE |
 		    (pretty ? JSON_C_TO_STRING_PRETTY : JSON_C_TO_STRING_PLAIN);
-	const char *text = json_object_to_json_string_ext(object, flags);
+	const char *text;
 	uint32_t character;
 	size_t length;
 
+	json_add(object, "format", json_number(JSON_FORMAT));
+	text = json_object_to_json_string_ext(object, flags);
 	while (*text) {
 		length = text_decode(text, &character);
 		if (!length)

@@ -12,13 +12,21 @@
 
 #include <json-c/json.h>
 
+/*
+ * What rdmacg(8) says of the keys holds for one format. A key may be added; its number
+ * changes when one goes or means something else.
+ */
+#define JSON_FORMAT 1
+
 /* A string; bytes that are no UTF-8 become the text \xNN. */
 struct json_object *json_text(const char *text);
 /* A number, or null for NUMBER_MAX: no limit. */
 struct json_object *json_limit(uint64_t value);
 struct json_object *json_number(uint64_t value);
 void json_add(struct json_object *object, const char *key, struct json_object *value);
-/* Print it and a newline, and free it. */
+/* An object that holds the array @array. */
+struct json_object *json_document(const char *name, struct json_object *array);
+/* Print an object, its format and a newline, and free it. */
 void json_print(FILE *to, struct json_object *object, bool pretty);
 
 #endif /* RDMACG_JSON_H */

@@ -97,8 +97,8 @@ bool number_is_bytes(const char *key)
 
 const char *number_format(char *buffer, uint64_t value, bool human)
 {
-	int unit = -1;
-	double scaled = value;
+	uint64_t tenths;
+	int unit = 0;
 
 	if (value == NUMBER_MAX)
 		return memcpy(buffer, "max", sizeof("max"));
@@ -106,14 +106,15 @@ const char *number_format(char *buffer, uint64_t value, bool human)
 		snprintf(buffer, NUMBER_SIZE, "%" PRIu64, value);
 		return buffer;
 	}
-	while (scaled >= 1024 && number_units[unit + 1]) {
-		scaled /= 1024;
+	while (value >> (10 * (unit + 1)) >= 1024)
 		unit++;
-	}
+	/* Rounded down: a figure that reads as the next unit has reached that unit. */
+	tenths = number_scale(value, 10, (uint64_t)1 << (10 * (unit + 1)));
 	/* Whole ones without a fraction, so that what was written as 1G reads so. */
 	if (!(value & (((uint64_t)1 << (10 * (unit + 1))) - 1)))
-		snprintf(buffer, NUMBER_SIZE, "%.0f%ciB", scaled, number_units[unit]);
+		snprintf(buffer, NUMBER_SIZE, "%" PRIu64 "%ciB", tenths / 10, number_units[unit]);
 	else
-		snprintf(buffer, NUMBER_SIZE, "%.1f%ciB", scaled, number_units[unit]);
+		snprintf(buffer, NUMBER_SIZE, "%" PRIu64 ".%" PRIu64 "%ciB", tenths / 10,
+			 tenths % 10, number_units[unit]);
 	return buffer;
 }

@@ -2,11 +2,16 @@
 /* rdmacg: columns. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "lib/memory.h"
 #include "lib/message.h"
 #include "lib/table.h"
 #include "lib/text.h"
+
+/* A name keeps so many columns. */
+#define TABLE_NARROWEST	8
 
 #define TABLE_BOLD	"\033[1m"
 #define TABLE_RED	"\033[31m"
@@ -62,6 +67,40 @@ static void table_print_cell(const struct table *table, FILE *to, size_t cell, s
 		*blanks += padding;
 }
 
+size_t table_screen_width(void)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
+
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col)
+		return size.ws_col;
+	return columns ? strtoul(columns, NULL, 10) : 0;
+}
+
+/* Cut names in the middle, those of the widest column first, until the table fits. */
+static void table_fit(struct table *table, size_t *widths)
+{
+	size_t total = 2 * (table->columns - 1), widest, i;
+
+	for (i = 0; i < table->columns; i++)
+		total += widths[i];
+	while (table->width && total > table->width) {
+		widest = table->columns;
+		for (i = 0; i < table->columns; i++)
+			if (table->align[i] == 'n' && widths[i] > TABLE_NARROWEST &&
+			    (widest == table->columns || widths[i] > widths[widest]))
+				widest = i;
+		if (widest == table->columns)
+			break;
+		widths[widest]--;
+		total--;
+	}
+	/* Not the heading. */
+	for (i = table->columns; i < table->nr_cells; i++)
+		if (table->align[i % table->columns] == 'n')
+			text_clip_middle(table->cells[i], widths[i % table->columns]);
+}
+
 void table_print(struct table *table, FILE *to)
 {
 	bool colours = to == stdout && say_in_colour();
@@ -75,6 +114,7 @@ void table_print(struct table *table, FILE *to)
 		if (width > widths[i % table->columns])
 			widths[i % table->columns] = width;
 	}
+	table_fit(table, widths);
 	for (i = 0; i < table->nr_cells; i++) {
 		const char *colour = i < table->columns ? TABLE_BOLD : table->colours[i];
 

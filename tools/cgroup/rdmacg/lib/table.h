@@ -12,15 +12,22 @@
 #define TABLE_COLUMNS 12
 
 struct table {
-	/* One letter a column: "l" to the left, "r" to the right. */
+	/*
+	 * One letter a column: "l" to the left, "r" to the right, "n" for names, which are cut
+	 * in the middle where the table is wider than @width.
+	 */
 	const char *align;
 	size_t columns;
 	char **cells;
 	/* By cell; NULL, or an escape sequence for its colour. */
 	const char **colours;
 	size_t nr_cells;
+	/* In columns of the screen; 0 for as wide as the table is. */
+	size_t width;
 };
 
+/* The columns of the terminal that stdout is, or of COLUMNS; 0 where there is neither. */
+size_t table_screen_width(void);
 void table_init(struct table *table, const char *align);
 /* The next cell, row by row. What it shows is escaped. */
 void table_cell(struct table *table, const char *format, ...) __printf(2, 3);

@@ -162,6 +162,36 @@ size_t text_width(const char *text)
 	return width;
 }
 
+/* The longest end of @text that takes so many columns. */
+static const char *text_tail(const char *text, size_t columns)
+{
+	uint32_t character;
+	size_t length;
+
+	while (text_width(text) > columns) {
+		length = text_decode(text, &character);
+		text += length ? length : 1;
+	}
+	return text;
+}
+
+void text_clip_middle(char *text, size_t columns)
+{
+	/* Names of pods differ at their ends. */
+	size_t head = columns / 4;
+	const char *tail;
+
+	if (text_width(text) <= columns)
+		return;
+	if (columns < 4) {
+		text_clip(text, columns);
+		return;
+	}
+	tail = text_tail(text, columns - head - 1);
+	text_clip(text, head + 1);
+	memmove(text + strlen(text), tail, strlen(tail) + 1);
+}
+
 void text_clip(char *text, size_t columns)
 {
 	size_t length, width = 0;

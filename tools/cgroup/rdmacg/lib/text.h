@@ -25,6 +25,8 @@ char *text_valid(const char *raw);
 size_t text_width(const char *text);
 /* Cut an escaped text to so many columns; where something was, there is a ~ at its end. */
 void text_clip(char *text, size_t columns);
+/* The same; but the ~ is in the middle, and the end stays. */
+void text_clip_middle(char *text, size_t columns);
 /* Decode one character of UTF-8: its length, or 0 where it is not valid. */
 size_t text_decode(const char *text, uint32_t *character);
 /* @text as one word of a shell. */

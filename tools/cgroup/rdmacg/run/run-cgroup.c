@@ -85,17 +85,16 @@ static bool run_cgroup_make_scope(struct run_cgroup *home, const struct hierarch
 
 static void run_cgroup_say_refusal(struct cgroup *parent, int error)
 {
-	char *path = cgroup_path(parent, "");
 	char *owner = file_owner(parent->dir, ".");
 
 	if (error == EACCES || error == EPERM)
-		say_error(path,
-			  "%s: a cgroup may be made here by %s; --in takes another place",
+		say_error(cgroup_name(parent),
+			  "cannot create a cgroup here: %s (owner: %s); run as root or use --in",
 			  strerror(error), owner);
 	else
-		say_error(path, "a cgroup cannot be made here: %s", strerror(error));
+		say_error(cgroup_name(parent), "cannot create a cgroup here: %s",
+			  strerror(error));
 	free(owner);
-	free(path);
 }
 
 /* A folder below @parent, of a name that is not taken. */

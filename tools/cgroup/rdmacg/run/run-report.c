@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/why-other.h"
 #include "lib/compiler.h"
 #include "lib/memory.h"
 #include "lib/number.h"
@@ -122,16 +123,68 @@ static void report_print_line(FILE *to, const struct pool *pool, uint64_t margin
 	free(device);
 }
 
-void report_print(FILE *to, const struct cgroup *cgroup, uint64_t margin)
+/* Whether the command took memory, or tried to: what RLIMIT_MEMLOCK refuses is mr. */
+static uint64_t report_small_memlock(const struct cgroup *cgroup)
+{
+	const struct pools *pools = &cgroup->pools;
+	size_t i, j;
+
+	for (i = 0; i < pools->nr_pools; i++)
+		for (j = 0; j < pools->pools[i].nr_slots; j++)
+			if (pools->pools[i].slots[j].peak)
+				return other_own_memlock();
+	return NUMBER_MAX;
+}
+
+/* What a failed command used is not what it needs; where a cause was seen, it is said. */
+static void report_print_failed(FILE *to, const struct cgroup *cgroup, int64_t refused, int status)
+{
+	uint64_t memlock = report_small_memlock(cgroup);
+	char buffer[NUMBER_SIZE];
+
+	fprintf(to, "The command failed (status %d), so it may need more than this, which it used until then:\n",
+		status);
+	if (refused)
+		fprintf(to, "(%" PRId64 " of its attempts %s refused by a limit of a cgroup: rdmacg why says which)\n",
+			refused, refused == 1 ? "was" : "were");
+	else if (memlock != NUMBER_MAX)
+		fprintf(to, "(no cgroup refused; RLIMIT_MEMLOCK is %s, which is small: suspect that first)\n",
+			number_format(buffer, memlock, true));
+}
+
+static uint64_t report_refused(const struct pools *pools)
+{
+	uint64_t refused = 0;
+	size_t i, j;
+
+	for (i = 0; i < pools->nr_pools; i++)
+		for (j = 0; j < pools->pools[i].nr_slots; j++)
+			refused += pools->pools[i].slots[j].events.alloc_fail;
+	return refused;
+}
+
+struct json_object *report_cause_json(const struct cgroup *cgroup, int status)
+{
+	if (!status)
+		return NULL;
+	if (report_refused(&cgroup->pools))
+		return json_text("cgroup");
+	return report_small_memlock(cgroup) == NUMBER_MAX ? NULL : json_text("memlock");
+}
+
+void report_print(FILE *to, const struct cgroup *cgroup, uint64_t margin, int status)
 {
 	int64_t refused = report_print_table(to, cgroup);
 	size_t i;
 
 	if (refused < 0) {
-		fputs("The command used no RDMA resources.\n", to);
+		fprintf(to, "The command used no RDMA resources%s.\n",
+			status ? " until it failed" : "");
 		return;
 	}
-	if (refused)
+	if (status)
+		report_print_failed(to, cgroup, refused, status);
+	else if (refused)
 		fprintf(to,
 			"%" PRId64 " of its attempts %s refused, so it may need more than:\n",
 			refused, refused == 1 ? "was" : "were");
@@ -143,7 +196,7 @@ void report_print(FILE *to, const struct cgroup *cgroup, uint64_t margin)
 		report_print_line(to, &cgroup->pools.pools[i], margin);
 }
 
-static struct json_object *report_json_slot(const struct slot *slot, uint64_t margin)
+static struct json_object *report_json_slot(const struct slot *slot, uint64_t margin, int status)
 {
 	struct json_object *object = json_object_new_object();
 
@@ -152,12 +205,12 @@ static struct json_object *report_json_slot(const struct slot *slot, uint64_t ma
 	json_add(object, "limit", json_limit(slot->limit));
 	if (slot->has & POOL_BIT(POOL_EVENTS))
 		json_add(object, "refused", json_number(slot->events.alloc_fail));
-	json_add(object, "enough", slot->events.alloc_fail ? NULL :
+	json_add(object, "enough", slot->events.alloc_fail || status ? NULL :
 		 json_number(number_raise(slot->peak, margin)));
 	return object;
 }
 
-struct json_object *report_json(const struct cgroup *cgroup, uint64_t margin)
+struct json_object *report_json(const struct cgroup *cgroup, uint64_t margin, int status)
 {
 	struct json_object *devices = json_object_new_array();
 	size_t i, j;
@@ -170,10 +223,9 @@ struct json_object *report_json(const struct cgroup *cgroup, uint64_t margin)
 		for (j = 0; j < pool->nr_slots; j++)
 			if (report_is_telling(&pool->slots[j]))
 				json_object_array_add(resources,
-						      report_json_slot(&pool->slots[j], margin));
-		json_add(device, "device", json_text(pool->device.name));
-		if (pool->device.has_index)
-			json_add(device, "index", json_number(pool->device.index));
+						      report_json_slot(&pool->slots[j], margin,
+								       status));
+		device_json(device, &pool->device);
 		json_add(device, "resources", resources);
 		json_object_array_add(devices, device);
 	}

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "lib/compiler.h"
 #include "lib/file.h"
 #include "lib/memory.h"
@@ -49,9 +50,10 @@ static const char * const top_help[] = {
 	"r      the most refused first",
 	"u      the largest usage first",
 	"p      by cgroup",
+	"arrows, page up and down, home, end: scroll",
 	"h      this help; any key ends it",
 	"",
-	"PRESSURE   usage as a part of the limit",
+	"USE%       usage as a part of the limit",
 	"REFUSED/S  attempts in the cgroup or below it that were refused in a second",
 	"LIMIT      the smallest one of the cgroup and those above it",
 	"LIMIT OF   whose limit that is",
@@ -157,6 +159,16 @@ static void top_draw_head(const struct top_screen *screen)
 	free(line);
 }
 
+/* Not past the last row. */
+static void top_scroll(struct top *top, long rows)
+{
+	long last = (long)top->nr_shown - 1, first = (long)top->first + rows;
+
+	if (first > last)
+		first = last;
+	top->first = first < 0 ? 0 : first;
+}
+
 static void top_draw_rows(const struct top_screen *screen)
 {
 	const struct top *top = screen->top;
@@ -168,6 +180,7 @@ static void top_draw_rows(const struct top_screen *screen)
 	FILE *to = open_memstream(&text, &size);
 	int y = TOP_HEAD - 1;
 
+	top_scroll(screen->top, 0);
 	top_fill(top, &table, room, COLS);
 	if (to) {
 		table_print(&table, to);
@@ -177,9 +190,9 @@ static void top_draw_rows(const struct top_screen *screen)
 	}
 	cursor = text;
 	while ((line = file_next_line(&cursor))) {
-		const struct top_row *row = &top->rows[y - TOP_HEAD];
+		const struct top_row *row = &top->rows[top->first + y - TOP_HEAD];
 		bool heading = y < TOP_HEAD;
-		bool alarm = !heading && (row->pressure >= 1 || row->rate > 0);
+		bool alarm = !heading && (row->use >= 1 || row->rate > 0);
 
 		top_draw_line(y++, line, heading ? A_REVERSE : alarm ? A_BOLD : A_NORMAL);
 	}
@@ -215,7 +228,37 @@ static void top_change_delay(struct top *top, bool longer)
 static void top_set_order(struct top *top, enum top_order order)
 {
 	top->order = order;
+	top->first = 0;
 	top_sort(top);
+}
+
+static bool top_press_scroll(struct top *top, int key)
+{
+	long page = LINES > TOP_HEAD + 1 ? LINES - TOP_HEAD - 1 : 1;
+
+	switch (key) {
+	case KEY_DOWN:
+		top_scroll(top, 1);
+		return true;
+	case KEY_UP:
+		top_scroll(top, -1);
+		return true;
+	case KEY_NPAGE:
+		top_scroll(top, page);
+		return true;
+	case KEY_PPAGE:
+		top_scroll(top, -page);
+		return true;
+	case KEY_HOME:
+		top->first = 0;
+		return true;
+	case KEY_END:
+		top->first = 0;
+		top_scroll(top, (long)top->nr_shown - page);
+		return true;
+	default:
+		return false;
+	}
 }
 
 /* True to look at once. */
@@ -227,6 +270,8 @@ static bool top_press(struct top_screen *screen, int key)
 		screen->helping = false;
 		return false;
 	}
+	if (top_press_scroll(top, key))
+		return false;
 	switch (key) {
 	case 'q':
 		screen->ended = true;
@@ -238,7 +283,7 @@ static bool top_press(struct top_screen *screen, int key)
 		top_change_delay(top, key == '+');
 		break;
 	case 'l':
-		top_set_order(top, TOP_PRESSURE);
+		top_set_order(top, TOP_USE);
 		break;
 	case 'r':
 		top_set_order(top, TOP_REFUSALS);
@@ -283,11 +328,11 @@ static bool top_take_keys(struct top_screen *screen)
 /* Until it is time to look again, or to end. */
 static void top_wait(struct top_screen *screen)
 {
-	long long begin = top_now();
+	long long begin = clock_now();
 	bool now = false;
 
 	while (!now && !top_signal) {
-		long long left = begin + (long long)screen->top->delay_ms - top_now();
+		long long left = begin + (long long)screen->top->delay_ms - clock_now();
 		struct timespec timeout = { left / 1000, left % 1000 * 1000000 };
 
 		if (left <= 0)

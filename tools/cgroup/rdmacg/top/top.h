@@ -12,7 +12,7 @@
 #include "lib/table.h"
 
 enum top_order {
-	TOP_PRESSURE,
+	TOP_USE,
 	TOP_REFUSALS,
 	TOP_USAGE,
 	TOP_PATH,
@@ -24,6 +24,8 @@ extern const char * const top_orders[TOP_ORDERS];
 /* A resource of a device in a cgroup. */
 struct top_row {
 	char *cgroup;
+	struct device id;
+	/* The same as the files have it. */
 	char *device;
 	char *key;
 	/* Whose limit it is, or NULL. */
@@ -31,7 +33,7 @@ struct top_row {
 	uint64_t usage;
 	uint64_t limit;
 	/* Usage as a part of the limit; -1 without a limit. */
-	double pressure;
+	double use;
 	/* Attempts that were refused so far, and in a second; -1 where nobody knows. */
 	uint64_t refused;
 	double rate;
@@ -51,12 +53,12 @@ struct top {
 	struct top_row *rows;
 	size_t nr_rows;
 	size_t nr_shown;
+	/* The first row on the screen. */
+	size_t first;
 	/* When they were read, in milliseconds. */
 	long long when;
 };
 
-/* Milliseconds of a clock that nobody sets. */
-long long top_now(void);
 /* Read all again. False, and an error is said, where that fails. */
 bool top_read(struct top *top);
 void top_sort(struct top *top);
