@@ -55,7 +55,7 @@ clean:		## delete the caches: bases, trees, builds
 #   B=NAME              the benchmark to run
 #   ONLY='NAME...'      of the parts of a test, or of the jobs of a check, only these
 #   SKIP='NAME...'      of the same parts, not these
-#   BASE=6.12           the base: 6.12, 7.3, 7.x (the newest in the archive), or 6.12.107
+#   BASE=6.12           the base: 6.12 (default), 7.3, 6.12.107 or, for the newest in the archive, 6.12.x or 7.x
 #   KSRC=DIR            a clean kernel tree from 6.12 on, instead of BASE
 #   VM=qemu             the machine of the guest: qemu or uml (User-Mode Linux); many tests choose
 #   HIERARCHY=v2        the version of cgroups in the guest: v2 (default) or v1
@@ -78,7 +78,7 @@ clean:		## delete the caches: bases, trees, builds
 #   BUILD=1             also compile and boot each patch of the series
 #   CONFIG=NAME         options of the packaged kernel; packaging/config says more
 #   LSMOD=FILE          output of lsmod: build only these modules for the package
-#   KERNELS='NAME...'   the guests of the command: 7.x stock-7.x (default) 6.12 stock-6.12
+#   KERNELS='NAME...'   the guests of the command: 7.3 stock-7.3 (default) 6.12 stock-6.12
 #   CHAIN=N NICE=N BOUND=N  the hammer's cgroups below each other, its nice value, and the accepted ratio
 #   NRI=DIR             programs for the test of NRI
 #   XDG_CACHE_HOME=DIR  everything that is built lies in DIR/rdmacg (~/.cache/rdmacg)

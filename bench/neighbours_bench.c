@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * neighbours_bench DEVICE attack KIND THREADS CGROUP: in that cgroup, so many threads that give
- * commands without pause: pairs of KIND (verbs.c), or "all" of them in turn but contexts. Says
+ * commands without pause: pairs of KIND (verbs.c), or "all" in turn that open no context. Says
  * "ready" when that goes on, and at SIGTERM "commands=N ns=N" of what was since then.
  * neighbours_bench DEVICE create MS: register 4 KiB and give it back, and how long that takes.
  * neighbours_bench DEVICE pingpong MS: a message from one QP to another and one back.
@@ -35,14 +35,14 @@ struct attacker {
 
 static void *attack(void *argument)
 {
-	const struct bench_pair *pair = &bench_pairs[1];
+	const struct bench_pair *pair = &bench_pairs[BENCH_FIRST_INSIDE];
 	struct attacker *attacker = argument;
 
 	while (1) {
 		(attacker->only ?: pair)->run(&attacker->verbs);
 		__atomic_add_fetch(&attacker->pairs, 1, __ATOMIC_RELAXED);
 		if (!(++pair)->name)
-			pair = &bench_pairs[1];
+			pair = &bench_pairs[BENCH_FIRST_INSIDE];
 	}
 	return NULL;
 }
@@ -85,7 +85,9 @@ static long long count(const char *cgroup, const struct attacker *attackers, int
 	if (commands)
 		return commands;
 	for (i = 0; i < threads; i++)
-		commands += 2 * __atomic_load_n(&attackers[i].pairs, __ATOMIC_RELAXED);
+		commands += __atomic_load_n(&attackers[i].pairs, __ATOMIC_RELAXED) *
+			    (attackers[i].only && attackers[i].only->commands ?
+			     attackers[i].only->commands : 2);
 	return commands;
 }
 

@@ -134,8 +134,30 @@ static void pair_ah(struct bench_verbs *verbs)
 		bench_die("ah");
 }
 
+/*
+ * What a program does before it can send: a context with one of each, and all of that given
+ * back. Threads that do nothing else are the attack on the control path that Husky
+ * (NSDI '23) calls RdmaCtrlTest.
+ */
+static void pair_program(struct bench_verbs *verbs)
+{
+	struct bench_verbs own = { .context = ibv_open_device(verbs->context->device) };
+	struct ibv_mr *mr;
+
+	own.pd = own.context ? ibv_alloc_pd(own.context) : NULL;
+	own.cq = own.pd ? ibv_create_cq(own.context, 16, NULL, NULL, 0) : NULL;
+	if (!own.cq)
+		bench_die("program");
+	own.qp = bench_create_qp(&own, 1);
+	mr = ibv_reg_mr(own.pd, memory, 4096, IBV_ACCESS_LOCAL_WRITE);
+	if (!mr || ibv_dereg_mr(mr) || ibv_destroy_qp(own.qp) || ibv_destroy_cq(own.cq) ||
+	    ibv_dealloc_pd(own.pd) || ibv_close_device(own.context))
+		bench_die("program");
+}
+
 const struct bench_pair bench_pairs[] = {
 	{ "context", pair_context },
+	{ "program", pair_program, .commands = 9 },
 	{ "pd", pair_pd },
 	{ "cq", pair_cq },
 	{ "qp", pair_qp },

@@ -17,9 +17,11 @@ struct bench_verbs {
 struct bench_pair {
 	const char *name;
 	void (*run)(struct bench_verbs *verbs);
+	int commands;		/* where there are more */
 };
 
-/* The last one has no name. */
+/* The last one has no name. Only those from the second on leave the context alone. */
+#define BENCH_FIRST_INSIDE 2
 extern const struct bench_pair bench_pairs[];
 
 /* Say what failed, and end. */

@@ -5,10 +5,12 @@
 APT=$CACHE/apt
 
 private_apt() {
-	tool=$1
+	tool=$1 limit=900 retries=2
 	shift
-	timeout --foreground 600 "$tool" -q -o "Dir::Etc::SourceList=$APT/sources.list" -o Dir::Etc::SourceParts=- \
+	# A mirror that stalls does so for each list.
+	[ "$*" != update ] || limit=180 retries=0
+	timeout --foreground "$limit" "$tool" -q -o "Dir::Etc::SourceList=$APT/sources.list" -o Dir::Etc::SourceParts=- \
 		-o "Dir::State::Lists=$APT/lists" -o "Dir::Cache=$APT/cache" \
 		-o APT::Update::Error-Mode=any -o APT::Sandbox::User=root \
-		-o Acquire::Retries=2 -o Acquire::http::Timeout=30 -o Acquire::Languages=none "$@"
+		-o "Acquire::Retries=$retries" -o Acquire::http::Timeout=15 -o Acquire::https::Timeout=15 -o Acquire::Languages=none "$@"
 }

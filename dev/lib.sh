@@ -3,7 +3,7 @@
 # What every script here shares. Sourced, never run; not every script uses all.
 
 # dash runs no trap of EXIT when a signal ends it, and what the trap deletes can be GiB.
-trap 'exit 130' INT TERM
+trap 'exit 130' HUP INT TERM
 # Some shells count seconds in a variable of that name.
 # shellcheck disable=SC3028 # for these shells
 [ -z "${BASH_VERSION:-}" ] || [ "${SECONDS:-0}" != 0 ] || unset SECONDS
@@ -11,17 +11,22 @@ trap 'exit 130' INT TERM
 export LC_ALL=C
 # What our make was told is for us: other makefiles have an OUT or a BASE, too.
 unset MAKEFLAGS
+# With it, cd goes elsewhere and prints where.
+unset CDPATH
 # A hook of git's has these set, and "git -C" would look there instead.
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR GIT_OBJECT_DIRECTORY
 # depmod, ip and rdma lie where not every user looks.
 PATH=$PATH:/usr/sbin:/sbin
 # The project's folder, some folders above the script.
 ROOT=$(cd "$(dirname "$0")" && until [ -f dev/lib.sh ]; do cd ..; done && pwd -P)
-CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/rdmacg
+CACHE=${XDG_CACHE_HOME:-${HOME:?is not set; set it, or XDG_CACHE_HOME}/.cache}/rdmacg
+# A user that runs the scripts of another owner's clone trusts its git folder, too.
+export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0="$ROOT"
 
-SUPPORTED='6.12 and later (such as 7.3, or the update 6.12.107), 7.x (the newest 7.N in the archive), or KSRC=/path to a kernel tree'
-# What the checks run on, and in which VM.
-CHECK_BASES='6.12 7.x'
+SUPPORTED='6.12 and later (such as 7.3, or the update 6.12.107), 6.12.x and 7.x (the newest in the archive), or KSRC=/path to a kernel tree'
+# What the checks run on, the updates of that on which this release was tested, and in which VM.
+CHECK_BASES='6.12 7.3'
+TESTED='6.12.117 7.3.4'
 vm_of() {
 	case $1 in 6.*) echo qemu ;; *) echo uml ;; esac
 }
@@ -61,13 +66,14 @@ say() {
 	printf '%s\n' "$*" >&2
 }
 
-# progress SECONDS LOG: how far a build is, so often, until its caller ends this. LOG may be a
-# folder of logs.
+# progress SECONDS LOG [FILES]: how far a build is, of about so many files, so often, until its
+# caller ends this. LOG may be a folder of logs.
 progress() {
 	ticks=0
 	while sleep "$1"; do
 		ticks=$((ticks + $1))
-		say "  $((ticks / 60)) min $((ticks % 60)) s, $(grep -rhE '^  (CC|AS) ' "$2" | wc -l) files compiled"
+		compiled=$(grep -rhE '^  (CC|AS) ' "$2" | wc -l)
+		say "  $((ticks / 60)) min $((ticks % 60)) s, $compiled${3:+ of about $3} files compiled"
 	done
 }
 
@@ -118,6 +124,8 @@ need_space() {
 with_lock() {
 	need_cache
 	exec 9>"$CACHE/$1.lock"
+	flock -n 9 && return
+	say "Waiting for another run, which holds $CACHE/$1.lock"
 	flock -w 1800 9 || die "another run has held $CACHE/$1.lock for 30 minutes; end it first"
 }
 
@@ -177,22 +185,23 @@ tree_version() {
 		$1 == "SUBLEVEL" { print v "." p "." $2; exit }' "$1/Makefile"
 }
 
-# overlay BASE STAGE TREE SHARE: make TREE what BASE is with the files of STAGE over it. rsync's
-# option SHARE says how it gets the files of the base. Lists of STAGE's files are left beside it.
+# overlay BASE STAGE TREE: make TREE what BASE is with the files of STAGE over it, whose list is
+# TREE/.rdmacg-files. A base of the archive never changes, so its files can be hard links, which
+# rsync never writes through, and the next time only the files of both lists are looked at.
 overlay() {
-	(cd "$2" && find . -type f) >"$2.files"
-	(cd "$2" && find . -type d) | while read -r dir; do
-		[ -d "$1/$dir" ] || echo "$dir"
-	done >"$2.dirs"
-	sed 's,^\.,,' "$2.files" "$2.dirs" >"$2.ours"
-	# Base first, without what stage replaces; what stage no longer replaces comes
-	# back from the base. Folders of ours alone are made equal to stage as a whole.
+	ours=$3/.rdmacg-files
+	(cd "$2" && find . -type f | sed 's,^\./,,' | sort) >"$2.files"
 	{
-		rsync -a --delete --exclude-from="$2.ours" "$4" "$1/" "$3/" &&
-			rsync -rlpc "$2/" "$3/" &&
-			while read -r dir; do
-				rsync -rlpc --delete "$2/$dir/" "$3/$dir/" || exit
-			done <"$2.dirs"
+		if [ -n "$KSRC" ]; then
+			sed 's,^,/,' "$2.files" >"$2.ours"
+			rsync -a --delete --exclude=/.git --exclude=/.rdmacg-files --exclude-from="$2.ours" "$1/" "$3/"
+		elif [ ! -e "$ours" ]; then
+			rm -rf "$3" && cp -al "$1" "$3" 2>/dev/null || { rm -rf "$3" && cp -a "$1" "$3"; }
+		else
+			comm -13 "$2.files" "$ours" | while read -r path; do
+				rm -f "$3/$path" && { [ ! -e "$1/$path" ] || cp -a "$1/$path" "$3/$path"; } || exit
+			done
+		fi && cat "$2.files" >>"$ours" && rsync -rlpc "$2/" "$3/" && cp "$2.files" "$ours"
 	} >&2 || die "cannot assemble $3; is the disk full?"
 }
 

@@ -11,7 +11,8 @@
 
 #define UCX	"uct/ib/"
 
-enum ucx_input { UCX_PROCESSES, UCX_ENDPOINTS, UCX_SELF, UCX_LANES, UCX_RC_MAX, UCX_DCI };
+enum ucx_input { UCX_PROCESSES, UCX_ENDPOINTS, UCX_SELF, UCX_OPENS, UCX_LANES, UCX_RC_MAX,
+		 UCX_DCI };
 
 static const struct plan_input ucx_inputs[] = {
 	[UCX_PROCESSES] = { "processes", 1, PLAN_SOME, .doc = "processes in the cgroup (1)" },
@@ -20,6 +21,9 @@ static const struct plan_input ucx_inputs[] = {
 	[UCX_SELF] = { "self", 1, .min = 0, .max = 1,
 		       .doc =
 		       "1 where a process has an endpoint to itself, as a rank of MPI has" },
+	[UCX_OPENS] = { "opens", 1, PLAN_SOME,
+			.doc =
+			"times that a process opens the device (1; Open MPI with libfabric: 2)" },
 	[UCX_LANES] = { "lanes", 1, PLAN_SOME,
 			.doc = "lanes of an endpoint on this device (1)" },
 	[UCX_RC_MAX] = { "rc-max-num-eps", 256, PLAN_ANY,
@@ -62,8 +66,9 @@ static void ucx_add(struct plan_part *part, const struct plan_args *args, const 
 
 	PLAN_NAME(part, processes, values[UCX_PROCESSES]);
 
-	PLAN_LIMIT(part, hca_handle, processes,
-		   UCX "base, uct_ib_md_open(): each process opens the device once");
+	PLAN_NAME(part, opens, values[UCX_OPENS]);
+	PLAN_LIMIT(part, hca_handle, processes * opens,
+		   UCX "base, uct_ib_md_open(): UCX opens the device once in a process");
 	if (!transport)
 		transport = values[UCX_ENDPOINTS] + values[UCX_SELF] <= values[UCX_RC_MAX] ?
 			"rc" : "dc";
@@ -113,6 +118,8 @@ void plan_ucx(int argc, char **argv)
 	part = plan_begin(&plan, &args, "UCX, on each device");
 	ucx_add(part, &args, transport);
 	plan_add_note(part, "pd, cq, mr and hca_object are not in the formula: " PLAN_MEASURE);
+	plan_add_note(part,
+		      "Open MPI opens the device for libfabric as well, so give --opens 2, or mpirun --mca btl ^ofi --mca mtl ^ofi.");
 	plan_add_note(part,
 		      "On mlx5 UCX makes its queues through DevX. They count as qp, cq and srq all the same; the memory that it registers for them counts as driver_object and mr_mem.");
 	plan_finish(&plan, &args);

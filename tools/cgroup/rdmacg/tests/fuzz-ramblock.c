@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/memory.h"
 #include "plan/qemu.h"
 
 int plan_fuzz(const uint8_t *data, size_t size);
@@ -10,10 +11,12 @@ int plan_fuzz(const uint8_t *data, size_t size);
 int plan_fuzz(const uint8_t *data, size_t size)
 {
 	struct plan_blocks blocks = { .count = 0 };
+	char *text = memory_format("%.*s", (int)size, (const char *)data);
 	size_t i;
 
-	if (plan_parse_blocks("fuzz", (const char *)data, size, &blocks) && !blocks.count)
+	if (plan_parse_blocks("fuzz", text, &blocks) && !blocks.count)
 		abort();
+	free(text);
 	if (blocks.count > PLAN_BLOCKS_MAX)
 		abort();
 	for (i = 0; i < blocks.count; i++) {

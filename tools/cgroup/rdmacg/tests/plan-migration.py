@@ -124,20 +124,26 @@ def fill():
 
 
 def plan(source, options):
-    said = subprocess.run([RDMACG, "plan", "qemu", "--qmp", source.socket, "--zero", "pc.rom",
-                           "--json", *options], stdout=subprocess.PIPE, check=True).stdout
-    return json.loads(said)["parts"][0]["limits"]
+    """From what its monitor says of its RAM blocks. rxe0 has its queues in kernel memory."""
+    blocks = source.ask("human-monitor-command", **{"command-line": "info ramblock"})
+    said = subprocess.run([RDMACG, "plan", "qemu", "--ramblocks", "-", "--zero", "pc.rom",
+                           "--device", "rxe0", "--json", *options], input=blocks.encode(),
+                          stdout=subprocess.PIPE, check=True).stdout
+    part = json.loads(said)["parts"][0]
+    report(not any("lower bound" in note for note in part["notes"]),
+           f"migration: mr_mem of rxe0 is all, {' '.join(options)}", part["notes"])
+    return part["limits"]
 
 
-def attempt_once(options, capabilities, side, key):
-    """Migrate; with one less of a key on a side, if these are given."""
+def attempt_once(options, capabilities, side, less):
+    """Migrate; with less of a key on a side, if these are given."""
     fill()
     machines = [Machine("source"), Machine("destination", "-incoming", "defer")]
+    for machine in machines:
+        machine.connect()
     limits = plan(machines[0], options)
     for machine in machines:
-        less = {key: limits[key] - 1} if machine.name == side else {}
-        machine.limit({**limits, **less})
-        machine.connect()
+        machine.limit({**limits, **(less if machine.name == side else {})})
     seen = SimpleNamespace(limits=limits, status=migrate(*machines, capabilities))
     seen.said = "; ".join(machine.said() for machine in machines)
     seen.runs = (machines[0].process.poll() is None and
@@ -153,26 +159,34 @@ def attempt_once(options, capabilities, side, key):
     return seen
 
 
-def attempt(options, capabilities, side=None, key=None):
+def attempt(options, capabilities, side=None, less=None):
     """QEMU has its first message sent once, and gives up if the other end does not listen yet,
     as happens on a busy machine. That says nothing of limits, so it is tried again."""
     for _ in range(5):
-        seen = attempt_once(options, capabilities, side, key)
+        seen = attempt_once(options, capabilities, side, less)
         if "RNR retry" not in seen.said:
             break
     return seen
 
 
+def counted(limits, peak):
+    """The limits; a kernel that does not count mr_mem in whole pages counts a page less of
+    each control buffer, of which there are 3 or 6."""
+    less = limits["mr_mem"] - (peak["mr_mem"] or 0)
+    return {**limits, "mr_mem": peak["mr_mem"]} if less in (3 * 4096, 6 * 4096) else limits
+
+
 def test(name, options, capabilities):
     seen = attempt(options, capabilities)
+    taken = counted(seen.limits, seen.peaks[0])
     report(seen.status == "completed", f"migration, {name}: completes with its limits", seen)
     for side, peak in zip(("source", "destination"), seen.peaks):
-        report(peak == seen.limits, f"migration, {name}: the {side} takes all of them",
-               f"{peak}, not {seen.limits}")
+        report(peak == taken, f"migration, {name}: the {side} takes all of them",
+               f"{peak}, not {taken}")
     report(seen.left == [{}, {}], f"migration, {name}: nothing is left", seen.left)
     for side in "source", "destination":
         for key in seen.limits:
-            less = attempt(options, capabilities, side, key)
+            less = attempt(options, capabilities, side, {key: taken[key] - 1})
             report(less.status == "failed" and less.runs and less.left == [{}, {}] and
                    less.refused[side] == [f"{key}.max"],
                    f"migration, {name}: one {key} less on the {side}: it is refused, fails, "

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""In a guest with rxe0: run programs of UCX and libfabric with exactly the limits that
-"rdmacg plan" says, and see that their peaks are these; then with one less of each, and see
-that this is refused and they fail. plan-programs.py PROGRAM.
+"""In a guest with rxe0: run programs with exactly the limits that "rdmacg plan" says, or that
+"rdmacg run" has named, and see that they complete and that their peaks are these limits; then
+with one less of each, and see that this is refused and they fail. plan-programs.py PROGRAM FOLDER;
+the folder has exchange.openmpi and exchange.mpich, which are mpi-exchange.c.
 """
 
 import json
@@ -13,7 +14,7 @@ import time
 
 from claims import end, report
 
-RDMACG = sys.argv[1]
+RDMACG, FOLDER = sys.argv[1], sys.argv[2]
 ADDRESS = "192.0.2.1"
 
 
@@ -23,21 +24,28 @@ class Side:
     def __init__(self, name, limits, command, environment):
         self.path = f"/run/{name}.json"
         words = ",".join(f"{key}={value}" for key, value in limits.items())
+        bounds = ["-l", f"rxe0:{words}"] if limits else []
         self.process = subprocess.Popen(
-            [RDMACG, "run", "-j", "-o", self.path, "-l", f"rxe0:{words}", "timeout", "20", *command],
+            [RDMACG, "run", "-j", "-o", self.path, "--margin", "0", *bounds,
+             "timeout", "20", *command],
             env={**os.environ, **environment}, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL)
 
     def end(self):
-        """The status, and for each resource the peak and how many were refused."""
-        status = self.process.wait(60)
+        """The status, for each resource the peak and how many were refused, and all of it."""
+        status = self.process.wait(90)
         with open(self.path, encoding="ascii") as report_file:
-            devices = json.load(report_file)["devices"]
+            said = json.load(report_file)
         return status, {resource["resource"]: (resource["peak"], resource["refused"])
-                        for device in devices for resource in device["resources"]}
+                        for device in said["devices"] for resource in device["resources"]}
 
 
-def attempt(command, environment, limits, less=None):
+def alone(command, environment, limits):
+    """A program without another side."""
+    return Side("alone", limits, command, environment).end()
+
+
+def pair(command, environment, limits, less=None):
     """A server and a client. The client has one less of a key, if that is given."""
     server = Side("server", limits, command, environment)
     time.sleep(1.5)
@@ -49,27 +57,74 @@ def attempt(command, environment, limits, less=None):
     return server.end(), ended
 
 
-def test(words, command, environment):
-    name = f"plan {' '.join(words)}, {command[0]}"
+def plan(words):
     said = subprocess.run([RDMACG, "plan", *words, "--json"], stdout=subprocess.PIPE, check=True)
-    limits = json.loads(said.stdout)["parts"][0]["limits"]
-    for side, (status, seen) in zip(("server", "client"), attempt(command, environment, limits)):
-        report(status == 0, f"{name}: the {side} completes with its limits", f"status {status}")
-        taken = {key: seen[key][0] for key in limits if key in seen}
-        report(taken == limits, f"{name}: the {side} takes all of them", f"{taken}, not {limits}")
+    return json.loads(said.stdout)["parts"][0]["limits"]
+
+
+def completes(name, limits, status, seen):
+    taken = {key: seen[key][0] for key in limits if key in seen}
+    report(status == 0, f"{name}: completes with its limits", f"status {status}, {seen}")
+    report(taken == limits, f"{name}: takes all of them", f"{taken}, not {limits}")
+
+
+def fails(name, key, status, seen):
+    """A program that waits for what it does not get is ended by its time limit."""
+    report(status != 0 and seen[key][1] > 0, f"{name}: one {key} less is refused, and it fails",
+           f"status {status}, {seen}")
+
+
+def test_pair(words, command, environment):
+    name, limits = f"plan {' '.join(words)}, {command[0]}", plan(words)
+    for side, ended in zip(("server", "client"), pair(command, environment, limits)):
+        completes(f"{name}: the {side}", limits, *ended)
     for key in limits:
-        _, (status, seen) = attempt(command, environment, limits, key)
-        report(status not in (0, 124) and seen[key][1] > 0,
-               f"{name}: one {key} less is refused, and it fails", f"status {status}, {seen}")
+        fails(name, key, *pair(command, environment, limits, key)[1])
 
 
-# UCX looks for POSIX shared memory even where it does not use it.
+def test_alone(name, limits, command, environment):
+    completes(name, limits, *alone(command, environment, limits))
+    for key in limits:
+        fails(name, key, *alone(command, environment, {**limits, key: limits[key] - 1}))
+
+
+def test_mpi(mpi, ranks, transport, launch, more=()):
+    words = ["ucx", "--processes", str(ranks), "--endpoints", str(ranks - 1),
+             "--transport", transport, *more]
+    environment = {**UCX, "UCX_TLS": {"rc": "rc_v", "ud": "ud_v"}[transport]}
+    test_alone(f"plan {' '.join(words)}, {mpi}", plan(words),
+               [f"mpirun.{mpi}", *launch, "-n", str(ranks), f"{FOLDER}/exchange.{mpi}"],
+               environment)
+
+
+def test_named(command, environment):
+    """What run names after a run without limits. mr_mem depends on where memory lies."""
+    _, seen = alone(command, environment, {})
+    limits = {key: peak for key, (peak, _) in seen.items() if peak and key != "mr_mem"}
+    test_alone(f"run names limits of {command[0]}", limits, command, environment)
+
+
+# UCX looks for POSIX shared memory even where it does not use it, and mpirun for a host name.
 os.makedirs("/dev/shm", exist_ok=True)
-subprocess.run(["mount", "-t", "tmpfs", "none", "/dev/shm"], check=True)
-test(["ucx", "--endpoints", "1"], ["ucx_perftest", "-t", "tag_lat", "-n", "10", "-w", "1"],
-     {"UCX_TLS": "rc_v,ud_v", "UCX_NET_DEVICES": "rxe0:1", "UCX_IB_GID_INDEX": "0"})
+for folder in "/dev/shm", "/tmp":
+    subprocess.run(["mount", "-t", "tmpfs", "none", folder], check=True)
+subprocess.run(["hostname", "guest"], check=True)
+UCX = {"UCX_NET_DEVICES": "rxe0:1", "UCX_IB_GID_INDEX": "0", "HOME": "/tmp"}
+OPENMPI = ["--allow-run-as-root", "--oversubscribe", "--mca", "pml", "ucx"]
+NO_OFI = ["--mca", "btl", "^openib,ofi", "--mca", "mtl", "^ofi"]
+
+test_pair(["ucx", "--endpoints", "1", "--self", "0"],
+          ["ucx_perftest", "-t", "tag_lat", "-n", "10", "-w", "1"], {**UCX, "UCX_TLS": "rc_v,ud_v"})
 # ofi_rxm asks for CQs by the number of peers, and rxe has none for as many as the default.
-test(["libfabric", "--targets", "1"],
-     ["fi_pingpong", "-p", "verbs;ofi_rxm", "-e", "rdm", "-I", "5", "-S", "64"],
-     {"FI_UNIVERSE_SIZE": "2"})
+test_pair(["libfabric", "--targets", "1"],
+          ["fi_pingpong", "-p", "verbs;ofi_rxm", "-e", "rdm", "-I", "5", "-S", "64"],
+          {"FI_UNIVERSE_SIZE": "2"})
+for number in 2, 3:
+    for kind in "rc", "ud":
+        test_mpi("openmpi", number, kind, [*OPENMPI, *NO_OFI])
+        test_mpi("mpich", number, kind, [])
+# As it is, Open MPI opens the device for libfabric as well.
+test_mpi("openmpi", 2, "rc", [*OPENMPI, "--mca", "btl", "^openib"], ["--opens", "2"])
+test_named(["sh", "-c", "ibv_rc_pingpong -d rxe0 -g 0 & sleep 1;"
+            "ibv_rc_pingpong -d rxe0 -g 0 localhost; status=$?; kill $!; wait; exit $status"], {})
 end()
