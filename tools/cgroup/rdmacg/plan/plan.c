@@ -309,6 +309,7 @@ static void plan_print_json(const struct plan *plan, bool explain)
 	struct json_object *parts = json_object_new_array();
 	size_t i;
 
+	json_add(object, "format", json_number(1));
 	json_add(object, "plan", json_text(plan->form));
 	if (explain && plan->read)
 		json_add(object, "read", json_text(plan->read));

@@ -93,10 +93,10 @@ __int128 plan_add_rings(struct plan_part *part, const struct plan_args *args,
 		bytes = rings_add_pvrdma(part, queues);
 	else if (!driver)
 		plan_add_note(part,
-			      "mr_mem is a lower bound: it has no queues of the driver; give --driver, or a --device of this machine.");
+			      "mr_mem is a lower bound: it does not include the queues of the driver; give --driver, or a --device of this machine.");
 	else if (!rings_are_in_kernel(driver))
 		plan_add_note(part,
-			      "mr_mem is a lower bound: it has no queues of the driver, and how much %s takes for them was not read.",
+			      "mr_mem is a lower bound: it does not include the queues of the driver, and how much %s takes for them was not read.",
 			      driver);
 	free(driver);
 	return bytes;
