@@ -48,11 +48,9 @@
 # An empty line was a device without a name.
 / write [^ ]+ rdma\.max "\\n": /s/ENODEV$/EINVAL/
 
-# Keys are those of a device, so an unknown device comes before an unknown key, though
-# not before what is malformed.
-/ write [^ ]+ rdma\.max "(rxe9?|rxe0[0x]|max|=)( index=[01])?( hca_[a-z]+=[0-9max]+)* (foo|max)=/ {
-	s/EINVAL$/ENODEV/
+# The first error in a line counts: an unknown device comes before all that follows it and its
+# index.
+/ write [^ ]+ rdma\.max "(rxe9?|rxe0[0x]|max|=|default) index=[^01]/! {
+	s/^([0-9]+ write [^ ]+ rdma\.max "(rxe9?|rxe0[0x]|max|=|default) .*: )EINVAL$/\1ENODEV/
 }
-/ write [^ ]+ rdma\.max "(rxe0 index=1|rxe1 index=0)( hca_[a-z]+=[0-9max]+)* (foo|max)=/ {
-	s/EINVAL$/ENODEV/
-}
+s/^([0-9]+ write [^ ]+ rdma\.max "(rxe0 index=1|rxe1 index=0) .*: )EINVAL$/\1ENODEV/

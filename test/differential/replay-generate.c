@@ -84,6 +84,8 @@ static void append_value(struct op *op, enum resource resource)
 
 	if (rarely(3))
 		append(op, "max");
+	else if (resource == OPS)
+		append(op, "%d", rarely(10) ? 1000001 : below(3) * 500000);
 	else if (resource >= OPS)
 		append(op, "%d", below(5) * 1000000);
 	else if (full && rarely(12))
@@ -132,6 +134,22 @@ static void append_bad_word(struct op *op, enum class class)
 	}
 }
 
+/* Any byte of a name can be written by its number. */
+static void append_name(struct op *op, int device)
+{
+	static const char *const escaped[] = { "\\162xe%d", "r\\170\\145%d", "rxe\\06%d" };
+	static const char *const malformed[] = {
+		"rxe%d\\", "\\000rxe%d", "rxe\\46%d", "\\x72xe%d",
+	};
+
+	if (!full || !rarely(8))
+		append(op, "rxe%d", device);
+	else if (rarely(5))
+		append(op, malformed[below(ARRAY_SIZE(malformed))], device);
+	else
+		append(op, escaped[below(ARRAY_SIZE(escaped))], device);
+}
+
 static void append_index(struct op *op, int device)
 {
 	if (rarely(2))
@@ -144,15 +162,15 @@ static void append_index(struct op *op, int device)
 
 static void append_line(struct op *op, enum class class)
 {
-	static const char *const strangers[] = { "rxe9", "rxe", "rxe00", "rxe0x", "max", "=" };
+	static const char *const strangers[] = {
+		"rxe9", "rxe", "rxe00", "rxe0x", "max", "=", "default",
+	};
 	int device = below(DEVICES), keys;
 
 	if (rarely(20))
 		append(op, "%s", strangers[below(ARRAY_SIZE(strangers))]);
-	else if (full && rarely(5))
-		append(op, "default");
 	else
-		append(op, "rxe%d", device);
+		append_name(op, device);
 	if (rarely(10))
 		append_index(op, device);
 	if (full && rarely(5)) {
@@ -176,8 +194,44 @@ static void end_text(struct op *op)
 	if (full && rarely(30))
 		op->text[op->text_len++] = '\0';
 	/* A rate of which but a digit is left would take all day. */
-	if (full && rarely(50) && op->file / KINDS != CONTROL)
+	if (full && rarely(50) && op->file / KINDS != CONTROL && op->file != DEFAULT_FILE)
 		op->text_len = below(op->text_len);
+}
+
+static void append_default(struct op *op)
+{
+	static const char *const bad[] = {
+		"rxe0", "hw:", "hw:max=1", "qps=1", "hw:qp", "=1", "default", "mcast_grp=1", "qp=",
+		"hw:Qp=1", "hw:hw:qp=1",
+	};
+	static const char *const unknown[] = { "hw:a", "hw:b_2", "hw:qp", "flow", "dm_mem" };
+	enum class class = below(CLASSES);
+	enum resource resource = resource_of(class);
+
+	if (op->text_len)
+		append(op, "%s", separator());
+	if (rarely(25)) {
+		append(op, "%s", bad[below(ARRAY_SIZE(bad))]);
+	} else if (rarely(15)) {
+		append(op, "max");
+	} else if (rarely(5)) {
+		append(op, "%s=", unknown[below(ARRAY_SIZE(unknown))]);
+		append_value(op, PD);
+	} else {
+		append(op, "%s%s=", class == HW ? "hw:" : "", resource_names[resource]);
+		append_value(op, resource);
+	}
+}
+
+static void make_defaults(struct op *op)
+{
+	int keys;
+
+	for (keys = 1 + below(4); keys; keys--)
+		append_default(op);
+	if (rarely(20))
+		append(op, "\nqp=1");
+	end_text(op);
 }
 
 static void make_text(struct op *op)
@@ -256,7 +310,11 @@ static bool choose_file(struct op *op)
 
 	op->dir = some_dir(model_has_account);
 	op->file = class * KINDS + (op->what == WRITE || class == CONTROL ? MAX : below(KINDS));
-	if (op->what == WRITE)
+	if (full && rarely(6))
+		op->file = DEFAULT_FILE;
+	if (op->what == WRITE && op->file == DEFAULT_FILE)
+		make_defaults(op);
+	else if (op->what == WRITE)
 		make_text(op);
 	return op->dir != NONE;
 }

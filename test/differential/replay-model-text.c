@@ -57,10 +57,11 @@ void account_print(struct account *account, int file, char *answer)
 	enum kind kind = file % KINDS;
 	int device;
 
-	list_devices(account, class, devices);
-	if (kind == MAX)
-		model_print_defaults(stream, &account->defaults[class]);
-	for (device = 0; device < DEVICES; device++)
+	if (file == DEFAULT_FILE)
+		model_print_defaults(stream, &account->defaults);
+	else
+		list_devices(account, class, devices);
+	for (device = 0; file != DEFAULT_FILE && device < DEVICES; device++)
 		if (kind == MAX)
 			model_print(stream, &devices[device]);
 		else
@@ -70,12 +71,27 @@ void account_print(struct account *account, int file, char *answer)
 		abort();
 }
 
+static int account_write_defaults(struct account *account, struct model_text text)
+{
+	int error = model_write_defaults(&account->defaults, text);
+	struct model_device devices[DEVICES];
+	enum class class;
+
+	for (class = 0; !error && class < CLASSES; class++) {
+		list_devices(account, class, devices);
+		model_use_defaults(devices, DEVICES, (enum model_class)class, &account->defaults);
+	}
+	return error;
+}
+
 int account_write(struct account *account, int file, const char *text, size_t len)
 {
 	struct model_device devices[DEVICES];
 	enum class class = file / KINDS;
 
+	if (file == DEFAULT_FILE)
+		return account_write_defaults(account, (struct model_text) { text, len });
 	list_devices(account, class, devices);
-	return model_write(devices, DEVICES, &account->defaults[class],
+	return model_write(devices, DEVICES, (enum model_class)class, &account->defaults,
 			   (struct model_text) { text, len });
 }

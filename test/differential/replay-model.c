@@ -108,15 +108,14 @@ static int free_account(void)
 
 static int new_account(int parent)
 {
-	int account = free_account(), device, resource, class;
+	int account = free_account(), device, resource;
 
 	memset(&accounts[account], 0, sizeof(accounts[account]));
 	accounts[account].parent = parent;
 	for (device = 0; device < DEVICES; device++)
 		for (resource = 0; resource < RESOURCES; resource++)
 			accounts[account].max[device][resource] = NO_LIMIT;
-	for (class = 0; class < CLASSES; class++)
-		model_defaults_init(&accounts[account].defaults[class], class);
+	model_defaults_init(&accounts[account].defaults);
 	return account;
 }
 

@@ -22,7 +22,7 @@ struct account {
 	int parent;
 	__u64 max[DEVICES][RESOURCES];	/* what holds */
 	bool own[DEVICES][RESOURCES];	/* it is not the default's */
-	struct model_defaults defaults[CLASSES];
+	struct model_defaults defaults;
 	struct counter counters[DEVICES][RESOURCES];
 };
 

@@ -68,6 +68,8 @@ const char *file_name(int file)
 	};
 	static char name[32];
 
+	if (file == DEFAULT_FILE)
+		return "rdma.default";
 	snprintf(name, sizeof(name), "%s%s", classes[file / KINDS], kinds[file % KINDS]);
 	return name;
 }

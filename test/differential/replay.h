@@ -37,8 +37,12 @@ enum resource {
 
 enum class { HCA = MODEL_HCA, VERB = MODEL_VERB, HW = MODEL_HW, CONTROL = MODEL_CONTROL, CLASSES };
 enum kind { MAX, CURRENT, PEAK, EVENTS, EVENTS_LOCAL, KINDS };
-/* A file is a class and a kind: class * KINDS + kind. The last class has the first kind alone. */
-#define FILES (CONTROL * KINDS + 1)
+/*
+ * A file is a class and a kind: class * KINDS + kind. The last class has the first kind alone.
+ * The file after them is rdma.default.
+ */
+#define DEFAULT_FILE (CONTROL * KINDS + 1)
+#define FILES (DEFAULT_FILE + 1)
 
 enum what {
 	MKDIR, RMDIR, DELEGATE, READ, WRITE,

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * libFuzzer's target: the controller's parser, kernel/cgroup/rdma-parse.c. Each input
- * is the text of one write, and is walked as rdmacg_set_max() walks it. Claims:
+ * is the text of one write, and is walked as rdmacg_write_parse() walks it. Claims:
  *
  * - The parser reads what the model reads: the same lines and words at the same
  *   places, the same numbers, the same verdict. Its only error is -EINVAL.
- * - The position only moves forward; after a line, it is at that line's end. The
+ * - The position only moves forward; after a line's limits, it is at that line's end. The
  *   parser reads no byte behind the text (AddressSanitizer) and changes none of it.
- * - An accepted line that is printed has single blanks and none at the end, and the
- *   parser reads the same line from it. It reads a printed key with a suffix, too.
+ * - An accepted line that is printed has single blanks, none at the end and a name that
+ *   prints, and the parser reads the same line from it. It reads a printed key with a suffix,
+ *   too.
  * - An accepted text can have one more good line, and no bad one.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../kernel/cgroup/rdma-internal.h"
+#include <linux/cgroup_rdma.h>
+
+#include "../../kernel/cgroup/rdma-parse.h"
 #include "../model/write.h"
 
 #define CHECK(claim) do { if (!(claim)) fail(#claim, __LINE__); } while (0)
@@ -70,10 +73,8 @@ static void print_limit(struct seq_file *sf, struct rdmacg_word word, u64 max)
 }
 
 /* Print the line as the files show it. */
-static char *print_line(const struct rdmacg_line *line, size_t size)
+static char *print_line(const struct rdmacg_line *line, const char *limits, size_t size)
 {
-	char *name = join(line->name, line->name_len, "");
-	const char *limits = line->limits;
 	struct seq_file sf = { .size = size };
 	struct rdmacg_word key;
 	char *text;
@@ -81,12 +82,11 @@ static char *print_line(const struct rdmacg_line *line, size_t size)
 
 	sf.buf = malloc(size);
 	CHECK(sf.buf);
-	rdmacg_print_device(&sf, name, !line->has_index, line->index);
+	rdmacg_print_device(&sf, line->name, !line->has_index, line->index);
 	while (rdmacg_parse_limit(&limits, &key, &max) > 0)
 		print_limit(&sf, key, max);
 	text = join(sf.buf, sf.count, "");
 	free(sf.buf);
-	free(name);
 	return text;
 }
 
@@ -108,20 +108,27 @@ static void check_same_limits(const char *a, const char *b)
 	} while (ret > 0);
 }
 
-/* A line that is printed, with @len bytes at most, is parsed as the same line. */
-static void check_round_trip(const struct rdmacg_line *line, size_t len)
+static bool prints(const char *text)
 {
-	char *text = print_line(line, len + 64);
+	for (; *text; text++)
+		if (*text <= ' ' || *text > '~')
+			return false;
+	return true;
+}
+
+/* A line that is printed, with @len bytes at most, is parsed as the same line. */
+static void check_round_trip(const struct rdmacg_line *line, const char *limits, size_t len)
+{
+	char *text = print_line(line, limits, len + RDMACG_NAME_SIZE + 64);
 	const char *at = text;
 	struct rdmacg_line again;
 
 	CHECK(!strstr(text, "  ") && !strpbrk(text, "\t\n") && text[strlen(text) - 1] != ' ');
-	CHECK(rdmacg_parse_line(&at, &again) == 1 && !*at);
-	CHECK(words_are_equal((struct rdmacg_word){ line->name, line->name_len },
-			      (struct rdmacg_word){ again.name, again.name_len }));
-	CHECK(again.has_index == line->has_index && again.index == line->index);
-	CHECK(again.is_default == line->is_default);
-	check_same_limits(line->limits, again.limits);
+	CHECK(prints(line->name));
+	CHECK(rdmacg_parse_line(&at, &again) == 1);
+	CHECK(!strcmp(line->name, again.name) && again.has_index == line->has_index);
+	CHECK(!line->has_index || again.index == line->index);
+	check_same_limits(limits, at);
 	free(text);
 }
 
@@ -148,60 +155,72 @@ static void check_suffix(struct rdmacg_word key, u64 value)
 	free(name);
 }
 
-/* The limits of an accepted line, which ends at @end. */
-static void check_limits(const char *limits, const char *end, struct model_text model)
+/* The limits of a line, up to a malformed one: how many, or -EINVAL. @*text is then at its end. */
+static int check_limits(const char **text, struct model_text model)
 {
+	const char *before = *text, *end = model.at + model.len;
 	struct model_limit wanted;
 	struct rdmacg_word key;
-	const char *before = limits;
+	int ret, count = 0;
+	bool more;
 	u64 max;
 
-	while (model_next_limit(&model, &wanted)) {
-		CHECK(rdmacg_parse_limit(&limits, &key, &max) == 1);
-		CHECK(before < limits && limits <= end);
+	do {
+		more = model_next_limit(&model, &wanted);
+		ret = rdmacg_parse_limit(text, &key, &max);
+		CHECK(ret == (more ? wanted.good ? 1 : -EINVAL : 0));
+		if (ret <= 0)
+			break;
+		CHECK(before < *text && *text <= end);
 		CHECK(max == wanted.max && key.len == wanted.key.len);
 		CHECK(!key.len || key.text == wanted.key.at);
 		if (key.len && max != RDMACG_NO_LIMIT)
 			check_suffix(key, max);
-		before = limits;
-	}
-	CHECK(rdmacg_parse_limit(&limits, &key, &max) == 0 && limits == end);
+		before = *text;
+		count++;
+	} while (true);
+	CHECK(ret < 0 || *text == end);
+	return ret ?: count;
 }
 
-/* An accepted line, which the parser looked for from @start on, and which ends at @end. */
-static void check_line(const char *start, const char *end, const struct rdmacg_line *line,
-		       const struct model_line *model)
+/* What the line is said to begin with; a name that no device can have is empty. */
+static void check_line(const struct rdmacg_line *line, const struct model_line *model)
 {
-	CHECK(start <= line->name && line->name + line->name_len <= line->limits);
-	CHECK(line->limits < end && (!*end || *end == '\n'));
-	CHECK(line->name == model->name.at && line->name_len == model->name.len);
-	CHECK(line->has_index == model->has_index && line->index == model->index);
-	CHECK(line->is_default == model->is_default && !(line->is_default && line->has_index));
-	check_limits(line->limits, end, model->limits);
-	check_round_trip(line, end - line->name);
+	char name[MAX_NAME], escaped[RDMACG_NAME_SIZE];
+
+	CHECK(model_unescape(model->name, name));
+	/* The model cuts off what is longer than the longest escaped name. */
+	rdmacg_escape_name(escaped, sizeof(escaped), name);
+	CHECK(!strcmp(line->name, strlen(name) < MAX_NAME - 1 ? escaped : ""));
+	CHECK(line->has_index == model->has_index);
+	CHECK(!line->has_index || line->index == model->index);
 }
 
 /* How many lines the text holds, or -EINVAL. */
 static int check_text(const char *text)
 {
 	const struct model_text all = { text, strlen(text) };
-	const char *before, *end = text + all.len;
+	const char *limits, *end = text + all.len;
 	struct model_text rest = all;
 	struct model_line model;
 	struct rdmacg_line line;
 	int ret, lines = 0;
 	bool more;
 
-	CHECK(rdmacg_check_text(text) == (model_text_is_good(all) ? 0 : -EINVAL));
+	CHECK(rdmacg_text_is_whole(text) == model_text_is_whole(all));
 	do {
-		before = text;
-		ret = rdmacg_parse_line(&text, &line);
 		more = model_next_line(&rest, &model);
-		CHECK(before <= text && text <= end);
+		ret = rdmacg_parse_line(&text, &line);
 		CHECK(ret == (more ? model.good ? 1 : -EINVAL : 0));
 		if (ret <= 0)
 			break;
-		check_line(before, text, &line, &model);
+		check_line(&line, &model);
+		limits = text;
+		ret = check_limits(&text, model.limits);
+		if (ret <= 0)
+			return -EINVAL;
+		if (*line.name)
+			check_round_trip(&line, limits, text - limits);
 		lines++;
 	} while (true);
 	CHECK(ret < 0 || text == end);

@@ -31,14 +31,13 @@ static const char *const names[] = {
 	[MODEL_VERB] = "rdma.verb.max",
 	[MODEL_HW] = "rdma.hw.max",
 	[MODEL_CONTROL] = "rdma.control.max",
+	[DEFAULT_FILE] = "rdma.default",
 };
-
-#define CLASSES ARRAY_SIZE(names)
 
 /* The documented errors. */
 static const int errors[] = { EINVAL, ENODEV, ENOTUNIQ, E2BIG, ENOMEM };
 
-static struct file files[MAX_CGROUPS * CLASSES];
+static struct file files[MAX_CGROUPS * FILES];
 static unsigned int nr_files;
 static int fail_nth_fd;
 static unsigned long writes, accepted, written_back, refused[ENOTUNIQ + 1];	/* by error */
@@ -83,7 +82,8 @@ static void expect(struct file *file)
 
 	if (!stream)
 		die("no memory for", file->path);
-	model_print_defaults(stream, &file->defaults);
+	if (file->class == DEFAULT_FILE)
+		model_print_defaults(stream, file->defaults);
 	for (i = 0; i < file->nr_devices; i++)
 		model_print(stream, &file->devices[i]);
 	file->len = ftell(stream);
@@ -107,8 +107,8 @@ static void check_cgroup(unsigned int cgroup)
 {
 	unsigned int class;
 
-	for (class = 0; class < CLASSES; class++)
-		check_file(&files[cgroup * CLASSES + class]);
+	for (class = 0; class < FILES; class++)
+		check_file(&files[cgroup * FILES + class]);
 }
 
 /* Let the @nth allocation of this thread fail; 0: none. */
@@ -119,6 +119,24 @@ static void fail_nth(unsigned int nth)
 
 	if (pwrite(fail_nth_fd, digits, len, 0) != len)
 		die("cannot write", "fail-nth");
+}
+
+/* What the model says of the text. What one file sets, others may show. */
+static int write_model(struct file *file)
+{
+	struct model_text written = { text.at, text.len };
+	struct file *other;
+	int error;
+
+	if (file->class != DEFAULT_FILE)
+		return -model_write(file->devices, file->nr_devices, file->class, file->defaults,
+				    written);
+	error = -model_write_defaults(file->defaults, written);
+	for (other = file->all; !error && other < file; other++) {
+		model_use_defaults(other->devices, other->nr_devices, other->class, file->defaults);
+		expect(other);
+	}
+	return error;
 }
 
 /*
@@ -136,9 +154,7 @@ static bool write_text(struct file *file, unsigned int nth)
 	error = ret < 0 ? errno : 0;
 	if (nth)
 		fail_nth(0);
-	wanted = nth && error == ENOMEM ? ENOMEM :
-		 -model_write(file->devices, file->nr_devices, &file->defaults,
-			      (struct model_text){ text.at, text.len });
+	wanted = nth && error == ENOMEM ? ENOMEM : write_model(file);
 	if (error != wanted)
 		fail(file, "%s instead of %s", strerror(error), strerror(wanted));
 	if (error) {
@@ -167,10 +183,10 @@ static void write_back(struct file *file)
 /* Write once, and judge the files of that cgroup and of one other. */
 static void fuzz_one(void)
 {
-	unsigned int nr_cgroups = nr_files / CLASSES;
+	unsigned int nr_cgroups = nr_files / FILES;
 	unsigned int cgroup = below(nr_cgroups);
 	unsigned int neighbour = (cgroup + 1 + below(nr_cgroups - 1)) % nr_cgroups;
-	struct file *file = &files[cgroup * CLASSES + below(CLASSES)];
+	struct file *file = &files[cgroup * FILES + below(FILES)];
 
 	writes++;
 	make_text(file, &files[below(nr_files)]);
@@ -193,6 +209,7 @@ static void learn_device(struct file *file, const struct model_line *line)
 	struct model_text rest = line->limits;
 	unsigned int nr_keys = 0;
 	struct model_limit limit;
+	char name[MAX_NAME];
 
 	while (nr_keys < MAX_KEYS && model_next_limit(&rest, &limit)) {
 		keys[nr_keys] = strndup(limit.key.at, limit.key.len);
@@ -202,8 +219,9 @@ static void learn_device(struct file *file, const struct model_line *line)
 		errno = EBADMSG;
 		die("cannot understand", file->path);
 	}
+	model_unescape(line->name, name);
 	file->devices[file->nr_devices++] = (struct model_device){
-		.name = strndup(line->name.at, line->name.len),
+		.name = strdup(name),
 		.index = line->index,
 		.index_is_shown = line->has_index,
 		.nr_keys = nr_keys,
@@ -220,7 +238,7 @@ static void learn_index(const struct file *file, struct model_device *device)
 
 	for (index = 0; index < MAX_INDEX; index++) {
 		text.len = 0;
-		add_string(device->name);
+		add_name(device->name);
 		add_string(" index=");
 		add_number(index);
 		add_string(" max");
@@ -245,11 +263,11 @@ static void learn_file(struct file *file, const char *cgroup, enum model_class c
 	file->fd = open(file->path, O_RDWR | O_CLOEXEC);
 	if (file->fd < 0)
 		die("cannot open", file->path);
+	file->class = class;
 	len = pread(file->fd, text.at, sizeof(text.at), 0);
-	if (len <= 0)
+	if (len < 0 || (!len && class != DEFAULT_FILE))
 		die("no limits in", file->path);
 	rest = (struct model_text){ text.at, len };
-	model_defaults_init(&file->defaults, class);
 	while (model_next_line(&rest, &line))
 		learn_device(file, &line);
 	for (i = 0; i < file->nr_devices; i++)
@@ -261,10 +279,16 @@ static void learn_file(struct file *file, const char *cgroup, enum model_class c
 
 static void learn_cgroup(const char *cgroup)
 {
+	struct model_defaults *defaults = malloc(sizeof(*defaults));
+	struct file *all = &files[nr_files];
 	unsigned int class;
 
-	for (class = 0; class < CLASSES; class++)
+	model_defaults_init(defaults);
+	for (class = 0; class < FILES; class++) {
+		all[class].all = all;
+		all[class].defaults = defaults;
 		learn_file(&files[nr_files++], cgroup, class);
+	}
 }
 
 static void report(void)
@@ -302,7 +326,7 @@ int main(int argc, char **argv)
 		learn_cgroup(*argv);
 	while (writes < count)
 		fuzz_one();
-	for (cgroup = 0; cgroup < nr_files / CLASSES; cgroup++)
+	for (cgroup = 0; cgroup < nr_files / FILES; cgroup++)
 		check_cgroup(cgroup);
 	report();
 	return 0;

@@ -13,13 +13,19 @@
 #define MAX_KEYS	64
 #define MAX_INDEX	64		/* of the devices here */
 
-/* One file of limits, and what it has to say. Each file lists all devices. */
+/* The files of a cgroup: the max files by class, which list all devices, and rdma.default. */
+#define DEFAULT_FILE	MODEL_CLASSES
+#define FILES		(DEFAULT_FILE + 1)
+
+/* One of them, and what it has to say. */
 struct file {
 	char path[256];
 	int fd;
+	enum model_class class;
+	struct file *all;		/* of the cgroup */
+	struct model_defaults *defaults;	/* of the cgroup */
 	unsigned int nr_devices;
 	struct model_device devices[MAX_DEVICES];
-	struct model_defaults defaults;
 	char text[8192];
 	size_t len;
 };
@@ -40,6 +46,8 @@ bool one_in(unsigned int n);
 void add(const char *at, size_t len);
 void add_string(const char *string);
 void add_number(unsigned long long number);
+/* The name of a device as the files show it. */
+void add_name(const char *name);
 /* Make the text of a write to @file; now and then one that fits @other instead. */
 void make_text(const struct file *file, const struct file *other);
 

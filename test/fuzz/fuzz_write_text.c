@@ -57,6 +57,37 @@ void add_number(unsigned long long number)
 	add(digits, snprintf(digits, sizeof(digits), "%llu", number));
 }
 
+/* A byte by its number, as which any can be written; now and then one that is malformed. */
+static void add_escaped(unsigned char byte)
+{
+	char digits[5];
+
+	if (one_in(64))
+		byte = 0;
+	add(digits, snprintf(digits, sizeof(digits), "\\%03o", byte));
+	if (one_in(64))
+		text.len--;
+}
+
+void add_name(const char *name)
+{
+	for (; *name; name++)
+		if (*name <= ' ' || *name > '~' || *name == '\\')
+			add_escaped(*name);
+		else
+			add(name, 1);
+}
+
+/* The same, in a form that need not be shown. */
+static void add_odd_name(const char *name)
+{
+	for (; *name; name++)
+		if (one_in(3))
+			add_escaped(*name);
+		else
+			add(name, 1);
+}
+
 static void add_blank(void)
 {
 	static const char *const blanks[] = { " ", " ", " ", " ", " ", " ", "\t", "  ", " \t " };
@@ -75,7 +106,8 @@ static const char *random_word(void)
 		"\v", "\x7f", "\xff", "hca_handle", "mr_mem=1", "dm_mem=2",
 		"mcast_grp=2",
 		"default", "default=1", "gate", "door", "a_key_that_has_31_letters_in_it",
-		"a_key_that_has_32_letters_in_it_", "Gate", "9gate",
+		"a_key_that_has_32_letters_in_it_", "Gate", "9gate", "hw:", "hw:gate", "hw:gate=1",
+		"\\040", "\\000", "\\400", "\\", "1000000", "1000001",
 	};
 
 	return words[below(ARRAY_SIZE(words))];
@@ -109,27 +141,59 @@ static void add_many_defaults(void)
 {
 	unsigned int key, count = 40 + below(30);
 
-	add_string("default");
 	for (key = below(5); count; count--, key++) {
-		add_string(" key");
+		add_string(" hw:key");
 		add_number(key);
 		add_string("=");
 		add_number(below(9));
 	}
 }
 
-static void add_line(const struct file *file)
+/* What rdma.default can be told: keys of the cgroup's other files. */
+static void add_default(const struct file *file)
 {
-	const struct model_device *device = &file->devices[below(file->nr_devices)];
-	unsigned int nr_limits = below(4);
-	bool is_default = one_in(6);
+	const struct file *other = &file->all[below(MODEL_CLASSES)];
 
-	if (is_default && one_in(30)) {
+	if (other->class == MODEL_HW)
+		add_string("hw:");
+	if (other->nr_devices)
+		add_limit(&other->devices[below(other->nr_devices)]);
+	else
+		add_string("gate=1");
+}
+
+static void add_default_line(const struct file *file)
+{
+	unsigned int nr_limits = below(5);
+
+	if (one_in(60)) {
 		add_many_defaults();
 		return;
 	}
-	add_string(one_in(40) ? random_word() : is_default ? "default" : device->name);
-	if (is_default ? one_in(40) : one_in(8) != device->index_is_shown) {
+	if (one_in(10))
+		add_string("max");
+	do {
+		add_blank();
+		add_default(file);
+	} while (nr_limits--);
+}
+
+static void add_line(const struct file *file)
+{
+	const struct model_device *device = &file->devices[below(file->nr_devices ?: 1)];
+	unsigned int nr_limits = below(4);
+
+	if (file->class == DEFAULT_FILE) {
+		add_default_line(file);
+		return;
+	}
+	if (one_in(40))
+		add_string(random_word());
+	else if (one_in(16))
+		add_odd_name(device->name);
+	else
+		add_name(device->name);
+	if (one_in(8) != device->index_is_shown) {
 		add_blank();
 		add_string("index=");
 		add_number(one_in(12) ? below(MAX_INDEX) : device->index);
@@ -151,7 +215,7 @@ static void add_line_end(void)
 
 static void add_lines(const struct file *file)
 {
-	unsigned int more = one_in(3) ? below(6) : 0;
+	unsigned int more = one_in(file->class == DEFAULT_FILE ? 40 : 3) ? below(6) : 0;
 
 	for (add_line(file); more; more--) {
 		add_line_end();

@@ -99,57 +99,69 @@ static bool model_take_index(struct model_line *line)
 	return true;
 }
 
-/* One limit or more, and no malformed one. A default has no default. */
-static bool model_limits_are_good(const struct model_line *line)
+/* The byte of the escape at the begin of @text, which is \ooo; -1: this is none. */
+static int model_escaped(struct model_text text)
 {
-	struct model_text limits = line->limits;
-	struct model_limit limit = { .good = false };
+	int byte = 0, i;
 
-	while (model_next_limit(&limits, &limit)) {
-		if (line->is_default && limit.max == USE_DEFAULT)
-			return false;
-		if (!limit.good)
-			break;
+	if (text.len < 4)
+		return -1;
+	for (i = 1; i < 4; i++) {
+		if (!model_is_among(text.at[i], "01234567"))
+			return -1;
+		byte = byte * 8 + (text.at[i] - '0');
 	}
-	return limit.good;
+	return byte >= 1 && byte <= 255 ? byte : -1;
+}
+
+/* A name that is too long is cut off: no device has it. */
+bool model_unescape(struct model_text shown, char name[MAX_NAME])
+{
+	size_t len = 0;
+	int byte;
+
+	while (shown.len) {
+		byte = *shown.at == '\\' ? model_escaped(shown) : (unsigned char)*shown.at;
+		if (byte < 0)
+			return false;
+		model_skip(&shown, *shown.at == '\\' ? 4 : 1);
+		if (len < MAX_NAME - 1)
+			name[len++] = byte;
+	}
+	name[len] = '\0';
+	return true;
 }
 
 bool model_next_line(struct model_text *rest, struct model_line *line)
 {
+	char name[MAX_NAME];
+
 	do {
 		if (!model_cut(rest, "\n", &line->limits))
 			return false;
 	} while (!model_cut_word(&line->limits, &line->name));
-	line->is_default = model_is(line->name, "default");
-	line->good = model_take_index(line) && model_limits_are_good(line) &&
-		     !(line->is_default && line->has_index);
+	line->good = model_unescape(line->name, name) && model_take_index(line);
 	return true;
 }
 
-bool model_text_is_good(struct model_text text)
+bool model_text_is_whole(struct model_text text)
 {
-	struct model_line line = { .good = false };
-
 	if (memchr(text.at, '\0', text.len))
 		return false;
-	/* The last of several lines that does not end may have been cut. */
-	if (memchr(text.at, '\n', text.len) && text.at[text.len - 1] != '\n')
-		return false;
-	while (model_next_line(&text, &line))
-		if (!line.good)
-			break;
-	return line.good;
+	return !memchr(text.at, '\n', text.len) || text.at[text.len - 1] == '\n';
 }
 
 /* Look for the only device that the line can mean. */
 static int model_find(struct model_device *devices, unsigned int count,
 		      const struct model_line *line, struct model_device **found)
 {
+	char name[MAX_NAME];
 	unsigned int i;
 
 	*found = NULL;
+	model_unescape(line->name, name);
 	for (i = 0; i < count; i++) {
-		if (!model_is(line->name, devices[i].name) ||
+		if (strcmp(name, devices[i].name) ||
 		    (line->has_index && line->index != devices[i].index))
 			continue;
 		if (*found)
@@ -162,51 +174,48 @@ static int model_find(struct model_device *devices, unsigned int count,
 /* ---- defaults ---- */
 
 /* The keys that can have one whatever devices there are, in the order in which they are shown. */
-static const char *const model_keys[][MAX_DEFAULTS] = {
+static const char *const model_keys[MODEL_CLASSES][MAX_HW_DEFAULTS] = {
 	[MODEL_HCA] = { "hca_handle", "hca_object" },
 	[MODEL_VERB] = {
 		"pd", "comp_channel", "cq", "qp", "srq", "ah", "mr", "mw", "flow", "xrcd",
-		"rwq_ind_tbl", "wq", "flow_action", "dm", "counters", "async_event",
-		"driver_object", "mr_mem", "dm_mem", "cm_id",
+		"rwq_ind_tbl", "wq", "flow_action", "dm", "counters", "async_event", "dmah",
+		"dmabuf", "comp_cntr", "driver_object", "mr_mem", "dm_mem", "mcast", "cm_id",
 	},
-	[MODEL_HW] = { NULL },
 	[MODEL_CONTROL] = { "ops", "burst", "inflight" },
 };
 
-static void model_add_key(struct model_defaults *defaults, const char *key, size_t len)
+static void model_add_default(struct model_defaults *defaults, enum model_class class,
+			      struct model_text key, unsigned long long max)
 {
-	memcpy(defaults->keys[defaults->nr_keys], key, len);
-	defaults->keys[defaults->nr_keys][len] = '\0';
-	defaults->max[defaults->nr_keys++] = NO_LIMIT;
+	struct model_default *added = &defaults->of[defaults->count++];
+
+	added->class = class;
+	memcpy(added->key, key.at, key.len);
+	added->key[key.len] = '\0';
+	added->max = max;
+	added->is_new = true;
 }
 
-void model_defaults_init(struct model_defaults *defaults, enum model_class class)
+void model_defaults_init(struct model_defaults *defaults)
 {
+	enum model_class class;
 	const char *const *key;
 
-	defaults->class = class;
-	defaults->nr_keys = 0;
-	for (key = model_keys[class]; *key; key++)
-		model_add_key(defaults, *key, strlen(*key));
+	defaults->count = 0;
+	for (class = 0; class < MODEL_CLASSES; class++)
+		for (key = model_keys[class]; *key; key++)
+			model_add_default(defaults, class,
+					  (struct model_text){ *key, strlen(*key) }, NO_LIMIT);
 }
 
-static bool model_has_default(const struct model_defaults *defaults)
+static unsigned long long model_default(const struct model_defaults *defaults,
+					enum model_class class, const char *key)
 {
 	unsigned int i;
 
-	for (i = 0; i < defaults->nr_keys; i++)
-		if (defaults->max[i] != NO_LIMIT)
-			return true;
-	return false;
-}
-
-static unsigned long long model_default(const struct model_defaults *defaults, const char *key)
-{
-	unsigned int i;
-
-	for (i = 0; i < defaults->nr_keys; i++)
-		if (!strcmp(defaults->keys[i], key))
-			return defaults->max[i];
+	for (i = 0; i < defaults->count; i++)
+		if (defaults->of[i].class == class && !strcmp(defaults->of[i].key, key))
+			return defaults->of[i].max;
 	return NO_LIMIT;
 }
 
@@ -219,53 +228,128 @@ static bool model_is_key(struct model_text key)
 		if (!model_is_among(key.at[i], i ? "abcdefghijklmnopqrstuvwxyz0123456789_" :
 						   "abcdefghijklmnopqrstuvwxyz"))
 			return false;
-	return key.len && key.len <= 31 && !model_is(key, "max") && !model_is(key, "index") &&
+	return key.len && key.len <= MAX_KEY && !model_is(key, "max") && !model_is(key, "index") &&
 	       !model_is(key, "default");
 }
 
-/* Set one key or, without one, all; false if the key is none. */
-static bool model_set_default(struct model_defaults *defaults, const struct model_limit *limit)
+/* There cannot be no commands, nor too many. */
+static bool model_can_be(enum model_class class, struct model_text key, unsigned long long max)
 {
-	bool found = !limit->key.len;
-	unsigned int i;
-
-	for (i = 0; i < defaults->nr_keys; i++) {
-		if (limit->key.len && !model_is(limit->key, defaults->keys[i]))
-			continue;
-		found = true;
-		defaults->max[i] = limit->max;
-	}
-	if (found)
+	if (class != MODEL_CONTROL || max == NO_LIMIT || max == USE_DEFAULT)
 		return true;
-	if (defaults->class != MODEL_HW || !model_is_key(limit->key) ||
-	    defaults->nr_keys == MAX_EDITED)
+	return max && (max <= MAX_OPS || !model_is(key, "ops"));
+}
+
+/* Set a key that a table has; false if none has it. */
+static bool model_set_known(struct model_defaults *defaults, const struct model_limit *limit)
+{
+	struct model_default *one;
+
+	for (one = defaults->of; one < defaults->of + defaults->count; one++) {
+		if (one->class == MODEL_HW || !model_is(limit->key, one->key))
+			continue;
+		one->max = limit->max;
+		return model_can_be(one->class, limit->key, limit->max);
+	}
+	return false;
+}
+
+/* Set a key of the hw class. They are shown in the order in which they were written. */
+static bool model_set_hw(struct model_defaults *defaults, struct model_text key,
+			 unsigned long long max)
+{
+	struct model_default *one;
+
+	for (one = defaults->of; one < defaults->of + defaults->count; one++) {
+		if (one->class != MODEL_HW || !model_is(key, one->key))
+			continue;
+		if (one->is_new) {
+			one->max = max;
+			return true;
+		}
+		/* What was there before goes to the end. */
+		memmove(one, one + 1, (char *)(defaults->of + --defaults->count) - (char *)one);
+		break;
+	}
+	if (!model_is_key(key) || defaults->count == MAX_DEFAULTS)
 		return false;
-	model_add_key(defaults, limit->key.at, limit->key.len);
-	defaults->max[defaults->nr_keys - 1] = limit->max;
+	model_add_default(defaults, MODEL_HW, key, max);
 	return true;
 }
 
-/* Keys that nobody knows are gone at the end of the write that takes their limit away. */
-static void model_drop_keys(struct model_defaults *defaults)
+static void model_reset_defaults(struct model_defaults *defaults)
 {
-	unsigned int i, count = defaults->nr_keys;
+	unsigned int i;
 
-	if (defaults->class != MODEL_HW)
-		return;
-	for (i = defaults->nr_keys = 0; i < count; i++) {
-		if (defaults->max[i] == NO_LIMIT)
-			continue;
-		memmove(defaults->keys[defaults->nr_keys], defaults->keys[i],
-			sizeof(defaults->keys[i]));
-		defaults->max[defaults->nr_keys++] = defaults->max[i];
+	for (i = 0; i < defaults->count; i++) {
+		defaults->of[i].max = NO_LIMIT;
+		defaults->of[i].is_new = false;
 	}
+}
+
+/* Set one key or, without one, all; false if there cannot be such a default. */
+static bool model_set_default(struct model_defaults *defaults, const struct model_limit *limit)
+{
+	struct model_text key = limit->key;
+
+	if (!limit->good || limit->max == USE_DEFAULT)
+		return false;
+	if (!key.len) {
+		model_reset_defaults(defaults);
+		return true;
+	}
+	if (key.len <= 3 || memcmp(key.at, "hw:", 3))
+		return model_set_known(defaults, limit);
+	model_skip(&key, 3);
+	return model_set_hw(defaults, key, limit->max);
+}
+
+/* Keys that no table has are gone at the end of the write that takes their limit away. */
+static bool model_drop_keys(struct model_defaults *defaults)
+{
+	unsigned int i, count = defaults->count, hw = 0;
+
+	for (i = defaults->count = 0; i < count; i++) {
+		if (defaults->of[i].class == MODEL_HW && defaults->of[i].max == NO_LIMIT)
+			continue;
+		hw += defaults->of[i].class == MODEL_HW;
+		defaults->of[defaults->count++] = defaults->of[i];
+	}
+	return hw <= MAX_HW_DEFAULTS;
+}
+
+int model_write_defaults(struct model_defaults *defaults, struct model_text text)
+{
+	struct model_defaults changed = *defaults;
+	struct model_limit limit = { .good = false };
+	struct model_text line = text;
+	unsigned int i;
+
+	/* The kernel ends a write of nothing before the controller sees it. */
+	if (!text.len)
+		return 0;
+	if (text.len > MAX_WRITE)
+		return -E2BIG;
+	if (line.at[line.len - 1] == '\n')
+		line.len--;
+	if (memchr(line.at, '\0', line.len) || memchr(line.at, '\n', line.len))
+		return -EINVAL;
+	for (i = 0; i < changed.count; i++)
+		changed.of[i].is_new = false;
+	while (model_next_limit(&line, &limit))
+		if (!model_set_default(&changed, &limit))
+			return -EINVAL;
+	if (!limit.good || !model_drop_keys(&changed))
+		return -EINVAL;
+	*defaults = changed;
+	return 0;
 }
 
 /* ---- devices ---- */
 
 /* Set what the limit names, or only look for it; false if it names nothing. */
-static bool model_set_limit(struct model_device *device, const struct model_limit *limit,
-			    bool keep_max, bool set)
+static bool model_set_limit(struct model_device *device, enum model_class class,
+			    const struct model_limit *limit, bool set)
 {
 	bool found = false;
 	unsigned int i;
@@ -273,68 +357,64 @@ static bool model_set_limit(struct model_device *device, const struct model_limi
 	for (i = 0; i < device->nr_keys; i++) {
 		if (limit->key.len && !model_is(limit->key, device->keys[i]))
 			continue;
+		if (!model_can_be(class, limit->key, limit->max))
+			return false;
 		found = true;
 		if (!set)
 			continue;
 		device->max[i] = limit->max;
-		device->own[i] = limit->max != USE_DEFAULT && (limit->max != NO_LIMIT || keep_max);
+		device->own[i] = limit->max != USE_DEFAULT;
 	}
 	return found;
 }
 
 /* What is not a device's own is the default's. That it has no limit is nothing beside none. */
-static void model_use_defaults(struct model_device *device, const struct model_defaults *defaults)
+void model_use_defaults(struct model_device *devices, unsigned int count,
+			enum model_class class, const struct model_defaults *defaults)
 {
+	struct model_device *device;
+	unsigned long long max;
 	unsigned int i;
 
-	for (i = 0; i < device->nr_keys; i++) {
-		if (device->max[i] == NO_LIMIT && !model_has_default(defaults))
-			device->own[i] = false;
-		if (!device->own[i])
-			device->max[i] = model_default(defaults, device->keys[i]);
-	}
+	for (device = devices; device < devices + count; device++)
+		for (i = 0; i < device->nr_keys; i++) {
+			max = model_default(defaults, class, device->keys[i]);
+			if (device->max[i] == NO_LIMIT && max == NO_LIMIT)
+				device->own[i] = false;
+			if (!device->own[i])
+				device->max[i] = max;
+		}
 }
 
-/*
- * Set all limits of a well-formed text, or only look for what they name: then the defaults
- * are set, which count before all others.
- */
+/* Set all limits of a text, or only look for the first error. */
 static int model_set_lines(struct model_device *devices, unsigned int count,
-			   struct model_defaults *defaults, struct model_text text, bool set)
+			   enum model_class class, struct model_text text, bool set)
 {
-	bool keep_max = model_has_default(defaults);
+	struct model_limit limit = { .good = false };
 	struct model_device *device = NULL;
-	struct model_limit limit;
 	struct model_line line;
 	int error;
 
 	while (model_next_line(&text, &line)) {
-		if (line.is_default && set)
-			continue;
-		error = line.is_default ? 0 : model_find(devices, count, &line, &device);
+		if (!line.good)
+			return -EINVAL;
+		error = model_find(devices, count, &line, &device);
 		if (error)
 			return error;
-		while (model_next_limit(&line.limits, &limit)) {
-			/* There cannot be no commands. */
-			if (!limit.max && defaults->class == MODEL_CONTROL)
+		limit.good = false;
+		while (model_next_limit(&line.limits, &limit))
+			if (!limit.good || !model_set_limit(device, class, &limit, set))
 				return -EINVAL;
-			if (!(line.is_default ? model_set_default(defaults, &limit) :
-						model_set_limit(device, &limit, keep_max, set)))
-				return -EINVAL;
-		}
+		if (!limit.good)
+			break;
 	}
-	return 0;
+	return limit.good ? 0 : -EINVAL;
 }
 
-/*
- * What is malformed anywhere in the text is found before what does not exist. Of the
- * latter, the first line's device comes first, and then that line's keys.
- */
-int model_write(struct model_device *devices, unsigned int count,
-		struct model_defaults *defaults, struct model_text text)
+/* The first error in the text counts. */
+int model_write(struct model_device *devices, unsigned int count, enum model_class class,
+		const struct model_defaults *defaults, struct model_text text)
 {
-	struct model_defaults changed = *defaults;
-	unsigned int i;
 	int error;
 
 	/* The kernel ends a write of nothing before the controller sees it. */
@@ -342,18 +422,13 @@ int model_write(struct model_device *devices, unsigned int count,
 		return 0;
 	if (text.len > MAX_WRITE)
 		return -E2BIG;
-	if (!model_text_is_good(text))
+	if (!model_text_is_whole(text))
 		return -EINVAL;
-	error = model_set_lines(devices, count, &changed, text, false);
+	error = model_set_lines(devices, count, class, text, false);
 	if (error)
 		return error;
-	model_drop_keys(&changed);
-	if (changed.nr_keys > MAX_DEFAULTS)
-		return -EINVAL;
-	*defaults = changed;
-	model_set_lines(devices, count, defaults, text, true);
-	for (i = 0; i < count; i++)
-		model_use_defaults(&devices[i], defaults);
+	model_set_lines(devices, count, class, text, true);
+	model_use_defaults(devices, count, class, defaults);
 	return 0;
 }
 
@@ -367,22 +442,36 @@ static void model_print_limit(FILE *stream, const char *key, unsigned long long 
 
 void model_print_defaults(FILE *stream, const struct model_defaults *defaults)
 {
-	unsigned int i;
+	const struct model_default *one;
+	const char *before = "";
 
-	if (!model_has_default(defaults))
-		return;
-	fputs("default", stream);
-	for (i = 0; i < defaults->nr_keys; i++)
-		if (defaults->max[i] != NO_LIMIT || defaults->class == MODEL_HCA)
-			model_print_limit(stream, defaults->keys[i], defaults->max[i]);
-	putc('\n', stream);
+	for (one = defaults->of; one < defaults->of + defaults->count; one++) {
+		if (one->max == NO_LIMIT)
+			continue;
+		fprintf(stream, "%s%s%s=%llu", before, one->class == MODEL_HW ? "hw:" : "",
+			one->key, one->max);
+		before = " ";
+	}
+	if (*before)
+		putc('\n', stream);
+}
+
+static void model_print_name(FILE *stream, const char *name)
+{
+	unsigned char byte;
+
+	while ((byte = *name++))
+		if (byte > ' ' && byte <= '~' && byte != '\\')
+			putc(byte, stream);
+		else
+			fprintf(stream, "\\%03o", byte);
 }
 
 void model_print(FILE *stream, const struct model_device *device)
 {
 	unsigned int i;
 
-	fputs(device->name, stream);
+	model_print_name(stream, device->name);
 	if (device->index_is_shown)
 		fprintf(stream, " index=%u", device->index);
 	for (i = 0; i < device->nr_keys; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The model of a file of limits: what a text that is written to it says, what that
- * sets, and what the file reads then. test/fuzz and test/differential judge the
+ * The model of the files of limits and of rdma.default: what a text that is written says,
+ * what that sets, and what the files read then. test/fuzz and test/differential judge the
  * controller by it. It follows the section RDMA of cgroup-v2.rst. The
  * controller's parser looks for end marks and computes numbers; this model knows the
  * length of each piece and compares digits, so that both do not make the same mistake.
@@ -16,8 +16,11 @@
 
 #define NO_LIMIT	((unsigned long long)LLONG_MAX)
 #define MAX_WRITE	65535	/* bytes */
-#define MAX_DEFAULTS	64	/* of a class */
-#define MAX_EDITED	128	/* the same, on the way from old ones to new ones */
+#define MAX_OPS		1000000
+#define MAX_HW_DEFAULTS	64
+#define MAX_DEFAULTS	256	/* with those that one write adds and takes away */
+#define MAX_KEY		31	/* bytes */
+#define MAX_NAME	256	/* bytes, with the NUL */
 /* The value of a limit that is to be the default's again. */
 #define USE_DEFAULT	ULLONG_MAX
 
@@ -28,12 +31,11 @@ struct model_text {
 };
 
 struct model_line {
-	struct model_text name;
+	struct model_text name;		/* as written */
 	struct model_text limits;	/* for model_next_limit() */
 	unsigned int	index;
 	bool		has_index;
-	bool		is_default;	/* of all devices, instead of a name */
-	bool		good;		/* well formed; device and keys may not exist */
+	bool		good;		/* name and index are well formed */
 };
 
 struct model_limit {
@@ -44,7 +46,7 @@ struct model_limit {
 
 /* One device in one file: what its line shows, and what a write to it can set. */
 struct model_device {
-	const char	*name;
+	const char	*name;		/* not escaped */
 	unsigned int	index;
 	bool		index_is_shown;	/* another device has the same name */
 	unsigned int	nr_keys;
@@ -53,18 +55,21 @@ struct model_device {
 	bool		*own;		/* of each key: the device's own, and not the default's */
 };
 
-enum model_class { MODEL_HCA, MODEL_VERB, MODEL_HW, MODEL_CONTROL };
+enum model_class { MODEL_HCA, MODEL_VERB, MODEL_HW, MODEL_CONTROL, MODEL_CLASSES };
 
-/* What one file says of devices without a limit of their own. */
+/* What rdma.default says, of all classes. */
 struct model_defaults {
-	enum model_class class;
-	unsigned int	nr_keys;
-	char		keys[MAX_EDITED][32];
-	unsigned long long max[MAX_EDITED];
+	unsigned int	count;
+	struct model_default {
+		enum model_class class;
+		char		key[MAX_KEY + 1];
+		unsigned long long max;
+		bool		is_new;		/* set by the write that goes on */
+	} of[MAX_DEFAULTS];
 };
 
 /* No key has a default. */
-void model_defaults_init(struct model_defaults *defaults, enum model_class class);
+void model_defaults_init(struct model_defaults *defaults);
 
 bool model_is_among(char c, const char *chars);
 
@@ -72,13 +77,20 @@ bool model_is_among(char c, const char *chars);
 bool model_next_line(struct model_text *rest, struct model_line *line);
 /* The next limit of a line; false if there is none. */
 bool model_next_limit(struct model_text *rest, struct model_limit *limit);
-/* Whether all lines of a text are well formed and complete. */
-bool model_text_is_good(struct model_text text);
+/* Whether no line of the text can have been cut in the middle, and there is no NUL. */
+bool model_text_is_whole(struct model_text text);
+/* The name that a written or shown one stands for; false if an escape is malformed. */
+bool model_unescape(struct model_text shown, char name[MAX_NAME]);
 
-/* Write @text: 0, or a negative errno and nothing is set. */
-int model_write(struct model_device *devices, unsigned int count,
-		struct model_defaults *defaults, struct model_text text);
-/* Print the line of the defaults, if there is one. */
+/* Write @text to the max file of a class: 0, or a negative errno and nothing is set. */
+int model_write(struct model_device *devices, unsigned int count, enum model_class class,
+		const struct model_defaults *defaults, struct model_text text);
+/* Write @text to rdma.default: 0, or a negative errno and nothing is set. */
+int model_write_defaults(struct model_defaults *defaults, struct model_text text);
+/* The devices of a class follow the defaults, after a write to rdma.default. */
+void model_use_defaults(struct model_device *devices, unsigned int count,
+			enum model_class class, const struct model_defaults *defaults);
+/* Print what rdma.default reads. */
 void model_print_defaults(FILE *stream, const struct model_defaults *defaults);
 /* Print the line of a device. */
 void model_print(FILE *stream, const struct model_device *device);
