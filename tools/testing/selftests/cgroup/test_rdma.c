@@ -45,6 +45,7 @@ static const struct rdmacg_file {
 	{ .name = "rdma.hw.peak", .mode = 0444 },
 	{ .name = "rdma.hw.events", .mode = 0444 },
 	{ .name = "rdma.hw.events.local", .mode = 0444 },
+	{ .name = "rdma.default", .mode = 0644 },
 	{ .name = "rdma.control.max", .mode = 0644 },
 	{ .name = "rdma.control.stat", .mode = 0444 },
 };
@@ -296,7 +297,7 @@ TEST_F(test_rdmacg, bad_input_changes_nothing)
 		{ .limits = "index=-1 hca_handle=5", .error = EINVAL },
 		{ .limits = "index=4294967290 hca_handle=5", .error = ENODEV },
 		{ .limits = "hca_handle=5\nnosuchdevice hca_handle=5\n", .error = ENODEV },
-		{ .limits = "hca_handle=5\nnosuchdevice\n", .error = EINVAL },
+		{ .limits = "hca_handle=5\nnosuchdevice\n", .error = ENODEV },
 		{ .limits = "hca_handle=5\nnosuchdevice hca_handle=5", .error = EINVAL },
 	};
 	struct rdmacg_tree *tree = &self->tree;
@@ -461,6 +462,58 @@ TEST_F(test_rdmacg, disabled_controller_forgets)
 	EXPECT_NE(0, access(path, F_OK));
 	ASSERT_EQ(0, cg_write(tree->top, "cgroup.subtree_control", "+rdma"));
 	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=max"));
+}
+
+/* What the kernel has at most below each other, the root not counted. */
+#define RDMACG_DEPTH 64
+
+/* Make cgroups below each other until one is @depth levels deep, its path in @path. */
+static int rdmacg_dig(struct rdmacg_tree *tree, char *path, size_t size, int depth)
+{
+	int level = 2;
+
+	snprintf(path, size, "%s", tree->left);
+	while (level++ < depth) {
+		if (rdmacg_delegate(tree, path))
+			return -errno;
+		strcat(path, "/d");
+		if (cg_create(path))
+			return -errno;
+	}
+	return 0;
+}
+
+/* A cgroup is not made too deep, and the call says so as it does for cgroup.max.depth. */
+TEST_F_TIMEOUT(test_rdmacg, depth_is_bounded, 60)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	char path[512], below[520];
+
+	ASSERT_EQ(0, rdmacg_dig(tree, path, sizeof(path), RDMACG_DEPTH));
+	ASSERT_EQ(0, rdmacg_limit(tree, path, "hca_handle=5"));
+	snprintf(below, sizeof(below), "%s/d", path);
+	ASSERT_EQ(0, rdmacg_delegate(tree, path));
+	errno = 0;
+	EXPECT_EQ(-1, mkdir(below, 0755));
+	EXPECT_EQ(EAGAIN, errno);
+	EXPECT_NE(0, access(below, F_OK));
+	EXPECT_TRUE(rdmacg_line_is(tree, path, "rdma.max", "hca_handle=5 hca_object=max"));
+}
+
+/* Nor is the controller enabled for cgroups that are there and too deep. */
+TEST_F_TIMEOUT(test_rdmacg, deep_children_cannot_have_it, 60)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	char path[512], below[520];
+
+	if (!tree->v2)
+		SKIP(return, "on cgroup v1 each cgroup has the controller");
+	ASSERT_EQ(0, rdmacg_dig(tree, path, sizeof(path), RDMACG_DEPTH));
+	snprintf(below, sizeof(below), "%s/d", path);
+	ASSERT_EQ(0, cg_create(below));
+	EXPECT_EQ(-EAGAIN, cg_write(path, "cgroup.subtree_control", "+rdma"));
+	EXPECT_NE(0, cg_read_strstr(path, "cgroup.subtree_control", "rdma"));
+	EXPECT_EQ(0, rmdir(below));
 }
 
 TEST_HARNESS_MAIN

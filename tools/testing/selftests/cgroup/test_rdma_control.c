@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <time.h>
 
 #include "../kselftest_harness.h"
@@ -73,7 +74,7 @@ static int rdmacg_churn(struct ibv_context *context, int times)
 	return 0;
 }
 
-/* Count the threads of a process that sleep and take no signal but a deadly one. */
+/* Count the threads of a process that sleep, except its first one, which waits for the others. */
 static int rdmacg_sleeping(pid_t pid)
 {
 	char path[NAME_MAX + 64], text[512], *state;
@@ -85,10 +86,11 @@ static int rdmacg_sleeping(pid_t pid)
 	dir = opendir(path);
 	while (dir && (entry = readdir(dir))) {
 		snprintf(path, sizeof(path), "/proc/%d/task/%s/stat", pid, entry->d_name);
-		if (entry->d_name[0] == '.' || read_text(path, text, sizeof(text)) <= 0)
+		if (entry->d_name[0] == '.' || atoi(entry->d_name) == pid ||
+		    read_text(path, text, sizeof(text)) <= 0)
 			continue;
 		state = strrchr(text, ')');
-		count += state && state[2] == 'D';
+		count += state && (state[2] == 'S' || state[2] == 'D');
 	}
 	if (dir)
 		closedir(dir);
@@ -129,9 +131,9 @@ static void rdmacg_crowd(struct ibv_context *context)
 }
 
 /*
- * Start a child in right whose threads all wait for a limit of @limited, which lets two a second
- * begin. -1: it cannot be set, or they do not all wait in time, which a busy machine needs to
- * make them.
+ * Start a child in right whose threads all wait for a limit of @limited, which lets one a
+ * second make something. -1: it cannot be set, or they do not all wait in time, which a busy
+ * machine needs to make them.
  */
 static pid_t rdmacg_start_crowd(struct rdmacg_tree *tree, const char *limited)
 {
@@ -219,34 +221,34 @@ TEST_F_TIMEOUT(test_rdmacg_control, rate_is_shared, RDMACG_TIMEOUT)
 	EXPECT_EQ(100, rdmacg_stat(tree, tree->left, "ops"));
 }
 
-/* After a pause a burst begins at once, and no more. */
+/* After a pause a burst begins at once, and no more. What makes an object takes two of it. */
 TEST_F(test_rdmacg_control, burst_is_as_large_as_it_says)
 {
 	struct rdmacg_tree *tree = &self->tree;
-	struct ibv_pd *pd[26];
+	struct ibv_pd *pd[14];
 	double since;
 	int i;
 
 	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->left, "ops=10 burst=20"));
 	sleep(1);
 	since = rdmacg_now();
-	for (i = 0; i < 20; i++)
+	for (i = 0; i < 10; i++)
 		ASSERT_NE(NULL, pd[i] = ibv_alloc_pd(self->context));
 	EXPECT_LT(rdmacg_now() - since, 0.5);
 	EXPECT_EQ(0, rdmacg_stat(tree, tree->left, "throttled"));
-	for (; i < 26; i++)
+	for (; i < 14; i++)
 		ASSERT_NE(NULL, pd[i] = ibv_alloc_pd(self->context));
-	EXPECT_GT(rdmacg_now() - since, 0.5);
-	EXPECT_EQ(26, rdmacg_stat(tree, tree->left, "ops"));
+	EXPECT_GT(rdmacg_now() - since, 0.6);
+	EXPECT_EQ(14, rdmacg_stat(tree, tree->left, "ops"));
 	/* How many is a matter of how busy the machine is. */
 	EXPECT_LE(1, rdmacg_stat(tree, tree->left, "throttled"));
 	EXPECT_LE(1000, rdmacg_stat(tree, tree->left, "throttled_usec"));
-	for (i = 0; i < 26; i++)
+	for (i = 0; i < 14; i++)
 		EXPECT_EQ(0, ibv_dealloc_pd(pd[i]));
 }
 
-/* What gives something back is counted, and does not wait, nor makes others wait for long. */
-TEST_F(test_rdmacg_control, destroying_never_waits)
+/* What gives something back is counted, does not wait, and takes nothing of the rate. */
+TEST_F(test_rdmacg_control, destroying_takes_nothing)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	struct ibv_pd *pd[200];
@@ -262,21 +264,80 @@ TEST_F(test_rdmacg_control, destroying_never_waits)
 	EXPECT_LT(rdmacg_now() - since, 2);
 	EXPECT_EQ(200, rdmacg_stat(tree, tree->left, "ops"));
 	EXPECT_EQ(0, rdmacg_stat(tree, tree->left, "throttled"));
-	/* Without a bound, it would wait for 20 seconds. */
+	/* If they had taken of the rate, it would wait for 20 seconds. */
 	since = rdmacg_now();
 	EXPECT_EQ(0, rdmacg_churn(self->context, 1));
-	EXPECT_LT(rdmacg_now() - since, 2);
+	EXPECT_LT(rdmacg_now() - since, 1);
 }
 
-/* Queries are no commands, and each command is one, by whatever call it comes. */
+/* Free a PD that is not there, so many times. -1: one was freed. */
+static int rdmacg_free_nothing(struct ibv_context *context, int times)
+{
+	struct {
+		struct ib_uverbs_cmd_hdr header;
+		struct ib_uverbs_dealloc_pd command;
+	} request = {
+		.header = {
+			.command = IB_USER_VERBS_CMD_DEALLOC_PD,
+			.in_words = sizeof(request) / 4,
+		},
+		.command.pd_handle = 0x7ffffff,
+	};
+
+	while (times--)
+		if (write(context->cmd_fd, &request, sizeof(request)) >= 0)
+			return -1;
+	return 0;
+}
+
+/* A process that destroys what is not there takes nothing from those who share its limit. */
+TEST_F(test_rdmacg_control, failing_destroys_take_nothing)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	double since;
+
+	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->top, "ops=10 burst=1"));
+	ASSERT_EQ(0, IN_CHILD(if (cg_enter_current(tree->right) ||
+				  rdmacg_free_nothing(self->context, 1000)) _exit(1)));
+	EXPECT_EQ(1000, rdmacg_stat(tree, tree->right, "ops"));
+	since = rdmacg_now();
+	EXPECT_EQ(0, rdmacg_churn(self->context, 1));
+	EXPECT_LT(rdmacg_now() - since, 1);
+	EXPECT_EQ(1002, rdmacg_stat(tree, tree->top, "ops"));
+}
+
+/* What destroys needs no place in flight, which all those have who wait for the rate. */
+TEST_F_TIMEOUT(test_rdmacg_control, destroying_takes_no_place, RDMACG_TIMEOUT)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	struct ibv_pd *pd = ibv_alloc_pd(self->context);
+	double since;
+	pid_t child;
+
+	ASSERT_NE(NULL, pd);
+	child = rdmacg_start_crowd(tree, tree->top);
+	ASSERT_LT(0, child);
+	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->top, "inflight=1"));
+	since = rdmacg_now();
+	EXPECT_EQ(0, ibv_dealloc_pd(pd));
+	EXPECT_LT(rdmacg_now() - since, 2);
+	kill(child, SIGKILL);
+	EXPECT_EQ(-1, rdmacg_wait(child));
+}
+
+/*
+ * Each command is one, by whatever call it comes. A query is one if drivers ask the adapter for
+ * the answer, as they do for a port's.
+ */
 TEST_F(test_rdmacg_control, commands_are_counted_once)
 {
 	struct rdmacg_alloc_async_event alloc;
 	struct rdmacg_tree *tree = &self->tree;
 	struct ibv_device_attr attr;
+	struct ibv_port_attr port;
 	int i, fd, async_fd = -1;
 
-	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->left, "ops=100000"));
+	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->left, "ops=1000000"));
 	for (i = 0; i < 10; i++)
 		ASSERT_EQ(0, ibv_query_device(self->context, &attr));
 	EXPECT_EQ(0, rdmacg_stat(tree, tree->left, "ops"));
@@ -291,7 +352,9 @@ TEST_F(test_rdmacg_control, commands_are_counted_once)
 	/* By an ioctl that stands for write(2). */
 	ASSERT_EQ(0, rdmacg_churn(self->context, 1));
 	EXPECT_EQ(4, rdmacg_stat(tree, tree->left, "ops"));
-	EXPECT_EQ(4, rdmacg_stat(tree, tree->top, "ops"));
+	ASSERT_EQ(0, ibv_query_port(self->context, 1, &port));
+	EXPECT_EQ(5, rdmacg_stat(tree, tree->left, "ops"));
+	EXPECT_EQ(5, rdmacg_stat(tree, tree->top, "ops"));
 	EXPECT_EQ(0, rdmacg_stat(tree, tree->right, "ops"));
 	close(alloc.attr.data_s64);
 	close(async_fd);
@@ -323,7 +386,9 @@ TEST_F(test_rdmacg_control, bad_limits_are_refused)
 	EXPECT_EQ(-EINVAL, rdmacg_limit_control(tree, tree->left, "burst=1 inflight=0"));
 	EXPECT_EQ(-EINVAL, rdmacg_limit_control(tree, tree->left, "ops=1k"));
 	EXPECT_EQ(-EINVAL, rdmacg_limit_control(tree, tree->left, "qp=1"));
-	EXPECT_EQ(-EINVAL, cg_write(tree->left, "rdma.control.max", "default ops=0"));
+	EXPECT_EQ(-EINVAL, rdmacg_limit_control(tree, tree->left, "ops=1000001"));
+	EXPECT_EQ(-EINVAL, cg_write(tree->left, "rdma.default", "ops=1000001"));
+	EXPECT_EQ(-EINVAL, cg_write(tree->left, "rdma.default", "ops=0"));
 	EXPECT_EQ(-ENODEV, cg_write(tree->left, "rdma.control.max", "none ops=1"));
 	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.control.max",
 				   "ops=7 burst=8 inflight=9"));
@@ -365,6 +430,55 @@ TEST_F_TIMEOUT(test_rdmacg_control, killed_waiters_leave_at_once, RDMACG_TIMEOUT
 	TH_LOG("%.1f s after the kill", rdmacg_now() - since);
 	EXPECT_LT(rdmacg_now() - since, 20);
 	EXPECT_TRUE(RDMACG_WAIT_FOR(!rdmacg_handles(tree, tree->right)));
+}
+
+static void rdmacg_ignore(int signal)
+{
+}
+
+/* A process that signals wake all the time has its turn, and no call of it fails. */
+TEST_F_TIMEOUT(test_rdmacg_control, signals_cost_no_turn, RDMACG_TIMEOUT)
+{
+	struct itimerval often = { { 0, 1000 }, { 0, 1000 } }, never = { };
+	struct sigaction action = { .sa_handler = rdmacg_ignore };
+	struct rdmacg_tree *tree = &self->tree;
+	double since;
+
+	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->left, "ops=10 burst=1"));
+	ASSERT_EQ(0, sigaction(SIGALRM, &action, NULL));
+	since = rdmacg_now();
+	ASSERT_EQ(0, setitimer(ITIMER_REAL, &often, NULL));
+	EXPECT_EQ(0, rdmacg_churn(self->context, 6)) TH_LOG("%m");
+	ASSERT_EQ(0, setitimer(ITIMER_REAL, &never, NULL));
+	TH_LOG("six in %.1f s", rdmacg_now() - since);
+	EXPECT_GT(rdmacg_now() - since, 0.9);
+	EXPECT_LT(rdmacg_now() - since, 10);
+}
+
+static bool rdmacg_is_frozen(const char *cgroup)
+{
+	return !cg_read_strstr(cgroup, "cgroup.events", "frozen 1");
+}
+
+/* Those who wait can be frozen, and go on after that. */
+TEST_F_TIMEOUT(test_rdmacg_control, waiters_freeze, RDMACG_TIMEOUT)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	double since;
+	pid_t child;
+
+	if (!tree->v2)
+		SKIP(return, "v1 has no cgroup.freeze");
+	child = rdmacg_start_crowd(tree, tree->top);
+	ASSERT_LT(0, child);
+	since = rdmacg_now();
+	ASSERT_EQ(0, cg_write(tree->right, "cgroup.freeze", "1"));
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_is_frozen(tree->right)));
+	TH_LOG("frozen in %.1f s", rdmacg_now() - since);
+	rdmacg_shared->is_enough = true;
+	ASSERT_EQ(0, cg_write(tree->right, "cgroup.freeze", "0"));
+	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->top, "max"));
+	EXPECT_EQ(0, rdmacg_wait(child));
 }
 
 /* A limit that is raised, or taken away, lets begin who waits. */

@@ -92,8 +92,8 @@ TEST_F_TIMEOUT(test_rdmacg_default, device_comes_back_limited, 240)
 	pid_t holders[RDMACG_HOLDERS];
 	int i, round;
 
-	ASSERT_EQ(0, cg_write(second->top, "rdma.max", "default hca_object=3"));
-	ASSERT_EQ(0, cg_write(second->left, "rdma.max", "default hca_object=2"));
+	ASSERT_EQ(0, cg_write(second->top, "rdma.default", "hca_object=3"));
+	ASSERT_EQ(0, cg_write(second->left, "rdma.default", "hca_object=2"));
 	for (i = 0; i < RDMACG_HOLDERS; i++)
 		holders[i] = rdmacg_start_holder(second, i ? second->right : second->left);
 	for (round = 0; round < 5; round++) {
@@ -117,7 +117,7 @@ TEST_F_TIMEOUT(test_rdmacg_default, own_limit_goes_with_the_device, 120)
 {
 	struct rdmacg_tree *second = &self->second;
 
-	ASSERT_EQ(0, cg_write(second->left, "rdma.max", "default hca_object=2"));
+	ASSERT_EQ(0, cg_write(second->left, "rdma.default", "hca_object=2"));
 	ASSERT_EQ(0, rdmacg_limit(second, second->left, "max"));
 	EXPECT_EQ(5, rdmacg_try_pds(second, 5));
 	ASSERT_EQ(0, rdmacg_limit(second, second->left, "hca_object=4"));
@@ -132,7 +132,7 @@ TEST_F_TIMEOUT(test_rdmacg_default, default_holds_until_it_is_taken_away, 120)
 {
 	struct rdmacg_tree *tree = &self->tree;
 
-	ASSERT_EQ(0, cg_write(tree->left, "rdma.verb.max", "default pd=1"));
+	ASSERT_EQ(0, cg_write(tree->left, "rdma.default", "pd=1"));
 	EXPECT_EQ(1, rdmacg_try_pds(tree, 3));
 	EXPECT_EQ(1, rdmacg_try_pds(&self->second, 3));
 	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.verb.max", "pd=2"));
@@ -141,7 +141,7 @@ TEST_F_TIMEOUT(test_rdmacg_default, default_holds_until_it_is_taken_away, 120)
 	EXPECT_EQ(3, rdmacg_try_pds(&self->second, 3));
 	ASSERT_EQ(0, rdmacg_limit_in(&self->second, tree->left, "rdma.verb.max", "default"));
 	EXPECT_EQ(1, rdmacg_try_pds(&self->second, 3));
-	ASSERT_EQ(0, cg_write(tree->left, "rdma.verb.max", "default max"));
+	ASSERT_EQ(0, cg_write(tree->left, "rdma.default", "max"));
 	EXPECT_EQ(2, rdmacg_try_pds(tree, 3));
 	EXPECT_EQ(3, rdmacg_try_pds(&self->second, 3));
 }
@@ -151,7 +151,7 @@ TEST_F_TIMEOUT(test_rdmacg_default, default_of_an_ancestor_binds, 120)
 {
 	struct rdmacg_tree *second = &self->second;
 
-	ASSERT_EQ(0, cg_write(second->top, "rdma.max", "default hca_object=1"));
+	ASSERT_EQ(0, cg_write(second->top, "rdma.default", "hca_object=1"));
 	EXPECT_EQ(1, rdmacg_try_pds(second, 3));
 	EXPECT_EQ(1, rdmacg_value(second, second->top, "rdma.events.local", "hca_object.max"));
 	EXPECT_EQ(0, rdmacg_value(second, second->left, "rdma.events.local", "hca_object.max"));
@@ -165,7 +165,7 @@ TEST_F_TIMEOUT(test_rdmacg_default, default_is_what_a_query_says, 120)
 	struct ibv_device_attr attr;
 
 	ASSERT_NE(NULL, context);
-	ASSERT_EQ(0, cg_write(self->tree.top, "rdma.verb.max", "default qp=7"));
+	ASSERT_EQ(0, cg_write(self->tree.top, "rdma.default", "qp=7"));
 	ASSERT_EQ(0, ibv_query_device(context, &attr));
 	EXPECT_EQ(7, attr.max_qp);
 	ibv_close_device(context);
@@ -173,54 +173,111 @@ TEST_F_TIMEOUT(test_rdmacg_default, default_is_what_a_query_says, 120)
 
 static char rdmacg_saved[RDMACG_TEXT_SIZE];
 
-/* What was read can be written, and then each device's line is its own. */
+/*
+ * Each device's line shows the limit that holds, so what is saved and restored is the device's
+ * own: with rdma.default restored first, all is as it was, and a later default changes nothing.
+ */
 TEST_F_TIMEOUT(test_rdmacg_default, file_is_saved_and_restored, 120)
 {
 	struct rdmacg_tree *tree = &self->tree;
 
-	ASSERT_EQ(0, cg_write(tree->left, "rdma.max", "default hca_handle=5 hca_object=6"));
+	ASSERT_EQ(0, cg_write(tree->left, "rdma.default", "hca_handle=5 hca_object=6"));
 	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=max"));
 	snprintf(rdmacg_saved, sizeof(rdmacg_saved), "%s",
 		 rdmacg_read(tree->left, "rdma.max"));
-	EXPECT_TRUE(strstr(rdmacg_saved, "default hca_handle=5 hca_object=6\n") == rdmacg_saved);
+	ASSERT_EQ(0, cg_write(tree->right, "rdma.default",
+			      rdmacg_read(tree->left, "rdma.default")));
 	ASSERT_EQ(0, cg_write(tree->right, "rdma.max", rdmacg_saved));
 	EXPECT_STREQ(rdmacg_saved, rdmacg_read(tree->right, "rdma.max"));
-	ASSERT_EQ(0, cg_write(tree->right, "rdma.max", "default hca_object=1"));
+	EXPECT_STREQ("hca_handle=5 hca_object=6\n", rdmacg_read(tree->right, "rdma.default"));
+	ASSERT_EQ(0, cg_write(tree->right, "rdma.default", "hca_object=1"));
 	EXPECT_TRUE(rdmacg_line_is(tree, tree->right, "rdma.max", "hca_handle=5 hca_object=max"));
 	EXPECT_TRUE(rdmacg_line_is(&self->second, tree->right, "rdma.max",
 				   "hca_handle=5 hca_object=6"));
 }
 
-/* Programs in use skip a line of rdma.max that has not three fields. */
-TEST_F_TIMEOUT(test_rdmacg_default, each_line_has_three_fields, 120)
+/* A "max" of the device's own means something beside a default of that key, and goes with that. */
+TEST_F_TIMEOUT(test_rdmacg_default, own_max_needs_a_default, 120)
 {
-	char *line, *lines, *at;
-	int blanks, count = 0;
+	struct rdmacg_tree *tree = &self->tree;
 
-	ASSERT_EQ(0, cg_write(self->tree.left, "rdma.max", "default hca_object=6"));
-	for (line = strtok_r(rdmacg_read(self->tree.left, "rdma.max"), "\n", &lines); line;
-	     line = strtok_r(NULL, "\n", &lines), count++) {
-		for (at = line, blanks = 0; (at = strchr(at, ' ')); at++)
-			blanks++;
-		EXPECT_EQ(2, blanks);
-	}
-	EXPECT_LE(3, count);
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=max"));
+	ASSERT_EQ(0, cg_write(tree->left, "rdma.default", "hca_object=1 hca_handle=9"));
+	EXPECT_EQ(1, rdmacg_try_pds(tree, 3));
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=max"));
+	EXPECT_EQ(3, rdmacg_try_pds(tree, 3));
+	ASSERT_EQ(0, cg_write(tree->left, "rdma.default", "hca_object=2"));
+	EXPECT_EQ(3, rdmacg_try_pds(tree, 3));
+	ASSERT_EQ(0, cg_write(tree->left, "rdma.default", "hca_object=max"));
+	ASSERT_EQ(0, cg_write(tree->left, "rdma.default", "hca_object=2"));
+	EXPECT_EQ(2, rdmacg_try_pds(tree, 3));
 }
 
-/* A key needs no device that has it, but the IB core has to know it. */
-TEST_F_TIMEOUT(test_rdmacg_default, keys_are_those_of_the_class, 120)
+/* Programs in use want the same lines in both files, and skip one that has not three fields. */
+TEST_F_TIMEOUT(test_rdmacg_default, files_have_the_same_devices, 120)
+{
+	char *max, *maxes, *current, *currents, device[NAME_MAX + 1];
+	int count = 0;
+
+	ASSERT_EQ(0, cg_write(self->tree.left, "rdma.default", "hca_object=6 qp=7 hw:any=8"));
+	snprintf(rdmacg_saved, sizeof(rdmacg_saved), "%s",
+		 rdmacg_read(self->tree.left, "rdma.max"));
+	max = strtok_r(rdmacg_saved, "\n", &maxes);
+	current = strtok_r(rdmacg_read(self->tree.left, "rdma.current"), "\n", &currents);
+	for (; max && current; count++) {
+		ASSERT_EQ(1, sscanf(max, "%255s", device));
+		EXPECT_STREQ(" hca_handle=max hca_object=6", max + strlen(device));
+		EXPECT_EQ(0, strncmp(max, current, strlen(device) + 1));
+		max = strtok_r(NULL, "\n", &maxes);
+		current = strtok_r(NULL, "\n", &currents);
+	}
+	EXPECT_TRUE(!max && !current);
+	EXPECT_LE(2, count);
+}
+
+/* Keys of all classes, whether or not a device has them, and any of drivers. */
+TEST_F_TIMEOUT(test_rdmacg_default, keys_are_those_of_the_kernel, 120)
 {
 	const char *cgroup = self->tree.left;
+	static char *const bad[] = {
+		"flows=3", "whatever=2", "hw:=2", "hw:Any=2", "hw:max=2", "hw:hw:any=2", "qp",
+		"qp=",
+		"=1", "qp=-1", "qp=1k", "qp=9223372036854775807", "default", "ops=0", "burst=0",
+		"ops=1000001", "index=0 qp=1", "qp=1 flows=3", "qp=1\nqp=2", "qp=1\n\n", "\n", " ",
+	};
+	char with_device[NAME_MAX + 64];
+	unsigned int i;
 
-	EXPECT_EQ(0, cg_write(cgroup, "rdma.verb.max", "default flow=3 driver_object=4 mr_mem=5"));
-	EXPECT_STREQ("default flow=3 driver_object=4 mr_mem=5",
-		     strtok(rdmacg_read(cgroup, "rdma.verb.max"), "\n"));
-	EXPECT_EQ(-EINVAL, cg_write(cgroup, "rdma.verb.max", "default hca_object=3"));
-	EXPECT_EQ(-EINVAL, cg_write(cgroup, "rdma.verb.max", "default flows=3"));
-	EXPECT_EQ(-EINVAL, cg_write(cgroup, "rdma.verb.max", "default"));
-	EXPECT_EQ(-EINVAL, cg_write(cgroup, "rdma.verb.max", "default default"));
-	EXPECT_EQ(-EINVAL, cg_write(cgroup, "rdma.verb.max", "default index=0 pd=1"));
-	EXPECT_EQ(0, cg_write(cgroup, "rdma.hw.max", "default mcast_attach=1 whatever=2"));
+	EXPECT_STREQ("", rdmacg_read(cgroup, "rdma.default"));
+	EXPECT_EQ(0, cg_write(cgroup, "rdma.default",
+			      "hw:any=2\tops=1000000 mr_mem=5 flow=3  "
+			      "hca_object=6 driver_object=4\n"));
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		EXPECT_EQ(-EINVAL, cg_write(cgroup, "rdma.default", bad[i])) TH_LOG("%s", bad[i]);
+	snprintf(with_device, sizeof(with_device), "%s qp=1", self->tree.device);
+	EXPECT_EQ(-EINVAL, cg_write(cgroup, "rdma.default", with_device));
+	EXPECT_STREQ("hca_object=6 flow=3 driver_object=4 mr_mem=5 ops=1000000 hw:any=2\n",
+		     rdmacg_read(cgroup, "rdma.default"));
+	EXPECT_EQ(0, cg_write(cgroup, "rdma.default", "flow=max hw:any=max qp=1"));
+	EXPECT_STREQ("hca_object=6 qp=1 driver_object=4 mr_mem=5 ops=1000000\n",
+		     rdmacg_read(cgroup, "rdma.default"));
+	EXPECT_EQ(0, cg_write(cgroup, "rdma.default", "max"));
+	EXPECT_STREQ("", rdmacg_read(cgroup, "rdma.default"));
+	EXPECT_EQ(-ENODEV, cg_write(cgroup, "rdma.max", "default hca_object=1"));
+}
+
+/* 64 keys of drivers, and not one more. */
+TEST_F_TIMEOUT(test_rdmacg_default, keys_of_drivers_are_bounded, 120)
+{
+	char key[32];
+	int i;
+
+	for (i = 0; i < 64; i++) {
+		snprintf(key, sizeof(key), "hw:key%d=1", i);
+		ASSERT_EQ(0, cg_write(self->tree.left, "rdma.default", key));
+	}
+	EXPECT_EQ(-EINVAL, cg_write(self->tree.left, "rdma.default", "hw:more=1"));
+	EXPECT_EQ(0, cg_write(self->tree.left, "rdma.default", "hw:key0=max hw:more=1"));
 }
 
 TEST_HARNESS_MAIN

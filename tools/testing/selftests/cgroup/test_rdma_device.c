@@ -130,6 +130,81 @@ TEST_F_TIMEOUT(test_rdmacg_device, refused_rename_changes_nothing, 120)
 				   "hca_handle=max hca_object=max"));
 }
 
+/* Without a shell, for which some bytes of the name have a meaning. */
+static bool rdmacg_rename(const char *from, const char *to)
+{
+	pid_t child = rdmacg_fork();
+
+	if (!child) {
+		execlp("rdma", "rdma", "dev", "set", from, "name", to, NULL);
+		_exit(1);
+	}
+	return !rdmacg_wait(child);
+}
+
+static char rdmacg_saved[RDMACG_TEXT_SIZE];
+
+/*
+ * Any name has a form in the files that is one word of bytes that print. A limit can be set by
+ * it, and what was saved can be restored.
+ */
+TEST_F_TIMEOUT(test_rdmacg_device, any_name_can_be_written, 120)
+{
+	static const struct {
+		const char *name, *shown;
+	} names[] = {
+		{ "rdmacg 1", "rdmacg\\0401" },
+		{ "rdmacg\n1", "rdmacg\\0121" },
+		{ "rdmacg\t1", "rdmacg\\0111" },
+		{ "rdmacg\\040", "rdmacg\\134040" },
+		{ "rdmac\xe9", "rdmac\\351" },
+		{ "rdmacg=1", "rdmacg=1" },
+		{ "index=1", "index=1" },
+		{ "max", "max" },
+		{ "default", "default" },
+	};
+	struct rdmacg_tree *second = &self->pair.second;
+	const char *name = RDMACG_SECOND;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		ASSERT_TRUE(rdmacg_rename(name, names[i].name)) TH_LOG("%s", names[i].shown);
+		name = names[i].name;
+		snprintf(second->device, sizeof(second->device), "%s", names[i].shown);
+		ASSERT_EQ(0, rdmacg_limit(second, second->left, "hca_object=7"));
+		snprintf(rdmacg_saved, sizeof(rdmacg_saved), "%s",
+			 rdmacg_read(second->left, "rdma.max"));
+		ASSERT_EQ(0, rdmacg_limit(second, second->left, "max"));
+		EXPECT_TRUE(rdmacg_line_is(second, second->left, "rdma.max",
+					   "hca_handle=max hca_object=max"));
+		EXPECT_EQ(0, cg_write(second->left, "rdma.max", rdmacg_saved));
+		EXPECT_TRUE(rdmacg_line_is(second, second->left, "rdma.max",
+					   "hca_handle=max hca_object=7"));
+		EXPECT_TRUE(strstr(rdmacg_read(second->root, "rdma.capacity"), names[i].shown));
+	}
+}
+
+/* A byte of a name can be written by its number, and a backslash means nothing else. */
+TEST_F_TIMEOUT(test_rdmacg_device, escapes_are_three_digits, 120)
+{
+	static const char *const bad[] = {
+		"\\", "\\04", "\\4", "\\400", "\\000", "\\048", "\\x20", "\\\\",
+	};
+	struct rdmacg_tree *tree = &self->pair.tree;
+	struct rdmacg_tree other = *tree;
+	unsigned int i;
+
+	snprintf(other.device, sizeof(other.device), "\\%03o%.200s",
+		 (unsigned char)tree->device[0], tree->device + 1);
+	ASSERT_EQ(0, rdmacg_limit(&other, tree->left, "hca_object=3"));
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		snprintf(other.device, sizeof(other.device), "%.200s%s", tree->device, bad[i]);
+		EXPECT_EQ(-EINVAL, rdmacg_limit(&other, tree->left, "hca_object=4"))
+			TH_LOG("%s", bad[i]);
+	}
+	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=3"));
+}
+
 static bool rdmacg_is_shared(void)
 {
 	return !system("rdma system show | grep -q 'netns shared'");

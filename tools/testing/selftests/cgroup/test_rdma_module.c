@@ -161,7 +161,7 @@ TEST_F_TIMEOUT(test_rdmacg_module, module_comes_back_with_defaults, 120)
 	struct ibv_context *context;
 	struct ibv_pd *pd;
 
-	ASSERT_EQ(0, cg_write(tree->top, "rdma.max", "default hca_object=1"));
+	ASSERT_EQ(0, cg_write(tree->top, "rdma.default", "hca_object=1"));
 	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=0"));
 	ASSERT_TRUE(rdmacg_unload(variant->module));
 	ASSERT_TRUE(rdmacg_modprobe(variant->module));

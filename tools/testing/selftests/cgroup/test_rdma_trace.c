@@ -314,7 +314,7 @@ TEST_F(test_rdmacg_trace, default_tells_the_limits_that_it_changes)
 
 	ASSERT_EQ(0, rdmacg_limit(tree, left, "hca_handle=7"));
 	rdmacg_trace_clear();
-	ASSERT_EQ(0, cg_write(left, "rdma.max", "default hca_handle=3 hca_object=5"));
+	ASSERT_EQ(0, cg_write(left, "rdma.default", "hca_handle=3 hca_object=5"));
 	EXPECT_EQ(1, rdmacg_told(tree, "rdmacg_set_max",
 				 "resource=hca_object old=" UNLIMITED " new=5 usage=1 cgroup=%llu",
 				 rdmacg_id(left)));
@@ -338,11 +338,11 @@ TEST_F(test_rdmacg_trace, default_is_told_where_it_holds)
 	char *left = self->tree.left;
 
 	if (has_second) {
-		EXPECT_EQ(0, cg_write(left, "rdma.max", "default hca_object=5"));
+		EXPECT_EQ(0, cg_write(left, "rdma.default", "hca_object=5"));
 		EXPECT_EQ(1, rdmacg_count_events(""));
 		EXPECT_EQ(0, cg_write(left, "rdma.max", RDMACG_SECOND " hca_object=7"));
 		rdmacg_trace_clear();
-		EXPECT_EQ(0, cg_write(left, "rdma.max", "default hca_object=6"));
+		EXPECT_EQ(0, cg_write(left, "rdma.default", "hca_object=6"));
 		EXPECT_EQ(1, rdmacg_count_events(""));
 	}
 	rdmacg_remove_link();
@@ -356,7 +356,7 @@ TEST_F(test_rdmacg_trace, default_is_told_with_the_first_charge)
 	struct rdmacg_tree *tree = &self->tree;
 	struct ibv_pd *pd;
 
-	ASSERT_EQ(0, cg_write(tree->right, "rdma.max", "default hca_object=5"));
+	ASSERT_EQ(0, cg_write(tree->right, "rdma.default", "hca_object=5"));
 	EXPECT_EQ(0, rdmacg_count_events(""));
 	ASSERT_EQ(0, cg_enter_current(tree->right));
 	pd = ibv_alloc_pd(self->context);
