@@ -12,8 +12,8 @@
 /* A text of limits, as large as the file takes; its last line may be wrong. */
 #define LINE		HAMMER_DEVICE " max\n"
 #define WRONG_LINE	HAMMER_DEVICE " mix\n"
-#define DEFAULT		"default hca_object=5\n"
-#define NO_DEFAULT	"default max\n"
+#define DEFAULT		"hca_object=5"
+#define NO_DEFAULT	"max"
 static char text[256 * 1024];
 static size_t text_len;
 
@@ -66,9 +66,12 @@ static void act_write_wrong(unsigned int number)
 /* All in one cgroup, where process 0 wants to be done, too. */
 static void act_write_default(unsigned int number)
 {
+	char path[64];
+
 	if (number) {
-		write_own(0, DEFAULT, strlen(DEFAULT), 0);
-		write_own(0, NO_DEFAULT, strlen(NO_DEFAULT), 0);
+		own_path(path, 0, "/rdma.default");
+		hammer_write(AT_FDCWD, path, DEFAULT);
+		hammer_write(AT_FDCWD, path, NO_DEFAULT);
 	} else {
 		write_own(0, text, text_len, 0);
 	}
@@ -274,7 +277,7 @@ void hammer_make_chain(void)
 		hammer_write(hammer_leaf, "cgroup.subtree_control", "+rdma");
 		if (mkdirat(hammer_leaf, "c", 0755)) {
 			if (errno != EAGAIN)
-				hammer_fail("level %u: wanted a new cgroup or EAGAIN, got %m", level);
+				hammer_fail("level %u: wanted mkdir or EAGAIN, got %m", level);
 			hammer_write(hammer_leaf, "cgroup.subtree_control", "-rdma");
 			break;
 		}
@@ -309,16 +312,21 @@ void hammer_remove_chain(void)
 static const struct hammer_kind hammer_kinds[] = {
 	{ "idle" },
 	{ "burn", NULL, act_burn, HAMMER_FEW },
-	{ "write-max", "burn", hammer_write_texts, HAMMER_FEW, hammer_make_texts, hammer_remove_own },
-	{ "write-wrong", "burn", act_write_wrong, HAMMER_FEW, set_up_write_wrong, hammer_remove_own },
-	{ "write-default", "burn", act_write_default, HAMMER_FEW, hammer_make_texts, hammer_remove_own },
+	{ "write-max", "burn", hammer_write_texts, HAMMER_FEW, hammer_make_texts,
+	  hammer_remove_own },
+	{ "write-wrong", "burn", act_write_wrong, HAMMER_FEW, set_up_write_wrong,
+	  hammer_remove_own },
+	{ "write-default", "burn", act_write_default, HAMMER_FEW, hammer_make_texts,
+	  hammer_remove_own },
 	{ "chain-max", "burn", act_chain_max, HAMMER_FEW, hammer_make_chain, hammer_remove_chain },
-	{ "chain-limit", "burn", act_chain_limit, HAMMER_FEW, hammer_make_chain, hammer_remove_chain },
+	{ "chain-limit", "burn", act_chain_limit, HAMMER_FEW, hammer_make_chain,
+	  hammer_remove_chain },
 	{ "chain-refuse", "burn", act_chain_refuse, HAMMER_FEW, make_refusing_chain,
 	  hammer_remove_chain, .is_in_leaf = true },
 	{ "texts-rmdir", "burn", act_removed_text, HAMMER_FEW + 1, set_up_removed_text,
 	  hammer_remove_own },
-	{ "pids-rmdir", NULL, act_removed_pids, HAMMER_MANY + 1, set_up_removed, hammer_remove_own },
+	{ "pids-rmdir", NULL, act_removed_pids, HAMMER_MANY + 1, set_up_removed,
+	  hammer_remove_own },
 	{ "writers-rmdir", "pids-rmdir", act_removed, HAMMER_MANY + 1, set_up_removed,
 	  hammer_remove_own },
 };

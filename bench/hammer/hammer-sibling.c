@@ -138,7 +138,8 @@ static void act_waiters(unsigned int number)
 	calls++;
 	if (!number && calls > 1) {
 		hammer_write(AT_FDCWD, HOME_LIMITS, HAMMER_DEVICE " ops=1 burst=1 inflight=1");
-		hammer_write(AT_FDCWD, HOME_LIMITS, HAMMER_DEVICE " ops=max burst=max inflight=1000");
+		hammer_write(AT_FDCWD, HOME_LIMITS,
+			     HAMMER_DEVICE " ops=max burst=max inflight=1000");
 	} else if (number && calls == 1) {
 		start_waiters();
 	} else if (calls == 2) {
@@ -188,7 +189,8 @@ const struct hammer_kind hammer_sibling_kinds[] = {
 	  .is_in_leaf = true, SIBLING },
 	{ "texts", "plain", hammer_write_texts, HAMMER_FEW, hammer_make_texts, hammer_remove_own,
 	  SIBLING },
-	{ "pools", "plain", act_pools, HAMMER_FEW, hammer_make_chain, hammer_remove_chain, SIBLING },
+	{ "pools", "plain", act_pools, HAMMER_FEW, hammer_make_chain, hammer_remove_chain,
+	  SIBLING },
 	{ "waiters", "plain", act_waiters, HAMMER_FEW + 1, SIBLING },
 	{ "gate-plain", NULL, act_pairs, HAMMER_FEW, SIBLING, .control_max = GATE_WIDE },
 	{ "gate-deep", "gate-plain", act_pairs, HAMMER_FEW, hammer_make_chain,
