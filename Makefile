@@ -12,11 +12,11 @@ help:		## list verbs, tests, benchmarks and variables
 demo:		## build, boot a VM, and show a limit at work on Soft-RoCE
 	@dev/deps verbs command && demo/run
 
-check:		## the tests that every commit needs
-	@dev/deps check && dev/check
+check:		## the tests that every commit needs (dev/check.jobs)
+	@dev/check check
 
-check-all:	## all other tests, for some hours; the same command continues after an interruption
-	@dev/deps check && dev/check
+check-all:	## all other tests, in some hours (dev/check-all.jobs); an interrupted run is continued
+	@dev/check check-all
 
 shell:		## a shell in the VM, with rxe0 up and the cgroups mounted
 	@dev/deps guest && vm/shell/run
@@ -70,7 +70,7 @@ clean:		## delete the caches: bases, trees, builds
 #   JOBS=N              how many jobs or guests run at the same time
 #   RECORD=1            record what the run shows as the expected result
 #   ROUNDS=N MS=N       how often, and for how many milliseconds, a benchmark measures
-#   QUICK=1             a benchmark of some minutes
+#   QUICK=1             the short form of a test or benchmark
 #   CPUS=N MEMORY=N     processors of the guest, and its memory in MiB
 #   APPEND='WORD...'    parameters for the command line of the guest's kernel
 #   FRAGMENT='FILE...'  more kernel options
@@ -78,8 +78,7 @@ clean:		## delete the caches: bases, trees, builds
 #   BUILD=1             also compile and boot each patch of the series
 #   CONFIG=NAME         options of the packaged kernel; packaging/config says more
 #   LSMOD=FILE          output of lsmod: build only these modules for the package
-#   KERNELS='NAME...'   the guests of the command: 7.3 stock-7.3 (default) 6.12 stock-6.12
-#   CHAIN=N NICE=N BOUND=N  the hammer's cgroups below each other, its nice value, and the accepted ratio
+#   CHAIN=N NICE=N BOUND=N  of the hammer: nested cgroups, nice value of the stranger, accepted ratio
 #   NRI=DIR             programs for the test of NRI
 #   XDG_CACHE_HOME=DIR  everything that is built lies in DIR/rdmacg (~/.cache/rdmacg)
 

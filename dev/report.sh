@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh disable=SC2034
-# How the tests report: a line "ok NAME" or "not ok NAME" for each, and what else there is
-# to say behind "# ". Sourced after lib.sh. A script ends with "exit $failed".
+# How tests report: a line "ok NAME", "ok NAME # SKIP WHY" or "not ok NAME" for each claim, and the
+# lines that explain a failure behind it, as comments. Sourced by tests, after lib.sh on the host.
+# A script ends with "exit $failed". Of NAME, the part before a / is what ONLY picks.
 
 failed=0
+# Where a test on the host leaves its logs.
+[ -z "${CACHE:-}" ] || {
+	: "${RESULTS:=$CACHE/results/$(basename "$(dirname "$0")")}"
+	mkdir -p "$RESULTS"
+}
 
 ok() {
 	echo "ok $*"
@@ -14,7 +20,11 @@ not_ok() {
 	failed=1
 }
 
-# comment: what comes in, as comments. A guest's terminal ends lines with CR LF.
+skip() {
+	echo "ok $1 # SKIP $2"
+}
+
+# comment: the input, as comments. A guest's terminal ends lines with CR LF.
 comment() {
 	tr -d '\r' | sed 's/^/# /'
 }
@@ -28,4 +38,112 @@ report() {
 		not_ok "$2"
 		[ -z "${3:-}" ] || comment <"$3"
 	fi
+}
+
+# relay NAME COMMAND...: pass on the lines of a script that reports itself, with $prefix before each name.
+# The script has failed as NAME if it says nothing, or fails without a line that says so.
+prefix=''
+relay() {
+	name=$1 log=$RESULTS/$(echo "$1" | tr -c 'a-zA-Z0-9.\n' -).log
+	shift
+	rm -f "$log.status"
+	{ "$@" 2>&1 || echo $? >"$log.status"; } | tee "$log" |
+		sed -u -n -E "s,\r\$,,; s,^((not )?ok ),\\1$prefix,p; /^# /p"
+	if grep -q '^not ok ' "$log"; then
+		failed=1
+	elif [ -e "$log.status" ] || ! grep -q '^ok ' "$log"; then
+		not_ok "$name (exit status $(cat "$log.status" 2>/dev/null || echo 0))"
+		tail -n 40 "$log" | comment
+	fi
+}
+
+# ktap PREFIX [SKIPS]: KTAP, as the kselftest runner or a kernel log with KUnit prints it, as our
+# lines, with PREFIX before the name of each test. A group of tests has a line only if it is empty, or
+# if it failed and none of its tests did. Fails if a test did, if not as many ran as were planned, and,
+# where SKIPS names the tests that may be skipped ("none": no test), if another one is.
+ktap() {
+	awk -v prefix="$1" -v skips="${2:-}" '
+	function result(verdict, name,    i) {
+		if (!sub("/", "/" prefix, name))
+			name = prefix name
+		print verdict " " name
+		fflush()
+		if (verdict == "ok")
+			return
+		failed = 1
+		for (i = said > 12 ? said - 12 : 0; i < said; i++)
+			print "# " lines[i]
+	}
+
+	# A "*" at the end of one of the names stands for the rest of a name.
+	function may_skip(name, i, count, allowed) {
+		sub(/ # SKIP.*/, "", name)
+		count = split(skips, allowed, " ")
+		for (i = 1; i <= count; i++)
+			if (allowed[i] == name || (sub(/\*$/, "", allowed[i]) && index(name, allowed[i]) == 1))
+				return 1
+		return 0
+	}
+
+	# All tests of a level have run.
+	function close_level(level, name) {
+		if (level in planned && count[level] != planned[level])
+			result("not ok", name ": " planned[level] " planned, " count[level] " ran")
+		delete planned[level]
+		delete group[level]
+		delete explained[level]
+		count[level] = 0
+	}
+
+	{
+		sub(/\r$/, "")
+		sub(/^\[ *[0-9.]+\] /, "")
+		# A level deeper is behind "# " for kselftest, and behind four blanks for KUnit.
+		for (level = 0; sub(/^(# |    )/, ""); level++)
+			;
+	}
+
+	# What names a group before its tests; KUnit has that line one level deeper.
+	/^Subtest: / { group[level - 1] = $2 "/"; next }
+	/^selftests: [a-z]+: / { group[level] = $3 "/"; next }
+
+	/^1\.\.[0-9]+/ {
+		planned[level] = substr($1, 4) + 0
+		count[level] = 0
+		plans++
+		next
+	}
+
+	/^(not )?ok [0-9]+ / {
+		verdict = /^not/ ? "not ok" : "ok"
+		name = $0
+		sub(/^(not )?ok [0-9]+ (- )?(selftests: [a-z]+: )?/, "", name)
+		# An older kselftest.h has the reason before the name.
+		if (sub(/^# SKIP /, "", name))
+			name = name " # SKIP"
+		sub(/ # time=.*/, "", name)
+		if (skips && name ~ / # SKIP/ && !may_skip(name))
+			verdict = "not ok"
+		for (above = level; above > 0; above--)
+			name = group[above] name
+		is_group = count[level + 1]
+		is_explained = explained[level + 1]
+		close_level(level + 1, name)
+		if (!is_group || (verdict == "not ok" && !is_explained))
+			result(verdict, name)
+		if (verdict == "not ok")
+			explained[level] = 1
+		said = 0
+		count[level]++
+		next
+	}
+
+	!/^ *(RUN|OK|FAIL|K?TAP version|# (FAILED|Totals)|timeout set to) / { lines[said++] = $0 }
+
+	END {
+		close_level(0, "the whole")
+		if (!plans)
+			result("not ok", "no test ran")
+		exit failed
+	}'
 }

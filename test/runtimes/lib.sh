@@ -64,5 +64,5 @@ none_dying() {
 claim() {
 	local name=$1
 	shift
-	judge "runtimes: $kind: $name" "$@"
+	judge "$kind/$name" "$@"
 }
