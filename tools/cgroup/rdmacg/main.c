@@ -53,6 +53,51 @@ static const struct command *main_find(const char *name)
 	return NULL;
 }
 
+/* How many letters differ, are missing or too many, at most one in each place. */
+static size_t main_distance(const char *a, const char *b)
+{
+	size_t best, other;
+
+	if (!*a || !*b)
+		return strlen(a) + strlen(b);
+	if (*a == *b)
+		return main_distance(a + 1, b + 1);
+	best = main_distance(a + 1, b + 1);
+	other = main_distance(a + 1, b);
+	best = other < best ? other : best;
+	other = main_distance(a, b + 1);
+	return 1 + (other < best ? other : best);
+}
+
+/* The command that was meant, where one is close; NULL where none is. */
+static const char *main_suggest(const char *name)
+{
+	const char *closest = NULL;
+	size_t least = 3, distance, i;
+
+	/* The search takes exponential time in the length. */
+	if (strlen(name) > 10)
+		return NULL;
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		distance = main_distance(name, commands[i].name);
+		if (distance >= least || distance >= strlen(name))
+			continue;
+		least = distance;
+		closest = commands[i].name;
+	}
+	return closest;
+}
+
+static void main_say_unknown(const char *name)
+{
+	const char *meant = main_suggest(name);
+
+	if (meant)
+		say_error(name, "there is no such command; did you mean %s?", meant);
+	else
+		say_error(name, "there is no such command; rdmacg --help lists them");
+}
+
 /* The table of commands, at the end of the help. */
 static char *main_help(int key, const char *text, void *input)
 {
@@ -109,15 +154,28 @@ static const struct argp main_argp = {
 int main(int argc, char **argv)
 {
 	const struct command *command;
+	char *help[] = { NULL, (char *)"--help", NULL };
 	int first = argc;
 	int status;
 
 	setlocale(LC_CTYPE, "");
 	argv[0] = (char *)"rdmacg";
 	options_parse(&main_argp, ARGP_IN_ORDER, argc, argv, &first);
+	/* "rdmacg help" and "rdmacg help COMMAND" are --help. */
+	if (!strcmp(argv[first], "help")) {
+		argv[first] = argc - first > 1 ? argv[first + 1] : argv[first];
+		help[0] = argv[first];
+		argv = help;
+		argc = 2;
+		if (!strcmp(argv[0], "help")) {
+			argv[0] = (char *)"rdmacg";
+			options_parse(&main_argp, ARGP_IN_ORDER, argc, argv, &first);
+		}
+		first = 0;
+	}
 	command = main_find(argv[first]);
 	if (!command) {
-		say_error(argv[first], "there is no such command; rdmacg --help lists them");
+		main_say_unknown(argv[first]);
 		return EXIT_USAGE;
 	}
 	argv[first] = memory_format("rdmacg %s", command->name);

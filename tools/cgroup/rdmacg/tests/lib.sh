@@ -67,7 +67,7 @@ process() {
 	echo "0::$2" >"$proc/$1/cgroup"
 	printf 'Limit  Soft  Hard  Units\nMax locked memory         %s  %s  bytes\n' \
 		"${3:-unlimited}" "${3:-unlimited}" >"$proc/$1/limits"
-	ln -s "user:[${5:-4026531837}]" "$proc/$1/ns/user"
+	ln -sfn "user:[${5:-4026531837}]" "$proc/$1/ns/user"
 	printf 'Name:\tjob\nVmLck:\t       0 kB\nVmPin:\t%8d kB\nCapEff:\t0000000000000000\n' \
 		"${4:-0}" >"$proc/$1/status"
 }

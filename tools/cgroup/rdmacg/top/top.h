@@ -62,6 +62,7 @@ struct top {
 /* Read all again. False, and an error is said, where that fails. */
 bool top_read(struct top *top);
 void top_sort(struct top *top);
+void top_free_rows(struct top_row *rows, size_t count);
 /*
  * The first @rows as a table. Where @width is not 0, it is that of a screen; names are cut
  * then, so that nobody's long name pushes the numbers of others off it.
