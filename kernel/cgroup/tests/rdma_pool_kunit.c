@@ -500,7 +500,7 @@ static void rdmacg_test_usage_over_a_lowered_limit_refuses(struct kunit *test)
 	rdmacg_charge_many(test, &t->right, &t->dev0, OBJECT, 1);
 }
 
-/* rdma.rst tells these numbers. */
+/* "Known limits" in admin-guide/rdma-cgroup.rst has these numbers. */
 static void rdmacg_test_pool_is_as_large_as_documented(struct kunit *test)
 {
 	static struct rdmacg_desc desc;
