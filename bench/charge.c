@@ -63,7 +63,7 @@ static unsigned int resources = 6;
 module_param(resources, uint, 0444);
 MODULE_PARM_DESC(resources, "how many each device has: hca_handle, hca_object, r2, r3, ...");
 
-static const struct rdmacg_charge bench_set[] = {
+static const struct rdmacg_amount bench_set[] = {
 	{ .slot = RDMACG_RESOURCE_HCA_OBJECT, .amount = 1 },
 	{ .slot = RDMACG_RESOURCE_MAX, .amount = 1 },
 	{ .slot = RDMACG_RESOURCE_MAX + 1, .amount = 1 },

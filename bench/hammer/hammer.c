@@ -35,7 +35,7 @@
 
 #include "hammer.h"
 
-#define MOST_SAMPLES	(1 << 20)
+#define MOST_SAMPLES	1048576
 
 struct hammer_shared *hammer_shared;
 struct ibv_device *hammer_device;

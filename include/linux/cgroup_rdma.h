@@ -124,12 +124,12 @@ struct rdmacg_device {
 };
 
 /**
- * struct rdmacg_charge - an amount of one resource
+ * struct rdmacg_amount - an amount of one resource
  * @slot: the resource; no two charges of a set have the same
  * @amount: how much, in the resource's unit; 1 to RDMACG_NO_LIMIT, or
  *	RDMACG_ENDLESS
  */
-struct rdmacg_charge {
+struct rdmacg_amount {
 	unsigned int		slot;
 	u64			amount;
 };
@@ -172,13 +172,13 @@ void rdmacg_uncharge(struct rdma_cgroup *owner, struct rdmacg_device *device,
 		     enum rdmacg_resource_type index);
 
 int rdmacg_try_charge_set(struct rdma_cgroup **owner, struct rdmacg_device *device,
-			  const struct rdmacg_charge *set, unsigned int count);
+			  const struct rdmacg_amount *set, unsigned int count);
 int rdmacg_try_charge_cgroup(struct rdma_cgroup *cg, struct rdmacg_device *device,
-			     const struct rdmacg_charge *set, unsigned int count);
+			     const struct rdmacg_amount *set, unsigned int count);
 void rdmacg_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
-		   const struct rdmacg_charge *set, unsigned int count);
+		   const struct rdmacg_amount *set, unsigned int count);
 void rdmacg_uncharge_set(struct rdma_cgroup *owner, struct rdmacg_device *device,
-			 const struct rdmacg_charge *set, unsigned int count);
+			 const struct rdmacg_amount *set, unsigned int count);
 
 u64 rdmacg_current_limit(struct rdmacg_device *device, unsigned int slot);
 
@@ -229,7 +229,7 @@ static inline void rdmacg_uncharge(struct rdma_cgroup *owner,
 
 static inline int rdmacg_try_charge_set(struct rdma_cgroup **owner,
 					struct rdmacg_device *device,
-					const struct rdmacg_charge *set,
+					const struct rdmacg_amount *set,
 					unsigned int count)
 {
 	*owner = NULL;
@@ -238,20 +238,20 @@ static inline int rdmacg_try_charge_set(struct rdma_cgroup **owner,
 
 static inline int rdmacg_try_charge_cgroup(struct rdma_cgroup *cg,
 					   struct rdmacg_device *device,
-					   const struct rdmacg_charge *set,
+					   const struct rdmacg_amount *set,
 					   unsigned int count)
 {
 	return 0;
 }
 
 static inline void rdmacg_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
-				 const struct rdmacg_charge *set, unsigned int count)
+				 const struct rdmacg_amount *set, unsigned int count)
 {
 }
 
 static inline void rdmacg_uncharge_set(struct rdma_cgroup *owner,
 				       struct rdmacg_device *device,
-				       const struct rdmacg_charge *set,
+				       const struct rdmacg_amount *set,
 				       unsigned int count)
 {
 }

@@ -78,7 +78,7 @@ struct ib_rdmacg_charge {
 	struct rdmacg_device	device;
 	/* What was charged, the first @count of these. */
 	unsigned int		count;
-	struct rdmacg_charge	set[IB_RDMACG_OBJECT_KINDS];
+	struct rdmacg_amount	set[IB_RDMACG_OBJECT_KINDS];
 #endif
 };
 

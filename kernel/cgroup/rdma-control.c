@@ -136,6 +136,7 @@ struct rdmacg_waiter {
 	enum rdmacg_command_kind kind;		/* set once */
 	u64			since;		/* set once */
 	bool			has_begun;	/* gate->lock */
+	u64			waited_ns;	/* set when the wait ends, under gate->lock */
 	struct completion	wakeup;
 	/* Runs for the first one of a queue alone; started under gate->lock. */
 	struct hrtimer		timer;
@@ -168,7 +169,8 @@ static struct rdmacg_control *rdmacg_blocking_level_locked(const struct rdmacg_w
 		first = rdmacg_first_waiter_locked(level);
 		if (first && first->since < waiter->since)
 			return level;
-		if (rdmacg_rate_begins(&level->rate) > now || level->inflight >= level->inflight_max)
+		if (level->inflight >= level->inflight_max ||
+		    rdmacg_rate_begins(&level->rate) > now)
 			return level;
 	}
 	return NULL;
@@ -247,7 +249,8 @@ static bool rdmacg_waiter_try_locked(struct rdmacg_waiter *waiter, u64 now)
 			rdmacg_queue_arm_locked(level, now);
 		return true;
 	}
-	rdmacg_begin_locked(waiter, now, rdmacg_waited_ns(waiter, now));
+	waiter->waited_ns = rdmacg_waited_ns(waiter, now);
+	rdmacg_begin_locked(waiter, now, waiter->waited_ns);
 	waiter->level = NULL;
 	list_del(&waiter->gate_node);
 	waiter->has_begun = true;
@@ -346,8 +349,8 @@ static void rdmacg_place_keep_locked(struct rdmacg_control *home, u64 since)
 static struct rdmacg_control *rdmacg_waiter_give_up_locked(struct rdmacg_waiter *waiter)
 {
 	struct rdmacg_control *level, *left = waiter->level;
-	u64 waited_ns = rdmacg_waited_ns(waiter, ktime_get_ns());
 
+	waiter->waited_ns = rdmacg_waited_ns(waiter, ktime_get_ns());
 	rdmacg_waiter_leave_locked(waiter);
 	waiter->level = NULL;
 	list_del(&waiter->gate_node);
@@ -356,7 +359,7 @@ static struct rdmacg_control *rdmacg_waiter_give_up_locked(struct rdmacg_waiter 
 		return left;
 	}
 	for (level = waiter->home; level; level = level->parent)
-		rdmacg_stat_count(&level->stat, false, waited_ns);
+		rdmacg_stat_count(&level->stat, false, waiter->waited_ns);
 	return left;
 }
 
@@ -386,7 +389,7 @@ static int rdmacg_wait(struct rdmacg_waiter *waiter, u64 *waited_ns)
 		rdmacg_queue_run(left);
 	hrtimer_cancel(&waiter->timer);
 	destroy_hrtimer_on_stack(&waiter->timer);
-	*waited_ns = rdmacg_waited_ns(waiter, ktime_get_ns());
+	*waited_ns = waiter->waited_ns;
 	return ret ? -ERESTARTNOINTR : 0;
 }
 
@@ -508,7 +511,7 @@ struct rdmacg_control *rdmacg_control_alloc(void)
 	return control;
 }
 
-/* The control of a pool that does not go; one that others have put there meanwhile, or a new one. */
+/* The control of a pool that does not go. Another task may put one there meanwhile. */
 static struct rdmacg_control *rdmacg_pool_add_control(struct rdmacg_pool *pool,
 						      struct rdmacg_control *parent)
 {

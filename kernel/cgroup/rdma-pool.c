@@ -547,9 +547,9 @@ void rdmacg_pool_unpin(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 
 /* Each slot exists, none is there twice, and the amounts are ones to count. */
 static bool rdmacg_set_is_valid(const struct rdmacg_device *device,
-				const struct rdmacg_charge *set, unsigned int count)
+				const struct rdmacg_amount *set, unsigned int count)
 {
-	const struct rdmacg_charge *charge;
+	const struct rdmacg_amount *charge;
 	u64 seen = 0;
 
 	for (charge = set; charge < set + count; charge++) {
@@ -575,10 +575,10 @@ static bool rdmacg_slot_has_room(const struct rdmacg_slot *slot, u64 amount)
  * Look for room on all levels. If there is none, *@refusal is about the lowest cgroup, and
  * there the first resource of @set, that has none.
  */
-static bool rdmacg_has_room_locked(struct rdmacg_pool *pool, const struct rdmacg_charge *set,
+static bool rdmacg_has_room_locked(struct rdmacg_pool *pool, const struct rdmacg_amount *set,
 				   unsigned int count, struct rdmacg_refusal *refusal)
 {
-	const struct rdmacg_charge *charge;
+	const struct rdmacg_amount *charge;
 	const struct rdmacg_slot *slot;
 	unsigned int level;
 
@@ -599,10 +599,10 @@ static bool rdmacg_has_room_locked(struct rdmacg_pool *pool, const struct rdmacg
 	return true;
 }
 
-static void rdmacg_add_locked(struct rdmacg_pool *pool, const struct rdmacg_charge *set,
+static void rdmacg_add_locked(struct rdmacg_pool *pool, const struct rdmacg_amount *set,
 			      unsigned int count)
 {
-	const struct rdmacg_charge *charge;
+	const struct rdmacg_amount *charge;
 	unsigned int level = pool->nr_levels;
 	struct rdmacg_slot *slot;
 
@@ -697,7 +697,7 @@ static void rdmacg_count_refusal_unlock(struct rdmacg_pool *pool,
  * -ENODEV if the device goes, or -EAGAIN: then *@refusal says where there was no room.
  */
 int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
-			   const struct rdmacg_charge *set, unsigned int count,
+			   const struct rdmacg_amount *set, unsigned int count,
 			   struct rdmacg_refusal *refusal)
 {
 	struct rdmacg_pool *pool;
@@ -725,7 +725,7 @@ int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
  * *@refusal says where. The usage goes above the limit. Nothing is charged if the device goes.
  */
 bool rdmacg_pool_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
-			const struct rdmacg_charge *set, unsigned int count,
+			const struct rdmacg_amount *set, unsigned int count,
 			struct rdmacg_refusal *refusal)
 {
 	struct rdmacg_pool *pool;
@@ -754,10 +754,10 @@ u64 rdmacg_slot_underflow(const struct rdmacg_slot *slot, u64 amount)
 	return 0;
 }
 
-static void rdmacg_sub_locked(struct rdmacg_pool *pool, const struct rdmacg_charge *set,
+static void rdmacg_sub_locked(struct rdmacg_pool *pool, const struct rdmacg_amount *set,
 			      unsigned int count)
 {
-	const struct rdmacg_charge *charge;
+	const struct rdmacg_amount *charge;
 	unsigned int level;
 
 	lockdep_assert_held(&pool->domain->lock);
@@ -774,7 +774,7 @@ static void rdmacg_sub_locked(struct rdmacg_pool *pool, const struct rdmacg_char
  * having the key.
  */
 void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
-			  const struct rdmacg_charge *set, unsigned int count)
+			  const struct rdmacg_amount *set, unsigned int count)
 {
 	struct rdmacg_pool *pool;
 	unsigned int i;
@@ -789,7 +789,8 @@ void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 	}
 	/* Only endless amounts leave no pool, and devices that go. */
 	for (i = 0; i < count; i++)
-		WARN_ON_ONCE(rdmacg_counted(set[i].amount) && !READ_ONCE(rdmacg_desc(device)->dead));
+		WARN_ON_ONCE(rdmacg_counted(set[i].amount) &&
+			     !READ_ONCE(rdmacg_desc(device)->dead));
 }
 
 /* Take the cgroup's pool on a device out of use, and its ancestors' if they are idle. */

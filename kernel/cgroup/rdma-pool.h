@@ -317,7 +317,7 @@ static __always_inline void rdmacg_slot_shrink(struct rdmacg_slot *slot, u64 amo
 
 /* Slots that exist, each once, and amounts that are counted. */
 static __always_inline bool rdmacg_set_is_plain(const struct rdmacg_device *device,
-						const struct rdmacg_charge *set,
+						const struct rdmacg_amount *set,
 						const unsigned int count)
 {
 	unsigned int i;
@@ -343,7 +343,7 @@ struct rdmacg_plain_set {
  */
 static __always_inline struct rdmacg_pool *rdmacg_pool_lock_fast(struct rdma_cgroup *cg,
 								 const struct rdmacg_device *device,
-								 const struct rdmacg_charge *set,
+								 const struct rdmacg_amount *set,
 								 const unsigned int count,
 								 struct rdmacg_plain_set *plain)
 {
@@ -372,7 +372,7 @@ static __always_inline struct rdmacg_slot *rdmacg_slot_at(struct rdmacg_pool *po
 
 static __always_inline bool rdmacg_pool_charge_n(struct rdma_cgroup *cg,
 						 const struct rdmacg_device *device,
-						 const struct rdmacg_charge *set,
+						 const struct rdmacg_amount *set,
 						 const unsigned int n)
 {
 	struct rdmacg_pool *pool, **level, **first, **end, *at;
@@ -408,7 +408,7 @@ static __always_inline bool rdmacg_pool_charge_n(struct rdma_cgroup *cg,
 
 static __always_inline bool rdmacg_pool_uncharge_n(struct rdma_cgroup *cg,
 						   const struct rdmacg_device *device,
-						   const struct rdmacg_charge *set,
+						   const struct rdmacg_amount *set,
 						   const unsigned int n)
 {
 	struct rdmacg_pool *pool, **level, **end, *at;
@@ -431,7 +431,7 @@ static __always_inline bool rdmacg_pool_uncharge_n(struct rdma_cgroup *cg,
 
 static __always_inline bool rdmacg_pool_charge_fast(struct rdma_cgroup *cg,
 						    const struct rdmacg_device *device,
-						    const struct rdmacg_charge *set,
+						    const struct rdmacg_amount *set,
 						    unsigned int count)
 {
 	return count == 1 ? rdmacg_pool_charge_n(cg, device, set, 1) :
@@ -441,7 +441,7 @@ static __always_inline bool rdmacg_pool_charge_fast(struct rdma_cgroup *cg,
 
 static __always_inline bool rdmacg_pool_uncharge_fast(struct rdma_cgroup *cg,
 						      const struct rdmacg_device *device,
-						      const struct rdmacg_charge *set,
+						      const struct rdmacg_amount *set,
 						      unsigned int count)
 {
 	return count == 1 ? rdmacg_pool_uncharge_n(cg, device, set, 1) :
@@ -469,12 +469,12 @@ void rdmacg_count_control_limits(int limits);
 bool rdmacg_has_control_limits(void);
 
 int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
-			   const struct rdmacg_charge *set, unsigned int count,
+			   const struct rdmacg_amount *set, unsigned int count,
 			   struct rdmacg_refusal *refusal);
 bool rdmacg_pool_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
-			const struct rdmacg_charge *set, unsigned int count,
+			const struct rdmacg_amount *set, unsigned int count,
 			struct rdmacg_refusal *refusal);
 void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
-			  const struct rdmacg_charge *set, unsigned int count);
+			  const struct rdmacg_amount *set, unsigned int count);
 
 #endif /* _KERNEL_CGROUP_RDMA_POOL_H */

@@ -32,7 +32,7 @@ static u64 rdmacg_id(const struct rdma_cgroup *cg)
 
 /* An event for each resource of a set. The root pays for nothing. */
 static noinline void rdmacg_trace_set(struct rdma_cgroup *cg, const struct rdmacg_device *device,
-				      const struct rdmacg_charge *set, unsigned int count,
+				      const struct rdmacg_amount *set, unsigned int count,
 				      void (*trace)(const char *device, const char *resource,
 						    u64 amount, u64 cgroup))
 {
@@ -93,7 +93,7 @@ static __always_inline void rdmacg_might_sleep(void)
  * Not inlined, or the fast path would save registers for it.
  */
 static noinline int rdmacg_charge_slow(struct rdma_cgroup *cg, struct rdmacg_device *device,
-				       const struct rdmacg_charge *set, unsigned int count,
+				       const struct rdmacg_amount *set, unsigned int count,
 				       bool is_charged)
 {
 	/* Valid for -EAGAIN alone. */
@@ -110,7 +110,7 @@ static noinline int rdmacg_charge_slow(struct rdma_cgroup *cg, struct rdmacg_dev
 }
 
 static noinline void rdmacg_uncharge_slow(struct rdma_cgroup *cg, struct rdmacg_device *device,
-					  const struct rdmacg_charge *set, unsigned int count,
+					  const struct rdmacg_amount *set, unsigned int count,
 					  bool is_uncharged)
 {
 	if (!is_uncharged)
@@ -121,7 +121,7 @@ static noinline void rdmacg_uncharge_slow(struct rdma_cgroup *cg, struct rdmacg_
 
 /* Charge @cg, to which the caller holds a reference. */
 static __always_inline int rdmacg_charge_any(struct rdma_cgroup *cg, struct rdmacg_device *device,
-					     const struct rdmacg_charge *set, unsigned int count)
+					     const struct rdmacg_amount *set, unsigned int count)
 {
 	bool is_charged;
 
@@ -173,7 +173,7 @@ EXPORT_SYMBOL(rdmacg_put);
 
 static __always_inline int rdmacg_charge_current(struct rdma_cgroup **owner,
 						 struct rdmacg_device *device,
-						 const struct rdmacg_charge *set,
+						 const struct rdmacg_amount *set,
 						 unsigned int count)
 {
 	struct rdma_cgroup *cg = rdmacg_get_current();
@@ -188,7 +188,7 @@ static __always_inline int rdmacg_charge_current(struct rdma_cgroup **owner,
 
 static __always_inline void rdmacg_uncharge_owner(struct rdma_cgroup *owner,
 						  struct rdmacg_device *device,
-						  const struct rdmacg_charge *set,
+						  const struct rdmacg_amount *set,
 						  unsigned int count)
 {
 	bool is_uncharged;
@@ -218,7 +218,7 @@ static __always_inline void rdmacg_uncharge_owner(struct rdma_cgroup *owner,
  * out of range.
  */
 int rdmacg_try_charge_set(struct rdma_cgroup **owner, struct rdmacg_device *device,
-			  const struct rdmacg_charge *set, unsigned int count)
+			  const struct rdmacg_amount *set, unsigned int count)
 {
 	return rdmacg_charge_current(owner, device, set, count);
 }
@@ -241,7 +241,7 @@ EXPORT_SYMBOL(rdmacg_try_charge_set);
  * Return: as rdmacg_try_charge_set().
  */
 int rdmacg_try_charge_cgroup(struct rdma_cgroup *cg, struct rdmacg_device *device,
-			     const struct rdmacg_charge *set, unsigned int count)
+			     const struct rdmacg_amount *set, unsigned int count)
 {
 	int ret = rdmacg_charge_any(cg, device, set, count);
 
@@ -268,7 +268,7 @@ EXPORT_SYMBOL(rdmacg_try_charge_cgroup);
  * Context: Process context; may sleep.
  */
 void rdmacg_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
-		   const struct rdmacg_charge *set, unsigned int count)
+		   const struct rdmacg_amount *set, unsigned int count)
 {
 	struct rdmacg_refusal refusal;
 
@@ -294,7 +294,7 @@ EXPORT_SYMBOL(rdmacg_charge);
  * Context: Process context; may sleep.
  */
 void rdmacg_uncharge_set(struct rdma_cgroup *owner, struct rdmacg_device *device,
-			 const struct rdmacg_charge *set, unsigned int count)
+			 const struct rdmacg_amount *set, unsigned int count)
 {
 	rdmacg_uncharge_owner(owner, device, set, count);
 }
@@ -315,7 +315,7 @@ EXPORT_SYMBOL(rdmacg_uncharge_set);
 int rdmacg_try_charge(struct rdma_cgroup **owner, struct rdmacg_device *device,
 		      enum rdmacg_resource_type index)
 {
-	const struct rdmacg_charge charge = { .slot = index, .amount = 1 };
+	const struct rdmacg_amount charge = { .slot = index, .amount = 1 };
 
 	return rdmacg_charge_current(owner, device, &charge, 1);
 }
@@ -332,7 +332,7 @@ EXPORT_SYMBOL(rdmacg_try_charge);
 void rdmacg_uncharge(struct rdma_cgroup *owner, struct rdmacg_device *device,
 		     enum rdmacg_resource_type index)
 {
-	const struct rdmacg_charge charge = { .slot = index, .amount = 1 };
+	const struct rdmacg_amount charge = { .slot = index, .amount = 1 };
 
 	rdmacg_uncharge_owner(owner, device, &charge, 1);
 }

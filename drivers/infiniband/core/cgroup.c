@@ -274,18 +274,18 @@ static bool ib_rdmacg_counts_type(const struct ib_device *device, unsigned int t
 /* Fill @set with all that is charged for the object. Returns the number of charges. */
 static unsigned int ib_rdmacg_object_set(const struct ib_device *device,
 					 const struct ib_rdmacg_object *obj,
-					 struct rdmacg_charge *set)
+					 struct rdmacg_amount *set)
 {
 	unsigned int type = obj->type;
 	unsigned int memory = type == UVERBS_OBJECT_DM ? IB_RDMACG_DM_MEM : IB_RDMACG_MR_MEM;
-	struct rdmacg_charge *next = set;
+	struct rdmacg_amount *next = set;
 
 	if (obj->is_idr)
-		*next++ = (struct rdmacg_charge) { RDMACG_RESOURCE_HCA_OBJECT, 1 };
+		*next++ = (struct rdmacg_amount) { RDMACG_RESOURCE_HCA_OBJECT, 1 };
 	if (ib_rdmacg_counts_type(device, type))
-		*next++ = (struct rdmacg_charge) { ib_rdmacg_type_slot(device, type), 1 };
+		*next++ = (struct rdmacg_amount) { ib_rdmacg_type_slot(device, type), 1 };
 	if (obj->mem && ib_rdmacg_counts_type(device, memory))
-		*next++ = (struct rdmacg_charge) {
+		*next++ = (struct rdmacg_amount) {
 			ib_rdmacg_type_slot(device, memory), obj->mem
 		};
 	return next - set;
@@ -294,7 +294,7 @@ static unsigned int ib_rdmacg_object_set(const struct ib_device *device,
 static int ib_rdmacg_charge_uobject(struct ib_uobject *uobj)
 {
 	struct ib_device *device = uobj->context->device;
-	struct rdmacg_charge set[IB_RDMACG_MAX_SET];
+	struct rdmacg_amount set[IB_RDMACG_MAX_SET];
 	unsigned int count = ib_rdmacg_object_set(device, &uobj->cg_obj, set);
 
 	if (!count)
@@ -469,7 +469,7 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_charge_mr);
  */
 void ib_rdmacg_uncharge_object(struct ib_device *device, struct ib_rdmacg_object *obj)
 {
-	struct rdmacg_charge set[IB_RDMACG_MAX_SET];
+	struct rdmacg_amount set[IB_RDMACG_MAX_SET];
 
 	if (!obj->cg)
 		return;
@@ -527,7 +527,7 @@ static u64 ib_rdmacg_shrinkage(u64 from, u64 to)
 static int ib_rdmacg_charge_mr_mem(struct ib_uobject *uobj, u64 amount)
 {
 	struct ib_device *device = uobj->context->device;
-	struct rdmacg_charge charge = {
+	struct rdmacg_amount charge = {
 		ib_rdmacg_type_slot(device, IB_RDMACG_MR_MEM), amount
 	};
 	int ret;
@@ -544,7 +544,7 @@ static int ib_rdmacg_charge_mr_mem(struct ib_uobject *uobj, u64 amount)
 static void ib_rdmacg_uncharge_mr_mem(struct ib_uobject *uobj, u64 amount)
 {
 	struct ib_device *device = uobj->context->device;
-	struct rdmacg_charge charge = {
+	struct rdmacg_amount charge = {
 		ib_rdmacg_type_slot(device, IB_RDMACG_MR_MEM), amount
 	};
 
@@ -702,7 +702,7 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_cm_id_slot);
 int ib_rdmacg_try_charge_hw(struct rdma_cgroup **owner, struct ib_device *device,
 			    unsigned int resource)
 {
-	const struct rdmacg_charge charge = { device->cg_hw.first_slot + resource, 1 };
+	const struct rdmacg_amount charge = { device->cg_hw.first_slot + resource, 1 };
 
 	*owner = NULL;
 	if (device->cg_hw.first_slot <= 0)
@@ -722,7 +722,7 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_try_charge_hw);
 void ib_rdmacg_uncharge_hw(struct rdma_cgroup *owner, struct ib_device *device,
 			   unsigned int resource)
 {
-	const struct rdmacg_charge charge = { device->cg_hw.first_slot + resource, 1 };
+	const struct rdmacg_amount charge = { device->cg_hw.first_slot + resource, 1 };
 
 	if (owner)
 		rdmacg_uncharge_set(owner, &device->cg_device, &charge, 1);
@@ -735,7 +735,7 @@ static void ib_rdmacg_add_type(struct ib_rdmacg_charge *charge, const struct ib_
 {
 	if (!amount || !ib_rdmacg_counts_type(device, type))
 		return;
-	charge->set[charge->count++] = (struct rdmacg_charge) {
+	charge->set[charge->count++] = (struct rdmacg_amount) {
 		ib_rdmacg_type_slot(device, type), amount
 	};
 }

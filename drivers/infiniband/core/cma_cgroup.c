@@ -54,7 +54,7 @@ void ib_rdmacg_exit_cm_id(struct rdma_id_private *id)
 int ib_rdmacg_charge_cm_id(struct rdma_id_private *id)
 {
 	int slot = ib_rdmacg_cm_id_slot(id->id.device);
-	struct rdmacg_charge charge = { .slot = slot, .amount = 1 };
+	struct rdmacg_amount charge = { .slot = slot, .amount = 1 };
 	int ret;
 
 	if (!id->cg || slot < 0)
@@ -72,7 +72,7 @@ int ib_rdmacg_charge_cm_id(struct rdma_id_private *id)
  */
 void ib_rdmacg_uncharge_cm_id(struct rdma_id_private *id)
 {
-	struct rdmacg_charge charge = { .amount = 1 };
+	struct rdmacg_amount charge = { .amount = 1 };
 
 	if (!id->is_charged)
 		return;

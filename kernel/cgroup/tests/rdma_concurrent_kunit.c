@@ -79,7 +79,7 @@ struct rdmacg_model {
 struct rdmacg_held {
 	unsigned int cg;
 	unsigned int dev;
-	struct rdmacg_charge set[2];
+	struct rdmacg_amount set[2];
 };
 
 struct rdmacg_thread {
@@ -172,13 +172,13 @@ static void rdmacg_step_charge(struct rdmacg_thread *t)
 		return;
 	held->cg = rdmacg_random(t, RDMACG_CGROUPS);
 	held->dev = rdmacg_random(t, RDMACG_DEVICES);
-	held->set[0] = (struct rdmacg_charge){ .slot = t->number, .amount = own };
-	held->set[1] = (struct rdmacg_charge){ .slot = RDMACG_COMMON, .amount = common };
+	held->set[0] = (struct rdmacg_amount){ .slot = t->number, .amount = own };
+	held->set[1] = (struct rdmacg_amount){ .slot = RDMACG_COMMON, .amount = common };
 	if (rdmacg_random(t, 2))
 		swap(held->set[0], held->set[1]);
 
 	ret = rdmacg_test_charge(&s->cg[held->cg], &s->dev[held->dev], held->set,
-				     ARRAY_SIZE(held->set), &refusal);
+				 ARRAY_SIZE(held->set), &refusal);
 	want = rdmacg_model_try_charge(t, held->dev, held->cg, own) ? 0 : -EAGAIN;
 	if (ret != want)
 		rdmacg_wrong(t, "charge of cg%u returned %d, wanted %d", held->cg, ret, want);
@@ -198,11 +198,11 @@ static void rdmacg_step_contend(struct rdmacg_thread *t)
 	/* cg0 has the limit, on the first device. */
 	held->cg = rdmacg_random(t, 4);
 	held->dev = 0;
-	held->set[0] = (struct rdmacg_charge){ .slot = RDMACG_COMMON, .amount = 1 };
-	held->set[1] = (struct rdmacg_charge){ .slot = RDMACG_CONTESTED,
+	held->set[0] = (struct rdmacg_amount){ .slot = RDMACG_COMMON, .amount = 1 };
+	held->set[1] = (struct rdmacg_amount){ .slot = RDMACG_CONTESTED,
 					       .amount = 1 + rdmacg_random(t, 2) };
 	ret = rdmacg_test_charge(&s->cg[held->cg], &s->dev[0], held->set,
-				     ARRAY_SIZE(held->set), &refusal);
+				 ARRAY_SIZE(held->set), &refusal);
 	if (!ret) {
 		t->nr_held++;
 		return;
@@ -301,7 +301,7 @@ static void rdmacg_step_compare(struct rdmacg_thread *t)
 static void rdmacg_step_device(struct rdmacg_thread *t)
 {
 	static const char *const names[] = { "passing", "passing_by" };
-	const struct rdmacg_charge charge = { .slot = 1, .amount = 2 };
+	const struct rdmacg_amount charge = { .slot = 1, .amount = 2 };
 	struct rdma_cgroup *cg = &t->stress->cg[rdmacg_random(t, RDMACG_CGROUPS)];
 	struct rdmacg_device device = { };
 	struct rdmacg_refusal refusal;
@@ -499,9 +499,8 @@ static void rdmacg_stress_end(struct kunit *test, struct rdmacg_stress *s, bool 
 		KUNIT_EXPECT_TRUE(test, list_empty(&rdmacg_desc(&s->dev[i])->domains));
 		rdmacg_unregister_device(&s->dev[i]);
 	}
-	for (i = 0; i < RDMACG_CGROUPS; i++) {
+	for (i = 0; i < RDMACG_CGROUPS; i++)
 		KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&s->cg[i]));
-	}
 }
 
 static void rdmacg_test_stress(struct kunit *test)
@@ -561,7 +560,7 @@ static int rdmacg_limit_writer(void *data)
  */
 static void rdmacg_test_give_back_and_charge(struct kunit *test)
 {
-	const struct rdmacg_charge charge = { .slot = RDMACG_COMMON, .amount = RDMACG_ENDLESS };
+	const struct rdmacg_amount charge = { .slot = RDMACG_COMMON, .amount = RDMACG_ENDLESS };
 	struct rdmacg_refusal refusal;
 	struct rdmacg_thread *writer;
 	struct rdmacg_stress *s;
@@ -608,7 +607,7 @@ struct rdmacg_chain {
 
 static int rdmacg_chain_worker(void *data)
 {
-	const struct rdmacg_charge charge = { .slot = RDMACG_COMMON, .amount = 1 };
+	const struct rdmacg_amount charge = { .slot = RDMACG_COMMON, .amount = 1 };
 	struct rdmacg_chain *chain = data;
 	struct rdma_cgroup *leaf = &chain->cg[RDMACG_CHAIN - 1];
 	struct rdmacg_refusal refusal;
@@ -684,7 +683,7 @@ static unsigned int rdmacg_chain_read(struct rdmacg_chain *chain, unsigned int *
  */
 static void rdmacg_test_readers_see_parents_first(struct kunit *test)
 {
-	const struct rdmacg_charge charge = { .slot = RDMACG_COMMON, .amount = 1 };
+	const struct rdmacg_amount charge = { .slot = RDMACG_COMMON, .amount = 1 };
 	struct rdmacg_chain *chain = kunit_kzalloc(test, sizeof(*chain), GFP_KERNEL);
 	unsigned int i, looks, seen = 0, wrong = 0;
 	struct rdmacg_refusal refusal;
@@ -698,7 +697,7 @@ static void rdmacg_test_readers_see_parents_first(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rdmacg_stress_register(&chain->dev, "chain", RDMACG_TEST_INDEX), 0);
 	/* One unit stays charged, so that the pools stay. */
 	KUNIT_EXPECT_EQ(test, rdmacg_test_charge(&chain->cg[RDMACG_CHAIN - 1], &chain->dev,
-						     &charge, 1, &refusal), 0);
+						 &charge, 1, &refusal), 0);
 	task = kthread_run(rdmacg_chain_worker, chain, "rdmacg_chain");
 	if (IS_ERR(task))
 		complete(&chain->done);
@@ -732,7 +731,7 @@ struct rdmacg_late {
 
 static int rdmacg_late_worker(void *data)
 {
-	const struct rdmacg_charge charge = { .slot = RDMACG_COMMON, .amount = 1 };
+	const struct rdmacg_amount charge = { .slot = RDMACG_COMMON, .amount = 1 };
 	struct rdmacg_late *late = data;
 	unsigned int i;
 
@@ -747,7 +746,7 @@ static int rdmacg_late_worker(void *data)
 
 static void rdmacg_late_charge(struct kunit *test, struct rdmacg_late *late)
 {
-	const struct rdmacg_charge charge = { .slot = RDMACG_COMMON, .amount = 1 };
+	const struct rdmacg_amount charge = { .slot = RDMACG_COMMON, .amount = 1 };
 	struct rdmacg_refusal refusal;
 	unsigned int i;
 
@@ -755,7 +754,7 @@ static void rdmacg_late_charge(struct kunit *test, struct rdmacg_late *late)
 	for (i = 0; i < RDMACG_LATE_CHARGES; i++) {
 		KUNIT_ASSERT_TRUE(test, rdmacg_pin_device(&late->pins[i], &late->dev));
 		KUNIT_ASSERT_EQ(test, rdmacg_test_charge(&late->cg, &late->pins[i], &charge,
-							     1, &refusal), 0);
+							 1, &refusal), 0);
 	}
 }
 

@@ -776,7 +776,7 @@ static void rdmacg_test_control_cannot_be_charged_or_registered(struct kunit *te
 		.name = "many", .class = RDMACG_CLASS_CONTROL, .capacity = RDMACG_NO_LIMIT,
 	};
 	struct rdmacg_table table = { .resources = &resource, .count = 1 };
-	struct rdmacg_charge charge = { .slot = 2, .amount = 1 };
+	struct rdmacg_amount charge = { .slot = 2, .amount = 1 };
 	struct rdmacg_device other = { .name = "kunit1", .index = 101 };
 	struct rdmacg_tree *t = test->priv;
 	struct rdma_cgroup *owner;
@@ -859,7 +859,8 @@ static void rdmacg_test_command_without_memory_leaves_no_pool(struct kunit *test
 
 	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "inflight=1"), 0);
 	kunit_activate_static_stub(test, rdmacg_control_alloc, rdmacg_no_memory);
-	KUNIT_EXPECT_EQ(test, rdmacg_begin_command(&command, &t->dev, RDMACG_COMMAND_CHANGE), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, rdmacg_begin_command(&command, &t->dev, RDMACG_COMMAND_CHANGE),
+			-ENOMEM);
 	KUNIT_EXPECT_FALSE(test, rdmacg_has_pool(&t->leaf, t->dev.key));
 	KUNIT_EXPECT_FALSE(test, rdmacg_has_pool(&t->top, t->dev.key));
 	/* What destroys something does not fail for that, and is not counted. */

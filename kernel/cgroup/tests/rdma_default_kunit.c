@@ -55,7 +55,7 @@ static int rdmacg_default_test_init(struct kunit *test)
 	return 0;
 }
 
-static const struct rdmacg_charge rdmacg_one_object = { .slot = OBJECT, .amount = 1 };
+static const struct rdmacg_amount rdmacg_one_object = { .slot = OBJECT, .amount = 1 };
 
 static int rdmacg_charge_object(struct rdma_cgroup *cg, struct rdmacg_device *device)
 {
@@ -326,12 +326,12 @@ static void rdmacg_test_max_goes_with_the_default_of_its_key(struct kunit *test)
 /* Each key of a class that a device has, known without it. */
 static void rdmacg_test_defaults_of_all_classes_in_one_line(struct kunit *test)
 {
+	static const char line[] = "hw:door=1 ops=1000000 mr_mem=4096 qp=2\thca_object=3\n";
 	struct rdmacg_tree *t = test->priv;
 
 	if (!IS_ENABLED(CONFIG_CGROUP_RDMA_VERBS) || !IS_ENABLED(CONFIG_CGROUP_RDMA_CONTROL))
 		kunit_skip(test, "this kernel has not all classes");
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hw:door=1 ops=1000000 mr_mem=4096 "
-						 "qp=2\thca_object=3\n"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, line), 0);
 	KUNIT_EXPECT_STREQ(test, rdmacg_test_show_default(test, &t->leaf),
 			   "hca_object=3 qp=2 mr_mem=4096 ops=1000000 hw:door=1\n");
 	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "max qp=5"), 0);

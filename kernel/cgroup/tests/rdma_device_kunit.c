@@ -66,7 +66,7 @@ static void rdmacg_test_tables_follow_each_other_up_to_64_slots(struct kunit *te
 
 static void rdmacg_test_last_of_64_slots_is_as_good_as_the_first(struct kunit *test)
 {
-	const struct rdmacg_charge last = { .slot = 63, .amount = 5 };
+	const struct rdmacg_amount last = { .slot = 63, .amount = 5 };
 	struct rdmacg_table table = { .resources = rdmacg_numbered(test, 64), .count = 64 };
 	struct rdmacg_devices *d = test->priv;
 	struct rdmacg_refusal refusal;

@@ -156,7 +156,7 @@ static inline int rdmacg_test_limit(struct rdma_cgroup *cg, const char *text)
 
 /* Charge as the API does, and say in *@refusal where there was no room. */
 static inline int rdmacg_test_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
-				     const struct rdmacg_charge *set, unsigned int count,
+				     const struct rdmacg_amount *set, unsigned int count,
 				     struct rdmacg_refusal *refusal)
 {
 	if (rdmacg_pool_charge_fast(cg, device, set, count))
@@ -165,7 +165,7 @@ static inline int rdmacg_test_charge(struct rdma_cgroup *cg, struct rdmacg_devic
 }
 
 static inline void rdmacg_test_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
-					const struct rdmacg_charge *set, unsigned int count)
+					const struct rdmacg_amount *set, unsigned int count)
 {
 	if (!rdmacg_pool_uncharge_fast(cg, device, set, count))
 		rdmacg_pool_uncharge(cg, device, set, count);

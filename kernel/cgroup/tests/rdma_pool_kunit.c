@@ -26,7 +26,7 @@ struct rdmacg_made_charge {
 	struct list_head node;
 	struct rdma_cgroup *cg;
 	struct rdmacg_device *device;
-	struct rdmacg_charge set[2];
+	struct rdmacg_amount set[2];
 	unsigned int count;
 };
 
@@ -78,7 +78,7 @@ static void rdmacg_uncharge_made(void *arg)
 
 /* Charge one or two resources; the end of the test uncharges what the test does not. */
 static int rdmacg_charge_set(struct rdma_cgroup *cg, struct rdmacg_device *device,
-			     const struct rdmacg_charge *set, unsigned int count,
+			     const struct rdmacg_amount *set, unsigned int count,
 			     struct rdmacg_refusal *refusal)
 {
 	struct kunit *test = kunit_get_current_test();
@@ -106,7 +106,7 @@ static int rdmacg_charge_set(struct rdma_cgroup *cg, struct rdmacg_device *devic
 static int rdmacg_charge_one(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			     unsigned int slot)
 {
-	const struct rdmacg_charge charge = { .slot = slot, .amount = 1 };
+	const struct rdmacg_amount charge = { .slot = slot, .amount = 1 };
 	struct rdmacg_refusal refusal;
 
 	return rdmacg_charge_set(cg, device, &charge, 1, &refusal);
@@ -310,7 +310,7 @@ static void rdmacg_test_refusal_changes_neither_usage_nor_peak(struct kunit *tes
 
 static void rdmacg_test_refusal_names_the_lowest_limit(struct kunit *test)
 {
-	static const struct rdmacg_charge one = { .slot = OBJECT, .amount = 1 };
+	static const struct rdmacg_amount one = { .slot = OBJECT, .amount = 1 };
 	struct rdmacg_tree *t = test->priv;
 	struct rdmacg_refusal refusal;
 
@@ -321,7 +321,7 @@ static void rdmacg_test_refusal_names_the_lowest_limit(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, refusal.cg, &t->left);
 }
 
-static const struct rdmacg_charge rdmacg_two[] = {
+static const struct rdmacg_amount rdmacg_two[] = {
 	{ .slot = HANDLE, .amount = 3 },
 	{ .slot = OBJECT, .amount = 10 },
 };
@@ -361,7 +361,7 @@ static void rdmacg_test_set_is_charged_up_to_the_limit_and_uncharged(struct kuni
 }
 
 /* The largest amount that is counted. */
-static const struct rdmacg_charge rdmacg_most = { .slot = OBJECT, .amount = RDMACG_NO_LIMIT };
+static const struct rdmacg_amount rdmacg_most = { .slot = OBJECT, .amount = RDMACG_NO_LIMIT };
 
 /* Without a limit there is room for all that a limit could be set to. */
 static void rdmacg_test_counter_takes_all_and_does_not_wrap(struct kunit *test)
@@ -380,7 +380,7 @@ static void rdmacg_test_counter_takes_all_and_does_not_wrap(struct kunit *test)
 /* Three charges at once, which have a path of their own, meet the limit of each level. */
 static void rdmacg_test_fast_path_charges_all_or_nothing(struct kunit *test)
 {
-	static const struct rdmacg_charge set[] = {
+	static const struct rdmacg_amount set[] = {
 		{ .slot = 0, .amount = 1 }, { .slot = 1, .amount = 2 }, { .slot = 2, .amount = 3 },
 	};
 	struct rdmacg_tree *t = test->priv;
@@ -412,7 +412,7 @@ static void rdmacg_test_fast_path_charges_all_or_nothing(struct kunit *test)
 /* A charge that cannot fail goes above the limit, and only its limit's events show it. */
 static void rdmacg_test_charge_that_cannot_fail(struct kunit *test)
 {
-	static const struct rdmacg_charge set[] = {
+	static const struct rdmacg_amount set[] = {
 		{ .slot = HANDLE, .amount = 1 }, { .slot = OBJECT, .amount = 3 },
 	};
 	struct rdmacg_tree *t = test->priv;
@@ -448,7 +448,7 @@ static void rdmacg_test_largest_limit_still_refuses(struct kunit *test)
 /* Its charge leaves no pool, so its uncharge finds none. */
 static void rdmacg_test_endless_amount_is_counted_nowhere(struct kunit *test)
 {
-	static const struct rdmacg_charge endless = { .slot = OBJECT, .amount = RDMACG_ENDLESS };
+	static const struct rdmacg_amount endless = { .slot = OBJECT, .amount = RDMACG_ENDLESS };
 	struct rdmacg_tree *t = test->priv;
 	struct rdmacg_refusal refusal;
 
@@ -462,8 +462,8 @@ static void rdmacg_test_endless_amount_is_counted_nowhere(struct kunit *test)
 #ifdef KUNIT_SUPPRESSED_WARNING_COUNT
 static void rdmacg_test_uncharge_too_many_warns_and_stops_at_zero(struct kunit *test)
 {
-	static const struct rdmacg_charge one = { .slot = OBJECT, .amount = 1 };
-	static const struct rdmacg_charge two = { .slot = OBJECT, .amount = 2 };
+	static const struct rdmacg_amount one = { .slot = OBJECT, .amount = 1 };
+	static const struct rdmacg_amount two = { .slot = OBJECT, .amount = 2 };
 	struct rdmacg_tree *t = test->priv;
 	struct rdmacg_refusal refusal;
 
@@ -840,7 +840,7 @@ static void rdmacg_test_domain_is_of_one_device_and_top_level_cgroup(struct kuni
 static int rdmacg_charge_beside(struct rdmacg_pool *pool, struct rdma_cgroup *cg,
 				struct rdmacg_device *device)
 {
-	static const struct rdmacg_charge one = { .slot = OBJECT, .amount = 1 };
+	static const struct rdmacg_amount one = { .slot = OBJECT, .amount = 1 };
 	struct rdmacg_refusal refusal;
 	int ret;
 
@@ -988,7 +988,7 @@ static void rdmacg_test_process_in_root_is_charged_to_root(struct kunit *test)
 
 static void rdmacg_test_set_of_a_process_is_charged_to_its_cgroup(struct kunit *test)
 {
-	static const struct rdmacg_charge set[] = {
+	static const struct rdmacg_amount set[] = {
 		{ .slot = OBJECT, .amount = 4 },
 		{ .slot = HANDLE, .amount = RDMACG_NO_LIMIT },
 	};
@@ -1028,7 +1028,7 @@ static void rdmacg_test_unknown_slot_is_refused(struct kunit *test)
 
 struct rdmacg_set_case {
 	const char *name;
-	struct rdmacg_charge set[2];
+	struct rdmacg_amount set[2];
 	unsigned int count;
 };
 
@@ -1073,7 +1073,7 @@ static void rdmacg_test_malformed_set_is_refused(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
 }
 
-static const struct rdmacg_charge rdmacg_three = { .slot = OBJECT, .amount = 3 };
+static const struct rdmacg_amount rdmacg_three = { .slot = OBJECT, .amount = 3 };
 
 /* The process that runs the test is in another one. */
 static void rdmacg_test_given_cgroup_pays_under_its_limits(struct kunit *test)

@@ -25,8 +25,8 @@ struct rdmacg_trace_test {
 	struct rdmacg_told charge, uncharge, refuse;
 };
 
-static const struct rdmacg_charge rdmacg_one = { .slot = OBJECT, .amount = 1 };
-static const struct rdmacg_charge rdmacg_endless = { .slot = OBJECT, .amount = RDMACG_ENDLESS };
+static const struct rdmacg_amount rdmacg_one = { .slot = OBJECT, .amount = 1 };
+static const struct rdmacg_amount rdmacg_endless = { .slot = OBJECT, .amount = RDMACG_ENDLESS };
 
 /* What other processes do on the machine's own devices is not the test's. */
 static void rdmacg_tell(struct rdmacg_trace_test *t, struct rdmacg_told *told,
