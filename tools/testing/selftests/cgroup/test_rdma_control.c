@@ -271,21 +271,13 @@ TEST_F(test_rdmacg_control, destroying_takes_nothing)
 }
 
 /* Free a PD that is not there, so many times. -1: one was freed. */
-static int rdmacg_free_nothing(struct ibv_context *context, int times)
+static int rdmacg_free_nothing(struct ibv_pd *pd, int times)
 {
-	struct {
-		struct ib_uverbs_cmd_hdr header;
-		struct ib_uverbs_dealloc_pd command;
-	} request = {
-		.header = {
-			.command = IB_USER_VERBS_CMD_DEALLOC_PD,
-			.in_words = sizeof(request) / 4,
-		},
-		.command.pd_handle = 0x7ffffff,
-	};
+	struct ibv_pd nothing = *pd;
 
+	nothing.handle = 0x7ffffff;
 	while (times--)
-		if (write(context->cmd_fd, &request, sizeof(request)) >= 0)
+		if (!ibv_dealloc_pd(&nothing))
 			return -1;
 	return 0;
 }
@@ -293,12 +285,14 @@ static int rdmacg_free_nothing(struct ibv_context *context, int times)
 /* A process that destroys what is not there takes nothing from those who share its limit. */
 TEST_F(test_rdmacg_control, failing_destroys_take_nothing)
 {
+	struct ibv_pd *pd = ibv_alloc_pd(self->context);
 	struct rdmacg_tree *tree = &self->tree;
 	double since;
 
+	ASSERT_NE(NULL, pd);
 	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->top, "ops=10 burst=1"));
-	ASSERT_EQ(0, IN_CHILD(if (cg_enter_current(tree->right) ||
-				  rdmacg_free_nothing(self->context, 1000)) _exit(1)));
+	ASSERT_EQ(0, IN_CHILD(_exit(cg_enter_current(tree->right) ||
+				    rdmacg_free_nothing(pd, 1000))));
 	EXPECT_EQ(1000, rdmacg_stat(tree, tree->right, "ops"));
 	since = rdmacg_now();
 	EXPECT_EQ(0, rdmacg_churn(self->context, 1));
