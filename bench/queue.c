@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What Soft-RoCE lacks of an adapter: the commands that create, change and destroy PDs, AHs,
- * CQs, QPs and MRs of a device go through one queue, which works them off one after the other
- * and takes the same time for each. Whoever gave the command sleeps meanwhile, so that processes
- * share the queue and not the processor. What rxe does for a command comes after that.
+ * The command queue of an adapter, for Soft-RoCE, which has none. The commands that create, change
+ * and destroy PDs, AHs, CQs, QPs and MRs of a device pass through one queue, and each takes the same
+ * time. The process that gave a command sleeps meanwhile, so processes share the queue and not the
+ * processor. rxe executes the command after that.
  *
- * The queue is a point in time, when it will have done what it has; a command ends so much
- * later, or so much after now if that is past. That is first come, first served: a mutex can be
- * taken by who comes while the one that was woken for it is not there yet. And it is as fast as
- * it says: what sleeps with a lock held takes as long as the guest's timers are late, too, for
- * which no firmware waits.
+ * The queue is a point in time, at which it will have finished all commands. A new command ends one
+ * command's time later, or that long after now if the point is in the past. This keeps the order
+ * of arrival, which a mutex does not: a newcomer can take a mutex before the process that was woken
+ * for it. It also keeps the time: a sleep with a lock held would add the delay of the guest's
+ * timers, for which no firmware waits.
  *
- * Parameters: device, whose commands; usec for each; and to be read: commands so far, and by
- * how many nanoseconds in all those who waited heard too late that theirs was done.
+ * Parameters: device (its name) and usec (time of a command). To be read: the number of commands,
+ * and the nanoseconds that all waiting processes together heard too late that theirs was done.
  */
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>

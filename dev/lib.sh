@@ -9,7 +9,7 @@ trap 'exit 130' HUP INT TERM
 [ -z "${BASH_VERSION:-}" ] || [ "${SECONDS:-0}" != 0 ] || unset SECONDS
 # The scripts parse what tools print, so they ask for it untranslated.
 export LC_ALL=C
-# What our make was told is for us: other makefiles have an OUT or a BASE, too.
+# The variables of our make are for us: other makefiles also have an OUT or a BASE.
 unset MAKEFLAGS
 # With it, cd goes elsewhere and prints where.
 unset CDPATH
@@ -20,7 +20,7 @@ PATH=$PATH:/usr/sbin:/sbin
 # The project's folder, some folders above the script.
 ROOT=$(cd "$(dirname "$0")" && until [ -f dev/lib.sh ]; do cd ..; done && pwd -P)
 CACHE=${XDG_CACHE_HOME:-${HOME:?is not set; set it, or XDG_CACHE_HOME}/.cache}/rdmacg
-# A user that runs the scripts of another owner's clone trusts its git folder, too.
+# A user that runs the scripts of another owner's clone also trusts its git folder.
 export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0="$ROOT"
 
 SUPPORTED='6.12 and later (such as 7.3, or the update 6.12.107), 6.12.x and 7.x (the newest in the archive), or KSRC=/path to a kernel tree'
@@ -137,7 +137,7 @@ rdma_tests() {
 }
 
 # tracked PATTERN...: the project's files of these names, in these folders, or that match, where
-# * stands for a / as well. No match is a failure. In a release, which is no repository, all
+# * stands for a / as well. No match is a failure. In a release, which is not a repository, all
 # files are ours but those in the folders of builds.
 tracked() (
 	cd "$ROOT" || exit
@@ -166,7 +166,7 @@ uncommitted() {
 }
 
 # release: the version in CHANGELOG.md. A commit that has not its tag, such as v0.1, comes before
-# it: 0.1~git20261231235959.0123456789ab, and Debian sorts it so, too. A tarball knows its own.
+# it: 0.1~git20261231235959.0123456789ab, and Debian sorts it that way. A tarball knows its own.
 release() {
 	! cat "$ROOT/.release" 2>/dev/null || return 0
 	version=$(sed -n 's/^## //p' "$ROOT/CHANGELOG.md" | head -n 1)
@@ -235,7 +235,7 @@ sender() {
 }
 
 # check_patches BASE PATCH...: what checkpatch says of them. MAINTAINERS names the folders of
-# files that are new, and no repository here has the commits that are mended.
+# files that are new, and no repository here has the commits that are repaired.
 check_patches() {
 	checkpatch=$1/scripts/checkpatch.pl
 	shift

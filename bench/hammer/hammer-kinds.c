@@ -63,7 +63,7 @@ static void act_write_wrong(unsigned int number)
 	write_own(number, text, text_len, EINVAL);
 }
 
-/* All in one cgroup, where process 0 wants to be done, too. */
+/* All in one cgroup, in which process 0 also has work. */
 static void act_write_default(unsigned int number)
 {
 	char path[64];

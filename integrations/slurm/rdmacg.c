@@ -60,7 +60,7 @@ static char *rdmacg_argument(int count, char **words, const char *name)
 	return NULL;
 }
 
-/* Each line of what the command says goes to whoever started the step. */
+/* Each line that the command prints goes to the user of the step. */
 static void rdmacg_pass_on(int fd)
 {
 	FILE *from = fdopen(fd, "r");

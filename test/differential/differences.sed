@@ -18,7 +18,7 @@
 # A blank ended each line, so that runc dropped it.
 /^[0-9]+ read [^ ]+ rdma\.(max|current|peak): ok/s/ \\n/\\n/g
 
-# Limits ended at 2147483646; OCI's 4294967295 is one, too.
+# Limits of stock end at 2147483646. Ours include OCI's 4294967295.
 / write [^ ]+ rdma\.max "rxe0 hca_object=(2147483648|9223372036854775806)": /s/EINVAL$/ok/
 / write [^ ]+ rdma\.max "rxe1 hca_handle=4294967295\\n": /s/EINVAL$/ok/
 
@@ -31,7 +31,7 @@
 # "NAME max" takes back all limits.
 / write [^ ]+ rdma\.max "(rxe0 max|rxe1 max\\n)": /s/EINVAL$/ok/
 
-# A tab separates the name from the limits, too.
+# A tab also separates the name from the limits.
 / write [^ ]+ rdma\.max "rxe0\\thca_object=3": /s/ENODEV$/ok/
 
 # Each line has a device of its own; the end of a line was a blank like others.

@@ -104,7 +104,7 @@ static void append_limit(struct op *op, enum class class)
 	append_value(op, resource);
 }
 
-/* Append a word that the controller refuses. The base's refuses the first two kinds, too. */
+/* Append a word that the controller refuses. Stock also refuses the first two kinds. */
 static void append_bad_word(struct op *op, enum class class)
 {
 	static const char *const values[] = {
@@ -547,8 +547,8 @@ static void run_random(void)
 /* ---- what the base answers differently ---- */
 
 /*
- * differences.sed has a rule where the answers differ. The limits that such a write leaves
- * may differ, too, so two writes that both kernels accept set them again.
+ * differences.sed has a rule where the answers differ. The limits after such a write may also
+ * differ, so two writes that both kernels accept set them again.
  */
 static const struct {
 	const char *text;

@@ -4,7 +4,7 @@
 
 #include "replay.h"
 
-/* Use all classes and all kinds of objects, not only what the base counts, too. */
+/* Use all classes and all kinds of objects, not only those that stock counts. */
 extern bool full;
 
 /* The same seed makes the same operations. */

@@ -3,7 +3,7 @@
  * replay kernel|model v1|v2 full|common SEED COUNT: do COUNT random operations, the
  * same ones for the same seed, on the kernel or on the model of the controller's
  * contract; print one line for each: its number, what was done, what came of it.
- * "common" keeps to what the base's own controller has, too. Then end every process,
+ * "common" keeps to what stock also has. Then end every process,
  * read every file and remove the cgroups.
  *
  * The model goes along with the kernel, and the operations are chosen from what it has:

@@ -141,7 +141,7 @@ static int write_model(struct file *file)
 
 /*
  * Write the text; true if it was accepted. The @nth allocation fails meanwhile (0: none
- * does), so that ENOMEM is right, too.
+ * does), so ENOMEM is also right.
  */
 static bool write_text(struct file *file, unsigned int nth)
 {

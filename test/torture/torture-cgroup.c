@@ -356,7 +356,7 @@ void torture_calm(void)
 	static const char *const cgroups[] = { TORTURE_CALM, TORTURE_CALM "/0", TORTURE_CALM "/1" };
 	static const char *const growing[] = { "peak", "events", "events.local" };
 	unsigned int cgroup = torture_random(ARRAY_SIZE(cgroups));
-	/* Commands are no usage. */
+	/* Commands are not usage. */
 	unsigned int class = torture_random(CONTROL);
 	unsigned int file = torture_random(ARRAY_SIZE(growing));
 	long long limits[MOST_VALUES], values[MOST_VALUES];

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Torture: actors that have sockets of RDS and SMC, for which the kernel takes objects of
- * devices. These devices are beside those of the other actors, for both need addresses: SMC
- * finds a device for the own address on the loopback link only. That of RDS comes and goes
- * under its sockets. That of SMC stays, as does its module: whoever unplugs a device under
- * sockets of SMC that come and go waits longer than they are there, also with the base as it is.
+ * Torture: actors with sockets of RDS and SMC, for which the kernel takes objects of devices. They
+ * have devices of their own, because both need addresses: SMC finds a device for an own address
+ * only on the loopback link. The device of RDS comes and goes under its sockets. The device of
+ * SMC and its module stay: unplugging a device under sockets of SMC that come and go waits
+ * longer than the sockets exist, also with stock.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

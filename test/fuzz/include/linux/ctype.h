@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* As the kernel has it: of a char below zero, too. */
+/* As in the kernel, which also takes a char below zero. */
 static inline int isdigit(int c)
 {
 	return c >= '0' && c <= '9';

@@ -4,7 +4,7 @@
 
 #include <linux/types.h>
 
-/* The text so far; whoever prints provides the room. */
+/* The text so far; the caller provides the room. */
 struct seq_file {
 	char	*buf;
 	size_t	size;

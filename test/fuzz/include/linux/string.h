@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The kernel's has sprintf(), too. */
+/* The kernel's header also has sprintf(). */
 #include <stdio.h>
 #include <string.h>

@@ -56,8 +56,8 @@ static inline void rdmacg_failslab_end(struct rdmacg_failslab *failslab)
 }
 
 /*
- * Save the switches, and let allocations that could wait fail, too, without a word in the
- * log. Returns NULL, or what is missing.
+ * Save the switches. Let allocations that could wait also fail, without a line in the log.
+ * Returns NULL, or the name of what is missing.
  */
 static inline const char *rdmacg_failslab_begin(struct rdmacg_failslab *failslab)
 {
@@ -229,7 +229,7 @@ static inline int rdmacg_act_within(unsigned int bytes, int (*act)(void *what), 
 
 /*
  * Do @act without memory, then with ever more, until that suffices. A caller that tries
- * again where one allocation fails, as a driver's xa_alloc() does, fails here, too. After
+ * again where one allocation fails, as a driver's xa_alloc() does, also fails here. After
  * 10 s, the amount grows by a half at a time. Returns how many attempts failed, -1 as
  * rdmacg_sweep().
  */

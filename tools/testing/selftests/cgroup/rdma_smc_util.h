@@ -157,7 +157,7 @@ static inline bool rdmacg_smc_sees(const char *device)
 	return false;
 }
 
-/* What the kernel tells of SMC's sockets. */
+/* What the kernel reports about SMC's sockets. */
 struct rdmacg_smc_sockets {
 	/* With a connection over RDMA. */
 	int smcr;

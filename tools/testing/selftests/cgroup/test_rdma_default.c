@@ -158,7 +158,7 @@ TEST_F_TIMEOUT(test_rdmacg_default, default_of_an_ancestor_binds, 120)
 	EXPECT_EQ(RDMACG_NO_LIMIT, rdmacg_value(second, second->left, "rdma.max", "hca_object"));
 }
 
-/* What the device tells a program is the default, too. */
+/* The query of a device reports the default. */
 TEST_F_TIMEOUT(test_rdmacg_default, default_is_what_a_query_says, 120)
 {
 	struct ibv_context *context = rdmacg_open(&self->second);

@@ -450,7 +450,7 @@ static void rdmacg_remove_used(struct __test_metadata *_metadata,
 	pid_t remover = rdmacg_fork();
 
 	if (!remover) {
-		/* The child holds the context, too. */
+		/* The child also holds the context. */
 		close(pair->channel->fd);
 		close(pair->context->cmd_fd);
 		close(pair->context->async_fd);

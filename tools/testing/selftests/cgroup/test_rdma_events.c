@@ -151,7 +151,7 @@ TEST_F(test_rdmacg_events, own_refusal_is_max_and_alloc_fail_here)
 	EXPECT_TRUE(rdmacg_events_are(tree, tree->top, "rdma.events.local", 2, 0));
 }
 
-/* A refusal is no event of a sibling, nor of another resource. */
+/* A refusal is not an event of a sibling or of another resource. */
 TEST_F(test_rdmacg_events, refusal_is_nobody_elses_event)
 {
 	struct rdmacg_tree *tree = &self->tree;

@@ -417,9 +417,9 @@ TEST_F_TIMEOUT(test_rdmacg_fault, nothing_stays_where_one_allocation_fails, 300)
 }
 
 /*
- * Let about one allocation of each attempt fail, for libraries survive no more. With one
- * interval for all, an attempt that goes no further than the allocation that fails leaves the
- * next one to fail there, too, and what is allocated first never does.
+ * Let about one allocation of each attempt fail, because libraries survive no more. With one
+ * interval for all, an attempt that ends at the failed allocation would let the next attempt
+ * fail at the same place, and the first allocations would never fail.
  */
 static int rdmacg_vary_interval(int attempt, int count)
 {

@@ -42,8 +42,8 @@ FIXTURE_TEARDOWN(test_rdmacg_join)
 }
 
 /*
- * One QP joins a group that another one is just leaving, again and again: whoever is
- * attached can be detached, and in the end nothing is charged where that is counted.
+ * One QP joins a group while another QP leaves it, again and again: each attached QP can be
+ * detached, and in the end nothing is charged where attachments are counted.
  */
 TEST_F_TIMEOUT(test_rdmacg_join, joiners_and_leavers_lose_nothing, 60)
 {

@@ -294,7 +294,7 @@ LND_TEST(test_rdmacg_lnd, one_mr_less_keeps_the_pool)
 	EXPECT_LE(1, rdmacg_value(tree, tree->left, "rdma.verb.events.local", "mr.max"));
 }
 
-/* A pool that is idle for long goes, but for the first one. */
+/* A pool that is idle for long is freed, except the first pool. */
 LND_TEST(test_rdmacg_lnd, idle_pool_goes)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;

@@ -42,7 +42,7 @@ static bool lnd_drop(void)
 	return !setresgid(65534, 65534, 65534) && !setresuid(65534, 65534, 65534);
 }
 
-/* Whoever may open the file pays: no privilege is needed, and none helps. */
+/* The process that opens the file pays: no privilege is needed, and none helps. */
 LND_TEST(test_rdmacg_lnd_owner, unprivileged_process_pays)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
@@ -73,7 +73,7 @@ LND_TEST(test_rdmacg_lnd_owner, nothing_at_zero)
 	EXPECT_EQ(0, rdmacg_value(tree, tree->left, "rdma.verb.peak", "pd"));
 }
 
-/* Who opened the file pays, whoever writes to it. */
+/* The process that opened the file pays, also for writes of others. */
 LND_TEST(test_rdmacg_lnd_owner, opener_pays_for_who_writes)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;

@@ -157,7 +157,7 @@ TEST_F(test_rdmacg_mem, smallest_limit_decides_to_the_byte)
 	}
 }
 
-/* An MR that is refused for its length is no object, and in no peak. */
+/* An MR that is refused for its length is not an object, and in no peak. */
 TEST_F(test_rdmacg_mem, refusal_leaves_nothing)
 {
 	struct rdmacg_tree *tree = &self->tree;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Drivers that are modules, under the RDMA cgroup controller: a module takes its devices, and
- * their charges and limits, along. Where a driver cannot take a device from open contexts,
- * who holds one keeps the module. Each test has the only device of its driver, for others
- * would go, too. Needs root, Soft-RoCE or Soft-iWARP as a module, and ip and rdma of iproute2.
+ * Drivers that are modules, under the RDMA cgroup controller: unloading a module removes its
+ * devices with their charges and limits. Where a driver cannot take a device from open contexts,
+ * an open context keeps the module loaded. Each test has the only device of its driver,
+ * because unloading the module would remove others. Needs root, Soft-RoCE or Soft-iWARP as a module, and ip and rdma of iproute2.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -70,7 +70,7 @@ static const char *rdmacg_module_setup(struct rdmacg_tree *tree, const char *typ
 	if (rdmacg_has_device(type))
 		return "there is a device that may be of the same driver";
 	if (!rdmacg_modprobe(module) || !rdmacg_unload(module))
-		return "the driver is no module that can be loaded and unloaded";
+		return "the driver is not a module that can be loaded and unloaded";
 	if (!rdmacg_make_device(type))
 		return "no device can be made";
 	setenv("RDMACG_DEVICE", RDMACG_SECOND, 1);

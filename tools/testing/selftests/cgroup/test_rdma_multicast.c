@@ -71,7 +71,7 @@ static void rdmacg_join(struct __test_metadata *_metadata, struct ibv_qp **qp)
 	ASSERT_EQ(0, rdmacg_attach(qp[1], 2));
 }
 
-/* Each group costs one, whoever is in it, and each attachment one; in the owner and above. */
+/* Each group costs one, and each attachment costs one, in the owner and above. */
 TEST_F(test_rdmacg_multicast, groups_and_attachments_are_counted)
 {
 	struct rdmacg_tree *tree = &self->tree;

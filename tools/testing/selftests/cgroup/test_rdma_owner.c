@@ -74,7 +74,7 @@ TEST_F(test_rdmacg_owner, object_goes_back_to_who_paid)
 	EXPECT_EQ(0, rdmacg_objects(&self->tree, self->tree.right));
 }
 
-/* Close the context, which is charged to whoever opened it. */
+/* Close the context, which is charged to the process that opened it. */
 static int rdmacg_close(struct ibv_context **context)
 {
 	int ret = ibv_close_device(*context);
@@ -309,8 +309,8 @@ static int rdmacg_receive_context(struct __test_metadata *_metadata, struct rdma
 }
 
 /*
- * Put the received context in the place of the test's own, which closes that: it had the
- * only reference to the PD's object, too.
+ * Replace the test's own context by the received one. That closes the test's context, which
+ * also had the only reference to the PD's object.
  */
 static void rdmacg_replace_context(struct __test_metadata *_metadata,
 				   struct ibv_context *context, struct ibv_pd **pd, int fd)

@@ -137,7 +137,7 @@ TEST_F_TIMEOUT(test_rdmacg_rds, connections_end_at_the_limit, 300)
 	EXPECT_EQ(4, rdmacg_value(tree, tree->left, "rdma.verb.peak", "qp"));
 }
 
-/* A limit on CQs refuses a connection's QP, too. */
+/* A limit on CQs also refuses a connection's QP. */
 TEST_F_TIMEOUT(test_rdmacg_rds, connection_without_cqs_has_no_qp, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -186,7 +186,7 @@ TEST_F_TIMEOUT(test_rdmacg_rds, connection_stays_with_the_first_sender, 300)
 	EXPECT_TRUE(rdmacg_has_conns(tree, tree->left, 1));
 }
 
-/* Who has room need not wait for the limit of whoever was refused before. */
+/* A process with room does not wait for the limit of the process that was refused before. */
 TEST_F_TIMEOUT(test_rdmacg_rds, refused_connection_is_there_for_others, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;

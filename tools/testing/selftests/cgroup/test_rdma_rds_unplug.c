@@ -12,7 +12,7 @@
 FIXTURE(test_rdmacg_rds_unplug) {
 	struct rdmacg_tree tree;
 	struct rdmacg_actor actor;
-	/* Whoever removes the device waits for ever, and so would the next one. */
+	/* Removing the device waits for ever, and so would the next attempt. */
 	bool is_stuck;
 };
 

@@ -81,7 +81,7 @@ TEST_F(test_rdmacg_verbs, close_makes_room)
 	}
 }
 
-/* An object that has a file descriptor is no hca_object. */
+/* An object that is a file descriptor is not an hca_object. */
 TEST_F(test_rdmacg_verbs, completion_channel_is_no_hca_object)
 {
 	struct ibv_comp_channel *channel;
