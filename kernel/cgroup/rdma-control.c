@@ -40,7 +40,7 @@
 /* A rate that was behind by more than this forgets what it missed. */
 #define RDMACG_LONGEST_DELAY ((u64)NSEC_PER_SEC)
 
-/* A burst past this is no limit, and no product of it and a second overflows. */
+/* A larger burst does not limit anything, and its product with a second could overflow. */
 #define RDMACG_BURST_MAX ((u64)NSEC_PER_SEC)
 
 DEFINE_STATIC_KEY_FALSE(rdmacg_control_key);

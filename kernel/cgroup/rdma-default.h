@@ -20,7 +20,7 @@ enum rdmacg_control_limit {
 	RDMACG_CONTROL_LIMITS,
 };
 
-/* More commands a second are no limit to an adapter, and would not be kept exactly. */
+/* No adapter reaches more commands per second, and a higher rate would not be exact. */
 #define RDMACG_OPS_MAX 1000000
 
 extern const char * const rdmacg_control_keys[RDMACG_CONTROL_LIMITS];

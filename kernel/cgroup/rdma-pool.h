@@ -114,11 +114,10 @@ struct rdmacg_events {
 };
 
 /*
- * The slots of one cgroup on one device. A pool comes with the first limit or
- * the first charge, and each ancestor below the root has one, too; a cgroup
- * without a pool uses nothing and has no limit there. It goes with the cgroup or
- * the device, or as soon as it holds no limit, no usage and no history, and has no
- * users. Freed by RCU.
+ * The slots of one cgroup on one device. The first limit or the first charge creates the pool,
+ * and a pool in each ancestor below the root. A cgroup without a pool uses nothing and has no limit
+ * on the device. The pool is freed, by RCU, with the cgroup or the device, or as soon as it has no
+ * limit, no usage, no history and no users.
  *
  * What limits a slot is in the slot, wherever it comes from: the device's own limit in the
  * cgroup, or the cgroup's default.

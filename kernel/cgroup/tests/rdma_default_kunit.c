@@ -191,7 +191,7 @@ static void rdmacg_test_device_gets_the_default_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 2);
 }
 
-/* Where there is no default, it is no limit. */
+/* Without a default, the device has no limit afterwards. */
 static void rdmacg_test_device_gets_no_default_back(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;

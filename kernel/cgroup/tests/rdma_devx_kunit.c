@@ -197,7 +197,7 @@ static void rdmacg_test_devx_object_counts_as_what_it_is(struct kunit *test)
 	rdmacg_expect_left(test, 0, "");
 	KUNIT_EXPECT_EQ(test, rdmacg_run(method), 0);
 	rdmacg_expect_left(test, 1, used);
-	/* One charge has one owner, whoever destroys the object. */
+	/* A charge has one owner, also if another cgroup destroys the object. */
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 1);
 	verbs->current_cg = &verbs->right;
 	ib_rdmacg_uncharge_uobject(method->uobj);
@@ -284,7 +284,7 @@ static void rdmacg_test_devx_object_without_a_command_is_refused(struct kunit *t
 	rdmacg_expect_unseen(test, method);
 }
 
-/* A command that modifies or queries an object names it, too. */
+/* A command that modifies or queries an object also names it. */
 static void rdmacg_test_object_that_is_used_is_not_charged_again(struct kunit *test)
 {
 	struct rdmacg_method *maker, *user;
@@ -320,7 +320,7 @@ static int rdmacg_describe_cq(const struct uverbs_attr_bundle *attrs,
 	return 0;
 }
 
-/* A driver may say that of a file descriptor, too, which is charged as a type alone. */
+/* A driver may describe a file descriptor, which is charged as a type only. */
 static void rdmacg_test_descriptor_counts_as_what_it_is_and_once(struct kunit *test)
 {
 	static const struct ib_rdmacg_object_def defs[] = {
@@ -535,7 +535,7 @@ static void rdmacg_test_device_memory_without_end_is_not_counted(struct kunit *t
 	}
 }
 
-/* Memory of the device is no memory that a program pins. */
+/* A program does not pin memory of the device. */
 static void rdmacg_test_device_memory_and_registered_memory_are_apart(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
@@ -561,8 +561,8 @@ static void rdmacg_test_capacity_of_device_memory_is_the_devices(struct kunit *t
 }
 
 /*
- * The provider of mlx5 keeps the answer and refuses what is longer by itself, so that no event
- * would tell of a limit, and a limit that is raised would not help.
+ * The provider of mlx5 keeps the answer and refuses larger requests by itself. Then no event would
+ * report the limit, and raising the limit would not help.
  */
 static void rdmacg_test_query_shows_all_device_memory(struct kunit *test)
 {

@@ -215,7 +215,7 @@ static inline struct rdmacg_slot rdmacg_test_slot(struct rdma_cgroup *cg,
 	return copy;
 }
 
-/* All lines of a file, but for those of the machine's own devices. */
+/* All lines of a file except those of the machine's own devices. */
 static inline char *rdmacg_test_show(struct kunit *test, struct rdma_cgroup *cg,
 				     enum rdmacg_class class, enum rdmacg_file file)
 {

@@ -41,7 +41,7 @@ struct rdmacg_memory {
 	struct rdma_user_mmap_entry entry;
 };
 
-/* Whoever is asked sees the charge, in the cgroup of who asks. */
+/* A driver that is called sees the charge in the cgroup of the caller. */
 static struct ib_dm *rdmacg_alloc_dm(struct ib_device *device, struct ib_ucontext *context,
 				     struct ib_dm_alloc_attr *attr,
 				     struct uverbs_attr_bundle *attrs)

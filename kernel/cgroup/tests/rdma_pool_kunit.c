@@ -628,7 +628,7 @@ static void rdmacg_test_top_level_cgroup_takes_its_domains_along(struct kunit *t
 	rdmacg_pools_free(&t->top);
 	KUNIT_EXPECT_TRUE(test, list_empty(&rdmacg_desc(&t->dev0)->domains));
 
-	/* Whoever comes after it starts anew. */
+	/* A charge after it starts anew. */
 	rdmacg_charge_many(test, &t->leaf, &t->dev0, OBJECT, 1);
 	KUNIT_EXPECT_EQ(test, rdmacg_peak(&t->top, &t->dev0, OBJECT), 1);
 }
@@ -719,7 +719,7 @@ static void rdmacg_test_deep_limit_has_pools_as_long_as_it_holds(struct kunit *t
 	struct rdmacg_tree *t = test->priv;
 
 	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(leaf, "kunit0 hca_object=9"), 0);
-	/* right and top have one, too. */
+	/* right and top also have one. */
 	KUNIT_EXPECT_EQ(test, rdmacg_nr_pools(&t->top, &t->dev0), RDMACG_CHAIN + 2);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(leaf, "kunit0 max"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_nr_pools(&t->top, &t->dev0), 0);

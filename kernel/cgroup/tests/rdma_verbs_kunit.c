@@ -12,7 +12,7 @@
 #include "../../../drivers/infiniband/core/cma_priv.h"
 #include "rdma_verbs_kunit.h"
 
-/* A type needs the device's operation, but for those that need none. */
+/* Most types need an operation of the device. */
 static void rdmacg_test_device_has_the_types_that_it_supports(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
@@ -401,7 +401,7 @@ static void rdmacg_rereg(struct kunit *test, struct ib_mr *new_mr)
 
 	if (rereg->limit)
 		rdmacg_limit_mem(test, &verbs->left, rereg->limit);
-	/* The owner pays, and its limits count, whoever asks. */
+	/* The owner pays and its limits count, also if another process asks. */
 	rdmacg_limit_verb(test, &verbs->right, "kunit0 mr_mem=0 mr=0");
 	verbs->current_cg = &verbs->right;
 

@@ -114,7 +114,7 @@ static inline char *rdmacg_used(struct kunit *test, struct rdma_cgroup *cg)
 	char *word;
 
 	KUNIT_ASSERT_NOT_NULL(test, used);
-	/* A device without a line would use nothing, too. */
+	/* A device without a line would also use nothing. */
 	KUNIT_ASSERT_STREQ(test, strsep(&text, " "), "kunit0");
 	while ((word = strsep(&text, "\n "))) {
 		if (!*word || !strcmp(strchrnul(word, '='), "=0"))
