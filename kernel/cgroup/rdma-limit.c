@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * RDMA cgroup controller: what is written to files of limits.
+ * RDMA cgroup controller: writes to the files of limits.
  *
- * A write is one pass: its text becomes a list of devices and limits, outside of all locks; the
- * pools that it may need are there from then on; and under the cgroup's max_lock all of it
- * takes effect, one device after the other. What it did not need it gives back. Nothing fails
- * once a limit has changed, and no write is repeated because of another.
+ * A write is one pass. Outside all locks, its text becomes a list of devices and limits, and the
+ * pools that it may need are created. Under the cgroup's max_lock, all of the write takes effect,
+ * one device after the other. Then the unused pools are given back. Nothing fails after a limit
+ * has changed, and no write is repeated because of another write.
  */
 #include <kunit/static_stub.h>
 #include <linux/bits.h>
@@ -18,7 +18,7 @@
 #include "rdma-control.h"
 #include "rdma-limit.h"
 
-/* Limits on commands may be others now. */
+/* Let commands follow the new limits. */
 static void rdmacg_control_follow(struct rdma_cgroup *cg)
 {
 	if (!IS_ENABLED(CONFIG_CGROUP_RDMA_CONTROL))
@@ -54,7 +54,7 @@ static void rdmacg_write_free(struct rdmacg_write *write)
 	kfree(write);
 }
 
-/* What the write sets on the device; @desc's reference is used up. */
+/* Find or add the update of a device. Consumes the reference to @desc. */
 static struct rdmacg_update *rdmacg_write_update(struct rdmacg_write *write,
 						 struct rdmacg_desc *desc)
 {
@@ -76,7 +76,7 @@ static struct rdmacg_update *rdmacg_write_update(struct rdmacg_write *write,
 	return update;
 }
 
-/* Set the limit of a key, or of a whole class if it is empty. -EINVAL for one that is not there. */
+/* Set the limit of a key, or of the class if the key is empty. -EINVAL for an unknown key. */
 static int rdmacg_update_set(struct rdmacg_update *update, enum rdmacg_class class,
 			     struct rdmacg_word key, u64 max)
 {
@@ -97,7 +97,7 @@ static int rdmacg_update_set(struct rdmacg_update *update, enum rdmacg_class cla
 	return found ? 0 : -EINVAL;
 }
 
-/* The limits of the line that *@text is in; there has to be one. */
+/* Parse the limits of the line that *@text is in. The line must have one. */
 static int rdmacg_parse_limits(struct rdmacg_update *update, enum rdmacg_class class,
 			       const char **text)
 {
@@ -115,7 +115,7 @@ static int rdmacg_parse_limits(struct rdmacg_update *update, enum rdmacg_class c
 	return is_empty ? -EINVAL : ret;
 }
 
-/* What the text says of each device. The first error in it counts. */
+/* Parse the whole text. The first error counts. */
 static int rdmacg_write_parse(struct rdmacg_write *write, const char *text)
 {
 	struct rdmacg_update *update;
@@ -142,7 +142,9 @@ static int rdmacg_write_parse(struct rdmacg_write *write, const char *text)
 	return ret;
 }
 
-/* Whether any of the limits may be the device's own, "max" included; only a pool can hold it. */
+/*
+ * Whether any of the limits, "max" included, may become the device's own. Only a pool can hold it.
+ */
 static bool rdmacg_update_needs_pool(const struct rdmacg_update *update)
 {
 	unsigned int slot;
@@ -174,8 +176,8 @@ int rdmacg_write_pin(struct rdmacg_write *write)
 }
 
 /*
- * Let a slot have the limit that is written, if one is, and else its own, or the default. A
- * "max" of the device's own means something beside a default alone.
+ * Set the effective limit of a slot: the written limit, or the device's own, or the default. An
+ * own "max" has a meaning only beside a default.
  */
 static void rdmacg_pool_set_max_locked(struct rdmacg_pool *pool, unsigned int slot,
 				       const struct rdmacg_update *update, u64 fallback,
@@ -221,10 +223,10 @@ static void rdmacg_trace_changes_rcu(const struct rdmacg_write *write,
 }
 
 /*
- * Let limits hold on a device: those of @update, or if it is NULL the cgroup's defaults where
- * the device has no limit of its own. Nothing is done where the cgroup has no pool, for then it
- * has the defaults, or the device has gone. Strings are compared, and events traced, without
- * the domain's lock, for siblings want that.
+ * Apply the limits of @update to a device or, if @update is NULL, the cgroup's defaults where the
+ * device has no limit of its own. Without a pool there is nothing to do: the cgroup has only the
+ * defaults, or the device is being unregistered. Strings are compared and events are traced
+ * without the domain's lock, because siblings need it.
  */
 static void rdmacg_write_apply_rcu(struct rdmacg_write *write, const struct rdmacg_desc *desc,
 				   const struct rdmacg_update *update)
@@ -244,7 +246,7 @@ static void rdmacg_write_apply_rcu(struct rdmacg_write *write, const struct rdma
 		rdmacg_trace_changes_rcu(write, desc);
 }
 
-/* Set the limits that @text holds, all of them or, on an error, none. */
+/* Set all limits of @text or, on an error, none. */
 int rdmacg_set_max(struct rdma_cgroup *cg, enum rdmacg_class class, const char *text)
 {
 	struct rdmacg_write *write = rdmacg_write_alloc(cg, class);
@@ -275,7 +277,7 @@ static struct rdmacg_defaults *rdmacg_defaults_locked(struct rdma_cgroup *cg)
 	return rcu_dereference_protected(cg->defaults, lockdep_is_held(&cg->max_lock));
 }
 
-/* Put other defaults, or none, into place, and let them hold on each device. */
+/* Replace the defaults, and apply them to each device. */
 static void rdmacg_write_defaults_locked(struct rdmacg_write *write, struct rdmacg_defaults *new)
 {
 	struct rdma_cgroup *cg = write->cg;
@@ -297,8 +299,8 @@ static void rdmacg_write_defaults_locked(struct rdmacg_write *write, struct rdma
 }
 
 /*
- * Do to the defaults what is written. -EINVAL if the hw class has too many. -ENOSPC if @new has
- * no room for what others have added meanwhile. @new is used up.
+ * Merge @edit into the defaults. -EINVAL if the hw class would have too many. -ENOSPC if @new is
+ * too small for defaults that other writers have added meanwhile. Consumes @new.
  */
 static int rdmacg_try_defaults(struct rdmacg_write *write, const struct rdmacg_defaults *edit,
 			       struct rdmacg_defaults *new)
@@ -322,7 +324,7 @@ static int rdmacg_try_defaults(struct rdmacg_write *write, const struct rdmacg_d
 	return ret;
 }
 
-/* So much room is enough at any time: one that has less of it is tried once. */
+/* This much room is always enough; a smaller one is tried once. */
 #define RDMACG_MOST_DEFAULTS 512
 
 static int rdmacg_write_defaults(struct rdmacg_write *write, const struct rdmacg_defaults *edit)
@@ -344,7 +346,7 @@ static int rdmacg_write_defaults(struct rdmacg_write *write, const struct rdmacg
 	return ret;
 }
 
-/* Set the defaults that @text holds, all of them or, on an error, none. */
+/* Set all defaults of @text or, on an error, none. */
 int rdmacg_set_default(struct rdma_cgroup *cg, const char *text)
 {
 	struct rdmacg_defaults *edit = rdmacg_defaults_parse(text);
@@ -360,7 +362,7 @@ int rdmacg_set_default(struct rdma_cgroup *cg, const char *text)
 	kfree(edit);
 	if (ret)
 		return ret;
-	/* Some pools may have held nothing but a "max" that means nothing any more. */
+	/* Some pools may have held only a "max" that has lost its meaning. */
 	nr = rdmacg_nr_keys(cg);
 	for (key = 0; key < nr; key++)
 		rdmacg_pool_give_back(cg, key);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * RDMA cgroup controller: what is written to files of limits.
- */
+/* RDMA cgroup controller: writes to the files of limits. */
 #ifndef _KERNEL_CGROUP_RDMA_LIMIT_H
 #define _KERNEL_CGROUP_RDMA_LIMIT_H
 
@@ -10,7 +8,7 @@
 
 #include "rdma-pool.h"
 
-/* What a write sets on one device; one for each device that it names. Belongs to the writer. */
+/* The limits that a write sets on one device. Belongs to the writer. */
 struct rdmacg_update {
 	struct list_head	node;
 	struct rdmacg_desc	*desc;		/* with a reference */
@@ -19,7 +17,7 @@ struct rdmacg_update {
 	u64			max[];		/* or RDMACG_USE_DEFAULT */
 };
 
-/* What became of a limit, and how much was in use at that moment. */
+/* A limit before and after a write, and the usage at that moment. */
 struct rdmacg_change {
 	u64			old;
 	u64			new;
@@ -31,7 +29,7 @@ struct rdmacg_write {
 	struct rdma_cgroup	*cg;
 	enum rdmacg_class	class;
 	struct list_head	updates;	/* rdmacg_update */
-	/* For one device after the other. */
+	/* Used for one device after the other. */
 	u64			defaults[RDMACG_MAX_SLOTS];
 	struct rdmacg_change	changes[RDMACG_MAX_SLOTS];
 };

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * RDMA cgroup controller: hard limits on the objects that the processes of a
- * cgroup have on each RDMA device.
+ * RDMA cgroup controller: hard limits on the objects that the processes of a cgroup have on each
+ * RDMA device.
  *
- * The process that creates an object pays for it, in its cgroup of that moment
- * and in all ancestors except the root, until the object is destroyed: moving the
- * process, passing the file descriptor on or removing the cgroup changes
- * nothing. A charge that finds no room fails with EAGAIN. A limit set below the
- * usage refuses new objects and takes none away.
+ * The cgroup of the process that creates an object is charged, and all its ancestors except the
+ * root, until the object is destroyed. Moving the process, passing on the file descriptor or
+ * removing the cgroup does not change that. A charge that finds no room fails with EAGAIN. A limit
+ * below the usage refuses new objects and takes none away.
  *
  * Copyright (C) 2016 Parav Pandit <pandit.parav@gmail.com>
  */
@@ -30,7 +29,7 @@ static u64 rdmacg_id(const struct rdma_cgroup *cg)
 	return cgroup_id(cg->css.cgroup);
 }
 
-/* An event for each resource of a set. The root pays for nothing. */
+/* Emit an event for each resource of a set. The root is not charged. */
 static noinline void rdmacg_trace_set(struct rdma_cgroup *cg, const struct rdmacg_device *device,
 				      const struct rdmacg_amount *set, unsigned int count,
 				      void (*trace)(const char *device, const char *resource,
@@ -39,14 +38,14 @@ static noinline void rdmacg_trace_set(struct rdma_cgroup *cg, const struct rdmac
 	const struct rdmacg_desc *desc = rdmacg_desc(device);
 
 	rcu_read_lock();
-	/* A caller that comes after its device has gone finds no desc. */
+	/* After the device is unregistered, there is no desc. */
 	for (; desc && cg->depth && count--; set++)
 		trace(rdmacg_desc_name_rcu(desc), desc->resources[set->slot].name,
 		      rdmacg_counted(set->amount), rdmacg_id(cg));
 	rcu_read_unlock();
 }
 
-/* The caller has a reference to @cg, and so to the ancestor whose limit it was. */
+/* The caller has a reference to @cg, and so to the ancestor whose limit refused. */
 static void rdmacg_trace_refuse(struct rdma_cgroup *cg, const struct rdmacg_device *device,
 				const struct rdmacg_refusal *refusal)
 {
@@ -60,8 +59,8 @@ static void rdmacg_trace_refuse(struct rdma_cgroup *cg, const struct rdmacg_devi
 }
 
 /*
- * Wake those that wait for the files that a refusal of @cg's charge has changed, and trace it.
- * Outside the domain's lock: on Linux 6.12 this takes a lock of all cgroups.
+ * Notify the events files that a refused charge of @cg has changed, and trace the refusal. This
+ * runs outside the domain's lock, because on Linux 6.12 it takes a lock of all cgroups.
  */
 static void rdmacg_notify_refusal(struct rdma_cgroup *cg, struct rdmacg_device *device,
 				  const struct rdmacg_refusal *refusal)
@@ -79,8 +78,8 @@ static void rdmacg_notify_refusal(struct rdma_cgroup *cg, struct rdmacg_device *
 }
 
 /*
- * Warn of a caller that must not sleep, where the kernel looks for such. Without a chance to
- * reschedule, which is half of might_sleep() and costs as much as eight levels.
+ * Warn about a caller that must not sleep, on kernels that check this. might_sleep() would also
+ * reschedule, which costs as much as eight levels.
  */
 static __always_inline void rdmacg_might_sleep(void)
 {
@@ -89,8 +88,8 @@ static __always_inline void rdmacg_might_sleep(void)
 }
 
 /*
- * All that the fast path does not do: charge @set, unless it is charged already, and trace it.
- * Not inlined, or the fast path would save registers for it.
+ * The rest of a charge, which the fast path does not do: charge @set unless it is charged already,
+ * and trace it. If this were inlined, the fast path would save registers for it.
  */
 static noinline int rdmacg_charge_slow(struct rdma_cgroup *cg, struct rdmacg_device *device,
 				       const struct rdmacg_amount *set, unsigned int count,
@@ -395,12 +394,12 @@ static int rdmacg_command_begin(struct rdmacg_command *command, struct rdma_cgro
 		return 0;
 	control = rdmacg_control_get(cg, desc);
 	if (IS_ERR(control))
-		/* What gives something back is not to fail for want of memory. */
+		/* A command that destroys must not fail for lack of memory. */
 		return kind == RDMACG_COMMAND_DESTROY ? 0 : PTR_ERR(control);
 	ret = rdmacg_control_begin(control, kind, &waited_ns);
 	if (waited_ns && trace_rdmacg_throttle_enabled() && (!ret || fatal_signal_pending(current)))
 		rdmacg_trace_throttle(cg, desc, waited_ns);
-	/* The end of what destroys changes nothing. */
+	/* The end of a command that destroys changes nothing. */
 	if (!ret && kind != RDMACG_COMMAND_DESTROY)
 		*command = (struct rdmacg_command) { .control = control, .cg = cg };
 	return ret;
@@ -498,7 +497,7 @@ void rdmacg_unregister_device(struct rdmacg_device *device)
 	rdmacg_pools_drain(desc);
 	if (IS_ENABLED(CONFIG_CGROUP_RDMA_CONTROL))
 		rdmacg_control_key_drop_later();
-	/* A charge that comes too late finds no slot, and fails; a pin finds no desc. */
+	/* A later charge finds no slot and fails; a later pin finds no desc. */
 	device->nr_slots = 0;
 	RCU_INIT_POINTER(device->desc, NULL);
 	rdmacg_desc_put(desc);
@@ -525,8 +524,8 @@ static ssize_t rdmacg_max_write(struct kernfs_open_file *of, char *buf,
 	if (strlen(buf) != nbytes)
 		return -EINVAL;
 	/*
-	 * The process that removes the cgroup waits for its files, and others wait for that
-	 * process. So the file may go while the text is read; a reference keeps the cgroup.
+	 * rmdir waits for the cgroup's files, and others wait for rmdir. So the file may be
+	 * removed while the text is read. A reference keeps the cgroup.
 	 */
 	rdmacg_get(cg);
 	kernfs_break_active_protection(of->kn);
@@ -548,7 +547,7 @@ static void rdmacg_print_events(struct seq_file *sf, enum rdmacg_file file, cons
 			   READ_ONCE(*(local ? &events->local_alloc_fail : &events->alloc_fail)));
 }
 
-/* What @file says of one resource; @pool is NULL where the cgroup has none. */
+/* Print one resource in @file; @pool is NULL if the cgroup has none. */
 static void rdmacg_print_resource(struct seq_file *sf, struct rdma_cgroup *cg,
 				  enum rdmacg_file file, const struct rdmacg_desc *desc,
 				  const struct rdmacg_pool *pool, unsigned int slot)
@@ -600,8 +599,8 @@ static bool rdmacg_file_shows(enum rdmacg_file file, enum rdmacg_class class,
 }
 
 /*
- * The line of a device: its resources of @class, or of every class. A device that
- * has none has no line. To be called under RCU.
+ * Print the line of a device: its resources of @class, or of every class. A device without such
+ * resources has no line. The caller is in an RCU read section.
  */
 void rdmacg_show_line(struct seq_file *sf, struct rdma_cgroup *cg,
 		      const struct rdmacg_desc *desc, enum rdmacg_class class,
@@ -656,7 +655,7 @@ static int rdmacg_seq_show(struct seq_file *sf, void *v)
 	return 0;
 }
 
-/* The line of the cgroup's defaults, or nothing. To be called under RCU. */
+/* Print the cgroup's defaults, or nothing. The caller is in an RCU read section. */
 void rdmacg_show_default_rcu(struct seq_file *sf, struct rdma_cgroup *cg)
 {
 	const struct rdmacg_defaults *defaults = rcu_dereference(cg->defaults);
@@ -674,9 +673,9 @@ static int rdmacg_default_show(struct seq_file *sf, void *v)
 }
 
 /*
- * With its NUL, a buffer of 64 KiB, which no memory cgroup is charged for. In each class
- * it holds the lines of 19 devices at least, which have 64 resources with the longest
- * keys and values, and of some 200 devices as they are.
+ * With its NUL, the text fills a buffer of 64 KiB, which no memory cgroup is charged for. In each
+ * class, that is enough for the lines of 19 devices with 64 resources, the longest keys and the
+ * longest values, and for some 200 devices of today.
  */
 #define RDMACG_MAX_WRITE (SZ_64K - 1)
 
@@ -699,7 +698,7 @@ static int rdmacg_default_show(struct seq_file *sf, void *v)
 		.flags = CFTYPE_NOT_ON_ROOT,				\
 	}
 
-/* @_notified: the member that wakes those who wait for the file. */
+/* @_notified: the member that notifies the file's readers. */
 #define RDMACG_EVENTS(_name, _class, _file, _notified)			\
 	{								\
 		RDMACG_FILE(_name, _class, _file),			\
@@ -750,7 +749,7 @@ static struct cftype rdmacg_files[] = {
 	{ }	/* terminate */
 };
 
-/* A cgroup fills a little more than half of what kmalloc() would take. Set once. */
+/* kmalloc() would take almost twice the size of a cgroup. Set once. */
 static struct kmem_cache *rdmacg_cgroup_cache;
 
 static struct cgroup_subsys_state *
@@ -759,7 +758,7 @@ rdmacg_css_alloc(struct cgroup_subsys_state *parent)
 	struct rdma_cgroup *above = rdmacg_from_css(parent);
 	struct rdma_cgroup *cg;
 
-	/* As cgroup.max.depth does. No message, which a tenant could repeat. */
+	/* As cgroup.max.depth does. No message, because a tenant could fill the log. */
 	if (above && above->depth == RDMACG_MAX_DEPTH)
 		return ERR_PTR(-EAGAIN);
 	/* The root comes first, while the kernel boots. */

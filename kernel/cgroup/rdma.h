@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * RDMA cgroup controller: the files. The only file of the controller that knows all others is
- * rdma.c; this is what tests use of it.
+ * RDMA cgroup controller: the files. Only rdma.c knows all parts of the controller; this header
+ * has what tests use of it.
  */
 #ifndef _KERNEL_CGROUP_RDMA_H
 #define _KERNEL_CGROUP_RDMA_H
