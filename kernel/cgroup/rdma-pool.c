@@ -2,18 +2,17 @@
 /*
  * RDMA cgroup controller: domains, pools and charges.
  *
- * A charge counts in the cgroup that pays and in each ancestor below the root.
- * It takes effect on all of these levels and in all of its slots, or nowhere, and
- * it is refused only if one of them has no room: all of this happens under the
- * lock of one domain.
+ * A charge counts in the owner and in each ancestor below the root. It takes effect on all of
+ * these levels and in all of its slots, or not at all, and it is refused only if one of them has
+ * no room. The lock of one domain makes this one instant.
  *
- * Readers take no lock. They find pools under RCU and see each counter as it is
- * at some moment of their read.
+ * Readers take no lock. They find pools under RCU, and see each counter at some moment of their
+ * read.
  *
- * Why not a page_counter for each slot, and no lock: those add first and look then,
- * so that readers see usage above the limit, and a charge that will be refused
- * refuses its neighbour; a charge of three slots would be three atomics for each
- * level, and taking back what the first two got.
+ * Why not a page_counter for each slot, without a lock: page counters add first and check then. So
+ * readers would see usage above the limit, and a charge that will be refused would refuse its
+ * neighbour. A charge of three slots would be three atomics for each level, and undoing the first
+ * two after a refusal by the third.
  */
 #include <kunit/static_stub.h>
 #include <linux/atomic.h>
@@ -26,11 +25,11 @@
 
 #include "rdma-pool.h"
 
-/* A pool of some 24 resources; kmalloc() would take 1 KiB for it. Set once. */
+/* The size of a pool with some 24 resources; kmalloc() would take 1 KiB. Set once. */
 #define RDMACG_USUAL_SIZE 768
 static struct kmem_cache *rdmacg_pool_cache;
 
-/* Of a cgroup that has no pool. */
+/* The map of a cgroup without a pool. */
 static struct rdmacg_map rdmacg_empty_map;
 
 void rdmacg_pools_init(struct rdma_cgroup *cg, struct rdma_cgroup *parent)
@@ -46,13 +45,13 @@ void rdmacg_pools_init(struct rdma_cgroup *cg, struct rdma_cgroup *parent)
 		cg->depth = parent->depth + 1;
 }
 
-/* Limits on commands in all pools, and cgroups with such a default; atomic. */
+/* Number of limits on commands in all pools, and of cgroups with such a default; atomic. */
 static atomic_long_t rdmacg_nr_control_limits;
 
-/* So many more limits; in any context. */
+/* Add @limits to the number. In any context. */
 void rdmacg_count_control_limits(int limits)
 {
-	/* Strangers share the counter, so few may write it. */
+	/* All cgroups share the counter, so write it only if it changes. */
 	if (limits)
 		atomic_long_add(limits, &rdmacg_nr_control_limits);
 }
@@ -72,7 +71,7 @@ static int rdmacg_pool_control_limits(const struct rdmacg_pool *pool)
 	return limits;
 }
 
-/* What limits a device that has no limits of its own. */
+/* The limits of a device without own limits. */
 void rdmacg_default_limits(const struct rdmacg_defaults *defaults,
 			   const struct rdmacg_desc *desc, u64 *max)
 {
@@ -83,7 +82,7 @@ void rdmacg_default_limits(const struct rdmacg_defaults *defaults,
 		max[slot] = rdmacg_default_limit(defaults, &desc->resources[slot]);
 }
 
-/* The limit that holds in the cgroup; or RDMACG_NO_LIMIT. */
+/* The effective limit in this cgroup, or RDMACG_NO_LIMIT. */
 u64 rdmacg_limit_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc, unsigned int slot)
 {
 	struct rdmacg_pool *pool = rdmacg_pool_find_rcu(cg, desc->key);
@@ -93,8 +92,8 @@ u64 rdmacg_limit_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc, uns
 }
 
 /*
- * Find a pool and lock its domain; NULL if there is none, and nothing is locked.
- * The cgroup must not go away meanwhile.
+ * Find a pool and lock its domain. NULL, without a lock, if there is no pool. The caller keeps the
+ * cgroup.
  */
 struct rdmacg_pool *rdmacg_pool_lock(struct rdma_cgroup *cg, u32 key)
 {
@@ -124,7 +123,7 @@ u32 rdmacg_nr_keys(struct rdma_cgroup *cg)
 	return nr;
 }
 
-/* Put a larger map into place. Returns the one that nobody needs any more. */
+/* Install a larger map. Returns the map to free. */
 static struct rdmacg_map *rdmacg_map_replace_locked(struct rdma_cgroup *cg,
 						    struct rdmacg_map *new)
 {
@@ -137,7 +136,7 @@ static struct rdmacg_map *rdmacg_map_replace_locked(struct rdma_cgroup *cg,
 	return old;
 }
 
-/* Make sure that the cgroup has an entry for the key, which is there for good. */
+/* Make sure that the cgroup's map has an entry for the key. Entries are never removed. */
 static int rdmacg_map_reserve(struct rdma_cgroup *cg, u32 key)
 {
 	struct rdmacg_map *map;
@@ -158,7 +157,7 @@ static int rdmacg_map_reserve(struct rdma_cgroup *cg, u32 key)
 	return 0;
 }
 
-/* Let @pool be found from now on, or nothing if it is NULL. */
+/* Publish @pool, or unpublish it if @pool is NULL. */
 static void rdmacg_map_store(struct rdma_cgroup *cg, u32 key, struct rdmacg_pool *pool)
 {
 	spin_lock(&cg->map_lock);
@@ -214,7 +213,7 @@ static void rdmacg_pool_discard(struct rdmacg_pool *pool)
 	kfree(pool);
 }
 
-/* kfree() and RCU take either. */
+/* kfree() and kfree_rcu() take objects of both allocators. */
 static struct rdmacg_pool *rdmacg_pool_zalloc(size_t size)
 {
 	if (size > SZ_512 && size <= RDMACG_USUAL_SIZE)
@@ -222,7 +221,7 @@ static struct rdmacg_pool *rdmacg_pool_zalloc(size_t size)
 	return kzalloc(size, GFP_KERNEL_ACCOUNT);
 }
 
-/* A pool without usage, for which its cgroup has an entry. NULL: no memory. */
+/* Allocate a pool for which its cgroup has an entry. NULL if there is no memory. */
 static struct rdmacg_pool *rdmacg_pool_alloc(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {
 	struct rdmacg_pool *pool;
@@ -246,7 +245,7 @@ static struct rdmacg_pool *rdmacg_pool_alloc(struct rdma_cgroup *cg, struct rdma
 	return pool;
 }
 
-/* Let a device know a domain. -ENODEV if the device goes. */
+/* Add a domain to its device. -ENODEV if the device is being unregistered. */
 static int rdmacg_domain_add(struct rdmacg_domain *domain)
 {
 	struct rdmacg_desc *desc = domain->desc;
@@ -274,8 +273,8 @@ static void rdmacg_domain_remove(struct rdmacg_domain *domain)
 }
 
 /*
- * A device that goes leaves behind what was charged with a pin of it, which is a reference
- * until after the uncharge; writes have some as well.
+ * Charges that were made with a pin of the device may remain. Each pin holds a reference until
+ * after the uncharge. Writes also hold references.
  */
 static bool rdmacg_desc_may_have_usage(struct rdmacg_desc *desc)
 {
@@ -283,10 +282,10 @@ static bool rdmacg_desc_may_have_usage(struct rdmacg_desc *desc)
 }
 
 /*
- * Take a pool out of use, children before their parent, and put it on @gone. Others may have
- * found it before: a charge or a write takes the lock next and sees @dead
- * (rdmacg_pool_try_lock_rcu()), and readers (rdmacg_show_line()) stay under RCU until they
- * are done. The last look at the cgroup is that under its map_lock: rdmacg_pools_free().
+ * Take a pool out of use, children before their parent, and put it on @gone. Other tasks may have
+ * found the pool before: a charge or a write takes the lock next and sees @dead
+ * (rdmacg_pool_try_lock_rcu()), and readers (rdmacg_show_line()) are in RCU read sections. The
+ * last access to the cgroup is under its map_lock, see rdmacg_pools_free().
  */
 static void rdmacg_pool_remove_locked(struct rdmacg_pool *pool, struct list_head *gone)
 {
@@ -306,7 +305,7 @@ static void rdmacg_pool_remove_locked(struct rdmacg_pool *pool, struct list_head
 	rdmacg_map_store(pool->cg, desc->key, NULL);
 }
 
-/* Free pools that were taken out of use, under no lock. */
+/* Free pools that were taken out of use. The caller holds no lock. */
 static void rdmacg_pools_free_gone(struct list_head *gone)
 {
 	struct rdmacg_control *control;
@@ -328,7 +327,7 @@ static void rdmacg_pools_free_gone(struct list_head *gone)
 	}
 }
 
-/* The pool is as a new one would be, and has no users. */
+/* Whether the pool equals a new one and has no users. */
 static bool rdmacg_pool_is_idle_locked(struct rdmacg_pool *pool)
 {
 	unsigned int slot;
@@ -345,9 +344,8 @@ static bool rdmacg_pool_is_idle_locked(struct rdmacg_pool *pool)
 }
 
 /*
- * Free the pool and its ancestors, as far as they are idle, and unlock. Each under a hold
- * of its own, as siblings want the lock. Another user of one of them meanwhile gives it back
- * in turn.
+ * Unlock, after freeing the pool and its ancestors as far as they are idle. The lock is released
+ * after each, because siblings need it. Another user of a pool gives it back in turn.
  */
 void rdmacg_pool_give_back_unlock(struct rdmacg_pool *pool)
 {
@@ -366,7 +364,7 @@ void rdmacg_pool_give_back_unlock(struct rdmacg_pool *pool)
 	rdmacg_pools_free_gone(&gone);
 }
 
-/* The same for the cgroup's pool, if it has one. */
+/* Give back the cgroup's pool, if it has one. */
 void rdmacg_pool_give_back(struct rdma_cgroup *cg, u32 key)
 {
 	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, key);
@@ -375,7 +373,7 @@ void rdmacg_pool_give_back(struct rdma_cgroup *cg, u32 key)
 		rdmacg_pool_give_back_unlock(pool);
 }
 
-/* Let a new pool, which nobody knows yet, have the limits of @defaults. */
+/* Set the limits of @defaults in a new pool, before it is published. */
 static void rdmacg_pool_init_limits(struct rdmacg_pool *pool, const struct rdmacg_desc *desc,
 				    const u64 *max)
 {
@@ -388,7 +386,9 @@ static void rdmacg_pool_init_limits(struct rdmacg_pool *pool, const struct rdmac
 					  max[desc->control_slot + slot] : RDMACG_NO_LIMIT;
 }
 
-/* Put a new pool into use. -EEXIST if the cgroup has one, or -ENODEV if the device goes. */
+/*
+ * Publish a new pool. -EEXIST if the cgroup has one, -ENODEV if the device is being unregistered.
+ */
 static int rdmacg_pool_insert_locked(struct rdmacg_pool *pool, struct rdmacg_pool *parent)
 {
 	struct rdmacg_domain *domain = pool->domain;
@@ -411,7 +411,7 @@ static int rdmacg_pool_insert_locked(struct rdmacg_pool *pool, struct rdmacg_poo
 	return 0;
 }
 
-/* The same, and -EAGAIN if others have given its parent's pool back meanwhile. */
+/* The same with locks, and -EAGAIN if the parent's pool was given back meanwhile. */
 static int rdmacg_pool_try_insert(struct rdmacg_desc *desc, struct rdmacg_pool *pool)
 {
 	struct rdmacg_pool *parent = NULL;
@@ -430,7 +430,7 @@ static int rdmacg_pool_try_insert(struct rdmacg_desc *desc, struct rdmacg_pool *
 	return ret;
 }
 
-/* A new pool has come with defaults: tell those that trace of them. */
+/* Trace the defaults of a new pool. */
 static void rdmacg_trace_defaults_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc,
 				      const u64 *max)
 {
@@ -451,7 +451,7 @@ static int rdmacg_pool_insert(struct rdmacg_desc *desc, struct rdmacg_pool *pool
 
 	rcu_read_lock();
 	spin_lock(&cg->max_lock);
-	/* Strings are compared before the domain's lock, for siblings want that. */
+	/* Strings are compared before the domain's lock is taken, because siblings need it. */
 	rdmacg_default_limits(rcu_dereference(cg->defaults), desc, max);
 	rdmacg_pool_init_limits(pool, desc, max);
 	ret = rdmacg_pool_try_insert(desc, pool);
@@ -470,7 +470,7 @@ static struct rdma_cgroup *rdmacg_ancestor(struct rdma_cgroup *cg, unsigned int 
 	return cg;
 }
 
-/* Make the pool of a cgroup whose parent has one, unless it has one as well. */
+/* Create the pool of a cgroup whose parent has one, unless the cgroup has one already. */
 static int rdmacg_pool_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {
 	struct rdmacg_pool *pool;
@@ -487,7 +487,7 @@ static int rdmacg_pool_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 	return ret == -EEXIST ? 0 : ret;
 }
 
-/* Make the missing ones of the pools of the cgroup and its ancestors, the highest first. */
+/* Create the missing pools of the cgroup and its ancestors, the highest first. */
 static int rdmacg_pools_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {
 	unsigned int depth;
@@ -495,23 +495,23 @@ static int rdmacg_pools_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 
 	for (depth = 1; depth <= cg->depth && !ret; depth++)
 		ret = rdmacg_pool_create(rdmacg_ancestor(cg, depth), desc);
-	/* The ones above that failed may have no user. */
+	/* The pools above the failed one may have no user. */
 	if (ret && depth > 2)
 		rdmacg_pool_give_back(rdmacg_ancestor(cg, depth - 2), desc->key);
 	return ret;
 }
 
 /*
- * The same as rdmacg_pool_lock(), for a cgroup below the root that may have no pool yet. A
- * caller that has no use for it in the end gives it back. -ENOMEM, or -ENODEV if the device
- * goes.
+ * As rdmacg_pool_lock(), but create the pool if it is missing. The cgroup is below the root. A
+ * caller that does not use the pool gives it back. -ENOMEM, or -ENODEV if the device is being
+ * unregistered.
  */
 struct rdmacg_pool *rdmacg_pool_get_lock(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {
 	struct rdmacg_pool *pool;
 	int ret;
 
-	/* A new pool may be given back by others before it is locked. */
+	/* Another task may give a new pool back before it is locked. */
 	while (!(pool = rdmacg_pool_lock(cg, desc->key))) {
 		ret = rdmacg_pools_create(cg, desc);
 		if (ret && ret != -EAGAIN)
@@ -521,8 +521,8 @@ struct rdmacg_pool *rdmacg_pool_get_lock(struct rdma_cgroup *cg, struct rdmacg_d
 }
 
 /*
- * Make sure that the cgroup has a pool until rdmacg_pool_unpin(), unless the device goes.
- * -ENOMEM or -ENODEV.
+ * Make sure that the cgroup has a pool until rdmacg_pool_unpin(), or until the device is
+ * unregistered. -ENOMEM or -ENODEV.
  */
 int rdmacg_pool_pin(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {
@@ -545,7 +545,7 @@ void rdmacg_pool_unpin(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 	rdmacg_pool_give_back_unlock(pool);
 }
 
-/* Each slot exists, none is there twice, and the amounts are ones to count. */
+/* Whether each slot exists and occurs once, and the amounts are valid. */
 static bool rdmacg_set_is_valid(const struct rdmacg_device *device,
 				const struct rdmacg_amount *set, unsigned int count)
 {
@@ -572,8 +572,8 @@ static bool rdmacg_slot_has_room(const struct rdmacg_slot *slot, u64 amount)
 }
 
 /*
- * Look for room on all levels. If there is none, *@refusal is about the lowest cgroup, and
- * there the first resource of @set, that has none.
+ * Check all levels for room. If one has none, *@refusal names the lowest such cgroup, and the
+ * first resource of @set without room there.
  */
 static bool rdmacg_has_room_locked(struct rdmacg_pool *pool, const struct rdmacg_amount *set,
 				   unsigned int count, struct rdmacg_refusal *refusal)
@@ -615,7 +615,7 @@ static void rdmacg_add_locked(struct rdmacg_pool *pool, const struct rdmacg_amou
 	}
 }
 
-/* Let the cgroup's pool have events, unless there is none, or no memory for them. */
+/* Allocate the events of the cgroup's pool, if it has a pool and there is memory. */
 static void rdmacg_pool_add_events(struct rdma_cgroup *cg, const struct rdmacg_desc *desc)
 {
 	struct rdmacg_events *events;
@@ -639,8 +639,8 @@ static void rdmacg_count(u64 *counter)
 }
 
 /*
- * Count a refusal in the pool that was to pay and in its ancestors. Where there was no memory
- * for that, it is not counted: refusing is what matters.
+ * Count a refusal in the owner's pool and in its ancestors. Without memory for events, the refusal
+ * is not counted, but it stands.
  */
 static void rdmacg_count_refusal_locked(struct rdmacg_pool *pool,
 					const struct rdmacg_refusal *refusal)
@@ -667,7 +667,7 @@ static void rdmacg_count_refusal_locked(struct rdmacg_pool *pool,
 	}
 }
 
-/* Count a refusal, for which memory is allocated without the lock, and unlock. */
+/* Unlock and count a refusal. Memory is allocated without the lock. */
 static void rdmacg_count_refusal_unlock(struct rdmacg_pool *pool,
 					const struct rdmacg_refusal *refusal)
 {
@@ -676,10 +676,10 @@ static void rdmacg_count_refusal_unlock(struct rdmacg_pool *pool,
 	unsigned int depth;
 
 	if (!rdmacg_pool_events_locked(pool)) {
-		/* It is not given back meanwhile, but may go with its device. */
+		/* The pool is not given back meanwhile, but may be freed with its device. */
 		pool->nr_users++;
 		rdmacg_pool_unlock(pool);
-		/* Where a pool has events, its ancestors have. */
+		/* If a pool has events, so do its ancestors. */
 		for (depth = 1; depth <= cg->depth; depth++)
 			rdmacg_pool_add_events(rdmacg_ancestor(cg, depth), desc);
 		pool = rdmacg_pool_lock(cg, desc->key);
@@ -693,8 +693,8 @@ static void rdmacg_count_refusal_unlock(struct rdmacg_pool *pool,
 }
 
 /*
- * Charge @set to @cg and its ancestors. Returns 0, -EINVAL for a malformed set, -ENOMEM,
- * -ENODEV if the device goes, or -EAGAIN: then *@refusal says where there was no room.
+ * Charge @set to @cg and its ancestors. Returns 0, -EINVAL for a malformed set, -ENOMEM, -ENODEV
+ * if the device is being unregistered, or -EAGAIN with the details in *@refusal.
  */
 int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			   const struct rdmacg_amount *set, unsigned int count,
@@ -715,14 +715,14 @@ int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 		return -EAGAIN;
 	}
 	rdmacg_add_locked(pool, set, count);
-	/* Endless amounts alone do not keep it. */
+	/* A set of only endless amounts does not keep the pool. */
 	rdmacg_pool_give_back_unlock(pool);
 	return 0;
 }
 
 /*
- * Charge @set, which is valid, even where there is no room: then true is returned, and
- * *@refusal says where. The usage goes above the limit. Nothing is charged if the device goes.
+ * Charge the valid @set even above limits. Returns true, with the details in *@refusal, if a limit
+ * was exceeded. Nothing is charged if the device is being unregistered.
  */
 bool rdmacg_pool_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			const struct rdmacg_amount *set, unsigned int count,
@@ -747,7 +747,7 @@ bool rdmacg_pool_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 	return !has_room;
 }
 
-/* What remains of a usage: our caller uncharges what it never charged. */
+/* The usage after an underflow: the caller has uncharged more than was charged. */
 u64 rdmacg_slot_underflow(const struct rdmacg_slot *slot, u64 amount)
 {
 	WARN_ON_ONCE(slot->usage < amount);
@@ -768,10 +768,10 @@ static void rdmacg_sub_locked(struct rdmacg_pool *pool, const struct rdmacg_amou
 }
 
 /*
- * Undo a charge. If that was with a pin of the device, which is unregistered at the same time,
- * rdmacg_pools_drain() takes the pool away before or after this has its lock: then there is
- * no pool, or the usage is gone before it is looked at. The pin keeps another device from
- * having the key.
+ * Undo a charge. If the charge was made with a pin and the device is unregistered at the same
+ * time, rdmacg_pools_drain() removes the pool before or after this function has its lock. Then
+ * there is no pool, or its usage is no longer read. The pin keeps other devices from reusing the
+ * key.
  */
 void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			  const struct rdmacg_amount *set, unsigned int count)
@@ -787,19 +787,19 @@ void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 		rdmacg_pool_unlock(pool);
 		return;
 	}
-	/* Only endless amounts leave no pool, and devices that go. */
+	/* Only endless amounts and unregistered devices leave no pool. */
 	for (i = 0; i < count; i++)
 		WARN_ON_ONCE(rdmacg_counted(set[i].amount) &&
 			     !READ_ONCE(rdmacg_desc(device)->dead));
 }
 
-/* Take the cgroup's pool on a device out of use, and its ancestors' if they are idle. */
+/* Take the cgroup's pool on a device out of use, and idle pools of its ancestors. */
 static void rdmacg_pool_free(struct rdma_cgroup *cg, u32 key)
 {
 	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, key);
 	LIST_HEAD(gone);
 
-	/* It may just have gone with its device. */
+	/* The pool may have been removed with its device. */
 	if (!pool)
 		return;
 	rdmacg_pool_remove_locked(pool, &gone);
@@ -809,9 +809,8 @@ static void rdmacg_pool_free(struct rdma_cgroup *cg, u32 key)
 }
 
 /*
- * The last reference to the cgroup is gone: nothing is charged to it, and its
- * children went before it. Where it has no pool, no lock is taken that another cgroup
- * wants.
+ * After the last reference to the cgroup: nothing is charged to it, and its children are freed. A
+ * cgroup without a pool takes no lock that another cgroup needs.
  */
 void rdmacg_pools_free(struct rdma_cgroup *cg)
 {
@@ -821,7 +820,7 @@ void rdmacg_pools_free(struct rdma_cgroup *cg)
 	for (key = 0; key < nr; key++)
 		if (rdmacg_has_pool(cg, key))
 			rdmacg_pool_free(cg, key);
-	/* Wait for a device that has just cleared the last entry, and not left the map. */
+	/* Wait for a device that has cleared the last entry and still holds the map's lock. */
 	spin_lock(&cg->map_lock);
 	map = rdmacg_map_locked(cg);
 	RCU_INIT_POINTER(cg->map, &rdmacg_empty_map);
@@ -833,7 +832,7 @@ void rdmacg_pools_free(struct rdma_cgroup *cg)
 	kfree(rcu_access_pointer(cg->defaults));
 }
 
-/* A domain of the device, which does not go under RCU; NULL if there is none. */
+/* A domain of the device, kept by RCU, or NULL. */
 static struct rdmacg_domain *rdmacg_desc_domain_rcu(struct rdmacg_desc *desc)
 {
 	struct rdmacg_domain *domain;
@@ -845,7 +844,7 @@ static struct rdmacg_domain *rdmacg_desc_domain_rcu(struct rdmacg_desc *desc)
 	return domain;
 }
 
-/* Take the last pools of a domain out of use, so many that siblings hardly wait. */
+/* Take the last pools of a domain out of use, only a few so that siblings hardly wait. */
 static void rdmacg_domain_drain(struct rdmacg_domain *domain, struct list_head *gone)
 {
 	unsigned int i;
@@ -858,9 +857,9 @@ static void rdmacg_domain_drain(struct rdmacg_domain *domain, struct list_head *
 }
 
 /*
- * The device goes: nothing is charged on it in any cgroup. A write may still be about to
- * set limits, and cgroups go at the same time: a cgroup that finds a pool takes the domain's
- * lock, and one that does not waits for the map's (rdmacg_pools_free()).
+ * The device is being unregistered, and nothing is charged on it in any cgroup. A write may still
+ * be about to set limits, and cgroups may be freed at the same time. A cgroup that finds a pool
+ * takes the domain's lock; a cgroup that finds none waits for the map's (rdmacg_pools_free()).
  */
 void rdmacg_pools_drain(struct rdmacg_desc *desc)
 {

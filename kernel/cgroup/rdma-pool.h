@@ -2,9 +2,9 @@
 /*
  * RDMA cgroup controller: cgroups, domains and pools, and the fast path of charges.
  *
- * A device and a top-level cgroup, which is a child of the root, have one domain
- * together. All pools of that device in that subtree belong to it, and it comes and goes with
- * the pool of the top-level cgroup:
+ * A device and a top-level cgroup, which is a child of the root, have one domain together. All
+ * pools of that device in that subtree belong to the domain. It is created and freed with the pool
+ * of the top-level cgroup:
  *
  *   rdma_cgroup --map[key]--> pool --domain--> domain (lock)
  *                              '----levels---> itself, and the pools of its ancestors
@@ -12,20 +12,22 @@
  * Locks, all of them spinlocks, the outer ones first:
  *
  *   rdma_cgroup.max_lock   the lines of one write take effect together; the cgroup's defaults,
- *                          and which pools came with them
+ *                          and which pools were created with them
  *   rdmacg_domain.lock     all counters and limits of a domain, and which pools it has
  *   rdmacg_desc.lock       which domains a device has
- *   rdmacg_gate.lock       rates of commands, commands in flight, and who waits; interrupts
- *                          are off
+ *   rdmacg_gate.lock       rates of commands, commands in flight, and waiting commands;
+ *                          interrupts are off
  *   rdma_cgroup.map_lock   where a cgroup has its pools
  *
- * Never two of one kind at once. Holders never sleep, allocate, free, parse or wake under
- * max_lock or a domain's lock: neither a tenant's writes nor its cpu.max keep another tenant
- * waiting. A hold of a domain's lock grows with the depth, RDMACG_MAX_DEPTH at most, and the
- * slots of one charge, and one of a gate's lock with the depth of one command. A charge takes no
- * lock but the domain's, except the first one in a cgroup: new pools come into use under
- * max_lock, which only the cgroup's own writers take, and those that make pools in it or
- * below. A hold of max_lock grows with the devices that a write names.
+ * Two locks of one kind are never held at once. Under max_lock or a domain's lock, holders never
+ * sleep, allocate, free, parse or wake, so neither a tenant's writes nor its cpu.max delay another
+ * tenant. The time that a domain's lock is held grows with the depth, RDMACG_MAX_DEPTH at most,
+ * and with the slots of one charge. For a gate's lock, the time grows with the depth of one
+ * command. For max_lock, it grows with the devices that a write names.
+ *
+ * A charge takes only the domain's lock, except for the first charge in a cgroup. That charge
+ * creates pools, which come into use under max_lock. Only writers to the cgroup, and creators of
+ * pools in it or below it, take max_lock.
  */
 #ifndef _KERNEL_CGROUP_RDMA_POOL_H
 #define _KERNEL_CGROUP_RDMA_POOL_H
@@ -44,41 +46,41 @@
 #define kzalloc_obj(object, gfp) kzalloc(sizeof(object), gfp)
 #endif
 
-/* The deepest cgroup that can have the controller, so walks over levels are short. */
+/* The deepest level that can have the controller, so walks over levels are short. */
 #define RDMACG_MAX_DEPTH 64
 
-/* How many pools or waiters are dealt with before others get the processor. */
+/* Pools or waiters that are handled before the processor is yielded. */
 #define RDMACG_BATCH 16
 
 struct rdmacg_control;
 struct rdmacg_pool;
 
 /*
- * What the rates of one device below one top-level cgroup share. Part of a domain; the rest is
- * in rdma-control.h. Timers and hard interrupts take the lock, so charges, which would pay for
- * that, have the domain's.
+ * The lock of all rates of one device below one top-level cgroup. Part of a domain; the rest is in
+ * rdma-control.h. Timers and hard interrupts take this lock. Charges have the domain's lock
+ * instead, because disabling interrupts costs time.
  */
 struct rdmacg_gate {
-	/* Guards all of this and all of the controls. Holders have interrupts off. */
+	/* Guards this struct and all its controls. Holders disable interrupts. */
 	spinlock_t		lock;
-	bool			bypass;		/* no command waits: the device goes; lock */
+	bool			bypass;		/* no command waits: the device is going; lock */
 	struct list_head	waiters;	/* all of them; lock */
 };
 
 /*
- * What all pools of one device below one top-level cgroup share. It comes and goes with the
- * pool of that cgroup, the first one and the last one. Freed by RCU.
+ * The lock and the list of all pools of one device below one top-level cgroup. Created and freed
+ * with the pool of the top-level cgroup, which is the first and the last one. Freed by RCU.
  */
 struct rdmacg_domain {
 	/*
-	 * Guards the domain's pools: every counter and limit, and which pools
-	 * there are. Its holder sees all levels as of one instant.
+	 * Guards the domain's pools: each counter and limit, and the list. A holder sees all
+	 * levels at one instant.
 	 */
 	spinlock_t		lock;
 	struct list_head	pools;		/* parents before children; lock */
 	struct rdmacg_desc	*desc;		/* set once */
 #ifdef CONFIG_CGROUP_RDMA_CONTROL
-	/* On a line of its own, which charges do not touch. */
+	/* On a cache line of its own, which charges do not touch. */
 	struct rdmacg_gate	gate ____cacheline_aligned_in_smp;
 #endif
 	union {
@@ -88,10 +90,9 @@ struct rdmacg_domain {
 } ____cacheline_aligned_in_smp;
 
 /*
- * One resource in one pool, in the resource's unit. @usage exceeds a limit only
- * where that was lowered under it. Written under the domain's lock, and read
- * with READ_ONCE without it; on 32 bits such a read of a value past 4 GiB can be
- * torn.
+ * One resource in one pool, in the resource's unit. @usage exceeds a limit only if that was
+ * lowered below it. Written under the domain's lock, and read with READ_ONCE without it. On 32
+ * bits, such a read of a value past 4 GiB can be torn.
  */
 struct rdmacg_slot {
 	u64			usage;
@@ -107,23 +108,21 @@ struct rdmacg_counts {
 	u64			local_alloc_fail; /* from the cgroup itself */
 };
 
-/* The same for each slot of a pool. They come with the first refusal. Freed by RCU. */
+/* The counts of each slot of a pool, allocated at the first refusal. Freed by RCU. */
 struct rdmacg_events {
 	struct rcu_head		rcu;
 	struct rdmacg_counts	slots[];
 };
 
 /*
- * The slots of one cgroup on one device. The first limit or the first charge creates the pool,
- * and a pool in each ancestor below the root. A cgroup without a pool uses nothing and has no limit
- * on the device. The pool is freed, by RCU, with the cgroup or the device, or as soon as it has no
+ * The slots of one cgroup on one device. The first limit or the first charge creates the pool, and
+ * a pool in each ancestor below the root. A cgroup without a pool uses nothing and has no limit on
+ * the device. The pool is freed, by RCU, with the cgroup or the device, or as soon as it has no
  * limit, no usage, no history and no users.
  *
- * What limits a slot is in the slot, wherever it comes from: the device's own limit in the
- * cgroup, or the cgroup's default.
+ * A slot has the effective limit: the device's own limit in the cgroup, or the cgroup's default.
  *
- * A charge reads @levels, so that its loads do not wait for each other as those of a chain
- * of parents would.
+ * A charge reads @levels, because the loads along a chain of parents would wait for each other.
  */
 struct rdmacg_pool {
 	struct rdmacg_domain	*domain;	/* set once */
@@ -134,14 +133,14 @@ struct rdmacg_pool {
 	unsigned int		nr_users;	/* child pools, and writes; domain->lock */
 	struct rdma_cgroup	*cg;		/* set once */
 	/*
-	 * A bit for each slot whose limit is the device's own, "max" included; the others have
-	 * the cgroup's default. domain->lock.
+	 * A bit for each slot whose limit is the device's own, "max" included. The other slots
+	 * have the cgroup's default. domain->lock.
 	 */
 	u64			own;
 	struct rdmacg_events __rcu *events;	/* NULL before the first; domain->lock; RCU */
-	/* NULL before the first command that is counted, and set once. domain->lock; RCU. */
+	/* NULL before the first counted command, then set once. domain->lock; RCU. */
 	struct rdmacg_control __rcu *control;
-	/* The limits of the control class, which nobody charges. As rdmacg_slot.max. */
+	/* The limits of the control class, which is not charged. As rdmacg_slot.max. */
 	u64			control_max[RDMACG_CONTROL_LIMITS];
 	union {
 		struct list_head domain_node;	/* on domain->pools; domain->lock */
@@ -150,23 +149,19 @@ struct rdmacg_pool {
 	struct rdmacg_slot	slots[];
 };
 
-/*
- * Where a cgroup has its pools: by the device's key. One with more room replaces it. Freed by
- * RCU.
- */
+/* The pools of a cgroup, by the device's key. A larger map replaces it. Freed by RCU. */
 struct rdmacg_map {
 	struct rcu_head		rcu;
 	u32			nr;		/* set once */
 	struct rdmacg_pool __rcu *pools[];	/* cg->map_lock; RCU */
 };
 
-/* All classes but the last one: a process over a limit on commands waits, and sees no event. */
+/* All classes except the last: a process over a limit on commands waits, without an event. */
 #define RDMACG_EVENT_CLASSES RDMACG_CLASS_CONTROL
 
 /*
- * The controller's part of one cgroup. Freed by the cgroup core after the last
- * reference, of which each charge and each child holds one, so neither a charge
- * nor a pool below outlives it.
+ * The controller's part of one cgroup. The cgroup core frees it after the last reference. Each
+ * charge and each child holds a reference, so neither a charge nor a pool below outlives it.
  */
 struct rdma_cgroup {
 	struct cgroup_subsys_state css;
@@ -175,14 +170,14 @@ struct rdma_cgroup {
 	spinlock_t		map_lock;
 	struct rdmacg_map __rcu	*map;		/* map_lock; RCU */
 	/*
-	 * Of two writes to this cgroup's limits, one takes effect after the other. A pool comes
-	 * into use under it, with the limits of @defaults, so a write that replaces them finds
-	 * each pool that has the old ones.
+	 * Orders writes to this cgroup's limits. A pool comes into use under this lock with the
+	 * limits of @defaults, so a write that replaces @defaults finds each pool that has the old
+	 * ones.
 	 */
 	spinlock_t		max_lock;
 	/* NULL where none is set; max_lock; RCU. */
 	struct rdmacg_defaults __rcu *defaults;
-	/* Notified of what the class's events files count. */
+	/* The files to notify, for each class with events. */
 	struct cgroup_file	events_file[RDMACG_EVENT_CLASSES];
 	struct cgroup_file	events_local_file[RDMACG_EVENT_CLASSES];
 };
@@ -197,7 +192,10 @@ static inline struct rdma_cgroup *rdmacg_parent(struct rdma_cgroup *cg)
 	return rdmacg_from_css(cg->css.parent);
 }
 
-/* Where a charge had no room: for so much of a resource, in this cgroup, at that moment. */
+/*
+ * A refusal: the amount, the resource, the cgroup whose limit refused, and its usage at that
+ * moment.
+ */
 struct rdmacg_refusal {
 	unsigned int		slot;
 	struct rdma_cgroup	*cg;
@@ -207,7 +205,7 @@ struct rdmacg_refusal {
 	bool			is_ignored;	/* by a charge that cannot fail */
 };
 
-/* To be read before what is never smaller: see rdmacg_slot_set(). */
+/* Read a usage before a value that is never smaller: see rdmacg_slot_set(). */
 static inline u64 rdmacg_slot_usage(const struct rdmacg_slot *slot)
 {
 	u64 usage = READ_ONCE(slot->usage);
@@ -217,7 +215,7 @@ static inline u64 rdmacg_slot_usage(const struct rdmacg_slot *slot)
 	return usage;
 }
 
-/* The limit of any slot, those of the control class included. */
+/* The limit of any slot, including the control class. */
 static inline u64 *rdmacg_pool_max(struct rdmacg_pool *pool, unsigned int slot)
 {
 	unsigned int control_slot = pool->domain->desc->control_slot;
@@ -244,7 +242,7 @@ static inline bool rdmacg_has_pool(struct rdma_cgroup *cg, u32 key)
 	return has_pool;
 }
 
-/* The annotations keep sparse away: one function takes the lock, and another drops it. */
+/* The annotations silence sparse: one function takes the lock, and another drops it. */
 static __always_inline void rdmacg_domain_lock(struct rdmacg_domain *domain)
 {
 	spin_lock(&domain->lock);
@@ -263,8 +261,8 @@ static __always_inline void rdmacg_pool_unlock(struct rdmacg_pool *pool)
 }
 
 /*
- * Lock the domain of a pool that was found. False, and not locked, if the pool was
- * given back in between.
+ * Lock the domain of a pool that was found. False, without the lock, if the pool was given back
+ * meanwhile.
  */
 static __always_inline bool rdmacg_pool_try_lock_rcu(struct rdmacg_pool *pool)
 {
@@ -278,13 +276,12 @@ static __always_inline bool rdmacg_pool_try_lock_rcu(struct rdmacg_pool *pool)
 u64 rdmacg_slot_underflow(const struct rdmacg_slot *slot, u64 amount);
 
 /*
- * Readers take no lock, and yet no usage is to exceed its peak, nor a child's its
- * parent's. So what may be the larger one is stored first when they grow: the peak before
- * the usage, a parent before its child. When they shrink, a child is stored before its
- * parent. The barriers are before each usage, and pair with those of readers in
- * rdmacg_slot_usage(): a reader that reads a usage and then its peak, or while charges come a
- * child and then its parent, or while they go a parent and then its child, sees no
- * contradiction.
+ * Readers take no lock, but must not see a usage above its peak, or a child's usage above its
+ * parent's. So when values grow, the larger one is stored first: the peak before the usage, a
+ * parent before its child. When values shrink, a child is stored before its parent. The barrier is
+ * before each store of a usage, and pairs with the one in rdmacg_slot_usage(). A reader that reads
+ * a usage and then its peak sees no contradiction. The same holds for a child and then its parent
+ * while usage grows, and for a parent and then its child while usage shrinks.
  */
 static __always_inline void rdmacg_slot_grow(struct rdmacg_slot *slot, u64 usage)
 {
@@ -307,14 +304,14 @@ static __always_inline void rdmacg_slot_shrink(struct rdmacg_slot *slot, u64 amo
 }
 
 /*
- * The fast path: the functions that follow do what rdmacg_pool_try_charge() and
- * rdmacg_pool_uncharge() do where the pool is there, the set is plain and all has room, with
- * the number of resources as a constant. They return false, and have done nothing, where
- * anything else is the case. No usage is above RDMACG_NO_LIMIT unless it was charged by
- * rdmacg_pool_charge(), and no plain amount is, so no sum overflows.
+ * The fast path. The following functions do the work of rdmacg_pool_try_charge() and
+ * rdmacg_pool_uncharge() if the pool exists, the set is plain and all levels have room, with the
+ * number of resources as a constant. In all other cases they do nothing and return false. No plain
+ * amount is above RDMACG_NO_LIMIT, and no usage is, unless rdmacg_pool_charge() charged it. So no
+ * sum overflows.
  */
 
-/* Slots that exist, each once, and amounts that are counted. */
+/* Whether each slot exists and occurs once, and each amount is counted. */
 static __always_inline bool rdmacg_set_is_plain(const struct rdmacg_device *device,
 						const struct rdmacg_amount *set,
 						const unsigned int count)
@@ -330,15 +327,15 @@ static __always_inline bool rdmacg_set_is_plain(const struct rdmacg_device *devi
 	return true;
 }
 
-/* What a plain set of charges is in each pool of its device. */
+/* A plain set, as offsets into any pool of its device. */
 struct rdmacg_plain_set {
 	size_t			offset[3];	/* of the slots */
 	u64			amount[3];
 };
 
 /*
- * Lock the pool, and take what is needed out of the set: the compiler cannot know that no
- * counter is part of it. NULL, and nothing is locked, if not all is plain.
+ * Lock the pool, and copy the set, because the compiler cannot know that no counter is part of it.
+ * NULL, without a lock, if the case is not plain.
  */
 static __always_inline struct rdmacg_pool *rdmacg_pool_lock_fast(struct rdma_cgroup *cg,
 								 const struct rdmacg_device *device,
