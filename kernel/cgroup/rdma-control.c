@@ -2,23 +2,21 @@
 /*
  * RDMA cgroup controller: rates of commands, and commands in flight.
  *
- * A command belongs to the cgroup that its process is in when it begins. That cgroup gets a
- * pool and a control with the first command for which there is a limit on the way up; where
- * there is none, commands are not counted. A cgroup that is removed keeps its limits until the
- * last of its commands, which have a reference each.
+ * A command belongs to the cgroup of its process when it begins. The cgroup gets a pool and a
+ * control with the first command for which the cgroup or an ancestor has a limit. Without such a
+ * limit, commands are not counted. A removed cgroup keeps its limits until the last of its
+ * commands ends, because each command holds a reference.
  *
- * A command that makes an object takes two of each rate, for the end of the object as well, and
- * any other one takes one. A command that destroys is counted, takes nothing and never waits: so
- * what is to be given back is given back, and nobody's destroys, real or made up, cost a
- * sibling anything.
+ * A command that creates an object takes two of each rate, one of them for the end of the object.
+ * Other commands take one. A command that destroys is counted, takes nothing and never waits. So a
+ * process can always destroy, and destroy commands, real or not, cost a sibling nothing.
  *
- * The timer of a waiting command lets it begin, and not its process when it runs next: one that
- * is stopped, or whose cgroup has no processor time left, keeps no command behind it waiting.
- * A process that a signal wakes goes back to user space, where it can be frozen, and comes again
- * by itself; then it has the place in the queue that it had before.
+ * The timer of a waiting command lets it begin, not the next run of its process. So a process that
+ * is stopped, or whose cgroup has used up its processor time, does not delay the commands behind
+ * it. A process that a signal wakes returns to user space, where it can be frozen. It restarts the
+ * system call and gets its place in the queue back.
  *
- * Functions whose names begin with rdmacg_rate take the time from their caller, and do nothing
- * but arithmetic.
+ * Functions whose names begin with rdmacg_rate get the time from their caller and only compute.
  */
 #include <kunit/static_stub.h>
 #include <linux/completion.h>
@@ -34,10 +32,10 @@
 
 #include "rdma-control.h"
 
-/* Late by this much at most, timers of many queues can share an interrupt. */
+/* The slack of timers, so that those of many queues can share an interrupt. */
 #define RDMACG_SLACK_NS ((u64)(50 * NSEC_PER_USEC))
 
-/* A rate that was behind by more than this forgets what it missed. */
+/* A rate that is behind by more than this forgets the rest. */
 #define RDMACG_LONGEST_DELAY ((u64)NSEC_PER_SEC)
 
 /* A larger burst does not limit anything, and its product with a second could overflow. */
@@ -55,14 +53,15 @@ static void rdmacg_control_key_update(struct work_struct *work)
 }
 
 /*
- * The key is changed by a worker alone: the writer of a limit may have little processor time,
- * and would hold up the other writers.
+ * Only a worker changes the key: the writer of a limit may have little processor time, and would
+ * delay other writers.
  */
 static DECLARE_DELAYED_WORK(rdmacg_control_key_work, rdmacg_control_key_update);
 
 /*
- * There may be fewer limits. The key changes the kernel's code, for which all processors stop,
- * and a user that is delegated a cgroup may set and reset a limit all the time: so not at once.
+ * The number of limits may have dropped. A change of the key patches the kernel's code, which
+ * stops all processors, and a delegated user can set and remove a limit in a loop. So do not
+ * change it at once.
  */
 void rdmacg_control_key_drop_later(void)
 {
@@ -71,8 +70,8 @@ void rdmacg_control_key_drop_later(void)
 }
 
 /*
- * There may be other limits, and commands that begin after this find them. May sleep. A worker
- * that is about to turn the key off comes before ours, or sees the limits.
+ * Limits may have changed; commands that begin after this call see them. May sleep. A worker that
+ * is about to turn the key off runs before ours, or sees the limits.
  */
 void rdmacg_control_key_sync(void)
 {
@@ -84,8 +83,8 @@ void rdmacg_control_key_sync(void)
 }
 
 /*
- * Set the limits, RDMACG_NO_LIMIT for none. Commands that began count as many of the new rate.
- * Without a burst, a tenth of a second's worth may begin at once.
+ * Set the limits, or RDMACG_NO_LIMIT. Commands that have begun count as the same number at the new
+ * rate. Without a burst, a tenth of a second's commands may begin at once.
  */
 void rdmacg_rate_set(struct rdmacg_rate *rate, u64 ops, u64 burst, u64 now)
 {
@@ -105,13 +104,13 @@ void rdmacg_rate_set(struct rdmacg_rate *rate, u64 ops, u64 burst, u64 now)
 	rate->due = now + min(ahead, rate->tolerance + interval);
 }
 
-/* When the next command may begin; 0 where nothing limits it. */
+/* When the next command may begin; 0 without a limit. */
 u64 rdmacg_rate_begins(const struct rdmacg_rate *rate)
 {
 	return rate->interval && rate->due > rate->tolerance ? rate->due - rate->tolerance : 0;
 }
 
-/* Count a command. Where it has waited for this rate, the delay until now is not lost. */
+/* Count a command. If the command waited for this rate, the delay until now is not lost. */
 void rdmacg_rate_take(struct rdmacg_rate *rate, unsigned int cost, u64 now, bool has_waited)
 {
 	u64 earliest = has_waited ? now - min(now, RDMACG_LONGEST_DELAY) : now;
@@ -120,25 +119,25 @@ void rdmacg_rate_take(struct rdmacg_rate *rate, unsigned int cost, u64 now, bool
 		rate->due = max(rate->due, earliest) + cost * rate->interval;
 }
 
-/* What commands take of a rate. */
+/* How much of a rate a command takes. */
 static const unsigned int rdmacg_costs[] = {
 	[RDMACG_COMMAND_CREATE]		= 2,
 	[RDMACG_COMMAND_CHANGE]		= 1,
 	[RDMACG_COMMAND_DESTROY]	= 0,
 };
 
-/* A command that waits. On the stack of its process. */
+/* A waiting command. On the stack of its process. */
 struct rdmacg_waiter {
 	struct rb_node		node;		/* in level->queue; gate->lock */
 	struct list_head	gate_node;	/* on gate->waiters; gate->lock */
 	struct rdmacg_control	*home;		/* of the process's cgroup; set once */
-	struct rdmacg_control	*level;		/* where it waits; NULL if nowhere; gate->lock */
+	struct rdmacg_control	*level;		/* of its queue, or NULL; gate->lock */
 	enum rdmacg_command_kind kind;		/* set once */
 	u64			since;		/* set once */
 	bool			has_begun;	/* gate->lock */
 	u64			waited_ns;	/* set when the wait ends, under gate->lock */
 	struct completion	wakeup;
-	/* Runs for the first one of a queue alone; started under gate->lock. */
+	/* Runs only for the first waiter of a queue; started under gate->lock. */
 	struct hrtimer		timer;
 };
 
@@ -188,7 +187,7 @@ static void rdmacg_stat_count(struct rdmacg_control_stat *stat, bool begins, u64
 	rdmacg_add(&stat->throttled_ns, waited_ns);
 }
 
-/* Count on all levels a command that begins now; one that has waited is on no queue. */
+/* Count a command that begins now on all levels. A command that has waited is on no queue. */
 static void rdmacg_begin_locked(const struct rdmacg_waiter *waiter, u64 now, u64 waited_ns)
 {
 	struct rdmacg_control *level;
@@ -204,13 +203,13 @@ static void rdmacg_begin_locked(const struct rdmacg_waiter *waiter, u64 now, u64
 	}
 }
 
-/* Start the timer of the first waiter of a queue, which cannot begin before. */
+/* Start the timer of the first waiter of a queue, for the time when it can begin. */
 static void rdmacg_queue_arm_locked(struct rdmacg_control *control, u64 now)
 {
 	struct rdmacg_waiter *first = rdmacg_first_waiter_locked(control);
 	u64 next = max(rdmacg_rate_begins(&control->rate), now);
 
-	/* The end of a command is what it waits for, if not for the rate. */
+	/* If it does not wait for the rate, it waits for the end of a command. */
 	if (!first || control->inflight >= control->inflight_max)
 		return;
 	hrtimer_start_range_ns(&first->timer, ns_to_ktime(next),
@@ -225,15 +224,15 @@ static void rdmacg_waiter_leave_locked(struct rdmacg_waiter *waiter)
 		rb_erase_cached(&waiter->node, &waiter->level->queue);
 }
 
-/* How long the command has waited; 0 for one that has not. */
+/* How long the command has waited. */
 static u64 rdmacg_waited_ns(const struct rdmacg_waiter *waiter, u64 now)
 {
 	return now - waiter->since ?: waiter->level ? 1 : 0;
 }
 
 /*
- * Let the command begin, or wait where it cannot. Returns whether it has left the queue that it
- * was in. A process whose command begins takes the lock before its stack goes.
+ * Let the command begin, or queue it at the level that blocks it. Returns whether it has left its
+ * queue. A process whose command begins takes the lock before its stack is reused.
  */
 static bool rdmacg_waiter_try_locked(struct rdmacg_waiter *waiter, u64 now)
 {
@@ -258,7 +257,7 @@ static bool rdmacg_waiter_try_locked(struct rdmacg_waiter *waiter, u64 now)
 	return true;
 }
 
-/* Try the first waiter of a queue. Returns whether the next one is to be tried. */
+/* Try the first waiter of a queue. Returns whether to try the next one. */
 static bool rdmacg_queue_try_first(struct rdmacg_control *control)
 {
 	struct rdmacg_waiter *first;
@@ -279,8 +278,8 @@ static bool rdmacg_queue_try_first(struct rdmacg_control *control)
 }
 
 /*
- * Let those begin whose turn it is, each under a hold of its own, and see to it that the next
- * one's timer runs. In any context.
+ * Let the commands begin whose turn it is, and start the timer of the next one. The lock is
+ * released after each. In any context.
  */
 static void rdmacg_queue_run(struct rdmacg_control *control)
 {
@@ -290,13 +289,13 @@ static void rdmacg_queue_run(struct rdmacg_control *control)
 	for (i = 0; i < RDMACG_BATCH; i++)
 		if (!rdmacg_queue_try_first(control))
 			return;
-	/* The timer goes on. */
+	/* The timer continues. */
 	spin_lock_irqsave(&control->gate->lock, flags);
 	rdmacg_queue_arm_locked(control, ktime_get_ns());
 	spin_unlock_irqrestore(&control->gate->lock, flags);
 }
 
-/* hrtimer_cancel() keeps the waiter's stack alive until this returns. */
+/* hrtimer_cancel() waits for this function, so the waiter's stack is valid. */
 static enum hrtimer_restart rdmacg_waiter_timer(struct hrtimer *timer)
 {
 	struct rdmacg_waiter *waiter = container_of(timer, struct rdmacg_waiter, timer);
@@ -313,7 +312,7 @@ static enum hrtimer_restart rdmacg_waiter_timer(struct hrtimer *timer)
 
 static void rdmacg_waiter_setup_timer(struct rdmacg_waiter *waiter)
 {
-	/* The build says so for Linux before 6.13. */
+	/* The Makefile defines this for Linux before 6.13. */
 #ifdef RDMACG_HRTIMER_INIT
 	hrtimer_init_on_stack(&waiter->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	waiter->timer.function = rdmacg_waiter_timer;
@@ -323,7 +322,7 @@ static void rdmacg_waiter_setup_timer(struct rdmacg_waiter *waiter)
 #endif
 }
 
-/* Since when the current process has been waiting: from before a signal, or from now on. */
+/* When the current process began to wait: before a signal, or now. */
 static u64 rdmacg_place_take_locked(struct rdmacg_control *home, u64 now)
 {
 	struct rdmacg_place *place = home->places;
@@ -345,7 +344,9 @@ static void rdmacg_place_keep_locked(struct rdmacg_control *home, u64 since)
 	};
 }
 
-/* A signal has woken the process before its turn. Returns where it waited. */
+/*
+ * Remove a process that a signal has woken before its turn. Returns the level at which it waited.
+ */
 static struct rdmacg_control *rdmacg_waiter_give_up_locked(struct rdmacg_waiter *waiter)
 {
 	struct rdmacg_control *level, *left = waiter->level;
@@ -394,9 +395,9 @@ static int rdmacg_wait(struct rdmacg_waiter *waiter, u64 *waited_ns)
 }
 
 /*
- * Let a command of a cgroup begin once the limits of the cgroup and its ancestors allow it.
- * 0, or -ERESTARTNOINTR for a process that has a signal: it has taken nothing. *@waited_ns is 0
- * if it did not wait.
+ * Let a command begin as soon as the limits of the cgroup and its ancestors allow it. 0, or
+ * -ERESTARTNOINTR after a signal: then the command has taken nothing. *@waited_ns is 0 if it did
+ * not wait.
  */
 int rdmacg_control_begin(struct rdmacg_control *control, enum rdmacg_command_kind kind,
 			 u64 *waited_ns)
@@ -417,8 +418,8 @@ int rdmacg_control_begin(struct rdmacg_control *control, enum rdmacg_command_kin
 }
 
 /*
- * A command that began, and does not destroy, has ended: its places in flight go to those that
- * wait for one. In any context.
+ * End a command that has begun and does not destroy. Its places in flight go to waiting commands.
+ * In any context.
  */
 void rdmacg_control_end(struct rdmacg_control *control)
 {
@@ -429,13 +430,13 @@ void rdmacg_control_end(struct rdmacg_control *control)
 	for (level = control; level; level = level->parent)
 		level->inflight--;
 	spin_unlock_irqrestore(&control->gate->lock, flags);
-	/* A command that queues up after this has seen the place. */
+	/* A command that is queued after this has seen the place. */
 	for (level = control; level; level = level->parent)
 		if (READ_ONCE(level->queue.rb_leftmost))
 			rdmacg_queue_run(level);
 }
 
-/* Let the pool's limits hold. Of two writes, the one that comes last reads what both have set. */
+/* Apply the pool's limits. Of two writes, the later one reads the limits of both. */
 void rdmacg_control_set(struct rdmacg_control *control)
 {
 	u64 ops, burst;
@@ -443,7 +444,7 @@ void rdmacg_control_set(struct rdmacg_control *control)
 	spin_lock_irq(&control->gate->lock);
 	ops = READ_ONCE(control->limits[RDMACG_CONTROL_OPS]);
 	burst = READ_ONCE(control->limits[RDMACG_CONTROL_BURST]);
-	/* To set a rate once more makes it late. */
+	/* Setting a rate again would delay it. */
 	if (ops != control->ops || burst != control->burst)
 		rdmacg_rate_set(&control->rate, ops, burst, ktime_get_ns());
 	control->ops = ops;
@@ -453,7 +454,7 @@ void rdmacg_control_set(struct rdmacg_control *control)
 	rdmacg_queue_run(control);
 }
 
-/* The cgroup's limits may be others now. */
+/* Apply the cgroup's limits, which may have changed. */
 void rdmacg_control_refresh(struct rdma_cgroup *cg)
 {
 	u32 key, nr = rdmacg_nr_keys(cg);
@@ -472,8 +473,8 @@ void rdmacg_control_refresh(struct rdma_cgroup *cg)
 }
 
 /*
- * From now on no command waits. Lets one of those that do so begin, and returns whether there was
- * one: to be called again.
+ * Stop waiting at a gate. Lets one waiting command begin, and returns whether there was one, in
+ * which case the caller calls again.
  */
 bool rdmacg_gate_open(struct rdmacg_gate *gate)
 {
@@ -495,7 +496,7 @@ void rdmacg_gate_close(struct rdmacg_gate *gate)
 	spin_unlock_irq(&gate->lock);
 }
 
-/* No limits, no commands, and no gate yet. NULL: no memory. */
+/* Allocate a control without limits, commands or gate. NULL if there is no memory. */
 struct rdmacg_control *rdmacg_control_alloc(void)
 {
 	struct rdmacg_control *control;
@@ -511,7 +512,7 @@ struct rdmacg_control *rdmacg_control_alloc(void)
 	return control;
 }
 
-/* The control of a pool that does not go. Another task may put one there meanwhile. */
+/* Create the control of a pool that is kept. Another task may create one meanwhile. */
 static struct rdmacg_control *rdmacg_pool_add_control(struct rdmacg_pool *pool,
 						      struct rdmacg_control *parent)
 {
@@ -531,12 +532,15 @@ static struct rdmacg_control *rdmacg_pool_add_control(struct rdmacg_pool *pool,
 	if (old)
 		kfree(new);
 	else
-		/* A write may have missed it. */
+		/* A write may have missed this control. */
 		rdmacg_control_set(new);
 	return old ?: new;
 }
 
-/* Make the missing controls of a pool that has a user and of its ancestors. NULL: no memory. */
+/*
+ * Create the missing controls of a pool with a user and of its ancestors. NULL if there is no
+ * memory.
+ */
 static struct rdmacg_control *rdmacg_pool_add_controls(struct rdmacg_pool *pool)
 {
 	struct rdmacg_control *control = NULL, *parent;
@@ -544,7 +548,7 @@ static struct rdmacg_control *rdmacg_pool_add_controls(struct rdmacg_pool *pool)
 
 	while (level--) {
 		parent = control;
-		/* Once set, it stays as long as the pool does. */
+		/* Once set, the control stays as long as the pool. */
 		control = rcu_dereference_protected(pool->levels[level]->control, true);
 		control = control ?: rdmacg_pool_add_control(pool->levels[level], parent);
 		if (!control)
@@ -566,8 +570,8 @@ static struct rdmacg_control *rdmacg_control_find(struct rdma_cgroup *cg, u32 ke
 }
 
 /*
- * The control of a cgroup, to which the caller has a reference, on a device that does not go
- * meanwhile. -ENOMEM, or -ENODEV if the device is about to go.
+ * Get or create the control of a cgroup. The caller holds a reference to the cgroup and keeps the
+ * device. -ENOMEM, or -ENODEV if the device is being unregistered.
  */
 struct rdmacg_control *rdmacg_control_get(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {
@@ -584,7 +588,7 @@ struct rdmacg_control *rdmacg_control_get(struct rdma_cgroup *cg, struct rdmacg_
 	pool = rdmacg_pool_find_rcu(cg, desc->key);
 	rcu_read_unlock();
 	control = pool ? rdmacg_pool_add_controls(pool) : NULL;
-	/* If there is no control, the pool may have no use. */
+	/* Without a control, the pool may be unused. */
 	rdmacg_pool_unpin(cg, desc);
 	return control ?: ERR_PTR(-ENOMEM);
 }
@@ -598,7 +602,7 @@ bool rdmacg_is_limited(struct rdma_cgroup *cg, const struct rdmacg_desc *desc)
 	if (first == desc->nr_slots)
 		return false;
 	rcu_read_lock();
-	/* A burst alone limits nothing. */
+	/* A burst alone does not limit. */
 	for (; cg->depth && !is_limited; cg = rdmacg_parent(cg))
 		is_limited = rdmacg_limit_rcu(cg, desc, first + RDMACG_CONTROL_OPS) !=
 			     RDMACG_NO_LIMIT ||
@@ -608,7 +612,7 @@ bool rdmacg_is_limited(struct rdma_cgroup *cg, const struct rdmacg_desc *desc)
 	return is_limited;
 }
 
-/* Let some of those begin that wait; false if none does any more. */
+/* Let some waiting commands begin. False if none is left. */
 static bool rdmacg_domains_open_locked(struct rdmacg_desc *desc)
 {
 	struct rdmacg_domain *domain;
@@ -638,7 +642,7 @@ void rdmacg_stop_waiting(struct rdmacg_device *device)
 
 	do {
 		spin_lock(&desc->lock);
-		/* A domain that comes from now on lets all begin as well. */
+		/* A domain that is created later lets all commands begin. */
 		desc->bypass = true;
 		are_more = rdmacg_domains_open_locked(desc);
 		spin_unlock(&desc->lock);

@@ -11,9 +11,9 @@
 #include "rdma-pool.h"
 
 /*
- * A rate of commands, in a generic cell rate algorithm: a command may begin from @due -
- * @tolerance on. So a pause saves up no more than a burst. Times are of CLOCK_MONOTONIC in
- * nanoseconds; they do not overflow within 292 years. The gate's lock.
+ * A rate of commands, by a generic cell rate algorithm: a command may begin from @due - @tolerance
+ * on, so a pause saves up at most a burst. Times are CLOCK_MONOTONIC in nanoseconds, which do not
+ * overflow within 292 years. The gate's lock.
  */
 struct rdmacg_rate {
 	u64			interval;	/* of one command; 0 without a limit */
@@ -21,30 +21,30 @@ struct rdmacg_rate {
 	u64			due;		/* when the next command is due */
 };
 
-/* What rdma.control.stat shows, of the cgroup and all below it. */
+/* The values of rdma.control.stat, for the cgroup and its descendants. */
 struct rdmacg_control_stat {
 	u64			ops;		/* commands that began */
-	u64			throttled;	/* commands that had to wait */
-	u64			throttled_ns;	/* how long they did */
+	u64			throttled;	/* commands that waited */
+	u64			throttled_ns;	/* for how long */
 };
 
-/* How many processes of a cgroup that a signal has woken can come back to their place. */
+/* How many processes of a cgroup can return to their place after a signal. */
 #define RDMACG_PLACES 16
 
-/* When a process that a signal has woken came; task is NULL for none. The gate's lock. */
+/* When a process arrived that a signal has woken; task is NULL for none. The gate's lock. */
 struct rdmacg_place {
 	const struct task_struct *task;		/* never followed */
 	u64			since;
 };
 
 /*
- * The commands of one cgroup and those below it on one device. It comes with the first
- * command while any cgroup on the way up limits commands, each ancestor below the root has
- * one as well, and it goes with its pool.
+ * The commands of one cgroup and its descendants on one device. The first command while the cgroup
+ * or an ancestor limits commands creates it, and one in each ancestor below the root. It is freed
+ * with its pool.
  *
  * A command begins at one instant on all levels, or waits in the queue of the lowest level that
- * does not let it begin, and is tried again when it is the first one there and the level may
- * have become ready.
+ * does not let it begin. It is tried again when it is the first in that queue and the level may be
+ * ready.
  */
 struct rdmacg_control {
 	struct rdmacg_gate	*gate;		/* set once */
@@ -52,18 +52,18 @@ struct rdmacg_control {
 	const u64		*limits;	/* of the pool; set once */
 	u64			ops, burst;	/* the limits that @rate has; gate->lock */
 	struct rdmacg_rate	rate;		/* gate->lock */
-	/* Commands that began and did not end, and how many may; gate->lock. */
+	/* Commands in flight, and their limit; gate->lock. */
 	u64			inflight;
 	u64			inflight_max;
-	/* Commands that wait at this level, by the time since when; gate->lock. */
+	/* Commands that wait at this level, by their arrival; gate->lock. */
 	struct rb_root_cached	queue;
 	struct rdmacg_control_stat stat;	/* gate->lock; READ_ONCE */
-	/* Of processes of this cgroup alone; the next one is overwritten. gate->lock. */
+	/* For processes of this cgroup only; the next one is overwritten. gate->lock. */
 	struct rdmacg_place	places[RDMACG_PLACES];
 	unsigned int		next_place;	/* gate->lock */
 };
 
-/* rdma-control.c is there with CONFIG_CGROUP_RDMA_CONTROL alone, and so are its calls. */
+/* rdma-control.c is built only with CONFIG_CGROUP_RDMA_CONTROL, and only then called. */
 void rdmacg_rate_set(struct rdmacg_rate *rate, u64 ops, u64 burst, u64 now);
 u64 rdmacg_rate_begins(const struct rdmacg_rate *rate);
 void rdmacg_rate_take(struct rdmacg_rate *rate, unsigned int cost, u64 now, bool has_waited);

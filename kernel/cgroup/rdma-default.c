@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * RDMA cgroup controller: the limits of a cgroup for devices that have none of their own
- * there, those that come later included.
+ * RDMA cgroup controller: the limits of a cgroup for devices without own limits, including devices
+ * that are registered later.
  *
- * A default has a key and no device, so the keys have to be known without one: the table is
- * made where the kernel is built. Only drivers know those of the hw class, of which any
- * well-formed key is taken, as hw:KEY.
+ * A default has a key and no device, so the keys must be known without a device: their table is
+ * generated when the kernel is built. Only drivers know the keys of the hw class, so any
+ * well-formed key is accepted as hw:KEY.
  */
 #include <kunit/static_stub.h>
 #include <linux/err.h>
@@ -24,13 +24,13 @@ const char * const rdmacg_control_keys[RDMACG_CONTROL_LIMITS] = {
 static const char * const rdmacg_hca_keys[] = { "hca_handle", "hca_object" };
 
 #ifdef CONFIG_CGROUP_RDMA_VERBS
-/* All types of objects that uverbs has, and what else the IB core counts. */
+/* All types of uverbs objects, and the other resources that the IB core counts. */
 static const char * const rdmacg_verb_keys[] = {
 #include "rdma-keys.h"
 };
 #endif
 
-/* The classes whose keys are known, in the order in which rdma.default shows them. */
+/* The classes with known keys, in the order of rdma.default. */
 static const struct {
 	enum rdmacg_class	class;
 	const char * const	*keys;
@@ -45,7 +45,7 @@ static const struct {
 #endif
 };
 
-/* One write may name all known keys, and take all of the hw class away and set as many. */
+/* One write may name all known keys, remove all defaults of the hw class, and set as many. */
 #define RDMACG_EDIT_KEYS 256
 
 struct rdmacg_defaults *rdmacg_defaults_alloc(unsigned int room)
@@ -82,13 +82,13 @@ static unsigned int rdmacg_defaults_count(const struct rdmacg_defaults *defaults
 	return count;
 }
 
-/* Whether a class has any; @defaults is NULL where the cgroup has none at all. */
+/* Whether a class has a default; @defaults may be NULL. */
 bool rdmacg_defaults_have(const struct rdmacg_defaults *defaults, enum rdmacg_class class)
 {
 	return defaults && rdmacg_defaults_count(defaults, class);
 }
 
-/* The limit of a device that has none of its own. */
+/* The limit of a device without own limits. */
 u64 rdmacg_default_limit(const struct rdmacg_defaults *defaults,
 			 const struct rdmacg_resource *resource)
 {
@@ -100,7 +100,7 @@ u64 rdmacg_default_limit(const struct rdmacg_defaults *defaults,
 	return limit ? limit->max : RDMACG_NO_LIMIT;
 }
 
-/* The class of a known key; RDMACG_CLASSES if there is none. */
+/* The class of a known key, or RDMACG_CLASSES. */
 static enum rdmacg_class rdmacg_key_class(struct rdmacg_word key)
 {
 	unsigned int i, k;
@@ -112,7 +112,7 @@ static enum rdmacg_class rdmacg_key_class(struct rdmacg_word key)
 	return RDMACG_CLASSES;
 }
 
-/* The class of what was written, and its key without "hw:". -EINVAL for one that is unknown. */
+/* The class of a written key; strips "hw:" from *@key. -EINVAL for an unknown key. */
 static int rdmacg_parse_key(struct rdmacg_word *key)
 {
 	enum rdmacg_class class;
@@ -126,17 +126,17 @@ static int rdmacg_parse_key(struct rdmacg_word *key)
 	return class == RDMACG_CLASSES ? -EINVAL : class;
 }
 
-/* Whether a limit of that key can have that value. An empty key stands for a class. */
+/* Whether the key can have that value. An empty key stands for a class. */
 bool rdmacg_limit_is_valid(enum rdmacg_class class, struct rdmacg_word key, u64 max)
 {
 	if (class != RDMACG_CLASS_CONTROL || max >= RDMACG_NO_LIMIT)
 		return true;
-	/* Of objects, there can be none. If there were no commands, all would wait for ever. */
+	/* A limit of 0 is valid for objects. For commands, it would make all wait for ever. */
 	return max && (max <= RDMACG_OPS_MAX ||
 		       !rdmacg_word_is(key, rdmacg_control_keys[RDMACG_CONTROL_OPS]));
 }
 
-/* Add a limit, or change the one of that key. -EINVAL if there is no room. */
+/* Add or change the limit of a key. -EINVAL if there is no room. */
 static int rdmacg_defaults_set(struct rdmacg_defaults *defaults, enum rdmacg_class class,
 			       struct rdmacg_word key, u64 max)
 {
@@ -162,7 +162,7 @@ static int rdmacg_edit_set(struct rdmacg_defaults *edit, struct rdmacg_word key,
 	int class;
 
 	if (!key.len) {
-		/* All that was written before it goes as well. */
+		/* It also removes what the same line set before. */
 		edit->is_reset = true;
 		edit->count = 0;
 		return max == RDMACG_NO_LIMIT ? 0 : -EINVAL;
@@ -174,8 +174,8 @@ static int rdmacg_edit_set(struct rdmacg_defaults *edit, struct rdmacg_word key,
 }
 
 /*
- * What a text of one line does to the defaults; RDMACG_NO_LIMIT takes one away. An error
- * pointer for anything else, or if there is no memory.
+ * Parse one line of changes to the defaults; RDMACG_NO_LIMIT removes a default. An error pointer
+ * if the text is invalid or there is no memory.
  */
 struct rdmacg_defaults *rdmacg_defaults_parse(const char *text)
 {
@@ -193,7 +193,7 @@ struct rdmacg_defaults *rdmacg_defaults_parse(const char *text)
 			break;
 		is_empty = false;
 	}
-	/* Nothing may follow the line. */
+	/* The text must end after the line. */
 	if (!ret && (is_empty || strcmp(text + (*text == '\n'), "")))
 		ret = -EINVAL;
 	if (!ret)
@@ -202,7 +202,7 @@ struct rdmacg_defaults *rdmacg_defaults_parse(const char *text)
 	return ERR_PTR(ret);
 }
 
-/* Room that is enough for what @old becomes by @edit, both of which may be NULL. */
+/* The entries that @old needs after @edit; both may be NULL. */
 unsigned int rdmacg_defaults_room(const struct rdmacg_defaults *old,
 				  const struct rdmacg_defaults *edit)
 {
@@ -210,8 +210,8 @@ unsigned int rdmacg_defaults_room(const struct rdmacg_defaults *old,
 }
 
 /*
- * Put into @new, which has room, what @old becomes by @edit; it is empty if no default is left.
- * -EINVAL if the hw class has too many.
+ * Merge @old and @edit into @new, which has room and is empty if no default is left. -EINVAL if
+ * the hw class would have too many.
  */
 int rdmacg_defaults_merge(struct rdmacg_defaults *new, const struct rdmacg_defaults *old,
 			  const struct rdmacg_defaults *edit)

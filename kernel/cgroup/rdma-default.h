@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * RDMA cgroup controller: limits of devices that have none of their own.
- */
+/* RDMA cgroup controller: limits of devices without own limits. */
 #ifndef _KERNEL_CGROUP_RDMA_DEFAULT_H
 #define _KERNEL_CGROUP_RDMA_DEFAULT_H
 
@@ -12,7 +10,7 @@
 
 #include "rdma-parse.h"
 
-/* The control class: what the controller adds to each device. In the order of their slots. */
+/* The control class, which the controller adds to each device. In the order of the slots. */
 enum rdmacg_control_limit {
 	RDMACG_CONTROL_OPS,
 	RDMACG_CONTROL_BURST,
@@ -25,10 +23,10 @@ enum rdmacg_control_limit {
 
 extern const char * const rdmacg_control_keys[RDMACG_CONTROL_LIMITS];
 
-/* Of the hw class, whose keys drivers choose, a cgroup has so many at most. */
+/* The most defaults of the hw class, whose keys drivers choose. */
 #define RDMACG_HW_DEFAULTS RDMACG_MAX_SLOTS
 
-/* A limit of each device that has a resource of this class and name. */
+/* A limit for each device that has a resource of this class and name. */
 struct rdmacg_default {
 	enum rdmacg_class	class;
 	char			key[RDMACG_KEY_SIZE];
@@ -36,16 +34,16 @@ struct rdmacg_default {
 };
 
 /*
- * All such limits of one cgroup, or what a write does to them. Those of a cgroup are set before
- * they can be found and never change: a write puts others in their place, so a reader reads
- * them whole. Freed by RCU.
+ * All defaults of one cgroup, or the changes of a write. The defaults of a cgroup never change
+ * after they are published: a write replaces all of them, so a reader sees them whole. Freed by
+ * RCU.
  */
 struct rdmacg_defaults {
 	struct rcu_head		rcu;
-	/* Of a write: a default that has no limit here goes as well. */
+	/* For a write: also removes defaults that are not in limits. */
 	bool			is_reset;
 	unsigned int		count;
-	unsigned int		room;		/* for so many */
+	unsigned int		room;		/* entries allocated */
 	struct rdmacg_default	limits[];
 };
 

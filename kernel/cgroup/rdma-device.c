@@ -2,8 +2,8 @@
 /*
  * RDMA cgroup controller: devices, their resources and their names.
  *
- * The resources of a device are settled when it is registered; the controller
- * knows none of them by name.
+ * The resources of a device are fixed when it is registered. The controller knows none of them by
+ * name.
  */
 #define pr_fmt(fmt) "cgroup: rdma: " fmt
 
@@ -19,16 +19,16 @@
 #include "rdma-device.h"
 
 /*
- * All registered devices, by id. Ids grow, so that files list the devices in the
- * order of their registration. Its own lock; RCU.
+ * All registered devices, by id. Ids grow, so files list devices in the order of registration. Its
+ * own lock; RCU.
  */
 static DEFINE_XARRAY_ALLOC1(rdmacg_devices);
 static u32 rdmacg_next_id;
 
-/* The keys that are taken. Its own lock. */
+/* The keys in use. Its own lock. */
 static DEFINE_IDA(rdmacg_keys);
 
-/* Guards changes of names. Nests with no other lock. */
+/* Guards changes of names. Not nested with other locks. */
 static DEFINE_SPINLOCK(rdmacg_names_lock);
 
 static struct rdmacg_name *rdmacg_desc_name_locked(const struct rdmacg_desc *desc)
@@ -37,8 +37,8 @@ static struct rdmacg_name *rdmacg_desc_name_locked(const struct rdmacg_desc *des
 }
 
 /*
- * Let all devices of that name know whether they share it; rdmacg_names_lock. @joins: one more
- * is about to have it.
+ * Update is_shared of all devices with that name; rdmacg_names_lock. @joins: one more device is
+ * about to get the name.
  */
 static bool rdmacg_names_share_locked(const char *text, bool joins)
 {
@@ -59,7 +59,7 @@ static bool rdmacg_names_share_locked(const char *text, bool joins)
 	return count > 1;
 }
 
-/* The name as the files show it. NULL: no memory. */
+/* Allocate the name as the files show it. NULL if there is no memory. */
 static struct rdmacg_name *rdmacg_name_alloc(const char *text, gfp_t gfp)
 {
 	char escaped[RDMACG_NAME_SIZE];
@@ -91,7 +91,7 @@ static bool rdmacg_has_resource(const struct rdmacg_desc *desc, unsigned int nr_
 	return false;
 }
 
-/* Copy a resource and its name, which readers need for longer than its owner. */
+/* Copy a resource and its name, because readers may outlive the table. */
 static void rdmacg_desc_set_resource(struct rdmacg_desc *desc, unsigned int slot,
 				     const struct rdmacg_resource *resource)
 {
@@ -131,7 +131,7 @@ static int rdmacg_add_table(struct rdmacg_desc *desc, const struct rdmacg_table 
 	return first;
 }
 
-/* Behind all others, so that those can be charged as if these were not there. */
+/* The control class comes last, so that the slots that are charged come first. */
 static void rdmacg_add_control(struct rdmacg_desc *desc, const char *device)
 {
 	struct rdmacg_resource resource = {
@@ -153,8 +153,8 @@ static void rdmacg_add_control(struct rdmacg_desc *desc, const char *device)
 }
 
 /*
- * Make what readers need of a device, with the resources of the tables that are well formed;
- * each table's first_slot is set. NULL: no memory.
+ * Allocate the desc of a device with the resources of the valid tables, and set first_slot of each
+ * table. NULL if there is no memory.
  */
 struct rdmacg_desc *rdmacg_desc_alloc(const struct rdmacg_device *device,
 				      struct rdmacg_table *tables, unsigned int count)
@@ -196,7 +196,7 @@ void rdmacg_desc_put(struct rdmacg_desc *desc)
 		call_rcu(&desc->rcu, rdmacg_desc_free_rcu);
 }
 
-/* Take an id and a key. 0, -ENOMEM, or -EBUSY if none is left. */
+/* Allocate an id and a key. 0, -ENOMEM, or -EBUSY if none is left. */
 static int rdmacg_desc_alloc_numbers(struct rdmacg_desc *desc)
 {
 	int ret = ida_alloc(&rdmacg_keys, GFP_KERNEL);
@@ -204,7 +204,7 @@ static int rdmacg_desc_alloc_numbers(struct rdmacg_desc *desc)
 	if (ret < 0)
 		return ret == -ENOSPC ? -EBUSY : ret;
 	desc->key = ret;
-	/* Nobody finds it before it has a name. */
+	/* Readers must not find the device before it has a name. */
 	ret = xa_alloc_cyclic(&rdmacg_devices, &desc->id, NULL, xa_limit_31b, &rdmacg_next_id,
 			      GFP_KERNEL);
 	if (ret < 0)
@@ -212,7 +212,7 @@ static int rdmacg_desc_alloc_numbers(struct rdmacg_desc *desc)
 	return min(ret, 0);
 }
 
-/* Let files show the device. 0, -ENOMEM or -EBUSY; then the desc is the caller's to free. */
+/* Show the device in files. 0, -ENOMEM or -EBUSY; after an error, the caller frees the desc. */
 int rdmacg_desc_publish(struct rdmacg_desc *desc, const char *text)
 {
 	struct rdmacg_name *name = rdmacg_name_alloc(text, GFP_KERNEL);
@@ -231,7 +231,7 @@ int rdmacg_desc_publish(struct rdmacg_desc *desc, const char *text)
 	return 0;
 }
 
-/* No reader or writer finds the device from now on; one that has found it keeps it. */
+/* Hide the device from readers and writers. Those that have found it may still use it. */
 void rdmacg_desc_hide(struct rdmacg_desc *desc)
 {
 	spin_lock(&rdmacg_names_lock);
@@ -312,7 +312,7 @@ void rdmacg_unpin_device(struct rdmacg_device *pinned)
 }
 EXPORT_SYMBOL(rdmacg_unpin_device);
 
-/* The registered device with the lowest id from *@id on, and that id; or NULL. */
+/* The registered device with the lowest id from *@id on, or NULL. Sets *@id. */
 struct rdmacg_desc *rdmacg_desc_next(unsigned long *id)
 {
 	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "a device is read without RCU");
@@ -335,9 +335,9 @@ static struct rdmacg_desc *rdmacg_desc_find_rcu(const char *name, const u32 *ind
 }
 
 /*
- * The device of that name, as the files show it, and of that index if there is one. With a
- * reference, which does not keep the device from going. -ENODEV if there is none, -ENOTUNIQ
- * if there are several.
+ * The device with that name, as the files show it, and that index if it is not NULL. Returns a
+ * reference, which does not keep the device registered, or -ENODEV, or -ENOTUNIQ if several
+ * devices match.
  */
 struct rdmacg_desc *rdmacg_desc_get(const char *name, const u32 *index)
 {

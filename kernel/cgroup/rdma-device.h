@@ -14,52 +14,53 @@
 
 #include "rdma-default.h"
 
-/* How many of the control class a device has, behind those that can be charged. */
+/* The slots of the control class, behind those that can be charged. */
 #define RDMACG_NR_CONTROL_SLOTS						\
 	(IS_ENABLED(CONFIG_CGROUP_RDMA_CONTROL) ? RDMACG_CONTROL_LIMITS : 0)
 
 /*
- * The name of one device, as the files show it. A new name is a new struct, so a reader reads
- * one name whole. Freed by RCU.
+ * The name of one device, as the files show it. A rename creates a new struct, so a reader sees
+ * one whole name. Freed by RCU.
  */
 struct rdmacg_name {
 	struct rcu_head		rcu;
-	/* Another device has it, as in another network namespace. READ_ONCE, may be stale. */
+	/*
+	 * Another device has the same name, in another network namespace. READ_ONCE, may be stale.
+	 */
 	bool			is_shared;
 	char			text[];		/* set once */
 };
 
 /*
- * What readers and writers need of one registered device. Freed by RCU after the
- * last reference, so the IB core can free its device at once.
+ * The part of a registered device that readers and writers need. Freed by RCU after the last
+ * reference, so the IB core can free its device at once.
  */
 struct rdmacg_desc {
-	/* Grows from device to device: the order in files. Set once. */
+	/* Ids grow with each registration and give the order in files. Set once. */
 	u32			id;
 	/*
-	 * Where cgroups have the device's pools: the smallest number that was free, so that
-	 * their maps are small. Free again with the desc, when nobody can look for the old
-	 * pools. Set once.
+	 * The index of the device in the maps of cgroups: the smallest free number, which keeps
+	 * the maps small. Freed with the desc, when no task can look for the old pools. Set once.
 	 */
 	u32			key;
 	u32			index;		/* set once */
-	/* The registration, each write, and each pin; atomic. */
+	/* One each for the registration, a write, and a pin; atomic. */
 	refcount_t		refs;
 	struct rdmacg_name __rcu *name;		/* rdmacg_names_lock; RCU */
-	/* Guards which domains there are. */
+	/* Guards the list of domains. */
 	spinlock_t		lock;
 	bool			dead;		/* no new pools; lock; READ_ONCE */
 	bool			bypass;		/* of the gates of new domains; lock */
 	struct list_head	domains;	/* of rdma-pool.c; lock */
 	struct rcu_head		rcu;
 	unsigned int		nr_slots;	/* set once */
-	/* Behind those that can be charged; there are none if it is nr_slots. Set once. */
+	/* The first slot of the control class, or nr_slots if the device has none. Set once. */
 	unsigned int		control_slot;
 	char			(*keys)[RDMACG_KEY_SIZE]; /* names of @resources; set once */
 	struct rdmacg_resource	resources[];	/* set once */
 };
 
-/* The desc of a device that its user keeps registered, or pinned. */
+/* The desc of a device that its user keeps registered or pinned. */
 static inline struct rdmacg_desc *rdmacg_desc(const struct rdmacg_device *device)
 {
 	return rcu_dereference_protected(device->desc, true);

@@ -6,11 +6,10 @@
  *           per line; to rdma.default KEY=VALUE... or max, in one line.
  * Read:     NAME[ index=N] KEY=VALUE KEY=VALUE, no blank at the end.
  *
- * A device can have any name. In the files it has no blank and nothing that does not print:
- * \ooo, three octal digits, stands for a byte that is none of 0x21 to 0x7e, and for the
- * backslash.
+ * A device can have any name. In the files, \ooo, three octal digits, stands for a backslash and
+ * for each byte outside 0x21 to 0x7e, so a name has neither blanks nor bytes that do not print.
  *
- * The parser leaves the text as it is and allocates nothing.
+ * The parser does not change the text and allocates nothing.
  */
 #include <linux/cgroup_rdma.h>
 #include <linux/ctype.h>
@@ -30,7 +29,7 @@ bool rdmacg_word_is(struct rdmacg_word word, const char *string)
 	return word.len == strlen(string) && !memcmp(word.text, string, word.len);
 }
 
-/* What can be the name of a resource. */
+/* Whether a word can be the name of a resource. */
 bool rdmacg_key_is_valid(struct rdmacg_word key)
 {
 	size_t i;
@@ -44,7 +43,7 @@ bool rdmacg_key_is_valid(struct rdmacg_word key)
 	       !rdmacg_word_is(key, "default");
 }
 
-/* Append a byte of a name as the files show it; false if there is no room for it. */
+/* Append a byte of a name as the files show it. False if there is no room. */
 static bool rdmacg_escape_byte(char *to, size_t size, size_t *len, unsigned char byte)
 {
 	bool is_plain = byte > ' ' && byte <= '~' && byte != '\\';
@@ -55,7 +54,7 @@ static bool rdmacg_escape_byte(char *to, size_t size, size_t *len, unsigned char
 	return true;
 }
 
-/* The name as the files show it; 0, and an empty string, if it is too long. */
+/* Copy the name as the files show it. Returns 0, with an empty string, if the name is too long. */
 size_t rdmacg_escape_name(char *to, size_t size, const char *name)
 {
 	size_t len = 0;
@@ -70,7 +69,7 @@ size_t rdmacg_escape_name(char *to, size_t size, const char *name)
 	return len;
 }
 
-/* The byte at the beginning of @text, which is not empty, and how many characters it takes. */
+/* Parse the first byte of @text, which is not empty. Returns the number of characters. */
 static int rdmacg_parse_byte(const char *text, size_t len, unsigned char *byte)
 {
 	unsigned int i, value = 0;
@@ -91,7 +90,7 @@ static int rdmacg_parse_byte(const char *text, size_t len, unsigned char *byte)
 	return 4;
 }
 
-/* The name of a device in any of its written forms, to the one that the files show. */
+/* Convert the written name of a device to the form that the files show. */
 static int rdmacg_parse_name(struct rdmacg_word word, char *name)
 {
 	bool fits = true;
@@ -110,7 +109,7 @@ static int rdmacg_parse_name(struct rdmacg_word word, char *name)
 	return 0;
 }
 
-/* The next word of the line that *@text is in; false at the line's end. */
+/* Get the next word of the line that *@text is in. False at the line's end. */
 static bool rdmacg_next_word(const char **text, struct rdmacg_word *word)
 {
 	word->text = *text + strspn(*text, " \t");
@@ -119,7 +118,7 @@ static bool rdmacg_next_word(const char **text, struct rdmacg_word *word)
 	return word->len;
 }
 
-/* Decimal digits and nothing else, at most @most. */
+/* Parse decimal digits only, up to @most. */
 static int rdmacg_parse_number(struct rdmacg_word word, u64 most, u64 *number)
 {
 	u64 n = 0;
@@ -138,7 +137,7 @@ static int rdmacg_parse_number(struct rdmacg_word word, u64 most, u64 *number)
 	return 0;
 }
 
-/* "KEY=VALUE"; without an equals sign, *@key is all of @word. */
+/* Split "KEY=VALUE". Without an equals sign, *@key is all of @word. */
 static bool rdmacg_split_word(struct rdmacg_word word, struct rdmacg_word *key,
 			      struct rdmacg_word *value)
 {
@@ -154,9 +153,9 @@ static bool rdmacg_split_word(struct rdmacg_word word, struct rdmacg_word *key,
 }
 
 /*
- * Parse the next limit of the line that *@text is in and move *@text past it. An empty *@key
- * stands for all keys, and only these can have RDMACG_USE_DEFAULT.
- * Returns 1 for a limit, 0 at the end of the line, -EINVAL for anything else.
+ * Parse the next limit of the line that *@text is in, and move *@text past it. An empty *@key
+ * stands for all keys; only an empty key can have RDMACG_USE_DEFAULT. Returns 1 for a limit, 0 at
+ * the end of the line, -EINVAL otherwise.
  */
 int rdmacg_parse_limit(const char **text, struct rdmacg_word *key, u64 *max)
 {
@@ -183,7 +182,7 @@ int rdmacg_parse_limit(const char **text, struct rdmacg_word *key, u64 *max)
 	return ret ?: 1;
 }
 
-/* The index, if one follows the name. */
+/* Parse the index, if one follows the name. */
 static int rdmacg_parse_index(const char **text, struct rdmacg_line *line)
 {
 	struct rdmacg_word word, key, value;
@@ -203,8 +202,8 @@ static int rdmacg_parse_index(const char **text, struct rdmacg_line *line)
 }
 
 /*
- * Whether no line can have been cut: if there are several, each one ends. One that does not
- * might set too small a number.
+ * Whether no line can have been cut: of several lines, each ends in a newline. A cut line might
+ * set too small a number.
  */
 bool rdmacg_text_is_whole(const char *text)
 {
@@ -214,8 +213,8 @@ bool rdmacg_text_is_whole(const char *text)
 }
 
 /*
- * Parse what the next line of *@text that is not blank begins with, and move *@text to its
- * limits. Returns 1 for a line, 0 at the end of the text, or -EINVAL.
+ * Parse the beginning of the next line of *@text that is not blank, and move *@text to its limits.
+ * Returns 1 for a line, 0 at the end of the text, or -EINVAL.
  */
 int rdmacg_parse_line(const char **text, struct rdmacg_line *line)
 {
@@ -231,7 +230,7 @@ int rdmacg_parse_line(const char **text, struct rdmacg_line *line)
 	return ret ?: 1;
 }
 
-/* What a line begins with: the name, and the index where the name is not unique. */
+/* Print the beginning of a line: the name, and the index if the name is not unique. */
 void rdmacg_print_device(struct seq_file *sf, const char *name, bool unique, u32 index)
 {
 	seq_puts(sf, name);
@@ -239,7 +238,7 @@ void rdmacg_print_device(struct seq_file *sf, const char *name, bool unique, u32
 		seq_put_decimal_ull(sf, " index=", index);
 }
 
-/* " KEY=VALUE"; @suffix belongs to the key. */
+/* Print " KEY=VALUE"; @suffix belongs to the key. */
 void rdmacg_print_value(struct seq_file *sf, const char *key, const char *suffix, u64 value)
 {
 	seq_putc(sf, ' ');
@@ -248,7 +247,7 @@ void rdmacg_print_value(struct seq_file *sf, const char *key, const char *suffix
 	seq_put_decimal_ull(sf, "=", value);
 }
 
-/* The same for what can be "max". */
+/* Print " KEY=VALUE", or "max" for no limit. */
 void rdmacg_print_limit(struct seq_file *sf, const char *key, u64 limit)
 {
 	if (limit != RDMACG_NO_LIMIT) {

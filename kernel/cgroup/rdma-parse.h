@@ -14,7 +14,7 @@
 /* The longest name of a device, all of it escaped, with its NUL. */
 #define RDMACG_NAME_SIZE 256
 
-/* The value of a limit that is to be the default's again; no number that can be written. */
+/* The value of a limit that returns to the default; not a number that can be written. */
 #define RDMACG_USE_DEFAULT U64_MAX
 
 /* A run of characters in the text that was written. */
@@ -23,9 +23,9 @@ struct rdmacg_word {
 	size_t			len;
 };
 
-/* What a line of a file of limits begins with. Belongs to the writer. */
+/* The beginning of a line in a max file. Belongs to the writer. */
 struct rdmacg_line {
-	/* As the files show it; empty for one that is longer than any device's. */
+	/* As the files show it; empty if it is longer than the name of any device. */
 	char			name[RDMACG_NAME_SIZE];
 	bool			has_index;
 	u32			index;
