@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the RDMA cgroup controller does: charges, uncharges, refusals, limits, and commands
- * that wait.
+ * Events of the RDMA cgroup controller: charges, uncharges, refusals, limits, and commands that
+ * wait.
  *
- * A cgroup is told by its id, which is the inode number of its folder. Amounts, usages and
- * limits are in the unit of the resource, and a limit of RDMACG_NO_LIMIT is none. The figures
- * of one event are those of one moment. Events are told after it, outside of the controller's
- * locks, so two of them can come in the other order.
+ * A cgroup is shown by its id, which is the inode number of its directory. Amounts, usages and
+ * limits are in the unit of the resource, and RDMACG_NO_LIMIT means no limit. The values of one
+ * event belong to one moment. Events are emitted after that moment, outside the controller's
+ * locks, so two events can appear in reverse order.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM rdmacg
@@ -42,24 +42,24 @@ DECLARE_EVENT_CLASS(rdmacg_amount,
 );
 
 /*
- * A cgroup, and with it each of its ancestors, was charged: an event for each resource. What
- * has no end is not counted, and has an amount of 0.
+ * A cgroup and each of its ancestors were charged. There is an event for each resource. An endless
+ * amount is not counted, and shown as 0.
  */
 DEFINE_EVENT(rdmacg_amount, rdmacg_charge,
 	TP_PROTO(const char *device, const char *resource, u64 amount, u64 cgroup),
 	TP_ARGS(device, resource, amount, cgroup)
 );
 
-/* The same of what a cgroup gives back, also after the device has gone. */
+/* A cgroup was uncharged, also after the device was unregistered. */
 DEFINE_EVENT(rdmacg_amount, rdmacg_uncharge,
 	TP_PROTO(const char *device, const char *resource, u64 amount, u64 cgroup),
 	TP_ARGS(device, resource, amount, cgroup)
 );
 
 /*
- * A cgroup was not charged, for there was no room for this amount of this resource. Usage and
- * limit are those of the cgroup whose limit it was, itself or an ancestor; a level of 1 is a
- * child of the root. What has no end has an amount of RDMACG_ENDLESS.
+ * A charge was refused because a cgroup had no room for this amount of this resource. Usage and
+ * limit are those of the cgroup whose limit refused, which is the charged cgroup or an ancestor. A
+ * child of the root has level 1. An endless amount is RDMACG_ENDLESS.
  */
 TRACE_EVENT(rdmacg_refuse,
 
@@ -96,10 +96,9 @@ TRACE_EVENT(rdmacg_refuse,
 );
 
 /*
- * The limit that holds for a resource of a device in a cgroup has changed: by a write of a
- * limit of the device's own; by a default where the cgroup has counters for the device; or
- * because it has some from now on, to which a default comes. Writing the same again is no
- * event.
+ * The effective limit of a resource has changed: by a write of the device's own limit, by a
+ * default if the cgroup has counters for the device, or because the cgroup has got counters, to
+ * which a default applies. A write of the same limit emits no event.
  */
 TRACE_EVENT(rdmacg_set_max,
 
@@ -132,8 +131,8 @@ TRACE_EVENT(rdmacg_set_max,
 );
 
 /*
- * A command of a cgroup had to wait for so many microseconds, at its own level and at those
- * above: it begins now, or its process was killed.
+ * A command has waited for limits of its cgroup or of ancestors. It begins now, or its process was
+ * killed.
  */
 TRACE_EVENT(rdmacg_throttle,
 

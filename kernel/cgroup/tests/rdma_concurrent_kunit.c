@@ -2,12 +2,11 @@
 /*
  * KUnit stress test for the RDMA cgroup controller.
  *
- * Several threads work at random on the same cgroups, devices, domains and pools.
- * Each thread has a slot of its own in every pool. A sequential model says what a
- * charge of it has to return and what its counters have to be, whatever the other
- * threads do. All threads contend for one slot that has a limit, and a reader looks
- * for a usage above it. All charge one more slot, which has no limit. In the end, no
- * slot has any usage left.
+ * Several threads work at random on the same cgroups, devices, domains and pools. Each thread has
+ * a slot of its own in every pool. A sequential model predicts the result of each charge of that
+ * slot, and its counters. All threads contend for one slot with a limit, and a reader looks for a
+ * usage above that limit. All threads charge one more slot, which has no limit. In the end, no
+ * slot has any usage.
  *
  *   root
  *    |-- cg0
@@ -17,8 +16,8 @@
  *    `-- cg4
  *         `-- cg5
  *
- * Each round has new cgroups and devices, so that the threads make domains and pools
- * beside each other. The reader still runs while these go.
+ * Each round has new cgroups and devices, so the threads create domains and pools at the same
+ * time. The reader runs until these are freed.
  */
 #include <linux/completion.h>
 #include <linux/delay.h>
@@ -69,13 +68,13 @@ struct rdmacg_stress {
 	bool stop;
 };
 
-/* What one cgroup has of one thread's resource on one device. */
+/* The expected counters of one thread's resource in one cgroup on one device. */
 struct rdmacg_model {
 	struct rdmacg_slot slot;
 	struct rdmacg_counts events;
 };
 
-/* A charge that a thread has yet to undo. */
+/* A charge that its thread has not undone. */
 struct rdmacg_held {
 	unsigned int cg;
 	unsigned int dev;
@@ -232,7 +231,7 @@ static void rdmacg_step_uncharge(struct rdmacg_thread *t)
 		rdmacg_uncharge_held(t, rdmacg_random(t, t->nr_held));
 }
 
-/* One write takes the contested limit away and sets it again, so it is never away. */
+/* One write removes and sets the contested limit, so the limit is never absent. */
 static void rdmacg_step_limit_again(struct rdmacg_thread *t)
 {
 	char text[80];
@@ -379,7 +378,7 @@ static void rdmacg_check_line(struct rdmacg_thread *t, const struct rdmacg_desc 
 	}
 }
 
-/* Read while devices and pools come and go; the memory of the cgroups stays. */
+/* Read while devices and pools are created and removed; the memory of the cgroups stays. */
 static int rdmacg_stress_reader(void *data)
 {
 	struct rdmacg_thread *t = data;
@@ -450,7 +449,7 @@ static void rdmacg_thread_start(struct rdmacg_thread *t, struct rdmacg_stress *s
 	}
 }
 
-/* After all is uncharged, pools have no usage, and the peaks and refusals of the past. */
+/* After all uncharges, pools have no usage, and still their peaks and refusals. */
 static void rdmacg_stress_compare(struct kunit *test, struct rdmacg_stress *s,
 				  struct rdmacg_thread *threads)
 {
@@ -486,7 +485,7 @@ static void rdmacg_stress_compare(struct kunit *test, struct rdmacg_stress *s,
 	KUNIT_EXPECT_EQ(test, peak, RDMACG_CONTESTED_MAX);
 }
 
-/* Cgroups and devices go, in either order; the reader still runs. */
+/* Free cgroups and devices, in either order, while the reader runs. */
 static void rdmacg_stress_end(struct kunit *test, struct rdmacg_stress *s, bool devices_first)
 {
 	int i;
@@ -527,7 +526,7 @@ static void rdmacg_test_stress(struct kunit *test)
 			wait_for_completion(&threads[i].done);
 		rdmacg_stress_compare(test, s, threads);
 		rdmacg_stress_end(test, s, round % 2);
-		/* The reader goes on until after the memory is freed. */
+		/* The reader stops after the memory is freed. */
 		rcu_barrier();
 		usleep_range(1000, 2000);
 		WRITE_ONCE(s->stop, true);
@@ -553,10 +552,9 @@ static int rdmacg_limit_writer(void *data)
 }
 
 /*
- * One thread sets a limit and takes it back. Another one charges an endless amount, which
- * leaves no usage, and uncharges it. Each makes the pools that it misses and gives back
- * those that are idle; no write and no charge may fail. Chance decides whether a thread
- * loses a pool that it has just found.
+ * One thread sets and removes a limit. Another thread charges and uncharges an endless amount,
+ * which leaves no usage. Each creates missing pools and gives back idle ones; no write and no
+ * charge may fail. Chance decides whether a thread loses a pool that it has just found.
  */
 static void rdmacg_test_give_back_and_charge(struct kunit *test)
 {
@@ -573,7 +571,7 @@ static void rdmacg_test_give_back_and_charge(struct kunit *test)
 	rdmacg_stress_start(test, s);
 	rdmacg_thread_start(writer, s, 0, 0, rdmacg_limit_writer);
 	for (i = 0; i < 6000; i++) {
-		/* The pauses differ, so that the charge does not always meet the same place. */
+		/* The pauses differ, so that the charge meets different places. */
 		for (pauses = get_random_u32_below(300); pauses; pauses--)
 			cpu_relax();
 		if (rdmacg_test_charge(&s->cg[2], &s->dev[0], &charge, 1, &refusal)) {
@@ -630,8 +628,8 @@ static int rdmacg_chain_worker(void *data)
 }
 
 /*
- * While usage grows, what is read after the child has only grown further. While it
- * shrinks, the child is read last and has only shrunk further.
+ * While usage grows, a value that is read after the child's has only grown further. While usage
+ * shrinks, the child's is read last and has only shrunk further.
  */
 static bool rdmacg_chain_look(const struct rdmacg_slot *parent, const struct rdmacg_slot *child,
 			      bool grows)
@@ -647,8 +645,8 @@ static bool rdmacg_chain_look(const struct rdmacg_slot *parent, const struct rdm
 }
 
 /*
- * Look until the worker ends or others want the processor. Returns how many looks were
- * wrong; a look during which the phase has changed does not count.
+ * Read until the worker ends or the processor is needed. Returns the number of wrong reads. A read
+ * during which the phase has changed does not count.
  */
 static unsigned int rdmacg_chain_read(struct rdmacg_chain *chain, unsigned int *looks)
 {
@@ -719,7 +717,7 @@ static void rdmacg_test_readers_see_parents_first(struct kunit *test)
 #define RDMACG_LATE_ROUNDS	300
 #define RDMACG_LATE_CHARGES	200
 
-/* A device that goes while one thread gives back what was charged with pins of it. */
+/* Unregister a device while one thread uncharges with pins of it. */
 struct rdmacg_late {
 	struct rdma_cgroup root;
 	struct rdma_cgroup cg;
@@ -759,8 +757,8 @@ static void rdmacg_late_charge(struct kunit *test, struct rdmacg_late *late)
 }
 
 /*
- * Some of the charges are given back before the device's pools go, some after. None finds a
- * pool that is gone, or warns. Chance decides which one meets the end.
+ * Some charges are returned before the device's pools are freed, some after. No uncharge may find
+ * a freed pool, or warn. Chance decides which one meets the end.
  */
 static void rdmacg_test_uncharge_while_the_device_goes(struct kunit *test)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit tests for the rates of the RDMA cgroup controller, which take the time from the test,
- * and for who waits for them.
+ * KUnit tests for the rates of the RDMA cgroup controller, which take the time from the test, and
+ * for processes that wait for a rate.
  */
 #include <kunit/static_stub.h>
 #include <linux/completion.h>
@@ -126,7 +126,7 @@ static void rdmacg_test_rate_loses_nothing_where_a_waiter_begins_late(struct kun
 	u64 now = START;
 
 	rdmacg_rate_set(&rate, 1000, 1, START);
-	/* Each timer is late, by up to 13 intervals, and lets all begin whose time has come. */
+	/* Each timer is late by up to 13 intervals, and lets all commands begin that are due. */
 	while (count < 500) {
 		now = rdmacg_rate_begins(&rate) + (count % 14) * MS;
 		while (rdmacg_rate_try_late(&rate, now))
@@ -178,7 +178,7 @@ static void rdmacg_test_rate_with_a_smaller_burst_waits_an_interval_at_most(stru
 	KUNIT_EXPECT_EQ(test, rdmacg_rate_begins(&rate), START + SECOND);
 }
 
-/* Limits that can be written, and a clock that can be read, without an overflow. */
+/* No valid limit and no clock value overflows. */
 static void rdmacg_test_rate_takes_any_limit_after_years(struct kunit *test)
 {
 	static const u64 rates[] = { 1, 2, 999, RDMACG_OPS_MAX };
@@ -299,7 +299,7 @@ static void rdmacg_stop_process(void *arg)
 {
 	struct rdmacg_process *process = arg;
 
-	/* Where an assertion has failed, it may still wait. */
+	/* After a failed assertion, it may still wait. */
 	send_sig(SIGKILL, process->task, 1);
 	kthread_stop_put(process->task);
 }
@@ -351,7 +351,7 @@ static struct rdmacg_process *rdmacg_wait(struct kunit *test, struct rdmacg_cont
 	return process;
 }
 
-/* What its command has got; -EBUSY if it still waits after five seconds. */
+/* The result of its command, or -EBUSY if it still waits after five seconds. */
 static int rdmacg_outcome(struct rdmacg_process *process)
 {
 	return wait_for_completion_timeout(&process->has_begun, 5 * HZ) ? process->ret : -EBUSY;
@@ -386,7 +386,7 @@ static void rdmacg_test_place_in_flight_goes_to_who_came_first(struct kunit *tes
 	KUNIT_EXPECT_EQ(test, levels->child->stat.throttled, 1);
 }
 
-/* It takes no place and nothing of a rate, also where others wait; it is counted. */
+/* A destroy command takes no place and nothing of a rate, also while others wait; it is counted. */
 static void rdmacg_test_what_destroys_takes_nothing(struct kunit *test)
 {
 	struct rdmacg_levels *levels = rdmacg_levels(test);
@@ -482,7 +482,7 @@ static void rdmacg_test_raised_limit_lets_all_begin(struct kunit *test)
 	struct rdmacg_process *waiters[70];
 	unsigned int i;
 
-	/* More than one run of the queue lets begin. */
+	/* More commands than one run of the queue lets begin. */
 	rdmacg_set(levels->parent, 1, 1, 1);
 	KUNIT_ASSERT_EQ(test, begin(levels->child), 0);
 	for (i = 0; i < ARRAY_SIZE(waiters); i++)
@@ -496,7 +496,7 @@ static void rdmacg_test_raised_limit_lets_all_begin(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, levels->parent->inflight, ARRAY_SIZE(waiters) + 1);
 }
 
-/* Who waits for a place in flight has no timer: nothing but the write lets it begin. */
+/* A command that waits for a place in flight has no timer: only the write lets it begin. */
 static void rdmacg_test_raised_limit_makes_room_in_flight(struct kunit *test)
 {
 	struct rdmacg_levels *levels = rdmacg_levels(test);
@@ -566,7 +566,7 @@ static void rdmacg_test_timer_keeps_the_rate(struct kunit *test)
 	KUNIT_EXPECT_GE(test, levels->parent->stat.throttled_ns, 50 * MS);
 }
 
-/* A process that a signal wakes every millisecond, and begins its system call again. */
+/* A process that a signal wakes every millisecond, and that restarts its system call. */
 static int rdmacg_interrupted_process(void *arg)
 {
 	struct rdmacg_process *process = arg;
@@ -583,7 +583,7 @@ static int rdmacg_interrupted_process(void *arg)
 	return 0;
 }
 
-/* Those who came after it are not served before it, however often it is woken. */
+/* Later commands do not begin before it, however often a signal wakes it. */
 static void rdmacg_test_signal_does_not_cost_a_place(struct kunit *test)
 {
 	struct rdmacg_levels *levels = rdmacg_levels(test);
@@ -613,7 +613,7 @@ static void rdmacg_test_signal_does_not_cost_a_place(struct kunit *test)
 	KUNIT_EXPECT_GE(test, levels->child->stat.throttled_ns, 20 * MS);
 }
 
-/* It has paid nothing where it passed, so it pays once when it begins. */
+/* A waiting command has taken nothing on levels that it passed, so it takes once when it begins. */
 static void rdmacg_test_signal_costs_nothing_at_home(struct kunit *test)
 {
 	struct rdmacg_levels *levels = rdmacg_levels(test);
@@ -766,7 +766,7 @@ static void rdmacg_test_control_limit_of_nothing_is_refused(struct kunit *test)
 				    bad[i]);
 	KUNIT_EXPECT_STREQ(test, rdmacg_control_max(test, &t->leaf),
 			   "kunit0 ops=max burst=max inflight=max\n");
-	/* In other classes there can be none of something. */
+	/* In other classes, a limit of 0 is valid. */
 	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 hca_object=0"), 0);
 }
 
@@ -794,7 +794,7 @@ static void rdmacg_test_command_is_counted_where_a_limit_is(struct kunit *test)
 	rdmacg_run(test, t, false);
 	KUNIT_ASSERT_EQ(test, rdmacg_limit_control(&t->idle, "kunit0 ops=1000"), 0);
 	rdmacg_run(test, t, false);
-	/* A burst alone is none. */
+	/* A burst alone is not a limit. */
 	KUNIT_ASSERT_EQ(test, rdmacg_limit_control(&t->leaf, "kunit0 burst=1"), 0);
 	rdmacg_run(test, t, false);
 	KUNIT_ASSERT_EQ(test, rdmacg_limit_control(&t->top, "kunit0 inflight=1"), 0);
@@ -863,7 +863,7 @@ static void rdmacg_test_command_without_memory_leaves_no_pool(struct kunit *test
 			-ENOMEM);
 	KUNIT_EXPECT_FALSE(test, rdmacg_has_pool(&t->leaf, t->dev.key));
 	KUNIT_EXPECT_FALSE(test, rdmacg_has_pool(&t->top, t->dev.key));
-	/* What destroys something does not fail for that, and is not counted. */
+	/* A destroy command does not fail for that, and is not counted. */
 	KUNIT_EXPECT_EQ(test, rdmacg_begin_command(&command, &t->dev, RDMACG_COMMAND_DESTROY), 0);
 	KUNIT_EXPECT_NULL(test, command.control);
 	kunit_deactivate_static_stub(test, rdmacg_control_alloc);
@@ -914,7 +914,7 @@ static void rdmacg_test_command_keeps_its_cgroup(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rdmacg_limit_control(&t->top, "kunit0 inflight=1"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_begin_command(&command, &t->dev, RDMACG_COMMAND_CHANGE), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&t->leaf), 1);
-	/* The process moves, and gives the place back that it took. */
+	/* The process moves, and returns the place that it took. */
 	t->current_cg = &t->idle;
 	rdmacg_end_command(&command);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&t->leaf), 0);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit tests for the defaults of the RDMA cgroup controller: limits of the devices that
- * have none of their own in a cgroup.
+ * KUnit tests for the defaults of the RDMA cgroup controller, which are limits of devices without
+ * own limits.
  *
  *   root
  *    `-- top
  *         |-- leaf
  *         `-- idle
  *
- * kunit0 and kunit1 are there from the beginning; kunit2 comes when a test registers it.
+ * kunit0 and kunit1 exist from the beginning; a test may register kunit2.
  */
 #include <kunit/static_stub.h>
 #include <linux/completion.h>
@@ -17,13 +17,13 @@
 
 #include "rdma_kunit.h"
 
-/* Another write of defaults, in a thread that waits until it is to begin. */
+/* Another write of defaults, in a thread that waits for its start. */
 struct rdmacg_writer {
 	struct rdma_cgroup *cg;
 	struct completion go, done;
 };
 
-/* A write, what others write to the defaults before it takes effect, and the files then. */
+/* A write, other writes of defaults before it takes effect, and the resulting files. */
 struct rdmacg_meddling {
 	const char *name;
 	const char *text;
@@ -69,7 +69,7 @@ static void rdmacg_uncharge_object(struct rdma_cgroup *cg, struct rdmacg_device 
 	rdmacg_test_uncharge(cg, device, &rdmacg_one_object, 1);
 }
 
-/* How many objects the cgroup can have on the device beside those that it has; 9 at most. */
+/* How many more objects the cgroup can have on the device; 9 at most. */
 static unsigned int rdmacg_room(struct rdma_cgroup *cg, struct rdmacg_device *device)
 {
 	unsigned int i, room = 0;
@@ -81,7 +81,7 @@ static unsigned int rdmacg_room(struct rdma_cgroup *cg, struct rdmacg_device *de
 	return room;
 }
 
-/* The file of defaults, and that of limits without the machine's own devices. */
+/* rdma.default, and a max file without the machine's own devices. */
 static char *rdmacg_max_of_class(struct rdma_cgroup *cg, enum rdmacg_class class)
 {
 	struct kunit *test = kunit_get_current_test();
@@ -130,7 +130,7 @@ static void rdmacg_test_default_of_an_ancestor_binds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->idle, &t->dev0), 3);
 }
 
-/* The pools are there by then: of usage, of history and of a limit of another key. */
+/* Pools exist already, because of usage, of history, or of a limit of another key. */
 static void rdmacg_test_default_reaches_pools_that_exist(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -255,7 +255,7 @@ static void rdmacg_test_default_that_is_taken_away(struct kunit *test)
 	rdmacg_uncharge_object(&t->leaf, &t->dev1);
 }
 
-/* A device whose history keeps its pool is not kept from a later default either. */
+/* A later default also binds a device whose history keeps its pool. */
 static void rdmacg_test_default_max_forgets_max_of_a_device(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -270,7 +270,7 @@ static void rdmacg_test_default_max_forgets_max_of_a_device(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 6);
 }
 
-/* "NAME default" holds from the moment from which the write's other lines do. */
+/* "NAME default" takes effect together with the write's other lines. */
 static void rdmacg_test_default_of_a_device_comes_with_other_lines(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -303,7 +303,7 @@ static void rdmacg_test_default_restored(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->idle, &t->dev2), 5);
 }
 
-/* A "max" of a device's own goes with the default of its key, not with that of another one. */
+/* An own "max" is removed with the default of its key, not with the default of another key. */
 static void rdmacg_test_max_goes_with_the_default_of_its_key(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -323,7 +323,7 @@ static void rdmacg_test_max_goes_with_the_default_of_its_key(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
 }
 
-/* Each key of a class that a device has, known without it. */
+/* Each key of a class that a device has is known without the device. */
 static void rdmacg_test_defaults_of_all_classes_in_one_line(struct kunit *test)
 {
 	static const char line[] = "hw:door=1 ops=1000000 mr_mem=4096 qp=2\thca_object=3\n";
@@ -382,7 +382,7 @@ static void rdmacg_test_bad_default_changes_nothing(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
 }
 
-/* Drivers may name what they like, so each key is taken and one that no device has waits. */
+/* Drivers choose names, so any key is accepted, and a key that no device has waits. */
 static void rdmacg_test_default_of_the_hw_class(struct kunit *test)
 {
 	static const struct rdmacg_resource resource =
@@ -396,7 +396,7 @@ static void rdmacg_test_default_of_the_hw_class(struct kunit *test)
 	rdmacg_test_register_tables(test, &t->dev2, &table, 1);
 	KUNIT_EXPECT_STREQ(test, rdmacg_max_of_class(&t->leaf, RDMACG_CLASS_HW),
 			   "hw:gate=3\nkunit2 gate=3\n");
-	/* A class has nothing of another one's defaults, whatever their keys. */
+	/* Defaults of one class do not apply to another class. */
 	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "max hw:hca_object=1"), 0);
 	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
 			   "hw:hca_object=1\n"
@@ -416,7 +416,7 @@ static void rdmacg_test_default_takes_64_keys_of_the_hw_class(struct kunit *test
 		KUNIT_EXPECT_EQ(test, ret, i < RDMACG_MAX_SLOTS ? 0 : -EINVAL);
 	}
 	KUNIT_EXPECT_EQ(test, rdmacg_set_default(&t->leaf, "hw:key0=5"), 0);
-	/* There is room for those that take the place of others in the same write. */
+	/* There is room for defaults that replace others in the same write. */
 	KUNIT_EXPECT_EQ(test, rdmacg_set_default(&t->leaf, "hw:door=1 hw:gate=1 hw:key0=max"),
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, rdmacg_set_default(&t->leaf, "hw:door=1 hw:key0=max"), 0);
@@ -471,8 +471,8 @@ static struct rdmacg_writer *rdmacg_start_writer(struct kunit *test)
 }
 
 /*
- * The other write tries to come between a look at the defaults and what is done with them, of
- * kunit0. It has 200 ms for that, and a write takes some microseconds.
+ * The other write tries to run between the read and the change of kunit0's defaults. It has 200 ms
+ * for that, and a write takes some microseconds.
  */
 static void rdmacg_look_and_linger(const struct rdmacg_defaults *defaults,
 				   const struct rdmacg_desc *desc, u64 *max)
@@ -549,7 +549,7 @@ static const struct rdmacg_meddling rdmacg_meddlings[] = {
 
 KUNIT_ARRAY_PARAM_DESC(rdmacg_meddling, rdmacg_meddlings, name);
 
-/* What "max" means is decided when the write takes effect, and nothing is done twice. */
+/* The meaning of "max" is decided when the write takes effect, and nothing is done twice. */
 static void rdmacg_test_write_ends_while_defaults_change(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -581,7 +581,7 @@ alloc:
 	return defaults;
 }
 
-/* Others add defaults after a write has made room for those that there were. */
+/* Other writers add defaults after a write has allocated room. */
 static void rdmacg_test_default_finds_room_beside_others(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -593,7 +593,7 @@ static void rdmacg_test_default_finds_room_beside_others(struct kunit *test)
 			   "hca_handle=3 hca_object=2 hw:one=1 hw:two=2\n");
 }
 
-/* What a thread charges, and uncharges, once. */
+/* What a thread charges and uncharges. */
 struct rdmacg_charger {
 	struct rdma_cgroup *cg;
 	struct rdmacg_device *device;
@@ -609,7 +609,7 @@ static int rdmacg_charge_once(void *data)
 	kthread_complete_and_exit(&charger->done, 0);
 }
 
-/* Each round has a new device, so that a thread makes its pools while others are written. */
+/* Each round has a new device, so a thread creates its pools during other writes. */
 static void rdmacg_test_default_holds_for_pools_made_meanwhile(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;

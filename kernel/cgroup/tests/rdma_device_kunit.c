@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit tests for what the RDMA cgroup controller knows of devices: tables of
- * resources and names. Limits are those of one top-level cgroup.
+ * KUnit tests for devices in the RDMA cgroup controller: tables of resources and names. Limits are
+ * those of one top-level cgroup.
  */
 #include "rdma_kunit.h"
 
@@ -80,7 +80,7 @@ static void rdmacg_test_last_of_64_slots_is_as_good_as_the_first(struct kunit *t
 	rdmacg_test_uncharge(&d->top, &d->dev0, &last, 1);
 }
 
-/* The device works with what came before, and takes what still fits. */
+/* The device works with earlier tables, and accepts later tables that fit. */
 static void rdmacg_test_table_past_64_slots_is_refused_whole(struct kunit *test)
 {
 	struct rdmacg_devices *d = test->priv;
@@ -108,7 +108,7 @@ static void rdmacg_test_table_of_65_slots_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, table.first_slot, -ENOSPC);
 }
 
-/* Nothing of a refused table is left, so the last table may have its "b". */
+/* A refused table leaves nothing behind, so the last table may have its "b". */
 static void rdmacg_test_table_with_a_duplicate_is_refused_whole(struct kunit *test)
 {
 	static const struct rdmacg_resource first[] = {
@@ -186,7 +186,7 @@ static const struct rdmacg_resource_case rdmacg_malformed_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(rdmacg_malformed, rdmacg_malformed_cases, name);
 
-/* A good resource before it does not save the table, and the next table is taken. */
+/* A valid resource before it does not save the table, and the next table is accepted. */
 static void rdmacg_test_table_with_a_malformed_resource_is_refused_whole(struct kunit *test)
 {
 	static const struct rdmacg_resource good = RDMACG_TEST_RESOURCE("good", RDMACG_CLASS_HCA);
@@ -331,7 +331,7 @@ static void rdmacg_test_namesakes_need_an_index(struct kunit *test)
 			   "kunit0 index=101 hca_handle=max hca_object=1\n");
 }
 
-/* None is shown either, but a write may still have one. */
+/* No device is shown either, but a write may still hold one. */
 static void rdmacg_test_last_namesake_needs_no_index(struct kunit *test)
 {
 	struct rdmacg_devices *d = rdmacg_namesakes(test);
@@ -441,7 +441,7 @@ static void rdmacg_test_name_matches_as_a_whole(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 hca_object=1"), 0);
 }
 
-/* A new device is the last one, also where it has the key of one that went. */
+/* A new device is the last one, also if it has the key of a removed device. */
 static void rdmacg_test_files_list_devices_as_they_came(struct kunit *test)
 {
 	struct rdmacg_devices *d = test->priv;
@@ -449,7 +449,7 @@ static void rdmacg_test_files_list_devices_as_they_came(struct kunit *test)
 	rdmacg_test_register(test, &d->dev0, "kunit0", 100);
 	rdmacg_test_register(test, &d->dev1, "kunit1", 101);
 	rdmacg_unregister_device(&d->dev0);
-	/* Until RCU has freed the device, its key is taken. */
+	/* The key is in use until RCU has freed the device. */
 	rcu_barrier();
 	rdmacg_test_register(test, &d->dev0, "kunit2", 102);
 	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA),
@@ -463,7 +463,7 @@ static void rdmacg_test_key_is_free_after_the_last_writer(struct kunit *test)
 	struct rdmacg_desc *writer;
 	u32 key;
 
-	/* The smallest free key is taken, so those of earlier tests have to be free. */
+	/* The smallest free key is allocated, so the keys of earlier tests must be free. */
 	rcu_barrier();
 	rdmacg_test_register(test, &d->dev0, "kunit0", 100);
 	key = d->dev0.key;

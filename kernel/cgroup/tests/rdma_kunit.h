@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the KUnit tests of the RDMA cgroup controller share: cgroups that are bare
- * structs, devices without a driver, and looks at what a cgroup has of a device.
+ * Helpers of the KUnit tests of the RDMA cgroup controller: cgroups that are bare structs, devices
+ * without a driver, and functions that read the counters of a cgroup.
  *
- * A helper that takes a test undoes what it has made when the test ends, also where an
- * assertion fails, and the latest first: the whole machine sees a device.
+ * A helper with a test argument undoes its work at the end of the test, also after a failed
+ * assertion, and the latest first: the whole machine sees a device.
  */
 #ifndef _RDMA_KUNIT_H
 #define _RDMA_KUNIT_H
@@ -24,22 +24,22 @@
 #define RDMACG_TEST_RESOURCE(_name, _class)				\
 	{ .name = _name, .class = _class, .capacity = RDMACG_NO_LIMIT }
 
-/* Make a cgroup that nobody can refer to, and that its user frees. */
+/* Initialize a cgroup without references, which its user frees. */
 static inline void rdmacg_test_init_cgroup(struct rdma_cgroup *cg,
 					   struct rdma_cgroup *parent)
 {
 	rdmacg_pools_init(cg, parent);
 	cg->css.parent = parent ? &parent->css : NULL;
-	/* Only an id is taken from it, where somebody traces. */
+	/* Tracing reads only the id. */
 	cg->css.cgroup = &cgrp_dfl_root.cgrp;
 }
 
-/* Nothing is to be done, for the test has the struct. */
+/* Nothing to free: the struct belongs to the test. */
 static inline void rdmacg_test_release_css(struct percpu_ref *ref)
 {
 }
 
-/* How many references others hold; the first one is that of the cgroup itself. */
+/* The number of references, without the cgroup's own. */
 static inline long rdmacg_test_refs(const struct rdma_cgroup *cg)
 {
 	return atomic_long_read(&cg->css.refcnt.data->count) - 1;
@@ -50,13 +50,13 @@ static inline void rdmacg_test_free_cgroup(void *arg)
 	struct kunit *test = kunit_get_current_test();
 	struct rdma_cgroup *cg = arg;
 
-	/* Whatever a test has done, it has given every reference back. */
+	/* Each test must have returned every reference. */
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(cg), 0);
 	rdmacg_pools_free(cg);
 	percpu_ref_exit(&cg->css.refcnt);
 }
 
-/* Make a cgroup with enough of a css for references. */
+/* Initialize a cgroup with as much of a css as references need. */
 static inline void rdmacg_test_create_cgroup(struct kunit *test, struct rdma_cgroup *cg,
 					     struct rdma_cgroup *parent)
 {
@@ -74,7 +74,7 @@ static inline void rdmacg_test_unregister(void *arg)
 {
 	struct rdmacg_device *device = arg;
 
-	/* The test may have done it. */
+	/* The test may have done so. */
 	if (rcu_access_pointer(device->desc))
 		rdmacg_unregister_device(device);
 }
@@ -154,7 +154,7 @@ static inline int rdmacg_test_limit(struct rdma_cgroup *cg, const char *text)
 	return rdmacg_set_max(cg, RDMACG_CLASS_HCA, text);
 }
 
-/* Charge as the API does, and say in *@refusal where there was no room. */
+/* Charge as the API does, with the details of a refusal in *@refusal. */
 static inline int rdmacg_test_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 				     const struct rdmacg_amount *set, unsigned int count,
 				     struct rdmacg_refusal *refusal)
@@ -186,7 +186,7 @@ static inline bool rdmacg_test_has_pools(struct rdma_cgroup *cg)
 	return has_pools;
 }
 
-/* What all pools of the device below the cgroup's top-level one share; NULL if none is there. */
+/* The domain of the device and the cgroup's top-level cgroup, or NULL. */
 static inline struct rdmacg_domain *rdmacg_test_domain(struct rdma_cgroup *cg,
 						       const struct rdmacg_device *device)
 {
@@ -200,7 +200,7 @@ static inline struct rdmacg_domain *rdmacg_test_domain(struct rdma_cgroup *cg,
 	return domain;
 }
 
-/* A copy of one slot, which is that of an unused pool if the cgroup has none. */
+/* A copy of one slot, or the slot of an unused pool if the cgroup has none. */
 static inline struct rdmacg_slot rdmacg_test_slot(struct rdma_cgroup *cg,
 						  const struct rdmacg_device *device,
 						  unsigned int slot)

@@ -4,7 +4,7 @@
  */
 #include "rdma_kunit.h"
 
-/* A line that is accepted, and what it means. */
+/* A valid line and its meaning. */
 struct rdmacg_line_case {
 	const char *name;
 	const char *text;
@@ -257,7 +257,7 @@ static void rdmacg_test_lines_come_one_by_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_parse_line(&text, &line), 0);
 }
 
-/* Whatever it is called, what the files show names it when it is written. */
+/* Each name, as the files show it, can be written back. */
 static void rdmacg_test_each_name_is_read_as_it_is_shown(struct kunit *test)
 {
 	char name[4] = "a b", shown[RDMACG_NAME_SIZE];

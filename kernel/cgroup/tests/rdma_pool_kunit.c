@@ -21,7 +21,7 @@ struct rdmacg_tree {
 	struct list_head charges;	/* the latest first */
 };
 
-/* A charge that a test has made and not uncharged yet. */
+/* A charge that a test has not uncharged yet. */
 struct rdmacg_made_charge {
 	struct list_head node;
 	struct rdma_cgroup *cg;
@@ -76,7 +76,7 @@ static void rdmacg_uncharge_made(void *arg)
 	rdmacg_test_uncharge(made->cg, made->device, made->set, made->count);
 }
 
-/* Charge one or two resources; the end of the test uncharges what the test does not. */
+/* Charge one or two resources. The end of the test uncharges the rest. */
 static int rdmacg_charge_set(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			     const struct rdmacg_amount *set, unsigned int count,
 			     struct rdmacg_refusal *refusal)
@@ -157,8 +157,8 @@ static void rdmacg_drain_pools(void *arg)
 }
 
 /*
- * Make a device with a key of the test's choice. It is not registered, for
- * the machine may have a device with that key; the test's own cgroups have none.
+ * Create a device with a given key. It is not registered, because the machine may have a device
+ * with that key; the test's own cgroups have none.
  */
 static struct rdmacg_device *rdmacg_device_with_key(struct kunit *test, u32 key,
 						    unsigned int nr_slots)
@@ -294,7 +294,7 @@ static void rdmacg_test_smallest_limit_on_the_way_up_decides(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->top, &t->dev0, OBJECT), 4);
 }
 
-/* The levels below the one that refuses have room, and do not count either. */
+/* The levels below the refusing one have room, and count nothing either. */
 static void rdmacg_test_refusal_changes_neither_usage_nor_peak(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -409,7 +409,7 @@ static void rdmacg_test_fast_path_charges_all_or_nothing(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->top, device, i), 0);
 }
 
-/* A charge that cannot fail goes above the limit, and only its limit's events show it. */
+/* A charge that cannot fail exceeds the limit, and only the events of that limit show it. */
 static void rdmacg_test_charge_that_cannot_fail(struct kunit *test)
 {
 	static const struct rdmacg_amount set[] = {
@@ -458,7 +458,7 @@ static void rdmacg_test_endless_amount_is_counted_nowhere(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
 }
 
-/* A kernel whose KUnit cannot expect a warning would take this one for an error. */
+/* An older KUnit cannot expect a warning, and would report it as an error. */
 #ifdef KUNIT_SUPPRESSED_WARNING_COUNT
 static void rdmacg_test_uncharge_too_many_warns_and_stops_at_zero(struct kunit *test)
 {
@@ -544,7 +544,7 @@ static void rdmacg_test_second_device_keeps_the_first_ones_pool(struct kunit *te
 	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->leaf, second, 0), 2);
 }
 
-/* A limit needs a pool on each level up to the top, and none once it has gone. */
+/* A limit needs a pool on each level up to the top. Removing it frees them. */
 static void rdmacg_test_pools_go_with_the_limits_that_need_them(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -592,7 +592,7 @@ static void rdmacg_test_pool_with_events_stays(struct kunit *test)
 	rdmacg_expect_events(test, &t->right, RDMACG_FILE_EVENTS_LOCAL, 1, 1);
 }
 
-/* A line that says nothing but "max" needs none on the levels above either. */
+/* A line with only "max" needs no pool, on no level. */
 static void rdmacg_test_no_limit_needs_no_pool(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -633,7 +633,7 @@ static void rdmacg_test_top_level_cgroup_takes_its_domains_along(struct kunit *t
 	KUNIT_EXPECT_EQ(test, rdmacg_peak(&t->top, &t->dev0, OBJECT), 1);
 }
 
-/* leaf has nothing but a limit, and left has its pool for that limit alone. */
+/* leaf has only a limit, and left has its pool because of that limit. */
 static void rdmacg_test_cgroup_that_goes_takes_empty_pools_along(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -646,7 +646,7 @@ static void rdmacg_test_cgroup_that_goes_takes_empty_pools_along(struct kunit *t
 	KUNIT_EXPECT_TRUE(test, rdmacg_test_has_pools(&t->top));
 }
 
-/* How many pools of the device are below the top-level cgroup, itself included. */
+/* The number of pools of the device in the top-level cgroup and below. */
 static size_t rdmacg_nr_pools(struct rdma_cgroup *top, const struct rdmacg_device *device)
 {
 	struct rdmacg_domain *domain = rdmacg_test_domain(top, device);
@@ -654,7 +654,7 @@ static size_t rdmacg_nr_pools(struct rdma_cgroup *top, const struct rdmacg_devic
 	return domain ? list_count_nodes(&domain->pools) : 0;
 }
 
-/* The cgroup core calls it when the last reference is gone. */
+/* The cgroup core calls this after the last reference. */
 static void rdmacg_test_css_free_frees_the_pools(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -752,7 +752,7 @@ static void rdmacg_test_deep_chain_that_goes_takes_its_pools_along(struct kunit 
 	KUNIT_EXPECT_EQ(test, rdmacg_nr_pools(&t->top, &t->dev0), 2);
 }
 
-/* A user of a pool ends between the moments when a charge finds the pool and when it locks it. */
+/* The last user of a pool ends after a charge has found the pool and before it locks it. */
 static void rdmacg_test_pool_that_was_given_back_is_not_locked(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -771,7 +771,7 @@ static void rdmacg_test_pool_that_was_given_back_is_not_locked(struct kunit *tes
 	KUNIT_ASSERT_NOT_NULL(test, pool);
 	KUNIT_EXPECT_FALSE(test, is_locked);
 
-	/* The next charge has a new one. */
+	/* The next charge gets a new pool. */
 	rdmacg_charge_many(test, &t->leaf, &t->dev0, OBJECT, 1);
 	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->leaf, &t->dev0, OBJECT), 1);
 }
@@ -845,7 +845,7 @@ static int rdmacg_charge_beside(struct rdmacg_pool *pool, struct rdma_cgroup *cg
 	int ret;
 
 	lockdep_assert_held(&pool->domain->lock);
-	/* Lockdep would take the locks of two domains for one. */
+	/* Lockdep would confuse the locks of two domains. */
 	lockdep_off();
 	ret = rdmacg_test_charge(cg, device, &one, 1, &refusal);
 	if (!ret)
@@ -861,7 +861,7 @@ static void rdmacg_test_charge_waits_for_no_other_domain(struct kunit *test)
 	struct rdmacg_pool *pool;
 	int of_other, of_dev1;
 
-	/* All pools are there, for none can be made with a lock held. */
+	/* All pools exist already, because none can be created with a lock held. */
 	rdmacg_charge_many(test, &t->leaf, &t->dev0, OBJECT, 1);
 	rdmacg_charge_many(test, &t->other, &t->dev0, OBJECT, 1);
 	rdmacg_charge_many(test, &t->leaf, &t->dev1, OBJECT, 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit tests for what the tracepoints of the RDMA cgroup controller tell, where user space
- * cannot make it happen at will: amounts without end, and devices that have gone. The rest is
- * in tools/testing/selftests/cgroup/test_rdma_trace.c.
+ * KUnit tests for tracepoints of the RDMA cgroup controller in cases that user space cannot cause
+ * at will: endless amounts, and devices that are unregistered. The rest is in
+ * tools/testing/selftests/cgroup/test_rdma_trace.c.
  */
 #include <linux/sched.h>
 #include <linux/tracepoint.h>
@@ -28,7 +28,7 @@ struct rdmacg_trace_test {
 static const struct rdmacg_amount rdmacg_one = { .slot = OBJECT, .amount = 1 };
 static const struct rdmacg_amount rdmacg_endless = { .slot = OBJECT, .amount = RDMACG_ENDLESS };
 
-/* What other processes do on the machine's own devices is not the test's. */
+/* Ignore other processes on the machine's own devices. */
 static void rdmacg_tell(struct rdmacg_trace_test *t, struct rdmacg_told *told,
 			const char *device, const char *resource, u64 amount)
 {
@@ -101,7 +101,7 @@ static void rdmacg_expect_told(struct kunit *test, const struct rdmacg_told *tol
 	KUNIT_EXPECT_EQ(test, told->amount, amount);
 }
 
-/* What is not counted is told as nothing, so that charges less uncharges are the usage. */
+/* An endless amount is shown as 0, so charges minus uncharges equal the usage. */
 static void rdmacg_test_endless_charge_is_told_as_nothing(struct kunit *test)
 {
 	struct rdmacg_trace_test *t = test->priv;
@@ -123,7 +123,7 @@ static void rdmacg_test_endless_refusal_is_told_as_endless(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->charge.count, 0);
 }
 
-/* The name of a device stays for those who have charged with a pin, and give back late. */
+/* The name of a device stays while charges with a pin remain. */
 static void rdmacg_test_uncharge_tells_the_name_of_a_device_that_went(struct kunit *test)
 {
 	struct rdmacg_trace_test *t = test->priv;
@@ -131,7 +131,7 @@ static void rdmacg_test_uncharge_tells_the_name_of_a_device_that_went(struct kun
 	KUNIT_ASSERT_TRUE(test, rdmacg_pin_device(&t->pin, &t->dev));
 	KUNIT_ASSERT_EQ(test, rdmacg_try_charge_cgroup(&t->cg, &t->pin, &rdmacg_one, 1), 0);
 	rdmacg_unregister_device(&t->dev);
-	/* What RCU is to free is gone now, and poisoned by a kernel that looks for this. */
+	/* RCU has freed everything now, and a debug kernel has poisoned it. */
 	kvfree_rcu_barrier();
 	rdmacg_uncharge_set(&t->cg, &t->pin, &rdmacg_one, 1);
 	rdmacg_expect_told(test, &t->uncharge, 1);
