@@ -42,7 +42,7 @@ deb:		## Debian packages of the kernel and the tools, in the new folder OUT
 dist:		## a release: a tarball of sources and series, and its checksum, in the new folder OUT
 	@dev/deps patches && dev/dist
 
-base-bugs:	## the base's own faults: show each one, and show that its patch repairs it
+base-bugs:	## show each fault of the base, and that its patch repairs it
 	@dev/deps verbs patches && base-bugs/run
 
 clean:		## delete the caches: bases, trees, builds
@@ -53,8 +53,8 @@ clean:		## delete the caches: bases, trees, builds
 
 #   T=NAME              the test to run
 #   B=NAME              the benchmark to run
-#   ONLY='NAME...'      of the parts of a test, or of the jobs of a check, only these
-#   SKIP='NAME...'      of the same parts, not these
+#   ONLY='NAME...'      run only these parts of a test, or these jobs of a check
+#   SKIP='NAME...'      run all parts or jobs except these
 #   BASE=6.12           the base: 6.12 (default), 7.3, 6.12.107 or, for the newest in the archive, 6.12.x or 7.x
 #   KSRC=DIR            a clean kernel tree from 6.12 on, instead of BASE
 #   VM=qemu             the machine of the guest: qemu or uml (User-Mode Linux); many tests choose
@@ -62,23 +62,23 @@ clean:		## delete the caches: bases, trees, builds
 #   DEVICES='NAME...'   the devices of the kselftests: 'rxe0 siw0' (default) or rxe0
 #   KERNEL=FILE         a kernel to test, instead of a new build
 #   REF_KERNEL=FILE     a stock kernel to compare with, instead of a new build
-#   SECONDS=N           how long a random test runs
-#   MINUTES=N           how long each random test of check-all runs
+#   SECONDS=N           duration of a random test
+#   MINUTES=N           duration of each random test of check-all
 #   COUNT=N             how many operations, writes or starts a test does
 #   SEED=N              the random numbers of an earlier run
 #   OUT=DIR             where the result goes
 #   JOBS=N              how many jobs or guests run at the same time
-#   RECORD=1            record what the run shows as the expected result
+#   RECORD=1            record the output of the run as the expected result
 #   ROUNDS=N MS=N       how often, and for how many milliseconds, a benchmark measures
 #   QUICK=1             the short form of a test or benchmark
 #   CPUS=N MEMORY=N     processors of the guest, and its memory in MiB
 #   APPEND='WORD...'    parameters for the command line of the guest's kernel
 #   FRAGMENT='FILE...'  more kernel options
-#   STOCK=1             build the base's own kernel
+#   STOCK=1             build the stock kernel, without our patches
 #   BUILD=1             also compile and boot each patch of the series
 #   CONFIG=NAME         options of the packaged kernel; packaging/config says more
 #   LSMOD=FILE          output of lsmod: build only these modules for the package
-#   CHAIN=N NICE=N BOUND=N  of the hammer: nested cgroups, nice value of the stranger, accepted ratio
+#   CHAIN=N NICE=N BOUND=N  for the hammer: nested cgroups, nice value of the stranger, accepted ratio
 #   NRI=DIR             programs for the test of NRI
 #   XDG_CACHE_HOME=DIR  everything that is built lies in DIR/rdmacg (~/.cache/rdmacg)
 
