@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
-# The Debian archive that this machine's apt uses, without touching apt's own state: sourced
-# after dev/lib.sh. dev/base writes which suites of it there are, and gets their lists.
+# Read the Debian archive of this machine's apt, without changing apt's own state. Sourced after
+# dev/lib.sh. dev/base determines which suites exist, and downloads their lists.
 APT=$CACHE/apt
 
 private_apt() {
 	tool=$1 limit=900 retries=2
 	shift
-	# A mirror that stalls does so for each list.
+	# A mirror that stalls would stall for each list.
 	[ "$*" != update ] || limit=180 retries=0
 	timeout --foreground "$limit" "$tool" -q -o "Dir::Etc::SourceList=$APT/sources.list" -o Dir::Etc::SourceParts=- \
 		-o "Dir::State::Lists=$APT/lists" -o "Dir::Cache=$APT/cache" \

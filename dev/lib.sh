@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh disable=SC2034
-# What every script here shares. Sourced, never run; not every script uses all.
+# Functions that the scripts share. Sourced, never run; no script uses all.
 
 # dash runs no trap of EXIT when a signal ends it, and what the trap deletes can be GiB.
 trap 'exit 130' HUP INT TERM
 # Some shells count seconds in a variable of that name.
 # shellcheck disable=SC3028 # for these shells
 [ -z "${BASH_VERSION:-}" ] || [ "${SECONDS:-0}" != 0 ] || unset SECONDS
-# The scripts parse what tools print, so they ask for it untranslated.
+# The scripts parse the output of tools, so it must not be translated.
 export LC_ALL=C
 # The variables of our make are for us: other makefiles also have an OUT or a BASE.
 unset MAKEFLAGS
-# With it, cd goes elsewhere and prints where.
+# With CDPATH, cd may go elsewhere, and prints the folder.
 unset CDPATH
-# A hook of git's has these set, and "git -C" would look there instead.
+# A git hook sets these, and "git -C" would use them.
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR GIT_OBJECT_DIRECTORY
-# depmod, ip and rdma lie where not every user looks.
+# depmod, ip and rdma are not in the PATH of every user.
 PATH=$PATH:/usr/sbin:/sbin
 # The project's folder, some folders above the script.
 ROOT=$(cd "$(dirname "$0")" && until [ -f dev/lib.sh ]; do cd ..; done && pwd -P)
@@ -24,7 +24,7 @@ CACHE=${XDG_CACHE_HOME:-${HOME:?is not set; set it, or XDG_CACHE_HOME}/.cache}/r
 export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0="$ROOT"
 
 SUPPORTED='6.12 and later (such as 7.3, or the update 6.12.107), 6.12.x and 7.x (the newest in the archive), or KSRC=/path to a kernel tree'
-# What the checks run on, the updates of that on which this release was tested, and in which VM.
+# The bases of the checks, the updates on which this release was tested, and their VM.
 CHECK_BASES='6.12 7.3'
 TESTED='6.12.117 7.3.4'
 vm_of() {
@@ -52,7 +52,7 @@ die() {
 	exit 1
 }
 
-# What make, the guest's command line and apt cannot carry.
+# Characters that make, the guest's command line or apt do not accept.
 for path in "$ROOT" "$CACHE"; do
 	case $path in
 	*[[:space:]]* | *[\"\'\\,:#$%\&]*) die "$path has a blank, a quote or one of , : # $ % &; move the clone or set XDG_CACHE_HOME" ;;
@@ -66,8 +66,8 @@ say() {
 	printf '%s\n' "$*" >&2
 }
 
-# progress SECONDS LOG [FILES]: how far a build is, of about so many files, so often, until its
-# caller ends this. LOG may be a folder of logs.
+# progress SECONDS LOG [FILES]: report the progress of a build of about FILES files every SECONDS,
+# until the caller ends this. LOG may be a folder of logs.
 progress() {
 	ticks=0
 	while sleep "$1"; do
@@ -77,7 +77,7 @@ progress() {
 	done
 }
 
-# choose NAME...: of these names, those that ONLY and SKIP leave.
+# choose NAME...: the names that ONLY and SKIP leave.
 choose() {
 	for word in ${ONLY:-} ${SKIP:-}; do
 		case " $* " in
@@ -112,7 +112,7 @@ need_cache() {
 	mkdir -p "$CACHE" 2>/dev/null || die "cannot create $CACHE; set XDG_CACHE_HOME to a folder you may write"
 }
 
-# need_space GIB: fail early and in one line instead of late in a compiler.
+# need_space GIB: fail early with one line, not late in a compiler.
 need_space() {
 	need_cache
 	free=$(df -Pk "$CACHE" | awk 'NR == 2 { print int($4 / 1048576) }')
@@ -136,9 +136,9 @@ rdma_tests() {
 	done
 }
 
-# tracked PATTERN...: the project's files of these names, in these folders, or that match, where
-# * stands for a / as well. No match is a failure. In a release, which is not a repository, all
-# files are ours but those in the folders of builds.
+# tracked PATTERN...: the project's files with these names, in these folders, or that match; * also
+# matches a /. No match is a failure. A release is not a repository: there, all files except those
+# in folders of builds are ours.
 tracked() (
 	cd "$ROOT" || exit
 	if [ -e .git ]; then
@@ -151,7 +151,7 @@ tracked() (
 	done
 )
 
-# made_at: when the commit was made, in seconds; the files of a release have that time.
+# made_at: the time of the commit in seconds; the files of a release have that time.
 made_at() {
 	if [ -e "$ROOT/.git" ]; then
 		git -C "$ROOT" log --no-show-signature -1 --format=%ct
@@ -165,8 +165,8 @@ uncommitted() {
 	git -C "$ROOT" status --porcelain --untracked-files=normal
 }
 
-# release: the version in CHANGELOG.md. A commit that has not its tag, such as v0.1, comes before
-# it: 0.1~git20261231235959.0123456789ab, and Debian sorts it that way. A tarball knows its own.
+# release: the version in CHANGELOG.md. A commit without its tag, such as v0.1, gets an earlier
+# version, such as 0.1~git20261231235959.0123456789ab. A tarball knows its own.
 release() {
 	! cat "$ROOT/.release" 2>/dev/null || return 0
 	version=$(sed -n 's/^## //p' "$ROOT/CHANGELOG.md" | head -n 1)
@@ -185,9 +185,9 @@ tree_version() {
 		$1 == "SUBLEVEL" { print v "." p "." $2; exit }' "$1/Makefile"
 }
 
-# overlay BASE STAGE TREE: make TREE what BASE is with the files of STAGE over it, whose list is
-# TREE/.rdmacg-files. A base of the archive never changes, so its files can be hard links, which
-# rsync never writes through, and the next time only the files of both lists are looked at.
+# overlay BASE STAGE TREE: make TREE equal to BASE with the files of STAGE over it, which
+# TREE/.rdmacg-files lists. A base of the archive never changes, so its files can be hard links,
+# which rsync never writes through. The next time, only the files of both lists are compared.
 overlay() {
 	ours=$3/.rdmacg-files
 	(cd "$2" && find . -type f | sed 's,^\./,,' | sort) >"$2.files"
@@ -205,7 +205,7 @@ overlay() {
 	} >&2 || die "cannot assemble $3; is the disk full?"
 }
 
-# our_git: git in a repository that we have made, where no setting of the user's changes a patch.
+# our_git: git in a repository of ours, in which no setting of the user changes a patch.
 our_git() (
 	# shellcheck disable=SC2046 # one word per variable
 	unset GIT_DEFAULT_HASH GIT_DIFF_OPTS GIT_EXTERNAL_DIFF GIT_TEMPLATE_DIR $(git rev-parse --local-env-vars)
@@ -213,20 +213,20 @@ our_git() (
 	exec git -c core.attributesFile=/dev/null "$@"
 )
 
-# Patches are from NAME and EMAIL, whatever git says.
+# Use NAME and EMAIL as the author of patches, regardless of git's configuration.
 from() {
 	GIT_AUTHOR_NAME=$1 GIT_AUTHOR_EMAIL=$2
 	GIT_COMMITTER_NAME=$1 GIT_COMMITTER_EMAIL=$2
 	export GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
 }
 
-# For patches that nobody sends.
+# For patches that are not sent.
 tester() {
 	from Tester tester@example.org
 }
 
-# Who sends patches and makes packages is who git says here, also for the repositories that we
-# make. What git makes up from the name of the machine is nobody to answer to.
+# The sender of patches and the maintainer of packages is the user of git, also in repositories
+# that we create. An address that git derives from the name of the machine is not accepted.
 sender() {
 	ident=$(git -c user.useConfigOnly=true var GIT_COMMITTER_IDENT 2>/dev/null) ||
 		die 'git does not know who you are; set user.name and user.email with git config'
@@ -234,8 +234,8 @@ sender() {
 	from "${ident%% <*}" "${email%%>*}"
 }
 
-# check_patches BASE PATCH...: what checkpatch says of them. MAINTAINERS names the folders of
-# files that are new, and no repository here has the commits that are repaired.
+# check_patches BASE PATCH...: run checkpatch. MAINTAINERS names the folders of new files, and no
+# repository here has the commits that are repaired.
 check_patches() {
 	checkpatch=$1/scripts/checkpatch.pl
 	shift
@@ -259,9 +259,8 @@ patched_files() {
 	sed -n 's,^--- a/,,p' "$@" | sort -u
 }
 
-# apply_patch DIR PATCH: lines may have moved, and none may differ, except that the base may have
-# all of the patch. A patch for the guide has a line in the place of the section, which is one
-# file for all bases.
+# apply_patch DIR PATCH: lines may have moved, but not changed; a base may have the whole patch. In
+# a patch of cgroup-v2.rst, one line stands for the section, which is one file for all bases.
 apply_patch() {
 	exact="patch -d $1 -p1 -F0 -s -f --no-backup-if-mismatch"
 	[ -n "$(patched_files "$2")" ] || return 0
@@ -274,8 +273,8 @@ apply_patch() {
 	}" "$guide"
 }
 
-# changed_files BASE TREE: the files of an assembled tree that the base has otherwise, or not
-# at all. dev/tree lists the files that it has put there.
+# changed_files BASE TREE: the files of an assembled tree that differ from BASE or are not in it.
+# dev/tree lists the files that it has put there.
 changed_files() {
 	while read -r path; do
 		cmp -s "$1/$path" "$2/$path" || echo "$path"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh disable=SC2034
-# How tests report: a line "ok NAME", "ok NAME # SKIP WHY" or "not ok NAME" for each claim, and the
-# lines that explain a failure behind it, as comments. Sourced by tests, after lib.sh on the host.
-# A script ends with "exit $failed". Of NAME, the part before a / is what ONLY picks.
+# How tests report: a line "ok NAME", "ok NAME # SKIP WHY" or "not ok NAME" for each claim. Comment
+# lines after a failure explain it. Sourced by tests, after lib.sh on the host. A script ends with
+# "exit $failed". ONLY picks the part of NAME before a /.
 
 failed=0
-# Where a test on the host leaves its logs.
+# The folder of logs of a test on the host.
 [ -z "${CACHE:-}" ] || {
 	: "${RESULTS:=$CACHE/results/$(basename "$(dirname "$0")")}"
 	mkdir -p "$RESULTS"
@@ -24,13 +24,12 @@ skip() {
 	echo "ok $1 # SKIP $2"
 }
 
-# comment: the input, as comments. A guest's terminal ends lines with CR LF.
+# comment: print the input as comments. A guest's terminal ends lines with CR LF.
 comment() {
 	tr -d '\r' | sed 's/^/# /'
 }
 
-# report STATUS NAME [LOG]: the test of that name ended with STATUS; its log is shown if
-# it failed.
+# report STATUS NAME [LOG]: report a test that ended with STATUS; show its log if it failed.
 report() {
 	if [ "$1" = 0 ]; then
 		ok "$2"
@@ -40,8 +39,9 @@ report() {
 	fi
 }
 
-# relay NAME COMMAND...: pass on the lines of a script that reports itself, with $prefix before each name.
-# The script has failed as NAME if it says nothing, or fails without a line that says so.
+# relay NAME COMMAND...: pass on the lines of a script that reports by itself, with $prefix before
+# each name. If the script reports nothing, or fails without a line that says so, it has failed as
+# NAME.
 prefix=''
 relay() {
 	name=$1 log=$RESULTS/$(echo "$1" | tr -c 'a-zA-Z0-9.\n' -).log
@@ -57,10 +57,10 @@ relay() {
 	fi
 }
 
-# ktap PREFIX [SKIPS]: KTAP, as the kselftest runner or a kernel log with KUnit prints it, as our
-# lines, with PREFIX before the name of each test. A group of tests has a line only if it is empty, or
-# if it failed and none of its tests did. Fails if a test did, if not as many ran as were planned, and,
-# where SKIPS names the tests that may be skipped ("none": no test), if another one is.
+# ktap PREFIX [SKIPS]: convert KTAP of the kselftest runner or of a kernel log with KUnit to our
+# lines, with PREFIX before each name. A group of tests has a line only if it is empty, or if it
+# failed and none of its tests did. ktap fails if a test did, if fewer tests ran than were planned,
+# or if a test was skipped that SKIPS does not name ("none": no test).
 ktap() {
 	awk -v prefix="$1" -v skips="${2:-}" '
 	function result(verdict, name,    i) {
@@ -103,7 +103,7 @@ ktap() {
 			;
 	}
 
-	# What names a group before its tests; KUnit has that line one level deeper.
+	# The name of a group before its tests; KUnit has that line one level deeper.
 	/^Subtest: / { group[level - 1] = $2 "/"; next }
 	/^selftests: [a-z]+: / { group[level] = $3 "/"; next }
 
