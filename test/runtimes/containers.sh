@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2034,SC2154,SC2317
-# What each runtime promises, whatever it calls its containers. Sourced behind lib.sh by a
-# guest that has
+# Claims that hold for each runtime. Sourced after lib.sh by a guest that has
 #   start NAME LIMITS COMMAND...	run the command with the limits of rxe0, until it ends
-#   over=CGROUP				the cgroup that all of them are in
-#   below=PATTERN			of what it is in below the cgroup with the limits, may be missing
-#   heard				what was said of the last one beside its output, may be missing
+#   over=CGROUP				the cgroup above all containers
+#   below=PATTERN			the part of a process's cgroup below the cgroup with the limits, optional
+#   heard				print what was logged about the last container, optional
 # and sets restarts and at_once. No limits is an empty word.
 below=
 
@@ -22,19 +21,20 @@ by_file() {
 	[ -z "$verb" ] || echo "rdma.verb.max rxe0$verb"
 }
 
-# look NAME LIMITS COUNT: one that makes COUNT queue pairs and ends; what was said, and its
-# status.
+# look NAME LIMITS COUNT: run a container that creates COUNT queue pairs and ends; sets $out and
+# $status.
 look() {
 	status=0
 	out=$(start "$1" "$2" verbs-hold rxe0 "$3" </dev/null 2>&1) || status=$?
 	! [ "$(type -t heard)" ] || out=$out$(heard)
 }
 
-# Where the output of the one of that name is while it runs.
+# The file with the output of a running container.
 output_of() { echo "/run/$1.out"; }
 
-# hold NAME LIMITS COUNT: one that holds them until release, for not every runtime passes on
-# an end of the standard input; the cgroup with its limits, and that of its processes.
+# hold NAME LIMITS COUNT: start a container that holds COUNT queue pairs until release, because not
+# every runtime passes on the end of standard input. Sets $cgroup, with its limits, and $leaf, with
+# its processes.
 hold() {
 	start "$1" "$2" sh -c "sleep 3600 | verbs-hold rxe0 $3" </dev/null >"/run/$1.out" 2>&1 &
 	within 60 grep -qs holding "$(output_of "$1")" || { cat "/run/$1.out"; return 1; }
@@ -50,7 +50,7 @@ release() {
 
 no_cgroup() { [ -z "$(find "$over" -mindepth 1 -type d ! -name '*conmon*')" ]; }
 
-# All of it is back, and nothing is left.
+# All charges are returned, and no cgroup is left.
 nothing_left() {
 	within 60 no_cgroup
 	none_dying
@@ -77,7 +77,7 @@ one_past() {
 	nothing_left
 }
 
-# not_started LIMITS REASON: not even the first thing that the program says.
+# not_started LIMITS REASON: the container fails before the first output of the program.
 not_started() {
 	look c3 "$1" 1
 	[ "$status" != 0 ] || { echo "the status is 0"; return 1; }
@@ -91,7 +91,7 @@ killed() {
 	hold c5 'qp=2' 2
 	pids=$(cat "$leaf/cgroup.procs")
 	[ -n "$pids" ]
-	# The end of the first may be the end of the others.
+	# The first kill may end the others.
 	# shellcheck disable=SC2086 # words
 	kill -9 $pids 2>/dev/null || :
 	wait
@@ -113,7 +113,7 @@ together() {
 	for ((i = 0; i < at_once; i++)); do
 		start "d$i" 'qp=2' verbs-hold rxe0 3 </dev/null >"/run/d$i.out" 2>&1 &
 	done
-	# One that fails takes nothing from the others.
+	# A container that fails takes nothing from the others.
 	look d 'qp=2 nosuch=1' 3
 	says_not QP
 	wait

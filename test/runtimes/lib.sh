@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2034,SC2154
-# What the guests of the runtimes share. kind names the runtime in what is reported.
+# Functions that the guests of the runtimes share. kind names the runtime in reports.
 root=/sys/fs/cgroup
 export PATH=/usr/local/sbin:$PATH
 . "$(dirname "${BASH_SOURCE[0]}")/../../tools/cgroup/rdmacg/tests/claims.sh"
 
-# layer FOLDER [PLACE]: the folder, to be written to, over what this machine has.
+# layer FOLDER [PLACE]: mount a writable layer over this machine's folder.
 layer() {
 	local name=${1//\//_}
 	mkdir -p "/run/layers/$name/upper" "/run/layers/$name/work" "${2:-$1}"
@@ -13,8 +13,8 @@ layer() {
 		layer "${2:-$1}"
 }
 
-# install_programs: of $programs, where the pages have them; the project's folder is where
-# the pages' blocks run.
+# install_programs: install $programs, and change to the project's folder, in which the blocks of
+# the pages run.
 install_programs() {
 	mount -t tmpfs none /usr/local/sbin
 	cp "$programs"/* /usr/local/sbin/
@@ -24,7 +24,7 @@ install_programs() {
 	cd "$here/../.." || exit
 }
 
-# make_rootfs: what containers have as their root.
+# make_rootfs: the root of containers.
 make_rootfs() {
 	layer / "$ROOTFS"
 	cp "$programs/verbs-hold" "$ROOTFS/usr/local/bin/"
@@ -51,8 +51,8 @@ is() {
 	}
 }
 
-# No cgroup that is gone is kept by anything, be it charges of ours, memory or a socket; else
-# whose it is.
+# No removed cgroup is kept in memory, by charges, memory or sockets; otherwise print which
+# controllers keep one.
 none_dying() {
 	within 60 grep -qx 'nr_dying_descendants 0' "$root/cgroup.stat" || {
 		awk '/^nr_dying/ && $2' "$root/cgroup.stat"
@@ -60,7 +60,7 @@ none_dying() {
 	}
 }
 
-# claim NAME FUNCTION: "ok" where the function and all in it succeeds.
+# claim NAME FUNCTION: "ok" if the function and all its commands succeed.
 claim() {
 	local name=$1
 	shift
