@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the tests of sockets over RDMA share: an actor, which is a process without privileges
- * in a cgroup that does what the test tells it, one order after the other; and modules.
+ * Helpers for the tests of sockets over RDMA: actors, which are unprivileged processes in a cgroup
+ * that carry out the test's orders one after the other; and modules.
  */
 #ifndef RDMA_ACTOR_UTIL_H
 #define RDMA_ACTOR_UTIL_H
@@ -23,18 +23,18 @@ struct rdmacg_order {
 	int argument;
 };
 
-/* Does one order; what it returns, 0 or a negative errno, is the answer. */
+/* Carries out one order; the return value, 0 or a negative errno, is the answer. */
 typedef int (*rdmacg_act_fn)(int verb, int argument);
 
 static inline bool rdmacg_drop_privileges(void)
 {
 	return !setgroups(0, NULL) && !setresgid(RDMACG_NOBODY, RDMACG_NOBODY, RDMACG_NOBODY) &&
 	       !setresuid(RDMACG_NOBODY, RDMACG_NOBODY, RDMACG_NOBODY) &&
-	       /* Another user's death signal is forgotten. */
+	       /* setuid() clears the death signal. */
 	       !prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
-/* What an actor does; it ends with its test. */
+/* The loop of an actor; it ends with its test. */
 static inline void rdmacg_obey(int socket, rdmacg_act_fn act)
 {
 	struct rdmacg_order order;
@@ -79,7 +79,7 @@ static inline int rdmacg_tell(struct rdmacg_actor *actor, int verb, int argument
 	return answer;
 }
 
-/* Kill the actor, and wait until what it had is closed. */
+/* Kill the actor, and wait until its files are closed. */
 static inline void rdmacg_end_actor(struct rdmacg_actor *actor)
 {
 	if (actor->pid <= 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the tests with failing allocations share: the kernel's failslab, and what a
- * cgroup's files say before and after.
+ * Helpers for the tests with failing allocations: the kernel's failslab, and the files of a cgroup
+ * before and after.
  */
 #ifndef RDMA_FAULT_UTIL_H
 #define RDMA_FAULT_UTIL_H
@@ -89,7 +89,7 @@ static inline int rdmacg_fail_nth(int nth)
 	return rdmacg_write("/proc/thread-self/fail-nth", text);
 }
 
-/* How far off the allocation is that is to fail; 0: the thread has made it. */
+/* How many allocations remain before the failing one; 0: the thread has made it. */
 static inline int rdmacg_fail_left(void)
 {
 	char text[16] = "";
@@ -101,7 +101,7 @@ static inline int rdmacg_fail_left(void)
 	return atoi(text);
 }
 
-/* End what rdmacg_fail_nth() began. Tells whether the allocation was made, and so failed. */
+/* End what rdmacg_fail_nth() began. Returns whether the allocation was made, and so failed. */
 static inline bool rdmacg_end_fail_nth(void)
 {
 	int left = rdmacg_fail_left();
@@ -110,7 +110,7 @@ static inline bool rdmacg_end_fail_nth(void)
 	return !left;
 }
 
-/* Count the allocations of @act, which is undone; 0: that cannot be told. */
+/* Count the allocations of @act, which is undone. 0 if that is not possible. */
 static inline int rdmacg_count_allocations(int (*act)(void *what), int (*undo)(void *what),
 					   void *what)
 {
@@ -141,7 +141,7 @@ static inline bool rdmacg_state(const char *cgroup, char *text, size_t size)
 	return true;
 }
 
-/* Tell whether @cgroup uses what it used @before, with the same limits. */
+/* Return whether @cgroup has the same usage and limits as @before. */
 static inline bool rdmacg_is_as_before(const char *cgroup, const char *before)
 {
 	char after[4096];
@@ -155,14 +155,14 @@ static inline bool rdmacg_is_as_before(const char *cgroup, const char *before)
 }
 
 /*
- * Do @act with the first allocation failing, then with the second, and so on, until
- * none of them is left to fail. @undo it where it succeeded. Both return 0 or an errno.
- * The first 30 allocations fail in three attempts each, because an attempt may allocate
- * more than the one before. An act of thousands would take too long: after 20 s, each of
- * the first 30 fails once, and then the distances double. (Of a device's 7500, the
- * controller's are the 17th to the 22nd.) Returns how many attempts failed; -1 if one
- * changed the state of @cgroup, if @undo fails, if allocations do not, or if @act fails
- * although no allocation does, other than at a limit.
+ * Do @act with the first allocation failing, then with the second, and so on, until all
+ * allocations have failed once. @undo it if it succeeded. Both return 0 or an errno. The first 30
+ * allocations fail in three attempts each, because an attempt may allocate more than the one
+ * before. An act with thousands of allocations would take too long: after 20 s, each of the first
+ * 30 fails once, and then the distances double. (For a device with 7500, the controller's are the
+ * 17th to the 22nd.) Returns the number of failed attempts. Returns -1 if an attempt changed the
+ * state of @cgroup, if @undo fails, if allocations do not fail, or if @act fails without a failed
+ * allocation, other than by a limit.
  */
 static inline int rdmacg_sweep(const char *cgroup, int (*act)(void *what),
 			       int (*undo)(void *what), void *what)
@@ -202,15 +202,15 @@ static inline int rdmacg_inject(const char *interval, const char *probability)
 }
 
 /*
- * "1" written into the file allows allocations of this thread to fail, and "0" forbids it.
- * To open it needs memory, so that is done before.
+ * Writing "1" to the file allows allocations of this thread to fail, and "0" forbids it. Opening
+ * it needs memory, so it is opened before.
  */
 static inline int rdmacg_open_make_it_fail(void)
 {
 	return open("/proc/thread-self/make-it-fail", O_WRONLY | O_CLOEXEC);
 }
 
-/* Do @act with so many bytes of memory left. Returns an errno; -1 if that cannot be done. */
+/* Do @act with that many bytes of memory left. Returns an errno, or -1 if that is not possible. */
 static inline int rdmacg_act_within(unsigned int bytes, int (*act)(void *what), void *what)
 {
 	int fd = rdmacg_open_make_it_fail();
@@ -228,9 +228,9 @@ static inline int rdmacg_act_within(unsigned int bytes, int (*act)(void *what), 
 }
 
 /*
- * Do @act without memory, then with ever more, until that suffices. A caller that tries
- * again where one allocation fails, as a driver's xa_alloc() does, also fails here. After
- * 10 s, the amount grows by a half at a time. Returns how many attempts failed, -1 as
+ * Do @act without memory, then with more and more, until it succeeds. A caller that tries again
+ * after a failed allocation, as a driver's xa_alloc() does, also fails here. After 10 s, the
+ * amount grows by a half at a time. Returns the number of failed attempts, or -1 as
  * rdmacg_sweep().
  */
 static inline int rdmacg_exhaust(const char *cgroup, int (*act)(void *what),
@@ -241,7 +241,7 @@ static inline int rdmacg_exhaust(const char *cgroup, int (*act)(void *what),
 	int ret, failed = 0;
 	char before[4096];
 
-	/* A page fault of the test that fails would end it with SIGSEGV. */
+	/* A failed page fault would end the test with SIGSEGV. */
 	if (mlockall(MCL_CURRENT | MCL_FUTURE) || !rdmacg_state(cgroup, before, sizeof(before)) ||
 	    rdmacg_inject("1", "100"))
 		return -1;

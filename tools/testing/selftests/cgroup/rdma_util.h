@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the tests of the RDMA cgroup controller share: a tree of cgroups on the
- * hierarchy (v1 or v2) that carries the controller, the files in it, and a second device.
- * Where a machine has several devices, RDMACG_DEVICE names the one that is tested.
+ * Helpers for the tests of the RDMA cgroup controller: a tree of cgroups on the hierarchy (v1 or
+ * v2) that has the controller, the files in it, and a second device. If a machine has several
+ * devices, RDMACG_DEVICE names the device under test.
  *
  *   root
  *    `-- top
  *         |-- left
  *         `-- right
  *
- * A test that is killed tears nothing down; the next one removes what it has left.
+ * A killed test does not clean up; the next test removes its remains.
  */
 #ifndef RDMA_UTIL_H
 #define RDMA_UTIL_H
@@ -32,7 +32,7 @@
 /* A limit of "max" reads as this. */
 #define RDMACG_NO_LIMIT LLONG_MAX
 
-/* How long the kernel may take to let a removed cgroup, device or killed process go. */
+/* How long the kernel may take to free a removed cgroup, device or killed process. */
 #define RDMACG_PATIENCE_MS 10000
 
 /* Wait until @condition holds; false if it does not hold in time. */
@@ -54,11 +54,11 @@ struct rdmacg_tree {
 	char right[192];
 	bool v2;
 	char device[NAME_MAX + 1];
-	/* What "rdma link add" calls software devices of the same kind. */
+	/* The type of such software devices for "rdma link add". */
 	const char *type;
 };
 
-/* Find the mount point of the hierarchy that carries the rdma controller. */
+/* Find the mount point of the hierarchy that has the rdma controller. */
 static inline int rdmacg_find_root(struct rdmacg_tree *tree)
 {
 	struct mntent *mount;
@@ -112,7 +112,7 @@ static inline int rdmacg_find_device(struct rdmacg_tree *tree)
 	return entry ? 0 : -1;
 }
 
-/* Let the children of @cgroup have the controller; v1 needs no such word. */
+/* Enable the controller for the children of @cgroup; not needed on v1. */
 static inline int rdmacg_delegate(struct rdmacg_tree *tree, const char *cgroup)
 {
 	return tree->v2 ? cg_write(cgroup, "cgroup.subtree_control", "+rdma") : 0;
@@ -143,7 +143,7 @@ static inline void rdmacg_tree_destroy(struct rdmacg_tree *tree)
 	rdmacg_remove_cgroup(tree->top);
 }
 
-/* Make the cgroups, and find a device. Returns NULL, or what is missing to run tests here. */
+/* Create the cgroups, and find a device. Returns NULL, or what is missing to run tests. */
 static inline const char *rdmacg_tree_create(struct rdmacg_tree *tree)
 {
 	if (geteuid())
@@ -204,7 +204,7 @@ static inline char *rdmacg_read(const char *cgroup, const char *file)
 	return text;
 }
 
-/* Tell whether the device's line in the file is "NAME REST". */
+/* Return whether the device's line in the file is "NAME REST". */
 static inline bool rdmacg_line_is(struct rdmacg_tree *tree, const char *cgroup,
 				  const char *file, const char *rest)
 {
@@ -254,12 +254,12 @@ static inline long long rdmacg_verbs(struct rdmacg_tree *tree, const char *cgrou
 	return rdmacg_value(tree, cgroup, "rdma.verb.current", key);
 }
 
-/* The second device of a test, and the link that it sits on. */
+/* The second device of a test, and its link. */
 #define RDMACG_SECOND "rdmacg_gone"
 #define RDMACG_RENAMED "rdmacg_renamed"
 #define RDMACG_LINK "rdmacg1"
 
-/* The link takes the device along, whatever its name is, but does not wait for its end. */
+/* Removing the link removes the device, also under another name, but does not wait for that. */
 static inline bool rdmacg_remove_link(void)
 {
 	system("rdma link del " RDMACG_SECOND " 2>/dev/null");
@@ -267,7 +267,7 @@ static inline bool rdmacg_remove_link(void)
 	return !system("ip link del " RDMACG_LINK " 2>/dev/null");
 }
 
-/* Make the link without a device; a test that was killed has left its own. */
+/* Create the link without a device. A killed test may have left one. */
 static inline bool rdmacg_add_link(void)
 {
 	rdmacg_remove_link();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the tests with real verbs objects share: contexts, the calls that libibverbs does
- * not have, multicast groups, and child processes.
+ * Helpers for the tests with real verbs objects: contexts, calls that libibverbs does not have,
+ * multicast groups, and child processes.
  */
 #ifndef RDMA_VERBS_UTIL_H
 #define RDMA_VERBS_UTIL_H
@@ -99,8 +99,8 @@ static inline int rdmacg_get_context(int fd, int *async_fd)
 }
 
 /*
- * Find the id of the device's driver, which the ioctl wants: any other one is EINVAL.
- * The header keeps it. Returns 0 or the error.
+ * Find the id of the device's driver, which the ioctl needs: any other id is EINVAL. The header
+ * keeps it. Returns 0 or the error.
  */
 static inline int rdmacg_ioctl(int fd, struct ib_uverbs_ioctl_hdr *header)
 {
@@ -118,7 +118,7 @@ struct rdmacg_alloc_async_event {
 	struct ib_uverbs_attr attr;
 };
 
-/* Do what libibverbs does once for each context, and has no call for. Returns 0 or the error. */
+/* Do the part of libibverbs for each context that has no call. Returns 0 or the error. */
 static inline int rdmacg_alloc_async_event(struct ibv_context *context,
 					   struct rdmacg_alloc_async_event *cmd)
 {
@@ -191,7 +191,7 @@ static inline bool rdmacg_make_members(struct rdmacg_tree *tree, const char *cgr
 	return members->qp[0] && members->qp[1];
 }
 
-/* Find the IPv4 address of the link that the device sits on; 0: it has none. */
+/* Find the IPv4 address of the device's link; 0 if it has none. */
 static inline in_addr_t rdmacg_find_address(struct ibv_context *context)
 {
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -208,7 +208,7 @@ static inline in_addr_t rdmacg_find_address(struct ibv_context *context)
 	return address->sin_addr.s_addr;
 }
 
-/* Fork a child that does not outlive the test, even if an assertion ends that. */
+/* Fork a child that does not outlive the test, also after a failed assertion. */
 static inline pid_t rdmacg_fork(void)
 {
 	pid_t child = fork();

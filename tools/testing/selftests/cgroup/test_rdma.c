@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The files of the RDMA cgroup controller: what they show, what they take and
- * what they refuse. One claim a test; needs root and one RDMA device.
+ * The files of the RDMA cgroup controller: what they show, accept and refuse. One claim for each
+ * test; needs root and one RDMA device.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -66,7 +66,7 @@ TEST_F(test_rdmacg, files_are_not_on_root)
 	}
 }
 
-/* The file that tells what the devices offer exists on the root alone. */
+/* The file with the capacity exists only on the root. */
 TEST_F(test_rdmacg, capacity_is_on_root)
 {
 	struct stat st;
@@ -101,7 +101,9 @@ static const char *rdmacg_keys(struct rdmacg_tree *tree, const char *cgroup, con
 
 #define HCA_KEYS	" hca_handle hca_object"
 
-/* What a driver has in the verb and hw classes; Soft-iWARP has no AHs, MWs and multicast. */
+/*
+ * The resources of a driver in the verb and hw classes; Soft-iWARP has no AHs, MWs and multicast.
+ */
 static const struct rdmacg_driver {
 	const char *prefix;
 	const char *verb;
@@ -351,7 +353,7 @@ TEST_F(test_rdmacg, nul_is_refused)
 	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=max"));
 }
 
-/* All lines of a write count; of two for one key, the last one holds. */
+/* All lines of a write count; if two set one key, the last one does. */
 TEST_F(test_rdmacg, all_lines_of_a_write_count)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -395,7 +397,7 @@ TEST_F(test_rdmacg, cat_restores)
 
 #define RDMACG_WRITE_SIZE (64 * 1024)
 
-/* Fill @text with lines for the device: all that one write takes, and @more. */
+/* Fill @text with as many lines for the device as one write accepts, and @more. */
 static void rdmacg_fill(struct rdmacg_tree *tree, char *text, int more)
 {
 	char line[512];
@@ -431,13 +433,13 @@ TEST_F(test_rdmacg, too_long_write_changes_nothing)
 	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=max"));
 }
 
-/* Nobody writes usage. */
+/* Usage cannot be written. */
 TEST_F(test_rdmacg, current_is_read_only)
 {
 	EXPECT_GT(0, cg_write(self->tree.left, "rdma.current", "x"));
 }
 
-/* A cgroup that is made anew does not have the limits of the one that had its name. */
+/* A new cgroup does not have the limits of a removed one of the same name. */
 TEST_F(test_rdmacg, removed_cgroup_forgets)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -448,7 +450,7 @@ TEST_F(test_rdmacg, removed_cgroup_forgets)
 	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=max"));
 }
 
-/* Taking the controller away from a cgroup and giving it back forgets the limits. */
+/* Disabling and enabling the controller for a cgroup forgets the limits. */
 TEST_F(test_rdmacg, disabled_controller_forgets)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -464,7 +466,7 @@ TEST_F(test_rdmacg, disabled_controller_forgets)
 	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=max"));
 }
 
-/* What the kernel has at most below each other, the root not counted. */
+/* The deepest level of the controller, without the root. */
 #define RDMACG_DEPTH 64
 
 /* Make cgroups below each other until one is @depth levels deep, its path in @path. */
@@ -483,7 +485,7 @@ static int rdmacg_dig(struct rdmacg_tree *tree, char *path, size_t size, int dep
 	return 0;
 }
 
-/* A cgroup is not made too deep, and the call says so as it does for cgroup.max.depth. */
+/* Creating a cgroup below the deepest level fails as for cgroup.max.depth. */
 TEST_F_TIMEOUT(test_rdmacg, depth_is_bounded, 60)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -500,7 +502,7 @@ TEST_F_TIMEOUT(test_rdmacg, depth_is_bounded, 60)
 	EXPECT_TRUE(rdmacg_line_is(tree, path, "rdma.max", "hca_handle=5 hca_object=max"));
 }
 
-/* Nor is the controller enabled for cgroups that are there and too deep. */
+/* Enabling the controller for existing cgroups that are too deep fails. */
 TEST_F_TIMEOUT(test_rdmacg, deep_children_cannot_have_it, 60)
 {
 	struct rdmacg_tree *tree = &self->tree;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Limits of the RDMA cgroup controller on commands: that a rate is kept, what counts as a
- * command, and what becomes of those who wait. Needs root, one RDMA device, and ip and rdma of
- * iproute2 for a second one.
+ * Limits of the RDMA cgroup controller on commands: rates, the classification of commands, and
+ * waiting processes. Needs root, one RDMA device, and ip and rdma of iproute2 for a second one.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -16,7 +15,7 @@
 
 #define RDMACG_WAITERS 100
 
-/* Until so many threads wait, in seconds, in a guest on a busy machine. */
+/* Seconds until that many threads wait, in a guest on a busy machine. */
 #define RDMACG_TIMEOUT 120
 
 FIXTURE(test_rdmacg_control) {
@@ -97,7 +96,7 @@ static int rdmacg_sleeping(pid_t pid)
 	return count;
 }
 
-/* Of a test and its children, who make PDs until it is enough. */
+/* Shared by a test and its children, which create PDs until the test ends. */
 static struct rdmacg_shared {
 	atomic_int ready;
 	atomic_bool is_enough;
@@ -131,9 +130,8 @@ static void rdmacg_crowd(struct ibv_context *context)
 }
 
 /*
- * Start a child in right whose threads all wait for a limit of @limited, which lets one a
- * second make something. -1: it cannot be set, or they do not all wait in time, which a busy
- * machine needs to make them.
+ * Start a child in right whose threads all wait for a limit of @limited, which lets one create
+ * command begin per second. -1 if the limit cannot be set, or if not all threads wait in time.
  */
 static pid_t rdmacg_start_crowd(struct rdmacg_tree *tree, const char *limited)
 {
@@ -162,8 +160,8 @@ static pid_t rdmacg_start_crowd(struct rdmacg_tree *tree, const char *limited)
 }
 
 /*
- * What is done at a rate takes its time, to two percent: never less, and in one of some rounds
- * no more. In the others the machine may have had other things to do.
+ * Commands at a rate take their time, to two percent: never less, and in at least one round no
+ * more. In other rounds the machine may have been busy.
  */
 TEST_F_TIMEOUT(test_rdmacg_control, rate_is_kept, RDMACG_TIMEOUT)
 {
@@ -247,7 +245,7 @@ TEST_F(test_rdmacg_control, burst_is_as_large_as_it_says)
 		EXPECT_EQ(0, ibv_dealloc_pd(pd[i]));
 }
 
-/* What gives something back is counted, does not wait, and takes nothing of the rate. */
+/* A destroy command is counted, does not wait, and takes nothing of the rate. */
 TEST_F(test_rdmacg_control, destroying_takes_nothing)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -264,13 +262,13 @@ TEST_F(test_rdmacg_control, destroying_takes_nothing)
 	EXPECT_LT(rdmacg_now() - since, 2);
 	EXPECT_EQ(200, rdmacg_stat(tree, tree->left, "ops"));
 	EXPECT_EQ(0, rdmacg_stat(tree, tree->left, "throttled"));
-	/* If they had taken of the rate, it would wait for 20 seconds. */
+	/* If destroying had taken of the rate, this would wait for 20 seconds. */
 	since = rdmacg_now();
 	EXPECT_EQ(0, rdmacg_churn(self->context, 1));
 	EXPECT_LT(rdmacg_now() - since, 1);
 }
 
-/* Free a PD that is not there, so many times. -1: one was freed. */
+/* Free a PD that does not exist, @count times. -1 if one was freed. */
 static int rdmacg_free_nothing(struct ibv_pd *pd, int times)
 {
 	struct ibv_pd nothing = *pd;
@@ -282,7 +280,10 @@ static int rdmacg_free_nothing(struct ibv_pd *pd, int times)
 	return 0;
 }
 
-/* A process that destroys what is not there takes nothing from those who share its limit. */
+/*
+ * A process that destroys objects that do not exist takes nothing from processes under the same
+ * limit.
+ */
 TEST_F(test_rdmacg_control, failing_destroys_take_nothing)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(self->context);
@@ -300,7 +301,7 @@ TEST_F(test_rdmacg_control, failing_destroys_take_nothing)
 	EXPECT_EQ(1002, rdmacg_stat(tree, tree->top, "ops"));
 }
 
-/* What destroys needs no place in flight, which all those have who wait for the rate. */
+/* A destroy command needs no place in flight, also while other commands have them all. */
 TEST_F_TIMEOUT(test_rdmacg_control, destroying_takes_no_place, RDMACG_TIMEOUT)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -407,7 +408,7 @@ TEST_F(test_rdmacg_control, commands_in_flight_take_turns)
 	EXPECT_EQ(3200, rdmacg_stat(tree, tree->top, "ops"));
 }
 
-/* A process that is killed leaves its place to others, and nothing behind. */
+/* A killed process leaves its place to others, and nothing behind. */
 TEST_F_TIMEOUT(test_rdmacg_control, killed_waiters_leave_at_once, RDMACG_TIMEOUT)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -454,7 +455,7 @@ static bool rdmacg_is_frozen(const char *cgroup)
 	return !cg_read_strstr(cgroup, "cgroup.events", "frozen 1");
 }
 
-/* Those who wait can be frozen, and go on after that. */
+/* Waiting processes can be frozen, and continue after that. */
 TEST_F_TIMEOUT(test_rdmacg_control, waiters_freeze, RDMACG_TIMEOUT)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -475,7 +476,7 @@ TEST_F_TIMEOUT(test_rdmacg_control, waiters_freeze, RDMACG_TIMEOUT)
 	EXPECT_EQ(0, rdmacg_wait(child));
 }
 
-/* A limit that is raised, or taken away, lets begin who waits. */
+/* Raising or removing a limit lets waiting commands begin. */
 TEST_F_TIMEOUT(test_rdmacg_control, raised_limit_lets_waiters_begin, RDMACG_TIMEOUT)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -493,7 +494,10 @@ TEST_F_TIMEOUT(test_rdmacg_control, raised_limit_lets_waiters_begin, RDMACG_TIME
 	EXPECT_LE(RDMACG_WAITERS - 2, rdmacg_stat(tree, tree->right, "throttled"));
 }
 
-/* A cgroup that is removed is gone for its processes elsewhere, and keeps its limits for them. */
+/*
+ * A removed cgroup does not limit its former processes elsewhere, and keeps its limits for waiting
+ * ones.
+ */
 TEST_F_TIMEOUT(test_rdmacg_control, removed_cgroup_keeps_its_limits, RDMACG_TIMEOUT)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -512,7 +516,7 @@ TEST_F_TIMEOUT(test_rdmacg_control, removed_cgroup_keeps_its_limits, RDMACG_TIME
 	EXPECT_EQ(0, rdmacg_churn(self->context, 1));
 }
 
-/* A device that goes does not wait for those who wait for it. */
+/* Removing a device does not wait for commands that wait for its limits. */
 TEST_F_TIMEOUT(test_rdmacg_control, device_that_goes_lets_waiters_go, RDMACG_TIMEOUT)
 {
 	struct rdmacg_tree second = self->tree;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Limits of devices that have none of their own in a cgroup, under the RDMA cgroup
- * controller: a device that goes and comes back is limited from the first charge on. Each
- * test has a second device beside the one of the machine, of the same driver and of another
- * one. Needs root, Soft-RoCE or Soft-iWARP, and ip and rdma of iproute2.
+ * Defaults of the RDMA cgroup controller: a device that is removed and registered again is limited
+ * from the first charge on. Each test has a second device beside the machine's, with the same
+ * driver and with another driver. Needs root, Soft-RoCE or Soft-iWARP, and ip and rdma of
+ * iproute2.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -68,7 +68,7 @@ static int rdmacg_try_pds(struct rdmacg_tree *tree, int most)
 	return made;
 }
 
-/* Take as much as there is, again and again, whether or not the device is there. */
+/* Create as many objects as possible in a loop, whether or not the device exists. */
 static pid_t rdmacg_start_holder(struct rdmacg_tree *tree, const char *cgroup)
 {
 	pid_t child = rdmacg_fork();
@@ -82,9 +82,9 @@ static pid_t rdmacg_start_holder(struct rdmacg_tree *tree, const char *cgroup)
 }
 
 /*
- * The device goes and comes back while processes retry in a loop. The peaks of the new
- * device, which no usage escapes, say that there was no moment without the limits of the
- * cgroup and of its parent, and that the processes did come up to both.
+ * Remove and register the device while processes retry in a loop. The peaks of the new device
+ * prove that the limits of the cgroup and of its parent were in effect all the time, and that the
+ * processes reached both.
  */
 TEST_F_TIMEOUT(test_rdmacg_default, device_comes_back_limited, 240)
 {
@@ -112,7 +112,7 @@ TEST_F_TIMEOUT(test_rdmacg_default, device_comes_back_limited, 240)
 	}
 }
 
-/* A limit of the device's own goes with the device; then the default holds. */
+/* A limit of the device itself is removed with the device; then the default applies. */
 TEST_F_TIMEOUT(test_rdmacg_default, own_limit_goes_with_the_device, 120)
 {
 	struct rdmacg_tree *second = &self->second;
@@ -127,7 +127,7 @@ TEST_F_TIMEOUT(test_rdmacg_default, own_limit_goes_with_the_device, 120)
 	EXPECT_EQ(2, rdmacg_try_pds(second, 5));
 }
 
-/* It is not the machine's other device alone that has the default. */
+/* The default applies to all devices. */
 TEST_F_TIMEOUT(test_rdmacg_default, default_holds_until_it_is_taken_away, 120)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -174,8 +174,9 @@ TEST_F_TIMEOUT(test_rdmacg_default, default_is_what_a_query_says, 120)
 static char rdmacg_saved[RDMACG_TEXT_SIZE];
 
 /*
- * Each device's line shows the limit that holds, so what is saved and restored is the device's
- * own: with rdma.default restored first, all is as it was, and a later default changes nothing.
+ * Each device's line shows the effective limit, so a saved and restored value becomes the device's
+ * own. With rdma.default restored first, everything is as before, and a later default changes
+ * nothing.
  */
 TEST_F_TIMEOUT(test_rdmacg_default, file_is_saved_and_restored, 120)
 {
@@ -196,7 +197,7 @@ TEST_F_TIMEOUT(test_rdmacg_default, file_is_saved_and_restored, 120)
 				   "hca_handle=5 hca_object=6"));
 }
 
-/* A "max" of the device's own means something beside a default of that key, and goes with that. */
+/* An own "max" has a meaning only beside a default of that key, and is removed with it. */
 TEST_F_TIMEOUT(test_rdmacg_default, own_max_needs_a_default, 120)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -213,7 +214,7 @@ TEST_F_TIMEOUT(test_rdmacg_default, own_max_needs_a_default, 120)
 	EXPECT_EQ(2, rdmacg_try_pds(tree, 3));
 }
 
-/* Programs in use want the same lines in both files, and skip one that has not three fields. */
+/* Deployed programs need the same lines in both files, and skip a line without three fields. */
 TEST_F_TIMEOUT(test_rdmacg_default, files_have_the_same_devices, 120)
 {
 	char *max, *maxes, *current, *currents, device[NAME_MAX + 1];

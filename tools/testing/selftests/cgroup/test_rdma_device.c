@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Devices that come, go, are renamed and have namesakes under the RDMA cgroup controller:
- * what becomes of their lines and limits. Each test has a second device beside the one of
- * the machine, of the same driver and of another one. Needs root, Soft-RoCE or Soft-iWARP,
- * and ip and rdma of iproute2.
+ * Devices under the RDMA cgroup controller that are registered, removed and renamed, or have the
+ * same name: their lines and limits. Each test has a second device beside the machine's, with the
+ * same driver and with another driver. Needs root, Soft-RoCE or Soft-iWARP, and ip and rdma of
+ * iproute2.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
 #include "rdma_verbs_util.h"
 
-/* A network namespace, which the tests make for the second device. */
+/* A network namespace for the second device. */
 #define RDMACG_NETNS "rdmacg"
 
 /* The two devices of a test, and what it has changed for the whole system. */
@@ -20,7 +20,7 @@ struct rdmacg_pair {
 	/* Of the second device. */
 	struct ibv_context *context;
 	struct ibv_comp_channel *channel;
-	/* What the teardown restores. */
+	/* Restored by the teardown. */
 	int devices;
 	bool has_netns;
 	bool was_shared;
@@ -87,8 +87,8 @@ static void rdmacg_close(struct rdmacg_pair *pair)
 }
 
 /*
- * A device waits for its contexts, a namespace for its devices, and the mode for namespaces.
- * The link takes the device along, from whatever namespace that is in.
+ * Removing a device waits for its contexts, removing a namespace for its devices, and changing the
+ * mode for namespaces. Removing the link removes the device from any namespace.
  */
 FIXTURE_TEARDOWN(test_rdmacg_device)
 {
@@ -130,7 +130,7 @@ TEST_F_TIMEOUT(test_rdmacg_device, refused_rename_changes_nothing, 120)
 				   "hca_handle=max hca_object=max"));
 }
 
-/* Without a shell, for which some bytes of the name have a meaning. */
+/* Without a shell, because some bytes of the name have a meaning for it. */
 static bool rdmacg_rename(const char *from, const char *to)
 {
 	pid_t child = rdmacg_fork();
@@ -145,8 +145,8 @@ static bool rdmacg_rename(const char *from, const char *to)
 static char rdmacg_saved[RDMACG_TEXT_SIZE];
 
 /*
- * Any name has a form in the files that is one word of bytes that print. A limit can be set by
- * it, and what was saved can be restored.
+ * Each name appears in the files as one word of printable bytes. This form can be used to set a
+ * limit, and to restore what was saved.
  */
 TEST_F_TIMEOUT(test_rdmacg_device, any_name_can_be_written, 120)
 {
@@ -227,10 +227,9 @@ TEST_F_TIMEOUT(test_rdmacg_device, refused_move_changes_nothing, 120)
 }
 
 /*
- * Give the second device the name of the first, in a network namespace of its own. False:
- * the test is skipped. Only the attempt tells whether the kernel can do it: it does not let
- * Soft-iWARP move, and an older one neither Soft-RoCE, and wants names to be unique in all
- * namespaces.
+ * Give the second device the name of the first, in a network namespace of its own. False: skip the
+ * test. Only the attempt shows whether the kernel can do it: Soft-iWARP cannot move, and on an
+ * older kernel neither can Soft-RoCE, and names are unique in all namespaces.
  */
 static bool rdmacg_make_namesake(struct __test_metadata *_metadata,
 				 struct rdmacg_pair *pair)
@@ -278,7 +277,7 @@ TEST_F_TIMEOUT(test_rdmacg_device, namesakes_need_an_index, 120)
 	EXPECT_EQ(-ENODEV, rdmacg_limit(tree, tree->left, "index=9999 hca_object=2"));
 }
 
-/* The index in a device's line is the one that a write to this device wants. */
+/* A write to a device needs the index in its line. */
 TEST_F_TIMEOUT(test_rdmacg_device, index_names_one_of_two_namesakes, 120)
 {
 	struct rdmacg_tree *tree = &self->pair.tree;
@@ -316,8 +315,8 @@ TEST_F_TIMEOUT(test_rdmacg_device, index_goes_with_the_namesake, 120)
 }
 
 /*
- * A network namespace that ends sends its devices home, under another name if theirs is
- * taken there. The files show that name.
+ * When a network namespace ends, its devices return to the first one, with another name if theirs
+ * is in use. The files show that name.
  */
 TEST_F_TIMEOUT(test_rdmacg_device, device_comes_home_with_another_name, 120)
 {
@@ -327,7 +326,7 @@ TEST_F_TIMEOUT(test_rdmacg_device, device_comes_home_with_another_name, 120)
 		return;
 	EXPECT_NE(NULL, strstr(rdmacg_read(tree->left, "rdma.max"), " index="));
 	EXPECT_EQ(0, system("ip netns del " RDMACG_NETNS));
-	/* The kernel takes the namespace apart in its own time. */
+	/* The kernel removes the namespace asynchronously. */
 	EXPECT_TRUE(RDMACG_WAIT_FOR(!system("rdma dev show | grep -q ': ibdev'")));
 	EXPECT_EQ(NULL, strstr(rdmacg_read(tree->left, "rdma.max"), " index="));
 	EXPECT_NE(NULL, strstr(rdmacg_read(tree->left, "rdma.max"), "\nibdev"));
@@ -370,7 +369,7 @@ struct rdmacg_sightings {
 	int indexed;
 };
 
-/* Devices that are not of the test keep their names meanwhile. */
+/* Other devices keep their names meanwhile. */
 static bool rdmacg_is_device(const char *name)
 {
 	char path[NAME_MAX + 32];
@@ -441,8 +440,8 @@ static void rdmacg_use_second(struct __test_metadata *_metadata,
 }
 
 /*
- * Remove the second device while it is used. A driver that cannot take the device from
- * open contexts lets the command wait for the last of them, so they are closed meanwhile.
+ * Remove the second device while it is used. If a driver cannot take the device from open
+ * contexts, the command waits for the last of them, so they are closed meanwhile.
  */
 static void rdmacg_remove_used(struct __test_metadata *_metadata,
 			       struct rdmacg_pair *pair)
@@ -457,13 +456,13 @@ static void rdmacg_remove_used(struct __test_metadata *_metadata,
 		execlp("rdma", "rdma", "link", "del", RDMACG_SECOND, NULL);
 		_exit(127);
 	}
-	/* So that the kernel has begun. */
+	/* Wait until the kernel has begun. */
 	usleep(500000);
 	rdmacg_close(pair);
 	ASSERT_EQ(0, rdmacg_wait(remover));
 }
 
-/* What is made on one device is charged for that one alone. */
+/* An object on one device is charged only on that device. */
 TEST_F_TIMEOUT(test_rdmacg_device, devices_are_charged_apart, 120)
 {
 	struct rdmacg_tree *second = &self->pair.second;
@@ -500,7 +499,7 @@ TEST_F_TIMEOUT(test_rdmacg_device, limit_binds_its_device_alone, 120)
 	EXPECT_EQ(0, ibv_close_device(context));
 }
 
-/* A device that goes takes its lines and its limits with it. */
+/* Removing a device removes its lines and limits. */
 TEST_F_TIMEOUT(test_rdmacg_device, removed_device_has_no_lines, 120)
 {
 	struct rdmacg_tree *second = &self->pair.second;
@@ -511,7 +510,7 @@ TEST_F_TIMEOUT(test_rdmacg_device, removed_device_has_no_lines, 120)
 	EXPECT_EQ(-ENODEV, rdmacg_limit(second, second->left, "hca_object=3"));
 }
 
-/* A device that goes leaves what is charged for another one. */
+/* Removing a device does not change charges on another device. */
 TEST_F_TIMEOUT(test_rdmacg_device, removed_device_goes_alone, 120)
 {
 	struct rdmacg_tree *tree = &self->pair.tree;
@@ -528,7 +527,7 @@ TEST_F_TIMEOUT(test_rdmacg_device, removed_device_goes_alone, 120)
 	EXPECT_EQ(0, rdmacg_objects(tree, tree->top));
 }
 
-/* The same name again is a new device, without usage and limits. */
+/* A new device of the same name has no usage and no limits. */
 TEST_F_TIMEOUT(test_rdmacg_device, name_again_is_a_new_device, 120)
 {
 	struct rdmacg_tree *second = &self->pair.second;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What the RDMA cgroup controller remembers, and tells who waits for it: the most that was
- * ever used, and what was refused. Needs root and one RDMA device.
- */
+/* Peaks and events of the RDMA cgroup controller. Needs root and one RDMA device. */
 #define _GNU_SOURCE
 #include <poll.h>
 #include <sys/inotify.h>
@@ -69,7 +66,7 @@ TEST_F(test_rdmacg_events, peak_outlives_its_objects)
 	EXPECT_EQ(4, rdmacg_peak(tree, tree->left));
 }
 
-/* The peak of one resource in one cgroup is that of its ancestors, and nobody else's. */
+/* A peak of a resource in a cgroup is also a peak of its ancestors, and of no other cgroup. */
 TEST_F(test_rdmacg_events, peak_is_told_on_the_way_up)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -92,7 +89,7 @@ TEST_F(test_rdmacg_events, limit_does_not_change_the_peak)
 	EXPECT_EQ(4, rdmacg_peak(tree, tree->left));
 }
 
-/* An object that an ancestor refuses is in no peak, not even below that ancestor. */
+/* An object that an ancestor refuses is in no peak, also not below that ancestor. */
 TEST_F(test_rdmacg_events, refused_object_is_in_no_peak)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -175,7 +172,7 @@ static void rdmacg_changed(struct rdmacg_tree *tree, char paths[RDMACG_CHANGED][
 			 files[i % 2]);
 }
 
-/* A refusal wakes who polls a file that it changes, and nothing did before. */
+/* A refusal wakes a process that polls a changed file, and nothing wakes it before. */
 TEST_F(test_rdmacg_events, refusal_wakes_pollers)
 {
 	struct pollfd polled[RDMACG_CHANGED];
@@ -199,7 +196,7 @@ TEST_F(test_rdmacg_events, refusal_wakes_pollers)
 	}
 }
 
-/* A refusal tells who watches a file that it changes with inotify. */
+/* A refusal is reported by inotify for a changed file. */
 TEST_F(test_rdmacg_events, refusal_tells_watchers)
 {
 	struct pollfd watched = { .fd = inotify_init1(IN_NONBLOCK), .events = POLLIN };

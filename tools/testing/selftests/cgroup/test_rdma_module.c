@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Drivers that are modules, under the RDMA cgroup controller: unloading a module removes its
- * devices with their charges and limits. Where a driver cannot take a device from open contexts,
- * an open context keeps the module loaded. Each test has the only device of its driver,
- * because unloading the module would remove others. Needs root, Soft-RoCE or Soft-iWARP as a module, and ip and rdma of iproute2.
+ * devices with their charges and limits. If a driver cannot take a device from open contexts, an
+ * open context keeps the module loaded. Each test has the only device of its driver, because
+ * unloading the module would remove others. Needs root, Soft-RoCE or Soft-iWARP as a module, and
+ * ip and rdma of iproute2.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -13,7 +14,7 @@ FIXTURE(test_rdmacg_module) {
 	struct rdmacg_tree tree;
 };
 
-/* What "rdma link add" and modprobe call the driver. */
+/* The driver's name for "rdma link add" and modprobe. */
 FIXTURE_VARIANT(test_rdmacg_module) {
 	const char *type;
 	const char *module;
@@ -45,7 +46,7 @@ static bool rdmacg_is_loaded(const char *module)
 	return !access(path, F_OK);
 }
 
-/* False: it stays loaded, as a module does that is in use, and one that is built in. */
+/* False: it stays loaded, as a module in use or built in does. */
 static bool rdmacg_unload(const char *module)
 {
 	char arguments[64];
@@ -107,7 +108,7 @@ static void rdmacg_check_kept(struct __test_metadata *_metadata, struct rdmacg_t
 	EXPECT_EQ(0, ibv_close_device(context));
 }
 
-/* The module has gone: the context is of no use, and costs the next device nothing. */
+/* The module is unloaded: the context is useless, and costs the next device nothing. */
 static void rdmacg_check_taken(struct __test_metadata *_metadata, struct rdmacg_tree *tree,
 			       const char *type, struct ibv_context *context)
 {
@@ -120,7 +121,7 @@ static void rdmacg_check_taken(struct __test_metadata *_metadata, struct rdmacg_
 	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=max"));
 }
 
-/* Of a module and the holder of a context, one has to go before the other. */
+/* Either the module or the holder of a context must go first. */
 TEST_F_TIMEOUT(test_rdmacg_module, held_module_stays_or_goes_as_a_whole, 120)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -137,7 +138,7 @@ TEST_F_TIMEOUT(test_rdmacg_module, held_module_stays_or_goes_as_a_whole, 120)
 	EXPECT_EQ(0, rdmacg_objects(tree, tree->top));
 }
 
-/* A module that nobody holds takes the lines of its devices along, and no others. */
+/* Unloading an unused module removes the lines of its devices, and no others. */
 TEST_F_TIMEOUT(test_rdmacg_module, module_takes_its_devices_along, 120)
 {
 	struct rdmacg_tree *tree = &self->tree;

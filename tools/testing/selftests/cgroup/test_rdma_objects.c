@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Every type of uverbs object that Soft-RoCE has, on a device that may have fewer: what one
- * costs, which limits refuse it, and that a creation which fails, at whatever allocation,
- * costs nothing. Needs root, one RDMA device, and for the last the kernel's failslab.
+ * Each type of uverbs object of Soft-RoCE, also on a device that has fewer types: its charge, the
+ * limits that refuse it, and a failed creation, at any allocation, which costs nothing. Needs
+ * root, one RDMA device, and for the last claim the kernel's failslab.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -434,8 +434,8 @@ static int rdmacg_unmake(void *what)
 }
 
 /*
- * Make one object without a fault, because the page faults of the first time would take
- * those that are to come, and go to right, which has no pool yet.
+ * Create one object without a fault, because page faults of the first time would use up the
+ * injected faults. Then go to right, which has no pool yet.
  */
 static void rdmacg_prepare(struct __test_metadata *_metadata, struct rdmacg_tree *tree,
 			   struct rdmacg_maker *maker)
@@ -462,7 +462,7 @@ TEST_F(test_rdmacg_object, nothing_stays_charged_without_memory)
 	EXPECT_LT(0, rdmacg_sweep(tree->right, rdmacg_make, rdmacg_unmake, &maker));
 }
 
-/* Nothing stays charged either where a limit refuses what memory would allow. */
+/* Nothing remains charged if a limit refuses after the memory was allocated. */
 TEST_F(test_rdmacg_object, nothing_stays_charged_without_memory_and_room)
 {
 	struct rdmacg_maker maker = {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who pays for an RDMA object under the RDMA cgroup controller, and until when: processes
- * that move, fork, pass a context on and end, and cgroups that are removed. Needs root and
- * one RDMA device.
+ * The owner of charges under the RDMA cgroup controller: processes that move, fork, pass a context
+ * on and exit, and cgroups that are removed. Needs root and one RDMA device.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -199,7 +198,7 @@ static void rdmacg_hold(struct rdmacg_tree *tree, int ready)
 	_exit(1);
 }
 
-/* A process that is killed gives back what it has. */
+/* A killed process returns all its charges. */
 TEST_F(test_rdmacg_owner, killed_process_uncharges)
 {
 	struct rdmacg_tree *tree = &self->tree;
