@@ -134,8 +134,7 @@ static error_t main_parse(int key, char *arg, struct argp_state *state)
 		*command = state->next;
 		return 0;
 	}
-	if (key == ARGP_KEY_NO_ARGS)
-		{
+	if (key == ARGP_KEY_NO_ARGS) {
 		say_note("no command given; see rdmacg --help");
 		exit(EXIT_USAGE);
 	}
@@ -154,7 +153,7 @@ static const struct argp main_argp = {
 int main(int argc, char **argv)
 {
 	const struct command *command;
-	char *help[] = { NULL, (char *)"--help", NULL };
+	char *help[3] = { NULL, (char *)"--help" };
 	int first = argc;
 	int status;
 

@@ -384,7 +384,7 @@ int cmd_export(int argc, char **argv)
 
 	options_parse(&export_argp, 0, argc, argv, &export);
 	if (options.json)
-		options_fail("-j", "export has no JSON: its formats are openmetrics and prometheus");
+		options_fail("-j", "export prints openmetrics or prometheus, not JSON");
 	if (!hierarchy_open(&export.hierarchy))
 		return EXIT_FAILED;
 	capacity_read(&export.capacity, &export.hierarchy);

@@ -206,8 +206,8 @@ static void run_print(struct run *run, FILE *to)
 		 json_object_new_boolean(!child_exit_status(&run->child)));
 	json_add(object, "cause", report_cause_json(cgroup, child_exit_status(&run->child)));
 	json_add(object, "missing", missing_json(&cgroup->pools));
-	json_add(object, "devices", report_json(cgroup, run->margin,
-						   child_exit_status(&run->child)));
+	json_add(object, "devices",
+		 report_json(cgroup, run->margin, child_exit_status(&run->child)));
 	json_print(to, object, options.pretty);
 }
 

@@ -166,10 +166,10 @@ static void why_room(struct why *why, const struct cgroup *cgroup, const struct 
 		json_add(object, "room_in", least ? json_text(cgroup_name(least)) : NULL);
 		json_object_array_add(why->room, object);
 	} else if (!least) {
-		say_line(why->hierarchy.partial ?
-			 "%s has no limit for %s on %s that can be seen from here; limits above / bind too." :
-			 "%s has no limit on the way up for %s on %s now.",
-			 cgroup_name(cgroup), slot->key, device);
+		say_line("%s has no limit %sfor %s on %s%s.", cgroup_name(cgroup),
+			 why->hierarchy.partial ? "" : "on the way up ", slot->key, device,
+			 why->hierarchy.partial ?
+			 " that can be seen from here; limits above / bind too" : " now");
 	} else if (!room) {
 		say_line("%s has no room for %s on %s now: the limit of %s is used up.",
 			 cgroup_name(cgroup), slot->key, device, cgroup_name(least));

@@ -344,7 +344,9 @@ int pools_read(struct pools *pools, int dir, unsigned int files, const struct po
 			return 0;
 	}
 	/* A scan is of usage; what a default limits stands in the lines of the devices. */
-	return files & POOL_BIT(POOL_MAX) && !(files & POOL_SCAN) ? pools_read_default(pools, dir) : 0;
+	if (!(files & POOL_BIT(POOL_MAX)) || files & POOL_SCAN)
+		return 0;
+	return pools_read_default(pools, dir);
 }
 
 void pools_free(struct pools *pools)

@@ -42,8 +42,8 @@ void device_free(struct device *device)
 
 bool device_is_same(const struct device *a, const struct device *b)
 {
-	return a->is_default == b->is_default && a->has_index == b->has_index && (!a->has_index || a->index == b->index) &&
-	       !strcmp(a->name, b->name);
+	return a->is_default == b->is_default && a->has_index == b->has_index &&
+	       (!a->has_index || a->index == b->index) && !strcmp(a->name, b->name);
 }
 
 char *device_format(const struct device *device)

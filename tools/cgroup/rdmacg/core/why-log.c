@@ -25,7 +25,7 @@ static const struct {
 	const char *words;
 	const char *meaning;
 } log_meanings[] = {
-	{ "ALLOC_UAR", "the adapter has no more doorbell pages (uar): fewer contexts, or a larger BAR (log_max_uar)" },
+	{ "ALLOC_UAR", "the adapter has no more doorbell pages (uar); open fewer contexts" },
 	{ "status limits exceeded", "the adapter's firmware has no more of this resource" },
 	{ "status no resources", "the adapter's firmware is out of memory or of this resource" },
 	{ "status bad resource", "the object is gone or in a state that does not allow this" },

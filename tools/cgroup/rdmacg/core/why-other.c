@@ -216,22 +216,18 @@ static const char *other_verdict(const struct process *process)
 
 static void other_print_process(const struct process *process)
 {
-	char room[NUMBER_SIZE];
-
-	char limit[NUMBER_SIZE], pinned[NUMBER_SIZE], locked[NUMBER_SIZE];
+	char limit[NUMBER_SIZE], pinned[NUMBER_SIZE], locked[NUMBER_SIZE], room[NUMBER_SIZE];
+	bool suspect = other_room(process) && process->limit <= OTHER_SMALL_LIMIT;
 
 	number_format(limit, process->limit, true);
 	number_format(pinned, process->pinned, true);
 	number_format(locked, process->locked, true);
 	number_format(room, other_room(process), true);
-	say_line("RLIMIT_MEMLOCK lets process %d (%s) pin %s; it has pinned %s and locked %s%s%s%s.",
-		 process->pid, process->name, limit, pinned, locked,
+	say_line("%s lets process %d (%s) pin %s; it has pinned %s and locked %s%s%s%s.",
+		 "RLIMIT_MEMLOCK", process->pid, process->name, limit, pinned, locked,
 		 !other_room(process) ? ", so this is what refuses memory regions" :
-		 process->limit <= OTHER_SMALL_LIMIT ?
-		 ", so it refuses a region of more than " : "",
-		 other_room(process) && process->limit <= OTHER_SMALL_LIMIT ? room : "",
-		 other_room(process) && process->limit <= OTHER_SMALL_LIMIT ?
-		 ": suspect this first" : "");
+		 suspect ? ", so it refuses a region of more than " : "",
+		 suspect ? room : "", suspect ? ": suspect this first" : "");
 }
 
 /* Said once, where a limit refuses or is suspect. */
@@ -244,7 +240,8 @@ static void other_print_remedy(const struct processes *processes)
 
 		if (strcmp(verdict, "refuses") && strcmp(verdict, "suspect"))
 			continue;
-		say_line("To raise it: memlock in /etc/security/limits.conf for logins, LimitMEMLOCK=infinity in a unit of systemd, --ulimit memlock=-1 for a container, ulimit -l in a shell.");
+		say_line("%s",
+			 "To raise it: memlock in /etc/security/limits.conf for logins, LimitMEMLOCK=infinity in a unit of systemd, --ulimit memlock=-1 for a container, ulimit -l in a shell.");
 		return;
 	}
 }
@@ -257,7 +254,8 @@ static void other_print_without_rdma(const struct processes *processes)
 	for (i = 0; i < processes->nr_processes; i++)
 		without += processes->processes[i].without_rdma;
 	if (without && without == processes->nr_processes)
-		say_line("No process there has an RDMA device open: it does not use RDMA now, perhaps sockets instead; look at the program's transport (NCCL_DEBUG=INFO, UCX_LOG_LEVEL=info, FI_LOG_LEVEL=info).");
+		say_line("%s",
+			 "No process there has an RDMA device open: it does not use RDMA now, perhaps sockets instead; look at the program's transport (NCCL_DEBUG=INFO, UCX_LOG_LEVEL=info, FI_LOG_LEVEL=info).");
 	else if (without)
 		say_line("%zu of %zu processes there have no RDMA device open.", without,
 			 processes->nr_processes);
@@ -411,9 +409,9 @@ static void other_say_log(const char *device, void *data)
 
 	(void)data;
 	if (!log_read(&log, device))
-		say_line("The kernel's log cannot be read (%s); as root: dmesg -T | grep -e '%s'%s%s%s",
-			 strerror(errno), device, log.bus ? " -e '" : "",
-			 log.bus ? log.bus : "", log.bus ? "'" : "");
+		say_line("The kernel's log cannot be read (%s); as root: dmesg -T | grep '%s%s%s'",
+			 strerror(errno), device, log.bus ? "\\|" : "",
+			 log.bus ? log.bus : "");
 	for (i = 0; i < log.nr_lines; i++)
 		say_line("The kernel's log on %s: \"%s\": %s.", device, log.lines[i].text,
 			 log.lines[i].meaning);

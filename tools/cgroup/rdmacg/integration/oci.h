@@ -15,7 +15,7 @@
 
 #include "write/config.h"
 
-/* The annotation: DEVICE KEY=VALUE..., more devices behind a semicolon or on a line of their own. */
+/* The annotation: DEVICE KEY=VALUE..., more devices behind semicolons or on lines of their own. */
 #define OCI_ANNOTATION "org.rdmacg.limits"
 
 /* A container that has been made and does not run yet. */

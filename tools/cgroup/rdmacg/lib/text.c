@@ -75,8 +75,8 @@ static bool text_is_escape(const char *raw)
 
 	if (strncmp(raw, "\\x", 2) || strspn(raw + 2, "0123456789abcdef") < 2)
 		return false;
-	sscanf(raw + 2, "%2x", &byte);
-	return byte < 0x20 || byte >= 0x7f || byte == '\\';
+	return sscanf(raw + 2, "%2x", &byte) == 1 &&
+	       (byte < 0x20 || byte >= 0x7f || byte == '\\');
 }
 
 /* Copy @raw; bytes of characters that @keep does not want become \xNN. */

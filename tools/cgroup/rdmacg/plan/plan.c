@@ -30,6 +30,7 @@ void plan_fail(const char *form, const char *format, ...)
 	reason = memory_vformat(format, args);
 	va_end(args);
 	say_error(form, "%s", reason);
+	free(reason);
 	exit(EXIT_FAILED);
 }
 

@@ -142,13 +142,15 @@ static void report_print_failed(FILE *to, const struct cgroup *cgroup, int64_t r
 	uint64_t memlock = report_small_memlock(cgroup);
 	char buffer[NUMBER_SIZE];
 
-	fprintf(to, "The command failed (status %d), so it may need more than this, which it used until then:\n",
+	fprintf(to,
+		"The command failed (status %d), so it may need more than this, which it used until then:\n",
 		status);
 	if (refused)
-		fprintf(to, "(%" PRId64 " of its attempts %s refused by a limit of a cgroup: rdmacg why says which)\n",
-			refused, refused == 1 ? "was" : "were");
+		fprintf(to, "(refused by limits of cgroups: %" PRId64 "; rdmacg why says which)\n",
+			refused);
 	else if (memlock != NUMBER_MAX)
-		fprintf(to, "(no cgroup refused; RLIMIT_MEMLOCK is %s, which is small: suspect that first)\n",
+		fprintf(to,
+			"(no cgroup refused; RLIMIT_MEMLOCK is %s, which is small: suspect that first)\n",
 			number_format(buffer, memlock, true));
 }
 

@@ -251,12 +251,11 @@ static void fake_print_line(FILE *to, char *old, const struct fake_word *asked)
 static void fake_merge_line(FILE *to, char *text, char *line)
 {
 	size_t length = fake_name_length(line);
-	struct fake_word *asked;
+	char *words = strdup(line + length);
+	struct fake_word *asked = fake_words(words);
 	bool found = false;
 	char *old;
 
-	asked = fake_words(memcpy(calloc(strlen(line) + 1, 1), line + length,
-				  strlen(line + length)));
 	while ((old = strsep(&text, "\n"))) {
 		if (!*old)
 			continue;
@@ -271,6 +270,7 @@ static void fake_merge_line(FILE *to, char *text, char *line)
 	if (!found)
 		fake_print_line(to, line, asked);
 	fake_free_words(asked);
+	free(words);
 }
 
 /* What a file of limits holds after a write. To be freed. */
@@ -302,6 +302,7 @@ static char *fake_merge(int fd, const char *lines, size_t size)
 		to = open_memstream(&merged, &length);
 		fake_merge_line(to, text, line);
 		fclose(to);
+		free(text);
 		text = merged;
 	}
 	free(all);
@@ -331,7 +332,7 @@ static size_t fake_merge_default(const char *path, const char *text, size_t size
 	line[strcspn(line, "\n")] = '\0';
 	if (file)
 		fclose(file);
-	while ((word = strsep(&cursor, " \n"))) {
+	while ((word = strsep(&cursor, "\n "))) {
 		if (!strcmp(word, "max"))
 			*line = '\0';
 		length = strcspn(word, "=") + 1;

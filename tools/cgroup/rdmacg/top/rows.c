@@ -94,7 +94,9 @@ static double top_use(const struct slot *slot)
 /* Rounded down, so that 100 is a limit that is reached. */
 static uint64_t top_percent(const struct top_row *row)
 {
-	return row->limit ? (unsigned __int128)row->usage * 100 / row->limit : 100;
+	__uint128_t hundredfold = (__uint128_t)row->usage * 100;
+
+	return row->limit ? hundredfold / row->limit : 100;
 }
 
 static void top_add(struct top *top, const struct cgroup *cgroup, const struct pool *pool,

@@ -234,7 +234,8 @@ static void top_set_order(struct top *top, enum top_order order)
 
 static bool top_press_scroll(struct top *top, int key)
 {
-	long page = LINES > TOP_HEAD + 1 ? LINES - TOP_HEAD - 1 : 1;
+	long rows = LINES - TOP_HEAD - 1;
+	long page = rows > 1 ? rows : 1;
 
 	switch (key) {
 	case KEY_DOWN:

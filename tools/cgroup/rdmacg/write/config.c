@@ -280,6 +280,7 @@ enum config_match config_match_cgroup(const struct rule *rule, const char *name)
 bool config_match_device(const struct rule *rule, const struct device *device)
 {
 	const struct device *pattern = &rule->limits.device;
+
 	if (device->is_default || pattern->is_default)
 		return device->is_default && pattern->is_default;
 	if (pattern->has_index && device->has_index && pattern->index != device->index)

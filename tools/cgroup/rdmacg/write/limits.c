@@ -280,13 +280,13 @@ bool limits_value(const struct limits *limits, const struct limit *limit,
 	if (!limit->percent)
 		return limits_check_range(limit, capacity);
 	if (limits->device.is_default) {
-		say_error(limit->key, "devices differ, so default takes a number, not a percentage");
+		say_error(limit->key, "default is of all devices, so write a number");
 		return false;
 	}
 	all = capacity_of(capacity, &limits->device, limit->key);
 	if (all == NUMBER_MAX) {
 		say_error(limit->key,
-			  "nobody says how much of it %s has, so write a number instead of a percentage",
+			  "how much of it %s has is not known; write a number, not a percentage",
 			  limits->device.name);
 		return false;
 	}
@@ -439,7 +439,7 @@ static bool limits_add_default(const struct limits *limits, struct transaction *
 
 	if (!before)
 		say_error(cgroup_name(cgroup),
-			  "this kernel has no " POOL_FILE_DEFAULT "; write the limits of each device");
+			  "this kernel has no " POOL_FILE_DEFAULT "; limit each device");
 	for (i = 0; i < limits->nr_limits && good; i++) {
 		char *key = limits_default_key(cgroup, limits->limits[i].key);
 		const struct slot *slot = pool_find(before, key);
