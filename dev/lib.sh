@@ -199,7 +199,7 @@ overlay() {
 			rm -rf "$3" && cp -al "$1" "$3" 2>/dev/null || { rm -rf "$3" && cp -a "$1" "$3"; }
 		else
 			comm -13 "$2.files" "$ours" | while read -r path; do
-				rm -f "$3/$path" && { [ ! -e "$1/$path" ] || cp -a "$1/$path" "$3/$path"; } || exit
+				rm -f "$3/$path" && { [ ! -e "$1/$path" ] || cp "$1/$path" "$3/$path"; } || exit
 			done
 		fi && cat "$2.files" >>"$ours" && rsync -rlpc "$2/" "$3/" && cp "$2.files" "$ours"
 	} >&2 || die "cannot assemble $3; is the disk full?"

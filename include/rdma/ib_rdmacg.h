@@ -60,28 +60,6 @@ struct ib_rdmacg_objects {
 	u64			mr_mem;
 };
 
-/* As many kinds as struct ib_rdmacg_objects has. */
-#define IB_RDMACG_OBJECT_KINDS 6
-
-/**
- * struct ib_rdmacg_charge - what a ULP keeps of one charge
- *
- * Belongs to the ULP, which may copy it and then forgets the other one, and which never
- * hands the same to two calls at once. With zeros only, it charges nobody.
- */
-struct ib_rdmacg_charge {
-	/* private: of ib_rdmacg_try_charge_objects() and ib_rdmacg_uncharge_objects() */
-#ifdef CONFIG_CGROUP_RDMA
-	/* Who pays, with a reference; NULL for nobody, and then the others mean nothing. */
-	struct rdma_cgroup	*cg;
-	/* A pin of the device's place in the controller, which outlives the device. */
-	struct rdmacg_device	device;
-	/* What was charged, the first @count of these. */
-	unsigned int		count;
-	struct rdmacg_amount	set[IB_RDMACG_OBJECT_KINDS];
-#endif
-};
-
 #ifdef CONFIG_CGROUP_RDMA
 
 /**
@@ -125,10 +103,14 @@ void ib_rdmacg_uncharge_hw(struct rdma_cgroup *owner, struct ib_device *device,
 void ib_rdmacg_move_charge(struct ib_uobject *uobj, struct ib_rdmacg_object *to);
 void ib_rdmacg_uncharge_object(struct ib_device *device, struct ib_rdmacg_object *obj);
 
-int ib_rdmacg_try_charge_objects(struct ib_rdmacg_charge *charge, struct rdma_cgroup *cg,
-				 struct ib_device *device,
+int ib_rdmacg_try_charge_objects(struct rdma_cgroup *cg, struct ib_device *device,
 				 const struct ib_rdmacg_objects *objects);
-void ib_rdmacg_uncharge_objects(struct ib_rdmacg_charge *charge);
+void ib_rdmacg_charge_objects(struct rdma_cgroup *cg, struct ib_device *device,
+			      const struct ib_rdmacg_objects *objects);
+void ib_rdmacg_uncharge_objects(struct rdma_cgroup *cg, struct ib_device *device,
+				const struct ib_rdmacg_objects *objects);
+
+bool ib_rdmacg_current_is_limited(struct ib_device *device);
 
 #else /* CONFIG_CGROUP_RDMA */
 
@@ -167,16 +149,28 @@ static inline void ib_rdmacg_uncharge_object(struct ib_device *device,
 {
 }
 
-static inline int ib_rdmacg_try_charge_objects(struct ib_rdmacg_charge *charge,
-					       struct rdma_cgroup *cg,
+static inline int ib_rdmacg_try_charge_objects(struct rdma_cgroup *cg,
 					       struct ib_device *device,
 					       const struct ib_rdmacg_objects *objects)
 {
 	return 0;
 }
 
-static inline void ib_rdmacg_uncharge_objects(struct ib_rdmacg_charge *charge)
+static inline void ib_rdmacg_charge_objects(struct rdma_cgroup *cg,
+					    struct ib_device *device,
+					    const struct ib_rdmacg_objects *objects)
 {
+}
+
+static inline void ib_rdmacg_uncharge_objects(struct rdma_cgroup *cg,
+					      struct ib_device *device,
+					      const struct ib_rdmacg_objects *objects)
+{
+}
+
+static inline bool ib_rdmacg_current_is_limited(struct ib_device *device)
+{
+	return false;
 }
 
 #endif /* CONFIG_CGROUP_RDMA */

@@ -93,11 +93,12 @@ static bool rds_ib_has_conns(struct rds_ib_device *rds_ibdev)
 /* Take the device from an MR that a process holds; the pages stay until it is freed. */
 static void rds_ib_disown_mr(struct rds_ib_device *rds_ibdev, struct rds_ib_mr *ibmr)
 {
+	/* The key first: until then the peer can write to the pages. */
+	ib_dereg_mr(ibmr->u.frmr.mr);
+	ibmr->u.frmr.mr = NULL;
 	if (ibmr->sg_dma_len)
 		ib_dma_unmap_sg(rds_ibdev->dev, ibmr->sg, ibmr->sg_len, DMA_BIDIRECTIONAL);
 	ibmr->sg_dma_len = 0;
-	ib_dereg_mr(ibmr->u.frmr.mr);
-	ibmr->u.frmr.mr = NULL;
 	ibmr->u.frmr.fr_state = FRMR_IS_STALE;
 }
 

@@ -6,6 +6,8 @@
 #include <linux/cgroup_rdma.h>
 #include <linux/list.h>
 #include <linux/rwsem.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
 
 #include "smc_ib.h"
 #include "smc_rdmacg.h"
@@ -48,62 +50,91 @@ void smc_rdmacg_exit_lgr(struct smc_link_group *lgr)
 	smc_rdmacg_set_payer(&lgr->cg, NULL);
 }
 
-/* SMC takes -EAGAIN for other things. */
-static int smc_rdmacg_error(int ret)
-{
-	return ret == -EAGAIN ? -EDQUOT : ret;
-}
+static const struct ib_rdmacg_objects smc_rdmacg_link = { .pd = 1, .qp = 1 };
 
-/* Charge what a link is about to take. 0, -EDQUOT for no room, -ENOMEM or -ENODEV. */
+/* Charge what a link is about to take. 0 or -ENOMEM, which SMC tells the peer as its reason. */
 int smc_rdmacg_charge_link(struct smc_link *lnk)
 {
-	static const struct ib_rdmacg_objects objects = { .pd = 1, .qp = 1 };
-
-	return smc_rdmacg_error(ib_rdmacg_try_charge_objects(&lnk->charge, lnk->lgr->cg,
-							     lnk->smcibdev->ibdev, &objects));
+	if (ib_rdmacg_try_charge_objects(lnk->lgr->cg, lnk->smcibdev->ibdev, &smc_rdmacg_link))
+		return -ENOMEM;
+	lnk->is_charged = true;
+	return 0;
 }
 
 void smc_rdmacg_uncharge_link(struct smc_link *lnk)
 {
-	ib_rdmacg_uncharge_objects(&lnk->charge);
+	if (lnk->is_charged)
+		ib_rdmacg_uncharge_objects(lnk->lgr->cg, lnk->smcibdev->ibdev,
+					   &smc_rdmacg_link);
+	lnk->is_charged = false;
 }
 
-/* An idle buffer that @cg pays for already, or NULL. */
-struct smc_buf_desc *smc_rdmacg_own_slot(struct rw_semaphore *lock, struct list_head *buf_list,
-					 const struct rdma_cgroup *cg)
+static struct ib_rdmacg_objects smc_rdmacg_buf(const struct smc_buf_desc *buf_desc)
 {
-	struct smc_buf_desc *buf_desc, *own = NULL;
-
-	down_read(lock);
-	list_for_each_entry(buf_desc, buf_list, list) {
-		/* Others may take it in between, and leave it with another payer. */
-		if (READ_ONCE(buf_desc->cg) == cg && !cmpxchg(&buf_desc->used, 0, 1)) {
-			own = buf_desc;
-			break;
-		}
-	}
-	up_read(lock);
-	return own;
+	return (struct ib_rdmacg_objects) { .mr = 1, .mr_mem = buf_desc->len };
 }
 
 /*
- * Let @cg pay for a buffer that the caller has set to used. The MRs of another payer go, so
- * that they are not charged twice, and the other is free of them even if @cg has no room. The
- * caller maps the buffer under the same hold of the lock: a new link maps what is used, too.
+ * Charge the MR that a buffer is about to get on a link; above the limit if it must. 0, or
+ * -EDQUOT, since SMC takes -EAGAIN for other things.
  */
-void smc_rdmacg_take_buf(struct smc_link_group *lgr, struct smc_buf_desc *buf_desc, bool is_rmb,
-			 struct rdma_cgroup *cg)
+int smc_rdmacg_charge_buf(struct smc_buf_desc *buf_desc, struct smc_link *lnk, bool must)
+{
+	struct ib_rdmacg_objects objects = smc_rdmacg_buf(buf_desc);
+	struct ib_device *device = lnk->smcibdev->ibdev;
+
+	if (must)
+		ib_rdmacg_charge_objects(buf_desc->cg, device, &objects);
+	else if (ib_rdmacg_try_charge_objects(buf_desc->cg, device, &objects))
+		return -EDQUOT;
+	buf_desc->is_charged[lnk->link_idx] = true;
+	return 0;
+}
+
+/* Give that back, if it is charged. */
+void smc_rdmacg_uncharge_buf(struct smc_buf_desc *buf_desc, struct smc_link *lnk)
+{
+	struct ib_rdmacg_objects objects = smc_rdmacg_buf(buf_desc);
+
+	if (buf_desc->is_charged[lnk->link_idx])
+		ib_rdmacg_uncharge_objects(buf_desc->cg, lnk->smcibdev->ibdev, &objects);
+	buf_desc->is_charged[lnk->link_idx] = false;
+}
+
+/* The peer would not be told of the next key, if it were told of this one. */
+static void smc_rdmacg_unmap_buf(struct smc_link_group *lgr, struct smc_buf_desc *buf_desc,
+				 bool is_rmb)
 {
 	int i;
 
-	lockdep_assert_held(&lgr->llc_conf_mutex);
-	if (buf_desc->cg == cg)
-		return;
 	for (i = 0; i < SMC_LINKS_PER_LGR_MAX; i++)
 		smcr_buf_unmap_link(buf_desc, is_rmb, &lgr->lnk[i]);
-	/* A peer that was not told yet need not be: the key is gone. */
 	buf_desc->is_conf_rkey = false;
-	smc_rdmacg_set_payer(&buf_desc->cg, cg);
+}
+
+/*
+ * Let the socket's payer pay for a buffer that the caller has set to used. The other payer is
+ * uncharged first, so that an ancestor of both does not pay twice. Where the new one has no
+ * room the MRs go, and the caller finds out when it maps the buffer.
+ */
+void smc_rdmacg_take_buf(struct smc_link_group *lgr, struct smc_buf_desc *buf_desc,
+			 bool is_rmb, const struct smc_sock *smc)
+{
+	bool is_charged[SMC_LINKS_PER_LGR_MAX];
+	int i, rc = 0;
+
+	lockdep_assert_held(&lgr->llc_conf_mutex);
+	if (buf_desc->cg == smc->cg)
+		return;
+	memcpy(is_charged, buf_desc->is_charged, sizeof(is_charged));
+	for (i = 0; i < SMC_LINKS_PER_LGR_MAX; i++)
+		smc_rdmacg_uncharge_buf(buf_desc, &lgr->lnk[i]);
+	smc_rdmacg_set_payer(&buf_desc->cg, smc->cg);
+	for (i = 0; i < SMC_LINKS_PER_LGR_MAX && !rc; i++)
+		if (is_charged[i])
+			rc = smc_rdmacg_charge_buf(buf_desc, &lgr->lnk[i], false);
+	if (rc)
+		smc_rdmacg_unmap_buf(lgr, buf_desc, is_rmb);
 }
 
 /* The buffer is about to be freed, and has no MR any more. */
@@ -112,18 +143,67 @@ void smc_rdmacg_exit_buf(struct smc_buf_desc *buf_desc)
 	smc_rdmacg_set_payer(&buf_desc->cg, NULL);
 }
 
-/* Charge the MR that a buffer is about to get on a link. Returns as for a link. */
-int smc_rdmacg_charge_buf(struct smc_buf_desc *buf_desc, struct smc_link *lnk)
+/* Unmap those of the buffers that are idle and that @cg pays for. */
+static bool smc_rdmacg_reclaim_bufs(struct smc_link_group *lgr, struct rw_semaphore *lock,
+				    struct list_head *bufs, bool is_rmb,
+				    const struct rdma_cgroup *cg)
 {
-	const struct ib_rdmacg_objects objects = { .mr = 1, .mr_mem = buf_desc->len };
-	struct ib_rdmacg_charge *charge = &buf_desc->charges[lnk->link_idx];
+	struct smc_buf_desc *buf_desc;
+	bool found = false;
 
-	return smc_rdmacg_error(ib_rdmacg_try_charge_objects(charge, buf_desc->cg,
-							     lnk->smcibdev->ibdev, &objects));
+	down_read(lock);
+	list_for_each_entry(buf_desc, bufs, list) {
+		/* Who has set it to used may change the payer. */
+		if (READ_ONCE(buf_desc->cg) != cg || cmpxchg(&buf_desc->used, 0, 1))
+			continue;
+		if (buf_desc->cg == cg) {
+			found |= !!memchr_inv(buf_desc->is_charged, false,
+					      sizeof(buf_desc->is_charged));
+			smc_rdmacg_unmap_buf(lgr, buf_desc, is_rmb);
+		}
+		WRITE_ONCE(buf_desc->used, 0);
+	}
+	up_read(lock);
+	return found;
 }
 
-/* Give that back, if it is charged. */
-void smc_rdmacg_uncharge_buf(struct smc_buf_desc *buf_desc, struct smc_link *lnk)
+/* The group at that place of the list, with a reference, or NULL. */
+static struct smc_link_group *smc_rdmacg_get_lgr(unsigned int place)
 {
-	ib_rdmacg_uncharge_objects(&buf_desc->charges[lnk->link_idx]);
+	struct smc_link_group *lgr, *found = NULL;
+
+	spin_lock_bh(&smc_lgr_list.lock);
+	list_for_each_entry(lgr, &smc_lgr_list.list, list) {
+		if (place--)
+			continue;
+		smc_lgr_hold(lgr);
+		found = lgr;
+		break;
+	}
+	spin_unlock_bh(&smc_lgr_list.lock);
+	return found;
+}
+
+/* Unmap the idle buffers that the socket's payer pays for. Tells whether there were any. */
+bool smc_rdmacg_reclaim(const struct smc_sock *smc)
+{
+	struct smc_link_group *lgr;
+	unsigned int place;
+	bool found = false;
+	int i;
+
+	/* One that comes or goes meanwhile may hide another: that is as if it were busy. */
+	for (place = 0; (lgr = smc_rdmacg_get_lgr(place)); place++) {
+		/* A new link maps what is used. */
+		down_read(&lgr->llc_conf_mutex);
+		for (i = 0; i < SMC_RMBE_SIZES; i++) {
+			found |= smc_rdmacg_reclaim_bufs(lgr, &lgr->rmbs_lock, &lgr->rmbs[i],
+							 true, smc->cg);
+			found |= smc_rdmacg_reclaim_bufs(lgr, &lgr->sndbufs_lock,
+							 &lgr->sndbufs[i], false, smc->cg);
+		}
+		up_read(&lgr->llc_conf_mutex);
+		smc_lgr_put(lgr);
+	}
+	return found;
 }

@@ -129,6 +129,8 @@ static int lnd_conn_make_rxs(struct lnd_conn *conn)
 	return ret;
 }
 
+static const struct ib_rdmacg_objects lnd_queues = { .qp = 1, .cq = 1 };
+
 /**
  * lnd_conn_make() - charge and make what a connection needs of the device
  * @conn: a connection with an identifier, and the depth and fragments that are wanted;
@@ -142,7 +144,6 @@ static int lnd_conn_make_rxs(struct lnd_conn *conn)
  */
 int lnd_conn_make(struct lnd_conn *conn)
 {
-	const struct ib_rdmacg_objects objects = { .qp = 1, .cq = 1 };
 	struct lnd_ni *ni = conn->ni;
 	int ret;
 
@@ -150,7 +151,8 @@ int lnd_conn_make(struct lnd_conn *conn)
 	conn->depth = lnd_fit_depth(ni->device, conn->depth, conn->frags);
 	if (!conn->depth)
 		return -EINVAL;
-	ret = ib_rdmacg_try_charge_objects(&conn->charge, ni->cg, ni->device, &objects);
+	ret = ib_rdmacg_try_charge_objects(ni->cg, ni->device, &lnd_queues);
+	conn->is_charged = !ret;
 	if (!ret)
 		ret = lnd_conn_make_cq(conn);
 	if (!ret)
@@ -220,7 +222,8 @@ void lnd_conn_free(struct lnd_conn *conn)
 		ib_destroy_cq(conn->cq);
 	if (conn->id)
 		rdma_destroy_id(conn->id);
-	ib_rdmacg_uncharge_objects(&conn->charge);
+	if (conn->is_charged)
+		ib_rdmacg_uncharge_objects(ni->cg, ni->device, &lnd_queues);
 	kthread_cancel_work_sync(&conn->poll_work);
 	kthread_cancel_work_sync(&conn->event_work);
 	lnd_get_abort(conn);

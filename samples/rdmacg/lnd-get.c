@@ -269,7 +269,7 @@ static void lnd_tx_end(struct lnd_tx *tx, int error)
 		ni->received += ni->bytes;
 	else if (!ni->get_error)
 		ni->get_error = error;
-	lnd_tx_free(tx);
+	lnd_tx_free(ni, tx);
 	ni->inflight--;
 }
 

@@ -43,15 +43,17 @@ static int lnd_ni_bind(struct lnd_ni *ni)
 	return ni->device->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS ? 0 : -EOPNOTSUPP;
 }
 
+static const struct ib_rdmacg_objects lnd_pd = { .pd = 1 };
+
 static int lnd_ni_make_pd(struct lnd_ni *ni)
 {
-	const struct ib_rdmacg_objects objects = { .pd = 1 };
 	struct ib_pd *pd;
 	int ret;
 
-	ret = ib_rdmacg_try_charge_objects(&ni->charge, ni->cg, ni->device, &objects);
+	ret = ib_rdmacg_try_charge_objects(ni->cg, ni->device, &lnd_pd);
 	if (ret)
 		return ret;
+	ni->is_charged = true;
 	pd = ib_alloc_pd(ni->device, 0);
 	if (IS_ERR(pd))
 		return PTR_ERR(pd);
@@ -122,7 +124,9 @@ static void lnd_ni_clear(struct lnd_ni *ni)
 	if (ni->pd)
 		ib_dealloc_pd(ni->pd);
 	ni->pd = NULL;
-	ib_rdmacg_uncharge_objects(&ni->charge);
+	if (ni->is_charged)
+		ib_rdmacg_uncharge_objects(ni->cg, ni->device, &lnd_pd);
+	ni->is_charged = false;
 	if (ni->listener)
 		rdma_destroy_id(ni->listener);
 	lnd_ni_free_conns(ni);

@@ -9,15 +9,17 @@
 
 #include "lnd.h"
 
-static void lnd_pool_free(struct lnd_pool *pool)
+static void lnd_pool_free(struct lnd_ni *ni, struct lnd_pool *pool)
 {
+	const struct ib_rdmacg_objects objects = { .mr = pool->size };
 	unsigned int i;
 
 	for (i = 0; i < pool->size; i++)
 		if (pool->mrs[i].mr)
 			ib_dereg_mr(pool->mrs[i].mr);
 	/* What is given back is gone, so that nobody else is refused for want of it. */
-	ib_rdmacg_uncharge_objects(&pool->charge);
+	if (pool->is_charged)
+		ib_rdmacg_uncharge_objects(ni->cg, ni->device, &objects);
 	kvfree(pool);
 }
 
@@ -56,11 +58,12 @@ static int lnd_pool_make(struct lnd_ni *ni, struct lnd_cpt *cpt)
 		return -ENOMEM;
 	pool->size = ni->param.mrs;
 	INIT_LIST_HEAD(&pool->free);
-	ret = ib_rdmacg_try_charge_objects(&pool->charge, ni->cg, ni->device, &objects);
+	ret = ib_rdmacg_try_charge_objects(ni->cg, ni->device, &objects);
+	pool->is_charged = !ret;
 	if (!ret)
 		ret = lnd_pool_fill(ni, pool);
 	if (ret) {
-		lnd_pool_free(pool);
+		lnd_pool_free(ni, pool);
 		return ret;
 	}
 	pool->idle_since = jiffies;
@@ -97,7 +100,7 @@ void lnd_pools_free(struct lnd_ni *ni)
 	for (i = 0; ni->cpts && i < ni->param.cpts; i++) {
 		list_for_each_entry_safe(pool, next, &ni->cpts[i].pools, entry) {
 			list_del(&pool->entry);
-			lnd_pool_free(pool);
+			lnd_pool_free(ni, pool);
 		}
 	}
 }
@@ -140,7 +143,7 @@ struct lnd_mr *lnd_mr_get(struct lnd_ni *ni, struct lnd_cpt *cpt)
 }
 
 /* Free the pools that have been idle for long, except the first one. */
-static void lnd_cpt_shrink(struct lnd_cpt *cpt)
+static void lnd_cpt_shrink(struct lnd_ni *ni, struct lnd_cpt *cpt)
 {
 	struct lnd_pool *pool, *next;
 
@@ -149,17 +152,18 @@ static void lnd_cpt_shrink(struct lnd_cpt *cpt)
 		    time_before(jiffies, pool->idle_since + lnd_pool_deadline()))
 			continue;
 		list_del(&pool->entry);
-		lnd_pool_free(pool);
+		lnd_pool_free(ni, pool);
 	}
 }
 
 /**
  * lnd_mr_put() - give a memory region back
+ * @ni: an NI
  * @cpt: the part that has given it
  * @mr: a memory region that nobody can reach memory through any more; one that
  *	lnd_mr_renew() could not renew remains a hole in its pool
  */
-void lnd_mr_put(struct lnd_cpt *cpt, struct lnd_mr *mr)
+void lnd_mr_put(struct lnd_ni *ni, struct lnd_cpt *cpt, struct lnd_mr *mr)
 {
 	struct lnd_pool *pool = mr->pool;
 
@@ -167,7 +171,7 @@ void lnd_mr_put(struct lnd_cpt *cpt, struct lnd_mr *mr)
 		list_add(&mr->entry, &pool->free);
 	if (!--pool->used)
 		pool->idle_since = jiffies;
-	lnd_cpt_shrink(cpt);
+	lnd_cpt_shrink(ni, cpt);
 }
 
 /**

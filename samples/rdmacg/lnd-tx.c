@@ -90,15 +90,20 @@ static int lnd_tx_map_pages(struct lnd_ni *ni, struct lnd_tx *tx)
 
 /**
  * lnd_tx_free() - give back all that lnd_tx_map() took
+ * @ni: an NI
  * @tx: a transfer that is not mapped any more
  */
-void lnd_tx_free(struct lnd_tx *tx)
+void lnd_tx_free(struct lnd_ni *ni, struct lnd_tx *tx)
 {
+	const struct ib_rdmacg_objects objects = { .mr_mem = tx->charged };
+
 	lnd_tx_free_pages(tx);
-	lnd_mr_put(tx->cpt, tx->mr);
+	lnd_mr_put(ni, tx->cpt, tx->mr);
 	tx->mr = NULL;
 	tx->is_asked = false;
-	ib_rdmacg_uncharge_objects(&tx->charge);
+	if (tx->charged)
+		ib_rdmacg_uncharge_objects(ni->cg, ni->device, &objects);
+	tx->charged = 0;
 	list_move_tail(&tx->entry, &tx->cpt->free_txs);
 }
 
@@ -121,11 +126,13 @@ int lnd_tx_map(struct lnd_ni *ni, struct lnd_tx *tx)
 	if (IS_ERR(mr))
 		return PTR_ERR(mr);
 	tx->mr = mr;
-	ret = ib_rdmacg_try_charge_objects(&tx->charge, ni->cg, ni->device, &objects);
+	ret = ib_rdmacg_try_charge_objects(ni->cg, ni->device, &objects);
+	if (!ret)
+		tx->charged = ni->bytes;
 	if (!ret)
 		ret = lnd_tx_map_pages(ni, tx);
 	if (ret)
-		lnd_tx_free(tx);
+		lnd_tx_free(ni, tx);
 	return ret;
 }
 

@@ -108,7 +108,7 @@ struct lnd_mr {
 struct lnd_pool {
 	struct list_head entry;
 	struct list_head free;
-	struct ib_rdmacg_charge charge;
+	bool is_charged;
 	unsigned int size;
 	unsigned int used;
 	unsigned long idle_since;
@@ -137,7 +137,8 @@ struct lnd_tx {
 	/* What the other end fills, and what lets it. */
 	struct sg_table sgt;
 	struct lnd_mr *mr;
-	struct ib_rdmacg_charge charge;
+	/* The bytes of it that are charged. */
+	unsigned int charged;
 	struct ib_cqe sent;
 	struct ib_cqe invalidated;
 	/* That the other end may answer it. */
@@ -167,7 +168,7 @@ struct lnd_conn {
 	struct lnd_cpt *cpt;
 	struct rdma_cm_id *id;
 	struct ib_cq *cq;
-	struct ib_rdmacg_charge charge;
+	bool is_charged;
 	enum lnd_state state;
 	/* Whether this end has asked, and whether "connect" has been told the outcome. */
 	bool is_active;
@@ -250,7 +251,7 @@ struct lnd_ni {
 	struct rdma_cm_id *listener;
 	struct ib_device *device;
 	struct ib_pd *pd;
-	struct ib_rdmacg_charge charge;
+	bool is_charged;
 	struct lnd_param param;
 	struct lnd_cpt *cpts;
 	unsigned int next_cpt;
@@ -289,13 +290,13 @@ unsigned int lnd_recv_wrs(unsigned int depth);
 int lnd_pools_make(struct lnd_ni *ni);
 void lnd_pools_free(struct lnd_ni *ni);
 struct lnd_mr *lnd_mr_get(struct lnd_ni *ni, struct lnd_cpt *cpt);
-void lnd_mr_put(struct lnd_cpt *cpt, struct lnd_mr *mr);
+void lnd_mr_put(struct lnd_ni *ni, struct lnd_cpt *cpt, struct lnd_mr *mr);
 void lnd_mr_renew(struct lnd_ni *ni, struct lnd_mr *mr);
 
 /* lnd-tx.c */
 int lnd_tx_map(struct lnd_ni *ni, struct lnd_tx *tx);
 void lnd_tx_unmap(struct lnd_ni *ni, struct lnd_tx *tx);
-void lnd_tx_free(struct lnd_tx *tx);
+void lnd_tx_free(struct lnd_ni *ni, struct lnd_tx *tx);
 bool lnd_tx_is_filled(const struct lnd_tx *tx);
 int lnd_txs_make(struct lnd_ni *ni);
 void lnd_txs_free(struct lnd_ni *ni);

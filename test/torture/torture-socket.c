@@ -82,7 +82,7 @@ static struct sockaddr_in address_of(const char *text, unsigned int port)
 	return address;
 }
 
-/* RDS says EDQUOT at a limit, and EAGAIN without a connection. */
+/* Under a limit, RDS makes no region; EAGAIN is for want of a connection. */
 static void rds_did(const char *what, int ret)
 {
 	int error = ret < 0 ? errno : 0;
@@ -232,26 +232,6 @@ void torture_replug(void)
 	torture_did("plug", system(ADD_RDS QUIETLY) ? ENODEV : 0, EXCUSE(ENODEV));
 }
 
-/*
- * RDS keeps its connections, and who pays for them, until its module goes, which the base
- * lets nobody unload. One that is down changes to the next process that sends.
- */
-static void rds_take_over(void)
-{
-	struct sockaddr_in addresses[PORTS];
-	int sockets[PORTS], tos;
-
-	system(ADD_RDS QUIETLY);
-	for (tos = 0; tos < PORTS; tos++)
-		sockets[tos] = rds_open(tos, &addresses[tos]);
-	system("rdma link del rxerds" QUIETLY);
-	for (tos = 0; tos < PORTS; tos++) {
-		sendto(sockets[tos], "x", 1, MSG_DONTWAIT, (void *)&addresses[tos],
-		       sizeof(addresses[tos]));
-		close(sockets[tos]);
-	}
-}
-
 /* Links and buffers of SMC go with its module, which waits for its sockets. */
 static void smc_unload(void)
 {
@@ -266,8 +246,6 @@ static void smc_unload(void)
 /* This process is in the root: what it pays for from now on counts nowhere. */
 void torture_socket_exit(void)
 {
-	if (has_rds)
-		rds_take_over();
 	if (has_smc)
 		smc_unload();
 }

@@ -729,77 +729,115 @@ void ib_rdmacg_uncharge_hw(struct rdma_cgroup *owner, struct ib_device *device,
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_hw);
 
-/* Add to the set what the device counts of that type. */
-static void ib_rdmacg_add_type(struct ib_rdmacg_charge *charge, const struct ib_device *device,
-			       unsigned int type, u64 amount)
+/* As many kinds as struct ib_rdmacg_objects has. */
+#define IB_RDMACG_OBJECT_KINDS 6
+
+/* Fill @set with what the device counts of @objects. Returns the number of charges. */
+static unsigned int ib_rdmacg_objects_set(const struct ib_device *device,
+					  const struct ib_rdmacg_objects *objects,
+					  struct rdmacg_amount *set)
 {
-	if (!amount || !ib_rdmacg_counts_type(device, type))
-		return;
-	charge->set[charge->count++] = (struct rdmacg_amount) {
-		ib_rdmacg_type_slot(device, type), amount
+	const struct {
+		unsigned int type;
+		u64 amount;
+	} kinds[IB_RDMACG_OBJECT_KINDS] = {
+		{ UVERBS_OBJECT_PD, objects->pd },
+		{ UVERBS_OBJECT_CQ, objects->cq },
+		{ UVERBS_OBJECT_QP, objects->qp },
+		{ UVERBS_OBJECT_SRQ, objects->srq },
+		{ UVERBS_OBJECT_MR, objects->mr },
+		{ IB_RDMACG_MR_MEM, ib_rdmacg_mem(objects->mr_mem) },
 	};
+	unsigned int i, count = 0;
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (kinds[i].amount && ib_rdmacg_counts_type(device, kinds[i].type))
+			set[count++] = (struct rdmacg_amount) {
+				ib_rdmacg_type_slot(device, kinds[i].type), kinds[i].amount
+			};
+	return count;
 }
 
 /**
  * ib_rdmacg_try_charge_objects() - charge what a ULP is about to make to a cgroup
- * @charge: on success, what is to be handed to ib_rdmacg_uncharge_objects() once the objects are
- *	gone; after a failure it charges nobody. Holds no charge yet
  * @cg: the cgroup that pays, such as rdmacg_get_current() returned; the caller's reference
  *	stays the caller's. NULL charges nobody, and succeeds
- * @device: a device that the ULP's ib_client was not yet told to leave, or that waits
- *	until it has
+ * @device: a device that the ULP's ib_client has, also while that removes it
  * @objects: how many of what
  *
  * All of @objects are charged or nothing, and nothing else: hca_object is for objects with
- * an id in user space. Which of them the device does not count are free. On success @cg
- * is pinned once more. To be called before the driver makes the objects.
+ * an id in user space. Those that the device does not count are free. To be called before
+ * the driver makes the objects. After success the ULP calls ib_rdmacg_uncharge_objects() with
+ * the same arguments, and until then @cg is pinned.
  *
  * Context: Process context, perhaps of a kernel thread; may sleep.
- * Return: 0, -EAGAIN at a limit, -ENOMEM, or -ENODEV if the device is unregistered by now.
+ * Return: 0, -EAGAIN at a limit, or -ENOMEM.
  */
-int ib_rdmacg_try_charge_objects(struct ib_rdmacg_charge *charge, struct rdma_cgroup *cg,
-				 struct ib_device *device,
+int ib_rdmacg_try_charge_objects(struct rdma_cgroup *cg, struct ib_device *device,
 				 const struct ib_rdmacg_objects *objects)
 {
-	int ret;
+	struct rdmacg_amount set[IB_RDMACG_OBJECT_KINDS];
+	unsigned int count = ib_rdmacg_objects_set(device, objects, set);
 
-	*charge = (struct ib_rdmacg_charge) { };
-	if (!cg)
+	if (!cg || !count)
 		return 0;
-	ib_rdmacg_add_type(charge, device, UVERBS_OBJECT_PD, objects->pd);
-	ib_rdmacg_add_type(charge, device, UVERBS_OBJECT_CQ, objects->cq);
-	ib_rdmacg_add_type(charge, device, UVERBS_OBJECT_QP, objects->qp);
-	ib_rdmacg_add_type(charge, device, UVERBS_OBJECT_SRQ, objects->srq);
-	ib_rdmacg_add_type(charge, device, UVERBS_OBJECT_MR, objects->mr);
-	ib_rdmacg_add_type(charge, device, IB_RDMACG_MR_MEM, ib_rdmacg_mem(objects->mr_mem));
-	if (!charge->count)
-		return 0;
-	if (!rdmacg_pin_device(&charge->device, &device->cg_device))
-		return -ENODEV;
-	ret = rdmacg_try_charge_cgroup(cg, &charge->device, charge->set, charge->count);
-	if (ret)
-		rdmacg_unpin_device(&charge->device);
-	else
-		charge->cg = cg;
-	return ret;
+	return rdmacg_try_charge_cgroup(cg, &device->cg_device, set, count);
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_try_charge_objects);
 
 /**
- * ib_rdmacg_uncharge_objects() - give back what one ib_rdmacg_try_charge_objects() took
- * @charge: what it has set; one that charges nobody, or no longer, is left alone
+ * ib_rdmacg_charge_objects() - the same, above a limit if need be
+ * @cg: see ib_rdmacg_try_charge_objects()
+ * @device: the same
+ * @objects: the same
  *
- * The device may have been unregistered and freed: its usage went with it, and what is
- * left is to let go of the cgroup.
+ * For objects without which the ULP would fail others than @cg. An excess counts in the
+ * events of whose limit it is above.
+ *
+ * Context: Process context, perhaps of a kernel thread; may sleep.
+ */
+void ib_rdmacg_charge_objects(struct rdma_cgroup *cg, struct ib_device *device,
+			      const struct ib_rdmacg_objects *objects)
+{
+	struct rdmacg_amount set[IB_RDMACG_OBJECT_KINDS];
+	unsigned int count = ib_rdmacg_objects_set(device, objects, set);
+
+	if (cg && count)
+		rdmacg_charge(cg, &device->cg_device, set, count);
+}
+EXPORT_SYMBOL_GPL(ib_rdmacg_charge_objects);
+
+/**
+ * ib_rdmacg_uncharge_objects() - give back what one charge of a ULP took
+ * @cg: the cgroup that has paid; NULL, if that was charged
+ * @device: the same device, still registered
+ * @objects: the same objects
  *
  * Context: Process context; may sleep.
  */
-void ib_rdmacg_uncharge_objects(struct ib_rdmacg_charge *charge)
+void ib_rdmacg_uncharge_objects(struct rdma_cgroup *cg, struct ib_device *device,
+				const struct ib_rdmacg_objects *objects)
 {
-	if (!charge->cg)
-		return;
-	rdmacg_uncharge_set(charge->cg, &charge->device, charge->set, charge->count);
-	rdmacg_unpin_device(&charge->device);
-	charge->cg = NULL;
+	struct rdmacg_amount set[IB_RDMACG_OBJECT_KINDS];
+	unsigned int count = ib_rdmacg_objects_set(device, objects, set);
+
+	if (cg && count)
+		rdmacg_uncharge_set(cg, &device->cg_device, set, count);
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_objects);
+
+/**
+ * ib_rdmacg_current_is_limited() - whether an ancestor or the current process's cgroup has
+ *	a limit that a ULP would lead past
+ * @device: a registered device
+ *
+ * Context: Process context.
+ * Return: true if there is a limit of qp, mr or mr_mem.
+ */
+bool ib_rdmacg_current_is_limited(struct ib_device *device)
+{
+	return ib_rdmacg_type_limit(device, UVERBS_OBJECT_QP) != RDMACG_NO_LIMIT ||
+	       ib_rdmacg_type_limit(device, UVERBS_OBJECT_MR) != RDMACG_NO_LIMIT ||
+	       ib_rdmacg_type_limit(device, IB_RDMACG_MR_MEM) != RDMACG_NO_LIMIT;
+}
+EXPORT_SYMBOL_GPL(ib_rdmacg_current_is_limited);

@@ -839,48 +839,35 @@ static void rdmacg_test_cm_id_of_the_kernel_is_never_charged(struct kunit *test)
 	ib_rdmacg_exit_cm_id(kernel);
 }
 
-static void rdmacg_uncharge_objects(void *arg)
-{
-	/* It leaves alone what is not charged, or no longer. */
-	ib_rdmacg_uncharge_objects(arg);
-}
-
-/* What a ULP keeps of a charge; nobody is charged yet. */
-static struct ib_rdmacg_charge *rdmacg_ulp_charge(struct kunit *test)
-{
-	struct ib_rdmacg_charge *charge = kunit_kzalloc(test, sizeof(*charge), GFP_KERNEL);
-	int ret;
-
-	KUNIT_ASSERT_NOT_NULL(test, charge);
-	ret = kunit_add_action_or_reset(test, rdmacg_uncharge_objects, charge);
-	KUNIT_ASSERT_EQ(test, ret, 0);
-	return charge;
-}
-
 static const struct ib_rdmacg_objects rdmacg_link = {
 	.pd = 1, .cq = 2, .qp = 3, .mr = 4, .mr_mem = 4096
 };
 
 /* Charge left for a ULP. */
-static int rdmacg_charge_left(struct kunit *test, struct ib_rdmacg_charge *charge,
-			      const struct ib_rdmacg_objects *objects)
+static int rdmacg_charge_left(struct kunit *test, const struct ib_rdmacg_objects *objects)
 {
 	struct rdmacg_verbs *verbs = test->priv;
 
-	return ib_rdmacg_try_charge_objects(charge, &verbs->left, &verbs->device, objects);
+	return ib_rdmacg_try_charge_objects(&verbs->left, &verbs->device, objects);
+}
+
+static void rdmacg_uncharge_left(struct kunit *test, const struct ib_rdmacg_objects *objects)
+{
+	struct rdmacg_verbs *verbs = test->priv;
+
+	ib_rdmacg_uncharge_objects(&verbs->left, &verbs->device, objects);
 }
 
 static void rdmacg_test_ulp_charges_types_alone(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
-	struct ib_rdmacg_charge *charge = rdmacg_ulp_charge(test);
 
 	verbs->current_cg = &verbs->right;
-	KUNIT_EXPECT_EQ(test, rdmacg_charge_left(test, charge, &rdmacg_link), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_charge_left(test, &rdmacg_link), 0);
 	rdmacg_expect_left(test, 0, "pd=1 cq=2 qp=3 mr=4 mr_mem=4096");
 	KUNIT_EXPECT_STREQ(test, rdmacg_used(test, &verbs->right), "");
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 1);
-	ib_rdmacg_uncharge_objects(charge);
+	rdmacg_uncharge_left(test, &rdmacg_link);
 	rdmacg_expect_left(test, 0, "");
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
 }
@@ -890,13 +877,15 @@ static void rdmacg_test_ulp_is_not_charged_what_is_not_counted(struct kunit *tes
 {
 	static const struct ib_rdmacg_objects srqs = { .srq = 7 }, both = { .qp = 1, .srq = 7 };
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
-	struct ib_rdmacg_charge *charge = rdmacg_ulp_charge(test);
 
 	rdmacg_limit_verb(test, &verbs->left, "kunit0 pd=0 cq=0 qp=1 mr=0 mr_mem=0");
-	KUNIT_EXPECT_EQ(test, rdmacg_charge_left(test, charge, &srqs), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_charge_left(test, &srqs), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_charge_left(test, charge, &both), 0);
+	rdmacg_uncharge_left(test, &srqs);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_charge_left(test, &both), 0);
 	rdmacg_expect_left(test, 0, "qp=1");
+	rdmacg_uncharge_left(test, &both);
 }
 
 /* Each kind in turn has too little room by one. */
@@ -906,16 +895,14 @@ static void rdmacg_test_refused_ulp_is_charged_nothing(struct kunit *test)
 		"kunit0 pd=0", "kunit0 cq=1", "kunit0 qp=2", "kunit0 mr=3", "kunit0 mr_mem=4095",
 	};
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
-	struct ib_rdmacg_charge *charge = rdmacg_ulp_charge(test);
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(limits); i++) {
 		rdmacg_limit_verb(test, &verbs->top, "kunit0 max");
 		rdmacg_limit_verb(test, &verbs->top, limits[i]);
-		KUNIT_EXPECT_EQ_MSG(test, rdmacg_charge_left(test, charge, &rdmacg_link), -EAGAIN,
+		KUNIT_EXPECT_EQ_MSG(test, rdmacg_charge_left(test, &rdmacg_link), -EAGAIN,
 				    "%s", limits[i]);
 		KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
-		ib_rdmacg_uncharge_objects(charge);
 		rdmacg_expect_left(test, 0, "");
 	}
 }
@@ -923,39 +910,38 @@ static void rdmacg_test_refused_ulp_is_charged_nothing(struct kunit *test)
 static void rdmacg_test_ulp_is_charged_within_the_limit(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
-	struct ib_rdmacg_charge *charge = rdmacg_ulp_charge(test);
 
 	rdmacg_limit_verb(test, &verbs->left, "kunit0 pd=1 cq=2 qp=3 mr=4 mr_mem=4096");
-	KUNIT_EXPECT_EQ(test, rdmacg_charge_left(test, charge, &rdmacg_link), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_charge_left(test, &rdmacg_link), 0);
 	rdmacg_expect_left(test, 0, "pd=1 cq=2 qp=3 mr=4 mr_mem=4096");
+	rdmacg_uncharge_left(test, &rdmacg_link);
+}
+
+static void rdmacg_test_ulp_that_must_is_charged_above_the_limit(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = rdmacg_start(test);
+
+	rdmacg_limit_verb(test, &verbs->left, "kunit0 mr=3");
+	ib_rdmacg_charge_objects(&verbs->left, &verbs->device, &rdmacg_link);
+	rdmacg_expect_left(test, 0, "pd=1 cq=2 qp=3 mr=4 mr_mem=4096");
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 1);
+	rdmacg_uncharge_left(test, &rdmacg_link);
+	rdmacg_expect_left(test, 0, "");
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
 }
 
 static void rdmacg_test_ulp_without_a_cgroup_charges_nobody(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
-	struct ib_rdmacg_charge *charge = rdmacg_ulp_charge(test);
 	int ret;
 
 	rdmacg_limit_verb(test, &verbs->left, "kunit0 pd=0 cq=0 qp=0 mr=0 mr_mem=0");
-	ret = ib_rdmacg_try_charge_objects(charge, NULL, &verbs->device, &rdmacg_link);
+	ret = ib_rdmacg_try_charge_objects(NULL, &verbs->device, &rdmacg_link);
 	KUNIT_EXPECT_EQ(test, ret, 0);
+	ib_rdmacg_charge_objects(NULL, &verbs->device, &rdmacg_link);
 	rdmacg_expect_left(test, 0, "");
-	ib_rdmacg_uncharge_objects(charge);
+	ib_rdmacg_uncharge_objects(NULL, &verbs->device, &rdmacg_link);
 	rdmacg_expect_left(test, 0, "");
-}
-
-static void rdmacg_test_ulp_is_uncharged_once(struct kunit *test)
-{
-	struct ib_rdmacg_charge *charge, *other;
-
-	rdmacg_start(test);
-	charge = rdmacg_ulp_charge(test);
-	other = rdmacg_ulp_charge(test);
-	KUNIT_EXPECT_EQ(test, rdmacg_charge_left(test, charge, &rdmacg_link), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_charge_left(test, other, &rdmacg_link), 0);
-	ib_rdmacg_uncharge_objects(charge);
-	ib_rdmacg_uncharge_objects(charge);
-	rdmacg_expect_left(test, 0, "pd=1 cq=2 qp=3 mr=4 mr_mem=4096");
 }
 
 /* Nobody can pin such a length, so it is the whole address space. */
@@ -964,32 +950,39 @@ static void rdmacg_test_endless_memory_of_a_ulp_is_not_counted(struct kunit *tes
 	static const struct ib_rdmacg_objects endless = { .mr = 1, .mr_mem = LONGEST + 1 };
 	static const struct ib_rdmacg_objects longest = { .mr = 1, .mr_mem = LONGEST };
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
-	struct ib_rdmacg_charge *charge = rdmacg_ulp_charge(test);
 
-	KUNIT_EXPECT_EQ(test, rdmacg_charge_left(test, charge, &endless), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_charge_left(test, &endless), 0);
 	rdmacg_expect_left(test, 0, "mr=1");
-	ib_rdmacg_uncharge_objects(charge);
+	rdmacg_uncharge_left(test, &endless);
 	rdmacg_limit_mem(test, &verbs->left, LONGEST);
-	KUNIT_EXPECT_EQ(test, rdmacg_charge_left(test, charge, &endless), -EAGAIN);
-	KUNIT_EXPECT_EQ(test, rdmacg_charge_left(test, charge, &longest), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_charge_left(test, &endless), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, rdmacg_charge_left(test, &longest), 0);
+	rdmacg_uncharge_left(test, &longest);
 }
 
-/* Another device has taken the first one's name by the time that it is uncharged. */
-static void rdmacg_test_ulp_is_uncharged_after_the_device(struct kunit *test)
+/* Only these three lead a ULP past a limit, of the process itself or further up. */
+static void rdmacg_test_current_is_limited_by_qp_mr_and_memory(struct kunit *test)
 {
+	static const struct {
+		const char *limit;
+		bool is_limited;
+	} cases[] = {
+		{ "kunit0 qp=1000", true }, { "kunit0 mr=1000", true },
+		{ "kunit0 mr_mem=1000", true }, { "kunit0 pd=0 cq=0", false },
+	};
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
-	struct ib_rdmacg_charge *charge = rdmacg_ulp_charge(test);
-	struct ib_rdmacg_charge *later = rdmacg_ulp_charge(test);
+	unsigned int i;
 
-	KUNIT_EXPECT_EQ(test, rdmacg_charge_left(test, charge, &rdmacg_link), 0);
-	ib_rdmacg_unregister_device(&verbs->device);
-	KUNIT_EXPECT_EQ(test, rdmacg_charge_left(test, later, &rdmacg_link), -ENODEV);
-	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 1);
-	KUNIT_ASSERT_EQ(test, ib_rdmacg_register_device(&verbs->device), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_charge_left(test, later, &rdmacg_link), 0);
-	ib_rdmacg_uncharge_objects(charge);
-	rdmacg_expect_left(test, 0, "pd=1 cq=2 qp=3 mr=4 mr_mem=4096");
-	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 1);
+	verbs->current_cg = &verbs->left;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		rdmacg_limit_verb(test, &verbs->top, cases[i].limit);
+		KUNIT_EXPECT_EQ_MSG(test, ib_rdmacg_current_is_limited(&verbs->device),
+				    cases[i].is_limited, "%s", cases[i].limit);
+		rdmacg_limit_verb(test, &verbs->top, "kunit0 max");
+		rdmacg_limit_verb(test, &verbs->right, cases[i].limit);
+		KUNIT_EXPECT_FALSE(test, ib_rdmacg_current_is_limited(&verbs->device));
+		rdmacg_limit_verb(test, &verbs->right, "kunit0 max");
+	}
 }
 
 static struct kunit_case rdmacg_verbs_cases[] = {
@@ -1038,9 +1031,9 @@ static struct kunit_case rdmacg_verbs_cases[] = {
 	KUNIT_CASE(rdmacg_test_refused_ulp_is_charged_nothing),
 	KUNIT_CASE(rdmacg_test_ulp_is_charged_within_the_limit),
 	KUNIT_CASE(rdmacg_test_ulp_without_a_cgroup_charges_nobody),
-	KUNIT_CASE(rdmacg_test_ulp_is_uncharged_once),
+	KUNIT_CASE(rdmacg_test_ulp_that_must_is_charged_above_the_limit),
 	KUNIT_CASE(rdmacg_test_endless_memory_of_a_ulp_is_not_counted),
-	KUNIT_CASE(rdmacg_test_ulp_is_uncharged_after_the_device),
+	KUNIT_CASE(rdmacg_test_current_is_limited_by_qp_mr_and_memory),
 	{}
 };
 

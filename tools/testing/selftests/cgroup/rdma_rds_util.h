@@ -22,8 +22,8 @@
 #define MIB (1024 * 1024)
 #define RDMACG_MAX_REGIONS 64
 
-/* Both are the device's; from the networks that are for tests of devices. */
-static char rdmacg_address[INET_ADDRSTRLEN], rdmacg_other_address[INET_ADDRSTRLEN];
+/* The device's; from the networks that are for tests of devices. */
+static char rdmacg_address[INET_ADDRSTRLEN];
 
 /* What an actor has. */
 static struct {
@@ -35,24 +35,21 @@ static struct {
 enum rdmacg_verb {
 	/* Open a socket for that type of service, and send a byte to it. */
 	RDMACG_SEND,
-	/* The same to the other address. */
-	RDMACG_SEND_OTHER,
 	/* Send so many bytes more: RDS acknowledges some messages together. */
 	RDMACG_SEND_MORE,
 	/* Read a byte from the latest socket. */
 	RDMACG_RECEIVE,
-	/* Map so many bytes with the latest socket, or have a child do so. */
+	/* Map so many bytes with the latest socket. */
 	RDMACG_MAP,
-	RDMACG_MAP_IN_CHILD,
-	/* Map memory that the kernel then cannot tell the key of. */
-	RDMACG_MAP_BADLY,
 	/* Free the latest region. */
 	RDMACG_FREE,
-	/* Close the latest socket. */
-	RDMACG_CLOSE,
+	/* Open a socket, and tell its transport. */
+	RDMACG_TRANSPORT,
+	/* Open a socket for RDS over RDMA alone. */
+	RDMACG_BIND_IB,
 };
 
-static inline int rdmacg_open_rds(int tos)
+static inline int rdmacg_open_rds(int tos, int transport)
 {
 	struct sockaddr_in own = {
 		.sin_family = AF_INET, .sin_addr.s_addr = inet_addr(rdmacg_address),
@@ -60,13 +57,29 @@ static inline int rdmacg_open_rds(int tos)
 	unsigned char byte = tos;
 
 	rdmacg_own.fd = socket(AF_RDS, SOCK_SEQPACKET, 0);
-	if (rdmacg_own.fd < 0 || bind(rdmacg_own.fd, (void *)&own, sizeof(own)))
+	if (rdmacg_own.fd < 0)
 		return -errno;
-	return tos && ioctl(rdmacg_own.fd, SIOCRDSSETTOS, &byte) ? -errno : 0;
+	if (transport != RDS_TRANS_NONE &&
+	    setsockopt(rdmacg_own.fd, SOL_RDS, SO_RDS_TRANSPORT, &transport, sizeof(transport)))
+		return -errno;
+	if (bind(rdmacg_own.fd, (void *)&own, sizeof(own)))
+		return -errno;
+	return ioctl(rdmacg_own.fd, SIOCRDSSETTOS, &byte) ? -errno : 0;
 }
 
-/* A message from the latest socket to its own port at that address, with @control. */
-static inline int rdmacg_send_message(const char *to, void *control, size_t size)
+/* The transport of the latest socket. */
+static inline int rdmacg_transport(void)
+{
+	int transport;
+	socklen_t length = sizeof(transport);
+
+	if (getsockopt(rdmacg_own.fd, SOL_RDS, SO_RDS_TRANSPORT, &transport, &length) < 0)
+		return -errno;
+	return transport;
+}
+
+/* A message from the latest socket to itself, with @control. */
+static inline int rdmacg_send_message(void *control, size_t size)
 {
 	struct iovec iov = { .iov_base = "x", .iov_len = 1 };
 	struct sockaddr_in address;
@@ -79,12 +92,12 @@ static inline int rdmacg_send_message(const char *to, void *control, size_t size
 
 	if (getsockname(rdmacg_own.fd, (void *)&address, &length))
 		return -errno;
-	address.sin_addr.s_addr = inet_addr(to);
 	return sendmsg(rdmacg_own.fd, &msg, MSG_DONTWAIT) == 1 ? 0 : -errno;
 }
 
-static inline int rdmacg_map(size_t bytes, rds_rdma_cookie_t *cookie)
+static inline int rdmacg_map_one(size_t bytes)
 {
+	rds_rdma_cookie_t *cookie = &rdmacg_own.cookies[rdmacg_own.nr_regions];
 	char control[CMSG_SPACE(sizeof(struct rds_get_mr_args))] = "";
 	struct rds_get_mr_args args = { .vec.bytes = bytes, .cookie_addr = (uintptr_t)cookie };
 	struct cmsghdr *cmsg = (struct cmsghdr *)control;
@@ -99,16 +112,9 @@ static inline int rdmacg_map(size_t bytes, rds_rdma_cookie_t *cookie)
 	cmsg->cmsg_type = RDS_CMSG_RDMA_MAP;
 	cmsg->cmsg_len = CMSG_LEN(sizeof(args));
 	memcpy(CMSG_DATA(cmsg), &args, sizeof(args));
-	ret = rdmacg_send_message(rdmacg_address, control, sizeof(control));
+	ret = rdmacg_send_message(control, sizeof(control));
 	/* The region keeps the pages. */
 	munmap(memory, bytes);
-	return ret;
-}
-
-static inline int rdmacg_map_one(size_t bytes)
-{
-	int ret = rdmacg_map(bytes, &rdmacg_own.cookies[rdmacg_own.nr_regions]);
-
 	if (!ret)
 		rdmacg_own.nr_regions++;
 	return ret;
@@ -140,42 +146,33 @@ static inline int rdmacg_act(int verb, int argument)
 
 	switch (verb) {
 	case RDMACG_SEND:
-		ret = rdmacg_open_rds(argument);
-		return ret ?: rdmacg_send_message(rdmacg_address, NULL, 0);
-	case RDMACG_SEND_OTHER:
-		ret = rdmacg_open_rds(argument);
-		return ret ?: rdmacg_send_message(rdmacg_other_address, NULL, 0);
+		ret = rdmacg_open_rds(argument, RDS_TRANS_NONE);
+		return ret ?: rdmacg_send_message(NULL, 0);
 	case RDMACG_SEND_MORE:
 		for (ret = 0; !ret && argument--; )
-			ret = rdmacg_send_message(rdmacg_address, NULL, 0);
+			ret = rdmacg_send_message(NULL, 0);
 		return ret;
 	case RDMACG_RECEIVE:
 		return rdmacg_receive();
 	case RDMACG_MAP:
 		return rdmacg_map_one(argument);
-	case RDMACG_MAP_IN_CHILD:
-		return -IN_CHILD(_exit(-rdmacg_map_one(argument)));
-	case RDMACG_MAP_BADLY:
-		return rdmacg_map(argument, (void *)1);
 	case RDMACG_FREE:
 		return rdmacg_free_one();
+	case RDMACG_TRANSPORT:
+		return rdmacg_open_rds(argument, RDS_TRANS_NONE) ?: rdmacg_transport();
 	default:
-		return close(rdmacg_own.fd) ? -errno : 0;
+		return rdmacg_open_rds(argument, RDS_TRANS_IB);
 	}
 }
 
 /* Each test is a process of its own. */
-static inline bool rdmacg_add_addresses(void)
+static inline bool rdmacg_add_address(void)
 {
-	char command[256];
+	char command[128];
 
 	snprintf(rdmacg_address, sizeof(rdmacg_address), "198.18.%d.%d", getpid() >> 8 & 255,
 		 getpid() & 255);
-	snprintf(rdmacg_other_address, sizeof(rdmacg_other_address), "198.19.%d.%d",
-		 getpid() >> 8 & 255, getpid() & 255);
-	snprintf(command, sizeof(command),
-		 "ip addr add %s/32 dev " RDMACG_LINK " && ip addr add %s/32 dev " RDMACG_LINK,
-		 rdmacg_address, rdmacg_other_address);
+	snprintf(command, sizeof(command), "ip addr add %s/32 dev " RDMACG_LINK, rdmacg_address);
 	return !system(command);
 }
 
@@ -186,7 +183,7 @@ static inline bool rdmacg_add_addresses(void)
 static inline bool rdmacg_add_rds_device(void)
 {
 	return rdmacg_modprobe("rds_rdma") && !system("echo 60000 >" RDMACG_MAX_DELAY) &&
-	       rdmacg_add_link() && rdmacg_add_addresses() && rdmacg_add_device("rxe");
+	       rdmacg_add_link() && rdmacg_add_address() && rdmacg_add_device("rxe");
 }
 
 /* What is missing for a test of RDS, or NULL: then there are the cgroups and a device for it. */

@@ -26,8 +26,8 @@
 #define RDMACG_SMC_PORT 4711
 #define RDMACG_MAX_SOCKETS 64
 
-/* What the kernel gives as the reason for TCP at a limit. */
-#define RDMACG_SMC_REASON 0x01020000
+/* What SMC gives as the reason for TCP: no memory, which a limit is as well. */
+#define RDMACG_SMC_REASON 0x01010000
 
 /* The buffer of each end, if a process asks for no other. */
 #define RDMACG_SMC_BUFFER 65536
@@ -398,6 +398,34 @@ TEST_F_TIMEOUT(test_rdmacg_smc, idle_buffer_is_used_again, 300)
 	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_connect_anew(&self->actor, &self->actor) &&
 				    rdmacg_sockets().smcr == 2));
 	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
+}
+
+/* At the limit, idle buffers that do not fit make room for a larger one. */
+TEST_F_TIMEOUT(test_rdmacg_smc, idle_buffers_make_room, 300)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_TRUE(rdmacg_leave_idle_buffers(tree, &self->actor));
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "mr", 2));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 2 * RDMACG_SMC_BUFFER));
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_sockets().smcr == 2));
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_uses(tree, tree->left, 2, 2, 3 * RDMACG_SMC_BUFFER)));
+}
+
+/*
+ * The try to add a second link maps the buffer in use at the listener's end above the limit,
+ * and tells that. On this device the other end cannot go on, and both give the link back.
+ */
+TEST_F_TIMEOUT(test_rdmacg_smc, second_link_has_the_buffers_in_use, 300)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "mr", 2));
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 0));
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_value(tree, tree->left, "rdma.verb.peak", "mr") == 3));
+	EXPECT_EQ(1, rdmacg_value(tree, tree->left, "rdma.verb.events.local", "mr.max"));
+	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
+	EXPECT_EQ(0, rdmacg_sockets().fallbacks);
 }
 
 /* Who gets another's idle buffer pays for it, and the other no longer does. */
