@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libFuzzer's target: the controller's parser, kernel/cgroup/rdma-parse.c. Each input
- * is the text of one write, and is walked as rdmacg_write_parse() walks it. Claims:
+ * libFuzzer's target: the controller's parser, kernel/cgroup/rdma-parse.c. Each input is the text
+ * of one write, which is parsed in the order of rdmacg_write_parse(). Claims:
  *
- * - The parser reads what the model reads: the same lines and words at the same
- *   places, the same numbers, the same verdict. Its only error is -EINVAL.
- * - The position only moves forward; after a line's limits, it is at that line's end. The
+ * - The parser reads what the model reads: the same lines and words at the same places, the same
+ *   numbers, the same verdict. Its only error is -EINVAL.
+ * - The position only moves forward. After a line's limits, it is at the end of that line. The
  *   parser reads no byte behind the text (AddressSanitizer) and changes none of it.
- * - An accepted line that is printed has single blanks, none at the end and a name that
- *   prints, and the parser reads the same line from it. It reads a printed key with a suffix,
- *   too.
- * - An accepted text can have one more good line, and no bad one.
+ * - A valid line that is printed has single blanks, none at the end, and a printable name, and the
+ *   parser reads the same line from it. The same holds for a printed key with a suffix.
+ * - A valid text stays valid with one more valid line, and not with an invalid one.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -50,7 +49,7 @@ void seq_put_decimal_ull(struct seq_file *sf, const char *before, unsigned long 
 	seq_puts(sf, digits);
 }
 
-/* Copy both strings into just enough memory, so that to read on is an error. */
+/* Copy both strings into exactly enough memory, so that reading further is an error. */
 static char *join(const char *first, size_t len, const char *second)
 {
 	char *text = malloc(len + strlen(second) + 1);
@@ -155,7 +154,9 @@ static void check_suffix(struct rdmacg_word key, u64 value)
 	free(name);
 }
 
-/* The limits of a line, up to a malformed one: how many, or -EINVAL. @*text is then at its end. */
+/*
+ * Parse the limits of a line. Returns their number, or -EINVAL. @*text is then at the line's end.
+ */
 static int check_limits(const char **text, struct model_text model)
 {
 	const char *before = *text, *end = model.at + model.len;
@@ -183,20 +184,20 @@ static int check_limits(const char **text, struct model_text model)
 	return ret ?: count;
 }
 
-/* What the line is said to begin with; a name that no device can have is empty. */
+/* The beginning of the line; a name that no device can have is empty. */
 static void check_line(const struct rdmacg_line *line, const struct model_line *model)
 {
 	char name[MAX_NAME], escaped[RDMACG_NAME_SIZE];
 
 	CHECK(model_unescape(model->name, name));
-	/* The model cuts off what is longer than the longest escaped name. */
+	/* The model truncates a name that is longer than the longest escaped name. */
 	rdmacg_escape_name(escaped, sizeof(escaped), name);
 	CHECK(!strcmp(line->name, strlen(name) < MAX_NAME - 1 ? escaped : ""));
 	CHECK(line->has_index == model->has_index);
 	CHECK(!line->has_index || line->index == model->index);
 }
 
-/* How many lines the text holds, or -EINVAL. */
+/* The number of lines in the text, or -EINVAL. */
 static int check_text(const char *text)
 {
 	const struct model_text all = { text, strlen(text) };

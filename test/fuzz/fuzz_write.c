@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fuzz_write COUNT SEED CGROUP...: random writes to the files of limits of the
- * cgroups, as root in the guest. The model says what each write has to do. After it,
- * the files of its cgroup and of another one are read:
+ * fuzz_write COUNT SEED CGROUP...: random writes to the files of limits of the cgroups, as root in
+ * the guest. The model predicts the result of each write. After it, the files of its cgroup and of
+ * another one are read:
  *
  * - a refused write has the error of the model, and has changed nothing;
- * - an accepted one has changed what it names and nothing else, and what is then read
- *   can be written back, which changes nothing that is read. That makes all limits the
- *   devices' own, so it is not done each time.
+ * - an accepted write has changed what it names and nothing else. What is then read can be written
+ *   back, which changes nothing that is read. That makes all limits the devices' own, so it is not
+ *   done each time.
  *
- * Every error that the documentation lists has to occur. A run depends on COUNT, SEED
- * and the devices alone. To repeat one that failed, give the number of the write that
- * failed as COUNT.
+ * Each documented error must occur. A run depends only on COUNT, SEED and the devices. To repeat a
+ * failed run, give the number of the failed write as COUNT.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -53,7 +52,7 @@ static void print_text(void)
 			putchar(text.at[i]);
 }
 
-/* Say what was wrong with the last write, and exit. */
+/* Report the error of the last write, and exit. */
 static void fail(const struct file *file, const char *format, ...)
 {
 	va_list args;
@@ -74,7 +73,7 @@ static void die(const char *what, const char *which)
 	exit(2);
 }
 
-/* Note what the file has to read now. */
+/* Update the expected text of the file. */
 static void expect(struct file *file)
 {
 	FILE *stream = fmemopen(file->text, sizeof(file->text), "w");
@@ -121,7 +120,7 @@ static void fail_nth(unsigned int nth)
 		die("cannot write", "fail-nth");
 }
 
-/* What the model says of the text. What one file sets, others may show. */
+/* The verdict of the model. Other files may show what one file sets. */
 static int write_model(struct file *file)
 {
 	struct model_text written = { text.at, text.len };
@@ -180,7 +179,7 @@ static void write_back(struct file *file)
 		fail(file, "what was read means something else when written back");
 }
 
-/* Write once, and judge the files of that cgroup and of one other. */
+/* Write once, and check the files of that cgroup and of another one. */
 static void fuzz_one(void)
 {
 	unsigned int nr_cgroups = nr_files / FILES;
@@ -199,7 +198,7 @@ static void fuzz_one(void)
 	check_cgroup(neighbour);
 }
 
-/* What is there: a cgroup's files, their devices and keys. */
+/* Read the cgroup's files, their devices and keys. */
 
 static void learn_device(struct file *file, const struct model_line *line)
 {
@@ -231,7 +230,7 @@ static void learn_device(struct file *file, const struct model_line *line)
 	};
 }
 
-/* The file does not show the index of this device: find the one that can be written. */
+/* The file does not show the index of this device: find the valid index. */
 static void learn_index(const struct file *file, struct model_device *device)
 {
 	unsigned int index, taken = 0;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What fuzz_write and its source of random text share.
- */
+/* Shared by fuzz_write and its source of random text. */
 #ifndef FUZZ_WRITE_H
 #define FUZZ_WRITE_H
 
@@ -17,7 +15,7 @@
 #define DEFAULT_FILE	MODEL_CLASSES
 #define FILES		(DEFAULT_FILE + 1)
 
-/* One of them, and what it has to say. */
+/* A file, and its expected text. */
 struct file {
 	char path[256];
 	int fd;

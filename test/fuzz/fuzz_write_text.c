@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Random text for writes to the files of limits: lines by the grammar, some with a
- * mistake, and mutations of them. The model says whether the kernel has to refuse it.
+ * Random text for writes to the files of limits: lines by the grammar, some with a mistake, and
+ * mutations of them. The model decides whether the kernel must refuse a text.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 struct buffer text;
 static unsigned long long random_state;
 
-/* The state must not be zero, from which the generator makes zeros alone. */
+/* The state must not be zero, because the generator would then return only zeros. */
 void random_seed(unsigned long seed)
 {
 	random_state = seed * 2 + 1;
@@ -57,7 +57,7 @@ void add_number(unsigned long long number)
 	add(digits, snprintf(digits, sizeof(digits), "%llu", number));
 }
 
-/* A byte by its number, as which any can be written; now and then one that is malformed. */
+/* A byte as an escape, which is valid for any byte; sometimes a malformed escape. */
 static void add_escaped(unsigned char byte)
 {
 	char digits[5];
@@ -78,7 +78,7 @@ void add_name(const char *name)
 			add(name, 1);
 }
 
-/* The same, in a form that need not be shown. */
+/* A name in a form that files need not show. */
 static void add_odd_name(const char *name)
 {
 	for (; *name; name++)
@@ -149,7 +149,7 @@ static void add_many_defaults(void)
 	}
 }
 
-/* What rdma.default can be told: keys of the cgroup's other files. */
+/* Keys for rdma.default: those of the cgroup's other files. */
 static void add_default(const struct file *file)
 {
 	const struct file *other = &file->all[below(MODEL_CLASSES)];

@@ -99,7 +99,7 @@ static bool model_take_index(struct model_line *line)
 	return true;
 }
 
-/* The byte of the escape at the begin of @text, which is \ooo; -1: this is none. */
+/* The byte of the escape \ooo at the beginning of @text, or -1. */
 static int model_escaped(struct model_text text)
 {
 	int byte = 0, i;
@@ -114,7 +114,7 @@ static int model_escaped(struct model_text text)
 	return byte >= 1 && byte <= 255 ? byte : -1;
 }
 
-/* A name that is too long is cut off: no device has it. */
+/* A name that is too long is truncated: no device has it. */
 bool model_unescape(struct model_text shown, char name[MAX_NAME])
 {
 	size_t len = 0;
@@ -151,7 +151,7 @@ bool model_text_is_whole(struct model_text text)
 	return !memchr(text.at, '\n', text.len) || text.at[text.len - 1] == '\n';
 }
 
-/* Look for the only device that the line can mean. */
+/* Find the only device that matches the line. */
 static int model_find(struct model_device *devices, unsigned int count,
 		      const struct model_line *line, struct model_device **found)
 {
@@ -173,7 +173,7 @@ static int model_find(struct model_device *devices, unsigned int count,
 
 /* ---- defaults ---- */
 
-/* The keys that can have one whatever devices there are, in the order in which they are shown. */
+/* The keys that can have a default without a device, in the order of the file. */
 static const char *const model_keys[MODEL_CLASSES][MAX_HW_DEFAULTS] = {
 	[MODEL_HCA] = { "hca_handle", "hca_object" },
 	[MODEL_VERB] = {
@@ -219,7 +219,7 @@ static unsigned long long model_default(const struct model_defaults *defaults,
 	return NO_LIMIT;
 }
 
-/* What a driver can call a resource. */
+/* Whether a driver can give a resource this name. */
 static bool model_is_key(struct model_text key)
 {
 	size_t i;
@@ -232,7 +232,7 @@ static bool model_is_key(struct model_text key)
 	       !model_is(key, "default");
 }
 
-/* There cannot be no commands, nor too many. */
+/* A limit on commands is neither 0 nor too large. */
 static bool model_can_be(enum model_class class, struct model_text key, unsigned long long max)
 {
 	if (class != MODEL_CONTROL || max == NO_LIMIT || max == USE_DEFAULT)
@@ -254,7 +254,7 @@ static bool model_set_known(struct model_defaults *defaults, const struct model_
 	return false;
 }
 
-/* Set a key of the hw class. They are shown in the order in which they were written. */
+/* Set a key of the hw class. The file shows them in the order of their writes. */
 static bool model_set_hw(struct model_defaults *defaults, struct model_text key,
 			 unsigned long long max)
 {
@@ -267,7 +267,7 @@ static bool model_set_hw(struct model_defaults *defaults, struct model_text key,
 			one->max = max;
 			return true;
 		}
-		/* What was there before goes to the end. */
+		/* A former value moves to the end. */
 		memmove(one, one + 1, (char *)(defaults->of + --defaults->count) - (char *)one);
 		break;
 	}
@@ -304,7 +304,7 @@ static bool model_set_default(struct model_defaults *defaults, const struct mode
 	return model_set_hw(defaults, key, limit->max);
 }
 
-/* Keys that no table has are gone at the end of the write that takes their limit away. */
+/* A key that no table has is removed at the end of the write that removes its limit. */
 static bool model_drop_keys(struct model_defaults *defaults)
 {
 	unsigned int i, count = defaults->count, hw = 0;
@@ -368,7 +368,10 @@ static bool model_set_limit(struct model_device *device, enum model_class class,
 	return found;
 }
 
-/* What is not a device's own is the default's. That it has no limit is nothing beside none. */
+/*
+ * Apply the defaults to all keys without an own limit. An own "max" without a default has no
+ * effect.
+ */
 void model_use_defaults(struct model_device *devices, unsigned int count,
 			enum model_class class, const struct model_defaults *defaults)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The model of the files of limits and of rdma.default: what a text that is written says,
- * what that sets, and what the files read then. test/fuzz and test/differential judge the
- * controller by it. It follows the section RDMA of cgroup-v2.rst. The
- * controller's parser looks for end marks and computes numbers; this model knows the
- * length of each piece and compares digits, so that both do not make the same mistake.
+ * The model of the files of limits and of rdma.default: the meaning of a written text, its effect,
+ * and the text of the files after it. test/fuzz and test/differential judge the controller by it.
+ * It follows the section RDMA of cgroup-v2.rst. The controller's parser looks for end marks and
+ * computes numbers; this model knows the length of each piece and compares digits, so both are
+ * unlikely to make the same mistake.
  */
 #ifndef MODEL_WRITE_H
 #define MODEL_WRITE_H
@@ -21,7 +21,7 @@
 #define MAX_DEFAULTS	256	/* with those that one write adds and takes away */
 #define MAX_KEY		31	/* bytes */
 #define MAX_NAME	256	/* bytes, with the NUL */
-/* The value of a limit that is to be the default's again. */
+/* The value of a limit that returns to the default. */
 #define USE_DEFAULT	ULLONG_MAX
 
 /* A piece of the text, which need not end in a NUL. */
@@ -44,7 +44,7 @@ struct model_limit {
 	bool		good;		/* well formed; the key may not exist */
 };
 
-/* One device in one file: what its line shows, and what a write to it can set. */
+/* One device in one file: its line, and what a write to it can set. */
 struct model_device {
 	const char	*name;		/* not escaped */
 	unsigned int	index;
@@ -57,7 +57,7 @@ struct model_device {
 
 enum model_class { MODEL_HCA, MODEL_VERB, MODEL_HW, MODEL_CONTROL, MODEL_CLASSES };
 
-/* What rdma.default says, of all classes. */
+/* The defaults of all classes. */
 struct model_defaults {
 	unsigned int	count;
 	struct model_default {
@@ -79,7 +79,7 @@ bool model_next_line(struct model_text *rest, struct model_line *line);
 bool model_next_limit(struct model_text *rest, struct model_limit *limit);
 /* Whether no line of the text can have been cut in the middle, and there is no NUL. */
 bool model_text_is_whole(struct model_text text);
-/* The name that a written or shown one stands for; false if an escape is malformed. */
+/* Decode a written or shown name; false if an escape is malformed. */
 bool model_unescape(struct model_text shown, char name[MAX_NAME]);
 
 /* Write @text to the max file of a class: 0, or a negative errno and nothing is set. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Torture: actors that make, change, read and remove cgroups. All but the calm part of
- * the tree comes and goes, so names are drawn from few, and whatever they stand for at
- * the moment is what is used.
+ * Torture: actors that create, change, read and remove cgroups. All of the tree except the calm
+ * part is created and removed at random. Actors draw names from a small set, and use whatever has
+ * the name at that moment.
  */
 #define _GNU_SOURCE
 #include <poll.h>
@@ -15,7 +15,7 @@
 
 static const char *const classes[] = { "rdma", "rdma.verb", "rdma.hw", "rdma.control" };
 static const char *const kinds[] = { "max", "current", "peak", "events", "events.local" };
-/* What there is of the last class, which counts no objects. */
+/* The file of the last class, which counts no objects. */
 #define CONTROL		(ARRAY_SIZE(classes) - 1)
 static const char *const control_kinds[] = { "max", "stat" };
 
@@ -37,7 +37,7 @@ static const char *const keys[][16] = {
 
 static const char *const calm_limits[] = CALM_LIMITS;
 
-/* Some cgroup of the wild part, which may not be there; the deeper, the rarer. */
+/* A cgroup of the wild part, which may not exist; deep ones are rarer. */
 static void any_wild(char *path)
 {
 	int depth = 1 + torture_random(1 + torture_random(WILD_DEPTH));
@@ -172,7 +172,10 @@ static int add_limit(char *text, unsigned int class)
 		return sprintf(text, " %s=max", keys[class][key]);
 	if (!strcmp(keys[class][key], "mr_mem"))
 		value *= 30000;
-	/* Who waits for a minute does nothing else; and of commands there cannot be none. */
+	/*
+	 * A process that waits a minute does nothing else, and a limit of 0 is invalid for
+	 * commands.
+	 */
 	if (class == CONTROL)
 		value = value * (strcmp(keys[class][key], "ops") ? 1 : 200) + 1;
 	return sprintf(text, " %s=%u", keys[class][key], value - 1);
@@ -209,7 +212,7 @@ void torture_limit(void)
 	torture_pause(1000);
 }
 
-/* Bad input, at times below lines that are good, is never taken. */
+/* Invalid input, sometimes after valid lines, is never accepted. */
 void torture_spoil(void)
 {
 	static const char *const spoilt[] = {
@@ -292,7 +295,7 @@ void torture_look(void)
 	torture_pause(200);
 }
 
-/* Read from files that stay open while their cgroups go, and be woken by refusals. */
+/* Read from files that stay open while their cgroups are removed, and be woken by refusals. */
 void torture_watch(void)
 {
 	char cgroup[TORTURE_PATH], path[TORTURE_PATH + 32];
@@ -334,7 +337,7 @@ static unsigned int read_values(const char *cgroup, unsigned int class, const ch
 	error = torture_read(path, text);
 	torture_did("calm", error, EXCUSE(ENOMEM));
 	check_lines(path, text);
-	/* It was registered first, so its line is the first one. */
+	/* It was registered first, so its line is the first. */
 	if (!error && strncmp(text, TORTURE_CALM_DEVICE " ", strlen(TORTURE_CALM_DEVICE " ")))
 		torture_fail("%s does not begin with " TORTURE_CALM_DEVICE ": %.80s", path, text);
 	text[strcspn(text, "\n")] = '\0';
@@ -346,9 +349,8 @@ static unsigned int read_values(const char *cgroup, unsigned int class, const ch
 #define MOST_VALUES 32
 
 /*
- * What holds at all times where nobody changes limits, however reads and charges
- * interleave: no usage and no peak above the limit of the part; peaks and counters of
- * refusals never become less.
+ * Invariants where no process changes limits, in any order of reads and charges: no usage and no
+ * peak exceeds the limit of the part; peaks and counters of refusals never decrease.
  */
 void torture_calm(void)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Torture: actors that change devices, with the tools that an administrator has. All
- * devices but the calm one are theirs.
+ * Torture: actors that change devices, with the tools of an administrator, except the calm device.
  */
 #define _GNU_SOURCE
 #include <stdarg.h>
@@ -46,7 +45,7 @@ static void any_name(char *name)
 	sprintf(name, "tor%u%c", any_link(), any_letter());
 }
 
-/* One of the devices that change, wherever it is; or a name that one could have. */
+/* The name of a changing device, in any namespace, or of none. */
 static void any_device(char *name)
 {
 	static char text[TORTURE_TEXT];
@@ -109,9 +108,9 @@ static int tool_run(const char *netns, char *command, char *text, size_t size)
 }
 
 /*
- * What the tools say where other actors were faster, or hold what is to go. The kernel
- * reports a device's name that is taken as too many open files, and the index of a device
- * that has gone since its name was looked up as an invalid argument.
+ * Messages of the tools if other actors were faster, or hold the object. The kernel reports a
+ * device's name in use as too many open files. If a device was removed after its name was looked
+ * up, the kernel reports an invalid argument.
  */
 static bool tool_is_excused(const char *command, const char *text)
 {
@@ -122,7 +121,7 @@ static bool tool_is_excused(const char *command, const char *text)
 	};
 	unsigned int i;
 
-	/* There is no rxe while its module is away. */
+	/* There is no rxe while its module is unloaded. */
 	if (torture_has_module() && (strstr(text, "is in use") || strstr(text, "Invalid argument")))
 		return true;
 	if (!strncmp(command, "rdma ", 5) && strstr(text, "Invalid argument"))
@@ -162,7 +161,7 @@ void torture_rename(void)
 	torture_pause(20000);
 }
 
-/* The link goes, and rxe's device with it, in the background. */
+/* Removing the link removes rxe's device in the background. */
 void torture_unplug(void)
 {
 	unsigned int link = any_link();
@@ -199,7 +198,7 @@ void torture_link(void)
 	torture_pause(20000);
 }
 
-/* There and back: one of the two is where the device is. */
+/* Move it there and back: one of the two is the device's namespace. */
 void torture_netns(void)
 {
 	char name[TORTURE_NAME];
@@ -210,7 +209,7 @@ void torture_netns(void)
 	tool("away", "rdma dev set %s netns home", name);
 }
 
-/* The module takes all devices with it, the calm one included, whatever they hold. */
+/* Unloading the module removes all devices, also the calm one, with all their objects. */
 void torture_module(void)
 {
 	tool("home", "modprobe -d %s -r rdma_rxe", getenv("MODULES"));
@@ -236,7 +235,7 @@ void torture_device_init(void)
 	}
 }
 
-/* Away with all devices and links. */
+/* Remove all devices and links. */
 void torture_device_exit(void)
 {
 	char command[64], text[400];

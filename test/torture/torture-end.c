@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Torture: what has to be true when all processes have ended. Some of it takes the
- * kernel a moment, so each claim has a while to come true.
+ * Torture: conditions after all processes have ended. Some of them take the kernel a moment, so
+ * each claim has time to come true.
  */
 #define _GNU_SOURCE
 #include <ftw.h>
@@ -11,10 +11,10 @@
 
 #define END_PATIENCE 20
 
-/* What is not as it should be; empty: nothing. */
+/* The complaint; empty if there is none. */
 static char complaint[512];
 
-/* @find looks for a complaint; it has to find none in the end. */
+/* @find looks for a complaint; in the end there must be none. */
 static void end_wait(const char *claim, void (*find)(void))
 {
 	time_t end = time(NULL) + END_PATIENCE;
@@ -98,14 +98,13 @@ static void end_remove_devices(void)
 		snprintf(complaint, sizeof(complaint), "%.80s", text);
 }
 
-/* So many freed ones the allocator may keep on each of two processors: two sheaves of 60. */
+/* The allocator may keep this many freed objects on each of two processors: two sheaves of 60. */
 #define KEPT_POOLS 256
 
 /*
- * With all devices and cgroups away, no pool may be left; a kernel with
- * CONFIG_MEM_ALLOC_PROFILING counts what each function has allocated. What is freed by
- * kfree_rcu() cannot be told exactly: since 7.0 the allocator keeps some of it until more
- * comes.
+ * After the removal of all devices and cgroups, no pool may be left. A kernel with
+ * CONFIG_MEM_ALLOC_PROFILING counts what each function has allocated. The count of objects that
+ * kfree_rcu() frees is not exact: since 7.0 the allocator keeps some until more arrive.
  */
 static void end_find_memory(void)
 {
@@ -138,7 +137,7 @@ void torture_end(void)
 	torture_write(TORTURE_ROOT "/cgroup.procs", "0");
 	torture_socket_exit();
 	end_wait("usage is left", end_find_usage);
-	/* Limits and history go with the one or with the other. */
+	/* Limits and history are removed with either. */
 	if (torture_random(2))
 		end_wait("devices are left", end_remove_devices);
 	end_wait("cgroups cannot be removed", end_remove_cgroups);

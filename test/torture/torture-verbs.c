@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Torture: actors that have objects. A life is one device opened in some cgroup, with
- * objects made and destroyed at random on it. Lives end well, by SIGKILL, or with
- * their context in the hands of another process.
+ * Torture: actors with objects. A life is one device opened in some cgroup, with objects created
+ * and destroyed at random. Lives end normally, by SIGKILL, or with their context passed to another
+ * process.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -160,7 +160,7 @@ static void *create_mr(struct life *life)
 			  IBV_ACCESS_LOCAL_WRITE);
 }
 
-/* Memory that is not there: charged, pinned in vain, given back. */
+/* Unmapped memory: charged, pinned in vain, uncharged. */
 static void *create_bad_mr(struct life *life)
 {
 	struct ibv_mr *mr = ibv_reg_mr(life->pd, (void *)PAGE, PAGE, IBV_ACCESS_LOCAL_WRITE);
@@ -244,10 +244,9 @@ static int destroy_ah(void *handle)
 }
 
 /*
- * A multicast group of this process alone. Where several join and leave one group,
- * Linux 7.3's rxe can attach a QP to a group that is just going: it can then never be
- * detached, and the kernel warns when its context is closed, with a controller or
- * without.
+ * A multicast group of this process only. If several processes join and leave one group, Linux
+ * 7.3's rxe can attach a QP to a group that is being removed. It can then never be detached, and
+ * the kernel warns when its context is closed, with or without a controller.
  */
 static union ibv_gid own_group(void)
 {
@@ -273,8 +272,8 @@ static void *create_member(struct life *life)
 }
 
 /*
- * As long as it is attached it cannot be destroyed. EBUSY: the device has begun to go,
- * which lets the kernel refuse to detach, and libibverbs keeps quiet about it.
+ * While it is attached it cannot be destroyed. EBUSY: the removal of the device has begun, so the
+ * kernel refuses to detach, and libibverbs hides that.
  */
 static int destroy_member(void *handle)
 {
@@ -287,8 +286,8 @@ static int destroy_member(void *handle)
 }
 
 /*
- * EINVAL, ENODATA: no address of the link, which is down or gone, is left to the device.
- * An AH may then also find no way. EMFILE is none of the excuses: nothing leaks.
+ * EINVAL, ENODATA: the device has no address, because its link is down or removed. An AH may then
+ * also find no path. EMFILE is not an excuse: nothing leaks.
  */
 static const struct kind kinds[] = {
 	{ "context",	create_context,		destroy_context,	.excuses = { ENOENT } },
@@ -336,7 +335,7 @@ static void destroy_object(struct life *life)
 	*object = life->objects[--life->count];
 }
 
-/* False: a limit, or what happens to devices, is in the way. */
+/* False if a limit or a change of devices prevents it. */
 static bool begin_life(struct life *life)
 {
 	life->count = 0;
@@ -382,7 +381,7 @@ static void do_life(void)
 		end_life(&life);
 }
 
-/* Somewhere else now and then, where devices move to. */
+/* Sometimes in the other namespace, to which devices move. */
 static void enter_any_netns(void)
 {
 	if (torture_has_netns())
@@ -396,7 +395,7 @@ void torture_hold(void)
 	do_life();
 }
 
-/* Let @child live for a moment, and kill it, in the middle of anything. */
+/* Let @child run for a moment, and kill it at any point. */
 static void kill_later(pid_t child)
 {
 	torture_pause(1000000);
@@ -443,7 +442,7 @@ static void pass_by_fork(void)
 		end_life(&life);
 }
 
-/* Put a received context in the place of an own one, and use it. */
+/* Replace an own context by a received one, and use it. */
 static void live_on_received(int socket)
 {
 	struct life life = { .context = open_any() };
@@ -522,7 +521,7 @@ static void listen_on(struct rdma_cm_id *id, struct sockaddr_in *address)
 		return;
 	ret = rdma_listen(id, 4);
 	torture_did("listen", ret ? errno : 0, EXCUSE_DEVICE(EADDRINUSE, EINVAL));
-	/* Mostly one that answers nobody; else until it is killed. */
+	/* Mostly one that does not answer; otherwise until it is killed. */
 	while (!ret && !torture_random(4) && !rdma_get_request(id, &asked))
 		rdma_destroy_id(asked);
 }
@@ -543,7 +542,7 @@ static void connect_to(struct rdma_cm_id *id, struct sockaddr_in *address)
 		rdma_connect(id, &param);
 }
 
-/* Lives of their own: librdmacm keeps devices open until its process ends. */
+/* Processes of their own, because librdmacm keeps devices open until its process ends. */
 void torture_connect(void)
 {
 	struct rdma_cm_id *ids[CM_IDS];

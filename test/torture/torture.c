@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * torture SECONDS SEED [ACTOR...]: in a guest of its own, let many processes do with
- * RDMA devices, objects and cgroups what they can, all at once, and see that nothing
- * is left in the end. Names of actors let only those act, to narrow a failure.
+ * torture SECONDS SEED [ACTOR...]: in a guest of its own, let many processes use RDMA devices,
+ * objects and cgroups in all ways at once, and check that nothing is left in the end. Names of
+ * actors restrict the run, to narrow a failure.
  *
- * SEED settles what each process decides to do, not how the processes interleave: the
- * same seed repeats the decisions, and with luck the failure.
+ * SEED determines the decisions of each process, not how processes interleave: the same seed
+ * repeats the decisions, and with luck the failure.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -18,7 +18,7 @@
 
 #include "torture.h"
 
-/* How long an actor may take to notice the end, KASAN and one busy CPU considered. */
+/* How long an actor may take to notice the end, with KASAN and one busy CPU. */
 #define TORTURE_PATIENCE 60
 #define TORTURE_MOST_PROCESSES 64
 
@@ -106,7 +106,7 @@ void torture_pause(unsigned int below_us)
 	usleep(torture_random(below_us));
 }
 
-/* The first failure of the run is told, in the end. */
+/* The first failure of the run is reported in the end. */
 void torture_fail(const char *format, ...)
 {
 	char text[400];
@@ -129,7 +129,7 @@ static bool torture_is_excused(int error, const int *excuses)
 	return *excuses;
 }
 
-/* Report what came of @what: 0 or an errno. */
+/* Report the result of @what: 0 or an errno. */
 void torture_did(const char *what, int error, const int *excuses)
 {
 	struct torture_outcomes *outcomes = &shared->outcomes[me - torture_actors];
@@ -255,7 +255,7 @@ static bool torture_is_chosen(const struct torture_actor *actor, char **names)
 	return *names;
 }
 
-/* Name an actor's process that the kernel does not let go, and where it waits. */
+/* Report an actor's process that the kernel does not end, and where it waits. */
 static void torture_fail_stuck(void)
 {
 	static char wchan[TORTURE_TEXT];
@@ -278,7 +278,7 @@ static bool torture_is_actor(pid_t pid)
 	return i < shared->nr_pids;
 }
 
-/* Wait for all processes, the orphans among them as well. */
+/* Wait for all processes, including orphans. */
 static void torture_reap(void)
 {
 	int status;
@@ -303,8 +303,8 @@ static void torture_reap(void)
 #define TORTURE_ENOUGH 1000
 
 /*
- * What each actor did; one that did nothing, or met no limit, tested nothing. On a kernel
- * with checkers, who is to be killed may end before a limit for the first few hundred times.
+ * Print what each actor did. An actor that did nothing, or met no limit, tested nothing. On a
+ * kernel with checkers, the first few hundred processes may be killed before they reach a limit.
  */
 static unsigned long torture_report(char **names)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the parts of the torture test share:
+ * Shared by the parts of the torture test:
  *
  *   torture.c         main(): processes, random numbers, outcomes, statistics
  *   torture-verbs.c   actors that have objects
  *   torture-cgroup.c  actors that change and read cgroups
  *   torture-device.c  actors that change devices
  *   torture-socket.c  actors that have sockets of RDS and SMC
- *   torture-end.c     what has to be true when all of them have ended
+ *   torture-end.c     conditions after all of them have ended
  *
- * An actor does one random thing after another until torture_running() says no, and
- * reports each outcome. Nearly every error can be explained by what others do
- * meanwhile; one that cannot fails the test.
+ * An actor does random things until torture_running() returns false, and reports each outcome.
+ * Nearly all errors can be explained by other actors; an error that cannot be explained fails the
+ * test.
  */
 #ifndef TORTURE_H
 #define TORTURE_H
@@ -39,16 +39,16 @@
 #define TORTURE_NAME	16
 #define TORTURE_TEXT	65536
 
-/* Nobody renames, moves, unplugs or removes it before the end. */
+/* Not renamed, moved, unplugged or removed before the end. */
 #define TORTURE_CALM_DEVICE "rxe0"
 /* The others are tor1a, tor1b, tor2a, ..., on the links tor1, tor2, ... */
 #define TORTURE_LINKS	3
 
-/* The errors that others can cause, for torture_did(); EAGAIN needs no excuse. */
+/* Errors that other actors can cause, for torture_did(); EAGAIN needs no excuse. */
 #define EXCUSE(...) ((const int []) { __VA_ARGS__, 0 })
-/* What comes of a device that goes or moves to another network namespace, and more. */
+/* Errors of a device that is removed or moved to another network namespace, and more. */
 #define EXCUSE_DEVICE(...) EXCUSE(EIO, ENODEV, ENXIO, ENOMEM, ##__VA_ARGS__)
-/* What comes of a cgroup that goes, and more. */
+/* Errors of a cgroup that is removed, and more. */
 #define EXCUSE_CGROUP(...) EXCUSE(ENOENT, ENODEV, ENOMEM, ##__VA_ARGS__)
 
 /* torture.c */

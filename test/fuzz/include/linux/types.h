@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the controller's parser and its headers need of the kernel's header. */
+/* The part of the kernel's header that the controller's parser needs. */
 #ifndef FUZZ_LINUX_TYPES_H
 #define FUZZ_LINUX_TYPES_H
 
@@ -10,7 +10,7 @@ typedef unsigned char u8;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
-/* For sparse alone. */
+/* Only for sparse. */
 #define __rcu
 
 #endif
