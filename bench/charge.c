@@ -1,33 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Benchmark of the RDMA cgroup controller, kernel part. One source for this
- * project's controller and for the one in the base.
+ * Benchmark of the RDMA cgroup controller, kernel part. One source for this project's controller
+ * and for stock.
  *
- * Measured: charge and uncharge, as the IB core calls them, by the process that
- * writes a line of words to /proc/rdmacg_bench, in its cgroup. The result is read
- * from the same open file.
+ * It measures charge and uncharge, called as the IB core calls them, by the process that writes a
+ * line of words to /proc/rdmacg_bench, in its cgroup. The result is read from the same open file.
  *
- *	device=N	which of the made-up devices (parameter devices=, 1)
- *	spread=N	N devices in turn, from that one on (1)
- *	slots=N		resources in one charge, of one unit each (1; else ours only)
- *	ms=N		for how long (200)
- *	threads=N	wait until so many processes have come, then start at once (1)
- *	latency=1	time each charge alone, and give the count, percentiles and the worst
- *			of the last ones
- *	ticks=1		the least ticks of the time stamp counter that pairs took, which
- *			are instructions on a machine whose clock counts those
- *	counter=N	charge a chain of N page counters instead, N levels deep
- *	reference=1	only what each charge does before it counts: find the cgroup and
- *			take a reference, and drop it
+ *	device=N	the test device (parameter devices=, 1)
+ *	spread=N	N devices in turn, beginning with that one (1)
+ *	slots=N		resources in one charge, of one unit each (1; more only for ours)
+ *	ms=N		duration (200)
+ *	threads=N	wait until N processes have arrived, then start at once (1)
+ *	latency=1	time each charge alone, and print the count, percentiles and the worst of
+ *			the last ones
+ *	ticks=1		the least ticks of the time stamp counter for a pair, which are
+ *			instructions on a machine whose clock counts those
+ *	counter=N	charge a chain of N page counters instead
+ *	reference=1	only the first part of a charge: find the cgroup and take a reference, and
+ *			drop it
  *
- * One unit of each resource is held meanwhile on each device, as by a program that
- * has it open.
+ * Meanwhile, one unit of each resource is held on each device, as by a program that has it open.
  *
- * A charge takes a reference to the cgroup, an uncharge drops it; page counters do
- * not. It is switched from per-CPU to a plain atomic on both sides alike, because
- * User-Mode Linux with SMP makes two system calls of each per-CPU reference, which
- * would hide everything else. Processes of one cgroup share that atomic here, and
- * nowhere else. Not measured: the IB core and the driver around a charge.
+ * A charge takes a reference to the cgroup, an uncharge drops it; page counters do not. On both
+ * sides, the reference is switched from per-CPU to a plain atomic. User-Mode Linux with SMP makes
+ * two system calls of each per-CPU reference, which would hide everything else. Here, processes of
+ * one cgroup share that atomic. Not measured: the IB core and the driver around a charge.
  */
 #include <linux/atomic.h>
 #include <linux/cgroup.h>
@@ -148,7 +145,7 @@ static struct page_counter *bench_chain(unsigned int levels)
 	return chain;
 }
 
-/* One pair, the @n-th; false if the charge is refused. */
+/* The @n-th pair; false if the charge is refused. */
 static bool bench_pair(const struct bench_run *run, unsigned int n)
 {
 	struct rdmacg_device *device = &bench_devices[run->device];
@@ -178,7 +175,7 @@ static bool bench_reference_pair(const struct bench_run *run, unsigned int n)
 	return true;
 }
 
-/* @count pairs; how many were refused. Inlined for each kind of pair. */
+/* Run @count pairs. Returns the number of refusals. Inlined for each kind of pair. */
 static __always_inline unsigned int
 bench_pairs(const struct bench_run *run, unsigned int first, unsigned int count,
 	    bool (*pair)(const struct bench_run *run, unsigned int n))
@@ -217,7 +214,7 @@ static void bench_throughput(struct bench_run *run)
 		 pairs, refused, start, now);
 }
 
-/* The shortest of many: interrupts and cold caches make some longer. */
+/* The shortest of many, because interrupts and cold caches make some longer. */
 static void bench_ticks(struct bench_run *run)
 {
 	u64 end = ktime_get_ns() + run->ms * (u64)NSEC_PER_MSEC;
@@ -246,7 +243,7 @@ static int bench_latency(struct bench_run *run)
 	unsigned int n, i;
 
 	do {
-		/* Few, for each may wait long. */
+		/* Few, because each may wait long. */
 		for (i = 0; i < 16; i++) {
 			start = __builtin_ia32_rdtsc();
 			if (bench_charge(&owner, device, run->slots))
@@ -269,7 +266,7 @@ static int bench_latency(struct bench_run *run)
 	return 0;
 }
 
-/* The last one to come lets all of them go, the last one to go cleans up. */
+/* The last process to arrive starts all, and the last to leave cleans up. */
 static int bench_wait_for_others(unsigned int threads)
 {
 	int ret = 0;
@@ -447,7 +444,7 @@ static int __init bench_init(void)
 	unsigned int i;
 	int ret = 0;
 
-	/* Not of the slab, whose growth is the controller's. */
+	/* Not from the slab, whose growth is measured. */
 	bench_devices = vcalloc(devices, sizeof(*bench_devices));
 	bench_names = vcalloc(devices, sizeof(*bench_names));
 	if (!bench_devices || !bench_names) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The yardstick. The kernel exports nothing of it, so it is compiled in here once more;
- * apart from the rest, so that it is the same code beside both controllers.
+ * Page counters, for comparison. The kernel does not export them, so they are compiled here once
+ * more, in a file of their own so that both controllers are measured beside the same code.
  */
 #include "../mm/page_counter.c"

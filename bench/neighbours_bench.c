@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * neighbours_bench DEVICE attack KIND THREADS CGROUP: in that cgroup, so many threads that give
- * commands without pause: pairs of KIND (verbs.c), or "all" in turn that open no context. Says
- * "ready" when that goes on, and at SIGTERM "commands=N ns=N" of what was since then.
- * neighbours_bench DEVICE create MS: register 4 KiB and give it back, and how long that takes.
- * neighbours_bench DEVICE pingpong MS: a message from one QP to another and one back.
- * neighbours_bench DEVICE write MS: the throughput of writes of 64 KiB, of which 16 are on their
- * way at any time.
+ * neighbours_bench DEVICE attack KIND THREADS CGROUP: in that cgroup, run THREADS threads that
+ * give commands without pause: pairs of KIND (verbs.c), or "all" in turn that open no context.
+ * Prints "ready" when they run, and at SIGTERM "commands=N ns=N" since then.
+ * neighbours_bench DEVICE create MS: time to register and free 4 KiB.
+ * neighbours_bench DEVICE pingpong MS: time of a message from one QP to another and one back.
+ * neighbours_bench DEVICE write MS: throughput of writes of 64 KiB, 16 of them at any time.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -58,7 +57,7 @@ static void enter(const char *cgroup)
 		bench_die(path);
 }
 
-/* What the controller has counted, which it does where there are limits; or 0. */
+/* The controller's count, which exists only with limits; otherwise 0. */
 static long long read_stat(const char *cgroup)
 {
 	char path[4096], name[64];
@@ -76,7 +75,7 @@ static long long read_stat(const char *cgroup)
 	return found;
 }
 
-/* Without limits, what the pairs that have ended make. */
+/* Without limits, count the commands of the completed pairs. */
 static long long count(const char *cgroup, const struct attacker *attackers, int threads)
 {
 	long long commands = read_stat(cgroup);
@@ -135,7 +134,7 @@ static void print_samples(long long *samples, int count)
 	       samples[count - 1]);
 }
 
-/* Time each of what goes on for @ns. */
+/* Time each operation for @ns. */
 static void sample(struct bench_verbs *verbs, void (*run)(struct bench_verbs *verbs), long long ns)
 {
 	static long long samples[MOST];
@@ -159,7 +158,7 @@ static void create(struct bench_verbs *verbs)
 		bench_die("mr");
 }
 
-/* Two QPs that are connected with each other, and what they send. */
+/* Two connected QPs, and their messages. */
 static struct ibv_qp *ends[2];
 static struct ibv_mr *mr;
 
@@ -200,7 +199,7 @@ static void connect_ends(struct bench_verbs *verbs)
 		bench_die("mr");
 }
 
-/* The next completion. Who polls without pause takes the processor from rxe, so sleep. */
+/* The next completion. Sleep, because polling would take the processor from rxe. */
 static enum ibv_wc_opcode complete(struct bench_verbs *verbs)
 {
 	struct ibv_cq *cq;
@@ -245,7 +244,7 @@ static void send_to(struct bench_verbs *verbs, int end)
 	if (ibv_post_recv(ends[end], &wr, &bad))
 		bench_die("receive");
 	post(ends[!end], IBV_WR_SEND, 64);
-	/* That it is sent, and that it is there. */
+	/* The completions of the send and of the receive. */
 	for (i = 0; i < 2; i++)
 		complete(verbs);
 }

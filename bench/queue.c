@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The command queue of an adapter, for Soft-RoCE, which has none. The commands that create, change
- * and destroy PDs, AHs, CQs, QPs and MRs of a device pass through one queue, and each takes the same
- * time. The process that gave a command sleeps meanwhile, so processes share the queue and not the
- * processor. rxe executes the command after that.
+ * The command queue of an adapter, for Soft-RoCE, which has none. The commands that create,
+ * change and destroy PDs, AHs, CQs, QPs and MRs of a device pass through one queue, and each
+ * takes the same time. The process that gave a command sleeps meanwhile, so processes share the
+ * queue and not the processor. rxe executes the command after that.
  *
- * The queue is a point in time, at which it will have finished all commands. A new command ends one
- * command's time later, or that long after now if the point is in the past. This keeps the order
- * of arrival, which a mutex does not: a newcomer can take a mutex before the process that was woken
- * for it. It also keeps the time: a sleep with a lock held would add the delay of the guest's
- * timers, for which no firmware waits.
+ * The queue is a point in time, at which it will have finished all commands. A new command ends
+ * one command's time later, or that long after now if the point is in the past. This keeps the
+ * order of arrival, which a mutex does not: a newcomer can take a mutex before the process that
+ * was woken for it. It also keeps the time: a sleep with a lock held would add the delay of the
+ * guest's timers, for which no firmware waits.
  *
- * Parameters: device (its name) and usec (time of a command). To be read: the number of commands,
- * and the nanoseconds that all waiting processes together heard too late that theirs was done.
+ * Parameters: device (its name) and usec (time of a command). To be read: the number of
+ * commands, and the nanoseconds that all waiting processes together heard too late that theirs
+ * was done.
  */
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
@@ -40,7 +41,10 @@ module_param(late_ns, ulong, 0444);
 MODULE_PARM_DESC(late_ns, "sum of what their processes woke up too late");
 
 DEFINE_STATIC_SRCU(queue_srcu);
-/* What the device had, while it has a queue: set before that, freed when nobody is in it. */
+/*
+ * The original functions of the device: set before the queue is active, freed when no command is
+ * in it.
+ */
 static const struct ib_device_ops *queue_ops;
 
 static u64 queue_append(void)
@@ -69,7 +73,7 @@ static void queue_wait(void)
 	spin_unlock(&queue_lock);
 }
 
-/* Wait until a command is done, where it may sleep; then it is rxe's turn. */
+/* Wait until the command is done, if it may sleep; then rxe executes it. */
 static int queue_enter(bool may_sleep)
 {
 	int in = srcu_read_lock(&queue_srcu);
@@ -152,7 +156,7 @@ static int queue_dereg_mr(struct ib_mr *mr, struct ib_udata *udata)
 	return queue_leave(in, queue_ops->dereg_mr(mr, udata));
 }
 
-/* Who has one in the kernel may destroy it where nobody can sleep. */
+/* A kernel user may destroy an object where sleeping is not allowed. */
 static int queue_destroy_ah(struct ib_ah *ah, u32 flags)
 {
 	int in = queue_enter(flags & RDMA_DESTROY_AH_SLEEPABLE);
@@ -182,7 +186,7 @@ static struct ib_mr *queue_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, 
 }
 #endif
 
-/* All of these are callbacks that rxe has: the core takes what is not there for unsupported. */
+/* All of these are callbacks of rxe, because the core treats a missing one as unsupported. */
 static void queue_replace(struct ib_device *ibdev)
 {
 	ibdev->ops.alloc_pd = queue_alloc_pd;
@@ -209,11 +213,11 @@ static int queue_add(struct ib_device *ibdev)
 	return 0;
 }
 
-/* The device goes, or this module. */
+/* The device or this module is being removed. */
 static void queue_remove(struct ib_device *ibdev, void *client_data)
 {
 	ibdev->ops = *queue_ops;
-	/* Who has read an old pointer is not in yet, is in, or is not quite out yet. */
+	/* A caller with an old pointer may be before, in, or at the end of the function. */
 	synchronize_rcu_tasks();
 	synchronize_srcu(&queue_srcu);
 	synchronize_rcu_tasks();

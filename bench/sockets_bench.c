@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sockets_bench smc|rds ADDRESS TOS MESSAGES: send so many messages over SMC-R, or with RDS
- * and that type of service, to the own address, and print "ps=TIME" for each. What takes
- * objects of the device, which is charged, comes before that.
- * sockets_bench wait DEVICE: until SMC uses the device.
+ * sockets_bench smc|rds ADDRESS TOS MESSAGES: send MESSAGES messages over SMC-R, or with RDS and
+ * that type of service, to the own address, and print "ps=TIME" for each. The objects of the
+ * device, which are charged, are created before.
+ * sockets_bench wait DEVICE: wait until SMC uses the device.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -51,7 +51,7 @@ static int receive_all(int fd, int count)
 	return left != 0;
 }
 
-/* A stream from this process to a child, which has it once it ends. */
+/* A stream from this process to a child, which has read all of it when it exits. */
 static long long send_stream(struct sockaddr_in *address, int count)
 {
 	int listener = socket(AF_SMC, SOCK_STREAM, 0), fd = socket(AF_SMC, SOCK_STREAM, 0);
@@ -101,7 +101,7 @@ static long long send_messages(struct sockaddr_in *address, int tos, int count)
 	return now() - start;
 }
 
-/* A worker of SMC hears of a device some time after others do. */
+/* A worker of SMC learns of a device later than others. */
 static int wait_for(const char *device)
 {
 	int ms;

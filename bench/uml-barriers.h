@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What x86 makes of the barriers among processors. User-Mode Linux runs the same code on
- * the same processors, and yet makes a fence of each that leaves the processor's pipeline
- * empty, spin_unlock()'s included; a lock would then cost three times as much as it does.
- * Included before all else ("make bench B=charge"), for this project's kernel and the base alike.
+ * The barriers of x86. User-Mode Linux runs the same code on the same processors, but makes each
+ * barrier a fence that empties the processor's pipeline, also in spin_unlock(). A lock would then
+ * cost three times as much. Included before all else ("make bench B=charge"), for this project's
+ * kernel and for stock.
  */
 #define __smp_mb() asm volatile("lock; addl $0,-4(%%rsp)" : : : "memory", "cc")
 #define __smp_rmb() asm volatile("" : : : "memory")

@@ -135,9 +135,9 @@ static void pair_ah(struct bench_verbs *verbs)
 }
 
 /*
- * What a program does before it can send: a context with one of each, and all of that given
- * back. Threads that do nothing else are the attack on the control path that Husky
- * (NSDI '23) calls RdmaCtrlTest.
+ * The setup of a program before it can send: a context with one object of each type, and the
+ * cleanup. Threads that do nothing else are the attack on the control path that Husky (NSDI '23)
+ * calls RdmaCtrlTest.
  */
 static void pair_program(struct bench_verbs *verbs)
 {
@@ -185,6 +185,6 @@ void bench_open(struct bench_verbs *verbs, const char *device)
 	if (!verbs->cq)
 		bench_die(device);
 	verbs->qp = bench_create_qp(verbs, 1);
-	/* Pages that are there, so that none is made while it is registered. */
+	/* Touch the pages, so that registering allocates none. */
 	memset(memory, 1, sizeof(memory));
 }

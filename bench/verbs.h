@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the programs with verbs share: a device that is open, and pairs of commands on it. */
+/* Shared by the programs with verbs: an open device, and pairs of commands on it. */
 #ifndef RDMACG_BENCH_VERBS_H
 #define RDMACG_BENCH_VERBS_H
 
@@ -13,14 +13,14 @@ struct bench_verbs {
 	struct ibv_qp *qp;
 };
 
-/* Two commands: an object of that type is created and destroyed, or changed to and fro. */
+/* Two commands: create and destroy an object, or change it to and fro. */
 struct bench_pair {
 	const char *name;
 	void (*run)(struct bench_verbs *verbs);
 	int commands;		/* where there are more */
 };
 
-/* The last one has no name. Only those from the second on leave the context alone. */
+/* The last pair has no name. Only the first pair opens a context. */
 #define BENCH_FIRST_INSIDE 2
 extern const struct bench_pair bench_pairs[];
 
@@ -30,7 +30,7 @@ long long bench_now(void);
 void bench_open(struct bench_verbs *verbs, const char *device);
 struct ibv_qp *bench_create_qp(struct bench_verbs *verbs, int depth);
 void bench_modify_to_init(struct ibv_qp *qp);
-/* Sort, and return the one of @count below which all but one in @of lie. */
+/* Sort, and return the value above which one in @of of the @count values lies. */
 long long bench_percentile(long long *samples, int count, int of);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * verbs_bench DEVICE MS [ticks]: how long it takes to create and destroy one object of
- * each type through libibverbs, to change a QP to and fro, and to open and close the
- * device. Prints "verbs/TYPE ps=..." each, the median of short runs within MS
- * milliseconds; or "verbs/TYPE ticks=...", the least ticks of the time stamp counter,
- * which are instructions on a machine whose clock counts those.
- * Kernels differ in what they charge; all the rest is system calls, core and driver.
+ * verbs_bench DEVICE MS [ticks]: the time to create and destroy one object of each type through
+ * libibverbs, to change a QP to and fro, and to open and close the device. Prints "verbs/TYPE
+ * ps=..." each, the median of short runs within MS milliseconds. With ticks it prints "verbs/TYPE
+ * ticks=...", the least ticks of the time stamp counter, which are instructions on a machine whose
+ * clock counts those. Kernels differ only in what they charge; the rest is system calls, core and
+ * driver.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static void measure_time(const struct bench_pair *pair, long long ns)
 	printf("verbs/%s ps=%lld\n", pair->name, bench_percentile(runs, count, 2) * 1000 / BATCH);
 }
 
-/* The shortest of many: interrupts and cold caches make some longer. */
+/* The shortest of many, because interrupts and cold caches make some longer. */
 static void measure_ticks(const struct bench_pair *pair, long long ns)
 {
 	unsigned long long least = -1ull, start, ticks;

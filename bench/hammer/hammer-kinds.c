@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hammer: what the processes of the delegated cgroup do, and what they need for that. The
- * cgroups are all theirs: /own0, /own1 and so on, or a chain of cgroups below each other.
+ * Hammer: the work of the processes of the delegated cgroup, and its setup. The cgroups are /own0,
+ * /own1 and so on, or a chain of nested cgroups.
  */
 #define _GNU_SOURCE
 #include <sys/stat.h>
@@ -17,7 +17,7 @@
 static char text[256 * 1024];
 static size_t text_len;
 
-/* How many cgroups the chain is to have and has, and the lowest one of them. */
+/* The wanted and the actual number of cgroups in the chain, and the lowest cgroup. */
 unsigned int hammer_depth;
 static unsigned int chain_length;
 int hammer_leaf = -1;
@@ -105,7 +105,7 @@ static void act_chain_refuse(unsigned int number)
 		hammer_fail("open in the leaf: wanted EAGAIN, got %s", strerrorname_np(errno));
 }
 
-/* Process 0 removes and makes the cgroups that the @count others write to. */
+/* Process 0 removes and creates the cgroups to which the @count other processes write. */
 static void remove_and_make(unsigned int count)
 {
 	char path[64];
@@ -122,7 +122,7 @@ static void remove_and_make(unsigned int count)
 	}
 }
 
-/* Write to a file whose cgroup may go meanwhile, or have gone. */
+/* Write to a file whose cgroup may be removed meanwhile, or already is. */
 static void write_removed(const char *path, const char *string, size_t len)
 {
 	int file = open(path, O_WRONLY | O_CLOEXEC);
@@ -139,8 +139,8 @@ static void write_removed(const char *path, const char *string, size_t len)
 }
 
 /*
- * Five hundred that always want a processor would keep everybody waiting, whatever they
- * do, so all the writers together use one on average.
+ * Five hundred busy processes would delay all others, whatever they do, so all writers together
+ * use one processor on average.
  */
 static void write_one_of_many(unsigned int number, const char *file,
 			      const char *const strings[2])
@@ -155,7 +155,7 @@ static void write_one_of_many(unsigned int number, const char *file,
 	own_path(path, number, file);
 	next = !next;
 	write_removed(path, strings[next], strlen(strings[next]));
-	/* The first time is that of a new process's page faults. */
+	/* The first time includes the page faults of a new process. */
 	used = hammer_shared->blows[number] ? clock() - begin : 0;
 }
 
@@ -169,7 +169,7 @@ static void act_removed(unsigned int number)
 		remove_and_make(HAMMER_MANY);
 }
 
-/* The control of the above: that a write to this file takes no lock is all the difference. */
+/* The control of the above: the only difference is that a write to this file takes no lock. */
 static void act_removed_pids(unsigned int number)
 {
 	static const char *const limits[] = { "5\n", "max\n" };
@@ -180,7 +180,7 @@ static void act_removed_pids(unsigned int number)
 		remove_and_make(HAMMER_MANY);
 }
 
-/* Who removes a cgroup waits for those who write to its files, with a lock of all cgroups. */
+/* rmdir waits for writers of the cgroup's files, with a lock of all cgroups held. */
 static void act_removed_text(unsigned int number)
 {
 	char path[64];
@@ -202,7 +202,7 @@ static void make_own(unsigned int first, unsigned int count)
 	}
 }
 
-/* Some may be gone, if it is they who are removed all the time. */
+/* Some may not exist, if this kind removes them all the time. */
 void hammer_remove_own(void)
 {
 	char path[64];
@@ -215,7 +215,7 @@ void hammer_remove_own(void)
 	}
 }
 
-/* Lines up to @size bytes; whether the file takes them. */
+/* Write lines up to @size bytes. Returns whether the file accepts them. */
 static bool takes_text(const char *path, size_t size)
 {
 	int file = hammer_open(AT_FDCWD, path, O_WRONLY);
@@ -263,8 +263,8 @@ static void set_up_removed_text(void)
 }
 
 /*
- * As deep as the kernel lets, at most @hammer_depth. A path is not that long, so each step
- * begins in the cgroup of the last one.
+ * As deep as the kernel allows, at most @hammer_depth. A path cannot be that long, so each step
+ * begins in the previous cgroup.
  */
 void hammer_make_chain(void)
 {

@@ -16,7 +16,7 @@
 #define WAITERS		250	/* threads of each of HAMMER_FEW processes */
 
 static struct ibv_context *context;
-/* A context that a process of the leaf could not open itself. */
+/* A context that a process of the leaf cannot open itself. */
 static struct ibv_context *given;
 
 static void open_context(void)
@@ -73,7 +73,7 @@ static void act_pools(unsigned int number)
 	hammer_write_leaf(HAMMER_DEVICE " max");
 }
 
-/* Destroy a PD that is not there. */
+/* Destroy a PD that does not exist. */
 static void act_bogus(unsigned int number)
 {
 	struct {
@@ -93,7 +93,7 @@ static void act_bogus(unsigned int number)
 		hammer_fail("bogus PD: wanted an error, got none");
 }
 
-/* Held until all threads are there, who would starve those who make them. */
+/* Held until all threads exist, because running threads would starve their creator. */
 static pthread_mutex_t start = PTHREAD_MUTEX_INITIALIZER;
 
 static void *make_pairs(void *unused)
@@ -130,7 +130,7 @@ static bool all_are_there(void)
 	return true;
 }
 
-/* Process 0 stops those who wait, and lets them begin; the others are who waits. */
+/* Process 0 sets and removes the limit; the other processes wait for it. */
 static void act_waiters(unsigned int number)
 {
 	static unsigned int calls;
@@ -151,7 +151,7 @@ static void act_waiters(unsigned int number)
 	}
 }
 
-/* The context is older than the limit, for the processes of the kind that the limit refuses. */
+/* The context is opened before the limit is set, for kinds that the limit would refuse. */
 static void refuse_in(const char *file)
 {
 	given = ibv_open_device(hammer_device);

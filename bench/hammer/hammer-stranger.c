@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Hammer: what the stranger does, one thing after the other, and how long each takes.
- */
+/* Hammer: the operations of the stranger, one after the other, and their times. */
 #define _GNU_SOURCE
 #include "hammer.h"
 
@@ -10,7 +8,7 @@
 #define NAME	"hammer_a"
 #define RENAMED	"hammer_b"
 
-/* How long it takes to open the device, told through a pipe. */
+/* The time to open the device, reported through a pipe. */
 [[gnu::noreturn]] static void time_open(int out)
 {
 	unsigned long long begin = hammer_now(), ns;
@@ -61,7 +59,7 @@ static void do_mkdir(void)
 	hammer_sample(HAMMER_MKDIR, hammer_now() - begin);
 }
 
-/* The time that the tool "rdma" takes, for that is what an administrator waits for. */
+/* The time of the tool "rdma", for which an administrator waits. */
 static unsigned long long time_rdma(const char *const *words)
 {
 	unsigned long long begin = hammer_now();

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * hammer KIND MS CHAIN NICE: in a guest of its own, let the processes of one
- * delegated cgroup hammer its files, and time what a sibling of that cgroup does meanwhile,
- * for the kinds in hammer-sibling.c:
+ * hammer KIND MS CHAIN NICE: in a guest of its own, let the processes of one delegated cgroup
+ * hammer its files. Meanwhile, time the operations of a sibling of that cgroup, for the kinds in
+ * hammer-sibling.c:
  *
  *   pair    ibv_alloc_pd() and ibv_dealloc_pd()
  *
- * or what a stranger in another top-level cgroup does, for the others:
+ * or those of a stranger in another top-level cgroup, for the other kinds:
  *
  *   open    the first ibv_open_device() of a process in a new top-level cgroup
  *   mkdir   mkdir() and rmdir() of one more top-level cgroup
  *   link    "rdma link add" and "rdma link delete" of a second device, exec included
  *   rename  "rdma dev set name" of that device
  *
- * It prints one line for each of them. This is not a benchmark: a sample contains the
- * time that the stranger waits for a processor, so it says something only beside that
- * of a control, whose processes keep the processors as busy and no lock of the
- * controller. A NICE below 0 makes the stranger wait less for that, as a share of its
- * own would, so that the waits for locks stand out.
+ * It prints a line for each of them. This is not a benchmark: a sample contains the time that the
+ * stranger waits for a processor. It has a meaning only beside the sample of a control, whose
+ * processes keep the processors as busy and no lock of the controller. A NICE below 0 makes the
+ * stranger wait less for a processor, so that waits for locks stand out.
  */
 #define _GNU_SOURCE
 #include <linux/sched.h>
@@ -55,7 +54,7 @@ static const char *const op_names[] = { "open", "mkdir", "link", "rename", "pair
 
 static void end_processes(void);
 
-/* Say what went wrong, and end. In a process that hammers, main() says it. */
+/* Report an error, and exit. In a hammering process, main() reports it. */
 void hammer_fail(const char *format, ...)
 {
 	char reason[sizeof(hammer_shared->reason)];
@@ -124,7 +123,7 @@ void hammer_rmdir(int dir, const char *path)
 	}
 }
 
-/* A child that begins in the cgroup @dir, or in ours for -1, and ends with its parent. */
+/* Fork a child in the cgroup @dir, or in ours for -1. It ends with its parent. */
 pid_t hammer_spawn(int dir)
 {
 	struct clone_args args = {
@@ -206,7 +205,7 @@ static void move_to_cpu(int cpu)
 		hammer_fail("wanted processor %d, got %m", cpu);
 }
 
-/* After a first blow, all begin at once, when nobody has the other end of @start. */
+/* After a first call, all begin at once, when the other end of @start is closed. */
 [[gnu::noreturn]] static void run_process(const struct hammer_kind *kind,
 					  unsigned int number, const int start[2])
 {
@@ -246,7 +245,7 @@ static void start_processes(const struct hammer_kind *kind)
 	close(home);
 }
 
-/* A hammer that does not fall measures nothing: each process has to have done something. */
+/* A hammer that does not strike measures nothing: each process must have done something. */
 static void await_processes(const struct hammer_kind *kind)
 {
 	unsigned long long end = hammer_now() + HAMMER_PATIENCE * 1000000000ULL;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the parts of the hammer share:
+ * Shared by the parts of the hammer:
  *
  *   hammer.c           main(): processes, statistics, and steps that must succeed
- *   hammer-kinds.c     what the processes of the delegated cgroup do
- *   hammer-stranger.c  what the stranger does, and how long that takes
- *   hammer-sibling.c   what a sibling does, how long that takes, and what hammers it
+ *   hammer-kinds.c     the work of the processes of the delegated cgroup
+ *   hammer-stranger.c  the operations of the stranger, and their times
+ *   hammer-sibling.c   the operations of a sibling, their times, and the attacks on it
  */
 #ifndef HAMMER_H
 #define HAMMER_H
@@ -24,7 +24,10 @@
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 #define HAMMER_ROOT	"/sys/fs/cgroup"
-/* What is delegated. Its processes are in HOME, for a cgroup that delegates takes none. */
+/*
+ * The delegated cgroup. Its processes are in HOME, because a cgroup that delegates takes no
+ * process.
+ */
 #define HAMMER_TOP	HAMMER_ROOT "/hammer"
 #define HAMMER_HOME	HAMMER_TOP "/home"
 #define HAMMER_STRANGER	HAMMER_ROOT "/stranger"
@@ -32,7 +35,7 @@
 #define HAMMER_CHAIN	HAMMER_TOP "/chain"
 #define HAMMER_DEVICE	"rxe0"
 
-/* No step takes longer on a kernel that is well, however slow the machine. */
+/* No step takes longer on a working kernel, however slow the machine is. */
 #define HAMMER_PATIENCE	120	/* s */
 
 #define HAMMER_FEW	4
@@ -49,10 +52,10 @@ struct hammer_shared {
 struct hammer_kind {
 	const char *name;
 	const char *control;	/* the kind to compare with; NULL for a control */
-	/* What each process does again and again until it is killed; NULL: nothing. */
+	/* Called by each process in a loop until it is killed; NULL: nothing. */
 	void (*act)(unsigned int number);
 	unsigned int processes;
-	/* What is there before the processes come, and goes after them. */
+	/* Setup before the processes start, and cleanup after they end. */
 	void (*set_up)(void);
 	void (*clean_up)(void);
 	bool is_in_leaf;	/* of the chain, instead of HOME */

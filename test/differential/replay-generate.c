@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Random operations. Most are possible in the model as it is, so that sequences go on;
- * some are not.
+ * Random operations. Most are possible in the present state of the model, so that sequences
+ * continue; some are not.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -134,7 +134,7 @@ static void append_bad_word(struct op *op, enum class class)
 	}
 }
 
-/* Any byte of a name can be written by its number. */
+/* Any byte of a name can be written as an escape. */
 static void append_name(struct op *op, int device)
 {
 	static const char *const escaped[] = { "\\162xe%d", "r\\170\\145%d", "rxe\\06%d" };
@@ -193,7 +193,7 @@ static void end_text(struct op *op)
 		op->text[below(op->text_len)] = '\0';
 	if (full && rarely(30))
 		op->text[op->text_len++] = '\0';
-	/* A rate of which but a digit is left would take all day. */
+	/* A rate with only one digit would take all day. */
 	if (full && rarely(50) && op->file / KINDS != CONTROL && op->file != DEFAULT_FILE)
 		op->text_len = below(op->text_len);
 }
@@ -283,7 +283,7 @@ static bool is_free_object(int object)
 	return !model_has_object(object);
 }
 
-/* Mostly one that fits, sometimes any but the root; or NONE. */
+/* Mostly a fitting cgroup, sometimes any except the root, or NONE. */
 static int some_dir(bool (*fits)(int id))
 {
 	return rarely(20) ? 1 + below(DIRS - 1) : pick(DIRS, fits);
@@ -473,7 +473,7 @@ static bool choose_cm_id(struct op *op)
 		return false;
 	op->cm_id = pick(CM_IDS, op->what == CM_CREATE ? is_free_cm_id :
 			 op->what == CM_BIND ? asker_can_bind : asker_holds_cm_id);
-	/* After a refused bind, rdma_cm keeps the link, so an identifier has always one device. */
+	/* After a refused bind, rdma_cm keeps the link, so use one device for each identifier. */
 	op->device = op->cm_id & 1;
 	return op->cm_id != NONE;
 }
@@ -511,7 +511,7 @@ static bool choose(struct op *op)
 	}
 }
 
-/* How often each is tried, in about a thousand; the second is for "common". */
+/* The weight of each operation, of about a thousand; the second number is for "common". */
 static const int weights[OPERATIONS][2] = {
 	[READ] = { 300, 300 }, [WRITE] = { 120, 80 },
 	[MKDIR] = { 25, 25 }, [RMDIR] = { 12, 12 }, [DELEGATE] = { 25, 25 },

@@ -12,7 +12,7 @@ void seed(__u64 seed);
 /* Choose one operation, or a few that belong together, and run them. */
 void run_some(void);
 
-/* Do one operation and print what came of it; in replay.c. */
+/* Do one operation and print its result; in replay.c. */
 void run(const struct op *op);
 
 #endif /* REPLAY_GENERATE_H */

@@ -178,7 +178,7 @@ static int do_share(const struct op *op)
 	return error;
 }
 
-/* An object that went with its context has left an fd behind, which nothing counts. */
+/* An object that was destroyed with its context leaves an fd behind, which is not counted. */
 static void close_remains(int object)
 {
 	struct request request = { .op.what = CLOSE };
@@ -269,8 +269,8 @@ static void print_device(const struct ib_uverbs_query_device_resp *device, char 
 /* ---- the interface ---- */
 
 /*
- * Messages are faster on one processor. And a process that was waited for has left its
- * cgroup there, as it does when its processor turns to another process.
+ * Messages are faster on one processor. It also ensures that a process that was waited for has
+ * left its cgroup, which happens when its processor switches to another process.
  */
 static void use_one_processor(void)
 {

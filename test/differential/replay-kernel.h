@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What the generator's process requests from a worker, and the reply.
- */
+/* A request of the generator's process to a worker, and the reply. */
 #ifndef REPLAY_KERNEL_H
 #define REPLAY_KERNEL_H
 

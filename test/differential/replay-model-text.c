@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The model's files. What is written to them is a matter of test/model/write.c.
- */
+/* The model's files. test/model/write.c handles writes. */
 #include <stdlib.h>
 
 #include "replay-model.h"

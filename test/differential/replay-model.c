@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The controller's contract, as plainly as it can be said: arrays, loops, no locks.
- */
+/* The controller's contract in its plainest form: arrays, loops, no locks. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +61,7 @@ static int group_owner[DEVICES][GROUPS];
 
 /* ---- accounts ---- */
 
-/* An account is in use while something has it, or a descendant. */
+/* An account is in use while it or a descendant is charged. */
 static void mark(bool *in_use, int account)
 {
 	for (; account != ROOT; account = accounts[account].parent)
@@ -401,7 +399,7 @@ static bool is_held(const bool held_by[PROCS])
 	return false;
 }
 
-/* A process closes a context. Its objects go when the last process does. */
+/* A process closes a context. Its objects are destroyed when the last process has closed it. */
 static int do_close(int proc, int ctx)
 {
 	int i;
@@ -431,7 +429,7 @@ static int do_open(int proc, int ctx, int device)
 	return 0;
 }
 
-/* The error of a driver that finds a flaw, which it does after the charge. */
+/* The error of a driver that finds a flaw, after the charge. */
 static int flaw_error(const struct op *op)
 {
 	if (op->type == MR && op->length == ENDLESS)

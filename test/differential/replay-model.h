@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What the parts of the model share: the account of a cgroup and its files.
- */
+/* Shared by the parts of the model: the account of a cgroup and its files. */
 #ifndef REPLAY_MODEL_H
 #define REPLAY_MODEL_H
 
@@ -15,8 +13,8 @@ struct counter {
 };
 
 /*
- * What a cgroup with the controller has. While something is charged to it, it stays
- * without the cgroup's directory.
+ * The account of a cgroup with the controller. While it is charged, it outlives the cgroup's
+ * directory.
  */
 struct account {
 	int parent;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A worker process makes and destroys objects on request. It talks to uverbs and rdma_cm
- * directly: libibverbs makes objects of its own, maps queues, which keeps a context open
- * after its close, and does not let one process destroy what another one has made.
+ * A worker process creates and destroys objects on request. It calls uverbs and rdma_cm directly.
+ * libibverbs would create objects of its own and map queues, which keep a context open after its
+ * close. It would also not let one process destroy objects of another.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -39,7 +39,7 @@ static void add_attr(struct command *cmd, int id, const void *data, size_t len, 
 	attr->attr_id = id;
 	attr->len = len;
 	attr->flags = UVERBS_ATTR_F_MANDATORY;
-	/* What fits into the attribute is passed in it. */
+	/* A value that fits into the attribute is passed in it. */
 	if (in && len <= sizeof(attr->data))
 		memcpy(&attr->data, data, len);
 	else

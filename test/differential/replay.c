@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * replay kernel|model v1|v2 full|common SEED COUNT: do COUNT random operations, the
- * same ones for the same seed, on the kernel or on the model of the controller's
- * contract; print one line for each: its number, what was done, what came of it.
- * "common" keeps to what stock also has. Then end every process,
- * read every file and remove the cgroups.
+ * replay kernel|model v1|v2 full|common SEED COUNT: do COUNT random operations, the same ones for
+ * the same seed, on the kernel or on the model of the controller's contract. Print one line for
+ * each: its number, the operation, the result. "common" uses only what stock also has. At the end,
+ * end every process, read every file and remove the cgroups.
  *
- * The model goes along with the kernel, and the operations are chosen from what it has:
- * whatever the kernel does, the next operation is the same.
+ * The model always follows along, and operations are chosen from its state. So the next operation
+ * is the same, whatever the kernel does.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -76,7 +75,7 @@ const char *file_name(int file)
 
 /* ---- output ---- */
 
-/* The device has far more of all than any limit here, so large numbers are "many". */
+/* The capacity of the device is far above any limit here, so print large numbers as "many". */
 void print_query(char *answer, const __u64 *most)
 {
 	static const enum resource types[] = { PD, CQ, QP, SRQ, AH, MR, MW };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The generator, the model and the kernel share the operations, and the ids of what
- * they are done to. An id is used again later; it is not a pid or a handle.
+ * Shared by the generator, the model and the kernel: the operations, and the ids of their objects.
+ * An id is reused; it is not a pid or a handle.
  */
 #ifndef REPLAY_H
 #define REPLAY_H
@@ -30,7 +30,7 @@ enum resource {
 	HCA_HANDLE, HCA_OBJECT,
 	PD, COMP_CHANNEL, CQ, QP, SRQ, AH, MR, MW, ASYNC_EVENT, MR_MEM, CM_ID,
 	MCAST_GRP, MCAST_ATTACH,
-	/* Nothing is charged for these, and no command comes near them. */
+	/* Not charged, and too high for any command to reach. */
 	OPS, BURST, INFLIGHT,
 	RESOURCES
 };
@@ -83,7 +83,7 @@ struct dir {
 #define DIRS 18
 extern const struct dir dirs[DIRS];
 extern const char *const resource_names[RESOURCES];
-/* Where each class begins among the resources, and at the end where the last one ends. */
+/* The first resource of each class, and the end of the last class. */
 extern const enum resource first_of_class[CLASSES + 1];
 
 /* The controller is on a v1 hierarchy, not on v2. */
@@ -110,7 +110,7 @@ int kernel_do(const struct op *op, char *answer);
 void model_start(void);
 void kernel_start(void);
 
-/* What exists in the model. The generator chooses from it. */
+/* The objects of the model, from which the generator chooses. */
 bool model_has_dir(int dir);
 bool model_has_account(int dir);
 bool model_takes_procs(int dir);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What keeps a pod's namespaces while its containers come and go. */
+/* Keeps a pod's namespaces while its containers start and end. */
 #include <unistd.h>
 
 int main(void)

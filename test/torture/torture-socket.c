@@ -42,7 +42,7 @@ bool torture_has_smc(void)
 	return has_smc;
 }
 
-/* Run the kernel's own program for modules, which knows where they are. */
+/* Run the kernel's own modprobe, which knows the folder of modules. */
 static bool run_modprobe(const char *arguments)
 {
 	char command[160];
@@ -123,7 +123,7 @@ static void rds_send(int fd, struct sockaddr_in *address, char *memory, size_t b
 		return;
 	free_args.cookie = cookie;
 	free_args.flags = torture_random(2) ? RDS_RDMA_INVALIDATE : 0;
-	/* One that was to be used once is gone when it was. */
+	/* A single-use region is removed after its use. */
 	setsockopt(fd, SOL_RDS, RDS_FREE_MR, &free_args, sizeof(free_args));
 }
 
@@ -166,7 +166,7 @@ static void smc_did(const char *what, int ret)
 				  ETIMEDOUT, ENOTCONN, EPROTO, EBADF));
 }
 
-/* Listen, and have some connections to who listens; that needs no memory. */
+/* Listen, and open some connections to that socket; this needs no memory. */
 static void smc_life(char *memory)
 {
 	struct sockaddr_in address = address_of(SMC_ADDRESS, 4711 + torture_random(PORTS));
@@ -223,7 +223,7 @@ void torture_smc(void)
 	live(smc_life);
 }
 
-/* Take the device away under the sockets of RDS, and bring it back. */
+/* Remove the device under the sockets of RDS, and create it again. */
 void torture_replug(void)
 {
 	torture_pause(4000000);
@@ -232,7 +232,7 @@ void torture_replug(void)
 	torture_did("plug", system(ADD_RDS QUIETLY) ? ENODEV : 0, EXCUSE(ENODEV));
 }
 
-/* Links and buffers of SMC go with its module, which waits for its sockets. */
+/* Unloading SMC removes its links and buffers, and waits for its sockets. */
 static void smc_unload(void)
 {
 	int tries = 100;
@@ -243,7 +243,7 @@ static void smc_unload(void)
 		torture_fail("SMC cannot be unloaded");
 }
 
-/* This process is in the root: what it pays for from now on counts nowhere. */
+/* This process is in the root, so its charges no longer count. */
 void torture_socket_exit(void)
 {
 	if (has_smc)
