@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * RDMA cgroup controller: what the IB core, drivers and kernel ULPs call.
+ * RDMA cgroup controller: the functions for the IB core, drivers and kernel ULPs.
  *
  * Copyright (C) 2016 Parav Pandit <pandit.parav@gmail.com>
  */
@@ -15,16 +15,16 @@ struct rdma_cgroup;
 struct rdmacg_control;
 struct rdmacg_desc;
 
-/* The most resources that one device can have. */
+/* The maximum number of resources of a device. */
 #define RDMACG_MAX_SLOTS 64
 
-/* No limit, and no stated capacity; users read and write it as "max". */
+/* No limit, or no stated capacity. Users read and write it as "max". */
 #define RDMACG_NO_LIMIT ((u64)S64_MAX)
 
-/* An amount without end: not counted, and refused where there is any limit. */
+/* An endless amount: not counted, and refused if there is a limit. */
 #define RDMACG_ENDLESS U64_MAX
 
-/* What is counted of an amount. */
+/* The counted part of an amount. */
 static inline u64 rdmacg_counted(u64 amount)
 {
 	return amount == RDMACG_ENDLESS ? 0 : amount;
@@ -104,10 +104,10 @@ struct rdmacg_table {
 };
 
 /**
- * struct rdmacg_device - one RDMA device, as the controller knows it
- * @name: what users call the device; set by the caller, read at registration
+ * struct rdmacg_device - one RDMA device of the controller
+ * @name: the device's name for users; set by the caller, read at registration
  *	and by rdmacg_rename_device()
- * @index: system-wide number that tells devices of the same name apart; set by
+ * @index: system-wide number that distinguishes devices of the same name; set by
  *	the caller before registration
  *
  * Embedded in the caller's device. The controller keeps the rest.
@@ -116,10 +116,10 @@ struct rdmacg_device {
 	const char		*name;
 	u32			index;
 	/* private: set at registration; 0 and NULL without one */
-	/* Where each cgroup has the device's pool. */
+	/* The index of the device's pool in the map of each cgroup. */
 	u32			key;
 	unsigned int		nr_slots;
-	/* What outlives this struct for the sake of readers. RCU. */
+	/* The part that outlives this struct, for readers. RCU. */
 	struct rdmacg_desc __rcu *desc;
 };
 
@@ -136,8 +136,8 @@ struct rdmacg_amount {
 
 /**
  * enum rdmacg_command_kind - what a command takes of the rates of its cgroup
- * @RDMACG_COMMAND_CREATE: two, one of them for the end of the object that it makes
- * @RDMACG_COMMAND_CHANGE: one; any command that does neither of the others
+ * @RDMACG_COMMAND_CREATE: two, one of them for the end of the created object
+ * @RDMACG_COMMAND_CHANGE: one; any other command
  * @RDMACG_COMMAND_DESTROY: nothing; it is counted, and never waits
  */
 enum rdmacg_command_kind {
@@ -328,14 +328,14 @@ static inline bool rdmacg_commands_are_limited(void)
  * @device: a registered device
  * @kind: what it takes of the rates
  *
- * Waits while the process's cgroup or an ancestor is over its limit. Where no cgroup of the
- * machine has one, this is a no-op.
+ * Waits while the process's cgroup or an ancestor is over its limit. A no-op if no cgroup of
+ * the machine has such a limit.
  *
- * Context: Process context; may sleep for as long as the limit says. No lock may be held that
- * is needed to end a command, or to take the device away before rdmacg_stop_waiting().
- * Return: 0, -ENOMEM, or -ERESTARTNOINTR for a process that has a signal; then the
- * command is not to be run, and rdmacg_end_command() does nothing. The system call begins
- * again after the signal, and keeps its place.
+ * Context: Process context; may sleep as long as the limit requires. The caller must not hold a
+ * lock that is needed to end a command, or to remove the device before rdmacg_stop_waiting().
+ * Return: 0, -ENOMEM, or -ERESTARTNOINTR after a signal. After an error, the command must not
+ * run, and rdmacg_end_command() does nothing. The system call restarts after the signal, and
+ * keeps its place.
  */
 static inline int rdmacg_begin_command(struct rdmacg_command *command,
 				       struct rdmacg_device *device,
@@ -349,8 +349,8 @@ static inline int rdmacg_begin_command(struct rdmacg_command *command,
 
 /**
  * rdmacg_move_command() - let a command end later than the call that began it
- * @to: what rdmacg_end_command() is to be called with
- * @from: what began; rdmacg_end_command() does nothing with it from now on
+ * @to: the argument for rdmacg_end_command()
+ * @from: the command that began; rdmacg_end_command() does nothing with it after this call
  *
  * For commands that the adapter completes later, perhaps in an interrupt.
  *
@@ -363,8 +363,8 @@ static inline void rdmacg_move_command(struct rdmacg_command *to, struct rdmacg_
 }
 
 /**
- * rdmacg_end_command() - let others begin theirs
- * @command: one that rdmacg_begin_command() has let begin
+ * rdmacg_end_command() - end a command, and let waiting commands begin
+ * @command: a command that rdmacg_begin_command() has let begin
  *
  * Context: Any context, hard interrupts included; the device is still registered.
  */
