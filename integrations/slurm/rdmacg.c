@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rdmacg.so: a SPANK plugin, which gives jobs of Slurm their limits of RDMA resources.
+ * rdmacg.so: a SPANK plugin that limits the RDMA resources of Slurm jobs.
  *
- * On the node, slurmstepd runs "rdmacg slurm-step" before a task of the step is there, and
- * once more at the end. In a process of its own, so that nothing that goes wrong there ends
- * slurmstepd. If the limits cannot be set, the step does not start.
+ * On the node, slurmstepd runs "rdmacg slurm-step" before the first task of a step, and once more
+ * at the end. It is a process of its own, so an error in it does not end slurmstepd. If the limits
+ * cannot be set, the step does not start.
  *
- * Arguments in plugstack.conf: default=LIMITS, ceiling=LIMITS, command=PATH; LIMITS are
+ * Arguments in plugstack.conf: default=LIMITS, ceiling=LIMITS, command=PATH. LIMITS are
  * [DEVICE:]KEY=VALUE[,KEY=VALUE]..., with semicolons between devices.
  */
 #include <errno.h>
@@ -23,12 +23,12 @@
 
 SPANK_PLUGIN(rdmacg, 1);
 
-/* The Makefile says where, as that of the command does. */
+/* The Makefile sets the path, as that of the command does. */
 #ifndef RDMACG_COMMAND
 #define RDMACG_COMMAND	"/usr/local/sbin/rdmacg"
 #endif
 
-/* What the user has asked for, or NULL. */
+/* The limits that the user asks for, or NULL. */
 static char *rdmacg_asked;
 
 static int rdmacg_take_option(int value, const char *text, int remote)
@@ -98,7 +98,7 @@ static int rdmacg_spawn(pid_t *pid, char **words, int output)
 	return error;
 }
 
-/* Run the command and wait for it: 0, or -1 and something was logged. */
+/* Run the command and wait for it. 0, or -1 after a message in the log. */
 static int rdmacg_run(char **words)
 {
 	int fds[2], status = 0, error;
@@ -169,7 +169,7 @@ int slurm_spank_init_post_opt(spank_t spank, int count, char *words[])
 	return n == 2 ? 0 : rdmacg_run(command);
 }
 
-/* After the last task; later, nothing that is said reaches the user. */
+/* After the last task. Later output does not reach the user. */
 int slurm_spank_task_exit(spank_t spank, int count, char *words[])
 {
 	char *command[] = {
