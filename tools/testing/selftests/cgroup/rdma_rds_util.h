@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the tests of RDS over RDMA share: a device with addresses, and what an actor does with
- * sockets over it. A connection to the own address has both ends here.
+ * Helpers for the tests of RDS over RDMA: a device with addresses, and actors with sockets over
+ * it. A connection to the own address has both ends here.
  */
 #ifndef RDMA_RDS_UTIL_H
 #define RDMA_RDS_UTIL_H
@@ -16,7 +16,7 @@
 #define AF_RDS 21
 #endif
 
-/* How long RDS may wait until it tries a connection again, which it does ever less often. */
+/* How long RDS may wait before it retries a connection, at growing intervals. */
 #define RDMACG_MAX_DELAY "/proc/sys/net/rds/reconnect_max_delay_ms"
 
 #define MIB (1024 * 1024)
@@ -177,8 +177,8 @@ static inline bool rdmacg_add_address(void)
 }
 
 /*
- * Connections of earlier tests, which can never come up again, each try every second for
- * ever, and keep a slow machine busy unless they try less and less.
+ * Connections of earlier tests, which can never be established again, retry each second for ever.
+ * They would keep a slow machine busy, so make them retry less often.
  */
 static inline bool rdmacg_add_rds_device(void)
 {

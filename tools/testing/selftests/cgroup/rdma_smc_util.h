@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a test needs of SMC's netlink families: the user EID, without which Soft-RoCE is no
- * device for it, the devices that it knows, and what became of sockets.
+ * Helpers for SMC's netlink families: the user EID, without which SMC does not use Soft-RoCE, the
+ * devices of SMC, and the state of sockets.
  */
 #ifndef RDMA_SMC_UTIL_H
 #define RDMA_SMC_UTIL_H
@@ -142,7 +142,7 @@ static inline bool rdmacg_is_active_port(struct nlmsghdr *header, const char *de
 	       *(__u8 *)rdmacg_attribute_data(state);
 }
 
-/* A worker of SMC hears of a device's port some time after others do. */
+/* A worker of SMC learns of a device's port later than others. */
 static inline bool rdmacg_smc_sees(const char *device)
 {
 	int family = rdmacg_find_genl(SMC_GENL_FAMILY_NAME);
@@ -185,7 +185,7 @@ static inline void rdmacg_count_smc_socket(struct nlmsghdr *header, unsigned int
 	found->peer_fallbacks += fallback->peer_diagnosis == reason;
 }
 
-/* Count the sockets; those that are closed soon go. */
+/* Count the sockets; closed ones disappear soon. */
 static inline struct rdmacg_smc_sockets rdmacg_smc_sockets(unsigned int reason)
 {
 	struct {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Identifiers of the RDMA connection manager under the RDMA cgroup controller: they
- * are charged to their creator while they are bound to a device. Needs root and an
- * RDMA device with an IPv4 address.
+ * Identifiers of the RDMA connection manager under the RDMA cgroup controller: they are charged to
+ * their creator while they are bound to a device. Needs root and an RDMA device with an IPv4
+ * address.
  */
 #define _GNU_SOURCE
 #include <rdma/rdma_cma.h>
@@ -132,7 +132,7 @@ TEST_F(test_rdmacg_cm, moved_process_leaves_its_ids)
 	EXPECT_EQ(0, rdmacg_cm_ids(tree, tree->top));
 }
 
-/* An id above the limit is not bound, and this is told to its creator. */
+/* An id above the limit is not bound, and its creator gets the error. */
 TEST_F(test_rdmacg_cm, bind_at_the_limit_is_refused)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -158,7 +158,7 @@ TEST_F(test_rdmacg_cm, refused_id_can_be_bound_later)
 	EXPECT_EQ(1, rdmacg_cm_ids(tree, tree->left));
 }
 
-/* A bind that fails after the charge, for the port is in use, uncharges. */
+/* A bind that fails after the charge, because the port is in use, uncharges. */
 TEST_F(test_rdmacg_cm, failed_bind_uncharges)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -195,15 +195,15 @@ static void rdmacg_resolve_at_limit(struct __test_metadata *_metadata, struct rd
 	EXPECT_EQ(1, rdmacg_cm_ids(tree, tree->left));
 }
 
-/* A kernel thread resolves an address and binds the id, for which the creator pays. */
+/* A kernel thread resolves an address and binds the id, and the creator is charged. */
 TEST_F(test_rdmacg_cm, creator_pays_for_a_resolved_id)
 {
 	rdmacg_resolve_at_limit(_metadata, &self->tree, self->id[0], &self->address);
 }
 
 /*
- * An id that resolves no address is bound to a device as loopback, and charged as well. The
- * kernel picks the device; the first id tells which.
+ * An id that resolves no address is bound to a device as loopback, and charged as well. The kernel
+ * picks the device; the first id shows which.
  */
 TEST_F(test_rdmacg_cm, creator_pays_for_a_loopback_id)
 {
@@ -223,7 +223,7 @@ FIXTURE(test_rdmacg_listener) {
 	struct rdma_cm_id *id;
 };
 
-/* The listener has the device's address or all addresses, and counts for so many ids. */
+/* The listener has the device's address or all addresses, and counts as this many ids. */
 FIXTURE_VARIANT(test_rdmacg_listener) {
 	bool is_everywhere;
 	int own;
@@ -258,8 +258,8 @@ FIXTURE_TEARDOWN(test_rdmacg_listener)
 }
 
 /*
- * Enter right, connect to the listener, which refuses in the end, and exit with the error.
- * iWARP wants the number of a QP that exists.
+ * Enter right, connect to the listener, which refuses in the end, and exit with the error. iWARP
+ * needs the number of a QP that exists.
  */
 static void rdmacg_connect(struct rdmacg_tree *tree, struct sockaddr_in *address)
 {
@@ -280,7 +280,7 @@ static void rdmacg_connect(struct rdmacg_tree *tree, struct sockaddr_in *address
 	_exit(rdma_connect(id, &param) ? errno : 0);
 }
 
-/* A request for which the owner of the listener has no room is refused, and costs nothing. */
+/* A request is refused if the owner of the listener has no room, and costs nothing. */
 TEST_F(test_rdmacg_listener, request_above_the_owners_limit_is_refused)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -291,7 +291,10 @@ TEST_F(test_rdmacg_listener, request_above_the_owners_limit_is_refused)
 	EXPECT_EQ(variant->own, rdmacg_cm_ids(tree, tree->left));
 }
 
-/* The owner of a listener pays for the id of a request that comes in, beside who asks. */
+/*
+ * The owner of a listener is charged for the id of an incoming request, and the requester for its
+ * own id.
+ */
 TEST_F(test_rdmacg_listener, owner_pays_for_requests)
 {
 	struct rdmacg_tree *tree = &self->tree;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An RDMA device that goes after a cgroup that had limits for it, whatever RDMA cgroup
- * controller there is. Needs root, and ip and rdma of iproute2.
+ * An RDMA device that is removed after a cgroup with limits for it, under any RDMA cgroup
+ * controller. Needs root, and ip and rdma of iproute2.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -33,7 +33,7 @@ FIXTURE_TEARDOWN(test_rdmacg_gone)
 	rdmacg_tree_destroy(&self->tree);
 }
 
-/* What the kernel says of itself when it has found memory that was overwritten, among others. */
+/* The kernel's taint flags, one of which reports overwritten memory. */
 static long rdmacg_taint(void)
 {
 	char text[32];
@@ -41,7 +41,7 @@ static long rdmacg_taint(void)
 	return read_text("/proc/sys/kernel/tainted", text, sizeof(text)) > 0 ? atol(text) : -1;
 }
 
-/* A limit that outlives its cgroup is taken from a list in memory that others have by then. */
+/* A limit that outlives its cgroup is removed from a list in memory that is in use by others. */
 TEST_F_TIMEOUT(test_rdmacg_gone, limits_go_with_their_cgroup, 120)
 {
 	enum { CGROUPS = 300 };
@@ -52,10 +52,10 @@ TEST_F_TIMEOUT(test_rdmacg_gone, limits_go_with_their_cgroup, 120)
 
 	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=5"));
 	ASSERT_EQ(0, cg_destroy(tree->left));
-	/* A cgroup is freed some grace periods later, and nobody is told. */
+	/* A cgroup is freed some grace periods later, without notice. */
 	sleep(2);
 	ASSERT_TRUE(rdmacg_remove_device());
-	/* KASAN sees the write, and slab_debug at the next use of that memory. */
+	/* KASAN sees the write, and slab_debug sees it at the next use of that memory. */
 	for (i = 0; i < CGROUPS; i++) {
 		snprintf(path, sizeof(path), "%s/%d", tree->top, i);
 		ASSERT_EQ(0, cg_create(path));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * QPs that join a multicast group and leave it again, whatever RDMA cgroup controller there
- * is. Needs root and one RDMA device that has multicast, such as Soft-RoCE.
+ * QPs that join and leave multicast groups, under any RDMA cgroup controller. Needs root and one
+ * RDMA device with multicast, such as Soft-RoCE.
  */
 #define _GNU_SOURCE
 #include <time.h>
@@ -28,7 +28,7 @@ FIXTURE_SETUP(test_rdmacg_join)
 	ASSERT_EQ(0, rdmacg_detach(self->members.qp[0], 1));
 }
 
-/* What is attached to a group that nobody finds cannot be destroyed: it stays with the device. */
+/* A QP that is attached to a lost group cannot be destroyed: it stays with the device. */
 FIXTURE_TEARDOWN(test_rdmacg_join)
 {
 	int i;
@@ -83,7 +83,7 @@ static int rdmacg_addresses(void)
 	return lines;
 }
 
-/* A group that nobody is in any more leaves no address behind, however often that happens. */
+/* An empty group leaves no address behind, however often that happens. */
 TEST_F(test_rdmacg_join, group_takes_its_address_along)
 {
 	enum { GROUPS = 100 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a query of the device says under the RDMA cgroup controller: no more than the
- * caller's limits allow, in both forms of the query. Needs root and one RDMA device with a
- * driver whose user space does not size tables by the answer, such as Soft-RoCE.
+ * Queries of the device under the RDMA cgroup controller: they report at most the caller's limits,
+ * in both forms. Needs root and one RDMA device with a driver whose user space does not size
+ * tables by the answer, such as Soft-RoCE.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -11,7 +11,7 @@
 FIXTURE(test_rdmacg_query) {
 	struct rdmacg_tree tree;
 	struct ibv_context *context;
-	/* What the query says without limits. */
+	/* The answer without limits. */
 	struct ibv_device_attr device;
 };
 
@@ -72,7 +72,7 @@ static void rdmacg_limit_types(struct __test_metadata *_metadata, struct rdmacg_
 	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.verb.max", "qp=90 pd=50 mr=10"));
 }
 
-/* The capacity on the root is what the device states, whatever the limits are. */
+/* The capacity on the root is that of the device, regardless of limits. */
 TEST_F(test_rdmacg_query, capacity_has_no_limits)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -86,7 +86,7 @@ TEST_F(test_rdmacg_query, capacity_has_no_limits)
 	EXPECT_EQ(self->device.max_mr, rdmacg_value(tree, tree->root, "rdma.capacity", "mr"));
 }
 
-/* A query says the smallest limit of a type on the way up. */
+/* A query reports the smallest limit of a type in the cgroup and its ancestors. */
 TEST_F(test_rdmacg_query, smallest_limit_of_a_type_is_told)
 {
 	struct ibv_device_attr attr;
@@ -100,7 +100,7 @@ TEST_F(test_rdmacg_query, smallest_limit_of_a_type_is_told)
 	EXPECT_EQ(8192, attr.max_mr_size);
 }
 
-/* A query says what the device states where no limit is set. */
+/* Without a limit, a query reports the device's capacity. */
 TEST_F(test_rdmacg_query, what_has_no_limit_is_told_as_it_is)
 {
 	struct ibv_device_attr attr;
@@ -142,7 +142,7 @@ TEST_F(test_rdmacg_query, limits_are_those_of_the_caller)
 	EXPECT_EQ(self->device.max_mr_size, attr.max_mr_size);
 }
 
-/* A limit that is taken away is told no more. */
+/* A removed limit is no longer reported. */
 TEST_F(test_rdmacg_query, limit_that_is_gone_is_not_told)
 {
 	struct rdmacg_tree *tree = &self->tree;

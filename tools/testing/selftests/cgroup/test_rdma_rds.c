@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RDS over RDMA is not for a process with a limit under the RDMA cgroup controller, as RDS
- * shares what it takes, so that nobody can pay for it. RDS keeps its connections until the
- * device goes, so each test has a device of its own, with addresses. Needs root, RDS over RDMA,
- * RDS over TCP and Soft-RoCE as modules, and ip and rdma of iproute2. The modules of RDS stay
- * loaded.
+ * RDS over RDMA is refused to a process with a limit of the RDMA cgroup controller, because RDS
+ * shares connections and no cgroup can be charged for them. RDS keeps its connections until the
+ * device is removed, so each test has a device of its own, with addresses. Needs root, RDS over
+ * RDMA, RDS over TCP and Soft-RoCE as modules, and ip and rdma of iproute2. The modules of RDS
+ * stay loaded.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -28,7 +28,7 @@ FIXTURE_SETUP(test_rdmacg_rds)
 	ASSERT_TRUE(rdmacg_start_actor(&self->actor, self->tree.left, rdmacg_act));
 }
 
-/* The device takes the connections along; nobody was charged for them. */
+/* Removing the device removes the connections; no cgroup was charged for them. */
 FIXTURE_TEARDOWN(test_rdmacg_rds)
 {
 	EXPECT_EQ(0, rdmacg_value(&self->tree, self->tree.top, "rdma.verb.peak", "qp"));
@@ -38,7 +38,10 @@ FIXTURE_TEARDOWN(test_rdmacg_rds)
 	rdmacg_tree_destroy(&self->tree);
 }
 
-/* Without a limit RDS is as it was, and nobody pays. Neither hca_object nor cq closes it. */
+/*
+ * Without a limit RDS works as in stock, and charges nothing. Limits of hca_object and cq do not
+ * refuse it.
+ */
 TEST_F_TIMEOUT(test_rdmacg_rds, process_without_a_limit_notices_nothing, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -50,7 +53,7 @@ TEST_F_TIMEOUT(test_rdmacg_rds, process_without_a_limit_notices_nothing, 300)
 	EXPECT_EQ(0, rdmacg_tell(&self->actor, RDMACG_MAP, MIB));
 }
 
-/* However large the limit is, and whether it is the own one or an ancestor's. */
+/* Any limit refuses, however large, of the cgroup or of an ancestor. */
 TEST_F_TIMEOUT(test_rdmacg_rds, bind_is_refused_under_a_limit, 300)
 {
 	static const char * const keys[] = { "qp", "mr", "mr_mem" };
@@ -71,7 +74,9 @@ TEST_F_TIMEOUT(test_rdmacg_rds, bind_is_refused_under_a_limit, 300)
 	EXPECT_EQ(-EADDRNOTAVAIL, rdmacg_tell(&self->actor, RDMACG_SEND, 1));
 }
 
-/* A socket that was bound before goes on, without new regions; also after a move. */
+/*
+ * A socket that was bound before continues to work, also after a move, but cannot register memory.
+ */
 TEST_F_TIMEOUT(test_rdmacg_rds, bound_socket_goes_on_without_regions, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -88,7 +93,7 @@ TEST_F_TIMEOUT(test_rdmacg_rds, bound_socket_goes_on_without_regions, 300)
 	EXPECT_EQ(0, rdmacg_tell(&self->actor, RDMACG_MAP, 4096));
 }
 
-/* A process with a limit that got a socket uses it, without new regions. */
+/* A process with a limit can use a received socket, but cannot register memory. */
 TEST_F_TIMEOUT(test_rdmacg_rds, receiver_of_a_socket_makes_no_region, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -115,7 +120,10 @@ TEST_F_TIMEOUT(test_rdmacg_rds, receiver_of_a_socket_makes_no_region, 300)
 	close(sockets[1]);
 }
 
-/* The last test: once RDS over TCP is there it stays, and takes what is refused over RDMA. */
+/*
+ * The last test, because RDS over TCP stays loaded, and takes the sockets that are refused over
+ * RDMA.
+ */
 TEST_F_TIMEOUT(test_rdmacg_rds, process_with_a_limit_has_tcp, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An RDMA device that goes while a process holds memory regions of it through RDS, whatever
- * RDMA cgroup controller there is. Needs root, RDS over RDMA and Soft-RoCE as modules, and ip
- * and rdma of iproute2. The module of RDS stays loaded.
+ * An RDMA device that is removed while a process holds memory regions of it through RDS, under any
+ * RDMA cgroup controller. Needs root, RDS over RDMA and Soft-RoCE as modules, and ip and rdma of
+ * iproute2. The module of RDS stays loaded.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -33,7 +33,7 @@ FIXTURE_TEARDOWN(test_rdmacg_rds_unplug)
 	rdmacg_tree_destroy(&self->tree);
 }
 
-/* A device need not wait for who holds a region of it. */
+/* Removing a device does not wait for the holder of a region. */
 TEST_F_TIMEOUT(test_rdmacg_rds_unplug, device_goes_before_its_regions, 120)
 {
 	pid_t remover;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What SMC-R takes of an RDMA device for a process without privileges, under the RDMA cgroup
- * controller: links and buffers of connections. SMC keeps both for ten minutes after the
- * last connection, so each test has a device of its own, which takes them along. Connections
- * stay on this machine, with both ends on a Soft-RoCE device on its loopback link: each end
- * is a PD, a QP and, for each connection, an MR for the data that it receives. Needs root,
- * SMC as a module, which stays loaded, Soft-RoCE with another device that has a MAC address,
- * ip and rdma of iproute2.
+ * Links and buffers of SMC-R connections of unprivileged processes, under the RDMA cgroup
+ * controller. SMC keeps both for ten minutes after the last connection, so each test has a device
+ * of its own, whose removal frees them. Connections stay on this machine, with both ends on a
+ * Soft-RoCE device on its loopback link. Each end is a PD, a QP and, for each connection, an MR
+ * for received data. Needs root, SMC as a module, which stays loaded, Soft-RoCE with another
+ * device that has a MAC address, and ip and rdma of iproute2.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -26,7 +25,7 @@
 #define RDMACG_SMC_PORT 4711
 #define RDMACG_MAX_SOCKETS 64
 
-/* What SMC gives as the reason for TCP: no memory, which a limit is as well. */
+/* SMC's reason for TCP: no memory, which includes a limit. */
 #define RDMACG_SMC_REASON 0x01010000
 
 /* The buffer of each end, if a process asks for no other. */
@@ -44,7 +43,10 @@ enum rdmacg_verb {
 	/* Make a socket of AF_SMC, or of AF_INET, and connect it. */
 	RDMACG_CONNECT,
 	RDMACG_CONNECT_INET,
-	/* Make a socket now and connect it later; of 0 bytes to receive, or so many. */
+	/*
+	 * Create a socket now and connect it later; with a receive buffer of the default size (0),
+	 * or of that size.
+	 */
 	RDMACG_SOCKET,
 	RDMACG_CONNECT_SOCKET,
 	RDMACG_CONNECT_IN_CHILD,
@@ -154,7 +156,7 @@ FIXTURE(test_rdmacg_smc) {
 	struct rdmacg_actor other;
 };
 
-/* A test that was killed has left both. Tells whether there was a device. */
+/* Remove what a killed test has left. Returns whether there was a device. */
 static bool rdmacg_remove_smc_device(void)
 {
 	bool removed = !system("rdma link del " RDMACG_SMC_DEVICE " 2>/dev/null");
@@ -198,7 +200,10 @@ static bool rdmacg_uses(struct rdmacg_tree *tree, const char *cgroup, int links,
 	       rdmacg_verbs(tree, cgroup, "mr_mem") == bytes;
 }
 
-/* Ends of links go, and come, a while after the connection; so do tries to add a second one. */
+/*
+ * Ends of links are destroyed and created a while after the connection, and so are attempts to add
+ * a second link.
+ */
 static bool rdmacg_has(struct rdmacg_tree *tree, const char *cgroup, int links, int buffers)
 {
 	if (RDMACG_WAIT_FOR(rdmacg_uses(tree, cgroup, links, buffers,
@@ -215,8 +220,8 @@ static struct rdmacg_smc_sockets rdmacg_sockets(void)
 }
 
 /*
- * A port that is down takes links and buffers along, and its device stays to tell what is
- * charged; when that goes, nobody can ask any more.
+ * Setting a port down frees links and buffers, while the device still shows the charges. After the
+ * removal of the device, they can no longer be read.
  */
 static bool rdmacg_gives_everything_back(struct rdmacg_tree *tree)
 {
@@ -226,7 +231,7 @@ static bool rdmacg_gives_everything_back(struct rdmacg_tree *tree)
 	return !system("ip link set lo up") && down && given_back;
 }
 
-/* Groups go with the device, which waits for their sockets. The module stays for the next test. */
+/* Removing the device removes groups, after their sockets. The module stays for the next test. */
 FIXTURE_TEARDOWN(test_rdmacg_smc)
 {
 	rdmacg_end_actor(&self->actor);
@@ -262,7 +267,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, memory_is_that_of_the_buffers, 300)
 	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_uses(tree, tree->left, 2, 2, 3 * RDMACG_SMC_BUFFER)));
 }
 
-/* Without room for a buffer the connection is one over TCP, and says why. */
+/* Without room for a buffer the connection uses TCP, and reports the reason. */
 TEST_F_TIMEOUT(test_rdmacg_smc, connection_without_a_buffer_is_tcp, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -306,7 +311,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, connections_end_at_the_limit, 300)
 	EXPECT_EQ(4, rdmacg_value(tree, tree->left, "rdma.verb.peak", "mr"));
 }
 
-/* Who connects pays for one end, and who listens for the other. */
+/* The connecting process is charged for one end, the listener for the other. */
 TEST_F_TIMEOUT(test_rdmacg_smc, each_end_is_charged_to_its_process, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -317,7 +322,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, each_end_is_charged_to_its_process, 300)
 	EXPECT_TRUE(rdmacg_has(tree, tree->right, 1, 1));
 }
 
-/* A refusal at the listener's end is told to the other one. */
+/* A refusal at the listener's end is reported to the other end. */
 TEST_F_TIMEOUT(test_rdmacg_smc, peer_hears_of_a_refusal, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -330,7 +335,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, peer_hears_of_a_refusal, 300)
 	EXPECT_TRUE(rdmacg_has(tree, tree->right, 0, 0));
 }
 
-/* A socket keeps the payer that made it: where that moves to another cgroup, and in a child. */
+/* A socket charges its creator's cgroup, also after the creator moves, and in a child. */
 TEST_F_TIMEOUT(test_rdmacg_smc, maker_of_a_socket_pays, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -346,7 +351,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, maker_of_a_socket_pays, 300)
 	EXPECT_TRUE(rdmacg_has(tree, tree->right, 0, 1));
 }
 
-/* A process that got a socket does not pay for its connection. */
+/* A process that received a socket is not charged for its connection. */
 TEST_F_TIMEOUT(test_rdmacg_smc, receiver_of_a_socket_does_not_pay, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -377,9 +382,10 @@ static bool rdmacg_leave_idle_buffers(struct rdmacg_tree *tree, struct rdmacg_ac
 }
 
 /*
- * Let an actor connect to the one that listens, after both have closed what they have. SMC tells
- * the peer of a buffer that is no longer used, and has it idle only then, when its socket is long
- * gone: who wants that one tries again. A connection that nobody accepts would keep its buffer.
+ * Let an actor connect to the listening one, after both have closed all sockets. SMC tells the
+ * peer about an unused buffer long after the socket is closed, and the buffer is idle only then.
+ * So a process that needs this buffer tries again. A connection that is not accepted would keep
+ * its buffer.
  */
 static bool rdmacg_connect_anew(struct rdmacg_actor *listener, struct rdmacg_actor *actor)
 {
@@ -388,7 +394,7 @@ static bool rdmacg_connect_anew(struct rdmacg_actor *listener, struct rdmacg_act
 	       !rdmacg_tell(actor, RDMACG_CONNECT, 0) && !rdmacg_tell(listener, RDMACG_ACCEPT, 0);
 }
 
-/* Idle buffers stay with the last user, who gets them again without any room. */
+/* Idle buffers stay charged to the last user, which can use them again without room. */
 TEST_F_TIMEOUT(test_rdmacg_smc, idle_buffer_is_used_again, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -400,7 +406,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, idle_buffer_is_used_again, 300)
 	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
 }
 
-/* At the limit, idle buffers that do not fit make room for a larger one. */
+/* At the limit, idle buffers that do not fit are freed for a larger one. */
 TEST_F_TIMEOUT(test_rdmacg_smc, idle_buffers_make_room, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -413,8 +419,9 @@ TEST_F_TIMEOUT(test_rdmacg_smc, idle_buffers_make_room, 300)
 }
 
 /*
- * The try to add a second link maps the buffer in use at the listener's end above the limit,
- * and tells that. On this device the other end cannot go on, and both give the link back.
+ * The attempt to add a second link maps the buffer in use at the listener's end above the limit,
+ * and counts that as an event. On this device the other end cannot continue, and both remove the
+ * link.
  */
 TEST_F_TIMEOUT(test_rdmacg_smc, second_link_has_the_buffers_in_use, 300)
 {
@@ -428,7 +435,9 @@ TEST_F_TIMEOUT(test_rdmacg_smc, second_link_has_the_buffers_in_use, 300)
 	EXPECT_EQ(0, rdmacg_sockets().fallbacks);
 }
 
-/* Who gets another's idle buffer pays for it, and the other no longer does. */
+/*
+ * The process that takes over an idle buffer is charged for it, and the former user is uncharged.
+ */
 TEST_F_TIMEOUT(test_rdmacg_smc, buffer_in_other_hands_changes_its_payer, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -457,7 +466,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, refused_user_of_an_idle_buffer_pays_nothing, 300
 	EXPECT_TRUE(rdmacg_has(tree, tree->right, 0, 0));
 }
 
-/* The group lives on when its processes are killed, at the cost of who made it. */
+/* The group stays when its processes are killed, charged to its creator. */
 TEST_F_TIMEOUT(test_rdmacg_smc, killed_processes_pay_on, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -468,7 +477,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, killed_processes_pay_on, 300)
 	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
 }
 
-/* A cgroup can be removed meanwhile; what it has counts above it. */
+/* A cgroup can be removed meanwhile; its charges remain in its ancestors. */
 TEST_F_TIMEOUT(test_rdmacg_smc, removed_cgroup_pays_on_above, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -481,15 +490,15 @@ TEST_F_TIMEOUT(test_rdmacg_smc, removed_cgroup_pays_on_above, 300)
 }
 
 /*
- * Connect with each allocation of that failing in turn; SMC goes on with TCP where one does.
- * Returns how often one did.
+ * Connect with each allocation failing in turn; SMC uses TCP after a failure. Returns the number
+ * of failures.
  */
 static int rdmacg_sweep_connections(void)
 {
 	bool injected = true;
 	int nth, failed = 0;
 
-	/* A page fault of the test that fails would end it with SIGSEGV. */
+	/* A failed page fault would end the test with SIGSEGV. */
 	if (mlockall(MCL_CURRENT | MCL_FUTURE))
 		return 0;
 	for (nth = 1; injected && nth < RDMACG_MAX_SOCKETS; nth++) {
@@ -523,7 +532,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, connections_without_memory_leave_nothing, 300)
 	EXPECT_TRUE(rdmacg_has(tree, tree->top, 0, 0));
 }
 
-/* Without its module nothing of SMC is left. */
+/* After unloading its module, nothing of SMC is left. */
 TEST_F_TIMEOUT(test_rdmacg_smc, module_gives_everything_back, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the tracepoints of the RDMA cgroup controller tell, field by field, against what
- * happened: charges, uncharges, refusals, limits and commands that wait. Needs root, Soft-RoCE,
- * tracefs, failslab, and ip and rdma of iproute2.
+ * The tracepoints of the RDMA cgroup controller, field by field: charges, uncharges, refusals,
+ * limits and commands that wait. Needs root, Soft-RoCE, tracefs, failslab, and ip and rdma of
+ * iproute2.
  */
 #define _GNU_SOURCE
 #include <sys/mount.h>
@@ -12,10 +12,10 @@
 #include "rdma_verbs_util.h"
 
 #define TRACEFS "/sys/kernel/tracing"
-/* A buffer of the test's own: what others trace is not in it. */
+/* A trace instance of the test, without the events of other users. */
 #define INSTANCE TRACEFS "/instances/rdmacg_test"
 
-/* How events tell that there is no limit. */
+/* No limit, as events show it. */
 #define UNLIMITED "9223372036854775807"
 
 FIXTURE(test_rdmacg_trace) {
@@ -29,7 +29,7 @@ static int rdmacg_trace_write(const char *file, const char *value)
 	return cg_write(INSTANCE, file, (char *)value);
 }
 
-/* Forget what was told so far. */
+/* Clear the trace. */
 static void rdmacg_trace_clear(void)
 {
 	close(open(INSTANCE "/trace", O_WRONLY | O_TRUNC));
@@ -42,9 +42,9 @@ static bool rdmacg_has_tracefs(void)
 }
 
 /*
- * An instance does not record the names of tasks if the top level does not when it is made.
- * Nobody asks for them here, and recording has the kernel change the code of its scheduler,
- * which emulated processors do not always see as it is.
+ * An instance does not record the names of tasks if the top level does not when the instance is
+ * created. They are not needed here, and recording patches the kernel's scheduler, which emulated
+ * processors do not always handle.
  */
 static int rdmacg_make_instance(void)
 {
@@ -94,7 +94,10 @@ static unsigned long long rdmacg_id(const char *cgroup)
 	return stat(cgroup, &stat_buf) ? 0 : stat_buf.st_ino;
 }
 
-/* Tell whether a line of the trace ends with these words; with none, whether it is an event. */
+/*
+ * Return whether a line of the trace ends with these words or, without words, whether it is an
+ * event.
+ */
 static bool rdmacg_is_event(const char *line, const char *words)
 {
 	size_t len = strcspn(line, "\n"), tail = strlen(words);
@@ -104,7 +107,7 @@ static bool rdmacg_is_event(const char *line, const char *words)
 	return len >= tail && !strncmp(line + len - tail, words, tail);
 }
 
-/* How many events were told that end with these words; show all if there is none. */
+/* The number of events that end with these words; print all if there is none. */
 static int rdmacg_count_events(const char *words)
 {
 	FILE *trace = fopen(INSTANCE "/trace", "r");
@@ -125,7 +128,7 @@ static int rdmacg_count_events(const char *words)
 	return found;
 }
 
-/* How many events of that name have exactly these fields, of the tree's device. */
+/* The number of events of that name with exactly these fields, for the tree's device. */
 static int rdmacg_told(struct rdmacg_tree *tree, const char *event, const char *format, ...)
 {
 	char fields[256], words[512];
@@ -138,7 +141,7 @@ static int rdmacg_told(struct rdmacg_tree *tree, const char *event, const char *
 	return rdmacg_count_events(words);
 }
 
-/* Whether it was told once that @cgroup was charged, or got back, so much. */
+/* Whether one event shows that @cgroup was charged or uncharged by this amount. */
 static bool rdmacg_told_amount(struct rdmacg_tree *tree, const char *event, const char *cgroup,
 			       const char *resource, unsigned long long amount)
 {
@@ -146,7 +149,7 @@ static bool rdmacg_told_amount(struct rdmacg_tree *tree, const char *event, cons
 			   resource, amount, rdmacg_id(cgroup)) == 1;
 }
 
-/* Each resource of a charge is an event with the cgroup that pays, and none of its ancestors. */
+/* Each resource of a charge is an event with the owner, and there is none for ancestors. */
 TEST_F(test_rdmacg_trace, charge_is_told_by_resource)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -163,7 +166,7 @@ TEST_F(test_rdmacg_trace, charge_is_told_by_resource)
 	EXPECT_EQ(2, rdmacg_count_events(""));
 }
 
-/* Memory is told in bytes, beside its region. */
+/* Memory is shown in bytes, beside its region. */
 TEST_F(test_rdmacg_trace, memory_is_told_in_bytes)
 {
 	static char memory[12288];
@@ -177,7 +180,7 @@ TEST_F(test_rdmacg_trace, memory_is_told_in_bytes)
 	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_uncharge", tree->left, "mr_mem", 12288));
 }
 
-/* What a process gives back that has moved on is told of the cgroup that had paid. */
+/* After a move, an uncharge is an event with the cgroup that was charged. */
 TEST_F(test_rdmacg_trace, uncharge_tells_who_had_paid)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -191,7 +194,7 @@ TEST_F(test_rdmacg_trace, uncharge_tells_who_had_paid)
 	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_charge", tree->right, "pd", 1));
 }
 
-/* The root pays for nothing, and nothing is told of it. */
+/* The root is not charged, and has no events. */
 TEST_F(test_rdmacg_trace, root_is_not_told)
 {
 	struct ibv_cq *cq;
@@ -203,7 +206,7 @@ TEST_F(test_rdmacg_trace, root_is_not_told)
 	EXPECT_EQ(0, rdmacg_count_events(""));
 }
 
-/* A refusal by an ancestor's limit tells the usage and the limit there, its id and level. */
+/* A refusal by an ancestor's limit has that ancestor's usage, limit, id and level. */
 TEST_F(test_rdmacg_trace, refusal_tells_the_ancestor_whose_limit_it_was)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -221,7 +224,7 @@ TEST_F(test_rdmacg_trace, refusal_tells_the_ancestor_whose_limit_it_was)
 	EXPECT_EQ(1, rdmacg_told(tree, "rdmacg_refuse",
 				 "resource=hca_object amount=1 cgroup=%llu usage=2 limit=2 limit_cgroup=%llu limit_level=1",
 				 rdmacg_id(tree->left), rdmacg_id(tree->top)));
-	/* Nothing was charged, so nothing is told of that. */
+	/* Nothing was charged, so there is no such event. */
 	EXPECT_EQ(1, rdmacg_count_events(""));
 	EXPECT_EQ(0, ibv_dealloc_pd(pd));
 }
@@ -237,7 +240,7 @@ TEST_F(test_rdmacg_trace, refusal_tells_usage_and_limit_of_then)
 	mr[1] = ibv_reg_mr(self->pd, memory, 4096, IBV_ACCESS_LOCAL_WRITE);
 	ASSERT_NE(NULL, mr[0]);
 	ASSERT_NE(NULL, mr[1]);
-	/* What is in use now is not what was at most. */
+	/* The present usage differs from the peak. */
 	EXPECT_EQ(0, ibv_dereg_mr(mr[1]));
 	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "mr_mem", 5000));
 	EXPECT_EQ(NULL, ibv_reg_mr(self->pd, memory, 12288, IBV_ACCESS_LOCAL_WRITE));
@@ -247,7 +250,10 @@ TEST_F(test_rdmacg_trace, refusal_tells_usage_and_limit_of_then)
 	EXPECT_EQ(0, ibv_dereg_mr(mr[0]));
 }
 
-/* A write tells each limit that changes, with what it was and the usage of then. */
+/*
+ * A write emits an event for each limit that changes, with the old limit and the usage of that
+ * moment.
+ */
 TEST_F(test_rdmacg_trace, write_tells_limits_that_change)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -260,7 +266,7 @@ TEST_F(test_rdmacg_trace, write_tells_limits_that_change)
 	EXPECT_EQ(1, rdmacg_told(tree, "rdmacg_set_max",
 				 "resource=hca_handle old=" UNLIMITED " new=7 usage=1 cgroup=%llu",
 				 rdmacg_id(tree->top)));
-	/* Two PDs were there, and one is left. */
+	/* Of two PDs, one is left. */
 	EXPECT_EQ(1, rdmacg_told(tree, "rdmacg_set_max",
 				 "resource=hca_object old=" UNLIMITED " new=9 usage=1 cgroup=%llu",
 				 rdmacg_id(tree->top)));
@@ -272,7 +278,7 @@ TEST_F(test_rdmacg_trace, write_tells_limits_that_change)
 	EXPECT_EQ(1, rdmacg_count_events(""));
 }
 
-/* A write that is refused sets nothing, and tells nothing. */
+/* A refused write sets nothing, and emits nothing. */
 TEST_F(test_rdmacg_trace, refused_write_tells_nothing)
 {
 	EXPECT_EQ(-EINVAL, rdmacg_limit(&self->tree, self->tree.top, "hca_object=9 nothing=1"));
@@ -293,7 +299,7 @@ static int rdmacg_remove_limit(void *what)
 	return -rdmacg_limit(tree, tree->left, "max");
 }
 
-/* What is told of a write needs memory; one that finds none sets nothing. */
+/* The events of a write need memory; without memory, the write sets nothing. */
 TEST_F(test_rdmacg_trace, write_without_memory_sets_nothing)
 {
 	struct rdmacg_failslab failslab = { };
@@ -306,7 +312,7 @@ TEST_F(test_rdmacg_trace, write_without_memory_sets_nothing)
 	rdmacg_failslab_end(&failslab);
 }
 
-/* A default is told where it comes to hold: not beside a limit of the device's own. */
+/* A default emits an event where it takes effect: not beside a limit of the device's own. */
 TEST_F(test_rdmacg_trace, default_tells_the_limits_that_it_changes)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -320,7 +326,7 @@ TEST_F(test_rdmacg_trace, default_tells_the_limits_that_it_changes)
 				 rdmacg_id(left)));
 	EXPECT_EQ(1, rdmacg_count_events(""));
 	rdmacg_trace_clear();
-	/* The own limit goes, and the default holds instead. */
+	/* The own limit is removed, and the default applies. */
 	ASSERT_EQ(0, rdmacg_limit(tree, left, "default"));
 	EXPECT_EQ(1, rdmacg_told(tree, "rdmacg_set_max",
 				 "resource=hca_handle old=7 new=3 usage=1 cgroup=%llu",
@@ -329,8 +335,8 @@ TEST_F(test_rdmacg_trace, default_tells_the_limits_that_it_changes)
 }
 
 /*
- * A device on which the cgroup has nothing is not told of, nor one with a limit of its own,
- * beside one for which the default holds.
+ * A device that the cgroup does not use has no event, and neither has a device with an own limit,
+ * beside a device to which the default applies.
  */
 TEST_F(test_rdmacg_trace, default_is_told_where_it_holds)
 {
@@ -350,7 +356,7 @@ TEST_F(test_rdmacg_trace, default_is_told_where_it_holds)
 		SKIP(return, "no second Soft-RoCE device can be made");
 }
 
-/* Where a cgroup has nothing on a device, a default is told with the first charge. */
+/* If a cgroup does not use a device, the first charge emits the event of a default. */
 TEST_F(test_rdmacg_trace, default_is_told_with_the_first_charge)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -365,12 +371,12 @@ TEST_F(test_rdmacg_trace, default_is_told_with_the_first_charge)
 				 "resource=hca_object old=" UNLIMITED " new=5 usage=0 cgroup=%llu",
 				 rdmacg_id(tree->right)));
 	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_charge", tree->right, "pd", 1));
-	/* With the object that the PD is. */
+	/* With the hca_object of the PD. */
 	EXPECT_EQ(3, rdmacg_count_events(""));
 	EXPECT_EQ(0, ibv_dealloc_pd(pd));
 }
 
-/* A command that waits is told with the time that rdma.control.stat counts for it. */
+/* The event of a waiting command has the time that rdma.control.stat counts. */
 TEST_F(test_rdmacg_trace, throttle_tells_how_long_a_command_waited)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -392,7 +398,7 @@ TEST_F(test_rdmacg_trace, throttle_tells_how_long_a_command_waited)
 	EXPECT_EQ(0, ibv_dealloc_pd(pd));
 }
 
-/* What is off tells nothing. */
+/* A disabled tracepoint emits nothing. */
 TEST_F(test_rdmacg_trace, nothing_is_told_when_off)
 {
 	ASSERT_EQ(0, rdmacg_trace_write("events/rdmacg/enable", "0"));
