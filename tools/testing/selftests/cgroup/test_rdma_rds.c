@@ -69,7 +69,7 @@ TEST_F_TIMEOUT(test_rdmacg_rds, bind_is_refused_under_a_limit, 300)
 		ASSERT_EQ(0, rdmacg_limit_in(tree, tree->top, "rdma.verb.max", "max"));
 	}
 	EXPECT_TRUE(rdmacg_connect(&self->actor, 1));
-	/* RDS knows the device by now, and asks it in another way. */
+	/* RDS already knows the device, and checks it in another way. */
 	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "qp", MIB));
 	EXPECT_EQ(-EADDRNOTAVAIL, rdmacg_tell(&self->actor, RDMACG_SEND, 1));
 }
