@@ -30,7 +30,7 @@ do for [t in terminals] {
 	# A thousand levels would leave no room for the others.
 	set xrange [0:16]
 	set yrange [0:*]
-	plot rows('charge', 'pair/depth=', '', 'stock') with yerrorlines ls 3 title "base's controller", \
+	plot rows('charge', 'pair/depth=', '', 'stock') with yerrorlines ls 3 title "stock", \
 		rows('charge', 'pair/depth=', '', 'ours') with yerrorlines ls 1 title 'ours', \
 		rows('charge', 'slots=3/depth=', '', 'ours') with yerrorlines ls 2 title 'ours, three resources at once', \
 		rows('charge', 'page_counter/depth=', '', 'ours') with yerrorlines ls 4 title 'page\_counter, no reference'
@@ -57,7 +57,7 @@ do for [t in terminals] {
 	set logscale xy 10
 	set yrange [*:*]
 	plot rows('files', 'read-current/devices=', '/cgroups=1', 'stock') \
-			using 1:($2 / 1000):($3 / 1000):($4 / 1000) with yerrorlines ls 3 title "base's controller", \
+			using 1:($2 / 1000):($3 / 1000):($4 / 1000) with yerrorlines ls 3 title "stock", \
 		rows('files', 'read-current/devices=', '/cgroups=1', 'ours') \
 			using 1:($2 / 1000):($3 / 1000):($4 / 1000) with yerrorlines ls 1 title 'ours'
 }
