@@ -54,13 +54,13 @@ _rdmacg_keys() {
 _rdmacg_options() {
 	local common='--json --pretty --help'
 	case $1 in
-	show) printf '%s' "$common --recursive --all --bytes --pid --unit --container --pod" ;;
-	why) printf '%s' "$common --all --pid --unit --container --pod" ;;
+	show) printf '%s' "$common --recursive --all --bytes --pid --unit --container --pod --depth --device --resource --columns --no-headings" ;;
+	why) printf '%s' "$common --all --pid --unit --container --pod --device --resource" ;;
 	set) printf '%s' "$common --dry-run" ;;
 	apply) printf '%s' "$common --check --watch" ;;
-	top) printf '%s' "$common --batch --iterations --delay --order" ;;
+	top) printf '%s' "$common --batch --iterations --delay --order --device --resource --columns --no-headings" ;;
 	watch) printf '%s' "$common --exec --count" ;;
-	export) printf '%s' "$common --format --output" ;;
+	export) printf '%s' "$common --format --output --device --resource" ;;
 	plan) _rdmacg_plan_options ;;
 	run) printf '%s' "$common --limit --in --margin --kill --output" ;;
 	slurm-step) printf '%s' "$common --asked --default --ceiling --end" ;;
@@ -114,12 +114,13 @@ _rdmacg() {
 	--pid) mapfile -t COMPREPLY < <(compgen -W "$(cd /proc && printf '%s\n' [0-9]*)" -- "$cur"); return ;;
 	--in | --cgroup | --among) _rdmacg_cgroups; return ;;
 	--device) _rdmacg_devices; return ;;
+	--resource) mapfile -t COMPREPLY < <(compgen -W "$(_rdmacg_capacity | grep -oE '[a-z0-9_]+=' | tr -d = | sort -u)" -- "$cur"); return ;;
 	--machine) mapfile -t COMPREPLY < <(compgen -W "pc none" -- "$cur"); return ;;
 	--profile) mapfile -t COMPREPLY < <(compgen -W opa -- "$cur"); return ;;
 	-o | --output | -c | --config | --ramblocks) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
-	--order) mapfile -t COMPREPLY < <(compgen -W "pressure refusals usage path" -- "$cur"); return ;;
+	--order) mapfile -t COMPREPLY < <(compgen -W "use pressure refusals usage path" -- "$cur"); return ;;
 	-f | --format) mapfile -t COMPREPLY < <(compgen -W "openmetrics prometheus" -- "$cur"); return ;;
-	--unit | --container | --pod | --margin | --iterations | --delay) return ;;
+	--unit | --container | --pod | --margin | --iterations | --delay | --depth | --columns) return ;;
 	esac
 	if [[ $cur == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_rdmacg_options "$command")" -- "$cur")

@@ -24,6 +24,9 @@
 #include "lib/rdmacg.h"
 #include "write/config.h"
 
+/* So many findings of a check are printed; JSON has all. */
+#define DOCTOR_MOST	10
+
 enum doctor_level {
 	DOCTOR_FINE,
 	/* It could not be looked at. */
@@ -77,8 +80,8 @@ static void __printf(4, 5) doctor_say(struct doctor *doctor, enum doctor_level l
 		json_add(object, "level", json_text(doctor_levels[level]));
 		json_add(object, "text", json_text(text));
 		json_object_array_add(doctor->said, object);
-	} else {
-		say_line("%-8s %s: %s", doctor_levels[level], check, text);
+	} else if (doctor->found <= DOCTOR_MOST) {
+		say_text("%-8s %s: %s", doctor_levels[level], check, text);
 	}
 	free(text);
 }
@@ -368,6 +371,9 @@ static void doctor_run(struct doctor *doctor)
 	for (i = 0; i < ARRAY_SIZE(checks); i++) {
 		doctor->found = 0;
 		checks[i].run(doctor);
+		if (doctor->found > DOCTOR_MOST && !options.json)
+			say_text("%-8s %s: and %zu more; --json has them all", "", checks[i].name,
+				 doctor->found - DOCTOR_MOST);
 		/* What was not read is not fine. */
 		if (!doctor->found && doctor->has_sample && !doctor->failed)
 			doctor_say(doctor, DOCTOR_FINE, checks[i].name, "%s", checks[i].fine);

@@ -15,6 +15,7 @@
 
 #include "core/capacity.h"
 #include "core/cgroup.h"
+#include "core/filter.h"
 #include "lib/compiler.h"
 #include "lib/memory.h"
 #include "lib/message.h"
@@ -115,10 +116,16 @@ static error_t export_parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static const struct argp_child export_children[] = {
+	{ .argp = &options_argp },
+	{ .argp = &filter_argp },
+	{ 0 }
+};
+
 static const struct argp export_argp = {
 	.options = export_options,
 	.parser = export_parse,
-	.children = options_child,
+	.children = export_children,
 	.doc =
 		"Print usage, limit, peak and refusals of all cgroups that hold or held something or have limits, and what the devices have.\vIn a cron job or timer, with -o FILE below the folder of node_exporter's textfile collector.",
 };

@@ -11,6 +11,7 @@
 
 #include "core/capacity.h"
 #include "core/cgroup.h"
+#include "core/filter.h"
 #include "core/missing.h"
 #include "core/select.h"
 #include "lib/compiler.h"
@@ -26,6 +27,8 @@ struct show {
 	bool recursive;
 	bool all;
 	bool exact;
+	/* How many levels below the one that was asked for; -1 for all. */
+	long levels;
 	struct hierarchy hierarchy;
 	struct capacity capacity;
 	struct table table;
@@ -38,18 +41,21 @@ struct show {
 	bool said_missing;
 };
 
+enum { SHOW_KEY_DEPTH = OPTIONS_KEY };
+
 static const struct argp_option show_options[] = {
 	{ "recursive", 'r', NULL, 0, "the cgroups below as well, as a tree", 0 },
 	{ "all", 'a', NULL, 0, "what was never used, limited or refused as well", 0 },
 	{ "bytes", 'b', NULL, 0, "memory in bytes, not in KiB, MiB and so on", 0 },
+	{ "depth", SHOW_KEY_DEPTH, "N", 0, "of the tree, no more than N levels below", 0 },
 	{ 0 }
 };
 
 static error_t show_parse(int key, char *arg, struct argp_state *state)
 {
 	struct show *show = state->input;
+	uint64_t levels;
 
-	(void)arg;
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[1] = &show->targets;
@@ -63,6 +69,12 @@ static error_t show_parse(int key, char *arg, struct argp_state *state)
 	case 'b':
 		show->exact = true;
 		return 0;
+	case SHOW_KEY_DEPTH:
+		if (!number_parse(arg, strlen(arg), &levels) || levels > INT32_MAX)
+			options_fail("--depth", "%s: must be a number from 0 on", arg);
+		show->recursive = true;
+		show->levels = levels;
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -71,6 +83,8 @@ static error_t show_parse(int key, char *arg, struct argp_state *state)
 static const struct argp_child show_children[] = {
 	{ .argp = &options_argp },
 	{ .argp = &select_argp },
+	{ .argp = &filter_argp },
+	{ .argp = &table_argp },
 	{ 0 }
 };
 
@@ -117,18 +131,15 @@ static void show_limit(struct show *show, const struct cgroup *cgroup, const str
 		table_cell(&show->table, "-");
 }
 
-static void show_heading(struct show *show)
+static void show_begin(struct show *show)
 {
 	static const char * const heading[] = {
 		"CGROUP", "DEVICE", "RESOURCE", "USAGE", "LIMIT", "LIMIT OF", "PEAK", "REFUSED",
 		"BY IT",
 	};
-	size_t i;
 
-	table_init(&show->table, "nllrrnrrr");
-	show->table.width = table_screen_width();
-	for (i = 0; i < ARRAY_SIZE(heading); i++)
-		table_cell(&show->table, "%s", heading[i]);
+	table_init(&show->table, "gnnrrnrrr", heading);
+	show->table.width = say_width();
 }
 
 /* The name's last part, as far to the right as it is deep. */
@@ -174,9 +185,9 @@ static void show_row(struct show *show, struct cgroup *cgroup, const struct pool
 	if ((slot->has & POOL_BIT(POOL_CURRENT)) && slot->usage >= slot->limit)
 		table_alarm(&show->table);
 	show_limit(show, cgroup, slot);
-	table_cell(&show->table, "%s", !slot->limit_of ? "-" :
-		   show->table.width && slot->limit_of == cgroup ? "self" :
-		   cgroup_name(slot->limit_of));
+	table_cell(&show->table, "%s",
+		   cgroup_relative(slot->limit_of ? cgroup_name(slot->limit_of) : NULL,
+				   cgroup_name(cgroup), show->table.width));
 	show_number(show, slot, POOL_PEAK, slot->peak);
 	if (slot->has & POOL_BIT(POOL_EVENTS)) {
 		table_cell(&show->table, "%" PRIu64, slot->events.alloc_fail);
@@ -268,6 +279,8 @@ static bool show_visit(struct cgroup *cgroup, void *data)
 	const struct pools *pools = &cgroup->pools;
 	size_t i, j;
 
+	if (show->levels >= 0 && cgroup->depth - show->top >= show->levels)
+		cgroup->leave_below = true;
 	if (pools->files[POOL_HCA] && !show->said_missing) {
 		show->said_missing = true;
 		if (options.json)
@@ -298,8 +311,11 @@ static void show_fill_device(struct pools *pools, const struct netlink_device *d
 	name.has_index = pool;
 	for (i = 0; i < device->nr_resources; i++) {
 		const struct netlink_resource *resource = &device->resources[i];
-		struct slot *slot = pools_get_slot(pools, &name, resource->key);
+		struct slot *slot;
 
+		if (!filter_has_device(name.name) || !filter_has_key(resource->key))
+			continue;
+		slot = pools_get_slot(pools, &name, resource->key);
 		slot->usage = resource->count;
 		slot->has |= POOL_BIT(POOL_CURRENT);
 		if (slot->has & POOL_BIT(POOL_MAX))
@@ -392,7 +408,7 @@ static void show_print(struct show *show, bool done)
 
 int cmd_show(int argc, char **argv)
 {
-	struct show show = { 0 };
+	struct show show = { .levels = -1 };
 	bool done;
 	size_t i;
 
@@ -405,7 +421,7 @@ int cmd_show(int argc, char **argv)
 	if (options.json)
 		show.cgroups = json_object_new_array();
 	else
-		show_heading(&show);
+		show_begin(&show);
 	if (!show.targets.nr_targets) {
 		show.recursive = true;
 		done = show_target(&show, "");

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/filter.h"
 #include "lib/clock.h"
 #include "lib/compiler.h"
 #include "lib/json.h"
@@ -80,10 +81,17 @@ static error_t top_parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static const struct argp_child top_children[] = {
+	{ .argp = &options_argp },
+	{ .argp = &filter_argp },
+	{ .argp = &table_argp },
+	{ 0 }
+};
+
 static const struct argp top_argp = {
 	.options = top_options,
 	.parser = top_parse,
-	.children = options_child,
+	.children = top_children,
 	.args_doc = "[CGROUP]",
 	.doc =
 		"Show who is how close to a limit, the closest first, and how many attempts are refused each second.\vKeys: q ends it, space looks at once, + and - change the delay, l, r, u and p the order, h shows them all. Without a terminal, one table is printed unless -n or -b says otherwise.",
@@ -113,7 +121,7 @@ static void top_print(const struct top *top)
 	size_t i;
 
 	if (!options.json) {
-		top_fill(top, &table, SIZE_MAX, isatty(STDOUT_FILENO) ? table_screen_width() : 0);
+		top_fill(top, &table, SIZE_MAX, say_width());
 		table_print(&table, stdout);
 		return;
 	}

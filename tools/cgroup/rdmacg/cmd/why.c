@@ -12,6 +12,7 @@
 
 #include "core/capacity.h"
 #include "core/cgroup.h"
+#include "core/filter.h"
 #include "core/missing.h"
 #include "core/select.h"
 #include "core/why-other.h"
@@ -62,6 +63,7 @@ static error_t why_parse(int key, char *arg, struct argp_state *state)
 static const struct argp_child why_children[] = {
 	{ .argp = &options_argp },
 	{ .argp = &select_argp },
+	{ .argp = &filter_argp },
 	{ 0 }
 };
 
@@ -110,7 +112,7 @@ static void why_say(struct why *why, uint64_t count, const struct pool *pool,
 		json_add(object, "usage", json_number(slot->usage));
 		json_object_array_add(why->said, object);
 	} else {
-		say_line("%s limit of %s refused %" PRIu64 " attempt%s%s%s for %s on %s: %s.",
+		say_text("%s limit of %s refused %" PRIu64 " attempt%s%s%s for %s on %s: %s.",
 			 sure ? "The" : "Perhaps the", cgroup_name(by), count,
 			 count == 1 ? "" : "s", from ? " from " : "", from ? from : "",
 			 slot->key, device, state);
@@ -166,15 +168,15 @@ static void why_room(struct why *why, const struct cgroup *cgroup, const struct 
 		json_add(object, "room_in", least ? json_text(cgroup_name(least)) : NULL);
 		json_object_array_add(why->room, object);
 	} else if (!least) {
-		say_line("%s has no limit %sfor %s on %s%s.", cgroup_name(cgroup),
+		say_text("%s has no limit %sfor %s on %s%s.", cgroup_name(cgroup),
 			 why->hierarchy.partial ? "" : "on the way up ", slot->key, device,
 			 why->hierarchy.partial ?
 			 " that can be seen from here; limits above / bind too" : " now");
 	} else if (!room) {
-		say_line("%s has no room for %s on %s now: the limit of %s is used up.",
+		say_text("%s has no room for %s on %s now: the limit of %s is used up.",
 			 cgroup_name(cgroup), slot->key, device, cgroup_name(least));
 	} else {
-		say_line("%s has room for %s more of %s on %s now; least is left in %s.",
+		say_text("%s has room for %s more of %s on %s now; least is left in %s.",
 			 cgroup_name(cgroup), buffer, slot->key, device, cgroup_name(least));
 	}
 	free(device);
@@ -196,7 +198,7 @@ static void why_say_unknown(struct why *why, uint64_t count, const struct pool *
 		json_add(object, "limit_of", NULL);
 		json_object_array_add(why->said, object);
 	} else {
-		say_line("The limit of a cgroup %s refused %" PRIu64 " attempt%s for %s on %s.",
+		say_text("The limit of a cgroup %s refused %" PRIu64 " attempt%s for %s on %s.",
 			 whose, count, count == 1 ? "" : "s", slot->key, device);
 	}
 	free(device);
@@ -326,7 +328,7 @@ static void why_throttled(struct why *why, const struct cgroup *cgroup)
 		if (!times || !times->max || !usec)
 			continue;
 		if (!options.json) {
-			say_line("%s waited %" PRIu64 " times on %s, %" PRIu64
+			say_text("%s waited %" PRIu64 " times on %s, %" PRIu64
 				 " ms in all, for a limit of commands (rdma.control.max).",
 				 cgroup_name(cgroup), times->max, device, usec->max / 1000);
 			continue;
@@ -354,7 +356,7 @@ static void why_evidence(struct why *why, struct cgroup *cgroup, pid_t pid,
 		return;
 	}
 	if (!why->refusals && !(pid && !cgroup->parent))
-		say_line("No cgroup is known to have refused anything in %s or below%s.",
+		say_text("No cgroup is known to have refused anything in %s or below%s.",
 			 cgroup_name(cgroup), why->hierarchy.partial ?
 			 "; limits above / cannot be seen from here" : "");
 	other_print_memlock(cgroup, pid);

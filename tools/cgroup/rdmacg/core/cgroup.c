@@ -115,6 +115,24 @@ const char *cgroup_format_limit(char *buffer, const struct cgroup *cgroup,
 	return number_format(buffer, slot->limit, human);
 }
 
+const char *cgroup_relative(const char *name, const char *other, bool short_form)
+{
+	static char buffer[CGROUP_DEEPEST * 3];
+	size_t length = name && strcmp(name, "/") ? strlen(name) : 0;
+	char *to = buffer;
+
+	if (!name || !short_form)
+		return name ? name : "-";
+	if (!strcmp(name, other))
+		return "self";
+	if (!length)
+		to = stpcpy(to, "..");
+	for (other += length + !length; *other && to < buffer + sizeof(buffer) - 4; other++)
+		if (*other == '/')
+			to = stpcpy(to, to == buffer ? ".." : "/..");
+	return buffer;
+}
+
 char *cgroup_path(const struct cgroup *cgroup, const char *file)
 {
 	return memory_format("%s%s%s/%s", cgroup->hierarchy->path, *cgroup->name ? "/" : "",

@@ -45,6 +45,11 @@ const char *cgroup_name(const struct cgroup *cgroup);
  */
 const char *cgroup_format_limit(char *buffer, const struct cgroup *cgroup,
 				const struct slot *slot, bool human);
+/*
+ * A cgroup above or the same as @other sees it: "self", "..", "../.."; as it is where @short_form
+ * is false. "-" for NULL. Valid until the next call.
+ */
+const char *cgroup_relative(const char *name, const char *other, bool short_form);
 /* The path of a file in it, for messages. To be freed. */
 char *cgroup_path(const struct cgroup *cgroup, const char *file);
 /* Whether its processes are counted in it, not in an ancestor. */

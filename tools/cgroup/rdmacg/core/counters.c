@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/counters.h"
+#include "core/filter.h"
 #include "core/parse-line.h"
 #include "lib/file.h"
 #include "lib/memory.h"
@@ -143,6 +144,8 @@ static void pool_take_line(struct pool *pool, enum pool_class class, enum pool_f
 			continue;
 		if (dot)
 			*dot++ = '\0';
+		if (!filter_has_key(key))
+			continue;
 		/* Two events in a row are of one key. */
 		slot = pool_get_slot(pool, class, key,
 				     slot ? slot - pool->slots + !events : 0);
@@ -191,7 +194,11 @@ static void pools_take_text(struct pools *pools, enum pool_class class, enum poo
 
 	pools_keep(pools, text);
 	while (line_next(&text, &line)) {
-		struct pool *pool = pools_find_near(pools, &line.device, hint);
+		struct pool *pool;
+
+		if (!filter_has_device(line.device.name))
+			continue;
+		pool = pools_find_near(pools, &line.device, hint);
 
 		if (!pool)
 			pool = pools_add(pools, &line.device);
@@ -319,8 +326,11 @@ static bool pools_lack_class(const struct pools *above, enum pool_class class,
 static int pools_read_default(struct pools *pools, int dir)
 {
 	struct line line = { .device = device_default };
-	char *text = file_read_at_once(dir, POOL_FILE_DEFAULT);
+	char *text;
 
+	if (!filter_has_device(device_default.name))
+		return 0;
+	text = file_read_at_once(dir, POOL_FILE_DEFAULT);
 	if (!text)
 		return file_is_gone(errno) ? 0 : -errno;
 	line.rest = pools_keep(pools, text);

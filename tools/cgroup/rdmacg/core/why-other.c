@@ -223,7 +223,7 @@ static void other_print_process(const struct process *process)
 	number_format(pinned, process->pinned, true);
 	number_format(locked, process->locked, true);
 	number_format(room, other_room(process), true);
-	say_line("%s lets process %d (%s) pin %s; it has pinned %s and locked %s%s%s%s.",
+	say_text("%s lets process %d (%s) pin %s; it has pinned %s and locked %s%s%s%s.",
 		 "RLIMIT_MEMLOCK", process->pid, process->name, limit, pinned, locked,
 		 !other_room(process) ? ", so this is what refuses memory regions" :
 		 suspect ? ", so it refuses a region of more than " : "",
@@ -240,7 +240,7 @@ static void other_print_remedy(const struct processes *processes)
 
 		if (strcmp(verdict, "refuses") && strcmp(verdict, "suspect"))
 			continue;
-		say_line("%s",
+		say_text("%s",
 			 "To raise it: memlock in /etc/security/limits.conf for logins, LimitMEMLOCK=infinity in a unit of systemd, --ulimit memlock=-1 for a container, ulimit -l in a shell.");
 		return;
 	}
@@ -254,10 +254,10 @@ static void other_print_without_rdma(const struct processes *processes)
 	for (i = 0; i < processes->nr_processes; i++)
 		without += processes->processes[i].without_rdma;
 	if (without && without == processes->nr_processes)
-		say_line("%s",
+		say_text("%s",
 			 "No process there has an RDMA device open: it does not use RDMA now, perhaps sockets instead; look at the program's transport (NCCL_DEBUG=INFO, UCX_LOG_LEVEL=info, FI_LOG_LEVEL=info).");
 	else if (without)
-		say_line("%zu of %zu processes there have no RDMA device open.", without,
+		say_text("%zu of %zu processes there have no RDMA device open.", without,
 			 processes->nr_processes);
 }
 
@@ -270,13 +270,13 @@ void other_print_memlock(struct cgroup *cgroup, pid_t pid)
 	for (i = 0; i < processes.nr_processes; i++)
 		bound += other_is_bound(&processes.processes[i]);
 	if (!processes.nr_processes)
-		say_line("RLIMIT_MEMLOCK: no process is there whose limit could be seen.");
+		say_text("RLIMIT_MEMLOCK: no process is there whose limit could be seen.");
 	else if (!bound)
-		say_line("RLIMIT_MEMLOCK binds no process there (of %zu).", processes.nr_processes);
+		say_text("RLIMIT_MEMLOCK binds no process there (of %zu).", processes.nr_processes);
 	for (i = 0; i < bound && i < OTHER_PROCESSES; i++)
 		other_print_process(&processes.processes[i]);
 	if (bound > OTHER_PROCESSES)
-		say_line("RLIMIT_MEMLOCK binds %zu more, which have more room.",
+		say_text("RLIMIT_MEMLOCK binds %zu more, which have more room.",
 			 bound - OTHER_PROCESSES);
 	other_print_remedy(&processes);
 	other_print_without_rdma(&processes);
@@ -325,10 +325,10 @@ static void other_print_resource(const struct capacity *capacity, const struct d
 	number_format(kernel, resource->kernel, false);
 	number_format(most, all, false);
 	if (all == NUMBER_MAX)
-		say_line("Device %s: %s %s exist, %s of them the kernel's; it states no maximum.",
+		say_text("Device %s: %s %s exist, %s of them the kernel's; it states no maximum.",
 			 device->name, count, resource->key, kernel);
 	else
-		say_line("Device %s: %s of %s %s exist, %s of them the kernel's%s.",
+		say_text("Device %s: %s of %s %s exist, %s of them the kernel's%s.",
 			 device->name, count, most, resource->key, kernel,
 			 resource->count >= all ? "; it has no more" : "");
 }
@@ -339,11 +339,11 @@ void other_print_devices(const struct capacity *capacity)
 	size_t i, j;
 
 	if (!capacity->has_netlink) {
-		say_line("Devices: the kernel does not tell what is in use (rdma netlink).");
+		say_text("Devices: the kernel does not tell what is in use (rdma netlink).");
 		return;
 	}
 	if (!netlink->nr_devices)
-		say_line("Devices: there is none in this network namespace.");
+		say_text("Devices: there is none in this network namespace.");
 	for (i = 0; i < netlink->nr_devices; i++) {
 		netlink_count_kernel(&netlink->devices[i]);
 		for (j = 0; j < netlink->devices[i].nr_resources; j++)
@@ -409,11 +409,11 @@ static void other_say_log(const char *device, void *data)
 
 	(void)data;
 	if (!log_read(&log, device))
-		say_line("The kernel's log cannot be read (%s); as root: dmesg -T | grep '%s%s%s'",
+		say_text("The kernel's log cannot be read (%s); as root: dmesg -T | grep '%s%s%s'",
 			 strerror(errno), device, log.bus ? "\\|" : "",
 			 log.bus ? log.bus : "");
 	for (i = 0; i < log.nr_lines; i++)
-		say_line("The kernel's log on %s: \"%s\": %s.", device, log.lines[i].text,
+		say_text("The kernel's log on %s: \"%s\": %s.", device, log.lines[i].text,
 			 log.lines[i].meaning);
 	log_free(&log);
 }
@@ -534,7 +534,7 @@ static void other_say_counted(const struct device *device, const struct slot *sl
 	(void)data;
 	number_format(count, slot->usage, bytes);
 	number_format(most, slot->max, bytes);
-	say_line("Device %s: cgroups have %s of %s %s%s.", name, count, most, slot->key,
+	say_text("Device %s: cgroups have %s of %s %s%s.", name, count, most, slot->key,
 		 slot->usage >= slot->max ? "; it has no more" : "");
 	free(name);
 }

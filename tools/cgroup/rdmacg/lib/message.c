@@ -5,11 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "lib/memory.h"
 #include "lib/message.h"
 #include "lib/text.h"
+
+/* Of lines that go on. */
+#define SAY_INDENT 2
 
 static void say(FILE *to, const char *prefix, const char *format, va_list args)
 {
@@ -84,6 +88,43 @@ void say_line(const char *format, ...)
 	va_start(args, format);
 	say(stdout, "", format, args);
 	va_end(args);
+}
+
+size_t say_width(void)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
+
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col)
+		return size.ws_col;
+	return columns ? strtoul(columns, NULL, 10) : 0;
+}
+
+void say_text(const char *format, ...)
+{
+	size_t width = say_width(), column = 0, length;
+	char *raw, *text, *word, *rest;
+	va_list args;
+
+	va_start(args, format);
+	raw = memory_vformat(format, args);
+	va_end(args);
+	text = text_escape(raw);
+	for (rest = text; (word = strsep(&rest, " "));) {
+		length = text_width(word);
+		if (width && column > SAY_INDENT && column + 1 + length > width) {
+			printf("\n%*s", SAY_INDENT, "");
+			column = SAY_INDENT;
+		} else if (word != text) {
+			putchar(' ');
+			column++;
+		}
+		fputs(word, stdout);
+		column += length;
+	}
+	putchar('\n');
+	free(text);
+	free(raw);
 }
 
 bool say_in_colour(void)

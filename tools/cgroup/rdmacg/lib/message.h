@@ -23,6 +23,10 @@ void say_within(const char *where);
 void say_errors_to(FILE *to);
 /* One line to stdout. */
 void say_line(const char *format, ...) __printf(1, 2);
+/* The same, cut at blanks where the screen ends; further lines begin with two blanks. */
+void say_text(const char *format, ...) __printf(1, 2);
+/* The columns of the terminal that stdout is, or of COLUMNS; 0 where there is neither. */
+size_t say_width(void);
 
 /* Whether to use colours on stdout: a terminal, and no NO_COLOR. */
 bool say_in_colour(void);

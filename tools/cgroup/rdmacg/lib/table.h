@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Columns for people: as wide as their widest cell, numbers to the right. */
+/*
+ * Columns for people: as wide as their widest cell, numbers to the right. Where the screen is
+ * narrower, names are cut in the middle, and those of the first column stand above their rows.
+ */
 #ifndef RDMACG_TABLE_H
 #define RDMACG_TABLE_H
 
+#include <argp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -13,10 +17,11 @@
 
 struct table {
 	/*
-	 * One letter a column: "l" to the left, "r" to the right, "n" for names, which are cut
-	 * in the middle where the table is wider than @width.
+	 * One letter a column: "l" to the left, "r" to the right, "n" a name, which may be cut,
+	 * "g" a name that may stand above the rows that have it or an empty cell.
 	 */
 	const char *align;
+	const char * const *headings;
 	size_t columns;
 	char **cells;
 	/* By cell; NULL, or an escape sequence for its colour. */
@@ -26,14 +31,16 @@ struct table {
 	size_t width;
 };
 
-/* The columns of the terminal that stdout is, or of COLUMNS; 0 where there is neither. */
-size_t table_screen_width(void);
-void table_init(struct table *table, const char *align);
+/* --columns and --no-headings, for the children of a command's argp; for all its tables. */
+extern const struct argp table_argp;
+
+/* Columns that --columns does not have end the command with status 2. */
+void table_init(struct table *table, const char *align, const char * const *headings);
 /* The next cell, row by row. What it shows is escaped. */
 void table_cell(struct table *table, const char *format, ...) __printf(2, 3);
 /* Make the last cell red, where there are colours. */
 void table_alarm(struct table *table);
-/* Print all rows, the first one as a heading; and free them. */
+/* Print the heading and all rows, and free them. */
 void table_print(struct table *table, FILE *to);
 void table_free(struct table *table);
 

@@ -76,9 +76,7 @@ static int64_t report_print_table(FILE *to, const struct cgroup *cgroup)
 	struct table table;
 	size_t i, j;
 
-	table_init(&table, "llrrr");
-	for (i = 0; i < ARRAY_SIZE(heading); i++)
-		table_cell(&table, "%s", heading[i]);
+	table_init(&table, "llrrr", heading);
 	for (i = 0; i < pools->nr_pools; i++) {
 		char *device = device_format(&pools->pools[i].device);
 

@@ -220,8 +220,7 @@ static void top_fill_row(const struct top_row *row, struct table *table, size_t 
 	table_cell(table, "%s", row->key);
 	table_cell(table, "%s", row->device);
 	table_cell(table, "%s", row->cgroup);
-	table_cell(table, "%s", !row->limit_of ? "-" :
-		   width && !strcmp(row->limit_of, row->cgroup) ? "self" : row->limit_of);
+	table_cell(table, "%s", cgroup_relative(row->limit_of, row->cgroup, width));
 }
 
 void top_fill(const struct top *top, struct table *table, size_t rows, size_t width)
@@ -232,9 +231,7 @@ void top_fill(const struct top *top, struct table *table, size_t rows, size_t wi
 	};
 	size_t i;
 
-	table_init(table, "rrrrlnnn");
-	for (i = 0; i < ARRAY_SIZE(heading); i++)
-		table_cell(table, "%s", heading[i]);
+	table_init(table, "rrrrnnnn", heading);
 	table->width = width;
 	for (i = top->first; i < top->nr_shown && i - top->first < rows; i++)
 		top_fill_row(&top->rows[i], table, width, top->hierarchy.partial);
