@@ -14,10 +14,10 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cmd/apply.h"
+#include "lib/clock.h"
 #include "lib/compiler.h"
 #include "lib/message.h"
 
@@ -110,14 +110,6 @@ static void apply_arrivals(struct apply *apply)
 	hotplug_drop(hotplug);
 }
 
-static long long apply_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
-
 static bool apply_loop(struct apply *apply, int signals)
 {
 	struct pollfd fds[] = {
@@ -134,13 +126,13 @@ static bool apply_loop(struct apply *apply, int signals)
 			say_error("poll", "%s", strerror(errno));
 			return false;
 		}
-		begin = apply_now();
+		begin = clock_now();
 		hotplug_take(apply->hotplug);
 		apply_arrivals(apply);
 		if (!say_finish())
 			return false;
 		/* A signal ends the pause. */
-		poll(fds, 1, (apply_now() - begin) * APPLY_PAUSE_FACTOR + APPLY_PAUSE_MS);
+		poll(fds, 1, (clock_now() - begin) * APPLY_PAUSE_FACTOR + APPLY_PAUSE_MS);
 	}
 	return !ferror(stdout);
 }

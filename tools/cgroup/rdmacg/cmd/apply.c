@@ -52,7 +52,7 @@ struct apply_work {
 
 static const struct argp_option apply_options[] = {
 	{ "check", 'c', NULL, 0,
-	  "only say what differs; the exit status is 1 if something does", 0 },
+	  "only say what differs; the exit status is 3 if something does", 0 },
 	{ "watch", 'w', NULL, 0, "stay, and apply again when a device or a cgroup comes", 0 },
 	{ 0 }
 };
@@ -88,7 +88,7 @@ static const struct argp apply_argp = {
 	.children = options_child,
 	.args_doc = "[FILE...]",
 	.doc =
-		"Bring the limits of files into effect, by default of all /etc/rdmacg.d/*.conf. A file has sections [CGROUP] with lines DEVICE KEY=VALUE..., where CGROUP and DEVICE may be patterns.\vWhat is as a file says is not written again. If a file is malformed, nothing is changed. With --watch, SIGHUP reads the files again.",
+		"Bring the limits of files into effect, by default of all /etc/rdmacg.d/*.conf. A file has sections [CGROUP] with lines DEVICE KEY=VALUE..., where CGROUP and DEVICE may be patterns; - is standard input.\vWhat is as a file says is not written again. If a file is malformed, nothing is changed. With --watch, SIGHUP reads the files again.",
 };
 
 /* Whether a later rule says otherwise for this key of the device. */
@@ -348,8 +348,10 @@ static bool apply_rules(struct apply_work *work)
 static void apply_say_errors(struct apply_work *work, char *errors, bool good)
 {
 	bool gone = !file_exists(work->cgroup->dir, "cgroup.procs");
+	bool said = work->apply->watch && work->rule && work->rule->failed;
 
-	if (!good && !gone && !(work->apply->watch && work->rule && work->rule->failed)) {
+	/* With --check, what differs is no error. */
+	if (!good && !gone && !said && *errors) {
 		work->apply->failed = true;
 		fputs(errors, stderr);
 		if (work->rule)
@@ -466,25 +468,30 @@ static void apply_say_unused(struct apply *apply)
 	}
 }
 
-static bool apply_once(struct apply *apply)
+static int apply_once(struct apply *apply)
 {
 	apply_below(apply, "");
 	apply_say_unused(apply);
-	return !apply->failed && !(apply->check && apply->differs);
+	if (apply->failed)
+		return EXIT_FAILED;
+	return apply->check && apply->differs ? EXIT_DIFFERS : EXIT_DONE;
 }
 
 int cmd_apply(int argc, char **argv)
 {
 	struct apply apply = { 0 };
-	bool done = false;
+	int status = EXIT_FAILED;
 
 	options_parse(&apply_argp, 0, argc, argv, &apply);
 	if (!config_read(&apply.config, apply.files, apply.nr_files))
 		return EXIT_FAILED;
 	if (hierarchy_open(&apply.hierarchy)) {
-		done = apply.watch ? apply_watch(&apply) : apply_once(&apply);
+		if (!apply.watch)
+			status = apply_once(&apply);
+		else if (apply_watch(&apply))
+			status = EXIT_DONE;
 		hierarchy_close(&apply.hierarchy);
 	}
 	config_free(&apply.config);
-	return done ? EXIT_DONE : EXIT_FAILED;
+	return status;
 }

@@ -221,6 +221,18 @@ static void doctor_look_for_devx(struct doctor *doctor, const struct cgroup *cgr
 		   cgroup_name(cgroup), pool->device.name, objects->usage);
 }
 
+/* The statistics of container runtimes read rdma.max in 32 bits. */
+static void doctor_look_for_large(struct doctor *doctor, const struct cgroup *cgroup,
+				  const struct pool *pool, const struct slot *slot)
+{
+	if (slot->class != POOL_HCA || slot->max == NUMBER_MAX || slot->max <= UINT32_MAX)
+		return;
+	doctor_say(doctor, DOCTOR_WARNING, "readers",
+		   "%s limits %s on %s to %" PRIu64
+		   ": readers of 32 bits, such as runc's and containerd's, show none or 0 above %u",
+		   cgroup_name(cgroup), slot->key, pool->device.name, slot->max, UINT32_MAX);
+}
+
 /* One cgroup with the controller is enough to know which files there are. */
 static bool doctor_visit_sample(struct cgroup *cgroup, void *data)
 {
@@ -249,6 +261,7 @@ static bool doctor_visit(struct cgroup *cgroup, void *data)
 			doctor->limited |= slot->max != NUMBER_MAX;
 			if (cgroup->parent)
 				doctor_add(doctor, cgroup, pool, slot);
+			doctor_look_for_large(doctor, cgroup, pool, slot);
 			if (slot->max != NUMBER_MAX && slot->usage > slot->max)
 				doctor_say(doctor, DOCTOR_WARNING, "usage",
 					   "%s has more %s on %s than its limit, which was lowered meanwhile",
@@ -331,23 +344,33 @@ static bool doctor_has_device(const struct doctor *doctor, const struct rule *ru
 	return rule->limits.device.is_default;
 }
 
-/* A line of a file for apply wants a device that is there. */
-static void doctor_check_configs(struct doctor *doctor)
+/* A line of a file wants a device that is there; @files as for config_read(). */
+static void doctor_check_config(struct doctor *doctor, char * const *files, size_t count,
+				const char *reader)
 {
 	struct config config;
 	size_t i;
 
-	if (!doctor->has_sample || faccessat(AT_FDCWD, config_folder(), F_OK, 0))
-		return;
-	if (!config_read(&config, NULL, 0))
+	if (!config_read(&config, files, count))
 		doctor_say(doctor, DOCTOR_PROBLEM, "files of limits",
-			   "apply takes none of them: an error is said above");
+			   "%s takes none of them: an error is said above", reader);
 	for (i = 0; i < config.nr_rules; i++)
 		if (!doctor_has_device(doctor, &config.rules[i]))
 			doctor_say(doctor, DOCTOR_WARNING, "files of limits",
 				   "%s: there is no device %s", config.rules[i].where,
 				   config.rules[i].limits.device.name);
 	config_free(&config);
+}
+
+static void doctor_check_configs(struct doctor *doctor)
+{
+	char *oci = config_oci_file();
+
+	if (doctor->has_sample && !faccessat(AT_FDCWD, config_folder(), F_OK, 0))
+		doctor_check_config(doctor, NULL, 0, "apply");
+	if (doctor->has_sample && !faccessat(AT_FDCWD, oci, F_OK, 0))
+		doctor_check_config(doctor, &oci, 1, "oci-hook");
+	free(oci);
 }
 
 static void doctor_run(struct doctor *doctor)

@@ -95,6 +95,7 @@ static void other_parse_status(struct process *process, const char *status)
 	free(capabilities);
 }
 
+/* What cannot be seen is taken for another one: then the limit is suspect, not ruled out. */
 static bool other_is_machines_user(pid_t pid)
 {
 	char *path = hierarchy_proc("%d/ns/user", pid);

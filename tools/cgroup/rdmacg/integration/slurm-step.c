@@ -10,7 +10,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -19,6 +18,7 @@
 #include <unistd.h>
 
 #include "core/cgroup.h"
+#include "core/foreign.h"
 #include "lib/memory.h"
 #include "lib/message.h"
 #include "lib/number.h"
@@ -132,39 +132,21 @@ static const struct argp step_argp = {
 		"Set the limits of the Slurm job and step to which this process belongs; for the SPANK plugin. LIMITS are [DEVICE:]KEY=VALUE[,KEY=VALUE]..., with semicolons between devices.",
 };
 
-/*
- * How Slurm names the cgroup of a job's step: by the job's number, or since 26.05 by its SLUID,
- * an s and 13 digits of Crockford's base 32.
- */
-#define STEP_PATTERN "(^|/)(job_[0-9]+|s[0-9A-HJKMNP-TV-Z]{13})/step_[^/]+"
-
-/* How long the part of a path is that ends with the last such name, or 0. */
-static size_t step_find(const char *path)
-{
-	regmatch_t match;
-	size_t found = 0;
-	regex_t pattern;
-
-	if (regcomp(&pattern, STEP_PATTERN, REG_EXTENDED))
-		return 0;
-	while (!regexec(&pattern, path + found, 1, &match, found ? REG_NOTBOL : 0))
-		found += match.rm_eo;
-	regfree(&pattern);
-	return found;
-}
-
 /* The step's cgroup; its parent is the job's. */
 static struct cgroup *step_open(const struct hierarchy *hierarchy)
 {
 	char *name = hierarchy_cgroup_of(hierarchy, 0);
 	struct cgroup *cgroup = NULL;
+	struct foreign step;
 	size_t length;
 	char *path;
 
 	if (!name)
 		return NULL;
 	path = memory_string(name);
-	length = step_find(name);
+	foreign_init(&step, FOREIGN_STEP, "");
+	length = foreign_end(&step, name);
+	foreign_free(&step);
 	name[length] = '\0';
 	if (length)
 		cgroup = cgroup_open(hierarchy, name);

@@ -12,6 +12,8 @@ enum exit_code {
 	EXIT_DONE = 0,
 	EXIT_FAILED = 1,
 	EXIT_USAGE = 2,
+	/* apply --check: something is not as the files say. */
+	EXIT_DIFFERS = 3,
 };
 
 int cmd_show(int argc, char **argv);

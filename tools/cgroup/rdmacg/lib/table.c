@@ -23,7 +23,7 @@ static bool table_bare;
 enum { TABLE_KEY_COLUMNS = 'o', TABLE_KEY_BARE = OPTIONS_KEY + 200 };
 
 static const struct argp_option table_options[] = {
-	{ "columns", TABLE_KEY_COLUMNS, "NAME[,...]", 0,
+	{ "columns", TABLE_KEY_COLUMNS, "NAMES", 0,
 	  "only these columns, such as resource,limit_of", 0 },
 	{ "no-headings", TABLE_KEY_BARE, NULL, 0, "no line with the names of the columns", 0 },
 	{ 0 }

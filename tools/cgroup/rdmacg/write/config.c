@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/hierarchy.h"
 #include "lib/memory.h"
@@ -15,6 +16,8 @@
 
 #define CONFIG_FOLDER	"/etc/rdmacg.d"
 #define CONFIG_BLANKS	" \t\n"
+/* What editors of other systems put at the beginning of a file. */
+#define CONFIG_MARK	"\xef\xbb\xbf"
 
 /* A file that is being read. */
 struct config_file {
@@ -31,6 +34,15 @@ const char *config_folder(void)
 	const char *other = getenv("RDMACG_CONFIG");
 
 	return other && *other ? other : CONFIG_FOLDER;
+}
+
+char *config_oci_file(void)
+{
+	const char *folder = config_folder();
+
+	if (!strcmp(folder, CONFIG_FOLDER))
+		return memory_string("/etc/rdmacg/oci.conf");
+	return memory_format("%s/../rdmacg/oci.conf", folder);
 }
 
 /* The words of a line up to a comment, cut in place. */
@@ -51,14 +63,31 @@ static char **config_words(char *text, size_t *count)
 	return words;
 }
 
+/* Where the bracket is that ends a section: the last one, or that before a comment. */
+static char *config_section_end(char *text)
+{
+	char *end = strchr(text, ']');
+
+	while (end) {
+		char *next = end + 1 + strspn(end + 1, CONFIG_BLANKS);
+
+		if (next > end + 1 && *next == '#')
+			return end;
+		if (!end[1])
+			return end;
+		end = strchr(end + 1, ']');
+	}
+	return NULL;
+}
+
 /* "[tenants/a]": the pattern. */
 static bool config_take_section(struct config_file *file, char *text)
 {
-	char *end = text + strlen(text) - 1;
+	char *end = config_section_end(text);
 
 	free(file->section);
 	file->section = NULL;
-	if (*end != ']') {
+	if (!end) {
 		say_error(text, "is not a section; write [CGROUP] on a line of its own");
 		return false;
 	}
@@ -124,7 +153,7 @@ static void config_take_line(struct config_file *file, char *text, size_t length
 	if (!*text || *text == '#')
 		return;
 	/* A pattern of devices may begin with a bracket, and a limit has an equals sign. */
-	section = *text == '[' && (end[-1] == ']' || !strchr(text, '='));
+	section = *text == '[' && (config_section_end(text) || !strchr(text, '='));
 	if (!(section ? config_take_section(file, text) : config_take_limits(file, text)))
 		file->good = false;
 }
@@ -139,6 +168,8 @@ static bool config_take_lines(struct config_file *file, const char *name, FILE *
 
 	while ((length = getline(&line, &room, from)) >= 0) {
 		free(file->where);
+		if (!number && !strncmp(line, CONFIG_MARK, strlen(CONFIG_MARK)))
+			memset(line, ' ', strlen(CONFIG_MARK));
 		file->where = memory_format("%s:%u", name, ++number);
 		say_within(file->where);
 		config_take_line(file, line, length);
@@ -156,7 +187,7 @@ static bool config_take_lines(struct config_file *file, const char *name, FILE *
 static bool config_read_file(struct config *config, const char *name)
 {
 	struct config_file file = { .config = config, .good = true };
-	FILE *from = fopen(name, "re");
+	FILE *from = strcmp(name, "-") ? fopen(name, "re") : fdopen(dup(STDIN_FILENO), "r");
 	bool good = false;
 
 	if (from) {
@@ -247,11 +278,11 @@ char *config_pattern(const char *name)
 	char *pattern = memory_zeroed(strlen(name) * 3 + 1, 1);
 	char *to = pattern;
 
-	/* At the beginning of a line, a # begins a comment, and the word default is not a name. */
-	if (*name == '#' || !strcmp(name, device_default.name))
+	/* A # may begin a comment, and the word default is not a name. */
+	if (!strcmp(name, device_default.name))
 		to += sprintf(to, "[%c]", *name++);
 	for (; *name; name++)
-		to += sprintf(to, strchr("*?[", *name) ? "[%c]" : "%c", *name);
+		to += sprintf(to, strchr("*?[#", *name) ? "[%c]" : "%c", *name);
 	return pattern;
 }
 

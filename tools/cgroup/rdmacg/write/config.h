@@ -48,6 +48,8 @@ enum config_match {
 
 /* Where the files are: /etc/rdmacg.d, or for tests what RDMACG_CONFIG names. */
 const char *config_folder(void);
+/* The file of oci-hook, in a folder beside that. To be freed. */
+char *config_oci_file(void);
 /*
  * Read files, or where @count is 0 the *.conf of the folder, by name. Where one is
  * malformed, an error is said for each fault, nothing is kept and the answer is false.

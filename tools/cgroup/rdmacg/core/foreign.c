@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rdmacg: how others name cgroups. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/foreign.h"
+#include "lib/compiler.h"
+#include "lib/memory.h"
+
+/* The digits of a container's whole id, in all runtimes. */
+#define FOREIGN_ID_LENGTH 64
+
+/* Of a word: what is before it, and behind. */
+#define FOREIGN_BEFORE	"(^|[^[:alnum:]])"
+#define FOREIGN_BEHIND	"([^[:alnum:]]|$)"
+
+/*
+ * Extended regular expressions: of the last part of a name, or of all of it for FOREIGN_STEP.
+ * In them ~ is what was typed, ~i that and the digits that an id has behind it, ~u the same
+ * with "_" for each "-" or not, ~s the same as systemd-escape(1) has it.
+ */
+static const struct {
+	enum foreign_kind kind;
+	const char *pattern;
+} foreign_shapes[] = {
+	/* systemd: "_" is before names that a file of the kernel could have: rdma.service */
+	{ FOREIGN_UNIT, "^_?~$" },
+	/* docker, podman, containerd, CRI-O, by cgroupfs or systemd, with any prefix and suffix */
+	{ FOREIGN_CONTAINER, FOREIGN_BEFORE "~i" FOREIGN_BEHIND },
+	/* the same with ids of another length */
+	{ FOREIGN_CONTAINER, "-~[^-]*\\.scope$" },
+	{ FOREIGN_CONTAINER, "^~$" },
+	/* LXC; systemd-nspawn; libvirt */
+	{ FOREIGN_CONTAINER, "^lxc\\.payload\\.~$" },
+	{ FOREIGN_CONTAINER, "^machine-~s\\.scope$" },
+	{ FOREIGN_CONTAINER, "^machine-(qemu|lxc)\\\\x2d[0-9]+\\\\x2d~s\\.scope$" },
+	/* the kubelet: kubepods-burstable-podUID.slice, podUID, and containerd's NAME:cri:ID */
+	{ FOREIGN_POD, "pod~u([^[:alnum:]_-]|$)" },
+	/* podman's and CRI-O's */
+	{ FOREIGN_MONITOR, FOREIGN_BEFORE "conmon-" },
+	/* Slurm: by the job's number, or since 26.05 by its SLUID, in Crockford's base 32 */
+	{ FOREIGN_STEP, "(^|/)(job_[0-9]+|s[0-9A-HJKMNP-TV-Z]{13})/step_[^/]+" },
+};
+
+/* What other tools print before an id. */
+static const char * const foreign_schemes[] = {
+	"docker://", "containerd://", "cri-o://", "podman://",
+};
+
+/* Units without one of these are services, as for systemctl. */
+static const char * const foreign_suffixes[] = {
+	".service", ".scope", ".slice", ".socket", ".mount", ".swap",
+};
+
+const char *foreign_skip_scheme(const char *id)
+{
+	size_t i, length;
+
+	for (i = 0; i < ARRAY_SIZE(foreign_schemes); i++) {
+		length = strlen(foreign_schemes[i]);
+		if (!strncmp(id, foreign_schemes[i], length))
+			return id + length;
+	}
+	return id;
+}
+
+static const char *foreign_suffix(enum foreign_kind kind, const char *text)
+{
+	size_t i, length = strlen(text);
+
+	if (kind != FOREIGN_UNIT)
+		return "";
+	for (i = 0; i < ARRAY_SIZE(foreign_suffixes); i++) {
+		size_t end = strlen(foreign_suffixes[i]);
+
+		if (length > end && !strcmp(text + length - end, foreign_suffixes[i]))
+			return "";
+	}
+	return ".service";
+}
+
+/* A character that stands for itself, or as the letter behind ~ says. */
+static void foreign_put(FILE *to, char character, char how)
+{
+	bool alike = how == 'u' && (character == '-' || character == '_');
+	bool escaped = how == 's' && !isalnum((unsigned char)character) &&
+		       !strchr(":_.", character);
+
+	if (alike)
+		fputs("[-_]", to);
+	else if (escaped)
+		fprintf(to, "\\\\x%02x", (unsigned char)character);
+	else if (isalnum((unsigned char)character) || (unsigned char)character >= 0x80)
+		fputc(character, to);
+	else if (character == '^' || character == '\\')
+		fprintf(to, "\\%c", character);
+	else
+		fprintf(to, "[%c]", character);
+}
+
+/* The expression for @text, or NULL where it cannot be of the shape. To be freed. */
+static char *foreign_pattern(const char *shape, const char *text)
+{
+	size_t length = strlen(text), size;
+	char *pattern = NULL;
+	FILE *to;
+
+	if (strstr(shape, "~i") && (length > FOREIGN_ID_LENGTH ||
+				    strspn(text, "0123456789abcdef") < length))
+		return NULL;
+	to = memory_check(open_memstream(&pattern, &size));
+	for (; *shape; shape++) {
+		char how = *shape == '~' && strchr("ius", shape[1]) ? shape[1] : 0;
+		const char *from = text;
+
+		if (*shape != '~') {
+			fputc(*shape, to);
+			continue;
+		}
+		while (*from)
+			foreign_put(to, *from++, how);
+		if (how == 'i')
+			fprintf(to, "[0-9a-f]{%zu}", FOREIGN_ID_LENGTH - length);
+		shape += !!how;
+	}
+	fclose(to);
+	return memory_check(pattern);
+}
+
+void foreign_init(struct foreign *foreign, enum foreign_kind kind, const char *text)
+{
+	char *whole = memory_format("%s%s", text, foreign_suffix(kind, text));
+	size_t i;
+
+	memset(foreign, 0, sizeof(*foreign));
+	for (i = 0; i < ARRAY_SIZE(foreign_shapes); i++) {
+		char *pattern = foreign_shapes[i].kind != kind ? NULL :
+			foreign_pattern(foreign_shapes[i].pattern, whole);
+
+		if (!pattern)
+			continue;
+		foreign->patterns = memory_grow(foreign->patterns, foreign->nr_patterns,
+						sizeof(*foreign->patterns));
+		if (!regcomp(&foreign->patterns[foreign->nr_patterns], pattern, REG_EXTENDED))
+			foreign->nr_patterns++;
+		free(pattern);
+	}
+	free(whole);
+}
+
+bool foreign_matches(const struct foreign *foreign, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < foreign->nr_patterns; i++)
+		if (!regexec(&foreign->patterns[i], name, 0, NULL, 0))
+			return true;
+	return false;
+}
+
+size_t foreign_end(const struct foreign *foreign, const char *name)
+{
+	size_t found = 0;
+	regmatch_t match;
+
+	while (foreign->nr_patterns &&
+	       !regexec(foreign->patterns, name + found, 1, &match, found ? REG_NOTBOL : 0))
+		found += match.rm_eo;
+	return found;
+}
+
+void foreign_free(struct foreign *foreign)
+{
+	size_t i;
+
+	for (i = 0; i < foreign->nr_patterns; i++)
+		regfree(&foreign->patterns[i]);
+	free(foreign->patterns);
+}
