@@ -257,8 +257,8 @@ static bool pools_must_be_zero(const struct pools *pools, const struct pools *ab
 	if (!(files & POOL_SCAN))
 		return false;
 	if (file == POOL_MAX)
-		return above && pools_are_zero(above, class, file);
-	if (pools_are_zero(pools, class, POOL_MAX))
+		return above && !above->unlimited[class] && pools_are_zero(above, class, file);
+	if (!pools->unlimited[class] && pools_are_zero(pools, class, POOL_MAX))
 		return true;
 	if (file == POOL_CURRENT && pools_are_zero(pools, class, POOL_PEAK))
 		return true;
@@ -267,19 +267,40 @@ static bool pools_must_be_zero(const struct pools *pools, const struct pools *ab
 	return above && pools_are_zero(above, class, file);
 }
 
-/* Say of each slot of a class that the file is known, for it is zero. */
-static void pools_set_zero(struct pools *pools, enum pool_class class, enum pool_file file)
+/* Say of each slot of a class that these files are known, for they are zero. */
+static void pools_set_zero(struct pools *pools, enum pool_class class, unsigned int files)
 {
 	size_t i, j;
 
-	pools->files[class] |= POOL_BIT(file);
 	for (i = 0; i < pools->nr_pools; i++) {
 		if (pools->pools[i].device.is_default)
 			continue;
 		for (j = 0; j < pools->pools[i].nr_slots; j++)
 			if (pools->pools[i].slots[j].class == class)
-				pools->pools[i].slots[j].has |= POOL_BIT(file);
+				pools->pools[i].slots[j].has |= files;
 	}
+}
+
+/* Whether all of a file of limits is max; an index is taken for a limit. */
+static bool pools_are_unlimited(const char *text)
+{
+	const char *equals = text;
+
+	while ((equals = strchr(equals, '=')))
+		if (*++equals != 'm')
+			return false;
+	return *text;
+}
+
+static void pools_take_file(struct pools *pools, enum pool_class class, enum pool_file file,
+			    char *text, bool scan)
+{
+	pools->files[class] |= POOL_BIT(file);
+	pools->unlimited[class] |= scan && file == POOL_MAX && pools_are_unlimited(text);
+	if (scan && file == POOL_MAX && pools->unlimited[class])
+		free(text);
+	else
+		pools_take_text(pools, class, file, text);
 }
 
 static int pools_read_class(struct pools *pools, int dir, enum pool_class class,
@@ -289,29 +310,30 @@ static int pools_read_class(struct pools *pools, int dir, enum pool_class class,
 	static const enum pool_file order[] = {
 		POOL_MAX, POOL_PEAK, POOL_CURRENT, POOL_EVENTS, POOL_EVENTS_LOCAL,
 	};
-	unsigned int i;
+	unsigned int zero = 0, i, count = class == POOL_CONTROL ? 1 : POOL_FILES;
 	char *text;
 
-	for (i = 0; i < POOL_FILES; i++) {
+	for (i = 0; i < count; i++) {
 		enum pool_file file = order[i];
 
 		if (!(files & POOL_BIT(file)))
 			continue;
 		if (pools_must_be_zero(pools, above, class, file, files)) {
-			pools_set_zero(pools, class, file);
+			pools->files[class] |= POOL_BIT(file);
+			zero |= POOL_BIT(file);
 			continue;
 		}
 		text = file_read_at_once(dir, pool_file_name(class, file));
 		if (!text && !file_is_gone(errno))
 			return -errno;
 		if (text) {
-			pools->files[class] |= POOL_BIT(file);
-			pools_take_text(pools, class, file, text);
+			pools_take_file(pools, class, file, text, files & POOL_SCAN);
 		} else if (file == POOL_MAX) {
 			/* A kernel or a cgroup without the first file has none of the others. */
 			break;
 		}
 	}
+	pools_set_zero(pools, class, zero);
 	return 0;
 }
 

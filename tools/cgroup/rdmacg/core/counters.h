@@ -75,6 +75,8 @@ struct pools {
 	size_t nr_pools;
 	/* Which files there are, POOL_BIT(), by class. */
 	unsigned int files[POOL_CLASSES];
+	/* By class: there are lines of max that a scan has not kept, for they have no limit. */
+	bool unlimited[POOL_CLASSES];
 	/* What was read; keys and names point into it. */
 	char **texts;
 	size_t nr_texts;
