@@ -64,7 +64,7 @@ _rdmacg_options() {
 	plan) _rdmacg_plan_options ;;
 	run) printf '%s' "$common --limit --in --margin --kill --output" ;;
 	slurm-step) printf '%s' "$common --asked --default --ceiling --end" ;;
-	oci-hook) printf '%s' "$common --config" ;;
+	oci-hook) printf '%s' "$common --config --unified" ;;
 	*) printf '%s' "$common" ;;
 	esac
 }

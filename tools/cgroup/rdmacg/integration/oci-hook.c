@@ -22,6 +22,7 @@
 #include "core/cgroup.h"
 #include "integration/oci.h"
 #include "lib/file.h"
+#include "lib/json.h"
 #include "lib/message.h"
 #include "lib/options.h"
 #include "lib/rdmacg.h"
@@ -32,12 +33,17 @@
 struct hook {
 	/* The administrator's, or NULL for HOOK_FILE if there is such a file. */
 	const char *file;
+	/* To print limits instead: the cgroup below which the container will be. */
+	const char *above;
 	struct oci oci;
 	struct policy policy;
 };
 
 static const struct argp_option hook_options[] = {
 	{ "config", 'c', "FILE", 0, "the administrator's file, instead of " HOOK_FILE, 0 },
+	{ "unified", 'u', "CGROUP", 0,
+	  "set nothing; print what a runtime has to write for a new container below CGROUP, with annotations from standard input",
+	  0 },
 	{ 0 }
 };
 
@@ -45,9 +51,12 @@ static error_t hook_parse(int key, char *arg, struct argp_state *state)
 {
 	struct hook *hook = state->input;
 
-	if (key != 'c')
+	if (key == 'c')
+		hook->file = arg;
+	else if (key == 'u')
+		hook->above = arg;
+	else
 		return ARGP_ERR_UNKNOWN;
-	hook->file = arg;
 	return 0;
 }
 
@@ -56,7 +65,7 @@ static const struct argp hook_argp = {
 	.parser = hook_parse,
 	.children = options_child,
 	.doc =
-		"Set the limits of a container that an OCI runtime is about to start; for its hooks of createRuntime, with the container's state on standard input.\vThe annotation org.rdmacg.limits is what the container asks for: DEVICE KEY=VALUE..., and more devices behind semicolons. The file has sections [default], for who does not ask, and [ceiling], which no annotation may exceed; without a ceiling, one can only lower limits. If limits cannot be set, the container does not start.",
+		"Set the limits of a container that an OCI runtime is about to start; for its hooks of createRuntime, with the container's state on standard input.\vThe annotation org.rdmacg.limits is what the container asks for: DEVICE KEY=VALUE..., and more devices behind semicolons. The file has sections [default], for who does not ask, and [ceiling], which no annotation may exceed; without a ceiling, one can only lower limits. If limits cannot be set, the container does not start. For the container NAME of a pod, limits.rdmacg.org/NAME goes before org.rdmacg.limits.",
 };
 
 static bool hook_read_file(struct hook *hook)
@@ -91,27 +100,72 @@ static struct cgroup *hook_open_cgroup(const struct hierarchy *hierarchy, pid_t 
 	return cgroup;
 }
 
-/* Where nobody says anything of limits, a machine without the controller is no error. */
-static bool hook_run(struct hook *hook)
+static struct cgroup *hook_open_above(const struct hierarchy *hierarchy, const char *argument)
 {
-	struct policy *policy = &hook->policy;
+	char *name = hierarchy_resolve(hierarchy, argument);
+	struct cgroup *cgroup = name ? cgroup_open(hierarchy, name) : NULL;
+
+	free(name);
+	return cgroup;
+}
+
+static bool hook_limits(struct hook *hook)
+{
 	struct hierarchy hierarchy;
 	struct cgroup *cgroup;
 	bool done;
 
-	if (!oci_read(&hook->oci) || !hook_read_file(hook))
-		return false;
-	if (hook->oci.annotation && !oci_parse_annotation(&policy->asked, hook->oci.annotation))
-		return false;
-	if (!policy->asked.nr_rules && !policy->config.nr_rules)
-		return true;
 	if (!hierarchy_open(&hierarchy))
 		return false;
 	cgroup = hook_open_cgroup(&hierarchy, hook->oci.pid);
-	done = cgroup && policy_limits(policy, cgroup);
+	done = cgroup && policy_limits(&hook->policy, cgroup);
 	cgroup_close_path(cgroup);
 	hierarchy_close(&hierarchy);
 	return done;
+}
+
+static void hook_print(struct json_object *unified)
+{
+	struct json_object *object = json_object_new_object();
+
+	json_add(object, "unified", unified);
+	json_print(stdout, object, options.pretty);
+}
+
+static bool hook_unified(struct hook *hook)
+{
+	struct json_object *unified = NULL;
+	struct hierarchy hierarchy;
+	struct cgroup *cgroup;
+
+	if (!hierarchy_open(&hierarchy))
+		return false;
+	cgroup = hook_open_above(&hierarchy, hook->above);
+	if (cgroup)
+		unified = policy_unified(&hook->policy, cgroup);
+	cgroup_close_path(cgroup);
+	hierarchy_close(&hierarchy);
+	if (unified)
+		hook_print(unified);
+	return unified;
+}
+
+/* Where nobody says anything of limits, a machine without the controller is no error. */
+static bool hook_run(struct hook *hook)
+{
+	struct policy *policy = &hook->policy;
+	struct oci *oci = &hook->oci;
+
+	if (!(hook->above ? oci_read_annotations(oci) : oci_read(oci)) || !hook_read_file(hook))
+		return false;
+	if (oci->annotation &&
+	    !oci_parse_annotation(&policy->asked, oci->annotation_name, oci->annotation))
+		return false;
+	if (policy->asked.nr_rules || policy->config.nr_rules)
+		return hook->above ? hook_unified(hook) : hook_limits(hook);
+	if (hook->above)
+		hook_print(json_object_new_object());
+	return true;
 }
 
 /* Whether the runtime throws away what the hook says, as crun does. */

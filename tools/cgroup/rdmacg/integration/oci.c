@@ -22,7 +22,6 @@
 
 static const char oci_state_name[] = "container's state";
 static const char oci_config_name[] = "config.json";
-static const char oci_annotation_name[] = "annotation " OCI_ANNOTATION;
 
 /* Read to the end: the text, or NULL, and an error is said. */
 static char *oci_read_all(int fd, const char *name, size_t *size)
@@ -146,19 +145,33 @@ bool oci_parse_state(struct oci *oci, const char *text, size_t size)
 	return good;
 }
 
+/* The annotation for the container of this name, or else that for all. To be freed. */
+static char *oci_find_key(struct json_object *annotations)
+{
+	const char *name = oci_string(annotations, OCI_ANNOTATION_NAME);
+	char *key = memory_format(OCI_ANNOTATION_OF "%s", name ? name : "");
+
+	if (name && json_object_object_get_ex(annotations, key, NULL))
+		return key;
+	free(key);
+	return memory_string(OCI_ANNOTATION);
+}
+
 /* An annotation that is there and cannot be read must not pass for none. */
 static bool oci_take_annotation(struct oci *oci, struct json_object *annotations)
 {
-	const char *text = oci_string(annotations, OCI_ANNOTATION);
+	char *key = oci_find_key(annotations);
+	bool has = json_object_object_get_ex(annotations, key, NULL);
+	const char *text = oci_string(annotations, key);
 
-	if (!json_object_object_get_ex(annotations, OCI_ANNOTATION, NULL))
-		return true;
-	if (!text) {
-		say_error(oci_annotation_name, "is no text");
-		return false;
-	}
-	oci->annotation = memory_string(text);
-	return true;
+	if (has)
+		oci->annotation_name = memory_format("annotation %s", key);
+	if (text)
+		oci->annotation = memory_string(text);
+	else if (has)
+		say_error(oci->annotation_name, "is no text");
+	free(key);
+	return text || !has;
 }
 
 bool oci_parse_config(struct oci *oci, const char *text, size_t size)
@@ -191,7 +204,7 @@ static bool oci_has_device(const struct config *asked, const struct device *devi
 }
 
 /* "DEVICE KEY=VALUE...", or as one word "DEVICE:KEY=VALUE,KEY=VALUE". */
-static bool oci_take_device(struct config *asked, char *text)
+static bool oci_take_device(struct config *asked, const char *name, char *text)
 {
 	struct limits *limits;
 	char **words = NULL;
@@ -207,7 +220,7 @@ static bool oci_take_device(struct config *asked, char *text)
 	}
 	if (count) {
 		asked->rules = memory_grow(asked->rules, asked->nr_rules, sizeof(*asked->rules));
-		asked->rules[asked->nr_rules].where = memory_string(oci_annotation_name);
+		asked->rules[asked->nr_rules].where = memory_string(name);
 		limits = &asked->rules[asked->nr_rules++].limits;
 		good = count == 1 && strchr(words[0], ':') ?
 			limits_parse_option(limits, words[0]) :
@@ -228,18 +241,18 @@ static bool oci_take_device(struct config *asked, char *text)
 	return good;
 }
 
-bool oci_parse_annotation(struct config *asked, const char *text)
+bool oci_parse_annotation(struct config *asked, const char *name, const char *text)
 {
 	char *copy = memory_string(text);
 	bool good = strlen(text) <= OCI_LONGEST;
 	char *rest = copy;
 
 	memset(asked, 0, sizeof(*asked));
-	say_within(oci_annotation_name);
+	say_within(name);
 	if (!good)
 		say_error("text", "is longer than %d characters", OCI_LONGEST);
 	while (good && rest)
-		good = oci_take_device(asked, strsep(&rest, ";\n"));
+		good = oci_take_device(asked, name, strsep(&rest, ";\n"));
 	if (good && !asked->nr_rules) {
 		say_error("text", "is empty; write DEVICE KEY=VALUE..., or leave it out");
 		good = false;
@@ -271,20 +284,19 @@ static int oci_open_config(const struct oci *oci)
 	return fd;
 }
 
-static bool oci_read_config(struct oci *oci)
+static bool oci_read_config(struct oci *oci, int fd)
 {
-	int fd = oci_open_config(oci);
 	size_t size;
-	char *text;
-	bool good;
+	char *text = oci_read_all(fd, oci_config_name, &size);
+	bool good = text && oci_parse_config(oci, text, size);
 
-	if (fd < 0)
-		return false;
-	text = oci_read_all(fd, oci_config_name, &size);
-	good = text && oci_parse_config(oci, text, size);
 	free(text);
-	close(fd);
 	return good;
+}
+
+bool oci_read_annotations(struct oci *oci)
+{
+	return oci_read_config(oci, STDIN_FILENO);
 }
 
 bool oci_read(struct oci *oci)
@@ -292,14 +304,20 @@ bool oci_read(struct oci *oci)
 	size_t size;
 	char *text = oci_read_all(STDIN_FILENO, oci_state_name, &size);
 	bool good = text && oci_parse_state(oci, text, size);
+	int fd = good ? oci_open_config(oci) : -1;
 
 	free(text);
-	return good && oci_read_config(oci);
+	if (fd < 0)
+		return false;
+	good = oci_read_config(oci, fd);
+	close(fd);
+	return good;
 }
 
 void oci_free(struct oci *oci)
 {
 	free(oci->bundle);
 	free(oci->annotation);
+	free(oci->annotation_name);
 	memset(oci, 0, sizeof(*oci));
 }

@@ -17,6 +17,10 @@
 
 /* The annotation: DEVICE KEY=VALUE..., more devices behind semicolons or on lines of their own. */
 #define OCI_ANNOTATION "org.rdmacg.limits"
+/* The same for one container of a pod; the container's name follows. */
+#define OCI_ANNOTATION_OF "limits.rdmacg.org/"
+/* The annotation in which containerd gives a container's name. */
+#define OCI_ANNOTATION_NAME "io.kubernetes.cri.container-name"
 
 /* A container that has been made and does not run yet. */
 struct oci {
@@ -25,16 +29,20 @@ struct oci {
 	char *bundle;
 	/* The value of the annotation, or NULL. */
 	char *annotation;
+	/* "annotation KEY", for messages; NULL if there is none. */
+	char *annotation_name;
 };
 
 /* Each says an error and returns false where the text is not what it has to be. */
 bool oci_parse_state(struct oci *oci, const char *text, size_t size);
 bool oci_parse_config(struct oci *oci, const char *text, size_t size);
-/* The limits that an annotation asks for; their cgroup is the container's. */
-bool oci_parse_annotation(struct config *asked, const char *text);
+/* The limits that an annotation asks for; @name is for messages. */
+bool oci_parse_annotation(struct config *asked, const char *name, const char *text);
 
 /* The state from standard input, and the config.json that it leads to. */
 bool oci_read(struct oci *oci);
+/* A config.json, or its annotations alone, from standard input. */
+bool oci_read_annotations(struct oci *oci);
 void oci_free(struct oci *oci);
 
 #endif /* RDMACG_OCI_H */

@@ -51,10 +51,10 @@ static void oci_fuzz_annotation(const char *text)
 	struct config asked, again;
 	char *first, *second;
 
-	if (oci_parse_annotation(&asked, text)) {
+	if (oci_parse_annotation(&asked, "annotation", text)) {
 		first = oci_write(&asked);
 		/* Written with all decimals it may become too long to be read again. */
-		if (oci_parse_annotation(&again, first)) {
+		if (oci_parse_annotation(&again, "annotation", first)) {
 			second = oci_write(&again);
 			if (strcmp(first, second))
 				abort();

@@ -284,13 +284,13 @@ static bool policy_default_device(struct policy *policy)
 }
 
 /* All that is asked for and all that the administrator says. */
-static bool policy_prepare(struct policy *policy)
+static bool policy_prepare(struct policy *policy, unsigned int files)
 {
 	const struct pools *pools = &policy->cgroup->pools;
 	size_t i;
 
-	if (!cgroup_read_path(policy->cgroup, POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT)) ||
-	    !policy_missing_devices(policy) || !policy_default_device(policy))
+	if (!cgroup_read_path(policy->cgroup, files) || !policy_missing_devices(policy) ||
+	    !policy_default_device(policy))
 		return false;
 	for (i = 0; i < pools->nr_pools; i++)
 		if (!pools->pools[i].device.is_default &&
@@ -318,17 +318,61 @@ static bool policy_enable(struct cgroup *cgroup)
 	return good;
 }
 
-bool policy_limits(struct policy *policy, struct cgroup *cgroup)
+static bool policy_begin(struct policy *policy, struct cgroup *cgroup, unsigned int files)
 {
-	bool done = false;
-
 	policy->cgroup = cgroup;
 	capacity_read(&policy->capacity, cgroup->hierarchy);
-	if (policy_enable(cgroup) && policy_prepare(policy))
-		done = transaction_apply(&policy->change);
+	return policy_enable(cgroup) && policy_prepare(policy, files);
+}
+
+static void policy_end(struct policy *policy)
+{
 	transaction_free(&policy->change);
 	capacity_free(&policy->capacity);
+}
+
+bool policy_limits(struct policy *policy, struct cgroup *cgroup)
+{
+	bool done = policy_begin(policy, cgroup, POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT)) &&
+		    transaction_apply(&policy->change);
+
+	policy_end(policy);
 	return done;
+}
+
+/* Add a write to the text of its file, because a runtime writes each file once. */
+static bool policy_add_unified(struct json_object *unified, const struct transaction_step *step)
+{
+	struct json_object *before = json_object_object_get(unified, step->file);
+	char *text = memory_format("%s%s", before ? json_object_get_string(before) : "",
+				   step->text);
+
+	/* A stock kernel takes the limits of one device in a write. */
+	if (before && !pools_find(&step->cgroup->pools, &device_default)) {
+		say_error(step->file,
+			  "a runtime cannot set limits of two devices on this kernel; limit one device");
+		free(text);
+		return false;
+	}
+	json_add(unified, step->file, json_text(text));
+	free(text);
+	return true;
+}
+
+struct json_object *policy_unified(struct policy *policy, struct cgroup *above)
+{
+	struct json_object *unified = json_object_new_object();
+	/* The usage of @above is not the new cgroup's. */
+	bool good = policy_begin(policy, above, POOL_BIT(POOL_MAX));
+	size_t i;
+
+	for (i = 0; i < policy->change.nr_steps && good; i++)
+		good = policy_add_unified(unified, &policy->change.steps[i]);
+	policy_end(policy);
+	if (good)
+		return unified;
+	json_object_put(unified);
+	return NULL;
 }
 
 void policy_free(struct policy *policy)

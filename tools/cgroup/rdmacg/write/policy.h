@@ -10,6 +10,7 @@
 
 #include "core/capacity.h"
 #include "core/cgroup.h"
+#include "lib/json.h"
 #include "write/config.h"
 #include "write/transaction.h"
 
@@ -38,6 +39,11 @@ bool policy_check(const struct config *config);
  * lower one of default and ceiling, which raise nothing. All or none; false: an error was said.
  */
 bool policy_limits(struct policy *policy, struct cgroup *cgroup);
+/*
+ * The same for a cgroup that a runtime is about to create below @above, as the runtime has to
+ * write it: an object with a text for each file. NULL: an error was said.
+ */
+struct json_object *policy_unified(struct policy *policy, struct cgroup *above);
 /* Frees the rules. */
 void policy_free(struct policy *policy);
 
