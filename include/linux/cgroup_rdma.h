@@ -34,7 +34,7 @@ static inline u64 rdmacg_counted(u64 amount)
  * enum rdmacg_resource_type - slots of the resources that every device has
  * @RDMACG_RESOURCE_HCA_HANDLE: open uverbs contexts
  * @RDMACG_RESOURCE_HCA_OBJECT: uverbs objects that have an id
- * @RDMACG_RESOURCE_MAX: how many there are
+ * @RDMACG_RESOURCE_MAX: number of these types
  *
  * The IB core registers the table of these first, hence the fixed slots.
  */
@@ -46,11 +46,11 @@ enum rdmacg_resource_type {
 
 /**
  * enum rdmacg_class - which files a resource appears in
- * @RDMACG_CLASS_HCA: rdma.max and its like
- * @RDMACG_CLASS_VERB: rdma.verb.max and its like
- * @RDMACG_CLASS_HW: rdma.hw.max and its like
- * @RDMACG_CLASS_CONTROL: rdma.control.max; the controller's own, no table has it
- * @RDMACG_CLASSES: how many there are
+ * @RDMACG_CLASS_HCA: rdma.max, rdma.current and so on
+ * @RDMACG_CLASS_VERB: rdma.verb.max and so on
+ * @RDMACG_CLASS_HW: rdma.hw.max and so on
+ * @RDMACG_CLASS_CONTROL: rdma.control.max; not for tables, the controller adds it
+ * @RDMACG_CLASSES: number of classes
  */
 enum rdmacg_class {
 	RDMACG_CLASS_HCA,
@@ -64,7 +64,7 @@ enum rdmacg_class {
  * enum rdmacg_unit - what an amount of a resource counts
  * @RDMACG_OBJECTS: objects
  * @RDMACG_BYTES: bytes
- * @RDMACG_UNITS: how many there are
+ * @RDMACG_UNITS: number of units
  */
 enum rdmacg_unit {
 	RDMACG_OBJECTS,
@@ -79,8 +79,8 @@ enum rdmacg_unit {
  *	"default"
  * @class: the files it appears in
  * @unit: what its amounts count
- * @capacity: how much of it the device offers, in @unit, or RDMACG_NO_LIMIT
- *	where the device states nothing
+ * @capacity: the amount that the device offers, in @unit; RDMACG_NO_LIMIT if the
+ *	device states none
  */
 struct rdmacg_resource {
 	const char		*name;
@@ -93,9 +93,9 @@ struct rdmacg_resource {
  * struct rdmacg_table - resources that a device gets together, or not at all
  * @resources: one or more; needed during registration only
  * @count: how many
- * @first_slot: set at registration: the slot of the first resource, the others
- *	follow it; or -EINVAL for an empty table, a malformed resource or a name
- *	that the device has already, -ENOSPC past RDMACG_MAX_SLOTS
+ * @first_slot: set at registration: the slot of the first resource, before the
+ *	slots of the others; -EINVAL for an empty table, a malformed resource or a
+ *	name that the device has already; -ENOSPC past RDMACG_MAX_SLOTS
  */
 struct rdmacg_table {
 	const struct rdmacg_resource *resources;
@@ -115,7 +115,7 @@ struct rdmacg_table {
 struct rdmacg_device {
 	const char		*name;
 	u32			index;
-	/* private: set at registration; 0 and NULL without one */
+	/* private: set at registration; 0 and NULL while not registered */
 	/* The index of the device's pool in the map of each cgroup. */
 	u32			key;
 	unsigned int		nr_slots;
@@ -125,7 +125,7 @@ struct rdmacg_device {
 
 /**
  * struct rdmacg_amount - an amount of one resource
- * @slot: the resource; no two charges of a set have the same
+ * @slot: the resource; no two amounts of a set have the same slot
  * @amount: how much, in the resource's unit; 1 to RDMACG_NO_LIMIT, or
  *	RDMACG_ENDLESS
  */
@@ -135,10 +135,10 @@ struct rdmacg_amount {
 };
 
 /**
- * enum rdmacg_command_kind - what a command takes of the rates of its cgroup
- * @RDMACG_COMMAND_CREATE: two, one of them for the end of the created object
- * @RDMACG_COMMAND_CHANGE: one; any other command
- * @RDMACG_COMMAND_DESTROY: nothing; it is counted, and never waits
+ * enum rdmacg_command_kind - how much a command takes of the rates of its cgroup
+ * @RDMACG_COMMAND_CREATE: takes two, one of them for the end of the created object
+ * @RDMACG_COMMAND_CHANGE: any other command; takes one
+ * @RDMACG_COMMAND_DESTROY: takes nothing and never waits, but is counted
  */
 enum rdmacg_command_kind {
 	RDMACG_COMMAND_CREATE,
@@ -324,9 +324,9 @@ static inline bool rdmacg_commands_are_limited(void)
 
 /**
  * rdmacg_begin_command() - let a command of the current process begin
- * @command: what rdmacg_end_command() needs
+ * @command: set for rdmacg_end_command()
  * @device: a registered device
- * @kind: what it takes of the rates
+ * @kind: the kind of command
  *
  * Waits while the process's cgroup or an ancestor is over its limit. A no-op if no cgroup of
  * the machine has such a limit.
@@ -366,7 +366,7 @@ static inline void rdmacg_move_command(struct rdmacg_command *to, struct rdmacg_
  * rdmacg_end_command() - end a command, and let waiting commands begin
  * @command: a command that rdmacg_begin_command() has let begin
  *
- * Context: Any context, hard interrupts included; the device is still registered.
+ * Context: Any context, including hard interrupts; the device is still registered.
  */
 static inline void rdmacg_end_command(struct rdmacg_command *command)
 {

@@ -9,7 +9,7 @@
  *
  * A command that creates an object takes two of each rate, one of them for the end of the object.
  * Other commands take one. A command that destroys is counted, takes nothing and never waits. So a
- * process can always destroy, and destroy commands, real or not, cost a sibling nothing.
+ * process can always destroy, and destroy commands use up no rate that a sibling needs.
  *
  * The timer of a waiting command lets it begin, not the next run of its process. So a process that
  * is stopped, or whose cgroup has used up its processor time, does not delay the commands behind
@@ -53,15 +53,15 @@ static void rdmacg_control_key_update(struct work_struct *work)
 }
 
 /*
- * Only a worker changes the key: the writer of a limit may have little processor time, and would
+ * Only a worker changes the key, because a writer of a limit that gets little processor time would
  * delay other writers.
  */
 static DECLARE_DELAYED_WORK(rdmacg_control_key_work, rdmacg_control_key_update);
 
 /*
- * The number of limits may have dropped. A change of the key patches the kernel's code, which
- * stops all processors, and a delegated user can set and remove a limit in a loop. So do not
- * change it at once.
+ * The number of limits may have dropped. A change of the key patches the kernel's code, which stops
+ * all processors, and a delegated user can set and remove a limit in a loop. So change the key
+ * later.
  */
 void rdmacg_control_key_drop_later(void)
 {
@@ -209,7 +209,7 @@ static void rdmacg_queue_arm_locked(struct rdmacg_control *control, u64 now)
 	struct rdmacg_waiter *first = rdmacg_first_waiter_locked(control);
 	u64 next = max(rdmacg_rate_begins(&control->rate), now);
 
-	/* If it does not wait for the rate, it waits for the end of a command. */
+	/* Without a place in flight, the first waiter waits for the end of a command. */
 	if (!first || control->inflight >= control->inflight_max)
 		return;
 	hrtimer_start_range_ns(&first->timer, ns_to_ktime(next),
@@ -430,7 +430,7 @@ void rdmacg_control_end(struct rdmacg_control *control)
 	for (level = control; level; level = level->parent)
 		level->inflight--;
 	spin_unlock_irqrestore(&control->gate->lock, flags);
-	/* A command that is queued after this has seen the place. */
+	/* A command that is queued after the unlock has seen the free place. */
 	for (level = control; level; level = level->parent)
 		if (READ_ONCE(level->queue.rb_leftmost))
 			rdmacg_queue_run(level);
@@ -627,11 +627,11 @@ static bool rdmacg_domains_open_locked(struct rdmacg_desc *desc)
 }
 
 /**
- * rdmacg_stop_waiting() - let all commands on a device begin, now and from now on
- * @device: a registered device that is about to go
+ * rdmacg_stop_waiting() - let all present and later commands on a device begin
+ * @device: a registered device that is about to be removed
  *
- * Those that wait hold what keeps the device from going. The IB core tells them that it is
- * gone.
+ * The removal of the device waits for all commands, so it must not wait for their limits. The
+ * IB core makes the commands fail.
  *
  * Context: Process context; may sleep.
  */
@@ -652,9 +652,9 @@ void rdmacg_stop_waiting(struct rdmacg_device *device)
 EXPORT_SYMBOL(rdmacg_stop_waiting);
 
 /**
- * rdmacg_resume_waiting() - let limits on commands hold again
- * @device: a registered device that did not go after rdmacg_stop_waiting(), as one that only
- *	moves to another network namespace; or for which that was not called
+ * rdmacg_resume_waiting() - apply limits on commands again after rdmacg_stop_waiting()
+ * @device: a registered device that stays, such as a device that has moved to another network
+ *	namespace. Without an earlier rdmacg_stop_waiting(), this call changes nothing
  *
  * Context: Process context; may sleep.
  */

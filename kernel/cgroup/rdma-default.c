@@ -162,7 +162,7 @@ static int rdmacg_edit_set(struct rdmacg_defaults *edit, struct rdmacg_word key,
 	int class;
 
 	if (!key.len) {
-		/* It also removes what the same line set before. */
+		/* Forget the defaults that the line has named before. */
 		edit->is_reset = true;
 		edit->count = 0;
 		return max == RDMACG_NO_LIMIT ? 0 : -EINVAL;
@@ -211,7 +211,7 @@ unsigned int rdmacg_defaults_room(const struct rdmacg_defaults *old,
 
 /*
  * Merge @old and @edit into @new, which has room and is empty if no default is left. -EINVAL if
- * the hw class would have too many.
+ * the hw class would have too many defaults.
  */
 int rdmacg_defaults_merge(struct rdmacg_defaults *new, const struct rdmacg_defaults *old,
 			  const struct rdmacg_defaults *edit)

@@ -37,7 +37,7 @@ static struct rdmacg_name *rdmacg_desc_name_locked(const struct rdmacg_desc *des
 }
 
 /*
- * Update is_shared of all devices with that name; rdmacg_names_lock. @joins: one more device is
+ * Update is_shared of all devices with that name; rdmacg_names_lock. @joins: another device is
  * about to get the name.
  */
 static bool rdmacg_names_share_locked(const char *text, bool joins)
@@ -113,7 +113,7 @@ static int rdmacg_add_table(struct rdmacg_desc *desc, const struct rdmacg_table 
 		return -EINVAL;
 	}
 	if (table->count > RDMACG_MAX_SLOTS - first) {
-		pr_err("%s: refused a table of %u resources, for %u are there and %u is the most\n",
+		pr_err("%s: refused a table of %u resources: the device has %u already, and %u is the maximum\n",
 		       device, table->count, first, RDMACG_MAX_SLOTS);
 		return -ENOSPC;
 	}
@@ -121,7 +121,7 @@ static int rdmacg_add_table(struct rdmacg_desc *desc, const struct rdmacg_table 
 		resource = &table->resources[i];
 		if (!rdmacg_resource_is_valid(resource) ||
 		    rdmacg_has_resource(desc, first + i, resource->name)) {
-			pr_err("%s: refused a table of resources, for number %u (%s) is malformed or there already\n",
+			pr_err("%s: refused a table of resources: number %u (%s) is malformed, or its name exists already\n",
 			       device, i, resource->name ?: "no name");
 			return -EINVAL;
 		}
@@ -142,7 +142,7 @@ static void rdmacg_add_control(struct rdmacg_desc *desc, const char *device)
 
 	desc->control_slot = desc->nr_slots;
 	if (desc->nr_slots + RDMACG_NR_CONTROL_SLOTS > RDMACG_MAX_SLOTS) {
-		pr_err("%s: commands cannot be limited, for %u resources are there and %u is the most\n",
+		pr_err("%s: commands cannot be limited: the device has %u resources already, and %u is the maximum\n",
 		       device, desc->nr_slots, RDMACG_MAX_SLOTS);
 		return;
 	}
@@ -241,11 +241,12 @@ void rdmacg_desc_hide(struct rdmacg_desc *desc)
 }
 
 /**
- * rdmacg_rename_device() - show a device by another name from now on
+ * rdmacg_rename_device() - use a device's new name in files
  * @device: a registered device whose name the caller has changed
  *
- * Limits and usage stay. A reader of a file meanwhile sees the old name or the
- * new one. It cannot fail, for the rest of the kernel uses the new name already.
+ * Limits and usage stay. A concurrent reader of a file sees the old name or the
+ * new name. This call cannot fail, because the rest of the kernel already uses
+ * the new name.
  *
  * Context: Process context; may sleep.
  */
@@ -267,18 +268,16 @@ void rdmacg_rename_device(struct rdmacg_device *device)
 EXPORT_SYMBOL(rdmacg_rename_device);
 
 /**
- * rdmacg_pin_device() - keep what charges need of a device for longer than the device
- * @pinned: set to what stands for @device in charges, also after it was unregistered and
- *	freed
+ * rdmacg_pin_device() - keep the part of a device that charges need, even without the device
+ * @pinned: set to a pin, which replaces @device in charges, even after @device was freed
  * @device: a device that is not freed yet
  *
- * For users whose uncharge can come after the device has gone. The charge has to use it as
- * well: with a pin, rdmacg_unregister_device() expects what is still charged, and the
- * uncharge finds nothing left to give back.
+ * For users that may uncharge after the device was unregistered. Such users must also charge
+ * with the pin, because rdmacg_unregister_device() warns about any other remaining charge. An
+ * uncharge with the pin, after the device was unregistered, changes nothing.
  *
  * Context: Any context.
- * Return: whether @device is registered. If so, @pinned is to be handed to
- * rdmacg_unpin_device() once.
+ * Return: whether @device is registered. If so, call rdmacg_unpin_device() once.
  */
 bool rdmacg_pin_device(struct rdmacg_device *pinned, const struct rdmacg_device *device)
 {
@@ -301,8 +300,8 @@ bool rdmacg_pin_device(struct rdmacg_device *pinned, const struct rdmacg_device 
 EXPORT_SYMBOL(rdmacg_pin_device);
 
 /**
- * rdmacg_unpin_device() - end what rdmacg_pin_device() began
- * @pinned: what it set, of which every charge has been given back
+ * rdmacg_unpin_device() - drop a pin of rdmacg_pin_device()
+ * @pinned: the pin; all charges that were made with it have been returned
  *
  * Context: Any context.
  */
@@ -312,7 +311,7 @@ void rdmacg_unpin_device(struct rdmacg_device *pinned)
 }
 EXPORT_SYMBOL(rdmacg_unpin_device);
 
-/* The registered device with the lowest id from *@id on, or NULL. Sets *@id. */
+/* The registered device with the lowest id that is at least *@id, or NULL. Sets *@id. */
 struct rdmacg_desc *rdmacg_desc_next(unsigned long *id)
 {
 	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "a device is read without RCU");

@@ -176,8 +176,8 @@ int rdmacg_write_pin(struct rdmacg_write *write)
 }
 
 /*
- * Set the effective limit of a slot: the written limit, or the device's own, or the default. An
- * own "max" has a meaning only beside a default.
+ * Set the effective limit of a slot: the written limit, or the device's own, or the default. An own
+ * "max" has an effect only while there is a default.
  */
 static void rdmacg_pool_set_max_locked(struct rdmacg_pool *pool, unsigned int slot,
 				       const struct rdmacg_update *update, u64 fallback,
@@ -324,7 +324,7 @@ static int rdmacg_try_defaults(struct rdmacg_write *write, const struct rdmacg_d
 	return ret;
 }
 
-/* This much room is always enough; a smaller one is tried once. */
+/* Room for all possible defaults. A smaller room is tried once before. */
 #define RDMACG_MOST_DEFAULTS 512
 
 static int rdmacg_write_defaults(struct rdmacg_write *write, const struct rdmacg_defaults *edit)
@@ -362,7 +362,7 @@ int rdmacg_set_default(struct rdma_cgroup *cg, const char *text)
 	kfree(edit);
 	if (ret)
 		return ret;
-	/* Some pools may have held only a "max" that has lost its meaning. */
+	/* A pool may have existed only for a "max" that has no effect without a default. */
 	nr = rdmacg_nr_keys(cg);
 	for (key = 0; key < nr; key++)
 		rdmacg_pool_give_back(cg, key);

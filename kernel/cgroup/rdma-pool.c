@@ -10,9 +10,9 @@
  * read.
  *
  * Why not a page_counter for each slot, without a lock: page counters add first and check then. So
- * readers would see usage above the limit, and a charge that will be refused would refuse its
- * neighbour. A charge of three slots would be three atomics for each level, and undoing the first
- * two after a refusal by the third.
+ * readers would see usage above the limit, and a charge that is about to be refused would make a
+ * neighbour's charge fail. A charge of three slots would be three atomics for each level, and
+ * undoing the first two after a refusal by the third.
  */
 #include <kunit/static_stub.h>
 #include <linux/atomic.h>
@@ -112,7 +112,7 @@ static struct rdmacg_map *rdmacg_map_locked(struct rdma_cgroup *cg)
 	return rcu_dereference_protected(cg->map, lockdep_is_held(&cg->map_lock));
 }
 
-/* The keys for which the cgroup may have a pool are below this one. */
+/* All keys for which the cgroup can have a pool are smaller than the returned number. */
 u32 rdmacg_nr_keys(struct rdma_cgroup *cg)
 {
 	u32 nr;
@@ -345,7 +345,7 @@ static bool rdmacg_pool_is_idle_locked(struct rdmacg_pool *pool)
 
 /*
  * Unlock, after freeing the pool and its ancestors as far as they are idle. The lock is released
- * after each, because siblings need it. Another user of a pool gives it back in turn.
+ * after each, because siblings need it. If another task uses a pool, that task gives it back later.
  */
 void rdmacg_pool_give_back_unlock(struct rdmacg_pool *pool)
 {
@@ -373,7 +373,7 @@ void rdmacg_pool_give_back(struct rdma_cgroup *cg, u32 key)
 		rdmacg_pool_give_back_unlock(pool);
 }
 
-/* Set the limits of @defaults in a new pool, before it is published. */
+/* Set the limits of a new pool, before it is published. */
 static void rdmacg_pool_init_limits(struct rdmacg_pool *pool, const struct rdmacg_desc *desc,
 				    const u64 *max)
 {
@@ -411,7 +411,7 @@ static int rdmacg_pool_insert_locked(struct rdmacg_pool *pool, struct rdmacg_poo
 	return 0;
 }
 
-/* The same with locks, and -EAGAIN if the parent's pool was given back meanwhile. */
+/* As rdmacg_pool_insert_locked(), but -EAGAIN if the parent's pool was given back meanwhile. */
 static int rdmacg_pool_try_insert(struct rdmacg_desc *desc, struct rdmacg_pool *pool)
 {
 	struct rdmacg_pool *parent = NULL;
@@ -639,8 +639,8 @@ static void rdmacg_count(u64 *counter)
 }
 
 /*
- * Count a refusal in the owner's pool and in its ancestors. Without memory for events, the refusal
- * is not counted, but it stands.
+ * Count a refusal in the owner's pool and in its ancestors. A pool that got no memory for events
+ * does not count.
  */
 static void rdmacg_count_refusal_locked(struct rdmacg_pool *pool,
 					const struct rdmacg_refusal *refusal)

@@ -90,9 +90,9 @@ struct rdmacg_domain {
 } ____cacheline_aligned_in_smp;
 
 /*
- * One resource in one pool, in the resource's unit. @usage exceeds a limit only if that was
- * lowered below it. Written under the domain's lock, and read with READ_ONCE without it. On 32
- * bits, such a read of a value past 4 GiB can be torn.
+ * One resource in one pool, in the resource's unit. @usage exceeds @max only if the limit was
+ * lowered below the usage, or after rdmacg_pool_charge(). Written under the domain's lock, and read
+ * with READ_ONCE without it. On 32 bits, such a read of a value past 4 GiB can be torn.
  */
 struct rdmacg_slot {
 	u64			usage;
@@ -175,7 +175,7 @@ struct rdma_cgroup {
 	 * ones.
 	 */
 	spinlock_t		max_lock;
-	/* NULL where none is set; max_lock; RCU. */
+	/* NULL if the cgroup has no default; max_lock; RCU. */
 	struct rdmacg_defaults __rcu *defaults;
 	/* The files to notify, for each class with events. */
 	struct cgroup_file	events_file[RDMACG_EVENT_CLASSES];
@@ -205,12 +205,12 @@ struct rdmacg_refusal {
 	bool			is_ignored;	/* by a charge that cannot fail */
 };
 
-/* Read a usage before a value that is never smaller: see rdmacg_slot_set(). */
+/* Read a usage before a value that is never smaller: see rdmacg_slot_grow(). */
 static inline u64 rdmacg_slot_usage(const struct rdmacg_slot *slot)
 {
 	u64 usage = READ_ONCE(slot->usage);
 
-	/* Pairs with rdmacg_slot_set(). */
+	/* Pairs with rdmacg_slot_grow() and rdmacg_slot_shrink(). */
 	smp_rmb();
 	return usage;
 }
@@ -306,9 +306,9 @@ static __always_inline void rdmacg_slot_shrink(struct rdmacg_slot *slot, u64 amo
 /*
  * The fast path. The following functions do the work of rdmacg_pool_try_charge() and
  * rdmacg_pool_uncharge() if the pool exists, the set is plain and all levels have room, with the
- * number of resources as a constant. In all other cases they do nothing and return false. No plain
- * amount is above RDMACG_NO_LIMIT, and no usage is, unless rdmacg_pool_charge() charged it. So no
- * sum overflows.
+ * number of resources as a constant. In all other cases they do nothing and return false. A plain
+ * amount is at most RDMACG_NO_LIMIT, and so is a usage, except after rdmacg_pool_charge(). So sums
+ * do not overflow.
  */
 
 /* Whether each slot exists and occurs once, and each amount is counted. */

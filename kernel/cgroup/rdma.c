@@ -137,7 +137,7 @@ static __always_inline int rdmacg_charge_any(struct rdma_cgroup *cg, struct rdma
  * For work that is done later or elsewhere on behalf of this process.
  *
  * Context: Process context.
- * Return: the cgroup, with a reference that the caller hands to rdmacg_put().
+ * Return: the cgroup, with a reference that the caller drops with rdmacg_put().
  */
 struct rdma_cgroup *rdmacg_get_current(void)
 {
@@ -204,17 +204,17 @@ static __always_inline void rdmacg_uncharge_owner(struct rdma_cgroup *owner,
  * @owner: set on success to the cgroup that pays
  * @device: a registered device
  * @set: the resources and amounts, each resource once
- * @count: number of charges in @set
+ * @count: number of amounts in @set
  *
- * All of @set is charged or nothing. On success @owner is pinned until it is
- * handed to rdmacg_uncharge_set(), which has to happen once, from any process.
- * On failure @owner is left as it was.
+ * All of @set is charged or nothing. A successful charge holds a reference to
+ * @owner until rdmacg_uncharge_set(), which must be called once, from any
+ * process. After a failure, @owner is unchanged.
  *
  * Context: Process context; may sleep.
- * Return: 0, or -EAGAIN if a limit of the cgroup or of an ancestor stands in the
- * way, -ENOMEM, -ENODEV for the pin of a device that was unregistered, or -EINVAL for an
- * empty @set, a slot that @device does not have, a slot that is there twice, or an amount
- * out of range.
+ * Return: 0; -EAGAIN if the charge would exceed a limit of the cgroup or of an
+ * ancestor; -ENOMEM; -ENODEV for the pin of a device that was unregistered; -EINVAL for
+ * an empty @set, a slot that @device does not have or that occurs twice, or an amount out
+ * of range.
  */
 int rdmacg_try_charge_set(struct rdma_cgroup **owner, struct rdmacg_device *device,
 			  const struct rdmacg_amount *set, unsigned int count)
@@ -225,16 +225,15 @@ EXPORT_SYMBOL(rdmacg_try_charge_set);
 
 /**
  * rdmacg_try_charge_cgroup() - charge several resources to a given cgroup
- * @cg: the cgroup that pays, such as rdmacg_get_current() returned or an earlier
- *	charge made the owner; the caller's reference stays the caller's
- * @device: a registered device, or what rdmacg_pin_device() made of one
+ * @cg: the cgroup that pays, from rdmacg_get_current() or from an earlier charge;
+ *	the caller has a reference to it, and keeps that reference
+ * @device: a registered device, or a pin that rdmacg_pin_device() has set
  * @set: the resources and amounts, each resource once
- * @count: number of charges in @set
+ * @count: number of amounts in @set
  *
- * For a kernel thread that works for a user's request. On success @cg is pinned
- * once more until it is handed to rdmacg_uncharge_set(), which has to happen
- * once. @cg may have been removed meanwhile: its limits and those of its
- * ancestors still hold.
+ * For a kernel thread that works for a user's request. A successful charge holds
+ * another reference to @cg until rdmacg_uncharge_set(), which must be called once.
+ * @cg may have been removed. Its limits and those of its ancestors apply even then.
  *
  * Context: Process context; may sleep.
  * Return: as rdmacg_try_charge_set().
@@ -251,17 +250,17 @@ int rdmacg_try_charge_cgroup(struct rdma_cgroup *cg, struct rdmacg_device *devic
 EXPORT_SYMBOL(rdmacg_try_charge_cgroup);
 
 /**
- * rdmacg_charge() - charge several resources to a given cgroup, above its limits as well
+ * rdmacg_charge() - charge several resources to a given cgroup, even above its limits
  * @cg: as for rdmacg_try_charge_cgroup()
- * @device: the same
- * @set: the same
- * @count: the same
+ * @device: as for rdmacg_try_charge_cgroup()
+ * @set: as for rdmacg_try_charge_cgroup()
+ * @count: as for rdmacg_try_charge_cgroup()
  *
- * For what is in use already, and would be lost if it were refused: the buffers of an SMC-R
- * connection that fails over to another link. A charge above a limit counts in the events of
- * the limit. Nothing is charged on a pinned device that has gone.
+ * For resources whose refusal would break a connection in use, such as the buffers of an
+ * SMC-R connection that fails over to another link. A charge above a limit counts in the
+ * events of the limit. Nothing is charged on the pin of a device that was unregistered.
  *
- * @cg is pinned once more until it is handed to rdmacg_uncharge_set(), which has to happen
+ * The charge holds another reference to @cg until rdmacg_uncharge_set(), which must be called
  * once.
  *
  * Context: Process context; may sleep.
@@ -281,14 +280,14 @@ void rdmacg_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 EXPORT_SYMBOL(rdmacg_charge);
 
 /**
- * rdmacg_uncharge_set() - give back what one charge of a set took
- * @owner: the cgroup that paid; the charge's reference to it is consumed
- * @device: the same device, still registered, or the same pin of it
- * @set: the same resources and amounts
- * @count: number of charges in @set
+ * rdmacg_uncharge_set() - return a charge of several resources
+ * @owner: the cgroup that paid; this call drops the charge's reference to it
+ * @device: the device of the charge, still registered, or the pin of the charge
+ * @set: the resources and amounts of the charge
+ * @count: number of amounts in @set
  *
- * What several charges took from one cgroup can be given back in other portions;
- * only the references, and the sums, have to match.
+ * Several charges of one cgroup can be returned in other portions, if the number of
+ * calls and the sums of the amounts match.
  *
  * Context: Process context; may sleep.
  */
@@ -305,8 +304,8 @@ EXPORT_SYMBOL(rdmacg_uncharge_set);
  * @device: a registered device
  * @index: the slot of the resource
  *
- * On success @owner is pinned until it is handed to rdmacg_uncharge(), which has
- * to happen once, from any process. On failure @owner is left as it was.
+ * A successful charge holds a reference to @owner until rdmacg_uncharge(), which
+ * must be called once, from any process. After a failure, @owner is unchanged.
  *
  * Context: Process context; may sleep.
  * Return: as rdmacg_try_charge_set().
@@ -321,10 +320,10 @@ int rdmacg_try_charge(struct rdma_cgroup **owner, struct rdmacg_device *device,
 EXPORT_SYMBOL(rdmacg_try_charge);
 
 /**
- * rdmacg_uncharge() - give back what rdmacg_try_charge() took
- * @owner: the cgroup that it returned; the reference is consumed
- * @device: the same device, still registered
- * @index: the same slot
+ * rdmacg_uncharge() - return a charge of rdmacg_try_charge()
+ * @owner: the cgroup that paid; this call drops the charge's reference to it
+ * @device: the device of the charge, still registered
+ * @index: the slot of the charge
  *
  * Context: Process context; may sleep.
  */
@@ -382,7 +381,7 @@ static void rdmacg_trace_throttle(struct rdma_cgroup *cg, const struct rdmacg_de
 	rcu_read_unlock();
 }
 
-/* The same as rdmacg_limit_command(), except for the reference. */
+/* As rdmacg_limit_command(). @command gets the caller's reference to @cg with a control. */
 static int rdmacg_command_begin(struct rdmacg_command *command, struct rdma_cgroup *cg,
 				struct rdmacg_desc *desc, enum rdmacg_command_kind kind)
 {
@@ -407,9 +406,9 @@ static int rdmacg_command_begin(struct rdmacg_command *command, struct rdma_cgro
 
 /**
  * rdmacg_limit_command() - rdmacg_begin_command() while there are limits
- * @command: the same, not counted yet
- * @device: the same
- * @kind: the same
+ * @command: as for rdmacg_begin_command(), with no control
+ * @device: as for rdmacg_begin_command()
+ * @kind: as for rdmacg_begin_command()
  *
  * Context: Process context; may sleep.
  * Return: as rdmacg_begin_command().
@@ -428,9 +427,9 @@ EXPORT_SYMBOL(rdmacg_limit_command);
 
 /**
  * rdmacg_end_limited_command() - rdmacg_end_command() for a command that was counted
- * @command: the same
+ * @command: a command with a control
  *
- * Context: Any context, hard interrupts included.
+ * Context: Any context, including hard interrupts.
  */
 void rdmacg_end_limited_command(struct rdmacg_command *command)
 {
@@ -445,21 +444,21 @@ EXPORT_SYMBOL(rdmacg_end_limited_command);
 #endif /* CONFIG_CGROUP_RDMA_CONTROL */
 
 /**
- * rdmacg_register_device() - let a device take part in accounting
+ * rdmacg_register_device() - register a device with the controller
  * @device: the device, with its name and index set
- * @tables: its resources; each table's first_slot is set
+ * @tables: its resources; this call sets first_slot of each table
  * @count: number of @tables
  *
- * A table that is refused is reported in the log and in its first_slot; the
- * device is registered with the resources of the others.
+ * A table that is malformed or does not fit is reported in the log and in its
+ * first_slot. The device is registered with the resources of the other tables.
  *
- * To be called before anything can be charged on the device. The caller keeps
- * @device until rdmacg_unregister_device() has returned; @tables, their arrays
- * and the names in them are copied.
+ * Call this before the first charge on the device. The caller keeps @device until
+ * rdmacg_unregister_device() has returned. @tables, their arrays and their names are
+ * copied.
  *
  * Context: Process context; may sleep.
- * Return: 0, -ENOMEM, or -EBUSY if no number is left for a device; after a failure
- * there is nothing to undo.
+ * Return: 0, -ENOMEM, or -EBUSY if there are too many devices. After an error, the
+ * caller has nothing to undo.
  */
 int rdmacg_register_device(struct rdmacg_device *device,
 			   struct rdmacg_table *tables, unsigned int count)
@@ -480,10 +479,10 @@ int rdmacg_register_device(struct rdmacg_device *device,
 EXPORT_SYMBOL(rdmacg_register_device);
 
 /**
- * rdmacg_unregister_device() - end a device's part in accounting
- * @device: a registered device on which nothing is charged any more, except with a pin of it
+ * rdmacg_unregister_device() - unregister a device from the controller
+ * @device: a registered device without charges, except those made with a pin of the device
  *
- * The device's limits, usage and history in all cgroups go with it. The caller may free
+ * This removes the device's limits, usage and history from all cgroups. The caller may free
  * @device afterwards.
  *
  * Context: Process context; may sleep.
@@ -492,7 +491,7 @@ void rdmacg_unregister_device(struct rdmacg_device *device)
 {
 	struct rdmacg_desc *desc = rdmacg_desc(device);
 
-	/* No new reader or writer, then no pool, then no limit on commands. */
+	/* In this order: no new reader or writer, no pool, no limit on commands. */
 	rdmacg_desc_hide(desc);
 	rdmacg_pools_drain(desc);
 	if (IS_ENABLED(CONFIG_CGROUP_RDMA_CONTROL))
@@ -520,7 +519,7 @@ static ssize_t rdmacg_max_write(struct kernfs_open_file *of, char *buf,
 	struct rdma_cgroup *cg = rdmacg_from_css(of_css(of));
 	int ret;
 
-	/* The text may end in the buffer's NUL and hold no other. */
+	/* The text itself must not contain a NUL. */
 	if (strlen(buf) != nbytes)
 		return -EINVAL;
 	/*
@@ -673,9 +672,9 @@ static int rdmacg_default_show(struct seq_file *sf, void *v)
 }
 
 /*
- * With its NUL, the text fills a buffer of 64 KiB, which no memory cgroup is charged for. In each
- * class, that is enough for the lines of 19 devices with 64 resources, the longest keys and the
- * longest values, and for some 200 devices of today.
+ * With its NUL, the text fills a buffer of 64 KiB, which is not charged to any memory cgroup. In
+ * each class, that is enough for the lines of 19 devices with 64 resources, the longest keys and
+ * the longest values, and for some 200 devices of today.
  */
 #define RDMACG_MAX_WRITE (SZ_64K - 1)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * RDMA cgroup controller: the files. Only rdma.c knows all parts of the controller; this header
- * has what tests use of it.
+ * has the functions that tests call.
  */
 #ifndef _KERNEL_CGROUP_RDMA_H
 #define _KERNEL_CGROUP_RDMA_H
@@ -11,7 +11,7 @@
 #include "rdma-control.h"
 #include "rdma-limit.h"
 
-/* What a file shows. */
+/* The kinds of files, by their content. */
 enum rdmacg_file {
 	RDMACG_FILE_MAX,
 	RDMACG_FILE_CURRENT,
