@@ -48,6 +48,8 @@ struct run {
 	bool kill;
 	struct child child;
 	struct run_cgroup home;
+	/* What was done so that the cgroup has the controller. */
+	struct transaction enabled;
 	/* The largest usage, where the kernel has no peaks. */
 	struct pools seen;
 	bool has_peaks;
@@ -122,8 +124,8 @@ static bool run_limit(struct run *run)
 	bool good;
 	size_t i;
 
-	transaction_add_controller(&change, cgroup);
-	good = transaction_apply(&change);
+	transaction_add_controller(&run->enabled, cgroup);
+	good = transaction_apply(&run->enabled);
 	if (!good && !run->in)
 		say_note("--in CGROUP takes another place than the cgroup of this process");
 	if (good && !cgroup_has_controller(cgroup)) {
@@ -276,7 +278,8 @@ static int run_in(struct run *run, const struct hierarchy *hierarchy)
 		status = run_command(run);
 	else
 		child_cancel(&run->child);
-	run_cgroup_remove(&run->home);
+	run_cgroup_remove(&run->home, &run->enabled);
+	transaction_free(&run->enabled);
 	return status;
 }
 

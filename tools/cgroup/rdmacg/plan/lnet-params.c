@@ -45,7 +45,7 @@ const struct plan_input lnet_inputs[] = {
 
 /* Of these no size depends: o2iblnd_modparams.c of 2.8 to 2.17. */
 static const char *const lnet_idle[] = {
-	"cksum", "dev_failover", "fmr_cache", "fmr_flush_trigger", "ib_mtu", "ipif_name",
+	"cksum", "dev_failover", "dyndbg", "fmr_cache", "fmr_flush_trigger", "ib_mtu", "ipif_name",
 	"keepalive", "nscheds", "peer_buffer_credits", "peer_credits_hiw", "peer_timeout",
 	"pmr_pool_size", "require_privileged_port", "retry_count", "rnr_retry_count", "service",
 	"timeout", "tos", "use_fastreg_gaps", "use_privileged_port",
@@ -111,13 +111,24 @@ void lnet_set_profile(struct lnet_side *side)
 		     side->release);
 }
 
+/* As the kernel reads parameters: 0x20 is 32, and so is 040. */
+static bool lnet_parse_number(const char *text, uint64_t *value)
+{
+	char *end;
+
+	if (*text != '0' || !text[1])
+		return number_parse_human(text, true, value);
+	*value = strtoumax(text, &end, 0);
+	return !*end;
+}
+
 /* @where is an option, or a place in a file. */
 static void lnet_set_input(struct lnet_side *side, size_t input, const char *where,
 			   const char *value)
 {
 	const struct plan_input *kind = &lnet_inputs[input];
 
-	if (!number_parse_human(value, true, &side->in[input]) ||
+	if (!lnet_parse_number(value, &side->in[input]) ||
 	    side->in[input] < kind->min || side->in[input] > kind->max)
 		options_fail(where, "%s=%s: %s is %" PRIu64 " to %" PRIu64, kind->option, value,
 			     kind->option, kind->min, kind->max);
@@ -232,6 +243,9 @@ static void lnet_set_parameter(struct lnet_side *side, const char *where, char *
 	char *value = strchr(word, '=');
 	size_t input;
 
+	/* As on the command line of a kernel. */
+	if (!strncmp(word, "ko2iblnd.", strlen("ko2iblnd.")))
+		word += strlen("ko2iblnd.");
 	if (!value)
 		options_fail(where, "%s: a parameter is KEY=VALUE", word);
 	*value++ = '\0';
@@ -253,7 +267,7 @@ static bool lnet_set_line(struct lnet_side *side, const char *where, char *line,
 	word = lnet_next_word(&line);
 	if (!word || !(!strcmp(word, "ko2iblnd") || (opa && lnet_is_name(word, "ko2iblnd-opa"))))
 		return false;
-	while ((word = lnet_next_word(&line)))
+	while ((word = lnet_next_word(&line)) && *word != '#')
 		lnet_set_parameter(side, where, word);
 	return true;
 }

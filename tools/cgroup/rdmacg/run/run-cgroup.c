@@ -22,6 +22,8 @@
 #define RUN_CGROUP_TRIES	200
 
 #define RUN_CGROUP_NAMES	100
+/* Of the cgroup; a number follows. */
+#define RUN_CGROUP_NAME	"rdmacg-run-"
 
 static void run_cgroup_pause(void)
 {
@@ -105,7 +107,8 @@ static bool run_cgroup_make_below(struct run_cgroup *home, struct cgroup *parent
 
 	/* One that was left behind, by a process of the same number, is in the way. */
 	do {
-		base = memory_format("rdmacg-run-%d%s%.0d", getpid(), number ? "-" : "", number);
+		base = memory_format(RUN_CGROUP_NAME "%d%s%.0d", getpid(), number ? "-" : "",
+				     number);
 		error = mkdirat(parent->dir, base, 0755) ? errno : 0;
 		if (!error)
 			home->cgroup = cgroup_open_child(parent, base);
@@ -205,7 +208,39 @@ static int run_cgroup_remove_cgroup(struct cgroup *cgroup)
 	return errno;
 }
 
-void run_cgroup_remove(struct run_cgroup *home)
+/* Whether another rdmacg runs a command beside this one. */
+static bool run_cgroup_has_sibling(const struct cgroup *parent)
+{
+	int fd = openat(parent->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	bool has = false;
+
+	while (list && !has && (entry = readdir(list)))
+		has = !strncmp(entry->d_name, RUN_CGROUP_NAME, strlen(RUN_CGROUP_NAME));
+	if (list)
+		closedir(list);
+	else if (fd >= 0)
+		close(fd);
+	return has;
+}
+
+/* Where others need the controller by now, the kernel refuses, and rightly so. */
+static void run_cgroup_disable(struct cgroup *parent, struct transaction *enabled)
+{
+	size_t i = enabled->nr_steps;
+
+	if (!parent || run_cgroup_has_sibling(parent))
+		return;
+	while (i--) {
+		struct transaction_step *step = &enabled->steps[i];
+
+		if (step->done && *step->undo == '-')
+			file_write(step->cgroup->dir, step->file, step->undo);
+	}
+}
+
+void run_cgroup_remove(struct run_cgroup *home, struct transaction *enabled)
 {
 	bool scope = home->keeper;
 	int error = 0;
@@ -219,6 +254,7 @@ void run_cgroup_remove(struct run_cgroup *home)
 	if (error)
 		say_warning(cgroup_name(home->cgroup), "cannot be removed: %s; rmdir(1) does later",
 			    strerror(error));
+	run_cgroup_disable(home->cgroup->parent, enabled);
 	cgroup_close_path(home->cgroup);
 	home->cgroup = NULL;
 }

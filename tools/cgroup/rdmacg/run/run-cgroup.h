@@ -8,6 +8,7 @@
 
 #include "core/cgroup.h"
 #include "run/child.h"
+#include "write/transaction.h"
 
 struct run_cgroup {
 	struct cgroup *cgroup;
@@ -32,7 +33,10 @@ bool run_cgroup_enter(const struct run_cgroup *home, const struct child *child);
 /* How many processes there are, but the keeper. */
 size_t run_cgroup_members(const struct run_cgroup *home);
 void run_cgroup_signal(const struct run_cgroup *home, int signal);
-/* Remove it, with what the command has made below. It has no processes any more. */
-void run_cgroup_remove(struct run_cgroup *home);
+/*
+ * Remove it, with what the command has made below. It has no processes any more. The controller is
+ * taken from where @enabled has put it.
+ */
+void run_cgroup_remove(struct run_cgroup *home, struct transaction *enabled);
 
 #endif /* RDMACG_RUN_CGROUP_H */

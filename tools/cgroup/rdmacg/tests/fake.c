@@ -400,7 +400,7 @@ ssize_t write(int fd, const void *buffer, size_t size)
 int mkdirat(int fd, const char *name, mode_t mode)
 {
 	int (*real)(int fd, const char *name, mode_t mode) = dlsym(RTLD_NEXT, "mkdirat");
-	char path[PATH_MAX], control[PATH_MAX + 64], word[16] = "";
+	char path[PATH_MAX], control[PATH_MAX + 64], own[PATH_MAX + 64], word[16] = "";
 	FILE *file;
 	int ret = real(fd, name, mode);
 
@@ -408,6 +408,10 @@ int mkdirat(int fd, const char *name, mode_t mode)
 	if (ret || !fake_is_below(path))
 		return ret;
 	snprintf(control, sizeof(control), "%s/../cgroup.subtree_control", path);
+	snprintf(own, sizeof(own), "%s/cgroup.procs", path);
+	file = fopen(own, "we");
+	if (file)
+		fclose(file);
 	file = fopen(control, "re");
 	/* On v1 there is no such file, and all have the controller. */
 	if (!file || (fscanf(file, "%15s", word) == 1 && !strcmp(word, "rdma")))
