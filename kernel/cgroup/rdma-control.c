@@ -35,7 +35,7 @@
 /* The slack of timers, so that those of many queues can share an interrupt. */
 #define RDMACG_SLACK_NS ((u64)(50 * NSEC_PER_USEC))
 
-/* A rate that is behind by more than this forgets the rest. */
+/* If a command begins late, its rate makes up for this much of the delay at most. */
 #define RDMACG_LONGEST_DELAY ((u64)NSEC_PER_SEC)
 
 /* A larger burst does not limit anything, and its product with a second could overflow. */

@@ -12,8 +12,8 @@
 struct rdmacg_update {
 	struct list_head	node;
 	struct rdmacg_desc	*desc;		/* with a reference */
-	bool			is_pinned;	/* the cgroup's pool, in which it takes effect */
-	u64			slots;		/* a bit for each one that is set */
+	bool			is_pinned;	/* the pool that gets the limits */
+	u64			slots;		/* a bit for each slot in max */
 	u64			max[];		/* or RDMACG_USE_DEFAULT */
 };
 
@@ -24,7 +24,7 @@ struct rdmacg_change {
 	u64			usage;
 };
 
-/* A write to a file of limits, from its text to its end. Belongs to the writer. */
+/* The state of one write to a file of limits. Belongs to the writer. */
 struct rdmacg_write {
 	struct rdma_cgroup	*cg;
 	enum rdmacg_class	class;

@@ -21,9 +21,9 @@
  *
  * Two locks of one kind are never held at once. Under max_lock or a domain's lock, holders never
  * sleep, allocate, free, parse or wake, so neither a tenant's writes nor its cpu.max delay another
- * tenant. The time that a domain's lock is held grows with the depth, RDMACG_MAX_DEPTH at most,
- * and with the slots of one charge. For a gate's lock, the time grows with the depth of one
- * command. For max_lock, it grows with the devices that a write names.
+ * tenant. The time that a domain's lock is held grows with the depth, RDMACG_MAX_DEPTH at most, and
+ * with the slots of one charge. For a gate's lock, the time grows with the depth of one command.
+ * For max_lock, the time grows with the number of devices that a write names.
  *
  * A charge takes only the domain's lock, except for the first charge in a cgroup. That charge
  * creates pools, which come into use under max_lock. Only writers to the cgroup, and creators of
