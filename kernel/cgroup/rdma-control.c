@@ -279,7 +279,7 @@ static bool rdmacg_queue_try_first(struct rdmacg_control *control)
 
 /*
  * Let the commands begin whose turn it is, and start the timer of the next one. The lock is
- * released after each. In any context.
+ * released after each command. In any context.
  */
 static void rdmacg_queue_run(struct rdmacg_control *control)
 {
@@ -289,7 +289,7 @@ static void rdmacg_queue_run(struct rdmacg_control *control)
 	for (i = 0; i < RDMACG_BATCH; i++)
 		if (!rdmacg_queue_try_first(control))
 			return;
-	/* The timer continues. */
+	/* The timer lets the next commands begin. */
 	spin_lock_irqsave(&control->gate->lock, flags);
 	rdmacg_queue_arm_locked(control, ktime_get_ns());
 	spin_unlock_irqrestore(&control->gate->lock, flags);
@@ -473,8 +473,8 @@ void rdmacg_control_refresh(struct rdma_cgroup *cg)
 }
 
 /*
- * Stop waiting at a gate. Lets one waiting command begin, and returns whether there was one, in
- * which case the caller calls again.
+ * Stop waiting at a gate. Lets one waiting command begin, and returns whether there was one. The
+ * caller repeats the call until no command waits.
  */
 bool rdmacg_gate_open(struct rdmacg_gate *gate)
 {
@@ -612,7 +612,7 @@ bool rdmacg_is_limited(struct rdma_cgroup *cg, const struct rdmacg_desc *desc)
 	return is_limited;
 }
 
-/* Let some waiting commands begin. False if none is left. */
+/* Let some waiting commands begin. False if no command waits any more. */
 static bool rdmacg_domains_open_locked(struct rdmacg_desc *desc)
 {
 	struct rdmacg_domain *domain;

@@ -31,20 +31,20 @@ struct rdmacg_control_stat {
 /* How many processes of a cgroup can return to their place after a signal. */
 #define RDMACG_PLACES 16
 
-/* When a process arrived that a signal has woken; task is NULL for none. The gate's lock. */
+/* When a process that a signal woke began to wait. The gate's lock. */
 struct rdmacg_place {
-	const struct task_struct *task;		/* never followed */
+	const struct task_struct *task;		/* never followed; NULL if the place is unused */
 	u64			since;
 };
 
 /*
- * The commands of one cgroup and its descendants on one device. The first command while the cgroup
- * or an ancestor limits commands creates it, and one in each ancestor below the root. It is freed
- * with its pool.
+ * The commands of one cgroup and its descendants on one device. The first command under a limit
+ * creates the control, and a control in each ancestor below the root. A control is freed with its
+ * pool.
  *
  * A command begins at one instant on all levels, or waits in the queue of the lowest level that
- * does not let it begin. It is tried again when it is the first in that queue and the level may be
- * ready.
+ * does not let it begin. The command is tried again when it is the first in that queue and the level
+ * may be ready.
  */
 struct rdmacg_control {
 	struct rdmacg_gate	*gate;		/* set once */
@@ -58,12 +58,12 @@ struct rdmacg_control {
 	/* Commands that wait at this level, by their arrival; gate->lock. */
 	struct rb_root_cached	queue;
 	struct rdmacg_control_stat stat;	/* gate->lock; READ_ONCE */
-	/* For processes of this cgroup only; the next one is overwritten. gate->lock. */
+	/* For processes of this cgroup only. A new place overwrites the oldest. gate->lock. */
 	struct rdmacg_place	places[RDMACG_PLACES];
 	unsigned int		next_place;	/* gate->lock */
 };
 
-/* rdma-control.c is built only with CONFIG_CGROUP_RDMA_CONTROL, and only then called. */
+/* These functions exist only with CONFIG_CGROUP_RDMA_CONTROL. */
 void rdmacg_rate_set(struct rdmacg_rate *rate, u64 ops, u64 burst, u64 now);
 u64 rdmacg_rate_begins(const struct rdmacg_rate *rate);
 void rdmacg_rate_take(struct rdmacg_rate *rate, unsigned int cost, u64 now, bool has_waited);

@@ -100,7 +100,7 @@ static void rdmacg_desc_set_resource(struct rdmacg_desc *desc, unsigned int slot
 	desc->resources[slot].name = desc->keys[slot];
 }
 
-/* Add a whole table or nothing. The first slot, or -EINVAL or -ENOSPC. */
+/* Add a whole table or nothing. Returns the first slot, -EINVAL or -ENOSPC. */
 static int rdmacg_add_table(struct rdmacg_desc *desc, const struct rdmacg_table *table,
 			    const char *device)
 {

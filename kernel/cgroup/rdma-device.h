@@ -44,13 +44,13 @@ struct rdmacg_desc {
 	 */
 	u32			key;
 	u32			index;		/* set once */
-	/* One each for the registration, a write, and a pin; atomic. */
+	/* One for the registration, and one for each write and each pin; atomic. */
 	refcount_t		refs;
 	struct rdmacg_name __rcu *name;		/* rdmacg_names_lock; RCU */
 	/* Guards the list of domains. */
 	spinlock_t		lock;
 	bool			dead;		/* no new pools; lock; READ_ONCE */
-	bool			bypass;		/* of the gates of new domains; lock */
+	bool			bypass;		/* for the gates of new domains; lock */
 	struct list_head	domains;	/* of rdma-pool.c; lock */
 	struct rcu_head		rcu;
 	unsigned int		nr_slots;	/* set once */

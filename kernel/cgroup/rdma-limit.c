@@ -18,7 +18,7 @@
 #include "rdma-control.h"
 #include "rdma-limit.h"
 
-/* Let commands follow the new limits. */
+/* Apply the new limits to commands. */
 static void rdmacg_control_follow(struct rdma_cgroup *cg)
 {
 	if (!IS_ENABLED(CONFIG_CGROUP_RDMA_CONTROL))
@@ -97,7 +97,7 @@ static int rdmacg_update_set(struct rdmacg_update *update, enum rdmacg_class cla
 	return found ? 0 : -EINVAL;
 }
 
-/* Parse the limits of the line that *@text is in. The line must have one. */
+/* Parse the limits of the line that *@text is in. The line must have a limit. */
 static int rdmacg_parse_limits(struct rdmacg_update *update, enum rdmacg_class class,
 			       const char **text)
 {
@@ -143,7 +143,8 @@ static int rdmacg_write_parse(struct rdmacg_write *write, const char *text)
 }
 
 /*
- * Whether any of the limits, "max" included, may become the device's own. Only a pool can hold it.
+ * Whether any of the limits, "max" included, may become the device's own. Only a pool can hold such
+ * a limit.
  */
 static bool rdmacg_update_needs_pool(const struct rdmacg_update *update)
 {

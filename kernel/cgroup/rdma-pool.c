@@ -92,8 +92,8 @@ u64 rdmacg_limit_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc, uns
 }
 
 /*
- * Find a pool and lock its domain. NULL, without a lock, if there is no pool. The caller keeps the
- * cgroup.
+ * Find a pool and lock its domain. NULL, without a lock, if there is no pool. The caller has a
+ * reference to the cgroup.
  */
 struct rdmacg_pool *rdmacg_pool_lock(struct rdma_cgroup *cg, u32 key)
 {
@@ -572,7 +572,7 @@ static bool rdmacg_slot_has_room(const struct rdmacg_slot *slot, u64 amount)
 }
 
 /*
- * Check all levels for room. If one has none, *@refusal names the lowest such cgroup, and the
+ * Check all levels for room. If a level has none, *@refusal names the lowest such cgroup, and the
  * first resource of @set without room there.
  */
 static bool rdmacg_has_room_locked(struct rdmacg_pool *pool, const struct rdmacg_amount *set,
@@ -820,7 +820,7 @@ void rdmacg_pools_free(struct rdma_cgroup *cg)
 	for (key = 0; key < nr; key++)
 		if (rdmacg_has_pool(cg, key))
 			rdmacg_pool_free(cg, key);
-	/* Wait for a device that has cleared the last entry and still holds the map's lock. */
+	/* A device's removal may have cleared the last entry, and still hold the map's lock. */
 	spin_lock(&cg->map_lock);
 	map = rdmacg_map_locked(cg);
 	RCU_INIT_POINTER(cg->map, &rdmacg_empty_map);

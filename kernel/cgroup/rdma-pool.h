@@ -69,7 +69,7 @@ struct rdmacg_gate {
 
 /*
  * The lock and the list of all pools of one device below one top-level cgroup. Created and freed
- * with the pool of the top-level cgroup, which is the first and the last one. Freed by RCU.
+ * with the pool of the top-level cgroup, which is created first and freed last. Freed by RCU.
  */
 struct rdmacg_domain {
 	/*

@@ -95,7 +95,7 @@ static noinline int rdmacg_charge_slow(struct rdma_cgroup *cg, struct rdmacg_dev
 				       const struct rdmacg_amount *set, unsigned int count,
 				       bool is_charged)
 {
-	/* Valid for -EAGAIN alone. */
+	/* Valid only after -EAGAIN. */
 	struct rdmacg_refusal refusal;
 	int ret = 0;
 
