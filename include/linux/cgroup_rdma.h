@@ -74,7 +74,7 @@ enum rdmacg_unit {
 
 /**
  * struct rdmacg_resource - one countable thing of a device
- * @name: its key in the files: a lower-case letter, then lower-case letters,
+ * @name: the key in the files: a lower-case letter, then lower-case letters,
  *	digits or underscores, 31 characters at most; none of "max", "index" and
  *	"default"
  * @class: the files it appears in

@@ -32,7 +32,7 @@
 
 #include "rdma-control.h"
 
-/* The slack of timers, so that those of many queues can share an interrupt. */
+/* The slack of timers, so that the timers of many queues can share an interrupt. */
 #define RDMACG_SLACK_NS ((u64)(50 * NSEC_PER_USEC))
 
 /* If a command begins late, its rate makes up for this much of the delay at most. */
@@ -436,7 +436,7 @@ void rdmacg_control_end(struct rdmacg_control *control)
 			rdmacg_queue_run(level);
 }
 
-/* Apply the pool's limits. Of two writes, the later one reads the limits of both. */
+/* Apply the pool's limits. After two writes, the later call reads the limits of both. */
 void rdmacg_control_set(struct rdmacg_control *control)
 {
 	u64 ops, burst;

@@ -131,7 +131,7 @@ bool rdmacg_limit_is_valid(enum rdmacg_class class, struct rdmacg_word key, u64 
 {
 	if (class != RDMACG_CLASS_CONTROL || max >= RDMACG_NO_LIMIT)
 		return true;
-	/* A limit of 0 is valid for objects. For commands, it would make all wait for ever. */
+	/* With a limit of 0, objects are refused, but commands would wait for ever. */
 	return max && (max <= RDMACG_OPS_MAX ||
 		       !rdmacg_word_is(key, rdmacg_control_keys[RDMACG_CONTROL_OPS]));
 }

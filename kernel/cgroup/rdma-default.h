@@ -23,7 +23,7 @@ enum rdmacg_control_limit {
 
 extern const char * const rdmacg_control_keys[RDMACG_CONTROL_LIMITS];
 
-/* The most defaults of the hw class, whose keys drivers choose. */
+/* The maximum number of defaults of the hw class, whose keys drivers choose. */
 #define RDMACG_HW_DEFAULTS RDMACG_MAX_SLOTS
 
 /* A limit for each device that has a resource of this class and name. */

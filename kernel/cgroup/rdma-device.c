@@ -231,7 +231,7 @@ int rdmacg_desc_publish(struct rdmacg_desc *desc, const char *text)
 	return 0;
 }
 
-/* Hide the device from readers and writers. Those that have found it may still use it. */
+/* Hide the device from readers and writers. A task that has found the device may still use it. */
 void rdmacg_desc_hide(struct rdmacg_desc *desc)
 {
 	spin_lock(&rdmacg_names_lock);
@@ -334,9 +334,9 @@ static struct rdmacg_desc *rdmacg_desc_find_rcu(const char *name, const u32 *ind
 }
 
 /*
- * The device with that name, as the files show it, and that index if it is not NULL. Returns a
- * reference, which does not keep the device registered, or -ENODEV, or -ENOTUNIQ if several
- * devices match.
+ * Find a registered device by @name, as the files show it, and by *@index unless @index is NULL.
+ * Returns a reference, which does not keep the device registered, or -ENODEV, or -ENOTUNIQ if
+ * several devices match.
  */
 struct rdmacg_desc *rdmacg_desc_get(const char *name, const u32 *index)
 {

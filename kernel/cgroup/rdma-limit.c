@@ -156,7 +156,7 @@ static bool rdmacg_update_needs_pool(const struct rdmacg_update *update)
 	return false;
 }
 
-/* Make sure that the limits can be set. -ENOMEM, -EINTR, or -ENODEV if a device goes. */
+/* Make sure that the limits can be set. -ENOMEM, -EINTR, or -ENODEV without the device. */
 int rdmacg_write_pin(struct rdmacg_write *write)
 {
 	struct rdmacg_update *update;

@@ -6,8 +6,8 @@
  *           per line; to rdma.default KEY=VALUE... or max, in one line.
  * Read:     NAME[ index=N] KEY=VALUE KEY=VALUE, no blank at the end.
  *
- * A device can have any name. In the files, \ooo, three octal digits, stands for a backslash and
- * for each byte outside 0x21 to 0x7e, so a name has neither blanks nor bytes that do not print.
+ * A device can have any name. In the files, \ooo (three octal digits) replaces a backslash and each
+ * byte outside 0x21 to 0x7e, so a name has neither blanks nor bytes that do not print.
  *
  * The parser does not change the text and allocates nothing.
  */

@@ -6,7 +6,7 @@
  * levels and in all of its slots, or not at all, and it is refused only if one of them has no room.
  * All of this happens at one instant, under the lock of one domain.
  *
- * Readers take no lock. They find pools under RCU, and see each counter at some moment of their
+ * Readers take no lock: they find pools under RCU, and see each counter at some moment of their
  * read.
  *
  * Why not a page_counter for each slot, without a lock: page counters add first and check then. So

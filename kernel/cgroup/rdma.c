@@ -60,7 +60,8 @@ static void rdmacg_trace_refuse(struct rdma_cgroup *cg, const struct rdmacg_devi
 
 /*
  * Notify the events files that a refused charge of @cg has changed, and trace the refusal. This
- * runs outside the domain's lock, because on Linux 6.12 it takes a lock of all cgroups.
+ * runs outside the domain's lock, because cgroup_file_notify() on Linux 6.12 takes a lock of all
+ * cgroups.
  */
 static void rdmacg_notify_refusal(struct rdma_cgroup *cg, struct rdmacg_device *device,
 				  const struct rdmacg_refusal *refusal)
