@@ -2,9 +2,9 @@
 /*
  * RDMA cgroup controller: domains, pools and charges.
  *
- * A charge counts in the owner and in each ancestor below the root. It takes effect on all of these
- * levels and in all of its slots, or not at all, and it is refused only if one of them has no room.
- * All of this happens at one instant, under the lock of one domain.
+ * A charge counts in the owner and in each ancestor below the root. The charge takes effect on all
+ * of these levels and in all of its slots, or not at all. A charge is refused only if a level has
+ * no room. All of this happens at one instant, under the lock of one domain.
  *
  * Readers take no lock: they find pools under RCU, and see each counter at some moment of their
  * read.
