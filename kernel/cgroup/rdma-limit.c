@@ -325,7 +325,7 @@ static int rdmacg_try_defaults(struct rdmacg_write *write, const struct rdmacg_d
 	return ret;
 }
 
-/* Room for all possible defaults. A smaller room is tried once before. */
+/* Enough room for all defaults, for the second attempt. */
 #define RDMACG_MOST_DEFAULTS 512
 
 static int rdmacg_write_defaults(struct rdmacg_write *write, const struct rdmacg_defaults *edit)

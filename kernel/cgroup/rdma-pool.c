@@ -572,8 +572,8 @@ static bool rdmacg_slot_has_room(const struct rdmacg_slot *slot, u64 amount)
 }
 
 /*
- * Check all levels for room. If a level has none, *@refusal names the lowest such cgroup, and the
- * first resource of @set without room there.
+ * Check all levels for room. If a level has no room, *@refusal names the lowest such cgroup, and
+ * the first resource of @set without room there.
  */
 static bool rdmacg_has_room_locked(struct rdmacg_pool *pool, const struct rdmacg_amount *set,
 				   unsigned int count, struct rdmacg_refusal *refusal)
