@@ -397,7 +397,7 @@ static int rdmacg_pool_insert_locked(struct rdmacg_pool *pool, struct rdmacg_poo
 	lockdep_assert_held(&domain->lock);
 	if (rdmacg_has_pool(pool->cg, desc->key))
 		return -EEXIST;
-	/* Set before rdmacg_pools_drain() takes the lock for the first time. */
+	/* rdmacg_pools_drain() sets desc->dead before it takes a domain's lock. */
 	if (READ_ONCE(desc->dead) || (!parent && rdmacg_domain_add(domain)))
 		return -ENODEV;
 	if (parent) {

@@ -575,7 +575,7 @@ static void rdmacg_print_resource(struct seq_file *sf, struct rdma_cgroup *cg,
 	}
 }
 
-/* The line of a device in rdma.control.stat, behind its name. */
+/* Print the values of a device in rdma.control.stat. */
 static void rdmacg_print_control_stat(struct seq_file *sf, const struct rdmacg_pool *pool)
 {
 	static const struct rdmacg_control none;
@@ -592,7 +592,7 @@ static void rdmacg_print_control_stat(struct seq_file *sf, const struct rdmacg_p
 static bool rdmacg_file_shows(enum rdmacg_file file, enum rdmacg_class class,
 			      const struct rdmacg_resource *resource)
 {
-	/* No device offers a number of commands. */
+	/* Devices state no capacity of commands. */
 	if (file == RDMACG_FILE_CAPACITY)
 		return resource->class != RDMACG_CLASS_CONTROL;
 	return resource->class == class;
