@@ -809,7 +809,7 @@ static void rdmacg_pool_free(struct rdma_cgroup *cg, u32 key)
 }
 
 /*
- * After the last reference to the cgroup: nothing is charged to it, and its children are freed. A
+ * Free all pools of a cgroup without references: nothing is charged, and the children are freed. A
  * cgroup without a pool takes no lock that another cgroup needs.
  */
 void rdmacg_pools_free(struct rdma_cgroup *cg)
