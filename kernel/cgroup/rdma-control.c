@@ -11,10 +11,10 @@
  * Other commands take one. A command that destroys is counted, takes nothing and never waits. So a
  * process can always destroy, and destroy commands use up no rate that a sibling needs.
  *
- * The timer of a waiting command lets it begin, not the next run of its process. So a process that
- * is stopped, or whose cgroup has used up its processor time, does not delay the commands behind
- * it. A process that a signal wakes returns to user space, where it can be frozen. It restarts the
- * system call and gets its place in the queue back.
+ * A waiting command begins in its timer, not when its process runs next. So a process that is
+ * stopped, or whose cgroup has used up its processor time, does not delay the commands behind it. A
+ * process that a signal wakes returns to user space, where it can be frozen. It restarts the system
+ * call and gets its place in the queue back.
  *
  * Functions whose names begin with rdmacg_rate get the time from their caller and only compute.
  */
@@ -418,8 +418,8 @@ int rdmacg_control_begin(struct rdmacg_control *control, enum rdmacg_command_kin
 }
 
 /*
- * End a command that has begun and does not destroy. Its places in flight go to waiting commands.
- * In any context.
+ * End a command that has begun, except a destroy command. Its places in flight go to waiting
+ * commands. In any context.
  */
 void rdmacg_control_end(struct rdmacg_control *control)
 {

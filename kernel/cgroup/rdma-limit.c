@@ -227,7 +227,7 @@ static void rdmacg_trace_changes_rcu(const struct rdmacg_write *write,
  * Apply the limits of @update to a device or, if @update is NULL, the cgroup's defaults where the
  * device has no limit of its own. Without a pool there is nothing to do: the cgroup has only the
  * defaults, or the device is being unregistered. Strings are compared and events are traced
- * without the domain's lock, because siblings need it.
+ * without the domain's lock, because siblings need the lock.
  */
 static void rdmacg_write_apply_rcu(struct rdmacg_write *write, const struct rdmacg_desc *desc,
 				   const struct rdmacg_update *update)

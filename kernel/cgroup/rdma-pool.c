@@ -345,7 +345,7 @@ static bool rdmacg_pool_is_idle_locked(struct rdmacg_pool *pool)
 
 /*
  * Unlock, after freeing the pool and its ancestors as far as they are idle. The lock is released
- * after each, because siblings need it. If another task uses a pool, that task gives it back later.
+ * after each, because siblings need the lock. If another task uses a pool, that task gives it back later.
  */
 void rdmacg_pool_give_back_unlock(struct rdmacg_pool *pool)
 {
@@ -451,7 +451,7 @@ static int rdmacg_pool_insert(struct rdmacg_desc *desc, struct rdmacg_pool *pool
 
 	rcu_read_lock();
 	spin_lock(&cg->max_lock);
-	/* Strings are compared before the domain's lock is taken, because siblings need it. */
+	/* Strings are compared before the domain's lock is taken, because siblings need the lock. */
 	rdmacg_default_limits(rcu_dereference(cg->defaults), desc, max);
 	rdmacg_pool_init_limits(pool, desc, max);
 	ret = rdmacg_pool_try_insert(desc, pool);

@@ -492,7 +492,7 @@ void rdmacg_unregister_device(struct rdmacg_device *device)
 {
 	struct rdmacg_desc *desc = rdmacg_desc(device);
 
-	/* In this order: no new reader or writer, no pool, no limit on commands. */
+	/* Hide the device first, so that no reader or writer finds it without its pools. */
 	rdmacg_desc_hide(desc);
 	rdmacg_pools_drain(desc);
 	if (IS_ENABLED(CONFIG_CGROUP_RDMA_CONTROL))
@@ -675,7 +675,7 @@ static int rdmacg_default_show(struct seq_file *sf, void *v)
 /*
  * With its NUL, the text fills a buffer of 64 KiB, which is not charged to any memory cgroup. In
  * each class, that is enough for the lines of 19 devices with 64 resources, the longest keys and
- * the longest values, and for some 200 devices of today.
+ * the longest values, and for about 200 devices with today's resources.
  */
 #define RDMACG_MAX_WRITE (SZ_64K - 1)
 
