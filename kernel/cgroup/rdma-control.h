@@ -31,7 +31,7 @@ struct rdmacg_control_stat {
 /* How many processes of a cgroup can return to their place after a signal. */
 #define RDMACG_PLACES 16
 
-/* When a process that a signal woke began to wait. The gate's lock. */
+/* The start of a wait that a signal has interrupted. The gate's lock. */
 struct rdmacg_place {
 	const struct task_struct *task;		/* never followed; NULL if the place is unused */
 	u64			since;
@@ -43,8 +43,8 @@ struct rdmacg_place {
  * pool.
  *
  * A command begins at one instant on all levels, or waits in the queue of the lowest level that
- * does not let it begin. The command is tried again when it is the first in that queue and the level
- * may be ready.
+ * does not let it begin. The command is tried again when it is the first in that queue and the
+ * level may be ready.
  */
 struct rdmacg_control {
 	struct rdmacg_gate	*gate;		/* set once */

@@ -345,7 +345,8 @@ static bool rdmacg_pool_is_idle_locked(struct rdmacg_pool *pool)
 
 /*
  * Unlock, after freeing the pool and its ancestors as far as they are idle. The lock is released
- * after each, because siblings need the lock. If another task uses a pool, that task gives it back later.
+ * after each, because siblings need the lock. If another task uses a pool, that task gives it
+ * back later.
  */
 void rdmacg_pool_give_back_unlock(struct rdmacg_pool *pool)
 {
