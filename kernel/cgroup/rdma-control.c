@@ -83,8 +83,8 @@ void rdmacg_control_key_sync(void)
 }
 
 /*
- * Set the limits, or RDMACG_NO_LIMIT. Commands that have begun count as the same number at the new
- * rate. Without a burst, a tenth of a second's commands may begin at once.
+ * Set the limits; RDMACG_NO_LIMIT removes a limit. Commands that have begun count as the same
+ * number at the new rate. Without a burst, a tenth of a second's commands may begin at once.
  */
 void rdmacg_rate_set(struct rdmacg_rate *rate, u64 ops, u64 burst, u64 now)
 {

@@ -452,7 +452,7 @@ static int rdmacg_pool_insert(struct rdmacg_desc *desc, struct rdmacg_pool *pool
 
 	rcu_read_lock();
 	spin_lock(&cg->max_lock);
-	/* Strings are compared before the domain's lock is taken, because siblings need the lock. */
+	/* Compare strings before taking the domain's lock, because siblings need the lock. */
 	rdmacg_default_limits(rcu_dereference(cg->defaults), desc, max);
 	rdmacg_pool_init_limits(pool, desc, max);
 	ret = rdmacg_pool_try_insert(desc, pool);
