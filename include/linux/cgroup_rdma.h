@@ -119,8 +119,8 @@ struct rdmacg_device {
 	/* The index of the device's pool in the map of each cgroup. */
 	u32			key;
 	unsigned int		nr_slots;
-	/* The part that outlives this struct, for readers. RCU. */
-	struct rdmacg_desc __rcu *desc;
+	/* The part that outlives this struct, for readers. */
+	struct rdmacg_desc	*desc;
 };
 
 /**
@@ -163,8 +163,6 @@ int rdmacg_register_device(struct rdmacg_device *device,
 			   struct rdmacg_table *tables, unsigned int count);
 void rdmacg_unregister_device(struct rdmacg_device *device);
 void rdmacg_rename_device(struct rdmacg_device *device);
-bool rdmacg_pin_device(struct rdmacg_device *pinned, const struct rdmacg_device *device);
-void rdmacg_unpin_device(struct rdmacg_device *pinned);
 
 int rdmacg_try_charge(struct rdma_cgroup **owner, struct rdmacg_device *device,
 		      enum rdmacg_resource_type index);
@@ -200,16 +198,6 @@ static inline void rdmacg_unregister_device(struct rdmacg_device *device)
 }
 
 static inline void rdmacg_rename_device(struct rdmacg_device *device)
-{
-}
-
-static inline bool rdmacg_pin_device(struct rdmacg_device *pinned,
-				     const struct rdmacg_device *device)
-{
-	return false;
-}
-
-static inline void rdmacg_unpin_device(struct rdmacg_device *pinned)
 {
 }
 

@@ -637,7 +637,7 @@ static bool rdmacg_domains_open_locked(struct rdmacg_desc *desc)
  */
 void rdmacg_stop_waiting(struct rdmacg_device *device)
 {
-	struct rdmacg_desc *desc = rdmacg_desc(device);
+	struct rdmacg_desc *desc = device->desc;
 	bool are_more;
 
 	do {
@@ -660,7 +660,7 @@ EXPORT_SYMBOL(rdmacg_stop_waiting);
  */
 void rdmacg_resume_waiting(struct rdmacg_device *device)
 {
-	struct rdmacg_desc *desc = rdmacg_desc(device);
+	struct rdmacg_desc *desc = device->desc;
 	struct rdmacg_domain *domain;
 
 	spin_lock(&desc->lock);

@@ -253,7 +253,7 @@ void rdmacg_desc_hide(struct rdmacg_desc *desc)
 void rdmacg_rename_device(struct rdmacg_device *device)
 {
 	struct rdmacg_name *name = rdmacg_name_alloc(device->name, GFP_KERNEL | __GFP_NOFAIL);
-	struct rdmacg_desc *desc = rdmacg_desc(device);
+	struct rdmacg_desc *desc = device->desc;
 	struct rdmacg_name *old;
 
 	spin_lock(&rdmacg_names_lock);
@@ -266,50 +266,6 @@ void rdmacg_rename_device(struct rdmacg_device *device)
 	kfree_rcu(old, rcu);
 }
 EXPORT_SYMBOL(rdmacg_rename_device);
-
-/**
- * rdmacg_pin_device() - keep the part of a device that charges need, even without the device
- * @pinned: set to a pin, which replaces @device in charges, even after @device was freed
- * @device: a device that is not freed yet
- *
- * For users that may uncharge after the device was unregistered. Such users must also charge
- * with the pin, because rdmacg_unregister_device() warns about any other remaining charge. An
- * uncharge with the pin, after the device was unregistered, changes nothing.
- *
- * Context: Any context.
- * Return: whether @device is registered. If so, call rdmacg_unpin_device() once.
- */
-bool rdmacg_pin_device(struct rdmacg_device *pinned, const struct rdmacg_device *device)
-{
-	struct rdmacg_desc *desc;
-	bool is_pinned;
-
-	rcu_read_lock();
-	/* rdmacg_unregister_device() clears the pointer first, and RCU frees the desc. */
-	desc = rcu_dereference(device->desc);
-	is_pinned = desc && refcount_inc_not_zero(&desc->refs);
-	rcu_read_unlock();
-	if (is_pinned)
-		*pinned = (struct rdmacg_device) {
-			.key		= desc->key,
-			.nr_slots	= desc->control_slot,
-			.desc		= RCU_INITIALIZER(desc),
-		};
-	return is_pinned;
-}
-EXPORT_SYMBOL(rdmacg_pin_device);
-
-/**
- * rdmacg_unpin_device() - drop a pin of rdmacg_pin_device()
- * @pinned: the pin; all charges that were made with it have been returned
- *
- * Context: Any context.
- */
-void rdmacg_unpin_device(struct rdmacg_device *pinned)
-{
-	rdmacg_desc_put(rdmacg_desc(pinned));
-}
-EXPORT_SYMBOL(rdmacg_unpin_device);
 
 /* The registered device with the lowest id that is at least *@id, or NULL. Sets *@id. */
 struct rdmacg_desc *rdmacg_desc_next(unsigned long *id)

@@ -44,7 +44,7 @@ struct rdmacg_desc {
 	 */
 	u32			key;
 	u32			index;		/* set once */
-	/* One for the registration, and one for each write and each pin; atomic. */
+	/* One for the registration, and one for each write; atomic. */
 	refcount_t		refs;
 	struct rdmacg_name __rcu *name;		/* rdmacg_names_lock; RCU */
 	/* Guards the list of domains. */
@@ -59,12 +59,6 @@ struct rdmacg_desc {
 	char			(*keys)[RDMACG_KEY_SIZE]; /* names of @resources; set once */
 	struct rdmacg_resource	resources[];	/* set once */
 };
-
-/* The desc of a device that its user keeps registered or pinned. */
-static inline struct rdmacg_desc *rdmacg_desc(const struct rdmacg_device *device)
-{
-	return rcu_dereference_protected(device->desc, true);
-}
 
 static inline const char *rdmacg_desc_name_rcu(const struct rdmacg_desc *desc)
 {

@@ -273,15 +273,6 @@ static void rdmacg_domain_remove(struct rdmacg_domain *domain)
 }
 
 /*
- * Charges that were made with a pin of the device may remain. Each pin holds a reference until
- * after the uncharge. Writes also hold references.
- */
-static bool rdmacg_desc_may_have_usage(struct rdmacg_desc *desc)
-{
-	return READ_ONCE(desc->dead) && refcount_read(&desc->refs) > 1;
-}
-
-/*
  * Take a pool out of use, children before their parent, and put it on @gone. Other tasks may have
  * found the pool before: a charge or a write takes the lock next and sees @dead
  * (rdmacg_pool_try_lock_rcu()), and readers (rdmacg_show_line()) are in RCU read sections. The
@@ -295,7 +286,7 @@ static void rdmacg_pool_remove_locked(struct rdmacg_pool *pool, struct list_head
 
 	lockdep_assert_held(&pool->domain->lock);
 	for (slot = 0; slot < desc->control_slot; slot++)
-		WARN_ON_ONCE(pool->slots[slot].usage && !rdmacg_desc_may_have_usage(desc));
+		WARN_ON_ONCE(pool->slots[slot].usage);
 	pool->dead = true;
 	list_move(&pool->domain_node, gone);
 	if (parent)
@@ -708,7 +699,7 @@ int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 		return -EINVAL;
 	if (!cg->depth)
 		return 0;
-	pool = rdmacg_pool_get_lock(cg, rdmacg_desc(device));
+	pool = rdmacg_pool_get_lock(cg, device->desc);
 	if (IS_ERR(pool))
 		return PTR_ERR(pool);
 	if (!rdmacg_has_room_locked(pool, set, count, refusal)) {
@@ -735,7 +726,7 @@ bool rdmacg_pool_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 	refusal->is_ignored = true;
 	if (!cg->depth)
 		return false;
-	while ((pool = rdmacg_pool_get_lock(cg, rdmacg_desc(device))) == ERR_PTR(-ENOMEM))
+	while ((pool = rdmacg_pool_get_lock(cg, device->desc)) == ERR_PTR(-ENOMEM))
 		schedule_timeout_uninterruptible(1);
 	if (IS_ERR(pool))
 		return false;
@@ -768,12 +759,7 @@ static void rdmacg_sub_locked(struct rdmacg_pool *pool, const struct rdmacg_amou
 					   rdmacg_counted(charge->amount));
 }
 
-/*
- * Undo a charge. If the charge was made with a pin and the device is unregistered at the same
- * time, rdmacg_pools_drain() removes the pool before or after this function has its lock. Then
- * there is no pool, or its usage is no longer read. The pin keeps other devices from reusing the
- * key.
- */
+/* Undo a charge. */
 void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			  const struct rdmacg_amount *set, unsigned int count)
 {
@@ -788,10 +774,9 @@ void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 		rdmacg_pool_unlock(pool);
 		return;
 	}
-	/* Only endless amounts and unregistered devices leave no pool. */
+	/* Only endless amounts leave no pool. */
 	for (i = 0; i < count; i++)
-		WARN_ON_ONCE(rdmacg_counted(set[i].amount) &&
-			     !READ_ONCE(rdmacg_desc(device)->dead));
+		WARN_ON_ONCE(rdmacg_counted(set[i].amount));
 }
 
 /* Take the cgroup's pool on a device out of use, and idle pools of its ancestors. */

@@ -35,7 +35,7 @@ static noinline void rdmacg_trace_set(struct rdma_cgroup *cg, const struct rdmac
 				      void (*trace)(const char *device, const char *resource,
 						    u64 amount, u64 cgroup))
 {
-	const struct rdmacg_desc *desc = rdmacg_desc(device);
+	const struct rdmacg_desc *desc = device->desc;
 
 	rcu_read_lock();
 	/* After the device is unregistered, there is no desc. */
@@ -49,7 +49,7 @@ static noinline void rdmacg_trace_set(struct rdma_cgroup *cg, const struct rdmac
 static void rdmacg_trace_refuse(struct rdma_cgroup *cg, const struct rdmacg_device *device,
 				const struct rdmacg_refusal *refusal)
 {
-	const struct rdmacg_desc *desc = rdmacg_desc(device);
+	const struct rdmacg_desc *desc = device->desc;
 
 	rcu_read_lock();
 	trace_rdmacg_refuse(rdmacg_desc_name_rcu(desc), desc->resources[refusal->slot].name,
@@ -66,7 +66,7 @@ static void rdmacg_trace_refuse(struct rdma_cgroup *cg, const struct rdmacg_devi
 static void rdmacg_notify_refusal(struct rdma_cgroup *cg, struct rdmacg_device *device,
 				  const struct rdmacg_refusal *refusal)
 {
-	enum rdmacg_class class = rdmacg_desc(device)->resources[refusal->slot].class;
+	enum rdmacg_class class = device->desc->resources[refusal->slot].class;
 	struct rdma_cgroup *level;
 
 	for (level = cg; level->depth; level = rdmacg_parent(level)) {
@@ -213,7 +213,7 @@ static __always_inline void rdmacg_uncharge_owner(struct rdma_cgroup *owner,
  *
  * Context: Process context; may sleep.
  * Return: 0; -EAGAIN if the charge would exceed a limit of the cgroup or of an
- * ancestor; -ENOMEM; -ENODEV for the pin of a device that was unregistered; -EINVAL for
+ * ancestor; -ENOMEM; -ENODEV if @device is being unregistered; -EINVAL for
  * an empty @set, a slot that @device does not have or that occurs twice, or an amount out
  * of range.
  */
@@ -228,7 +228,7 @@ EXPORT_SYMBOL(rdmacg_try_charge_set);
  * rdmacg_try_charge_cgroup() - charge several resources to a given cgroup
  * @cg: the cgroup that pays, from rdmacg_get_current() or from an earlier charge;
  *	the caller has a reference to it, and keeps that reference
- * @device: a registered device, or a pin that rdmacg_pin_device() has set
+ * @device: a registered device
  * @set: the resources and amounts, each resource once
  * @count: number of amounts in @set
  *
@@ -259,7 +259,7 @@ EXPORT_SYMBOL(rdmacg_try_charge_cgroup);
  *
  * For resources whose refusal would break a connection in use, such as the buffers of an
  * SMC-R connection that fails over to another link. A charge above a limit counts in the
- * events of the limit. Nothing is charged on the pin of a device that was unregistered.
+ * events of the limit.
  *
  * The charge holds another reference to @cg until rdmacg_uncharge_set(), which must be called
  * once.
@@ -283,7 +283,7 @@ EXPORT_SYMBOL(rdmacg_charge);
 /**
  * rdmacg_uncharge_set() - return a charge of several resources
  * @owner: the cgroup that paid; this call drops the charge's reference to it
- * @device: the device of the charge, still registered, or the pin of the charge
+ * @device: the device of the charge, still registered
  * @set: the resources and amounts of the charge
  * @count: number of amounts in @set
  *
@@ -363,7 +363,7 @@ u64 rdmacg_current_limit(struct rdmacg_device *device, unsigned int slot)
 
 	if (!WARN_ON_ONCE(slot >= device->nr_slots)) {
 		rcu_read_lock();
-		limit = rdmacg_binding_limit_rcu(cg, rdmacg_desc(device), slot);
+		limit = rdmacg_binding_limit_rcu(cg, device->desc, slot);
 		rcu_read_unlock();
 	}
 	rdmacg_put(cg);
@@ -418,7 +418,7 @@ int rdmacg_limit_command(struct rdmacg_command *command, struct rdmacg_device *d
 			 enum rdmacg_command_kind kind)
 {
 	struct rdma_cgroup *cg = rdmacg_get_current();
-	int ret = rdmacg_command_begin(command, cg, rdmacg_desc(device), kind);
+	int ret = rdmacg_command_begin(command, cg, device->desc, kind);
 
 	if (!command->control)
 		rdmacg_put(cg);
@@ -473,15 +473,14 @@ int rdmacg_register_device(struct rdmacg_device *device,
 	}
 	device->key = desc->key;
 	device->nr_slots = desc->control_slot;
-	/* Pairs with rdmacg_pin_device(). */
-	rcu_assign_pointer(device->desc, desc);
+	device->desc = desc;
 	return 0;
 }
 EXPORT_SYMBOL(rdmacg_register_device);
 
 /**
  * rdmacg_unregister_device() - unregister a device from the controller
- * @device: a registered device without charges, except those made with a pin of the device
+ * @device: a registered device without charges
  *
  * This removes the device's limits, usage and history from all cgroups. The caller may free
  * @device afterwards.
@@ -490,16 +489,16 @@ EXPORT_SYMBOL(rdmacg_register_device);
  */
 void rdmacg_unregister_device(struct rdmacg_device *device)
 {
-	struct rdmacg_desc *desc = rdmacg_desc(device);
+	struct rdmacg_desc *desc = device->desc;
 
 	/* Hide the device first, so that no reader or writer finds it without its pools. */
 	rdmacg_desc_hide(desc);
 	rdmacg_pools_drain(desc);
 	if (IS_ENABLED(CONFIG_CGROUP_RDMA_CONTROL))
 		rdmacg_control_key_drop_later();
-	/* A later charge finds no slot and fails; a later pin finds no desc. */
+	/* A later charge finds no slot and fails. */
 	device->nr_slots = 0;
-	RCU_INIT_POINTER(device->desc, NULL);
+	device->desc = NULL;
 	rdmacg_desc_put(desc);
 }
 EXPORT_SYMBOL(rdmacg_unregister_device);

@@ -495,7 +495,7 @@ static void rdmacg_stress_end(struct kunit *test, struct rdmacg_stress *s, bool 
 	for (i = RDMACG_CGROUPS - 1; i >= 0; i--)
 		rdmacg_pools_free(&s->cg[i]);
 	for (i = 0; i < RDMACG_DEVICES && !devices_first; i++) {
-		KUNIT_EXPECT_TRUE(test, list_empty(&rdmacg_desc(&s->dev[i])->domains));
+		KUNIT_EXPECT_TRUE(test, list_empty(&s->dev[i].desc->domains));
 		rdmacg_unregister_device(&s->dev[i]);
 	}
 	for (i = 0; i < RDMACG_CGROUPS; i++)
@@ -714,82 +714,10 @@ static void rdmacg_test_readers_see_parents_first(struct kunit *test)
 		rdmacg_pools_free(&chain->cg[i]);
 }
 
-#define RDMACG_LATE_ROUNDS	300
-#define RDMACG_LATE_CHARGES	200
-
-/* Unregister a device while one thread uncharges with pins of it. */
-struct rdmacg_late {
-	struct rdma_cgroup root;
-	struct rdma_cgroup cg;
-	struct rdmacg_device dev;
-	struct rdmacg_device pins[RDMACG_LATE_CHARGES];
-	struct completion begun;
-	struct completion done;
-};
-
-static int rdmacg_late_worker(void *data)
-{
-	const struct rdmacg_amount charge = { .slot = RDMACG_COMMON, .amount = 1 };
-	struct rdmacg_late *late = data;
-	unsigned int i;
-
-	complete(&late->begun);
-	for (i = 0; i < RDMACG_LATE_CHARGES; i++) {
-		rdmacg_test_uncharge(&late->cg, &late->pins[i], &charge, 1);
-		rdmacg_unpin_device(&late->pins[i]);
-	}
-	complete(&late->done);
-	return 0;
-}
-
-static void rdmacg_late_charge(struct kunit *test, struct rdmacg_late *late)
-{
-	const struct rdmacg_amount charge = { .slot = RDMACG_COMMON, .amount = 1 };
-	struct rdmacg_refusal refusal;
-	unsigned int i;
-
-	KUNIT_ASSERT_EQ(test, rdmacg_stress_register(&late->dev, "late", RDMACG_TEST_INDEX), 0);
-	for (i = 0; i < RDMACG_LATE_CHARGES; i++) {
-		KUNIT_ASSERT_TRUE(test, rdmacg_pin_device(&late->pins[i], &late->dev));
-		KUNIT_ASSERT_EQ(test, rdmacg_test_charge(&late->cg, &late->pins[i], &charge,
-							 1, &refusal), 0);
-	}
-}
-
-/*
- * Some charges are returned before the device's pools are freed, some after. No uncharge may find
- * a freed pool, or warn. Chance decides which one meets the end.
- */
-static void rdmacg_test_uncharge_while_the_device_goes(struct kunit *test)
-{
-	struct rdmacg_late *late = kunit_kzalloc(test, sizeof(*late), GFP_KERNEL);
-	unsigned int round, pauses;
-	struct task_struct *task;
-
-	KUNIT_ASSERT_NOT_NULL(test, late);
-	rdmacg_test_init_cgroup(&late->root, NULL);
-	rdmacg_test_init_cgroup(&late->cg, &late->root);
-	for (round = 0; round < RDMACG_LATE_ROUNDS; round++) {
-		rdmacg_late_charge(test, late);
-		init_completion(&late->begun);
-		init_completion(&late->done);
-		task = kthread_run(rdmacg_late_worker, late, "rdmacg_late");
-		KUNIT_ASSERT_FALSE(test, IS_ERR(task));
-		wait_for_completion(&late->begun);
-		for (pauses = get_random_u32_below(3000); pauses; pauses--)
-			cpu_relax();
-		rdmacg_unregister_device(&late->dev);
-		wait_for_completion(&late->done);
-		KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&late->cg));
-	}
-	rdmacg_pools_free(&late->cg);
-}
-
 static struct kunit_case rdmacg_concurrent_cases[] = {
 	KUNIT_CASE_SLOW(rdmacg_test_give_back_and_charge),
 	KUNIT_CASE_SLOW(rdmacg_test_stress),
 	KUNIT_CASE(rdmacg_test_readers_see_parents_first),
-	KUNIT_CASE(rdmacg_test_uncharge_while_the_device_goes),
 	{}
 };
 

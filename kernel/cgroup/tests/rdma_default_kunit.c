@@ -483,7 +483,7 @@ static void rdmacg_look_and_linger(const struct rdmacg_defaults *defaults,
 
 	kunit_deactivate_static_stub(test, rdmacg_default_limits);
 	rdmacg_default_limits(defaults, desc, max);
-	if (desc != rdmacg_desc(&t->dev0)) {
+	if (desc != t->dev0.desc) {
 		kunit_activate_static_stub(test, rdmacg_default_limits, rdmacg_look_and_linger);
 		return;
 	}

@@ -75,7 +75,7 @@ static inline void rdmacg_test_unregister(void *arg)
 	struct rdmacg_device *device = arg;
 
 	/* The test may have done so. */
-	if (rcu_access_pointer(device->desc))
+	if (device->desc)
 		rdmacg_unregister_device(device);
 }
 

@@ -178,7 +178,7 @@ static struct rdmacg_device *rdmacg_device_with_key(struct kunit *test, u32 key,
 	desc->control_slot = nr_slots;
 	device->key = key;
 	device->nr_slots = nr_slots;
-	rcu_assign_pointer(device->desc, desc);
+	device->desc = desc;
 	ret = kunit_add_action_or_reset(test, rdmacg_drain_pools, desc);
 	KUNIT_ASSERT_EQ(test, ret, 0);
 	return device;
@@ -624,9 +624,9 @@ static void rdmacg_test_top_level_cgroup_takes_its_domains_along(struct kunit *t
 	rdmacg_uncharge_many(test, &t->leaf, &t->dev0, OBJECT, 2);
 	rdmacg_pools_free(&t->leaf);
 	rdmacg_pools_free(&t->left);
-	KUNIT_EXPECT_FALSE(test, list_empty(&rdmacg_desc(&t->dev0)->domains));
+	KUNIT_EXPECT_FALSE(test, list_empty(&t->dev0.desc->domains));
 	rdmacg_pools_free(&t->top);
-	KUNIT_EXPECT_TRUE(test, list_empty(&rdmacg_desc(&t->dev0)->domains));
+	KUNIT_EXPECT_TRUE(test, list_empty(&t->dev0.desc->domains));
 
 	/* A charge after it starts anew. */
 	rdmacg_charge_many(test, &t->leaf, &t->dev0, OBJECT, 1);

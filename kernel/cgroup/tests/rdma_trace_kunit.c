@@ -21,11 +21,10 @@ struct rdmacg_told {
 struct rdmacg_trace_test {
 	struct task_struct *task;
 	struct rdma_cgroup root, cg;
-	struct rdmacg_device dev, pin;
+	struct rdmacg_device dev;
 	struct rdmacg_told charge, uncharge, refuse;
 };
 
-static const struct rdmacg_amount rdmacg_one = { .slot = OBJECT, .amount = 1 };
 static const struct rdmacg_amount rdmacg_endless = { .slot = OBJECT, .amount = RDMACG_ENDLESS };
 
 /* Ignore other processes on the machine's own devices. */
@@ -123,25 +122,9 @@ static void rdmacg_test_endless_refusal_is_told_as_endless(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->charge.count, 0);
 }
 
-/* The name of a device stays while charges with a pin remain. */
-static void rdmacg_test_uncharge_tells_the_name_of_a_device_that_went(struct kunit *test)
-{
-	struct rdmacg_trace_test *t = test->priv;
-
-	KUNIT_ASSERT_TRUE(test, rdmacg_pin_device(&t->pin, &t->dev));
-	KUNIT_ASSERT_EQ(test, rdmacg_try_charge_cgroup(&t->cg, &t->pin, &rdmacg_one, 1), 0);
-	rdmacg_unregister_device(&t->dev);
-	/* RCU has freed everything now, and a debug kernel has poisoned it. */
-	kvfree_rcu_barrier();
-	rdmacg_uncharge_set(&t->cg, &t->pin, &rdmacg_one, 1);
-	rdmacg_expect_told(test, &t->uncharge, 1);
-	rdmacg_unpin_device(&t->pin);
-}
-
 static struct kunit_case rdmacg_trace_cases[] = {
 	KUNIT_CASE(rdmacg_test_endless_charge_is_told_as_nothing),
 	KUNIT_CASE(rdmacg_test_endless_refusal_is_told_as_endless),
-	KUNIT_CASE(rdmacg_test_uncharge_tells_the_name_of_a_device_that_went),
 	{ }
 };
 
