@@ -332,7 +332,7 @@ static void top_wait(struct top_screen *screen)
 	long long begin = clock_now();
 	bool now = false;
 
-	while (!now && !top_signal) {
+	while (!now && !screen->ended && !top_signal) {
 		long long left = begin + (long long)screen->top->delay_ms - clock_now();
 		struct timespec timeout = { left / 1000, left % 1000 * 1000000 };
 
