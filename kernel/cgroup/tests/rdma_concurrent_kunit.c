@@ -561,9 +561,13 @@ static void rdmacg_test_give_back_and_charge(struct kunit *test)
 	const struct rdmacg_amount charge = { .slot = RDMACG_COMMON, .amount = RDMACG_ENDLESS };
 	struct rdmacg_refusal refusal;
 	struct rdmacg_thread *writer;
-	struct rdmacg_stress *s;
+	u64 seed = rdmacg_seed ?: get_random_u32();
 	int i, pauses, failed = 0;
+	struct rdmacg_stress *s;
+	struct rnd_state rnd;
 
+	kunit_info(test, "seed %llu\n", seed);
+	prandom_seed_state(&rnd, seed);
 	s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
 	writer = kunit_kzalloc(test, sizeof(*writer), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, s);
@@ -572,7 +576,7 @@ static void rdmacg_test_give_back_and_charge(struct kunit *test)
 	rdmacg_thread_start(writer, s, 0, 0, rdmacg_limit_writer);
 	for (i = 0; i < 6000; i++) {
 		/* The pauses differ, so that the charge meets different places. */
-		for (pauses = get_random_u32_below(300); pauses; pauses--)
+		for (pauses = prandom_u32_state(&rnd) % 300; pauses; pauses--)
 			cpu_relax();
 		if (rdmacg_test_charge(&s->cg[2], &s->dev[0], &charge, 1, &refusal)) {
 			failed++;

@@ -152,6 +152,7 @@ static void rdmacg_test_methods_are_what_they_do(struct kunit *test)
 {
 	struct uverbs_api *uapi = rdmacg_uapi(test);
 	struct uverbs_api_ioctl_method *method;
+	unsigned int creates = 0, destroys = 0;
 	struct radix_tree_iter iter;
 	enum uverbs_obj_access access;
 	void __rcu **slot;
@@ -167,7 +168,11 @@ static void rdmacg_test_methods_are_what_they_do(struct kunit *test)
 		if (access == UVERBS_ACCESS_NEW)
 			KUNIT_EXPECT_EQ_MSG(test, method->control, UVERBS_COMMAND_CREATE,
 					    "method %#lx", iter.index);
+		creates += access == UVERBS_ACCESS_NEW;
+		destroys += access == UVERBS_ACCESS_DESTROY;
 	}
+	KUNIT_EXPECT_GT(test, creates, 0);
+	KUNIT_EXPECT_GT(test, destroys, 0);
 }
 
 static void rdmacg_test_commands_are_what_they_do(struct kunit *test)

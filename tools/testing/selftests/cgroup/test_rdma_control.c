@@ -417,13 +417,12 @@ TEST_F_TIMEOUT(test_rdmacg_control, killed_waiters_leave_at_once, RDMACG_TIMEOUT
 
 	child = rdmacg_start_crowd(tree, tree->top);
 	ASSERT_LT(0, child);
-	since = rdmacg_now();
 	kill(child, SIGKILL);
 	EXPECT_EQ(-1, rdmacg_wait(child));
 	/* Those in the queue would have been first, for a minute. */
+	since = rdmacg_now();
 	EXPECT_EQ(0, rdmacg_churn(self->context, 1));
-	TH_LOG("%.1f s after the kill", rdmacg_now() - since);
-	EXPECT_LT(rdmacg_now() - since, 20);
+	EXPECT_LT(rdmacg_now() - since, 2);
 	EXPECT_TRUE(RDMACG_WAIT_FOR(!rdmacg_handles(tree, tree->right)));
 }
 
