@@ -8,7 +8,7 @@ private_apt() {
 	tool=$1 limit=900 retries=2
 	shift
 	# A mirror that stalls would stall for each list.
-	[ "$*" != update ] || limit=180 retries=0
+	case "$*" in *update) limit=180 retries=0 ;; esac
 	timeout --foreground "$limit" "$tool" -q -o "Dir::Etc::SourceList=$APT/sources.list" -o Dir::Etc::SourceParts=- \
 		-o "Dir::State::Lists=$APT/lists" -o "Dir::Cache=$APT/cache" \
 		-o APT::Update::Error-Mode=any -o APT::Sandbox::User=root \
