@@ -203,7 +203,7 @@ static void rdmacg_begin_locked(const struct rdmacg_waiter *waiter, u64 now, u64
 	}
 }
 
-/* Start the timer of the first waiter of a queue, for the time when it can begin. */
+/* Start the timer of the first waiter of a queue, for the time when its command can begin. */
 static void rdmacg_queue_arm_locked(struct rdmacg_control *control, u64 now)
 {
 	struct rdmacg_waiter *first = rdmacg_first_waiter_locked(control);
@@ -512,7 +512,7 @@ struct rdmacg_control *rdmacg_control_alloc(void)
 	return control;
 }
 
-/* Create the control of a pool that is kept. Another task may create one meanwhile. */
+/* Create the control of a pool that is kept. Another task may create a control meanwhile. */
 static struct rdmacg_control *rdmacg_pool_add_control(struct rdmacg_pool *pool,
 						      struct rdmacg_control *parent)
 {

@@ -39,8 +39,9 @@ struct rdmacg_desc {
 	/* Ids grow with each registration and give the order in files. Set once. */
 	u32			id;
 	/*
-	 * The index of the device in the maps of cgroups: the smallest free number, which keeps
-	 * the maps small. Freed with the desc, when no task can look for the old pools. Set once.
+	 * The index of the device in the maps of cgroups: the smallest free number, which keeps the
+	 * maps small. Free again when the desc is freed, because then no task can look for the old
+	 * pools. Set once.
 	 */
 	u32			key;
 	u32			index;		/* set once */
