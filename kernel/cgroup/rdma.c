@@ -382,7 +382,7 @@ static void rdmacg_trace_throttle(struct rdma_cgroup *cg, const struct rdmacg_de
 	rcu_read_unlock();
 }
 
-/* As rdmacg_limit_command(). @command gets the caller's reference to @cg with a control. */
+/* If @command gets a control, @command also takes over the caller's reference to @cg. */
 static int rdmacg_command_begin(struct rdmacg_command *command, struct rdma_cgroup *cg,
 				struct rdmacg_desc *desc, enum rdmacg_command_kind kind)
 {
