@@ -28,8 +28,7 @@
 /* A limit that is not as a rule says. */
 struct apply_difference {
 	const struct rule *rule;
-	/* As the files have it. */
-	char *device;
+	struct device device;
 	char *key;
 	uint64_t before;
 	uint64_t after;
@@ -120,7 +119,7 @@ static void apply_add_difference(struct apply_work *work, const struct device *d
 					sizeof(*difference));
 	difference = &work->differences[work->nr_differences++];
 	difference->rule = work->rule;
-	difference->device = device_format(device);
+	device_copy(&difference->device, device);
 	difference->key = memory_string(key);
 	difference->before = before;
 	difference->after = after;
@@ -300,7 +299,7 @@ static void apply_print_json(const struct apply_work *work,
 	struct json_object *object = json_object_new_object();
 
 	json_add(object, "cgroup", json_text(cgroup_name(work->cgroup)));
-	json_add(object, "device", json_text(difference->device));
+	device_json(object, &difference->device);
 	json_add(object, "resource", json_text(difference->key));
 	json_add(object, "before", json_limit(difference->before));
 	json_add(object, "limit", json_limit(difference->after));
@@ -312,17 +311,20 @@ static void apply_print_json(const struct apply_work *work,
 static void apply_print(struct apply_work *work, const struct apply_difference *difference)
 {
 	char before[NUMBER_SIZE], after[NUMBER_SIZE];
+	char *device;
 
 	work->apply->differs = true;
 	if (options.json) {
 		apply_print_json(work, difference);
 		return;
 	}
+	device = device_format(&difference->device);
 	number_format(before, difference->before, false);
 	number_format(after, difference->after, false);
 	say_line("%s: %s on %s %s %s, %s %s (%s)", cgroup_name(work->cgroup), difference->key,
-		 difference->device, work->apply->check ? "is" : "was", before,
+		 device, work->apply->check ? "is" : "was", before,
 		 work->apply->check ? "to be" : "is now", after, difference->rule->where);
+	free(device);
 }
 
 /* All rules, and the undoing of all if one is refused. */
@@ -380,7 +382,7 @@ static void apply_do(struct apply_work *work)
 		apply_say_errors(work, errors, good);
 	free(errors);
 	for (i = 0; i < work->nr_differences; i++) {
-		free(work->differences[i].device);
+		device_free(&work->differences[i].device);
 		free(work->differences[i].key);
 	}
 	free(work->differences);

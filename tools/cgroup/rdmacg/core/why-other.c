@@ -41,6 +41,7 @@ struct process {
 	bool unbound;
 	/* It has no open file of uverbs; only where its files can be seen. */
 	bool without_rdma;
+	bool files_seen;
 };
 
 struct processes {
@@ -106,10 +107,10 @@ static bool other_is_machines_user(pid_t pid)
 	return length > 0 && !strcmp(link, OTHER_USER_NAMESPACE);
 }
 
-/* Whether the files of a process can be seen, and none of them is a uverbs device. */
-static bool other_is_without_rdma(pid_t pid)
+/* Whether none of the files of a process is a uverbs device. */
+static void other_look_at_files(struct process *process)
 {
-	char *path = hierarchy_proc("%d/fd", pid);
+	char *path = hierarchy_proc("%d/fd", process->pid);
 	DIR *dir = opendir(path);
 	struct dirent *entry;
 	bool without = dir;
@@ -124,7 +125,8 @@ static bool other_is_without_rdma(pid_t pid)
 	}
 	if (dir)
 		closedir(dir);
-	return without;
+	process->files_seen = dir;
+	process->without_rdma = without;
 }
 
 /* False for one that is gone. */
@@ -141,7 +143,7 @@ static bool other_read_process(struct process *process, pid_t pid)
 	if (status)
 		other_parse_status(process, status);
 	process->unbound = process->unbound && other_is_machines_user(pid);
-	process->without_rdma = other_is_without_rdma(pid);
+	other_look_at_files(process);
 	free(word);
 	free(status);
 	free(limits);
@@ -301,8 +303,8 @@ struct json_object *other_memlock_json(struct cgroup *cgroup, pid_t pid)
 		json_add(object, "memlock", json_limit(process->limit));
 		json_add(object, "bound", json_object_new_boolean(other_is_bound(process)));
 		json_add(object, "verdict", json_text(other_verdict(process)));
-		json_add(object, "rdma_open",
-			 json_object_new_boolean(!process->without_rdma));
+		json_add(object, "rdma_open", process->files_seen ?
+			 json_object_new_boolean(!process->without_rdma) : NULL);
 		json_add(object, "pinned", json_number(process->pinned));
 		json_add(object, "locked", json_number(process->locked));
 		json_object_array_add(array, object);
@@ -440,6 +442,8 @@ static void other_add_log(const char *device, void *data)
 		json_object_array_add(lines, line);
 	}
 	json_add(object, "device", json_text(device));
+	/* The log has names alone. */
+	json_add(object, "index", NULL);
 	json_add(object, "readable", json_object_new_boolean(read));
 	json_add(object, "lines", lines);
 	json_object_array_add(data, object);

@@ -289,11 +289,16 @@ static struct json_object *plan_json_part(const struct plan_part *part, bool exp
 {
 	struct json_object *object = json_object_new_object();
 	struct json_object *notes = json_object_new_array();
+	struct device device = { 0 };
 	size_t i;
 
 	json_add(object, "title", json_text(part->title));
 	json_add(object, "cgroup", part->cgroup ? json_text(part->cgroup) : NULL);
-	json_add(object, "device", part->device ? json_text(part->device) : NULL);
+	if (part->device)
+		plan_parse_device(&device, part->device);
+	json_add(object, "device", device.name ? json_text(device.name) : NULL);
+	json_add(object, "index", device.has_index ? json_number(device.index) : NULL);
+	device_free(&device);
 	json_add(object, "limits", plan_json_values(part, PLAN_KIND_LIMIT));
 	json_add(object, "figures", plan_json_values(part, PLAN_KIND_FIGURE));
 	for (i = 0; i < part->nr_notes; i++)

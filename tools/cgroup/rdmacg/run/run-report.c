@@ -225,6 +225,11 @@ struct json_object *report_json(const struct cgroup *cgroup, uint64_t margin, in
 				json_object_array_add(resources,
 						      report_json_slot(&pool->slots[j], margin,
 								       status));
+		if (!json_object_array_length(resources)) {
+			json_object_put(resources);
+			json_object_put(device);
+			continue;
+		}
 		device_json(device, &pool->device);
 		json_add(device, "resources", resources);
 		json_object_array_add(devices, device);
