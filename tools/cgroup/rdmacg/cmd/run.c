@@ -68,11 +68,18 @@ static const struct argp_option run_options[] = {
 	{ 0 }
 };
 
-static void run_add_limit(struct run *run, const char *text)
+/* DEVICE:KEY=VALUE[,KEY=VALUE]...[;DEVICE:...] */
+static void run_add_limits(struct run *run, const char *text)
 {
-	run->limits = memory_grow(run->limits, run->nr_limits, sizeof(*run->limits));
-	if (!limits_parse_option(&run->limits[run->nr_limits++], text))
-		exit(EXIT_USAGE);
+	char *copy = memory_string(text);
+	char *rest = copy;
+
+	while (rest) {
+		run->limits = memory_grow(run->limits, run->nr_limits, sizeof(*run->limits));
+		if (!limits_parse_option(&run->limits[run->nr_limits++], strsep(&rest, ";")))
+			exit(EXIT_USAGE);
+	}
+	free(copy);
 }
 
 static error_t run_parse(int key, char *arg, struct argp_state *state)
@@ -81,7 +88,7 @@ static error_t run_parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'l':
-		run_add_limit(run, arg);
+		run_add_limits(run, arg);
 		return 0;
 	case 'o':
 		run->output = arg;

@@ -13,6 +13,7 @@
 #include "core/cgroup.h"
 #include "lib/compiler.h"
 #include "lib/message.h"
+#include "lib/number.h"
 #include "lib/options.h"
 #include "lib/rdmacg.h"
 #include "write/limits.h"
@@ -77,11 +78,55 @@ static void set_print_json(const struct set *set, const struct cgroup *cgroup,
 	json_print(stdout, object, options.pretty);
 }
 
+/* Keys that this project's kernels have in rdma.verb.max, whatever the driver. */
+static const char * const set_verb_keys[] = {
+	"ah", "async_event", "cm_id", "comp_channel", "counters", "cq", "dm", "dm_mem", "dmah",
+	"driver_async_event", "driver_object", "flow", "flow_action", "mr", "mr_mem", "mw", "pd",
+	"qp", "rwq_ind_tbl", "srq", "wq", "xrcd",
+};
+
+static enum pool_class set_class(const char *key)
+{
+	size_t i;
+
+	if (!strncmp(key, "hca_", 4))
+		return POOL_HCA;
+	for (i = 0; i < ARRAY_SIZE(set_verb_keys); i++)
+		if (!strcmp(key, set_verb_keys[i]))
+			return POOL_VERB;
+	return POOL_HW;
+}
+
+/*
+ * Where no cgroup has the controller yet, the root's rdma.capacity names devices and keys. A
+ * kernel without it has two keys.
+ */
+static void set_foresee(struct cgroup *cgroup, const struct device *device)
+{
+	struct pools *pools = &cgroup->pools;
+	size_t i, j;
+
+	if (pools_read_file(pools, cgroup->hierarchy->dir, "rdma.capacity")) {
+		pools_get_slot(pools, device, "hca_handle")->has = POOL_BIT(POOL_MAX);
+		pools_get_slot(pools, device, "hca_object")->has = POOL_BIT(POOL_MAX);
+	}
+	for (i = 0; i < pools->nr_pools; i++) {
+		for (j = 0; j < pools->pools[i].nr_slots; j++) {
+			struct slot *slot = &pools->pools[i].slots[j];
+
+			slot->class = set_class(slot->key);
+			slot->max = NUMBER_MAX;
+			pools->files[slot->class] |= POOL_BIT(POOL_MAX);
+		}
+	}
+}
+
 /*
  * Learn which file has which key. In a dry run, the cgroup may still lack the controller;
  * then an ancestor that has it shows what the files will be.
  */
-static bool set_read(struct cgroup *cgroup, const struct transaction *change)
+static bool set_read(struct cgroup *cgroup, const struct transaction *change,
+		     const struct limits *limits)
 {
 	const struct cgroup *like = cgroup_counted_in(cgroup);
 
@@ -89,12 +134,11 @@ static bool set_read(struct cgroup *cgroup, const struct transaction *change)
 		return cgroup_read(cgroup, POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT));
 	if (like && change->dry_run)
 		return !pools_read(&cgroup->pools, like->dir, POOL_BIT(POOL_MAX), NULL);
-	if (!change->dry_run)
-		say_error(cgroup_name(cgroup), "has no file rdma.max; is it gone?");
+	if (change->dry_run)
+		set_foresee(cgroup, &limits->device);
 	else
-		say_error(cgroup_name(cgroup),
-			  "which files take the limits is not known before the controller is enabled");
-	return false;
+		say_error(cgroup_name(cgroup), "has no file rdma.max; is it gone?");
+	return change->dry_run;
 }
 
 /* Write the limits in a cgroup that has the controller by now. */
@@ -104,7 +148,7 @@ static bool set_limits(const struct limits *limits, struct cgroup *cgroup,
 	struct capacity capacity;
 	bool done;
 
-	if (!set_read(cgroup, change))
+	if (!set_read(cgroup, change, limits))
 		return false;
 	capacity_read(&capacity, cgroup->hierarchy);
 	done = limits_add(limits, change, cgroup, &capacity);

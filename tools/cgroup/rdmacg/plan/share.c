@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/capacity.h"
+#include "lib/file.h"
 #include "lib/memory.h"
 #include "lib/number.h"
 #include "lib/options.h"
@@ -247,11 +248,12 @@ static void share_plan(struct plan *plan, struct share *share, const struct pool
 
 /* --- the cgroups --- */
 
-/* "CGROUP:WEIGHT": what is behind the last colon, if it is digits. */
+/* "CGROUP:WEIGHT": what is behind the last colon, if it is digits and no part of a name. */
 static void share_find_cgroup(const struct hierarchy *hierarchy, struct share_cgroup *cgroup)
 {
 	const char *colon = strrchr(cgroup->word, ':');
-	bool has_weight = colon && colon[1] && !colon[1 + strspn(colon + 1, "0123456789")];
+	bool has_weight = colon && colon[1] && !colon[1 + strspn(colon + 1, "0123456789")] &&
+			  !file_exists(hierarchy->dir, cgroup->word);
 	size_t length = has_weight ? (size_t)(colon - cgroup->word) : strlen(cgroup->word);
 	char *word = memory_format("%.*s", (int)length, cgroup->word);
 
