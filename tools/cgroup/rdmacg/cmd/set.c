@@ -91,6 +91,8 @@ static enum pool_class set_class(const char *key)
 
 	if (!strncmp(key, "hca_", 4))
 		return POOL_HCA;
+	if (!strcmp(key, "ops") || !strcmp(key, "burst") || !strcmp(key, "inflight"))
+		return POOL_CONTROL;
 	for (i = 0; i < ARRAY_SIZE(set_verb_keys); i++)
 		if (!strcmp(key, set_verb_keys[i]))
 			return POOL_VERB;

@@ -144,8 +144,9 @@ static void report_print_failed(FILE *to, const struct cgroup *cgroup, int64_t r
 		"The command failed (status %d), so it may need more than this, which it used until then:\n",
 		status);
 	if (refused)
-		fprintf(to, "(refused by limits of cgroups: %" PRId64 "; rdmacg why says which)\n",
-			refused);
+		fprintf(to,
+			"(%" PRId64 " of its attempts %s refused by a limit: rdmacg why says which)\n",
+			refused, refused == 1 ? "was" : "were");
 	else if (memlock != NUMBER_MAX)
 		fprintf(to,
 			"(no cgroup refused; RLIMIT_MEMLOCK is %s, which is small: suspect that first)\n",
