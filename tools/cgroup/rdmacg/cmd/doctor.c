@@ -99,6 +99,10 @@ static void doctor_check_files(struct doctor *doctor)
 {
 	doctor_say(doctor, DOCTOR_FINE, "controller", "cgroup v%d at %s",
 		   doctor->hierarchy.v2 ? 2 : 1, doctor->hierarchy.path);
+	if (doctor->hierarchy.v2 && !doctor->hierarchy.nsdelegate)
+		doctor_say(doctor, DOCTOR_WARNING, "delegation",
+			   "a container that may write its cgroup can remove its limits; mount -o remount,nsdelegate %s",
+			   doctor->hierarchy.path);
 	if (!doctor->has_sample) {
 		doctor_say(doctor, DOCTOR_PROBLEM, "controller",
 			   "no cgroup has it, so nothing is counted; write +rdma to %s/cgroup.subtree_control",

@@ -124,6 +124,7 @@ static void hierarchy_take(struct hierarchy *hierarchy, const struct mount *moun
 	hierarchy->path = memory_string(mount->point);
 	hierarchy->inside = memory_string(whole ? "" : mount->root);
 	hierarchy->v2 = v2;
+	hierarchy->nsdelegate = hierarchy_has_word(mount->options, "nsdelegate", ",");
 }
 
 /* Look through the mounts; false if none carries the controller. */
@@ -174,6 +175,7 @@ bool hierarchy_open(struct hierarchy *hierarchy)
 	if (root && *root) {
 		hierarchy->path = memory_string(root);
 		hierarchy->inside = memory_string("");
+		hierarchy->nsdelegate = true;
 	} else if (!hierarchy_find(hierarchy)) {
 		hierarchy_say_why_none();
 		return false;

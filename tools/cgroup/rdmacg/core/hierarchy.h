@@ -20,6 +20,8 @@ struct hierarchy {
 	char *inside;
 	int dir;
 	bool v2;
+	/* A cgroup namespace may not write the limits of its own root. */
+	bool nsdelegate;
 	/* The root here is a cgroup of a larger tree, as in a cgroup namespace. */
 	bool partial;
 };

@@ -42,7 +42,7 @@ struct hook {
 static const struct argp_option hook_options[] = {
 	{ "config", 'c', "FILE", 0, "the administrator's file, instead of " HOOK_FILE, 0 },
 	{ "unified", 'u', "CGROUP", 0,
-	  "set nothing; print what a runtime has to write for a new container below CGROUP, with annotations from standard input",
+	  "set nothing; print what a runtime has to write for a new container below CGROUP, with config.json on standard input",
 	  0 },
 	{ 0 }
 };
@@ -156,10 +156,10 @@ static bool hook_run(struct hook *hook)
 	struct policy *policy = &hook->policy;
 	struct oci *oci = &hook->oci;
 
-	if (!(hook->above ? oci_read_annotations(oci) : oci_read(oci)) || !hook_read_file(hook))
+	if (!(hook->above ? oci_read_requests(oci) : oci_read(oci)) || !hook_read_file(hook))
 		return false;
-	if (oci->annotation &&
-	    !oci_parse_annotation(&policy->asked, oci->annotation_name, oci->annotation))
+	if (oci->asked &&
+	    !oci_parse_annotation(&policy->asked, oci->source, oci->asked))
 		return false;
 	if (policy->asked.nr_rules || policy->config.nr_rules)
 		return hook->above ? hook_unified(hook) : hook_limits(hook);

@@ -165,13 +165,46 @@ static bool oci_take_annotation(struct oci *oci, struct json_object *annotations
 	const char *text = oci_string(annotations, key);
 
 	if (has)
-		oci->annotation_name = memory_format("annotation %s", key);
+		oci->source = memory_format("annotation %s", key);
 	if (text)
-		oci->annotation = memory_string(text);
+		oci->asked = memory_string(text);
 	else if (has)
-		say_error(oci->annotation_name, "is no text");
+		say_error(oci->source, "is no text");
 	free(key);
 	return text || !has;
+}
+
+/* Of several variables of this name, a program sees the last. */
+static const char *oci_find_variable(struct json_object *config)
+{
+	static const char begin[] = OCI_VARIABLE "=";
+	struct json_object *process, *list;
+	const char *found = NULL;
+	const char *text;
+	size_t i;
+
+	if (!json_object_object_get_ex(config, "process", &process) ||
+	    !json_object_object_get_ex(process, "env", &list) ||
+	    !json_object_is_type(list, json_type_array))
+		return NULL;
+	for (i = 0; i < json_object_array_length(list); i++) {
+		text = json_object_get_string(json_object_array_get_idx(list, i));
+		if (text && !strncmp(text, begin, strlen(begin)))
+			found = text + strlen(begin);
+	}
+	return found;
+}
+
+/* A variable goes before all annotations: a device's share was given, not asked for. */
+static bool oci_take_variable(struct oci *oci, struct json_object *config)
+{
+	const char *text = oci_find_variable(config);
+
+	if (!text)
+		return false;
+	oci->source = memory_string("variable " OCI_VARIABLE);
+	oci->asked = memory_string(text);
+	return true;
 }
 
 bool oci_parse_config(struct oci *oci, const char *text, size_t size)
@@ -182,7 +215,8 @@ bool oci_parse_config(struct oci *oci, const char *text, size_t size)
 
 	if (!config)
 		return false;
-	if (json_object_object_get_ex(config, "annotations", &annotations) && annotations) {
+	if (!oci_take_variable(oci, config) &&
+	    json_object_object_get_ex(config, "annotations", &annotations) && annotations) {
 		good = json_object_is_type(annotations, json_type_object);
 		if (good)
 			good = oci_take_annotation(oci, annotations);
@@ -294,7 +328,7 @@ static bool oci_read_config(struct oci *oci, int fd)
 	return good;
 }
 
-bool oci_read_annotations(struct oci *oci)
+bool oci_read_requests(struct oci *oci)
 {
 	return oci_read_config(oci, STDIN_FILENO);
 }
@@ -317,7 +351,7 @@ bool oci_read(struct oci *oci)
 void oci_free(struct oci *oci)
 {
 	free(oci->bundle);
-	free(oci->annotation);
-	free(oci->annotation_name);
+	free(oci->asked);
+	free(oci->source);
 	memset(oci, 0, sizeof(*oci));
 }

@@ -21,16 +21,18 @@
 #define OCI_ANNOTATION_OF "limits.rdmacg.org/"
 /* The annotation in which containerd gives a container's name. */
 #define OCI_ANNOTATION_NAME "io.kubernetes.cri.container-name"
+/* The same as a variable of the environment, which a device may bring with it. */
+#define OCI_VARIABLE "RDMACG_LIMITS"
 
 /* A container that has been made and does not run yet. */
 struct oci {
 	/* Its first process, as who runs the hook numbers it. */
 	pid_t pid;
 	char *bundle;
-	/* The value of the annotation, or NULL. */
-	char *annotation;
-	/* "annotation KEY", for messages; NULL if there is none. */
-	char *annotation_name;
+	/* The value of the variable or of the annotation, or NULL. */
+	char *asked;
+	/* "variable NAME" or "annotation KEY", for messages; NULL if there is none. */
+	char *source;
 };
 
 /* Each says an error and returns false where the text is not what it has to be. */
@@ -41,8 +43,8 @@ bool oci_parse_annotation(struct config *asked, const char *name, const char *te
 
 /* The state from standard input, and the config.json that it leads to. */
 bool oci_read(struct oci *oci);
-/* A config.json, or its annotations alone, from standard input. */
-bool oci_read_annotations(struct oci *oci);
+/* A config.json, or the part with requests, from standard input. */
+bool oci_read_requests(struct oci *oci);
 void oci_free(struct oci *oci);
 
 #endif /* RDMACG_OCI_H */

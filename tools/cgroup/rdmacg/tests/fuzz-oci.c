@@ -80,8 +80,8 @@ int oci_fuzz(const uint8_t *data, size_t size)
 	if (oci_parse_state(&oci, text, size) && (oci.pid <= 0 || *oci.bundle != '/'))
 		abort();
 	oci_free(&oci);
-	if (oci_parse_config(&oci, text, size) && oci.annotation)
-		oci_fuzz_annotation(oci.annotation);
+	if (oci_parse_config(&oci, text, size) && oci.asked)
+		oci_fuzz_annotation(oci.asked);
 	oci_free(&oci);
 	free(text);
 	return 0;

@@ -234,6 +234,36 @@ static bool policy_take_rule(const struct policy *policy, const struct rule *rul
 	return true;
 }
 
+/*
+ * Let the kernel check an index that is asked for and not needed: the device of that index may be
+ * gone. False: an error was said.
+ */
+static bool policy_take_index(const struct policy *policy, struct device *device)
+{
+	size_t i;
+
+	if (device->has_index)
+		return true;
+	for (i = 0; i < policy->asked.nr_rules; i++) {
+		const struct rule *rule = &policy->asked.rules[i];
+		const struct device *asked = &rule->limits.device;
+
+		if (!asked->has_index || strcmp(asked->name, device->name))
+			continue;
+		if (device->has_index && device->index != asked->index) {
+			say_within(rule->where);
+			say_error(device->name,
+				  "there is one device of this name, not index=%u too",
+				  asked->index);
+			say_within(NULL);
+			return false;
+		}
+		device->has_index = true;
+		device->index = asked->index;
+	}
+	return true;
+}
+
 /* All that concerns one device. */
 static bool policy_device(struct policy *policy, struct transaction *change,
 			  const struct device *device)
@@ -247,7 +277,8 @@ static bool policy_device(struct policy *policy, struct transaction *change,
 	for (i = 0; i < policy->config.nr_rules && good; i++)
 		good = policy_take_rule(policy, &policy->config.rules[i], &limits);
 	if (good && limits.nr_limits)
-		good = limits_add(&limits, change, policy->cgroup, &policy->capacity);
+		good = policy_take_index(policy, &limits.device) &&
+		       limits_add(&limits, change, policy->cgroup, &policy->capacity);
 	free(limits.limits);
 	return good;
 }
