@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0
+"""image.py FOLDER FILE: the folder as the image rdmacg-nri:1, in the format of "docker save"."""
+import hashlib
+import io
+import json
+import os
+import sys
+import tarfile
+
+NAME = "docker.io/library/rdmacg-nri:1"
+
+
+def owned_by_root(info):
+    info.uid = info.gid = 0
+    info.uname = info.gname = "root"
+    return info
+
+
+def add(tar, name, data):
+    info = tarfile.TarInfo(name)
+    info.size = len(data)
+    tar.addfile(info, io.BytesIO(data))
+
+
+def main():
+    folder, file = sys.argv[1:]
+    layer = file + ".layer"
+    with tarfile.open(layer, "w") as tar:
+        tar.add(folder, ".", filter=owned_by_root)
+    with open(layer, "rb") as made:
+        digest = hashlib.file_digest(made, "sha256").hexdigest()
+    config = {
+        "architecture": "amd64", "os": "linux",
+        "config": {"Entrypoint": ["/usr/sbin/rdmacg-nri"], "Env": ["PATH=/usr/sbin:/usr/bin"]},
+        "rootfs": {"type": "layers", "diff_ids": ["sha256:" + digest]},
+    }
+    manifest = [{"Config": "config.json", "RepoTags": [NAME], "Layers": ["layer.tar"]}]
+    with tarfile.open(file, "w") as tar:
+        tar.add(layer, "layer.tar", filter=owned_by_root)
+        add(tar, "config.json", json.dumps(config).encode())
+        add(tar, "manifest.json", json.dumps(manifest).encode())
+    os.remove(layer)
+
+
+main()

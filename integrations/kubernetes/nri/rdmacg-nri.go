@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0
+//
+// rdmacg-nri: a plugin of NRI that limits RDMA for the containers of pods. "rdmacg oci-hook
+// --unified" decides which limits; this writes them into "unified" of the container, so that
+// the runtime sets them before the container's first instruction.
+//
+// Pods ask with the annotations limits.rdmacg.org/NAME and org.rdmacg.limits, a device asks with
+// the variable RDMACG_LIMITS, and the node's /etc/rdmacg/oci.conf grants. A container whose limits cannot be set does not start.
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/containerd/nri/pkg/api"
+	"github.com/containerd/nri/pkg/stub"
+)
+
+const (
+	annotationOfPod       = "org.rdmacg.limits"
+	annotationOfContainer = "limits.rdmacg.org/"
+	annotationName        = "io.kubernetes.cri.container-name"
+	// A runtime closes the connection to a plugin that takes more than two seconds, and then
+	// starts the container without limits.
+	timeout = 1500 * time.Millisecond
+	// The pause between attempts to reach the runtime.
+	pause = time.Second
+)
+
+type plugin struct {
+	command string
+	config  string
+	runtime stub.Stub
+}
+
+// annotations returns what concerns limits. An annotation of the container, which a device
+// plugin may have given it, goes before one of the pod.
+func annotations(pod *api.PodSandbox, container *api.Container) map[string]string {
+	found := map[string]string{}
+	for _, from := range []map[string]string{pod.GetAnnotations(), container.GetAnnotations()} {
+		for key, value := range from {
+			if key == annotationOfPod || strings.HasPrefix(key, annotationOfContainer) {
+				found[key] = value
+			}
+		}
+	}
+	return found
+}
+
+// above returns the cgroup below which the runtime creates that of the container: for the
+// systemd driver, whose path of a container is SLICE:PREFIX:NAME, the pod's.
+func above(pod *api.PodSandbox, container *api.Container) (string, error) {
+	own, parent := container.GetLinux().GetCgroupsPath(), pod.GetLinux().GetCgroupParent()
+	if own != "" && !strings.Contains(own, ":") {
+		return path.Dir(own), nil
+	}
+	if parent == "" {
+		return "", errors.New("the runtime does not say in which cgroup the pod is")
+	}
+	return parent, nil
+}
+
+// limits returns the texts for the files of the container's cgroup.
+func (p *plugin) limits(pod *api.PodSandbox, container *api.Container,
+	asked map[string]string) (map[string]string, error) {
+	cgroup, err := above(pod, container)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]string{annotationName: container.GetName()}
+	for key, value := range asked {
+		known[key] = value
+	}
+	config, err := json.Marshal(map[string]any{
+		"annotations": known,
+		"process":     map[string]any{"env": container.GetEnv()},
+	})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	var out, said bytes.Buffer
+	words := []string{"oci-hook", "--unified", cgroup}
+	if p.config != "" {
+		words = append(words, "--config", p.config)
+	}
+	command := exec.CommandContext(ctx, p.command, words...)
+	command.Stdin, command.Stdout, command.Stderr = bytes.NewReader(config), &out, &said
+	err = command.Run()
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("%s: no answer within %v", p.command, timeout)
+	}
+	if err != nil && said.Len() > 0 {
+		return nil, errors.New(strings.ReplaceAll(strings.TrimSpace(said.String()), "\n", "; "))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.command, err)
+	}
+	var answer struct{ Unified map[string]string }
+	if err := json.Unmarshal(out.Bytes(), &answer); err != nil {
+		return nil, fmt.Errorf("%s: %w", p.command, err)
+	}
+	return answer.Unified, nil
+}
+
+// updates returns what sets the limits of a container that exists, if it has any.
+func (p *plugin) updates(pod *api.PodSandbox, container *api.Container) ([]*api.ContainerUpdate, error) {
+	unified, err := p.limits(pod, container, annotations(pod, container))
+	if err != nil || len(unified) == 0 {
+		return nil, err
+	}
+	update := &api.ContainerUpdate{}
+	update.SetContainerId(container.GetId())
+	for file, text := range unified {
+		update.AddLinuxUnified(file, text)
+	}
+	return []*api.ContainerUpdate{update}, nil
+}
+
+func name(pod *api.PodSandbox, container *api.Container) string {
+	return pod.GetNamespace() + "/" + pod.GetName() + "/" + container.GetName()
+}
+
+// CreateContainer adds the limits. The error is the reason in the event of the pod.
+func (p *plugin) CreateContainer(_ context.Context, pod *api.PodSandbox, container *api.Container) (
+	*api.ContainerAdjustment, []*api.ContainerUpdate, error) {
+	asked := annotations(pod, container)
+	unified, err := p.limits(pod, container, asked)
+	if err != nil {
+		log.Printf("%s: not started: %v", name(pod, container), err)
+		return nil, nil, err
+	}
+	adjust := &api.ContainerAdjustment{}
+	for file, text := range unified {
+		adjust.AddLinuxUnified(file, text)
+	}
+	// The OCI hook, if the node also has it, would otherwise set the default.
+	for key, value := range asked {
+		adjust.AddAnnotation(key, value)
+	}
+	return adjust, nil, nil
+}
+
+// UpdateContainer keeps the limits in an update, with the policy as it is now.
+func (p *plugin) UpdateContainer(_ context.Context, pod *api.PodSandbox, container *api.Container,
+	_ *api.LinuxResources) ([]*api.ContainerUpdate, error) {
+	return p.updates(pod, container)
+}
+
+// Synchronize sets the limits of containers that started while the plugin did not run. It answers
+// at once and sets them later, because there may be too many for the time that a plugin has.
+func (p *plugin) Synchronize(_ context.Context, pods []*api.PodSandbox,
+	containers []*api.Container) ([]*api.ContainerUpdate, error) {
+	go p.synchronize(pods, containers)
+	return nil, nil
+}
+
+// synchronize leaves a container whose limits are refused as it is, because it runs already.
+func (p *plugin) synchronize(pods []*api.PodSandbox, containers []*api.Container) {
+	of := map[string]*api.PodSandbox{}
+	for _, pod := range pods {
+		of[pod.GetId()] = pod
+	}
+	limited := 0
+	for _, container := range containers {
+		pod := of[container.GetPodSandboxId()]
+		updates, err := p.updates(pod, container)
+		if err == nil && updates != nil {
+			_, err = p.runtime.UpdateContainers(updates)
+			limited++
+		}
+		if err != nil {
+			log.Printf("%s: limits unchanged: %v", name(pod, container), err)
+		}
+	}
+	log.Printf("synchronized: %d of %d containers have limits", limited, len(containers))
+}
+
+// serve runs until the runtime closes the connection.
+func (p *plugin) serve(index, socket string) (err error) {
+	p.runtime, err = stub.New(p, stub.WithPluginName("rdmacg"), stub.WithPluginIdx(index),
+		stub.WithSocketPath(socket), stub.WithOnClose(func() {}))
+	if err == nil {
+		err = p.runtime.Run(context.Background())
+	}
+	if err == nil {
+		err = errors.New("the runtime has closed the connection")
+	}
+	return err
+}
+
+func main() {
+	p := &plugin{}
+	flag.StringVar(&p.command, "rdmacg", "rdmacg", "the command rdmacg")
+	flag.StringVar(&p.config, "config", "", "the node's policy, instead of /etc/rdmacg/oci.conf")
+	index := flag.String("index", "50", "the plugin's place among plugins, two digits")
+	socket := flag.String("socket", api.DefaultSocketPath, "NRI's socket")
+	flag.Parse()
+	if flag.NArg() != 0 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	log.SetFlags(0)
+	for {
+		log.Print(p.serve(*index, *socket))
+		time.Sleep(pause)
+	}
+}
