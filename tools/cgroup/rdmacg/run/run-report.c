@@ -145,7 +145,7 @@ static void report_print_failed(FILE *to, const struct cgroup *cgroup, int64_t r
 		status);
 	if (refused)
 		fprintf(to,
-			"(%" PRId64 " of its attempts %s refused by a limit: rdmacg why says which)\n",
+			"(%" PRId64 " of its attempts %s refused by a limit; see rdmacg why)\n",
 			refused, refused == 1 ? "was" : "were");
 	else if (memlock != NUMBER_MAX)
 		fprintf(to,
