@@ -20,19 +20,18 @@ struct uverbs_attr_bundle;
  * struct ib_rdmacg_content - what an object of uverbs counts as, beside hca_object
  * @type: of enum uverbs_default_objects; any other, or one that the device does not have, is a
  *	driver_object
- * @mem: the bytes that it takes: of device memory if it is an UVERBS_OBJECT_DM, otherwise
- *	of memory that it pins
+ * @dm_mem: the bytes of device memory that it takes
  */
 struct ib_rdmacg_content {
 	u32			type;
-	u64			mem;
+	u64			dm_mem;
 };
 
 /**
  * struct ib_rdmacg_object_def - an object whose type does not tell what it counts as
  * @id: the type of object
  * @describe: called before the method that makes one; finds out from the method's
- *	attributes. @content comes with the object's own type and without memory. Returns
+ *	attributes. @content comes with the object's own type and without device memory. Returns
  *	0, or an error, with which the method fails
  */
 struct ib_rdmacg_object_def {
@@ -96,9 +95,19 @@ static inline void ib_rdmacg_set_object_defs(struct ib_device *device,
 }
 
 int ib_rdmacg_try_charge_hw(struct rdma_cgroup **owner, struct ib_device *device,
-			    unsigned int resource);
+			    unsigned int resource, u64 amount);
 void ib_rdmacg_uncharge_hw(struct rdma_cgroup *owner, struct ib_device *device,
-			   unsigned int resource);
+			   unsigned int resource, u64 amount);
+
+int ib_rdmacg_try_charge_ucontext_hw(struct ib_ucontext *ucontext, unsigned int resource,
+				     u64 amount);
+void ib_rdmacg_uncharge_ucontext_hw(struct ib_ucontext *ucontext, unsigned int resource,
+				    u64 amount);
+
+int ib_rdmacg_charge_mem(struct rdma_cgroup **owner, struct ib_device *device, u64 addr,
+			 u64 length);
+void ib_rdmacg_uncharge_mem(struct rdma_cgroup *owner, struct ib_device *device, u64 addr,
+			    u64 length);
 
 void ib_rdmacg_move_charge(struct ib_uobject *uobj, struct ib_rdmacg_object *to);
 void ib_rdmacg_uncharge_object(struct ib_device *device, struct ib_rdmacg_object *obj);
@@ -127,7 +136,7 @@ static inline void ib_rdmacg_set_object_defs(struct ib_device *device,
 
 static inline int ib_rdmacg_try_charge_hw(struct rdma_cgroup **owner,
 					  struct ib_device *device,
-					  unsigned int resource)
+					  unsigned int resource, u64 amount)
 {
 	*owner = NULL;
 	return 0;
@@ -135,7 +144,30 @@ static inline int ib_rdmacg_try_charge_hw(struct rdma_cgroup **owner,
 
 static inline void ib_rdmacg_uncharge_hw(struct rdma_cgroup *owner,
 					 struct ib_device *device,
-					 unsigned int resource)
+					 unsigned int resource, u64 amount)
+{
+}
+
+static inline int ib_rdmacg_try_charge_ucontext_hw(struct ib_ucontext *ucontext,
+						   unsigned int resource, u64 amount)
+{
+	return 0;
+}
+
+static inline void ib_rdmacg_uncharge_ucontext_hw(struct ib_ucontext *ucontext,
+						  unsigned int resource, u64 amount)
+{
+}
+
+static inline int ib_rdmacg_charge_mem(struct rdma_cgroup **owner,
+				       struct ib_device *device, u64 addr, u64 length)
+{
+	*owner = NULL;
+	return 0;
+}
+
+static inline void ib_rdmacg_uncharge_mem(struct rdma_cgroup *owner,
+					  struct ib_device *device, u64 addr, u64 length)
 {
 }
 

@@ -90,7 +90,7 @@ static void append_value(struct op *op, enum resource resource)
 		append(op, "%d", below(5) * 1000000);
 	else if (full && rarely(12))
 		append(op, "%s", large[below(ARRAY_SIZE(large))]);
-	else if (resource == MR_MEM)
+	else if (resource == MR_MEM || resource == QUEUE_MEM)
 		append(op, "%d", lengths[below(ARRAY_SIZE(lengths))]);
 	else
 		append(op, "%d", below(resource == HCA_OBJECT ? 16 : 6));
@@ -201,7 +201,7 @@ static void end_text(struct op *op)
 static void append_default(struct op *op)
 {
 	static const char *const bad[] = {
-		"rxe0", "hw:", "hw:max=1", "qps=1", "hw:qp", "=1", "default", "mcast_grp=1", "qp=",
+		"rxe0", "hw:", "hw:max=1", "qps=1", "hw:qp", "=1", "default", "mcast=1", "qp=",
 		"hw:Qp=1", "hw:hw:qp=1",
 	};
 	static const char *const unknown[] = { "hw:a", "hw:b_2", "hw:qp", "flow", "dm_mem" };

@@ -57,7 +57,6 @@ static struct {
 } cm_ids[CM_IDS];
 
 /* The account that pays for a multicast group that has members. */
-static int group_owner[DEVICES][GROUPS];
 
 /* ---- accounts ---- */
 
@@ -74,10 +73,8 @@ static void mark_of_object(bool *in_use, int object)
 
 	mark(in_use, objects[object].owner);
 	for (group = 0; group < GROUPS; group++)
-		if (objects[object].attached[group]) {
+		if (objects[object].attached[group])
 			mark(in_use, objects[object].attach_owner[group]);
-			mark(in_use, group_owner[contexts[objects[object].ctx].device][group]);
-		}
 }
 
 static int free_account(void)
@@ -193,16 +190,31 @@ static struct set one(enum resource what, __u64 amount)
 	return (struct set) { .charges = { { what, amount } }, .count = 1 };
 }
 
-static struct set object_set(enum resource type, __u64 length)
+static struct set object_set(enum resource type)
 {
 	struct set set = { .count = 0 };
 
 	if (!is_fd_type(type))
 		set.charges[set.count++] = (struct charge) { HCA_OBJECT, 1 };
 	set.charges[set.count++] = (struct charge) { type, 1 };
-	if (type == MR)
-		set.charges[set.count++] = (struct charge) { MR_MEM, length };
 	return set;
+}
+
+/* The memory of an object is charged after it, page by page, where it is pinned or allocated. */
+static struct set memory_set(enum resource type, __u64 length)
+{
+	if (type == MR)
+		return one(MR_MEM, (length + 4095) / 4096 * 4096);
+	/* The shortest queue of Soft-RoCE is a page. */
+	if (type == CQ || type == QP || type == SRQ)
+		return one(QUEUE_MEM, 4096);
+	return (struct set) { .count = 0 };
+}
+
+/* A QP has two queues, each a charge of its own. */
+static int memory_charges(enum resource type)
+{
+	return type == QP ? 2 : 1;
 }
 
 static __u64 binding_limit(int account, int device, enum resource resource)
@@ -321,16 +333,6 @@ static int do_write(int dir, int file, const char *text, size_t len)
 
 /* ---- objects ---- */
 
-static int mcast_members(int device, int group)
-{
-	int i, members = 0;
-
-	for (i = 0; i < OBJECTS; i++)
-		members += objects[i].alive && objects[i].attached[group] &&
-			   contexts[objects[i].ctx].device == device;
-	return members;
-}
-
 static int do_attach(int proc, int object, int group)
 {
 	int device = contexts[objects[object].ctx].device;
@@ -338,15 +340,8 @@ static int do_attach(int proc, int object, int group)
 
 	if (objects[object].attached[group])
 		return 0;
-	if (try_charge(owner, device, one(MCAST_ATTACH, 1)))
+	if (try_charge(owner, device, one(MCAST, 1)))
 		return -EAGAIN;
-	if (!mcast_members(device, group)) {
-		if (try_charge(owner, device, one(MCAST_GRP, 1))) {
-			uncharge(owner, device, one(MCAST_ATTACH, 1));
-			return -EAGAIN;
-		}
-		group_owner[device][group] = owner;
-	}
 	objects[object].attached[group] = true;
 	objects[object].attach_owner[group] = owner;
 	return 0;
@@ -359,9 +354,7 @@ static int do_detach(int object, int group)
 	if (!objects[object].attached[group])
 		return -EINVAL;
 	objects[object].attached[group] = false;
-	uncharge(objects[object].attach_owner[group], device, one(MCAST_ATTACH, 1));
-	if (!mcast_members(device, group))
-		uncharge(group_owner[device][group], device, one(MCAST_GRP, 1));
+	uncharge(objects[object].attach_owner[group], device, one(MCAST, 1));
 	return 0;
 }
 
@@ -378,14 +371,23 @@ static bool is_busy(int object)
 	return false;
 }
 
+/* Give back an object with so many charges of memory. */
+static void uncharge_object(int owner, int device, enum resource type, __u64 length, int charges)
+{
+	while (charges--)
+		uncharge(owner, device, memory_set(type, length));
+	uncharge(owner, device, object_set(type));
+}
+
 static void object_gone(int object)
 {
 	int group;
 
 	for (group = 0; group < GROUPS; group++)
 		do_detach(object, group);
-	uncharge(objects[object].owner, contexts[objects[object].ctx].device,
-		 object_set(objects[object].type, objects[object].length));
+	uncharge_object(objects[object].owner, contexts[objects[object].ctx].device,
+			objects[object].type, objects[object].length,
+			memory_charges(objects[object].type));
 	objects[object].alive = false;
 }
 
@@ -429,28 +431,42 @@ static int do_open(int proc, int ctx, int device)
 	return 0;
 }
 
-/* The error of a driver that finds a flaw, after the charge. */
+/* The error of a driver that finds a flaw before it charges memory. */
 static int flaw_error(const struct op *op)
 {
 	if (op->type == MR && op->length == ENDLESS)
 		return -EINVAL;
-	return op->flaw == TOO_MANY_CQES ? -EINVAL : op->flaw == NO_MEMORY_THERE ? -EFAULT : 0;
+	return op->flaw == TOO_MANY_CQES ? -EINVAL : 0;
+}
+
+static int charge_object(int owner, int device, const struct op *op)
+{
+	int error, charges = 0;
+
+	if (try_charge(owner, device, object_set(op->type)))
+		return -EAGAIN;
+	error = flaw_error(op);
+	while (!error && charges < memory_charges(op->type)) {
+		if (try_charge(owner, device, memory_set(op->type, op->length)))
+			error = -EAGAIN;
+		else
+			charges++;
+	}
+	if (!error && op->flaw == NO_MEMORY_THERE)
+		error = -EFAULT;
+	if (error)
+		uncharge_object(owner, device, op->type, op->length, charges);
+	return error;
 }
 
 static int do_create(const struct op *op)
 {
-	struct set set = object_set(op->type, op->length);
 	int owner = payer(procs[op->proc].dir);
 	int device = contexts[op->ctx].device;
-	int error;
+	int error = charge_object(owner, device, op);
 
-	if (try_charge(owner, device, set))
-		return -EAGAIN;
-	error = flaw_error(op);
-	if (error) {
-		uncharge(owner, device, set);
+	if (error)
 		return error;
-	}
 	memset(&objects[op->object], 0, sizeof(objects[op->object]));
 	objects[op->object].alive = true;
 	objects[op->object].type = op->type;
@@ -473,21 +489,15 @@ static int do_destroy(int proc, int object)
 	return 0;
 }
 
-/* Soft-RoCE cannot change the memory of an MR. The charge for it comes first. */
-static int do_rereg(int object, __u64 length)
+/* Soft-RoCE cannot change the memory of an MR. A new object is charged before it is asked. */
+static int do_rereg(int proc, int object)
 {
 	int device = contexts[objects[object].ctx].device;
-	__u64 growth = 0;
+	int owner = payer(procs[proc].dir);
 
-	if (length > objects[object].length)
-		growth = length - objects[object].length;
-	if (length == ENDLESS)
-		growth = ENDLESS;
-	if (growth) {
-		if (try_charge(objects[object].owner, device, one(MR_MEM, growth)))
-			return -EAGAIN;
-		uncharge(objects[object].owner, device, one(MR_MEM, growth));
-	}
+	if (try_charge(owner, device, object_set(MR)))
+		return -EAGAIN;
+	uncharge(owner, device, object_set(MR));
 	return -EOPNOTSUPP;
 }
 
@@ -501,10 +511,13 @@ static int do_query(int proc, int ctx, char *answer)
 	objects_limit = binding_limit(owner, device, HCA_OBJECT);
 	for (i = 0; i < RESOURCES; i++) {
 		most[i] = binding_limit(owner, device, i);
-		/* It counts objects, and no bytes. */
-		if (i != MR_MEM && most[i] > objects_limit)
+		if (most[i] > objects_limit)
 			most[i] = objects_limit;
 	}
+	most[MR_MEM] = NO_LIMIT;
+	/* 0 would be "not stated". */
+	if (!most[AH])
+		most[AH] = NO_LIMIT;
 	print_query(answer, most);
 	return 0;
 }
@@ -632,7 +645,7 @@ int model_do(const struct op *op, char *answer)
 	case SHARE:	return do_share(op->ctx, op->other);
 	case CREATE:	return do_create(op);
 	case DESTROY:	return do_destroy(op->proc, op->object);
-	case REREG:	return do_rereg(op->object, op->length);
+	case REREG:	return do_rereg(op->proc, op->object);
 	case ATTACH:	return do_attach(op->proc, op->object, op->group);
 	case DETACH:	return do_detach(op->object, op->group);
 	case QUERY:	return do_query(op->proc, op->ctx, answer);

@@ -31,13 +31,13 @@ const char *const resource_names[RESOURCES] = {
 	[HCA_HANDLE] = "hca_handle", [HCA_OBJECT] = "hca_object",
 	[PD] = "pd", [COMP_CHANNEL] = "comp_channel", [CQ] = "cq", [QP] = "qp", [SRQ] = "srq",
 	[AH] = "ah", [MR] = "mr", [MW] = "mw", [ASYNC_EVENT] = "async_event",
-	[MR_MEM] = "mr_mem", [CM_ID] = "cm_id",
-	[MCAST_GRP] = "mcast_grp", [MCAST_ATTACH] = "mcast_attach",
+	[MR_MEM] = "mr_mem", [MCAST] = "mcast", [CM_ID] = "cm_id",
+	[QUEUE_MEM] = "queue_mem",
 	[OPS] = "ops", [BURST] = "burst", [INFLIGHT] = "inflight",
 };
 
 const enum resource first_of_class[CLASSES + 1] = {
-	[HCA] = HCA_HANDLE, [VERB] = PD, [HW] = MCAST_GRP, [CONTROL] = OPS, [CLASSES] = RESOURCES
+	[HCA] = HCA_HANDLE, [VERB] = PD, [HW] = QUEUE_MEM, [CONTROL] = OPS, [CLASSES] = RESOURCES
 };
 
 static const char *const names[OPERATIONS] = {
@@ -84,8 +84,9 @@ void print_query(char *answer, const __u64 *most)
 	for (i = 0; i < ARRAY_SIZE(types); i++)
 		answer += sprintf(answer, most[types[i]] < 1000 ? "%s=%llu " : "%s=many ",
 				  resource_names[types[i]], most[types[i]]);
-	sprintf(answer, most[MR_MEM] < NO_LIMIT ? "%s=%llu" : "%s=many",
-		resource_names[MR_MEM], most[MR_MEM]);
+	/* The size of a region, which no limit lowers. */
+	sprintf(answer, "%s=%s", resource_names[MR_MEM],
+		most[MR_MEM] < NO_LIMIT ? "less" : "many");
 }
 
 static void print_text(const char *text, size_t len)

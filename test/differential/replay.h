@@ -28,8 +28,8 @@
 
 enum resource {
 	HCA_HANDLE, HCA_OBJECT,
-	PD, COMP_CHANNEL, CQ, QP, SRQ, AH, MR, MW, ASYNC_EVENT, MR_MEM, CM_ID,
-	MCAST_GRP, MCAST_ATTACH,
+	PD, COMP_CHANNEL, CQ, QP, SRQ, AH, MR, MW, ASYNC_EVENT, MR_MEM, MCAST, CM_ID,
+	QUEUE_MEM,
 	/* Not charged, and too high for any command to reach. */
 	OPS, BURST, INFLIGHT,
 	RESOURCES

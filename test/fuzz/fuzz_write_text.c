@@ -104,7 +104,7 @@ static const char *random_word(void)
 		"18446744073709551616", "18446744073709551621", "99999999999999999999999999999",
 		"index", "index=", "index=max", "=", "==", "=5", "rxe", "rxe00", "rxe9", "\r",
 		"\v", "\x7f", "\xff", "hca_handle", "mr_mem=1", "dm_mem=2",
-		"mcast_grp=2",
+		"queue_mem=2",
 		"default", "default=1", "gate", "door", "a_key_that_has_31_letters_in_it",
 		"a_key_that_has_32_letters_in_it_", "Gate", "9gate", "hw:", "hw:gate", "hw:gate=1",
 		"\\040", "\\000", "\\400", "\\", "1000000", "1000001",

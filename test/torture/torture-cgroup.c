@@ -22,8 +22,8 @@ static const char *const control_kinds[] = { "max", "stat" };
 static const char *const keys[][16] = {
 	{ "hca_handle", "hca_object", NULL },
 	{ "pd", "comp_channel", "cq", "qp", "srq", "ah", "mr", "mw", "async_event", "mr_mem",
-	  "cm_id", NULL },
-	{ "mcast_grp", "mcast_attach", NULL },
+	  "mcast", "cm_id", NULL },
+	{ "queue_mem", NULL },
 	{ "ops", "burst", "inflight", NULL },
 };
 
@@ -31,8 +31,8 @@ static const char *const keys[][16] = {
 #define CALM_LIMITS								\
 	{ "hca_handle=5 hca_object=40",						\
 	  "pd=6 comp_channel=3 cq=6 qp=6 srq=3 ah=2 mr=7 mw=3 async_event=5 "	\
-	  "mr_mem=300000 cm_id=1",						\
-	  "mcast_grp=1 mcast_attach=3",						\
+	  "mr_mem=300000 mcast=3 cm_id=1",					\
+	  "queue_mem=300000",							\
 	  "ops=2000 burst=20 inflight=3" }
 
 static const char *const calm_limits[] = CALM_LIMITS;
@@ -170,7 +170,7 @@ static int add_limit(char *text, unsigned int class)
 	key = torture_random(count);
 	if (!value)
 		return sprintf(text, " %s=max", keys[class][key]);
-	if (!strcmp(keys[class][key], "mr_mem"))
+	if (!strcmp(keys[class][key], "mr_mem") || !strcmp(keys[class][key], "queue_mem"))
 		value *= 30000;
 	/*
 	 * A process that waits a minute does nothing else, and a limit of 0 is invalid for

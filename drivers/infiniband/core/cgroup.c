@@ -14,6 +14,7 @@
 #include <linux/minmax.h>
 #include <linux/slab.h>
 #include <rdma/ib_rdmacg.h>
+#include <rdma/ib_umem_odp.h>
 #include <rdma/uverbs_ioctl.h>
 #include <rdma/uverbs_std_types.h>
 
@@ -51,6 +52,7 @@ enum {
 	IB_RDMACG_DRIVER_OBJECT = ARRAY_SIZE(ib_rdmacg_types),
 	IB_RDMACG_MR_MEM,
 	IB_RDMACG_DM_MEM,
+	IB_RDMACG_MCAST,
 	IB_RDMACG_CM_ID,
 	IB_RDMACG_TYPES,
 };
@@ -82,6 +84,8 @@ static const char *ib_rdmacg_type_name(unsigned int type)
 		return "mr_mem";
 	if (type == IB_RDMACG_DM_MEM)
 		return "dm_mem";
+	if (type == IB_RDMACG_MCAST)
+		return "mcast";
 	if (type == IB_RDMACG_CM_ID)
 		return "cm_id";
 	return ib_rdmacg_types[type].name;
@@ -95,6 +99,8 @@ static bool ib_rdmacg_supports(const struct ib_device *device, unsigned int type
 		type = UVERBS_OBJECT_MR;
 	if (type == IB_RDMACG_DM_MEM)
 		type = UVERBS_OBJECT_DM;
+	if (type == IB_RDMACG_MCAST)
+		return device->ops.attach_mcast;
 	if (type == IB_RDMACG_CM_ID)
 		return IS_ENABLED(CONFIG_INFINIBAND_ADDR_TRANS);
 	if (!ib_rdmacg_types[type].name)
@@ -116,6 +122,8 @@ static u64 ib_rdmacg_capacity(struct ib_device *device, unsigned int type)
 
 	if (type == IB_RDMACG_DM_MEM)
 		capacity = device->attrs.max_dm_size;
+	if (type == IB_RDMACG_MCAST)
+		capacity = device->attrs.max_total_mcast_qp_attach;
 	/* Drivers leave at 0 what they do not state. */
 	return capacity ?: RDMACG_NO_LIMIT;
 }
@@ -268,7 +276,7 @@ static bool ib_rdmacg_counts_type(const struct ib_device *device, unsigned int t
 	return device->cg_types & BIT_ULL(type);
 }
 
-/* One object with an id, one of its type, and memory. */
+/* One object with an id, one of its type, and device memory. */
 #define IB_RDMACG_MAX_SET 3
 
 /* Fill @set with all that is charged for the object. Returns the number of charges. */
@@ -277,16 +285,15 @@ static unsigned int ib_rdmacg_object_set(const struct ib_device *device,
 					 struct rdmacg_amount *set)
 {
 	unsigned int type = obj->type;
-	unsigned int memory = type == UVERBS_OBJECT_DM ? IB_RDMACG_DM_MEM : IB_RDMACG_MR_MEM;
 	struct rdmacg_amount *next = set;
 
 	if (obj->is_idr)
 		*next++ = (struct rdmacg_amount) { RDMACG_RESOURCE_HCA_OBJECT, 1 };
 	if (ib_rdmacg_counts_type(device, type))
 		*next++ = (struct rdmacg_amount) { ib_rdmacg_type_slot(device, type), 1 };
-	if (obj->mem && ib_rdmacg_counts_type(device, memory))
+	if (obj->dm_mem && ib_rdmacg_counts_type(device, IB_RDMACG_DM_MEM))
 		*next++ = (struct rdmacg_amount) {
-			ib_rdmacg_type_slot(device, memory), obj->mem
+			ib_rdmacg_type_slot(device, IB_RDMACG_DM_MEM), obj->dm_mem
 		};
 	return next - set;
 }
@@ -323,7 +330,7 @@ static int ib_rdmacg_describe_dm(const struct uverbs_attr_bundle *attrs,
 	int ret = uverbs_copy_from(&length, attrs, UVERBS_ATTR_ALLOC_DM_LENGTH);
 
 	if (!ret)
-		content->mem = PAGE_ALIGN(min(length, IB_RDMACG_ENDLESS_LENGTH));
+		content->dm_mem = PAGE_ALIGN(min(length, IB_RDMACG_ENDLESS_LENGTH));
 	return ret;
 }
 
@@ -366,7 +373,7 @@ static int ib_rdmacg_charge_described(struct ib_uobject *uobj,
 	if (ret)
 		return ret;
 	uobj->cg_obj.type = ib_rdmacg_content_type(uobj->context->device, content.type);
-	uobj->cg_obj.mem = ib_rdmacg_mem(content.mem);
+	uobj->cg_obj.dm_mem = ib_rdmacg_mem(content.dm_mem);
 	return ib_rdmacg_charge_uobject(uobj);
 }
 
@@ -376,7 +383,7 @@ static int ib_rdmacg_charge_described(struct ib_uobject *uobj,
  * @attrs: the method's attributes, complete, before the method runs
  * @uobjs: which of them are objects
  *
- * Object, type and memory are one charge, and the objects keep the owner.
+ * Object, type and device memory are one charge, and the objects keep the owner.
  *
  * Context: Process context; may sleep.
  * Return: 0, -EAGAIN at a limit, -ENOMEM, or what says that an attribute is invalid; after
@@ -405,7 +412,7 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_charge_new_uobjects);
 static int ib_rdmacg_charge_type(struct ib_uobject *uobj)
 {
 	uobj->cg_obj.type = min_t(u32, uobj_get_object_id(uobj), IB_RDMACG_DRIVER_OBJECT);
-	if (uobj->cg_obj.type == UVERBS_OBJECT_MR || ib_rdmacg_find_def(uobj))
+	if (ib_rdmacg_find_def(uobj))
 		return 0;
 	return ib_rdmacg_charge_uobject(uobj);
 }
@@ -414,9 +421,8 @@ static int ib_rdmacg_charge_type(struct ib_uobject *uobj)
  * ib_rdmacg_charge_idr_uobject() - charge an object with an id to the current process
  * @uobj: an object that the driver has not made yet; it keeps the owner
  *
- * That is one hca_object and one of its type. An MR is left to
- * ib_rdmacg_charge_mr(), and an object of which only the method's attributes tell what
- * it is, to ib_rdmacg_charge_new_uobjects().
+ * That is one hca_object and one of its type. An object of which only the method's
+ * attributes tell what it is, is left to ib_rdmacg_charge_new_uobjects().
  *
  * Context: Process context; may sleep.
  * Return: 0, -EAGAIN at a limit, or -ENOMEM.
@@ -442,23 +448,6 @@ int ib_rdmacg_charge_fd_uobject(struct ib_uobject *uobj)
 	return ib_rdmacg_charge_type(uobj);
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_charge_fd_uobject);
-
-/**
- * ib_rdmacg_charge_mr() - charge a memory region to the current process
- * @uobj: an MR that the driver has not made yet; it keeps the owner
- * @length: in bytes; from 2^48 on it is not counted, and refused where there is a limit
- *
- * Object, type and memory are one charge, so a refused one was never seen.
- *
- * Context: Process context; may sleep.
- * Return: 0, -EAGAIN at a limit, or -ENOMEM.
- */
-int ib_rdmacg_charge_mr(struct ib_uobject *uobj, u64 length)
-{
-	uobj->cg_obj.mem = ib_rdmacg_mem(length);
-	return ib_rdmacg_charge_uobject(uobj);
-}
-EXPORT_SYMBOL_GPL(ib_rdmacg_charge_mr);
 
 /**
  * ib_rdmacg_uncharge_object() - give back what an object was charged for
@@ -509,103 +498,110 @@ void ib_rdmacg_uncharge_uobject(struct ib_uobject *uobj)
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_uobject);
 
-/* What a change has to be charged: an endless amount is asked for, though not counted. */
-static u64 ib_rdmacg_growth(u64 from, u64 to)
+/* One for memory, and one for the MRs that an endless length makes without uverbs. */
+#define IB_RDMACG_MEM_SET 2
+
+/* Fill @set with what @length at @addr is charged. Returns the number of charges. */
+static unsigned int ib_rdmacg_mem_set(const struct ib_device *device, u64 addr, u64 length,
+				      struct rdmacg_amount *set)
 {
-	if (to == RDMACG_ENDLESS)
-		return from == to ? 0 : to;
-	return to - min(to, rdmacg_counted(from));
-}
+	u64 mem = ib_rdmacg_mem(length);
+	struct rdmacg_amount *next = set;
 
-/* What a change gives back. */
-static u64 ib_rdmacg_shrinkage(u64 from, u64 to)
-{
-	from = rdmacg_counted(from);
-	return from - min(from, rdmacg_counted(to));
-}
-
-static int ib_rdmacg_charge_mr_mem(struct ib_uobject *uobj, u64 amount)
-{
-	struct ib_device *device = uobj->context->device;
-	struct rdmacg_amount charge = {
-		ib_rdmacg_type_slot(device, IB_RDMACG_MR_MEM), amount
-	};
-	int ret;
-
-	if (!amount || !ib_rdmacg_counts_type(device, IB_RDMACG_MR_MEM))
-		return 0;
-	ret = rdmacg_try_charge_cgroup(uobj->cg_obj.cg, &device->cg_device, &charge, 1);
-	if (!ret)
-		/* The reference of the object's first charge is enough. */
-		rdmacg_put(uobj->cg_obj.cg);
-	return ret;
-}
-
-static void ib_rdmacg_uncharge_mr_mem(struct ib_uobject *uobj, u64 amount)
-{
-	struct ib_device *device = uobj->context->device;
-	struct rdmacg_amount charge = {
-		ib_rdmacg_type_slot(device, IB_RDMACG_MR_MEM), amount
-	};
-
-	if (!amount || !ib_rdmacg_counts_type(device, IB_RDMACG_MR_MEM))
-		return;
-	rdmacg_get(uobj->cg_obj.cg);
-	rdmacg_uncharge_set(uobj->cg_obj.cg, &device->cg_device, &charge, 1);
+	if (mem != RDMACG_ENDLESS)
+		mem = PAGE_ALIGN(addr + length) - (addr & PAGE_MASK);
+	if (mem == RDMACG_ENDLESS && ib_rdmacg_counts_type(device, UVERBS_OBJECT_MR))
+		*next++ = (struct rdmacg_amount) {
+			ib_rdmacg_type_slot(device, UVERBS_OBJECT_MR), mem
+		};
+	if (ib_rdmacg_counts_type(device, IB_RDMACG_MR_MEM))
+		*next++ = (struct rdmacg_amount) {
+			ib_rdmacg_type_slot(device, IB_RDMACG_MR_MEM), mem
+		};
+	return next - set;
 }
 
 /**
- * ib_rdmacg_begin_rereg_mr() - charge what an MR is about to grow by to its owner
- * @uobj: a charged MR, locked for writing
- * @new_uobj: an MR without charge, which may take the place of @uobj; keeps the
- *	new length until ib_rdmacg_end_rereg_mr()
- * @flags: what changes, of enum ib_mr_rereg_flags
- * @length: the new length in bytes, if that changes
+ * ib_rdmacg_charge_mem() - charge memory that a device is about to reach to the current
+ *	process
+ * @owner: set on success to who pays, or to NULL where memory is not counted
+ * @device: a registered device
+ * @addr: where the memory begins
+ * @length: in bytes, more than 0; each page of it counts whole. From 2^48 on it is not
+ *	counted, and refused where mr_mem or mr has a limit
  *
- * Context: Process context, perhaps of another cgroup than the owner's; may sleep.
- * Return: 0, -EAGAIN at a limit, -ENOMEM, or -EINVAL for an MR without an owner, which a
- * driver could not destroy after another took its place; then nothing has changed.
+ * To be called after all checks, and before the first page is pinned.
+ *
+ * Context: Process context; may sleep.
+ * Return: 0, -EAGAIN at a limit, or -ENOMEM. After success @owner is to be handed to
+ * ib_rdmacg_uncharge_mem() once, from any process.
  */
-int ib_rdmacg_begin_rereg_mr(struct ib_uobject *uobj, struct ib_uobject *new_uobj,
-			     int flags, u64 length)
+int ib_rdmacg_charge_mem(struct rdma_cgroup **owner, struct ib_device *device, u64 addr,
+			 u64 length)
 {
-	u64 from = uobj->cg_obj.mem;
-	u64 to = flags & IB_MR_REREG_TRANS ? ib_rdmacg_mem(length) : from;
+	struct rdmacg_amount set[IB_RDMACG_MEM_SET];
+	unsigned int count = ib_rdmacg_mem_set(device, addr, length, set);
 
-	if (!uobj->cg_obj.cg)
-		return -EINVAL;
-	new_uobj->cg_obj.mem = to;
-	return ib_rdmacg_charge_mr_mem(uobj, ib_rdmacg_growth(from, to));
+	*owner = NULL;
+	return count ? rdmacg_try_charge_set(owner, &device->cg_device, set, count) : 0;
 }
-EXPORT_SYMBOL_GPL(ib_rdmacg_begin_rereg_mr);
+EXPORT_SYMBOL_GPL(ib_rdmacg_charge_mem);
 
 /**
- * ib_rdmacg_end_rereg_mr() - adapt an MR's charge to what the driver has done
- * @uobj: as for ib_rdmacg_begin_rereg_mr()
- * @new_uobj: the same; gets the charge and the owner of @uobj if it takes its place
- * @new_mr: what the driver returned: an error, NULL if it has changed the MR, or the
- *	MR that is to replace it
- *
- * The one that is replaced is not charged any more, also where the driver then
- * cannot destroy it and it stays until the context goes.
+ * ib_rdmacg_uncharge_mem() - give memory back that a device no longer reaches
+ * @owner: what ib_rdmacg_charge_mem() has set, NULL included
+ * @device: the same device, still registered
+ * @addr: the same
+ * @length: the same
  *
  * Context: Process context; may sleep.
  */
-void ib_rdmacg_end_rereg_mr(struct ib_uobject *uobj, struct ib_uobject *new_uobj,
-			    struct ib_mr *new_mr)
+void ib_rdmacg_uncharge_mem(struct rdma_cgroup *owner, struct ib_device *device, u64 addr,
+			    u64 length)
 {
-	u64 from = uobj->cg_obj.mem, to = new_uobj->cg_obj.mem;
+	struct rdmacg_amount set[IB_RDMACG_MEM_SET];
 
-	if (IS_ERR(new_mr)) {
-		ib_rdmacg_uncharge_mr_mem(uobj, ib_rdmacg_growth(from, to));
-		return;
-	}
-	ib_rdmacg_uncharge_mr_mem(uobj, ib_rdmacg_shrinkage(from, to));
-	uobj->cg_obj.mem = to;
-	if (new_mr)
-		ib_rdmacg_move_charge(uobj, &new_uobj->cg_obj);
+	if (owner)
+		rdmacg_uncharge_set(owner, &device->cg_device, set,
+				    ib_rdmacg_mem_set(device, addr, length, set));
 }
-EXPORT_SYMBOL_GPL(ib_rdmacg_end_rereg_mr);
+EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_mem);
+
+/* An implicit umem of on-demand paging is the whole address space. */
+static u64 ib_rdmacg_umem_length(struct ib_umem *umem)
+{
+	return umem->is_odp && to_ib_umem_odp(umem)->is_implicit_odp ? U64_MAX : umem->length;
+}
+
+/**
+ * ib_rdmacg_charge_umem() - the same for a umem, which keeps who pays
+ * @umem: a umem with its device, address and length, not charged yet
+ *
+ * By the address and not by ib_umem_num_pages(), whose base drivers change meanwhile.
+ *
+ * Context: Process context; may sleep.
+ * Return: 0, -EAGAIN at a limit, or -ENOMEM.
+ */
+int ib_rdmacg_charge_umem(struct ib_umem *umem)
+{
+	return ib_rdmacg_charge_mem(&umem->cg, umem->ibdev, umem->address,
+				    ib_rdmacg_umem_length(umem));
+}
+EXPORT_SYMBOL_GPL(ib_rdmacg_charge_umem);
+
+/**
+ * ib_rdmacg_uncharge_umem() - give back what a umem was charged
+ * @umem: a umem whose memory the device no longer reaches; one that is not charged, as the
+ *	children of an implicit one are not, is left alone
+ *
+ * Context: Process context; may sleep.
+ */
+void ib_rdmacg_uncharge_umem(struct ib_umem *umem)
+{
+	ib_rdmacg_uncharge_mem(umem->cg, umem->ibdev, umem->address,
+			       ib_rdmacg_umem_length(umem));
+}
+EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_umem);
 
 /* The limit that binds the current process; none for what is not counted. */
 static u64 ib_rdmacg_type_limit(struct ib_device *device, unsigned int type)
@@ -616,11 +612,12 @@ static u64 ib_rdmacg_type_limit(struct ib_device *device, unsigned int type)
 }
 
 /*
- * Drivers whose provider in rdma-core does not size, mask or index anything by the
- * attributes that are lowered, as it was read in rdma-core 65.0 (source) and 44.0 (Debian
- * 12, machine code). Not here: cxgb4, whose table of MRs has max_mr entries, and efa, whose
- * table of QPs has max_qp, both for numbers of the whole device, so that a smaller answer
- * would make the program write elsewhere; and whatever has no provider in both versions.
+ * Drivers whose provider in rdma-core does not size, mask or index anything by the attributes
+ * that are lowered. Read were the sources of each in rdma-core 15, 22, 29, 35, 44, 50, 56 and
+ * 65, and the machine code of Debian's 44.0. Not here: cxgb4, whose table of MRs has max_mr
+ * entries, and efa, whose table of QPs has max_qp, both for numbers of the whole device, so that
+ * a smaller answer would make the program write elsewhere; and what has no provider in these.
+ * A vendor's own provider for one of these drivers was not read.
  */
 static bool ib_rdmacg_may_limit_attr(const struct ib_device *device)
 {
@@ -657,7 +654,7 @@ static bool ib_rdmacg_may_limit_attr(const struct ib_device *device)
 void ib_rdmacg_limit_attr(struct ib_device *device, struct ib_device_attr *attr)
 {
 	unsigned int type;
-	u64 objects;
+	u64 objects, limit;
 	u32 *max;
 
 	if (!ib_rdmacg_may_limit_attr(device))
@@ -665,11 +662,11 @@ void ib_rdmacg_limit_attr(struct ib_device *device, struct ib_device_attr *attr)
 	objects = rdmacg_current_limit(&device->cg_device, RDMACG_RESOURCE_HCA_OBJECT);
 	for (type = 0; type < IB_RDMACG_TYPES; type++) {
 		max = ib_rdmacg_attr(attr, type);
-		if (max)
-			*max = min3(*max, objects, ib_rdmacg_type_limit(device, type));
+		limit = min(objects, ib_rdmacg_type_limit(device, type));
+		/* No address handles would read as "not stated". */
+		if (max && (limit || type != UVERBS_OBJECT_AH))
+			*max = min(*max, limit);
 	}
-	attr->max_mr_size = min(attr->max_mr_size,
-				ib_rdmacg_type_limit(device, IB_RDMACG_MR_MEM));
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_limit_attr);
 
@@ -689,20 +686,57 @@ int ib_rdmacg_cm_id_slot(const struct ib_device *device)
 EXPORT_SYMBOL_GPL(ib_rdmacg_cm_id_slot);
 
 /**
+ * ib_rdmacg_charge_mcast() - charge an attachment to a multicast group to the current process
+ * @owner: set on success to who pays, or to NULL where attachments are not counted
+ * @device: a registered device
+ *
+ * Context: Process context; may sleep.
+ * Return: 0, -EAGAIN at a limit, or -ENOMEM. After success @owner is to be handed to
+ * ib_rdmacg_uncharge_mcast() once, from any process.
+ */
+int ib_rdmacg_charge_mcast(struct rdma_cgroup **owner, struct ib_device *device)
+{
+	const struct rdmacg_amount amount = { ib_rdmacg_type_slot(device, IB_RDMACG_MCAST), 1 };
+
+	*owner = NULL;
+	if (!ib_rdmacg_counts_type(device, IB_RDMACG_MCAST))
+		return 0;
+	return rdmacg_try_charge_set(owner, &device->cg_device, &amount, 1);
+}
+EXPORT_SYMBOL_GPL(ib_rdmacg_charge_mcast);
+
+/**
+ * ib_rdmacg_uncharge_mcast() - give an attachment to a multicast group back
+ * @owner: what ib_rdmacg_charge_mcast() has set, NULL included
+ * @device: the same device, still registered
+ *
+ * Context: Process context; may sleep.
+ */
+void ib_rdmacg_uncharge_mcast(struct rdma_cgroup *owner, struct ib_device *device)
+{
+	const struct rdmacg_amount amount = { ib_rdmacg_type_slot(device, IB_RDMACG_MCAST), 1 };
+
+	if (owner)
+		rdmacg_uncharge_set(owner, &device->cg_device, &amount, 1);
+}
+EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_mcast);
+
+/**
  * ib_rdmacg_try_charge_hw() - charge one of a driver's own resources
  * @owner: set on success to the cgroup of the current process, or to NULL where the
  *	resource is not counted
  * @device: a registered device
  * @resource: its place in the table of ib_rdmacg_set_hw_resources()
+ * @amount: how much, more than 0
  *
  * Context: Process context; may sleep.
  * Return: 0, -EAGAIN at a limit, or -ENOMEM. After success @owner is to be handed to
  * ib_rdmacg_uncharge_hw() once, from any process.
  */
 int ib_rdmacg_try_charge_hw(struct rdma_cgroup **owner, struct ib_device *device,
-			    unsigned int resource)
+			    unsigned int resource, u64 amount)
 {
-	const struct rdmacg_amount charge = { device->cg_hw.first_slot + resource, 1 };
+	const struct rdmacg_amount charge = { device->cg_hw.first_slot + resource, amount };
 
 	*owner = NULL;
 	if (device->cg_hw.first_slot <= 0)
@@ -716,18 +750,60 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_try_charge_hw);
  * @owner: what ib_rdmacg_try_charge_hw() has set, NULL included
  * @device: the same device, still registered
  * @resource: the same resource
+ * @amount: the same amount
  *
  * Context: Process context; may sleep.
  */
 void ib_rdmacg_uncharge_hw(struct rdma_cgroup *owner, struct ib_device *device,
-			   unsigned int resource)
+			   unsigned int resource, u64 amount)
 {
-	const struct rdmacg_amount charge = { device->cg_hw.first_slot + resource, 1 };
+	const struct rdmacg_amount charge = { device->cg_hw.first_slot + resource, amount };
 
 	if (owner)
 		rdmacg_uncharge_set(owner, &device->cg_device, &charge, 1);
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_hw);
+
+/**
+ * ib_rdmacg_try_charge_ucontext_hw() - charge what a context has of a driver's own resources
+ * @ucontext: a context, perhaps one that the driver is making; who pays for it pays
+ * @resource: its place in the table of ib_rdmacg_set_hw_resources()
+ * @amount: how much, 0 included
+ *
+ * Context: Process context; may sleep.
+ * Return: 0, -EAGAIN at a limit, or -ENOMEM. After success the driver calls
+ * ib_rdmacg_uncharge_ucontext_hw() before the context is gone.
+ */
+int ib_rdmacg_try_charge_ucontext_hw(struct ib_ucontext *ucontext, unsigned int resource,
+				     u64 amount)
+{
+	struct ib_device *device = ucontext->device;
+	const struct rdmacg_amount charge = { device->cg_hw.first_slot + resource, amount };
+
+	if (device->cg_hw.first_slot <= 0 || !amount)
+		return 0;
+	return rdmacg_try_charge_cgroup(ucontext->cg_obj.cg, &device->cg_device, &charge, 1);
+}
+EXPORT_SYMBOL_GPL(ib_rdmacg_try_charge_ucontext_hw);
+
+/**
+ * ib_rdmacg_uncharge_ucontext_hw() - give back what one such charge took
+ * @ucontext: the same context
+ * @resource: the same resource
+ * @amount: the same amount
+ *
+ * Context: Process context; may sleep.
+ */
+void ib_rdmacg_uncharge_ucontext_hw(struct ib_ucontext *ucontext, unsigned int resource,
+				    u64 amount)
+{
+	struct ib_device *device = ucontext->device;
+	const struct rdmacg_amount charge = { device->cg_hw.first_slot + resource, amount };
+
+	if (device->cg_hw.first_slot > 0 && amount)
+		rdmacg_uncharge_set(ucontext->cg_obj.cg, &device->cg_device, &charge, 1);
+}
+EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_ucontext_hw);
 
 /* As many kinds as struct ib_rdmacg_objects has. */
 #define IB_RDMACG_OBJECT_KINDS 6

@@ -8,6 +8,7 @@
 
 #include <rdma/ib_rdmacg.h>
 
+struct ib_umem;
 struct uverbs_attr_bundle;
 
 #ifdef CONFIG_CGROUP_RDMA
@@ -23,13 +24,13 @@ int ib_rdmacg_charge_idr_uobject(struct ib_uobject *uobj);
 int ib_rdmacg_charge_fd_uobject(struct ib_uobject *uobj);
 int ib_rdmacg_charge_new_uobjects(const struct uverbs_attr_bundle *attrs,
 				  const unsigned long *uobjs);
-int ib_rdmacg_charge_mr(struct ib_uobject *uobj, u64 length);
 void ib_rdmacg_uncharge_uobject(struct ib_uobject *uobj);
 
-int ib_rdmacg_begin_rereg_mr(struct ib_uobject *uobj, struct ib_uobject *new_uobj,
-			     int flags, u64 length);
-void ib_rdmacg_end_rereg_mr(struct ib_uobject *uobj, struct ib_uobject *new_uobj,
-			    struct ib_mr *new_mr);
+int ib_rdmacg_charge_umem(struct ib_umem *umem);
+void ib_rdmacg_uncharge_umem(struct ib_umem *umem);
+
+int ib_rdmacg_charge_mcast(struct rdma_cgroup **owner, struct ib_device *device);
+void ib_rdmacg_uncharge_mcast(struct rdma_cgroup *owner, struct ib_device *device);
 
 void ib_rdmacg_limit_attr(struct ib_device *device, struct ib_device_attr *attr);
 
@@ -75,25 +76,27 @@ static inline int ib_rdmacg_charge_new_uobjects(const struct uverbs_attr_bundle 
 	return 0;
 }
 
-static inline int ib_rdmacg_charge_mr(struct ib_uobject *uobj, u64 length)
-{
-	return 0;
-}
-
 static inline void ib_rdmacg_uncharge_uobject(struct ib_uobject *uobj)
 {
 }
 
-static inline int ib_rdmacg_begin_rereg_mr(struct ib_uobject *uobj,
-					   struct ib_uobject *new_uobj,
-					   int flags, u64 length)
+static inline int ib_rdmacg_charge_umem(struct ib_umem *umem)
 {
 	return 0;
 }
 
-static inline void ib_rdmacg_end_rereg_mr(struct ib_uobject *uobj,
-					  struct ib_uobject *new_uobj,
-					  struct ib_mr *new_mr)
+static inline void ib_rdmacg_uncharge_umem(struct ib_umem *umem)
+{
+}
+
+static inline int ib_rdmacg_charge_mcast(struct rdma_cgroup **owner, struct ib_device *device)
+{
+	*owner = NULL;
+	return 0;
+}
+
+static inline void ib_rdmacg_uncharge_mcast(struct rdma_cgroup *owner,
+					    struct ib_device *device)
 {
 }
 

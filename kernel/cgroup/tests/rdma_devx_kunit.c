@@ -396,48 +396,6 @@ static void rdmacg_test_devx_steering_memory_without_end_is_not_counted(struct k
 	}
 }
 
-static struct rdmacg_method *rdmacg_umem(struct kunit *test, u64 length)
-{
-	struct rdmacg_method *method = rdmacg_maker(test, MLX5_IB_OBJECT_DEVX_UMEM,
-						    MLX5_IB_ATTR_DEVX_UMEM_REG_HANDLE);
-
-	rdmacg_give_number(method, MLX5_IB_ATTR_DEVX_UMEM_REG_LEN, length);
-	return method;
-}
-
-/* It shares the limit of memory with MRs. */
-static void rdmacg_test_devx_umem_is_charged_its_length(struct kunit *test)
-{
-	struct rdmacg_verbs *verbs = rdmacg_start(test);
-	struct rdmacg_method *method = rdmacg_umem(test, 5001);
-	struct ib_uobject *mr = rdmacg_mr(test, 1000);
-
-	rdmacg_limit_mem(test, &verbs->top, 6000);
-	KUNIT_EXPECT_EQ(test, rdmacg_run(method), -EAGAIN);
-	KUNIT_EXPECT_NULL(test, method->uobj->cg_obj.cg);
-	rdmacg_expect_left(test, 1, "mr=1 mr_mem=1000");
-	rdmacg_limit_mem(test, &verbs->top, 6001);
-	KUNIT_EXPECT_EQ(test, rdmacg_run(method), 0);
-	rdmacg_expect_left(test, 2, "mr=1 driver_object=1 mr_mem=6001");
-	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 2);
-	ib_rdmacg_uncharge_uobject(mr);
-	ib_rdmacg_uncharge_uobject(method->uobj);
-	rdmacg_expect_left(test, 0, "");
-}
-
-static void rdmacg_test_devx_umem_without_end_is_not_counted(struct kunit *test)
-{
-	struct rdmacg_verbs *verbs = rdmacg_start(test);
-	struct rdmacg_method *method = rdmacg_umem(test, LONGEST + 1);
-
-	rdmacg_limit_mem(test, &verbs->top, RDMACG_NO_LIMIT - 1);
-	KUNIT_EXPECT_EQ(test, rdmacg_run(method), -EAGAIN);
-	rdmacg_expect_unseen(test, method);
-	rdmacg_limit_verb(test, &verbs->top, "kunit0 max");
-	KUNIT_EXPECT_EQ(test, rdmacg_run(method), 0);
-	rdmacg_expect_left(test, 1, "driver_object=1");
-}
-
 static struct rdmacg_method *rdmacg_dm(struct kunit *test, u64 length)
 {
 	struct rdmacg_method *method = rdmacg_maker(test, UVERBS_OBJECT_DM,
@@ -543,8 +501,7 @@ static void rdmacg_test_device_memory_and_registered_memory_are_apart(struct kun
 
 	rdmacg_limit_mem(test, &verbs->left, 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_run(method), 0);
-	rdmacg_limit_verb(test, &verbs->left, "kunit0 mr_mem=5000 dm_mem=0");
-	KUNIT_EXPECT_EQ(test, rdmacg_run(rdmacg_umem(test, 5000)), 0);
+	rdmacg_limit_verb(test, &verbs->left, "kunit0 mr_mem=max dm_mem=0");
 	KUNIT_EXPECT_EQ(test, rdmacg_run(rdmacg_dm(test, 1)), -EAGAIN);
 }
 
@@ -569,9 +526,8 @@ static void rdmacg_test_query_shows_all_device_memory(struct kunit *test)
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
 	struct ib_device_attr attr = verbs->device.attrs;
 
-	rdmacg_limit_verb(test, &verbs->left, "kunit0 dm_mem=1 mr_mem=5");
+	rdmacg_limit_verb(test, &verbs->left, "kunit0 dm_mem=1");
 	ib_rdmacg_limit_attr(&verbs->device, &attr);
-	KUNIT_EXPECT_EQ(test, attr.max_mr_size, 5);
 	KUNIT_EXPECT_EQ(test, attr.max_dm_size, 64 * PAGE_SIZE);
 }
 
@@ -590,8 +546,6 @@ static struct kunit_case rdmacg_devx_cases[] = {
 	KUNIT_CASE(rdmacg_test_devx_steering_memory_is_device_memory),
 	KUNIT_CASE(rdmacg_test_devx_steering_memory_without_a_size_is_a_driver_object),
 	KUNIT_CASE(rdmacg_test_devx_steering_memory_without_end_is_not_counted),
-	KUNIT_CASE(rdmacg_test_devx_umem_is_charged_its_length),
-	KUNIT_CASE(rdmacg_test_devx_umem_without_end_is_not_counted),
 	KUNIT_CASE_PARAM(rdmacg_test_device_memory_is_charged_in_pages, rdmacg_dm_gen_params),
 	KUNIT_CASE(rdmacg_test_device_memory_of_length_0_is_an_object),
 	KUNIT_CASE(rdmacg_test_device_memory_without_end_is_not_counted),

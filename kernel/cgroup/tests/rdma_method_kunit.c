@@ -270,12 +270,42 @@ static void rdmacg_test_failed_memory_is_charged_while_it_is_mapped(struct kunit
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
 }
 
+/* The driver still has what the context took, so that nobody else may have it yet. */
+static void rdmacg_dealloc_ucontext(struct ib_ucontext *ucontext)
+{
+	struct kunit *test = kunit_get_current_test();
+	struct rdmacg_verbs *verbs = test->priv;
+
+	rdmacg_expect(test, &verbs->left, RDMACG_CLASS_HCA, RDMACG_FILE_CURRENT,
+		      "kunit0 hca_handle=1 hca_object=0\n");
+	verbs->device.ops.dealloc_ucontext = NULL;
+}
+
+static void rdmacg_test_closed_context_is_charged_until_the_driver_is_done(struct kunit *test)
+{
+	struct rdmacg_program *program = rdmacg_open(test);
+	struct rdmacg_verbs *verbs = test->priv;
+	struct ib_ucontext *ucontext = kzalloc_obj(*ucontext, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, ucontext);
+	ucontext->device = &verbs->device;
+	xa_init_flags(&ucontext->mmap_xa, XA_FLAGS_ALLOC);
+	KUNIT_ASSERT_EQ(test, ib_rdmacg_charge_ucontext(ucontext), 0);
+	program->ufile.ucontext = ucontext;
+	verbs->device.ops.dealloc_ucontext = rdmacg_dealloc_ucontext;
+	uverbs_destroy_ufile_hw(&program->ufile, RDMA_REMOVE_CLOSE);
+	KUNIT_EXPECT_NULL(test, verbs->device.ops.dealloc_ucontext);
+	rdmacg_expect_left(test, 0, "");
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
+}
+
 static struct kunit_case rdmacg_method_cases[] = {
 	KUNIT_CASE(rdmacg_test_method_is_charged_before_it_runs),
 	KUNIT_CASE(rdmacg_test_method_that_is_refused_does_not_run),
 	KUNIT_CASE(rdmacg_test_method_that_fails_is_given_back),
 	KUNIT_CASE(rdmacg_test_freed_memory_is_charged_while_it_is_mapped),
 	KUNIT_CASE(rdmacg_test_failed_memory_is_charged_while_it_is_mapped),
+	KUNIT_CASE(rdmacg_test_closed_context_is_charged_until_the_driver_is_done),
 	{}
 };
 

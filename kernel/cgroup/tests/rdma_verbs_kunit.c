@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit tests for what the IB core charges: contexts, objects by type, registered
- * memory, connection identifiers, drivers' own resources and what ULPs make; and for the
- * limits that a query shows.
+ * KUnit tests for what the IB core charges: contexts, objects by type, connection
+ * identifiers, drivers' own resources and what ULPs make; and for the limits that a query shows.
  */
 #include <linux/err.h>
 #include <rdma/ib_cm.h>
@@ -160,317 +159,6 @@ static void rdmacg_test_refusal_of_the_object_charges_no_type(struct kunit *test
 	rdmacg_expect(test, &verbs->left, RDMACG_CLASS_VERB, RDMACG_FILE_PEAK, NOTHING);
 }
 
-/* Object, type and memory are one charge, which has one reference. */
-static void rdmacg_test_mr_is_charged_once_its_length_is_known(struct kunit *test)
-{
-	struct rdmacg_verbs *verbs = rdmacg_start(test);
-	struct ib_uobject *uobj = rdmacg_uobject(test, UVERBS_OBJECT_MR);
-
-	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_idr_uobject(uobj), 0);
-	rdmacg_expect_left(test, 0, "");
-	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_mr(uobj, 5000), 0);
-	rdmacg_expect_left(test, 1, "mr=1 mr_mem=5000");
-	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 1);
-	ib_rdmacg_uncharge_uobject(uobj);
-	rdmacg_expect_left(test, 0, "");
-}
-
-static void rdmacg_test_mr_that_never_got_a_length_is_not_uncharged(struct kunit *test)
-{
-	struct ib_uobject *uobj;
-
-	rdmacg_start(test);
-	uobj = rdmacg_uobject(test, UVERBS_OBJECT_MR);
-	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_idr_uobject(uobj), 0);
-	ib_rdmacg_uncharge_uobject(uobj);
-	rdmacg_expect_left(test, 0, "");
-}
-
-static void rdmacg_test_mr_of_length_0_is_an_object(struct kunit *test)
-{
-	struct ib_uobject *uobj;
-
-	rdmacg_start(test);
-	uobj = rdmacg_mr(test, 0);
-	rdmacg_expect_left(test, 1, "mr=1");
-	ib_rdmacg_uncharge_uobject(uobj);
-	rdmacg_expect_left(test, 0, "");
-}
-
-/* What is used of mr_mem, which is the last resource but one. */
-static u64 rdmacg_mem_usage(struct rdma_cgroup *cg, const struct ib_device *device)
-{
-	return rdmacg_test_slot(cg, &device->cg_device, device->cg_device.nr_slots - 2).usage;
-}
-
-/* An MR of that length beside one of 1 MiB, and what its charge returns. */
-struct rdmacg_mem_case {
-	const char *name;
-	u64 limit;
-	u64 length;
-	int ret;
-};
-
-static const struct rdmacg_mem_case rdmacg_mem_cases[] = {
-	{
-		.name	= "exactly the limit",
-		.limit	= 3 * MIB,
-		.length	= 2 * MIB,
-	}, {
-		.name	= "one byte more than the limit",
-		.limit	= 3 * MIB,
-		.length	= 2 * MIB + 1,
-		.ret	= -EAGAIN,
-	}, {
-		.name	= "a limit of one byte less",
-		.limit	= 3 * MIB - 1,
-		.length	= 2 * MIB,
-		.ret	= -EAGAIN,
-	}, {
-		.name	= "limit below the usage",
-		.limit	= 1,
-		.length	= 1,
-		.ret	= -EAGAIN,
-	}, {
-		.name	= "limit 0",
-		.limit	= 0,
-		.length	= 1,
-		.ret	= -EAGAIN,
-	}, {
-		.name	= "limit 0 and no length",
-		.limit	= 0,
-		.length	= 0,
-	}, {
-		.name	= "the longest",
-		.limit	= RDMACG_NO_LIMIT - 1,
-		.length	= LONGEST,
-	}, {
-		.name	= "longer than the longest",
-		.limit	= RDMACG_NO_LIMIT - 1,
-		.length	= LONGEST + 1,
-		.ret	= -EAGAIN,
-	}, {
-		.name	= "longer than the longest without a limit",
-		.limit	= RDMACG_NO_LIMIT,
-		.length	= LONGEST + 1,
-	}, {
-		.name	= "no end",
-		.limit	= RDMACG_NO_LIMIT - 1,
-		.length	= U64_MAX,
-		.ret	= -EAGAIN,
-	}, {
-		.name	= "no end and no limit",
-		.limit	= RDMACG_NO_LIMIT,
-		.length	= U64_MAX,
-	},
-};
-
-KUNIT_ARRAY_PARAM_DESC(rdmacg_mem, rdmacg_mem_cases, name);
-
-static void rdmacg_test_mr_is_charged_within_the_limit(struct kunit *test)
-{
-	const struct rdmacg_mem_case *mem = test->param_value;
-	u64 counted = mem->ret || mem->length > LONGEST ? 0 : mem->length;
-	struct rdmacg_verbs *verbs = rdmacg_start(test);
-	struct ib_uobject *first = rdmacg_mr(test, MIB);
-	struct ib_uobject *uobj = rdmacg_uobject(test, UVERBS_OBJECT_MR);
-
-	if (mem->limit != RDMACG_NO_LIMIT)
-		rdmacg_limit_mem(test, &verbs->top, mem->limit);
-	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_idr_uobject(uobj), 0);
-	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_mr(uobj, mem->length), mem->ret);
-	KUNIT_EXPECT_EQ(test, rdmacg_mem_usage(&verbs->left, &verbs->device), MIB + counted);
-	ib_rdmacg_uncharge_uobject(uobj);
-	rdmacg_expect_left(test, 1, "mr=1 mr_mem=1048576");
-	ib_rdmacg_uncharge_uobject(first);
-	rdmacg_expect_left(test, 0, "");
-}
-
-/*
- * However many lengths that no machine can pin are under way at once, a neighbour without
- * a limit is not refused, and neither usage nor peak shows them.
- */
-static void rdmacg_test_endless_lengths_refuse_no_neighbour(struct kunit *test)
-{
-	const unsigned int count = 300;
-	struct rdmacg_verbs *verbs = rdmacg_start(test);
-	struct ib_uobject **huge, *small;
-	unsigned int i;
-
-	huge = kunit_kcalloc(test, count, sizeof(*huge), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, huge);
-	for (i = 0; i < count; i++)
-		huge[i] = rdmacg_mr(test, BIT_ULL(i % 2 ? 48 : 56));
-	verbs->current_cg = &verbs->right;
-	small = rdmacg_mr(test, 4096);
-	KUNIT_EXPECT_EQ(test, rdmacg_mem_usage(&verbs->top, &verbs->device), 4096);
-	KUNIT_EXPECT_NOT_NULL(test, strstr(rdmacg_test_show(test, &verbs->top, RDMACG_CLASS_VERB,
-							    RDMACG_FILE_PEAK), " mr_mem=4096 "));
-	ib_rdmacg_uncharge_uobject(small);
-	for (i = 0; i < count; i++)
-		ib_rdmacg_uncharge_uobject(huge[i]);
-	rdmacg_expect_left(test, 0, "");
-}
-
-/*
- * A re-registration from one length to another: what its begin returns, and what is
- * charged between begin and end, in the end if the driver fails, and if it does not. A
- * length of 0 is endless, and a limit of 0 none.
- */
-struct rdmacg_rereg_case {
-	const char *name;
-	u64 from, to, limit;
-	int begin;
-	u64 during, failed, done;
-};
-
-static const struct rdmacg_rereg_case rdmacg_rereg_cases[] = {
-	{
-		.name = "grows",
-		.from = 1, .to = 3, .limit = 9,
-		.during = 3, .failed = 1, .done = 3,
-	}, {
-		.name = "grows to the limit",
-		.from = 1, .to = 3, .limit = 3,
-		.during = 3, .failed = 1, .done = 3,
-	}, {
-		.name = "grows past the limit",
-		.from = 1, .to = 3, .limit = 2, .begin = -EAGAIN,
-		.during = 1, .failed = 1, .done = 1,
-	}, {
-		.name = "shrinks",
-		.from = 3, .to = 1, .limit = 9,
-		.during = 3, .failed = 3, .done = 1,
-	}, {
-		.name = "shrinks above a lower limit",
-		.from = 3, .to = 2, .limit = 1,
-		.during = 3, .failed = 3, .done = 2,
-	}, {
-		.name = "stays",
-		.from = 2, .to = 2, .limit = 2,
-		.during = 2, .failed = 2, .done = 2,
-	}, {
-		.name = "becomes endless without a limit",
-		.from = 2, .to = 0, .limit = 0,
-		.during = 2, .failed = 2, .done = 0,
-	}, {
-		.name = "becomes endless under a limit",
-		.from = 2, .to = 0, .limit = 9, .begin = -EAGAIN,
-		.during = 2, .failed = 2, .done = 2,
-	}, {
-		.name = "ends",
-		.from = 0, .to = 2, .limit = 0,
-		.during = 2, .failed = 0, .done = 2,
-	}, {
-		.name = "ends within a limit",
-		.from = 0, .to = 2, .limit = 2,
-		.during = 2, .failed = 0, .done = 2,
-	}, {
-		.name = "ends past the limit",
-		.from = 0, .to = 2, .limit = 1, .begin = -EAGAIN,
-		.during = 0, .failed = 0, .done = 0,
-	}, {
-		.name = "stays endless, whatever the limit",
-		.from = 0, .to = 0, .limit = 1,
-		.during = 0, .failed = 0, .done = 0,
-	},
-};
-
-KUNIT_ARRAY_PARAM_DESC(rdmacg_rereg, rdmacg_rereg_cases, name);
-
-/* Expect that left has one MR, of that length. */
-static void rdmacg_expect_mem(struct kunit *test, u64 mem)
-{
-	char line[128];
-
-	strscpy(line, "mr=1");
-	if (mem)
-		scnprintf(line, sizeof(line), "mr=1 mr_mem=%llu", mem);
-	rdmacg_expect_left(test, 1, line);
-}
-
-/* Re-register left's MR; the driver answers with @new_mr, if it is asked. */
-static void rdmacg_rereg(struct kunit *test, struct ib_mr *new_mr)
-{
-	const struct rdmacg_rereg_case *rereg = test->param_value;
-	u64 end = rereg->begin || IS_ERR(new_mr) ? rereg->failed : rereg->done;
-	struct rdmacg_verbs *verbs = rdmacg_start(test);
-	struct ib_uobject *uobj = rdmacg_mr(test, rereg->from ?: U64_MAX);
-	struct ib_uobject *new_uobj = rdmacg_uobject(test, UVERBS_OBJECT_MR);
-	int ret;
-
-	if (rereg->limit)
-		rdmacg_limit_mem(test, &verbs->left, rereg->limit);
-	/* The owner pays and its limits count, also if another process asks. */
-	rdmacg_limit_verb(test, &verbs->right, "kunit0 mr_mem=0 mr=0");
-	verbs->current_cg = &verbs->right;
-
-	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_idr_uobject(new_uobj), 0);
-	ret = ib_rdmacg_begin_rereg_mr(uobj, new_uobj, IB_MR_REREG_TRANS,
-				       rereg->to ?: U64_MAX);
-	KUNIT_EXPECT_EQ(test, ret, rereg->begin);
-	rdmacg_expect_mem(test, rereg->during);
-	if (!ret)
-		ib_rdmacg_end_rereg_mr(uobj, new_uobj, new_mr);
-	rdmacg_expect_mem(test, end);
-	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 1);
-	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->right), 0);
-
-	/* Of the two, the one that is not in use goes first. */
-	if (!ret && !IS_ERR_OR_NULL(new_mr))
-		swap(uobj, new_uobj);
-	ib_rdmacg_uncharge_uobject(new_uobj);
-	rdmacg_expect_mem(test, end);
-	ib_rdmacg_uncharge_uobject(uobj);
-	rdmacg_expect_left(test, 0, "");
-}
-
-static void rdmacg_test_changed_mr_is_charged_its_new_length(struct kunit *test)
-{
-	rdmacg_rereg(test, NULL);
-}
-
-static void rdmacg_test_mr_that_replaces_one_takes_its_charge(struct kunit *test)
-{
-	struct ib_mr new_mr;
-
-	rdmacg_rereg(test, &new_mr);
-}
-
-static void rdmacg_test_failed_rereg_leaves_the_charge(struct kunit *test)
-{
-	rdmacg_rereg(test, ERR_PTR(-EOPNOTSUPP));
-}
-
-/* The length counts only where the translation changes. */
-static void rdmacg_test_rereg_of_access_leaves_the_charge(struct kunit *test)
-{
-	struct ib_uobject *uobj, *new_uobj;
-
-	rdmacg_start(test);
-	uobj = rdmacg_mr(test, 7);
-	new_uobj = rdmacg_uobject(test, UVERBS_OBJECT_MR);
-	KUNIT_EXPECT_EQ(test, ib_rdmacg_begin_rereg_mr(uobj, new_uobj, IB_MR_REREG_ACCESS, 9), 0);
-	rdmacg_expect_mem(test, 7);
-	ib_rdmacg_end_rereg_mr(uobj, new_uobj, NULL);
-	rdmacg_expect_mem(test, 7);
-	ib_rdmacg_uncharge_uobject(uobj);
-	rdmacg_expect_left(test, 0, "");
-}
-
-/* An MR whose place another has taken has nobody who could pay for more. */
-static void rdmacg_test_rereg_without_owner_is_refused(struct kunit *test)
-{
-	struct ib_uobject *uobj, *new_uobj;
-
-	rdmacg_start(test);
-	uobj = rdmacg_uobject(test, UVERBS_OBJECT_MR);
-	new_uobj = rdmacg_uobject(test, UVERBS_OBJECT_MR);
-	KUNIT_EXPECT_EQ(test, ib_rdmacg_begin_rereg_mr(uobj, new_uobj, IB_MR_REREG_TRANS, 1),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, new_uobj->cg_obj.mem, 0);
-}
-
 /* The paths of opening and failing ask for both more than once. */
 static void rdmacg_test_context_is_charged_and_uncharged_once(struct kunit *test)
 {
@@ -491,57 +179,52 @@ struct rdmacg_attr_case {
 	const char *name;
 	const char *hca, *verb, *top;
 	u32 max_pd, max_qp;
-	u64 max_mr_size;
 };
 
-/* The device has 100 PDs, 1000 QPs, and MRs of 64 MiB. */
+/* The device has 100 PDs, 1000 QPs, and MRs of 64 MiB, of which no limit takes anything. */
 static const struct rdmacg_attr_case rdmacg_attr_cases[] = {
 	{
 		.name	= "no limit",
-		.max_pd	= 100, .max_qp = 1000, .max_mr_size = 64 * MIB,
+		.max_pd	= 100, .max_qp = 1000,
 	}, {
 		.name	= "hca_object",
 		.hca	= "kunit0 hca_object=200",
-		.max_pd	= 100, .max_qp = 200, .max_mr_size = 64 * MIB,
+		.max_pd	= 100, .max_qp = 200,
 	}, {
 		.name	= "hca_object below all",
 		.hca	= "kunit0 hca_object=20",
-		.max_pd	= 20, .max_qp = 20, .max_mr_size = 64 * MIB,
+		.max_pd	= 20, .max_qp = 20,
 	}, {
 		.name	= "a type",
 		.verb	= "kunit0 qp=7",
-		.max_pd	= 100, .max_qp = 7, .max_mr_size = 64 * MIB,
+		.max_pd	= 100, .max_qp = 7,
 	}, {
 		.name	= "a type above the device",
 		.verb	= "kunit0 qp=7000",
-		.max_pd	= 100, .max_qp = 1000, .max_mr_size = 64 * MIB,
+		.max_pd	= 100, .max_qp = 1000,
 	}, {
 		.name	= "a type of the parent",
 		.verb	= "kunit0 qp=7",
 		.top	= "kunit0 qp=5",
-		.max_pd	= 100, .max_qp = 5, .max_mr_size = 64 * MIB,
+		.max_pd	= 100, .max_qp = 5,
 	}, {
 		.name	= "a type below the parent",
 		.verb	= "kunit0 qp=7",
 		.top	= "kunit0 qp=9",
-		.max_pd	= 100, .max_qp = 7, .max_mr_size = 64 * MIB,
+		.max_pd	= 100, .max_qp = 7,
 	}, {
 		.name	= "a type and hca_object",
 		.hca	= "kunit0 hca_object=6",
 		.verb	= "kunit0 qp=7",
-		.max_pd	= 6, .max_qp = 6, .max_mr_size = 64 * MIB,
+		.max_pd	= 6, .max_qp = 6,
 	}, {
-		.name	= "mr_mem",
+		.name	= "mr_mem, which is a sum",
 		.verb	= "kunit0 mr_mem=4096",
-		.max_pd	= 100, .max_qp = 1000, .max_mr_size = 4096,
-	}, {
-		.name	= "mr_mem of the parent",
-		.top	= "kunit0 mr_mem=8192",
-		.max_pd	= 100, .max_qp = 1000, .max_mr_size = 8192,
+		.max_pd	= 100, .max_qp = 1000,
 	}, {
 		.name	= "limit 0",
-		.verb	= "kunit0 pd=0 qp=0 mr_mem=0",
-		.max_pd	= 0, .max_qp = 0, .max_mr_size = 0,
+		.verb	= "kunit0 pd=0 qp=0",
+		.max_pd	= 0, .max_qp = 0,
 	},
 };
 
@@ -562,7 +245,7 @@ static void rdmacg_test_query_shows_the_smallest_limit(struct kunit *test)
 	ib_rdmacg_limit_attr(&verbs->device, &attr);
 	KUNIT_EXPECT_EQ(test, attr.max_pd, limits->max_pd);
 	KUNIT_EXPECT_EQ(test, attr.max_qp, limits->max_qp);
-	KUNIT_EXPECT_EQ(test, attr.max_mr_size, limits->max_mr_size);
+	KUNIT_EXPECT_EQ(test, attr.max_mr_size, 64 * MIB);
 	/* What the device does not state it does not have. */
 	KUNIT_EXPECT_EQ(test, attr.max_srq, 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
@@ -611,10 +294,28 @@ static void rdmacg_test_query_shows_limits_of_known_drivers_only(struct kunit *t
 
 	verbs->device.ops.driver_id = driver->id;
 	rdmacg_start(test);
-	rdmacg_limit_verb(test, &verbs->left, "kunit0 qp=7 mr_mem=4096");
+	rdmacg_limit_verb(test, &verbs->left, "kunit0 qp=7");
 	ib_rdmacg_limit_attr(&verbs->device, &attr);
 	KUNIT_EXPECT_EQ(test, attr.max_qp, driver->is_limited ? 7 : 1000);
-	KUNIT_EXPECT_EQ(test, attr.max_mr_size, driver->is_limited ? 4096 : 64 * MIB);
+}
+
+/* 0 of these is "not stated", which would read as no limit. */
+static void rdmacg_test_query_shows_no_limit_of_0_address_handles(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = test->priv;
+	struct ib_device_attr attr;
+
+	verbs->device.ops.destroy_ah = (void *)rdmacg_support;
+	verbs->device.attrs.max_ah = 9;
+	attr = verbs->device.attrs;
+	rdmacg_start(test);
+	rdmacg_limit_verb(test, &verbs->left, "kunit0 ah=0 pd=0");
+	ib_rdmacg_limit_attr(&verbs->device, &attr);
+	KUNIT_EXPECT_EQ(test, attr.max_ah, 9);
+	KUNIT_EXPECT_EQ(test, attr.max_pd, 0);
+	rdmacg_limit_verb(test, &verbs->left, "kunit0 ah=1");
+	ib_rdmacg_limit_attr(&verbs->device, &attr);
+	KUNIT_EXPECT_EQ(test, attr.max_ah, 1);
 }
 
 #define RDMACG_HW(_name) RDMACG_TEST_RESOURCE(_name, RDMACG_CLASS_HW)
@@ -639,12 +340,12 @@ static void rdmacg_test_hw_resource_counts_in_its_class_alone(struct kunit *test
 	struct rdmacg_verbs *verbs = rdmacg_start_hw(test);
 	struct rdma_cgroup *owner;
 
-	KUNIT_ASSERT_EQ(test, ib_rdmacg_try_charge_hw(&owner, &verbs->device, GATE), 0);
+	KUNIT_ASSERT_EQ(test, ib_rdmacg_try_charge_hw(&owner, &verbs->device, GATE, 2), 0);
 	KUNIT_EXPECT_PTR_EQ(test, owner, &verbs->left);
 	rdmacg_expect(test, &verbs->top, RDMACG_CLASS_HW, RDMACG_FILE_CURRENT,
-		      "kunit0 lane=0 gate=1\n");
+		      "kunit0 lane=0 gate=2\n");
 	rdmacg_expect_left(test, 0, "");
-	ib_rdmacg_uncharge_hw(owner, &verbs->device, GATE);
+	ib_rdmacg_uncharge_hw(owner, &verbs->device, GATE, 2);
 	rdmacg_expect(test, &verbs->top, RDMACG_CLASS_HW, RDMACG_FILE_CURRENT,
 		      "kunit0 lane=0 gate=0\n");
 }
@@ -654,13 +355,68 @@ static void rdmacg_test_hw_resource_is_refused_past_its_limit(struct kunit *test
 	struct rdmacg_verbs *verbs = rdmacg_start_hw(test);
 	struct rdma_cgroup *owner, *refused;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&verbs->top, RDMACG_CLASS_HW, "kunit0 gate=1"), 0);
-	KUNIT_ASSERT_EQ(test, ib_rdmacg_try_charge_hw(&owner, &verbs->device, GATE), 0);
-	KUNIT_EXPECT_EQ(test, ib_rdmacg_try_charge_hw(&refused, &verbs->device, GATE), -EAGAIN);
+	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&verbs->top, RDMACG_CLASS_HW, "kunit0 gate=3"), 0);
+	KUNIT_ASSERT_EQ(test, ib_rdmacg_try_charge_hw(&owner, &verbs->device, GATE, 2), 0);
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_try_charge_hw(&refused, &verbs->device, GATE, 2), -EAGAIN);
 	KUNIT_EXPECT_NULL(test, refused);
 	rdmacg_expect(test, &verbs->top, RDMACG_CLASS_HW, RDMACG_FILE_EVENTS,
 		      "kunit0 lane.max=0 lane.alloc_fail=0 gate.max=1 gate.alloc_fail=1\n");
-	ib_rdmacg_uncharge_hw(owner, &verbs->device, GATE);
+	ib_rdmacg_uncharge_hw(owner, &verbs->device, GATE, 2);
+}
+
+/* The owner of a context is charged for its hardware resources, also if another process asks. */
+static void rdmacg_test_context_pays_for_its_hw_resources(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = rdmacg_start_hw(test);
+
+	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&verbs->top, RDMACG_CLASS_HW, "kunit0 gate=3"), 0);
+	KUNIT_ASSERT_EQ(test, ib_rdmacg_charge_ucontext(&verbs->ucontext), 0);
+	verbs->current_cg = &verbs->right;
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_try_charge_ucontext_hw(&verbs->ucontext, GATE, 0), 0);
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_try_charge_ucontext_hw(&verbs->ucontext, GATE, 2), 0);
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_try_charge_ucontext_hw(&verbs->ucontext, GATE, 1), 0);
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_try_charge_ucontext_hw(&verbs->ucontext, GATE, 1), -EAGAIN);
+	rdmacg_expect(test, &verbs->left, RDMACG_CLASS_HW, RDMACG_FILE_CURRENT,
+		      "kunit0 lane=0 gate=3\n");
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 3);
+	ib_rdmacg_uncharge_ucontext_hw(&verbs->ucontext, GATE, 1);
+	ib_rdmacg_uncharge_ucontext_hw(&verbs->ucontext, GATE, 2);
+	ib_rdmacg_uncharge_ucontext_hw(&verbs->ucontext, GATE, 0);
+	rdmacg_expect(test, &verbs->left, RDMACG_CLASS_HW, RDMACG_FILE_CURRENT,
+		      "kunit0 lane=0 gate=0\n");
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 1);
+}
+
+static void rdmacg_test_multicast_is_charged_where_the_device_has_it(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = test->priv;
+	struct rdma_cgroup *owner, *refused;
+
+	verbs->device.ops.attach_mcast = (void *)rdmacg_support;
+	verbs->device.attrs.max_total_mcast_qp_attach = 77;
+	rdmacg_start(test);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(rdmacg_test_show(test, &verbs->root, RDMACG_CLASS_HCA,
+							    RDMACG_FILE_CAPACITY), " mcast=77 "));
+	rdmacg_limit_verb(test, &verbs->top, "kunit0 mcast=1");
+	KUNIT_ASSERT_EQ(test, ib_rdmacg_charge_mcast(&owner, &verbs->device), 0);
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_mcast(&refused, &verbs->device), -EAGAIN);
+	KUNIT_EXPECT_NULL(test, refused);
+	rdmacg_expect_left(test, 0, "mcast=1");
+	verbs->current_cg = &verbs->right;
+	ib_rdmacg_uncharge_mcast(refused, &verbs->device);
+	ib_rdmacg_uncharge_mcast(owner, &verbs->device);
+	rdmacg_expect_left(test, 0, "");
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
+}
+
+static void rdmacg_test_multicast_is_free_where_the_device_has_none(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = rdmacg_start(test);
+	struct rdma_cgroup *owner;
+
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_mcast(&owner, &verbs->device), 0);
+	KUNIT_EXPECT_NULL(test, owner);
+	rdmacg_expect_left(test, 0, "");
 }
 
 /* Expect that a device has no hw resources, and nothing to charge for them. */
@@ -671,9 +427,9 @@ static void rdmacg_expect_no_hw(struct kunit *test)
 
 	rdmacg_expect(test, &verbs->top, RDMACG_CLASS_HW, RDMACG_FILE_MAX, "");
 	KUNIT_EXPECT_EQ(test, rdmacg_set_max(&verbs->top, RDMACG_CLASS_HW, "kunit0 max"), -EINVAL);
-	KUNIT_EXPECT_EQ(test, ib_rdmacg_try_charge_hw(&owner, &verbs->device, 0), 0);
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_try_charge_hw(&owner, &verbs->device, 0, 1), 0);
 	KUNIT_EXPECT_NULL(test, owner);
-	ib_rdmacg_uncharge_hw(owner, &verbs->device, 0);
+	ib_rdmacg_uncharge_hw(owner, &verbs->device, 0, 1);
 	/* It has the resources of the other classes, and no more. */
 	rdmacg_expect(test, &verbs->left, RDMACG_CLASS_VERB, RDMACG_FILE_CURRENT, NOTHING);
 	rdmacg_expect_left(test, 0, "");
@@ -998,24 +754,16 @@ static struct kunit_case rdmacg_verbs_cases[] = {
 	KUNIT_CASE(rdmacg_test_fd_object_without_a_slot_is_free),
 	KUNIT_CASE(rdmacg_test_refusal_of_the_type_charges_no_object),
 	KUNIT_CASE(rdmacg_test_refusal_of_the_object_charges_no_type),
-	KUNIT_CASE(rdmacg_test_mr_is_charged_once_its_length_is_known),
-	KUNIT_CASE(rdmacg_test_mr_that_never_got_a_length_is_not_uncharged),
-	KUNIT_CASE(rdmacg_test_mr_of_length_0_is_an_object),
-	KUNIT_CASE_PARAM(rdmacg_test_mr_is_charged_within_the_limit, rdmacg_mem_gen_params),
-	KUNIT_CASE(rdmacg_test_endless_lengths_refuse_no_neighbour),
-	KUNIT_CASE_PARAM(rdmacg_test_changed_mr_is_charged_its_new_length,
-			 rdmacg_rereg_gen_params),
-	KUNIT_CASE_PARAM(rdmacg_test_mr_that_replaces_one_takes_its_charge,
-			 rdmacg_rereg_gen_params),
-	KUNIT_CASE_PARAM(rdmacg_test_failed_rereg_leaves_the_charge, rdmacg_rereg_gen_params),
-	KUNIT_CASE(rdmacg_test_rereg_of_access_leaves_the_charge),
-	KUNIT_CASE(rdmacg_test_rereg_without_owner_is_refused),
 	KUNIT_CASE(rdmacg_test_context_is_charged_and_uncharged_once),
 	KUNIT_CASE_PARAM(rdmacg_test_query_shows_the_smallest_limit, rdmacg_attr_gen_params),
 	KUNIT_CASE_PARAM(rdmacg_test_query_shows_limits_of_known_drivers_only,
 			 rdmacg_driver_gen_params),
+	KUNIT_CASE(rdmacg_test_query_shows_no_limit_of_0_address_handles),
 	KUNIT_CASE(rdmacg_test_hw_resource_counts_in_its_class_alone),
 	KUNIT_CASE(rdmacg_test_hw_resource_is_refused_past_its_limit),
+	KUNIT_CASE(rdmacg_test_context_pays_for_its_hw_resources),
+	KUNIT_CASE(rdmacg_test_multicast_is_charged_where_the_device_has_it),
+	KUNIT_CASE(rdmacg_test_multicast_is_free_where_the_device_has_none),
 	KUNIT_CASE(rdmacg_test_device_without_hw_resources_has_no_hw_line),
 	KUNIT_CASE(rdmacg_test_hw_table_with_a_known_name_is_refused),
 	KUNIT_CASE(rdmacg_test_hw_table_with_another_class_is_refused),

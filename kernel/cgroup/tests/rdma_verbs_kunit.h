@@ -163,16 +163,6 @@ static inline struct ib_uobject *rdmacg_uobject(struct kunit *test, u32 id)
 	return uobj;
 }
 
-/* Make an MR of that length, which is charged. */
-static inline struct ib_uobject *rdmacg_mr(struct kunit *test, u64 length)
-{
-	struct ib_uobject *uobj = rdmacg_uobject(test, UVERBS_OBJECT_MR);
-
-	KUNIT_ASSERT_EQ(test, ib_rdmacg_charge_idr_uobject(uobj), 0);
-	KUNIT_ASSERT_EQ(test, ib_rdmacg_charge_mr(uobj, length), 0);
-	return uobj;
-}
-
 static inline void rdmacg_limit_verb(struct kunit *test, struct rdma_cgroup *cg, const char *text)
 {
 	KUNIT_ASSERT_EQ(test, rdmacg_set_max(cg, RDMACG_CLASS_VERB, text), 0);

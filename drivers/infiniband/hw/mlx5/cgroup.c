@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What mlx5's DevX is to the RDMA cgroup controller. A program gives DevX commands of the
- * firmware, and what these make counts as what the verbs call it: a queue pair is a qp,
- * whoever writes the command.
+ * What mlx5 is to the RDMA cgroup controller beyond uverbs objects. A program gives DevX commands
+ * of the firmware, and what these make counts as what the verbs call it: a queue pair is a qp,
+ * whoever writes the command. And a context has pages of doorbells.
  */
 #include <linux/bits.h>
 #include <linux/err.h>
@@ -99,22 +99,63 @@ static int mlx5_ib_describe_devx_obj(const struct uverbs_attr_bundle *attrs,
 	cmd = attr->ptr_attr.ptr;
 	if (mlx5_ib_is_sw_icm(cmd, attr->ptr_attr.len)) {
 		content->type = UVERBS_OBJECT_DM;
-		content->mem = mlx5_ib_sw_icm_size(cmd);
+		content->dm_mem = mlx5_ib_sw_icm_size(cmd);
 	} else {
 		content->type = mlx5_ib_devx_type(MLX5_GET(general_obj_in_cmd_hdr, cmd, opcode));
 	}
 	return 0;
 }
 
-/* It stays what it is, and pins memory. */
-static int mlx5_ib_describe_devx_umem(const struct uverbs_attr_bundle *attrs,
-				      struct ib_rdmacg_content *content)
-{
-	return uverbs_copy_from(&content->mem, attrs, MLX5_IB_ATTR_DEVX_UMEM_REG_LEN);
-}
-
 const struct ib_rdmacg_object_def mlx5_ib_object_defs[] = {
 	{ MLX5_IB_OBJECT_DEVX_OBJ, mlx5_ib_describe_devx_obj },
-	{ MLX5_IB_OBJECT_DEVX_UMEM, mlx5_ib_describe_devx_umem },
 	{}
 };
+
+enum {
+	MLX5_IB_RESOURCE_UAR,
+};
+
+static const struct rdmacg_resource mlx5_ib_resources[] = {
+	[MLX5_IB_RESOURCE_UAR] = {
+		.name		= "uar",
+		.class		= RDMACG_CLASS_HW,
+		.unit		= RDMACG_OBJECTS,
+		.capacity	= RDMACG_NO_LIMIT,
+	},
+};
+
+/**
+ * mlx5_ib_set_resources() - state what mlx5 wants to have accounted
+ * @device: a device that is not registered yet
+ *
+ * Context: Any context.
+ */
+void mlx5_ib_set_resources(struct ib_device *device)
+{
+	ib_rdmacg_set_hw_resources(device, mlx5_ib_resources, ARRAY_SIZE(mlx5_ib_resources));
+}
+
+/**
+ * mlx5_ib_charge_uars() - charge pages of doorbells to who pays for a context
+ * @ucontext: the context that is about to get them
+ * @pages: how many, 0 included
+ *
+ * Context: Process context; may sleep.
+ * Return: 0, -EAGAIN at a limit, or -ENOMEM.
+ */
+int mlx5_ib_charge_uars(struct ib_ucontext *ucontext, unsigned int pages)
+{
+	return ib_rdmacg_try_charge_ucontext_hw(ucontext, MLX5_IB_RESOURCE_UAR, pages);
+}
+
+/**
+ * mlx5_ib_uncharge_uars() - give back the pages of one such charge
+ * @ucontext: the same context
+ * @pages: as many
+ *
+ * Context: Process context; may sleep.
+ */
+void mlx5_ib_uncharge_uars(struct ib_ucontext *ucontext, unsigned int pages)
+{
+	ib_rdmacg_uncharge_ucontext_hw(ucontext, MLX5_IB_RESOURCE_UAR, pages);
+}

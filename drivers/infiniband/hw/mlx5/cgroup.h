@@ -7,4 +7,8 @@
 /* What objects of DevX count as; ends with an empty one. */
 extern const struct ib_rdmacg_object_def mlx5_ib_object_defs[];
 
+void mlx5_ib_set_resources(struct ib_device *device);
+int mlx5_ib_charge_uars(struct ib_ucontext *ucontext, unsigned int pages);
+void mlx5_ib_uncharge_uars(struct ib_ucontext *ucontext, unsigned int pages);
+
 #endif /* MLX5_IB_CGROUP_H */

@@ -5,17 +5,10 @@
 #include <rdma/ib_rdmacg.h>
 
 struct rxe_dev;
-
-/**
- * enum rxe_resource - what rxe has accounted beyond uverbs objects
- * @RXE_RESOURCE_MCAST_GRP: multicast groups; the first to attach a QP pays
- * @RXE_RESOURCE_MCAST_ATTACH: QPs attached to multicast groups
- */
-enum rxe_resource {
-	RXE_RESOURCE_MCAST_GRP,
-	RXE_RESOURCE_MCAST_ATTACH,
-};
+struct rxe_mmap_info;
 
 void rxe_set_resources(struct rxe_dev *rxe);
+int rxe_charge_queue(struct rxe_mmap_info *ip);
+void rxe_uncharge_queue(struct rxe_mmap_info *ip);
 
 #endif /* RXE_CGROUP_H */

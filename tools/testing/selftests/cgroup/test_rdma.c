@@ -111,8 +111,8 @@ static const struct rdmacg_driver {
 } rdmacg_drivers[] = {
 	{
 		.prefix = "rxe",
-		.verb = " pd comp_channel cq qp srq ah mr mw async_event mr_mem cm_id",
-		.hw = " mcast_grp mcast_attach",
+		.verb = " pd comp_channel cq qp srq ah mr mw async_event mr_mem mcast cm_id",
+		.hw = " queue_mem",
 	}, {
 		.prefix = "siw",
 		.verb = " pd comp_channel cq qp srq mr async_event mr_mem cm_id",

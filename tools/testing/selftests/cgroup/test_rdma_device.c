@@ -470,7 +470,7 @@ TEST_F_TIMEOUT(test_rdmacg_device, devices_are_charged_apart, 120)
 	rdmacg_use_second(_metadata, &self->pair);
 	EXPECT_EQ(1, rdmacg_handles(second, second->left));
 	EXPECT_EQ(2, rdmacg_objects(second, second->left));
-	EXPECT_EQ(sizeof(rdmacg_text), rdmacg_verbs(second, second->left, "mr_mem"));
+	EXPECT_LT(0, rdmacg_verbs(second, second->left, "mr_mem"));
 	EXPECT_EQ(1, rdmacg_verbs(second, second->left, "comp_channel"));
 	EXPECT_EQ(0, rdmacg_handles(&self->pair.tree, second->left));
 	EXPECT_EQ(0, rdmacg_objects(&self->pair.tree, second->left));

@@ -337,7 +337,7 @@ static const char *rdmacg_prepare(struct rdmacg_env *env, const struct rdmacg_de
 
 static bool rdmacg_counts_groups(struct rdmacg_env *env)
 {
-	return rdmacg_value(&env->tree, env->tree.left, "rdma.hw.max", "mcast_grp") >= 0;
+	return rdmacg_value(&env->tree, env->tree.left, "rdma.verb.max", "mcast") >= 0;
 }
 
 /* A set-up that fails has no teardown, so it undoes what it has done. */

@@ -62,11 +62,10 @@ TEST_F_TIMEOUT(test_rdmacg_join, joiners_and_leavers_lose_nothing, 60)
 		_exit(lost);
 	EXPECT_EQ(0, lost);
 	EXPECT_EQ(0, rdmacg_wait(other));
-	snprintf(path, sizeof(path), "%s/rdma.hw.current", tree->top);
+	snprintf(path, sizeof(path), "%s/rdma.verb.current", tree->top);
 	if (access(path, F_OK))
 		return;
-	EXPECT_GE(0, rdmacg_value(tree, tree->top, "rdma.hw.current", "mcast_grp"));
-	EXPECT_GE(0, rdmacg_value(tree, tree->top, "rdma.hw.current", "mcast_attach"));
+	EXPECT_GE(0, rdmacg_value(tree, tree->top, "rdma.verb.current", "mcast"));
 }
 
 /* The multicast addresses that all network devices have. */

@@ -5,9 +5,11 @@
  */
 #define _GNU_SOURCE
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/mman.h>
 
 #include "../kselftest_harness.h"
+#include "rdma_actor_util.h"
 #include "rdma_verbs_util.h"
 
 #define PAGE 4096
@@ -69,8 +71,8 @@ static void rdmacg_deregister_two(struct __test_metadata *_metadata, struct ibv_
 	ASSERT_EQ(0, ibv_dereg_mr(mr[1]));
 }
 
-/* An MR costs its length, not its pages; in the owner and above. */
-TEST_F(test_rdmacg_mem, registration_costs_its_length)
+/* An MR costs the pages that it pins, also of a single byte; in the owner and above. */
+TEST_F(test_rdmacg_mem, registration_costs_its_pages)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	struct ibv_mr *mr[2];
@@ -80,8 +82,8 @@ TEST_F(test_rdmacg_mem, registration_costs_its_length)
 	EXPECT_EQ(3 * PAGE, rdmacg_verbs(tree, tree->left, "mr_mem"));
 	mr[1] = ibv_reg_mr(self->pd, self->memory + 1, 1, IBV_ACCESS_LOCAL_WRITE);
 	ASSERT_NE(NULL, mr[1]);
-	EXPECT_EQ(3 * PAGE + 1, rdmacg_verbs(tree, tree->left, "mr_mem"));
-	EXPECT_EQ(3 * PAGE + 1, rdmacg_verbs(tree, tree->top, "mr_mem"));
+	EXPECT_EQ(4 * PAGE, rdmacg_verbs(tree, tree->left, "mr_mem"));
+	EXPECT_EQ(4 * PAGE, rdmacg_verbs(tree, tree->top, "mr_mem"));
 	EXPECT_EQ(0, rdmacg_verbs(tree, tree->right, "mr_mem"));
 	rdmacg_deregister_two(_metadata, mr);
 }
@@ -98,15 +100,15 @@ TEST_F(test_rdmacg_mem, registration_is_one_object)
 	rdmacg_deregister_two(_metadata, mr);
 }
 
-/* An MR that is destroyed gives its length back. */
-TEST_F(test_rdmacg_mem, deregistration_gives_the_length_back)
+/* An MR that is destroyed gives its pages back. */
+TEST_F(test_rdmacg_mem, deregistration_gives_the_pages_back)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	struct ibv_mr *mr[2];
 
 	rdmacg_register_two(_metadata, self->pd, self->memory, mr);
 	EXPECT_EQ(0, ibv_dereg_mr(mr[0]));
-	EXPECT_EQ(1, rdmacg_verbs(tree, tree->left, "mr_mem"));
+	EXPECT_EQ(PAGE, rdmacg_verbs(tree, tree->left, "mr_mem"));
 	EXPECT_EQ(0, ibv_dereg_mr(mr[1]));
 	EXPECT_EQ(0, rdmacg_verbs(tree, tree->left, "mr_mem"));
 }
@@ -119,7 +121,7 @@ TEST_F(test_rdmacg_mem, peak_is_the_most_registered)
 
 	rdmacg_register_two(_metadata, self->pd, self->memory, mr);
 	rdmacg_deregister_two(_metadata, mr);
-	EXPECT_EQ(3 * PAGE + 1, rdmacg_value(tree, tree->top, "rdma.verb.peak", "mr_mem"));
+	EXPECT_EQ(4 * PAGE, rdmacg_value(tree, tree->top, "rdma.verb.peak", "mr_mem"));
 }
 
 /* Register @length bytes, and give them back. Returns 0 or the error. */
@@ -157,7 +159,7 @@ TEST_F(test_rdmacg_mem, smallest_limit_decides_to_the_byte)
 	}
 }
 
-/* An MR that is refused for its length is not an object, and in no peak. */
+/* Memory that is refused is in no peak; the object, which was charged before it, may be. */
 TEST_F(test_rdmacg_mem, refusal_leaves_nothing)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -165,9 +167,8 @@ TEST_F(test_rdmacg_mem, refusal_leaves_nothing)
 	ASSERT_EQ(0, rdmacg_limit_mem(tree, tree->top, PAGE));
 	EXPECT_EQ(EAGAIN, rdmacg_try_mr(self->pd, self->memory, PAGE + 1));
 	EXPECT_EQ(0, rdmacg_verbs(tree, tree->left, "mr"));
-	EXPECT_EQ(0, rdmacg_value(tree, tree->left, "rdma.verb.peak", "mr"));
 	EXPECT_EQ(0, rdmacg_value(tree, tree->left, "rdma.verb.peak", "mr_mem"));
-	EXPECT_EQ(1, rdmacg_value(tree, tree->left, "rdma.peak", "hca_object"));
+	EXPECT_EQ(1, rdmacg_objects(tree, tree->left));
 }
 
 /* A refusal for the length is an event of mr_mem, not of mr. */
@@ -209,29 +210,60 @@ TEST_F(test_rdmacg_mem, limit_answers_before_pages_are_pinned)
 	EXPECT_EQ(EAGAIN, rdmacg_try_mr(self->pd, gone, PAGE));
 }
 
-/* Without a limit, a length that no limit can express is the driver's matter. */
-TEST_F(test_rdmacg_mem, endless_length_without_a_limit_is_the_drivers)
+/* Register as much as a process without privileges may not lock. Returns the error. */
+static int rdmacg_lock_too_much(struct rdmacg_tree *tree, char *memory)
+{
+	struct rlimit limit = { .rlim_cur = 2 * PAGE, .rlim_max = 2 * PAGE };
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+
+	if (setrlimit(RLIMIT_MEMLOCK, &limit) || !rdmacg_drop_privileges())
+		return -1;
+	context = rdmacg_open(tree);
+	pd = context ? ibv_alloc_pd(context) : NULL;
+	return pd ? rdmacg_try_mr(pd, memory, 3 * PAGE) : -1;
+}
+
+/* More than the limit of locked memory lets pass is in no peak. */
+TEST_F(test_rdmacg_mem, locked_memory_is_checked_first)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	EXPECT_EQ(ENOMEM, IN_CHILD({ _exit(rdmacg_lock_too_much(tree, self->memory)); }));
+	EXPECT_GE(2 * PAGE, rdmacg_value(tree, tree->top, "rdma.verb.peak", "mr_mem"));
+}
+
+/* A length past the end of the address space is the user's fault, and not counted. */
+TEST_F(test_rdmacg_mem, impossible_length_is_refused_before_the_charge)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	int error;
 
 	if (!strncmp(tree->device, "siw", 3))
 		SKIP(return, "Soft-iWARP's first allocation is so long that the kernel warns");
+	ASSERT_EQ(0, rdmacg_limit_mem(tree, tree->top, 0));
 	error = rdmacg_try_mr(self->pd, NULL, SIZE_MAX);
 	EXPECT_TRUE(error && error != EAGAIN) TH_LOG("errno %d", error);
-	EXPECT_EQ(0, rdmacg_verbs(tree, tree->left, "mr_mem"));
+	EXPECT_EQ(0, rdmacg_value(tree, tree->top, "rdma.verb.events", "mr_mem.max"));
 	EXPECT_EQ(1, rdmacg_objects(tree, tree->left));
 }
 
-/* With any limit, even the highest, an endless length is refused. */
-TEST_F(test_rdmacg_mem, endless_length_with_a_limit_is_refused)
+/* Memory on demand counts from the beginning, though none is pinned. */
+TEST_F(test_rdmacg_mem, memory_on_demand_costs_its_pages)
 {
 	struct rdmacg_tree *tree = &self->tree;
+	struct ibv_mr *mr;
 
-	ASSERT_EQ(0, rdmacg_limit_mem(tree, tree->top, RDMACG_NO_LIMIT - 1));
-	EXPECT_EQ(EAGAIN, rdmacg_try_mr(self->pd, NULL, SIZE_MAX));
-	EXPECT_EQ(1, rdmacg_value(tree, tree->top, "rdma.verb.events", "mr_mem.max"));
-	EXPECT_EQ(1, rdmacg_objects(tree, tree->left));
+	mr = ibv_reg_mr(self->pd, self->memory + 1, PAGE,
+			IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND);
+	if (!mr)
+		SKIP(return, "the device has no memory on demand");
+	EXPECT_EQ(2 * PAGE, rdmacg_verbs(tree, tree->left, "mr_mem"));
+	ASSERT_EQ(0, rdmacg_limit_mem(tree, tree->top, 3 * PAGE));
+	EXPECT_EQ(NULL, ibv_reg_mr(self->pd, self->memory + 1, PAGE,
+				   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND));
+	EXPECT_EQ(EAGAIN, errno);
+	EXPECT_EQ(0, ibv_dereg_mr(mr));
 }
 
 /*
@@ -386,51 +418,8 @@ static bool rdmacg_can_rereg(struct ibv_pd *pd)
 
 #define NO_REREG	"the MRs of this device cannot change"
 
-/* Register twice the length, which Soft-RoCE refuses: it changes PDs and access only. */
-static int rdmacg_grow(struct ibv_mr *mr)
-{
-	return rdmacg_rereg(mr, IBV_REREG_MR_CHANGE_TRANSLATION, mr->pd, mr->addr,
-			    2 * mr->length);
-}
-
-/* Growth is charged before the driver is asked, and given back where that refuses. */
-TEST_F(test_rdmacg_mem, growth_is_charged_first)
-{
-	struct rdmacg_tree *tree = &self->tree;
-	struct ibv_mr *mr;
-	int error;
-
-	if (!rdmacg_can_rereg(self->pd))
-		SKIP(return, NO_REREG);
-	mr = ibv_reg_mr(self->pd, self->memory, 2 * PAGE, 0);
-	ASSERT_NE(NULL, mr);
-	error = rdmacg_grow(mr);
-	EXPECT_TRUE(error && error != EAGAIN) TH_LOG("errno %d", error);
-	EXPECT_EQ(2 * PAGE, rdmacg_verbs(tree, tree->left, "mr_mem"));
-	EXPECT_EQ(4 * PAGE, rdmacg_value(tree, tree->left, "rdma.verb.peak", "mr_mem"));
-	EXPECT_EQ(0, ibv_dereg_mr(mr));
-}
-
-/* Growth above a limit is refused, and the MR stays as it was. */
-TEST_F(test_rdmacg_mem, growth_is_refused_at_the_limit)
-{
-	struct rdmacg_tree *tree = &self->tree;
-	struct ibv_mr *mr;
-
-	if (!rdmacg_can_rereg(self->pd))
-		SKIP(return, NO_REREG);
-	mr = ibv_reg_mr(self->pd, self->memory, 2 * PAGE, 0);
-	ASSERT_NE(NULL, mr);
-	ASSERT_EQ(0, rdmacg_limit_mem(tree, tree->top, 4 * PAGE - 1));
-	EXPECT_EQ(EAGAIN, rdmacg_grow(mr));
-	EXPECT_EQ(2 * PAGE, rdmacg_verbs(tree, tree->left, "mr_mem"));
-	EXPECT_EQ(1, rdmacg_value(tree, tree->left, "rdma.verb.events.local",
-				  "mr_mem.alloc_fail"));
-	EXPECT_EQ(0, ibv_dereg_mr(mr));
-}
-
-/* A change of the PD takes no second object and no memory, so no limit refuses it. */
-TEST_F(test_rdmacg_mem, change_of_pd_costs_nothing)
+/* A change takes a second object while it lasts, as it does of the base's hca_object. */
+TEST_F(test_rdmacg_mem, change_of_pd_needs_room_for_an_object)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	struct ibv_mr *mr;
@@ -442,50 +431,15 @@ TEST_F(test_rdmacg_mem, change_of_pd_costs_nothing)
 	pd = ibv_alloc_pd(self->context);
 	ASSERT_NE(NULL, mr);
 	ASSERT_NE(NULL, pd);
-	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=0"));
-	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.verb.max", "mr=0 mr_mem=0"));
+	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.verb.max", "mr=1 mr_mem=0"));
+	EXPECT_EQ(EAGAIN, rdmacg_rereg(mr, IBV_REREG_MR_CHANGE_PD, pd, NULL, 0));
+	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.verb.max", "mr=2"));
 	EXPECT_EQ(0, rdmacg_rereg(mr, IBV_REREG_MR_CHANGE_PD, pd, NULL, 0));
 	EXPECT_EQ(2 * PAGE, rdmacg_verbs(tree, tree->left, "mr_mem"));
 	EXPECT_EQ(1, rdmacg_verbs(tree, tree->left, "mr"));
 	EXPECT_EQ(3, rdmacg_objects(tree, tree->left));
 	EXPECT_EQ(0, ibv_dereg_mr(mr));
 	EXPECT_EQ(0, ibv_dealloc_pd(pd));
-}
-
-/* The owner pays for growth, even where a process of another cgroup asks for it. */
-TEST_F(test_rdmacg_mem, owner_pays_for_growth)
-{
-	struct rdmacg_tree *tree = &self->tree;
-	struct ibv_mr *mr;
-	int error;
-
-	if (!rdmacg_can_rereg(self->pd))
-		SKIP(return, NO_REREG);
-	mr = ibv_reg_mr(self->pd, self->memory, 2 * PAGE, 0);
-	ASSERT_NE(NULL, mr);
-	ASSERT_EQ(0, cg_enter_current(tree->right));
-	ASSERT_EQ(0, rdmacg_limit_mem(tree, tree->right, 0));
-	error = rdmacg_grow(mr);
-	EXPECT_TRUE(error && error != EAGAIN) TH_LOG("errno %d", error);
-	EXPECT_EQ(4 * PAGE, rdmacg_value(tree, tree->left, "rdma.verb.peak", "mr_mem"));
-	EXPECT_EQ(0, rdmacg_value(tree, tree->right, "rdma.verb.peak", "mr_mem"));
-	EXPECT_EQ(0, ibv_dereg_mr(mr));
-}
-
-/* The owner's limit refuses growth, even where a process of another cgroup asks for it. */
-TEST_F(test_rdmacg_mem, owners_limit_refuses_growth)
-{
-	struct rdmacg_tree *tree = &self->tree;
-	struct ibv_mr *mr;
-
-	if (!rdmacg_can_rereg(self->pd))
-		SKIP(return, NO_REREG);
-	mr = ibv_reg_mr(self->pd, self->memory, 2 * PAGE, 0);
-	ASSERT_NE(NULL, mr);
-	ASSERT_EQ(0, cg_enter_current(tree->right));
-	ASSERT_EQ(0, rdmacg_limit_mem(tree, tree->left, 4 * PAGE - 1));
-	EXPECT_EQ(EAGAIN, rdmacg_grow(mr));
-	EXPECT_EQ(0, ibv_dereg_mr(mr));
 }
 
 TEST_HARNESS_MAIN

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Multicast groups and the attachments of QPs under the RDMA cgroup controller: they are
- * no uverbs objects, so the driver counts them. Needs root and one RDMA device with a
- * driver that does, such as Soft-RoCE.
+ * Attachments of QPs to multicast groups under the RDMA cgroup controller. An attachment is not a
+ * uverbs object. Needs root and one RDMA device that has multicast, such as Soft-RoCE.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -15,17 +14,14 @@ FIXTURE(test_rdmacg_multicast) {
 	struct rdmacg_members members;
 };
 
-/* Tell whether the cgroup pays for so many groups and attachments. */
-static bool rdmacg_pays(struct rdmacg_tree *tree, const char *cgroup, long long groups,
-			long long attachments)
+/* Tell whether the cgroup pays for so many attachments. */
+static bool rdmacg_pays(struct rdmacg_tree *tree, const char *cgroup, long long attachments)
 {
-	long long grp = rdmacg_value(tree, cgroup, "rdma.hw.current", "mcast_grp");
-	long long attach = rdmacg_value(tree, cgroup, "rdma.hw.current", "mcast_attach");
+	long long found = rdmacg_verbs(tree, cgroup, "mcast");
 
-	if (grp == groups && attach == attachments)
+	if (found == attachments)
 		return true;
-	ksft_print_msg("%s: mcast_grp=%lld mcast_attach=%lld, wanted %lld and %lld\n",
-		       cgroup, grp, attach, groups, attachments);
+	ksft_print_msg("%s: mcast=%lld, wanted %lld\n", cgroup, found, attachments);
 	return false;
 }
 
@@ -36,9 +32,9 @@ FIXTURE_SETUP(test_rdmacg_multicast)
 
 	if (missing)
 		SKIP(return, "%s", missing);
-	if (rdmacg_value(&self->tree, self->tree.left, "rdma.hw.max", "mcast_grp") < 0) {
+	if (rdmacg_value(&self->tree, self->tree.left, "rdma.verb.max", "mcast") < 0) {
 		rdmacg_tree_destroy(&self->tree);
-		SKIP(return, "%s does not count multicast groups", self->tree.device);
+		SKIP(return, "%s has no multicast", self->tree.device);
 	}
 	ASSERT_TRUE(rdmacg_make_members(&self->tree, self->tree.left, &self->members))
 		TH_LOG("%m");
@@ -54,7 +50,7 @@ FIXTURE_TEARDOWN(test_rdmacg_multicast)
 			rdmacg_detach(self->members.qp[i], group);
 		EXPECT_EQ(0, ibv_destroy_qp(self->members.qp[i]));
 	}
-	EXPECT_TRUE(rdmacg_pays(&self->tree, self->tree.top, 0, 0));
+	EXPECT_TRUE(rdmacg_pays(&self->tree, self->tree.top, 0));
 	EXPECT_EQ(0, ibv_destroy_cq(self->members.cq));
 	EXPECT_EQ(0, ibv_dealloc_pd(self->members.pd));
 	EXPECT_EQ(0, ibv_close_device(self->members.context));
@@ -63,7 +59,7 @@ FIXTURE_TEARDOWN(test_rdmacg_multicast)
 	rdmacg_tree_destroy(&self->tree);
 }
 
-/* Let both QPs join group 1, and the second one group 2: 2 groups, 3 attachments. */
+/* Let both QPs join group 1, and the second one group 2. */
 static void rdmacg_join(struct __test_metadata *_metadata, struct ibv_qp **qp)
 {
 	ASSERT_EQ(0, rdmacg_attach(qp[0], 1));
@@ -71,14 +67,14 @@ static void rdmacg_join(struct __test_metadata *_metadata, struct ibv_qp **qp)
 	ASSERT_EQ(0, rdmacg_attach(qp[1], 2));
 }
 
-/* Each group costs one, and each attachment costs one, in the owner and above. */
-TEST_F(test_rdmacg_multicast, groups_and_attachments_are_counted)
+/* Each attachment costs one, in the owner and above. */
+TEST_F(test_rdmacg_multicast, attachments_are_counted)
 {
 	struct rdmacg_tree *tree = &self->tree;
 
 	rdmacg_join(_metadata, self->members.qp);
-	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 2, 3));
-	EXPECT_TRUE(rdmacg_pays(tree, tree->top, 2, 3));
+	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 3));
+	EXPECT_TRUE(rdmacg_pays(tree, tree->top, 3));
 }
 
 /* A QP that joins a group once more costs nothing. */
@@ -88,32 +84,20 @@ TEST_F(test_rdmacg_multicast, second_attachment_is_free)
 
 	rdmacg_join(_metadata, self->members.qp);
 	EXPECT_EQ(0, rdmacg_attach(self->members.qp[1], 2));
-	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 2, 3));
-	EXPECT_TRUE(rdmacg_pays(tree, tree->top, 2, 3));
+	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 3));
+	EXPECT_TRUE(rdmacg_pays(tree, tree->top, 3));
 }
 
-/* The limit on attachments refuses one more, and the group that was made for it goes again. */
-TEST_F(test_rdmacg_multicast, refused_attachment_leaves_no_group)
+/* The limit refuses one more, and tells that. */
+TEST_F(test_rdmacg_multicast, attachments_end_at_the_limit)
 {
 	struct rdmacg_tree *tree = &self->tree;
 
 	rdmacg_join(_metadata, self->members.qp);
-	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.hw.max", "mcast_attach=3"));
+	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.verb.max", "mcast=3"));
 	EXPECT_EQ(EAGAIN, rdmacg_attach(self->members.qp[0], 3));
-	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 2, 3));
-}
-
-/* The limit on groups refuses a new one, and lets QPs join those that are there. */
-TEST_F(test_rdmacg_multicast, limit_refuses_new_groups_only)
-{
-	struct rdmacg_tree *tree = &self->tree;
-
-	rdmacg_join(_metadata, self->members.qp);
-	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->top, "rdma.hw.max", "mcast_grp=2"));
-	EXPECT_EQ(EAGAIN, rdmacg_attach(self->members.qp[0], 3));
-	EXPECT_EQ(0, rdmacg_attach(self->members.qp[0], 2));
-	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 2, 4));
-	EXPECT_EQ(1, rdmacg_value(tree, tree->top, "rdma.hw.events", "mcast_grp.max"));
+	EXPECT_EQ(1, rdmacg_value(tree, tree->top, "rdma.verb.events", "mcast.max"));
+	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 3));
 }
 
 /* A limit that is gone refuses no more. */
@@ -122,22 +106,22 @@ TEST_F(test_rdmacg_multicast, limit_can_be_taken_away)
 	struct rdmacg_tree *tree = &self->tree;
 
 	rdmacg_join(_metadata, self->members.qp);
-	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.hw.max", "mcast_attach=3"));
-	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.hw.max", "max"));
+	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.verb.max", "mcast=3"));
+	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.verb.max", "max"));
 	EXPECT_EQ(0, rdmacg_attach(self->members.qp[0], 2));
-	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 2, 4));
+	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 4));
 }
 
-/* A group is uncharged with the last QP that leaves it. */
-TEST_F(test_rdmacg_multicast, group_goes_with_its_last_qp)
+/* A QP that leaves a group gives that back. */
+TEST_F(test_rdmacg_multicast, detach_gives_back)
 {
 	struct rdmacg_tree *tree = &self->tree;
 
 	rdmacg_join(_metadata, self->members.qp);
 	EXPECT_EQ(0, rdmacg_detach(self->members.qp[0], 1));
-	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 2, 2));
+	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 2));
 	EXPECT_EQ(0, rdmacg_detach(self->members.qp[1], 1));
-	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 1, 1));
+	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 1));
 }
 
 /* A QP that is not in the group cannot leave it, and gives nothing back. */
@@ -147,7 +131,7 @@ TEST_F(test_rdmacg_multicast, detach_of_a_stranger_uncharges_nothing)
 
 	rdmacg_join(_metadata, self->members.qp);
 	EXPECT_EQ(EINVAL, rdmacg_detach(self->members.qp[0], 2));
-	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 2, 3));
+	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 3));
 }
 
 /* A group that nobody has joined cannot be left, and gives nothing back. */
@@ -159,7 +143,7 @@ TEST_F(test_rdmacg_multicast, detach_from_no_group_uncharges_nothing)
 	ASSERT_EQ(0, rdmacg_attach(self->members.qp[1], 2));
 	ASSERT_EQ(0, rdmacg_detach(self->members.qp[1], 1));
 	EXPECT_EQ(EINVAL, rdmacg_detach(self->members.qp[1], 1));
-	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 1, 1));
+	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 1));
 }
 
 /* Let a process in left make group 2 with the first QP, and one in right join the second. */
@@ -177,40 +161,31 @@ TEST_F(test_rdmacg_multicast, who_attaches_pays_for_the_attachment)
 	struct rdmacg_tree *tree = &self->tree;
 
 	rdmacg_join_from_right(_metadata, tree, self->members.qp);
-	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 1, 1));
-	EXPECT_TRUE(rdmacg_pays(tree, tree->right, 0, 1));
+	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 1));
+	EXPECT_TRUE(rdmacg_pays(tree, tree->right, 1));
 }
 
-/* Who made a group pays for it until it goes, even with no QP of his own in it. */
-TEST_F(test_rdmacg_multicast, who_makes_a_group_pays_until_it_goes)
+/* Who joins another's group keeps nobody charged for it. */
+TEST_F(test_rdmacg_multicast, who_leaves_a_group_pays_no_more)
 {
 	struct rdmacg_tree *tree = &self->tree;
 
 	rdmacg_join_from_right(_metadata, tree, self->members.qp);
 	EXPECT_EQ(0, rdmacg_detach(self->members.qp[0], 2));
-	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 1, 0));
+	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 0));
 	EXPECT_EQ(0, rdmacg_detach(self->members.qp[1], 2));
-	EXPECT_TRUE(rdmacg_pays(tree, tree->top, 0, 0));
+	EXPECT_TRUE(rdmacg_pays(tree, tree->top, 0));
 }
 
-/* Refusals of the same new group at the same time do not take it away twice. */
-TEST_F(test_rdmacg_multicast, refused_together_uncharges_once)
+/* What the core refuses is uncharged. */
+TEST_F(test_rdmacg_multicast, attachment_that_fails_is_uncharged)
 {
-	enum { ATTEMPTS = 1000 };
 	struct rdmacg_tree *tree = &self->tree;
-	int i, refused = 0;
-	pid_t other;
+	union ibv_gid gid = { };
 
-	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.hw.max", "mcast_attach=0"));
-	other = rdmacg_fork();
-	for (i = 0; i < ATTEMPTS; i++)
-		refused += rdmacg_attach(self->members.qp[0], 1) == EAGAIN;
-	if (!other)
-		_exit(refused != ATTEMPTS);
-	EXPECT_EQ(0, rdmacg_wait(other));
-	EXPECT_EQ(ATTEMPTS, refused);
-	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 0, 0));
-	EXPECT_EQ(0, rdmacg_value(tree, tree->left, "rdma.hw.peak", "mcast_grp"));
+	/* No multicast address. */
+	EXPECT_NE(0, ibv_attach_mcast(self->members.qp[0], &gid, 0));
+	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 0));
 }
 
 /* Make QPs in right, and leave one of them in a group at the end. */
@@ -219,7 +194,7 @@ static int rdmacg_end_in_a_group(struct rdmacg_tree *tree)
 	struct rdmacg_members members = {};
 
 	return !rdmacg_make_members(tree, tree->right, &members) ||
-	       rdmacg_attach(members.qp[0], 3) || !rdmacg_pays(tree, tree->right, 1, 1);
+	       rdmacg_attach(members.qp[0], 3) || !rdmacg_pays(tree, tree->right, 1);
 }
 
 /* A process that ends leaves its groups. */
@@ -230,7 +205,7 @@ TEST_F(test_rdmacg_multicast, process_that_ends_leaves_its_groups)
 	EXPECT_EQ(0, IN_CHILD({ _exit(rdmacg_end_in_a_group(tree)); }));
 	EXPECT_TRUE(RDMACG_WAIT_FOR(!rdmacg_handles(tree, tree->right) &&
 				    !rdmacg_objects(tree, tree->right)));
-	EXPECT_TRUE(rdmacg_pays(tree, tree->top, 0, 0));
+	EXPECT_TRUE(rdmacg_pays(tree, tree->top, 0));
 }
 
 TEST_HARNESS_MAIN

@@ -153,25 +153,33 @@ static bool rdmacg_told_amount(struct rdmacg_tree *tree, const char *event, cons
 TEST_F(test_rdmacg_trace, charge_is_told_by_resource)
 {
 	struct rdmacg_tree *tree = &self->tree;
-	struct ibv_cq *cq = ibv_create_cq(self->context, 4, NULL, NULL, 0);
+	struct ibv_pd *pd = ibv_alloc_pd(self->context);
 
-	ASSERT_NE(NULL, cq);
+	ASSERT_NE(NULL, pd);
 	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_charge", tree->left, "hca_object", 1));
-	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_charge", tree->left, "cq", 1));
+	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_charge", tree->left, "pd", 1));
 	EXPECT_EQ(2, rdmacg_count_events(""));
 	rdmacg_trace_clear();
-	EXPECT_EQ(0, ibv_destroy_cq(cq));
+	EXPECT_EQ(0, ibv_dealloc_pd(pd));
 	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_uncharge", tree->left, "hca_object", 1));
-	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_uncharge", tree->left, "cq", 1));
+	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_uncharge", tree->left, "pd", 1));
 	EXPECT_EQ(2, rdmacg_count_events(""));
+}
+
+/* Three whole pages. */
+static char *rdmacg_pages(void)
+{
+	static char memory[4 * 4096];
+
+	return memory + 4096 - (unsigned long)memory % 4096;
 }
 
 /* Memory is shown in bytes, beside its region. */
 TEST_F(test_rdmacg_trace, memory_is_told_in_bytes)
 {
-	static char memory[12288];
+	char *memory = rdmacg_pages();
 	struct rdmacg_tree *tree = &self->tree;
-	struct ibv_mr *mr = ibv_reg_mr(self->pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE);
+	struct ibv_mr *mr = ibv_reg_mr(self->pd, memory, 12288, IBV_ACCESS_LOCAL_WRITE);
 
 	ASSERT_NE(NULL, mr);
 	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_charge", tree->left, "mr", 1));
@@ -232,7 +240,7 @@ TEST_F(test_rdmacg_trace, refusal_tells_the_ancestor_whose_limit_it_was)
 /* A refusal by the own limit, which was lowered under the usage, of an amount of bytes. */
 TEST_F(test_rdmacg_trace, refusal_tells_usage_and_limit_of_then)
 {
-	static char memory[12288];
+	char *memory = rdmacg_pages();
 	struct rdmacg_tree *tree = &self->tree;
 	struct ibv_mr *mr[2];
 

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The memory of queues that a driver keeps in the kernel, under the RDMA cgroup controller.
+ * Needs root and one Soft-RoCE device.
+ */
+#define _GNU_SOURCE
+#include "../kselftest_harness.h"
+#include "rdma_verbs_util.h"
+
+#define PAGE 4096
+
+FIXTURE(test_rdmacg_queue) {
+	struct rdmacg_tree tree;
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+};
+
+static long long rdmacg_queue_mem(struct rdmacg_tree *tree, const char *cgroup)
+{
+	return rdmacg_value(tree, cgroup, "rdma.hw.current", "queue_mem");
+}
+
+/* The test's process sits in left, with a context and a PD. */
+FIXTURE_SETUP(test_rdmacg_queue)
+{
+	const char *missing = rdmacg_tree_create(&self->tree);
+
+	if (missing)
+		SKIP(return, "%s", missing);
+	if (rdmacg_queue_mem(&self->tree, self->tree.left) < 0) {
+		rdmacg_tree_destroy(&self->tree);
+		SKIP(return, "%s does not count the memory of queues", self->tree.device);
+	}
+	ASSERT_TRUE(rdmacg_enter_and_open(&self->tree, self->tree.left,
+					  &self->context, &self->pd)) TH_LOG("%m");
+}
+
+FIXTURE_TEARDOWN(test_rdmacg_queue)
+{
+	EXPECT_EQ(0, ibv_dealloc_pd(self->pd));
+	EXPECT_EQ(0, ibv_close_device(self->context));
+	EXPECT_EQ(0, rdmacg_queue_mem(&self->tree, self->tree.top));
+	rdmacg_tree_destroy(&self->tree);
+}
+
+/* A CQ costs whole pages, and a longer one costs more. */
+TEST_F(test_rdmacg_queue, longer_queue_costs_more)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	struct ibv_cq *small = ibv_create_cq(self->context, 4, NULL, NULL, 0), *large;
+	long long bytes = rdmacg_queue_mem(tree, tree->left);
+
+	ASSERT_NE(NULL, small);
+	EXPECT_LT(0, bytes);
+	EXPECT_EQ(0, bytes % PAGE);
+	large = ibv_create_cq(self->context, 4096, NULL, NULL, 0);
+	ASSERT_NE(NULL, large);
+	EXPECT_LT(2 * bytes, rdmacg_queue_mem(tree, tree->left));
+	EXPECT_EQ(rdmacg_queue_mem(tree, tree->left), rdmacg_queue_mem(tree, tree->top));
+	EXPECT_EQ(0, ibv_destroy_cq(large));
+	EXPECT_EQ(bytes, rdmacg_queue_mem(tree, tree->left));
+	EXPECT_EQ(0, ibv_destroy_cq(small));
+}
+
+/* Both queues of a QP count, and the one of an SRQ. */
+TEST_F(test_rdmacg_queue, each_queue_of_an_object_counts)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	struct ibv_cq *cq = ibv_create_cq(self->context, 4, NULL, NULL, 0);
+	struct ibv_srq_init_attr srq_init = { .attr = { .max_wr = 8, .max_sge = 1 } };
+	struct ibv_qp_init_attr init = {
+		.send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1 },
+	};
+	long long bytes;
+	struct ibv_srq *srq;
+	struct ibv_qp *qp;
+
+	ASSERT_NE(NULL, cq);
+	bytes = rdmacg_queue_mem(tree, tree->left);
+	qp = ibv_create_qp(self->pd, &init);
+	ASSERT_NE(NULL, qp);
+	EXPECT_LE(bytes + 2 * PAGE, rdmacg_queue_mem(tree, tree->left));
+	EXPECT_EQ(0, ibv_destroy_qp(qp));
+	EXPECT_EQ(bytes, rdmacg_queue_mem(tree, tree->left));
+	srq = ibv_create_srq(self->pd, &srq_init);
+	ASSERT_NE(NULL, srq);
+	EXPECT_LT(bytes, rdmacg_queue_mem(tree, tree->left));
+	EXPECT_EQ(0, ibv_destroy_srq(srq));
+	EXPECT_EQ(0, ibv_destroy_cq(cq));
+}
+
+/* At the limit there is no queue, no object, and nothing in the peak. */
+TEST_F(test_rdmacg_queue, queue_is_refused_at_the_limit)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->top, "rdma.hw.max", "queue_mem=4095"));
+	EXPECT_EQ(NULL, ibv_create_cq(self->context, 4, NULL, NULL, 0));
+	EXPECT_EQ(EAGAIN, errno);
+	EXPECT_EQ(1, rdmacg_objects(tree, tree->left));
+	EXPECT_EQ(0, rdmacg_value(tree, tree->left, "rdma.hw.peak", "queue_mem"));
+	EXPECT_EQ(1, rdmacg_value(tree, tree->top, "rdma.hw.events", "queue_mem.max"));
+}
+
+/* A new length is charged before the old memory goes, as both are there. */
+TEST_F(test_rdmacg_queue, new_length_is_charged_beside_the_old)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	struct ibv_cq *cq = ibv_create_cq(self->context, 4, NULL, NULL, 0);
+	long long bytes = rdmacg_queue_mem(tree, tree->left);
+	int error;
+
+	ASSERT_NE(NULL, cq);
+	error = ibv_resize_cq(cq, 4096);
+	ASSERT_EQ(0, error);
+	EXPECT_EQ(bytes + rdmacg_queue_mem(tree, tree->left),
+		  rdmacg_value(tree, tree->left, "rdma.hw.peak", "queue_mem"));
+	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.hw.max", "queue_mem=8192"));
+	EXPECT_EQ(EAGAIN, ibv_resize_cq(cq, 8192));
+	EXPECT_EQ(0, ibv_destroy_cq(cq));
+}
+
+/* Who makes the queue pays, until it is gone, wherever its maker is by then. */
+TEST_F(test_rdmacg_queue, maker_of_a_queue_pays)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	struct ibv_cq *cq;
+
+	ASSERT_EQ(0, cg_enter_current(tree->right));
+	cq = ibv_create_cq(self->context, 4, NULL, NULL, 0);
+	ASSERT_NE(NULL, cq);
+	EXPECT_EQ(0, rdmacg_queue_mem(tree, tree->left));
+	ASSERT_EQ(0, cg_enter_current(tree->left));
+	EXPECT_LT(0, rdmacg_queue_mem(tree, tree->right));
+	EXPECT_EQ(0, ibv_destroy_cq(cq));
+	EXPECT_EQ(0, rdmacg_queue_mem(tree, tree->right));
+}
+
+TEST_HARNESS_MAIN
