@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The charges of vmw_pvrdma, whose driver pins the queues of a program: each object costs its
+ * type and the pages of its rings, a limit of either refuses it, and all goes back. Prints
+ * "ok" or "not ok" for each claim.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DEVICE	"vmw_pvrdma0"
+#define CGROUP	"/sys/fs/cgroup/tenant/"
+#define PAGE	4096
+
+static bool failed;
+
+static void claim(bool holds, const char *what)
+{
+	printf("%s adapter: %s\n", holds ? "ok" : "not ok", what);
+	failed |= !holds;
+}
+
+/* The value of @key in the device's line of a file of the cgroup; -1: there is none. */
+static long long value(const char *file, const char *key)
+{
+	char path[128], line[4096], *word, *save;
+	size_t len = strlen(key);
+	long long found = -1;
+	FILE *stream;
+
+	snprintf(path, sizeof(path), CGROUP "%s", file);
+	stream = fopen(path, "r");
+	if (!stream)
+		return -1;
+	while (found < 0 && fgets(line, sizeof(line), stream)) {
+		if (strncmp(line, DEVICE " ", strlen(DEVICE) + 1))
+			continue;
+		for (word = strtok_r(line, " ", &save); word; word = strtok_r(NULL, " ", &save))
+			if (!strncmp(word, key, len) && word[len] == '=')
+				found = atoll(word + len + 1);
+	}
+	fclose(stream);
+	return found;
+}
+
+static long long usage(const char *key)
+{
+	return value("rdma.verb.current", key);
+}
+
+static void limit(const char *limits)
+{
+	char line[256];
+	int fd = open(CGROUP "rdma.verb.max", O_WRONLY);
+	int len = snprintf(line, sizeof(line), DEVICE " %s", limits);
+
+	if (fd < 0 || write(fd, line, len) != len)
+		claim(false, limits);
+	close(fd);
+}
+
+static struct ibv_context *open_device(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	int i;
+
+	for (i = 0; list && list[i]; i++)
+		if (!strcmp(ibv_get_device_name(list[i]), DEVICE))
+			return ibv_open_device(list[i]);
+	return NULL;
+}
+
+static struct ibv_qp *make_qp(struct ibv_pd *pd, struct ibv_cq *cq)
+{
+	struct ibv_qp_init_attr init = {
+		.send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = 8, .max_recv_wr = 8, .max_send_sge = 1, .max_recv_sge = 1 },
+	};
+
+	return ibv_create_qp(pd, &init);
+}
+
+static void regions(struct ibv_pd *pd, char *memory, long long before)
+{
+	struct ibv_mr *mr = ibv_reg_mr(pd, memory + 1, 1, IBV_ACCESS_LOCAL_WRITE);
+
+	claim(mr && usage("mr") == 1, "an MR is one mr");
+	claim(usage("mr_mem") == before + PAGE, "an MR of one byte costs a page");
+	claim(mr && !ibv_dereg_mr(mr) && usage("mr_mem") == before,
+	      "a destroyed MR gives it back");
+	limit("mr=0");
+	claim(!ibv_reg_mr(pd, memory, PAGE, 0) && errno == EAGAIN,
+	      "mr=0 refuses an MR with EAGAIN");
+	limit("mr=max");
+}
+
+static void queues(struct ibv_context *context, struct ibv_pd *pd)
+{
+	struct ibv_cq *cq = ibv_create_cq(context, 64, NULL, NULL, 0), *large;
+	struct ibv_srq_init_attr srq_init = { .attr = { .max_wr = 8, .max_sge = 1 } };
+	long long rings = usage("mr_mem"), before;
+	char text[64];
+	struct ibv_srq *srq;
+	struct ibv_qp *qp;
+
+	claim(cq && rings >= PAGE && rings % PAGE == 0, "the ring of a CQ is mr_mem");
+	large = ibv_create_cq(context, 4096, NULL, NULL, 0);
+	claim(large && usage("mr_mem") > 2 * rings, "a longer ring costs more");
+	claim(large && !ibv_destroy_cq(large) && usage("mr_mem") == rings, "and goes back");
+	qp = make_qp(pd, cq);
+	claim(qp && usage("mr_mem") >= rings + 2 * PAGE, "both rings of a QP are mr_mem");
+	limit("qp=1");
+	claim(!make_qp(pd, cq) && errno == EAGAIN, "qp=1 refuses the second QP with EAGAIN");
+	limit("qp=max");
+	before = usage("mr_mem");
+	srq = ibv_create_srq(pd, &srq_init);
+	/* The adapter may have none. */
+	claim(!srq || usage("mr_mem") > before, "the ring of an SRQ is mr_mem");
+	claim(!srq || !ibv_destroy_srq(srq), "an SRQ is destroyed");
+	snprintf(text, sizeof(text), "mr_mem=%lld", before + PAGE);
+	limit(text);
+	claim(!make_qp(pd, cq) && errno == EAGAIN, "a limit of mr_mem refuses a QP with EAGAIN");
+	claim(usage("mr_mem") == before && usage("qp") == 1, "which leaves nothing");
+	claim(value("rdma.verb.events", "mr_mem.max") == 1, "and tells that in the events");
+	limit("mr_mem=max");
+	claim(qp && !ibv_destroy_qp(qp) && usage("mr_mem") == rings, "a QP gives its rings back");
+	claim(cq && !ibv_destroy_cq(cq) && usage("mr_mem") == 0, "a CQ gives its ring back");
+}
+
+/* Take the adapter away while a program has objects on it. */
+static void unplug(struct ibv_context *context, struct ibv_pd *pd)
+{
+	char path[256], target[256] = "";
+	struct ibv_cq *cq = ibv_create_cq(context, 64, NULL, NULL, 0);
+	ssize_t len;
+	int fd;
+
+	claim(cq && make_qp(pd, cq), "objects are there when the adapter goes");
+	len = readlink("/sys/class/infiniband/" DEVICE "/device", target, sizeof(target) - 1);
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/remove",
+		 len > 0 ? strrchr(target, '/') + 1 : "");
+	if (!fork()) {
+		fd = open(path, O_WRONLY);
+		_exit(write(fd, "1", 1) != 1);
+	}
+	/* Without a way to take it from the program, the kernel waits for that to end. */
+	usleep(500000);
+	close(context->cmd_fd);
+	close(context->async_fd);
+	for (fd = 0; fd < 200 && value("rdma.current", "hca_handle") >= 0; fd++)
+		usleep(100000);
+	claim(value("rdma.current", "hca_handle") < 0, "the adapter goes, and its lines with it");
+}
+
+int main(void)
+{
+	char *memory = aligned_alloc(PAGE, 16 * PAGE);
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	int fd;
+
+	setlinebuf(stdout);
+	mkdir(CGROUP, 0755);
+	fd = open(CGROUP "cgroup.procs", O_WRONLY);
+	claim(fd >= 0 && write(fd, "0", 1) == 1, "a cgroup with the controller");
+	context = open_device();
+	pd = context ? ibv_alloc_pd(context) : NULL;
+	claim(pd && value("rdma.current", "hca_handle") == 1, "the adapter can be opened");
+	if (!pd || !memory)
+		return 1;
+	claim(usage("mr_mem") == 0, "a context and a PD pin nothing");
+	regions(pd, memory, 0);
+	queues(context, pd);
+	unplug(context, pd);
+	return failed;
+}
