@@ -7,11 +7,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <infiniband/verbs.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define DEVICE	"vmw_pvrdma0"
@@ -133,50 +135,70 @@ static void queues(struct ibv_context *context, struct ibv_pd *pd)
 	claim(cq && !ibv_destroy_cq(cq) && usage("mr_mem") == 0, "a CQ gives its ring back");
 }
 
-/* Take the adapter away while a program has objects on it. */
-static void unplug(struct ibv_context *context, struct ibv_pd *pd)
+/* The program that has objects on the adapter. Writes a byte to @ready after the last claim. */
+static void tenant(int ready)
+{
+	struct ibv_context *context = open_device();
+	struct ibv_pd *pd = context ? ibv_alloc_pd(context) : NULL;
+	char *memory = aligned_alloc(PAGE, 16 * PAGE);
+	struct ibv_cq *cq;
+
+	claim(pd && value("rdma.current", "hca_handle") == 1, "the adapter can be opened");
+	if (!pd || !memory)
+		exit(1);
+	claim(usage("mr_mem") == 0, "a context and a PD pin nothing");
+	regions(pd, memory, 0);
+	queues(context, pd);
+	cq = ibv_create_cq(context, 64, NULL, NULL, 0);
+	claim(cq && make_qp(pd, cq), "objects are there when the adapter goes");
+	if (write(ready, failed ? "1" : "0", 1) == 1)
+		pause();
+	exit(1);
+}
+
+/* Remove the adapter while @program has objects on it; the kernel waits for the program's end. */
+static void unplug(pid_t program)
 {
 	char path[256], target[256] = "";
-	struct ibv_cq *cq = ibv_create_cq(context, 64, NULL, NULL, 0);
+	int fd, status = 1;
 	ssize_t len;
-	int fd;
+	pid_t pid;
 
-	claim(cq && make_qp(pd, cq), "objects are there when the adapter goes");
 	len = readlink("/sys/class/infiniband/" DEVICE "/device", target, sizeof(target) - 1);
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/remove",
 		 len > 0 ? strrchr(target, '/') + 1 : "");
-	if (!fork()) {
+	pid = fork();
+	if (!pid) {
 		fd = open(path, O_WRONLY);
 		_exit(write(fd, "1", 1) != 1);
 	}
-	/* Without a way to take it from the program, the kernel waits for that to end. */
 	usleep(500000);
-	close(context->cmd_fd);
-	close(context->async_fd);
-	for (fd = 0; fd < 200 && value("rdma.current", "hca_handle") >= 0; fd++)
-		usleep(100000);
-	claim(value("rdma.current", "hca_handle") < 0, "the adapter goes, and its lines with it");
+	kill(program, SIGKILL);
+	waitpid(program, NULL, 0);
+	waitpid(pid, &status, 0);
+	claim(!status && value("rdma.current", "hca_handle") < 0,
+	      "the adapter goes, and its lines with it");
 }
 
 int main(void)
 {
-	char *memory = aligned_alloc(PAGE, 16 * PAGE);
-	struct ibv_context *context;
-	struct ibv_pd *pd;
-	int fd;
+	int fd, ready[2];
+	char byte = '1';
+	pid_t program;
 
 	setlinebuf(stdout);
 	mkdir(CGROUP, 0755);
 	fd = open(CGROUP "cgroup.procs", O_WRONLY);
 	claim(fd >= 0 && write(fd, "0", 1) == 1, "a cgroup with the controller");
-	context = open_device();
-	pd = context ? ibv_alloc_pd(context) : NULL;
-	claim(pd && value("rdma.current", "hca_handle") == 1, "the adapter can be opened");
-	if (!pd || !memory)
+	if (pipe(ready))
 		return 1;
-	claim(usage("mr_mem") == 0, "a context and a PD pin nothing");
-	regions(pd, memory, 0);
-	queues(context, pd);
-	unplug(context, pd);
-	return failed;
+	program = fork();
+	if (!program) {
+		close(ready[0]);
+		tenant(ready[1]);
+	}
+	close(ready[1]);
+	if (read(ready[0], &byte, 1) == 1)
+		unplug(program);
+	return failed || byte != '0';
 }
