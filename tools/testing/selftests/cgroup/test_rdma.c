@@ -295,7 +295,7 @@ TEST_F(test_rdmacg, bad_input_changes_nothing)
 		{ .limits = "hca_handle=18446744073709551617", .error = EINVAL },
 		{ .limits = "hca_handle=100000000000000000000000000000000", .error = EINVAL },
 		{ .limits = "hca_object=1 hca_handle=x", .error = EINVAL },
-		{ .limits = "index=0", .error = EINVAL },
+		{ .limits = "index=4294967290", .error = ENODEV },
 		{ .limits = "index=-1 hca_handle=5", .error = EINVAL },
 		{ .limits = "index=4294967290 hca_handle=5", .error = ENODEV },
 		{ .limits = "hca_handle=5\nnosuchdevice hca_handle=5\n", .error = ENODEV },
