@@ -276,6 +276,16 @@ static bool ib_rdmacg_counts_type(const struct ib_device *device, unsigned int t
 	return device->cg_types & BIT_ULL(type);
 }
 
+/* Add an amount to a set, unless it is 0 or the device does not count the type. */
+static struct rdmacg_amount *ib_rdmacg_add(struct rdmacg_amount *next,
+					   const struct ib_device *device, unsigned int type,
+					   u64 amount)
+{
+	if (amount && ib_rdmacg_counts_type(device, type))
+		*next++ = (struct rdmacg_amount) { ib_rdmacg_type_slot(device, type), amount };
+	return next;
+}
+
 /* One object with an id, one of its type, and device memory. */
 #define IB_RDMACG_MAX_SET 3
 
@@ -284,17 +294,12 @@ static unsigned int ib_rdmacg_object_set(const struct ib_device *device,
 					 const struct ib_rdmacg_object *obj,
 					 struct rdmacg_amount *set)
 {
-	unsigned int type = obj->type;
 	struct rdmacg_amount *next = set;
 
 	if (obj->is_idr)
 		*next++ = (struct rdmacg_amount) { RDMACG_RESOURCE_HCA_OBJECT, 1 };
-	if (ib_rdmacg_counts_type(device, type))
-		*next++ = (struct rdmacg_amount) { ib_rdmacg_type_slot(device, type), 1 };
-	if (obj->dm_mem && ib_rdmacg_counts_type(device, IB_RDMACG_DM_MEM))
-		*next++ = (struct rdmacg_amount) {
-			ib_rdmacg_type_slot(device, IB_RDMACG_DM_MEM), obj->dm_mem
-		};
+	next = ib_rdmacg_add(next, device, obj->type, 1);
+	next = ib_rdmacg_add(next, device, IB_RDMACG_DM_MEM, obj->dm_mem);
 	return next - set;
 }
 
@@ -510,14 +515,9 @@ static unsigned int ib_rdmacg_mem_set(const struct ib_device *device, u64 addr, 
 
 	if (mem != RDMACG_ENDLESS)
 		mem = PAGE_ALIGN(addr + length) - (addr & PAGE_MASK);
-	if (mem == RDMACG_ENDLESS && ib_rdmacg_counts_type(device, UVERBS_OBJECT_MR))
-		*next++ = (struct rdmacg_amount) {
-			ib_rdmacg_type_slot(device, UVERBS_OBJECT_MR), mem
-		};
-	if (ib_rdmacg_counts_type(device, IB_RDMACG_MR_MEM))
-		*next++ = (struct rdmacg_amount) {
-			ib_rdmacg_type_slot(device, IB_RDMACG_MR_MEM), mem
-		};
+	if (mem == RDMACG_ENDLESS)
+		next = ib_rdmacg_add(next, device, UVERBS_OBJECT_MR, mem);
+	next = ib_rdmacg_add(next, device, IB_RDMACG_MR_MEM, mem);
 	return next - set;
 }
 
@@ -696,12 +696,11 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_cm_id_slot);
  */
 int ib_rdmacg_charge_mcast(struct rdma_cgroup **owner, struct ib_device *device)
 {
-	const struct rdmacg_amount amount = { ib_rdmacg_type_slot(device, IB_RDMACG_MCAST), 1 };
-
 	*owner = NULL;
 	if (!ib_rdmacg_counts_type(device, IB_RDMACG_MCAST))
 		return 0;
-	return rdmacg_try_charge_set(owner, &device->cg_device, &amount, 1);
+	return rdmacg_try_charge(owner, &device->cg_device,
+				 ib_rdmacg_type_slot(device, IB_RDMACG_MCAST));
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_charge_mcast);
 
@@ -714,10 +713,9 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_charge_mcast);
  */
 void ib_rdmacg_uncharge_mcast(struct rdma_cgroup *owner, struct ib_device *device)
 {
-	const struct rdmacg_amount amount = { ib_rdmacg_type_slot(device, IB_RDMACG_MCAST), 1 };
-
 	if (owner)
-		rdmacg_uncharge_set(owner, &device->cg_device, &amount, 1);
+		rdmacg_uncharge(owner, &device->cg_device,
+				ib_rdmacg_type_slot(device, IB_RDMACG_MCAST));
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_mcast);
 
@@ -797,11 +795,8 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_try_charge_ucontext_hw);
 void ib_rdmacg_uncharge_ucontext_hw(struct ib_ucontext *ucontext, unsigned int resource,
 				    u64 amount)
 {
-	struct ib_device *device = ucontext->device;
-	const struct rdmacg_amount charge = { device->cg_hw.first_slot + resource, amount };
-
-	if (device->cg_hw.first_slot > 0 && amount)
-		rdmacg_uncharge_set(ucontext->cg_obj.cg, &device->cg_device, &charge, 1);
+	if (ucontext->device->cg_hw.first_slot > 0 && amount)
+		ib_rdmacg_uncharge_hw(ucontext->cg_obj.cg, ucontext->device, resource, amount);
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_ucontext_hw);
 
@@ -813,25 +808,15 @@ static unsigned int ib_rdmacg_objects_set(const struct ib_device *device,
 					  const struct ib_rdmacg_objects *objects,
 					  struct rdmacg_amount *set)
 {
-	const struct {
-		unsigned int type;
-		u64 amount;
-	} kinds[IB_RDMACG_OBJECT_KINDS] = {
-		{ UVERBS_OBJECT_PD, objects->pd },
-		{ UVERBS_OBJECT_CQ, objects->cq },
-		{ UVERBS_OBJECT_QP, objects->qp },
-		{ UVERBS_OBJECT_SRQ, objects->srq },
-		{ UVERBS_OBJECT_MR, objects->mr },
-		{ IB_RDMACG_MR_MEM, ib_rdmacg_mem(objects->mr_mem) },
-	};
-	unsigned int i, count = 0;
+	struct rdmacg_amount *next = set;
 
-	for (i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (kinds[i].amount && ib_rdmacg_counts_type(device, kinds[i].type))
-			set[count++] = (struct rdmacg_amount) {
-				ib_rdmacg_type_slot(device, kinds[i].type), kinds[i].amount
-			};
-	return count;
+	next = ib_rdmacg_add(next, device, UVERBS_OBJECT_PD, objects->pd);
+	next = ib_rdmacg_add(next, device, UVERBS_OBJECT_CQ, objects->cq);
+	next = ib_rdmacg_add(next, device, UVERBS_OBJECT_QP, objects->qp);
+	next = ib_rdmacg_add(next, device, UVERBS_OBJECT_SRQ, objects->srq);
+	next = ib_rdmacg_add(next, device, UVERBS_OBJECT_MR, objects->mr);
+	next = ib_rdmacg_add(next, device, IB_RDMACG_MR_MEM, ib_rdmacg_mem(objects->mr_mem));
+	return next - set;
 }
 
 /**
