@@ -5,15 +5,8 @@
  * This finds the command and calls it; each one is a function in a file of its own.
  */
 #include <locale.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "lib/compiler.h"
-#include "lib/memory.h"
-#include "lib/message.h"
-#include "lib/options.h"
-#include "lib/rdmacg.h"
+#include "lib/lib.h"
 
 struct command {
 	const char *name;

@@ -4,22 +4,14 @@
  *
  * For a device, all cgroups are looked at; for a cgroup, that one and those below it.
  */
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "cmd/apply.h"
-#include "lib/clock.h"
-#include "lib/compiler.h"
-#include "lib/message.h"
+#include "lib/lib.h"
 
 /* A tenant who makes cgroups all the time must not keep a processor busy with it. */
 #define APPLY_PAUSE_MS		20

@@ -5,22 +5,8 @@
  * For each cgroup, what the files say is compared with what its files have, and only what
  * differs is written; in one cgroup that is all or nothing.
  */
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "cmd/apply.h"
-#include "core/capacity.h"
-#include "core/cgroup.h"
-#include "lib/file.h"
-#include "lib/json.h"
-#include "lib/memory.h"
-#include "lib/message.h"
-#include "lib/number.h"
-#include "lib/options.h"
-#include "lib/rdmacg.h"
+#include "core/core.h"
 #include "write/transaction.h"
 
 #define APPLY_FILES	(POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT))

@@ -3,10 +3,7 @@
 #ifndef RDMACG_APPLY_H
 #define RDMACG_APPLY_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "core/hierarchy.h"
+#include "core/core.h"
 #include "write/config.h"
 #include "write/hotplug.h"
 

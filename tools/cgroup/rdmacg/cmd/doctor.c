@@ -4,24 +4,7 @@
  *
  * Each check is a function that says what it found: fine, a warning, or a problem.
  */
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "core/capacity.h"
-#include "core/cgroup.h"
-#include "core/missing.h"
-#include "lib/compiler.h"
-#include "lib/file.h"
-#include "lib/json.h"
-#include "lib/memory.h"
-#include "lib/message.h"
-#include "lib/number.h"
-#include "lib/options.h"
-#include "lib/rdmacg.h"
+#include "core/core.h"
 #include "write/config.h"
 
 /* So many findings of a check are printed; JSON has all. */

@@ -5,24 +5,9 @@
  * All samples of a family have to stand together, so the numbers are gathered while the tree
  * is read once, and printed family by family.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "core/capacity.h"
-#include "core/cgroup.h"
-#include "core/filter.h"
-#include "lib/compiler.h"
-#include "lib/memory.h"
-#include "lib/message.h"
-#include "lib/number.h"
-#include "lib/options.h"
-#include "lib/rdmacg.h"
-#include "lib/text.h"
+#include "core/core.h"
 
 /* Tens of megabytes are written, so not by 4 KiB, which is the default. */
 #define EXPORT_BUFFER	(256 << 10)

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg plan FORM: sizes for limits, each with its formula and source. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "lib/memory.h"
-#include "lib/message.h"
-#include "lib/options.h"
-#include "lib/rdmacg.h"
+#include "lib/lib.h"
 #include "plan/plan.h"
 
 static const struct {

@@ -5,20 +5,9 @@
  * The command is held until its cgroup has the limits. When it has ended, and what it left
  * behind has, the peaks say what it needed, and the cgroup is removed.
  */
-#include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "core/capacity.h"
-#include "core/cgroup.h"
-#include "core/missing.h"
-#include "lib/memory.h"
-#include "lib/message.h"
-#include "lib/number.h"
-#include "lib/options.h"
-#include "lib/rdmacg.h"
+#include "core/core.h"
 #include "run/child.h"
 #include "run/run-cgroup.h"
 #include "run/run-report.h"

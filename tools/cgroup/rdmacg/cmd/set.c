@@ -5,17 +5,7 @@
  * The cgroup gets the controller if it lacks it; keys go to the file of their class; all is
  * taken back if a part is refused.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "core/capacity.h"
-#include "core/cgroup.h"
-#include "lib/compiler.h"
-#include "lib/message.h"
-#include "lib/number.h"
-#include "lib/options.h"
-#include "lib/rdmacg.h"
+#include "core/core.h"
 #include "write/limits.h"
 #include "write/transaction.h"
 

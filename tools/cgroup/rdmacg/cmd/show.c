@@ -5,22 +5,7 @@
  * A row is a resource of a device in a cgroup. Rows that say nothing, because nothing was
  * used, limited or refused, are left out unless all are asked for.
  */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "core/capacity.h"
-#include "core/cgroup.h"
-#include "core/filter.h"
-#include "core/missing.h"
-#include "core/select.h"
-#include "lib/compiler.h"
-#include "lib/json.h"
-#include "lib/message.h"
-#include "lib/number.h"
-#include "lib/options.h"
-#include "lib/rdmacg.h"
-#include "lib/table.h"
+#include "core/core.h"
 
 struct show {
 	struct targets targets;

@@ -4,22 +4,7 @@
  *
  * Numbers come before names in a row, for names are as long as their owners like.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "core/filter.h"
-#include "lib/clock.h"
-#include "lib/compiler.h"
-#include "lib/json.h"
-#include "lib/memory.h"
-#include "lib/message.h"
-#include "lib/number.h"
-#include "lib/options.h"
-#include "lib/rdmacg.h"
-#include "lib/text.h"
+#include "core/core.h"
 #include "top/top.h"
 
 #define TOP_SHORTEST_MS	100

@@ -6,25 +6,11 @@
  * the one that is watched, or of the top-level ones, is enough to be woken. Then only the
  * cgroups are read whose counters have changed, from the top down.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/inotify.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "core/cgroup.h"
-#include "lib/file.h"
-#include "lib/json.h"
-#include "lib/memory.h"
-#include "lib/message.h"
-#include "lib/number.h"
-#include "lib/options.h"
-#include "lib/rdmacg.h"
+#include "core/core.h"
 
 #define WATCH_FILES	(POOL_BIT(POOL_EVENTS) | POOL_BIT(POOL_EVENTS_LOCAL))
 

@@ -6,22 +6,7 @@
  * only refuse attempts from below it. So of the refused attempts from a cgroup, those that
  * limits of it or below have not refused, limits above have.
  */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "core/capacity.h"
-#include "core/cgroup.h"
-#include "core/filter.h"
-#include "core/missing.h"
-#include "core/select.h"
-#include "core/why-other.h"
-#include "lib/json.h"
-#include "lib/memory.h"
-#include "lib/message.h"
-#include "lib/number.h"
-#include "lib/options.h"
-#include "lib/rdmacg.h"
+#include "core/core.h"
 
 struct why {
 	struct targets targets;

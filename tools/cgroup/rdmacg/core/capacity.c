@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: what the devices have. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "core/capacity.h"
-#include "lib/number.h"
+#include "core/core.h"
 
 void capacity_read(struct capacity *capacity, const struct hierarchy *hierarchy)
 {

@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: cgroups, the way up and the tree below. */
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "core/cgroup.h"
-#include "lib/file.h"
-#include "lib/memory.h"
-#include "lib/message.h"
-#include "lib/number.h"
+#include "core/core.h"
 
 /*
  * Each level of a walk holds a file descriptor and some stack, and who owns a cgroup can

@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: the pools of a cgroup, from the controller's files. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "core/counters.h"
-#include "core/filter.h"
-#include "core/parse-line.h"
-#include "lib/file.h"
-#include "lib/memory.h"
-#include "lib/number.h"
+#include "core/core.h"
 
 const char * const pool_class_names[POOL_CLASSES] = { "hca", "verb", "hw", "control" };
 

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: the name of a device. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "core/device.h"
-#include "lib/json.h"
-#include "lib/memory.h"
+#include "core/core.h"
 
 const struct device device_default = { .name = (char *)"default", .is_default = true };
 

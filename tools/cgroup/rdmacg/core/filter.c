@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: which devices and resources are asked for. */
 #include <fnmatch.h>
-#include <stddef.h>
 
-#include "core/filter.h"
-#include "lib/memory.h"
-#include "lib/options.h"
+#include "core/core.h"
 
 enum { FILTER_KEY_DEVICE = OPTIONS_KEY + 300, FILTER_KEY_RESOURCE };
 

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: how others name cgroups. */
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "core/foreign.h"
-#include "lib/compiler.h"
-#include "lib/memory.h"
+#include "core/core.h"
 
 /* The digits of a container's whole id, in all runtimes. */
 #define FOREIGN_ID_LENGTH 64

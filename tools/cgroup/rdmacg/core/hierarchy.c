@@ -1,18 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: where the controller's hierarchy is, and the names of cgroups in it. */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "core/hierarchy.h"
-#include "lib/file.h"
-#include "lib/memory.h"
-#include "lib/message.h"
-#include "lib/text.h"
+#include "core/core.h"
 
 /* A line of mountinfo. All point into it. */
 struct mount {

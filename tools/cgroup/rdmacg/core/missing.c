@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: what this kernel's controller does not have. */
-#include "core/missing.h"
-#include "lib/compiler.h"
-#include "lib/message.h"
+#include "core/core.h"
 
 struct missing {
 	enum pool_class class;

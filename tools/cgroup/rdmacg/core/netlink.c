@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: rdma netlink, as "rdma resource show" uses it. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-
 #include <libmnl/libmnl.h>
 #include <rdma/rdma_netlink.h>
 
-#include "core/netlink.h"
-#include "lib/compiler.h"
-#include "lib/memory.h"
-#include "lib/number.h"
+#include "core/core.h"
 
 /* Newer than the header of Debian 12; enum rdma_nldev_attr, which is ABI. */
 #define NETLINK_ATTR_SUMMARY_MAX	118

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: the lines of the controller's files. */
-#include <string.h>
-
-#include "core/parse-line.h"
-#include "lib/file.h"
-#include "lib/number.h"
+#include "core/core.h"
 
 /* "index=N" at the beginning of the pairs belongs to the device. */
 static void line_take_index(struct line *line)

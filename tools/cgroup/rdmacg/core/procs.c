@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: the processes in a cgroup and below. */
-#include <limits.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "core/procs.h"
-#include "lib/file.h"
-#include "lib/memory.h"
-#include "lib/number.h"
+#include "core/core.h"
 
 struct procs_search {
 	struct procs *members;

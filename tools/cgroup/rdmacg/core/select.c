@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: from a process, a unit or a container to its cgroup. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "core/cgroup.h"
-#include "core/foreign.h"
-#include "core/select.h"
-#include "lib/compiler.h"
-#include "lib/memory.h"
-#include "lib/message.h"
-#include "lib/options.h"
-#include "lib/rdmacg.h"
+#include "core/core.h"
 
 /* Shorter beginnings of ids are too many containers' at once. */
 #define SELECT_SHORTEST_ID 4

@@ -1,18 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: what drivers wrote to the kernel's log, and what it means. */
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "core/why-log.h"
-#include "lib/clock.h"
-#include "lib/compiler.h"
-#include "lib/memory.h"
-#include "lib/message.h"
+#include "core/core.h"
 
 /* Older lines are of other troubles. */
 #define LOG_MINUTES	15

@@ -1,19 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: what it was where no cgroup refused. */
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "core/procs.h"
-#include "core/why-log.h"
-#include "core/why-other.h"
-#include "lib/file.h"
-#include "lib/memory.h"
-#include "lib/message.h"
-#include "lib/number.h"
+#include "core/core.h"
 
 /* So many processes are listed; those with the least room come first. */
 #define OTHER_PROCESSES	10

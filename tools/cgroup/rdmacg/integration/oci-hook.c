@@ -11,21 +11,11 @@
  * createContainer and startContainer run inside of the container, and those of poststart when
  * it runs already.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <syslog.h>
-#include <unistd.h>
 
-#include "core/cgroup.h"
+#include "core/core.h"
 #include "integration/oci.h"
-#include "lib/file.h"
-#include "lib/json.h"
-#include "lib/message.h"
-#include "lib/options.h"
-#include "lib/rdmacg.h"
 #include "write/policy.h"
 
 #define HOOK_FILE	"/etc/rdmacg/oci.conf"

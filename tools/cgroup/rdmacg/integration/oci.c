@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: what a container runtime tells a hook. */
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "integration/oci.h"
-#include "lib/json.h"
-#include "lib/memory.h"
-#include "lib/message.h"
+#include "lib/lib.h"
 
 /* Environments of containers may be long; no runtime writes more than a part of this. */
 #define OCI_LARGEST	(8UL << 20)

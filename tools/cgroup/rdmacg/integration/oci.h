@@ -9,10 +9,6 @@
 #ifndef RDMACG_OCI_H
 #define RDMACG_OCI_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
-
 #include "write/config.h"
 
 /* The annotation: DEVICE KEY=VALUE..., more devices behind semicolons or on lines of their own. */

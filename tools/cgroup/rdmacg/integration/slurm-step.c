@@ -8,22 +8,11 @@
  * The limits of the job hold for all its steps together. The first step that has something
  * to say sets them; from then on a step can have less for itself, and cannot raise them.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "core/cgroup.h"
-#include "core/foreign.h"
-#include "lib/memory.h"
-#include "lib/message.h"
-#include "lib/number.h"
-#include "lib/options.h"
-#include "lib/rdmacg.h"
+#include "core/core.h"
 #include "write/policy.h"
 
 enum { STEP_KEY_ASKED = OPTIONS_KEY, STEP_KEY_DEFAULT, STEP_KEY_CEILING, STEP_KEY_END };

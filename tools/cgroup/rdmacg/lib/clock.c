@@ -2,7 +2,7 @@
 /* rdmacg: time. */
 #include <time.h>
 
-#include "lib/clock.h"
+#include "lib/lib.h"
 
 int64_t clock_now(void)
 {

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: small files of the kernel. */
-#include <errno.h>
-#include <fcntl.h>
 #include <pwd.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "lib/file.h"
-#include "lib/memory.h"
+#include "lib/lib.h"
 
 /* No file of the kernel is that large; something else may have no end. */
 #define FILE_LARGEST (64UL << 20)

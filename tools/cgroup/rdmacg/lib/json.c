@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: JSON in ASCII. */
-#include <stdlib.h>
-
-#include "lib/json.h"
-#include "lib/number.h"
-#include "lib/text.h"
+#include "lib/lib.h"
 
 struct json_object *json_text(const char *text)
 {

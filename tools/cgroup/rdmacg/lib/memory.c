@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: memory that is there, or the end of the command. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "lib/memory.h"
-#include "lib/rdmacg.h"
+#include "lib/lib.h"
 
 void *memory_check(void *memory)
 {

@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: messages, in one form and fit for a terminal. */
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
-#include "lib/memory.h"
-#include "lib/message.h"
-#include "lib/text.h"
+#include "lib/lib.h"
 
 /* Of lines that go on. */
 #define SAY_INDENT 2

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: numbers from text and to text, without overflow. */
 #include <ctype.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
-#include "lib/number.h"
+#include "lib/lib.h"
 
 static const char number_units[] = "KMGTPE";
 

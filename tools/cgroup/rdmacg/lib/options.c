@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: options that each command has. */
-#include <limits.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "lib/memory.h"
-#include "lib/message.h"
-#include "lib/number.h"
-#include "lib/options.h"
-#include "lib/rdmacg.h"
-#include "lib/text.h"
+#include "lib/lib.h"
 
 enum { OPTIONS_USAGE = OPTIONS_KEY - 1 };
 

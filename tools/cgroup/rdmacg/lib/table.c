@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: columns. */
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "lib/memory.h"
-#include "lib/message.h"
-#include "lib/options.h"
-#include "lib/table.h"
-#include "lib/text.h"
+#include "lib/lib.h"
 
 /* A name keeps so many columns. */
 #define TABLE_NARROWEST	8

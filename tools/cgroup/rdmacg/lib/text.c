@@ -2,13 +2,9 @@
 /* rdmacg: names of others, made fit for a terminal, for JSON and for a shell. */
 #include <ctype.h>
 #include <langinfo.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <wchar.h>
 
-#include "lib/memory.h"
-#include "lib/text.h"
+#include "lib/lib.h"
 
 /* How many bytes a character of UTF-8 has that begins with @first; 0 for none. */
 static size_t text_length(unsigned char first)

@@ -3,14 +3,7 @@
  * What the forms of "rdmacg plan" have in common on the command line: the options that say
  * where limits go and how they are shown, and inputs of formulas as options of their own.
  */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "core/parse-line.h"
-#include "lib/memory.h"
-#include "lib/number.h"
-#include "lib/options.h"
+#include "core/core.h"
 #include "plan/plan.h"
 
 enum plan_key {

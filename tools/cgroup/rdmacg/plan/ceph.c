@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg plan ceph: Ceph's messenger over RDMA. It does not run in the tests. */
-#include "lib/options.h"
+#include "lib/lib.h"
 #include "plan/plan.h"
 
 #define CEPH	"Infiniband.cc, "

@@ -3,7 +3,7 @@
  * rdmacg plan libfabric: libfabric's verbs;ofi_rxm. tests/plan-programs.py runs fi_pingpong
  * with exactly these limits, and with one less of each.
  */
-#include "lib/options.h"
+#include "lib/lib.h"
 #include "plan/plan.h"
 
 enum libfabric_input { LIBFABRIC_PROCESSES, LIBFABRIC_TARGETS };

@@ -3,8 +3,6 @@
  * What two nodes with Lustre's o2iblnd agree on: o2iblnd_cb.c, protocol 2. Who asks has
  * made its QP before; who is asked accepts less than its own, or rejects and says its own.
  */
-#include <inttypes.h>
-
 #include "plan/lnet.h"
 
 /* Whether @passive takes so many fragments; if not, it answers with its own number. */

@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Parameters of Lustre's o2iblnd, as options, profiles, --remote and modprobe.d have them. */
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "lib/file.h"
+#include "lib/lib.h"
 #include "plan/lnet.h"
-#include "lib/memory.h"
-#include "lib/number.h"
-#include "lib/options.h"
 
 #define LNET_INT	.min = 0, .max = INT32_MAX
 #define LNET_BLANKS	" \t\r"

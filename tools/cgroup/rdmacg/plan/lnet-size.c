@@ -7,8 +7,6 @@
  * concurrent_sends, W the device's max_qp_wr, fr 2 with FastReg and 0 with FMR, oob the
  * messages out of band.
  */
-#include <inttypes.h>
-
 #include "plan/lnet.h"
 
 #define LNET_SETUP	"o2iblnd_modparams.c, kiblnd_tunables_setup()"

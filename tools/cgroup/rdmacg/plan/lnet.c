@@ -6,11 +6,7 @@
  * o2iblnd is a kernel user: no cgroup pays for it, and no limit holds it back. So this
  * plans nothing for a cgroup; it says what to subtract from the device before it is shared.
  */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "lib/options.h"
+#include "lib/lib.h"
 #include "plan/lnet.h"
 
 struct lnet_options {

@@ -6,9 +6,6 @@
 #ifndef RDMACG_PLAN_LNET_H
 #define RDMACG_PLAN_LNET_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "plan/plan.h"
 
 /* What can be said of a node: by options, by lines of modprobe.d, by --remote. */

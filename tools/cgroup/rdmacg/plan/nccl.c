@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg plan nccl: NCCL over InfiniBand or RoCE. It does not run in the tests. */
-#include <inttypes.h>
-
-#include "lib/options.h"
+#include "lib/lib.h"
 #include "plan/plan.h"
 
 #define NCCL_CONNECT	"net_ib/connect.cc, "

@@ -5,18 +5,9 @@
  * known, so nothing can be applied by mistake.
  */
 #include <ctype.h>
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "lib/json.h"
-#include "lib/memory.h"
-#include "lib/number.h"
-#include "lib/options.h"
+#include "lib/lib.h"
 #include "plan/plan.h"
-#include "lib/rdmacg.h"
-#include "lib/message.h"
 #include "write/config.h"
 
 /* --- values, parts, plans --- */

@@ -8,13 +8,7 @@
 #ifndef RDMACG_PLAN_H
 #define RDMACG_PLAN_H
 
-#include <argp.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "lib/compiler.h"
-#include "core/device.h"
+#include "core/core.h"
 
 /* One for each form, in the file of its name. */
 void plan_lnet(int argc, char **argv);

@@ -7,17 +7,7 @@
  * so a limit must not be too low: tests/plan-migration sees a migration complete with
  * exactly these limits, and fail with one less of each.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "lib/file.h"
-#include "lib/memory.h"
-#include "lib/number.h"
-#include "lib/options.h"
-#include "lib/rdmacg.h"
+#include "lib/lib.h"
 #include "plan/plan.h"
 #include "plan/qemu.h"
 

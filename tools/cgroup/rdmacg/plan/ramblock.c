@@ -7,13 +7,9 @@
  *
  * From 8.0 on, "HVA" and "RO" follow. A name may hold blanks.
  */
-#include <inttypes.h>
 #include <regex.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "lib/memory.h"
-#include "lib/message.h"
+#include "lib/lib.h"
 #include "plan/qemu.h"
 
 /* QEMU's idstr has 256 bytes. */

@@ -3,11 +3,7 @@
  * The memory that a driver takes for queues. Where it is user memory, the kernel counts it
  * as mr_mem, in whole pages, beside what the process registers.
  */
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "lib/memory.h"
+#include "lib/lib.h"
 #include "plan/plan.h"
 
 #define RINGS_PAGE	4096

@@ -4,16 +4,7 @@
  * an amount of (rdma.capacity at the root), what kernel users hold and what is kept back go
  * off, and the cgroups get the rest by weight, rounded down, so the limits fit.
  */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "core/capacity.h"
-#include "lib/file.h"
-#include "lib/memory.h"
-#include "lib/number.h"
-#include "lib/options.h"
-#include "lib/rdmacg.h"
+#include "core/core.h"
 #include "plan/plan.h"
 #include "write/limits.h"
 

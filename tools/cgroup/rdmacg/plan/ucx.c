@@ -4,9 +4,7 @@
  * ucx_perftest, Open MPI and MPICH on Soft-RoCE with exactly these limits and with one less
  * of each; DC needs an mlx5.
  */
-#include <string.h>
-
-#include "lib/options.h"
+#include "lib/lib.h"
 #include "plan/plan.h"
 
 #define UCX	"uct/ib/"

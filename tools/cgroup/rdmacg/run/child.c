@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: a command that waits for its cgroup, and its signals. */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "lib/compiler.h"
-#include "lib/message.h"
+#include "lib/lib.h"
 #include "run/child.h"
 
 static const int child_signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };

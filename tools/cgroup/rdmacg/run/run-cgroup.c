@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: a cgroup for one command. */
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "core/procs.h"
-#include "lib/file.h"
-#include "lib/memory.h"
-#include "lib/message.h"
+#include "core/core.h"
 #include "run/run-cgroup.h"
 #include "run/scope.h"
 

@@ -3,10 +3,7 @@
 #ifndef RDMACG_RUN_CGROUP_H
 #define RDMACG_RUN_CGROUP_H
 
-#include <stdbool.h>
-#include <sys/types.h>
-
-#include "core/cgroup.h"
+#include "core/core.h"
 #include "run/child.h"
 #include "write/transaction.h"
 

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: what a command turned out to need. */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "core/why-other.h"
-#include "lib/compiler.h"
-#include "lib/memory.h"
-#include "lib/number.h"
-#include "lib/table.h"
-#include "lib/text.h"
+#include "core/core.h"
 #include "run/run-report.h"
 
 void report_see(struct pools *seen, const struct pools *now)

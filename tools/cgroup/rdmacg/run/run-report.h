@@ -3,12 +3,7 @@
 #ifndef RDMACG_RUN_REPORT_H
 #define RDMACG_RUN_REPORT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include "core/cgroup.h"
-#include "lib/json.h"
+#include "core/core.h"
 
 /* Where the kernel has no peaks: make those of @seen at least the usage in @now. */
 void report_see(struct pools *seen, const struct pools *now);

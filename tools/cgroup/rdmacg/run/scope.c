@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: a transient scope, by busctl(1), which comes with systemd. */
-#include <errno.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "lib/file.h"
-#include "lib/memory.h"
-#include "lib/message.h"
+#include "lib/lib.h"
 #include "run/scope.h"
 
 /* How often to look, each 10 ms, whether systemd has moved the processes. */

@@ -3,13 +3,7 @@
  * Feed texts to the parser of the controller's files: devices choose their own names. What
  * it understood is written as a line, and has to be understood in the same way.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "core/parse-line.h"
-#include "lib/memory.h"
-#include "lib/number.h"
+#include "core/core.h"
 
 int plan_fuzz(const uint8_t *data, size_t size);
 

@@ -3,13 +3,8 @@
  * Be a container runtime and a container that say anything. An annotation that is accepted is
  * written again from what was understood, and has to be understood the same way.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "integration/oci.h"
-#include "lib/memory.h"
+#include "lib/lib.h"
 
 int oci_fuzz(const uint8_t *data, size_t size);
 

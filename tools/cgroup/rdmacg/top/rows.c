@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg top: the rows, their order, and the table of them. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "lib/clock.h"
-#include "lib/compiler.h"
-#include "lib/memory.h"
-#include "lib/message.h"
-#include "lib/number.h"
+#include "lib/lib.h"
 #include "top/top.h"
 
 #define TOP_FILES	(POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT) | POOL_BIT(POOL_EVENTS))

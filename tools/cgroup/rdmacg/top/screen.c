@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg top: the screen and the keys. */
 #include <curses.h>
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "lib/clock.h"
-#include "lib/compiler.h"
-#include "lib/file.h"
-#include "lib/memory.h"
-#include "lib/message.h"
-#include "lib/text.h"
+#include "lib/lib.h"
 #include "top/top.h"
 
 /* The last one, for it makes macros of words such as columns. */

@@ -3,13 +3,7 @@
 #ifndef RDMACG_TOP_H
 #define RDMACG_TOP_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "core/cgroup.h"
-#include "core/hierarchy.h"
-#include "lib/table.h"
+#include "core/core.h"
 
 enum top_order {
 	TOP_USE,

@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: files of limits. */
 #include <dirent.h>
-#include <errno.h>
 #include <fnmatch.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "core/hierarchy.h"
-#include "lib/memory.h"
-#include "lib/message.h"
-#include "lib/text.h"
+#include "core/core.h"
 #include "write/config.h"
 
 #define CONFIG_FOLDER	"/etc/rdmacg.d"

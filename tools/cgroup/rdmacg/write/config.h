@@ -14,9 +14,6 @@
 #ifndef RDMACG_CONFIG_H
 #define RDMACG_CONFIG_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "write/limits.h"
 
 /* A line of limits. */

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: new devices and new cgroups. */
-#include <errno.h>
-#include <limits.h>
 #include <search.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/inotify.h>
-#include <unistd.h>
-
 #include <libudev.h>
 
-#include "lib/memory.h"
-#include "lib/message.h"
+#include "lib/lib.h"
 #include "write/hotplug.h"
 
 /* So many events at once; a tenant can make them faster than they can be handled. */

@@ -3,10 +3,7 @@
 #ifndef RDMACG_HOTPLUG_H
 #define RDMACG_HOTPLUG_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "core/cgroup.h"
+#include "core/core.h"
 
 struct udev;
 struct udev_monitor;

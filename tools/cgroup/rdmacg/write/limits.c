@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: limits from words, and the lines that set them. */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "lib/memory.h"
-#include "lib/message.h"
-#include "lib/number.h"
+#include "lib/lib.h"
 #include "write/limits.h"
 
 #define LIMITS_WHOLE	100000

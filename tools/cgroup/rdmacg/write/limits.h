@@ -11,13 +11,7 @@
 #ifndef RDMACG_LIMITS_H
 #define RDMACG_LIMITS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "core/capacity.h"
-#include "core/cgroup.h"
-#include "core/device.h"
+#include "core/core.h"
 #include "write/transaction.h"
 
 struct limit {

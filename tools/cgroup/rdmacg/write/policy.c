@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: limits that somebody asks for, as far as the administrator allows. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "lib/file.h"
-#include "lib/memory.h"
-#include "lib/message.h"
-#include "lib/number.h"
+#include "lib/lib.h"
 #include "write/limits.h"
 #include "write/policy.h"
 

@@ -6,11 +6,7 @@
 #ifndef RDMACG_POLICY_H
 #define RDMACG_POLICY_H
 
-#include <stdbool.h>
-
-#include "core/capacity.h"
-#include "core/cgroup.h"
-#include "lib/json.h"
+#include "core/core.h"
 #include "write/config.h"
 #include "write/transaction.h"
 

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: writes that take effect together. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "lib/file.h"
-#include "lib/memory.h"
-#include "lib/message.h"
-#include "lib/text.h"
+#include "lib/lib.h"
 #include "write/transaction.h"
 
 #define TRANSACTION_CONTROL "cgroup.subtree_control"

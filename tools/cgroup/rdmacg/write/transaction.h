@@ -7,11 +7,7 @@
 #ifndef RDMACG_TRANSACTION_H
 #define RDMACG_TRANSACTION_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "core/cgroup.h"
-#include "lib/json.h"
+#include "core/core.h"
 
 struct transaction_step {
 	/* Stays open until the change is freed; the caller's. */
