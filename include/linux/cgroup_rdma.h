@@ -266,10 +266,13 @@ static inline void rdmacg_put(struct rdma_cgroup *cg)
 
 #ifdef CONFIG_CGROUP_RDMA_CONTROL
 
-#include <linux/jump_label.h>
+#include <linux/atomic.h>
 
-/* Whether any cgroup limits commands. */
-DECLARE_STATIC_KEY_FALSE(rdmacg_control_key);
+/*
+ * Number of limits on commands in all pools, and of cgroups with such a default. Not a static key:
+ * a user with a delegated cgroup could make it patch the kernel's code again and again.
+ */
+extern atomic_long_t rdmacg_nr_control_limits;
 
 int rdmacg_limit_command(struct rdmacg_command *command, struct rdmacg_device *device,
 			 enum rdmacg_command_kind kind);
@@ -279,7 +282,7 @@ void rdmacg_resume_waiting(struct rdmacg_device *device);
 
 static inline bool rdmacg_commands_are_limited(void)
 {
-	return static_branch_unlikely(&rdmacg_control_key);
+	return unlikely(atomic_long_read(&rdmacg_nr_control_limits));
 }
 
 #else /* CONFIG_CGROUP_RDMA_CONTROL */

@@ -23,12 +23,10 @@
 #include <linux/err.h>
 #include <linux/export.h>
 #include <linux/hrtimer.h>
-#include <linux/jump_label.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/sched/signal.h>
-#include <linux/workqueue.h>
 
 #include "rdma-control.h"
 
@@ -40,47 +38,6 @@
 
 /* A larger burst does not limit anything, and its product with a second could overflow. */
 #define RDMACG_BURST_MAX ((u64)NSEC_PER_SEC)
-
-DEFINE_STATIC_KEY_FALSE(rdmacg_control_key);
-EXPORT_SYMBOL(rdmacg_control_key);
-
-static void rdmacg_control_key_update(struct work_struct *work)
-{
-	if (rdmacg_has_control_limits())
-		static_branch_enable(&rdmacg_control_key);
-	else
-		static_branch_disable(&rdmacg_control_key);
-}
-
-/*
- * Only a worker changes the key, because a writer of a limit that gets little processor time would
- * delay other writers.
- */
-static DECLARE_DELAYED_WORK(rdmacg_control_key_work, rdmacg_control_key_update);
-
-/*
- * The number of limits may have dropped. A change of the key patches the kernel's code, which stops
- * all processors, and a delegated user can set and remove a limit in a loop. So change the key
- * later.
- */
-void rdmacg_control_key_drop_later(void)
-{
-	if (!rdmacg_has_control_limits() && static_key_enabled(&rdmacg_control_key))
-		schedule_delayed_work(&rdmacg_control_key_work, HZ);
-}
-
-/*
- * Limits may have changed; commands that begin after this call see them. May sleep. A worker that
- * is about to turn the key off runs before ours, or sees the limits.
- */
-void rdmacg_control_key_sync(void)
-{
-	if (rdmacg_has_control_limits()) {
-		schedule_delayed_work(&rdmacg_control_key_work, 0);
-		flush_delayed_work(&rdmacg_control_key_work);
-	}
-	rdmacg_control_key_drop_later();
-}
 
 /*
  * Set the limits; RDMACG_NO_LIMIT removes a limit. Commands that have begun count as the same
@@ -162,7 +119,7 @@ static struct rdmacg_control *rdmacg_blocking_level_locked(const struct rdmacg_w
 	struct rdmacg_control *level;
 	struct rdmacg_waiter *first;
 
-	if (waiter->home->gate->bypass)
+	if (READ_ONCE(*waiter->home->bypass))
 		return NULL;
 	for (level = waiter->home; level; level = level->parent) {
 		first = rdmacg_first_waiter_locked(level);
@@ -473,27 +430,19 @@ void rdmacg_control_refresh(struct rdma_cgroup *cg)
 }
 
 /*
- * Stop waiting at a gate. Lets one waiting command begin, and returns whether there was one. The
- * caller repeats the call until no command waits.
+ * Let one waiting command begin, and return whether there was one. No command waits on the device,
+ * see rdmacg_stop_waiting().
  */
 bool rdmacg_gate_open(struct rdmacg_gate *gate)
 {
 	struct rdmacg_waiter *waiter;
 
 	spin_lock_irq(&gate->lock);
-	gate->bypass = true;
 	waiter = list_first_entry_or_null(&gate->waiters, struct rdmacg_waiter, gate_node);
 	if (waiter)
 		rdmacg_waiter_try_locked(waiter, ktime_get_ns());
 	spin_unlock_irq(&gate->lock);
 	return waiter;
-}
-
-void rdmacg_gate_close(struct rdmacg_gate *gate)
-{
-	spin_lock_irq(&gate->lock);
-	gate->bypass = false;
-	spin_unlock_irq(&gate->lock);
 }
 
 /* Allocate a control without limits, commands or gate. NULL if there is no memory. */
@@ -521,6 +470,7 @@ static struct rdmacg_control *rdmacg_pool_add_control(struct rdmacg_pool *pool,
 	if (!new)
 		return NULL;
 	new->gate = &pool->domain->gate;
+	new->bypass = &pool->domain->desc->bypass;
 	new->parent = parent;
 	new->limits = pool->control_max;
 	rdmacg_control_set(new);
@@ -640,10 +590,10 @@ void rdmacg_stop_waiting(struct rdmacg_device *device)
 	struct rdmacg_desc *desc = device->desc;
 	bool are_more;
 
+	/* A command that comes after the last rdmacg_gate_open() of its domain reads this. */
+	WRITE_ONCE(desc->bypass, true);
 	do {
 		spin_lock(&desc->lock);
-		/* A domain that is created later lets all commands begin. */
-		desc->bypass = true;
 		are_more = rdmacg_domains_open_locked(desc);
 		spin_unlock(&desc->lock);
 		cond_resched();
@@ -660,13 +610,6 @@ EXPORT_SYMBOL(rdmacg_stop_waiting);
  */
 void rdmacg_resume_waiting(struct rdmacg_device *device)
 {
-	struct rdmacg_desc *desc = device->desc;
-	struct rdmacg_domain *domain;
-
-	spin_lock(&desc->lock);
-	desc->bypass = false;
-	list_for_each_entry(domain, &desc->domains, desc_node)
-		rdmacg_gate_close(&domain->gate);
-	spin_unlock(&desc->lock);
+	WRITE_ONCE(device->desc->bypass, false);
 }
 EXPORT_SYMBOL(rdmacg_resume_waiting);

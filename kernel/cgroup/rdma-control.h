@@ -48,6 +48,7 @@ struct rdmacg_place {
  */
 struct rdmacg_control {
 	struct rdmacg_gate	*gate;		/* set once */
+	const bool		*bypass;	/* of the device; set once; READ_ONCE */
 	struct rdmacg_control	*parent;	/* set once */
 	const u64		*limits;	/* of the pool; set once */
 	u64			ops, burst;	/* the limits that @rate has; gate->lock */
@@ -76,10 +77,7 @@ void rdmacg_control_end(struct rdmacg_control *control);
 void rdmacg_control_set(struct rdmacg_control *control);
 void rdmacg_control_refresh(struct rdma_cgroup *cg);
 bool rdmacg_gate_open(struct rdmacg_gate *gate);
-void rdmacg_gate_close(struct rdmacg_gate *gate);
 
 bool rdmacg_is_limited(struct rdma_cgroup *cg, const struct rdmacg_desc *desc);
-void rdmacg_control_key_drop_later(void);
-void rdmacg_control_key_sync(void);
 
 #endif /* _KERNEL_CGROUP_RDMA_CONTROL_H */

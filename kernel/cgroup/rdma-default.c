@@ -15,35 +15,29 @@
 
 #include "rdma-default.h"
 
-const char * const rdmacg_control_keys[RDMACG_CONTROL_LIMITS] = {
-	[RDMACG_CONTROL_OPS]		= "ops",
-	[RDMACG_CONTROL_BURST]		= "burst",
-	[RDMACG_CONTROL_INFLIGHT]	= "inflight",
-};
-
-static const char * const rdmacg_hca_keys[] = { "hca_handle", "hca_object" };
-
-#ifdef CONFIG_CGROUP_RDMA_VERBS
-/* All types of uverbs objects, and the other resources that the IB core counts. */
-static const char * const rdmacg_verb_keys[] = {
-#include "rdma-keys.h"
-};
-#endif
-
-/* The classes with known keys, in the order of rdma.default. */
+/* The keys that do not need a device, in the order of rdma.default. The control class is last. */
 static const struct {
 	enum rdmacg_class	class;
-	const char * const	*keys;
-	unsigned int		count;
-} rdmacg_known[] = {
-	{ RDMACG_CLASS_HCA, rdmacg_hca_keys, ARRAY_SIZE(rdmacg_hca_keys) },
+	const char		*name;
+} rdmacg_keys[] = {
+	{ RDMACG_CLASS_HCA, "hca_handle" },
+	{ RDMACG_CLASS_HCA, "hca_object" },
 #ifdef CONFIG_CGROUP_RDMA_VERBS
-	{ RDMACG_CLASS_VERB, rdmacg_verb_keys, ARRAY_SIZE(rdmacg_verb_keys) },
+/* All types of uverbs objects, and the other resources that the IB core counts. */
+#include "rdma-keys.h"
 #endif
 #ifdef CONFIG_CGROUP_RDMA_CONTROL
-	{ RDMACG_CLASS_CONTROL, rdmacg_control_keys, ARRAY_SIZE(rdmacg_control_keys) },
+	{ RDMACG_CLASS_CONTROL, "ops" },
+	{ RDMACG_CLASS_CONTROL, "burst" },
+	{ RDMACG_CLASS_CONTROL, "inflight" },
 #endif
 };
+
+/* Only with CONFIG_CGROUP_RDMA_CONTROL. */
+const char *rdmacg_control_key(enum rdmacg_control_limit limit)
+{
+	return rdmacg_keys[ARRAY_SIZE(rdmacg_keys) - RDMACG_CONTROL_LIMITS + limit].name;
+}
 
 /* One write may name all known keys, remove all defaults of the hw class, and set as many. */
 #define RDMACG_EDIT_KEYS 256
@@ -103,12 +97,11 @@ u64 rdmacg_default_limit(const struct rdmacg_defaults *defaults,
 /* The class of a known key, or RDMACG_CLASSES. */
 static enum rdmacg_class rdmacg_key_class(struct rdmacg_word key)
 {
-	unsigned int i, k;
+	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(rdmacg_known); i++)
-		for (k = 0; k < rdmacg_known[i].count; k++)
-			if (rdmacg_word_is(key, rdmacg_known[i].keys[k]))
-				return rdmacg_known[i].class;
+	for (i = 0; i < ARRAY_SIZE(rdmacg_keys); i++)
+		if (rdmacg_word_is(key, rdmacg_keys[i].name))
+			return rdmacg_keys[i].class;
 	return RDMACG_CLASSES;
 }
 
@@ -133,7 +126,7 @@ bool rdmacg_limit_is_valid(enum rdmacg_class class, struct rdmacg_word key, u64 
 		return true;
 	/* With a limit of 0, objects are refused, but commands would wait for ever. */
 	return max && (max <= RDMACG_OPS_MAX ||
-		       !rdmacg_word_is(key, rdmacg_control_keys[RDMACG_CONTROL_OPS]));
+		       !rdmacg_word_is(key, rdmacg_control_key(RDMACG_CONTROL_OPS)));
 }
 
 /* Add or change the limit of a key. -EINVAL if there is no room. */
@@ -246,15 +239,13 @@ static void rdmacg_print_default(struct seq_file *sf, const struct rdmacg_defaul
 void rdmacg_print_defaults(struct seq_file *sf, const struct rdmacg_defaults *defaults)
 {
 	const struct rdmacg_default *limit;
-	unsigned int i, k;
+	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(rdmacg_known); i++) {
-		for (k = 0; k < rdmacg_known[i].count; k++) {
-			limit = rdmacg_defaults_find(defaults, rdmacg_known[i].class,
-						     rdmacg_word(rdmacg_known[i].keys[k]));
-			if (limit)
-				rdmacg_print_default(sf, limit);
-		}
+	for (i = 0; i < ARRAY_SIZE(rdmacg_keys); i++) {
+		limit = rdmacg_defaults_find(defaults, rdmacg_keys[i].class,
+					     rdmacg_word(rdmacg_keys[i].name));
+		if (limit)
+			rdmacg_print_default(sf, limit);
 	}
 	for (i = 0; i < defaults->count; i++)
 		if (defaults->limits[i].class == RDMACG_CLASS_HW)

@@ -10,7 +10,7 @@
 
 #include "rdma-parse.h"
 
-/* The control class, which the controller adds to each device. In the order of the slots. */
+/* The control class, which the controller adds to each device. In the order of the keys. */
 enum rdmacg_control_limit {
 	RDMACG_CONTROL_OPS,
 	RDMACG_CONTROL_BURST,
@@ -20,8 +20,6 @@ enum rdmacg_control_limit {
 
 /* No adapter reaches more commands per second, and a higher rate would not be exact. */
 #define RDMACG_OPS_MAX 1000000
-
-extern const char * const rdmacg_control_keys[RDMACG_CONTROL_LIMITS];
 
 /* The maximum number of defaults of the hw class, whose keys drivers choose. */
 #define RDMACG_HW_DEFAULTS RDMACG_MAX_SLOTS
@@ -47,6 +45,7 @@ struct rdmacg_defaults {
 	struct rdmacg_default	limits[];
 };
 
+const char *rdmacg_control_key(enum rdmacg_control_limit limit);
 struct rdmacg_defaults *rdmacg_defaults_alloc(unsigned int room);
 struct rdmacg_defaults *rdmacg_defaults_parse(const char *text);
 unsigned int rdmacg_defaults_room(const struct rdmacg_defaults *old,

@@ -10,7 +10,6 @@
 #include <kunit/static_stub.h>
 #include <linux/err.h>
 #include <linux/export.h>
-#include <linux/idr.h>
 #include <linux/minmax.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -19,45 +18,11 @@
 #include "rdma-device.h"
 
 /*
- * All registered devices, by id. Ids grow, so files list devices in the order of registration. Its
- * own lock; RCU.
+ * All registered devices, by key, which is their order in files. The key of a device that was
+ * unregistered is reserved until its desc is freed, which may happen in a softirq. Its own lock;
+ * RCU.
  */
-static DEFINE_XARRAY_ALLOC1(rdmacg_devices);
-static u32 rdmacg_next_id;
-
-/* The keys in use. Its own lock. */
-static DEFINE_IDA(rdmacg_keys);
-
-/* Guards changes of names. Not nested with other locks. */
-static DEFINE_SPINLOCK(rdmacg_names_lock);
-
-static struct rdmacg_name *rdmacg_desc_name_locked(const struct rdmacg_desc *desc)
-{
-	return rcu_dereference_protected(desc->name, lockdep_is_held(&rdmacg_names_lock));
-}
-
-/*
- * Update is_shared of all devices with that name; rdmacg_names_lock. @joins: another device is
- * about to get the name.
- */
-static bool rdmacg_names_share_locked(const char *text, bool joins)
-{
-	struct rdmacg_desc *desc, *first = NULL;
-	unsigned int count = joins;
-	unsigned long id;
-
-	lockdep_assert_held(&rdmacg_names_lock);
-	xa_for_each(&rdmacg_devices, id, desc) {
-		if (strcmp(rdmacg_desc_name_locked(desc)->text, text))
-			continue;
-		if (count++)
-			WRITE_ONCE(rdmacg_desc_name_locked(desc)->is_shared, true);
-		first = first ?: desc;
-	}
-	if (first)
-		WRITE_ONCE(rdmacg_desc_name_locked(first)->is_shared, count > 1);
-	return count > 1;
-}
+static DEFINE_XARRAY_FLAGS(rdmacg_devices, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_BH);
 
 /* Allocate the name as the files show it. NULL if there is no memory. */
 static struct rdmacg_name *rdmacg_name_alloc(const char *text, gfp_t gfp)
@@ -147,7 +112,7 @@ static void rdmacg_add_control(struct rdmacg_desc *desc, const char *device)
 		return;
 	}
 	for (limit = 0; limit < RDMACG_NR_CONTROL_SLOTS; limit++) {
-		resource.name = rdmacg_control_keys[limit];
+		resource.name = rdmacg_control_key(limit);
 		rdmacg_desc_set_resource(desc, desc->nr_slots++, &resource);
 	}
 }
@@ -186,7 +151,7 @@ static void rdmacg_desc_free_rcu(struct rcu_head *rcu)
 	struct rdmacg_desc *desc = container_of(rcu, struct rdmacg_desc, rcu);
 
 	kfree(rcu_dereference_protected(desc->name, true));
-	ida_free(&rdmacg_keys, desc->key);
+	xa_erase_bh(&rdmacg_devices, desc->key);
 	kfree(desc);
 }
 
@@ -196,48 +161,29 @@ void rdmacg_desc_put(struct rdmacg_desc *desc)
 		call_rcu(&desc->rcu, rdmacg_desc_free_rcu);
 }
 
-/* Allocate an id and a key. 0, -ENOMEM, or -EBUSY if none is left. */
-static int rdmacg_desc_alloc_numbers(struct rdmacg_desc *desc)
-{
-	int ret = ida_alloc(&rdmacg_keys, GFP_KERNEL);
-
-	if (ret < 0)
-		return ret == -ENOSPC ? -EBUSY : ret;
-	desc->key = ret;
-	/* Readers must not find the device before it has a name. */
-	ret = xa_alloc_cyclic(&rdmacg_devices, &desc->id, NULL, xa_limit_31b, &rdmacg_next_id,
-			      GFP_KERNEL);
-	if (ret < 0)
-		ida_free(&rdmacg_keys, desc->key);
-	return min(ret, 0);
-}
-
-/* Show the device in files. 0, -ENOMEM or -EBUSY; after an error, the caller frees the desc. */
+/*
+ * Give the device a key, and show it in files. 0, -ENOMEM, or -EBUSY if no key is left; after an
+ * error, the caller frees the desc.
+ */
 int rdmacg_desc_publish(struct rdmacg_desc *desc, const char *text)
 {
 	struct rdmacg_name *name = rdmacg_name_alloc(text, GFP_KERNEL);
-	int ret = name ? rdmacg_desc_alloc_numbers(desc) : -ENOMEM;
+	int ret;
 
-	if (ret) {
+	if (!name)
+		return -ENOMEM;
+	RCU_INIT_POINTER(desc->name, name);
+	ret = xa_alloc_bh(&rdmacg_devices, &desc->key, desc, xa_limit_31b, GFP_KERNEL);
+	if (ret)
 		kfree(name);
-		return ret;
-	}
-	spin_lock(&rdmacg_names_lock);
-	name->is_shared = rdmacg_names_share_locked(name->text, true);
-	rcu_assign_pointer(desc->name, name);
-	/* The entry is reserved, so this allocates nothing. */
-	xa_store(&rdmacg_devices, desc->id, desc, GFP_NOWAIT);
-	spin_unlock(&rdmacg_names_lock);
-	return 0;
+	return ret;
 }
 
 /* Hide the device from readers and writers. A task that has found the device may still use it. */
 void rdmacg_desc_hide(struct rdmacg_desc *desc)
 {
-	spin_lock(&rdmacg_names_lock);
-	xa_erase(&rdmacg_devices, desc->id);
-	rdmacg_names_share_locked(rdmacg_desc_name_locked(desc)->text, false);
-	spin_unlock(&rdmacg_names_lock);
+	/* NULL keeps the key reserved, and allocates nothing. */
+	xa_store_bh(&rdmacg_devices, desc->key, NULL, GFP_NOWAIT);
 }
 
 /**
@@ -253,33 +199,37 @@ void rdmacg_desc_hide(struct rdmacg_desc *desc)
 void rdmacg_rename_device(struct rdmacg_device *device)
 {
 	struct rdmacg_name *name = rdmacg_name_alloc(device->name, GFP_KERNEL | __GFP_NOFAIL);
-	struct rdmacg_desc *desc = device->desc;
-	struct rdmacg_name *old;
 
-	spin_lock(&rdmacg_names_lock);
-	old = rdmacg_desc_name_locked(desc);
-	name->is_shared = strcmp(name->text, old->text) ?
-			  rdmacg_names_share_locked(name->text, true) : old->is_shared;
-	rcu_assign_pointer(desc->name, name);
-	rdmacg_names_share_locked(old->text, false);
-	spin_unlock(&rdmacg_names_lock);
-	kfree_rcu(old, rcu);
+	name = unrcu_pointer(xchg(&device->desc->name, RCU_INITIALIZER(name)));
+	kfree_rcu(name, rcu);
 }
 EXPORT_SYMBOL(rdmacg_rename_device);
 
-/* The registered device with the lowest id that is at least *@id, or NULL. Sets *@id. */
-struct rdmacg_desc *rdmacg_desc_next(unsigned long *id)
+/* The registered device with the lowest key that is at least *@key, or NULL. Sets *@key. */
+struct rdmacg_desc *rdmacg_desc_next(unsigned long *key)
 {
 	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "a device is read without RCU");
-	return xa_find(&rdmacg_devices, id, ULONG_MAX, XA_PRESENT);
+	return xa_find(&rdmacg_devices, key, ULONG_MAX, XA_PRESENT);
+}
+
+/* Whether another registered device has the name, in another network namespace. */
+bool rdmacg_desc_shares_name_rcu(const struct rdmacg_desc *desc, const char *name)
+{
+	struct rdmacg_desc *other;
+	unsigned long key;
+
+	for (key = 0; (other = rdmacg_desc_next(&key)); key++)
+		if (other != desc && !strcmp(rdmacg_desc_name_rcu(other), name))
+			return true;
+	return false;
 }
 
 static struct rdmacg_desc *rdmacg_desc_find_rcu(const char *name, const u32 *index)
 {
 	struct rdmacg_desc *desc, *found = NULL;
-	unsigned long id;
+	unsigned long key;
 
-	for (id = 0; (desc = rdmacg_desc_next(&id)); id++) {
+	for (key = 0; (desc = rdmacg_desc_next(&key)); key++) {
 		if (strcmp(rdmacg_desc_name_rcu(desc), name) || (index && desc->index != *index))
 			continue;
 		if (found && !index)

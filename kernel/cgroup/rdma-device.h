@@ -24,10 +24,6 @@
  */
 struct rdmacg_name {
 	struct rcu_head		rcu;
-	/*
-	 * Another device has the same name, in another network namespace. READ_ONCE, may be stale.
-	 */
-	bool			is_shared;
 	char			text[];		/* set once */
 };
 
@@ -36,8 +32,6 @@ struct rdmacg_name {
  * reference, so the IB core can free its device at once.
  */
 struct rdmacg_desc {
-	/* Ids grow with each registration and give the order in files. Set once. */
-	u32			id;
 	/*
 	 * The index of the device in the maps of cgroups: the smallest free number, which keeps the
 	 * maps small. Free again when the desc is freed, because then no task can look for the old
@@ -47,11 +41,11 @@ struct rdmacg_desc {
 	u32			index;		/* set once */
 	/* One for the registration, and one for each write; atomic. */
 	refcount_t		refs;
-	struct rdmacg_name __rcu *name;		/* rdmacg_names_lock; RCU */
+	struct rdmacg_name __rcu *name;		/* replaced by xchg(); RCU */
 	/* Guards the list of domains. */
 	spinlock_t		lock;
 	bool			dead;		/* no new pools; lock; READ_ONCE */
-	bool			bypass;		/* for the gates of new domains; lock */
+	bool			bypass;		/* no command waits; READ_ONCE */
 	struct list_head	domains;	/* of rdma-pool.c; lock */
 	struct rcu_head		rcu;
 	unsigned int		nr_slots;	/* set once */
@@ -70,7 +64,8 @@ struct rdmacg_desc *rdmacg_desc_alloc(const struct rdmacg_device *device,
 				      struct rdmacg_table *tables, unsigned int count);
 int rdmacg_desc_publish(struct rdmacg_desc *desc, const char *name);
 void rdmacg_desc_hide(struct rdmacg_desc *desc);
-struct rdmacg_desc *rdmacg_desc_next(unsigned long *id);
+struct rdmacg_desc *rdmacg_desc_next(unsigned long *key);
+bool rdmacg_desc_shares_name_rcu(const struct rdmacg_desc *desc, const char *name);
 struct rdmacg_desc *rdmacg_desc_get(const char *name, const u32 *index);
 void rdmacg_desc_put(struct rdmacg_desc *desc);
 

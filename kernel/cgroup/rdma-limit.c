@@ -18,15 +18,6 @@
 #include "rdma-control.h"
 #include "rdma-limit.h"
 
-/* Apply the new limits to commands. */
-static void rdmacg_control_follow(struct rdma_cgroup *cg)
-{
-	if (!IS_ENABLED(CONFIG_CGROUP_RDMA_CONTROL))
-		return;
-	rdmacg_control_refresh(cg);
-	rdmacg_control_key_sync();
-}
-
 static struct rdmacg_write *rdmacg_write_alloc(struct rdma_cgroup *cg, enum rdmacg_class class)
 {
 	struct rdmacg_write *write = kzalloc_obj(*write, GFP_KERNEL_ACCOUNT);
@@ -46,8 +37,6 @@ static void rdmacg_write_free(struct rdmacg_write *write)
 	list_for_each_entry_safe(update, next, &write->updates, node) {
 		if (update->is_pinned)
 			rdmacg_pool_unpin(write->cg, update->desc);
-		else
-			rdmacg_pool_give_back(write->cg, update->desc->key);
 		rdmacg_desc_put(update->desc);
 		kfree(update);
 	}
@@ -142,20 +131,6 @@ static int rdmacg_write_parse(struct rdmacg_write *write, const char *text)
 	return ret;
 }
 
-/*
- * Whether any of the limits, "max" included, may become the device's own. Only a pool can hold such
- * a limit.
- */
-static bool rdmacg_update_needs_pool(const struct rdmacg_update *update)
-{
-	unsigned int slot;
-
-	for (slot = 0; slot < update->desc->nr_slots; slot++)
-		if ((update->slots & BIT_ULL(slot)) && update->max[slot] != RDMACG_USE_DEFAULT)
-			return true;
-	return false;
-}
-
 /* Make sure that the limits can be set. -ENOMEM, -EINTR, or -ENODEV without the device. */
 int rdmacg_write_pin(struct rdmacg_write *write)
 {
@@ -166,8 +141,6 @@ int rdmacg_write_pin(struct rdmacg_write *write)
 	list_for_each_entry(update, &write->updates, node) {
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		if (!rdmacg_update_needs_pool(update))
-			continue;
 		ret = rdmacg_pool_pin(write->cg, update->desc);
 		if (ret)
 			return ret;
@@ -269,7 +242,7 @@ int rdmacg_set_max(struct rdma_cgroup *cg, enum rdmacg_class class, const char *
 	}
 	rdmacg_write_free(write);
 	if (!ret && class == RDMACG_CLASS_CONTROL)
-		rdmacg_control_follow(cg);
+		rdmacg_control_refresh(cg);
 	return ret;
 }
 
@@ -367,6 +340,7 @@ int rdmacg_set_default(struct rdma_cgroup *cg, const char *text)
 	nr = rdmacg_nr_keys(cg);
 	for (key = 0; key < nr; key++)
 		rdmacg_pool_give_back(cg, key);
-	rdmacg_control_follow(cg);
+	if (IS_ENABLED(CONFIG_CGROUP_RDMA_CONTROL))
+		rdmacg_control_refresh(cg);
 	return 0;
 }

@@ -16,6 +16,7 @@
 #include <linux/errno.h>
 #include <linux/overflow.h>
 #include <linux/string.h>
+#include <linux/string_helpers.h>
 
 #include "rdma-parse.h"
 
@@ -43,29 +44,15 @@ bool rdmacg_key_is_valid(struct rdmacg_word key)
 	       !rdmacg_word_is(key, "default");
 }
 
-/* Append a byte of a name as the files show it. False if there is no room. */
-static bool rdmacg_escape_byte(char *to, size_t size, size_t *len, unsigned char byte)
-{
-	bool is_plain = byte > ' ' && byte <= '~' && byte != '\\';
-
-	if (*len + (is_plain ? 1 : 4) >= size)
-		return false;
-	*len += is_plain ? sprintf(to + *len, "%c", byte) : sprintf(to + *len, "\\%03o", byte);
-	return true;
-}
-
 /* Copy the name as the files show it. Returns 0, with an empty string, if the name is too long. */
 size_t rdmacg_escape_name(char *to, size_t size, const char *name)
 {
-	size_t len = 0;
+	size_t len = string_escape_str(name, to, size, ESCAPE_OCTAL | ESCAPE_NAP | ESCAPE_APPEND,
+				       " \\");
 
-	*to = '\0';
-	for (; *name; name++) {
-		if (!rdmacg_escape_byte(to, size, &len, *name)) {
-			*to = '\0';
-			return 0;
-		}
-	}
+	if (len >= size)
+		len = 0;
+	to[len] = '\0';
 	return len;
 }
 
@@ -93,7 +80,7 @@ static int rdmacg_parse_byte(const char *text, size_t len, unsigned char *byte)
 /* Convert the written name of a device to the form that the files show. */
 static int rdmacg_parse_name(struct rdmacg_word word, char *name)
 {
-	bool fits = true;
+	char plain[RDMACG_NAME_SIZE + 1] = "";
 	unsigned char byte;
 	size_t i, len = 0;
 	int taken;
@@ -102,10 +89,11 @@ static int rdmacg_parse_name(struct rdmacg_word word, char *name)
 		taken = rdmacg_parse_byte(word.text + i, word.len - i, &byte);
 		if (taken < 0)
 			return taken;
-		fits = fits && rdmacg_escape_byte(name, RDMACG_NAME_SIZE, &len, byte);
+		/* A name that is cut is still too long. */
+		if (len < sizeof(plain) - 1)
+			plain[len++] = byte;
 	}
-	if (!fits)
-		*name = '\0';
+	rdmacg_escape_name(name, RDMACG_NAME_SIZE, plain);
 	return 0;
 }
 
@@ -235,26 +223,20 @@ void rdmacg_print_device(struct seq_file *sf, const char *name, bool unique, u32
 {
 	seq_puts(sf, name);
 	if (!unique)
-		seq_put_decimal_ull(sf, " index=", index);
+		seq_printf(sf, " index=%u", index);
 }
 
 /* Print " KEY=VALUE"; @suffix belongs to the key. */
 void rdmacg_print_value(struct seq_file *sf, const char *key, const char *suffix, u64 value)
 {
-	seq_putc(sf, ' ');
-	seq_puts(sf, key);
-	seq_puts(sf, suffix);
-	seq_put_decimal_ull(sf, "=", value);
+	seq_printf(sf, " %s%s=%llu", key, suffix, value);
 }
 
 /* Print " KEY=VALUE", or "max" for no limit. */
 void rdmacg_print_limit(struct seq_file *sf, const char *key, u64 limit)
 {
-	if (limit != RDMACG_NO_LIMIT) {
+	if (limit == RDMACG_NO_LIMIT)
+		seq_printf(sf, " %s=max", key);
+	else
 		rdmacg_print_value(sf, key, "", limit);
-		return;
-	}
-	seq_putc(sf, ' ');
-	seq_puts(sf, key);
-	seq_puts(sf, "=max");
 }

@@ -18,6 +18,7 @@
 #include <linux/atomic.h>
 #include <linux/bits.h>
 #include <linux/err.h>
+#include <linux/export.h>
 #include <linux/sched.h>
 #include <linux/sizes.h>
 
@@ -45,8 +46,8 @@ void rdmacg_pools_init(struct rdma_cgroup *cg, struct rdma_cgroup *parent)
 		cg->depth = parent->depth + 1;
 }
 
-/* Number of limits on commands in all pools, and of cgroups with such a default; atomic. */
-static atomic_long_t rdmacg_nr_control_limits;
+atomic_long_t rdmacg_nr_control_limits;
+EXPORT_SYMBOL(rdmacg_nr_control_limits);
 
 /* Add @limits to the number. In any context. */
 void rdmacg_count_control_limits(int limits)
@@ -54,11 +55,6 @@ void rdmacg_count_control_limits(int limits)
 	/* All cgroups share the counter, so write it only if it changes. */
 	if (limits)
 		atomic_long_add(limits, &rdmacg_nr_control_limits);
-}
-
-bool rdmacg_has_control_limits(void)
-{
-	return atomic_long_read(&rdmacg_nr_control_limits);
 }
 
 static int rdmacg_pool_control_limits(const struct rdmacg_pool *pool)
@@ -253,9 +249,6 @@ static int rdmacg_domain_add(struct rdmacg_domain *domain)
 
 	spin_lock(&desc->lock);
 	if (!desc->dead) {
-#ifdef CONFIG_CGROUP_RDMA_CONTROL
-		domain->gate.bypass = desc->bypass;
-#endif
 		list_add_tail(&domain->desc_node, &desc->domains);
 		ret = 0;
 	}
@@ -685,23 +678,26 @@ static void rdmacg_count_refusal_unlock(struct rdmacg_pool *pool,
 }
 
 /*
- * Charge @set to @cg and its ancestors. Returns 0, -EINVAL for a malformed set, -ENOMEM, -ENODEV
+ * Charge @set to @cg and its ancestors. @full is the pool if the fast path has found no room and
+ * left its domain locked, or NULL. Returns 0, -EINVAL for a malformed set, -ENOMEM, -ENODEV
  * if the device is being unregistered, or -EAGAIN with the details in *@refusal.
  */
 int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			   const struct rdmacg_amount *set, unsigned int count,
-			   struct rdmacg_refusal *refusal)
+			   struct rdmacg_pool *full, struct rdmacg_refusal *refusal)
 {
-	struct rdmacg_pool *pool;
+	struct rdmacg_pool *pool = full;
 
 	refusal->is_ignored = false;
-	if (!rdmacg_set_is_valid(device, set, count))
-		return -EINVAL;
-	if (!cg->depth)
-		return 0;
-	pool = rdmacg_pool_get_lock(cg, device->desc);
-	if (IS_ERR(pool))
-		return PTR_ERR(pool);
+	if (!full) {
+		if (!rdmacg_set_is_valid(device, set, count))
+			return -EINVAL;
+		if (!cg->depth)
+			return 0;
+		pool = rdmacg_pool_get_lock(cg, device->desc);
+		if (IS_ERR(pool))
+			return PTR_ERR(pool);
+	}
 	if (!rdmacg_has_room_locked(pool, set, count, refusal)) {
 		rdmacg_count_refusal_unlock(pool, refusal);
 		return -EAGAIN;
@@ -737,13 +733,6 @@ bool rdmacg_pool_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 	else
 		rdmacg_count_refusal_unlock(pool, refusal);
 	return !has_room;
-}
-
-/* The usage after an underflow: the caller has uncharged more than was charged. */
-u64 rdmacg_slot_underflow(const struct rdmacg_slot *slot, u64 amount)
-{
-	WARN_ON_ONCE(slot->usage < amount);
-	return 0;
 }
 
 static void rdmacg_sub_locked(struct rdmacg_pool *pool, const struct rdmacg_amount *set,

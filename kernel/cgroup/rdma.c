@@ -79,29 +79,20 @@ static void rdmacg_notify_refusal(struct rdma_cgroup *cg, struct rdmacg_device *
 }
 
 /*
- * Warn about a caller that must not sleep, on kernels that check this. might_sleep() would also
- * reschedule, which costs as much as eight levels.
- */
-static __always_inline void rdmacg_might_sleep(void)
-{
-	if (IS_ENABLED(CONFIG_DEBUG_ATOMIC_SLEEP))
-		might_sleep();
-}
-
-/*
  * The rest of a charge, which the fast path does not do: charge @set unless it is charged already,
- * and trace it. If this were inlined, the fast path would save registers for it.
+ * and trace it. @full: see rdmacg_pool_try_charge(). If this were inlined, the fast path would save
+ * registers for it.
  */
 static noinline int rdmacg_charge_slow(struct rdma_cgroup *cg, struct rdmacg_device *device,
 				       const struct rdmacg_amount *set, unsigned int count,
-				       bool is_charged)
+				       bool is_charged, struct rdmacg_pool *full)
 {
 	/* Valid only after -EAGAIN. */
 	struct rdmacg_refusal refusal;
 	int ret = 0;
 
 	if (!is_charged)
-		ret = rdmacg_pool_try_charge(cg, device, set, count, &refusal);
+		ret = rdmacg_pool_try_charge(cg, device, set, count, full, &refusal);
 	if (ret == -EAGAIN)
 		rdmacg_notify_refusal(cg, device, &refusal);
 	if (!ret && trace_rdmacg_charge_enabled())
@@ -123,13 +114,15 @@ static noinline void rdmacg_uncharge_slow(struct rdma_cgroup *cg, struct rdmacg_
 static __always_inline int rdmacg_charge_any(struct rdma_cgroup *cg, struct rdmacg_device *device,
 					     const struct rdmacg_amount *set, unsigned int count)
 {
+	struct rdmacg_pool *full = NULL;
 	bool is_charged;
 
-	rdmacg_might_sleep();
-	is_charged = rdmacg_pool_charge_fast(cg, device, set, count);
+	/* might_sleep() would also reschedule, which costs as much as eight levels. */
+	__might_sleep(__FILE__, __LINE__);
+	is_charged = rdmacg_pool_charge_fast(cg, device, set, count, &full);
 	if (likely(is_charged) && !trace_rdmacg_charge_enabled())
 		return 0;
-	return rdmacg_charge_slow(cg, device, set, count, is_charged);
+	return rdmacg_charge_slow(cg, device, set, count, is_charged, full);
 }
 
 /**
@@ -193,7 +186,7 @@ static __always_inline void rdmacg_uncharge_owner(struct rdma_cgroup *owner,
 {
 	bool is_uncharged;
 
-	rdmacg_might_sleep();
+	__might_sleep(__FILE__, __LINE__);
 	is_uncharged = rdmacg_pool_uncharge_fast(owner, device, set, count);
 	if (unlikely(!is_uncharged) || trace_rdmacg_uncharge_enabled())
 		rdmacg_uncharge_slow(owner, device, set, count, is_uncharged);
@@ -271,7 +264,7 @@ void rdmacg_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 {
 	struct rdmacg_refusal refusal;
 
-	rdmacg_might_sleep();
+	__might_sleep(__FILE__, __LINE__);
 	if (rdmacg_pool_charge(cg, device, set, count, &refusal))
 		rdmacg_notify_refusal(cg, device, &refusal);
 	if (trace_rdmacg_charge_enabled())
@@ -494,8 +487,6 @@ void rdmacg_unregister_device(struct rdmacg_device *device)
 	/* Hide the device first, so that no reader or writer finds it without its pools. */
 	rdmacg_desc_hide(desc);
 	rdmacg_pools_drain(desc);
-	if (IS_ENABLED(CONFIG_CGROUP_RDMA_CONTROL))
-		rdmacg_control_key_drop_later();
 	/* A later charge finds no slot and fails. */
 	device->nr_slots = 0;
 	device->desc = NULL;
@@ -606,7 +597,7 @@ void rdmacg_show_line(struct seq_file *sf, struct rdma_cgroup *cg,
 		      enum rdmacg_file file)
 {
 	const struct rdmacg_pool *pool = rdmacg_pool_find_rcu(cg, desc->key);
-	const struct rdmacg_name *name = rcu_dereference(desc->name);
+	const char *name = rdmacg_desc_name_rcu(desc);
 	const struct rdmacg_resource *resource;
 	bool empty = true;
 	unsigned int slot;
@@ -616,7 +607,7 @@ void rdmacg_show_line(struct seq_file *sf, struct rdma_cgroup *cg,
 		if (!rdmacg_file_shows(file, class, resource))
 			continue;
 		if (empty)
-			rdmacg_print_device(sf, name->text, !READ_ONCE(name->is_shared),
+			rdmacg_print_device(sf, name, !rdmacg_desc_shares_name_rcu(desc, name),
 					    desc->index);
 		empty = false;
 		if (file == RDMACG_FILE_STAT) {
@@ -775,8 +766,6 @@ static void rdmacg_css_free(struct cgroup_subsys_state *css)
 	struct rdma_cgroup *cg = rdmacg_from_css(css);
 
 	rdmacg_pools_free(cg);
-	if (IS_ENABLED(CONFIG_CGROUP_RDMA_CONTROL))
-		rdmacg_control_key_drop_later();
 	kmem_cache_free(rdmacg_cgroup_cache, cg);
 }
 

@@ -11,11 +11,15 @@
  *   parser reads the same line from it. The same holds for a printed key with a suffix.
  * - A valid text stays valid with one more valid line, and not with an invalid one.
  */
+#define _GNU_SOURCE
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <linux/cgroup_rdma.h>
+#include <linux/ctype.h>
+#include <linux/string_helpers.h>
 
 #include "../../kernel/cgroup/rdma-parse.h"
 #include "../model/write.h"
@@ -40,13 +44,34 @@ void seq_puts(struct seq_file *sf, const char *string)
 		seq_putc(sf, *string++);
 }
 
-void seq_put_decimal_ull(struct seq_file *sf, const char *before, unsigned long long number)
+void seq_printf(struct seq_file *sf, const char *format, ...)
 {
-	char digits[24];
+	va_list args;
+	char *text;
 
-	snprintf(digits, sizeof(digits), "%llu", number);
-	seq_puts(sf, before);
-	seq_puts(sf, digits);
+	va_start(args, format);
+	CHECK(vasprintf(&text, format, args) >= 0);
+	va_end(args);
+	seq_puts(sf, text);
+	free(text);
+}
+
+/* A byte that does not fit is counted and not written, as in the kernel. */
+int string_escape_str(const char *from, char *to, size_t size, unsigned int flags,
+		      const char *append)
+{
+	size_t len = 0, i, count;
+	char text[5];
+
+	CHECK(flags == (ESCAPE_OCTAL | ESCAPE_NAP | ESCAPE_APPEND));
+	for (; *from; from++, len += count) {
+		count = isprint(*from) && !strchr(append, *from) ?
+			sprintf(text, "%c", *from) : sprintf(text, "\\%03o", (unsigned char)*from);
+		for (i = 0; i < count; i++)
+			if (len + i < size)
+				to[len + i] = text[i];
+	}
+	return len;
 }
 
 /* Copy both strings into exactly enough memory, so that reading further is an error. */

@@ -212,6 +212,7 @@ static void rdmacg_test_rate_takes_any_limit_after_years(struct kunit *test)
  */
 struct rdmacg_levels {
 	struct rdmacg_gate gate;
+	bool bypass;
 	struct rdmacg_control *parent, *child, *sibling;
 	/* In the same order. */
 	u64 limits[3][RDMACG_CONTROL_LIMITS];
@@ -239,6 +240,7 @@ static struct rdmacg_control *rdmacg_control(struct kunit *test, struct rdmacg_l
 	ret = kunit_add_action_or_reset(test, rdmacg_control_free, control);
 	KUNIT_ASSERT_EQ(test, ret, 0);
 	control->gate = &levels->gate;
+	control->bypass = &levels->bypass;
 	control->parent = parent;
 	control->limits = limits;
 	rdmacg_set(control, UNLIMITED, UNLIMITED, UNLIMITED);
@@ -536,13 +538,14 @@ static void rdmacg_test_nobody_waits_while_a_device_goes(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, begin(levels->sibling), 0);
 	first = rdmacg_wait(test, levels->child);
 	second = rdmacg_wait(test, levels->sibling);
+	levels->bypass = true;
 	while (rdmacg_gate_open(&levels->gate))
 		;
 	KUNIT_EXPECT_EQ(test, rdmacg_outcome(first), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_outcome(second), 0);
 	KUNIT_EXPECT_EQ(test, begin(levels->child), 0);
 	KUNIT_EXPECT_EQ(test, levels->parent->inflight, 5);
-	rdmacg_gate_close(&levels->gate);
+	levels->bypass = false;
 	rdmacg_wait(test, levels->child);
 }
 
@@ -892,18 +895,15 @@ static void rdmacg_test_device_keeps_its_limits_while_it_moves(struct kunit *tes
 static void rdmacg_test_nobody_waits_in_a_cgroup_that_comes_late(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
-	struct rdmacg_command command;
-	struct rdmacg_pool *pool;
+	struct rdmacg_command first, second;
 
 	/* A default makes no pool, and so no domain. */
 	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "inflight=1"), 0);
 	rdmacg_stop_waiting(&t->dev);
-	KUNIT_ASSERT_EQ(test, rdmacg_begin_command(&command, &t->dev, RDMACG_COMMAND_CHANGE), 0);
-	pool = rdmacg_pool_lock(&t->leaf, t->dev.key);
-	KUNIT_ASSERT_NOT_NULL(test, pool);
-	KUNIT_EXPECT_TRUE(test, pool->domain->gate.bypass);
-	rdmacg_pool_unlock(pool);
-	rdmacg_end_command(&command);
+	KUNIT_ASSERT_EQ(test, rdmacg_begin_command(&first, &t->dev, RDMACG_COMMAND_CHANGE), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_begin_command(&second, &t->dev, RDMACG_COMMAND_CHANGE), 0);
+	rdmacg_end_command(&second);
+	rdmacg_end_command(&first);
 }
 
 static void rdmacg_test_command_keeps_its_cgroup(struct kunit *test)

@@ -441,8 +441,8 @@ static void rdmacg_test_name_matches_as_a_whole(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 hca_object=1"), 0);
 }
 
-/* A new device is the last one, also if it has the key of a removed device. */
-static void rdmacg_test_files_list_devices_as_they_came(struct kunit *test)
+/* A new device has the key and the place of a removed device. */
+static void rdmacg_test_files_list_devices_by_key(struct kunit *test)
 {
 	struct rdmacg_devices *d = test->priv;
 
@@ -453,8 +453,8 @@ static void rdmacg_test_files_list_devices_as_they_came(struct kunit *test)
 	rcu_barrier();
 	rdmacg_test_register(test, &d->dev0, "kunit2", 102);
 	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA),
-			   "kunit1 hca_handle=max hca_object=max\n"
-			   "kunit2 hca_handle=max hca_object=max\n");
+			   "kunit2 hca_handle=max hca_object=max\n"
+			   "kunit1 hca_handle=max hca_object=max\n");
 }
 
 static void rdmacg_test_key_is_free_after_the_last_writer(struct kunit *test)
@@ -518,7 +518,7 @@ static struct kunit_case rdmacg_device_cases[] = {
 	KUNIT_CASE(rdmacg_test_bad_escape_changes_nothing),
 	KUNIT_CASE(rdmacg_test_files_list_the_same_devices),
 	KUNIT_CASE(rdmacg_test_name_matches_as_a_whole),
-	KUNIT_CASE(rdmacg_test_files_list_devices_as_they_came),
+	KUNIT_CASE(rdmacg_test_files_list_devices_by_key),
 	KUNIT_CASE(rdmacg_test_key_is_free_after_the_last_writer),
 	KUNIT_CASE(rdmacg_test_last_limit_of_a_device_counts),
 	{}

@@ -159,9 +159,11 @@ static inline int rdmacg_test_charge(struct rdma_cgroup *cg, struct rdmacg_devic
 				     const struct rdmacg_amount *set, unsigned int count,
 				     struct rdmacg_refusal *refusal)
 {
-	if (rdmacg_pool_charge_fast(cg, device, set, count))
+	struct rdmacg_pool *full = NULL;
+
+	if (rdmacg_pool_charge_fast(cg, device, set, count, &full))
 		return 0;
-	return rdmacg_pool_try_charge(cg, device, set, count, refusal);
+	return rdmacg_pool_try_charge(cg, device, set, count, full, refusal);
 }
 
 static inline void rdmacg_test_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,

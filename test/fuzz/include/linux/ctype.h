@@ -9,3 +9,8 @@ static inline int islower(int c)
 {
 	return c >= 'a' && c <= 'z';
 }
+
+static inline int isprint(int c)
+{
+	return c >= ' ' && c <= '~';
+}

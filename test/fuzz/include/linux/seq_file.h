@@ -13,6 +13,6 @@ struct seq_file {
 
 void seq_putc(struct seq_file *sf, char c);
 void seq_puts(struct seq_file *sf, const char *string);
-void seq_put_decimal_ull(struct seq_file *sf, const char *before, unsigned long long number);
+void seq_printf(struct seq_file *sf, const char *format, ...);
 
 #endif

@@ -475,6 +475,28 @@ TEST_F_TIMEOUT(test_rdmacg_control, waiters_freeze, RDMACG_TIMEOUT)
 	EXPECT_EQ(0, rdmacg_wait(child));
 }
 
+/* Waiting processes do not keep the machine awake. This freezes all processes for a moment. */
+TEST_F_TIMEOUT(test_rdmacg_control, waiters_let_the_machine_sleep, RDMACG_TIMEOUT)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	double since;
+	pid_t child;
+
+	if (access("/sys/power/pm_test", W_OK))
+		SKIP(return, "needs CONFIG_PM_SLEEP_DEBUG");
+	child = rdmacg_start_crowd(tree, tree->top);
+	ASSERT_LT(0, child);
+	ASSERT_EQ(0, cg_write("/sys/module/suspend/parameters", "pm_test_delay", "0"));
+	ASSERT_EQ(0, cg_write("/sys/power", "pm_test", "freezer"));
+	since = rdmacg_now();
+	EXPECT_EQ(0, cg_write("/sys/power", "state", "freeze"));
+	TH_LOG("asleep and awake in %.1f s", rdmacg_now() - since);
+	EXPECT_EQ(0, cg_write("/sys/power", "pm_test", "none"));
+	rdmacg_shared->is_enough = true;
+	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->top, "max"));
+	EXPECT_EQ(0, rdmacg_wait(child));
+}
+
 /* Raising or removing a limit lets waiting commands begin. */
 TEST_F_TIMEOUT(test_rdmacg_control, raised_limit_lets_waiters_begin, RDMACG_TIMEOUT)
 {
