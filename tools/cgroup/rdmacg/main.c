@@ -21,19 +21,12 @@ static const struct command commands[] = {
 	{ "run", cmd_run, "run a command in a cgroup of its own, and say what it needed" },
 	{ "watch", cmd_watch, "a line for each refusal, as it happens" },
 	{ "apply", cmd_apply, "bring the limits of files into effect, also when devices come" },
-	{ "top", cmd_top, "who is how close to a limit, live" },
+	{ "top", cmd_top, "which cgroup is how close to a limit, live" },
 	{ "doctor", cmd_doctor, "check this machine" },
 	{ "export", cmd_export, "numbers for a machine that scrapes" },
 	{ "plan", cmd_plan, "say which limits a program needs, and why" },
 	{ "oci-hook", cmd_oci_hook, "set the limits of a container that is about to start" },
 	{ "slurm-step", cmd_slurm_step, "set the limits of a job of Slurm and its step" },
-};
-
-#define MAIN_VERSION "rdmacg 0.1"
-
-static const struct argp_option main_options[] = {
-	{ "version", 'V', NULL, 0, "the version", -1 },
-	{ 0 }
 };
 
 static const struct command *main_find(const char *name)
@@ -94,50 +87,39 @@ static void main_say_unknown(const char *name)
 /* The table of commands, at the end of the help. */
 static char *main_help(int key, const char *text, void *input)
 {
-	char *help, *more;
-	size_t i;
+	char *help = NULL;
+	size_t size, i;
+	FILE *to;
 
 	(void)input;
 	if (key != ARGP_KEY_HELP_POST_DOC)
 		return (char *)text;
-	help = memory_string("Commands:\n");
-	for (i = 0; i < ARRAY_SIZE(commands); i++) {
-		more = memory_format("%s  %-10s %s\n", help, commands[i].name, commands[i].help);
-		free(help);
-		help = more;
-	}
-	more = memory_format("%s\nrdmacg COMMAND --help says more, and rdmacg(8).", help);
-	free(help);
-	return more;
+	to = memory_check(open_memstream(&help, &size));
+	fputs("Commands:\n", to);
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].help);
+	fputs("\nrdmacg COMMAND --help says more, and rdmacg(8).", to);
+	fclose(to);
+	return help;
 }
 
-/* Where the command stands among the words. */
-static error_t main_parse(int key, char *arg, struct argp_state *state)
+static void main_print_version(const char *text, void *to)
 {
-	int *command = state->input;
-
-	(void)arg;
-	if (key == 'V') {
-		puts(MAIN_VERSION);
-		exit(say_finish() ? EXIT_DONE : EXIT_FAILED);
-	}
-	if (key == ARGP_KEY_ARG)
-		return ARGP_ERR_UNKNOWN;
-	if (key == ARGP_KEY_ARGS) {
-		*command = state->next;
-		return 0;
-	}
-	if (key == ARGP_KEY_NO_ARGS) {
-		say_note("no command given; see rdmacg --help");
-		exit(EXIT_USAGE);
-	}
-	return ARGP_ERR_UNKNOWN;
+	(void)text;
+	(void)to;
+	puts("rdmacg 0.1");
+	exit(say_finish() ? EXIT_DONE : EXIT_FAILED);
 }
 
-static const struct argp main_argp = {
-	.options = main_options,
-	.parser = main_parse,
-	.children = options_child,
+static const struct choice main_choices[] = {
+	{ "version", 'V', NULL, "the version", main_print_version, NULL },
+	{ 0 }
+};
+
+static const struct syntax main_syntax = {
+	.lists = { main_choices },
+	.most = INT_MAX,
+	.in_order = true,
 	.args_doc = "COMMAND [ARGUMENT...]",
 	.doc = "Limits and usage of RDMA resources by cgroup.\v",
 	.help_filter = main_help,
@@ -145,35 +127,36 @@ static const struct argp main_argp = {
 
 int main(int argc, char **argv)
 {
-	const struct command *command;
 	char *help[3] = { NULL, (char *)"--help" };
-	int first = argc;
+	const struct command *command;
+	char **words;
 	int status;
 
 	setlocale(LC_CTYPE, "");
 	argv[0] = (char *)"rdmacg";
-	options_parse(&main_argp, ARGP_IN_ORDER, argc, argv, &first);
-	/* "rdmacg help" and "rdmacg help COMMAND" are --help. */
-	if (!strcmp(argv[first], "help")) {
-		argv[first] = argc - first > 1 ? argv[first + 1] : argv[first];
-		help[0] = argv[first];
-		argv = help;
-		argc = 2;
-		if (!strcmp(argv[0], "help")) {
-			argv[0] = (char *)"rdmacg";
-			options_parse(&main_argp, ARGP_IN_ORDER, argc, argv, &first);
-		}
-		first = 0;
-	}
-	command = main_find(argv[first]);
-	if (!command) {
-		main_say_unknown(argv[first]);
+	words = options_read(&main_syntax, argc, argv);
+	argc -= words - argv;
+	if (!argc) {
+		say_note("no command given; see rdmacg --help");
 		return EXIT_USAGE;
 	}
-	argv[first] = memory_format("rdmacg %s", command->name);
-	status = command->run(argc - first, argv + first);
+	/* "rdmacg help" and "rdmacg help COMMAND" are --help. */
+	if (!strcmp(words[0], "help")) {
+		help[0] = argc > 1 ? words[1] : argv[0];
+		words = help;
+		if (argc == 1)
+			options_read(&main_syntax, 2, words);
+		argc = 2;
+	}
+	command = main_find(words[0]);
+	if (!command) {
+		main_say_unknown(words[0]);
+		return EXIT_USAGE;
+	}
+	words[0] = memory_format("rdmacg %s", command->name);
+	status = command->run(argc, words);
 	if (!say_finish() && status == EXIT_DONE)
 		status = EXIT_FAILED;
-	free(argv[first]);
+	free(words[0]);
 	return status;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rdmacg apply --watch: apply again when a device or a cgroup comes.
+ * rdmacg apply --watch: apply again when a device or a cgroup is added.
  *
  * For a device, all cgroups are looked at; for a cgroup, that one and those below it.
  */
@@ -13,11 +13,11 @@
 #include "cmd/apply.h"
 #include "lib/lib.h"
 
-/* A tenant who makes cgroups all the time must not keep a processor busy with it. */
+/* A tenant who creates cgroups all the time must not keep a processor busy with it. */
 #define APPLY_PAUSE_MS		20
 #define APPLY_PAUSE_FACTOR	3
 
-/* Tell systemd, if it has asked, that the limits of what is there are in effect. */
+/* Tell systemd, if it has asked, that the limits of present cgroups are in effect. */
 static void apply_tell_ready(void)
 {
 	static const char ready[] = "READY=1";
@@ -30,7 +30,7 @@ static void apply_tell_ready(void)
 		return;
 	memcpy(address.sun_path, path, strlen(path));
 	length = offsetof(struct sockaddr_un, sun_path) + strlen(path);
-	/* A name without a file begins with a NUL character, which @ stands for. */
+	/* A name without a file begins with a NUL character, which is written as @. */
 	if (*path == '@')
 		address.sun_path[0] = '\0';
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -41,7 +41,7 @@ static void apply_tell_ready(void)
 		close(fd);
 }
 
-/* Signals come when nothing is half done. */
+/* Signals are taken when nothing is half done. */
 static int apply_open_signals(void)
 {
 	sigset_t signals;
@@ -58,69 +58,69 @@ static int apply_open_signals(void)
 	return fd;
 }
 
-/* Read the files again. Those that are malformed change nothing. */
-static bool apply_reload(struct apply *apply)
+/* Read the files again. Malformed files change nothing. */
+static bool apply_reload(void)
 {
 	struct config config;
 
-	if (!config_read(&config, apply->files, apply->nr_files)) {
+	if (!config_read(&config, apply.files, apply.nr_files)) {
 		say_note("the limits stay as they were before the files were read again");
 		return true;
 	}
-	config_free(&apply->config);
-	apply->config = config;
+	config_free(&apply.config);
+	apply.config = config;
 	say_line("files read: %zu line%s of limits", config.nr_rules,
 		 config.nr_rules == 1 ? "" : "s");
-	if (!hotplug_forget(apply->hotplug))
+	if (!hotplug_forget(apply.hotplug))
 		return false;
-	apply->hotplug->everything = true;
+	apply.hotplug->everything = true;
 	return true;
 }
 
 /* False to end. */
-static bool apply_take_signals(struct apply *apply, int signals)
+static bool apply_take_signals(int signals)
 {
 	struct signalfd_siginfo info;
 
 	while (read(signals, &info, sizeof(info)) == sizeof(info))
-		if (info.ssi_signo != SIGHUP || !apply_reload(apply))
+		if (info.ssi_signo != SIGHUP || !apply_reload())
 			return false;
 	return true;
 }
 
-/* A device that is new has no limits anywhere, whatever else has come. */
-static void apply_arrivals(struct apply *apply)
+/* A new device has no limits in any cgroup, so new cgroups need no look of their own then. */
+static void apply_arrivals(void)
 {
-	struct hotplug *hotplug = apply->hotplug;
+	struct hotplug *hotplug = apply.hotplug;
 	bool everything = hotplug->everything;
 	size_t i;
 
 	if (everything)
-		apply_below(apply, "");
+		apply_below("");
 	for (i = 0; i < hotplug->nr_names && !everything; i++)
-		apply_below(apply, hotplug->names[i]);
+		apply_below(hotplug->names[i]);
 	hotplug_drop(hotplug);
 }
 
-static bool apply_loop(struct apply *apply, int signals)
+static bool apply_loop(int signals)
 {
 	struct pollfd fds[] = {
 		{ .fd = signals, .events = POLLIN },
-		{ .fd = hotplug_device_fd(apply->hotplug), .events = POLLIN },
+		{ .fd = hotplug_device_fd(apply.hotplug), .events = POLLIN },
 		{ .events = POLLIN },
 	};
-	long long begin;
+	int64_t begin;
 
-	while (say_finish() && apply_take_signals(apply, signals)) {
-		fds[2].fd = apply->hotplug->inotify;
-		if (!apply->hotplug->everything &&
+	while (say_finish() && apply_take_signals(signals)) {
+		fds[2].fd = apply.hotplug->inotify;
+		if (!apply.hotplug->everything &&
 		    poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR) {
 			say_error("poll", "%s", strerror(errno));
 			return false;
 		}
 		begin = clock_now();
-		hotplug_take(apply->hotplug);
-		apply_arrivals(apply);
+		hotplug_take(apply.hotplug);
+		apply_arrivals();
 		if (!say_finish())
 			return false;
 		/* A signal ends the pause. */
@@ -129,7 +129,7 @@ static bool apply_loop(struct apply *apply, int signals)
 	return !ferror(stdout);
 }
 
-bool apply_watch(struct apply *apply)
+bool apply_watch(void)
 {
 	int signals = apply_open_signals();
 	struct hotplug hotplug;
@@ -138,11 +138,11 @@ bool apply_watch(struct apply *apply)
 	if (signals < 0)
 		return false;
 	if (hotplug_open(&hotplug)) {
-		apply->hotplug = &hotplug;
-		apply_below(apply, "");
+		apply.hotplug = &hotplug;
+		apply_below("");
 		if (say_finish()) {
 			apply_tell_ready();
-			done = apply_loop(apply, signals);
+			done = apply_loop(signals);
 		}
 		hotplug_close(&hotplug);
 	}

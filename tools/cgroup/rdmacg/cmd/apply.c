@@ -2,8 +2,8 @@
 /*
  * rdmacg apply: the limits of files.
  *
- * For each cgroup, what the files say is compared with what its files have, and only what
- * differs is written; in one cgroup that is all or nothing.
+ * For each cgroup, the limits of the files are compared with those in effect, and only those
+ * that differ are written; in one cgroup all or none.
  */
 #include "cmd/apply.h"
 #include "core/core.h"
@@ -22,58 +22,35 @@ struct apply_difference {
 
 /* One cgroup. */
 struct apply_work {
-	struct apply *apply;
 	struct cgroup *cgroup;
-	const struct capacity *capacity;
-	/* Those that are for it, in their order. */
+	/* The rules for it, in their order. */
 	struct rule **rules;
 	size_t nr_rules;
-	/* The one of which errors are said. */
+	/* The rule of the errors that are said. */
 	struct rule *rule;
 	struct transaction change;
+	/* The limits are not read yet, or have changed. */
+	bool stale;
 	struct apply_difference *differences;
 	size_t nr_differences;
 };
 
-static const struct argp_option apply_options[] = {
-	{ "check", 'c', NULL, 0,
-	  "only say what differs; the exit status is 3 if something does", 0 },
-	{ "watch", 'w', NULL, 0, "stay, and apply again when a device or a cgroup comes", 0 },
+struct apply apply;
+
+static const struct choice apply_choices[] = {
+	{ "check", 'c', NULL, "only say what differs; the exit status is 3 if a limit does", NULL,
+	  &apply.check },
+	{ "watch", 'w', NULL, "stay, and apply again when a device or a cgroup is added", NULL,
+	  &apply.watch },
 	{ 0 }
 };
 
-static error_t apply_parse(int key, char *arg, struct argp_state *state)
-{
-	struct apply *apply = state->input;
-
-	(void)arg;
-	switch (key) {
-	case 'c':
-		apply->check = true;
-		return 0;
-	case 'w':
-		apply->watch = true;
-		return 0;
-	case ARGP_KEY_ARGS:
-		apply->files = state->argv + state->next;
-		apply->nr_files = state->argc - state->next;
-		return 0;
-	case ARGP_KEY_END:
-		if (apply->check && apply->watch)
-			options_fail("apply", "--check looks once, --watch stays");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp apply_argp = {
-	.options = apply_options,
-	.parser = apply_parse,
-	.children = options_child,
+static const struct syntax apply_syntax = {
+	.lists = { apply_choices },
+	.most = INT_MAX,
 	.args_doc = "[FILE...]",
 	.doc =
-		"Bring the limits of files into effect, by default of all /etc/rdmacg.d/*.conf. A file has sections [CGROUP] with lines DEVICE KEY=VALUE..., where CGROUP and DEVICE may be patterns; - is standard input.\vWhat is as a file says is not written again. If a file is malformed, nothing is changed. With --watch, SIGHUP reads the files again.",
+		"Bring the limits of files into effect, by default of all /etc/rdmacg.d/*.conf. A file has sections [CGROUP] with lines DEVICE KEY=VALUE..., where CGROUP and DEVICE may be patterns; - is standard input.\vA limit that is as a file says is not written again. If a file is malformed, nothing is changed. With --watch, SIGHUP reads the files again.",
 };
 
 /* Whether a later rule says otherwise for this key of the device. */
@@ -99,11 +76,10 @@ static bool apply_is_overruled(const struct apply_work *work, size_t number,
 static void apply_add_difference(struct apply_work *work, const struct device *device,
 				 const char *key, uint64_t before, uint64_t after)
 {
-	struct apply_difference *difference;
+	struct apply_difference *difference = memory_append(&work->differences,
+							    &work->nr_differences,
+							    sizeof(*difference));
 
-	work->differences = memory_grow(work->differences, work->nr_differences,
-					sizeof(*difference));
-	difference = &work->differences[work->nr_differences++];
 	difference->rule = work->rule;
 	device_copy(&difference->device, device);
 	difference->key = memory_string(key);
@@ -115,10 +91,9 @@ static void apply_add_difference(struct apply_work *work, const struct device *d
 static uint64_t apply_before(const struct apply_work *work, const struct device *device,
 			     const char *key)
 {
-	char *name = device->is_default ? limits_default_key(work->cgroup, key) : NULL;
+	char *name __autofree = device->is_default ? limits_default_key(work->cgroup, key) : NULL;
 	const struct slot *slot = pools_find_slot(&work->cgroup->pools, device, name ? name : key);
 
-	free(name);
 	return slot ? slot->max : NUMBER_MAX;
 }
 
@@ -146,13 +121,11 @@ static bool apply_compare_keys(struct apply_work *work, size_t number, struct li
 
 		if (apply_is_overruled(work, number, &limits->device, limit->key))
 			continue;
-		if (known && !limits_value(limits, limit, work->capacity, &value))
+		if (known && !limits_value(limits, limit, &value))
 			return false;
 		if (known && value == before)
 			continue;
-		limits->limits = memory_grow(limits->limits, limits->nr_limits,
-					     sizeof(*differing));
-		differing = &limits->limits[limits->nr_limits++];
+		differing = memory_append(&limits->limits, &limits->nr_limits, sizeof(*differing));
 		differing->key = limit->key;
 		differing->value = value;
 		apply_add_difference(work, &limits->device, limit->key, before, value);
@@ -184,9 +157,7 @@ static void apply_compare_whole(struct apply_work *work, size_t number, struct l
 			limits->whole = "default";
 			continue;
 		}
-		limits->limits = memory_grow(limits->limits, limits->nr_limits,
-					     sizeof(*differing));
-		differing = &limits->limits[limits->nr_limits++];
+		differing = memory_append(&limits->limits, &limits->nr_limits, sizeof(*differing));
 		differing->key = (char *)slot->key;
 		differing->value = NUMBER_MAX;
 	}
@@ -212,11 +183,10 @@ static bool apply_device(struct apply_work *work, size_t number, const struct de
 			limits.device.has_index = true;
 			limits.device.index = pattern->index;
 		}
-		good = limits_add(&limits, &work->change, work->cgroup, work->capacity) &&
+		good = limits_add(&limits, &work->change, work->cgroup) &&
 		       transaction_apply(&work->change);
-		/* What is by default may have changed with it. */
-		if (good && anew && !work->change.dry_run)
-			good = cgroup_read(work->cgroup, APPLY_FILES);
+		/* The defaults may have changed with it. */
+		work->stale |= anew && !work->change.dry_run;
 	}
 	free(limits.limits);
 	return good;
@@ -224,37 +194,30 @@ static bool apply_device(struct apply_work *work, size_t number, const struct de
 
 static bool apply_rule(struct apply_work *work, size_t number)
 {
-	const struct pools *pools = &work->cgroup->pools;
+	const struct pool *pool;
 	bool good = true;
-	size_t i;
 
+	work->stale = false;
 	work->rule = work->rules[number];
 	say_within(work->rule->where);
 	if (work->rule->limits.device.is_default)
-		good = apply_device(work, number, &device_default);
-	else
-		for (i = 0; i < pools->nr_pools && good; i++)
-			if (config_match_device(work->rule, &pools->pools[i].device))
-				good = apply_device(work, number, &pools->pools[i].device);
+		return apply_device(work, number, &device_default);
+	for (pool = work->cgroup->pools.first; pool && good; pool = pool->next)
+		if (config_match_device(work->rule, &pool->device))
+			good = apply_device(work, number, &pool->device);
 	return good;
 }
 
 static void apply_print_no_controller(const struct apply_work *work)
 {
 	const char *name = cgroup_name(work->cgroup);
-	struct json_object *object;
 
-	if (!options.json) {
+	if (options.json)
+		json_print(stdout, json_pack("cgroup:s controller:b where:s done:b", name, false,
+					     work->rule->where, false), options.pretty);
+	else
 		say_line("%s: has no RDMA controller, so there is no limit (%s)", name,
 			 work->rule->where);
-		return;
-	}
-	object = json_object_new_object();
-	json_add(object, "cgroup", json_text(name));
-	json_add(object, "controller", json_object_new_boolean(false));
-	json_add(object, "where", json_text(work->rule->where));
-	json_add(object, "done", json_object_new_boolean(false));
-	json_print(stdout, object, options.pretty);
 }
 
 /* Have the cgroup counted. */
@@ -267,7 +230,7 @@ static bool apply_controller(struct apply_work *work)
 	work->rule = work->rules[0];
 	say_within(work->rule->where);
 	if (work->change.dry_run) {
-		work->apply->differs = true;
+		apply.differs = true;
 		apply_print_no_controller(work);
 		return false;
 	}
@@ -279,38 +242,24 @@ static bool apply_controller(struct apply_work *work)
 	return cgroup_has_controller(cgroup);
 }
 
-static void apply_print_json(const struct apply_work *work,
-			     const struct apply_difference *difference)
+static void apply_print(const struct apply_work *work, const struct apply_difference *difference)
 {
-	struct json_object *object = json_object_new_object();
+	struct json_object *object;
 
-	json_add(object, "cgroup", json_text(cgroup_name(work->cgroup)));
-	device_json(object, &difference->device);
-	json_add(object, "resource", json_text(difference->key));
-	json_add(object, "before", json_limit(difference->before));
-	json_add(object, "limit", json_limit(difference->after));
-	json_add(object, "where", json_text(difference->rule->where));
-	json_add(object, "done", json_object_new_boolean(!work->apply->check));
-	json_print(stdout, object, options.pretty);
-}
-
-static void apply_print(struct apply_work *work, const struct apply_difference *difference)
-{
-	char before[NUMBER_SIZE], after[NUMBER_SIZE];
-	char *device;
-
-	work->apply->differs = true;
+	apply.differs = true;
 	if (options.json) {
-		apply_print_json(work, difference);
+		object = json_pack("cgroup:s", cgroup_name(work->cgroup));
+		device_json(object, &difference->device);
+		json_fill(object, "resource:s before:l limit:l where:s done:b", difference->key,
+			  difference->before, difference->after, difference->rule->where,
+			  !apply.check);
+		json_print(stdout, object, options.pretty);
 		return;
 	}
-	device = device_format(&difference->device);
-	number_format(before, difference->before, false);
-	number_format(after, difference->after, false);
 	say_line("%s: %s on %s %s %s, %s %s (%s)", cgroup_name(work->cgroup), difference->key,
-		 device, work->apply->check ? "is" : "was", before,
-		 work->apply->check ? "to be" : "is now", after, difference->rule->where);
-	free(device);
+		 device_text(&difference->device), apply.check ? "is" : "was",
+		 number_text(difference->before, false), apply.check ? "to be" : "is now",
+		 number_text(difference->after, false), difference->rule->where);
 }
 
 /* All rules, and the undoing of all if one is refused. */
@@ -318,10 +267,11 @@ static bool apply_rules(struct apply_work *work)
 {
 	size_t i;
 
-	if (!apply_controller(work) || !cgroup_read(work->cgroup, APPLY_FILES))
+	if (!apply_controller(work))
 		return false;
 	for (i = 0; i < work->nr_rules; i++) {
-		if (!apply_rule(work, i)) {
+		if ((work->stale && !cgroup_read(work->cgroup, APPLY_FILES)) ||
+		    !apply_rule(work, i)) {
 			transaction_undo(&work->change);
 			return false;
 		}
@@ -330,124 +280,106 @@ static bool apply_rules(struct apply_work *work)
 }
 
 /*
- * Say the errors of a cgroup, unless it is gone, which explains them; and those of a line
- * once, for as long as this runs there may be no end of cgroups that it cannot be set in.
+ * Say the errors of a cgroup, unless it was removed, which explains them; and those of a line
+ * once, for with --watch there may be no end of cgroups that it cannot be set in.
  */
-static void apply_say_errors(struct apply_work *work, char *errors, bool good)
+static void apply_say_errors(struct apply_work *work, const char *errors, bool good)
 {
 	bool gone = !file_exists(work->cgroup->dir, "cgroup.procs");
-	bool said = work->apply->watch && work->rule && work->rule->failed;
+	bool said = apply.watch && work->rule && work->rule->failed;
 
-	/* With --check, what differs is no error. */
-	if (!good && !gone && !said && *errors) {
-		work->apply->failed = true;
-		fputs(errors, stderr);
-		if (work->rule)
-			work->rule->failed = true;
-	} else if (good) {
-		fputs(errors, stderr);
-	}
+	if (!good && (gone || said || !*errors))
+		return;
+	fputs(errors, stderr);
+	if (good)
+		return;
+	apply.failed = true;
+	if (work->rule)
+		work->rule->failed = true;
 }
 
 static void apply_do(struct apply_work *work)
 {
-	char *errors = NULL;
+	char *errors __autofree = NULL;
 	size_t size, i;
-	FILE *to = open_memstream(&errors, &size);
+	FILE *to = memory_check(open_memstream(&errors, &size));
 	bool good;
 
 	say_errors_to(to);
 	good = apply_rules(work);
 	say_within(NULL);
 	say_errors_to(NULL);
-	for (i = 0; i < work->nr_differences && good; i++)
-		apply_print(work, &work->differences[i]);
-	if (to)
-		fclose(to);
-	if (errors)
-		apply_say_errors(work, errors, good);
-	free(errors);
+	fclose(to);
 	for (i = 0; i < work->nr_differences; i++) {
+		if (good)
+			apply_print(work, &work->differences[i]);
 		device_free(&work->differences[i].device);
 		free(work->differences[i].key);
 	}
+	apply_say_errors(work, errors, good);
 	free(work->differences);
 	transaction_free(&work->change);
 }
 
-struct apply_walk {
-	struct apply *apply;
-	struct capacity capacity;
-};
-
 static bool apply_visit(struct cgroup *cgroup, void *data)
 {
-	struct apply_walk *walk = data;
-	struct apply *apply = walk->apply;
 	struct apply_work work = {
-		.apply = apply,
 		.cgroup = cgroup,
-		.capacity = &walk->capacity,
-		.change = { .dry_run = apply->check, .quiet = true },
+		.stale = true,
+		.change = { .dry_run = apply.check, .quiet = true },
 	};
-	size_t i;
+	struct rule *rule, **added;
 
+	(void)data;
 	cgroup->leave_below = true;
-	for (i = 0; i < apply->config.nr_rules; i++) {
-		struct rule *rule = &apply->config.rules[i];
+	for (rule = apply.config.rules; rule < apply.config.rules + apply.config.nr_rules; rule++) {
+		enum config_match match = config_match_cgroup(rule, cgroup->name);
 
-		switch (config_match_cgroup(rule, cgroup->name)) {
-		case CONFIG_SELF:
-			work.rules = memory_grow(work.rules, work.nr_rules, sizeof(*work.rules));
-			work.rules[work.nr_rules++] = rule;
-			rule->met = true;
-			break;
-		case CONFIG_BELOW:
+		if (match == CONFIG_BELOW)
 			cgroup->leave_below = false;
-			break;
-		case CONFIG_NONE:
-			break;
-		}
+		if (match != CONFIG_SELF)
+			continue;
+		added = memory_append(&work.rules, &work.nr_rules, sizeof(*added));
+		*added = rule;
+		rule->met = true;
 	}
 	/* Before its children are looked at, so that none is missed. */
-	if (apply->hotplug && !cgroup->leave_below)
-		hotplug_add(apply->hotplug, cgroup);
+	if (apply.hotplug && !cgroup->leave_below)
+		hotplug_add(apply.hotplug, cgroup);
 	if (work.nr_rules)
 		apply_do(&work);
 	free(work.rules);
 	return true;
 }
 
-void apply_below(struct apply *apply, const char *name)
+void apply_below(const char *name)
 {
-	struct cgroup *cgroup = cgroup_find(&apply->hierarchy, name);
-	struct apply_walk walk = { .apply = apply };
+	struct cgroup *cgroup = cgroup_find(name);
 
 	if (!cgroup) {
 		if (file_is_gone(errno))
 			return;
 		say_error(*name ? name : "/", "%s", strerror(errno));
-		apply->failed = true;
+		apply.failed = true;
 		return;
 	}
-	capacity_read(&walk.capacity, &apply->hierarchy);
-	if (!cgroup_walk_names(cgroup, apply_visit, &walk))
-		apply->failed = true;
-	capacity_free(&walk.capacity);
+	capacity_read();
+	if (!cgroup_walk(cgroup, 0, apply_visit, NULL))
+		apply.failed = true;
 	cgroup_close_path(cgroup);
 }
 
-/* Nothing is wrong with a line for a later device; but it may be a name with a mistake. */
-static void apply_say_unused(struct apply *apply)
+/* A line for a later device is not an error; but its name may have a mistake. */
+static void apply_say_unused(void)
 {
 	size_t i;
 
-	for (i = 0; i < apply->config.nr_rules; i++) {
-		const struct rule *rule = &apply->config.rules[i];
+	for (i = 0; i < apply.config.nr_rules; i++) {
+		const struct rule *rule = &apply.config.rules[i];
 
 		if (rule->used || rule->failed)
 			continue;
-		apply->differs = true;
+		apply.differs = true;
 		if (rule->met)
 			say_warning(rule->where, "there is no device %s now",
 				    rule->limits.device.name);
@@ -456,29 +388,28 @@ static void apply_say_unused(struct apply *apply)
 	}
 }
 
-static int apply_once(struct apply *apply)
+static int apply_once(void)
 {
-	apply_below(apply, "");
-	apply_say_unused(apply);
-	if (apply->failed)
+	apply_below("");
+	apply_say_unused();
+	if (apply.failed)
 		return EXIT_FAILED;
-	return apply->check && apply->differs ? EXIT_DIFFERS : EXIT_DONE;
+	return apply.check && apply.differs ? EXIT_DIFFERS : EXIT_DONE;
 }
 
 int cmd_apply(int argc, char **argv)
 {
-	struct apply apply = { 0 };
 	int status = EXIT_FAILED;
 
-	options_parse(&apply_argp, 0, argc, argv, &apply);
-	if (!config_read(&apply.config, apply.files, apply.nr_files))
-		return EXIT_FAILED;
-	if (hierarchy_open(&apply.hierarchy)) {
+	apply.files = options_read(&apply_syntax, argc, argv);
+	apply.nr_files = argv + argc - apply.files;
+	if (apply.check && apply.watch)
+		options_fail("apply", "--check looks once, --watch stays");
+	if (config_read(&apply.config, apply.files, apply.nr_files) && hierarchy_open()) {
 		if (!apply.watch)
-			status = apply_once(&apply);
-		else if (apply_watch(&apply))
+			status = apply_once();
+		else if (apply_watch())
 			status = EXIT_DONE;
-		hierarchy_close(&apply.hierarchy);
 	}
 	config_free(&apply.config);
 	return status;

@@ -7,28 +7,27 @@
 #include "write/config.h"
 #include "write/hotplug.h"
 
-struct apply {
+extern struct apply {
 	char **files;
 	size_t nr_files;
 	/* Only say what differs. */
 	bool check;
 	bool watch;
-	struct hierarchy hierarchy;
 	struct config config;
-	/* With --watch, who tells of new cgroups; else NULL. */
+	/* With --watch, reports new cgroups; else NULL. */
 	struct hotplug *hotplug;
 	/* An error was said. */
 	bool failed;
-	/* Something was not as the files say. */
+	/* A limit was not as the files say. */
 	bool differs;
-};
+} apply;
 
 /*
  * Bring the limits into effect in the cgroup of this name and those below it; "" is all.
- * What goes away meanwhile is no error.
+ * A cgroup that goes away meanwhile is not an error.
  */
-void apply_below(struct apply *apply, const char *name);
-/* Do that for what comes, until a signal. False, and an error is said, where that fails. */
-bool apply_watch(struct apply *apply);
+void apply_below(const char *name);
+/* Do that for new cgroups and devices, until a signal. False, and an error is said, on failure. */
+bool apply_watch(void);
 
 #endif /* RDMACG_APPLY_H */

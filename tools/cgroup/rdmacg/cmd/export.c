@@ -2,8 +2,8 @@
 /*
  * rdmacg export: numbers for a machine that scrapes, as OpenMetrics or Prometheus text.
  *
- * All samples of a family have to stand together, so the numbers are gathered while the tree
- * is read once, and printed family by family.
+ * All samples of a family have to follow each other, so the numbers are gathered while the
+ * tree is read once, and printed family by family.
  */
 #include <sys/stat.h>
 
@@ -23,7 +23,7 @@ enum export_kind {
 	EXPORT_KINDS,
 };
 
-/* What is counted in bytes has a family of its own, but attempts are not. */
+/* Bytes have a family of their own; attempts are never counted in bytes. */
 struct export_family {
 	const char *name;
 	enum export_kind kind;
@@ -54,7 +54,7 @@ static const struct export_family export_families[] = {
 	  "Attempts that the limit of a cgroup or of one below it refused." },
 };
 
-/* A slot with something to tell. There can be hundreds of thousands. */
+/* A slot that is exported. There can be hundreds of thousands. */
 struct export_row {
 	/* cgroup="a",device="rxe0",resource="qp" */
 	char *labels;
@@ -64,53 +64,31 @@ struct export_row {
 	uint64_t values[EXPORT_KINDS];
 };
 
-struct export {
+static struct export {
 	const char *output;
 	bool prometheus;
-	struct hierarchy hierarchy;
-	struct capacity capacity;
 	struct export_row *rows;
 	size_t nr_rows;
-};
+} export;
 
-static const struct argp_option export_options[] = {
-	{ "format", 'f', "FORMAT", 0, "openmetrics, which is the default, or prometheus", 0 },
-	{ "output", 'o', "FILE", 0,
-	  "write to a file, which is replaced at once when all is there", 0 },
-	{ 0 }
-};
-
-static error_t export_parse(int key, char *arg, struct argp_state *state)
+static void export_take_format(const char *text, void *to)
 {
-	struct export *export = state->input;
-
-	switch (key) {
-	case 'f':
-		if (strcmp(arg, "openmetrics") && strcmp(arg, "prometheus"))
-			options_fail(arg, "the formats are openmetrics and prometheus");
-		export->prometheus = *arg == 'p';
-		return 0;
-	case 'o':
-		export->output = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		options_fail(arg, "export takes no arguments");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	(void)to;
+	if (strcmp(text, "openmetrics") && strcmp(text, "prometheus"))
+		options_fail(text, "the formats are openmetrics and prometheus");
+	export.prometheus = *text == 'p';
 }
 
-static const struct argp_child export_children[] = {
-	{ .argp = &options_argp },
-	{ .argp = &filter_argp },
+static const struct choice export_choices[] = {
+	{ "format", 'f', "FORMAT", "openmetrics, which is the default, or prometheus",
+	  export_take_format, NULL },
+	{ "output", 'o', "FILE", "write to a file, which is replaced at once when all is there",
+	  options_take_text, &export.output },
 	{ 0 }
 };
 
-static const struct argp export_argp = {
-	.options = export_options,
-	.parser = export_parse,
-	.children = export_children,
+static const struct syntax export_syntax = {
+	.lists = { export_choices, filter_choices },
 	.doc =
 		"Print usage, limit, peak and refusals of all cgroups that hold or held something or have limits, and what the devices have.\vIn a cron job or timer, with -o FILE below the folder of node_exporter's textfile collector.",
 };
@@ -118,7 +96,7 @@ static const struct argp export_argp = {
 /* A label's value: as for a terminal, whatever the locale, and fit for double quotes. */
 static char *export_label(const char *name)
 {
-	char *printable = text_printable(name);
+	char *printable __autofree = text_printable(name);
 	char *label = memory_zeroed(strlen(printable) * 2 + 1, 1);
 	const char *from = printable;
 	char *to = label;
@@ -128,18 +106,16 @@ static char *export_label(const char *name)
 			*to++ = '\\';
 		*to++ = *from;
 	}
-	free(printable);
 	return label;
 }
 
 /*
- * One sample. There can be millions, so this does without the locks of stdio and without
- * printf().
+ * One sample. There can be millions, so this avoids the locks of stdio and printf().
  */
 static void export_sample(FILE *to, const struct export_family *family,
 			  const struct export_row *row)
 {
-	char digits[NUMBER_SIZE], *digit = digits + sizeof(digits) - 1;
+	char digits[32], *digit = digits + sizeof(digits) - 1;
 	uint64_t value = row->values[family->kind];
 
 	fputs_unlocked(family->name, to);
@@ -155,12 +131,10 @@ static void export_sample(FILE *to, const struct export_family *family,
 	putc_unlocked('\n', to);
 }
 
-static struct export_row *export_add_row(struct export *export, char *labels, const char *key)
+static struct export_row *export_add_row(char *labels, const char *key)
 {
-	struct export_row *row;
+	struct export_row *row = memory_append(&export.rows, &export.nr_rows, sizeof(*row));
 
-	export->rows = memory_grow(export->rows, export->nr_rows, sizeof(*row));
-	row = &export->rows[export->nr_rows++];
 	row->labels = labels;
 	row->bytes = number_is_bytes(key);
 	return row;
@@ -172,30 +146,21 @@ static void export_put(struct export_row *row, enum export_kind kind, uint64_t v
 	row->values[kind] = value;
 }
 
-/* device="rxe0", and index="1" where the name needs it. */
+/* device="rxe0", and index="1" if the name needs it. To be freed. */
 static char *export_device(const struct device *device)
 {
-	char *name = export_label(device->name);
-	char *labels = device->has_index ?
-		memory_format("device=\"%s\",index=\"%u\"", name, device->index) :
-		memory_format("device=\"%s\"", name);
+	char *name __autofree = export_label(device->name);
 
-	free(name);
-	return labels;
+	if (device->has_index)
+		return memory_format("device=\"%s\",index=\"%u\"", name, device->index);
+	return memory_format("device=\"%s\"", name);
 }
 
-static bool export_is_telling(const struct slot *slot)
-{
-	return slot->usage || slot->peak || slot->max != NUMBER_MAX ||
-	       slot->events.max || slot->events.alloc_fail;
-}
-
-static void export_slot(struct export *export, const char *cgroup, const char *device,
-			const struct slot *slot)
+static void export_slot(const char *cgroup, const char *device, const struct slot *slot)
 {
 	char *labels = memory_format("cgroup=\"%s\",%s,resource=\"%s\"", cgroup, device,
 				     slot->key);
-	struct export_row *row = export_add_row(export, labels, slot->key);
+	struct export_row *row = export_add_row(labels, slot->key);
 
 	if (slot->has & POOL_BIT(POOL_CURRENT))
 		export_put(row, EXPORT_USAGE, slot->usage);
@@ -211,44 +176,34 @@ static void export_slot(struct export *export, const char *cgroup, const char *d
 
 static bool export_visit(struct cgroup *cgroup, void *data)
 {
-	char *name = export_label(cgroup_name(cgroup));
-	struct export *export = data;
-	size_t i, j;
+	char *name __autofree = export_label(cgroup_name(cgroup));
+	const struct pool *pool;
+	size_t i;
 
-	for (i = 0; i < cgroup->pools.nr_pools; i++) {
-		const struct pool *pool = &cgroup->pools.pools[i];
-		char *device;
+	(void)data;
+	for (pool = cgroup->pools.first; pool; pool = pool->next) {
+		char *device __autofree = export_device(&pool->device);
 
-		device = export_device(&pool->device);
-		for (j = 0; j < pool->nr_slots; j++)
-			if (export_is_telling(&pool->slots[j]))
-				export_slot(export, name, device, &pool->slots[j]);
-		free(device);
+		for (i = 0; i < pool->nr_slots; i++)
+			if (slot_is_telling(&pool->slots[i]))
+				export_slot(name, device, &pool->slots[i]);
 	}
-	free(name);
 	return true;
 }
 
-static void export_capacity(struct export *export)
+static void export_capacity(void)
 {
-	const struct pools *pools = &export->capacity.pools;
-	size_t i, j;
+	const struct slot *slot = NULL;
 
-	for (i = 0; i < pools->nr_pools; i++) {
-		const struct pool *pool = &pools->pools[i];
-		char *device = export_device(&pool->device);
+	while ((slot = pools_next(&capacity.pools, slot))) {
+		char *device __autofree = NULL;
+		char *labels;
 
-		for (j = 0; j < pool->nr_slots; j++) {
-			const struct slot *slot = &pool->slots[j];
-
-			if (slot->max != NUMBER_MAX)
-				export_put(export_add_row(export,
-							  memory_format("%s,resource=\"%s\"",
-									device, slot->key),
-							  slot->key),
-					   EXPORT_CAPACITY, slot->max);
-		}
-		free(device);
+		if (slot->max == NUMBER_MAX)
+			continue;
+		device = export_device(&slot->pool->device);
+		labels = memory_format("%s,resource=\"%s\"", device, slot->key);
+		export_put(export_add_row(labels, slot->key), EXPORT_CAPACITY, slot->max);
 	}
 }
 
@@ -258,19 +213,18 @@ static bool export_has(const struct export_family *family, const struct export_r
 }
 
 /* Prometheus calls a counter by the name of its samples. */
-static void export_print_heading(const struct export *export, FILE *to,
-				 const struct export_family *family)
+static void export_print_heading(FILE *to, const struct export_family *family)
 {
-	const char *suffix = export->prometheus && family->counter ? "_total" : "";
+	const char *suffix = export.prometheus && family->counter ? "_total" : "";
 
 	fprintf(to, "# HELP %s%s %s\n", family->name, suffix, family->help);
 	fprintf(to, "# TYPE %s%s %s\n", family->name, suffix,
 		family->counter ? "counter" : "gauge");
-	if (family->bytes && !export->prometheus)
+	if (family->bytes && !export.prometheus)
 		fprintf(to, "# UNIT %s bytes\n", family->name);
 }
 
-static void export_print(const struct export *export, FILE *to)
+static void export_print(FILE *to)
 {
 	static char buffer[EXPORT_BUFFER];
 	size_t i, j;
@@ -280,21 +234,21 @@ static void export_print(const struct export *export, FILE *to)
 		const struct export_family *family = &export_families[i];
 		bool begun = false;
 
-		for (j = 0; j < export->nr_rows; j++) {
-			if (!export_has(family, &export->rows[j]))
+		for (j = 0; j < export.nr_rows; j++) {
+			if (!export_has(family, &export.rows[j]))
 				continue;
 			if (!begun)
-				export_print_heading(export, to, family);
+				export_print_heading(to, family);
 			begun = true;
-			export_sample(to, family, &export->rows[j]);
+			export_sample(to, family, &export.rows[j]);
 		}
 	}
-	if (!export->prometheus)
+	if (!export.prometheus)
 		fputs("# EOF\n", to);
 }
 
 /* Print to an open file and close it: false, and errno says why. */
-static bool export_print_and_close(const struct export *export, int fd, bool durable)
+static bool export_print_and_close(int fd, bool durable)
 {
 	FILE *to = fdopen(fd, "w");
 	bool done;
@@ -303,7 +257,7 @@ static bool export_print_and_close(const struct export *export, int fd, bool dur
 		close(fd);
 		return false;
 	}
-	export_print(export, to);
+	export_print(to);
 	done = !fflush(to) && !ferror(to) && !(durable && fsync(fd));
 	return !fclose(to) && done;
 }
@@ -312,9 +266,9 @@ static bool export_print_and_close(const struct export *export, int fd, bool dur
  * Write to a file beside the real one, and put it in its place once it is whole. The mode is
  * set by the descriptor: in a folder of others the name may lead elsewhere meanwhile.
  */
-static bool export_replace(const struct export *export, const char *target)
+static bool export_replace(const char *target)
 {
-	char *path = memory_format("%s.XXXXXX", target);
+	char *path __autofree = memory_format("%s.XXXXXX", target);
 	int fd = mkostemp(path, O_CLOEXEC);
 	mode_t mask = umask(0);
 	bool done = false;
@@ -322,73 +276,55 @@ static bool export_replace(const struct export *export, const char *target)
 	umask(mask);
 	if (fd >= 0) {
 		done = !fchmod(fd, 0666 & ~mask);
-		done = export_print_and_close(export, fd, true) && done &&
+		done = export_print_and_close(fd, true) && done &&
 		       !rename(path, target);
 		if (!done)
 			unlink(path);
 	}
-	free(path);
 	return done;
 }
 
 /* A device or FIFO is written to; only a file can be replaced, that of a link as well. */
-static bool export_write(const struct export *export)
+static bool export_write(void)
 {
-	char *target = realpath(export->output, NULL);
+	char *target __autofree = realpath(export.output, NULL);
 	struct stat status;
 	bool done;
 	int fd;
 
 	if (target && !stat(target, &status) && !S_ISREG(status.st_mode)) {
 		fd = open(target, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-		done = fd >= 0 && export_print_and_close(export, fd, false);
-	} else if (!target && !lstat(export->output, &status)) {
+		done = fd >= 0 && export_print_and_close(fd, false);
+	} else if (!target && !lstat(export.output, &status)) {
 		/* A link to nowhere: realpath() has set errno, and lstat() has not. */
 		done = false;
 	} else {
-		done = export_replace(export, target ? target : export->output);
+		done = export_replace(target ? target : export.output);
 	}
 	if (!done)
-		say_error(export->output, "cannot write: %s", strerror(errno));
-	free(target);
-	return done;
-}
-
-static bool export_read(struct export *export)
-{
-	struct cgroup *root = cgroup_open(&export->hierarchy, "");
-	unsigned int files = (POOL_ALL & ~POOL_BIT(POOL_EVENTS_LOCAL)) | POOL_SCAN;
-	bool done;
-
-	if (!root)
-		return false;
-	done = cgroup_walk(root, files, export_visit, export);
-	cgroup_close_path(root);
-	export_capacity(export);
+		say_error(export.output, "cannot write: %s", strerror(errno));
 	return done;
 }
 
 int cmd_export(int argc, char **argv)
 {
-	struct export export = { 0 };
+	unsigned int files = (POOL_ALL & ~POOL_BIT(POOL_EVENTS_LOCAL)) | POOL_SCAN;
 	bool done, written = true;
-	size_t i;
+	struct cgroup *root;
 
-	options_parse(&export_argp, 0, argc, argv, &export);
+	options_read(&export_syntax, argc, argv);
 	if (options.json)
 		options_fail("-j", "export prints openmetrics or prometheus, not JSON");
-	if (!hierarchy_open(&export.hierarchy))
+	root = hierarchy_open() ? cgroup_open("") : NULL;
+	if (!root)
 		return EXIT_FAILED;
-	capacity_read(&export.capacity, &export.hierarchy);
-	done = export_read(&export);
+	capacity_read();
+	done = cgroup_walk(root, files, export_visit, NULL);
+	cgroup_close_path(root);
+	export_capacity();
 	if (export.output)
-		written = export_write(&export);
+		written = export_write();
 	else
-		export_print(&export, stdout);
-	for (i = 0; i < export.nr_rows; i++)
-		free(export.rows[i].labels);
-	free(export.rows);
-	capacity_free(&export.capacity);
-	hierarchy_close(&export.hierarchy);
+		export_print(stdout);
 	return done && written ? EXIT_DONE : EXIT_FAILED;
 }

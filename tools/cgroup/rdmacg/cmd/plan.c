@@ -20,42 +20,26 @@ static const struct {
 /* The table of forms, at the end of the help. */
 static char *plan_help(int key, const char *text, void *input)
 {
-	char *help, *more;
-	size_t i;
+	char *help = NULL;
+	size_t size, i;
+	FILE *to;
 
 	(void)input;
 	if (key != ARGP_KEY_HELP_POST_DOC)
 		return (char *)text;
-	help = memory_string("Forms:\n");
-	for (i = 0; i < ARRAY_SIZE(plan_forms); i++) {
-		more = memory_format("%s  %-10s %s\n", help, plan_forms[i].name,
-				     plan_forms[i].help);
-		free(help);
-		help = more;
-	}
-	more = memory_format("%s\nrdmacg plan FORM --help says more.", help);
-	free(help);
-	return more;
+	to = memory_check(open_memstream(&help, &size));
+	fputs("Forms:\n", to);
+	for (i = 0; i < ARRAY_SIZE(plan_forms); i++)
+		fprintf(to, "  %-10s %s\n", plan_forms[i].name, plan_forms[i].help);
+	fputs("\nrdmacg plan FORM --help says more.", to);
+	fclose(to);
+	return help;
 }
 
-/* Where the form stands among the words. */
-static error_t plan_parse_form(int key, char *arg, struct argp_state *state)
-{
-	int *form = state->input;
-
-	(void)arg;
-	if (key == ARGP_KEY_ARGS) {
-		*form = state->next;
-		return 0;
-	}
-	if (key == ARGP_KEY_NO_ARGS)
-		options_fail("plan", "which form?");
-	return ARGP_ERR_UNKNOWN;
-}
-
-static const struct argp plan_argp = {
-	.parser = plan_parse_form,
-	.children = options_child,
+static const struct syntax plan_syntax = {
+	.needs = "which form?",
+	.most = INT_MAX,
+	.in_order = true,
 	.args_doc = "FORM [ARGUMENT...]",
 	.doc =
 		"Say which limits a program needs: the lines of a file of limits, each with --explain by its formula and the source of that.\v",
@@ -64,17 +48,16 @@ static const struct argp plan_argp = {
 
 int cmd_plan(int argc, char **argv)
 {
-	int first;
+	char **words = options_read(&plan_syntax, argc, argv);
 	size_t i;
 
-	options_parse(&plan_argp, ARGP_IN_ORDER, argc, argv, &first);
 	for (i = 0; i < ARRAY_SIZE(plan_forms); i++) {
-		if (strcmp(argv[first], plan_forms[i].name))
+		if (strcmp(words[0], plan_forms[i].name))
 			continue;
-		argv[first] = memory_format("%s %s", argv[0], plan_forms[i].name);
-		plan_forms[i].run(argc - first, argv + first);
-		free(argv[first]);
+		words[0] = memory_format("%s %s", argv[0], plan_forms[i].name);
+		plan_forms[i].run(argc - (words - argv), words);
+		free(words[0]);
 		return EXIT_DONE;
 	}
-	options_fail(argv[first], "plan has no such form");
+	options_fail(words[0], "plan has no such form");
 }

@@ -6,17 +6,15 @@
 #include "core/core.h"
 
 /*
- * Each level of a walk holds a file descriptor and some stack, and who owns a cgroup can
- * make levels without end. Whoever counts below is counted above as well.
+ * Each level of a walk holds a file descriptor and some stack, and the owner of a cgroup can
+ * make levels without end. What counts below counts above as well.
  */
 #define CGROUP_DEEPEST 500
 
-static struct cgroup *cgroup_new(const struct hierarchy *hierarchy, struct cgroup *parent,
-				 char *name, int dir)
+static struct cgroup *cgroup_new(struct cgroup *parent, char *name, int dir)
 {
 	struct cgroup *cgroup = memory_zeroed(1, sizeof(*cgroup));
 
-	cgroup->hierarchy = hierarchy;
 	cgroup->parent = parent;
 	cgroup->name = name;
 	cgroup->dir = dir;
@@ -24,55 +22,60 @@ static struct cgroup *cgroup_new(const struct hierarchy *hierarchy, struct cgrou
 	return cgroup;
 }
 
-static struct cgroup *cgroup_open_root(const struct hierarchy *hierarchy)
+static char *cgroup_child_name(const struct cgroup *parent, const char *base)
 {
-	int dir = fcntl(hierarchy->dir, F_DUPFD_CLOEXEC, 3);
-
-	return dir < 0 ? NULL : cgroup_new(hierarchy, NULL, memory_string(""), dir);
+	return memory_format("%s%s%s", parent->name, *parent->name ? "/" : "", base);
 }
 
 struct cgroup *cgroup_open_child(struct cgroup *parent, const char *base)
 {
 	int dir = openat(parent->dir, base, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	char *name;
 
-	if (dir < 0)
-		return NULL;
-	name = memory_format("%s%s%s", parent->name, *parent->name ? "/" : "", base);
-	return cgroup_new(parent->hierarchy, parent, name, dir);
+	return dir < 0 ? NULL : cgroup_new(parent, cgroup_child_name(parent, base), dir);
 }
 
-struct cgroup *cgroup_find(const struct hierarchy *hierarchy, const char *name)
+struct cgroup *cgroup_find(const char *name)
 {
-	struct cgroup *cgroup = cgroup_open_root(hierarchy);
-	char *copy = memory_string(name);
+	char *copy __autofree = memory_string(name);
+	int root = fcntl(hierarchy.dir, F_DUPFD_CLOEXEC, 3), error;
+	struct cgroup *cgroup = root < 0 ? NULL : cgroup_new(NULL, memory_string(""), root);
 	char *rest = *copy ? copy : NULL;
 	struct cgroup *child;
 
 	while (cgroup && rest) {
 		child = cgroup_open_child(cgroup, strsep(&rest, "/"));
 		if (!child) {
-			int error = errno;
-
+			error = errno;
 			cgroup_close_path(cgroup);
 			errno = error;
 		}
 		cgroup = child;
 	}
-	free(copy);
 	return cgroup;
 }
 
-struct cgroup *cgroup_open(const struct hierarchy *hierarchy, const char *name)
+static void cgroup_say_unreadable(const char *name, int error)
 {
-	struct cgroup *cgroup = cgroup_find(hierarchy, name);
+	say_error(*name ? name : "/", "cannot open: %s%s", strerror(error),
+		  error == EACCES ? "; run as root" : "");
+}
+
+struct cgroup *cgroup_open(const char *name)
+{
+	struct cgroup *cgroup = cgroup_find(name);
 
 	if (!cgroup && errno == ENOENT)
-		say_error(*name ? name : "/", "there is no such cgroup below %s", hierarchy->path);
+		say_error(*name ? name : "/", "there is no such cgroup below %s", hierarchy.path);
 	else if (!cgroup)
-		say_error(*name ? name : "/", "cannot open: %s%s", strerror(errno),
-			  errno == EACCES ? "; run as root" : "");
+		cgroup_say_unreadable(name, errno);
 	return cgroup;
+}
+
+struct cgroup *cgroup_open_argument(const char *argument)
+{
+	char *name __autofree = argument ? hierarchy_resolve(argument) : memory_string("");
+
+	return name ? cgroup_open(name) : NULL;
 }
 
 void cgroup_close(struct cgroup *cgroup)
@@ -95,15 +98,21 @@ void cgroup_close_path(struct cgroup *cgroup)
 
 const char *cgroup_name(const struct cgroup *cgroup)
 {
+	if (!cgroup)
+		return NULL;
 	return *cgroup->name ? cgroup->name : "/";
 }
 
-const char *cgroup_format_limit(char *buffer, const struct cgroup *cgroup,
-				const struct slot *slot, bool human)
+const char *cgroup_base(const struct cgroup *cgroup)
 {
-	if (slot->limit == NUMBER_MAX && cgroup->hierarchy->partial)
-		return "unknown";
-	return number_format(buffer, slot->limit, human);
+	const char *slash = strrchr(cgroup->name, '/');
+
+	return slash ? slash + 1 : cgroup->name;
+}
+
+const char *cgroup_limit_text(uint64_t limit, bool human)
+{
+	return limit == NUMBER_MAX && hierarchy.partial ? "unknown" : number_text(limit, human);
 }
 
 const char *cgroup_relative(const char *name, const char *other, bool short_form)
@@ -126,7 +135,7 @@ const char *cgroup_relative(const char *name, const char *other, bool short_form
 
 char *cgroup_path(const struct cgroup *cgroup, const char *file)
 {
-	return memory_format("%s%s%s/%s", cgroup->hierarchy->path, *cgroup->name ? "/" : "",
+	return memory_format("%s%s%s/%s", hierarchy.path, *cgroup->name ? "/" : "",
 			     cgroup->name, file);
 }
 
@@ -142,18 +151,30 @@ struct cgroup *cgroup_counted_in(struct cgroup *cgroup)
 	return cgroup;
 }
 
-/* The smaller limit counts; of two equal ones the lower cgroup's, for it refuses first. */
-static void cgroup_inherit_limit(struct cgroup *cgroup, size_t i, size_t j)
+struct cgroup *cgroup_say_counted_in(struct cgroup *cgroup)
 {
-	const struct pool *pool = &cgroup->pools.pools[i];
+	struct cgroup *counted = cgroup_counted_in(cgroup);
+
+	if (!counted && cgroup->parent)
+		say_warning(cgroup_name(cgroup),
+			    "neither it nor a cgroup above has the RDMA controller: nothing is counted or limited");
+	else if (counted && counted != cgroup)
+		say_warning(cgroup_name(cgroup),
+			    "has no RDMA controller of its own: its processes count in %s",
+			    cgroup_name(counted));
+	return counted;
+}
+
+/* The smaller limit counts; of two equal ones the lower cgroup's, for it refuses first. */
+static void cgroup_inherit_limit(struct cgroup *cgroup, struct slot *slot)
+{
 	const struct cgroup *above = cgroup->parent;
-	struct slot *slot = &pool->slots[j];
 	const struct slot *inherited = NULL;
 
 	slot->limit = slot->max;
 	slot->limit_of = slot->max == NUMBER_MAX ? NULL : cgroup;
 	while (above && !inherited) {
-		inherited = pools_find_slot_near(&above->pools, &pool->device, slot->key, i, j);
+		inherited = pools_find_slot(&above->pools, &slot->pool->device, slot->key);
 		above = above->parent;
 	}
 	if (inherited && inherited->limit < slot->limit) {
@@ -164,28 +185,24 @@ static void cgroup_inherit_limit(struct cgroup *cgroup, size_t i, size_t j)
 
 bool cgroup_read(struct cgroup *cgroup, unsigned int files)
 {
-	struct pools *pools = &cgroup->pools;
-	size_t i, j;
+	struct slot *slot = NULL;
 	int ret;
 
-	pools_free(pools);
-	ret = pools_read(pools, cgroup->dir, files,
+	pools_free(&cgroup->pools);
+	ret = pools_read(&cgroup->pools, cgroup->dir, files,
 			 cgroup->parent ? &cgroup->parent->pools : NULL);
 	if (ret) {
 		say_error(cgroup_name(cgroup), "%s", strerror(-ret));
 		return false;
 	}
-	for (i = 0; i < pools->nr_pools; i++)
-		for (j = 0; j < pools->pools[i].nr_slots; j++)
-			cgroup_inherit_limit(cgroup, i, j);
+	while ((slot = pools_next(&cgroup->pools, slot)))
+		cgroup_inherit_limit(cgroup, slot);
 	return true;
 }
 
 bool cgroup_read_path(struct cgroup *cgroup, unsigned int files)
 {
-	if (cgroup->parent && !cgroup_read_path(cgroup->parent, files))
-		return false;
-	return cgroup_read(cgroup, files);
+	return !cgroup || (cgroup_read_path(cgroup->parent, files) && cgroup_read(cgroup, files));
 }
 
 static int cgroup_compare_names(const void *a, const void *b)
@@ -206,11 +223,10 @@ static bool cgroup_is_child(int dir, const struct dirent *entry)
 	       S_ISDIR(status.st_mode);
 }
 
-/* The names of the children, sorted. One that is gone has none. */
-static char **cgroup_children(const struct cgroup *cgroup, size_t *count)
+char **cgroup_children(const struct cgroup *cgroup, size_t *count)
 {
+	char **names = NULL, **name;
 	struct dirent *entry;
-	char **names = NULL;
 	struct stat status;
 	DIR *dir;
 	int fd;
@@ -229,23 +245,13 @@ static char **cgroup_children(const struct cgroup *cgroup, size_t *count)
 	while ((entry = readdir(dir))) {
 		if (!cgroup_is_child(fd, entry))
 			continue;
-		names = memory_grow(names, *count, sizeof(*names));
-		names[(*count)++] = memory_string(entry->d_name);
+		name = memory_append(&names, count, sizeof(*name));
+		*name = memory_string(entry->d_name);
 	}
 	closedir(dir);
 	if (names)
 		qsort(names, *count, sizeof(*names), cgroup_compare_names);
 	return names;
-}
-
-/* Why a child cannot be opened, and what to do. */
-static void cgroup_say_unreadable(const struct cgroup *parent, const char *base, int error)
-{
-	char *name = memory_format("%s%s%s", parent->name, *parent->name ? "/" : "", base);
-
-	say_error(name, "cannot open: %s%s", strerror(error),
-		  error == EACCES ? "; run as root" : "");
-	free(name);
 }
 
 struct walk {
@@ -258,44 +264,53 @@ struct walk {
 
 static bool cgroup_walk_below(struct cgroup *cgroup, struct walk *walk);
 
-/* One child and what is below; false to stop. */
+/* One cgroup and those below it; false to stop. */
+static bool cgroup_walk_one(struct cgroup *cgroup, struct walk *walk)
+{
+	if (walk->files && !cgroup_read(cgroup, walk->files)) {
+		walk->failed = true;
+		return cgroup->parent;
+	}
+	return walk->visit(cgroup, walk->data) &&
+	       (cgroup->leave_below || cgroup_walk_below(cgroup, walk));
+}
+
 static bool cgroup_walk_child(struct cgroup *parent, const char *base, struct walk *walk)
 {
 	struct cgroup *child = cgroup_open_child(parent, base);
-	bool go_on = true;
+	bool go_on;
 
 	if (!child && !file_is_gone(errno)) {
-		cgroup_say_unreadable(parent, base, errno);
+		int error = errno;
+		char *name = cgroup_child_name(parent, base);
+
+		cgroup_say_unreadable(name, error);
+		free(name);
 		walk->failed = true;
 	}
 	if (!child)
 		return true;
-	if (walk->files && !cgroup_read(child, walk->files))
-		walk->failed = true;
-	else
-		go_on = walk->visit(child, walk->data) &&
-			(child->leave_below || cgroup_walk_below(child, walk));
+	go_on = cgroup_walk_one(child, walk);
 	cgroup_close(child);
 	return go_on;
 }
 
 static bool cgroup_walk_below(struct cgroup *cgroup, struct walk *walk)
 {
+	char **names __autofree = NULL;
 	bool go_on = true;
 	size_t count, i;
-	char **names = cgroup_children(cgroup, &count);
 
-	if (count && cgroup->depth >= CGROUP_DEEPEST) {
+	names = cgroup_children(cgroup, &count);
+	if (count && cgroup->depth >= CGROUP_DEEPEST)
 		say_warning("cgroups",
-			    "those more than %d levels deep are left out; what they have counts above",
+			    "those more than %d levels deep are left out; their usage counts above",
 			    CGROUP_DEEPEST);
-	} else {
-		for (i = 0; i < count && go_on; i++)
+	for (i = 0; i < count; i++) {
+		if (go_on && cgroup->depth < CGROUP_DEEPEST)
 			go_on = cgroup_walk_child(cgroup, names[i], walk);
-	}
-	for (i = 0; i < count; i++)
 		free(names[i]);
-	free(names);
+	}
 	return go_on;
 }
 
@@ -304,19 +319,6 @@ bool cgroup_walk(struct cgroup *top, unsigned int files,
 {
 	struct walk walk = { .files = files, .visit = visit, .data = data };
 
-	if (!cgroup_read(top, files))
-		return false;
-	if (visit(top, data) && !top->leave_below)
-		cgroup_walk_below(top, &walk);
-	return !walk.failed;
-}
-
-bool cgroup_walk_names(struct cgroup *top, bool (*visit)(struct cgroup *cgroup, void *data),
-		       void *data)
-{
-	struct walk walk = { .visit = visit, .data = data };
-
-	if (visit(top, data) && !top->leave_below)
-		cgroup_walk_below(top, &walk);
+	cgroup_walk_one(top, &walk);
 	return !walk.failed;
 }

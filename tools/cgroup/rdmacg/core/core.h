@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the kernel has: cgroups, their counters and limits, devices, processes. */
+/* What the kernel shows: cgroups, their counters and limits, devices, processes. */
 #ifndef RDMACG_CORE_H
 #define RDMACG_CORE_H
 
@@ -8,16 +8,13 @@
 #include "lib/lib.h"
 
 /*
- * A device as the files name it: "NAME", or "NAME index=N" where devices of several
- * network namespaces have the same name.
+ * A device as the files name it: "NAME", or "NAME index=N" if devices of several network
+ * namespaces have the same name.
  */
-
-struct json_object;
-
 struct device {
 	/* As the kernel's files show it: one word, where a blank is \040. */
 	char *name;
-	/* Not a device, but the limits in rdma.default, of devices without their own. */
+	/* Not a device: the limits in rdma.default, for devices without their own. */
 	bool is_default;
 	bool has_index;
 	uint32_t index;
@@ -33,42 +30,40 @@ void device_free(struct device *device);
 bool device_is_same(const struct device *a, const struct device *b);
 /* As the files have it. To be freed. */
 char *device_format(const struct device *device);
-
-/* "device": the name, "index": null, or the number where the name needs one. */
+/* The same, valid until the next call. */
+const char *device_text(const struct device *device);
+/* "device": the name, "index": null, or the number if the name needs one. */
 void device_json(struct json_object *object, const struct device *device);
 
 /* A line of a file of the controller: NAME[ index=N] KEY=VALUE KEY=VALUE... */
-
 struct line {
 	/* Points into the text; not to be freed. */
 	struct device device;
-	/* What is left of the line. */
+	/* The pairs that are not read yet. */
 	char *rest;
 };
 
 /*
- * The next line of *@text that names a device and has a value; false at the end. Text is
- * cut into pieces by this.
+ * The next line of *@text that names a device and has a value; false at the end. The text is
+ * cut into pieces.
  */
 bool line_next(char **text, struct line *line);
 /*
- * The next key and its value, NUMBER_MAX for "max"; false at the end. What is no pair, or
- * has no number, is of a later kernel and left out.
+ * The next key and its value, NUMBER_MAX for "max"; false at the end. Words that are not a
+ * pair with a number belong to a later kernel and are left out.
  */
 bool line_next_value(struct line *line, const char **key, uint64_t *value);
 
-/* --device and --resource: what is read of the controller's files at all. */
-
-/* For the children of a command's argp. */
-extern const struct argp filter_argp;
+/* --device and --resource: only what they name is read of the controller's files. */
+extern const struct choice filter_choices[];
 
 bool filter_has_device(const char *name);
 bool filter_has_key(const char *key);
 
 /*
- * What a cgroup has: a pool for each device, and in it a slot for each resource, put
- * together from the files of all classes. A kernel lacks some of the files, and a device
- * may come or go between two of them, so each slot says what it knows.
+ * The counters of a cgroup: a pool for each device, and in it a slot for each resource, put
+ * together from the files of all classes. A kernel lacks some of the files, and a device may
+ * appear or go between two of them, so each slot says which files had it.
  */
 
 enum pool_class {
@@ -94,15 +89,17 @@ enum pool_file {
 /* Beside the files: leave out those that must be zero by what was read before. */
 #define POOL_SCAN	POOL_BIT(POOL_FILES)
 
-/* Refusals: by limits, and of attempts; of a subtree, or of one cgroup. */
+/* Refusals by limits, and refused attempts; of a subtree, or of one cgroup. */
 struct events {
 	uint64_t max;
 	uint64_t alloc_fail;
 };
 
+struct pool;
 struct cgroup;
 
 struct slot {
+	struct pool *pool;
 	/* Points into the text of a file. */
 	const char *key;
 	enum pool_class class;
@@ -113,10 +110,10 @@ struct slot {
 	uint64_t peak;
 	struct events events;
 	struct events local;
-	/* The smallest limit on the way up, and whose it is; NULL where there is none. */
+	/* The smallest limit on the way up, and whose it is; NULL if there is none. */
 	uint64_t limit;
 	const struct cgroup *limit_of;
-	/* For who visits cgroups in a walk. */
+	/* For the reader of the pools. */
 	uint64_t tally;
 };
 
@@ -125,15 +122,19 @@ struct pool {
 	struct device device;
 	struct slot *slots;
 	size_t nr_slots;
+	/* The slot that was found last: the next search begins there. */
+	size_t near;
+	struct pool *next;
 };
 
 /* All pools of a cgroup, in the order of the files. */
 struct pools {
-	struct pool *pools;
-	size_t nr_pools;
+	struct pool *first;
+	/* The pool that was found last: the next search begins there. */
+	struct pool *near;
 	/* Which files there are, POOL_BIT(), by class. */
 	unsigned int files[POOL_CLASSES];
-	/* By class: there are lines of max that a scan has not kept, for they have no limit. */
+	/* By class: a scan has left out lines of max, for they have no limit. */
 	bool unlimited[POOL_CLASSES];
 	/* What was read; keys and names point into it. */
 	char **texts;
@@ -149,33 +150,45 @@ extern const char * const pool_class_names[POOL_CLASSES];
 const char *pool_file_name(enum pool_class class, enum pool_file file);
 
 /*
- * Read the files of the cgroup at @dir, those of @files (POOL_BIT()). What there is not, is
- * left out. @above is what was read of its parent, or NULL; POOL_SCAN looks at that. 0, or
- * a negative errno where a file cannot be read that is there.
+ * Read the files of the cgroup at @dir, those of @files (POOL_BIT()). Files that do not exist
+ * are left out. @above is what was read of its parent, or NULL; POOL_SCAN looks at that. 0, or
+ * a negative errno if a file cannot be read.
  */
 int pools_read(struct pools *pools, int dir, unsigned int files, const struct pools *above);
 /* Read a file of the same form, with one value for each key, as the max of the slots. */
 int pools_read_file(struct pools *pools, int dir, const char *name);
 void pools_free(struct pools *pools);
 
-/* The slot of this device and key, made where it is missing; both are copied. */
+/* The slot after @slot, in the order of the pools; the first one after NULL. NULL at the end. */
+struct slot *pools_next(const struct pools *pools, const struct slot *slot);
+/* The slot of this device and key, added if it is missing; both are copied. */
 struct slot *pools_get_slot(struct pools *pools, const struct device *device, const char *key);
-/* NULL where there is none. */
+/* NULL if there is none. */
 struct pool *pools_find(const struct pools *pools, const struct device *device);
 struct slot *pool_find(const struct pool *pool, const char *key);
 struct slot *pools_find_slot(const struct pools *pools, const struct device *device,
 			     const char *key);
-/* The same, where the pool is mostly number @pool and the slot number @slot. */
-struct slot *pools_find_slot_near(const struct pools *pools, const struct device *device,
-				  const char *key, size_t pool, size_t slot);
+/* Whether the slot says anything: of usage, peak, limit or refusals. */
+bool slot_is_telling(const struct slot *slot);
+
+/* An array of the devices, each with "resources": what @describe says of slots that are @wanted. */
+struct json_object *pools_json(const struct pools *pools, bool (*wanted)(const struct slot *slot),
+			       struct json_object *(*describe)(const struct slot *slot));
+
+/* Say which files this kernel lacks; @pools: of a cgroup with the controller. */
+void missing_say(const struct pools *pools);
+/* The same, each as WHAT: MEANING; NULL after the last one. @number begins at 0. */
+const char *missing_text(const struct pools *pools, size_t *number);
+/* The same as an array of file names. */
+struct json_object *missing_json(const struct pools *pools);
 
 /*
- * The cgroup hierarchy that carries the controller, v1 or v2, wherever it is mounted.
+ * The cgroup hierarchy that carries the controller, v1 or v2, wherever it is mounted. There
+ * is one.
  *
- * For tests, RDMACG_ROOT names a folder that stands for it (v2 if it has the file
- * cgroup.controllers), and RDMACG_PROC one that stands for /proc.
+ * For tests, RDMACG_ROOT names a folder that replaces it (v2 if it has the file
+ * cgroup.controllers), and RDMACG_PROC one that replaces /proc.
  */
-
 struct hierarchy {
 	/* Where it is mounted. */
 	char *path;
@@ -189,9 +202,10 @@ struct hierarchy {
 	bool partial;
 };
 
+extern struct hierarchy hierarchy;
+
 /* Find and open it; if that fails, an error is said. */
-bool hierarchy_open(struct hierarchy *hierarchy);
-void hierarchy_close(struct hierarchy *hierarchy);
+bool hierarchy_open(void);
 
 /*
  * Names of cgroups are relative to the root: "" for the root, "tenants/a". Each of these
@@ -199,23 +213,25 @@ void hierarchy_close(struct hierarchy *hierarchy);
  */
 
 /* What a user writes: a name, with or without a slash before it, or a path. */
-char *hierarchy_resolve(const struct hierarchy *hierarchy, const char *argument);
-/* Of a process; 0 stands for the own one. */
-char *hierarchy_cgroup_of(const struct hierarchy *hierarchy, pid_t pid);
+char *hierarchy_resolve(const char *argument);
+/* Of a process; 0 is this one. */
+char *hierarchy_cgroup_of(pid_t pid);
 
-/* "/a//b/./c/" as "a/b/c"; NULL where ".." would lead out of it. To be freed. */
+/* "/a//b/./c/" as "a/b/c"; NULL if ".." would lead out of it. To be freed. */
 char *hierarchy_clean(const char *path);
 
 /* The path of a file below /proc. To be freed. */
 char *hierarchy_proc(const char *format, ...) __printf(1, 2);
+/* Its text, or NULL and errno. To be freed. */
+char *hierarchy_read_proc(const char *format, ...) __printf(1, 2);
+/* The value of an environment variable that tests set, or @path. */
+const char *hierarchy_path(const char *variable, const char *path);
 
 /*
  * A cgroup that is open, with all its ancestors. It may be removed at any time; then its
  * files are no longer there and its pools stay empty.
  */
-
 struct cgroup {
-	const struct hierarchy *hierarchy;
 	/* NULL for the root. It stays open as long as this one. */
 	struct cgroup *parent;
 	/* Relative to the root; "" is the root. */
@@ -223,131 +239,107 @@ struct cgroup {
 	int dir;
 	unsigned int depth;
 	struct pools pools;
-	/* For who visits it in a walk. */
+	/* For the visitor of a walk. */
 	bool marked;
-	/* Set by who visits it in a walk, to leave out those below. */
+	/* Set by the visitor of a walk, to leave out those below. */
 	bool leave_below;
 };
 
 /* Open a cgroup and its ancestors; NULL and errno. */
-struct cgroup *cgroup_find(const struct hierarchy *hierarchy, const char *name);
+struct cgroup *cgroup_find(const char *name);
 /* The same; but an error is said. */
-struct cgroup *cgroup_open(const struct hierarchy *hierarchy, const char *name);
+struct cgroup *cgroup_open(const char *name);
+/* The same for what a user writes, or for the root if that is NULL. */
+struct cgroup *cgroup_open_argument(const char *argument);
 /* NULL and errno. */
 struct cgroup *cgroup_open_child(struct cgroup *parent, const char *base);
+/* The names of its children, sorted, all to be freed. A cgroup that was removed has none. */
+char **cgroup_children(const struct cgroup *cgroup, size_t *count);
 /* Close it alone. */
 void cgroup_close(struct cgroup *cgroup);
 /* Close it and its ancestors. NULL is allowed. */
 void cgroup_close_path(struct cgroup *cgroup);
 
-/* The name for people: "/" for the root. */
+/* The name for people: "/" for the root; NULL for NULL. */
 const char *cgroup_name(const struct cgroup *cgroup);
+/* The last part of its name. */
+const char *cgroup_base(const struct cgroup *cgroup);
 /*
- * The smallest limit that binds a slot, as text: "unknown" where none is seen and what is
- * above the root of this tree cannot be seen.
+ * A limit as text: "unknown" if there is none and the limits above the root of this tree
+ * cannot be seen.
  */
-const char *cgroup_format_limit(char *buffer, const struct cgroup *cgroup,
-				const struct slot *slot, bool human);
+const char *cgroup_limit_text(uint64_t limit, bool human);
 /*
- * A cgroup above or the same as @other sees it: "self", "..", "../.."; as it is where @short_form
- * is false. "-" for NULL. Valid until the next call.
+ * A cgroup above or the same as @other sees it: "self", "..", "../.."; as it is if
+ * @short_form is false. "-" for NULL. Valid until the next call.
  */
 const char *cgroup_relative(const char *name, const char *other, bool short_form);
 /* The path of a file in it, for messages. To be freed. */
 char *cgroup_path(const struct cgroup *cgroup, const char *file);
 /* Whether its processes are counted in it, not in an ancestor. */
 bool cgroup_has_controller(const struct cgroup *cgroup);
-/* The closest one, itself or an ancestor, that has the controller; NULL where none has. */
+/* The closest one, itself or an ancestor, that has the controller; NULL if none has. */
 struct cgroup *cgroup_counted_in(struct cgroup *cgroup);
+/* The same; a warning is said if it is another cgroup. */
+struct cgroup *cgroup_say_counted_in(struct cgroup *cgroup);
 
 /*
  * Read the pools, @files as for pools_read(), with the smallest limit of each slot if the
- * pools of the ancestors have been read. False, and an error is said, where that fails.
+ * pools of the ancestors have been read. False, and an error is said, if that fails.
  */
 bool cgroup_read(struct cgroup *cgroup, unsigned int files);
-/* The same for the ancestors first. */
+/* The same for the ancestors first. NULL is allowed. */
 bool cgroup_read_path(struct cgroup *cgroup, unsigned int files);
 
 /*
- * Call @visit for @top and for all below it, parents first, siblings by name. The pools
- * of the one visited and of those above it up to @top are read. False if an error was said;
- * what is gone meanwhile is no error. @visit returns false to stop.
+ * Call @visit for @top and for all below it, parents first, siblings by name. If @files is
+ * not 0, the pools of the one visited and of those above it up to @top are read. @visit
+ * returns false to stop. False if an error was said; a cgroup that was removed meanwhile is
+ * not an error.
  */
 bool cgroup_walk(struct cgroup *top, unsigned int files,
 		 bool (*visit)(struct cgroup *cgroup, void *data), void *data);
-/* The same without pools. */
-bool cgroup_walk_names(struct cgroup *top, bool (*visit)(struct cgroup *cgroup, void *data),
-		       void *data);
 
 /*
- * What the kernel says of devices over rdma netlink, on any kernel: how many objects there
- * are, those of the kernel's own users included, which no cgroup counts; and on later
- * kernels how many there can be.
+ * What the devices have: from rdma.capacity on the root, and from rdma netlink, which also
+ * says how many objects exist, those of users in the kernel included, which no cgroup counts.
  */
-
-struct netlink_resource {
-	/* As in the controller's files. */
-	char *key;
-	uint64_t count;
-	/* NUMBER_MAX where it is not known. */
-	uint64_t capacity;
-	/* How many of them are the kernel's own, once netlink_count_kernel() was called. */
-	uint64_t kernel;
-};
-
-struct netlink_device {
-	struct device device;
-	struct netlink_resource *resources;
-	size_t nr_resources;
-};
-
-struct netlink {
-	struct netlink_device *devices;
-	size_t nr_devices;
-};
-
-/* The devices of this network namespace. False where the kernel does not tell. */
-bool netlink_read(struct netlink *netlink);
-/* Find out what belongs to users in the kernel. */
-void netlink_count_kernel(struct netlink_device *device);
-void netlink_free(struct netlink *netlink);
-
-struct netlink_device *netlink_find(const struct netlink *netlink, const struct device *device);
-struct netlink_resource *netlink_find_resource(const struct netlink_device *device,
-					       const char *key);
-
-/* What the devices have: from rdma.capacity on the root, or else from rdma netlink. */
-
 struct capacity {
-	/* The slots' max; empty where there is no such file. */
+	/* The slots' max; empty if there is no such file. */
 	struct pools pools;
 	bool has_file;
-	struct netlink netlink;
+	/*
+	 * The devices of this network namespace, each with its index: usage is how many objects
+	 * exist, max how many can exist or NUMBER_MAX, tally how many are the kernel's own, once
+	 * netlink_count_kernel() was called.
+	 */
+	struct pools netlink;
 	bool has_netlink;
 };
 
-void capacity_read(struct capacity *capacity, const struct hierarchy *hierarchy);
-void capacity_free(struct capacity *capacity);
-/* NUMBER_MAX where the device does not say, or nobody knows. */
-uint64_t capacity_of(const struct capacity *capacity, const struct device *device,
-		     const char *key);
+extern struct capacity capacity;
 
-/* The processes in a cgroup and below. */
+/* Read it, again if it was read before. */
+void capacity_read(void);
+/* NUMBER_MAX if the device does not say, or nothing does. */
+uint64_t capacity_of(const struct device *device, const char *key);
 
-struct procs {
-	pid_t *pids;
-	size_t nr_pids;
-};
+/* False if the kernel does not answer. */
+bool netlink_read(struct pools *pools);
+/* Find out how many objects belong to users in the kernel. */
+void netlink_count_kernel(void);
+/* The slot of the device, whatever its index if @device has none; NULL if there is none. */
+struct slot *netlink_find(const struct device *device, const char *key);
 
-/* Those that this process can see, but for itself and @but. */
-void procs_read(struct procs *members, struct cgroup *cgroup, pid_t but);
-void procs_free(struct procs *members);
+/*
+ * The processes in a cgroup and below it that this process can see, except itself and @but:
+ * how many, and an array to be freed if @pids is not NULL.
+ */
+size_t procs_read(struct cgroup *cgroup, pid_t but, pid_t **pids);
 /* Send all of them a signal. */
 void procs_signal(struct cgroup *cgroup, pid_t but, int signal);
-/* How many there are. */
-size_t procs_count(struct cgroup *cgroup, pid_t but);
 
-/* How others name cgroups: runtimes, Kubernetes, systemd, libvirt, Slurm. */
+/* How other software names cgroups: runtimes, Kubernetes, systemd, libvirt, Slurm. */
 
 enum foreign_kind {
 	FOREIGN_UNIT,
@@ -359,7 +351,7 @@ enum foreign_kind {
 	FOREIGN_STEP,
 };
 
-/* What people have in hand, ready to be looked for. */
+/* The patterns of a name. */
 struct foreign {
 	regex_t *patterns;
 	size_t nr_patterns;
@@ -370,99 +362,59 @@ bool foreign_matches(const struct foreign *foreign, const char *name);
 /* How long the part of @name is that ends with the last match, or 0. */
 size_t foreign_end(const struct foreign *foreign, const char *name);
 void foreign_free(struct foreign *foreign);
-/* @id without what kubectl, podman and crictl print before it. */
+/* @id without the scheme that kubectl, podman and crictl print before it. */
 const char *foreign_skip_scheme(const char *id);
 
-/* Which cgroups a command is about: named, or those of a process, a unit, a container. */
+/* Which cgroups a command is about: --pid, --unit, --container, --pod. */
+extern const struct choice select_choices[];
 
-enum select_kind {
-	SELECT_CGROUP,
-	SELECT_PID,
-	SELECT_UNIT,
-	SELECT_CONTAINER,
-	SELECT_POD,
-};
-
-struct target {
-	enum select_kind kind;
-	const char *text;
-	/* Of the process, or 0. */
-	pid_t pid;
-	/* The cgroup's name, once it has been found. */
-	char *name;
-};
-
-struct targets {
-	struct target *targets;
-	size_t nr_targets;
-};
-
+/* The same for all arguments. Returns whether anything was selected. */
+bool select_arguments(char **arguments);
 /*
- * For the children of a command's argp; the input is a struct targets. It takes
- * --pid, --unit, --container and all arguments.
+ * Call @visit for the name of each cgroup that was selected, with the process or 0. A unit or
+ * a container may have several. False: an error was said, or @visit has returned false.
  */
-extern const struct argp select_argp;
-
-/* Find the cgroups. A unit or a container may turn into several. False: an error was said. */
-bool select_find(struct targets *targets, const struct hierarchy *hierarchy);
-void select_free(struct targets *targets);
-
-/* What this kernel's controller does not have, so that nobody reads a gap as a zero. */
-
-/* Say it, if anything is missing; @pools: of a cgroup with the controller. */
-void missing_say(const struct pools *pools);
-/* The same as an array of file names. */
-struct json_object *missing_json(const struct pools *pools);
+bool select_each(bool (*visit)(const char *name, pid_t pid));
 
 /*
  * The kernel's log: firmware and drivers say there why they refused, and nowhere else. For
- * tests, RDMACG_KMSG and RDMACG_SYS stand for /dev/kmsg and /sys/class/infiniband.
+ * tests, RDMACG_KMSG and RDMACG_SYS replace /dev/kmsg and /sys/class/infiniband.
  */
 
-struct log_line {
-	char *text;
-	/* In plain words. */
-	const char *meaning;
-};
+/* The last lines are the most useful. */
+#define LOG_LINES 5
 
 struct log {
 	/* The device's place on its bus, or NULL. */
 	char *bus;
-	/* Of the last minutes; only those that tell of a failure of the device. */
-	struct log_line *lines;
+	/* Of the last minutes; only those that report a failure of the device. */
+	char *lines[LOG_LINES];
 	size_t nr_lines;
 };
 
-/* False, and errno, where the log cannot be read; @log->bus is set in any case. */
+/* False, and errno, if the log cannot be read; @log->bus is set in any case. */
 bool log_read(struct log *log, const char *device);
+/* What a line means in plain words. */
+const char *log_meaning(const char *line);
 void log_free(struct log *log);
 
 /*
- * What else than a cgroup's limit makes RDMA calls fail: RLIMIT_MEMLOCK of the processes,
- * and devices that have no more.
+ * Other causes than a cgroup's limit for the failure of RDMA calls: RLIMIT_MEMLOCK of the
+ * processes, and devices that have no more. Each is printed, or with -j added to @answer.
  */
 
-/* Of one process, or where @pid is 0 of those in @cgroup and below. */
-void other_print_memlock(struct cgroup *cgroup, pid_t pid);
-struct json_object *other_memlock_json(struct cgroup *cgroup, pid_t pid);
-
-/* RLIMIT_MEMLOCK of this process, where it binds and is small; else NUMBER_MAX. */
+/* Of one process, or if @pid is 0 of those in @cgroup and below. */
+void other_memlock(struct cgroup *cgroup, pid_t pid, struct json_object *answer);
+/* RLIMIT_MEMLOCK of this process, if it binds and is small; else NUMBER_MAX. */
 uint64_t other_own_memlock(void);
-
-/* What the kernel's log says of the devices in the last minutes. */
-void other_print_log(const struct capacity *capacity);
-struct json_object *other_log_json(const struct capacity *capacity);
-
+/* What the kernel's log says about the devices in the last minutes. */
+void other_log(struct json_object *answer);
 /* How much of each device is in use by all, and by the kernel. */
-void other_print_devices(const struct capacity *capacity);
-struct json_object *other_devices_json(const struct capacity *capacity);
-
+void other_devices(struct json_object *answer);
 /*
  * What rdma netlink does not count, such as address handles: how much of it all cgroups
- * have together, where the kernel says how much there is. It is added up in @capacity.
+ * have together, if the kernel says how much there is.
  */
-void other_print_counted(struct capacity *capacity, const struct hierarchy *hierarchy);
-struct json_object *other_counted_json(struct capacity *capacity,
-				       const struct hierarchy *hierarchy);
+void other_counted(struct json_object *answer);
 
 #endif /* RDMACG_CORE_H */

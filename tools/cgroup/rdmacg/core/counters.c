@@ -22,110 +22,104 @@ const char *pool_file_name(enum pool_class class, enum pool_file file)
 
 /*
  * The files have the same devices and keys in the same order, so what is looked for is
- * mostly at the place where the last search ended. @hint is that place.
+ * mostly where the last search ended, or next to it.
  */
-static struct pool *pools_find_near(const struct pools *pools, const struct device *device,
-				    size_t hint)
-{
-	size_t i;
-
-	for (i = 0; i < pools->nr_pools; i++) {
-		struct pool *pool = &pools->pools[(hint + i) % pools->nr_pools];
-
-		if (device_is_same(&pool->device, device))
-			return pool;
-	}
-	return NULL;
-}
-
-static struct slot *pool_find_near(const struct pool *pool, const char *key, size_t hint)
-{
-	size_t i;
-
-	for (i = 0; i < pool->nr_slots; i++) {
-		struct slot *slot = &pool->slots[(hint + i) % pool->nr_slots];
-
-		if (!strcmp(slot->key, key))
-			return slot;
-	}
-	return NULL;
-}
-
 struct pool *pools_find(const struct pools *pools, const struct device *device)
 {
-	return pools_find_near(pools, device, 0);
+	struct pool *pool = pools->near;
+
+	if (!pool)
+		return NULL;
+	do {
+		if (device_is_same(&pool->device, device)) {
+			((struct pools *)pools)->near = pool;
+			return pool;
+		}
+		pool = pool->next ? pool->next : pools->first;
+	} while (pool != pools->near);
+	return NULL;
 }
 
 struct slot *pool_find(const struct pool *pool, const char *key)
 {
-	return pool_find_near(pool, key, 0);
+	size_t i, at;
+
+	for (i = 0; i < pool->nr_slots; i++) {
+		at = (pool->near + i) % pool->nr_slots;
+		if (!strcmp(pool->slots[at].key, key)) {
+			((struct pool *)pool)->near = at;
+			return &pool->slots[at];
+		}
+	}
+	return NULL;
 }
 
 struct slot *pools_find_slot(const struct pools *pools, const struct device *device,
 			     const char *key)
 {
-	return pools_find_slot_near(pools, device, key, 0, 0);
+	const struct pool *pool = pools_find(pools, device);
+
+	return pool ? pool_find(pool, key) : NULL;
 }
 
-struct slot *pools_find_slot_near(const struct pools *pools, const struct device *device,
-				  const char *key, size_t pool, size_t slot)
+struct slot *pools_next(const struct pools *pools, const struct slot *slot)
 {
-	const struct pool *found = pools_find_near(pools, device, pool);
+	struct pool *pool = slot ? slot->pool : pools->first;
 
-	return found ? pool_find_near(found, key, slot) : NULL;
+	if (slot && slot + 1 < pool->slots + pool->nr_slots)
+		return (struct slot *)slot + 1;
+	if (slot)
+		pool = pool->next;
+	while (pool && !pool->nr_slots)
+		pool = pool->next;
+	return pool ? pool->slots : NULL;
 }
 
-static struct slot *pool_get_slot(struct pool *pool, enum pool_class class, const char *key,
-				  size_t hint)
+bool slot_is_telling(const struct slot *slot)
 {
-	struct slot *slot = pool_find_near(pool, key, hint);
+	return slot->usage || slot->peak || slot->max != NUMBER_MAX || slot->events.max ||
+	       slot->events.alloc_fail;
+}
+
+static struct slot *pool_get_slot(struct pool *pool, enum pool_class class, const char *key)
+{
+	struct slot *slot = pool_find(pool, key);
 
 	if (slot)
 		return slot;
-	pool->slots = memory_grow(pool->slots, pool->nr_slots, sizeof(*slot));
-	slot = &pool->slots[pool->nr_slots++];
+	slot = memory_append(&pool->slots, &pool->nr_slots, sizeof(*slot));
+	slot->pool = pool;
 	slot->key = key;
 	slot->class = class;
 	slot->max = NUMBER_MAX;
 	slot->limit = NUMBER_MAX;
+	pool->near = pool->nr_slots - 1;
 	return slot;
 }
 
-/* Cut ".max" or ".alloc_fail" off the key of an event; NULL for an event of another kind. */
-static uint64_t *pool_event(struct events *events, const char *kind)
-{
-	if (!strcmp(kind, "max"))
-		return &events->max;
-	if (!strcmp(kind, "alloc_fail"))
-		return &events->alloc_fail;
-	return NULL;
-}
-
-static void slot_set(struct slot *slot, enum pool_file file, const char *kind, uint64_t value)
+/* The counter of an event such as "max"; NULL for an event of another kind. */
+static uint64_t *slot_event(struct slot *slot, enum pool_file file, const char *kind)
 {
 	struct events *events = file == POOL_EVENTS ? &slot->events : &slot->local;
-	uint64_t *event;
 
-	if (file == POOL_MAX)
-		slot->max = value;
-	else if (file == POOL_CURRENT)
-		slot->usage = value;
-	else if (file == POOL_PEAK)
-		slot->peak = value;
-	event = kind ? pool_event(events, kind) : NULL;
-	if (event)
-		*event = value;
-	slot->has |= POOL_BIT(file);
+	if (!strcmp(kind, "max"))
+		return &events->max;
+	return strcmp(kind, "alloc_fail") ? NULL : &events->alloc_fail;
 }
 
-/* What one line of @file says of its device. */
+static uint64_t *slot_value(struct slot *slot, enum pool_file file)
+{
+	return file == POOL_MAX ? &slot->max : file == POOL_CURRENT ? &slot->usage : &slot->peak;
+}
+
+/* What one line of @file says about its device. */
 static void pool_take_line(struct pool *pool, enum pool_class class, enum pool_file file,
 			   struct line *line)
 {
 	bool events = file == POOL_EVENTS || file == POOL_EVENTS_LOCAL;
-	struct slot *slot = NULL;
+	uint64_t value, *to;
+	struct slot *slot;
 	const char *key;
-	uint64_t value;
 
 	while (line_next_value(line, &key, &value)) {
 		char *dot = events ? strrchr(key, '.') : NULL;
@@ -136,28 +130,33 @@ static void pool_take_line(struct pool *pool, enum pool_class class, enum pool_f
 			*dot++ = '\0';
 		if (!filter_has_key(key))
 			continue;
-		/* Two events in a row are of one key. */
-		slot = pool_get_slot(pool, class, key,
-				     slot ? slot - pool->slots + !events : 0);
-		slot_set(slot, file, dot, value);
+		slot = pool_get_slot(pool, class, key);
+		slot->has |= POOL_BIT(file);
+		to = dot ? slot_event(slot, file, dot) : slot_value(slot, file);
+		if (to)
+			*to = value;
 	}
 }
 
 static struct pool *pools_add(struct pools *pools, const struct device *device)
 {
-	struct pool *pool;
+	struct pool *pool = memory_zeroed(1, sizeof(*pool));
+	struct pool **end = &pools->first;
 
-	pools->pools = memory_grow(pools->pools, pools->nr_pools, sizeof(*pool));
-	pool = &pools->pools[pools->nr_pools++];
+	while (*end)
+		end = &(*end)->next;
+	*end = pool;
 	pool->device = *device;
+	pools->near = pool;
 	return pool;
 }
 
 /* Keep @text as long as the pools. */
 static char *pools_keep(struct pools *pools, char *text)
 {
-	pools->texts = memory_grow(pools->texts, pools->nr_texts, sizeof(*pools->texts));
-	pools->texts[pools->nr_texts++] = text;
+	char **kept = memory_append(&pools->texts, &pools->nr_texts, sizeof(*kept));
+
+	*kept = text;
 	return text;
 }
 
@@ -172,27 +171,22 @@ struct slot *pools_get_slot(struct pools *pools, const struct device *device, co
 		pool = pools_add(pools, device);
 		pool->device.name = pools_keep(pools, memory_string(device->name));
 	}
-	key = pools_keep(pools, memory_string(key));
-	return pool_get_slot(pool, POOL_HCA, key, 0);
+	return pool_get_slot(pool, POOL_HCA, pools_keep(pools, memory_string(key)));
 }
 
 static void pools_take_text(struct pools *pools, enum pool_class class, enum pool_file file,
 			    char *text)
 {
+	struct pool *pool;
 	struct line line;
-	size_t hint = 0;
 
 	pools_keep(pools, text);
 	while (line_next(&text, &line)) {
-		struct pool *pool;
-
 		if (!filter_has_device(line.device.name))
 			continue;
-		pool = pools_find_near(pools, &line.device, hint);
-
+		pool = pools_find(pools, &line.device);
 		if (!pool)
 			pool = pools_add(pools, &line.device);
-		hint = pool - pools->pools + 1;
 		pool_take_line(pool, class, file, &line);
 	}
 }
@@ -207,32 +201,23 @@ int pools_read_file(struct pools *pools, int dir, const char *name)
 	return 0;
 }
 
-static bool slot_is_zero(const struct slot *slot, enum pool_file file)
+static bool slot_is_zero(struct slot *slot, enum pool_file file)
 {
-	switch (file) {
-	case POOL_CURRENT:
-		return !slot->usage;
-	case POOL_PEAK:
-		return !slot->peak;
-	case POOL_EVENTS:
+	if (file == POOL_EVENTS)
 		return !slot->events.max && !slot->events.alloc_fail;
-	default:
-		return false;
-	}
+	return (file == POOL_CURRENT || file == POOL_PEAK) && !*slot_value(slot, file);
 }
 
 /* Whether the file was read, and has no line, or nothing but zeros. */
 static bool pools_are_zero(const struct pools *pools, enum pool_class class, enum pool_file file)
 {
-	size_t i, j;
+	struct slot *slot = NULL;
 
 	if (!(pools->files[class] & POOL_BIT(file)))
 		return false;
-	for (i = 0; i < pools->nr_pools; i++)
-		for (j = 0; j < pools->pools[i].nr_slots; j++)
-			if (pools->pools[i].slots[j].class == class &&
-			    !slot_is_zero(&pools->pools[i].slots[j], file))
-				return false;
+	while ((slot = pools_next(pools, slot)))
+		if (slot->class == class && !slot_is_zero(slot, file))
+			return false;
 	return true;
 }
 
@@ -257,18 +242,14 @@ static bool pools_must_be_zero(const struct pools *pools, const struct pools *ab
 	return above && pools_are_zero(above, class, file);
 }
 
-/* Say of each slot of a class that these files are known, for they are zero. */
+/* Say for each slot of a class that these files are known, for they are zero. */
 static void pools_set_zero(struct pools *pools, enum pool_class class, unsigned int files)
 {
-	size_t i, j;
+	struct slot *slot = NULL;
 
-	for (i = 0; i < pools->nr_pools; i++) {
-		if (pools->pools[i].device.is_default)
-			continue;
-		for (j = 0; j < pools->pools[i].nr_slots; j++)
-			if (pools->pools[i].slots[j].class == class)
-				pools->pools[i].slots[j].has |= files;
-	}
+	while ((slot = pools_next(pools, slot)))
+		if (slot->class == class && !slot->pool->device.is_default)
+			slot->has |= files;
 }
 
 /* Whether all of a file of limits is max; an index is taken for a limit. */
@@ -296,7 +277,7 @@ static void pools_take_file(struct pools *pools, enum pool_class class, enum poo
 static int pools_read_class(struct pools *pools, int dir, enum pool_class class,
 			    unsigned int files, const struct pools *above)
 {
-	/* What says most of the others comes first. */
+	/* The files that say most about the others come first. */
 	static const enum pool_file order[] = {
 		POOL_MAX, POOL_PEAK, POOL_CURRENT, POOL_EVENTS, POOL_EVENTS_LOCAL,
 	};
@@ -365,7 +346,7 @@ int pools_read(struct pools *pools, int dir, unsigned int files, const struct po
 		if (class == POOL_HCA && !pools->files[class])
 			return 0;
 	}
-	/* A scan is of usage; what a default limits stands in the lines of the devices. */
+	/* A scan is about usage; the lines of the devices show what a default limits. */
 	if (!(files & POOL_BIT(POOL_MAX)) || files & POOL_SCAN)
 		return 0;
 	return pools_read_default(pools, dir);
@@ -373,13 +354,90 @@ int pools_read(struct pools *pools, int dir, unsigned int files, const struct po
 
 void pools_free(struct pools *pools)
 {
+	struct pool *pool;
 	size_t i;
 
-	for (i = 0; i < pools->nr_pools; i++)
-		free(pools->pools[i].slots);
+	while ((pool = pools->first)) {
+		pools->first = pool->next;
+		free(pool->slots);
+		free(pool);
+	}
 	for (i = 0; i < pools->nr_texts; i++)
 		free(pools->texts[i]);
-	free(pools->pools);
 	free(pools->texts);
 	memset(pools, 0, sizeof(*pools));
+}
+
+struct json_object *pools_json(const struct pools *pools, bool (*wanted)(const struct slot *slot),
+			       struct json_object *(*describe)(const struct slot *slot))
+{
+	struct json_object *array = json_object_new_array(), *device = NULL, *resources = NULL;
+	const struct slot *slot = NULL;
+	const struct pool *pool = NULL;
+
+	while ((slot = pools_next(pools, slot))) {
+		if (!wanted(slot))
+			continue;
+		if (slot->pool != pool) {
+			pool = slot->pool;
+			device = json_object_new_object();
+			resources = json_object_new_array();
+			device_json(device, &pool->device);
+			json_add(device, "resources", resources);
+			json_object_array_add(array, device);
+		}
+		json_object_array_add(resources, describe(slot));
+	}
+	return array;
+}
+
+static const struct missing {
+	enum pool_class class;
+	enum pool_file file;
+	const char *files;
+	const char *text;
+} missing[] = {
+	{ POOL_HCA, POOL_PEAK, "rdma.peak", "rdma.peak: peaks are not known" },
+	{ POOL_HCA, POOL_EVENTS, "rdma.events", "rdma.events: refusals are not counted" },
+	{ POOL_VERB, POOL_MAX, "rdma.verb.*",
+	  "rdma.verb.*: qp, mr_mem and other single types are neither counted nor limited" },
+};
+
+/* The next one, from *@number on; NULL at the end. */
+static const struct missing *missing_next(const struct pools *pools, size_t *number)
+{
+	while (*number < ARRAY_SIZE(missing)) {
+		const struct missing *next = &missing[(*number)++];
+
+		if (!(pools->files[next->class] & POOL_BIT(next->file)))
+			return next;
+	}
+	return NULL;
+}
+
+const char *missing_text(const struct pools *pools, size_t *number)
+{
+	const struct missing *next = missing_next(pools, number);
+
+	return next ? next->text : NULL;
+}
+
+void missing_say(const struct pools *pools)
+{
+	const char *text;
+	size_t number = 0;
+
+	while ((text = missing_text(pools, &number)))
+		say_note("this kernel has no %s", text);
+}
+
+struct json_object *missing_json(const struct pools *pools)
+{
+	struct json_object *array = json_object_new_array();
+	const struct missing *next;
+	size_t number = 0;
+
+	while ((next = missing_next(pools, &number)))
+		json_object_array_add(array, json_text(next->files));
+	return array;
 }

@@ -4,7 +4,7 @@
 
 const struct device device_default = { .name = (char *)"default", .is_default = true };
 
-/* What is an escape already stays: the files show it so. */
+/* An escape stays as it is: the files show it so. */
 char *device_escape(const char *word)
 {
 	char *name = memory_zeroed(strlen(word) * 4 + 1, 1);
@@ -45,6 +45,15 @@ char *device_format(const struct device *device)
 	if (device->has_index)
 		return memory_format("%s index=%u", device->name, device->index);
 	return memory_string(device->name);
+}
+
+const char *device_text(const struct device *device)
+{
+	static char *text;
+
+	free(text);
+	text = device_format(device);
+	return text;
 }
 
 void device_json(struct json_object *object, const struct device *device)

@@ -4,8 +4,6 @@
 
 #include "core/core.h"
 
-enum { FILTER_KEY_DEVICE = OPTIONS_KEY + 300, FILTER_KEY_RESOURCE };
-
 /* Patterns; none lets all pass. They last as long as the command. */
 struct filter {
 	const char **patterns;
@@ -14,27 +12,22 @@ struct filter {
 
 static struct filter filter_devices, filter_keys;
 
-static const struct argp_option filter_options[] = {
-	{ "device", FILTER_KEY_DEVICE, "NAME", 0, "only this device, or those of a pattern", 0 },
-	{ "resource", FILTER_KEY_RESOURCE, "KEY", 0,
-	  "only this resource, or those of a pattern", 0 },
-	{ 0 }
-};
-
-static error_t filter_parse(int key, char *arg, struct argp_state *state)
+static void filter_add(const char *text, void *to)
 {
-	struct filter *filter = key == FILTER_KEY_DEVICE ? &filter_devices : &filter_keys;
+	struct filter *filter = to;
+	const char **pattern = memory_append(&filter->patterns, &filter->nr_patterns,
+					     sizeof(*pattern));
 
-	(void)state;
-	if (key != FILTER_KEY_DEVICE && key != FILTER_KEY_RESOURCE)
-		return ARGP_ERR_UNKNOWN;
-	filter->patterns = memory_grow(filter->patterns, filter->nr_patterns,
-				       sizeof(*filter->patterns));
-	filter->patterns[filter->nr_patterns++] = arg;
-	return 0;
+	*pattern = text;
 }
 
-const struct argp filter_argp = { .options = filter_options, .parser = filter_parse };
+const struct choice filter_choices[] = {
+	{ "device", 0, "NAME", "only this device, or those of a pattern", filter_add,
+	  &filter_devices },
+	{ "resource", 0, "KEY", "only this resource, or those of a pattern", filter_add,
+	  &filter_keys },
+	{ 0 }
+};
 
 static bool filter_has(const struct filter *filter, const char *name)
 {

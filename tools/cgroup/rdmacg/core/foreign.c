@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rdmacg: how others name cgroups. */
+/* rdmacg: how other software names cgroups. */
 #include <ctype.h>
 
 #include "core/core.h"
@@ -7,14 +7,14 @@
 /* The digits of a container's whole id, in all runtimes. */
 #define FOREIGN_ID_LENGTH 64
 
-/* Of a word: what is before it, and behind. */
+/* Before a word, and behind it. */
 #define FOREIGN_BEFORE	"(^|[^[:alnum:]])"
 #define FOREIGN_BEHIND	"([^[:alnum:]]|$)"
 
 /*
  * Extended regular expressions: of the last part of a name, or of all of it for FOREIGN_STEP.
- * In them ~ is what was typed, ~i that and the digits that an id has behind it, ~u the same
- * with "_" for each "-" or not, ~s the same as systemd-escape(1) has it.
+ * In them ~ is the text that was typed, ~i that text and the digits that an id has behind it,
+ * ~u the text with "_" or "-" for each "-", ~s the text as systemd-escape(1) writes it.
  */
 static const struct {
 	enum foreign_kind kind;
@@ -39,7 +39,7 @@ static const struct {
 	{ FOREIGN_STEP, "(^|/)(job_[0-9]+|s[0-9A-HJKMNP-TV-Z]{13})/step_[^/]+" },
 };
 
-/* What other tools print before an id. */
+/* Other tools print these before an id. */
 static const char * const foreign_schemes[] = {
 	"docker://", "containerd://", "cri-o://", "podman://",
 };
@@ -126,23 +126,21 @@ static char *foreign_pattern(const char *shape, const char *text)
 
 void foreign_init(struct foreign *foreign, enum foreign_kind kind, const char *text)
 {
-	char *whole = memory_format("%s%s", text, foreign_suffix(kind, text));
+	char *whole __autofree = memory_format("%s%s", text, foreign_suffix(kind, text));
+	regex_t *regex;
 	size_t i;
 
 	memset(foreign, 0, sizeof(*foreign));
 	for (i = 0; i < ARRAY_SIZE(foreign_shapes); i++) {
-		char *pattern = foreign_shapes[i].kind != kind ? NULL :
+		char *pattern __autofree = foreign_shapes[i].kind != kind ? NULL :
 			foreign_pattern(foreign_shapes[i].pattern, whole);
 
 		if (!pattern)
 			continue;
-		foreign->patterns = memory_grow(foreign->patterns, foreign->nr_patterns,
-						sizeof(*foreign->patterns));
-		if (!regcomp(&foreign->patterns[foreign->nr_patterns], pattern, REG_EXTENDED))
-			foreign->nr_patterns++;
-		free(pattern);
+		regex = memory_append(&foreign->patterns, &foreign->nr_patterns, sizeof(*regex));
+		if (regcomp(regex, pattern, REG_EXTENDED))
+			foreign->nr_patterns--;
 	}
-	free(whole);
 }
 
 bool foreign_matches(const struct foreign *foreign, const char *name)

@@ -2,6 +2,8 @@
 /* rdmacg: where the controller's hierarchy is, and the names of cgroups in it. */
 #include "core/core.h"
 
+struct hierarchy hierarchy;
+
 /* A line of mountinfo. All point into it. */
 struct mount {
 	char *root;
@@ -10,27 +12,40 @@ struct mount {
 	char *options;
 };
 
+const char *hierarchy_path(const char *variable, const char *path)
+{
+	const char *other = getenv(variable);
+
+	return other && *other ? other : path;
+}
+
+static char *hierarchy_vproc(const char *format, va_list args)
+{
+	char *name __autofree = memory_vformat(format, args);
+
+	return memory_format("%s/%s", hierarchy_path("RDMACG_PROC", "/proc"), name);
+}
+
 char *hierarchy_proc(const char *format, ...)
 {
-	const char *proc = getenv("RDMACG_PROC");
-	char *name, *path;
 	va_list args;
+	char *path;
 
 	va_start(args, format);
-	name = memory_vformat(format, args);
+	path = hierarchy_vproc(format, args);
 	va_end(args);
-	path = memory_format("%s/%s", proc && *proc ? proc : "/proc", name);
-	free(name);
 	return path;
 }
 
-static char *hierarchy_read_proc(const char *name)
+char *hierarchy_read_proc(const char *format, ...)
 {
-	char *path = hierarchy_proc("%s", name);
-	char *text = file_read(AT_FDCWD, path);
+	char *path __autofree = NULL;
+	va_list args;
 
-	free(path);
-	return text;
+	va_start(args, format);
+	path = hierarchy_vproc(format, args);
+	va_end(args);
+	return file_read(AT_FDCWD, path);
 }
 
 /* Whether @word is one of the words in @list, between any of @separators. */
@@ -91,55 +106,50 @@ static bool hierarchy_parse_mount(char *line, struct mount *mount)
 /* Whether the folder is the root of a v2 hierarchy that has the controller. */
 static bool hierarchy_is_v2_with_rdma(const char *point)
 {
-	char *path = memory_format("%s/cgroup.controllers", point);
-	char *controllers = file_read(AT_FDCWD, path);
-	bool has = controllers && hierarchy_has_word(controllers, "rdma", "\n ");
+	char *path __autofree = memory_format("%s/cgroup.controllers", point);
+	char *controllers __autofree = file_read(AT_FDCWD, path);
 
-	free(controllers);
-	free(path);
-	return has;
+	return controllers && hierarchy_has_word(controllers, "rdma", "\n ");
 }
 
-static void hierarchy_take(struct hierarchy *hierarchy, const struct mount *mount, bool v2)
+static void hierarchy_take(const struct mount *mount, bool v2)
 {
 	bool whole = !strcmp(mount->root, "/");
 
 	/* Of several mounts, one that shows all of it is the best. */
-	if (hierarchy->path && (!whole || !*hierarchy->inside))
+	if (hierarchy.path && (!whole || !*hierarchy.inside))
 		return;
-	free(hierarchy->path);
-	free(hierarchy->inside);
-	hierarchy->path = memory_string(mount->point);
-	hierarchy->inside = memory_string(whole ? "" : mount->root);
-	hierarchy->v2 = v2;
-	hierarchy->nsdelegate = hierarchy_has_word(mount->options, "nsdelegate", ",");
+	free(hierarchy.path);
+	free(hierarchy.inside);
+	hierarchy.path = memory_string(mount->point);
+	hierarchy.inside = memory_string(whole ? "" : mount->root);
+	hierarchy.v2 = v2;
+	hierarchy.nsdelegate = hierarchy_has_word(mount->options, "nsdelegate", ",");
 }
 
 /* Look through the mounts; false if none carries the controller. */
-static bool hierarchy_find(struct hierarchy *hierarchy)
+static bool hierarchy_find(void)
 {
-	char *text = hierarchy_read_proc("self/mountinfo");
-	char *cursor = text;
+	char *text __autofree = hierarchy_read_proc("self/mountinfo");
+	char *cursor = text, *line;
 	struct mount mount;
-	char *line;
 
 	while ((line = file_next_line(&cursor))) {
 		if (!hierarchy_parse_mount(line, &mount))
 			continue;
 		if (!strcmp(mount.type, "cgroup") &&
 		    hierarchy_has_word(mount.options, "rdma", ","))
-			hierarchy_take(hierarchy, &mount, false);
+			hierarchy_take(&mount, false);
 		else if (!strcmp(mount.type, "cgroup2") && hierarchy_is_v2_with_rdma(mount.point))
-			hierarchy_take(hierarchy, &mount, true);
+			hierarchy_take(&mount, true);
 	}
-	free(text);
-	return hierarchy->path;
+	return hierarchy.path;
 }
 
 /* Why there is none, from /proc/cgroups: name, hierarchy, cgroups, enabled. */
 static void hierarchy_say_why_none(void)
 {
-	char *text = hierarchy_read_proc("cgroups");
+	char *text __autofree = hierarchy_read_proc("cgroups");
 	char *line = text ? strstr(text, "\nrdma\t") : NULL;
 	const char *why = "no mounted hierarchy has the RDMA controller; mount cgroup2";
 	int id = 0, cgroups = 0, enabled = 0;
@@ -151,45 +161,31 @@ static void hierarchy_say_why_none(void)
 	else if (id > 0)
 		why = "the v1 hierarchy is not mounted; mount -t cgroup -o rdma none DIR";
 	say_error("cgroups", "%s", why);
-	free(text);
 }
 
-bool hierarchy_open(struct hierarchy *hierarchy)
+bool hierarchy_open(void)
 {
-	const char *root = getenv("RDMACG_ROOT");
+	const char *root = hierarchy_path("RDMACG_ROOT", "");
 
-	memset(hierarchy, 0, sizeof(*hierarchy));
-	hierarchy->dir = -1;
-	if (root && *root) {
-		hierarchy->path = memory_string(root);
-		hierarchy->inside = memory_string("");
-		hierarchy->nsdelegate = true;
-	} else if (!hierarchy_find(hierarchy)) {
+	if (*root) {
+		hierarchy.path = memory_string(root);
+		hierarchy.inside = memory_string("");
+		hierarchy.nsdelegate = true;
+	} else if (!hierarchy_find()) {
 		hierarchy_say_why_none();
 		return false;
 	}
-	hierarchy->dir = open(hierarchy->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (hierarchy->dir < 0) {
-		say_error(hierarchy->path, "%s", strerror(errno));
-		hierarchy_close(hierarchy);
+	hierarchy.dir = open(hierarchy.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (hierarchy.dir < 0) {
+		say_error(hierarchy.path, "%s", strerror(errno));
 		return false;
 	}
-	if (root && *root)
-		hierarchy->v2 = file_exists(hierarchy->dir, "cgroup.controllers");
+	if (*root)
+		hierarchy.v2 = file_exists(hierarchy.dir, "cgroup.controllers");
 	/* The kernel gives these files to every cgroup except the root of the machine. */
-	hierarchy->partial = file_exists(hierarchy->dir, "cgroup.type") ||
-			     file_exists(hierarchy->dir, "rdma.current");
+	hierarchy.partial = file_exists(hierarchy.dir, "cgroup.type") ||
+			    file_exists(hierarchy.dir, "rdma.current");
 	return true;
-}
-
-void hierarchy_close(struct hierarchy *hierarchy)
-{
-	if (hierarchy->dir >= 0)
-		close(hierarchy->dir);
-	free(hierarchy->path);
-	free(hierarchy->inside);
-	memset(hierarchy, 0, sizeof(*hierarchy));
-	hierarchy->dir = -1;
 }
 
 /* What follows @prefix, a whole path, in @path; NULL if it does not begin so. */
@@ -235,29 +231,24 @@ static bool hierarchy_is_relative(const char *argument)
 	return (dots == 1 || dots == 2) && (!argument[dots] || argument[dots] == '/');
 }
 
-static char *hierarchy_resolve_path(const struct hierarchy *hierarchy, const char *argument)
+static char *hierarchy_resolve_path(const char *argument)
 {
-	char *path = realpath(argument, NULL);
-	const char *below;
-	char *name = NULL;
+	char *path __autofree = realpath(argument, NULL);
+	const char *below = path ? hierarchy_below(path, hierarchy.path) : NULL;
 
-	if (!path) {
-		say_error(argument, "%s", strerror(errno));
-		return NULL;
-	}
-	below = hierarchy_below(path, hierarchy->path);
 	if (below)
-		name = hierarchy_clean(below);
-	else
+		return hierarchy_clean(below);
+	if (path)
 		say_error(argument, "is not below %s, where the cgroups of the RDMA controller are",
-			  hierarchy->path);
-	free(path);
-	return name;
+			  hierarchy.path);
+	else
+		say_error(argument, "%s", strerror(errno));
+	return NULL;
 }
 
-char *hierarchy_resolve(const struct hierarchy *hierarchy, const char *argument)
+char *hierarchy_resolve(const char *argument)
 {
-	const char *below = hierarchy_below(argument, hierarchy->path);
+	const char *below = hierarchy_below(argument, hierarchy.path);
 	char *name;
 
 	if (!*argument) {
@@ -265,12 +256,12 @@ char *hierarchy_resolve(const struct hierarchy *hierarchy, const char *argument)
 		return NULL;
 	}
 	if (hierarchy_is_relative(argument))
-		return hierarchy_resolve_path(hierarchy, argument);
+		return hierarchy_resolve_path(argument);
 	name = hierarchy_clean(below ? below : argument);
 	if (!name)
 		say_error(argument, "a cgroup's name cannot have .. in it");
-	/* Not a name of the shell's, so what a command has printed. */
-	else if (!file_exists(hierarchy->dir, name))
+	/* Not a name of the shell's, so one that a command has printed. */
+	else if (!file_exists(hierarchy.dir, name))
 		text_unescape(name);
 	return name;
 }
@@ -279,7 +270,7 @@ char *hierarchy_resolve(const struct hierarchy *hierarchy, const char *argument)
  * The path in a line of /proc/PID/cgroup, "ID:CONTROLLERS:PATH", if the line is of the
  * hierarchy. The path may hold colons.
  */
-static char *hierarchy_match_line(const struct hierarchy *hierarchy, char *line)
+static char *hierarchy_match_line(char *line)
 {
 	char *controllers;
 
@@ -287,46 +278,36 @@ static char *hierarchy_match_line(const struct hierarchy *hierarchy, char *line)
 	controllers = strsep(&line, ":");
 	if (!line)
 		return NULL;
-	if (hierarchy->v2 ? *controllers : !hierarchy_has_word(controllers, "rdma", ","))
+	if (hierarchy.v2 ? *controllers : !hierarchy_has_word(controllers, "rdma", ","))
 		return NULL;
 	return line;
 }
 
-/* The name of the cgroup at @path; it may lie outside of what is mounted here. */
-static char *hierarchy_name_of(const struct hierarchy *hierarchy, const char *where,
-			       const char *path)
+char *hierarchy_cgroup_of(pid_t pid)
 {
-	const char *below = hierarchy_below(path, hierarchy->inside);
-	char *name = below ? hierarchy_clean(below) : NULL;
+	char *where __autofree = pid ? memory_format("process %d", pid) :
+				       memory_string("this process");
+	char *text __autofree = pid ? hierarchy_read_proc("%d/cgroup", pid) :
+				      hierarchy_read_proc("self/cgroup");
+	char *cursor = text, *path = NULL, *line, *name;
+	const char *below;
 
+	if (!text) {
+		say_error(where, "%s", errno == ENOENT || errno == ESRCH ?
+			  "there is no such process" : strerror(errno));
+		return NULL;
+	}
+	while (!path && (line = file_next_line(&cursor)))
+		path = hierarchy_match_line(line);
+	if (!path) {
+		say_error(where, "is in no cgroup of the hierarchy at %s", hierarchy.path);
+		return NULL;
+	}
+	/* It may lie outside of what is mounted here. */
+	below = hierarchy_below(path, hierarchy.inside);
+	name = below ? hierarchy_clean(below) : NULL;
 	if (!name)
 		say_error(where, "is in the cgroup %s, which is outside of what %s shows", path,
-			  hierarchy->path);
-	return name;
-}
-
-char *hierarchy_cgroup_of(const struct hierarchy *hierarchy, pid_t pid)
-{
-	char *where = pid ? memory_format("process %d", pid) : memory_string("this process");
-	char *id = pid ? memory_format("%d/cgroup", pid) : memory_string("self/cgroup");
-	char *text = hierarchy_read_proc(id);
-	char *path = NULL;
-	char *cursor = text;
-	char *name = NULL;
-	char *line;
-
-	if (!text && (errno == ENOENT || errno == ESRCH))
-		say_error(where, "there is no such process");
-	else if (!text)
-		say_error(where, "%s", strerror(errno));
-	while (!path && (line = file_next_line(&cursor)))
-		path = hierarchy_match_line(hierarchy, line);
-	if (path)
-		name = hierarchy_name_of(hierarchy, where, path);
-	else if (text)
-		say_error(where, "is in no cgroup of the hierarchy at %s", hierarchy->path);
-	free(text);
-	free(id);
-	free(where);
+			  hierarchy.path);
 	return name;
 }

@@ -12,7 +12,7 @@
 /* The kernel fills a page or 16 KiB at once. */
 #define NETLINK_BUFFER	32768
 
-/* What is "ctx" there is "hca_handle" here; the other names are the same. */
+/* "ctx" there is "hca_handle" here; the other names are the same. */
 struct netlink_kind {
 	const char *name;
 	const char *key;
@@ -74,58 +74,53 @@ static bool netlink_has(const struct nlattr *attr, uint16_t type, enum mnl_attr_
 	return mnl_attr_get_type(attr) == type && mnl_attr_validate(attr, data) >= 0;
 }
 
-/* One resource: its name, how many there are, and how many there can be. */
-static void netlink_take_entry(struct netlink_device *device, const struct nlattr *entry)
+/* One resource: its name, how many exist, and how many can exist. */
+static void netlink_take_entry(struct pools *pools, const struct device *device,
+			       const struct nlattr *entry)
 {
-	struct netlink_resource resource = { .capacity = NUMBER_MAX };
+	uint64_t count = 0, most = NUMBER_MAX;
 	const char *name = NULL;
 	struct nlattr *attr;
+	struct slot *slot;
 
 	mnl_attr_for_each_nested(attr, entry) {
 		if (netlink_has(attr, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME, MNL_TYPE_NUL_STRING))
 			name = mnl_attr_get_str(attr);
 		if (netlink_has(attr, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, MNL_TYPE_U64))
-			resource.count = mnl_attr_get_u64(attr);
+			count = mnl_attr_get_u64(attr);
 		if (netlink_has(attr, NETLINK_ATTR_SUMMARY_MAX, MNL_TYPE_U64))
-			resource.capacity = mnl_attr_get_u64(attr);
+			most = mnl_attr_get_u64(attr);
 	}
 	if (!name)
 		return;
-	resource.key = memory_string(netlink_key(name));
-	device->resources = memory_grow(device->resources, device->nr_resources,
-					sizeof(resource));
-	device->resources[device->nr_resources++] = resource;
+	slot = pools_get_slot(pools, device, netlink_key(name));
+	slot->usage = count;
+	slot->max = most;
 }
 
 static int netlink_take_device(const struct nlmsghdr *header, void *data)
 {
-	struct netlink_device device = { 0 };
-	struct netlink *netlink = data;
+	struct device device = { .name = (char *)"", .has_index = true };
+	const struct nlattr *summary = NULL;
 	struct nlattr *attr, *entry;
 
 	mnl_attr_for_each(attr, header, 0) {
 		if (netlink_has(attr, RDMA_NLDEV_ATTR_DEV_INDEX, MNL_TYPE_U32))
-			device.device.index = mnl_attr_get_u32(attr);
-		if (netlink_has(attr, RDMA_NLDEV_ATTR_DEV_NAME, MNL_TYPE_NUL_STRING) &&
-		    !device.device.name)
-			device.device.name = memory_string(mnl_attr_get_str(attr));
-		if (mnl_attr_get_type(attr) != RDMA_NLDEV_ATTR_RES_SUMMARY)
-			continue;
-		mnl_attr_for_each_nested(entry, attr)
-			netlink_take_entry(&device, entry);
+			device.index = mnl_attr_get_u32(attr);
+		if (netlink_has(attr, RDMA_NLDEV_ATTR_DEV_NAME, MNL_TYPE_NUL_STRING))
+			device.name = (char *)mnl_attr_get_str(attr);
+		if (mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_RES_SUMMARY)
+			summary = attr;
 	}
-	if (!device.device.name)
-		device.device.name = memory_string("");
-	device.device.has_index = true;
-	netlink->devices = memory_grow(netlink->devices, netlink->nr_devices, sizeof(device));
-	netlink->devices[netlink->nr_devices++] = device;
+	if (summary)
+		mnl_attr_for_each_nested(entry, summary)
+			netlink_take_entry(data, &device, entry);
 	return MNL_CB_OK;
 }
 
-bool netlink_read(struct netlink *netlink)
+bool netlink_read(struct pools *pools)
 {
-	memset(netlink, 0, sizeof(*netlink));
-	return netlink_ask(RDMA_NLDEV_CMD_RES_GET, NULL, netlink_take_device, netlink);
+	return netlink_ask(RDMA_NLDEV_CMD_RES_GET, NULL, netlink_take_device, pools);
 }
 
 /* An object of the kernel has the name of its user; one of a process has that process. */
@@ -156,56 +151,31 @@ static int netlink_count_objects(const struct nlmsghdr *header, void *data)
 	return MNL_CB_OK;
 }
 
-void netlink_count_kernel(struct netlink_device *device)
+void netlink_count_kernel(void)
 {
-	struct netlink_resource *resource;
+	struct pool *pool;
+	struct slot *slot;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(netlink_kinds); i++) {
-		resource = netlink_find_resource(device, netlink_kinds[i].key);
-		if (!resource || !resource->count)
-			continue;
-		resource->kernel = 0;
-		netlink_ask(netlink_kinds[i].get, &device->device, netlink_count_objects,
-			    &resource->kernel);
+	for (pool = capacity.netlink.first; pool; pool = pool->next) {
+		for (i = 0; i < ARRAY_SIZE(netlink_kinds); i++) {
+			slot = pool_find(pool, netlink_kinds[i].key);
+			if (!slot || !slot->usage)
+				continue;
+			slot->tally = 0;
+			netlink_ask(netlink_kinds[i].get, &pool->device, netlink_count_objects,
+				    &slot->tally);
+		}
 	}
 }
 
-void netlink_free(struct netlink *netlink)
+struct slot *netlink_find(const struct device *device, const char *key)
 {
-	size_t i, j;
+	struct pool *pool;
 
-	for (i = 0; i < netlink->nr_devices; i++) {
-		for (j = 0; j < netlink->devices[i].nr_resources; j++)
-			free(netlink->devices[i].resources[j].key);
-		free(netlink->devices[i].resources);
-		device_free(&netlink->devices[i].device);
-	}
-	free(netlink->devices);
-	memset(netlink, 0, sizeof(*netlink));
-}
-
-struct netlink_device *netlink_find(const struct netlink *netlink, const struct device *device)
-{
-	size_t i;
-
-	for (i = 0; i < netlink->nr_devices; i++) {
-		const struct device *found = &netlink->devices[i].device;
-
-		if (!strcmp(found->name, device->name) &&
-		    (!device->has_index || found->index == device->index))
-			return &netlink->devices[i];
-	}
-	return NULL;
-}
-
-struct netlink_resource *netlink_find_resource(const struct netlink_device *device,
-					       const char *key)
-{
-	size_t i;
-
-	for (i = 0; i < device->nr_resources; i++)
-		if (!strcmp(device->resources[i].key, key))
-			return &device->resources[i];
+	for (pool = capacity.netlink.first; pool; pool = pool->next)
+		if (!strcmp(pool->device.name, device->name) &&
+		    (!device->has_index || pool->device.index == device->index))
+			return pool_find(pool, key);
 	return NULL;
 }

@@ -4,64 +4,48 @@
 
 #include "core/core.h"
 
-struct procs_search {
-	struct procs *members;
+struct procs {
+	pid_t *pids;
+	size_t nr_pids;
 	pid_t but;
 };
 
-/* A cgroup that is gone or threaded has no list. Processes of other namespaces are 0. */
+/* A removed or threaded cgroup has no list. Processes of other namespaces are 0. */
 static bool procs_visit(struct cgroup *cgroup, void *data)
 {
-	struct procs_search *search = data;
-	struct procs *members = search->members;
-	char *text = file_read(cgroup->dir, "cgroup.procs");
-	char *cursor = text;
-	uint64_t pid;
-	char *line;
+	char *text __autofree = file_read(cgroup->dir, "cgroup.procs");
+	struct procs *procs = data;
+	char *cursor = text, *line;
+	uint64_t number;
+	pid_t *pid;
 
 	while ((line = file_next_line(&cursor))) {
-		if (!number_parse(line, strlen(line), &pid) || !pid || pid > INT_MAX ||
-		    (pid_t)pid == search->but || (pid_t)pid == getpid())
+		if (!number_parse(line, strlen(line), &number) || !number || number > INT_MAX ||
+		    (pid_t)number == procs->but || (pid_t)number == getpid())
 			continue;
-		members->pids = memory_grow(members->pids, members->nr_pids, sizeof(pid_t));
-		members->pids[members->nr_pids++] = pid;
+		pid = memory_append(&procs->pids, &procs->nr_pids, sizeof(*pid));
+		*pid = number;
 	}
-	free(text);
 	return true;
 }
 
-void procs_read(struct procs *members, struct cgroup *cgroup, pid_t but)
+size_t procs_read(struct cgroup *cgroup, pid_t but, pid_t **pids)
 {
-	struct procs_search search = { .members = members, .but = but };
+	struct procs procs = { .but = but };
 
-	memset(members, 0, sizeof(*members));
-	cgroup_walk_names(cgroup, procs_visit, &search);
-}
-
-void procs_free(struct procs *members)
-{
-	free(members->pids);
-	memset(members, 0, sizeof(*members));
+	cgroup_walk(cgroup, 0, procs_visit, &procs);
+	if (pids)
+		*pids = procs.pids;
+	else
+		free(procs.pids);
+	return procs.nr_pids;
 }
 
 void procs_signal(struct cgroup *cgroup, pid_t but, int signal)
 {
-	struct procs members;
-	size_t i;
+	pid_t *pids __autofree = NULL;
+	size_t count = procs_read(cgroup, but, &pids);
 
-	procs_read(&members, cgroup, but);
-	for (i = 0; i < members.nr_pids; i++)
-		kill(members.pids[i], signal);
-	procs_free(&members);
-}
-
-size_t procs_count(struct cgroup *cgroup, pid_t but)
-{
-	struct procs members;
-	size_t count;
-
-	procs_read(&members, cgroup, but);
-	count = members.nr_pids;
-	procs_free(&members);
-	return count;
+	while (count)
+		kill(pids[--count], signal);
 }

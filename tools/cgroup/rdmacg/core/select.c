@@ -2,157 +2,126 @@
 /* rdmacg: from a process, a unit or a container to its cgroup. */
 #include "core/core.h"
 
-/* Shorter beginnings of ids are too many containers' at once. */
+/* A shorter beginning of an id matches too many containers at once. */
 #define SELECT_SHORTEST_ID 4
 
-enum { SELECT_KEY_PID = OPTIONS_KEY + 100, SELECT_KEY_UNIT, SELECT_KEY_CONTAINER, SELECT_KEY_POD };
-
-static const char * const select_kinds[] = { "cgroup", "process", "unit", "container", "pod" };
-
-static const enum foreign_kind select_shapes[] = {
-	[SELECT_UNIT] = FOREIGN_UNIT, [SELECT_CONTAINER] = FOREIGN_CONTAINER,
-	[SELECT_POD] = FOREIGN_POD,
+struct select_kind {
+	const char *name;
+	/* For kinds that are searched for in the tree. */
+	enum foreign_kind shape;
 };
 
-static const struct argp_option select_options[] = {
-	{ "pid", SELECT_KEY_PID, "PID", 0, "the cgroup of a process", 0 },
-	{ "unit", SELECT_KEY_UNIT, "UNIT", 0, "the cgroup of a unit of systemd", 0 },
-	{ "container", SELECT_KEY_CONTAINER, "ID", 0,
-	  "the cgroup of a container: its id or how that begins; of a machine its name", 0 },
-	{ "pod", SELECT_KEY_POD, "UID", 0, "the cgroup of a pod of Kubernetes, by its uid", 0 },
+static const struct select_kind select_cgroup = { .name = "cgroup" },
+	select_pid = { .name = "process" }, select_unit = { "unit", FOREIGN_UNIT },
+	select_container = { "container", FOREIGN_CONTAINER }, select_pod = { "pod", FOREIGN_POD };
+
+static struct select {
+	const struct select_kind *kind;
+	const char *text;
+	pid_t pid;
+} *selects;
+
+static size_t nr_selects;
+
+static void select_add(const char *text, void *to)
+{
+	struct select *select = memory_append(&selects, &nr_selects, sizeof(*select));
+	uint64_t pid;
+
+	select->kind = to;
+	select->text = text;
+	if (select->kind == &select_container) {
+		select->text = foreign_skip_scheme(text);
+		if (strlen(select->text) < SELECT_SHORTEST_ID)
+			options_fail(select->text, "a container's id needs %d characters at least",
+				     SELECT_SHORTEST_ID);
+	}
+	if (select->kind != &select_pid)
+		return;
+	if (!number_parse(text, strlen(text), &pid) || !pid || pid > INT_MAX) {
+		say_error(text, "is not the number of a process");
+		exit(EXIT_USAGE);
+	}
+	select->pid = pid;
+}
+
+const struct choice select_choices[] = {
+	{ "pid", 0, "PID", "the cgroup of a process", select_add, (void *)&select_pid },
+	{ "unit", 0, "UNIT", "the cgroup of a unit of systemd", select_add, (void *)&select_unit },
+	{ "container", 0, "ID",
+	  "the cgroup of a container: its id or how that begins; of a machine its name",
+	  select_add, (void *)&select_container },
+	{ "pod", 0, "UID", "the cgroup of a pod of Kubernetes, by its uid", select_add,
+	  (void *)&select_pod },
 	{ 0 }
 };
 
-static void select_add(struct targets *targets, enum select_kind kind, const char *text,
-		       char *name)
+bool select_arguments(char **arguments)
 {
-	struct target *target;
-
-	targets->targets = memory_grow(targets->targets, targets->nr_targets, sizeof(*target));
-	target = &targets->targets[targets->nr_targets++];
-	target->kind = kind;
-	target->text = text;
-	target->name = name;
+	for (; *arguments; arguments++)
+		select_add(*arguments, (void *)&select_cgroup);
+	return nr_selects;
 }
-
-static error_t select_parse(int key, char *arg, struct argp_state *state)
-{
-	struct targets *targets = state->input;
-	pid_t pid;
-
-	switch (key) {
-	case ARGP_KEY_ARG:
-		select_add(targets, SELECT_CGROUP, arg, NULL);
-		return 0;
-	case SELECT_KEY_PID:
-		if (!options_parse_pid(arg, &pid))
-			exit(EXIT_USAGE);
-		select_add(targets, SELECT_PID, arg, NULL);
-		targets->targets[targets->nr_targets - 1].pid = pid;
-		return 0;
-	case SELECT_KEY_UNIT:
-		select_add(targets, SELECT_UNIT, arg, NULL);
-		return 0;
-	case SELECT_KEY_POD:
-		select_add(targets, SELECT_POD, arg, NULL);
-		return 0;
-	case SELECT_KEY_CONTAINER:
-		arg = (char *)foreign_skip_scheme(arg);
-		if (strlen(arg) < SELECT_SHORTEST_ID)
-			options_fail(arg, "a container's id needs %d characters at least",
-				     SELECT_SHORTEST_ID);
-		select_add(targets, SELECT_CONTAINER, arg, NULL);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-const struct argp select_argp = {
-	.options = select_options,
-	.parser = select_parse,
-};
 
 struct select_search {
-	const struct target *target;
 	struct foreign wanted;
 	struct foreign monitors;
-	struct targets *found;
+	bool (*visit)(const char *name, pid_t pid);
+	bool found;
+	bool failed;
 };
 
 static bool select_visit(struct cgroup *cgroup, void *data)
 {
 	struct select_search *search = data;
-	const struct target *target = search->target;
-	const char *slash = strrchr(cgroup->name, '/');
-	const char *base = slash ? slash + 1 : cgroup->name;
+	const char *base = cgroup_base(cgroup);
 
-	if (foreign_matches(&search->wanted, base) && !foreign_matches(&search->monitors, base))
-		select_add(search->found, target->kind, target->text,
-			   memory_string(cgroup->name));
+	if (foreign_matches(&search->wanted, base) && !foreign_matches(&search->monitors, base)) {
+		search->found = true;
+		search->failed |= !search->visit(cgroup->name, 0);
+	}
 	return true;
 }
 
 /* Look through the tree. */
-static bool select_search(const struct target *target, struct targets *found,
-			  const struct hierarchy *hierarchy)
+static bool select_search(const struct select *select, bool (*visit)(const char *name, pid_t pid))
 {
-	struct select_search search = { .target = target, .found = found };
-	size_t before = found->nr_targets;
-	struct cgroup *root = cgroup_open(hierarchy, "");
+	struct select_search search = { .visit = visit };
+	struct cgroup *root = cgroup_open("");
 
 	if (!root)
 		return false;
-	foreign_init(&search.wanted, select_shapes[target->kind], target->text);
+	foreign_init(&search.wanted, select->kind->shape, select->text);
 	foreign_init(&search.monitors, FOREIGN_MONITOR, "");
-	cgroup_walk_names(root, select_visit, &search);
+	cgroup_walk(root, 0, select_visit, &search);
 	cgroup_close_path(root);
 	foreign_free(&search.wanted);
 	foreign_free(&search.monitors);
-	if (found->nr_targets > before)
-		return true;
-	say_error(target->text, "no cgroup below %s belongs to such a %s; does it run?",
-		  hierarchy->path, select_kinds[target->kind]);
-	return false;
+	if (!search.found)
+		say_error(select->text, "no cgroup below %s belongs to such a %s; does it run?",
+			  hierarchy.path, select->kind->name);
+	return search.found && !search.failed;
 }
 
-static bool select_one(struct target *target, struct targets *found,
-		       const struct hierarchy *hierarchy)
+static bool select_one(const struct select *select, bool (*visit)(const char *name, pid_t pid))
 {
-	char *name;
+	char *name __autofree = NULL;
 
-	if (target->kind != SELECT_PID && target->kind != SELECT_CGROUP)
-		return select_search(target, found, hierarchy);
-	if (target->kind == SELECT_PID)
-		name = hierarchy_cgroup_of(hierarchy, target->pid);
+	if (select->kind == &select_pid)
+		name = hierarchy_cgroup_of(select->pid);
+	else if (select->kind == &select_cgroup)
+		name = hierarchy_resolve(select->text);
 	else
-		name = hierarchy_resolve(hierarchy, target->text);
-	if (!name)
-		return false;
-	select_add(found, target->kind, target->text, name);
-	found->targets[found->nr_targets - 1].pid = target->pid;
-	return true;
+		return select_search(select, visit);
+	return name && visit(name, select->pid);
 }
 
-bool select_find(struct targets *targets, const struct hierarchy *hierarchy)
+bool select_each(bool (*visit)(const char *name, pid_t pid))
 {
-	struct targets found = { 0 };
 	bool all = true;
 	size_t i;
 
-	for (i = 0; i < targets->nr_targets; i++)
-		all &= select_one(&targets->targets[i], &found, hierarchy);
-	select_free(targets);
-	*targets = found;
+	for (i = 0; i < nr_selects; i++)
+		all &= select_one(&selects[i], visit);
 	return all;
-}
-
-void select_free(struct targets *targets)
-{
-	size_t i;
-
-	for (i = 0; i < targets->nr_targets; i++)
-		free(targets->targets[i].name);
-	free(targets->targets);
-	memset(targets, 0, sizeof(*targets));
 }

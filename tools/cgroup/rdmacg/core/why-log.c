@@ -2,13 +2,11 @@
 /* rdmacg: what drivers wrote to the kernel's log, and what it means. */
 #include "core/core.h"
 
-/* Older lines are of other troubles. */
+/* Older lines are about other failures. */
 #define LOG_MINUTES	15
-/* The last ones say most. */
-#define LOG_LINES	5
 #define LOG_RECORD	8192
 
-/* Words of a line of the log, from the most telling on. */
+/* Words of a line of the log, the most specific first. */
 static const struct {
 	const char *words;
 	const char *meaning;
@@ -17,7 +15,7 @@ static const struct {
 	{ "status limits exceeded", "the adapter's firmware has no more of this resource" },
 	{ "status no resources", "the adapter's firmware is out of memory or of this resource" },
 	{ "status bad resource", "the object is gone or in a state that does not allow this" },
-	{ "status bad parameter", "the firmware does not support what was asked for" },
+	{ "status bad parameter", "the firmware does not support this request" },
 	{ "status internal error", "the firmware failed; look at the adapter's health" },
 	{ "no more", "the device has no more of this" },
 	{ "exceed", "a maximum of the device is exceeded" },
@@ -25,7 +23,7 @@ static const struct {
 	{ "error", "the device or its driver reported an error" },
 };
 
-static const char *log_meaning(const char *line)
+const char *log_meaning(const char *line)
 {
 	size_t i;
 
@@ -35,23 +33,15 @@ static const char *log_meaning(const char *line)
 	return NULL;
 }
 
-static const char *log_path(const char *variable, const char *path)
-{
-	const char *other = getenv(variable);
-
-	return other && *other ? other : path;
-}
-
-/* Where the device sits, such as 0000:08:00.0; drivers name it so. To be freed. */
+/* The device's place, such as 0000:08:00.0; drivers name the device so. To be freed. */
 static char *log_bus_name(const char *device)
 {
-	char *path = memory_format("%s/%s/device",
-				   log_path("RDMACG_SYS", "/sys/class/infiniband"), device);
+	char *path __autofree = memory_format("%s/%s/device", hierarchy_path("RDMACG_SYS",
+						"/sys/class/infiniband"), device);
 	char link[256];
 	ssize_t length = readlink(path, link, sizeof(link) - 1);
 	char *slash;
 
-	free(path);
 	if (length <= 0)
 		return NULL;
 	link[length] = '\0';
@@ -59,7 +49,7 @@ static char *log_bus_name(const char *device)
 	return memory_string(slash ? slash + 1 : link);
 }
 
-/* A device's name is whole where no letter or digit stands beside it. */
+/* A device's name is whole if no letter or digit is beside it. */
 static bool log_has_name(const char *line, const char *name)
 {
 	size_t length = strlen(name);
@@ -89,21 +79,17 @@ static char *log_text(char *record)
 	return text;
 }
 
-struct log_found {
-	char *lines[LOG_LINES];
-	size_t count;
-};
-
-static void log_keep(struct log_found *found, const char *text)
+static void log_keep(struct log *log, const char *text)
 {
-	char **line = &found->lines[found->count++ % LOG_LINES];
-
-	free(*line);
-	*line = memory_string(text);
+	if (log->nr_lines == LOG_LINES) {
+		free(log->lines[0]);
+		memmove(log->lines, log->lines + 1, --log->nr_lines * sizeof(log->lines[0]));
+	}
+	log->lines[log->nr_lines++] = memory_string(text);
 }
 
 /* Each read gives one record; the last ones that name the device are kept. */
-static void log_scan(int fd, const char *device, const char *bus, struct log_found *found)
+static void log_scan(int fd, const char *device, struct log *log)
 {
 	char record[LOG_RECORD];
 	ssize_t got;
@@ -119,40 +105,30 @@ static void log_scan(int fd, const char *device, const char *bus, struct log_fou
 		record[got] = '\0';
 		text = log_text(record);
 		if (text && log_meaning(text) &&
-		    (log_has_name(text, device) || (bus && log_has_name(text, bus))))
-			log_keep(found, text);
+		    (log_has_name(text, device) || (log->bus && log_has_name(text, log->bus))))
+			log_keep(log, text);
 	}
 }
 
 bool log_read(struct log *log, const char *device)
 {
-	const char *path = log_path("RDMACG_KMSG", "/dev/kmsg");
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	struct log_found found = { 0 };
-	size_t i, first;
+	int fd = open(hierarchy_path("RDMACG_KMSG", "/dev/kmsg"),
+		      O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	int error = errno;
 
 	memset(log, 0, sizeof(*log));
 	log->bus = log_bus_name(device);
+	errno = error;
 	if (fd < 0)
 		return false;
-	log_scan(fd, device, log->bus, &found);
+	log_scan(fd, device, log);
 	close(fd);
-	log->nr_lines = found.count < LOG_LINES ? found.count : LOG_LINES;
-	first = found.count - log->nr_lines;
-	log->lines = memory_zeroed(log->nr_lines, sizeof(*log->lines));
-	for (i = 0; i < log->nr_lines; i++) {
-		log->lines[i].text = found.lines[(first + i) % LOG_LINES];
-		log->lines[i].meaning = log_meaning(log->lines[i].text);
-	}
 	return true;
 }
 
 void log_free(struct log *log)
 {
-	size_t i;
-
-	for (i = 0; i < log->nr_lines; i++)
-		free(log->lines[i].text);
-	free(log->lines);
+	while (log->nr_lines)
+		free(log->lines[--log->nr_lines]);
 	free(log->bus);
 }

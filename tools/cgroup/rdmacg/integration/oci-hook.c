@@ -72,10 +72,10 @@ static bool hook_read_file(struct hook *hook)
  * The cgroup of the container. A container without one is in that of the runtime, whose
  * limits are not the container's, or in the root.
  */
-static struct cgroup *hook_open_cgroup(const struct hierarchy *hierarchy, pid_t pid)
+static struct cgroup *hook_open_cgroup(pid_t pid)
 {
-	char *name = hierarchy_cgroup_of(hierarchy, pid);
-	char *own = name ? hierarchy_cgroup_of(hierarchy, 0) : NULL;
+	char *name = hierarchy_cgroup_of(pid);
+	char *own = name ? hierarchy_cgroup_of(0) : NULL;
 	size_t length = name ? strlen(name) : 0;
 	struct cgroup *cgroup = NULL;
 
@@ -84,16 +84,16 @@ static struct cgroup *hook_open_cgroup(const struct hierarchy *hierarchy, pid_t 
 		say_error(length ? name : "/",
 			  "the container has no cgroup of its own, or the hook is none of createRuntime");
 	else if (own)
-		cgroup = cgroup_open(hierarchy, name);
+		cgroup = cgroup_open(name);
 	free(own);
 	free(name);
 	return cgroup;
 }
 
-static struct cgroup *hook_open_above(const struct hierarchy *hierarchy, const char *argument)
+static struct cgroup *hook_open_above(const char *argument)
 {
-	char *name = hierarchy_resolve(hierarchy, argument);
-	struct cgroup *cgroup = name ? cgroup_open(hierarchy, name) : NULL;
+	char *name = hierarchy_resolve(argument);
+	struct cgroup *cgroup = name ? cgroup_open(name) : NULL;
 
 	free(name);
 	return cgroup;
@@ -101,16 +101,14 @@ static struct cgroup *hook_open_above(const struct hierarchy *hierarchy, const c
 
 static bool hook_limits(struct hook *hook)
 {
-	struct hierarchy hierarchy;
 	struct cgroup *cgroup;
 	bool done;
 
-	if (!hierarchy_open(&hierarchy))
+	if (!hierarchy_open())
 		return false;
-	cgroup = hook_open_cgroup(&hierarchy, hook->oci.pid);
+	cgroup = hook_open_cgroup(hook->oci.pid);
 	done = cgroup && policy_limits(&hook->policy, cgroup);
 	cgroup_close_path(cgroup);
-	hierarchy_close(&hierarchy);
 	return done;
 }
 
@@ -125,16 +123,14 @@ static void hook_print(struct json_object *unified)
 static bool hook_unified(struct hook *hook)
 {
 	struct json_object *unified = NULL;
-	struct hierarchy hierarchy;
 	struct cgroup *cgroup;
 
-	if (!hierarchy_open(&hierarchy))
+	if (!hierarchy_open())
 		return false;
-	cgroup = hook_open_above(&hierarchy, hook->above);
+	cgroup = hook_open_above(hook->above);
 	if (cgroup)
 		unified = policy_unified(&hook->policy, cgroup);
 	cgroup_close_path(cgroup);
-	hierarchy_close(&hierarchy);
 	if (unified)
 		hook_print(unified);
 	return unified;

@@ -122,9 +122,9 @@ static const struct argp step_argp = {
 };
 
 /* The step's cgroup; its parent is the job's. */
-static struct cgroup *step_open(const struct hierarchy *hierarchy)
+static struct cgroup *step_open(void)
 {
-	char *name = hierarchy_cgroup_of(hierarchy, 0);
+	char *name = hierarchy_cgroup_of(0);
 	struct cgroup *cgroup = NULL;
 	struct foreign step;
 	size_t length;
@@ -138,7 +138,7 @@ static struct cgroup *step_open(const struct hierarchy *hierarchy)
 	foreign_free(&step);
 	name[length] = '\0';
 	if (length)
-		cgroup = cgroup_open(hierarchy, name);
+		cgroup = cgroup_open(name);
 	else
 		say_error("slurmstepd",
 			  "runs in %s, which is not below the cgroup of a job's step; set ProctrackType=proctrack/cgroup in slurm.conf",
@@ -150,13 +150,11 @@ static struct cgroup *step_open(const struct hierarchy *hierarchy)
 
 static bool step_has_limits(const struct cgroup *cgroup)
 {
-	const struct pools *pools = &cgroup->pools;
-	size_t i, j;
+	const struct slot *slot = NULL;
 
-	for (i = 0; i < pools->nr_pools; i++)
-		for (j = 0; j < pools->pools[i].nr_slots; j++)
-			if (pools->pools[i].slots[j].max != NUMBER_MAX)
-				return true;
+	while ((slot = pools_next(&cgroup->pools, slot)))
+		if (slot->max != NUMBER_MAX)
+			return true;
 	return false;
 }
 
@@ -209,7 +207,7 @@ static bool step_limit(struct step *step, struct cgroup *cgroup)
 static char *step_list(const struct pool *pool, bool refused)
 {
 	char *list = memory_string("");
-	char number[NUMBER_SIZE], *longer;
+	char *longer;
 	size_t i;
 
 	for (i = 0; i < pool->nr_slots; i++) {
@@ -218,8 +216,8 @@ static char *step_list(const struct pool *pool, bool refused)
 
 		if (!value)
 			continue;
-		number_format(number, value, !refused && number_is_bytes(slot->key));
-		longer = memory_format("%s %s=%s", list, slot->key, number);
+		longer = memory_format("%s %s=%s", list, slot->key,
+				       number_text(value, !refused && number_is_bytes(slot->key)));
 		free(list);
 		list = longer;
 	}
@@ -228,39 +226,34 @@ static char *step_list(const struct pool *pool, bool refused)
 
 static bool step_print(struct cgroup *cgroup)
 {
-	const struct pools *pools = &cgroup->pools;
-	size_t i;
+	const struct pool *pool;
 
 	if (!cgroup_has_controller(cgroup))
 		return true;
 	if (!cgroup_read(cgroup, POOL_ALL))
 		return false;
-	for (i = 0; i < pools->nr_pools; i++) {
-		char *peaks = step_list(&pools->pools[i], false);
-		char *refused = step_list(&pools->pools[i], true);
+	for (pool = cgroup->pools.first; pool; pool = pool->next) {
+		char *peaks __autofree = step_list(pool, false);
+		char *refused __autofree = step_list(pool, true);
 
 		if (*peaks || *refused)
-			say_line("%s: peaks:%s; refused:%s", pools->pools[i].device.name,
+			say_line("%s: peaks:%s; refused:%s", pool->device.name,
 				 *peaks ? peaks : " none", *refused ? refused : " none");
-		free(refused);
-		free(peaks);
 	}
 	return true;
 }
 
 static bool step_run(struct step *step)
 {
-	struct hierarchy hierarchy;
 	struct cgroup *cgroup;
 	bool done = false;
 
-	if (!hierarchy_open(&hierarchy))
+	if (!hierarchy_open())
 		return false;
-	cgroup = step_open(&hierarchy);
+	cgroup = step_open();
 	if (cgroup)
 		done = step->end ? step_print(cgroup) : step_limit(step, cgroup);
 	cgroup_close_path(cgroup);
-	hierarchy_close(&hierarchy);
 	return done;
 }
 

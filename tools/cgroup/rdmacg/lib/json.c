@@ -4,11 +4,9 @@
 
 struct json_object *json_text(const char *text)
 {
-	char *valid = text_valid(text);
-	struct json_object *object = json_object_new_string(valid);
+	char *valid __autofree = text ? text_valid(text) : NULL;
 
-	free(valid);
-	return object;
+	return valid ? json_object_new_string(valid) : NULL;
 }
 
 struct json_object *json_number(uint64_t value)
@@ -16,25 +14,74 @@ struct json_object *json_number(uint64_t value)
 	return json_object_new_uint64(value);
 }
 
-struct json_object *json_limit(uint64_t value)
-{
-	return value == NUMBER_MAX ? NULL : json_number(value);
-}
-
 void json_add(struct json_object *object, const char *key, struct json_object *value)
 {
 	json_object_object_add(object, key, value);
 }
 
-struct json_object *json_document(const char *name, struct json_object *array)
+static struct json_object *json_limit(uint64_t value)
+{
+	return value == NUMBER_MAX ? NULL : json_number(value);
+}
+
+static struct json_object *json_double(double value)
+{
+	return value < 0 ? NULL : json_object_new_double(value);
+}
+
+static void json_vfill(struct json_object *object, const char *keys, va_list args)
+{
+	char *copy __autofree = memory_string(keys);
+	char *rest = copy, *key;
+
+	while ((key = strsep(&rest, " "))) {
+		char *colon = strchr(key, ':');
+
+		*colon = '\0';
+		switch (colon[1]) {
+		case 's':
+			json_add(object, key, json_text(va_arg(args, const char *)));
+			break;
+		case 'u':
+			json_add(object, key, json_number(va_arg(args, uint64_t)));
+			break;
+		case 'l':
+			json_add(object, key, json_limit(va_arg(args, uint64_t)));
+			break;
+		case 'b':
+			json_add(object, key, json_object_new_boolean(va_arg(args, int)));
+			break;
+		case 'd':
+			json_add(object, key, json_double(va_arg(args, double)));
+			break;
+		case 'o':
+			json_add(object, key, va_arg(args, struct json_object *));
+			break;
+		}
+	}
+}
+
+struct json_object *json_pack(const char *keys, ...)
 {
 	struct json_object *object = json_object_new_object();
+	va_list args;
 
-	json_add(object, name, array);
+	va_start(args, keys);
+	json_vfill(object, keys, args);
+	va_end(args);
 	return object;
 }
 
-/* One character of a string, for what is no ASCII stands nowhere else. */
+void json_fill(struct json_object *object, const char *keys, ...)
+{
+	va_list args;
+
+	va_start(args, keys);
+	json_vfill(object, keys, args);
+	va_end(args);
+}
+
+/* One character of a string, since only strings hold characters that are not ASCII. */
 static void json_print_character(FILE *to, uint32_t character)
 {
 	if (character < 0x7f)
@@ -56,13 +103,8 @@ void json_print(FILE *to, struct json_object *object, bool pretty)
 
 	json_add(object, "format", json_number(JSON_FORMAT));
 	text = json_object_to_json_string_ext(object, flags);
-	while (*text) {
-		length = text_decode(text, &character);
-		if (!length)
-			break;
+	for (; (length = text_decode(text, &character)) && character; text += length)
 		json_print_character(to, character);
-		text += length;
-	}
 	fputc('\n', to);
 	json_object_put(object);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rdmacg: memory that is there, or the end of the command. */
+/* rdmacg: memory, or the end of the command. */
 #include "lib/lib.h"
 
 void *memory_check(void *memory)
@@ -45,11 +45,25 @@ char *memory_format(const char *format, ...)
 	return string;
 }
 
-/* Room for one element more after @count; it doubles at powers of two. */
 void *memory_grow(void *array, size_t count, size_t size)
 {
 	if (!(count & (count - 1)))
 		array = memory_resize(array, count ? count * 2 : 1, size);
 	memset((char *)array + count * size, 0, size);
 	return array;
+}
+
+void *memory_append(void *array, size_t *count, size_t size)
+{
+	char *elements;
+
+	memcpy(&elements, array, sizeof(elements));
+	elements = memory_grow(elements, *count, size);
+	memcpy(array, &elements, sizeof(elements));
+	return elements + (*count)++ * size;
+}
+
+void memory_autofree(void *variable)
+{
+	free(*(void **)variable);
 }

@@ -9,12 +9,10 @@
 
 static void say(FILE *to, const char *prefix, const char *format, va_list args)
 {
-	char *raw = memory_vformat(format, args);
-	char *text = text_escape(raw);
+	char *raw __autofree = memory_vformat(format, args);
+	char *text __autofree = text_escape(raw);
 
 	fprintf(to, "%s%s\n", prefix, text);
-	free(text);
-	free(raw);
 }
 
 static const char *say_place;
@@ -30,19 +28,17 @@ void say_errors_to(FILE *to)
 	say_file = to;
 }
 
-/* Where it happened, as the beginning of a message. */
+/* A message that begins with its place. */
 static void say_where(const char *where, const char *kind, const char *format, va_list args)
 {
-	char *text = text_escape(where);
-	char *place = text_escape(say_place ? say_place : "");
-	char *prefix = memory_format("rdmacg: %s%s%s: %s", place, *place ? ": " : "", text, kind);
+	char *text __autofree = text_escape(where);
+	char *place __autofree = text_escape(say_place ? say_place : "");
+	char *prefix __autofree = memory_format("rdmacg: %s%s%s: %s", place, *place ? ": " : "",
+						text, kind);
 
-	/* What was printed so far belongs before the message. */
+	/* Earlier output belongs before the message. */
 	fflush(stdout);
 	say(say_file ? say_file : stderr, prefix, format, args);
-	free(prefix);
-	free(place);
-	free(text);
 }
 
 void say_error(const char *where, const char *format, ...)
@@ -134,7 +130,7 @@ bool say_finish(void)
 
 	if (!fflush(stdout) && !failed)
 		return true;
-	/* Who reads may stop reading; that is no news. */
+	/* A reader may stop reading; that is not an error. */
 	if (errno != EPIPE)
 		say_error("standard output", "%s", strerror(errno));
 	return false;

@@ -92,26 +92,30 @@ bool number_is_bytes(const char *key)
 	return length > 4 && !strcmp(key + length - 4, "_mem");
 }
 
-const char *number_format(char *buffer, uint64_t value, bool human)
+const char *number_text(uint64_t value, bool human)
 {
+	static char texts[8][32];
+	static unsigned int next;
+	char *text = texts[next++ % ARRAY_SIZE(texts)];
 	uint64_t tenths;
 	int unit = 0;
 
 	if (value == NUMBER_MAX)
-		return memcpy(buffer, "max", sizeof("max"));
+		return "max";
 	if (!human || value < 1024) {
-		snprintf(buffer, NUMBER_SIZE, "%" PRIu64, value);
-		return buffer;
+		snprintf(text, sizeof(texts[0]), "%" PRIu64, value);
+		return text;
 	}
 	while (value >> (10 * (unit + 1)) >= 1024)
 		unit++;
 	/* Rounded down: a figure that reads as the next unit has reached that unit. */
 	tenths = number_scale(value, 10, (uint64_t)1 << (10 * (unit + 1)));
-	/* Whole ones without a fraction, so that what was written as 1G reads so. */
+	/* A whole number has no fraction, so that 1G is shown as it was written. */
 	if (!(value & (((uint64_t)1 << (10 * (unit + 1))) - 1)))
-		snprintf(buffer, NUMBER_SIZE, "%" PRIu64 "%ciB", tenths / 10, number_units[unit]);
+		snprintf(text, sizeof(texts[0]), "%" PRIu64 "%ciB", tenths / 10,
+			 number_units[unit]);
 	else
-		snprintf(buffer, NUMBER_SIZE, "%" PRIu64 ".%" PRIu64 "%ciB", tenths / 10,
+		snprintf(text, sizeof(texts[0]), "%" PRIu64 ".%" PRIu64 "%ciB", tenths / 10,
 			 tenths % 10, number_units[unit]);
-	return buffer;
+	return text;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rdmacg: options that each command has. */
+/* rdmacg: the options of commands. */
 #include "lib/lib.h"
 
 enum { OPTIONS_USAGE = OPTIONS_KEY - 1 };
@@ -60,17 +60,15 @@ void options_fail(const char *where, const char *format, ...)
 }
 
 /*
- * glibc prints an option that it does not know as it is. So those that no terminal should
- * see do not get there. In order means that a command with words of its own may follow.
+ * glibc prints an unknown option as it is, so an option that a terminal should not see is
+ * refused before. In order means that a command with words of its own may follow.
  */
 static void options_check(char * const *words, bool in_order)
 {
 	for (words++; *words && strcmp(*words, "--") && !(in_order && **words != '-'); words++) {
-		char *escaped = text_escape(*words);
-		bool good = **words != '-' || !strcmp(*words, escaped);
+		char *escaped __autofree = text_escape(*words);
 
-		free(escaped);
-		if (!good)
+		if (**words == '-' && strcmp(*words, escaped))
 			options_fail(*words, "there is no such option");
 	}
 }
@@ -88,26 +86,101 @@ void options_parse(const struct argp *argp, unsigned int flags, int argc, char *
 	}
 }
 
-bool options_parse_pid(const char *text, int *pid)
-{
-	uint64_t number;
+/* A syntax while it is parsed. */
+struct reading {
+	const struct syntax *syntax;
+	/* The choices of all lists as argp has them, and themselves. */
+	struct argp_option *options;
+	size_t nr_options;
+	const struct choice **choices;
+	size_t nr_choices;
+	char **args;
+};
 
-	if (!number_parse(text, strlen(text), &number) || !number || number > INT_MAX) {
-		say_error(text, "is not the number of a process");
-		return false;
+static error_t options_take(int key, char *arg, struct argp_state *state)
+{
+	struct reading *reading = state->input;
+	size_t i;
+
+	if (key == ARGP_KEY_ARGS && state->argc - state->next <= reading->syntax->most) {
+		reading->args = state->argv + state->next;
+		return 0;
 	}
-	*pid = number;
-	return true;
+	if (key == ARGP_KEY_NO_ARGS && reading->syntax->needs)
+		options_fail(strrchr(state->argv[0], ' ') + 1, "%s", reading->syntax->needs);
+	for (i = 0; i < reading->nr_choices; i++) {
+		const struct choice *choice = reading->choices[i];
+
+		if (key != reading->options[i].key)
+			continue;
+		if (choice->take)
+			choice->take(arg, choice->to);
+		else
+			*(bool *)choice->to = true;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
 }
 
-uint64_t options_parse_margin(const char *text)
+static void options_add(struct reading *reading, const struct choice *choice)
+{
+	int key = choice->letter ? choice->letter : OPTIONS_KEY + (int)reading->nr_options;
+	struct argp_option *option;
+	const struct choice **copy;
+
+	option = memory_append(&reading->options, &reading->nr_options, sizeof(*option));
+	option->name = choice->name;
+	option->key = key;
+	option->arg = choice->arg;
+	option->doc = choice->help;
+	copy = memory_append(&reading->choices, &reading->nr_choices, sizeof(*copy));
+	*copy = choice;
+}
+
+char **options_read(const struct syntax *syntax, int argc, char **argv)
+{
+	struct reading reading = { .syntax = syntax, .args = argv + argc };
+	struct argp argp = {
+		.parser = options_take, .args_doc = syntax->args_doc, .doc = syntax->doc,
+		.children = options_child, .help_filter = syntax->help_filter,
+	};
+	const struct choice *choice;
+	size_t i;
+
+	for (i = 0; i < SYNTAX_LISTS && syntax->lists[i]; i++)
+		for (choice = syntax->lists[i]; choice->name; choice++)
+			options_add(&reading, choice);
+	/* An empty one ends argp's list, which must have others. */
+	if (reading.nr_options) {
+		reading.options = memory_grow(reading.options, reading.nr_options,
+					      sizeof(*reading.options));
+		argp.options = reading.options;
+	}
+	options_parse(&argp, syntax->in_order ? ARGP_IN_ORDER : 0, argc, argv, &reading);
+	free(reading.options);
+	free(reading.choices);
+	return reading.args;
+}
+
+void options_take_text(const char *text, void *to)
+{
+	*(const char **)to = text;
+}
+
+void options_take_count(const char *text, void *to)
+{
+	uint64_t *count = to;
+
+	if (!number_parse(text, strlen(text), count) || !*count)
+		options_fail("-n", "%s: must be a number from 1 on", text);
+}
+
+void options_take_margin(const char *text, void *to)
 {
 	size_t length = strlen(text);
-	uint64_t margin;
 
 	if (length && text[length - 1] == '%')
 		length--;
-	if (!number_parse_thousandths(text, length, &margin))
+	if (!number_parse_thousandths(text, length, to))
 		options_fail(text, "a margin is a percentage, such as 20%%");
-	return margin;
 }

@@ -14,28 +14,12 @@
 static const char *table_wanted;
 static bool table_bare;
 
-enum { TABLE_KEY_COLUMNS = 'o', TABLE_KEY_BARE = OPTIONS_KEY + 200 };
-
-static const struct argp_option table_options[] = {
-	{ "columns", TABLE_KEY_COLUMNS, "NAMES", 0,
-	  "only these columns, such as resource,limit_of", 0 },
-	{ "no-headings", TABLE_KEY_BARE, NULL, 0, "no line with the names of the columns", 0 },
+const struct choice table_choices[] = {
+	{ "columns", 'o', "NAMES", "only these columns, such as resource,limit_of",
+	  options_take_text, &table_wanted },
+	{ "no-headings", 0, NULL, "no line with the names of the columns", NULL, &table_bare },
 	{ 0 }
 };
-
-static error_t table_parse(int key, char *arg, struct argp_state *state)
-{
-	(void)state;
-	if (key == TABLE_KEY_COLUMNS)
-		table_wanted = arg;
-	else if (key == TABLE_KEY_BARE)
-		table_bare = true;
-	else
-		return ARGP_ERR_UNKNOWN;
-	return 0;
-}
-
-const struct argp table_argp = { .options = table_options, .parser = table_parse };
 
 /* "limit_of" or "LIMIT OF" is the heading "LIMIT OF". */
 static bool table_is_heading(const char *heading, const char *name, size_t length)
@@ -51,139 +35,143 @@ static bool table_is_heading(const char *heading, const char *name, size_t lengt
 	return true;
 }
 
-/* Which columns to print, in their order; returns how many. */
-static size_t table_order(const struct table *table, size_t *order)
+static void table_add_wanted(struct table *table, const char *name, size_t length)
 {
-	const char *name = table_wanted;
-	size_t count = 0, i;
+	size_t i;
 
-	for (i = 0; i < table->columns && !name; i++)
-		order[count++] = i;
-	while (name && count < TABLE_COLUMNS) {
-		size_t length = strcspn(name, ",");
-
-		for (i = 0; i < table->columns; i++)
-			if (table_is_heading(table->headings[i], name, length))
-				break;
-		if (i == table->columns)
-			options_fail(name, "there is no such column; the heading names them");
-		order[count++] = i;
-		name = name[length] ? name + length + 1 : NULL;
-	}
-	return count;
+	for (i = 0; i < table->columns; i++)
+		if (table_is_heading(table->headings[i], name, length))
+			break;
+	if (i == table->columns)
+		options_fail(name, "there is no such column; the heading names them");
+	table->order[table->nr_order++] = i;
 }
 
-void table_init(struct table *table, const char *align, const char * const *headings)
+void table_init(struct table *table, const char *align, const char * const *headings,
+		size_t width)
 {
-	size_t order[TABLE_COLUMNS];
+	const char *name = table_wanted;
 
 	memset(table, 0, sizeof(*table));
 	table->align = align;
 	table->headings = headings;
 	table->columns = strlen(align);
-	table_order(table, order);
+	table->width = width;
+	while (!name && table->nr_order < table->columns) {
+		table->order[table->nr_order] = table->nr_order;
+		table->nr_order++;
+	}
+	while (name && table->nr_order < TABLE_COLUMNS) {
+		size_t length = strcspn(name, ",");
+
+		table_add_wanted(table, name, length);
+		name = name[length] ? name + length + 1 : NULL;
+	}
 }
 
-void table_cell(struct table *table, const char *format, ...)
+void table_cell(struct table *table, const char *text)
 {
-	va_list args;
-	char *raw;
+	struct cell *cell = memory_append(&table->cells, &table->nr_cells, sizeof(*cell));
 
-	va_start(args, format);
-	raw = memory_vformat(format, args);
-	va_end(args);
-	table->cells = memory_grow(table->cells, table->nr_cells, sizeof(*table->cells));
-	table->colours = memory_grow(table->colours, table->nr_cells, sizeof(*table->colours));
-	table->cells[table->nr_cells++] = text_escape(raw);
-	free(raw);
+	cell->text = text_escape(text);
 }
 
-void table_alarm(struct table *table)
+void table_number(struct table *table, bool known, uint64_t value, bool human)
 {
-	table->colours[table->nr_cells - 1] = TABLE_RED;
+	table_cell(table, known ? number_text(value, human) : "-");
+}
+
+void table_alarm(struct table *table, bool alarm)
+{
+	table->cells[table->nr_cells - 1].alarm = alarm;
 }
 
 /* How a table is laid out. */
 struct layout {
 	FILE *to;
 	bool colours;
-	size_t order[TABLE_COLUMNS];
-	size_t columns;
 	/* By column of the table. */
 	size_t widths[TABLE_COLUMNS];
-	/* The first column stands above its rows. */
+	/* The names of the first column are put above their rows. */
 	bool grouped;
 };
 
-static size_t table_total(const struct layout *layout)
+static size_t table_total(const struct table *table, const struct layout *layout)
 {
 	size_t total = 0, i;
 
-	for (i = layout->grouped; i < layout->columns; i++)
-		total += layout->widths[layout->order[i]] + 2;
+	for (i = layout->grouped; i < table->nr_order; i++)
+		total += layout->widths[table->order[i]] + 2;
 	return layout->grouped ? total : total - 2;
+}
+
+/* The widest column of names that may still be cut, or NULL. */
+static size_t *table_widest(const struct table *table, struct layout *layout)
+{
+	size_t *widest = NULL, i;
+
+	for (i = 0; i < table->columns; i++)
+		if (table->align[i] == 'n' && layout->widths[i] > TABLE_NARROWEST &&
+		    (!widest || layout->widths[i] > *widest))
+			widest = &layout->widths[i];
+	return widest;
 }
 
 /* Cut names, those of the widest column first, until the table fits. */
 static void table_fit(struct table *table, struct layout *layout)
 {
-	size_t total = table_total(layout), widest, i;
+	size_t *widest, i;
 
-	layout->grouped = table->width && total > table->width && *table->align == 'g' &&
-			  !table_wanted;
-	total = table_total(layout);
-	while (table->width && total > table->width) {
-		widest = table->columns;
-		for (i = 0; i < table->columns; i++)
-			if (table->align[i] == 'n' && layout->widths[i] > TABLE_NARROWEST &&
-			    (widest == table->columns ||
-			     layout->widths[i] > layout->widths[widest]))
-				widest = i;
-		if (widest == table->columns)
+	layout->grouped = table->width && table_total(table, layout) > table->width &&
+			  *table->align == 'g' && !table_wanted;
+	while (table->width && table_total(table, layout) > table->width) {
+		widest = table_widest(table, layout);
+		if (!widest)
 			break;
-		layout->widths[widest]--;
-		total--;
+		--*widest;
 	}
 	for (i = 0; i < table->nr_cells; i++) {
-		if (table->align[i % table->columns] == 'n')
-			text_clip_middle(table->cells[i], layout->widths[i % table->columns]);
-		else if (layout->grouped && !(i % table->columns))
-			text_clip_middle(table->cells[i], table->width);
+		size_t column = i % table->columns;
+
+		if (table->align[column] == 'n')
+			text_clip_middle(table->cells[i].text, layout->widths[column]);
+		else if (layout->grouped && !column)
+			text_clip_middle(table->cells[i].text, table->width);
 	}
 }
 
 static void table_print_text(const struct layout *layout, const char *text, const char *colour)
 {
-	colour = layout->colours ? colour : NULL;
-	fprintf(layout->to, "%s%s%s", colour ? colour : "", text, colour ? TABLE_PLAIN : "");
+	bool coloured = layout->colours && colour;
+
+	fprintf(layout->to, "%s%s%s", coloured ? colour : "", text, coloured ? TABLE_PLAIN : "");
 }
 
-/* A row of texts. Blanks are only printed when something follows them in the line. */
+/* A row, or the heading if @cells is NULL. Blanks are only printed before a text. */
 static void table_print_row(const struct table *table, const struct layout *layout,
-			    char * const *cells, const char * const *colours)
+			    const struct cell *cells)
 {
 	size_t blanks = layout->grouped ? 2 : 0, i;
 
-	if (layout->grouped && cells != (char * const *)table->headings && *cells[0]) {
-		table_print_text(layout, cells[0], NULL);
-		fputc('\n', layout->to);
-	}
-	for (i = layout->grouped; i < layout->columns; i++) {
-		size_t column = layout->order[i];
-		size_t padding = layout->widths[column] - text_width(cells[column]);
+	if (layout->grouped && cells && *cells[0].text)
+		fprintf(layout->to, "%s\n", cells[0].text);
+	for (i = layout->grouped; i < table->nr_order; i++) {
+		size_t column = table->order[i];
+		const char *text = cells ? cells[column].text : table->headings[column];
+		const char *colour = !cells ? TABLE_BOLD : cells[column].alarm ? TABLE_RED : NULL;
+		size_t padding = layout->widths[column] - text_width(text);
 		bool right = table->align[column] == 'r';
 
 		blanks += (i > layout->grouped ? 2 : 0) + (right ? padding : 0);
-		if (*cells[column]) {
+		if (*text) {
 			fprintf(layout->to, "%*s", (int)blanks, "");
-			table_print_text(layout, cells[column],
-					 colours ? colours[column] : TABLE_BOLD);
+			table_print_text(layout, text, colour);
 			blanks = 0;
 		}
 		blanks += right ? 0 : padding;
 	}
-	/* The name of a group alone is the line already. */
-	if (!layout->grouped || *cells[1])
+	/* The line that names a group is complete without a row. */
+	if (!layout->grouped || !cells || *cells[1].text)
 		fputc('\n', layout->to);
 }
 
@@ -192,19 +180,18 @@ void table_print(struct table *table, FILE *to)
 	struct layout layout = { .to = to, .colours = to == stdout && say_in_colour() };
 	size_t i, width;
 
-	layout.columns = table_order(table, layout.order);
 	for (i = 0; i < table->columns; i++)
 		layout.widths[i] = table_bare ? 0 : text_width(table->headings[i]);
 	for (i = 0; i < table->nr_cells; i++) {
-		width = text_width(table->cells[i]);
+		width = text_width(table->cells[i].text);
 		if (width > layout.widths[i % table->columns])
 			layout.widths[i % table->columns] = width;
 	}
 	table_fit(table, &layout);
 	if (!table_bare)
-		table_print_row(table, &layout, (char * const *)table->headings, NULL);
+		table_print_row(table, &layout, NULL);
 	for (i = 0; i < table->nr_cells; i += table->columns)
-		table_print_row(table, &layout, table->cells + i, table->colours + i);
+		table_print_row(table, &layout, table->cells + i);
 	table_free(table);
 }
 
@@ -213,10 +200,8 @@ void table_free(struct table *table)
 	size_t i;
 
 	for (i = 0; i < table->nr_cells; i++)
-		free(table->cells[i]);
+		free(table->cells[i].text);
 	free(table->cells);
-	free(table->colours);
 	table->cells = NULL;
-	table->colours = NULL;
 	table->nr_cells = 0;
 }

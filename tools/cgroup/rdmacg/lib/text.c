@@ -141,41 +141,33 @@ char *text_valid(const char *raw)
 	return text_filter(raw, text_keep_all);
 }
 
-size_t text_width(const char *text)
+/* The length of the next character, and how many columns it takes. */
+static size_t text_step(const char *text, size_t *columns)
 {
 	uint32_t character;
-	size_t width = 0;
-	size_t length;
-	int columns;
+	size_t length = text_decode(text, &character);
+	int width = length ? wcwidth(character) : 1;
 
-	for (; *text; text += length) {
-		length = text_decode(text, &character);
-		columns = length ? wcwidth(character) : 1;
-		width += columns < 0 ? 1 : columns;
-		if (!length)
-			length = 1;
-	}
-	return width;
+	*columns = width < 0 ? 1 : width;
+	return length ? length : 1;
 }
 
-/* The longest end of @text that takes so many columns. */
-static const char *text_tail(const char *text, size_t columns)
+size_t text_width(const char *text)
 {
-	uint32_t character;
-	size_t length;
+	size_t width = 0, columns;
 
-	while (text_width(text) > columns) {
-		length = text_decode(text, &character);
-		text += length ? length : 1;
+	while (*text) {
+		text += text_step(text, &columns);
+		width += columns;
 	}
-	return text;
+	return width;
 }
 
 void text_clip_middle(char *text, size_t columns)
 {
 	/* Names of pods differ at their ends. */
-	size_t head = columns / 4;
-	const char *tail;
+	size_t head = columns / 4, ignored;
+	const char *tail = text;
 
 	if (text_width(text) <= columns)
 		return;
@@ -183,31 +175,27 @@ void text_clip_middle(char *text, size_t columns)
 		text_clip(text, columns);
 		return;
 	}
-	tail = text_tail(text, columns - head - 1);
+	while (text_width(tail) > columns - head - 1)
+		tail += text_step(tail, &ignored);
 	text_clip(text, head + 1);
 	memmove(text + strlen(text), tail, strlen(tail) + 1);
 }
 
 void text_clip(char *text, size_t columns)
 {
-	size_t length, width = 0;
-	uint32_t character;
+	size_t width = 0, more;
 	char *cut = text;
-	int more;
 
 	/* @cut is as far as a ~ still has room behind it. */
-	for (; *text; text += length) {
-		length = text_decode(text, &character);
-		more = length ? wcwidth(character) : 1;
-		if (!length)
-			length = 1;
-		width += more < 0 ? 1 : more;
+	while (*text) {
+		text += text_step(text, &more);
+		width += more;
 		if (width > columns) {
 			memcpy(cut, columns ? "~" : "", columns ? 2 : 1);
 			return;
 		}
 		if (width < columns)
-			cut = text + length;
+			cut = text;
 	}
 }
 

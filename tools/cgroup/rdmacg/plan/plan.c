@@ -172,11 +172,9 @@ static char *plan_format_values(const struct plan_part *part, enum plan_kind kin
 static void plan_print_formula(const struct plan_value *value)
 {
 	bool has_numbers = strcmp(value->formula, value->numbers);
-	char number[NUMBER_SIZE];
-	bool is_number;
+	const char *number = number_text(value->value, false);
+	bool is_number = !strcmp(value->numbers, number);
 
-	number_format(number, value->value, false);
-	is_number = !strcmp(value->numbers, number);
 	say_line("#   %s = %s%s%s%s%s", value->key, value->formula, has_numbers ? " = " : "",
 		 has_numbers ? value->numbers : "", is_number ? "" : " = ",
 		 is_number ? "" : number);

@@ -64,31 +64,28 @@ static void share_parse_limits(const struct share *share, struct limits *limits,
 }
 
 /* What the device has, by --capacity or by rdma.capacity. */
-static const struct pool *share_read_capacity(const struct share *share,
-					      const struct hierarchy *hierarchy,
-					      struct capacity *capacity)
+static const struct pool *share_read_capacity(const struct share *share)
 {
 	const struct pool *pool;
 	struct limits limits;
 	size_t i;
 
-	memset(capacity, 0, sizeof(*capacity));
 	if (share->capacity) {
 		share_parse_limits(share, &limits, share->capacity, false);
 		for (i = 0; i < limits.nr_limits; i++) {
 			const struct limit *limit = &limits.limits[i];
 
-			pools_get_slot(&capacity->pools, &limits.device, limit->key)->max =
+			pools_get_slot(&capacity.pools, &limits.device, limit->key)->max =
 				limit->value;
 		}
 		limits_free(&limits);
 	} else {
-		capacity_read(capacity, hierarchy);
-		if (!capacity->has_file)
+		capacity_read();
+		if (!capacity.has_file)
 			plan_fail("rdma.capacity",
 				  "the kernel has no such file, so give --capacity KEY=VALUE,...");
 	}
-	pool = limits_find_pool(&share->device, &capacity->pools);
+	pool = limits_find_pool(&share->device, &capacity.pools);
 	if (!pool)
 		exit(EXIT_FAILED);
 	return pool;
@@ -240,11 +237,11 @@ static void share_plan(struct plan *plan, struct share *share, const struct pool
 /* --- the cgroups --- */
 
 /* "CGROUP:WEIGHT": what is behind the last colon, if it is digits and no part of a name. */
-static void share_find_cgroup(const struct hierarchy *hierarchy, struct share_cgroup *cgroup)
+static void share_find_cgroup(struct share_cgroup *cgroup)
 {
 	const char *colon = strrchr(cgroup->word, ':');
 	bool has_weight = colon && colon[1] && !colon[1 + strspn(colon + 1, "0123456789")] &&
-			  !file_exists(hierarchy->dir, cgroup->word);
+			  !file_exists(hierarchy.dir, cgroup->word);
 	size_t length = has_weight ? (size_t)(colon - cgroup->word) : strlen(cgroup->word);
 	char *word = memory_format("%.*s", (int)length, cgroup->word);
 
@@ -252,7 +249,7 @@ static void share_find_cgroup(const struct hierarchy *hierarchy, struct share_cg
 	if (has_weight && (!number_parse(colon + 1, strlen(colon + 1), &cgroup->weight) ||
 			   !cgroup->weight || cgroup->weight > SHARE_WEIGHT_MAX))
 		options_fail(cgroup->word, "a weight is 1 to %d", SHARE_WEIGHT_MAX);
-	cgroup->name = hierarchy_resolve(hierarchy, word);
+	cgroup->name = hierarchy_resolve(word);
 	if (!cgroup->name)
 		exit(EXIT_FAILED);
 	if (!*cgroup->name)
@@ -284,19 +281,15 @@ static void share_check_nested(const struct share *share)
 static void share_run(struct share *share)
 {
 	struct plan plan = { .form = share->args.form };
-	struct hierarchy hierarchy;
-	struct capacity capacity;
 	size_t i;
 
-	if (!hierarchy_open(&hierarchy))
+	if (!hierarchy_open())
 		exit(EXIT_FAILED);
 	for (i = 0; i < share->nr_cgroups; i++)
-		share_find_cgroup(&hierarchy, &share->cgroups[i]);
+		share_find_cgroup(&share->cgroups[i]);
 	share_check_nested(share);
-	share_plan(&plan, share, share_read_capacity(share, &hierarchy, &capacity));
+	share_plan(&plan, share, share_read_capacity(share));
 	plan_finish(&plan, &share->args);
-	capacity_free(&capacity);
-	hierarchy_close(&hierarchy);
 }
 
 /* --- the command line --- */

@@ -80,8 +80,8 @@ void child_cancel(struct child *child)
 }
 
 /*
- * What a terminal sends, it sends to all processes in the foreground, the command included;
- * it is not to come twice.
+ * A terminal sends its signals to all processes in the foreground, the command included; the
+ * command must not get them twice.
  */
 static void child_pass_on(const struct child *child, const siginfo_t *info)
 {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: a cgroup for one command. */
-#include <dirent.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "core/core.h"
 #include "run/run-cgroup.h"
@@ -16,13 +14,6 @@
 #define RUN_CGROUP_NAMES	100
 /* Of the cgroup; a number follows. */
 #define RUN_CGROUP_NAME	"rdmacg-run-"
-
-static void run_cgroup_pause(void)
-{
-	struct timespec pause = { .tv_nsec = 10000000 };
-
-	nanosleep(&pause, NULL);
-}
 
 /*
  * A process that waits until this one closes @home->keep, or dies. It must not hold the
@@ -39,7 +30,7 @@ static bool run_cgroup_make_keeper(struct run_cgroup *home, const struct child *
 	if (!home->keeper) {
 		close(ends[1]);
 		close(child->go);
-		/* Nothing is ever written; the end of the file is what it waits for. */
+		/* Nothing is ever written; it waits for the end of the file. */
 		while (read(ends[0], &byte, 1) < 0 && errno == EINTR)
 			;
 		_exit(0);
@@ -58,28 +49,25 @@ static void run_cgroup_end_keeper(struct run_cgroup *home)
 	home->keeper = 0;
 }
 
-static bool run_cgroup_make_scope(struct run_cgroup *home, const struct hierarchy *hierarchy,
-				  const struct child *child)
+static bool run_cgroup_make_scope(struct run_cgroup *home, const struct child *child)
 {
-	char *unit = memory_format("rdmacg-run-%d.scope", getpid());
-	char *name = NULL;
+	char *unit __autofree = memory_format(RUN_CGROUP_NAME "%d.scope", getpid());
+	char *name __autofree = NULL;
 
 	if (!run_cgroup_make_keeper(home, child))
 		say_error("fork", "%s", strerror(errno));
 	else if (scope_make(unit, child->pid, home->keeper))
-		name = hierarchy_cgroup_of(hierarchy, child->pid);
+		name = hierarchy_cgroup_of(child->pid);
 	if (name)
-		home->cgroup = cgroup_open(hierarchy, name);
+		home->cgroup = cgroup_open(name);
 	if (!home->cgroup)
 		run_cgroup_end_keeper(home);
-	free(name);
-	free(unit);
 	return home->cgroup;
 }
 
 static void run_cgroup_say_refusal(struct cgroup *parent, int error)
 {
-	char *owner = file_owner(parent->dir, ".");
+	char *owner __autofree = file_owner(parent->dir, ".");
 
 	if (error == EACCES || error == EPERM)
 		say_error(cgroup_name(parent),
@@ -88,16 +76,15 @@ static void run_cgroup_say_refusal(struct cgroup *parent, int error)
 	else
 		say_error(cgroup_name(parent), "cannot create a cgroup here: %s",
 			  strerror(error));
-	free(owner);
 }
 
-/* A folder below @parent, of a name that is not taken. */
+/* A folder below @parent with a new name. */
 static bool run_cgroup_make_below(struct run_cgroup *home, struct cgroup *parent)
 {
 	int number = 0, error;
 	char *base;
 
-	/* One that was left behind, by a process of the same number, is in the way. */
+	/* A cgroup that a process of the same number left behind is in the way. */
 	do {
 		base = memory_format(RUN_CGROUP_NAME "%d%s%.0d", getpid(), number ? "-" : "",
 				     number);
@@ -111,21 +98,17 @@ static bool run_cgroup_make_below(struct run_cgroup *home, struct cgroup *parent
 	return home->cgroup;
 }
 
-bool run_cgroup_make(struct run_cgroup *home, const struct hierarchy *hierarchy, const char *in,
-		     const struct child *child)
+bool run_cgroup_make(struct run_cgroup *home, const char *in, const struct child *child)
 {
+	char *name __autofree = NULL;
 	struct cgroup *parent;
-	char *name;
 
 	memset(home, 0, sizeof(*home));
-	/* On v1, the controller's hierarchy is none of systemd's. */
-	if (!in && hierarchy->v2 && scope_is_possible())
-		return run_cgroup_make_scope(home, hierarchy, child);
-	name = in ? hierarchy_resolve(hierarchy, in) : hierarchy_cgroup_of(hierarchy, 0);
-	if (!name)
-		return false;
-	parent = cgroup_open(hierarchy, name);
-	free(name);
+	/* On v1, the controller's hierarchy does not belong to systemd. */
+	if (!in && hierarchy.v2 && scope_is_possible())
+		return run_cgroup_make_scope(home, child);
+	name = in ? hierarchy_resolve(in) : hierarchy_cgroup_of(0);
+	parent = name ? cgroup_open(name) : NULL;
 	if (parent && !run_cgroup_make_below(home, parent))
 		cgroup_close_path(parent);
 	return home->cgroup;
@@ -133,14 +116,9 @@ bool run_cgroup_make(struct run_cgroup *home, const struct hierarchy *hierarchy,
 
 bool run_cgroup_enter(const struct run_cgroup *home, const struct child *child)
 {
-	char *pid;
-	int ret;
+	char *pid __autofree = memory_format("%d\n", child->pid);
+	int ret = home->keeper ? 0 : file_write(home->cgroup->dir, "cgroup.procs", pid);
 
-	if (home->keeper)
-		return true;
-	pid = memory_format("%d\n", child->pid);
-	ret = file_write(home->cgroup->dir, "cgroup.procs", pid);
-	free(pid);
 	if (ret)
 		say_error(cgroup_name(home->cgroup),
 			  "the command cannot be moved there: %s; cgroup v2 wants cgroup.procs of a cgroup above both to be yours",
@@ -150,7 +128,7 @@ bool run_cgroup_enter(const struct run_cgroup *home, const struct child *child)
 
 size_t run_cgroup_members(const struct run_cgroup *home)
 {
-	return procs_count(home->cgroup, home->keeper);
+	return procs_read(home->cgroup, home->keeper, NULL);
 }
 
 void run_cgroup_signal(const struct run_cgroup *home, int signal)
@@ -158,44 +136,38 @@ void run_cgroup_signal(const struct run_cgroup *home, int signal)
 	procs_signal(home->cgroup, home->keeper, signal);
 }
 
-/* Remove what is below @dir, deepest first. */
-static void run_cgroup_remove_below(int dir)
+/* Remove the cgroups below @cgroup, deepest first. */
+static void run_cgroup_remove_below(struct cgroup *cgroup)
 {
-	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
-	int child;
+	char **names __autofree = NULL;
+	size_t count, i;
 
-	while (list && (entry = readdir(list))) {
-		if (entry->d_type != DT_DIR || *entry->d_name == '.')
-			continue;
-		child = openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (child < 0)
-			continue;
-		run_cgroup_remove_below(child);
-		close(child);
-		unlinkat(fd, entry->d_name, AT_REMOVEDIR);
+	names = cgroup_children(cgroup, &count);
+	for (i = 0; i < count; i++) {
+		struct cgroup *child = cgroup_open_child(cgroup, names[i]);
+
+		if (child) {
+			run_cgroup_remove_below(child);
+			cgroup_close(child);
+			unlinkat(cgroup->dir, names[i], AT_REMOVEDIR);
+		}
+		free(names[i]);
 	}
-	if (list)
-		closedir(list);
-	else if (fd >= 0)
-		close(fd);
 }
 
-/* Remove it from its parent; what is busy may be so for a moment only. */
+/* Remove it from its parent; a busy cgroup may be busy for a moment only. */
 static int run_cgroup_remove_cgroup(struct cgroup *cgroup)
 {
-	const char *slash = strrchr(cgroup->name, '/');
-	const char *base = slash ? slash + 1 : cgroup->name;
+	const char *base = cgroup_base(cgroup);
 	int tries;
 
 	for (tries = 0; tries < RUN_CGROUP_TRIES; tries++) {
-		run_cgroup_remove_below(cgroup->dir);
+		run_cgroup_remove_below(cgroup);
 		if (!unlinkat(cgroup->parent->dir, base, AT_REMOVEDIR) || file_is_gone(errno))
 			return 0;
 		if (errno != EBUSY)
 			break;
-		run_cgroup_pause();
+		clock_sleep(10);
 	}
 	return errno;
 }
@@ -203,21 +175,19 @@ static int run_cgroup_remove_cgroup(struct cgroup *cgroup)
 /* Whether another rdmacg runs a command beside this one. */
 static bool run_cgroup_has_sibling(const struct cgroup *parent)
 {
-	int fd = openat(parent->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
+	char **names __autofree = NULL;
 	bool has = false;
+	size_t count, i;
 
-	while (list && !has && (entry = readdir(list)))
-		has = !strncmp(entry->d_name, RUN_CGROUP_NAME, strlen(RUN_CGROUP_NAME));
-	if (list)
-		closedir(list);
-	else if (fd >= 0)
-		close(fd);
+	names = cgroup_children(parent, &count);
+	for (i = 0; i < count; i++) {
+		has |= !strncmp(names[i], RUN_CGROUP_NAME, strlen(RUN_CGROUP_NAME));
+		free(names[i]);
+	}
 	return has;
 }
 
-/* Where others need the controller by now, the kernel refuses, and rightly so. */
+/* If other cgroups need the controller meanwhile, the kernel refuses, and rightly so. */
 static void run_cgroup_disable(struct cgroup *parent, struct transaction *enabled)
 {
 	size_t i = enabled->nr_steps;
@@ -238,13 +208,13 @@ void run_cgroup_remove(struct run_cgroup *home, struct transaction *enabled)
 	int error = 0;
 
 	run_cgroup_end_keeper(home);
-	/* That of a scope goes by itself, unless the command has made some below it. */
+	/* A scope's cgroup goes by itself, unless the command has created cgroups below it. */
 	if (scope)
-		run_cgroup_remove_below(home->cgroup->dir);
+		run_cgroup_remove_below(home->cgroup);
 	else
 		error = run_cgroup_remove_cgroup(home->cgroup);
 	if (error)
-		say_warning(cgroup_name(home->cgroup), "cannot be removed: %s; rmdir(1) does later",
+		say_warning(cgroup_name(home->cgroup), "cannot be removed: %s; remove it later with rmdir(1)",
 			    strerror(error));
 	run_cgroup_disable(home->cgroup->parent, enabled);
 	cgroup_close_path(home->cgroup);

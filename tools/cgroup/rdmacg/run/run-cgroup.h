@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The cgroup of its own that a command runs in: made for it, removed after it. */
+/* The cgroup that a command runs in: created for it, removed after it. */
 #ifndef RDMACG_RUN_CGROUP_H
 #define RDMACG_RUN_CGROUP_H
 
@@ -19,20 +19,19 @@ struct run_cgroup {
 };
 
 /*
- * Make the cgroup: below the one called @in, or where that is NULL a scope of systemd, or
+ * Create the cgroup: below the one called @in, or if that is NULL a scope of systemd, or
  * below the cgroup of this process. A scope has the child in it at once. False, and an
- * error is said, where that fails.
+ * error is said, if that fails.
  */
-bool run_cgroup_make(struct run_cgroup *home, const struct hierarchy *hierarchy, const char *in,
-		     const struct child *child);
+bool run_cgroup_make(struct run_cgroup *home, const char *in, const struct child *child);
 /* Put the child into it. */
 bool run_cgroup_enter(const struct run_cgroup *home, const struct child *child);
-/* How many processes there are, but the keeper. */
+/* How many processes it has, except the keeper. */
 size_t run_cgroup_members(const struct run_cgroup *home);
 void run_cgroup_signal(const struct run_cgroup *home, int signal);
 /*
- * Remove it, with what the command has made below. It has no processes any more. The controller is
- * taken from where @enabled has put it.
+ * Remove it, with the cgroups that the command has created below. It has no processes any more.
+ * The controller is disabled again where @enabled has enabled it.
  */
 void run_cgroup_remove(struct run_cgroup *home, struct transaction *enabled);
 

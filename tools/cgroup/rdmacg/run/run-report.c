@@ -1,230 +1,187 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rdmacg: what a command turned out to need. */
-#include "core/core.h"
+/* rdmacg: the needs of a command. */
 #include "run/run-report.h"
+
+/* What all parts of a report are about. */
+static uint64_t report_margin;
+static int report_status;
 
 void report_see(struct pools *seen, const struct pools *now)
 {
-	size_t i, j;
+	const struct slot *slot = NULL;
+	struct slot *peak;
 
-	for (i = 0; i < now->nr_pools; i++) {
-		const struct pool *pool = &now->pools[i];
-
-		for (j = 0; j < pool->nr_slots; j++) {
-			struct slot *slot = pools_get_slot(seen, &pool->device,
-							   pool->slots[j].key);
-
-			if (pool->slots[j].usage > slot->peak)
-				slot->peak = pool->slots[j].usage;
-		}
+	while ((slot = pools_next(now, slot))) {
+		peak = pools_get_slot(seen, &slot->pool->device, slot->key);
+		if (slot->usage > peak->peak)
+			peak->peak = slot->usage;
 	}
 }
 
 void report_fill_peaks(struct pools *pools, const struct pools *seen)
 {
-	const struct slot *slot;
-	size_t i, j;
+	const struct slot *peak;
+	struct slot *slot = NULL;
 
-	for (i = 0; i < pools->nr_pools; i++) {
-		struct pool *pool = &pools->pools[i];
-
-		for (j = 0; j < pool->nr_slots; j++) {
-			slot = pools_find_slot(seen, &pool->device, pool->slots[j].key);
-			if (slot && !(pool->slots[j].has & POOL_BIT(POOL_PEAK)))
-				pool->slots[j].peak = slot->peak;
-		}
+	while ((slot = pools_next(pools, slot))) {
+		peak = pools_find_slot(seen, &slot->pool->device, slot->key);
+		if (peak && !(slot->has & POOL_BIT(POOL_PEAK)))
+			slot->peak = peak->peak;
 	}
 }
 
-static bool report_is_telling(const struct slot *slot)
+static bool report_has_row(const struct slot *slot)
 {
 	return slot->peak || slot->events.alloc_fail;
 }
 
-static void report_print_row(struct table *table, const char *device, const struct slot *slot)
+/* Print the table; false if it has no rows. */
+static bool report_print_table(FILE *to, const struct pools *pools)
 {
-	bool bytes = number_is_bytes(slot->key);
-	char buffer[NUMBER_SIZE];
-
-	table_cell(table, "%s", device);
-	table_cell(table, "%s", slot->key);
-	table_cell(table, "%s", number_format(buffer, slot->peak, bytes));
-	table_cell(table, "%s", number_format(buffer, slot->limit, bytes));
-	if (slot->has & POOL_BIT(POOL_EVENTS))
-		table_cell(table, "%" PRIu64, slot->events.alloc_fail);
-	else
-		table_cell(table, "-");
-}
-
-/* Print the table; returns how many attempts were refused, or -1 for no rows at all. */
-static int64_t report_print_table(FILE *to, const struct cgroup *cgroup)
-{
-	static const char * const heading[] = {
+	static const char * const headings[] = {
 		"DEVICE", "RESOURCE", "PEAK", "LIMIT", "REFUSED",
 	};
-	const struct pools *pools = &cgroup->pools;
-	int64_t refused = -1;
+	const struct slot *slot = NULL;
+	bool rows = false;
 	struct table table;
-	size_t i, j;
 
-	table_init(&table, "llrrr", heading);
-	for (i = 0; i < pools->nr_pools; i++) {
-		char *device = device_format(&pools->pools[i].device);
+	table_init(&table, "llrrr", headings, 0);
+	while ((slot = pools_next(pools, slot))) {
+		bool bytes = number_is_bytes(slot->key);
 
-		for (j = 0; j < pools->pools[i].nr_slots; j++) {
-			const struct slot *slot = &pools->pools[i].slots[j];
-
-			if (!report_is_telling(slot))
-				continue;
-			refused = (refused < 0 ? 0 : refused) + slot->events.alloc_fail;
-			report_print_row(&table, device, slot);
-		}
-		free(device);
+		if (!report_has_row(slot))
+			continue;
+		rows = true;
+		table_cell(&table, device_text(&slot->pool->device));
+		table_cell(&table, slot->key);
+		table_number(&table, true, slot->peak, bytes);
+		table_number(&table, true, slot->limit, bytes);
+		table_number(&table, slot->has & POOL_BIT(POOL_EVENTS), slot->events.alloc_fail,
+			     false);
 	}
-	if (refused < 0)
-		table_free(&table);
-	else
+	if (rows)
 		table_print(&table, to);
-	return refused;
+	return rows;
 }
 
-/* "rxe0 hca_handle=2 qp=3": what was the peak, and the margin. */
-static void report_print_line(FILE *to, const struct pool *pool, uint64_t margin)
+/* "rxe0 hca_handle=2 qp=3", a line for each device: the peak, and the margin. */
+static void report_print_lines(FILE *to, const struct pools *pools)
 {
-	char *device = device_format(&pool->device);
-	char *name = text_escape(device);
-	bool begun = false;
-	size_t i;
+	const struct slot *slot = NULL;
+	const struct pool *pool = NULL;
 
-	for (i = 0; i < pool->nr_slots; i++) {
-		const struct slot *slot = &pool->slots[i];
-
+	while ((slot = pools_next(pools, slot))) {
 		if (!slot->peak)
 			continue;
-		if (!begun)
-			fputs(name, to);
-		begun = true;
-		fprintf(to, " %s=%" PRIu64, slot->key, number_raise(slot->peak, margin));
+		if (slot->pool != pool) {
+			char *name __autofree = text_escape(device_text(&slot->pool->device));
+
+			fprintf(to, "%s%s", pool ? "\n" : "", name);
+			pool = slot->pool;
+		}
+		fprintf(to, " %s=%" PRIu64, slot->key, number_raise(slot->peak, report_margin));
 	}
-	if (begun)
+	if (pool)
 		fputc('\n', to);
-	free(name);
-	free(device);
 }
 
-/* Whether the command took memory, or tried to: what RLIMIT_MEMLOCK refuses is mr. */
-static uint64_t report_small_memlock(const struct cgroup *cgroup)
+/* Whether the command used memory, or tried to: RLIMIT_MEMLOCK refuses only mr. */
+static uint64_t report_small_memlock(const struct pools *pools)
 {
-	const struct pools *pools = &cgroup->pools;
-	size_t i, j;
+	const struct slot *slot = NULL;
 
-	for (i = 0; i < pools->nr_pools; i++)
-		for (j = 0; j < pools->pools[i].nr_slots; j++)
-			if (pools->pools[i].slots[j].peak)
-				return other_own_memlock();
+	while ((slot = pools_next(pools, slot)))
+		if (slot->peak)
+			return other_own_memlock();
 	return NUMBER_MAX;
-}
-
-/* What a failed command used is not what it needs; where a cause was seen, it is said. */
-static void report_print_failed(FILE *to, const struct cgroup *cgroup, int64_t refused, int status)
-{
-	uint64_t memlock = report_small_memlock(cgroup);
-	char buffer[NUMBER_SIZE];
-
-	fprintf(to,
-		"The command failed (status %d), so it may need more than this, which it used until then:\n",
-		status);
-	if (refused)
-		fprintf(to,
-			"(%" PRId64 " of its attempts %s refused by a limit; see rdmacg why)\n",
-			refused, refused == 1 ? "was" : "were");
-	else if (memlock != NUMBER_MAX)
-		fprintf(to,
-			"(no cgroup refused; RLIMIT_MEMLOCK is %s, which is small: suspect that first)\n",
-			number_format(buffer, memlock, true));
 }
 
 static uint64_t report_refused(const struct pools *pools)
 {
+	const struct slot *slot = NULL;
 	uint64_t refused = 0;
-	size_t i, j;
 
-	for (i = 0; i < pools->nr_pools; i++)
-		for (j = 0; j < pools->pools[i].nr_slots; j++)
-			refused += pools->pools[i].slots[j].events.alloc_fail;
+	while ((slot = pools_next(pools, slot)))
+		refused += slot->events.alloc_fail;
 	return refused;
 }
 
-struct json_object *report_cause_json(const struct cgroup *cgroup, int status)
+/* The usage of a failed command is not its need; if a cause was seen, it is said. */
+static void report_print_failed(FILE *to, const struct pools *pools, uint64_t refused)
 {
-	if (!status)
+	uint64_t memlock = report_small_memlock(pools);
+
+	fprintf(to,
+		"The command failed (status %d), so it may need more than this, which it used until then:\n",
+		report_status);
+	if (refused)
+		fprintf(to,
+			"(%" PRIu64 " of its attempts %s refused by a limit; see rdmacg why)\n",
+			refused, refused == 1 ? "was" : "were");
+	else if (memlock != NUMBER_MAX)
+		fprintf(to,
+			"(no cgroup refused; RLIMIT_MEMLOCK is %s, which is small: suspect that first)\n",
+			number_text(memlock, true));
+}
+
+static void report_print_text(FILE *to, const struct pools *pools)
+{
+	uint64_t refused = report_refused(pools);
+
+	if (!report_print_table(to, pools)) {
+		fprintf(to, "The command used no RDMA resources%s.\n",
+			report_status ? " until it failed" : "");
+		return;
+	}
+	if (report_status)
+		report_print_failed(to, pools, refused);
+	else if (refused)
+		fprintf(to, "%" PRIu64 " of its attempts %s refused, so it may need more than:\n",
+			refused, refused == 1 ? "was" : "were");
+	else if (report_margin)
+		fprintf(to, "Enough, with %.6g%% more than the peaks:\n", report_margin / 1000.0);
+	else
+		fputs("Just enough would have been:\n", to);
+	report_print_lines(to, pools);
+}
+
+static struct json_object *report_slot_json(const struct slot *slot)
+{
+	struct json_object *object = json_pack("resource:s peak:u limit:l", slot->key, slot->peak,
+					       slot->limit);
+	bool enough = !slot->events.alloc_fail && !report_status;
+
+	if (slot->has & POOL_BIT(POOL_EVENTS))
+		json_fill(object, "refused:u", slot->events.alloc_fail);
+	json_fill(object, "enough:l",
+		  enough ? number_raise(slot->peak, report_margin) : NUMBER_MAX);
+	return object;
+}
+
+/* Of a failed command: "cgroup", "memlock", or NULL if no cause was seen. */
+static const char *report_cause(const struct pools *pools)
+{
+	if (!report_status)
 		return NULL;
-	if (report_refused(&cgroup->pools))
-		return json_text("cgroup");
-	return report_small_memlock(cgroup) == NUMBER_MAX ? NULL : json_text("memlock");
+	if (report_refused(pools))
+		return "cgroup";
+	return report_small_memlock(pools) == NUMBER_MAX ? NULL : "memlock";
 }
 
 void report_print(FILE *to, const struct cgroup *cgroup, uint64_t margin, int status)
 {
-	int64_t refused = report_print_table(to, cgroup);
-	size_t i;
+	const struct pools *pools = &cgroup->pools;
 
-	if (refused < 0) {
-		fprintf(to, "The command used no RDMA resources%s.\n",
-			status ? " until it failed" : "");
+	report_margin = margin;
+	report_status = status;
+	if (!options.json) {
+		report_print_text(to, pools);
 		return;
 	}
-	if (status)
-		report_print_failed(to, cgroup, refused, status);
-	else if (refused)
-		fprintf(to,
-			"%" PRId64 " of its attempts %s refused, so it may need more than:\n",
-			refused, refused == 1 ? "was" : "were");
-	else if (margin)
-		fprintf(to, "Enough, with %.6g%% more than the peaks:\n", margin / 1000.0);
-	else
-		fputs("Just enough would have been:\n", to);
-	for (i = 0; i < cgroup->pools.nr_pools; i++)
-		report_print_line(to, &cgroup->pools.pools[i], margin);
-}
-
-static struct json_object *report_json_slot(const struct slot *slot, uint64_t margin, int status)
-{
-	struct json_object *object = json_object_new_object();
-
-	json_add(object, "resource", json_text(slot->key));
-	json_add(object, "peak", json_number(slot->peak));
-	json_add(object, "limit", json_limit(slot->limit));
-	if (slot->has & POOL_BIT(POOL_EVENTS))
-		json_add(object, "refused", json_number(slot->events.alloc_fail));
-	json_add(object, "enough", slot->events.alloc_fail || status ? NULL :
-		 json_number(number_raise(slot->peak, margin)));
-	return object;
-}
-
-struct json_object *report_json(const struct cgroup *cgroup, uint64_t margin, int status)
-{
-	struct json_object *devices = json_object_new_array();
-	size_t i, j;
-
-	for (i = 0; i < cgroup->pools.nr_pools; i++) {
-		const struct pool *pool = &cgroup->pools.pools[i];
-		struct json_object *device = json_object_new_object();
-		struct json_object *resources = json_object_new_array();
-
-		for (j = 0; j < pool->nr_slots; j++)
-			if (report_is_telling(&pool->slots[j]))
-				json_object_array_add(resources,
-						      report_json_slot(&pool->slots[j], margin,
-								       status));
-		if (!json_object_array_length(resources)) {
-			json_object_put(resources);
-			json_object_put(device);
-			continue;
-		}
-		device_json(device, &pool->device);
-		json_add(device, "resources", resources);
-		json_object_array_add(devices, device);
-	}
-	return devices;
+	json_print(to,
+		   json_pack("cgroup:s status:u complete:b cause:s missing:o devices:o",
+			     cgroup_name(cgroup), (uint64_t)status, !status, report_cause(pools),
+			     missing_json(pools),
+			     pools_json(pools, report_has_row, report_slot_json)),
+		   options.pretty);
 }

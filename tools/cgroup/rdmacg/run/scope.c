@@ -2,9 +2,8 @@
 /* rdmacg: a transient scope, by busctl(1), which comes with systemd. */
 #include <spawn.h>
 #include <sys/wait.h>
-#include <time.h>
 
-#include "lib/lib.h"
+#include "core/core.h"
 #include "run/scope.h"
 
 /* How often to look, each 10 ms, whether systemd has moved the processes. */
@@ -12,9 +11,7 @@
 
 bool scope_is_possible(void)
 {
-	const char *fake = getenv("RDMACG_ROOT");
-
-	return !(fake && *fake) && !access("/run/systemd/system", F_OK);
+	return !*hierarchy_path("RDMACG_ROOT", "") && !access("/run/systemd/system", F_OK);
 }
 
 /* Run a program to its end: its status, or -1. */
@@ -42,24 +39,19 @@ static int scope_spawn(char * const *words)
 /* Whether the process is in a cgroup of the scope. */
 static bool scope_has(const char *name, pid_t pid)
 {
-	char *path = memory_format("/proc/%d/cgroup", pid);
-	char *text = file_read(-1, path);
-	bool has = text && strstr(text, name);
+	char *text __autofree = hierarchy_read_proc("%d/cgroup", pid);
 
-	free(text);
-	free(path);
-	return has;
+	return text && strstr(text, name);
 }
 
 static bool scope_wait(const char *name, pid_t one, pid_t other)
 {
-	struct timespec pause = { .tv_nsec = 10000000 };
 	int i;
 
 	for (i = 0; i < SCOPE_LOOKS; i++) {
 		if (scope_has(name, one) && scope_has(name, other))
 			return true;
-		nanosleep(&pause, NULL);
+		clock_sleep(10);
 	}
 	say_error(name, "systemd has not made this scope within 5 s; --in does without systemd");
 	return false;

@@ -12,7 +12,6 @@ static char *plan_write_line(struct line *line)
 {
 	char *device = device_format(&line->device);
 	char *text = memory_format("%s", device);
-	char number[NUMBER_SIZE];
 	uint64_t value;
 	const char *key;
 
@@ -27,7 +26,7 @@ static char *plan_write_line(struct line *line)
 		if (!strcmp(key, "index"))
 			continue;
 		longer = memory_format("%s %s=%s", text, key,
-				       number_format(number, value, false));
+				       number_text(value, false));
 		free(text);
 		text = longer;
 	}

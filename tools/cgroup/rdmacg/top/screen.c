@@ -10,19 +10,20 @@
 /* The last one, for it makes macros of words such as columns. */
 #include <term.h>
 
-/* A line for what is shown, and one for the names of the columns. */
+/* A line about the rows, and one for the names of the columns. */
 #define TOP_HEAD	2
 
-struct top_screen {
-	struct top *top;
+static struct top_screen {
 	SCREEN *screen;
-	/* What to wait for: the keyboard, and signals that were blocked before. */
+	/* What to wait for: the keyboard, and signals that were not blocked before. */
 	struct pollfd keyboard;
 	sigset_t unblocked;
 	bool helping;
 	bool ended;
 	/* Of the last look, or NULL. */
 	char *errors;
+} screen = {
+	.keyboard = { .fd = STDIN_FILENO, .events = POLLIN },
 };
 
 static volatile sig_atomic_t top_signal;
@@ -49,8 +50,8 @@ static const char * const top_help[] = {
 	"LIMIT OF   whose limit that is",
 };
 
-/* Signals come while nothing but waiting is done, so that the terminal can be restored. */
-static void top_hold_signals(struct top_screen *screen)
+/* Signals arrive only during a wait, so that the terminal can be restored. */
+static void top_hold_signals(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 	struct sigaction action = { .sa_handler = top_take_signal };
@@ -60,22 +61,22 @@ static void top_hold_signals(struct top_screen *screen)
 	sigemptyset(&blocked);
 	for (i = 0; i < ARRAY_SIZE(signals); i++)
 		sigaddset(&blocked, signals[i]);
-	sigprocmask(SIG_BLOCK, &blocked, &screen->unblocked);
+	sigprocmask(SIG_BLOCK, &blocked, &screen.unblocked);
 	for (i = 0; i < ARRAY_SIZE(signals); i++)
 		sigaction(signals[i], &action, NULL);
 }
 
 /* End as the signal would have ended it. */
-static void top_release_signals(const struct top_screen *screen)
+static void top_release_signals(void)
 {
 	if (top_signal) {
 		signal(top_signal, SIG_DFL);
 		raise(top_signal);
 	}
-	sigprocmask(SIG_SETMASK, &screen->unblocked, NULL);
+	sigprocmask(SIG_SETMASK, &screen.unblocked, NULL);
 }
 
-/* newterm() does not say what is wrong with a terminal, and takes one that is only paper. */
+/* newterm() does not say why a terminal is unfit, and takes one that is only paper. */
 static bool top_check_terminal(void)
 {
 	const char *name = getenv("TERM");
@@ -97,12 +98,12 @@ static bool top_check_terminal(void)
 	return good;
 }
 
-static bool top_open_terminal(struct top_screen *screen)
+static bool top_open_terminal(void)
 {
 	if (!top_check_terminal())
 		return false;
-	screen->screen = newterm(NULL, stdout, stdin);
-	if (!screen->screen) {
+	screen.screen = newterm(NULL, stdout, stdin);
+	if (!screen.screen) {
 		say_error("terminal", "%s; top -b needs none", strerror(errno));
 		return false;
 	}
@@ -115,137 +116,128 @@ static bool top_open_terminal(struct top_screen *screen)
 	return true;
 }
 
-static void top_close_terminal(struct top_screen *screen)
+static void top_close_terminal(void)
 {
 	endwin();
-	delscreen(screen->screen);
-	free(screen->errors);
+	delscreen(screen.screen);
+	free(screen.errors);
 }
 
 /* A line of the screen, cut to its width. */
 static void top_draw_line(int y, const char *line, attr_t attributes)
 {
-	char *text = memory_string(line);
+	char *text __autofree = memory_string(line);
 
 	text_clip(text, COLS);
 	attrset(attributes);
 	mvaddstr(y, 0, text);
 	attrset(A_NORMAL);
-	free(text);
 }
 
-static void top_draw_head(const struct top_screen *screen)
+static void top_draw_head(void)
 {
-	const struct top *top = screen->top;
-	char *line;
+	char *line __autofree = NULL;
 
-	if (screen->errors && *screen->errors)
-		line = memory_format("%.*s", (int)strcspn(screen->errors, "\n"), screen->errors);
+	if (screen.errors && *screen.errors)
+		line = memory_format("%.*s", (int)strcspn(screen.errors, "\n"), screen.errors);
 	else
 		line = memory_format("rdmacg top: %zu row%s by %s, every %g s; h for help",
-				     top->nr_shown, top->nr_shown == 1 ? "" : "s",
-				     top_orders[top->order], top->delay_ms / 1000.0);
+				     top.nr_shown, top.nr_shown == 1 ? "" : "s",
+				     top_orders[top.order], top.delay_ms / 1000.0);
 	top_draw_line(0, line, A_NORMAL);
-	free(line);
 }
 
 /* Not past the last row. */
-static void top_scroll(struct top *top, long rows)
+static void top_scroll(long rows)
 {
-	long last = (long)top->nr_shown - 1, first = (long)top->first + rows;
+	long last = (long)top.nr_shown - 1, first = (long)top.first + rows;
 
 	if (first > last)
 		first = last;
-	top->first = first < 0 ? 0 : first;
+	top.first = first < 0 ? 0 : first;
 }
 
-static void top_draw_rows(const struct top_screen *screen)
+static void top_draw_rows(void)
 {
-	const struct top *top = screen->top;
-	int left = LINES - TOP_HEAD;
-	size_t room = left > 0 ? left : 0;
-	char *text = NULL, *cursor, *line;
+	char *text __autofree = NULL;
+	size_t room = LINES - TOP_HEAD > 0 ? LINES - TOP_HEAD : 0;
+	char *cursor, *line;
+	int y = TOP_HEAD - 1;
 	struct table table;
 	size_t size;
-	FILE *to = open_memstream(&text, &size);
-	int y = TOP_HEAD - 1;
+	FILE *to = memory_check(open_memstream(&text, &size));
 
-	top_scroll(screen->top, 0);
-	top_fill(top, &table, room, COLS);
-	if (to) {
-		table_print(&table, to);
-		fclose(to);
-	} else {
-		table_free(&table);
-	}
+	top_scroll(0);
+	top_fill(&table, room, COLS);
+	table_print(&table, to);
+	fclose(to);
 	cursor = text;
 	while ((line = file_next_line(&cursor))) {
-		const struct top_row *row = &top->rows[top->first + y - TOP_HEAD];
+		const struct top_row *row = &top.rows[top.first + y - TOP_HEAD];
 		bool heading = y < TOP_HEAD;
 		bool alarm = !heading && (row->use >= 1 || row->rate > 0);
 
 		top_draw_line(y++, line, heading ? A_REVERSE : alarm ? A_BOLD : A_NORMAL);
 	}
-	free(text);
 }
 
-static void top_draw(const struct top_screen *screen)
+static void top_draw(void)
 {
 	int y;
 
 	erase();
-	if (screen->helping) {
+	if (screen.helping) {
 		for (y = 0; y < (int)ARRAY_SIZE(top_help) && y < LINES; y++)
 			top_draw_line(y, top_help[y], A_NORMAL);
 	} else {
-		top_draw_head(screen);
-		top_draw_rows(screen);
+		top_draw_head();
+		top_draw_rows();
 	}
 	refresh();
 }
 
 /* A quarter of a second up to one, whole ones from there on. */
-static void top_change_delay(struct top *top, bool longer)
+static void top_change_delay(bool longer)
 {
-	uint64_t step = top->delay_ms < 1000 || (top->delay_ms == 1000 && !longer) ? 250 : 1000;
+	uint64_t step = top.delay_ms < 1000 || (top.delay_ms == 1000 && !longer) ? 250 : 1000;
 
 	if (longer)
-		top->delay_ms += step;
+		top.delay_ms += step;
 	else
-		top->delay_ms = top->delay_ms > step + 250 ? top->delay_ms - step : 250;
+		top.delay_ms = top.delay_ms > step + 250 ? top.delay_ms - step : 250;
 }
 
-static void top_set_order(struct top *top, enum top_order order)
+static void top_set_order(enum top_order order)
 {
-	top->order = order;
-	top->first = 0;
-	top_sort(top);
+	top.order = order;
+	top.first = 0;
+	top_sort();
 }
 
-static bool top_press_scroll(struct top *top, int key)
+static bool top_press_scroll(int key)
 {
 	long rows = LINES - TOP_HEAD - 1;
 	long page = rows > 1 ? rows : 1;
 
 	switch (key) {
 	case KEY_DOWN:
-		top_scroll(top, 1);
+		top_scroll(1);
 		return true;
 	case KEY_UP:
-		top_scroll(top, -1);
+		top_scroll(-1);
 		return true;
 	case KEY_NPAGE:
-		top_scroll(top, page);
+		top_scroll(page);
 		return true;
 	case KEY_PPAGE:
-		top_scroll(top, -page);
+		top_scroll(-page);
 		return true;
 	case KEY_HOME:
-		top->first = 0;
+		top.first = 0;
 		return true;
 	case KEY_END:
-		top->first = 0;
-		top_scroll(top, (long)top->nr_shown - page);
+		top.first = 0;
+		top_scroll((long)top.nr_shown - page);
 		return true;
 	default:
 		return false;
@@ -253,128 +245,100 @@ static bool top_press_scroll(struct top *top, int key)
 }
 
 /* True to look at once. */
-static bool top_press(struct top_screen *screen, int key)
+static bool top_press(int key)
 {
-	struct top *top = screen->top;
+	static const char orders[TOP_ORDERS + 1] = "lrup";
 
-	if (screen->helping && key != KEY_RESIZE) {
-		screen->helping = false;
+	if (screen.helping && key != KEY_RESIZE) {
+		screen.helping = false;
 		return false;
 	}
-	if (top_press_scroll(top, key))
+	if (key == KEY_RESIZE || top_press_scroll(key))
 		return false;
-	switch (key) {
-	case 'q':
-		screen->ended = true;
-		return true;
-	case ' ':
-		return true;
-	case '+':
-	case '-':
-		top_change_delay(top, key == '+');
-		break;
-	case 'l':
-		top_set_order(top, TOP_USE);
-		break;
-	case 'r':
-		top_set_order(top, TOP_REFUSALS);
-		break;
-	case 'u':
-		top_set_order(top, TOP_USAGE);
-		break;
-	case 'p':
-		top_set_order(top, TOP_PATH);
-		break;
-	case 'h':
-	case '?':
-		screen->helping = true;
-		break;
-	case '\f':
+	if (key == '+' || key == '-')
+		top_change_delay(key == '+');
+	else if (key == '\f')
 		clearok(curscr, TRUE);
-		break;
-	}
-	return false;
+	else if (key > 0 && key < 0x80 && strchr(orders, key))
+		top_set_order(strchr(orders, key) - orders);
+	screen.helping = key == 'h' || key == '?';
+	screen.ended = key == 'q';
+	return key == 'q' || key == ' ';
 }
 
 /* Take all keys, a new size of the terminal among them. True to look at once. */
-static bool top_take_keys(struct top_screen *screen)
+static bool top_take_keys(void)
 {
 	bool pressed = false, now = false;
 	int key;
 
 	while (!now && (key = getch()) != ERR) {
-		now = top_press(screen, key);
+		now = top_press(key);
 		pressed = true;
 	}
 	if (pressed)
-		top_draw(screen);
-	else if (screen->keyboard.revents & (POLLHUP | POLLERR))
-		screen->ended = true;
-	else if (screen->keyboard.revents)
-		/* An input without end that is no keyboard. */
-		screen->keyboard.fd = -1;
+		top_draw();
+	else if (screen.keyboard.revents & (POLLHUP | POLLERR))
+		screen.ended = true;
+	else if (screen.keyboard.revents)
+		/* An input without end that is not a keyboard. */
+		screen.keyboard.fd = -1;
 	return now;
 }
 
 /* Until it is time to look again, or to end. */
-static void top_wait(struct top_screen *screen)
+static void top_wait(void)
 {
-	long long begin = clock_now();
+	int64_t begin = clock_now();
 	bool now = false;
 
-	while (!now && !screen->ended && !top_signal) {
-		long long left = begin + (long long)screen->top->delay_ms - clock_now();
+	while (!now && !screen.ended && !top_signal) {
+		int64_t left = begin + (int64_t)top.delay_ms - clock_now();
 		struct timespec timeout = { left / 1000, left % 1000 * 1000000 };
 
 		if (left <= 0)
 			return;
-		screen->keyboard.revents = 0;
-		if (ppoll(&screen->keyboard, 1, &timeout, &screen->unblocked) != 0)
-			now = top_take_keys(screen);
+		screen.keyboard.revents = 0;
+		if (ppoll(&screen.keyboard, 1, &timeout, &screen.unblocked) != 0)
+			now = top_take_keys();
 	}
 }
 
-/* What goes wrong is shown in the first line, for another place is not free. */
-static void top_look(struct top_screen *screen)
+/* Errors are shown in the first line, for another place is not free. */
+static void top_look(void)
 {
 	size_t size;
 	FILE *to;
 
-	free(screen->errors);
-	screen->errors = NULL;
-	to = open_memstream(&screen->errors, &size);
+	free(screen.errors);
+	to = memory_check(open_memstream(&screen.errors, &size));
 	say_errors_to(to);
-	top_read(screen->top);
+	top_read();
 	say_errors_to(NULL);
-	if (to)
-		fclose(to);
+	fclose(to);
 }
 
-bool top_screen(struct top *top)
+bool top_screen(void)
 {
-	struct top_screen screen = {
-		.top = top,
-		.keyboard = { .fd = STDIN_FILENO, .events = POLLIN },
-	};
 	uint64_t looks = 0;
 
 	/* The first one before the screen is taken, so that its error stays to be read. */
-	if (!top_read(top))
+	if (!top_read())
 		return false;
-	top_hold_signals(&screen);
-	if (!top_open_terminal(&screen)) {
-		top_release_signals(&screen);
+	top_hold_signals();
+	if (!top_open_terminal()) {
+		top_release_signals();
 		return false;
 	}
 	while (!screen.ended && !top_signal) {
 		if (looks++)
-			top_look(&screen);
-		top_draw(&screen);
-		if (looks == top->count)
+			top_look();
+		top_draw();
+		if (looks == top.count)
 			break;
-		top_wait(&screen);
+		top_wait();
 	}
-	top_close_terminal(&screen);
-	top_release_signals(&screen);
+	top_close_terminal();
+	top_release_signals();
 	return true;
 }

@@ -195,34 +195,28 @@ static char *limits_list(char *list, const char *word)
 static char *limits_list_devices(const struct pools *pools)
 {
 	char *list = memory_string("");
-	size_t i;
+	const struct pool *pool;
 
-	for (i = 0; i < pools->nr_pools; i++) {
-		char *device;
-
-		if (pools->pools[i].device.is_default)
-			continue;
-		device = device_format(&pools->pools[i].device);
-		list = limits_list(list, device);
-		free(device);
-	}
+	for (pool = pools->first; pool; pool = pool->next)
+		if (!pool->device.is_default)
+			list = limits_list(list, device_text(&pool->device));
 	return *list ? list : limits_list(list, "none");
 }
 
 /* The kernel checks an index all the same that is given without need. */
 const struct pool *limits_find_pool(const struct device *device, const struct pools *pools)
 {
+	const struct pool *pool;
 	bool ambiguous = false;
 	char *list;
-	size_t i;
 
-	for (i = 0; i < pools->nr_pools; i++) {
-		const struct device *found = &pools->pools[i].device;
+	for (pool = pools->first; pool; pool = pool->next) {
+		const struct device *found = &pool->device;
 
 		if (found->is_default || strcmp(found->name, device->name))
 			continue;
 		if (!found->has_index || (device->has_index && found->index == device->index))
-			return &pools->pools[i];
+			return pool;
 		ambiguous |= !device->has_index;
 	}
 	list = limits_list_devices(pools);
@@ -256,28 +250,27 @@ static const struct slot *limits_find_slot(const struct limits *limits,
 }
 
 /* The controller of the kernel's own sources counts in 31 bits, and has no rdma.capacity. */
-static bool limits_check_range(const struct limit *limit, const struct capacity *capacity)
+static bool limits_check_range(const struct limit *limit)
 {
-	if (capacity->has_file || number_is_bytes(limit->key) ||
+	if (capacity.has_file || number_is_bytes(limit->key) ||
 	    limit->value == NUMBER_MAX || limit->value <= INT32_MAX)
 		return true;
 	say_error(limit->key, "this kernel takes %d at most; for no limit, write max", INT32_MAX);
 	return false;
 }
 
-bool limits_value(const struct limits *limits, const struct limit *limit,
-		  const struct capacity *capacity, uint64_t *value)
+bool limits_value(const struct limits *limits, const struct limit *limit, uint64_t *value)
 {
 	uint64_t all;
 
 	*value = limit->value;
 	if (!limit->percent)
-		return limits_check_range(limit, capacity);
+		return limits_check_range(limit);
 	if (limits->device.is_default) {
 		say_error(limit->key, "default is of all devices, so write a number");
 		return false;
 	}
-	all = capacity_of(capacity, &limits->device, limit->key);
+	all = capacity_of(&limits->device, limit->key);
 	if (all == NUMBER_MAX) {
 		say_error(limit->key,
 			  "how much of it %s has is not known; write a number, not a percentage",
@@ -304,9 +297,7 @@ static void limits_warn_usage(const struct limits *limits, const struct cgroup *
 /* Append " KEY=VALUE" to *@line, which is freed. */
 static void limits_append(char **line, const char *key, uint64_t value)
 {
-	char number[NUMBER_SIZE];
-	char *longer = memory_format("%s %s=%s", *line, key,
-				     number_format(number, value, false));
+	char *longer = memory_format("%s %s=%s", *line, key, number_text(value, false));
 
 	free(*line);
 	*line = longer;
@@ -317,18 +308,16 @@ static void limits_finish(struct limits const *limits, struct transaction *chang
 			  const struct cgroup *cgroup, enum pool_class class,
 			  char *text, char *undo)
 {
-	char *device = device_format(&limits->device);
+	const char *device = device_text(&limits->device);
 
 	transaction_add(change, cgroup, pool_file_name(class, POOL_MAX),
 			memory_format("%s%s\n", device, text),
 			memory_format("%s%s\n", device, undo));
-	free(device);
 }
 
 /* The line for the keys of one class, if there are any. */
 static bool limits_add_class(const struct limits *limits, struct transaction *change,
-			     const struct cgroup *cgroup, const struct capacity *capacity,
-			     enum pool_class class)
+			     const struct cgroup *cgroup, enum pool_class class)
 {
 	char *text = memory_string("");
 	char *undo = memory_string("");
@@ -342,7 +331,7 @@ static bool limits_add_class(const struct limits *limits, struct transaction *ch
 
 		if (!slot || slot->class != class)
 			continue;
-		good = limits_value(limits, limit, capacity, &value);
+		good = limits_value(limits, limit, &value);
 		if (!good)
 			break;
 		limits_warn_usage(limits, cgroup, slot, value);
@@ -410,19 +399,18 @@ static bool limits_check_keys(const struct limits *limits, const struct cgroup *
 
 char *limits_default_key(const struct cgroup *cgroup, const char *key)
 {
-	const struct pools *pools = &cgroup->pools;
 	const struct slot *slot = NULL;
-	size_t i;
+	const struct pool *pool;
 
-	for (i = 0; i < pools->nr_pools && !slot; i++)
-		if (!pools->pools[i].device.is_default)
-			slot = pool_find(&pools->pools[i], key);
+	for (pool = cgroup->pools.first; pool && !slot; pool = pool->next)
+		if (!pool->device.is_default)
+			slot = pool_find(pool, key);
 	return memory_format("%s%s", slot && slot->class == POOL_HW ? "hw:" : "", key);
 }
 
 /* The line of rdma.default, and the one that puts back what it changes. */
 static bool limits_add_default(const struct limits *limits, struct transaction *change,
-			       const struct cgroup *cgroup, const struct capacity *capacity)
+			       const struct cgroup *cgroup)
 {
 	const struct pool *before = pools_find(&cgroup->pools, &device_default);
 	char *text = memory_string(limits->whole ? " max" : "");
@@ -438,7 +426,7 @@ static bool limits_add_default(const struct limits *limits, struct transaction *
 		char *key = limits_default_key(cgroup, limits->limits[i].key);
 		const struct slot *slot = pool_find(before, key);
 
-		good = limits_value(limits, &limits->limits[i], capacity, &value);
+		good = limits_value(limits, &limits->limits[i], &value);
 		limits_append(&text, key, value);
 		limits_append(&undo, key, slot ? slot->max : NUMBER_MAX);
 		free(key);
@@ -454,18 +442,18 @@ static bool limits_add_default(const struct limits *limits, struct transaction *
 }
 
 bool limits_add(const struct limits *limits, struct transaction *change,
-		const struct cgroup *cgroup, const struct capacity *capacity)
+		const struct cgroup *cgroup)
 {
 	enum pool_class class;
 
 	if (limits->device.is_default)
-		return limits_add_default(limits, change, cgroup, capacity);
+		return limits_add_default(limits, change, cgroup);
 	if (!limits_check_keys(limits, cgroup))
 		return false;
 	for (class = 0; class < POOL_CLASSES; class++) {
 		if (limits->whole)
 			limits_add_whole(limits, change, cgroup, class);
-		else if (!limits_add_class(limits, change, cgroup, capacity, class))
+		else if (!limits_add_class(limits, change, cgroup, class))
 			return false;
 	}
 	return true;

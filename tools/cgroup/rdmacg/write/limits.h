@@ -45,13 +45,12 @@ char *limits_default_key(const struct cgroup *cgroup, const char *key);
  * The number of a limit, one of @limits, percentages included. False, and an error is said,
  * for what this kernel does not take.
  */
-bool limits_value(const struct limits *limits, const struct limit *limit,
-		  const struct capacity *capacity, uint64_t *value);
+bool limits_value(const struct limits *limits, const struct limit *limit, uint64_t *value);
 /*
  * Add the writes that set @limits in @cgroup, whose pools have been read, each key in the
  * file of its class. False, and an error is said, for what is not there.
  */
 bool limits_add(const struct limits *limits, struct transaction *change,
-		const struct cgroup *cgroup, const struct capacity *capacity);
+		const struct cgroup *cgroup);
 
 #endif /* RDMACG_LIMITS_H */

@@ -65,9 +65,8 @@ static const struct rule *policy_find(const struct config *config, const char *s
 }
 
 /* False: an error was said. Without a rule, the limit is none. */
-static bool policy_look_up(const struct policy *policy, const struct config *config,
-			   const char *section, const struct device *device, const char *key,
-			   struct policy_limit *limit)
+static bool policy_look_up(const struct config *config, const char *section,
+			   const struct device *device, const char *key, struct policy_limit *limit)
 {
 	struct limits limits = { .device = *device };
 	bool good;
@@ -77,8 +76,7 @@ static bool policy_look_up(const struct policy *policy, const struct config *con
 	if (!limit->rule)
 		return true;
 	say_within(limit->rule->where);
-	good = limits_value(&limits, policy_find_key(limit->rule, key), &policy->capacity,
-			    &limit->value);
+	good = limits_value(&limits, policy_find_key(limit->rule, key), &limit->value);
 	say_within(NULL);
 	return good;
 }
@@ -98,8 +96,7 @@ static bool policy_look_up_ceiling(const struct policy *policy, const struct dev
 	size_t i;
 
 	if (!device->is_default)
-		return policy_look_up(policy, &policy->config, POLICY_CEILING, device, key,
-				      ceiling);
+		return policy_look_up(&policy->config, POLICY_CEILING, device, key, ceiling);
 	ceiling->rule = NULL;
 	ceiling->value = NUMBER_MAX;
 	for (i = 0; i < policy->config.nr_rules; i++) {
@@ -130,12 +127,10 @@ static bool policy_check_asked(const struct policy *policy, const struct device 
 	const struct slot *slot = pools_find_slot(&policy->cgroup->pools, device, key);
 	uint64_t effective = slot ? slot->limit : NUMBER_MAX;
 	uint64_t most = ceiling->rule ? ceiling->value : effective;
-	char asks[NUMBER_SIZE], may[NUMBER_SIZE];
+	const char *asks = number_text(asked->value, false), *may = number_text(most, false);
 
 	if (asked->value <= most)
 		return true;
-	number_format(asks, asked->value, false);
-	number_format(may, most, false);
 	say_within(asked->rule->where);
 	if (ceiling->rule)
 		say_error(key, "%s on %s is more than %s, the ceiling of %s; ask for less", asks,
@@ -155,8 +150,8 @@ static bool policy_decide(const struct policy *policy, const struct device *devi
 	const struct slot *slot = pools_find_slot(&policy->cgroup->pools, device, key);
 	struct policy_limit asked, by_default, ceiling;
 
-	if (!policy_look_up(policy, &policy->asked, NULL, device, key, &asked) ||
-	    !policy_look_up(policy, &policy->config, POLICY_DEFAULT, device, key, &by_default) ||
+	if (!policy_look_up(&policy->asked, NULL, device, key, &asked) ||
+	    !policy_look_up(&policy->config, POLICY_DEFAULT, device, key, &by_default) ||
 	    !policy_look_up_ceiling(policy, device, key, asked.rule, &ceiling))
 		return false;
 	if (asked.rule) {
@@ -184,15 +179,13 @@ static bool policy_concerns(const struct policy *policy, const struct rule *rule
 static bool policy_check_key(const struct policy *policy, const struct rule *rule,
 			     const struct device *device, const char *key)
 {
-	const struct pools *pools = &policy->cgroup->pools;
 	/* rdma.default takes keys of devices that are not there. */
 	bool known = device->is_default && strchr(key, ':');
-	size_t i;
+	const struct pool *pool;
 
-	for (i = 0; i < pools->nr_pools && !known; i++)
-		known = (device->is_default ||
-			 device_is_same(&pools->pools[i].device, device)) &&
-			pool_find(&pools->pools[i], key);
+	for (pool = policy->cgroup->pools.first; pool && !known; pool = pool->next)
+		known = (device->is_default || device_is_same(&pool->device, device)) &&
+			pool_find(pool, key);
 	if (known)
 		return true;
 	say_within(rule->where);
@@ -271,7 +264,7 @@ static bool policy_device(struct policy *policy, struct transaction *change,
 		good = policy_take_rule(policy, &policy->config.rules[i], &limits);
 	if (good && limits.nr_limits)
 		good = policy_take_index(policy, &limits.device) &&
-		       limits_add(&limits, change, policy->cgroup, &policy->capacity);
+		       limits_add(&limits, change, policy->cgroup);
 	free(limits.limits);
 	return good;
 }
@@ -279,22 +272,21 @@ static bool policy_device(struct policy *policy, struct transaction *change,
 /* What is asked for a device that is not there would else be forgotten. */
 static bool policy_missing_devices(struct policy *policy)
 {
-	const struct pools *pools = &policy->cgroup->pools;
+	const struct pool *pool;
 	bool good = true;
-	size_t i, j;
+	size_t i;
 
 	for (i = 0; i < policy->asked.nr_rules && good; i++) {
 		const struct rule *rule = &policy->asked.rules[i];
 		bool found = rule->limits.device.is_default;
 
-		for (j = 0; j < pools->nr_pools; j++)
-			found |= config_match_device(rule, &pools->pools[j].device);
+		for (pool = policy->cgroup->pools.first; pool; pool = pool->next)
+			found |= config_match_device(rule, &pool->device);
 		if (found)
 			continue;
 		say_within(rule->where);
 		/* It knows which devices there are. */
-		good = limits_add(&rule->limits, &policy->change, policy->cgroup,
-				  &policy->capacity);
+		good = limits_add(&rule->limits, &policy->change, policy->cgroup);
 		say_within(NULL);
 	}
 	return good;
@@ -310,15 +302,14 @@ static bool policy_default_device(struct policy *policy)
 /* All that is asked for and all that the administrator says. */
 static bool policy_prepare(struct policy *policy, unsigned int files)
 {
-	const struct pools *pools = &policy->cgroup->pools;
-	size_t i;
+	const struct pool *pool;
 
 	if (!cgroup_read_path(policy->cgroup, files) || !policy_missing_devices(policy) ||
 	    !policy_default_device(policy))
 		return false;
-	for (i = 0; i < pools->nr_pools; i++)
-		if (!pools->pools[i].device.is_default &&
-		    !policy_device(policy, &policy->change, &pools->pools[i].device))
+	for (pool = policy->cgroup->pools.first; pool; pool = pool->next)
+		if (!pool->device.is_default &&
+		    !policy_device(policy, &policy->change, &pool->device))
 			return false;
 	return true;
 }
@@ -345,14 +336,13 @@ static bool policy_enable(struct cgroup *cgroup)
 static bool policy_begin(struct policy *policy, struct cgroup *cgroup, unsigned int files)
 {
 	policy->cgroup = cgroup;
-	capacity_read(&policy->capacity, cgroup->hierarchy);
+	capacity_read();
 	return policy_enable(cgroup) && policy_prepare(policy, files);
 }
 
 static void policy_end(struct policy *policy)
 {
 	transaction_free(&policy->change);
-	capacity_free(&policy->capacity);
 }
 
 bool policy_limits(struct policy *policy, struct cgroup *cgroup)

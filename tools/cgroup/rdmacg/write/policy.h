@@ -23,7 +23,6 @@ struct policy {
 	struct config config;
 	/* While limits are set. */
 	struct cgroup *cgroup;
-	struct capacity capacity;
 	struct transaction change;
 };
 

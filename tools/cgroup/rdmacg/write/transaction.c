@@ -36,7 +36,7 @@ void transaction_add_controller(struct transaction *change, const struct cgroup 
 	const struct cgroup *parent = cgroup->parent;
 
 	/* One that has gone meanwhile has no files either. */
-	if (!cgroup->hierarchy->v2 || !parent || cgroup_has_controller(cgroup) ||
+	if (!hierarchy.v2 || !parent || cgroup_has_controller(cgroup) ||
 	    !file_exists(cgroup->dir, "cgroup.procs"))
 		return;
 	transaction_add_controller(change, parent);
