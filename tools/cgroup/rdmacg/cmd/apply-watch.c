@@ -7,8 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
-#include <sys/un.h>
+#include <systemd/sd-daemon.h>
 
 #include "cmd/apply.h"
 #include "lib/lib.h"
@@ -20,25 +19,10 @@
 /* Tell systemd, if it has asked, that the limits of present cgroups are in effect. */
 static void apply_tell_ready(void)
 {
-	static const char ready[] = "READY=1";
-	const char *path = getenv("NOTIFY_SOCKET");
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	socklen_t length;
-	int fd;
+	int ret = sd_notify(false, "READY=1");
 
-	if (!path || !*path || strlen(path) >= sizeof(address.sun_path))
-		return;
-	memcpy(address.sun_path, path, strlen(path));
-	length = offsetof(struct sockaddr_un, sun_path) + strlen(path);
-	/* A name without a file begins with a NUL character, which is written as @. */
-	if (*path == '@')
-		address.sun_path[0] = '\0';
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || sendto(fd, ready, strlen(ready), MSG_NOSIGNAL,
-			     (struct sockaddr *)&address, length) < 0)
-		say_warning("NOTIFY_SOCKET", "%s", strerror(errno));
-	if (fd >= 0)
-		close(fd);
+	if (ret < 0)
+		say_warning("NOTIFY_SOCKET", "%s", strerror(-ret));
 }
 
 /* Signals are taken when nothing is half done. */

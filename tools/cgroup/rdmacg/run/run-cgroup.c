@@ -3,13 +3,17 @@
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <systemd/sd-bus.h>
+#include <systemd/sd-daemon.h>
 
 #include "core/core.h"
 #include "run/run-cgroup.h"
-#include "run/scope.h"
 
 /* A process that was just killed may take some time to leave; 10 ms each. */
 #define RUN_CGROUP_TRIES	200
+
+/* How often to look, each 10 ms, whether systemd has moved the processes. */
+#define RUN_CGROUP_LOOKS	500
 
 #define RUN_CGROUP_NAMES	100
 /* Of the cgroup; a number follows. */
@@ -49,6 +53,42 @@ static void run_cgroup_end_keeper(struct run_cgroup *home)
 	home->keeper = 0;
 }
 
+/* Whether the process is in the cgroup of the scope. */
+static bool run_cgroup_is_in_scope(const char *name, pid_t pid)
+{
+	char *text __autofree = hierarchy_read_proc("%d/cgroup", pid);
+
+	return text && strstr(text, name);
+}
+
+/* Have systemd create a scope and put two processes into it, and wait until they are there. */
+static bool run_cgroup_call_systemd(const char *name, pid_t one, pid_t other)
+{
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	sd_bus *bus = NULL;
+	int looks = RUN_CGROUP_LOOKS;
+	int ret = geteuid() ? sd_bus_open_user(&bus) : sd_bus_open_system(&bus);
+
+	if (ret >= 0)
+		ret = sd_bus_call_method(bus, "org.freedesktop.systemd1",
+					 "/org/freedesktop/systemd1",
+					 "org.freedesktop.systemd1.Manager", "StartTransientUnit",
+					 &error, NULL, "ssa(sv)a(sa(sv))", name, "fail", 2,
+					 "Description", "s", "rdmacg run",
+					 "PIDs", "au", 2, (uint32_t)one, (uint32_t)other, 0);
+	while (ret >= 0 && !(run_cgroup_is_in_scope(name, one) &&
+			     run_cgroup_is_in_scope(name, other))) {
+		clock_sleep(10);
+		ret = looks-- ? 0 : -ETIMEDOUT;
+	}
+	if (ret < 0)
+		say_error(name, "systemd does not create this scope: %s; --in CGROUP works without it",
+			  error.message ? error.message : strerror(-ret));
+	sd_bus_error_free(&error);
+	sd_bus_flush_close_unref(bus);
+	return ret >= 0;
+}
+
 static bool run_cgroup_make_scope(struct run_cgroup *home, const struct child *child)
 {
 	char *unit __autofree = memory_format(RUN_CGROUP_NAME "%d.scope", getpid());
@@ -56,7 +96,7 @@ static bool run_cgroup_make_scope(struct run_cgroup *home, const struct child *c
 
 	if (!run_cgroup_make_keeper(home, child))
 		say_error("fork", "%s", strerror(errno));
-	else if (scope_make(unit, child->pid, home->keeper))
+	else if (run_cgroup_call_systemd(unit, child->pid, home->keeper))
 		name = hierarchy_cgroup_of(child->pid);
 	if (name)
 		home->cgroup = cgroup_open(name);
@@ -105,7 +145,7 @@ bool run_cgroup_make(struct run_cgroup *home, const char *in, const struct child
 
 	memset(home, 0, sizeof(*home));
 	/* On v1, the controller's hierarchy does not belong to systemd. */
-	if (!in && hierarchy.v2 && scope_is_possible())
+	if (!in && hierarchy.v2 && !*hierarchy_path("RDMACG_ROOT", "") && sd_booted() > 0)
 		return run_cgroup_make_scope(home, child);
 	name = in ? hierarchy_resolve(in) : hierarchy_cgroup_of(0);
 	parent = name ? cgroup_open(name) : NULL;
