@@ -12,7 +12,7 @@
 #include "cmd/apply.h"
 #include "lib/lib.h"
 
-/* A tenant who creates cgroups all the time must not keep a processor busy with it. */
+/* A tenant that creates cgroups all the time must not keep a processor busy with it. */
 #define APPLY_PAUSE_MS		20
 #define APPLY_PAUSE_FACTOR	3
 
@@ -117,19 +117,17 @@ bool apply_watch(void)
 {
 	int signals = apply_open_signals();
 	struct hotplug hotplug;
-	bool done = false;
+	bool done;
 
-	if (signals < 0)
+	if (signals < 0 || !hotplug_open(&hotplug))
 		return false;
-	if (hotplug_open(&hotplug)) {
-		apply.hotplug = &hotplug;
-		apply_below("");
-		if (say_finish()) {
-			apply_tell_ready();
-			done = apply_loop(signals);
-		}
-		hotplug_close(&hotplug);
+	apply.hotplug = &hotplug;
+	apply_below("");
+	done = say_finish();
+	if (done) {
+		apply_tell_ready();
+		done = apply_loop(signals);
 	}
-	close(signals);
+	hotplug_close(&hotplug);
 	return done;
 }

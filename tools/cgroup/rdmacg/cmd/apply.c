@@ -73,15 +73,19 @@ static bool apply_is_overruled(const struct apply_work *work, size_t number,
 	return false;
 }
 
-static void apply_add_difference(struct apply_work *work, const struct device *device,
-				 const char *key, uint64_t before, uint64_t after)
+/* Note that the limit of a key differs, and add it to @limits, whose keys are not its own. */
+static void apply_differ(struct apply_work *work, struct limits *limits, const char *key,
+			 uint64_t before, uint64_t after)
 {
 	struct apply_difference *difference = memory_append(&work->differences,
 							    &work->nr_differences,
 							    sizeof(*difference));
+	struct limit *limit = memory_append(&limits->limits, &limits->nr_limits, sizeof(*limit));
 
+	limit->key = (char *)key;
+	limit->value = after;
 	difference->rule = work->rule;
-	device_copy(&difference->device, device);
+	device_copy(&difference->device, &limits->device);
 	difference->key = memory_string(key);
 	difference->before = before;
 	difference->after = after;
@@ -106,7 +110,7 @@ static bool apply_is_known(const struct apply_work *work, const struct device *d
 	return device->is_default || (slot && (slot->has & POOL_BIT(POOL_MAX)));
 }
 
-/* Put the keys of a rule that differ into @limits, whose keys are not its own. */
+/* Put the keys of a rule that differ into @limits. */
 static bool apply_compare_keys(struct apply_work *work, size_t number, struct limits *limits)
 {
 	const struct limits *wanted = &work->rule->limits;
@@ -116,27 +120,21 @@ static bool apply_compare_keys(struct apply_work *work, size_t number, struct li
 		const struct limit *limit = &wanted->limits[i];
 		bool known = apply_is_known(work, &limits->device, limit->key);
 		uint64_t before = apply_before(work, &limits->device, limit->key);
-		struct limit *differing;
 		uint64_t value = 0;
 
 		if (apply_is_overruled(work, number, &limits->device, limit->key))
 			continue;
 		if (known && !limits_value(limits, limit, &value))
 			return false;
-		if (known && value == before)
-			continue;
-		differing = memory_append(&limits->limits, &limits->nr_limits, sizeof(*differing));
-		differing->key = limit->key;
-		differing->value = value;
-		apply_add_difference(work, &limits->device, limit->key, before, value);
+		if (!known || value != before)
+			apply_differ(work, limits, limit->key, before, value);
 	}
 	return true;
 }
 
 /*
- * The same for all keys of a device: no limit, or what the cgroup has for devices without
- * their own. Of the latter no file says whether it is so by itself or by a limit of its
- * own, so what has the same value is left alone.
+ * The same for all keys of a device: no limit, or the default of the cgroup. No file says
+ * whether a limit with the value of the default is the default, so it is left alone.
  */
 static void apply_compare_whole(struct apply_work *work, size_t number, struct limits *limits)
 {
@@ -147,19 +145,15 @@ static void apply_compare_whole(struct apply_work *work, size_t number, struct l
 	for (i = 0; pool && i < pool->nr_slots; i++) {
 		const struct slot *slot = &pool->slots[i];
 		uint64_t value = back ? apply_before(work, &device_default, slot->key) : NUMBER_MAX;
-		struct limit *differing;
 
-		if (!(slot->has & POOL_BIT(POOL_MAX)) || slot->max == value ||
-		    apply_is_overruled(work, number, &limits->device, slot->key))
-			continue;
-		apply_add_difference(work, &limits->device, slot->key, slot->max, value);
-		if (back) {
-			limits->whole = "default";
-			continue;
-		}
-		differing = memory_append(&limits->limits, &limits->nr_limits, sizeof(*differing));
-		differing->key = (char *)slot->key;
-		differing->value = NUMBER_MAX;
+		if ((slot->has & POOL_BIT(POOL_MAX)) && slot->max != value &&
+		    !apply_is_overruled(work, number, &limits->device, slot->key))
+			apply_differ(work, limits, slot->key, slot->max, value);
+	}
+	/* The word gives the limits back; they are not written one by one. */
+	if (back && limits->nr_limits) {
+		limits->whole = "default";
+		limits->nr_limits = 0;
 	}
 }
 
@@ -178,7 +172,7 @@ static bool apply_device(struct apply_work *work, size_t number, const struct de
 		good = apply_compare_keys(work, number, &limits);
 	if (good && (limits.nr_limits || limits.whole)) {
 		anew = anew || limits.whole;
-		/* Where the name is unique, the files have no index; the kernel checks one. */
+		/* The files have no index if the name is unique; the kernel checks it. */
 		if (pattern->has_index) {
 			limits.device.has_index = true;
 			limits.device.index = pattern->index;

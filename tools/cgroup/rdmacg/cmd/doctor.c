@@ -2,7 +2,7 @@
 /*
  * rdmacg doctor: whether limits on this machine work as intended.
  *
- * Each check is a function that says what it found: fine, a warning, or a problem.
+ * Each check is a function that says its findings: fine, a warning, or a problem.
  */
 #include "core/core.h"
 #include "write/config.h"
@@ -39,7 +39,7 @@ static struct doctor {
 
 static const struct syntax doctor_syntax = {
 	.doc =
-		"Check this machine: the controller, whether it counts, devices, limits that add up to more than there is, limits that bind nobody. The exit status is 1 if there is a problem, but not for a warning.",
+		"Check this machine: the controller, whether it counts, devices, limits that add up to more than there is, limits without effect. The exit status is 1 if there is a problem, but not for a warning.",
 };
 
 static void __printf(3, 4) doctor_say(enum doctor_level level, const char *check,
@@ -69,8 +69,7 @@ static void doctor_say_unread(const char *check)
 /* Which files there are. */
 static void doctor_check_files(void)
 {
-	const char *text;
-	size_t number = 0;
+	const struct missing *missing = NULL;
 
 	doctor_say(DOCTOR_FINE, "controller", "cgroup v%d at %s", hierarchy.v2 ? 2 : 1,
 		   hierarchy.path);
@@ -84,8 +83,8 @@ static void doctor_check_files(void)
 			   hierarchy.path);
 		return;
 	}
-	while ((text = missing_text(&doctor.sample, &number)))
-		doctor_say(DOCTOR_WARNING, "files", "no %s", text);
+	while ((missing = missing_next(&doctor.sample, missing)))
+		doctor_say(DOCTOR_WARNING, "files", "no %s: %s", missing->files, missing->meaning);
 	if (!capacity.has_file)
 		doctor_say(DOCTOR_WARNING, "files",
 			   "no rdma.capacity: what devices have is known in part at best");
@@ -173,7 +172,7 @@ static void doctor_add(const struct cgroup *cgroup, const struct slot *slot)
 		sum->max = NUMBER_MAX;
 }
 
-/* Limits of what the verbs know do not bind what a driver makes beside that. */
+/* Limits of the types of verbs do not bind objects that a driver adds to them. */
 static void doctor_look_for_devx(const struct cgroup *cgroup, const struct slot *qp)
 {
 	const struct slot *objects;
@@ -188,7 +187,7 @@ static void doctor_look_for_devx(const struct cgroup *cgroup, const struct slot 
 			   cgroup_name(cgroup), qp->pool->device.name, objects->usage);
 }
 
-/* What one slot shows by itself. The statistics of runtimes read rdma.max in 32 bits. */
+/* One slot by itself. The statistics of runtimes read rdma.max in 32 bits. */
 static void doctor_look_at_slot(const struct cgroup *cgroup, const struct slot *slot)
 {
 	const char *name = cgroup_name(cgroup), *device = slot->pool->device.name;
@@ -238,7 +237,7 @@ static void doctor_check_cgroups(void)
 		doctor_say_unread("usage");
 }
 
-/* What the kernel uses of a device comes out of the same capacity. */
+/* Objects of the kernel come out of the same capacity. */
 static void doctor_check_sum(const struct slot *sum)
 {
 	const struct device *device = &sum->pool->device;
@@ -317,7 +316,7 @@ static void doctor_check_configs(void)
 static const struct {
 	void (*run)(void);
 	const char *name;
-	/* What is true if it finds nothing. */
+	/* The text if it finds nothing. */
 	const char *fine;
 } doctor_checks[] = {
 	{ doctor_check_files, "controller", "" },

@@ -19,7 +19,7 @@
 #define RUN_NOT_EXECUTABLE	126
 #define RUN_NOT_FOUND		127
 
-/* How often to look at the usage where there are no peaks, and at processes left behind. */
+/* How often to look at the usage if there are no peaks, and at processes left behind. */
 #define RUN_LOOK_MS		100
 /* Such processes mostly end at once; a message is printed only for those that do not. */
 #define RUN_QUIET_LOOKS		10
@@ -37,7 +37,7 @@ static struct run {
 	bool kill;
 	struct child child;
 	struct run_cgroup home;
-	/* What was done so that the cgroup has the controller. */
+	/* The writes that gave the cgroup the controller. */
 	struct transaction enabled;
 	/* The largest usage, if the kernel has no peaks. */
 	struct pools seen;

@@ -165,7 +165,7 @@ static bool show_visit(struct cgroup *cgroup, void *data)
 	return true;
 }
 
-/* Put what netlink says about a resource into the pool of the same device. */
+/* Put the figures of netlink about a resource into the pool of the same device. */
 static void show_fill_slot(struct pools *pools, const struct slot *from)
 {
 	struct device name = from->pool->device;
@@ -183,7 +183,7 @@ static void show_fill_slot(struct pools *pools, const struct slot *from)
 	slot->has |= POOL_BIT(POOL_MAX);
 }
 
-/* The root's pools are what the devices have, and what exists of it at all. */
+/* The root's pools are the capacity of the devices, and how many objects exist. */
 static void show_fill_root(struct cgroup *root)
 {
 	const struct slot *from = NULL;

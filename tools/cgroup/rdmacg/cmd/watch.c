@@ -2,7 +2,7 @@
 /*
  * rdmacg watch: a line for each refusal, as it happens.
  *
- * The events files of a cgroup also count what happens below it, so inotify on those of the
+ * The events files of a cgroup also count refusals below it, so inotify on those of the
  * watched cgroup, or of the top-level ones, is enough to be woken. Then only the cgroups are
  * read whose counters have changed, from the top down.
  */
@@ -14,7 +14,7 @@
 
 #define WATCH_FILES	(POOL_BIT(POOL_EVENTS) | POOL_BIT(POOL_EVENTS_LOCAL))
 
-/* A tenant who is refused all the time must not keep a processor busy with the messages. */
+/* A tenant that is refused all the time must not keep a processor busy with the messages. */
 #define WATCH_PAUSE_MS		20
 #define WATCH_PAUSE_FACTOR	3
 
@@ -359,7 +359,7 @@ static bool watch_run(void)
 		say_error("inotify", "%s", strerror(errno));
 		return false;
 	}
-	/* Not every kernel reports the removal of a cgroup to those who watch its files. */
+	/* Not every kernel reports the removal of a cgroup to watchers of its files. */
 	if (watch.top->parent)
 		watch_file(watch.top, "..", IN_DELETE | IN_ONLYDIR);
 	do {

@@ -2,9 +2,9 @@
 /*
  * rdmacg why: whose limit refused, or which other cause it was.
  *
- * A refusal is counted where the limit was and where the attempt came from. A limit can
- * only refuse attempts from below it. So of the refused attempts from a cgroup, those that
- * limits of it or below have not refused, limits above have.
+ * A refusal is counted in the cgroup of the limit and in the cgroup of the attempt. A limit
+ * only refuses attempts from below it. So limits above have refused those attempts from a
+ * cgroup that limits of it or below have not refused.
  */
 #include "core/core.h"
 
@@ -188,7 +188,7 @@ static bool why_is_full(const struct cgroup *cgroup, const struct slot *slot)
 	return (slot->has & POOL_BIT(POOL_CURRENT)) && why_least_room(cgroup, slot, &room) && !room;
 }
 
-/* What limits the cgroup itself: limits above, and the room there is. */
+/* Limits on the cgroup itself: refusals above, and the room that is left. */
 static void why_self(const struct cgroup *cgroup)
 {
 	const struct slot *slot = NULL;

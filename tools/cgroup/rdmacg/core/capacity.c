@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rdmacg: what the devices have. */
+/* rdmacg: the capacity of the devices. */
 #include "core/core.h"
 
 struct capacity capacity;

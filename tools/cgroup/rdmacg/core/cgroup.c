@@ -7,7 +7,7 @@
 
 /*
  * Each level of a walk holds a file descriptor and some stack, and the owner of a cgroup can
- * make levels without end. What counts below counts above as well.
+ * create levels without end. Usage below also counts above.
  */
 #define CGROUP_DEEPEST 500
 
@@ -232,7 +232,7 @@ char **cgroup_children(const struct cgroup *cgroup, size_t *count)
 	int fd;
 
 	*count = 0;
-	/* Two names, its own and ".", so there is no ".." below: spares reading many names. */
+	/* A folder with two links has no folders below it, so its many files need no look. */
 	if (!fstat(cgroup->dir, &status) && status.st_nlink == 2)
 		return NULL;
 	fd = openat(cgroup->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

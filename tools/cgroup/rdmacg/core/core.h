@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the kernel shows: cgroups, their counters and limits, devices, processes. */
+/* The view of the kernel: cgroups, their counters and limits, devices, processes. */
 #ifndef RDMACG_CORE_H
 #define RDMACG_CORE_H
 
@@ -12,7 +12,7 @@
  * namespaces have the same name.
  */
 struct device {
-	/* As the kernel's files show it: one word, where a blank is \040. */
+	/* As the kernel's files show it: one word, in which a blank is \040. */
 	char *name;
 	/* Not a device: the limits in rdma.default, for devices without their own. */
 	bool is_default;
@@ -23,7 +23,7 @@ struct device {
 /* "default": valid as it is. */
 extern const struct device device_default;
 
-/* @word as the files have it: what a line cannot hold becomes \ooo. To be freed. */
+/* @word as the files have it: characters that a line cannot hold become \ooo. To be freed. */
 char *device_escape(const char *word);
 void device_copy(struct device *to, const struct device *from);
 void device_free(struct device *device);
@@ -54,7 +54,7 @@ bool line_next(char **text, struct line *line);
  */
 bool line_next_value(struct line *line, const char **key, uint64_t *value);
 
-/* --device and --resource: only what they name is read of the controller's files. */
+/* --device and --resource: lines and keys that they do not name are skipped. */
 extern const struct choice filter_choices[];
 
 bool filter_has_device(const char *name);
@@ -86,7 +86,7 @@ enum pool_file {
 
 #define POOL_BIT(file)	(1U << (file))
 #define POOL_ALL	(POOL_BIT(POOL_FILES) - 1)
-/* Beside the files: leave out those that must be zero by what was read before. */
+/* In addition: skip files that must be zero, as earlier files show. */
 #define POOL_SCAN	POOL_BIT(POOL_FILES)
 
 /* Refusals by limits, and refused attempts; of a subtree, or of one cgroup. */
@@ -136,7 +136,7 @@ struct pools {
 	unsigned int files[POOL_CLASSES];
 	/* By class: a scan has left out lines of max, for they have no limit. */
 	bool unlimited[POOL_CLASSES];
-	/* What was read; keys and names point into it. */
+	/* The texts of the files; keys and names point into them. */
 	char **texts;
 	size_t nr_texts;
 };
@@ -151,7 +151,7 @@ const char *pool_file_name(enum pool_class class, enum pool_file file);
 
 /*
  * Read the files of the cgroup at @dir, those of @files (POOL_BIT()). Files that do not exist
- * are left out. @above is what was read of its parent, or NULL; POOL_SCAN looks at that. 0, or
+ * are left out. @above has the pools of its parent, or is NULL; POOL_SCAN looks at them. 0, or
  * a negative errno if a file cannot be read.
  */
 int pools_read(struct pools *pools, int dir, unsigned int files, const struct pools *above);
@@ -175,11 +175,19 @@ bool slot_is_telling(const struct slot *slot);
 struct json_object *pools_json(const struct pools *pools, bool (*wanted)(const struct slot *slot),
 			       struct json_object *(*describe)(const struct slot *slot));
 
-/* Say which files this kernel lacks; @pools: of a cgroup with the controller. */
+/* Files that a kernel may lack. */
+struct missing {
+	enum pool_class class;
+	enum pool_file file;
+	const char *files;
+	const char *meaning;
+};
+
+/* The next one that this kernel lacks; @pools: of a cgroup with the controller. NULL at the end. */
+const struct missing *missing_next(const struct pools *pools, const struct missing *last);
+/* Say them all. */
 void missing_say(const struct pools *pools);
-/* The same, each as WHAT: MEANING; NULL after the last one. @number begins at 0. */
-const char *missing_text(const struct pools *pools, size_t *number);
-/* The same as an array of file names. */
+/* An array of their names. */
 struct json_object *missing_json(const struct pools *pools);
 
 /*
@@ -212,7 +220,7 @@ bool hierarchy_open(void);
  * returns one to be freed, or NULL, and an error is said.
  */
 
-/* What a user writes: a name, with or without a slash before it, or a path. */
+/* From the words of a user: a name, with or without a slash before it, or a path. */
 char *hierarchy_resolve(const char *argument);
 /* Of a process; 0 is this one. */
 char *hierarchy_cgroup_of(pid_t pid);
@@ -220,10 +228,8 @@ char *hierarchy_cgroup_of(pid_t pid);
 /* "/a//b/./c/" as "a/b/c"; NULL if ".." would lead out of it. To be freed. */
 char *hierarchy_clean(const char *path);
 
-/* The path of a file below /proc. To be freed. */
-char *hierarchy_proc(const char *format, ...) __printf(1, 2);
-/* Its text, or NULL and errno. To be freed. */
-char *hierarchy_read_proc(const char *format, ...) __printf(1, 2);
+/* The path of a file below /proc, valid until the next call. */
+const char *hierarchy_proc(const char *format, ...) __printf(1, 2);
 /* The value of an environment variable that tests set, or @path. */
 const char *hierarchy_path(const char *variable, const char *path);
 
@@ -249,7 +255,7 @@ struct cgroup {
 struct cgroup *cgroup_find(const char *name);
 /* The same; but an error is said. */
 struct cgroup *cgroup_open(const char *name);
-/* The same for what a user writes, or for the root if that is NULL. */
+/* The same from the words of a user; NULL is the root. */
 struct cgroup *cgroup_open_argument(const char *argument);
 /* NULL and errno. */
 struct cgroup *cgroup_open_child(struct cgroup *parent, const char *base);
@@ -301,7 +307,7 @@ bool cgroup_walk(struct cgroup *top, unsigned int files,
 		 bool (*visit)(struct cgroup *cgroup, void *data), void *data);
 
 /*
- * What the devices have: from rdma.capacity on the root, and from rdma netlink, which also
+ * The capacity of the devices, from rdma.capacity on the root and from rdma netlink, which also
  * says how many objects exist, those of users in the kernel included, which no cgroup counts.
  */
 struct capacity {
@@ -394,7 +400,7 @@ struct log {
 
 /* False, and errno, if the log cannot be read; @log->bus is set in any case. */
 bool log_read(struct log *log, const char *device);
-/* What a line means in plain words. */
+/* The meaning of a line, in plain words. */
 const char *log_meaning(const char *line);
 void log_free(struct log *log);
 
@@ -407,13 +413,13 @@ void log_free(struct log *log);
 void other_memlock(struct cgroup *cgroup, pid_t pid, struct json_object *answer);
 /* RLIMIT_MEMLOCK of this process, if it binds and is small; else NUMBER_MAX. */
 uint64_t other_own_memlock(void);
-/* What the kernel's log says about the devices in the last minutes. */
+/* The last minutes of the kernel's log about the devices. */
 void other_log(struct json_object *answer);
 /* How much of each device is in use by all, and by the kernel. */
 void other_devices(struct json_object *answer);
 /*
- * What rdma netlink does not count, such as address handles: how much of it all cgroups
- * have together, if the kernel says how much there is.
+ * Resources that rdma netlink does not count, such as address handles: how many all cgroups
+ * have together, if the kernel says how many there are.
  */
 void other_counted(struct json_object *answer);
 

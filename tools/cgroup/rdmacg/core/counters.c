@@ -21,8 +21,8 @@ const char *pool_file_name(enum pool_class class, enum pool_file file)
 }
 
 /*
- * The files have the same devices and keys in the same order, so what is looked for is
- * mostly where the last search ended, or next to it.
+ * The files have the same devices and keys in the same order, so a search mostly ends where
+ * the last search ended, or next to it.
  */
 struct pool *pools_find(const struct pools *pools, const struct device *device)
 {
@@ -112,7 +112,7 @@ static uint64_t *slot_value(struct slot *slot, enum pool_file file)
 	return file == POOL_MAX ? &slot->max : file == POOL_CURRENT ? &slot->usage : &slot->peak;
 }
 
-/* What one line of @file says about its device. */
+/* Take the values of one line of @file. */
 static void pool_take_line(struct pool *pool, enum pool_class class, enum pool_file file,
 			   struct line *line)
 {
@@ -223,8 +223,8 @@ static bool pools_are_zero(const struct pools *pools, enum pool_class class, enu
 
 /*
  * A scan of thousands of cgroups takes its time in the kernel, which writes each file anew,
- * so no file is read that must be zero by what was read before: what is used has a peak, a
- * refusal by the own limit counts among all, and what counts below counts above.
+ * so files that must be zero are skipped: a resource in use has a peak, refusals by the own
+ * limit count among all refusals, and usage below counts above.
  */
 static bool pools_must_be_zero(const struct pools *pools, const struct pools *above,
 			       enum pool_class class, enum pool_file file, unsigned int files)
@@ -391,53 +391,37 @@ struct json_object *pools_json(const struct pools *pools, bool (*wanted)(const s
 	return array;
 }
 
-static const struct missing {
-	enum pool_class class;
-	enum pool_file file;
-	const char *files;
-	const char *text;
-} missing[] = {
-	{ POOL_HCA, POOL_PEAK, "rdma.peak", "rdma.peak: peaks are not known" },
-	{ POOL_HCA, POOL_EVENTS, "rdma.events", "rdma.events: refusals are not counted" },
+static const struct missing missing[] = {
+	{ POOL_HCA, POOL_PEAK, "rdma.peak", "peaks are not known" },
+	{ POOL_HCA, POOL_EVENTS, "rdma.events", "refusals are not counted" },
 	{ POOL_VERB, POOL_MAX, "rdma.verb.*",
-	  "rdma.verb.*: qp, mr_mem and other single types are neither counted nor limited" },
+	  "qp, mr_mem and other single types are neither counted nor limited" },
+	{ 0 }
 };
 
-/* The next one, from *@number on; NULL at the end. */
-static const struct missing *missing_next(const struct pools *pools, size_t *number)
+const struct missing *missing_next(const struct pools *pools, const struct missing *last)
 {
-	while (*number < ARRAY_SIZE(missing)) {
-		const struct missing *next = &missing[(*number)++];
+	const struct missing *next = last ? last + 1 : missing;
 
-		if (!(pools->files[next->class] & POOL_BIT(next->file)))
-			return next;
-	}
-	return NULL;
-}
-
-const char *missing_text(const struct pools *pools, size_t *number)
-{
-	const struct missing *next = missing_next(pools, number);
-
-	return next ? next->text : NULL;
+	while (next->files && (pools->files[next->class] & POOL_BIT(next->file)))
+		next++;
+	return next->files ? next : NULL;
 }
 
 void missing_say(const struct pools *pools)
 {
-	const char *text;
-	size_t number = 0;
+	const struct missing *next = NULL;
 
-	while ((text = missing_text(pools, &number)))
-		say_note("this kernel has no %s", text);
+	while ((next = missing_next(pools, next)))
+		say_note("this kernel has no %s: %s", next->files, next->meaning);
 }
 
 struct json_object *missing_json(const struct pools *pools)
 {
 	struct json_object *array = json_object_new_array();
-	const struct missing *next;
-	size_t number = 0;
+	const struct missing *next = NULL;
 
-	while ((next = missing_next(pools, &number)))
+	while ((next = missing_next(pools, next)))
 		json_object_array_add(array, json_text(next->files));
 	return array;
 }

@@ -76,7 +76,7 @@ static const char *foreign_suffix(enum foreign_kind kind, const char *text)
 	return ".service";
 }
 
-/* A character that stands for itself, or as the letter behind ~ says. */
+/* A character as an expression that matches it, or more as the letter behind ~ says. */
 static void foreign_put(FILE *to, char character, char how)
 {
 	bool alike = how == 'u' && (character == '-' || character == '_');
@@ -95,7 +95,7 @@ static void foreign_put(FILE *to, char character, char how)
 		fprintf(to, "[%c]", character);
 }
 
-/* The expression for @text, or NULL where it cannot be of the shape. To be freed. */
+/* The expression for @text, or NULL if it cannot have the shape. To be freed. */
 static char *foreign_pattern(const char *shape, const char *text)
 {
 	size_t length = strlen(text), size;

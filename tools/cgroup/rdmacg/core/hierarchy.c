@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rdmacg: where the controller's hierarchy is, and the names of cgroups in it. */
+/* rdmacg: the controller's hierarchy, and the names of cgroups in it. */
 #include "core/core.h"
 
 struct hierarchy hierarchy;
@@ -19,33 +19,18 @@ const char *hierarchy_path(const char *variable, const char *path)
 	return other && *other ? other : path;
 }
 
-static char *hierarchy_vproc(const char *format, va_list args)
+const char *hierarchy_proc(const char *format, ...)
 {
-	char *name __autofree = memory_vformat(format, args);
-
-	return memory_format("%s/%s", hierarchy_path("RDMACG_PROC", "/proc"), name);
-}
-
-char *hierarchy_proc(const char *format, ...)
-{
+	char *name __autofree = NULL;
+	static char *path;
 	va_list args;
-	char *path;
 
 	va_start(args, format);
-	path = hierarchy_vproc(format, args);
+	name = memory_vformat(format, args);
 	va_end(args);
+	free(path);
+	path = memory_format("%s/%s", hierarchy_path("RDMACG_PROC", "/proc"), name);
 	return path;
-}
-
-char *hierarchy_read_proc(const char *format, ...)
-{
-	char *path __autofree = NULL;
-	va_list args;
-
-	va_start(args, format);
-	path = hierarchy_vproc(format, args);
-	va_end(args);
-	return file_read(AT_FDCWD, path);
 }
 
 /* Whether @word is one of the words in @list, between any of @separators. */
@@ -130,7 +115,7 @@ static void hierarchy_take(const struct mount *mount, bool v2)
 /* Look through the mounts; false if none carries the controller. */
 static bool hierarchy_find(void)
 {
-	char *text __autofree = hierarchy_read_proc("self/mountinfo");
+	char *text __autofree = file_read(AT_FDCWD, hierarchy_proc("self/mountinfo"));
 	char *cursor = text, *line;
 	struct mount mount;
 
@@ -149,7 +134,7 @@ static bool hierarchy_find(void)
 /* Why there is none, from /proc/cgroups: name, hierarchy, cgroups, enabled. */
 static void hierarchy_say_why_none(void)
 {
-	char *text __autofree = hierarchy_read_proc("cgroups");
+	char *text __autofree = file_read(AT_FDCWD, hierarchy_proc("cgroups"));
 	char *line = text ? strstr(text, "\nrdma\t") : NULL;
 	const char *why = "no mounted hierarchy has the RDMA controller; mount cgroup2";
 	int id = 0, cgroups = 0, enabled = 0;
@@ -188,7 +173,7 @@ bool hierarchy_open(void)
 	return true;
 }
 
-/* What follows @prefix, a whole path, in @path; NULL if it does not begin so. */
+/* The rest of @path after @prefix, which is a whole path; NULL if it does not begin so. */
 static const char *hierarchy_below(const char *path, const char *prefix)
 {
 	size_t length = strlen(prefix);
@@ -223,7 +208,7 @@ char *hierarchy_clean(const char *path)
 	return name;
 }
 
-/* "." and "..", alone or before a slash, are of the folder where the user is. */
+/* "." and "..", alone or before a slash, are relative to the working directory. */
 static bool hierarchy_is_relative(const char *argument)
 {
 	size_t dots = strspn(argument, ".");
@@ -260,7 +245,7 @@ char *hierarchy_resolve(const char *argument)
 	name = hierarchy_clean(below ? below : argument);
 	if (!name)
 		say_error(argument, "a cgroup's name cannot have .. in it");
-	/* Not a name of the shell's, so one that a command has printed. */
+	/* No such cgroup: the name may be one that a command has printed, with escapes. */
 	else if (!file_exists(hierarchy.dir, name))
 		text_unescape(name);
 	return name;
@@ -287,8 +272,8 @@ char *hierarchy_cgroup_of(pid_t pid)
 {
 	char *where __autofree = pid ? memory_format("process %d", pid) :
 				       memory_string("this process");
-	char *text __autofree = pid ? hierarchy_read_proc("%d/cgroup", pid) :
-				      hierarchy_read_proc("self/cgroup");
+	char *text __autofree = file_read(AT_FDCWD, pid ? hierarchy_proc("%d/cgroup", pid) :
+						    hierarchy_proc("self/cgroup"));
 	char *cursor = text, *path = NULL, *line, *name;
 	const char *below;
 
@@ -303,11 +288,11 @@ char *hierarchy_cgroup_of(pid_t pid)
 		say_error(where, "is in no cgroup of the hierarchy at %s", hierarchy.path);
 		return NULL;
 	}
-	/* It may lie outside of what is mounted here. */
+	/* The cgroup may be outside of the part that is mounted here. */
 	below = hierarchy_below(path, hierarchy.inside);
 	name = below ? hierarchy_clean(below) : NULL;
 	if (!name)
-		say_error(where, "is in the cgroup %s, which is outside of what %s shows", path,
+		say_error(where, "is in the cgroup %s, which is outside of the part that %s shows", path,
 			  hierarchy.path);
 	return name;
 }

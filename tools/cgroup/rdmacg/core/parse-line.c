@@ -42,7 +42,7 @@ bool line_next(char **text, struct line *line)
 
 	while ((start = file_next_line(text))) {
 		pairs = line_find_pairs(start);
-		/* With a blank in front and nothing before it, there is no name. */
+		/* A line that begins with a blank has no name. */
 		if (!pairs || pairs == start + 1)
 			continue;
 		/* One blank is between them; more belong to the name. */

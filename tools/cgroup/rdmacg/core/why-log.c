@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rdmacg: what drivers wrote to the kernel's log, and what it means. */
+/* rdmacg: messages of drivers in the kernel's log, and their meaning. */
 #include "core/core.h"
 
 /* Older lines are about other failures. */

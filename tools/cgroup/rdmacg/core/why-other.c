@@ -64,17 +64,16 @@ static uint64_t other_kilobytes(const char *status, const char *label)
 /* A namespace that cannot be seen is taken for another one: the limit may then be the cause. */
 static bool other_is_machines_user(pid_t pid)
 {
-	char *path __autofree = hierarchy_proc("%d/ns/user", pid);
 	char link[64] = "";
 
-	return readlink(path, link, sizeof(link) - 1) > 0 && !strcmp(link, OTHER_USER_NAMESPACE);
+	return readlink(hierarchy_proc("%d/ns/user", pid), link, sizeof(link) - 1) > 0 &&
+	       !strcmp(link, OTHER_USER_NAMESPACE);
 }
 
 /* Whether none of the files of a process is a uverbs device. */
 static void other_look_at_files(struct process *process)
 {
-	char *path __autofree = hierarchy_proc("%d/fd", process->pid);
-	DIR *dir = opendir(path);
+	DIR *dir = opendir(hierarchy_proc("%d/fd", process->pid));
 	struct dirent *entry;
 	char link[64];
 	ssize_t length;
@@ -106,13 +105,13 @@ static void other_judge(struct process *process, bool unbound)
 /* False for a process that has ended. */
 static bool other_read_process(struct process *process, pid_t pid)
 {
-	char *limits __autofree = hierarchy_read_proc("%d/limits", pid);
-	char *status __autofree = limits ? hierarchy_read_proc("%d/status", pid) : NULL;
+	char *limits __autofree = file_read(AT_FDCWD, hierarchy_proc("%d/limits", pid));
+	char *status __autofree = file_read(AT_FDCWD, hierarchy_proc("%d/status", pid));
 	char *capabilities __autofree = NULL, *word __autofree = NULL;
 	const char *name;
 
 	memset(process, 0, sizeof(*process));
-	if (!status)
+	if (!limits || !status)
 		return false;
 	process->pid = pid;
 	word = other_word(limits, "\nMax locked memory");
@@ -268,7 +267,7 @@ static void other_print_devices(void)
 	const struct slot *slot = NULL;
 
 	if (!capacity.has_netlink)
-		say_text("Devices: the kernel does not answer what is in use (rdma netlink).");
+		say_text("Devices: the kernel does not say how many objects exist (rdma netlink).");
 	else if (!capacity.netlink.first)
 		say_text("Devices: there is none in this network namespace.");
 	while ((slot = pools_next(&capacity.netlink, slot)))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What all layers use: the C library, and the functions of lib/. */
+/* The base of all layers: the C library, and the functions of lib/. */
 #ifndef RDMACG_LIB_H
 #define RDMACG_LIB_H
 
@@ -17,7 +17,7 @@
 
 #include <json-c/json.h>
 
-/* What the kernel's headers give its own code. */
+/* As in the kernel's headers. */
 #define __printf(a, b)	__attribute((format(printf, a, b)))
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 
@@ -71,12 +71,12 @@ void memory_autofree(void *variable);
 
 /*
  * Text for people. Names of cgroups and devices are chosen by others and may hold anything,
- * escape sequences of terminals included.
+ * including escape sequences of terminals.
  */
 
 /*
- * A copy in which unprintable characters are written as \xNN, and the backslash before what
- * looks like that as \x5c: two texts never have the same copy.
+ * A copy in which unprintable characters are written as \xNN. The backslash before a text that
+ * looks like an escape is written as \x5c: two texts never have the same copy.
  */
 char *text_escape(const char *raw);
 /* Undo that, in place. */
@@ -144,13 +144,14 @@ void clock_sleep(int64_t milliseconds);
 
 /*
  * Messages. Everything passes text_escape(), so that a name in a message cannot do anything
- * to a terminal; hence no newline within a message either.
+ * to a terminal. A message has no newline for the same reason.
  */
 
 /* "rdmacg: WHERE: reason" to stderr. */
-void say_error(const char *where, const char *format, ...) __printf(2, 3);
+#define say_error(where, ...)	say_about(where, "", __VA_ARGS__)
 /* "rdmacg: WHERE: warning: ..." to stderr; the command goes on. */
-void say_warning(const char *where, const char *format, ...) __printf(2, 3);
+#define say_warning(where, ...)	say_about(where, "warning: ", __VA_ARGS__)
+void say_about(const char *where, const char *kind, const char *format, ...) __printf(3, 4);
 /* "rdmacg: ..." to stderr. */
 void say_note(const char *format, ...) __printf(1, 2);
 /* Errors and warnings also begin with this place in a file, until it is NULL. */
@@ -183,8 +184,8 @@ struct json_object *json_number(uint64_t value);
 void json_add(struct json_object *object, const char *key, struct json_object *value);
 /*
  * An object of keys and the types of the arguments after them, such as "cgroup:s usage:u":
- * s a string, u a uint64_t, l the same where NUMBER_MAX is null, b a bool, d a double where
- * less than 0 is null, o a json_object, which the new one then owns.
+ * s a string; u a uint64_t; l the same, but NUMBER_MAX is null; b a bool; d a double, but a
+ * negative number is null; o a json_object, which the new object then owns.
  */
 struct json_object *json_pack(const char *keys, ...);
 /* Add the same to an object. */
@@ -214,7 +215,7 @@ struct choice {
 	const char *name;
 	/* 0 if there is none. */
 	int letter;
-	/* What its argument is, or NULL. */
+	/* The name of its argument, or NULL. */
 	const char *arg;
 	const char *help;
 	/* Called with the argument and @to; NULL: @to is a bool that is set. */
@@ -224,11 +225,13 @@ struct choice {
 
 #define SYNTAX_LISTS 5
 
-/* What may follow a command's name. */
+struct commands;
+
+/* The words that may follow a command's name. */
 struct syntax {
 	/* Lists of options; an option without a name ends each. */
 	const struct choice *lists[SYNTAX_LISTS];
-	/* What to say if there is no argument, though one is needed; else NULL. */
+	/* The error if there is no argument; NULL if none is needed. */
 	const char *needs;
 	/* How many arguments are allowed. */
 	int most;
@@ -236,9 +239,29 @@ struct syntax {
 	bool in_order;
 	const char *args_doc;
 	const char *doc;
-	/* As argp's: adds to the help. */
-	char *(*help_filter)(int key, const char *text, void *input);
+	/* The commands that follow, for the help; or NULL. */
+	const struct commands *commands;
 };
+
+/* A command of a table. */
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *help;
+};
+
+struct commands {
+	/* The heading of the table in the help, and the word for a row of it. */
+	const char *title;
+	const char *kind;
+	/* A command without a name ends it. */
+	const struct command *list;
+};
+
+/* Run the command that argv[0] names, with "@by NAME" as its argv[0]: the exit status. */
+int command_run(const struct commands *commands, const char *by, int argc, char **argv);
+/* The help_filter of an argp whose input is a struct commands: puts the table into the help. */
+char *command_help(int key, const char *text, void *input);
 
 /* Parse the words of a command: its arguments, ended by NULL. */
 char **options_read(const struct syntax *syntax, int argc, char **argv);

@@ -28,34 +28,18 @@ void say_errors_to(FILE *to)
 	say_file = to;
 }
 
-/* A message that begins with its place. */
-static void say_where(const char *where, const char *kind, const char *format, va_list args)
+void say_about(const char *where, const char *kind, const char *format, ...)
 {
 	char *text __autofree = text_escape(where);
 	char *place __autofree = text_escape(say_place ? say_place : "");
 	char *prefix __autofree = memory_format("rdmacg: %s%s%s: %s", place, *place ? ": " : "",
 						text, kind);
+	va_list args;
 
 	/* Earlier output belongs before the message. */
 	fflush(stdout);
+	va_start(args, format);
 	say(say_file ? say_file : stderr, prefix, format, args);
-}
-
-void say_error(const char *where, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	say_where(where, "", format, args);
-	va_end(args);
-}
-
-void say_warning(const char *where, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	say_where(where, "warning: ", format, args);
 	va_end(args);
 }
 

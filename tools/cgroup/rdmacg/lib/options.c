@@ -137,12 +137,19 @@ static void options_add(struct reading *reading, const struct choice *choice)
 	*copy = choice;
 }
 
+static char *options_help(int key, const char *text, void *input)
+{
+	struct reading *reading = input;
+
+	return command_help(key, text, (void *)reading->syntax->commands);
+}
+
 char **options_read(const struct syntax *syntax, int argc, char **argv)
 {
 	struct reading reading = { .syntax = syntax, .args = argv + argc };
 	struct argp argp = {
 		.parser = options_take, .args_doc = syntax->args_doc, .doc = syntax->doc,
-		.children = options_child, .help_filter = syntax->help_filter,
+		.children = options_child, .help_filter = options_help,
 	};
 	const struct choice *choice;
 	size_t i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rdmacg: names of others, made fit for a terminal, for JSON and for a shell. */
+/* rdmacg: escapes of untrusted names for a terminal, for JSON and for a shell. */
 #include <ctype.h>
 #include <langinfo.h>
 #include <wchar.h>
@@ -61,7 +61,7 @@ static bool text_is_utf8_locale(void)
 }
 
 /*
- * Whether @raw begins with what an escape looks like. Its backslash is escaped itself, so that
+ * Whether @raw begins with a text that looks like an escape. Its backslash is escaped, so that
  * two names never have the same copy. "\x2d", which systemd writes, is not one: a dash is never
  * escaped.
  */

@@ -40,7 +40,7 @@ static void ceph_add(struct plan_part *part, const struct plan_args *args)
 	plan_add_rings(part, args, NULL);
 }
 
-void plan_ceph(int argc, char **argv)
+int plan_ceph(int argc, char **argv)
 {
 	struct plan plan = { 0 };
 	struct plan_args args = {
@@ -57,4 +57,5 @@ void plan_ceph(int argc, char **argv)
 	plan_add_note(part,
 		      "cq, srq, mr and hca_object are not in the formula: " PLAN_MEASURE);
 	plan_finish(&plan, &args);
+	return EXIT_DONE;
 }

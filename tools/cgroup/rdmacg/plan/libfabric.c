@@ -26,7 +26,7 @@ static void libfabric_add(struct plan_part *part, const uint64_t *values)
 		   "prov/verbs, vrb_ep_enable(): verbs;ofi_rxm has a QP for each peer");
 }
 
-void plan_libfabric(int argc, char **argv)
+int plan_libfabric(int argc, char **argv)
 {
 	struct plan plan = { 0 };
 	struct plan_args args = {
@@ -46,4 +46,5 @@ void plan_libfabric(int argc, char **argv)
 	plan_add_note(part,
 		      "A device may stop before the max_qp that it reports: at 2^17 of 2^18 in issue 7368.");
 	plan_finish(&plan, &args);
+	return EXIT_DONE;
 }

@@ -153,7 +153,7 @@ static void lnet_check_pair(const struct lnet_options *options)
 			     "how releases before 2.8 negotiate is not known here; give 2.8 or later");
 }
 
-void plan_lnet(int argc, char **argv)
+int plan_lnet(int argc, char **argv)
 {
 	static const struct argp own = { .options = lnet_argp_options, .parser = lnet_parse_key };
 	struct lnet_options options = { .has_far = false };
@@ -186,4 +186,5 @@ void plan_lnet(int argc, char **argv)
 	if (!options.near.send_wr)
 		plan_fail(args.form,
 			  "the two ends cannot connect; the plan says why, make their parameters alike");
+	return EXIT_DONE;
 }

@@ -93,7 +93,7 @@ static void nccl_add(struct plan_part *part, const struct plan_args *args)
 	}
 }
 
-void plan_nccl(int argc, char **argv)
+int plan_nccl(int argc, char **argv)
 {
 	struct plan plan = { 0 };
 	struct plan_args args = {
@@ -116,4 +116,5 @@ void plan_nccl(int argc, char **argv)
 	plan_add_note(part, "mr_mem is not in the formula: " PLAN_MEASURE);
 	nccl_add(part, &args);
 	plan_finish(&plan, &args);
+	return EXIT_DONE;
 }

@@ -11,13 +11,13 @@
 #include "core/core.h"
 
 /* One for each form, in the file of its name. */
-void plan_lnet(int argc, char **argv);
-void plan_qemu(int argc, char **argv);
-void plan_nccl(int argc, char **argv);
-void plan_ucx(int argc, char **argv);
-void plan_libfabric(int argc, char **argv);
-void plan_ceph(int argc, char **argv);
-void plan_share(int argc, char **argv);
+int plan_lnet(int argc, char **argv);
+int plan_qemu(int argc, char **argv);
+int plan_nccl(int argc, char **argv);
+int plan_ucx(int argc, char **argv);
+int plan_libfabric(int argc, char **argv);
+int plan_ceph(int argc, char **argv);
+int plan_share(int argc, char **argv);
 
 /* --- values, parts, plans --- */
 

@@ -308,7 +308,7 @@ static error_t qemu_parse_key(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-void plan_qemu(int argc, char **argv)
+int plan_qemu(int argc, char **argv)
 {
 	static const struct argp own = { .options = qemu_argp_options, .parser = qemu_parse_key };
 	struct qemu_options options = { .has_ram = false };
@@ -326,4 +326,5 @@ void plan_qemu(int argc, char **argv)
 	qemu_run(&options, &args);
 	plan_free_blocks(&options.blocks);
 	free(options.zero);
+	return EXIT_DONE;
 }

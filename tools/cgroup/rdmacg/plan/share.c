@@ -381,7 +381,7 @@ static error_t share_parse(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-void plan_share(int argc, char **argv)
+int plan_share(int argc, char **argv)
 {
 	static const struct argp own = { .options = share_options, .parser = share_parse };
 	struct share share = {
@@ -403,4 +403,5 @@ void plan_share(int argc, char **argv)
 	free(share.cgroups);
 	free(share.takes);
 	device_free(&share.device);
+	return EXIT_DONE;
 }

@@ -93,7 +93,7 @@ static error_t ucx_parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-void plan_ucx(int argc, char **argv)
+int plan_ucx(int argc, char **argv)
 {
 	static const struct argp_option own_options[] = {
 		{ "transport", OPTIONS_KEY, "rc|ud|dc", 0,
@@ -121,4 +121,5 @@ void plan_ucx(int argc, char **argv)
 	plan_add_note(part,
 		      "On mlx5 UCX makes its queues through DevX. They count as qp, cq and srq all the same; the memory that it registers for them counts as driver_object and mr_mem.");
 	plan_finish(&plan, &args);
+	return EXIT_DONE;
 }

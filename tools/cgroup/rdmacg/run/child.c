@@ -18,7 +18,7 @@ static void child_signal_set(sigset_t *set)
 		sigaddset(set, child_signals[i]);
 }
 
-/* In the new process: wait for the word to go, which does not come if the parent dies. */
+/* In the new process: wait for the order to go; the pipe ends without it if the parent dies. */
 static void child_run(const struct child *child, int go, int failure, char **command)
 {
 	char word;

@@ -23,7 +23,7 @@ struct child {
 };
 
 /*
- * Block the signals that are to be passed on, and fork. False, and an error is said, where
+ * Block the signals that are to be passed on, and fork. False, and an error is said, if
  * that fails.
  */
 bool child_hold(struct child *child, char **command);

@@ -56,7 +56,7 @@ static void run_cgroup_end_keeper(struct run_cgroup *home)
 /* Whether the process is in the cgroup of the scope. */
 static bool run_cgroup_is_in_scope(const char *name, pid_t pid)
 {
-	char *text __autofree = hierarchy_read_proc("%d/cgroup", pid);
+	char *text __autofree = file_read(AT_FDCWD, hierarchy_proc("%d/cgroup", pid));
 
 	return text && strstr(text, name);
 }
@@ -82,7 +82,8 @@ static bool run_cgroup_call_systemd(const char *name, pid_t one, pid_t other)
 		ret = looks-- ? 0 : -ETIMEDOUT;
 	}
 	if (ret < 0)
-		say_error(name, "systemd does not create this scope: %s; --in CGROUP works without it",
+		say_error(name,
+			  "systemd does not create this scope: %s; --in CGROUP works without it",
 			  error.message ? error.message : strerror(-ret));
 	sd_bus_error_free(&error);
 	sd_bus_flush_close_unref(bus);

@@ -2,7 +2,7 @@
 /* rdmacg: the needs of a command. */
 #include "run/run-report.h"
 
-/* What all parts of a report are about. */
+/* Parameters of all parts of a report. */
 static uint64_t report_margin;
 static int report_status;
 

@@ -15,7 +15,7 @@
 
 static struct top_screen {
 	SCREEN *screen;
-	/* What to wait for: the keyboard, and signals that were not blocked before. */
+	/* A wait ends by the keyboard, or by signals that were not blocked before. */
 	struct pollfd keyboard;
 	sigset_t unblocked;
 	bool helping;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What top shows, on a screen or as text. */
+/* The rows of top, on a screen or as text. */
 #ifndef RDMACG_TOP_H
 #define RDMACG_TOP_H
 

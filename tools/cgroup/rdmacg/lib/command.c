@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0
+/* rdmacg: tables of commands. */
+#include "lib/lib.h"
+
+/* How many letters differ, are missing or too many, at most one letter in each place. */
+static size_t command_distance(const char *a, const char *b)
+{
+	size_t best, other;
+
+	if (!*a || !*b)
+		return strlen(a) + strlen(b);
+	if (*a == *b)
+		return command_distance(a + 1, b + 1);
+	best = command_distance(a + 1, b + 1);
+	other = command_distance(a + 1, b);
+	best = other < best ? other : best;
+	other = command_distance(a, b + 1);
+	return 1 + (other < best ? other : best);
+}
+
+/* Name the command that was meant, if one is close. */
+static void command_say_unknown(const struct commands *commands, const char *by, const char *name)
+{
+	const struct command *command, *closest = NULL;
+	size_t least = 3, distance;
+
+	/* The search takes exponential time in the length. */
+	for (command = commands->list; command->name && strlen(name) <= 10; command++) {
+		distance = command_distance(name, command->name);
+		if (distance >= least || distance >= strlen(name))
+			continue;
+		least = distance;
+		closest = command;
+	}
+	if (closest)
+		say_error(name, "there is no such %s; did you mean %s?", commands->kind,
+			  closest->name);
+	else
+		say_error(name, "there is no such %s; %s --help lists them", commands->kind, by);
+}
+
+int command_run(const struct commands *commands, const char *by, int argc, char **argv)
+{
+	const struct command *command;
+	char *name = argv[0];
+	int status;
+
+	for (command = commands->list; command->name; command++)
+		if (!strcmp(command->name, name))
+			break;
+	if (!command->name) {
+		command_say_unknown(commands, by, name);
+		return EXIT_USAGE;
+	}
+	argv[0] = memory_format("%s %s", by, name);
+	status = command->run(argc, argv);
+	free(argv[0]);
+	argv[0] = name;
+	return status;
+}
+
+char *command_help(int key, const char *text, void *input)
+{
+	const struct commands *commands = input;
+	const struct command *command;
+	char *help = NULL;
+	size_t size;
+	FILE *to;
+
+	if (key != ARGP_KEY_HELP_POST_DOC || !commands)
+		return (char *)text;
+	to = memory_check(open_memstream(&help, &size));
+	fprintf(to, "%s:\n", commands->title);
+	for (command = commands->list; command->name; command++)
+		fprintf(to, "  %-10s %s\n", command->name, command->help);
+	fprintf(to, "\n%s", text);
+	fclose(to);
+	return help;
+}
