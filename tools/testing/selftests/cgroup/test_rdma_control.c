@@ -13,7 +13,7 @@
 #include "../kselftest_harness.h"
 #include "rdma_verbs_util.h"
 
-#define RDMACG_WAITERS 100
+#define RDMACG_WAITERS 1000
 
 /* Seconds until that many threads wait, in a guest on a busy machine. */
 #define RDMACG_TIMEOUT 120
