@@ -4,8 +4,9 @@
 // --unified" decides which limits; this writes them into "unified" of the container, so that
 // the runtime sets them before the container's first instruction.
 //
-// Pods ask with the annotations limits.rdmacg.org/NAME and org.rdmacg.limits, a device asks with
-// the variable RDMACG_LIMITS, and the node's /etc/rdmacg/oci.conf grants. A container whose limits cannot be set does not start.
+// Pods ask with the annotations limits.rdmacg.org/NAME and org.rdmacg.limits, and the node's
+// /etc/rdmacg/oci.conf grants. The variable RDMACG_LIMITS, which a device or an image may bring,
+// only lowers limits. A container whose limits cannot be set does not start.
 package main
 
 import (

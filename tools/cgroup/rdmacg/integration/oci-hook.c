@@ -55,7 +55,7 @@ static const struct argp hook_argp = {
 	.parser = hook_parse,
 	.children = options_child,
 	.doc =
-		"Set the limits of a container that an OCI runtime is about to start; for its hooks of createRuntime, with the container's state on standard input.\vThe annotation org.rdmacg.limits is what the container asks for: DEVICE KEY=VALUE..., and more devices behind semicolons. The file has sections [default], for who does not ask, and [ceiling], which no annotation may exceed; without a ceiling, one can only lower limits. If limits cannot be set, the container does not start. For the container NAME of a pod, limits.rdmacg.org/NAME goes before org.rdmacg.limits.",
+		"Set the limits of a container that an OCI runtime is about to start; for its hooks of createRuntime, with the container's state on standard input.\vThe annotation org.rdmacg.limits is what the container asks for: DEVICE KEY=VALUE..., and more devices behind semicolons. The file has sections [default], for who does not ask, and [ceiling], which no annotation may exceed; without a ceiling, one can only lower limits. If limits cannot be set, the container does not start. For the container NAME of a pod, limits.rdmacg.org/NAME goes before org.rdmacg.limits. The variable RDMACG_LIMITS of the container's environment has the same form, and only lowers limits.",
 };
 
 static bool hook_read_file(struct hook *hook)
@@ -144,10 +144,11 @@ static bool hook_run(struct hook *hook)
 
 	if (!(hook->above ? oci_read_requests(oci) : oci_read(oci)) || !hook_read_file(hook))
 		return false;
-	if (oci->asked &&
-	    !oci_parse_annotation(&policy->asked, oci->source, oci->asked))
+	if (oci->asked && !oci_parse_limits(&policy->asked, oci->source, oci->asked))
 		return false;
-	if (policy->asked.nr_rules || policy->config.nr_rules)
+	if (oci->share && !oci_parse_limits(&policy->share, "variable " OCI_VARIABLE, oci->share))
+		return false;
+	if (policy->asked.nr_rules || policy->share.nr_rules || policy->config.nr_rules)
 		return hook->above ? hook_unified(hook) : hook_limits(hook);
 	if (hook->above)
 		hook_print(json_object_new_object());

@@ -187,28 +187,18 @@ static const char *oci_find_variable(struct json_object *config)
 	return found;
 }
 
-/* A variable goes before all annotations: a device's share was given, not asked for. */
-static bool oci_take_variable(struct oci *oci, struct json_object *config)
-{
-	const char *text = oci_find_variable(config);
-
-	if (!text)
-		return false;
-	oci->source = memory_string("variable " OCI_VARIABLE);
-	oci->asked = memory_string(text);
-	return true;
-}
-
 bool oci_parse_config(struct oci *oci, const char *text, size_t size)
 {
 	struct json_object *config = oci_parse(oci_config_name, text, size);
 	struct json_object *annotations;
+	const char *share;
 	bool good = true;
 
 	if (!config)
 		return false;
-	if (!oci_take_variable(oci, config) &&
-	    json_object_object_get_ex(config, "annotations", &annotations) && annotations) {
+	share = oci_find_variable(config);
+	oci->share = share ? memory_string(share) : NULL;
+	if (json_object_object_get_ex(config, "annotations", &annotations) && annotations) {
 		good = json_object_is_type(annotations, json_type_object);
 		if (good)
 			good = oci_take_annotation(oci, annotations);
@@ -267,19 +257,19 @@ static bool oci_take_device(struct config *asked, const char *name, char *text)
 	return good;
 }
 
-bool oci_parse_annotation(struct config *asked, const char *name, const char *text)
+bool oci_parse_limits(struct config *config, const char *name, const char *text)
 {
 	char *copy = memory_string(text);
 	bool good = strlen(text) <= OCI_LONGEST;
 	char *rest = copy;
 
-	memset(asked, 0, sizeof(*asked));
+	memset(config, 0, sizeof(*config));
 	say_within(name);
 	if (!good)
 		say_error("text", "is longer than %d characters", OCI_LONGEST);
 	while (good && rest)
-		good = oci_take_device(asked, name, strsep(&rest, ";\n"));
-	if (good && !asked->nr_rules) {
+		good = oci_take_device(config, name, strsep(&rest, ";\n"));
+	if (good && !config->nr_rules) {
 		say_error("text", "is empty; write DEVICE KEY=VALUE..., or leave it out");
 		good = false;
 	}
@@ -345,5 +335,6 @@ void oci_free(struct oci *oci)
 	free(oci->bundle);
 	free(oci->asked);
 	free(oci->source);
+	free(oci->share);
 	memset(oci, 0, sizeof(*oci));
 }

@@ -17,7 +17,10 @@
 #define OCI_ANNOTATION_OF "limits.rdmacg.org/"
 /* The annotation in which containerd gives a container's name. */
 #define OCI_ANNOTATION_NAME "io.kubernetes.cri.container-name"
-/* The same as a variable of the environment, which a device may bring with it. */
+/*
+ * The same as a variable of the environment. A device of CDI may bring it, and so may an image:
+ * config.json does not say which of them. So it only lowers what the container gets without it.
+ */
 #define OCI_VARIABLE "RDMACG_LIMITS"
 
 /* A container that has been made and does not run yet. */
@@ -25,17 +28,18 @@ struct oci {
 	/* Its first process, as who runs the hook numbers it. */
 	pid_t pid;
 	char *bundle;
-	/* The value of the variable or of the annotation, or NULL. */
+	/* The value of the annotation, or NULL, and "annotation KEY" for messages. */
 	char *asked;
-	/* "variable NAME" or "annotation KEY", for messages; NULL if there is none. */
 	char *source;
+	/* The value of the variable, or NULL. */
+	char *share;
 };
 
 /* Each says an error and returns false where the text is not what it has to be. */
 bool oci_parse_state(struct oci *oci, const char *text, size_t size);
 bool oci_parse_config(struct oci *oci, const char *text, size_t size);
-/* The limits that an annotation asks for; @name is for messages. */
-bool oci_parse_annotation(struct config *asked, const char *name, const char *text);
+/* The limits of an annotation or of the variable; @name is for messages. */
+bool oci_parse_limits(struct config *config, const char *name, const char *text);
 
 /* The state from standard input, and the config.json that it leads to. */
 bool oci_read(struct oci *oci);

@@ -46,10 +46,10 @@ static void oci_fuzz_annotation(const char *text)
 	struct config asked, again;
 	char *first, *second;
 
-	if (oci_parse_annotation(&asked, "annotation", text)) {
+	if (oci_parse_limits(&asked, "annotation", text)) {
 		first = oci_write(&asked);
 		/* Written with all decimals it may become too long to be read again. */
-		if (oci_parse_annotation(&again, "annotation", first)) {
+		if (oci_parse_limits(&again, "annotation", first)) {
 			second = oci_write(&again);
 			if (strcmp(first, second))
 				abort();
@@ -75,8 +75,12 @@ int oci_fuzz(const uint8_t *data, size_t size)
 	if (oci_parse_state(&oci, text, size) && (oci.pid <= 0 || *oci.bundle != '/'))
 		abort();
 	oci_free(&oci);
-	if (oci_parse_config(&oci, text, size) && oci.asked)
-		oci_fuzz_annotation(oci.asked);
+	if (oci_parse_config(&oci, text, size)) {
+		if (oci.asked)
+			oci_fuzz_annotation(oci.asked);
+		if (oci.share)
+			oci_fuzz_annotation(oci.share);
+	}
 	oci_free(&oci);
 	free(text);
 	return 0;

@@ -148,19 +148,21 @@ static bool policy_decide(const struct policy *policy, const struct device *devi
 			  uint64_t *value)
 {
 	const struct slot *slot = pools_find_slot(&policy->cgroup->pools, device, key);
-	struct policy_limit asked, by_default, ceiling;
+	struct policy_limit asked, share, by_default, ceiling;
 
 	if (!policy_look_up(&policy->asked, NULL, device, key, &asked) ||
+	    !policy_look_up(&policy->share, NULL, device, key, &share) ||
 	    !policy_look_up(&policy->config, POLICY_DEFAULT, device, key, &by_default) ||
 	    !policy_look_up_ceiling(policy, device, key, asked.rule, &ceiling))
 		return false;
-	if (asked.rule) {
-		*value = asked.value;
-		return policy_check_asked(policy, device, key, &asked, &ceiling);
-	}
-	*value = policy_least(by_default.value, ceiling.value);
-	if (slot)
+	if (asked.rule && !policy_check_asked(policy, device, key, &asked, &ceiling))
+		return false;
+	*value = asked.value;
+	if (!asked.rule)
+		*value = policy_least(by_default.value, ceiling.value);
+	if (!asked.rule && slot)
 		*value = policy_least(*value, slot->max);
+	*value = policy_least(*value, share.value);
 	return true;
 }
 
@@ -224,14 +226,12 @@ static bool policy_take_rule(const struct policy *policy, const struct rule *rul
  * Let the kernel check an index that is asked for and not needed: the device of that index may be
  * gone. False: an error was said.
  */
-static bool policy_take_index(const struct policy *policy, struct device *device)
+static bool policy_take_index(const struct config *config, struct device *device)
 {
 	size_t i;
 
-	if (device->has_index)
-		return true;
-	for (i = 0; i < policy->asked.nr_rules; i++) {
-		const struct rule *rule = &policy->asked.rules[i];
+	for (i = 0; i < config->nr_rules; i++) {
+		const struct rule *rule = &config->rules[i];
 		const struct device *asked = &rule->limits.device;
 
 		if (!asked->has_index || strcmp(asked->name, device->name))
@@ -250,34 +250,44 @@ static bool policy_take_index(const struct policy *policy, struct device *device
 	return true;
 }
 
+static bool policy_take_rules(const struct policy *policy, const struct config *config,
+			      struct limits *limits)
+{
+	bool good = true;
+	size_t i;
+
+	for (i = 0; i < config->nr_rules && good; i++)
+		good = policy_take_rule(policy, &config->rules[i], limits);
+	return good;
+}
+
 /* All that concerns one device. */
 static bool policy_device(struct policy *policy, struct transaction *change,
 			  const struct device *device)
 {
 	struct limits limits = { .device = *device };
-	bool good = true;
-	size_t i;
+	bool good = policy_take_rules(policy, &policy->asked, &limits) &&
+		    policy_take_rules(policy, &policy->share, &limits) &&
+		    policy_take_rules(policy, &policy->config, &limits);
 
-	for (i = 0; i < policy->asked.nr_rules && good; i++)
-		good = policy_take_rule(policy, &policy->asked.rules[i], &limits);
-	for (i = 0; i < policy->config.nr_rules && good; i++)
-		good = policy_take_rule(policy, &policy->config.rules[i], &limits);
+	if (good && limits.nr_limits && !device->has_index)
+		good = policy_take_index(&policy->asked, &limits.device) &&
+		       policy_take_index(&policy->share, &limits.device);
 	if (good && limits.nr_limits)
-		good = policy_take_index(policy, &limits.device) &&
-		       limits_add(&limits, change, policy->cgroup);
+		good = limits_add(&limits, change, policy->cgroup);
 	free(limits.limits);
 	return good;
 }
 
 /* What is asked for a device that is not there would else be forgotten. */
-static bool policy_missing_devices(struct policy *policy)
+static bool policy_has_devices(struct policy *policy, const struct config *config)
 {
 	const struct pool *pool;
 	bool good = true;
 	size_t i;
 
-	for (i = 0; i < policy->asked.nr_rules && good; i++) {
-		const struct rule *rule = &policy->asked.rules[i];
+	for (i = 0; i < config->nr_rules && good; i++) {
+		const struct rule *rule = &config->rules[i];
 		bool found = rule->limits.device.is_default;
 
 		for (pool = policy->cgroup->pools.first; pool; pool = pool->next)
@@ -304,8 +314,8 @@ static bool policy_prepare(struct policy *policy, unsigned int files)
 {
 	const struct pool *pool;
 
-	if (!cgroup_read_path(policy->cgroup, files) || !policy_missing_devices(policy) ||
-	    !policy_default_device(policy))
+	if (!cgroup_read_path(policy->cgroup, files) || !policy_has_devices(policy, &policy->asked) ||
+	    !policy_has_devices(policy, &policy->share) || !policy_default_device(policy))
 		return false;
 	for (pool = policy->cgroup->pools.first; pool; pool = pool->next)
 		if (!pool->device.is_default &&
@@ -392,5 +402,6 @@ struct json_object *policy_unified(struct policy *policy, struct cgroup *above)
 void policy_free(struct policy *policy)
 {
 	config_free(&policy->asked);
+	config_free(&policy->share);
 	config_free(&policy->config);
 }

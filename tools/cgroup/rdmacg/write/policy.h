@@ -19,6 +19,8 @@ struct policy {
 	const char *place;
 	/* What is asked for; sections do not count here, and no device is a pattern. */
 	struct config asked;
+	/* The same, of what only lowers the limits that the others give: the share of a device. */
+	struct config share;
 	/* What the administrator says, in the sections above. */
 	struct config config;
 	/* While limits are set. */
@@ -31,7 +33,8 @@ bool policy_check(const struct config *config);
 /*
  * Enable the controller on the way to @cgroup and set its limits: what is asked for, which
  * has to be within the ceiling, or where there is none within what is in effect; else the
- * lower one of default and ceiling, which raise nothing. All or none; false: an error was said.
+ * lower one of default and ceiling, which raise nothing. The share lowers any of these. All or
+ * none; false: an error was said.
  */
 bool policy_limits(struct policy *policy, struct cgroup *cgroup);
 /*
