@@ -3,151 +3,176 @@
  * What the forms of "rdmacg plan" have in common on the command line: the options that say
  * where limits go and how they are shown, and inputs of formulas as options of their own.
  */
-#include "core/core.h"
 #include "plan/plan.h"
 
-enum plan_key {
-	PLAN_KEY_EXPLAIN = OPTIONS_KEY,
-	PLAN_KEY_CGROUP,
-	PLAN_KEY_DEVICE,
-	PLAN_KEY_DRIVER,
-	PLAN_KEY_INPUT,		/* of the first input; the others follow */
-};
-
-static const struct argp_option plan_options[] = {
-	{ "explain", PLAN_KEY_EXPLAIN, NULL, 0, "the formula and the source of each number", 100 },
-	{ "cgroup", PLAN_KEY_CGROUP, "CGROUP", 0, "the cgroup that the limits are for", 90 },
-	{ "device", PLAN_KEY_DEVICE, "DEVICE", 0, "the device that the limits are for", 90 },
-	{ "driver", PLAN_KEY_DRIVER, "NAME", 0,
-	  "the driver whose queues are added to mr_mem (that of --device)", 90 },
-};
-
-uint64_t plan_parse_number(const struct plan_input *input, const char *text)
+uint64_t plan_parse_number(const char *where, const char *text, uint64_t min, uint64_t max)
 {
 	uint64_t value;
 
-	if (!number_parse_human(text, true, &value))
-		options_fail(text,
-			     "--%s is a number, or one with K, M, G, T, P or E; at most %" PRIu64,
-			     input->option, input->max);
-	if (value < input->min || value > input->max)
-		options_fail(text, "--%s is %" PRIu64 " to %" PRIu64, input->option, input->min,
-			     input->max);
+	if (!number_parse_human(text, true, &value) || value < min || value > max)
+		options_fail(where, "write a number from %" PRIu64 " to %" PRIu64
+			     "; K, M, G, T, P or E may follow it", min, max);
 	return value;
 }
 
 void plan_parse_device(struct device *device, const char *text)
 {
 	/* Where a line ends its device is known in one place; it looks for an amount. */
-	char *copy = memory_format("%s =", text);
+	char *copy __autofree = memory_format("%s =", text);
 	char *rest = copy;
 	struct line line;
 
 	if (!line_next(&rest, &line) || *line.rest != '=')
-		options_fail(text, "is no device; write NAME or 'NAME index=N'");
+		options_fail(text, "is not a device; write NAME or 'NAME index=N'");
 	device_copy(device, &line.device);
-	free(copy);
 }
 
-/* All options were seen: those that are needed have to be among them. */
-static void plan_check_needed(const struct plan_args *args)
+struct plan_answer *plan_find_answer(const struct plan_args *args, const char *name)
 {
-	size_t i;
+	size_t i, j;
 
-	for (i = 0; i < args->nr_inputs; i++) {
-		if (args->inputs[i].is_needed && !args->given[i])
-			options_fail(args->form, "--%s is missing", args->inputs[i].option);
+	for (i = 0; i < args->form->nr_inputs; i++) {
+		const char *other = args->form->inputs[i].name;
+
+		for (j = 0; name[j] == '_' ? other[j] == '-' : name[j] == other[j]; j++)
+			if (!name[j])
+				return &args->answers[i];
+	}
+	return NULL;
+}
+
+uint64_t plan_number(const struct plan_args *args, const char *name)
+{
+	return plan_find_answer(args, name)->number;
+}
+
+bool plan_is_given(const struct plan_args *args, const char *name)
+{
+	return plan_find_answer(args, name)->given;
+}
+
+const char *plan_text(const struct plan_args *args, const char *name)
+{
+	size_t i = args->nr_texts;
+
+	while (i--)
+		if (!strcmp(args->texts[i].name, name))
+			return args->texts[i].text;
+	return NULL;
+}
+
+static void plan_add_text(struct plan_args *args, const char *name, const char *text)
+{
+	struct plan_text *new = memory_append(&args->texts, &args->nr_texts, sizeof(*new));
+
+	new->name = name;
+	new->text = text;
+}
+
+void plan_set(struct plan_answer *answer, const char *where, const char *text)
+{
+	answer->number = plan_parse_number(where, text, answer->input->min, answer->input->max);
+	answer->given = true;
+}
+
+static void plan_take_input(const char *text, void *to)
+{
+	struct plan_answer *answer = to;
+	const struct plan_input *input = answer->input;
+	char *where __autofree = NULL;
+
+	answer->given = true;
+	if (input->arg) {
+		plan_add_text(answer->args, input->name, text);
+	} else if (input->is_flag) {
+		answer->number = 1;
+	} else {
+		where = memory_format("--%s=%s", input->name, text);
+		plan_set(answer, where, text);
 	}
 }
 
-static error_t plan_parse_key(int key, char *arg, struct argp_state *state)
+static void plan_take_device(const char *text, void *to)
 {
-	struct plan_args *args = state->input;
-	size_t input = key - PLAN_KEY_INPUT;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		if (args->own)
-			state->child_inputs[1] = args->own_input;
-		return 0;
-	case PLAN_KEY_EXPLAIN:
-		args->explain = true;
-		return 0;
-	case PLAN_KEY_CGROUP:
-		args->cgroup = arg;
-		return 0;
-	case PLAN_KEY_DEVICE:
-		device_free(&args->device);
-		plan_parse_device(&args->device, arg);
-		return 0;
-	case PLAN_KEY_DRIVER:
-		args->driver = arg;
-		return 0;
-	case ARGP_KEY_END:
-		plan_check_needed(args);
-		return 0;
-	}
-	if (key < PLAN_KEY_INPUT || input >= args->nr_inputs)
-		return ARGP_ERR_UNKNOWN;
-	args->values[input] = plan_parse_number(&args->inputs[input], arg);
-	args->given[input] = true;
-	return 0;
+	device_free(to);
+	plan_parse_device(to, text);
 }
 
-/* The inputs, then what the form has of plan_options[]. To be freed. */
-static struct argp_option *plan_make_options(const struct plan_args *args)
+/* The inputs as options. To be freed. */
+static struct choice *plan_make_choices(const struct plan_args *args)
 {
-	size_t nr_common = args->has_memory ? 4 : args->has_limits ? 3 : 1;
 	/* The last one stays zero, which ends the list. */
-	struct argp_option *options = memory_zeroed(args->nr_inputs + nr_common + 1,
-						    sizeof(*options));
+	struct choice *choices = memory_zeroed(args->form->nr_inputs + 1, sizeof(*choices));
 	size_t i;
 
-	for (i = 0; i < args->nr_inputs; i++) {
-		options[i].name = args->inputs[i].option;
-		options[i].key = PLAN_KEY_INPUT + (int)i;
-		options[i].arg = "N";
-		options[i].doc = args->inputs[i].doc;
+	for (i = 0; i < args->form->nr_inputs; i++) {
+		const struct plan_input *input = &args->form->inputs[i];
+
+		choices[i].name = input->name;
+		choices[i].arg = input->arg ? input->arg : input->is_flag ? NULL : "N";
+		choices[i].help = input->doc;
+		choices[i].take = plan_take_input;
+		choices[i].to = &args->answers[i];
 	}
-	memcpy(options + i, plan_options, nr_common * sizeof(*options));
-	return options;
+	return choices;
 }
 
 void plan_parse(struct plan_args *args, int argc, char **argv)
 {
-	struct argp_option *options = plan_make_options(args);
-	struct argp_child children[] = { { .argp = &options_argp }, { .argp = args->own }, { 0 } };
-	struct argp argp = {
-		.options = options, .parser = plan_parse_key, .args_doc = args->args_doc,
-		.doc = args->doc, .children = children,
+	const struct plan_form *form = args->form;
+	struct choice *choices __autofree = plan_make_choices(args);
+	const struct choice explain[] = {
+		{ "explain", 0, NULL, "the formula and the source of each number", NULL,
+		  &args->explain },
+		{ 0 }
 	};
+	const struct choice limits[] = {
+		{ "cgroup", 0, "CGROUP", "the cgroup that the limits are for", options_take_text,
+		  &args->cgroup },
+		{ "device", 0, "DEVICE", "the device that the limits are for", plan_take_device,
+		  &args->device },
+		{ 0 }
+	};
+	const struct choice memory[] = {
+		{ "driver", 0, "NAME",
+		  "the driver whose queues are added to mr_mem (that of --device)",
+		  options_take_text, &args->driver },
+		{ 0 }
+	};
+	const struct syntax syntax = {
+		.lists = { choices, explain, form->has_limits ? limits : NULL,
+			   form->has_memory ? memory : NULL },
+		.most = form->args_doc ? INT_MAX : 0,
+		.args_doc = form->args_doc,
+		.doc = form->doc,
+	};
+	char **words = options_read(&syntax, argc, argv);
 	size_t i;
 
-	args->values = memory_zeroed(args->nr_inputs, sizeof(*args->values));
-	args->given = memory_zeroed(args->nr_inputs, sizeof(*args->given));
-	for (i = 0; i < args->nr_inputs; i++)
-		args->values[i] = args->inputs[i].value;
-	options_parse(&argp, 0, argc, argv, args);
-	free(options);
+	while (*words)
+		plan_add_text(args, "", *words++);
+	for (i = 0; i < form->nr_inputs; i++)
+		if (form->inputs[i].is_needed && !args->answers[i].given)
+			options_fail(form->name, "--%s is missing", form->inputs[i].name);
+}
+
+void plan_init_args(struct plan_args *args, const struct plan_form *form)
+{
+	size_t i;
+
+	memset(args, 0, sizeof(*args));
+	args->form = form;
+	args->answers = memory_zeroed(form->nr_inputs, sizeof(*args->answers));
+	for (i = 0; i < form->nr_inputs; i++) {
+		args->answers[i].input = &form->inputs[i];
+		args->answers[i].args = args;
+		args->answers[i].number = form->inputs[i].value;
+	}
 }
 
 void plan_free_args(struct plan_args *args)
 {
-	free(args->values);
-	free(args->given);
+	free(args->answers);
+	free(args->texts);
 	device_free(&args->device);
-}
-
-struct plan_part *plan_begin(struct plan *plan, const struct plan_args *args, const char *title)
-{
-	struct plan_part *part;
-
-	plan->form = args->form;
-	plan->read = args->read;
-	part = plan_add_part(plan, "%s", title);
-	if (args->cgroup)
-		part->cgroup = memory_string(args->cgroup);
-	if (args->device.name)
-		part->device = device_format(&args->device);
-	return part;
 }

@@ -3,48 +3,37 @@
  * rdmacg plan libfabric: libfabric's verbs;ofi_rxm. tests/plan-programs.py runs fi_pingpong
  * with exactly these limits, and with one less of each.
  */
-#include "lib/lib.h"
 #include "plan/plan.h"
 
-enum libfabric_input { LIBFABRIC_PROCESSES, LIBFABRIC_TARGETS };
-
 static const struct plan_input libfabric_inputs[] = {
-	[LIBFABRIC_PROCESSES] = { "processes", 1, PLAN_SOME,
-				  .doc = "processes in the cgroup (1)" },
-	[LIBFABRIC_TARGETS] = { "targets", 0, PLAN_ANY, .is_needed = true,
-				.doc = "peers that each process talks to" },
+	{ "processes", 1, PLAN_SOME, .doc = "processes in the cgroup (1)" },
+	{ "targets", 0, PLAN_ANY, .is_needed = true, .doc = "peers that each process talks to" },
 };
 
-static void libfabric_add(struct plan_part *part, const uint64_t *values)
+static void libfabric_add(struct plan *plan, struct plan_args *args)
 {
-	PLAN_NAME(part, processes, values[LIBFABRIC_PROCESSES]);
-	PLAN_NAME(part, targets, values[LIBFABRIC_TARGETS]);
+	struct plan_part *part = plan_begin(plan, args, "libfabric, on each device");
+
+	PLAN_INPUT(part, args, processes);
+	PLAN_INPUT(part, args, targets);
 
 	PLAN_LIMIT(part, hca_handle, processes,
 		   "prov/verbs, vrb_open_device_by_name(): each process opens every device, also one that it does not use (issue 8256); fi_getinfo() opens it once more for a moment, and does without");
 	PLAN_LIMIT(part, qp, processes * targets,
 		   "prov/verbs, vrb_ep_enable(): verbs;ofi_rxm has a QP for each peer");
+	plan_add_note(part, "pd, cq, mr and hca_object are not in the formula: " PLAN_MEASURE);
+	plan_add_note(part,
+		      "A device may stop before the max_qp that it reports: at 2^17 of 2^18 in issue 7368.");
 }
+
+static const struct plan_form libfabric_form = {
+	.name = "plan libfabric",
+	.doc = "Limits for processes that use libfabric's verbs;ofi_rxm.",
+	.read = "libfabric 1.17.0, prov/verbs and prov/rxm; fi_pingpong was run on Soft-RoCE",
+	PLAN_INPUTS(libfabric_inputs), .has_limits = true, .add = libfabric_add,
+};
 
 int plan_libfabric(int argc, char **argv)
 {
-	struct plan plan = { 0 };
-	struct plan_args args = {
-		.form = "plan libfabric", .has_limits = true,
-		.doc = "Limits for processes that use libfabric's verbs;ofi_rxm.",
-		.read =
-		"libfabric 1.17.0, prov/verbs and prov/rxm; fi_pingpong was run on Soft-RoCE",
-		.inputs = libfabric_inputs, .nr_inputs = ARRAY_SIZE(libfabric_inputs),
-	};
-	struct plan_part *part;
-
-	plan_parse(&args, argc, argv);
-	part = plan_begin(&plan, &args, "libfabric, on each device");
-	libfabric_add(part, args.values);
-	plan_add_note(part,
-		      "pd, cq, mr and hca_object are not in the formula: " PLAN_MEASURE);
-	plan_add_note(part,
-		      "A device may stop before the max_qp that it reports: at 2^17 of 2^18 in issue 7368.");
-	plan_finish(&plan, &args);
-	return EXIT_DONE;
+	return plan_run(&libfabric_form, argc, argv);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Parameters of Lustre's o2iblnd, as options, profiles, --remote and modprobe.d have them. */
-#include "lib/lib.h"
 #include "plan/lnet.h"
 
 #define LNET_INT	.min = 0, .max = INT32_MAX
@@ -9,29 +8,32 @@
 /* The newest release whose source was read. */
 #define LNET_NEWEST	17
 
+#define LNET_PREFIX	"ko2iblnd."
+
 const struct plan_input lnet_inputs[] = {
-	[LNET_PEERS] = { "peers", 0, PLAN_SOME, .is_needed = true,
-			 .doc = "peers of the node's interface" },
-	[LNET_PEER_CREDITS] = { "peer-credits", 8, LNET_INT,
-				.doc = "module parameter peer_credits (8)" },
-	[LNET_CREDITS] = { "credits", 256, .min = 1, .max = INT32_MAX,
-			   .doc = "module parameter credits (256)" },
-	[LNET_CONNS] = { "conns-per-peer", 1, .min = 0, .max = 127,
-			 .doc = "module parameter conns_per_peer (1)" },
-	[LNET_SENDS] = { "concurrent-sends", 0, LNET_INT,
-			 .doc = "module parameter concurrent_sends (0: by peer_credits)" },
-	[LNET_MAP] = { "map-on-demand", 1, LNET_INT,
-		       .doc = "module parameter map_on_demand (1, and 0 up to 2.10)" },
-	[LNET_NTX] = { "ntx", 512, LNET_INT, .doc = "module parameter ntx (512)" },
-	[LNET_FMR_POOL] = { "fmr-pool-size", 512, LNET_INT,
-			    .doc = "module parameter fmr_pool_size (512)" },
-	[LNET_SGE] = { "wrq-sge", 2, LNET_INT, .doc = "module parameter wrq_sge (2)" },
-	[LNET_CPTS] = { "cpts", 1, .min = 1, .max = 4096,
-			.doc = "CPTs of the interface (1)" },
-	[LNET_MAX_WR] = { "max-qp-wr", 0, .min = 1, .max = INT32_MAX,
-			  .doc = "max_qp_wr of the device (enough)" },
-	[LNET_PROTOCOL] = { "protocol", 2, .min = 1, .max = 2,
-			    .doc = "version of o2iblnd's protocol (2)" },
+	/* Parameters of the module. */
+	{ "peer-credits", 8, LNET_INT, .doc = "module parameter peer_credits (8)" },
+	{ "credits", 256, .min = 1, .max = INT32_MAX, .doc = "module parameter credits (256)" },
+	{ "conns-per-peer", 1, .max = 127, .doc = "module parameter conns_per_peer (1)" },
+	{ "concurrent-sends", 0, LNET_INT,
+	  .doc = "module parameter concurrent_sends (0: by peer_credits)" },
+	{ "map-on-demand", 1, LNET_INT,
+	  .doc = "module parameter map_on_demand (1, and 0 up to 2.10)" },
+	{ "ntx", 512, LNET_INT, .doc = "module parameter ntx (512)" },
+	{ "fmr-pool-size", 512, LNET_INT, .doc = "module parameter fmr_pool_size (512)" },
+	{ "wrq-sge", 2, LNET_INT, .doc = "module parameter wrq_sge (2)" },
+	/* All others, from LNET_NR_PARAMETERS on. */
+	{ "peers", 1, PLAN_SOME, .is_needed = true, .doc = "peers of the node's interface" },
+	{ "cpts", 1, .min = 1, .max = 4096, .doc = "CPTs of the interface (1)" },
+	{ "max-qp-wr", 0, .min = 1, .max = INT32_MAX, .doc = "max_qp_wr of the device (enough)" },
+	{ "protocol", 2, .min = 1, .max = 2, .doc = "version of o2iblnd's protocol (2)" },
+	{ "release", .arg = "2.N", .doc = "release of Lustre (2.17)" },
+	{ "fmr", .is_flag = true, .doc = "the device registers by FMR, not by FastReg" },
+	{ "dma-mr", .is_flag = true,
+	  .doc = "the kernel has ib_get_dma_mr(), as those before 4.9 do" },
+	{ "profile", .arg = "opa", .doc = "parameters as the release ships them for OPA" },
+	{ "remote", .arg = "KEY=VALUE[,KEY=VALUE...]",
+	  .doc = "parameters of the other end, by the names of these options; what both agree on" },
 };
 
 /* Of these no size depends: o2iblnd_modparams.c of 2.8 to 2.17. */
@@ -42,32 +44,29 @@ static const char *const lnet_idle[] = {
 	"timeout", "tos", "use_fastreg_gaps", "use_privileged_port",
 };
 
-/* lustre/conf/ko2iblnd.conf from release 2.@first on; 0 where it sets nothing. */
+/* lustre/conf/ko2iblnd.conf from release 2.@first on. */
 static const struct {
 	unsigned int first;
-	uint64_t in[LNET_NR_INPUTS];
+	const char *parameters;
 } lnet_profiles[] = {
-	{ 13, { [LNET_PEER_CREDITS] = 32, [LNET_CREDITS] = 1024, [LNET_CONNS] = 4,
-		[LNET_SENDS] = 64, [LNET_MAP] = 256, [LNET_NTX] = 2048, [LNET_FMR_POOL] = 2048 } },
-	{ 11, { [LNET_PEER_CREDITS] = 128, [LNET_CREDITS] = 1024, [LNET_CONNS] = 4,
-		[LNET_MAP] = 256, [LNET_NTX] = 2048, [LNET_FMR_POOL] = 2048 } },
-	{ 10, { [LNET_PEER_CREDITS] = 128, [LNET_CREDITS] = 1024, [LNET_CONNS] = 4,
-		[LNET_SENDS] = 256, [LNET_MAP] = 32, [LNET_NTX] = 2048, [LNET_FMR_POOL] = 2048 } },
-	{ 8, { [LNET_PEER_CREDITS] = 128, [LNET_CREDITS] = 1024,
-	       [LNET_SENDS] = 256, [LNET_MAP] = 32, [LNET_NTX] = 2048, [LNET_FMR_POOL] = 2048 } },
+	{ 13, "peer_credits=32 credits=1024 conns_per_peer=4 concurrent_sends=64 map_on_demand=256 ntx=2048 fmr_pool_size=2048" },
+	{ 11, "peer_credits=128 credits=1024 conns_per_peer=4 map_on_demand=256 ntx=2048 fmr_pool_size=2048" },
+	{ 10, "peer_credits=128 credits=1024 conns_per_peer=4 concurrent_sends=256 map_on_demand=32 ntx=2048 fmr_pool_size=2048" },
+	{ 8, "peer_credits=128 credits=1024 concurrent_sends=256 map_on_demand=32 ntx=2048 fmr_pool_size=2048" },
 };
 
-void lnet_init(struct lnet_side *side, const char *form, const char *name)
+void lnet_init(struct lnet_side *side, const struct plan_form *form, const char *name)
 {
-	size_t i;
-
 	memset(side, 0, sizeof(*side));
-	side->form = form;
+	plan_init_args(&side->args, form);
 	side->name = name;
 	side->release = LNET_NEWEST;
-	for (i = 0; i < LNET_NR_INPUTS; i++)
-		side->in[i] = lnet_inputs[i].value;
-	side->in[LNET_PEERS] = 1;
+}
+
+void lnet_free(struct lnet_side *side)
+{
+	plan_free_args(&side->args);
+	free(side->idle);
 }
 
 unsigned int lnet_parse_release(const char *text)
@@ -83,71 +82,6 @@ unsigned int lnet_parse_release(const char *text)
 	return minor;
 }
 
-void lnet_set_profile(struct lnet_side *side)
-{
-	size_t i, j;
-
-	for (i = 0; i < ARRAY_SIZE(lnet_profiles); i++) {
-		if (side->release < lnet_profiles[i].first)
-			continue;
-		for (j = 0; j < LNET_NR_INPUTS; j++) {
-			if (!lnet_profiles[i].in[j])
-				continue;
-			side->in[j] = lnet_profiles[i].in[j];
-			side->given[j] = true;
-		}
-		return;
-	}
-	options_fail("--profile", "Lustre has a profile for OPA from 2.8 on, not in 2.%u",
-		     side->release);
-}
-
-/* As the kernel reads parameters: 0x20 is 32, and so is 040. */
-static bool lnet_parse_number(const char *text, uint64_t *value)
-{
-	char *end;
-
-	if (*text != '0' || !text[1])
-		return number_parse_human(text, true, value);
-	*value = strtoumax(text, &end, 0);
-	return !*end;
-}
-
-/* @where is an option, or a place in a file. */
-static void lnet_set_input(struct lnet_side *side, size_t input, const char *where,
-			   const char *value)
-{
-	const struct plan_input *kind = &lnet_inputs[input];
-
-	if (!lnet_parse_number(value, &side->in[input]) ||
-	    side->in[input] < kind->min || side->in[input] > kind->max)
-		options_fail(where, "%s=%s: %s is %" PRIu64 " to %" PRIu64, kind->option, value,
-			     kind->option, kind->min, kind->max);
-	side->given[input] = true;
-}
-
-/* Whether @name is that of an option, where - and _ are the same. */
-static bool lnet_is_name(const char *name, const char *option)
-{
-	for (; *name && *option; name++, option++) {
-		if (*name != *option && !(*name == '_' && *option == '-'))
-			return false;
-	}
-	return *name == *option;
-}
-
-/* The input of this name, or LNET_NR_INPUTS. */
-static size_t lnet_find_input(const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < LNET_NR_INPUTS; i++) {
-		if (lnet_is_name(name, lnet_inputs[i].option))
-			break;
-	}
-	return i;
-}
-
 /* A parameter that is accepted, for people write it, and said to change no size. */
 static bool lnet_set_idle(struct lnet_side *side, const char *name)
 {
@@ -156,7 +90,7 @@ static bool lnet_set_idle(struct lnet_side *side, const char *name)
 	for (i = 0; i < ARRAY_SIZE(lnet_idle); i++) {
 		char *old = side->idle;
 
-		if (!lnet_is_name(name, lnet_idle[i]) && strcmp(name, lnet_idle[i]))
+		if (strcmp(name, lnet_idle[i]))
 			continue;
 		side->idle = old ? memory_format("%s, %s", old, name) : memory_string(name);
 		free(old);
@@ -165,33 +99,46 @@ static bool lnet_set_idle(struct lnet_side *side, const char *name)
 	return false;
 }
 
-/* --- --remote --- */
-
-static bool lnet_parse_flag(const char *text)
+/*
+ * Set an input before @end, or a parameter without effect; @where is an option, or a place in a
+ * file. A number is one as the kernel reads it: 0x20 is 32, and so is 040.
+ */
+static bool lnet_set(struct lnet_side *side, size_t end, const char *where, const char *name,
+		     const char *value)
 {
-	if (strcmp(text, "0") && strcmp(text, "1"))
-		options_fail(text, "fmr and dma_mr are 0 or 1");
-	return *text == '1';
+	struct plan_answer *answer = plan_find_answer(&side->args, name);
+	char *place __autofree = NULL;
+	uint64_t octal;
+	char *rest;
+
+	if (!answer || answer >= side->args.answers + end)
+		return lnet_set_idle(side, name);
+	place = memory_format("%s: %s=%s", where, answer->input->name, value);
+	octal = strtoumax(value, &rest, 0);
+	if (*value == '0' && !*rest)
+		value = number_text(octal, false);
+	plan_set(answer, place, value);
+	return true;
 }
+
+/* --- --remote --- */
 
 static void lnet_set_remote_word(struct lnet_side *side, char *word)
 {
 	char *value = strchr(word, '=');
-	size_t input;
+	struct plan_answer *answer;
 
 	if (!value)
 		options_fail(word, "write KEY=VALUE, such as peer_credits=16,release=2.12");
 	*value++ = '\0';
-	input = lnet_find_input(word);
-	if (input < LNET_NR_INPUTS)
-		lnet_set_input(side, input, "--remote", value);
-	else if (!strcmp(word, "release"))
+	answer = plan_find_answer(&side->args, word);
+	if (!strcmp(word, "release"))
 		side->release = lnet_parse_release(value);
-	else if (!strcmp(word, "fmr"))
-		side->fmr = lnet_parse_flag(value);
-	else if (lnet_is_name(word, "dma-mr"))
-		side->dma_mr = lnet_parse_flag(value);
-	else if (!lnet_set_idle(side, word))
+	else if (answer && answer->input->is_flag && strcmp(value, "0") && strcmp(value, "1"))
+		options_fail(value, "fmr and dma_mr are 0 or 1");
+	else if (answer && answer->input->is_flag)
+		answer->number = *value == '1';
+	else if (!lnet_set(side, LNET_NR_NUMBERS, "--remote", word, value))
 		options_fail(word,
 			     "is not known in --remote; its keys are the options of this command");
 }
@@ -217,35 +164,46 @@ static char *lnet_next_word(char **line)
 	*line += strspn(*line, LNET_BLANKS);
 	if (!**line)
 		return NULL;
-	word = *line;
-	*line += strcspn(word, LNET_BLANKS);
-	if (**line)
-		*(*line)++ = '\0';
-	for (from = to = word; *from; from++) {
+	word = strsep(line, LNET_BLANKS);
+	if (!*line)
+		*line = word + strlen(word);
+	for (from = to = word; *from; from++)
 		if (*from != '"')
 			*to++ = *from;
-	}
 	*to = '\0';
 	return word;
 }
 
-static void lnet_set_parameter(struct lnet_side *side, const char *where, char *word)
+/* KEY=VALUE, as in a line or on the command line of a kernel, up to a comment. */
+static void lnet_set_parameters(struct lnet_side *side, const char *where, char *line)
 {
-	char *value = strchr(word, '=');
-	size_t input;
+	char *word, *value;
 
-	/* As on the command line of a kernel. */
-	if (!strncmp(word, "ko2iblnd.", strlen("ko2iblnd.")))
-		word += strlen("ko2iblnd.");
-	if (!value)
-		options_fail(where, "%s: a parameter is KEY=VALUE", word);
-	*value++ = '\0';
-	input = lnet_find_input(word);
-	/* The others are none of the module. */
-	if (input >= LNET_PEER_CREDITS && input <= LNET_SGE)
-		lnet_set_input(side, input, where, value);
-	else if (!lnet_set_idle(side, word))
-		options_fail(where, "%s: ko2iblnd has no such parameter", word);
+	while ((word = lnet_next_word(&line)) && *word != '#') {
+		if (!strncmp(word, LNET_PREFIX, strlen(LNET_PREFIX)))
+			word += strlen(LNET_PREFIX);
+		value = strchr(word, '=');
+		if (!value)
+			options_fail(where, "%s: a parameter is KEY=VALUE", word);
+		*value++ = '\0';
+		if (!lnet_set(side, LNET_NR_PARAMETERS, where, word, value))
+			options_fail(where, "%s: ko2iblnd has no such parameter", word);
+	}
+}
+
+void lnet_set_profile(struct lnet_side *side)
+{
+	char *parameters;
+	size_t i = 0;
+
+	while (i < ARRAY_SIZE(lnet_profiles) && side->release < lnet_profiles[i].first)
+		i++;
+	if (i == ARRAY_SIZE(lnet_profiles))
+		options_fail("--profile", "Lustre has a profile for OPA from 2.8 on, not in 2.%u",
+			     side->release);
+	parameters = memory_string(lnet_profiles[i].parameters);
+	lnet_set_parameters(side, "--profile", parameters);
+	free(parameters);
 }
 
 /* Whether it is a line of options for the module. */
@@ -256,10 +214,10 @@ static bool lnet_set_line(struct lnet_side *side, const char *where, char *line,
 	if (!word || strcmp(word, "options"))
 		return false;
 	word = lnet_next_word(&line);
-	if (!word || !(!strcmp(word, "ko2iblnd") || (opa && lnet_is_name(word, "ko2iblnd-opa"))))
+	if (!word || !(!strcmp(word, "ko2iblnd") ||
+		       (opa && (!strcmp(word, "ko2iblnd-opa") || !strcmp(word, "ko2iblnd_opa")))))
 		return false;
-	while ((word = lnet_next_word(&line)) && *word != '#')
-		lnet_set_parameter(side, where, word);
+	lnet_set_parameters(side, where, line);
 	return true;
 }
 
@@ -299,31 +257,34 @@ static void lnet_set_file(struct lnet_side *side, const char *path, bool opa)
 	free(text);
 }
 
-/* "options ko2iblnd KEY=VALUE...", or without its first words, as one word or several. */
-static void lnet_set_typed(struct lnet_side *side, char * const *words, size_t count, bool opa)
+/* "options ko2iblnd KEY=VALUE...", or without its first words. */
+static void lnet_set_typed(struct lnet_side *side, char *text, bool opa)
 {
-	bool is_line = !strncmp(words[0], "options", strlen("options"));
-	char *text = memory_string(is_line ? "" : "options ko2iblnd");
-	size_t i;
-
-	for (i = 0; i < count; i++) {
-		char *more = memory_format("%s %s", text, words[i]);
-
-		free(text);
-		text = more;
-	}
-	if (!lnet_set_line(side, "options", text, opa))
-		options_fail(words[0], "write 'options ko2iblnd KEY=VALUE...'");
-	free(text);
+	if (strncmp(text, "options", strlen("options")))
+		lnet_set_parameters(side, "options", text);
+	else if (!lnet_set_line(side, "options", text, opa))
+		options_fail("options", "write 'options ko2iblnd KEY=VALUE...'");
 }
 
-void lnet_set_words(struct lnet_side *side, char * const *words, size_t count, bool opa)
+void lnet_set_words(struct lnet_side *side, const struct plan_args *args, bool opa)
 {
+	char *line = NULL;
 	size_t i;
 
-	if (count && (strchr(words[0], '=') || !strcmp(words[0], "options")))
-		lnet_set_typed(side, words, count, opa);
-	else
-		for (i = 0; i < count; i++)
-			lnet_set_file(side, words[i], opa);
+	for (i = 0; i < args->nr_texts; i++) {
+		const struct plan_text *word = &args->texts[i];
+		char *before = line;
+
+		if (*word->name)
+			continue;
+		if (!line && !strchr(word->text, '=') && strcmp(word->text, "options")) {
+			lnet_set_file(side, word->text, opa);
+			continue;
+		}
+		line = memory_format("%s%s ", before ? before : "", word->text);
+		free(before);
+	}
+	if (line)
+		lnet_set_typed(side, line, opa);
+	free(line);
 }

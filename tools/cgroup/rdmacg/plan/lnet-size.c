@@ -19,9 +19,21 @@ bool lnet_is_old(const struct lnet_side *side)
 	return side->release <= 10;
 }
 
+uint64_t lnet_get(const struct lnet_side *side, const char *name)
+{
+	return plan_number(&side->args, name);
+}
+
+/* The default of map_on_demand depends on the release and on the kernel. */
+static uint64_t lnet_map(const struct lnet_side *side)
+{
+	return plan_is_given(&side->args, "map-on-demand") ? lnet_get(side, "map-on-demand") :
+		!lnet_is_old(side) && !lnet_get(side, "dma-mr");
+}
+
 bool lnet_has_pools(const struct lnet_side *side)
 {
-	return !side->dma_mr || side->in[LNET_MAP];
+	return !lnet_get(side, "dma-mr") || lnet_map(side);
 }
 
 /* --- parameters --- */
@@ -29,8 +41,8 @@ bool lnet_has_pools(const struct lnet_side *side)
 /* peer_credits is u8 on the wire, hence 255. */
 static uint64_t lnet_add_depth(struct plan_part *part, const struct lnet_side *side)
 {
-	PLAN_NAME(part, peer_credits, side->in[LNET_PEER_CREDITS]);
-	PLAN_NAME(part, credits, side->in[LNET_CREDITS]);
+	PLAN_INPUT(part, &side->args, peer_credits);
+	PLAN_INPUT(part, &side->args, credits);
 	PLAN_STEP(part, qd, min(min(max(peer_credits, 8), 255), credits), LNET_SETUP);
 
 	if (qd != peer_credits)
@@ -43,39 +55,32 @@ static uint64_t lnet_add_depth(struct plan_part *part, const struct lnet_side *s
 
 static uint64_t lnet_add_frags(struct plan_part *part, const struct lnet_side *side)
 {
-	PLAN_NAME(part, map_on_demand, side->in[LNET_MAP]);
+	PLAN_NAME(part, map_on_demand, lnet_map(side));
 
-	if (side->release >= 15) {
-		PLAN_STEP(part, F, 257, "2.15 on: o2iblnd.h, IBLND_MAX_RDMA_FRAGS (LU-15092)");
-		return F;
-	}
-	if (lnet_is_old(side) && map_on_demand >= 1 && map_on_demand <= 256) {
-		PLAN_STEP(part, F, max(map_on_demand, 2),
-			  "up to 2.10, map_on_demand of 1 to 256: o2iblnd.h, kiblnd_cfg_rdma_frags()");
-		return F;
-	}
-	PLAN_STEP(part, F, 256, "up to 2.14: o2iblnd.h, IBLND_MAX_RDMA_FRAGS");
-	return F;
+	if (side->release >= 15)
+		return PLAN_OF_KEY(part, STEP, "F", 257,
+				   "2.15 on: o2iblnd.h, IBLND_MAX_RDMA_FRAGS (LU-15092)");
+	if (lnet_is_old(side) && map_on_demand >= 1 && map_on_demand <= 256)
+		return PLAN_OF_KEY(part, STEP, "F", max(map_on_demand, 2),
+				   "up to 2.10, map_on_demand of 1 to 256: o2iblnd.h, kiblnd_cfg_rdma_frags()");
+	return PLAN_OF_KEY(part, STEP, "F", 256, "up to 2.14: o2iblnd.h, IBLND_MAX_RDMA_FRAGS");
 }
 
 /* Up to 2.10. Since then X only throttles, in kiblnd_post_tx_locked(). */
 static uint64_t lnet_add_sends(struct plan_part *part, const struct lnet_side *side,
 			       __int128 qd)
 {
-	uint64_t map = side->in[LNET_MAP];
+	uint64_t map = lnet_map(side);
 
-	PLAN_NAME(part, concurrent_sends, side->in[LNET_SENDS]);
+	PLAN_INPUT(part, &side->args, concurrent_sends);
 
-	if (concurrent_sends) {
-		PLAN_STEP(part, X, max(min(concurrent_sends, 2 * qd), qd / 2), LNET_SETUP);
-		return X;
-	}
-	if (map >= 1 && map <= 256 / 8) {
-		PLAN_STEP(part, X, 2 * qd, "map_on_demand of 1 to 32: " LNET_SETUP);
-		return X;
-	}
-	PLAN_STEP(part, X, qd, LNET_SETUP);
-	return X;
+	if (concurrent_sends)
+		return PLAN_OF_KEY(part, STEP, "X",
+				   max(min(concurrent_sends, 2 * qd), qd / 2), LNET_SETUP);
+	if (map >= 1 && map <= 256 / 8)
+		return PLAN_OF_KEY(part, STEP, "X", 2 * qd,
+				   "map_on_demand of 1 to 32: " LNET_SETUP);
+	return PLAN_OF_KEY(part, STEP, "X", qd, LNET_SETUP);
 }
 
 static void lnet_add_idle_notes(struct plan_part *part, const struct lnet_side *side)
@@ -84,22 +89,22 @@ static void lnet_add_idle_notes(struct plan_part *part, const struct lnet_side *
 		plan_add_note(part, "No size depends on %s.", side->idle);
 	if (lnet_is_old(side))
 		return;
-	if (side->in[LNET_SENDS])
+	if (lnet_get(side, "concurrent-sends"))
 		plan_add_note(part, "concurrent_sends changes no size since 2.11; it throttles.");
-	if (side->given[LNET_MAP] && !side->dma_mr)
+	if (plan_is_given(&side->args, "map-on-demand") && !lnet_get(side, "dma-mr"))
 		plan_add_note(part, "map_on_demand changes no size since 2.11.");
 }
 
 void lnet_setup(struct plan_part *part, struct lnet_side *side)
 {
-	if (!side->given[LNET_MAP])
-		side->in[LNET_MAP] = !lnet_is_old(side) && !side->dma_mr;
-	if (lnet_has_pools(side) && side->in[LNET_FMR_POOL] < side->in[LNET_NTX] / 4)
-		plan_fail(side->form,
+	uint64_t pool = lnet_get(side, "fmr-pool-size"), ntx = lnet_get(side, "ntx");
+
+	if (lnet_has_pools(side) && pool < ntx / 4)
+		plan_fail(part->form,
 			  "%s: the interface does not start, for fmr_pool_size=%" PRIu64
 			  " is less than a quarter of ntx=%" PRIu64
 			  " (kiblnd_net_init_pools()); raise the former",
-			  side->name, side->in[LNET_FMR_POOL], side->in[LNET_NTX]);
+			  side->name, pool, ntx);
 	side->own_depth = lnet_add_depth(part, side);
 	side->own_frags = lnet_add_frags(part, side);
 	if (lnet_is_old(side))
@@ -116,9 +121,9 @@ void lnet_setup(struct plan_part *part, struct lnet_side *side)
 static uint64_t lnet_cut(const struct lnet_side *side, uint64_t frags)
 {
 	uint64_t queue = (frags + 1) * side->sends;
-	uint64_t most = side->given[LNET_MAX_WR] ? side->in[LNET_MAX_WR] : queue;
+	uint64_t most = lnet_get(side, "max-qp-wr");
 
-	while (queue > most) {
+	while (most && queue > most) {
 		if (side->release < 9 || queue < 16)
 			return 0;
 		queue -= queue / 4;
@@ -126,100 +131,92 @@ static uint64_t lnet_cut(const struct lnet_side *side, uint64_t frags)
 	return queue;
 }
 
+/* Work requests beside a transfer's: FastReg's registration, and what undoes it. */
+static unsigned int lnet_extra(const struct lnet_side *side)
+{
+	return lnet_get(side, "fmr") ? 0 : 2;
+}
+
 uint64_t lnet_reduce(const struct lnet_side *side, uint64_t frags, uint64_t depth)
 {
-	if (!side->given[LNET_MAX_WR])
+	uint64_t most = lnet_get(side, "max-qp-wr");
+
+	if (!most)
 		return depth;
 	if (lnet_is_old(side))
 		return lnet_cut(side, frags) ? depth : 0;
-	return min(depth, side->in[LNET_MAX_WR] / (1 + frags + (side->fmr ? 0 : 2)));
+	return min(depth, most / (1 + frags + lnet_extra(side)));
 }
 
 /* What the rows of one end have in common. */
 struct lnet_end {
-	const struct lnet_side *side;
-	__int128 qd, F, fr, oob;
+	__int128 qd, F, fr, oob, W;
 	__int128 queue_depth, send_wr;		/* what the device makes of it */
 };
 
 /* Queues of releases up to 2.10. The CQ is made for what was asked, before the QP. */
-static void lnet_add_old(struct plan_part *part, struct lnet_end *end)
+static void lnet_add_old(struct plan_part *part, const struct lnet_side *side,
+			 struct lnet_end *end)
 {
 	const __int128 qd = end->qd, F = end->F, oob = end->oob;
 
-	PLAN_NAME(part, X, end->side->sends);
-	PLAN_FIGURE(part, queue_depth, qd, LNET_CONN);
-
-	end->queue_depth = queue_depth;
-	if (end->side->given[LNET_MAX_WR]) {
-		PLAN_NAME(part, cut, lnet_cut(end->side, F));
-		PLAN_FIGURE(part, send_wr, min((F + 1) * X, cut),
-			    "2.9 and 2.10: a quarter less until the device makes the QP (LU-7124)");
-		end->send_wr = send_wr;
-	} else {
-		PLAN_FIGURE(part, send_wr, (F + 1) * X, "up to 2.10: o2iblnd.h, IBLND_SEND_WRS");
-		end->send_wr = send_wr;
-	}
+	PLAN_NAME(part, X, side->sends);
+	PLAN_NAME(part, cut, lnet_cut(side, F));
+	end->queue_depth = PLAN_OF_KEY(part, FIGURE, "queue_depth", qd, LNET_CONN);
+	if (end->W)
+		end->send_wr = PLAN_OF_KEY(part, FIGURE, "send_wr", min((F + 1) * X, cut),
+					   "2.9 and 2.10: a quarter less until the device makes the QP (LU-7124)");
+	else
+		end->send_wr = PLAN_OF_KEY(part, FIGURE, "send_wr", (F + 1) * X,
+					   "up to 2.10: o2iblnd.h, IBLND_SEND_WRS");
 	PLAN_FIGURE(part, cqe, 2 * qd + oob + (F + 1) * X, "up to 2.10: " LNET_CQ);
 }
 
-static void lnet_add_cqe(struct plan_part *part, const struct lnet_end *end)
-{
-	const __int128 qd = end->qd, F = end->F, fr = end->fr, oob = end->oob;
-	const struct lnet_side *side = end->side;
-
-	if (side->release == 12) {
-		PLAN_FIGURE(part, cqe, 2 * qd + oob + 2 * qd, "2.12: " LNET_CQ " (LU-9810)");
-	} else if (side->release >= 13 && side->given[LNET_MAX_WR]) {
-		PLAN_NAME(part, W, side->in[LNET_MAX_WR]);
-		/* C leaves open whether the receive queue is counted before or after it shrinks. */
-		PLAN_FIGURE(part, cqe, 2 * qd + oob + min((1 + F + fr) * qd, W),
-			    "2.13 on: " LNET_CQ);
-	} else {
-		PLAN_FIGURE(part, cqe, 2 * qd + oob + (1 + F + fr) * qd,
-			    "2.11 and from 2.13 on: " LNET_CQ);
-	}
-}
-
 /* Queues of releases from 2.11 on. */
-static void lnet_add_new(struct plan_part *part, struct lnet_end *end)
+static void lnet_add_new(struct plan_part *part, const struct lnet_side *side,
+			 struct lnet_end *end)
 {
-	const __int128 qd = end->qd, F = end->F, fr = end->fr;
+	const __int128 qd = end->qd, F = end->F, fr = end->fr, oob = end->oob, W = end->W;
+	__int128 queue_depth;
 
-	if (end->side->given[LNET_MAX_WR]) {
-		PLAN_NAME(part, W, end->side->in[LNET_MAX_WR]);
-		PLAN_FIGURE(part, queue_depth, min(qd, W / (1 + F + fr)),
-			    "2.13 on: o2iblnd.c, kiblnd_send_wrs() (LU-12279); before, one less for each refusal");
-		PLAN_FIGURE(part, send_wr, (1 + F + fr) * queue_depth, LNET_SEND);
-		end->queue_depth = queue_depth;
-		end->send_wr = send_wr;
-	} else {
-		PLAN_FIGURE(part, queue_depth, qd, LNET_CONN);
-		PLAN_FIGURE(part, send_wr, (1 + F + fr) * qd, LNET_SEND);
-		end->queue_depth = queue_depth;
-		end->send_wr = send_wr;
-	}
-	lnet_add_cqe(part, end);
+	if (W)
+		queue_depth = PLAN_OF_KEY(part, FIGURE, "queue_depth", min(qd, W / (1 + F + fr)),
+					  "2.13 on: o2iblnd.c, kiblnd_send_wrs() (LU-12279); before, one less for each refusal");
+	else
+		queue_depth = PLAN_OF_KEY(part, FIGURE, "queue_depth", qd, LNET_CONN);
+	end->queue_depth = queue_depth;
+	end->send_wr = PLAN_OF_KEY(part, FIGURE, "send_wr", (1 + F + fr) * queue_depth, LNET_SEND);
+	if (side->release == 12)
+		PLAN_OF_KEY(part, FIGURE, "cqe", 2 * qd + oob + 2 * qd,
+			    "2.12: " LNET_CQ " (LU-9810)");
+	else if (side->release >= 13 && W)
+		/* C leaves open whether the receive queue is counted before or after it shrinks. */
+		PLAN_OF_KEY(part, FIGURE, "cqe", 2 * qd + oob + min((1 + F + fr) * qd, W),
+			    "2.13 on: " LNET_CQ);
+	else
+		PLAN_OF_KEY(part, FIGURE, "cqe", 2 * qd + oob + (1 + F + fr) * qd,
+			    "2.11 and from 2.13 on: " LNET_CQ);
 }
 
 void lnet_add_end(struct plan_part *part, struct lnet_side *side, uint64_t depth, uint64_t frags)
 {
 	PLAN_NAME(part, qd, depth);
 	PLAN_NAME(part, F, frags);
-	PLAN_NAME(part, fr, side->fmr ? 0 : 2);
-	PLAN_NAME(part, oob, side->in[LNET_PROTOCOL] == 2 ? 2 : 0);
-	PLAN_NAME(part, wrq_sge, side->in[LNET_SGE]);
-	struct lnet_end end = { side, qd, F, fr, oob, 0, 0 };
+	PLAN_NAME(part, fr, lnet_extra(side));
+	PLAN_NAME(part, oob, lnet_get(side, "protocol") == 2 ? 2 : 0);
+	PLAN_NAME(part, W, lnet_get(side, "max-qp-wr"));
+	PLAN_INPUT(part, &side->args, wrq_sge);
+	struct lnet_end end = { qd, F, fr, oob, W, 0, 0 };
 
 	if (!lnet_reduce(side, frags, depth))
-		plan_fail(side->form,
+		plan_fail(part->form,
 			  "%s: max_qp_wr=%" PRIu64
 			  " is too small for any connection; the device cannot be used",
-			  side->name, side->in[LNET_MAX_WR]);
+			  side->name, (uint64_t)W);
 	if (lnet_is_old(side))
-		lnet_add_old(part, &end);
+		lnet_add_old(part, side, &end);
 	else
-		lnet_add_new(part, &end);
+		lnet_add_new(part, side, &end);
 	const __int128 queue_depth = end.queue_depth;
 
 	PLAN_FIGURE(part, recv_wr, 2 * queue_depth + oob, "o2iblnd.h, IBLND_RECV_WRS");
@@ -237,16 +234,13 @@ void lnet_add_end(struct plan_part *part, struct lnet_side *side, uint64_t depth
 
 /* --- all of a node --- */
 
-static __int128 lnet_add_mrs(struct plan_part *part, const struct lnet_side *side)
+static __int128 lnet_add_mrs(struct plan_part *part, const struct lnet_side *side, __int128 cpts)
 {
-	PLAN_NAME(part, cpts, side->in[LNET_CPTS]);
-	PLAN_NAME(part, fmr_pool_size, side->in[LNET_FMR_POOL]);
+	PLAN_INPUT(part, &side->args, fmr_pool_size);
 
-	if (!lnet_has_pools(side)) {
-		PLAN_FIGURE(part, mr, 1,
-			    "map_on_demand=0 and a kernel with ib_get_dma_mr(): o2iblnd.c, kiblnd_net_init_pools()");
-		return mr;
-	}
+	if (!lnet_has_pools(side))
+		return PLAN_OF_KEY(part, FIGURE, "mr", 1,
+				   "map_on_demand=0 and a kernel with ib_get_dma_mr(): o2iblnd.c, kiblnd_net_init_pools()");
 	PLAN_FIGURE(part, mr, cpts * max(256, fmr_pool_size / cpts),
 		    "at start: o2iblnd.c, kiblnd_init_fmr_poolset(), kiblnd_fmr_pool_size()");
 	plan_add_note(part,
@@ -256,11 +250,12 @@ static __int128 lnet_add_mrs(struct plan_part *part, const struct lnet_side *sid
 	return mr;
 }
 
-void lnet_add_node(struct plan_part *part, const struct lnet_side *side)
+void lnet_add_node(struct plan_part *part, const struct lnet_side *side, uint64_t conns)
 {
-	PLAN_NAME(part, peers, side->in[LNET_PEERS]);
-	PLAN_NAME(part, conns_per_peer, side->in[LNET_CONNS]);
-	PLAN_NAME(part, ntx, side->in[LNET_NTX]);
+	PLAN_INPUT(part, &side->args, peers);
+	PLAN_NAME(part, conns_per_peer, conns);
+	PLAN_INPUT(part, &side->args, ntx);
+	PLAN_INPUT(part, &side->args, cpts);
 	PLAN_NAME(part, send_wr, side->send_wr);
 	PLAN_NAME(part, recv_wr, side->recv_wr);
 	PLAN_NAME(part, rx_bytes, side->rx_bytes);
@@ -269,7 +264,7 @@ void lnet_add_node(struct plan_part *part, const struct lnet_side *side)
 	PLAN_FIGURE(part, pd, 1, "for an interface: o2iblnd.c, kiblnd_dev_failover()");
 	PLAN_FIGURE(part, qp, connections, "1 RC without an SRQ: " LNET_CONN);
 	PLAN_FIGURE(part, cq, connections, "1 for both directions: " LNET_CONN);
-	const __int128 mr = lnet_add_mrs(part, side);
+	const __int128 mr = lnet_add_mrs(part, side, cpts);
 
 	plan_add_note(part,
 		      "No cgroup pays for a kernel user: subtract this before the device is shared, with");
@@ -283,7 +278,6 @@ void lnet_add_node(struct plan_part *part, const struct lnet_side *side)
 	PLAN_FIGURE(part, cm_id, 1 + connections,
 		    "1 listens: kiblnd_dev_failover(); 1 for each connection: kiblnd_connect_peer()");
 	PLAN_FIGURE(part, rx_memory, connections * rx_bytes, "o2iblnd.h, IBLND_RX_MSG_BYTES");
-	PLAN_NAME(part, cpts, side->in[LNET_CPTS]);
 	PLAN_FIGURE(part, tx_memory, cpts * max(256, ntx / cpts) * 4096,
 		    "o2iblnd.c, kiblnd_tx_pool_size(); messages of 4 KiB: o2iblnd.h, IBLND_MSG_SIZE");
 }

@@ -8,24 +8,18 @@
 
 #include "plan/plan.h"
 
-/* What can be said of a node: by options, by lines of modprobe.d, by --remote. */
-enum lnet_input {
-	LNET_PEERS, LNET_PEER_CREDITS, LNET_CREDITS, LNET_CONNS, LNET_SENDS, LNET_MAP, LNET_NTX,
-	LNET_FMR_POOL, LNET_SGE, LNET_CPTS, LNET_MAX_WR, LNET_PROTOCOL, LNET_NR_INPUTS
-};
-
+/* The inputs; the parameters of the module are the first of them, then other numbers. */
+#define LNET_NR_PARAMETERS	8
+#define LNET_NR_NUMBERS		12
+#define LNET_NR_INPUTS		17
 extern const struct plan_input lnet_inputs[LNET_NR_INPUTS];
 
 /* One node: what was said of it, and what follows. */
 struct lnet_side {
 	const char *name;
-	const char *form;
-	uint64_t in[LNET_NR_INPUTS];
-	bool given[LNET_NR_INPUTS];
+	struct plan_args args;		/* its numbers and flags */
 	char *idle;			/* parameters that were given and change no size */
 	unsigned int release;		/* N of 2.N */
-	bool fmr;			/* registers by FMR instead of FastReg */
-	bool dma_mr;			/* its kernel has ib_get_dma_mr() */
 	/* Set by lnet_setup(). */
 	uint64_t own_depth;
 	uint64_t own_frags;
@@ -38,26 +32,29 @@ struct lnet_side {
 
 /* --- lnet-params.c: parameters. What is wrong ends the program with an error. --- */
 
-void lnet_init(struct lnet_side *side, const char *form, const char *name);
+void lnet_init(struct lnet_side *side, const struct plan_form *form, const char *name);
+void lnet_free(struct lnet_side *side);
 unsigned int lnet_parse_release(const char *text);
 /* The parameters that the release ships for OPA. */
 void lnet_set_profile(struct lnet_side *side);
-/* "KEY=VALUE,..." of --remote: parameters, options of the command, release, fmr, dma_mr. */
+/* "KEY=VALUE,..." of --remote: numbers and flags of the command, parameters, and release. */
 void lnet_set_remote(struct lnet_side *side, const char *text);
 /*
  * Lines "options ko2iblnd KEY=VALUE...", and those of ko2iblnd-opa where @opa: of the files
- * that @words name, or of one line that @words are.
+ * that the words of @args name, or of one line that they are.
  */
-void lnet_set_words(struct lnet_side *side, char * const *words, size_t count, bool opa);
+void lnet_set_words(struct lnet_side *side, const struct plan_args *args, bool opa);
 
 /* --- lnet-size.c: sizes --- */
 
+/* The number of an input. */
+uint64_t lnet_get(const struct lnet_side *side, const char *name);
 /* Take the parameters as o2iblnd does; before all others. */
 void lnet_setup(struct plan_part *part, struct lnet_side *side);
 /* The queues of a connection that @side makes with this depth and these fragments. */
 void lnet_add_end(struct plan_part *part, struct lnet_side *side, uint64_t depth, uint64_t frags);
-/* All that a node has; its connections are as lnet_add_end() left them. */
-void lnet_add_node(struct plan_part *part, const struct lnet_side *side);
+/* All that a node has, @conns for each peer; its connections are as lnet_add_end() left them. */
+void lnet_add_node(struct plan_part *part, const struct lnet_side *side, uint64_t conns);
 /* The depth that the device leaves of @depth; 0 where it makes no QP. */
 uint64_t lnet_reduce(const struct lnet_side *side, uint64_t frags, uint64_t depth);
 /* Whether it is 2.10 or before. */

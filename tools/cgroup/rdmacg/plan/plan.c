@@ -33,7 +33,7 @@ struct plan_part *plan_add_part(struct plan *plan, const char *format, ...)
 	va_start(args, format);
 	part->title = memory_vformat(format, args);
 	va_end(args);
-	part->form = plan->form;
+	part->form = plan->form->name;
 	plan->parts = memory_grow(plan->parts, plan->nr_parts, sizeof(*plan->parts));
 	plan->parts[plan->nr_parts++] = part;
 	return part;
@@ -116,7 +116,7 @@ __int128 plan_add(struct plan_part *part, enum plan_kind kind, const char *key, 
 			  key, formula, numbers, NUMBER_LARGEST);
 	part->values = memory_grow(part->values, part->nr_values, sizeof(*part->values));
 	new = &part->values[part->nr_values++];
-	new->key = key;
+	new->key = memory_string(key);
 	new->kind = kind;
 	new->value = value;
 	new->formula = formula;
@@ -129,8 +129,10 @@ static void plan_free_part(struct plan_part *part)
 {
 	size_t i;
 
-	for (i = 0; i < part->nr_values; i++)
+	for (i = 0; i < part->nr_values; i++) {
+		free(part->values[i].key);
 		free(part->values[i].numbers);
+	}
 	for (i = 0; i < part->nr_notes; i++)
 		free(part->notes[i]);
 	free(part->values);
@@ -141,7 +143,7 @@ static void plan_free_part(struct plan_part *part)
 	free(part);
 }
 
-void plan_free(struct plan *plan)
+static void plan_free(struct plan *plan)
 {
 	size_t i;
 
@@ -228,8 +230,8 @@ static void plan_print_text(const struct plan *plan, bool explain)
 	const struct plan_part *before = NULL;
 	size_t i;
 
-	if (explain && plan->read)
-		say_line("# Formulas as of %s; other versions may differ.", plan->read);
+	if (explain && plan->form->read)
+		say_line("# Formulas as of %s; other versions may differ.", plan->form->read);
 	for (i = 0; i < plan->nr_parts; i++) {
 		if (i)
 			say_line("%s", "");
@@ -305,21 +307,41 @@ static void plan_print_json(const struct plan *plan, bool explain)
 	size_t i;
 
 	json_add(object, "format", json_number(1));
-	json_add(object, "plan", json_text(plan->form));
-	if (explain && plan->read)
-		json_add(object, "read", json_text(plan->read));
+	json_add(object, "plan", json_text(plan->form->name));
+	if (explain && plan->form->read)
+		json_add(object, "read", json_text(plan->form->read));
 	for (i = 0; i < plan->nr_parts; i++)
 		json_object_array_add(parts, plan_json_part(plan->parts[i], explain));
 	json_add(object, "parts", parts);
 	json_print(stdout, object, options.pretty);
 }
 
-void plan_finish(struct plan *plan, struct plan_args *args)
+struct plan_part *plan_begin(struct plan *plan, const struct plan_args *args, const char *title)
 {
+	struct plan_part *part = plan_add_part(plan, "%s", title);
+
+	if (args->cgroup)
+		part->cgroup = memory_string(args->cgroup);
+	if (args->device.name)
+		part->device = device_format(&args->device);
+	return part;
+}
+
+int plan_run(const struct plan_form *form, int argc, char **argv)
+{
+	struct plan plan = { .form = form };
+	struct plan_args args;
+
+	plan_init_args(&args, form);
+	plan_parse(&args, argc, argv);
+	form->add(&plan, &args);
 	if (options.json)
-		plan_print_json(plan, args->explain);
+		plan_print_json(&plan, args.explain);
 	else
-		plan_print_text(plan, args->explain);
-	plan_free(plan);
-	plan_free_args(args);
+		plan_print_text(&plan, args.explain);
+	if (plan.failure)
+		plan_fail(form->name, "%s", plan.failure);
+	plan_free(&plan);
+	plan_free_args(&args);
+	return EXIT_DONE;
 }

@@ -10,7 +10,6 @@
 
 #include "core/core.h"
 
-/* One for each form, in the file of its name. */
 int plan_lnet(int argc, char **argv);
 int plan_qemu(int argc, char **argv);
 int plan_nccl(int argc, char **argv);
@@ -29,7 +28,7 @@ enum plan_kind {
 };
 
 struct plan_value {
-	const char *key;
+	char *key;
 	enum plan_kind kind;
 	uint64_t value;
 	const char *formula;
@@ -50,15 +49,14 @@ struct plan_part {
 };
 
 struct plan {
-	const char *form;
-	const char *read;	/* the sources that were read for the formulas, or NULL */
+	const struct plan_form *form;
 	struct plan_part **parts;
 	size_t nr_parts;
+	const char *failure;	/* an error after the plan, or NULL */
 };
 
 struct plan_part *plan_add_part(struct plan *plan, const char *format, ...) __printf(2, 3);
 void plan_add_note(struct plan_part *part, const char *format, ...) __printf(2, 3);
-void plan_free(struct plan *plan);
 /* Say an error and end the program with status 1. */
 void plan_fail(const char *form, const char *format, ...)
 	__attribute((noreturn)) __printf(2, 3);
@@ -124,49 +122,85 @@ static inline __int128 pow2(__int128 a)
 #define PLAN_ANY	.min = 0, .max = PLAN_MOST
 #define PLAN_SOME	.min = 1, .max = PLAN_MOST
 
-/* An option that takes a number. */
+/* An option: a number, or a text if it has @arg, or a flag. */
 struct plan_input {
-	const char *option;
+	const char *name;
 	uint64_t value;		/* without the option */
 	uint64_t min;
 	uint64_t max;
 	bool is_needed;
+	bool is_flag;
+	const char *arg;
 	const char *doc;
 };
 
-struct plan_args {
-	/* Set by the form. */
-	const char *form;		/* "plan FORM" */
+struct plan_args;
+
+/* What a form is; each is in the file of its name. */
+struct plan_form {
+	const char *name;		/* "plan ucx" */
 	const char *doc;
-	const char *read;		/* as in struct plan */
+	const char *read;		/* the sources that were read for the formulas, or NULL */
 	const char *args_doc;		/* words without an option; may be NULL */
 	const struct plan_input *inputs;
 	size_t nr_inputs;
-	const struct argp *own;		/* its other options, or NULL */
-	void *own_input;
 	bool has_limits;		/* --cgroup and --device make sense */
 	bool has_memory;		/* --driver makes sense */
+	void (*add)(struct plan *plan, struct plan_args *args);
+};
 
-	/* Set by plan_parse(). */
-	uint64_t *values;		/* one for each input */
-	bool *given;
+#define PLAN_INPUTS(array)	.inputs = array, .nr_inputs = ARRAY_SIZE(array)
+
+/* What was given for an input. */
+struct plan_answer {
+	const struct plan_input *input;
+	struct plan_args *args;
+	uint64_t number;		/* 1 for a flag that was given */
+	bool given;
+};
+
+/* A text that was given. */
+struct plan_text {
+	const char *name;		/* of its option; "" for a word without one */
+	const char *text;
+};
+
+struct plan_args {
+	const struct plan_form *form;
+	struct plan_answer *answers;	/* one for each input */
+	struct plan_text *texts;	/* in their order, words behind options */
+	size_t nr_texts;
 	const char *cgroup;
 	struct device device;		/* its name is NULL without --device */
 	const char *driver;
 	bool explain;
 };
 
-/* What is wrong ends the program. plan_free_args() frees what this makes. */
-void plan_parse(struct plan_args *args, int argc, char **argv);
+/* Compute a form with these words and print the plan. An error ends the program. */
+int plan_run(const struct plan_form *form, int argc, char **argv);
+
+/* plan_free_args() frees what this makes. */
+void plan_init_args(struct plan_args *args, const struct plan_form *form);
 void plan_free_args(struct plan_args *args);
-/* The number of an input from a text. */
-uint64_t plan_parse_number(const struct plan_input *input, const char *text);
+/* Add what the words of plan_run() are. */
+void plan_parse(struct plan_args *args, int argc, char **argv);
+/* The answer to an input, where - and _ are the same; NULL if there is no such input. */
+struct plan_answer *plan_find_answer(const struct plan_args *args, const char *name);
+/* Set a number from a text, @where for the message. */
+void plan_set(struct plan_answer *answer, const char *where, const char *text);
+uint64_t plan_parse_number(const char *where, const char *text, uint64_t min, uint64_t max);
 /* "NAME" or "NAME index=N", as the controller's files name it. */
 void plan_parse_device(struct device *device, const char *text);
-/* A plan of one part, whose limits go where --cgroup and --device say. */
+
+uint64_t plan_number(const struct plan_args *args, const char *name);
+bool plan_is_given(const struct plan_args *args, const char *name);
+/* The last text of an option, or NULL. */
+const char *plan_text(const struct plan_args *args, const char *name);
+/* Declares the variable @name with the number of the input @name. */
+#define PLAN_INPUT(part, args, name)	PLAN_NAME(part, name, plan_number(args, #name))
+
+/* A part whose limits go where --cgroup and --device say. */
 struct plan_part *plan_begin(struct plan *plan, const struct plan_args *args, const char *title);
-/* Print the plan and free it, and what plan_parse() has made. */
-void plan_finish(struct plan *plan, struct plan_args *args);
 
 /* --- rings.c: memory that a driver takes for queues --- */
 

@@ -22,7 +22,8 @@ struct plan_blocks {
 	size_t nr_local;	/* blocks without a name, which do not migrate */
 };
 
-void plan_add_block(struct plan_blocks *blocks, const char *name, size_t length, uint64_t used);
+struct plan_block *plan_add_block(struct plan_blocks *blocks, const char *name, size_t length,
+				  uint64_t used);
 /* Add the blocks of the text of "info ramblock". False: an error was said. */
 bool plan_parse_blocks(const char *where, const char *text, struct plan_blocks *blocks);
 void plan_free_blocks(struct plan_blocks *blocks);

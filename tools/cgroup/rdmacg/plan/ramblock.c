@@ -28,7 +28,8 @@ static const char plan_block_pattern[] =
 	"^ *(.*[^ ])? +[0-9]+ +(B|KiB|MiB|GiB) +" PLAN_HEX " +(" PLAN_HEX ") +(" PLAN_TAIL;
 static const char plan_header_pattern[] = "^ *Block Name .*PSize .*Offset .*Used .*Total";
 
-void plan_add_block(struct plan_blocks *blocks, const char *name, size_t length, uint64_t used)
+struct plan_block *plan_add_block(struct plan_blocks *blocks, const char *name, size_t length,
+				  uint64_t used)
 {
 	struct plan_block *block;
 
@@ -36,6 +37,7 @@ void plan_add_block(struct plan_blocks *blocks, const char *name, size_t length,
 	block = &blocks->block[blocks->count++];
 	block->name = memory_format("%.*s", (int)length, name);
 	block->used = used;
+	return block;
 }
 
 void plan_free_blocks(struct plan_blocks *blocks)
@@ -47,20 +49,19 @@ void plan_free_blocks(struct plan_blocks *blocks)
 	free(blocks->block);
 }
 
-/* Printable ASCII, or nothing at all. QEMU lets nobody choose more. */
+/* Printable ASCII, or nothing at all; QEMU takes no other name. */
 static bool plan_is_block_name(const char *name, size_t length)
 {
 	size_t i;
 
-	for (i = 0; i < length; i++) {
+	for (i = 0; i < length; i++)
 		if (name[i] < ' ' || name[i] >= 0x7f)
 			return false;
-	}
 	return length <= PLAN_BLOCK_NAME;
 }
 
-static bool plan_parse_block(const char *where, size_t number, const char *line,
-			     const regex_t *pattern, struct plan_blocks *blocks)
+/* Whether @line is a block of the table. One without a name does not migrate. */
+static bool plan_parse_block(const char *line, const regex_t *pattern, struct plan_blocks *blocks)
 {
 	regmatch_t match[PLAN_NR_MATCHES];
 	const regmatch_t *name = &match[PLAN_NAME_AT];
@@ -68,29 +69,19 @@ static bool plan_parse_block(const char *where, size_t number, const char *line,
 	uint64_t used;
 
 	if (strlen(line) > PLAN_LINE || regexec(pattern, line, PLAN_NR_MATCHES, match, 0))
-		goto not_a_block;
-	length = name->rm_so < 0 ? 0 : (size_t)(name->rm_eo - name->rm_so);
-	used = strtoumax(line + match[PLAN_USED_AT].rm_so, NULL, 16);
-	if (used > strtoumax(line + match[PLAN_TOTAL_AT].rm_so, NULL, 16) ||
-	    (length && !plan_is_block_name(line + name->rm_so, length)))
-		goto not_a_block;
-	if (!length) {
-		/* vmstate_register_ram() gives names to those that migrate. */
-		blocks->nr_local++;
-	} else if (blocks->count == PLAN_BLOCKS_MAX) {
-		say_error(where, "more than %zu RAM blocks; QEMU cannot migrate so many over RDMA",
-			  PLAN_BLOCKS_MAX);
 		return false;
-	}
-	if (length)
+	length = name->rm_eo - name->rm_so;
+	used = strtoumax(line + match[PLAN_USED_AT].rm_so, NULL, 16);
+	if (used > strtoumax(line + match[PLAN_TOTAL_AT].rm_so, NULL, 16))
+		return false;
+	/* vmstate_register_ram() gives names to those that migrate. */
+	if (!length)
+		blocks->nr_local++;
+	else if (plan_is_block_name(line + name->rm_so, length))
 		plan_add_block(blocks, line + name->rm_so, length, used);
+	else
+		return false;
 	return true;
-
-not_a_block:
-	say_error(where,
-		  "line %zu, '%.*s', is not a RAM block; give the whole text of 'info ramblock'",
-		  number, PLAN_SHOWN, line + strspn(line, " "));
-	return false;
 }
 
 /* A monitor's text has its prompts around the table. */
@@ -103,10 +94,9 @@ static bool plan_parse_lines(const char *where, char *text, const regex_t *heade
 
 	while ((line = strsep(&text, "\n"))) {
 		number++;
-		for (c = line; *c; c++) {
+		for (c = line; *c; c++)
 			if (*c == '\t' || *c == '\r')
 				*c = ' ';
-		}
 		if (!in_table) {
 			in_table = strlen(line) <= PLAN_LINE && !regexec(header, line, 0, NULL, 0);
 			continue;
@@ -115,8 +105,17 @@ static bool plan_parse_lines(const char *where, char *text, const regex_t *heade
 			continue;
 		if (!strncmp(line, "(qemu)", 6))
 			break;
-		if (!plan_parse_block(where, number, line, pattern, blocks))
-			return false;
+		if (!plan_parse_block(line, pattern, blocks))
+			say_error(where,
+				  "line %zu, '%.*s', is not a RAM block; give the whole text of 'info ramblock'",
+				  number, PLAN_SHOWN, line + strspn(line, " "));
+		else if (blocks->count > PLAN_BLOCKS_MAX)
+			say_error(where,
+				  "more than %zu RAM blocks; QEMU cannot migrate so many over RDMA",
+				  PLAN_BLOCKS_MAX);
+		else
+			continue;
+		return false;
 	}
 	return true;
 }

@@ -4,7 +4,6 @@
  * an amount of (rdma.capacity at the root), what kernel users hold and what is kept back go
  * off, and the cgroups get the rest by weight, rounded down, so the limits fit.
  */
-#include "core/core.h"
 #include "plan/plan.h"
 #include "write/limits.h"
 
@@ -14,7 +13,6 @@
 #define SHARE_CGROUPS_MAX	((size_t)1 << 16)
 
 struct share_cgroup {
-	const char *word;
 	char *name;
 	uint64_t weight;
 	struct plan_part *part;
@@ -22,22 +20,31 @@ struct share_cgroup {
 
 /* What goes off before the rest is shared: --kernel or --reserve. */
 struct share_take {
-	const char *text;
 	bool is_kernel;
 	struct limits limits;
 	uint64_t percent;	/* of every resource, in thousandths of a percent */
 };
 
 struct share {
-	struct plan_args args;
 	struct device device;
-	const char *capacity;	/* instead of rdma.capacity */
 	struct share_cgroup *cgroups;
 	size_t nr_cgroups;
 	__int128 weights;	/* of all cgroups */
 	struct share_take *takes;
 	size_t nr_takes;
 	uint64_t over;		/* in thousandths; 0 without --oversubscribe */
+};
+
+static const struct plan_input share_inputs[] = {
+	{ "among", .arg = "CGROUP[:WEIGHT]",
+	  .doc = "a cgroup that gets a share; words behind DEVICE are more of them" },
+	{ "reserve", .arg = "KEY=VALUE[,...]|P%",
+	  .doc = "what to keep back; a percentage is of the capacity" },
+	{ "kernel", .arg = "KEY=VALUE[,...]", .doc = "what kernel users hold" },
+	{ "capacity", .arg = "KEY=VALUE[,...]",
+	  .doc = "what the device has, instead of rdma.capacity" },
+	{ "oversubscribe", .arg = "R",
+	  .doc = "give R times what there is, such as 1.5; says the risk" },
 };
 
 /* --- the device --- */
@@ -64,20 +71,17 @@ static void share_parse_limits(const struct share *share, struct limits *limits,
 }
 
 /* What the device has, by --capacity or by rdma.capacity. */
-static const struct pool *share_read_capacity(const struct share *share)
+static const struct pool *share_read_capacity(const struct share *share, const char *given)
 {
 	const struct pool *pool;
 	struct limits limits;
 	size_t i;
 
-	if (share->capacity) {
-		share_parse_limits(share, &limits, share->capacity, false);
-		for (i = 0; i < limits.nr_limits; i++) {
-			const struct limit *limit = &limits.limits[i];
-
-			pools_get_slot(&capacity.pools, &limits.device, limit->key)->max =
-				limit->value;
-		}
+	if (given) {
+		share_parse_limits(share, &limits, given, false);
+		for (i = 0; i < limits.nr_limits; i++)
+			pools_get_slot(&capacity.pools, &limits.device,
+				       limits.limits[i].key)->max = limits.limits[i].value;
 		limits_free(&limits);
 	} else {
 		capacity_read();
@@ -234,27 +238,75 @@ static void share_plan(struct plan *plan, struct share *share, const struct pool
 	plan_add_note(proof, "What the device states no amount of has no limit.");
 }
 
-/* --- the cgroups --- */
+/* --- what was given --- */
 
-/* "CGROUP:WEIGHT": what is behind the last colon, if it is digits and no part of a name. */
-static void share_find_cgroup(struct share_cgroup *cgroup)
+/* "CGROUP:WEIGHT": what is behind the last colon, if it is digits and not part of a name. */
+static void share_add_cgroup(struct share *share, const char *word)
 {
-	const char *colon = strrchr(cgroup->word, ':');
+	const char *colon = strrchr(word, ':');
 	bool has_weight = colon && colon[1] && !colon[1 + strspn(colon + 1, "0123456789")] &&
-			  !file_exists(hierarchy.dir, cgroup->word);
-	size_t length = has_weight ? (size_t)(colon - cgroup->word) : strlen(cgroup->word);
-	char *word = memory_format("%.*s", (int)length, cgroup->word);
+			  !file_exists(hierarchy.dir, word);
+	int length = has_weight ? colon - word : (int)strlen(word);
+	char *path = memory_format("%.*s", length, word);
+	struct share_cgroup *cgroup;
 
+	if (share->nr_cgroups == SHARE_CGROUPS_MAX)
+		options_fail(word, "is one cgroup too many; give a parent of them");
+	share->cgroups = memory_grow(share->cgroups, share->nr_cgroups, sizeof(*share->cgroups));
+	cgroup = &share->cgroups[share->nr_cgroups++];
 	cgroup->weight = 1;
 	if (has_weight && (!number_parse(colon + 1, strlen(colon + 1), &cgroup->weight) ||
 			   !cgroup->weight || cgroup->weight > SHARE_WEIGHT_MAX))
-		options_fail(cgroup->word, "a weight is 1 to %d", SHARE_WEIGHT_MAX);
-	cgroup->name = hierarchy_resolve(word);
+		options_fail(word, "a weight is 1 to %d", SHARE_WEIGHT_MAX);
+	cgroup->name = hierarchy_resolve(path);
 	if (!cgroup->name)
 		exit(EXIT_FAILED);
 	if (!*cgroup->name)
 		plan_fail("/", "the root has no limits; its devices are the limit");
-	free(word);
+	free(path);
+}
+
+static void share_add_take(struct share *share, const char *text, bool is_kernel)
+{
+	size_t length = strlen(text);
+	struct share_take *take;
+
+	share->takes = memory_grow(share->takes, share->nr_takes, sizeof(*share->takes));
+	take = &share->takes[share->nr_takes++];
+	take->is_kernel = is_kernel;
+	if (is_kernel || strchr(text, '='))
+		share_parse_limits(share, &take->limits, text, !is_kernel);
+	else if (!length || text[length - 1] != '%' ||
+		 !number_parse_thousandths(text, length - 1, &take->percent) ||
+		 take->percent > 100000)
+		options_fail(text, "--reserve is KEY=VALUE[,KEY=VALUE]... or 0%% to 100%%");
+}
+
+/* The first word is the device; it has to be known before what goes off. */
+static void share_take_texts(struct share *share, const struct plan_args *args)
+{
+	const char *over = plan_text(args, "oversubscribe");
+	size_t i;
+
+	for (i = 0; i < args->nr_texts; i++) {
+		const struct plan_text *text = &args->texts[i];
+
+		if (!*text->name && !share->device.name)
+			plan_parse_device(&share->device, text->text);
+		else if (!*text->name || !strcmp(text->name, "among"))
+			share_add_cgroup(share, text->text);
+	}
+	if (!share->device.name || !share->nr_cgroups)
+		options_fail(args->form->name, "a DEVICE and a CGROUP are needed");
+	for (i = 0; i < args->nr_texts; i++) {
+		const struct plan_text *text = &args->texts[i];
+
+		if (!strcmp(text->name, "reserve") || !strcmp(text->name, "kernel"))
+			share_add_take(share, text->text, *text->name == 'k');
+	}
+	if (over && (!number_parse_thousandths(over, strlen(over), &share->over) ||
+		     share->over < 1000 || share->over > PLAN_MOST))
+		options_fail(over, "--oversubscribe is a number from 1 on, such as 1.5");
 }
 
 /* A limit of a cgroup and one of its ancestor do not add up. */
@@ -278,130 +330,38 @@ static void share_check_nested(const struct share *share)
 	}
 }
 
-static void share_run(struct share *share)
+static void share_free(struct share *share)
 {
-	struct plan plan = { .form = share->args.form };
 	size_t i;
+
+	for (i = 0; i < share->nr_cgroups; i++)
+		free(share->cgroups[i].name);
+	for (i = 0; i < share->nr_takes; i++)
+		limits_free(&share->takes[i].limits);
+	free(share->cgroups);
+	free(share->takes);
+	device_free(&share->device);
+}
+
+static void share_add(struct plan *plan, struct plan_args *args)
+{
+	struct share share = { 0 };
 
 	if (!hierarchy_open())
 		exit(EXIT_FAILED);
-	for (i = 0; i < share->nr_cgroups; i++)
-		share_find_cgroup(&share->cgroups[i]);
-	share_check_nested(share);
-	share_plan(&plan, share, share_read_capacity(share));
-	plan_finish(&plan, &share->args);
+	share_take_texts(&share, args);
+	share_check_nested(&share);
+	share_plan(plan, &share, share_read_capacity(&share, plan_text(args, "capacity")));
+	share_free(&share);
 }
 
-/* --- the command line --- */
-
-enum share_key { SHARE_KEY_AMONG = OPTIONS_KEY, SHARE_KEY_RESERVE, SHARE_KEY_KERNEL,
-		 SHARE_KEY_CAPACITY, SHARE_KEY_OVER };
-
-static const struct argp_option share_options[] = {
-	{ "among", SHARE_KEY_AMONG, "CGROUP[:WEIGHT]", 0,
-	  "a cgroup that gets a share; words behind DEVICE are more of them", 10 },
-	{ "reserve", SHARE_KEY_RESERVE, "KEY=VALUE[,...]|P%", 0,
-	  "what to keep back; a percentage is of the capacity", 10 },
-	{ "kernel", SHARE_KEY_KERNEL, "KEY=VALUE[,...]", 0, "what kernel users hold", 10 },
-	{ "capacity", SHARE_KEY_CAPACITY, "KEY=VALUE[,...]", 0,
-	  "what the device has, instead of rdma.capacity", 10 },
-	{ "oversubscribe", SHARE_KEY_OVER, "R", 0,
-	  "give R times what there is, such as 1.5; says the risk", 10 },
-	{ 0 }
+static const struct plan_form share_form = {
+	.name = "plan share",
+	.doc = "Limits that share a device among cgroups, none of which is in another.",
+	.args_doc = "DEVICE [CGROUP[:WEIGHT]...]", PLAN_INPUTS(share_inputs), .add = share_add,
 };
-
-static void share_add_cgroup(struct share *share, const char *word)
-{
-	if (share->nr_cgroups == SHARE_CGROUPS_MAX)
-		options_fail(word, "is one cgroup too many; give a parent of them");
-	share->cgroups = memory_grow(share->cgroups, share->nr_cgroups, sizeof(*share->cgroups));
-	share->cgroups[share->nr_cgroups++].word = word;
-}
-
-static void share_add_take(struct share *share, const char *text, bool is_kernel)
-{
-	share->takes = memory_grow(share->takes, share->nr_takes, sizeof(*share->takes));
-	share->takes[share->nr_takes].text = text;
-	share->takes[share->nr_takes++].is_kernel = is_kernel;
-}
-
-/* The device has to be known for this. */
-static void share_parse_take(const struct share *share, struct share_take *take)
-{
-	size_t length = strlen(take->text);
-
-	if (take->is_kernel || strchr(take->text, '='))
-		share_parse_limits(share, &take->limits, take->text, !take->is_kernel);
-	else if (!length || take->text[length - 1] != '%' ||
-		 !number_parse_thousandths(take->text, length - 1, &take->percent) ||
-		 take->percent > 100000)
-		options_fail(take->text, "--reserve is KEY=VALUE[,KEY=VALUE]... or 0%% to 100%%");
-}
-
-static void share_parse_end(struct share *share)
-{
-	size_t i;
-
-	if (!share->device.name || !share->nr_cgroups)
-		options_fail(share->args.form, "a DEVICE and a CGROUP are needed");
-	for (i = 0; i < share->nr_takes; i++)
-		share_parse_take(share, &share->takes[i]);
-}
-
-static error_t share_parse(int key, char *arg, struct argp_state *state)
-{
-	struct share *share = state->input;
-
-	switch (key) {
-	case ARGP_KEY_ARG:
-		if (state->arg_num)
-			share_add_cgroup(share, arg);
-		else
-			plan_parse_device(&share->device, arg);
-		return 0;
-	case SHARE_KEY_AMONG:
-		share_add_cgroup(share, arg);
-		return 0;
-	case SHARE_KEY_RESERVE:
-	case SHARE_KEY_KERNEL:
-		share_add_take(share, arg, key == SHARE_KEY_KERNEL);
-		return 0;
-	case SHARE_KEY_CAPACITY:
-		share->capacity = arg;
-		return 0;
-	case SHARE_KEY_OVER:
-		if (!number_parse_thousandths(arg, strlen(arg), &share->over) ||
-		    share->over < 1000 || share->over > PLAN_MOST)
-			options_fail(arg, "--oversubscribe is a number from 1 on, such as 1.5");
-		return 0;
-	case ARGP_KEY_END:
-		share_parse_end(share);
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
-}
 
 int plan_share(int argc, char **argv)
 {
-	static const struct argp own = { .options = share_options, .parser = share_parse };
-	struct share share = {
-		.args = {
-			.form = "plan share", .args_doc = "DEVICE [CGROUP[:WEIGHT]...]",
-			.doc =
-			"Limits that share a device among cgroups, none of which is in another.",
-			.own = &own, .own_input = &share,
-		},
-	};
-	size_t i;
-
-	plan_parse(&share.args, argc, argv);
-	share_run(&share);
-	for (i = 0; i < share.nr_cgroups; i++)
-		free(share.cgroups[i].name);
-	for (i = 0; i < share.nr_takes; i++)
-		limits_free(&share.takes[i].limits);
-	free(share.cgroups);
-	free(share.takes);
-	device_free(&share.device);
-	return EXIT_DONE;
+	return plan_run(&share_form, argc, argv);
 }

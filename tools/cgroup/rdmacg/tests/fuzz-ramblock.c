@@ -14,7 +14,7 @@ int plan_fuzz(const uint8_t *data, size_t size)
 	if (plan_parse_blocks("fuzz", text, &blocks) && !blocks.count)
 		abort();
 	free(text);
-	if (blocks.count > PLAN_BLOCKS_MAX)
+	if (blocks.count > PLAN_BLOCKS_MAX + 1)
 		abort();
 	for (i = 0; i < blocks.count; i++) {
 		if (!*blocks.block[i].name || strlen(blocks.block[i].name) > 255 ||
