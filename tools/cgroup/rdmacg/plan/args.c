@@ -31,8 +31,8 @@ struct plan_answer *plan_find_answer(const struct plan_args *args, const char *n
 {
 	size_t i, j;
 
-	for (i = 0; i < args->form->nr_inputs; i++) {
-		const char *other = args->form->inputs[i].name;
+	for (i = 0; i < args->nr_answers; i++) {
+		const char *other = args->answers[i].input->name;
 
 		for (j = 0; name[j] == '_' ? other[j] == '-' : name[j] == other[j]; j++)
 			if (!name[j])
@@ -77,9 +77,9 @@ void plan_set(struct plan_answer *answer, const char *where, const char *text)
 
 static void plan_take_input(const char *text, void *to)
 {
+	char *where __autofree = NULL;
 	struct plan_answer *answer = to;
 	const struct plan_input *input = answer->input;
-	char *where __autofree = NULL;
 
 	answer->given = true;
 	if (input->arg) {
@@ -102,11 +102,11 @@ static void plan_take_device(const char *text, void *to)
 static struct choice *plan_make_choices(const struct plan_args *args)
 {
 	/* The last one stays zero, which ends the list. */
-	struct choice *choices = memory_zeroed(args->form->nr_inputs + 1, sizeof(*choices));
+	struct choice *choices = memory_zeroed(args->nr_answers + 1, sizeof(*choices));
 	size_t i;
 
-	for (i = 0; i < args->form->nr_inputs; i++) {
-		const struct plan_input *input = &args->form->inputs[i];
+	for (i = 0; i < args->nr_answers; i++) {
+		const struct plan_input *input = args->answers[i].input;
 
 		choices[i].name = input->name;
 		choices[i].arg = input->arg ? input->arg : input->is_flag ? NULL : "N";
@@ -151,22 +151,23 @@ void plan_parse(struct plan_args *args, int argc, char **argv)
 
 	while (*words)
 		plan_add_text(args, "", *words++);
-	for (i = 0; i < form->nr_inputs; i++)
+	for (i = 0; i < args->nr_answers; i++)
 		if (form->inputs[i].is_needed && !args->answers[i].given)
 			options_fail(form->name, "--%s is missing", form->inputs[i].name);
 }
 
 void plan_init_args(struct plan_args *args, const struct plan_form *form)
 {
-	size_t i;
+	const struct plan_input *input;
+	struct plan_answer *answer;
 
 	memset(args, 0, sizeof(*args));
 	args->form = form;
-	args->answers = memory_zeroed(form->nr_inputs, sizeof(*args->answers));
-	for (i = 0; i < form->nr_inputs; i++) {
-		args->answers[i].input = &form->inputs[i];
-		args->answers[i].args = args;
-		args->answers[i].number = form->inputs[i].value;
+	for (input = form->inputs; input->name; input++) {
+		answer = memory_append(&args->answers, &args->nr_answers, sizeof(*answer));
+		answer->input = input;
+		answer->args = args;
+		answer->number = input->value;
 	}
 }
 

@@ -10,6 +10,7 @@ static const struct plan_input ceph_inputs[] = {
 	{ "receive-buffers", 32768, PLAN_ANY, .doc = "ms_async_rdma_receive_buffers (32768)" },
 	{ "send-buffers", 1024, PLAN_ANY, .doc = "ms_async_rdma_send_buffers (1024)" },
 	{ "buffer-size", 128 << 10, PLAN_SOME, .doc = "ms_async_rdma_buffer_size (128K)" },
+	{ 0 }
 };
 
 static void ceph_add(struct plan *plan, struct plan_args *args)
@@ -39,7 +40,7 @@ static const struct plan_form ceph_form = {
 	.name = "plan ceph",
 	.doc = "Limits for Ceph daemons whose messenger uses RDMA.",
 	.read = "Ceph at 009ec81832, src/msg/async/rdma, by its source; Ceph was not run",
-	PLAN_INPUTS(ceph_inputs), .has_limits = true, .has_memory = true, .add = ceph_add,
+	.inputs = ceph_inputs, .has_limits = true, .has_memory = true, .add = ceph_add,
 };
 
 int plan_ceph(int argc, char **argv)

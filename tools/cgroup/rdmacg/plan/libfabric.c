@@ -8,6 +8,7 @@
 static const struct plan_input libfabric_inputs[] = {
 	{ "processes", 1, PLAN_SOME, .doc = "processes in the cgroup (1)" },
 	{ "targets", 0, PLAN_ANY, .is_needed = true, .doc = "peers that each process talks to" },
+	{ 0 }
 };
 
 static void libfabric_add(struct plan *plan, struct plan_args *args)
@@ -30,7 +31,7 @@ static const struct plan_form libfabric_form = {
 	.name = "plan libfabric",
 	.doc = "Limits for processes that use libfabric's verbs;ofi_rxm.",
 	.read = "libfabric 1.17.0, prov/verbs and prov/rxm; fi_pingpong was run on Soft-RoCE",
-	PLAN_INPUTS(libfabric_inputs), .has_limits = true, .add = libfabric_add,
+	.inputs = libfabric_inputs, .has_limits = true, .add = libfabric_add,
 };
 
 int plan_libfabric(int argc, char **argv)

@@ -9,6 +9,8 @@
 #define LNET_NEWEST	17
 
 #define LNET_PREFIX	"ko2iblnd."
+/* What is the same in all profiles. */
+#define LNET_OPA	"credits=1024 ntx=2048 fmr_pool_size=2048 "
 
 const struct plan_input lnet_inputs[] = {
 	/* Parameters of the module. */
@@ -34,6 +36,7 @@ const struct plan_input lnet_inputs[] = {
 	{ "profile", .arg = "opa", .doc = "parameters as the release ships them for OPA" },
 	{ "remote", .arg = "KEY=VALUE[,KEY=VALUE...]",
 	  .doc = "parameters of the other end, by the names of these options; what both agree on" },
+	{ 0 }
 };
 
 /* Of these no size depends: o2iblnd_modparams.c of 2.8 to 2.17. */
@@ -49,10 +52,10 @@ static const struct {
 	unsigned int first;
 	const char *parameters;
 } lnet_profiles[] = {
-	{ 13, "peer_credits=32 credits=1024 conns_per_peer=4 concurrent_sends=64 map_on_demand=256 ntx=2048 fmr_pool_size=2048" },
-	{ 11, "peer_credits=128 credits=1024 conns_per_peer=4 map_on_demand=256 ntx=2048 fmr_pool_size=2048" },
-	{ 10, "peer_credits=128 credits=1024 conns_per_peer=4 concurrent_sends=256 map_on_demand=32 ntx=2048 fmr_pool_size=2048" },
-	{ 8, "peer_credits=128 credits=1024 concurrent_sends=256 map_on_demand=32 ntx=2048 fmr_pool_size=2048" },
+	{ 13, LNET_OPA "peer_credits=32 conns_per_peer=4 concurrent_sends=64 map_on_demand=256" },
+	{ 11, LNET_OPA "peer_credits=128 conns_per_peer=4 map_on_demand=256" },
+	{ 10, LNET_OPA "peer_credits=128 conns_per_peer=4 concurrent_sends=256 map_on_demand=32" },
+	{ 8, LNET_OPA "peer_credits=128 concurrent_sends=256 map_on_demand=32" },
 };
 
 void lnet_init(struct lnet_side *side, const struct plan_form *form, const char *name)
@@ -106,8 +109,8 @@ static bool lnet_set_idle(struct lnet_side *side, const char *name)
 static bool lnet_set(struct lnet_side *side, size_t end, const char *where, const char *name,
 		     const char *value)
 {
-	struct plan_answer *answer = plan_find_answer(&side->args, name);
 	char *place __autofree = NULL;
+	struct plan_answer *answer = plan_find_answer(&side->args, name);
 	uint64_t octal;
 	char *rest;
 

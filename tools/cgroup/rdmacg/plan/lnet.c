@@ -82,7 +82,7 @@ static void lnet_take(struct lnet_side *near, const struct plan_args *args)
 	if (profile)
 		lnet_set_profile(near);
 	lnet_set_words(near, args, profile);
-	for (i = 0; i < LNET_NR_INPUTS; i++) {
+	for (i = 0; i < args->nr_answers; i++) {
 		if (!args->answers[i].given)
 			continue;
 		near->args.answers[i].number = args->answers[i].number;
@@ -119,7 +119,7 @@ static void lnet_add(struct plan *plan, struct plan_args *args)
 	}
 	if (!near.send_wr)
 		plan->failure =
-			"the two ends cannot connect; the plan says why, make their parameters alike";
+			"they cannot connect; the plan says why, make their parameters alike";
 	lnet_free(&near);
 	lnet_free(&far);
 }
@@ -130,7 +130,7 @@ static const struct plan_form lnet_form = {
 	"What Lustre's o2iblnd takes from a device. No cgroup pays for it. Its parameters are options, a line of /etc/modprobe.d or a FILE of such lines, - for standard input.",
 	.read = "Lustre 2.10.0 to 2.17.0, lnet/klnds/o2iblnd; a model of it was run",
 	.args_doc = "[FILE...]\noptions ko2iblnd KEY=VALUE...",
-	PLAN_INPUTS(lnet_inputs), .add = lnet_add,
+	.inputs = lnet_inputs, .add = lnet_add,
 };
 
 int plan_lnet(int argc, char **argv)

@@ -11,8 +11,7 @@
 /* The inputs; the parameters of the module are the first of them, then other numbers. */
 #define LNET_NR_PARAMETERS	8
 #define LNET_NR_NUMBERS		12
-#define LNET_NR_INPUTS		17
-extern const struct plan_input lnet_inputs[LNET_NR_INPUTS];
+extern const struct plan_input lnet_inputs[];
 
 /* One node: what was said of it, and what follows. */
 struct lnet_side {

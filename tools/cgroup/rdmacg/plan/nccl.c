@@ -21,6 +21,7 @@ static const struct plan_input nccl_inputs[] = {
 	{ "flush", 1, .max = 1,
 	  .doc = "1 where GPUDirect flushes by a QP of its own, else 0 (1)" },
 	{ "buffers", 0, PLAN_ANY, .doc = "buffers that a process registers (0)" },
+	{ 0 }
 };
 
 static uint64_t nccl_processes(const struct plan_args *args)
@@ -105,7 +106,7 @@ static const struct plan_form nccl_form = {
 	.name = "plan nccl",
 	.doc = "Limits for processes that use NCCL over InfiniBand or RoCE.",
 	.read = "NCCL at 0456df2069, src/transport, by its source; NCCL was not run",
-	PLAN_INPUTS(nccl_inputs), .has_limits = true, .add = nccl_add,
+	.inputs = nccl_inputs, .has_limits = true, .add = nccl_add,
 };
 
 int plan_nccl(int argc, char **argv)

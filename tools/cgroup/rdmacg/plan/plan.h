@@ -142,14 +142,11 @@ struct plan_form {
 	const char *doc;
 	const char *read;		/* the sources that were read for the formulas, or NULL */
 	const char *args_doc;		/* words without an option; may be NULL */
-	const struct plan_input *inputs;
-	size_t nr_inputs;
+	const struct plan_input *inputs;	/* one without a name ends them */
 	bool has_limits;		/* --cgroup and --device make sense */
 	bool has_memory;		/* --driver makes sense */
 	void (*add)(struct plan *plan, struct plan_args *args);
 };
-
-#define PLAN_INPUTS(array)	.inputs = array, .nr_inputs = ARRAY_SIZE(array)
 
 /* What was given for an input. */
 struct plan_answer {
@@ -168,6 +165,7 @@ struct plan_text {
 struct plan_args {
 	const struct plan_form *form;
 	struct plan_answer *answers;	/* one for each input */
+	size_t nr_answers;
 	struct plan_text *texts;	/* in their order, words behind options */
 	size_t nr_texts;
 	const char *cgroup;

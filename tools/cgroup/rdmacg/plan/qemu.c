@@ -33,6 +33,7 @@ static const struct plan_input qemu_inputs[] = {
 	{ "pin-all", .is_flag = true, .doc = "the migration has rdma-pin-all" },
 	{ "postcopy", .is_flag = true, .doc = "the migration has postcopy-ram or return-path" },
 	{ "zero", .arg = "NAME", .doc = "a RAM block that is all zeros" },
+	{ 0 }
 };
 
 /* --- the RAM blocks --- */
@@ -234,7 +235,7 @@ static const struct plan_form qemu_form = {
 	.name = "plan qemu",
 	.doc = "Limits for one side of QEMU's migration over RDMA.", .args_doc = "[SIZE...]",
 	.read = "QEMU at 58deb358c6, migration/rdma.c; migrations of 7.2 were run on Soft-RoCE",
-	PLAN_INPUTS(qemu_inputs), .has_limits = true, .has_memory = true, .add = qemu_add,
+	.inputs = qemu_inputs, .has_limits = true, .has_memory = true, .add = qemu_add,
 };
 
 int plan_qemu(int argc, char **argv)

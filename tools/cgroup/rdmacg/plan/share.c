@@ -45,6 +45,7 @@ static const struct plan_input share_inputs[] = {
 	  .doc = "what the device has, instead of rdma.capacity" },
 	{ "oversubscribe", .arg = "R",
 	  .doc = "give R times what there is, such as 1.5; says the risk" },
+	{ 0 }
 };
 
 /* --- the device --- */
@@ -358,7 +359,7 @@ static void share_add(struct plan *plan, struct plan_args *args)
 static const struct plan_form share_form = {
 	.name = "plan share",
 	.doc = "Limits that share a device among cgroups, none of which is in another.",
-	.args_doc = "DEVICE [CGROUP[:WEIGHT]...]", PLAN_INPUTS(share_inputs), .add = share_add,
+	.args_doc = "DEVICE [CGROUP[:WEIGHT]...]", .inputs = share_inputs, .add = share_add,
 };
 
 int plan_share(int argc, char **argv)

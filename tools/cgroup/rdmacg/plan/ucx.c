@@ -22,6 +22,7 @@ static const struct plan_input ucx_inputs[] = {
 	{ "dci", 32, PLAN_SOME, .doc = "UCX_DC_MLX5_NUM_DCI, initiators of DC (32, in 1.13 8)" },
 	{ "transport", .arg = "rc|ud|dc",
 	  .doc = "of UCX_TLS (rc, with more endpoints than --rc-max-num-eps dc)" },
+	{ 0 }
 };
 
 static const char *ucx_transport(const struct plan_args *args)
@@ -83,7 +84,7 @@ static const struct plan_form ucx_form = {
 	.name = "plan ucx",
 	.doc = "Limits for processes that use UCX, such as ranks of Open MPI or MPICH.",
 	.read = "UCX 1.13.1, src/uct/ib; rc and ud were run on Soft-RoCE, dc was not",
-	PLAN_INPUTS(ucx_inputs), .has_limits = true, .add = ucx_add,
+	.inputs = ucx_inputs, .has_limits = true, .add = ucx_add,
 };
 
 int plan_ucx(int argc, char **argv)

@@ -314,7 +314,8 @@ static bool policy_prepare(struct policy *policy, unsigned int files)
 {
 	const struct pool *pool;
 
-	if (!cgroup_read_path(policy->cgroup, files) || !policy_has_devices(policy, &policy->asked) ||
+	if (!cgroup_read_path(policy->cgroup, files) ||
+	    !policy_has_devices(policy, &policy->asked) ||
 	    !policy_has_devices(policy, &policy->share) || !policy_default_device(policy))
 		return false;
 	for (pool = policy->cgroup->pools.first; pool; pool = pool->next)
