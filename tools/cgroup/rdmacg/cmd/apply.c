@@ -11,15 +11,6 @@
 
 #define APPLY_FILES	(POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT))
 
-/* A limit that is not as a rule says. */
-struct apply_difference {
-	const struct rule *rule;
-	struct device device;
-	char *key;
-	uint64_t before;
-	uint64_t after;
-};
-
 /* One cgroup. */
 struct apply_work {
 	struct cgroup *cgroup;
@@ -31,8 +22,8 @@ struct apply_work {
 	struct transaction change;
 	/* The limits are not read yet, or have changed. */
 	bool stale;
-	struct apply_difference *differences;
-	size_t nr_differences;
+	/* The limits that differ, to be printed if all is done. */
+	FILE *said;
 };
 
 struct apply apply;
@@ -73,22 +64,34 @@ static bool apply_is_overruled(const struct apply_work *work, size_t number,
 	return false;
 }
 
-/* Note that the limit of a key differs, and add it to @limits, whose keys are not its own. */
+static void apply_print(const struct apply_work *work, const struct device *device,
+			const char *key, uint64_t before, uint64_t after)
+{
+	struct json_object *object;
+
+	if (!options.json) {
+		say_line_to(work->said, "%s: %s on %s %s %s, %s %s (%s)", cgroup_name(work->cgroup),
+			    key, device_text(device), apply.check ? "is" : "was",
+			    number_text(before, false), apply.check ? "to be" : "is now",
+			    number_text(after, false), work->rule->where);
+		return;
+	}
+	object = json_pack("cgroup:s", cgroup_name(work->cgroup));
+	device_json(object, device);
+	json_fill(object, "resource:s before:l limit:l where:s done:b", key, before, after,
+		  work->rule->where, !apply.check);
+	json_print(work->said, object, options.pretty);
+}
+
+/* Print that the limit of a key differs, and add it to @limits, whose keys are not its own. */
 static void apply_differ(struct apply_work *work, struct limits *limits, const char *key,
 			 uint64_t before, uint64_t after)
 {
-	struct apply_difference *difference = memory_append(&work->differences,
-							    &work->nr_differences,
-							    sizeof(*difference));
 	struct limit *limit = memory_append(&limits->limits, &limits->nr_limits, sizeof(*limit));
 
 	limit->key = (char *)key;
 	limit->value = after;
-	difference->rule = work->rule;
-	device_copy(&difference->device, &limits->device);
-	difference->key = memory_string(key);
-	difference->before = before;
-	difference->after = after;
+	apply_print(work, &limits->device, key, before, after);
 }
 
 /* The present limit of a key, or default. */
@@ -236,26 +239,6 @@ static bool apply_controller(struct apply_work *work)
 	return cgroup_has_controller(cgroup);
 }
 
-static void apply_print(const struct apply_work *work, const struct apply_difference *difference)
-{
-	struct json_object *object;
-
-	apply.differs = true;
-	if (options.json) {
-		object = json_pack("cgroup:s", cgroup_name(work->cgroup));
-		device_json(object, &difference->device);
-		json_fill(object, "resource:s before:l limit:l where:s done:b", difference->key,
-			  difference->before, difference->after, difference->rule->where,
-			  !apply.check);
-		json_print(stdout, object, options.pretty);
-		return;
-	}
-	say_line("%s: %s on %s %s %s, %s %s (%s)", cgroup_name(work->cgroup), difference->key,
-		 device_text(&difference->device), apply.check ? "is" : "was",
-		 number_text(difference->before, false), apply.check ? "to be" : "is now",
-		 number_text(difference->after, false), difference->rule->where);
-}
-
 /* All rules, and the undoing of all if one is refused. */
 static bool apply_rules(struct apply_work *work)
 {
@@ -294,24 +277,23 @@ static void apply_say_errors(struct apply_work *work, const char *errors, bool g
 
 static void apply_do(struct apply_work *work)
 {
-	char *errors __autofree = NULL;
-	size_t size, i;
+	char *errors __autofree = NULL, *said __autofree = NULL;
+	size_t size, said_size;
 	FILE *to = memory_check(open_memstream(&errors, &size));
 	bool good;
 
+	work->said = memory_check(open_memstream(&said, &said_size));
 	say_errors_to(to);
 	good = apply_rules(work);
 	say_within(NULL);
 	say_errors_to(NULL);
 	fclose(to);
-	for (i = 0; i < work->nr_differences; i++) {
-		if (good)
-			apply_print(work, &work->differences[i]);
-		device_free(&work->differences[i].device);
-		free(work->differences[i].key);
+	fclose(work->said);
+	if (good) {
+		apply.differs |= *said;
+		fputs(said, stdout);
 	}
 	apply_say_errors(work, errors, good);
-	free(work->differences);
 	transaction_free(&work->change);
 }
 

@@ -16,8 +16,6 @@
 
 /* As env(1) has them. */
 #define RUN_FAILED		125
-#define RUN_NOT_EXECUTABLE	126
-#define RUN_NOT_FOUND		127
 
 /* How often to look at the usage if there are no peaks, and at processes left behind. */
 #define RUN_LOOK_MS		100
@@ -125,11 +123,11 @@ static void run_end_members(void)
 {
 	int looks = 0;
 
-	run_cgroup_signal(&run.home, SIGTERM);
-	while (run_cgroup_members(&run.home)) {
+	procs_signal(run.home.cgroup, SIGTERM);
+	while (procs_read(run.home.cgroup, NULL)) {
 		/* A second signal to this process ends the grace. */
 		if (child_wait(&run.child, RUN_LOOK_MS) || ++looks >= RUN_GRACE_LOOKS)
-			run_cgroup_signal(&run.home, SIGKILL);
+			procs_signal(run.home.cgroup, SIGKILL);
 	}
 }
 
@@ -142,9 +140,9 @@ static void run_wait_members(void)
 	size_t left;
 	int looks = 0;
 
-	if (run.kill && run_cgroup_members(&run.home))
+	if (run.kill && procs_read(run.home.cgroup, NULL))
 		run_end_members();
-	while ((left = run_cgroup_members(&run.home))) {
+	while ((left = procs_read(run.home.cgroup, NULL))) {
 		if (++looks == RUN_QUIET_LOOKS)
 			say_note("the command left %zu process%s in %s; an interrupt ends %s",
 				 left, left == 1 ? "" : "es", cgroup_name(run.home.cgroup),
@@ -183,14 +181,11 @@ static bool run_report(void)
 /* The command is held, its cgroup is ready: from here on the command decides the status. */
 static int run_command(void)
 {
-	int error = child_release(&run.child), status;
+	int status;
 
+	child_release(&run.child);
 	run_wait();
 	run_wait_members();
-	if (error) {
-		say_error(run.command[0], "%s", strerror(error));
-		return error == ENOENT ? RUN_NOT_FOUND : RUN_NOT_EXECUTABLE;
-	}
 	/* The command's failure says more than that of its report. */
 	status = child_exit_status(&run.child);
 	return run_report() || status ? status : RUN_FAILED;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: cgroups, the way up and the tree below. */
-#include <dirent.h>
 #include <sys/stat.h>
 
 #include "core/core.h"
@@ -205,53 +204,28 @@ bool cgroup_read_path(struct cgroup *cgroup, unsigned int files)
 	return !cgroup || (cgroup_read_path(cgroup->parent, files) && cgroup_read(cgroup, files));
 }
 
-static int cgroup_compare_names(const void *a, const void *b)
+static int cgroup_is_child(const struct dirent *entry)
 {
-	return strcmp(*(char * const *)a, *(char * const *)b);
+	return entry->d_type == DT_DIR && strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
 }
 
-/* Whether a directory of a cgroup is one of its children. */
-static bool cgroup_is_child(int dir, const struct dirent *entry)
+static int cgroup_compare_names(const struct dirent **a, const struct dirent **b)
 {
-	struct stat status;
-
-	if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
-		return false;
-	if (entry->d_type != DT_UNKNOWN)
-		return entry->d_type == DT_DIR;
-	return !fstatat(dir, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) &&
-	       S_ISDIR(status.st_mode);
+	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-char **cgroup_children(const struct cgroup *cgroup, size_t *count)
+struct dirent **cgroup_children(const struct cgroup *cgroup, size_t *count)
 {
-	char **names = NULL, **name;
-	struct dirent *entry;
+	struct dirent **children = NULL;
 	struct stat status;
-	DIR *dir;
-	int fd;
+	int found = 0;
 
-	*count = 0;
 	/* A folder with two links has no folders below it, so its many files need no look. */
-	if (!fstat(cgroup->dir, &status) && status.st_nlink == 2)
-		return NULL;
-	fd = openat(cgroup->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
-		return NULL;
-	}
-	while ((entry = readdir(dir))) {
-		if (!cgroup_is_child(fd, entry))
-			continue;
-		name = memory_append(&names, count, sizeof(*name));
-		*name = memory_string(entry->d_name);
-	}
-	closedir(dir);
-	if (names)
-		qsort(names, *count, sizeof(*names), cgroup_compare_names);
-	return names;
+	if (fstat(cgroup->dir, &status) || status.st_nlink != 2)
+		found = scandirat(cgroup->dir, ".", &children, cgroup_is_child,
+				  cgroup_compare_names);
+	*count = found > 0 ? found : 0;
+	return children;
 }
 
 struct walk {
@@ -297,19 +271,19 @@ static bool cgroup_walk_child(struct cgroup *parent, const char *base, struct wa
 
 static bool cgroup_walk_below(struct cgroup *cgroup, struct walk *walk)
 {
-	char **names __autofree = NULL;
+	struct dirent **children __autofree = NULL;
 	bool go_on = true;
 	size_t count, i;
 
-	names = cgroup_children(cgroup, &count);
+	children = cgroup_children(cgroup, &count);
 	if (count && cgroup->depth >= CGROUP_DEEPEST)
 		say_warning("cgroups",
 			    "those more than %d levels deep are left out; their usage counts above",
 			    CGROUP_DEEPEST);
 	for (i = 0; i < count; i++) {
 		if (go_on && cgroup->depth < CGROUP_DEEPEST)
-			go_on = cgroup_walk_child(cgroup, names[i], walk);
-		free(names[i]);
+			go_on = cgroup_walk_child(cgroup, children[i]->d_name, walk);
+		free(children[i]);
 	}
 	return go_on;
 }

@@ -3,6 +3,7 @@
 #ifndef RDMACG_CORE_H
 #define RDMACG_CORE_H
 
+#include <dirent.h>
 #include <regex.h>
 
 #include "lib/lib.h"
@@ -259,8 +260,8 @@ struct cgroup *cgroup_open(const char *name);
 struct cgroup *cgroup_open_argument(const char *argument);
 /* NULL and errno. */
 struct cgroup *cgroup_open_child(struct cgroup *parent, const char *base);
-/* The names of its children, sorted, all to be freed. A cgroup that was removed has none. */
-char **cgroup_children(const struct cgroup *cgroup, size_t *count);
+/* Its children by name, all to be freed. A cgroup that was removed has none. */
+struct dirent **cgroup_children(const struct cgroup *cgroup, size_t *count);
 /* Close it alone. */
 void cgroup_close(struct cgroup *cgroup);
 /* Close it and its ancestors. NULL is allowed. */
@@ -338,12 +339,12 @@ void netlink_count_kernel(void);
 struct slot *netlink_find(const struct device *device, const char *key);
 
 /*
- * The processes in a cgroup and below it that this process can see, except itself and @but:
- * how many, and an array to be freed if @pids is not NULL.
+ * The processes in a cgroup and below it that this process can see, except itself: how many,
+ * and an array to be freed if @pids is not NULL.
  */
-size_t procs_read(struct cgroup *cgroup, pid_t but, pid_t **pids);
+size_t procs_read(struct cgroup *cgroup, pid_t **pids);
 /* Send all of them a signal. */
-void procs_signal(struct cgroup *cgroup, pid_t but, int signal);
+void procs_signal(struct cgroup *cgroup, int signal);
 
 /* How other software names cgroups: runtimes, Kubernetes, systemd, libvirt, Slurm. */
 

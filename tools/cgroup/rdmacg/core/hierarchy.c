@@ -292,7 +292,7 @@ char *hierarchy_cgroup_of(pid_t pid)
 	below = hierarchy_below(path, hierarchy.inside);
 	name = below ? hierarchy_clean(below) : NULL;
 	if (!name)
-		say_error(where, "is in the cgroup %s, which is outside of the part that %s shows", path,
-			  hierarchy.path);
+		say_error(where, "is in the cgroup %s, which is outside of the part that %s shows",
+			  path, hierarchy.path);
 	return name;
 }

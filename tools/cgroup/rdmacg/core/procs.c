@@ -7,7 +7,6 @@
 struct procs {
 	pid_t *pids;
 	size_t nr_pids;
-	pid_t but;
 };
 
 /* A removed or threaded cgroup has no list. Processes of other namespaces are 0. */
@@ -21,7 +20,7 @@ static bool procs_visit(struct cgroup *cgroup, void *data)
 
 	while ((line = file_next_line(&cursor))) {
 		if (!number_parse(line, strlen(line), &number) || !number || number > INT_MAX ||
-		    (pid_t)number == procs->but || (pid_t)number == getpid())
+		    (pid_t)number == getpid())
 			continue;
 		pid = memory_append(&procs->pids, &procs->nr_pids, sizeof(*pid));
 		*pid = number;
@@ -29,9 +28,9 @@ static bool procs_visit(struct cgroup *cgroup, void *data)
 	return true;
 }
 
-size_t procs_read(struct cgroup *cgroup, pid_t but, pid_t **pids)
+size_t procs_read(struct cgroup *cgroup, pid_t **pids)
 {
-	struct procs procs = { .but = but };
+	struct procs procs = { 0 };
 
 	cgroup_walk(cgroup, 0, procs_visit, &procs);
 	if (pids)
@@ -41,10 +40,10 @@ size_t procs_read(struct cgroup *cgroup, pid_t but, pid_t **pids)
 	return procs.nr_pids;
 }
 
-void procs_signal(struct cgroup *cgroup, pid_t but, int signal)
+void procs_signal(struct cgroup *cgroup, int signal)
 {
 	pid_t *pids __autofree = NULL;
-	size_t count = procs_read(cgroup, but, &pids);
+	size_t count = procs_read(cgroup, &pids);
 
 	while (count)
 		kill(pids[--count], signal);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: the causes of failures that no cgroup refused. */
-#include <dirent.h>
-
 #include "core/core.h"
 
 /* So many processes are listed; those with the least room come first. */
@@ -145,7 +143,7 @@ static struct process *other_collect(struct cgroup *cgroup, pid_t pid, size_t *c
 
 	*count = 0;
 	if (!pid)
-		nr_pids = procs_read(cgroup, 0, &pids);
+		nr_pids = procs_read(cgroup, &pids);
 	for (i = 0; i < nr_pids; i++) {
 		if (!other_read_process(&process, pid ? pid : pids[i]))
 			continue;

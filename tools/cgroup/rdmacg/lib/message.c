@@ -53,12 +53,12 @@ void say_note(const char *format, ...)
 	va_end(args);
 }
 
-void say_line(const char *format, ...)
+void say_line_to(FILE *to, const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	say(stdout, "", format, args);
+	say(to, "", format, args);
 	va_end(args);
 }
 

@@ -89,17 +89,28 @@ void options_parse(const struct argp *argp, unsigned int flags, int argc, char *
 /* A syntax while it is parsed. */
 struct reading {
 	const struct syntax *syntax;
-	/* The choices of all lists as argp has them, and themselves. */
+	/* The choices of all lists as argp has them, in the same order. */
 	struct argp_option *options;
 	size_t nr_options;
-	const struct choice **choices;
-	size_t nr_choices;
 	char **args;
 };
+
+static const struct choice *options_choice(const struct syntax *syntax, size_t number)
+{
+	const struct choice *choice;
+	size_t i;
+
+	for (i = 0; i < SYNTAX_LISTS && syntax->lists[i]; i++)
+		for (choice = syntax->lists[i]; choice->name; choice++)
+			if (!number--)
+				return choice;
+	return NULL;
+}
 
 static error_t options_take(int key, char *arg, struct argp_state *state)
 {
 	struct reading *reading = state->input;
+	const struct choice *choice;
 	size_t i;
 
 	if (key == ARGP_KEY_ARGS && state->argc - state->next <= reading->syntax->most) {
@@ -108,11 +119,10 @@ static error_t options_take(int key, char *arg, struct argp_state *state)
 	}
 	if (key == ARGP_KEY_NO_ARGS && reading->syntax->needs)
 		options_fail(strrchr(state->argv[0], ' ') + 1, "%s", reading->syntax->needs);
-	for (i = 0; i < reading->nr_choices; i++) {
-		const struct choice *choice = reading->choices[i];
-
+	for (i = 0; i < reading->nr_options; i++) {
 		if (key != reading->options[i].key)
 			continue;
+		choice = options_choice(reading->syntax, i);
 		if (choice->take)
 			choice->take(arg, choice->to);
 		else
@@ -120,21 +130,6 @@ static error_t options_take(int key, char *arg, struct argp_state *state)
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
-}
-
-static void options_add(struct reading *reading, const struct choice *choice)
-{
-	int key = choice->letter ? choice->letter : OPTIONS_KEY + (int)reading->nr_options;
-	struct argp_option *option;
-	const struct choice **copy;
-
-	option = memory_append(&reading->options, &reading->nr_options, sizeof(*option));
-	option->name = choice->name;
-	option->key = key;
-	option->arg = choice->arg;
-	option->doc = choice->help;
-	copy = memory_append(&reading->choices, &reading->nr_choices, sizeof(*copy));
-	*copy = choice;
 }
 
 static char *options_help(int key, const char *text, void *input)
@@ -152,12 +147,17 @@ char **options_read(const struct syntax *syntax, int argc, char **argv)
 		.children = options_child, .help_filter = options_help,
 	};
 	const struct choice *choice;
-	size_t i;
+	struct argp_option *option;
 
-	for (i = 0; i < SYNTAX_LISTS && syntax->lists[i]; i++)
-		for (choice = syntax->lists[i]; choice->name; choice++)
-			options_add(&reading, choice);
-	/* An empty one ends argp's list, which must have others. */
+	while ((choice = options_choice(syntax, reading.nr_options))) {
+		option = memory_append(&reading.options, &reading.nr_options, sizeof(*option));
+		option->name = choice->name;
+		option->key = choice->letter ? choice->letter :
+					       OPTIONS_KEY + (int)reading.nr_options;
+		option->arg = choice->arg;
+		option->doc = choice->help;
+	}
+	/* An empty option ends argp's list, which must have others. */
 	if (reading.nr_options) {
 		reading.options = memory_grow(reading.options, reading.nr_options,
 					      sizeof(*reading.options));
@@ -165,7 +165,6 @@ char **options_read(const struct syntax *syntax, int argc, char **argv)
 	}
 	options_parse(&argp, syntax->in_order ? ARGP_IN_ORDER : 0, argc, argv, &reading);
 	free(reading.options);
-	free(reading.choices);
 	return reading.args;
 }
 

@@ -18,64 +18,56 @@ static void child_signal_set(sigset_t *set)
 		sigaddset(set, child_signals[i]);
 }
 
-/* In the new process: wait for the order to go; the pipe ends without it if the parent dies. */
-static void child_run(const struct child *child, int go, int failure, char **command)
+/*
+ * In the new process: wait for the order to go; the pipe ends without it if the parent dies.
+ * The statuses are those of env(1).
+ */
+static void child_run(const struct child *child, int go, char **command)
 {
-	char word;
+	char order;
+	int error;
 
-	if (read(go, &word, 1) != 1)
+	if (read(go, &order, 1) != 1)
 		_exit(EXIT_FAILURE);
 	sigprocmask(SIG_SETMASK, &child->signals, NULL);
 	execvp(command[0], command);
-	if (write(failure, &errno, sizeof(errno)) != sizeof(errno))
-		_exit(EXIT_FAILURE);
-	_exit(EXIT_FAILURE);
+	error = errno;
+	say_error(command[0], "%s", strerror(error));
+	_exit(error == ENOENT ? 127 : 126);
 }
 
 bool child_hold(struct child *child, char **command)
 {
-	int go[2] = { -1, -1 }, failure[2] = { -1, -1 };
+	int go[2] = { -1, -1 };
 	sigset_t set;
 
 	memset(child, 0, sizeof(*child));
 	child->pid = -1;
 	child_signal_set(&set);
 	sigprocmask(SIG_BLOCK, &set, &child->signals);
-	if (!pipe2(go, O_CLOEXEC) && !pipe2(failure, O_CLOEXEC))
+	if (!pipe2(go, O_CLOEXEC))
 		child->pid = fork();
 	if (!child->pid) {
 		close(go[1]);
-		child_run(child, go[0], failure[1], command);
+		child_run(child, go[0], command);
 	}
 	if (child->pid < 0)
 		say_error("fork", "%s", strerror(errno));
 	close(go[0]);
-	close(failure[1]);
 	child->go = go[1];
-	child->failure = failure[0];
 	return child->pid > 0;
 }
 
-int child_release(struct child *child)
+void child_release(struct child *child)
 {
-	int error = 0;
-	ssize_t got;
-
 	if (write(child->go, "", 1) != 1)
-		error = errno;
+		say_error("pipe", "%s", strerror(errno));
 	close(child->go);
-	/* Nothing comes from a command that runs, for exec closes the other end. */
-	got = read(child->failure, &error, sizeof(error));
-	if (got && got != sizeof(error))
-		error = EIO;
-	close(child->failure);
-	return error;
 }
 
 void child_cancel(struct child *child)
 {
 	close(child->go);
-	close(child->failure);
 	waitpid(child->pid, NULL, 0);
 }
 

@@ -12,9 +12,8 @@
 
 struct child {
 	pid_t pid;
-	/* Written to: let it go. Read from: why it could not be executed. */
+	/* Written to: let it go. */
 	int go;
-	int failure;
 	/* The wait status, once it has ended. */
 	bool ended;
 	int status;
@@ -27,8 +26,8 @@ struct child {
  * that fails.
  */
 bool child_hold(struct child *child, char **command);
-/* Execute the command: 0, or an errno why that failed. */
-int child_release(struct child *child);
+/* Execute the command. A child that cannot says so, and ends with status 126 or 127. */
+void child_release(struct child *child);
 /* End a child that was not released. */
 void child_cancel(struct child *child);
 /*

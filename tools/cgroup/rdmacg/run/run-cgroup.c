@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: a cgroup for one command. */
-#include <signal.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <systemd/sd-bus.h>
 #include <systemd/sd-daemon.h>
 
@@ -19,40 +17,6 @@
 /* Of the cgroup; a number follows. */
 #define RUN_CGROUP_NAME	"rdmacg-run-"
 
-/*
- * A process that waits until this one closes @home->keep, or dies. It must not hold the
- * pipe whose end tells the child to give up.
- */
-static bool run_cgroup_make_keeper(struct run_cgroup *home, const struct child *child)
-{
-	int ends[2];
-	char byte;
-
-	if (pipe2(ends, O_CLOEXEC))
-		return false;
-	home->keeper = fork();
-	if (!home->keeper) {
-		close(ends[1]);
-		close(child->go);
-		/* Nothing is ever written; it waits for the end of the file. */
-		while (read(ends[0], &byte, 1) < 0 && errno == EINTR)
-			;
-		_exit(0);
-	}
-	close(ends[0]);
-	home->keep = ends[1];
-	return home->keeper > 0;
-}
-
-static void run_cgroup_end_keeper(struct run_cgroup *home)
-{
-	if (home->keeper <= 0)
-		return;
-	close(home->keep);
-	waitpid(home->keeper, NULL, 0);
-	home->keeper = 0;
-}
-
 /* Whether the process is in the cgroup of the scope. */
 static bool run_cgroup_is_in_scope(const char *name, pid_t pid)
 {
@@ -61,8 +25,11 @@ static bool run_cgroup_is_in_scope(const char *name, pid_t pid)
 	return text && strstr(text, name);
 }
 
-/* Have systemd create a scope and put two processes into it, and wait until they are there. */
-static bool run_cgroup_call_systemd(const char *name, pid_t one, pid_t other)
+/*
+ * Have systemd create a scope and put the command into it, and wait until it is there. This
+ * process goes there too, so that the cgroup exists until its files have been read.
+ */
+static bool run_cgroup_call_systemd(const char *name, pid_t child)
 {
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 	sd_bus *bus = NULL;
@@ -75,9 +42,10 @@ static bool run_cgroup_call_systemd(const char *name, pid_t one, pid_t other)
 					 "org.freedesktop.systemd1.Manager", "StartTransientUnit",
 					 &error, NULL, "ssa(sv)a(sa(sv))", name, "fail", 2,
 					 "Description", "s", "rdmacg run",
-					 "PIDs", "au", 2, (uint32_t)one, (uint32_t)other, 0);
-	while (ret >= 0 && !(run_cgroup_is_in_scope(name, one) &&
-			     run_cgroup_is_in_scope(name, other))) {
+					 "PIDs", "au", 2, (uint32_t)child, (uint32_t)getpid(),
+					 0);
+	while (ret >= 0 && !(run_cgroup_is_in_scope(name, child) &&
+			     run_cgroup_is_in_scope(name, getpid()))) {
 		clock_sleep(10);
 		ret = looks-- ? 0 : -ETIMEDOUT;
 	}
@@ -95,14 +63,10 @@ static bool run_cgroup_make_scope(struct run_cgroup *home, const struct child *c
 	char *unit __autofree = memory_format(RUN_CGROUP_NAME "%d.scope", getpid());
 	char *name __autofree = NULL;
 
-	if (!run_cgroup_make_keeper(home, child))
-		say_error("fork", "%s", strerror(errno));
-	else if (run_cgroup_call_systemd(unit, child->pid, home->keeper))
+	if (run_cgroup_call_systemd(unit, child->pid))
 		name = hierarchy_cgroup_of(child->pid);
-	if (name)
-		home->cgroup = cgroup_open(name);
-	if (!home->cgroup)
-		run_cgroup_end_keeper(home);
+	home->cgroup = name ? cgroup_open(name) : NULL;
+	home->scope = home->cgroup;
 	return home->cgroup;
 }
 
@@ -158,7 +122,7 @@ bool run_cgroup_make(struct run_cgroup *home, const char *in, const struct child
 bool run_cgroup_enter(const struct run_cgroup *home, const struct child *child)
 {
 	char *pid __autofree = memory_format("%d\n", child->pid);
-	int ret = home->keeper ? 0 : file_write(home->cgroup->dir, "cgroup.procs", pid);
+	int ret = home->scope ? 0 : file_write(home->cgroup->dir, "cgroup.procs", pid);
 
 	if (ret)
 		say_error(cgroup_name(home->cgroup),
@@ -167,32 +131,22 @@ bool run_cgroup_enter(const struct run_cgroup *home, const struct child *child)
 	return !ret;
 }
 
-size_t run_cgroup_members(const struct run_cgroup *home)
-{
-	return procs_read(home->cgroup, home->keeper, NULL);
-}
-
-void run_cgroup_signal(const struct run_cgroup *home, int signal)
-{
-	procs_signal(home->cgroup, home->keeper, signal);
-}
-
 /* Remove the cgroups below @cgroup, deepest first. */
 static void run_cgroup_remove_below(struct cgroup *cgroup)
 {
-	char **names __autofree = NULL;
+	struct dirent **children __autofree = NULL;
 	size_t count, i;
 
-	names = cgroup_children(cgroup, &count);
+	children = cgroup_children(cgroup, &count);
 	for (i = 0; i < count; i++) {
-		struct cgroup *child = cgroup_open_child(cgroup, names[i]);
+		struct cgroup *child = cgroup_open_child(cgroup, children[i]->d_name);
 
 		if (child) {
 			run_cgroup_remove_below(child);
 			cgroup_close(child);
-			unlinkat(cgroup->dir, names[i], AT_REMOVEDIR);
+			unlinkat(cgroup->dir, children[i]->d_name, AT_REMOVEDIR);
 		}
-		free(names[i]);
+		free(children[i]);
 	}
 }
 
@@ -216,14 +170,14 @@ static int run_cgroup_remove_cgroup(struct cgroup *cgroup)
 /* Whether another rdmacg runs a command beside this one. */
 static bool run_cgroup_has_sibling(const struct cgroup *parent)
 {
-	char **names __autofree = NULL;
+	struct dirent **children __autofree = NULL;
 	bool has = false;
 	size_t count, i;
 
-	names = cgroup_children(parent, &count);
+	children = cgroup_children(parent, &count);
 	for (i = 0; i < count; i++) {
-		has |= !strncmp(names[i], RUN_CGROUP_NAME, strlen(RUN_CGROUP_NAME));
-		free(names[i]);
+		has |= !strncmp(children[i]->d_name, RUN_CGROUP_NAME, strlen(RUN_CGROUP_NAME));
+		free(children[i]);
 	}
 	return has;
 }
@@ -245,19 +199,20 @@ static void run_cgroup_disable(struct cgroup *parent, struct transaction *enable
 
 void run_cgroup_remove(struct run_cgroup *home, struct transaction *enabled)
 {
-	bool scope = home->keeper;
+	struct cgroup *cgroup = home->cgroup;
 	int error = 0;
 
-	run_cgroup_end_keeper(home);
-	/* A scope's cgroup goes by itself, unless the command has created cgroups below it. */
-	if (scope)
-		run_cgroup_remove_below(home->cgroup);
+	/* A scope's cgroup goes with this process, unless the command has created some below. */
+	if (home->scope)
+		run_cgroup_remove_below(cgroup);
 	else
-		error = run_cgroup_remove_cgroup(home->cgroup);
+		error = run_cgroup_remove_cgroup(cgroup);
 	if (error)
-		say_warning(cgroup_name(home->cgroup), "cannot be removed: %s; remove it later with rmdir(1)",
+		say_warning(cgroup_name(cgroup), "cannot be removed: %s; remove it later with rmdir(1)",
 			    strerror(error));
-	run_cgroup_disable(home->cgroup->parent, enabled);
-	cgroup_close_path(home->cgroup);
+	/* Of the cgroups above a scope, systemd decides. */
+	if (!home->scope)
+		run_cgroup_disable(cgroup->parent, enabled);
+	cgroup_close_path(cgroup);
 	home->cgroup = NULL;
 }

@@ -9,13 +9,8 @@
 
 struct run_cgroup {
 	struct cgroup *cgroup;
-	/*
-	 * In a scope of systemd, a process that does nothing keeps the cgroup from being
-	 * removed before its files are read; else 0.
-	 */
-	pid_t keeper;
-	/* Its end tells the keeper to go. */
-	int keep;
+	/* It is a scope of systemd, and this process is in it as well. */
+	bool scope;
 };
 
 /*
@@ -26,9 +21,6 @@ struct run_cgroup {
 bool run_cgroup_make(struct run_cgroup *home, const char *in, const struct child *child);
 /* Put the child into it. */
 bool run_cgroup_enter(const struct run_cgroup *home, const struct child *child);
-/* How many processes it has, except the keeper. */
-size_t run_cgroup_members(const struct run_cgroup *home);
-void run_cgroup_signal(const struct run_cgroup *home, int signal);
 /*
  * Remove it, with the cgroups that the command has created below. It has no processes any more.
  * The controller is disabled again where @enabled has enabled it.
