@@ -10,15 +10,9 @@
 /* So many findings of a check are printed; JSON has all. */
 #define DOCTOR_MOST	10
 
-enum doctor_level {
-	DOCTOR_FINE,
-	/* The check could not look at everything. */
-	DOCTOR_UNKNOWN,
-	DOCTOR_WARNING,
-	DOCTOR_PROBLEM,
-};
-
-static const char * const doctor_levels[] = { "ok", "unknown", "warning", "problem" };
+/* The levels; unknown: the check could not look at everything. */
+static const char doctor_fine[] = "ok", doctor_unknown[] = "unknown",
+	doctor_warning[] = "warning", doctor_problem[] = "problem";
 
 static struct doctor {
 	struct cgroup *root;
@@ -42,7 +36,7 @@ static const struct syntax doctor_syntax = {
 		"Check this machine: the controller, whether it counts, devices, limits that add up to more than there is, limits without effect. The exit status is 1 if there is a problem, but not for a warning.",
 };
 
-static void __printf(3, 4) doctor_say(enum doctor_level level, const char *check,
+static void __printf(3, 4) doctor_say(const char *level, const char *check,
 				      const char *format, ...)
 {
 	char *text __autofree = NULL;
@@ -52,18 +46,18 @@ static void __printf(3, 4) doctor_say(enum doctor_level level, const char *check
 	text = memory_vformat(format, args);
 	va_end(args);
 	doctor.found++;
-	doctor.problems += level == DOCTOR_PROBLEM;
-	json_object_array_add(doctor.said, json_pack("check:s level:s text:s", check,
-						     doctor_levels[level], text));
+	doctor.problems += level == doctor_problem;
+	json_object_array_add(doctor.said, json_pack("check:s level:s text:s", check, level,
+						     text));
 	if (!options.json && doctor.found <= DOCTOR_MOST)
-		say_text("%-8s %s: %s", doctor_levels[level], check, text);
+		say_text("%-8s %s: %s", level, check, text);
 }
 
 /* Errors were said for cgroups that could not be opened, so the check is not complete. */
 static void doctor_say_unread(const char *check)
 {
 	doctor.failed = true;
-	doctor_say(DOCTOR_UNKNOWN, check, "some cgroups could not be read; run as root");
+	doctor_say(doctor_unknown, check, "some cgroups could not be read; run as root");
 }
 
 /* Which files there are. */
@@ -71,22 +65,22 @@ static void doctor_check_files(void)
 {
 	const struct missing *missing = NULL;
 
-	doctor_say(DOCTOR_FINE, "controller", "cgroup v%d at %s", hierarchy.v2 ? 2 : 1,
+	doctor_say(doctor_fine, "controller", "cgroup v%d at %s", hierarchy.v2 ? 2 : 1,
 		   hierarchy.path);
 	if (hierarchy.v2 && !hierarchy.nsdelegate)
-		doctor_say(DOCTOR_WARNING, "delegation",
+		doctor_say(doctor_warning, "delegation",
 			   "a container that may write its cgroup can remove its limits; mount -o remount,nsdelegate %s",
 			   hierarchy.path);
 	if (!doctor.has_sample) {
-		doctor_say(DOCTOR_PROBLEM, "controller",
+		doctor_say(doctor_problem, "controller",
 			   "no cgroup has it, so nothing is counted; write +rdma to %s/cgroup.subtree_control",
 			   hierarchy.path);
 		return;
 	}
 	while ((missing = missing_next(&doctor.sample, missing)))
-		doctor_say(DOCTOR_WARNING, "files", "no %s: %s", missing->files, missing->meaning);
+		doctor_say(doctor_warning, "files", "no %s: %s", missing->files, missing->meaning);
 	if (!capacity.has_file)
-		doctor_say(DOCTOR_WARNING, "files",
+		doctor_say(doctor_warning, "files",
 			   "no rdma.capacity: what devices have is known in part at best");
 }
 
@@ -96,16 +90,16 @@ static void doctor_check_devices(void)
 	const struct pool *pool = capacity.netlink.first;
 
 	if (!capacity.has_netlink)
-		doctor_say(DOCTOR_UNKNOWN, "devices",
+		doctor_say(doctor_unknown, "devices",
 			   "the kernel does not list them over rdma netlink; is ib_core loaded?");
 	else if (!pool)
-		doctor_say(DOCTOR_WARNING, "devices", "there is none in this network namespace");
+		doctor_say(doctor_warning, "devices", "there is none in this network namespace");
 	for (; pool && doctor.has_sample; pool = pool->next) {
 		struct device name = { .name = pool->device.name };
 
 		if (!pools_find(&doctor.sample, &name) &&
 		    !pools_find(&doctor.sample, &pool->device))
-			doctor_say(DOCTOR_PROBLEM, "devices",
+			doctor_say(doctor_problem, "devices",
 				   "the controller does not know %s, so no limit binds it",
 				   name.name);
 	}
@@ -121,7 +115,7 @@ static bool doctor_visit_uncounted(struct cgroup *cgroup, void *data)
 		return true;
 	processes = file_read(cgroup->dir, "cgroup.procs");
 	if (processes && *processes)
-		doctor_say(DOCTOR_WARNING, "path",
+		doctor_say(doctor_warning, "path",
 			   "processes of %s and perhaps others are counted nowhere: there is no controller on the way up",
 			   cgroup_name(cgroup));
 	return !doctor.found;
@@ -181,7 +175,7 @@ static void doctor_look_for_devx(const struct cgroup *cgroup, const struct slot 
 		return;
 	objects = pool_find(qp->pool, "driver_object");
 	if (objects && objects->usage && objects->limit == NUMBER_MAX)
-		doctor_say(DOCTOR_WARNING, "devx",
+		doctor_say(doctor_warning, "devx",
 			   "%s limits qp on %s, but not driver_object, of which it has %" PRIu64
 			   ": what DevX and the like make beside queue pairs, memory and flows",
 			   cgroup_name(cgroup), qp->pool->device.name, objects->usage);
@@ -198,12 +192,12 @@ static void doctor_look_at_slot(const struct cgroup *cgroup, const struct slot *
 	if (slot->max == NUMBER_MAX)
 		return;
 	if (slot->class == POOL_HCA && slot->max > UINT32_MAX)
-		doctor_say(DOCTOR_WARNING, "readers",
+		doctor_say(doctor_warning, "readers",
 			   "%s limits %s on %s to %" PRIu64
 			   ": readers of 32 bits, such as runc's and containerd's, show none or 0 above %u",
 			   name, slot->key, device, slot->max, UINT32_MAX);
 	if (slot->usage > slot->max)
-		doctor_say(DOCTOR_WARNING, "usage",
+		doctor_say(doctor_warning, "usage",
 			   "%s has more %s on %s than its limit, which was lowered meanwhile",
 			   name, slot->key, device);
 }
@@ -247,12 +241,12 @@ static void doctor_check_sum(const struct slot *sum)
 	if (all == NUMBER_MAX || !sum->max)
 		return;
 	if (sum->tally)
-		doctor_say(DOCTOR_WARNING, "capacity",
+		doctor_say(doctor_warning, "capacity",
 			   "%s top-level cgroups have no limit of %s on %s at any depth, so limits of others assure nothing",
 			   number_text(sum->tally, false), sum->key, device->name);
 	if (kernel < all && sum->max <= all - kernel)
 		return;
-	doctor_say(DOCTOR_WARNING, "capacity",
+	doctor_say(doctor_warning, "capacity",
 		   "limits of %s on %s add up to %" PRIu64 "; it has %" PRIu64
 		   ", and the kernel holds %" PRIu64 " of them",
 		   sum->key, device->name, sum->max, all, kernel);
@@ -263,15 +257,15 @@ static void doctor_check_capacity(void)
 	const struct slot *sum = NULL;
 
 	if (hierarchy.partial)
-		doctor_say(DOCTOR_UNKNOWN, "limits",
+		doctor_say(doctor_unknown, "limits",
 			   "%s is not the root of the machine: limits above bind too, and cannot be seen from here",
 			   hierarchy.path);
 	else if (doctor.has_sample && !doctor.limited && !doctor.failed)
-		doctor_say(DOCTOR_WARNING, "limits",
+		doctor_say(doctor_warning, "limits",
 			   "there is none: any process can take all of a device");
 	netlink_count_kernel();
 	if (!capacity.has_file && !capacity.has_netlink)
-		doctor_say(DOCTOR_UNKNOWN, "capacity",
+		doctor_say(doctor_unknown, "capacity",
 			   "neither rdma.capacity nor rdma netlink says what devices have");
 	while ((sum = pools_next(&doctor.sums, sum)))
 		doctor_check_sum(sum);
@@ -294,11 +288,11 @@ static void doctor_check_config(char * const *files, size_t count, const char *r
 	size_t i;
 
 	if (!config_read(&config, files, count))
-		doctor_say(DOCTOR_PROBLEM, "files of limits",
+		doctor_say(doctor_problem, "files of limits",
 			   "%s takes none of them: an error is said above", reader);
 	for (i = 0; i < config.nr_rules; i++)
 		if (!doctor_has_device(&config.rules[i]))
-			doctor_say(DOCTOR_WARNING, "files of limits", "%s: there is no device %s",
+			doctor_say(doctor_warning, "files of limits", "%s: there is no device %s",
 				   config.rules[i].where, config.rules[i].limits.device.name);
 	config_free(&config);
 }
@@ -338,7 +332,7 @@ static void doctor_run(size_t number)
 			 doctor.found - DOCTOR_MOST);
 	/* Files that were not read are not fine. */
 	if (!doctor.found && doctor.has_sample && !doctor.failed)
-		doctor_say(DOCTOR_FINE, name, "%s", doctor_checks[number].fine);
+		doctor_say(doctor_fine, name, "%s", doctor_checks[number].fine);
 }
 
 int cmd_doctor(int argc, char **argv)
