@@ -322,6 +322,5 @@ void table_number(struct table *table, bool known, uint64_t value, bool human);
 void table_alarm(struct table *table, bool alarm);
 /* Print the heading and all rows, and free them. */
 void table_print(struct table *table, FILE *to);
-void table_free(struct table *table);
 
 #endif /* RDMACG_LIB_H */

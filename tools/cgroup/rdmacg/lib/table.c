@@ -192,16 +192,8 @@ void table_print(struct table *table, FILE *to)
 		table_print_row(table, &layout, NULL);
 	for (i = 0; i < table->nr_cells; i += table->columns)
 		table_print_row(table, &layout, table->cells + i);
-	table_free(table);
-}
-
-void table_free(struct table *table)
-{
-	size_t i;
-
 	for (i = 0; i < table->nr_cells; i++)
 		free(table->cells[i].text);
 	free(table->cells);
-	table->cells = NULL;
 	table->nr_cells = 0;
 }
