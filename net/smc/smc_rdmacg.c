@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What SMC-R charges to RDMA cgroups: smc_rdmacg.h says who pays for what. All of this
- * runs in processes or workers, and may sleep.
+ * Charges of SMC-R to RDMA cgroups; smc_rdmacg.h has the rules. All functions run in process
+ * context, perhaps of a worker, and may sleep.
  */
 #include <linux/cgroup_rdma.h>
 #include <linux/list.h>
 #include <linux/rwsem.h>
-#include <linux/spinlock.h>
 #include <linux/string.h>
 
 #include "smc_ib.h"
 #include "smc_rdmacg.h"
 
-/* Let @cg pay where *@payer did; either may be NULL. */
+/* Replace *@payer with @cg; either may be NULL. */
 static void smc_rdmacg_set_payer(struct rdma_cgroup **payer, struct rdma_cgroup *cg)
 {
 	struct rdma_cgroup *old = *payer;
@@ -24,7 +23,7 @@ static void smc_rdmacg_set_payer(struct rdma_cgroup **payer, struct rdma_cgroup 
 		rdmacg_put(old);
 }
 
-/* The current process makes the socket; or a worker does, and there is a listener. */
+/* The current process creates the socket, or a worker, which then calls smc_rdmacg_inherit(). */
 void smc_rdmacg_init_sock(struct smc_sock *smc)
 {
 	smc->cg = rdmacg_get_current();
@@ -52,7 +51,7 @@ void smc_rdmacg_exit_lgr(struct smc_link_group *lgr)
 
 static const struct ib_rdmacg_objects smc_rdmacg_link = { .pd = 1, .qp = 1 };
 
-/* Charge what a link is about to take. 0 or -ENOMEM, which SMC tells the peer as its reason. */
+/* Charge the objects of a new link. Returns 0 or -ENOMEM, which SMC sends to the peer as reason. */
 int smc_rdmacg_charge_link(struct smc_link *lnk)
 {
 	if (ib_rdmacg_try_charge_objects(lnk->lgr->cg, lnk->smcibdev->ibdev, &smc_rdmacg_link))
@@ -75,8 +74,8 @@ static struct ib_rdmacg_objects smc_rdmacg_buf(const struct smc_buf_desc *buf_de
 }
 
 /*
- * Charge the MR that a buffer is about to get on a link; above the limit if it must. 0, or
- * -EDQUOT, since SMC takes -EAGAIN for other things.
+ * Charge the MR that a buffer is about to get on a link, above the limit if @must is set. Returns
+ * 0 or -EDQUOT, because -EAGAIN has another meaning in SMC.
  */
 int smc_rdmacg_charge_buf(struct smc_buf_desc *buf_desc, struct smc_link *lnk, bool must)
 {
@@ -91,7 +90,7 @@ int smc_rdmacg_charge_buf(struct smc_buf_desc *buf_desc, struct smc_link *lnk, b
 	return 0;
 }
 
-/* Give that back, if it is charged. */
+/* Return the charge of smc_rdmacg_charge_buf(), if there is one. */
 void smc_rdmacg_uncharge_buf(struct smc_buf_desc *buf_desc, struct smc_link *lnk)
 {
 	struct ib_rdmacg_objects objects = smc_rdmacg_buf(buf_desc);
@@ -101,7 +100,7 @@ void smc_rdmacg_uncharge_buf(struct smc_buf_desc *buf_desc, struct smc_link *lnk
 	buf_desc->is_charged[lnk->link_idx] = false;
 }
 
-/* The peer would not be told of the next key, if it were told of this one. */
+/* Without a confirmed key, SMC sends the key of the next MR to the peer. */
 static void smc_rdmacg_unmap_buf(struct smc_link_group *lgr, struct smc_buf_desc *buf_desc,
 				 bool is_rmb)
 {
@@ -113,9 +112,9 @@ static void smc_rdmacg_unmap_buf(struct smc_link_group *lgr, struct smc_buf_desc
 }
 
 /*
- * Let the socket's payer pay for a buffer that the caller has set to used. The other payer is
- * uncharged first, so that an ancestor of both does not pay twice. Where the new one has no
- * room the MRs go, and the caller finds out when it maps the buffer.
+ * Move the charge of a buffer, which the caller has set to used, to the payer of the socket. The
+ * old payer is uncharged first, so that a common ancestor is not charged twice. If the new payer
+ * has no room, the MRs are removed, and the caller fails when it maps the buffer.
  */
 void smc_rdmacg_take_buf(struct smc_link_group *lgr, struct smc_buf_desc *buf_desc,
 			 bool is_rmb, const struct smc_sock *smc)
@@ -137,13 +136,13 @@ void smc_rdmacg_take_buf(struct smc_link_group *lgr, struct smc_buf_desc *buf_de
 		smc_rdmacg_unmap_buf(lgr, buf_desc, is_rmb);
 }
 
-/* The buffer is about to be freed, and has no MR any more. */
+/* The buffer is about to be freed, and has no MR. */
 void smc_rdmacg_exit_buf(struct smc_buf_desc *buf_desc)
 {
 	smc_rdmacg_set_payer(&buf_desc->cg, NULL);
 }
 
-/* Unmap those of the buffers that are idle and that @cg pays for. */
+/* Unmap the idle buffers of a list that are charged to @cg. Returns whether there were any. */
 static bool smc_rdmacg_reclaim_bufs(struct smc_link_group *lgr, struct rw_semaphore *lock,
 				    struct list_head *bufs, bool is_rmb,
 				    const struct rdma_cgroup *cg)
@@ -153,7 +152,7 @@ static bool smc_rdmacg_reclaim_bufs(struct smc_link_group *lgr, struct rw_semaph
 
 	down_read(lock);
 	list_for_each_entry(buf_desc, bufs, list) {
-		/* Who has set it to used may change the payer. */
+		/* Setting it to used stops others from changing the payer. */
 		if (READ_ONCE(buf_desc->cg) != cg || cmpxchg(&buf_desc->used, 0, 1))
 			continue;
 		if (buf_desc->cg == cg) {
@@ -167,43 +166,23 @@ static bool smc_rdmacg_reclaim_bufs(struct smc_link_group *lgr, struct rw_semaph
 	return found;
 }
 
-/* The group at that place of the list, with a reference, or NULL. */
-static struct smc_link_group *smc_rdmacg_get_lgr(unsigned int place)
+/*
+ * Unmap the idle buffers of @lgr that @cg is charged for, and return whether there were any.
+ * A group has at most SMC_RMBS_PER_LGR_MAX buffers of each kind. Other groups are left alone:
+ * the caller holds a mutex of all connections, so it must not wait for their peers.
+ */
+bool smc_rdmacg_reclaim(struct smc_link_group *lgr, const struct rdma_cgroup *cg)
 {
-	struct smc_link_group *lgr, *found = NULL;
-
-	spin_lock_bh(&smc_lgr_list.lock);
-	list_for_each_entry(lgr, &smc_lgr_list.list, list) {
-		if (place--)
-			continue;
-		smc_lgr_hold(lgr);
-		found = lgr;
-		break;
-	}
-	spin_unlock_bh(&smc_lgr_list.lock);
-	return found;
-}
-
-/* Unmap the idle buffers that the socket's payer pays for. Tells whether there were any. */
-bool smc_rdmacg_reclaim(const struct smc_sock *smc)
-{
-	struct smc_link_group *lgr;
-	unsigned int place;
 	bool found = false;
 	int i;
 
-	/* One that comes or goes meanwhile may hide another: that is as if it were busy. */
-	for (place = 0; (lgr = smc_rdmacg_get_lgr(place)); place++) {
-		/* A new link maps what is used. */
-		down_read(&lgr->llc_conf_mutex);
-		for (i = 0; i < SMC_RMBE_SIZES; i++) {
-			found |= smc_rdmacg_reclaim_bufs(lgr, &lgr->rmbs_lock, &lgr->rmbs[i],
-							 true, smc->cg);
-			found |= smc_rdmacg_reclaim_bufs(lgr, &lgr->sndbufs_lock,
-							 &lgr->sndbufs[i], false, smc->cg);
-		}
-		up_read(&lgr->llc_conf_mutex);
-		smc_lgr_put(lgr);
+	/* A new link maps the buffers in use. */
+	down_read(&lgr->llc_conf_mutex);
+	for (i = 0; i < SMC_RMBE_SIZES; i++) {
+		found |= smc_rdmacg_reclaim_bufs(lgr, &lgr->rmbs_lock, &lgr->rmbs[i], true, cg);
+		found |= smc_rdmacg_reclaim_bufs(lgr, &lgr->sndbufs_lock, &lgr->sndbufs[i], false,
+						 cg);
 	}
+	up_read(&lgr->llc_conf_mutex);
 	return found;
 }

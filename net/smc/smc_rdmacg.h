@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who pays, in the RDMA cgroup controller, for what SMC-R takes of an RDMA device:
+ * The charges of SMC-R in the RDMA cgroup controller:
  *
- * - A link of a group, one PD and one QP: the payer of the socket that the group was made
- *   for.
- * - A buffer, an MR on each link where it has one, with its bytes: the payer of the socket
- *   that uses it, or was the last to do so.
+ * - A link of a group is a PD and a QP, charged to the payer of the socket that the group was
+ *   created for.
+ * - A buffer is an MR on each link, with its bytes, charged to the payer of the last socket that
+ *   used it.
  *
- * A socket's payer is the cgroup of the process that made it; an accepted socket has that of
- * its listener. At a limit SMC unmaps the payer's idle buffers, and if that does not help, the
- * connection falls back to TCP. A new link of a group maps the buffers in use above the limit:
- * it is what their owners fail over to. What is shared by a device is free.
+ * The payer of a socket is the cgroup of the process that created it, or the payer of the listener
+ * for an accepted socket. At a limit, SMC unmaps the idle buffers of the payer in the link group.
+ * Without room after that, the connection falls back to TCP. A new link of a group maps the buffers
+ * in use even above the limit, because their connections fail over to it. Objects that a whole
+ * device shares are not charged.
  */
 #ifndef _SMC_RDMACG_H
 #define _SMC_RDMACG_H
@@ -19,7 +20,6 @@
 #include "smc_core.h"
 
 /* smc_core.c */
-extern struct smc_lgr_list smc_lgr_list;
 void smcr_buf_unmap_link(struct smc_buf_desc *buf_desc, bool is_rmb, struct smc_link *lnk);
 
 #ifdef CONFIG_CGROUP_RDMA_SMC
@@ -39,7 +39,7 @@ void smc_rdmacg_take_buf(struct smc_link_group *lgr, struct smc_buf_desc *buf_de
 void smc_rdmacg_exit_buf(struct smc_buf_desc *buf_desc);
 int smc_rdmacg_charge_buf(struct smc_buf_desc *buf_desc, struct smc_link *lnk, bool must);
 void smc_rdmacg_uncharge_buf(struct smc_buf_desc *buf_desc, struct smc_link *lnk);
-bool smc_rdmacg_reclaim(const struct smc_sock *smc);
+bool smc_rdmacg_reclaim(struct smc_link_group *lgr, const struct rdma_cgroup *cg);
 
 #else /* CONFIG_CGROUP_RDMA_SMC */
 
@@ -92,7 +92,8 @@ static inline void smc_rdmacg_uncharge_buf(struct smc_buf_desc *buf_desc, struct
 {
 }
 
-static inline bool smc_rdmacg_reclaim(const struct smc_sock *smc)
+static inline bool smc_rdmacg_reclaim(struct smc_link_group *lgr,
+				      const struct rdma_cgroup *cg)
 {
 	return false;
 }

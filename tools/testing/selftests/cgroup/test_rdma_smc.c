@@ -387,11 +387,13 @@ static bool rdmacg_leave_idle_buffers(struct rdmacg_tree *tree, struct rdmacg_ac
  * So a process that needs this buffer tries again. A connection that is not accepted would keep
  * its buffer.
  */
-static bool rdmacg_connect_anew(struct rdmacg_actor *listener, struct rdmacg_actor *actor)
+static bool rdmacg_connect_anew(struct rdmacg_actor *listener, struct rdmacg_actor *actor,
+				int buffer)
 {
 	return !rdmacg_tell(actor, RDMACG_CLOSE_ALL, 0) &&
 	       !rdmacg_tell(listener, RDMACG_CLOSE_ALL, 0) &&
-	       !rdmacg_tell(actor, RDMACG_CONNECT, 0) && !rdmacg_tell(listener, RDMACG_ACCEPT, 0);
+	       !rdmacg_tell(actor, RDMACG_CONNECT, buffer) &&
+	       !rdmacg_tell(listener, RDMACG_ACCEPT, 0);
 }
 
 /* Idle buffers stay charged to the last user, which can use them again without room. */
@@ -401,7 +403,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, idle_buffer_is_used_again, 300)
 
 	ASSERT_TRUE(rdmacg_leave_idle_buffers(tree, &self->actor));
 	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "mr", 0));
-	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_connect_anew(&self->actor, &self->actor) &&
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_connect_anew(&self->actor, &self->actor, 0) &&
 				    rdmacg_sockets().smcr == 2));
 	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
 }
@@ -413,8 +415,9 @@ TEST_F_TIMEOUT(test_rdmacg_smc, idle_buffers_make_room, 300)
 
 	ASSERT_TRUE(rdmacg_leave_idle_buffers(tree, &self->actor));
 	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "mr", 2));
-	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 2 * RDMACG_SMC_BUFFER));
-	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_sockets().smcr == 2));
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_connect_anew(&self->actor, &self->actor,
+							2 * RDMACG_SMC_BUFFER) &&
+				    rdmacg_sockets().smcr == 2));
 	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_uses(tree, tree->left, 2, 2, 3 * RDMACG_SMC_BUFFER)));
 }
 
@@ -446,7 +449,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, buffer_in_other_hands_changes_its_payer, 300)
 	ASSERT_TRUE(rdmacg_start_actor(&self->other, tree->right, rdmacg_act));
 	/* Both together have no room for one more; it is the same buffer. */
 	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->top, "mr", 2));
-	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_connect_anew(&self->actor, &self->other) &&
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_connect_anew(&self->actor, &self->other, 0) &&
 				    rdmacg_sockets().smcr == 2));
 	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 1));
 	EXPECT_TRUE(rdmacg_has(tree, tree->right, 0, 1));
@@ -460,7 +463,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, refused_user_of_an_idle_buffer_pays_nothing, 300
 	ASSERT_TRUE(rdmacg_leave_idle_buffers(tree, &self->actor));
 	ASSERT_TRUE(rdmacg_start_actor(&self->other, tree->right, rdmacg_act));
 	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->right, "mr", 0));
-	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_connect_anew(&self->actor, &self->other) &&
+	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_connect_anew(&self->actor, &self->other, 0) &&
 				    rdmacg_uses(tree, tree->left, 2, 1, RDMACG_SMC_BUFFER)));
 	EXPECT_EQ(1, rdmacg_sockets().fallbacks);
 	EXPECT_TRUE(rdmacg_has(tree, tree->right, 0, 0));
