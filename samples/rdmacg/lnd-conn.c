@@ -1,216 +1,64 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * A connection: its queue pair and completion queue, what they cost, and its end.
- */
-#include <linux/dma-mapping.h>
+/* Connections: their queues, the charge for these, and the events of the connection manager. */
 #include <linux/slab.h>
+#include <rdma/ib_cm.h>
 
 #include "lnd.h"
 
-static void lnd_conn_poll(struct kthread_work *work)
-{
-	struct lnd_conn *conn = container_of(work, struct lnd_conn, poll_work);
+#define LND_TIMEOUT_MS	5000
 
-	ib_process_cq_direct(conn->cq, -1);
-	if (ib_req_notify_cq(conn->cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) > 0)
-		kthread_queue_work(&conn->ni->worker, &conn->poll_work);
-}
-
-/* Called in whatever context the driver has. */
-static void lnd_conn_notify(struct ib_cq *cq, void *context)
-{
-	struct lnd_conn *conn = context;
-
-	kthread_queue_work(&conn->ni->worker, &conn->poll_work);
-}
-
-/**
- * lnd_conn_alloc() - begin a connection, which has nothing yet that costs anything
- * @ni: its NI
- * @id: the connection manager's identifier of it; NULL for one that is made later
- *
- * Context: Process context, of the connection manager for one that comes in.
- * Return: the connection, or NULL.
- */
-struct lnd_conn *lnd_conn_alloc(struct lnd_ni *ni, struct rdma_cm_id *id)
+static struct lnd_conn *lnd_conn_alloc(struct lnd_ni *ni)
 {
 	struct lnd_conn *conn = kzalloc(sizeof(*conn), GFP_KERNEL_ACCOUNT);
 
 	if (!conn)
 		return NULL;
 	conn->ni = ni;
-	conn->id = id;
-	conn->failed.done = lnd_failed;
-	INIT_LIST_HEAD(&conn->waiting);
-	INIT_LIST_HEAD(&conn->sent);
-	INIT_LIST_HEAD(&conn->answers);
-	kthread_init_work(&conn->poll_work, lnd_conn_poll);
-	kthread_init_work(&conn->event_work, lnd_conn_event);
+	conn->event = LND_NO_EVENT;
 	spin_lock(&ni->conns_lock);
 	list_add_tail(&conn->entry, &ni->conns);
 	spin_unlock(&ni->conns_lock);
 	return conn;
 }
 
-/* The completion queue has the size for the depth that is wanted, also if it shrinks. */
-static int lnd_conn_make_cq(struct lnd_conn *conn)
-{
-	struct ib_cq_init_attr attr = { };
-	struct ib_cq *cq;
+static const struct ib_rdmacg_objects lnd_queues = { .qp = 1, .cq = 1 };
 
-	conn->cqes = lnd_recv_wrs(conn->depth) + lnd_send_wrs(conn->depth, conn->frags);
-	attr.cqe = conn->cqes;
-	cq = ib_create_cq(conn->ni->device, lnd_conn_notify, NULL, conn, &attr);
-	if (IS_ERR(cq))
-		return PTR_ERR(cq);
-	conn->cq = cq;
-	return ib_req_notify_cq(cq, IB_CQ_NEXT_COMP);
-}
-
-static int lnd_conn_try_qp(struct lnd_conn *conn)
+/*
+ * The pattern for every kernel user: charge first, at once for all that belongs together; create
+ * it; and return the charge only after it is destroyed, after a failure as at the end.
+ * lnd_conn_free() does the latter for both.
+ */
+static int lnd_conn_make(struct lnd_conn *conn)
 {
+	struct lnd_ni *ni = conn->ni;
 	struct ib_qp_init_attr attr = {
 		.qp_type = IB_QPT_RC,
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
-		.send_cq = conn->cq,
-		.recv_cq = conn->cq,
+		.cap.max_send_wr = ni->send_wrs,
+		.cap.max_recv_wr = ni->recv_wrs,
+		.cap.max_send_sge = 1,
+		.cap.max_recv_sge = 1,
 	};
-
-	conn->send_wrs = lnd_send_wrs(conn->depth, conn->frags);
-	conn->recv_wrs = lnd_recv_wrs(conn->depth);
-	attr.cap.max_send_wr = conn->send_wrs;
-	attr.cap.max_recv_wr = conn->recv_wrs;
-	attr.cap.max_send_sge = 1;
-	attr.cap.max_recv_sge = 1;
-	return rdma_create_qp(conn->id, conn->ni->pd, &attr);
-}
-
-/*
- * A device that lacks memory for a large queue pair may have enough for a smaller one. A
- * refusal of the cgroup is another matter: it is about the number of queue pairs.
- */
-static int lnd_conn_make_qp(struct lnd_conn *conn)
-{
+	struct ib_cq *cq;
 	int ret;
 
-	while ((ret = lnd_conn_try_qp(conn)) == -ENOMEM && conn->depth > 1)
-		conn->depth--;
-	return ret;
-}
-
-static int lnd_conn_make_rx(struct lnd_conn *conn, struct lnd_rx *rx)
-{
-	struct ib_device *device = conn->ni->device;
-
-	rx->msg = kzalloc(LND_MSG_SIZE, GFP_KERNEL_ACCOUNT);
-	if (!rx->msg)
-		return -ENOMEM;
-	rx->dma = ib_dma_map_single(device, rx->msg, LND_MSG_SIZE, DMA_BIDIRECTIONAL);
-	if (ib_dma_mapping_error(device, rx->dma)) {
-		kfree(rx->msg);
-		rx->msg = NULL;
-		return -EIO;
-	}
-	rx->conn = conn;
-	lnd_rx_init(rx);
-	return lnd_rx_post(rx);
-}
-
-static int lnd_conn_make_rxs(struct lnd_conn *conn)
-{
-	unsigned int i;
-	int ret = 0;
-
-	conn->rxs = kvcalloc(conn->recv_wrs, sizeof(*conn->rxs), GFP_KERNEL_ACCOUNT);
-	if (!conn->rxs)
-		return -ENOMEM;
-	for (i = 0; !ret && i < conn->recv_wrs; i++)
-		ret = lnd_conn_make_rx(conn, &conn->rxs[i]);
-	return ret;
-}
-
-static const struct ib_rdmacg_objects lnd_queues = { .qp = 1, .cq = 1 };
-
-/**
- * lnd_conn_make() - charge and make what a connection needs of the device
- * @conn: a connection with an identifier, and the depth and fragments that are wanted;
- *	gets those that are possible
- *
- * This is the pattern for every kernel user: charge first, all that belongs together in one
- * charge; make it; and give the charge back only once it is destroyed again, whether that
- * is after a failure or at the end. Here lnd_conn_free() does the latter for both.
- *
- * Return: 0; -EAGAIN if the cgroup that asked is at a limit; or the device's error.
- */
-int lnd_conn_make(struct lnd_conn *conn)
-{
-	struct lnd_ni *ni = conn->ni;
-	int ret;
-
-	conn->cpt = &ni->cpts[ni->next_cpt++ % ni->param.cpts];
-	conn->depth = lnd_fit_depth(ni->device, conn->depth, conn->frags);
-	if (!conn->depth)
-		return -EINVAL;
 	ret = ib_rdmacg_try_charge_objects(ni->cg, ni->device, &lnd_queues);
-	conn->is_charged = !ret;
-	if (!ret)
-		ret = lnd_conn_make_cq(conn);
-	if (!ret)
-		ret = lnd_conn_make_qp(conn);
-	if (!ret)
-		ret = lnd_conn_make_rxs(conn);
-	conn->room = conn->send_wrs;
-	return ret;
+	if (ret)
+		return ret;
+	conn->is_charged = true;
+	cq = ib_alloc_cq(ni->device, conn, ni->send_wrs + ni->recv_wrs, 0, IB_POLL_WORKQUEUE);
+	if (IS_ERR(cq))
+		return PTR_ERR(cq);
+	conn->cq = cq;
+	attr.send_cq = cq;
+	attr.recv_cq = cq;
+	/* A page more than the peer has receives for waits, but not for long. */
+	rdma_set_min_rnr_timer(conn->id, IB_RNR_TIMER_000_01);
+	ret = rdma_create_qp(conn->id, ni->pd, &attr);
+	return ret ?: lnd_conn_post_recvs(conn);
 }
 
-/**
- * lnd_conn_establish() - let a connection carry transfers, with the depth that it has now
- * @conn: a connection that lnd_conn_make() has made
- */
-void lnd_conn_establish(struct lnd_conn *conn)
-{
-	conn->credits = conn->depth;
-	conn->state = LND_ESTABLISHED;
-}
-
-/**
- * lnd_conn_die() - begin the end of a connection
- * @conn: a connection, perhaps a dead one
- * @error: why; 0 if that was wanted
- *
- * The rest is done by lnd_ni_reap(), for what calls this may be what has to be ended.
- */
-void lnd_conn_die(struct lnd_conn *conn, int error)
-{
-	if (conn->state == LND_DEAD)
-		return;
-	conn->state = LND_DEAD;
-	conn->error = error;
-	kthread_queue_work(&conn->ni->worker, &conn->ni->reap_work);
-}
-
-static void lnd_conn_free_rxs(struct lnd_conn *conn)
-{
-	unsigned int i;
-
-	for (i = 0; conn->rxs && i < conn->recv_wrs && conn->rxs[i].msg; i++) {
-		ib_dma_unmap_single(conn->ni->device, conn->rxs[i].dma, LND_MSG_SIZE,
-				    DMA_BIDIRECTIONAL);
-		kfree(conn->rxs[i].msg);
-	}
-	kvfree(conn->rxs);
-}
-
-/**
- * lnd_conn_free() - destroy a connection and give back what it was charged
- * @conn: a connection
- *
- * Without its queue pair, the device touches none of its memory; without its completion
- * queue and identifier, nobody queues its works any more.
- *
- * Context: The NI's thread, but none of the works of @conn.
- */
-void lnd_conn_free(struct lnd_conn *conn)
+static void lnd_conn_free(struct lnd_conn *conn)
 {
 	struct lnd_ni *ni = conn->ni;
 
@@ -219,17 +67,188 @@ void lnd_conn_free(struct lnd_conn *conn)
 		rdma_destroy_qp(conn->id);
 	}
 	if (conn->cq)
-		ib_destroy_cq(conn->cq);
+		ib_free_cq(conn->cq);
 	if (conn->id)
 		rdma_destroy_id(conn->id);
 	if (conn->is_charged)
 		ib_rdmacg_uncharge_objects(ni->cg, ni->device, &lnd_queues);
-	kthread_cancel_work_sync(&conn->poll_work);
-	kthread_cancel_work_sync(&conn->event_work);
-	lnd_get_abort(conn);
-	lnd_conn_free_rxs(conn);
-	spin_lock(&ni->conns_lock);
-	list_del(&conn->entry);
-	spin_unlock(&ni->conns_lock);
 	kfree(conn);
+}
+
+/* Free the dead connections, or all. */
+void lnd_conns_free(struct lnd_ni *ni, bool all)
+{
+	struct lnd_conn *conn, *next;
+	LIST_HEAD(dead);
+
+	spin_lock(&ni->conns_lock);
+	list_for_each_entry_safe(conn, next, &ni->conns, entry)
+		if (all || READ_ONCE(conn->state) == LND_DEAD)
+			list_move_tail(&conn->entry, &dead);
+	spin_unlock(&ni->conns_lock);
+	list_for_each_entry_safe(conn, next, &dead, entry)
+		lnd_conn_free(conn);
+}
+
+/* Let a command that waits for the connection go on. */
+void lnd_conn_tell(struct lnd_conn *conn, int event)
+{
+	smp_store_release(&conn->event, event);
+	wake_up(&conn->ni->wait);
+}
+
+/* Begin the end of a connection, in any context. An event that comes before it is the reason. */
+void lnd_conn_die(struct lnd_conn *conn)
+{
+	WRITE_ONCE(conn->state, LND_DEAD);
+	cmpxchg(&conn->event, LND_NO_EVENT, RDMA_CM_EVENT_DISCONNECTED);
+	wake_up(&conn->ni->wait);
+	schedule_work(&conn->ni->work);
+}
+
+/* Called in threads of the connection manager, never twice at once for an identifier. */
+static int lnd_conn_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct lnd_conn *conn = id->context;
+
+	switch (event->event) {
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:	/* The event of the listener ends the NI. */
+	case RDMA_CM_EVENT_ADDR_CHANGE:
+	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
+		break;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		if (cmpxchg(&conn->state, LND_CONNECTING, LND_ESTABLISHED) != LND_CONNECTING)
+			break;
+		fallthrough;
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		lnd_conn_tell(conn, event->event);
+		break;
+	default:
+		lnd_conn_tell(conn, event->event);
+		lnd_conn_die(conn);
+		break;
+	}
+	return 0;
+}
+
+/*
+ * The NI is charged for the connections that peers request. After an error, the connection manager
+ * destroys an identifier that has no connection.
+ */
+static int lnd_conn_requested(struct lnd_ni *ni, struct rdma_cm_id *id)
+{
+	struct lnd_conn *conn = READ_ONCE(ni->is_gone) ? NULL : lnd_conn_alloc(ni);
+	struct rdma_conn_param param = { .rnr_retry_count = 7 };
+
+	if (!conn)
+		return -ECONNREFUSED;
+	conn->id = id;
+	id->context = conn;
+	id->event_handler = lnd_conn_handler;
+	if (lnd_conn_make(conn)) {
+		rdma_reject(id, NULL, 0, IB_CM_REJ_CONSUMER_DEFINED);
+		lnd_conn_die(conn);
+		return 0;
+	}
+	/* The first message can come before rdma_accept() returns. */
+	WRITE_ONCE(conn->state, LND_ESTABLISHED);
+	if (rdma_accept(id, &param))
+		lnd_conn_die(conn);
+	return 0;
+}
+
+/* Called in threads of the connection manager, with the handler lock of the listener. */
+int lnd_listen_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct lnd_ni *ni = id->context;
+
+	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
+		return lnd_conn_requested(ni, id);
+	if (event->event == RDMA_CM_EVENT_DEVICE_REMOVAL) {
+		WRITE_ONCE(ni->is_gone, true);
+		wake_up(&ni->wait);
+		schedule_work(&ni->work);
+	}
+	return 0;
+}
+
+/* Wait for an event of the connection, or its end, or that of the NI. */
+int lnd_conn_wait(struct lnd_conn *conn, int wanted)
+{
+	struct lnd_ni *ni = conn->ni;
+	int event;
+
+	if (wait_event_killable(ni->wait, READ_ONCE(conn->event) != LND_NO_EVENT ||
+				READ_ONCE(ni->is_gone)))
+		return -EINTR;
+	event = smp_load_acquire(&conn->event);
+	if (event == wanted) {
+		WRITE_ONCE(conn->event, LND_NO_EVENT);
+		return 0;
+	}
+	if (event == LND_NO_EVENT)
+		return -ENODEV;
+	return event == RDMA_CM_EVENT_REJECTED ? -ECONNREFUSED : -ECONNRESET;
+}
+
+static int lnd_conn_resolve(struct lnd_conn *conn, const struct sockaddr_storage *to)
+{
+	struct lnd_ni *ni = conn->ni;
+	struct sockaddr_storage from = ni->listener->route.addr.src_addr;
+	struct rdma_cm_id *id;
+	int ret;
+
+	id = rdma_create_id(ni->net, lnd_conn_handler, conn, RDMA_PS_TCP, IB_QPT_RC);
+	if (IS_ERR(id))
+		return PTR_ERR(id);
+	conn->id = id;
+	/* The address of the NI, and so its device, but any port; IPv6 has it at the same place. */
+	((struct sockaddr_in *)&from)->sin_port = 0;
+	ret = rdma_resolve_addr(id, (struct sockaddr *)&from, (const struct sockaddr *)to,
+				LND_TIMEOUT_MS);
+	if (!ret)
+		ret = lnd_conn_wait(conn, RDMA_CM_EVENT_ADDR_RESOLVED);
+	if (!ret && id->device != ni->device)
+		ret = -EHOSTUNREACH;
+	if (!ret)
+		ret = rdma_resolve_route(id, LND_TIMEOUT_MS);
+	return ret ?: lnd_conn_wait(conn, RDMA_CM_EVENT_ROUTE_RESOLVED);
+}
+
+static int lnd_connect_one(struct lnd_ni *ni, const struct sockaddr_storage *to)
+{
+	struct rdma_conn_param param = { .retry_count = 5, .rnr_retry_count = 7 };
+	struct lnd_conn *conn = lnd_conn_alloc(ni);
+	int ret;
+
+	if (!conn)
+		return -ENOMEM;
+	ret = lnd_conn_resolve(conn, to);
+	if (!ret)
+		ret = lnd_conn_make(conn);
+	if (!ret)
+		ret = rdma_connect(conn->id, &param);
+	if (!ret)
+		ret = lnd_conn_wait(conn, RDMA_CM_EVENT_ESTABLISHED);
+	if (ret) {
+		lnd_conn_die(conn);
+		lnd_conns_free(ni, false);
+	}
+	return ret;
+}
+
+/* Connect to a peer. Fewer connections than "conns_per_peer" are a success. */
+int lnd_connect(struct lnd_ni *ni, const struct sockaddr_storage *to)
+{
+	unsigned int i, made = 0;
+	int ret = 0;
+
+	if (!ni->listener)
+		return -ENOTCONN;
+	for (i = 0; i < ni->conns_per_peer; i++) {
+		ret = lnd_connect_one(ni, to);
+		made += !ret;
+	}
+	return made ? 0 : ret;
 }

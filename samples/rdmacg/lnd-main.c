@@ -1,89 +1,211 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/rdmacg_lnd: one open file is one NI of whoever opens it. Commands are written to it:
+ * /dev/rdmacg_lnd. A process writes commands to the file:
  *
- *	listen ADDRESS		have an NI at this address of an RDMA device
+ *	listen ADDRESS		create an NI at this address of an RDMA device
  *	connect ADDRESS PORT	connect to the NI that listens there
- *	get COUNT BYTES		have COUNT transfers made from the other end
+ *	send COUNT BYTES	register memory and send it to the peer, so many times
  *
- * A write returns when the command is done, or with its error: EAGAIN where the cgroup that
- * has opened the file is at a limit. To read tells the NI's port, and what its connections
- * have agreed on. To close, or to be killed, ends the NI.
+ * A write returns when the command has ended, or with its error: EAGAIN if the cgroup is at a
+ * limit. A read shows the port of the NI and the sizes of its connections. The NI ends when the
+ * file is closed. Parameters and sizes are those of o2iblnd in Lustre 2.15 and later;
+ * "rdmacg plan lnet" computes the same.
  */
 #include <linux/cgroup_rdma.h>
-#include <linux/err.h>
+#include <linux/cpumask.h>
 #include <linux/fs.h>
 #include <linux/inet.h>
-#include <linux/memcontrol.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
+#include <linux/nodemask.h>
 #include <linux/nsproxy.h>
-#include <linux/sched/mm.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 #include <linux/uaccess.h>
 #include <net/net_namespace.h>
 
 #include "lnd.h"
 
 #define LND_LINE	128
+#define LND_MIN_POOL	256
+/* A message, the pages, registration and invalidation. */
+#define LND_TX_WRS	(1 + LND_MAX_FRAGS + 2)
 
-/* What the thread allocates for who has opened the file is that one's memory, too. */
-static int lnd_thread(void *data)
+static unsigned int credits = 256;
+module_param(credits, uint, 0644);
+MODULE_PARM_DESC(credits, "upper bound of peer_credits (256)");
+
+static unsigned int peer_credits = 8;
+module_param(peer_credits, uint, 0644);
+MODULE_PARM_DESC(peer_credits, "transfers of a connection at a time, 8 to 255 (8)");
+
+static unsigned int conns_per_peer = 1;
+module_param(conns_per_peer, uint, 0644);
+MODULE_PARM_DESC(conns_per_peer, "connections to a peer, 1 to 127 (1)");
+
+static unsigned int fmr_pool_size = 512;
+module_param(fmr_pool_size, uint, 0644);
+MODULE_PARM_DESC(fmr_pool_size, "memory regions of an NI, at least 256 for each part (512)");
+
+static unsigned int cpu_npartitions;
+module_param(cpu_npartitions, uint, 0644);
+MODULE_PARM_DESC(cpu_npartitions, "parts of the pool (0: the number of NUMA nodes)");
+
+static int lnd_ni_size(struct lnd_ni *ni)
 {
-	struct lnd_ni *ni = data;
-	struct mem_cgroup *before = set_active_memcg(ni->memcg);
-	int ret = kthread_worker_fn(&ni->worker);
+	unsigned int mrs = READ_ONCE(fmr_pool_size) ?: 512;
+	unsigned int cpts = READ_ONCE(cpu_npartitions) ?: num_online_nodes();
+	unsigned int depth = clamp(READ_ONCE(peer_credits), 8, 255);
 
-	set_active_memcg(before);
+	cpts = clamp(cpts, 1, num_online_cpus());
+	ni->pool_size = cpts * max(LND_MIN_POOL, mrs / cpts);
+	ni->conns_per_peer = clamp(READ_ONCE(conns_per_peer), 1, 127);
+	depth = max(1, min(depth, READ_ONCE(credits)));
+	ni->depth = min(depth, ni->device->attrs.max_qp_wr / LND_TX_WRS);
+	ni->send_wrs = ni->depth * LND_TX_WRS;
+	ni->recv_wrs = 2 * ni->depth + 2;
+	return ni->depth ? 0 : -EINVAL;
+}
+
+static int lnd_ni_bind(struct lnd_ni *ni, struct sockaddr_storage *addr)
+{
+	struct rdma_cm_id *id;
+	int ret;
+
+	id = rdma_create_id(ni->net, lnd_listen_handler, ni, RDMA_PS_TCP, IB_QPT_RC);
+	if (IS_ERR(id))
+		return PTR_ERR(id);
+	ni->listener = id;
+	ret = rdma_bind_addr(id, (struct sockaddr *)addr);
+	if (ret)
+		return ret;
+	/* A wildcard address has no device. */
+	if (!id->device)
+		return -EADDRNOTAVAIL;
+	ni->device = id->device;
+	return ni->device->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS ? 0 : -EOPNOTSUPP;
+}
+
+static int lnd_ni_make_mrs(struct lnd_ni *ni)
+{
+	ni->mrs = kvcalloc(ni->pool_size, sizeof(*ni->mrs), GFP_KERNEL_ACCOUNT);
+	if (!ni->mrs)
+		return -ENOMEM;
+	for (; ni->free_mrs < ni->pool_size; ni->free_mrs++) {
+		struct ib_mr *mr = ib_alloc_mr(ni->pd, IB_MR_TYPE_MEM_REG, LND_MAX_FRAGS);
+
+		if (IS_ERR(mr))
+			return PTR_ERR(mr);
+		ni->mrs[ni->free_mrs] = mr;
+	}
+	return 0;
+}
+
+/* A part of these objects would be of no use, so they are one charge. */
+static int lnd_ni_make(struct lnd_ni *ni)
+{
+	const struct ib_rdmacg_objects objects = { .pd = 1, .mr = ni->pool_size };
+	struct ib_pd *pd;
+	int ret;
+
+	ni->sink_dma = ib_dma_map_single(ni->device, ni->sink, PAGE_SIZE, DMA_FROM_DEVICE);
+	if (ib_dma_mapping_error(ni->device, ni->sink_dma))
+		return -EIO;
+	ret = ib_rdmacg_try_charge_objects(ni->cg, ni->device, &objects);
+	if (ret) {
+		ib_dma_unmap_single(ni->device, ni->sink_dma, PAGE_SIZE, DMA_FROM_DEVICE);
+		return ret;
+	}
+	ni->is_charged = true;
+	pd = ib_alloc_pd(ni->device, 0);
+	if (IS_ERR(pd))
+		return PTR_ERR(pd);
+	ni->pd = pd;
+	return lnd_ni_make_mrs(ni);
+}
+
+/*
+ * Destroy what the NI has, perhaps only a part, and return its charge last, so that the usage
+ * is never below what exists. The listener pins the device until then; it cannot add a connection
+ * after @is_gone is set under its handler lock.
+ */
+static void lnd_ni_clear(struct lnd_ni *ni)
+{
+	const struct ib_rdmacg_objects objects = { .pd = 1, .mr = ni->pool_size };
+
+	if (!ni->listener)
+		return;
+	rdma_lock_handler(ni->listener);
+	WRITE_ONCE(ni->is_gone, true);
+	rdma_unlock_handler(ni->listener);
+	lnd_conns_free(ni, true);
+	while (ni->free_mrs)
+		ib_dereg_mr(ni->mrs[--ni->free_mrs]);
+	kvfree(ni->mrs);
+	if (ni->pd)
+		ib_dealloc_pd(ni->pd);
+	if (ni->is_charged) {
+		ib_rdmacg_uncharge_objects(ni->cg, ni->device, &objects);
+		ib_dma_unmap_single(ni->device, ni->sink_dma, PAGE_SIZE, DMA_FROM_DEVICE);
+	}
+	rdma_destroy_id(ni->listener);
+	ni->mrs = NULL;
+	ni->pd = NULL;
+	ni->is_charged = false;
+	ni->device = NULL;
+	ni->listener = NULL;
+}
+
+static int lnd_listen(struct lnd_ni *ni, struct sockaddr_storage *addr)
+{
+	int ret;
+
+	if (ni->listener)
+		return -EISCONN;
+	ni->is_gone = false;
+	ret = lnd_ni_bind(ni, addr);
+	if (!ret)
+		ret = lnd_ni_size(ni);
+	if (!ret)
+		ret = lnd_ni_make(ni);
+	if (!ret)
+		ret = rdma_listen(ni->listener, 0);
+	if (ret)
+		lnd_ni_clear(ni);
 	return ret;
 }
 
-static struct lnd_ni *lnd_ni_alloc(void)
+/* After the end of a connection or of the device. */
+static void lnd_ni_work(struct work_struct *work)
+{
+	struct lnd_ni *ni = container_of(work, struct lnd_ni, work);
+
+	mutex_lock(&ni->lock);
+	if (READ_ONCE(ni->is_gone))
+		lnd_ni_clear(ni);
+	else
+		lnd_conns_free(ni, false);
+	mutex_unlock(&ni->lock);
+}
+
+/* A write can come from another process, and a worker handles requests, so keep the payer here. */
+static int lnd_open(struct inode *inode, struct file *file)
 {
 	struct lnd_ni *ni = kzalloc(sizeof(*ni), GFP_KERNEL_ACCOUNT);
 
 	if (!ni)
-		return NULL;
+		return -ENOMEM;
+	ni->sink = kmalloc(PAGE_SIZE, GFP_KERNEL_ACCOUNT);
+	if (!ni->sink) {
+		kfree(ni);
+		return -ENOMEM;
+	}
 	mutex_init(&ni->lock);
+	init_waitqueue_head(&ni->wait);
+	INIT_WORK(&ni->work, lnd_ni_work);
 	spin_lock_init(&ni->conns_lock);
 	INIT_LIST_HEAD(&ni->conns);
-	init_completion(&ni->done);
-	complete_all(&ni->done);
-	kthread_init_worker(&ni->worker);
-	kthread_init_work(&ni->command_work, lnd_ni_run);
-	kthread_init_work(&ni->report_work, lnd_ni_report);
-	kthread_init_work(&ni->reap_work, lnd_ni_reap);
-	kthread_init_work(&ni->unmake_work, lnd_ni_unmake);
-	return ni;
-}
-
-static void lnd_ni_put(struct lnd_ni *ni)
-{
-	put_net(ni->net);
-	mem_cgroup_put(ni->memcg);
-	if (ni->cg)
-		rdmacg_put(ni->cg);
-	kfree(ni);
-}
-
-/* The only place where "current" is who asks: so that one is kept, and its network. */
-static int lnd_open(struct inode *inode, struct file *file)
-{
-	struct lnd_ni *ni = lnd_ni_alloc();
-	int ret;
-
-	if (!ni)
-		return -ENOMEM;
 	ni->cg = rdmacg_get_current();
-	ni->memcg = get_mem_cgroup_from_mm(current->mm);
 	ni->net = get_net(current->nsproxy->net_ns);
-	ni->task = kthread_run(lnd_thread, ni, "rdmacg_lnd");
-	if (IS_ERR(ni->task)) {
-		ret = PTR_ERR(ni->task);
-		lnd_ni_put(ni);
-		return ret;
-	}
 	file->private_data = ni;
 	return 0;
 }
@@ -92,89 +214,90 @@ static int lnd_release(struct inode *inode, struct file *file)
 {
 	struct lnd_ni *ni = file->private_data;
 
-	kthread_queue_work(&ni->worker, &ni->unmake_work);
-	kthread_flush_worker(&ni->worker);
-	kthread_stop(ni->task);
-	lnd_ni_put(ni);
+	mutex_lock(&ni->lock);
+	lnd_ni_clear(ni);
+	mutex_unlock(&ni->lock);
+	/* Without identifiers and completion queues nothing schedules it again. */
+	cancel_work_sync(&ni->work);
+	put_net(ni->net);
+	if (ni->cg)
+		rdmacg_put(ni->cg);
+	kfree(ni->sink);
+	kfree(ni);
 	return 0;
 }
 
-static int lnd_parse(struct lnd_ni *ni, const char *text)
+static int lnd_run(struct lnd_ni *ni, const char *text)
 {
-	struct lnd_command *command = &ni->command;
+	struct sockaddr_storage to;
+	unsigned int count, bytes;
 	char addr[64], port[8];
-
-	*command = (struct lnd_command) { };
-	if (sscanf(text, "get %u %u", &command->count, &command->bytes) == 2) {
-		command->verb = LND_GET;
-		return command->count && command->bytes ? 0 : -EINVAL;
-	}
-	if (sscanf(text, "connect %63s %7s", addr, port) == 2) {
-		command->verb = LND_CONNECT;
-		return inet_pton_with_scope(ni->net, AF_UNSPEC, addr, port, &command->addr);
-	}
-	if (sscanf(text, "listen %63s", addr) == 1) {
-		command->verb = LND_LISTEN;
-		/* The connection manager chooses the port. */
-		return inet_pton_with_scope(ni->net, AF_UNSPEC, addr, NULL, &command->addr);
-	}
-	return -EINVAL;
-}
-
-static int lnd_begin(struct lnd_ni *ni, const char *text)
-{
 	int ret;
 
-	ret = mutex_lock_interruptible(&ni->lock);
-	if (ret)
-		return ret;
-	/* One whose writer was interrupted may be under way. */
-	ret = completion_done(&ni->done) ? lnd_parse(ni, text) : -EBUSY;
-	if (!ret) {
-		reinit_completion(&ni->done);
-		kthread_queue_work(&ni->worker, &ni->command_work);
+	if (sscanf(text, "send %u %u", &count, &bytes) == 2)
+		return count && bytes ? lnd_send(ni, count, bytes) : -EINVAL;
+	if (sscanf(text, "connect %63s %7s", addr, port) == 2) {
+		ret = inet_pton_with_scope(ni->net, AF_UNSPEC, addr, port, &to);
+		return ret ?: lnd_connect(ni, &to);
 	}
-	mutex_unlock(&ni->lock);
-	return ret;
+	if (sscanf(text, "listen %63s", addr) != 1)
+		return -EINVAL;
+	/* The connection manager chooses the port. */
+	ret = inet_pton_with_scope(ni->net, AF_UNSPEC, addr, NULL, &to);
+	return ret ?: lnd_listen(ni, &to);
 }
 
 static ssize_t lnd_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
 {
 	struct lnd_ni *ni = file->private_data;
-	char *text;
+	char text[LND_LINE] = "";
 	int ret;
 
-	if (len >= LND_LINE)
+	if (len >= sizeof(text))
 		return -EINVAL;
-	text = memdup_user_nul(buf, len);
-	if (IS_ERR(text))
-		return PTR_ERR(text);
-	ret = lnd_begin(ni, text);
-	kfree(text);
-	/* What is read next is new. */
-	*pos = 0;
+	if (copy_from_user(text, buf, len))
+		return -EFAULT;
+	ret = mutex_lock_killable(&ni->lock);
 	if (ret)
 		return ret;
-	if (wait_for_completion_interruptible(&ni->done))
-		return -EINTR;
-	return ni->result ?: len;
+	ret = lnd_run(ni, text);
+	mutex_unlock(&ni->lock);
+	/* The next read begins a new report. */
+	*pos = 0;
+	return ret ?: len;
+}
+
+static void lnd_report(struct lnd_ni *ni, char *text, size_t size)
+{
+	const struct sockaddr_storage *addr = &ni->listener->route.addr.src_addr;
+	unsigned int conns = 0;
+	struct lnd_conn *conn;
+
+	spin_lock(&ni->conns_lock);
+	list_for_each_entry(conn, &ni->conns, entry)
+		conns += READ_ONCE(conn->state) == LND_ESTABLISHED;
+	spin_unlock(&ni->conns_lock);
+	/* An IPv6 address has its port at the same place. */
+	snprintf(text, size,
+		 "port=%u received=%lld conns=%u depth=%u send_wr=%u recv_wr=%u cqe=%u\n",
+		 be16_to_cpu(((const struct sockaddr_in *)addr)->sin_port),
+		 atomic64_read(&ni->received), conns, ni->depth, ni->send_wrs, ni->recv_wrs,
+		 ni->send_wrs + ni->recv_wrs);
 }
 
 static ssize_t lnd_read(struct file *file, char __user *buf, size_t len, loff_t *pos)
 {
 	struct lnd_ni *ni = file->private_data;
-	ssize_t ret;
+	char text[LND_LINE] = "";
+	int ret;
 
-	ret = mutex_lock_interruptible(&ni->lock);
+	ret = mutex_lock_killable(&ni->lock);
 	if (ret)
 		return ret;
-	if (!*pos) {
-		kthread_queue_work(&ni->worker, &ni->report_work);
-		kthread_flush_work(&ni->report_work);
-	}
-	ret = simple_read_from_buffer(buf, len, pos, ni->report, strlen(ni->report));
+	if (ni->listener)
+		lnd_report(ni, text, sizeof(text));
 	mutex_unlock(&ni->lock);
-	return ret;
+	return simple_read_from_buffer(buf, len, pos, text, strlen(text));
 }
 
 static const struct file_operations lnd_fops = {
@@ -183,10 +306,9 @@ static const struct file_operations lnd_fops = {
 	.release	= lnd_release,
 	.read		= lnd_read,
 	.write		= lnd_write,
-	.llseek		= default_llseek,
 };
 
-/* For everybody: the cgroup's limits say how much that is. */
+/* Any process can open it, because the limits of its cgroup bound what the process takes. */
 static struct miscdevice lnd_device = {
 	.minor	= MISC_DYNAMIC_MINOR,
 	.name	= "rdmacg_lnd",
@@ -195,5 +317,5 @@ static struct miscdevice lnd_device = {
 };
 module_misc_device(lnd_device);
 
-MODULE_DESCRIPTION("Model of a kernel user of RDMA that charges the RDMA controller");
+MODULE_DESCRIPTION("Example of a kernel user of RDMA that charges the RDMA controller");
 MODULE_LICENSE("GPL");

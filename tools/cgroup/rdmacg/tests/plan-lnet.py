@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""In the guest: run the model of o2iblnd without limits, and hold its sizes and its peaks
-against what rdmacg plan lnet says; then with these as limits."""
+"""In the guest: run the sample with the sizes of o2iblnd without limits, and compare its sizes and
+peaks with those of rdmacg plan lnet; then with these as limits."""
 
 import json
 import os
@@ -16,19 +16,17 @@ ADDRESS = '192.0.2.1'
 KEYS = ['pd', 'qp', 'cq', 'mr']
 SIZES = {'queue_depth': 'depth', 'send_wr': 'send_wr', 'recv_wr': 'recv_wr', 'cqe': 'cqe'}
 
-# A name, what the plan is told of this node and of the other one, and how many fragments
-# those have. Parameters have their names in Lustre.
+# A name, and the parameters of this node and of the peer, with their names in Lustre. The sample
+# does not negotiate, so this node has the smaller sizes.
 OPA = {'peer_credits': 32, 'credits': 1024, 'concurrent_sends': 64, 'ntx': 2048,
        'map_on_demand': 256, 'fmr_pool_size': 2048, 'conns_per_peer': 4}
 CASES = [
-    ('default', {}, {}, 257, 257),
-    ('for OPA', OPA, OPA, 257, 257),
-    ('peer_credits=16', {'peer_credits': 16}, {'peer_credits': 16}, 257, 257),
-    ('2 CPTs', {'cpts': 2, 'fmr_pool_size': 1024}, {'cpts': 2, 'fmr_pool_size': 1024}, 257, 257),
-    ('16 meets 8', {'peer_credits': 16}, {}, 257, 257),
-    ('8 meets 16', {}, {'peer_credits': 16}, 257, 257),
-    ('4 connections', {'conns_per_peer': 4}, {}, 257, 257),
-    ('2.17 meets 2.14', {}, {}, 257, 256),
+    ('default', {}, {}),
+    ('for OPA', OPA, OPA),
+    ('peer_credits=16', {'peer_credits': 16}, {'peer_credits': 16}),
+    ('2 CPTs', {'cpts': 2, 'fmr_pool_size': 1024}, {'cpts': 2, 'fmr_pool_size': 1024}),
+    ('8 meets 16', {}, {'peer_credits': 16}),
+    ('4 connections', {'conns_per_peer': 4}, {}),
 ]
 
 
@@ -54,24 +52,23 @@ def options(param):
     return [f'--{key.replace("_", "-")}={value}' for key, value in param.items()]
 
 
-def plan(program, near, far, frags, far_frags):
+def plan(program, near, far):
     """The sizes of a connection and all of this node, when it connects to the other one."""
-    remote = dict(far, release='2.14' if far_frags == 256 else '2.17')
-    release = '2.14' if frags == 256 else '2.17'
-    words = [program, 'plan', 'lnet', '--peers=1', f'--release={release}', '--json']
+    words = [program, 'plan', 'lnet', '--peers=1', '--release=2.17', '--json']
     words += options(near)
     words += ['--remote', ','.join(f'{key.replace("_", "-")}={value}'
-                                   for key, value in remote.items())]
+                                   for key, value in dict(far, release='2.17').items())]
     said = subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout
     parts = {part['title']: part['figures'] for part in json.loads(said)['parts']}
     return parts['this node connects: its end'], parts['All of this node, peers: 1']
 
 
-def set_params(defaults, param, frags):
-    values = dict(defaults, **{'cpu_npartitions': 1, 'max_frags': frags}, **param)
+def set_params(defaults, param):
+    """The sample has no parameters that do not change a size."""
+    values = dict(defaults, **param)
     values['cpu_npartitions'] = values.pop('cpts', 1)
-    for key, value in values.items():
-        write(PARAMS + key, str(value))
+    for key in defaults:
+        write(PARAMS + key, str(values[key]))
 
 
 def end_of(name):
@@ -87,21 +84,21 @@ def say(end, text):
 
 
 def told(end):
-    return os.pread(end, 4096, 0).decode().splitlines()
+    return pairs(os.pread(end, 4096, 0).decode().split())
 
 
 def run(defaults, case):
     """Connect the ends and move 16 MiB. Returns the sizes of a connection."""
-    _, near, far, frags, far_frags = case
+    _, near, far = case
     left, right = end_of('near'), end_of('far')
     try:
-        set_params(defaults, near, frags)
+        set_params(defaults, near)
         say(left, f'listen {ADDRESS}')
-        set_params(defaults, far, far_frags)
+        set_params(defaults, far)
         say(right, f'listen {ADDRESS}')
-        say(left, f'connect {ADDRESS} {pairs(told(right)[0].split())["port"]}')
-        say(left, 'get 16 1048576')
-        return pairs(told(left)[1].split())
+        say(left, f'connect {ADDRESS} {told(right)["port"]}')
+        say(left, 'send 16 1048576')
+        return told(left)
     finally:
         os.close(left)
         os.close(right)

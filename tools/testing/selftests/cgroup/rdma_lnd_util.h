@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the tests of samples/rdmacg share: two ends, of which the left cgroup pays for one
- * and the right cgroup for the other; the module's parameters; and the formulas of Lustre's
- * o2iblnd.
+ * Helpers for the tests of samples/rdmacg: two ends, charged to the left and to the right cgroup;
+ * the parameters of the module; and the formulas of Lustre's o2iblnd.
  */
 #ifndef RDMA_LND_UTIL_H
 #define RDMA_LND_UTIL_H
@@ -16,38 +15,33 @@
 #define LND_PARAMS	"/sys/module/rdmacg_lnd/parameters/"
 #define LND_FRAGS	257
 
-/* A kernel with all checks takes its time for thousands of MRs. */
+/* A kernel with all checks needs this long for thousands of MRs. */
 #define LND_TEST(fixture, test)	TEST_F_TIMEOUT(fixture, test, 180)
 
-/* The module's parameters, and what they are where nobody has set them. */
+/* The parameters of the module, with their defaults. */
 static const struct {
 	const char *name;
 	int value;
 } lnd_params[] = {
 	{ "credits", 256 },
 	{ "peer_credits", 8 },
-	{ "concurrent_sends", 0 },
 	{ "conns_per_peer", 1 },
-	{ "map_on_demand", 1 },
-	{ "ntx", 512 },
 	{ "fmr_pool_size", 512 },
 	{ "cpu_npartitions", 1 },
-	{ "max_frags", LND_FRAGS },
-	{ "pool_deadline", 300 },
 };
 
-/* The test's process sits in the root. */
+/* The process of the test is in the root cgroup. */
 struct lnd_ends {
 	struct rdmacg_tree tree;
 	char address[INET_ADDRSTRLEN];
-	/* The end that asks, of left, and the one that is asked, of right. */
+	/* The end that connects, of the left cgroup, and its peer, of the right cgroup. */
 	int left;
 	int right;
 };
 
-static inline int lnd_send_wrs(int depth, int frags)
+static inline int lnd_send_wrs(int depth)
 {
-	return (1 + frags + 2) * depth;
+	return (1 + LND_FRAGS + 2) * depth;
 }
 
 static inline int lnd_recv_wrs(int depth)
@@ -86,7 +80,7 @@ static inline int lnd_say(int fd, const char *format, ...)
 	return write(fd, text, strlen(text)) < 0 ? errno : 0;
 }
 
-/* Read what an end tells; the text stays until the next call. */
+/* Read the report of an end; the text stays until the next call. */
 static inline char *lnd_read(int fd)
 {
 	static char text[4096];
@@ -96,7 +90,7 @@ static inline char *lnd_read(int fd)
 	return text;
 }
 
-/* Find the first value of @key; -1: there is none. */
+/* Returns the value of @key in the report, or -1. */
 static inline long long lnd_value(int fd, const char *key)
 {
 	char *word, *words, *text = lnd_read(fd);
@@ -108,19 +102,7 @@ static inline long long lnd_value(int fd, const char *key)
 	return -1;
 }
 
-static inline int lnd_count_conns(int fd)
-{
-	const char *text = lnd_read(fd);
-	int count = 0;
-
-	while ((text = strstr(text, "depth="))) {
-		count++;
-		text++;
-	}
-	return count;
-}
-
-/* Open an end for which @cgroup pays; -1: it cannot be opened. */
+/* Open an end that is charged to @cgroup. Returns -1 after a failure. */
 static inline int lnd_open(struct rdmacg_tree *tree, const char *cgroup)
 {
 	int fd = cg_enter_current(cgroup) ? -1 : open(LND_FILE, O_RDWR | O_CLOEXEC);
@@ -152,7 +134,7 @@ static inline void lnd_close(int *fd)
 	*fd = -1;
 }
 
-/* Tell whether @cgroup pays for exactly so many. */
+/* Returns whether exactly so many are charged to @cgroup. */
 static inline bool lnd_uses(struct rdmacg_tree *tree, const char *cgroup, int pd, int qp, int mr)
 {
 	const struct {
@@ -179,7 +161,7 @@ static inline bool lnd_uses_nothing(struct rdmacg_tree *tree, const char *cgroup
 	return lnd_uses(tree, cgroup, 0, 0, 0) && !rdmacg_verbs(tree, cgroup, "mr_mem");
 }
 
-/* What loads modules here is what the kernel itself would call. */
+/* Load modules with the program that the kernel itself would call. */
 static inline bool lnd_load(void)
 {
 	system("$(cat /proc/sys/kernel/modprobe) rdmacg_lnd 2>/dev/null");
@@ -197,7 +179,7 @@ static inline const char *lnd_find_address(struct lnd_ends *ends)
 	return address.s_addr ? NULL : "the device has no IPv4 address";
 }
 
-/* A test that was killed has left what it has set. */
+/* A killed test leaves its parameters. */
 static inline bool lnd_set_defaults(void)
 {
 	size_t i;
@@ -216,7 +198,7 @@ static inline void lnd_ends_destroy(struct lnd_ends *ends)
 	rdmacg_tree_destroy(&ends->tree);
 }
 
-/* Open both ends, without limits. Returns NULL, or what is missing. */
+/* Open both ends, without limits. Returns NULL, or the name of what is missing. */
 static inline const char *lnd_ends_create(struct lnd_ends *ends)
 {
 	const char *missing = rdmacg_tree_create(&ends->tree);

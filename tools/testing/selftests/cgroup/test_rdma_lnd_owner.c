@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who pays for what a kernel user has under the RDMA cgroup controller, and until when:
- * processes without privileges, that move, pass on what they have opened, and are killed;
- * cgroups that are removed, and devices that go. The kernel user is the model of Lustre's
- * o2iblnd in samples/rdmacg. Needs root, an RDMA device with an IPv4 address, the module
- * rdmacg_lnd, and for the devices Soft-RoCE.
+ * Which cgroup is charged for the objects of a kernel user, samples/rdmacg, and how long: with
+ * processes that have no privileges, move, pass on a file, and are killed; with removed cgroups and
+ * removed devices. Needs root, an RDMA device with an IPv4 address, the module rdmacg_lnd, and for
+ * the removed devices Soft-RoCE.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -36,13 +35,13 @@ FIXTURE_TEARDOWN(test_rdmacg_lnd_owner)
 	lnd_ends_destroy(&self->ends);
 }
 
-/* Become somebody without any privilege. */
+/* Drop all privileges. */
 static bool lnd_drop(void)
 {
 	return !setresgid(65534, 65534, 65534) && !setresuid(65534, 65534, 65534);
 }
 
-/* The process that opens the file pays: no privilege is needed, and none helps. */
+/* The process that opens the file is charged, and needs no privilege. */
 LND_TEST(test_rdmacg_lnd_owner, unprivileged_process_pays)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
@@ -61,7 +60,7 @@ LND_TEST(test_rdmacg_lnd_owner, unprivileged_process_pays)
 	EXPECT_TRUE(RDMACG_WAIT_FOR(lnd_uses_nothing(tree, tree->left)));
 }
 
-/* With every limit at 0, it gets nothing at all. */
+/* With every limit at 0, every command is refused and nothing is charged. */
 LND_TEST(test_rdmacg_lnd_owner, nothing_at_zero)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
@@ -73,7 +72,7 @@ LND_TEST(test_rdmacg_lnd_owner, nothing_at_zero)
 	EXPECT_EQ(0, rdmacg_value(tree, tree->left, "rdma.verb.peak", "pd"));
 }
 
-/* The process that opened the file pays, also for writes of others. */
+/* The cgroup that opened the file is charged for the writes of other processes. */
 LND_TEST(test_rdmacg_lnd_owner, opener_pays_for_who_writes)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
@@ -84,10 +83,10 @@ LND_TEST(test_rdmacg_lnd_owner, opener_pays_for_who_writes)
 	}));
 	EXPECT_TRUE(lnd_uses(tree, tree->left, 1, 1, MRS));
 	EXPECT_TRUE(lnd_uses(tree, tree->right, 1, 1, MRS));
-	EXPECT_EQ(0, lnd_say(self->ends.left, "get 1 %d", BYTES));
+	EXPECT_EQ(0, lnd_say(self->ends.left, "send 1 %d", BYTES));
 }
 
-/* Another process that still has the file keeps all of it. */
+/* The objects remain while a process has the file open. */
 LND_TEST(test_rdmacg_lnd_owner, last_reference_ends_it)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
@@ -96,13 +95,13 @@ LND_TEST(test_rdmacg_lnd_owner, last_reference_ends_it)
 	ASSERT_EQ(0, lnd_join(&self->ends));
 	lnd_close(&self->ends.left);
 	EXPECT_TRUE(lnd_uses(tree, tree->left, 1, 1, MRS));
-	EXPECT_EQ(0, lnd_say(second, "get 1 %d", BYTES));
+	EXPECT_EQ(0, lnd_say(second, "send 1 %d", BYTES));
 	close(second);
 	EXPECT_TRUE(lnd_uses_nothing(tree, tree->left));
 	EXPECT_TRUE(RDMACG_WAIT_FOR(lnd_uses(tree, tree->right, 1, 0, MRS)));
 }
 
-/* A kernel user's objects and a process's share one limit, and one line of the files. */
+/* The objects of a kernel user and of a process share a limit. */
 LND_TEST(test_rdmacg_lnd_owner, shares_limits_with_processes)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
@@ -122,7 +121,7 @@ LND_TEST(test_rdmacg_lnd_owner, shares_limits_with_processes)
 	EXPECT_EQ(0, ibv_close_device(context));
 }
 
-/* A process that takes what there is leaves none for a kernel user of its cgroup. */
+/* A process that has used up a limit leaves no room for a kernel user in its cgroup. */
 LND_TEST(test_rdmacg_lnd_owner, processes_take_from_it)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
@@ -137,7 +136,7 @@ LND_TEST(test_rdmacg_lnd_owner, processes_take_from_it)
 	EXPECT_EQ(0, ibv_close_device(context));
 }
 
-/* A killed process leaves nothing, also in the midst of a transfer. */
+/* A process that is killed during a transfer leaves no charge. */
 LND_TEST(test_rdmacg_lnd_owner, killed_process_leaves_nothing)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
@@ -151,7 +150,7 @@ LND_TEST(test_rdmacg_lnd_owner, killed_process_leaves_nothing)
 		self->ends.left = open(LND_FILE, O_RDWR);
 		lnd_listen(&self->ends, self->ends.left);
 		lnd_connect(&self->ends);
-		lnd_say(self->ends.left, "get 1000000 %d", BYTES);
+		lnd_say(self->ends.left, "send 1000000 %d", BYTES);
 		_exit(1);
 	}
 	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_verbs(tree, tree->left, "mr_mem") > 0));
@@ -162,7 +161,7 @@ LND_TEST(test_rdmacg_lnd_owner, killed_process_leaves_nothing)
 	EXPECT_TRUE(RDMACG_WAIT_FOR(lnd_uses(tree, tree->right, 1, 0, MRS)));
 }
 
-/* The end that is asked may go in the midst of a transfer: the other one is told. */
+/* A transfer fails if the peer is closed during it. */
 LND_TEST(test_rdmacg_lnd_owner, other_end_goes)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
@@ -172,14 +171,14 @@ LND_TEST(test_rdmacg_lnd_owner, other_end_goes)
 	child = rdmacg_fork();
 	if (!child) {
 		lnd_close(&self->ends.right);
-		_exit(lnd_say(self->ends.left, "get 1000000 %d", BYTES));
+		_exit(lnd_say(self->ends.left, "send 1000000 %d", BYTES));
 	}
 	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_verbs(tree, tree->left, "mr_mem") > 0));
 	lnd_close(&self->ends.right);
 	EXPECT_EQ(ECONNRESET, rdmacg_wait(child));
 	EXPECT_TRUE(RDMACG_WAIT_FOR(lnd_uses(tree, tree->left, 1, 0, MRS)));
 	EXPECT_EQ(0, rdmacg_verbs(tree, tree->left, "mr_mem"));
-	EXPECT_EQ(ENOTCONN, lnd_say(self->ends.left, "get 1 %d", BYTES));
+	EXPECT_EQ(ENOTCONN, lnd_say(self->ends.left, "send 1 %d", BYTES));
 }
 
 static long lnd_dying(const struct rdmacg_tree *tree)
@@ -187,7 +186,7 @@ static long lnd_dying(const struct rdmacg_tree *tree)
 	return cg_read_key_long(tree->top, "cgroup.stat", "nr_dying_descendants ");
 }
 
-/* A cgroup can be removed while it pays; what it has counts above it, and ends as ever. */
+/* The charges of a removed cgroup remain in its ancestors until the file is closed. */
 LND_TEST(test_rdmacg_lnd_owner, removed_cgroup_pays_on_above)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
@@ -195,20 +194,20 @@ LND_TEST(test_rdmacg_lnd_owner, removed_cgroup_pays_on_above)
 	ASSERT_EQ(0, lnd_join(&self->ends));
 	ASSERT_EQ(0, rmdir(tree->left));
 	EXPECT_TRUE(lnd_uses(tree, tree->top, 2, 2, 2 * MRS));
-	EXPECT_EQ(0, lnd_say(self->ends.left, "get 4 %d", BYTES));
+	EXPECT_EQ(0, lnd_say(self->ends.left, "send 4 %d", BYTES));
 	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->top, "mr_mem", BYTES - 1));
-	EXPECT_EQ(EAGAIN, lnd_say(self->ends.left, "get 1 %d", BYTES));
+	EXPECT_EQ(EAGAIN, lnd_say(self->ends.left, "send 1 %d", BYTES));
 	lnd_close(&self->ends.left);
 	EXPECT_TRUE(RDMACG_WAIT_FOR(lnd_uses(tree, tree->top, 1, 0, MRS)));
 	if (tree->v2)
 		EXPECT_TRUE(RDMACG_WAIT_FOR(lnd_dying(tree) == 0));
 }
 
-/* --- devices that go --- */
+/* --- removal of a device --- */
 
 #define ADDRESS	"198.51.100.1"
 
-/* Let both ends meet on a second device. */
+/* Connect both ends on a second device. */
 static void lnd_join_on_second(struct __test_metadata *_metadata, struct lnd_ends *ends,
 			       bool *has_link)
 {
@@ -224,7 +223,7 @@ static void lnd_join_on_second(struct __test_metadata *_metadata, struct lnd_end
 	EXPECT_TRUE(lnd_uses(&ends->tree, ends->tree.left, 1, 1, MRS));
 }
 
-/* A device that goes takes what was on it along, does not wait, and the files stay usable. */
+/* The removal of a device ends its connections without waiting, and the files stay usable. */
 LND_TEST(test_rdmacg_lnd_owner, device_goes_first)
 {
 	struct lnd_ends *ends = &self->ends;
@@ -233,16 +232,16 @@ LND_TEST(test_rdmacg_lnd_owner, device_goes_first)
 	ASSERT_TRUE(rdmacg_remove_device());
 	EXPECT_EQ(-1, rdmacg_verbs(&ends->tree, ends->tree.left, "qp"));
 	EXPECT_EQ(0, lnd_read(ends->left)[0]);
-	EXPECT_EQ(ENOTCONN, lnd_say(ends->left, "get 1 %d", BYTES));
+	EXPECT_EQ(ENOTCONN, lnd_say(ends->left, "send 1 %d", BYTES));
 	EXPECT_EQ(ENODEV, lnd_listen(ends, ends->left));
 	ASSERT_TRUE(rdmacg_add_device(ends->tree.type));
 	EXPECT_EQ(0, rdmacg_verbs(&ends->tree, ends->tree.top, "mr"));
 	EXPECT_EQ(0, lnd_join(ends));
-	EXPECT_EQ(0, lnd_say(ends->left, "get 1 %d", BYTES));
+	EXPECT_EQ(0, lnd_say(ends->left, "send 1 %d", BYTES));
 	EXPECT_TRUE(lnd_uses(&ends->tree, ends->tree.left, 1, 1, MRS));
 }
 
-/* A device may go in the midst of transfers, which then fail. */
+/* Transfers fail if the device is removed during them. */
 LND_TEST(test_rdmacg_lnd_owner, device_goes_during_transfers)
 {
 	struct lnd_ends *ends = &self->ends;
@@ -252,7 +251,7 @@ LND_TEST(test_rdmacg_lnd_owner, device_goes_during_transfers)
 	lnd_join_on_second(_metadata, ends, &self->has_link);
 	child = rdmacg_fork();
 	if (!child)
-		_exit(lnd_say(ends->left, "get 1000000 %d", BYTES));
+		_exit(lnd_say(ends->left, "send 1000000 %d", BYTES));
 	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_verbs(&ends->tree, ends->tree.left, "mr_mem") > 0));
 	ASSERT_TRUE(rdmacg_remove_device());
 	status = rdmacg_wait(child);
