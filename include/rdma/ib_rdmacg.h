@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What drivers call to have resources of their own accounted: things that the IB
- * core does not know and that a user can exhaust. They appear in rdma.hw.*. And what those
- * state whose own interface makes objects under another name.
+ * Drivers call these functions for resources that the IB core does not know and that a user can
+ * exhaust. These resources appear in rdma.hw.*. Drivers also describe the objects of their own
+ * interfaces here.
  *
- * What ULPs in the kernel call for objects that a user makes them have: they appear in
- * rdma.verb.*, as those do that the user makes through uverbs. rdmacg_get_current() tells
- * whom to charge, where a system call does the work; where a worker does it later, the ULP
- * keeps what that returned until then.
+ * ULPs in the kernel call these functions for objects that they create for a user. These objects
+ * appear in rdma.verb.*, like objects from uverbs. In a system call, rdmacg_get_current() returns
+ * the cgroup to charge. A ULP whose worker creates the objects later keeps this cgroup.
  */
 #ifndef _RDMA_IB_RDMACG_H
 #define _RDMA_IB_RDMACG_H
@@ -17,10 +16,10 @@
 struct uverbs_attr_bundle;
 
 /**
- * struct ib_rdmacg_content - what an object of uverbs counts as, beside hca_object
- * @type: of enum uverbs_default_objects; any other, or one that the device does not have, is a
- *	driver_object
- * @dm_mem: the bytes of device memory that it takes
+ * struct ib_rdmacg_content - the charges for a uverbs object, except hca_object
+ * @type: of enum uverbs_default_objects; another type, or a type that the device does not have,
+ *	is a driver_object
+ * @dm_mem: the bytes of device memory in the object
  */
 struct ib_rdmacg_content {
 	u32			type;
@@ -28,11 +27,11 @@ struct ib_rdmacg_content {
 };
 
 /**
- * struct ib_rdmacg_object_def - an object whose type does not tell what it counts as
+ * struct ib_rdmacg_object_def - an object whose charges depend on attributes
  * @id: the type of object
- * @describe: called before the method that makes one; finds out from the method's
- *	attributes. @content comes with the object's own type and without device memory. Returns
- *	0, or an error, with which the method fails
+ * @describe: called with the attributes of a method that is about to create the object. @content
+ *	has the type of the object and no device memory. Returns 0, or an error that the method
+ *	then returns
  */
 struct ib_rdmacg_object_def {
 	u32			id;
@@ -41,14 +40,14 @@ struct ib_rdmacg_object_def {
 };
 
 /**
- * struct ib_rdmacg_objects - what a ULP is about to make, each 0 for none
+ * struct ib_rdmacg_objects - numbers of objects that a ULP is about to create
  * @pd: protection domains
  * @cq: completion queues
  * @qp: queue pairs
  * @srq: shared receive queues
  * @mr: memory regions
- * @mr_mem: the bytes that those can register; from 2^48 on they are not counted, and
- *	refused where there is a limit
+ * @mr_mem: the bytes that the device can access through these; from 2^48 on, bytes are not
+ *	counted, and refused if there is a limit
  */
 struct ib_rdmacg_objects {
 	u32			pd;
@@ -62,14 +61,14 @@ struct ib_rdmacg_objects {
 #ifdef CONFIG_CGROUP_RDMA
 
 /**
- * ib_rdmacg_set_hw_resources() - state a device's own resources
+ * ib_rdmacg_set_hw_resources() - declare the resources of a driver
  * @device: a device that is not registered yet
  * @resources: the resources, of RDMACG_CLASS_HW; needed until ib_register_device()
  *	returns
- * @count: how many
+ * @count: the number of resources
  *
- * If the controller refuses them, which it says in the log, or does not count this
- * class, nothing of them is charged.
+ * If the controller refuses the resources, with an error in the log, or does not count this
+ * class, none of them is charged.
  *
  * Context: Any context.
  */
@@ -82,9 +81,9 @@ static inline void ib_rdmacg_set_hw_resources(struct ib_device *device,
 }
 
 /**
- * ib_rdmacg_set_object_defs() - state which of a driver's own objects are more than that
+ * ib_rdmacg_set_object_defs() - declare which objects of a driver have a verbs type
  * @device: a device that is not registered yet
- * @defs: ends with one that is empty; needed as long as the device is registered
+ * @defs: ends with an empty entry; needed as long as the device is registered
  *
  * Context: Any context.
  */

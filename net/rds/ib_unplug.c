@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A device that goes while RDS uses it: ib_unplug.h says what for.
+ * The removal of a device that RDS uses; ib_unplug.h has the reason.
  */
 #include <linux/delay.h>
 #include <linux/list.h>
@@ -16,7 +16,6 @@ void rds_ib_init_mrs(struct rds_ib_device *rds_ibdev)
 	spin_lock_init(&rds_ibdev->mrs_lock);
 }
 
-/* The device has one more MR. */
 void rds_ib_add_mr(struct rds_ib_device *rds_ibdev, struct rds_ib_mr *ibmr)
 {
 	spin_lock(&rds_ibdev->mrs_lock);
@@ -24,7 +23,7 @@ void rds_ib_add_mr(struct rds_ib_device *rds_ibdev, struct rds_ib_mr *ibmr)
 	spin_unlock(&rds_ibdev->mrs_lock);
 }
 
-/* One that is about to be freed; the device may have taken it away before. */
+/* For an MR that is about to be freed; rds_ib_settle() may have removed it before. */
 void rds_ib_del_mr(struct rds_ib_mr *ibmr)
 {
 	spin_lock(&ibmr->device->mrs_lock);
@@ -32,7 +31,7 @@ void rds_ib_del_mr(struct rds_ib_mr *ibmr)
 	spin_unlock(&ibmr->device->mrs_lock);
 }
 
-/* Nobody invalidates or frees an MR of the device until rds_ib_unlock_pools(). */
+/* No MR of the device is invalidated or freed until rds_ib_unlock_pools(). */
 static void rds_ib_lock_pools(struct rds_ib_device *rds_ibdev)
 {
 	mutex_lock(&rds_ibdev->mr_8k_pool->flush_lock);
@@ -48,9 +47,9 @@ static void rds_ib_unlock_pools(struct rds_ib_device *rds_ibdev)
 }
 
 /*
- * The connection shuts down: do not wait for who holds its MRs. A stale one is not used
- * again, and no longer counts as one in use; it is deregistered when it is freed. What was
- * posted for it is waited for apart from that, in i_fastreg_wrs.
+ * The connection shuts down, and does not wait for processes that hold its MRs. A stale MR is not
+ * used again, does not count as in use, and is deregistered when it is freed. i_fastreg_wrs counts
+ * the work requests for the MR, and the shutdown waits for those.
  */
 void rds_ib_revoke_mrs(struct rds_ib_connection *ic)
 {
@@ -68,7 +67,7 @@ void rds_ib_revoke_mrs(struct rds_ib_connection *ic)
 	rds_ib_unlock_pools(rds_ibdev);
 }
 
-/* rds_ib_get_mr(), which a device waits for that goes. */
+/* rds_ib_get_mr() in a section that rds_ib_settle() waits for. */
 void *rds_ib_bind_mr(struct scatterlist *sg, unsigned long nents, struct rds_sock *rs,
 		     u32 *key_ret, struct rds_connection *conn, u64 start, u64 length,
 		     int need_odp)
@@ -90,10 +89,10 @@ static bool rds_ib_has_conns(struct rds_ib_device *rds_ibdev)
 	return has_conns;
 }
 
-/* Take the device from an MR that a process holds; the pages stay until it is freed. */
+/* Separate an MR that a process holds from the device; the pages stay until the MR is freed. */
 static void rds_ib_disown_mr(struct rds_ib_device *rds_ibdev, struct rds_ib_mr *ibmr)
 {
-	/* The key first: until then the peer can write to the pages. */
+	/* The peer can write to the pages until the MR is deregistered, so this comes first. */
 	ib_dereg_mr(ibmr->u.frmr.mr);
 	ibmr->u.frmr.mr = NULL;
 	if (ibmr->sg_dma_len)
@@ -115,9 +114,9 @@ static struct rds_ib_mr *rds_ib_first_mr(struct rds_ib_device *rds_ibdev)
 }
 
 /*
- * The device goes, and nobody can find it. Wait for all that RDS has on it, so that nothing
- * is left when the IB core goes on: connections, which shut down by themselves once they
- * were told, then regions, then the PD. Regions that processes hold lose the device.
+ * The device is being removed, and cannot be found. Wait until RDS uses nothing on it, before the
+ * IB core continues: first connections, which shut down after rds_ib_dev_shutdown(), then regions,
+ * then the PD. Regions that processes hold are separated from the device.
  */
 void rds_ib_settle(struct rds_ib_device *rds_ibdev)
 {
@@ -126,7 +125,7 @@ void rds_ib_settle(struct rds_ib_device *rds_ibdev)
 
 	synchronize_srcu(&rds_ib_binding);
 	for (tries = 0; rds_ib_has_conns(rds_ibdev); tries++) {
-		/* One that was bound late was not told; nor does one listen that is connecting. */
+		/* Connections that were bound late, or are connecting, miss a call. */
 		if (tries % 50 == 0)
 			rds_ib_dev_shutdown(rds_ibdev);
 		msleep(20);
@@ -137,7 +136,7 @@ void rds_ib_settle(struct rds_ib_device *rds_ibdev)
 	while ((ibmr = rds_ib_first_mr(rds_ibdev)))
 		rds_ib_disown_mr(rds_ibdev, ibmr);
 	rds_ib_unlock_pools(rds_ibdev);
-	/* On-demand regions are not among them, and RDS does not know how many there are. */
+	/* RDS keeps no list of on-demand regions, which also use the PD. */
 	if (atomic_read(&rds_ibdev->pd->usecnt))
 		return;
 	ib_dealloc_pd(rds_ibdev->pd);

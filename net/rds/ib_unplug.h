@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What RDS does so that a device can go while processes hold memory regions on it. A region
- * in use kept its connection from shutting down, and so the device from going, until the
- * process freed it; and what it had was freed after the device was gone.
+ * Functions that let a device be removed while processes hold memory regions on it. Without them,
+ * a region in use stops the shutdown of its connection, and so the removal of the device, until
+ * the process frees the region, and RDS frees its MRs after the device is removed.
  */
 #ifndef _RDS_IB_UNPLUG_H
 #define _RDS_IB_UNPLUG_H
@@ -12,8 +12,8 @@
 #include "ib_mr.h"
 
 /*
- * Read by who has found a device and is about to bind something to it: a connection or a
- * region. Once it is synchronized, a device that cannot be found any more gets no others.
+ * A section in which code finds a device and binds a connection or a region to it. After
+ * synchronize_srcu(), a device that cannot be found gets no more connections and regions.
  */
 extern struct srcu_struct rds_ib_binding;
 

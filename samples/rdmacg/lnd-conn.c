@@ -93,7 +93,7 @@ void lnd_conns_free(struct lnd_ni *ni, bool all)
 /* Let a command that waits for the connection go on. */
 void lnd_conn_tell(struct lnd_conn *conn, int event)
 {
-	smp_store_release(&conn->event, event);
+	WRITE_ONCE(conn->event, event);
 	wake_up(&conn->ni->wait);
 }
 
@@ -182,7 +182,7 @@ int lnd_conn_wait(struct lnd_conn *conn, int wanted)
 	if (wait_event_killable(ni->wait, READ_ONCE(conn->event) != LND_NO_EVENT ||
 				READ_ONCE(ni->is_gone)))
 		return -EINTR;
-	event = smp_load_acquire(&conn->event);
+	event = READ_ONCE(conn->event);
 	if (event == wanted) {
 		WRITE_ONCE(conn->event, LND_NO_EVENT);
 		return 0;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The IB core's side of the RDMA cgroup controller: which devices take part with
- * which resources, and which cgroup pays for each context, object and memory region
- * of user space.
+ * The side of the IB core in the RDMA cgroup controller: the resources of each device, and the
+ * charges for contexts, objects and memory of user space.
  *
  * Copyright (C) 2016 Parav Pandit <pandit.parav@gmail.com>
  */
@@ -37,8 +36,8 @@ static const struct rdmacg_resource ib_rdmacg_hca_resources[RDMACG_RESOURCE_MAX]
 };
 
 /*
- * The types of uverbs objects, by enum uverbs_default_objects. A device that lacks
- * the operation at offset @op of its struct ib_device_ops has none of that type.
+ * The types of uverbs objects, by enum uverbs_default_objects. A device without the operation
+ * at offset @op of its struct ib_device_ops has no objects of this type.
  */
 static const struct {
 	const char	*name;
@@ -47,7 +46,7 @@ static const struct {
 #include "cgroup_types.h"
 };
 
-/* What the verb class counts: objects by type, and these. */
+/* The verb class counts objects by type, and these resources. */
 enum {
 	IB_RDMACG_DRIVER_OBJECT = ARRAY_SIZE(ib_rdmacg_types),
 	IB_RDMACG_MR_MEM,
@@ -57,7 +56,7 @@ enum {
 	IB_RDMACG_TYPES,
 };
 
-/* Where struct ib_device_attr says how many objects of a type there can be. */
+/* The offset in struct ib_device_attr of the maximum number of objects of a type. */
 static const size_t ib_rdmacg_attrs[IB_RDMACG_TYPES] = {
 	[UVERBS_OBJECT_PD]	= offsetof(struct ib_device_attr, max_pd),
 	[UVERBS_OBJECT_CQ]	= offsetof(struct ib_device_attr, max_cq),
@@ -105,7 +104,7 @@ static bool ib_rdmacg_supports(const struct ib_device *device, unsigned int type
 		return IS_ENABLED(CONFIG_INFINIBAND_ADDR_TRANS);
 	if (!ib_rdmacg_types[type].name)
 		return false;
-	/* 0 is the offset of the owner, which is no operation. */
+	/* The owner has offset 0, and 0 means that the type needs no operation. */
 	return !ib_rdmacg_types[type].op ||
 	       *(void **)((void *)&device->ops + ib_rdmacg_types[type].op);
 }
@@ -124,7 +123,7 @@ static u64 ib_rdmacg_capacity(struct ib_device *device, unsigned int type)
 		capacity = device->attrs.max_dm_size;
 	if (type == IB_RDMACG_MCAST)
 		capacity = device->attrs.max_total_mcast_qp_attach;
-	/* Drivers leave at 0 what they do not state. */
+	/* In a driver that does not state a maximum, the attribute is 0. */
 	return capacity ?: RDMACG_NO_LIMIT;
 }
 
@@ -147,14 +146,14 @@ static bool ib_rdmacg_hw_is_valid(struct ib_device *device)
 	for (i = 0; i < device->cg_hw.count; i++) {
 		if (device->cg_hw.resources[i].class == RDMACG_CLASS_HW)
 			continue;
-		pr_err("%s: refused a table of resources, for number %u is not of the hw class\n",
+		pr_err("%s: refused a table of resources: number %u is not in the hw class\n",
 		       device->name, i);
 		return false;
 	}
 	return device->cg_hw.count;
 }
 
-/* Fill @types with what the device supports; the bits of @device->cg_types say what. */
+/* Fill @types with the resources that the device supports, and set their bits in cg_types. */
 static void ib_rdmacg_find_types(struct ib_device *device, struct rdmacg_resource *resources,
 				 struct rdmacg_table *types)
 {
@@ -170,12 +169,12 @@ static void ib_rdmacg_find_types(struct ib_device *device, struct rdmacg_resourc
 }
 
 /**
- * ib_rdmacg_register_device() - let the controller account a device
- * @device: a device that user space cannot reach yet, with its operations and
+ * ib_rdmacg_register_device() - register a device with the controller
+ * @device: a device that user space cannot access yet, with its operations and
  *	attributes
  *
  * Context: Process context; may sleep.
- * Return: 0, -ENOMEM, or -EBUSY if no number is left for a device.
+ * Return: 0, -ENOMEM, or -EBUSY if the controller has no free device number.
  */
 int ib_rdmacg_register_device(struct ib_device *device)
 {
@@ -209,8 +208,8 @@ int ib_rdmacg_register_device(struct ib_device *device)
 }
 
 /**
- * ib_rdmacg_unregister_device() - end the accounting of a device
- * @device: a device on which user space has no context and no object any more
+ * ib_rdmacg_unregister_device() - unregister a device from the controller
+ * @device: a device without contexts and objects of user space
  *
  * Context: Process context; may sleep.
  */
@@ -220,7 +219,7 @@ void ib_rdmacg_unregister_device(struct ib_device *device)
 }
 
 /**
- * ib_rdmacg_rename_device() - let the controller show a device's new name
+ * ib_rdmacg_rename_device() - let the controller show the new name of a device
  * @device: a device that has been renamed
  *
  * Context: Process context; may sleep.
@@ -232,8 +231,8 @@ void ib_rdmacg_rename_device(struct ib_device *device)
 
 /**
  * ib_rdmacg_charge_ucontext() - charge one hca_handle to the current process
- * @ucontext: the context that the driver is about to make; it keeps the owner. One that
- *	is charged already is left alone.
+ * @ucontext: the context that the driver is about to create; the context keeps the owner. The
+ *	function does nothing if the context is already charged.
  *
  * Context: Process context; may sleep.
  * Return: 0, -EAGAIN at a limit, or -ENOMEM.
@@ -249,8 +248,8 @@ int ib_rdmacg_charge_ucontext(struct ib_ucontext *ucontext)
 EXPORT_SYMBOL_GPL(ib_rdmacg_charge_ucontext);
 
 /**
- * ib_rdmacg_uncharge_ucontext() - give a context's hca_handle back to its owner
- * @ucontext: a context; one that is not charged, or no longer, is left alone
+ * ib_rdmacg_uncharge_ucontext() - return the hca_handle of a context to its owner
+ * @ucontext: a context, perhaps without a charge
  *
  * Context: Process context; may sleep.
  */
@@ -264,10 +263,10 @@ void ib_rdmacg_uncharge_ucontext(struct ib_ucontext *ucontext)
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_ucontext);
 
-/* The slot of something that the verb class counts on the device. */
+/* The slot of a type of the verb class on the device. */
 static unsigned int ib_rdmacg_type_slot(const struct ib_device *device, unsigned int type)
 {
-	/* The table follows that of the hca class, without what is not supported. */
+	/* The table follows the table of the hca class, and has only supported types. */
 	return RDMACG_RESOURCE_MAX + hweight64(device->cg_types & (BIT_ULL(type) - 1));
 }
 
@@ -286,10 +285,10 @@ static struct rdmacg_amount *ib_rdmacg_add(struct rdmacg_amount *next,
 	return next;
 }
 
-/* One object with an id, one of its type, and device memory. */
+/* One hca_object, one object of its type, and device memory. */
 #define IB_RDMACG_MAX_SET 3
 
-/* Fill @set with all that is charged for the object. Returns the number of charges. */
+/* Fill @set with the charges for the object. Returns their number. */
 static unsigned int ib_rdmacg_object_set(const struct ib_device *device,
 					 const struct ib_rdmacg_object *obj,
 					 struct rdmacg_amount *set)
@@ -315,10 +314,10 @@ static int ib_rdmacg_charge_uobject(struct ib_uobject *uobj)
 }
 
 /*
- * From this length on, memory counts as endless. No machine can pin that much: the user means
- * the whole address space, as an implicit MR of on-demand paging does, or the driver will
- * refuse. If such lengths were counted until then, those of many calls at once would fill
- * the counter and refuse a neighbour who has no limit.
+ * From this length on, memory is not counted. No machine can pin so much: the caller means the
+ * whole address space, as an implicit MR of on-demand paging does, or the driver refuses. If such
+ * lengths were counted until then, many calls at once would overflow the counter, and charges of
+ * a neighbour without a limit would fail.
  */
 #define IB_RDMACG_ENDLESS_LENGTH BIT_ULL(48)
 
@@ -327,7 +326,7 @@ static u64 ib_rdmacg_mem(u64 length)
 	return length >= IB_RDMACG_ENDLESS_LENGTH ? RDMACG_ENDLESS : length;
 }
 
-/* Programs map device memory, so that a driver gives away no less than a page. */
+/* Programs map device memory, so a driver allocates at least a page. */
 static int ib_rdmacg_describe_dm(const struct uverbs_attr_bundle *attrs,
 				 struct ib_rdmacg_content *content)
 {
@@ -343,7 +342,7 @@ static const struct ib_rdmacg_object_def ib_rdmacg_dm_def = {
 	UVERBS_OBJECT_DM, ib_rdmacg_describe_dm
 };
 
-/* Who says what the object is, or NULL if its type does. */
+/* The description of an object, or NULL if its type is enough. */
 static const struct ib_rdmacg_object_def *ib_rdmacg_find_def(struct ib_uobject *uobj)
 {
 	const struct ib_rdmacg_object_def *def = uobj->context->device->cg_objects;
@@ -357,7 +356,7 @@ static const struct ib_rdmacg_object_def *ib_rdmacg_find_def(struct ib_uobject *
 	return NULL;
 }
 
-/* A type of the driver's own, or one that the device does not have, is a driver_object. */
+/* A type of the driver, or a type that the device does not have, is a driver_object. */
 static unsigned int ib_rdmacg_content_type(const struct ib_device *device, u32 type)
 {
 	if (type < IB_RDMACG_DRIVER_OBJECT && ib_rdmacg_counts_type(device, type))
@@ -383,16 +382,16 @@ static int ib_rdmacg_charge_described(struct ib_uobject *uobj,
 }
 
 /**
- * ib_rdmacg_charge_new_uobjects() - charge what a method is about to make and only its
- *	attributes tell, to the current process
- * @attrs: the method's attributes, complete, before the method runs
- * @uobjs: which of them are objects
+ * ib_rdmacg_charge_new_uobjects() - charge the current process for new objects that the attributes
+ *	of a method describe
+ * @attrs: all attributes of the method, before the method runs
+ * @uobjs: bits of the attributes that are objects
  *
- * Object, type and device memory are one charge, and the objects keep the owner.
+ * Object, type and device memory are one charge, and the object keeps the owner.
  *
  * Context: Process context; may sleep.
- * Return: 0, -EAGAIN at a limit, -ENOMEM, or what says that an attribute is invalid; after
- * a failure, ib_rdmacg_uncharge_uobject() is to be called for each of the objects.
+ * Return: 0, -EAGAIN at a limit, -ENOMEM, or the error of an invalid attribute. After a failure,
+ * the caller calls ib_rdmacg_uncharge_uobject() for each of the objects.
  */
 int ib_rdmacg_charge_new_uobjects(const struct uverbs_attr_bundle *attrs,
 				  const unsigned long *uobjs)
@@ -413,7 +412,7 @@ int ib_rdmacg_charge_new_uobjects(const struct uverbs_attr_bundle *attrs,
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_charge_new_uobjects);
 
-/* Charge an object whose type tells what it is; the others are charged later. */
+/* Charge an object whose type describes it; the others are charged later. */
 static int ib_rdmacg_charge_type(struct ib_uobject *uobj)
 {
 	uobj->cg_obj.type = min_t(u32, uobj_get_object_id(uobj), IB_RDMACG_DRIVER_OBJECT);
@@ -424,10 +423,10 @@ static int ib_rdmacg_charge_type(struct ib_uobject *uobj)
 
 /**
  * ib_rdmacg_charge_idr_uobject() - charge an object with an id to the current process
- * @uobj: an object that the driver has not made yet; it keeps the owner
+ * @uobj: an object that the driver has not created yet; the object keeps the owner
  *
- * That is one hca_object and one of its type. An object of which only the method's
- * attributes tell what it is, is left to ib_rdmacg_charge_new_uobjects().
+ * Charges one hca_object and one object of its type. ib_rdmacg_charge_new_uobjects() charges
+ * an object that only the attributes of the method describe.
  *
  * Context: Process context; may sleep.
  * Return: 0, -EAGAIN at a limit, or -ENOMEM.
@@ -441,9 +440,9 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_charge_idr_uobject);
 
 /**
  * ib_rdmacg_charge_fd_uobject() - charge an object with an fd to the current process
- * @uobj: an object that has not been made yet; it keeps the owner
+ * @uobj: an object that does not exist yet; the object keeps the owner
  *
- * That is one of its type: hca_object never counted these.
+ * Charges one object of its type, because hca_object does not count these objects.
  *
  * Context: Process context; may sleep.
  * Return: 0, -EAGAIN at a limit, or -ENOMEM.
@@ -474,12 +473,12 @@ void ib_rdmacg_uncharge_object(struct ib_device *device, struct ib_rdmacg_object
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_object);
 
 /**
- * ib_rdmacg_move_charge() - keep charged what an object that goes leaves behind
- * @uobj: an object, locked for writing, that its driver destroys, replaces or does not make
- *	after all; is not charged afterwards
- * @to: of what stays, such as what a program has mapped, to which the caller has a reference;
- *	forgets what it held. Who puts the last reference calls ib_rdmacg_uncharge_object(),
- *	before the device is unregistered
+ * ib_rdmacg_move_charge() - keep the charge of an object whose memory remains in use
+ * @uobj: an object, locked for writing, that its driver destroys, replaces or fails to create;
+ *	not charged afterwards
+ * @to: overwritten with the charge; of a thing that remains, such as a mapping, to which the
+ *	caller has a reference. The last put calls ib_rdmacg_uncharge_object(), before the
+ *	device is unregistered
  *
  * Context: Any context.
  */
@@ -491,9 +490,8 @@ void ib_rdmacg_move_charge(struct ib_uobject *uobj, struct ib_rdmacg_object *to)
 EXPORT_SYMBOL_GPL(ib_rdmacg_move_charge);
 
 /**
- * ib_rdmacg_uncharge_uobject() - give an object's charges back to its owner
- * @uobj: an object that the driver has destroyed or never made; one that is not
- *	charged, or no longer, is left alone
+ * ib_rdmacg_uncharge_uobject() - return the charges of an object to its owner
+ * @uobj: an object that the driver has destroyed or never created, perhaps without a charge
  *
  * Context: Process context; may sleep.
  */
@@ -503,10 +501,10 @@ void ib_rdmacg_uncharge_uobject(struct ib_uobject *uobj)
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_uobject);
 
-/* One for memory, and one for the MRs that an endless length makes without uverbs. */
+/* One charge for memory, and one for the MRs that an endless length creates without uverbs. */
 #define IB_RDMACG_MEM_SET 2
 
-/* Fill @set with what @length at @addr is charged. Returns the number of charges. */
+/* Fill @set with the charges for @length bytes at @addr. Returns their number. */
 static unsigned int ib_rdmacg_mem_set(const struct ib_device *device, u64 addr, u64 length,
 				      struct rdmacg_amount *set)
 {
@@ -522,18 +520,17 @@ static unsigned int ib_rdmacg_mem_set(const struct ib_device *device, u64 addr, 
 }
 
 /**
- * ib_rdmacg_charge_mem() - charge memory that a device is about to reach to the current
- *	process
- * @owner: set on success to who pays, or to NULL where memory is not counted
+ * ib_rdmacg_charge_mem() - charge the current process for memory that a device is about to access
+ * @owner: set on success to the owner, or to NULL if memory is not counted
  * @device: a registered device
- * @addr: where the memory begins
- * @length: in bytes, more than 0; each page of it counts whole. From 2^48 on it is not
- *	counted, and refused where mr_mem or mr has a limit
+ * @addr: the first address of the memory
+ * @length: in bytes, more than 0; a part of a page counts as a page. Lengths from 2^48 on are
+ *	not counted, and refused if mr_mem or mr has a limit
  *
- * To be called after all checks, and before the first page is pinned.
+ * The caller has made all checks, and has not pinned a page.
  *
  * Context: Process context; may sleep.
- * Return: 0, -EAGAIN at a limit, or -ENOMEM. After success @owner is to be handed to
+ * Return: 0, -EAGAIN at a limit, or -ENOMEM. After success the caller passes @owner to
  * ib_rdmacg_uncharge_mem() once, from any process.
  */
 int ib_rdmacg_charge_mem(struct rdma_cgroup **owner, struct ib_device *device, u64 addr,
@@ -548,8 +545,8 @@ int ib_rdmacg_charge_mem(struct rdma_cgroup **owner, struct ib_device *device, u
 EXPORT_SYMBOL_GPL(ib_rdmacg_charge_mem);
 
 /**
- * ib_rdmacg_uncharge_mem() - give memory back that a device no longer reaches
- * @owner: what ib_rdmacg_charge_mem() has set, NULL included
+ * ib_rdmacg_uncharge_mem() - return the charge for memory that a device no longer accesses
+ * @owner: the owner from ib_rdmacg_charge_mem(), perhaps NULL
  * @device: the same device, still registered
  * @addr: the same
  * @length: the same
@@ -567,17 +564,18 @@ void ib_rdmacg_uncharge_mem(struct rdma_cgroup *owner, struct ib_device *device,
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_mem);
 
-/* An implicit umem of on-demand paging is the whole address space. */
+/* An implicit umem of on-demand paging covers the whole address space. */
 static u64 ib_rdmacg_umem_length(struct ib_umem *umem)
 {
 	return umem->is_odp && to_ib_umem_odp(umem)->is_implicit_odp ? U64_MAX : umem->length;
 }
 
 /**
- * ib_rdmacg_charge_umem() - the same for a umem, which keeps who pays
- * @umem: a umem with its device, address and length, not charged yet
+ * ib_rdmacg_charge_umem() - charge the current process for the memory of a umem
+ * @umem: a umem with its device, address and length, without a charge; keeps the owner
  *
- * By the address and not by ib_umem_num_pages(), whose base drivers change meanwhile.
+ * Uses the address instead of ib_umem_num_pages(), because drivers change the address that
+ * ib_umem_num_pages() uses.
  *
  * Context: Process context; may sleep.
  * Return: 0, -EAGAIN at a limit, or -ENOMEM.
@@ -590,9 +588,9 @@ int ib_rdmacg_charge_umem(struct ib_umem *umem)
 EXPORT_SYMBOL_GPL(ib_rdmacg_charge_umem);
 
 /**
- * ib_rdmacg_uncharge_umem() - give back what a umem was charged
- * @umem: a umem whose memory the device no longer reaches; one that is not charged, as the
- *	children of an implicit one are not, is left alone
+ * ib_rdmacg_uncharge_umem() - return the charge of a umem
+ * @umem: a umem whose memory the device no longer accesses, perhaps without a charge, as a
+ *	child of an implicit umem
  *
  * Context: Process context; may sleep.
  */
@@ -603,7 +601,7 @@ void ib_rdmacg_uncharge_umem(struct ib_umem *umem)
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_umem);
 
-/* The limit that binds the current process; none for what is not counted. */
+/* The limit of the current process; no limit if the type is not counted. */
 static u64 ib_rdmacg_type_limit(struct ib_device *device, unsigned int type)
 {
 	if (!ib_rdmacg_counts_type(device, type))
@@ -613,11 +611,12 @@ static u64 ib_rdmacg_type_limit(struct ib_device *device, unsigned int type)
 
 /*
  * Drivers whose provider in rdma-core does not size, mask or index anything by the attributes
- * that are lowered. Read were the sources of each in rdma-core 15, 22, 29, 35, 44, 50, 56 and
- * 65, and the machine code of Debian's 44.0. Not here: cxgb4, whose table of MRs has max_mr
- * entries, and efa, whose table of QPs has max_qp, both for numbers of the whole device, so that
- * a smaller answer would make the program write elsewhere; and what has no provider in these.
- * A vendor's own provider for one of these drivers was not read.
+ * that are lowered. Evidence: the sources of each in rdma-core 15, 22, 29, 35, 44, 50, 56 and
+ * 65, and the machine code of Debian's 44.0. cxgb4 and efa are not in the list. The table of MRs
+ * of cxgb4 has max_mr entries, and the table of QPs of efa has max_qp entries, with numbers of
+ * the whole device as the index, so a smaller value would make the program write out of bounds.
+ * Drivers without a provider there are not in the list either. Providers of vendors for the
+ * drivers in the list were not read.
  */
 static bool ib_rdmacg_may_limit_attr(const struct ib_device *device)
 {
@@ -644,9 +643,9 @@ static bool ib_rdmacg_may_limit_attr(const struct ib_device *device)
 }
 
 /**
- * ib_rdmacg_limit_attr() - lower a device's capabilities to the current process's limits
- * @device: the device; where its provider in user space is not known to bear that,
- *	nothing is lowered
+ * ib_rdmacg_limit_attr() - lower the capabilities of a device to the limits of the current process
+ * @device: the device; nothing is lowered if its provider in user space may depend on the
+ *	values
  * @attr: a copy of its attributes, for user space
  *
  * Context: Process context.
@@ -663,7 +662,7 @@ void ib_rdmacg_limit_attr(struct ib_device *device, struct ib_device_attr *attr)
 	for (type = 0; type < IB_RDMACG_TYPES; type++) {
 		max = ib_rdmacg_attr(attr, type);
 		limit = min(objects, ib_rdmacg_type_limit(device, type));
-		/* No address handles would read as "not stated". */
+		/* For address handles, programs take 0 as "not stated". */
 		if (max && (limit || type != UVERBS_OBJECT_AH))
 			*max = min(*max, limit);
 	}
@@ -671,11 +670,11 @@ void ib_rdmacg_limit_attr(struct ib_device *device, struct ib_device_attr *attr)
 EXPORT_SYMBOL_GPL(ib_rdmacg_limit_attr);
 
 /**
- * ib_rdmacg_cm_id_slot() - which resource counts identifiers of the connection manager
+ * ib_rdmacg_cm_id_slot() - get the slot of identifiers of the connection manager
  * @device: a registered device
  *
  * Context: Any context.
- * Return: its number on @device, or -ENOENT where they are not counted.
+ * Return: the slot on @device, or -ENOENT if identifiers are not counted.
  */
 int ib_rdmacg_cm_id_slot(const struct ib_device *device)
 {
@@ -687,11 +686,11 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_cm_id_slot);
 
 /**
  * ib_rdmacg_charge_mcast() - charge an attachment to a multicast group to the current process
- * @owner: set on success to who pays, or to NULL where attachments are not counted
+ * @owner: set on success to the owner, or to NULL if attachments are not counted
  * @device: a registered device
  *
  * Context: Process context; may sleep.
- * Return: 0, -EAGAIN at a limit, or -ENOMEM. After success @owner is to be handed to
+ * Return: 0, -EAGAIN at a limit, or -ENOMEM. After success the caller passes @owner to
  * ib_rdmacg_uncharge_mcast() once, from any process.
  */
 int ib_rdmacg_charge_mcast(struct rdma_cgroup **owner, struct ib_device *device)
@@ -705,8 +704,8 @@ int ib_rdmacg_charge_mcast(struct rdma_cgroup **owner, struct ib_device *device)
 EXPORT_SYMBOL_GPL(ib_rdmacg_charge_mcast);
 
 /**
- * ib_rdmacg_uncharge_mcast() - give an attachment to a multicast group back
- * @owner: what ib_rdmacg_charge_mcast() has set, NULL included
+ * ib_rdmacg_uncharge_mcast() - return the charge for an attachment to a multicast group
+ * @owner: the owner from ib_rdmacg_charge_mcast(), perhaps NULL
  * @device: the same device, still registered
  *
  * Context: Process context; may sleep.
@@ -720,15 +719,15 @@ void ib_rdmacg_uncharge_mcast(struct rdma_cgroup *owner, struct ib_device *devic
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_mcast);
 
 /**
- * ib_rdmacg_try_charge_hw() - charge one of a driver's own resources
- * @owner: set on success to the cgroup of the current process, or to NULL where the
- *	resource is not counted
+ * ib_rdmacg_try_charge_hw() - charge a resource of a driver to the current process
+ * @owner: set on success to the cgroup of the current process, or to NULL if the resource is
+ *	not counted
  * @device: a registered device
- * @resource: its place in the table of ib_rdmacg_set_hw_resources()
- * @amount: how much, more than 0
+ * @resource: the index in the table of ib_rdmacg_set_hw_resources()
+ * @amount: the amount, more than 0
  *
  * Context: Process context; may sleep.
- * Return: 0, -EAGAIN at a limit, or -ENOMEM. After success @owner is to be handed to
+ * Return: 0, -EAGAIN at a limit, or -ENOMEM. After success the caller passes @owner to
  * ib_rdmacg_uncharge_hw() once, from any process.
  */
 int ib_rdmacg_try_charge_hw(struct rdma_cgroup **owner, struct ib_device *device,
@@ -744,8 +743,8 @@ int ib_rdmacg_try_charge_hw(struct rdma_cgroup **owner, struct ib_device *device
 EXPORT_SYMBOL_GPL(ib_rdmacg_try_charge_hw);
 
 /**
- * ib_rdmacg_uncharge_hw() - give one of a driver's own resources back
- * @owner: what ib_rdmacg_try_charge_hw() has set, NULL included
+ * ib_rdmacg_uncharge_hw() - return the charge for a resource of a driver
+ * @owner: the owner from ib_rdmacg_try_charge_hw(), perhaps NULL
  * @device: the same device, still registered
  * @resource: the same resource
  * @amount: the same amount
@@ -763,14 +762,14 @@ void ib_rdmacg_uncharge_hw(struct rdma_cgroup *owner, struct ib_device *device,
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_hw);
 
 /**
- * ib_rdmacg_try_charge_ucontext_hw() - charge what a context has of a driver's own resources
- * @ucontext: a context, perhaps one that the driver is making; who pays for it pays
- * @resource: its place in the table of ib_rdmacg_set_hw_resources()
- * @amount: how much, 0 included
+ * ib_rdmacg_try_charge_ucontext_hw() - charge a resource of a driver to the owner of a context
+ * @ucontext: a context, perhaps still in creation
+ * @resource: the index in the table of ib_rdmacg_set_hw_resources()
+ * @amount: the amount, perhaps 0
  *
  * Context: Process context; may sleep.
  * Return: 0, -EAGAIN at a limit, or -ENOMEM. After success the driver calls
- * ib_rdmacg_uncharge_ucontext_hw() before the context is gone.
+ * ib_rdmacg_uncharge_ucontext_hw() before the context is destroyed.
  */
 int ib_rdmacg_try_charge_ucontext_hw(struct ib_ucontext *ucontext, unsigned int resource,
 				     u64 amount)
@@ -785,7 +784,7 @@ int ib_rdmacg_try_charge_ucontext_hw(struct ib_ucontext *ucontext, unsigned int 
 EXPORT_SYMBOL_GPL(ib_rdmacg_try_charge_ucontext_hw);
 
 /**
- * ib_rdmacg_uncharge_ucontext_hw() - give back what one such charge took
+ * ib_rdmacg_uncharge_ucontext_hw() - return a charge of ib_rdmacg_try_charge_ucontext_hw()
  * @ucontext: the same context
  * @resource: the same resource
  * @amount: the same amount
@@ -803,7 +802,7 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_ucontext_hw);
 /* As many kinds as struct ib_rdmacg_objects has. */
 #define IB_RDMACG_OBJECT_KINDS 6
 
-/* Fill @set with what the device counts of @objects. Returns the number of charges. */
+/* Fill @set with those of @objects that the device counts. Returns their number. */
 static unsigned int ib_rdmacg_objects_set(const struct ib_device *device,
 					  const struct ib_rdmacg_objects *objects,
 					  struct rdmacg_amount *set)
@@ -820,16 +819,16 @@ static unsigned int ib_rdmacg_objects_set(const struct ib_device *device,
 }
 
 /**
- * ib_rdmacg_try_charge_objects() - charge what a ULP is about to make to a cgroup
- * @cg: the cgroup that pays, such as rdmacg_get_current() returned; the caller's reference
- *	stays the caller's. NULL charges nobody, and succeeds
- * @device: a device that the ULP's ib_client has, also while that removes it
- * @objects: how many of what
+ * ib_rdmacg_try_charge_objects() - charge a cgroup for objects that a ULP is about to create
+ * @cg: the cgroup, for example from rdmacg_get_current(); the caller keeps its reference. NULL
+ *	charges nothing, and succeeds
+ * @device: a device that the ib_client of the ULP has, also while the client removes it
+ * @objects: the objects
  *
- * All of @objects are charged or nothing, and nothing else: hca_object is for objects with
- * an id in user space. Those that the device does not count are free. To be called before
- * the driver makes the objects. After success the ULP calls ib_rdmacg_uncharge_objects() with
- * the same arguments, and until then @cg is pinned.
+ * Charges all of @objects or nothing. hca_object is not charged, because it counts objects with
+ * an id in user space. Objects that the device does not count are not charged. The ULP calls this
+ * before the driver creates the objects. After success it calls ib_rdmacg_uncharge_objects() with
+ * the same arguments, and @cg is pinned until then.
  *
  * Context: Process context, perhaps of a kernel thread; may sleep.
  * Return: 0, -EAGAIN at a limit, or -ENOMEM.
@@ -847,13 +846,13 @@ int ib_rdmacg_try_charge_objects(struct rdma_cgroup *cg, struct ib_device *devic
 EXPORT_SYMBOL_GPL(ib_rdmacg_try_charge_objects);
 
 /**
- * ib_rdmacg_charge_objects() - the same, above a limit if need be
+ * ib_rdmacg_charge_objects() - charge a cgroup for objects, even above a limit
  * @cg: see ib_rdmacg_try_charge_objects()
- * @device: the same
- * @objects: the same
+ * @device: see ib_rdmacg_try_charge_objects()
+ * @objects: see ib_rdmacg_try_charge_objects()
  *
- * For objects without which the ULP would fail others than @cg. An excess counts in the
- * events of whose limit it is above.
+ * For objects whose refusal would make the ULP fail users other than @cg. The events of the cgroup
+ * with the limit count an excess.
  *
  * Context: Process context, perhaps of a kernel thread; may sleep.
  */
@@ -869,8 +868,8 @@ void ib_rdmacg_charge_objects(struct rdma_cgroup *cg, struct ib_device *device,
 EXPORT_SYMBOL_GPL(ib_rdmacg_charge_objects);
 
 /**
- * ib_rdmacg_uncharge_objects() - give back what one charge of a ULP took
- * @cg: the cgroup that has paid; NULL, if that was charged
+ * ib_rdmacg_uncharge_objects() - return a charge of a ULP
+ * @cg: the same cgroup, perhaps NULL
  * @device: the same device, still registered
  * @objects: the same objects
  *
@@ -888,8 +887,8 @@ void ib_rdmacg_uncharge_objects(struct rdma_cgroup *cg, struct ib_device *device
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_objects);
 
 /**
- * ib_rdmacg_current_is_limited() - whether an ancestor or the current process's cgroup has
- *	a limit that a ULP would lead past
+ * ib_rdmacg_current_is_limited() - check whether the cgroup of the current process, or an ancestor,
+ *	has a limit that a ULP without charges would bypass
  * @device: a registered device
  *
  * Context: Process context.

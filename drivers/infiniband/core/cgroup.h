@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the IB core calls to have its contexts and objects accounted; the functions
- * are described in cgroup.c.
+ * The IB core calls these functions to charge contexts and objects. cgroup.c describes them.
  */
 #ifndef _CORE_CGROUP_H
 #define _CORE_CGROUP_H

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# cgroup_types.sh HEADER SOURCE...: for each object type of uverbs, in HEADER, its
-# name and the operation without which a device has none, which the uverbs API in
-# the SOURCEs states. One initialiser a line:
+# cgroup_types.sh HEADER SOURCE...: print the name of each uverbs object type of HEADER, and the
+# device operation that it needs according to the uverbs API in the SOURCEs. Each line is an
+# initialiser:
 #
 #	[UVERBS_OBJECT_PD] = { "pd", offsetof(struct ib_device_ops, dealloc_pd) },
 #	[UVERBS_OBJECT_ASYNC_EVENT] = { "async_event" },
@@ -11,7 +11,7 @@ set -e
 header=$1
 shift
 
-# "PD dealloc_pd"; a type that needs several operations has the first of them.
+# "PD dealloc_pd". If a type needs several operations, this is the first.
 tree='OBJ_TREE_NAMED\( ?UVERBS_OBJECT_[A-Z0-9_]+\)?'
 needs=$(cat "$@" | tr -s ' \t\n' ' ' | grep -oE "$tree, UAPI_DEF_OBJ_NEEDS_FN\([a-z0-9_]+" |
 	sed -E 's/.*UVERBS_OBJECT_([A-Z0-9_]+).*\(/\1 /')
@@ -20,7 +20,7 @@ enum=$(sed -n '/^enum uverbs_default_objects {/,/^}/p' "$header")
 types=$(echo "$enum" | sed -n 's/^\tUVERBS_OBJECT_\([A-Z0-9_]*\),.*/\1/p')
 lines=$(echo "$enum" | grep -c UVERBS_OBJECT_)
 if [ "$(echo "$types" | wc -l)" != "$lines" ]; then
-	echo "$0: $header declares $lines types in other words than expected" >&2
+	echo "$0: $header: cannot parse enum uverbs_default_objects with $lines types" >&2
 	exit 1
 fi
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which cgroup pays for each identifier of the connection manager that user space has.
+ * The charges for identifiers of the connection manager in user space.
  */
 #include <linux/cgroup_rdma.h>
 #include <rdma/ib_cm.h>
@@ -11,13 +11,13 @@
 #include "cma_priv.h"
 
 /**
- * ib_rdmacg_init_cm_id() - settle who pays for a connection identifier
+ * ib_rdmacg_init_cm_id() - set the cgroup that a connection identifier is charged to
  * @id: an identifier of user space, not bound to a device yet
- * @parent: the listener that it comes from, whose payer is its payer, too; or NULL
- *	for one that the current process makes
+ * @parent: the listener of the identifier, with the same cgroup; or NULL if the current process
+ *	creates the identifier
  *
- * The payer is pinned until ib_rdmacg_exit_cm_id(). An identifier without this
- * call, or whose @parent has no payer, is one of the kernel's and never charged.
+ * The cgroup is pinned until ib_rdmacg_exit_cm_id(). Identifiers of the kernel are never charged:
+ * this function is not called for them, or their @parent has no cgroup.
  *
  * Context: Process context.
  */
@@ -32,8 +32,8 @@ void ib_rdmacg_init_cm_id(struct rdma_id_private *id, const struct rdma_id_priva
 }
 
 /**
- * ib_rdmacg_exit_cm_id() - let go of who paid for a connection identifier
- * @id: an identifier that is not charged any more
+ * ib_rdmacg_exit_cm_id() - put the cgroup of a connection identifier
+ * @id: an identifier without a charge
  *
  * Context: Any context.
  */
@@ -44,12 +44,12 @@ void ib_rdmacg_exit_cm_id(struct rdma_id_private *id)
 }
 
 /**
- * ib_rdmacg_charge_cm_id() - charge one cm_id for an identifier that has got a device
+ * ib_rdmacg_charge_cm_id() - charge one cm_id for an identifier
  * @id: an identifier that has just been bound to a device
  *
- * Context: Process context, perhaps of a kernel thread; may sleep. Called without the
- * connection manager's lock, which others would wait for.
- * Return: 0, -EAGAIN at a limit of the payer, or -ENOMEM.
+ * Context: Process context, perhaps of a kernel thread; may sleep. Called without the lock of the
+ * connection manager, so that no other process waits for a charge.
+ * Return: 0, -EAGAIN at a limit, or -ENOMEM.
  */
 int ib_rdmacg_charge_cm_id(struct rdma_id_private *id)
 {
@@ -65,8 +65,8 @@ int ib_rdmacg_charge_cm_id(struct rdma_id_private *id)
 }
 
 /**
- * ib_rdmacg_uncharge_cm_id() - give back what ib_rdmacg_charge_cm_id() took, if it did
- * @id: an identifier that is still bound to its device
+ * ib_rdmacg_uncharge_cm_id() - return the cm_id of an identifier
+ * @id: an identifier that is still bound to its device, perhaps without a charge
  *
  * Context: Process context; may sleep.
  */

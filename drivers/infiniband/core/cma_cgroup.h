@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the connection manager calls to have its identifiers accounted; the functions
- * are described in cma_cgroup.c.
+ * The connection manager calls these functions to charge identifiers. cma_cgroup.c describes them.
  */
 #ifndef _CMA_CGROUP_H
 #define _CMA_CGROUP_H

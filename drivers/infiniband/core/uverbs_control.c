@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which commands of uverbs the RDMA cgroup controller counts: uverbs_control.list says it for
- * each method and each command that uverbs has. It is looked up when a device's methods are
- * put together, and kept with each of them.
+ * The class of each uverbs command in the RDMA cgroup controller. uverbs_control.list has the
+ * class of each method and command. Each method of a device keeps its class.
  */
 #include <linux/radix-tree.h>
 #include <rdma/bnxt_re-abi.h>
@@ -10,7 +9,7 @@
 
 #include "uverbs_control.h"
 
-/* Each array has the lines of its own kind. */
+/* Each array takes one kind of line from the list. */
 #define UVERBS_IOCTL(_object, _method, _class) \
 	{ _object, _method, UVERBS_COMMAND_##_class },
 #define UVERBS_WRITE(...)
@@ -60,7 +59,7 @@ static u8 uverbs_ex_write_class(u32 key)
 	       uverbs_control_ex_writes[command] : UVERBS_COMMAND_UNKNOWN;
 }
 
-/* A driver's own method is not in the table, nor is one of its own types of objects. */
+/* Methods and types of objects of a driver are not in the table. */
 static bool uverbs_is_driver_key(u32 key)
 {
 	u32 object = (key & UVERBS_API_OBJ_KEY_MASK) >> UVERBS_API_OBJ_KEY_SHIFT;
@@ -69,7 +68,7 @@ static bool uverbs_is_driver_key(u32 key)
 	return object >= UVERBS_API_OBJ_KEY_NUM_CORE || method >= UVERBS_API_METHOD_KEY_NUM_CORE;
 }
 
-/* A program that posts work calls it where the doorbells are full; the adapter gets no command. */
+/* A program that posts work calls this method if the doorbells are full. It is not a command. */
 static bool uverbs_is_driver_data(const struct uverbs_api *uapi, u32 key)
 {
 	return uapi->driver_id == RDMA_DRIVER_BNXT_RE &&
@@ -94,7 +93,7 @@ static u8 uverbs_method_class(const struct uverbs_api *uapi,
 								  UVERBS_COMMAND_DESTROY;
 }
 
-/* A method of a driver that makes an object pays for its end, as any other one. */
+/* A method of a driver that creates an object also takes the share of its destruction. */
 static void uverbs_classify_attr(const struct uverbs_api_attr *attr,
 				 struct uverbs_api_ioctl_method *method)
 {
@@ -107,8 +106,8 @@ static void uverbs_classify_attr(const struct uverbs_api_attr *attr,
 }
 
 /**
- * uverbs_classify() - settle how each method and command of a device is counted
- * @uapi: the device's methods, complete
+ * uverbs_classify() - set the class of each method and command of a device
+ * @uapi: all methods of the device
  *
  * Context: Process context.
  */
@@ -120,7 +119,7 @@ void uverbs_classify(struct uverbs_api *uapi)
 	void __rcu **slot;
 
 	radix_tree_for_each_slot(slot, &uapi->radix, &iter, 0) {
-		/* Nobody else has it yet. */
+		/* The device is not published yet. */
 		write = rcu_dereference_protected(*slot, true);
 		/* The attributes of a method come after it. */
 		if (uapi_key_is_attr(iter.index)) {
@@ -134,18 +133,18 @@ void uverbs_classify(struct uverbs_api *uapi)
 			write->control = uverbs_ex_write_class(iter.index);
 		}
 	}
-	/* No driver hears of it. */
+	/* It does not reach a driver. */
 	uapi->notsupp_method.control = UVERBS_COMMAND_QUERY;
 }
 
 /**
- * uverbs_limit_command() - uverbs_begin_command() while some cgroup limits commands
- * @command: the same, not counted yet
+ * uverbs_limit_command() - uverbs_begin_command() while a cgroup limits commands
+ * @command: the command, not counted yet
  * @ufile: the open file; the caller is in a section of its disassociate_srcu
- * @class: the same
+ * @class: the class of the command
  *
- * Context: Process context; may sleep for as long as the limit says.
- * Return: 0, -ENOMEM, or -ERESTARTNOINTR for a process that has a signal.
+ * Context: Process context; may sleep until the limit admits the command.
+ * Return: 0, -ENOMEM, or -ERESTARTNOINTR if the process has a signal.
  */
 int uverbs_limit_command(struct rdmacg_command *command, struct ib_uverbs_file *ufile,
 			 enum uverbs_command_class class)
@@ -156,7 +155,7 @@ int uverbs_limit_command(struct rdmacg_command *command, struct ib_uverbs_file *
 	if (class > UVERBS_COMMAND_DESTROY)
 		return 0;
 	device = srcu_dereference(ufile->device->ib_dev, &ufile->device->disassociate_srcu);
-	/* The command is going to fail. */
+	/* The device is removed, so the command fails later. */
 	if (!device)
 		return 0;
 	if (class == UVERBS_COMMAND_CREATE)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which commands of uverbs the RDMA cgroup controller counts, and how they begin and end.
+ * The classes of uverbs commands in the RDMA cgroup controller, and their begin and end.
  */
 #ifndef _UVERBS_CONTROL_H
 #define _UVERBS_CONTROL_H
@@ -13,13 +13,13 @@
 
 /**
  * enum uverbs_command_class - how a method or a command is counted
- * @UVERBS_COMMAND_UNKNOWN: not said in uverbs_control.list; as @UVERBS_COMMAND_CHANGE
- * @UVERBS_COMMAND_CREATE: waits while its cgroup is over its limit, and takes two of the rate
- * @UVERBS_COMMAND_CHANGE: the same, and takes one
- * @UVERBS_COMMAND_DESTROY: counted, takes nothing and never waits
- * @UVERBS_COMMAND_DATA: not counted
- * @UVERBS_COMMAND_QUERY: not counted
- * @UVERBS_COMMAND_OTHER: calls another one, which is counted
+ * @UVERBS_COMMAND_UNKNOWN: not in uverbs_control.list; counted as @UVERBS_COMMAND_CHANGE
+ * @UVERBS_COMMAND_CREATE: waits while its cgroup is above its limit, and takes two of the rate
+ * @UVERBS_COMMAND_CHANGE: waits while its cgroup is above its limit, and takes one of the rate
+ * @UVERBS_COMMAND_DESTROY: is counted, takes nothing and never waits
+ * @UVERBS_COMMAND_DATA: is not counted
+ * @UVERBS_COMMAND_QUERY: is not counted
+ * @UVERBS_COMMAND_OTHER: calls another command, which is counted
  */
 enum uverbs_command_class {
 	UVERBS_COMMAND_UNKNOWN,
@@ -37,7 +37,7 @@ void uverbs_classify(struct uverbs_api *uapi);
 int uverbs_limit_command(struct rdmacg_command *command, struct ib_uverbs_file *ufile,
 			 enum uverbs_command_class class);
 
-/* A process that waits for a limit is in the section that keeps the device. */
+/* A process that waits for a limit keeps the device in its SRCU section. */
 static inline void uverbs_stop_waiting(struct ib_device *device)
 {
 	rdmacg_stop_waiting(&device->cg_device);
@@ -72,10 +72,10 @@ static inline void uverbs_resume_waiting(struct ib_device *device)
 #endif /* CONFIG_CGROUP_RDMA_CONTROL */
 
 /*
- * Let a command begin, which may wait. To be called where nothing is held but
- * disassociate_srcu: for that, only the removal of the device waits, and calls
- * uverbs_stop_waiting() first. 0, or what is to be returned instead of running the command;
- * uverbs_end_command() is to be called either way.
+ * Begin a command, perhaps after a wait. The caller holds only disassociate_srcu. The removal of
+ * the device waits for this SRCU section, but calls uverbs_stop_waiting() first. Returns 0, or an
+ * error to return instead of running the command. The caller calls uverbs_end_command() in both
+ * cases.
  */
 static inline int uverbs_begin_command(struct rdmacg_command *command,
 				       struct ib_uverbs_file *ufile,

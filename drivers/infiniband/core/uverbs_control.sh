@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# uverbs_control.sh LIST HEADER...: the lines of LIST whose names the HEADERs declare, one
-# initialiser a line:
+# uverbs_control.sh LIST HEADER...: print the lines of LIST whose names the HEADERs declare. Each
+# line is an initialiser:
 #
 #	UVERBS_IOCTL(UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE, CREATE)
 #	UVERBS_WRITE(IB_USER_VERBS_CMD_CREATE_QP, CREATE)
@@ -15,7 +15,7 @@ awk -v words="$words" '
 	BEGIN { n = split(words, all, "\n"); for (i = 1; i <= n; i++) declared[all[i]] = 1 }
 	/^#/ || !NF { next }
 	NF != 3 || $3 !~ /^(create|change|destroy|data|query|other)$/ {
-		print FILENAME ": line " FNR " is not understood" >"/dev/stderr"
+		print FILENAME ": line " FNR ": expected three words, the last a class" >"/dev/stderr"
 		exit 1
 	}
 	{ class = toupper($3) }

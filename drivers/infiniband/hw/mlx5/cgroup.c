@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What mlx5 is to the RDMA cgroup controller beyond uverbs objects. A program gives DevX commands
- * of the firmware, and what these make counts as what the verbs call it: a queue pair is a qp,
- * whoever writes the command. And a context has pages of doorbells.
+ * The resources of mlx5 for the RDMA cgroup controller. A program can pass firmware commands to
+ * DevX. An object that a command creates counts as the verbs object of the same kind: a queue pair
+ * is a qp. The doorbell pages of contexts are a resource of the driver.
  */
 #include <linux/bits.h>
 #include <linux/err.h>
@@ -16,8 +16,8 @@
 #include "cgroup.h"
 
 /*
- * The commands that DevX lets a program make an object with. The type is that of the verbs
- * object for which mlx5_ib itself gives the command, as far as there is one.
+ * The commands that create an object through DevX. If mlx5_ib itself uses the command for a verbs
+ * object, the type is the type of this object.
  */
 static const struct {
 	u16 opcode;
@@ -28,13 +28,13 @@ static const struct {
 	{ MLX5_CMD_OP_CREATE_QP, UVERBS_OBJECT_QP },
 	/* The target of dynamically connected transport, a QP of the verbs. */
 	{ MLX5_CMD_OP_CREATE_DCT, UVERBS_OBJECT_QP },
-	/* An SRQ is one of these, by its kind and the firmware's age. */
+	/* The kind of an SRQ and the version of the firmware decide between these. */
 	{ MLX5_CMD_OP_CREATE_SRQ, UVERBS_OBJECT_SRQ },
 	{ MLX5_CMD_OP_CREATE_XRC_SRQ, UVERBS_OBJECT_SRQ },
 	{ MLX5_CMD_OP_CREATE_XRQ, UVERBS_OBJECT_SRQ },
 	{ MLX5_CMD_OP_CREATE_RMP, UVERBS_OBJECT_SRQ },
 	{ MLX5_CMD_OP_CREATE_MKEY, UVERBS_OBJECT_MR },
-	/* The queues of a raw packet QP, one by one; a receive queue is a WQ of the verbs. */
+	/* The queues of a raw packet QP; a receive queue is a WQ of the verbs. */
 	{ MLX5_CMD_OP_CREATE_RQ, UVERBS_OBJECT_WQ },
 	{ MLX5_CMD_OP_CREATE_SQ, UVERBS_OBJECT_WQ },
 	{ MLX5_CMD_OP_CREATE_RQT, UVERBS_OBJECT_RWQ_IND_TBL },
@@ -42,11 +42,11 @@ static const struct {
 	{ MLX5_CMD_OP_SET_FLOW_TABLE_ENTRY, UVERBS_OBJECT_FLOW },
 	{ MLX5_CMD_OP_ALLOC_PACKET_REFORMAT_CONTEXT, UVERBS_OBJECT_FLOW_ACTION },
 	{ MLX5_CMD_OP_ALLOC_MODIFY_HEADER_CONTEXT, UVERBS_OBJECT_FLOW_ACTION },
-	/* One or a row of counters, as a set of the verbs is. */
+	/* One counter or several, like a set of counters of the verbs. */
 	{ MLX5_CMD_OP_ALLOC_FLOW_COUNTER, UVERBS_OBJECT_COUNTERS },
 	{ MLX5_CMD_OP_ALLOC_Q_COUNTER, UVERBS_OBJECT_COUNTERS },
 
-	/* The verbs have nothing like these. */
+	/* No verbs object is of the same kind. */
 	{ MLX5_CMD_OP_CREATE_GENERAL_OBJECT, MLX5_IB_OBJECT_DEVX_OBJ },
 	{ MLX5_CMD_OP_ALLOC_TRANSPORT_DOMAIN, MLX5_IB_OBJECT_DEVX_OBJ },
 	{ MLX5_CMD_OP_CREATE_TIR, MLX5_IB_OBJECT_DEVX_OBJ },
@@ -60,7 +60,7 @@ static const struct {
 	{ MLX5_CMD_OP_CREATE_PSV, MLX5_IB_OBJECT_DEVX_OBJ },
 };
 
-/* Of a command that is not in the table, which DevX refuses, it is the object's own type. */
+/* DevX refuses a command that is not in the table; its object keeps its type. */
 static u32 mlx5_ib_devx_type(u16 opcode)
 {
 	unsigned int i;
@@ -71,13 +71,13 @@ static u32 mlx5_ib_devx_type(u16 opcode)
 	return MLX5_IB_OBJECT_DEVX_OBJ;
 }
 
-/* Steering memory of the device, which UVERBS_METHOD_DM_ALLOC gives away, too. */
+/* Steering memory of the device, which UVERBS_METHOD_DM_ALLOC also allocates. */
 static bool mlx5_ib_is_sw_icm(const void *cmd, int len)
 {
 	if (MLX5_GET(general_obj_in_cmd_hdr, cmd, opcode) != MLX5_CMD_OP_CREATE_GENERAL_OBJECT ||
 	    MLX5_GET(general_obj_in_cmd_hdr, cmd, obj_type) != MLX5_OBJ_TYPE_SW_ICM)
 		return false;
-	/* The firmware refuses one that ends before its size. */
+	/* The firmware refuses a command that ends before the size. */
 	return len > MLX5_BYTE_OFF(create_sw_icm_in, sw_icm.log_sw_icm_size);
 }
 
@@ -95,7 +95,7 @@ static int mlx5_ib_describe_devx_obj(const struct uverbs_attr_bundle *attrs,
 
 	if (IS_ERR(attr))
 		return PTR_ERR(attr);
-	/* Longer than what fits into the attribute, so it is a copy that stays as it is. */
+	/* Too long for the attribute itself, so this is a copy that the program cannot change. */
 	cmd = attr->ptr_attr.ptr;
 	if (mlx5_ib_is_sw_icm(cmd, attr->ptr_attr.len)) {
 		content->type = UVERBS_OBJECT_DM;
@@ -125,7 +125,7 @@ static const struct rdmacg_resource mlx5_ib_resources[] = {
 };
 
 /**
- * mlx5_ib_set_resources() - state what mlx5 wants to have accounted
+ * mlx5_ib_set_resources() - declare the resources of mlx5
  * @device: a device that is not registered yet
  *
  * Context: Any context.
@@ -136,9 +136,9 @@ void mlx5_ib_set_resources(struct ib_device *device)
 }
 
 /**
- * mlx5_ib_charge_uars() - charge pages of doorbells to who pays for a context
- * @ucontext: the context that is about to get them
- * @pages: how many, 0 included
+ * mlx5_ib_charge_uars() - charge doorbell pages to the owner of a context
+ * @ucontext: the context that is about to get the pages
+ * @pages: the number, perhaps 0
  *
  * Context: Process context; may sleep.
  * Return: 0, -EAGAIN at a limit, or -ENOMEM.
@@ -149,9 +149,9 @@ int mlx5_ib_charge_uars(struct ib_ucontext *ucontext, unsigned int pages)
 }
 
 /**
- * mlx5_ib_uncharge_uars() - give back the pages of one such charge
+ * mlx5_ib_uncharge_uars() - return a charge of mlx5_ib_charge_uars()
  * @ucontext: the same context
- * @pages: as many
+ * @pages: the same number
  *
  * Context: Process context; may sleep.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * rxe's resource for the RDMA cgroup controller: the memory of its queues, which it allocates in
- * the kernel, so that no umem tells of it. It belongs to whoever lets a program map it, until
- * both the queue and the last mapping are gone. Queues of the kernel are nobody's.
+ * The resource of rxe for the RDMA cgroup controller: the memory of queues. rxe allocates this
+ * memory in the kernel, so no umem charges it. The process that creates a queue is charged until
+ * the queue and its last mapping are removed. Queues of kernel users are not charged.
  */
 #include "rxe.h"
 #include "rxe_cgroup.h"
@@ -21,7 +21,7 @@ static const struct rdmacg_resource rxe_resources[] = {
 };
 
 /**
- * rxe_set_resources() - state what rxe wants to have accounted
+ * rxe_set_resources() - declare the resources of rxe
  * @rxe: a device that is not registered yet
  *
  * Context: Any context.
@@ -33,7 +33,7 @@ void rxe_set_resources(struct rxe_dev *rxe)
 
 /**
  * rxe_charge_queue() - charge the memory of a queue to the current process
- * @ip: what a program is about to be told of the queue; keeps who pays
+ * @ip: the mapping of the queue for the program; keeps the owner
  *
  * Context: Process context; may sleep.
  * Return: 0, -EAGAIN at a limit, or -ENOMEM.
@@ -45,8 +45,8 @@ int rxe_charge_queue(struct rxe_mmap_info *ip)
 }
 
 /**
- * rxe_uncharge_queue() - give the memory of a queue back
- * @ip: what rxe_charge_queue() charged
+ * rxe_uncharge_queue() - return the charge for the memory of a queue
+ * @ip: the same mapping
  *
  * Context: Process context; may sleep.
  */
