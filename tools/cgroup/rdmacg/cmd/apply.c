@@ -7,7 +7,7 @@
  */
 #include "cmd/apply.h"
 #include "core/core.h"
-#include "write/transaction.h"
+#include "write/write.h"
 
 #define APPLY_FILES	(POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT))
 

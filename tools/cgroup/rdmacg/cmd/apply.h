@@ -4,8 +4,7 @@
 #define RDMACG_APPLY_H
 
 #include "core/core.h"
-#include "write/config.h"
-#include "write/hotplug.h"
+#include "write/write.h"
 
 extern struct apply {
 	char **files;

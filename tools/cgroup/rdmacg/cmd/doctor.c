@@ -5,7 +5,7 @@
  * Each check is a function that says its findings: fine, a warning, or a problem.
  */
 #include "core/core.h"
-#include "write/config.h"
+#include "write/write.h"
 
 /* So many findings of a check are printed; JSON has all. */
 #define DOCTOR_MOST	10

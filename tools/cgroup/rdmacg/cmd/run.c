@@ -11,8 +11,7 @@
 #include "run/child.h"
 #include "run/run-cgroup.h"
 #include "run/run-report.h"
-#include "write/limits.h"
-#include "write/transaction.h"
+#include "write/write.h"
 
 /* As env(1) has them. */
 #define RUN_FAILED		125

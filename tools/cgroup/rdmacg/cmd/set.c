@@ -6,8 +6,7 @@
  * taken back if a part is refused.
  */
 #include "core/core.h"
-#include "write/limits.h"
-#include "write/transaction.h"
+#include "write/write.h"
 
 static bool set_dry_run;
 

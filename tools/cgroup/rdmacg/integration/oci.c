@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rdmacg: what a container runtime tells a hook. */
+/* rdmacg: the input of a hook of a container runtime. */
+#include <json-c/json_pointer.h>
 #include <sys/stat.h>
 
 #include "integration/oci.h"
-#include "lib/lib.h"
 
 /* Environments of containers may be long; no runtime writes more than a part of this. */
 #define OCI_LARGEST	(8UL << 20)
-/* Of objects in objects. What runtimes write has less than ten. */
+/* Of objects in objects. Runtimes write less than ten. */
 #define OCI_DEEPEST	32
 #define OCI_LONGEST	4096
-#define OCI_BLANKS	" \t\r\n"
 
 static const char oci_state_name[] = "container's state";
 static const char oci_config_name[] = "config.json";
@@ -18,63 +17,47 @@ static const char oci_config_name[] = "config.json";
 /* Read to the end: the text, or NULL, and an error is said. */
 static char *oci_read_all(int fd, const char *name, size_t *size)
 {
-	size_t room = 4096;
-	char *text = memory_zeroed(room, 1);
+	char *text = memory_zeroed(OCI_LARGEST + 1, 1);
 	ssize_t got;
 
 	*size = 0;
-	while ((got = read(fd, text + *size, room - *size)) != 0) {
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			say_error(name, "%s", strerror(errno));
-		else if (*size + got > OCI_LARGEST)
-			say_error(name, "is larger than %lu MiB", OCI_LARGEST >> 20);
-		if (got < 0 || *size + got > OCI_LARGEST) {
-			free(text);
-			return NULL;
-		}
-		*size += got;
-		if (*size == room) {
-			room *= 2;
-			text = memory_resize(text, room, 1);
-		}
-	}
-	return text;
+	do {
+		got = read(fd, text + *size, OCI_LARGEST + 1 - *size);
+		*size += got > 0 ? got : 0;
+	} while (got > 0 || (got < 0 && errno == EINTR));
+	if (got < 0)
+		say_error(name, "%s", strerror(errno));
+	else if (*size > OCI_LARGEST)
+		say_error(name, "is larger than %lu MiB", OCI_LARGEST >> 20);
+	else
+		return text;
+	free(text);
+	return NULL;
 }
 
 /* One object and nothing else; NULL, and an error is said. */
 static struct json_object *oci_parse(const char *name, const char *text, size_t size)
 {
-	struct json_tokener *tokener = json_tokener_new_ex(OCI_DEEPEST);
-	struct json_object *object = NULL;
-	enum json_tokener_error error = json_tokener_continue;
-	size_t end = 0;
+	struct json_tokener *tokener = memory_check(json_tokener_new_ex(OCI_DEEPEST));
+	struct json_object *object;
+	enum json_tokener_error error;
 
-	if (tokener) {
-		json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
-		object = json_tokener_parse_ex(tokener, text, size);
-		error = json_tokener_get_error(tokener);
-		end = json_tokener_get_parse_end(tokener);
-	}
-	while (end < size && text[end] && strchr(OCI_BLANKS, text[end]))
-		end++;
-	if (error == json_tokener_success && end == size &&
-	    json_object_is_type(object, json_type_object)) {
-		json_tokener_free(tokener);
+	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
+	object = json_tokener_parse_ex(tokener, text, size);
+	error = json_tokener_get_error(tokener);
+	json_tokener_free(tokener);
+	if (error == json_tokener_success && strnlen(text, size) == size &&
+	    json_object_is_type(object, json_type_object))
 		return object;
-	}
 	if (error == json_tokener_success || error == json_tokener_continue)
 		say_error(name, "has to be one object of JSON; the runtime gives it to its hooks");
 	else
 		say_error(name, "%s", json_tokener_error_desc(error));
 	json_object_put(object);
-	if (tokener)
-		json_tokener_free(tokener);
 	return NULL;
 }
 
-/* A string of the object, or NULL where it is another thing or has a NUL character. */
+/* A string of the object; NULL if the value has another type or a NUL character. */
 static const char *oci_string(struct json_object *object, const char *key)
 {
 	struct json_object *value;
@@ -87,54 +70,90 @@ static const char *oci_string(struct json_object *object, const char *key)
 	return strlen(string) == (size_t)json_object_get_string_len(value) ? string : NULL;
 }
 
-static bool oci_take_pid(struct oci *oci, struct json_object *state)
-{
-	struct json_object *value;
-	int64_t pid = 0;
-
-	if (json_object_object_get_ex(state, "pid", &value) &&
-	    json_object_is_type(value, json_type_int))
-		pid = json_object_get_int64(value);
-	if (pid <= 0 || pid > INT_MAX) {
-		say_error(oci_state_name,
-			  "names no process; the hook has to be one of createRuntime");
-		return false;
-	}
-	oci->pid = pid;
-	return true;
-}
-
-/* Later than that, the container's program would have run without limits. */
-static bool oci_check_status(struct json_object *state)
-{
-	const char *status = oci_string(state, "status");
-
-	if (status && (!strcmp(status, "creating") || !strcmp(status, "created")))
-		return true;
-	say_error(oci_state_name,
-		  "is \"%s\" and not being created; the hook has to be one of createRuntime",
-		  status ? status : "");
-	return false;
-}
-
 bool oci_parse_state(struct oci *oci, const char *text, size_t size)
 {
-	struct json_object *state = oci_parse(oci_state_name, text, size);
-	const char *bundle;
-	bool good;
+	struct json_object *state = oci_parse(oci_state_name, text, size), *value = NULL;
+	const char *status, *bundle;
+	int64_t pid = 0;
+	bool good = false;
 
 	if (!state)
 		return false;
-	good = oci_check_status(state) && oci_take_pid(oci, state);
+	status = oci_string(state, "status");
 	bundle = oci_string(state, "bundle");
-	if (good && (!bundle || *bundle != '/')) {
+	if (json_object_object_get_ex(state, "pid", &value) &&
+	    json_object_is_type(value, json_type_int))
+		pid = json_object_get_int64(value);
+	/* Later than that, the container's program would have run without limits. */
+	if (!status || (strcmp(status, "creating") && strcmp(status, "created")))
+		say_error(oci_state_name,
+			  "is \"%s\" and not being created; the hook has to be one of createRuntime",
+			  status ? status : "");
+	else if (pid <= 0 || pid > INT_MAX)
+		say_error(oci_state_name,
+			  "names no process; the hook has to be one of createRuntime");
+	else if (!bundle || *bundle != '/')
 		say_error(oci_state_name, "has no bundle whose path begins with a slash");
-		good = false;
-	}
-	if (good)
-		oci->bundle = memory_string(bundle);
+	else
+		good = true;
+	oci->pid = pid;
+	oci->bundle = good ? memory_string(bundle) : NULL;
 	json_object_put(state);
 	return good;
+}
+
+/* Whether the last device of @config was given before. */
+static bool oci_is_again(const struct config *config)
+{
+	const struct rule *last = &config->rules[config->nr_rules - 1], *rule;
+
+	for (rule = config->rules; rule < last; rule++)
+		if (device_is_same(&rule->limits.device, &last->limits.device))
+			return true;
+	return false;
+}
+
+static bool oci_take_device(struct config *config, const char *where, char *text)
+{
+	size_t before = config->nr_rules;
+	bool good = config_add(config, NULL, where, text);
+	const struct limits *limits;
+
+	if (!good || config->nr_rules == before)
+		return good;
+	limits = &config->rules[before].limits;
+	/* A name with one of these would be taken for a pattern. */
+	if (strpbrk(limits->device.name, "*?["))
+		say_error(where, "%s: write the name of a device, not a pattern",
+			  limits->device.name);
+	else if (limits->whole)
+		say_error(where, "%s: write each limit as KEY=VALUE, such as qp=100",
+			  limits->whole);
+	else if (oci_is_again(config))
+		say_error(where, "%s: is there twice; write all its limits behind one",
+			  limits->device.name);
+	else
+		return true;
+	return false;
+}
+
+bool oci_parse_limits(struct config *config, const char *where, const char *text)
+{
+	char *copy __autofree = memory_string(text);
+	char *rest = copy;
+	bool good = true;
+
+	memset(config, 0, sizeof(*config));
+	if (strlen(text) > OCI_LONGEST) {
+		say_error(where, "text: is longer than %d characters", OCI_LONGEST);
+		return false;
+	}
+	while (good && rest)
+		good = oci_take_device(config, where, strsep(&rest, ";\r\n"));
+	if (!good || config->nr_rules)
+		return good;
+	say_error(where, "text: is empty; write DEVICE KEY=VALUE..., or leave it out");
+	return false;
 }
 
 /* The annotation for the container of this name, or else that for all. To be freed. */
@@ -149,165 +168,82 @@ static char *oci_find_key(struct json_object *annotations)
 	return memory_string(OCI_ANNOTATION);
 }
 
-/* An annotation that is there and cannot be read must not pass for none. */
+/* An annotation that cannot be read must not pass for none. */
 static bool oci_take_annotation(struct oci *oci, struct json_object *annotations)
 {
-	char *key = oci_find_key(annotations);
-	bool has = json_object_object_get_ex(annotations, key, NULL);
+	char *key __autofree = oci_find_key(annotations);
+	char *where __autofree = memory_format("annotation %s", key);
 	const char *text = oci_string(annotations, key);
 
-	if (has)
-		oci->source = memory_format("annotation %s", key);
+	if (!json_object_object_get_ex(annotations, key, NULL))
+		return true;
 	if (text)
-		oci->asked = memory_string(text);
-	else if (has)
-		say_error(oci->source, "is no text");
-	free(key);
-	return text || !has;
+		return oci_parse_limits(&oci->policy.asked, where, text);
+	say_error(where, "is not a text");
+	return false;
 }
 
 /* Of several variables of this name, a program sees the last. */
-static const char *oci_find_variable(struct json_object *config)
+static bool oci_take_variable(struct oci *oci, struct json_object *config)
 {
 	static const char begin[] = OCI_VARIABLE "=";
-	struct json_object *process, *list;
+	struct json_object *list;
 	const char *found = NULL;
-	const char *text;
 	size_t i;
 
-	if (!json_object_object_get_ex(config, "process", &process) ||
-	    !json_object_object_get_ex(process, "env", &list) ||
+	if (json_pointer_get(config, "/process/env", &list) ||
 	    !json_object_is_type(list, json_type_array))
-		return NULL;
+		return true;
 	for (i = 0; i < json_object_array_length(list); i++) {
-		text = json_object_get_string(json_object_array_get_idx(list, i));
+		const char *text = json_object_get_string(json_object_array_get_idx(list, i));
+
 		if (text && !strncmp(text, begin, strlen(begin)))
 			found = text + strlen(begin);
 	}
-	return found;
+	return !found || oci_parse_limits(&oci->policy.share, "variable " OCI_VARIABLE, found);
 }
 
 bool oci_parse_config(struct oci *oci, const char *text, size_t size)
 {
 	struct json_object *config = oci_parse(oci_config_name, text, size);
-	struct json_object *annotations;
-	const char *share;
-	bool good = true;
+	struct json_object *annotations = NULL;
+	bool good;
 
 	if (!config)
 		return false;
-	share = oci_find_variable(config);
-	oci->share = share ? memory_string(share) : NULL;
-	if (json_object_object_get_ex(config, "annotations", &annotations) && annotations) {
-		good = json_object_is_type(annotations, json_type_object);
-		if (good)
-			good = oci_take_annotation(oci, annotations);
-		else
-			say_error(oci_config_name, "its annotations are no object");
-	}
+	json_object_object_get_ex(config, "annotations", &annotations);
+	good = !annotations || json_object_is_type(annotations, json_type_object);
+	if (!good)
+		say_error(oci_config_name, "its annotations are not an object");
+	else if (annotations)
+		good = oci_take_annotation(oci, annotations);
+	good = good && oci_take_variable(oci, config);
 	json_object_put(config);
 	return good;
 }
 
-static bool oci_has_device(const struct config *asked, const struct device *device)
-{
-	size_t i;
-
-	for (i = 0; i + 1 < asked->nr_rules; i++)
-		if (device_is_same(&asked->rules[i].limits.device, device))
-			return true;
-	return false;
-}
-
-/* "DEVICE KEY=VALUE...", or as one word "DEVICE:KEY=VALUE,KEY=VALUE". */
-static bool oci_take_device(struct config *asked, const char *name, char *text)
-{
-	struct limits *limits;
-	char **words = NULL;
-	size_t count = 0;
-	char *word;
-	bool good = true;
-
-	while ((word = strsep(&text, OCI_BLANKS))) {
-		if (!*word)
-			continue;
-		words = memory_grow(words, count, sizeof(*words));
-		words[count++] = word;
-	}
-	if (count) {
-		asked->rules = memory_grow(asked->rules, asked->nr_rules, sizeof(*asked->rules));
-		asked->rules[asked->nr_rules].where = memory_string(name);
-		limits = &asked->rules[asked->nr_rules++].limits;
-		good = count == 1 && strchr(words[0], ':') ?
-			limits_parse_option(limits, words[0]) :
-			limits_parse(limits, words[0], words + 1, count - 1);
-		/* A name with one of these would be taken for a pattern. */
-		if (good && strpbrk(limits->device.name, "*?[")) {
-			say_error(words[0], "write the name of a device, not a pattern");
-			good = false;
-		} else if (good && limits->whole) {
-			say_error(limits->whole, "write each limit as KEY=VALUE, such as qp=100");
-			good = false;
-		} else if (good && oci_has_device(asked, &limits->device)) {
-			say_error(words[0], "is there twice; write all its limits behind one");
-			good = false;
-		}
-	}
-	free(words);
-	return good;
-}
-
-bool oci_parse_limits(struct config *config, const char *name, const char *text)
-{
-	char *copy = memory_string(text);
-	bool good = strlen(text) <= OCI_LONGEST;
-	char *rest = copy;
-
-	memset(config, 0, sizeof(*config));
-	say_within(name);
-	if (!good)
-		say_error("text", "is longer than %d characters", OCI_LONGEST);
-	while (good && rest)
-		good = oci_take_device(config, name, strsep(&rest, ";\n"));
-	if (good && !config->nr_rules) {
-		say_error("text", "is empty; write DEVICE KEY=VALUE..., or leave it out");
-		good = false;
-	}
-	say_within(NULL);
-	free(copy);
-	return good;
-}
-
-/* The one file of the bundle, which has to be a regular one: others may have no end. */
+/* It has to be a regular file: others may have no end. */
 static int oci_open_config(const struct oci *oci)
 {
-	int bundle = open(oci->bundle, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char *path __autofree = memory_format("%s/%s", oci->bundle, oci_config_name);
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat status;
-	int fd = -1;
 
-	if (bundle >= 0)
-		fd = openat(bundle, oci_config_name,
-			    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd >= 0 && !fstat(fd, &status) && !S_ISREG(status.st_mode)) {
+	if (fd >= 0 && !fstat(fd, &status) && S_ISREG(status.st_mode))
+		return fd;
+	say_error(oci->bundle, "%s: %s", oci_config_name, strerror(fd < 0 ? errno : EINVAL));
+	if (fd >= 0)
 		close(fd);
-		fd = -1;
-		errno = EINVAL;
-	}
-	if (fd < 0)
-		say_error(oci->bundle, "%s: %s", oci_config_name, strerror(errno));
-	if (bundle >= 0)
-		close(bundle);
-	return fd;
+	return -1;
 }
 
 static bool oci_read_config(struct oci *oci, int fd)
 {
+	char *text __autofree = NULL;
 	size_t size;
-	char *text = oci_read_all(fd, oci_config_name, &size);
-	bool good = text && oci_parse_config(oci, text, size);
 
-	free(text);
-	return good;
+	text = oci_read_all(fd, oci_config_name, &size);
+	return text && oci_parse_config(oci, text, size);
 }
 
 bool oci_read_requests(struct oci *oci)
@@ -317,12 +253,15 @@ bool oci_read_requests(struct oci *oci)
 
 bool oci_read(struct oci *oci)
 {
+	char *text __autofree = NULL;
 	size_t size;
-	char *text = oci_read_all(STDIN_FILENO, oci_state_name, &size);
-	bool good = text && oci_parse_state(oci, text, size);
-	int fd = good ? oci_open_config(oci) : -1;
+	bool good;
+	int fd;
 
-	free(text);
+	text = oci_read_all(STDIN_FILENO, oci_state_name, &size);
+	if (!text || !oci_parse_state(oci, text, size))
+		return false;
+	fd = oci_open_config(oci);
 	if (fd < 0)
 		return false;
 	good = oci_read_config(oci, fd);
@@ -333,8 +272,6 @@ bool oci_read(struct oci *oci)
 void oci_free(struct oci *oci)
 {
 	free(oci->bundle);
-	free(oci->asked);
-	free(oci->source);
-	free(oci->share);
+	policy_free(&oci->policy);
 	memset(oci, 0, sizeof(*oci));
 }

@@ -5,118 +5,72 @@
  * The SPANK plugin in integrations/slurm runs this in slurmstepd's cgroup, which is
  * .../job_N/step_M/slurm or below, before a task of the step is there, and once more at the end.
  *
- * The limits of the job hold for all its steps together. The first step that has something
- * to say sets them; from then on a step can have less for itself, and cannot raise them.
+ * The limits of the job hold for all its steps together. The first step that has limits to set
+ * sets them; from then on a step can have less for itself, and cannot raise them.
  */
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 
-#include "core/core.h"
-#include "write/policy.h"
-
-enum { STEP_KEY_ASKED = OPTIONS_KEY, STEP_KEY_DEFAULT, STEP_KEY_CEILING, STEP_KEY_END };
-
-struct step {
-	struct policy policy;
-	bool malformed;
-	bool end;
-};
+#include "write/write.h"
 
 #define STEP_LOCK_SECONDS	10
+#define STEP_TRY_MS		20
 
-/* Of the lock; tests have another one. */
-static const char *step_folder(void)
-{
-	const char *other = getenv("RDMACG_RUN");
+/* The administrator writes the options there. */
+static struct policy step_policy = { .place = "plugstack.conf" };
+static bool step_end;
 
-	return other && *other ? other : "/run/rdmacg";
-}
-
-/* Where the administrator has written what comes as options here. */
-static const char step_place[] = "plugstack.conf";
-
-static const struct argp_option step_options[] = {
-	{ "asked", STEP_KEY_ASKED, "LIMITS", 0, "what the user has asked for", 0 },
-	{ "default", STEP_KEY_DEFAULT, "LIMITS", 0, "for jobs that do not ask", 0 },
-	{ "ceiling", STEP_KEY_CEILING, "LIMITS", 0, "what a job may ask for at most", 0 },
-	{ "end", STEP_KEY_END, NULL, 0, "print what the step has used, and what was refused", 0 },
-	{ 0 }
-};
-
-/* A rule of the section; without a device, it is for all. */
-static bool step_take_rule(struct config *config, const char *section, const char *where,
-			   const char *text)
-{
-	char *copy = memory_format("%s%s", strchr(text, ':') ? "" : "default:", text);
-	struct rule *rule;
-	bool good;
-
-	config->rules = memory_grow(config->rules, config->nr_rules, sizeof(*rule));
-	rule = &config->rules[config->nr_rules++];
-	rule->where = memory_string(where);
-	rule->parts = memory_zeroed(1, sizeof(*rule->parts));
-	rule->parts[rule->nr_parts++] = memory_string(section);
-	say_within(where);
-	good = limits_parse_option(&rule->limits, copy);
-	say_within(NULL);
-	free(copy);
-	return good;
-}
-
-/* [DEVICE:]KEY=VALUE[,KEY=VALUE]...[;...] */
-static bool step_take(struct config *config, const char *section, const char *where,
+/* [DEVICE:]KEY=VALUE[,KEY=VALUE]...[;...]; without a device, a rule is for all. */
+static void step_take(struct config *config, const char *section, const char *where,
 		      const char *text)
 {
-	char *copy = memory_string(text);
-	char *rest = copy;
+	char *copy __autofree = memory_string(text);
+	char *rest = copy, *item;
 	bool good = true;
 
-	while (good && rest)
-		good = step_take_rule(config, section, where, strsep(&rest, ";"));
-	free(copy);
-	return good && policy_check(config);
+	while (good && (item = strsep(&rest, ";"))) {
+		char *rule __autofree = memory_format("%s%s", strchr(item, ':') ? "" : "default:",
+						      item);
+		size_t before = config->nr_rules;
+
+		/* Blanks and # mean more in a file. */
+		good = !strpbrk(item, " \t\r\n") && config_add(config, section, where, rule);
+		if (config->nr_rules == before)
+			say_error(where, "%s: write [DEVICE:]KEY=VALUE[,KEY=VALUE]...", item);
+		good = good && config->nr_rules > before;
+	}
+	if (!good || !policy_check(config))
+		exit(EXIT_USAGE);
 }
 
 /* Patterns are for administrators. */
-static bool step_take_asked(struct config *asked, const char *text)
+static void step_take_asked(const char *text, void *to)
 {
-	if (!text[strcspn(text, "*?[\\")])
-		return step_take(asked, POLICY_DEFAULT, "--rdma", text);
-	say_error("--rdma", "write names of devices, no patterns");
-	return false;
-}
-
-static error_t step_parse(int key, char *arg, struct argp_state *state)
-{
-	struct step *step = state->input;
-	struct policy *policy = &step->policy;
-	bool good = true;
-
-	switch (key) {
-	case STEP_KEY_ASKED:
-		good = step_take_asked(&policy->asked, arg);
-		break;
-	case STEP_KEY_DEFAULT:
-		good = step_take(&policy->config, POLICY_DEFAULT, step_place, arg);
-		break;
-	case STEP_KEY_CEILING:
-		good = step_take(&policy->config, POLICY_CEILING, step_place, arg);
-		break;
-	case STEP_KEY_END:
-		step->end = true;
-		break;
-	default:
-		return ARGP_ERR_UNKNOWN;
+	if (text[strcspn(text, "*?[\\")]) {
+		say_error("--rdma", "write names of devices, not patterns");
+		exit(EXIT_USAGE);
 	}
-	step->malformed |= !good;
-	return 0;
+	step_take(to, POLICY_DEFAULT, "--rdma", text);
 }
 
-static const struct argp step_argp = {
-	.options = step_options,
-	.parser = step_parse,
-	.children = options_child,
+static void step_take_rules(const char *text, void *to)
+{
+	step_take(&step_policy.config, to, step_policy.place, text);
+}
+
+static const struct choice step_choices[] = {
+	{ "asked", 0, "LIMITS", "what the user has asked for", step_take_asked,
+	  &step_policy.asked },
+	{ "default", 0, "LIMITS", "for jobs that do not ask", step_take_rules,
+	  (void *)POLICY_DEFAULT },
+	{ "ceiling", 0, "LIMITS", "what a job may ask for at most", step_take_rules,
+	  (void *)POLICY_CEILING },
+	{ "end", 0, NULL, "print the peaks and refusals of the step", NULL, &step_end },
+	{ 0 }
+};
+
+static const struct syntax step_syntax = {
+	.lists = { step_choices },
 	.doc =
 		"Set the limits of the Slurm job and step to which this process belongs; for the SPANK plugin. LIMITS are [DEVICE:]KEY=VALUE[,KEY=VALUE]..., with semicolons between devices.",
 };
@@ -124,28 +78,23 @@ static const struct argp step_argp = {
 /* The step's cgroup; its parent is the job's. */
 static struct cgroup *step_open(void)
 {
-	char *name = hierarchy_cgroup_of(0);
-	struct cgroup *cgroup = NULL;
+	char *name __autofree = hierarchy_cgroup_of(0);
+	char *step_name __autofree = NULL;
 	struct foreign step;
 	size_t length;
-	char *path;
 
 	if (!name)
 		return NULL;
-	path = memory_string(name);
 	foreign_init(&step, FOREIGN_STEP, "");
 	length = foreign_end(&step, name);
 	foreign_free(&step);
-	name[length] = '\0';
+	step_name = memory_format("%.*s", (int)length, name);
 	if (length)
-		cgroup = cgroup_open(name);
-	else
-		say_error("slurmstepd",
-			  "runs in %s, which is not below the cgroup of a job's step; set ProctrackType=proctrack/cgroup in slurm.conf",
-			  *path ? path : "/");
-	free(path);
-	free(name);
-	return cgroup;
+		return cgroup_open(step_name);
+	say_error("slurmstepd",
+		  "runs in %s, which is not below the cgroup of a job's step; set ProctrackType=proctrack/cgroup in slurm.conf",
+		  *name ? name : "/");
+	return NULL;
 }
 
 static bool step_has_limits(const struct cgroup *cgroup)
@@ -158,69 +107,71 @@ static bool step_has_limits(const struct cgroup *cgroup)
 	return false;
 }
 
+static const char *step_folder(void)
+{
+	return hierarchy_path("RDMACG_RUN", "/run/rdmacg");
+}
+
 /*
  * A lock that only root can take: a folder of a cgroup can be locked by each of its readers. The
- * lock ends with the process. -1, and an error is said.
+ * lock ends with the process. False: an error was said.
  */
-static int step_lock(void)
+static bool step_lock(void)
 {
-	const struct timespec pause = { .tv_nsec = 20 * 1000 * 1000 };
-	const char *folder = step_folder();
-	char *path = memory_format("%s/slurm.lock", folder);
-	int tries, error, fd = -1;
+	char *path __autofree = memory_format("%s/slurm.lock", step_folder());
+	int64_t end = clock_now() + STEP_LOCK_SECONDS * 1000;
+	int fd = -1;
 
-	if (!mkdir(folder, 0755) || errno == EEXIST)
+	if (!mkdir(step_folder(), 0755) || errno == EEXIST)
 		fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	error = fd < 0 ? errno : EWOULDBLOCK;
-	for (tries = STEP_LOCK_SECONDS * 50; tries && fd >= 0 && error; tries--) {
-		error = flock(fd, LOCK_EX | LOCK_NB) ? errno : 0;
-		if (error)
-			nanosleep(&pause, NULL);
+	while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB)) {
+		if (errno != EWOULDBLOCK || clock_now() > end) {
+			fd = -1;
+			break;
+		}
+		clock_sleep(STEP_TRY_MS);
 	}
-	if (error == EWOULDBLOCK)
+	if (fd >= 0)
+		return true;
+	if (errno == EWOULDBLOCK)
 		say_error(path, "another step has held this lock for %d s; end its rdmacg",
 			  STEP_LOCK_SECONDS);
-	else if (error)
-		say_error(path, "%s", strerror(error));
-	free(path);
-	return error ? -1 : fd;
+	else
+		say_error(path, "%s", strerror(errno));
+	return false;
 }
 
 /* The lock keeps two steps from being the first one. */
-static bool step_limit(struct step *step, struct cgroup *cgroup)
+static bool step_limit(struct cgroup *cgroup)
 {
-	struct policy of_step = { .place = step_place, .asked = step->policy.asked };
+	struct policy of_step = { .place = step_policy.place, .asked = step_policy.asked };
 	struct cgroup *job = cgroup->parent;
 
-	if (step_lock() < 0)
-		return false;
-	if (cgroup_has_controller(job) && !cgroup_read(job, POOL_BIT(POOL_MAX)))
+	if (!step_lock() ||
+	    (cgroup_has_controller(job) && !cgroup_read(job, POOL_BIT(POOL_MAX))))
 		return false;
 	if (step_has_limits(job))
 		return policy_limits(&of_step, cgroup);
 	of_step.asked.nr_rules = 0;
-	step->policy.place = step_place;
-	return policy_limits(&step->policy, job) && policy_limits(&of_step, cgroup);
+	return policy_limits(&step_policy, job) && policy_limits(&of_step, cgroup);
 }
 
-/* "KEY=VALUE KEY=VALUE" of what is not 0. */
+/* " KEY=VALUE KEY=VALUE" of the peaks or refusals that are not 0. To be freed. */
 static char *step_list(const struct pool *pool, bool refused)
 {
-	char *list = memory_string("");
-	char *longer;
-	size_t i;
+	size_t i, size;
+	char *list;
+	FILE *to = memory_check(open_memstream(&list, &size));
 
 	for (i = 0; i < pool->nr_slots; i++) {
 		const struct slot *slot = &pool->slots[i];
 		uint64_t value = refused ? slot->events.alloc_fail : slot->peak;
 
-		if (!value)
-			continue;
-		longer = memory_format("%s %s=%s", list, slot->key,
-				       number_text(value, !refused && number_is_bytes(slot->key)));
-		free(list);
-		list = longer;
+		if (value)
+			fprintf(to, " %s=%s", slot->key,
+				number_text(value, !refused && number_is_bytes(slot->key)));
 	}
+	fclose(to);
 	return list;
 }
 
@@ -243,32 +194,18 @@ static bool step_print(struct cgroup *cgroup)
 	return true;
 }
 
-static bool step_run(struct step *step)
-{
-	struct cgroup *cgroup;
-	bool done = false;
-
-	if (!hierarchy_open())
-		return false;
-	cgroup = step_open();
-	if (cgroup)
-		done = step->end ? step_print(cgroup) : step_limit(step, cgroup);
-	cgroup_close_path(cgroup);
-	return done;
-}
-
 int cmd_slurm_step(int argc, char **argv)
 {
-	struct step step = { 0 };
+	struct cgroup *cgroup;
 	bool done = true;
 
-	options_parse(&step_argp, 0, argc, argv, &step);
-	/* Where nobody says anything, a node without the controller is no error. */
-	if (!step.malformed &&
-	    (step.end || step.policy.asked.nr_rules || step.policy.config.nr_rules))
-		done = step_run(&step);
-	policy_free(&step.policy);
-	if (step.malformed)
-		return EXIT_USAGE;
+	options_read(&step_syntax, argc, argv);
+	/* Without limits to set, a node without the controller is not an error. */
+	if (step_end || step_policy.asked.nr_rules || step_policy.config.nr_rules) {
+		cgroup = hierarchy_open() ? step_open() : NULL;
+		done = cgroup && (step_end ? step_print(cgroup) : step_limit(cgroup));
+		cgroup_close_path(cgroup);
+	}
+	policy_free(&step_policy);
 	return done ? EXIT_DONE : EXIT_FAILED;
 }

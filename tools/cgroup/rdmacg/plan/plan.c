@@ -8,7 +8,7 @@
 
 #include "lib/lib.h"
 #include "plan/plan.h"
-#include "write/config.h"
+#include "write/write.h"
 
 /* --- values, parts, plans --- */
 
@@ -28,24 +28,25 @@ void plan_fail(const char *form, const char *format, ...)
 struct plan_part *plan_add_part(struct plan *plan, const char *format, ...)
 {
 	struct plan_part *part = memory_zeroed(1, sizeof(*part));
+	struct plan_part **place = memory_append(&plan->parts, &plan->nr_parts, sizeof(*place));
 	va_list args;
+
+	*place = part;
 
 	va_start(args, format);
 	part->title = memory_vformat(format, args);
 	va_end(args);
 	part->form = plan->form->name;
-	plan->parts = memory_grow(plan->parts, plan->nr_parts, sizeof(*plan->parts));
-	plan->parts[plan->nr_parts++] = part;
 	return part;
 }
 
 void plan_add_note(struct plan_part *part, const char *format, ...)
 {
+	char **note = memory_append(&part->notes, &part->nr_notes, sizeof(*note));
 	va_list args;
 
-	part->notes = memory_grow(part->notes, part->nr_notes, sizeof(*part->notes));
 	va_start(args, format);
-	part->notes[part->nr_notes++] = memory_vformat(format, args);
+	*note = memory_vformat(format, args);
 	va_end(args);
 }
 
@@ -77,11 +78,10 @@ static size_t plan_name_length(const char *text)
 /* The formula with numbers in the place of names. To be freed. */
 static char *plan_in_numbers(const struct plan_part *part, const char *formula)
 {
-	FILE *out;
 	size_t size;
 	char *text;
+	FILE *out = memory_check(open_memstream(&text, &size));
 
-	out = memory_check(open_memstream(&text, &size));
 	while (*formula) {
 		size_t length = plan_name_length(formula);
 		const struct plan_value *value = length ? plan_find(part, formula, length) : NULL;
@@ -114,8 +114,7 @@ __int128 plan_add(struct plan_part *part, enum plan_kind kind, const char *key, 
 			  "%s = %s = %s is more than the kernel takes as a limit, %" PRIu64
 			  "; give smaller numbers",
 			  key, formula, numbers, NUMBER_LARGEST);
-	part->values = memory_grow(part->values, part->nr_values, sizeof(*part->values));
-	new = &part->values[part->nr_values++];
+	new = memory_append(&part->values, &part->nr_values, sizeof(*new));
 	new->key = memory_string(key);
 	new->kind = kind;
 	new->value = value;
@@ -159,13 +158,11 @@ static char *plan_format_values(const struct plan_part *part, enum plan_kind kin
 {
 	size_t i, size;
 	char *text;
-	FILE *out;
+	FILE *out = memory_check(open_memstream(&text, &size));
 
-	out = memory_check(open_memstream(&text, &size));
-	for (i = 0; i < part->nr_values; i++) {
+	for (i = 0; i < part->nr_values; i++)
 		if (part->values[i].kind == kind)
 			fprintf(out, " %s=%" PRIu64, part->values[i].key, part->values[i].value);
-	}
 	fclose(out);
 	return memory_check(text);
 }
@@ -254,60 +251,44 @@ static struct json_object *plan_json_values(const struct plan_part *part, enum p
 	return object;
 }
 
-static struct json_object *plan_json_formulas(const struct plan_part *part)
+static struct json_object *plan_json_formula(const struct plan_value *value)
 {
-	struct json_object *array = json_object_new_array();
-	size_t i;
-
-	for (i = 0; i < part->nr_values; i++) {
-		struct json_object *object;
-		const struct plan_value *value = &part->values[i];
-
-		if (value->kind == PLAN_KIND_NAME)
-			continue;
-		object = json_object_new_object();
-		json_add(object, "key", json_text(value->key));
-		json_add(object, "value", json_number(value->value));
-		json_add(object, "formula", json_text(value->formula));
-		json_add(object, "numbers", json_text(value->numbers));
-		json_add(object, "source", json_text(value->source));
-		json_object_array_add(array, object);
-	}
-	return array;
+	return json_pack("key:s value:u formula:s numbers:s source:s", value->key, value->value,
+			 value->formula, value->numbers, value->source);
 }
 
 static struct json_object *plan_json_part(const struct plan_part *part, bool explain)
 {
-	struct json_object *object = json_object_new_object();
-	struct json_object *notes = json_object_new_array();
+	struct json_object *object = json_pack("title:s cgroup:s", part->title, part->cgroup);
+	struct json_object *notes = json_object_new_array(), *formulas;
 	struct device device = { 0 };
 	size_t i;
 
-	json_add(object, "title", json_text(part->title));
-	json_add(object, "cgroup", part->cgroup ? json_text(part->cgroup) : NULL);
 	if (part->device)
 		plan_parse_device(&device, part->device);
-	json_add(object, "device", device.name ? json_text(device.name) : NULL);
-	json_add(object, "index", device.has_index ? json_number(device.index) : NULL);
+	device_json(object, &device);
 	device_free(&device);
-	json_add(object, "limits", plan_json_values(part, PLAN_KIND_LIMIT));
-	json_add(object, "figures", plan_json_values(part, PLAN_KIND_FIGURE));
 	for (i = 0; i < part->nr_notes; i++)
 		json_object_array_add(notes, json_text(part->notes[i]));
-	json_add(object, "notes", notes);
-	if (explain)
-		json_add(object, "formulas", plan_json_formulas(part));
+	json_fill(object, "limits:o figures:o notes:o", plan_json_values(part, PLAN_KIND_LIMIT),
+		  plan_json_values(part, PLAN_KIND_FIGURE), notes);
+	if (!explain)
+		return object;
+	formulas = json_object_new_array();
+	for (i = 0; i < part->nr_values; i++)
+		if (part->values[i].kind != PLAN_KIND_NAME)
+			json_object_array_add(formulas, plan_json_formula(&part->values[i]));
+	json_add(object, "formulas", formulas);
 	return object;
 }
 
 static void plan_print_json(const struct plan *plan, bool explain)
 {
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_pack("format:u plan:s", (uint64_t)JSON_FORMAT,
+					       plan->form->name);
 	struct json_object *parts = json_object_new_array();
 	size_t i;
 
-	json_add(object, "format", json_number(1));
-	json_add(object, "plan", json_text(plan->form->name));
 	if (explain && plan->form->read)
 		json_add(object, "read", json_text(plan->form->read));
 	for (i = 0; i < plan->nr_parts; i++)

@@ -5,7 +5,7 @@
  * off, and the cgroups get the rest by weight, rounded down, so the limits fit.
  */
 #include "plan/plan.h"
-#include "write/limits.h"
+#include "write/write.h"
 
 /* As for cgroup v2's weights. */
 #define SHARE_WEIGHT_MAX	10000
@@ -18,20 +18,15 @@ struct share_cgroup {
 	struct plan_part *part;
 };
 
-/* What goes off before the rest is shared: --kernel or --reserve. */
-struct share_take {
-	bool is_kernel;
-	struct limits limits;
-	uint64_t percent;	/* of every resource, in thousandths of a percent */
-};
-
 struct share {
 	struct device device;
 	struct share_cgroup *cgroups;
 	size_t nr_cgroups;
 	__int128 weights;	/* of all cgroups */
-	struct share_take *takes;
-	size_t nr_takes;
+	/* What goes off before the rest is shared; a key may be in a list several times. */
+	struct limits kernel, reserve;
+	bool has_kernel;
+	uint64_t percent;	/* of every resource, in thousandths of a percent */
 	uint64_t over;		/* in thousandths; 0 without --oversubscribe */
 };
 
@@ -104,38 +99,26 @@ static bool share_has(const struct slot *slot)
 
 /* --- one resource --- */
 
-/* Thousandths of a percent, or an amount, that one take has of a resource. */
-static __int128 share_taken(const struct share_take *take, const char *key, bool percent)
+/* The sum of a resource's amounts, or of its percentages in thousandths. */
+static __int128 share_sum(const struct limits *limits, const char *key, bool percent)
 {
-	__int128 sum = percent ? take->percent : 0;
+	__int128 sum = 0;
 	size_t i;
 
-	for (i = 0; i < take->limits.nr_limits; i++) {
-		const struct limit *limit = &take->limits.limits[i];
-
-		if (!strcmp(limit->key, key) && limit->percent == percent)
-			sum += limit->value;
-	}
-	return sum;
+	for (i = 0; i < limits->nr_limits; i++)
+		if (!strcmp(limits->limits[i].key, key) && limits->limits[i].percent == percent)
+			sum += limits->limits[i].value;
+	return min(sum, UINT64_MAX);
 }
 
 /* What is left of the resource for cgroups. */
 static __int128 share_add_available(const struct share *share, struct plan_part *part,
 				    const struct slot *slot)
 {
-	__int128 amounts[2] = { 0 }, percents = 0;
-	size_t i;
-
-	for (i = 0; i < share->nr_takes; i++) {
-		const struct share_take *take = &share->takes[i];
-
-		amounts[take->is_kernel] += share_taken(take, slot->key, false);
-		percents += share_taken(take, slot->key, true);
-	}
 	PLAN_NAME(part, capacity, slot->max);
-	PLAN_NAME(part, kernel, min(amounts[true], UINT64_MAX));
-	PLAN_NAME(part, fixed, min(amounts[false], UINT64_MAX));
-	PLAN_NAME(part, percent, min(percents, UINT64_MAX));
+	PLAN_NAME(part, kernel, share_sum(&share->kernel, slot->key, false));
+	PLAN_NAME(part, fixed, share_sum(&share->reserve, slot->key, false));
+	PLAN_NAME(part, percent, share->percent + share_sum(&share->reserve, slot->key, true));
 	PLAN_STEP(part, reserve, fixed + capacity * percent / 100000,
 		  "--reserve: amounts, and thousandths of a percent of the capacity");
 	PLAN_STEP(part, available, capacity - kernel - reserve,
@@ -190,23 +173,15 @@ static void share_add_resource(const struct share *share, struct plan_part *proo
 
 /* --- the plan --- */
 
-/* What goes off has to be of something that the device has. Whether kernel users have any. */
-static bool share_check_takes(const struct share *share, const struct pool *pool)
+/* What goes off has to be of something that the device has. */
+static void share_check_known(const struct limits *limits, const struct pool *pool)
 {
-	bool has_kernel = false;
-	size_t i, j;
+	size_t i;
 
-	for (i = 0; i < share->nr_takes; i++) {
-		const struct limits *limits = &share->takes[i].limits;
-
-		has_kernel |= share->takes[i].is_kernel;
-		for (j = 0; j < limits->nr_limits; j++) {
-			if (!share_has(pool_find(pool, limits->limits[j].key)))
-				plan_fail(limits->limits[j].key,
-					  "the device states no amount of it; leave it out");
-		}
-	}
-	return has_kernel;
+	for (i = 0; i < limits->nr_limits; i++)
+		if (!share_has(pool_find(pool, limits->limits[i].key)))
+			plan_fail(limits->limits[i].key,
+				  "the device states no amount of it; leave it out");
 }
 
 /* A part for the device, then one for each cgroup. */
@@ -226,13 +201,14 @@ static void share_plan(struct plan *plan, struct share *share, const struct pool
 		share->weights += cgroup->weight;
 	}
 	free(name);
-	if (!share_check_takes(share, pool))
+	share_check_known(&share->kernel, pool);
+	share_check_known(&share->reserve, pool);
+	if (!share->has_kernel)
 		plan_add_note(proof,
 			      "Nothing was taken off for kernel users: give --kernel; see rdma resource show, rdmacg plan lnet.");
-	for (i = 0; i < pool->nr_slots; i++) {
+	for (i = 0; i < pool->nr_slots; i++)
 		if (share_has(&pool->slots[i]))
 			share_add_resource(share, proof, &pool->slots[i]);
-	}
 	if (!proof->nr_values)
 		plan_fail(share->device.name,
 			  "the device states no amount of anything, so there is nothing to share; give --capacity KEY=VALUE,...");
@@ -244,43 +220,55 @@ static void share_plan(struct plan *plan, struct share *share, const struct pool
 /* "CGROUP:WEIGHT": what is behind the last colon, if it is digits and not part of a name. */
 static void share_add_cgroup(struct share *share, const char *word)
 {
+	char *path __autofree = memory_string(word);
 	const char *colon = strrchr(word, ':');
 	bool has_weight = colon && colon[1] && !colon[1 + strspn(colon + 1, "0123456789")] &&
 			  !file_exists(hierarchy.dir, word);
-	int length = has_weight ? colon - word : (int)strlen(word);
-	char *path = memory_format("%.*s", length, word);
 	struct share_cgroup *cgroup;
 
 	if (share->nr_cgroups == SHARE_CGROUPS_MAX)
 		options_fail(word, "is one cgroup too many; give a parent of them");
-	share->cgroups = memory_grow(share->cgroups, share->nr_cgroups, sizeof(*share->cgroups));
-	cgroup = &share->cgroups[share->nr_cgroups++];
+	cgroup = memory_append(&share->cgroups, &share->nr_cgroups, sizeof(*cgroup));
 	cgroup->weight = 1;
 	if (has_weight && (!number_parse(colon + 1, strlen(colon + 1), &cgroup->weight) ||
 			   !cgroup->weight || cgroup->weight > SHARE_WEIGHT_MAX))
 		options_fail(word, "a weight is 1 to %d", SHARE_WEIGHT_MAX);
+	if (has_weight)
+		path[colon - word] = '\0';
 	cgroup->name = hierarchy_resolve(path);
 	if (!cgroup->name)
 		exit(EXIT_FAILED);
 	if (!*cgroup->name)
 		plan_fail("/", "the root has no limits; its devices are the limit");
-	free(path);
 }
 
-static void share_add_take(struct share *share, const char *text, bool is_kernel)
+static void share_add_take(const struct share *share, struct limits *to, const char *text,
+			   bool may_be_percent)
+{
+	struct limits more;
+	size_t i;
+
+	share_parse_limits(share, &more, text, may_be_percent);
+	for (i = 0; i < more.nr_limits; i++)
+		*(struct limit *)memory_append(&to->limits, &to->nr_limits, sizeof(*to->limits)) =
+			more.limits[i];
+	more.nr_limits = 0;
+	limits_free(&more);
+}
+
+static void share_add_reserve(struct share *share, const char *text)
 {
 	size_t length = strlen(text);
-	struct share_take *take;
+	uint64_t percent;
 
-	share->takes = memory_grow(share->takes, share->nr_takes, sizeof(*share->takes));
-	take = &share->takes[share->nr_takes++];
-	take->is_kernel = is_kernel;
-	if (is_kernel || strchr(text, '='))
-		share_parse_limits(share, &take->limits, text, !is_kernel);
-	else if (!length || text[length - 1] != '%' ||
-		 !number_parse_thousandths(text, length - 1, &take->percent) ||
-		 take->percent > 100000)
+	if (strchr(text, '=')) {
+		share_add_take(share, &share->reserve, text, true);
+		return;
+	}
+	if (!length || text[length - 1] != '%' ||
+	    !number_parse_thousandths(text, length - 1, &percent) || percent > 100000)
 		options_fail(text, "--reserve is KEY=VALUE[,KEY=VALUE]... or 0%% to 100%%");
+	share->percent += percent;
 }
 
 /* The first word is the device; it has to be known before what goes off. */
@@ -302,9 +290,12 @@ static void share_take_texts(struct share *share, const struct plan_args *args)
 	for (i = 0; i < args->nr_texts; i++) {
 		const struct plan_text *text = &args->texts[i];
 
-		if (!strcmp(text->name, "reserve") || !strcmp(text->name, "kernel"))
-			share_add_take(share, text->text, *text->name == 'k');
+		if (!strcmp(text->name, "reserve"))
+			share_add_reserve(share, text->text);
+		if (!strcmp(text->name, "kernel"))
+			share_add_take(share, &share->kernel, text->text, false);
 	}
+	share->has_kernel = plan_is_given(args, "kernel");
 	if (over && (!number_parse_thousandths(over, strlen(over), &share->over) ||
 		     share->over < 1000 || share->over > PLAN_MOST))
 		options_fail(over, "--oversubscribe is a number from 1 on, such as 1.5");
@@ -337,10 +328,9 @@ static void share_free(struct share *share)
 
 	for (i = 0; i < share->nr_cgroups; i++)
 		free(share->cgroups[i].name);
-	for (i = 0; i < share->nr_takes; i++)
-		limits_free(&share->takes[i].limits);
+	limits_free(&share->kernel);
+	limits_free(&share->reserve);
 	free(share->cgroups);
-	free(share->takes);
 	device_free(&share->device);
 }
 

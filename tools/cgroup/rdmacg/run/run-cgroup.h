@@ -5,7 +5,7 @@
 
 #include "core/core.h"
 #include "run/child.h"
-#include "write/transaction.h"
+#include "write/write.h"
 
 struct run_cgroup {
 	struct cgroup *cgroup;

@@ -4,7 +4,7 @@
 #include <fnmatch.h>
 
 #include "core/core.h"
-#include "write/config.h"
+#include "write/write.h"
 
 #define CONFIG_FOLDER	"/etc/rdmacg.d"
 #define CONFIG_BLANKS	" \t\n"
@@ -35,24 +35,6 @@ char *config_oci_file(void)
 	if (!strcmp(folder, CONFIG_FOLDER))
 		return memory_string("/etc/rdmacg/oci.conf");
 	return memory_format("%s/../rdmacg/oci.conf", folder);
-}
-
-/* The words of a line up to a comment, cut in place. */
-static char **config_words(char *text, size_t *count)
-{
-	char **words = NULL;
-	char *word;
-
-	*count = 0;
-	while ((word = strsep(&text, CONFIG_BLANKS))) {
-		if (!*word)
-			continue;
-		if (*word == '#')
-			break;
-		words = memory_grow(words, *count, sizeof(*words));
-		words[(*count)++] = word;
-	}
-	return words;
 }
 
 /* Where the bracket is that ends a section: the last one, or that before a comment. */
@@ -95,37 +77,45 @@ static bool config_take_section(struct config_file *file, char *text)
 
 static void config_split(struct rule *rule, const char *pattern)
 {
-	char *copy = memory_string(pattern);
+	char *copy __autofree = memory_string(pattern);
 	char *rest = copy;
 
-	while (rest) {
-		rule->parts = memory_grow(rule->parts, rule->nr_parts, sizeof(*rule->parts));
-		rule->parts[rule->nr_parts++] = memory_string(strsep(&rest, "/"));
-	}
-	free(copy);
+	while (rest)
+		*(char **)memory_append(&rule->parts, &rule->nr_parts, sizeof(*rule->parts)) =
+			memory_string(strsep(&rest, "/"));
 }
 
-/* "DEVICE KEY=VALUE..." */
+bool config_add(struct config *config, const char *section, const char *where, char *text)
+{
+	char **words __autofree = NULL;
+	struct rule *rule;
+	size_t count = 0;
+	bool good;
+	char *word;
+
+	while ((word = strsep(&text, CONFIG_BLANKS)) && *word != '#')
+		if (*word)
+			*(char **)memory_append(&words, &count, sizeof(*words)) = word;
+	if (!count)
+		return true;
+	rule = memory_append(&config->rules, &config->nr_rules, sizeof(*rule));
+	rule->where = memory_string(where);
+	if (section)
+		config_split(rule, section);
+	say_within(where);
+	good = count == 1 && strchr(words[0], ':') ?
+		limits_parse_option(&rule->limits, words[0]) :
+		limits_parse(&rule->limits, words[0], words + 1, count - 1);
+	say_within(NULL);
+	return good;
+}
+
 static bool config_take_limits(struct config_file *file, char *text)
 {
-	struct config *config = file->config;
-	struct rule *rule;
-	char **words;
-	size_t count;
-	bool good;
-
-	if (!file->section) {
-		say_error(text, "a limit before the first [CGROUP]; write the section above it");
-		return false;
-	}
-	config->rules = memory_grow(config->rules, config->nr_rules, sizeof(*rule));
-	rule = &config->rules[config->nr_rules++];
-	rule->where = memory_string(file->where);
-	config_split(rule, file->section);
-	words = config_words(text, &count);
-	good = limits_parse(&rule->limits, words[0], words + 1, count - 1);
-	free(words);
-	return good;
+	if (file->section)
+		return config_add(file->config, file->section, file->where, text);
+	say_error(text, "a limit before the first [CGROUP]; write the section above it");
+	return false;
 }
 
 static void config_take_line(struct config_file *file, char *text, size_t length)
@@ -284,7 +274,7 @@ char *config_pattern(const char *name)
  */
 enum config_match config_match_cgroup(const struct rule *rule, const char *name)
 {
-	char *copy = memory_string(name);
+	char *copy __autofree = memory_string(name);
 	char *rest = *copy ? copy : NULL;
 	bool match = true;
 	size_t level = 0;
@@ -294,7 +284,6 @@ enum config_match config_match_cgroup(const struct rule *rule, const char *name)
 
 		match = level < rule->nr_parts && config_matches(rule->parts[level++], part);
 	}
-	free(copy);
 	if (!match)
 		return CONFIG_NONE;
 	return level == rule->nr_parts ? CONFIG_SELF : CONFIG_BELOW;

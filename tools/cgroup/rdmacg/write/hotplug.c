@@ -4,13 +4,12 @@
 #include <sys/inotify.h>
 #include <libudev.h>
 
-#include "lib/lib.h"
-#include "write/hotplug.h"
+#include "write/write.h"
 
-/* So many events at once; a tenant can make them faster than they can be handled. */
+/* So many events at once; a tenant can cause them faster than they can be handled. */
 #define HOTPLUG_BUFFER	65536
 
-/* A folder that inotify tells of. */
+/* A folder that inotify watches. */
 struct hotplug_folder {
 	int number;
 	/* The name of the cgroup. */
@@ -32,30 +31,27 @@ static void hotplug_free_folder(void *folder)
 }
 
 /*
- * Where udevd runs, it may give a device another name when it comes, and a limit for the
- * name that it had before would stay with the wrong device; so wait until udevd is done
- * with it. Where it does not run, as in a small guest, only the kernel tells, and libudev
- * would listen to nobody without an error. This file is how libudev itself knows.
+ * udevd may rename a new device, and a limit for the earlier name would stay with the wrong
+ * device; so wait until udevd is done with it. Without udevd, as in a small guest, only the
+ * kernel sends events, and libudev would wait for udevd's without an error. libudev itself
+ * looks at this file.
  */
-static const char *hotplug_who_tells(void)
+static const char *hotplug_source(void)
 {
 	return access("/run/udev/control", F_OK) ? "kernel" : "udev";
 }
 
 static bool hotplug_open_devices(struct hotplug *hotplug)
 {
-	struct udev_monitor *monitor;
-
 	hotplug->udev = udev_new();
 	if (hotplug->udev)
-		hotplug->monitor = udev_monitor_new_from_netlink(hotplug->udev,
-								 hotplug_who_tells());
-	monitor = hotplug->monitor;
-	if (monitor &&
-	    udev_monitor_filter_add_match_subsystem_devtype(monitor, "infiniband", NULL) >= 0 &&
-	    udev_monitor_enable_receiving(monitor) >= 0)
+		hotplug->monitor = udev_monitor_new_from_netlink(hotplug->udev, hotplug_source());
+	if (hotplug->monitor &&
+	    udev_monitor_filter_add_match_subsystem_devtype(hotplug->monitor, "infiniband",
+							    NULL) >= 0 &&
+	    udev_monitor_enable_receiving(hotplug->monitor) >= 0)
 		return true;
-	say_error("udev", "nobody tells of new devices: %s", strerror(errno));
+	say_error("udev", "cannot watch for new devices: %s", strerror(errno));
 	return false;
 }
 
@@ -112,22 +108,20 @@ static struct hotplug_folder *hotplug_find(const struct hotplug *hotplug, int nu
 	return found ? *found : NULL;
 }
 
-/* The path is short, however deep the cgroup is. On v1, one may get another name. */
+/* The path is short, however deep the cgroup is. On v1, a cgroup may be renamed. */
 void hotplug_add(struct hotplug *hotplug, const struct cgroup *cgroup)
 {
-	char *path = memory_format("/proc/self/fd/%d", cgroup->dir);
+	char *path __autofree = memory_format("/proc/self/fd/%d", cgroup->dir);
 	int number = inotify_add_watch(hotplug->inotify, path,
 				       IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
 	struct hotplug_folder *folder;
 
-	free(path);
-	if (number < 0) {
-		/* One that is gone has no children any more. */
-		if (errno != ENOENT)
-			say_warning(cgroup_name(cgroup), "new cgroups in it go unnoticed: %s",
-				    strerror(errno));
+	/* A cgroup that was removed has no children. */
+	if (number < 0 && errno != ENOENT)
+		say_warning(cgroup_name(cgroup), "new cgroups in it go unnoticed: %s",
+			    strerror(errno));
+	if (number < 0)
 		return;
-	}
 	folder = hotplug_find(hotplug, number);
 	if (!folder) {
 		folder = memory_zeroed(1, sizeof(*folder));
@@ -138,29 +132,21 @@ void hotplug_add(struct hotplug *hotplug, const struct cgroup *cgroup)
 	folder->name = memory_string(cgroup->name);
 }
 
-static void hotplug_remove(struct hotplug *hotplug, struct hotplug_folder *folder)
-{
-	tdelete(folder, &hotplug->folders, hotplug_compare);
-	hotplug_free_folder(folder);
-}
-
 static void hotplug_take_event(struct hotplug *hotplug, const struct inotify_event *event)
 {
 	struct hotplug_folder *folder = hotplug_find(hotplug, event->wd);
+	char **name;
 
 	if (event->mask & IN_Q_OVERFLOW)
 		hotplug->everything = true;
-	if (!folder)
-		return;
-	if (event->mask & IN_IGNORED) {
-		hotplug_remove(hotplug, folder);
-		return;
+	if (folder && event->mask & IN_IGNORED) {
+		tdelete(folder, &hotplug->folders, hotplug_compare);
+		hotplug_free_folder(folder);
+	} else if (folder && event->mask & IN_ISDIR) {
+		name = memory_append(&hotplug->names, &hotplug->nr_names, sizeof(*name));
+		*name = memory_format("%s%s%s", folder->name, *folder->name ? "/" : "",
+				      event->name);
 	}
-	if (!(event->mask & IN_ISDIR))
-		return;
-	hotplug->names = memory_grow(hotplug->names, hotplug->nr_names, sizeof(*hotplug->names));
-	hotplug->names[hotplug->nr_names++] =
-		memory_format("%s%s%s", folder->name, *folder->name ? "/" : "", event->name);
 }
 
 static int hotplug_compare_names(const void *a, const void *b)
@@ -168,7 +154,7 @@ static int hotplug_compare_names(const void *a, const void *b)
 	return strcmp(*(char * const *)a, *(char * const *)b);
 }
 
-/* Who makes and removes the same cgroup all the time costs no more than who does it once. */
+/* A cgroup that is created and removed many times is looked at once. */
 static void hotplug_unify(struct hotplug *hotplug)
 {
 	size_t i, kept = 0;
@@ -200,7 +186,7 @@ static void hotplug_take_cgroups(struct hotplug *hotplug)
 	hotplug_unify(hotplug);
 }
 
-/* What is left out when there are too many at once is looked for. */
+/* After too many events at once, all cgroups are looked at. */
 static void hotplug_take_devices(struct hotplug *hotplug)
 {
 	struct udev_device *device;

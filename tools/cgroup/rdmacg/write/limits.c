@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: limits from words, and the lines that set them. */
-#include "lib/lib.h"
-#include "write/limits.h"
+#include "write/write.h"
 
 #define LIMITS_WHOLE	100000
 
@@ -65,15 +64,14 @@ static bool limits_parse_index(struct limits *limits, const char *word)
 	return true;
 }
 
-/* A key that is there twice would be a mistake of one of the two. */
-static bool limits_has_key(const struct limits *limits, const char *key)
+const struct limit *limits_find(const struct limits *limits, const char *key)
 {
 	size_t i;
 
 	for (i = 0; i < limits->nr_limits; i++)
 		if (!strcmp(limits->limits[i].key, key))
-			return true;
-	return false;
+			return &limits->limits[i];
+	return NULL;
 }
 
 static bool limits_parse_limit(struct limits *limits, const char *word)
@@ -83,17 +81,16 @@ static bool limits_parse_limit(struct limits *limits, const char *word)
 	char *key;
 
 	if (!word[length] || !limits_is_key(word, length)) {
-		say_error(word, "is no limit; write KEY=VALUE, such as qp=100");
+		say_error(word, "is not a limit; write KEY=VALUE, such as qp=100");
 		return false;
 	}
 	key = memory_format("%.*s", (int)length, word);
-	if (limits_has_key(limits, key)) {
+	if (limits_find(limits, key)) {
 		say_error(word, "this key is there twice");
 		free(key);
 		return false;
 	}
-	limits->limits = memory_grow(limits->limits, limits->nr_limits, sizeof(*limit));
-	limit = &limits->limits[limits->nr_limits++];
+	limit = memory_append(&limits->limits, &limits->nr_limits, sizeof(*limit));
 	limit->key = key;
 	return limits_parse_value(limit, word, word + length + 1);
 }
@@ -112,7 +109,7 @@ static bool limits_parse_word(struct limits *limits, const char *word)
 	return true;
 }
 
-/* What holds for all of it; where it does not, say so. */
+/* Whether the words go together; if not, an error is said. */
 static bool limits_check(const struct limits *limits)
 {
 	const char *device = limits->device.name;
@@ -146,29 +143,22 @@ bool limits_parse(struct limits *limits, const char *device, char * const *words
 
 bool limits_parse_option(struct limits *limits, const char *text)
 {
-	char *copy = memory_string(text);
+	char **words __autofree = NULL;
+	char *copy __autofree = memory_string(text);
 	/* Only a key of rdma.default has a colon, so the last one ends another device's name. */
 	char *colon = strncmp(copy, "default:", 8) ? strrchr(copy, ':') : copy + 7;
-	char **words = NULL;
+	char *word, *rest = colon + 1;
 	size_t count = 0;
-	char *rest, *word;
-	bool good = false;
 
 	if (!colon) {
 		memset(limits, 0, sizeof(*limits));
 		say_error(text, "write DEVICE:KEY=VALUE[,KEY=VALUE]...");
-	} else {
-		*colon = '\0';
-		rest = colon + 1;
-		while ((word = strsep(&rest, ","))) {
-			words = memory_grow(words, count, sizeof(*words));
-			words[count++] = word;
-		}
-		good = limits_parse(limits, copy, words, count);
+		return false;
 	}
-	free(words);
-	free(copy);
-	return good;
+	*colon = '\0';
+	while ((word = strsep(&rest, ",")))
+		*(char **)memory_append(&words, &count, sizeof(*words)) = word;
+	return limits_parse(limits, copy, words, count);
 }
 
 void limits_free(struct limits *limits)
@@ -182,74 +172,44 @@ void limits_free(struct limits *limits)
 	memset(limits, 0, sizeof(*limits));
 }
 
-/* The list with one word more; the old one is freed. */
-static char *limits_list(char *list, const char *word)
+/* Add to the end of *@text, which may be NULL. */
+static void __printf(2, 3) limits_append(char **text, const char *format, ...)
 {
-	char *longer = memory_format("%s%s%s", list, *list ? ", " : "", word);
+	char *before __autofree = *text, *more __autofree;
+	va_list args;
 
-	free(list);
-	return longer;
+	va_start(args, format);
+	more = memory_vformat(format, args);
+	va_end(args);
+	*text = memory_format("%s%s", before ? before : "", more);
 }
 
-/* "rxe0, rxe1 index=4": what there is instead. */
-static char *limits_list_devices(const struct pools *pools)
-{
-	char *list = memory_string("");
-	const struct pool *pool;
-
-	for (pool = pools->first; pool; pool = pool->next)
-		if (!pool->device.is_default)
-			list = limits_list(list, device_text(&pool->device));
-	return *list ? list : limits_list(list, "none");
-}
-
-/* The kernel checks an index all the same that is given without need. */
+/* The kernel also checks an index that is given without need. */
 const struct pool *limits_find_pool(const struct device *device, const struct pools *pools)
 {
+	char *list __autofree = NULL;
 	const struct pool *pool;
 	bool ambiguous = false;
-	char *list;
 
 	for (pool = pools->first; pool; pool = pool->next) {
 		const struct device *found = &pool->device;
 
-		if (found->is_default || strcmp(found->name, device->name))
+		if (found->is_default)
+			continue;
+		limits_append(&list, "%s%s", list ? ", " : "", device_text(found));
+		if (strcmp(found->name, device->name))
 			continue;
 		if (!found->has_index || (device->has_index && found->index == device->index))
 			return pool;
 		ambiguous |= !device->has_index;
 	}
-	list = limits_list_devices(pools);
-	if (ambiguous)
-		say_error(device->name, "several devices have this name; add index=N: %s", list);
-	else
-		say_error(device->name, "there is no such device; there are: %s", list);
-	free(list);
+	say_error(device->name, "%s: %s", ambiguous ?
+		  "several devices have this name; add index=N" :
+		  "there is no such device; there are", list ? list : "none");
 	return NULL;
 }
 
-/* The keys of the device that can be limited. */
-static char *limits_list_keys(const struct limits *limits, const struct cgroup *cgroup)
-{
-	const struct pool *pool = limits_find_pool(&limits->device, &cgroup->pools);
-	char *list = memory_string("");
-	size_t i;
-
-	for (i = 0; i < pool->nr_slots; i++)
-		if (pool->slots[i].has & POOL_BIT(POOL_MAX))
-			list = limits_list(list, pool->slots[i].key);
-	return *list ? list : limits_list(list, "none");
-}
-
-static const struct slot *limits_find_slot(const struct limits *limits,
-					   const struct cgroup *cgroup, const char *key)
-{
-	const struct pool *pool = limits_find_pool(&limits->device, &cgroup->pools);
-
-	return pool ? pool_find(pool, key) : NULL;
-}
-
-/* The controller of the kernel's own sources counts in 31 bits, and has no rdma.capacity. */
+/* The stock controller counts in 31 bits, and has no rdma.capacity. */
 static bool limits_check_range(const struct limit *limit)
 {
 	if (capacity.has_file || number_is_bytes(limit->key) ||
@@ -294,107 +254,26 @@ static void limits_warn_usage(const struct limits *limits, const struct cgroup *
 		    slot->key, value, limits->device.name, slot->usage);
 }
 
-/* Append " KEY=VALUE" to *@line, which is freed. */
-static void limits_append(char **line, const char *key, uint64_t value)
+/* Each key has to be one of the device's that has a limit. */
+static bool limits_check_keys(const struct limits *limits, const struct pool *pool)
 {
-	char *longer = memory_format("%s %s=%s", *line, key, number_text(value, false));
-
-	free(*line);
-	*line = longer;
-}
-
-/* The end of a line; in v1 and v2 alike, one line is one write. */
-static void limits_finish(struct limits const *limits, struct transaction *change,
-			  const struct cgroup *cgroup, enum pool_class class,
-			  char *text, char *undo)
-{
-	const char *device = device_text(&limits->device);
-
-	transaction_add(change, cgroup, pool_file_name(class, POOL_MAX),
-			memory_format("%s%s\n", device, text),
-			memory_format("%s%s\n", device, undo));
-}
-
-/* The line for the keys of one class, if there are any. */
-static bool limits_add_class(const struct limits *limits, struct transaction *change,
-			     const struct cgroup *cgroup, enum pool_class class)
-{
-	char *text = memory_string("");
-	char *undo = memory_string("");
-	bool good = true;
-	uint64_t value;
+	char *list __autofree = NULL;
 	size_t i;
 
-	for (i = 0; i < limits->nr_limits && good; i++) {
-		const struct limit *limit = &limits->limits[i];
-		const struct slot *slot = limits_find_slot(limits, cgroup, limit->key);
-
-		if (!slot || slot->class != class)
-			continue;
-		good = limits_value(limits, limit, &value);
-		if (!good)
-			break;
-		limits_warn_usage(limits, cgroup, slot, value);
-		limits_append(&text, limit->key, value);
-		limits_append(&undo, limit->key, slot->max);
-	}
-	if (*text && good)
-		limits_finish(limits, change, cgroup, class, text, undo);
-	free(text);
-	free(undo);
-	return good;
-}
-
-/*
- * All keys of a class. The word "max" is the same as "KEY=max" for each one, which every
- * kernel takes; "default" there is only as a word.
- */
-static void limits_add_whole(const struct limits *limits, struct transaction *change,
-			     const struct cgroup *cgroup, enum pool_class class)
-{
-	const struct pool *pool = limits_find_pool(&limits->device, &cgroup->pools);
-	bool back = *limits->whole == 'd';
-	char *text = memory_string(back ? " default" : "");
-	char *undo = memory_string("");
-	size_t i;
-
-	for (i = 0; pool && i < pool->nr_slots; i++) {
-		const struct slot *slot = &pool->slots[i];
-
-		if (slot->class != class || !(slot->has & POOL_BIT(POOL_MAX)))
-			continue;
-		limits_append(&undo, slot->key, slot->max);
-		if (!back)
-			limits_append(&text, slot->key, NUMBER_MAX);
-	}
-	if (*undo)
-		limits_finish(limits, change, cgroup, class, text, undo);
-	free(text);
-	free(undo);
-}
-
-/* Each key has to be one of the device's. */
-static bool limits_check_keys(const struct limits *limits, const struct cgroup *cgroup)
-{
-	const struct slot *slot;
-	char *list;
-	size_t i;
-
-	if (!limits_find_pool(&limits->device, &cgroup->pools))
-		return false;
 	for (i = 0; i < limits->nr_limits; i++) {
-		const char *key = limits->limits[i].key;
+		const struct slot *slot = pool_find(pool, limits->limits[i].key);
 
-		slot = limits_find_slot(limits, cgroup, key);
-		if (slot && (slot->has & POOL_BIT(POOL_MAX)))
-			continue;
-		list = limits_list_keys(limits, cgroup);
-		say_error(key, "%s has no limit of that name here; there are: %s",
-			  limits->device.name, list);
-		free(list);
-		return false;
+		if (!slot || !(slot->has & POOL_BIT(POOL_MAX)))
+			break;
 	}
-	return true;
+	if (i == limits->nr_limits)
+		return true;
+	for (size_t j = 0; j < pool->nr_slots; j++)
+		if (pool->slots[j].has & POOL_BIT(POOL_MAX))
+			limits_append(&list, "%s%s", list ? ", " : "", pool->slots[j].key);
+	say_error(limits->limits[i].key, "%s has no limit of that name here; there are: %s",
+		  limits->device.name, list ? list : "none");
+	return false;
 }
 
 char *limits_default_key(const struct cgroup *cgroup, const char *key)
@@ -408,53 +287,104 @@ char *limits_default_key(const struct cgroup *cgroup, const char *key)
 	return memory_format("%s%s", slot && slot->class == POOL_HW ? "hw:" : "", key);
 }
 
-/* The line of rdma.default, and the one that puts back what it changes. */
-static bool limits_add_default(const struct limits *limits, struct transaction *change,
-			       const struct cgroup *cgroup)
+/* What is written to a file, and what undoes it. rdma.default has the first of the classes. */
+struct limits_line {
+	char *text;
+	char *undo;
+};
+
+static bool limits_add_keys(const struct limits *limits, const struct cgroup *cgroup,
+			    const struct pool *pool, struct limits_line *lines)
 {
-	const struct pool *before = pools_find(&cgroup->pools, &device_default);
-	char *text = memory_string(limits->whole ? " max" : "");
-	char *undo = memory_string("");
-	bool good = before;
+	bool is_default = limits->device.is_default;
 	uint64_t value;
 	size_t i;
 
-	if (!before)
-		say_error(cgroup_name(cgroup),
-			  "this kernel has no " POOL_FILE_DEFAULT "; limit each device");
-	for (i = 0; i < limits->nr_limits && good; i++) {
-		char *key = limits_default_key(cgroup, limits->limits[i].key);
-		const struct slot *slot = pool_find(before, key);
+	for (i = 0; i < limits->nr_limits; i++) {
+		char *key __autofree = is_default ?
+			limits_default_key(cgroup, limits->limits[i].key) :
+			memory_string(limits->limits[i].key);
+		const struct limit *limit = &limits->limits[i];
+		const struct slot *slot = pool_find(pool, key);
+		struct limits_line *line = &lines[is_default ? POOL_HCA : slot->class];
 
-		good = limits_value(limits, &limits->limits[i], &value);
-		limits_append(&text, key, value);
-		limits_append(&undo, key, slot ? slot->max : NUMBER_MAX);
-		free(key);
+		if (!limits_value(limits, limit, &value))
+			return false;
+		if (!is_default)
+			limits_warn_usage(limits, cgroup, slot, value);
+		limits_append(&line->text, " %s=%s", key, number_text(value, false));
+		limits_append(&line->undo, " %s=%s", key,
+			      number_text(slot ? slot->max : NUMBER_MAX, false));
 	}
-	for (i = 0; limits->whole && good && i < before->nr_slots; i++)
-		limits_append(&undo, before->slots[i].key, before->slots[i].max);
-	if (good)
-		transaction_add(change, cgroup, POOL_FILE_DEFAULT, memory_format("%s\n", text + 1),
-				memory_format("%s\n", *undo ? undo + 1 : "max"));
-	free(text);
-	free(undo);
-	return good;
+	return true;
+}
+
+/*
+ * All keys of the device. "max" is the same as "KEY=max" for each one, which every kernel
+ * takes, except in rdma.default; "default" is only a word.
+ */
+static void limits_add_whole(const struct limits *limits, const struct pool *pool,
+			     struct limits_line *lines)
+{
+	bool is_default = limits->device.is_default;
+	bool by_key = !is_default && *limits->whole == 'm';
+	size_t i;
+
+	if (is_default)
+		limits_append(&lines[POOL_HCA].text, " %s", limits->whole);
+	for (i = 0; i < pool->nr_slots; i++) {
+		const struct slot *slot = &pool->slots[i];
+		struct limits_line *line = &lines[is_default ? POOL_HCA : slot->class];
+
+		if (!is_default && !(slot->has & POOL_BIT(POOL_MAX)))
+			continue;
+		limits_append(&line->undo, " %s=%s", slot->key, number_text(slot->max, false));
+		if (by_key)
+			limits_append(&line->text, " %s=max", slot->key);
+		else if (!line->text)
+			limits_append(&line->text, " %s", limits->whole);
+	}
+}
+
+/* In v1 and v2 alike, one line is one write. */
+static void limits_add_line(const struct limits *limits, struct transaction *change,
+			    const struct cgroup *cgroup, enum pool_class class,
+			    const struct limits_line *line)
+{
+	const char *device = device_text(&limits->device);
+
+	if (limits->device.is_default)
+		transaction_add(change, cgroup, POOL_FILE_DEFAULT,
+				memory_format("%s\n", line->text + 1),
+				memory_format("%s\n", line->undo ? line->undo + 1 : "max"));
+	else
+		transaction_add(change, cgroup, pool_file_name(class, POOL_MAX),
+				memory_format("%s%s\n", device, line->text),
+				memory_format("%s%s\n", device, line->undo));
 }
 
 bool limits_add(const struct limits *limits, struct transaction *change,
 		const struct cgroup *cgroup)
 {
+	struct limits_line lines[POOL_CLASSES] = { 0 };
+	bool is_default = limits->device.is_default;
+	const struct pool *pool = is_default ? pools_find(&cgroup->pools, &device_default) :
+				  limits_find_pool(&limits->device, &cgroup->pools);
 	enum pool_class class;
+	bool good;
 
-	if (limits->device.is_default)
-		return limits_add_default(limits, change, cgroup);
-	if (!limits_check_keys(limits, cgroup))
-		return false;
+	if (!pool && is_default)
+		say_error(cgroup_name(cgroup),
+			  "this kernel has no " POOL_FILE_DEFAULT "; limit each device");
+	good = pool && (is_default || limits_check_keys(limits, pool)) &&
+	       limits_add_keys(limits, cgroup, pool, lines);
+	if (good && limits->whole)
+		limits_add_whole(limits, pool, lines);
 	for (class = 0; class < POOL_CLASSES; class++) {
-		if (limits->whole)
-			limits_add_whole(limits, change, cgroup, class);
-		else if (!limits_add_class(limits, change, cgroup, class))
-			return false;
+		if (good && lines[class].text)
+			limits_add_line(limits, change, cgroup, class, &lines[class]);
+		free(lines[class].text);
+		free(lines[class].undo);
 	}
-	return true;
+	return good;
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: limits that somebody asks for, as far as the administrator allows. */
-#include "lib/lib.h"
-#include "write/limits.h"
-#include "write/policy.h"
+#include "write/write.h"
 
 /* A limit that somebody has written for a device and a key. */
 struct policy_limit {
@@ -30,16 +28,6 @@ bool policy_check(const struct config *config)
 	return true;
 }
 
-static const struct limit *policy_find_key(const struct rule *rule, const char *key)
-{
-	size_t i;
-
-	for (i = 0; i < rule->limits.nr_limits; i++)
-		if (!strcmp(rule->limits.limits[i].key, key))
-			return &rule->limits.limits[i];
-	return NULL;
-}
-
 /*
  * The last rule of a section, or of any where that is NULL, for this device and key. One for
  * "default" holds for devices that have none of their own.
@@ -55,7 +43,8 @@ static const struct rule *policy_find(const struct config *config, const char *s
 		const struct rule *rule = &config->rules[i];
 		bool matches = config_match_device(rule, device);
 
-		if ((section && strcmp(rule->parts[0], section)) || !policy_find_key(rule, key))
+		if ((section && strcmp(rule->parts[0], section)) ||
+		    !limits_find(&rule->limits, key))
 			continue;
 		if (matches || (!own && rule->limits.device.is_default))
 			found = rule;
@@ -76,7 +65,7 @@ static bool policy_look_up(const struct config *config, const char *section,
 	if (!limit->rule)
 		return true;
 	say_within(limit->rule->where);
-	good = limits_value(&limits, policy_find_key(limit->rule, key), &limit->value);
+	good = limits_value(&limits, limits_find(&limit->rule->limits, key), &limit->value);
 	say_within(NULL);
 	return good;
 }
@@ -101,7 +90,7 @@ static bool policy_look_up_ceiling(const struct policy *policy, const struct dev
 	ceiling->value = NUMBER_MAX;
 	for (i = 0; i < policy->config.nr_rules; i++) {
 		const struct rule *rule = &policy->config.rules[i];
-		const struct limit *limit = policy_find_key(rule, key);
+		const struct limit *limit = limits_find(&rule->limits, key);
 
 		if (!limit || strcmp(rule->parts[0], POLICY_CEILING))
 			continue;
@@ -131,15 +120,14 @@ static bool policy_check_asked(const struct policy *policy, const struct device 
 
 	if (asked->value <= most)
 		return true;
-	say_within(asked->rule->where);
 	if (ceiling->rule)
-		say_error(key, "%s on %s is more than %s, the ceiling of %s; ask for less", asks,
-			  device->name, may, ceiling->rule->where);
+		say_error(asked->rule->where,
+			  "%s: %s on %s is more than %s, the ceiling of %s; ask for less", key,
+			  asks, device->name, may, ceiling->rule->where);
 	else
-		say_error(key,
-			  "%s on %s is more than %s, the limit that is in effect; only a ceiling in %s allows that",
-			  asks, device->name, may, policy->place);
-	say_within(NULL);
+		say_error(asked->rule->where,
+			  "%s: %s on %s is more than %s, the limit that is in effect; only a ceiling in %s allows that",
+			  key, asks, device->name, may, policy->place);
 	return false;
 }
 
@@ -166,18 +154,18 @@ static bool policy_decide(const struct policy *policy, const struct device *devi
 	return true;
 }
 
-/* Whether the rule says something of this key of this device. */
+/* Whether the rule is for this key of this device. */
 static bool policy_concerns(const struct policy *policy, const struct rule *rule,
 			    const struct device *device, const char *key)
 {
 	if (config_match_device(rule, device))
 		return true;
-	/* Of a key that only other devices have, nothing can be said here. */
+	/* A rule for all devices may have keys of other devices. */
 	return rule->limits.device.is_default &&
 	       pools_find_slot(&policy->cgroup->pools, device, key);
 }
 
-/* Whether there is such a limit, so that what is wrong is said of the rule and not of all. */
+/* Whether there is such a limit; if not, the error names the rule. */
 static bool policy_check_key(const struct policy *policy, const struct rule *rule,
 			     const struct device *device, const char *key)
 {
@@ -190,13 +178,12 @@ static bool policy_check_key(const struct policy *policy, const struct rule *rul
 			pool_find(pool, key);
 	if (known)
 		return true;
-	say_within(rule->where);
-	say_error(key, "%s has no limit of that name; rdmacg show -a lists them", device->name);
-	say_within(NULL);
+	say_error(rule->where, "%s: %s has no limit of that name; rdmacg show -a lists them", key,
+		  device->name);
 	return false;
 }
 
-/* Put the keys of one rule into @limits, but for those that are there. */
+/* Put the keys of one rule into @limits, except those that are there. */
 static bool policy_take_rule(const struct policy *policy, const struct rule *rule,
 			     struct limits *limits)
 {
@@ -205,17 +192,15 @@ static bool policy_take_rule(const struct policy *policy, const struct rule *rul
 	size_t i;
 
 	for (i = 0; i < rule->limits.nr_limits; i++) {
-		const struct rule wrapped = { .limits = *limits };
 		char *key = rule->limits.limits[i].key;
 
-		if (policy_find_key(&wrapped, key) ||
+		if (limits_find(limits, key) ||
 		    !policy_concerns(policy, rule, &limits->device, key))
 			continue;
 		if (!policy_check_key(policy, rule, &limits->device, key) ||
 		    !policy_decide(policy, &limits->device, key, &value))
 			return false;
-		limits->limits = memory_grow(limits->limits, limits->nr_limits, sizeof(*limit));
-		limit = &limits->limits[limits->nr_limits++];
+		limit = memory_append(&limits->limits, &limits->nr_limits, sizeof(*limit));
 		limit->key = key;
 		limit->value = value;
 	}
@@ -237,11 +222,9 @@ static bool policy_take_index(const struct config *config, struct device *device
 		if (!asked->has_index || strcmp(asked->name, device->name))
 			continue;
 		if (device->has_index && device->index != asked->index) {
-			say_within(rule->where);
-			say_error(device->name,
-				  "there is one device of this name, not index=%u too",
-				  asked->index);
-			say_within(NULL);
+			say_error(rule->where,
+				  "%s: there is one device of this name, not index=%u too",
+				  device->name, asked->index);
 			return false;
 		}
 		device->has_index = true;
@@ -262,8 +245,7 @@ static bool policy_take_rules(const struct policy *policy, const struct config *
 }
 
 /* All that concerns one device. */
-static bool policy_device(struct policy *policy, struct transaction *change,
-			  const struct device *device)
+static bool policy_device(struct policy *policy, const struct device *device)
 {
 	struct limits limits = { .device = *device };
 	bool good = policy_take_rules(policy, &policy->asked, &limits) &&
@@ -274,7 +256,7 @@ static bool policy_device(struct policy *policy, struct transaction *change,
 		good = policy_take_index(&policy->asked, &limits.device) &&
 		       policy_take_index(&policy->share, &limits.device);
 	if (good && limits.nr_limits)
-		good = limits_add(&limits, change, policy->cgroup);
+		good = limits_add(&limits, &policy->change, policy->cgroup);
 	free(limits.limits);
 	return good;
 }
@@ -302,25 +284,20 @@ static bool policy_has_devices(struct policy *policy, const struct config *confi
 	return good;
 }
 
-/* Devices that come later, on a kernel that has limits for them. */
-static bool policy_default_device(struct policy *policy)
-{
-	return !pools_find(&policy->cgroup->pools, &device_default) ||
-	       policy_device(policy, &policy->change, &device_default);
-}
-
-/* All that is asked for and all that the administrator says. */
+/* All requests and all of the administrator's rules. Limits of later devices are the first. */
 static bool policy_prepare(struct policy *policy, unsigned int files)
 {
+	const struct pools *pools = &policy->cgroup->pools;
 	const struct pool *pool;
 
 	if (!cgroup_read_path(policy->cgroup, files) ||
 	    !policy_has_devices(policy, &policy->asked) ||
-	    !policy_has_devices(policy, &policy->share) || !policy_default_device(policy))
+	    !policy_has_devices(policy, &policy->share))
 		return false;
-	for (pool = policy->cgroup->pools.first; pool; pool = pool->next)
-		if (!pool->device.is_default &&
-		    !policy_device(policy, &policy->change, &pool->device))
+	if (pools_find(pools, &device_default) && !policy_device(policy, &device_default))
+		return false;
+	for (pool = pools->first; pool; pool = pool->next)
+		if (!pool->device.is_default && !policy_device(policy, &pool->device))
 			return false;
 	return true;
 }
@@ -351,17 +328,12 @@ static bool policy_begin(struct policy *policy, struct cgroup *cgroup, unsigned 
 	return policy_enable(cgroup) && policy_prepare(policy, files);
 }
 
-static void policy_end(struct policy *policy)
-{
-	transaction_free(&policy->change);
-}
-
 bool policy_limits(struct policy *policy, struct cgroup *cgroup)
 {
 	bool done = policy_begin(policy, cgroup, POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT)) &&
 		    transaction_apply(&policy->change);
 
-	policy_end(policy);
+	transaction_free(&policy->change);
 	return done;
 }
 
@@ -393,7 +365,7 @@ struct json_object *policy_unified(struct policy *policy, struct cgroup *above)
 
 	for (i = 0; i < policy->change.nr_steps && good; i++)
 		good = policy_add_unified(unified, &policy->change.steps[i]);
-	policy_end(policy);
+	transaction_free(&policy->change);
 	if (good)
 		return unified;
 	json_object_put(unified);

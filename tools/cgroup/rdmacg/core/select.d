@@ -1,0 +1,3 @@
+core/select.o: core/select.c core/core.h lib/lib.h
+core/core.h:
+lib/lib.h:

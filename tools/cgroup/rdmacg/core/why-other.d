@@ -1,0 +1,3 @@
+core/why-other.o: core/why-other.c core/core.h lib/lib.h
+core/core.h:
+lib/lib.h:

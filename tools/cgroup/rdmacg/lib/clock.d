@@ -1,0 +1,2 @@
+lib/clock.o: lib/clock.c lib/lib.h
+lib/lib.h:

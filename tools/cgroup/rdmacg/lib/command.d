@@ -1,0 +1,2 @@
+lib/command.o: lib/command.c lib/lib.h
+lib/lib.h:

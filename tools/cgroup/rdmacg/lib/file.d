@@ -1,0 +1,2 @@
+lib/file.o: lib/file.c lib/lib.h
+lib/lib.h:

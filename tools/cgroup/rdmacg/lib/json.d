@@ -1,0 +1,2 @@
+lib/json.o: lib/json.c lib/lib.h
+lib/lib.h:

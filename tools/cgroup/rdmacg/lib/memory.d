@@ -1,0 +1,2 @@
+lib/memory.o: lib/memory.c lib/lib.h
+lib/lib.h:

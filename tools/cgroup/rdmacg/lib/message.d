@@ -1,0 +1,2 @@
+lib/message.o: lib/message.c lib/lib.h
+lib/lib.h:

@@ -1,0 +1,2 @@
+lib/number.o: lib/number.c lib/lib.h
+lib/lib.h:

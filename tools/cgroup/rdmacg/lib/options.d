@@ -1,0 +1,2 @@
+lib/options.o: lib/options.c lib/lib.h
+lib/lib.h:

@@ -1,0 +1,2 @@
+lib/table.o: lib/table.c lib/lib.h
+lib/lib.h:

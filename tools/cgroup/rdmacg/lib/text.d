@@ -1,0 +1,2 @@
+lib/text.o: lib/text.c lib/lib.h
+lib/lib.h:

@@ -1,0 +1,2 @@
+main.o: main.c lib/lib.h
+lib/lib.h:

@@ -1,0 +1,3 @@
+run/child.o: run/child.c lib/lib.h run/child.h
+lib/lib.h:
+run/child.h:
