@@ -134,7 +134,7 @@ def check_case(program, defaults, case):
         compare(case, run(defaults, case), figures, total)
         limit('near', ' '.join(f'{key}={total[key]}' for key in KEYS))
         run(defaults, case)
-        # Fewer connections are no failure, so the number is set back, too.
+        # Fewer connections are not a failure, so the number is also set back.
         for key in KEYS if total['connections'] == 1 else ['pd', 'mr']:
             limit('near', f'{key}={total[key] - 1}')
             try:

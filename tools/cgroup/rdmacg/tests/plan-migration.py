@@ -81,7 +81,7 @@ class Machine:
         return found
 
     def said(self):
-        """What QEMU says of a migration, but for the devices that it opens."""
+        """The output of QEMU about a migration, except the devices that it opens."""
         self.log.seek(0)
         lines = [line for line in self.log.read().splitlines() if "RDMA Device opened" not in line]
         return f"{self.name}: {' / '.join(lines)}"
