@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The parts of "rdmacg plan lnet", from the lowest: parameters of a node, its sizes, what
- * two nodes agree on, the command.
+ * The parts of "rdmacg plan lnet", from the lowest: parameters of a node, its sizes, the
+ * command with the agreement of two nodes.
  */
 #ifndef RDMACG_PLAN_LNET_H
 #define RDMACG_PLAN_LNET_H
@@ -60,20 +60,5 @@ uint64_t lnet_reduce(const struct lnet_side *side, uint64_t frags, uint64_t dept
 bool lnet_is_old(const struct lnet_side *side);
 /* Without pools of MRs it can neither send fewer fragments nor take them. */
 bool lnet_has_pools(const struct lnet_side *side);
-
-/* --- lnet-link.c: what two nodes agree on --- */
-
-/* A connection that two sides have agreed on. */
-struct lnet_link {
-	bool is_made;
-	uint64_t wanted;	/* the active side's depth, before its device */
-	uint64_t asked;		/* with which the passive side makes its QP */
-	uint64_t depth;		/* what is used */
-	uint64_t frags;
-};
-
-/* Let @active ask @passive for a connection; the part says what each of them answers. */
-void lnet_connect(struct plan_part *part, const struct lnet_side *active,
-		  const struct lnet_side *passive, struct lnet_link *link);
 
 #endif /* RDMACG_PLAN_LNET_H */

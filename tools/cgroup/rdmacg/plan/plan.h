@@ -216,4 +216,27 @@ struct plan_queues {
 __int128 plan_add_rings(struct plan_part *part, const struct plan_args *args,
 			const struct plan_queues *queues);
 
+/* --- ramblock.c: the RAM blocks of a QEMU. The owner of a guest may choose their names. --- */
+
+/* QEMU numbers blocks with 14 bits in a work request: migration/rdma.c, RDMA_WRID_BLOCK_MASK. */
+#define PLAN_BLOCKS_MAX	((size_t)1 << 14)
+
+struct plan_block {
+	char *name;
+	uint64_t used;
+	bool is_zero;		/* known to hold nothing but zeros */
+};
+
+struct plan_blocks {
+	struct plan_block *block;
+	size_t count;
+	size_t nr_local;	/* blocks without a name, which do not migrate */
+};
+
+struct plan_block *plan_add_block(struct plan_blocks *blocks, const char *name, size_t length,
+				  uint64_t used);
+/* Add the blocks of the text of "info ramblock". False: an error was said. */
+bool plan_parse_blocks(const char *where, const char *text, struct plan_blocks *blocks);
+void plan_free_blocks(struct plan_blocks *blocks);
+
 #endif /* RDMACG_PLAN_H */

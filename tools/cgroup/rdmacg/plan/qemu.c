@@ -8,7 +8,6 @@
  * exactly these limits, and fail with one less of each.
  */
 #include "plan/plan.h"
-#include "plan/qemu.h"
 
 /* RDMA_REG_CHUNK_SHIFT */
 #define QEMU_CHUNK	((uint64_t)1 << 20)

@@ -9,8 +9,7 @@
  */
 #include <regex.h>
 
-#include "lib/lib.h"
-#include "plan/qemu.h"
+#include "plan/plan.h"
 
 /* QEMU's idstr has 256 bytes. */
 #define PLAN_BLOCK_NAME	255
@@ -31,10 +30,8 @@ static const char plan_header_pattern[] = "^ *Block Name .*PSize .*Offset .*Used
 struct plan_block *plan_add_block(struct plan_blocks *blocks, const char *name, size_t length,
 				  uint64_t used)
 {
-	struct plan_block *block;
+	struct plan_block *block = memory_append(&blocks->block, &blocks->count, sizeof(*block));
 
-	blocks->block = memory_grow(blocks->block, blocks->count, sizeof(*blocks->block));
-	block = &blocks->block[blocks->count++];
 	block->name = memory_format("%.*s", (int)length, name);
 	block->used = used;
 	return block;

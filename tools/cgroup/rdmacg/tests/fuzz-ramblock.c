@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Feed texts to the parser of "info ramblock"; what it accepts has to be sane. */
-#include "lib/lib.h"
-#include "plan/qemu.h"
+#include "plan/plan.h"
 
 int plan_fuzz(const uint8_t *data, size_t size);
 
