@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the forms of "rdmacg plan" have in common on the command line: the options that say
- * where limits go and how they are shown, and inputs of formulas as options of their own.
+ * The command line of all forms of "rdmacg plan": options for the cgroup and the device of the
+ * limits and for the output, and inputs of formulas as options of their own.
  */
 #include "plan/plan.h"
 
@@ -17,7 +17,7 @@ uint64_t plan_parse_number(const char *where, const char *text, uint64_t min, ui
 
 void plan_parse_device(struct device *device, const char *text)
 {
-	/* Where a line ends its device is known in one place; it looks for an amount. */
+	/* Only line_next() knows where a device's name ends; it looks for an amount. */
 	char *copy __autofree = memory_format("%s =", text);
 	char *rest = copy;
 	struct line line;

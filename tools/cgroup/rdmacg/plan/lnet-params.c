@@ -9,7 +9,7 @@
 #define LNET_NEWEST	17
 
 #define LNET_PREFIX	"ko2iblnd."
-/* What is the same in all profiles. */
+/* The parameters that all profiles share. */
 #define LNET_OPA	"credits=1024 ntx=2048 fmr_pool_size=2048 "
 
 const struct plan_input lnet_inputs[] = {
@@ -35,11 +35,12 @@ const struct plan_input lnet_inputs[] = {
 	  .doc = "the kernel has ib_get_dma_mr(), as those before 4.9 do" },
 	{ "profile", .arg = "opa", .doc = "parameters as the release ships them for OPA" },
 	{ "remote", .arg = "KEY=VALUE[,KEY=VALUE...]",
-	  .doc = "parameters of the other end, by the names of these options; what both agree on" },
+	  .doc =
+	  "parameters of the other end, by the names of these options, to plan for both ends" },
 	{ 0 }
 };
 
-/* Of these no size depends: o2iblnd_modparams.c of 2.8 to 2.17. */
+/* No size depends on these: o2iblnd_modparams.c of 2.8 to 2.17. */
 static const char *const lnet_idle[] = {
 	"cksum", "dev_failover", "dyndbg", "fmr_cache", "fmr_flush_trigger", "ib_mtu", "ipif_name",
 	"keepalive", "nscheds", "peer_buffer_credits", "peer_credits_hiw", "peer_timeout",
@@ -85,7 +86,7 @@ unsigned int lnet_parse_release(const char *text)
 	return minor;
 }
 
-/* A parameter that is accepted, for people write it, and said to change no size. */
+/* A parameter that no size depends on. It is accepted, because files have it, and noted. */
 static bool lnet_set_idle(struct lnet_side *side, const char *name)
 {
 	size_t i;
@@ -104,7 +105,7 @@ static bool lnet_set_idle(struct lnet_side *side, const char *name)
 
 /*
  * Set an input before @end, or a parameter without effect; @where is an option, or a place in a
- * file. A number is one as the kernel reads it: 0x20 is 32, and so is 040.
+ * file. It reads numbers as the kernel does: 0x20 is 32, and so is 040.
  */
 static bool lnet_set(struct lnet_side *side, size_t end, const char *where, const char *name,
 		     const char *value)
@@ -148,13 +149,12 @@ static void lnet_set_remote_word(struct lnet_side *side, char *word)
 
 void lnet_set_remote(struct lnet_side *side, const char *text)
 {
-	char *words = memory_string(text);
+	char *words __autofree = memory_string(text);
 	char *rest = words;
 	char *word;
 
 	while ((word = strsep(&rest, ",")))
 		lnet_set_remote_word(side, word);
-	free(words);
 }
 
 /* --- lines of modprobe.d --- */
@@ -196,7 +196,7 @@ static void lnet_set_parameters(struct lnet_side *side, const char *where, char 
 
 void lnet_set_profile(struct lnet_side *side)
 {
-	char *parameters;
+	char *parameters __autofree = NULL;
 	size_t i = 0;
 
 	while (i < ARRAY_SIZE(lnet_profiles) && side->release < lnet_profiles[i].first)
@@ -206,7 +206,6 @@ void lnet_set_profile(struct lnet_side *side)
 			     side->release);
 	parameters = memory_string(lnet_profiles[i].parameters);
 	lnet_set_parameters(side, "--profile", parameters);
-	free(parameters);
 }
 
 /* Whether it is a line of options for the module. */
@@ -231,7 +230,7 @@ static void lnet_set_text(struct lnet_side *side, const char *path, char *text, 
 	size_t number;
 
 	for (number = 1; *text; number++) {
-		char *where = memory_format("%s:%zu", path, number);
+		char *where __autofree = memory_format("%s:%zu", path, number);
 		char *end = strchrnul(text, '\n');
 		char *line = text;
 
@@ -242,7 +241,6 @@ static void lnet_set_text(struct lnet_side *side, const char *path, char *text, 
 		text = *end ? end + 1 : end;
 		*end = '\0';
 		has_any |= lnet_set_line(side, where, line, opa);
-		free(where);
 	}
 	if (!has_any)
 		options_fail(path, "has no line 'options ko2iblnd ...'%s",
@@ -251,13 +249,12 @@ static void lnet_set_text(struct lnet_side *side, const char *path, char *text, 
 
 static void lnet_set_file(struct lnet_side *side, const char *path, bool opa)
 {
-	char *text = file_read(AT_FDCWD, strcmp(path, "-") ? path : "/dev/stdin");
+	char *text __autofree = file_read(AT_FDCWD, strcmp(path, "-") ? path : "/dev/stdin");
 
 	if (!text)
 		options_fail(path, "%s; give a file of modprobe.d, or the words of a line",
 			     strerror(errno));
 	lnet_set_text(side, path, text, opa);
-	free(text);
 }
 
 /* "options ko2iblnd KEY=VALUE...", or without its first words. */
@@ -271,7 +268,7 @@ static void lnet_set_typed(struct lnet_side *side, char *text, bool opa)
 
 void lnet_set_words(struct lnet_side *side, const struct plan_args *args, bool opa)
 {
-	char *line = NULL;
+	char *line __autofree = NULL;
 	size_t i;
 
 	for (i = 0; i < args->nr_texts; i++) {
@@ -289,5 +286,4 @@ void lnet_set_words(struct lnet_side *side, const struct plan_args *args, bool o
 	}
 	if (line)
 		lnet_set_typed(side, line, opa);
-	free(line);
 }

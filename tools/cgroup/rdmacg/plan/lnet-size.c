@@ -131,7 +131,7 @@ static uint64_t lnet_cut(const struct lnet_side *side, uint64_t frags)
 	return queue;
 }
 
-/* Work requests beside a transfer's: FastReg's registration, and what undoes it. */
+/* Work requests beside a transfer's: FastReg's registration and invalidation. */
 static unsigned int lnet_extra(const struct lnet_side *side)
 {
 	return lnet_get(side, "fmr") ? 0 : 2;
@@ -148,13 +148,13 @@ uint64_t lnet_reduce(const struct lnet_side *side, uint64_t frags, uint64_t dept
 	return min(depth, most / (1 + frags + lnet_extra(side)));
 }
 
-/* What the rows of one end have in common. */
+/* The values that all rows of an end use. */
 struct lnet_end {
 	__int128 qd, F, fr, oob, W;
-	__int128 queue_depth, send_wr;		/* what the device makes of it */
+	__int128 queue_depth, send_wr;		/* after the limits of the device */
 };
 
-/* Queues of releases up to 2.10. The CQ is made for what was asked, before the QP. */
+/* Queues of releases up to 2.10. The CQ is created before the QP, for the requested queues. */
 static void lnet_add_old(struct plan_part *part, const struct lnet_side *side,
 			 struct lnet_end *end)
 {

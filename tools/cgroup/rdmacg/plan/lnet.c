@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rdmacg plan lnet: what Lustre's o2iblnd takes from a device, for each release of Lustre,
- * and what two nodes agree on.
+ * rdmacg plan lnet: the objects of Lustre's o2iblnd on a device, for each release of Lustre,
+ * and the sizes that two nodes agree on.
  *
  * o2iblnd is a kernel user: no cgroup pays for it, and no limit holds it back. So this
- * plans nothing for a cgroup; it says what to subtract from the device before it is shared.
+ * plans nothing for a cgroup; it computes the objects to subtract from the device before the
+ * device is shared.
  */
 #include "plan/lnet.h"
 
@@ -22,7 +23,7 @@ struct lnet_link {
 	bool is_made;
 	uint64_t wanted;	/* the active side's depth, before its device */
 	uint64_t asked;		/* with which the passive side makes its QP */
-	uint64_t depth;		/* what is used */
+	uint64_t depth;		/* of both ends */
 	uint64_t frags;
 };
 
@@ -37,7 +38,7 @@ static bool lnet_takes_frags(const struct lnet_side *passive, uint64_t frags)
 	return frags == own || !lnet_is_old(passive) || lnet_has_pools(passive);
 }
 
-/* kiblnd_check_reconnect(): whether to connect again with what the other has answered. */
+/* kiblnd_check_reconnect(): whether to connect again with the other end's answer. */
 static bool lnet_retry_frags(struct plan_part *part, const struct lnet_side *active,
 			     const struct lnet_side *passive, struct lnet_link *link)
 {
@@ -174,7 +175,7 @@ static void lnet_plan_pair(struct plan *plan, struct lnet_side *near, struct lne
 	lnet_plan_total(plan, far, conns);
 }
 
-/* What was said of this node: the profile, then what modprobe reads, then options. */
+/* The parameters of this node: the profile, then modprobe's, then options. */
 static void lnet_take(struct lnet_side *near, const struct plan_args *args)
 {
 	const char *profile = plan_text(args, "profile");
@@ -225,7 +226,7 @@ static void lnet_add(struct plan *plan, struct plan_args *args)
 	}
 	if (!near.send_wr)
 		plan->failure =
-			"they cannot connect; the plan says why, make their parameters alike";
+			"they cannot connect; the plan has the reason; make their parameters alike";
 	lnet_free(&near);
 	lnet_free(&far);
 }
@@ -233,7 +234,7 @@ static void lnet_add(struct plan *plan, struct plan_args *args)
 static const struct plan_form lnet_form = {
 	.name = "plan lnet",
 	.doc =
-	"What Lustre's o2iblnd takes from a device. No cgroup pays for it. Its parameters are options, a line of /etc/modprobe.d or a FILE of such lines, - for standard input.",
+	"The objects of Lustre's o2iblnd on a device. No cgroup pays for them. The module's parameters are options, a line of /etc/modprobe.d or a FILE of such lines, - for standard input.",
 	.read = "Lustre 2.10.0 to 2.17.0, lnet/klnds/o2iblnd; a model of it was run",
 	.args_doc = "[FILE...]\noptions ko2iblnd KEY=VALUE...",
 	.inputs = lnet_inputs, .add = lnet_add,

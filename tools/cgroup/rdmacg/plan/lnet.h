@@ -13,7 +13,7 @@
 #define LNET_NR_NUMBERS		12
 extern const struct plan_input lnet_inputs[];
 
-/* One node: what was said of it, and what follows. */
+/* One node: its parameters, and the sizes that follow. */
 struct lnet_side {
 	const char *name;
 	struct plan_args args;		/* its numbers and flags */
@@ -29,7 +29,7 @@ struct lnet_side {
 	uint64_t frags;
 };
 
-/* --- lnet-params.c: parameters. What is wrong ends the program with an error. --- */
+/* --- lnet-params.c: parameters. A wrong parameter ends the program with an error. --- */
 
 void lnet_init(struct lnet_side *side, const struct plan_form *form, const char *name);
 void lnet_free(struct lnet_side *side);
@@ -39,7 +39,7 @@ void lnet_set_profile(struct lnet_side *side);
 /* "KEY=VALUE,..." of --remote: numbers and flags of the command, parameters, and release. */
 void lnet_set_remote(struct lnet_side *side, const char *text);
 /*
- * Lines "options ko2iblnd KEY=VALUE...", and those of ko2iblnd-opa where @opa: of the files
+ * Lines "options ko2iblnd KEY=VALUE...", and those of ko2iblnd-opa if @opa: of the files
  * that the words of @args name, or of one line that they are.
  */
 void lnet_set_words(struct lnet_side *side, const struct plan_args *args, bool opa);
@@ -54,7 +54,7 @@ void lnet_setup(struct plan_part *part, struct lnet_side *side);
 void lnet_add_end(struct plan_part *part, struct lnet_side *side, uint64_t depth, uint64_t frags);
 /* All that a node has, @conns for each peer; its connections are as lnet_add_end() left them. */
 void lnet_add_node(struct plan_part *part, const struct lnet_side *side, uint64_t conns);
-/* The depth that the device leaves of @depth; 0 where it makes no QP. */
+/* The depth that the device leaves of @depth; 0 if the device cannot create the QP. */
 uint64_t lnet_reduce(const struct lnet_side *side, uint64_t frags, uint64_t depth);
 /* Whether it is 2.10 or before. */
 bool lnet_is_old(const struct lnet_side *side);

@@ -19,7 +19,7 @@ static const struct plan_input nccl_inputs[] = {
 	  .doc = "connections of a process that receive, instead of --ranks" },
 	{ "qps-per-connection", 1, PLAN_SOME, .doc = "NCCL_IB_QPS_PER_CONNECTION (1)" },
 	{ "flush", 1, .max = 1,
-	  .doc = "1 where GPUDirect flushes by a QP of its own, else 0 (1)" },
+	  .doc = "1 if GPUDirect flushes by a QP of its own, else 0 (1)" },
 	{ "buffers", 0, PLAN_ANY, .doc = "buffers that a process registers (0)" },
 	{ 0 }
 };
@@ -68,7 +68,7 @@ static void nccl_add_limits(struct plan_part *part, const struct plan_args *args
 		   NCCL_CONNECT "ncclIbInitCommDevBase(): a CQ for each connection");
 	PLAN_LIMIT(part, qp, users * (S * Q + R * (Q + F)),
 		   NCCL_CONNECT
-		   "ncclIbConnectImpl(), ncclIbAccept(): Q QPs for each connection, and F to flush where it receives");
+		   "ncclIbConnectImpl(), ncclIbAccept(): Q QPs for each connection, and F to flush if it receives");
 	PLAN_LIMIT(part, mr, users * (3 * S + (2 + F) * R + buffers),
 		   NCCL_CONNECT
 		   "3 MRs for each connection that sends, 2 + F for each that receives, and the buffers");
@@ -83,7 +83,7 @@ static void nccl_add(struct plan *plan, struct plan_args *args)
 	nccl_check(args);
 	plan_add_note(part,
 		      "%" PRIu64 " processes open the device, %" PRIu64
-		      " of them use it; where processes share an adapter, give --users.",
+		      " of them use it; if processes share an adapter, give --users.",
 		      nccl_processes(args), plan_number(args, "users"));
 	plan_add_note(part,
 		      "A process opens every device that NCCL_IB_HCA does not exclude.");

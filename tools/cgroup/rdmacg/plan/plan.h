@@ -62,13 +62,13 @@ void plan_fail(const char *form, const char *format, ...)
 	__attribute((noreturn)) __printf(2, 3);
 
 /*
- * Add a value to @part and return it. What is less than 0, does not fit in 64 bits, or is a
- * limit that the kernel does not take, ends the program with an error.
+ * Add a value to @part and return it. A value below 0 or past 64 bits, or a limit that the kernel
+ * does not take, ends the program with an error.
  */
 __int128 plan_add(struct plan_part *part, enum plan_kind kind, const char *key, __int128 value,
 		  const char *formula, const char *source);
 
-/* For what a formula does not cover. */
+/* The remedy for keys that no formula covers. */
 #define PLAN_MEASURE	"measure it with rdmacg run."
 
 /* The value of @expression, for a key that is not the name of a variable. */
@@ -136,7 +136,7 @@ struct plan_input {
 
 struct plan_args;
 
-/* What a form is; each is in the file of its name. */
+/* A form; each is in the file of its name. */
 struct plan_form {
 	const char *name;		/* "plan ucx" */
 	const char *doc;
@@ -148,7 +148,7 @@ struct plan_form {
 	void (*add)(struct plan *plan, struct plan_args *args);
 };
 
-/* What was given for an input. */
+/* The answer of the command line to an input. */
 struct plan_answer {
 	const struct plan_input *input;
 	struct plan_args *args;
@@ -177,12 +177,12 @@ struct plan_args {
 /* Compute a form with these words and print the plan. An error ends the program. */
 int plan_run(const struct plan_form *form, int argc, char **argv);
 
-/* plan_free_args() frees what this makes. */
+/* The caller frees the arguments by plan_free_args(). */
 void plan_init_args(struct plan_args *args, const struct plan_form *form);
 void plan_free_args(struct plan_args *args);
-/* Add what the words of plan_run() are. */
+/* Add the words of plan_run(). */
 void plan_parse(struct plan_args *args, int argc, char **argv);
-/* The answer to an input, where - and _ are the same; NULL if there is no such input. */
+/* The answer to an input, in whose name - and _ are the same; NULL if there is no such input. */
 struct plan_answer *plan_find_answer(const struct plan_args *args, const char *name);
 /* Set a number from a text, @where for the message. */
 void plan_set(struct plan_answer *answer, const char *where, const char *text);
@@ -197,7 +197,7 @@ const char *plan_text(const struct plan_args *args, const char *name);
 /* Declares the variable @name with the number of the input @name. */
 #define PLAN_INPUT(part, args, name)	PLAN_NAME(part, name, plan_number(args, #name))
 
-/* A part whose limits go where --cgroup and --device say. */
+/* A part for the cgroup and the device of --cgroup and --device. */
 struct plan_part *plan_begin(struct plan *plan, const struct plan_args *args, const char *title);
 
 /* --- rings.c: memory that a driver takes for queues --- */
@@ -209,9 +209,9 @@ struct plan_queues {
 };
 
 /*
- * The bytes of mr_mem that the driver of --driver or --device takes for these queues. Where
- * they are not known, as always where @queues is NULL and the driver takes user memory, it is
- * 0, and a note says that mr_mem is a lower bound.
+ * The bytes of mr_mem that the driver of --driver or --device takes for these queues. If
+ * they are not known, as with @queues of NULL and a driver that takes user memory, the answer
+ * is 0, and a note calls mr_mem a lower bound.
  */
 __int128 plan_add_rings(struct plan_part *part, const struct plan_args *args,
 			const struct plan_queues *queues);

@@ -26,7 +26,7 @@ static const struct plan_input qemu_inputs[] = {
 	  .doc = "RAM of the machine; several sizes for several RAM blocks, such as DIMMs" },
 	{ "machine", .arg = "pc|none",
 	  .doc =
-	  "what there is besides the RAM: blocks as -M pc -nodefaults has, or none (pc)" },
+	  "the blocks besides the RAM: those of -M pc -nodefaults, or none (pc)" },
 	{ "ramblocks", .arg = "FILE",
 	  .doc = "the text of 'info ramblock' of its monitor; - is standard input" },
 	{ "pin-all", .is_flag = true, .doc = "the migration has rdma-pin-all" },
@@ -38,7 +38,7 @@ static const struct plan_input qemu_inputs[] = {
 /* --- the RAM blocks --- */
 
 /*
- * What -M pc -nodefaults has besides its RAM, as "info ramblock" of 7.2 shows it. pc.rom is
+ * The blocks of -M pc -nodefaults besides its RAM, as "info ramblock" of 7.2 shows it. pc.rom is
  * all zeros there, and zeros that were never anything else are not registered.
  */
 static const struct {
@@ -55,14 +55,13 @@ static const struct {
 
 static void qemu_read_file(const char *path, struct plan_blocks *blocks)
 {
-	char *text = file_read(AT_FDCWD, strcmp(path, "-") ? path : "/dev/stdin");
+	char *text __autofree = file_read(AT_FDCWD, strcmp(path, "-") ? path : "/dev/stdin");
 
 	if (!text)
 		plan_fail(path, "%s; give a file with the text of 'info ramblock'",
 			  strerror(errno));
 	if (!plan_parse_blocks(path, text, blocks))
 		exit(EXIT_FAILED);
-	free(text);
 }
 
 /* Words of their own, as in "--ram 1G 2G", are more of the same. */
@@ -116,7 +115,7 @@ static void qemu_get_blocks(const struct plan_args *args, struct plan_blocks *bl
 			qemu_set_zero(blocks, args->texts[i].text);
 }
 
-/* What is sent of all blocks: of one that holds only zeros nothing, unless it is pinned. */
+/* The sum of the blocks that are sent. A block of zeros is sent only if it is pinned. */
 struct qemu_ram {
 	uint64_t blocks, chunks, bytes;
 };
@@ -150,7 +149,7 @@ static struct qemu_ram qemu_count(const struct plan_blocks *blocks, bool pin_all
 
 /* --- the plan --- */
 
-/* @back is 1 where there is a second context for the way back. */
+/* @back is 1 if a second context exists for the way back. */
 static void qemu_add_memory(struct plan_part *part, const struct plan_args *args,
 			    __int128 instances, __int128 back, __int128 ram_bytes)
 {
@@ -180,7 +179,7 @@ static void qemu_add_objects(struct plan_part *part, __int128 instances, __int12
 	PLAN_FIGURE(part, comp_channel, instances * (2 + 2 * back),
 		    QEMU_FILE "qemu_rdma_alloc_pd_cq(); no hca_object");
 	PLAN_FIGURE(part, cm_id, instances * (2 + back),
-		    "of a destination, where one listens; the source has one less: " QEMU_FILE
+		    "of a destination, of which 1 listens; a source has 1 less: " QEMU_FILE
 		    "qemu_rdma_dest_init(); no hca_object");
 	PLAN_LIMIT(part, mr, instances * (3 + 3 * back + ram_mr), QEMU_CONTROL);
 	PLAN_LIMIT(part, hca_object, instances * (8 + 7 * back + ram_mr),
@@ -219,7 +218,7 @@ static void qemu_add(struct plan *plan, struct plan_args *args)
 	ram = qemu_count(&blocks, pin_all, part, args->explain);
 	if (!pin_all && !plan_is_given(args, "ram"))
 		plan_add_note(part,
-			      "This is enough whatever the guest does. A MiB of zeros that was never anything else needs no MR; see --zero.");
+			      "This is enough for any guest. A MiB of zeros that was never anything else needs no MR; see --zero.");
 	if (blocks.nr_local)
 		plan_add_note(part,
 			      "%zu RAM blocks without a name do not migrate, and do not count.",

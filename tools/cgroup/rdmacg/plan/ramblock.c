@@ -7,8 +7,6 @@
  *
  * From 8.0 on, "HVA" and "RO" follow. A name may hold blanks.
  */
-#include <regex.h>
-
 #include "plan/plan.h"
 
 /* QEMU's idstr has 256 bytes. */
@@ -119,7 +117,7 @@ static bool plan_parse_lines(const char *where, char *text, const regex_t *heade
 
 bool plan_parse_blocks(const char *where, const char *text, struct plan_blocks *blocks)
 {
-	char *copy = memory_string(text);
+	char *copy __autofree = memory_string(text);
 	regex_t header, pattern;
 	bool good;
 
@@ -132,6 +130,5 @@ bool plan_parse_blocks(const char *where, const char *text, struct plan_blocks *
 			  "there is no RAM block; give the whole text of 'info ramblock', with its header");
 	regfree(&header);
 	regfree(&pattern);
-	free(copy);
 	return good && blocks->count;
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The memory that a driver takes for queues. Where it is user memory, the kernel counts it
- * as mr_mem, in whole pages, beside what the process registers.
+ * The memory that a driver takes for queues. If it is user memory, the kernel counts it as
+ * mr_mem, in whole pages, as it counts the regions that the process registers.
  */
-#include "lib/lib.h"
 #include "plan/plan.h"
 
 #define RINGS_PAGE	4096
@@ -23,25 +22,19 @@ static const char *const rings_in_kernel[] = {
 /* The driver of --driver or, by sysfs, of --device. NULL: not known. To be freed. */
 static char *rings_driver(const struct plan_args *args)
 {
-	char target[256];
-	char *class, *path;
-	ssize_t length;
-	bool is_there;
+	char *class __autofree = memory_format("/sys/class/infiniband/%s",
+					       args->device.name ? args->device.name : "");
+	char *path __autofree = memory_format("%s/device/driver", class);
+	const char *device = args->device.name;
+	char target[256] = "";
 
 	if (args->driver)
 		return memory_string(args->driver);
-	if (!args->device.name || strchr(args->device.name, '/'))
+	if (!device || strchr(device, '/') || access(class, F_OK))
 		return NULL;
-	class = memory_format("/sys/class/infiniband/%s", args->device.name);
-	is_there = !access(class, F_OK);
-	path = memory_format("%s/device/driver", class);
-	length = readlink(path, target, sizeof(target) - 1);
-	free(path);
-	free(class);
-	if (length < 0)
-		return is_there ? memory_string(RINGS_SOFTWARE) : NULL;
-	target[length] = '\0';
-	return memory_string(strrchr(target, '/') ? strrchr(target, '/') + 1 : target);
+	if (readlink(path, target, sizeof(target) - 1) < 0)
+		return memory_string(RINGS_SOFTWARE);
+	return memory_string(basename(target));
 }
 
 static bool rings_are_in_kernel(const char *driver)
@@ -82,7 +75,7 @@ static __int128 rings_add_pvrdma(struct plan_part *part, const struct plan_queue
 __int128 plan_add_rings(struct plan_part *part, const struct plan_args *args,
 			const struct plan_queues *queues)
 {
-	char *driver = rings_driver(args);
+	char *driver __autofree = rings_driver(args);
 	__int128 bytes = 0;
 
 	if (driver && queues && !strcmp(driver, "vmw_pvrdma"))
@@ -94,6 +87,5 @@ __int128 plan_add_rings(struct plan_part *part, const struct plan_args *args,
 		plan_add_note(part,
 			      "mr_mem is a lower bound: it does not include the queues of the driver, and how much %s takes for them was not read.",
 			      driver);
-	free(driver);
 	return bytes;
 }

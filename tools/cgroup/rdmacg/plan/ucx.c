@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rdmacg plan ucx: UCX, such as below Open MPI and MPICH. tests/plan-programs.py runs
+ * rdmacg plan ucx: UCX, which Open MPI and MPICH use. tests/plan-programs.py runs
  * ucx_perftest, Open MPI and MPICH on Soft-RoCE with exactly these limits and with one less
  * of each; DC needs an mlx5.
  */
@@ -13,7 +13,7 @@ static const struct plan_input ucx_inputs[] = {
 	{ "endpoints", 0, PLAN_ANY, .is_needed = true,
 	  .doc = "other processes that each process talks to" },
 	{ "self", 1, .max = 1,
-	  .doc = "1 where a process has an endpoint to itself, as a rank of MPI has" },
+	  .doc = "1 if a process has an endpoint to itself, as a rank of MPI has" },
 	{ "opens", 1, PLAN_SOME,
 	  .doc = "times that a process opens the device (1; Open MPI with libfabric: 2)" },
 	{ "lanes", 1, PLAN_SOME, .doc = "lanes of an endpoint on this device (1)" },
@@ -59,7 +59,7 @@ static void ucx_add_queues(struct plan_part *part, const struct plan_args *args,
 			   "ud, uct_ud_iface_create_qp(): one QP for all endpoints of a process");
 	} else {
 		PLAN_LIMIT(part, qp, processes * (dci + 1), UCX
-			   "mlx5/dc: initiators, whatever the number of endpoints, and one target");
+			   "mlx5/dc: initiators, for any number of endpoints, and one target");
 		PLAN_LIMIT(part, srq, processes, UCX "mlx5/dc: the target's receive queue");
 	}
 }
