@@ -1,2 +1,0 @@
-lib/clock.o: lib/clock.c lib/lib.h
-lib/lib.h:

@@ -1,2 +1,0 @@
-lib/command.o: lib/command.c lib/lib.h
-lib/lib.h:

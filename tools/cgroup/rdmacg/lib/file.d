@@ -1,2 +1,0 @@
-lib/file.o: lib/file.c lib/lib.h
-lib/lib.h:

@@ -1,2 +1,0 @@
-lib/json.o: lib/json.c lib/lib.h
-lib/lib.h:

@@ -1,2 +1,0 @@
-lib/memory.o: lib/memory.c lib/lib.h
-lib/lib.h:

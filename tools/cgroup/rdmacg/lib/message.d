@@ -1,2 +1,0 @@
-lib/message.o: lib/message.c lib/lib.h
-lib/lib.h:

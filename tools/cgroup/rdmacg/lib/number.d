@@ -1,2 +1,0 @@
-lib/number.o: lib/number.c lib/lib.h
-lib/lib.h:

@@ -1,2 +1,0 @@
-lib/options.o: lib/options.c lib/lib.h
-lib/lib.h:

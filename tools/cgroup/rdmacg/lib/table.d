@@ -1,2 +1,0 @@
-lib/table.o: lib/table.c lib/lib.h
-lib/lib.h:

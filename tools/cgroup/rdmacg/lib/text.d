@@ -1,2 +1,0 @@
-lib/text.o: lib/text.c lib/lib.h
-lib/lib.h:

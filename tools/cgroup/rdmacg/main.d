@@ -1,2 +1,0 @@
-main.o: main.c lib/lib.h
-lib/lib.h:

@@ -1,3 +1,0 @@
-run/child.o: run/child.c lib/lib.h run/child.h
-lib/lib.h:
-run/child.h:

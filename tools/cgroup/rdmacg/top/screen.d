@@ -1,4 +1,0 @@
-top/screen.o: top/screen.c lib/lib.h top/top.h core/core.h
-lib/lib.h:
-top/top.h:
-core/core.h:
