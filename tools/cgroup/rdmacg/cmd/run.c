@@ -8,10 +8,7 @@
 #include <signal.h>
 
 #include "core/core.h"
-#include "run/child.h"
-#include "run/run-cgroup.h"
-#include "run/run-report.h"
-#include "write/write.h"
+#include "run/run.h"
 
 /* As env(1) has them. */
 #define RUN_FAILED		125

@@ -44,8 +44,6 @@ static struct watch {
 	/* Sorted by name. */
 	struct watch_seen *seen;
 	size_t nr_seen;
-	/* How many there were when removed cgroups were last looked for. */
-	size_t nr_swept;
 	struct watch_change *changes;
 	size_t nr_changes;
 	bool telling;
@@ -94,13 +92,11 @@ static struct watch_seen *watch_insert(const char *name)
 	return watch_find(name);
 }
 
-/* Forget removed cgroups; not each time, but before they are as many as the others. */
+/* Forget removed cgroups. */
 static void watch_sweep(void)
 {
 	size_t i, kept = 0;
 
-	if (watch.nr_seen < 64 || watch.nr_seen < watch.nr_swept * 2)
-		return;
 	for (i = 0; i < watch.nr_seen; i++) {
 		struct watch_seen *seen = &watch.seen[i];
 
@@ -112,7 +108,6 @@ static void watch_sweep(void)
 		pools_free(&seen->pools);
 	}
 	watch.nr_seen = kept;
-	watch.nr_swept = kept;
 }
 
 /* A counter that is smaller than before is of a new cgroup or device of the old name. */
@@ -138,14 +133,14 @@ static bool watch_compare_slot(const struct slot *slot, const struct pools *befo
 		change->slot = slot;
 		change->more = more;
 	}
-	return slot->events.max != old->events.max ||
-	       slot->events.alloc_fail != old->events.alloc_fail;
+	return memcmp(&slot->events, &old->events, sizeof(old->events));
 }
 
 /* Compare a cgroup with its earlier counters. If they are the same, so are those below. */
 static bool watch_visit(struct cgroup *cgroup, void *data)
 {
 	static const struct pools nothing;
+	static const struct events none;
 	struct watch_seen *seen = watch_find(cgroup_name(cgroup));
 	size_t first = watch.nr_changes;
 	const struct slot *slot = NULL;
@@ -154,8 +149,8 @@ static bool watch_visit(struct cgroup *cgroup, void *data)
 	(void)data;
 	while ((slot = pools_next(&cgroup->pools, slot))) {
 		changed |= watch_compare_slot(slot, seen ? &seen->pools : &nothing);
-		any |= slot->events.max || slot->events.alloc_fail || slot->local.max ||
-		       slot->local.alloc_fail;
+		any |= memcmp(&slot->events, &none, sizeof(none)) ||
+		       memcmp(&slot->local, &none, sizeof(none));
 	}
 	/* A cgroup without files, such as the root, says nothing about those below. */
 	cgroup->leave_below = cgroup->pools.files[POOL_HCA] && !changed;

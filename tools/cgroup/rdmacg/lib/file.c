@@ -108,10 +108,5 @@ char *file_owner(int dir, const char *name)
 
 char *file_next_line(char **text)
 {
-	char *line;
-
-	if (!*text || !**text)
-		return NULL;
-	line = strsep(text, "\n");
-	return line;
+	return *text && **text ? strsep(text, "\n") : NULL;
 }

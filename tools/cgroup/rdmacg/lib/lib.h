@@ -151,12 +151,12 @@ void clock_sleep(int64_t milliseconds);
 #define say_error(where, ...)	say_about(where, "", __VA_ARGS__)
 /* "rdmacg: WHERE: warning: ..." to stderr; the command goes on. */
 #define say_warning(where, ...)	say_about(where, "warning: ", __VA_ARGS__)
-void say_about(const char *where, const char *kind, const char *format, ...) __printf(3, 4);
 /* "rdmacg: ..." to stderr. */
-void say_note(const char *format, ...) __printf(1, 2);
+#define say_note(...)	say_about(NULL, "", __VA_ARGS__)
+void say_about(const char *where, const char *kind, const char *format, ...) __printf(3, 4);
 /* Errors and warnings also begin with this place in a file, until it is NULL. */
 void say_within(const char *where);
-/* Errors and warnings go there instead of stderr, until it is NULL. */
+/* Errors, warnings and notes go there instead of stderr, until it is NULL. */
 void say_errors_to(FILE *to);
 /* One line to stdout, or to @to. */
 #define say_line(...)	say_line_to(stdout, __VA_ARGS__)

@@ -30,26 +30,16 @@ void say_errors_to(FILE *to)
 
 void say_about(const char *where, const char *kind, const char *format, ...)
 {
-	char *text __autofree = text_escape(where);
-	char *place __autofree = text_escape(say_place ? say_place : "");
-	char *prefix __autofree = memory_format("rdmacg: %s%s%s: %s", place, *place ? ": " : "",
-						text, kind);
+	char *text __autofree = text_escape(where ? where : "");
+	char *place __autofree = text_escape(say_place && where ? say_place : "");
+	char *prefix __autofree = memory_format("rdmacg: %s%s%s%s%s", place, *place ? ": " : "",
+						text, where ? ": " : "", kind);
 	va_list args;
 
 	/* Earlier output belongs before the message. */
 	fflush(stdout);
 	va_start(args, format);
 	say(say_file ? say_file : stderr, prefix, format, args);
-	va_end(args);
-}
-
-void say_note(const char *format, ...)
-{
-	va_list args;
-
-	fflush(stdout);
-	va_start(args, format);
-	say(stderr, "rdmacg: ", format, args);
 	va_end(args);
 }
 

@@ -192,8 +192,8 @@ void table_print(struct table *table, FILE *to)
 		table_print_row(table, &layout, NULL);
 	for (i = 0; i < table->nr_cells; i += table->columns)
 		table_print_row(table, &layout, table->cells + i);
-	for (i = 0; i < table->nr_cells; i++)
-		free(table->cells[i].text);
+	while (table->nr_cells)
+		free(table->cells[--table->nr_cells].text);
 	free(table->cells);
-	table->nr_cells = 0;
+	table->cells = NULL;
 }

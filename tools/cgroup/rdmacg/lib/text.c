@@ -2,41 +2,31 @@
 /* rdmacg: escapes of untrusted names for a terminal, for JSON and for a shell. */
 #include <ctype.h>
 #include <langinfo.h>
+#include <locale.h>
 #include <wchar.h>
 
 #include "lib/lib.h"
 
-/* How many bytes a character of UTF-8 has that begins with @first; 0 for none. */
-static size_t text_length(unsigned char first)
-{
-	if (first < 0x80)
-		return 1;
-	if (first >= 0xc2 && first < 0xe0)
-		return 2;
-	if (first >= 0xe0 && first < 0xf0)
-		return 3;
-	if (first >= 0xf0 && first < 0xf5)
-		return 4;
-	return 0;
-}
-
+/* UTF-8 is decoded whatever the locale is: the files of the kernel have no locale. */
 size_t text_decode(const char *text, uint32_t *character)
 {
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t length = text_length(*text);
-	size_t i;
+	static locale_t utf8;
+	mbstate_t state = { 0 };
+	locale_t before;
+	wchar_t wide;
+	size_t length;
 
-	if (!length)
+	*character = *text;
+	if (isascii(*text))
+		return 1;
+	if (!utf8)
+		utf8 = memory_check(newlocale(LC_CTYPE_MASK, "C.UTF-8", NULL));
+	before = uselocale(utf8);
+	length = mbrtowc(&wide, text, MB_LEN_MAX, &state);
+	uselocale(before);
+	if (length > MB_LEN_MAX)
 		return 0;
-	*character = length == 1 ? (unsigned char)*text : *text & (0x7f >> length);
-	for (i = 1; i < length; i++) {
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-		*character = *character << 6 | (text[i] & 0x3f);
-	}
-	if (*character < least[length] || *character > 0x10ffff ||
-	    (*character >= 0xd800 && *character < 0xe000))
-		return 0;
+	*character = wide;
 	return length;
 }
 
@@ -199,22 +189,14 @@ void text_clip(char *text, size_t columns)
 	}
 }
 
-/* Words of these need no quotes in any shell. */
-static bool text_is_plain(const char *text)
-{
-	static const char others[] = "_-+=./:,@%";
-	bool plain = *text;
-
-	for (; *text; text++)
-		plain &= isascii(*text) && (isalnum(*text) || strchr(others, *text));
-	return plain;
-}
-
 char *text_quote(const char *text)
 {
+	/* Words of these need no quotes in any shell. */
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
 	char *quoted, *to;
 
-	if (text_is_plain(text))
+	if (*text && !text[strspn(text, plain)])
 		return memory_string(text);
 	quoted = memory_zeroed(strlen(text) * 4 + 3, 1);
 	to = stpcpy(quoted, "'");

@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "lib/lib.h"
-#include "run/child.h"
+#include "run/run.h"
 
 static const int child_signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
 

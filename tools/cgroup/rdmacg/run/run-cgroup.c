@@ -5,7 +5,7 @@
 #include <systemd/sd-daemon.h>
 
 #include "core/core.h"
-#include "run/run-cgroup.h"
+#include "run/run.h"
 
 /* A process that was just killed may take some time to leave; 10 ms each. */
 #define RUN_CGROUP_TRIES	200

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: the needs of a command. */
-#include "run/run-report.h"
+#include "run/run.h"
 
 /* Parameters of all parts of a report. */
 static uint64_t report_margin;

@@ -217,31 +217,23 @@ static void top_set_order(enum top_order order)
 static bool top_press_scroll(int key)
 {
 	long rows = LINES - TOP_HEAD - 1;
-	long page = rows > 1 ? rows : 1;
+	long page = rows > 1 ? rows : 1, first = top.first, last = top.nr_shown;
+	const struct {
+		int key;
+		long rows;
+	} keys[] = {
+		{ KEY_DOWN, 1 }, { KEY_UP, -1 }, { KEY_NPAGE, page }, { KEY_PPAGE, -page },
+		{ KEY_HOME, -first }, { KEY_END, last - page - first },
+	};
+	size_t i;
 
-	switch (key) {
-	case KEY_DOWN:
-		top_scroll(1);
+	for (i = 0; i < ARRAY_SIZE(keys); i++) {
+		if (keys[i].key != key)
+			continue;
+		top_scroll(keys[i].rows);
 		return true;
-	case KEY_UP:
-		top_scroll(-1);
-		return true;
-	case KEY_NPAGE:
-		top_scroll(page);
-		return true;
-	case KEY_PPAGE:
-		top_scroll(-page);
-		return true;
-	case KEY_HOME:
-		top.first = 0;
-		return true;
-	case KEY_END:
-		top.first = 0;
-		top_scroll((long)top.nr_shown - page);
-		return true;
-	default:
-		return false;
 	}
+	return false;
 }
 
 /* True to look at once. */
