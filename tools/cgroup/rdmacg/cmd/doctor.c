@@ -49,7 +49,7 @@ static void __printf(3, 4) doctor_say(const char *level, const char *check,
 	doctor.problems += level == doctor_problem;
 	json_object_array_add(doctor.said, json_pack("check:s level:s text:s", check, level,
 						     text));
-	if (!options.json && doctor.found <= DOCTOR_MOST)
+	if (doctor.found <= DOCTOR_MOST)
 		say_text("%-8s %s: %s", level, check, text);
 }
 
@@ -327,7 +327,7 @@ static void doctor_run(size_t number)
 
 	doctor.found = 0;
 	doctor_checks[number].run();
-	if (doctor.found > DOCTOR_MOST && !options.json)
+	if (doctor.found > DOCTOR_MOST)
 		say_text("%-8s %s: and %zu more; --json has them all", "", name,
 			 doctor.found - DOCTOR_MOST);
 	/* Files that were not read are not fine. */

@@ -154,8 +154,7 @@ static bool show_visit(struct cgroup *cgroup, void *data)
 	if (pools->files[POOL_HCA] && !show.said_missing) {
 		show.said_missing = true;
 		show.missing = missing_json(pools);
-		if (!options.json)
-			missing_say(pools);
+		missing_say(pools);
 	}
 	if (options.json)
 		show_cgroup_json(cgroup);

@@ -54,8 +54,6 @@ static void why_say(uint64_t count, const struct slot *slot, const struct cgroup
 	json_fill(why_add(why.said, json_pack("count:u", count), slot),
 		  "limit_of:s sure:b from:s limit:l usage:u", cgroup_name(by), sure, from,
 		  slot->max, slot->usage);
-	if (options.json)
-		return;
 	say_text("%s limit of %s refused %" PRIu64
 		 " attempt%s%s%s for %s on %s: its limit is %s, %s in use now%s%s.",
 		 sure ? "The" : "Perhaps the", cgroup_name(by), count, count == 1 ? "" : "s",
@@ -70,10 +68,8 @@ static void why_say_unknown(uint64_t count, const struct slot *slot, const char 
 {
 	why.refusals++;
 	json_fill(why_add(why.said, json_pack("count:u", count), slot), "limit_of:o", NULL);
-	if (!options.json)
-		say_text("The limit of a cgroup %s refused %" PRIu64 " attempt%s for %s on %s.",
-			 whose, count, count == 1 ? "" : "s", slot->key,
-			 device_text(&slot->pool->device));
+	say_text("The limit of a cgroup %s refused %" PRIu64 " attempt%s for %s on %s.", whose,
+		 count, count == 1 ? "" : "s", slot->key, device_text(&slot->pool->device));
 }
 
 /* How much more there is room for, and in which cgroup on the way up it is least. */
@@ -128,8 +124,7 @@ static void why_room(const struct cgroup *cgroup, const struct slot *slot)
 	json_fill(why_add(why.room, json_object_new_object(), slot),
 		  "room:l above_is_seen:b room_in:s", room, !hierarchy.partial,
 		  cgroup_name(least));
-	if (!options.json)
-		why_print_room(cgroup, slot, least, room);
+	why_print_room(cgroup, slot, least, room);
 }
 
 /* The limits of one cgroup. */
@@ -141,8 +136,7 @@ static bool why_visit(struct cgroup *cgroup, void *data)
 	(void)data;
 	if (cgroup->pools.files[POOL_HCA] && !why.said_missing) {
 		why.said_missing = true;
-		if (!options.json)
-			missing_say(&cgroup->pools);
+		missing_say(&cgroup->pools);
 	}
 	while ((slot = pools_next(&cgroup->pools, slot))) {
 		/* Its refusals count for the cgroup that is asked about as well. */
@@ -224,11 +218,9 @@ static void why_throttled(const struct cgroup *cgroup)
 		device_json(object, &pool->device);
 		json_fill(object, "throttled:u throttled_usec:u", times->max, usec->max);
 		json_object_array_add(why.waits, object);
-		if (!options.json)
-			say_text("%s waited %" PRIu64 " times on %s, %" PRIu64
-				 " ms in all, for a limit of commands (rdma.control.max).",
-				 cgroup_name(cgroup), times->max, pool->device.name,
-				 usec->max / 1000);
+		say_text("%s waited %" PRIu64 " times on %s, %" PRIu64
+			 " ms in all, for a limit of commands (rdma.control.max).",
+			 cgroup_name(cgroup), times->max, pool->device.name, usec->max / 1000);
 	}
 	pools_free(&pools);
 }
@@ -237,7 +229,7 @@ static void why_evidence(struct cgroup *cgroup, pid_t pid, struct json_object *a
 {
 	if (why.refusals && !why.all)
 		return;
-	if (!options.json && !why.refusals && !(pid && !cgroup->parent))
+	if (!why.refusals && !(pid && !cgroup->parent))
 		say_text("No cgroup is known to have refused anything in %s or below%s.",
 			 cgroup_name(cgroup), hierarchy.partial ?
 			 "; limits above / cannot be seen from here" : "");

@@ -172,7 +172,7 @@ struct slot *pools_find_slot(const struct pools *pools, const struct device *dev
 /* Whether the slot says anything: of usage, peak, limit or refusals. */
 bool slot_is_telling(const struct slot *slot);
 
-/* An array of the devices, each with "resources": what @describe says of slots that are @wanted. */
+/* An array of the devices, each with "resources": what @describe says of those @wanted, or all. */
 struct json_object *pools_json(const struct pools *pools, bool (*wanted)(const struct slot *slot),
 			       struct json_object *(*describe)(const struct slot *slot));
 
@@ -186,7 +186,7 @@ struct missing {
 
 /* The next one that this kernel lacks; @pools: of a cgroup with the controller. NULL at the end. */
 const struct missing *missing_next(const struct pools *pools, const struct missing *last);
-/* Say them all. */
+/* Say them all, unless JSON is wanted. */
 void missing_say(const struct pools *pools);
 /* An array of their names. */
 struct json_object *missing_json(const struct pools *pools);

@@ -376,7 +376,7 @@ struct json_object *pools_json(const struct pools *pools, bool (*wanted)(const s
 	const struct pool *pool = NULL;
 
 	while ((slot = pools_next(pools, slot))) {
-		if (!wanted(slot))
+		if (wanted && !wanted(slot))
 			continue;
 		if (slot->pool != pool) {
 			pool = slot->pool;
@@ -412,7 +412,7 @@ void missing_say(const struct pools *pools)
 {
 	const struct missing *next = NULL;
 
-	while ((next = missing_next(pools, next)))
+	while (!options.json && (next = missing_next(pools, next)))
 		say_note("this kernel has no %s: %s", next->files, next->meaning);
 }
 

@@ -222,8 +222,7 @@ void other_memlock(struct cgroup *cgroup, pid_t pid, struct json_object *answer)
 	struct process *processes __autofree = other_collect(cgroup, pid, &count);
 	struct json_object *array = json_object_new_array();
 
-	if (!options.json)
-		other_print_memlock(processes, count);
+	other_print_memlock(processes, count);
 	for (i = 0; i < count; i++) {
 		json_object_array_add(array, other_process_json(&processes[i]));
 		free(processes[i].name);
@@ -260,26 +259,10 @@ static void other_print_resource(const struct slot *slot)
 			 slot->usage >= all ? "; it has no more" : "");
 }
 
-static void other_print_devices(void)
-{
-	const struct slot *slot = NULL;
-
-	if (!capacity.has_netlink)
-		say_text("Devices: the kernel does not say how many objects exist (rdma netlink).");
-	else if (!capacity.netlink.first)
-		say_text("Devices: there is none in this network namespace.");
-	while ((slot = pools_next(&capacity.netlink, slot)))
-		if (slot->usage)
-			other_print_resource(slot);
-}
-
-static bool other_wants_slot(const struct slot *slot)
-{
-	return slot;
-}
-
 static struct json_object *other_slot_json(const struct slot *slot)
 {
+	if (slot->usage)
+		other_print_resource(slot);
 	return json_pack("resource:s count:u kernel:u capacity:l", slot->key, slot->usage,
 			 slot->tally, slot->max);
 }
@@ -287,46 +270,42 @@ static struct json_object *other_slot_json(const struct slot *slot)
 void other_devices(struct json_object *answer)
 {
 	netlink_count_kernel();
-	if (!options.json)
-		other_print_devices();
-	json_add(answer, "devices",
-		 pools_json(&capacity.netlink, other_wants_slot, other_slot_json));
+	if (!capacity.has_netlink)
+		say_text("Devices: the kernel does not say how many objects exist (rdma netlink).");
+	else if (!capacity.netlink.first)
+		say_text("Devices: there is none in this network namespace.");
+	json_add(answer, "devices", pools_json(&capacity.netlink, NULL, other_slot_json));
 }
 
-static void other_print_log(const struct log *log, const char *device, bool read)
+static struct json_object *other_device_log(const char *device)
 {
+	struct json_object *lines = json_object_new_array();
+	struct log log;
+	bool read = log_read(&log, device);
 	size_t i;
 
 	if (!read)
 		say_text("The kernel's log cannot be read (%s); as root: dmesg -T | grep '%s%s%s'",
-			 strerror(errno), device, log->bus ? "\\|" : "", log->bus ? log->bus : "");
-	for (i = 0; i < log->nr_lines; i++)
-		say_text("The kernel's log on %s: \"%s\": %s.", device, log->lines[i],
-			 log_meaning(log->lines[i]));
+			 strerror(errno), device, log.bus ? "\\|" : "", log.bus ? log.bus : "");
+	for (i = 0; i < log.nr_lines; i++) {
+		const char *line = log.lines[i], *meaning = log_meaning(line);
+
+		say_text("The kernel's log on %s: \"%s\": %s.", device, line, meaning);
+		json_object_array_add(lines, json_pack("text:s meaning:s", line, meaning));
+	}
+	log_free(&log);
+	/* The log has names alone. */
+	return json_pack("device:s index:o readable:b lines:o", device, NULL, read, lines);
 }
 
 void other_log(struct json_object *answer)
 {
 	const struct pool *pool = capacity.has_netlink ? capacity.netlink.first :
 							 capacity.pools.first;
-	struct json_object *array = json_object_new_array(), *lines;
-	struct log log;
-	size_t i;
+	struct json_object *array = json_object_new_array();
 
-	for (; pool; pool = pool->next) {
-		bool read = log_read(&log, pool->device.name);
-
-		if (!options.json)
-			other_print_log(&log, pool->device.name, read);
-		lines = json_object_new_array();
-		for (i = 0; i < log.nr_lines; i++)
-			json_object_array_add(lines, json_pack("text:s meaning:s", log.lines[i],
-							       log_meaning(log.lines[i])));
-		/* The log has names alone. */
-		json_object_array_add(array, json_pack("device:s index:o readable:b lines:o",
-						       pool->device.name, NULL, read, lines));
-		log_free(&log);
-	}
+	for (; pool; pool = pool->next)
+		json_object_array_add(array, other_device_log(pool->device.name));
 	json_add(answer, "log", array);
 }
 
@@ -376,10 +355,9 @@ void other_counted(struct json_object *answer)
 			continue;
 		json_object_array_add(array, json_pack("device:s resource:s count:u capacity:l",
 						       device, slot->key, slot->usage, slot->max));
-		if (!options.json)
-			say_text("Device %s: cgroups have %s of %s %s%s.", device,
-				 number_text(slot->usage, bytes), number_text(slot->max, bytes),
-				 slot->key, slot->usage >= slot->max ? "; it has no more" : "");
+		say_text("Device %s: cgroups have %s of %s %s%s.", device,
+			 number_text(slot->usage, bytes), number_text(slot->max, bytes),
+			 slot->key, slot->usage >= slot->max ? "; it has no more" : "");
 	}
 	json_add(answer, "counted", array);
 }

@@ -161,7 +161,10 @@ void say_errors_to(FILE *to);
 /* One line to stdout, or to @to. */
 #define say_line(...)	say_line_to(stdout, __VA_ARGS__)
 void say_line_to(FILE *to, const char *format, ...) __printf(2, 3);
-/* The same to stdout, cut at blanks where the screen ends; further lines begin with two blanks. */
+/*
+ * The same to stdout, cut at blanks where the screen ends; further lines begin with two blanks.
+ * Nothing if JSON is wanted.
+ */
 void say_text(const char *format, ...) __printf(1, 2);
 /* The columns of stdout's terminal, or those that COLUMNS says; 0 if neither is known. */
 size_t say_width(void);

@@ -68,6 +68,8 @@ void say_text(const char *format, ...)
 	char *raw, *text, *word, *rest;
 	va_list args;
 
+	if (options.json)
+		return;
 	va_start(args, format);
 	raw = memory_vformat(format, args);
 	va_end(args);
