@@ -28,7 +28,7 @@
 #define LND_LINE	128
 #define LND_MIN_POOL	256
 /* A message, the pages, registration and invalidation. */
-#define LND_TX_WRS	(1 + LND_MAX_FRAGS + 2)
+#define LND_TX_WRS	(1u + LND_MAX_FRAGS + 2)
 
 static unsigned int credits = 256;
 module_param(credits, uint, 0644);
