@@ -20,7 +20,6 @@ static struct show {
 	size_t rows;
 	/* The depth of the cgroup that was asked for. */
 	unsigned int top;
-	bool said_missing;
 } show = { .levels = -1 };
 
 static void show_take_depth(const char *text, void *to)
@@ -151,11 +150,9 @@ static bool show_visit(struct cgroup *cgroup, void *data)
 	(void)data;
 	if (show.levels >= 0 && cgroup->depth - show.top >= show.levels)
 		cgroup->leave_below = true;
-	if (pools->files[POOL_HCA] && !show.said_missing) {
-		show.said_missing = true;
+	missing_say(pools);
+	if (pools->files[POOL_HCA] && !show.missing)
 		show.missing = missing_json(pools);
-		missing_say(pools);
-	}
 	if (options.json)
 		show_cgroup_json(cgroup);
 	while (!options.json && (slot = pools_next(pools, slot)))

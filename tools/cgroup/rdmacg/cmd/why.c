@@ -13,7 +13,6 @@ static struct why {
 	/* The cgroup that is asked about, and how many answers there were. */
 	const struct cgroup *asked;
 	size_t refusals;
-	bool said_missing;
 	/* Arrays of the answer. Text is printed beside, unless JSON is wanted. */
 	struct json_object *said;
 	struct json_object *room;
@@ -134,10 +133,7 @@ static bool why_visit(struct cgroup *cgroup, void *data)
 	struct slot *asked;
 
 	(void)data;
-	if (cgroup->pools.files[POOL_HCA] && !why.said_missing) {
-		why.said_missing = true;
-		missing_say(&cgroup->pools);
-	}
+	missing_say(&cgroup->pools);
 	while ((slot = pools_next(&cgroup->pools, slot))) {
 		/* Its refusals count for the cgroup that is asked about as well. */
 		asked = pools_find_slot(&why.asked->pools, &slot->pool->device, slot->key);

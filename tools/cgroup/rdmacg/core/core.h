@@ -186,7 +186,7 @@ struct missing {
 
 /* The next one that this kernel lacks; @pools: of a cgroup with the controller. NULL at the end. */
 const struct missing *missing_next(const struct pools *pools, const struct missing *last);
-/* Say them all, unless JSON is wanted. */
+/* Say them all, once, unless JSON is wanted or the pools are of a cgroup without files. */
 void missing_say(const struct pools *pools);
 /* An array of their names. */
 struct json_object *missing_json(const struct pools *pools);

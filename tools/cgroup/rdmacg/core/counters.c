@@ -411,8 +411,12 @@ const struct missing *missing_next(const struct pools *pools, const struct missi
 void missing_say(const struct pools *pools)
 {
 	const struct missing *next = NULL;
+	static bool said;
 
-	while (!options.json && (next = missing_next(pools, next)))
+	if (said || options.json || !pools->files[POOL_HCA])
+		return;
+	said = true;
+	while ((next = missing_next(pools, next)))
 		say_note("this kernel has no %s: %s", next->files, next->meaning);
 }
 
