@@ -31,9 +31,6 @@ const (
 	annotationOfPod       = "org.rdmacg.limits"
 	annotationOfContainer = "limits.rdmacg.org/"
 	annotationName        = "io.kubernetes.cri.container-name"
-	// A runtime closes the connection to a plugin that takes more than two seconds, and then
-	// starts the container without limits.
-	timeout = 1500 * time.Millisecond
 	// The pause between attempts to reach the runtime.
 	pause = time.Second
 )
@@ -41,6 +38,7 @@ const (
 type plugin struct {
 	command string
 	config  string
+	timeout time.Duration
 	runtime stub.Stub
 }
 
@@ -89,7 +87,7 @@ func (p *plugin) limits(pod *api.PodSandbox, container *api.Container,
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	ctx, cancel := context.WithTimeout(context.Background(), p.timeout)
 	defer cancel()
 	var out, said bytes.Buffer
 	words := []string{"oci-hook", "--unified", cgroup}
@@ -100,7 +98,7 @@ func (p *plugin) limits(pod *api.PodSandbox, container *api.Container,
 	command.Stdin, command.Stdout, command.Stderr = bytes.NewReader(config), &out, &said
 	err = command.Run()
 	if ctx.Err() != nil {
-		return nil, fmt.Errorf("%s: no answer within %v", p.command, timeout)
+		return nil, fmt.Errorf("%s: no answer within %v", p.command, p.timeout)
 	}
 	if err != nil && said.Len() > 0 {
 		return nil, errors.New(strings.ReplaceAll(strings.TrimSpace(said.String()), "\n", "; "))
@@ -205,6 +203,10 @@ func main() {
 	p := &plugin{}
 	flag.StringVar(&p.command, "rdmacg", "rdmacg", "the command rdmacg")
 	flag.StringVar(&p.config, "config", "", "the node's policy, instead of /etc/rdmacg/oci.conf")
+	// A runtime closes the connection to a plugin that takes longer than its own timeout, and then
+	// starts the container without limits.
+	flag.DurationVar(&p.timeout, "timeout", 1500*time.Millisecond,
+		"the time for an answer, less than the runtime's plugin_request_timeout, which is 2s")
 	index := flag.String("index", "50", "the plugin's place among plugins, two digits")
 	socket := flag.String("socket", api.DefaultSocketPath, "NRI's socket")
 	flag.Parse()
