@@ -79,7 +79,6 @@ clean:		## delete the caches: bases, trees, builds
 #   CONFIG=NAME         options of the packaged kernel; packaging/config says more
 #   LSMOD=FILE          output of lsmod: build only these modules for the package
 #   CHAIN=N NICE=N BOUND=N  for the hammer: nested cgroups, nice value of the stranger, accepted ratio
-#   NRI=DIR             programs for the test of NRI
 #   XDG_CACHE_HOME=DIR  everything that is built lies in DIR/rdmacg (~/.cache/rdmacg)
 
 # A variable with a typing error changes nothing, so it is an error.
