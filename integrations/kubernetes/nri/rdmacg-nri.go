@@ -114,7 +114,8 @@ func (p *plugin) limits(pod *api.PodSandbox, container *api.Container,
 }
 
 // updates returns what sets the limits of a container that exists, if it has any.
-func (p *plugin) updates(pod *api.PodSandbox, container *api.Container) ([]*api.ContainerUpdate, error) {
+func (p *plugin) updates(pod *api.PodSandbox, container *api.Container) (
+	[]*api.ContainerUpdate, error) {
 	unified, err := p.limits(pod, container, annotations(pod, container))
 	if err != nil || len(unified) == 0 {
 		return nil, err
