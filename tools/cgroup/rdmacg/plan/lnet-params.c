@@ -29,10 +29,11 @@ const struct plan_input lnet_inputs[] = {
 	{ "cpts", 1, .min = 1, .max = 4096, .doc = "CPTs of the interface (1)" },
 	{ "max-qp-wr", 0, .min = 1, .max = INT32_MAX, .doc = "max_qp_wr of the device (enough)" },
 	{ "protocol", 2, .min = 1, .max = 2, .doc = "version of o2iblnd's protocol (2)" },
-	{ "release", .arg = "2.N", .doc = "release of Lustre (2.17)" },
-	{ "fmr", .is_flag = true, .doc = "the device registers by FMR, not by FastReg" },
-	{ "dma-mr", .is_flag = true,
+	{ "fmr", .is_flag = true, .max = 1,
+	  .doc = "the device registers by FMR, not by FastReg" },
+	{ "dma-mr", .is_flag = true, .max = 1,
 	  .doc = "the kernel has ib_get_dma_mr(), as those before 4.9 do" },
+	{ "release", .arg = "2.N", .doc = "release of Lustre (2.17)" },
 	{ "profile", .arg = "opa", .doc = "parameters as the release ships them for OPA" },
 	{ "remote", .arg = "KEY=VALUE[,KEY=VALUE...]",
 	  .doc =
@@ -125,23 +126,33 @@ static bool lnet_set(struct lnet_side *side, size_t end, const char *where, cons
 	return true;
 }
 
-/* --- --remote --- */
+/* The next word of *@text, without quotes; NULL at the end. */
+static char *lnet_next_word(char **text, const char *separators)
+{
+	char *word, *from, *to;
 
+	do
+		word = strsep(text, separators);
+	while (word && !*word);
+	if (!word)
+		return NULL;
+	for (from = to = word; *from; from++)
+		if (*from != '"')
+			*to++ = *from;
+	*to = '\0';
+	return word;
+}
+
+/* "KEY=VALUE,..." of --remote: the numbers and flags of this command, parameters, and release. */
 static void lnet_set_remote_word(struct lnet_side *side, char *word)
 {
 	char *value = strchr(word, '=');
-	struct plan_answer *answer;
 
 	if (!value)
 		options_fail(word, "write KEY=VALUE, such as peer_credits=16,release=2.12");
 	*value++ = '\0';
-	answer = plan_find_answer(&side->args, word);
 	if (!strcmp(word, "release"))
 		side->release = lnet_parse_release(value);
-	else if (answer && answer->input->is_flag && strcmp(value, "0") && strcmp(value, "1"))
-		options_fail(value, "fmr and dma_mr are 0 or 1");
-	else if (answer && answer->input->is_flag)
-		answer->number = *value == '1';
 	else if (!lnet_set(side, LNET_NR_NUMBERS, "--remote", word, value))
 		options_fail(word,
 			     "is not known in --remote; its keys are the options of this command");
@@ -153,28 +164,8 @@ void lnet_set_remote(struct lnet_side *side, const char *text)
 	char *rest = words;
 	char *word;
 
-	while ((word = strsep(&rest, ",")))
+	while ((word = lnet_next_word(&rest, ",")))
 		lnet_set_remote_word(side, word);
-}
-
-/* --- lines of modprobe.d --- */
-
-/* The next word of *@line, without quotes; NULL at the end. */
-static char *lnet_next_word(char **line)
-{
-	char *word, *from, *to;
-
-	*line += strspn(*line, LNET_BLANKS);
-	if (!**line)
-		return NULL;
-	word = strsep(line, LNET_BLANKS);
-	if (!*line)
-		*line = word + strlen(word);
-	for (from = to = word; *from; from++)
-		if (*from != '"')
-			*to++ = *from;
-	*to = '\0';
-	return word;
 }
 
 /* KEY=VALUE, as in a line or on the command line of a kernel, up to a comment. */
@@ -182,7 +173,7 @@ static void lnet_set_parameters(struct lnet_side *side, const char *where, char 
 {
 	char *word, *value;
 
-	while ((word = lnet_next_word(&line)) && *word != '#') {
+	while ((word = lnet_next_word(&line, LNET_BLANKS)) && *word != '#') {
 		if (!strncmp(word, LNET_PREFIX, strlen(LNET_PREFIX)))
 			word += strlen(LNET_PREFIX);
 		value = strchr(word, '=');
@@ -211,11 +202,11 @@ void lnet_set_profile(struct lnet_side *side)
 /* Whether it is a line of options for the module. */
 static bool lnet_set_line(struct lnet_side *side, const char *where, char *line, bool opa)
 {
-	char *word = lnet_next_word(&line);
+	char *word = lnet_next_word(&line, LNET_BLANKS);
 
 	if (!word || strcmp(word, "options"))
 		return false;
-	word = lnet_next_word(&line);
+	word = lnet_next_word(&line, LNET_BLANKS);
 	if (!word || !(!strcmp(word, "ko2iblnd") ||
 		       (opa && (!strcmp(word, "ko2iblnd-opa") || !strcmp(word, "ko2iblnd_opa")))))
 		return false;

@@ -8,9 +8,9 @@
 
 #include "plan/plan.h"
 
-/* The inputs; the parameters of the module are the first of them, then other numbers. */
+/* The inputs: the parameters of the module are the first, then other numbers and flags. */
 #define LNET_NR_PARAMETERS	8
-#define LNET_NR_NUMBERS		12
+#define LNET_NR_NUMBERS		14
 extern const struct plan_input lnet_inputs[];
 
 /* One node: its parameters, and the sizes that follow. */

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: files of limits. */
-#include <dirent.h>
 #include <fnmatch.h>
+#include <glob.h>
 
-#include "core/core.h"
 #include "write/write.h"
 
 #define CONFIG_FOLDER	"/etc/rdmacg.d"
@@ -23,9 +22,7 @@ struct config_file {
 
 const char *config_folder(void)
 {
-	const char *other = getenv("RDMACG_CONFIG");
-
-	return other && *other ? other : CONFIG_FOLDER;
+	return hierarchy_path("RDMACG_CONFIG", CONFIG_FOLDER);
 }
 
 char *config_oci_file(void)
@@ -183,33 +180,24 @@ static bool config_read_file(struct config *config, const char *name)
 	return good;
 }
 
-static int config_is_file(const struct dirent *entry)
-{
-	return *entry->d_name != '.' && !fnmatch("*.conf", entry->d_name, 0);
-}
-
 static bool config_read_folder(struct config *config)
 {
-	const char *folder = config_folder();
-	struct dirent **entries;
-	int count = scandir(folder, &entries, config_is_file, alphasort);
+	char *pattern __autofree = memory_format("%s/*.conf", config_folder());
+	char *folder __autofree = memory_format("%s/", config_folder());
+	glob_t files = { 0 };
 	bool good = true;
-	char *path;
-	int i;
+	size_t i;
 
-	if (count < 0) {
-		say_error(folder, "%s", strerror(errno));
+	if (access(folder, R_OK | X_OK)) {
+		say_error(config_folder(), "%s", strerror(errno));
 		return false;
 	}
-	if (!count)
-		say_note("there is no file *.conf in %s", folder);
-	for (i = 0; i < count; i++) {
-		path = memory_format("%s/%s", folder, entries[i]->d_name);
-		good &= config_read_file(config, path);
-		free(path);
-		free(entries[i]);
-	}
-	free(entries);
+	glob(pattern, 0, NULL, &files);
+	if (!files.gl_pathc)
+		say_note("there is no file *.conf in %s", config_folder());
+	for (i = 0; i < files.gl_pathc; i++)
+		good &= config_read_file(config, files.gl_pathv[i]);
+	globfree(&files);
 	return good;
 }
 

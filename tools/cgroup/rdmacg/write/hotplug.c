@@ -132,10 +132,23 @@ void hotplug_add(struct hotplug *hotplug, const struct cgroup *cgroup)
 	folder->name = memory_string(cgroup->name);
 }
 
+/* A cgroup that is created and removed many times is looked at once. */
+static void hotplug_add_name(struct hotplug *hotplug, char *name)
+{
+	size_t i;
+
+	for (i = 0; i < hotplug->nr_names; i++)
+		if (!strcmp(hotplug->names[i], name))
+			break;
+	if (i < hotplug->nr_names)
+		free(name);
+	else
+		*(char **)memory_append(&hotplug->names, &hotplug->nr_names, sizeof(name)) = name;
+}
+
 static void hotplug_take_event(struct hotplug *hotplug, const struct inotify_event *event)
 {
 	struct hotplug_folder *folder = hotplug_find(hotplug, event->wd);
-	char **name;
 
 	if (event->mask & IN_Q_OVERFLOW)
 		hotplug->everything = true;
@@ -143,32 +156,9 @@ static void hotplug_take_event(struct hotplug *hotplug, const struct inotify_eve
 		tdelete(folder, &hotplug->folders, hotplug_compare);
 		hotplug_free_folder(folder);
 	} else if (folder && event->mask & IN_ISDIR) {
-		name = memory_append(&hotplug->names, &hotplug->nr_names, sizeof(*name));
-		*name = memory_format("%s%s%s", folder->name, *folder->name ? "/" : "",
-				      event->name);
+		hotplug_add_name(hotplug, memory_format("%s%s%s", folder->name,
+							*folder->name ? "/" : "", event->name));
 	}
-}
-
-static int hotplug_compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char * const *)a, *(char * const *)b);
-}
-
-/* A cgroup that is created and removed many times is looked at once. */
-static void hotplug_unify(struct hotplug *hotplug)
-{
-	size_t i, kept = 0;
-
-	if (!hotplug->nr_names)
-		return;
-	qsort(hotplug->names, hotplug->nr_names, sizeof(*hotplug->names), hotplug_compare_names);
-	for (i = 1; i < hotplug->nr_names; i++) {
-		if (!strcmp(hotplug->names[kept], hotplug->names[i]))
-			free(hotplug->names[i]);
-		else
-			hotplug->names[++kept] = hotplug->names[i];
-	}
-	hotplug->nr_names = kept + 1;
 }
 
 static void hotplug_take_cgroups(struct hotplug *hotplug)
@@ -183,11 +173,10 @@ static void hotplug_take_cgroups(struct hotplug *hotplug)
 		hotplug_take_event(hotplug, event);
 		next += sizeof(*event) + event->len;
 	}
-	hotplug_unify(hotplug);
 }
 
 /* After too many events at once, all cgroups are looked at. */
-static void hotplug_take_devices(struct hotplug *hotplug)
+void hotplug_take(struct hotplug *hotplug)
 {
 	struct udev_device *device;
 	const char *action;
@@ -202,11 +191,6 @@ static void hotplug_take_devices(struct hotplug *hotplug)
 	}
 	if (errno == ENOBUFS)
 		hotplug->everything = true;
-}
-
-void hotplug_take(struct hotplug *hotplug)
-{
-	hotplug_take_devices(hotplug);
 	hotplug_take_cgroups(hotplug);
 }
 

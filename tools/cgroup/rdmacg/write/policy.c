@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rdmacg: limits that somebody asks for, as far as the administrator allows. */
+/* rdmacg: the limits that a user asks for, as far as the administrator allows. */
 #include "write/write.h"
 
-/* A limit that somebody has written for a device and a key. */
+/* A limit of a rule for a device and a key. */
 struct policy_limit {
 	const struct rule *rule;
 	uint64_t value;
@@ -29,8 +29,8 @@ bool policy_check(const struct config *config)
 }
 
 /*
- * The last rule of a section, or of any where that is NULL, for this device and key. One for
- * "default" holds for devices that have none of their own.
+ * The last rule of a section, or of any if that is NULL, for this device and key. A rule for
+ * "default" is for devices that have none of their own.
  */
 static const struct rule *policy_find(const struct config *config, const char *section,
 				      const struct device *device, const char *key)
@@ -76,8 +76,8 @@ static uint64_t policy_least(uint64_t a, uint64_t b)
 }
 
 /*
- * The ceiling of a device. A device that comes later may be any, so the lowest ceiling of the
- * key holds for rdma.default. A percentage is not known before the device is there.
+ * The ceiling of a device. A later device may have any name, so the lowest ceiling of the
+ * key is that of rdma.default. A percentage is not known before the device is registered.
  */
 static bool policy_look_up_ceiling(const struct policy *policy, const struct device *device,
 				   const char *key, bool is_asked, struct policy_limit *ceiling)
@@ -108,7 +108,7 @@ static bool policy_look_up_ceiling(const struct policy *policy, const struct dev
 	return true;
 }
 
-/* Whether what is asked for may be given; without a ceiling, what is in effect is one. */
+/* Whether a request is within the ceiling; without one, the limit in effect is the ceiling. */
 static bool policy_check_asked(const struct policy *policy, const struct device *device,
 			       const char *key, const struct policy_limit *asked,
 			       const struct policy_limit *ceiling)
@@ -208,8 +208,8 @@ static bool policy_take_rule(const struct policy *policy, const struct rule *rul
 }
 
 /*
- * Let the kernel check an index that is asked for and not needed: the device of that index may be
- * gone. False: an error was said.
+ * Let the kernel check an index that a request has without need: the device of that index may be
+ * removed. False: an error was said.
  */
 static bool policy_take_index(const struct config *config, struct device *device)
 {
@@ -244,7 +244,7 @@ static bool policy_take_rules(const struct policy *policy, const struct config *
 	return good;
 }
 
-/* All that concerns one device. */
+/* All rules for one device. */
 static bool policy_device(struct policy *policy, const struct device *device)
 {
 	struct limits limits = { .device = *device };
@@ -261,7 +261,7 @@ static bool policy_device(struct policy *policy, const struct device *device)
 	return good;
 }
 
-/* What is asked for a device that is not there would else be forgotten. */
+/* A request for a device that does not exist would else be forgotten. */
 static bool policy_has_devices(struct policy *policy, const struct config *config)
 {
 	const struct pool *pool;
@@ -277,7 +277,7 @@ static bool policy_has_devices(struct policy *policy, const struct config *confi
 		if (found)
 			continue;
 		say_within(rule->where);
-		/* It knows which devices there are. */
+		/* It says which devices exist. */
 		good = limits_add(&rule->limits, &policy->change, policy->cgroup);
 		say_within(NULL);
 	}
@@ -303,8 +303,8 @@ static bool policy_prepare(struct policy *policy, unsigned int files)
 }
 
 /*
- * The controller stays enabled where the limits are refused: to disable it in an ancestor
- * would take the limits of others, which are started at the same time.
+ * The controller stays enabled if the limits are refused: to disable it in an ancestor
+ * would remove the limits of others, which are started at the same time.
  */
 static bool policy_enable(struct cgroup *cgroup)
 {
@@ -340,19 +340,17 @@ bool policy_limits(struct policy *policy, struct cgroup *cgroup)
 /* Add a write to the text of its file, because a runtime writes each file once. */
 static bool policy_add_unified(struct json_object *unified, const struct transaction_step *step)
 {
+	char *text __autofree = NULL;
 	struct json_object *before = json_object_object_get(unified, step->file);
-	char *text = memory_format("%s%s", before ? json_object_get_string(before) : "",
-				   step->text);
 
 	/* A stock kernel takes the limits of one device in a write. */
 	if (before && !pools_find(&step->cgroup->pools, &device_default)) {
 		say_error(step->file,
 			  "a runtime cannot set limits of two devices on this kernel; limit one device");
-		free(text);
 		return false;
 	}
+	text = memory_format("%s%s", before ? json_object_get_string(before) : "", step->text);
 	json_add(unified, step->file, json_text(text));
-	free(text);
 	return true;
 }
 
