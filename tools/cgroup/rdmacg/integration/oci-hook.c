@@ -27,7 +27,7 @@ static const struct choice hook_choices[] = {
 	{ "config", 'c', "FILE", "the administrator's file, instead of " HOOK_FILE,
 	  options_take_text, &hook_file },
 	{ "unified", 'u', "CGROUP",
-	  "set nothing; print what a runtime has to write for a new container below CGROUP, with config.json on standard input",
+	  "set nothing; print the files that a runtime has to write for a new container below CGROUP, with config.json on standard input",
 	  options_take_text, &hook_above },
 	{ 0 }
 };

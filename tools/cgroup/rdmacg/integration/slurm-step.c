@@ -59,11 +59,11 @@ static void step_take_rules(const char *text, void *to)
 }
 
 static const struct choice step_choices[] = {
-	{ "asked", 0, "LIMITS", "what the user has asked for", step_take_asked,
+	{ "asked", 0, "LIMITS", "the request of the user", step_take_asked,
 	  &step_policy.asked },
 	{ "default", 0, "LIMITS", "for jobs that do not ask", step_take_rules,
 	  (void *)POLICY_DEFAULT },
-	{ "ceiling", 0, "LIMITS", "what a job may ask for at most", step_take_rules,
+	{ "ceiling", 0, "LIMITS", "the most that a job may ask for", step_take_rules,
 	  (void *)POLICY_CEILING },
 	{ "end", 0, NULL, "print the peaks and refusals of the step", NULL, &step_end },
 	{ 0 }

@@ -101,7 +101,7 @@ static void plan_take_device(const char *text, void *to)
 /* The inputs as options. To be freed. */
 static struct choice *plan_make_choices(const struct plan_args *args)
 {
-	/* The last one stays zero, which ends the list. */
+	/* The last choice stays zero, which ends the list. */
 	struct choice *choices = memory_zeroed(args->nr_answers + 1, sizeof(*choices));
 	size_t i;
 

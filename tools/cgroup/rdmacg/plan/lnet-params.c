@@ -214,7 +214,7 @@ static bool lnet_set_line(struct lnet_side *side, const char *where, char *line,
 	return true;
 }
 
-/* A backslash at the end of a line goes on in the next one. @text is cut into pieces. */
+/* A backslash at the end of a line joins the next line. @text is cut into pieces. */
 static void lnet_set_text(struct lnet_side *side, const char *path, char *text, bool opa)
 {
 	bool has_any = false;

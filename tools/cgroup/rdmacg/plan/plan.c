@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a plan consists of, and how it is printed: as a file of limits that "rdmacg apply"
- * reads, or as JSON. In a file, all is a comment except limits whose cgroup and device are
- * known, so nothing can be applied by mistake.
+ * The values of a plan, printed as a file of limits that "rdmacg apply" reads, or as JSON.
+ * In a file, all is a comment except limits whose cgroup and device are known, so nothing can be
+ * applied by mistake.
  */
 #include <ctype.h>
 
@@ -50,7 +50,7 @@ void plan_add_note(struct plan_part *part, const char *format, ...)
 	va_end(args);
 }
 
-/* The value that a name stands for: the last one that was added. */
+/* The value of a name: the last that was added. */
 static const struct plan_value *plan_find(const struct plan_part *part, const char *name,
 					  size_t length)
 {
@@ -167,7 +167,7 @@ static char *plan_format_values(const struct plan_part *part, enum plan_kind kin
 	return memory_check(text);
 }
 
-/* KEY = FORMULA = FORMULA IN NUMBERS = NUMBER, without what would be there twice. */
+/* KEY = FORMULA = FORMULA IN NUMBERS = NUMBER, without equal parts. */
 static void plan_print_formula(const struct plan_value *value)
 {
 	bool has_numbers = strcmp(value->formula, value->numbers);

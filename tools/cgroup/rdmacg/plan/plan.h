@@ -142,7 +142,7 @@ struct plan_form {
 	const char *doc;
 	const char *read;		/* the sources that were read for the formulas, or NULL */
 	const char *args_doc;		/* words without an option; may be NULL */
-	const struct plan_input *inputs;	/* one without a name ends them */
+	const struct plan_input *inputs;	/* an input without a name ends them */
 	bool has_limits;		/* --cgroup and --device make sense */
 	bool has_memory;		/* --driver makes sense */
 	void (*add)(struct plan *plan, struct plan_args *args);

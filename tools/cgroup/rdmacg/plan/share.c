@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rdmacg plan share: a device shared among cgroups. Of each resource that the device states
- * an amount of (rdma.capacity at the root), what kernel users hold and what is kept back go
- * off, and the cgroups get the rest by weight, rounded down, so the limits fit.
+ * rdmacg plan share: a device shared among cgroups. From each resource with a known capacity
+ * (rdma.capacity at the root), the usage of kernel users and a reserve are subtracted, and the
+ * cgroups get the rest by weight, rounded down, so the limits fit.
  */
 #include "plan/plan.h"
 #include "write/write.h"
@@ -23,7 +23,7 @@ struct share {
 	struct share_cgroup *cgroups;
 	size_t nr_cgroups;
 	__int128 weights;	/* of all cgroups */
-	/* What goes off before the rest is shared; a key may be in a list several times. */
+	/* Subtracted before the rest is shared; a key may be in a list several times. */
 	struct limits kernel, reserve;
 	bool has_kernel;
 	uint64_t percent;	/* of every resource, in thousandths of a percent */
@@ -34,18 +34,18 @@ static const struct plan_input share_inputs[] = {
 	{ "among", .arg = "CGROUP[:WEIGHT]",
 	  .doc = "a cgroup that gets a share; words behind DEVICE are more of them" },
 	{ "reserve", .arg = "KEY=VALUE[,...]|P%",
-	  .doc = "what to keep back; a percentage is of the capacity" },
-	{ "kernel", .arg = "KEY=VALUE[,...]", .doc = "what kernel users hold" },
+	  .doc = "how much to keep back; a percentage is of the capacity" },
+	{ "kernel", .arg = "KEY=VALUE[,...]", .doc = "the usage of kernel users" },
 	{ "capacity", .arg = "KEY=VALUE[,...]",
-	  .doc = "what the device has, instead of rdma.capacity" },
+	  .doc = "the capacity of the device, instead of rdma.capacity" },
 	{ "oversubscribe", .arg = "R",
-	  .doc = "give R times what there is, such as 1.5; says the risk" },
+	  .doc = "share R times the capacity, such as 1.5; says the risk" },
 	{ 0 }
 };
 
 /* --- the device --- */
 
-/* "KEY=VALUE,KEY=VALUE" of the device. Percentages are of what it has. */
+/* "KEY=VALUE,KEY=VALUE" of the device. Percentages are of its capacity. */
 static void share_parse_limits(const struct share *share, struct limits *limits, const char *text,
 			       bool may_be_percent)
 {
@@ -62,11 +62,11 @@ static void share_parse_limits(const struct share *share, struct limits *limits,
 		options_fail(text, "write KEY=VALUE[,KEY=VALUE]...");
 	for (i = 0; i < limits->nr_limits; i++) {
 		if (limits->limits[i].percent && !may_be_percent)
-			options_fail(text, "only what is kept back can be a percentage");
+			options_fail(text, "only --reserve can be a percentage");
 	}
 }
 
-/* What the device has, by --capacity or by rdma.capacity. */
+/* The capacity of the device, by --capacity or by rdma.capacity. */
 static const struct pool *share_read_capacity(const struct share *share, const char *given)
 {
 	const struct pool *pool;
@@ -91,7 +91,7 @@ static const struct pool *share_read_capacity(const struct share *share, const c
 	return pool;
 }
 
-/* What is known of a resource, so that it can be shared. */
+/* Whether the capacity is known, so that it can be shared. */
 static bool share_has(const struct slot *slot)
 {
 	return slot && slot->max && slot->max != NUMBER_MAX;
@@ -111,7 +111,7 @@ static __int128 share_sum(const struct limits *limits, const char *key, bool per
 	return min(sum, UINT64_MAX);
 }
 
-/* What is left of the resource for cgroups. */
+/* The rest of the resource, for cgroups. */
 static __int128 share_add_available(const struct share *share, struct plan_part *part,
 				    const struct slot *slot)
 {
@@ -123,7 +123,7 @@ static __int128 share_add_available(const struct share *share, struct plan_part 
 		  "--reserve: amounts, and thousandths of a percent of the capacity");
 	PLAN_STEP(part, available, capacity - kernel - reserve,
 		  "rdma.capacity, less --kernel, less --reserve");
-	PLAN_OF_KEY(part, FIGURE, slot->key, available, "what is shared");
+	PLAN_OF_KEY(part, FIGURE, slot->key, available, "is shared");
 	return available;
 }
 
@@ -142,7 +142,7 @@ static __int128 share_add_limit(const struct share *share, const struct share_cg
 				   "by weight, rounded down");
 	return PLAN_OF_KEY(part, LIMIT, key,
 			   min(available, available * weight / weights * over / 1000),
-			   "by weight, times --oversubscribe in thousandths; no cgroup can have more than there is");
+			   "by weight, times --oversubscribe in thousandths; no cgroup can have more than is available");
 }
 
 /* Add the limits up: they fit, or the risk of --oversubscribe is said. */
@@ -173,7 +173,7 @@ static void share_add_resource(const struct share *share, struct plan_part *proo
 
 /* --- the plan --- */
 
-/* What goes off has to be of something that the device has. */
+/* Only a resource with a known capacity can be kept back. */
 static void share_check_known(const struct limits *limits, const struct pool *pool)
 {
 	size_t i;
@@ -181,14 +181,14 @@ static void share_check_known(const struct limits *limits, const struct pool *po
 	for (i = 0; i < limits->nr_limits; i++)
 		if (!share_has(pool_find(pool, limits->limits[i].key)))
 			plan_fail(limits->limits[i].key,
-				  "the device states no amount of it; leave it out");
+				  "its capacity is not known; leave it out");
 }
 
 /* A part for the device, then one for each cgroup. */
 static void share_plan(struct plan *plan, struct share *share, const struct pool *pool)
 {
 	char *name = device_format(&pool->device);
-	struct plan_part *proof = plan_add_part(plan, "What %s has for cgroups", name);
+	struct plan_part *proof = plan_add_part(plan, "Resources of %s for cgroups", name);
 	size_t i;
 
 	for (i = 0; i < share->nr_cgroups; i++) {
@@ -205,19 +205,19 @@ static void share_plan(struct plan *plan, struct share *share, const struct pool
 	share_check_known(&share->reserve, pool);
 	if (!share->has_kernel)
 		plan_add_note(proof,
-			      "Nothing was taken off for kernel users: give --kernel; see rdma resource show, rdmacg plan lnet.");
+			      "Nothing is subtracted for kernel users: give --kernel; see rdma resource show, rdmacg plan lnet.");
 	for (i = 0; i < pool->nr_slots; i++)
 		if (share_has(&pool->slots[i]))
 			share_add_resource(share, proof, &pool->slots[i]);
 	if (!proof->nr_values)
 		plan_fail(share->device.name,
-			  "the device states no amount of anything, so there is nothing to share; give --capacity KEY=VALUE,...");
-	plan_add_note(proof, "What the device states no amount of has no limit.");
+			  "no capacity of the device is known; give --capacity KEY=VALUE,...");
+	plan_add_note(proof, "Resources without a known capacity have no limit.");
 }
 
-/* --- what was given --- */
+/* --- the command line --- */
 
-/* "CGROUP:WEIGHT": what is behind the last colon, if it is digits and not part of a name. */
+/* "CGROUP:WEIGHT": the weight is behind the last colon, in digits that no name ends with. */
 static void share_add_cgroup(struct share *share, const char *word)
 {
 	char *path __autofree = memory_string(word);
@@ -227,7 +227,7 @@ static void share_add_cgroup(struct share *share, const char *word)
 	struct share_cgroup *cgroup;
 
 	if (share->nr_cgroups == SHARE_CGROUPS_MAX)
-		options_fail(word, "is one cgroup too many; give a parent of them");
+		options_fail(word, "is a cgroup too many; give a parent of them");
 	cgroup = memory_append(&share->cgroups, &share->nr_cgroups, sizeof(*cgroup));
 	cgroup->weight = 1;
 	if (has_weight && (!number_parse(colon + 1, strlen(colon + 1), &cgroup->weight) ||
@@ -271,7 +271,7 @@ static void share_add_reserve(struct share *share, const char *text)
 	share->percent += percent;
 }
 
-/* The first word is the device; it has to be known before what goes off. */
+/* The first word is the device; --kernel and --reserve need its name. */
 static void share_take_texts(struct share *share, const struct plan_args *args)
 {
 	const char *over = plan_text(args, "oversubscribe");

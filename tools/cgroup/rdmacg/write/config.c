@@ -7,7 +7,7 @@
 
 #define CONFIG_FOLDER	"/etc/rdmacg.d"
 #define CONFIG_BLANKS	" \t\n"
-/* What editors of other systems put at the beginning of a file. */
+/* Editors of other systems put it at the beginning of a file. */
 #define CONFIG_MARK	"\xef\xbb\xbf"
 
 /* A file that is being read. */
@@ -34,7 +34,7 @@ char *config_oci_file(void)
 	return memory_format("%s/../rdmacg/oci.conf", folder);
 }
 
-/* Where the bracket is that ends a section: the last one, or that before a comment. */
+/* The bracket that ends a section: the last character, or before a comment. */
 static char *config_section_end(char *text)
 {
 	char *end = strchr(text, ']');

@@ -239,7 +239,7 @@ bool limits_value(const struct limits *limits, const struct limit *limit, uint64
 	}
 	*value = number_percent(all, limit->value);
 	if (!*value && limit->value)
-		say_warning(limit->key, "of %" PRIu64 ", that is 0: none can be made", all);
+		say_warning(limit->key, "of %" PRIu64 ", that is 0: no object can be created", all);
 	return true;
 }
 
@@ -287,7 +287,7 @@ char *limits_default_key(const struct cgroup *cgroup, const char *key)
 	return memory_format("%s%s", slot && slot->class == POOL_HW ? "hw:" : "", key);
 }
 
-/* What is written to a file, and what undoes it. rdma.default has the first of the classes. */
+/* The text for a file, and the text that undoes it. rdma.default takes the place of a class. */
 struct limits_line {
 	char *text;
 	char *undo;

@@ -223,7 +223,7 @@ static bool policy_take_index(const struct config *config, struct device *device
 			continue;
 		if (device->has_index && device->index != asked->index) {
 			say_error(rule->where,
-				  "%s: there is one device of this name, not index=%u too",
+				  "%s: only one device has this name, so index=%u is another device",
 				  device->name, asked->index);
 			return false;
 		}
@@ -315,7 +315,7 @@ static bool policy_enable(struct cgroup *cgroup)
 	good = transaction_apply(&change);
 	transaction_free(&change);
 	if (good && !cgroup_has_controller(cgroup)) {
-		say_error(cgroup_name(cgroup), "has no file rdma.current; is it gone?");
+		say_error(cgroup_name(cgroup), "has no file rdma.current; was it removed?");
 		good = false;
 	}
 	return good;
