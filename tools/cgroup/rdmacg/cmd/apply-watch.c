@@ -53,7 +53,7 @@ static bool apply_reload(void)
 	}
 	config_free(&apply.config);
 	apply.config = config;
-	say_line("files read: %zu line%s of limits", config.nr_rules,
+	say_text("files read: %zu line%s of limits", config.nr_rules,
 		 config.nr_rules == 1 ? "" : "s");
 	if (!hotplug_forget(apply.hotplug))
 		return false;
