@@ -221,6 +221,43 @@ static void why_throttled(const struct cgroup *cgroup)
 	pools_free(&pools);
 }
 
+/* Whether the cgroup or an ancestor limits a resource of the device that RDS would use. */
+static bool why_closes_rds(const struct cgroup *cgroup, const struct device *device)
+{
+	static const char * const keys[] = { "qp", "mr", "mr_mem" };
+	const struct slot *slot;
+	size_t i;
+
+	for (; cgroup; cgroup = cgroup->parent) {
+		for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+			slot = pools_find_slot(&cgroup->pools, device, keys[i]);
+			if (slot && slot->max != NUMBER_MAX)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* RDS refuses without an event, because it charges nothing. */
+static void why_rds(const struct cgroup *cgroup, struct json_object *answer)
+{
+	char *protocols __autofree = file_read(AT_FDCWD, hierarchy_proc("net/protocols"));
+	bool has_rds = protocols && strstr(protocols, "\nRDS ");
+	struct json_object *closed = json_object_new_array();
+	const struct pool *pool;
+	const char *name;
+
+	for (pool = cgroup->pools.first; pool; pool = pool->next) {
+		if (!has_rds || !why_closes_rds(cgroup, &pool->device))
+			continue;
+		name = device_text(&pool->device);
+		json_object_array_add(closed, json_object_new_string(name));
+		say_text("A limit of qp, mr or mr_mem closes RDS over %s: bind() fails with %s, or uses TCP if rds_tcp is loaded, and registering memory fails with %s.",
+			 name, "EADDRNOTAVAIL", "EDQUOT");
+	}
+	json_add(answer, "rds_closed", closed);
+}
+
 static void why_evidence(struct cgroup *cgroup, pid_t pid, struct json_object *answer)
 {
 	if (why.refusals && !why.all)
@@ -229,6 +266,7 @@ static void why_evidence(struct cgroup *cgroup, pid_t pid, struct json_object *a
 		say_text("No cgroup is known to have refused anything in %s or below%s.",
 			 cgroup_name(cgroup), hierarchy.partial ?
 			 "; limits above / cannot be seen from here" : "");
+	why_rds(cgroup, answer);
 	other_memlock(cgroup, pid, answer);
 	other_devices(answer);
 	other_counted(answer);
