@@ -5,6 +5,15 @@
  */
 #include "plan/plan.h"
 
+/* Inputs of all forms, of those with limits, and of those with mr_mem. */
+static const struct plan_input plan_common[] = {
+	{ "explain", .is_flag = true, .doc = "the formula and the source of each number" },
+	{ "cgroup", .arg = "CGROUP", .doc = "the cgroup that the limits are for" },
+	{ "device", .arg = "DEVICE", .doc = "the device that the limits are for" },
+	{ "driver", .arg = "NAME",
+	  .doc = "the driver whose queues are added to mr_mem (that of --device)" },
+};
+
 uint64_t plan_parse_number(const char *where, const char *text, uint64_t min, uint64_t max)
 {
 	uint64_t value;
@@ -92,12 +101,6 @@ static void plan_take_input(const char *text, void *to)
 	}
 }
 
-static void plan_take_device(const char *text, void *to)
-{
-	device_free(to);
-	plan_parse_device(to, text);
-}
-
 /* The inputs as options. To be freed. */
 static struct choice *plan_make_choices(const struct plan_args *args)
 {
@@ -119,32 +122,12 @@ static struct choice *plan_make_choices(const struct plan_args *args)
 
 void plan_parse(struct plan_args *args, int argc, char **argv)
 {
-	const struct plan_form *form = args->form;
 	struct choice *choices __autofree = plan_make_choices(args);
-	const struct choice explain[] = {
-		{ "explain", 0, NULL, "the formula and the source of each number", NULL,
-		  &args->explain },
-		{ 0 }
-	};
-	const struct choice limits[] = {
-		{ "cgroup", 0, "CGROUP", "the cgroup that the limits are for", options_take_text,
-		  &args->cgroup },
-		{ "device", 0, "DEVICE", "the device that the limits are for", plan_take_device,
-		  &args->device },
-		{ 0 }
-	};
-	const struct choice memory[] = {
-		{ "driver", 0, "NAME",
-		  "the driver whose queues are added to mr_mem (that of --device)",
-		  options_take_text, &args->driver },
-		{ 0 }
-	};
 	const struct syntax syntax = {
-		.lists = { choices, explain, form->has_limits ? limits : NULL,
-			   form->has_memory ? memory : NULL },
-		.most = form->args_doc ? INT_MAX : 0,
-		.args_doc = form->args_doc,
-		.doc = form->doc,
+		.lists = { choices },
+		.most = args->form->args_doc ? INT_MAX : 0,
+		.args_doc = args->form->args_doc,
+		.doc = args->form->doc,
 	};
 	char **words = options_read(&syntax, argc, argv);
 	size_t i;
@@ -152,28 +135,36 @@ void plan_parse(struct plan_args *args, int argc, char **argv)
 	while (*words)
 		plan_add_text(args, "", *words++);
 	for (i = 0; i < args->nr_answers; i++)
-		if (form->inputs[i].is_needed && !args->answers[i].given)
-			options_fail(form->name, "--%s is missing", form->inputs[i].name);
+		if (args->answers[i].input->is_needed && !args->answers[i].given)
+			options_fail(args->form->name, "--%s is missing",
+				     args->answers[i].input->name);
+}
+
+static void plan_add_answer(struct plan_args *args, const struct plan_input *input)
+{
+	struct plan_answer *answer = memory_append(&args->answers, &args->nr_answers,
+						   sizeof(*answer));
+
+	answer->input = input;
+	answer->args = args;
+	answer->number = input->value;
 }
 
 void plan_init_args(struct plan_args *args, const struct plan_form *form)
 {
+	size_t i, nr_common = form->has_memory ? 4 : form->has_limits ? 3 : 1;
 	const struct plan_input *input;
-	struct plan_answer *answer;
 
 	memset(args, 0, sizeof(*args));
 	args->form = form;
-	for (input = form->inputs; input->name; input++) {
-		answer = memory_append(&args->answers, &args->nr_answers, sizeof(*answer));
-		answer->input = input;
-		answer->args = args;
-		answer->number = input->value;
-	}
+	for (input = form->inputs; input->name; input++)
+		plan_add_answer(args, input);
+	for (i = 0; i < nr_common; i++)
+		plan_add_answer(args, &plan_common[i]);
 }
 
 void plan_free_args(struct plan_args *args)
 {
 	free(args->answers);
 	free(args->texts);
-	device_free(&args->device);
 }

@@ -300,11 +300,16 @@ static void plan_print_json(const struct plan *plan, bool explain)
 struct plan_part *plan_begin(struct plan *plan, const struct plan_args *args, const char *title)
 {
 	struct plan_part *part = plan_add_part(plan, "%s", title);
+	const char *cgroup = plan_text(args, "cgroup"), *name = plan_text(args, "device");
+	struct device device = { 0 };
 
-	if (args->cgroup)
-		part->cgroup = memory_string(args->cgroup);
-	if (args->device.name)
-		part->device = device_format(&args->device);
+	if (cgroup)
+		part->cgroup = memory_string(cgroup);
+	if (name) {
+		plan_parse_device(&device, name);
+		part->device = device_format(&device);
+		device_free(&device);
+	}
 	return part;
 }
 
@@ -312,14 +317,16 @@ int plan_run(const struct plan_form *form, int argc, char **argv)
 {
 	struct plan plan = { .form = form };
 	struct plan_args args;
+	bool explain;
 
 	plan_init_args(&args, form);
 	plan_parse(&args, argc, argv);
 	form->add(&plan, &args);
+	explain = plan_number(&args, "explain");
 	if (options.json)
-		plan_print_json(&plan, args.explain);
+		plan_print_json(&plan, explain);
 	else
-		plan_print_text(&plan, args.explain);
+		plan_print_text(&plan, explain);
 	if (plan.failure)
 		plan_fail(form->name, "%s", plan.failure);
 	plan_free(&plan);

@@ -168,10 +168,6 @@ struct plan_args {
 	size_t nr_answers;
 	struct plan_text *texts;	/* in their order, words behind options */
 	size_t nr_texts;
-	const char *cgroup;
-	struct device device;		/* its name is NULL without --device */
-	const char *driver;
-	bool explain;
 };
 
 /* Compute a form with these words and print the plan. An error ends the program. */

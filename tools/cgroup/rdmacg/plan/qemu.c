@@ -215,7 +215,7 @@ static void qemu_add(struct plan *plan, struct plan_args *args)
 
 	free(title);
 	qemu_get_blocks(args, &blocks);
-	ram = qemu_count(&blocks, pin_all, part, args->explain);
+	ram = qemu_count(&blocks, pin_all, part, plan_number(args, "explain"));
 	if (!pin_all && !plan_is_given(args, "ram"))
 		plan_add_note(part,
 			      "This is enough for any guest. A MiB of zeros that was never anything else needs no MR; see --zero.");

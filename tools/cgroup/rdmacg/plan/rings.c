@@ -19,18 +19,18 @@ static const char *const rings_in_kernel[] = {
 	"rxe", "siw", RINGS_SOFTWARE, "hfi1", "cxgb4", "efa",
 };
 
-/* The driver of --driver or, by sysfs, of --device. NULL: not known. To be freed. */
-static char *rings_driver(const struct plan_args *args)
+/* The driver of --driver or, by sysfs, of the part's device. NULL: not known. To be freed. */
+static char *rings_driver(const struct plan_args *args, const char *device)
 {
-	char *class __autofree = memory_format("/sys/class/infiniband/%s",
-					       args->device.name ? args->device.name : "");
+	char *class __autofree = memory_format("/sys/class/infiniband/%.*s",
+					       (int)strcspn(device, " "), device);
 	char *path __autofree = memory_format("%s/device/driver", class);
-	const char *device = args->device.name;
+	const char *driver = plan_text(args, "driver");
 	char target[256] = "";
 
-	if (args->driver)
-		return memory_string(args->driver);
-	if (!device || strchr(device, '/') || access(class, F_OK))
+	if (driver)
+		return memory_string(driver);
+	if (!*device || strchr(device, '/') || access(class, F_OK))
 		return NULL;
 	if (readlink(path, target, sizeof(target) - 1) < 0)
 		return memory_string(RINGS_SOFTWARE);
@@ -75,7 +75,7 @@ static __int128 rings_add_pvrdma(struct plan_part *part, const struct plan_queue
 __int128 plan_add_rings(struct plan_part *part, const struct plan_args *args,
 			const struct plan_queues *queues)
 {
-	char *driver __autofree = rings_driver(args);
+	char *driver __autofree = rings_driver(args, part->device ? part->device : "");
 	__int128 bytes = 0;
 
 	if (driver && queues && !strcmp(driver, "vmw_pvrdma"))
