@@ -55,7 +55,9 @@ static bool apply_reload(void)
 	apply.config = config;
 	say_text("files read: %zu line%s of limits", config.nr_rules,
 		 config.nr_rules == 1 ? "" : "s");
-	if (!hotplug_forget(apply.hotplug))
+	/* The files may be for other cgroups. */
+	hotplug_close(apply.hotplug);
+	if (!hotplug_open(apply.hotplug))
 		return false;
 	apply.hotplug->everything = true;
 	return true;
@@ -90,12 +92,13 @@ static bool apply_loop(int signals)
 {
 	struct pollfd fds[] = {
 		{ .fd = signals, .events = POLLIN },
-		{ .fd = hotplug_device_fd(apply.hotplug), .events = POLLIN },
+		{ .events = POLLIN },
 		{ .events = POLLIN },
 	};
 	int64_t begin;
 
 	while (say_finish() && apply_take_signals(signals)) {
+		fds[1].fd = apply.hotplug->devices;
 		fds[2].fd = apply.hotplug->inotify;
 		if (!apply.hotplug->everything &&
 		    poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR) {

@@ -49,55 +49,36 @@ static bool hotplug_open_devices(struct hotplug *hotplug)
 	if (hotplug->monitor &&
 	    udev_monitor_filter_add_match_subsystem_devtype(hotplug->monitor, "infiniband",
 							    NULL) >= 0 &&
-	    udev_monitor_enable_receiving(hotplug->monitor) >= 0)
+	    udev_monitor_enable_receiving(hotplug->monitor) >= 0) {
+		hotplug->devices = udev_monitor_get_fd(hotplug->monitor);
 		return true;
+	}
 	say_error("udev", "cannot watch for new devices: %s", strerror(errno));
 	return false;
-}
-
-static bool hotplug_open_cgroups(struct hotplug *hotplug)
-{
-	hotplug->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	if (hotplug->inotify < 0)
-		say_error("inotify", "%s", strerror(errno));
-	return hotplug->inotify >= 0;
 }
 
 bool hotplug_open(struct hotplug *hotplug)
 {
 	memset(hotplug, 0, sizeof(*hotplug));
-	hotplug->inotify = -1;
-	if (hotplug_open_devices(hotplug) && hotplug_open_cgroups(hotplug))
+	hotplug->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (hotplug->inotify < 0)
+		say_error("inotify", "%s", strerror(errno));
+	else if (hotplug_open_devices(hotplug))
 		return true;
 	hotplug_close(hotplug);
 	return false;
 }
 
-static void hotplug_close_cgroups(struct hotplug *hotplug)
+void hotplug_close(struct hotplug *hotplug)
 {
 	if (hotplug->inotify >= 0)
 		close(hotplug->inotify);
 	tdestroy(hotplug->folders, hotplug_free_folder);
-	hotplug->folders = NULL;
 	hotplug_drop(hotplug);
-}
-
-void hotplug_close(struct hotplug *hotplug)
-{
-	hotplug_close_cgroups(hotplug);
 	udev_monitor_unref(hotplug->monitor);
 	udev_unref(hotplug->udev);
-}
-
-bool hotplug_forget(struct hotplug *hotplug)
-{
-	hotplug_close_cgroups(hotplug);
-	return hotplug_open_cgroups(hotplug);
-}
-
-int hotplug_device_fd(const struct hotplug *hotplug)
-{
-	return udev_monitor_get_fd(hotplug->monitor);
+	memset(hotplug, 0, sizeof(*hotplug));
+	hotplug->inotify = -1;
 }
 
 static struct hotplug_folder *hotplug_find(const struct hotplug *hotplug, int number)

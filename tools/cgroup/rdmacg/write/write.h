@@ -206,6 +206,8 @@ struct udev_monitor;
 struct hotplug {
 	struct udev *udev;
 	struct udev_monitor *monitor;
+	/* For poll(2). */
+	int devices;
 	int inotify;
 	/* The folders that inotify watches, a tree of tsearch(3). */
 	void *folders;
@@ -221,10 +223,6 @@ bool hotplug_open(struct hotplug *hotplug);
 void hotplug_close(struct hotplug *hotplug);
 /* Watch for new children of the cgroup. Again changes nothing. */
 void hotplug_add(struct hotplug *hotplug, const struct cgroup *cgroup);
-/* Watch no cgroups any more. */
-bool hotplug_forget(struct hotplug *hotplug);
-/* For poll(2). */
-int hotplug_device_fd(const struct hotplug *hotplug);
 /* Take the news, without waiting, into everything and names; each name once. */
 void hotplug_take(struct hotplug *hotplug);
 /* Empty these again. */
