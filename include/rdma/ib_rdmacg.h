@@ -17,8 +17,8 @@ struct uverbs_attr_bundle;
 
 /**
  * struct ib_rdmacg_content - the charges for a uverbs object, except hca_object
- * @type: of enum uverbs_default_objects; another type, or a type that the device does not have,
- *	is a driver_object
+ * @type: a value of enum uverbs_default_objects. Another value, or a type that the device does
+ *	not have, is charged as a driver_object
  * @dm_mem: the bytes of device memory in the object
  */
 struct ib_rdmacg_content {

@@ -125,7 +125,7 @@ struct rdmacg_events {
  */
 struct rdmacg_pool {
 	struct rdmacg_domain	*domain;	/* set once */
-	/* This pool and those of its ancestors, upwards; behind the slots. Set once. */
+	/* This pool and the pools of the ancestors, upwards. In memory behind @slots. Set once. */
 	struct rdmacg_pool	**levels;
 	u8			nr_levels;	/* set once */
 	bool			dead;		/* no longer in use; domain->lock */
@@ -136,10 +136,11 @@ struct rdmacg_pool {
 	 * have the cgroup's default. domain->lock.
 	 */
 	u64			own;
-	struct rdmacg_events __rcu *events;	/* NULL before the first; domain->lock; RCU */
+	/* NULL before the first refusal. domain->lock; RCU. */
+	struct rdmacg_events __rcu *events;
 	/* NULL before the first counted command, then set once. domain->lock; RCU. */
 	struct rdmacg_control __rcu *control;
-	/* The limits of the control class, which is not charged. As rdmacg_slot.max. */
+	/* The limits of the control class, which has no charges. The rules of rdmacg_slot.max. */
 	u64			control_max[RDMACG_CONTROL_LIMITS];
 	union {
 		struct list_head domain_node;	/* on domain->pools; domain->lock */

@@ -2,16 +2,17 @@
 /*
  * The charges of SMC-R in the RDMA cgroup controller:
  *
- * - A link of a group is a PD and a QP, charged to the payer of the socket that the group was
- *   created for.
- * - A buffer is an MR on each link, with its bytes, charged to the payer of the last socket that
- *   used it.
+ * - Each link of a group is charged as a PD and a QP, to the payer of the socket that the group
+ *   was created for.
+ * - Each buffer is charged as an MR and its bytes on each link, to the payer of the last socket
+ *   that used the buffer.
  *
- * The payer of a socket is the cgroup of the process that created it, or the payer of the listener
- * for an accepted socket. At a limit, SMC unmaps the idle buffers of the payer in the link group.
- * Without room after that, the connection falls back to TCP. A new link of a group maps the buffers
- * in use even above the limit, because their connections fail over to it. Objects that a whole
- * device shares are not charged.
+ * The payer of a socket is the cgroup of the process that created the socket. The payer of an
+ * accepted socket is the payer of the listener. At a limit, SMC unmaps the idle buffers of the
+ * payer in the link group. If the charge still exceeds the limit, the connection falls back to
+ * TCP. A new link of a group maps the buffers in use even above the limit, because their
+ * connections can fail over to the new link. Objects that all groups of a device share are not
+ * charged.
  */
 #ifndef _SMC_RDMACG_H
 #define _SMC_RDMACG_H

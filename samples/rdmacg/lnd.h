@@ -44,9 +44,9 @@ struct lnd_conn {
 	struct rdma_cm_id *id;
 	struct ib_cq *cq;
 	bool is_charged;
-	/* READ_ONCE/WRITE_ONCE; nothing leaves LND_DEAD. */
+	/* READ_ONCE/WRITE_ONCE. LND_DEAD is final. */
 	enum lnd_state state;
-	/* Of the connection manager, or one of the two above. Written before the command wakes. */
+	/* An event of rdma_cm, LND_NO_EVENT or LND_SENT. Handlers set it, then wake the command. */
 	int event;
 
 	struct ib_cqe received;

@@ -387,7 +387,8 @@ static int ib_rdmacg_charge_described(struct ib_uobject *uobj,
  * @attrs: all attributes of the method, before the method runs
  * @uobjs: bits of the attributes that are objects
  *
- * Object, type and device memory are one charge, and the object keeps the owner.
+ * Charges each object, its type and its device memory together or not at all. The object keeps
+ * the owner.
  *
  * Context: Process context; may sleep.
  * Return: 0, -EAGAIN at a limit, -ENOMEM, or the error of an invalid attribute. After a failure,
@@ -547,9 +548,9 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_charge_mem);
 /**
  * ib_rdmacg_uncharge_mem() - return the charge for memory that a device no longer accesses
  * @owner: the owner from ib_rdmacg_charge_mem(), perhaps NULL
- * @device: the same device, still registered
- * @addr: the same
- * @length: the same
+ * @device: the device of the charge, still registered
+ * @addr: the address of the charge
+ * @length: the length of the charge
  *
  * Context: Process context; may sleep.
  */

@@ -202,7 +202,7 @@ static void doctor_look_at_slot(const struct cgroup *cgroup, const struct slot *
 			   name, slot->key, device);
 }
 
-/* One cgroup with the controller is enough to know which files there are. */
+/* All cgroups with the controller have the same files, so read the pools of the first. */
 static bool doctor_visit_sample(struct cgroup *cgroup, void *data)
 {
 	(void)data;

@@ -54,12 +54,12 @@ static const struct export_family export_families[] = {
 	  "Attempts that the limit of a cgroup or of one below it refused." },
 };
 
-/* A slot that is exported. There can be hundreds of thousands. */
+/* A slot that is exported. It is small, because there can be hundreds of thousands of slots. */
 struct export_row {
 	/* cgroup="a",device="rxe0",resource="qp" */
 	char *labels;
 	bool bytes;
-	/* Which of the values are known: 1 << kind. */
+	/* The kinds of values that the kernel counts: 1 << kind. */
 	unsigned int has;
 	uint64_t values[EXPORT_KINDS];
 };

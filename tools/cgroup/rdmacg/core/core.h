@@ -62,9 +62,9 @@ bool filter_has_device(const char *name);
 bool filter_has_key(const char *key);
 
 /*
- * The counters of a cgroup: a pool for each device, and in it a slot for each resource, put
- * together from the files of all classes. A kernel lacks some of the files, and a device may
- * appear or go between two of them, so each slot says which files had it.
+ * The counters of a cgroup: a pool for each device, with a slot for each resource, from the files
+ * of all classes. A kernel may lack some files, and a device may be registered or unregistered
+ * between the reads of two files. So slot.has has the files in which the resource was found.
  */
 
 enum pool_class {
@@ -104,14 +104,14 @@ struct slot {
 	/* Points into the text of a file. */
 	const char *key;
 	enum pool_class class;
-	/* Which files had it, POOL_BIT(). */
+	/* The files in which the resource was found: POOL_BIT(). */
 	unsigned int has;
 	uint64_t max;
 	uint64_t usage;
 	uint64_t peak;
 	struct events events;
 	struct events local;
-	/* The smallest limit on the way up, and whose it is; NULL if there is none. */
+	/* The smallest limit of the cgroup and its ancestors, and its cgroup, or NULL. */
 	uint64_t limit;
 	const struct cgroup *limit_of;
 	/* For the reader of the pools. */
@@ -133,9 +133,9 @@ struct pools {
 	struct pool *first;
 	/* The pool that was found last: the next search begins there. */
 	struct pool *near;
-	/* Which files there are, POOL_BIT(), by class. */
+	/* The files that exist, POOL_BIT(), by class. */
 	unsigned int files[POOL_CLASSES];
-	/* By class: a scan has left out lines of max, for they have no limit. */
+	/* By class: a scan has skipped lines of the max file without a limit. */
 	bool unlimited[POOL_CLASSES];
 	/* The texts of the files; keys and names point into them. */
 	char **texts;

@@ -3,9 +3,9 @@
  * rdmacg plan lnet: the objects of Lustre's o2iblnd on a device, for each release of Lustre,
  * and the sizes that two nodes agree on.
  *
- * o2iblnd is a kernel user: no cgroup pays for it, and no limit holds it back. So this
- * plans nothing for a cgroup; it computes the objects to subtract from the device before the
- * device is shared.
+ * o2iblnd is a kernel user: its objects are charged to no cgroup, and no limit applies to them.
+ * So the output has no limits of a cgroup. It has the objects to subtract from the capacity
+ * before the device is shared.
  */
 #include "plan/lnet.h"
 
@@ -14,31 +14,31 @@
 /*
  * --- the agreement of two nodes: o2iblnd_cb.c, protocol 2 ---
  *
- * The active node has made its QP before it asks; the passive node accepts less than its own
- * numbers, or rejects and answers with these.
+ * The active node creates its QP before it sends a request. The passive node accepts numbers up
+ * to its own; it rejects larger numbers, and answers with its own.
  */
 
 /* A connection that two sides have agreed on. */
 struct lnet_link {
 	bool is_made;
 	uint64_t wanted;	/* the active side's depth, before its device */
-	uint64_t asked;		/* with which the passive side makes its QP */
-	uint64_t depth;		/* of both ends */
+	uint64_t asked;		/* the depth in the request */
+	uint64_t depth;		/* the depth that both sides use */
 	uint64_t frags;
 };
 
-/* Whether @passive takes so many fragments; if not, it answers with its own number. */
+/* Whether @passive accepts @frags. If not, it answers with its own number. */
 static bool lnet_takes_frags(const struct lnet_side *passive, uint64_t frags)
 {
 	uint64_t own = passive->own_frags;
 
 	if (frags > own)
 		return false;
-	/* Up to 2.10: kiblnd_passive_connect() without net->ibn_fmr_ps. */
+	/* Up to 2.10, kiblnd_passive_connect() rejects fewer fragments without net->ibn_fmr_ps. */
 	return frags == own || !lnet_is_old(passive) || lnet_has_pools(passive);
 }
 
-/* kiblnd_check_reconnect(): whether to connect again with the other end's answer. */
+/* kiblnd_check_reconnect(): does @active connect again, with the numbers of the answer? */
 static bool lnet_retry_frags(struct plan_part *part, const struct lnet_side *active,
 			     const struct lnet_side *passive, struct lnet_link *link)
 {
@@ -59,7 +59,7 @@ static bool lnet_retry_frags(struct plan_part *part, const struct lnet_side *act
 	return true;
 }
 
-/* kiblnd_passive_connect(): whether @passive accepts, or @active tries again or gives up. */
+/* kiblnd_passive_connect(): @passive accepts, or @active tries again or gives up. */
 enum lnet_answer { LNET_ACCEPTED, LNET_AGAIN, LNET_GIVEN_UP };
 
 static enum lnet_answer lnet_ask(struct plan_part *part, const struct lnet_side *active,
@@ -94,7 +94,7 @@ static enum lnet_answer lnet_ask(struct plan_part *part, const struct lnet_side 
 	return LNET_GIVEN_UP;
 }
 
-/* Each rejection lowers the depth or the fragments, once each; so this ends. */
+/* The loop ends, because rejections lower the depth once and the fragments once. */
 static void lnet_connect(struct plan_part *part, const struct lnet_side *active,
 			 const struct lnet_side *passive, struct lnet_link *link)
 {

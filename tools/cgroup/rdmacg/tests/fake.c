@@ -2,11 +2,11 @@
 /*
  * Preloaded by the tests: files below RDMACG_ROOT behave as those of a cgroup file system.
  *
- * A new cgroup has the files of FAKE_NEW, if its parent gives it the controller; "+rdma"
- * in cgroup.subtree_control gives children theirs; rmdir takes the files with it; processes
- * do not stay in cgroup.procs. A write to a file of limits changes the keys that it names.
- * FAKE_FAULTS="CALL:PATH:ERRNO ..." makes a call fail, where CALL is open, read or write, and
- * PATH how the path ends. FAKE_ONCE=PATH makes all writes to a file fail except the first.
+ * A new cgroup gets the files of FAKE_NEW if the controller is enabled in its parent. "+rdma" in
+ * cgroup.subtree_control adds the files to the children. rmdir() removes them. Processes do not
+ * stay in cgroup.procs. A write to a file of limits changes only the keys in the written text.
+ * FAKE_FAULTS="CALL:PATH:ERRNO ..." makes a call fail: CALL is open, read or write, and PATH is
+ * the end of the path. FAKE_ONCE=PATH makes all writes to a file fail except the first write.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -165,7 +165,7 @@ ssize_t read(int fd, void *buffer, size_t size)
 	return -1;
 }
 
-/* One key of a file of limits, or the name of the device before them. */
+/* A word of a line of limits: a key with its value, or the name of the device. */
 struct fake_word {
 	char *text;
 	struct fake_word *next;
@@ -273,7 +273,7 @@ static void fake_merge_line(FILE *to, char *text, char *line)
 	free(words);
 }
 
-/* What a file of limits holds after a write. To be freed. */
+/* The text of a file of limits after a write. To be freed. */
 static char *fake_merge(int fd, const char *lines, size_t size)
 {
 	char *text = calloc(65536, 1), *cursor, *line;

@@ -234,9 +234,9 @@ void config_free(struct config *config)
 }
 
 /*
- * A backslash means itself: systemd writes it into the names of units. So [*], [?] and [[] are
- * the characters of a pattern as parts of a name. A pattern matches a leading dot; else a user
- * could choose a name without limits.
+ * A backslash means itself, because systemd writes it into the names of units. So [*], [?] and [[]
+ * match the characters *, ? and [. A pattern also matches a leading dot; otherwise a user could
+ * choose a name that no limits apply to.
  */
 static bool config_matches(const char *pattern, const char *name)
 {

@@ -6,7 +6,7 @@
 
 #include "write/write.h"
 
-/* So many events at once; a tenant can cause them faster than they can be handled. */
+/* The bytes of a read. Reads must be large, because a tenant can cause many events. */
 #define HOTPLUG_BUFFER	65536
 
 /* A folder that inotify watches. */
@@ -156,7 +156,7 @@ static void hotplug_take_cgroups(struct hotplug *hotplug)
 	}
 }
 
-/* After too many events at once, all cgroups are looked at. */
+/* After an overflow of the monitor's queue, any cgroup and any device may be new. */
 void hotplug_take(struct hotplug *hotplug)
 {
 	struct udev_device *device;

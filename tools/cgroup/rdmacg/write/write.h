@@ -6,15 +6,15 @@
 #include "core/core.h"
 
 /*
- * Writes to several files that take effect together: if one is refused, those before it are
- * undone. The kernel writes only single files, so others may see the writes in between.
+ * Writes to several files: if the kernel refuses a write, the earlier writes are undone. The
+ * files are written in turn, so other processes may see only some of the writes.
  */
 struct transaction_step {
 	/* Stays open until the transaction is freed; the caller's. */
 	const struct cgroup *cgroup;
 	char *file;
 	char *text;
-	/* The text that undoes it. */
+	/* The text that undoes the write. */
 	char *undo;
 	bool done;
 };
@@ -22,9 +22,9 @@ struct transaction_step {
 struct transaction {
 	struct transaction_step *steps;
 	size_t nr_steps;
-	/* Print the writes instead. */
+	/* Print the writes, and do not write. */
 	bool dry_run;
-	/* Do not even print. */
+	/* In a dry run, do not print either. */
 	bool quiet;
 	/* Earlier writes stay if a later write is refused. */
 	bool keep;
@@ -39,11 +39,11 @@ void transaction_add(struct transaction *change, const struct cgroup *cgroup, co
  */
 void transaction_add_controller(struct transaction *change, const struct cgroup *cgroup);
 /*
- * Do the writes that are not done yet. If one is refused, an error is said, all of the
- * transaction is undone unless it is to stay, and the answer is false.
+ * Do the writes that are not done yet. If the kernel refuses a write: print an error, undo the
+ * transaction unless @change->keep is set, and return false.
  */
 bool transaction_apply(struct transaction *change);
-/* Undo the writes in reverse order; a write that cannot be undone is said. */
+/* Undo the writes in reverse order. Print an error for a write that cannot be undone. */
 void transaction_undo(struct transaction *change);
 struct json_object *transaction_json(const struct transaction *change);
 void transaction_free(struct transaction *change);
@@ -53,9 +53,9 @@ void transaction_free(struct transaction *change);
  *
  *	DEVICE [index=N] KEY=VALUE... | max | default
  *
- * VALUE is a number, one with K, M, G, T if the key counts bytes, a percentage of the
- * device's capacity, or max. DEVICE "default" is every device without limits of its own
- * (rdma.default), and the word default gives a device back to these.
+ * VALUE is a number, a percentage of the device's capacity, or max. A number of bytes can have
+ * the suffix K, M, G or T. DEVICE "default" is each device without limits of its own
+ * (rdma.default). The word default removes the device's own limits.
  */
 struct limit {
 	char *key;
@@ -72,26 +72,26 @@ struct limits {
 	const char *whole;
 };
 
-/* Each says an error and returns false if a word is wrong. */
+/* Both print an error and return false if a word is wrong. */
 bool limits_parse(struct limits *limits, const char *device, char * const *words, size_t count);
 /* DEVICE:WORD[,WORD]... */
 bool limits_parse_option(struct limits *limits, const char *text);
 void limits_free(struct limits *limits);
-/* NULL if the key is not among them. */
+/* NULL if @limits does not have the key. */
 const struct limit *limits_find(const struct limits *limits, const char *key);
 
-/* The pool of a device. A unique name needs no index. NULL, and an error is said. */
+/* The pool of a device. A unique name needs no index. NULL after a printed error. */
 const struct pool *limits_find_pool(const struct device *device, const struct pools *pools);
 /* The name of a key in rdma.default: "hw:KEY" if a driver registers it. To be freed. */
 char *limits_default_key(const struct cgroup *cgroup, const char *key);
 /*
- * The number of a limit, one of @limits, percentages included. False, and an error is said,
- * if this kernel does not take it.
+ * Get the number of @limit, which is in @limits and may be a percentage. Prints an error and
+ * returns false if this kernel does not accept the number.
  */
 bool limits_value(const struct limits *limits, const struct limit *limit, uint64_t *value);
 /*
- * Add the writes that set @limits in @cgroup, whose pools have been read, each key in the
- * file of its class. False, and an error is said, if the device or a key does not exist.
+ * Add the writes that set @limits in @cgroup, each key in the file of its class. The pools of
+ * @cgroup have been read. Prints an error and returns false if the device or a key is missing.
  */
 bool limits_add(const struct limits *limits, struct transaction *change,
 		const struct cgroup *cgroup);
@@ -103,10 +103,10 @@ bool limits_add(const struct limits *limits, struct transaction *change,
  *	[tenants/a*]
  *	mlx5_* qp=100 mr_mem=1G
  *
- * A section is for the cgroups that its pattern matches, level by level from the root; a
- * line is for the devices that its first word matches. In a pattern, *, ? and [...] are those of
- * a shell, and a backslash means itself. Of two lines for the same key of the same device in
- * the same cgroup, the later one counts. A word that begins with # ends a line.
+ * A section applies to the cgroups that its pattern matches, level by level from the root. A
+ * line applies to the devices that its first word matches. In a pattern, *, ? and [...] mean the
+ * same as in a shell, and a backslash means itself. If two lines have the same key of the same
+ * device in the same cgroup, the later line counts. A word that begins with # begins a comment.
  */
 
 /* A line of limits. */
@@ -118,7 +118,7 @@ struct rule {
 	size_t nr_parts;
 	/* The name of the device is a pattern, except "default". */
 	struct limits limits;
-	/* For apply: whether a cgroup and a device matched, and whether an error was said. */
+	/* For apply: a cgroup matched, a device matched, an error was printed. */
 	bool met;
 	bool used;
 	bool failed;
@@ -131,36 +131,36 @@ struct config {
 
 enum config_match {
 	CONFIG_NONE,
-	/* Not this cgroup, but there may be some below it. */
+	/* The cgroup does not match, but its descendants may. */
 	CONFIG_BELOW,
 	CONFIG_SELF,
 };
 
 /* The folder of the files: /etc/rdmacg.d, or for tests RDMACG_CONFIG. */
 const char *config_folder(void);
-/* The file of oci-hook, in a folder beside that. To be freed. */
+/* The file of oci-hook, in a folder beside config_folder(). To be freed. */
 char *config_oci_file(void);
 /*
- * Read files, or if @count is 0 the *.conf of the folder, by name. If one is malformed, an
- * error is said for each fault, nothing is kept and the answer is false.
+ * Read @files, or if @count is 0 the *.conf of config_folder(), by name. If a file is malformed:
+ * print each fault, keep no rule, and return false.
  */
 bool config_read(struct config *config, char * const *files, size_t count);
 /*
- * Add a rule of a section, or of none if that is NULL: "DEVICE WORD..." or
- * "DEVICE:WORD,WORD...", @text is cut into pieces. False, and an error is said within @where.
+ * Add the rule @text, "DEVICE WORD..." or "DEVICE:WORD,WORD...", to a section. A NULL @section
+ * means no section. Changes @text. Prints an error with @where and returns false on a fault.
  */
 bool config_add(struct config *config, const char *section, const char *where, char *text);
 void config_free(struct config *config);
 
 /* The pattern that matches the cgroup of this name and no other. To be freed. */
 char *config_pattern(const char *name);
-/* Whether a rule is for the cgroup of this name; "" is the root. */
+/* Whether a rule applies to the cgroup of this name; "" is the root. */
 enum config_match config_match_cgroup(const struct rule *rule, const char *name);
 bool config_match_device(const struct rule *rule, const struct device *device);
 
 /*
- * The limits of a container or a job: its user asks, and the administrator writes the most
- * that may be asked for, and the limits for users that do not ask.
+ * The limits of a container or a job: the user requests limits, and the administrator sets a
+ * ceiling for requests and a default for containers and jobs without a request.
  */
 
 /* The sections of the administrator's rules. */
@@ -172,7 +172,7 @@ struct policy {
 	const char *place;
 	/* The requests; their sections do not count, and no device is a pattern. */
 	struct config asked;
-	/* The same, but these only lower limits: the share of a device. */
+	/* Requests that can only lower limits: the share of a device. */
 	struct config share;
 	/* The administrator's rules, in the sections above. */
 	struct config config;
@@ -181,18 +181,18 @@ struct policy {
 	struct transaction change;
 };
 
-/* False, and an error is said, if a rule has another section or no keys. */
+/* Prints an error and returns false if a rule has another section or no keys. */
 bool policy_check(const struct config *config);
 /*
- * Enable the controller on the way to @cgroup and set its limits: a request, which has to be
- * within the ceiling, or without a ceiling within the limit in effect; else the lower one of
- * default and ceiling, which raise nothing. The share lowers any of these. All or none; false:
- * an error was said.
+ * Enable the controller in the ancestors of @cgroup and set its limits. A request cannot exceed
+ * the ceiling or, without a ceiling, the limit in effect. Without a request, the limit is the
+ * lower of default and ceiling, and does not rise. The share then lowers each limit. If a limit
+ * cannot be set: set none, print an error, and return false.
  */
 bool policy_limits(struct policy *policy, struct cgroup *cgroup);
 /*
- * The same for a cgroup that a runtime is about to create below @above, as the runtime has to
- * write it: an object with a text for each file. NULL: an error was said.
+ * The limits of policy_limits() for a cgroup that a runtime is about to create below @above: an
+ * object with a text for each file that the runtime writes. NULL after a printed error.
  */
 struct json_object *policy_unified(struct policy *policy, struct cgroup *above);
 /* Frees the rules. */
@@ -211,21 +211,21 @@ struct hotplug {
 	int inotify;
 	/* The folders that inotify watches, a tree of tsearch(3). */
 	void *folders;
-	/* Any cgroup may be new, or a device is. */
+	/* Any cgroup may be new, or a device is new. */
 	bool everything;
 	/* The cgroups that are new. */
 	char **names;
 	size_t nr_names;
 };
 
-/* False, and an error is said, if that fails. */
+/* Prints an error and returns false if udev or inotify fails. */
 bool hotplug_open(struct hotplug *hotplug);
 void hotplug_close(struct hotplug *hotplug);
-/* Watch for new children of the cgroup. Again changes nothing. */
+/* Watch for new children of the cgroup. A second call for the same cgroup changes nothing. */
 void hotplug_add(struct hotplug *hotplug, const struct cgroup *cgroup);
-/* Take the news, without waiting, into everything and names; each name once. */
+/* Read the events, without waiting, into everything and names; each name once. */
 void hotplug_take(struct hotplug *hotplug);
-/* Empty these again. */
+/* Clear everything and names. */
 void hotplug_drop(struct hotplug *hotplug);
 
 #endif /* RDMACG_WRITE_H */
