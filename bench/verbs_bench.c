@@ -42,7 +42,7 @@ static void measure_time(const struct bench_pair *pair, long long ns)
 	printf("verbs/%s ps=%lld\n", pair->name, bench_percentile(runs, count, 2) * 1000 / BATCH);
 }
 
-/* The shortest of many, because interrupts and cold caches make some longer. */
+/* Print the shortest of many batches: interrupts and cold caches make some batches longer. */
 static void measure_ticks(const struct bench_pair *pair, long long ns)
 {
 	unsigned long long least = -1ull, start, ticks;

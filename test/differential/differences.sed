@@ -7,13 +7,13 @@
 # - objects with an fd (comp_channel, async_event): stock does not count them.
 # - multicast groups, and all of rdma.verb.* and rdma.hw.*: stock has none.
 # - queries of the device: stock does not report limits.
-# - reads after one of the writes below, until two writes have set the same limits on both. The
-#   numbers 010 and 2147483647 are among them without a rule: both accept them, stock as 8 and as
+# - reads after one of the writes below, until both kernels have the same limits again. Writes of
+#   010 and 2147483647 have no rule, because both kernels accept them; stock takes them as 8 and as
 #   no limit.
-# - devices with the same name, which are as hard to create on either kernel.
-# After a refused open, stock leaves a removed cgroup behind for ever, which no file shows.
+# - two devices with the same name, which are difficult to create on both kernels.
+# After a refused open, stock keeps a removed cgroup in memory for ever, but no file shows this.
 
-# Stock ends each line with a blank, so runc drops it.
+# Stock ends each line with a blank, and runc ignores such lines. Our lines end without a blank.
 /^[0-9]+ read [^ ]+ rdma\.(max|current|peak): ok/s/ \\n/\\n/g
 
 # Limits of stock end at 2147483646. Ours include OCI's 4294967295.

@@ -349,8 +349,8 @@ static unsigned int read_values(const char *cgroup, unsigned int class, const ch
 #define MOST_VALUES 32
 
 /*
- * Invariants where no process changes limits, in any order of reads and charges: no usage and no
- * peak exceeds the limit of the part; peaks and counters of refusals never decrease.
+ * Check the part of the tree in which no process changes limits. Usage and peak must not exceed
+ * the limit, and peaks and counters of refusals must not decrease, while other processes charge.
  */
 void torture_calm(void)
 {

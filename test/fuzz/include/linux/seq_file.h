@@ -4,7 +4,7 @@
 
 #include <linux/types.h>
 
-/* The text so far; the caller provides the room. */
+/* @buf has the text so far. The caller provides @buf, of @size bytes. */
 struct seq_file {
 	char	*buf;
 	size_t	size;
