@@ -3,28 +3,30 @@
  * Benchmark of the RDMA cgroup controller, kernel part. One source for this project's controller
  * and for stock.
  *
- * It measures charge and uncharge, called as the IB core calls them, by the process that writes a
- * line of words to /proc/rdmacg_bench, in its cgroup. The result is read from the same open file.
+ * A process writes a line of words to /proc/rdmacg_bench, and reads the result from the same open
+ * file. The write charges and uncharges the process, as the IB core does, and measures the time.
  *
  *	device=N	the test device (parameter devices=, 1)
- *	spread=N	N devices in turn, beginning with that one (1)
+ *	spread=N	N devices in turn, beginning with device= (1)
  *	slots=N		resources in one charge, of one unit each (1; more only for ours)
  *	ms=N		duration (200)
  *	threads=N	wait until N processes have arrived, then start at once (1)
  *	latency=1	time each charge alone, and print the count, percentiles and the worst of
  *			the last ones
  *	ticks=1		the least ticks of the time stamp counter for a pair, which are
- *			instructions on a machine whose clock counts those
+ *			instructions if the machine's clock counts instructions
  *	counter=N	charge a chain of N page counters instead
  *	reference=1	only the first part of a charge: find the cgroup and take a reference, and
  *			drop it
  *
- * Meanwhile, one unit of each resource is held on each device, as by a program that has it open.
+ * During the measurement, a unit of each resource of each device stays charged, as if a program had
+ * the device open.
  *
- * A charge takes a reference to the cgroup, an uncharge drops it; page counters do not. On both
- * sides, the reference is switched from per-CPU to a plain atomic. User-Mode Linux with SMP makes
- * two system calls of each per-CPU reference, which would hide everything else. Here, processes of
- * one cgroup share that atomic. Not measured: the IB core and the driver around a charge.
+ * A charge takes a reference to the cgroup, and an uncharge drops the reference; page counters do
+ * not. For ours and for stock, the benchmark switches this reference from per-CPU to a plain
+ * atomic, because User-Mode Linux with SMP makes two system calls for each per-CPU reference. These
+ * would hide all other costs. So processes of one cgroup share an atomic. The IB core and the
+ * driver around a charge are not measured.
  */
 #include <linux/atomic.h>
 #include <linux/cgroup.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * neighbours_bench DEVICE attack KIND THREADS CGROUP: in that cgroup, run THREADS threads that
- * give commands without pause: pairs of KIND (verbs.c), or "all" in turn that open no context.
- * Prints "ready" when they run, and at SIGTERM "commands=N ns=N" since then.
- * neighbours_bench DEVICE create MS: time to register and free 4 KiB.
- * neighbours_bench DEVICE pingpong MS: time of a message from one QP to another and one back.
- * neighbours_bench DEVICE write MS: throughput of writes of 64 KiB, 16 of them at any time.
+ * neighbours_bench DEVICE attack KIND THREADS CGROUP: run THREADS threads in CGROUP. The threads
+ * issue commands without pause: pairs of KIND (verbs.c); or for "all", each kind in turn that opens
+ * no context. Prints "ready" when the threads run, and "commands=N ns=N" at SIGTERM.
+ * neighbours_bench DEVICE create MS: time to register and deregister 4 KiB.
+ * neighbours_bench DEVICE pingpong MS: round-trip time of a message between two QPs.
+ * neighbours_bench DEVICE write MS: throughput of writes of 64 KiB, with 16 writes in flight.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -130,13 +130,13 @@ static int lnd_send_mapped(struct lnd_conn *conn, struct scatterlist *sgl, int m
 		ret = lnd_send_mr(conn, mr);
 	}
 	if (ret) {
-		/* The device can use memory and registration until the queue pair is destroyed. */
+		/* The device may use the memory and the MR until the queue pair is destroyed. */
 		lnd_conn_die(conn);
 		lnd_conns_free(ni, false);
 		ib_dereg_mr(mr);
 		mr = ib_alloc_mr(ni->pd, IB_MR_TYPE_MEM_REG, LND_MAX_FRAGS);
 	}
-	/* A new memory region has the charge of the old one. Without it, the pool is smaller. */
+	/* The new MR takes the charge of the old MR. If there is no new MR, the pool is smaller. */
 	if (!IS_ERR(mr))
 		ni->mrs[ni->free_mrs++] = mr;
 	return ret;

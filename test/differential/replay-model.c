@@ -200,7 +200,7 @@ static struct set object_set(enum resource type)
 	return set;
 }
 
-/* The memory of an object is charged after it, page by page, where it is pinned or allocated. */
+/* An object's memory is charged after the object, in pages, when it is pinned or allocated. */
 static struct set memory_set(enum resource type, __u64 length)
 {
 	if (type == MR)

@@ -103,7 +103,7 @@ static int create_async_event(const struct request *request, struct reply *reply
 	return error;
 }
 
-/* A link-local address, so that no neighbour is asked. */
+/* A link-local address, because creating an AH then needs no neighbour discovery. */
 static const struct ib_uverbs_ah_attr ah_attr = {
 	.grh.dgid = { 0xfe, 0x80, [8] = 2, [11] = 0xff, [12] = 0xfe, [15] = 1 },
 	.is_global = 1,

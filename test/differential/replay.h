@@ -38,8 +38,8 @@ enum resource {
 enum class { HCA = MODEL_HCA, VERB = MODEL_VERB, HW = MODEL_HW, CONTROL = MODEL_CONTROL, CLASSES };
 enum kind { MAX, CURRENT, PEAK, EVENTS, EVENTS_LOCAL, KINDS };
 /*
- * A file is a class and a kind: class * KINDS + kind. The last class has the first kind alone.
- * The file after them is rdma.default.
+ * The number of a file is class * KINDS + kind. The last class has only the first kind. The next
+ * number is rdma.default.
  */
 #define DEFAULT_FILE (CONTROL * KINDS + 1)
 #define FILES (DEFAULT_FILE + 1)

@@ -78,7 +78,7 @@ void add_name(const char *name)
 			add(name, 1);
 }
 
-/* A name in a form that files need not show. */
+/* A name with escapes that the parser accepts, although files do not show them. */
 static void add_odd_name(const char *name)
 {
 	for (; *name; name++)

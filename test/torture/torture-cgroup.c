@@ -100,7 +100,7 @@ void torture_cgroup_init(void)
 	}
 }
 
-/* EBUSY: cgroups with the controller below them take no process. */
+/* EBUSY: a cgroup whose children have the controller accepts no process. */
 static int enter(const char *cgroup, pid_t pid)
 {
 	char path[TORTURE_PATH + 16], text[16];

@@ -286,8 +286,8 @@ static int destroy_member(void *handle)
 }
 
 /*
- * EINVAL, ENODATA: the device has no address, because its link is down or removed. An AH may then
- * also find no path. EMFILE is not an excuse: nothing leaks.
+ * EINVAL, ENODATA: the device has no address, because its link is down or removed. Then creating an
+ * AH can also fail because there is no path. EMFILE is not excused, because no actor leaks files.
  */
 static const struct kind kinds[] = {
 	{ "context",	create_context,		destroy_context,	.excuses = { ENOENT } },

@@ -369,7 +369,7 @@ static void rdmacg_check_line(struct rdmacg_thread *t, const struct rdmacg_desc 
 		rdmacg_wrong(t, "a device is called %s", name);
 	if (!pool)
 		return;
-	/* Some looks are long, so that the pool can go meanwhile. */
+	/* Some readers look many times, so that the pool can be removed meanwhile. */
 	while (looks--) {
 		usage = READ_ONCE(pool->slots[RDMACG_CONTESTED].usage);
 		if (usage > RDMACG_CONTESTED_MAX)

@@ -108,7 +108,7 @@ static void rdmacg_test_table_of_65_slots_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, table.first_slot, -ENOSPC);
 }
 
-/* A refused table leaves nothing behind, so the last table may have its "b". */
+/* A refused table registers no resource: the last table may have the "b" of a refused table. */
 static void rdmacg_test_table_with_a_duplicate_is_refused_whole(struct kunit *test)
 {
 	static const struct rdmacg_resource first[] = {
@@ -281,14 +281,14 @@ static void rdmacg_test_name_that_was_left_is_free(struct kunit *test)
 	rdmacg_rename(&d->dev0, "kunit_renamed");
 	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 hca_object=1"), -ENODEV);
 
-	/* Another device gets it, without the limits of the first. */
+	/* Another device takes the old name, without the limits of the first device. */
 	rdmacg_test_register(test, &d->dev1, "kunit0", 101);
 	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA),
 			   "kunit_renamed hca_handle=max hca_object=7\n"
 			   "kunit0 hca_handle=max hca_object=max\n");
 }
 
-/* A name may be another device's, the same as before, or new. */
+/* The new name may be the name of another device, the old name, or neither. */
 static void rdmacg_test_device_is_renamed_to_any_name(struct kunit *test)
 {
 	struct rdmacg_devices *d = test->priv;

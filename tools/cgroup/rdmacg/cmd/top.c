@@ -83,7 +83,7 @@ static bool top_batch(void)
 	for (;;) {
 		good = top_read();
 		failed |= !good;
-		/* A cgroup that cannot be read hides no other. */
+		/* If a cgroup cannot be read, show the other cgroups. */
 		if (!good && !top.nr_rows)
 			return false;
 		if (looks++ && !options.json)

@@ -21,17 +21,17 @@ struct device {
 	uint32_t index;
 };
 
-/* "default": valid as it is. */
+/* The device "default". */
 extern const struct device device_default;
 
-/* @word as the files have it: characters that a line cannot hold become \ooo. To be freed. */
+/* @word as the kernel's files show it: a blank becomes \040, for example. To be freed. */
 char *device_escape(const char *word);
 void device_copy(struct device *to, const struct device *from);
 void device_free(struct device *device);
 bool device_is_same(const struct device *a, const struct device *b);
-/* As the files have it. To be freed. */
+/* The device as the kernel's files show it. To be freed. */
 char *device_format(const struct device *device);
-/* The same, valid until the next call. */
+/* device_format(), valid until the next call. */
 const char *device_text(const struct device *device);
 /* "device": the name, "index": null, or the number if the name needs one. */
 void device_json(struct json_object *object, const struct device *device);
@@ -40,22 +40,22 @@ void device_json(struct json_object *object, const struct device *device);
 struct line {
 	/* Points into the text; not to be freed. */
 	struct device device;
-	/* The pairs that are not read yet. */
+	/* The pairs that have not been read. */
 	char *rest;
 };
 
 /*
- * The next line of *@text that names a device and has a value; false at the end. The text is
- * cut into pieces.
+ * Get the next line of *@text that names a device and has a value; false at the end. Changes the
+ * text.
  */
 bool line_next(char **text, struct line *line);
 /*
- * The next key and its value, NUMBER_MAX for "max"; false at the end. Words that are not a
- * pair with a number belong to a later kernel and are left out.
+ * Get the next key and its value, NUMBER_MAX for "max"; false at the end. Other words are from a
+ * later kernel, and are skipped.
  */
 bool line_next_value(struct line *line, const char **key, uint64_t *value);
 
-/* --device and --resource: lines and keys that they do not name are skipped. */
+/* --device and --resource: other devices and keys are skipped. */
 extern const struct choice filter_choices[];
 
 bool filter_has_device(const char *name);
@@ -144,35 +144,35 @@ struct pools {
 
 extern const char * const pool_class_names[POOL_CLASSES];
 
-/* The limits of devices that have none of their own; in pools as device_default. */
+/* The limits of devices without their own limits. Their pool is of device_default. */
 #define POOL_FILE_DEFAULT "rdma.default"
 
 /* "rdma.verb.max": valid until the next call. */
 const char *pool_file_name(enum pool_class class, enum pool_file file);
 
 /*
- * Read the files of the cgroup at @dir, those of @files (POOL_BIT()). Files that do not exist
- * are left out. @above has the pools of its parent, or is NULL; POOL_SCAN looks at them. 0, or
- * a negative errno if a file cannot be read.
+ * Read the @files (POOL_BIT()) of the cgroup at @dir. Missing files are skipped. @above has the
+ * pools of the parent for POOL_SCAN, or is NULL. Returns 0, or a negative errno if a file cannot
+ * be read.
  */
 int pools_read(struct pools *pools, int dir, unsigned int files, const struct pools *above);
-/* Read a file of the same form, with one value for each key, as the max of the slots. */
+/* Read a file with a value for each key, such as rdma.capacity, into slot.max. */
 int pools_read_file(struct pools *pools, int dir, const char *name);
 void pools_free(struct pools *pools);
 
 /* The slot after @slot, in the order of the pools; the first one after NULL. NULL at the end. */
 struct slot *pools_next(const struct pools *pools, const struct slot *slot);
-/* The slot of this device and key, added if it is missing; both are copied. */
+/* Get the slot of a device and key, or add it with copies of both. */
 struct slot *pools_get_slot(struct pools *pools, const struct device *device, const char *key);
-/* NULL if there is none. */
+/* NULL if the pool or slot does not exist. */
 struct pool *pools_find(const struct pools *pools, const struct device *device);
 struct slot *pool_find(const struct pool *pool, const char *key);
 struct slot *pools_find_slot(const struct pools *pools, const struct device *device,
 			     const char *key);
-/* Whether the slot says anything: of usage, peak, limit or refusals. */
+/* Whether the slot has a usage, a peak, a limit or refusals. */
 bool slot_is_telling(const struct slot *slot);
 
-/* An array of the devices, each with "resources": what @describe says of those @wanted, or all. */
+/* An array of devices. "resources" has @describe() of each slot, or of each @wanted() slot. */
 struct json_object *pools_json(const struct pools *pools, bool (*wanted)(const struct slot *slot),
 			       struct json_object *(*describe)(const struct slot *slot));
 
@@ -184,49 +184,48 @@ struct missing {
 	const char *meaning;
 };
 
-/* The next one that this kernel lacks; @pools: of a cgroup with the controller. NULL at the end. */
+/* The next missing file, for @pools of a cgroup with the controller. NULL at the end. */
 const struct missing *missing_next(const struct pools *pools, const struct missing *last);
-/* Say them all, once, unless JSON is wanted or the pools are of a cgroup without files. */
+/* Print all missing files, once. Not for JSON, and not for a cgroup without the controller. */
 void missing_say(const struct pools *pools);
-/* An array of their names. */
+/* An array of the names of missing files. */
 struct json_object *missing_json(const struct pools *pools);
 
 /*
- * The cgroup hierarchy that carries the controller, v1 or v2, wherever it is mounted. There
- * is one.
+ * The cgroup hierarchy that has the controller, v1 or v2.
  *
- * For tests, RDMACG_ROOT names a folder that replaces it (v2 if it has the file
- * cgroup.controllers), and RDMACG_PROC one that replaces /proc.
+ * For tests, the folder RDMACG_ROOT replaces the hierarchy (v2 if it has the file
+ * cgroup.controllers), and the folder RDMACG_PROC replaces /proc.
  */
 struct hierarchy {
-	/* Where it is mounted. */
+	/* The mount point. */
 	char *path;
-	/* Which part of the hierarchy is there: "" for all of it, else "/some/cgroup". */
+	/* The cgroup at the mount point: "" for the root, or "/some/cgroup". */
 	char *inside;
 	int dir;
 	bool v2;
 	/* A cgroup namespace may not write the limits of its own root. */
 	bool nsdelegate;
-	/* The root here is a cgroup of a larger tree, as in a cgroup namespace. */
+	/* The root of the mount has ancestors that are not visible, as in a cgroup namespace. */
 	bool partial;
 };
 
 extern struct hierarchy hierarchy;
 
-/* Find and open it; if that fails, an error is said. */
+/* Find and open the hierarchy. Prints an error and returns false on a failure. */
 bool hierarchy_open(void);
 
 /*
- * Names of cgroups are relative to the root: "" for the root, "tenants/a". Each of these
- * returns one to be freed, or NULL, and an error is said.
+ * Names of cgroups are relative to the root: "" is the root, "tenants/a" is a cgroup. These two
+ * functions return a name to be freed, or NULL after a printed error.
  */
 
-/* From the words of a user: a name, with or without a slash before it, or a path. */
+/* The name from a user's argument: a name, with or without a slash before it, or a path. */
 char *hierarchy_resolve(const char *argument);
-/* Of a process; 0 is this one. */
+/* The name of the cgroup of a process; 0 is this process. */
 char *hierarchy_cgroup_of(pid_t pid);
 
-/* "/a//b/./c/" as "a/b/c"; NULL if ".." would lead out of it. To be freed. */
+/* Turns "/a//b/./c/" into "a/b/c". NULL if ".." leaves the root. To be freed. */
 char *hierarchy_clean(const char *path);
 
 /* The path of a file below /proc, valid until the next call. */
@@ -235,11 +234,11 @@ const char *hierarchy_proc(const char *format, ...) __printf(1, 2);
 const char *hierarchy_path(const char *variable, const char *path);
 
 /*
- * A cgroup that is open, with all its ancestors. It may be removed at any time; then its
- * files are no longer there and its pools stay empty.
+ * An open cgroup, with its ancestors. If the cgroup is removed, its files are missing and its
+ * pools are empty.
  */
 struct cgroup {
-	/* NULL for the root. It stays open as long as this one. */
+	/* Open as long as this cgroup. NULL for the root. */
 	struct cgroup *parent;
 	/* Relative to the root; "" is the root. */
 	char *name;
@@ -248,77 +247,76 @@ struct cgroup {
 	struct pools pools;
 	/* For the visitor of a walk. */
 	bool marked;
-	/* Set by the visitor of a walk, to leave out those below. */
+	/* Set by the visitor of a walk, to skip the descendants. */
 	bool leave_below;
 };
 
-/* Open a cgroup and its ancestors; NULL and errno. */
+/* Open a cgroup and its ancestors. NULL and errno on a failure. */
 struct cgroup *cgroup_find(const char *name);
-/* The same; but an error is said. */
+/* cgroup_find(), but a failure prints an error. */
 struct cgroup *cgroup_open(const char *name);
-/* The same from the words of a user; NULL is the root. */
+/* cgroup_open() for a user's argument; NULL is the root. */
 struct cgroup *cgroup_open_argument(const char *argument);
-/* NULL and errno. */
+/* NULL and errno on a failure. */
 struct cgroup *cgroup_open_child(struct cgroup *parent, const char *base);
-/* Its children by name, all to be freed. A cgroup that was removed has none. */
+/* The children, sorted by name, to be freed. A removed cgroup has no children. */
 struct dirent **cgroup_children(const struct cgroup *cgroup, size_t *count);
-/* Close it alone. */
+/* Close a cgroup and not its ancestors. */
 void cgroup_close(struct cgroup *cgroup);
-/* Close it and its ancestors. NULL is allowed. */
+/* Close a cgroup and its ancestors. NULL is allowed. */
 void cgroup_close_path(struct cgroup *cgroup);
 
 /* The name for people: "/" for the root; NULL for NULL. */
 const char *cgroup_name(const struct cgroup *cgroup);
-/* The last part of its name. */
+/* The last part of the name. */
 const char *cgroup_base(const struct cgroup *cgroup);
 /*
- * A limit as text: "unknown" if there is none and the limits above the root of this tree
- * cannot be seen.
+ * A limit as text. Without a limit: "max", or "unknown" if the root of this tree has ancestors,
+ * whose limits cannot be read.
  */
 const char *cgroup_limit_text(uint64_t limit, bool human);
 /*
- * A cgroup above or the same as @other sees it: "self", "..", "../.."; as it is if
- * @short_form is false. "-" for NULL. Valid until the next call.
+ * @name, relative to its descendant @other: "self", "..", "../..". If @short_form is false,
+ * @name itself. "-" for NULL. Valid until the next call.
  */
 const char *cgroup_relative(const char *name, const char *other, bool short_form);
-/* The path of a file in it, for messages. To be freed. */
+/* The path of a file of the cgroup, for messages. To be freed. */
 char *cgroup_path(const struct cgroup *cgroup, const char *file);
-/* Whether its processes are counted in it, not in an ancestor. */
+/* Whether processes of the cgroup are charged to it, and not to an ancestor. */
 bool cgroup_has_controller(const struct cgroup *cgroup);
-/* The closest one, itself or an ancestor, that has the controller; NULL if none has. */
+/* The cgroup itself or its closest ancestor with the controller; NULL if none has it. */
 struct cgroup *cgroup_counted_in(struct cgroup *cgroup);
-/* The same; a warning is said if it is another cgroup. */
+/* cgroup_counted_in(), with a warning if the result is an ancestor. */
 struct cgroup *cgroup_say_counted_in(struct cgroup *cgroup);
 
 /*
- * Read the pools, @files as for pools_read(), with the smallest limit of each slot if the
- * pools of the ancestors have been read. False, and an error is said, if that fails.
+ * Read the pools, with @files as for pools_read(). If the pools of the ancestors have been read,
+ * also find the smallest limit of each slot. Prints an error and returns false on a failure.
  */
 bool cgroup_read(struct cgroup *cgroup, unsigned int files);
-/* The same for the ancestors first. NULL is allowed. */
+/* cgroup_read() for the ancestors, and then for the cgroup. NULL is allowed. */
 bool cgroup_read_path(struct cgroup *cgroup, unsigned int files);
 
 /*
- * Call @visit for @top and for all below it, parents first, siblings by name. If @files is
- * not 0, the pools of the one visited and of those above it up to @top are read. @visit
- * returns false to stop. False if an error was said; a cgroup that was removed meanwhile is
- * not an error.
+ * Call @visit for @top and its descendants, parents first, siblings by name. If @files is not 0,
+ * the pools of the cgroup and of its ancestors up to @top have been read. @visit returns false to
+ * stop. Returns false after a printed error; a removed cgroup is not an error.
  */
 bool cgroup_walk(struct cgroup *top, unsigned int files,
 		 bool (*visit)(struct cgroup *cgroup, void *data), void *data);
 
 /*
- * The capacity of the devices, from rdma.capacity on the root and from rdma netlink, which also
- * says how many objects exist, those of users in the kernel included, which no cgroup counts.
+ * The capacity of the devices, from rdma.capacity of the root and from rdma netlink. Netlink also
+ * has the number of objects, which includes the objects of kernel users.
  */
 struct capacity {
-	/* The slots' max; empty if there is no such file. */
+	/* rdma.capacity is in slot.max. Empty if the file is missing. */
 	struct pools pools;
 	bool has_file;
 	/*
-	 * The devices of this network namespace, each with its index: usage is how many objects
-	 * exist, max how many can exist or NUMBER_MAX, tally how many are the kernel's own, once
-	 * netlink_count_kernel() was called.
+	 * The devices of this network namespace, each with its index. slot.usage is the number of
+	 * objects, slot.max is the capacity or NUMBER_MAX, and slot.tally is the number of objects
+	 * of kernel users, after netlink_count_kernel().
 	 */
 	struct pools netlink;
 	bool has_netlink;
@@ -326,24 +324,24 @@ struct capacity {
 
 extern struct capacity capacity;
 
-/* Read it, again if it was read before. */
+/* Read the capacity, also if it was read before. */
 void capacity_read(void);
-/* NUMBER_MAX if the device does not say, or nothing does. */
+/* NUMBER_MAX if the capacity is unknown. */
 uint64_t capacity_of(const struct device *device, const char *key);
 
 /* False if the kernel does not answer. */
 bool netlink_read(struct pools *pools);
-/* Find out how many objects belong to users in the kernel. */
+/* Count the objects of kernel users. */
 void netlink_count_kernel(void);
-/* The slot of the device, whatever its index if @device has none; NULL if there is none. */
+/* The slot of the device. A @device without an index matches each index. NULL if not found. */
 struct slot *netlink_find(const struct device *device, const char *key);
 
 /*
- * The processes in a cgroup and below it that this process can see, except itself: how many,
- * and an array to be freed if @pids is not NULL.
+ * Returns the number of processes in a cgroup and its descendants that this process can see,
+ * without this process. If @pids is not NULL, it gets an array to be freed.
  */
 size_t procs_read(struct cgroup *cgroup, pid_t **pids);
-/* Send all of them a signal. */
+/* Send a signal to the processes of procs_read(). */
 void procs_signal(struct cgroup *cgroup, int signal);
 
 /* How other software names cgroups: runtimes, Kubernetes, systemd, libvirt, Slurm. */
@@ -352,7 +350,7 @@ enum foreign_kind {
 	FOREIGN_UNIT,
 	FOREIGN_CONTAINER,
 	FOREIGN_POD,
-	/* Of a container's monitor; its cgroup is not the container's. */
+	/* The cgroup of a container's monitor, which is not the container's cgroup. */
 	FOREIGN_MONITOR,
 	/* The path of a job's step, up to the step. */
 	FOREIGN_STEP,
@@ -366,26 +364,26 @@ struct foreign {
 
 void foreign_init(struct foreign *foreign, enum foreign_kind kind, const char *text);
 bool foreign_matches(const struct foreign *foreign, const char *name);
-/* How long the part of @name is that ends with the last match, or 0. */
+/* The length of the part of @name that ends with the last match, or 0. */
 size_t foreign_end(const struct foreign *foreign, const char *name);
 void foreign_free(struct foreign *foreign);
 /* @id without the scheme that kubectl, podman and crictl print before it. */
 const char *foreign_skip_scheme(const char *id);
 
-/* Which cgroups a command is about: --pid, --unit, --container, --pod. */
+/* Options that select cgroups: --pid, --unit, --container, --pod. */
 extern const struct choice select_choices[];
 
-/* The same for all arguments. Returns whether anything was selected. */
+/* Also select the cgroups of all arguments. Returns whether a cgroup is selected. */
 bool select_arguments(char **arguments);
 /*
- * Call @visit for the name of each cgroup that was selected, with the process or 0. A unit or
- * a container may have several. False: an error was said, or @visit has returned false.
+ * Call @visit for the name of each selected cgroup, with the process or 0. A unit or a container
+ * may have several cgroups. Returns false after a printed error, or if @visit returned false.
  */
 bool select_each(bool (*visit)(const char *name, pid_t pid));
 
 /*
- * The kernel's log: firmware and drivers say there why they refused, and nowhere else. For
- * tests, RDMACG_KMSG and RDMACG_SYS replace /dev/kmsg and /sys/class/infiniband.
+ * The kernel's log: only there do drivers report the reason of a failure of the device or its
+ * firmware. For tests, RDMACG_KMSG and RDMACG_SYS replace /dev/kmsg and /sys/class/infiniband.
  */
 
 /* The last lines are the most useful. */
@@ -394,7 +392,7 @@ bool select_each(bool (*visit)(const char *name, pid_t pid));
 struct log {
 	/* The device's place on its bus, or NULL. */
 	char *bus;
-	/* Of the last minutes; only those that report a failure of the device. */
+	/* The lines of the last minutes that report a failure of the device. */
 	char *lines[LOG_LINES];
 	size_t nr_lines;
 };
@@ -406,17 +404,17 @@ const char *log_meaning(const char *line);
 void log_free(struct log *log);
 
 /*
- * Other causes than a cgroup's limit for the failure of RDMA calls: RLIMIT_MEMLOCK of the
- * processes, and devices that have no more. Each is printed, or with -j added to @answer.
+ * Causes of failures other than limits of cgroups: RLIMIT_MEMLOCK of the processes, and devices
+ * whose capacity is used up. Each is printed or, with -j, added to @answer.
  */
 
-/* Of one process, or if @pid is 0 of those in @cgroup and below. */
+/* RLIMIT_MEMLOCK of @pid, or if @pid is 0 of the processes in @cgroup and its descendants. */
 void other_memlock(struct cgroup *cgroup, pid_t pid, struct json_object *answer);
-/* RLIMIT_MEMLOCK of this process, if it binds and is small; else NUMBER_MAX. */
+/* RLIMIT_MEMLOCK of this process if it applies and is small; otherwise NUMBER_MAX. */
 uint64_t other_own_memlock(void);
 /* The last minutes of the kernel's log about the devices. */
 void other_log(struct json_object *answer);
-/* How much of each device is in use by all, and by the kernel. */
+/* The usage of each device by all users, and by kernel users. */
 void other_devices(struct json_object *answer);
 /*
  * Resources that rdma netlink does not count, such as address handles: how many all cgroups

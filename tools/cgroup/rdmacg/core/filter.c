@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rdmacg: which devices and resources are asked for. */
+/* rdmacg: the devices and resources that --device and --resource select. */
 #include <fnmatch.h>
 
 #include "core/core.h"
 
-/* Patterns; none lets all pass. They last as long as the command. */
+/* Patterns, valid until the program ends. Without patterns, all names match. */
 struct filter {
 	const char **patterns;
 	size_t nr_patterns;

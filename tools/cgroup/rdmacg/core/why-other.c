@@ -5,12 +5,12 @@
 /* So many processes are listed; those with the least room come first. */
 #define OTHER_PROCESSES	10
 
-/* CAP_IPC_LOCK: a process that has it is not bound by RLIMIT_MEMLOCK. */
+/* CAP_IPC_LOCK: RLIMIT_MEMLOCK does not apply to a process with this capability. */
 #define OTHER_IPC_LOCK	14
 
 /*
- * It counts in the machine's own user namespace alone, whose number is part of the kernel's
- * interface (PROC_USER_INIT_INO).
+ * CAP_IPC_LOCK has an effect only in the machine's own user namespace, whose number is part of
+ * the kernel's interface (PROC_USER_INIT_INO).
  */
 #define OTHER_USER_NAMESPACE	"user:[4026531837]"
 

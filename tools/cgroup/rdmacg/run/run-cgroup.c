@@ -167,7 +167,7 @@ static int run_cgroup_remove_cgroup(struct cgroup *cgroup)
 	return errno;
 }
 
-/* Whether another rdmacg runs a command beside this one. */
+/* Whether another rdmacg process runs a command in a sibling cgroup. */
 static bool run_cgroup_has_sibling(const struct cgroup *parent)
 {
 	struct dirent **children __autofree = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Be a container runtime and a container that say anything. An annotation that is accepted is
- * written again from what was understood, and has to be understood the same way.
+ * Random input from a container runtime and a container. The limits of an accepted annotation are
+ * written as an annotation again, and parsing this one must give the same limits.
  */
 #include "integration/oci.h"
 #include "lib/lib.h"
@@ -41,13 +41,13 @@ static char *oci_write(const struct config *asked)
 	return text;
 }
 
-/* What was understood, written again, is understood in the same way. */
+/* Write the limits as an annotation and parse it: the limits must be the same. */
 static void oci_check(const struct config *asked)
 {
 	struct config again;
 	char *first = oci_write(asked), *second;
 
-	/* Written with all decimals it may become too long to be read again. */
+	/* With all its decimals, the annotation may be too long to be parsed. */
 	if (oci_parse_limits(&again, "annotation", first)) {
 		second = oci_write(&again);
 		if (strcmp(first, second))
