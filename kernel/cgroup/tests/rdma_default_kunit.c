@@ -416,7 +416,7 @@ static void rdmacg_test_default_takes_64_keys_of_the_hw_class(struct kunit *test
 		KUNIT_EXPECT_EQ(test, ret, i < RDMACG_MAX_SLOTS ? 0 : -EINVAL);
 	}
 	KUNIT_EXPECT_EQ(test, rdmacg_set_default(&t->leaf, "hw:key0=5"), 0);
-	/* There is room for defaults that replace others in the same write. */
+	/* There is room for defaults that replace other defaults in one write. */
 	KUNIT_EXPECT_EQ(test, rdmacg_set_default(&t->leaf, "hw:door=1 hw:gate=1 hw:key0=max"),
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, rdmacg_set_default(&t->leaf, "hw:door=1 hw:key0=max"), 0);

@@ -17,7 +17,7 @@ struct apply_work {
 	/* The rules for it, in their order. */
 	struct rule **rules;
 	size_t nr_rules;
-	/* The rule of the errors that are said. */
+	/* The rule of the printed errors. */
 	struct rule *rule;
 	struct transaction change;
 	/* The limits are not read yet, or have changed. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Files of limits and the cgroups that they are for. */
+/* Files of limits, and the cgroups that get the limits. */
 #ifndef RDMACG_APPLY_H
 #define RDMACG_APPLY_H
 
@@ -9,24 +9,24 @@
 extern struct apply {
 	char **files;
 	size_t nr_files;
-	/* Only say what differs. */
+	/* Only print the differences. */
 	bool check;
 	bool watch;
 	struct config config;
 	/* With --watch, reports new cgroups; else NULL. */
 	struct hotplug *hotplug;
-	/* An error was said. */
+	/* An error was printed. */
 	bool failed;
-	/* A limit was not as the files say. */
+	/* A limit differed from the files. */
 	bool differs;
 } apply;
 
 /*
- * Bring the limits into effect in the cgroup of this name and those below it; "" is all.
- * A cgroup that goes away meanwhile is not an error.
+ * Set the limits in the cgroup @name and its descendants; "" is the root. A cgroup that is removed
+ * meanwhile is not an error.
  */
 void apply_below(const char *name);
-/* Do that for new cgroups and devices, until a signal. False, and an error is said, on failure. */
+/* Set the limits of new cgroups and devices until a signal. After a printed error: false. */
 bool apply_watch(void);
 
 #endif /* RDMACG_APPLY_H */

@@ -24,7 +24,7 @@ static struct doctor {
 	/* Whether there is a limit anywhere. */
 	bool limited;
 	size_t problems;
-	/* An error was said. */
+	/* An error was printed. */
 	bool failed;
 	/* Of a check: how often it found something. */
 	size_t found;
@@ -231,7 +231,7 @@ static void doctor_check_cgroups(void)
 		doctor_say_unread("usage");
 }
 
-/* Objects of the kernel come out of the same capacity. */
+/* Objects of kernel users also take from the capacity. */
 static void doctor_check_sum(const struct slot *sum)
 {
 	const struct device *device = &sum->pool->device;

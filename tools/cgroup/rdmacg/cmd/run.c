@@ -148,7 +148,7 @@ static void run_wait_members(void)
 	}
 }
 
-/* False, and an error is said, if the report could not be written. */
+/* Prints an error and returns false if the report could not be written. */
 static bool run_report(void)
 {
 	struct cgroup *cgroup = run.home.cgroup;

@@ -18,7 +18,7 @@
 #define WATCH_PAUSE_MS		20
 #define WATCH_PAUSE_FACTOR	3
 
-/* The earlier counters of a cgroup; there is none while all are 0. */
+/* The earlier counters of a cgroup; NULL while all are 0. */
 struct watch_seen {
 	/* "/" for the root. */
 	char *name;
@@ -136,7 +136,7 @@ static bool watch_compare_slot(const struct slot *slot, const struct pools *befo
 	return memcmp(&slot->events, &old->events, sizeof(old->events));
 }
 
-/* Compare a cgroup with its earlier counters. If they are the same, so are those below. */
+/* Compare a cgroup with its earlier counters. If they are equal, skip the descendants. */
 static bool watch_visit(struct cgroup *cgroup, void *data)
 {
 	static const struct pools nothing;
@@ -225,7 +225,7 @@ static void watch_tell(const char *from, const struct slot *slot, uint64_t count
 		exit(say_finish() ? EXIT_DONE : EXIT_FAILED);
 }
 
-/* Whether the limit can refuse the attempts: of the same resource, in that cgroup or above. */
+/* Whether the limit can refuse the attempts: same resource, and same cgroup or an ancestor. */
 static bool watch_may_refuse(const struct watch_change *limit, const struct watch_change *attempt)
 {
 	size_t length = strlen(limit->name);

@@ -12,7 +12,7 @@
 /* The kernel fills a page or 16 KiB at once. */
 #define NETLINK_BUFFER	32768
 
-/* "ctx" there is "hca_handle" here; the other names are the same. */
+/* Netlink calls hca_handle "ctx"; the other names are those of the controller. */
 struct netlink_kind {
 	const char *name;
 	const char *key;

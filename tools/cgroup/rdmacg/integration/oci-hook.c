@@ -104,7 +104,7 @@ static bool hook_is_unheard(void)
 	       S_ISCHR(error.st_mode) && error.st_rdev == null.st_rdev;
 }
 
-/* The same with messages in the system's log, where the administrator finds the reason. */
+/* Set the limits with messages in the system's log, where the administrator finds the reason. */
 static bool hook_run_unheard(struct oci *oci)
 {
 	char *text __autofree = NULL;

@@ -14,7 +14,7 @@
 static const char oci_state_name[] = "container's state";
 static const char oci_config_name[] = "config.json";
 
-/* Read to the end: the text, or NULL, and an error is said. */
+/* Read to the end. Returns the text, or NULL after a printed error. */
 static char *oci_read_all(int fd, const char *name, size_t *size)
 {
 	char *text = memory_zeroed(OCI_LARGEST + 1, 1);
@@ -35,7 +35,7 @@ static char *oci_read_all(int fd, const char *name, size_t *size)
 	return NULL;
 }
 
-/* One object and nothing else; NULL, and an error is said. */
+/* Parse a text of one object and nothing else. NULL after a printed error. */
 static struct json_object *oci_parse(const char *name, const char *text, size_t size)
 {
 	struct json_tokener *tokener = memory_check(json_tokener_new_ex(OCI_DEEPEST));

@@ -4,35 +4,35 @@
  * input, and the container's config.json in its bundle.
  *
  * The user who starts a container writes parts of both. So all sizes have a bound, and the only
- * path is that of the bundle, in which one regular file of one name is read.
+ * path is the bundle's, and the only file is its config.json, which must be a regular file.
  */
 #ifndef RDMACG_OCI_H
 #define RDMACG_OCI_H
 
 #include "write/write.h"
 
-/* The annotation: DEVICE KEY=VALUE..., more devices behind semicolons or on lines of their own. */
+/* The annotation: DEVICE KEY=VALUE..., with a semicolon or a newline between devices. */
 #define OCI_ANNOTATION "org.rdmacg.limits"
-/* The same for one container of a pod; the container's name follows. */
+/* The annotation for one container of a pod; the container's name follows. */
 #define OCI_ANNOTATION_OF "limits.rdmacg.org/"
 /* The annotation in which containerd gives a container's name. */
 #define OCI_ANNOTATION_NAME "io.kubernetes.cri.container-name"
 /*
- * The same as a variable of the environment. A device of CDI may bring it, and so may an image:
- * config.json does not say which of them. So it only lowers limits.
+ * The limits as a variable of the environment. The variable comes from a CDI device or from an
+ * image, and config.json does not say from which, so the variable can only lower limits.
  */
 #define OCI_VARIABLE "RDMACG_LIMITS"
 
 /* A container that has been created and does not run yet. */
 struct oci {
-	/* Its first process, in the hook's PID namespace. */
+	/* The container's first process, in the hook's PID namespace. */
 	pid_t pid;
 	char *bundle;
-	/* The requests are those of annotations, the share is that of the variable. */
+	/* Annotations are requests, and the variable is the share. */
 	struct policy policy;
 };
 
-/* Each says an error and returns false if the text is malformed. */
+/* These functions print an error and return false if the text is malformed. */
 bool oci_parse_state(struct oci *oci, const char *text, size_t size);
 bool oci_parse_config(struct oci *oci, const char *text, size_t size);
 /* The limits of an annotation or of the variable; @where is for messages. */

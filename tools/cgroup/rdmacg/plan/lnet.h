@@ -8,7 +8,7 @@
 
 #include "plan/plan.h"
 
-/* The inputs: the parameters of the module are the first, then other numbers and flags. */
+/* The inputs: first the parameters of the module, then other numbers and flags. */
 #define LNET_NR_PARAMETERS	8
 #define LNET_NR_NUMBERS		14
 extern const struct plan_input lnet_inputs[];
@@ -16,14 +16,14 @@ extern const struct plan_input lnet_inputs[];
 /* One node: its parameters, and the sizes that follow. */
 struct lnet_side {
 	const char *name;
-	struct plan_args args;		/* its numbers and flags */
-	char *idle;			/* parameters that were given and change no size */
+	struct plan_args args;		/* numbers and flags of the node */
+	char *idle;			/* the given parameters that change no size */
 	unsigned int release;		/* N of 2.N */
 	/* Set by lnet_setup(). */
 	uint64_t own_depth;
 	uint64_t own_frags;
 	uint64_t sends;			/* up to 2.10 */
-	/* Its largest connection so far. */
+	/* The node's largest connection so far. */
 	uint64_t send_wr, recv_wr, rx_bytes;
 	uint64_t depth;
 	uint64_t frags;
@@ -39,8 +39,8 @@ void lnet_set_profile(struct lnet_side *side);
 /* "KEY=VALUE,..." of --remote: numbers and flags of the command, parameters, and release. */
 void lnet_set_remote(struct lnet_side *side, const char *text);
 /*
- * Lines "options ko2iblnd KEY=VALUE...", and those of ko2iblnd-opa if @opa: of the files
- * that the words of @args name, or of one line that they are.
+ * Read lines "options ko2iblnd KEY=VALUE...", and with @opa also lines of ko2iblnd-opa. The words
+ * of @args are names of files with such lines, or the words of such a line.
  */
 void lnet_set_words(struct lnet_side *side, const struct plan_args *args, bool opa);
 
@@ -48,17 +48,17 @@ void lnet_set_words(struct lnet_side *side, const struct plan_args *args, bool o
 
 /* The number of an input. */
 uint64_t lnet_get(const struct lnet_side *side, const char *name);
-/* Take the parameters as o2iblnd does; before all others. */
+/* Apply the parameters as o2iblnd does. The first call for a side. */
 void lnet_setup(struct plan_part *part, struct lnet_side *side);
-/* The queues of a connection that @side makes with this depth and these fragments. */
+/* Add the queues that @side creates for a connection with @depth and @frags. */
 void lnet_add_end(struct plan_part *part, struct lnet_side *side, uint64_t depth, uint64_t frags);
-/* All that a node has, @conns for each peer; its connections are as lnet_add_end() left them. */
+/* Add all objects of a node, with @conns connections of lnet_add_end() for each peer. */
 void lnet_add_node(struct plan_part *part, const struct lnet_side *side, uint64_t conns);
-/* The depth that the device leaves of @depth; 0 if the device cannot create the QP. */
+/* Reduce @depth to a depth that the device supports; 0 if the device cannot create the QP. */
 uint64_t lnet_reduce(const struct lnet_side *side, uint64_t frags, uint64_t depth);
-/* Whether it is 2.10 or before. */
+/* Whether the release is 2.10 or before. */
 bool lnet_is_old(const struct lnet_side *side);
-/* Without pools of MRs it can neither send fewer fragments nor take them. */
+/* Whether the node has pools of MRs. Otherwise it cannot send or accept fewer fragments. */
 bool lnet_has_pools(const struct lnet_side *side);
 
 #endif /* RDMACG_PLAN_LNET_H */

@@ -180,7 +180,7 @@ static void plan_print_formula(const struct plan_value *value)
 	say_line("#     %s", value->source);
 }
 
-/* The header of the cgroup is left out where the part before had the same. */
+/* Print no section header if the part before has the same cgroup. */
 static void plan_print_limits(const struct plan_part *part, const struct plan_part *before,
 			      const char *limits)
 {

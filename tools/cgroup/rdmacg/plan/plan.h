@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The forms of "rdmacg plan": a plan consists of parts, a part of values.
+ * The forms of "rdmacg plan": a plan consists of parts, and a part consists of values.
  *
  * A form computes each value in C by PLAN_STEP(), PLAN_FIGURE() or PLAN_LIMIT(). The macro
  * keeps the text of the expression, so --explain prints the formula that was computed.
@@ -23,7 +23,7 @@ int plan_share(int argc, char **argv);
 enum plan_kind {
 	PLAN_KIND_NAME,		/* only for the formulas that follow */
 	PLAN_KIND_STEP,		/* printed with --explain only */
-	PLAN_KIND_FIGURE,	/* good to know, not a limit */
+	PLAN_KIND_FIGURE,	/* information, not a limit */
 	PLAN_KIND_LIMIT,	/* a key of a file of limits */
 };
 
@@ -32,7 +32,7 @@ struct plan_value {
 	enum plan_kind kind;
 	uint64_t value;
 	const char *formula;
-	char *numbers;		/* the formula with numbers in the place of names */
+	char *numbers;		/* the formula with numbers instead of names */
 	const char *source;
 };
 
@@ -57,13 +57,13 @@ struct plan {
 
 struct plan_part *plan_add_part(struct plan *plan, const char *format, ...) __printf(2, 3);
 void plan_add_note(struct plan_part *part, const char *format, ...) __printf(2, 3);
-/* Say an error and end the program with status 1. */
+/* Print an error and end the program with status 1. */
 void plan_fail(const char *form, const char *format, ...)
 	__attribute((noreturn)) __printf(2, 3);
 
 /*
- * Add a value to @part and return it. A value below 0 or past 64 bits, or a limit that the kernel
- * does not take, ends the program with an error.
+ * Add a value to @part and return the value. A value below 0 or above 64 bits, or a limit that the
+ * kernel does not accept, ends the program with an error.
  */
 __int128 plan_add(struct plan_part *part, enum plan_kind kind, const char *key, __int128 value,
 		  const char *formula, const char *source);
@@ -115,8 +115,8 @@ static inline __int128 pow2(__int128 a)
 /* --- the command line --- */
 
 /*
- * The largest number that an option takes, unless it says otherwise. A product of three of
- * these fits in 127 bits, and no expression has one of four.
+ * The default maximum of an option. A product of three such numbers fits in 127 bits, and no
+ * expression multiplies four.
  */
 #define PLAN_MOST	((uint64_t)1 << 40)
 #define PLAN_ANY	.min = 0, .max = PLAN_MOST
@@ -125,7 +125,7 @@ static inline __int128 pow2(__int128 a)
 /* An option: a number, or a text if it has @arg, or a flag. */
 struct plan_input {
 	const char *name;
-	uint64_t value;		/* without the option */
+	uint64_t value;		/* the default */
 	uint64_t min;
 	uint64_t max;
 	bool is_needed;
@@ -136,19 +136,19 @@ struct plan_input {
 
 struct plan_args;
 
-/* A form; each is in the file of its name. */
+/* A form. Each form has a file with its name. */
 struct plan_form {
 	const char *name;		/* "plan ucx" */
 	const char *doc;
 	const char *read;		/* the sources that were read for the formulas, or NULL */
 	const char *args_doc;		/* words without an option; may be NULL */
-	const struct plan_input *inputs;	/* an input without a name ends them */
-	bool has_limits;		/* --cgroup and --device make sense */
-	bool has_memory;		/* --driver makes sense */
+	const struct plan_input *inputs;	/* the last input has no name */
+	bool has_limits;		/* has --cgroup and --device */
+	bool has_memory;		/* has --driver */
 	void (*add)(struct plan *plan, struct plan_args *args);
 };
 
-/* The answer of the command line to an input. */
+/* The value of an input on the command line. */
 struct plan_answer {
 	const struct plan_input *input;
 	struct plan_args *args;
@@ -156,9 +156,9 @@ struct plan_answer {
 	bool given;
 };
 
-/* A text that was given. */
+/* A text on the command line. */
 struct plan_text {
-	const char *name;		/* of its option; "" for a word without one */
+	const char *name;		/* the name of the option; "" for a word without option */
 	const char *text;
 };
 
@@ -170,7 +170,7 @@ struct plan_args {
 	size_t nr_texts;
 };
 
-/* Compute a form with these words and print the plan. An error ends the program. */
+/* Compute a form with the words of the command line, and print the plan, or an error and exit. */
 int plan_run(const struct plan_form *form, int argc, char **argv);
 
 /* The caller frees the arguments by plan_free_args(). */
@@ -178,9 +178,9 @@ void plan_init_args(struct plan_args *args, const struct plan_form *form);
 void plan_free_args(struct plan_args *args);
 /* Add the words of plan_run(). */
 void plan_parse(struct plan_args *args, int argc, char **argv);
-/* The answer to an input, in whose name - and _ are the same; NULL if there is no such input. */
+/* The answer to an input; in @name, - and _ are equal. NULL if there is no such input. */
 struct plan_answer *plan_find_answer(const struct plan_args *args, const char *name);
-/* Set a number from a text, @where for the message. */
+/* Set a number from a text. @where is for the error. */
 void plan_set(struct plan_answer *answer, const char *where, const char *text);
 uint64_t plan_parse_number(const char *where, const char *text, uint64_t min, uint64_t max);
 /* "NAME" or "NAME index=N", as the controller's files name it. */
@@ -198,16 +198,16 @@ struct plan_part *plan_begin(struct plan *plan, const struct plan_args *args, co
 
 /* --- rings.c: memory that a driver takes for queues --- */
 
-/* Queues of a process, all of a kind alike. */
+/* The queues of a process; all queues of a kind have equal sizes. */
 struct plan_queues {
 	__int128 cqs, cqe;
 	__int128 qps, send_wr, send_sge, recv_wr, recv_sge;
 };
 
 /*
- * The bytes of mr_mem that the driver of --driver or --device takes for these queues. If
- * they are not known, as with @queues of NULL and a driver that takes user memory, the answer
- * is 0, and a note calls mr_mem a lower bound.
+ * The bytes of mr_mem that the driver of --driver or --device takes for @queues. If the driver
+ * takes user memory and the bytes are unknown, for example because @queues is NULL, adds a note
+ * that mr_mem is a lower bound, and returns 0.
  */
 __int128 plan_add_rings(struct plan_part *part, const struct plan_args *args,
 			const struct plan_queues *queues);
@@ -220,7 +220,7 @@ __int128 plan_add_rings(struct plan_part *part, const struct plan_args *args,
 struct plan_block {
 	char *name;
 	uint64_t used;
-	bool is_zero;		/* known to hold nothing but zeros */
+	bool is_zero;		/* has only zeros, by --zero */
 };
 
 struct plan_blocks {
@@ -231,7 +231,7 @@ struct plan_blocks {
 
 struct plan_block *plan_add_block(struct plan_blocks *blocks, const char *name, size_t length,
 				  uint64_t used);
-/* Add the blocks of the text of "info ramblock". False: an error was said. */
+/* Add the blocks of the text of "info ramblock". Prints an error and returns false on a fault. */
 bool plan_parse_blocks(const char *where, const char *text, struct plan_blocks *blocks);
 void plan_free_blocks(struct plan_blocks *blocks);
 

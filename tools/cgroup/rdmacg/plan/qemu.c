@@ -64,7 +64,7 @@ static void qemu_read_file(const char *path, struct plan_blocks *blocks)
 		exit(EXIT_FAILED);
 }
 
-/* Words of their own, as in "--ram 1G 2G", are more of the same. */
+/* Words without an option, as in "--ram 1G 2G", are further sizes of --ram. */
 static void qemu_get_ram(const struct plan_args *args, struct plan_blocks *blocks)
 {
 	const char *machine = plan_text(args, "machine");

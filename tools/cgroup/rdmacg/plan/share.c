@@ -145,7 +145,7 @@ static __int128 share_add_limit(const struct share *share, const struct share_cg
 			   "by weight, times --oversubscribe in thousandths; no cgroup can have more than is available");
 }
 
-/* Add the limits up: they fit, or the risk of --oversubscribe is said. */
+/* Add up the limits: the sum does not exceed the capacity, or print the risk of --oversubscribe. */
 static void share_add_resource(const struct share *share, struct plan_part *proof,
 			       const struct slot *slot)
 {

@@ -11,62 +11,61 @@
 /* The command is held before its first instruction, until its cgroup and limits are ready. */
 struct child {
 	pid_t pid;
-	/* Written to: let it go. */
+	/* A write releases the child. */
 	int go;
-	/* The wait status, once it has ended. */
+	/* The wait status is in @status. */
 	bool ended;
 	int status;
-	/* The signals of this process before. */
+	/* The signal mask of this process before child_hold(). */
 	sigset_t signals;
 };
 
 /*
- * Block the signals that are to be passed on, and fork. False, and an error is said, if
- * that fails.
+ * Block the signals that are forwarded to the child, and fork. Prints an error and returns false
+ * on a failure.
  */
 bool child_hold(struct child *child, char **command);
-/* Execute the command. A child that cannot says so, and ends with status 126 or 127. */
+/* Let the child execute the command. A failed child prints an error and exits with 126 or 127. */
 void child_release(struct child *child);
 /* End a child that was not released. */
 void child_cancel(struct child *child);
 /*
- * Wait for the child to end or for @milliseconds (-1: no limit), and pass signals on to it
- * meanwhile. Returns the number of a signal that came and could not be passed on, for the
- * child had ended before; else 0.
+ * Wait until the child ends, at most @milliseconds (-1: no limit), and forward signals to the
+ * child. Returns the number of a signal that arrived after the child had ended; otherwise 0.
  */
 int child_wait(struct child *child, int milliseconds);
-/* The status as a shell has it. */
+/* The exit status as a shell computes it. */
 int child_exit_status(const struct child *child);
 
 /* The cgroup that a command runs in: created for it, removed after it. */
 struct run_cgroup {
 	struct cgroup *cgroup;
-	/* It is a scope of systemd, and this process is in it as well. */
+	/* The cgroup is a scope of systemd, and this process is also in the cgroup. */
 	bool scope;
 };
 
 /*
- * Create the cgroup: below the one called @in, or if that is NULL a scope of systemd, or
- * below the cgroup of this process. A scope has the child in it at once. False, and an
- * error is said, if that fails.
+ * Create the cgroup below the cgroup @in. If @in is NULL, create a scope of systemd, which has the
+ * child from the start, or a cgroup below the cgroup of this process. Prints an error and returns
+ * false on a failure.
  */
 bool run_cgroup_make(struct run_cgroup *home, const char *in, const struct child *child);
-/* Put the child into it. */
+/* Move the child into the cgroup. */
 bool run_cgroup_enter(const struct run_cgroup *home, const struct child *child);
 /*
- * Remove it, with the cgroups that the command has created below. It has no processes any more.
- * The controller is disabled again where @enabled has enabled it.
+ * Remove the cgroup and the descendants that the command has created, after all processes have
+ * ended. Undo @enabled, which has enabled the controller in the ancestors.
  */
 void run_cgroup_remove(struct run_cgroup *home, struct transaction *enabled);
 
-/* If the kernel has no peaks: make those of @seen at least the usage in @now. */
+/* Raise the peaks of @seen to the usage in @now, if the kernel has no peaks. */
 void report_see(struct pools *seen, const struct pools *now);
-/* Put the peaks of @seen into pools that have none. */
+/* Copy the peaks of @seen to pools without peaks. */
 void report_fill_peaks(struct pools *pools, const struct pools *seen);
 
 /*
- * A table, and a line of limits for each device, or the same as JSON; @margin in thousandths
- * of a percent.
+ * Print a table and a line of limits for each device, or print both as JSON. @margin is in
+ * thousandths of a percent.
  */
 void report_print(FILE *to, const struct cgroup *cgroup, uint64_t margin, int status);
 

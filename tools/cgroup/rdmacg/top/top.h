@@ -20,46 +20,46 @@ struct top_row {
 	char *cgroup;
 	struct device device;
 	char *key;
-	/* Whose limit it is, or NULL. */
+	/* The cgroup that has the limit, or NULL. */
 	char *limit_of;
 	uint64_t usage;
 	uint64_t limit;
-	/* Usage as a part of the limit; -1 without a limit. */
+	/* Usage divided by limit; -1 without a limit. */
 	double use;
-	/* Attempts that were refused so far, and in a second; -1 if that is not known. */
+	/* Attempts that were refused so far, and their number per second; -1 if unknown. */
 	uint64_t refused;
 	double rate;
-	/* Other rows are only kept to see their refusals grow. */
+	/* Other rows are kept only to find growing refusals. */
 	bool shown;
 };
 
 extern struct top {
-	/* The cgroup to begin with, or NULL. */
+	/* The topmost cgroup, or NULL. */
 	const char *cgroup;
 	enum top_order order;
 	bool batch;
-	/* How often to look; 0 for no end. */
+	/* The number of reads; 0: no limit. */
 	uint64_t count;
 	uint64_t delay_ms;
-	/* Shown rows come first, in their order. */
+	/* The shown rows are first, in their order. */
 	struct top_row *rows;
 	size_t nr_rows;
 	size_t nr_shown;
 	/* The first row on the screen. */
 	size_t first;
-	/* When the rows were read, in milliseconds. */
+	/* The time of the last read, in milliseconds. */
 	int64_t when;
 } top;
 
-/* Read all again. False, and an error is said, if that fails. */
+/* Read all rows again. Prints an error and returns false on a failure. */
 bool top_read(void);
 void top_sort(void);
 /*
- * The first @rows as a table. If @width is not 0, it is that of a screen; names are cut
- * then, so that a long name does not push the numbers of other rows off it.
+ * Add the first @rows to a table. If @width is not 0, it is the width of a screen, and names are
+ * cut, so that a long name does not push the numbers of other rows off the screen.
  */
 void top_fill(struct table *table, size_t rows, size_t width);
-/* Show them on the terminal until a key or a signal ends it. */
+/* Show the rows on the terminal until a key or a signal ends top. */
 bool top_screen(void);
 
 #endif /* RDMACG_TOP_H */
