@@ -229,7 +229,7 @@ static bool why_closes_rds(const struct cgroup *cgroup, const struct device *dev
 	size_t i;
 
 	for (; cgroup; cgroup = cgroup->parent) {
-		for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		for (i = 0; i < ARRAY_SIZE(keys); i++) {
 			slot = pools_find_slot(&cgroup->pools, device, keys[i]);
 			if (slot && slot->max != NUMBER_MAX)
 				return true;
