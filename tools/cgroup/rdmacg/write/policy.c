@@ -262,26 +262,28 @@ static bool policy_device(struct policy *policy, const struct device *device)
 }
 
 /* A request for a device that does not exist would else be forgotten. */
-static bool policy_has_devices(struct policy *policy, const struct config *config)
+static bool policy_has_devices(const struct pools *pools, const struct config *config)
 {
 	const struct pool *pool;
-	bool good = true;
 	size_t i;
 
-	for (i = 0; i < config->nr_rules && good; i++) {
+	for (i = 0; i < config->nr_rules; i++) {
 		const struct rule *rule = &config->rules[i];
-		bool found = rule->limits.device.is_default;
 
-		for (pool = policy->cgroup->pools.first; pool; pool = pool->next)
-			found |= config_match_device(rule, &pool->device);
-		if (found)
+		if (rule->limits.device.is_default)
 			continue;
-		say_within(rule->where);
+		for (pool = pools->first; pool; pool = pool->next)
+			if (config_match_device(rule, &pool->device))
+				break;
+		if (pool)
+			continue;
 		/* It says which devices exist. */
-		good = limits_add(&rule->limits, &policy->change, policy->cgroup);
+		say_within(rule->where);
+		limits_find_pool(&rule->limits.device, pools);
 		say_within(NULL);
+		return false;
 	}
-	return good;
+	return true;
 }
 
 /* All requests and all of the administrator's rules. Limits of later devices are the first. */
@@ -291,8 +293,8 @@ static bool policy_prepare(struct policy *policy, unsigned int files)
 	const struct pool *pool;
 
 	if (!cgroup_read_path(policy->cgroup, files) ||
-	    !policy_has_devices(policy, &policy->asked) ||
-	    !policy_has_devices(policy, &policy->share))
+	    !policy_has_devices(pools, &policy->asked) ||
+	    !policy_has_devices(pools, &policy->share))
 		return false;
 	if (pools_find(pools, &device_default) && !policy_device(policy, &device_default))
 		return false;
