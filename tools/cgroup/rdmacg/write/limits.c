@@ -147,7 +147,7 @@ bool limits_parse_option(struct limits *limits, const char *text)
 	char *copy __autofree = memory_string(text);
 	/* Only a key of rdma.default has a colon, so the last one ends another device's name. */
 	char *colon = strncmp(copy, "default:", 8) ? strrchr(copy, ':') : copy + 7;
-	char *word, *rest = colon + 1;
+	char *word, *rest;
 	size_t count = 0;
 
 	if (!colon) {
@@ -156,6 +156,7 @@ bool limits_parse_option(struct limits *limits, const char *text)
 		return false;
 	}
 	*colon = '\0';
+	rest = colon + 1;
 	while ((word = strsep(&rest, ",")))
 		*(char **)memory_append(&words, &count, sizeof(*words)) = word;
 	return limits_parse(limits, copy, words, count);
