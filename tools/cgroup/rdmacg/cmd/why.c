@@ -252,8 +252,10 @@ static void why_rds(const struct cgroup *cgroup, struct json_object *answer)
 			continue;
 		name = device_text(&pool->device);
 		json_object_array_add(closed, json_object_new_string(name));
-		say_text("A limit of qp, mr or mr_mem closes RDS over %s: bind() fails with %s, or uses TCP if rds_tcp is loaded, and registering memory fails with %s.",
-			 name, "EADDRNOTAVAIL", "EDQUOT");
+		say_text("A limit of %s closes RDS over %s: bind() fails with %s, and %s.",
+			 "qp, mr or mr_mem", name,
+			 "EADDRNOTAVAIL or, if rds_tcp is loaded, uses TCP",
+			 "registering memory fails with EDQUOT");
 	}
 	json_add(answer, "rds_closed", closed);
 }
