@@ -24,6 +24,12 @@
  */
 static DEFINE_XARRAY_FLAGS(rdmacg_devices, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_BH);
 
+/*
+ * Whether two devices have ever had one name. Without such devices, which need two network
+ * namespaces, readers do not compare the names of all devices. READ_ONCE.
+ */
+static bool rdmacg_names_were_shared;
+
 /* Allocate the name as the files show it. NULL if there is no memory. */
 static struct rdmacg_name *rdmacg_name_alloc(const char *text, gfp_t gfp)
 {
@@ -161,6 +167,34 @@ void rdmacg_desc_put(struct rdmacg_desc *desc)
 		call_rcu(&desc->rcu, rdmacg_desc_free_rcu);
 }
 
+/* The registered device with the lowest key that is at least *@key, or NULL. Sets *@key. */
+struct rdmacg_desc *rdmacg_desc_next(unsigned long *key)
+{
+	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "a device is read without RCU");
+	return xa_find(&rdmacg_devices, key, ULONG_MAX, XA_PRESENT);
+}
+
+/* Whether another registered device has the name. */
+static bool rdmacg_name_is_taken_rcu(const struct rdmacg_desc *desc, const char *name)
+{
+	struct rdmacg_desc *other;
+	unsigned long key;
+
+	for (key = 0; (other = rdmacg_desc_next(&key)); key++)
+		if (other != desc && !strcmp(rdmacg_desc_name_rcu(other), name))
+			return true;
+	return false;
+}
+
+/* Remember whether the new name is that of another device. */
+static void rdmacg_desc_note_name(const struct rdmacg_desc *desc)
+{
+	rcu_read_lock();
+	if (rdmacg_name_is_taken_rcu(desc, rdmacg_desc_name_rcu(desc)))
+		WRITE_ONCE(rdmacg_names_were_shared, true);
+	rcu_read_unlock();
+}
+
 /*
  * Give the device a key, and show it in files. 0, -ENOMEM, or -EBUSY if no key is left; after an
  * error, the caller frees the desc.
@@ -176,6 +210,8 @@ int rdmacg_desc_publish(struct rdmacg_desc *desc, const char *text)
 	ret = xa_alloc_bh(&rdmacg_devices, &desc->key, desc, xa_limit_31b, GFP_KERNEL);
 	if (ret)
 		kfree(name);
+	else
+		rdmacg_desc_note_name(desc);
 	return ret;
 }
 
@@ -201,27 +237,15 @@ void rdmacg_rename_device(struct rdmacg_device *device)
 	struct rdmacg_name *name = rdmacg_name_alloc(device->name, GFP_KERNEL | __GFP_NOFAIL);
 
 	name = unrcu_pointer(xchg(&device->desc->name, RCU_INITIALIZER(name)));
+	rdmacg_desc_note_name(device->desc);
 	kfree_rcu(name, rcu);
 }
 EXPORT_SYMBOL(rdmacg_rename_device);
 
-/* The registered device with the lowest key that is at least *@key, or NULL. Sets *@key. */
-struct rdmacg_desc *rdmacg_desc_next(unsigned long *key)
-{
-	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "a device is read without RCU");
-	return xa_find(&rdmacg_devices, key, ULONG_MAX, XA_PRESENT);
-}
-
 /* Whether another registered device has the name, in another network namespace. */
 bool rdmacg_desc_shares_name_rcu(const struct rdmacg_desc *desc, const char *name)
 {
-	struct rdmacg_desc *other;
-	unsigned long key;
-
-	for (key = 0; (other = rdmacg_desc_next(&key)); key++)
-		if (other != desc && !strcmp(rdmacg_desc_name_rcu(other), name))
-			return true;
-	return false;
+	return READ_ONCE(rdmacg_names_were_shared) && rdmacg_name_is_taken_rcu(desc, name);
 }
 
 static struct rdmacg_desc *rdmacg_desc_find_rcu(const char *name, const u32 *index)
