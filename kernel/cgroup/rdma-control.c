@@ -61,13 +61,15 @@ void rdmacg_rate_set(struct rdmacg_rate *rate, u64 ops, u64 burst, u64 now)
 	rate->due = now + min(ahead, rate->tolerance + interval);
 }
 
-/* When the next command may begin; 0 without a limit. */
+/* The time when the next command may begin; 0 without a limit. */
 u64 rdmacg_rate_begins(const struct rdmacg_rate *rate)
 {
 	return rate->interval && rate->due > rate->tolerance ? rate->due - rate->tolerance : 0;
 }
 
-/* Count a command. If the command waited for this rate, the delay until now is not lost. */
+/*
+ * Count a command. If the command waited for this rate, the rate makes up for the delay until now.
+ */
 void rdmacg_rate_take(struct rdmacg_rate *rate, unsigned int cost, u64 now, bool has_waited)
 {
 	u64 earliest = has_waited ? now - min(now, RDMACG_LONGEST_DELAY) : now;
@@ -76,14 +78,14 @@ void rdmacg_rate_take(struct rdmacg_rate *rate, unsigned int cost, u64 now, bool
 		rate->due = max(rate->due, earliest) + cost * rate->interval;
 }
 
-/* How much of a rate a command takes. */
+/* The number of commands of a rate that a command takes. */
 static const unsigned int rdmacg_costs[] = {
 	[RDMACG_COMMAND_CREATE]		= 2,
 	[RDMACG_COMMAND_CHANGE]		= 1,
 	[RDMACG_COMMAND_DESTROY]	= 0,
 };
 
-/* A waiting command. On the stack of its process. */
+/* A waiting command, on the stack of its process. */
 struct rdmacg_waiter {
 	struct rb_node		node;		/* in level->queue; gate->lock */
 	struct list_head	gate_node;	/* on gate->waiters; gate->lock */
@@ -181,7 +183,7 @@ static void rdmacg_waiter_leave_locked(struct rdmacg_waiter *waiter)
 		rb_erase_cached(&waiter->node, &waiter->level->queue);
 }
 
-/* How long the command has waited. */
+/* The time that the command has waited. */
 static u64 rdmacg_waited_ns(const struct rdmacg_waiter *waiter, u64 now)
 {
 	return now - waiter->since ?: waiter->level ? 1 : 0;
@@ -214,7 +216,7 @@ static bool rdmacg_waiter_try_locked(struct rdmacg_waiter *waiter, u64 now)
 	return true;
 }
 
-/* Try the first waiter of a queue. Returns whether to try the next one. */
+/* Try the first waiter of a queue. Returns whether to try the next waiter. */
 static bool rdmacg_queue_try_first(struct rdmacg_control *control)
 {
 	struct rdmacg_waiter *first;
@@ -235,8 +237,8 @@ static bool rdmacg_queue_try_first(struct rdmacg_control *control)
 }
 
 /*
- * Let the commands begin whose turn it is, and start the timer of the next one. The lock is
- * released after each command. In any context.
+ * Let the commands begin whose turn has come, and start the timer of the next command. Releases the
+ * lock after each command. In any context.
  */
 static void rdmacg_queue_run(struct rdmacg_control *control)
 {
@@ -279,7 +281,7 @@ static void rdmacg_waiter_setup_timer(struct rdmacg_waiter *waiter)
 #endif
 }
 
-/* When the current process began to wait: before a signal, or now. */
+/* The time when the current process began to wait: before a signal, or now. */
 static u64 rdmacg_place_take_locked(struct rdmacg_control *home, u64 now)
 {
 	struct rdmacg_place *place = home->places;
@@ -321,7 +323,7 @@ static struct rdmacg_control *rdmacg_waiter_give_up_locked(struct rdmacg_waiter 
 	return left;
 }
 
-/* Wait until the command has begun. 0, or -ERESTARTNOINTR after a signal. */
+/* Wait until the command has begun. Returns 0, or -ERESTARTNOINTR after a signal. */
 static int rdmacg_wait(struct rdmacg_waiter *waiter, u64 *waited_ns)
 {
 	struct rdmacg_gate *gate = waiter->home->gate;
@@ -352,9 +354,9 @@ static int rdmacg_wait(struct rdmacg_waiter *waiter, u64 *waited_ns)
 }
 
 /*
- * Let a command begin as soon as the limits of the cgroup and its ancestors allow it. 0, or
- * -ERESTARTNOINTR after a signal: then the command has taken nothing. *@waited_ns is 0 if it did
- * not wait.
+ * Let a command begin as soon as the limits of the cgroup and its ancestors allow it. Returns 0, or
+ * -ERESTARTNOINTR after a signal: then the command has taken nothing. *@waited_ns is 0 for a
+ * command that did not wait.
  */
 int rdmacg_control_begin(struct rdmacg_control *control, enum rdmacg_command_kind kind,
 			 u64 *waited_ns)
@@ -401,7 +403,7 @@ void rdmacg_control_set(struct rdmacg_control *control)
 	spin_lock_irq(&control->gate->lock);
 	ops = READ_ONCE(control->limits[RDMACG_CONTROL_OPS]);
 	burst = READ_ONCE(control->limits[RDMACG_CONTROL_BURST]);
-	/* Setting a rate again would delay it. */
+	/* Setting an unchanged rate would delay the next command. */
 	if (ops != control->ops || burst != control->burst)
 		rdmacg_rate_set(&control->rate, ops, burst, ktime_get_ns());
 	control->ops = ops;
@@ -430,8 +432,8 @@ void rdmacg_control_refresh(struct rdma_cgroup *cg)
 }
 
 /*
- * Let one waiting command begin, and return whether there was one. No command waits on the device,
- * see rdmacg_stop_waiting().
+ * Let one waiting command begin. Returns whether a command was waiting. rdmacg_stop_waiting() lets
+ * no other command wait on the device.
  */
 bool rdmacg_gate_open(struct rdmacg_gate *gate)
 {
@@ -488,7 +490,7 @@ static struct rdmacg_control *rdmacg_pool_add_control(struct rdmacg_pool *pool,
 }
 
 /*
- * Create the missing controls of a pool with a user and of its ancestors. NULL if there is no
+ * Create the missing controls of a pool with a user, and of its ancestors. NULL if there is no
  * memory.
  */
 static struct rdmacg_control *rdmacg_pool_add_controls(struct rdmacg_pool *pool)

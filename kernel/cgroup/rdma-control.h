@@ -28,7 +28,7 @@ struct rdmacg_control_stat {
 	u64			throttled_ns;	/* for how long */
 };
 
-/* How many processes of a cgroup can return to their place after a signal. */
+/* The number of processes of a cgroup that can return to their place after a signal. */
 #define RDMACG_PLACES 16
 
 /* The start of a wait that a signal has interrupted. The gate's lock. */

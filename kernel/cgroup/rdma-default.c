@@ -39,7 +39,7 @@ const char *rdmacg_control_key(enum rdmacg_control_limit limit)
 	return rdmacg_keys[ARRAY_SIZE(rdmacg_keys) - RDMACG_CONTROL_LIMITS + limit].name;
 }
 
-/* One write may name all known keys, remove all defaults of the hw class, and set as many. */
+/* One write may set all known keys, remove all defaults of the hw class, and set as many again. */
 #define RDMACG_EDIT_KEYS 256
 
 struct rdmacg_defaults *rdmacg_defaults_alloc(unsigned int room)
@@ -119,12 +119,12 @@ static int rdmacg_parse_key(struct rdmacg_word *key)
 	return class == RDMACG_CLASSES ? -EINVAL : class;
 }
 
-/* Whether the key can have that value. An empty key stands for a class. */
+/* Whether the key can have the value. An empty key stands for a class. */
 bool rdmacg_limit_is_valid(enum rdmacg_class class, struct rdmacg_word key, u64 max)
 {
 	if (class != RDMACG_CLASS_CONTROL || max >= RDMACG_NO_LIMIT)
 		return true;
-	/* With a limit of 0, objects are refused, but commands would wait for ever. */
+	/* At a limit of 0, objects are refused, but commands would wait for ever. */
 	return max && (max <= RDMACG_OPS_MAX ||
 		       !rdmacg_word_is(key, rdmacg_control_key(RDMACG_CONTROL_OPS)));
 }
@@ -155,7 +155,7 @@ static int rdmacg_edit_set(struct rdmacg_defaults *edit, struct rdmacg_word key,
 	int class;
 
 	if (!key.len) {
-		/* Forget the defaults that the line has named before. */
+		/* Forget the defaults that an earlier part of the line has set. */
 		edit->is_reset = true;
 		edit->count = 0;
 		return max == RDMACG_NO_LIMIT ? 0 : -EINVAL;
@@ -235,7 +235,7 @@ static void rdmacg_print_default(struct seq_file *sf, const struct rdmacg_defaul
 	seq_put_decimal_ull(sf, "=", limit->max);
 }
 
-/* The line of rdma.default: known keys in the order of their table, then the others. */
+/* Print the line of rdma.default: known keys in the order of their table, then other keys. */
 void rdmacg_print_defaults(struct seq_file *sf, const struct rdmacg_defaults *defaults)
 {
 	const struct rdmacg_default *limit;

@@ -10,7 +10,7 @@
 
 #include "rdma-parse.h"
 
-/* The control class, which the controller adds to each device. In the order of the keys. */
+/* The keys of the control class, in their order. The controller adds this class to each device. */
 enum rdmacg_control_limit {
 	RDMACG_CONTROL_OPS,
 	RDMACG_CONTROL_BURST,

@@ -18,9 +18,9 @@
 #include "rdma-device.h"
 
 /*
- * All registered devices, by key, which is their order in files. The key of a device that was
- * unregistered is reserved until its desc is freed, which may happen in a softirq. Its own lock;
- * RCU.
+ * All registered devices, by key. The files show devices in the order of their keys. The key of an
+ * unregistered device is reserved until its desc is freed, which may happen in a softirq. The
+ * xarray has its own lock; RCU.
  */
 static DEFINE_XARRAY_FLAGS(rdmacg_devices, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_BH);
 

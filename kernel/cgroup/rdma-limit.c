@@ -43,7 +43,7 @@ static void rdmacg_write_free(struct rdmacg_write *write)
 	kfree(write);
 }
 
-/* Find or add the update of a device. Consumes the reference to @desc. */
+/* Find the update of a device, or add one. Consumes the reference to @desc. */
 static struct rdmacg_update *rdmacg_write_update(struct rdmacg_write *write,
 						 struct rdmacg_desc *desc)
 {
@@ -298,7 +298,7 @@ static int rdmacg_try_defaults(struct rdmacg_write *write, const struct rdmacg_d
 	return ret;
 }
 
-/* Enough room for all defaults, for the second attempt. */
+/* Allocate enough room for all possible defaults, for the second attempt. */
 #define RDMACG_MOST_DEFAULTS 512
 
 static int rdmacg_write_defaults(struct rdmacg_write *write, const struct rdmacg_defaults *edit)

@@ -108,7 +108,7 @@ static struct rdmacg_map *rdmacg_map_locked(struct rdma_cgroup *cg)
 	return rcu_dereference_protected(cg->map, lockdep_is_held(&cg->map_lock));
 }
 
-/* All keys for which the cgroup can have a pool are smaller than the returned number. */
+/* All keys with a pool of the cgroup are smaller than the returned number. */
 u32 rdmacg_nr_keys(struct rdma_cgroup *cg)
 {
 	u32 nr;
@@ -396,7 +396,9 @@ static int rdmacg_pool_insert_locked(struct rdmacg_pool *pool, struct rdmacg_poo
 	return 0;
 }
 
-/* As rdmacg_pool_insert_locked(), but -EAGAIN if the parent's pool was given back meanwhile. */
+/*
+ * Do rdmacg_pool_insert_locked(), but return -EAGAIN if the parent's pool was given back meanwhile.
+ */
 static int rdmacg_pool_try_insert(struct rdmacg_desc *desc, struct rdmacg_pool *pool)
 {
 	struct rdmacg_pool *parent = NULL;
@@ -487,8 +489,8 @@ static int rdmacg_pools_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 }
 
 /*
- * As rdmacg_pool_lock(), but create the pool if it is missing. The cgroup is below the root. A
- * caller that does not use the pool gives it back. -ENOMEM, or -ENODEV if the device is being
+ * Do rdmacg_pool_lock(), but create a missing pool. The cgroup is below the root. A caller that
+ * does not use the pool gives it back. Returns -ENOMEM, or -ENODEV if the device is being
  * unregistered.
  */
 struct rdmacg_pool *rdmacg_pool_get_lock(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
@@ -664,7 +666,7 @@ static void rdmacg_count_refusal_unlock(struct rdmacg_pool *pool,
 		/* The pool is not given back meanwhile, but may be freed with its device. */
 		pool->nr_users++;
 		rdmacg_pool_unlock(pool);
-		/* If a pool has events, so do its ancestors. */
+		/* If a pool has events, its ancestors have events. */
 		for (depth = 1; depth <= cg->depth; depth++)
 			rdmacg_pool_add_events(rdmacg_ancestor(cg, depth), desc);
 		pool = rdmacg_pool_lock(cg, desc->key);
@@ -763,12 +765,12 @@ void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 		rdmacg_pool_unlock(pool);
 		return;
 	}
-	/* Only endless amounts leave no pool. */
+	/* Without a pool, the set can have only endless amounts. */
 	for (i = 0; i < count; i++)
 		WARN_ON_ONCE(rdmacg_counted(set[i].amount));
 }
 
-/* Take the cgroup's pool on a device out of use, and idle pools of its ancestors. */
+/* Take the cgroup's pool on a device out of use, and idle pools of the cgroup's ancestors. */
 static void rdmacg_pool_free(struct rdma_cgroup *cg, u32 key)
 {
 	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, key);

@@ -49,7 +49,7 @@
 /* The deepest level that can have the controller, so walks over levels are short. */
 #define RDMACG_MAX_DEPTH 64
 
-/* Pools or waiters that are handled before the processor is yielded. */
+/* The number of pools or waiters to handle before the processor is yielded. */
 #define RDMACG_BATCH 16
 
 struct rdmacg_control;
@@ -242,7 +242,7 @@ static inline bool rdmacg_has_pool(struct rdma_cgroup *cg, u32 key)
 	return has_pool;
 }
 
-/* The annotations silence sparse: one function takes the lock, and another drops it. */
+/* These annotations silence sparse: one function takes the lock, and another function drops it. */
 static __always_inline void rdmacg_domain_lock(struct rdmacg_domain *domain)
 {
 	spin_lock(&domain->lock);

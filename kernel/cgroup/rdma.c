@@ -748,7 +748,9 @@ rdmacg_css_alloc(struct cgroup_subsys_state *parent)
 	struct rdma_cgroup *above = rdmacg_from_css(parent);
 	struct rdma_cgroup *cg;
 
-	/* As cgroup.max.depth does. No message, because a tenant could fill the log. */
+	/*
+	 * The same error as for cgroup.max.depth. No message, because a tenant could fill the log.
+	 */
 	if (above && above->depth == RDMACG_MAX_DEPTH)
 		return ERR_PTR(-EAGAIN);
 	/* The root comes first, while the kernel boots. */

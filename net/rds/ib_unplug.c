@@ -23,7 +23,7 @@ void rds_ib_add_mr(struct rds_ib_device *rds_ibdev, struct rds_ib_mr *ibmr)
 	spin_unlock(&rds_ibdev->mrs_lock);
 }
 
-/* For an MR that is about to be freed; rds_ib_settle() may have removed it before. */
+/* Called for an MR that is about to be freed. rds_ib_settle() may have removed the MR before. */
 void rds_ib_del_mr(struct rds_ib_mr *ibmr)
 {
 	spin_lock(&ibmr->device->mrs_lock);
@@ -125,7 +125,7 @@ void rds_ib_settle(struct rds_ib_device *rds_ibdev)
 
 	synchronize_srcu(&rds_ib_binding);
 	for (tries = 0; rds_ib_has_conns(rds_ibdev); tries++) {
-		/* Connections that were bound late, or are connecting, miss a call. */
+		/* Connections that were bound late, or that are connecting, miss a call. */
 		if (tries % 50 == 0)
 			rds_ib_dev_shutdown(rds_ibdev);
 		msleep(20);

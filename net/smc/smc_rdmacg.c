@@ -23,7 +23,10 @@ static void smc_rdmacg_set_payer(struct rdma_cgroup **payer, struct rdma_cgroup 
 		rdmacg_put(old);
 }
 
-/* The current process creates the socket, or a worker, which then calls smc_rdmacg_inherit(). */
+/*
+ * The current process creates the socket. If a worker creates the socket, it then calls
+ * smc_rdmacg_inherit().
+ */
 void smc_rdmacg_init_sock(struct smc_sock *smc)
 {
 	smc->cg = rdmacg_get_current();
@@ -152,7 +155,7 @@ static bool smc_rdmacg_reclaim_bufs(struct smc_link_group *lgr, struct rw_semaph
 
 	down_read(lock);
 	list_for_each_entry(buf_desc, bufs, list) {
-		/* Setting it to used stops others from changing the payer. */
+		/* The state "used" stops other connections from changing the payer. */
 		if (READ_ONCE(buf_desc->cg) != cg || cmpxchg(&buf_desc->used, 0, 1))
 			continue;
 		if (buf_desc->cg == cg) {
@@ -167,9 +170,9 @@ static bool smc_rdmacg_reclaim_bufs(struct smc_link_group *lgr, struct rw_semaph
 }
 
 /*
- * Unmap the idle buffers of @lgr that @cg is charged for, and return whether there were any.
- * A group has at most SMC_RMBS_PER_LGR_MAX buffers of each kind. Other groups are left alone:
- * the caller holds a mutex of all connections, so it must not wait for their peers.
+ * Unmap the idle buffers of @lgr that are charged to @cg. Returns whether there were any. A group
+ * has at most SMC_RMBS_PER_LGR_MAX buffers of each kind. The caller holds a mutex of all
+ * connections, so it must not wait for peers of other groups, and does not unmap their buffers.
  */
 bool smc_rdmacg_reclaim(struct smc_link_group *lgr, const struct rdma_cgroup *cg)
 {

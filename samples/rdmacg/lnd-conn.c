@@ -24,9 +24,9 @@ static struct lnd_conn *lnd_conn_alloc(struct lnd_ni *ni)
 static const struct ib_rdmacg_objects lnd_queues = { .qp = 1, .cq = 1 };
 
 /*
- * The pattern for every kernel user: charge first, at once for all that belongs together; create
- * it; and return the charge only after it is destroyed, after a failure as at the end.
- * lnd_conn_free() does the latter for both.
+ * Each kernel user does this: charge all objects of a connection together, create the objects, and
+ * uncharge them after they are destroyed, on errors and at the end. lnd_conn_free() destroys and
+ * uncharges in both cases.
  */
 static int lnd_conn_make(struct lnd_conn *conn)
 {
@@ -52,7 +52,7 @@ static int lnd_conn_make(struct lnd_conn *conn)
 	conn->cq = cq;
 	attr.send_cq = cq;
 	attr.recv_cq = cq;
-	/* A page more than the peer has receives for waits, but not for long. */
+	/* If the peer has no receive for a page, the page waits only a short time. */
 	rdma_set_min_rnr_timer(conn->id, IB_RNR_TIMER_000_01);
 	ret = rdma_create_qp(conn->id, ni->pd, &attr);
 	return ret ?: lnd_conn_post_recvs(conn);
@@ -90,7 +90,7 @@ void lnd_conns_free(struct lnd_ni *ni, bool all)
 		lnd_conn_free(conn);
 }
 
-/* Let a command that waits for the connection go on. */
+/* Wake a command that waits for the connection. */
 void lnd_conn_tell(struct lnd_conn *conn, int event)
 {
 	WRITE_ONCE(conn->event, event);
@@ -112,7 +112,7 @@ static int lnd_conn_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	struct lnd_conn *conn = id->context;
 
 	switch (event->event) {
-	case RDMA_CM_EVENT_DEVICE_REMOVAL:	/* The event of the listener ends the NI. */
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:	/* An event of the listener ends the NI. */
 	case RDMA_CM_EVENT_ADDR_CHANGE:
 	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
 		break;
@@ -173,7 +173,7 @@ int lnd_listen_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	return 0;
 }
 
-/* Wait for an event of the connection, or its end, or that of the NI. */
+/* Wait for an event of the connection, for its end, or for the end of the NI. */
 int lnd_conn_wait(struct lnd_conn *conn, int wanted)
 {
 	struct lnd_ni *ni = conn->ni;
@@ -203,7 +203,10 @@ static int lnd_conn_resolve(struct lnd_conn *conn, const struct sockaddr_storage
 	if (IS_ERR(id))
 		return PTR_ERR(id);
 	conn->id = id;
-	/* The address of the NI, and so its device, but any port; IPv6 has it at the same place. */
+	/*
+	 * The address of the NI selects its device; the port is any. IPv6 has the port at the same
+	 * place.
+	 */
 	((struct sockaddr_in *)&from)->sin_port = 0;
 	ret = rdma_resolve_addr(id, (struct sockaddr *)&from, (const struct sockaddr *)to,
 				LND_TIMEOUT_MS);

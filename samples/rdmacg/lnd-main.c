@@ -100,7 +100,7 @@ static int lnd_ni_make_mrs(struct lnd_ni *ni)
 	return 0;
 }
 
-/* A part of these objects would be of no use, so they are one charge. */
+/* A part of these objects is useless, so they are one charge. */
 static int lnd_ni_make(struct lnd_ni *ni)
 {
 	const struct ib_rdmacg_objects objects = { .pd = 1, .mr = ni->pool_size };
@@ -174,7 +174,7 @@ static int lnd_listen(struct lnd_ni *ni, struct sockaddr_storage *addr)
 	return ret;
 }
 
-/* After the end of a connection or of the device. */
+/* The connection or the device has ended. */
 static void lnd_ni_work(struct work_struct *work)
 {
 	struct lnd_ni *ni = container_of(work, struct lnd_ni, work);
@@ -217,7 +217,7 @@ static int lnd_release(struct inode *inode, struct file *file)
 	mutex_lock(&ni->lock);
 	lnd_ni_clear(ni);
 	mutex_unlock(&ni->lock);
-	/* Without identifiers and completion queues nothing schedules it again. */
+	/* Without identifiers and completion queues, nothing schedules the work again. */
 	cancel_work_sync(&ni->work);
 	put_net(ni->net);
 	if (ni->cg)
@@ -308,7 +308,7 @@ static const struct file_operations lnd_fops = {
 	.write		= lnd_write,
 };
 
-/* Any process can open it, because the limits of its cgroup bound what the process takes. */
+/* Any process can open the file, because the limits of the process's cgroup bound its objects. */
 static struct miscdevice lnd_device = {
 	.minor	= MISC_DYNAMIC_MINOR,
 	.name	= "rdmacg_lnd",

@@ -77,7 +77,7 @@ static int lnd_post_reg(struct lnd_conn *conn, struct ib_mr *mr)
 	return ib_post_send(conn->id->qp, &reg.wr, NULL);
 }
 
-/* Only the last page completes, unless another fails. */
+/* Only the last page causes a completion, unless another page fails. */
 static int lnd_post_page(struct lnd_conn *conn, struct ib_mr *mr, unsigned int done)
 {
 	unsigned int left = mr->length - done;
@@ -114,7 +114,7 @@ static int lnd_send_mr(struct lnd_conn *conn, struct ib_mr *mr)
 		ret = lnd_conn_wait(conn, LND_SENT);
 	if (ret)
 		return ret;
-	/* Not before: the device may send a page again until it completes. */
+	/* Invalidate only now: the device may repeat a page until the transfer completes. */
 	ret = ib_post_send(conn->id->qp, &invalidate, NULL);
 	return ret ?: lnd_conn_wait(conn, LND_SENT);
 }
@@ -142,7 +142,7 @@ static int lnd_send_mapped(struct lnd_conn *conn, struct scatterlist *sgl, int m
 	return ret;
 }
 
-/* The pool is charged as a whole; the memory that the device reaches through it, here. */
+/* The pool was charged as a whole. This charges the memory that the device reaches through it. */
 static int lnd_send_one(struct lnd_ni *ni, struct lnd_conn *conn, unsigned int bytes)
 {
 	const struct ib_rdmacg_objects objects = { .mr_mem = bytes };
@@ -170,7 +170,7 @@ uncharge:
 	return ret;
 }
 
-/* The connections take turns. */
+/* Use the connections in turn. */
 static struct lnd_conn *lnd_next_conn(struct lnd_ni *ni)
 {
 	struct lnd_conn *conn, *found = NULL;

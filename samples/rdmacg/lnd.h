@@ -58,7 +58,7 @@ struct lnd_ni {
 	struct rdma_cgroup *cg;
 	struct net *net;
 
-	/* What has no other rule belongs to its holder. */
+	/* The holder of the lock owns each field that has no rule of its own. */
 	struct mutex lock;
 	wait_queue_head_t wait;
 	struct work_struct work;
@@ -77,7 +77,7 @@ struct lnd_ni {
 	unsigned int recv_wrs;
 	unsigned int conns_per_peer;
 	unsigned int pool_size;
-	/* Those of the pool that no transfer uses. */
+	/* The MRs of the pool that no transfer uses. */
 	struct ib_mr **mrs;
 	unsigned int free_mrs;
 	/* The page that all messages of peers go to. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A request of the generator's process to a worker, and the reply. */
+/*
+ * The kernel's side of a differential test. The main process has a worker for each process of the
+ * test. It sends a request to the worker, which calls the kernel and returns a reply.
+ */
 #ifndef REPLAY_KERNEL_H
 #define REPLAY_KERNEL_H
 

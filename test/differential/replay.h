@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Shared by the generator, the model and the kernel: the operations, and the ids of their objects.
- * An id is reused; it is not a pid or a handle.
+ * The operations of a differential test. The generator creates operations; the model and the kernel
+ * carry them out, and their answers are compared.
+ *
+ * Objects have ids, such as op.proc and op.object. An id is an index into a table of each side, not
+ * a pid or a handle, and another object gets it after the first one is destroyed.
  */
 #ifndef REPLAY_H
 #define REPLAY_H

@@ -342,7 +342,7 @@ static const struct ib_rdmacg_object_def ib_rdmacg_dm_def = {
 	UVERBS_OBJECT_DM, ib_rdmacg_describe_dm
 };
 
-/* The description of an object, or NULL if its type is enough. */
+/* The description of an object, or NULL if its type alone determines the charge. */
 static const struct ib_rdmacg_object_def *ib_rdmacg_find_def(struct ib_uobject *uobj)
 {
 	const struct ib_rdmacg_object_def *def = uobj->context->device->cg_objects;
@@ -413,7 +413,7 @@ int ib_rdmacg_charge_new_uobjects(const struct uverbs_attr_bundle *attrs,
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_charge_new_uobjects);
 
-/* Charge an object whose type describes it; the others are charged later. */
+/* Charge only objects whose attributes describe them; the other objects are charged later. */
 static int ib_rdmacg_charge_type(struct ib_uobject *uobj)
 {
 	uobj->cg_obj.type = min_t(u32, uobj_get_object_id(uobj), IB_RDMACG_DRIVER_OBJECT);
@@ -455,9 +455,9 @@ int ib_rdmacg_charge_fd_uobject(struct ib_uobject *uobj)
 EXPORT_SYMBOL_GPL(ib_rdmacg_charge_fd_uobject);
 
 /**
- * ib_rdmacg_uncharge_object() - give back what an object was charged for
+ * ib_rdmacg_uncharge_object() - return the charge of an object to its owner
  * @device: the object's device
- * @obj: what the object was charged for; one that is not charged, or no longer, is left alone
+ * @obj: the charge of the object, perhaps already returned
  *
  * Context: Process context; may sleep.
  */
@@ -477,9 +477,9 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_object);
  * ib_rdmacg_move_charge() - keep the charge of an object whose memory remains in use
  * @uobj: an object, locked for writing, that its driver destroys, replaces or fails to create;
  *	not charged afterwards
- * @to: overwritten with the charge; of a thing that remains, such as a mapping, to which the
- *	caller has a reference. The last put calls ib_rdmacg_uncharge_object(), before the
- *	device is unregistered
+ * @to: overwritten with the charge; part of a struct that remains, such as a mapping, to which
+ *	the caller has a reference. The last put of the struct calls ib_rdmacg_uncharge_object(),
+ *	before the device is unregistered
  *
  * Context: Any context.
  */
@@ -800,10 +800,10 @@ void ib_rdmacg_uncharge_ucontext_hw(struct ib_ucontext *ucontext, unsigned int r
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_ucontext_hw);
 
-/* As many kinds as struct ib_rdmacg_objects has. */
+/* The number of fields of struct ib_rdmacg_objects. */
 #define IB_RDMACG_OBJECT_KINDS 6
 
-/* Fill @set with those of @objects that the device counts. Returns their number. */
+/* Fill @set with the objects that the device counts. Returns their number. */
 static unsigned int ib_rdmacg_objects_set(const struct ib_device *device,
 					  const struct ib_rdmacg_objects *objects,
 					  struct rdmacg_amount *set)

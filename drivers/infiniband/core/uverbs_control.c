@@ -121,7 +121,7 @@ void uverbs_classify(struct uverbs_api *uapi)
 	radix_tree_for_each_slot(slot, &uapi->radix, &iter, 0) {
 		/* The device is not published yet. */
 		write = rcu_dereference_protected(*slot, true);
-		/* The attributes of a method come after it. */
+		/* The attributes of a method follow the method, so skip them. */
 		if (uapi_key_is_attr(iter.index)) {
 			uverbs_classify_attr(rcu_dereference_protected(*slot, true), method);
 		} else if (uapi_key_is_ioctl_method(iter.index)) {
@@ -133,7 +133,7 @@ void uverbs_classify(struct uverbs_api *uapi)
 			write->control = uverbs_ex_write_class(iter.index);
 		}
 	}
-	/* It does not reach a driver. */
+	/* The method does not reach a driver. */
 	uapi->notsupp_method.control = UVERBS_COMMAND_QUERY;
 }
 

@@ -35,7 +35,7 @@
 #define RDMACG_CGROUPS		6
 #define RDMACG_DEVICES		2
 #define RDMACG_HELD		48
-/* The indices of the test's devices begin here; the machine's own are lower. */
+/* The indices of the test's devices begin here; the indices of the machine's devices are lower. */
 #define RDMACG_TEST_INDEX	0x40000000
 
 /* Slots: one for each thread, then the two that they share. */
@@ -48,7 +48,7 @@ static u64 rdmacg_seed;
 module_param_named(seed, rdmacg_seed, ullong, 0444);
 MODULE_PARM_DESC(seed, "Draw the random numbers of this seed again; 0 takes a new one");
 
-/* As drawn above; -1 is the root. */
+/* The parents in the tree above; -1 is the root. */
 static const int rdmacg_parents[RDMACG_CGROUPS] = { -1, 0, 1, 0, -1, 4 };
 
 static const struct rdmacg_resource rdmacg_stress_resources[RDMACG_TEST_SLOTS] = {
@@ -362,7 +362,7 @@ static void rdmacg_check_line(struct rdmacg_thread *t, const struct rdmacg_desc 
 	unsigned int looks = rdmacg_random(t, 4) ? 1 : 400;
 	u64 usage;
 
-	/* This one is the machine's own. */
+	/* This device belongs to the machine. */
 	if (desc->index < RDMACG_TEST_INDEX)
 		return;
 	if (strncmp(name, "stress", 6) && strcmp(name, "passing") && strcmp(name, "passing_by"))
@@ -449,7 +449,7 @@ static void rdmacg_thread_start(struct rdmacg_thread *t, struct rdmacg_stress *s
 	}
 }
 
-/* After all uncharges, pools have no usage, and still their peaks and refusals. */
+/* After all uncharges, pools have no usage, but they keep their peaks and refusals. */
 static void rdmacg_stress_compare(struct kunit *test, struct rdmacg_stress *s,
 				  struct rdmacg_thread *threads)
 {
@@ -575,7 +575,9 @@ static void rdmacg_test_give_back_and_charge(struct kunit *test)
 	rdmacg_stress_start(test, s);
 	rdmacg_thread_start(writer, s, 0, 0, rdmacg_limit_writer);
 	for (i = 0; i < 6000; i++) {
-		/* The pauses differ, so that the charge meets different places. */
+		/*
+		 * The pauses differ, so that the charge meets the other thread in different places.
+		 */
 		for (pauses = prandom_u32_state(&rnd) % 300; pauses; pauses--)
 			cpu_relax();
 		if (rdmacg_test_charge(&s->cg[2], &s->dev[0], &charge, 1, &refusal)) {
@@ -596,13 +598,13 @@ static void rdmacg_test_give_back_and_charge(struct kunit *test)
 #define RDMACG_CHAIN_ROUNDS	400
 #define RDMACG_CHAIN_UNITS	200
 
-/* A chain of cgroups. One thread charges the lowest, while another one reads. */
+/* A chain of cgroups. One thread charges the lowest cgroup, while another thread reads. */
 struct rdmacg_chain {
 	struct rdma_cgroup root;
 	struct rdma_cgroup cg[RDMACG_CHAIN];
 	struct rdmacg_device dev;
 	struct completion done;
-	/* Odd while usage only grows, even while it only shrinks. */
+	/* Odd while the usage only grows, even while the usage only shrinks. */
 	unsigned int phase;
 	int failed;
 };
@@ -616,12 +618,12 @@ static int rdmacg_chain_worker(void *data)
 	unsigned int round, unit;
 
 	for (round = 0; round < RDMACG_CHAIN_ROUNDS; round++) {
-		/* No charge comes before this. Pairs with rdmacg_chain_read(). */
+		/* No later charge comes before this store. Pairs with rdmacg_chain_read(). */
 		smp_store_mb(chain->phase, 2 * round + 1);
 		for (unit = 0; unit < RDMACG_CHAIN_UNITS + round; unit++)
 			if (rdmacg_test_charge(leaf, &chain->dev, &charge, 1, &refusal))
 				chain->failed++;
-		/* No uncharge comes before this. Pairs with rdmacg_chain_read(). */
+		/* No later uncharge comes before this store. Pairs with rdmacg_chain_read(). */
 		smp_store_mb(chain->phase, 2 * round + 2);
 		for (unit = 0; unit < RDMACG_CHAIN_UNITS + round; unit++)
 			rdmacg_test_uncharge(leaf, &chain->dev, &charge, 1);
@@ -632,8 +634,8 @@ static int rdmacg_chain_worker(void *data)
 }
 
 /*
- * While usage grows, a value that is read after the child's has only grown further. While usage
- * shrinks, the child's is read last and has only shrunk further.
+ * While the usage grows, read the child first: the parent's usage can only have grown meanwhile.
+ * While the usage shrinks, read the child last: the child's usage can only have shrunk meanwhile.
  */
 static bool rdmacg_chain_look(const struct rdmacg_slot *parent, const struct rdmacg_slot *child,
 			      bool grows)
@@ -680,8 +682,8 @@ static unsigned int rdmacg_chain_read(struct rdmacg_chain *chain, unsigned int *
 }
 
 /*
- * The highest and the lowest cgroup of a chain: a reader sees no usage of the lower one
- * above that of the higher one, and while usage grows, none above its peak.
+ * The highest and the lowest cgroup of a chain. No reader sees a higher usage in the lower cgroup
+ * than in the higher one or, while usage grows, a usage above the peak.
  */
 static void rdmacg_test_readers_see_parents_first(struct kunit *test)
 {

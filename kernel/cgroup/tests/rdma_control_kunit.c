@@ -26,7 +26,7 @@ static bool rdmacg_rate_try(struct rdmacg_rate *rate, unsigned int cost, u64 now
 	return true;
 }
 
-/* How many commands begin at that moment; 10,000 at most. */
+/* Returns how many commands begin at that moment, at most 10,000. */
 static unsigned int rdmacg_at_once(struct rdmacg_rate *rate, u64 now)
 {
 	unsigned int count = 0;
@@ -36,7 +36,7 @@ static unsigned int rdmacg_at_once(struct rdmacg_rate *rate, u64 now)
 	return count;
 }
 
-/* The same for a command that has waited for the rate. */
+/* How many commands that waited for the rate begin at that moment. */
 static bool rdmacg_rate_try_late(struct rdmacg_rate *rate, u64 now)
 {
 	if (rdmacg_rate_begins(rate) > now)
@@ -126,7 +126,7 @@ static void rdmacg_test_rate_loses_nothing_where_a_waiter_begins_late(struct kun
 	u64 now = START;
 
 	rdmacg_rate_set(&rate, 1000, 1, START);
-	/* Each timer is late by up to 13 intervals, and lets all commands begin that are due. */
+	/* Each timer is late by up to 13 intervals, and lets all due commands begin. */
 	while (count < 500) {
 		now = rdmacg_rate_begins(&rate) + (count % 14) * MS;
 		while (rdmacg_rate_try_late(&rate, now))
@@ -194,7 +194,10 @@ static void rdmacg_test_rate_takes_any_limit_after_years(struct kunit *test)
 				rdmacg_rate_set(&rate, rates[i], bursts[j], clocks[k]);
 				KUNIT_EXPECT_EQ(test, rdmacg_at_once(&rate, clocks[k]),
 						min(bursts[j], 10000));
-				/* The rate becomes the slowest one, and the burst the smallest. */
+				/*
+				 * The rate becomes the slowest rate, and the burst the smallest
+				 * burst.
+				 */
 				rdmacg_rate_set(&rate, 1, 1, clocks[k]);
 				KUNIT_EXPECT_LE(test, rdmacg_rate_begins(&rate),
 						clocks[k] + SECOND);
@@ -214,7 +217,7 @@ struct rdmacg_levels {
 	struct rdmacg_gate gate;
 	bool bypass;
 	struct rdmacg_control *parent, *child, *sibling;
-	/* In the same order. */
+	/* The waiters, in the same order. */
 	u64 limits[3][RDMACG_CONTROL_LIMITS];
 };
 
@@ -388,7 +391,10 @@ static void rdmacg_test_place_in_flight_goes_to_who_came_first(struct kunit *tes
 	KUNIT_EXPECT_EQ(test, levels->child->stat.throttled, 1);
 }
 
-/* A destroy command takes no place and nothing of a rate, also while others wait; it is counted. */
+/*
+ * A destroy command counts. It takes no place in flight and nothing of a rate, also while commands
+ * wait.
+ */
 static void rdmacg_test_what_destroys_takes_nothing(struct kunit *test)
 {
 	struct rdmacg_levels *levels = rdmacg_levels(test);
@@ -484,12 +490,12 @@ static void rdmacg_test_raised_limit_lets_all_begin(struct kunit *test)
 	struct rdmacg_process *waiters[70];
 	unsigned int i;
 
-	/* More commands than one run of the queue lets begin. */
+	/* One run of the queue lets fewer commands begin. */
 	rdmacg_set(levels->parent, 1, 1, 1);
 	KUNIT_ASSERT_EQ(test, begin(levels->child), 0);
 	for (i = 0; i < ARRAY_SIZE(waiters); i++)
 		waiters[i] = rdmacg_wait(test, levels->child);
-	/* Now for the next limit. */
+	/* The commands now wait for a place in flight. */
 	rdmacg_set(levels->parent, UNLIMITED, UNLIMITED, 1);
 	KUNIT_EXPECT_TRUE(test, rdmacg_still_waits(waiters[0]));
 	rdmacg_set(levels->parent, UNLIMITED, UNLIMITED, UNLIMITED);
@@ -523,7 +529,7 @@ static void rdmacg_test_lowered_limit_lets_begin_later(struct kunit *test)
 	waiter = rdmacg_wait(test, levels->child);
 	rdmacg_set(levels->parent, 1, 1, UNLIMITED);
 	KUNIT_EXPECT_EQ(test, rdmacg_outcome(waiter), 0);
-	/* Half a second would have been enough before. */
+	/* Half a second would have been enough for the earlier rate. */
 	KUNIT_EXPECT_GT(test, ktime_get_ns() - since, (u64)NSEC_PER_SEC * 3 / 4);
 }
 
@@ -611,12 +617,15 @@ static void rdmacg_test_signal_does_not_cost_a_place(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rdmacg_still_waits(second));
 	end(levels->child);
 	KUNIT_EXPECT_EQ(test, rdmacg_outcome(second), 0);
-	/* Once, for as long as it was. */
+	/* Each command counts as throttled once, with its whole wait. */
 	KUNIT_EXPECT_EQ(test, levels->child->stat.throttled, 2);
 	KUNIT_EXPECT_GE(test, levels->child->stat.throttled_ns, 20 * MS);
 }
 
-/* A waiting command has taken nothing on levels that it passed, so it takes once when it begins. */
+/*
+ * A waiting command has taken nothing on the levels below, so it takes one from each level when it
+ * begins.
+ */
 static void rdmacg_test_signal_costs_nothing_at_home(struct kunit *test)
 {
 	struct rdmacg_levels *levels = rdmacg_levels(test);
@@ -638,7 +647,7 @@ static void rdmacg_test_signal_costs_nothing_at_home(struct kunit *test)
 	KUNIT_EXPECT_LE(test, levels->child->rate.due, ktime_get_ns() + 10 * MS);
 }
 
-/* The end of a command that the adapter completes, in a hard interrupt. */
+/* End a command in a hard interrupt, as if the adapter had completed the command. */
 struct rdmacg_hard_end {
 	struct hrtimer timer;
 	struct rdmacg_control *control;
@@ -730,7 +739,7 @@ static char *rdmacg_control_max(struct kunit *test, struct rdma_cgroup *cg)
 	return rdmacg_test_show(test, cg, RDMACG_CLASS_CONTROL, RDMACG_FILE_MAX);
 }
 
-/* Run a command, and expect that it was counted, or that it was not. */
+/* Run a command, and expect that it was counted (or, if @counted is false, not counted). */
 static void rdmacg_run(struct kunit *test, struct rdmacg_tree *t, bool is_counted)
 {
 	struct rdmacg_command command;
@@ -817,7 +826,7 @@ static void rdmacg_test_command_is_counted_where_a_limit_is(struct kunit *test)
 	rdmacg_run(test, t, false);
 }
 
-/* How many commands begin at once, 9 at most. */
+/* Returns how many commands begin at once, at most 9. */
 static unsigned int rdmacg_room(struct kunit *test, struct rdmacg_tree *t)
 {
 	struct rdmacg_pool *pool = rdmacg_pool_lock(t->current_cg, t->dev.key);
@@ -866,7 +875,7 @@ static void rdmacg_test_command_without_memory_leaves_no_pool(struct kunit *test
 			-ENOMEM);
 	KUNIT_EXPECT_FALSE(test, rdmacg_has_pool(&t->leaf, t->dev.key));
 	KUNIT_EXPECT_FALSE(test, rdmacg_has_pool(&t->top, t->dev.key));
-	/* A destroy command does not fail for that, and is not counted. */
+	/* A destroy command neither fails for lack of memory nor is counted. */
 	KUNIT_EXPECT_EQ(test, rdmacg_begin_command(&command, &t->dev, RDMACG_COMMAND_DESTROY), 0);
 	KUNIT_EXPECT_NULL(test, command.control);
 	kunit_deactivate_static_stub(test, rdmacg_control_alloc);

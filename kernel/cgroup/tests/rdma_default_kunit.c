@@ -69,7 +69,7 @@ static void rdmacg_uncharge_object(struct rdma_cgroup *cg, struct rdmacg_device 
 	rdmacg_test_uncharge(cg, device, &rdmacg_one_object, 1);
 }
 
-/* How many more objects the cgroup can have on the device; 9 at most. */
+/* Returns how many more objects the cgroup can have on the device, at most 9. */
 static unsigned int rdmacg_room(struct rdma_cgroup *cg, struct rdmacg_device *device)
 {
 	unsigned int i, room = 0;
@@ -283,7 +283,7 @@ static void rdmacg_test_default_of_a_device_comes_with_other_lines(struct kunit 
 			   "kunit0 hca_handle=5 hca_object=2\nkunit1 hca_handle=max hca_object=2\n");
 }
 
-/* Defaults first: then each value of the other file becomes the device's own. */
+/* Restore the defaults first: then each value of the other file becomes the device's own. */
 static void rdmacg_test_default_restored(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -309,7 +309,7 @@ static void rdmacg_test_max_goes_with_the_default_of_its_key(struct kunit *test)
 	struct rdmacg_tree *t = test->priv;
 
 	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=2"), 0);
-	/* hca_handle has no default, so this means nothing there. */
+	/* hca_handle has no default, so a "max" has no meaning for it. */
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_handle=3"), 0);
 	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
@@ -416,7 +416,7 @@ static void rdmacg_test_default_takes_64_keys_of_the_hw_class(struct kunit *test
 		KUNIT_EXPECT_EQ(test, ret, i < RDMACG_MAX_SLOTS ? 0 : -EINVAL);
 	}
 	KUNIT_EXPECT_EQ(test, rdmacg_set_default(&t->leaf, "hw:key0=5"), 0);
-	/* There is room for defaults that replace other defaults in one write. */
+	/* One write can replace all defaults by others. */
 	KUNIT_EXPECT_EQ(test, rdmacg_set_default(&t->leaf, "hw:door=1 hw:gate=1 hw:key0=max"),
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, rdmacg_set_default(&t->leaf, "hw:door=1 hw:key0=max"), 0);
@@ -568,7 +568,7 @@ static struct rdmacg_defaults *rdmacg_add_and_alloc(unsigned int room)
 	struct rdmacg_defaults *defaults;
 	struct rdmacg_tree *t = test->priv;
 
-	/* The first one is for what is written. */
+	/* The first call allocates the defaults that are written. */
 	if (t->meddled++ != 1)
 		goto alloc;
 	kunit_deactivate_static_stub(test, rdmacg_defaults_alloc);
@@ -593,7 +593,7 @@ static void rdmacg_test_default_finds_room_beside_others(struct kunit *test)
 			   "hca_handle=3 hca_object=2 hw:one=1 hw:two=2\n");
 }
 
-/* What a thread charges and uncharges. */
+/* The amount that a thread charges and uncharges. */
 struct rdmacg_charger {
 	struct rdma_cgroup *cg;
 	struct rdmacg_device *device;

@@ -80,7 +80,7 @@ static void rdmacg_test_last_of_64_slots_is_as_good_as_the_first(struct kunit *t
 	rdmacg_test_uncharge(&d->top, &d->dev0, &last, 1);
 }
 
-/* The device works with earlier tables, and accepts later tables that fit. */
+/* The device has the resources of earlier tables, and accepts later tables that fit. */
 static void rdmacg_test_table_past_64_slots_is_refused_whole(struct kunit *test)
 {
 	struct rdmacg_devices *d = test->priv;
@@ -108,7 +108,10 @@ static void rdmacg_test_table_of_65_slots_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, table.first_slot, -ENOSPC);
 }
 
-/* A refused table registers no resource: the last table may have the "b" of a refused table. */
+/*
+ * A refused table registers no resource, so a later table can have a "b" although a refused table
+ * has one.
+ */
 static void rdmacg_test_table_with_a_duplicate_is_refused_whole(struct kunit *test)
 {
 	static const struct rdmacg_resource first[] = {
@@ -186,7 +189,10 @@ static const struct rdmacg_resource_case rdmacg_malformed_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(rdmacg_malformed, rdmacg_malformed_cases, name);
 
-/* A valid resource before it does not save the table, and the next table is accepted. */
+/*
+ * A valid resource before the malformed one does not save the table, and the next table is
+ * accepted.
+ */
 static void rdmacg_test_table_with_a_malformed_resource_is_refused_whole(struct kunit *test)
 {
 	static const struct rdmacg_resource good = RDMACG_TEST_RESOURCE("good", RDMACG_CLASS_HCA);
@@ -331,7 +337,9 @@ static void rdmacg_test_namesakes_need_an_index(struct kunit *test)
 			   "kunit0 index=101 hca_handle=max hca_object=1\n");
 }
 
-/* No device is shown either, but a write may still hold one. */
+/*
+ * The remaining device has a unique name again, although a write may still hold the other device.
+ */
 static void rdmacg_test_last_namesake_needs_no_index(struct kunit *test)
 {
 	struct rdmacg_devices *d = rdmacg_namesakes(test);

@@ -13,11 +13,11 @@
 #include "../../../drivers/infiniband/core/rdma_core.h"
 #include "rdma_verbs_kunit.h"
 
-/* Where mlx5_ib is built in, it has a table of that name. */
+/* If mlx5_ib is built in, it has a table of that name. */
 #define mlx5_ib_object_defs rdmacg_test_mlx5_object_defs
 #include "../../../drivers/infiniband/hw/mlx5/cgroup.c"
 
-/* A method that is about to make an object. */
+/* A method that is about to create an object. */
 struct rdmacg_method {
 	struct ib_uobject *uobj;
 	struct uverbs_api_attr handle;
@@ -25,7 +25,7 @@ struct rdmacg_method {
 	DECLARE_BITMAP(uobjs, UVERBS_API_ATTR_BKEY_LEN);
 };
 
-/* Give the device of the tests all that an mlx5 device has; nobody calls it. */
+/* Give the test's device every field of an mlx5 device. Nothing calls its operations. */
 static int rdmacg_devx_test_init(struct kunit *test)
 {
 	static const struct uapi_definition driver_def[] = { {} };
@@ -59,7 +59,7 @@ static struct uverbs_attr *rdmacg_attr(struct rdmacg_method *method, u16 id)
 	return &method->attrs->attrs[bkey];
 }
 
-/* What uverbs has done when a program has named an object of that type. */
+/* Set the state that uverbs has after a program has named an object of that type. */
 static struct rdmacg_method *rdmacg_method(struct kunit *test, struct ib_uobject *uobj,
 					   u16 handle, enum uverbs_obj_access access)
 {
@@ -79,7 +79,7 @@ static struct rdmacg_method *rdmacg_method(struct kunit *test, struct ib_uobject
 	return method;
 }
 
-/* A method that makes an object of that type, which nobody has paid for yet. */
+/* A method that creates an object of that type; the object is not charged yet. */
 static struct rdmacg_method *rdmacg_maker(struct kunit *test, u32 id, u16 handle)
 {
 	struct ib_uobject *uobj = rdmacg_uobject(test, id);
@@ -134,7 +134,7 @@ static struct rdmacg_method *rdmacg_opcode(struct kunit *test, u16 opcode)
 			       sizeof(struct rdmacg_devx_command));
 }
 
-/* A command, and the key that an object of it counts for. */
+/* A firmware command, and the key under which its object is charged. */
 struct rdmacg_opcode_case {
 	const char *name;
 	u16 opcode;
@@ -180,7 +180,7 @@ static const struct rdmacg_opcode_case rdmacg_opcode_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(rdmacg_opcode, rdmacg_opcode_cases, name);
 
-/* The table has all of these but two, and none of its own. */
+/* The cases are all commands of the table of mlx5, and the two that DevX refuses. */
 static void rdmacg_test_every_command_of_the_table_is_tested(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(mlx5_ib_devx_types), ARRAY_SIZE(rdmacg_opcode_cases) - 2);
@@ -197,7 +197,7 @@ static void rdmacg_test_devx_object_counts_as_what_it_is(struct kunit *test)
 	rdmacg_expect_left(test, 0, "");
 	KUNIT_EXPECT_EQ(test, rdmacg_run(method), 0);
 	rdmacg_expect_left(test, 1, used);
-	/* A charge has one owner, also if another cgroup destroys the object. */
+	/* A charge has one owner, also if a process of another cgroup destroys the object. */
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 1);
 	verbs->current_cg = &verbs->right;
 	ib_rdmacg_uncharge_uobject(method->uobj);
@@ -205,7 +205,7 @@ static void rdmacg_test_devx_object_counts_as_what_it_is(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
 }
 
-/* Of an object that was refused, nobody ever saw a part. */
+/* No part of a refused object appears in usage or peaks. */
 static void rdmacg_expect_unseen(struct kunit *test, struct rdmacg_method *method)
 {
 	struct rdmacg_verbs *verbs = test->priv;
@@ -246,7 +246,7 @@ static void rdmacg_test_limit_of_hca_object_refuses_a_devx_object(struct kunit *
 	rdmacg_expect_unseen(test, method);
 }
 
-/* Neither is charged for a moment, so neither limit is in the way. */
+/* Neither resource is charged for a moment, so neither limit refuses. */
 static void rdmacg_test_devx_qp_is_no_driver_object(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
@@ -298,7 +298,7 @@ static void rdmacg_test_object_that_is_used_is_not_charged_again(struct kunit *t
 	rdmacg_expect_left(test, 1, "qp=1");
 }
 
-/* What mlx5 makes beside DevX objects is charged when uverbs makes the object, and once. */
+/* Objects of mlx5 that are not DevX objects are charged once, when uverbs creates them. */
 static void rdmacg_test_other_objects_of_mlx5_are_driver_objects(struct kunit *test)
 {
 	struct ib_uobject *uobj;
@@ -368,7 +368,7 @@ static void rdmacg_test_devx_steering_memory_is_device_memory(struct kunit *test
 	rdmacg_expect_left(test, 0, "");
 }
 
-/* The firmware refuses it, and nobody reads past its end. */
+/* The firmware refuses the command, and the kernel does not read past its end. */
 static void rdmacg_test_devx_steering_memory_without_a_size_is_a_driver_object(struct kunit *test)
 {
 	rdmacg_start(test);
@@ -405,7 +405,7 @@ static struct rdmacg_method *rdmacg_dm(struct kunit *test, u64 length)
 	return method;
 }
 
-/* A length, and what is charged for it; with a limit of one byte less it is refused. */
+/* A length and its charge. A limit that is a byte lower than the charge refuses the length. */
 struct rdmacg_dm_case {
 	const char *name;
 	u64 length;
@@ -465,7 +465,7 @@ static void rdmacg_test_device_memory_is_charged_in_pages(struct kunit *test)
 	rdmacg_expect_left(test, 0, "");
 }
 
-/* Drivers refuse it. */
+/* Drivers refuse this length. */
 static void rdmacg_test_device_memory_of_length_0_is_an_object(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);

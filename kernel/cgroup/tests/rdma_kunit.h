@@ -34,7 +34,7 @@ static inline void rdmacg_test_init_cgroup(struct rdma_cgroup *cg,
 	cg->css.cgroup = &cgrp_dfl_root.cgrp;
 }
 
-/* Nothing to free: the struct belongs to the test. */
+/* The release function frees nothing: the struct belongs to the test. */
 static inline void rdmacg_test_release_css(struct percpu_ref *ref)
 {
 }
@@ -74,7 +74,7 @@ static inline void rdmacg_test_unregister(void *arg)
 {
 	struct rdmacg_device *device = arg;
 
-	/* The test may have done so. */
+	/* The test may have unregistered the device itself. */
 	if (device->desc)
 		rdmacg_unregister_device(device);
 }
@@ -114,8 +114,8 @@ static inline void rdmacg_test_put_desc(void *arg)
 }
 
 /*
- * Look a device up as a write does, and keep its reference, which
- * kunit_release_action() gives back before the end of the test.
+ * Look up a device as a write does, and keep the reference. kunit_release_action() can drop the
+ * reference before the end of the test.
  */
 static inline struct rdmacg_desc *rdmacg_test_get_desc(struct kunit *test, const char *name)
 {

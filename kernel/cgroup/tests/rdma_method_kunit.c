@@ -15,33 +15,33 @@
 #include "../../../drivers/infiniband/core/uverbs.h"
 #include "rdma_verbs_kunit.h"
 
-/* How many attributes the longest call has. */
+/* The number of attributes of the longest call. */
 #define RDMACG_ATTRS 3
 
-/* A process that has opened the device and got a context. */
+/* A process that has opened the device and has a context. */
 struct rdmacg_program {
 	struct ib_uverbs_device uverbs;
 	struct ib_uverbs_file ufile;
 	struct file file;
-	/* Its memory, which the kernel reads a call from. */
+	/* The memory of the process, from which the kernel reads a call. */
 	void __user *memory;
-	/* How often the driver was asked for memory, and what it answers, at once or late. */
+	/* How often the driver was asked for memory, and its answer, at once or late. */
 	unsigned int nr_asked;
 	int answer;
 	int late_answer;
-	/* Where the memory that it was given last can be mapped. */
+	/* Where the process can map the memory that it was given last. */
 	unsigned long pgoff;
-	/* What another thread of it has mapped before the late answer. */
+	/* The memory that another thread has mapped before the late answer. */
 	struct rdma_user_mmap_entry *mapped;
 };
 
-/* Device memory that programs can map, as that of mlx5. */
+/* Device memory that programs can map, as in mlx5. */
 struct rdmacg_memory {
 	struct ib_dm dm;
 	struct rdma_user_mmap_entry entry;
 };
 
-/* A driver that is called sees the charge in the cgroup of the caller. */
+/* When the driver is called, the cgroup of the caller is already charged. */
 static struct ib_dm *rdmacg_alloc_dm(struct ib_device *device, struct ib_ucontext *context,
 				     struct ib_dm_alloc_attr *attr,
 				     struct uverbs_attr_bundle *attrs)
@@ -107,7 +107,7 @@ static void rdmacg_init_file(struct rdmacg_program *program, struct rdmacg_verbs
 	program->file.private_data = ufile;
 }
 
-/* Let the device have device memory, and a program in left have opened it. */
+/* Give the device its memory, and let a program in left open it. */
 static struct rdmacg_program *rdmacg_open(struct kunit *test)
 {
 	struct rdmacg_program *program = kunit_kzalloc(test, sizeof(*program), GFP_KERNEL);
@@ -157,7 +157,7 @@ static int rdmacg_call(struct kunit *test, struct rdmacg_program *program, u16 m
 	return ret;
 }
 
-/* Ask for 64 KiB, with the attributes turned by so many places; sets the id. */
+/* Ask for 64 KiB, with the attributes rotated by @turn places; sets the id. */
 static int rdmacg_ask(struct kunit *test, struct rdmacg_program *program, unsigned int turn,
 		      u64 *id)
 {
@@ -196,7 +196,7 @@ static void rdmacg_test_method_is_charged_before_it_runs(struct kunit *test)
 		KUNIT_ASSERT_EQ_MSG(test, rdmacg_ask(test, program, turn, &id), 0, "%u", turn);
 		KUNIT_EXPECT_EQ(test, program->nr_asked, turn + 1);
 		rdmacg_expect_left(test, 1, "dm=1 dm_mem=65536");
-		/* A method that destroys is not charged, and gives back to who has paid. */
+		/* A destroy method is not charged. It returns the charge to its owner. */
 		verbs->current_cg = &verbs->right;
 		KUNIT_EXPECT_EQ(test, rdmacg_free(test, program, id), 0);
 		rdmacg_expect_left(test, 0, "");
@@ -231,7 +231,7 @@ static void rdmacg_test_method_that_fails_is_given_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
 }
 
-/* Or a program could map, free, and ask again, until the device has no more. */
+/* Otherwise a program could map, free and ask again, until the device has no more memory. */
 static void rdmacg_test_freed_memory_is_charged_while_it_is_mapped(struct kunit *test)
 {
 	struct rdmacg_program *program = rdmacg_open(test);
@@ -252,7 +252,7 @@ static void rdmacg_test_freed_memory_is_charged_while_it_is_mapped(struct kunit 
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
 }
 
-/* As where a program guesses at what its other thread is just being given. */
+/* A program guesses the memory that its other thread is being given. */
 static void rdmacg_test_failed_memory_is_charged_while_it_is_mapped(struct kunit *test)
 {
 	struct rdmacg_program *program = rdmacg_open(test);
@@ -270,7 +270,7 @@ static void rdmacg_test_failed_memory_is_charged_while_it_is_mapped(struct kunit
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
 }
 
-/* The driver still has what the context took, so that nobody else may have it yet. */
+/* The driver still has the memory of the context, so that no other process gets it yet. */
 static void rdmacg_dealloc_ucontext(struct ib_ucontext *ucontext)
 {
 	struct kunit *test = kunit_get_current_test();

@@ -294,7 +294,7 @@ static void rdmacg_test_smallest_limit_on_the_way_up_decides(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->top, &t->dev0, OBJECT), 4);
 }
 
-/* The levels below the refusing one have room, and count nothing either. */
+/* The levels below the refusing cgroup have room, but do not count the charge either. */
 static void rdmacg_test_refusal_changes_neither_usage_nor_peak(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -363,7 +363,7 @@ static void rdmacg_test_set_is_charged_up_to_the_limit_and_uncharged(struct kuni
 /* The largest amount that is counted. */
 static const struct rdmacg_amount rdmacg_most = { .slot = OBJECT, .amount = RDMACG_NO_LIMIT };
 
-/* Without a limit there is room for all that a limit could be set to. */
+/* Without a limit, there is room for the largest limit that can be set. */
 static void rdmacg_test_counter_takes_all_and_does_not_wrap(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -448,7 +448,7 @@ static void rdmacg_test_largest_limit_still_refuses(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, refusal.cg, &t->leaf);
 }
 
-/* Its charge leaves no pool, so its uncharge finds none. */
+/* The charge leaves no pool, so the uncharge finds none. */
 static void rdmacg_test_endless_amount_is_counted_nowhere(struct kunit *test)
 {
 	static const struct rdmacg_amount endless = { .slot = OBJECT, .amount = RDMACG_ENDLESS };
@@ -489,7 +489,7 @@ static void rdmacg_test_lowered_limit_takes_nothing_away(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->right, &t->dev0, OBJECT), 5);
 }
 
-/* 5 of 2 and 2 of 2 refuse, 1 of 2 does not. */
+/* At a limit of 2, a usage of 5 or 2 refuses, and a usage of 1 does not. */
 static void rdmacg_test_usage_over_a_lowered_limit_refuses(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -631,7 +631,7 @@ static void rdmacg_test_top_level_cgroup_takes_its_domains_along(struct kunit *t
 	rdmacg_pools_free(&t->top);
 	KUNIT_EXPECT_TRUE(test, list_empty(&t->dev0.desc->domains));
 
-	/* A charge after it starts anew. */
+	/* A later charge starts with new counters. */
 	rdmacg_charge_many(test, &t->leaf, &t->dev0, OBJECT, 1);
 	KUNIT_EXPECT_EQ(test, rdmacg_peak(&t->top, &t->dev0, OBJECT), 1);
 }
@@ -722,7 +722,7 @@ static void rdmacg_test_deep_limit_has_pools_as_long_as_it_holds(struct kunit *t
 	struct rdmacg_tree *t = test->priv;
 
 	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(leaf, "kunit0 hca_object=9"), 0);
-	/* right and top also have one. */
+	/* right and top also have a pool. */
 	KUNIT_EXPECT_EQ(test, rdmacg_nr_pools(&t->top, &t->dev0), RDMACG_CHAIN + 2);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(leaf, "kunit0 max"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_nr_pools(&t->top, &t->dev0), 0);
@@ -945,7 +945,7 @@ static void rdmacg_test_files_show_limits_usage_and_peak(struct kunit *test)
 			   "kunit1 hca_handle=0 hca_object=0\n");
 }
 
-/* Let left's limit refuse one charge of leaf and one of left, and none of right. */
+/* left's limit refuses one charge of leaf and one charge of left. right is not refused. */
 static struct rdmacg_tree *rdmacg_two_refusals(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -1078,7 +1078,7 @@ static void rdmacg_test_malformed_set_is_refused(struct kunit *test)
 
 static const struct rdmacg_amount rdmacg_three = { .slot = OBJECT, .amount = 3 };
 
-/* The process that runs the test is in another one. */
+/* The process that runs the test is in another cgroup. */
 static void rdmacg_test_given_cgroup_pays_under_its_limits(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;

@@ -20,7 +20,7 @@
 
 #define PAGES 8
 
-/* Memory of this process, so many pages. */
+/* Memory of this process: a number of pages. */
 static unsigned long rdmacg_memory(struct kunit *test)
 {
 	unsigned long memory = kunit_vm_mmap(test, NULL, 0, PAGES * PAGE_SIZE,
@@ -31,7 +31,7 @@ static unsigned long rdmacg_memory(struct kunit *test)
 	return memory;
 }
 
-/* Pin @length from @offset of new memory on. */
+/* Pin @length bytes of new memory, from @offset on. */
 static struct ib_umem *rdmacg_pin(struct kunit *test, unsigned long offset, size_t length)
 {
 	struct rdmacg_verbs *verbs = test->priv;
@@ -56,7 +56,7 @@ static void rdmacg_expect_no_peak(struct kunit *test)
 	rdmacg_expect(test, &verbs->top, RDMACG_CLASS_VERB, RDMACG_FILE_PEAK, NOTHING);
 }
 
-/* Part of some memory, and how many pages that is. */
+/* A part of the memory, and its number of pages. */
 struct rdmacg_part_case {
 	const char *name;
 	unsigned long offset;
@@ -93,7 +93,7 @@ static void rdmacg_test_pinned_pages_are_charged(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
 }
 
-/* A driver counts dma blocks from an address of its choice, which may be in another page. */
+/* A driver can set the umem's address for counting dma blocks, which may be in another page. */
 static void rdmacg_test_pages_go_back_as_they_were_charged(struct kunit *test)
 {
 	struct ib_umem *umem;
@@ -104,7 +104,7 @@ static void rdmacg_test_pages_go_back_as_they_were_charged(struct kunit *test)
 	umem->iova = PAGE_SIZE / 2;
 	KUNIT_ASSERT_EQ(test, ib_umem_num_pages(umem), 2);
 	ib_umem_release(umem);
-	/* The base's own count is off by this. */
+	/* The base's own count is wrong by this number of pages. */
 	atomic64_inc(&current->mm->pinned_vm);
 	rdmacg_expect_pages(test, 0);
 }
@@ -127,7 +127,7 @@ static void rdmacg_test_pages_are_refused_past_the_limit(struct kunit *test)
 	rdmacg_expect_pages(test, 0);
 }
 
-/* What is not pinned for another reason was not charged, or is given back. */
+/* Memory that cannot be pinned for another reason is not charged, or is uncharged again. */
 static void rdmacg_test_pages_that_are_not_pinned_are_not_charged(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
@@ -139,7 +139,7 @@ static void rdmacg_test_pages_that_are_not_pinned_are_not_charged(struct kunit *
 	umem = ib_umem_get_va(&verbs->device, memory, PAGE_SIZE, IB_ACCESS_ON_DEMAND);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(umem), -EOPNOTSUPP);
 	rdmacg_expect_no_peak(test);
-	/* Some of it is there. */
+	/* A part of the memory is mapped. */
 	KUNIT_ASSERT_EQ(test, vm_munmap(memory + 2 * PAGE_SIZE, PAGE_SIZE), 0);
 	umem = ib_umem_get_va(&verbs->device, memory, PAGES * PAGE_SIZE, 0);
 	KUNIT_EXPECT_TRUE(test, IS_ERR(umem));
@@ -148,7 +148,7 @@ static void rdmacg_test_pages_that_are_not_pinned_are_not_charged(struct kunit *
 	KUNIT_EXPECT_EQ(test, atomic64_read(&current->mm->pinned_vm), 0);
 }
 
-/* As where an MR is registered anew: both are pinned, and each goes back to its payer. */
+/* An MR is registered again: both memories are pinned, and each is uncharged from its owner. */
 static void rdmacg_test_each_umem_has_its_payer(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
@@ -167,7 +167,7 @@ static void rdmacg_test_each_umem_has_its_payer(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, rdmacg_used(test, &verbs->right), "");
 }
 
-/* The current process is charged so much, as a driver does that pins by itself. */
+/* Charge the current process, as a driver that pins pages itself. Returns the error. */
 static int rdmacg_reach(struct kunit *test, u64 length)
 {
 	struct rdmacg_verbs *verbs = test->priv;
@@ -204,7 +204,7 @@ static void rdmacg_test_endless_memory_is_refused_under_a_limit(struct kunit *te
 	rdmacg_expect_pages(test, 0);
 }
 
-/* However many there are at once, a neighbour without a limit is not refused. */
+/* A neighbour without a limit is not refused, however many such MRs exist at once. */
 static void rdmacg_test_endless_memory_refuses_no_neighbour(struct kunit *test)
 {
 	const unsigned int count = 300;
@@ -245,7 +245,7 @@ static void rdmacg_buf_unmap(struct dma_buf_attachment *attachment, struct sg_ta
 {
 }
 
-/* With these, Linux before 6.16 does not map it at once. */
+/* With these flags, Linux before 6.16 does not map the buffer at once. */
 static int rdmacg_buf_pin(struct dma_buf_attachment *attachment)
 {
 	return 0;
@@ -286,7 +286,7 @@ static void rdmacg_close_fd(void *fd)
 	close_fd((long)fd);
 }
 
-/* Let the device have a bus, and this process a buffer of some pages, which says @answer. */
+/* Give the device a bus, and this process a buffer of some pages that returns @answer. */
 static int rdmacg_buf(struct kunit *test, int *answer)
 {
 	DEFINE_DMA_BUF_EXPORT_INFO(info);
@@ -342,7 +342,7 @@ static void rdmacg_test_dma_buf_that_fails_is_not_charged(struct kunit *test)
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(rdmacg_attach(test, fd, 0, 0)), -EINVAL);
 	rdmacg_expect_no_peak(test);
-	/* Which is found out after the charge. */
+	/* The kernel finds that out after the charge. */
 	answer = -EBUSY;
 	KUNIT_EXPECT_EQ(test, PTR_ERR(rdmacg_attach(test, fd, 0, PAGE_SIZE)), -EBUSY);
 	answer = 0;
@@ -374,7 +374,7 @@ static struct ib_umem_odp *rdmacg_odp(struct kunit *test, unsigned long addr, si
 			       IB_ACCESS_ON_DEMAND | IB_ACCESS_LOCAL_WRITE, &rdmacg_odp_ops);
 }
 
-/* Its pages count from the beginning, though the device has none yet. */
+/* All pages count from the beginning, although the device has none yet. */
 static void rdmacg_test_odp_is_charged_in_pages(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
@@ -399,7 +399,9 @@ static void rdmacg_test_odp_that_fails_is_not_charged(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, PTR_ERR(rdmacg_odp(test, memory, -memory + 1)), -EOVERFLOW);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(rdmacg_odp(test, memory, 0)), -EINVAL);
 	rdmacg_expect_no_peak(test);
-	/* The array of its pages cannot be allocated, which is found out after the charge. */
+	/*
+	 * The array of the pages cannot be allocated. The kernel finds that out after the charge.
+	 */
 	KUNIT_EXPECT_EQ(test, PTR_ERR(rdmacg_odp(test, memory, LONGEST - memory)), -ENOMEM);
 	rdmacg_expect_pages(test, 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
@@ -412,7 +414,7 @@ static struct ib_umem_odp *rdmacg_implicit(struct kunit *test)
 	return ib_umem_odp_alloc_implicit(&verbs->device, IB_ACCESS_LOCAL_WRITE);
 }
 
-/* It was made before the limit, and goes on; its children are part of it. */
+/* The MR was created before the limit and continues to work. Its children are part of it. */
 static void rdmacg_test_implicit_odp_is_refused_under_a_limit(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);

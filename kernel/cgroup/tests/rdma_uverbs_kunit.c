@@ -21,7 +21,7 @@ enum {
 	RDMACG_KUNIT_ATTR_HANDLE = 1U << UVERBS_ID_NS_SHIFT,
 };
 
-/* Nobody calls them. */
+/* Nothing calls these operations. */
 static int UVERBS_HANDLER(RDMACG_KUNIT_METHOD_MODIFY)(struct uverbs_attr_bundle *attrs)
 {
 	return 0;
@@ -51,7 +51,7 @@ ADD_UVERBS_METHODS(rdmacg_kunit_qp, UVERBS_OBJECT_QP,
 		   &UVERBS_METHOD(RDMACG_KUNIT_METHOD_TAKE),
 		   &UVERBS_METHOD(RDMACG_KUNIT_METHOD_END));
 
-/* As bnxt_re has it. */
+/* The same as in bnxt_re. */
 DECLARE_UVERBS_NAMED_METHOD(BNXT_RE_METHOD_NOTIFY_DRV);
 ADD_UVERBS_METHODS(rdmacg_kunit_notify, BNXT_RE_OBJECT_NOTIFY_DRV,
 		   &UVERBS_METHOD(BNXT_RE_METHOD_NOTIFY_DRV));
@@ -67,7 +67,7 @@ static void rdmacg_destroy_api(void *arg)
 	uverbs_destroy_api(arg);
 }
 
-/* The methods and commands of a driver's device to which no operation is missing. */
+/* The methods and commands of a device that has all operations. */
 static struct uverbs_api *rdmacg_driver_uapi(struct kunit *test, enum rdma_driver_id driver_id)
 {
 	struct ib_device *device = kunit_kzalloc(test, sizeof(*device), GFP_KERNEL);
@@ -122,12 +122,12 @@ static void rdmacg_test_each_command_is_classified(struct kunit *test)
 			writes++;
 		}
 	}
-	/* As many as Linux 6.12 has, or more. */
+	/* Linux 6.12 has this many; later versions have more. */
 	KUNIT_EXPECT_GE(test, methods, 33);
 	KUNIT_EXPECT_GE(test, writes, 47);
 }
 
-/* The access that a method has to an object, if it makes or destroys one. */
+/* The access that a method has to an object, if the method creates or destroys one. */
 static enum uverbs_obj_access rdmacg_access(struct uverbs_api *uapi, u32 method_key)
 {
 	const struct uverbs_api_attr *attr;
@@ -147,7 +147,10 @@ static enum uverbs_obj_access rdmacg_access(struct uverbs_api *uapi, u32 method_
 	return UVERBS_ACCESS_READ;
 }
 
-/* What makes an object pays for its end, which pays nothing, and nothing else is either. */
+/*
+ * A method that destroys an object, and no other method, is a destroy command. A method that
+ * creates an object is a create command.
+ */
 static void rdmacg_test_methods_are_what_they_do(struct kunit *test)
 {
 	struct uverbs_api *uapi = rdmacg_uapi(test);
@@ -228,7 +231,7 @@ static void rdmacg_test_data_path_of_one_driver_is_not_counted(struct kunit *tes
 	KUNIT_EXPECT_EQ(test, rdmacg_method(uapi, UVERBS_OBJECT_QP,
 					    RDMACG_KUNIT_METHOD_MODIFY)->control,
 			UVERBS_COMMAND_CHANGE);
-	/* The same numbers are something else there. */
+	/* In that namespace, the same numbers mean other commands. */
 	uapi = rdmacg_uapi(test);
 	KUNIT_EXPECT_EQ(test, rdmacg_method(uapi, BNXT_RE_OBJECT_NOTIFY_DRV,
 					    BNXT_RE_METHOD_NOTIFY_DRV)->control,

@@ -131,7 +131,7 @@ static void rdmacg_test_fd_object_without_a_slot_is_free(struct kunit *test)
 	rdmacg_expect_left(test, 0, "");
 }
 
-/* Nobody saw an object either, for the peak is of usage. */
+/* No peak shows an object either, because a peak is a peak of usage. */
 static void rdmacg_test_refusal_of_the_type_charges_no_object(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
@@ -174,14 +174,14 @@ static void rdmacg_test_context_is_charged_and_uncharged_once(struct kunit *test
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
 }
 
-/* Limits of left and of its parent top, and what left is told of the device. */
+/* Limits of left and of its parent top, and the values that a query in left reports. */
 struct rdmacg_attr_case {
 	const char *name;
 	const char *hca, *verb, *top;
 	u32 max_pd, max_qp;
 };
 
-/* The device has 100 PDs, 1000 QPs, and MRs of 64 MiB, of which no limit takes anything. */
+/* Without limits, a query reports 100 PDs, 1000 QPs, and MRs of 64 MiB. */
 static const struct rdmacg_attr_case rdmacg_attr_cases[] = {
 	{
 		.name	= "no limit",
@@ -246,7 +246,7 @@ static void rdmacg_test_query_shows_the_smallest_limit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, attr.max_pd, limits->max_pd);
 	KUNIT_EXPECT_EQ(test, attr.max_qp, limits->max_qp);
 	KUNIT_EXPECT_EQ(test, attr.max_mr_size, 64 * MIB);
-	/* What the device does not state it does not have. */
+	/* The device states no SRQs, so the query reports none. */
 	KUNIT_EXPECT_EQ(test, attr.max_srq, 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
 }
@@ -285,7 +285,7 @@ static const struct rdmacg_driver_case rdmacg_driver_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(rdmacg_driver, rdmacg_driver_cases, name);
 
-/* A provider that nobody has read may size tables of its own by these. */
+/* A provider whose sources were not read may size its tables by these attributes. */
 static void rdmacg_test_query_shows_limits_of_known_drivers_only(struct kunit *test)
 {
 	const struct rdmacg_driver_case *driver = test->param_value;
@@ -299,7 +299,7 @@ static void rdmacg_test_query_shows_limits_of_known_drivers_only(struct kunit *t
 	KUNIT_EXPECT_EQ(test, attr.max_qp, driver->is_limited ? 7 : 1000);
 }
 
-/* 0 of these is "not stated", which would read as no limit. */
+/* Programs take 0 address handles as "not stated", which would mean no limit. */
 static void rdmacg_test_query_shows_no_limit_of_0_address_handles(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = test->priv;
@@ -364,7 +364,10 @@ static void rdmacg_test_hw_resource_is_refused_past_its_limit(struct kunit *test
 	ib_rdmacg_uncharge_hw(owner, &verbs->device, GATE, 2);
 }
 
-/* The owner of a context is charged for its hardware resources, also if another process asks. */
+/*
+ * The owner of a context is charged for its hardware resources, also if another process requests
+ * them.
+ */
 static void rdmacg_test_context_pays_for_its_hw_resources(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start_hw(test);
@@ -430,7 +433,7 @@ static void rdmacg_expect_no_hw(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_try_charge_hw(&owner, &verbs->device, 0, 1), 0);
 	KUNIT_EXPECT_NULL(test, owner);
 	ib_rdmacg_uncharge_hw(owner, &verbs->device, 0, 1);
-	/* It has the resources of the other classes, and no more. */
+	/* The device has the resources of the other classes, and no others. */
 	rdmacg_expect(test, &verbs->left, RDMACG_CLASS_VERB, RDMACG_FILE_CURRENT, NOTHING);
 	rdmacg_expect_left(test, 0, "");
 }
@@ -451,7 +454,7 @@ static void rdmacg_test_hw_table_with_a_known_name_is_refused(struct kunit *test
 	rdmacg_expect_no_hw(test);
 }
 
-/* Its key would appear in a file that programs parse. */
+/* The key of such a resource would appear in a file that programs parse. */
 static void rdmacg_test_hw_table_with_another_class_is_refused(struct kunit *test)
 {
 	static const struct rdmacg_resource resources[] = {
@@ -485,14 +488,14 @@ static void rdmacg_test_max_of_hca_leaves_the_verb_class(struct kunit *test)
 
 static void rdmacg_end_cm_id(void *arg)
 {
-	/* It leaves alone one that is not charged, or no longer. */
+	/* Does nothing for an identifier that is not charged, or no longer. */
 	ib_rdmacg_uncharge_cm_id(arg);
 	ib_rdmacg_exit_cm_id(arg);
 }
 
 /*
- * Make an identifier bound to the device, whose payer is settled by @parent and which is
- * not charged yet.
+ * Create an identifier that is bound to the device and not charged yet. @parent determines its
+ * owner.
  */
 static struct rdma_id_private *rdmacg_cm_id(struct kunit *test,
 					    const struct rdma_id_private *parent)
@@ -515,7 +518,7 @@ static void rdmacg_test_cm_id_is_charged_to_its_creator(struct kunit *test)
 	struct rdma_id_private *id = rdmacg_cm_id(test, NULL);
 
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 1);
-	/* The process that binds it does not pay. */
+	/* The process that binds the identifier is not charged. */
 	verbs->current_cg = &verbs->right;
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(id), 0);
 	rdmacg_expect_left(test, 0, "cm_id=1");
@@ -537,7 +540,7 @@ static void rdmacg_test_cm_id_of_a_request_is_charged_like_its_listener(struct k
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(request), 0);
 	rdmacg_expect_left(test, 0, "cm_id=2");
 
-	/* The request keeps its payer when the listener goes. */
+	/* The request keeps its owner when the listener is destroyed. */
 	kunit_release_action(test, rdmacg_end_cm_id, listener);
 	rdmacg_expect_left(test, 0, "cm_id=1");
 	kunit_release_action(test, rdmacg_end_cm_id, request);
@@ -567,7 +570,7 @@ static void rdmacg_test_refused_cm_id_is_not_uncharged(struct kunit *test)
 	struct rdma_id_private *id = rdmacg_cm_id(test, NULL);
 	struct rdma_id_private *refused = rdmacg_cm_id(test, NULL);
 
-	/* It was charged and given up before. */
+	/* The identifier was charged and uncharged before. */
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(id), 0);
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(refused), 0);
 	ib_rdmacg_uncharge_cm_id(refused);
@@ -644,7 +647,7 @@ static void rdmacg_test_ulp_is_not_charged_what_is_not_counted(struct kunit *tes
 	rdmacg_uncharge_left(test, &both);
 }
 
-/* Each kind in turn has too little room by one. */
+/* In turn, the limit of each resource is one too low. */
 static void rdmacg_test_refused_ulp_is_charged_nothing(struct kunit *test)
 {
 	static const char * const limits[] = {
@@ -700,7 +703,7 @@ static void rdmacg_test_ulp_without_a_cgroup_charges_nobody(struct kunit *test)
 	rdmacg_expect_left(test, 0, "");
 }
 
-/* Nobody can pin such a length, so it is the whole address space. */
+/* No process can pin such a length, so it stands for the whole address space. */
 static void rdmacg_test_endless_memory_of_a_ulp_is_not_counted(struct kunit *test)
 {
 	static const struct ib_rdmacg_objects endless = { .mr = 1, .mr_mem = LONGEST + 1 };
@@ -716,7 +719,7 @@ static void rdmacg_test_endless_memory_of_a_ulp_is_not_counted(struct kunit *tes
 	rdmacg_uncharge_left(test, &longest);
 }
 
-/* Only these three lead a ULP past a limit, of the process itself or further up. */
+/* Only limits of these three keys, in the cgroup of the process or in an ancestor, count. */
 static void rdmacg_test_current_is_limited_by_qp_mr_and_memory(struct kunit *test)
 {
 	static const struct {

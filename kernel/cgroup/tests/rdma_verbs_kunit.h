@@ -38,11 +38,11 @@ static inline struct rdma_cgroup *rdmacg_test_get_current(void)
 	return verbs->current_cg;
 }
 
-/* Give the device these types beside the two that every device has, and attributes. */
+/* Give the device these types, in addition to the two types of every device, and attributes. */
 static inline void rdmacg_support(struct ib_device *device)
 {
 	device->ops.driver_id = RDMA_DRIVER_RXE;
-	/* Nobody calls them. */
+	/* Nothing calls these operations. */
 	device->ops.dealloc_pd = (void *)rdmacg_support;
 	device->ops.destroy_cq = (void *)rdmacg_support;
 	device->ops.destroy_qp = (void *)rdmacg_support;
@@ -76,14 +76,14 @@ static inline void rdmacg_stop(void *arg)
 {
 	struct rdmacg_verbs *verbs = arg;
 
-	/* It leaves alone a context that is not charged, or no longer. */
+	/* Does nothing for a context that is not charged, or no longer. */
 	ib_rdmacg_uncharge_ucontext(&verbs->ucontext);
 	ib_rdmacg_unregister_device(&verbs->device);
 }
 
 /*
- * Register the device, with what the test has changed of it. To be called before objects
- * are made, whose charges are then undone before the device goes.
+ * Register the device with the test's changes. A test calls this before it creates objects, so that
+ * their charges are undone before the device is unregistered.
  */
 static inline struct rdmacg_verbs *rdmacg_start(struct kunit *test)
 {
@@ -106,7 +106,7 @@ static inline void rdmacg_expect(struct kunit *test, struct rdma_cgroup *cg,
 /* A file of the verb class that shows no usage. */
 #define NOTHING "kunit0 pd=0 comp_channel=0 cq=0 qp=0 mr=0 async_event=0 mr_mem=0 cm_id=0\n"
 
-/* What is used of the verb class: the words of the file that do not end in "=0". */
+/* The usage of the verb class: the words of the file that do not end in "=0". */
 static inline char *rdmacg_used(struct kunit *test, struct rdma_cgroup *cg)
 {
 	char *text = rdmacg_test_show(test, cg, RDMACG_CLASS_VERB, RDMACG_FILE_CURRENT);
@@ -114,7 +114,7 @@ static inline char *rdmacg_used(struct kunit *test, struct rdma_cgroup *cg)
 	char *word;
 
 	KUNIT_ASSERT_NOT_NULL(test, used);
-	/* A device without a line would also use nothing. */
+	/* A device without a line would also show no usage, so check that the line exists. */
 	KUNIT_ASSERT_STREQ(test, strsep(&text, " "), "kunit0");
 	while ((word = strsep(&text, "\n "))) {
 		if (!*word || !strcmp(strchrnul(word, '='), "=0"))
@@ -126,7 +126,7 @@ static inline char *rdmacg_used(struct kunit *test, struct rdma_cgroup *cg)
 	return used;
 }
 
-/* Expect that left uses so many hca_object, and of the verb class what @verb says. */
+/* Expect that left uses this many hca_object, and @verb of the verb class. */
 static inline void rdmacg_expect_left(struct kunit *test, unsigned int hca_object,
 				      const char *verb)
 {
@@ -140,11 +140,11 @@ static inline void rdmacg_expect_left(struct kunit *test, unsigned int hca_objec
 
 static inline void rdmacg_uncharge_uobject(void *arg)
 {
-	/* It leaves alone an object that is not charged, or no longer. */
+	/* Does nothing for an object that is not charged, or no longer. */
 	ib_rdmacg_uncharge_uobject(arg);
 }
 
-/* Make an object of that type, which is not charged yet. */
+/* Create an object of that type, which is not charged yet. */
 static inline struct ib_uobject *rdmacg_uobject(struct kunit *test, u32 id)
 {
 	struct rdmacg_verbs *verbs = test->priv;

@@ -26,15 +26,15 @@ static const struct {
 	{ MLX5_CMD_OP_ALLOC_PD, UVERBS_OBJECT_PD },
 	{ MLX5_CMD_OP_CREATE_CQ, UVERBS_OBJECT_CQ },
 	{ MLX5_CMD_OP_CREATE_QP, UVERBS_OBJECT_QP },
-	/* The target of dynamically connected transport, a QP of the verbs. */
+	/* A target of dynamically connected transport, which is a QP for verbs. */
 	{ MLX5_CMD_OP_CREATE_DCT, UVERBS_OBJECT_QP },
-	/* The kind of an SRQ and the version of the firmware decide between these. */
+	/* The kind of an SRQ and the version of the firmware decide which command creates it. */
 	{ MLX5_CMD_OP_CREATE_SRQ, UVERBS_OBJECT_SRQ },
 	{ MLX5_CMD_OP_CREATE_XRC_SRQ, UVERBS_OBJECT_SRQ },
 	{ MLX5_CMD_OP_CREATE_XRQ, UVERBS_OBJECT_SRQ },
 	{ MLX5_CMD_OP_CREATE_RMP, UVERBS_OBJECT_SRQ },
 	{ MLX5_CMD_OP_CREATE_MKEY, UVERBS_OBJECT_MR },
-	/* The queues of a raw packet QP; a receive queue is a WQ of the verbs. */
+	/* The queues of a raw packet QP. A receive queue is a WQ for verbs. */
 	{ MLX5_CMD_OP_CREATE_RQ, UVERBS_OBJECT_WQ },
 	{ MLX5_CMD_OP_CREATE_SQ, UVERBS_OBJECT_WQ },
 	{ MLX5_CMD_OP_CREATE_RQT, UVERBS_OBJECT_RWQ_IND_TBL },
@@ -42,11 +42,11 @@ static const struct {
 	{ MLX5_CMD_OP_SET_FLOW_TABLE_ENTRY, UVERBS_OBJECT_FLOW },
 	{ MLX5_CMD_OP_ALLOC_PACKET_REFORMAT_CONTEXT, UVERBS_OBJECT_FLOW_ACTION },
 	{ MLX5_CMD_OP_ALLOC_MODIFY_HEADER_CONTEXT, UVERBS_OBJECT_FLOW_ACTION },
-	/* One counter or several, like a set of counters of the verbs. */
+	/* One counter or several; verbs also count a set of counters as one. */
 	{ MLX5_CMD_OP_ALLOC_FLOW_COUNTER, UVERBS_OBJECT_COUNTERS },
 	{ MLX5_CMD_OP_ALLOC_Q_COUNTER, UVERBS_OBJECT_COUNTERS },
 
-	/* No verbs object is of the same kind. */
+	/* Verbs have no object of the same kind. */
 	{ MLX5_CMD_OP_CREATE_GENERAL_OBJECT, MLX5_IB_OBJECT_DEVX_OBJ },
 	{ MLX5_CMD_OP_ALLOC_TRANSPORT_DOMAIN, MLX5_IB_OBJECT_DEVX_OBJ },
 	{ MLX5_CMD_OP_CREATE_TIR, MLX5_IB_OBJECT_DEVX_OBJ },
@@ -95,7 +95,10 @@ static int mlx5_ib_describe_devx_obj(const struct uverbs_attr_bundle *attrs,
 
 	if (IS_ERR(attr))
 		return PTR_ERR(attr);
-	/* Too long for the attribute itself, so this is a copy that the program cannot change. */
+	/*
+	 * The length does not fit into the attribute itself, so this is a copy that the program
+	 * cannot change.
+	 */
 	cmd = attr->ptr_attr.ptr;
 	if (mlx5_ib_is_sw_icm(cmd, attr->ptr_attr.len)) {
 		content->type = UVERBS_OBJECT_DM;

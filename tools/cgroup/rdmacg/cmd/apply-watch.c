@@ -25,7 +25,7 @@ static void apply_tell_ready(void)
 		say_warning("NOTIFY_SOCKET", "%s", strerror(-ret));
 }
 
-/* Signals are taken when nothing is half done. */
+/* Signals arrive only between two complete actions. */
 static int apply_open_signals(void)
 {
 	sigset_t signals;
@@ -55,7 +55,7 @@ static bool apply_reload(void)
 	apply.config = config;
 	say_text("files read: %zu line%s of limits", config.nr_rules,
 		 config.nr_rules == 1 ? "" : "s");
-	/* The files may be for other cgroups. */
+	/* The new files may be for other cgroups. */
 	hotplug_close(apply.hotplug);
 	if (!hotplug_open(apply.hotplug))
 		return false;
@@ -63,7 +63,7 @@ static bool apply_reload(void)
 	return true;
 }
 
-/* False to end. */
+/* Returns false to end. */
 static bool apply_take_signals(int signals)
 {
 	struct signalfd_siginfo info;
@@ -74,7 +74,7 @@ static bool apply_take_signals(int signals)
 	return true;
 }
 
-/* A new device has no limits in any cgroup, so new cgroups need no look of their own then. */
+/* A new device has no limits in any cgroup. Applying all limits then also covers new cgroups. */
 static void apply_arrivals(void)
 {
 	struct hotplug *hotplug = apply.hotplug;

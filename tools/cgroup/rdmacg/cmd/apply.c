@@ -14,7 +14,7 @@
 /* One cgroup. */
 struct apply_work {
 	struct cgroup *cgroup;
-	/* The rules for it, in their order. */
+	/* The rules for the cgroup, in their order. */
 	struct rule **rules;
 	size_t nr_rules;
 	/* The rule of the printed errors. */
@@ -104,7 +104,7 @@ static uint64_t apply_before(const struct apply_work *work, const struct device 
 	return slot ? slot->max : NUMBER_MAX;
 }
 
-/* Whether the key can be limited at all; if not, limits_add() will say so. */
+/* Whether the key can have a limit; if not, limits_add() prints the error. */
 static bool apply_is_known(const struct apply_work *work, const struct device *device,
 			   const char *key)
 {
@@ -136,8 +136,8 @@ static bool apply_compare_keys(struct apply_work *work, size_t number, struct li
 }
 
 /*
- * The same for all keys of a device: no limit, or the default of the cgroup. No file says
- * whether a limit with the value of the default is the default, so it is left alone.
+ * The same for all keys of a device: no limit, or the default of the cgroup. A file cannot
+ * distinguish the default from a limit with the same value, so such a limit does not change.
  */
 static void apply_compare_whole(struct apply_work *work, size_t number, struct limits *limits)
 {
@@ -153,7 +153,7 @@ static void apply_compare_whole(struct apply_work *work, size_t number, struct l
 		    !apply_is_overruled(work, number, &limits->device, slot->key))
 			apply_differ(work, limits, slot->key, slot->max, value);
 	}
-	/* The word gives the limits back; they are not written one by one. */
+	/* The word removes the limits, so they are not written key by key. */
 	if (back && limits->nr_limits) {
 		limits->whole = "default";
 		limits->nr_limits = 0;
@@ -182,7 +182,7 @@ static bool apply_device(struct apply_work *work, size_t number, const struct de
 		}
 		good = limits_add(&limits, &work->change, work->cgroup) &&
 		       transaction_apply(&work->change);
-		/* The defaults may have changed with it. */
+		/* The write may also have changed the defaults. */
 		work->stale |= anew && !work->change.dry_run;
 	}
 	free(limits.limits);
@@ -217,7 +217,7 @@ static void apply_print_no_controller(const struct apply_work *work)
 			 work->rule->where);
 }
 
-/* Have the cgroup counted. */
+/* Give the cgroup the controller. */
 static bool apply_controller(struct apply_work *work)
 {
 	struct cgroup *cgroup = work->cgroup;
@@ -239,7 +239,7 @@ static bool apply_controller(struct apply_work *work)
 	return cgroup_has_controller(cgroup);
 }
 
-/* All rules, and the undoing of all if one is refused. */
+/* Write all rules. If the kernel refuses one, undo all. */
 static bool apply_rules(struct apply_work *work)
 {
 	size_t i;
@@ -257,8 +257,8 @@ static bool apply_rules(struct apply_work *work)
 }
 
 /*
- * Say the errors of a cgroup, unless it was removed, which explains them; and those of a line
- * once, for with --watch there may be no end of cgroups that it cannot be set in.
+ * Print the errors of a cgroup, unless the cgroup was removed, which explains the errors. Print the
+ * errors of a line once: with --watch, new cgroups could repeat them without end.
  */
 static void apply_say_errors(struct apply_work *work, const char *errors, bool good)
 {
@@ -319,7 +319,7 @@ static bool apply_visit(struct cgroup *cgroup, void *data)
 		*added = rule;
 		rule->met = true;
 	}
-	/* Before its children are looked at, so that none is missed. */
+	/* Watch the cgroup before its children are read, so that no child is missed. */
 	if (apply.hotplug && !cgroup->leave_below)
 		hotplug_add(apply.hotplug, cgroup);
 	if (work.nr_rules)
@@ -345,7 +345,7 @@ void apply_below(const char *name)
 	cgroup_close_path(cgroup);
 }
 
-/* A line for a later device is not an error; but its name may have a mistake. */
+/* A line for a later device is not an error, but its name may be misspelt. */
 static void apply_say_unused(void)
 {
 	size_t i;

@@ -2,23 +2,23 @@
 /*
  * rdmacg doctor: whether limits on this machine work as intended.
  *
- * Each check is a function that says its findings: fine, a warning, or a problem.
+ * Each check is a function that prints its findings: fine, a warning, or a problem.
  */
 #include "core/core.h"
 #include "write/write.h"
 
-/* So many findings of a check are printed; JSON has all. */
+/* At most this many findings of a check are printed; JSON has all of them. */
 #define DOCTOR_MOST	10
 
-/* The levels; unknown: the check could not look at everything. */
+/* The levels. Unknown means that the check could not read everything. */
 static const char doctor_fine[] = "ok", doctor_unknown[] = "unknown",
 	doctor_warning[] = "warning", doctor_problem[] = "problem";
 
 static struct doctor {
 	struct cgroup *root;
-	/* All limits together, as max. */
+	/* The sums of all limits, as max. */
 	struct pools sums;
-	/* The files of one cgroup with the controller; its max are not used. */
+	/* The files of one cgroup with the controller; the limits in them are not used. */
 	struct pools sample;
 	bool has_sample;
 	/* Whether there is a limit anywhere. */
@@ -26,7 +26,7 @@ static struct doctor {
 	size_t problems;
 	/* An error was printed. */
 	bool failed;
-	/* Of a check: how often it found something. */
+	/* The number of findings of the present check. */
 	size_t found;
 	struct json_object *said;
 } doctor;
@@ -53,14 +53,14 @@ static void __printf(3, 4) doctor_say(const char *level, const char *check,
 		say_text("%-8s %s: %s", level, check, text);
 }
 
-/* Errors were said for cgroups that could not be opened, so the check is not complete. */
+/* Errors were printed for cgroups that could not be opened, so the check is not complete. */
 static void doctor_say_unread(const char *check)
 {
 	doctor.failed = true;
 	doctor_say(doctor_unknown, check, "some cgroups could not be read; run as root");
 }
 
-/* Which files there are. */
+/* The files that exist. */
 static void doctor_check_files(void)
 {
 	const struct missing *missing = NULL;
@@ -136,9 +136,10 @@ static const struct cgroup *doctor_top(const struct cgroup *cgroup)
 }
 
 /*
- * Add a limit to the sums, unless one above it counts already; at whatever depth it is,
- * since systemd's slices have none and the pods in them have. The tally is of top-level
- * cgroups without a limit in them: @limit_of is the last one, until a limit is found there.
+ * Add a limit to the sums, unless the limit of an ancestor already counts. Limits count at any
+ * depth, because the slices of systemd have none and the pods below have some. @tally is the number
+ * of top-level cgroups without a limit in them. @limit_of is the latest of these cgroups until a
+ * limit is found in it.
  */
 static void doctor_add(const struct cgroup *cgroup, const struct slot *slot)
 {
@@ -166,7 +167,7 @@ static void doctor_add(const struct cgroup *cgroup, const struct slot *slot)
 		sum->max = NUMBER_MAX;
 }
 
-/* Limits of the types of verbs do not bind objects that a driver adds to them. */
+/* Limits on types of verbs do not apply to objects of a type that a driver adds. */
 static void doctor_look_for_devx(const struct cgroup *cgroup, const struct slot *qp)
 {
 	const struct slot *objects;
@@ -181,7 +182,7 @@ static void doctor_look_for_devx(const struct cgroup *cgroup, const struct slot 
 			   cgroup_name(cgroup), qp->pool->device.name, objects->usage);
 }
 
-/* One slot by itself. The statistics of runtimes read rdma.max in 32 bits. */
+/* Check one slot. Statistics of runtimes read rdma.max as 32 bits. */
 static void doctor_look_at_slot(const struct cgroup *cgroup, const struct slot *slot)
 {
 	const char *name = cgroup_name(cgroup), *device = slot->pool->device.name;
@@ -281,7 +282,7 @@ static bool doctor_has_device(const struct rule *rule)
 	return rule->limits.device.is_default;
 }
 
-/* A line of a file needs a device that is there; @files as for config_read(). */
+/* A line of a file needs a registered device; @files as for config_read(). */
 static void doctor_check_config(char * const *files, size_t count, const char *reader)
 {
 	struct config config;
@@ -310,7 +311,7 @@ static void doctor_check_configs(void)
 static const struct {
 	void (*run)(void);
 	const char *name;
-	/* The text if it finds nothing. */
+	/* The text for a check without findings. */
 	const char *fine;
 } doctor_checks[] = {
 	{ doctor_check_files, "controller", "" },
@@ -330,7 +331,7 @@ static void doctor_run(size_t number)
 	if (doctor.found > DOCTOR_MOST)
 		say_text("%-8s %s: and %zu more; --json has them all", "", name,
 			 doctor.found - DOCTOR_MOST);
-	/* Files that were not read are not fine. */
+	/* Files that could not be read are not fine. */
 	if (!doctor.found && doctor.has_sample && !doctor.failed)
 		doctor_say(doctor_fine, name, "%s", doctor_checks[number].fine);
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rdmacg export: numbers for a machine that scrapes, as OpenMetrics or Prometheus text.
+ * rdmacg export: figures for a monitoring system, as OpenMetrics or Prometheus text.
  *
- * All samples of a family have to follow each other, so the numbers are gathered while the
- * tree is read once, and printed family by family.
+ * All samples of a family have to follow each other. So the tree is read once, and then the figures
+ * are printed family by family.
  */
 #include <sys/stat.h>
 
 #include "core/core.h"
 
-/* Tens of megabytes are written, so not by 4 KiB, which is the default. */
+/* The output has tens of megabytes, so the buffer is larger than the default of 4 KiB. */
 #define EXPORT_BUFFER	(256 << 10)
 
 /* The numbers of one slot. */
@@ -23,7 +23,7 @@ enum export_kind {
 	EXPORT_KINDS,
 };
 
-/* Bytes have a family of their own; attempts are never counted in bytes. */
+/* Usage in bytes has a family of its own; attempts are never counted in bytes. */
 struct export_family {
 	const char *name;
 	enum export_kind kind;
@@ -93,7 +93,10 @@ static const struct syntax export_syntax = {
 		"Print usage, limit, peak and refusals of all cgroups that hold or held something or have limits, and what the devices have.\vIn a cron job or timer, with -o FILE below the folder of node_exporter's textfile collector.",
 };
 
-/* A label's value: as for a terminal, whatever the locale, and fit for double quotes. */
+/*
+ * Print a label's value: escaped as for a terminal, regardless of the locale, and for double
+ * quotes.
+ */
 static char *export_label(const char *name)
 {
 	char *printable __autofree = text_printable(name);
@@ -212,7 +215,7 @@ static bool export_has(const struct export_family *family, const struct export_r
 	return row->has >> family->kind & 1 && (family->counter || row->bytes == family->bytes);
 }
 
-/* Prometheus calls a counter by the name of its samples. */
+/* In the format of Prometheus, a counter has the name of its samples. */
 static void export_print_heading(FILE *to, const struct export_family *family)
 {
 	const char *suffix = export.prometheus && family->counter ? "_total" : "";
@@ -247,7 +250,7 @@ static void export_print(FILE *to)
 		fputs("# EOF\n", to);
 }
 
-/* Print to an open file and close it: false, and errno says why. */
+/* Print to an open file and close it. Returns false with errno on a failure. */
 static bool export_print_and_close(int fd, bool durable)
 {
 	FILE *to = fdopen(fd, "w");
@@ -263,8 +266,8 @@ static bool export_print_and_close(int fd, bool durable)
 }
 
 /*
- * Write to a file beside the real one, and put it in its place once it is whole. The mode is
- * set by the descriptor: in a folder of others the name may lead elsewhere meanwhile.
+ * Write to a temporary file in the same folder, and rename it when it is complete. The descriptor
+ * sets the mode: in a folder that others can write, the name may lead to another file meanwhile.
  */
 static bool export_replace(const char *target)
 {
@@ -284,7 +287,7 @@ static bool export_replace(const char *target)
 	return done;
 }
 
-/* A device or FIFO is written to; only a file can be replaced, that of a link as well. */
+/* Devices and FIFOs are written directly. Only a regular file is replaced, also behind a link. */
 static bool export_write(void)
 {
 	char *target __autofree = realpath(export.output, NULL);
@@ -296,7 +299,7 @@ static bool export_write(void)
 		fd = open(target, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 		done = fd >= 0 && export_print_and_close(fd, false);
 	} else if (!target && !lstat(export.output, &status)) {
-		/* A link to nowhere: realpath() has set errno, and lstat() has not. */
+		/* A link without a target: realpath() has set errno, and lstat() has not. */
 		done = false;
 	} else {
 		done = export_replace(target ? target : export.output);

@@ -2,22 +2,22 @@
 /*
  * rdmacg run: a command in a cgroup of its own.
  *
- * The command is held until its cgroup has the limits. When it and the processes that it left
- * behind have ended, the peaks say what it needed, and the cgroup is removed.
+ * The command is held until its cgroup has the limits. When the command and its remaining processes
+ * have ended, the peaks show its needs, and the cgroup is removed.
  */
 #include <signal.h>
 
 #include "core/core.h"
 #include "run/run.h"
 
-/* As env(1) has them. */
+/* The same status as env(1). */
 #define RUN_FAILED		125
 
-/* How often to look at the usage if there are no peaks, and at processes left behind. */
+/* How often to read the usage if there are no peaks, and to look for remaining processes. */
 #define RUN_LOOK_MS		100
-/* Such processes mostly end at once; a message is printed only for those that do not. */
+/* Remaining processes mostly end at once, so a message is printed only for later ones. */
 #define RUN_QUIET_LOOKS		10
-/* From SIGTERM to SIGKILL. */
+/* The time from SIGTERM to SIGKILL. */
 #define RUN_GRACE_LOOKS		50
 
 static struct run {
@@ -100,7 +100,7 @@ static bool run_limit(void)
 	return good;
 }
 
-/* Wait for the command; if there are no peaks, look at the usage meanwhile. */
+/* Wait for the command. If there are no peaks, read the usage meanwhile. */
 static void run_wait(void)
 {
 	struct pools now = { 0 };
@@ -128,8 +128,8 @@ static void run_end_members(void)
 }
 
 /*
- * The cgroup and its limits exist until the last process ends. A command may have left
- * processes behind on purpose; killing could not be taken back, waiting can.
+ * The cgroup and its limits exist until the last process ends. A command may have left processes on
+ * purpose, and a kill cannot be undone, so wait.
  */
 static void run_wait_members(void)
 {
@@ -174,7 +174,7 @@ static bool run_report(void)
 	return false;
 }
 
-/* The command is held, its cgroup is ready: from here on the command decides the status. */
+/* The command is held, and its cgroup is ready. From here on, the command determines the status. */
 static int run_command(void)
 {
 	int status;
@@ -182,7 +182,7 @@ static int run_command(void)
 	child_release(&run.child);
 	run_wait();
 	run_wait_members();
-	/* The command's failure says more than that of its report. */
+	/* The status of a failed command is more useful than the status of its report. */
 	status = child_exit_status(&run.child);
 	return run_report() || status ? status : RUN_FAILED;
 }
@@ -191,7 +191,7 @@ static int run_all(void)
 {
 	int status = RUN_FAILED;
 
-	/* Before the command begins: an hour later is too late to learn that this fails. */
+	/* Open the report before the command begins. A failure after an hour would be too late. */
 	run.to = run.output ? fopen(run.output, "we") : stderr;
 	if (!run.to)
 		say_error(run.output, "cannot write the report there: %s", strerror(errno));

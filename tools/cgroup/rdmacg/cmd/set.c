@@ -2,8 +2,8 @@
 /*
  * rdmacg set: limits of one device in one cgroup.
  *
- * The cgroup gets the controller if it lacks it; keys go to the file of their class; all is
- * taken back if a part is refused.
+ * The command enables the controller in the cgroup if necessary, and writes each key to the file of
+ * its class. If the kernel refuses a part, the command undoes everything.
  */
 #include "core/core.h"
 #include "write/write.h"
@@ -27,7 +27,7 @@ static const struct syntax set_syntax = {
 		"Set limits of a device in a cgroup, all of them or none. A VALUE is a number, 1G or the like for memory, 25% of what the device has, or max for no limit.\vWithout KEYs, max takes all limits of the device away, and default gives the device back to the limits of DEVICE default, which hold for every device without its own.",
 };
 
-/* Keys that this project's kernels have in rdma.verb.max, whatever the driver. */
+/* Keys that rdma.verb.max has in the kernels of this project, for each driver. */
 static const char * const set_verb_keys[] = {
 	"ah", "async_event", "cm_id", "comp_channel", "counters", "cq", "dm", "dm_mem", "dmah",
 	"driver_async_event", "driver_object", "flow", "flow_action", "mr", "mr_mem", "mw", "pd",
@@ -69,8 +69,8 @@ static void set_foresee(struct cgroup *cgroup, const struct device *device)
 }
 
 /*
- * Learn which file has which key. In a dry run, the cgroup may still lack the controller;
- * then an ancestor that has it shows what the files will be.
+ * Find the file of each key. In a dry run, the cgroup may still lack the controller; then an
+ * ancestor that has it shows which files the cgroup would get.
  */
 static bool set_read(struct cgroup *cgroup, const struct limits *limits)
 {
@@ -87,7 +87,7 @@ static bool set_read(struct cgroup *cgroup, const struct limits *limits)
 	return set_dry_run;
 }
 
-/* Write the limits in a cgroup that has got the controller. */
+/* Write the limits in a cgroup that has the controller. */
 static bool set_limits(const struct limits *limits, struct cgroup *cgroup,
 		       struct transaction *change)
 {

@@ -11,14 +11,14 @@ static struct show {
 	bool recursive;
 	bool all;
 	bool exact;
-	/* How many levels below the cgroup that was asked for; -1 for all. */
+	/* The number of levels below the given cgroup; -1 for all. */
 	long levels;
 	struct table table;
-	/* The array of cgroups, for JSON. */
+	/* The array of cgroups for JSON. */
 	struct json_object *cgroups;
 	struct json_object *missing;
 	size_t rows;
-	/* The depth of the cgroup that was asked for. */
+	/* The depth of the given cgroup. */
 	unsigned int top;
 } show = { .levels = -1 };
 
@@ -57,7 +57,7 @@ static bool show_has_row(const struct slot *slot)
 	       (!show.recursive && slot->limit != NUMBER_MAX);
 }
 
-/* The name's last part, as far to the right as it is deep. */
+/* The last part of the name, indented by the depth. */
 static void show_name(const struct cgroup *cgroup)
 {
 	int indent = 2 * (cgroup->depth - show.top);
@@ -68,7 +68,7 @@ static void show_name(const struct cgroup *cgroup)
 	free(name);
 }
 
-/* Name the cgroups above that had no row of their own, so that the tree has no holes. */
+/* Print the names of ancestors without a row, so that the tree has no gaps. */
 static void show_parents(struct cgroup *cgroup)
 {
 	size_t i;
@@ -105,7 +105,7 @@ static void show_row(struct cgroup *cgroup, const struct slot *slot)
 	table_number(table, slot->has & POOL_BIT(POOL_PEAK), slot->peak, human);
 	table_number(table, slot->has & POOL_BIT(POOL_EVENTS), slot->events.alloc_fail, false);
 	table_alarm(table, slot->events.alloc_fail);
-	/* Of its own limit alone: a cgroup below has a row of its own. */
+	/* Only the cgroup's own limit: a descendant has its own row. */
 	table_number(table, slot->has & POOL_BIT(POOL_EVENTS_LOCAL), slot->local.max, false);
 	show.rows++;
 }
@@ -169,7 +169,7 @@ static void show_fill_slot(struct pools *pools, const struct slot *from)
 
 	if (!filter_has_device(name.name) || !filter_has_key(from->key))
 		return;
-	/* The files have an index only if it is needed, netlink always. */
+	/* The files have an index only if necessary; netlink always has it. */
 	name.has_index = pools_find(pools, &name);
 	slot = pools_get_slot(pools, &name, from->key);
 	slot->usage = from->usage;
@@ -179,7 +179,7 @@ static void show_fill_slot(struct pools *pools, const struct slot *from)
 	slot->has |= POOL_BIT(POOL_MAX);
 }
 
-/* The root's pools are the capacity of the devices, and how many objects exist. */
+/* The pools of the root have the capacity of the devices, and the number of objects. */
 static void show_fill_root(struct cgroup *root)
 {
 	const struct slot *from = NULL;
@@ -192,7 +192,7 @@ static void show_fill_root(struct cgroup *root)
 		slot->limit = slot->max;
 }
 
-/* The cgroup itself, or the one above in which its processes count. */
+/* The cgroup itself, or the ancestor in which its processes are counted. */
 static bool show_one(struct cgroup *cgroup)
 {
 	struct cgroup *counted = cgroup_say_counted_in(cgroup);

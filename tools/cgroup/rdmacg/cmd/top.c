@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rdmacg top: which cgroup is how close to a limit, and which is refused.
+ * rdmacg top: the usage of cgroups in relation to their limits, and refusals.
  *
- * Numbers come before names in a row, for names are as long as their owners like.
+ * The numbers of a row come before its names, because names can have any length.
  */
 #include "top/top.h"
 
@@ -20,7 +20,7 @@ static void top_take_order(const char *text, void *to)
 			return;
 		}
 	}
-	/* An earlier name of it. */
+	/* The earlier name of the order "use". */
 	if (strcmp(text, "pressure"))
 		options_fail(text, "the orders are use, refusals, usage and path");
 	top.order = TOP_USE;
@@ -29,7 +29,7 @@ static void top_take_order(const char *text, void *to)
 static void top_take_delay(const char *text, void *to)
 {
 	(void)to;
-	/* Seconds with three decimals are milliseconds. */
+	/* The text has seconds with three decimals, so without the point it has milliseconds. */
 	if (!number_parse_thousandths(text, strlen(text), &top.delay_ms) ||
 	    top.delay_ms < TOP_SHORTEST_MS || top.delay_ms > TOP_LONGEST_MS)
 		options_fail(text, "the delay is 0.1 to 86400 seconds");
@@ -74,7 +74,7 @@ static void top_print(void)
 	json_print(stdout, json_pack("rows:o", array), options.pretty);
 }
 
-/* Tables, with an empty line between two of them. */
+/* Print tables, with an empty line between two tables. */
 static bool top_batch(void)
 {
 	bool good, failed = false;

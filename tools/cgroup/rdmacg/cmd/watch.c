@@ -27,17 +27,17 @@ struct watch_seen {
 
 /* How much the local counters of one resource have grown in one cgroup. */
 struct watch_change {
-	/* Both belong to the counters that are seen now. */
+	/* Both point into the present counters. */
 	const char *name;
 	const struct slot *slot;
 	struct events more;
-	/* Whether an attempt was found that this limit has refused. */
+	/* Whether an attempt that this limit has refused was found. */
 	bool told;
 };
 
 static struct watch {
 	const char *command;
-	/* Lines to print; 0 for no end. */
+	/* The number of lines to print; 0 for no end. */
 	uint64_t count;
 	struct cgroup *top;
 	int inotify;
@@ -110,7 +110,7 @@ static void watch_sweep(void)
 	watch.nr_seen = kept;
 }
 
-/* A counter that is smaller than before is of a new cgroup or device of the old name. */
+/* A counter that is smaller than before belongs to a new cgroup or device with the old name. */
 static uint64_t watch_more(uint64_t now, uint64_t before)
 {
 	return now >= before ? now - before : now;
@@ -152,7 +152,7 @@ static bool watch_visit(struct cgroup *cgroup, void *data)
 		any |= memcmp(&slot->events, &none, sizeof(none)) ||
 		       memcmp(&slot->local, &none, sizeof(none));
 	}
-	/* A cgroup without files, such as the root, says nothing about those below. */
+	/* A cgroup without files, such as the root, tells nothing about its descendants. */
 	cgroup->leave_below = cgroup->pools.files[POOL_HCA] && !changed;
 	if (!any && !seen)
 		return true;
@@ -179,7 +179,7 @@ static char *watch_time(void)
 	return memory_format("%s.%03ldZ", text, now.tv_nsec / 1000000);
 }
 
-/* No name is part of the command; it finds the names in its environment. */
+/* The command contains no name; it finds the names in its environment. */
 static void watch_execute(const char *from, const struct slot *slot, uint64_t count,
 			  const char *by)
 {
@@ -237,7 +237,7 @@ static bool watch_may_refuse(const struct watch_change *limit, const struct watc
 		 (!attempt->name[length] || attempt->name[length] == '/')));
 }
 
-/* Find whose limit it was: of those on the way up that have refused such a thing, the lowest. */
+/* Find the limit that refused: the lowest limit on the way up that has refused such an attempt. */
 static void watch_tell_attempt(const struct watch_change *attempt)
 {
 	const struct watch_change *found = NULL;
@@ -271,7 +271,7 @@ static void watch_tell_changes(void)
 	watch.changes = NULL;
 }
 
-/* Have a file watched, if it is there; the path is short, however deep the cgroup is. */
+/* Watch a file, if it exists. The path is short, however deep the cgroup is. */
 static void watch_file(const struct cgroup *cgroup, const char *file, uint32_t events)
 {
 	char *path __autofree = memory_format("/proc/self/fd/%d/%s", cgroup->dir, file);
@@ -287,7 +287,7 @@ static bool watch_visit_files(struct cgroup *cgroup, void *data)
 	unsigned int class;
 
 	(void)data;
-	/* New cgroups, and those that get the controller. */
+	/* The files that report new cgroups, and cgroups that get the controller. */
 	if (cgroup == watch.top && !cgroup_has_controller(cgroup)) {
 		watch_file(cgroup, ".", IN_CREATE | IN_ONLYDIR);
 		watch_file(cgroup, "cgroup.subtree_control", IN_MODIFY);
@@ -304,7 +304,7 @@ static bool watch_visit_files(struct cgroup *cgroup, void *data)
 	return true;
 }
 
-/* Read what has changed, and say it; the first time, only keep it. */
+/* Read the changes and print them; the first time, only store the counters. */
 static bool watch_look(void)
 {
 	int64_t begin = clock_now();
@@ -329,7 +329,9 @@ static bool watch_look(void)
 	return done;
 }
 
-/* Wait for the kernel's notice. It is not read: the files say what has changed. */
+/*
+ * Wait for a notification of the kernel. The notification is not read: the files show the change.
+ */
 static bool watch_wait(void)
 {
 	char buffer[4096];

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rdmacg why: whose limit refused, or which other cause it was.
+ * rdmacg why: the limit that refused, or another cause of a failure.
  *
- * A refusal is counted in the cgroup of the limit and in the cgroup of the attempt. A limit
- * only refuses attempts from below it. So limits above have refused those attempts from a
- * cgroup that limits of it or below have not refused.
+ * A refusal is counted in the cgroup of the limit and in the cgroup of the attempt. A limit refuses
+ * only attempts of its cgroup and descendants. So the limits of ancestors have refused the attempts
+ * of a cgroup that neither its own limit nor a closer one has refused.
  */
 #include "core/core.h"
 
 static struct why {
 	bool all;
-	/* The cgroup that is asked about, and how many answers there were. */
+	/* The given cgroup, and the number of answers. */
 	const struct cgroup *asked;
 	size_t refusals;
-	/* Arrays of the answer. Text is printed beside, unless JSON is wanted. */
+	/* Arrays of the answer. Text is printed too, unless JSON is wanted. */
 	struct json_object *said;
 	struct json_object *room;
 	struct json_object *waits;
@@ -43,7 +43,7 @@ static struct json_object *why_add(struct json_object *array, struct json_object
 	return object;
 }
 
-/* A refusal by the limit of @slot in the cgroup @by; @from: of attempts from there. */
+/* A refusal by the limit of @slot in the cgroup @by; @from is the cgroup of the attempts. */
 static void why_say(uint64_t count, const struct slot *slot, const struct cgroup *by,
 		    const char *from, bool sure)
 {
@@ -71,7 +71,7 @@ static void why_say_unknown(uint64_t count, const struct slot *slot, const char 
 		 count, count == 1 ? "" : "s", slot->key, device_text(&slot->pool->device));
 }
 
-/* How much more there is room for, and in which cgroup on the way up it is least. */
+/* The smallest room on the way up, and its cgroup. */
 static const struct cgroup *why_least_room(const struct cgroup *cgroup, const struct slot *of,
 					   uint64_t *room)
 {
@@ -112,7 +112,7 @@ static void why_print_room(const struct cgroup *cgroup, const struct slot *slot,
 			 cgroup_name(least));
 }
 
-/* Room on the way up, for a resource that was refused or is at a limit. */
+/* The room on the way up, for a resource that was refused or is at a limit. */
 static void why_room(const struct cgroup *cgroup, const struct slot *slot)
 {
 	uint64_t room;
@@ -135,7 +135,7 @@ static bool why_visit(struct cgroup *cgroup, void *data)
 	(void)data;
 	missing_say(&cgroup->pools);
 	while ((slot = pools_next(&cgroup->pools, slot))) {
-		/* Its refusals count for the cgroup that is asked about as well. */
+		/* The cgroup's refusals also count for the given cgroup. */
 		asked = pools_find_slot(&why.asked->pools, &slot->pool->device, slot->key);
 		if (asked)
 			asked->tally += slot->local.max;
@@ -149,8 +149,8 @@ static bool why_visit(struct cgroup *cgroup, void *data)
 }
 
 /*
- * Whose limit above refused @count attempts. If several have refused attempts, each may have
- * refused these, for they count the attempts of others as well.
+ * Find the limit above that refused @count attempts. If several limits have refused attempts, each
+ * of them may have refused these, because they also count the attempts of other cgroups.
  */
 static void why_above(const struct cgroup *cgroup, const struct slot *slot, uint64_t count)
 {
@@ -178,7 +178,7 @@ static bool why_is_full(const struct cgroup *cgroup, const struct slot *slot)
 	return (slot->has & POOL_BIT(POOL_CURRENT)) && why_least_room(cgroup, slot, &room) && !room;
 }
 
-/* Limits on the cgroup itself: refusals above, and the room that is left. */
+/* The limits for the cgroup itself: refusals by limits above, and the remaining room. */
 static void why_self(const struct cgroup *cgroup)
 {
 	const struct slot *slot = NULL;
@@ -275,7 +275,7 @@ static void why_evidence(struct cgroup *cgroup, pid_t pid, struct json_object *a
 	other_log(answer);
 }
 
-/* The counters of a cgroup in which processes count. */
+/* The counters of a cgroup that counts processes. */
 static bool why_counters(struct cgroup *cgroup, struct json_object *answer)
 {
 	bool done;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rdmacg: cgroups, the way up and the tree below. */
+/* rdmacg: cgroups, their ancestors and their descendants. */
 #include <sys/stat.h>
 
 #include "core/core.h"
 
 /*
- * Each level of a walk holds a file descriptor and some stack, and the owner of a cgroup can
- * create levels without end. Usage below also counts above.
+ * The deepest level of a walk. Each level holds a file descriptor and some stack, and the owner of
+ * a cgroup can create levels without end. Ancestors count the usage of deeper levels.
  */
 #define CGROUP_DEEPEST 500
 
@@ -164,7 +164,10 @@ struct cgroup *cgroup_say_counted_in(struct cgroup *cgroup)
 	return counted;
 }
 
-/* The smaller limit counts; of two equal ones the lower cgroup's, for it refuses first. */
+/*
+ * The smaller limit counts. Of two equal limits, the limit of the lower cgroup counts, because it
+ * refuses first.
+ */
 static void cgroup_inherit_limit(struct cgroup *cgroup, struct slot *slot)
 {
 	const struct cgroup *above = cgroup->parent;
@@ -220,7 +223,7 @@ struct dirent **cgroup_children(const struct cgroup *cgroup, size_t *count)
 	struct stat status;
 	int found = 0;
 
-	/* A folder with two links has no folders below it, so its many files need no look. */
+	/* A folder with two links has no subfolders, so its many files need not be read. */
 	if (fstat(cgroup->dir, &status) || status.st_nlink != 2)
 		found = scandirat(cgroup->dir, ".", &children, cgroup_is_child,
 				  cgroup_compare_names);
@@ -238,7 +241,7 @@ struct walk {
 
 static bool cgroup_walk_below(struct cgroup *cgroup, struct walk *walk);
 
-/* One cgroup and those below it; false to stop. */
+/* Visit a cgroup and its descendants; false to stop. */
 static bool cgroup_walk_one(struct cgroup *cgroup, struct walk *walk)
 {
 	if (walk->files && !cgroup_read(cgroup, walk->files)) {

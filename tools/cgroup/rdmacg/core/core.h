@@ -266,7 +266,7 @@ void cgroup_close(struct cgroup *cgroup);
 /* Close a cgroup and its ancestors. NULL is allowed. */
 void cgroup_close_path(struct cgroup *cgroup);
 
-/* The name for people: "/" for the root; NULL for NULL. */
+/* The name of a cgroup in messages: "/" for the root; NULL for NULL. */
 const char *cgroup_name(const struct cgroup *cgroup);
 /* The last part of the name. */
 const char *cgroup_base(const struct cgroup *cgroup);
@@ -397,7 +397,7 @@ struct log {
 	size_t nr_lines;
 };
 
-/* False, and errno, if the log cannot be read; @log->bus is set in any case. */
+/* Returns false with errno if the log cannot be read; @log->bus is set in any case. */
 bool log_read(struct log *log, const char *device);
 /* The meaning of a line, in plain words. */
 const char *log_meaning(const char *line);
@@ -412,13 +412,13 @@ void log_free(struct log *log);
 void other_memlock(struct cgroup *cgroup, pid_t pid, struct json_object *answer);
 /* RLIMIT_MEMLOCK of this process if it applies and is small; otherwise NUMBER_MAX. */
 uint64_t other_own_memlock(void);
-/* The last minutes of the kernel's log about the devices. */
+/* Lines about the devices in the last minutes of the kernel's log. */
 void other_log(struct json_object *answer);
 /* The usage of each device by all users, and by kernel users. */
 void other_devices(struct json_object *answer);
 /*
- * Resources that rdma netlink does not count, such as address handles: how many all cgroups
- * have together, if the kernel says how many there are.
+ * Resources that rdma netlink does not count, such as address handles: the sum over all cgroups, if
+ * the kernel reports a capacity.
  */
 void other_counted(struct json_object *answer);
 

@@ -208,7 +208,7 @@ static bool slot_is_zero(struct slot *slot, enum pool_file file)
 	return (file == POOL_CURRENT || file == POOL_PEAK) && !*slot_value(slot, file);
 }
 
-/* Whether the file was read, and has no line, or nothing but zeros. */
+/* Whether the file was read and has only zeros or no line. */
 static bool pools_are_zero(const struct pools *pools, enum pool_class class, enum pool_file file)
 {
 	struct slot *slot = NULL;
@@ -242,7 +242,7 @@ static bool pools_must_be_zero(const struct pools *pools, const struct pools *ab
 	return above && pools_are_zero(above, class, file);
 }
 
-/* Say for each slot of a class that these files are known, for they are zero. */
+/* Note for each slot of a class that these files are known to be zero. */
 static void pools_set_zero(struct pools *pools, enum pool_class class, unsigned int files)
 {
 	struct slot *slot = NULL;
@@ -252,7 +252,7 @@ static void pools_set_zero(struct pools *pools, enum pool_class class, unsigned 
 			slot->has |= files;
 }
 
-/* Whether all of a file of limits is max; an index is taken for a limit. */
+/* Whether each limit in a file is max. An index is taken for a limit. */
 static bool pools_are_unlimited(const char *text)
 {
 	const char *equals = text;
@@ -277,7 +277,7 @@ static void pools_take_file(struct pools *pools, enum pool_class class, enum poo
 static int pools_read_class(struct pools *pools, int dir, enum pool_class class,
 			    unsigned int files, const struct pools *above)
 {
-	/* The files that say most about the others come first. */
+	/* First read the files that tell most about other files. */
 	static const enum pool_file order[] = {
 		POOL_MAX, POOL_PEAK, POOL_CURRENT, POOL_EVENTS, POOL_EVENTS_LOCAL,
 	};
@@ -308,7 +308,7 @@ static int pools_read_class(struct pools *pools, int dir, enum pool_class class,
 	return 0;
 }
 
-/* A class that a cgroup with the controller does not have, none below it has. */
+/* If a cgroup with the controller lacks a class, its descendants lack the class too. */
 static bool pools_lack_class(const struct pools *above, enum pool_class class,
 			     unsigned int files)
 {

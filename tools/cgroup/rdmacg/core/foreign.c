@@ -4,17 +4,18 @@
 
 #include "core/core.h"
 
-/* The digits of a container's whole id, in all runtimes. */
+/* The number of digits of a container's whole id, in all runtimes. */
 #define FOREIGN_ID_LENGTH 64
 
-/* Before a word, and behind it. */
+/* The text before a word, and the text behind it. */
 #define FOREIGN_BEFORE	"(^|[^[:alnum:]])"
 #define FOREIGN_BEHIND	"([^[:alnum:]]|$)"
 
 /*
- * Extended regular expressions: of the last part of a name, or of all of it for FOREIGN_STEP.
- * In them ~ is the text that was typed, ~i that text and the digits that an id has behind it,
- * ~u the text with "_" or "-" for each "-", ~s the text as systemd-escape(1) writes it.
+ * Extended regular expressions for the last part of a name or, for FOREIGN_STEP, for the whole
+ * name. In them, ~ stands for the typed text, ~i for the text and further digits of an id, ~u for
+ * the text with "_" or "-" in place of each "-", and ~s for the text as systemd-escape(1) writes
+ * it.
  */
 static const struct {
 	enum foreign_kind kind;
@@ -39,12 +40,12 @@ static const struct {
 	{ FOREIGN_STEP, "(^|/)(job_[0-9]+|s[0-9A-HJKMNP-TV-Z]{13})/step_[^/]+" },
 };
 
-/* Other tools print these before an id. */
+/* Other tools print these schemes before an id. */
 static const char * const foreign_schemes[] = {
 	"docker://", "containerd://", "cri-o://", "podman://",
 };
 
-/* Units without one of these are services, as for systemctl. */
+/* A unit without one of these suffixes is a service, as for systemctl. */
 static const char * const foreign_suffixes[] = {
 	".service", ".scope", ".slice", ".socket", ".mount", ".swap",
 };
@@ -76,7 +77,10 @@ static const char *foreign_suffix(enum foreign_kind kind, const char *text)
 	return ".service";
 }
 
-/* A character as an expression that matches it, or more as the letter behind ~ says. */
+/*
+ * Write a character as an expression that matches it; write ~ and its letter as foreign_shapes
+ * says.
+ */
 static void foreign_put(FILE *to, char character, char how)
 {
 	bool alike = how == 'u' && (character == '-' || character == '_');

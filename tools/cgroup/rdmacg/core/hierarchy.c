@@ -4,7 +4,7 @@
 
 struct hierarchy hierarchy;
 
-/* A line of mountinfo. All point into it. */
+/* A line of mountinfo. All fields point into the line. */
 struct mount {
 	char *root;
 	char *point;
@@ -101,7 +101,7 @@ static void hierarchy_take(const struct mount *mount, bool v2)
 {
 	bool whole = !strcmp(mount->root, "/");
 
-	/* Of several mounts, one that shows all of it is the best. */
+	/* If several mounts exist, a mount that shows the whole hierarchy is the best. */
 	if (hierarchy.path && (!whole || !*hierarchy.inside))
 		return;
 	free(hierarchy.path);
@@ -112,7 +112,7 @@ static void hierarchy_take(const struct mount *mount, bool v2)
 	hierarchy.nsdelegate = hierarchy_has_word(mount->options, "nsdelegate", ",");
 }
 
-/* Look through the mounts; false if none carries the controller. */
+/* Search the mounts. Returns false if none has the controller. */
 static bool hierarchy_find(void)
 {
 	char *text __autofree = file_read(AT_FDCWD, hierarchy_proc("self/mountinfo"));
@@ -131,7 +131,7 @@ static bool hierarchy_find(void)
 	return hierarchy.path;
 }
 
-/* Why there is none, from /proc/cgroups: name, hierarchy, cgroups, enabled. */
+/* Why no mount has the controller, from /proc/cgroups: name, hierarchy, cgroups, enabled. */
 static void hierarchy_say_why_none(void)
 {
 	char *text __autofree = file_read(AT_FDCWD, hierarchy_proc("cgroups"));
@@ -173,7 +173,9 @@ bool hierarchy_open(void)
 	return true;
 }
 
-/* The rest of @path after @prefix, which is a whole path; NULL if it does not begin so. */
+/*
+ * The rest of @path after @prefix, which must end at a slash; NULL if @path does not begin with it.
+ */
 static const char *hierarchy_below(const char *path, const char *prefix)
 {
 	size_t length = strlen(prefix);
@@ -245,7 +247,9 @@ char *hierarchy_resolve(const char *argument)
 	name = hierarchy_clean(below ? below : argument);
 	if (!name)
 		say_error(argument, "a cgroup's name cannot have .. in it");
-	/* No such cgroup: the name may be one that a command has printed, with escapes. */
+	/*
+	 * There is no such cgroup. A command may have printed the name with escapes, so undo them.
+	 */
 	else if (!file_exists(hierarchy.dir, name))
 		text_unescape(name);
 	return name;
@@ -288,7 +292,7 @@ char *hierarchy_cgroup_of(pid_t pid)
 		say_error(where, "is in no cgroup of the hierarchy at %s", hierarchy.path);
 		return NULL;
 	}
-	/* The cgroup may be outside of the part that is mounted here. */
+	/* The cgroup may be outside of the part of the hierarchy that is mounted here. */
 	below = hierarchy_below(path, hierarchy.inside);
 	name = below ? hierarchy_clean(below) : NULL;
 	if (!name)

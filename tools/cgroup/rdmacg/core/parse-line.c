@@ -45,7 +45,9 @@ bool line_next(char **text, struct line *line)
 		/* A line that begins with a blank has no name. */
 		if (!pairs || pairs == start + 1)
 			continue;
-		/* One blank is between them; more belong to the name. */
+		/*
+		 * One blank separates the name from the pairs. Further blanks belong to the name.
+		 */
 		pairs[-1] = '\0';
 		line->device.name = start;
 		line->device.is_default = false;
@@ -58,7 +60,7 @@ bool line_next(char **text, struct line *line)
 	return false;
 }
 
-/* Nobody has to escape a key after that. */
+/* A key with only these characters needs no escapes. */
 static bool line_is_key(const char *key, size_t length)
 {
 	return length && strspn(key, "abcdefghijklmnopqrstuvwxyz0123456789_.:") >= length;

@@ -7,7 +7,7 @@
 
 struct select_kind {
 	const char *name;
-	/* For kinds that are searched for in the tree. */
+	/* For kinds of names that are searched in the tree. */
 	enum foreign_kind shape;
 };
 

@@ -2,7 +2,7 @@
 /* rdmacg: the causes of failures that no cgroup refused. */
 #include "core/core.h"
 
-/* So many processes are listed; those with the least room come first. */
+/* At most this many processes are listed. Processes with the least room come first. */
 #define OTHER_PROCESSES	10
 
 /* CAP_IPC_LOCK: RLIMIT_MEMLOCK does not apply to a process with this capability. */
@@ -14,7 +14,7 @@
  */
 #define OTHER_USER_NAMESPACE	"user:[4026531837]"
 
-/* Distributions let processes pin so much; a limit up to here is meant for key rings. */
+/* Distributions let processes pin this much; a smaller limit is meant for key rings. */
 #define OTHER_SMALL_LIMIT	(64ULL << 20)
 
 /* How likely it is that RLIMIT_MEMLOCK refused a memory region. */
@@ -26,14 +26,17 @@ struct process {
 	char *name;
 	/* RLIMIT_MEMLOCK, or NUMBER_MAX. */
 	uint64_t limit;
-	/* Memory that uverbs has pinned for it, and that mlock(2) has locked. */
+	/* Memory that uverbs has pinned for the process, and memory that mlock(2) has locked. */
 	uint64_t pinned;
 	uint64_t locked;
-	/* How much more it may pin. Pinned and locked count apart, each against the limit. */
+	/*
+	 * How much more the process may pin. Pinned and locked memory count separately against the
+	 * limit.
+	 */
 	uint64_t room;
 	/* One of the texts above. */
 	const char *verdict;
-	/* It has no open file of uverbs; only if its files can be seen. */
+	/* The process has no open file of uverbs; valid only if its files can be seen. */
 	bool without_rdma;
 	bool files_seen;
 };
@@ -59,7 +62,7 @@ static uint64_t other_kilobytes(const char *status, const char *label)
 	return value << 10;
 }
 
-/* A namespace that cannot be seen is taken for another one: the limit may then be the cause. */
+/* A namespace that cannot be seen counts as another namespace: the limit may then be the cause. */
 static bool other_is_machines_user(pid_t pid)
 {
 	char link[64] = "";
@@ -134,7 +137,9 @@ static int other_compare(const void *a, const void *b)
 	return (one->room > other->room) - (one->room < other->room);
 }
 
-/* All that can be seen, those with the least room first. To be freed, and the names. */
+/*
+ * All visible processes, those with the least room first. The caller frees the array and the names.
+ */
 static struct process *other_collect(struct cgroup *cgroup, pid_t pid, size_t *count)
 {
 	pid_t *pids __autofree = NULL;
@@ -169,7 +174,7 @@ static void other_print_process(const struct process *process)
 		 suspect ? ": suspect this first" : "");
 }
 
-/* A program that runs over sockets meets no limit of RDMA at all. */
+/* A program that uses sockets meets no limit of RDMA. */
 static void other_print_without_rdma(size_t without, size_t count)
 {
 	if (without && without == count)
@@ -184,7 +189,7 @@ static void other_print_memlock(const struct process *processes, size_t count)
 	size_t bound = 0, without = 0, i;
 	bool remedy = false;
 
-	/* Those that are bound come first. */
+	/* Processes to which RLIMIT_MEMLOCK applies come first. */
 	for (i = 0; i < count; i++) {
 		bound += processes[i].verdict != other_unbound;
 		without += processes[i].without_rdma;
@@ -294,7 +299,7 @@ static struct json_object *other_device_log(const char *device)
 		json_object_array_add(lines, json_pack("text:s meaning:s", line, meaning));
 	}
 	log_free(&log);
-	/* The log has names alone. */
+	/* The log has only names. */
 	return json_pack("device:s index:o readable:b lines:o", device, NULL, read, lines);
 }
 

@@ -7,7 +7,7 @@
 
 /* Environments of containers may be long; no runtime writes more than a part of this. */
 #define OCI_LARGEST	(8UL << 20)
-/* Of objects in objects. Runtimes write less than ten. */
+/* The depth of nested objects. Runtimes write less than ten. */
 #define OCI_DEEPEST	32
 #define OCI_LONGEST	4096
 
@@ -35,7 +35,7 @@ static char *oci_read_all(int fd, const char *name, size_t *size)
 	return NULL;
 }
 
-/* Parse a text of one object and nothing else. NULL after a printed error. */
+/* Parse a text that has one object and nothing else. NULL after a printed error. */
 static struct json_object *oci_parse(const char *name, const char *text, size_t size)
 {
 	struct json_tokener *tokener = memory_check(json_tokener_new_ex(OCI_DEEPEST));
@@ -84,7 +84,7 @@ bool oci_parse_state(struct oci *oci, const char *text, size_t size)
 	if (json_object_object_get_ex(state, "pid", &value) &&
 	    json_object_is_type(value, json_type_int))
 		pid = json_object_get_int64(value);
-	/* Later than that, the container's program would have run without limits. */
+	/* In a later state, the container's program would have run without limits. */
 	if (!status || (strcmp(status, "creating") && strcmp(status, "created")))
 		say_error(oci_state_name,
 			  "is \"%s\" and not being created; the hook has to be one of createRuntime",
@@ -156,7 +156,10 @@ bool oci_parse_limits(struct config *config, const char *where, const char *text
 	return false;
 }
 
-/* The annotation for the container of this name, or else that for all. To be freed. */
+/*
+ * The annotation for the container of this name or, if there is none, for all containers. To be
+ * freed.
+ */
 static char *oci_find_key(struct json_object *annotations)
 {
 	const char *name = oci_string(annotations, OCI_ANNOTATION_NAME);
@@ -168,7 +171,7 @@ static char *oci_find_key(struct json_object *annotations)
 	return memory_string(OCI_ANNOTATION);
 }
 
-/* An annotation that cannot be read must not pass for none. */
+/* An annotation that cannot be read must not count as missing. */
 static bool oci_take_annotation(struct oci *oci, struct json_object *annotations)
 {
 	char *key __autofree = oci_find_key(annotations);
@@ -222,7 +225,7 @@ bool oci_parse_config(struct oci *oci, const char *text, size_t size)
 	return good;
 }
 
-/* It has to be a regular file: others may have no end. */
+/* The file has to be regular: other files may have no end. */
 static int oci_open_config(const struct oci *oci)
 {
 	char *path __autofree = memory_format("%s/%s", oci->bundle, oci_config_name);

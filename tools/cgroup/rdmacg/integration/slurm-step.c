@@ -2,11 +2,11 @@
 /*
  * rdmacg slurm-step: limits of a job of Slurm and of its steps, on one node.
  *
- * The SPANK plugin in integrations/slurm runs this in slurmstepd's cgroup, which is
- * .../job_N/step_M/slurm or below, before a task of the step is there, and once more at the end.
+ * The SPANK plugin in integrations/slurm runs this command in slurmstepd's cgroup, which is
+ * .../job_N/step_M/slurm or below: once before the step's tasks, and once at the end.
  *
- * The limits of the job hold for all its steps together. The first step that has limits to set
- * sets them; from then on a step can have less for itself, and cannot raise them.
+ * The limits of the job hold for all its steps together. The first step that has limits sets them.
+ * A later step can have lower limits for itself, but cannot raise the limits of the job.
  */
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -33,7 +33,7 @@ static void step_take(struct config *config, const char *section, const char *wh
 						      item);
 		size_t before = config->nr_rules;
 
-		/* Blanks and # mean more in a file. */
+		/* In a file, a blank and # have other meanings. */
 		good = !strpbrk(item, " \t\r\n") && config_add(config, section, where, rule);
 		if (config->nr_rules == before)
 			say_error(where, "%s: write [DEVICE:]KEY=VALUE[,KEY=VALUE]...", item);
@@ -43,7 +43,7 @@ static void step_take(struct config *config, const char *section, const char *wh
 		exit(EXIT_USAGE);
 }
 
-/* Patterns are for administrators. */
+/* Only administrators may use patterns. */
 static void step_take_asked(const char *text, void *to)
 {
 	if (text[strcspn(text, "*?[\\")]) {
@@ -113,8 +113,8 @@ static const char *step_folder(void)
 }
 
 /*
- * A lock that only root can take: a folder of a cgroup can be locked by each of its readers. The
- * lock ends with the process. False: an error was said.
+ * A lock that only root can take, because each reader of a cgroup's folder could lock that folder.
+ * The lock ends with the process. Prints an error and returns false on a failure.
  */
 static bool step_lock(void)
 {
@@ -141,7 +141,7 @@ static bool step_lock(void)
 	return false;
 }
 
-/* The lock keeps two steps from being the first one. */
+/* The lock ensures that only one step is the first step. */
 static bool step_limit(struct cgroup *cgroup)
 {
 	struct policy of_step = { .place = step_policy.place, .asked = step_policy.asked };

@@ -18,7 +18,7 @@ static size_t command_distance(const char *a, const char *b)
 	return 1 + (other < best ? other : best);
 }
 
-/* Name the command that was meant, if one is close. */
+/* Name the most similar command, if one is close. */
 static void command_say_unknown(const struct commands *commands, const char *by, const char *name)
 {
 	const struct command *command, *closest = NULL;

@@ -5,7 +5,7 @@
 
 #include "lib/lib.h"
 
-/* No file of the kernel is that large; something else may have no end. */
+/* No file of the kernel is this large; other files may have no end. */
 #define FILE_LARGEST (64UL << 20)
 
 /* Read to the end of @fd, or until a read leaves room: the text, or NULL and errno. */

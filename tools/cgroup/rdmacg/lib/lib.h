@@ -81,7 +81,7 @@ void memory_autofree(void *variable);
 char *text_escape(const char *raw);
 /* Undo text_escape(), in place. */
 void text_unescape(char *text);
-/* text_escape() without a locale: letters of all languages are printable. */
+/* text_escape(), but regardless of the locale, the letters of all languages are printable. */
 char *text_printable(const char *raw);
 /* A copy in which only bytes that are not UTF-8 are escaped; for JSON. */
 char *text_valid(const char *raw);
@@ -130,7 +130,7 @@ char *file_read_at_once(int dir, const char *name);
 /* Write all of @text at once: 0 or a negative errno. */
 int file_write(int dir, const char *name, const char *text);
 bool file_exists(int dir, const char *name);
-/* Whether errno says that the file, the cgroup or the device was removed meanwhile. */
+/* Whether errno means that the file, the cgroup or the device was removed meanwhile. */
 bool file_is_gone(int error);
 /* The users that may write to the file or folder: "root and alice". To be freed. */
 char *file_owner(int dir, const char *name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rdmacg: memory, or the end of the command. */
+/* rdmacg: allocation of memory; without memory, the program ends. */
 #include "lib/lib.h"
 
 void *memory_check(void *memory)

@@ -4,7 +4,7 @@
 
 #include "lib/lib.h"
 
-/* Of lines that go on. */
+/* The indent of continuation lines. */
 #define SAY_INDENT 2
 
 static void say(FILE *to, const char *prefix, const char *format, va_list args)
@@ -36,7 +36,7 @@ void say_about(const char *where, const char *kind, const char *format, ...)
 						text, where ? ": " : "", kind);
 	va_list args;
 
-	/* Earlier output belongs before the message. */
+	/* Flush earlier output, which belongs before the message. */
 	fflush(stdout);
 	va_start(args, format);
 	say(say_file ? say_file : stderr, prefix, format, args);

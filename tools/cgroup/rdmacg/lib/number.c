@@ -49,7 +49,7 @@ static int number_shift(const char *unit)
 	return 10 * (found - number_units + 1);
 }
 
-/* @value * @by / @over, rounded down; past 64 bits the largest of them. */
+/* @value * @by / @over, rounded down; above 64 bits, the largest number. */
 static uint64_t number_scale(uint64_t value, uint64_t by, uint64_t over)
 {
 	unsigned __int128 wide = (unsigned __int128)value * by / over;
@@ -108,9 +108,9 @@ const char *number_text(uint64_t value, bool human)
 	}
 	while (value >> (10 * (unit + 1)) >= 1024)
 		unit++;
-	/* Rounded down: a figure that reads as the next unit has reached that unit. */
+	/* Round down: a figure that shows the next unit has reached that unit. */
 	tenths = number_scale(value, 10, (uint64_t)1 << (10 * (unit + 1)));
-	/* A whole number has no fraction, so that 1G is shown as it was written. */
+	/* Print a whole number without a fraction, so that 1G looks as it was written. */
 	if (!(value & (((uint64_t)1 << (10 * (unit + 1))) - 1)))
 		snprintf(text, sizeof(texts[0]), "%" PRIu64 "%ciB", tenths / 10,
 			 number_units[unit]);

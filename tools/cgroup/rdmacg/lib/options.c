@@ -60,8 +60,8 @@ void options_fail(const char *where, const char *format, ...)
 }
 
 /*
- * glibc prints an unknown option as it is, so an option that a terminal should not see is
- * refused before. In order means that a command with words of its own may follow.
+ * glibc prints an unknown option without escapes, so refuse such an option before glibc sees it.
+ * @in_order means that a command with words of its own may follow.
  */
 static void options_check(char * const *words, bool in_order)
 {

@@ -4,7 +4,7 @@
 
 #include "lib/lib.h"
 
-/* A name keeps so many columns. */
+/* A shortened name keeps this many columns. */
 #define TABLE_NARROWEST	8
 
 #define TABLE_BOLD	"\033[1m"

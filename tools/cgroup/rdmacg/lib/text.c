@@ -31,8 +31,8 @@ size_t text_decode(const char *text, uint32_t *character)
 }
 
 /*
- * Whether a terminal shows the character and does nothing else: no control character,
- * nothing that ends a line, changes the direction of text or is not to be seen.
+ * Whether a terminal shows the character and does nothing else. Control characters, ends of lines,
+ * changes of direction and invisible characters are not printable.
  */
 static bool text_is_printable(uint32_t c)
 {
@@ -155,7 +155,7 @@ size_t text_width(const char *text)
 
 void text_clip_middle(char *text, size_t columns)
 {
-	/* Names of pods differ at their ends. */
+	/* The ends of pods' names differ, so keep the ends. */
 	size_t head = columns / 4, ignored;
 	const char *tail = text;
 
@@ -176,7 +176,7 @@ void text_clip(char *text, size_t columns)
 	size_t width = 0, more;
 	char *cut = text;
 
-	/* @cut is as far as a ~ still has room behind it. */
+	/* @cut is the farthest place at which a ~ still has room. */
 	while (*text) {
 		text += text_step(text, &more);
 		width += more;
@@ -191,7 +191,7 @@ void text_clip(char *text, size_t columns)
 
 char *text_quote(const char *text)
 {
-	/* Words of these need no quotes in any shell. */
+	/* Words of these characters need no quotes in any shell. */
 	static const char plain[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
 	char *quoted, *to;

@@ -87,7 +87,7 @@ unsigned int lnet_parse_release(const char *text)
 	return minor;
 }
 
-/* A parameter that no size depends on. It is accepted, because files have it, and noted. */
+/* A parameter on which no size depends. It is accepted and noted, because files have it. */
 static bool lnet_set_idle(struct lnet_side *side, const char *name)
 {
 	size_t i;

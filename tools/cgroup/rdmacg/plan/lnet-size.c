@@ -115,8 +115,8 @@ void lnet_setup(struct plan_part *part, struct lnet_side *side)
 /* --- one end of a connection --- */
 
 /*
- * The send queue that releases up to 2.10 get for so many fragments: 0 if none. 2.9 and
- * 2.10 ask for a quarter less, again and again, while it was 16 or more; older ones fail.
+ * The send queue that releases up to 2.10 get for @frags fragments; 0 if they get none. 2.9 and
+ * 2.10 reduce their request by a quarter until it is below 16; older releases fail.
  */
 static uint64_t lnet_cut(const struct lnet_side *side, uint64_t frags)
 {

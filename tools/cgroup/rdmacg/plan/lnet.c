@@ -117,7 +117,7 @@ static void lnet_connect(struct plan_part *part, const struct lnet_side *active,
 
 /* --- the plan --- */
 
-/* One node alone: its connections are as it would make them itself. */
+/* One node alone: its connections have the sizes that it would choose itself. */
 static void lnet_plan_node(struct plan *plan, struct lnet_side *side)
 {
 	struct plan_part *part = plan_add_part(plan, "One connection of Lustre 2.%u",
@@ -144,7 +144,9 @@ static void lnet_plan_link(struct plan *plan, struct lnet_side *active, struct l
 		     passive, link.asked, link.frags);
 }
 
-/* All of a node that has made both kinds of connections, as if each were the larger one. */
+/*
+ * All objects of a node that has created both kinds of connections, as if each had the larger size.
+ */
 static void lnet_plan_total(struct plan *plan, struct lnet_side *side, uint64_t conns)
 {
 	struct plan_part *part = plan_add_part(plan, "All of %s, peers: %" PRIu64,
@@ -161,7 +163,7 @@ static void lnet_start(struct plan *plan, struct lnet_side *side)
 
 static void lnet_plan_pair(struct plan *plan, struct lnet_side *near, struct lnet_side *far)
 {
-	/* The active node decides how many connections there are, and either can be it. */
+	/* The active node determines the number of connections, and either node can be active. */
 	uint64_t conns = max(lnet_get(near, LNET_CONNS), lnet_get(far, LNET_CONNS));
 
 	lnet_start(plan, near);

@@ -38,8 +38,8 @@ static const struct plan_input qemu_inputs[] = {
 /* --- the RAM blocks --- */
 
 /*
- * The blocks of -M pc -nodefaults besides its RAM, as "info ramblock" of 7.2 shows it. pc.rom is
- * all zeros there, and zeros that were never anything else are not registered.
+ * The blocks of -M pc -nodefaults besides its RAM, as "info ramblock" of 7.2 shows them. pc.rom has
+ * only zeros, and QEMU does not register memory that was always zero.
  */
 static const struct {
 	const char *name;

@@ -11,9 +11,9 @@
 
 /* QEMU's idstr has 256 bytes. */
 #define PLAN_BLOCK_NAME	255
-/* So much of a line that is wrong is shown. */
+/* An error shows at most this much of a malformed line. */
 #define PLAN_SHOWN	100
-/* A line of QEMU's is shorter, and a pattern takes its time with a long one. */
+/* A line of QEMU is shorter, and matching a long line takes a long time. */
 #define PLAN_LINE	512
 
 #define PLAN_HEX	"0x[0-9a-f]{1,16}"

@@ -7,14 +7,14 @@
 #include "core/core.h"
 #include "run/run.h"
 
-/* A process that was just killed may take some time to leave; 10 ms each. */
+/* A process that was just killed may take some time to leave the cgroup; each try waits 10 ms. */
 #define RUN_CGROUP_TRIES	200
 
 /* How often to look, each 10 ms, whether systemd has moved the processes. */
 #define RUN_CGROUP_LOOKS	500
 
 #define RUN_CGROUP_NAMES	100
-/* Of the cgroup; a number follows. */
+/* The beginning of the cgroup's name; a number follows. */
 #define RUN_CGROUP_NAME	"rdmacg-run-"
 
 /* Whether the process is in the cgroup of the scope. */
@@ -89,7 +89,7 @@ static bool run_cgroup_make_below(struct run_cgroup *home, struct cgroup *parent
 	int number = 0, error;
 	char *base;
 
-	/* A cgroup that a process of the same number left behind is in the way. */
+	/* A process with the same number may have left a cgroup with this name. */
 	do {
 		base = memory_format(RUN_CGROUP_NAME "%d%s%.0d", getpid(), number ? "-" : "",
 				     number);
@@ -210,7 +210,7 @@ void run_cgroup_remove(struct run_cgroup *home, struct transaction *enabled)
 	if (error)
 		say_warning(cgroup_name(cgroup), "cannot be removed: %s; remove it later with rmdir(1)",
 			    strerror(error));
-	/* Of the cgroups above a scope, systemd decides. */
+	/* systemd manages the cgroups above a scope. */
 	if (!home->scope)
 		run_cgroup_disable(cgroup->parent, enabled);
 	cgroup_close_path(cgroup);

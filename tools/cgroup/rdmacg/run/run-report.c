@@ -106,7 +106,7 @@ static uint64_t report_refused(const struct pools *pools)
 	return refused;
 }
 
-/* The usage of a failed command is not its need; if a cause was seen, it is said. */
+/* The usage of a failed command is less than its need. Print the cause, if it is known. */
 static void report_print_failed(FILE *to, const struct pools *pools, uint64_t refused)
 {
 	uint64_t memlock = report_small_memlock(pools);
@@ -158,7 +158,7 @@ static struct json_object *report_slot_json(const struct slot *slot)
 	return object;
 }
 
-/* Of a failed command: "cgroup", "memlock", or NULL if no cause was seen. */
+/* The cause of a failed command: "cgroup", "memlock", or NULL if no cause was found. */
 static const char *report_cause(const struct pools *pools)
 {
 	if (!report_status)

@@ -147,7 +147,7 @@ int openat(int fd, const char *name, int flags, ...)
 	errno = fake_fault("open", path);
 	if (errno)
 		return -1;
-	/* A file of the kernel loses nothing by that. */
+	/* A file of the kernel does not lose its text by that. */
 	return real(fd, name, flags & ~O_TRUNC, mode);
 }
 
@@ -197,7 +197,7 @@ static void fake_free_words(struct fake_word *words)
 	}
 }
 
-/* How long the name of the device is: "NAME" or "NAME index=N". */
+/* The length of the name of the device: "NAME" or "NAME index=N". */
 static size_t fake_name_length(const char *line)
 {
 	const char *rest = strpbrk(line, "=");
@@ -208,7 +208,7 @@ static size_t fake_name_length(const char *line)
 	return length;
 }
 
-/* What a line holds for @word's key from now on, among @asked: NULL where that is the same. */
+/* The new value of @word's key, from the words @asked; NULL if the value does not change. */
 static const char *fake_value(const char *word, const struct fake_word *asked)
 {
 	size_t length = strcspn(word, "=") + 1;
@@ -219,7 +219,7 @@ static const char *fake_value(const char *word, const struct fake_word *asked)
 	return NULL;
 }
 
-/* The line that @old becomes where a write asks for the words @asked. */
+/* Print the line @old, changed by the written words @asked. */
 static void fake_print_line(FILE *to, char *old, const struct fake_word *asked)
 {
 	size_t length = fake_name_length(old);
@@ -413,7 +413,7 @@ int mkdirat(int fd, const char *name, mode_t mode)
 	if (file)
 		fclose(file);
 	file = fopen(control, "re");
-	/* On v1 there is no such file, and all have the controller. */
+	/* cgroup v1 has no such file, and each cgroup has the controller. */
 	if (!file || (fscanf(file, "%15s", word) == 1 && !strcmp(word, "rdma")))
 		fake_fill(path, true);
 	if (file)

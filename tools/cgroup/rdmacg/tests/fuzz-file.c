@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Feed texts to the parser of the controller's files: devices choose their own names. What
- * it understood is written as a line, and has to be understood in the same way.
+ * Pass texts to the parser of the controller's files, because devices can have any name. Each
+ * parsed line is written and parsed again, and must have the same meaning.
  */
 #include "core/core.h"
 
 int plan_fuzz(const uint8_t *data, size_t size);
 
-/* The line again, from its parts. */
+/* Write the line again, from its parts. */
 static char *plan_write_line(struct line *line)
 {
 	char *device = device_format(&line->device);
@@ -22,7 +22,7 @@ static char *plan_write_line(struct line *line)
 
 		if (!*key || strpbrk(key, " =\n"))
 			abort();
-		/* As the first one, it would be the device's. */
+		/* In the first place, it would be the index of the device. */
 		if (!strcmp(key, "index"))
 			continue;
 		longer = memory_format("%s %s=%s", text, key,
@@ -34,7 +34,7 @@ static char *plan_write_line(struct line *line)
 	return text;
 }
 
-/* A line with amounts is read once more, and has to become the same text. */
+/* A line with amounts is parsed once more, and must give the same text. */
 static void plan_check_line(struct line *line)
 {
 	char *text = plan_write_line(line);

@@ -82,7 +82,7 @@ static void top_add(const struct cgroup *cgroup, const struct slot *slot)
 	row->limit_of = slot->limit_of ? memory_string(cgroup_name(slot->limit_of)) : NULL;
 	row->usage = slot->usage;
 	row->limit = slot->limit;
-	/* If nothing may be made, a first attempt is at the limit already. */
+	/* At a limit of 0, the first attempt already reaches the limit. */
 	row->use = slot->limit == NUMBER_MAX ? -1 :
 		   slot->limit ? (double)slot->usage / slot->limit : 1;
 	row->refused = slot->events.alloc_fail;
@@ -156,7 +156,7 @@ static void top_fill_row(const struct top_row *row, struct table *table, size_t 
 	char *rate __autofree = memory_format(row->rate < 0 ? "-" : "%.1f", row->rate);
 	bool human = number_is_bytes(row->key);
 
-	/* Rounded down, so that 100 is a limit that is reached. */
+	/* Round down, so that 100 means that the limit is reached. */
 	table_number(table, row->use >= 0,
 		     row->limit ? (__uint128_t)row->usage * 100 / row->limit : 100, false);
 	table_alarm(table, row->use >= 1);

@@ -7,7 +7,7 @@
 #include "lib/lib.h"
 #include "top/top.h"
 
-/* The last one, for it makes macros of words such as columns. */
+/* This include must be the last, because it defines macros such as columns. */
 #include <term.h>
 
 /* A line about the rows, and one for the names of the columns. */
@@ -20,7 +20,7 @@ static struct top_screen {
 	sigset_t unblocked;
 	bool helping;
 	bool ended;
-	/* Of the last look, or NULL. */
+	/* The errors of the last update, or NULL. */
 	char *errors;
 } screen = {
 	.keyboard = { .fd = STDIN_FILENO, .events = POLLIN },
@@ -147,7 +147,7 @@ static void top_draw_head(void)
 	top_draw_line(0, line, A_NORMAL);
 }
 
-/* Not past the last row. */
+/* Do not scroll beyond the last row. */
 static void top_scroll(long rows)
 {
 	long last = (long)top.nr_shown - 1, first = (long)top.first + rows;
@@ -196,7 +196,7 @@ static void top_draw(void)
 	refresh();
 }
 
-/* A quarter of a second up to one, whole ones from there on. */
+/* Steps of a quarter of a second below one second, and of a second above. */
 static void top_change_delay(bool longer)
 {
 	uint64_t step = top.delay_ms < 1000 || (top.delay_ms == 1000 && !longer) ? 250 : 1000;
@@ -236,7 +236,7 @@ static bool top_press_scroll(int key)
 	return false;
 }
 
-/* True to look at once. */
+/* Returns true to update at once. */
 static bool top_press(int key)
 {
 	static const char orders[TOP_ORDERS + 1] = "lrup";
@@ -258,7 +258,7 @@ static bool top_press(int key)
 	return key == 'q' || key == ' ';
 }
 
-/* Take all keys, a new size of the terminal among them. True to look at once. */
+/* Take all keys, including a new size of the terminal. Returns true to update at once. */
 static bool top_take_keys(void)
 {
 	bool pressed = false, now = false;
@@ -278,7 +278,7 @@ static bool top_take_keys(void)
 	return now;
 }
 
-/* Until it is time to look again, or to end. */
+/* Wait until the next update, or until the end. */
 static void top_wait(void)
 {
 	int64_t begin = clock_now();
@@ -296,7 +296,7 @@ static void top_wait(void)
 	}
 }
 
-/* Errors are shown in the first line, for another place is not free. */
+/* Show errors in the first line, because no other line is free. */
 static void top_look(void)
 {
 	size_t size;
@@ -314,7 +314,7 @@ bool top_screen(void)
 {
 	uint64_t looks = 0;
 
-	/* The first one before the screen is taken, so that its error stays to be read. */
+	/* Read once before the screen is cleared, so that an error remains visible. */
 	if (!top_read())
 		return false;
 	top_hold_signals();

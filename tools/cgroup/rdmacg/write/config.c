@@ -7,7 +7,7 @@
 
 #define CONFIG_FOLDER	"/etc/rdmacg.d"
 #define CONFIG_BLANKS	" \t\n"
-/* Editors of other systems put it at the beginning of a file. */
+/* Editors of other systems write this mark at the beginning of a file. */
 #define CONFIG_MARK	"\xef\xbb\xbf"
 
 /* A file that is being read. */
@@ -137,7 +137,7 @@ static void config_take_line(struct config_file *file, char *text, size_t length
 		file->good = false;
 }
 
-/* After a section that is wrong, its lines would only repeat that. */
+/* Each line of a malformed section would only repeat the error. */
 static bool config_take_lines(struct config_file *file, const char *name, FILE *from)
 {
 	unsigned int number = 0;
@@ -257,8 +257,8 @@ char *config_pattern(const char *name)
 }
 
 /*
- * A pattern never reaches over a slash, so that a user cannot make a cgroup deeper down that
- * a pattern for other cgroups matches.
+ * A pattern never matches a slash. Otherwise a user could create a deeper cgroup that matches a
+ * pattern for other cgroups.
  */
 enum config_match config_match_cgroup(const struct rule *rule, const char *name)
 {

@@ -6,7 +6,7 @@
 
 static bool limits_is_key(const char *key, size_t length)
 {
-	/* "hw:" is of rdma.default. */
+	/* Only rdma.default has "hw:". */
 	return length && *key >= 'a' && *key <= 'z' &&
 	       strspn(key, "abcdefghijklmnopqrstuvwxyz0123456789_:") >= length;
 }
@@ -109,7 +109,7 @@ static bool limits_parse_word(struct limits *limits, const char *word)
 	return true;
 }
 
-/* Whether the words go together; if not, an error is said. */
+/* Whether the words can be combined. Prints an error if not. */
 static bool limits_check(const struct limits *limits)
 {
 	const char *device = limits->device.name;
@@ -255,7 +255,7 @@ static void limits_warn_usage(const struct limits *limits, const struct cgroup *
 		    slot->key, value, limits->device.name, slot->usage);
 }
 
-/* Each key has to be one of the device's that has a limit. */
+/* The device must have each key, and each key must have a limit. */
 static bool limits_check_keys(const struct limits *limits, const struct pool *pool)
 {
 	char *list __autofree = NULL;

@@ -29,8 +29,8 @@ bool policy_check(const struct config *config)
 }
 
 /*
- * The last rule of a section, or of any if that is NULL, for this device and key. A rule for
- * "default" is for devices that have none of their own.
+ * Find the last rule of a section (NULL: of any section) for this device and key. A rule for
+ * "default" is for devices without a rule of their own.
  */
 static const struct rule *policy_find(const struct config *config, const char *section,
 				      const struct device *device, const char *key)
@@ -53,7 +53,10 @@ static const struct rule *policy_find(const struct config *config, const char *s
 	return found;
 }
 
-/* False: an error was said. Without a rule, the limit is none. */
+/*
+ * Find the limit of a section; without a rule, NUMBER_MAX. Prints an error and returns false on a
+ * failure.
+ */
 static bool policy_look_up(const struct config *config, const char *section,
 			   const struct device *device, const char *key, struct policy_limit *limit)
 {
@@ -131,7 +134,7 @@ static bool policy_check_asked(const struct policy *policy, const struct device 
 	return false;
 }
 
-/* The limit that the cgroup gets. False: an error was said. */
+/* Get the limit for the cgroup. Prints an error and returns false if the request is not allowed. */
 static bool policy_decide(const struct policy *policy, const struct device *device, const char *key,
 			  uint64_t *value)
 {
@@ -165,11 +168,11 @@ static bool policy_concerns(const struct policy *policy, const struct rule *rule
 	       pools_find_slot(&policy->cgroup->pools, device, key);
 }
 
-/* Whether there is such a limit; if not, the error names the rule. */
+/* Whether the limit exists; if not, prints an error with the rule. */
 static bool policy_check_key(const struct policy *policy, const struct rule *rule,
 			     const struct device *device, const char *key)
 {
-	/* rdma.default takes keys of devices that are not there. */
+	/* rdma.default accepts keys of missing devices. */
 	bool known = device->is_default && strchr(key, ':');
 	const struct pool *pool;
 
@@ -183,7 +186,7 @@ static bool policy_check_key(const struct policy *policy, const struct rule *rul
 	return false;
 }
 
-/* Put the keys of one rule into @limits, except those that are there. */
+/* Add the keys of one rule to @limits, except keys that @limits has already. */
 static bool policy_take_rule(const struct policy *policy, const struct rule *rule,
 			     struct limits *limits)
 {
@@ -208,8 +211,8 @@ static bool policy_take_rule(const struct policy *policy, const struct rule *rul
 }
 
 /*
- * Let the kernel check an index that a request has without need: the device of that index may be
- * removed. False: an error was said.
+ * If a request has an index without need, pass the index to the kernel, which checks it: the device
+ * of that index may be removed. Prints an error and returns false on a failure.
  */
 static bool policy_take_index(const struct config *config, struct device *device)
 {
@@ -261,7 +264,7 @@ static bool policy_device(struct policy *policy, const struct device *device)
 	return good;
 }
 
-/* A request for a device that does not exist would else be forgotten. */
+/* Otherwise a request for a missing device would have no effect and no error. */
 static bool policy_has_devices(const struct pools *pools, const struct config *config)
 {
 	const struct pool *pool;
@@ -277,7 +280,7 @@ static bool policy_has_devices(const struct pools *pools, const struct config *c
 				break;
 		if (pool)
 			continue;
-		/* It says which devices exist. */
+		/* The error lists the existing devices. */
 		say_within(rule->where);
 		limits_find_pool(&rule->limits.device, pools);
 		say_within(NULL);
@@ -286,7 +289,7 @@ static bool policy_has_devices(const struct pools *pools, const struct config *c
 	return true;
 }
 
-/* All requests and all of the administrator's rules. Limits of later devices are the first. */
+/* All requests and all rules of the administrator. The limits of later devices come first. */
 static bool policy_prepare(struct policy *policy, unsigned int files)
 {
 	const struct pools *pools = &policy->cgroup->pools;
@@ -359,7 +362,7 @@ static bool policy_add_unified(struct json_object *unified, const struct transac
 struct json_object *policy_unified(struct policy *policy, struct cgroup *above)
 {
 	struct json_object *unified = json_object_new_object();
-	/* The usage of @above is not the new cgroup's. */
+	/* The usage of @above does not count for the new cgroup. */
 	bool good = policy_begin(policy, above, POOL_BIT(POOL_MAX));
 	size_t i;
 

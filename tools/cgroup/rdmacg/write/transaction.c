@@ -64,7 +64,7 @@ static const struct {
 	  "no such file: the cgroup was removed, or this kernel lacks the file" },
 };
 
-/* A step's text without its newline. To be freed. */
+/* The text of a write, without its newline. To be freed. */
 static char *transaction_line(const struct transaction_step *step)
 {
 	return memory_format("%.*s", (int)strcspn(step->text, "\n"), step->text);

@@ -23,7 +23,7 @@ struct rdmacg_order {
 	int argument;
 };
 
-/* Carries out one order; the return value, 0 or a negative errno, is the answer. */
+/* Carry out one order. Returns 0 or a negative errno, which is the answer. */
 typedef int (*rdmacg_act_fn)(int verb, int argument);
 
 static inline bool rdmacg_drop_privileges(void)

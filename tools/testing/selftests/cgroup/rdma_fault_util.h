@@ -24,7 +24,7 @@ static inline int rdmacg_write(const char *path, const char *text)
 	return ret;
 }
 
-/* The switches that the tests change; the first one alone ends all injection. */
+/* The switches that the tests change. Writing 0 to the first one ends all injection. */
 static const char *const rdmacg_failslab_files[] = {
 	FAILSLAB "probability",
 	FAILSLAB "ignore-gfp-wait",
@@ -80,7 +80,7 @@ static inline const char *rdmacg_failslab_begin(struct rdmacg_failslab *failslab
 	return "the switches of failslab cannot be written";
 }
 
-/* Let the @nth allocation of this thread from now on fail; 0: none. */
+/* Let the @nth allocation of this thread from now on fail; 0: no allocation. */
 static inline int rdmacg_fail_nth(int nth)
 {
 	char text[16];
@@ -89,7 +89,7 @@ static inline int rdmacg_fail_nth(int nth)
 	return rdmacg_write("/proc/thread-self/fail-nth", text);
 }
 
-/* How many allocations remain before the failing one; 0: the thread has made it. */
+/* Returns how many allocations remain before the failing one; 0: the failing one was made. */
 static inline int rdmacg_fail_left(void)
 {
 	char text[16] = "";
@@ -101,7 +101,7 @@ static inline int rdmacg_fail_left(void)
 	return atoi(text);
 }
 
-/* End what rdmacg_fail_nth() began. Returns whether the allocation was made, and so failed. */
+/* End rdmacg_fail_nth(). Returns whether the allocation was made and failed. */
 static inline bool rdmacg_end_fail_nth(void)
 {
 	int left = rdmacg_fail_left();
@@ -210,7 +210,7 @@ static inline int rdmacg_open_make_it_fail(void)
 	return open("/proc/thread-self/make-it-fail", O_WRONLY | O_CLOEXEC);
 }
 
-/* Do @act with that many bytes of memory left. Returns an errno, or -1 if that is not possible. */
+/* Do @act with @bytes of free memory. Returns an errno, or -1 if that is not possible. */
 static inline int rdmacg_act_within(unsigned int bytes, int (*act)(void *what), void *what)
 {
 	int fd = rdmacg_open_make_it_fail();

@@ -16,16 +16,16 @@
 #define AF_RDS 21
 #endif
 
-/* How long RDS may wait before it retries a connection, at growing intervals. */
+/* The shortest and the longest wait of RDS before it retries a connection. */
 #define RDMACG_MAX_DELAY "/proc/sys/net/rds/reconnect_max_delay_ms"
 
 #define MIB (1024 * 1024)
 #define RDMACG_MAX_REGIONS 64
 
-/* The device's; from the networks that are for tests of devices. */
+/* The address of the device, from a network that is reserved for tests. */
 static char rdmacg_address[INET_ADDRSTRLEN];
 
-/* What an actor has. */
+/* The socket and the regions of an actor. */
 static struct {
 	int fd;
 	int nr_regions;
@@ -43,7 +43,7 @@ enum rdmacg_verb {
 	RDMACG_MAP,
 	/* Free the latest region. */
 	RDMACG_FREE,
-	/* Open a socket, and tell its transport. */
+	/* Open a socket, and report its transport. */
 	RDMACG_TRANSPORT,
 	/* Open a socket for RDS over RDMA alone. */
 	RDMACG_BIND_IB,
@@ -186,7 +186,7 @@ static inline bool rdmacg_add_rds_device(void)
 	       rdmacg_add_link() && rdmacg_add_address() && rdmacg_add_device("rxe");
 }
 
-/* What is missing for a test of RDS, or NULL: then there are the cgroups and a device for it. */
+/* Create the cgroups and a device. Returns NULL, or the name of what a test of RDS lacks. */
 static inline const char *rdmacg_rds_create(struct rdmacg_tree *tree)
 {
 	const char *missing = rdmacg_tree_create(tree);

@@ -43,14 +43,14 @@ static inline void *rdmacg_find_attribute(void *attributes, ssize_t length, int 
 	return NULL;
 }
 
-/* The same among those in @nest, which may be NULL. */
+/* Find an attribute in @nest, which may be NULL. */
 static inline void *rdmacg_find_nested(struct nlattr *nest, int type)
 {
 	return nest ? rdmacg_find_attribute((void *)nest + NLA_HDRLEN, nest->nla_len - NLA_HDRLEN,
 					    type) : NULL;
 }
 
-/* What is in an attribute. */
+/* The value of an attribute. */
 static inline void *rdmacg_attribute_data(struct nlattr *attribute)
 {
 	return (void *)attribute + NLA_HDRLEN;
@@ -68,7 +68,7 @@ static inline void rdmacg_add_string(struct rdmacg_genl *message, int type, cons
 				    NLA_ALIGN(attribute->nla_len);
 }
 
-/* Ask, with a string if @text is one, and read an answer. Returns its length; -1: there is none. */
+/* Send a request, with @text if it is not NULL. Returns the answer's length; -1: no answer. */
 static inline ssize_t rdmacg_ask_genl(int family, int command, int flags, int type,
 				      const char *text, char *answer, size_t size)
 {
@@ -118,7 +118,7 @@ static inline int rdmacg_find_genl(const char *name)
 	return id ? *(__u16 *)rdmacg_attribute_data(id) : 0;
 }
 
-/* It may be there already. */
+/* The user EID may exist already. */
 static inline bool rdmacg_add_eid(void)
 {
 	int family = rdmacg_find_genl(SMC_GENL_FAMILY_NAME);
@@ -129,7 +129,7 @@ static inline bool rdmacg_add_eid(void)
 					 sizeof(answer)) > 0;
 }
 
-/* Tell whether the message is of that device, with a port that SMC would use. */
+/* Whether the message is of that device, with a port that SMC would use. */
 static inline bool rdmacg_is_active_port(struct nlmsghdr *header, const char *device)
 {
 	struct nlattr *nest = rdmacg_find_attribute(rdmacg_genl_attributes(header),
@@ -142,7 +142,7 @@ static inline bool rdmacg_is_active_port(struct nlmsghdr *header, const char *de
 	       *(__u8 *)rdmacg_attribute_data(state);
 }
 
-/* A worker of SMC learns of a device's port later than others. */
+/* A worker of SMC learns of a device's port later than other users. */
 static inline bool rdmacg_smc_sees(const char *device)
 {
 	int family = rdmacg_find_genl(SMC_GENL_FAMILY_NAME);
@@ -157,11 +157,11 @@ static inline bool rdmacg_smc_sees(const char *device)
 	return false;
 }
 
-/* What the kernel reports about SMC's sockets. */
+/* The sockets of SMC that the kernel reports. */
 struct rdmacg_smc_sockets {
-	/* With a connection over RDMA. */
+	/* Sockets with a connection over RDMA. */
 	int smcr;
-	/* That fell back to TCP for this reason, or because the peer did so for it. */
+	/* Sockets that use TCP for this reason, and sockets whose peer uses TCP for this reason. */
 	int fallbacks;
 	int peer_fallbacks;
 };

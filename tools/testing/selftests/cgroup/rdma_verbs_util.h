@@ -77,7 +77,7 @@ static inline int rdmacg_get_context(int fd, int *async_fd)
 {
 	struct {
 		struct ib_uverbs_get_context_resp core;
-		/* What the driver has to say. */
+		/* The driver's part of the response. */
 		__u64 driver[4];
 	} response;
 	struct {

@@ -237,7 +237,7 @@ TEST_F(test_rdmacg, keys_are_set_one_by_one)
 	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=3 hca_object=0"));
 }
 
-/* Blanks and tabs, as many as there are, stand between words and around them. */
+/* Any number of blanks and tabs may separate words and surround them. */
 TEST_F(test_rdmacg, blanks_and_tabs_part_words)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -328,7 +328,7 @@ TEST_F(test_rdmacg, unknown_name_is_refused)
 	EXPECT_EQ(-ENODEV, cg_write(tree->left, "rdma.max", line));
 }
 
-/* A NUL in the text is refused, wherever it stands. */
+/* A text with a NUL at any place is refused. */
 TEST_F(test_rdmacg, nul_is_refused)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -353,7 +353,7 @@ TEST_F(test_rdmacg, nul_is_refused)
 	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=max"));
 }
 
-/* All lines of a write count; if two set one key, the last one does. */
+/* All lines of a write count. If two lines set one key, the later line counts. */
 TEST_F(test_rdmacg, all_lines_of_a_write_count)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -365,7 +365,7 @@ TEST_F(test_rdmacg, all_lines_of_a_write_count)
 	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=3 hca_object=2"));
 }
 
-/* What was read from a file of limits restores them when it is written. */
+/* A text that was read from a file of limits restores the limits when it is written. */
 TEST_F(test_rdmacg, cat_restores)
 {
 	static const struct {

@@ -60,7 +60,7 @@ static double rdmacg_now(void)
 	return now.tv_sec + now.tv_nsec / 1e9;
 }
 
-/* Make and destroy a PD so many times: two commands each. */
+/* Create and destroy a PD @times times: two commands each time. */
 static int rdmacg_churn(struct ibv_context *context, int times)
 {
 	struct ibv_pd *pd;
@@ -219,7 +219,10 @@ TEST_F_TIMEOUT(test_rdmacg_control, rate_is_shared, RDMACG_TIMEOUT)
 	EXPECT_EQ(100, rdmacg_stat(tree, tree->left, "ops"));
 }
 
-/* After a pause a burst begins at once, and no more. What makes an object takes two of it. */
+/*
+ * After a pause, only a burst begins at once. A command that creates an object takes two of the
+ * burst.
+ */
 TEST_F(test_rdmacg_control, burst_is_as_large_as_it_says)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -238,7 +241,7 @@ TEST_F(test_rdmacg_control, burst_is_as_large_as_it_says)
 		ASSERT_NE(NULL, pd[i] = ibv_alloc_pd(self->context));
 	EXPECT_GT(rdmacg_now() - since, 0.6);
 	EXPECT_EQ(14, rdmacg_stat(tree, tree->left, "ops"));
-	/* How many is a matter of how busy the machine is. */
+	/* The number depends on the load of the machine. */
 	EXPECT_LE(1, rdmacg_stat(tree, tree->left, "throttled"));
 	EXPECT_LE(1000, rdmacg_stat(tree, tree->left, "throttled_usec"));
 	for (i = 0; i < 14; i++)
@@ -262,7 +265,7 @@ TEST_F(test_rdmacg_control, destroying_takes_nothing)
 	EXPECT_LT(rdmacg_now() - since, 2);
 	EXPECT_EQ(200, rdmacg_stat(tree, tree->left, "ops"));
 	EXPECT_EQ(0, rdmacg_stat(tree, tree->left, "throttled"));
-	/* If destroying had taken of the rate, this would wait for 20 seconds. */
+	/* If the destroy commands had used the rate, this command would wait for 20 seconds. */
 	since = rdmacg_now();
 	EXPECT_EQ(0, rdmacg_churn(self->context, 1));
 	EXPECT_LT(rdmacg_now() - since, 1);
@@ -321,8 +324,8 @@ TEST_F_TIMEOUT(test_rdmacg_control, destroying_takes_no_place, RDMACG_TIMEOUT)
 }
 
 /*
- * Each command is one, by whatever call it comes. A query is one if drivers ask the adapter for
- * the answer, as they do for a port's.
+ * Each command counts once, whichever call it uses. A query counts if the driver asks the adapter
+ * for the answer, as for the state of a port.
  */
 TEST_F(test_rdmacg_control, commands_are_counted_once)
 {
@@ -356,7 +359,7 @@ TEST_F(test_rdmacg_control, commands_are_counted_once)
 	close(fd);
 }
 
-/* Where there is no limit, nothing is counted, whatever limits others have. */
+/* Without a limit, commands are not counted, whatever the limits of other cgroups are. */
 TEST_F(test_rdmacg_control, commands_without_a_limit_are_free)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -371,7 +374,7 @@ TEST_F(test_rdmacg_control, commands_without_a_limit_are_free)
 	EXPECT_EQ(0, rdmacg_churn(self->context, 100));
 }
 
-/* Nothing that is wrong changes a limit. */
+/* An invalid write changes no limit. */
 TEST_F(test_rdmacg_control, bad_limits_are_refused)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -389,7 +392,7 @@ TEST_F(test_rdmacg_control, bad_limits_are_refused)
 				   "ops=7 burst=8 inflight=9"));
 }
 
-/* With one place in flight, many threads take turns, and all get theirs. */
+/* With one place in flight, many threads take turns, and each thread gets a turn. */
 TEST_F(test_rdmacg_control, commands_in_flight_take_turns)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -408,7 +411,7 @@ TEST_F(test_rdmacg_control, commands_in_flight_take_turns)
 	EXPECT_EQ(3200, rdmacg_stat(tree, tree->top, "ops"));
 }
 
-/* A killed process leaves its place to others, and nothing behind. */
+/* A killed process leaves its place to other processes, and no other trace. */
 TEST_F_TIMEOUT(test_rdmacg_control, killed_waiters_leave_at_once, RDMACG_TIMEOUT)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -419,7 +422,7 @@ TEST_F_TIMEOUT(test_rdmacg_control, killed_waiters_leave_at_once, RDMACG_TIMEOUT
 	ASSERT_LT(0, child);
 	kill(child, SIGKILL);
 	EXPECT_EQ(-1, rdmacg_wait(child));
-	/* Those in the queue would have been first, for a minute. */
+	/* The killed processes in the queue would have been first, for a minute. */
 	since = rdmacg_now();
 	EXPECT_EQ(0, rdmacg_churn(self->context, 1));
 	EXPECT_LT(rdmacg_now() - since, 2);
@@ -430,7 +433,7 @@ static void rdmacg_ignore(int signal)
 {
 }
 
-/* A process that signals wake all the time has its turn, and no call of it fails. */
+/* A process that signals wake all the time gets its turn, and none of its calls fails. */
 TEST_F_TIMEOUT(test_rdmacg_control, signals_cost_no_turn, RDMACG_TIMEOUT)
 {
 	struct itimerval often = { { 0, 1000 }, { 0, 1000 } }, never = { };

@@ -17,7 +17,7 @@ FIXTURE(test_rdmacg_default) {
 	struct rdmacg_tree second;
 };
 
-/* What "rdma link add" calls the second device. */
+/* The name that "rdma link add" gives the second device. */
 FIXTURE_VARIANT(test_rdmacg_default) {
 	const char *type;
 };

@@ -30,7 +30,7 @@ FIXTURE(test_rdmacg_device) {
 	struct rdmacg_pair pair;
 };
 
-/* What "rdma link add" calls the second device. */
+/* The name that "rdma link add" gives the second device. */
 FIXTURE_VARIANT(test_rdmacg_device) {
 	const char *type;
 };
@@ -130,7 +130,7 @@ TEST_F_TIMEOUT(test_rdmacg_device, refused_rename_changes_nothing, 120)
 				   "hca_handle=max hca_object=max"));
 }
 
-/* Without a shell, because some bytes of the name have a meaning for it. */
+/* Call rdma without a shell, because some bytes of the name are special for a shell. */
 static bool rdmacg_rename(const char *from, const char *to)
 {
 	pid_t child = rdmacg_fork();
@@ -184,7 +184,10 @@ TEST_F_TIMEOUT(test_rdmacg_device, any_name_can_be_written, 120)
 	}
 }
 
-/* A byte of a name can be written by its number, and a backslash means nothing else. */
+/*
+ * A backslash and three octal digits stand for a byte of a name. Any other text after a backslash
+ * is refused.
+ */
 TEST_F_TIMEOUT(test_rdmacg_device, escapes_are_three_digits, 120)
 {
 	static const char *const bad[] = {
@@ -228,8 +231,8 @@ TEST_F_TIMEOUT(test_rdmacg_device, refused_move_changes_nothing, 120)
 
 /*
  * Give the second device the name of the first, in a network namespace of its own. False: skip the
- * test. Only the attempt shows whether the kernel can do it: Soft-iWARP cannot move, and on an
- * older kernel neither can Soft-RoCE, and names are unique in all namespaces.
+ * test. Soft-iWARP and, on older kernels, Soft-RoCE cannot move there, and names are unique in all
+ * namespaces. Only the attempt shows that.
  */
 static bool rdmacg_make_namesake(struct __test_metadata *_metadata,
 				 struct rdmacg_pair *pair)
@@ -266,7 +269,7 @@ static long rdmacg_index_of(struct rdmacg_tree *tree, const char *cgroup, const 
 	return -1;
 }
 
-/* Without an index, or with one that no device has, a write names none of two namesakes. */
+/* With two namesakes, a write without an index, or with an index that no device has, is refused. */
 TEST_F_TIMEOUT(test_rdmacg_device, namesakes_need_an_index, 120)
 {
 	struct rdmacg_tree *tree = &self->pair.tree;
@@ -333,7 +336,7 @@ TEST_F_TIMEOUT(test_rdmacg_device, device_comes_home_with_another_name, 120)
 	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=max"));
 }
 
-/* A renamed device keeps its limits, and its old name stands for none. */
+/* A renamed device keeps its limits, and a write with its old name is refused. */
 TEST_F_TIMEOUT(test_rdmacg_device, renamed_device_keeps_its_limits, 120)
 {
 	struct rdmacg_tree renamed = self->pair.second;

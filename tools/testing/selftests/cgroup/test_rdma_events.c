@@ -50,7 +50,7 @@ static void rdmacg_climb(struct __test_metadata *_metadata, struct ibv_context *
 		ASSERT_EQ(0, ibv_dealloc_pd(pd[i]));
 }
 
-/* The peak is the most that was in use at one time, and stays when the objects go. */
+/* The peak is the highest usage at any time. It remains when the objects are destroyed. */
 TEST_F(test_rdmacg_events, peak_outlives_its_objects)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -89,7 +89,7 @@ TEST_F(test_rdmacg_events, limit_does_not_change_the_peak)
 	EXPECT_EQ(4, rdmacg_peak(tree, tree->left));
 }
 
-/* An object that an ancestor refuses is in no peak, also not below that ancestor. */
+/* An object that an ancestor refuses is in no peak, not even in cgroups below that ancestor. */
 TEST_F(test_rdmacg_events, refused_object_is_in_no_peak)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -114,7 +114,7 @@ static bool rdmacg_events_are(struct rdmacg_tree *tree, const char *cgroup, cons
 	return false;
 }
 
-/* Let @cgroup's limit refuse an object in left, so many times. */
+/* Let @cgroup's limit refuse an object in left, @times times. */
 static void rdmacg_refuse(struct __test_metadata *_metadata, struct rdmacg_tree *tree,
 			  const char *cgroup, struct ibv_context *context, int times)
 {
@@ -123,7 +123,10 @@ static void rdmacg_refuse(struct __test_metadata *_metadata, struct rdmacg_tree 
 		ASSERT_EQ(NULL, ibv_alloc_pd(context));
 }
 
-/* "max" counts where the limit is and above, "alloc_fail" where the attempt was and above. */
+/*
+ * "max" counts in the cgroup of the limit and its ancestors, "alloc_fail" in the cgroup of the
+ * attempt and its ancestors.
+ */
 TEST_F(test_rdmacg_events, ancestors_refusal_is_max_there_and_alloc_fail_here)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -135,7 +138,10 @@ TEST_F(test_rdmacg_events, ancestors_refusal_is_max_there_and_alloc_fail_here)
 	EXPECT_TRUE(rdmacg_events_are(tree, tree->top, "rdma.events.local", 2, 0));
 }
 
-/* A refusal by the cgroup's own limit adds to both there, and to no local one above. */
+/*
+ * A refusal by the cgroup's own limit adds to both counters of the cgroup, and to no local counter
+ * of an ancestor.
+ */
 TEST_F(test_rdmacg_events, own_refusal_is_max_and_alloc_fail_here)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -172,7 +178,7 @@ static void rdmacg_changed(struct rdmacg_tree *tree, char paths[RDMACG_CHANGED][
 			 files[i % 2]);
 }
 
-/* A refusal wakes a process that polls a changed file, and nothing wakes it before. */
+/* A refusal wakes a process that polls a changed file. Nothing wakes the process before. */
 TEST_F(test_rdmacg_events, refusal_wakes_pollers)
 {
 	struct pollfd polled[RDMACG_CHANGED];

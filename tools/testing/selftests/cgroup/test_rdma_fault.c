@@ -20,19 +20,19 @@ struct rdmacg_env {
 	struct rdmacg_tree tree;
 	struct rdmacg_failslab failslab;
 	char child[256];
-	/* What the attempts need besides, in left. */
+	/* Further objects in left that the attempts need. */
 	struct ibv_context *context;
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
 	struct sockaddr_in address;
-	/* What an attempt makes. */
+	/* The objects that an attempt creates. */
 	struct ibv_context *opened;
 	struct rdma_cm_id *id;
 	int file, async_fd;
 };
 
-/* A deed is done with memory failing, and undone; both return 0 or an errno. */
+/* A deed runs with failing memory, and is undone. Both functions return 0 or an errno. */
 struct rdmacg_deed {
 	int (*act)(void *what);
 	int (*undo)(void *what);
@@ -93,7 +93,7 @@ static const struct rdmacg_deed control_limit_deed = {
 	.act = set_control_limit, .undo = remove_control_limit,
 };
 
-/* One that keeps its place in flight lets no other begin. */
+/* A command that keeps its place in flight lets no other command begin. */
 static int limit_commands(struct rdmacg_env *env)
 {
 	return rdmacg_limit_in(&env->tree, env->tree.top, "rdma.control.max", "inflight=1") ?:
@@ -111,7 +111,7 @@ static int enter(const char *cgroup)
 	return ret;
 }
 
-/* Run the first commands of a cgroup, which gives it what counts them. */
+/* Run the first commands of a cgroup, which create the cgroup's control. */
 static int run_command(void *what)
 {
 	struct rdmacg_env *env = what;
@@ -125,7 +125,7 @@ static int run_command(void *what)
 	return enter(env->tree.right) ? -1 : error;
 }
 
-/* What counts commands goes with the cgroup. */
+/* The control is freed with the cgroup. */
 static int forget_command(void *what)
 {
 	return remove_cgroup(what) ?: make_cgroup(what);
@@ -236,9 +236,9 @@ static void rdmacg_add_string(struct rdmacg_message *message, int type, const ch
 }
 
 /*
- * Do what rdmacg_add_device() does, without a program of its own: most of the failing
- * allocations would be those of its start. Only an error is answered, for an answer that
- * cannot be allocated would look like one.
+ * Do the work of rdmacg_add_device() without another program: most of the failing allocations would
+ * be in the start of that program. The kernel answers only an error, because an answer that cannot
+ * be allocated would look like an error.
  */
 static int add_device(void *what)
 {
@@ -276,8 +276,8 @@ static const struct rdmacg_deed device_deed = {
 };
 
 /*
- * Make a context and a QP in left, and find the device's address, without which an id would
- * be bound to no device. False, and errno, if one cannot be had.
+ * Create a context and a QP in left, and find the device's address. Without the address, an id
+ * would be bound to no device. Returns false, with errno, on a failure.
  */
 static bool rdmacg_make_needs(struct rdmacg_env *env, const struct rdmacg_deed *deed)
 {
@@ -314,9 +314,9 @@ static void rdmacg_env_destroy(struct rdmacg_env *env)
 }
 
 /*
- * Let the process sit in right, with all that @deed needs. Of contexts, Soft-RoCE allocates
- * something for the first alone, so where the first is to fail there is no other. Returns
- * NULL, or what cannot be done.
+ * Let the process sit in right, with all that @deed needs. Soft-RoCE allocates something only for
+ * the first context of a device. So a deed that creates a context needs a device without contexts.
+ * Returns NULL, or the name of the step that failed.
  */
 static const char *rdmacg_prepare(struct rdmacg_env *env, const struct rdmacg_deed *deed)
 {
@@ -329,7 +329,10 @@ static const char *rdmacg_prepare(struct rdmacg_env *env, const struct rdmacg_de
 		return "the move to right";
 	if (deed == &command_deed && limit_commands(env))
 		return "the limit on commands";
-	/* Page faults of the first time would take the faults that are to come. */
+	/*
+	 * Injected faults must not hit the page faults of a first run, so do the deed once without
+	 * faults.
+	 */
 	if (deed->act(env) || deed->undo(env))
 		return "the deed without a fault";
 	return NULL;
@@ -340,7 +343,7 @@ static bool rdmacg_counts_groups(struct rdmacg_env *env)
 	return rdmacg_value(&env->tree, env->tree.left, "rdma.verb.max", "mcast") >= 0;
 }
 
-/* A set-up that fails has no teardown, so it undoes what it has done. */
+/* A failed set-up has no teardown, so the set-up undoes its own work. */
 static void rdmacg_setup(struct __test_metadata *_metadata, struct rdmacg_env *env,
 			 const struct rdmacg_deed *deed)
 {
@@ -409,7 +412,7 @@ FIXTURE_TEARDOWN(test_rdmacg_fault)
 	rdmacg_teardown(_metadata, &self->env);
 }
 
-/* Whichever allocation of a deed fails, nothing stays of it. */
+/* If any one allocation of a deed fails, nothing remains of the deed. */
 TEST_F_TIMEOUT(test_rdmacg_fault, nothing_stays_where_one_allocation_fails, 300)
 {
 	EXPECT_LT(0, rdmacg_sweep(self->env.tree.right, variant->deed->act, variant->deed->undo,
@@ -430,9 +433,9 @@ static int rdmacg_vary_interval(int attempt, int count)
 }
 
 /*
- * Whichever allocations fail, nothing stays. Some attempts fail and some do not: a device of
- * Soft-RoCE takes 7500, and one of Soft-iWARP 540, of which it does without all but the first
- * 64. On a kernel with checkers a device takes seconds.
+ * If several allocations fail, nothing remains. Some attempts succeed: a device of Soft-RoCE makes
+ * 7500 allocations, and a device of Soft-iWARP 540, of which only the first 64 are necessary. On a
+ * kernel with checkers, a device takes seconds.
  */
 TEST_F_TIMEOUT(test_rdmacg_fault, nothing_stays_where_some_allocations_fail, 300)
 {
@@ -473,7 +476,7 @@ FIXTURE_VARIANT(test_rdmacg_exhausted) {
 	const struct rdmacg_deed *deed;
 };
 
-/* Libraries do not survive without any memory, so a deed is hardly more than a call here. */
+/* Libraries crash without any memory, so each deed here is hardly more than a system call. */
 FIXTURE_VARIANT_ADD(test_rdmacg_exhausted, cgroup) { .deed = &cgroup_deed };
 
 FIXTURE_VARIANT_ADD(test_rdmacg_exhausted, limit) { .deed = &limit_deed };
@@ -492,7 +495,7 @@ FIXTURE_TEARDOWN(test_rdmacg_exhausted)
 	rdmacg_teardown(_metadata, &self->env);
 }
 
-/* From whichever allocation on all of them fail, nothing stays. */
+/* If all allocations fail from a point on, nothing remains. */
 TEST_F_TIMEOUT(test_rdmacg_exhausted, nothing_stays_where_memory_ends, 300)
 {
 	EXPECT_LT(0, rdmacg_exhaust(self->env.tree.right, variant->deed->act,

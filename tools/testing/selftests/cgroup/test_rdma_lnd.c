@@ -147,7 +147,7 @@ LND_TEST(test_rdmacg_lnd, pools_are_kept_for_each_partition)
 	EXPECT_EQ(0, lnd_say(self->ends.left, "send %d %d", TRANSFERS, BYTES));
 }
 
-/* --- one less --- */
+/* --- limits that are one too low --- */
 
 /* Without room for the PD or for all MRs, an end cannot listen, and no charge is left. */
 static void lnd_check_no_listen(struct __test_metadata *_metadata, struct lnd_ends *ends,

@@ -132,7 +132,7 @@ static int rdmacg_try_mr(struct ibv_pd *pd, void *memory, size_t length)
 	return mr ? ibv_dereg_mr(mr) : errno;
 }
 
-/* The smallest limit refuses an MR that is a byte longer, and none of its own length. */
+/* The smallest limit refuses an MR that is a byte longer, and no MR of its own length. */
 TEST_F(test_rdmacg_mem, smallest_limit_decides_to_the_byte)
 {
 	static const struct {
@@ -199,7 +199,7 @@ TEST_F(test_rdmacg_mem, failed_registration_uncharges)
 	EXPECT_EQ(1, rdmacg_objects(tree, tree->left));
 }
 
-/* The limit answers before the driver has looked whether there is memory. */
+/* The limit refuses before the driver checks whether the memory exists. */
 TEST_F(test_rdmacg_mem, limit_answers_before_pages_are_pinned)
 {
 	char *gone = self->memory;
@@ -210,7 +210,7 @@ TEST_F(test_rdmacg_mem, limit_answers_before_pages_are_pinned)
 	EXPECT_EQ(EAGAIN, rdmacg_try_mr(self->pd, gone, PAGE));
 }
 
-/* Register as much as a process without privileges may not lock. Returns the error. */
+/* Register more memory than a process without privileges may lock. Returns the error. */
 static int rdmacg_lock_too_much(struct rdmacg_tree *tree, char *memory)
 {
 	struct rlimit limit = { .rlim_cur = 2 * PAGE, .rlim_max = 2 * PAGE };
@@ -224,7 +224,7 @@ static int rdmacg_lock_too_much(struct rdmacg_tree *tree, char *memory)
 	return pd ? rdmacg_try_mr(pd, memory, 3 * PAGE) : -1;
 }
 
-/* More than the limit of locked memory lets pass is in no peak. */
+/* Memory above the limit of locked memory is in no peak. */
 TEST_F(test_rdmacg_mem, locked_memory_is_checked_first)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -310,7 +310,7 @@ static int rdmacg_reg_mr_by_ioctl(struct ibv_pd *pd, void *memory, __u64 length)
 	return rdmacg_ioctl(pd->context->cmd_fd, &cmd.hdr);
 }
 
-/* End the context with all that is on it: nothing else knows an MR of the ioctl. */
+/* Close the context with all its objects: no other function knows an MR of the ioctl. */
 static int rdmacg_close(struct ibv_context **context, struct ibv_pd **pd)
 {
 	int ret = ibv_close_device(*context);
@@ -408,7 +408,7 @@ static int rdmacg_rereg(struct ibv_mr *mr, int flags, struct ibv_pd *pd, char *m
 	return write(mr->context->cmd_fd, &cmd, sizeof(cmd)) == sizeof(cmd) ? 0 : errno;
 }
 
-/* Tell whether MRs of the device can change; with a handle that no MR has. */
+/* Whether MRs of the device can change. The call has a handle that no MR has. */
 static bool rdmacg_can_rereg(struct ibv_pd *pd)
 {
 	struct ibv_mr none = { .context = pd->context, .handle = -1 };
@@ -418,7 +418,7 @@ static bool rdmacg_can_rereg(struct ibv_pd *pd)
 
 #define NO_REREG	"the MRs of this device cannot change"
 
-/* A change takes a second object while it lasts, as it does of the base's hca_object. */
+/* During a change, a second object is charged; the stock controller charges it as hca_object. */
 TEST_F(test_rdmacg_mem, change_of_pd_needs_room_for_an_object)
 {
 	struct rdmacg_tree *tree = &self->tree;

@@ -121,7 +121,7 @@ static void rdmacg_check_taken(struct __test_metadata *_metadata, struct rdmacg_
 	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=max"));
 }
 
-/* Either the module or the holder of a context must go first. */
+/* The module is unloaded with its devices, or stays with them while a context is open. */
 TEST_F_TIMEOUT(test_rdmacg_module, held_module_stays_or_goes_as_a_whole, 120)
 {
 	struct rdmacg_tree *tree = &self->tree;

@@ -14,7 +14,7 @@ FIXTURE(test_rdmacg_multicast) {
 	struct rdmacg_members members;
 };
 
-/* Tell whether the cgroup pays for so many attachments. */
+/* Whether the cgroup is charged for this many attachments. */
 static bool rdmacg_pays(struct rdmacg_tree *tree, const char *cgroup, long long attachments)
 {
 	long long found = rdmacg_verbs(tree, cgroup, "mcast");
@@ -88,7 +88,7 @@ TEST_F(test_rdmacg_multicast, second_attachment_is_free)
 	EXPECT_TRUE(rdmacg_pays(tree, tree->top, 3));
 }
 
-/* The limit refuses one more, and tells that. */
+/* The limit refuses one more attachment, and the event shows that. */
 TEST_F(test_rdmacg_multicast, attachments_end_at_the_limit)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -100,7 +100,7 @@ TEST_F(test_rdmacg_multicast, attachments_end_at_the_limit)
 	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 3));
 }
 
-/* A limit that is gone refuses no more. */
+/* A removed limit no longer refuses. */
 TEST_F(test_rdmacg_multicast, limit_can_be_taken_away)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -112,7 +112,7 @@ TEST_F(test_rdmacg_multicast, limit_can_be_taken_away)
 	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 4));
 }
 
-/* A QP that leaves a group gives that back. */
+/* A QP that leaves a group is uncharged. */
 TEST_F(test_rdmacg_multicast, detach_gives_back)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -124,7 +124,7 @@ TEST_F(test_rdmacg_multicast, detach_gives_back)
 	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 1));
 }
 
-/* A QP that is not in the group cannot leave it, and gives nothing back. */
+/* A QP that is not in the group cannot leave it, and nothing is uncharged. */
 TEST_F(test_rdmacg_multicast, detach_of_a_stranger_uncharges_nothing)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -134,7 +134,7 @@ TEST_F(test_rdmacg_multicast, detach_of_a_stranger_uncharges_nothing)
 	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 3));
 }
 
-/* A group that nobody has joined cannot be left, and gives nothing back. */
+/* A QP cannot leave an empty group, and nothing is uncharged. */
 TEST_F(test_rdmacg_multicast, detach_from_no_group_uncharges_nothing)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -146,7 +146,9 @@ TEST_F(test_rdmacg_multicast, detach_from_no_group_uncharges_nothing)
 	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 1));
 }
 
-/* Let a process in left make group 2 with the first QP, and one in right join the second. */
+/*
+ * A process in left creates group 2 with the first QP, and a process in right adds the second QP.
+ */
 static void rdmacg_join_from_right(struct __test_metadata *_metadata, struct rdmacg_tree *tree,
 				   struct ibv_qp **qp)
 {
@@ -155,7 +157,7 @@ static void rdmacg_join_from_right(struct __test_metadata *_metadata, struct rdm
 	ASSERT_EQ(0, rdmacg_attach(qp[1], 2));
 }
 
-/* Who attaches a QP to a group of another one's pays for the attachment. */
+/* A process that attaches a QP to another process's group is charged for the attachment. */
 TEST_F(test_rdmacg_multicast, who_attaches_pays_for_the_attachment)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -165,7 +167,7 @@ TEST_F(test_rdmacg_multicast, who_attaches_pays_for_the_attachment)
 	EXPECT_TRUE(rdmacg_pays(tree, tree->right, 1));
 }
 
-/* Who joins another's group keeps nobody charged for it. */
+/* A member that joined later does not keep the first member charged. */
 TEST_F(test_rdmacg_multicast, who_leaves_a_group_pays_no_more)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -177,7 +179,7 @@ TEST_F(test_rdmacg_multicast, who_leaves_a_group_pays_no_more)
 	EXPECT_TRUE(rdmacg_pays(tree, tree->top, 0));
 }
 
-/* What the core refuses is uncharged. */
+/* An attachment that the core refuses is uncharged. */
 TEST_F(test_rdmacg_multicast, attachment_that_fails_is_uncharged)
 {
 	struct rdmacg_tree *tree = &self->tree;

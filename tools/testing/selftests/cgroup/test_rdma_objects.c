@@ -24,7 +24,7 @@ FIXTURE(test_rdmacg_object) {
 	struct rdmacg_failslab failslab;
 };
 
-/* A type has a key, and its objects have either an id or a file descriptor. */
+/* A type of objects: its key, and whether its objects have a file descriptor in place of an id. */
 FIXTURE_VARIANT(test_rdmacg_object) {
 	const char *key;
 	bool has_id;
@@ -204,7 +204,7 @@ static int rdmacg_env_destroy(struct rdmacg_env *env)
 	       ibv_close_device(env->context);
 }
 
-/* Tell whether the device has such objects, in the root, where nothing is counted. */
+/* Whether the device has such objects. The test runs in the root, where nothing is counted. */
 static bool rdmacg_has_type(struct rdmacg_tree *tree, void *(*create)(struct rdmacg_env *env),
 			    int (*destroy)(void *object))
 {
@@ -249,7 +249,7 @@ FIXTURE_TEARDOWN(test_rdmacg_object)
 	rdmacg_tree_destroy(&self->tree);
 }
 
-/* Make up to three, and give them back. Returns how many there was room for, or an error. */
+/* Create up to three objects, and destroy them. Returns how many had room, or an error. */
 static int rdmacg_room(struct rdmacg_env *env, void *(*create)(struct rdmacg_env *env),
 		       int (*destroy)(void *object))
 {
@@ -289,7 +289,7 @@ TEST_F(test_rdmacg_object, id_is_an_hca_object)
 	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
 }
 
-/* The limit of hca_object refuses what has an id, and nothing else. */
+/* The limit of hca_object refuses objects with an id, and no other objects. */
 TEST_F(test_rdmacg_object, limit_of_objects_refuses_ids)
 {
 	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.left, "hca_object=4"));
@@ -316,7 +316,9 @@ TEST_F(test_rdmacg_object, destroyed_object_makes_room)
 		EXPECT_EQ(0, variant->destroy(object[i]));
 }
 
-/* An object is one of its type, from creation to destruction, and none of another. */
+/*
+ * An object counts as one of its type, from creation to destruction, and as none of another type.
+ */
 TEST_F(test_rdmacg_object, object_is_one_of_its_type)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -335,7 +337,7 @@ TEST_F(test_rdmacg_object, object_is_one_of_its_type)
 	EXPECT_EQ(used, rdmacg_verbs(tree, tree->left, variant->key));
 }
 
-/* A limit of the type leaves room for as many as it says: none, one or two. */
+/* A limit of the type allows exactly that many objects: none, one or two. */
 TEST_F(test_rdmacg_object, limit_of_the_type_leaves_room)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -350,7 +352,7 @@ TEST_F(test_rdmacg_object, limit_of_the_type_leaves_room)
 	EXPECT_EQ(2, rdmacg_objects(tree, tree->left));
 }
 
-/* Of a cgroup's limit of the type and its parent's, the smaller one decides. */
+/* If a cgroup and its parent limit the type, the smaller limit decides. */
 TEST_F(test_rdmacg_object, smaller_limit_of_the_type_decides)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -367,7 +369,7 @@ TEST_F(test_rdmacg_object, smaller_limit_of_the_type_decides)
 	EXPECT_EQ(2, rdmacg_objects(tree, tree->left));
 }
 
-/* A limit of the type below its usage leaves no room, and takes nothing away. */
+/* A limit of the type below its usage allows no new object, and removes none. */
 TEST_F(test_rdmacg_object, limit_of_the_type_below_usage_refuses)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -445,7 +447,7 @@ static void rdmacg_prepare(struct __test_metadata *_metadata, struct rdmacg_tree
 	ASSERT_EQ(0, cg_enter_current(tree->right));
 }
 
-/* Wherever memory is short, in core, driver or controller, nothing stays charged. */
+/* Memory can fail anywhere in core, driver or controller, and nothing remains charged. */
 TEST_F(test_rdmacg_object, nothing_stays_charged_without_memory)
 {
 	struct rdmacg_maker maker = {
@@ -474,7 +476,7 @@ TEST_F(test_rdmacg_object, nothing_stays_charged_without_memory_and_room)
 	if (missing)
 		SKIP(return, "%s", missing);
 	rdmacg_prepare(_metadata, tree, &maker);
-	/* The pool that refuses has seen an object. */
+	/* The refusing pool has had an object before. */
 	ASSERT_EQ(0, rdmacg_make(&maker));
 	ASSERT_EQ(0, rdmacg_unmake(&maker));
 	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->right, variant->key, 0));

@@ -184,7 +184,7 @@ static bool rdmacg_wait_byte(int fd)
 	return read(fd, &byte, 1) == 1;
 }
 
-/* Make a context, a PD and a CQ in right, say so on @ready, and wait to be killed. */
+/* Create a context, a PD and a CQ in right, report that on @ready, and wait to be killed. */
 static void rdmacg_hold(struct rdmacg_tree *tree, int ready)
 {
 	struct ibv_context *context;

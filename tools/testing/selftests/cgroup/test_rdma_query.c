@@ -15,7 +15,7 @@ FIXTURE(test_rdmacg_query) {
 	struct ibv_device_attr device;
 };
 
-/* Either query asks the device for the current process, and returns 0 or the error. */
+/* Both functions query the device in the current process, and return 0 or the error. */
 FIXTURE_VARIANT(test_rdmacg_query) {
 	int (*query)(struct ibv_context *context, struct ibv_device_attr *attr);
 };
@@ -64,7 +64,7 @@ static int rdmacg_least(int limit, int stated)
 	return limit < stated ? limit : stated;
 }
 
-/* Set limits of the verb class in top, and in left some that are smaller and some not. */
+/* Set limits of the verb class in top. In left, set some smaller limits and some larger ones. */
 static void rdmacg_limit_types(struct __test_metadata *_metadata, struct rdmacg_tree *tree)
 {
 	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->top, "rdma.verb.max",
@@ -97,7 +97,7 @@ TEST_F(test_rdmacg_query, smallest_limit_of_a_type_is_told)
 	EXPECT_EQ(30, attr.max_srq);
 	EXPECT_EQ(10, attr.max_mr);
 	EXPECT_EQ(50, attr.max_pd);
-	/* The limit of memory is a sum, and no greatest region. */
+	/* The limit of memory is a sum, not the largest size of a region. */
 	EXPECT_EQ(self->device.max_mr_size, attr.max_mr_size);
 }
 

@@ -90,7 +90,7 @@ TEST_F(test_rdmacg_queue, each_queue_of_an_object_counts)
 	EXPECT_EQ(0, ibv_destroy_cq(cq));
 }
 
-/* At the limit there is no queue, no object, and nothing in the peak. */
+/* At the limit, there is no new queue and no new object, and the peak does not change. */
 TEST_F(test_rdmacg_queue, queue_is_refused_at_the_limit)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -103,7 +103,7 @@ TEST_F(test_rdmacg_queue, queue_is_refused_at_the_limit)
 	EXPECT_EQ(1, rdmacg_value(tree, tree->top, "rdma.hw.events", "queue_mem.max"));
 }
 
-/* A new length is charged before the old memory goes, as both are there. */
+/* A new length is charged before the old memory is freed, because both exist for a moment. */
 TEST_F(test_rdmacg_queue, new_length_is_charged_beside_the_old)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -121,7 +121,7 @@ TEST_F(test_rdmacg_queue, new_length_is_charged_beside_the_old)
 	EXPECT_EQ(0, ibv_destroy_cq(cq));
 }
 
-/* Who makes the queue pays, until it is gone, wherever its maker is by then. */
+/* The creator of a queue is charged until the queue is destroyed, also after the creator moves. */
 TEST_F(test_rdmacg_queue, maker_of_a_queue_pays)
 {
 	struct rdmacg_tree *tree = &self->tree;

@@ -53,7 +53,7 @@ TEST_F_TIMEOUT(test_rdmacg_rds, process_without_a_limit_notices_nothing, 300)
 	EXPECT_EQ(0, rdmacg_tell(&self->actor, RDMACG_MAP, MIB));
 }
 
-/* Any limit refuses, however large, of the cgroup or of an ancestor. */
+/* Any limit of the cgroup or an ancestor refuses, however large it is. */
 TEST_F_TIMEOUT(test_rdmacg_rds, bind_is_refused_under_a_limit, 300)
 {
 	static const char * const keys[] = { "qp", "mr", "mr_mem" };

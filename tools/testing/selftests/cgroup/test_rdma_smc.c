@@ -31,7 +31,7 @@
 /* The buffer of each end, if a process asks for no other. */
 #define RDMACG_SMC_BUFFER 65536
 
-/* What an actor has. */
+/* The sockets of an actor. */
 static struct {
 	int listener;
 	int nr_sockets;
@@ -104,7 +104,7 @@ static int rdmacg_listen(void)
 	return 0;
 }
 
-/* Over two sockets that are the ends of one connection. */
+/* The two sockets are the ends of one connection. */
 static int rdmacg_talk(void)
 {
 	char byte = 'x';
@@ -311,7 +311,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, connections_end_at_the_limit, 300)
 	EXPECT_EQ(4, rdmacg_value(tree, tree->left, "rdma.verb.peak", "mr"));
 }
 
-/* The connecting process is charged for one end, the listener for the other. */
+/* The connecting process is charged for its end, and the listener for the other end. */
 TEST_F_TIMEOUT(test_rdmacg_smc, each_end_is_charged_to_its_process, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -396,7 +396,10 @@ static bool rdmacg_connect_anew(struct rdmacg_actor *listener, struct rdmacg_act
 	       !rdmacg_tell(listener, RDMACG_ACCEPT, 0);
 }
 
-/* Idle buffers stay charged to the last user, which can use them again without room. */
+/*
+ * Idle buffers stay charged to their last user. The last user can use them again, also without room
+ * for new buffers.
+ */
 TEST_F_TIMEOUT(test_rdmacg_smc, idle_buffer_is_used_again, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -447,7 +450,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, buffer_in_other_hands_changes_its_payer, 300)
 
 	ASSERT_TRUE(rdmacg_leave_idle_buffers(tree, &self->actor));
 	ASSERT_TRUE(rdmacg_start_actor(&self->other, tree->right, rdmacg_act));
-	/* Both together have no room for one more; it is the same buffer. */
+	/* The two limits have no room for another buffer, so it is the same buffer. */
 	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->top, "mr", 2));
 	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_connect_anew(&self->actor, &self->other, 0) &&
 				    rdmacg_sockets().smcr == 2));
@@ -455,7 +458,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, buffer_in_other_hands_changes_its_payer, 300)
 	EXPECT_TRUE(rdmacg_has(tree, tree->right, 0, 1));
 }
 
-/* A refused user of another's idle buffer leaves it free. */
+/* A process that is refused another user's idle buffer leaves the buffer free. */
 TEST_F_TIMEOUT(test_rdmacg_smc, refused_user_of_an_idle_buffer_pays_nothing, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;

@@ -128,7 +128,7 @@ static int rdmacg_count_events(const char *words)
 	return found;
 }
 
-/* The number of events of that name with exactly these fields, for the tree's device. */
+/* The number of events with that name and exactly these fields, for the tree's device. */
 static int rdmacg_told(struct rdmacg_tree *tree, const char *event, const char *format, ...)
 {
 	char fields[256], words[512];
@@ -237,7 +237,7 @@ TEST_F(test_rdmacg_trace, refusal_tells_the_ancestor_whose_limit_it_was)
 	EXPECT_EQ(0, ibv_dealloc_pd(pd));
 }
 
-/* A refusal by the own limit, which was lowered under the usage, of an amount of bytes. */
+/* The cgroup's own limit, which was lowered below the usage, refuses an amount of bytes. */
 TEST_F(test_rdmacg_trace, refusal_tells_usage_and_limit_of_then)
 {
 	char *memory = rdmacg_pages();
@@ -395,7 +395,7 @@ TEST_F(test_rdmacg_trace, throttle_tells_how_long_a_command_waited)
 	pd = ibv_alloc_pd(self->context);
 	ASSERT_NE(NULL, pd);
 	EXPECT_EQ(2, rdmacg_count_events(""));
-	/* To destroy does not wait, and makes the next one late. */
+	/* A destroy command does not wait, and delays the next command. */
 	EXPECT_EQ(0, ibv_dealloc_pd(pd));
 	pd = ibv_alloc_pd(self->context);
 	ASSERT_NE(NULL, pd);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the RDMA cgroup controller charges and refuses: real verbs objects on a real
- * device (Soft-RoCE will do), through libibverbs. One claim a test; needs root and one
- * RDMA device.
+ * Charges and refusals of the RDMA cgroup controller for real verbs objects on a real device, such
+ * as Soft-RoCE, through libibverbs. One claim for each test. Needs root and one RDMA device.
  */
 #define _GNU_SOURCE
 #include <sys/mman.h>
@@ -95,7 +94,7 @@ TEST_F(test_rdmacg_verbs, completion_channel_is_no_hca_object)
 
 /* UVERBS_ATTR_GET_CONTEXT_FD_ARR, which older headers do not have. */
 #define GET_CONTEXT_FD_ARR	2
-/* The highest number that an attribute can have, which none has. */
+/* The highest number that an attribute can have. No attribute has it. */
 #define GET_CONTEXT_UNKNOWN	31
 
 /* Ask for a context by ioctl, with -1 as the attribute's file. Returns 0 or the error. */
@@ -134,7 +133,7 @@ TEST_F(test_rdmacg_verbs, misunderstood_open_costs_nothing)
 	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
 }
 
-/* A file that has a context gets no second one, and pays for one. */
+/* A file with a context cannot get a second context, and is charged for one. */
 TEST_F(test_rdmacg_verbs, second_context_of_a_file_costs_nothing)
 {
 	int fd = rdmacg_open_file(&self->tree), async_fd = -1, second_fd;
@@ -149,7 +148,9 @@ TEST_F(test_rdmacg_verbs, second_context_of_a_file_costs_nothing)
 	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
 }
 
-/* An open that fails after the charge, as one with a capability of a bad file, uncharges. */
+/*
+ * An open that fails after the charge, for example because of a bad file descriptor, is uncharged.
+ */
 TEST_F(test_rdmacg_verbs, open_that_fails_late_uncharges)
 {
 	int fd = rdmacg_open_file(&self->tree), error;
@@ -194,8 +195,8 @@ TEST_F(test_rdmacg_verbs, failed_qp_uncharges_itself_only)
 }
 
 /*
- * An object whose file descriptor the kernel cannot tell is given up before it is made.
- * It was charged, and is uncharged.
+ * If the kernel cannot return an object's file descriptor to the program, the object is dropped
+ * before it exists, and its charge is returned.
  */
 TEST_F(test_rdmacg_verbs, aborted_fd_uncharges)
 {
@@ -215,7 +216,7 @@ TEST_F(test_rdmacg_verbs, aborted_fd_uncharges)
 	munmap(cmd, 4096);
 }
 
-/* A limit of a parent refuses what its children have together above it. */
+/* A limit of the parent refuses a request if the usage of all children would exceed it. */
 TEST_F(test_rdmacg_verbs, parents_limit_binds_its_children_together)
 {
 	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.top, "hca_object=2"));
@@ -248,7 +249,10 @@ TEST_F(test_rdmacg_verbs, smaller_limit_of_the_child_decides)
 	EXPECT_EQ(0, ibv_dealloc_pd(pd));
 }
 
-/* A limit below the usage takes nothing away, and refuses until the usage is below it. */
+/*
+ * A limit below the usage removes no object, and refuses new ones until the usage is below the
+ * limit.
+ */
 TEST_F(test_rdmacg_verbs, limit_below_usage_takes_nothing_away)
 {
 	struct ibv_pd *pd[2];
@@ -299,7 +303,7 @@ static void rdmacg_work(struct rdmacg_tree *tree, const char *cgroup, int stop)
 	_exit(context && made && refused && !error ? 0 : 1);
 }
 
-/* Processes at a limit are never above it, none of them starves, and nothing is lost. */
+/* Processes at a limit never exceed it, no process starves, and no charge is lost. */
 TEST_F(test_rdmacg_verbs, processes_share_a_limit_exactly)
 {
 	enum { WORKERS = 4, LIMIT = 6, SECONDS = 5 };
