@@ -269,8 +269,9 @@ static inline void rdmacg_put(struct rdma_cgroup *cg)
 #include <linux/atomic.h>
 
 /*
- * Number of limits on commands in all pools, and of cgroups with such a default. Not a static key:
- * a user with a delegated cgroup could make it patch the kernel's code again and again.
+ * The number of limits on commands in all pools, and of cgroups with such a default. This is not a
+ * static key, because a user with a delegated cgroup could make a static key patch the kernel's
+ * code again and again.
  */
 extern atomic_long_t rdmacg_nr_control_limits;
 

@@ -23,7 +23,7 @@ static void lnd_sent(struct ib_cq *cq, struct ib_wc *wc)
 		lnd_conn_tell(conn, LND_SENT);
 }
 
-/* All messages go to one page, because nobody reads them. */
+/* All messages go to one page, because no code reads them. */
 static int lnd_post_recv(struct lnd_conn *conn)
 {
 	struct ib_sge sge = {

@@ -38,7 +38,7 @@
 /* The indices of the test's devices begin here; the indices of the machine's devices are lower. */
 #define RDMACG_TEST_INDEX	0x40000000
 
-/* Slots: one for each thread, then the two that they share. */
+/* One slot for each thread, then two slots that all threads share. */
 #define RDMACG_CONTESTED	RDMACG_THREADS
 #define RDMACG_COMMON		(RDMACG_THREADS + 1)
 #define RDMACG_TEST_SLOTS	(RDMACG_THREADS + 2)
@@ -68,7 +68,7 @@ struct rdmacg_stress {
 	bool stop;
 };
 
-/* The expected counters of one thread's resource in one cgroup on one device. */
+/* The expected counters of a thread's resource in a cgroup on a device. */
 struct rdmacg_model {
 	struct rdmacg_slot slot;
 	struct rdmacg_counts events;
@@ -699,7 +699,7 @@ static void rdmacg_test_readers_see_parents_first(struct kunit *test)
 	for (i = 0; i < RDMACG_CHAIN; i++)
 		rdmacg_test_init_cgroup(&chain->cg[i], i ? &chain->cg[i - 1] : &chain->root);
 	KUNIT_ASSERT_EQ(test, rdmacg_stress_register(&chain->dev, "chain", RDMACG_TEST_INDEX), 0);
-	/* One unit stays charged, so that the pools stay. */
+	/* One unit remains charged, so that the pools remain. */
 	KUNIT_EXPECT_EQ(test, rdmacg_test_charge(&chain->cg[RDMACG_CHAIN - 1], &chain->dev,
 						 &charge, 1, &refusal), 0);
 	task = kthread_run(rdmacg_chain_worker, chain, "rdmacg_chain");

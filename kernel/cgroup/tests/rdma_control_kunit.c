@@ -906,7 +906,7 @@ static void rdmacg_test_nobody_waits_in_a_cgroup_that_comes_late(struct kunit *t
 	struct rdmacg_tree *t = test->priv;
 	struct rdmacg_command first, second;
 
-	/* A default makes no pool, and so no domain. */
+	/* A default creates neither a pool nor a domain. */
 	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "inflight=1"), 0);
 	rdmacg_stop_waiting(&t->dev);
 	KUNIT_ASSERT_EQ(test, rdmacg_begin_command(&first, &t->dev, RDMACG_COMMAND_CHANGE), 0);

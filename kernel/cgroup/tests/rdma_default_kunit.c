@@ -204,7 +204,7 @@ static void rdmacg_test_device_gets_no_default_back(struct kunit *test)
 			   "kunit1 hca_handle=max hca_object=max\n");
 }
 
-/* Here the pool has a history and stays. */
+/* In this test, the pool has a history and remains. */
 static void rdmacg_test_used_device_gets_the_default_back(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit tests for objects whose type does not tell what they count as: what mlx5's DevX
- * makes, by the tables of mlx5 itself, and device memory. No firmware gets a command: a test
- * hands the attributes of a method over as uverbs does before it calls the method.
+ * KUnit tests for objects whose charge depends on attributes: DevX objects, by the tables of mlx5
+ * itself, and device memory. No firmware gets a command. A test passes the attributes of a method
+ * as uverbs does before it calls the method.
  */
 #include <linux/bitmap.h>
 #include <linux/overflow.h>
@@ -259,7 +259,7 @@ static void rdmacg_test_devx_qp_is_no_driver_object(struct kunit *test)
 	rdmacg_expect_left(test, 2, "qp=1 driver_object=1");
 }
 
-/* An InfiniBand port of mlx5 has no WQs for the verbs, but DevX makes receive queues. */
+/* An InfiniBand port of mlx5 has no WQs for verbs, but DevX creates receive queues there. */
 static void rdmacg_test_type_that_the_device_lacks_is_a_driver_object(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = test->priv;
@@ -518,8 +518,8 @@ static void rdmacg_test_capacity_of_device_memory_is_the_devices(struct kunit *t
 }
 
 /*
- * The provider of mlx5 keeps the answer and refuses larger requests by itself. Then no event would
- * report the limit, and raising the limit would not help.
+ * The provider of mlx5 stores the answer and refuses larger requests itself. If the answer had the
+ * limit, no event would report a refusal, and raising the limit would not help.
  */
 static void rdmacg_test_query_shows_all_device_memory(struct kunit *test)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit tests for where uverbs charges what only the attributes of a method tell: calls of a
- * program, from its ioctl() on, to a device whose driver is here. Device memory stands for all
- * such objects, for a driver makes it in one function.
+ * KUnit tests for the charges of objects that only the attributes of a method describe. A test
+ * makes the calls of a program, from ioctl() on, to a device whose driver is in this file. Device
+ * memory stands for all such objects, because a driver allocates it in one function.
  */
 #include <linux/fs.h>
 #include <linux/mman.h>

@@ -112,7 +112,7 @@ static int rdmacg_charge_one(struct rdma_cgroup *cg, struct rdmacg_device *devic
 	return rdmacg_charge_set(cg, device, &charge, 1, &refusal);
 }
 
-/* Charge units one by one, all of which have room. */
+/* Charge units one by one. All units have room. */
 static void rdmacg_charge_many(struct kunit *test, struct rdma_cgroup *cg,
 			       struct rdmacg_device *device, unsigned int slot,
 			       unsigned int count)
@@ -121,7 +121,7 @@ static void rdmacg_charge_many(struct kunit *test, struct rdma_cgroup *cg,
 		KUNIT_EXPECT_EQ(test, rdmacg_charge_one(cg, device, slot), 0);
 }
 
-/* Uncharge that many of the units charged one by one. */
+/* Uncharge units one by one. */
 static void rdmacg_uncharge_many(struct kunit *test, struct rdma_cgroup *cg,
 				 struct rdmacg_device *device, unsigned int slot,
 				 unsigned int count)
@@ -331,7 +331,9 @@ static void rdmacg_test_set_is_charged_whole_or_not_at_all(struct kunit *test)
 	struct rdmacg_tree *t = test->priv;
 	struct rdmacg_refusal refusal;
 
-	/* The second set has room in one slot, and is one unit too large in the other. */
+	/*
+	 * The second set has room in one slot, and exceeds the limit of the other slot by one unit.
+	 */
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->top, "kunit0 hca_object=19"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_charge_set(&t->leaf, &t->dev0, rdmacg_two, 2, &refusal), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_charge_set(&t->leaf, &t->dev0, rdmacg_two, 2, &refusal),
@@ -839,7 +841,7 @@ static void rdmacg_test_domain_is_of_one_device_and_top_level_cgroup(struct kuni
 	KUNIT_EXPECT_PTR_NE(test, of_dev1, domain);
 }
 
-/* Charge one unit while the lock of @pool's domain is held, and give it back. */
+/* Charge one unit while the lock of @pool's domain is held, and uncharge the unit. */
 static int rdmacg_charge_beside(struct rdmacg_pool *pool, struct rdma_cgroup *cg,
 				struct rdmacg_device *device)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit tests for who pays for memory that a device may reach: by the functions of the IB core
- * that make and release a umem of each kind, with pages of this process. No driver is called.
+ * KUnit tests for the charges of memory that a device can access. The tests call the functions of
+ * the IB core that create and release each kind of umem, with pages of this process. No driver is
+ * called.
  */
 #include <kunit/device.h>
 #include <linux/dma-buf.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit tests for how the RDMA cgroup controller counts the commands of uverbs: all that the
- * kernel has, on a device that supports them all, and some of a driver's own.
+ * KUnit tests for the classes of uverbs commands in the RDMA cgroup controller: all commands of the
+ * kernel, on a device that supports all of them, and some commands of a driver.
  */
 #include <kunit/test.h>
 #include <linux/err.h>
@@ -98,7 +98,7 @@ static struct uverbs_api_ioctl_method *rdmacg_method(struct uverbs_api *uapi, u3
 				 uapi_key_obj(object) | uapi_key_ioctl_method(method));
 }
 
-/* A base that has a new one needs a line in drivers/infiniband/core/uverbs_control.list. */
+/* If a base has a new command, add a line to drivers/infiniband/core/uverbs_control.list. */
 static void rdmacg_test_each_command_is_classified(struct kunit *test)
 {
 	struct uverbs_api *uapi = rdmacg_uapi(test);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit tests for what the IB core charges: contexts, objects by type, connection
- * identifiers, drivers' own resources and what ULPs make; and for the limits that a query shows.
+ * KUnit tests for the charges of the IB core: contexts, objects by type, connection identifiers,
+ * resources of drivers and objects of ULPs. Also tests the limits that a query shows.
  */
 #include <linux/err.h>
 #include <rdma/ib_cm.h>
@@ -63,7 +63,7 @@ static void rdmacg_test_idr_object_is_charged_as_object_and_type(struct kunit *t
 
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_idr_uobject(uobj), 0);
 	rdmacg_expect_left(test, 1, "qp=1");
-	/* Both have one owner. */
+	/* Both objects have one owner. */
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 1);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the KUnit tests of the IB core's side share. No driver is called: devices and objects
- * are bare structs, and the current process is in left or right:
+ * Helpers of the KUnit tests of the IB core. No driver is called: devices and objects are bare
+ * structs, and the current process is in left or right:
  *
  *   root
  *    `-- top
@@ -20,7 +20,7 @@
 #include "rdma_kunit.h"
 
 #define MIB (1024 * 1024ull)
-/* One byte more is endless. */
+/* The longest counted length. A longer length is endless. */
 #define LONGEST (BIT_ULL(48) - 1)
 
 struct rdmacg_verbs {

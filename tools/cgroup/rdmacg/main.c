@@ -2,7 +2,7 @@
 /*
  * rdmacg: limits and usage of RDMA resources by cgroup.
  *
- * This finds the command and calls it; each one is a function in a file of its own.
+ * This file finds the command and calls it. Each command is a function in a file of its own.
  */
 #include <locale.h>
 

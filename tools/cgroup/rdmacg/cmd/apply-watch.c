@@ -2,7 +2,8 @@
 /*
  * rdmacg apply --watch: apply again when a device or a cgroup is added.
  *
- * For a device, all cgroups are looked at; for a cgroup, that one and those below it.
+ * A new device causes a visit of all cgroups. A new cgroup causes a visit of this cgroup and its
+ * descendants.
  */
 #include <poll.h>
 #include <signal.h>

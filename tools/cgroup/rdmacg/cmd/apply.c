@@ -2,8 +2,8 @@
 /*
  * rdmacg apply: the limits of files.
  *
- * For each cgroup, the limits of the files are compared with those in effect, and only those
- * that differ are written; in one cgroup all or none.
+ * For each cgroup, the command compares the limits of the files with the limits in effect, and
+ * writes the limits that differ. In one cgroup, it writes all of them or none.
  */
 #include "cmd/apply.h"
 #include "core/core.h"

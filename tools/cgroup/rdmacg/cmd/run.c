@@ -121,7 +121,7 @@ static void run_end_members(void)
 
 	procs_signal(run.home.cgroup, SIGTERM);
 	while (procs_read(run.home.cgroup, NULL)) {
-		/* A second signal to this process ends the grace. */
+		/* After a second signal to this process, do not wait any longer. */
 		if (child_wait(&run.child, RUN_LOOK_MS) || ++looks >= RUN_GRACE_LOOKS)
 			procs_signal(run.home.cgroup, SIGKILL);
 	}

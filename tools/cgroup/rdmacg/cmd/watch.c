@@ -2,9 +2,9 @@
 /*
  * rdmacg watch: a line for each refusal, as it happens.
  *
- * The events files of a cgroup also count refusals below it, so inotify on those of the
- * watched cgroup, or of the top-level ones, is enough to be woken. Then only the cgroups are
- * read whose counters have changed, from the top down.
+ * The events files of a cgroup also count refusals of its descendants. So it is enough to watch
+ * the files of the given cgroup, or of all top-level cgroups, with inotify. After a change, this
+ * reads the cgroups whose counters have changed, from the top down.
  */
 #include <sys/inotify.h>
 #include <sys/wait.h>
@@ -202,7 +202,7 @@ static void watch_execute(const char *from, const struct slot *slot, uint64_t co
 	_exit(127);
 }
 
-/* One line; @from and @by are NULL if the cgroup was removed or cannot be seen. */
+/* Print one line. @from or @by is NULL if the cgroup was removed or is not visible. */
 static void watch_tell(const char *from, const struct slot *slot, uint64_t count, const char *by)
 {
 	char *when __autofree = watch_time();

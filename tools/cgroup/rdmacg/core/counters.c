@@ -222,9 +222,9 @@ static bool pools_are_zero(const struct pools *pools, enum pool_class class, enu
 }
 
 /*
- * A scan of thousands of cgroups takes its time in the kernel, which writes each file anew,
- * so files that must be zero are skipped: a resource in use has a peak, refusals by the own
- * limit count among all refusals, and usage below counts above.
+ * A scan of thousands of cgroups spends its time in the kernel, which prints each file at each
+ * read. So skip files that must be zero. A resource in use has a peak, all refusals include those
+ * by the cgroup's own limit, and the usage of a cgroup includes its descendants.
  */
 static bool pools_must_be_zero(const struct pools *pools, const struct pools *above,
 			       enum pool_class class, enum pool_file file, unsigned int files)

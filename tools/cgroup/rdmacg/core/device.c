@@ -4,7 +4,7 @@
 
 const struct device device_default = { .name = (char *)"default", .is_default = true };
 
-/* An escape stays as it is: the files show it so. */
+/* Do not change an escape, because the files show the escape. */
 char *device_escape(const char *word)
 {
 	char *name = memory_zeroed(strlen(word) * 4 + 1, 1);

@@ -29,7 +29,7 @@ static const struct netlink_kind netlink_kinds[] = {
 	{ "cm_id", "cm_id", RDMA_NLDEV_CMD_RES_CM_ID_GET },
 };
 
-/* Ask with @command, of one device if @device, and give each answer to @take. */
+/* Send @command for all devices or for @device, and pass each answer to @take. */
 static bool netlink_ask(uint32_t command, const struct device *device, mnl_cb_t take, void *data)
 {
 	struct mnl_socket *socket = mnl_socket_open(NETLINK_RDMA);
@@ -123,7 +123,10 @@ bool netlink_read(struct pools *pools)
 	return netlink_ask(RDMA_NLDEV_CMD_RES_GET, NULL, netlink_take_device, pools);
 }
 
-/* An object of the kernel has the name of its user; one of a process has that process. */
+/*
+ * An object of the kernel has the name of its user; an object of a process has the process's
+ * number.
+ */
 static bool netlink_is_kernels(const struct nlattr *entry)
 {
 	struct nlattr *attr;

@@ -88,7 +88,7 @@ static void log_keep(struct log *log, const char *text)
 	log->lines[log->nr_lines++] = memory_string(text);
 }
 
-/* Each read gives one record; the last ones that name the device are kept. */
+/* Each read returns one record. Keep the last records that name the device. */
 static void log_scan(int fd, const char *device, struct log *log)
 {
 	char record[LOG_RECORD];
@@ -97,7 +97,7 @@ static void log_scan(int fd, const char *device, struct log *log)
 
 	for (;;) {
 		got = read(fd, record, sizeof(record) - 1);
-		/* The kernel has dropped records meanwhile, and goes on with the next. */
+		/* The kernel has dropped records meanwhile, and continues with the next record. */
 		if (got < 0 && (errno == EPIPE || errno == EINTR))
 			continue;
 		if (got <= 0)

@@ -34,7 +34,7 @@ struct process {
 	 * limit.
 	 */
 	uint64_t room;
-	/* One of the texts above. */
+	/* One of the verdicts above. */
 	const char *verdict;
 	/* The process has no open file of uverbs; valid only if its files can be seen. */
 	bool without_rdma;

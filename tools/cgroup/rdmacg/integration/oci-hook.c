@@ -2,9 +2,9 @@
 /*
  * rdmacg oci-hook: limits of a container, before its first instruction.
  *
- * A container asks in an annotation; the administrator's file has the most that it may ask for,
- * and the limits of a container that does not ask. If a limit cannot be set, the status is not
- * 0, and the runtime does not start the container.
+ * A container requests limits in an annotation. The administrator's file has a ceiling for
+ * requests, and the limits of a container without a request. If a limit cannot be set, the status
+ * is not 0, and the runtime does not start the container.
  *
  * The hook is one of createRuntime. Then the container's first process is in its cgroup and
  * waits, and the hook still runs as the runtime does, where cgroups can be written. Hooks of
@@ -20,7 +20,7 @@
 
 /* The administrator's file, or NULL for HOOK_FILE if that exists. */
 static const char *hook_file;
-/* To print limits instead: the cgroup below which the container will be. */
+/* For printing limits instead of setting them: the future parent of the container's cgroup. */
 static const char *hook_above;
 
 static const struct choice hook_choices[] = {
@@ -49,8 +49,8 @@ static bool hook_read_file(struct policy *policy)
 }
 
 /*
- * The cgroup of the container. A container without one is in that of the runtime, whose
- * limits are not the container's, or in the root.
+ * Find the cgroup of the container. A container without a cgroup of its own is in the root or in
+ * the cgroup of the runtime, whose limits are not the container's.
  */
 static struct cgroup *hook_open_cgroup(pid_t pid)
 {

@@ -122,7 +122,7 @@ static bool oci_take_device(struct config *config, const char *where, char *text
 	if (!good || config->nr_rules == before)
 		return good;
 	limits = &config->rules[before].limits;
-	/* A name with one of these would be taken for a pattern. */
+	/* A name with one of these characters would count as a pattern. */
 	if (strpbrk(limits->device.name, "*?["))
 		say_error(where, "%s: write the name of a device, not a pattern",
 			  limits->device.name);
@@ -186,7 +186,7 @@ static bool oci_take_annotation(struct oci *oci, struct json_object *annotations
 	return false;
 }
 
-/* Of several variables of this name, a program sees the last. */
+/* If several variables have this name, a program sees the last variable. */
 static bool oci_take_variable(struct oci *oci, struct json_object *config)
 {
 	static const char begin[] = OCI_VARIABLE "=";

@@ -2,7 +2,10 @@
 /* rdmacg: tables of commands. */
 #include "lib/lib.h"
 
-/* How many letters differ, are missing or too many, at most one letter in each place. */
+/*
+ * The number of letters that differ, are missing or are redundant, at most one letter in each
+ * place.
+ */
 static size_t command_distance(const char *a, const char *b)
 {
 	size_t best, other;

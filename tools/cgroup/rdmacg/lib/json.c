@@ -81,7 +81,7 @@ void json_fill(struct json_object *object, const char *keys, ...)
 	va_end(args);
 }
 
-/* One character of a string, since only strings hold characters that are not ASCII. */
+/* Print a character of a string; only strings have characters that are not ASCII. */
 static void json_print_character(FILE *to, uint32_t character)
 {
 	if (character < 0x7f)

@@ -149,7 +149,7 @@ void clock_sleep(int64_t milliseconds);
 
 /* "rdmacg: WHERE: reason" to stderr. */
 #define say_error(where, ...)	say_about(where, "", __VA_ARGS__)
-/* "rdmacg: WHERE: warning: ..." to stderr; the command goes on. */
+/* "rdmacg: WHERE: warning: ..." to stderr; the command continues. */
 #define say_warning(where, ...)	say_about(where, "warning: ", __VA_ARGS__)
 /* "rdmacg: ..." to stderr. */
 #define say_note(...)	say_about(NULL, "", __VA_ARGS__)
@@ -158,7 +158,7 @@ void say_about(const char *where, const char *kind, const char *format, ...) __p
 void say_within(const char *where);
 /* Errors, warnings and notes go to @to instead of stderr. NULL: to stderr again. */
 void say_errors_to(FILE *to);
-/* One line to stdout, or to @to. */
+/* Print one line to stdout, or to @to. */
 #define say_line(...)	say_line_to(stdout, __VA_ARGS__)
 void say_line_to(FILE *to, const char *format, ...) __printf(2, 3);
 /*

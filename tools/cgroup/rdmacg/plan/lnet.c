@@ -170,7 +170,7 @@ static void lnet_plan_pair(struct plan *plan, struct lnet_side *near, struct lne
 	lnet_start(plan, far);
 	lnet_plan_link(plan, near, far);
 	lnet_plan_link(plan, far, near);
-	/* Both have made a queue, or none has. */
+	/* Both nodes have created a queue, or neither has. */
 	if (!near->send_wr)
 		return;
 	lnet_plan_total(plan, near, conns);

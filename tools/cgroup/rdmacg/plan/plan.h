@@ -176,7 +176,7 @@ int plan_run(const struct plan_form *form, int argc, char **argv);
 /* The caller frees the arguments by plan_free_args(). */
 void plan_init_args(struct plan_args *args, const struct plan_form *form);
 void plan_free_args(struct plan_args *args);
-/* Add the words of plan_run(). */
+/* Parse the words of plan_run(), and add them to the arguments. */
 void plan_parse(struct plan_args *args, int argc, char **argv);
 /* The answer to an input; in @name, - and _ are equal. NULL if there is no such input. */
 struct plan_answer *plan_find_answer(const struct plan_args *args, const char *name);

@@ -301,7 +301,7 @@ static void share_take_texts(struct share *share, const struct plan_args *args)
 		options_fail(over, "--oversubscribe is a number from 1 on, such as 1.5");
 }
 
-/* A limit of a cgroup and one of its ancestor do not add up. */
+/* The limit of a cgroup and the limit of its ancestor do not add up. */
 static void share_check_nested(const struct share *share)
 {
 	size_t i, j;

@@ -26,8 +26,8 @@ static bool run_cgroup_is_in_scope(const char *name, pid_t pid)
 }
 
 /*
- * Have systemd create a scope and put the command into it, and wait until it is there. This
- * process goes there too, so that the cgroup exists until its files have been read.
+ * Let systemd create a scope and move the command there, and wait until the command is in the
+ * scope. This process also moves there, so that the cgroup exists until its files have been read.
  */
 static bool run_cgroup_call_systemd(const char *name, pid_t child)
 {
@@ -202,7 +202,10 @@ void run_cgroup_remove(struct run_cgroup *home, struct transaction *enabled)
 	struct cgroup *cgroup = home->cgroup;
 	int error = 0;
 
-	/* A scope's cgroup goes with this process, unless the command has created some below. */
+	/*
+	 * systemd removes the scope's cgroup when this process ends, unless the command has created
+	 * cgroups below it.
+	 */
 	if (home->scope)
 		run_cgroup_remove_below(cgroup);
 	else

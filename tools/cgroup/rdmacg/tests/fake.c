@@ -280,7 +280,7 @@ static char *fake_merge(int fd, const char *lines, size_t size)
 	char *all = strndup(lines, size);
 	ssize_t got = pread(fd, text, 65535, 0);
 
-	/* The descriptor of a write cannot read; its file can be opened anew. */
+	/* The descriptor of a write cannot read, so open its file again. */
 	if (got < 0) {
 		char path[PATH_MAX];
 		FILE *file;
@@ -309,7 +309,7 @@ static char *fake_merge(int fd, const char *lines, size_t size)
 	return text;
 }
 
-/* Whether it is one of the files that hold limits of devices. */
+/* Whether the file has limits of devices. */
 static bool fake_is_max(const char *base)
 {
 	size_t length = strlen(base);
@@ -318,8 +318,8 @@ static bool fake_is_max(const char *base)
 }
 
 /*
- * rdma.default keeps the keys that a write does not name; "max" takes one away, or all. The
- * whole line as it is then, for the write that follows.
+ * rdma.default keeps the keys that a write does not name. "max" removes one key or all. Returns the
+ * whole new line for the next write.
  */
 static size_t fake_merge_default(const char *path, const char *text, size_t size, char *line)
 {

@@ -10,7 +10,7 @@
 /* This include must be the last, because it defines macros such as columns. */
 #include <term.h>
 
-/* A line about the rows, and one for the names of the columns. */
+/* A line about the rows, and a line with the names of the columns. */
 #define TOP_HEAD	2
 
 static struct top_screen {
@@ -76,7 +76,9 @@ static void top_release_signals(void)
 	sigprocmask(SIG_SETMASK, &screen.unblocked, NULL);
 }
 
-/* newterm() does not say why a terminal is unfit, and takes one that is only paper. */
+/*
+ * newterm() does not report why a terminal is unsuitable, and accepts a terminal that only prints.
+ */
 static bool top_check_terminal(void)
 {
 	const char *name = getenv("TERM");

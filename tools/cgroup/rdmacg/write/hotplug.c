@@ -31,10 +31,9 @@ static void hotplug_free_folder(void *folder)
 }
 
 /*
- * udevd may rename a new device, and a limit for the earlier name would stay with the wrong
- * device; so wait until udevd is done with it. Without udevd, as in a small guest, only the
- * kernel sends events, and libudev would wait for udevd's without an error. libudev itself
- * looks at this file.
+ * udevd may rename a new device, and a limit for the earlier name would then apply to the wrong
+ * device. So wait for the event of udevd. Without udevd, as in a small guest, only the kernel sends
+ * events, and libudev would wait without an error. libudev itself checks for this file.
  */
 static const char *hotplug_source(void)
 {
@@ -113,7 +112,7 @@ void hotplug_add(struct hotplug *hotplug, const struct cgroup *cgroup)
 	folder->name = memory_string(cgroup->name);
 }
 
-/* A cgroup that is created and removed many times is looked at once. */
+/* A cgroup that is created and removed many times is visited once. */
 static void hotplug_add_name(struct hotplug *hotplug, char *name)
 {
 	size_t i;

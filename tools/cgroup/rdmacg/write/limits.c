@@ -145,7 +145,10 @@ bool limits_parse_option(struct limits *limits, const char *text)
 {
 	char **words __autofree = NULL;
 	char *copy __autofree = memory_string(text);
-	/* Only a key of rdma.default has a colon, so the last one ends another device's name. */
+	/*
+	 * Only a key of rdma.default has a colon. For all other devices, the last colon ends the
+	 * name.
+	 */
 	char *colon = strncmp(copy, "default:", 8) ? strrchr(copy, ':') : copy + 7;
 	char *word, *rest;
 	size_t count = 0;
@@ -321,8 +324,8 @@ static bool limits_add_keys(const struct limits *limits, const struct cgroup *cg
 }
 
 /*
- * All keys of the device. "max" is the same as "KEY=max" for each one, which every kernel
- * takes, except in rdma.default; "default" is only a word.
+ * Set all keys of the device. Except in rdma.default, write "max" as "KEY=max" for each key, which
+ * every kernel accepts. Write "default" as the word.
  */
 static void limits_add_whole(const struct limits *limits, const struct pool *pool,
 			     struct limits_line *lines)
@@ -347,7 +350,7 @@ static void limits_add_whole(const struct limits *limits, const struct pool *poo
 	}
 }
 
-/* In v1 and v2 alike, one line is one write. */
+/* In cgroup v1 and v2, one line is one write. */
 static void limits_add_line(const struct limits *limits, struct transaction *change,
 			    const struct cgroup *cgroup, enum pool_class class,
 			    const struct limits_line *line)

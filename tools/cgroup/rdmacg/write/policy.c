@@ -308,8 +308,8 @@ static bool policy_prepare(struct policy *policy, unsigned int files)
 }
 
 /*
- * The controller stays enabled if the limits are refused: to disable it in an ancestor
- * would remove the limits of others, which are started at the same time.
+ * The controller remains enabled if the limits are refused. To disable it in an ancestor would
+ * remove the limits of other containers that start at the same time.
  */
 static bool policy_enable(struct cgroup *cgroup)
 {

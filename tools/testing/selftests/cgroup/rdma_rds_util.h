@@ -16,7 +16,7 @@
 #define AF_RDS 21
 #endif
 
-/* The shortest and the longest wait of RDS before it retries a connection. */
+/* The file with the longest wait of RDS before it retries a connection. */
 #define RDMACG_MAX_DELAY "/proc/sys/net/rds/reconnect_max_delay_ms"
 
 #define MIB (1024 * 1024)

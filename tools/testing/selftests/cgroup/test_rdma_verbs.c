@@ -274,8 +274,8 @@ TEST_F(test_rdmacg_verbs, limit_below_usage_takes_nothing_away)
 }
 
 /*
- * Make and destroy four PDs at a time until @stop ends. The process exits with 0 if some
- * were made, some refused at the limit, and nothing else failed; with 1 otherwise.
+ * Create and destroy four PDs at a time until @stop ends. The process exits with 0 if some PDs were
+ * created, some were refused at the limit, and no call failed otherwise; with 1 if not.
  */
 static void rdmacg_work(struct rdmacg_tree *tree, const char *cgroup, int stop)
 {
