@@ -395,7 +395,10 @@ void rdmacg_control_end(struct rdmacg_control *control)
 			rdmacg_queue_run(level);
 }
 
-/* Apply the pool's limits. After two writes, the later call reads the limits of both. */
+/*
+ * Apply the pool's limits. If two writes change limits, the later of the two calls sees both
+ * changes.
+ */
 void rdmacg_control_set(struct rdmacg_control *control)
 {
 	u64 ops, burst;

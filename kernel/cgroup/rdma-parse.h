@@ -14,7 +14,7 @@
 /* The longest name of a device, all of it escaped, with its NUL. */
 #define RDMACG_NAME_SIZE 256
 
-/* Stands for a limit: the default applies. A write cannot contain this number. */
+/* The value of a limit that the default replaces. A write cannot contain this number. */
 #define RDMACG_USE_DEFAULT U64_MAX
 
 /* A run of characters in the text that was written. */

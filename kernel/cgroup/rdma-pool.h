@@ -304,8 +304,8 @@ static __always_inline void rdmacg_slot_shrink(struct rdmacg_slot *slot, u64 amo
 
 /*
  * The fast path. The following functions do the work of rdmacg_pool_try_charge() and
- * rdmacg_pool_uncharge() if the pool exists, the set is plain and all levels have room, with the
- * number of resources as a constant. In all other cases they charge nothing and return false. Gcc
+ * rdmacg_pool_uncharge() if the pool exists, the set is plain and all levels have room. In all
+ * other cases they charge nothing and return false. Callers pass @count as a constant. Gcc
  * unrolls three rounds only if told to; without that, a level costs 110 instructions. A plain
  * amount is at most RDMACG_NO_LIMIT, and so is a usage, except after rdmacg_pool_charge(). So sums
  * do not overflow.

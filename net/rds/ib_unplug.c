@@ -92,7 +92,7 @@ static bool rds_ib_has_conns(struct rds_ib_device *rds_ibdev)
 /* Separate an MR that a process holds from the device; the pages stay until the MR is freed. */
 static void rds_ib_disown_mr(struct rds_ib_device *rds_ibdev, struct rds_ib_mr *ibmr)
 {
-	/* The peer can write to the pages until the MR is deregistered, so this comes first. */
+	/* Deregister the MR first, because the peer can write to the pages until then. */
 	ib_dereg_mr(ibmr->u.frmr.mr);
 	ibmr->u.frmr.mr = NULL;
 	if (ibmr->sg_dma_len)

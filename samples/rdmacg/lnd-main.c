@@ -27,7 +27,7 @@
 
 #define LND_LINE	128
 #define LND_MIN_POOL	256
-/* A message, the pages, registration and invalidation. */
+/* Work requests of a transfer: a message, the pages, registration and invalidation. */
 #define LND_TX_WRS	(1u + LND_MAX_FRAGS + 2)
 
 static unsigned int credits = 256;

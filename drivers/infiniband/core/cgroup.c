@@ -275,7 +275,7 @@ static bool ib_rdmacg_counts_type(const struct ib_device *device, unsigned int t
 	return device->cg_types & BIT_ULL(type);
 }
 
-/* Add an amount to a set, unless it is 0 or the device does not count the type. */
+/* Add an amount to a set, unless the amount is 0 or the device does not count the type. */
 static struct rdmacg_amount *ib_rdmacg_add(struct rdmacg_amount *next,
 					   const struct ib_device *device, unsigned int type,
 					   u64 amount)

@@ -463,7 +463,7 @@ static void rdmacg_test_endless_amount_is_counted_nowhere(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
 }
 
-/* An older KUnit cannot expect a warning, and would report it as an error. */
+/* An older KUnit cannot expect a warning, and would report the warning as an error. */
 #ifdef KUNIT_SUPPRESSED_WARNING_COUNT
 static void rdmacg_test_uncharge_too_many_warns_and_stops_at_zero(struct kunit *test)
 {
@@ -688,7 +688,7 @@ static void rdmacg_test_no_cgroup_is_deeper_than_64(struct kunit *test)
 	t->left.depth = 2;
 }
 
-/* Below right, which is at depth 2. */
+/* The chain begins below right, which is at depth 2. */
 #define RDMACG_CHAIN (RDMACG_MAX_DEPTH - 2)
 
 static void rdmacg_free_chain(void *arg)

@@ -178,7 +178,7 @@ static bool why_is_full(const struct cgroup *cgroup, const struct slot *slot)
 	return (slot->has & POOL_BIT(POOL_CURRENT)) && why_least_room(cgroup, slot, &room) && !room;
 }
 
-/* The limits for the cgroup itself: refusals by limits above, and the remaining room. */
+/* Find the limits of ancestors that refused requests of the cgroup, and the remaining room. */
 static void why_self(const struct cgroup *cgroup)
 {
 	const struct slot *slot = NULL;
@@ -194,8 +194,8 @@ static void why_self(const struct cgroup *cgroup)
 }
 
 /*
- * A process over a rate of commands is not refused, but waits. The file counts for the cgroup
- * and those below: commands, how many of them waited, and how long.
+ * A process over a rate of commands is not refused, but waits. The file has the commands of the
+ * cgroup and its descendants, the number of commands that waited, and their waiting time.
  */
 static void why_throttled(const struct cgroup *cgroup)
 {

@@ -33,7 +33,7 @@ bool device_is_same(const struct device *a, const struct device *b);
 char *device_format(const struct device *device);
 /* device_format(), valid until the next call. */
 const char *device_text(const struct device *device);
-/* "device": the name, "index": null, or the number if the name needs one. */
+/* An object: "device" is the name, "index" is the number if the name needs an index, or null. */
 void device_json(struct json_object *object, const struct device *device);
 
 /* A line of a file of the controller: NAME[ index=N] KEY=VALUE KEY=VALUE... */
@@ -184,7 +184,7 @@ struct missing {
 	const char *meaning;
 };
 
-/* The next missing file, for @pools of a cgroup with the controller. NULL at the end. */
+/* Get the next missing file, for @pools of a cgroup with the controller. NULL at the end. */
 const struct missing *missing_next(const struct pools *pools, const struct missing *last);
 /* Print all missing files, once. Not for JSON, and not for a cgroup without the controller. */
 void missing_say(const struct pools *pools);
@@ -245,7 +245,7 @@ struct cgroup {
 	int dir;
 	unsigned int depth;
 	struct pools pools;
-	/* For the visitor of a walk. */
+	/* A field for the visitor of a walk. */
 	bool marked;
 	/* Set by the visitor of a walk, to skip the descendants. */
 	bool leave_below;

@@ -83,7 +83,7 @@ static bool select_visit(struct cgroup *cgroup, void *data)
 	return true;
 }
 
-/* Look through the tree. */
+/* Search the tree for the cgroups of a name. */
 static bool select_search(const struct select *select, bool (*visit)(const char *name, pid_t pid))
 {
 	struct select_search search = { .visit = visit };

@@ -40,7 +40,7 @@ bool oci_parse_limits(struct config *config, const char *where, const char *text
 
 /* The state from standard input, and the config.json of its bundle. */
 bool oci_read(struct oci *oci);
-/* A config.json, or the part with requests, from standard input. */
+/* Read a config.json, or the part of it with requests, from standard input. */
 bool oci_read_requests(struct oci *oci);
 void oci_free(struct oci *oci);
 

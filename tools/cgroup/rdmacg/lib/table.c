@@ -86,11 +86,11 @@ void table_alarm(struct table *table, bool alarm)
 	table->cells[table->nr_cells - 1].alarm = alarm;
 }
 
-/* How a table is laid out. */
+/* The layout of a table. */
 struct layout {
 	FILE *to;
 	bool colours;
-	/* By column of the table. */
+	/* The width of each column of the table. */
 	size_t widths[TABLE_COLUMNS];
 	/* The names of the first column are put above their rows. */
 	bool grouped;
@@ -147,7 +147,7 @@ static void table_print_text(const struct layout *layout, const char *text, cons
 	fprintf(layout->to, "%s%s%s", coloured ? colour : "", text, coloured ? TABLE_PLAIN : "");
 }
 
-/* A row, or the heading if @cells is NULL. Blanks are only printed before a text. */
+/* Print a row, or the heading if @cells is NULL. Blanks are printed only before a text. */
 static void table_print_row(const struct table *table, const struct layout *layout,
 			    const struct cell *cells)
 {
@@ -170,7 +170,7 @@ static void table_print_row(const struct table *table, const struct layout *layo
 		}
 		blanks += right ? 0 : padding;
 	}
-	/* The line that names a group is complete without a row. */
+	/* A line with the name of a group needs no row. */
 	if (!layout->grouped || !cells || *cells[1].text)
 		fputc('\n', layout->to);
 }

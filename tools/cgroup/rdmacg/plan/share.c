@@ -7,7 +7,7 @@
 #include "plan/plan.h"
 #include "write/write.h"
 
-/* As for cgroup v2's weights. */
+/* The same range as for weights of cgroup v2. */
 #define SHARE_WEIGHT_MAX	10000
 /* With these, no product of a resource and the weights overflows. */
 #define SHARE_CGROUPS_MAX	((size_t)1 << 16)

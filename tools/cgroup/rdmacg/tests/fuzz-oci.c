@@ -47,7 +47,7 @@ static void oci_check(const struct config *asked)
 	struct config again;
 	char *first = oci_write(asked), *second;
 
-	/* With all its decimals, the annotation may be too long to be parsed. */
+	/* With all decimals of its numbers, the annotation may be too long to be parsed. */
 	if (oci_parse_limits(&again, "annotation", first)) {
 		second = oci_write(&again);
 		if (strcmp(first, second))

@@ -102,7 +102,7 @@ static bool top_visit(struct cgroup *cgroup, void *data)
 	return true;
 }
 
-/* A counter that is smaller than before is of a new cgroup or device of the old name. */
+/* A counter that is smaller than before belongs to a new cgroup or device with the old name. */
 static void top_rate(struct top_row *row, const struct top_row *before, int64_t elapsed)
 {
 	uint64_t more = row->refused;

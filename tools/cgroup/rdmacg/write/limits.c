@@ -176,7 +176,7 @@ void limits_free(struct limits *limits)
 	memset(limits, 0, sizeof(*limits));
 }
 
-/* Add to the end of *@text, which may be NULL. */
+/* Append to *@text, which may be NULL. */
 static void __printf(2, 3) limits_append(char **text, const char *format, ...)
 {
 	char *before __autofree = *text, *more __autofree;

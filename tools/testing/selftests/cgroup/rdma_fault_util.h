@@ -124,7 +124,9 @@ static inline int rdmacg_count_allocations(int (*act)(void *what), int (*undo)(v
 	return undo(what) || !left ? 0 : PLENTY - left;
 }
 
-/* Read what @cgroup uses, and its limits, in all classes; false if that cannot be read. */
+/*
+ * Read the usage and the limits of @cgroup in all classes. Returns false if a file cannot be read.
+ */
 static inline bool rdmacg_state(const char *cgroup, char *text, size_t size)
 {
 	static const char *const files[] = {

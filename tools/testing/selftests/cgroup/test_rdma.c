@@ -50,7 +50,7 @@ static const struct rdmacg_file {
 	{ .name = "rdma.control.stat", .mode = 0444 },
 };
 
-/* The files exist below the root and not on it, and only limits can be written. */
+/* The files exist in each cgroup except the root, and only files of limits can be written. */
 TEST_F(test_rdmacg, files_are_not_on_root)
 {
 	const struct rdmacg_file *file;
@@ -397,7 +397,10 @@ TEST_F(test_rdmacg, cat_restores)
 
 #define RDMACG_WRITE_SIZE (64 * 1024)
 
-/* Fill @text with as many lines for the device as one write accepts, and @more. */
+/*
+ * Fill @text with the largest number of lines for the device that one write accepts, plus @more
+ * lines.
+ */
 static void rdmacg_fill(struct rdmacg_tree *tree, char *text, int more)
 {
 	char line[512];
@@ -466,7 +469,7 @@ TEST_F(test_rdmacg, disabled_controller_forgets)
 	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=max"));
 }
 
-/* The deepest level of the controller, without the root. */
+/* The deepest level of the controller, not counting the root. */
 #define RDMACG_DEPTH 64
 
 /* Make cgroups below each other until one is @depth levels deep, its path in @path. */

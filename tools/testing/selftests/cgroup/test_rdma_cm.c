@@ -223,7 +223,7 @@ FIXTURE(test_rdmacg_listener) {
 	struct rdma_cm_id *id;
 };
 
-/* The listener has the device's address or all addresses, and counts as this many ids. */
+/* The listener has the device's address, or all addresses. It counts as this many ids. */
 FIXTURE_VARIANT(test_rdmacg_listener) {
 	bool is_everywhere;
 	int own;

@@ -339,15 +339,15 @@ TEST_F(test_rdmacg_control, commands_are_counted_once)
 	for (i = 0; i < 10; i++)
 		ASSERT_EQ(0, ibv_query_device(self->context, &attr));
 	EXPECT_EQ(0, rdmacg_stat(tree, tree->left, "ops"));
-	/* By write(2). */
+	/* This command uses write(2). */
 	fd = rdmacg_open_file(tree);
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, rdmacg_get_context(fd, &async_fd));
 	EXPECT_EQ(1, rdmacg_stat(tree, tree->left, "ops"));
-	/* By an ioctl of its own. */
+	/* This command has an ioctl method of its own. */
 	ASSERT_EQ(0, rdmacg_alloc_async_event(self->context, &alloc));
 	EXPECT_EQ(2, rdmacg_stat(tree, tree->left, "ops"));
-	/* By an ioctl that stands for write(2). */
+	/* This command uses the ioctl method that stands for write(2). */
 	ASSERT_EQ(0, rdmacg_churn(self->context, 1));
 	EXPECT_EQ(4, rdmacg_stat(tree, tree->left, "ops"));
 	ASSERT_EQ(0, ibv_query_port(self->context, 1, &port));

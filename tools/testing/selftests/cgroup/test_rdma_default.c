@@ -12,7 +12,9 @@
 #define RDMACG_HOLDERS 3
 
 FIXTURE(test_rdmacg_default) {
-	/* The same cgroups with the machine's device, and with the second one. */
+	/*
+	 * The same cgroups, in @tree with the machine's device, in @second with the second device.
+	 */
 	struct rdmacg_tree tree;
 	struct rdmacg_tree second;
 };

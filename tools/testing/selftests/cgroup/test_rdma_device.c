@@ -12,15 +12,17 @@
 /* A network namespace for the second device. */
 #define RDMACG_NETNS "rdmacg"
 
-/* The two devices of a test, and what it has changed for the whole system. */
+/* The two devices of a test, and the system-wide settings that the test has changed. */
 struct rdmacg_pair {
-	/* The same cgroups with the machine's device, and with the second one. */
+	/*
+	 * The same cgroups, in @tree with the machine's device, in @second with the second device.
+	 */
 	struct rdmacg_tree tree;
 	struct rdmacg_tree second;
-	/* Of the second device. */
+	/* Objects on the second device. */
 	struct ibv_context *context;
 	struct ibv_comp_channel *channel;
-	/* Restored by the teardown. */
+	/* The teardown restores the state of these fields. */
 	int devices;
 	bool has_netns;
 	bool was_shared;
@@ -301,7 +303,7 @@ TEST_F_TIMEOUT(test_rdmacg_device, index_names_one_of_two_namesakes, 120)
 	EXPECT_NE(index, rdmacg_index_of(tree, tree->left, "1"));
 }
 
-/* The line has no index again when the namesake has another name. */
+/* When the namesake gets another name, the line no longer has an index. */
 TEST_F_TIMEOUT(test_rdmacg_device, index_goes_with_the_namesake, 120)
 {
 	struct rdmacg_tree *tree = &self->pair.tree;
@@ -452,14 +454,14 @@ static void rdmacg_remove_used(struct __test_metadata *_metadata,
 	pid_t remover = rdmacg_fork();
 
 	if (!remover) {
-		/* The child also holds the context. */
+		/* The child holds the context open as well. */
 		close(pair->channel->fd);
 		close(pair->context->cmd_fd);
 		close(pair->context->async_fd);
 		execlp("rdma", "rdma", "link", "del", RDMACG_SECOND, NULL);
 		_exit(127);
 	}
-	/* Wait until the kernel has begun. */
+	/* Wait until the kernel has begun the removal. */
 	usleep(500000);
 	rdmacg_close(pair);
 	ASSERT_EQ(0, rdmacg_wait(remover));

@@ -9,7 +9,7 @@
 #include "rdma_util.h"
 
 FIXTURE(test_rdmacg_gone) {
-	/* Its device is the second one. */
+	/* The device of the tree is the second device. */
 	struct rdmacg_tree tree;
 };
 
@@ -41,7 +41,10 @@ static long rdmacg_taint(void)
 	return read_text("/proc/sys/kernel/tainted", text, sizeof(text)) > 0 ? atol(text) : -1;
 }
 
-/* A limit that outlives its cgroup is removed from a list in memory that is in use by others. */
+/*
+ * The kernel removes a limit that outlives its cgroup from a list. The memory of the list is then
+ * in use for other purposes.
+ */
 TEST_F_TIMEOUT(test_rdmacg_gone, limits_go_with_their_cgroup, 120)
 {
 	enum { CGROUPS = 300 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A kernel user under the RDMA cgroup controller: samples/rdmacg, with the sizes of Lustre's
- * o2iblnd. At the limits that the formulas of o2iblnd give, the module works. With one less it is
- * refused, or creates fewer connections, and returns every charge. Needs root, an RDMA device with
- * an IPv4 address, and the module rdmacg_lnd.
+ * o2iblnd. At the limits of o2iblnd's formulas, the module works. If a limit is lower by one, the
+ * module is refused or creates fewer connections, and returns every charge. Needs root, an RDMA
+ * device with an IPv4 address, and the module rdmacg_lnd.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"

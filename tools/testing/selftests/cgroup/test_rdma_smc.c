@@ -538,7 +538,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, connections_without_memory_leave_nothing, 300)
 	EXPECT_TRUE(rdmacg_has(tree, tree->top, 0, 0));
 }
 
-/* After unloading its module, nothing of SMC is left. */
+/* After the module is unloaded, no charge of SMC remains. */
 TEST_F_TIMEOUT(test_rdmacg_smc, module_gives_everything_back, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -546,7 +546,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, module_gives_everything_back, 300)
 	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 0));
 	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
 	rdmacg_end_actor(&self->actor);
-	/* It waits for its sockets. */
+	/* The removal of the module waits for its sockets. */
 	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_modprobe("-r smc_diag smc")));
 	EXPECT_TRUE(rdmacg_has(tree, tree->left, 0, 0));
 	EXPECT_EQ(0, rdmacg_objects(tree, tree->left));

@@ -364,7 +364,7 @@ TEST_F(test_rdmacg_verbs, written_context_costs_an_async_event)
 	EXPECT_EQ(0, rdmacg_handles(tree, tree->right));
 }
 
-/* A context that is refused for its handle leaves no trace of an async_event. */
+/* If the limit of hca_handle refuses a context, no async_event was charged. */
 TEST_F(test_rdmacg_verbs, refused_handle_leaves_no_async_event)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -374,7 +374,7 @@ TEST_F(test_rdmacg_verbs, refused_handle_leaves_no_async_event)
 	EXPECT_EQ(0, rdmacg_value(tree, tree->right, "rdma.verb.peak", "async_event"));
 }
 
-/* A context that is refused for its async_event gives its handle back. */
+/* If the limit of async_event refuses a context, its hca_handle is uncharged. */
 TEST_F(test_rdmacg_verbs, refused_async_event_leaves_no_handle)
 {
 	struct rdmacg_tree *tree = &self->tree;
