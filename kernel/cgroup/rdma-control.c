@@ -503,7 +503,7 @@ static struct rdmacg_control *rdmacg_pool_add_controls(struct rdmacg_pool *pool)
 
 	while (level--) {
 		parent = control;
-		/* Once set, the control stays as long as the pool. */
+		/* A control that is set remains as long as the pool. */
 		control = rcu_dereference_protected(pool->levels[level]->control, true);
 		control = control ?: rdmacg_pool_add_control(pool->levels[level], parent);
 		if (!control)

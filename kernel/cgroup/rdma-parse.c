@@ -2,8 +2,8 @@
 /*
  * RDMA cgroup controller: text to limits and limits to text.
  *
- * Written:  NAME [index=N] KEY=VALUE..., NAME [index=N] max or NAME [index=N] default, one
- *           per line; to rdma.default KEY=VALUE... or max, in one line.
+ * Written:  lines NAME [index=N] KEY=VALUE..., NAME [index=N] max or NAME [index=N] default;
+ *           for rdma.default, one line KEY=VALUE... or max.
  * Read:     NAME[ index=N] KEY=VALUE KEY=VALUE, no blank at the end.
  *
  * A device can have any name. In the files, \ooo (three octal digits) replaces a backslash and each

@@ -482,7 +482,7 @@ static int rdmacg_pools_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 
 	for (depth = 1; depth <= cg->depth && !ret; depth++)
 		ret = rdmacg_pool_create(rdmacg_ancestor(cg, depth), desc);
-	/* The pools above the failed one may have no user. */
+	/* The pools of ancestors that were created before the failure may have no user. */
 	if (ret && depth > 2)
 		rdmacg_pool_give_back(rdmacg_ancestor(cg, depth - 2), desc->key);
 	return ret;
@@ -498,7 +498,7 @@ struct rdmacg_pool *rdmacg_pool_get_lock(struct rdma_cgroup *cg, struct rdmacg_d
 	struct rdmacg_pool *pool;
 	int ret;
 
-	/* Another task may give a new pool back before it is locked. */
+	/* Another task may give a new pool back before this task locks the pool. */
 	while (!(pool = rdmacg_pool_lock(cg, desc->key))) {
 		ret = rdmacg_pools_create(cg, desc);
 		if (ret && ret != -EAGAIN)

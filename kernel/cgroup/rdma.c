@@ -387,12 +387,12 @@ static int rdmacg_command_begin(struct rdmacg_command *command, struct rdma_cgro
 		return 0;
 	control = rdmacg_control_get(cg, desc);
 	if (IS_ERR(control))
-		/* A command that destroys must not fail for lack of memory. */
+		/* A destroy command must not fail for lack of memory. */
 		return kind == RDMACG_COMMAND_DESTROY ? 0 : PTR_ERR(control);
 	ret = rdmacg_control_begin(control, kind, &waited_ns);
 	if (waited_ns && trace_rdmacg_throttle_enabled() && (!ret || fatal_signal_pending(current)))
 		rdmacg_trace_throttle(cg, desc, waited_ns);
-	/* The end of a command that destroys changes nothing. */
+	/* Ending a destroy command changes nothing. */
 	if (!ret && kind != RDMACG_COMMAND_DESTROY)
 		*command = (struct rdmacg_command) { .control = control, .cg = cg };
 	return ret;

@@ -204,8 +204,8 @@ static int lnd_conn_resolve(struct lnd_conn *conn, const struct sockaddr_storage
 		return PTR_ERR(id);
 	conn->id = id;
 	/*
-	 * The address of the NI selects its device; the port is any. IPv6 has the port at the same
-	 * place.
+	 * Bind to the address of the NI, and so to its device, with any port. IPv6 has the port at
+	 * the same place.
 	 */
 	((struct sockaddr_in *)&from)->sin_port = 0;
 	ret = rdma_resolve_addr(id, (struct sockaddr *)&from, (const struct sockaddr *)to,

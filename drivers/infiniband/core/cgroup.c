@@ -285,7 +285,7 @@ static struct rdmacg_amount *ib_rdmacg_add(struct rdmacg_amount *next,
 	return next;
 }
 
-/* One hca_object, one object of its type, and device memory. */
+/* At most three amounts: one hca_object, one object of the type, and device memory. */
 #define IB_RDMACG_MAX_SET 3
 
 /* Fill @set with the charges for the object. Returns their number. */
@@ -502,7 +502,7 @@ void ib_rdmacg_uncharge_uobject(struct ib_uobject *uobj)
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_uobject);
 
-/* One charge for memory, and one for the MRs that an endless length creates without uverbs. */
+/* At most two amounts: the memory, and the MRs that an endless length creates without uverbs. */
 #define IB_RDMACG_MEM_SET 2
 
 /* Fill @set with the charges for @length bytes at @addr. Returns their number. */

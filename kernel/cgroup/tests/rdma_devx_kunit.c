@@ -102,7 +102,7 @@ static int rdmacg_run(struct rdmacg_method *method)
 	return ib_rdmacg_charge_new_uobjects(method->attrs, method->uobjs);
 }
 
-/* DEVX_OBJ_CREATE with that command of the firmware. */
+/* The method DEVX_OBJ_CREATE with the firmware command @cmd. */
 static struct rdmacg_method *rdmacg_devx_obj(struct kunit *test, const void *cmd, u16 len)
 {
 	struct rdmacg_method *method = rdmacg_maker(test, MLX5_IB_OBJECT_DEVX_OBJ,

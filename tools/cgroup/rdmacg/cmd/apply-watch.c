@@ -43,7 +43,7 @@ static int apply_open_signals(void)
 	return fd;
 }
 
-/* Read the files again. Malformed files change nothing. */
+/* Read the files again. If a file is malformed, the limits do not change. */
 static bool apply_reload(void)
 {
 	struct config config;

@@ -71,7 +71,7 @@ enum pool_class {
 	POOL_HCA,
 	POOL_VERB,
 	POOL_HW,
-	/* Rates of commands: limits only. */
+	/* The class of commands has only limits. */
 	POOL_CONTROL,
 	POOL_CLASSES,
 };
@@ -87,7 +87,7 @@ enum pool_file {
 
 #define POOL_BIT(file)	(1U << (file))
 #define POOL_ALL	(POOL_BIT(POOL_FILES) - 1)
-/* In addition: skip files that must be zero, as earlier files show. */
+/* In addition, skip files that must be zero because of the contents of earlier files. */
 #define POOL_SCAN	POOL_BIT(POOL_FILES)
 
 /* Refusals by limits, and refused attempts; of a subtree, or of one cgroup. */
@@ -135,7 +135,7 @@ struct pools {
 	struct pool *near;
 	/* The files that exist, POOL_BIT(), by class. */
 	unsigned int files[POOL_CLASSES];
-	/* By class: a scan has skipped lines of the max file without a limit. */
+	/* For each class, whether a scan has skipped the lines of a max file without limits. */
 	bool unlimited[POOL_CLASSES];
 	/* The texts of the files; keys and names point into them. */
 	char **texts;

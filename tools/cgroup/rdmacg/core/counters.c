@@ -315,7 +315,7 @@ static bool pools_lack_class(const struct pools *above, enum pool_class class,
 	return (files & POOL_SCAN) && above && above->files[POOL_HCA] && !above->files[class];
 }
 
-/* "KEY=VALUE KEY=VALUE"; a kernel without the file has no defaults. */
+/* The file has one line "KEY=VALUE KEY=VALUE". A kernel without the file has no defaults. */
 static int pools_read_default(struct pools *pools, int dir)
 {
 	struct line line = { .device = device_default };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rdmacg: the processes in a cgroup and below. */
+/* rdmacg: the processes in a cgroup and its descendants. */
 #include <signal.h>
 
 #include "core/core.h"

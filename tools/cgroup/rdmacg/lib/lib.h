@@ -295,8 +295,9 @@ struct cell {
 
 struct table {
 	/*
-	 * One letter a column: "l" to the left, "r" to the right, "n" a name, which may be cut,
-	 * "g" a name that may be put above its rows, which have it or an empty cell.
+	 * One letter for each column: "l" aligns to the left, "r" to the right, "n" is a name that
+	 * may be cut, and "g" is a name that may be put above its rows. A row has the name of its
+	 * group or an empty cell.
 	 */
 	const char *align;
 	const char * const *headings;

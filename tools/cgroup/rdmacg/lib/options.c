@@ -157,7 +157,7 @@ char **options_read(const struct syntax *syntax, int argc, char **argv)
 		option->arg = choice->arg;
 		option->doc = choice->help;
 	}
-	/* An empty option ends argp's list, which must have others. */
+	/* An empty option ends argp's list. argp does not accept a list without other options. */
 	if (reading.nr_options) {
 		reading.options = memory_grow(reading.options, reading.nr_options,
 					      sizeof(*reading.options));

@@ -280,7 +280,7 @@ static void rdmacg_connect(struct rdmacg_tree *tree, struct sockaddr_in *address
 	_exit(rdma_connect(id, &param) ? errno : 0);
 }
 
-/* A request is refused if the owner of the listener has no room, and costs nothing. */
+/* If the owner of the listener has no room, the request is refused, and nothing is charged. */
 TEST_F(test_rdmacg_listener, request_above_the_owners_limit_is_refused)
 {
 	struct rdmacg_tree *tree = &self->tree;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which cgroup is charged for the objects of a kernel user, samples/rdmacg, and how long: with
- * processes that have no privileges, move, pass on a file, and are killed; with removed cgroups and
- * removed devices. Needs root, an RDMA device with an IPv4 address, the module rdmacg_lnd, and for
- * the removed devices Soft-RoCE.
+ * The owner of the objects of a kernel user, samples/rdmacg, and the life of the charges. Processes
+ * have no privileges, move, pass on a file, and are killed. Cgroups and devices are removed. Needs
+ * root, an RDMA device with an IPv4 address, the module rdmacg_lnd, and for the removal of devices
+ * Soft-RoCE.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"

@@ -380,7 +380,10 @@ TEST_F(test_rdmacg_mem, moved_process_leaves_its_memory)
 	EXPECT_EQ(0, rdmacg_verbs(tree, tree->left, "mr_mem"));
 }
 
-/* Do as ibv_rereg_mr(), which not every provider of libibverbs has. Returns 0 or the error. */
+/*
+ * Re-register an MR without ibv_rereg_mr(), which some providers of libibverbs do not have. Returns
+ * 0 or the error.
+ */
 static int rdmacg_rereg(struct ibv_mr *mr, int flags, struct ibv_pd *pd, char *memory,
 			size_t length)
 {

@@ -24,7 +24,7 @@ FIXTURE_VARIANT_ADD(test_rdmacg_module, rxe) { .type = "rxe", .module = "rdma_rx
 
 FIXTURE_VARIANT_ADD(test_rdmacg_module, siw) { .type = "siw", .module = "siw" };
 
-/* Tell whether there is a device that may be of the driver. */
+/* Whether a device exists that may belong to the driver. */
 static bool rdmacg_has_device(const char *type)
 {
 	struct dirent *entry;
@@ -46,7 +46,9 @@ static bool rdmacg_is_loaded(const char *module)
 	return !access(path, F_OK);
 }
 
-/* False: it stays loaded, as a module in use or built in does. */
+/*
+ * Unload the module. Returns false if the module remains loaded, because it is in use or built in.
+ */
 static bool rdmacg_unload(const char *module)
 {
 	char arguments[64];

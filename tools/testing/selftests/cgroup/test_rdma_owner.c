@@ -82,7 +82,7 @@ static int rdmacg_close(struct ibv_context **context)
 	return ret;
 }
 
-/* Count the removed cgroups that something still holds; on v1, count all cgroups. */
+/* Count the removed cgroups that still have references; on v1, count all cgroups. */
 static long rdmacg_dying(const struct rdmacg_tree *tree)
 {
 	char name[64];
@@ -222,7 +222,7 @@ TEST_F(test_rdmacg_owner, killed_process_uncharges)
 /* An heir is a child in right that has made a PD on the context of its parent. */
 struct rdmacg_heir {
 	pid_t pid;
-	/* The child destroys the PD and ends when this is closed. */
+	/* The child destroys the PD and ends when this descriptor is closed. */
 	int end;
 };
 

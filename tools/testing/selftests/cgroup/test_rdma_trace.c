@@ -248,7 +248,7 @@ TEST_F(test_rdmacg_trace, refusal_tells_usage_and_limit_of_then)
 	mr[1] = ibv_reg_mr(self->pd, memory, 4096, IBV_ACCESS_LOCAL_WRITE);
 	ASSERT_NE(NULL, mr[0]);
 	ASSERT_NE(NULL, mr[1]);
-	/* The present usage differs from the peak. */
+	/* The usage of that moment differs from the peak. */
 	EXPECT_EQ(0, ibv_dereg_mr(mr[1]));
 	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "mr_mem", 5000));
 	EXPECT_EQ(NULL, ibv_reg_mr(self->pd, memory, 12288, IBV_ACCESS_LOCAL_WRITE));
