@@ -621,7 +621,7 @@ void rdmacg_show_line(struct seq_file *sf, struct rdma_cgroup *cg,
 }
 
 /*
- * The files have one line for each device, in the order of their registration. Each line is
+ * The files have one line for each device, in the order of their keys. Each line is
  * shown under RCU, so that neither its device nor its pool is freed meanwhile.
  */
 static int rdmacg_seq_show(struct seq_file *sf, void *v)
