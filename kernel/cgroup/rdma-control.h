@@ -64,7 +64,15 @@ struct rdmacg_control {
 	unsigned int		next_place;	/* gate->lock */
 };
 
-/* These functions exist only with CONFIG_CGROUP_RDMA_CONTROL. */
+#ifdef CONFIG_CGROUP_RDMA_CONTROL
+void rdmacg_control_refresh(struct rdma_cgroup *cg);
+#else
+static inline void rdmacg_control_refresh(struct rdma_cgroup *cg)
+{
+}
+#endif
+
+/* The following functions exist only with CONFIG_CGROUP_RDMA_CONTROL. */
 void rdmacg_rate_set(struct rdmacg_rate *rate, u64 ops, u64 burst, u64 now);
 u64 rdmacg_rate_begins(const struct rdmacg_rate *rate);
 void rdmacg_rate_take(struct rdmacg_rate *rate, unsigned int cost, u64 now, bool has_waited);
@@ -75,7 +83,6 @@ int rdmacg_control_begin(struct rdmacg_control *control, enum rdmacg_command_kin
 			 u64 *waited_ns);
 void rdmacg_control_end(struct rdmacg_control *control);
 void rdmacg_control_set(struct rdmacg_control *control);
-void rdmacg_control_refresh(struct rdma_cgroup *cg);
 bool rdmacg_gate_open(struct rdmacg_gate *gate);
 
 bool rdmacg_is_limited(struct rdma_cgroup *cg, const struct rdmacg_desc *desc);

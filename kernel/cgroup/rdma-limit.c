@@ -340,7 +340,6 @@ int rdmacg_set_default(struct rdma_cgroup *cg, const char *text)
 	nr = rdmacg_nr_keys(cg);
 	for (key = 0; key < nr; key++)
 		rdmacg_pool_give_back(cg, key);
-	if (IS_ENABLED(CONFIG_CGROUP_RDMA_CONTROL))
-		rdmacg_control_refresh(cg);
+	rdmacg_control_refresh(cg);
 	return 0;
 }
