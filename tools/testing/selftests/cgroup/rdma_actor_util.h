@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Helpers for the tests of sockets over RDMA: actors, which are unprivileged processes in a cgroup
- * that carry out the test's orders one after the other; and modules.
+ * Helpers for the tests of sockets over RDMA. They load modules, and start actors. An actor is an
+ * unprivileged process in a cgroup, and carries out the test's orders one after the other.
  */
 #ifndef RDMA_ACTOR_UTIL_H
 #define RDMA_ACTOR_UTIL_H
@@ -23,7 +23,7 @@ struct rdmacg_order {
 	int argument;
 };
 
-/* Carry out one order. Returns 0 or a negative errno, which is the answer. */
+/* Carry out one order. The actor answers with the returned value: 0 or a negative errno. */
 typedef int (*rdmacg_act_fn)(int verb, int argument);
 
 static inline bool rdmacg_drop_privileges(void)
@@ -34,7 +34,7 @@ static inline bool rdmacg_drop_privileges(void)
 	       !prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
-/* The loop of an actor; it ends with its test. */
+/* The main loop of an actor. The actor ends when its test ends. */
 static inline void rdmacg_obey(int socket, rdmacg_act_fn act)
 {
 	struct rdmacg_order order;
@@ -67,7 +67,7 @@ static inline bool rdmacg_start_actor(struct rdmacg_actor *actor, const char *cg
 	return actor->pid > 0;
 }
 
-/* Give an order and wait for the answer; -EPIPE from an actor that has ended. */
+/* Give an order and return the actor's answer, or -EPIPE if the actor has ended. */
 static inline int rdmacg_tell(struct rdmacg_actor *actor, int verb, int argument)
 {
 	struct rdmacg_order order = { .verb = verb, .argument = argument };
@@ -90,7 +90,7 @@ static inline void rdmacg_end_actor(struct rdmacg_actor *actor)
 	actor->pid = 0;
 }
 
-/* Run the kernel's modprobe, which knows where the kernel's modules are. */
+/* Run the program that the kernel itself uses to load modules: it finds the folder of modules. */
 static inline bool rdmacg_modprobe(const char *arguments)
 {
 	char path[PATH_MAX] = "", command[PATH_MAX + 256];
@@ -104,7 +104,7 @@ static inline bool rdmacg_modprobe(const char *arguments)
 	return !system(command);
 }
 
-/* How many times the kernel has logged a line that holds @text. */
+/* Count the lines of the kernel's log that contain @text. */
 static inline int rdmacg_logged(const char *text)
 {
 	char command[512], count[32] = "";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Helpers for the tests with failing allocations: the kernel's failslab, and the files of a cgroup
- * before and after.
+ * Helpers for the tests with failing allocations. They use the kernel's failslab, and compare the
+ * files of a cgroup before and after a test.
  */
 #ifndef RDMA_FAULT_UTIL_H
 #define RDMA_FAULT_UTIL_H
@@ -24,7 +24,7 @@ static inline int rdmacg_write(const char *path, const char *text)
 	return ret;
 }
 
-/* The switches that the tests change. Writing 0 to the first one ends all injection. */
+/* The switches that the tests change. Writing 0 to the first switch ends all injection. */
 static const char *const rdmacg_failslab_files[] = {
 	FAILSLAB "probability",
 	FAILSLAB "ignore-gfp-wait",
@@ -35,14 +35,14 @@ static const char *const rdmacg_failslab_files[] = {
 	FAILSLAB "verbose",
 };
 
-/* A fixture keeps this from rdmacg_failslab_begin() to rdmacg_failslab_end(). */
+/* The switches before rdmacg_failslab_begin(), for rdmacg_failslab_end(). */
 struct rdmacg_failslab {
 	char saved[ARRAY_SIZE(rdmacg_failslab_files)][32];
 	bool has_begun;
 	bool has_mounted;
 };
 
-/* Undo what the test has changed, if it has begun. */
+/* Restore the switches if rdmacg_failslab_begin() saved them. */
 static inline void rdmacg_failslab_end(struct rdmacg_failslab *failslab)
 {
 	size_t i;
@@ -56,8 +56,8 @@ static inline void rdmacg_failslab_end(struct rdmacg_failslab *failslab)
 }
 
 /*
- * Save the switches. Let allocations that could wait also fail, without a line in the log.
- * Returns NULL, or the name of what is missing.
+ * Save the switches, and let all kinds of allocations fail without a line in the log. Returns NULL,
+ * or text that says why that is not possible.
  */
 static inline const char *rdmacg_failslab_begin(struct rdmacg_failslab *failslab)
 {
@@ -80,7 +80,7 @@ static inline const char *rdmacg_failslab_begin(struct rdmacg_failslab *failslab
 	return "the switches of failslab cannot be written";
 }
 
-/* Let the @nth allocation of this thread from now on fail; 0: no allocation. */
+/* Let the @nth of this thread's next allocations fail; 0 lets none fail. */
 static inline int rdmacg_fail_nth(int nth)
 {
 	char text[16];
@@ -89,7 +89,7 @@ static inline int rdmacg_fail_nth(int nth)
 	return rdmacg_write("/proc/thread-self/fail-nth", text);
 }
 
-/* Returns how many allocations remain before the failing one; 0: the failing one was made. */
+/* Returns the number of allocations until one fails, or 0 if one has failed. */
 static inline int rdmacg_fail_left(void)
 {
 	char text[16] = "";
@@ -101,7 +101,7 @@ static inline int rdmacg_fail_left(void)
 	return atoi(text);
 }
 
-/* End rdmacg_fail_nth(). Returns whether the allocation was made and failed. */
+/* End rdmacg_fail_nth(). Returns whether an allocation has failed. */
 static inline bool rdmacg_end_fail_nth(void)
 {
 	int left = rdmacg_fail_left();
@@ -110,7 +110,7 @@ static inline bool rdmacg_end_fail_nth(void)
 	return !left;
 }
 
-/* Count the allocations of @act, which is undone. 0 if that is not possible. */
+/* Count the allocations of @act, and undo it. Returns 0 after a failure. */
 static inline int rdmacg_count_allocations(int (*act)(void *what), int (*undo)(void *what),
 					   void *what)
 {
@@ -143,7 +143,7 @@ static inline bool rdmacg_state(const char *cgroup, char *text, size_t size)
 	return true;
 }
 
-/* Return whether @cgroup has the same usage and limits as @before. */
+/* Return whether @cgroup has the usage and limits that rdmacg_state() read into @before. */
 static inline bool rdmacg_is_as_before(const char *cgroup, const char *before)
 {
 	char after[4096];
@@ -157,14 +157,14 @@ static inline bool rdmacg_is_as_before(const char *cgroup, const char *before)
 }
 
 /*
- * Do @act with the first allocation failing, then with the second, and so on, until all
- * allocations have failed once. @undo it if it succeeded. Both return 0 or an errno. The first 30
- * allocations fail in three attempts each, because an attempt may allocate more than the one
- * before. An act with thousands of allocations would take too long: after 20 s, each of the first
- * 30 fails once, and then the distances double. (For a device with 7500, the controller's are the
- * 17th to the 22nd.) Returns the number of failed attempts. Returns -1 if an attempt changed the
- * state of @cgroup, if @undo fails, if allocations do not fail, or if @act fails without a failed
- * allocation, other than by a limit.
+ * Call @act once for each of its allocations, and let that allocation fail. Call @undo after each
+ * success. Both functions return 0 or an errno. Each of the first 30 allocations fails in three
+ * attempts, because an attempt may allocate more than the attempt before. Thousands of attempts
+ * would take too long. After 20 s, each of the first 30 allocations fails in one attempt, and the
+ * distance between later ones doubles. (When Soft-RoCE registers a device, 7500 allocations follow,
+ * and the controller makes the 17th to the 22nd.) Returns the number of failed attempts. Returns -1
+ * if an attempt changed the state of @cgroup, if @undo failed, if no allocation failed, or if @act
+ * failed without a failed allocation or a limit.
  */
 static inline int rdmacg_sweep(const char *cgroup, int (*act)(void *what),
 			       int (*undo)(void *what), void *what)
@@ -194,7 +194,7 @@ static inline int rdmacg_sweep(const char *cgroup, int (*act)(void *what),
 	return injected ? -1 : failed;
 }
 
-/* Let every @interval-th allocation of the threads that allow it fail, by @probability. */
+/* Let every @interval-th allocation of the threads that allow failures fail with @probability. */
 static inline int rdmacg_inject(const char *interval, const char *probability)
 {
 	return rdmacg_write(FAILSLAB "task-filter", "Y") ?:
@@ -212,7 +212,7 @@ static inline int rdmacg_open_make_it_fail(void)
 	return open("/proc/thread-self/make-it-fail", O_WRONLY | O_CLOEXEC);
 }
 
-/* Do @act with @bytes of free memory. Returns an errno, or -1 if that is not possible. */
+/* Let allocations fail after the first @bytes, and call @act. Returns 0, an errno, or -1. */
 static inline int rdmacg_act_within(unsigned int bytes, int (*act)(void *what), void *what)
 {
 	int fd = rdmacg_open_make_it_fail();
@@ -230,10 +230,10 @@ static inline int rdmacg_act_within(unsigned int bytes, int (*act)(void *what), 
 }
 
 /*
- * Do @act without memory, then with more and more, until it succeeds. A caller that tries again
- * after a failed allocation, as a driver's xa_alloc() does, also fails here. After 10 s, the
- * amount grows by a half at a time. Returns the number of failed attempts, or -1 as
- * rdmacg_sweep().
+ * Call @act without memory, and then with more and more memory until @act succeeds. Code that
+ * repeats a failed allocation also fails here, such as xa_alloc() in a driver. After 10 s, each
+ * attempt has half as much memory again. Returns the number of failed attempts, or -1 for the
+ * reasons of rdmacg_sweep().
  */
 static inline int rdmacg_exhaust(const char *cgroup, int (*act)(void *what),
 				 int (*undo)(void *what), void *what)

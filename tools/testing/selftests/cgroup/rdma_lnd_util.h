@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Helpers for the tests of samples/rdmacg: two ends, charged to the left and to the right cgroup;
- * the parameters of the module; and the formulas of Lustre's o2iblnd.
+ * Helpers for the tests of samples/rdmacg. They create two connected ends, set the parameters of
+ * the module, and have the formulas of Lustre's o2iblnd.
  */
 #ifndef RDMA_LND_UTIL_H
 #define RDMA_LND_UTIL_H
@@ -15,7 +15,7 @@
 #define LND_PARAMS	"/sys/module/rdmacg_lnd/parameters/"
 #define LND_FRAGS	257
 
-/* A kernel with all checks needs this long for thousands of MRs. */
+/* A kernel with all checks needs minutes for thousands of MRs. */
 #define LND_TEST(fixture, test)	TEST_F_TIMEOUT(fixture, test, 180)
 
 /* The parameters of the module, with their defaults. */
@@ -30,11 +30,13 @@ static const struct {
 	{ "cpu_npartitions", 1 },
 };
 
-/* The process of the test is in the root cgroup. */
+/* The two ends of a test. The test's own process is in the root cgroup. */
 struct lnd_ends {
 	struct rdmacg_tree tree;
 	char address[INET_ADDRSTRLEN];
-	/* The end that connects, of the left cgroup, and its peer, of the right cgroup. */
+	/*
+	 * @left connects and is charged to the left cgroup; @right is its peer in the right cgroup.
+	 */
 	int left;
 	int right;
 };
@@ -58,7 +60,7 @@ static inline int lnd_write(const char *path, const char *text)
 	return ret;
 }
 
-/* Set "NAME=VALUE" of the module, for ends that listen afterwards. Returns 0 or the error. */
+/* Set a parameter of the module, for ends that listen afterwards. Returns 0 or the error. */
 static inline int lnd_set(const char *name, int value)
 {
 	char path[128], text[16];
@@ -134,7 +136,7 @@ static inline void lnd_close(int *fd)
 	*fd = -1;
 }
 
-/* Returns whether exactly so many are charged to @cgroup. */
+/* Returns whether @cgroup is charged for exactly these numbers of objects. */
 static inline bool lnd_uses(struct rdmacg_tree *tree, const char *cgroup, int pd, int qp, int mr)
 {
 	const struct {
@@ -161,7 +163,7 @@ static inline bool lnd_uses_nothing(struct rdmacg_tree *tree, const char *cgroup
 	return lnd_uses(tree, cgroup, 0, 0, 0) && !rdmacg_verbs(tree, cgroup, "mr_mem");
 }
 
-/* Load modules with the program that the kernel itself would call. */
+/* Load the module with the program that the kernel itself uses. */
 static inline bool lnd_load(void)
 {
 	system("$(cat /proc/sys/kernel/modprobe) rdmacg_lnd 2>/dev/null");
@@ -179,7 +181,7 @@ static inline const char *lnd_find_address(struct lnd_ends *ends)
 	return address.s_addr ? NULL : "the device has no IPv4 address";
 }
 
-/* A killed test leaves its parameters. */
+/* Undo the parameters of this test, or of an earlier test that was killed. */
 static inline bool lnd_set_defaults(void)
 {
 	size_t i;

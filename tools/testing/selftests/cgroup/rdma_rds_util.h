@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Helpers for the tests of RDS over RDMA: a device with addresses, and actors with sockets over
- * it. A connection to the own address has both ends here.
+ * Helpers for the tests of RDS over RDMA. They create a device with an address, and actors whose
+ * sockets connect the address to itself.
  */
 #ifndef RDMA_RDS_UTIL_H
 #define RDMA_RDS_UTIL_H
@@ -16,7 +16,7 @@
 #define AF_RDS 21
 #endif
 
-/* The file with the longest wait of RDS before it retries a connection. */
+/* RDS waits at most this time before it retries a connection. */
 #define RDMACG_MAX_DELAY "/proc/sys/net/rds/reconnect_max_delay_ms"
 
 #define MIB (1024 * 1024)
@@ -33,13 +33,13 @@ static struct {
 } rdmacg_own = { .fd = -1 };
 
 enum rdmacg_verb {
-	/* Open a socket for that type of service, and send a byte to it. */
+	/* Open a socket with the argument as type of service, and send a byte to itself. */
 	RDMACG_SEND,
-	/* Send so many bytes more: RDS acknowledges some messages together. */
+	/* Send more bytes, because RDS acknowledges some messages together. */
 	RDMACG_SEND_MORE,
 	/* Read a byte from the latest socket. */
 	RDMACG_RECEIVE,
-	/* Map so many bytes with the latest socket. */
+	/* Register a region of this many bytes with the latest socket. */
 	RDMACG_MAP,
 	/* Free the latest region. */
 	RDMACG_FREE,
@@ -78,7 +78,7 @@ static inline int rdmacg_transport(void)
 	return transport;
 }
 
-/* A message from the latest socket to itself, with @control. */
+/* Send a message with @control from the latest socket to itself. */
 static inline int rdmacg_send_message(void *control, size_t size)
 {
 	struct iovec iov = { .iov_base = "x", .iov_len = 1 };
@@ -165,7 +165,7 @@ static inline int rdmacg_act(int verb, int argument)
 	}
 }
 
-/* Each test is a process of its own. */
+/* Each test runs in a process of its own, so the address contains the process ID. */
 static inline bool rdmacg_add_address(void)
 {
 	char command[128];
@@ -177,8 +177,8 @@ static inline bool rdmacg_add_address(void)
 }
 
 /*
- * Connections of earlier tests, which can never be established again, retry each second for ever.
- * They would keep a slow machine busy, so make them retry less often.
+ * The connections of earlier tests are lost, but RDS retries them each second for ever. Set a
+ * longer wait, so that the retries do not keep a slow machine busy.
  */
 static inline bool rdmacg_add_rds_device(void)
 {
@@ -186,7 +186,7 @@ static inline bool rdmacg_add_rds_device(void)
 	       rdmacg_add_link() && rdmacg_add_address() && rdmacg_add_device("rxe");
 }
 
-/* Create the cgroups and a device. Returns NULL, or the name of what a test of RDS lacks. */
+/* Create the cgroups and a device. Returns NULL, or text that says what is missing. */
 static inline const char *rdmacg_rds_create(struct rdmacg_tree *tree)
 {
 	const char *missing = rdmacg_tree_create(tree);
@@ -198,7 +198,7 @@ static inline const char *rdmacg_rds_create(struct rdmacg_tree *tree)
 	return "there is no RDS over RDMA, or no second device can be made";
 }
 
-/* Let the actor connect; the messages that map memory need a connection. */
+/* Let the actor connect, because a message that registers memory needs a connection. */
 static inline bool rdmacg_connect(struct rdmacg_actor *actor, int tos)
 {
 	return !rdmacg_tell(actor, RDMACG_SEND, tos) && !rdmacg_tell(actor, RDMACG_RECEIVE, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Helpers for SMC's netlink families: the user EID, without which SMC does not use Soft-RoCE, the
- * devices of SMC, and the state of sockets.
+ * Helpers for SMC's netlink families: the user EID, the devices of SMC and the state of sockets.
+ * SMC uses Soft-RoCE only if there is a user EID.
  */
 #ifndef RDMA_SMC_UTIL_H
 #define RDMA_SMC_UTIL_H
@@ -21,7 +21,7 @@
 #define AF_SMC 43
 #endif
 
-/* 32 characters, with blanks at the end. */
+/* An EID has 32 characters, with blanks at the end. */
 #define RDMACG_EID "RDMACG                          "
 
 struct rdmacg_genl {
@@ -30,7 +30,7 @@ struct rdmacg_genl {
 	char attributes[128];
 };
 
-/* Find an attribute among those of @length bytes; NULL: there is none. */
+/* Find an attribute in @length bytes of attributes. Returns NULL if there is none. */
 static inline void *rdmacg_find_attribute(void *attributes, ssize_t length, int type)
 {
 	struct nlattr *attribute = attributes;
@@ -68,7 +68,7 @@ static inline void rdmacg_add_string(struct rdmacg_genl *message, int type, cons
 				    NLA_ALIGN(attribute->nla_len);
 }
 
-/* Send a request, with @text if it is not NULL. Returns the answer's length; -1: no answer. */
+/* Send a request, with @text if not NULL. Returns the length of the answer, or -1 for none. */
 static inline ssize_t rdmacg_ask_genl(int family, int command, int flags, int type,
 				      const char *text, char *answer, size_t size)
 {
@@ -102,7 +102,7 @@ static inline ssize_t rdmacg_genl_length(struct nlmsghdr *header)
 	return NLMSG_PAYLOAD(header, GENL_HDRLEN);
 }
 
-/* The number of a family; 0: there is none. */
+/* Returns the number of a family, or 0 if there is none. */
 static inline int rdmacg_find_genl(const char *name)
 {
 	char answer[4096];
@@ -118,7 +118,7 @@ static inline int rdmacg_find_genl(const char *name)
 	return id ? *(__u16 *)rdmacg_attribute_data(id) : 0;
 }
 
-/* The user EID may exist already. */
+/* Add the user EID, unless it already exists. */
 static inline bool rdmacg_add_eid(void)
 {
 	int family = rdmacg_find_genl(SMC_GENL_FAMILY_NAME);
@@ -129,7 +129,7 @@ static inline bool rdmacg_add_eid(void)
 					 sizeof(answer)) > 0;
 }
 
-/* Whether the message is of that device, with a port that SMC would use. */
+/* Returns whether the message describes @device with a port that SMC would use. */
 static inline bool rdmacg_is_active_port(struct nlmsghdr *header, const char *device)
 {
 	struct nlattr *nest = rdmacg_find_attribute(rdmacg_genl_attributes(header),
@@ -142,7 +142,9 @@ static inline bool rdmacg_is_active_port(struct nlmsghdr *header, const char *de
 	       *(__u8 *)rdmacg_attribute_data(state);
 }
 
-/* A worker of SMC learns of a device's port later than other users. */
+/*
+ * Returns whether SMC can use a port of the device yet. A worker of SMC finds ports with a delay.
+ */
 static inline bool rdmacg_smc_sees(const char *device)
 {
 	int family = rdmacg_find_genl(SMC_GENL_FAMILY_NAME);
@@ -157,11 +159,11 @@ static inline bool rdmacg_smc_sees(const char *device)
 	return false;
 }
 
-/* The sockets of SMC that the kernel reports. */
+/* The numbers of SMC's sockets, as the kernel reports them. */
 struct rdmacg_smc_sockets {
 	/* Sockets with a connection over RDMA. */
 	int smcr;
-	/* Sockets that use TCP for this reason, and sockets whose peer uses TCP for this reason. */
+	/* Sockets that use TCP for the wanted reason, and sockets whose peer does. */
 	int fallbacks;
 	int peer_fallbacks;
 };
@@ -185,7 +187,7 @@ static inline void rdmacg_count_smc_socket(struct nlmsghdr *header, unsigned int
 	found->peer_fallbacks += fallback->peer_diagnosis == reason;
 }
 
-/* Count the sockets; closed ones disappear soon. */
+/* Count the sockets. The kernel reports a closed socket for a moment. */
 static inline struct rdmacg_smc_sockets rdmacg_smc_sockets(unsigned int reason)
 {
 	struct {

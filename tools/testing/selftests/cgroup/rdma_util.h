@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Helpers for the tests of the RDMA cgroup controller: a tree of cgroups on the hierarchy (v1 or
- * v2) that has the controller, the files in it, and a second device. If a machine has several
- * devices, RDMACG_DEVICE names the device under test.
+ * Helpers for the tests of the RDMA cgroup controller: a tree of cgroups, the files in it, and a
+ * second device. The tree is on the hierarchy that has the controller, v1 or v2. RDMACG_DEVICE
+ * names the device under test on a machine with several devices.
  *
  *   root
  *    `-- top
  *         |-- left
  *         `-- right
  *
- * A killed test does not clean up; the next test removes its remains.
+ * A killed test does not clean up, so the next test removes the remains.
  */
 #ifndef RDMA_UTIL_H
 #define RDMA_UTIL_H
@@ -29,13 +29,13 @@
 
 #define RDMACG_TEXT_SIZE 65536
 
-/* A limit of "max" reads as this. */
+/* rdmacg_value() returns this number for "max". */
 #define RDMACG_NO_LIMIT LLONG_MAX
 
 /* How long the kernel may take to free a removed cgroup, device or killed process. */
 #define RDMACG_PATIENCE_MS 10000
 
-/* Wait until @condition holds; false if it does not hold in time. */
+/* Wait until @condition is true. The value is false if the time is over before. */
 #define RDMACG_WAIT_FOR(condition)						\
 	({									\
 		bool __holds;							\
@@ -54,7 +54,7 @@ struct rdmacg_tree {
 	char right[192];
 	bool v2;
 	char device[NAME_MAX + 1];
-	/* The type of such software devices for "rdma link add". */
+	/* The type for "rdma link add" that creates a device with the driver of @device. */
 	const char *type;
 };
 
@@ -82,7 +82,7 @@ static inline int rdmacg_find_root(struct rdmacg_tree *tree)
 	return found;
 }
 
-/* Soft-iWARP for an iWARP device, which the kernel calls an RNIC, and Soft-RoCE for others. */
+/* Returns Soft-iWARP for an iWARP device, which sysfs calls an RNIC, and else Soft-RoCE. */
 static inline const char *rdmacg_find_type(const char *device)
 {
 	char path[NAME_MAX + 64], node_type[32];
@@ -112,13 +112,13 @@ static inline int rdmacg_find_device(struct rdmacg_tree *tree)
 	return entry ? 0 : -1;
 }
 
-/* Enable the controller for the children of @cgroup; not needed on v1. */
+/* Enable the controller for the children of @cgroup. On v1 they already have it. */
 static inline int rdmacg_delegate(struct rdmacg_tree *tree, const char *cgroup)
 {
 	return tree->v2 ? cg_write(cgroup, "cgroup.subtree_control", "+rdma") : 0;
 }
 
-/* Remove @cgroup and those below it; cg_destroy() kills the processes in them. */
+/* Remove @cgroup and all cgroups below it. cg_destroy() kills their processes. */
 static inline void rdmacg_remove_cgroup(const char *cgroup)
 {
 	struct dirent *entry;
@@ -143,7 +143,7 @@ static inline void rdmacg_tree_destroy(struct rdmacg_tree *tree)
 	rdmacg_remove_cgroup(tree->top);
 }
 
-/* Create the cgroups, and find a device. Returns NULL, or what is missing to run tests. */
+/* Create the cgroups, and find a device. Returns NULL, or text that says what is missing. */
 static inline const char *rdmacg_tree_create(struct rdmacg_tree *tree)
 {
 	if (geteuid())
@@ -157,7 +157,7 @@ static inline const char *rdmacg_tree_create(struct rdmacg_tree *tree)
 	snprintf(tree->right, sizeof(tree->right), "%s/right", tree->top);
 	if (rdmacg_delegate(tree, tree->root))
 		return "the rdma controller cannot be enabled";
-	/* A test that was killed has left its cgroups. */
+	/* An earlier test that was killed may have left its cgroups. */
 	rdmacg_tree_destroy(tree);
 	if (cg_create(tree->top) || rdmacg_delegate(tree, tree->top) ||
 	    cg_create(tree->left) || cg_create(tree->right)) {
@@ -192,7 +192,7 @@ static inline int rdmacg_limit_verb(struct rdmacg_tree *tree, const char *cgroup
 	return rdmacg_limit_in(tree, cgroup, "rdma.verb.max", limits);
 }
 
-/* Read a file. The text stays until the next call, and is empty if there is none. */
+/* Read a file. The next call overwrites the text. The text is empty after a failure. */
 static inline char *rdmacg_read(const char *cgroup, const char *file)
 {
 	static char text[RDMACG_TEXT_SIZE];
@@ -218,7 +218,7 @@ static inline bool rdmacg_line_is(struct rdmacg_tree *tree, const char *cgroup,
 	return false;
 }
 
-/* Find the value of @key in the device's line of @file; -1: there is none. */
+/* Find the value of @key in the device's line of @file. Returns -1 if there is none. */
 static inline long long rdmacg_value(struct rdmacg_tree *tree, const char *cgroup,
 				     const char *file, const char *key)
 {
@@ -259,7 +259,7 @@ static inline long long rdmacg_verbs(struct rdmacg_tree *tree, const char *cgrou
 #define RDMACG_RENAMED "rdmacg_renamed"
 #define RDMACG_LINK "rdmacg1"
 
-/* Removing the link removes the device, also under another name, but does not wait for that. */
+/* Removing the link also removes the device, whatever its name is, but does not wait for it. */
 static inline bool rdmacg_remove_link(void)
 {
 	system("rdma link del " RDMACG_SECOND " 2>/dev/null");

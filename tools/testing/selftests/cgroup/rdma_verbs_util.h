@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Helpers for the tests with real verbs objects: contexts, calls that libibverbs does not have,
- * multicast groups, and child processes.
+ * Helpers for the tests with verbs objects: contexts, multicast groups, child processes, and calls
+ * that libibverbs does not have.
  */
 #ifndef RDMA_VERBS_UTIL_H
 #define RDMA_VERBS_UTIL_H
@@ -40,7 +40,7 @@ static inline struct ibv_context *rdmacg_open(const struct rdmacg_tree *tree)
 	return context;
 }
 
-/* Open the device's file without a context; -1: it cannot be opened. */
+/* Open the device's file, and create no context. Returns -1 after a failure. */
 static inline int rdmacg_open_file(const struct rdmacg_tree *tree)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
@@ -56,7 +56,7 @@ static inline int rdmacg_open_file(const struct rdmacg_tree *tree)
 	return fd;
 }
 
-/* Enter @cgroup, and make a context and a PD there; false, and errno, if one cannot be made. */
+/* Enter @cgroup, and create a context and a PD there. Sets errno and returns false on failure. */
 static inline bool rdmacg_enter_and_open(struct rdmacg_tree *tree, const char *cgroup,
 					 struct ibv_context **context, struct ibv_pd **pd)
 {
@@ -70,14 +70,14 @@ static inline bool rdmacg_enter_and_open(struct rdmacg_tree *tree, const char *c
 }
 
 /*
- * Ask for a context with write(2), as programs did before the ioctl. An async_event
- * comes with it. Returns 0 or the error.
+ * Create a context with write(2), as programs did before the ioctl. The kernel also creates an
+ * async_event. Returns 0 or the error.
  */
 static inline int rdmacg_get_context(int fd, int *async_fd)
 {
 	struct {
 		struct ib_uverbs_get_context_resp core;
-		/* The driver's part of the response. */
+		/* Room for the driver's part of the response. */
 		__u64 driver[4];
 	} response;
 	struct {
@@ -99,8 +99,8 @@ static inline int rdmacg_get_context(int fd, int *async_fd)
 }
 
 /*
- * Find the id of the device's driver, which the ioctl needs: any other id is EINVAL. The header
- * keeps it. Returns 0 or the error.
+ * Call the ioctl with each id of a driver, because the ioctl refuses the wrong ids with EINVAL. The
+ * header then has the id of the device's driver. Returns 0 or the error.
  */
 static inline int rdmacg_ioctl(int fd, struct ib_uverbs_ioctl_hdr *header)
 {
@@ -118,7 +118,7 @@ struct rdmacg_alloc_async_event {
 	struct ib_uverbs_attr attr;
 };
 
-/* Do the part of libibverbs for each context that has no call. Returns 0 or the error. */
+/* Create an async_event, as libibverbs does when it opens a device. Returns 0 or the error. */
 static inline int rdmacg_alloc_async_event(struct ibv_context *context,
 					   struct rdmacg_alloc_async_event *cmd)
 {
@@ -137,7 +137,7 @@ static inline int rdmacg_alloc_async_event(struct ibv_context *context,
 	return rdmacg_ioctl(context->cmd_fd, &cmd->hdr);
 }
 
-/* Make the smallest QP, with @cq for both directions. */
+/* Create the smallest QP, with @cq for both directions. */
 static inline struct ibv_qp *rdmacg_create_qp(struct ibv_pd *pd, struct ibv_cq *cq,
 					      enum ibv_qp_type type)
 {
@@ -154,7 +154,7 @@ static inline struct ibv_qp *rdmacg_create_qp(struct ibv_pd *pd, struct ibv_cq *
 	return ibv_create_qp(pd, &init);
 }
 
-/* The multicast groups of the tests differ in their last byte. Both calls return an errno. */
+/* Attach and detach return an errno. The groups of the tests differ in their last byte. */
 static inline int rdmacg_attach(struct ibv_qp *qp, unsigned char group)
 {
 	union ibv_gid gid = { .raw = { 0xff, 0x0e, [15] = group } };
@@ -169,7 +169,7 @@ static inline int rdmacg_detach(struct ibv_qp *qp, unsigned char group)
 	return ibv_detach_mcast(qp, &gid, 0);
 }
 
-/* Two QPs that can be in a group. */
+/* Two QPs for multicast groups. */
 struct rdmacg_members {
 	struct ibv_context *context;
 	struct ibv_pd *pd;
@@ -177,7 +177,7 @@ struct rdmacg_members {
 	struct ibv_qp *qp[2];
 };
 
-/* Enter @cgroup, and make two QPs there; false if that cannot be done. */
+/* Enter @cgroup, and create two QPs there. Returns false on failure. */
 static inline bool rdmacg_make_members(struct rdmacg_tree *tree, const char *cgroup,
 				       struct rdmacg_members *members)
 {
@@ -191,7 +191,7 @@ static inline bool rdmacg_make_members(struct rdmacg_tree *tree, const char *cgr
 	return members->qp[0] && members->qp[1];
 }
 
-/* Find the IPv4 address of the device's link; 0 if it has none. */
+/* Find the IPv4 address of the device's link. Returns 0 if there is none. */
 static inline in_addr_t rdmacg_find_address(struct ibv_context *context)
 {
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -208,7 +208,7 @@ static inline in_addr_t rdmacg_find_address(struct ibv_context *context)
 	return address->sin_addr.s_addr;
 }
 
-/* Fork a child that does not outlive the test, also after a failed assertion. */
+/* Fork a child that ends with the test, even if an assertion fails. */
 static inline pid_t rdmacg_fork(void)
 {
 	pid_t child = fork();
@@ -218,7 +218,7 @@ static inline pid_t rdmacg_fork(void)
 	return child;
 }
 
-/* Wait for the child's end. Returns its exit status; -1: it had none. */
+/* Wait until the child ends. Returns its exit status, or -1 if it did not exit. */
 static inline int rdmacg_wait(pid_t child)
 {
 	int status;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The files of the RDMA cgroup controller: what they show, accept and refuse. One claim for each
- * test; needs root and one RDMA device.
+ * The files of the RDMA cgroup controller: the text that they show, accept and refuse. Needs root
+ * and one RDMA device.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -101,9 +101,7 @@ static const char *rdmacg_keys(struct rdmacg_tree *tree, const char *cgroup, con
 
 #define HCA_KEYS	" hca_handle hca_object"
 
-/*
- * The resources of a driver in the verb and hw classes; Soft-iWARP has no AHs, MWs and multicast.
- */
+/* The resources of each driver in the verb and hw classes. */
 static const struct rdmacg_driver {
 	const char *prefix;
 	const char *verb;
@@ -154,7 +152,7 @@ TEST_F(test_rdmacg, file_takes_the_keys_of_its_class_only)
 	EXPECT_EQ(RDMACG_NO_LIMIT, rdmacg_value(tree, tree->left, "rdma.max", "hca_object"));
 }
 
-/* "NAME max" in one file leaves the limits in the others alone. */
+/* "NAME max" in one file does not change the limits in the other files. */
 TEST_F(test_rdmacg, max_resets_its_class_only)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -166,7 +164,7 @@ TEST_F(test_rdmacg, max_resets_its_class_only)
 	EXPECT_EQ(RDMACG_NO_LIMIT, rdmacg_value(tree, tree->left, "rdma.verb.max", "mr_mem"));
 }
 
-/* A new cgroup has no limits, usage and events, even below one that has limits. */
+/* A new cgroup has no limits, usage and events, even if its parent has limits. */
 TEST_F(test_rdmacg, new_cgroup_is_unlimited_and_unused)
 {
 	static const char no_events[] =
@@ -205,7 +203,7 @@ TEST_F(test_rdmacg, hca_lines_have_three_fields)
 	}
 }
 
-/* A line has single blanks between its words, and none at its end, which is a newline. */
+/* A line has single blanks between its words, and no blank before its newline. */
 TEST_F(test_rdmacg, lines_have_single_blanks)
 {
 	static const char *const files[] = {
@@ -314,7 +312,7 @@ TEST_F(test_rdmacg, bad_input_changes_nothing)
 	}
 }
 
-/* A name that no device has is refused, even if it is the beginning of one. */
+/* The name of no device is refused, even if a device's name begins with it. */
 TEST_F(test_rdmacg, unknown_name_is_refused)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -340,7 +338,7 @@ TEST_F(test_rdmacg, nul_is_refused)
 	for (at = 0; at <= len; at++) {
 		char text[512] = "";
 
-		/* One NUL in place of each character, and one after the last. */
+		/* Put a NUL in place of each character, and then after the last character. */
 		memcpy(text, line, len);
 		text[at] = '\0';
 		fd = open(path, O_WRONLY);
@@ -414,7 +412,7 @@ static void rdmacg_fill(struct rdmacg_tree *tree, char *text, int more)
 	text[len] = '\0';
 }
 
-/* A write may have nearly 64 KiB, which is many pages. */
+/* A write of nearly 64 KiB, which are many pages, is accepted. */
 TEST_F(test_rdmacg, long_write_is_taken)
 {
 	static char text[2 * RDMACG_WRITE_SIZE];
@@ -425,7 +423,7 @@ TEST_F(test_rdmacg, long_write_is_taken)
 	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=8 hca_object=max"));
 }
 
-/* A write with a line more is refused as a whole. */
+/* A write that is longer by one line is refused as a whole. */
 TEST_F(test_rdmacg, too_long_write_changes_nothing)
 {
 	static char text[2 * RDMACG_WRITE_SIZE];
@@ -442,7 +440,7 @@ TEST_F(test_rdmacg, current_is_read_only)
 	EXPECT_GT(0, cg_write(self->tree.left, "rdma.current", "x"));
 }
 
-/* A new cgroup does not have the limits of a removed one of the same name. */
+/* A new cgroup does not have the limits of a removed cgroup of the same name. */
 TEST_F(test_rdmacg, removed_cgroup_forgets)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -453,7 +451,7 @@ TEST_F(test_rdmacg, removed_cgroup_forgets)
 	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=max"));
 }
 
-/* Disabling and enabling the controller for a cgroup forgets the limits. */
+/* If the controller is disabled for a cgroup and enabled again, the cgroup has no limits. */
 TEST_F(test_rdmacg, disabled_controller_forgets)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -472,7 +470,7 @@ TEST_F(test_rdmacg, disabled_controller_forgets)
 /* The deepest level of the controller, not counting the root. */
 #define RDMACG_DEPTH 64
 
-/* Make cgroups below each other until one is @depth levels deep, its path in @path. */
+/* Create nested cgroups down to level @depth, and put the path of the last one into @path. */
 static int rdmacg_dig(struct rdmacg_tree *tree, char *path, size_t size, int depth)
 {
 	int level = 2;
@@ -488,7 +486,7 @@ static int rdmacg_dig(struct rdmacg_tree *tree, char *path, size_t size, int dep
 	return 0;
 }
 
-/* Creating a cgroup below the deepest level fails as for cgroup.max.depth. */
+/* Creating a cgroup below the deepest level fails with EAGAIN, as with cgroup.max.depth. */
 TEST_F_TIMEOUT(test_rdmacg, depth_is_bounded, 60)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -505,7 +503,7 @@ TEST_F_TIMEOUT(test_rdmacg, depth_is_bounded, 60)
 	EXPECT_TRUE(rdmacg_line_is(tree, path, "rdma.max", "hca_handle=5 hca_object=max"));
 }
 
-/* Enabling the controller for existing cgroups that are too deep fails. */
+/* Enabling the controller fails if there are children below the deepest level. */
 TEST_F_TIMEOUT(test_rdmacg, deep_children_cannot_have_it, 60)
 {
 	struct rdmacg_tree *tree = &self->tree;

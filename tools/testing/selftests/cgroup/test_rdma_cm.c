@@ -22,7 +22,7 @@ static int rdmacg_limit_cm_ids(struct rdmacg_tree *tree, const char *cgroup, int
 	return rdmacg_limit_verb(tree, cgroup, "cm_id", limit);
 }
 
-/* Make an id whose calls wait for their events. */
+/* Create an id without an event channel, so that each call waits for its event. */
 static struct rdma_cm_id *rdmacg_create_id(void)
 {
 	struct rdma_cm_id *id;
@@ -30,7 +30,7 @@ static struct rdma_cm_id *rdmacg_create_id(void)
 	return rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP) ? NULL : id;
 }
 
-/* Bind and resolve return 0 or the error. */
+/* rdmacg_bind() and rdmacg_resolve() return 0 or the error. */
 static int rdmacg_bind(struct rdma_cm_id *id, struct sockaddr_in *address)
 {
 	return rdma_bind_addr(id, (struct sockaddr *)address) ? errno : 0;
@@ -41,7 +41,7 @@ static int rdmacg_resolve(struct rdma_cm_id *id, struct sockaddr_in *address)
 	return rdma_resolve_addr(id, NULL, (struct sockaddr *)address, 2000) ? errno : 0;
 }
 
-/* Enter left, and find the device's address. Returns NULL, or what is missing. */
+/* Enter left, and find the device's address. Returns NULL, or text that says what is missing. */
 static const char *rdmacg_cm_setup(struct rdmacg_tree *tree, struct sockaddr_in *address)
 {
 	const char *missing = rdmacg_tree_create(tree);
@@ -145,7 +145,7 @@ TEST_F(test_rdmacg_cm, bind_at_the_limit_is_refused)
 				  "cm_id.alloc_fail"));
 }
 
-/* An id that was refused can be bound when there is room. */
+/* A refused id can be bound when there is room. */
 TEST_F(test_rdmacg_cm, refused_id_can_be_bound_later)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -182,7 +182,7 @@ TEST_F(test_rdmacg_cm, failed_id_is_charged_when_bound)
 	EXPECT_EQ(2, rdmacg_cm_ids(tree, tree->left));
 }
 
-/* Resolve @target where there is no room for the id, and where there is. */
+/* Resolve @target, first without room for the id and then with room. */
 static void rdmacg_resolve_at_limit(struct __test_metadata *_metadata, struct rdmacg_tree *tree,
 				    struct rdma_cm_id *id, struct sockaddr_in *target)
 {
@@ -195,15 +195,17 @@ static void rdmacg_resolve_at_limit(struct __test_metadata *_metadata, struct rd
 	EXPECT_EQ(1, rdmacg_cm_ids(tree, tree->left));
 }
 
-/* A kernel thread resolves an address and binds the id, and the creator is charged. */
+/*
+ * The creator of an id is charged, although a kernel thread resolves the address and binds the id.
+ */
 TEST_F(test_rdmacg_cm, creator_pays_for_a_resolved_id)
 {
 	rdmacg_resolve_at_limit(_metadata, &self->tree, self->id[0], &self->address);
 }
 
 /*
- * An id that resolves no address is bound to a device as loopback, and charged as well. The kernel
- * picks the device; the first id shows which.
+ * An id that resolves the address 0.0.0.0 is bound to a device for loopback, and charged. The first
+ * id shows which device the kernel has selected.
  */
 TEST_F(test_rdmacg_cm, creator_pays_for_a_loopback_id)
 {
@@ -223,7 +225,7 @@ FIXTURE(test_rdmacg_listener) {
 	struct rdma_cm_id *id;
 };
 
-/* The listener has the device's address, or all addresses. It counts as this many ids. */
+/* The listener has all addresses, or only the device's. It is charged for @own ids. */
 FIXTURE_VARIANT(test_rdmacg_listener) {
 	bool is_everywhere;
 	int own;
@@ -231,7 +233,7 @@ FIXTURE_VARIANT(test_rdmacg_listener) {
 
 FIXTURE_VARIANT_ADD(test_rdmacg_listener, on_the_device) { .is_everywhere = false, .own = 1 };
 
-/* A listener on all addresses has no device itself. */
+/* A listener on all addresses is not bound to a device. */
 FIXTURE_VARIANT_ADD(test_rdmacg_listener, everywhere) { .is_everywhere = true, .own = 0 };
 
 /* The test's process sits in left and listens. */
@@ -258,8 +260,8 @@ FIXTURE_TEARDOWN(test_rdmacg_listener)
 }
 
 /*
- * Enter right, connect to the listener, which refuses in the end, and exit with the error. iWARP
- * needs the number of a QP that exists.
+ * Enter right, connect to the listener, and exit with the error: the listener refuses in the end.
+ * iWARP needs the number of a QP that exists.
  */
 static void rdmacg_connect(struct rdmacg_tree *tree, struct sockaddr_in *address)
 {

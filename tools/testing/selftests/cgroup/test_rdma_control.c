@@ -15,7 +15,7 @@
 
 #define RDMACG_WAITERS 1000
 
-/* Seconds until that many threads wait, in a guest on a busy machine. */
+/* In a guest on a busy machine, it takes long until all threads of a crowd wait. */
 #define RDMACG_TIMEOUT 120
 
 FIXTURE(test_rdmacg_control) {
@@ -24,7 +24,7 @@ FIXTURE(test_rdmacg_control) {
 	struct ibv_pd *pd;
 };
 
-/* The test's process sits in left, with a context and a PD; nothing is limited yet. */
+/* The test's process sits in left with a context and a PD. No cgroup has a limit. */
 FIXTURE_SETUP(test_rdmacg_control)
 {
 	const char *missing = rdmacg_tree_create(&self->tree);
@@ -96,7 +96,7 @@ static int rdmacg_sleeping(pid_t pid)
 	return count;
 }
 
-/* Shared by a test and its children, which create PDs until the test ends. */
+/* A test shares this with its child, whose threads create PDs until @is_enough. */
 static struct rdmacg_shared {
 	atomic_int ready;
 	atomic_bool is_enough;
@@ -105,8 +105,8 @@ static struct rdmacg_shared {
 static void *rdmacg_make_pds(void *context)
 {
 	/*
-	 * A thread's first allocation, such as this one, waits for those of others, which is not
-	 * the wait to test.
+	 * Allocate now, because a thread's first allocation waits for other threads. The test would
+	 * take this wait for a wait at the limit.
 	 */
 	closedir(opendir("/proc"));
 	rdmacg_shared->ready++;
@@ -115,7 +115,7 @@ static void *rdmacg_make_pds(void *context)
 	return NULL;
 }
 
-/* Let a child's threads all make PDs, and end with them. Does not return. */
+/* Let all threads of a child create PDs, and exit with the last thread. */
 static void rdmacg_crowd(struct ibv_context *context)
 {
 	pthread_t threads[RDMACG_WAITERS];
@@ -130,8 +130,8 @@ static void rdmacg_crowd(struct ibv_context *context)
 }
 
 /*
- * Start a child in right whose threads all wait for a limit of @limited, which lets one create
- * command begin per second. -1 if the limit cannot be set, or if not all threads wait in time.
+ * Let @limited begin one create command per second, and start a child in right whose threads all
+ * wait for this limit. Returns -1 if the limit cannot be set, or if a thread does not wait in time.
  */
 static pid_t rdmacg_start_crowd(struct rdmacg_tree *tree, const char *limited)
 {
@@ -160,8 +160,8 @@ static pid_t rdmacg_start_crowd(struct rdmacg_tree *tree, const char *limited)
 }
 
 /*
- * Commands at a rate take their time, to two percent: never less, and in at least one round no
- * more. In other rounds the machine may have been busy.
+ * Commands are never faster than the rate. They are at most two percent slower in one round at
+ * least; the machine may have been busy in the other rounds.
  */
 TEST_F_TIMEOUT(test_rdmacg_control, rate_is_kept, RDMACG_TIMEOUT)
 {
@@ -182,7 +182,7 @@ TEST_F_TIMEOUT(test_rdmacg_control, rate_is_kept, RDMACG_TIMEOUT)
 	EXPECT_GT(20, round);
 }
 
-/* Let four children in two cgroups share the commands. */
+/* Divide the commands between four children in two cgroups. */
 static int rdmacg_churn_apart(struct rdmacg_tree *tree, struct ibv_context *context, int times)
 {
 	int i, start[2], failures = 0;
@@ -206,7 +206,7 @@ static int rdmacg_churn_apart(struct rdmacg_tree *tree, struct ibv_context *cont
 	return failures;
 }
 
-/* The rate is that of all processes of a cgroup, and of all below it, together. */
+/* All processes of a cgroup and of the cgroups below it share the rate. */
 TEST_F_TIMEOUT(test_rdmacg_control, rate_is_shared, RDMACG_TIMEOUT)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -219,10 +219,7 @@ TEST_F_TIMEOUT(test_rdmacg_control, rate_is_shared, RDMACG_TIMEOUT)
 	EXPECT_EQ(100, rdmacg_stat(tree, tree->left, "ops"));
 }
 
-/*
- * After a pause, only a burst begins at once. A command that creates an object takes two of the
- * burst.
- */
+/* After a pause, only a burst of commands begins at once. A create command counts twice. */
 TEST_F(test_rdmacg_control, burst_is_as_large_as_it_says)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -248,7 +245,7 @@ TEST_F(test_rdmacg_control, burst_is_as_large_as_it_says)
 		EXPECT_EQ(0, ibv_dealloc_pd(pd[i]));
 }
 
-/* A destroy command is counted, does not wait, and takes nothing of the rate. */
+/* A destroy command is counted, but does not wait and does not use the rate. */
 TEST_F(test_rdmacg_control, destroying_takes_nothing)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -271,7 +268,7 @@ TEST_F(test_rdmacg_control, destroying_takes_nothing)
 	EXPECT_LT(rdmacg_now() - since, 1);
 }
 
-/* Free a PD that does not exist, @count times. -1 if one was freed. */
+/* Free a PD that does not exist, @times times. Returns -1 if the kernel freed a PD. */
 static int rdmacg_free_nothing(struct ibv_pd *pd, int times)
 {
 	struct ibv_pd nothing = *pd;
@@ -283,10 +280,7 @@ static int rdmacg_free_nothing(struct ibv_pd *pd, int times)
 	return 0;
 }
 
-/*
- * A process that destroys objects that do not exist takes nothing from processes under the same
- * limit.
- */
+/* Attempts to destroy objects that do not exist delay no other process under the same limit. */
 TEST_F(test_rdmacg_control, failing_destroys_take_nothing)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(self->context);
@@ -304,7 +298,7 @@ TEST_F(test_rdmacg_control, failing_destroys_take_nothing)
 	EXPECT_EQ(1002, rdmacg_stat(tree, tree->top, "ops"));
 }
 
-/* A destroy command needs no place in flight, also while other commands have them all. */
+/* A destroy command needs no place in flight, and does not wait while all places are taken. */
 TEST_F_TIMEOUT(test_rdmacg_control, destroying_takes_no_place, RDMACG_TIMEOUT)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -324,8 +318,8 @@ TEST_F_TIMEOUT(test_rdmacg_control, destroying_takes_no_place, RDMACG_TIMEOUT)
 }
 
 /*
- * Each command counts once, whichever call it uses. A query counts if the driver asks the adapter
- * for the answer, as for the state of a port.
+ * Each command counts once, whichever call it uses. A query counts only if the driver asks the
+ * adapter for the answer, as for the state of a port.
  */
 TEST_F(test_rdmacg_control, commands_are_counted_once)
 {
@@ -411,7 +405,7 @@ TEST_F(test_rdmacg_control, commands_in_flight_take_turns)
 	EXPECT_EQ(3200, rdmacg_stat(tree, tree->top, "ops"));
 }
 
-/* A killed process leaves its place to other processes, and no other trace. */
+/* A killed process leaves its place in the queue to others, and stays charged for nothing. */
 TEST_F_TIMEOUT(test_rdmacg_control, killed_waiters_leave_at_once, RDMACG_TIMEOUT)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -422,7 +416,7 @@ TEST_F_TIMEOUT(test_rdmacg_control, killed_waiters_leave_at_once, RDMACG_TIMEOUT
 	ASSERT_LT(0, child);
 	kill(child, SIGKILL);
 	EXPECT_EQ(-1, rdmacg_wait(child));
-	/* The killed processes in the queue would have been first, for a minute. */
+	/* If the killed threads were still in the queue, this command would wait for a minute. */
 	since = rdmacg_now();
 	EXPECT_EQ(0, rdmacg_churn(self->context, 1));
 	EXPECT_LT(rdmacg_now() - since, 2);
@@ -433,7 +427,7 @@ static void rdmacg_ignore(int signal)
 {
 }
 
-/* A process that signals wake all the time gets its turn, and none of its calls fails. */
+/* A process gets its turn although signals wake it all the time, and none of its calls fails. */
 TEST_F_TIMEOUT(test_rdmacg_control, signals_cost_no_turn, RDMACG_TIMEOUT)
 {
 	struct itimerval often = { { 0, 1000 }, { 0, 1000 } }, never = { };
@@ -478,7 +472,7 @@ TEST_F_TIMEOUT(test_rdmacg_control, waiters_freeze, RDMACG_TIMEOUT)
 	EXPECT_EQ(0, rdmacg_wait(child));
 }
 
-/* Waiting processes do not keep the machine awake. This freezes all processes for a moment. */
+/* Waiting processes do not prevent a suspend of the machine, which freezes all processes. */
 TEST_F_TIMEOUT(test_rdmacg_control, waiters_let_the_machine_sleep, RDMACG_TIMEOUT)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -519,8 +513,8 @@ TEST_F_TIMEOUT(test_rdmacg_control, raised_limit_lets_waiters_begin, RDMACG_TIME
 }
 
 /*
- * A removed cgroup does not limit its former processes elsewhere, and keeps its limits for waiting
- * ones.
+ * After a cgroup is removed, its limits delay only the commands that already waited. New commands
+ * of its former processes are free of them.
  */
 TEST_F_TIMEOUT(test_rdmacg_control, removed_cgroup_keeps_its_limits, RDMACG_TIMEOUT)
 {
@@ -540,7 +534,7 @@ TEST_F_TIMEOUT(test_rdmacg_control, removed_cgroup_keeps_its_limits, RDMACG_TIME
 	EXPECT_EQ(0, rdmacg_churn(self->context, 1));
 }
 
-/* Removing a device does not wait for commands that wait for its limits. */
+/* The removal of a device does not wait for commands that wait because of a limit. */
 TEST_F_TIMEOUT(test_rdmacg_control, device_that_goes_lets_waiters_go, RDMACG_TIMEOUT)
 {
 	struct rdmacg_tree second = self->tree;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Defaults of the RDMA cgroup controller: a device that is removed and registered again is limited
- * from the first charge on. Each test has a second device beside the machine's, with the same
- * driver and with another driver. Needs root, Soft-RoCE or Soft-iWARP, and ip and rdma of
+ * from the first charge on. Each test creates a second device, once with the driver of the
+ * machine's device and once with another. Needs root, Soft-RoCE or Soft-iWARP, and ip and rdma of
  * iproute2.
  */
 #define _GNU_SOURCE
@@ -12,9 +12,7 @@
 #define RDMACG_HOLDERS 3
 
 FIXTURE(test_rdmacg_default) {
-	/*
-	 * The same cgroups, in @tree with the machine's device, in @second with the second device.
-	 */
+	/* Both have the same cgroups; @tree has the machine's device, @second the second device. */
 	struct rdmacg_tree tree;
 	struct rdmacg_tree second;
 };
@@ -56,7 +54,9 @@ static long long rdmacg_peak_objects(struct rdmacg_tree *tree, const char *cgrou
 	return rdmacg_value(tree, cgroup, "rdma.peak", "hca_object");
 }
 
-/* How many PDs can be made on the device; @most at most. They go with the context. */
+/*
+ * Create up to @most PDs on the device. Returns how many PDs the kernel created before the close.
+ */
 static int rdmacg_try_pds(struct rdmacg_tree *tree, int most)
 {
 	struct ibv_context *context = rdmacg_open(tree);
@@ -84,9 +84,8 @@ static pid_t rdmacg_start_holder(struct rdmacg_tree *tree, const char *cgroup)
 }
 
 /*
- * Remove and register the device while processes retry in a loop. The peaks of the new device
- * prove that the limits of the cgroup and of its parent were in effect all the time, and that the
- * processes reached both.
+ * Remove and register the device while processes retry in a loop. The peaks of the new device prove
+ * that the processes reached the limits of the cgroup and of its parent, and never exceeded them.
  */
 TEST_F_TIMEOUT(test_rdmacg_default, device_comes_back_limited, 240)
 {
@@ -114,7 +113,7 @@ TEST_F_TIMEOUT(test_rdmacg_default, device_comes_back_limited, 240)
 	}
 }
 
-/* A limit of the device itself is removed with the device; then the default applies. */
+/* A limit of the device itself is removed with the device. Then the default applies. */
 TEST_F_TIMEOUT(test_rdmacg_default, own_limit_goes_with_the_device, 120)
 {
 	struct rdmacg_tree *second = &self->second;
@@ -148,7 +147,7 @@ TEST_F_TIMEOUT(test_rdmacg_default, default_holds_until_it_is_taken_away, 120)
 	EXPECT_EQ(3, rdmacg_try_pds(&self->second, 3));
 }
 
-/* The default of each ancestor binds, and the refusal is counted where the limit is. */
+/* The default of an ancestor also refuses, and the ancestor counts the refusal. */
 TEST_F_TIMEOUT(test_rdmacg_default, default_of_an_ancestor_binds, 120)
 {
 	struct rdmacg_tree *second = &self->second;
@@ -176,9 +175,8 @@ TEST_F_TIMEOUT(test_rdmacg_default, default_is_what_a_query_says, 120)
 static char rdmacg_saved[RDMACG_TEXT_SIZE];
 
 /*
- * Each device's line shows the effective limit, so a saved and restored value becomes the device's
- * own. With rdma.default restored first, everything is as before, and a later default changes
- * nothing.
+ * The line of a device shows its effective limits, so a program that restores the line sets them as
+ * the device's own limits. A default that is written later does not change them.
  */
 TEST_F_TIMEOUT(test_rdmacg_default, file_is_saved_and_restored, 120)
 {
@@ -199,7 +197,9 @@ TEST_F_TIMEOUT(test_rdmacg_default, file_is_saved_and_restored, 120)
 				   "hca_handle=5 hca_object=6"));
 }
 
-/* An own "max" has a meaning only beside a default of that key, and is removed with it. */
+/*
+ * A device's own "max" has a meaning only beside a default of that key, and ends with the default.
+ */
 TEST_F_TIMEOUT(test_rdmacg_default, own_max_needs_a_default, 120)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -238,7 +238,7 @@ TEST_F_TIMEOUT(test_rdmacg_default, files_have_the_same_devices, 120)
 	EXPECT_LE(2, count);
 }
 
-/* Keys of all classes, whether or not a device has them, and any of drivers. */
+/* A default can have a key of each class and any key of a driver, even if no device has the key. */
 TEST_F_TIMEOUT(test_rdmacg_default, keys_are_those_of_the_kernel, 120)
 {
 	char line[] = "hw:any=2\tops=1000000 mr_mem=5 flow=3  hca_object=6 driver_object=4\n";
@@ -268,7 +268,7 @@ TEST_F_TIMEOUT(test_rdmacg_default, keys_are_those_of_the_kernel, 120)
 	EXPECT_EQ(-ENODEV, cg_write(cgroup, "rdma.max", "default hca_object=1"));
 }
 
-/* 64 keys of drivers, and not one more. */
+/* A default can have 64 keys of drivers, and no more. */
 TEST_F_TIMEOUT(test_rdmacg_default, keys_of_drivers_are_bounded, 120)
 {
 	char key[32];

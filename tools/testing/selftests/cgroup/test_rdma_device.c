@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Devices under the RDMA cgroup controller that are registered, removed and renamed, or have the
- * same name: their lines and limits. Each test has a second device beside the machine's, with the
- * same driver and with another driver. Needs root, Soft-RoCE or Soft-iWARP, and ip and rdma of
+ * same name: their lines and limits. Each test creates a second device, once with the driver of the
+ * machine's device and once with another. Needs root, Soft-RoCE or Soft-iWARP, and ip and rdma of
  * iproute2.
  */
 #define _GNU_SOURCE
@@ -14,15 +14,13 @@
 
 /* The two devices of a test, and the system-wide settings that the test has changed. */
 struct rdmacg_pair {
-	/*
-	 * The same cgroups, in @tree with the machine's device, in @second with the second device.
-	 */
+	/* Both have the same cgroups; @tree has the machine's device, @second the second device. */
 	struct rdmacg_tree tree;
 	struct rdmacg_tree second;
 	/* Objects on the second device. */
 	struct ibv_context *context;
 	struct ibv_comp_channel *channel;
-	/* The teardown restores the state of these fields. */
+	/* The teardown restores the machine from these fields. */
 	int devices;
 	bool has_netns;
 	bool was_shared;
@@ -41,7 +39,7 @@ FIXTURE_VARIANT_ADD(test_rdmacg_device, rxe) { .type = "rxe" };
 
 FIXTURE_VARIANT_ADD(test_rdmacg_device, siw) { .type = "siw" };
 
-/* Count the registered devices, in whatever network namespace they are. */
+/* Count the devices of all network namespaces. */
 static int rdmacg_count_devices(const struct rdmacg_tree *tree)
 {
 	const char *text = rdmacg_read(tree->root, "rdma.capacity");
@@ -89,8 +87,9 @@ static void rdmacg_close(struct rdmacg_pair *pair)
 }
 
 /*
- * Removing a device waits for its contexts, removing a namespace for its devices, and changing the
- * mode for namespaces. Removing the link removes the device from any namespace.
+ * This order is necessary: a device is removed after its contexts, a namespace after its devices,
+ * and the mode changes after the namespaces. Removing the link also removes a device that is in
+ * another namespace.
  */
 FIXTURE_TEARDOWN(test_rdmacg_device)
 {
@@ -106,7 +105,7 @@ FIXTURE_TEARDOWN(test_rdmacg_device)
 		EXPECT_TRUE(RDMACG_WAIT_FOR(!system("rdma system set netns shared 2>/dev/null")));
 }
 
-/* Each device has its own limits, and no index where each has its own name. */
+/* Each device has its own limits. Its line has no index if no other device has its name. */
 TEST_F_TIMEOUT(test_rdmacg_device, other_name_needs_no_index, 120)
 {
 	struct rdmacg_tree *tree = &self->pair.tree;
@@ -117,7 +116,7 @@ TEST_F_TIMEOUT(test_rdmacg_device, other_name_needs_no_index, 120)
 				   "hca_handle=max hca_object=max"));
 }
 
-/* A device cannot take the name of another one beside it, and the attempt changes nothing. */
+/* A device cannot take the name of another device, and the attempt changes nothing. */
 TEST_F_TIMEOUT(test_rdmacg_device, refused_rename_changes_nothing, 120)
 {
 	struct rdmacg_tree *tree = &self->pair.tree;
@@ -132,7 +131,7 @@ TEST_F_TIMEOUT(test_rdmacg_device, refused_rename_changes_nothing, 120)
 				   "hca_handle=max hca_object=max"));
 }
 
-/* Call rdma without a shell, because some bytes of the name are special for a shell. */
+/* Call rdma without a shell, because some bytes of the name have a meaning for a shell. */
 static bool rdmacg_rename(const char *from, const char *to)
 {
 	pid_t child = rdmacg_fork();
@@ -147,8 +146,8 @@ static bool rdmacg_rename(const char *from, const char *to)
 static char rdmacg_saved[RDMACG_TEXT_SIZE];
 
 /*
- * Each name appears in the files as one word of printable bytes. This form can be used to set a
- * limit, and to restore what was saved.
+ * Each name appears in the files as one word of printable bytes. A program can use this word to set
+ * a limit, and to restore a saved file.
  */
 TEST_F_TIMEOUT(test_rdmacg_device, any_name_can_be_written, 120)
 {
@@ -215,7 +214,7 @@ static bool rdmacg_is_shared(void)
 	return !system("rdma system show | grep -q 'netns shared'");
 }
 
-/* No device can move while all namespaces share them, and the attempt changes nothing. */
+/* A device cannot move while all namespaces share all devices, and the attempt changes nothing. */
 TEST_F_TIMEOUT(test_rdmacg_device, refused_move_changes_nothing, 120)
 {
 	struct rdmacg_tree *tree = &self->pair.tree;
@@ -232,9 +231,10 @@ TEST_F_TIMEOUT(test_rdmacg_device, refused_move_changes_nothing, 120)
 }
 
 /*
- * Give the second device the name of the first, in a network namespace of its own. False: skip the
- * test. Soft-iWARP and, on older kernels, Soft-RoCE cannot move there, and names are unique in all
- * namespaces. Only the attempt shows that.
+ * Move the second device to a network namespace of its own, and give it the name of the first
+ * device. Skip the test and return false if the kernel refuses. It does if the driver's devices
+ * cannot move (Soft-iWARP, and Soft-RoCE on older kernels), or if names must be unique in all
+ * namespaces.
  */
 static bool rdmacg_make_namesake(struct __test_metadata *_metadata,
 				 struct rdmacg_pair *pair)
@@ -255,7 +255,7 @@ static bool rdmacg_make_namesake(struct __test_metadata *_metadata,
 	return true;
 }
 
-/* Find the index in the line of the device with that limit of hca_object; -1: none. */
+/* Find the index in the line that has this limit of hca_object. Returns -1 if there is none. */
 static long rdmacg_index_of(struct rdmacg_tree *tree, const char *cgroup, const char *limit)
 {
 	char *text = rdmacg_read(cgroup, "rdma.max");
@@ -271,7 +271,7 @@ static long rdmacg_index_of(struct rdmacg_tree *tree, const char *cgroup, const 
 	return -1;
 }
 
-/* With two namesakes, a write without an index, or with an index that no device has, is refused. */
+/* If two devices have a name, a write needs the index of one of them. */
 TEST_F_TIMEOUT(test_rdmacg_device, namesakes_need_an_index, 120)
 {
 	struct rdmacg_tree *tree = &self->pair.tree;
@@ -282,7 +282,7 @@ TEST_F_TIMEOUT(test_rdmacg_device, namesakes_need_an_index, 120)
 	EXPECT_EQ(-ENODEV, rdmacg_limit(tree, tree->left, "index=9999 hca_object=2"));
 }
 
-/* A write to a device needs the index in its line. */
+/* A write with the index of a line changes the device of this line. */
 TEST_F_TIMEOUT(test_rdmacg_device, index_names_one_of_two_namesakes, 120)
 {
 	struct rdmacg_tree *tree = &self->pair.tree;
@@ -303,7 +303,7 @@ TEST_F_TIMEOUT(test_rdmacg_device, index_names_one_of_two_namesakes, 120)
 	EXPECT_NE(index, rdmacg_index_of(tree, tree->left, "1"));
 }
 
-/* When the namesake gets another name, the line no longer has an index. */
+/* When the other device gets another name, the line no longer has an index. */
 TEST_F_TIMEOUT(test_rdmacg_device, index_goes_with_the_namesake, 120)
 {
 	struct rdmacg_tree *tree = &self->pair.tree;
@@ -320,8 +320,8 @@ TEST_F_TIMEOUT(test_rdmacg_device, index_goes_with_the_namesake, 120)
 }
 
 /*
- * When a network namespace ends, its devices return to the first one, with another name if theirs
- * is in use. The files show that name.
+ * When a network namespace ends, its devices return to the first namespace. A device whose name is
+ * in use there gets another name, and the files show it.
  */
 TEST_F_TIMEOUT(test_rdmacg_device, device_comes_home_with_another_name, 120)
 {
@@ -366,7 +366,7 @@ static pid_t rdmacg_start_renaming(void)
 	_exit(0);
 }
 
-/* A reader counts how often it meets either name, part of a name, and an index. */
+/* A reader counts the lines with either name, with another name, and with an index. */
 struct rdmacg_sightings {
 	int second;
 	int renamed;
@@ -374,7 +374,7 @@ struct rdmacg_sightings {
 	int indexed;
 };
 
-/* Other devices keep their names meanwhile. */
+/* The machine's other devices keep their names. */
 static bool rdmacg_is_device(const char *name)
 {
 	char path[NAME_MAX + 32];
@@ -427,7 +427,7 @@ TEST_F_TIMEOUT(test_rdmacg_device, rename_is_seen_whole, 120)
 
 static char rdmacg_text[RDMACG_TEXT_SIZE];
 
-/* Set limits for the second device, and make a PD, an MR of this text and a channel on it. */
+/* Set limits for the second device, and create a PD, an MR and a channel on it. */
 static void rdmacg_use_second(struct __test_metadata *_metadata,
 			      struct rdmacg_pair *pair)
 {
@@ -445,8 +445,8 @@ static void rdmacg_use_second(struct __test_metadata *_metadata,
 }
 
 /*
- * Remove the second device while it is used. If a driver cannot take the device from open
- * contexts, the command waits for the last of them, so they are closed meanwhile.
+ * Remove the second device while it is used. Some drivers cannot take a device from open contexts,
+ * and the command waits until the last context is closed, so close the contexts meanwhile.
  */
 static void rdmacg_remove_used(struct __test_metadata *_metadata,
 			       struct rdmacg_pair *pair)
@@ -454,7 +454,7 @@ static void rdmacg_remove_used(struct __test_metadata *_metadata,
 	pid_t remover = rdmacg_fork();
 
 	if (!remover) {
-		/* The child holds the context open as well. */
+		/* The child has also inherited the open context. */
 		close(pair->channel->fd);
 		close(pair->context->cmd_fd);
 		close(pair->context->async_fd);

@@ -38,7 +38,7 @@ static long long rdmacg_peak(struct rdmacg_tree *tree, const char *cgroup)
 	return rdmacg_value(tree, cgroup, "rdma.peak", "hca_object");
 }
 
-/* Have three PDs more at one time: with the fixture's, 4 objects. */
+/* Create and destroy three PDs: with the fixture's PD, there are 4 objects at one time. */
 static void rdmacg_climb(struct __test_metadata *_metadata, struct ibv_context *context)
 {
 	struct ibv_pd *pd[3];
@@ -50,7 +50,7 @@ static void rdmacg_climb(struct __test_metadata *_metadata, struct ibv_context *
 		ASSERT_EQ(0, ibv_dealloc_pd(pd[i]));
 }
 
-/* The peak is the highest usage at any time. It remains when the objects are destroyed. */
+/* The peak is the highest usage so far, and remains when the objects are destroyed. */
 TEST_F(test_rdmacg_events, peak_outlives_its_objects)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -66,7 +66,7 @@ TEST_F(test_rdmacg_events, peak_outlives_its_objects)
 	EXPECT_EQ(4, rdmacg_peak(tree, tree->left));
 }
 
-/* A peak of a resource in a cgroup is also a peak of its ancestors, and of no other cgroup. */
+/* Objects raise the peaks of their cgroup and its ancestors, and of no other cgroup. */
 TEST_F(test_rdmacg_events, peak_is_told_on_the_way_up)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -78,7 +78,7 @@ TEST_F(test_rdmacg_events, peak_is_told_on_the_way_up)
 	EXPECT_EQ(1, rdmacg_value(tree, tree->left, "rdma.peak", "hca_handle"));
 }
 
-/* A limit below the peak, set and taken away, does not change it. */
+/* Setting and removing a limit below the peak does not change the peak. */
 TEST_F(test_rdmacg_events, limit_does_not_change_the_peak)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -89,7 +89,7 @@ TEST_F(test_rdmacg_events, limit_does_not_change_the_peak)
 	EXPECT_EQ(4, rdmacg_peak(tree, tree->left));
 }
 
-/* An object that an ancestor refuses is in no peak, not even in cgroups below that ancestor. */
+/* An object that an ancestor refuses raises no peak, not even in cgroups below that ancestor. */
 TEST_F(test_rdmacg_events, refused_object_is_in_no_peak)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -114,7 +114,7 @@ static bool rdmacg_events_are(struct rdmacg_tree *tree, const char *cgroup, cons
 	return false;
 }
 
-/* Let @cgroup's limit refuse an object in left, @times times. */
+/* Let the limit of @cgroup refuse @times objects in left. */
 static void rdmacg_refuse(struct __test_metadata *_metadata, struct rdmacg_tree *tree,
 			  const char *cgroup, struct ibv_context *context, int times)
 {
@@ -165,7 +165,7 @@ TEST_F(test_rdmacg_events, refusal_is_nobody_elses_event)
 	EXPECT_EQ(0, rdmacg_value(tree, tree->top, "rdma.events", "hca_handle.max"));
 }
 
-/* An object in left that top's limit refuses changes these files. */
+/* If the limit of top refuses an object in left, these files change. */
 #define RDMACG_CHANGED 4
 
 static void rdmacg_changed(struct rdmacg_tree *tree, char paths[RDMACG_CHANGED][256])
@@ -178,7 +178,7 @@ static void rdmacg_changed(struct rdmacg_tree *tree, char paths[RDMACG_CHANGED][
 			 files[i % 2]);
 }
 
-/* A refusal wakes a process that polls a changed file. Nothing wakes the process before. */
+/* A refusal wakes a process that polls one of these files. Nothing else wakes the process. */
 TEST_F(test_rdmacg_events, refusal_wakes_pollers)
 {
 	struct pollfd polled[RDMACG_CHANGED];
@@ -202,7 +202,7 @@ TEST_F(test_rdmacg_events, refusal_wakes_pollers)
 	}
 }
 
-/* A refusal is reported by inotify for a changed file. */
+/* inotify reports a refusal for each of these files. */
 TEST_F(test_rdmacg_events, refusal_tells_watchers)
 {
 	struct pollfd watched = { .fd = inotify_init1(IN_NONBLOCK), .events = POLLIN };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The RDMA cgroup controller and its hooks with memory failing, at each allocation in
- * turn, at random, and for good: cgroups, limits, commands, devices, contexts, multicast
- * groups and ids of the connection manager. (The making of uverbs objects is in test_rdma_objects.)
- * Nothing stays charged, and no limit changes. Needs root, a device of Soft-RoCE or
- * Soft-iWARP with an IPv4 address, and the kernel's failslab.
+ * If allocations fail in the RDMA cgroup controller or its hooks, nothing stays charged, and no
+ * limit changes. The tests let each allocation fail in turn, some at random, or all from a point
+ * on. The subjects are cgroups, limits, commands, devices, contexts, multicast groups and ids of
+ * the connection manager; uverbs objects are in test_rdma_objects.c. Needs root, a device of
+ * Soft-RoCE or Soft-iWARP with an IPv4 address, and the kernel's failslab.
  */
 #define _GNU_SOURCE
 #include <linux/netlink.h>
@@ -20,7 +20,7 @@ struct rdmacg_env {
 	struct rdmacg_tree tree;
 	struct rdmacg_failslab failslab;
 	char child[256];
-	/* Further objects in left that the attempts need. */
+	/* Objects in left that the attempts need. */
 	struct ibv_context *context;
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
@@ -32,7 +32,7 @@ struct rdmacg_env {
 	int file, async_fd;
 };
 
-/* A deed runs with failing memory, and is undone. Both functions return 0 or an errno. */
+/* A deed runs while allocations fail; if it succeeds, it is undone. Both return 0 or an errno. */
 struct rdmacg_deed {
 	int (*act)(void *what);
 	int (*undo)(void *what);
@@ -93,7 +93,7 @@ static const struct rdmacg_deed control_limit_deed = {
 	.act = set_control_limit, .undo = remove_control_limit,
 };
 
-/* A command that keeps its place in flight lets no other command begin. */
+/* With one place in flight, a command that kept its place would let no other command begin. */
 static int limit_commands(struct rdmacg_env *env)
 {
 	return rdmacg_limit_in(&env->tree, env->tree.top, "rdma.control.max", "inflight=1") ?:
@@ -104,7 +104,7 @@ static int enter(const char *cgroup)
 {
 	int tries = 3, ret;
 
-	/* The allocation that fails may be one of a move. */
+	/* The move to a cgroup may be refused for lack of memory, so repeat it. */
 	do {
 		ret = cg_enter_current(cgroup);
 	} while (ret && --tries);
@@ -154,7 +154,7 @@ static const struct rdmacg_deed context_deed = {
 	.act = open_context, .undo = close_context,
 };
 
-/* Do the part of opening a device that is charged: the first call after open(). */
+/* Create a context in the open file: the kernel charges this call, and not open(). */
 static int get_context(void *what)
 {
 	struct rdmacg_env *env = what;
@@ -162,7 +162,7 @@ static int get_context(void *what)
 	return rdmacg_get_context(env->file, &env->async_fd);
 }
 
-/* A file has one context in its life, so the next attempt has another file. */
+/* A file cannot get a second context, so open another file for the next attempt. */
 static int put_context(void *what)
 {
 	struct rdmacg_env *env = what;
@@ -236,9 +236,9 @@ static void rdmacg_add_string(struct rdmacg_message *message, int type, const ch
 }
 
 /*
- * Do the work of rdmacg_add_device() without another program: most of the failing allocations would
- * be in the start of that program. The kernel answers only an error, because an answer that cannot
- * be allocated would look like an error.
+ * Register a device without the program rdma, because most of the failing allocations would be in
+ * the start of that program. The request asks for no acknowledgement: if the kernel could not
+ * allocate it, success would look like an error.
  */
 static int add_device(void *what)
 {
@@ -314,8 +314,8 @@ static void rdmacg_env_destroy(struct rdmacg_env *env)
 }
 
 /*
- * Let the process sit in right, with all that @deed needs. Soft-RoCE allocates something only for
- * the first context of a device. So a deed that creates a context needs a device without contexts.
+ * Move to right, and create the objects that @deed needs. Soft-RoCE makes some allocations only for
+ * the first context of a device, so a deed that creates a context needs a device without contexts.
  * Returns NULL, or the name of the step that failed.
  */
 static const char *rdmacg_prepare(struct rdmacg_env *env, const struct rdmacg_deed *deed)
@@ -330,8 +330,8 @@ static const char *rdmacg_prepare(struct rdmacg_env *env, const struct rdmacg_de
 	if (deed == &command_deed && limit_commands(env))
 		return "the limit on commands";
 	/*
-	 * Injected faults must not hit the page faults of a first run, so do the deed once without
-	 * faults.
+	 * Run the deed once without faults. Otherwise its first page faults would use up the
+	 * injected faults.
 	 */
 	if (deed->act(env) || deed->undo(env))
 		return "the deed without a fault";
@@ -343,7 +343,7 @@ static bool rdmacg_counts_groups(struct rdmacg_env *env)
 	return rdmacg_value(&env->tree, env->tree.left, "rdma.verb.max", "mcast") >= 0;
 }
 
-/* A failed set-up has no teardown, so the set-up undoes its own work. */
+/* The harness calls no teardown after a failed set-up, so the set-up undoes its own work. */
 static void rdmacg_setup(struct __test_metadata *_metadata, struct rdmacg_env *env,
 			 const struct rdmacg_deed *deed)
 {
@@ -412,7 +412,7 @@ FIXTURE_TEARDOWN(test_rdmacg_fault)
 	rdmacg_teardown(_metadata, &self->env);
 }
 
-/* If any one allocation of a deed fails, nothing remains of the deed. */
+/* If one allocation of a deed fails, whichever it is, nothing remains of the deed. */
 TEST_F_TIMEOUT(test_rdmacg_fault, nothing_stays_where_one_allocation_fails, 300)
 {
 	EXPECT_LT(0, rdmacg_sweep(self->env.tree.right, variant->deed->act, variant->deed->undo,
@@ -420,9 +420,9 @@ TEST_F_TIMEOUT(test_rdmacg_fault, nothing_stays_where_one_allocation_fails, 300)
 }
 
 /*
- * Let about one allocation of each attempt fail, because libraries survive no more. With one
- * interval for all, an attempt that ends at the failed allocation would let the next attempt
- * fail at the same place, and the first allocations would never fail.
+ * Let about one allocation of each attempt fail, because libraries crash after more failures. The
+ * intervals differ: with one interval, each attempt would fail at the same place as the attempt
+ * before, and the first allocations would never fail.
  */
 static int rdmacg_vary_interval(int attempt, int count)
 {
@@ -433,9 +433,9 @@ static int rdmacg_vary_interval(int attempt, int count)
 }
 
 /*
- * If several allocations fail, nothing remains. Some attempts succeed: a device of Soft-RoCE makes
- * 7500 allocations, and a device of Soft-iWARP 540, of which only the first 64 are necessary. On a
- * kernel with checkers, a device takes seconds.
+ * If several allocations of a deed fail, nothing remains of the deed. Some attempts succeed,
+ * because the kernel survives most failures: of the 540 allocations for a Soft-iWARP device, only
+ * the first 64 are necessary. On a kernel with checkers, each device takes seconds.
  */
 TEST_F_TIMEOUT(test_rdmacg_fault, nothing_stays_where_some_allocations_fail, 300)
 {
@@ -476,7 +476,7 @@ FIXTURE_VARIANT(test_rdmacg_exhausted) {
 	const struct rdmacg_deed *deed;
 };
 
-/* Libraries crash without any memory, so each deed here is hardly more than a system call. */
+/* Libraries crash without memory, so each deed here is hardly more than a system call. */
 FIXTURE_VARIANT_ADD(test_rdmacg_exhausted, cgroup) { .deed = &cgroup_deed };
 
 FIXTURE_VARIANT_ADD(test_rdmacg_exhausted, limit) { .deed = &limit_deed };
@@ -495,7 +495,7 @@ FIXTURE_TEARDOWN(test_rdmacg_exhausted)
 	rdmacg_teardown(_metadata, &self->env);
 }
 
-/* If all allocations fail from a point on, nothing remains. */
+/* If all allocations of a deed fail from a point on, nothing remains of the deed. */
 TEST_F_TIMEOUT(test_rdmacg_exhausted, nothing_stays_where_memory_ends, 300)
 {
 	EXPECT_LT(0, rdmacg_exhaust(self->env.tree.right, variant->deed->act,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An RDMA device that is removed after a cgroup with limits for it, under any RDMA cgroup
- * controller. Needs root, and ip and rdma of iproute2.
+ * A cgroup with limits for an RDMA device is removed before the device, under our controller or
+ * stock. Needs root, and ip and rdma of iproute2.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -33,7 +33,7 @@ FIXTURE_TEARDOWN(test_rdmacg_gone)
 	rdmacg_tree_destroy(&self->tree);
 }
 
-/* The kernel's taint flags, one of which reports overwritten memory. */
+/* Read the kernel's taint flags: one of them reports overwritten memory. */
 static long rdmacg_taint(void)
 {
 	char text[32];
@@ -42,8 +42,8 @@ static long rdmacg_taint(void)
 }
 
 /*
- * The kernel removes a limit that outlives its cgroup from a list. The memory of the list is then
- * in use for other purposes.
+ * If limits outlive their cgroup, the removal of the device takes them out of a list in the cgroup,
+ * whose memory then has other uses.
  */
 TEST_F_TIMEOUT(test_rdmacg_gone, limits_go_with_their_cgroup, 120)
 {
@@ -55,10 +55,10 @@ TEST_F_TIMEOUT(test_rdmacg_gone, limits_go_with_their_cgroup, 120)
 
 	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=5"));
 	ASSERT_EQ(0, cg_destroy(tree->left));
-	/* A cgroup is freed some grace periods later, without notice. */
+	/* The kernel frees a cgroup after some grace periods, and does not report it. */
 	sleep(2);
 	ASSERT_TRUE(rdmacg_remove_device());
-	/* KASAN sees the write, and slab_debug sees it at the next use of that memory. */
+	/* KASAN detects a write to freed memory at once, and slab_debug at the next use. */
 	for (i = 0; i < CGROUPS; i++) {
 		snprintf(path, sizeof(path), "%s/%d", tree->top, i);
 		ASSERT_EQ(0, cg_create(path));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * QPs that join and leave multicast groups, under any RDMA cgroup controller. Needs root and one
- * RDMA device with multicast, such as Soft-RoCE.
+ * QPs that join and leave multicast groups, under our controller or stock. Needs root and one RDMA
+ * device with multicast, such as Soft-RoCE.
  */
 #define _GNU_SOURCE
 #include <time.h>
@@ -28,7 +28,7 @@ FIXTURE_SETUP(test_rdmacg_join)
 	ASSERT_EQ(0, rdmacg_detach(self->members.qp[0], 1));
 }
 
-/* A QP that is attached to a lost group cannot be destroyed: it stays with the device. */
+/* A QP cannot be destroyed if the kernel has lost its group. */
 FIXTURE_TEARDOWN(test_rdmacg_join)
 {
 	int i;
@@ -42,8 +42,8 @@ FIXTURE_TEARDOWN(test_rdmacg_join)
 }
 
 /*
- * One QP joins a group while another QP leaves it, again and again: each attached QP can be
- * detached, and in the end nothing is charged where attachments are counted.
+ * One QP joins a group while another QP leaves it, many times. Each attached QP can be detached,
+ * and no charge remains.
  */
 TEST_F_TIMEOUT(test_rdmacg_join, joiners_and_leavers_lose_nothing, 60)
 {
@@ -68,7 +68,7 @@ TEST_F_TIMEOUT(test_rdmacg_join, joiners_and_leavers_lose_nothing, 60)
 	EXPECT_GE(0, rdmacg_value(tree, tree->top, "rdma.verb.current", "mcast"));
 }
 
-/* The multicast addresses that all network devices have. */
+/* Count the multicast addresses of all network devices. */
 static int rdmacg_addresses(void)
 {
 	FILE *file = fopen("/proc/net/dev_mcast", "re");
@@ -82,7 +82,7 @@ static int rdmacg_addresses(void)
 	return lines;
 }
 
-/* An empty group leaves no address behind, however often that happens. */
+/* A group that becomes empty removes its address, each time. */
 TEST_F(test_rdmacg_join, group_takes_its_address_along)
 {
 	enum { GROUPS = 100 };

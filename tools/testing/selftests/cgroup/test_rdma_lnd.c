@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A kernel user under the RDMA cgroup controller: samples/rdmacg, with the sizes of Lustre's
- * o2iblnd. At the limits of o2iblnd's formulas, the module works. If a limit is lower by one, the
- * module is refused or creates fewer connections, and returns every charge. Needs root, an RDMA
- * device with an IPv4 address, and the module rdmacg_lnd.
+ * o2iblnd. The module works at exactly the limits of o2iblnd's formulas. With a limit that is lower
+ * by one, the module fails or creates fewer connections, and returns every charge. Needs root, an
+ * RDMA device with an IPv4 address, and the module rdmacg_lnd.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -42,7 +42,7 @@ struct lnd_profile {
 };
 
 static const struct lnd_profile lnd_default = { 8, 256, 1, 512 };
-/* As Lustre ships it for Omni-Path. */
+/* The values that Lustre has for Omni-Path. */
 static const struct lnd_profile lnd_opa = { 32, 1024, 4, 2048 };
 
 static int lnd_set_profile(const struct lnd_profile *profile)
@@ -65,7 +65,7 @@ static int lnd_limit(struct rdmacg_tree *tree, const char *cgroup, int pd, int q
 	return rdmacg_limit_in(tree, cgroup, "rdma.verb.max", limits);
 }
 
-/* Returns whether the end has so many connections, with the sizes of the formulas. */
+/* Returns whether the end has @conns connections, with the sizes of the formulas. */
 static bool lnd_has_sizes(int fd, int depth, int conns)
 {
 	int send = lnd_send_wrs(depth), recv = lnd_recv_wrs(depth);
@@ -79,7 +79,7 @@ static bool lnd_has_sizes(int fd, int depth, int conns)
 	return false;
 }
 
-/* Send in one direction, and let the other end see all of it. */
+/* Send in one direction, and wait until the other end has received all messages. */
 static bool lnd_moves(int from, int to)
 {
 	long long before = lnd_value(to, "received");
@@ -88,7 +88,7 @@ static bool lnd_moves(int from, int to)
 	       RDMACG_WAIT_FOR(lnd_value(to, "received") == before + TRANSFERS * BYTES);
 }
 
-/* At exactly the limits of the formulas, both ends connect and move data. */
+/* Both ends connect and move data at exactly the limits of the formulas. */
 static void lnd_check_exact(struct __test_metadata *_metadata, struct lnd_ends *ends,
 			    const struct lnd_profile *profile)
 {
@@ -119,7 +119,7 @@ LND_TEST(test_rdmacg_lnd, runs_at_exact_limits_of_the_profile_for_opa)
 	lnd_check_exact(_metadata, &self->ends, &lnd_opa);
 }
 
-/* Without limits, the usage is the same. */
+/* Ends without limits use as much as the formulas say. */
 LND_TEST(test_rdmacg_lnd, peak_is_what_the_formulas_say)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
@@ -134,7 +134,7 @@ LND_TEST(test_rdmacg_lnd, peak_is_what_the_formulas_say)
 	EXPECT_EQ(0, rdmacg_value(tree, tree->right, "rdma.verb.peak", "mr_mem"));
 }
 
-/* Each CPU partition has a pool of at least 256. */
+/* Each CPU partition has a pool of at least 256 MRs. */
 LND_TEST(test_rdmacg_lnd, pools_are_kept_for_each_partition)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
@@ -149,7 +149,7 @@ LND_TEST(test_rdmacg_lnd, pools_are_kept_for_each_partition)
 
 /* --- limits that are one too low --- */
 
-/* Without room for the PD or for all MRs, an end cannot listen, and no charge is left. */
+/* An end cannot listen without room for the PD and all MRs, and then leaves no charge. */
 static void lnd_check_no_listen(struct __test_metadata *_metadata, struct lnd_ends *ends,
 				const char *key, int limit, const char *event)
 {
@@ -175,8 +175,8 @@ LND_TEST(test_rdmacg_lnd, one_mr_less_is_refused)
 }
 
 /*
- * Without room for a QP or CQ on either end, there is no connection. The end that connects fails
- * with EAGAIN at the limit of its cgroup, and with ECONNREFUSED at the limit of its peer.
+ * There is no connection if one end has no room for a QP or CQ. The connecting end then fails: with
+ * EAGAIN if the limit is its own, and with ECONNREFUSED if the limit is the peer's.
  */
 static void lnd_check_no_connect(struct __test_metadata *_metadata, struct lnd_ends *ends,
 				 const char *cgroup, const char *key, int error)
@@ -214,7 +214,7 @@ LND_TEST(test_rdmacg_lnd, one_cq_less_is_refused_to_the_peer)
 	lnd_check_no_connect(_metadata, &self->ends, self->ends.tree.right, "cq", ECONNREFUSED);
 }
 
-/* Of several connections to a peer, the end creates as many as there is room for. */
+/* An end that wants several connections to a peer creates as many as there is room for. */
 static void lnd_check_fewer(struct __test_metadata *_metadata, struct lnd_ends *ends,
 			    const char *cgroup, const char *key)
 {
@@ -241,7 +241,7 @@ LND_TEST(test_rdmacg_lnd, one_cq_less_of_the_peer_makes_one_connection_less)
 
 /* --- memory --- */
 
-/* A transfer that is a byte above the limit is refused, and the end continues to work. */
+/* A transfer of one byte above the limit is refused, and the end continues to work. */
 LND_TEST(test_rdmacg_lnd, one_byte_less_is_refused)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
@@ -257,7 +257,7 @@ LND_TEST(test_rdmacg_lnd, one_byte_less_is_refused)
 
 /* --- failures --- */
 
-/* Connect anew, with the @nth allocation failing. Returns whether charges and result agree. */
+/* Connect again while the @nth allocation fails. Returns whether the charges fit the result. */
 static bool lnd_connect_without(struct lnd_ends *ends, int nth, bool *injected, bool *failed)
 {
 	int port = lnd_value(ends->right, "port");
@@ -271,7 +271,7 @@ static bool lnd_connect_without(struct lnd_ends *ends, int nth, bool *injected, 
 	return lnd_uses(&ends->tree, ends->tree.left, 1, !*failed, 512);
 }
 
-/* Without memory, an attempt to connect ends and returns every charge. */
+/* An attempt to connect that finds no memory ends, and returns every charge. */
 LND_TEST(test_rdmacg_lnd, connection_without_memory_leaves_nothing)
 {
 	const char *missing = rdmacg_failslab_begin(&self->failslab);
@@ -284,7 +284,7 @@ LND_TEST(test_rdmacg_lnd, connection_without_memory_leaves_nothing)
 	/* A failed page fault would end the test with SIGSEGV. */
 	ASSERT_EQ(0, mlockall(MCL_CURRENT | MCL_FUTURE));
 	ASSERT_EQ(0, lnd_listen(&self->ends, self->ends.right));
-	/* A kernel with checkers needs a second for each, so this skips some of the later ones. */
+	/* A kernel with checkers needs a second for each attempt, so skip some later ones. */
 	for (nth = 1; injected && nth < 500; nth += time(NULL) < end ? 1 : 10) {
 		ASSERT_TRUE(lnd_connect_without(&self->ends, nth, &injected, &failed))
 			TH_LOG("allocation %d", nth);
@@ -314,7 +314,7 @@ LND_TEST(test_rdmacg_lnd, commands_are_checked)
 	EXPECT_EQ(0, lnd_say(left, "send 1 1048576"));
 }
 
-/* Without a listener, no charge for a connection is left. */
+/* An attempt to connect fails if the peer does not listen, and no charge is left. */
 LND_TEST(test_rdmacg_lnd, connection_without_a_listener_is_refused)
 {
 	ASSERT_EQ(0, lnd_listen(&self->ends, self->ends.left));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The owner of the objects of a kernel user, samples/rdmacg, and the life of the charges. Processes
- * have no privileges, move, pass on a file, and are killed. Cgroups and devices are removed. Needs
- * root, an RDMA device with an IPv4 address, the module rdmacg_lnd, and for the removal of devices
+ * The owner of the charges of a kernel user, samples/rdmacg. Processes have no privileges, move,
+ * pass a file to others, and are killed. Cgroups and devices are removed. Needs root, an RDMA
+ * device with an IPv4 address, and the module rdmacg_lnd. The tests that remove a device also need
  * Soft-RoCE.
  */
 #define _GNU_SOURCE
@@ -41,7 +41,7 @@ static bool lnd_drop(void)
 	return !setresgid(65534, 65534, 65534) && !setresuid(65534, 65534, 65534);
 }
 
-/* The process that opens the file is charged, and needs no privilege. */
+/* A process needs no privilege to open the file, and is charged. */
 LND_TEST(test_rdmacg_lnd_owner, unprivileged_process_pays)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
@@ -60,7 +60,7 @@ LND_TEST(test_rdmacg_lnd_owner, unprivileged_process_pays)
 	EXPECT_TRUE(RDMACG_WAIT_FOR(lnd_uses_nothing(tree, tree->left)));
 }
 
-/* With every limit at 0, every command is refused and nothing is charged. */
+/* If every limit is 0, every command is refused and nothing is charged. */
 LND_TEST(test_rdmacg_lnd_owner, nothing_at_zero)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Registered memory under the RDMA cgroup controller: how much is charged, to whom, and
- * which limits refuse it. Needs root and one RDMA device.
+ * Registered memory under the RDMA cgroup controller: its amount, its owner, and the limits that
+ * refuse it. Needs root and one RDMA device.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -71,7 +71,7 @@ static void rdmacg_deregister_two(struct __test_metadata *_metadata, struct ibv_
 	ASSERT_EQ(0, ibv_dereg_mr(mr[1]));
 }
 
-/* An MR costs the pages that it pins, also of a single byte; in the owner and above. */
+/* An MR costs the pages that it pins, even for a single byte, in the owner and its ancestors. */
 TEST_F(test_rdmacg_mem, registration_costs_its_pages)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -113,7 +113,7 @@ TEST_F(test_rdmacg_mem, deregistration_gives_the_pages_back)
 	EXPECT_EQ(0, rdmacg_verbs(tree, tree->left, "mr_mem"));
 }
 
-/* The peak is the sum of what was registered at one time, and stays. */
+/* The peak is the largest sum of memory that was registered at one time, and remains. */
 TEST_F(test_rdmacg_mem, peak_is_the_most_registered)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -124,7 +124,7 @@ TEST_F(test_rdmacg_mem, peak_is_the_most_registered)
 	EXPECT_EQ(4 * PAGE, rdmacg_value(tree, tree->top, "rdma.verb.peak", "mr_mem"));
 }
 
-/* Register @length bytes, and give them back. Returns 0 or the error. */
+/* Register @length bytes, and deregister them. Returns 0 or the error. */
 static int rdmacg_try_mr(struct ibv_pd *pd, void *memory, size_t length)
 {
 	struct ibv_mr *mr = ibv_reg_mr(pd, memory, length, IBV_ACCESS_LOCAL_WRITE);
@@ -132,7 +132,7 @@ static int rdmacg_try_mr(struct ibv_pd *pd, void *memory, size_t length)
 	return mr ? ibv_dereg_mr(mr) : errno;
 }
 
-/* The smallest limit refuses an MR that is a byte longer, and no MR of its own length. */
+/* The smallest limit accepts an MR of its own size, and refuses an MR that is a byte longer. */
 TEST_F(test_rdmacg_mem, smallest_limit_decides_to_the_byte)
 {
 	static const struct {
@@ -159,7 +159,7 @@ TEST_F(test_rdmacg_mem, smallest_limit_decides_to_the_byte)
 	}
 }
 
-/* Memory that is refused is in no peak; the object, which was charged before it, may be. */
+/* Refused memory raises no peak of memory. It may raise the peak of objects, charged before it. */
 TEST_F(test_rdmacg_mem, refusal_leaves_nothing)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -184,7 +184,7 @@ TEST_F(test_rdmacg_mem, refusal_is_an_event_of_the_memory)
 				  "mr_mem.alloc_fail"));
 }
 
-/* A registration that the driver refuses, for there is no memory, is uncharged. */
+/* A registration is uncharged if the driver finds no memory at the address. */
 TEST_F(test_rdmacg_mem, failed_registration_uncharges)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -224,7 +224,7 @@ static int rdmacg_lock_too_much(struct rdmacg_tree *tree, char *memory)
 	return pd ? rdmacg_try_mr(pd, memory, 3 * PAGE) : -1;
 }
 
-/* Memory above the limit of locked memory is in no peak. */
+/* Memory above the limit of locked memory raises no peak. */
 TEST_F(test_rdmacg_mem, locked_memory_is_checked_first)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -233,7 +233,7 @@ TEST_F(test_rdmacg_mem, locked_memory_is_checked_first)
 	EXPECT_GE(2 * PAGE, rdmacg_value(tree, tree->top, "rdma.verb.peak", "mr_mem"));
 }
 
-/* A length past the end of the address space is the user's fault, and not counted. */
+/* A length beyond the end of the address space is refused, and not counted as an event. */
 TEST_F(test_rdmacg_mem, impossible_length_is_refused_before_the_charge)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -248,7 +248,7 @@ TEST_F(test_rdmacg_mem, impossible_length_is_refused_before_the_charge)
 	EXPECT_EQ(1, rdmacg_objects(tree, tree->left));
 }
 
-/* Memory on demand counts from the beginning, though none is pinned. */
+/* Memory on demand counts from its registration on, although none is pinned. */
 TEST_F(test_rdmacg_mem, memory_on_demand_costs_its_pages)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -267,9 +267,9 @@ TEST_F(test_rdmacg_mem, memory_on_demand_costs_its_pages)
 }
 
 /*
- * Register memory with the method REG_MR. The numbers of the method and its attributes
- * stand here because older headers do not have them. The last two are for drivers that want
- * or tell something of their own. Returns 0 or the error.
+ * Register memory with the method REG_MR. This function has the numbers of the method and its
+ * attributes, because older headers do not have them. The last two attributes are for data of
+ * drivers. Returns 0 or the error.
  */
 static int rdmacg_reg_mr_by_ioctl(struct ibv_pd *pd, void *memory, __u64 length)
 {
@@ -310,7 +310,7 @@ static int rdmacg_reg_mr_by_ioctl(struct ibv_pd *pd, void *memory, __u64 length)
 	return rdmacg_ioctl(pd->context->cmd_fd, &cmd.hdr);
 }
 
-/* Close the context with all its objects: no other function knows an MR of the ioctl. */
+/* Close the context with all its objects: libibverbs cannot destroy an MR of the ioctl. */
 static int rdmacg_close(struct ibv_context **context, struct ibv_pd **pd)
 {
 	int ret = ibv_close_device(*context);
@@ -320,7 +320,7 @@ static int rdmacg_close(struct ibv_context **context, struct ibv_pd **pd)
 	return ret;
 }
 
-/* An MR by the ioctl costs the same as one by write(2), and gives it back. */
+/* An MR by the ioctl costs the same as an MR by write(2), until it is destroyed. */
 TEST_F(test_rdmacg_mem, registration_by_ioctl_costs_the_same)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -336,7 +336,7 @@ TEST_F(test_rdmacg_mem, registration_by_ioctl_costs_the_same)
 	EXPECT_EQ(0, rdmacg_verbs(tree, tree->left, "mr_mem"));
 }
 
-/* The limit refuses an MR by the ioctl, which then costs nothing. */
+/* The limit refuses an MR by the ioctl, and the refused MR costs nothing. */
 TEST_F(test_rdmacg_mem, registration_by_ioctl_is_refused_at_the_limit)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -352,7 +352,7 @@ TEST_F(test_rdmacg_mem, registration_by_ioctl_is_refused_at_the_limit)
 	EXPECT_EQ(0, rdmacg_close(&self->context, &self->pd));
 }
 
-/* fork() charges no memory to the child, wherever that is. */
+/* fork() charges no memory to the child, whatever the child's cgroup is. */
 TEST_F(test_rdmacg_mem, forked_child_does_not_pay)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -367,7 +367,7 @@ TEST_F(test_rdmacg_mem, forked_child_does_not_pay)
 	EXPECT_EQ(0, ibv_dereg_mr(mr));
 }
 
-/* A process that moves leaves its memory charged to its old cgroup until it is destroyed. */
+/* After a process moves, the old cgroup stays charged for its memory until it is deregistered. */
 TEST_F(test_rdmacg_mem, moved_process_leaves_its_memory)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -411,7 +411,7 @@ static int rdmacg_rereg(struct ibv_mr *mr, int flags, struct ibv_pd *pd, char *m
 	return write(mr->context->cmd_fd, &cmd, sizeof(cmd)) == sizeof(cmd) ? 0 : errno;
 }
 
-/* Whether MRs of the device can change. The call has a handle that no MR has. */
+/* Returns whether MRs of the device can change, from the error for a handle of no MR. */
 static bool rdmacg_can_rereg(struct ibv_pd *pd)
 {
 	struct ibv_mr none = { .context = pd->context, .handle = -1 };
@@ -421,7 +421,7 @@ static bool rdmacg_can_rereg(struct ibv_pd *pd)
 
 #define NO_REREG	"the MRs of this device cannot change"
 
-/* During a change, a second object is charged; the stock controller charges it as hca_object. */
+/* A change of the PD charges a second object, as in stock, until the change ends. */
 TEST_F(test_rdmacg_mem, change_of_pd_needs_room_for_an_object)
 {
 	struct rdmacg_tree *tree = &self->tree;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Drivers that are modules, under the RDMA cgroup controller: unloading a module removes its
- * devices with their charges and limits. If a driver cannot take a device from open contexts, an
- * open context keeps the module loaded. Each test has the only device of its driver, because
- * unloading the module would remove others. Needs root, Soft-RoCE or Soft-iWARP as a module, and
- * ip and rdma of iproute2.
+ * devices with their charges and limits. An open context keeps the module loaded if the driver
+ * cannot take a device from open contexts. Each test needs the only device of its driver, because
+ * unloading the module would also remove other devices. Needs root, Soft-RoCE or Soft-iWARP as a
+ * module, and ip and rdma of iproute2.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -24,7 +24,7 @@ FIXTURE_VARIANT_ADD(test_rdmacg_module, rxe) { .type = "rxe", .module = "rdma_rx
 
 FIXTURE_VARIANT_ADD(test_rdmacg_module, siw) { .type = "siw", .module = "siw" };
 
-/* Whether a device exists that may belong to the driver. */
+/* Returns whether there is a device that may belong to the driver. */
 static bool rdmacg_has_device(const char *type)
 {
 	struct dirent *entry;
@@ -62,16 +62,16 @@ static bool rdmacg_make_device(const char *type)
 	return rdmacg_add_link() && rdmacg_add_device(type);
 }
 
-/* Make the only device of the driver. Returns NULL, or what is missing. */
+/* Create the only device of the driver. Returns NULL, or text that says what is missing. */
 static const char *rdmacg_module_setup(struct rdmacg_tree *tree, const char *type,
 				       const char *module)
 {
-	/* A test that was killed has left its device. */
+	/* An earlier test that was killed may have left its device. */
 	rdmacg_remove_link();
 	if (!RDMACG_WAIT_FOR(access("/sys/class/infiniband/" RDMACG_SECOND, F_OK)))
-		return "the device of another test does not go";
+		return "the device of an earlier test remains";
 	if (rdmacg_has_device(type))
-		return "there is a device that may be of the same driver";
+		return "the driver may have another device";
 	if (!rdmacg_modprobe(module) || !rdmacg_unload(module))
 		return "the driver is not a module that can be loaded and unloaded";
 	if (!rdmacg_make_device(type))
@@ -98,7 +98,7 @@ FIXTURE_TEARDOWN(test_rdmacg_module)
 	EXPECT_TRUE(rdmacg_remove_link());
 }
 
-/* The module has stayed: so have limits and charges. */
+/* The module has stayed. Check that limits and charges have stayed. */
 static void rdmacg_check_kept(struct __test_metadata *_metadata, struct rdmacg_tree *tree,
 			      struct ibv_context *context)
 {
@@ -110,7 +110,7 @@ static void rdmacg_check_kept(struct __test_metadata *_metadata, struct rdmacg_t
 	EXPECT_EQ(0, ibv_close_device(context));
 }
 
-/* The module is unloaded: the context is useless, and costs the next device nothing. */
+/* The module was unloaded. Check that the context fails, and is not charged on a new device. */
 static void rdmacg_check_taken(struct __test_metadata *_metadata, struct rdmacg_tree *tree,
 			       const char *type, struct ibv_context *context)
 {
@@ -140,7 +140,7 @@ TEST_F_TIMEOUT(test_rdmacg_module, held_module_stays_or_goes_as_a_whole, 120)
 	EXPECT_EQ(0, rdmacg_objects(tree, tree->top));
 }
 
-/* Unloading an unused module removes the lines of its devices, and no others. */
+/* Unloading an unused module removes the lines of its devices, and no other lines. */
 TEST_F_TIMEOUT(test_rdmacg_module, module_takes_its_devices_along, 120)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -157,7 +157,7 @@ TEST_F_TIMEOUT(test_rdmacg_module, module_takes_its_devices_along, 120)
 	EXPECT_EQ(-ENODEV, rdmacg_limit(tree, tree->left, "hca_object=2"));
 }
 
-/* The device of a module that was loaded again is a new one: it has the defaults alone. */
+/* After a module is loaded again, its device has the defaults, and no limits of its own. */
 TEST_F_TIMEOUT(test_rdmacg_module, module_comes_back_with_defaults, 120)
 {
 	struct rdmacg_tree *tree = &self->tree;

@@ -14,7 +14,7 @@ FIXTURE(test_rdmacg_multicast) {
 	struct rdmacg_members members;
 };
 
-/* Whether the cgroup is charged for this many attachments. */
+/* Returns whether the cgroup is charged for this number of attachments. */
 static bool rdmacg_pays(struct rdmacg_tree *tree, const char *cgroup, long long attachments)
 {
 	long long found = rdmacg_verbs(tree, cgroup, "mcast");
@@ -40,7 +40,7 @@ FIXTURE_SETUP(test_rdmacg_multicast)
 		TH_LOG("%m");
 }
 
-/* A QP that is in a group cannot be destroyed, and a test that failed has left it there. */
+/* A failed test has left its QPs in groups, and a QP in a group cannot be destroyed. */
 FIXTURE_TEARDOWN(test_rdmacg_multicast)
 {
 	int i, group;
@@ -59,7 +59,7 @@ FIXTURE_TEARDOWN(test_rdmacg_multicast)
 	rdmacg_tree_destroy(&self->tree);
 }
 
-/* Let both QPs join group 1, and the second one group 2. */
+/* Let both QPs join group 1, and the second QP also group 2. */
 static void rdmacg_join(struct __test_metadata *_metadata, struct ibv_qp **qp)
 {
 	ASSERT_EQ(0, rdmacg_attach(qp[0], 1));
@@ -67,7 +67,7 @@ static void rdmacg_join(struct __test_metadata *_metadata, struct ibv_qp **qp)
 	ASSERT_EQ(0, rdmacg_attach(qp[1], 2));
 }
 
-/* Each attachment costs one, in the owner and above. */
+/* Each attachment is charged as one mcast to the owner and its ancestors. */
 TEST_F(test_rdmacg_multicast, attachments_are_counted)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -77,7 +77,7 @@ TEST_F(test_rdmacg_multicast, attachments_are_counted)
 	EXPECT_TRUE(rdmacg_pays(tree, tree->top, 3));
 }
 
-/* A QP that joins a group once more costs nothing. */
+/* A QP that joins its group again costs nothing. */
 TEST_F(test_rdmacg_multicast, second_attachment_is_free)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -124,7 +124,7 @@ TEST_F(test_rdmacg_multicast, detach_gives_back)
 	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 1));
 }
 
-/* A QP that is not in the group cannot leave it, and nothing is uncharged. */
+/* A QP cannot leave the group of another QP, and nothing is uncharged. */
 TEST_F(test_rdmacg_multicast, detach_of_a_stranger_uncharges_nothing)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -185,12 +185,12 @@ TEST_F(test_rdmacg_multicast, attachment_that_fails_is_uncharged)
 	struct rdmacg_tree *tree = &self->tree;
 	union ibv_gid gid = { };
 
-	/* No multicast address. */
+	/* This address is not a multicast address. */
 	EXPECT_NE(0, ibv_attach_mcast(self->members.qp[0], &gid, 0));
 	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 0));
 }
 
-/* Make QPs in right, and leave one of them in a group at the end. */
+/* Create QPs in right, and end while one of them is in a group. */
 static int rdmacg_end_in_a_group(struct rdmacg_tree *tree)
 {
 	struct rdmacg_members members = {};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Each type of uverbs object of Soft-RoCE, also on a device that has fewer types: its charge, the
- * limits that refuse it, and a failed creation, at any allocation, which costs nothing. Needs
- * root, one RDMA device, and for the last claim the kernel's failslab.
+ * Each type of uverbs object of Soft-RoCE: its charge, the limits that refuse it, and failing
+ * allocations, which leave no charge. Needs root, one RDMA device (a type that it does not have is
+ * skipped), and for failing allocations the kernel's failslab.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -188,7 +188,7 @@ FIXTURE_VARIANT_ADD(test_rdmacg_object, async_event) {
 	.create = create_async_event, .destroy = destroy_async_event,
 };
 
-/* Enter @cgroup, and make a context, a PD and a CQ there; false, and errno, if not. */
+/* Enter @cgroup, and create a context, a PD and a CQ. Sets errno and returns false on failure. */
 static bool rdmacg_env_create(struct rdmacg_tree *tree, const char *cgroup,
 			      struct rdmacg_env *env)
 {
@@ -204,7 +204,7 @@ static int rdmacg_env_destroy(struct rdmacg_env *env)
 	       ibv_close_device(env->context);
 }
 
-/* Whether the device has such objects. The test runs in the root, where nothing is counted. */
+/* Returns whether the device has such objects. Uses the root cgroup, which is never charged. */
 static bool rdmacg_has_type(struct rdmacg_tree *tree, void *(*create)(struct rdmacg_env *env),
 			    int (*destroy)(void *object))
 {
@@ -249,7 +249,7 @@ FIXTURE_TEARDOWN(test_rdmacg_object)
 	rdmacg_tree_destroy(&self->tree);
 }
 
-/* Create up to three objects, and destroy them. Returns how many had room, or an error. */
+/* Create up to three objects, and destroy them. Returns the number of objects, or an error. */
 static int rdmacg_room(struct rdmacg_env *env, void *(*create)(struct rdmacg_env *env),
 		       int (*destroy)(void *object))
 {
@@ -269,7 +269,7 @@ static int rdmacg_room(struct rdmacg_env *env, void *(*create)(struct rdmacg_env
 	return made;
 }
 
-/* An object with an id is one hca_object, one with a file descriptor is none. */
+/* An object with an id is one hca_object. An object with a file descriptor is none. */
 TEST_F(test_rdmacg_object, id_is_an_hca_object)
 {
 	void *object[2];
@@ -316,9 +316,7 @@ TEST_F(test_rdmacg_object, destroyed_object_makes_room)
 		EXPECT_EQ(0, variant->destroy(object[i]));
 }
 
-/*
- * An object counts as one of its type, from creation to destruction, and as none of another type.
- */
+/* An object counts as one of its type, from creation to destruction, and not for other types. */
 TEST_F(test_rdmacg_object, object_is_one_of_its_type)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -352,7 +350,7 @@ TEST_F(test_rdmacg_object, limit_of_the_type_leaves_room)
 	EXPECT_EQ(2, rdmacg_objects(tree, tree->left));
 }
 
-/* If a cgroup and its parent limit the type, the smaller limit decides. */
+/* The smaller limit decides if a cgroup and its parent limit the type. */
 TEST_F(test_rdmacg_object, smaller_limit_of_the_type_decides)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -399,7 +397,7 @@ TEST_F(test_rdmacg_object, refusal_is_an_event_of_the_type)
 	EXPECT_EQ(0, rdmacg_value(tree, tree->top, "rdma.events", "hca_object.alloc_fail"));
 }
 
-/* An object that the limit of its type refuses is in no peak, not even in its type's. */
+/* An object that the limit of its type refuses raises no peak, not even that of its type. */
 TEST_F(test_rdmacg_object, refused_object_is_in_no_peak)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -412,7 +410,7 @@ TEST_F(test_rdmacg_object, refused_object_is_in_no_peak)
 	EXPECT_EQ(used, rdmacg_value(tree, tree->left, "rdma.verb.peak", variant->key));
 }
 
-/* rdmacg_sweep() makes objects of the variant's type with this, one at a time. */
+/* rdmacg_sweep() creates and destroys one object of the variant's type with this. */
 struct rdmacg_maker {
 	void *(*create)(struct rdmacg_env *env);
 	int (*destroy)(void *object);
@@ -447,7 +445,7 @@ static void rdmacg_prepare(struct __test_metadata *_metadata, struct rdmacg_tree
 	ASSERT_EQ(0, cg_enter_current(tree->right));
 }
 
-/* Memory can fail anywhere in core, driver or controller, and nothing remains charged. */
+/* Nothing remains charged if an allocation in the core, the driver or the controller fails. */
 TEST_F(test_rdmacg_object, nothing_stays_charged_without_memory)
 {
 	struct rdmacg_maker maker = {
@@ -459,12 +457,12 @@ TEST_F(test_rdmacg_object, nothing_stays_charged_without_memory)
 	if (missing)
 		SKIP(return, "%s", missing);
 	rdmacg_prepare(_metadata, tree, &maker);
-	/* The first time, the controller has to make a pool. */
+	/* The first sweep also lets the allocation of the pool fail. */
 	EXPECT_LT(0, rdmacg_sweep(tree->right, rdmacg_make, rdmacg_unmake, &maker));
 	EXPECT_LT(0, rdmacg_sweep(tree->right, rdmacg_make, rdmacg_unmake, &maker));
 }
 
-/* Nothing remains charged if a limit refuses after the memory was allocated. */
+/* Nothing remains charged if a limit refuses or an allocation fails. */
 TEST_F(test_rdmacg_object, nothing_stays_charged_without_memory_and_room)
 {
 	struct rdmacg_maker maker = {
@@ -476,7 +474,7 @@ TEST_F(test_rdmacg_object, nothing_stays_charged_without_memory_and_room)
 	if (missing)
 		SKIP(return, "%s", missing);
 	rdmacg_prepare(_metadata, tree, &maker);
-	/* The refusing pool has had an object before. */
+	/* Let the pool exist before it refuses. */
 	ASSERT_EQ(0, rdmacg_make(&maker));
 	ASSERT_EQ(0, rdmacg_unmake(&maker));
 	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->right, variant->key, 0));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The owner of charges under the RDMA cgroup controller: processes that move, fork, pass a context
- * on and exit, and cgroups that are removed. Needs root and one RDMA device.
+ * The owner of charges under the RDMA cgroup controller. Processes move, fork, exit, and pass a
+ * context to others; cgroups are removed. Needs root and one RDMA device.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -44,7 +44,7 @@ TEST_F(test_rdmacg_owner, moved_process_leaves_its_charges)
 	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.left));
 }
 
-/* A process that has moved pays in its new cgroup for what it creates. */
+/* After a process moves, its new cgroup is charged for new objects. */
 TEST_F(test_rdmacg_owner, moved_process_pays_in_its_new_cgroup)
 {
 	struct ibv_pd *pd;
@@ -57,7 +57,7 @@ TEST_F(test_rdmacg_owner, moved_process_pays_in_its_new_cgroup)
 	EXPECT_EQ(0, ibv_dealloc_pd(pd));
 }
 
-/* An object is uncharged in the cgroup that paid for it, wherever its process is. */
+/* An object is uncharged in the cgroup that was charged, even if the process has moved. */
 TEST_F(test_rdmacg_owner, object_goes_back_to_who_paid)
 {
 	struct ibv_pd *pd;
@@ -82,7 +82,7 @@ static int rdmacg_close(struct ibv_context **context)
 	return ret;
 }
 
-/* Count the removed cgroups that still have references; on v1, count all cgroups. */
+/* Count the removed cgroups that still have references. Count all cgroups on v1. */
 static long rdmacg_dying(const struct rdmacg_tree *tree)
 {
 	char name[64];
@@ -103,7 +103,7 @@ static long rdmacg_dying(const struct rdmacg_tree *tree)
 	return found;
 }
 
-/* A cgroup can be removed while its objects live; they still count above it. */
+/* A cgroup can be removed before its objects, which then stay charged to the ancestors. */
 TEST_F(test_rdmacg_owner, removed_cgroup_pays_on_above)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -120,11 +120,11 @@ TEST_F(test_rdmacg_owner, removed_cgroup_pays_on_above)
 	EXPECT_EQ(0, rdmacg_handles(tree, tree->top));
 }
 
-/* The last reference on a removed cgroup goes with its last object. */
+/* A removed cgroup is freed when its last object is destroyed. */
 TEST_F(test_rdmacg_owner, removed_cgroup_ends_with_its_last_object)
 {
 	struct rdmacg_tree *tree = &self->tree;
-	/* v1 counts living cgroups too, and left goes. */
+	/* On v1, all cgroups count, and the test removes left. */
 	long most = rdmacg_dying(tree) - !tree->v2;
 
 	ASSERT_LE(0, most);
@@ -138,7 +138,7 @@ TEST_F(test_rdmacg_owner, removed_cgroup_ends_with_its_last_object)
 		TH_LOG("%ld dying cgroups, wanted %ld", rdmacg_dying(tree), most);
 }
 
-/* Opens that are refused leave no dying cgroup behind. */
+/* A refused open does not keep a removed cgroup from being freed. */
 TEST_F(test_rdmacg_owner, refused_open_holds_no_cgroup)
 {
 	long before = rdmacg_dying(&self->tree);
@@ -160,7 +160,7 @@ TEST_F(test_rdmacg_owner, refused_open_holds_no_cgroup)
 		TH_LOG("%ld dying cgroups, wanted %ld", rdmacg_dying(&self->tree), before);
 }
 
-/* An object that a child made on its parent's context ends with that context. */
+/* An object that a child creates on its parent's context ends with that context. */
 TEST_F(test_rdmacg_owner, object_ends_with_its_context)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -176,7 +176,7 @@ TEST_F(test_rdmacg_owner, object_ends_with_its_context)
 	EXPECT_EQ(0, rdmacg_objects(tree, tree->right));
 }
 
-/* Wait for a byte from the other end; false if that is closed. */
+/* Wait for a byte from the other end. Returns false if the other end is closed. */
 static bool rdmacg_wait_byte(int fd)
 {
 	char byte;
@@ -219,7 +219,7 @@ TEST_F(test_rdmacg_owner, killed_process_uncharges)
 				    !rdmacg_objects(tree, tree->right)));
 }
 
-/* An heir is a child in right that has made a PD on the context of its parent. */
+/* An heir is a child in right that has created a PD on the context of its parent. */
 struct rdmacg_heir {
 	pid_t pid;
 	/* The child destroys the PD and ends when this descriptor is closed. */
@@ -258,7 +258,7 @@ static int rdmacg_end_heir(struct rdmacg_heir *heir)
 	return rdmacg_wait(heir->pid);
 }
 
-/* A child pays in its cgroup for what it creates on the context of its parent. */
+/* The child's cgroup is charged for objects that the child creates on its parent's context. */
 TEST_F(test_rdmacg_owner, forked_child_pays_for_what_it_creates)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -271,7 +271,7 @@ TEST_F(test_rdmacg_owner, forked_child_pays_for_what_it_creates)
 	EXPECT_EQ(0, rdmacg_objects(tree, tree->right));
 }
 
-/* A child does not pay for the context of its parent, and does not give it back. */
+/* A child is not charged for its parent's context, and its exit does not uncharge the context. */
 TEST_F(test_rdmacg_owner, forked_child_does_not_pay_for_the_context)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -284,7 +284,7 @@ TEST_F(test_rdmacg_owner, forked_child_does_not_pay_for_the_context)
 	EXPECT_EQ(1, rdmacg_handles(tree, tree->left));
 }
 
-/* Receive the context of a process in right, which then ends. Returns its descriptor. */
+/* Receive a context from a process in right, which then ends. Returns the file descriptor. */
 static int rdmacg_receive_context(struct __test_metadata *_metadata, struct rdmacg_tree *tree)
 {
 	int sockets[2], fd;
@@ -308,8 +308,8 @@ static int rdmacg_receive_context(struct __test_metadata *_metadata, struct rdma
 }
 
 /*
- * Replace the test's own context by the received one. That closes the test's context, which
- * also had the only reference to the PD's object.
+ * Replace the test's own context by the received context. This closes the test's context, and the
+ * kernel destroys its PD.
  */
 static void rdmacg_replace_context(struct __test_metadata *_metadata,
 				   struct ibv_context *context, struct ibv_pd **pd, int fd)
@@ -335,7 +335,7 @@ TEST_F(test_rdmacg_owner, opener_pays_for_a_passed_context)
 	EXPECT_EQ(0, rdmacg_handles(tree, tree->right));
 }
 
-/* The receiver of a context pays for what it creates on it. */
+/* The receiver of a context is charged for objects that the receiver creates on it. */
 TEST_F(test_rdmacg_owner, receiver_pays_for_what_it_creates)
 {
 	struct rdmacg_tree *tree = &self->tree;

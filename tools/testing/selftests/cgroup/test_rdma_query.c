@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Queries of the device under the RDMA cgroup controller: they report at most the caller's limits,
- * in both forms. Needs root and one RDMA device with a driver whose user space does not size
- * tables by the answer, such as Soft-RoCE.
+ * Queries of the device under the RDMA cgroup controller: both forms report at most the caller's
+ * limits. Needs root and one RDMA device, such as Soft-RoCE, whose library does not size tables by
+ * the answer.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -58,7 +58,7 @@ FIXTURE_TEARDOWN(test_rdmacg_query)
 	rdmacg_tree_destroy(&self->tree);
 }
 
-/* Soft-iWARP has none of some types. */
+/* The device may have less than the limit: Soft-iWARP does not have some types. */
 static int rdmacg_least(int limit, int stated)
 {
 	return limit < stated ? limit : stated;
@@ -72,7 +72,7 @@ static void rdmacg_limit_types(struct __test_metadata *_metadata, struct rdmacg_
 	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.verb.max", "qp=90 pd=50 mr=10"));
 }
 
-/* The capacity on the root is that of the device, regardless of limits. */
+/* The capacity on the root does not depend on limits. */
 TEST_F(test_rdmacg_query, capacity_has_no_limits)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -97,7 +97,7 @@ TEST_F(test_rdmacg_query, smallest_limit_of_a_type_is_told)
 	EXPECT_EQ(30, attr.max_srq);
 	EXPECT_EQ(10, attr.max_mr);
 	EXPECT_EQ(50, attr.max_pd);
-	/* The limit of memory is a sum, not the largest size of a region. */
+	/* The limit of memory is for a sum, and does not change the largest size of a region. */
 	EXPECT_EQ(self->device.max_mr_size, attr.max_mr_size);
 }
 
@@ -112,7 +112,7 @@ TEST_F(test_rdmacg_query, what_has_no_limit_is_told_as_it_is)
 	EXPECT_EQ(self->device.max_qp_wr, attr.max_qp_wr);
 }
 
-/* A limit of hca_object counts for each type, beside the type's own. */
+/* A query also reports at most the limit of hca_object for each type. */
 TEST_F(test_rdmacg_query, limit_of_objects_is_told_for_each_type)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -129,7 +129,7 @@ TEST_F(test_rdmacg_query, limit_of_objects_is_told_for_each_type)
 	EXPECT_EQ(10, attr.max_mr);
 }
 
-/* The caller's limits count, not those of the cgroup that opened the device. */
+/* A query reports the limits of the caller, not of the cgroup that opened the device. */
 TEST_F(test_rdmacg_query, limits_are_those_of_the_caller)
 {
 	struct rdmacg_tree *tree = &self->tree;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The memory of queues that a driver keeps in the kernel, under the RDMA cgroup controller.
- * Needs root and one Soft-RoCE device.
+ * The kernel memory of a driver's queues under the RDMA cgroup controller. Needs root and one
+ * Soft-RoCE device.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -43,7 +43,7 @@ FIXTURE_TEARDOWN(test_rdmacg_queue)
 	rdmacg_tree_destroy(&self->tree);
 }
 
-/* A CQ costs whole pages, and a longer one costs more. */
+/* A CQ costs whole pages, and a longer CQ costs more. */
 TEST_F(test_rdmacg_queue, longer_queue_costs_more)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -62,7 +62,7 @@ TEST_F(test_rdmacg_queue, longer_queue_costs_more)
 	EXPECT_EQ(0, ibv_destroy_cq(small));
 }
 
-/* Both queues of a QP count, and the one of an SRQ. */
+/* Both queues of a QP count, and the queue of an SRQ counts. */
 TEST_F(test_rdmacg_queue, each_queue_of_an_object_counts)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -90,7 +90,7 @@ TEST_F(test_rdmacg_queue, each_queue_of_an_object_counts)
 	EXPECT_EQ(0, ibv_destroy_cq(cq));
 }
 
-/* At the limit, there is no new queue and no new object, and the peak does not change. */
+/* The limit refuses a new queue and its object, and the peak does not change. */
 TEST_F(test_rdmacg_queue, queue_is_refused_at_the_limit)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -121,7 +121,7 @@ TEST_F(test_rdmacg_queue, new_length_is_charged_beside_the_old)
 	EXPECT_EQ(0, ibv_destroy_cq(cq));
 }
 
-/* The creator of a queue is charged until the queue is destroyed, also after the creator moves. */
+/* The creator's first cgroup is charged until the queue is destroyed, even if the creator moves. */
 TEST_F(test_rdmacg_queue, maker_of_a_queue_pays)
 {
 	struct rdmacg_tree *tree = &self->tree;

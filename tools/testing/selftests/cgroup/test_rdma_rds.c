@@ -38,10 +38,7 @@ FIXTURE_TEARDOWN(test_rdmacg_rds)
 	rdmacg_tree_destroy(&self->tree);
 }
 
-/*
- * Without a limit RDS works as in stock, and charges nothing. Limits of hca_object and cq do not
- * refuse it.
- */
+/* RDS works as in stock, and charges nothing. Limits of hca_object and cq do not refuse RDS. */
 TEST_F_TIMEOUT(test_rdmacg_rds, process_without_a_limit_notices_nothing, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -53,7 +50,7 @@ TEST_F_TIMEOUT(test_rdmacg_rds, process_without_a_limit_notices_nothing, 300)
 	EXPECT_EQ(0, rdmacg_tell(&self->actor, RDMACG_MAP, MIB));
 }
 
-/* Any limit of the cgroup or an ancestor refuses, however large it is. */
+/* A limit of the cgroup or an ancestor refuses a bind, even if the limit is large. */
 TEST_F_TIMEOUT(test_rdmacg_rds, bind_is_refused_under_a_limit, 300)
 {
 	static const char * const keys[] = { "qp", "mr", "mr_mem" };
@@ -69,14 +66,12 @@ TEST_F_TIMEOUT(test_rdmacg_rds, bind_is_refused_under_a_limit, 300)
 		ASSERT_EQ(0, rdmacg_limit_in(tree, tree->top, "rdma.verb.max", "max"));
 	}
 	EXPECT_TRUE(rdmacg_connect(&self->actor, 1));
-	/* RDS already knows the device, and checks it in another way. */
+	/* RDS now knows the device, and takes another path to the check. */
 	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "qp", MIB));
 	EXPECT_EQ(-EADDRNOTAVAIL, rdmacg_tell(&self->actor, RDMACG_SEND, 1));
 }
 
-/*
- * A socket that was bound before continues to work, also after a move, but cannot register memory.
- */
+/* A bound socket continues to work under a limit, but cannot register memory. */
 TEST_F_TIMEOUT(test_rdmacg_rds, bound_socket_goes_on_without_regions, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -121,8 +116,8 @@ TEST_F_TIMEOUT(test_rdmacg_rds, receiver_of_a_socket_makes_no_region, 300)
 }
 
 /*
- * The last test, because RDS over TCP stays loaded, and takes the sockets that are refused over
- * RDMA.
+ * This test is the last, because RDS over TCP stays loaded, and accepts each socket that RDS over
+ * RDMA refuses.
  */
 TEST_F_TIMEOUT(test_rdmacg_rds, process_with_a_limit_has_tcp, 300)
 {

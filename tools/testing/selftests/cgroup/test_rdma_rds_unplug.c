@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An RDMA device that is removed while a process holds memory regions of it through RDS, under any
- * RDMA cgroup controller. Needs root, RDS over RDMA and Soft-RoCE as modules, and ip and rdma of
- * iproute2. The module of RDS stays loaded.
+ * An RDMA device is removed while a process has regions on it through RDS, under our controller or
+ * stock. Needs root, RDS over RDMA and Soft-RoCE as modules, and ip and rdma of iproute2. The
+ * module of RDS stays loaded.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -12,7 +12,7 @@
 FIXTURE(test_rdmacg_rds_unplug) {
 	struct rdmacg_tree tree;
 	struct rdmacg_actor actor;
-	/* Removing the device waits for ever, and so would the next attempt. */
+	/* The removal of the device waits for ever, so the teardown does not try again. */
 	bool is_stuck;
 };
 
@@ -33,7 +33,7 @@ FIXTURE_TEARDOWN(test_rdmacg_rds_unplug)
 	rdmacg_tree_destroy(&self->tree);
 }
 
-/* Removing a device does not wait for the holder of a region. */
+/* The removal of a device does not wait for a process that has a region. */
 TEST_F_TIMEOUT(test_rdmacg_rds_unplug, device_goes_before_its_regions, 120)
 {
 	pid_t remover;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Links and buffers of SMC-R connections of unprivileged processes, under the RDMA cgroup
- * controller. SMC keeps both for ten minutes after the last connection, so each test has a device
- * of its own, whose removal frees them. Connections stay on this machine, with both ends on a
- * Soft-RoCE device on its loopback link. Each end is a PD, a QP and, for each connection, an MR
- * for received data. Needs root, SMC as a module, which stays loaded, Soft-RoCE with another
- * device that has a MAC address, and ip and rdma of iproute2.
+ * controller. SMC keeps both for ten minutes after the last connection, so each test creates a
+ * device, and removes it to free them. Both ends of a connection are on this device, a Soft-RoCE
+ * device on the loopback link. Each end is a PD, a QP and, for each connection, an MR for received
+ * data. Needs root, SMC as a module, which stays loaded, Soft-RoCE with another device that has a
+ * MAC address, and ip and rdma of iproute2.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -25,10 +25,10 @@
 #define RDMACG_SMC_PORT 4711
 #define RDMACG_MAX_SOCKETS 64
 
-/* SMC's reason for TCP: no memory, which includes a limit. */
+/* SMC's reason for TCP: no memory. SMC also reports this reason after a refusal by a limit. */
 #define RDMACG_SMC_REASON 0x01010000
 
-/* The buffer of each end, if a process asks for no other. */
+/* The size of each end's buffer, unless a process sets another size. */
 #define RDMACG_SMC_BUFFER 65536
 
 /* The sockets of an actor. */
@@ -40,17 +40,17 @@ static struct {
 
 enum rdmacg_verb {
 	RDMACG_LISTEN,
-	/* Make a socket of AF_SMC, or of AF_INET, and connect it. */
+	/* Create a socket of AF_SMC, or of AF_INET, and connect it. */
 	RDMACG_CONNECT,
 	RDMACG_CONNECT_INET,
 	/*
-	 * Create a socket now and connect it later; with a receive buffer of the default size (0),
-	 * or of that size.
+	 * Create a socket, and connect it with a second order. The argument is the size of the
+	 * receive buffer; 0 stands for the default.
 	 */
 	RDMACG_SOCKET,
 	RDMACG_CONNECT_SOCKET,
 	RDMACG_CONNECT_IN_CHILD,
-	/* Accept a connection; send a byte over the first two sockets and read it. */
+	/* Accept a connection. Send a byte over the first two sockets and read it. */
 	RDMACG_ACCEPT,
 	RDMACG_TALK,
 	RDMACG_CLOSE_ALL,
@@ -104,7 +104,7 @@ static int rdmacg_listen(void)
 	return 0;
 }
 
-/* The two sockets are the ends of one connection. */
+/* Send a byte through the first two sockets, which are the ends of one connection. */
 static int rdmacg_talk(void)
 {
 	char byte = 'x';
@@ -151,7 +151,7 @@ static int rdmacg_act(int verb, int argument)
 
 FIXTURE(test_rdmacg_smc) {
 	struct rdmacg_tree tree;
-	/* In left and, once a test starts it, in right. */
+	/* The actor in left, and a second actor in right, which some tests start. */
 	struct rdmacg_actor actor;
 	struct rdmacg_actor other;
 };
@@ -200,10 +200,7 @@ static bool rdmacg_uses(struct rdmacg_tree *tree, const char *cgroup, int links,
 	       rdmacg_verbs(tree, cgroup, "mr_mem") == bytes;
 }
 
-/*
- * Ends of links are destroyed and created a while after the connection, and so are attempts to add
- * a second link.
- */
+/* Wait for these charges, because SMC creates and destroys links a while after the connection. */
 static bool rdmacg_has(struct rdmacg_tree *tree, const char *cgroup, int links, int buffers)
 {
 	if (RDMACG_WAIT_FOR(rdmacg_uses(tree, cgroup, links, buffers,
@@ -220,8 +217,8 @@ static struct rdmacg_smc_sockets rdmacg_sockets(void)
 }
 
 /*
- * Setting a port down frees links and buffers, while the device still shows the charges. After the
- * removal of the device, they can no longer be read.
+ * Set the port down, so that SMC frees links and buffers while the files still show the device.
+ * After its removal, the charges could not be read.
  */
 static bool rdmacg_gives_everything_back(struct rdmacg_tree *tree)
 {
@@ -231,7 +228,7 @@ static bool rdmacg_gives_everything_back(struct rdmacg_tree *tree)
 	return !system("ip link set lo up") && down && given_back;
 }
 
-/* Removing the device removes groups, after their sockets. The module stays for the next test. */
+/* Close the sockets, and remove the device with its groups. The module stays for the next test. */
 FIXTURE_TEARDOWN(test_rdmacg_smc)
 {
 	rdmacg_end_actor(&self->actor);
@@ -242,7 +239,7 @@ FIXTURE_TEARDOWN(test_rdmacg_smc)
 	rdmacg_tree_destroy(&self->tree);
 }
 
-/* Each end has one link, and each connection a buffer an end. */
+/* Each end has one link, and one buffer for each connection. */
 TEST_F_TIMEOUT(test_rdmacg_smc, both_ends_are_charged, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -257,17 +254,17 @@ TEST_F_TIMEOUT(test_rdmacg_smc, both_ends_are_charged, 300)
 	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_sockets().smcr == 6));
 }
 
-/* A larger buffer is more memory. */
+/* A larger buffer costs more memory. */
 TEST_F_TIMEOUT(test_rdmacg_smc, memory_is_that_of_the_buffers, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
 
-	/* The kernel doubles the number, and takes half of that. */
+	/* The kernel doubles the number for the socket, and SMC uses half of the result. */
 	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 2 * RDMACG_SMC_BUFFER));
 	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_uses(tree, tree->left, 2, 2, 3 * RDMACG_SMC_BUFFER)));
 }
 
-/* Without room for a buffer the connection uses TCP, and reports the reason. */
+/* A connection without room for a buffer uses TCP, and reports the reason. */
 TEST_F_TIMEOUT(test_rdmacg_smc, connection_without_a_buffer_is_tcp, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -296,7 +293,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, connection_without_a_link_is_tcp, 300)
 	EXPECT_EQ(0, rdmacg_value(tree, tree->left, "rdma.verb.peak", "qp"));
 }
 
-/* With room for two connections the third one is TCP; nothing of it is left. */
+/* If there is room for two connections, the third uses TCP, and leaves no charge. */
 TEST_F_TIMEOUT(test_rdmacg_smc, connections_end_at_the_limit, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -335,7 +332,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, peer_hears_of_a_refusal, 300)
 	EXPECT_TRUE(rdmacg_has(tree, tree->right, 0, 0));
 }
 
-/* A socket charges its creator's cgroup, also after the creator moves, and in a child. */
+/* The cgroup that created a socket is charged, even if the creator moves or a child connects. */
 TEST_F_TIMEOUT(test_rdmacg_smc, maker_of_a_socket_pays, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -373,7 +370,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, receiver_of_a_socket_does_not_pay, 300)
 	close(sockets[1]);
 }
 
-/* Let the actor connect and end both sockets: the group has an idle buffer for each end. */
+/* Let the actor connect, and close both sockets, so that each end has an idle buffer. */
 static bool rdmacg_leave_idle_buffers(struct rdmacg_tree *tree, struct rdmacg_actor *actor)
 {
 	return !rdmacg_tell(actor, RDMACG_CONNECT, 0) && !rdmacg_tell(actor, RDMACG_ACCEPT, 0) &&
@@ -382,10 +379,10 @@ static bool rdmacg_leave_idle_buffers(struct rdmacg_tree *tree, struct rdmacg_ac
 }
 
 /*
- * Let an actor connect to the listening one, after both have closed all sockets. SMC tells the
- * peer about an unused buffer long after the socket is closed, and the buffer is idle only then.
- * So a process that needs this buffer tries again. A connection that is not accepted would keep
- * its buffer.
+ * Let both actors close all sockets, and one connect to the other. A buffer becomes idle long after
+ * its socket is closed, when SMC has reported it to the peer, so a test that needs the buffer
+ * repeats this. The listener accepts, because a connection that it does not accept would keep its
+ * buffer.
  */
 static bool rdmacg_connect_anew(struct rdmacg_actor *listener, struct rdmacg_actor *actor,
 				int buffer)
@@ -397,8 +394,8 @@ static bool rdmacg_connect_anew(struct rdmacg_actor *listener, struct rdmacg_act
 }
 
 /*
- * Idle buffers stay charged to their last user. The last user can use them again, also without room
- * for new buffers.
+ * Idle buffers stay charged to their last user, which can use them again without room for new
+ * buffers.
  */
 TEST_F_TIMEOUT(test_rdmacg_smc, idle_buffer_is_used_again, 300)
 {
@@ -411,7 +408,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, idle_buffer_is_used_again, 300)
 	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
 }
 
-/* At the limit, idle buffers that do not fit are freed for a larger one. */
+/* SMC frees idle buffers if a larger buffer would exceed the limit. */
 TEST_F_TIMEOUT(test_rdmacg_smc, idle_buffers_make_room, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -425,8 +422,8 @@ TEST_F_TIMEOUT(test_rdmacg_smc, idle_buffers_make_room, 300)
 }
 
 /*
- * The attempt to add a second link maps the buffer in use at the listener's end above the limit,
- * and counts that as an event. On this device the other end cannot continue, and both remove the
+ * To add a second link, SMC maps the listener's buffer once more. This charge exceeds the limit,
+ * and counts as an event. The other end cannot add a link on this device, so SMC removes the second
  * link.
  */
 TEST_F_TIMEOUT(test_rdmacg_smc, second_link_has_the_buffers_in_use, 300)
@@ -450,7 +447,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, buffer_in_other_hands_changes_its_payer, 300)
 
 	ASSERT_TRUE(rdmacg_leave_idle_buffers(tree, &self->actor));
 	ASSERT_TRUE(rdmacg_start_actor(&self->other, tree->right, rdmacg_act));
-	/* The two limits have no room for another buffer, so it is the same buffer. */
+	/* The limit leaves no room for another buffer, so SMC must use the idle buffer. */
 	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->top, "mr", 2));
 	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_connect_anew(&self->actor, &self->other, 0) &&
 				    rdmacg_sockets().smcr == 2));
@@ -458,7 +455,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, buffer_in_other_hands_changes_its_payer, 300)
 	EXPECT_TRUE(rdmacg_has(tree, tree->right, 0, 1));
 }
 
-/* A process that is refused another user's idle buffer leaves the buffer free. */
+/* If a limit refuses another user's idle buffer to a process, SMC frees the buffer. */
 TEST_F_TIMEOUT(test_rdmacg_smc, refused_user_of_an_idle_buffer_pays_nothing, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -472,7 +469,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, refused_user_of_an_idle_buffer_pays_nothing, 300
 	EXPECT_TRUE(rdmacg_has(tree, tree->right, 0, 0));
 }
 
-/* The group stays when its processes are killed, charged to its creator. */
+/* The creator of a group stays charged for it after all its processes are killed. */
 TEST_F_TIMEOUT(test_rdmacg_smc, killed_processes_pay_on, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -483,7 +480,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, killed_processes_pay_on, 300)
 	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
 }
 
-/* A cgroup can be removed meanwhile; its charges remain in its ancestors. */
+/* A cgroup with charges can be removed, and the charges remain in its ancestors. */
 TEST_F_TIMEOUT(test_rdmacg_smc, removed_cgroup_pays_on_above, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -496,8 +493,8 @@ TEST_F_TIMEOUT(test_rdmacg_smc, removed_cgroup_pays_on_above, 300)
 }
 
 /*
- * Connect with each allocation failing in turn; SMC uses TCP after a failure. Returns the number
- * of failures.
+ * Connect many times, and let each allocation fail once: SMC then uses TCP. Returns the number of
+ * failures.
  */
 static int rdmacg_sweep_connections(void)
 {
@@ -517,7 +514,7 @@ static int rdmacg_sweep_connections(void)
 	return failed;
 }
 
-/* Only the kernel's root may let allocations fail. */
+/* The test's process connects itself, because only root may let allocations fail. */
 TEST_F_TIMEOUT(test_rdmacg_smc, connections_without_memory_leave_nothing, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;

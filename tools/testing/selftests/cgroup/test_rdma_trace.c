@@ -12,10 +12,10 @@
 #include "rdma_verbs_util.h"
 
 #define TRACEFS "/sys/kernel/tracing"
-/* A trace instance of the test, without the events of other users. */
+/* A trace instance for the test alone, without the events of other users. */
 #define INSTANCE TRACEFS "/instances/rdmacg_test"
 
-/* No limit, as events show it. */
+/* An event shows this number for no limit. */
 #define UNLIMITED "9223372036854775807"
 
 FIXTURE(test_rdmacg_trace) {
@@ -42,9 +42,9 @@ static bool rdmacg_has_tracefs(void)
 }
 
 /*
- * An instance does not record the names of tasks if the top level does not when the instance is
- * created. They are not needed here, and recording patches the kernel's scheduler, which emulated
- * processors do not always handle.
+ * Create the instance while the top level does not record the names of tasks: the instance then
+ * does not record them either. Recording them patches the kernel's scheduler, and some emulated
+ * processors fail then.
  */
 static int rdmacg_make_instance(void)
 {
@@ -69,7 +69,7 @@ FIXTURE_SETUP(test_rdmacg_trace)
 		rdmacg_tree_destroy(&self->tree);
 		SKIP(return, "there is no tracefs");
 	}
-	/* A test that was killed has left its own. */
+	/* An earlier test that was killed may have left its instance. */
 	rmdir(INSTANCE);
 	ASSERT_EQ(0, rdmacg_make_instance()) TH_LOG("%m");
 	ASSERT_TRUE(rdmacg_enter_and_open(&self->tree, self->tree.left,
@@ -86,7 +86,7 @@ FIXTURE_TEARDOWN(test_rdmacg_trace)
 	EXPECT_EQ(0, rmdir(INSTANCE)) TH_LOG("%m");
 }
 
-/* The id of a cgroup in its hierarchy. */
+/* Returns the id of a cgroup in its hierarchy. */
 static unsigned long long rdmacg_id(const char *cgroup)
 {
 	struct stat stat_buf;
@@ -94,10 +94,7 @@ static unsigned long long rdmacg_id(const char *cgroup)
 	return stat(cgroup, &stat_buf) ? 0 : stat_buf.st_ino;
 }
 
-/*
- * Return whether a line of the trace ends with these words or, without words, whether it is an
- * event.
- */
+/* Returns whether a line of the trace is an event that ends with @words, which may be empty. */
 static bool rdmacg_is_event(const char *line, const char *words)
 {
 	size_t len = strcspn(line, "\n"), tail = strlen(words);
@@ -107,7 +104,7 @@ static bool rdmacg_is_event(const char *line, const char *words)
 	return len >= tail && !strncmp(line + len - tail, words, tail);
 }
 
-/* The number of events that end with these words; print all if there is none. */
+/* Count the events that end with @words, and print all events if there is none. */
 static int rdmacg_count_events(const char *words)
 {
 	FILE *trace = fopen(INSTANCE "/trace", "r");
@@ -128,7 +125,7 @@ static int rdmacg_count_events(const char *words)
 	return found;
 }
 
-/* The number of events with that name and exactly these fields, for the tree's device. */
+/* Count the events of the tree's device with this name and exactly these fields. */
 static int rdmacg_told(struct rdmacg_tree *tree, const char *event, const char *format, ...)
 {
 	char fields[256], words[512];
@@ -141,7 +138,7 @@ static int rdmacg_told(struct rdmacg_tree *tree, const char *event, const char *
 	return rdmacg_count_events(words);
 }
 
-/* Whether one event shows that @cgroup was charged or uncharged by this amount. */
+/* Returns whether one event shows that @cgroup was charged or uncharged by this amount. */
 static bool rdmacg_told_amount(struct rdmacg_tree *tree, const char *event, const char *cgroup,
 			       const char *resource, unsigned long long amount)
 {
@@ -149,7 +146,7 @@ static bool rdmacg_told_amount(struct rdmacg_tree *tree, const char *event, cons
 			   resource, amount, rdmacg_id(cgroup)) == 1;
 }
 
-/* Each resource of a charge is an event with the owner, and there is none for ancestors. */
+/* A charge emits an event for each resource, with the owner, and no event for ancestors. */
 TEST_F(test_rdmacg_trace, charge_is_told_by_resource)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -166,7 +163,7 @@ TEST_F(test_rdmacg_trace, charge_is_told_by_resource)
 	EXPECT_EQ(2, rdmacg_count_events(""));
 }
 
-/* Three whole pages. */
+/* Allocate three whole pages. */
 static char *rdmacg_pages(void)
 {
 	static char memory[4 * 4096];
@@ -174,7 +171,7 @@ static char *rdmacg_pages(void)
 	return memory + 4096 - (unsigned long)memory % 4096;
 }
 
-/* Memory is shown in bytes, beside its region. */
+/* The event of memory has bytes, and the region has an event of its own. */
 TEST_F(test_rdmacg_trace, memory_is_told_in_bytes)
 {
 	char *memory = rdmacg_pages();
@@ -188,7 +185,7 @@ TEST_F(test_rdmacg_trace, memory_is_told_in_bytes)
 	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_uncharge", tree->left, "mr_mem", 12288));
 }
 
-/* After a move, an uncharge is an event with the cgroup that was charged. */
+/* The event of an uncharge has the cgroup that was charged, even after the process moves. */
 TEST_F(test_rdmacg_trace, uncharge_tells_who_had_paid)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -202,7 +199,7 @@ TEST_F(test_rdmacg_trace, uncharge_tells_who_had_paid)
 	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_charge", tree->right, "pd", 1));
 }
 
-/* The root is not charged, and has no events. */
+/* The root is not charged, and emits no events. */
 TEST_F(test_rdmacg_trace, root_is_not_told)
 {
 	struct ibv_cq *cq;
@@ -214,13 +211,13 @@ TEST_F(test_rdmacg_trace, root_is_not_told)
 	EXPECT_EQ(0, rdmacg_count_events(""));
 }
 
-/* A refusal by an ancestor's limit has that ancestor's usage, limit, id and level. */
+/* The event of a refusal by an ancestor has the usage, limit, id and level of the ancestor. */
 TEST_F(test_rdmacg_trace, refusal_tells_the_ancestor_whose_limit_it_was)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	struct ibv_pd *pd;
 
-	/* Another PD in right: left uses less than top. */
+	/* Create another PD in right, so that left uses less than top. */
 	ASSERT_EQ(0, cg_enter_current(tree->right));
 	pd = ibv_alloc_pd(self->context);
 	ASSERT_NE(NULL, pd);
@@ -232,12 +229,15 @@ TEST_F(test_rdmacg_trace, refusal_tells_the_ancestor_whose_limit_it_was)
 	EXPECT_EQ(1, rdmacg_told(tree, "rdmacg_refuse",
 				 "resource=hca_object amount=1 cgroup=%llu usage=2 limit=2 limit_cgroup=%llu limit_level=1",
 				 rdmacg_id(tree->left), rdmacg_id(tree->top)));
-	/* Nothing was charged, so there is no such event. */
+	/* The refusal is the only event, because nothing was charged. */
 	EXPECT_EQ(1, rdmacg_count_events(""));
 	EXPECT_EQ(0, ibv_dealloc_pd(pd));
 }
 
-/* The cgroup's own limit, which was lowered below the usage, refuses an amount of bytes. */
+/*
+ * The event of a refusal has the usage and limit of that moment, also if the limit is below the
+ * usage.
+ */
 TEST_F(test_rdmacg_trace, refusal_tells_usage_and_limit_of_then)
 {
 	char *memory = rdmacg_pages();
@@ -248,7 +248,7 @@ TEST_F(test_rdmacg_trace, refusal_tells_usage_and_limit_of_then)
 	mr[1] = ibv_reg_mr(self->pd, memory, 4096, IBV_ACCESS_LOCAL_WRITE);
 	ASSERT_NE(NULL, mr[0]);
 	ASSERT_NE(NULL, mr[1]);
-	/* The usage of that moment differs from the peak. */
+	/* Let the usage differ from the peak. */
 	EXPECT_EQ(0, ibv_dereg_mr(mr[1]));
 	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "mr_mem", 5000));
 	EXPECT_EQ(NULL, ibv_reg_mr(self->pd, memory, 12288, IBV_ACCESS_LOCAL_WRITE));
@@ -274,7 +274,7 @@ TEST_F(test_rdmacg_trace, write_tells_limits_that_change)
 	EXPECT_EQ(1, rdmacg_told(tree, "rdmacg_set_max",
 				 "resource=hca_handle old=" UNLIMITED " new=7 usage=1 cgroup=%llu",
 				 rdmacg_id(tree->top)));
-	/* Of two PDs, one is left. */
+	/* The fixture's PD is one hca_object. */
 	EXPECT_EQ(1, rdmacg_told(tree, "rdmacg_set_max",
 				 "resource=hca_object old=" UNLIMITED " new=9 usage=1 cgroup=%llu",
 				 rdmacg_id(tree->top)));
@@ -307,7 +307,7 @@ static int rdmacg_remove_limit(void *what)
 	return -rdmacg_limit(tree, tree->left, "max");
 }
 
-/* The events of a write need memory; without memory, the write sets nothing. */
+/* A write needs memory for its events, and sets nothing if there is no memory. */
 TEST_F(test_rdmacg_trace, write_without_memory_sets_nothing)
 {
 	struct rdmacg_failslab failslab = { };
@@ -320,7 +320,7 @@ TEST_F(test_rdmacg_trace, write_without_memory_sets_nothing)
 	rdmacg_failslab_end(&failslab);
 }
 
-/* A default emits an event where it takes effect: not beside a limit of the device's own. */
+/* A default emits an event for each limit that it changes, and not for a device's own limit. */
 TEST_F(test_rdmacg_trace, default_tells_the_limits_that_it_changes)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -334,7 +334,7 @@ TEST_F(test_rdmacg_trace, default_tells_the_limits_that_it_changes)
 				 rdmacg_id(left)));
 	EXPECT_EQ(1, rdmacg_count_events(""));
 	rdmacg_trace_clear();
-	/* The own limit is removed, and the default applies. */
+	/* Remove the device's own limit, so that the default applies. */
 	ASSERT_EQ(0, rdmacg_limit(tree, left, "default"));
 	EXPECT_EQ(1, rdmacg_told(tree, "rdmacg_set_max",
 				 "resource=hca_handle old=7 new=3 usage=1 cgroup=%llu",
@@ -343,8 +343,8 @@ TEST_F(test_rdmacg_trace, default_tells_the_limits_that_it_changes)
 }
 
 /*
- * A device that the cgroup does not use has no event, and neither has a device with an own limit,
- * beside a device to which the default applies.
+ * A default emits events for the devices that the cgroup uses, except a device that has a limit of
+ * its own.
  */
 TEST_F(test_rdmacg_trace, default_is_told_where_it_holds)
 {
@@ -364,7 +364,7 @@ TEST_F(test_rdmacg_trace, default_is_told_where_it_holds)
 		SKIP(return, "no second Soft-RoCE device can be made");
 }
 
-/* If a cgroup does not use a device, the first charge emits the event of a default. */
+/* If a cgroup does not yet use a device, its first charge there emits the event of the default. */
 TEST_F(test_rdmacg_trace, default_is_told_with_the_first_charge)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -379,12 +379,12 @@ TEST_F(test_rdmacg_trace, default_is_told_with_the_first_charge)
 				 "resource=hca_object old=" UNLIMITED " new=5 usage=0 cgroup=%llu",
 				 rdmacg_id(tree->right)));
 	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_charge", tree->right, "pd", 1));
-	/* With the hca_object of the PD. */
+	/* The third event is the charge of the hca_object. */
 	EXPECT_EQ(3, rdmacg_count_events(""));
 	EXPECT_EQ(0, ibv_dealloc_pd(pd));
 }
 
-/* The event of a waiting command has the time that rdma.control.stat counts. */
+/* The event of a command that waited has the time that rdma.control.stat counts. */
 TEST_F(test_rdmacg_trace, throttle_tells_how_long_a_command_waited)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -395,7 +395,7 @@ TEST_F(test_rdmacg_trace, throttle_tells_how_long_a_command_waited)
 	pd = ibv_alloc_pd(self->context);
 	ASSERT_NE(NULL, pd);
 	EXPECT_EQ(2, rdmacg_count_events(""));
-	/* A destroy command does not wait, and delays the next command. */
+	/* The destroy command does not wait, but the next command does. */
 	EXPECT_EQ(0, ibv_dealloc_pd(pd));
 	pd = ibv_alloc_pd(self->context);
 	ASSERT_NE(NULL, pd);

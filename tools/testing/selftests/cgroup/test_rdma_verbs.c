@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Charges and refusals of the RDMA cgroup controller for real verbs objects on a real device, such
- * as Soft-RoCE, through libibverbs. One claim for each test. Needs root and one RDMA device.
+ * Charges and refusals of the RDMA cgroup controller for verbs objects that libibverbs creates.
+ * Needs root and one RDMA device.
  */
 #define _GNU_SOURCE
 #include <sys/mman.h>
@@ -38,7 +38,7 @@ FIXTURE_TEARDOWN(test_rdmacg_verbs)
 	rdmacg_tree_destroy(&self->tree);
 }
 
-/* A context costs a handle, from open to close, and no object. */
+/* A context costs one handle and no object, from open to close. */
 TEST_F(test_rdmacg_verbs, context_costs_a_handle)
 {
 	struct ibv_context *context = rdmacg_open(&self->tree);
@@ -51,7 +51,7 @@ TEST_F(test_rdmacg_verbs, context_costs_a_handle)
 	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
 }
 
-/* The open after the last allowed one fails with EAGAIN and costs nothing. */
+/* An open above the limit fails with EAGAIN and costs nothing. */
 TEST_F(test_rdmacg_verbs, open_at_the_limit_is_refused)
 {
 	struct ibv_context *context;
@@ -80,7 +80,7 @@ TEST_F(test_rdmacg_verbs, close_makes_room)
 	}
 }
 
-/* An object that is a file descriptor is not an hca_object. */
+/* A completion channel, which has a file descriptor, is not an hca_object. */
 TEST_F(test_rdmacg_verbs, completion_channel_is_no_hca_object)
 {
 	struct ibv_comp_channel *channel;
@@ -94,10 +94,10 @@ TEST_F(test_rdmacg_verbs, completion_channel_is_no_hca_object)
 
 /* UVERBS_ATTR_GET_CONTEXT_FD_ARR, which older headers do not have. */
 #define GET_CONTEXT_FD_ARR	2
-/* The highest number that an attribute can have. No attribute has it. */
+/* An attribute can have this number, but no attribute does. */
 #define GET_CONTEXT_UNKNOWN	31
 
-/* Ask for a context by ioctl, with -1 as the attribute's file. Returns 0 or the error. */
+/* Create a context by ioctl, with -1 as the attribute's file. Returns 0 or the error. */
 static int rdmacg_get_context_with(int fd, int attribute)
 {
 	struct {
@@ -165,7 +165,7 @@ TEST_F(test_rdmacg_verbs, open_that_fails_late_uncharges)
 	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
 }
 
-/* An object that the driver or the core refuses to make is uncharged. */
+/* An object is uncharged if the driver or the core refuses to create it. */
 TEST_F(test_rdmacg_verbs, failed_creation_uncharges)
 {
 	struct ibv_srq_init_attr init = { .attr = { .max_sge = 1 } };
@@ -179,7 +179,7 @@ TEST_F(test_rdmacg_verbs, failed_creation_uncharges)
 	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.left));
 }
 
-/* A QP that the driver refuses to make is uncharged, and its CQ is not. */
+/* A QP is uncharged if the driver refuses to create it, and its CQ stays charged. */
 TEST_F(test_rdmacg_verbs, failed_qp_uncharges_itself_only)
 {
 	struct ibv_cq *cq = ibv_create_cq(self->context, 1, NULL, NULL, 0);
@@ -195,8 +195,8 @@ TEST_F(test_rdmacg_verbs, failed_qp_uncharges_itself_only)
 }
 
 /*
- * If the kernel cannot return an object's file descriptor to the program, the object is dropped
- * before it exists, and its charge is returned.
+ * If the kernel cannot copy an object's file descriptor to the program, it destroys the object and
+ * uncharges it.
  */
 TEST_F(test_rdmacg_verbs, aborted_fd_uncharges)
 {
@@ -216,7 +216,7 @@ TEST_F(test_rdmacg_verbs, aborted_fd_uncharges)
 	munmap(cmd, 4096);
 }
 
-/* A limit of the parent refuses a request if the usage of all children would exceed it. */
+/* A limit of the parent refuses an object if the children would together exceed the limit. */
 TEST_F(test_rdmacg_verbs, parents_limit_binds_its_children_together)
 {
 	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.top, "hca_object=2"));
@@ -232,7 +232,7 @@ TEST_F(test_rdmacg_verbs, parents_limit_binds_its_children_together)
 	EXPECT_EQ(2, rdmacg_objects(&self->tree, self->tree.top));
 }
 
-/* A limit of a child that is smaller than its parent's decides. */
+/* A limit of a child decides if it is smaller than the limit of the parent. */
 TEST_F(test_rdmacg_verbs, smaller_limit_of_the_child_decides)
 {
 	struct ibv_pd *pd;
@@ -303,7 +303,7 @@ static void rdmacg_work(struct rdmacg_tree *tree, const char *cgroup, int stop)
 	_exit(context && made && refused && !error ? 0 : 1);
 }
 
-/* Processes at a limit never exceed it, no process starves, and no charge is lost. */
+/* Processes never exceed a limit that they reach, no process starves, and no charge is lost. */
 TEST_F(test_rdmacg_verbs, processes_share_a_limit_exactly)
 {
 	enum { WORKERS = 4, LIMIT = 6, SECONDS = 5 };
@@ -364,7 +364,7 @@ TEST_F(test_rdmacg_verbs, written_context_costs_an_async_event)
 	EXPECT_EQ(0, rdmacg_handles(tree, tree->right));
 }
 
-/* If the limit of hca_handle refuses a context, no async_event was charged. */
+/* If the limit of hca_handle refuses a context, no async_event stays charged. */
 TEST_F(test_rdmacg_verbs, refused_handle_leaves_no_async_event)
 {
 	struct rdmacg_tree *tree = &self->tree;
