@@ -80,7 +80,7 @@ static void apply_print(const struct apply_work *work, const struct device *devi
 	device_json(object, device);
 	json_fill(object, "resource:s before:l limit:l where:s done:b", key, before, after,
 		  work->rule->where, !apply.check);
-	json_print(work->said, object, options.pretty);
+	json_print(work->said, object);
 }
 
 /* Print that the limit of a key differs, and add it to @limits, whose keys are not its own. */
@@ -211,7 +211,7 @@ static void apply_print_no_controller(const struct apply_work *work)
 
 	if (options.json)
 		json_print(stdout, json_pack("cgroup:s controller:b where:s done:b", name, false,
-					     work->rule->where, false), options.pretty);
+					     work->rule->where, false));
 	else
 		say_line("%s: has no RDMA controller, so there is no limit (%s)", name,
 			 work->rule->where);

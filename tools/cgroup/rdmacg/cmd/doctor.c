@@ -352,6 +352,6 @@ int cmd_doctor(int argc, char **argv)
 	for (i = 0; i < ARRAY_SIZE(doctor_checks); i++)
 		doctor_run(i);
 	if (options.json)
-		json_print(stdout, json_pack("checks:o", doctor.said), options.pretty);
+		json_print(stdout, json_pack("checks:o", doctor.said));
 	return doctor.failed || doctor.problems ? EXIT_FAILED : EXIT_DONE;
 }

@@ -115,8 +115,7 @@ static bool set_cgroup(const struct limits *limits, struct cgroup *cgroup)
 	if (done && options.json)
 		json_print(stdout,
 			   json_pack("cgroup:s dry_run:b writes:o", cgroup_name(cgroup),
-				     set_dry_run, transaction_json(&change)),
-			   options.pretty);
+				     set_dry_run, transaction_json(&change)));
 	transaction_free(&change);
 	return done;
 }

@@ -229,8 +229,7 @@ static void show_print(bool done)
 				     hierarchy.path, (uint64_t)(hierarchy.v2 ? 2 : 1),
 				     !hierarchy.partial,
 				     show.missing ? show.missing : json_object_new_array(),
-				     show.cgroups),
-			   options.pretty);
+				     show.cgroups));
 		return;
 	}
 	if (show.rows)

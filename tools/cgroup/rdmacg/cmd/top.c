@@ -71,7 +71,7 @@ static void top_print(void)
 			  row->key, row->usage, row->limit, row->limit_of, row->use, row->rate);
 		json_object_array_add(array, object);
 	}
-	json_print(stdout, json_pack("rows:o", array), options.pretty);
+	json_print(stdout, json_pack("rows:o", array));
 }
 
 /* Print tables, with an empty line between two tables. */

@@ -212,7 +212,7 @@ static void watch_tell(const char *from, const struct slot *slot, uint64_t count
 		object = json_pack("time:s cgroup:s", when, from);
 		device_json(object, &slot->pool->device);
 		json_fill(object, "resource:s count:u limit_of:s", slot->key, count, by);
-		json_print(stdout, object, options.pretty);
+		json_print(stdout, object);
 	} else {
 		say_line("%s %s: %" PRIu64 " for %s on %s refused by the limit of %s", when,
 			 from ? from : "a cgroup that is gone", count, slot->key,

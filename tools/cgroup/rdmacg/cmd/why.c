@@ -330,6 +330,6 @@ int cmd_why(int argc, char **argv)
 	why.answers = json_object_new_array();
 	done = select_arguments(arguments) ? select_each(why_target) : why_target("", 0);
 	if (options.json)
-		json_print(stdout, json_pack("cgroups:o", why.answers), options.pretty);
+		json_print(stdout, json_pack("cgroups:o", why.answers));
 	return done ? EXIT_DONE : EXIT_FAILED;
 }

@@ -70,7 +70,7 @@ static struct cgroup *hook_open_cgroup(pid_t pid)
 static bool hook_print(struct json_object *unified)
 {
 	if (unified)
-		json_print(stdout, json_pack("unified:o", unified), options.pretty);
+		json_print(stdout, json_pack("unified:o", unified));
 	return unified;
 }
 

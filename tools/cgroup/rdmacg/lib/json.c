@@ -93,10 +93,10 @@ static void json_print_character(FILE *to, uint32_t character)
 			0xdc00 + (character & 0x3ff));
 }
 
-void json_print(FILE *to, struct json_object *object, bool pretty)
+void json_print(FILE *to, struct json_object *object)
 {
 	int flags = JSON_C_TO_STRING_NOSLASHESCAPE |
-		    (pretty ? JSON_C_TO_STRING_PRETTY : JSON_C_TO_STRING_PLAIN);
+		    (options.pretty ? JSON_C_TO_STRING_PRETTY : JSON_C_TO_STRING_PLAIN);
 	const char *text;
 	uint32_t character;
 	size_t length;

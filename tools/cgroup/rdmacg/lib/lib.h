@@ -194,8 +194,8 @@ void json_add(struct json_object *object, const char *key, struct json_object *v
 struct json_object *json_pack(const char *keys, ...);
 /* Add the keys and values of json_pack() to an object. */
 void json_fill(struct json_object *object, const char *keys, ...);
-/* Print an object, its format and a newline, and free it. */
-void json_print(FILE *to, struct json_object *object, bool pretty);
+/* Print an object, its format and a newline, as -p wants it, and free it. */
+void json_print(FILE *to, struct json_object *object);
 
 /* The options of commands. A wrong word ends the program with a message and status 2. */
 

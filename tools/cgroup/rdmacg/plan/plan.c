@@ -294,7 +294,7 @@ static void plan_print_json(const struct plan *plan, bool explain)
 	for (i = 0; i < plan->nr_parts; i++)
 		json_object_array_add(parts, plan_json_part(plan->parts[i], explain));
 	json_add(object, "parts", parts);
-	json_print(stdout, object, options.pretty);
+	json_print(stdout, object);
 }
 
 struct plan_part *plan_begin(struct plan *plan, const struct plan_args *args, const char *title)

@@ -182,6 +182,5 @@ void report_print(FILE *to, const struct cgroup *cgroup, uint64_t margin, int st
 		   json_pack("cgroup:s status:u complete:b cause:s missing:o devices:o",
 			     cgroup_name(cgroup), (uint64_t)status, !status, report_cause(pools),
 			     missing_json(pools),
-			     pools_json(pools, report_has_row, report_slot_json)),
-		   options.pretty);
+			     pools_json(pools, report_has_row, report_slot_json)));
 }
