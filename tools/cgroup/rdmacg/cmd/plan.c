@@ -3,18 +3,14 @@
 #include "lib/lib.h"
 #include "plan/plan.h"
 
-static const struct command plan_list[] = {
-	{ "lnet", plan_lnet, "what Lustre's o2iblnd takes from a device, by release" },
-	{ "qemu", plan_qemu, "migration of a virtual machine over RDMA" },
-	{ "nccl", plan_nccl, "NCCL over InfiniBand or RoCE" },
-	{ "ucx", plan_ucx, "UCX, such as below Open MPI" },
-	{ "libfabric", plan_libfabric, "libfabric with the verbs provider" },
-	{ "ceph", plan_ceph, "Ceph's messenger over RDMA" },
-	{ "share", plan_share, "a device shared among cgroups" },
-	{ 0 }
+static const struct plan_form * const plan_list[] = {
+	&lnet_form, &qemu_form, &nccl_form, &ucx_form, &libfabric_form, &ceph_form, &share_form,
 };
 
-static const struct commands plan_forms = { "Forms", "form", plan_list };
+/* The forms as commands; the last one stays empty. */
+static struct command plan_commands[ARRAY_SIZE(plan_list) + 1];
+
+static const struct commands plan_forms = { "Forms", "form", plan_commands };
 
 static const struct syntax plan_syntax = {
 	.needs = "which form?",
@@ -26,9 +22,24 @@ static const struct syntax plan_syntax = {
 	.commands = &plan_forms,
 };
 
+/* argv[0] is "rdmacg plan FORM". */
+static int plan_run_form(int argc, char **argv)
+{
+	size_t i = 0;
+
+	while (strcmp(plan_list[i]->name, strchr(argv[0], ' ') + 1))
+		i++;
+	return plan_run(plan_list[i], argc, argv);
+}
+
 int cmd_plan(int argc, char **argv)
 {
-	char **words = options_read(&plan_syntax, argc, argv);
+	char **words;
+	size_t i;
 
+	for (i = 0; i < ARRAY_SIZE(plan_list); i++)
+		plan_commands[i] = (struct command){ strchr(plan_list[i]->name, ' ') + 1,
+						     plan_run_form, plan_list[i]->help };
+	words = options_read(&plan_syntax, argc, argv);
 	return command_run(&plan_forms, argv[0], argc - (words - argv), words);
 }

@@ -5,13 +5,23 @@
  */
 #include "plan/plan.h"
 
-/* Inputs of all forms, of those with limits, and of those with mr_mem. */
-static const struct plan_input plan_common[] = {
-	{ "explain", .is_flag = true, .doc = "the formula and the source of each number" },
-	{ "cgroup", .arg = "CGROUP", .doc = "the cgroup that the limits are for" },
-	{ "device", .arg = "DEVICE", .doc = "the device that the limits are for" },
-	{ "driver", .arg = "NAME",
-	  .doc = "the driver whose queues are added to mr_mem (that of --device)" },
+static const struct choice plan_common[] = {
+	{ "explain", 0, NULL, "the formula and the source of each number", NULL, &plan.explain },
+	{ 0 }
+};
+
+static const struct choice plan_limits[] = {
+	{ "cgroup", 0, "CGROUP", "the cgroup that the limits are for", options_take_text,
+	  &plan.cgroup },
+	{ "device", 0, "DEVICE", "the device that the limits are for", plan_take_device,
+	  &plan.device },
+	{ 0 }
+};
+
+static const struct choice plan_memory[] = {
+	{ "driver", 0, "NAME", "the driver whose queues are added to mr_mem (that of --device)",
+	  options_take_text, &plan.driver },
+	{ 0 }
 };
 
 uint64_t plan_parse_number(const char *where, const char *text, uint64_t min, uint64_t max)
@@ -24,7 +34,7 @@ uint64_t plan_parse_number(const char *where, const char *text, uint64_t min, ui
 	return value;
 }
 
-void plan_parse_device(struct device *device, const char *text)
+void plan_take_device(const char *text, void *to)
 {
 	/* Only line_next() knows where a device's name ends; it looks for an amount. */
 	char *copy __autofree = memory_format("%s =", text);
@@ -33,138 +43,110 @@ void plan_parse_device(struct device *device, const char *text)
 
 	if (!line_next(&rest, &line) || *line.rest != '=')
 		options_fail(text, "is not a device; write NAME or 'NAME index=N'");
-	device_copy(device, &line.device);
+	device_free(to);
+	device_copy(to, &line.device);
 }
 
-struct plan_answer *plan_find_answer(const struct plan_args *args, const char *name)
+char *plan_read_file(const char *name)
 {
-	size_t i, j;
+	return file_read(AT_FDCWD, strcmp(name, "-") ? name : "/dev/stdin");
+}
 
-	for (i = 0; i < args->nr_answers; i++) {
-		const char *other = args->answers[i].input->name;
+static bool plan_is_name(const char *name, const char *other)
+{
+	for (; *name == *other || (*name == '_' && *other == '-'); name++, other++)
+		if (!*name)
+			return true;
+	return false;
+}
 
-		for (j = 0; name[j] == '_' ? other[j] == '-' : name[j] == other[j]; j++)
-			if (!name[j])
-				return &args->answers[i];
-	}
+struct plan_input *plan_find_input(struct plan_input *inputs, const char *name)
+{
+	for (; inputs->name; inputs++)
+		if (plan_is_name(name, inputs->name))
+			return inputs;
 	return NULL;
 }
 
-uint64_t plan_number(const struct plan_args *args, const char *name)
+uint64_t plan_number(struct plan_input *inputs, const char *name)
 {
-	return plan_find_answer(args, name)->number;
+	return plan_find_input(inputs, name)->number;
 }
 
-bool plan_is_given(const struct plan_args *args, const char *name)
+bool plan_is_given(struct plan_input *inputs, const char *name)
 {
-	return plan_find_answer(args, name)->given;
+	return plan_find_input(inputs, name)->given;
 }
 
-const char *plan_text(const struct plan_args *args, const char *name)
+const char *plan_text(const char *name)
 {
-	size_t i = args->nr_texts;
+	size_t i = plan.nr_texts;
 
 	while (i--)
-		if (!strcmp(args->texts[i].name, name))
-			return args->texts[i].text;
+		if (!strcmp(plan.texts[i].name, name))
+			return plan.texts[i].text;
 	return NULL;
 }
 
-static void plan_add_text(struct plan_args *args, const char *name, const char *text)
+static void plan_add_text(const char *name, const char *text)
 {
-	struct plan_text *new = memory_append(&args->texts, &args->nr_texts, sizeof(*new));
+	struct plan_text *new = memory_append(&plan.texts, &plan.nr_texts, sizeof(*new));
 
 	new->name = name;
 	new->text = text;
 }
 
-void plan_set(struct plan_answer *answer, const char *where, const char *text)
-{
-	answer->number = plan_parse_number(where, text, answer->input->min, answer->input->max);
-	answer->given = true;
-}
-
 static void plan_take_input(const char *text, void *to)
 {
 	char *where __autofree = NULL;
-	struct plan_answer *answer = to;
-	const struct plan_input *input = answer->input;
+	struct plan_input *input = to;
 
-	answer->given = true;
+	input->given = true;
 	if (input->arg) {
-		plan_add_text(answer->args, input->name, text);
+		plan_add_text(input->name, text);
 	} else if (input->is_flag) {
-		answer->number = 1;
+		input->number = 1;
 	} else {
 		where = memory_format("--%s=%s", input->name, text);
-		plan_set(answer, where, text);
+		input->number = plan_parse_number(where, text, input->min, input->max);
 	}
 }
 
-/* The inputs as options. To be freed. */
-static struct choice *plan_make_choices(const struct plan_args *args)
+/* The inputs as options, with their defaults. To be freed. */
+static struct choice *plan_make_choices(struct plan_input *input)
 {
-	/* The last choice stays zero, which ends the list. */
-	struct choice *choices = memory_zeroed(args->nr_answers + 1, sizeof(*choices));
-	size_t i;
+	struct choice *choices = NULL, *choice;
+	size_t count = 0;
 
-	for (i = 0; i < args->nr_answers; i++) {
-		const struct plan_input *input = args->answers[i].input;
-
-		choices[i].name = input->name;
-		choices[i].arg = input->arg ? input->arg : input->is_flag ? NULL : "N";
-		choices[i].help = input->doc;
-		choices[i].take = plan_take_input;
-		choices[i].to = &args->answers[i];
+	for (; input->name; input++) {
+		choice = memory_append(&choices, &count, sizeof(*choices));
+		choice->name = input->name;
+		choice->arg = input->arg ? input->arg : input->is_flag ? NULL : "N";
+		choice->help = input->doc;
+		choice->take = plan_take_input;
+		choice->to = input;
+		input->number = input->by_default;
 	}
-	return choices;
+	/* An empty choice ends the list. */
+	return memory_grow(choices, count, sizeof(*choices));
 }
 
-void plan_parse(struct plan_args *args, int argc, char **argv)
+void plan_parse(const struct plan_form *form, int argc, char **argv)
 {
-	struct choice *choices __autofree = plan_make_choices(args);
+	struct choice *choices __autofree = plan_make_choices(form->inputs);
 	const struct syntax syntax = {
-		.lists = { choices },
-		.most = args->form->args_doc ? INT_MAX : 0,
-		.args_doc = args->form->args_doc,
-		.doc = args->form->doc,
+		.lists = { choices, plan_common, form->has_limits ? plan_limits : NULL,
+			   form->has_memory ? plan_memory : NULL },
+		.most = form->args_doc ? INT_MAX : 0,
+		.args_doc = form->args_doc,
+		.doc = form->doc,
 	};
 	char **words = options_read(&syntax, argc, argv);
-	size_t i;
-
-	while (*words)
-		plan_add_text(args, "", *words++);
-	for (i = 0; i < args->nr_answers; i++)
-		if (args->answers[i].input->is_needed && !args->answers[i].given)
-			options_fail(args->form->name, "--%s is missing",
-				     args->answers[i].input->name);
-}
-
-static void plan_add_answer(struct plan_args *args, const struct plan_input *input)
-{
-	struct plan_answer *answer = memory_append(&args->answers, &args->nr_answers,
-						   sizeof(*answer));
-
-	answer->input = input;
-	answer->args = args;
-	answer->number = input->value;
-}
-
-void plan_init_args(struct plan_args *args, const struct plan_form *form)
-{
-	size_t i, nr_common = form->has_memory ? 4 : form->has_limits ? 3 : 1;
 	const struct plan_input *input;
 
-	memset(args, 0, sizeof(*args));
-	args->form = form;
+	while (*words)
+		plan_add_text("", *words++);
 	for (input = form->inputs; input->name; input++)
-		plan_add_answer(args, input);
-	for (i = 0; i < nr_common; i++)
-		plan_add_answer(args, &plan_common[i]);
-}
-
-void plan_free_args(struct plan_args *args)
-{
-	free(args->answers);
-	free(args->texts);
+		if (input->is_needed && !input->given)
+			options_fail(form->name, "--%s is missing", input->name);
 }

@@ -4,7 +4,7 @@
 
 #define CEPH	"Infiniband.cc, "
 
-static const struct plan_input ceph_inputs[] = {
+static struct plan_input ceph_inputs[] = {
 	{ "daemons", 1, PLAN_SOME, .doc = "daemons in the cgroup (1)" },
 	{ "connections", 0, PLAN_ANY, .is_needed = true, .doc = "connections of a daemon" },
 	{ "receive-buffers", 32768, PLAN_ANY, .doc = "ms_async_rdma_receive_buffers (32768)" },
@@ -13,15 +13,15 @@ static const struct plan_input ceph_inputs[] = {
 	{ 0 }
 };
 
-static void ceph_add(struct plan *plan, struct plan_args *args)
+static void ceph_add(struct plan_input *inputs)
 {
-	struct plan_part *part = plan_begin(plan, args, "Ceph, on each device");
+	struct plan_part *part = plan_add_part("Ceph, on each device");
 
-	PLAN_INPUT(part, args, daemons);
-	PLAN_INPUT(part, args, connections);
-	PLAN_INPUT(part, args, receive_buffers);
-	PLAN_INPUT(part, args, send_buffers);
-	PLAN_INPUT(part, args, buffer_size);
+	PLAN_INPUT(part, inputs, daemons);
+	PLAN_INPUT(part, inputs, connections);
+	PLAN_INPUT(part, inputs, receive_buffers);
+	PLAN_INPUT(part, inputs, send_buffers);
+	PLAN_INPUT(part, inputs, buffer_size);
 
 	PLAN_LIMIT(part, hca_handle, daemons,
 		   CEPH
@@ -31,19 +31,15 @@ static void ceph_add(struct plan *plan, struct plan_args *args)
 		   CEPH "create_queue_pair(): a QP for each connection");
 	PLAN_LIMIT(part, mr_mem, daemons * (receive_buffers + send_buffers) * buffer_size,
 		   CEPH "create_tx_pool(), RxAllocator: the most that the buffers grow to");
-	plan_add_rings(part, args, NULL);
+	plan_add_rings(part, NULL);
 	plan_add_note(part,
 		      "cq, srq, mr and hca_object are not in the formula: " PLAN_MEASURE);
 }
 
-static const struct plan_form ceph_form = {
+const struct plan_form ceph_form = {
 	.name = "plan ceph",
+	.help = "Ceph's messenger over RDMA",
 	.doc = "Limits for Ceph daemons whose messenger uses RDMA.",
 	.read = "Ceph at 009ec81832, src/msg/async/rdma, by its source; Ceph was not run",
 	.inputs = ceph_inputs, .has_limits = true, .has_memory = true, .add = ceph_add,
 };
-
-int plan_ceph(int argc, char **argv)
-{
-	return plan_run(&ceph_form, argc, argv);
-}

@@ -5,18 +5,18 @@
  */
 #include "plan/plan.h"
 
-static const struct plan_input libfabric_inputs[] = {
+static struct plan_input libfabric_inputs[] = {
 	{ "processes", 1, PLAN_SOME, .doc = "processes in the cgroup (1)" },
 	{ "targets", 0, PLAN_ANY, .is_needed = true, .doc = "peers that each process talks to" },
 	{ 0 }
 };
 
-static void libfabric_add(struct plan *plan, struct plan_args *args)
+static void libfabric_add(struct plan_input *inputs)
 {
-	struct plan_part *part = plan_begin(plan, args, "libfabric, on each device");
+	struct plan_part *part = plan_add_part("libfabric, on each device");
 
-	PLAN_INPUT(part, args, processes);
-	PLAN_INPUT(part, args, targets);
+	PLAN_INPUT(part, inputs, processes);
+	PLAN_INPUT(part, inputs, targets);
 
 	PLAN_LIMIT(part, hca_handle, processes,
 		   "prov/verbs, vrb_open_device_by_name(): each process opens every device, also one that it does not use (issue 8256); fi_getinfo() opens it once more for a moment, and does without");
@@ -27,14 +27,10 @@ static void libfabric_add(struct plan *plan, struct plan_args *args)
 		      "A device may stop before the max_qp that it reports: at 2^17 of 2^18 in issue 7368.");
 }
 
-static const struct plan_form libfabric_form = {
+const struct plan_form libfabric_form = {
 	.name = "plan libfabric",
+	.help = "libfabric with the verbs provider",
 	.doc = "Limits for processes that use libfabric's verbs;ofi_rxm.",
 	.read = "libfabric 1.17.0, prov/verbs and prov/rxm; fi_pingpong was run on Soft-RoCE",
 	.inputs = libfabric_inputs, .has_limits = true, .add = libfabric_add,
 };
-
-int plan_libfabric(int argc, char **argv)
-{
-	return plan_run(&libfabric_form, argc, argv);
-}

@@ -12,7 +12,7 @@
 /* The parameters that all profiles share. */
 #define LNET_OPA	"credits=1024 ntx=2048 fmr_pool_size=2048 "
 
-const struct plan_input lnet_inputs[] = {
+struct plan_input lnet_inputs[] = {
 	/* Parameters of the module. */
 	{ "peer-credits", 8, LNET_INT, .doc = "module parameter peer_credits (8)" },
 	{ "credits", 256, .min = 1, .max = INT32_MAX, .doc = "module parameter credits (256)" },
@@ -60,18 +60,17 @@ static const struct {
 	{ 8, LNET_OPA "peer_credits=128 concurrent_sends=256 map_on_demand=32" },
 };
 
-void lnet_init(struct lnet_side *side, const struct plan_form *form, const char *name)
+void lnet_init(struct lnet_side *side)
 {
-	memset(side, 0, sizeof(*side));
-	plan_init_args(&side->args, form);
-	side->name = name;
-	side->release = LNET_NEWEST;
-}
+	size_t i;
 
-void lnet_free(struct lnet_side *side)
-{
-	plan_free_args(&side->args);
-	free(side->idle);
+	side->inputs = memory_zeroed(ARRAY_SIZE(lnet_inputs), sizeof(*side->inputs));
+	memcpy(side->inputs, lnet_inputs, sizeof(lnet_inputs));
+	for (i = 0; i < ARRAY_SIZE(lnet_inputs); i++) {
+		side->inputs[i].number = side->inputs[i].by_default;
+		side->inputs[i].given = false;
+	}
+	side->release = LNET_NEWEST;
 }
 
 unsigned int lnet_parse_release(const char *text)
@@ -112,17 +111,18 @@ static bool lnet_set(struct lnet_side *side, size_t end, const char *where, cons
 		     const char *value)
 {
 	char *place __autofree = NULL;
-	struct plan_answer *answer = plan_find_answer(&side->args, name);
+	struct plan_input *input = plan_find_input(side->inputs, name);
 	uint64_t octal;
 	char *rest;
 
-	if (!answer || answer >= side->args.answers + end)
+	if (!input || input >= side->inputs + end)
 		return lnet_set_idle(side, name);
-	place = memory_format("%s: %s=%s", where, answer->input->name, value);
+	place = memory_format("%s: %s=%s", where, input->name, value);
 	octal = strtoumax(value, &rest, 0);
 	if (*value == '0' && !*rest)
 		value = number_text(octal, false);
-	plan_set(answer, place, value);
+	input->number = plan_parse_number(place, value, input->min, input->max);
+	input->given = true;
 	return true;
 }
 
@@ -240,7 +240,7 @@ static void lnet_set_text(struct lnet_side *side, const char *path, char *text, 
 
 static void lnet_set_file(struct lnet_side *side, const char *path, bool opa)
 {
-	char *text __autofree = file_read(AT_FDCWD, strcmp(path, "-") ? path : "/dev/stdin");
+	char *text __autofree = plan_read_file(path);
 
 	if (!text)
 		options_fail(path, "%s; give a file of modprobe.d, or the words of a line",
@@ -257,13 +257,12 @@ static void lnet_set_typed(struct lnet_side *side, char *text, bool opa)
 		options_fail("options", "write 'options ko2iblnd KEY=VALUE...'");
 }
 
-void lnet_set_words(struct lnet_side *side, const struct plan_args *args, bool opa)
+void lnet_set_words(struct lnet_side *side, bool opa)
 {
 	char *line __autofree = NULL;
-	size_t i;
+	const struct plan_text *word;
 
-	for (i = 0; i < args->nr_texts; i++) {
-		const struct plan_text *word = &args->texts[i];
+	for (word = plan.texts; word < plan.texts + plan.nr_texts; word++) {
 		char *before = line;
 
 		if (*word->name)

@@ -21,13 +21,13 @@ bool lnet_is_old(const struct lnet_side *side)
 
 uint64_t lnet_get(const struct lnet_side *side, const char *name)
 {
-	return plan_number(&side->args, name);
+	return plan_number(side->inputs, name);
 }
 
 /* The default of map_on_demand depends on the release and on the kernel. */
 static uint64_t lnet_map(const struct lnet_side *side)
 {
-	return plan_is_given(&side->args, "map-on-demand") ? lnet_get(side, "map-on-demand") :
+	return plan_is_given(side->inputs, "map-on-demand") ? lnet_get(side, "map-on-demand") :
 		!lnet_is_old(side) && !lnet_get(side, "dma-mr");
 }
 
@@ -41,8 +41,8 @@ bool lnet_has_pools(const struct lnet_side *side)
 /* peer_credits is u8 on the wire, hence 255. */
 static uint64_t lnet_add_depth(struct plan_part *part, const struct lnet_side *side)
 {
-	PLAN_INPUT(part, &side->args, peer_credits);
-	PLAN_INPUT(part, &side->args, credits);
+	PLAN_INPUT(part, side->inputs, peer_credits);
+	PLAN_INPUT(part, side->inputs, credits);
 	PLAN_STEP(part, qd, min(min(max(peer_credits, 8), 255), credits), LNET_SETUP);
 
 	if (qd != peer_credits)
@@ -72,7 +72,7 @@ static uint64_t lnet_add_sends(struct plan_part *part, const struct lnet_side *s
 {
 	uint64_t map = lnet_map(side);
 
-	PLAN_INPUT(part, &side->args, concurrent_sends);
+	PLAN_INPUT(part, side->inputs, concurrent_sends);
 
 	if (concurrent_sends)
 		return PLAN_OF_KEY(part, STEP, "X",
@@ -91,7 +91,7 @@ static void lnet_add_idle_notes(struct plan_part *part, const struct lnet_side *
 		return;
 	if (lnet_get(side, "concurrent-sends"))
 		plan_add_note(part, "concurrent_sends changes no size since 2.11; it throttles.");
-	if (plan_is_given(&side->args, "map-on-demand") && !lnet_get(side, "dma-mr"))
+	if (plan_is_given(side->inputs, "map-on-demand") && !lnet_get(side, "dma-mr"))
 		plan_add_note(part, "map_on_demand changes no size since 2.11.");
 }
 
@@ -100,7 +100,7 @@ void lnet_setup(struct plan_part *part, struct lnet_side *side)
 	uint64_t pool = lnet_get(side, "fmr-pool-size"), ntx = lnet_get(side, "ntx");
 
 	if (lnet_has_pools(side) && pool < ntx / 4)
-		plan_fail(part->form,
+		plan_fail(plan.form->name,
 			  "%s: the interface does not start, for fmr_pool_size=%" PRIu64
 			  " is less than a quarter of ntx=%" PRIu64
 			  " (kiblnd_net_init_pools()); raise the former",
@@ -148,45 +148,16 @@ uint64_t lnet_reduce(const struct lnet_side *side, uint64_t frags, uint64_t dept
 	return min(depth, most / (1 + frags + lnet_extra(side)));
 }
 
-/* The values that all rows of an end use. */
-struct lnet_end {
-	__int128 qd, F, fr, oob, W;
-	__int128 queue_depth, send_wr;		/* after the limits of the device */
-};
-
-/* Queues of releases up to 2.10. The CQ is created before the QP, for the requested queues. */
-static void lnet_add_old(struct plan_part *part, const struct lnet_side *side,
-			 struct lnet_end *end)
+/* The CQ is created before the QP, for the requested queues, which @side may reduce. */
+static void lnet_add_cqe(struct plan_part *part, const struct lnet_side *side, __int128 qd,
+			 __int128 F, __int128 fr, __int128 oob, __int128 W)
 {
-	const __int128 qd = end->qd, F = end->F, oob = end->oob;
-
 	PLAN_NAME(part, X, side->sends);
-	PLAN_NAME(part, cut, lnet_cut(side, F));
-	end->queue_depth = PLAN_OF_KEY(part, FIGURE, "queue_depth", qd, LNET_CONN);
-	if (end->W)
-		end->send_wr = PLAN_OF_KEY(part, FIGURE, "send_wr", min((F + 1) * X, cut),
-					   "2.9 and 2.10: a quarter less until the device makes the QP (LU-7124)");
-	else
-		end->send_wr = PLAN_OF_KEY(part, FIGURE, "send_wr", (F + 1) * X,
-					   "up to 2.10: o2iblnd.h, IBLND_SEND_WRS");
-	PLAN_FIGURE(part, cqe, 2 * qd + oob + (F + 1) * X, "up to 2.10: " LNET_CQ);
-}
 
-/* Queues of releases from 2.11 on. */
-static void lnet_add_new(struct plan_part *part, const struct lnet_side *side,
-			 struct lnet_end *end)
-{
-	const __int128 qd = end->qd, F = end->F, fr = end->fr, oob = end->oob, W = end->W;
-	__int128 queue_depth;
-
-	if (W)
-		queue_depth = PLAN_OF_KEY(part, FIGURE, "queue_depth", min(qd, W / (1 + F + fr)),
-					  "2.13 on: o2iblnd.c, kiblnd_send_wrs() (LU-12279); before, one less for each refusal");
-	else
-		queue_depth = PLAN_OF_KEY(part, FIGURE, "queue_depth", qd, LNET_CONN);
-	end->queue_depth = queue_depth;
-	end->send_wr = PLAN_OF_KEY(part, FIGURE, "send_wr", (1 + F + fr) * queue_depth, LNET_SEND);
-	if (side->release == 12)
+	if (lnet_is_old(side))
+		PLAN_OF_KEY(part, FIGURE, "cqe", 2 * qd + oob + (F + 1) * X,
+			    "up to 2.10: " LNET_CQ);
+	else if (side->release == 12)
 		PLAN_OF_KEY(part, FIGURE, "cqe", 2 * qd + oob + 2 * qd,
 			    "2.12: " LNET_CQ " (LU-9810)");
 	else if (side->release >= 13 && W)
@@ -198,35 +169,53 @@ static void lnet_add_new(struct plan_part *part, const struct lnet_side *side,
 			    "2.11 and from 2.13 on: " LNET_CQ);
 }
 
+static __int128 lnet_add_send_wr(struct plan_part *part, const struct lnet_side *side, __int128 F,
+				 __int128 fr, __int128 W, __int128 queue_depth)
+{
+	PLAN_NAME(part, X, side->sends);
+	PLAN_NAME(part, cut, lnet_cut(side, F));
+
+	if (!lnet_is_old(side))
+		return PLAN_OF_KEY(part, FIGURE, "send_wr", (1 + F + fr) * queue_depth, LNET_SEND);
+	if (W)
+		return PLAN_OF_KEY(part, FIGURE, "send_wr", min((F + 1) * X, cut),
+				   "2.9 and 2.10: a quarter less until the device makes the QP (LU-7124)");
+	return PLAN_OF_KEY(part, FIGURE, "send_wr", (F + 1) * X,
+			   "up to 2.10: o2iblnd.h, IBLND_SEND_WRS");
+}
+
 void lnet_add_end(struct plan_part *part, struct lnet_side *side, uint64_t depth, uint64_t frags)
 {
+	__int128 queue_depth;
+
 	PLAN_NAME(part, qd, depth);
 	PLAN_NAME(part, F, frags);
 	PLAN_NAME(part, fr, lnet_extra(side));
 	PLAN_NAME(part, oob, lnet_get(side, "protocol") == 2 ? 2 : 0);
 	PLAN_NAME(part, W, lnet_get(side, "max-qp-wr"));
-	PLAN_INPUT(part, &side->args, wrq_sge);
-	struct lnet_end end = { qd, F, fr, oob, W, 0, 0 };
+	PLAN_INPUT(part, side->inputs, wrq_sge);
 
 	if (!lnet_reduce(side, frags, depth))
-		plan_fail(part->form,
+		plan_fail(plan.form->name,
 			  "%s: max_qp_wr=%" PRIu64
 			  " is too small for any connection; the device cannot be used",
 			  side->name, (uint64_t)W);
-	if (lnet_is_old(side))
-		lnet_add_old(part, side, &end);
+	if (W && !lnet_is_old(side))
+		queue_depth = PLAN_OF_KEY(part, FIGURE, "queue_depth", min(qd, W / (1 + F + fr)),
+					  "2.13 on: o2iblnd.c, kiblnd_send_wrs() (LU-12279); before, one less for each refusal");
 	else
-		lnet_add_new(part, side, &end);
-	const __int128 queue_depth = end.queue_depth;
+		queue_depth = PLAN_OF_KEY(part, FIGURE, "queue_depth", qd, LNET_CONN);
+	__int128 send_wr = lnet_add_send_wr(part, side, F, fr, W, queue_depth);
 
+	lnet_add_cqe(part, side, qd, F, fr, oob, W);
 	PLAN_FIGURE(part, recv_wr, 2 * queue_depth + oob, "o2iblnd.h, IBLND_RECV_WRS");
 	PLAN_FIGURE(part, send_sge, wrq_sge, LNET_CONN);
 	PLAN_FIGURE(part, recv_sge, 1, LNET_CONN);
 	PLAN_FIGURE(part, rx_bytes, (2 * qd + oob) * 4096, "o2iblnd.h, IBLND_RX_MSG_BYTES");
-	if (end.send_wr > side->send_wr) {
+	if (send_wr > side->send_wr) {
 		side->depth = depth;
 		side->frags = frags;
-		side->send_wr = end.send_wr;
+		side->send_wr = send_wr;
 		side->recv_wr = recv_wr;
 		side->rx_bytes = rx_bytes;
 	}
@@ -236,7 +225,7 @@ void lnet_add_end(struct plan_part *part, struct lnet_side *side, uint64_t depth
 
 static __int128 lnet_add_mrs(struct plan_part *part, const struct lnet_side *side, __int128 cpts)
 {
-	PLAN_INPUT(part, &side->args, fmr_pool_size);
+	PLAN_INPUT(part, side->inputs, fmr_pool_size);
 
 	if (!lnet_has_pools(side))
 		return PLAN_OF_KEY(part, FIGURE, "mr", 1,
@@ -252,10 +241,10 @@ static __int128 lnet_add_mrs(struct plan_part *part, const struct lnet_side *sid
 
 void lnet_add_node(struct plan_part *part, const struct lnet_side *side, uint64_t conns)
 {
-	PLAN_INPUT(part, &side->args, peers);
+	PLAN_INPUT(part, side->inputs, peers);
 	PLAN_NAME(part, conns_per_peer, conns);
-	PLAN_INPUT(part, &side->args, ntx);
-	PLAN_INPUT(part, &side->args, cpts);
+	PLAN_INPUT(part, side->inputs, ntx);
+	PLAN_INPUT(part, side->inputs, cpts);
 	PLAN_NAME(part, send_wr, side->send_wr);
 	PLAN_NAME(part, recv_wr, side->recv_wr);
 	PLAN_NAME(part, rx_bytes, side->rx_bytes);

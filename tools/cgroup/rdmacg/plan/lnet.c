@@ -18,12 +18,10 @@
  * to its own; it rejects larger numbers, and answers with its own.
  */
 
-/* A connection that two sides have agreed on. */
+/* The queues of a connection, as the active side asks for them. */
 struct lnet_link {
-	bool is_made;
 	uint64_t wanted;	/* the active side's depth, before its device */
 	uint64_t asked;		/* the depth in the request */
-	uint64_t depth;		/* the depth that both sides use */
 	uint64_t frags;
 };
 
@@ -38,211 +36,190 @@ static bool lnet_takes_frags(const struct lnet_side *passive, uint64_t frags)
 	return frags == own || !lnet_is_old(passive) || lnet_has_pools(passive);
 }
 
-/* kiblnd_check_reconnect(): does @active connect again, with the numbers of the answer? */
-static bool lnet_retry_frags(struct plan_part *part, const struct lnet_side *active,
-			     const struct lnet_side *passive, struct lnet_link *link)
+/* kiblnd_check_reconnect(): does @active connect again, with @own fragments of the answer? */
+static bool lnet_retry_frags(struct plan_part *part, const struct lnet_side *active, uint64_t frags,
+			     uint64_t own)
 {
-	uint64_t own = passive->own_frags;
-
-	plan_add_note(part, "%s rejects it: RDMA_FRAGS (6), it wants %" PRIu64 " fragments.",
-		      passive->name, own);
-	if (own >= link->frags) {
-		plan_add_note(part, "%s gives up: it cannot ask for more fragments than before.",
-			      active->name);
-		return false;
-	}
-	if (!lnet_has_pools(active)) {
-		plan_add_note(part, "%s gives up: map_on_demand must be set there.", active->name);
-		return false;
-	}
-	link->frags = own;
-	return true;
-}
-
-/* kiblnd_passive_connect(): @passive accepts, or @active tries again or gives up. */
-enum lnet_answer { LNET_ACCEPTED, LNET_AGAIN, LNET_GIVEN_UP };
-
-static enum lnet_answer lnet_ask(struct plan_part *part, const struct lnet_side *active,
-				 const struct lnet_side *passive, struct lnet_link *link)
-{
-	uint64_t depth = passive->own_depth;
-
-	link->asked = lnet_reduce(active, link->frags, link->wanted);
-	if (!link->asked) {
+	if (own >= frags)
 		plan_add_note(part,
-			      "%s cannot make its QP for %" PRIu64
-			      " fragments on its device: ENOMEM.",
-			      active->name, link->frags);
-		return LNET_GIVEN_UP;
-	}
-	plan_add_note(part, "%s asks for a depth of %" PRIu64 " and %" PRIu64 " fragments.",
-		      active->name, link->asked, link->frags);
-	if (link->asked > depth) {
-		plan_add_note(part, "%s rejects it: MSG_QUEUE_SIZE (7), its depth is %" PRIu64 ".",
-			      passive->name, depth);
-		link->wanted = depth;
-		return LNET_AGAIN;
-	}
-	if (!lnet_takes_frags(passive, link->frags))
-		return lnet_retry_frags(part, active, passive, link) ? LNET_AGAIN : LNET_GIVEN_UP;
-	link->depth = lnet_reduce(passive, link->frags, link->asked);
-	if (link->depth)
-		return LNET_ACCEPTED;
-	plan_add_note(part,
-		      "%s rejects it: NO_RESOURCES (2), its device makes no such QP; no second attempt.",
-		      passive->name);
-	return LNET_GIVEN_UP;
+			      "%s gives up: it cannot ask for more fragments than before.",
+			      active->name);
+	else if (!lnet_has_pools(active))
+		plan_add_note(part, "%s gives up: map_on_demand must be set there.", active->name);
+	else
+		return true;
+	return false;
 }
 
-/* The loop ends, because rejections lower the depth once and the fragments once. */
-static void lnet_connect(struct plan_part *part, const struct lnet_side *active,
+/*
+ * kiblnd_passive_connect(): whether @active asks for queues that @passive accepts, apart from its
+ * device. The loop ends, because rejections lower the depth once and the fragments once.
+ */
+static bool lnet_ask(struct plan_part *part, const struct lnet_side *active,
+		     const struct lnet_side *passive, struct lnet_link *link)
+{
+	uint64_t depth = passive->own_depth, frags = passive->own_frags;
+
+	while ((link->asked = lnet_reduce(active, link->frags, link->wanted))) {
+		plan_add_note(part, "%s asks for a depth of %" PRIu64 " and %" PRIu64
+			      " fragments.", active->name, link->asked, link->frags);
+		if (link->asked > depth) {
+			plan_add_note(part, "%s rejects it: MSG_QUEUE_SIZE (7), its depth is %"
+				      PRIu64 ".", passive->name, depth);
+			link->wanted = depth;
+		} else {
+			if (lnet_takes_frags(passive, link->frags))
+				return true;
+			plan_add_note(part, "%s rejects it: RDMA_FRAGS (6), it wants %" PRIu64
+				      " fragments.", passive->name, frags);
+			if (!lnet_retry_frags(part, active, link->frags, frags))
+				return false;
+			link->frags = frags;
+		}
+		plan_add_note(part, "%s tries again, if it still has something to send.",
+			      active->name);
+	}
+	plan_add_note(part, "%s cannot make its QP for %" PRIu64
+		      " fragments on its device: ENOMEM.", active->name, link->frags);
+	return false;
+}
+
+/* Whether the sides agree on a connection. */
+static bool lnet_connect(struct plan_part *part, const struct lnet_side *active,
 			 const struct lnet_side *passive, struct lnet_link *link)
 {
-	enum lnet_answer answer;
+	uint64_t depth = 0;
 
 	link->wanted = active->own_depth;
 	link->frags = active->own_frags;
-	while ((answer = lnet_ask(part, active, passive, link)) == LNET_AGAIN)
-		plan_add_note(part, "%s tries again, if it still has something to send.",
-			      active->name);
-	link->is_made = answer == LNET_ACCEPTED;
-	if (link->is_made)
-		plan_add_note(part,
-			      "%s accepts: both use a depth of %" PRIu64 " and %" PRIu64
-			      " fragments.",
-			      passive->name, link->depth, link->frags);
+	if (lnet_ask(part, active, passive, link)) {
+		depth = lnet_reduce(passive, link->frags, link->asked);
+		if (!depth)
+			plan_add_note(part,
+				      "%s rejects it: NO_RESOURCES (2), its device makes no such QP; no second attempt.",
+				      passive->name);
+	}
+	if (depth)
+		plan_add_note(part, "%s accepts: both use a depth of %" PRIu64 " and %" PRIu64
+			      " fragments.", passive->name, depth, link->frags);
 	else
 		plan_add_note(part, "They do not connect in this direction.");
+	return depth;
 }
 
 /* --- the plan --- */
 
 /* One node alone: its connections have the sizes that it would choose itself. */
-static void lnet_plan_node(struct plan *plan, struct lnet_side *side)
+static void lnet_plan_node(struct lnet_side *side)
 {
-	struct plan_part *part = plan_add_part(plan, "One connection of Lustre 2.%u",
-					       side->release);
+	struct plan_part *part = plan_add_part("One connection of Lustre 2.%u", side->release);
 
 	lnet_setup(part, side);
 	lnet_add_end(part, side, side->own_depth, side->own_frags);
-	lnet_add_node(plan_add_part(plan, "All of the node, peers: %" PRIu64,
-				    lnet_get(side, "peers")), side, lnet_get(side, LNET_CONNS));
+	lnet_add_node(plan_add_part("All of the node, peers: %" PRIu64, lnet_get(side, "peers")),
+		      side, lnet_get(side, LNET_CONNS));
 }
 
 /* A connection that @active asks for, and its two ends. */
-static void lnet_plan_link(struct plan *plan, struct lnet_side *active, struct lnet_side *passive)
+static void lnet_plan_link(struct lnet_side *active, struct lnet_side *passive)
 {
-	struct plan_part *part = plan_add_part(plan, "%s connects", active->name);
+	struct plan_part *part = plan_add_part("%s connects", active->name);
 	struct lnet_link link;
 
-	lnet_connect(part, active, passive, &link);
-	if (!link.is_made)
+	if (!lnet_connect(part, active, passive, &link))
 		return;
-	lnet_add_end(plan_add_part(plan, "%s connects: its end", active->name), active,
+	lnet_add_end(plan_add_part("%s connects: its end", active->name), active,
 		     link.wanted, link.frags);
-	lnet_add_end(plan_add_part(plan, "%s connects: %s's end", active->name, passive->name),
+	lnet_add_end(plan_add_part("%s connects: %s's end", active->name, passive->name),
 		     passive, link.asked, link.frags);
 }
 
 /*
  * All objects of a node that has created both kinds of connections, as if each had the larger size.
  */
-static void lnet_plan_total(struct plan *plan, struct lnet_side *side, uint64_t conns)
+static void lnet_plan_total(struct lnet_side *side, uint64_t conns)
 {
-	struct plan_part *part = plan_add_part(plan, "All of %s, peers: %" PRIu64,
-					       side->name, lnet_get(side, "peers"));
+	struct plan_part *part = plan_add_part("All of %s, peers: %" PRIu64, side->name,
+					       lnet_get(side, "peers"));
 
 	lnet_add_end(part, side, side->depth, side->frags);
 	lnet_add_node(part, side, conns);
 }
 
-static void lnet_start(struct plan *plan, struct lnet_side *side)
+static void lnet_start(struct lnet_side *side)
 {
-	lnet_setup(plan_add_part(plan, "%s, Lustre 2.%u", side->name, side->release), side);
+	lnet_setup(plan_add_part("%s, Lustre 2.%u", side->name, side->release), side);
 }
 
-static void lnet_plan_pair(struct plan *plan, struct lnet_side *near, struct lnet_side *far)
+static void lnet_plan_pair(struct lnet_side *near, struct lnet_side *far)
 {
 	/* The active node determines the number of connections, and either node can be active. */
 	uint64_t conns = max(lnet_get(near, LNET_CONNS), lnet_get(far, LNET_CONNS));
 
-	lnet_start(plan, near);
-	lnet_start(plan, far);
-	lnet_plan_link(plan, near, far);
-	lnet_plan_link(plan, far, near);
-	/* Both nodes have created a queue, or neither has. */
-	if (!near->send_wr)
-		return;
-	lnet_plan_total(plan, near, conns);
-	lnet_plan_total(plan, far, conns);
-}
-
-/* The parameters of this node: the profile, then modprobe's, then options. */
-static void lnet_take(struct lnet_side *near, const struct plan_args *args)
-{
-	const char *profile = plan_text(args, "profile");
-	const char *release = plan_text(args, "release");
-	size_t i;
-
-	if (release)
-		near->release = lnet_parse_release(release);
-	if (profile && strcmp(profile, "opa"))
-		options_fail(profile, "there is no such profile, only opa");
-	if (profile)
-		lnet_set_profile(near);
-	lnet_set_words(near, args, profile);
-	for (i = 0; i < args->nr_answers; i++) {
-		if (!args->answers[i].given)
-			continue;
-		near->args.answers[i].number = args->answers[i].number;
-		near->args.answers[i].given = true;
-	}
-}
-
-static void lnet_check_pair(const struct lnet_side *near, const struct lnet_side *far)
-{
 	if (lnet_get(near, "protocol") != 2 || lnet_get(far, "protocol") != 2)
 		options_fail("--remote",
 			     "how protocol 1 negotiates is not known here; give protocol 2");
 	if (near->release < 8 || far->release < 8)
 		options_fail("--remote",
 			     "how releases before 2.8 negotiate is not known here; give 2.8 or later");
+	lnet_start(near);
+	lnet_start(far);
+	lnet_plan_link(near, far);
+	lnet_plan_link(far, near);
+	/* Both nodes have created a queue, or neither has. */
+	if (!near->send_wr) {
+		plan.failure =
+			"they cannot connect; the plan has the reason; make their parameters alike";
+		return;
+	}
+	lnet_plan_total(near, conns);
+	lnet_plan_total(far, conns);
 }
 
-static void lnet_add(struct plan *plan, struct plan_args *args)
+/* The parameters of this node: the profile, then modprobe's, then options. */
+static void lnet_take(struct lnet_side *near, const struct plan_input *options)
 {
-	struct lnet_side near, far;
+	const char *profile = plan_text("profile");
+	const char *release = plan_text("release");
 	size_t i;
 
-	lnet_init(&near, args->form, "this node");
-	lnet_init(&far, args->form, "the other end");
-	lnet_take(&near, args);
-	for (i = 0; i < args->nr_texts; i++)
-		if (!strcmp(args->texts[i].name, "remote"))
-			lnet_set_remote(&far, args->texts[i].text);
-	if (plan_is_given(args, "remote")) {
-		lnet_check_pair(&near, &far);
-		lnet_plan_pair(plan, &near, &far);
-	} else {
-		lnet_plan_node(plan, &near);
-	}
-	if (!near.send_wr)
-		plan->failure =
-			"they cannot connect; the plan has the reason; make their parameters alike";
-	lnet_free(&near);
-	lnet_free(&far);
+	lnet_init(near);
+	if (release)
+		near->release = lnet_parse_release(release);
+	if (profile && strcmp(profile, "opa"))
+		options_fail(profile, "there is no such profile, only opa");
+	if (profile)
+		lnet_set_profile(near);
+	lnet_set_words(near, profile);
+	for (i = 0; options[i].name; i++)
+		if (options[i].given)
+			near->inputs[i] = options[i];
 }
 
-static const struct plan_form lnet_form = {
+static void lnet_add(struct plan_input *inputs)
+{
+	static struct lnet_side near = { .name = "this node" };
+	static struct lnet_side far = { .name = "the other end" };
+	size_t i;
+
+	lnet_take(&near, inputs);
+	if (!plan_text("remote")) {
+		lnet_plan_node(&near);
+		return;
+	}
+	lnet_init(&far);
+	for (i = 0; i < plan.nr_texts; i++)
+		if (!strcmp(plan.texts[i].name, "remote"))
+			lnet_set_remote(&far, plan.texts[i].text);
+	lnet_plan_pair(&near, &far);
+}
+
+const struct plan_form lnet_form = {
 	.name = "plan lnet",
+	.help = "what Lustre's o2iblnd takes from a device, by release",
 	.doc =
 	"The objects of Lustre's o2iblnd on a device. No cgroup pays for them. The module's parameters are options, a line of /etc/modprobe.d or a FILE of such lines, - for standard input.",
 	.read = "Lustre 2.10.0 to 2.17.0, lnet/klnds/o2iblnd; a model of it was run",
 	.args_doc = "[FILE...]\noptions ko2iblnd KEY=VALUE...",
 	.inputs = lnet_inputs, .add = lnet_add,
 };
-
-int plan_lnet(int argc, char **argv)
-{
-	return plan_run(&lnet_form, argc, argv);
-}

@@ -11,12 +11,12 @@
 /* The inputs: first the parameters of the module, then other numbers and flags. */
 #define LNET_NR_PARAMETERS	8
 #define LNET_NR_NUMBERS		14
-extern const struct plan_input lnet_inputs[];
+extern struct plan_input lnet_inputs[];
 
 /* One node: its parameters, and the sizes that follow. */
 struct lnet_side {
 	const char *name;
-	struct plan_args args;		/* numbers and flags of the node */
+	struct plan_input *inputs;	/* numbers and flags of the node */
 	char *idle;			/* the given parameters that change no size */
 	unsigned int release;		/* N of 2.N */
 	/* Set by lnet_setup(). */
@@ -31,8 +31,8 @@ struct lnet_side {
 
 /* --- lnet-params.c: parameters. A wrong parameter ends the program with an error. --- */
 
-void lnet_init(struct lnet_side *side, const struct plan_form *form, const char *name);
-void lnet_free(struct lnet_side *side);
+/* Give the node the default parameters. */
+void lnet_init(struct lnet_side *side);
 unsigned int lnet_parse_release(const char *text);
 /* The parameters that the release ships for OPA. */
 void lnet_set_profile(struct lnet_side *side);
@@ -40,9 +40,9 @@ void lnet_set_profile(struct lnet_side *side);
 void lnet_set_remote(struct lnet_side *side, const char *text);
 /*
  * Read lines "options ko2iblnd KEY=VALUE...", and with @opa also lines of ko2iblnd-opa. The words
- * of @args are names of files with such lines, or the words of such a line.
+ * of the command are names of files with such lines, or the words of such a line.
  */
-void lnet_set_words(struct lnet_side *side, const struct plan_args *args, bool opa);
+void lnet_set_words(struct lnet_side *side, bool opa);
 
 /* --- lnet-size.c: sizes --- */
 

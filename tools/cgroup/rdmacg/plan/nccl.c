@@ -4,7 +4,7 @@
 
 #define NCCL_CONNECT	"net_ib/connect.cc, "
 
-static const struct plan_input nccl_inputs[] = {
+static struct plan_input nccl_inputs[] = {
 	{ "ranks", 0, PLAN_ANY,
 	  .doc = "ranks of the job, each of which talks to all (alltoall without PXN)" },
 	{ "local", 1, PLAN_SOME,
@@ -24,41 +24,41 @@ static const struct plan_input nccl_inputs[] = {
 	{ 0 }
 };
 
-static uint64_t nccl_processes(const struct plan_args *args)
+static uint64_t nccl_processes(struct plan_input *inputs)
 {
-	return plan_is_given(args, "processes") ? plan_number(args, "processes") :
-		max(plan_number(args, "local"), plan_number(args, "users"));
+	return plan_is_given(inputs, "processes") ? plan_number(inputs, "processes") :
+		max(plan_number(inputs, "local"), plan_number(inputs, "users"));
 }
 
 /* The option @name must not be more than @most, which is that of @other. */
-static void nccl_check_most(const struct plan_args *args, const char *name, const char *other,
+static void nccl_check_most(struct plan_input *inputs, const char *name, const char *other,
 			    uint64_t most)
 {
-	if (plan_number(args, name) > most)
-		options_fail(args->form->name, "--%s %" PRIu64 " is more than --%s %" PRIu64,
-			     name, plan_number(args, name), other, most);
+	if (plan_number(inputs, name) > most)
+		options_fail(plan.form->name, "--%s %" PRIu64 " is more than --%s %" PRIu64,
+			     name, plan_number(inputs, name), other, most);
 }
 
-static void nccl_check(const struct plan_args *args)
+static void nccl_check(struct plan_input *inputs)
 {
-	bool by_connections = plan_is_given(args, "send") || plan_is_given(args, "receive");
+	bool by_connections = plan_is_given(inputs, "send") || plan_is_given(inputs, "receive");
 
-	if (plan_is_given(args, "ranks") == by_connections)
-		options_fail(args->form->name, "give --ranks, or --send and --receive");
+	if (plan_is_given(inputs, "ranks") == by_connections)
+		options_fail(plan.form->name, "give --ranks, or --send and --receive");
 	if (!by_connections)
-		nccl_check_most(args, "local", "ranks", plan_number(args, "ranks"));
-	nccl_check_most(args, "users", "processes", nccl_processes(args));
+		nccl_check_most(inputs, "local", "ranks", plan_number(inputs, "ranks"));
+	nccl_check_most(inputs, "users", "processes", nccl_processes(inputs));
 }
 
 /* @S connections of a process send, @R receive. */
-static void nccl_add_limits(struct plan_part *part, const struct plan_args *args, __int128 S,
+static void nccl_add_limits(struct plan_part *part, struct plan_input *inputs, __int128 S,
 			    __int128 R)
 {
-	PLAN_NAME(part, processes, nccl_processes(args));
-	PLAN_INPUT(part, args, users);
-	PLAN_NAME(part, Q, plan_number(args, "qps-per-connection"));
-	PLAN_NAME(part, F, plan_number(args, "flush"));
-	PLAN_INPUT(part, args, buffers);
+	PLAN_NAME(part, processes, nccl_processes(inputs));
+	PLAN_INPUT(part, inputs, users);
+	PLAN_NAME(part, Q, plan_number(inputs, "qps-per-connection"));
+	PLAN_NAME(part, F, plan_number(inputs, "flush"));
+	PLAN_INPUT(part, inputs, buffers);
 
 	PLAN_LIMIT(part, hca_handle, processes,
 		   "net_ib, ncclIbInit(): each process opens every device");
@@ -76,40 +76,36 @@ static void nccl_add_limits(struct plan_part *part, const struct plan_args *args
 		   "each has an id: Linux, rdma_core.c, alloc_begin_idr_uobject()");
 }
 
-static void nccl_add(struct plan *plan, struct plan_args *args)
+static void nccl_add(struct plan_input *inputs)
 {
-	struct plan_part *part = plan_begin(plan, args, "NCCL, on each device");
+	struct plan_part *part = plan_add_part("NCCL, on each device");
 
-	nccl_check(args);
+	nccl_check(inputs);
 	plan_add_note(part,
 		      "%" PRIu64 " processes open the device, %" PRIu64
 		      " of them use it; if processes share an adapter, give --users.",
-		      nccl_processes(args), plan_number(args, "users"));
+		      nccl_processes(inputs), plan_number(inputs, "users"));
 	plan_add_note(part,
 		      "A process opens every device that NCCL_IB_HCA does not exclude.");
 	plan_add_note(part, "mr_mem is not in the formula: " PLAN_MEASURE);
-	if (plan_is_given(args, "ranks")) {
-		PLAN_INPUT(part, args, ranks);
-		PLAN_INPUT(part, args, local);
-		PLAN_INPUT(part, args, channels);
+	if (plan_is_given(inputs, "ranks")) {
+		PLAN_INPUT(part, inputs, ranks);
+		PLAN_INPUT(part, inputs, local);
+		PLAN_INPUT(part, inputs, channels);
 		PLAN_STEP(part, S, (ranks - local) * channels, "to each peer, by each channel");
 		PLAN_STEP(part, R, (ranks - local) * channels, "from each peer, by each channel");
-		nccl_add_limits(part, args, S, R);
+		nccl_add_limits(part, inputs, S, R);
 	} else {
-		PLAN_NAME(part, S, plan_number(args, "send"));
-		PLAN_NAME(part, R, plan_number(args, "receive"));
-		nccl_add_limits(part, args, S, R);
+		PLAN_NAME(part, S, plan_number(inputs, "send"));
+		PLAN_NAME(part, R, plan_number(inputs, "receive"));
+		nccl_add_limits(part, inputs, S, R);
 	}
 }
 
-static const struct plan_form nccl_form = {
+const struct plan_form nccl_form = {
 	.name = "plan nccl",
+	.help = "NCCL over InfiniBand or RoCE",
 	.doc = "Limits for processes that use NCCL over InfiniBand or RoCE.",
 	.read = "NCCL at 0456df2069, src/transport, by its source; NCCL was not run",
 	.inputs = nccl_inputs, .has_limits = true, .add = nccl_add,
 };
-
-int plan_nccl(int argc, char **argv)
-{
-	return plan_run(&nccl_form, argc, argv);
-}

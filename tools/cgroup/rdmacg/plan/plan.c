@@ -10,6 +10,8 @@
 #include "plan/plan.h"
 #include "write/write.h"
 
+struct plan plan;
+
 /* --- values, parts, plans --- */
 
 void plan_fail(const char *form, const char *format, ...)
@@ -25,18 +27,18 @@ void plan_fail(const char *form, const char *format, ...)
 	exit(EXIT_FAILED);
 }
 
-struct plan_part *plan_add_part(struct plan *plan, const char *format, ...)
+struct plan_part *plan_add_part(const char *title, ...)
 {
 	struct plan_part *part = memory_zeroed(1, sizeof(*part));
-	struct plan_part **place = memory_append(&plan->parts, &plan->nr_parts, sizeof(*place));
+	struct plan_part **place = memory_append(&plan.parts, &plan.nr_parts, sizeof(*place));
 	va_list args;
 
 	*place = part;
-
-	va_start(args, format);
-	part->title = memory_vformat(format, args);
+	va_start(args, title);
+	part->title = memory_vformat(title, args);
 	va_end(args);
-	part->form = plan->form->name;
+	part->cgroup = plan.cgroup;
+	part->device = plan.device;
 	return part;
 }
 
@@ -100,20 +102,18 @@ __int128 plan_add(struct plan_part *part, enum plan_kind kind, const char *key, 
 		  const char *formula, const char *source)
 {
 	char *numbers = plan_in_numbers(part, formula);
+	const char *fault = NULL;
 	struct plan_value *new;
 
 	if (value < 0)
-		plan_fail(part->form, "%s = %s = %s is less than 0; take less away", key, formula,
-			  numbers);
-	if (value > UINT64_MAX)
-		plan_fail(part->form,
-			  "%s = %s = %s does not fit in 64 bits; give smaller numbers", key,
-			  formula, numbers);
-	if (kind == PLAN_KIND_LIMIT && value > NUMBER_LARGEST)
-		plan_fail(part->form,
-			  "%s = %s = %s is more than the kernel takes as a limit, %" PRIu64
-			  "; give smaller numbers",
-			  key, formula, numbers, NUMBER_LARGEST);
+		fault = "is less than 0";
+	else if (value > UINT64_MAX)
+		fault = "does not fit in 64 bits";
+	else if (kind == PLAN_KIND_LIMIT && value > NUMBER_LARGEST)
+		fault = "is more than the kernel takes as a limit, 9223372036854775806";
+	if (fault)
+		plan_fail(plan.form->name, "%s = %s = %s %s; %s", key, formula, numbers, fault,
+			  value < 0 ? "take less away" : "give smaller numbers");
 	new = memory_append(&part->values, &part->nr_values, sizeof(*new));
 	new->key = memory_string(key);
 	new->kind = kind;
@@ -122,33 +122,6 @@ __int128 plan_add(struct plan_part *part, enum plan_kind kind, const char *key, 
 	new->numbers = numbers;
 	new->source = source;
 	return value;
-}
-
-static void plan_free_part(struct plan_part *part)
-{
-	size_t i;
-
-	for (i = 0; i < part->nr_values; i++) {
-		free(part->values[i].key);
-		free(part->values[i].numbers);
-	}
-	for (i = 0; i < part->nr_notes; i++)
-		free(part->notes[i]);
-	free(part->values);
-	free(part->notes);
-	free(part->title);
-	free(part->cgroup);
-	free(part->device);
-	free(part);
-}
-
-static void plan_free(struct plan *plan)
-{
-	size_t i;
-
-	for (i = 0; i < plan->nr_parts; i++)
-		plan_free_part(plan->parts[i]);
-	free(plan->parts);
 }
 
 /* --- as a file of limits --- */
@@ -180,60 +153,47 @@ static void plan_print_formula(const struct plan_value *value)
 	say_line("#     %s", value->source);
 }
 
-/* Print no section header if the part before has the same cgroup. */
-static void plan_print_limits(const struct plan_part *part, const struct plan_part *before,
-			      const char *limits)
+static void plan_print_limits(const struct plan_part *part, const char *limits)
 {
-	const char *mark = part->cgroup && part->device ? "" : "# ";
-	char *cgroup = part->cgroup ? config_pattern(part->cgroup) : NULL;
+	char *cgroup __autofree = part->cgroup ? config_pattern(part->cgroup) : NULL;
+	bool has_device = part->device.name;
+	const char *mark = part->cgroup && has_device ? "" : "# ";
 
-	if (!before || !before->cgroup || !part->cgroup || strcmp(before->cgroup, part->cgroup))
-		say_line("%s[%s]", mark, cgroup ? cgroup : "CGROUP");
-	free(cgroup);
-	say_line("%s%s%s", mark, part->device ? part->device : "DEVICE", limits);
+	say_line("%s[%s]", mark, cgroup ? cgroup : "CGROUP");
+	say_line("%s%s%s", mark, has_device ? device_text(&part->device) : "DEVICE", limits);
 	if (*mark)
 		say_line("# No limit is set by this: give %s%s%s.", part->cgroup ? "" : "--cgroup",
-			 part->cgroup || part->device ? "" : " and ",
-			 part->device ? "" : "--device");
+			 part->cgroup || has_device ? "" : " and ", has_device ? "" : "--device");
 }
 
-/* Whether the part has limits. */
-static bool plan_print_part(const struct plan_part *part, const struct plan_part *before,
-			    bool explain)
+static void plan_print_part(const struct plan_part *part)
 {
-	char *figures = plan_format_values(part, PLAN_KIND_FIGURE);
-	char *limits = plan_format_values(part, PLAN_KIND_LIMIT);
-	bool has_limits = *limits;
+	char *figures __autofree = plan_format_values(part, PLAN_KIND_FIGURE);
+	char *limits __autofree = plan_format_values(part, PLAN_KIND_LIMIT);
 	size_t i;
 
 	say_line("# %s", part->title);
-	for (i = 0; explain && i < part->nr_values; i++) {
+	for (i = 0; plan.explain && i < part->nr_values; i++)
 		if (part->values[i].kind != PLAN_KIND_NAME)
 			plan_print_formula(&part->values[i]);
-	}
 	for (i = 0; i < part->nr_notes; i++)
 		say_line("# %s", part->notes[i]);
 	if (*figures)
 		say_line("#%s", figures);
-	if (has_limits)
-		plan_print_limits(part, before, limits);
-	free(figures);
-	free(limits);
-	return has_limits;
+	if (*limits)
+		plan_print_limits(part, limits);
 }
 
-static void plan_print_text(const struct plan *plan, bool explain)
+static void plan_print_text(void)
 {
-	const struct plan_part *before = NULL;
 	size_t i;
 
-	if (explain && plan->form->read)
-		say_line("# Formulas as of %s; other versions may differ.", plan->form->read);
-	for (i = 0; i < plan->nr_parts; i++) {
+	if (plan.explain && plan.form->read)
+		say_line("# Formulas as of %s; other versions may differ.", plan.form->read);
+	for (i = 0; i < plan.nr_parts; i++) {
 		if (i)
 			say_line("%s", "");
-		if (plan_print_part(plan->parts[i], before, explain))
-			before = plan->parts[i];
+		plan_print_part(plan.parts[i]);
 	}
 }
 
@@ -251,85 +211,57 @@ static struct json_object *plan_json_values(const struct plan_part *part, enum p
 	return object;
 }
 
-static struct json_object *plan_json_formula(const struct plan_value *value)
-{
-	return json_pack("key:s value:u formula:s numbers:s source:s", value->key, value->value,
-			 value->formula, value->numbers, value->source);
-}
-
-static struct json_object *plan_json_part(const struct plan_part *part, bool explain)
+static struct json_object *plan_json_part(const struct plan_part *part)
 {
 	struct json_object *object = json_pack("title:s cgroup:s", part->title, part->cgroup);
-	struct json_object *notes = json_object_new_array(), *formulas;
-	struct device device = { 0 };
+	struct json_object *notes = json_object_new_array();
+	struct json_object *formulas = plan.explain ? json_object_new_array() : NULL, *formula;
+	const struct plan_value *value;
 	size_t i;
 
-	if (part->device)
-		plan_parse_device(&device, part->device);
-	device_json(object, &device);
-	device_free(&device);
+	device_json(object, &part->device);
 	for (i = 0; i < part->nr_notes; i++)
 		json_object_array_add(notes, json_text(part->notes[i]));
 	json_fill(object, "limits:o figures:o notes:o", plan_json_values(part, PLAN_KIND_LIMIT),
 		  plan_json_values(part, PLAN_KIND_FIGURE), notes);
-	if (!explain)
+	if (!formulas)
 		return object;
-	formulas = json_object_new_array();
-	for (i = 0; i < part->nr_values; i++)
-		if (part->values[i].kind != PLAN_KIND_NAME)
-			json_object_array_add(formulas, plan_json_formula(&part->values[i]));
+	for (value = part->values; value < part->values + part->nr_values; value++) {
+		if (value->kind == PLAN_KIND_NAME)
+			continue;
+		formula = json_pack("key:s value:u formula:s numbers:s source:s", value->key,
+				    value->value, value->formula, value->numbers, value->source);
+		json_object_array_add(formulas, formula);
+	}
 	json_add(object, "formulas", formulas);
 	return object;
 }
 
-static void plan_print_json(const struct plan *plan, bool explain)
+static void plan_print_json(void)
 {
 	struct json_object *object = json_pack("format:u plan:s", (uint64_t)JSON_FORMAT,
-					       plan->form->name);
+					       plan.form->name);
 	struct json_object *parts = json_object_new_array();
 	size_t i;
 
-	if (explain && plan->form->read)
-		json_add(object, "read", json_text(plan->form->read));
-	for (i = 0; i < plan->nr_parts; i++)
-		json_object_array_add(parts, plan_json_part(plan->parts[i], explain));
+	if (plan.explain && plan.form->read)
+		json_add(object, "read", json_text(plan.form->read));
+	for (i = 0; i < plan.nr_parts; i++)
+		json_object_array_add(parts, plan_json_part(plan.parts[i]));
 	json_add(object, "parts", parts);
 	json_print(stdout, object);
 }
 
-struct plan_part *plan_begin(struct plan *plan, const struct plan_args *args, const char *title)
-{
-	struct plan_part *part = plan_add_part(plan, "%s", title);
-	const char *cgroup = plan_text(args, "cgroup"), *name = plan_text(args, "device");
-	struct device device = { 0 };
-
-	if (cgroup)
-		part->cgroup = memory_string(cgroup);
-	if (name) {
-		plan_parse_device(&device, name);
-		part->device = device_format(&device);
-		device_free(&device);
-	}
-	return part;
-}
-
 int plan_run(const struct plan_form *form, int argc, char **argv)
 {
-	struct plan plan = { .form = form };
-	struct plan_args args;
-	bool explain;
-
-	plan_init_args(&args, form);
-	plan_parse(&args, argc, argv);
-	form->add(&plan, &args);
-	explain = plan_number(&args, "explain");
+	plan.form = form;
+	plan_parse(form, argc, argv);
+	form->add(form->inputs);
 	if (options.json)
-		plan_print_json(&plan, explain);
+		plan_print_json();
 	else
-		plan_print_text(&plan, explain);
+		plan_print_text();
 	if (plan.failure)
 		plan_fail(form->name, "%s", plan.failure);
-	plan_free(&plan);
-	plan_free_args(&args);
 	return EXIT_DONE;
 }

@@ -10,14 +10,6 @@
 
 #include "core/core.h"
 
-int plan_lnet(int argc, char **argv);
-int plan_qemu(int argc, char **argv);
-int plan_nccl(int argc, char **argv);
-int plan_ucx(int argc, char **argv);
-int plan_libfabric(int argc, char **argv);
-int plan_ceph(int argc, char **argv);
-int plan_share(int argc, char **argv);
-
 /* --- values, parts, plans --- */
 
 enum plan_kind {
@@ -38,24 +30,38 @@ struct plan_value {
 
 /* Values that belong together: one cgroup on one device, one end of a connection. */
 struct plan_part {
-	const char *form;
 	char *title;
-	char *cgroup;		/* NULL: not known */
-	char *device;		/* NULL: not known */
+	const char *cgroup;	/* NULL: not known */
+	struct device device;	/* without a name: not known; the name is of another */
 	struct plan_value *values;
 	size_t nr_values;
 	char **notes;
 	size_t nr_notes;
 };
 
+/* A text on the command line. */
+struct plan_text {
+	const char *name;	/* the name of the option; "" for a word without option */
+	const char *text;
+};
+
+/* The one plan that this process makes; it lives as long as the process. */
 struct plan {
 	const struct plan_form *form;
+	bool explain;
+	const char *cgroup, *driver;	/* NULL: not given */
+	struct device device;
+	struct plan_text *texts;	/* in their order, words behind options */
+	size_t nr_texts;
 	struct plan_part **parts;
 	size_t nr_parts;
 	const char *failure;	/* an error after the plan, or NULL */
 };
 
-struct plan_part *plan_add_part(struct plan *plan, const char *format, ...) __printf(2, 3);
+extern struct plan plan;
+
+/* Add a part, for the cgroup and the device of --cgroup and --device. */
+struct plan_part *plan_add_part(const char *title, ...) __printf(1, 2);
 void plan_add_note(struct plan_part *part, const char *format, ...) __printf(2, 3);
 /* Print an error and end the program with status 1. */
 void plan_fail(const char *form, const char *format, ...)
@@ -122,79 +128,55 @@ static inline __int128 pow2(__int128 a)
 #define PLAN_ANY	.min = 0, .max = PLAN_MOST
 #define PLAN_SOME	.min = 1, .max = PLAN_MOST
 
-/* An option: a number, or a text if it has @arg, or a flag. */
+/* An input of a form: a number or a flag, for formulas; or texts, if it has @arg. */
 struct plan_input {
 	const char *name;
-	uint64_t value;		/* the default */
+	uint64_t by_default;
 	uint64_t min;
 	uint64_t max;
 	bool is_needed;
 	bool is_flag;
 	const char *arg;
 	const char *doc;
-};
-
-struct plan_args;
-
-/* A form. Each form has a file with its name. */
-struct plan_form {
-	const char *name;		/* "plan ucx" */
-	const char *doc;
-	const char *read;		/* the sources that were read for the formulas, or NULL */
-	const char *args_doc;		/* words without an option; may be NULL */
-	const struct plan_input *inputs;	/* the last input has no name */
-	bool has_limits;		/* has --cgroup and --device */
-	bool has_memory;		/* has --driver */
-	void (*add)(struct plan *plan, struct plan_args *args);
-};
-
-/* The value of an input on the command line. */
-struct plan_answer {
-	const struct plan_input *input;
-	struct plan_args *args;
 	uint64_t number;		/* 1 for a flag that was given */
 	bool given;
 };
 
-/* A text on the command line. */
-struct plan_text {
-	const char *name;		/* the name of the option; "" for a word without option */
-	const char *text;
+/* A form. Each form has a file with its name. */
+struct plan_form {
+	const char *name;		/* "plan ucx" */
+	const char *help;		/* for the list of forms */
+	const char *doc;
+	const char *read;		/* the sources that were read for the formulas, or NULL */
+	const char *args_doc;		/* words without an option; may be NULL */
+	struct plan_input *inputs;	/* the last input has no name */
+	bool has_limits;		/* has --cgroup and --device */
+	bool has_memory;		/* has --driver */
+	void (*add)(struct plan_input *inputs);
 };
 
-struct plan_args {
-	const struct plan_form *form;
-	struct plan_answer *answers;	/* one for each input */
-	size_t nr_answers;
-	struct plan_text *texts;	/* in their order, words behind options */
-	size_t nr_texts;
-};
+extern const struct plan_form lnet_form, qemu_form, nccl_form, ucx_form, libfabric_form, ceph_form,
+			      share_form;
 
 /* Compute a form with the words of the command line, and print the plan, or an error and exit. */
 int plan_run(const struct plan_form *form, int argc, char **argv);
 
-/* The caller frees the arguments by plan_free_args(). */
-void plan_init_args(struct plan_args *args, const struct plan_form *form);
-void plan_free_args(struct plan_args *args);
-/* Parse the words of plan_run(), and add them to the arguments. */
-void plan_parse(struct plan_args *args, int argc, char **argv);
-/* The answer to an input; in @name, - and _ are equal. NULL if there is no such input. */
-struct plan_answer *plan_find_answer(const struct plan_args *args, const char *name);
-/* Set a number from a text. @where is for the error. */
-void plan_set(struct plan_answer *answer, const char *where, const char *text);
+/* Parse the words of plan_run() into the inputs of the form and the texts of the plan. */
+void plan_parse(const struct plan_form *form, int argc, char **argv);
+/* In @name, - and _ are equal. NULL if there is no such input. */
+struct plan_input *plan_find_input(struct plan_input *inputs, const char *name);
+uint64_t plan_number(struct plan_input *inputs, const char *name);
+bool plan_is_given(struct plan_input *inputs, const char *name);
+/* Parse a number; @where is for the error. */
 uint64_t plan_parse_number(const char *where, const char *text, uint64_t min, uint64_t max);
-/* "NAME" or "NAME index=N", as the controller's files name it. */
-void plan_parse_device(struct device *device, const char *text);
-
-uint64_t plan_number(const struct plan_args *args, const char *name);
-bool plan_is_given(const struct plan_args *args, const char *name);
+/* Parse "NAME" or "NAME index=N", as the controller's files name it, into the device @to. */
+void plan_take_device(const char *text, void *to);
 /* The last text of an option, or NULL. */
-const char *plan_text(const struct plan_args *args, const char *name);
+const char *plan_text(const char *name);
+/* The text of the file, or of standard input if it is "-"; NULL and errno. To be freed. */
+char *plan_read_file(const char *name);
 /* Declares the variable @name with the number of the input @name. */
-#define PLAN_INPUT(part, args, name)	PLAN_NAME(part, name, plan_number(args, #name))
-
-/* A part for the cgroup and the device of --cgroup and --device. */
-struct plan_part *plan_begin(struct plan *plan, const struct plan_args *args, const char *title);
+#define PLAN_INPUT(part, inputs, name)	PLAN_NAME(part, name, plan_number(inputs, #name))
 
 /* --- rings.c: memory that a driver takes for queues --- */
 
@@ -209,8 +191,7 @@ struct plan_queues {
  * takes user memory and the bytes are unknown, for example because @queues is NULL, adds a note
  * that mr_mem is a lower bound, and returns 0.
  */
-__int128 plan_add_rings(struct plan_part *part, const struct plan_args *args,
-			const struct plan_queues *queues);
+__int128 plan_add_rings(struct plan_part *part, const struct plan_queues *queues);
 
 /* --- ramblock.c: the RAM blocks of a QEMU. The owner of a guest may choose their names. --- */
 
@@ -218,7 +199,7 @@ __int128 plan_add_rings(struct plan_part *part, const struct plan_args *args,
 #define PLAN_BLOCKS_MAX	((size_t)1 << 14)
 
 struct plan_block {
-	char *name;
+	const char *name;
 	uint64_t used;
 	bool is_zero;		/* has only zeros, by --zero */
 };
@@ -229,10 +210,8 @@ struct plan_blocks {
 	size_t nr_local;	/* blocks without a name, which do not migrate */
 };
 
-struct plan_block *plan_add_block(struct plan_blocks *blocks, const char *name, size_t length,
-				  uint64_t used);
+void plan_add_block(struct plan_blocks *blocks, const char *name, uint64_t used, bool is_zero);
 /* Add the blocks of the text of "info ramblock". Prints an error and returns false on a fault. */
 bool plan_parse_blocks(const char *where, const char *text, struct plan_blocks *blocks);
-void plan_free_blocks(struct plan_blocks *blocks);
 
 #endif /* RDMACG_PLAN_H */

@@ -19,7 +19,7 @@
 			"qemu_rdma_register_and_get_keys()"
 #define QEMU_PINNED	"an MR for each RAM block: " QEMU_FILE "qemu_rdma_reg_whole_ram_blocks()"
 
-static const struct plan_input qemu_inputs[] = {
+static struct plan_input qemu_inputs[] = {
 	{ "instances", 1, PLAN_SOME,
 	  .doc = "such machines that migrate at once, in the cgroup (1)" },
 	{ "ram", .arg = "SIZE",
@@ -41,11 +41,7 @@ static const struct plan_input qemu_inputs[] = {
  * The blocks of -M pc -nodefaults besides its RAM, as "info ramblock" of 7.2 shows them. pc.rom has
  * only zeros, and QEMU does not register memory that was always zero.
  */
-static const struct {
-	const char *name;
-	uint64_t used;
-	bool is_zero;
-} qemu_pc_blocks[] = {
+static const struct plan_block qemu_pc_blocks[] = {
 	{ "pc.bios", 256 << 10, false },
 	{ "/rom@etc/acpi/tables", 128 << 10, false },
 	{ "pc.rom", 128 << 10, true },
@@ -53,123 +49,104 @@ static const struct {
 	{ "/rom@etc/acpi/rsdp", 4 << 10, false },
 };
 
-static void qemu_read_file(const char *path, struct plan_blocks *blocks)
+static struct plan_blocks qemu_blocks;
+
+static void qemu_read_file(const char *path)
 {
-	char *text __autofree = file_read(AT_FDCWD, strcmp(path, "-") ? path : "/dev/stdin");
+	char *text __autofree = plan_read_file(path);
 
 	if (!text)
 		plan_fail(path, "%s; give a file with the text of 'info ramblock'",
 			  strerror(errno));
-	if (!plan_parse_blocks(path, text, blocks))
+	if (!plan_parse_blocks(path, text, &qemu_blocks))
 		exit(EXIT_FAILED);
 }
 
 /* Words without an option, as in "--ram 1G 2G", are further sizes of --ram. */
-static void qemu_get_ram(const struct plan_args *args, struct plan_blocks *blocks)
+static void qemu_get_ram(void)
 {
-	const char *machine = plan_text(args, "machine");
+	const char *machine = plan_text("machine");
 	bool is_pc = !machine || !strcmp(machine, "pc");
-	size_t i;
+	const struct plan_block *block;
+	const struct plan_text *text;
 
 	if (!is_pc && strcmp(machine, "none"))
 		options_fail(machine,
 			     "is neither pc nor none; for another machine give --ramblocks");
-	for (i = 0; i < args->nr_texts; i++)
-		if (!*args->texts[i].name || !strcmp(args->texts[i].name, "ram"))
-			plan_add_block(blocks, "ram", 3,
-				       plan_parse_number("--ram", args->texts[i].text, 1,
-							 NUMBER_LARGEST));
-	for (i = 0; i < ARRAY_SIZE(qemu_pc_blocks) && is_pc; i++)
-		plan_add_block(blocks, qemu_pc_blocks[i].name, strlen(qemu_pc_blocks[i].name),
-			       qemu_pc_blocks[i].used)->is_zero = qemu_pc_blocks[i].is_zero;
+	for (text = plan.texts; text < plan.texts + plan.nr_texts; text++)
+		if (!*text->name || !strcmp(text->name, "ram"))
+			plan_add_block(&qemu_blocks, "ram",
+				       plan_parse_number("--ram", text->text, 1, NUMBER_LARGEST),
+				       false);
+	for (block = qemu_pc_blocks; block < qemu_pc_blocks + ARRAY_SIZE(qemu_pc_blocks); block++)
+		if (is_pc)
+			plan_add_block(&qemu_blocks, block->name, block->used, block->is_zero);
 }
 
-static void qemu_set_zero(const struct plan_blocks *blocks, const char *name)
+static void qemu_set_zero(const char *name)
 {
-	size_t i;
+	size_t i = 0;
 
-	for (i = 0; i < blocks->count; i++) {
-		if (strcmp(blocks->block[i].name, name))
-			continue;
-		blocks->block[i].is_zero = true;
-		return;
-	}
-	plan_fail(name, "there is no such RAM block; give a name as 'info ramblock' has it");
+	while (i < qemu_blocks.count && strcmp(qemu_blocks.block[i].name, name))
+		i++;
+	if (i == qemu_blocks.count)
+		plan_fail(name,
+			  "there is no such RAM block; give a name as 'info ramblock' has it");
+	qemu_blocks.block[i].is_zero = true;
 }
 
-static void qemu_get_blocks(const struct plan_args *args, struct plan_blocks *blocks)
+static void qemu_get_blocks(void)
 {
-	const char *file = plan_text(args, "ramblocks");
-	size_t i;
+	const char *file = plan_text("ramblocks"), *word = plan_text("");
+	const struct plan_text *text;
 
-	if (plan_is_given(args, "ram") == !!file)
-		options_fail(args->form->name, "give --ram or --ramblocks");
-	if (file && plan_text(args, ""))
-		options_fail(plan_text(args, ""), "is a word too many; a SIZE is for --ram");
+	if (!plan_text("ram") == !file)
+		options_fail(plan.form->name, "give --ram or --ramblocks");
+	if (file && word)
+		options_fail(word, "is a word too many; a SIZE is for --ram");
 	if (file)
-		qemu_read_file(file, blocks);
+		qemu_read_file(file);
 	else
-		qemu_get_ram(args, blocks);
-	for (i = 0; i < args->nr_texts; i++)
-		if (!strcmp(args->texts[i].name, "zero"))
-			qemu_set_zero(blocks, args->texts[i].text);
+		qemu_get_ram();
+	for (text = plan.texts; text < plan.texts + plan.nr_texts; text++)
+		if (!strcmp(text->name, "zero"))
+			qemu_set_zero(text->text);
 }
 
-/* The sum of the blocks that are sent. A block of zeros is sent only if it is pinned. */
-struct qemu_ram {
-	uint64_t blocks, chunks, bytes;
-};
-
-static struct qemu_ram qemu_count(const struct plan_blocks *blocks, bool pin_all,
-				  struct plan_part *part, bool explain)
+/* Sum up the chunks and bytes that are sent. A block of zeros is sent only if it is pinned. */
+static void qemu_count(struct plan_part *part, bool pin_all, __int128 *chunks, __int128 *bytes)
 {
-	struct qemu_ram ram = { .blocks = blocks->count };
-	size_t i;
+	const struct plan_block *block;
 
-	for (i = 0; i < blocks->count; i++) {
-		const struct plan_block *block = &blocks->block[i];
-		uint64_t chunks = div_up(block->used, QEMU_CHUNK);
-		uint64_t pages = div_up(block->used, QEMU_PAGE);
+	for (block = qemu_blocks.block; block < qemu_blocks.block + qemu_blocks.count; block++) {
+		__int128 more = div_up(block->used, QEMU_CHUNK);
 		bool is_sent = pin_all || !block->is_zero;
 
-		if (explain)
+		if (plan.explain)
 			plan_add_note(part, "%s: %" PRIu64 " bytes, %" PRIu64 " chunks%s",
-				      block->name, block->used, chunks,
+				      block->name, block->used, (uint64_t)more,
 				      is_sent ? "" : ", all zero: none is sent");
 		if (!is_sent)
 			continue;
-		ram.chunks += chunks;
-		if (__builtin_mul_overflow(pages, QEMU_PAGE, &pages) ||
-		    __builtin_add_overflow(ram.bytes, pages, &ram.bytes))
-			plan_fail("plan qemu",
-				  "the sum of the RAM blocks does not fit in 64 bits; give smaller ones");
+		*chunks += more;
+		*bytes += div_up(block->used, QEMU_PAGE) * QEMU_PAGE;
 	}
-	return ram;
+	if (*bytes > UINT64_MAX)
+		plan_fail(plan.form->name,
+			  "the sum of the RAM blocks does not fit in 64 bits; give smaller ones");
 }
 
 /* --- the plan --- */
 
-/* @back is 1 if a second context exists for the way back. */
-static void qemu_add_memory(struct plan_part *part, const struct plan_args *args,
-			    __int128 instances, __int128 back, __int128 ram_bytes)
+/* @back is 1 if a second context exists for the way back; @ram_mr and @ram_bytes are the RAM's. */
+static void qemu_add_limits(struct plan_part *part, __int128 instances, __int128 back,
+			    __int128 ram_mr, __int128 ram_bytes)
 {
 	struct plan_queues queues = {
 		.cqs = 2 + 2 * back, .cqe = 3 * 512, .qps = 1 + back,
 		.send_wr = 512, .send_sge = 1, .recv_wr = 3, .recv_sge = 1,
 	};
-	PLAN_NAME(part, rings, plan_add_rings(part, args, &queues));
 
-	PLAN_STEP(part, control_bytes, (524288 / 4096 + 1) * 4096,
-		  "a control buffer of 512 KiB, RDMA_CONTROL_MAX_BUFFER, which no page begins with: "
-		  QEMU_FILE "RDMAWorkRequestData");
-	PLAN_LIMIT(part, mr_mem,
-		   instances * ((3 + 3 * back) * control_bytes + ram_bytes + rings),
-		   "whole pages: control buffers, RAM that has an MR, and queues of the driver");
-}
-
-static void qemu_add_objects(struct plan_part *part, __int128 instances, __int128 back,
-			     __int128 ram_mr)
-{
 	PLAN_LIMIT(part, hca_handle, instances,
 		   "librdmacm opens the device once in a process, also for the way back");
 	PLAN_FIGURE(part, pd, instances * (2 + back),
@@ -185,58 +162,50 @@ static void qemu_add_objects(struct plan_part *part, __int128 instances, __int12
 	PLAN_LIMIT(part, hca_object, instances * (8 + 7 * back + ram_mr),
 		   "2 PD, 2 CQ, 1 QP, 3 MR, and 1 PD, 2 CQ, 1 QP, 3 MR for the way back, and the RAM's: "
 		   QEMU_FILE "rdma_start_outgoing_migration()");
+	PLAN_NAME(part, rings, plan_add_rings(part, &queues));
+	PLAN_STEP(part, control_bytes, (524288 / 4096 + 1) * 4096,
+		  "a control buffer of 512 KiB, RDMA_CONTROL_MAX_BUFFER, which no page begins with: "
+		  QEMU_FILE "RDMAWorkRequestData");
+	PLAN_LIMIT(part, mr_mem,
+		   instances * ((3 + 3 * back) * control_bytes + ram_bytes + rings),
+		   "whole pages: control buffers, RAM that has an MR, and queues of the driver");
 }
 
-static void qemu_add_limits(struct plan_part *part, const struct plan_args *args,
-			    const struct qemu_ram *ram)
+static void qemu_add(struct plan_input *inputs)
 {
-	PLAN_INPUT(part, args, instances);
-	PLAN_NAME(part, back, plan_number(args, "postcopy"));
-	PLAN_NAME(part, blocks, ram->blocks);
-	PLAN_NAME(part, chunks, ram->chunks);
-	PLAN_NAME(part, ram_bytes, ram->bytes);
-	__int128 ram_mr = plan_number(args, "pin-all") ?
-		PLAN_OF_KEY(part, FIGURE, "ram_mr", blocks, QEMU_PINNED) :
-		PLAN_OF_KEY(part, FIGURE, "ram_mr", chunks, QEMU_CHUNKS);
+	bool pin_all = plan_number(inputs, "pin-all"), postcopy = plan_number(inputs, "postcopy");
+	struct plan_part *part = plan_add_part("Source and destination, each: %s%s",
+					       pin_all ? "rdma-pin-all" : "dynamic registration",
+					       postcopy ? ", with a way back" : "");
+	__int128 sent_chunks = 0, sent_bytes = 0;
 
-	qemu_add_objects(part, instances, back, ram_mr);
-	qemu_add_memory(part, args, instances, back, ram_bytes);
-}
-
-static void qemu_add(struct plan *plan, struct plan_args *args)
-{
-	bool pin_all = plan_number(args, "pin-all");
-	char *title = memory_format("Source and destination, each: %s%s",
-				    pin_all ? "rdma-pin-all" : "dynamic registration",
-				    plan_number(args, "postcopy") ? ", with a way back" : "");
-	struct plan_part *part = plan_begin(plan, args, title);
-	struct plan_blocks blocks = { .count = 0 };
-	struct qemu_ram ram;
-
-	free(title);
-	qemu_get_blocks(args, &blocks);
-	ram = qemu_count(&blocks, pin_all, part, plan_number(args, "explain"));
-	if (!pin_all && !plan_is_given(args, "ram"))
+	qemu_get_blocks();
+	qemu_count(part, pin_all, &sent_chunks, &sent_bytes);
+	if (!pin_all && !plan_is_given(inputs, "ram"))
 		plan_add_note(part,
 			      "This is enough for any guest. A MiB of zeros that was never anything else needs no MR; see --zero.");
-	if (blocks.nr_local)
+	if (qemu_blocks.nr_local)
 		plan_add_note(part,
 			      "%zu RAM blocks without a name do not migrate, and do not count.",
-			      blocks.nr_local);
+			      qemu_blocks.nr_local);
 	plan_add_note(part,
 		      "A destination that waits holds 1 hca_handle and 1 hca_object of these.");
-	qemu_add_limits(part, args, &ram);
-	plan_free_blocks(&blocks);
+
+	PLAN_INPUT(part, inputs, instances);
+	PLAN_NAME(part, back, postcopy);
+	PLAN_NAME(part, blocks, qemu_blocks.count);
+	PLAN_NAME(part, chunks, sent_chunks);
+	PLAN_NAME(part, ram_bytes, sent_bytes);
+	__int128 ram_mr = pin_all ? PLAN_OF_KEY(part, FIGURE, "ram_mr", blocks, QEMU_PINNED) :
+				    PLAN_OF_KEY(part, FIGURE, "ram_mr", chunks, QEMU_CHUNKS);
+
+	qemu_add_limits(part, instances, back, ram_mr, ram_bytes);
 }
 
-static const struct plan_form qemu_form = {
+const struct plan_form qemu_form = {
 	.name = "plan qemu",
+	.help = "migration of a virtual machine over RDMA",
 	.doc = "Limits for one side of QEMU's migration over RDMA.", .args_doc = "[SIZE...]",
 	.read = "QEMU at 58deb358c6, migration/rdma.c; migrations of 7.2 were run on Soft-RoCE",
 	.inputs = qemu_inputs, .has_limits = true, .has_memory = true, .add = qemu_add,
 };
-
-int plan_qemu(int argc, char **argv)
-{
-	return plan_run(&qemu_form, argc, argv);
-}

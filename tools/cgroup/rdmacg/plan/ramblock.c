@@ -19,40 +19,18 @@
 #define PLAN_HEX	"0x[0-9a-f]{1,16}"
 #define PLAN_TAIL	PLAN_HEX ")( +" PLAN_HEX " +(ro|rw))? *$"
 
-enum { PLAN_NAME_AT = 1, PLAN_USED_AT = 3, PLAN_TOTAL_AT, PLAN_NR_MATCHES };
+enum { PLAN_NAME_AT = 1, PLAN_USED_AT = 4, PLAN_TOTAL_AT, PLAN_NR_MATCHES };
 
+/* The name is printable ASCII, or nothing at all; QEMU takes no other name. */
 static const char plan_block_pattern[] =
-	"^ *(.*[^ ])? +[0-9]+ +(B|KiB|MiB|GiB) +" PLAN_HEX " +(" PLAN_HEX ") +(" PLAN_TAIL;
-static const char plan_header_pattern[] = "^ *Block Name .*PSize .*Offset .*Used .*Total";
+	"^ *([!-~]([ -~]*[!-~])?)? +[0-9]+ +(B|KiB|MiB|GiB) +" PLAN_HEX " +(" PLAN_HEX ") +("
+	PLAN_TAIL;
 
-struct plan_block *plan_add_block(struct plan_blocks *blocks, const char *name, size_t length,
-				  uint64_t used)
+void plan_add_block(struct plan_blocks *blocks, const char *name, uint64_t used, bool is_zero)
 {
 	struct plan_block *block = memory_append(&blocks->block, &blocks->count, sizeof(*block));
 
-	block->name = memory_format("%.*s", (int)length, name);
-	block->used = used;
-	return block;
-}
-
-void plan_free_blocks(struct plan_blocks *blocks)
-{
-	size_t i;
-
-	for (i = 0; i < blocks->count; i++)
-		free(blocks->block[i].name);
-	free(blocks->block);
-}
-
-/* Printable ASCII, or nothing at all; QEMU takes no other name. */
-static bool plan_is_block_name(const char *name, size_t length)
-{
-	size_t i;
-
-	for (i = 0; i < length; i++)
-		if (name[i] < ' ' || name[i] >= 0x7f)
-			return false;
-	return length <= PLAN_BLOCK_NAME;
+	*block = (struct plan_block){ name, used, is_zero };
 }
 
 /* Whether @line is a block of the table. One without a name does not migrate. */
@@ -60,50 +38,49 @@ static bool plan_parse_block(const char *line, const regex_t *pattern, struct pl
 {
 	regmatch_t match[PLAN_NR_MATCHES];
 	const regmatch_t *name = &match[PLAN_NAME_AT];
-	size_t length;
 	uint64_t used;
+	int length;
 
 	if (strlen(line) > PLAN_LINE || regexec(pattern, line, PLAN_NR_MATCHES, match, 0))
 		return false;
 	length = name->rm_eo - name->rm_so;
 	used = strtoumax(line + match[PLAN_USED_AT].rm_so, NULL, 16);
-	if (used > strtoumax(line + match[PLAN_TOTAL_AT].rm_so, NULL, 16))
+	if (length > PLAN_BLOCK_NAME ||
+	    used > strtoumax(line + match[PLAN_TOTAL_AT].rm_so, NULL, 16))
 		return false;
 	/* vmstate_register_ram() gives names to those that migrate. */
-	if (!length)
-		blocks->nr_local++;
-	else if (plan_is_block_name(line + name->rm_so, length))
-		plan_add_block(blocks, line + name->rm_so, length, used);
+	if (length)
+		plan_add_block(blocks, memory_format("%.*s", length, line + name->rm_so), used,
+			       false);
 	else
-		return false;
+		blocks->nr_local++;
 	return true;
 }
 
 /* A monitor's text has its prompts around the table. */
-static bool plan_parse_lines(const char *where, char *text, const regex_t *header,
-			     const regex_t *pattern, struct plan_blocks *blocks)
+static bool plan_parse_lines(const char *where, char *text, const regex_t *pattern,
+			     struct plan_blocks *blocks)
 {
 	bool in_table = false;
 	size_t number = 0;
-	char *line, *c;
+	char *line, *start, *c;
 
 	while ((line = strsep(&text, "\n"))) {
 		number++;
 		for (c = line; *c; c++)
 			if (*c == '\t' || *c == '\r')
 				*c = ' ';
-		if (!in_table) {
-			in_table = strlen(line) <= PLAN_LINE && !regexec(header, line, 0, NULL, 0);
+		start = line + strspn(line, " ");
+		if (!in_table || !*start) {
+			in_table |= !strncmp(start, "Block Name ", strlen("Block Name "));
 			continue;
 		}
-		if (!line[strspn(line, " ")])
-			continue;
-		if (!strncmp(line, "(qemu)", 6))
+		if (!strncmp(start, "(qemu)", strlen("(qemu)")))
 			break;
 		if (!plan_parse_block(line, pattern, blocks))
 			say_error(where,
 				  "line %zu, '%.*s', is not a RAM block; give the whole text of 'info ramblock'",
-				  number, PLAN_SHOWN, line + strspn(line, " "));
+				  number, PLAN_SHOWN, start);
 		else if (blocks->count > PLAN_BLOCKS_MAX)
 			say_error(where,
 				  "more than %zu RAM blocks; QEMU cannot migrate so many over RDMA",
@@ -118,17 +95,15 @@ static bool plan_parse_lines(const char *where, char *text, const regex_t *heade
 bool plan_parse_blocks(const char *where, const char *text, struct plan_blocks *blocks)
 {
 	char *copy __autofree = memory_string(text);
-	regex_t header, pattern;
+	regex_t pattern;
 	bool good;
 
-	if (regcomp(&header, plan_header_pattern, REG_EXTENDED | REG_NOSUB) ||
-	    regcomp(&pattern, plan_block_pattern, REG_EXTENDED))
+	if (regcomp(&pattern, plan_block_pattern, REG_EXTENDED))
 		abort();
-	good = plan_parse_lines(where, copy, &header, &pattern, blocks);
+	good = plan_parse_lines(where, copy, &pattern, blocks);
 	if (good && !blocks->count)
 		say_error(where,
 			  "there is no RAM block; give the whole text of 'info ramblock', with its header");
-	regfree(&header);
 	regfree(&pattern);
 	return good && blocks->count;
 }

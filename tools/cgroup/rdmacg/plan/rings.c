@@ -20,32 +20,19 @@ static const char *const rings_in_kernel[] = {
 };
 
 /* The driver of --driver or, by sysfs, of the part's device. NULL: not known. To be freed. */
-static char *rings_driver(const struct plan_args *args, const char *device)
+static char *rings_driver(const char *device)
 {
-	char *class __autofree = memory_format("/sys/class/infiniband/%.*s",
-					       (int)strcspn(device, " "), device);
+	char *class __autofree = memory_format("/sys/class/infiniband/%s", device);
 	char *path __autofree = memory_format("%s/device/driver", class);
-	const char *driver = plan_text(args, "driver");
 	char target[256] = "";
 
-	if (driver)
-		return memory_string(driver);
+	if (plan.driver)
+		return memory_string(plan.driver);
 	if (!*device || strchr(device, '/') || access(class, F_OK))
 		return NULL;
 	if (readlink(path, target, sizeof(target) - 1) < 0)
 		return memory_string(RINGS_SOFTWARE);
 	return memory_string(basename(target));
-}
-
-static bool rings_are_in_kernel(const char *driver)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(rings_in_kernel); i++) {
-		if (!strcmp(driver, rings_in_kernel[i]))
-			return true;
-	}
-	return false;
 }
 
 /* The provider has a page for the state of each CQ and of each QP, then the entries. */
@@ -72,20 +59,23 @@ static __int128 rings_add_pvrdma(struct plan_part *part, const struct plan_queue
 	return queue_bytes;
 }
 
-__int128 plan_add_rings(struct plan_part *part, const struct plan_args *args,
-			const struct plan_queues *queues)
+__int128 plan_add_rings(struct plan_part *part, const struct plan_queues *queues)
 {
-	char *driver __autofree = rings_driver(args, part->device ? part->device : "");
-	__int128 bytes = 0;
+	char *driver __autofree = rings_driver(part->device.name ? part->device.name : "");
+	size_t i;
 
-	if (driver && queues && !strcmp(driver, "vmw_pvrdma"))
-		bytes = rings_add_pvrdma(part, queues);
-	else if (!driver)
+	if (!driver) {
 		plan_add_note(part,
 			      "mr_mem is a lower bound: it does not include the queues of the driver; give --driver, or a --device of this machine.");
-	else if (!rings_are_in_kernel(driver))
-		plan_add_note(part,
-			      "mr_mem is a lower bound: it does not include the queues of the driver, and how much %s takes for them was not read.",
-			      driver);
-	return bytes;
+		return 0;
+	}
+	if (queues && !strcmp(driver, "vmw_pvrdma"))
+		return rings_add_pvrdma(part, queues);
+	for (i = 0; i < ARRAY_SIZE(rings_in_kernel); i++)
+		if (!strcmp(driver, rings_in_kernel[i]))
+			return 0;
+	plan_add_note(part,
+		      "mr_mem is a lower bound: it does not include the queues of the driver, and how much %s takes for them was not read.",
+		      driver);
+	return 0;
 }

@@ -18,19 +18,21 @@ struct share_cgroup {
 	struct plan_part *part;
 };
 
-struct share {
-	struct device device;
+/* Subtracted from the capacity of a resource before the rest is shared. */
+struct share_less {
+	__int128 kernel, fixed, percent;	/* in thousandths of a percent */
+};
+
+static struct {
+	const struct pool *pool;	/* the device and its capacity */
+	struct share_less *less;	/* for each slot of the pool */
 	struct share_cgroup *cgroups;
 	size_t nr_cgroups;
 	__int128 weights;	/* of all cgroups */
-	/* Subtracted before the rest is shared; a key may be in a list several times. */
-	struct limits kernel, reserve;
-	bool has_kernel;
-	uint64_t percent;	/* of every resource, in thousandths of a percent */
 	uint64_t over;		/* in thousandths; 0 without --oversubscribe */
-};
+} share;
 
-static const struct plan_input share_inputs[] = {
+static struct plan_input share_inputs[] = {
 	{ "among", .arg = "CGROUP[:WEIGHT]",
 	  .doc = "a cgroup that gets a share; words behind DEVICE are more of them" },
 	{ "reserve", .arg = "KEY=VALUE[,...]|P%",
@@ -45,36 +47,33 @@ static const struct plan_input share_inputs[] = {
 
 /* --- the device --- */
 
-/* "KEY=VALUE,KEY=VALUE" of the device. Percentages are of its capacity. */
-static void share_parse_limits(const struct share *share, struct limits *limits, const char *text,
-			       bool may_be_percent)
+/* "KEY=VALUE,KEY=VALUE" of @device. Percentages are of its capacity. */
+static void share_parse_limits(const struct device *device, struct limits *limits,
+			       const char *text, bool may_be_percent)
 {
-	const struct device *device = &share->device;
-	char *option = device->has_index ?
-		memory_format("%s:index=%u,%s", device->name, device->index, text) :
-		memory_format("%s:%s", device->name, text);
+	char *index __autofree = device->has_index ? memory_format("index=%u,", device->index) :
+						     memory_string("");
+	char *option __autofree = memory_format("%s:%s%s", device->name, index, text);
 	size_t i;
 
 	if (!limits_parse_option(limits, option))
 		exit(EXIT_USAGE);
-	free(option);
 	if (limits->whole)
 		options_fail(text, "write KEY=VALUE[,KEY=VALUE]...");
-	for (i = 0; i < limits->nr_limits; i++) {
+	for (i = 0; i < limits->nr_limits; i++)
 		if (limits->limits[i].percent && !may_be_percent)
 			options_fail(text, "only --reserve can be a percentage");
-	}
 }
 
-/* The capacity of the device, by --capacity or by rdma.capacity. */
-static const struct pool *share_read_capacity(const struct share *share, const char *given)
+/* Find the capacity of the device, by --capacity or by rdma.capacity. */
+static void share_read_capacity(const struct device *device)
 {
-	const struct pool *pool;
+	const char *given = plan_text("capacity");
 	struct limits limits;
 	size_t i;
 
 	if (given) {
-		share_parse_limits(share, &limits, given, false);
+		share_parse_limits(device, &limits, given, false);
 		for (i = 0; i < limits.nr_limits; i++)
 			pools_get_slot(&capacity.pools, &limits.device,
 				       limits.limits[i].key)->max = limits.limits[i].value;
@@ -85,10 +84,10 @@ static const struct pool *share_read_capacity(const struct share *share, const c
 			plan_fail("rdma.capacity",
 				  "the kernel has no such file, so give --capacity KEY=VALUE,...");
 	}
-	pool = limits_find_pool(&share->device, &capacity.pools);
-	if (!pool)
+	share.pool = limits_find_pool(device, &capacity.pools);
+	if (!share.pool)
 		exit(EXIT_FAILED);
-	return pool;
+	share.less = memory_zeroed(share.pool->nr_slots, sizeof(*share.less));
 }
 
 /* Whether the capacity is known, so that it can be shared. */
@@ -97,28 +96,58 @@ static bool share_has(const struct slot *slot)
 	return slot && slot->max && slot->max != NUMBER_MAX;
 }
 
-/* --- one resource --- */
-
-/* The sum of a resource's amounts, or of its percentages in thousandths. */
-static __int128 share_sum(const struct limits *limits, const char *key, bool percent)
+/* Add the limits of --kernel or --reserve to what is subtracted. */
+static void share_subtract(const char *text, bool is_kernel)
 {
-	__int128 sum = 0;
+	struct limits limits;
 	size_t i;
 
-	for (i = 0; i < limits->nr_limits; i++)
-		if (!strcmp(limits->limits[i].key, key) && limits->limits[i].percent == percent)
-			sum += limits->limits[i].value;
-	return min(sum, UINT64_MAX);
+	share_parse_limits(&share.pool->device, &limits, text, !is_kernel);
+	for (i = 0; i < limits.nr_limits; i++) {
+		const struct limit *limit = &limits.limits[i];
+		const struct slot *slot = pool_find(share.pool, limit->key);
+		struct share_less *less;
+
+		if (!share_has(slot))
+			plan_fail(limit->key, "its capacity is not known; leave it out");
+		less = &share.less[slot - share.pool->slots];
+		if (is_kernel)
+			less->kernel = min(less->kernel + limit->value, UINT64_MAX);
+		else if (limit->percent)
+			less->percent += limit->value;
+		else
+			less->fixed = min(less->fixed + limit->value, UINT64_MAX);
+	}
+	limits_free(&limits);
 }
 
-/* The rest of the resource, for cgroups. */
-static __int128 share_add_available(const struct share *share, struct plan_part *part,
-				    const struct slot *slot)
+static void share_reserve(const char *text)
 {
+	size_t length = strlen(text), i;
+	uint64_t percent;
+
+	if (strchr(text, '=')) {
+		share_subtract(text, false);
+		return;
+	}
+	if (!length || text[length - 1] != '%' ||
+	    !number_parse_thousandths(text, length - 1, &percent) || percent > 100000)
+		options_fail(text, "--reserve is KEY=VALUE[,KEY=VALUE]... or 0%% to 100%%");
+	for (i = 0; i < share.pool->nr_slots; i++)
+		share.less[i].percent += percent;
+}
+
+/* --- one resource --- */
+
+/* The rest of the resource, for cgroups. */
+static __int128 share_add_available(struct plan_part *part, const struct slot *slot)
+{
+	const struct share_less *less = &share.less[slot - share.pool->slots];
+
 	PLAN_NAME(part, capacity, slot->max);
-	PLAN_NAME(part, kernel, share_sum(&share->kernel, slot->key, false));
-	PLAN_NAME(part, fixed, share_sum(&share->reserve, slot->key, false));
-	PLAN_NAME(part, percent, share->percent + share_sum(&share->reserve, slot->key, true));
+	PLAN_NAME(part, kernel, less->kernel);
+	PLAN_NAME(part, fixed, less->fixed);
+	PLAN_NAME(part, percent, less->percent);
 	PLAN_STEP(part, reserve, fixed + capacity * percent / 100000,
 		  "--reserve: amounts, and thousandths of a percent of the capacity");
 	PLAN_STEP(part, available, capacity - kernel - reserve,
@@ -127,15 +156,14 @@ static __int128 share_add_available(const struct share *share, struct plan_part 
 	return available;
 }
 
-static __int128 share_add_limit(const struct share *share, const struct share_cgroup *cgroup,
-				const char *key, uint64_t left)
+static __int128 share_add_limit(const struct share_cgroup *cgroup, const char *key, uint64_t left)
 {
 	struct plan_part *part = cgroup->part;
 
 	PLAN_NAME(part, available, left);
 	PLAN_NAME(part, weight, cgroup->weight);
-	PLAN_NAME(part, weights, share->weights);
-	PLAN_NAME(part, over, share->over);
+	PLAN_NAME(part, weights, share.weights);
+	PLAN_NAME(part, over, share.over);
 
 	if (!over)
 		return PLAN_OF_KEY(part, LIMIT, key, available * weight / weights,
@@ -146,16 +174,14 @@ static __int128 share_add_limit(const struct share *share, const struct share_cg
 }
 
 /* Add up the limits: the sum does not exceed the capacity, or print the risk of --oversubscribe. */
-static void share_add_resource(const struct share *share, struct plan_part *proof,
-			       const struct slot *slot)
+static void share_add_resource(struct plan_part *proof, const struct slot *slot)
 {
-	uint64_t available = share_add_available(share, proof, slot);
+	uint64_t available = share_add_available(proof, slot);
+	const struct share_cgroup *cgroup;
 	__int128 limits = 0;
-	size_t i;
 
-	for (i = 0; i < share->nr_cgroups; i++) {
-		const struct share_cgroup *cgroup = &share->cgroups[i];
-		__int128 limit = share_add_limit(share, cgroup, slot->key, available);
+	for (cgroup = share.cgroups; cgroup < share.cgroups + share.nr_cgroups; cgroup++) {
+		__int128 limit = share_add_limit(cgroup, slot->key, available);
 
 		limits += limit;
 		if (!limit)
@@ -171,54 +197,10 @@ static void share_add_resource(const struct share *share, struct plan_part *proo
 		      ".");
 }
 
-/* --- the plan --- */
-
-/* Only a resource with a known capacity can be kept back. */
-static void share_check_known(const struct limits *limits, const struct pool *pool)
-{
-	size_t i;
-
-	for (i = 0; i < limits->nr_limits; i++)
-		if (!share_has(pool_find(pool, limits->limits[i].key)))
-			plan_fail(limits->limits[i].key,
-				  "its capacity is not known; leave it out");
-}
-
-/* A part for the device, then one for each cgroup. */
-static void share_plan(struct plan *plan, struct share *share, const struct pool *pool)
-{
-	char *name = device_format(&pool->device);
-	struct plan_part *proof = plan_add_part(plan, "Resources of %s for cgroups", name);
-	size_t i;
-
-	for (i = 0; i < share->nr_cgroups; i++) {
-		struct share_cgroup *cgroup = &share->cgroups[i];
-
-		cgroup->part = plan_add_part(plan, "%s, weight %" PRIu64, cgroup->name,
-					     cgroup->weight);
-		cgroup->part->cgroup = memory_string(cgroup->name);
-		cgroup->part->device = memory_string(name);
-		share->weights += cgroup->weight;
-	}
-	free(name);
-	share_check_known(&share->kernel, pool);
-	share_check_known(&share->reserve, pool);
-	if (!share->has_kernel)
-		plan_add_note(proof,
-			      "Nothing is subtracted for kernel users: give --kernel; see rdma resource show, rdmacg plan lnet.");
-	for (i = 0; i < pool->nr_slots; i++)
-		if (share_has(&pool->slots[i]))
-			share_add_resource(share, proof, &pool->slots[i]);
-	if (!proof->nr_values)
-		plan_fail(share->device.name,
-			  "no capacity of the device is known; give --capacity KEY=VALUE,...");
-	plan_add_note(proof, "Resources without a known capacity have no limit.");
-}
-
-/* --- the command line --- */
+/* --- the cgroups --- */
 
 /* "CGROUP:WEIGHT": the weight is behind the last colon, in digits that no name ends with. */
-static void share_add_cgroup(struct share *share, const char *word)
+static void share_add_cgroup(const char *word)
 {
 	char *path __autofree = memory_string(word);
 	const char *colon = strrchr(word, ':');
@@ -226,15 +208,16 @@ static void share_add_cgroup(struct share *share, const char *word)
 			  !file_exists(hierarchy.dir, word);
 	struct share_cgroup *cgroup;
 
-	if (share->nr_cgroups == SHARE_CGROUPS_MAX)
+	if (share.nr_cgroups == SHARE_CGROUPS_MAX)
 		options_fail(word, "is a cgroup too many; give a parent of them");
-	cgroup = memory_append(&share->cgroups, &share->nr_cgroups, sizeof(*cgroup));
+	cgroup = memory_append(&share.cgroups, &share.nr_cgroups, sizeof(*cgroup));
 	cgroup->weight = 1;
 	if (has_weight && (!number_parse(colon + 1, strlen(colon + 1), &cgroup->weight) ||
 			   !cgroup->weight || cgroup->weight > SHARE_WEIGHT_MAX))
 		options_fail(word, "a weight is 1 to %d", SHARE_WEIGHT_MAX);
 	if (has_weight)
 		path[colon - word] = '\0';
+	share.weights += cgroup->weight;
 	cgroup->name = hierarchy_resolve(path);
 	if (!cgroup->name)
 		exit(EXIT_FAILED);
@@ -242,76 +225,17 @@ static void share_add_cgroup(struct share *share, const char *word)
 		plan_fail("/", "the root has no limits; its devices are the limit");
 }
 
-static void share_add_take(const struct share *share, struct limits *to, const char *text,
-			   bool may_be_percent)
-{
-	struct limits more;
-	size_t i;
-
-	share_parse_limits(share, &more, text, may_be_percent);
-	for (i = 0; i < more.nr_limits; i++)
-		*(struct limit *)memory_append(&to->limits, &to->nr_limits, sizeof(*to->limits)) =
-			more.limits[i];
-	more.nr_limits = 0;
-	limits_free(&more);
-}
-
-static void share_add_reserve(struct share *share, const char *text)
-{
-	size_t length = strlen(text);
-	uint64_t percent;
-
-	if (strchr(text, '=')) {
-		share_add_take(share, &share->reserve, text, true);
-		return;
-	}
-	if (!length || text[length - 1] != '%' ||
-	    !number_parse_thousandths(text, length - 1, &percent) || percent > 100000)
-		options_fail(text, "--reserve is KEY=VALUE[,KEY=VALUE]... or 0%% to 100%%");
-	share->percent += percent;
-}
-
-/* The first word is the device; --kernel and --reserve need its name. */
-static void share_take_texts(struct share *share, const struct plan_args *args)
-{
-	const char *over = plan_text(args, "oversubscribe");
-	size_t i;
-
-	for (i = 0; i < args->nr_texts; i++) {
-		const struct plan_text *text = &args->texts[i];
-
-		if (!*text->name && !share->device.name)
-			plan_parse_device(&share->device, text->text);
-		else if (!*text->name || !strcmp(text->name, "among"))
-			share_add_cgroup(share, text->text);
-	}
-	if (!share->device.name || !share->nr_cgroups)
-		options_fail(args->form->name, "a DEVICE and a CGROUP are needed");
-	for (i = 0; i < args->nr_texts; i++) {
-		const struct plan_text *text = &args->texts[i];
-
-		if (!strcmp(text->name, "reserve"))
-			share_add_reserve(share, text->text);
-		if (!strcmp(text->name, "kernel"))
-			share_add_take(share, &share->kernel, text->text, false);
-	}
-	share->has_kernel = plan_is_given(args, "kernel");
-	if (over && (!number_parse_thousandths(over, strlen(over), &share->over) ||
-		     share->over < 1000 || share->over > PLAN_MOST))
-		options_fail(over, "--oversubscribe is a number from 1 on, such as 1.5");
-}
-
 /* The limit of a cgroup and the limit of its ancestor do not add up. */
-static void share_check_nested(const struct share *share)
+static void share_check_nested(void)
 {
 	size_t i, j;
 
-	for (i = 0; i < share->nr_cgroups; i++) {
-		const char *name = share->cgroups[i].name;
+	for (i = 0; i < share.nr_cgroups; i++) {
+		const char *name = share.cgroups[i].name;
 		size_t length = strlen(name);
 
-		for (j = 0; j < share->nr_cgroups; j++) {
-			const char *other = share->cgroups[j].name;
+		for (j = 0; j < share.nr_cgroups; j++) {
+			const char *other = share.cgroups[j].name;
 
 			if (i != j && !strncmp(name, other, length) &&
 			    (!other[length] || other[length] == '/'))
@@ -322,37 +246,66 @@ static void share_check_nested(const struct share *share)
 	}
 }
 
-static void share_free(struct share *share)
+/* The first word is the device; --kernel and --reserve need its capacity. */
+static void share_take_texts(void)
 {
-	size_t i;
+	const char *over = plan_text("oversubscribe");
+	struct device device = { 0 };
+	const struct plan_text *text, *end = plan.texts + plan.nr_texts;
 
-	for (i = 0; i < share->nr_cgroups; i++)
-		free(share->cgroups[i].name);
-	limits_free(&share->kernel);
-	limits_free(&share->reserve);
-	free(share->cgroups);
-	device_free(&share->device);
+	for (text = plan.texts; text < end; text++)
+		if (!*text->name && !device.name)
+			plan_take_device(text->text, &device);
+		else if (!*text->name || !strcmp(text->name, "among"))
+			share_add_cgroup(text->text);
+	if (!device.name || !share.nr_cgroups)
+		options_fail(plan.form->name, "a DEVICE and a CGROUP are needed");
+	share_check_nested();
+	if (over && (!number_parse_thousandths(over, strlen(over), &share.over) ||
+		     share.over < 1000 || share.over > PLAN_MOST))
+		options_fail(over, "--oversubscribe is a number from 1 on, such as 1.5");
+	share_read_capacity(&device);
+	device_free(&device);
+	for (text = plan.texts; text < end; text++)
+		if (!strcmp(text->name, "reserve"))
+			share_reserve(text->text);
+		else if (!strcmp(text->name, "kernel"))
+			share_subtract(text->text, true);
 }
 
-static void share_add(struct plan *plan, struct plan_args *args)
+/* A part for the device, then one for each cgroup. */
+static void share_add(struct plan_input *inputs)
 {
-	struct share share = { 0 };
+	const struct device *device;
+	struct plan_part *proof;
+	struct share_cgroup *cgroup;
+	size_t i;
 
 	if (!hierarchy_open())
 		exit(EXIT_FAILED);
-	share_take_texts(&share, args);
-	share_check_nested(&share);
-	share_plan(plan, &share, share_read_capacity(&share, plan_text(args, "capacity")));
-	share_free(&share);
+	share_take_texts();
+	device = &share.pool->device;
+	proof = plan_add_part("Resources of %s for cgroups", device_text(device));
+	for (cgroup = share.cgroups; cgroup < share.cgroups + share.nr_cgroups; cgroup++) {
+		cgroup->part = plan_add_part("%s, weight %" PRIu64, cgroup->name, cgroup->weight);
+		cgroup->part->cgroup = cgroup->name;
+		cgroup->part->device = *device;
+	}
+	if (!plan_is_given(inputs, "kernel"))
+		plan_add_note(proof,
+			      "Nothing is subtracted for kernel users: give --kernel; see rdma resource show, rdmacg plan lnet.");
+	for (i = 0; i < share.pool->nr_slots; i++)
+		if (share_has(&share.pool->slots[i]))
+			share_add_resource(proof, &share.pool->slots[i]);
+	if (!proof->nr_values)
+		plan_fail(device->name,
+			  "no capacity of the device is known; give --capacity KEY=VALUE,...");
+	plan_add_note(proof, "Resources without a known capacity have no limit.");
 }
 
-static const struct plan_form share_form = {
+const struct plan_form share_form = {
 	.name = "plan share",
+	.help = "a device shared among cgroups",
 	.doc = "Limits that share a device among cgroups, none of which is in another.",
 	.args_doc = "DEVICE [CGROUP[:WEIGHT]...]", .inputs = share_inputs, .add = share_add,
 };
-
-int plan_share(int argc, char **argv)
-{
-	return plan_run(&share_form, argc, argv);
-}

@@ -8,7 +8,7 @@
 
 #define UCX	"uct/ib/"
 
-static const struct plan_input ucx_inputs[] = {
+static struct plan_input ucx_inputs[] = {
 	{ "processes", 1, PLAN_SOME, .doc = "processes in the cgroup (1)" },
 	{ "endpoints", 0, PLAN_ANY, .is_needed = true,
 	  .doc = "other processes that each process talks to" },
@@ -25,26 +25,26 @@ static const struct plan_input ucx_inputs[] = {
 	{ 0 }
 };
 
-static const char *ucx_transport(const struct plan_args *args)
+static const char *ucx_transport(struct plan_input *inputs)
 {
-	const char *transport = plan_text(args, "transport");
+	const char *transport = plan_text("transport");
 
 	if (!transport)
-		return plan_number(args, "endpoints") + plan_number(args, "self") <=
-			plan_number(args, "rc-max-num-eps") ? "rc" : "dc";
+		return plan_number(inputs, "endpoints") + plan_number(inputs, "self") <=
+			plan_number(inputs, "rc-max-num-eps") ? "rc" : "dc";
 	if (strcmp(transport, "rc") && strcmp(transport, "ud") && strcmp(transport, "dc"))
 		options_fail(transport, "--transport is rc, ud or dc");
 	return transport;
 }
 
-static void ucx_add_queues(struct plan_part *part, const struct plan_args *args, char transport)
+static void ucx_add_queues(struct plan_part *part, struct plan_input *inputs, char transport)
 {
-	PLAN_INPUT(part, args, processes);
-	PLAN_INPUT(part, args, endpoints);
-	PLAN_INPUT(part, args, self);
-	PLAN_INPUT(part, args, opens);
-	PLAN_INPUT(part, args, lanes);
-	PLAN_INPUT(part, args, dci);
+	PLAN_INPUT(part, inputs, processes);
+	PLAN_INPUT(part, inputs, endpoints);
+	PLAN_INPUT(part, inputs, self);
+	PLAN_INPUT(part, inputs, opens);
+	PLAN_INPUT(part, inputs, lanes);
+	PLAN_INPUT(part, inputs, dci);
 
 	PLAN_LIMIT(part, hca_handle, processes * opens,
 		   UCX "base, uct_ib_md_open(): UCX opens the device once in a process");
@@ -64,12 +64,12 @@ static void ucx_add_queues(struct plan_part *part, const struct plan_args *args,
 	}
 }
 
-static void ucx_add(struct plan *plan, struct plan_args *args)
+static void ucx_add(struct plan_input *inputs)
 {
-	struct plan_part *part = plan_begin(plan, args, "UCX, on each device");
-	const char *transport = ucx_transport(args);
+	struct plan_part *part = plan_add_part("UCX, on each device");
+	const char *transport = ucx_transport(inputs);
 
-	ucx_add_queues(part, args, *transport);
+	ucx_add_queues(part, inputs, *transport);
 	plan_add_note(part,
 		      "These are the queues of %s. UCX makes those of each transport that UCX_TLS allows, used or not.",
 		      transport);
@@ -80,14 +80,10 @@ static void ucx_add(struct plan *plan, struct plan_args *args)
 		      "On mlx5 UCX makes its queues through DevX. They count as qp, cq and srq all the same; the memory that it registers for them counts as driver_object and mr_mem.");
 }
 
-static const struct plan_form ucx_form = {
+const struct plan_form ucx_form = {
 	.name = "plan ucx",
+	.help = "UCX, such as below Open MPI",
 	.doc = "Limits for processes that use UCX, such as ranks of Open MPI or MPICH.",
 	.read = "UCX 1.13.1, src/uct/ib; rc and ud were run on Soft-RoCE, dc was not",
 	.inputs = ucx_inputs, .has_limits = true, .add = ucx_add,
 };
-
-int plan_ucx(int argc, char **argv)
-{
-	return plan_run(&ucx_form, argc, argv);
-}

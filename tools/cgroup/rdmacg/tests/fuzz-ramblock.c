@@ -19,7 +19,8 @@ int plan_fuzz(const uint8_t *data, size_t size)
 		if (!*blocks.block[i].name || strlen(blocks.block[i].name) > 255 ||
 		    blocks.block[i].is_zero)
 			abort();
+		free((char *)blocks.block[i].name);
 	}
-	plan_free_blocks(&blocks);
+	free(blocks.block);
 	return 0;
 }
