@@ -46,7 +46,7 @@ base-bugs:	## show each fault of the base, and that its patch repairs it
 	@dev/deps verbs patches && base-bugs/run
 
 clean:		## delete the caches: bases, trees, builds
-	@dev/clean
+	@rm -rf "$${XDG_CACHE_HOME:-$${HOME:?}/.cache}/rdmacg"
 
 .DEFAULT:
 	@echo "there is no verb $@; 'make help' lists the verbs" >&2; exit 2
