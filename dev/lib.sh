@@ -38,6 +38,9 @@ arch_of() {
 # vm/config/adapters.config they compile.
 ADAPTERS='drivers/infiniband/hw/bnxt_re/ drivers/infiniband/hw/mlx5/'
 
+# The lists and downloads of private_apt().
+APT=$CACHE/apt
+
 # For a script that runs on each of several bases.
 BASES=${BASE:-$CHECK_BASES}
 BASE=${BASE:-6.12}
@@ -110,6 +113,19 @@ need_cmd() {
 
 need_cache() {
 	mkdir -p "$CACHE" 2>/dev/null || die "cannot create $CACHE; set XDG_CACHE_HOME to a folder you may write"
+}
+
+# private_apt TOOL ARG...: read the Debian archive of this machine's apt, without changing apt's own
+# state. dev/base determines which suites exist, and downloads their lists.
+private_apt() {
+	tool=$1 limit=900 retries=2
+	shift
+	# A mirror that stalls would stall for each list.
+	case "$*" in *update) limit=180 retries=0 ;; esac
+	timeout --foreground "$limit" "$tool" -q -o "Dir::Etc::SourceList=$APT/sources.list" -o Dir::Etc::SourceParts=- \
+		-o "Dir::State::Lists=$APT/lists" -o "Dir::Cache=$APT/cache" \
+		-o APT::Update::Error-Mode=any -o APT::Sandbox::User=root \
+		-o "Acquire::Retries=$retries" -o Acquire::http::Timeout=15 -o Acquire::https::Timeout=15 -o Acquire::Languages=none "$@"
 }
 
 # need_space GIB: fail early with one line, not late in a compiler.
