@@ -128,41 +128,30 @@ static void doctor_check_path(void)
 		doctor_say_unread("path");
 }
 
-static const struct cgroup *doctor_top(const struct cgroup *cgroup)
-{
-	while (cgroup->depth > 1)
-		cgroup = cgroup->parent;
-	return cgroup;
-}
-
 /*
  * Add a limit to the sums, unless the limit of an ancestor already counts. Limits count at any
  * depth, because the slices of systemd have none and the pods below have some. @tally is the number
- * of top-level cgroups without a limit in them. @limit_of is the latest of these cgroups until a
- * limit is found in it.
+ * of top-level cgroups without a limit in them. @limit_of is the present one of them, until a limit
+ * is found in it.
  */
 static void doctor_add(const struct cgroup *cgroup, const struct slot *slot)
 {
 	struct slot *sum = pools_get_slot(&doctor.sums, &slot->pool->device, slot->key);
+	bool limited = slot->max != NUMBER_MAX;
 	const struct slot *above;
 
 	if (!sum->has)
 		sum->max = 0;
 	sum->has = POOL_BIT(POOL_MAX);
-	if (slot->max == NUMBER_MAX) {
-		if (cgroup->depth == 1) {
-			sum->tally++;
-			sum->limit_of = cgroup;
-		}
-		return;
+	if (cgroup->depth == 1) {
+		sum->tally += !limited;
+		sum->limit_of = limited ? NULL : cgroup;
 	}
 	above = pools_find_slot(&cgroup->parent->pools, &slot->pool->device, slot->key);
-	if (above && above->limit != NUMBER_MAX)
+	if (!limited || (above && above->limit != NUMBER_MAX))
 		return;
-	if (sum->limit_of == doctor_top(cgroup)) {
-		sum->tally--;
-		sum->limit_of = NULL;
-	}
+	sum->tally -= sum->limit_of ? 1 : 0;
+	sum->limit_of = NULL;
 	if (__builtin_add_overflow(sum->max, slot->max, &sum->max))
 		sum->max = NUMBER_MAX;
 }
