@@ -196,7 +196,7 @@ static void doctor_look_at_slot(const struct cgroup *cgroup, const struct slot *
 static bool doctor_visit_sample(struct cgroup *cgroup, void *data)
 {
 	(void)data;
-	pools_read(&doctor.sample, cgroup->dir, POOL_ALL, NULL);
+	pools_read(&doctor.sample, cgroup->dir, "", POOL_ALL, NULL);
 	doctor.has_sample = doctor.sample.files[POOL_HCA];
 	return !doctor.has_sample;
 }

@@ -56,8 +56,10 @@ static const struct export_family export_families[] = {
 
 /* A slot that is exported. It is small, because there can be hundreds of thousands of slots. */
 struct export_row {
-	/* cgroup="a",device="rxe0",resource="qp" */
-	char *labels;
+	/* cgroup="a", with a comma, or nothing for a capacity; all rows of the cgroup share it. */
+	const char *cgroup;
+	/* device="rxe0",resource="qp"; all rows of the resource share it. */
+	const char *labels;
 	bool bytes;
 	/* The kinds of values that the kernel counts: 1 << kind. */
 	unsigned int has;
@@ -69,6 +71,8 @@ static struct export {
 	bool prometheus;
 	struct export_row *rows;
 	size_t nr_rows;
+	/* The labels of each device and resource. */
+	struct pools known;
 } export;
 
 static void export_take_format(const char *text, void *to)
@@ -94,52 +98,41 @@ static const struct syntax export_syntax = {
 };
 
 /*
- * Print a label's value: escaped as for a terminal, regardless of the locale, and for double
- * quotes.
+ * NAME="VALUE". The value is escaped as for a terminal, regardless of the locale, and for double
+ * quotes. To be freed.
  */
-static char *export_label(const char *name)
+static char *export_label(const char *name, const char *value)
 {
-	char *printable __autofree = text_printable(name);
-	char *label = memory_zeroed(strlen(printable) * 2 + 1, 1);
+	char *printable __autofree = text_printable(value);
+	char *quoted __autofree = memory_zeroed(strlen(printable) * 2 + 1, 1);
 	const char *from = printable;
-	char *to = label;
+	char *to = quoted;
 
 	for (; *from; from++) {
 		if (*from == '\\' || *from == '"')
 			*to++ = '\\';
 		*to++ = *from;
 	}
-	return label;
+	return memory_format("%s=\"%s\"", name, quoted);
 }
 
-/*
- * One sample. There can be millions, so this avoids the locks of stdio and printf().
- */
-static void export_sample(FILE *to, const struct export_family *family,
-			  const struct export_row *row)
-{
-	char digits[32], *digit = digits + sizeof(digits) - 1;
-	uint64_t value = row->values[family->kind];
-
-	fputs_unlocked(family->name, to);
-	fputs_unlocked(family->counter ? "_total{" : "{", to);
-	fputs_unlocked(row->labels, to);
-	fputs_unlocked("} ", to);
-	*digit = '\0';
-	do {
-		*--digit = '0' + value % 10;
-		value /= 10;
-	} while (value);
-	fputs_unlocked(digit, to);
-	putc_unlocked('\n', to);
-}
-
-static struct export_row *export_add_row(char *labels, const char *key)
+/* Add a row. The labels of its device and resource are made once. */
+static struct export_row *export_add_row(const char *cgroup, const struct slot *slot)
 {
 	struct export_row *row = memory_append(&export.rows, &export.nr_rows, sizeof(*row));
+	const struct device *device = &slot->pool->device;
+	struct slot *known = pools_get_slot(&export.known, device, slot->key);
 
-	row->labels = labels;
-	row->bytes = number_is_bytes(key);
+	if (!known->labels) {
+		char *name __autofree = export_label("device", device->name);
+		char *index __autofree = device->has_index ?
+			memory_format(",index=\"%u\"", device->index) : memory_string("");
+
+		known->labels = memory_format("%s%s,resource=\"%s\"", name, index, slot->key);
+	}
+	row->cgroup = cgroup;
+	row->labels = known->labels;
+	row->bytes = number_is_bytes(slot->key);
 	return row;
 }
 
@@ -149,21 +142,9 @@ static void export_put(struct export_row *row, enum export_kind kind, uint64_t v
 	row->values[kind] = value;
 }
 
-/* device="rxe0", and index="1" if the name needs it. To be freed. */
-static char *export_device(const struct device *device)
+static void export_slot(const char *cgroup, const struct slot *slot)
 {
-	char *name __autofree = export_label(device->name);
-
-	if (device->has_index)
-		return memory_format("device=\"%s\",index=\"%u\"", name, device->index);
-	return memory_format("device=\"%s\"", name);
-}
-
-static void export_slot(const char *cgroup, const char *device, const struct slot *slot)
-{
-	char *labels = memory_format("cgroup=\"%s\",%s,resource=\"%s\"", cgroup, device,
-				     slot->key);
-	struct export_row *row = export_add_row(labels, slot->key);
+	struct export_row *row = export_add_row(cgroup, slot);
 
 	if (slot->has & POOL_BIT(POOL_CURRENT))
 		export_put(row, EXPORT_USAGE, slot->usage);
@@ -179,17 +160,19 @@ static void export_slot(const char *cgroup, const char *device, const struct slo
 
 static bool export_visit(struct cgroup *cgroup, void *data)
 {
-	char *name __autofree = export_label(cgroup_name(cgroup));
-	const struct pool *pool;
-	size_t i;
+	const struct slot *slot = NULL;
+	char *label = NULL;
 
 	(void)data;
-	for (pool = cgroup->pools.first; pool; pool = pool->next) {
-		char *device __autofree = export_device(&pool->device);
+	while ((slot = pools_next(&cgroup->pools, slot))) {
+		if (!slot_is_telling(slot))
+			continue;
+		if (!label) {
+			char *name __autofree = export_label("cgroup", cgroup_name(cgroup));
 
-		for (i = 0; i < pool->nr_slots; i++)
-			if (slot_is_telling(&pool->slots[i]))
-				export_slot(name, device, &pool->slots[i]);
+			label = memory_format("%s,", name);
+		}
+		export_slot(label, slot);
 	}
 	return true;
 }
@@ -198,16 +181,31 @@ static void export_capacity(void)
 {
 	const struct slot *slot = NULL;
 
-	while ((slot = pools_next(&capacity.pools, slot))) {
-		char *device __autofree = NULL;
-		char *labels;
+	while ((slot = pools_next(&capacity.pools, slot)))
+		if (slot->max != NUMBER_MAX)
+			export_put(export_add_row("", slot), EXPORT_CAPACITY, slot->max);
+}
 
-		if (slot->max == NUMBER_MAX)
-			continue;
-		device = export_device(&slot->pool->device);
-		labels = memory_format("%s,resource=\"%s\"", device, slot->key);
-		export_put(export_add_row(labels, slot->key), EXPORT_CAPACITY, slot->max);
-	}
+/* One sample. There can be millions, so this avoids the locks of stdio and printf(). */
+static void export_sample(FILE *to, const struct export_family *family,
+			  const struct export_row *row)
+{
+	char digits[32], *digit = digits + sizeof(digits) - 1;
+	uint64_t value = row->values[family->kind];
+
+	fputs_unlocked(family->name, to);
+	fputs_unlocked(family->counter ? "_total{" : "{", to);
+	fputs_unlocked(row->cgroup, to);
+	fputs_unlocked(row->labels, to);
+	*digit = '\0';
+	*--digit = '\n';
+	do {
+		*--digit = '0' + value % 10;
+		value /= 10;
+	} while (value);
+	*--digit = ' ';
+	*--digit = '}';
+	fputs_unlocked(digit, to);
 }
 
 static bool export_has(const struct export_family *family, const struct export_row *row)

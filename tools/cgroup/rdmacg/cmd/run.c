@@ -109,7 +109,7 @@ static void run_wait(void)
 		child_wait(&run.child, run.has_peaks ? -1 : RUN_LOOK_MS);
 		if (run.has_peaks)
 			continue;
-		pools_read(&now, run.home.cgroup->dir, POOL_BIT(POOL_CURRENT), NULL);
+		pools_read(&now, run.home.cgroup->dir, "", POOL_BIT(POOL_CURRENT), NULL);
 		report_see(&run.seen, &now);
 		pools_free(&now);
 	}

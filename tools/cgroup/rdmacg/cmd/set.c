@@ -79,7 +79,7 @@ static bool set_read(struct cgroup *cgroup, const struct limits *limits)
 	if (like == cgroup)
 		return cgroup_read(cgroup, POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT));
 	if (like && set_dry_run)
-		return !pools_read(&cgroup->pools, like->dir, POOL_BIT(POOL_MAX), NULL);
+		return !pools_read(&cgroup->pools, like->dir, "", POOL_BIT(POOL_MAX), NULL);
 	if (set_dry_run)
 		set_foresee(cgroup, &limits->device);
 	else

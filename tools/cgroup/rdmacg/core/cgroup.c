@@ -80,7 +80,8 @@ struct cgroup *cgroup_open_argument(const char *argument)
 void cgroup_close(struct cgroup *cgroup)
 {
 	pools_free(&cgroup->pools);
-	close(cgroup->dir);
+	if (cgroup->dir >= 0)
+		close(cgroup->dir);
 	free(cgroup->name);
 	free(cgroup);
 }
@@ -188,11 +189,13 @@ static void cgroup_inherit_limit(struct cgroup *cgroup, struct slot *slot)
 bool cgroup_read(struct cgroup *cgroup, unsigned int files)
 {
 	struct slot *slot = NULL;
+	struct cgroup *parent = cgroup->parent;
+	bool open = cgroup->dir >= 0;
 	int ret;
 
 	pools_free(&cgroup->pools);
-	ret = pools_read(&cgroup->pools, cgroup->dir, files,
-			 cgroup->parent ? &cgroup->parent->pools : NULL);
+	ret = pools_read(&cgroup->pools, open ? cgroup->dir : parent->dir,
+			 open ? "" : cgroup_base(cgroup), files, parent ? &parent->pools : NULL);
 	if (ret) {
 		say_error(cgroup_name(cgroup), "%s", strerror(-ret));
 		return false;
@@ -217,14 +220,20 @@ static int cgroup_compare_names(const struct dirent **a, const struct dirent **b
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
+/* A folder with two links has no subfolders. */
+static bool cgroup_is_leaf(const struct stat *status)
+{
+	return status->st_nlink == 2;
+}
+
 struct dirent **cgroup_children(const struct cgroup *cgroup, size_t *count)
 {
 	struct dirent **children = NULL;
 	struct stat status;
 	int found = 0;
 
-	/* A folder with two links has no subfolders, so its many files need not be read. */
-	if (fstat(cgroup->dir, &status) || status.st_nlink != 2)
+	/* The many files of a cgroup without children need not be read. */
+	if (cgroup->dir >= 0 && (fstat(cgroup->dir, &status) || !cgroup_is_leaf(&status)))
 		found = scandirat(cgroup->dir, ".", &children, cgroup_is_child,
 				  cgroup_compare_names);
 	*count = found > 0 ? found : 0;
@@ -252,9 +261,21 @@ static bool cgroup_walk_one(struct cgroup *cgroup, struct walk *walk)
 	       (cgroup->leave_below || cgroup_walk_below(cgroup, walk));
 }
 
+/* A scan does not open the folder of a cgroup without children. */
+static struct cgroup *cgroup_open_to_scan(struct cgroup *parent, const char *base)
+{
+	struct stat status;
+
+	if (fstatat(parent->dir, base, &status, AT_SYMLINK_NOFOLLOW))
+		return NULL;
+	return cgroup_is_leaf(&status) ? cgroup_new(parent, cgroup_child_name(parent, base), -1) :
+					 cgroup_open_child(parent, base);
+}
+
 static bool cgroup_walk_child(struct cgroup *parent, const char *base, struct walk *walk)
 {
-	struct cgroup *child = cgroup_open_child(parent, base);
+	struct cgroup *child = walk->files & POOL_SCAN ? cgroup_open_to_scan(parent, base) :
+							 cgroup_open_child(parent, base);
 	bool go_on;
 
 	if (!child && !file_is_gone(errno)) {

@@ -87,8 +87,10 @@ enum pool_file {
 
 #define POOL_BIT(file)	(1U << (file))
 #define POOL_ALL	(POOL_BIT(POOL_FILES) - 1)
-/* In addition, skip files that must be zero because of the contents of earlier files. */
+/* In addition, skip files that must be idle because of the contents of earlier files. */
 #define POOL_SCAN	POOL_BIT(POOL_FILES)
+/* In pools.idle: the class has no lines. */
+#define POOL_EMPTY	POOL_SCAN
 
 /* Refusals by limits, and refused attempts; of a subtree, or of one cgroup. */
 struct events {
@@ -115,7 +117,10 @@ struct slot {
 	uint64_t limit;
 	const struct cgroup *limit_of;
 	/* For the reader of the pools. */
-	uint64_t tally;
+	union {
+		uint64_t tally;
+		char *labels;
+	};
 };
 
 struct pool {
@@ -135,8 +140,8 @@ struct pools {
 	struct pool *near;
 	/* The files that exist, POOL_BIT(), by class. */
 	unsigned int files[POOL_CLASSES];
-	/* For each class, whether a scan has skipped the lines of a max file without limits. */
-	bool unlimited[POOL_CLASSES];
+	/* The files in which a scan knows no limit or only 0, by class. */
+	unsigned int idle[POOL_CLASSES];
 	/* The texts of the files; keys and names point into them. */
 	char **texts;
 	size_t nr_texts;
@@ -151,11 +156,12 @@ extern const char * const pool_class_names[POOL_CLASSES];
 const char *pool_file_name(enum pool_class class, enum pool_file file);
 
 /*
- * Read the @files (POOL_BIT()) of the cgroup at @dir. Missing files are skipped. @above has the
- * pools of the parent for POOL_SCAN, or is NULL. Returns 0, or a negative errno if a file cannot
- * be read.
+ * Read the @files (POOL_BIT()) of the cgroup at @dir or, if @base is not "", of its child @base.
+ * Missing files are skipped. @above has the pools of the parent for POOL_SCAN, or is NULL. Returns
+ * 0, or a negative errno if a file cannot be read.
  */
-int pools_read(struct pools *pools, int dir, unsigned int files, const struct pools *above);
+int pools_read(struct pools *pools, int dir, const char *base, unsigned int files,
+	       const struct pools *above);
 /* Read a file with a value for each key, such as rdma.capacity, into slot.max. */
 int pools_read_file(struct pools *pools, int dir, const char *name);
 void pools_free(struct pools *pools);
@@ -242,6 +248,7 @@ struct cgroup {
 	struct cgroup *parent;
 	/* Relative to the root; "" is the root. */
 	char *name;
+	/* The folder; -1 in a walk with POOL_SCAN if there is no cgroup below. */
 	int dir;
 	unsigned int depth;
 	struct pools pools;

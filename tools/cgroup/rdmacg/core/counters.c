@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: the pools of a cgroup, from the controller's files. */
+#include <ctype.h>
+
 #include "core/core.h"
 
 const char * const pool_class_names[POOL_CLASSES] = { "hca", "verb", "hw", "control" };
@@ -12,12 +14,19 @@ static const char * const pool_suffixes[POOL_FILES] = {
 	"max", "current", "peak", "events", "events.local",
 };
 
+/* The path of a file of the cgroup @base, or of the current one if it is "". */
+static const char *pool_path(const char *base, enum pool_class class, enum pool_file file)
+{
+	static char path[NAME_MAX + 32];
+
+	snprintf(path, sizeof(path), "%s%s%s%s", base, *base ? "/" : "", pool_prefixes[class],
+		 pool_suffixes[file]);
+	return path;
+}
+
 const char *pool_file_name(enum pool_class class, enum pool_file file)
 {
-	static char name[32];
-
-	snprintf(name, sizeof(name), "%s%s", pool_prefixes[class], pool_suffixes[file]);
-	return name;
+	return pool_path("", class, file);
 }
 
 /*
@@ -201,118 +210,109 @@ int pools_read_file(struct pools *pools, int dir, const char *name)
 	return 0;
 }
 
-static bool slot_is_zero(struct slot *slot, enum pool_file file)
+/* Whether there is no limit in a max file, or only 0 in another file. An index is taken for one. */
+static bool pools_text_is_idle(enum pool_file file, const char *text)
 {
-	if (file == POOL_EVENTS)
-		return !slot->events.max && !slot->events.alloc_fail;
-	return (file == POOL_CURRENT || file == POOL_PEAK) && !*slot_value(slot, file);
-}
-
-/* Whether the file was read and has only zeros or no line. */
-static bool pools_are_zero(const struct pools *pools, enum pool_class class, enum pool_file file)
-{
-	struct slot *slot = NULL;
-
-	if (!(pools->files[class] & POOL_BIT(file)))
-		return false;
-	while ((slot = pools_next(pools, slot)))
-		if (slot->class == class && !slot_is_zero(slot, file))
+	while ((text = strchr(text, '='))) {
+		text++;
+		if (file == POOL_MAX ? *text != 'm' : *text != '0' || isdigit(text[1]))
 			return false;
+	}
 	return true;
 }
 
 /*
- * A scan of thousands of cgroups spends its time in the kernel, which prints each file at each
- * read. So skip files that must be zero. A resource in use has a peak, all refusals include those
- * by the cgroup's own limit, and the usage of a cgroup includes its descendants.
+ * Mark the files that must be idle. A resource in use has a peak, all refusals include those by the
+ * cgroup's own limit, and the peaks, usage and refusals of a cgroup include its descendants. If a
+ * class has no lines, its files are the same in each cgroup.
  */
-static bool pools_must_be_zero(const struct pools *pools, const struct pools *above,
-			       enum pool_class class, enum pool_file file, unsigned int files)
+static void pools_infer_idle(struct pools *pools, const struct pools *above, enum pool_class class)
 {
-	if (!(files & POOL_SCAN))
-		return false;
-	if (file == POOL_MAX)
-		return above && !above->unlimited[class] && pools_are_zero(above, class, file);
-	if (!pools->unlimited[class] && pools_are_zero(pools, class, POOL_MAX))
-		return true;
-	if (file == POOL_CURRENT && pools_are_zero(pools, class, POOL_PEAK))
-		return true;
-	if (file == POOL_EVENTS_LOCAL)
-		return pools_are_zero(pools, class, POOL_EVENTS);
-	return above && pools_are_zero(above, class, file);
+	unsigned int above_idle = above ? above->idle[class] : 0, idle = pools->idle[class];
+
+	if ((idle | above_idle) & POOL_EMPTY)
+		idle = POOL_ALL | POOL_EMPTY;
+	idle |= above_idle & ~(POOL_BIT(POOL_MAX) | POOL_BIT(POOL_EVENTS_LOCAL));
+	if (idle & POOL_BIT(POOL_PEAK))
+		idle |= POOL_BIT(POOL_CURRENT);
+	if (idle & POOL_BIT(POOL_EVENTS))
+		idle |= POOL_BIT(POOL_EVENTS_LOCAL);
+	pools->idle[class] = idle;
 }
 
-/* Note for each slot of a class that these files are known to be zero. */
-static void pools_set_zero(struct pools *pools, enum pool_class class, unsigned int files)
+/* Read a file, if it exists. A scan does not keep the lines of a max file without limits. */
+static int pools_take_file(struct pools *pools, int dir, const char *name, enum pool_class class,
+			   enum pool_file file, bool scan)
 {
-	struct slot *slot = NULL;
+	char *text = file_read_at_once(dir, name);
 
-	while ((slot = pools_next(pools, slot)))
-		if (slot->class == class && !slot->pool->device.is_default)
-			slot->has |= files;
-}
-
-/* Whether each limit in a file is max. An index is taken for a limit. */
-static bool pools_are_unlimited(const char *text)
-{
-	const char *equals = text;
-
-	while ((equals = strchr(equals, '=')))
-		if (*++equals != 'm')
-			return false;
-	return *text;
-}
-
-static void pools_take_file(struct pools *pools, enum pool_class class, enum pool_file file,
-			    char *text, bool scan)
-{
+	if (!text)
+		return file_is_gone(errno) ? 0 : -errno;
 	pools->files[class] |= POOL_BIT(file);
-	pools->unlimited[class] |= scan && file == POOL_MAX && pools_are_unlimited(text);
-	if (scan && file == POOL_MAX && pools->unlimited[class])
+	scan = scan && pools_text_is_idle(file, text);
+	if (scan)
+		pools->idle[class] |= POOL_BIT(file);
+	if (scan && file == POOL_MAX && !strchr(text, '='))
+		pools->idle[class] |= POOL_EMPTY;
+	if (scan && file == POOL_MAX)
 		free(text);
 	else
 		pools_take_text(pools, class, file, text);
+	return 0;
 }
 
-static int pools_read_class(struct pools *pools, int dir, enum pool_class class,
+/* The values of the @files that a scan has skipped are also known. */
+static void pools_set_known(struct pools *pools, enum pool_class class, unsigned int files)
+{
+	struct slot *slot = NULL;
+
+	while (files && (slot = pools_next(pools, slot)))
+		if (slot->class == class)
+			slot->has |= files;
+}
+
+/* If a cgroup with the controller lacks a class, its descendants lack the class too. */
+static bool pools_lack_class(const struct pools *above, enum pool_class class)
+{
+	return above && above->files[POOL_HCA] && !above->files[class];
+}
+
+/*
+ * A scan of thousands of cgroups spends its time in the kernel, which prints each file at each
+ * read. So it skips idle files, and first reads those that tell most about others.
+ */
+static int pools_read_class(struct pools *pools, int dir, const char *base, enum pool_class class,
 			    unsigned int files, const struct pools *above)
 {
-	/* First read the files that tell most about other files. */
 	static const enum pool_file order[] = {
 		POOL_MAX, POOL_PEAK, POOL_CURRENT, POOL_EVENTS, POOL_EVENTS_LOCAL,
 	};
-	unsigned int zero = 0, i, count = class == POOL_CONTROL ? 1 : POOL_FILES;
-	char *text;
+	unsigned int i, count = class == POOL_CONTROL ? 1 : POOL_FILES;
+	unsigned int skipped = 0;
+	bool scan = files & POOL_SCAN;
+	int ret;
 
 	for (i = 0; i < count; i++) {
 		enum pool_file file = order[i];
 
 		if (!(files & POOL_BIT(file)))
 			continue;
-		if (pools_must_be_zero(pools, above, class, file, files)) {
-			pools->files[class] |= POOL_BIT(file);
-			zero |= POOL_BIT(file);
+		if (scan)
+			pools_infer_idle(pools, above, class);
+		if (pools->idle[class] & POOL_BIT(file)) {
+			skipped |= POOL_BIT(file);
 			continue;
 		}
-		text = file_read_at_once(dir, pool_file_name(class, file));
-		if (!text && !file_is_gone(errno))
-			return -errno;
-		if (text) {
-			pools_take_file(pools, class, file, text, files & POOL_SCAN);
-		} else if (file == POOL_MAX) {
-			/* A kernel or a cgroup without the first file has none of the others. */
+		ret = pools_take_file(pools, dir, pool_path(base, class, file), class, file, scan);
+		if (ret)
+			return ret;
+		/* A kernel or a cgroup without the first file has none of the others. */
+		if (file == POOL_MAX && !(pools->files[class] & POOL_BIT(file)))
 			break;
-		}
 	}
-	pools_set_zero(pools, class, zero);
+	pools->files[class] |= skipped;
+	pools_set_known(pools, class, skipped);
 	return 0;
-}
-
-/* If a cgroup with the controller lacks a class, its descendants lack the class too. */
-static bool pools_lack_class(const struct pools *above, enum pool_class class,
-			     unsigned int files)
-{
-	return (files & POOL_SCAN) && above && above->files[POOL_HCA] && !above->files[class];
 }
 
 /* The file has one line "KEY=VALUE KEY=VALUE". A kernel without the file has no defaults. */
@@ -332,15 +332,16 @@ static int pools_read_default(struct pools *pools, int dir)
 	return 0;
 }
 
-int pools_read(struct pools *pools, int dir, unsigned int files, const struct pools *above)
+int pools_read(struct pools *pools, int dir, const char *base, unsigned int files,
+	       const struct pools *above)
 {
 	unsigned int class;
 	int ret;
 
 	for (class = 0; class < POOL_CLASSES; class++) {
-		if (pools_lack_class(above, class, files))
+		if (files & POOL_SCAN && pools_lack_class(above, class))
 			continue;
-		ret = pools_read_class(pools, dir, class, files, above);
+		ret = pools_read_class(pools, dir, base, class, files, above);
 		if (ret)
 			return ret;
 		if (class == POOL_HCA && !pools->files[class])

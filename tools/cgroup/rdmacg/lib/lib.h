@@ -124,7 +124,8 @@ const char *number_text(uint64_t value, bool human);
 char *file_read(int dir, const char *name);
 /*
  * file_read() for a file that the kernel writes in one piece, such as a file of a cgroup: a read
- * that does not fill the buffer has the whole file, so a second read is not needed.
+ * that does not fill the buffer has the whole file, so a second read is not needed. The file may
+ * stay open until a later call.
  */
 char *file_read_at_once(int dir, const char *name);
 /* Write all of @text at once: 0 or a negative errno. */

@@ -2,6 +2,9 @@
 /* rdmacg: allocation of memory; without memory, the program ends. */
 #include "lib/lib.h"
 
+/* An array has room for this many elements at least; a power of 2. */
+#define MEMORY_FEWEST 8
+
 void *memory_check(void *memory)
 {
 	if (memory)
@@ -47,8 +50,8 @@ char *memory_format(const char *format, ...)
 
 void *memory_grow(void *array, size_t count, size_t size)
 {
-	if (!(count & (count - 1)))
-		array = memory_resize(array, count ? count * 2 : 1, size);
+	if (!(count & (count - 1)) && (!count || count >= MEMORY_FEWEST))
+		array = memory_resize(array, count ? count * 2 : MEMORY_FEWEST, size);
 	memset((char *)array + count * size, 0, size);
 	return array;
 }
