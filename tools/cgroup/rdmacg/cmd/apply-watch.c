@@ -46,7 +46,7 @@ static int apply_open_signals(void)
 /* Read the files again. If a file is malformed, the limits do not change. */
 static bool apply_reload(void)
 {
-	struct config config;
+	struct config config = { 0 };
 
 	if (!config_read(&config, apply.files, apply.nr_files)) {
 		say_note("the limits stay as they were before the files were read again");

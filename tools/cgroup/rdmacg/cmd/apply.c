@@ -127,7 +127,7 @@ static bool apply_compare_keys(struct apply_work *work, size_t number, struct li
 
 		if (apply_is_overruled(work, number, &limits->device, limit->key))
 			continue;
-		if (known && !limits_value(limits, limit, &value))
+		if (known && !limits_value(&limits->device, limit, &value))
 			return false;
 		if (!known || value != before)
 			apply_differ(work, limits, limit->key, before, value);

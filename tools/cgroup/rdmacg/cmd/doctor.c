@@ -274,7 +274,7 @@ static bool doctor_has_device(const struct rule *rule)
 /* A line of a file needs a registered device; @files as for config_read(). */
 static void doctor_check_config(char * const *files, size_t count, const char *reader)
 {
-	struct config config;
+	struct config config = { 0 };
 	size_t i;
 
 	if (!config_read(&config, files, count))

@@ -40,12 +40,10 @@ static const struct syntax hook_syntax = {
 
 static bool hook_read_file(struct policy *policy)
 {
-	char *file = (char *)(hook_file ? hook_file : HOOK_FILE);
-
-	policy->place = file;
-	if (!hook_file && access(file, F_OK) && errno == ENOENT)
+	policy->place = hook_file ? hook_file : HOOK_FILE;
+	if (!hook_file && access(HOOK_FILE, F_OK) && errno == ENOENT)
 		return true;
-	return config_read(&policy->config, &file, 1) && policy_check(&policy->config);
+	return policy_read(policy);
 }
 
 /*
@@ -83,7 +81,7 @@ static bool hook_run(struct oci *oci)
 
 	if (!(hook_above ? oci_read_requests(oci) : oci_read(oci)) || !hook_read_file(policy))
 		return false;
-	if (!policy->asked.nr_rules && !policy->share.nr_rules && !policy->config.nr_rules)
+	if (!policy->config.nr_rules)
 		return !hook_above || hook_print(json_object_new_object());
 	if (!hierarchy_open())
 		return false;

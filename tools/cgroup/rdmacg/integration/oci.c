@@ -14,25 +14,20 @@
 static const char oci_state_name[] = "container's state";
 static const char oci_config_name[] = "config.json";
 
-/* Read to the end. Returns the text, or NULL after a printed error. */
-static char *oci_read_all(int fd, const char *name, size_t *size)
+/* Read to the end and parse. Prints an error and returns false on a failure. */
+static bool oci_read_file(struct oci *oci, FILE *from, const char *name,
+			  bool (*parse)(struct oci *oci, const char *text, size_t size))
 {
-	char *text = memory_zeroed(OCI_LARGEST + 1, 1);
-	ssize_t got;
+	char *text __autofree = memory_zeroed(OCI_LARGEST + 1, 1);
+	size_t size = fread(text, 1, OCI_LARGEST + 1, from);
 
-	*size = 0;
-	do {
-		got = read(fd, text + *size, OCI_LARGEST + 1 - *size);
-		*size += got > 0 ? got : 0;
-	} while (got > 0 || (got < 0 && errno == EINTR));
-	if (got < 0)
+	if (ferror(from))
 		say_error(name, "%s", strerror(errno));
-	else if (*size > OCI_LARGEST)
+	else if (size > OCI_LARGEST)
 		say_error(name, "is larger than %lu MiB", OCI_LARGEST >> 20);
 	else
-		return text;
-	free(text);
-	return NULL;
+		return parse(oci, text, size);
+	return false;
 }
 
 /* Parse a text that has one object and nothing else. NULL after a printed error. */
@@ -102,58 +97,50 @@ bool oci_parse_state(struct oci *oci, const char *text, size_t size)
 	return good;
 }
 
-/* Whether the last device of @config was given before. */
-static bool oci_is_again(const struct config *config)
+/* Whether the rule may be a request; @earlier are the rules of the same text. */
+static bool oci_check_rule(const struct rule *rule, const struct rule *earlier)
 {
-	const struct rule *last = &config->rules[config->nr_rules - 1], *rule;
+	const struct limits *limits = &rule->limits;
 
-	for (rule = config->rules; rule < last; rule++)
-		if (device_is_same(&rule->limits.device, &last->limits.device))
-			return true;
-	return false;
-}
-
-static bool oci_take_device(struct config *config, const char *where, char *text)
-{
-	size_t before = config->nr_rules;
-	bool good = config_add(config, NULL, where, text);
-	const struct limits *limits;
-
-	if (!good || config->nr_rules == before)
-		return good;
-	limits = &config->rules[before].limits;
+	while (earlier < rule && !device_is_same(&earlier->limits.device, &limits->device))
+		earlier++;
 	/* A name with one of these characters would count as a pattern. */
 	if (strpbrk(limits->device.name, "*?["))
-		say_error(where, "%s: write the name of a device, not a pattern",
+		say_error(rule->where, "%s: write the name of a device, not a pattern",
 			  limits->device.name);
 	else if (limits->whole)
-		say_error(where, "%s: write each limit as KEY=VALUE, such as qp=100",
+		say_error(rule->where, "%s: write each limit as KEY=VALUE, such as qp=100",
 			  limits->whole);
-	else if (oci_is_again(config))
-		say_error(where, "%s: is there twice; write all its limits behind one",
+	else if (earlier < rule)
+		say_error(rule->where, "%s: is there twice; write all its limits behind one",
 			  limits->device.name);
 	else
 		return true;
 	return false;
 }
 
-bool oci_parse_limits(struct config *config, const char *where, const char *text)
+bool oci_parse_limits(struct config *config, const char *section, const char *where,
+		      const char *text)
 {
 	char *copy __autofree = memory_string(text);
+	size_t before = config->nr_rules, count;
 	char *rest = copy;
-	bool good = true;
 
-	memset(config, 0, sizeof(*config));
 	if (strlen(text) > OCI_LONGEST) {
 		say_error(where, "text: is longer than %d characters", OCI_LONGEST);
 		return false;
 	}
-	while (good && rest)
-		good = oci_take_device(config, where, strsep(&rest, ";\r\n"));
-	if (!good || config->nr_rules)
-		return good;
-	say_error(where, "text: is empty; write DEVICE KEY=VALUE..., or leave it out");
-	return false;
+	while (rest) {
+		count = config->nr_rules;
+		if (!config_add(config, section, where, strsep(&rest, ";\r\n")))
+			return false;
+		if (config->nr_rules > count &&
+		    !oci_check_rule(&config->rules[count], &config->rules[before]))
+			return false;
+	}
+	if (config->nr_rules == before)
+		say_error(where, "text: is empty; write DEVICE KEY=VALUE..., or leave it out");
+	return config->nr_rules > before;
 }
 
 /*
@@ -181,7 +168,7 @@ static bool oci_take_annotation(struct oci *oci, struct json_object *annotations
 	if (!json_object_object_get_ex(annotations, key, NULL))
 		return true;
 	if (text)
-		return oci_parse_limits(&oci->policy.asked, where, text);
+		return oci_parse_limits(&oci->policy.config, POLICY_ASKED, where, text);
 	say_error(where, "is not a text");
 	return false;
 }
@@ -203,7 +190,8 @@ static bool oci_take_variable(struct oci *oci, struct json_object *config)
 		if (text && !strncmp(text, begin, strlen(begin)))
 			found = text + strlen(begin);
 	}
-	return !found || oci_parse_limits(&oci->policy.share, "variable " OCI_VARIABLE, found);
+	return !found || oci_parse_limits(&oci->policy.config, POLICY_SHARE,
+					  "variable " OCI_VARIABLE, found);
 }
 
 bool oci_parse_config(struct oci *oci, const char *text, size_t size)
@@ -225,56 +213,43 @@ bool oci_parse_config(struct oci *oci, const char *text, size_t size)
 	return good;
 }
 
-/* The file has to be regular: other files may have no end. */
-static int oci_open_config(const struct oci *oci)
+/* The file has to be regular: other files may have no end. NULL after a printed error. */
+static FILE *oci_open_config(const struct oci *oci)
 {
 	char *path __autofree = memory_format("%s/%s", oci->bundle, oci_config_name);
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat status;
 
 	if (fd >= 0 && !fstat(fd, &status) && S_ISREG(status.st_mode))
-		return fd;
+		return memory_check(fdopen(fd, "r"));
 	say_error(oci->bundle, "%s: %s", oci_config_name, strerror(fd < 0 ? errno : EINVAL));
 	if (fd >= 0)
 		close(fd);
-	return -1;
-}
-
-static bool oci_read_config(struct oci *oci, int fd)
-{
-	char *text __autofree = NULL;
-	size_t size;
-
-	text = oci_read_all(fd, oci_config_name, &size);
-	return text && oci_parse_config(oci, text, size);
+	return NULL;
 }
 
 bool oci_read_requests(struct oci *oci)
 {
-	return oci_read_config(oci, STDIN_FILENO);
+	return oci_read_file(oci, stdin, oci_config_name, oci_parse_config);
 }
 
 bool oci_read(struct oci *oci)
 {
-	char *text __autofree = NULL;
-	size_t size;
+	FILE *from = NULL;
 	bool good;
-	int fd;
 
-	text = oci_read_all(STDIN_FILENO, oci_state_name, &size);
-	if (!text || !oci_parse_state(oci, text, size))
+	if (oci_read_file(oci, stdin, oci_state_name, oci_parse_state))
+		from = oci_open_config(oci);
+	if (!from)
 		return false;
-	fd = oci_open_config(oci);
-	if (fd < 0)
-		return false;
-	good = oci_read_config(oci, fd);
-	close(fd);
+	good = oci_read_file(oci, from, oci_config_name, oci_parse_config);
+	fclose(from);
 	return good;
 }
 
 void oci_free(struct oci *oci)
 {
 	free(oci->bundle);
-	policy_free(&oci->policy);
+	config_free(&oci->policy.config);
 	memset(oci, 0, sizeof(*oci));
 }

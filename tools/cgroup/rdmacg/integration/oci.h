@@ -28,15 +28,16 @@ struct oci {
 	/* The container's first process, in the hook's PID namespace. */
 	pid_t pid;
 	char *bundle;
-	/* Annotations are requests, and the variable is the share. */
+	/* The annotation is asked for, and the variable is the share. */
 	struct policy policy;
 };
 
 /* These functions print an error and return false if the text is malformed. */
 bool oci_parse_state(struct oci *oci, const char *text, size_t size);
 bool oci_parse_config(struct oci *oci, const char *text, size_t size);
-/* The limits of an annotation or of the variable; @where is for messages. */
-bool oci_parse_limits(struct config *config, const char *where, const char *text);
+/* Add the limits of an annotation or of the variable to a section; @where is for messages. */
+bool oci_parse_limits(struct config *config, const char *section, const char *where,
+		      const char *text);
 
 /* The state from standard input, and the config.json of its bundle. */
 bool oci_read(struct oci *oci);

@@ -16,8 +16,10 @@
 #define STEP_LOCK_SECONDS	10
 #define STEP_TRY_MS		20
 
-/* The administrator writes the options there. */
-static struct policy step_policy = { .place = "plugstack.conf" };
+/* All rules, for the job; the administrator writes the options there. */
+static struct policy step_job = { .place = "plugstack.conf" };
+/* The request, for the step. */
+static struct policy step_own = { .place = "plugstack.conf" };
 static bool step_end;
 
 /* [DEVICE:]KEY=VALUE[,KEY=VALUE]...[;...]; without a device, a rule is for all. */
@@ -26,41 +28,44 @@ static void step_take(struct config *config, const char *section, const char *wh
 {
 	char *copy __autofree = memory_string(text);
 	char *rest = copy, *item;
-	bool good = true;
 
-	while (good && (item = strsep(&rest, ";"))) {
+	while ((item = strsep(&rest, ";"))) {
 		char *rule __autofree = memory_format("%s%s", strchr(item, ':') ? "" : "default:",
 						      item);
 		size_t before = config->nr_rules;
 
 		/* In a file, a blank and # have other meanings. */
-		good = !strpbrk(item, " \t\r\n") && config_add(config, section, where, rule);
+		bool good = !strpbrk(item, " \t\r\n") && config_add(config, section, where, rule);
+
 		if (config->nr_rules == before)
 			say_error(where, "%s: write [DEVICE:]KEY=VALUE[,KEY=VALUE]...", item);
-		good = good && config->nr_rules > before;
-	}
-	if (!good || !policy_check(config))
+		else if (good && config->rules[before].limits.whole)
+			say_error(where, "write each limit as KEY=VALUE, such as qp=100");
+		else if (good)
+			continue;
 		exit(EXIT_USAGE);
+	}
 }
 
 /* Only administrators may use patterns. */
 static void step_take_asked(const char *text, void *to)
 {
+	(void)to;
 	if (text[strcspn(text, "*?[\\")]) {
 		say_error("--rdma", "write names of devices, not patterns");
 		exit(EXIT_USAGE);
 	}
-	step_take(to, POLICY_DEFAULT, "--rdma", text);
+	step_take(&step_job.config, POLICY_ASKED, "--rdma", text);
+	step_take(&step_own.config, POLICY_ASKED, "--rdma", text);
 }
 
 static void step_take_rules(const char *text, void *to)
 {
-	step_take(&step_policy.config, to, step_policy.place, text);
+	step_take(&step_job.config, to, step_job.place, text);
 }
 
 static const struct choice step_choices[] = {
-	{ "asked", 0, "LIMITS", "the request of the user", step_take_asked,
-	  &step_policy.asked },
+	{ "asked", 0, "LIMITS", "the request of the user", step_take_asked, NULL },
 	{ "default", 0, "LIMITS", "for jobs that do not ask", step_take_rules,
 	  (void *)POLICY_DEFAULT },
 	{ "ceiling", 0, "LIMITS", "the most that a job may ask for", step_take_rules,
@@ -107,22 +112,19 @@ static bool step_has_limits(const struct cgroup *cgroup)
 	return false;
 }
 
-static const char *step_folder(void)
-{
-	return hierarchy_path("RDMACG_RUN", "/run/rdmacg");
-}
-
 /*
  * A lock that only root can take, because each reader of a cgroup's folder could lock that folder.
  * The lock ends with the process. Prints an error and returns false on a failure.
  */
 static bool step_lock(void)
 {
-	char *path __autofree = memory_format("%s/slurm.lock", step_folder());
+	char *path __autofree = NULL;
+	const char *folder = hierarchy_path("RDMACG_RUN", "/run/rdmacg");
 	int64_t end = clock_now() + STEP_LOCK_SECONDS * 1000;
 	int fd = -1;
 
-	if (!mkdir(step_folder(), 0755) || errno == EEXIST)
+	path = memory_format("%s/slurm.lock", folder);
+	if (!mkdir(folder, 0755) || errno == EEXIST)
 		fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB)) {
 		if (errno != EWOULDBLOCK || clock_now() > end) {
@@ -144,16 +146,18 @@ static bool step_lock(void)
 /* The lock ensures that only one step is the first step. */
 static bool step_limit(struct cgroup *cgroup)
 {
-	struct policy of_step = { .place = step_policy.place, .asked = step_policy.asked };
 	struct cgroup *job = cgroup->parent;
 
 	if (!step_lock() ||
 	    (cgroup_has_controller(job) && !cgroup_read(job, POOL_BIT(POOL_MAX))))
 		return false;
-	if (step_has_limits(job))
-		return policy_limits(&of_step, cgroup);
-	of_step.asked.nr_rules = 0;
-	return policy_limits(&step_policy, job) && policy_limits(&of_step, cgroup);
+	if (!step_has_limits(job)) {
+		if (!policy_limits(&step_job, job))
+			return false;
+		/* The limits of the job hold, so the step needs none. */
+		config_free(&step_own.config);
+	}
+	return policy_limits(&step_own, cgroup);
 }
 
 /* " KEY=VALUE KEY=VALUE" of the peaks or refusals that are not 0. To be freed. */
@@ -201,11 +205,10 @@ int cmd_slurm_step(int argc, char **argv)
 
 	options_read(&step_syntax, argc, argv);
 	/* Without limits to set, a node without the controller is not an error. */
-	if (step_end || step_policy.asked.nr_rules || step_policy.config.nr_rules) {
+	if (step_end || step_job.config.nr_rules) {
 		cgroup = hierarchy_open() ? step_open() : NULL;
 		done = cgroup && (step_end ? step_print(cgroup) : step_limit(cgroup));
 		cgroup_close_path(cgroup);
 	}
-	policy_free(&step_policy);
 	return done ? EXIT_DONE : EXIT_FAILED;
 }

@@ -44,11 +44,11 @@ static char *oci_write(const struct config *asked)
 /* Write the limits as an annotation and parse it: the limits must be the same. */
 static void oci_check(const struct config *asked)
 {
-	struct config again;
+	struct config again = { 0 };
 	char *first = oci_write(asked), *second;
 
 	/* With all decimals of its numbers, the annotation may be too long to be parsed. */
-	if (oci_parse_limits(&again, "annotation", first)) {
+	if (oci_parse_limits(&again, POLICY_ASKED, "annotation", first)) {
 		second = oci_write(&again);
 		if (strcmp(first, second))
 			abort();
@@ -60,14 +60,26 @@ static void oci_check(const struct config *asked)
 	free(first);
 }
 
+/* The requests come first, then the share, which may have the same devices. */
+static void oci_check_asked(struct config config)
+{
+	size_t count = config.nr_rules;
+
+	for (config.nr_rules = 0; config.nr_rules < count; config.nr_rules++)
+		if (strcmp(config.rules[config.nr_rules].section, POLICY_ASKED))
+			break;
+	if (config.nr_rules)
+		oci_check(&config);
+}
+
 int oci_fuzz(const uint8_t *data, size_t size)
 {
 	struct oci oci = { 0 };
-	struct config asked;
+	struct config asked = { 0 };
 	char *text = memory_zeroed(size + 1, 1);
 
 	memcpy(text, data, size);
-	if (oci_parse_limits(&asked, "annotation", text))
+	if (oci_parse_limits(&asked, POLICY_ASKED, "annotation", text))
 		oci_check(&asked);
 	config_free(&asked);
 	/* Without the NUL behind it, so that a read past the end is seen. */
@@ -75,8 +87,8 @@ int oci_fuzz(const uint8_t *data, size_t size)
 	if (oci_parse_state(&oci, text, size) && (oci.pid <= 0 || *oci.bundle != '/'))
 		abort();
 	oci_free(&oci);
-	if (oci_parse_config(&oci, text, size) && oci.policy.asked.nr_rules)
-		oci_check(&oci.policy.asked);
+	if (oci_parse_config(&oci, text, size))
+		oci_check_asked(oci.policy.config);
 	oci_free(&oci);
 	free(text);
 	return 0;

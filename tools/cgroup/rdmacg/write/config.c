@@ -13,11 +13,11 @@
 /* A file that is being read. */
 struct config_file {
 	struct config *config;
+	const char *name;
 	/* "FILE:LINE" of the line that was read last. */
 	char *where;
 	/* The pattern of the section, or NULL before the first one. */
 	char *section;
-	bool good;
 };
 
 const char *config_folder(void)
@@ -72,16 +72,6 @@ static bool config_take_section(struct config_file *file, char *text)
 	return file->section && *file->section;
 }
 
-static void config_split(struct rule *rule, const char *pattern)
-{
-	char *copy __autofree = memory_string(pattern);
-	char *rest = copy;
-
-	while (rest)
-		*(char **)memory_append(&rule->parts, &rule->nr_parts, sizeof(*rule->parts)) =
-			memory_string(strsep(&rest, "/"));
-}
-
 bool config_add(struct config *config, const char *section, const char *where, char *text)
 {
 	char **words __autofree = NULL;
@@ -97,8 +87,7 @@ bool config_add(struct config *config, const char *section, const char *where, c
 		return true;
 	rule = memory_append(&config->rules, &config->nr_rules, sizeof(*rule));
 	rule->where = memory_string(where);
-	if (section)
-		config_split(rule, section);
+	rule->section = section ? memory_string(section) : NULL;
 	say_within(where);
 	good = count == 1 && strchr(words[0], ':') ?
 		limits_parse_option(&rule->limits, words[0]) :
@@ -107,74 +96,65 @@ bool config_add(struct config *config, const char *section, const char *where, c
 	return good;
 }
 
-static bool config_take_limits(struct config_file *file, char *text)
+static bool config_take_line(struct config_file *file, char *text, size_t length)
 {
+	char *end = text + length;
+
+	if (strlen(text) != length) {
+		say_error("line", "has a NUL character");
+		return false;
+	}
+	text += strspn(text, CONFIG_BLANKS);
+	while (end > text && strchr(CONFIG_BLANKS, end[-1]))
+		*--end = '\0';
+	if (!*text || *text == '#')
+		return true;
+	/* A pattern of devices may begin with a bracket, and a limit has an equals sign. */
+	if (*text == '[' && (config_section_end(text) || !strchr(text, '=')))
+		return config_take_section(file, text);
 	if (file->section)
 		return config_add(file->config, file->section, file->where, text);
 	say_error(text, "a limit before the first [CGROUP]; write the section above it");
 	return false;
 }
 
-static void config_take_line(struct config_file *file, char *text, size_t length)
-{
-	bool section;
-	char *end;
-
-	if (strlen(text) != length) {
-		say_error("line", "has a NUL character");
-		file->good = false;
-		return;
-	}
-	text += strspn(text, CONFIG_BLANKS);
-	end = text + strlen(text);
-	while (end > text && strchr(CONFIG_BLANKS, end[-1]))
-		*--end = '\0';
-	if (!*text || *text == '#')
-		return;
-	/* A pattern of devices may begin with a bracket, and a limit has an equals sign. */
-	section = *text == '[' && (config_section_end(text) || !strchr(text, '='));
-	if (!(section ? config_take_section(file, text) : config_take_limits(file, text)))
-		file->good = false;
-}
-
-/* Each line of a malformed section would only repeat the error. */
-static bool config_take_lines(struct config_file *file, const char *name, FILE *from)
+static bool config_take_lines(struct config_file *file, FILE *from)
 {
 	unsigned int number = 0;
 	char *line = NULL;
+	bool good = true;
 	size_t room = 0;
 	ssize_t length;
 
-	while ((length = getline(&line, &room, from)) >= 0) {
-		free(file->where);
+	/* Each line of a malformed section would only repeat the error. */
+	while ((good || file->section) && (length = getline(&line, &room, from)) >= 0) {
 		if (!number && !strncmp(line, CONFIG_MARK, strlen(CONFIG_MARK)))
 			memset(line, ' ', strlen(CONFIG_MARK));
-		file->where = memory_format("%s:%u", name, ++number);
+		free(file->where);
+		file->where = memory_format("%s:%u", file->name, ++number);
 		say_within(file->where);
-		config_take_line(file, line, length);
+		good &= config_take_line(file, line, length);
 		say_within(NULL);
-		if (!file->good && !file->section)
-			break;
 	}
 	free(line);
 	if (!ferror(from))
-		return file->good;
-	say_error(name, "%s", strerror(errno));
+		return good;
+	say_error(file->name, "%s", strerror(errno));
 	return false;
 }
 
 static bool config_read_file(struct config *config, const char *name)
 {
-	struct config_file file = { .config = config, .good = true };
+	struct config_file file = { .config = config, .name = name };
 	FILE *from = strcmp(name, "-") ? fopen(name, "re") : fdopen(dup(STDIN_FILENO), "r");
-	bool good = false;
+	bool good;
 
-	if (from) {
-		good = config_take_lines(&file, name, from);
-		fclose(from);
-	} else {
+	if (!from) {
 		say_error(name, "%s", strerror(errno));
+		return false;
 	}
+	good = config_take_lines(&file, from);
+	fclose(from);
 	free(file.section);
 	free(file.where);
 	return good;
@@ -206,7 +186,6 @@ bool config_read(struct config *config, char * const *files, size_t count)
 	bool good = true;
 	size_t i;
 
-	memset(config, 0, sizeof(*config));
 	for (i = 0; i < count; i++)
 		good &= config_read_file(config, files[i]);
 	if (!count)
@@ -218,16 +197,12 @@ bool config_read(struct config *config, char * const *files, size_t count)
 
 void config_free(struct config *config)
 {
-	size_t i, j;
+	size_t i;
 
 	for (i = 0; i < config->nr_rules; i++) {
-		struct rule *rule = &config->rules[i];
-
-		for (j = 0; j < rule->nr_parts; j++)
-			free(rule->parts[j]);
-		free(rule->parts);
-		free(rule->where);
-		limits_free(&rule->limits);
+		free(config->rules[i].section);
+		free(config->rules[i].where);
+		limits_free(&config->rules[i].limits);
 	}
 	free(config->rules);
 	memset(config, 0, sizeof(*config));
@@ -236,11 +211,12 @@ void config_free(struct config *config)
 /*
  * A backslash means itself, because systemd writes it into the names of units. So [*], [?] and [[]
  * match the characters *, ? and [. A pattern also matches a leading dot; otherwise a user could
- * choose a name that no limits apply to.
+ * choose a name that no limits apply to. It never matches a slash; otherwise a user could create a
+ * deeper cgroup that matches a pattern for other cgroups.
  */
 static bool config_matches(const char *pattern, const char *name)
 {
-	return !fnmatch(pattern, name, FNM_NOESCAPE);
+	return !fnmatch(pattern, name, FNM_NOESCAPE | FNM_PATHNAME);
 }
 
 char *config_pattern(const char *name)
@@ -256,25 +232,22 @@ char *config_pattern(const char *name)
 	return pattern;
 }
 
-/*
- * A pattern never matches a slash. Otherwise a user could create a deeper cgroup that matches a
- * pattern for other cgroups.
- */
 enum config_match config_match_cgroup(const struct rule *rule, const char *name)
 {
-	char *copy __autofree = memory_string(name);
-	char *rest = *copy ? copy : NULL;
-	bool match = true;
-	size_t level = 0;
+	char *pattern __autofree = memory_string(rule->section);
+	char *rest = strchr(pattern, '/');
+	const char *slash;
 
-	while (rest && match) {
-		const char *part = strsep(&rest, "/");
-
-		match = level < rule->nr_parts && config_matches(rule->parts[level++], part);
-	}
-	if (!match)
+	/* Find the rest of the pattern, which is below the levels of @name. */
+	for (slash = strchr(name, '/'); slash && rest; slash = strchr(slash + 1, '/'))
+		rest = strchr(rest + 1, '/');
+	if (!*name)
+		return CONFIG_BELOW;
+	if (rest)
+		*rest = '\0';
+	if (slash || !config_matches(pattern, name))
 		return CONFIG_NONE;
-	return level == rule->nr_parts ? CONFIG_SELF : CONFIG_BELOW;
+	return rest ? CONFIG_BELOW : CONFIG_SELF;
 }
 
 bool config_match_device(const struct rule *rule, const struct device *device)

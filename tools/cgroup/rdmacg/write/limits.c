@@ -11,17 +11,6 @@ static bool limits_is_key(const char *key, size_t length)
 	       strspn(key, "abcdefghijklmnopqrstuvwxyz0123456789_:") >= length;
 }
 
-static bool limits_parse_device(struct limits *limits, const char *device)
-{
-	if (!*device) {
-		say_error("device", "the name is empty");
-		return false;
-	}
-	limits->device.is_default = !strcmp(device, device_default.name);
-	limits->device.name = device_escape(device);
-	return true;
-}
-
 static bool limits_parse_value(struct limit *limit, const char *word, const char *text)
 {
 	size_t length = strlen(text);
@@ -133,8 +122,12 @@ bool limits_parse(struct limits *limits, const char *device, char * const *words
 	size_t i;
 
 	memset(limits, 0, sizeof(*limits));
-	if (!limits_parse_device(limits, device))
+	limits->device.is_default = !strcmp(device, device_default.name);
+	limits->device.name = device_escape(device);
+	if (!*device) {
+		say_error("device", "the name is empty");
 		return false;
+	}
 	for (i = 0; i < count; i++)
 		if (!limits_parse_word(limits, words[i]))
 			return false;
@@ -223,22 +216,22 @@ static bool limits_check_range(const struct limit *limit)
 	return false;
 }
 
-bool limits_value(const struct limits *limits, const struct limit *limit, uint64_t *value)
+bool limits_value(const struct device *device, const struct limit *limit, uint64_t *value)
 {
 	uint64_t all;
 
 	*value = limit->value;
 	if (!limit->percent)
 		return limits_check_range(limit);
-	if (limits->device.is_default) {
+	if (device->is_default) {
 		say_error(limit->key, "default is of all devices, so write a number");
 		return false;
 	}
-	all = capacity_of(&limits->device, limit->key);
+	all = capacity_of(device, limit->key);
 	if (all == NUMBER_MAX) {
 		say_error(limit->key,
 			  "how much of it %s has is not known; write a number, not a percentage",
-			  limits->device.name);
+			  device->name);
 		return false;
 	}
 	*value = number_percent(all, limit->value);
@@ -258,25 +251,22 @@ static void limits_warn_usage(const struct limits *limits, const struct cgroup *
 		    slot->key, value, limits->device.name, slot->usage);
 }
 
-/* The device must have each key, and each key must have a limit. */
-static bool limits_check_keys(const struct limits *limits, const struct pool *pool)
+bool limits_check_keys(const struct limits *limits, const struct pool *pool)
 {
 	char *list __autofree = NULL;
-	size_t i;
+	const struct slot *slot;
+	size_t i = 0, j;
 
-	for (i = 0; i < limits->nr_limits; i++) {
-		const struct slot *slot = pool_find(pool, limits->limits[i].key);
-
-		if (!slot || !(slot->has & POOL_BIT(POOL_MAX)))
-			break;
-	}
+	while (i < limits->nr_limits && (slot = pool_find(pool, limits->limits[i].key)) &&
+	       (slot->has & POOL_BIT(POOL_MAX)))
+		i++;
 	if (i == limits->nr_limits)
 		return true;
-	for (size_t j = 0; j < pool->nr_slots; j++)
+	for (j = 0; j < pool->nr_slots; j++)
 		if (pool->slots[j].has & POOL_BIT(POOL_MAX))
 			limits_append(&list, "%s%s", list ? ", " : "", pool->slots[j].key);
 	say_error(limits->limits[i].key, "%s has no limit of that name here; there are: %s",
-		  limits->device.name, list ? list : "none");
+		  pool->device.name, list ? list : "none");
 	return false;
 }
 
@@ -297,28 +287,34 @@ struct limits_line {
 	char *undo;
 };
 
+static void limits_add_key(struct limits_line *line, const char *key, uint64_t value,
+			   uint64_t before)
+{
+	limits_append(&line->text, " %s=%s", key, number_text(value, false));
+	limits_append(&line->undo, " %s=%s", key, number_text(before, false));
+}
+
 static bool limits_add_keys(const struct limits *limits, const struct cgroup *cgroup,
 			    const struct pool *pool, struct limits_line *lines)
 {
-	bool is_default = limits->device.is_default;
 	uint64_t value;
 	size_t i;
 
 	for (i = 0; i < limits->nr_limits; i++) {
-		char *key __autofree = is_default ?
-			limits_default_key(cgroup, limits->limits[i].key) :
-			memory_string(limits->limits[i].key);
+		char *key __autofree = NULL;
 		const struct limit *limit = &limits->limits[i];
-		const struct slot *slot = pool_find(pool, key);
-		struct limits_line *line = &lines[is_default ? POOL_HCA : slot->class];
+		const struct slot *slot = pool_find(pool, limit->key);
 
-		if (!limits_value(limits, limit, &value))
+		if (!limits_value(&limits->device, limit, &value))
 			return false;
-		if (!is_default)
+		if (!limits->device.is_default) {
 			limits_warn_usage(limits, cgroup, slot, value);
-		limits_append(&line->text, " %s=%s", key, number_text(value, false));
-		limits_append(&line->undo, " %s=%s", key,
-			      number_text(slot ? slot->max : NUMBER_MAX, false));
+			limits_add_key(&lines[slot->class], limit->key, value, slot->max);
+			continue;
+		}
+		key = limits_default_key(cgroup, limit->key);
+		slot = pool_find(pool, key);
+		limits_add_key(lines, key, value, slot ? slot->max : NUMBER_MAX);
 	}
 	return true;
 }
@@ -332,20 +328,21 @@ static void limits_add_whole(const struct limits *limits, const struct pool *poo
 {
 	bool is_default = limits->device.is_default;
 	bool by_key = !is_default && *limits->whole == 'm';
-	size_t i;
+	const struct slot *slot;
 
 	if (is_default)
-		limits_append(&lines[POOL_HCA].text, " %s", limits->whole);
-	for (i = 0; i < pool->nr_slots; i++) {
-		const struct slot *slot = &pool->slots[i];
-		struct limits_line *line = &lines[is_default ? POOL_HCA : slot->class];
+		limits_append(&lines->text, " %s", limits->whole);
+	for (slot = pool->slots; slot < pool->slots + pool->nr_slots; slot++) {
+		struct limits_line *line = &lines[is_default ? 0 : slot->class];
 
 		if (!is_default && !(slot->has & POOL_BIT(POOL_MAX)))
 			continue;
+		if (by_key) {
+			limits_add_key(line, slot->key, NUMBER_MAX, slot->max);
+			continue;
+		}
 		limits_append(&line->undo, " %s=%s", slot->key, number_text(slot->max, false));
-		if (by_key)
-			limits_append(&line->text, " %s=max", slot->key);
-		else if (!line->text)
+		if (!line->text)
 			limits_append(&line->text, " %s", limits->whole);
 	}
 }

@@ -4,19 +4,33 @@
 
 /* A limit of a rule for a device and a key. */
 struct policy_limit {
+	/* NULL: there is no rule, and the value is NUMBER_MAX. */
 	const struct rule *rule;
 	uint64_t value;
 };
 
-bool policy_check(const struct config *config)
+static bool policy_is_in(const struct rule *rule, const char *section)
 {
-	const struct rule *rule;
-	size_t i;
+	return !strcmp(rule->section, section);
+}
 
-	for (i = 0; i < config->nr_rules; i++) {
-		rule = &config->rules[i];
-		if (rule->nr_parts != 1 || (strcmp(rule->parts[0], POLICY_DEFAULT) &&
-					    strcmp(rule->parts[0], POLICY_CEILING)))
+/* Whether a user wrote the rule. */
+static bool policy_is_request(const struct rule *rule)
+{
+	return policy_is_in(rule, POLICY_ASKED) || policy_is_in(rule, POLICY_SHARE);
+}
+
+bool policy_read(struct policy *policy)
+{
+	char *file = (char *)policy->place;
+	size_t i = policy->config.nr_rules;
+
+	if (!config_read(&policy->config, &file, 1))
+		return false;
+	for (; i < policy->config.nr_rules; i++) {
+		const struct rule *rule = &policy->config.rules[i];
+
+		if (!policy_is_in(rule, POLICY_DEFAULT) && !policy_is_in(rule, POLICY_CEILING))
 			say_error(rule->where, "its section is neither [" POLICY_DEFAULT "] nor ["
 				  POLICY_CEILING "]");
 		else if (rule->limits.whole)
@@ -29,22 +43,21 @@ bool policy_check(const struct config *config)
 }
 
 /*
- * Find the last rule of a section (NULL: of any section) for this device and key. A rule for
- * "default" is for devices without a rule of their own.
+ * Find the last rule of a section for this device and key. A rule for "default" is for devices
+ * without a rule of their own.
  */
-static const struct rule *policy_find(const struct config *config, const char *section,
+static const struct rule *policy_find(const struct policy *policy, const char *section,
 				      const struct device *device, const char *key)
 {
 	const struct rule *found = NULL;
 	bool own = false;
 	size_t i;
 
-	for (i = 0; i < config->nr_rules; i++) {
-		const struct rule *rule = &config->rules[i];
+	for (i = 0; i < policy->config.nr_rules; i++) {
+		const struct rule *rule = &policy->config.rules[i];
 		bool matches = config_match_device(rule, device);
 
-		if ((section && strcmp(rule->parts[0], section)) ||
-		    !limits_find(&rule->limits, key))
+		if (!policy_is_in(rule, section) || !limits_find(&rule->limits, key))
 			continue;
 		if (matches || (!own && rule->limits.device.is_default))
 			found = rule;
@@ -53,22 +66,18 @@ static const struct rule *policy_find(const struct config *config, const char *s
 	return found;
 }
 
-/*
- * Find the limit of a section; without a rule, NUMBER_MAX. Prints an error and returns false on a
- * failure.
- */
-static bool policy_look_up(const struct config *config, const char *section,
+/* Find the limit of a section. Prints an error and returns false on a failure. */
+static bool policy_look_up(const struct policy *policy, const char *section,
 			   const struct device *device, const char *key, struct policy_limit *limit)
 {
-	struct limits limits = { .device = *device };
 	bool good;
 
 	limit->value = NUMBER_MAX;
-	limit->rule = policy_find(config, section, device, key);
+	limit->rule = policy_find(policy, section, device, key);
 	if (!limit->rule)
 		return true;
 	say_within(limit->rule->where);
-	good = limits_value(&limits, limits_find(&limit->rule->limits, key), &limit->value);
+	good = limits_value(device, limits_find(&limit->rule->limits, key), &limit->value);
 	say_within(NULL);
 	return good;
 }
@@ -88,14 +97,14 @@ static bool policy_look_up_ceiling(const struct policy *policy, const struct dev
 	size_t i;
 
 	if (!device->is_default)
-		return policy_look_up(&policy->config, POLICY_CEILING, device, key, ceiling);
+		return policy_look_up(policy, POLICY_CEILING, device, key, ceiling);
 	ceiling->rule = NULL;
 	ceiling->value = NUMBER_MAX;
 	for (i = 0; i < policy->config.nr_rules; i++) {
 		const struct rule *rule = &policy->config.rules[i];
 		const struct limit *limit = limits_find(&rule->limits, key);
 
-		if (!limit || strcmp(rule->parts[0], POLICY_CEILING))
+		if (!limit || !policy_is_in(rule, POLICY_CEILING))
 			continue;
 		if (limit->percent && is_asked) {
 			say_error(rule->where,
@@ -111,17 +120,18 @@ static bool policy_look_up_ceiling(const struct policy *policy, const struct dev
 	return true;
 }
 
-/* Whether a request is within the ceiling; without one, the limit in effect is the ceiling. */
+/*
+ * Whether a request is within the ceiling; without one, the limit in effect, @effective, is the
+ * ceiling.
+ */
 static bool policy_check_asked(const struct policy *policy, const struct device *device,
 			       const char *key, const struct policy_limit *asked,
-			       const struct policy_limit *ceiling)
+			       const struct policy_limit *ceiling, uint64_t effective)
 {
-	const struct slot *slot = pools_find_slot(&policy->cgroup->pools, device, key);
-	uint64_t effective = slot ? slot->limit : NUMBER_MAX;
 	uint64_t most = ceiling->rule ? ceiling->value : effective;
 	const char *asks = number_text(asked->value, false), *may = number_text(most, false);
 
-	if (asked->value <= most)
+	if (!asked->rule || asked->value <= most)
 		return true;
 	if (ceiling->rule)
 		say_error(asked->rule->where,
@@ -135,73 +145,76 @@ static bool policy_check_asked(const struct policy *policy, const struct device 
 }
 
 /* Get the limit for the cgroup. Prints an error and returns false if the request is not allowed. */
-static bool policy_decide(const struct policy *policy, const struct device *device, const char *key,
+static bool policy_decide(const struct policy *policy, const struct pool *pool, const char *key,
 			  uint64_t *value)
 {
-	const struct slot *slot = pools_find_slot(&policy->cgroup->pools, device, key);
+	const struct device *device = &pool->device;
+	const struct slot *slot = pool_find(pool, key);
 	struct policy_limit asked, share, by_default, ceiling;
 
-	if (!policy_look_up(&policy->asked, NULL, device, key, &asked) ||
-	    !policy_look_up(&policy->share, NULL, device, key, &share) ||
-	    !policy_look_up(&policy->config, POLICY_DEFAULT, device, key, &by_default) ||
-	    !policy_look_up_ceiling(policy, device, key, asked.rule, &ceiling))
-		return false;
-	if (asked.rule && !policy_check_asked(policy, device, key, &asked, &ceiling))
+	if (!policy_look_up(policy, POLICY_ASKED, device, key, &asked) ||
+	    !policy_look_up(policy, POLICY_SHARE, device, key, &share) ||
+	    !policy_look_up(policy, POLICY_DEFAULT, device, key, &by_default) ||
+	    !policy_look_up_ceiling(policy, device, key, asked.rule, &ceiling) ||
+	    !policy_check_asked(policy, device, key, &asked, &ceiling,
+				slot ? slot->limit : NUMBER_MAX))
 		return false;
 	*value = asked.value;
 	if (!asked.rule)
-		*value = policy_least(by_default.value, ceiling.value);
-	if (!asked.rule && slot)
-		*value = policy_least(*value, slot->max);
+		*value = policy_least(policy_least(by_default.value, ceiling.value),
+				      slot ? slot->max : NUMBER_MAX);
 	*value = policy_least(*value, share.value);
 	return true;
 }
 
-/* Whether the rule is for this key of this device. */
-static bool policy_concerns(const struct policy *policy, const struct rule *rule,
-			    const struct device *device, const char *key)
+/* Whether a rule for later devices has a key of a device or, with a colon, of a missing device. */
+static bool policy_check_default(const struct pools *pools, const char *key)
 {
-	if (config_match_device(rule, device))
-		return true;
-	/* A rule for all devices may have keys of other devices. */
-	return rule->limits.device.is_default &&
-	       pools_find_slot(&policy->cgroup->pools, device, key);
+	const struct pool *pool = pools->first;
+
+	while (pool && !pool_find(pool, key))
+		pool = pool->next;
+	if (!pool && !strchr(key, ':'))
+		say_error(key, "default has no limit of that name; rdmacg show -a lists them");
+	return pool || strchr(key, ':');
 }
 
-/* Whether the limit exists; if not, prints an error with the rule. */
-static bool policy_check_key(const struct policy *policy, const struct rule *rule,
-			     const struct device *device, const char *key)
+/* Whether the device of @pool has the keys of a rule. Prints an error if not. */
+static bool policy_check_keys(const struct policy *policy, const struct rule *rule,
+			      const struct pool *pool)
 {
-	/* rdma.default accepts keys of missing devices. */
-	bool known = device->is_default && strchr(key, ':');
-	const struct pool *pool;
+	bool good = true;
+	size_t i;
 
-	for (pool = policy->cgroup->pools.first; pool && !known; pool = pool->next)
-		known = (device->is_default || device_is_same(&pool->device, device)) &&
-			pool_find(pool, key);
-	if (known)
-		return true;
-	say_error(rule->where, "%s: %s has no limit of that name; rdmacg show -a lists them", key,
-		  device->name);
-	return false;
+	say_within(rule->where);
+	if (!pool->device.is_default)
+		good = limits_check_keys(&rule->limits, pool);
+	else
+		for (i = 0; i < rule->limits.nr_limits && good; i++)
+			good = policy_check_default(&policy->cgroup->pools,
+						    rule->limits.limits[i].key);
+	say_within(NULL);
+	return good;
 }
 
-/* Add the keys of one rule to @limits, except keys that @limits has already. */
+/* Add the keys that a rule has for the device of @pool to @limits, if @limits lacks them. */
 static bool policy_take_rule(const struct policy *policy, const struct rule *rule,
-			     struct limits *limits)
+			     const struct pool *pool, struct limits *limits)
 {
+	bool matches = config_match_device(rule, &pool->device);
 	struct limit *limit;
 	uint64_t value;
 	size_t i;
 
+	if (matches ? !policy_check_keys(policy, rule, pool) : !rule->limits.device.is_default)
+		return !matches;
 	for (i = 0; i < rule->limits.nr_limits; i++) {
 		char *key = rule->limits.limits[i].key;
 
-		if (limits_find(limits, key) ||
-		    !policy_concerns(policy, rule, &limits->device, key))
+		/* A rule for all devices may have keys of other devices. */
+		if (limits_find(limits, key) || (!matches && !pool_find(pool, key)))
 			continue;
-		if (!policy_check_key(policy, rule, &limits->device, key) ||
-		    !policy_decide(policy, &limits->device, key, &value))
+		if (!policy_decide(policy, pool, key, &value))
 			return false;
 		limit = memory_append(&limits->limits, &limits->nr_limits, sizeof(*limit));
 		limit->key = key;
@@ -214,50 +227,35 @@ static bool policy_take_rule(const struct policy *policy, const struct rule *rul
  * If a request has an index without need, pass the index to the kernel, which checks it: the device
  * of that index may be removed. Prints an error and returns false on a failure.
  */
-static bool policy_take_index(const struct config *config, struct device *device)
+static bool policy_take_index(const struct rule *rule, struct device *device)
 {
-	size_t i;
+	const struct device *asked = &rule->limits.device;
 
-	for (i = 0; i < config->nr_rules; i++) {
-		const struct rule *rule = &config->rules[i];
-		const struct device *asked = &rule->limits.device;
-
-		if (!asked->has_index || strcmp(asked->name, device->name))
-			continue;
-		if (device->has_index && device->index != asked->index) {
-			say_error(rule->where,
-				  "%s: only one device has this name, so index=%u is another device",
-				  device->name, asked->index);
-			return false;
-		}
-		device->has_index = true;
-		device->index = asked->index;
+	if (!policy_is_request(rule) || !asked->has_index || strcmp(asked->name, device->name))
+		return true;
+	if (device->has_index && device->index != asked->index) {
+		say_error(rule->where,
+			  "%s: only one device has this name, so index=%u is another device",
+			  device->name, asked->index);
+		return false;
 	}
+	device->has_index = true;
+	device->index = asked->index;
 	return true;
 }
 
-static bool policy_take_rules(const struct policy *policy, const struct config *config,
-			      struct limits *limits)
-{
-	bool good = true;
-	size_t i;
-
-	for (i = 0; i < config->nr_rules && good; i++)
-		good = policy_take_rule(policy, &config->rules[i], limits);
-	return good;
-}
-
 /* All rules for one device. */
-static bool policy_device(struct policy *policy, const struct device *device)
+static bool policy_device(struct policy *policy, const struct pool *pool)
 {
-	struct limits limits = { .device = *device };
-	bool good = policy_take_rules(policy, &policy->asked, &limits) &&
-		    policy_take_rules(policy, &policy->share, &limits) &&
-		    policy_take_rules(policy, &policy->config, &limits);
+	struct limits limits = { .device = pool->device };
+	const struct rule *rules = policy->config.rules;
+	size_t count = policy->config.nr_rules, i;
+	bool good = true;
 
-	if (good && limits.nr_limits && !device->has_index)
-		good = policy_take_index(&policy->asked, &limits.device) &&
-		       policy_take_index(&policy->share, &limits.device);
+	for (i = 0; i < count && good; i++)
+		good = policy_take_rule(policy, &rules[i], pool, &limits);
+	for (i = 0; i < count && good && limits.nr_limits && !pool->device.has_index; i++)
+		good = policy_take_index(&rules[i], &limits.device);
 	if (good && limits.nr_limits)
 		good = limits_add(&limits, &policy->change, policy->cgroup);
 	free(limits.limits);
@@ -265,28 +263,21 @@ static bool policy_device(struct policy *policy, const struct device *device)
 }
 
 /* Otherwise a request for a missing device would have no effect and no error. */
-static bool policy_has_devices(const struct pools *pools, const struct config *config)
+static bool policy_has_device(const struct pools *pools, const struct rule *rule)
 {
-	const struct pool *pool;
-	size_t i;
+	const struct pool *pool = pools->first;
 
-	for (i = 0; i < config->nr_rules; i++) {
-		const struct rule *rule = &config->rules[i];
-
-		if (rule->limits.device.is_default)
-			continue;
-		for (pool = pools->first; pool; pool = pool->next)
-			if (config_match_device(rule, &pool->device))
-				break;
-		if (pool)
-			continue;
-		/* The error lists the existing devices. */
-		say_within(rule->where);
-		limits_find_pool(&rule->limits.device, pools);
-		say_within(NULL);
-		return false;
-	}
-	return true;
+	if (!policy_is_request(rule) || rule->limits.device.is_default)
+		return true;
+	while (pool && !config_match_device(rule, &pool->device))
+		pool = pool->next;
+	if (pool)
+		return true;
+	/* The error lists the existing devices. */
+	say_within(rule->where);
+	limits_find_pool(&rule->limits.device, pools);
+	say_within(NULL);
+	return false;
 }
 
 /* All requests and all rules of the administrator. The limits of later devices come first. */
@@ -294,15 +285,18 @@ static bool policy_prepare(struct policy *policy, unsigned int files)
 {
 	const struct pools *pools = &policy->cgroup->pools;
 	const struct pool *pool;
+	size_t i;
 
-	if (!cgroup_read_path(policy->cgroup, files) ||
-	    !policy_has_devices(pools, &policy->asked) ||
-	    !policy_has_devices(pools, &policy->share))
+	if (!cgroup_read_path(policy->cgroup, files))
 		return false;
-	if (pools_find(pools, &device_default) && !policy_device(policy, &device_default))
+	for (i = 0; i < policy->config.nr_rules; i++)
+		if (!policy_has_device(pools, &policy->config.rules[i]))
+			return false;
+	pool = pools_find(pools, &device_default);
+	if (pool && !policy_device(policy, pool))
 		return false;
 	for (pool = pools->first; pool; pool = pool->next)
-		if (!pool->device.is_default && !policy_device(policy, &pool->device))
+		if (!pool->device.is_default && !policy_device(policy, pool))
 			return false;
 	return true;
 }
@@ -373,11 +367,4 @@ struct json_object *policy_unified(struct policy *policy, struct cgroup *above)
 		return unified;
 	json_object_put(unified);
 	return NULL;
-}
-
-void policy_free(struct policy *policy)
-{
-	config_free(&policy->asked);
-	config_free(&policy->share);
-	config_free(&policy->config);
 }

@@ -85,10 +85,12 @@ const struct pool *limits_find_pool(const struct device *device, const struct po
 /* The name of a key in rdma.default: "hw:KEY" if a driver registers it. To be freed. */
 char *limits_default_key(const struct cgroup *cgroup, const char *key);
 /*
- * Get the number of @limit, which is in @limits and may be a percentage. Prints an error and
- * returns false if this kernel does not accept the number.
+ * Get the number of @limit of @device, which may be a percentage. Prints an error and returns false
+ * if this kernel does not accept the number.
  */
-bool limits_value(const struct limits *limits, const struct limit *limit, uint64_t *value);
+bool limits_value(const struct device *device, const struct limit *limit, uint64_t *value);
+/* Whether the device has each key, and each key can have a limit. Prints an error if not. */
+bool limits_check_keys(const struct limits *limits, const struct pool *pool);
 /*
  * Add the writes that set @limits in @cgroup, each key in the file of its class. The pools of
  * @cgroup have been read. Prints an error and returns false if the device or a key is missing.
@@ -113,9 +115,8 @@ bool limits_add(const struct limits *limits, struct transaction *change,
 struct rule {
 	/* "FILE:LINE", or another place. */
 	char *where;
-	/* One pattern for each level of cgroups. */
-	char **parts;
-	size_t nr_parts;
+	/* The pattern of cgroups, or NULL. */
+	char *section;
 	/* The name of the device is a pattern, except "default". */
 	struct limits limits;
 	/* For apply: a cgroup matched, a device matched, an error was printed. */
@@ -141,8 +142,8 @@ const char *config_folder(void);
 /* The file of oci-hook, in a folder beside config_folder(). To be freed. */
 char *config_oci_file(void);
 /*
- * Read @files, or if @count is 0 the *.conf of config_folder(), by name. If a file is malformed:
- * print each fault, keep no rule, and return false.
+ * Add the rules of @files, or if @count is 0 of the *.conf of config_folder(), by name. If a file
+ * is malformed: print each fault, keep no rule, and return false.
  */
 bool config_read(struct config *config, char * const *files, size_t count);
 /*
@@ -163,26 +164,29 @@ bool config_match_device(const struct rule *rule, const struct device *device);
  * ceiling for requests and a default for containers and jobs without a request.
  */
 
-/* The sections of the administrator's rules. */
+/* The sections of rules: requests, in which no device is a pattern, ... */
+#define POLICY_ASKED	"asked"
+/* ... requests that can only lower limits: the share of a device, ... */
+#define POLICY_SHARE	"share"
+/* ... and the administrator's rules. */
 #define POLICY_DEFAULT	"default"
 #define POLICY_CEILING	"ceiling"
 
 struct policy {
 	/* The administrator's file, for messages. */
 	const char *place;
-	/* The requests; their sections do not count, and no device is a pattern. */
-	struct config asked;
-	/* Requests that can only lower limits: the share of a device. */
-	struct config share;
-	/* The administrator's rules, in the sections above. */
+	/* All rules. */
 	struct config config;
 	/* While limits are set. */
 	struct cgroup *cgroup;
 	struct transaction change;
 };
 
-/* Prints an error and returns false if a rule has another section or no keys. */
-bool policy_check(const struct config *config);
+/*
+ * Add the rules of the administrator's file. Prints an error and returns false if a rule has
+ * another section than default and ceiling, or no keys.
+ */
+bool policy_read(struct policy *policy);
 /*
  * Enable the controller in the ancestors of @cgroup and set its limits. A request cannot exceed
  * the ceiling or, without a ceiling, the limit in effect. Without a request, the limit is the
@@ -195,8 +199,6 @@ bool policy_limits(struct policy *policy, struct cgroup *cgroup);
  * object with a text for each file that the runtime writes. NULL after a printed error.
  */
 struct json_object *policy_unified(struct policy *policy, struct cgroup *above);
-/* Frees the rules. */
-void policy_free(struct policy *policy);
 
 /* New devices and new cgroups, by udev or the kernel and by inotify. */
 
