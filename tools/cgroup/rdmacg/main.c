@@ -2,25 +2,25 @@
 /*
  * rdmacg: limits and usage of RDMA resources by cgroup.
  *
- * This file finds the command and calls it. Each command is a function in a file of its own.
+ * This file calls the function of the command, which is in cmd/ or integration/.
  */
 #include <locale.h>
 
 #include "lib/lib.h"
 
 static const struct command main_list[] = {
-	{ "show", cmd_show, "usage, limits, peaks and refusals of cgroups" },
+	{ "show", cmd_show, "show usage, limits, peaks and refusals of cgroups" },
 	{ "set", cmd_set, "set limits" },
-	{ "why", cmd_why, "say which limits refused, or which other cause it was" },
-	{ "run", cmd_run, "run a command in a cgroup of its own, and say what it needed" },
-	{ "watch", cmd_watch, "a line for each refusal, as it happens" },
-	{ "apply", cmd_apply, "bring the limits of files into effect, also of later devices" },
-	{ "top", cmd_top, "which cgroup is how close to a limit, live" },
+	{ "why", cmd_why, "say which limit or other cause made a program fail" },
+	{ "run", cmd_run, "run a command in a cgroup of its own, and report its peaks" },
+	{ "watch", cmd_watch, "print a line for each refusal when it happens" },
+	{ "apply", cmd_apply, "set the limits in files, also for devices that appear later" },
+	{ "top", cmd_top, "show live which cgroups are close to a limit" },
 	{ "doctor", cmd_doctor, "check this machine" },
-	{ "export", cmd_export, "numbers for a machine that scrapes" },
+	{ "export", cmd_export, "print metrics for Prometheus" },
 	{ "plan", cmd_plan, "say which limits a program needs, and why" },
 	{ "oci-hook", cmd_oci_hook, "set the limits of a container that is about to start" },
-	{ "slurm-step", cmd_slurm_step, "set the limits of a job of Slurm and its step" },
+	{ "slurm-step", cmd_slurm_step, "set the limits of a Slurm job and of its step" },
 	{ 0 }
 };
 
@@ -45,7 +45,7 @@ static const struct syntax main_syntax = {
 	.in_order = true,
 	.args_doc = "COMMAND [ARGUMENT...]",
 	.doc =
-		"Limits and usage of RDMA resources by cgroup.\vrdmacg COMMAND --help says more, and rdmacg(8).",
+		"Limits and usage of RDMA resources by cgroup.\vSee also rdmacg COMMAND --help and rdmacg(8).",
 	.commands = &main_commands,
 };
 

@@ -9,7 +9,7 @@ void capacity_read(void)
 	pools_free(&capacity.pools);
 	pools_free(&capacity.netlink);
 	capacity.has_file = !pools_read_file(&capacity.pools, hierarchy.dir, "rdma.capacity");
-	/* The devices of this machine do not belong to a tree for tests. */
+	/* A tree for tests has devices of its own, so do not read those of this machine. */
 	if (!*hierarchy_path("RDMACG_ROOT", ""))
 		capacity.has_netlink = netlink_read(&capacity.netlink);
 }

@@ -5,8 +5,8 @@
 #include "core/core.h"
 
 /*
- * The deepest level of a walk. Each level holds a file descriptor and some stack, and the owner of
- * a cgroup can create levels without end. Ancestors count the usage of deeper levels.
+ * A walk ends at this level, because each level needs a file descriptor and some stack, and the
+ * owner of a cgroup can create any number of levels. Ancestors count the usage of deeper levels.
  */
 #define CGROUP_DEEPEST 500
 
@@ -157,16 +157,16 @@ struct cgroup *cgroup_say_counted_in(struct cgroup *cgroup)
 
 	if (!counted && cgroup->parent)
 		say_warning(cgroup_name(cgroup),
-			    "neither it nor a cgroup above has the RDMA controller: nothing is counted or limited");
+			    "the cgroup and its ancestors have no RDMA controller: nothing is counted or limited");
 	else if (counted && counted != cgroup)
 		say_warning(cgroup_name(cgroup),
-			    "has no RDMA controller of its own: its processes count in %s",
+			    "has no RDMA controller, so its processes are charged to %s",
 			    cgroup_name(counted));
 	return counted;
 }
 
 /*
- * The smaller limit counts. Of two equal limits, the limit of the lower cgroup counts, because it
+ * Take the smaller limit. If both limits are equal, take the limit of the lower cgroup, which
  * refuses first.
  */
 static void cgroup_inherit_limit(struct cgroup *cgroup, struct slot *slot)
@@ -241,7 +241,7 @@ struct dirent **cgroup_children(const struct cgroup *cgroup, size_t *count)
 }
 
 struct walk {
-	/* 0: without pools. */
+	/* The files of pools_read(), or 0 to read no pools. */
 	unsigned int files;
 	bool (*visit)(struct cgroup *cgroup, void *data);
 	void *data;
@@ -250,7 +250,7 @@ struct walk {
 
 static bool cgroup_walk_below(struct cgroup *cgroup, struct walk *walk);
 
-/* Visit a cgroup and its descendants; false to stop. */
+/* Visit a cgroup and its descendants. Returns false to stop the walk. */
 static bool cgroup_walk_one(struct cgroup *cgroup, struct walk *walk)
 {
 	if (walk->files && !cgroup_read(cgroup, walk->files)) {
@@ -302,7 +302,7 @@ static bool cgroup_walk_below(struct cgroup *cgroup, struct walk *walk)
 	children = cgroup_children(cgroup, &count);
 	if (count && cgroup->depth >= CGROUP_DEEPEST)
 		say_warning("cgroups",
-			    "those more than %d levels deep are left out; their usage counts above",
+			    "cgroups more than %d levels deep are not shown; their ancestors count their usage",
 			    CGROUP_DEEPEST);
 	for (i = 0; i < count; i++) {
 		if (go_on && cgroup->depth < CGROUP_DEEPEST)

@@ -9,13 +9,13 @@
 #include "lib/lib.h"
 
 /*
- * A device as the files name it: "NAME", or "NAME index=N" if devices of several network
- * namespaces have the same name.
+ * A device. The files name it "NAME", or "NAME index=N" if another device has the same name in
+ * another network namespace.
  */
 struct device {
-	/* As the kernel's files show it: one word, in which a blank is \040. */
+	/* The name in the kernel's files: one word, in which \040 stands for a blank. */
 	char *name;
-	/* Not a device: the limits in rdma.default, for devices without their own. */
+	/* This is not a device, but stands for the limits in rdma.default. */
 	bool is_default;
 	bool has_index;
 	uint32_t index;
@@ -24,54 +24,51 @@ struct device {
 /* The device "default". */
 extern const struct device device_default;
 
-/* @word as the kernel's files show it: a blank becomes \040, for example. To be freed. */
+/* @word in the form of the kernel's files, with \040 for a blank. To be freed. */
 char *device_escape(const char *word);
 void device_copy(struct device *to, const struct device *from);
 void device_free(struct device *device);
 bool device_is_same(const struct device *a, const struct device *b);
-/* The device as the kernel's files show it. To be freed. */
+/* The device in the form of the kernel's files. To be freed. */
 char *device_format(const struct device *device);
-/* device_format(), valid until the next call. */
+/* The text of device_format(), valid until the next call. */
 const char *device_text(const struct device *device);
-/* An object: "device" is the name, "index" is the number if the name needs an index, or null. */
+/* Set "device" to the name, and "index" to the index, or to null if the name needs no index. */
 void device_json(struct json_object *object, const struct device *device);
 
 /* A line of a file of the controller: NAME[ index=N] KEY=VALUE KEY=VALUE... */
 struct line {
-	/* Points into the text; not to be freed. */
+	/* The name points into the text, and is not to be freed. */
 	struct device device;
 	/* The pairs that have not been read. */
 	char *rest;
 };
 
-/*
- * Get the next line of *@text that names a device and has a value; false at the end. Changes the
- * text.
- */
+/* Get the next line of *@text that names a device and has a value. Returns false at the end. */
 bool line_next(char **text, struct line *line);
 /*
- * Get the next key and its value, NUMBER_MAX for "max"; false at the end. Other words are from a
- * later kernel, and are skipped.
+ * Get the next key and its value, which is NUMBER_MAX for "max". Returns false at the end. Skips
+ * other words, which are from a later kernel.
  */
 bool line_next_value(struct line *line, const char **key, uint64_t *value);
 
-/* --device and --resource: other devices and keys are skipped. */
+/* The options --device and --resource. Commands skip devices and keys that do not match. */
 extern const struct choice filter_choices[];
 
 bool filter_has_device(const char *name);
 bool filter_has_key(const char *key);
 
 /*
- * The counters of a cgroup: a pool for each device, with a slot for each resource, from the files
- * of all classes. A kernel may lack some files, and a device may be registered or unregistered
- * between the reads of two files. So slot.has has the files in which the resource was found.
+ * The counters of a cgroup, from the files of all classes: a pool for each device, with a slot for
+ * each resource. A resource may be missing in a file, because the kernel lacks the file, or because
+ * the device was registered or removed meanwhile. slot.has tells the files with the resource.
  */
 
 enum pool_class {
 	POOL_HCA,
 	POOL_VERB,
 	POOL_HW,
-	/* The class of commands has only limits. */
+	/* This class has limits of commands, and no usage. */
 	POOL_CONTROL,
 	POOL_CLASSES,
 };
@@ -92,7 +89,7 @@ enum pool_file {
 /* In pools.idle: the class has no lines. */
 #define POOL_EMPTY	POOL_SCAN
 
-/* Refusals by limits, and refused attempts; of a subtree, or of one cgroup. */
+/* The number of refusals by limits, and of refused attempts, in a subtree or one cgroup. */
 struct events {
 	uint64_t max;
 	uint64_t alloc_fail;
@@ -103,7 +100,7 @@ struct cgroup;
 
 struct slot {
 	struct pool *pool;
-	/* Points into the text of a file. */
+	/* The key points into the text of a file. */
 	const char *key;
 	enum pool_class class;
 	/* The files in which the resource was found: POOL_BIT(). */
@@ -113,7 +110,7 @@ struct slot {
 	uint64_t peak;
 	struct events events;
 	struct events local;
-	/* The smallest limit of the cgroup and its ancestors, and its cgroup, or NULL. */
+	/* The smallest limit of the cgroup and its ancestors, and that cgroup or NULL. */
 	uint64_t limit;
 	const struct cgroup *limit_of;
 	/* For the reader of the pools. */
@@ -128,7 +125,7 @@ struct pool {
 	struct device device;
 	struct slot *slots;
 	size_t nr_slots;
-	/* The slot that was found last: the next search begins there. */
+	/* The slot that was found last. The next search begins there. */
 	size_t near;
 	struct pool *next;
 };
@@ -136,9 +133,9 @@ struct pool {
 /* All pools of a cgroup, in the order of the files. */
 struct pools {
 	struct pool *first;
-	/* The pool that was found last: the next search begins there. */
+	/* The pool that was found last. The next search begins there. */
 	struct pool *near;
-	/* The files that exist, POOL_BIT(), by class. */
+	/* The files of each class that exist, as POOL_BIT(). */
 	unsigned int files[POOL_CLASSES];
 	/* The files in which a scan knows no limit or only 0, by class. */
 	unsigned int idle[POOL_CLASSES];
@@ -149,10 +146,10 @@ struct pools {
 
 extern const char * const pool_class_names[POOL_CLASSES];
 
-/* The limits of devices without their own limits. Their pool is of device_default. */
+/* The limits of devices without limits of their own, which are in the pool of device_default. */
 #define POOL_FILE_DEFAULT "rdma.default"
 
-/* "rdma.verb.max": valid until the next call. */
+/* A name such as "rdma.verb.max", valid until the next call. */
 const char *pool_file_name(enum pool_class class, enum pool_file file);
 
 /*
@@ -166,11 +163,11 @@ int pools_read(struct pools *pools, int dir, const char *base, unsigned int file
 int pools_read_file(struct pools *pools, int dir, const char *name);
 void pools_free(struct pools *pools);
 
-/* The slot after @slot, in the order of the pools; the first one after NULL. NULL at the end. */
+/* Get the slot after @slot, or the first slot if @slot is NULL. Returns NULL at the end. */
 struct slot *pools_next(const struct pools *pools, const struct slot *slot);
 /* Get the slot of a device and key, or add it with copies of both. */
 struct slot *pools_get_slot(struct pools *pools, const struct device *device, const char *key);
-/* NULL if the pool or slot does not exist. */
+/* Find a pool or a slot. Returns NULL if it does not exist. */
 struct pool *pools_find(const struct pools *pools, const struct device *device);
 struct slot *pool_find(const struct pool *pool, const char *key);
 struct slot *pools_find_slot(const struct pools *pools, const struct device *device,
@@ -178,7 +175,7 @@ struct slot *pools_find_slot(const struct pools *pools, const struct device *dev
 /* Whether the slot has a usage, a peak, a limit or refusals. */
 bool slot_is_telling(const struct slot *slot);
 
-/* An array of devices. "resources" has @describe() of each slot, or of each @wanted() slot. */
+/* An array of devices, with @describe() of each slot, or of each slot that is @wanted(). */
 struct json_object *pools_json(const struct pools *pools, bool (*wanted)(const struct slot *slot),
 			       struct json_object *(*describe)(const struct slot *slot));
 
@@ -190,9 +187,9 @@ struct missing {
 	const char *meaning;
 };
 
-/* Get the next missing file, for @pools of a cgroup with the controller. NULL at the end. */
+/* Get the missing files after @last. @pools is of a cgroup with the controller. NULL at the end. */
 const struct missing *missing_next(const struct pools *pools, const struct missing *last);
-/* Print all missing files, once. Not for JSON, and not for a cgroup without the controller. */
+/* Print the missing files, unless the output is JSON. Only the first call prints. */
 void missing_say(const struct pools *pools);
 /* An array of the names of missing files. */
 struct json_object *missing_json(const struct pools *pools);
@@ -222,31 +219,31 @@ extern struct hierarchy hierarchy;
 bool hierarchy_open(void);
 
 /*
- * Names of cgroups are relative to the root: "" is the root, "tenants/a" is a cgroup. These two
+ * Names of cgroups are relative to the root: "" is the root, "tenants/a" is a cgroup. The next two
  * functions return a name to be freed, or NULL after a printed error.
  */
 
-/* The name from a user's argument: a name, with or without a slash before it, or a path. */
+/* The name from a user's argument, which is a path or a name; a slash may precede the name. */
 char *hierarchy_resolve(const char *argument);
-/* The name of the cgroup of a process; 0 is this process. */
+/* The name of the cgroup of a process. A @pid of 0 stands for this process. */
 char *hierarchy_cgroup_of(pid_t pid);
 
-/* Turns "/a//b/./c/" into "a/b/c". NULL if ".." leaves the root. To be freed. */
+/* Turn "/a//b/./c/" into "a/b/c". Returns NULL if ".." leaves the root. To be freed. */
 char *hierarchy_clean(const char *path);
 
 /* The path of a file below /proc, valid until the next call. */
 const char *hierarchy_proc(const char *format, ...) __printf(1, 2);
-/* The value of an environment variable that tests set, or @path. */
+/* The value of an environment variable that tests set, or @path if it is not set. */
 const char *hierarchy_path(const char *variable, const char *path);
 
 /*
- * An open cgroup, with its ancestors. If the cgroup is removed, its files are missing and its
- * pools are empty.
+ * An open cgroup with its ancestors. If the cgroup was removed, its files are missing and its pools
+ * are empty.
  */
 struct cgroup {
-	/* Open as long as this cgroup. NULL for the root. */
+	/* The parent is open as long as this cgroup. NULL for the root. */
 	struct cgroup *parent;
-	/* Relative to the root; "" is the root. */
+	/* The name, relative to the root. "" is the root. */
 	char *name;
 	/* The folder; -1 in a walk with POOL_SCAN if there is no cgroup below. */
 	int dir;
@@ -254,36 +251,36 @@ struct cgroup {
 	struct pools pools;
 	/* A field for the visitor of a walk. */
 	bool marked;
-	/* Set by the visitor of a walk, to skip the descendants. */
+	/* A visitor sets this to skip the descendants. */
 	bool leave_below;
 };
 
-/* Open a cgroup and its ancestors. NULL and errno on a failure. */
+/* Open a cgroup and its ancestors. Returns NULL and sets errno on a failure. */
 struct cgroup *cgroup_find(const char *name);
-/* cgroup_find(), but a failure prints an error. */
+/* Call cgroup_find(), and print an error on a failure. */
 struct cgroup *cgroup_open(const char *name);
-/* cgroup_open() for a user's argument; NULL is the root. */
+/* Open the cgroup of a user's argument, or the root if it is NULL. Prints an error on a failure. */
 struct cgroup *cgroup_open_argument(const char *argument);
-/* NULL and errno on a failure. */
+/* Open a child. Returns NULL and sets errno on a failure. */
 struct cgroup *cgroup_open_child(struct cgroup *parent, const char *base);
 /* The children, sorted by name, to be freed. A removed cgroup has no children. */
 struct dirent **cgroup_children(const struct cgroup *cgroup, size_t *count);
-/* Close a cgroup and not its ancestors. */
+/* Close a cgroup, but not its ancestors. */
 void cgroup_close(struct cgroup *cgroup);
 /* Close a cgroup and its ancestors. NULL is allowed. */
 void cgroup_close_path(struct cgroup *cgroup);
 
-/* The name of a cgroup in messages: "/" for the root; NULL for NULL. */
+/* The name of a cgroup in messages, which is "/" for the root. NULL for NULL. */
 const char *cgroup_name(const struct cgroup *cgroup);
 /* The last part of the name. */
 const char *cgroup_base(const struct cgroup *cgroup);
 /*
- * A limit as text. Without a limit: "max", or "unknown" if the root of this tree has ancestors,
- * whose limits cannot be read.
+ * A limit as text. No limit is "max", or "unknown" if the root of this tree has ancestors, whose
+ * limits cannot be read.
  */
 const char *cgroup_limit_text(uint64_t limit, bool human);
 /*
- * @name, relative to its descendant @other: "self", "..", "../..". If @short_form is false,
+ * @name relative to its descendant @other, such as "self" or "..", if @short_form is true; else
  * @name itself. "-" for NULL. Valid until the next call.
  */
 const char *cgroup_relative(const char *name, const char *other, bool short_form);
@@ -291,23 +288,23 @@ const char *cgroup_relative(const char *name, const char *other, bool short_form
 char *cgroup_path(const struct cgroup *cgroup, const char *file);
 /* Whether processes of the cgroup are charged to it, and not to an ancestor. */
 bool cgroup_has_controller(const struct cgroup *cgroup);
-/* The cgroup itself or its closest ancestor with the controller; NULL if none has it. */
+/* The cgroup itself or its closest ancestor with the controller, or NULL if there is none. */
 struct cgroup *cgroup_counted_in(struct cgroup *cgroup);
-/* cgroup_counted_in(), with a warning if the result is an ancestor. */
+/* Call cgroup_counted_in(), and print a warning if the result is an ancestor. */
 struct cgroup *cgroup_say_counted_in(struct cgroup *cgroup);
 
 /*
- * Read the pools, with @files as for pools_read(). If the pools of the ancestors have been read,
- * also find the smallest limit of each slot. Prints an error and returns false on a failure.
+ * Read the pools from @files, as pools_read() does. Also find the smallest limit of each slot, if
+ * the pools of the ancestors have been read. Prints an error and returns false on a failure.
  */
 bool cgroup_read(struct cgroup *cgroup, unsigned int files);
-/* cgroup_read() for the ancestors, and then for the cgroup. NULL is allowed. */
+/* Call cgroup_read() for the ancestors, and then for the cgroup. NULL is allowed. */
 bool cgroup_read_path(struct cgroup *cgroup, unsigned int files);
 
 /*
- * Call @visit for @top and its descendants, parents first, siblings by name. If @files is not 0,
- * the pools of the cgroup and of its ancestors up to @top have been read. @visit returns false to
- * stop. Returns false after a printed error; a removed cgroup is not an error.
+ * Call @visit for @top and its descendants: parents first, and siblings by name. If @files is not
+ * 0, the pools of the visited cgroup and of its ancestors up to @top have been read. @visit returns
+ * false to stop. Returns false after a printed error. A removed cgroup is not an error.
  */
 bool cgroup_walk(struct cgroup *top, unsigned int files,
 		 bool (*visit)(struct cgroup *cgroup, void *data), void *data);
@@ -317,7 +314,7 @@ bool cgroup_walk(struct cgroup *top, unsigned int files,
  * has the number of objects, which includes the objects of kernel users.
  */
 struct capacity {
-	/* rdma.capacity is in slot.max. Empty if the file is missing. */
+	/* rdma.capacity in slot.max, or no pools if the file is missing. */
 	struct pools pools;
 	bool has_file;
 	/*
@@ -331,12 +328,12 @@ struct capacity {
 
 extern struct capacity capacity;
 
-/* Read the capacity, also if it was read before. */
+/* Read the capacity, even if it was read before. */
 void capacity_read(void);
-/* NUMBER_MAX if the capacity is unknown. */
+/* Returns the capacity, or NUMBER_MAX if it is unknown. */
 uint64_t capacity_of(const struct device *device, const char *key);
 
-/* False if the kernel does not answer. */
+/* Read all devices. Returns false if the kernel does not answer. */
 bool netlink_read(struct pools *pools);
 /* Count the objects of kernel users. */
 void netlink_count_kernel(void);
@@ -357,9 +354,9 @@ enum foreign_kind {
 	FOREIGN_UNIT,
 	FOREIGN_CONTAINER,
 	FOREIGN_POD,
-	/* The cgroup of a container's monitor, which is not the container's cgroup. */
+	/* A container's monitor, which has a cgroup beside the container's. */
 	FOREIGN_MONITOR,
-	/* The path of a job's step, up to the step. */
+	/* The step of a job. The text is the path of the cgroup up to the step. */
 	FOREIGN_STEP,
 };
 
@@ -371,26 +368,27 @@ struct foreign {
 
 void foreign_init(struct foreign *foreign, enum foreign_kind kind, const char *text);
 bool foreign_matches(const struct foreign *foreign, const char *name);
-/* The length of the part of @name that ends with the last match, or 0. */
+/* The length of @name up to the end of its last match, or 0. */
 size_t foreign_end(const struct foreign *foreign, const char *name);
 void foreign_free(struct foreign *foreign);
-/* @id without the scheme that kubectl, podman and crictl print before it. */
+/* Skip the scheme that kubectl, podman and crictl print before an id. */
 const char *foreign_skip_scheme(const char *id);
 
 /* Options that select cgroups: --pid, --unit, --container, --pod. */
 extern const struct choice select_choices[];
 
-/* Also select the cgroups of all arguments. Returns whether a cgroup is selected. */
+/* Also select the cgroups of the arguments. Returns whether a cgroup is selected. */
 bool select_arguments(char **arguments);
 /*
- * Call @visit for the name of each selected cgroup, with the process or 0. A unit or a container
- * may have several cgroups. Returns false after a printed error, or if @visit returned false.
+ * Call @visit for the name of each selected cgroup, with the process, or 0 if the cgroup was not
+ * selected by process. A unit or a container may have several cgroups. Returns false after a
+ * printed error, or if @visit returned false.
  */
 bool select_each(bool (*visit)(const char *name, pid_t pid));
 
 /*
- * The kernel's log: only there do drivers report the reason of a failure of the device or its
- * firmware. For tests, RDMACG_KMSG and RDMACG_SYS replace /dev/kmsg and /sys/class/infiniband.
+ * The kernel's log. It is the only place where drivers report why the device or its firmware
+ * failed. For tests, RDMACG_KMSG and RDMACG_SYS replace /dev/kmsg and /sys/class/infiniband.
  */
 
 /* The last lines are the most useful. */
@@ -404,7 +402,7 @@ struct log {
 	size_t nr_lines;
 };
 
-/* Returns false with errno if the log cannot be read; @log->bus is set in any case. */
+/* Returns false and sets errno if the log cannot be read. Always sets @log->bus. */
 bool log_read(struct log *log, const char *device);
 /* The meaning of a line, in plain words. */
 const char *log_meaning(const char *line);
@@ -412,20 +410,20 @@ void log_free(struct log *log);
 
 /*
  * Causes of failures other than limits of cgroups: RLIMIT_MEMLOCK of the processes, and devices
- * whose capacity is used up. Each is printed or, with -j, added to @answer.
+ * whose capacity is used up. Each function prints its causes, or adds them to @answer with -j.
  */
 
-/* RLIMIT_MEMLOCK of @pid, or if @pid is 0 of the processes in @cgroup and its descendants. */
+/* RLIMIT_MEMLOCK of @pid, or of all processes in @cgroup and its descendants if @pid is 0. */
 void other_memlock(struct cgroup *cgroup, pid_t pid, struct json_object *answer);
-/* RLIMIT_MEMLOCK of this process if it applies and is small; otherwise NUMBER_MAX. */
+/* RLIMIT_MEMLOCK of this process, or NUMBER_MAX if it is large or does not apply. */
 uint64_t other_own_memlock(void);
 /* Lines about the devices in the last minutes of the kernel's log. */
 void other_log(struct json_object *answer);
 /* The usage of each device by all users, and by kernel users. */
 void other_devices(struct json_object *answer);
 /*
- * Resources that rdma netlink does not count, such as address handles: the sum over all cgroups, if
- * the kernel reports a capacity.
+ * The usage of resources that rdma netlink does not count, such as address handles. It is the sum
+ * over all cgroups, and is shown if the kernel reports a capacity.
  */
 void other_counted(struct json_object *answer);
 

@@ -30,8 +30,8 @@ const char *pool_file_name(enum pool_class class, enum pool_file file)
 }
 
 /*
- * The files have the same devices and keys in the same order, so a search mostly ends where
- * the last search ended, or next to it.
+ * The files have the same devices and keys in the same order, so a search usually ends at the
+ * result of the last search, or next to it.
  */
 struct pool *pools_find(const struct pools *pools, const struct device *device)
 {
@@ -106,7 +106,7 @@ static struct slot *pool_get_slot(struct pool *pool, enum pool_class class, cons
 	return slot;
 }
 
-/* The counter of an event such as "max"; NULL for an event of another kind. */
+/* The counter of an event such as "max", or NULL for an event of another kind. */
 static uint64_t *slot_event(struct slot *slot, enum pool_file file, const char *kind)
 {
 	struct events *events = file == POOL_EVENTS ? &slot->events : &slot->local;
@@ -121,7 +121,7 @@ static uint64_t *slot_value(struct slot *slot, enum pool_file file)
 	return file == POOL_MAX ? &slot->max : file == POOL_CURRENT ? &slot->usage : &slot->peak;
 }
 
-/* Take the values of one line of @file. */
+/* Add the values of one line of @file. */
 static void pool_take_line(struct pool *pool, enum pool_class class, enum pool_file file,
 			   struct line *line)
 {
@@ -347,7 +347,7 @@ int pools_read(struct pools *pools, int dir, const char *base, unsigned int file
 		if (class == POOL_HCA && !pools->files[class])
 			return 0;
 	}
-	/* A scan is about usage; the lines of the devices show what a default limits. */
+	/* A scan does not need rdma.default: the lines of the devices show effective limits. */
 	if (!(files & POOL_BIT(POOL_MAX)) || files & POOL_SCAN)
 		return 0;
 	return pools_read_default(pools, dir);
@@ -396,7 +396,7 @@ static const struct missing missing[] = {
 	{ POOL_HCA, POOL_PEAK, "rdma.peak", "peaks are not known" },
 	{ POOL_HCA, POOL_EVENTS, "rdma.events", "refusals are not counted" },
 	{ POOL_VERB, POOL_MAX, "rdma.verb.*",
-	  "qp, mr_mem and other single types are neither counted nor limited" },
+	  "it neither counts nor limits single types such as qp and mr_mem" },
 	{ 0 }
 };
 

@@ -22,9 +22,9 @@ static void filter_add(const char *text, void *to)
 }
 
 const struct choice filter_choices[] = {
-	{ "device", 0, "NAME", "only this device, or those of a pattern", filter_add,
+	{ "device", 0, "NAME", "only this device, or devices that match a pattern", filter_add,
 	  &filter_devices },
-	{ "resource", 0, "KEY", "only this resource, or those of a pattern", filter_add,
+	{ "resource", 0, "KEY", "only this resource, or resources that match a pattern", filter_add,
 	  &filter_keys },
 	{ 0 }
 };

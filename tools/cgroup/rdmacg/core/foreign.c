@@ -4,28 +4,27 @@
 
 #include "core/core.h"
 
-/* The number of digits of a container's whole id, in all runtimes. */
+/* A complete id of a container has this number of digits in all runtimes. */
 #define FOREIGN_ID_LENGTH 64
 
-/* The text before a word, and the text behind it. */
+/* A word has such a text before it and behind it. */
 #define FOREIGN_BEFORE	"(^|[^[:alnum:]])"
 #define FOREIGN_BEHIND	"([^[:alnum:]]|$)"
 
 /*
- * Extended regular expressions for the last part of a name or, for FOREIGN_STEP, for the whole
- * name. In them, ~ stands for the typed text, ~i for the text and further digits of an id, ~u for
- * the text with "_" or "-" in place of each "-", and ~s for the text as systemd-escape(1) writes
- * it.
+ * Extended regular expressions for the last part of a name, or for the whole name in case of
+ * FOREIGN_STEP. ~ stands for the typed text, ~i for the text and further digits of an id, ~u for
+ * the text with "_" or "-" in place of each "-", and ~s for the output of systemd-escape(1).
  */
 static const struct {
 	enum foreign_kind kind;
 	const char *pattern;
 } foreign_shapes[] = {
-	/* systemd: "_" is before names that a file of the kernel could have: rdma.service */
+	/* systemd writes "_" before names that a file of the kernel could have: rdma.service */
 	{ FOREIGN_UNIT, "^_?~$" },
 	/* docker, podman, containerd, CRI-O, by cgroupfs or systemd, with any prefix and suffix */
 	{ FOREIGN_CONTAINER, FOREIGN_BEFORE "~i" FOREIGN_BEHIND },
-	/* the same with ids of another length */
+	/* the same runtimes, with ids of another length */
 	{ FOREIGN_CONTAINER, "-~[^-]*\\.scope$" },
 	{ FOREIGN_CONTAINER, "^~$" },
 	/* LXC; systemd-nspawn; libvirt */
@@ -34,9 +33,9 @@ static const struct {
 	{ FOREIGN_CONTAINER, "^machine-(qemu|lxc)\\\\x2d[0-9]+\\\\x2d~s\\.scope$" },
 	/* the kubelet: kubepods-burstable-podUID.slice, podUID, and containerd's NAME:cri:ID */
 	{ FOREIGN_POD, "pod~u([^[:alnum:]_-]|$)" },
-	/* podman's and CRI-O's */
+	/* the monitors of podman and CRI-O */
 	{ FOREIGN_MONITOR, FOREIGN_BEFORE "conmon-" },
-	/* Slurm: by the job's number, or since 26.05 by its SLUID, in Crockford's base 32 */
+	/* Slurm: the number of the job or, since 26.05, its SLUID in Crockford's base 32 */
 	{ FOREIGN_STEP, "(^|/)(job_[0-9]+|s[0-9A-HJKMNP-TV-Z]{13})/step_[^/]+" },
 };
 
@@ -45,7 +44,7 @@ static const char * const foreign_schemes[] = {
 	"docker://", "containerd://", "cri-o://", "podman://",
 };
 
-/* A unit without one of these suffixes is a service, as for systemctl. */
+/* A name without one of these suffixes is a service, as with systemctl. */
 static const char * const foreign_suffixes[] = {
 	".service", ".scope", ".slice", ".socket", ".mount", ".swap",
 };
@@ -77,10 +76,7 @@ static const char *foreign_suffix(enum foreign_kind kind, const char *text)
 	return ".service";
 }
 
-/*
- * Write a character as an expression that matches it; write ~ and its letter as foreign_shapes
- * says.
- */
+/* Write an expression that matches a character; foreign_shapes explains ~ and the letter @how. */
 static void foreign_put(FILE *to, char character, char how)
 {
 	bool alike = how == 'u' && (character == '-' || character == '_');
@@ -99,7 +95,7 @@ static void foreign_put(FILE *to, char character, char how)
 		fprintf(to, "[%c]", character);
 }
 
-/* The expression for @text, or NULL if it cannot have the shape. To be freed. */
+/* The expression of @shape for @text, or NULL if @text does not fit. To be freed. */
 static char *foreign_pattern(const char *shape, const char *text)
 {
 	size_t length = strlen(text), size;

@@ -101,7 +101,7 @@ static void hierarchy_take(const struct mount *mount, bool v2)
 {
 	bool whole = !strcmp(mount->root, "/");
 
-	/* If several mounts exist, a mount that shows the whole hierarchy is the best. */
+	/* Prefer a mount that shows the whole hierarchy. */
 	if (hierarchy.path && (!whole || !*hierarchy.inside))
 		return;
 	free(hierarchy.path);
@@ -112,7 +112,7 @@ static void hierarchy_take(const struct mount *mount, bool v2)
 	hierarchy.nsdelegate = hierarchy_has_word(mount->options, "nsdelegate", ",");
 }
 
-/* Search the mounts. Returns false if none has the controller. */
+/* Search the mounts. Returns false if no mount has the controller. */
 static bool hierarchy_find(void)
 {
 	char *text __autofree = file_read(AT_FDCWD, hierarchy_proc("self/mountinfo"));
@@ -131,7 +131,7 @@ static bool hierarchy_find(void)
 	return hierarchy.path;
 }
 
-/* Why no mount has the controller, from /proc/cgroups: name, hierarchy, cgroups, enabled. */
+/* Say why no mount has the controller. /proc/cgroups has: name, hierarchy, cgroups, enabled. */
 static void hierarchy_say_why_none(void)
 {
 	char *text __autofree = file_read(AT_FDCWD, hierarchy_proc("cgroups"));
@@ -142,7 +142,7 @@ static void hierarchy_say_why_none(void)
 	if (!line)
 		why = "this kernel has no RDMA controller; it needs CONFIG_CGROUP_RDMA";
 	else if (sscanf(line, "\nrdma%d%d%d", &id, &cgroups, &enabled) == 3 && !enabled)
-		why = "cgroup_disable= on the kernel's command line switches the controller off";
+		why = "cgroup_disable= on the kernel's command line disables the controller";
 	else if (id > 0)
 		why = "the v1 hierarchy is not mounted; mount -t cgroup -o rdma none DIR";
 	say_error("cgroups", "%s", why);
@@ -167,15 +167,13 @@ bool hierarchy_open(void)
 	}
 	if (*root)
 		hierarchy.v2 = file_exists(hierarchy.dir, "cgroup.controllers");
-	/* The kernel gives these files to every cgroup except the root of the machine. */
+	/* Every cgroup has these files, except the root of the machine. */
 	hierarchy.partial = file_exists(hierarchy.dir, "cgroup.type") ||
 			    file_exists(hierarchy.dir, "rdma.current");
 	return true;
 }
 
-/*
- * The rest of @path after @prefix, which must end at a slash; NULL if @path does not begin with it.
- */
+/* The rest of @path after the folder @prefix, or NULL if @path is not below it. */
 static const char *hierarchy_below(const char *path, const char *prefix)
 {
 	size_t length = strlen(prefix);
@@ -226,7 +224,7 @@ static char *hierarchy_resolve_path(const char *argument)
 	if (below)
 		return hierarchy_clean(below);
 	if (path)
-		say_error(argument, "is not below %s, where the cgroups of the RDMA controller are",
+		say_error(argument, "is not below %s, which has the cgroups of the RDMA controller",
 			  hierarchy.path);
 	else
 		say_error(argument, "%s", strerror(errno));
@@ -247,17 +245,15 @@ char *hierarchy_resolve(const char *argument)
 	name = hierarchy_clean(below ? below : argument);
 	if (!name)
 		say_error(argument, "a cgroup's name cannot have .. in it");
-	/*
-	 * There is no such cgroup. A command may have printed the name with escapes, so undo them.
-	 */
+	/* Commands print names with escapes. Undo them if no cgroup has this name. */
 	else if (!file_exists(hierarchy.dir, name))
 		text_unescape(name);
 	return name;
 }
 
 /*
- * The path in a line of /proc/PID/cgroup, "ID:CONTROLLERS:PATH", if the line is of the
- * hierarchy. The path may hold colons.
+ * The path in a line of /proc/PID/cgroup, "ID:CONTROLLERS:PATH", or NULL if the line is of another
+ * hierarchy. The path may contain colons.
  */
 static char *hierarchy_match_line(char *line)
 {

@@ -6,13 +6,13 @@
 
 #include "core/core.h"
 
-/* Newer than the header of Debian 12; enum rdma_nldev_attr, which is ABI. */
+/* From enum rdma_nldev_attr, which is ABI. The header of Debian 12 does not have the number. */
 #define NETLINK_ATTR_SUMMARY_MAX	118
 
-/* The kernel fills a page or 16 KiB at once. */
+/* An answer of the kernel has at most 16 KiB. */
 #define NETLINK_BUFFER	32768
 
-/* Netlink calls hca_handle "ctx"; the other names are those of the controller. */
+/* Netlink calls hca_handle "ctx". Its other names are equal to the controller's. */
 struct netlink_kind {
 	const char *name;
 	const char *key;
@@ -74,7 +74,7 @@ static bool netlink_has(const struct nlattr *attr, uint16_t type, enum mnl_attr_
 	return mnl_attr_get_type(attr) == type && mnl_attr_validate(attr, data) >= 0;
 }
 
-/* One resource: its name, how many exist, and how many can exist. */
+/* Take one resource: its name, the number of objects, and the capacity. */
 static void netlink_take_entry(struct pools *pools, const struct device *device,
 			       const struct nlattr *entry)
 {
@@ -124,8 +124,7 @@ bool netlink_read(struct pools *pools)
 }
 
 /*
- * An object of the kernel has the name of its user; an object of a process has the process's
- * number.
+ * An object of a kernel user has the user's name. An object of a process has the process's number.
  */
 static bool netlink_is_kernels(const struct nlattr *entry)
 {
@@ -143,7 +142,7 @@ static int netlink_count_objects(const struct nlmsghdr *header, void *data)
 	uint64_t *count = data;
 
 	mnl_attr_for_each(attr, header, 0) {
-		/* The table of objects is the only attribute that is neither of these. */
+		/* The only other attribute is the table of objects. */
 		if (mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_DEV_INDEX ||
 		    mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_DEV_NAME)
 			continue;

@@ -2,7 +2,7 @@
 /* rdmacg: the lines of the controller's files. */
 #include "core/core.h"
 
-/* "index=N" at the beginning of the pairs belongs to the device. */
+/* Take "index=N" from the beginning of the pairs: it belongs to the device. */
 static void line_take_index(struct line *line)
 {
 	size_t length = strcspn(line->rest, " ");
@@ -18,8 +18,8 @@ static void line_take_index(struct line *line)
 }
 
 /*
- * The name ends before the first word with an equals sign that is not the first word, for
- * a name may hold anything, blanks as well.
+ * The name ends before the first word with an equals sign, and has at least one word: a name may
+ * contain any character, even blanks.
  */
 static char *line_find_pairs(char *text)
 {
@@ -42,12 +42,10 @@ bool line_next(char **text, struct line *line)
 
 	while ((start = file_next_line(text))) {
 		pairs = line_find_pairs(start);
-		/* A line that begins with a blank has no name. */
+		/* A line without pairs, or without a name, is not a device's line. */
 		if (!pairs || pairs == start + 1)
 			continue;
-		/*
-		 * One blank separates the name from the pairs. Further blanks belong to the name.
-		 */
+		/* One blank separates the name from the pairs. Other blanks belong to the name. */
 		pairs[-1] = '\0';
 		line->device.name = start;
 		line->device.is_default = false;

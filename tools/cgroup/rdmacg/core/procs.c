@@ -9,7 +9,7 @@ struct procs {
 	size_t nr_pids;
 };
 
-/* A removed or threaded cgroup has no list. Processes of other namespaces are 0. */
+/* A removed or threaded cgroup has no list of processes. A process of another namespace is 0. */
 static bool procs_visit(struct cgroup *cgroup, void *data)
 {
 	char *text __autofree = file_read(cgroup->dir, "cgroup.procs");

@@ -2,12 +2,12 @@
 /* rdmacg: from a process, a unit or a container to its cgroup. */
 #include "core/core.h"
 
-/* A shorter beginning of an id matches too many containers at once. */
+/* A shorter prefix of an id matches too many containers. */
 #define SELECT_SHORTEST_ID 4
 
 struct select_kind {
 	const char *name;
-	/* For kinds of names that are searched in the tree. */
+	/* The pattern of names, for kinds that are searched in the tree. */
 	enum foreign_kind shape;
 };
 
@@ -33,7 +33,7 @@ static void select_add(const char *text, void *to)
 	if (select->kind == &select_container) {
 		select->text = foreign_skip_scheme(text);
 		if (strlen(select->text) < SELECT_SHORTEST_ID)
-			options_fail(select->text, "a container's id needs %d characters at least",
+			options_fail(select->text, "type at least %d characters of a container's id",
 				     SELECT_SHORTEST_ID);
 	}
 	if (select->kind != &select_pid)
@@ -49,7 +49,7 @@ const struct choice select_choices[] = {
 	{ "pid", 0, "PID", "the cgroup of a process", select_add, (void *)&select_pid },
 	{ "unit", 0, "UNIT", "the cgroup of a unit of systemd", select_add, (void *)&select_unit },
 	{ "container", 0, "ID",
-	  "the cgroup of a container: its id or how that begins; of a machine its name",
+	  "the cgroup of a container, by a prefix of its id, or of a machine, by its name",
 	  select_add, (void *)&select_container },
 	{ "pod", 0, "UID", "the cgroup of a pod of Kubernetes, by its uid", select_add,
 	  (void *)&select_pod },
@@ -98,7 +98,7 @@ static bool select_search(const struct select *select, bool (*visit)(const char 
 	foreign_free(&search.wanted);
 	foreign_free(&search.monitors);
 	if (!search.found)
-		say_error(select->text, "no cgroup below %s belongs to such a %s; does it run?",
+		say_error(select->text, "no cgroup below %s belongs to this %s; is it running?",
 			  hierarchy.path, select->kind->name);
 	return search.found && !search.failed;
 }

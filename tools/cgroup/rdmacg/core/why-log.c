@@ -2,22 +2,22 @@
 /* rdmacg: messages of drivers in the kernel's log, and their meaning. */
 #include "core/core.h"
 
-/* Older lines are about other failures. */
+/* Skip older lines, which are about other failures. */
 #define LOG_MINUTES	15
 #define LOG_RECORD	8192
 
-/* Words of a line of the log, the most specific first. */
+/* Words that identify a line of the log, and its meaning. The most specific words come first. */
 static const struct {
 	const char *words;
 	const char *meaning;
 } log_meanings[] = {
-	{ "ALLOC_UAR", "the adapter has no more doorbell pages (uar); open fewer contexts" },
-	{ "status limits exceeded", "the adapter's firmware has no more of this resource" },
+	{ "ALLOC_UAR", "the adapter has no free doorbell pages (uar); open fewer contexts" },
+	{ "status limits exceeded", "the adapter's firmware has no free objects of this resource" },
 	{ "status no resources", "the adapter's firmware is out of memory or of this resource" },
-	{ "status bad resource", "the object is gone or in a state that does not allow this" },
+	{ "status bad resource", "the object does not exist, or its state does not allow this" },
 	{ "status bad parameter", "the firmware does not support this request" },
 	{ "status internal error", "the firmware failed; look at the adapter's health" },
-	{ "no more", "the device has no more of this" },
+	{ "no more", "the device has no free objects of this resource" },
 	{ "exceed", "a maximum of the device is exceeded" },
 	{ "failed", "the device or its driver refused this" },
 	{ "error", "the device or its driver reported an error" },
@@ -33,7 +33,7 @@ const char *log_meaning(const char *line)
 	return NULL;
 }
 
-/* The device's place, such as 0000:08:00.0; drivers name the device so. To be freed. */
+/* The device's place on its bus, which drivers print, such as 0000:08:00.0. To be freed. */
 static char *log_bus_name(const char *device)
 {
 	char *path __autofree = memory_format("%s/%s/device", hierarchy_path("RDMACG_SYS",
@@ -49,7 +49,7 @@ static char *log_bus_name(const char *device)
 	return memory_string(slash ? slash + 1 : link);
 }
 
-/* A device's name is whole if no letter or digit is beside it. */
+/* Whether the line has the name as a whole word, with no letter or digit beside it. */
 static bool log_has_name(const char *line, const char *name)
 {
 	size_t length = strlen(name);
@@ -64,7 +64,7 @@ static bool log_has_name(const char *line, const char *name)
 	return false;
 }
 
-/* The text of a record "PRIORITY,NUMBER,MICROSECONDS,...;TEXT\n..." that is new enough. */
+/* The text of a record "PRIORITY,NUMBER,MICROSECONDS,...;TEXT\n...", or NULL if it is too old. */
 static char *log_text(char *record)
 {
 	char *text = strchr(record, ';');
@@ -97,7 +97,7 @@ static void log_scan(int fd, const char *device, struct log *log)
 
 	for (;;) {
 		got = read(fd, record, sizeof(record) - 1);
-		/* The kernel has dropped records meanwhile, and continues with the next record. */
+		/* The kernel has dropped records. The next read continues after them. */
 		if (got < 0 && (errno == EPIPE || errno == EINTR))
 			continue;
 		if (got <= 0)

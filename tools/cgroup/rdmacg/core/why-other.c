@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rdmacg: the causes of failures that no cgroup refused. */
+/* rdmacg: causes of failures other than limits of cgroups. */
 #include "core/core.h"
 
-/* At most this many processes are listed. Processes with the least room come first. */
+/* List at most this many processes. The processes with the least room come first. */
 #define OTHER_PROCESSES	10
 
-/* CAP_IPC_LOCK: RLIMIT_MEMLOCK does not apply to a process with this capability. */
+/* The number of CAP_IPC_LOCK. RLIMIT_MEMLOCK does not apply to a process with this capability. */
 #define OTHER_IPC_LOCK	14
 
 /*
- * CAP_IPC_LOCK has an effect only in the machine's own user namespace, whose number is part of
+ * The machine's own user namespace: CAP_IPC_LOCK has an effect only there. The number is part of
  * the kernel's interface (PROC_USER_INIT_INO).
  */
 #define OTHER_USER_NAMESPACE	"user:[4026531837]"
 
-/* Distributions let processes pin this much; a smaller limit is meant for key rings. */
+/* The largest limit that distributions set for other purposes, such as key rings. */
 #define OTHER_SMALL_LIMIT	(64ULL << 20)
 
-/* How likely it is that RLIMIT_MEMLOCK refused a memory region. */
+/* Verdicts: how likely it is that RLIMIT_MEMLOCK refused a memory region. */
 static const char other_unbound[] = "unbound", other_refuses[] = "refuses",
 	other_suspect[] = "suspect", other_has_room[] = "room";
 
@@ -26,22 +26,22 @@ struct process {
 	char *name;
 	/* RLIMIT_MEMLOCK, or NUMBER_MAX. */
 	uint64_t limit;
-	/* Memory that uverbs has pinned for the process, and memory that mlock(2) has locked. */
+	/* Memory that uverbs has pinned for the process, and memory that the process has locked. */
 	uint64_t pinned;
 	uint64_t locked;
 	/*
-	 * How much more the process may pin. Pinned and locked memory count separately against the
-	 * limit.
+	 * The memory that the process may still pin. Pinned and locked memory count separately
+	 * against the limit.
 	 */
 	uint64_t room;
 	/* One of the verdicts above. */
 	const char *verdict;
-	/* The process has no open file of uverbs; valid only if its files can be seen. */
+	/* The process has no open file of uverbs. Valid only if @files_seen. */
 	bool without_rdma;
 	bool files_seen;
 };
 
-/* The word after @label, which begins a line of @text, or "". To be freed. */
+/* The word after @label in @text, or "". To be freed. */
 static char *other_word(const char *text, const char *label)
 {
 	const char *line = strstr(text, label);
@@ -51,7 +51,7 @@ static char *other_word(const char *text, const char *label)
 	return memory_format("%.*s", (int)strcspn(line, " \t\n"), line);
 }
 
-/* "VmPin:  12 kB" in bytes; 0 if it is missing. */
+/* The bytes of a line such as "VmPin: 12 kB", or 0 if there is no such line. */
 static uint64_t other_kilobytes(const char *status, const char *label)
 {
 	char *word __autofree = other_word(status, label);
@@ -62,7 +62,7 @@ static uint64_t other_kilobytes(const char *status, const char *label)
 	return value << 10;
 }
 
-/* A namespace that cannot be seen counts as another namespace: the limit may then be the cause. */
+/* A namespace that cannot be read counts as another one, because the limit may be the cause. */
 static bool other_is_machines_user(pid_t pid)
 {
 	char link[64] = "";
@@ -71,7 +71,7 @@ static bool other_is_machines_user(pid_t pid)
 	       !strcmp(link, OTHER_USER_NAMESPACE);
 }
 
-/* Whether none of the files of a process is a uverbs device. */
+/* Look for uverbs devices among the open files of a process. */
 static void other_look_at_files(struct process *process)
 {
 	DIR *dir = opendir(hierarchy_proc("%d/fd", process->pid));
@@ -103,7 +103,7 @@ static void other_judge(struct process *process, bool unbound)
 			   process->limit <= OTHER_SMALL_LIMIT ? other_suspect : other_has_room;
 }
 
-/* False for a process that has ended. */
+/* Read the state of a process. Returns false if the process has ended. */
 static bool other_read_process(struct process *process, pid_t pid)
 {
 	char *limits __autofree = file_read(AT_FDCWD, hierarchy_proc("%d/limits", pid));
@@ -138,7 +138,8 @@ static int other_compare(const void *a, const void *b)
 }
 
 /*
- * All visible processes, those with the least room first. The caller frees the array and the names.
+ * Collect all visible processes; those with the least room come first. The caller frees the array
+ * and the names.
  */
 static struct process *other_collect(struct cgroup *cgroup, pid_t pid, size_t *count)
 {
@@ -168,18 +169,18 @@ static void other_print_process(const struct process *process)
 	say_text("%s lets process %d (%s) pin %s; it has pinned %s and locked %s%s%s%s.",
 		 "RLIMIT_MEMLOCK", process->pid, process->name, number_text(process->limit, true),
 		 number_text(process->pinned, true), number_text(process->locked, true),
-		 refuses ? ", so this is what refuses memory regions" :
+		 refuses ? ", so it refuses every memory region" :
 		 suspect ? ", so it refuses a region of more than " : "",
 		 suspect ? number_text(process->room, true) : "",
 		 suspect ? ": suspect this first" : "");
 }
 
-/* A program that uses sockets meets no limit of RDMA. */
+/* A program that uses sockets does not reach limits of RDMA. */
 static void other_print_without_rdma(size_t without, size_t count)
 {
 	if (without && without == count)
 		say_text("%s",
-			 "No process there has an RDMA device open: it does not use RDMA now, perhaps sockets instead; look at the program's transport (NCCL_DEBUG=INFO, UCX_LOG_LEVEL=info, FI_LOG_LEVEL=info).");
+			 "No process there has an RDMA device open. The program may use sockets; check its transport (NCCL_DEBUG=INFO, UCX_LOG_LEVEL=info, FI_LOG_LEVEL=info).");
 	else if (without)
 		say_text("%zu of %zu processes there have no RDMA device open.", without, count);
 }
@@ -197,17 +198,17 @@ static void other_print_memlock(const struct process *processes, size_t count)
 			  processes[i].verdict == other_suspect;
 	}
 	if (!count)
-		say_text("RLIMIT_MEMLOCK: no process is there whose limit could be seen.");
+		say_text("RLIMIT_MEMLOCK: the limit of no process there is visible.");
 	else if (!bound)
-		say_text("RLIMIT_MEMLOCK binds no process there (of %zu).", count);
+		say_text("RLIMIT_MEMLOCK applies to no process there (of %zu).", count);
 	for (i = 0; i < bound && i < OTHER_PROCESSES; i++)
 		other_print_process(&processes[i]);
 	if (bound > OTHER_PROCESSES)
-		say_text("RLIMIT_MEMLOCK binds %zu more, which have more room.",
+		say_text("RLIMIT_MEMLOCK also applies to %zu other processes, which have more room.",
 			 bound - OTHER_PROCESSES);
 	if (remedy)
 		say_text("%s",
-			 "To raise it: memlock in /etc/security/limits.conf for logins, LimitMEMLOCK=infinity in a unit of systemd, --ulimit memlock=-1 for a container, ulimit -l in a shell.");
+			 "To raise RLIMIT_MEMLOCK: memlock in /etc/security/limits.conf for logins, LimitMEMLOCK=infinity in a unit of systemd, --ulimit memlock=-1 for a container, ulimit -l in a shell.");
 	other_print_without_rdma(without, count);
 }
 
@@ -256,12 +257,12 @@ static void other_print_resource(const struct slot *slot)
 	if (all == NUMBER_MAX)
 		all = slot->max;
 	if (all == NUMBER_MAX)
-		say_text("Device %s: %s %s exist, %s of them the kernel's; it states no maximum.",
+		say_text("Device %s: %s %s exist, %s of them the kernel's; the maximum is unknown.",
 			 name.name, count, slot->key, kernel);
 	else
 		say_text("Device %s: %s of %s %s exist, %s of them the kernel's%s.",
 			 name.name, count, number_text(all, false), slot->key, kernel,
-			 slot->usage >= all ? "; it has no more" : "");
+			 slot->usage >= all ? "; none is left" : "");
 }
 
 static struct json_object *other_slot_json(const struct slot *slot)
@@ -276,9 +277,9 @@ void other_devices(struct json_object *answer)
 {
 	netlink_count_kernel();
 	if (!capacity.has_netlink)
-		say_text("Devices: the kernel does not say how many objects exist (rdma netlink).");
+		say_text("Devices: the kernel does not report numbers of objects (rdma netlink).");
 	else if (!capacity.netlink.first)
-		say_text("Devices: there is none in this network namespace.");
+		say_text("Devices: this network namespace has no device.");
 	json_add(answer, "devices", pools_json(&capacity.netlink, NULL, other_slot_json));
 }
 
@@ -299,7 +300,7 @@ static struct json_object *other_device_log(const char *device)
 		json_object_array_add(lines, json_pack("text:s meaning:s", line, meaning));
 	}
 	log_free(&log);
-	/* The log has only names. */
+	/* The log has no indexes of devices. */
 	return json_pack("device:s index:o readable:b lines:o", device, NULL, read, lines);
 }
 
@@ -362,7 +363,7 @@ void other_counted(struct json_object *answer)
 						       device, slot->key, slot->usage, slot->max));
 		say_text("Device %s: cgroups have %s of %s %s%s.", device,
 			 number_text(slot->usage, bytes), number_text(slot->max, bytes),
-			 slot->key, slot->usage >= slot->max ? "; it has no more" : "");
+			 slot->key, slot->usage >= slot->max ? "; none is left" : "");
 	}
 	json_add(answer, "counted", array);
 }

@@ -3,7 +3,7 @@
 #include "lib/lib.h"
 
 /*
- * The number of letters that differ, are missing or are redundant, at most one letter in each
+ * Count the letters that differ, are missing or are redundant. At most one letter counts in each
  * place.
  */
 static size_t command_distance(const char *a, const char *b)
@@ -21,13 +21,13 @@ static size_t command_distance(const char *a, const char *b)
 	return 1 + (other < best ? other : best);
 }
 
-/* Name the most similar command, if one is close. */
+/* Suggest the most similar command, if there is a similar one. */
 static void command_say_unknown(const struct commands *commands, const char *by, const char *name)
 {
 	const struct command *command, *closest = NULL;
 	size_t least = 3, distance;
 
-	/* The search takes exponential time in the length. */
+	/* Skip long names, because the search takes exponential time in the length. */
 	for (command = commands->list; command->name && strlen(name) <= 10; command++) {
 		distance = command_distance(name, command->name);
 		if (distance >= least || distance >= strlen(name))

@@ -5,7 +5,7 @@
 
 #include "lib/lib.h"
 
-/* No file of the kernel is this large; other files may have no end. */
+/* A file of this size is not a file of the kernel, and may have no end. */
 #define FILE_LARGEST (64UL << 20)
 
 /* Close this many files of cgroups at once. */

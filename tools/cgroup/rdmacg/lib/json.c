@@ -81,7 +81,7 @@ void json_fill(struct json_object *object, const char *keys, ...)
 	va_end(args);
 }
 
-/* Print a character of a string; only strings have characters that are not ASCII. */
+/* Print a character of JSON. A character that is not ASCII is always in a string. */
 static void json_print_character(FILE *to, uint32_t character)
 {
 	if (character < 0x7f)

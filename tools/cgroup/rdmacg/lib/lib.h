@@ -17,7 +17,7 @@
 
 #include <json-c/json.h>
 
-/* As in the kernel's headers. */
+/* These macros are as in the kernel's headers. */
 #define __printf(a, b)	__attribute((format(printf, a, b)))
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 
@@ -47,11 +47,11 @@ int cmd_oci_hook(int argc, char **argv);
 int cmd_slurm_step(int argc, char **argv);
 
 /*
- * Memory. Without memory, these functions end the program with a message; they never return
- * NULL. All results are to be freed.
+ * Memory. These functions never return NULL: if there is no memory, they print a message and end
+ * the program. All results are to be freed.
  */
 
-/* Returns @memory, which a library has allocated, unless it is NULL. */
+/* Returns @memory, which a library has allocated. Ends the program if it is NULL. */
 void *memory_check(void *memory);
 void *memory_zeroed(size_t count, size_t size);
 void *memory_resize(void *old, size_t count, size_t size);
@@ -70,22 +70,22 @@ void memory_autofree(void *variable);
 #define __autofree	__attribute((cleanup(memory_autofree)))
 
 /*
- * Text for people. Tenants choose the names of cgroups and devices, so names may have escape
- * sequences of terminals.
+ * Text for people. Tenants choose the names of cgroups and devices, so a name may contain escape
+ * sequences for terminals.
  */
 
 /*
- * A copy in which unprintable characters are written as \xNN. If the text itself has \xNN, its
- * backslash is written as \x5c, so two texts never have the same copy.
+ * A copy with \xNN in place of each unprintable character. If the text itself has \xNN, its
+ * backslash becomes \x5c, so two texts never have the same copy.
  */
 char *text_escape(const char *raw);
 /* Undo text_escape(), in place. */
 void text_unescape(char *text);
-/* text_escape(), but regardless of the locale, the letters of all languages are printable. */
+/* Like text_escape(), but the letters of all languages are printable in each locale. */
 char *text_printable(const char *raw);
-/* A copy in which only bytes that are not UTF-8 are escaped; for JSON. */
+/* A copy for JSON, in which only bytes that are not UTF-8 are escaped. */
 char *text_valid(const char *raw);
-/* The columns of an escaped text on a screen. */
+/* The number of columns that an escaped text takes on a screen. */
 size_t text_width(const char *text);
 /* Cut an escaped text to @columns; a ~ at the end replaces the rest. */
 void text_clip(char *text, size_t columns);
@@ -98,27 +98,27 @@ char *text_quote(const char *text);
 
 /* Numbers as the files of the controller have them, and as people write and read them. */
 
-/* "max" in a file. It compares above every number that a file can hold. */
+/* This number stands for "max", and is above every number that a file can have. */
 #define NUMBER_MAX UINT64_MAX
-/* The largest limit that the kernel takes: 2^63 - 2. */
+/* The largest limit that the kernel accepts: 2^63 - 2. */
 #define NUMBER_LARGEST ((uint64_t)INT64_MAX - 1)
 
-/* Parse decimal digits. False if the text has other characters, or exceeds 64 bits. */
+/* Parse decimal digits. Returns false for other characters, or for a number above 64 bits. */
 bool number_parse(const char *text, size_t length, uint64_t *value);
-/* Parse a number as people write it: "12"; or "1.5G" if @bytes. */
+/* Parse a number as people write it: "12", or also "1.5G" if @bytes. */
 bool number_parse_human(const char *text, bool bytes, uint64_t *value);
 /* Parse a percentage without its sign: "12.5" becomes 12500. */
 bool number_parse_thousandths(const char *text, size_t length, uint64_t *value);
 /* @value * @thousandths / 100000, rounded down. */
 uint64_t number_percent(uint64_t value, uint64_t thousandths);
-/* @value plus number_percent(), rounded up; at most NUMBER_LARGEST. */
+/* Add number_percent() to @value, and round up, to NUMBER_LARGEST at most. */
 uint64_t number_raise(uint64_t value, uint64_t thousandths);
-/* Whether a resource of this key counts bytes. The name decides, as the kernel does not say. */
+/* Whether a resource counts bytes. The kernel does not report it, so the key decides. */
 bool number_is_bytes(const char *key);
-/* "max", the digits, or "1.5GiB" if @human; valid until the eighth call after this one. */
+/* A number as digits, as "max", or as "1.5GiB" if @human. Valid for the next seven calls. */
 const char *number_text(uint64_t value, bool human);
 
-/* Small files of the kernel: read whole, written with one write(). */
+/* Small files of the kernel, which are read completely, and written with one write(). */
 
 /* The text of a file below @dir, or NULL and errno. To be freed. */
 char *file_read(int dir, const char *name);
@@ -128,46 +128,46 @@ char *file_read(int dir, const char *name);
  * stay open until a later call.
  */
 char *file_read_at_once(int dir, const char *name);
-/* Write all of @text at once: 0 or a negative errno. */
+/* Write @text with one write(). Returns 0 or a negative errno. */
 int file_write(int dir, const char *name, const char *text);
 bool file_exists(int dir, const char *name);
 /* Whether errno means that the file, the cgroup or the device was removed meanwhile. */
 bool file_is_gone(int error);
 /* The users that may write to the file or folder: "root and alice". To be freed. */
 char *file_owner(int dir, const char *name);
-/* The next line of *@text, ended by a NUL; NULL at the end. */
+/* Get the next line of *@text, and end it with a NUL. Returns NULL at the end. */
 char *file_next_line(char **text);
 
-/* Milliseconds of a clock that an administrator cannot set. */
+/* The milliseconds of a monotonic clock. */
 int64_t clock_now(void);
 /* Sleep; a signal ends the sleep early. */
 void clock_sleep(int64_t milliseconds);
 
 /*
- * Messages. Everything passes text_escape(), so that a name in a message cannot do anything
- * to a terminal. A message has no newline for the same reason.
+ * Messages. Each message passes text_escape(), so that a name in it cannot control a terminal. A
+ * message contains no newline for the same reason.
  */
 
-/* "rdmacg: WHERE: reason" to stderr. */
+/* Print "rdmacg: WHERE: reason" to stderr. */
 #define say_error(where, ...)	say_about(where, "", __VA_ARGS__)
-/* "rdmacg: WHERE: warning: ..." to stderr; the command continues. */
+/* Print "rdmacg: WHERE: warning: ..." to stderr. The command continues. */
 #define say_warning(where, ...)	say_about(where, "warning: ", __VA_ARGS__)
-/* "rdmacg: ..." to stderr. */
+/* Print "rdmacg: ..." to stderr. */
 #define say_note(...)	say_about(NULL, "", __VA_ARGS__)
 void say_about(const char *where, const char *kind, const char *format, ...) __printf(3, 4);
-/* Errors and warnings also begin with the place @where in a file. NULL: no longer. */
+/* Begin later errors and warnings with @where, a place in a file. NULL ends that. */
 void say_within(const char *where);
-/* Errors, warnings and notes go to @to instead of stderr. NULL: to stderr again. */
+/* Print later errors, warnings and notes to @to, or to stderr if @to is NULL. */
 void say_errors_to(FILE *to);
 /* Print one line to stdout, or to @to. */
 #define say_line(...)	say_line_to(stdout, __VA_ARGS__)
 void say_line_to(FILE *to, const char *format, ...) __printf(2, 3);
 /*
- * A text to stdout, with line breaks at blanks for the width of the screen; lines after the first
- * begin with two blanks. Prints nothing if the output is JSON.
+ * Print a text to stdout, and break lines at blanks for the width of the screen. Lines after the
+ * first begin with two blanks. Prints nothing if the output is JSON.
  */
 void say_text(const char *format, ...) __printf(1, 2);
-/* The columns of stdout's terminal, or the variable COLUMNS; 0 if both are unknown. */
+/* The number of columns of the terminal or in the variable COLUMNS, or 0 if both are unknown. */
 size_t say_width(void);
 /* Whether to use colours: stdout is a terminal, and NO_COLOR is not set. */
 bool say_in_colour(void);
@@ -175,22 +175,22 @@ bool say_in_colour(void);
 bool say_finish(void);
 
 /*
- * JSON as json-c writes it, but always ASCII, so that a name cannot control a terminal, and always
- * valid, even if a name has bytes that are not UTF-8.
+ * JSON from json-c. It is always ASCII, so a name cannot control a terminal. It is always valid,
+ * even if a name has bytes that are not UTF-8.
  *
- * rdmacg(8) describes the keys of one format. A key may be added; the format's number changes
- * when a key is removed or gets another meaning.
+ * rdmacg(8) describes the keys. The number of the format changes when a key is removed or gets
+ * another meaning, but not when a key is added.
  */
 #define JSON_FORMAT 1
 
-/* A string; bytes that are not UTF-8 become the text \xNN. NULL is null. */
+/* A string. A byte that is not UTF-8 becomes the text \xNN. NULL is null. */
 struct json_object *json_text(const char *text);
 struct json_object *json_number(uint64_t value);
 void json_add(struct json_object *object, const char *key, struct json_object *value);
 /*
- * An object of keys and the types of the arguments after them, such as "cgroup:s usage:u":
- * s a string; u a uint64_t; l the same, but NUMBER_MAX is null; b a bool; d a double, but a
- * negative number is null; o a json_object, which the new object then owns.
+ * An object. @keys has the keys and the types of the arguments, such as "cgroup:s usage:u": s is a
+ * string; u a uint64_t; l a uint64_t whose NUMBER_MAX becomes null; b a bool; d a double, of which
+ * a negative one becomes null; o a json_object, which the new object then owns.
  */
 struct json_object *json_pack(const char *keys, ...);
 /* Add the keys and values of json_pack() to an object. */
@@ -198,7 +198,7 @@ void json_fill(struct json_object *object, const char *keys, ...);
 /* Print an object, its format and a newline, as -p wants it, and free it. */
 void json_print(FILE *to, struct json_object *object);
 
-/* The options of commands. A wrong word ends the program with a message and status 2. */
+/* The options of commands. An invalid word ends the program with a message and status 2. */
 
 struct options {
 	bool json;
@@ -207,23 +207,23 @@ struct options {
 
 extern struct options options;
 
-/* For the children of a command's argp: -j, -p, -h. */
+/* The options -j, -p and -h, for the children of a command's argp. */
 extern const struct argp options_argp;
-/* options_argp as the only child. */
+/* A list of children with options_argp alone. */
 extern const struct argp_child options_child[];
 
 /* Values for options without a letter begin here. */
 #define OPTIONS_KEY 257
 
-/* An option. */
+/* An option of a command. */
 struct choice {
 	const char *name;
-	/* 0: the option has no letter. */
+	/* The letter of the option, or 0 if it has none. */
 	int letter;
 	/* The name of its argument, or NULL. */
 	const char *arg;
 	const char *help;
-	/* Called with the argument and @to; NULL: @to is a bool that is set. */
+	/* Takes the argument and @to. If it is NULL, @to is a bool, and becomes true. */
 	void (*take)(const char *text, void *to);
 	void *to;
 };
@@ -234,17 +234,17 @@ struct commands;
 
 /* The words that may follow a command's name. */
 struct syntax {
-	/* Lists of options; an option without a name ends each. */
+	/* Lists of options. An option without a name ends each list. */
 	const struct choice *lists[SYNTAX_LISTS];
-	/* The error if there is no argument. NULL: arguments are optional. */
+	/* The error message if there is no argument, or NULL if arguments are optional. */
 	const char *needs;
-	/* The highest number of arguments. */
+	/* The largest number of arguments. */
 	int most;
-	/* The first argument ends the options: a command with words of its own follows. */
+	/* The first argument ends the options, because it is a command with words of its own. */
 	bool in_order;
 	const char *args_doc;
 	const char *doc;
-	/* The commands that follow, for the help; or NULL. */
+	/* The commands that may follow, for the help, or NULL. */
 	const struct commands *commands;
 };
 
@@ -256,24 +256,24 @@ struct command {
 };
 
 struct commands {
-	/* The heading of the table in the help, and the word for a row of it. */
+	/* The heading of the table in the help, and the word for one command. */
 	const char *title;
 	const char *kind;
-	/* The last command has no name. */
+	/* A command without a name ends the list. */
 	const struct command *list;
 };
 
 /* Run the command that argv[0] names; its argv[0] is "@by NAME". Returns the exit status. */
 int command_run(const struct commands *commands, const char *by, int argc, char **argv);
-/* The help_filter of an argp whose input is a struct commands: puts the table into the help. */
+/* The help_filter of an argp whose input is a struct commands. It adds the table to the help. */
 char *command_help(int key, const char *text, void *input);
 
 /* Parse the words of a command. Returns its arguments, with a NULL at the end. */
 char **options_read(const struct syntax *syntax, int argc, char **argv);
-/* For struct choice: @to is a const char *, or a number of at least 1. */
+/* Functions for struct choice. @to is a const char *, or a number of at least 1. */
 void options_take_text(const char *text, void *to);
 void options_take_count(const char *text, void *to);
-/* "20%" or "20" that is added to peaks, in thousandths of a percent. */
+/* Take "20%" or "20", which is added to peaks. @to is in thousandths of a percent. */
 void options_take_margin(const char *text, void *to);
 /* Parse the words of a command that has its own argp. */
 void options_parse(const struct argp *argp, unsigned int flags, int argc, char **argv, void *input);
@@ -306,22 +306,22 @@ struct table {
 	/* The columns to print. */
 	size_t order[TABLE_COLUMNS];
 	size_t nr_order;
-	/* Row by row. */
+	/* The cells, row by row. */
 	struct cell *cells;
 	size_t nr_cells;
-	/* The columns of the screen; 0: no limit. */
+	/* The number of columns of the screen, or 0 for no limit. */
 	size_t width;
 };
 
-/* --columns and --no-headings, for all tables of the command. */
+/* The options --columns and --no-headings, for all tables of the command. */
 extern const struct choice table_choices[];
 
-/* A column in --columns that the table does not have ends the program with status 2. */
+/* Begin a table. If it lacks a column of --columns, end the program with status 2. */
 void table_init(struct table *table, const char *align, const char * const *headings,
 		size_t width);
-/* The next cell, row by row. Its text is escaped. */
+/* Add the next cell, row by row. The function escapes @text. */
 void table_cell(struct table *table, const char *text);
-/* table_cell() with a number, or with "-" if it is not known. */
+/* Add a cell with a number, or with "-" if it is not known. */
 void table_number(struct table *table, bool known, uint64_t value, bool human);
 /* Make the last cell red if @alarm, and the terminal has colours. */
 void table_alarm(struct table *table, bool alarm);

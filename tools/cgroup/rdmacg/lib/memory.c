@@ -9,7 +9,7 @@ void *memory_check(void *memory)
 {
 	if (memory)
 		return memory;
-	fputs("rdmacg: memory: there is none left\n", stderr);
+	fputs("rdmacg: out of memory\n", stderr);
 	exit(EXIT_FAILED);
 }
 

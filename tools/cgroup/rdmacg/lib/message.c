@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rdmacg: messages, in one form and fit for a terminal. */
+/* rdmacg: messages, which all have one form, and cannot control a terminal. */
 #include <sys/ioctl.h>
 
 #include "lib/lib.h"

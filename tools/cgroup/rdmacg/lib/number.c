@@ -39,7 +39,7 @@ bool number_parse_thousandths(const char *text, size_t length, uint64_t *value)
 	return true;
 }
 
-/* The shift of a unit such as "G", "Gi", "GiB"; -1 for none. "GB" could be either, so neither. */
+/* The shift of a unit such as "G", "Gi" or "GiB", or -1 for others, such as the ambiguous "GB". */
 static int number_shift(const char *unit)
 {
 	const char *found = *unit ? strchr(number_units, toupper((unsigned char)*unit)) : NULL;
@@ -49,7 +49,7 @@ static int number_shift(const char *unit)
 	return 10 * (found - number_units + 1);
 }
 
-/* @value * @by / @over, rounded down; above 64 bits, the largest number. */
+/* @value * @by / @over, rounded down, or the largest number if it needs more than 64 bits. */
 static uint64_t number_scale(uint64_t value, uint64_t by, uint64_t over)
 {
 	unsigned __int128 wide = (unsigned __int128)value * by / over;
@@ -108,7 +108,7 @@ const char *number_text(uint64_t value, bool human)
 	}
 	while (value >> (10 * (unit + 1)) >= 1024)
 		unit++;
-	/* Round down: a figure that shows the next unit has reached that unit. */
+	/* Round down, so that a number is never shown as larger than it is. */
 	tenths = number_scale(value, 10, (uint64_t)1 << (10 * (unit + 1)));
 	/* Print a whole number without a fraction, so that 1G looks as it was written. */
 	if (!(value & (((uint64_t)1 << (10 * (unit + 1))) - 1)))

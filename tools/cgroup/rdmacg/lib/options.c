@@ -10,7 +10,7 @@ static const struct argp_option options_common[] = {
 	{ "json", 'j', NULL, 0, "JSON instead of text", -1 },
 	{ "pretty", 'p', NULL, 0, "JSON on several lines", -1 },
 	{ "help", 'h', NULL, 0, "this text", -1 },
-	{ "usage", OPTIONS_USAGE, NULL, 0, "all options in short", -1 },
+	{ "usage", OPTIONS_USAGE, NULL, 0, "a short list of all options", -1 },
 	{ 0 }
 };
 
@@ -54,7 +54,7 @@ void options_fail(const char *where, const char *format, ...)
 	va_start(args, format);
 	reason = memory_vformat(format, args);
 	va_end(args);
-	say_error(where, "%s; --help says more", reason);
+	say_error(where, "%s; see --help", reason);
 	free(reason);
 	exit(EXIT_USAGE);
 }
@@ -86,10 +86,10 @@ void options_parse(const struct argp *argp, unsigned int flags, int argc, char *
 	}
 }
 
-/* A syntax while it is parsed. */
+/* The state while a syntax is parsed. */
 struct reading {
 	const struct syntax *syntax;
-	/* The choices of all lists as argp has them, in the same order. */
+	/* The choices of all lists in the form of argp, in the same order. */
 	struct argp_option *options;
 	size_t nr_options;
 	char **args;
@@ -178,7 +178,7 @@ void options_take_count(const char *text, void *to)
 	uint64_t *count = to;
 
 	if (!number_parse(text, strlen(text), count) || !*count)
-		options_fail("-n", "%s: must be a number from 1 on", text);
+		options_fail("-n", "%s: must be a number of at least 1", text);
 }
 
 void options_take_margin(const char *text, void *to)
@@ -188,5 +188,5 @@ void options_take_margin(const char *text, void *to)
 	if (length && text[length - 1] == '%')
 		length--;
 	if (!number_parse_thousandths(text, length, to))
-		options_fail(text, "a margin is a percentage, such as 20%%");
+		options_fail(text, "the margin must be a percentage, such as 20%%");
 }

@@ -43,7 +43,7 @@ static void table_add_wanted(struct table *table, const char *name, size_t lengt
 		if (table_is_heading(table->headings[i], name, length))
 			break;
 	if (i == table->columns)
-		options_fail(name, "there is no such column; the heading names them");
+		options_fail(name, "there is no such column; the heading has the names");
 	table->order[table->nr_order++] = i;
 }
 
@@ -92,7 +92,7 @@ struct layout {
 	bool colours;
 	/* The width of each column of the table. */
 	size_t widths[TABLE_COLUMNS];
-	/* The names of the first column are put above their rows. */
+	/* Each name of the first column is on a line above its rows. */
 	bool grouped;
 };
 
@@ -117,7 +117,7 @@ static size_t *table_widest(const struct table *table, struct layout *layout)
 	return widest;
 }
 
-/* Cut names, those of the widest column first, until the table fits. */
+/* Cut names until the table fits; begin with the widest column. */
 static void table_fit(struct table *table, struct layout *layout)
 {
 	size_t *widest, i;
@@ -147,7 +147,7 @@ static void table_print_text(const struct layout *layout, const char *text, cons
 	fprintf(layout->to, "%s%s%s", coloured ? colour : "", text, coloured ? TABLE_PLAIN : "");
 }
 
-/* Print a row, or the heading if @cells is NULL. Blanks are printed only before a text. */
+/* Print a row, or the heading if @cells is NULL. Do not print blanks after the last text. */
 static void table_print_row(const struct table *table, const struct layout *layout,
 			    const struct cell *cells)
 {
@@ -170,7 +170,7 @@ static void table_print_row(const struct table *table, const struct layout *layo
 		}
 		blanks += right ? 0 : padding;
 	}
-	/* A line with the name of a group needs no row. */
+	/* The line of a group's name does not need a row after it. */
 	if (!layout->grouped || !cells || *cells[1].text)
 		fputc('\n', layout->to);
 }

@@ -7,7 +7,7 @@
 
 #include "lib/lib.h"
 
-/* UTF-8 is decoded whatever the locale is: the files of the kernel have no locale. */
+/* Do not use the locale to decode UTF-8, because the files of the kernel have no locale. */
 size_t text_decode(const char *text, uint32_t *character)
 {
 	static locale_t utf8;
@@ -31,8 +31,8 @@ size_t text_decode(const char *text, uint32_t *character)
 }
 
 /*
- * Whether a terminal shows the character and does nothing else. Control characters, ends of lines,
- * changes of direction and invisible characters are not printable.
+ * Whether the only effect of the character is that a terminal shows it. Control characters, ends of
+ * lines, changes of direction and invisible characters are not printable.
  */
 static bool text_is_printable(uint32_t c)
 {
@@ -51,9 +51,8 @@ static bool text_is_utf8_locale(void)
 }
 
 /*
- * Whether @raw begins with a text that looks like an escape. Its backslash is escaped, so that
- * two names never have the same copy. "\x2d", which systemd writes, is not one: a dash is never
- * escaped.
+ * Whether @raw begins with a text that looks like an escape. Its backslash is then escaped, so that
+ * two names never have the same copy. Keep the "\x2d" of systemd, because a dash is never escaped.
  */
 static bool text_is_escape(const char *raw)
 {
@@ -65,7 +64,7 @@ static bool text_is_escape(const char *raw)
 	       (byte < 0x20 || byte >= 0x7f || byte == '\\');
 }
 
-/* Copy @raw; bytes of characters that @keep does not want become \xNN. */
+/* Copy @raw, and write \xNN for the bytes of characters that @keep refuses. */
 static char *text_filter(const char *raw, bool (*keep)(uint32_t character))
 {
 	char *copy = memory_zeroed(strlen(raw) * 4 + 1, 1);
@@ -131,7 +130,7 @@ char *text_valid(const char *raw)
 	return text_filter(raw, text_keep_all);
 }
 
-/* The length of the next character, and how many columns it takes. */
+/* The length of the next character, and in *@columns the number of its columns. */
 static size_t text_step(const char *text, size_t *columns)
 {
 	uint32_t character;
@@ -155,7 +154,7 @@ size_t text_width(const char *text)
 
 void text_clip_middle(char *text, size_t columns)
 {
-	/* The ends of pods' names differ, so keep the ends. */
+	/* Keep most of the end, because the names of pods differ there. */
 	size_t head = columns / 4, ignored;
 	const char *tail = text;
 
@@ -191,7 +190,7 @@ void text_clip(char *text, size_t columns)
 
 char *text_quote(const char *text)
 {
-	/* Words of these characters need no quotes in any shell. */
+	/* A word with only these characters needs no quotes in any shell. */
 	static const char plain[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
 	char *quoted, *to;
