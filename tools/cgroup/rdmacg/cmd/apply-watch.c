@@ -13,11 +13,14 @@
 #include "cmd/apply.h"
 #include "lib/lib.h"
 
-/* A tenant that creates cgroups all the time must not keep a processor busy with it. */
+/*
+ * Pause after each action, so that a tenant that always creates cgroups does not keep a processor
+ * busy.
+ */
 #define APPLY_PAUSE_MS		20
 #define APPLY_PAUSE_FACTOR	3
 
-/* Tell systemd, if it has asked, that the limits of present cgroups are in effect. */
+/* Notify systemd that the limits of present cgroups are in effect, if NOTIFY_SOCKET is set. */
 static void apply_tell_ready(void)
 {
 	int ret = sd_notify(false, "READY=1");
@@ -26,7 +29,7 @@ static void apply_tell_ready(void)
 		say_warning("NOTIFY_SOCKET", "%s", strerror(-ret));
 }
 
-/* Signals arrive only between two complete actions. */
+/* Block signals, so that they are read only between two complete actions. */
 static int apply_open_signals(void)
 {
 	sigset_t signals;
@@ -49,14 +52,14 @@ static bool apply_reload(void)
 	struct config config = { 0 };
 
 	if (!config_read(&config, apply.files, apply.nr_files)) {
-		say_note("the limits stay as they were before the files were read again");
+		say_note("a file is malformed; the earlier limits stay in effect");
 		return true;
 	}
 	config_free(&apply.config);
 	apply.config = config;
 	say_text("files read: %zu line%s of limits", config.nr_rules,
 		 config.nr_rules == 1 ? "" : "s");
-	/* The new files may be for other cgroups. */
+	/* The new files may have sections for other cgroups. */
 	hotplug_close(apply.hotplug);
 	if (!hotplug_open(apply.hotplug))
 		return false;
@@ -64,7 +67,7 @@ static bool apply_reload(void)
 	return true;
 }
 
-/* Returns false to end. */
+/* Take the signals. Returns false to end the program. */
 static bool apply_take_signals(int signals)
 {
 	struct signalfd_siginfo info;
@@ -75,7 +78,10 @@ static bool apply_take_signals(int signals)
 	return true;
 }
 
-/* A new device has no limits in any cgroup. Applying all limits then also covers new cgroups. */
+/*
+ * A new device needs limits in all cgroups. If all limits are applied, new cgroups need no visit of
+ * their own.
+ */
 static void apply_arrivals(void)
 {
 	struct hotplug *hotplug = apply.hotplug;

@@ -2,8 +2,8 @@
 /*
  * rdmacg apply: the limits of files.
  *
- * For each cgroup, the command compares the limits of the files with the limits in effect, and
- * writes the limits that differ. In one cgroup, it writes all of them or none.
+ * The command compares the limits of the files with the limits in effect, and writes the limits
+ * that differ. It writes all limits of a cgroup, or none of them.
  */
 #include "cmd/apply.h"
 #include "core/core.h"
@@ -11,27 +11,27 @@
 
 #define APPLY_FILES	(POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT))
 
-/* One cgroup. */
+/* The state of the work on one cgroup. */
 struct apply_work {
 	struct cgroup *cgroup;
 	/* The rules for the cgroup, in their order. */
 	struct rule **rules;
 	size_t nr_rules;
-	/* The rule of the printed errors. */
+	/* The rule that printed errors are about. */
 	struct rule *rule;
 	struct transaction change;
-	/* The limits are not read yet, or have changed. */
+	/* The pools were not read yet, or have changed. */
 	bool stale;
-	/* The limits that differ, to be printed if all is done. */
+	/* The text about limits that differ. It is printed after all writes have succeeded. */
 	FILE *said;
 };
 
 struct apply apply;
 
 static const struct choice apply_choices[] = {
-	{ "check", 'c', NULL, "only say what differs; the exit status is 3 if a limit does", NULL,
+	{ "check", 'c', NULL, "only print the limits that differ; the exit status is 3 if there are any", NULL,
 	  &apply.check },
-	{ "watch", 'w', NULL, "stay, and apply again when a device or a cgroup is added", NULL,
+	{ "watch", 'w', NULL, "keep running, and apply again when a device or a cgroup is added", NULL,
 	  &apply.watch },
 	{ 0 }
 };
@@ -41,10 +41,10 @@ static const struct syntax apply_syntax = {
 	.most = INT_MAX,
 	.args_doc = "[FILE...]",
 	.doc =
-		"Bring the limits of files into effect, by default of all /etc/rdmacg.d/*.conf. A file has sections [CGROUP] with lines DEVICE KEY=VALUE..., where CGROUP and DEVICE may be patterns; - is standard input.\vA limit that is as a file says is not written again. If a file is malformed, nothing is changed. With --watch, SIGHUP reads the files again.",
+		"Set the limits in files, by default in all /etc/rdmacg.d/*.conf. A file has sections [CGROUP] with lines DEVICE KEY=VALUE..., where CGROUP and DEVICE may be patterns; - is standard input.\vLimits that already have the value of a file are not written again. If a file is malformed, nothing is changed. With --watch, SIGHUP reads the files again.",
 };
 
-/* Whether a later rule says otherwise for this key of the device. */
+/* Whether a later rule has a limit for this key of the device. */
 static bool apply_is_overruled(const struct apply_work *work, size_t number,
 			       const struct device *device, const char *key)
 {
@@ -83,7 +83,7 @@ static void apply_print(const struct apply_work *work, const struct device *devi
 	json_print(work->said, object);
 }
 
-/* Print that the limit of a key differs, and add it to @limits, whose keys are not its own. */
+/* Print that the limit of a key differs, and add it to @limits, which does not own the key. */
 static void apply_differ(struct apply_work *work, struct limits *limits, const char *key,
 			 uint64_t before, uint64_t after)
 {
@@ -94,7 +94,7 @@ static void apply_differ(struct apply_work *work, struct limits *limits, const c
 	apply_print(work, &limits->device, key, before, after);
 }
 
-/* The present limit of a key, or default. */
+/* The present limit of a key, or the present default for DEVICE default. */
 static uint64_t apply_before(const struct apply_work *work, const struct device *device,
 			     const char *key)
 {
@@ -104,7 +104,7 @@ static uint64_t apply_before(const struct apply_work *work, const struct device 
 	return slot ? slot->max : NUMBER_MAX;
 }
 
-/* Whether the key can have a limit; if not, limits_add() prints the error. */
+/* Whether the key can have a limit. If it cannot, limits_add() prints the error. */
 static bool apply_is_known(const struct apply_work *work, const struct device *device,
 			   const char *key)
 {
@@ -136,8 +136,8 @@ static bool apply_compare_keys(struct apply_work *work, size_t number, struct li
 }
 
 /*
- * The same for all keys of a device: no limit, or the default of the cgroup. A file cannot
- * distinguish the default from a limit with the same value, so such a limit does not change.
+ * Do the same for all keys of a device, which become max or default. A file shows no difference
+ * between a default and a limit with the same value, so such a limit does not change.
  */
 static void apply_compare_whole(struct apply_work *work, size_t number, struct limits *limits)
 {
@@ -153,14 +153,14 @@ static void apply_compare_whole(struct apply_work *work, size_t number, struct l
 		    !apply_is_overruled(work, number, &limits->device, slot->key))
 			apply_differ(work, limits, slot->key, slot->max, value);
 	}
-	/* The word removes the limits, so they are not written key by key. */
+	/* Write the word default, which removes all limits, instead of the keys. */
 	if (back && limits->nr_limits) {
 		limits->whole = "default";
 		limits->nr_limits = 0;
 	}
 }
 
-/* A rule and one device that it matches. */
+/* Apply a rule to one device that it matches. */
 static bool apply_device(struct apply_work *work, size_t number, const struct device *device)
 {
 	const struct device *pattern = &work->rule->limits.device;
@@ -175,7 +175,9 @@ static bool apply_device(struct apply_work *work, size_t number, const struct de
 		good = apply_compare_keys(work, number, &limits);
 	if (good && (limits.nr_limits || limits.whole)) {
 		anew = anew || limits.whole;
-		/* The files have no index if the name is unique; the kernel checks it. */
+		/*
+		 * The files show no index if the name is unique, so let the kernel check the index.
+		 */
 		if (pattern->has_index) {
 			limits.device.has_index = true;
 			limits.device.index = pattern->index;
@@ -217,7 +219,7 @@ static void apply_print_no_controller(const struct apply_work *work)
 			 work->rule->where);
 }
 
-/* Give the cgroup the controller. */
+/* Enable the controller in the cgroup. */
 static bool apply_controller(struct apply_work *work)
 {
 	struct cgroup *cgroup = work->cgroup;
@@ -239,7 +241,7 @@ static bool apply_controller(struct apply_work *work)
 	return cgroup_has_controller(cgroup);
 }
 
-/* Write all rules. If the kernel refuses one, undo all. */
+/* Write all rules. Undo all writes if the kernel refuses one. */
 static bool apply_rules(struct apply_work *work)
 {
 	size_t i;
@@ -257,8 +259,8 @@ static bool apply_rules(struct apply_work *work)
 }
 
 /*
- * Print the errors of a cgroup, unless the cgroup was removed, which explains the errors. Print the
- * errors of a line once: with --watch, new cgroups could repeat them without end.
+ * Print the errors of a cgroup, unless its removal is the reason. Print the errors of a line once,
+ * because with --watch each new cgroup could repeat them.
  */
 static void apply_say_errors(struct apply_work *work, const char *errors, bool good)
 {
@@ -319,7 +321,7 @@ static bool apply_visit(struct cgroup *cgroup, void *data)
 		*added = rule;
 		rule->met = true;
 	}
-	/* Watch the cgroup before its children are read, so that no child is missed. */
+	/* Watch the cgroup before reading its children, so that no new child is missed. */
 	if (apply.hotplug && !cgroup->leave_below)
 		hotplug_add(apply.hotplug, cgroup);
 	if (work.nr_rules)
@@ -345,7 +347,7 @@ void apply_below(const char *name)
 	cgroup_close_path(cgroup);
 }
 
-/* A line for a later device is not an error, but its name may be misspelt. */
+/* A line for a device that does not exist yet is not an error, but the name may be misspelt. */
 static void apply_say_unused(void)
 {
 	size_t i;
@@ -357,7 +359,7 @@ static void apply_say_unused(void)
 			continue;
 		apply.differs = true;
 		if (rule->met)
-			say_warning(rule->where, "there is no device %s now",
+			say_warning(rule->where, "no device matches %s now",
 				    rule->limits.device.name);
 		else
 			say_warning(rule->where, "no cgroup matches this section now");
@@ -380,7 +382,7 @@ int cmd_apply(int argc, char **argv)
 	apply.files = options_read(&apply_syntax, argc, argv);
 	apply.nr_files = argv + argc - apply.files;
 	if (apply.check && apply.watch)
-		options_fail("apply", "--check looks once, --watch stays");
+		options_fail("apply", "--check and --watch exclude each other");
 	if (config_read(&apply.config, apply.files, apply.nr_files) && hierarchy_open()) {
 		if (!apply.watch)
 			status = apply_once();

@@ -13,20 +13,20 @@ extern struct apply {
 	bool check;
 	bool watch;
 	struct config config;
-	/* With --watch, reports new cgroups; else NULL. */
+	/* Reports new cgroups, or NULL without --watch. */
 	struct hotplug *hotplug;
 	/* An error was printed. */
 	bool failed;
-	/* A limit differed from the files. */
+	/* A limit was different from the files. */
 	bool differs;
 } apply;
 
 /*
- * Set the limits in the cgroup @name and its descendants; "" is the root. A cgroup that is removed
+ * Set the limits in the cgroup @name and its descendants. "" is the root. A cgroup that is removed
  * meanwhile is not an error.
  */
 void apply_below(const char *name);
-/* Set the limits of new cgroups and devices until a signal. After a printed error: false. */
+/* Set the limits of new cgroups and devices until a signal. Returns false after a printed error. */
 bool apply_watch(void);
 
 #endif /* RDMACG_APPLY_H */

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rdmacg doctor: whether limits on this machine work as intended.
+ * rdmacg doctor: check whether limits on this machine work as intended.
  *
  * Each check is a function that prints its findings: fine, a warning, or a problem.
  */
 #include "core/core.h"
 #include "write/write.h"
 
-/* At most this many findings of a check are printed; JSON has all of them. */
+/* Print at most this many findings of a check. JSON has all findings. */
 #define DOCTOR_MOST	10
 
-/* The levels. Unknown means that the check could not read everything. */
+/* The levels of findings. "unknown" means that the check could not read everything. */
 static const char doctor_fine[] = "ok", doctor_unknown[] = "unknown",
 	doctor_warning[] = "warning", doctor_problem[] = "problem";
 
 static struct doctor {
 	struct cgroup *root;
-	/* The sums of all limits, as max. */
+	/* The sums of all limits, in slot.max. */
 	struct pools sums;
-	/* The files of one cgroup with the controller; the limits in them are not used. */
+	/* The pools of one cgroup with the controller, for their names of devices and keys. */
 	struct pools sample;
 	bool has_sample;
-	/* Whether there is a limit anywhere. */
+	/* A cgroup has a limit. */
 	bool limited;
 	size_t problems;
 	/* An error was printed. */
@@ -33,7 +33,7 @@ static struct doctor {
 
 static const struct syntax doctor_syntax = {
 	.doc =
-		"Check this machine: the controller, whether it counts, devices, limits that add up to more than there is, limits without effect. The exit status is 1 if there is a problem, but not for a warning.",
+		"Check this machine: the controller, the devices, limits that add up to more than the capacity, and limits without effect. The exit status is 1 if there is a problem, but not for a warning.",
 };
 
 static void __printf(3, 4) doctor_say(const char *level, const char *check,
@@ -53,14 +53,14 @@ static void __printf(3, 4) doctor_say(const char *level, const char *check,
 		say_text("%-8s %s: %s", level, check, text);
 }
 
-/* Errors were printed for cgroups that could not be opened, so the check is not complete. */
+/* Some cgroups could not be opened, and their errors were printed, so the check is incomplete. */
 static void doctor_say_unread(const char *check)
 {
 	doctor.failed = true;
 	doctor_say(doctor_unknown, check, "some cgroups could not be read; run as root");
 }
 
-/* The files that exist. */
+/* Check which files of the controller exist. */
 static void doctor_check_files(void)
 {
 	const struct missing *missing = NULL;
@@ -73,7 +73,7 @@ static void doctor_check_files(void)
 			   hierarchy.path);
 	if (!doctor.has_sample) {
 		doctor_say(doctor_problem, "controller",
-			   "no cgroup has it, so nothing is counted; write +rdma to %s/cgroup.subtree_control",
+			   "no cgroup has the RDMA controller, so nothing is counted; write +rdma to %s/cgroup.subtree_control",
 			   hierarchy.path);
 		return;
 	}
@@ -81,31 +81,31 @@ static void doctor_check_files(void)
 		doctor_say(doctor_warning, "files", "no %s: %s", missing->files, missing->meaning);
 	if (!capacity.has_file)
 		doctor_say(doctor_warning, "files",
-			   "no rdma.capacity: what devices have is known in part at best");
+			   "no rdma.capacity: the capacity of devices is not known, or only in part");
 }
 
-/* A device that the controller does not know is not limited by it. */
+/* The controller does not limit a device that it does not know. */
 static void doctor_check_devices(void)
 {
 	const struct pool *pool = capacity.netlink.first;
 
 	if (!capacity.has_netlink)
 		doctor_say(doctor_unknown, "devices",
-			   "the kernel does not list them over rdma netlink; is ib_core loaded?");
+			   "the kernel does not list devices over rdma netlink; is ib_core loaded?");
 	else if (!pool)
-		doctor_say(doctor_warning, "devices", "there is none in this network namespace");
+		doctor_say(doctor_warning, "devices", "this network namespace has no device");
 	for (; pool && doctor.has_sample; pool = pool->next) {
 		struct device name = { .name = pool->device.name };
 
 		if (!pools_find(&doctor.sample, &name) &&
 		    !pools_find(&doctor.sample, &pool->device))
 			doctor_say(doctor_problem, "devices",
-				   "the controller does not know %s, so no limit binds it",
+				   "the controller does not know %s, so limits do not apply to it",
 				   name.name);
 	}
 }
 
-/* Processes outside of any cgroup with the controller can use all of a device. */
+/* A process can use all of a device if its cgroup and the ancestors have no controller. */
 static bool doctor_visit_uncounted(struct cgroup *cgroup, void *data)
 {
 	char *processes __autofree = NULL;
@@ -116,7 +116,7 @@ static bool doctor_visit_uncounted(struct cgroup *cgroup, void *data)
 	processes = file_read(cgroup->dir, "cgroup.procs");
 	if (processes && *processes)
 		doctor_say(doctor_warning, "path",
-			   "processes of %s and perhaps others are counted nowhere: there is no controller on the way up",
+			   "processes of %s and perhaps of others are not counted: it and its ancestors have no controller",
 			   cgroup_name(cgroup));
 	return !doctor.found;
 }
@@ -156,7 +156,7 @@ static void doctor_add(const struct cgroup *cgroup, const struct slot *slot)
 		sum->max = NUMBER_MAX;
 }
 
-/* Limits on types of verbs do not apply to objects of a type that a driver adds. */
+/* Limits of verbs types do not apply to driver_object, the other objects of a driver. */
 static void doctor_look_for_devx(const struct cgroup *cgroup, const struct slot *qp)
 {
 	const struct slot *objects;
@@ -167,11 +167,11 @@ static void doctor_look_for_devx(const struct cgroup *cgroup, const struct slot 
 	if (objects && objects->usage && objects->limit == NUMBER_MAX)
 		doctor_say(doctor_warning, "devx",
 			   "%s limits qp on %s, but not driver_object, of which it has %" PRIu64
-			   ": what DevX and the like make beside queue pairs, memory and flows",
+			   ": DevX creates these objects besides queue pairs, memory and flows",
 			   cgroup_name(cgroup), qp->pool->device.name, objects->usage);
 }
 
-/* Check one slot. Statistics of runtimes read rdma.max as 32 bits. */
+/* Check one slot. Runtimes read rdma.max as 32 bits for their statistics. */
 static void doctor_look_at_slot(const struct cgroup *cgroup, const struct slot *slot)
 {
 	const char *name = cgroup_name(cgroup), *device = slot->pool->device.name;
@@ -184,15 +184,15 @@ static void doctor_look_at_slot(const struct cgroup *cgroup, const struct slot *
 	if (slot->class == POOL_HCA && slot->max > UINT32_MAX)
 		doctor_say(doctor_warning, "readers",
 			   "%s limits %s on %s to %" PRIu64
-			   ": readers of 32 bits, such as runc's and containerd's, show none or 0 above %u",
+			   ": readers of 32 bits, such as runc and containerd, show no limit or 0 above %u",
 			   name, slot->key, device, slot->max, UINT32_MAX);
 	if (slot->usage > slot->max)
 		doctor_say(doctor_warning, "usage",
-			   "%s has more %s on %s than its limit, which was lowered meanwhile",
+			   "%s uses more %s on %s than its limit, because the limit was lowered",
 			   name, slot->key, device);
 }
 
-/* All cgroups with the controller have the same files, so read the pools of the first. */
+/* All cgroups with the controller have the same files, so read the pools of the first one. */
 static bool doctor_visit_sample(struct cgroup *cgroup, void *data)
 {
 	(void)data;
@@ -221,7 +221,7 @@ static void doctor_check_cgroups(void)
 		doctor_say_unread("usage");
 }
 
-/* Objects of kernel users also take from the capacity. */
+/* Check a sum of limits. Objects of kernel users also use up the capacity. */
 static void doctor_check_sum(const struct slot *sum)
 {
 	const struct device *device = &sum->pool->device;
@@ -232,13 +232,13 @@ static void doctor_check_sum(const struct slot *sum)
 		return;
 	if (sum->tally)
 		doctor_say(doctor_warning, "capacity",
-			   "%s top-level cgroups have no limit of %s on %s at any depth, so limits of others assure nothing",
+			   "%s top-level cgroups have no limit of %s on %s at any depth, and can use up what others are allowed",
 			   number_text(sum->tally, false), sum->key, device->name);
 	if (kernel < all && sum->max <= all - kernel)
 		return;
 	doctor_say(doctor_warning, "capacity",
-		   "limits of %s on %s add up to %" PRIu64 "; it has %" PRIu64
-		   ", and the kernel holds %" PRIu64 " of them",
+		   "limits of %s on %s add up to %" PRIu64 "; the capacity is %" PRIu64
+		   ", and kernel users have %" PRIu64,
 		   sum->key, device->name, sum->max, all, kernel);
 }
 
@@ -248,15 +248,15 @@ static void doctor_check_capacity(void)
 
 	if (hierarchy.partial)
 		doctor_say(doctor_unknown, "limits",
-			   "%s is not the root of the machine: limits above bind too, and cannot be seen from here",
+			   "%s is not the root of the machine: limits of ancestors also apply, but are not visible here",
 			   hierarchy.path);
 	else if (doctor.has_sample && !doctor.limited && !doctor.failed)
 		doctor_say(doctor_warning, "limits",
-			   "there is none: any process can take all of a device");
+			   "no cgroup has a limit, so each process can use up a device");
 	netlink_count_kernel();
 	if (!capacity.has_file && !capacity.has_netlink)
 		doctor_say(doctor_unknown, "capacity",
-			   "neither rdma.capacity nor rdma netlink says what devices have");
+			   "neither rdma.capacity nor rdma netlink shows the capacity of devices");
 	while ((sum = pools_next(&doctor.sums, sum)))
 		doctor_check_sum(sum);
 }
@@ -271,7 +271,7 @@ static bool doctor_has_device(const struct rule *rule)
 	return rule->limits.device.is_default;
 }
 
-/* A line of a file needs a registered device; @files as for config_read(). */
+/* Check that a registered device matches each line. @files are those of config_read(). */
 static void doctor_check_config(char * const *files, size_t count, const char *reader)
 {
 	struct config config = { 0 };
@@ -279,10 +279,10 @@ static void doctor_check_config(char * const *files, size_t count, const char *r
 
 	if (!config_read(&config, files, count))
 		doctor_say(doctor_problem, "files of limits",
-			   "%s takes none of them: an error is said above", reader);
+			   "%s does not apply them, because of the error above", reader);
 	for (i = 0; i < config.nr_rules; i++)
 		if (!doctor_has_device(&config.rules[i]))
-			doctor_say(doctor_warning, "files of limits", "%s: there is no device %s",
+			doctor_say(doctor_warning, "files of limits", "%s: no device matches %s",
 				   config.rules[i].where, config.rules[i].limits.device.name);
 	config_free(&config);
 }
@@ -300,15 +300,15 @@ static void doctor_check_configs(void)
 static const struct {
 	void (*run)(void);
 	const char *name;
-	/* The text for a check without findings. */
+	/* The text if a check has no findings. */
 	const char *fine;
 } doctor_checks[] = {
 	{ doctor_check_files, "controller", "" },
-	{ doctor_check_devices, "devices", "the controller knows all that are here" },
-	{ doctor_check_path, "path", "all processes below the root count somewhere" },
+	{ doctor_check_devices, "devices", "the controller knows all devices" },
+	{ doctor_check_path, "path", "all processes below the root are counted" },
 	{ doctor_check_cgroups, "usage", "no cgroup has more than its limit" },
-	{ doctor_check_capacity, "capacity", "limits fit what devices have" },
-	{ doctor_check_configs, "files of limits", "none names a device that is not here" },
+	{ doctor_check_capacity, "capacity", "the limits fit the capacity of the devices" },
+	{ doctor_check_configs, "files of limits", "a device matches each line" },
 };
 
 static void doctor_run(size_t number)
@@ -318,9 +318,9 @@ static void doctor_run(size_t number)
 	doctor.found = 0;
 	doctor_checks[number].run();
 	if (doctor.found > DOCTOR_MOST)
-		say_text("%-8s %s: and %zu more; --json has them all", "", name,
+		say_text("%-8s %s: and %zu more; --json shows all", "", name,
 			 doctor.found - DOCTOR_MOST);
-	/* Files that could not be read are not fine. */
+	/* A check that could not read its files must not say ok. */
 	if (!doctor.found && doctor.has_sample && !doctor.failed)
 		doctor_say(doctor_fine, name, "%s", doctor_checks[number].fine);
 }

@@ -23,7 +23,7 @@ enum export_kind {
 	EXPORT_KINDS,
 };
 
-/* Usage in bytes has a family of its own; attempts are never counted in bytes. */
+/* A figure in bytes has a family of its own. Attempts are not counted in bytes. */
 struct export_family {
 	const char *name;
 	enum export_kind kind;
@@ -34,24 +34,25 @@ struct export_family {
 
 static const struct export_family export_families[] = {
 	{ "rdmacg_usage", EXPORT_USAGE, false, false,
-	  "Objects in use by a cgroup and those below it." },
+	  "Objects that a cgroup and its descendants use." },
 	{ "rdmacg_usage_bytes", EXPORT_USAGE, true, false,
-	  "Memory in use by a cgroup and those below it." },
+	  "Memory that a cgroup and its descendants use." },
 	{ "rdmacg_limit", EXPORT_LIMIT, false, false,
 	  "Smallest limit of a cgroup and its ancestors." },
-	{ "rdmacg_limit_bytes", EXPORT_LIMIT, true, false, "The same of memory." },
+	{ "rdmacg_limit_bytes", EXPORT_LIMIT, true, false,
+	  "Smallest limit of memory of a cgroup and its ancestors." },
 	{ "rdmacg_peak", EXPORT_PEAK, false, false,
-	  "Most objects that were in use at one time." },
+	  "Largest number of objects that a cgroup and its descendants have used." },
 	{ "rdmacg_peak_bytes", EXPORT_PEAK, true, false,
-	  "Most memory that was in use at one time." },
+	  "Largest amount of memory that a cgroup and its descendants have used." },
 	{ "rdmacg_capacity", EXPORT_CAPACITY, false, false,
-	  "Objects that a device has room for." },
+	  "Number of objects that a device can have." },
 	{ "rdmacg_capacity_bytes", EXPORT_CAPACITY, true, false,
-	  "Memory that a device has room for." },
+	  "Memory that a device can have." },
 	{ "rdmacg_refused_attempts", EXPORT_REFUSED, false, true,
-	  "Attempts made in a cgroup or below it that a limit anywhere refused." },
+	  "Refused attempts of a cgroup and its descendants, whichever cgroup has the limit." },
 	{ "rdmacg_limit_refusals", EXPORT_LIMITED, false, true,
-	  "Attempts that the limit of a cgroup or of one below it refused." },
+	  "Attempts that the limits of a cgroup and its descendants refused." },
 };
 
 /* A slot that is exported. It is small, because there can be hundreds of thousands of slots. */
@@ -61,7 +62,7 @@ struct export_row {
 	/* device="rxe0",resource="qp"; all rows of the resource share it. */
 	const char *labels;
 	bool bytes;
-	/* The kinds of values that the kernel counts: 1 << kind. */
+	/* The kinds that the kernel counts, each as 1 << kind. */
 	unsigned int has;
 	uint64_t values[EXPORT_KINDS];
 };
@@ -79,14 +80,14 @@ static void export_take_format(const char *text, void *to)
 {
 	(void)to;
 	if (strcmp(text, "openmetrics") && strcmp(text, "prometheus"))
-		options_fail(text, "the formats are openmetrics and prometheus");
+		options_fail(text, "is not a format; the formats are openmetrics and prometheus");
 	export.prometheus = *text == 'p';
 }
 
 static const struct choice export_choices[] = {
-	{ "format", 'f', "FORMAT", "openmetrics, which is the default, or prometheus",
+	{ "format", 'f', "FORMAT", "openmetrics (the default) or prometheus",
 	  export_take_format, NULL },
-	{ "output", 'o', "FILE", "write to a file, which is replaced at once when all is there",
+	{ "output", 'o', "FILE", "write to a new file, and replace FILE when it is complete",
 	  options_take_text, &export.output },
 	{ 0 }
 };
@@ -94,7 +95,7 @@ static const struct choice export_choices[] = {
 static const struct syntax export_syntax = {
 	.lists = { export_choices, filter_choices },
 	.doc =
-		"Print usage, limit, peak and refusals of all cgroups that hold or held something or have limits, and what the devices have.\vIn a cron job or timer, with -o FILE below the folder of node_exporter's textfile collector.",
+		"Print usage, limit, peak and refusals of all cgroups that have limits or have used a device, and the capacity of the devices.\vRun it in a cron job or timer, with -o FILE in the folder of node_exporter's textfile collector.",
 };
 
 /*
@@ -213,7 +214,7 @@ static bool export_has(const struct export_family *family, const struct export_r
 	return row->has >> family->kind & 1 && (family->counter || row->bytes == family->bytes);
 }
 
-/* In the format of Prometheus, a counter has the name of its samples. */
+/* Print the heading. In the format of Prometheus, a counter has the name of its samples. */
 static void export_print_heading(FILE *to, const struct export_family *family)
 {
 	const char *suffix = export.prometheus && family->counter ? "_total" : "";
@@ -248,7 +249,7 @@ static void export_print(FILE *to)
 		fputs("# EOF\n", to);
 }
 
-/* Print to an open file and close it. Returns false with errno on a failure. */
+/* Print to an open file and close it. Returns false and sets errno on a failure. */
 static bool export_print_and_close(int fd, bool durable)
 {
 	FILE *to = fdopen(fd, "w");
@@ -264,8 +265,9 @@ static bool export_print_and_close(int fd, bool durable)
 }
 
 /*
- * Write to a temporary file in the same folder, and rename it when it is complete. The descriptor
- * sets the mode: in a folder that others can write, the name may lead to another file meanwhile.
+ * Write to a temporary file in the same folder, and rename it when it is complete. Use the
+ * descriptor to set the mode, because in a folder that others can write, the name may belong to
+ * another file meanwhile.
  */
 static bool export_replace(const char *target)
 {
@@ -285,7 +287,7 @@ static bool export_replace(const char *target)
 	return done;
 }
 
-/* Devices and FIFOs are written directly. Only a regular file is replaced, also behind a link. */
+/* Replace a regular file, even if the name is a link to it. Write to a device or FIFO directly. */
 static bool export_write(void)
 {
 	char *target __autofree = realpath(export.output, NULL);
@@ -297,7 +299,7 @@ static bool export_write(void)
 		fd = open(target, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 		done = fd >= 0 && export_print_and_close(fd, false);
 	} else if (!target && !lstat(export.output, &status)) {
-		/* A link without a target: realpath() has set errno, and lstat() has not. */
+		/* This link has no target. realpath() has set errno, and lstat() has not. */
 		done = false;
 	} else {
 		done = export_replace(target ? target : export.output);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rdmacg plan FORM: sizes for limits, each with its formula and source. */
+/* rdmacg plan FORM: limits that a program needs, each with its formula and source. */
 #include "lib/lib.h"
 #include "plan/plan.h"
 
@@ -7,18 +7,18 @@ static const struct plan_form * const plan_list[] = {
 	&lnet_form, &qemu_form, &nccl_form, &ucx_form, &libfabric_form, &ceph_form, &share_form,
 };
 
-/* The forms as commands; the last one stays empty. */
+/* The forms as commands. An empty command ends the list. */
 static struct command plan_commands[ARRAY_SIZE(plan_list) + 1];
 
 static const struct commands plan_forms = { "Forms", "form", plan_commands };
 
 static const struct syntax plan_syntax = {
-	.needs = "which form?",
+	.needs = "a FORM is missing",
 	.most = INT_MAX,
 	.in_order = true,
 	.args_doc = "FORM [ARGUMENT...]",
 	.doc =
-		"Say which limits a program needs: the lines of a file of limits, each with --explain by its formula and the source of that.\vrdmacg plan FORM --help says more.",
+		"Print the limits that a program needs as lines of a file of limits, and with --explain the formula of each number and its source.\vSee also rdmacg plan FORM --help.",
 	.commands = &plan_forms,
 };
 

@@ -2,20 +2,20 @@
 /*
  * rdmacg run: a command in a cgroup of its own.
  *
- * The command is held until its cgroup has the limits. When the command and its remaining processes
- * have ended, the peaks show its needs, and the cgroup is removed.
+ * The command waits until its cgroup has the limits. When the command and its remaining processes
+ * have ended, rdmacg prints the peaks and removes the cgroup.
  */
 #include <signal.h>
 
 #include "core/core.h"
 #include "run/run.h"
 
-/* The same status as env(1). */
+/* The exit status of env(1) for its own failures. */
 #define RUN_FAILED		125
 
-/* How often to read the usage if there are no peaks, and to look for remaining processes. */
+/* The interval for reading usage without peaks, and for looking for remaining processes. */
 #define RUN_LOOK_MS		100
-/* Remaining processes mostly end at once, so a message is printed only for later ones. */
+/* Most remaining processes end at once, so print a message only after this number of looks. */
 #define RUN_QUIET_LOOKS		10
 /* The time from SIGTERM to SIGKILL. */
 #define RUN_GRACE_LOOKS		50
@@ -31,14 +31,14 @@ static struct run {
 	bool kill;
 	struct child child;
 	struct run_cgroup home;
-	/* The writes that gave the cgroup the controller. */
+	/* The writes that enabled the controller. */
 	struct transaction enabled;
 	/* The largest usage, if the kernel has no peaks. */
 	struct pools seen;
 	bool has_peaks;
 } run;
 
-/* DEVICE:KEY=VALUE[,KEY=VALUE]...[;DEVICE:...] */
+/* Take DEVICE:KEY=VALUE[,KEY=VALUE]...[;DEVICE:...]. */
 static void run_take_limits(const char *text, void *to)
 {
 	char *copy __autofree = memory_string(text);
@@ -52,29 +52,29 @@ static void run_take_limits(const char *text, void *to)
 }
 
 static const struct choice run_choices[] = {
-	{ "limit", 'l', "DEVICE:KEY=VALUE[,...]", "limit the command; as often as needed",
+	{ "limit", 'l', "DEVICE:KEY=VALUE[,...]", "limit the command; may be given several times",
 	  run_take_limits, NULL },
-	{ "in", 0, "CGROUP", "create its cgroup below this one", options_take_text, &run.in },
-	{ "margin", 0, "PERCENT", "add so much to the peaks for the limits that are enough",
+	{ "in", 0, "CGROUP", "create the cgroup of the command below this cgroup", options_take_text, &run.in },
+	{ "margin", 0, "PERCENT", "add this margin to the peaks for the recommended limits",
 	  options_take_margin, &run.margin },
-	{ "kill", 0, NULL, "end what the command leaves behind, instead of waiting", NULL,
+	{ "kill", 0, NULL, "kill the processes that the command leaves, instead of waiting", NULL,
 	  &run.kill },
-	{ "output", 'o', "FILE", "write the report there, not to stderr", options_take_text,
+	{ "output", 'o', "FILE", "write the report to this file, not to stderr", options_take_text,
 	  &run.output },
 	{ 0 }
 };
 
 static const struct syntax run_syntax = {
 	.lists = { run_choices },
-	.needs = "no command given",
+	.needs = "a command is missing",
 	.most = INT_MAX,
 	.in_order = true,
 	.args_doc = "[--] COMMAND [ARGUMENT...]",
 	.doc =
-		"Run a command in a cgroup of its own, and say in the end what it needed: the peaks, the attempts that were refused, and limits that would have been enough.\vWhere systemd runs, the cgroup is a scope; with --in or without systemd, it is made below a cgroup, by default the one of this shell. It is removed when the command and all that it has left behind have ended. The exit status is that of the command, 128+N for signal N.",
+		"Run a command in a cgroup of its own, and report in the end the peaks, the refused attempts, and limits that would have been enough.\vThe cgroup is a scope of systemd, or with --in or without systemd a cgroup below another cgroup, by default below the cgroup of this shell. rdmacg removes it when the command and the processes that the command has left have ended. The exit status is the command's, or 128+N for signal N.",
 };
 
-/* Set the limits, before the command's first instruction. */
+/* Set the limits before the command's first instruction. */
 static bool run_limit(void)
 {
 	struct cgroup *cgroup = run.home.cgroup;
@@ -85,7 +85,7 @@ static bool run_limit(void)
 	transaction_add_controller(&run.enabled, cgroup);
 	good = transaction_apply(&run.enabled);
 	if (!good && !run.in)
-		say_note("--in CGROUP takes another place than the cgroup of this process");
+		say_note("--in CGROUP creates the cgroup in another place");
 	if (good && !cgroup_has_controller(cgroup)) {
 		say_error(cgroup_name(cgroup), "has no RDMA controller");
 		good = false;
@@ -100,7 +100,7 @@ static bool run_limit(void)
 	return good;
 }
 
-/* Wait for the command. If there are no peaks, read the usage meanwhile. */
+/* Wait for the command, and read the usage meanwhile if there are no peaks. */
 static void run_wait(void)
 {
 	struct pools now = { 0 };
@@ -121,15 +121,15 @@ static void run_end_members(void)
 
 	procs_signal(run.home.cgroup, SIGTERM);
 	while (procs_read(run.home.cgroup, NULL)) {
-		/* After a second signal to this process, do not wait any longer. */
+		/* Do not wait any longer after a second signal to this process. */
 		if (child_wait(&run.child, RUN_LOOK_MS) || ++looks >= RUN_GRACE_LOOKS)
 			procs_signal(run.home.cgroup, SIGKILL);
 	}
 }
 
 /*
- * The cgroup and its limits exist until the last process ends. A command may have left processes on
- * purpose, and a kill cannot be undone, so wait.
+ * Wait until the last process ends, because the command may have left processes on purpose, and a
+ * kill cannot be undone. They keep the cgroup and its limits meanwhile.
  */
 static void run_wait_members(void)
 {
@@ -148,7 +148,7 @@ static void run_wait_members(void)
 	}
 }
 
-/* Prints an error and returns false if the report could not be written. */
+/* Write the report. Prints an error and returns false on a failure. */
 static bool run_report(void)
 {
 	struct cgroup *cgroup = run.home.cgroup;
@@ -159,7 +159,7 @@ static bool run_report(void)
 		return false;
 	report_fill_peaks(&cgroup->pools, &run.seen);
 	if (!run.has_peaks && !options.json)
-		say_note("this kernel has no rdma.peak: the peaks are what was seen every %d ms",
+		say_note("this kernel has no rdma.peak, so the peaks are of usage that was read every %d ms",
 			 RUN_LOOK_MS);
 	report_print(run.to, cgroup, run.margin, status);
 	good = !fflush(run.to) && !ferror(run.to);
@@ -168,13 +168,13 @@ static bool run_report(void)
 	if (good)
 		return true;
 	say_error(run.output ? run.output : "standard error",
-		  "cannot write the report: %s; here it is", strerror(errno));
+		  "cannot write the report: %s; the report follows", strerror(errno));
 	if (run.output)
 		report_print(stderr, cgroup, run.margin, status);
 	return false;
 }
 
-/* The command is held, and its cgroup is ready. From here on, the command determines the status. */
+/* Run the waiting command in its cgroup. From here on, the command determines the status. */
 static int run_command(void)
 {
 	int status;
@@ -191,10 +191,13 @@ static int run_all(void)
 {
 	int status = RUN_FAILED;
 
-	/* Open the report before the command begins. A failure after an hour would be too late. */
+	/*
+	 * Open the report before the command begins, because a failure after an hour would be too
+	 * late.
+	 */
 	run.to = run.output ? fopen(run.output, "we") : stderr;
 	if (!run.to)
-		say_error(run.output, "cannot write the report there: %s", strerror(errno));
+		say_error(run.output, "cannot write the report to this file: %s", strerror(errno));
 	if (!run.to || !child_hold(&run.child, run.command))
 		return RUN_FAILED;
 	if (!run_cgroup_make(&run.home, run.in, &run.child)) {

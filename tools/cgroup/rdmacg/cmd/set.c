@@ -3,7 +3,7 @@
  * rdmacg set: limits of one device in one cgroup.
  *
  * The command enables the controller in the cgroup if necessary, and writes each key to the file of
- * its class. If the kernel refuses a part, the command undoes everything.
+ * its class. It undoes all writes if the kernel refuses one.
  */
 #include "core/core.h"
 #include "write/write.h"
@@ -11,12 +11,12 @@
 static bool set_dry_run;
 
 static const struct choice set_choices[] = {
-	{ "dry-run", 'n', NULL, "say what would be written, and write nothing", NULL,
+	{ "dry-run", 'n', NULL, "print the writes, and do not write", NULL,
 	  &set_dry_run },
 	{ 0 }
 };
 
-static const char set_needs[] = "a CGROUP, a DEVICE and a limit are needed";
+static const char set_needs[] = "give a CGROUP, a DEVICE and a limit";
 
 static const struct syntax set_syntax = {
 	.lists = { set_choices },
@@ -24,10 +24,10 @@ static const struct syntax set_syntax = {
 	.most = INT_MAX,
 	.args_doc = "CGROUP DEVICE [index=N] KEY=VALUE...|max|default",
 	.doc =
-		"Set limits of a device in a cgroup, all of them or none. A VALUE is a number, 1G or the like for memory, 25% of what the device has, or max for no limit.\vWithout KEYs, max takes all limits of the device away, and default gives the device back to the limits of DEVICE default, which hold for every device without its own.",
+		"Set limits of a device in a cgroup, all of them or none. A VALUE is a number, a number with K, M, G or T for memory, a percentage of the capacity such as 25%, or max for no limit.\vThe word max instead of KEYs removes all limits of the device. The word default removes them, and lets the limits of DEVICE default apply, as for each device without limits of its own.",
 };
 
-/* Keys that rdma.verb.max has in the kernels of this project, for each driver. */
+/* All keys of rdma.verb.max, of all drivers together. */
 static const char * const set_verb_keys[] = {
 	"ah", "async_event", "cm_id", "comp_channel", "counters", "cq", "dm", "dm_mem", "dmah",
 	"driver_async_event", "driver_object", "flow", "flow_action", "mr", "mr_mem", "mw", "pd",
@@ -49,8 +49,8 @@ static enum pool_class set_class(const char *key)
 }
 
 /*
- * If no cgroup has the controller yet, the root's rdma.capacity names devices and keys. A
- * kernel without it has two keys.
+ * If no cgroup has the controller yet, take devices and keys from the root's rdma.capacity. A
+ * kernel without this file has two keys.
  */
 static void set_foresee(struct cgroup *cgroup, const struct device *device)
 {
@@ -69,8 +69,8 @@ static void set_foresee(struct cgroup *cgroup, const struct device *device)
 }
 
 /*
- * Find the file of each key. In a dry run, the cgroup may still lack the controller; then an
- * ancestor that has it shows which files the cgroup would get.
+ * Find the file of each key. In a dry run, the cgroup may still lack the controller. An ancestor
+ * that has the controller then shows which files the cgroup would get.
  */
 static bool set_read(struct cgroup *cgroup, const struct limits *limits)
 {
@@ -83,7 +83,7 @@ static bool set_read(struct cgroup *cgroup, const struct limits *limits)
 	if (set_dry_run)
 		set_foresee(cgroup, &limits->device);
 	else
-		say_error(cgroup_name(cgroup), "has no file rdma.max; is it gone?");
+		say_error(cgroup_name(cgroup), "has no file rdma.max; was the cgroup removed?");
 	return set_dry_run;
 }
 
@@ -102,12 +102,12 @@ static bool set_limits(const struct limits *limits, struct cgroup *cgroup,
 
 static bool set_cgroup(const struct limits *limits, struct cgroup *cgroup)
 {
-	/* JSON is printed as a whole at the end. */
+	/* JSON is printed at the end, so do not print each write. */
 	struct transaction change = { .dry_run = set_dry_run, .quiet = options.json };
 	bool done;
 
 	if (!cgroup->parent && !cgroup_has_controller(cgroup)) {
-		say_error("/", "the root has no limits; its devices are the limit");
+		say_error("/", "the root cannot have limits; give a cgroup below it");
 		return false;
 	}
 	transaction_add_controller(&change, cgroup);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rdmacg show: usage, the limit that binds, peak and refusals.
+ * rdmacg show: usage, effective limit, peak and refusals.
  *
- * A row is a resource of a device in a cgroup. Rows of resources that were never used,
- * limited or refused are left out unless all are wanted.
+ * A row is a resource of a device in a cgroup. Without --all, there is no row for a resource that
+ * was never used, limited or refused.
  */
 #include "core/core.h"
 
@@ -11,7 +11,7 @@ static struct show {
 	bool recursive;
 	bool all;
 	bool exact;
-	/* The number of levels below the given cgroup; -1 for all. */
+	/* The number of levels below the given cgroup, or -1 for all. */
 	long levels;
 	struct table table;
 	/* The array of cgroups for JSON. */
@@ -28,17 +28,17 @@ static void show_take_depth(const char *text, void *to)
 
 	(void)to;
 	if (!number_parse(text, strlen(text), &levels) || levels > INT32_MAX)
-		options_fail("--depth", "%s: must be a number from 0 on", text);
+		options_fail("--depth", "%s: must be a number of at least 0", text);
 	show.recursive = true;
 	show.levels = levels;
 }
 
 static const struct choice show_choices[] = {
-	{ "recursive", 'r', NULL, "the cgroups below as well, as a tree", NULL, &show.recursive },
-	{ "all", 'a', NULL, "resources that were never used, limited or refused as well", NULL,
+	{ "recursive", 'r', NULL, "also show the cgroups below, as a tree", NULL, &show.recursive },
+	{ "all", 'a', NULL, "also show resources that were never used, limited or refused", NULL,
 	  &show.all },
-	{ "bytes", 'b', NULL, "memory in bytes, not in KiB, MiB and so on", NULL, &show.exact },
-	{ "depth", 0, "N", "of the tree, no more than N levels below", show_take_depth, NULL },
+	{ "bytes", 'b', NULL, "show memory in bytes, not in KiB, MiB and so on", NULL, &show.exact },
+	{ "depth", 0, "N", "show the tree down to N levels below the cgroup", show_take_depth, NULL },
 	{ 0 }
 };
 
@@ -47,17 +47,17 @@ static const struct syntax show_syntax = {
 	.most = INT_MAX,
 	.args_doc = "[CGROUP...]",
 	.doc =
-		"Show what cgroups use of each resource of each device, the limit that binds them (the smallest on the way up) and whose it is, the peak, and how many attempts were refused.\vWithout a CGROUP, all of the tree. The root stands for the devices: its limits are what they have.",
+		"Show usage, limit, peak and refusals of cgroups for each resource of each device. The limit is the smallest of the cgroup and its ancestors, and LIMIT OF is the cgroup that has it.\vWithout a CGROUP, show the whole tree. The root's limits are the capacity of the devices.",
 };
 
-/* Whether a slot gets a row. In a tree, an inherited limit is shown above. */
+/* Whether a slot gets a row. A tree shows a limit in the row of the cgroup that has it. */
 static bool show_has_row(const struct slot *slot)
 {
 	return show.all || slot_is_telling(slot) ||
 	       (!show.recursive && slot->limit != NUMBER_MAX);
 }
 
-/* The last part of the name, indented by the depth. */
+/* Print the last part of the name, indented by the depth. */
 static void show_name(const struct cgroup *cgroup)
 {
 	int indent = 2 * (cgroup->depth - show.top);
@@ -105,7 +105,7 @@ static void show_row(struct cgroup *cgroup, const struct slot *slot)
 	table_number(table, slot->has & POOL_BIT(POOL_PEAK), slot->peak, human);
 	table_number(table, slot->has & POOL_BIT(POOL_EVENTS), slot->events.alloc_fail, false);
 	table_alarm(table, slot->events.alloc_fail);
-	/* Only the cgroup's own limit: a descendant has its own row. */
+	/* Show refusals of the cgroup's own limit, because each descendant has a row of its own. */
 	table_number(table, slot->has & POOL_BIT(POOL_EVENTS_LOCAL), slot->local.max, false);
 	show.rows++;
 }
@@ -161,7 +161,7 @@ static bool show_visit(struct cgroup *cgroup, void *data)
 	return true;
 }
 
-/* Put the figures of netlink about a resource into the pool of the same device. */
+/* Add the numbers of netlink for a resource to the pool of the same device. */
 static void show_fill_slot(struct pools *pools, const struct slot *from)
 {
 	struct device name = from->pool->device;
@@ -169,7 +169,7 @@ static void show_fill_slot(struct pools *pools, const struct slot *from)
 
 	if (!filter_has_device(name.name) || !filter_has_key(from->key))
 		return;
-	/* The files have an index only if necessary; netlink always has an index. */
+	/* The files have an index only if it is necessary, but netlink always has one. */
 	name.has_index = pools_find(pools, &name);
 	slot = pools_get_slot(pools, &name, from->key);
 	slot->usage = from->usage;
@@ -179,7 +179,7 @@ static void show_fill_slot(struct pools *pools, const struct slot *from)
 	slot->has |= POOL_BIT(POOL_MAX);
 }
 
-/* The pools of the root have the capacity of the devices, and the number of objects. */
+/* Fill the pools of the root with the capacity of the devices and the number of objects. */
 static void show_fill_root(struct cgroup *root)
 {
 	const struct slot *from = NULL;
@@ -192,7 +192,7 @@ static void show_fill_root(struct cgroup *root)
 		slot->limit = slot->max;
 }
 
-/* The cgroup itself, or the ancestor in which its processes are counted. */
+/* Show the cgroup, or the ancestor to which its processes are charged. */
 static bool show_one(struct cgroup *cgroup)
 {
 	struct cgroup *counted = cgroup_say_counted_in(cgroup);
@@ -235,9 +235,9 @@ static void show_print(bool done)
 	if (show.rows)
 		table_print(&show.table, stdout);
 	if (hierarchy.partial)
-		say_note("limits above / bind too, and cannot be seen from here");
+		say_note("limits of cgroups above / also apply, but are not visible here");
 	if (!show.rows && done)
-		say_note("nothing is used, limited or refused there; -a shows all resources");
+		say_note("no resource is used, limited or refused there; -a shows all resources");
 }
 
 int cmd_show(int argc, char **argv)

@@ -2,7 +2,7 @@
 /*
  * rdmacg top: the usage of cgroups in relation to their limits, and refusals.
  *
- * The numbers of a row come before its names, because names can have any length.
+ * A row begins with its numbers, because its names can have any length.
  */
 #include "top/top.h"
 
@@ -20,25 +20,25 @@ static void top_take_order(const char *text, void *to)
 			return;
 		}
 	}
-	/* The earlier name of the order "use". */
+	/* "pressure" is the earlier name of the order "use". */
 	if (strcmp(text, "pressure"))
-		options_fail(text, "the orders are use, refusals, usage and path");
+		options_fail(text, "is not an order; the orders are use, refusals, usage and path");
 	top.order = TOP_USE;
 }
 
 static void top_take_delay(const char *text, void *to)
 {
 	(void)to;
-	/* The text has seconds with three decimals, so without the point it has milliseconds. */
+	/* Thousandths of a second are milliseconds. */
 	if (!number_parse_thousandths(text, strlen(text), &top.delay_ms) ||
 	    top.delay_ms < TOP_SHORTEST_MS || top.delay_ms > TOP_LONGEST_MS)
-		options_fail(text, "the delay is 0.1 to 86400 seconds");
+		options_fail(text, "the delay must be 0.1 to 86400 seconds");
 }
 
 static const struct choice top_choices[] = {
-	{ "batch", 'b', NULL, "print tables instead of taking the screen", NULL, &top.batch },
-	{ "iterations", 'n', "N", "end after so many looks", options_take_count, &top.count },
-	{ "delay", 'd', "SECONDS", "from one look to the next; 1", top_take_delay, NULL },
+	{ "batch", 'b', NULL, "print tables instead of using the whole screen", NULL, &top.batch },
+	{ "iterations", 'n', "N", "end after N updates", options_take_count, &top.count },
+	{ "delay", 'd', "SECONDS", "time between two updates (1)", top_take_delay, NULL },
 	{ "order", 'o', "ORDER", "use, refusals, usage or path", top_take_order, NULL },
 	{ 0 }
 };
@@ -48,7 +48,7 @@ static const struct syntax top_syntax = {
 	.most = 1,
 	.args_doc = "[CGROUP]",
 	.doc =
-		"Show which cgroup is how close to a limit, the closest first, and how many attempts are refused each second.\vKeys: q ends it, space looks at once, + and - change the delay, l, r, u and p the order, h shows them all. Without a terminal, one table is printed unless -n or -b says otherwise.",
+		"Show how close cgroups are to their limits, the closest first, and how many attempts are refused each second.\vKeys: q ends top, space updates at once, + and - change the delay, l, r, u and p change the order, h shows all keys. Without a terminal, top prints one table unless there is -n or -b.",
 };
 
 static void top_print(void)
@@ -83,7 +83,7 @@ static bool top_batch(void)
 	for (;;) {
 		good = top_read();
 		failed |= !good;
-		/* If a cgroup cannot be read, show the other cgroups. */
+		/* Show the other cgroups if one cannot be read. */
 		if (!good && !top.nr_rows)
 			return false;
 		if (looks++ && !options.json)

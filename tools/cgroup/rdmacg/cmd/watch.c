@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rdmacg watch: a line for each refusal, as it happens.
+ * rdmacg watch: print a line for each refusal when it happens.
  *
- * The events files of a cgroup also count refusals of its descendants. So it is enough to watch
- * the files of the given cgroup, or of all top-level cgroups, with inotify. After a change, this
- * reads the cgroups whose counters have changed, from the top down.
+ * The events files of a cgroup also count refusals of its descendants. So inotify watches only the
+ * files of the given cgroup, or of all top-level cgroups. After a change, rdmacg reads the cgroups
+ * whose counters have changed, from the top down.
  */
 #include <sys/inotify.h>
 #include <sys/wait.h>
@@ -14,30 +14,30 @@
 
 #define WATCH_FILES	(POOL_BIT(POOL_EVENTS) | POOL_BIT(POOL_EVENTS_LOCAL))
 
-/* A tenant that is refused all the time must not keep a processor busy with the messages. */
+/* Pause after each read, so that a tenant that is always refused does not keep a processor busy. */
 #define WATCH_PAUSE_MS		20
 #define WATCH_PAUSE_FACTOR	3
 
-/* The earlier counters of a cgroup; NULL while all are 0. */
+/* The earlier counters of a cgroup. A cgroup whose counters are all 0 has none. */
 struct watch_seen {
-	/* "/" for the root. */
+	/* The name of the cgroup, which is "/" for the root. */
 	char *name;
 	struct pools pools;
 };
 
-/* How much the local counters of one resource have grown in one cgroup. */
+/* The growth of the local counters of one resource in one cgroup. */
 struct watch_change {
 	/* Both point into the present counters. */
 	const char *name;
 	const struct slot *slot;
 	struct events more;
-	/* Whether an attempt that this limit has refused was found. */
+	/* An attempt that this limit has refused was found. */
 	bool told;
 };
 
 static struct watch {
 	const char *command;
-	/* The number of lines to print; 0 for no end. */
+	/* The number of lines to print, or 0 for no end. */
 	uint64_t count;
 	struct cgroup *top;
 	int inotify;
@@ -53,9 +53,9 @@ static struct watch {
 
 static const struct choice watch_choices[] = {
 	{ "exec", 'e', "COMMAND",
-	  "run it by sh(1) for each line, with the parts of the line in RDMACG_*",
+	  "run COMMAND with sh(1) for each line, with the parts of the line in RDMACG_*",
 	  options_take_text, &watch.command },
-	{ "count", 'n', "N", "end after so many lines", options_take_count, &watch.count },
+	{ "count", 'n', "N", "end after N lines", options_take_count, &watch.count },
 	{ 0 }
 };
 
@@ -64,7 +64,7 @@ static const struct syntax watch_syntax = {
 	.most = 1,
 	.args_doc = "[CGROUP]",
 	.doc =
-		"Print a line for each refusal in a cgroup and below it, or anywhere: when, whose attempt, the resource, and whose limit refused. It waits for the kernel's notice; refusals that come close together may share a line.",
+		"Print a line for each refusal in a cgroup and its descendants, or in all cgroups: the time, the cgroup of the attempt, the resource, and the cgroup of the limit. Refusals within a short time may share a line.",
 };
 
 static int watch_compare(const void *a, const void *b)
@@ -116,7 +116,7 @@ static uint64_t watch_more(uint64_t now, uint64_t before)
 	return now >= before ? now - before : now;
 }
 
-/* Note how the local counters have grown; returns whether a counter of the subtree changed. */
+/* Store the growth of the local counters. Returns whether a counter of the subtree changed. */
 static bool watch_compare_slot(const struct slot *slot, const struct pools *before)
 {
 	static const struct slot none;
@@ -136,7 +136,7 @@ static bool watch_compare_slot(const struct slot *slot, const struct pools *befo
 	return memcmp(&slot->events, &old->events, sizeof(old->events));
 }
 
-/* Compare a cgroup with its earlier counters. If they are equal, skip the descendants. */
+/* Compare a cgroup with its earlier counters. Skip the descendants if they are equal. */
 static bool watch_visit(struct cgroup *cgroup, void *data)
 {
 	static const struct pools nothing;
@@ -152,7 +152,7 @@ static bool watch_visit(struct cgroup *cgroup, void *data)
 		any |= memcmp(&slot->events, &none, sizeof(none)) ||
 		       memcmp(&slot->local, &none, sizeof(none));
 	}
-	/* A cgroup without files, such as the root, tells nothing about its descendants. */
+	/* A cgroup without files, such as the root, does not count for its descendants. */
 	cgroup->leave_below = cgroup->pools.files[POOL_HCA] && !changed;
 	if (!any && !seen)
 		return true;
@@ -179,7 +179,7 @@ static char *watch_time(void)
 	return memory_format("%s.%03ldZ", text, now.tv_nsec / 1000000);
 }
 
-/* The command contains no name; it finds the names in its environment. */
+/* Pass the names in the environment of the command, and not in its text. */
 static void watch_execute(const char *from, const struct slot *slot, uint64_t count,
 			  const char *by)
 {
@@ -215,9 +215,9 @@ static void watch_tell(const char *from, const struct slot *slot, uint64_t count
 		json_print(stdout, object);
 	} else {
 		say_line("%s %s: %" PRIu64 " for %s on %s refused by the limit of %s", when,
-			 from ? from : "a cgroup that is gone", count, slot->key,
+			 from ? from : "a removed cgroup", count, slot->key,
 			 device_text(&slot->pool->device),
-			 by ? by : "a cgroup that is gone or above");
+			 by ? by : "a removed or invisible cgroup");
 	}
 	if (watch.command)
 		watch_execute(from, slot, count, by);
@@ -225,7 +225,7 @@ static void watch_tell(const char *from, const struct slot *slot, uint64_t count
 		exit(say_finish() ? EXIT_DONE : EXIT_FAILED);
 }
 
-/* Whether the limit can refuse the attempts: same resource, and same cgroup or an ancestor. */
+/* Whether the limit is of the same resource, in the same cgroup or an ancestor. */
 static bool watch_may_refuse(const struct watch_change *limit, const struct watch_change *attempt)
 {
 	size_t length = strlen(limit->name);
@@ -237,7 +237,7 @@ static bool watch_may_refuse(const struct watch_change *limit, const struct watc
 		 (!attempt->name[length] || attempt->name[length] == '/')));
 }
 
-/* Find the limit that refused: the lowest limit on the way up that has refused such an attempt. */
+/* Find the limit that refused: the closest limit of a cgroup or ancestor with such a refusal. */
 static void watch_tell_attempt(const struct watch_change *attempt)
 {
 	const struct watch_change *found = NULL;
@@ -271,23 +271,23 @@ static void watch_tell_changes(void)
 	watch.changes = NULL;
 }
 
-/* Watch a file, if it exists. The path is short, however deep the cgroup is. */
+/* Watch a file, if it exists. The path goes through the descriptor, so it is always short. */
 static void watch_file(const struct cgroup *cgroup, const char *file, uint32_t events)
 {
 	char *path __autofree = memory_format("/proc/self/fd/%d/%s", cgroup->dir, file);
 
 	if (inotify_add_watch(watch.inotify, path, events) < 0 && errno != ENOENT)
-		say_warning(cgroup_name(cgroup), "%s cannot be watched: %s", file,
+		say_warning(cgroup_name(cgroup), "cannot watch %s: %s", file,
 			    strerror(errno));
 }
 
-/* All files whose changes wake this process: adding a file again changes nothing. */
+/* Watch all files whose changes wake this process. A second watch of a file changes nothing. */
 static bool watch_visit_files(struct cgroup *cgroup, void *data)
 {
 	unsigned int class;
 
 	(void)data;
-	/* The files that report new cgroups, and cgroups that get the controller. */
+	/* Watch for new cgroups, and for cgroups that get the controller. */
 	if (cgroup == watch.top && !cgroup_has_controller(cgroup)) {
 		watch_file(cgroup, ".", IN_CREATE | IN_ONLYDIR);
 		watch_file(cgroup, "cgroup.subtree_control", IN_MODIFY);
@@ -304,7 +304,7 @@ static bool watch_visit_files(struct cgroup *cgroup, void *data)
 	return true;
 }
 
-/* Read the changes and print them; the first time, only store the counters. */
+/* Read the changes and print them. The first call only stores the counters. */
 static bool watch_look(void)
 {
 	int64_t begin = clock_now();
@@ -314,7 +314,7 @@ static bool watch_look(void)
 	cgroup_walk(watch.top, 0, watch_visit_files, NULL);
 	if (watch.mute) {
 		say_error("rdma.events",
-			  "this kernel has no such file, so nothing reports refusals");
+			  "this kernel has no such file, so it does not report refusals");
 		return false;
 	}
 	watch.top->leave_below = false;
@@ -329,9 +329,7 @@ static bool watch_look(void)
 	return done;
 }
 
-/*
- * Wait for a notification of the kernel. The notification is not read: the files show the change.
- */
+/* Wait for a notification of the kernel. Discard it, because the files show the change. */
 static bool watch_wait(void)
 {
 	char buffer[4096];
@@ -348,7 +346,7 @@ static bool watch_wait(void)
 static bool watch_run(void)
 {
 	if (watch.top->parent && !cgroup_has_controller(watch.top)) {
-		say_error(cgroup_name(watch.top), "has no RDMA controller; watch one above");
+		say_error(cgroup_name(watch.top), "has no RDMA controller; give an ancestor");
 		return false;
 	}
 	watch.inotify = inotify_init1(IN_CLOEXEC);
@@ -356,7 +354,7 @@ static bool watch_run(void)
 		say_error("inotify", "%s", strerror(errno));
 		return false;
 	}
-	/* Not every kernel reports the removal of a cgroup to watchers of its files. */
+	/* Some kernels do not report the removal of a cgroup to watchers of its files. */
 	if (watch.top->parent)
 		watch_file(watch.top, "..", IN_DELETE | IN_ONLYDIR);
 	do {

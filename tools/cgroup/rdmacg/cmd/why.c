@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rdmacg why: the limit that refused, or another cause of a failure.
+ * rdmacg why: find the limit that refused, or another cause of a failure.
  *
- * A refusal is counted in the cgroup of the limit and in the cgroup of the attempt. A limit refuses
- * only attempts of its cgroup and descendants. So the limits of ancestors have refused the attempts
- * of a cgroup that neither its own limit nor a closer one has refused.
+ * The cgroup of the limit and the cgroup of the attempt both count a refusal. A limit refuses only
+ * attempts of its cgroup and descendants. So an ancestor's limit has refused the attempts that the
+ * limits of the cgroup and of its descendants have not.
  */
 #include "core/core.h"
 
 static struct why {
 	bool all;
-	/* The given cgroup, and the number of answers. */
+	/* The given cgroup, and the number of its refusals that were printed. */
 	const struct cgroup *asked;
 	size_t refusals;
-	/* Arrays of the answer. Text is printed too, unless JSON is wanted. */
+	/* Arrays of the JSON answer. They are filled even if the output is text. */
 	struct json_object *said;
 	struct json_object *room;
 	struct json_object *waits;
@@ -21,7 +21,7 @@ static struct why {
 } why;
 
 static const struct choice why_choices[] = {
-	{ "all", 'a', NULL, "the other causes too, even if a cgroup refused", NULL, &why.all },
+	{ "all", 'a', NULL, "also show other causes if a cgroup refused", NULL, &why.all },
 	{ 0 }
 };
 
@@ -30,7 +30,7 @@ static const struct syntax why_syntax = {
 	.most = INT_MAX,
 	.args_doc = "[CGROUP...]",
 	.doc =
-		"Say which limits refused attempts from a cgroup, one sentence for each counter; or that none did, and what else it could be: RLIMIT_MEMLOCK, and devices that have no more.\vWithout a CGROUP, all of the tree. The counters begin when a cgroup is made, so a refusal may be long ago.",
+		"Print the limits that refused attempts from a cgroup, in one sentence for each counter. If no limit refused, print other possible causes: RLIMIT_MEMLOCK, and devices whose capacity is used up.\vWithout a CGROUP, print the refusals of the whole tree. The counters begin when a cgroup is created, so a refusal may be old.",
 };
 
 /* Add the device and the resource of @slot to an object, and the object to @array. */
@@ -43,7 +43,7 @@ static struct json_object *why_add(struct json_object *array, struct json_object
 	return object;
 }
 
-/* A refusal by the limit of @slot in the cgroup @by; @from is the cgroup of the attempts. */
+/* Print refusals by the limit of @slot in the cgroup @by. @from is the cgroup of the attempts. */
 static void why_say(uint64_t count, const struct slot *slot, const struct cgroup *by,
 		    const char *from, bool sure)
 {
@@ -62,16 +62,16 @@ static void why_say(uint64_t count, const struct slot *slot, const struct cgroup
 		 peak ? number_text(slot->peak, bytes) : "");
 }
 
-/* A refusal by a limit of a cgroup that cannot be seen. */
+/* Print refusals by a limit of a cgroup that is not visible. */
 static void why_say_unknown(uint64_t count, const struct slot *slot, const char *whose)
 {
 	why.refusals++;
 	json_fill(why_add(why.said, json_pack("count:u", count), slot), "limit_of:o", NULL);
-	say_text("The limit of a cgroup %s refused %" PRIu64 " attempt%s for %s on %s.", whose,
+	say_text("The limit of %s refused %" PRIu64 " attempt%s for %s on %s.", whose,
 		 count, count == 1 ? "" : "s", slot->key, device_text(&slot->pool->device));
 }
 
-/* The smallest room on the way up, and its cgroup. */
+/* The smallest room of the cgroup and its ancestors, and the cgroup with that room. */
 static const struct cgroup *why_least_room(const struct cgroup *cgroup, const struct slot *of,
 					   uint64_t *room)
 {
@@ -100,19 +100,19 @@ static void why_print_room(const struct cgroup *cgroup, const struct slot *slot,
 
 	if (!least)
 		say_text("%s has no limit %sfor %s on %s%s.", name,
-			 hierarchy.partial ? "" : "on the way up ", slot->key, device,
-			 hierarchy.partial ?
-			 " that can be seen from here; limits above / bind too" : " now");
+			 hierarchy.partial ? "visible " : "", slot->key, device,
+			 hierarchy.partial ? "; limits of cgroups above / also apply" :
+			 " now, and neither have its ancestors");
 	else if (!room)
 		say_text("%s has no room for %s on %s now: the limit of %s is used up.", name,
 			 slot->key, device, cgroup_name(least));
 	else
-		say_text("%s has room for %s more of %s on %s now; least is left in %s.", name,
+		say_text("%s has room for %s more of %s on %s now, by the limit of %s.", name,
 			 number_text(room, number_is_bytes(slot->key)), slot->key, device,
 			 cgroup_name(least));
 }
 
-/* The room on the way up, for a resource that was refused or is at a limit. */
+/* Print the room for a resource that was refused or is at a limit. */
 static void why_room(const struct cgroup *cgroup, const struct slot *slot)
 {
 	uint64_t room;
@@ -126,7 +126,7 @@ static void why_room(const struct cgroup *cgroup, const struct slot *slot)
 	why_print_room(cgroup, slot, least, room);
 }
 
-/* The limits of one cgroup. */
+/* Print the refusals by the limits of one cgroup. */
 static bool why_visit(struct cgroup *cgroup, void *data)
 {
 	const struct slot *slot = NULL;
@@ -135,7 +135,7 @@ static bool why_visit(struct cgroup *cgroup, void *data)
 	(void)data;
 	missing_say(&cgroup->pools);
 	while ((slot = pools_next(&cgroup->pools, slot))) {
-		/* The cgroup's refusals also count for the given cgroup. */
+		/* The given cgroup also counts the refusals of this cgroup. */
 		asked = pools_find_slot(&why.asked->pools, &slot->pool->device, slot->key);
 		if (asked)
 			asked->tally += slot->local.max;
@@ -149,8 +149,8 @@ static bool why_visit(struct cgroup *cgroup, void *data)
 }
 
 /*
- * Find the limit above that refused @count attempts. If several limits have refused attempts, each
- * of them may have refused these, because they also count the attempts of other cgroups.
+ * Find the ancestor whose limit refused @count attempts. If several ancestors have refused
+ * attempts, each may have refused these: the counters do not show which attempts.
  */
 static void why_above(const struct cgroup *cgroup, const struct slot *slot, uint64_t count)
 {
@@ -168,7 +168,7 @@ static void why_above(const struct cgroup *cgroup, const struct slot *slot, uint
 			why_say(count, theirs, above, cgroup_name(cgroup), several == 1);
 	}
 	if (!several)
-		why_say_unknown(count, slot, "above what can be seen from here");
+		why_say_unknown(count, slot, "an ancestor that is not visible here");
 }
 
 static bool why_is_full(const struct cgroup *cgroup, const struct slot *slot)
@@ -178,14 +178,14 @@ static bool why_is_full(const struct cgroup *cgroup, const struct slot *slot)
 	return (slot->has & POOL_BIT(POOL_CURRENT)) && why_least_room(cgroup, slot, &room) && !room;
 }
 
-/* Find the limits of ancestors that refused requests of the cgroup, and the remaining room. */
+/* Find the limits of ancestors that refused attempts of the cgroup, and print the room. */
 static void why_self(const struct cgroup *cgroup)
 {
 	const struct slot *slot = NULL;
 
 	while ((slot = pools_next(&cgroup->pools, slot))) {
 		if ((slot->has & POOL_BIT(POOL_EVENTS_LOCAL)) && slot->events.max > slot->tally)
-			why_say_unknown(slot->events.max - slot->tally, slot, "below that is gone");
+			why_say_unknown(slot->events.max - slot->tally, slot, "a removed descendant");
 		if (slot->events.alloc_fail > slot->events.max)
 			why_above(cgroup, slot, slot->events.alloc_fail - slot->events.max);
 		if (slot->events.alloc_fail || why_is_full(cgroup, slot))
@@ -194,8 +194,8 @@ static void why_self(const struct cgroup *cgroup)
 }
 
 /*
- * A process over a rate of commands is not refused, but waits. The file has the commands of the
- * cgroup and its descendants, the number of commands that waited, and their waiting time.
+ * A process above a rate of commands is not refused, but waits. rdma.control.stat has the number of
+ * commands of the cgroup and its descendants that waited, and their waiting time.
  */
 static void why_throttled(const struct cgroup *cgroup)
 {
@@ -214,14 +214,14 @@ static void why_throttled(const struct cgroup *cgroup)
 		device_json(object, &pool->device);
 		json_fill(object, "throttled:u throttled_usec:u", times->max, usec->max);
 		json_object_array_add(why.waits, object);
-		say_text("%s waited %" PRIu64 " times on %s, %" PRIu64
-			 " ms in all, for a limit of commands (rdma.control.max).",
-			 cgroup_name(cgroup), times->max, pool->device.name, usec->max / 1000);
+		say_text("%" PRIu64 " commands of %s waited on %s, %" PRIu64
+			 " ms in all, because of a limit in rdma.control.max.",
+			 times->max, cgroup_name(cgroup), pool->device.name, usec->max / 1000);
 	}
 	pools_free(&pools);
 }
 
-/* Whether the cgroup or an ancestor limits a resource of the device that RDS would use. */
+/* Whether the cgroup or an ancestor has a limit that closes RDS on the device. */
 static bool why_closes_rds(const struct cgroup *cgroup, const struct device *device)
 {
 	static const char * const keys[] = { "qp", "mr", "mr_mem" };
@@ -238,7 +238,7 @@ static bool why_closes_rds(const struct cgroup *cgroup, const struct device *dev
 	return false;
 }
 
-/* RDS refuses without an event, because it charges nothing. */
+/* RDS refuses without an event, because RDS charges nothing. */
 static void why_rds(const struct cgroup *cgroup, struct json_object *answer)
 {
 	char *protocols __autofree = file_read(AT_FDCWD, hierarchy_proc("net/protocols"));
@@ -265,9 +265,9 @@ static void why_evidence(struct cgroup *cgroup, pid_t pid, struct json_object *a
 	if (why.refusals && !why.all)
 		return;
 	if (!why.refusals && !(pid && !cgroup->parent))
-		say_text("No cgroup is known to have refused anything in %s or below%s.",
+		say_text("No refusal by a limit is known in %s and its descendants%s.",
 			 cgroup_name(cgroup), hierarchy.partial ?
-			 "; limits above / cannot be seen from here" : "");
+			 "; limits above / are not visible here" : "");
 	why_rds(cgroup, answer);
 	other_memlock(cgroup, pid, answer);
 	other_devices(answer);
@@ -275,7 +275,7 @@ static void why_evidence(struct cgroup *cgroup, pid_t pid, struct json_object *a
 	other_log(answer);
 }
 
-/* The counters of a cgroup that counts processes. */
+/* Print the counters of a cgroup to which processes are charged. */
 static bool why_counters(struct cgroup *cgroup, struct json_object *answer)
 {
 	bool done;
@@ -309,7 +309,7 @@ static bool why_target(const char *name, pid_t pid)
 	json_object_array_add(why.answers, answer);
 	if (!counted && !cgroup->parent && pid && !hierarchy.partial)
 		say_warning("/",
-			    "process %d is in the root, which has no limits: no cgroup refuses",
+			    "process %d is in the root, which has no limits, so no limit refuses it",
 			    pid);
 	else
 		done = why_counters(asked, answer);
