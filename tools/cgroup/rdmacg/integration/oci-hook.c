@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rdmacg oci-hook: limits of a container, before its first instruction.
+ * rdmacg oci-hook: set the limits of a container before its first instruction.
  *
  * A container requests limits in an annotation. The administrator's file has a ceiling for
- * requests, and the limits of a container without a request. If a limit cannot be set, the status
- * is not 0, and the runtime does not start the container.
+ * requests, and the limits of a container without a request. If the hook cannot set a limit, its
+ * exit status is not 0, and the runtime does not start the container.
  *
- * The hook is one of createRuntime. Then the container's first process is in its cgroup and
- * waits, and the hook still runs as the runtime does, where cgroups can be written. Hooks of
- * createContainer and startContainer run inside the container, and those of poststart after
- * its start.
+ * The runtime calls the hook at createRuntime. The container's first process then waits in its
+ * cgroup, and the hook runs outside of the container, where it can write to cgroups. Hooks of
+ * createContainer and startContainer run inside the container, and hooks of poststart run after its
+ * start.
  */
 #include <sys/stat.h>
 #include <syslog.h>
@@ -18,16 +18,16 @@
 
 #define HOOK_FILE	"/etc/rdmacg/oci.conf"
 
-/* The administrator's file, or NULL for HOOK_FILE if that exists. */
+/* The administrator's file, or NULL to use HOOK_FILE if it exists. */
 static const char *hook_file;
-/* For printing limits instead of setting them: the future parent of the container's cgroup. */
+/* The future parent of the container's cgroup, to print limits instead of setting them; or NULL. */
 static const char *hook_above;
 
 static const struct choice hook_choices[] = {
 	{ "config", 'c', "FILE", "the administrator's file, instead of " HOOK_FILE,
 	  options_take_text, &hook_file },
 	{ "unified", 'u', "CGROUP",
-	  "set nothing; print the files that a runtime has to write for a new container below CGROUP, with config.json on standard input",
+	  "only print the files that a runtime has to write for a new container below CGROUP; config.json is on standard input",
 	  options_take_text, &hook_above },
 	{ 0 }
 };
@@ -35,7 +35,7 @@ static const struct choice hook_choices[] = {
 static const struct syntax hook_syntax = {
 	.lists = { hook_choices },
 	.doc =
-		"Set the limits of a container that an OCI runtime is about to start; for its hooks of createRuntime, with the container's state on standard input.\vThe annotation org.rdmacg.limits is the container's request: DEVICE KEY=VALUE..., and more devices behind semicolons. The file has sections [default], for containers that do not ask, and [ceiling], which no annotation may exceed; without a ceiling, an annotation can only lower limits. If limits cannot be set, the container does not start. For the container NAME of a pod, limits.rdmacg.org/NAME goes before org.rdmacg.limits. The variable RDMACG_LIMITS of the container's environment has the same form, and only lowers limits.",
+		"Set the limits of a container that an OCI runtime is about to start. The runtime calls this command as a hook of createRuntime, with the container's state on standard input.\vThe annotation org.rdmacg.limits is the container's request: DEVICE KEY=VALUE..., with semicolons between devices. The file has a section [default] for containers without a request, and a section [ceiling], which no annotation may exceed. Without a ceiling, an annotation can only lower limits. If limits cannot be set, the container does not start. For the container NAME of a pod, limits.rdmacg.org/NAME replaces org.rdmacg.limits. The variable RDMACG_LIMITS of the container's environment has the same form, and can only lower limits.",
 };
 
 static bool hook_read_file(struct policy *policy)
@@ -48,7 +48,7 @@ static bool hook_read_file(struct policy *policy)
 
 /*
  * Find the cgroup of the container. A container without a cgroup of its own is in the root or in
- * the cgroup of the runtime, whose limits are not the container's.
+ * the cgroup of the runtime, and the hook must not limit those.
  */
 static struct cgroup *hook_open_cgroup(pid_t pid)
 {
@@ -72,7 +72,7 @@ static bool hook_print(struct json_object *unified)
 	return unified;
 }
 
-/* Without requests and rules, a machine without the controller is not an error. */
+/* Set the limits. A machine without the controller is not an error if there is nothing to set. */
 static bool hook_run(struct oci *oci)
 {
 	struct policy *policy = &oci->policy;
@@ -93,7 +93,7 @@ static bool hook_run(struct oci *oci)
 	return done;
 }
 
-/* Whether the runtime discards the hook's messages, as crun does. */
+/* Whether stderr is discarded: crun discards the messages of hooks. */
 static bool hook_is_unheard(void)
 {
 	struct stat null, error;
@@ -102,7 +102,7 @@ static bool hook_is_unheard(void)
 	       S_ISCHR(error.st_mode) && error.st_rdev == null.st_rdev;
 }
 
-/* Set the limits with messages in the system's log, where the administrator finds the reason. */
+/* Set the limits, and send errors to the system's log. */
 static bool hook_run_unheard(struct oci *oci)
 {
 	char *text __autofree = NULL;

@@ -5,9 +5,9 @@
 
 #include "integration/oci.h"
 
-/* Environments of containers may be long; no runtime writes more than a part of this. */
+/* Runtimes write much less, even if the environment of a container is long. */
 #define OCI_LARGEST	(8UL << 20)
-/* The depth of nested objects. Runtimes write less than ten. */
+/* The largest depth of nested objects. Runtimes write fewer than ten levels. */
 #define OCI_DEEPEST	32
 #define OCI_LONGEST	4096
 
@@ -30,7 +30,7 @@ static bool oci_read_file(struct oci *oci, FILE *from, const char *name,
 	return false;
 }
 
-/* Parse a text that has one object and nothing else. NULL after a printed error. */
+/* Parse a text that has exactly one object. Returns NULL after a printed error. */
 static struct json_object *oci_parse(const char *name, const char *text, size_t size)
 {
 	struct json_tokener *tokener = memory_check(json_tokener_new_ex(OCI_DEEPEST));
@@ -45,14 +45,14 @@ static struct json_object *oci_parse(const char *name, const char *text, size_t 
 	    json_object_is_type(object, json_type_object))
 		return object;
 	if (error == json_tokener_success || error == json_tokener_continue)
-		say_error(name, "has to be one object of JSON; the runtime gives it to its hooks");
+		say_error(name, "must be one object of JSON, as the runtime passes it to its hooks");
 	else
 		say_error(name, "%s", json_tokener_error_desc(error));
 	json_object_put(object);
 	return NULL;
 }
 
-/* A string of the object; NULL if the value has another type or a NUL character. */
+/* A string of the object, or NULL if the value has another type or a NUL character. */
 static const char *oci_string(struct json_object *object, const char *key)
 {
 	struct json_object *value;
@@ -79,14 +79,14 @@ bool oci_parse_state(struct oci *oci, const char *text, size_t size)
 	if (json_object_object_get_ex(state, "pid", &value) &&
 	    json_object_is_type(value, json_type_int))
 		pid = json_object_get_int64(value);
-	/* In a later state, the container's program would have run without limits. */
+	/* The program of a container in a later state has already run without limits. */
 	if (!status || (strcmp(status, "creating") && strcmp(status, "created")))
 		say_error(oci_state_name,
-			  "is \"%s\" and not being created; the hook has to be one of createRuntime",
+			  "is \"%s\", and the container is not being created; the hook must be one of createRuntime",
 			  status ? status : "");
 	else if (pid <= 0 || pid > INT_MAX)
 		say_error(oci_state_name,
-			  "names no process; the hook has to be one of createRuntime");
+			  "names no process; the hook must be one of createRuntime");
 	else if (!bundle || *bundle != '/')
 		say_error(oci_state_name, "has no bundle whose path begins with a slash");
 	else
@@ -143,10 +143,7 @@ bool oci_parse_limits(struct config *config, const char *section, const char *wh
 	return config->nr_rules > before;
 }
 
-/*
- * The annotation for the container of this name or, if there is none, for all containers. To be
- * freed.
- */
+/* The key of the annotation for this container or, if there is none, for all. To be freed. */
 static char *oci_find_key(struct json_object *annotations)
 {
 	const char *name = oci_string(annotations, OCI_ANNOTATION_NAME);
@@ -173,7 +170,7 @@ static bool oci_take_annotation(struct oci *oci, struct json_object *annotations
 	return false;
 }
 
-/* If several variables have this name, a program sees the last variable. */
+/* Take the last variable of this name, because a program sees the last one. */
 static bool oci_take_variable(struct oci *oci, struct json_object *config)
 {
 	static const char begin[] = OCI_VARIABLE "=";

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The input of a hook, by the OCI runtime specification: the state of a container on standard
- * input, and the container's config.json in its bundle.
+ * The input of a hook, as the OCI runtime specification defines it: the state of a container on
+ * standard input, and the config.json in the container's bundle.
  *
- * The user who starts a container writes parts of both. So all sizes have a bound, and the only
- * path is the bundle's, and the only file is its config.json, which must be a regular file.
+ * The user who starts a container controls parts of both. So all sizes have a bound, and the hook
+ * opens only the bundle's config.json, which must be a regular file.
  */
 #ifndef RDMACG_OCI_H
 #define RDMACG_OCI_H
@@ -13,17 +13,17 @@
 
 /* The annotation: DEVICE KEY=VALUE..., with a semicolon or a newline between devices. */
 #define OCI_ANNOTATION "org.rdmacg.limits"
-/* The annotation for one container of a pod; the container's name follows. */
+/* The annotation for one container of a pod. The container's name follows. */
 #define OCI_ANNOTATION_OF "limits.rdmacg.org/"
 /* The annotation in which containerd gives a container's name. */
 #define OCI_ANNOTATION_NAME "io.kubernetes.cri.container-name"
 /*
- * The limits as a variable of the environment. The variable comes from a CDI device or from an
- * image, and config.json does not say from which, so the variable can only lower limits.
+ * The variable of the environment with limits. It can only lower limits, because it may come from
+ * an image: config.json does not show whether it comes from there or from a CDI device.
  */
 #define OCI_VARIABLE "RDMACG_LIMITS"
 
-/* A container that has been created and does not run yet. */
+/* A container that was created and does not yet run. */
 struct oci {
 	/* The container's first process, in the hook's PID namespace. */
 	pid_t pid;
@@ -39,7 +39,7 @@ bool oci_parse_config(struct oci *oci, const char *text, size_t size);
 bool oci_parse_limits(struct config *config, const char *section, const char *where,
 		      const char *text);
 
-/* The state from standard input, and the config.json of its bundle. */
+/* Read the state from standard input, and then the config.json of its bundle. */
 bool oci_read(struct oci *oci);
 /* Read a config.json, or the part of it with requests, from standard input. */
 bool oci_read_requests(struct oci *oci);

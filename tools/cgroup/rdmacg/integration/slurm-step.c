@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rdmacg slurm-step: limits of a job of Slurm and of its steps, on one node.
+ * rdmacg slurm-step: set the limits of a Slurm job and of its steps on one node.
  *
- * The SPANK plugin in integrations/slurm runs this command in slurmstepd's cgroup, which is
- * .../job_N/step_M/slurm or below: once before the step's tasks, and once at the end.
+ * The SPANK plugin in integrations/slurm runs this command before the tasks of a step and at the
+ * end of the step, in slurmstepd's cgroup .../job_N/step_M/slurm or below it.
  *
  * The limits of the job hold for all its steps together. The first step that has limits sets them.
  * A later step can have lower limits for itself, but cannot raise the limits of the job.
@@ -22,7 +22,7 @@ static struct policy step_job = { .place = "plugstack.conf" };
 static struct policy step_own = { .place = "plugstack.conf" };
 static bool step_end;
 
-/* [DEVICE:]KEY=VALUE[,KEY=VALUE]...[;...]; without a device, a rule is for all. */
+/* Take [DEVICE:]KEY=VALUE[,KEY=VALUE]...[;...]. A rule without a device is for all devices. */
 static void step_take(struct config *config, const char *section, const char *where,
 		      const char *text)
 {
@@ -47,7 +47,7 @@ static void step_take(struct config *config, const char *section, const char *wh
 	}
 }
 
-/* Only administrators may use patterns. */
+/* Take the request of a user. Only administrators may use patterns. */
 static void step_take_asked(const char *text, void *to)
 {
 	(void)to;
@@ -68,7 +68,7 @@ static const struct choice step_choices[] = {
 	{ "asked", 0, "LIMITS", "the request of the user", step_take_asked, NULL },
 	{ "default", 0, "LIMITS", "for jobs that do not ask", step_take_rules,
 	  (void *)POLICY_DEFAULT },
-	{ "ceiling", 0, "LIMITS", "the most that a job may ask for", step_take_rules,
+	{ "ceiling", 0, "LIMITS", "the largest limits that a job may request", step_take_rules,
 	  (void *)POLICY_CEILING },
 	{ "end", 0, NULL, "print the peaks and refusals of the step", NULL, &step_end },
 	{ 0 }
@@ -77,10 +77,10 @@ static const struct choice step_choices[] = {
 static const struct syntax step_syntax = {
 	.lists = { step_choices },
 	.doc =
-		"Set the limits of the Slurm job and step to which this process belongs; for the SPANK plugin. LIMITS are [DEVICE:]KEY=VALUE[,KEY=VALUE]..., with semicolons between devices.",
+		"Set the limits of the Slurm job and step to which this process belongs. The SPANK plugin runs this command. LIMITS are [DEVICE:]KEY=VALUE[,KEY=VALUE]..., with semicolons between devices.",
 };
 
-/* The step's cgroup; its parent is the job's. */
+/* Open the step's cgroup. Its parent is the job's cgroup. */
 static struct cgroup *step_open(void)
 {
 	char *name __autofree = hierarchy_cgroup_of(0);
@@ -113,8 +113,8 @@ static bool step_has_limits(const struct cgroup *cgroup)
 }
 
 /*
- * A lock that only root can take, because each reader of a cgroup's folder could lock that folder.
- * The lock ends with the process. Prints an error and returns false on a failure.
+ * Lock a file that only root can open: any user could lock the folder of a cgroup. The lock ends
+ * with the process. Prints an error and returns false on a failure.
  */
 static bool step_lock(void)
 {
@@ -143,7 +143,7 @@ static bool step_lock(void)
 	return false;
 }
 
-/* The lock ensures that only one step is the first step. */
+/* Set the limits. The lock ensures that only one step is the first step. */
 static bool step_limit(struct cgroup *cgroup)
 {
 	struct cgroup *job = cgroup->parent;
@@ -160,7 +160,7 @@ static bool step_limit(struct cgroup *cgroup)
 	return policy_limits(&step_own, cgroup);
 }
 
-/* " KEY=VALUE KEY=VALUE" of the peaks or refusals that are not 0. To be freed. */
+/* The text " KEY=VALUE KEY=VALUE" of the peaks or refusals that are not 0. To be freed. */
 static char *step_list(const struct pool *pool, bool refused)
 {
 	size_t i, size;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The command line of all forms of "rdmacg plan": options for the cgroup and the device of the
- * limits and for the output, and inputs of formulas as options of their own.
+ * The command line of all forms of "rdmacg plan". All forms have the same options for the cgroup,
+ * the device and the output. Each input of a formula is also an option.
  */
 #include "plan/plan.h"
 
 static const struct choice plan_common[] = {
-	{ "explain", 0, NULL, "the formula and the source of each number", NULL, &plan.explain },
+	{ "explain", 0, NULL, "print the formula and the source of each number", NULL, &plan.explain },
 	{ 0 }
 };
 
@@ -19,7 +19,7 @@ static const struct choice plan_limits[] = {
 };
 
 static const struct choice plan_memory[] = {
-	{ "driver", 0, "NAME", "the driver whose queues are added to mr_mem (that of --device)",
+	{ "driver", 0, "NAME", "the driver whose queues are added to mr_mem (the driver of --device)",
 	  options_take_text, &plan.driver },
 	{ 0 }
 };
@@ -36,7 +36,7 @@ uint64_t plan_parse_number(const char *where, const char *text, uint64_t min, ui
 
 void plan_take_device(const char *text, void *to)
 {
-	/* Only line_next() knows where a device's name ends; it looks for an amount. */
+	/* Add an amount, because line_next() needs it to find the end of the name. */
 	char *copy __autofree = memory_format("%s =", text);
 	char *rest = copy;
 	struct line line;
@@ -112,7 +112,7 @@ static void plan_take_input(const char *text, void *to)
 	}
 }
 
-/* The inputs as options, with their defaults. To be freed. */
+/* Convert the inputs to options, and set their defaults. To be freed. */
 static struct choice *plan_make_choices(struct plan_input *input)
 {
 	struct choice *choices = NULL, *choice;

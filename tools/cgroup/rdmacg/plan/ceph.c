@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rdmacg plan ceph: Ceph's messenger over RDMA. It does not run in the tests. */
+/* rdmacg plan ceph: Ceph's messenger over RDMA. No test runs Ceph. */
 #include "plan/plan.h"
 
 #define CEPH	"Infiniband.cc, "
@@ -25,12 +25,12 @@ static void ceph_add(struct plan_input *inputs)
 
 	PLAN_LIMIT(part, hca_handle, daemons,
 		   CEPH
-		   "DeviceList: each daemon opens every device, also one that it does not use");
+		   "DeviceList: each daemon opens every device, even a device that it does not use");
 	PLAN_LIMIT(part, pd, daemons, CEPH "Infiniband::init()");
 	PLAN_LIMIT(part, qp, daemons * connections,
 		   CEPH "create_queue_pair(): a QP for each connection");
 	PLAN_LIMIT(part, mr_mem, daemons * (receive_buffers + send_buffers) * buffer_size,
-		   CEPH "create_tx_pool(), RxAllocator: the most that the buffers grow to");
+		   CEPH "create_tx_pool(), RxAllocator: the largest size of the buffers");
 	plan_add_rings(part, NULL);
 	plan_add_note(part,
 		      "cq, srq, mr and hca_object are not in the formula: " PLAN_MEASURE);
@@ -40,6 +40,6 @@ const struct plan_form ceph_form = {
 	.name = "plan ceph",
 	.help = "Ceph's messenger over RDMA",
 	.doc = "Limits for Ceph daemons whose messenger uses RDMA.",
-	.read = "Ceph at 009ec81832, src/msg/async/rdma, by its source; Ceph was not run",
+	.read = "the source of Ceph at 009ec81832, src/msg/async/rdma; Ceph was not run",
 	.inputs = ceph_inputs, .has_limits = true, .has_memory = true, .add = ceph_add,
 };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rdmacg plan libfabric: libfabric's verbs;ofi_rxm. tests/plan-programs.py runs fi_pingpong
- * with exactly these limits, and with one less of each.
+ * rdmacg plan libfabric: libfabric's verbs;ofi_rxm. tests/plan-programs.py runs fi_pingpong with
+ * exactly these limits, and with each limit lower by one.
  */
 #include "plan/plan.h"
 
 static struct plan_input libfabric_inputs[] = {
 	{ "processes", 1, PLAN_SOME, .doc = "processes in the cgroup (1)" },
-	{ "targets", 0, PLAN_ANY, .is_needed = true, .doc = "peers that each process talks to" },
+	{ "targets", 0, PLAN_ANY, .is_needed = true, .doc = "peers to which each process connects" },
 	{ 0 }
 };
 
@@ -19,12 +19,12 @@ static void libfabric_add(struct plan_input *inputs)
 	PLAN_INPUT(part, inputs, targets);
 
 	PLAN_LIMIT(part, hca_handle, processes,
-		   "prov/verbs, vrb_open_device_by_name(): each process opens every device, also one that it does not use (issue 8256); fi_getinfo() opens it once more for a moment, and does without");
+		   "prov/verbs, vrb_open_device_by_name(): each process opens every device, even a device that it does not use (issue 8256); fi_getinfo() opens it again for a moment, but does not need to");
 	PLAN_LIMIT(part, qp, processes * targets,
 		   "prov/verbs, vrb_ep_enable(): verbs;ofi_rxm has a QP for each peer");
 	plan_add_note(part, "pd, cq, mr and hca_object are not in the formula: " PLAN_MEASURE);
 	plan_add_note(part,
-		      "A device may stop before the max_qp that it reports: at 2^17 of 2^18 in issue 7368.");
+		      "A device may have fewer QPs than the max_qp that it reports: 2^17 of 2^18 in issue 7368.");
 }
 
 const struct plan_form libfabric_form = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Parameters of Lustre's o2iblnd, as options, profiles, --remote and modprobe.d have them. */
+/* Parameters of Lustre's o2iblnd, from options, profiles, --remote and modprobe.d. */
 #include "plan/lnet.h"
 
 #define LNET_INT	.min = 0, .max = INT32_MAX
@@ -24,7 +24,7 @@ struct plan_input lnet_inputs[] = {
 	{ "ntx", 512, LNET_INT, .doc = "module parameter ntx (512)" },
 	{ "fmr-pool-size", 512, LNET_INT, .doc = "module parameter fmr_pool_size (512)" },
 	{ "wrq-sge", 2, LNET_INT, .doc = "module parameter wrq_sge (2)" },
-	/* All others, from LNET_NR_PARAMETERS on. */
+	/* Other inputs, from LNET_NR_PARAMETERS on. */
 	{ "peers", 1, PLAN_SOME, .is_needed = true, .doc = "peers of the node's interface" },
 	{ "cpts", 1, .min = 1, .max = 4096, .doc = "CPTs of the interface (1)" },
 	{ "max-qp-wr", 0, .min = 1, .max = INT32_MAX, .doc = "max_qp_wr of the device (enough)" },
@@ -32,16 +32,16 @@ struct plan_input lnet_inputs[] = {
 	{ "fmr", .is_flag = true, .max = 1,
 	  .doc = "the device registers by FMR, not by FastReg" },
 	{ "dma-mr", .is_flag = true, .max = 1,
-	  .doc = "the kernel has ib_get_dma_mr(), as those before 4.9 do" },
+	  .doc = "the kernel has ib_get_dma_mr(), as kernels before 4.9 have" },
 	{ "release", .arg = "2.N", .doc = "release of Lustre (2.17)" },
-	{ "profile", .arg = "opa", .doc = "parameters as the release ships them for OPA" },
+	{ "profile", .arg = "opa", .doc = "the parameters of the release for OPA" },
 	{ "remote", .arg = "KEY=VALUE[,KEY=VALUE...]",
 	  .doc =
-	  "parameters of the other end, by the names of these options, to plan for both ends" },
+	  "parameters of the other end, with the names of these options, to plan for both ends" },
 	{ 0 }
 };
 
-/* No size depends on these: o2iblnd_modparams.c of 2.8 to 2.17. */
+/* No size depends on these parameters of o2iblnd_modparams.c in 2.8 to 2.17. */
 static const char *const lnet_idle[] = {
 	"cksum", "dev_failover", "dyndbg", "fmr_cache", "fmr_flush_trigger", "ib_mtu", "ipif_name",
 	"keepalive", "nscheds", "peer_buffer_credits", "peer_credits_hiw", "peer_timeout",
@@ -49,7 +49,7 @@ static const char *const lnet_idle[] = {
 	"timeout", "tos", "use_fastreg_gaps", "use_privileged_port",
 };
 
-/* lustre/conf/ko2iblnd.conf from release 2.@first on. */
+/* The profile in lustre/conf/ko2iblnd.conf from release 2.@first on. */
 static const struct {
 	unsigned int first;
 	const char *parameters;
@@ -79,14 +79,14 @@ unsigned int lnet_parse_release(const char *text)
 	uint64_t minor;
 
 	if (!length || !number_parse(text + 2, length, &minor) || !minor)
-		options_fail(text, "is not a release of Lustre; give one such as 2.15");
+		options_fail(text, "is not a release of Lustre; write a release such as 2.15");
 	if (minor > LNET_NEWEST)
-		options_fail(text, "is not known here; the newest release that was read is 2.%d",
+		options_fail(text, "is unknown; the newest release whose source was read is 2.%d",
 			     LNET_NEWEST);
 	return minor;
 }
 
-/* A parameter on which no size depends. It is accepted and noted, because files have it. */
+/* Accept and note a parameter on which no size depends, because files may contain it. */
 static bool lnet_set_idle(struct lnet_side *side, const char *name)
 {
 	size_t i;
@@ -104,8 +104,8 @@ static bool lnet_set_idle(struct lnet_side *side, const char *name)
 }
 
 /*
- * Set an input before @end, or a parameter without effect; @where is an option, or a place in a
- * file. It reads numbers as the kernel does: 0x20 is 32, and so is 040.
+ * Set an input before @end, or a parameter without effect. @where is an option, or a place in a
+ * file. Numbers are read as by the kernel: 0x20 is 32, and 040 is also 32.
  */
 static bool lnet_set(struct lnet_side *side, size_t end, const char *where, const char *name,
 		     const char *value)
@@ -126,7 +126,7 @@ static bool lnet_set(struct lnet_side *side, size_t end, const char *where, cons
 	return true;
 }
 
-/* The next word of *@text, without quotes; NULL at the end. */
+/* Get the next word of *@text, without quotes, or NULL at the end. */
 static char *lnet_next_word(char **text, const char *separators)
 {
 	char *word, *from, *to;
@@ -143,7 +143,7 @@ static char *lnet_next_word(char **text, const char *separators)
 	return word;
 }
 
-/* "KEY=VALUE,..." of --remote: the numbers and flags of this command, parameters, and release. */
+/* Set a "KEY=VALUE" of --remote: a number or flag of this command, a parameter, or the release. */
 static void lnet_set_remote_word(struct lnet_side *side, char *word)
 {
 	char *value = strchr(word, '=');
@@ -155,7 +155,7 @@ static void lnet_set_remote_word(struct lnet_side *side, char *word)
 		side->release = lnet_parse_release(value);
 	else if (!lnet_set(side, LNET_NR_NUMBERS, "--remote", word, value))
 		options_fail(word,
-			     "is not known in --remote; its keys are the options of this command");
+			     "is unknown in --remote; its keys are the options of this command");
 }
 
 void lnet_set_remote(struct lnet_side *side, const char *text)
@@ -168,7 +168,7 @@ void lnet_set_remote(struct lnet_side *side, const char *text)
 		lnet_set_remote_word(side, word);
 }
 
-/* KEY=VALUE, as in a line or on the command line of a kernel, up to a comment. */
+/* Set the parameters in a line of modprobe.d or on a kernel's command line, up to a comment. */
 static void lnet_set_parameters(struct lnet_side *side, const char *where, char *line)
 {
 	char *word, *value;
@@ -199,7 +199,7 @@ void lnet_set_profile(struct lnet_side *side)
 	lnet_set_parameters(side, "--profile", parameters);
 }
 
-/* Whether it is a line of options for the module. */
+/* Set the parameters of a line. Returns whether the line has options for the module. */
 static bool lnet_set_line(struct lnet_side *side, const char *where, char *line, bool opa)
 {
 	char *word = lnet_next_word(&line, LNET_BLANKS);
@@ -214,7 +214,10 @@ static bool lnet_set_line(struct lnet_side *side, const char *where, char *line,
 	return true;
 }
 
-/* A backslash at the end of a line joins the next line. @text is cut into pieces. */
+/*
+ * Set the parameters of a text, in which a backslash at the end of a line joins the next line.
+ * Changes @text.
+ */
 static void lnet_set_text(struct lnet_side *side, const char *path, char *text, bool opa)
 {
 	bool has_any = false;
@@ -235,7 +238,7 @@ static void lnet_set_text(struct lnet_side *side, const char *path, char *text, 
 	}
 	if (!has_any)
 		options_fail(path, "has no line 'options ko2iblnd ...'%s",
-			     opa ? "" : "; --profile opa takes those of ko2iblnd-opa as well");
+			     opa ? "" : "; --profile opa also reads the lines of ko2iblnd-opa");
 }
 
 static void lnet_set_file(struct lnet_side *side, const char *path, bool opa)
@@ -248,7 +251,7 @@ static void lnet_set_file(struct lnet_side *side, const char *path, bool opa)
 	lnet_set_text(side, path, text, opa);
 }
 
-/* "options ko2iblnd KEY=VALUE...", or without its first words. */
+/* Set parameters of "options ko2iblnd KEY=VALUE...", or of this text without its first words. */
 static void lnet_set_typed(struct lnet_side *side, char *text, bool opa)
 {
 	if (strncmp(text, "options", strlen("options")))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sizes of Lustre's o2iblnd: one connection, and all of a node, for each release.
+ * Sizes of Lustre's o2iblnd for each release: one connection, and all objects of a node.
  *
  * Formulas: lnet/klnds/o2iblnd/ of lustre-release, tags 2.10.0 to 2.17.0 and master at
  * c881f8ebcb; each source names the function. qd is the queue depth, F the fragments, X
@@ -38,7 +38,7 @@ bool lnet_has_pools(const struct lnet_side *side)
 
 /* --- parameters --- */
 
-/* peer_credits is u8 on the wire, hence 255. */
+/* The largest value is 255, because peer_credits is u8 on the wire. */
 static uint64_t lnet_add_depth(struct plan_part *part, const struct lnet_side *side)
 {
 	PLAN_INPUT(part, side->inputs, peer_credits);
@@ -47,7 +47,7 @@ static uint64_t lnet_add_depth(struct plan_part *part, const struct lnet_side *s
 
 	if (qd != peer_credits)
 		plan_add_note(part,
-			      "peer_credits=%" PRIu64 " is taken as %" PRIu64
+			      "peer_credits=%" PRIu64 " becomes %" PRIu64
 			      ": at least 8, at most 255 and credits.",
 			      (uint64_t)peer_credits, (uint64_t)qd);
 	return qd;
@@ -66,7 +66,7 @@ static uint64_t lnet_add_frags(struct plan_part *part, const struct lnet_side *s
 	return PLAN_OF_KEY(part, STEP, "F", 256, "up to 2.14: o2iblnd.h, IBLND_MAX_RDMA_FRAGS");
 }
 
-/* Up to 2.10. Since then X only throttles, in kiblnd_post_tx_locked(). */
+/* Up to 2.10, sizes depend on X. From 2.11 on, X only throttles, in kiblnd_post_tx_locked(). */
 static uint64_t lnet_add_sends(struct plan_part *part, const struct lnet_side *side,
 			       __int128 qd)
 {
@@ -90,7 +90,7 @@ static void lnet_add_idle_notes(struct plan_part *part, const struct lnet_side *
 	if (lnet_is_old(side))
 		return;
 	if (lnet_get(side, "concurrent-sends"))
-		plan_add_note(part, "concurrent_sends changes no size since 2.11; it throttles.");
+		plan_add_note(part, "concurrent_sends changes no size since 2.11, and only throttles.");
 	if (plan_is_given(side->inputs, "map-on-demand") && !lnet_get(side, "dma-mr"))
 		plan_add_note(part, "map_on_demand changes no size since 2.11.");
 }
@@ -115,8 +115,8 @@ void lnet_setup(struct plan_part *part, struct lnet_side *side)
 /* --- one end of a connection --- */
 
 /*
- * The send queue that releases up to 2.10 get for @frags fragments; 0 if they get none. 2.9 and
- * 2.10 reduce their request by a quarter until it is below 16; older releases fail.
+ * The size of the send queue that releases up to 2.10 get for @frags fragments, or 0 if they get
+ * none. 2.9 and 2.10 reduce their request by a quarter until it is below 16. Older releases fail.
  */
 static uint64_t lnet_cut(const struct lnet_side *side, uint64_t frags)
 {
@@ -131,7 +131,7 @@ static uint64_t lnet_cut(const struct lnet_side *side, uint64_t frags)
 	return queue;
 }
 
-/* Work requests beside a transfer's: FastReg's registration and invalidation. */
+/* Work requests besides a transfer: registration and invalidation with FastReg. */
 static unsigned int lnet_extra(const struct lnet_side *side)
 {
 	return lnet_get(side, "fmr") ? 0 : 2;
@@ -179,7 +179,7 @@ static __int128 lnet_add_send_wr(struct plan_part *part, const struct lnet_side 
 		return PLAN_OF_KEY(part, FIGURE, "send_wr", (1 + F + fr) * queue_depth, LNET_SEND);
 	if (W)
 		return PLAN_OF_KEY(part, FIGURE, "send_wr", min((F + 1) * X, cut),
-				   "2.9 and 2.10: a quarter less until the device makes the QP (LU-7124)");
+				   "2.9 and 2.10: a quarter less until the device creates the QP (LU-7124)");
 	return PLAN_OF_KEY(part, FIGURE, "send_wr", (F + 1) * X,
 			   "up to 2.10: o2iblnd.h, IBLND_SEND_WRS");
 }
@@ -202,7 +202,7 @@ void lnet_add_end(struct plan_part *part, struct lnet_side *side, uint64_t depth
 			  side->name, (uint64_t)W);
 	if (W && !lnet_is_old(side))
 		queue_depth = PLAN_OF_KEY(part, FIGURE, "queue_depth", min(qd, W / (1 + F + fr)),
-					  "2.13 on: o2iblnd.c, kiblnd_send_wrs() (LU-12279); before, one less for each refusal");
+					  "2.13 on: o2iblnd.c, kiblnd_send_wrs() (LU-12279); in 2.11 and 2.12, one less for each refusal");
 	else
 		queue_depth = PLAN_OF_KEY(part, FIGURE, "queue_depth", qd, LNET_CONN);
 	__int128 send_wr = lnet_add_send_wr(part, side, F, fr, W, queue_depth);
@@ -251,21 +251,21 @@ void lnet_add_node(struct plan_part *part, const struct lnet_side *side, uint64_
 	PLAN_FIGURE(part, connections, peers * max(conns_per_peer, 1),
 		    "o2iblnd_cb.c, kiblnd_launch_tx(): the active side's conns_per_peer, on both ends");
 	PLAN_FIGURE(part, pd, 1, "for an interface: o2iblnd.c, kiblnd_dev_failover()");
-	PLAN_FIGURE(part, qp, connections, "1 RC without an SRQ: " LNET_CONN);
-	PLAN_FIGURE(part, cq, connections, "1 for both directions: " LNET_CONN);
+	PLAN_FIGURE(part, qp, connections, "1 RC QP without an SRQ: " LNET_CONN);
+	PLAN_FIGURE(part, cq, connections, "1 CQ for both directions: " LNET_CONN);
 	const __int128 mr = lnet_add_mrs(part, side, cpts);
 
 	plan_add_note(part,
-		      "No cgroup pays for a kernel user: subtract this before the device is shared, with");
+		      "No cgroup is charged for a kernel user. Subtract these objects before the device is shared, with");
 	plan_add_note(part,
 		      "rdmacg plan share DEVICE --kernel pd=1,qp=%" PRIu64 ",cq=%" PRIu64
 		      ",mr=%" PRIu64 " --among CGROUP...",
 		      (uint64_t)qp, (uint64_t)cq, (uint64_t)mr);
-	PLAN_FIGURE(part, objects, pd + mr + qp + cq, "the sum; no AH, SRQ or MW is made");
+	PLAN_FIGURE(part, objects, pd + mr + qp + cq, "the sum; o2iblnd creates no AH, SRQ or MW");
 	PLAN_FIGURE(part, wrs, qp * (send_wr + recv_wr),
 		    "the sum of all send and receive queues");
 	PLAN_FIGURE(part, cm_id, 1 + connections,
-		    "1 listens: kiblnd_dev_failover(); 1 for each connection: kiblnd_connect_peer()");
+		    "1 to listen: kiblnd_dev_failover(); 1 for each connection: kiblnd_connect_peer()");
 	PLAN_FIGURE(part, rx_memory, connections * rx_bytes, "o2iblnd.h, IBLND_RX_MSG_BYTES");
 	PLAN_FIGURE(part, tx_memory, cpts * max(256, ntx / cpts) * 4096,
 		    "o2iblnd.c, kiblnd_tx_pool_size(); messages of 4 KiB: o2iblnd.h, IBLND_MSG_SIZE");

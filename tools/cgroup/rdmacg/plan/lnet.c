@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rdmacg plan lnet: the objects of Lustre's o2iblnd on a device, for each release of Lustre,
- * and the sizes that two nodes agree on.
+ * rdmacg plan lnet: the objects of Lustre's o2iblnd on a device in each release, and the sizes on
+ * which two nodes agree.
  *
- * o2iblnd is a kernel user: its objects are charged to no cgroup, and no limit applies to them.
- * So the output has no limits of a cgroup. It has the objects to subtract from the capacity
- * before the device is shared.
+ * o2iblnd is a kernel user. Its objects are not charged to a cgroup, and no limit applies to them.
+ * So the output has the objects to subtract from the capacity before the device is shared, and no
+ * limits.
  */
 #include "plan/lnet.h"
 
@@ -14,8 +14,8 @@
 /*
  * --- the agreement of two nodes: o2iblnd_cb.c, protocol 2 ---
  *
- * The active node creates its QP before it sends a request. The passive node accepts numbers up
- * to its own; it rejects larger numbers, and answers with its own.
+ * The active node creates its QP before it sends a request. The passive node accepts numbers up to
+ * its own numbers. It rejects larger numbers, and answers with its own.
  */
 
 /* The queues of a connection, as the active side asks for them. */
@@ -36,7 +36,7 @@ static bool lnet_takes_frags(const struct lnet_side *passive, uint64_t frags)
 	return frags == own || !lnet_is_old(passive) || lnet_has_pools(passive);
 }
 
-/* kiblnd_check_reconnect(): does @active connect again, with @own fragments of the answer? */
+/* kiblnd_check_reconnect(): whether @active connects again, with @own fragments of the answer. */
 static bool lnet_retry_frags(struct plan_part *part, const struct lnet_side *active, uint64_t frags,
 			     uint64_t own)
 {
@@ -45,7 +45,7 @@ static bool lnet_retry_frags(struct plan_part *part, const struct lnet_side *act
 			      "%s gives up: it cannot ask for more fragments than before.",
 			      active->name);
 	else if (!lnet_has_pools(active))
-		plan_add_note(part, "%s gives up: map_on_demand must be set there.", active->name);
+		plan_add_note(part, "%s gives up: its map_on_demand must be set.", active->name);
 	else
 		return true;
 	return false;
@@ -53,7 +53,8 @@ static bool lnet_retry_frags(struct plan_part *part, const struct lnet_side *act
 
 /*
  * kiblnd_passive_connect(): whether @active asks for queues that @passive accepts, apart from its
- * device. The loop ends, because rejections lower the depth once and the fragments once.
+ * device. Let @active connect. The loop ends, because rejections lower the depth and the fragments
+ * once each.
  */
 static bool lnet_ask(struct plan_part *part, const struct lnet_side *active,
 		     const struct lnet_side *passive, struct lnet_link *link)
@@ -64,22 +65,22 @@ static bool lnet_ask(struct plan_part *part, const struct lnet_side *active,
 		plan_add_note(part, "%s asks for a depth of %" PRIu64 " and %" PRIu64
 			      " fragments.", active->name, link->asked, link->frags);
 		if (link->asked > depth) {
-			plan_add_note(part, "%s rejects it: MSG_QUEUE_SIZE (7), its depth is %"
+			plan_add_note(part, "%s rejects the request: MSG_QUEUE_SIZE (7), its depth is %"
 				      PRIu64 ".", passive->name, depth);
 			link->wanted = depth;
 		} else {
 			if (lnet_takes_frags(passive, link->frags))
 				return true;
-			plan_add_note(part, "%s rejects it: RDMA_FRAGS (6), it wants %" PRIu64
+			plan_add_note(part, "%s rejects the request: RDMA_FRAGS (6), it wants %" PRIu64
 				      " fragments.", passive->name, frags);
 			if (!lnet_retry_frags(part, active, link->frags, frags))
 				return false;
 			link->frags = frags;
 		}
-		plan_add_note(part, "%s tries again, if it still has something to send.",
+		plan_add_note(part, "%s tries again if it still has messages to send.",
 			      active->name);
 	}
-	plan_add_note(part, "%s cannot make its QP for %" PRIu64
+	plan_add_note(part, "%s cannot create its QP for %" PRIu64
 		      " fragments on its device: ENOMEM.", active->name, link->frags);
 	return false;
 }
@@ -96,7 +97,7 @@ static bool lnet_connect(struct plan_part *part, const struct lnet_side *active,
 		depth = lnet_reduce(passive, link->frags, link->asked);
 		if (!depth)
 			plan_add_note(part,
-				      "%s rejects it: NO_RESOURCES (2), its device makes no such QP; no second attempt.",
+				      "%s rejects the request: NO_RESOURCES (2), its device cannot create this QP. There is no second attempt.",
 				      passive->name);
 	}
 	if (depth)
@@ -109,7 +110,7 @@ static bool lnet_connect(struct plan_part *part, const struct lnet_side *active,
 
 /* --- the plan --- */
 
-/* One node alone: its connections have the sizes that it would choose itself. */
+/* Plan for one node. Its connections have the sizes that the node itself would choose. */
 static void lnet_plan_node(struct lnet_side *side)
 {
 	struct plan_part *part = plan_add_part("One connection of Lustre 2.%u", side->release);
@@ -120,7 +121,7 @@ static void lnet_plan_node(struct lnet_side *side)
 		      side, lnet_get(side, LNET_CONNS));
 }
 
-/* A connection that @active asks for, and its two ends. */
+/* Plan for a connection that @active requests, and for its two ends. */
 static void lnet_plan_link(struct lnet_side *active, struct lnet_side *passive)
 {
 	struct plan_part *part = plan_add_part("%s connects", active->name);
@@ -135,7 +136,8 @@ static void lnet_plan_link(struct lnet_side *active, struct lnet_side *passive)
 }
 
 /*
- * All objects of a node that has created both kinds of connections, as if each had the larger size.
+ * Plan for all objects of a node that has created both kinds of connections, as if each connection
+ * had the larger size.
  */
 static void lnet_plan_total(struct lnet_side *side, uint64_t conns)
 {
@@ -158,25 +160,25 @@ static void lnet_plan_pair(struct lnet_side *near, struct lnet_side *far)
 
 	if (lnet_get(near, "protocol") != 2 || lnet_get(far, "protocol") != 2)
 		options_fail("--remote",
-			     "how protocol 1 negotiates is not known here; give protocol 2");
+			     "the negotiation of protocol 1 is unknown; give protocol 2");
 	if (near->release < 8 || far->release < 8)
 		options_fail("--remote",
-			     "how releases before 2.8 negotiate is not known here; give 2.8 or later");
+			     "the negotiation of releases before 2.8 is unknown; give 2.8 or later");
 	lnet_start(near);
 	lnet_start(far);
 	lnet_plan_link(near, far);
 	lnet_plan_link(far, near);
-	/* Both nodes have created a queue, or neither has. */
+	/* Both nodes have created a queue, or none of them has. */
 	if (!near->send_wr) {
 		plan.failure =
-			"they cannot connect; the plan has the reason; make their parameters alike";
+			"the nodes cannot connect, for the reason in the plan; give them equal parameters";
 		return;
 	}
 	lnet_plan_total(near, conns);
 	lnet_plan_total(far, conns);
 }
 
-/* The parameters of this node: the profile, then modprobe's, then options. */
+/* Read the parameters of this node: the profile, then those of modprobe, then options. */
 static void lnet_take(struct lnet_side *near, const struct plan_input *options)
 {
 	const char *profile = plan_text("profile");
@@ -187,7 +189,7 @@ static void lnet_take(struct lnet_side *near, const struct plan_input *options)
 	if (release)
 		near->release = lnet_parse_release(release);
 	if (profile && strcmp(profile, "opa"))
-		options_fail(profile, "there is no such profile, only opa");
+		options_fail(profile, "there is no such profile; the only profile is opa");
 	if (profile)
 		lnet_set_profile(near);
 	lnet_set_words(near, profile);
@@ -216,9 +218,9 @@ static void lnet_add(struct plan_input *inputs)
 
 const struct plan_form lnet_form = {
 	.name = "plan lnet",
-	.help = "what Lustre's o2iblnd takes from a device, by release",
+	.help = "objects of Lustre's o2iblnd on a device, by release",
 	.doc =
-	"The objects of Lustre's o2iblnd on a device. No cgroup pays for them. The module's parameters are options, a line of /etc/modprobe.d or a FILE of such lines, - for standard input.",
+	"Print the objects of Lustre's o2iblnd on a device. They are not charged to a cgroup. The module's parameters are options, a line of /etc/modprobe.d, or a FILE of such lines; - is standard input.",
 	.read = "Lustre 2.10.0 to 2.17.0, lnet/klnds/o2iblnd; a model of it was run",
 	.args_doc = "[FILE...]\noptions ko2iblnd KEY=VALUE...",
 	.inputs = lnet_inputs, .add = lnet_add,

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rdmacg plan nccl: NCCL over InfiniBand or RoCE. It does not run in the tests. */
+/* rdmacg plan nccl: NCCL over InfiniBand or RoCE. No test runs NCCL. */
 #include "plan/plan.h"
 
 #define NCCL_CONNECT	"net_ib/connect.cc, "
 
 static struct plan_input nccl_inputs[] = {
 	{ "ranks", 0, PLAN_ANY,
-	  .doc = "ranks of the job, each of which talks to all (alltoall without PXN)" },
+	  .doc = "ranks of the job; each rank connects to all ranks (alltoall without PXN)" },
 	{ "local", 1, PLAN_SOME,
-	  .doc = "ranks on this node; they reach each other without an adapter (1)" },
+	  .doc = "ranks on this node, which connect to each other without an adapter (1)" },
 	{ "processes", 1, PLAN_SOME,
-	  .doc = "processes in the cgroup that open the device (those of --local)" },
+	  .doc = "processes in the cgroup that open the device (as many as --local)" },
 	{ "users", 1, PLAN_SOME,
 	  .doc = "processes among them that use the device (1: each has its own adapter)" },
 	{ "channels", 1, PLAN_SOME, .doc = "channels to each peer (1)" },
-	{ "send", 0, PLAN_ANY, .doc = "connections of a process that send, instead of --ranks" },
+	{ "send", 0, PLAN_ANY, .doc = "sending connections of a process, instead of --ranks" },
 	{ "receive", 0, PLAN_ANY,
-	  .doc = "connections of a process that receive, instead of --ranks" },
+	  .doc = "receiving connections of a process, instead of --ranks" },
 	{ "qps-per-connection", 1, PLAN_SOME, .doc = "NCCL_IB_QPS_PER_CONNECTION (1)" },
 	{ "flush", 1, .max = 1,
-	  .doc = "1 if GPUDirect flushes by a QP of its own, else 0 (1)" },
+	  .doc = "1 if GPUDirect flushes through a QP of its own, else 0 (1)" },
 	{ "buffers", 0, PLAN_ANY, .doc = "buffers that a process registers (0)" },
 	{ 0 }
 };
@@ -30,7 +30,7 @@ static uint64_t nccl_processes(struct plan_input *inputs)
 		max(plan_number(inputs, "local"), plan_number(inputs, "users"));
 }
 
-/* The option @name must not be more than @most, which is that of @other. */
+/* Check that the option @name is not more than @most, the value of @other. */
 static void nccl_check_most(struct plan_input *inputs, const char *name, const char *other,
 			    uint64_t most)
 {
@@ -50,7 +50,7 @@ static void nccl_check(struct plan_input *inputs)
 	nccl_check_most(inputs, "users", "processes", nccl_processes(inputs));
 }
 
-/* @S connections of a process send, @R receive. */
+/* Add the limits for @S sending and @R receiving connections of a process. */
 static void nccl_add_limits(struct plan_part *part, struct plan_input *inputs, __int128 S,
 			    __int128 R)
 {
@@ -63,17 +63,17 @@ static void nccl_add_limits(struct plan_part *part, struct plan_input *inputs, _
 	PLAN_LIMIT(part, hca_handle, processes,
 		   "net_ib, ncclIbInit(): each process opens every device");
 	PLAN_LIMIT(part, pd, processes,
-		   "net_ib, ncclIbDmaBufSupport(): a PD on every device, for a moment at least");
+		   "net_ib, ncclIbDmaBufSupport(): a PD on every device, at least for a moment");
 	PLAN_LIMIT(part, cq, users * (S + R),
 		   NCCL_CONNECT "ncclIbInitCommDevBase(): a CQ for each connection");
 	PLAN_LIMIT(part, qp, users * (S * Q + R * (Q + F)),
 		   NCCL_CONNECT
-		   "ncclIbConnectImpl(), ncclIbAccept(): Q QPs for each connection, and F to flush if it receives");
+		   "ncclIbConnectImpl(), ncclIbAccept(): Q QPs for each connection, and F QPs to flush for each receiving one");
 	PLAN_LIMIT(part, mr, users * (3 * S + (2 + F) * R + buffers),
 		   NCCL_CONNECT
-		   "3 MRs for each connection that sends, 2 + F for each that receives, and the buffers");
+		   "3 MRs for each sending connection, 2 + F for each receiving one, and the buffers");
 	PLAN_LIMIT(part, hca_object, pd + cq + qp + mr,
-		   "each has an id: Linux, rdma_core.c, alloc_begin_idr_uobject()");
+		   "each object has an id: Linux, rdma_core.c, alloc_begin_idr_uobject()");
 }
 
 static void nccl_add(struct plan_input *inputs)
@@ -106,6 +106,6 @@ const struct plan_form nccl_form = {
 	.name = "plan nccl",
 	.help = "NCCL over InfiniBand or RoCE",
 	.doc = "Limits for processes that use NCCL over InfiniBand or RoCE.",
-	.read = "NCCL at 0456df2069, src/transport, by its source; NCCL was not run",
+	.read = "the source of NCCL at 0456df2069, src/transport; NCCL was not run",
 	.inputs = nccl_inputs, .has_limits = true, .add = nccl_add,
 };

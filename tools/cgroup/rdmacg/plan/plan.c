@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The values of a plan, printed as a file of limits that "rdmacg apply" reads, or as JSON.
- * In a file, all is a comment except limits whose cgroup and device are known, so nothing can be
- * applied by mistake.
+ * The values of a plan, printed as a file of limits that "rdmacg apply" reads, or as JSON. In a
+ * file, limits are a comment unless their cgroup and device are known, so that no limit is applied
+ * by mistake.
  */
 #include <ctype.h>
 
@@ -52,7 +52,7 @@ void plan_add_note(struct plan_part *part, const char *format, ...)
 	va_end(args);
 }
 
-/* The value of a name: the last that was added. */
+/* The last value that was added with this name. */
 static const struct plan_value *plan_find(const struct plan_part *part, const char *name,
 					  size_t length)
 {
@@ -110,7 +110,7 @@ __int128 plan_add(struct plan_part *part, enum plan_kind kind, const char *key, 
 	else if (value > UINT64_MAX)
 		fault = "does not fit in 64 bits";
 	else if (kind == PLAN_KIND_LIMIT && value > NUMBER_LARGEST)
-		fault = "is more than the kernel takes as a limit, 9223372036854775806";
+		fault = "is more than the largest limit of the kernel, 9223372036854775806";
 	if (fault)
 		plan_fail(plan.form->name, "%s = %s = %s %s; %s", key, formula, numbers, fault,
 			  value < 0 ? "take less away" : "give smaller numbers");
@@ -126,7 +126,7 @@ __int128 plan_add(struct plan_part *part, enum plan_kind kind, const char *key, 
 
 /* --- as a file of limits --- */
 
-/* " KEY=VALUE" for each value of the kind. To be freed. */
+/* The text " KEY=VALUE" for each value of the kind. To be freed. */
 static char *plan_format_values(const struct plan_part *part, enum plan_kind kind)
 {
 	size_t i, size;
@@ -140,7 +140,7 @@ static char *plan_format_values(const struct plan_part *part, enum plan_kind kin
 	return memory_check(text);
 }
 
-/* KEY = FORMULA = FORMULA IN NUMBERS = NUMBER, without equal parts. */
+/* Print KEY = FORMULA = FORMULA IN NUMBERS = NUMBER, without equal parts. */
 static void plan_print_formula(const struct plan_value *value)
 {
 	bool has_numbers = strcmp(value->formula, value->numbers);
@@ -162,7 +162,7 @@ static void plan_print_limits(const struct plan_part *part, const char *limits)
 	say_line("%s[%s]", mark, cgroup ? cgroup : "CGROUP");
 	say_line("%s%s%s", mark, has_device ? device_text(&part->device) : "DEVICE", limits);
 	if (*mark)
-		say_line("# No limit is set by this: give %s%s%s.", part->cgroup ? "" : "--cgroup",
+		say_line("# These limits cannot be applied yet: give %s%s%s.", part->cgroup ? "" : "--cgroup",
 			 part->cgroup || has_device ? "" : " and ", has_device ? "" : "--device");
 }
 
@@ -189,7 +189,7 @@ static void plan_print_text(void)
 	size_t i;
 
 	if (plan.explain && plan.form->read)
-		say_line("# Formulas as of %s; other versions may differ.", plan.form->read);
+		say_line("# Formulas: %s. Other versions may differ.", plan.form->read);
 	for (i = 0; i < plan.nr_parts; i++) {
 		if (i)
 			say_line("%s", "");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The forms of "rdmacg plan": a plan consists of parts, and a part consists of values.
+ * The forms of "rdmacg plan". A plan consists of parts, and a part consists of values.
  *
- * A form computes each value in C by PLAN_STEP(), PLAN_FIGURE() or PLAN_LIMIT(). The macro
- * keeps the text of the expression, so --explain prints the formula that was computed.
+ * A form computes each value with PLAN_STEP(), PLAN_FIGURE() or PLAN_LIMIT(). The macro keeps the
+ * text of the C expression, so --explain prints the formula that was computed.
  */
 #ifndef RDMACG_PLAN_H
 #define RDMACG_PLAN_H
@@ -28,7 +28,9 @@ struct plan_value {
 	const char *source;
 };
 
-/* Values that belong together: one cgroup on one device, one end of a connection. */
+/*
+ * Values that belong together, such as those of a cgroup on a device, or of an end of a connection.
+ */
 struct plan_part {
 	char *title;
 	const char *cgroup;	/* NULL: not known */
@@ -45,7 +47,7 @@ struct plan_text {
 	const char *text;
 };
 
-/* The one plan that this process makes; it lives as long as the process. */
+/* The only plan of this process. It lives as long as the process. */
 struct plan {
 	const struct plan_form *form;
 	bool explain;
@@ -83,7 +85,7 @@ __int128 plan_add(struct plan_part *part, enum plan_kind kind, const char *key, 
 #define PLAN_VALUE(part, kind, name, expression, source) \
 	__int128 name __attribute((unused)) = \
 		plan_add(part, PLAN_KIND_ ## kind, #name, expression, #expression, source)
-/* Each declares the variable @name with the value of @expression. */
+/* Each macro declares the variable @name with the value of @expression. */
 #define PLAN_NAME(part, name, expression) PLAN_VALUE(part, NAME, name, expression, NULL)
 #define PLAN_STEP(part, name, expression, source) PLAN_VALUE(part, STEP, name, expression, source)
 #define PLAN_FIGURE(part, name, expression, source) \
@@ -91,7 +93,7 @@ __int128 plan_add(struct plan_part *part, enum plan_kind kind, const char *key, 
 #define PLAN_LIMIT(part, name, expression, source) \
 	PLAN_VALUE(part, LIMIT, name, expression, source)
 
-/* For expressions. */
+/* The next functions are for expressions. */
 static inline __int128 min(__int128 a, __int128 b)
 {
 	return a < b ? a : b;
@@ -122,13 +124,13 @@ static inline __int128 pow2(__int128 a)
 
 /*
  * The default maximum of an option. A product of three such numbers fits in 127 bits, and no
- * expression multiplies four.
+ * expression multiplies four numbers.
  */
 #define PLAN_MOST	((uint64_t)1 << 40)
 #define PLAN_ANY	.min = 0, .max = PLAN_MOST
 #define PLAN_SOME	.min = 1, .max = PLAN_MOST
 
-/* An input of a form: a number or a flag, for formulas; or texts, if it has @arg. */
+/* An input of a form. It is a number or a flag for formulas, or, if it has @arg, texts. */
 struct plan_input {
 	const char *name;
 	uint64_t by_default;
@@ -142,7 +144,7 @@ struct plan_input {
 	bool given;
 };
 
-/* A form. Each form has a file with its name. */
+/* A form of the command, in a file with its name. */
 struct plan_form {
 	const char *name;		/* "plan ucx" */
 	const char *help;		/* for the list of forms */
@@ -158,38 +160,38 @@ struct plan_form {
 extern const struct plan_form lnet_form, qemu_form, nccl_form, ucx_form, libfabric_form, ceph_form,
 			      share_form;
 
-/* Compute a form with the words of the command line, and print the plan, or an error and exit. */
+/* Compute a form with the words of the command line, and print the plan. Exits after an error. */
 int plan_run(const struct plan_form *form, int argc, char **argv);
 
 /* Parse the words of plan_run() into the inputs of the form and the texts of the plan. */
 void plan_parse(const struct plan_form *form, int argc, char **argv);
-/* In @name, - and _ are equal. NULL if there is no such input. */
+/* Find an input, or NULL. The characters - and _ in @name are equal. */
 struct plan_input *plan_find_input(struct plan_input *inputs, const char *name);
 uint64_t plan_number(struct plan_input *inputs, const char *name);
 bool plan_is_given(struct plan_input *inputs, const char *name);
-/* Parse a number; @where is for the error. */
+/* Parse a number. @where is for the error. */
 uint64_t plan_parse_number(const char *where, const char *text, uint64_t min, uint64_t max);
-/* Parse "NAME" or "NAME index=N", as the controller's files name it, into the device @to. */
+/* Parse "NAME" or "NAME index=N", as in the controller's files, into the device @to. */
 void plan_take_device(const char *text, void *to);
 /* The last text of an option, or NULL. */
 const char *plan_text(const char *name);
-/* The text of the file, or of standard input if it is "-"; NULL and errno. To be freed. */
+/* Read a file, or standard input if @name is "-". NULL and errno on failure. To be freed. */
 char *plan_read_file(const char *name);
-/* Declares the variable @name with the number of the input @name. */
+/* Declare the variable @name with the number of the input @name. */
 #define PLAN_INPUT(part, inputs, name)	PLAN_NAME(part, name, plan_number(inputs, #name))
 
 /* --- rings.c: memory that a driver takes for queues --- */
 
-/* The queues of a process; all queues of a kind have equal sizes. */
+/* The queues of a process. All queues of a kind have equal sizes. */
 struct plan_queues {
 	__int128 cqs, cqe;
 	__int128 qps, send_wr, send_sge, recv_wr, recv_sge;
 };
 
 /*
- * The bytes of mr_mem that the driver of --driver or --device takes for @queues. If the driver
- * takes user memory and the bytes are unknown, for example because @queues is NULL, adds a note
- * that mr_mem is a lower bound, and returns 0.
+ * Returns the bytes of mr_mem that the driver of --driver or --device uses for @queues. If the
+ * driver uses user memory and the number is unknown, for example because @queues is NULL, adds a
+ * note that mr_mem is a lower bound, and returns 0.
  */
 __int128 plan_add_rings(struct plan_part *part, const struct plan_queues *queues);
 

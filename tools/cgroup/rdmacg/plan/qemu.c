@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rdmacg plan qemu: limits for one side of a migration over RDMA. The source and the
- * destination need the same.
+ * rdmacg plan qemu: limits for one side of a migration over RDMA. The source and the destination
+ * need the same limits.
  *
- * Formulas: QEMU's migration/rdma.c at 58deb358c6. QEMU does not try again after a refusal,
- * so a limit must not be too low: tests/plan-migration sees a migration complete with
- * exactly these limits, and fail with one less of each.
+ * Formulas: QEMU's migration/rdma.c at 58deb358c6. QEMU does not try again after a refusal, so a
+ * limit must not be too low: in tests/plan-migration.py, a migration completes with exactly these
+ * limits, and fails if a limit is lower by one.
  */
 #include "plan/plan.h"
 
@@ -21,24 +21,24 @@
 
 static struct plan_input qemu_inputs[] = {
 	{ "instances", 1, PLAN_SOME,
-	  .doc = "such machines that migrate at once, in the cgroup (1)" },
+	  .doc = "machines of this kind in the cgroup that migrate at once (1)" },
 	{ "ram", .arg = "SIZE",
-	  .doc = "RAM of the machine; several sizes for several RAM blocks, such as DIMMs" },
+	  .doc = "RAM of the machine; several sizes stand for several RAM blocks, such as DIMMs" },
 	{ "machine", .arg = "pc|none",
 	  .doc =
-	  "the blocks besides the RAM: those of -M pc -nodefaults, or none (pc)" },
+	  "the blocks besides the RAM: pc for those of -M pc -nodefaults, or none (pc)" },
 	{ "ramblocks", .arg = "FILE",
-	  .doc = "the text of 'info ramblock' of its monitor; - is standard input" },
+	  .doc = "a file with the output of 'info ramblock' in the monitor; - is standard input" },
 	{ "pin-all", .is_flag = true, .doc = "the migration has rdma-pin-all" },
 	{ "postcopy", .is_flag = true, .doc = "the migration has postcopy-ram or return-path" },
-	{ "zero", .arg = "NAME", .doc = "a RAM block that is all zeros" },
+	{ "zero", .arg = "NAME", .doc = "a RAM block that contains only zeros" },
 	{ 0 }
 };
 
 /* --- the RAM blocks --- */
 
 /*
- * The blocks of -M pc -nodefaults besides its RAM, as "info ramblock" of 7.2 shows them. pc.rom has
+ * The blocks of -M pc -nodefaults besides its RAM, from "info ramblock" of 7.2. pc.rom contains
  * only zeros, and QEMU does not register memory that was always zero.
  */
 static const struct plan_block qemu_pc_blocks[] = {
@@ -62,7 +62,7 @@ static void qemu_read_file(const char *path)
 		exit(EXIT_FAILED);
 }
 
-/* Words without an option, as in "--ram 1G 2G", are further sizes of --ram. */
+/* Read the sizes of --ram. Words without an option are more sizes, as in "--ram 1G 2G". */
 static void qemu_get_ram(void)
 {
 	const char *machine = plan_text("machine");
@@ -72,7 +72,7 @@ static void qemu_get_ram(void)
 
 	if (!is_pc && strcmp(machine, "none"))
 		options_fail(machine,
-			     "is neither pc nor none; for another machine give --ramblocks");
+			     "is neither pc nor none; give --ramblocks for another machine");
 	for (text = plan.texts; text < plan.texts + plan.nr_texts; text++)
 		if (!*text->name || !strcmp(text->name, "ram"))
 			plan_add_block(&qemu_blocks, "ram",
@@ -91,7 +91,7 @@ static void qemu_set_zero(const char *name)
 		i++;
 	if (i == qemu_blocks.count)
 		plan_fail(name,
-			  "there is no such RAM block; give a name as 'info ramblock' has it");
+			  "there is no such RAM block; give a name from 'info ramblock'");
 	qemu_blocks.block[i].is_zero = true;
 }
 
@@ -103,7 +103,7 @@ static void qemu_get_blocks(void)
 	if (!plan_text("ram") == !file)
 		options_fail(plan.form->name, "give --ram or --ramblocks");
 	if (file && word)
-		options_fail(word, "is a word too many; a SIZE is for --ram");
+		options_fail(word, "is one word too many; a SIZE belongs to --ram");
 	if (file)
 		qemu_read_file(file);
 	else
@@ -125,7 +125,7 @@ static void qemu_count(struct plan_part *part, bool pin_all, __int128 *chunks, _
 		if (plan.explain)
 			plan_add_note(part, "%s: %" PRIu64 " bytes, %" PRIu64 " chunks%s",
 				      block->name, block->used, (uint64_t)more,
-				      is_sent ? "" : ", all zero: none is sent");
+				      is_sent ? "" : ", only zeros: none is sent");
 		if (!is_sent)
 			continue;
 		*chunks += more;
@@ -133,12 +133,12 @@ static void qemu_count(struct plan_part *part, bool pin_all, __int128 *chunks, _
 	}
 	if (*bytes > UINT64_MAX)
 		plan_fail(plan.form->name,
-			  "the sum of the RAM blocks does not fit in 64 bits; give smaller ones");
+			  "the sum of the RAM blocks does not fit in 64 bits; give smaller sizes");
 }
 
 /* --- the plan --- */
 
-/* @back is 1 if a second context exists for the way back; @ram_mr and @ram_bytes are the RAM's. */
+/* @back is 1 if a second context exists for the way back. @ram_mr and @ram_bytes are of the RAM. */
 static void qemu_add_limits(struct plan_part *part, __int128 instances, __int128 back,
 			    __int128 ram_mr, __int128 ram_bytes)
 {
@@ -148,23 +148,23 @@ static void qemu_add_limits(struct plan_part *part, __int128 instances, __int128
 	};
 
 	PLAN_LIMIT(part, hca_handle, instances,
-		   "librdmacm opens the device once in a process, also for the way back");
+		   "librdmacm opens the device once in a process, even with a way back");
 	PLAN_FIGURE(part, pd, instances * (2 + back),
-		    "librdmacm's own, ucma_get_device(); " QEMU_FILE "qemu_rdma_alloc_pd_cq()");
+		    "the PD of librdmacm, ucma_get_device(); " QEMU_FILE "qemu_rdma_alloc_pd_cq()");
 	PLAN_FIGURE(part, cq, instances * (2 + 2 * back), QEMU_FILE "qemu_rdma_alloc_pd_cq()");
 	PLAN_FIGURE(part, qp, instances * (1 + back), QEMU_FILE "qemu_rdma_alloc_qp()");
 	PLAN_FIGURE(part, comp_channel, instances * (2 + 2 * back),
 		    QEMU_FILE "qemu_rdma_alloc_pd_cq(); no hca_object");
 	PLAN_FIGURE(part, cm_id, instances * (2 + back),
-		    "of a destination, of which 1 listens; a source has 1 less: " QEMU_FILE
+		    "for a destination, of which 1 listens; a source needs 1 less: " QEMU_FILE
 		    "qemu_rdma_dest_init(); no hca_object");
 	PLAN_LIMIT(part, mr, instances * (3 + 3 * back + ram_mr), QEMU_CONTROL);
 	PLAN_LIMIT(part, hca_object, instances * (8 + 7 * back + ram_mr),
-		   "2 PD, 2 CQ, 1 QP, 3 MR, and 1 PD, 2 CQ, 1 QP, 3 MR for the way back, and the RAM's: "
+		   "2 PD, 2 CQ, 1 QP, 3 MR; 1 PD, 2 CQ, 1 QP, 3 MR for the way back; and the MRs of the RAM: "
 		   QEMU_FILE "rdma_start_outgoing_migration()");
 	PLAN_NAME(part, rings, plan_add_rings(part, &queues));
 	PLAN_STEP(part, control_bytes, (524288 / 4096 + 1) * 4096,
-		  "a control buffer of 512 KiB, RDMA_CONTROL_MAX_BUFFER, which no page begins with: "
+		  "a control buffer of 512 KiB, RDMA_CONTROL_MAX_BUFFER, which is not aligned to a page: "
 		  QEMU_FILE "RDMAWorkRequestData");
 	PLAN_LIMIT(part, mr_mem,
 		   instances * ((3 + 3 * back) * control_bytes + ram_bytes + rings),
@@ -183,13 +183,13 @@ static void qemu_add(struct plan_input *inputs)
 	qemu_count(part, pin_all, &sent_chunks, &sent_bytes);
 	if (!pin_all && !plan_is_given(inputs, "ram"))
 		plan_add_note(part,
-			      "This is enough for any guest. A MiB of zeros that was never anything else needs no MR; see --zero.");
+			      "These limits are enough for each guest. A MiB that always was zero needs no MR; see --zero.");
 	if (qemu_blocks.nr_local)
 		plan_add_note(part,
-			      "%zu RAM blocks without a name do not migrate, and do not count.",
+			      "%zu RAM blocks without a name do not count, because QEMU does not migrate them.",
 			      qemu_blocks.nr_local);
 	plan_add_note(part,
-		      "A destination that waits holds 1 hca_handle and 1 hca_object of these.");
+		      "A waiting destination uses 1 hca_handle and 1 hca_object.");
 
 	PLAN_INPUT(part, inputs, instances);
 	PLAN_NAME(part, back, postcopy);
@@ -206,6 +206,6 @@ const struct plan_form qemu_form = {
 	.name = "plan qemu",
 	.help = "migration of a virtual machine over RDMA",
 	.doc = "Limits for one side of QEMU's migration over RDMA.", .args_doc = "[SIZE...]",
-	.read = "QEMU at 58deb358c6, migration/rdma.c; migrations of 7.2 were run on Soft-RoCE",
+	.read = "QEMU at 58deb358c6, migration/rdma.c; the tests migrate with 7.2 on Soft-RoCE",
 	.inputs = qemu_inputs, .has_limits = true, .has_memory = true, .add = qemu_add,
 };

@@ -5,15 +5,15 @@
  *               Block Name    PSize              Offset               Used              Total
  *                   pc.ram    4 KiB  0x0000000000000000 0x0000000004000000 0x0000000004000000
  *
- * From 8.0 on, "HVA" and "RO" follow. A name may hold blanks.
+ * From 8.0 on, the columns "HVA" and "RO" follow. A name may contain blanks.
  */
 #include "plan/plan.h"
 
 /* QEMU's idstr has 256 bytes. */
 #define PLAN_BLOCK_NAME	255
-/* An error shows at most this much of a malformed line. */
+/* An error shows at most this many characters of a malformed line. */
 #define PLAN_SHOWN	100
-/* A line of QEMU is shorter, and matching a long line takes a long time. */
+/* Refuse longer lines, which QEMU does not print, because matching them takes a long time. */
 #define PLAN_LINE	512
 
 #define PLAN_HEX	"0x[0-9a-f]{1,16}"
@@ -33,7 +33,7 @@ void plan_add_block(struct plan_blocks *blocks, const char *name, uint64_t used,
 	*block = (struct plan_block){ name, used, is_zero };
 }
 
-/* Whether @line is a block of the table. One without a name does not migrate. */
+/* Parse a block of the table. Returns false if @line is not a block. */
 static bool plan_parse_block(const char *line, const regex_t *pattern, struct plan_blocks *blocks)
 {
 	regmatch_t match[PLAN_NR_MATCHES];
@@ -48,7 +48,7 @@ static bool plan_parse_block(const char *line, const regex_t *pattern, struct pl
 	if (length > PLAN_BLOCK_NAME ||
 	    used > strtoumax(line + match[PLAN_TOTAL_AT].rm_so, NULL, 16))
 		return false;
-	/* vmstate_register_ram() gives names to those that migrate. */
+	/* A block without a name does not migrate: vmstate_register_ram() gives the name. */
 	if (length)
 		plan_add_block(blocks, memory_format("%.*s", length, line + name->rm_so), used,
 			       false);
@@ -57,7 +57,7 @@ static bool plan_parse_block(const char *line, const regex_t *pattern, struct pl
 	return true;
 }
 
-/* A monitor's text has its prompts around the table. */
+/* Parse the table. The text of a monitor has prompts before and after the table. */
 static bool plan_parse_lines(const char *where, char *text, const regex_t *pattern,
 			     struct plan_blocks *blocks)
 {

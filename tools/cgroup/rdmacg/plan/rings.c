@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The memory that a driver takes for queues. If it is user memory, the kernel counts it as
- * mr_mem, in whole pages, as it counts the regions that the process registers.
+ * The memory that a driver uses for queues. The kernel counts user memory as mr_mem, in whole
+ * pages, like the regions that the process registers.
  */
 #include "plan/plan.h"
 
 #define RINGS_PAGE	4096
 #define RINGS_PVRDMA	"rdma-core at 2a79cbb4a7, providers/vmw_pvrdma, "
 
-/* A device without hardware has no driver in sysfs: rxe and siw. */
+/* sysfs shows no driver for a device without hardware: rxe and siw. */
 #define RINGS_SOFTWARE	"software"
 
 /*
- * Drivers that keep all queues in kernel memory or on the device, or have read here no
- * ib_umem_get() except for memory regions: Linux 7.3, drivers/infiniband.
+ * Drivers that keep all queues in kernel memory or on the device: in Linux 7.3, drivers/infiniband,
+ * they call ib_umem_get() only for memory regions.
  */
 static const char *const rings_in_kernel[] = {
 	"rxe", "siw", RINGS_SOFTWARE, "hfi1", "cxgb4", "efa",
 };
 
-/* The driver of --driver or, by sysfs, of the part's device. NULL: not known. To be freed. */
+/* The driver of --driver or, from sysfs, of the part's device. NULL if unknown. To be freed. */
 static char *rings_driver(const char *device)
 {
 	char *class __autofree = memory_format("/sys/class/infiniband/%s", device);
@@ -35,7 +35,7 @@ static char *rings_driver(const char *device)
 	return memory_string(basename(target));
 }
 
-/* The provider has a page for the state of each CQ and of each QP, then the entries. */
+/* The provider uses a page for the state of each CQ and of each QP, and memory for the entries. */
 static __int128 rings_add_pvrdma(struct plan_part *part, const struct plan_queues *queues)
 {
 	PLAN_NAME(part, page, RINGS_PAGE);
@@ -75,7 +75,7 @@ __int128 plan_add_rings(struct plan_part *part, const struct plan_queues *queues
 		if (!strcmp(driver, rings_in_kernel[i]))
 			return 0;
 	plan_add_note(part,
-		      "mr_mem is a lower bound: it does not include the queues of the driver, and how much %s takes for them was not read.",
+		      "mr_mem is a lower bound: it does not include the queues of the driver, and their size with %s is unknown.",
 		      driver);
 	return 0;
 }

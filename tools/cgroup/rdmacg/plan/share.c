@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rdmacg plan share: a device shared among cgroups. From each resource with a known capacity
- * (rdma.capacity at the root), the usage of kernel users and a reserve are subtracted, and the
- * cgroups get the rest by weight, rounded down, so the limits fit.
+ * rdmacg plan share: a device shared among cgroups. Each resource with a known capacity
+ * (rdma.capacity of the root) is divided. The command subtracts the usage of kernel users and a
+ * reserve. The cgroups get the rest by weight, rounded down, so that the limits fit.
  */
 #include "plan/plan.h"
 #include "write/write.h"
 
-/* The same range as for weights of cgroup v2. */
+/* Weights of cgroup v2 have the same range. */
 #define SHARE_WEIGHT_MAX	10000
-/* With these, no product of a resource and the weights overflows. */
+/* This bound prevents an overflow of the product of a resource and the weights. */
 #define SHARE_CGROUPS_MAX	((size_t)1 << 16)
 
 struct share_cgroup {
@@ -18,7 +18,7 @@ struct share_cgroup {
 	struct plan_part *part;
 };
 
-/* Subtracted from the capacity of a resource before the rest is shared. */
+/* These amounts are subtracted from the capacity of a resource before the rest is shared. */
 struct share_less {
 	__int128 kernel, fixed, percent;	/* in thousandths of a percent */
 };
@@ -34,20 +34,20 @@ static struct {
 
 static struct plan_input share_inputs[] = {
 	{ "among", .arg = "CGROUP[:WEIGHT]",
-	  .doc = "a cgroup that gets a share; words behind DEVICE are more of them" },
+	  .doc = "a cgroup that gets a share; words after DEVICE are more cgroups" },
 	{ "reserve", .arg = "KEY=VALUE[,...]|P%",
-	  .doc = "how much to keep back; a percentage is of the capacity" },
+	  .doc = "the amount to keep back; a percentage is of the capacity" },
 	{ "kernel", .arg = "KEY=VALUE[,...]", .doc = "the usage of kernel users" },
 	{ "capacity", .arg = "KEY=VALUE[,...]",
 	  .doc = "the capacity of the device, instead of rdma.capacity" },
 	{ "oversubscribe", .arg = "R",
-	  .doc = "share R times the capacity, such as 1.5; says the risk" },
+	  .doc = "share R times the capacity, such as 1.5, and print the risk" },
 	{ 0 }
 };
 
 /* --- the device --- */
 
-/* "KEY=VALUE,KEY=VALUE" of @device. Percentages are of its capacity. */
+/* Parse "KEY=VALUE,KEY=VALUE" of @device. A percentage is of the capacity. */
 static void share_parse_limits(const struct device *device, struct limits *limits,
 			       const char *text, bool may_be_percent)
 {
@@ -82,7 +82,7 @@ static void share_read_capacity(const struct device *device)
 		capacity_read();
 		if (!capacity.has_file)
 			plan_fail("rdma.capacity",
-				  "the kernel has no such file, so give --capacity KEY=VALUE,...");
+				  "the kernel has no such file; give --capacity KEY=VALUE,...");
 	}
 	share.pool = limits_find_pool(device, &capacity.pools);
 	if (!share.pool)
@@ -90,7 +90,7 @@ static void share_read_capacity(const struct device *device)
 	share.less = memory_zeroed(share.pool->nr_slots, sizeof(*share.less));
 }
 
-/* Whether the capacity is known, so that it can be shared. */
+/* Whether the capacity is known. */
 static bool share_has(const struct slot *slot)
 {
 	return slot && slot->max && slot->max != NUMBER_MAX;
@@ -109,7 +109,7 @@ static void share_subtract(const char *text, bool is_kernel)
 		struct share_less *less;
 
 		if (!share_has(slot))
-			plan_fail(limit->key, "its capacity is not known; leave it out");
+			plan_fail(limit->key, "its capacity is unknown; remove this key");
 		less = &share.less[slot - share.pool->slots];
 		if (is_kernel)
 			less->kernel = min(less->kernel + limit->value, UINT64_MAX);
@@ -132,14 +132,14 @@ static void share_reserve(const char *text)
 	}
 	if (!length || text[length - 1] != '%' ||
 	    !number_parse_thousandths(text, length - 1, &percent) || percent > 100000)
-		options_fail(text, "--reserve is KEY=VALUE[,KEY=VALUE]... or 0%% to 100%%");
+		options_fail(text, "--reserve must be KEY=VALUE[,KEY=VALUE]... or 0%% to 100%%");
 	for (i = 0; i < share.pool->nr_slots; i++)
 		share.less[i].percent += percent;
 }
 
 /* --- one resource --- */
 
-/* The rest of the resource, for cgroups. */
+/* Add the rest of the resource, for cgroups. */
 static __int128 share_add_available(struct plan_part *part, const struct slot *slot)
 {
 	const struct share_less *less = &share.less[slot - share.pool->slots];
@@ -170,10 +170,10 @@ static __int128 share_add_limit(const struct share_cgroup *cgroup, const char *k
 				   "by weight, rounded down");
 	return PLAN_OF_KEY(part, LIMIT, key,
 			   min(available, available * weight / weights * over / 1000),
-			   "by weight, times --oversubscribe in thousandths; no cgroup can have more than is available");
+			   "by weight, times --oversubscribe in thousandths, and at most what is available");
 }
 
-/* Add up the limits: the sum does not exceed the capacity, or print the risk of --oversubscribe. */
+/* Add up the limits, and print the sum. Print the risk if the sum exceeds the capacity. */
 static void share_add_resource(struct plan_part *proof, const struct slot *slot)
 {
 	uint64_t available = share_add_available(proof, slot);
@@ -186,7 +186,7 @@ static void share_add_resource(struct plan_part *proof, const struct slot *slot)
 		limits += limit;
 		if (!limit)
 			plan_add_note(proof,
-				      "%s: nothing is left for %s; a limit of 0 refuses all.",
+				      "%s: nothing is left for %s, and a limit of 0 refuses each attempt.",
 				      slot->key, cgroup->name);
 	}
 	PLAN_NAME(proof, sum, limits);
@@ -199,7 +199,7 @@ static void share_add_resource(struct plan_part *proof, const struct slot *slot)
 
 /* --- the cgroups --- */
 
-/* "CGROUP:WEIGHT": the weight is behind the last colon, in digits that no name ends with. */
+/* Add a "CGROUP:WEIGHT". The weight is the number after the last colon. */
 static void share_add_cgroup(const char *word)
 {
 	char *path __autofree = memory_string(word);
@@ -209,12 +209,12 @@ static void share_add_cgroup(const char *word)
 	struct share_cgroup *cgroup;
 
 	if (share.nr_cgroups == SHARE_CGROUPS_MAX)
-		options_fail(word, "is a cgroup too many; give a parent of them");
+		options_fail(word, "is one cgroup too many; give a common parent");
 	cgroup = memory_append(&share.cgroups, &share.nr_cgroups, sizeof(*cgroup));
 	cgroup->weight = 1;
 	if (has_weight && (!number_parse(colon + 1, strlen(colon + 1), &cgroup->weight) ||
 			   !cgroup->weight || cgroup->weight > SHARE_WEIGHT_MAX))
-		options_fail(word, "a weight is 1 to %d", SHARE_WEIGHT_MAX);
+		options_fail(word, "the weight must be 1 to %d", SHARE_WEIGHT_MAX);
 	if (has_weight)
 		path[colon - word] = '\0';
 	share.weights += cgroup->weight;
@@ -222,10 +222,10 @@ static void share_add_cgroup(const char *word)
 	if (!cgroup->name)
 		exit(EXIT_FAILED);
 	if (!*cgroup->name)
-		plan_fail("/", "the root has no limits; its devices are the limit");
+		plan_fail("/", "the root cannot have limits; give a cgroup below it");
 }
 
-/* The limit of a cgroup and the limit of its ancestor do not add up. */
+/* Check that no cgroup is below another one: the sum of their limits would be wrong. */
 static void share_check_nested(void)
 {
 	size_t i, j;
@@ -240,13 +240,13 @@ static void share_check_nested(void)
 			if (i != j && !strncmp(name, other, length) &&
 			    (!other[length] || other[length] == '/'))
 				options_fail(other,
-					     "is in %s; give cgroups of which none is in another",
+					     "overlaps %s; give cgroups that are not below each other",
 					     name);
 		}
 	}
 }
 
-/* The first word is the device; --kernel and --reserve need its capacity. */
+/* Take the device first, because --kernel and --reserve need its capacity. It is the first word. */
 static void share_take_texts(void)
 {
 	const char *over = plan_text("oversubscribe");
@@ -259,11 +259,11 @@ static void share_take_texts(void)
 		else if (!*text->name || !strcmp(text->name, "among"))
 			share_add_cgroup(text->text);
 	if (!device.name || !share.nr_cgroups)
-		options_fail(plan.form->name, "a DEVICE and a CGROUP are needed");
+		options_fail(plan.form->name, "give a DEVICE and a CGROUP");
 	share_check_nested();
 	if (over && (!number_parse_thousandths(over, strlen(over), &share.over) ||
 		     share.over < 1000 || share.over > PLAN_MOST))
-		options_fail(over, "--oversubscribe is a number from 1 on, such as 1.5");
+		options_fail(over, "--oversubscribe must be a number of at least 1, such as 1.5");
 	share_read_capacity(&device);
 	device_free(&device);
 	for (text = plan.texts; text < end; text++)
@@ -273,7 +273,7 @@ static void share_take_texts(void)
 			share_subtract(text->text, true);
 }
 
-/* A part for the device, then one for each cgroup. */
+/* Add a part for the device, and then a part for each cgroup. */
 static void share_add(struct plan_input *inputs)
 {
 	const struct device *device;
@@ -293,19 +293,19 @@ static void share_add(struct plan_input *inputs)
 	}
 	if (!plan_is_given(inputs, "kernel"))
 		plan_add_note(proof,
-			      "Nothing is subtracted for kernel users: give --kernel; see rdma resource show, rdmacg plan lnet.");
+			      "Nothing is subtracted for kernel users. Give --kernel: see rdma resource show and rdmacg plan lnet.");
 	for (i = 0; i < share.pool->nr_slots; i++)
 		if (share_has(&share.pool->slots[i]))
 			share_add_resource(proof, &share.pool->slots[i]);
 	if (!proof->nr_values)
 		plan_fail(device->name,
-			  "no capacity of the device is known; give --capacity KEY=VALUE,...");
+			  "the device has no known capacity; give --capacity KEY=VALUE,...");
 	plan_add_note(proof, "Resources without a known capacity have no limit.");
 }
 
 const struct plan_form share_form = {
 	.name = "plan share",
-	.help = "a device shared among cgroups",
-	.doc = "Limits that share a device among cgroups, none of which is in another.",
+	.help = "divide a device among cgroups",
+	.doc = "Divide a device among cgroups that are not below each other.",
 	.args_doc = "DEVICE [CGROUP[:WEIGHT]...]", .inputs = share_inputs, .add = share_add,
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rdmacg plan ucx: UCX, which Open MPI and MPICH use. tests/plan-programs.py runs
- * ucx_perftest, Open MPI and MPICH on Soft-RoCE with exactly these limits and with one less
- * of each; DC needs an mlx5.
+ * rdmacg plan ucx: UCX, which Open MPI and MPICH use. tests/plan-programs.py runs ucx_perftest,
+ * Open MPI and MPICH on Soft-RoCE with exactly these limits, and with each limit lower by one. It
+ * does not test DC, which needs mlx5.
  */
 #include "plan/plan.h"
 
@@ -11,17 +11,17 @@
 static struct plan_input ucx_inputs[] = {
 	{ "processes", 1, PLAN_SOME, .doc = "processes in the cgroup (1)" },
 	{ "endpoints", 0, PLAN_ANY, .is_needed = true,
-	  .doc = "other processes that each process talks to" },
+	  .doc = "other processes to which each process connects" },
 	{ "self", 1, .max = 1,
-	  .doc = "1 if a process has an endpoint to itself, as a rank of MPI has" },
+	  .doc = "1 if each process has an endpoint to itself, as a rank of MPI has" },
 	{ "opens", 1, PLAN_SOME,
-	  .doc = "times that a process opens the device (1; Open MPI with libfabric: 2)" },
+	  .doc = "number of times that a process opens the device (1; Open MPI with libfabric: 2)" },
 	{ "lanes", 1, PLAN_SOME, .doc = "lanes of an endpoint on this device (1)" },
 	{ "rc-max-num-eps", 256, PLAN_ANY,
-	  .doc = "UCX_RC_MAX_NUM_EPS (256): with more endpoints it takes DC" },
+	  .doc = "UCX_RC_MAX_NUM_EPS (256); UCX uses DC for more endpoints" },
 	{ "dci", 32, PLAN_SOME, .doc = "UCX_DC_MLX5_NUM_DCI, initiators of DC (32, in 1.13 8)" },
 	{ "transport", .arg = "rc|ud|dc",
-	  .doc = "of UCX_TLS (rc, with more endpoints than --rc-max-num-eps dc)" },
+	  .doc = "the transport in UCX_TLS (rc; dc for more endpoints than --rc-max-num-eps)" },
 	{ 0 }
 };
 
@@ -33,7 +33,7 @@ static const char *ucx_transport(struct plan_input *inputs)
 		return plan_number(inputs, "endpoints") + plan_number(inputs, "self") <=
 			plan_number(inputs, "rc-max-num-eps") ? "rc" : "dc";
 	if (strcmp(transport, "rc") && strcmp(transport, "ud") && strcmp(transport, "dc"))
-		options_fail(transport, "--transport is rc, ud or dc");
+		options_fail(transport, "--transport must be rc, ud or dc");
 	return transport;
 }
 
@@ -51,7 +51,7 @@ static void ucx_add_queues(struct plan_part *part, struct plan_input *inputs, ch
 	if (transport == 'r') {
 		PLAN_LIMIT(part, qp, processes * ((endpoints + self) * lanes + 1),
 			   UCX
-			   "rc, uct_rc_iface_qp_create(): a QP for each lane of an endpoint; and ud, uct_ud_iface_create_qp(): one by which they find each other");
+			   "rc, uct_rc_iface_qp_create(): a QP for each lane of an endpoint; ud, uct_ud_iface_create_qp(): one QP to find peers");
 		PLAN_LIMIT(part, srq, processes, UCX
 			   "rc, uct_rc_iface_init_rx(): all RC QPs of a process share a receive queue");
 	} else if (transport == 'u') {
@@ -71,18 +71,18 @@ static void ucx_add(struct plan_input *inputs)
 
 	ucx_add_queues(part, inputs, *transport);
 	plan_add_note(part,
-		      "These are the queues of %s. UCX makes those of each transport that UCX_TLS allows, used or not.",
+		      "These are the queues of %s. UCX also creates the queues of each other transport that UCX_TLS allows.",
 		      transport);
 	plan_add_note(part, "pd, cq, mr and hca_object are not in the formula: " PLAN_MEASURE);
 	plan_add_note(part,
-		      "Open MPI opens the device for libfabric as well, so give --opens 2, or mpirun --mca btl ^ofi --mca mtl ^ofi.");
+		      "Open MPI also opens the device for libfabric. Give --opens 2, or mpirun --mca btl ^ofi --mca mtl ^ofi.");
 	plan_add_note(part,
-		      "On mlx5 UCX makes its queues through DevX. They count as qp, cq and srq all the same; the memory that it registers for them counts as driver_object and mr_mem.");
+		      "On mlx5, UCX creates its queues through DevX. They count as qp, cq and srq, and the memory that UCX registers for them counts as driver_object and mr_mem.");
 }
 
 const struct plan_form ucx_form = {
 	.name = "plan ucx",
-	.help = "UCX, such as below Open MPI",
+	.help = "UCX, for example with Open MPI",
 	.doc = "Limits for processes that use UCX, such as ranks of Open MPI or MPICH.",
 	.read = "UCX 1.13.1, src/uct/ib; rc and ud were run on Soft-RoCE, dc was not",
 	.inputs = ucx_inputs, .has_limits = true, .add = ucx_add,

@@ -19,8 +19,8 @@ static void child_signal_set(sigset_t *set)
 }
 
 /*
- * In the new process: wait for the order to go; the pipe ends without it if the parent dies.
- * The statuses are those of env(1).
+ * In the new process, wait for a byte, and execute the command. If the parent dies, the pipe ends
+ * without a byte. The exit statuses are as in env(1).
  */
 static void child_run(const struct child *child, int go, char **command)
 {
@@ -72,8 +72,8 @@ void child_cancel(struct child *child)
 }
 
 /*
- * A terminal sends its signals to all processes in the foreground, the command included; the
- * command must not get them twice.
+ * Forward a signal, unless a terminal sent it: the terminal has also sent it to the command, as to
+ * each process in the foreground.
  */
 static void child_pass_on(const struct child *child, const siginfo_t *info)
 {

@@ -7,17 +7,17 @@
 #include "core/core.h"
 #include "run/run.h"
 
-/* A process that was just killed may take some time to leave the cgroup; each try waits 10 ms. */
+/* A killed process may take some time to leave the cgroup. Each try to remove it waits 10 ms. */
 #define RUN_CGROUP_TRIES	200
 
-/* How often to look, each 10 ms, whether systemd has moved the processes. */
+/* Look this many times, each 10 ms, whether systemd has moved the processes. */
 #define RUN_CGROUP_LOOKS	500
 
 #define RUN_CGROUP_NAMES	100
-/* The beginning of the cgroup's name; a number follows. */
+/* The name of the cgroup begins with this, and a number follows. */
 #define RUN_CGROUP_NAME	"rdmacg-run-"
 
-/* Whether the process is in the cgroup of the scope. */
+/* Whether the process is in the scope's cgroup. */
 static bool run_cgroup_is_in_scope(const char *name, pid_t pid)
 {
 	char *text __autofree = file_read(AT_FDCWD, hierarchy_proc("%d/cgroup", pid));
@@ -26,8 +26,8 @@ static bool run_cgroup_is_in_scope(const char *name, pid_t pid)
 }
 
 /*
- * Let systemd create a scope and move the command there, and wait until the command is in the
- * scope. This process also moves there, so that the cgroup exists until its files have been read.
+ * Let systemd create a scope with the command and this process, and wait until both are in the
+ * scope. This process keeps the cgroup until the files have been read.
  */
 static bool run_cgroup_call_systemd(const char *name, pid_t child)
 {
@@ -83,7 +83,7 @@ static void run_cgroup_say_refusal(struct cgroup *parent, int error)
 			  strerror(error));
 }
 
-/* A folder below @parent with a new name. */
+/* Create a folder below @parent with a new name. */
 static bool run_cgroup_make_below(struct run_cgroup *home, struct cgroup *parent)
 {
 	int number = 0, error;
@@ -126,7 +126,7 @@ bool run_cgroup_enter(const struct run_cgroup *home, const struct child *child)
 
 	if (ret)
 		say_error(cgroup_name(home->cgroup),
-			  "the command cannot be moved there: %s; cgroup v2 wants cgroup.procs of a cgroup above both to be yours",
+			  "cannot move the command to this cgroup: %s; on cgroup v2, a common ancestor's cgroup.procs must belong to you",
 			  strerror(-ret));
 	return !ret;
 }
@@ -150,7 +150,7 @@ static void run_cgroup_remove_below(struct cgroup *cgroup)
 	}
 }
 
-/* Remove it from its parent; a busy cgroup may be busy for a moment only. */
+/* Remove the cgroup. If it is busy, try again, because it may be busy only for a moment. */
 static int run_cgroup_remove_cgroup(struct cgroup *cgroup)
 {
 	const char *base = cgroup_base(cgroup);
@@ -182,7 +182,7 @@ static bool run_cgroup_has_sibling(const struct cgroup *parent)
 	return has;
 }
 
-/* If other cgroups need the controller meanwhile, the kernel refuses, and rightly so. */
+/* Disable the controller again. The kernel refuses if other cgroups need the controller now. */
 static void run_cgroup_disable(struct cgroup *parent, struct transaction *enabled)
 {
 	size_t i = enabled->nr_steps;
@@ -202,10 +202,7 @@ void run_cgroup_remove(struct run_cgroup *home, struct transaction *enabled)
 	struct cgroup *cgroup = home->cgroup;
 	int error = 0;
 
-	/*
-	 * systemd removes the scope's cgroup when this process ends, unless the command has created
-	 * cgroups below it.
-	 */
+	/* systemd removes the scope's cgroup when this process ends, but not cgroups below it. */
 	if (home->scope)
 		run_cgroup_remove_below(cgroup);
 	else

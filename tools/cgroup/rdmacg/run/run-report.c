@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rdmacg: the needs of a command. */
+/* rdmacg run: the report about the needs of a command. */
 #include "run/run.h"
 
 /* Parameters of all parts of a report. */
@@ -35,7 +35,7 @@ static bool report_has_row(const struct slot *slot)
 	return slot->peak || slot->events.alloc_fail;
 }
 
-/* Print the table; false if it has no rows. */
+/* Print the table. Returns false if it has no rows. */
 static bool report_print_table(FILE *to, const struct pools *pools)
 {
 	static const char * const headings[] = {
@@ -64,7 +64,7 @@ static bool report_print_table(FILE *to, const struct pools *pools)
 	return rows;
 }
 
-/* "rxe0 hca_handle=2 qp=3", a line for each device: the peak, and the margin. */
+/* Print a line such as "rxe0 hca_handle=2 qp=3" for each device, with peaks plus the margin. */
 static void report_print_lines(FILE *to, const struct pools *pools)
 {
 	const struct slot *slot = NULL;
@@ -85,7 +85,7 @@ static void report_print_lines(FILE *to, const struct pools *pools)
 		fputc('\n', to);
 }
 
-/* Whether the command used memory, or tried to: RLIMIT_MEMLOCK refuses only mr. */
+/* RLIMIT_MEMLOCK if it is small and the command used a resource; otherwise NUMBER_MAX. */
 static uint64_t report_small_memlock(const struct pools *pools)
 {
 	const struct slot *slot = NULL;
@@ -106,7 +106,7 @@ static uint64_t report_refused(const struct pools *pools)
 	return refused;
 }
 
-/* The usage of a failed command is less than its need. Print the cause, if it is known. */
+/* Print the cause of a failure, if it is known. A failed command may need more than its peaks. */
 static void report_print_failed(FILE *to, const struct pools *pools, uint64_t refused)
 {
 	uint64_t memlock = report_small_memlock(pools);
@@ -120,7 +120,7 @@ static void report_print_failed(FILE *to, const struct pools *pools, uint64_t re
 			refused, refused == 1 ? "was" : "were");
 	else if (memlock != NUMBER_MAX)
 		fprintf(to,
-			"(no cgroup refused; RLIMIT_MEMLOCK is %s, which is small: suspect that first)\n",
+			"(no cgroup refused; RLIMIT_MEMLOCK is %s, which is small, and may be the cause)\n",
 			number_text(memlock, true));
 }
 
@@ -158,7 +158,7 @@ static struct json_object *report_slot_json(const struct slot *slot)
 	return object;
 }
 
-/* The cause of a failed command: "cgroup", "memlock", or NULL if no cause was found. */
+/* The cause of a failure: "cgroup", "memlock", or NULL if no cause was found. */
 static const char *report_cause(const struct pools *pools)
 {
 	if (!report_status)

@@ -8,12 +8,14 @@
 #include "core/core.h"
 #include "write/write.h"
 
-/* The command is held before its first instruction, until its cgroup and limits are ready. */
+/*
+ * A process that waits before the command's first instruction, until cgroup and limits are ready.
+ */
 struct child {
 	pid_t pid;
 	/* A write releases the child. */
 	int go;
-	/* The wait status is in @status. */
+	/* The child has ended, and @status is its wait status. */
 	bool ended;
 	int status;
 	/* The signal mask of this process before child_hold(). */
@@ -30,14 +32,14 @@ void child_release(struct child *child);
 /* End a child that was not released. */
 void child_cancel(struct child *child);
 /*
- * Wait until the child ends, at most @milliseconds (-1: no limit), and forward signals to the
- * child. Returns the number of a signal that arrived after the child had ended; otherwise 0.
+ * Wait at most @milliseconds (-1: no limit) until the child ends, and forward signals to the child.
+ * Returns 0, or the number of a signal that arrived after the child had ended.
  */
 int child_wait(struct child *child, int milliseconds);
 /* The exit status as a shell computes it. */
 int child_exit_status(const struct child *child);
 
-/* The cgroup that a command runs in: created for it, removed after it. */
+/* The cgroup of a command. It is created for the command, and removed after the command. */
 struct run_cgroup {
 	struct cgroup *cgroup;
 	/* The cgroup is a scope of systemd, and this process is also in the cgroup. */
@@ -45,9 +47,9 @@ struct run_cgroup {
 };
 
 /*
- * Create the cgroup below the cgroup @in. If @in is NULL, create a scope of systemd, which has the
- * child from the start, or a cgroup below the cgroup of this process. Prints an error and returns
- * false on a failure.
+ * Create the cgroup below the cgroup @in. If @in is NULL, create a scope of systemd, which contains
+ * the child from the start, or a cgroup below the cgroup of this process. Prints an error and
+ * returns false on a failure.
  */
 bool run_cgroup_make(struct run_cgroup *home, const char *in, const struct child *child);
 /* Move the child into the cgroup. */

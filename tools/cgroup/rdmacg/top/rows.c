@@ -30,7 +30,7 @@ static int top_compare_by(const struct top_row *one, const struct top_row *other
 	case TOP_REFUSALS:
 		return (one->rate < other->rate) - (one->rate > other->rate);
 	case TOP_USAGE:
-		/* Bytes and objects do not compare. */
+		/* Numbers of bytes and of objects cannot be compared. */
 		if (number_is_bytes(one->key) != number_is_bytes(other->key))
 			return number_is_bytes(one->key) ? -1 : 1;
 		return (one->usage < other->usage) - (one->usage > other->usage);
@@ -82,7 +82,7 @@ static void top_add(const struct cgroup *cgroup, const struct slot *slot)
 	row->limit_of = slot->limit_of ? memory_string(cgroup_name(slot->limit_of)) : NULL;
 	row->usage = slot->usage;
 	row->limit = slot->limit;
-	/* At a limit of 0, the first attempt already reaches the limit. */
+	/* A limit of 0 is always reached. */
 	row->use = slot->limit == NUMBER_MAX ? -1 :
 		   slot->limit ? (double)slot->usage / slot->limit : 1;
 	row->refused = slot->events.alloc_fail;
@@ -95,7 +95,7 @@ static bool top_visit(struct cgroup *cgroup, void *data)
 	const struct slot *slot = NULL;
 
 	(void)data;
-	/* Rates of commands and defaults have no usage. */
+	/* Skip rates of commands and defaults, which have no usage. */
 	while ((slot = pools_next(&cgroup->pools, slot)))
 		if ((slot->has & POOL_BIT(POOL_CURRENT)) && slot_is_telling(slot))
 			top_add(cgroup, slot);

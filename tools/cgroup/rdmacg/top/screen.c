@@ -10,12 +10,12 @@
 /* This include must be the last, because it defines macros such as columns. */
 #include <term.h>
 
-/* A line about the rows, and a line with the names of the columns. */
+/* The lines above the rows: the title, and the names of the columns. */
 #define TOP_HEAD	2
 
 static struct top_screen {
 	SCREEN *screen;
-	/* A wait ends by the keyboard, or by signals that were not blocked before. */
+	/* A key ends a wait, and so does a signal that was not blocked before. */
 	struct pollfd keyboard;
 	sigset_t unblocked;
 	bool helping;
@@ -35,22 +35,22 @@ static void top_take_signal(int signal)
 
 static const char * const top_help[] = {
 	"q      end",
-	"space  look at once",
-	"+ -    longer or shorter from one look to the next",
-	"l      the closest to their limits first",
-	"r      the most refused first",
-	"u      the largest usage first",
-	"p      by cgroup",
+	"space  update at once",
+	"+ -    more or less time between updates",
+	"l      sort by use, the closest to a limit first",
+	"r      sort by refusals",
+	"u      sort by usage",
+	"p      sort by cgroup",
 	"arrows, page up and down, home, end: scroll",
 	"h      this help; any key ends it",
 	"",
 	"USE%       usage as a part of the limit",
-	"REFUSED/S  attempts in the cgroup or below it that were refused in a second",
-	"LIMIT      the smallest one of the cgroup and those above it",
-	"LIMIT OF   whose limit that is",
+	"REFUSED/S  refused attempts of the cgroup and its descendants in a second",
+	"LIMIT      smallest limit of the cgroup and its ancestors",
+	"LIMIT OF   the cgroup that has this limit",
 };
 
-/* Signals arrive only during a wait, so that the terminal can be restored. */
+/* Block signals except during a wait, so that the terminal can be restored. */
 static void top_hold_signals(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
@@ -66,7 +66,7 @@ static void top_hold_signals(void)
 		sigaction(signals[i], &action, NULL);
 }
 
-/* End as the signal would have ended it. */
+/* Unblock signals. A signal that has arrived ends the process. */
 static void top_release_signals(void)
 {
 	if (top_signal) {
@@ -125,7 +125,7 @@ static void top_close_terminal(void)
 	free(screen.errors);
 }
 
-/* A line of the screen, cut to its width. */
+/* Draw a line, cut to the width of the screen. */
 static void top_draw_line(int y, const char *line, attr_t attributes)
 {
 	char *text __autofree = memory_string(line);
@@ -198,7 +198,7 @@ static void top_draw(void)
 	refresh();
 }
 
-/* Steps of a quarter of a second below one second, and of a second above. */
+/* Change the delay in steps of a second, or of a quarter of a second below one second. */
 static void top_change_delay(bool longer)
 {
 	uint64_t step = top.delay_ms < 1000 || (top.delay_ms == 1000 && !longer) ? 250 : 1000;
@@ -238,7 +238,7 @@ static bool top_press_scroll(int key)
 	return false;
 }
 
-/* Returns true to update at once. */
+/* Act on a key. Returns true to update at once. */
 static bool top_press(int key)
 {
 	static const char orders[TOP_ORDERS + 1] = "lrup";
@@ -260,7 +260,9 @@ static bool top_press(int key)
 	return key == 'q' || key == ' ';
 }
 
-/* Take all keys, including a new size of the terminal. Returns true to update at once. */
+/*
+ * Act on all keys, one of which means a new size of the terminal. Returns true to update at once.
+ */
 static bool top_take_keys(void)
 {
 	bool pressed = false, now = false;
@@ -275,7 +277,7 @@ static bool top_take_keys(void)
 	else if (screen.keyboard.revents & (POLLHUP | POLLERR))
 		screen.ended = true;
 	else if (screen.keyboard.revents)
-		/* An input without end that is not a keyboard. */
+		/* The input never ends and is not a keyboard, so ignore it. */
 		screen.keyboard.fd = -1;
 	return now;
 }
@@ -316,7 +318,9 @@ bool top_screen(void)
 {
 	uint64_t looks = 0;
 
-	/* Read once before the screen is cleared, so that an error remains visible. */
+	/*
+	 * Read before the screen is cleared for the first time, so that an error remains visible.
+	 */
 	if (!top_read())
 		return false;
 	top_hold_signals();

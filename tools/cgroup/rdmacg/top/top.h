@@ -24,12 +24,12 @@ struct top_row {
 	char *limit_of;
 	uint64_t usage;
 	uint64_t limit;
-	/* Usage divided by limit; -1 without a limit. */
+	/* Usage divided by limit, or -1 without a limit. */
 	double use;
-	/* Attempts that were refused so far, and their number per second; -1 if unknown. */
+	/* The number of refused attempts so far, and in a second, which is -1 if it is unknown. */
 	uint64_t refused;
 	double rate;
-	/* Other rows are kept only to find growing refusals. */
+	/* The row is shown. Other rows exist to detect growing refusals. */
 	bool shown;
 };
 
@@ -38,7 +38,7 @@ extern struct top {
 	const char *cgroup;
 	enum top_order order;
 	bool batch;
-	/* The number of reads; 0: no limit. */
+	/* The number of reads, or 0 for no limit. */
 	uint64_t count;
 	uint64_t delay_ms;
 	/* The shown rows are first, in their order. */

@@ -7,10 +7,10 @@
 
 #define CONFIG_FOLDER	"/etc/rdmacg.d"
 #define CONFIG_BLANKS	" \t\n"
-/* Editors of other systems write this mark at the beginning of a file. */
+/* Editors of other systems begin a file with this byte order mark. */
 #define CONFIG_MARK	"\xef\xbb\xbf"
 
-/* A file that is being read. */
+/* The state while a file is read. */
 struct config_file {
 	struct config *config;
 	const char *name;
@@ -34,7 +34,9 @@ char *config_oci_file(void)
 	return memory_format("%s/../rdmacg/oci.conf", folder);
 }
 
-/* The bracket that ends a section: the last character, or before a comment. */
+/*
+ * The bracket that ends a section: the last character of the line, or of the text before a comment.
+ */
 static char *config_section_end(char *text)
 {
 	char *end = strchr(text, ']');
@@ -51,7 +53,7 @@ static char *config_section_end(char *text)
 	return NULL;
 }
 
-/* "[tenants/a]": the pattern. */
+/* Take the pattern of a line such as "[tenants/a]". */
 static bool config_take_section(struct config_file *file, char *text)
 {
 	char *end = config_section_end(text);
@@ -68,7 +70,7 @@ static bool config_take_section(struct config_file *file, char *text)
 	if (!file->section)
 		say_error(text + 1, "a cgroup's name cannot have .. in it");
 	else if (!*file->section)
-		say_error("[]", "the root has no limits; its devices are the limit");
+		say_error("[]", "the root cannot have limits; give a cgroup below it");
 	return file->section && *file->section;
 }
 
@@ -224,7 +226,10 @@ char *config_pattern(const char *name)
 	char *pattern = memory_zeroed(strlen(name) * 3 + 1, 1);
 	char *to = pattern;
 
-	/* A # may begin a comment, and the word default is not a name. */
+	/*
+	 * The word default has another meaning, and a # may begin a comment, so put both in
+	 * brackets.
+	 */
 	if (!strcmp(name, device_default.name))
 		to += sprintf(to, "[%c]", *name++);
 	for (; *name; name++)

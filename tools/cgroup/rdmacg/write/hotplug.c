@@ -6,7 +6,7 @@
 
 #include "write/write.h"
 
-/* The bytes of a read. Reads must be large, because a tenant can cause many events. */
+/* The size of a read. Reads must be large, because a tenant can cause many events. */
 #define HOTPLUG_BUFFER	65536
 
 /* A folder that inotify watches. */
@@ -31,9 +31,9 @@ static void hotplug_free_folder(void *folder)
 }
 
 /*
- * udevd may rename a new device, and a limit for the earlier name would then apply to the wrong
- * device. So wait for the event of udevd. Without udevd, as in a small guest, only the kernel sends
- * events, and libudev would wait without an error. libudev itself checks for this file.
+ * udevd may rename a new device, so wait for the event of udevd: a limit for the earlier name could
+ * be for another device. Without udevd, as in a small guest, only the kernel sends events, and
+ * libudev would wait for ever. libudev also checks for this file.
  */
 static const char *hotplug_source(void)
 {
@@ -88,7 +88,7 @@ static struct hotplug_folder *hotplug_find(const struct hotplug *hotplug, int nu
 	return found ? *found : NULL;
 }
 
-/* The path is short, however deep the cgroup is. On v1, a cgroup may be renamed. */
+/* The path goes through the descriptor, so it is always short. On v1, a cgroup may be renamed. */
 void hotplug_add(struct hotplug *hotplug, const struct cgroup *cgroup)
 {
 	char *path __autofree = memory_format("/proc/self/fd/%d", cgroup->dir);
@@ -96,7 +96,7 @@ void hotplug_add(struct hotplug *hotplug, const struct cgroup *cgroup)
 				       IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
 	struct hotplug_folder *folder;
 
-	/* A cgroup that was removed has no children. */
+	/* A removed cgroup has no children. */
 	if (number < 0 && errno != ENOENT)
 		say_warning(cgroup_name(cgroup), "new cgroups in it go unnoticed: %s",
 			    strerror(errno));
@@ -112,7 +112,7 @@ void hotplug_add(struct hotplug *hotplug, const struct cgroup *cgroup)
 	folder->name = memory_string(cgroup->name);
 }
 
-/* A cgroup that is created and removed many times is visited once. */
+/* Add a name once, so that a cgroup that is created and removed many times is visited once. */
 static void hotplug_add_name(struct hotplug *hotplug, char *name)
 {
 	size_t i;
@@ -155,7 +155,7 @@ static void hotplug_take_cgroups(struct hotplug *hotplug)
 	}
 }
 
-/* After an overflow of the monitor's queue, any cgroup and any device may be new. */
+/* Read the events. After an overflow of a queue, any cgroup and any device may be new. */
 void hotplug_take(struct hotplug *hotplug)
 {
 	struct udev_device *device;

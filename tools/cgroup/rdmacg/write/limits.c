@@ -6,7 +6,7 @@
 
 static bool limits_is_key(const char *key, size_t length)
 {
-	/* Only rdma.default has "hw:". */
+	/* A key contains a colon only in rdma.default, such as "hw:any". */
 	return length && *key >= 'a' && *key <= 'z' &&
 	       strspn(key, "abcdefghijklmnopqrstuvwxyz0123456789_:") >= length;
 }
@@ -98,7 +98,7 @@ static bool limits_parse_word(struct limits *limits, const char *word)
 	return true;
 }
 
-/* Whether the words can be combined. Prints an error if not. */
+/* Whether the words can be combined. Prints an error if they cannot. */
 static bool limits_check(const struct limits *limits)
 {
 	const char *device = limits->device.name;
@@ -169,7 +169,7 @@ void limits_free(struct limits *limits)
 	memset(limits, 0, sizeof(*limits));
 }
 
-/* Append to *@text, which may be NULL. */
+/* Append a formatted text to *@text, which may be NULL. */
 static void __printf(2, 3) limits_append(char **text, const char *format, ...)
 {
 	char *before __autofree = *text, *more __autofree;
@@ -181,7 +181,7 @@ static void __printf(2, 3) limits_append(char **text, const char *format, ...)
 	*text = memory_format("%s%s", before ? before : "", more);
 }
 
-/* The kernel also checks an index that is given without need. */
+/* An index is not necessary for a unique name, but the kernel also checks it then. */
 const struct pool *limits_find_pool(const struct device *device, const struct pools *pools)
 {
 	char *list __autofree = NULL;
@@ -206,7 +206,7 @@ const struct pool *limits_find_pool(const struct device *device, const struct po
 	return NULL;
 }
 
-/* The stock controller counts in 31 bits, and has no rdma.capacity. */
+/* Check a number for the stock controller, which has 31 bits, and no rdma.capacity. */
 static bool limits_check_range(const struct limit *limit)
 {
 	if (capacity.has_file || number_is_bytes(limit->key) ||
@@ -281,7 +281,7 @@ char *limits_default_key(const struct cgroup *cgroup, const char *key)
 	return memory_format("%s%s", slot && slot->class == POOL_HW ? "hw:" : "", key);
 }
 
-/* The text for a file, and the text that undoes it. rdma.default takes the place of a class. */
+/* The text for the file of a class or for rdma.default, and the text that undoes the write. */
 struct limits_line {
 	char *text;
 	char *undo;
@@ -320,8 +320,8 @@ static bool limits_add_keys(const struct limits *limits, const struct cgroup *cg
 }
 
 /*
- * Set all keys of the device. Except in rdma.default, write "max" as "KEY=max" for each key, which
- * every kernel accepts. Write "default" as the word.
+ * Set all keys of the device. Write "default" as the word, and "max" as "KEY=max" for each key,
+ * because every kernel accepts that. Write "max" as the word only to rdma.default.
  */
 static void limits_add_whole(const struct limits *limits, const struct pool *pool,
 			     struct limits_line *lines)
@@ -347,7 +347,7 @@ static void limits_add_whole(const struct limits *limits, const struct pool *poo
 	}
 }
 
-/* In cgroup v1 and v2, one line is one write. */
+/* Add one write for one line, because the stock controller accepts only one line in a write. */
 static void limits_add_line(const struct limits *limits, struct transaction *change,
 			    const struct cgroup *cgroup, enum pool_class class,
 			    const struct limits_line *line)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rdmacg: the limits that a user asks for, as far as the administrator allows. */
+/* rdmacg: the limits that a user requests, if the administrator allows them. */
 #include "write/write.h"
 
-/* A limit of a rule for a device and a key. */
+/* A limit for a device and a key, and its rule. */
 struct policy_limit {
 	/* NULL: there is no rule, and the value is NUMBER_MAX. */
 	const struct rule *rule;
@@ -88,8 +88,9 @@ static uint64_t policy_least(uint64_t a, uint64_t b)
 }
 
 /*
- * The ceiling of a device. A later device may have any name, so the lowest ceiling of the
- * key is that of rdma.default. A percentage is not known before the device is registered.
+ * Find the ceiling of a device. A later device may have any name, so the ceiling of rdma.default is
+ * the lowest ceiling of the key. The number of a percentage is not known before the device is
+ * registered.
  */
 static bool policy_look_up_ceiling(const struct policy *policy, const struct device *device,
 				   const char *key, bool is_asked, struct policy_limit *ceiling)
@@ -224,7 +225,7 @@ static bool policy_take_rule(const struct policy *policy, const struct rule *rul
 }
 
 /*
- * If a request has an index without need, pass the index to the kernel, which checks it: the device
+ * Keep the index of a request even if the name is unique, so that the kernel checks it: the device
  * of that index may be removed. Prints an error and returns false on a failure.
  */
 static bool policy_take_index(const struct rule *rule, struct device *device)
@@ -280,7 +281,7 @@ static bool policy_has_device(const struct pools *pools, const struct rule *rule
 	return false;
 }
 
-/* All requests and all rules of the administrator. The limits of later devices come first. */
+/* Add the writes of all requests and all rules. The limits of later devices come first. */
 static bool policy_prepare(struct policy *policy, unsigned int files)
 {
 	const struct pools *pools = &policy->cgroup->pools;
@@ -302,8 +303,8 @@ static bool policy_prepare(struct policy *policy, unsigned int files)
 }
 
 /*
- * The controller remains enabled if the limits are refused. To disable it in an ancestor would
- * remove the limits of other containers that start at the same time.
+ * Enable the controller. It remains enabled if the limits are refused, because disabling it in an
+ * ancestor would remove the limits of other containers that start at the same time.
  */
 static bool policy_enable(struct cgroup *cgroup)
 {
@@ -342,7 +343,7 @@ static bool policy_add_unified(struct json_object *unified, const struct transac
 	char *text __autofree = NULL;
 	struct json_object *before = json_object_object_get(unified, step->file);
 
-	/* A stock kernel takes the limits of one device in a write. */
+	/* The stock controller accepts the limits of only one device in a write. */
 	if (before && !pools_find(&step->cgroup->pools, &device_default)) {
 		say_error(step->file,
 			  "a runtime cannot set limits of two devices on this kernel; limit one device");
@@ -356,7 +357,7 @@ static bool policy_add_unified(struct json_object *unified, const struct transac
 struct json_object *policy_unified(struct policy *policy, struct cgroup *above)
 {
 	struct json_object *unified = json_object_new_object();
-	/* The usage of @above does not count for the new cgroup. */
+	/* Do not read the usage of @above, which does not count for the new cgroup. */
 	bool good = policy_begin(policy, above, POOL_BIT(POOL_MAX));
 	size_t i;
 

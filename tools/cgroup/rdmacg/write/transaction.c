@@ -32,21 +32,21 @@ void transaction_add_controller(struct transaction *change, const struct cgroup 
 {
 	const struct cgroup *parent = cgroup->parent;
 
-	/* A cgroup that was removed meanwhile also lacks files. */
+	/* A cgroup without cgroup.procs was removed. */
 	if (!hierarchy.v2 || !parent || cgroup_has_controller(cgroup) ||
 	    !file_exists(cgroup->dir, "cgroup.procs"))
 		return;
 	transaction_add_controller(change, parent);
 	/*
-	 * If another process enables it at the same time, it is shown before the files are
-	 * created; a write waits for them.
+	 * Write even if the file shows +rdma: another process may just be enabling the controller,
+	 * and the write waits until the files exist.
 	 */
 	transaction_add(change, parent, TRANSACTION_CONTROL, memory_string("+rdma\n"),
 			memory_string(transaction_has_controller_below(parent) ?
 				      "+rdma\n" : "-rdma\n"));
 }
 
-/* Why "+rdma" or limits were refused, and what to do. */
+/* Reasons for which the kernel refuses "+rdma" or limits, and remedies. */
 static const struct {
 	bool control;
 	int error;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Limits: from words and files, by policy, into the kernel's files. */
+/* Limits: reading them from words and files, deciding by policy, and writing them to the kernel. */
 #ifndef RDMACG_WRITE_H
 #define RDMACG_WRITE_H
 
@@ -10,11 +10,11 @@
  * files are written in turn, so other processes may see only some of the writes.
  */
 struct transaction_step {
-	/* Stays open until the transaction is freed; the caller's. */
+	/* The caller keeps the cgroup open until the transaction is freed. */
 	const struct cgroup *cgroup;
 	char *file;
 	char *text;
-	/* The text that undoes the write. */
+	/* This text undoes the write. */
 	char *undo;
 	bool done;
 };
@@ -22,11 +22,11 @@ struct transaction_step {
 struct transaction {
 	struct transaction_step *steps;
 	size_t nr_steps;
-	/* Print the writes, and do not write. */
+	/* Print the writes instead of writing. */
 	bool dry_run;
-	/* In a dry run, do not print either. */
+	/* Do not print the writes of a dry run. */
 	bool quiet;
-	/* Earlier writes stay if a later write is refused. */
+	/* Do not undo earlier writes if a later write is refused. */
 	bool keep;
 };
 
@@ -39,7 +39,7 @@ void transaction_add(struct transaction *change, const struct cgroup *cgroup, co
  */
 void transaction_add_controller(struct transaction *change, const struct cgroup *cgroup);
 /*
- * Do the writes that are not done yet. If the kernel refuses a write: print an error, undo the
+ * Do the writes that are not done yet. If the kernel refuses a write, print an error, undo the
  * transaction unless @change->keep is set, and return false.
  */
 bool transaction_apply(struct transaction *change);
@@ -51,15 +51,15 @@ void transaction_free(struct transaction *change);
 /*
  * Limits as people write them:
  *
- *	DEVICE [index=N] KEY=VALUE... | max | default
+ * 	DEVICE [index=N] KEY=VALUE... | max | default
  *
- * VALUE is a number, a percentage of the device's capacity, or max. A number of bytes can have
- * the suffix K, M, G or T. DEVICE "default" is each device without limits of its own
+ * VALUE is a number, a percentage of the device's capacity, or max. A number of bytes can have the
+ * suffix K, M, G or T. DEVICE "default" stands for each device without limits of its own
  * (rdma.default). The word default removes the device's own limits.
  */
 struct limit {
 	char *key;
-	/* A number, NUMBER_MAX included; or thousandths of a percent of the capacity. */
+	/* A number, which may be NUMBER_MAX, or thousandths of a percent of the capacity. */
 	uint64_t value;
 	bool percent;
 };
@@ -72,15 +72,15 @@ struct limits {
 	const char *whole;
 };
 
-/* Both print an error and return false if a word is wrong. */
+/* Both functions print an error and return false if a word is invalid. */
 bool limits_parse(struct limits *limits, const char *device, char * const *words, size_t count);
-/* DEVICE:WORD[,WORD]... */
+/* Parse "DEVICE:WORD[,WORD]...". */
 bool limits_parse_option(struct limits *limits, const char *text);
 void limits_free(struct limits *limits);
-/* NULL if @limits does not have the key. */
+/* Find the limit of a key, or NULL if @limits does not have the key. */
 const struct limit *limits_find(const struct limits *limits, const char *key);
 
-/* The pool of a device. A unique name needs no index. NULL after a printed error. */
+/* Find the pool of a device. A unique name needs no index. NULL after a printed error. */
 const struct pool *limits_find_pool(const struct device *device, const struct pools *pools);
 /* The name of a key in rdma.default: "hw:KEY" if a driver registers it. To be freed. */
 char *limits_default_key(const struct cgroup *cgroup, const char *key);
@@ -113,13 +113,13 @@ bool limits_add(const struct limits *limits, struct transaction *change,
 
 /* A line of limits. */
 struct rule {
-	/* "FILE:LINE", or another place. */
+	/* The place of the rule, such as "FILE:LINE". */
 	char *where;
 	/* The pattern of cgroups, or NULL. */
 	char *section;
 	/* The name of the device is a pattern, except "default". */
 	struct limits limits;
-	/* For apply: a cgroup matched, a device matched, an error was printed. */
+	/* For apply: a cgroup has matched, a device has matched, an error was printed. */
 	bool met;
 	bool used;
 	bool failed;
@@ -137,7 +137,7 @@ enum config_match {
 	CONFIG_SELF,
 };
 
-/* The folder of the files: /etc/rdmacg.d, or for tests RDMACG_CONFIG. */
+/* The folder of the files: /etc/rdmacg.d, or RDMACG_CONFIG for tests. */
 const char *config_folder(void);
 /* The file of oci-hook, in a folder beside config_folder(). To be freed. */
 char *config_oci_file(void);
@@ -177,7 +177,7 @@ struct policy {
 	const char *place;
 	/* All rules. */
 	struct config config;
-	/* While limits are set. */
+	/* Used while limits are set. */
 	struct cgroup *cgroup;
 	struct transaction change;
 };
@@ -188,19 +188,20 @@ struct policy {
  */
 bool policy_read(struct policy *policy);
 /*
- * Enable the controller in the ancestors of @cgroup and set its limits. A request cannot exceed
- * the ceiling or, without a ceiling, the limit in effect. Without a request, the limit is the
- * lower of default and ceiling, and does not rise. The share then lowers each limit. If a limit
- * cannot be set: set none, print an error, and return false.
+ * Enable the controller in the ancestors of @cgroup, and set its limits. A request cannot exceed
+ * the ceiling, or the limit in effect if there is no ceiling. A limit without a request becomes the
+ * lower of default and ceiling, and does not rise. A share can lower each limit further. If a limit
+ * cannot be set, set no limit, print an error, and return false.
  */
 bool policy_limits(struct policy *policy, struct cgroup *cgroup);
 /*
- * The limits of policy_limits() for a cgroup that a runtime is about to create below @above: an
- * object with a text for each file that the runtime writes. NULL after a printed error.
+ * Compute the limits of policy_limits() for a cgroup that a runtime is about to create below
+ * @above. Returns an object with a text for each file that the runtime writes, or NULL after a
+ * printed error.
  */
 struct json_object *policy_unified(struct policy *policy, struct cgroup *above);
 
-/* New devices and new cgroups, by udev or the kernel and by inotify. */
+/* Events of new devices from udev or the kernel, and of new cgroups from inotify. */
 
 struct udev;
 struct udev_monitor;
@@ -213,9 +214,9 @@ struct hotplug {
 	int inotify;
 	/* The folders that inotify watches, a tree of tsearch(3). */
 	void *folders;
-	/* Any cgroup may be new, or a device is new. */
+	/* Visit all cgroups, because a device is new, or any cgroup may be new. */
 	bool everything;
-	/* The cgroups that are new. */
+	/* The names of new cgroups. */
 	char **names;
 	size_t nr_names;
 };
@@ -225,7 +226,7 @@ bool hotplug_open(struct hotplug *hotplug);
 void hotplug_close(struct hotplug *hotplug);
 /* Watch for new children of the cgroup. A second call for the same cgroup changes nothing. */
 void hotplug_add(struct hotplug *hotplug, const struct cgroup *cgroup);
-/* Read the events, without waiting, into everything and names; each name once. */
+/* Read the events that have arrived into everything and names, which has each name once. */
 void hotplug_take(struct hotplug *hotplug);
 /* Clear everything and names. */
 void hotplug_drop(struct hotplug *hotplug);
