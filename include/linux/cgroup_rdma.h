@@ -21,10 +21,10 @@ struct rdmacg_desc;
 /* No limit, or no stated capacity. Users read and write it as "max". */
 #define RDMACG_NO_LIMIT ((u64)S64_MAX)
 
-/* An endless amount: not counted, and refused if there is a limit. */
+/* An endless amount is not counted, and is refused if there is a limit. */
 #define RDMACG_ENDLESS U64_MAX
 
-/* The counted part of an amount. */
+/* Returns the part of an amount that is counted. */
 static inline u64 rdmacg_counted(u64 amount)
 {
 	return amount == RDMACG_ENDLESS ? 0 : amount;
@@ -36,7 +36,7 @@ static inline u64 rdmacg_counted(u64 amount)
  * @RDMACG_RESOURCE_HCA_OBJECT: uverbs objects that have an id
  * @RDMACG_RESOURCE_MAX: number of these types
  *
- * The IB core registers the table of these first, hence the fixed slots.
+ * The slots are fixed, because the IB core registers the table of these resources first.
  */
 enum rdmacg_resource_type {
 	RDMACG_RESOURCE_HCA_HANDLE,
@@ -45,11 +45,11 @@ enum rdmacg_resource_type {
 };
 
 /**
- * enum rdmacg_class - which files a resource appears in
+ * enum rdmacg_class - the files in which a resource appears
  * @RDMACG_CLASS_HCA: rdma.max, rdma.current and so on
  * @RDMACG_CLASS_VERB: rdma.verb.max and so on
  * @RDMACG_CLASS_HW: rdma.hw.max and so on
- * @RDMACG_CLASS_CONTROL: rdma.control.max; not for tables, the controller adds it
+ * @RDMACG_CLASS_CONTROL: rdma.control.max; only the controller registers resources of this class
  * @RDMACG_CLASSES: number of classes
  */
 enum rdmacg_class {
@@ -61,7 +61,7 @@ enum rdmacg_class {
 };
 
 /**
- * enum rdmacg_unit - what an amount of a resource counts
+ * enum rdmacg_unit - the unit of a resource
  * @RDMACG_OBJECTS: objects
  * @RDMACG_BYTES: bytes
  * @RDMACG_UNITS: number of units
@@ -77,10 +77,9 @@ enum rdmacg_unit {
  * @name: the key in the files: a lower-case letter, then lower-case letters,
  *	digits or underscores, 31 characters at most; none of "max", "index" and
  *	"default"
- * @class: the files it appears in
- * @unit: what its amounts count
- * @capacity: the amount that the device offers, in @unit; RDMACG_NO_LIMIT if the
- *	device states none
+ * @class: the files in which the resource appears
+ * @unit: the unit of its amounts
+ * @capacity: the amount that the device has, in @unit, or RDMACG_NO_LIMIT if it is not known
  */
 struct rdmacg_resource {
 	const char		*name;
@@ -91,11 +90,11 @@ struct rdmacg_resource {
 
 /**
  * struct rdmacg_table - resources that a device gets together, or not at all
- * @resources: one or more; needed during registration only
- * @count: how many
- * @first_slot: set at registration: the slot of the first resource, before the
- *	slots of the others; -EINVAL for an empty table, a malformed resource or a
- *	name that the device has already; -ENOSPC past RDMACG_MAX_SLOTS
+ * @resources: one or more resources; needed only during registration
+ * @count: the number of resources
+ * @first_slot: set at registration to the slot of the first resource; the slots of the other
+ *	resources follow. Set to -EINVAL for an empty table, a malformed resource or a name that the
+ *	device already has, and to -ENOSPC above RDMACG_MAX_SLOTS
  */
 struct rdmacg_table {
 	const struct rdmacg_resource *resources;
@@ -107,10 +106,10 @@ struct rdmacg_table {
  * struct rdmacg_device - one RDMA device of the controller
  * @name: the device's name for users; set by the caller, read at registration
  *	and by rdmacg_rename_device()
- * @index: system-wide number that distinguishes devices of the same name; set by
- *	the caller before registration
+ * @index: a system-wide number that distinguishes devices of the same name; set by the caller
+ *	before registration
  *
- * Embedded in the caller's device. The controller keeps the rest.
+ * The caller embeds this struct in its own device. The other fields belong to the controller.
  */
 struct rdmacg_device {
 	const char		*name;
@@ -119,15 +118,14 @@ struct rdmacg_device {
 	/* The index of the device's pool in the map of each cgroup. */
 	u32			key;
 	unsigned int		nr_slots;
-	/* The part that outlives this struct, for readers. */
+	/* For readers: the part that outlives this struct. */
 	struct rdmacg_desc	*desc;
 };
 
 /**
  * struct rdmacg_amount - an amount of one resource
  * @slot: the resource; no two amounts of a set have the same slot
- * @amount: how much, in the resource's unit; 1 to RDMACG_NO_LIMIT, or
- *	RDMACG_ENDLESS
+ * @amount: the amount in the resource's unit: 1 to RDMACG_NO_LIMIT, or RDMACG_ENDLESS
  */
 struct rdmacg_amount {
 	unsigned int		slot;
@@ -135,10 +133,10 @@ struct rdmacg_amount {
 };
 
 /**
- * enum rdmacg_command_kind - how much a command takes of the rates of its cgroup
- * @RDMACG_COMMAND_CREATE: takes two, one of them for the end of the created object
- * @RDMACG_COMMAND_CHANGE: any other command; takes one
- * @RDMACG_COMMAND_DESTROY: takes nothing and never waits, but is counted
+ * enum rdmacg_command_kind - the part of a command in the rates of its cgroup
+ * @RDMACG_COMMAND_CREATE: counts twice, once for the destruction of the created object
+ * @RDMACG_COMMAND_CHANGE: any other command; counts once
+ * @RDMACG_COMMAND_DESTROY: never waits and does not use the rate, but appears in rdma.control.stat
  */
 enum rdmacg_command_kind {
 	RDMACG_COMMAND_CREATE,
@@ -147,13 +145,12 @@ enum rdmacg_command_kind {
 };
 
 /**
- * struct rdmacg_command - a command under way, from rdmacg_begin_command() to
- *	rdmacg_end_command()
+ * struct rdmacg_command - a command from rdmacg_begin_command() to rdmacg_end_command()
  */
 struct rdmacg_command {
 	/* private: NULL for a command that has no place in flight */
 	struct rdmacg_control	*control;
-	/* With a reference. */
+	/* This struct holds a reference to the cgroup. */
 	struct rdma_cgroup	*cg;
 };
 
@@ -269,9 +266,9 @@ static inline void rdmacg_put(struct rdma_cgroup *cg)
 #include <linux/atomic.h>
 
 /*
- * The number of limits on commands in all pools, and of cgroups with such a default. This is not a
- * static key, because a user with a delegated cgroup could make a static key patch the kernel's
- * code again and again.
+ * The number of limits on commands in all pools, plus the number of cgroups with such a default.
+ * This is not a static key, because each change of a static key patches the kernel's code, and a
+ * user with a delegated cgroup could cause any number of changes.
  */
 extern atomic_long_t rdmacg_nr_control_limits;
 
@@ -320,8 +317,8 @@ static inline bool rdmacg_commands_are_limited(void)
  * @device: a registered device
  * @kind: the kind of command
  *
- * Waits while the process's cgroup or an ancestor is over its limit. A no-op if no cgroup of
- * the machine has such a limit.
+ * Waits while the process's cgroup or an ancestor is above its limit. Does nothing if no cgroup of
+ * the machine has a limit on commands.
  *
  * Context: Process context; may sleep as long as the limit requires. The caller must not hold a
  * lock that is needed to end a command, or to remove the device before rdmacg_stop_waiting().

@@ -46,8 +46,8 @@ struct ib_rdmacg_object_def {
  * @qp: queue pairs
  * @srq: shared receive queues
  * @mr: memory regions
- * @mr_mem: the bytes that the device can access through these; from 2^48 on, bytes are not
- *	counted, and refused if there is a limit
+ * @mr_mem: the bytes that the device can access through these objects; 2^48 bytes or more are not
+ *	counted, and are refused if there is a limit
  */
 struct ib_rdmacg_objects {
 	u32			pd;
@@ -67,8 +67,8 @@ struct ib_rdmacg_objects {
  *	returns
  * @count: the number of resources
  *
- * If the controller refuses the resources, with an error in the log, or does not count this
- * class, none of them is charged.
+ * The resources are not charged if the controller does not count this class, or if it refuses them.
+ * A refusal is an error in the log.
  *
  * Context: Any context.
  */

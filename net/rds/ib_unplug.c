@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The removal of a device that RDS uses; ib_unplug.h has the reason.
- */
+/* The removal of a device that RDS uses. ib_unplug.h explains the reason. */
 #include <linux/delay.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -23,7 +21,7 @@ void rds_ib_add_mr(struct rds_ib_device *rds_ibdev, struct rds_ib_mr *ibmr)
 	spin_unlock(&rds_ibdev->mrs_lock);
 }
 
-/* Called for an MR that is about to be freed. rds_ib_settle() may have removed the MR before. */
+/* Remove an MR that is about to be freed from its list, unless rds_ib_settle() has removed it. */
 void rds_ib_del_mr(struct rds_ib_mr *ibmr)
 {
 	spin_lock(&ibmr->device->mrs_lock);
@@ -31,7 +29,7 @@ void rds_ib_del_mr(struct rds_ib_mr *ibmr)
 	spin_unlock(&ibmr->device->mrs_lock);
 }
 
-/* No MR of the device is invalidated or freed until rds_ib_unlock_pools(). */
+/* Prevent RDS from invalidating or freeing MRs of the device until rds_ib_unlock_pools(). */
 static void rds_ib_lock_pools(struct rds_ib_device *rds_ibdev)
 {
 	mutex_lock(&rds_ibdev->mr_8k_pool->flush_lock);
@@ -47,9 +45,9 @@ static void rds_ib_unlock_pools(struct rds_ib_device *rds_ibdev)
 }
 
 /*
- * The connection shuts down, and does not wait for processes that hold its MRs. A stale MR is not
- * used again, does not count as in use, and is deregistered when it is freed. i_fastreg_wrs counts
- * the work requests for the MR, and the shutdown waits for those.
+ * Mark the MRs of a connection as stale, so that its shutdown does not wait for processes that hold
+ * them. A stale MR is not used again, and is deregistered when it is freed. The shutdown still
+ * waits for the work requests for MRs, which i_fastreg_wrs counts.
  */
 void rds_ib_revoke_mrs(struct rds_ib_connection *ic)
 {
@@ -67,7 +65,7 @@ void rds_ib_revoke_mrs(struct rds_ib_connection *ic)
 	rds_ib_unlock_pools(rds_ibdev);
 }
 
-/* rds_ib_get_mr() in a section that rds_ib_settle() waits for. */
+/* Call rds_ib_get_mr() in a section for which rds_ib_settle() waits. */
 void *rds_ib_bind_mr(struct scatterlist *sg, unsigned long nents, struct rds_sock *rs,
 		     u32 *key_ret, struct rds_connection *conn, u64 start, u64 length,
 		     int need_odp)
@@ -89,7 +87,7 @@ static bool rds_ib_has_conns(struct rds_ib_device *rds_ibdev)
 	return has_conns;
 }
 
-/* Separate an MR that a process holds from the device; the pages stay until the MR is freed. */
+/* Separate an MR that a process holds from the device. The pages stay until the MR is freed. */
 static void rds_ib_disown_mr(struct rds_ib_device *rds_ibdev, struct rds_ib_mr *ibmr)
 {
 	/* Deregister the MR first, because the peer can write to the pages until then. */
@@ -114,9 +112,9 @@ static struct rds_ib_mr *rds_ib_first_mr(struct rds_ib_device *rds_ibdev)
 }
 
 /*
- * The device is being removed, and cannot be found. Wait until RDS uses nothing on it, before the
- * IB core continues: first connections, which shut down after rds_ib_dev_shutdown(), then regions,
- * then the PD. Regions that processes hold are separated from the device.
+ * Wait until RDS uses nothing on a device that is being removed and cannot be found any more. First
+ * wait for the connections, which shut down after rds_ib_dev_shutdown(), then for regions, then for
+ * the PD. Separate regions that processes hold from the device.
  */
 void rds_ib_settle(struct rds_ib_device *rds_ibdev)
 {
@@ -125,7 +123,7 @@ void rds_ib_settle(struct rds_ib_device *rds_ibdev)
 
 	synchronize_srcu(&rds_ib_binding);
 	for (tries = 0; rds_ib_has_conns(rds_ibdev); tries++) {
-		/* Connections that were bound late, or that are connecting, miss a call. */
+		/* Repeat the call for connections that were bound late or are connecting. */
 		if (tries % 50 == 0)
 			rds_ib_dev_shutdown(rds_ibdev);
 		msleep(20);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Functions that let a device be removed while processes hold memory regions on it. Without them,
- * a region in use stops the shutdown of its connection, and so the removal of the device, until
- * the process frees the region, and RDS frees its MRs after the device is removed.
+ * Functions that let a device be removed while processes hold memory regions on it. Without these
+ * functions, the shutdown of a connection and the removal of the device wait until the process
+ * frees the region, and RDS frees its MRs after the device is removed.
  */
 #ifndef _RDS_IB_UNPLUG_H
 #define _RDS_IB_UNPLUG_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Charges of SMC-R to RDMA cgroups; smc_rdmacg.h has the rules. All functions run in process
+ * Charges of SMC-R to RDMA cgroups. smc_rdmacg.h has the rules. All functions run in process
  * context, perhaps of a worker, and may sleep.
  */
 #include <linux/cgroup_rdma.h>
@@ -11,7 +11,7 @@
 #include "smc_ib.h"
 #include "smc_rdmacg.h"
 
-/* Replace *@payer with @cg; either may be NULL. */
+/* Replace *@payer with @cg. Both may be NULL. */
 static void smc_rdmacg_set_payer(struct rdma_cgroup **payer, struct rdma_cgroup *cg)
 {
 	struct rdma_cgroup *old = *payer;
@@ -24,8 +24,8 @@ static void smc_rdmacg_set_payer(struct rdma_cgroup **payer, struct rdma_cgroup 
 }
 
 /*
- * The current process creates the socket. If a worker creates the socket, it then calls
- * smc_rdmacg_inherit().
+ * Make the cgroup of the current process the payer of a new socket. A worker that creates a socket
+ * then calls smc_rdmacg_inherit().
  */
 void smc_rdmacg_init_sock(struct smc_sock *smc)
 {
@@ -54,7 +54,7 @@ void smc_rdmacg_exit_lgr(struct smc_link_group *lgr)
 
 static const struct ib_rdmacg_objects smc_rdmacg_link = { .pd = 1, .qp = 1 };
 
-/* Charge the objects of a new link. Returns 0 or -ENOMEM, which SMC sends to the peer as reason. */
+/* Charge the objects of a new link. Returns 0 or -ENOMEM, which SMC reports to the peer. */
 int smc_rdmacg_charge_link(struct smc_link *lnk)
 {
 	if (ib_rdmacg_try_charge_objects(lnk->lgr->cg, lnk->smcibdev->ibdev, &smc_rdmacg_link))
@@ -103,7 +103,7 @@ void smc_rdmacg_uncharge_buf(struct smc_buf_desc *buf_desc, struct smc_link *lnk
 	buf_desc->is_charged[lnk->link_idx] = false;
 }
 
-/* Without a confirmed key, SMC sends the key of the next MR to the peer. */
+/* Unmap a buffer. SMC then sends the key of its next MR to the peer. */
 static void smc_rdmacg_unmap_buf(struct smc_link_group *lgr, struct smc_buf_desc *buf_desc,
 				 bool is_rmb)
 {
@@ -115,9 +115,9 @@ static void smc_rdmacg_unmap_buf(struct smc_link_group *lgr, struct smc_buf_desc
 }
 
 /*
- * Move the charge of a buffer, which the caller has set to used, to the payer of the socket. The
- * old payer is uncharged first, so that a common ancestor is not charged twice. If the new payer
- * has no room, the MRs are removed, and the caller fails when it maps the buffer.
+ * Move the charge of a buffer, which the caller has set to used, to the payer of the socket.
+ * Uncharge the old payer first, so that a common ancestor is not charged twice. If the new payer
+ * has no room, remove the MRs. The caller then fails when it maps the buffer.
  */
 void smc_rdmacg_take_buf(struct smc_link_group *lgr, struct smc_buf_desc *buf_desc,
 			 bool is_rmb, const struct smc_sock *smc)
@@ -139,13 +139,13 @@ void smc_rdmacg_take_buf(struct smc_link_group *lgr, struct smc_buf_desc *buf_de
 		smc_rdmacg_unmap_buf(lgr, buf_desc, is_rmb);
 }
 
-/* The buffer is about to be freed, and has no MR. */
+/* Forget the payer of a buffer that is about to be freed and has no MR. */
 void smc_rdmacg_exit_buf(struct smc_buf_desc *buf_desc)
 {
 	smc_rdmacg_set_payer(&buf_desc->cg, NULL);
 }
 
-/* Unmap the idle buffers of a list that are charged to @cg. Returns whether there were any. */
+/* Unmap those idle buffers of a list that are charged to @cg. Returns whether there were any. */
 static bool smc_rdmacg_reclaim_bufs(struct smc_link_group *lgr, struct rw_semaphore *lock,
 				    struct list_head *bufs, bool is_rmb,
 				    const struct rdma_cgroup *cg)
@@ -170,16 +170,16 @@ static bool smc_rdmacg_reclaim_bufs(struct smc_link_group *lgr, struct rw_semaph
 }
 
 /*
- * Unmap the idle buffers of @lgr that are charged to @cg. Returns whether there were any. A group
- * has at most SMC_RMBS_PER_LGR_MAX buffers of each kind. The caller holds a mutex of all
- * connections, so it must not wait for peers of other groups, and does not unmap their buffers.
+ * Unmap those idle buffers of @lgr that are charged to @cg. Returns whether there were any. A group
+ * has at most SMC_RMBS_PER_LGR_MAX buffers of each kind. Buffers of other groups stay: the caller
+ * holds a mutex of all connections, and must not wait for the peers of other groups.
  */
 bool smc_rdmacg_reclaim(struct smc_link_group *lgr, const struct rdma_cgroup *cg)
 {
 	bool found = false;
 	int i;
 
-	/* A new link maps the buffers in use. */
+	/* Keep new links away, because a new link maps the buffers in use. */
 	down_read(&lgr->llc_conf_mutex);
 	for (i = 0; i < SMC_RMBE_SIZES; i++) {
 		found |= smc_rdmacg_reclaim_bufs(lgr, &lgr->rmbs_lock, &lgr->rmbs[i], true, cg);

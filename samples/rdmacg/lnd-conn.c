@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Connections: their queues, the charge for these, and the events of the connection manager. */
+/* Connections: their queues, the charges for these, and events of the connection manager. */
 #include <linux/slab.h>
 #include <rdma/ib_cm.h>
 
@@ -24,9 +24,9 @@ static struct lnd_conn *lnd_conn_alloc(struct lnd_ni *ni)
 static const struct ib_rdmacg_objects lnd_queues = { .qp = 1, .cq = 1 };
 
 /*
- * Each kernel user does this: charge all objects of a connection together, create the objects, and
- * uncharge them after they are destroyed, on errors and at the end. lnd_conn_free() destroys and
- * uncharges in both cases.
+ * Each kernel user follows these steps: charge all objects of a connection together, create the
+ * objects, and uncharge them after their destruction. lnd_conn_free() destroys and uncharges them,
+ * after an error and at the end.
  */
 static int lnd_conn_make(struct lnd_conn *conn)
 {
@@ -52,7 +52,7 @@ static int lnd_conn_make(struct lnd_conn *conn)
 	conn->cq = cq;
 	attr.send_cq = cq;
 	attr.recv_cq = cq;
-	/* If the peer has no receive for a page, the page waits only a short time. */
+	/* Let a page wait only a short time if the peer has no receive for it. */
 	rdma_set_min_rnr_timer(conn->id, IB_RNR_TIMER_000_01);
 	ret = rdma_create_qp(conn->id, ni->pd, &attr);
 	return ret ?: lnd_conn_post_recvs(conn);
@@ -75,7 +75,7 @@ static void lnd_conn_free(struct lnd_conn *conn)
 	kfree(conn);
 }
 
-/* Free the dead connections, or all. */
+/* Free the dead connections, or all connections if @all. */
 void lnd_conns_free(struct lnd_ni *ni, bool all)
 {
 	struct lnd_conn *conn, *next;
@@ -97,7 +97,7 @@ void lnd_conn_tell(struct lnd_conn *conn, int event)
 	wake_up(&conn->ni->wait);
 }
 
-/* Begin the end of a connection, in any context. An event that comes before it is the reason. */
+/* Begin the end of a connection, in any context. An earlier event is the reason. */
 void lnd_conn_die(struct lnd_conn *conn)
 {
 	WRITE_ONCE(conn->state, LND_DEAD);
@@ -106,7 +106,7 @@ void lnd_conn_die(struct lnd_conn *conn)
 	schedule_work(&conn->ni->work);
 }
 
-/* Called in threads of the connection manager, never twice at once for an identifier. */
+/* Handle an event. Threads of the connection manager call this, one at a time for an identifier. */
 static int lnd_conn_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct lnd_conn *conn = id->context;
@@ -133,8 +133,8 @@ static int lnd_conn_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 }
 
 /*
- * The NI is charged for the connections that peers request. After an error, the connection manager
- * destroys an identifier that has no connection.
+ * Accept a connection that a peer requests; the NI is charged. After an error, the connection
+ * manager destroys the identifier if it has no connection.
  */
 static int lnd_conn_requested(struct lnd_ni *ni, struct rdma_cm_id *id)
 {
@@ -151,14 +151,14 @@ static int lnd_conn_requested(struct lnd_ni *ni, struct rdma_cm_id *id)
 		lnd_conn_die(conn);
 		return 0;
 	}
-	/* The first message can come before rdma_accept() returns. */
+	/* The first message may arrive before rdma_accept() returns. */
 	WRITE_ONCE(conn->state, LND_ESTABLISHED);
 	if (rdma_accept(id, &param))
 		lnd_conn_die(conn);
 	return 0;
 }
 
-/* Called in threads of the connection manager, with the handler lock of the listener. */
+/* Handle an event of the listener, with the handler lock of the listener. */
 int lnd_listen_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct lnd_ni *ni = id->context;
@@ -204,8 +204,8 @@ static int lnd_conn_resolve(struct lnd_conn *conn, const struct sockaddr_storage
 		return PTR_ERR(id);
 	conn->id = id;
 	/*
-	 * Bind to the address of the NI, and so to its device, with any port. IPv6 has the port at
-	 * the same place.
+	 * Use any port of the NI's address, which binds to its device. IPv6 has the port at the
+	 * same place.
 	 */
 	((struct sockaddr_in *)&from)->sin_port = 0;
 	ret = rdma_resolve_addr(id, (struct sockaddr *)&from, (const struct sockaddr *)to,
@@ -241,7 +241,7 @@ static int lnd_connect_one(struct lnd_ni *ni, const struct sockaddr_storage *to)
 	return ret;
 }
 
-/* Connect to a peer. Fewer connections than "conns_per_peer" are a success. */
+/* Connect to a peer. Returns 0 even if there are fewer connections than "conns_per_peer". */
 int lnd_connect(struct lnd_ni *ni, const struct sockaddr_storage *to)
 {
 	unsigned int i, made = 0;

@@ -8,8 +8,8 @@
  *
  * A write returns when the command has ended, or with its error: EAGAIN if the cgroup is at a
  * limit. A read shows the port of the NI and the sizes of its connections. The NI ends when the
- * file is closed. Parameters and sizes are those of o2iblnd in Lustre 2.15 and later;
- * "rdmacg plan lnet" computes the same.
+ * file is closed. Parameters and sizes are those of o2iblnd in Lustre 2.15 and later; "rdmacg plan
+ * lnet" computes the same sizes.
  */
 #include <linux/cgroup_rdma.h>
 #include <linux/cpumask.h>
@@ -36,7 +36,7 @@ MODULE_PARM_DESC(credits, "upper bound of peer_credits (256)");
 
 static unsigned int peer_credits = 8;
 module_param(peer_credits, uint, 0644);
-MODULE_PARM_DESC(peer_credits, "transfers of a connection at a time, 8 to 255 (8)");
+MODULE_PARM_DESC(peer_credits, "concurrent transfers of a connection, 8 to 255 (8)");
 
 static unsigned int conns_per_peer = 1;
 module_param(conns_per_peer, uint, 0644);
@@ -100,7 +100,7 @@ static int lnd_ni_make_mrs(struct lnd_ni *ni)
 	return 0;
 }
 
-/* A part of these objects is useless, so they are one charge. */
+/* Charge these objects together, because a part of them is useless. */
 static int lnd_ni_make(struct lnd_ni *ni)
 {
 	const struct ib_rdmacg_objects objects = { .pd = 1, .mr = ni->pool_size };
@@ -124,9 +124,9 @@ static int lnd_ni_make(struct lnd_ni *ni)
 }
 
 /*
- * Destroy what the NI has, perhaps only a part, and return its charge last, so that the usage
- * is never below what exists. The listener pins the device until then; it cannot add a connection
- * after @is_gone is set under its handler lock.
+ * Destroy the objects of the NI, which may be incomplete, and return the charge last, so that the
+ * usage is never below the number of objects. The listener pins the device until then, but cannot
+ * add a connection after @is_gone is set under its handler lock.
  */
 static void lnd_ni_clear(struct lnd_ni *ni)
 {
@@ -174,7 +174,7 @@ static int lnd_listen(struct lnd_ni *ni, struct sockaddr_storage *addr)
 	return ret;
 }
 
-/* The connection or the device has ended. */
+/* Free connections that have ended, or the whole NI if the device is removed. */
 static void lnd_ni_work(struct work_struct *work)
 {
 	struct lnd_ni *ni = container_of(work, struct lnd_ni, work);
@@ -187,7 +187,7 @@ static void lnd_ni_work(struct work_struct *work)
 	mutex_unlock(&ni->lock);
 }
 
-/* A write can come from another process, and a worker handles requests, so keep the payer here. */
+/* Store the payer now, because another process may write, and a worker handles requests. */
 static int lnd_open(struct inode *inode, struct file *file)
 {
 	struct lnd_ni *ni = kzalloc(sizeof(*ni), GFP_KERNEL_ACCOUNT);
@@ -217,7 +217,7 @@ static int lnd_release(struct inode *inode, struct file *file)
 	mutex_lock(&ni->lock);
 	lnd_ni_clear(ni);
 	mutex_unlock(&ni->lock);
-	/* Without identifiers and completion queues, nothing schedules the work again. */
+	/* Nothing schedules the work again, because identifiers and CQs are destroyed. */
 	cancel_work_sync(&ni->work);
 	put_net(ni->net);
 	if (ni->cg)
@@ -277,7 +277,7 @@ static void lnd_report(struct lnd_ni *ni, char *text, size_t size)
 	list_for_each_entry(conn, &ni->conns, entry)
 		conns += READ_ONCE(conn->state) == LND_ESTABLISHED;
 	spin_unlock(&ni->conns_lock);
-	/* An IPv6 address has its port at the same place. */
+	/* An IPv6 address has its port at the same place as an IPv4 address. */
 	snprintf(text, size,
 		 "port=%u received=%lld conns=%u depth=%u send_wr=%u recv_wr=%u cqe=%u\n",
 		 be16_to_cpu(((const struct sockaddr_in *)addr)->sin_port),

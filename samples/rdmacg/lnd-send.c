@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Transfers: an end registers memory and sends it, a work request for each page. Then it
+ * Transfers. An end registers memory and sends it with one work request for each page. Then it
  * invalidates the registration and frees the memory.
  */
 #include <linux/scatterlist.h>
@@ -23,7 +23,7 @@ static void lnd_sent(struct ib_cq *cq, struct ib_wc *wc)
 		lnd_conn_tell(conn, LND_SENT);
 }
 
-/* All messages go to one page, because no code reads them. */
+/* Receive all messages into one page, because no code reads them. */
 static int lnd_post_recv(struct lnd_conn *conn)
 {
 	struct ib_sge sge = {
@@ -51,7 +51,7 @@ static void lnd_received(struct ib_cq *cq, struct ib_wc *wc)
 		lnd_conn_die(conn);
 }
 
-/* Let messages come in over a new queue pair. */
+/* Post the receives of a new queue pair. */
 int lnd_conn_post_recvs(struct lnd_conn *conn)
 {
 	unsigned int i;
@@ -77,7 +77,7 @@ static int lnd_post_reg(struct lnd_conn *conn, struct ib_mr *mr)
 	return ib_post_send(conn->id->qp, &reg.wr, NULL);
 }
 
-/* Only the last page causes a completion, unless another page fails. */
+/* Post a page. Only the last page causes a completion, unless another page fails. */
 static int lnd_post_page(struct lnd_conn *conn, struct ib_mr *mr, unsigned int done)
 {
 	unsigned int left = mr->length - done;
@@ -114,7 +114,7 @@ static int lnd_send_mr(struct lnd_conn *conn, struct ib_mr *mr)
 		ret = lnd_conn_wait(conn, LND_SENT);
 	if (ret)
 		return ret;
-	/* Invalidate only now: the device may repeat a page until the transfer completes. */
+	/* Invalidate now, because the device may repeat pages until the transfer ends. */
 	ret = ib_post_send(conn->id->qp, &invalidate, NULL);
 	return ret ?: lnd_conn_wait(conn, LND_SENT);
 }
@@ -130,7 +130,7 @@ static int lnd_send_mapped(struct lnd_conn *conn, struct scatterlist *sgl, int m
 		ret = lnd_send_mr(conn, mr);
 	}
 	if (ret) {
-		/* The device may use the memory and the MR until the queue pair is destroyed. */
+		/* End the queue pair: until then, the device may use the memory and the MR. */
 		lnd_conn_die(conn);
 		lnd_conns_free(ni, false);
 		ib_dereg_mr(mr);
@@ -142,7 +142,7 @@ static int lnd_send_mapped(struct lnd_conn *conn, struct scatterlist *sgl, int m
 	return ret;
 }
 
-/* The pool was charged as a whole. This charges the memory that the device reaches through it. */
+/* Send once. The MRs are already charged, so charge only the memory of this transfer. */
 static int lnd_send_one(struct lnd_ni *ni, struct lnd_conn *conn, unsigned int bytes)
 {
 	const struct ib_rdmacg_objects objects = { .mr_mem = bytes };

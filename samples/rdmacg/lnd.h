@@ -3,8 +3,8 @@
  * A kernel user of RDMA that charges the RDMA controller.
  *
  * An open file of /dev/rdmacg_lnd is a network interface (NI). The NI charges the cgroup of the
- * process that opened the file, also for the connections that a peer requests, and charges
- * before it creates an object:
+ * process that opened the file, even for connections that a peer requests. The NI charges before it
+ * creates an object:
  *
  *	object				function		charge
  *	protection domain and MR pool	lnd_ni_make()		pd=1 mr=size of the pool
@@ -12,7 +12,7 @@
  *	transfer in progress		lnd_send_one()		mr_mem=its bytes
  *
  * Commands, and the work that ends connections, hold @lock of the NI. Handlers of the connection
- * manager and of completions do not take it: they set a state and wake the command.
+ * manager and of completions do not take @lock, but set a state and wake the command.
  */
 #ifndef _RDMACG_LND_H
 #define _RDMACG_LND_H
@@ -25,7 +25,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
-/* 1 MiB that begins anywhere in a page. */
+/* The number of pages of 1 MiB that does not begin with a page. */
 #define LND_MAX_FRAGS	257
 
 enum lnd_state {
@@ -44,7 +44,7 @@ struct lnd_conn {
 	struct rdma_cm_id *id;
 	struct ib_cq *cq;
 	bool is_charged;
-	/* READ_ONCE/WRITE_ONCE. LND_DEAD is final. */
+	/* READ_ONCE/WRITE_ONCE. A connection never leaves LND_DEAD. */
 	enum lnd_state state;
 	/* An event of rdma_cm, LND_NO_EVENT or LND_SENT. Handlers set it, then wake the command. */
 	int event;
@@ -58,20 +58,20 @@ struct lnd_ni {
 	struct rdma_cgroup *cg;
 	struct net *net;
 
-	/* The holder of the lock owns each field that has no rule of its own. */
+	/* The lock guards each field that has no rule of its own. */
 	struct mutex lock;
 	wait_queue_head_t wait;
 	struct work_struct work;
 	/* READ_ONCE/WRITE_ONCE; true is written under the handler lock of the listener. */
 	bool is_gone;
 
-	/* The device waits for the listener, which is therefore destroyed last. */
+	/* The listener is destroyed last, because it pins the device. */
 	struct rdma_cm_id *listener;
 	struct ib_device *device;
 	struct ib_pd *pd;
 	bool is_charged;
 
-	/* Sizes, set by "listen": of each connection, of a peer, of the pool. */
+	/* "listen" sets the sizes of each connection, of a peer and of the pool. */
 	unsigned int depth;
 	unsigned int send_wrs;
 	unsigned int recv_wrs;
@@ -80,7 +80,7 @@ struct lnd_ni {
 	/* The MRs of the pool that no transfer uses. */
 	struct ib_mr **mrs;
 	unsigned int free_mrs;
-	/* The page that all messages of peers go to. */
+	/* The page that receives all messages of peers. */
 	void *sink;
 	u64 sink_dma;
 	atomic64_t received;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The side of the IB core in the RDMA cgroup controller: the resources of each device, and the
- * charges for contexts, objects and memory of user space.
+ * The IB core's part of the RDMA cgroup controller: the resources of each device, and the charges
+ * for contexts, objects and memory of user space.
  *
  * Copyright (C) 2016 Parav Pandit <pandit.parav@gmail.com>
  */
@@ -36,8 +36,8 @@ static const struct rdmacg_resource ib_rdmacg_hca_resources[RDMACG_RESOURCE_MAX]
 };
 
 /*
- * The types of uverbs objects, by enum uverbs_default_objects. A device without the operation
- * at offset @op of its struct ib_device_ops has no objects of this type.
+ * The types of uverbs objects, in the order of enum uverbs_default_objects. A device has objects of
+ * a type only if it has the operation at offset @op of its struct ib_device_ops.
  */
 static const struct {
 	const char	*name;
@@ -104,7 +104,9 @@ static bool ib_rdmacg_supports(const struct ib_device *device, unsigned int type
 		return IS_ENABLED(CONFIG_INFINIBAND_ADDR_TRANS);
 	if (!ib_rdmacg_types[type].name)
 		return false;
-	/* The owner has offset 0, and 0 means that the type needs no operation. */
+	/*
+	 * An @op of 0 means that the type needs no operation. No type needs the field at offset 0.
+	 */
 	return !ib_rdmacg_types[type].op ||
 	       *(void **)((void *)&device->ops + ib_rdmacg_types[type].op);
 }
@@ -123,7 +125,7 @@ static u64 ib_rdmacg_capacity(struct ib_device *device, unsigned int type)
 		capacity = device->attrs.max_dm_size;
 	if (type == IB_RDMACG_MCAST)
 		capacity = device->attrs.max_total_mcast_qp_attach;
-	/* In a driver that does not state a maximum, the attribute is 0. */
+	/* The attribute is 0 if the driver does not state a maximum. */
 	return capacity ?: RDMACG_NO_LIMIT;
 }
 
@@ -138,7 +140,7 @@ static struct rdmacg_resource ib_rdmacg_type_resource(struct ib_device *device,
 	};
 }
 
-/* A resource of another class would appear in files that programs parse. */
+/* Refuse resources of other classes, because programs parse the files of those classes. */
 static bool ib_rdmacg_hw_is_valid(struct ib_device *device)
 {
 	unsigned int i;
@@ -263,7 +265,7 @@ void ib_rdmacg_uncharge_ucontext(struct ib_ucontext *ucontext)
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_ucontext);
 
-/* The slot of a type of the verb class on the device. */
+/* Returns the slot of a type of the verb class on the device. */
 static unsigned int ib_rdmacg_type_slot(const struct ib_device *device, unsigned int type)
 {
 	/* The table follows the table of the hca class, and has only supported types. */
@@ -314,10 +316,10 @@ static int ib_rdmacg_charge_uobject(struct ib_uobject *uobj)
 }
 
 /*
- * From this length on, memory is not counted. No machine can pin so much: the caller means the
- * whole address space, as an implicit MR of on-demand paging does, or the driver refuses. If such
- * lengths were counted until then, many calls at once would overflow the counter, and charges of
- * a neighbour without a limit would fail.
+ * Memory of this length or more is not counted. No machine can pin so much: the caller means the
+ * whole address space, as with an implicit MR of on-demand paging, or the driver will refuse. If
+ * such lengths were counted, many calls at once would overflow the counter, and charges of a
+ * neighbour without a limit would fail.
  */
 #define IB_RDMACG_ENDLESS_LENGTH BIT_ULL(48)
 
@@ -326,7 +328,7 @@ static u64 ib_rdmacg_mem(u64 length)
 	return length >= IB_RDMACG_ENDLESS_LENGTH ? RDMACG_ENDLESS : length;
 }
 
-/* Programs map device memory, so a driver allocates at least a page. */
+/* A driver allocates at least a page of device memory, because programs map it. */
 static int ib_rdmacg_describe_dm(const struct uverbs_attr_bundle *attrs,
 				 struct ib_rdmacg_content *content)
 {
@@ -342,7 +344,7 @@ static const struct ib_rdmacg_object_def ib_rdmacg_dm_def = {
 	UVERBS_OBJECT_DM, ib_rdmacg_describe_dm
 };
 
-/* The description of an object, or NULL if its type alone determines the charge. */
+/* Returns the description of an object, or NULL if its type alone determines the charge. */
 static const struct ib_rdmacg_object_def *ib_rdmacg_find_def(struct ib_uobject *uobj)
 {
 	const struct ib_rdmacg_object_def *def = uobj->context->device->cg_objects;
@@ -356,7 +358,7 @@ static const struct ib_rdmacg_object_def *ib_rdmacg_find_def(struct ib_uobject *
 	return NULL;
 }
 
-/* A type of the driver, or a type that the device does not have, is a driver_object. */
+/* Types of the driver, and types that the device does not have, count as driver_object. */
 static unsigned int ib_rdmacg_content_type(const struct ib_device *device, u32 type)
 {
 	if (type < IB_RDMACG_DRIVER_OBJECT && ib_rdmacg_counts_type(device, type))
@@ -602,7 +604,7 @@ void ib_rdmacg_uncharge_umem(struct ib_umem *umem)
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_umem);
 
-/* The limit of the current process; no limit if the type is not counted. */
+/* Returns the limit of the current process, or RDMACG_NO_LIMIT if the type is not counted. */
 static u64 ib_rdmacg_type_limit(struct ib_device *device, unsigned int type)
 {
 	if (!ib_rdmacg_counts_type(device, type))
@@ -611,13 +613,12 @@ static u64 ib_rdmacg_type_limit(struct ib_device *device, unsigned int type)
 }
 
 /*
- * Drivers whose provider in rdma-core does not size, mask or index anything by the attributes
- * that are lowered. Evidence: the sources of each in rdma-core 15, 22, 29, 35, 44, 50, 56 and
- * 65, and the machine code of Debian's 44.0. cxgb4 and efa are not in the list. The table of MRs
- * of cxgb4 has max_mr entries, and the table of QPs of efa has max_qp entries, with numbers of
- * the whole device as the index, so a smaller value would make the program write out of bounds.
- * Drivers without a provider there are not in the list either. Providers of vendors for the
- * drivers in the list were not read.
+ * Returns whether the driver's provider in rdma-core does not size, mask or index anything by the
+ * lowered attributes. Evidence: the sources of each provider in rdma-core 15, 22, 29, 35, 44, 50,
+ * 56 and 65, and the machine code of Debian's 44.0. cxgb4 and efa are not in the list. The table of
+ * MRs of cxgb4 has max_mr entries, and the table of QPs of efa has max_qp entries. The index is a
+ * number of the whole device, so a smaller table would make the program write out of bounds.
+ * Drivers without a provider in rdma-core are not in the list. Providers of vendors were not read.
  */
 static bool ib_rdmacg_may_limit_attr(const struct ib_device *device)
 {
@@ -663,7 +664,7 @@ void ib_rdmacg_limit_attr(struct ib_device *device, struct ib_device_attr *attr)
 	for (type = 0; type < IB_RDMACG_TYPES; type++) {
 		max = ib_rdmacg_attr(attr, type);
 		limit = min(objects, ib_rdmacg_type_limit(device, type));
-		/* For address handles, programs take 0 as "not stated". */
+		/* Programs understand a maximum of 0 address handles as "not stated". */
 		if (max && (limit || type != UVERBS_OBJECT_AH))
 			*max = min(*max, limit);
 	}

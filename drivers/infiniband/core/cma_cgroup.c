@@ -11,7 +11,7 @@
 #include "cma_priv.h"
 
 /**
- * ib_rdmacg_init_cm_id() - set the cgroup that a connection identifier is charged to
+ * ib_rdmacg_init_cm_id() - set the cgroup to which a connection identifier is charged
  * @id: an identifier of user space, not bound to a device yet
  * @parent: the listener of the identifier, with the same cgroup; or NULL if the current process
  *	creates the identifier

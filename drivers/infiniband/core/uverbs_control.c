@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The class of each uverbs command in the RDMA cgroup controller. uverbs_control.list has the
- * class of each method and command. Each method of a device keeps its class.
+ * classes of methods and commands, and each method of a device stores its class.
  */
 #include <linux/radix-tree.h>
 #include <rdma/bnxt_re-abi.h>
@@ -59,7 +59,7 @@ static u8 uverbs_ex_write_class(u32 key)
 	       uverbs_control_ex_writes[command] : UVERBS_COMMAND_UNKNOWN;
 }
 
-/* Methods and types of objects of a driver are not in the table. */
+/* Returns whether a driver defines the method or its type of object. */
 static bool uverbs_is_driver_key(u32 key)
 {
 	u32 object = (key & UVERBS_API_OBJ_KEY_MASK) >> UVERBS_API_OBJ_KEY_SHIFT;
@@ -68,7 +68,7 @@ static bool uverbs_is_driver_key(u32 key)
 	return object >= UVERBS_API_OBJ_KEY_NUM_CORE || method >= UVERBS_API_METHOD_KEY_NUM_CORE;
 }
 
-/* A program that posts work calls this method if the doorbells are full. It is not a command. */
+/* bnxt_re posts work with this method while the doorbells are full, so it is not a command. */
 static bool uverbs_is_driver_data(const struct uverbs_api *uapi, u32 key)
 {
 	return uapi->driver_id == RDMA_DRIVER_BNXT_RE &&
@@ -93,7 +93,7 @@ static u8 uverbs_method_class(const struct uverbs_api *uapi,
 								  UVERBS_COMMAND_DESTROY;
 }
 
-/* A method of a driver that creates an object also takes the share of its destruction. */
+/* Let a driver's method that creates an object count twice, once for the later destruction. */
 static void uverbs_classify_attr(const struct uverbs_api_attr *attr,
 				 struct uverbs_api_ioctl_method *method)
 {
@@ -133,7 +133,7 @@ void uverbs_classify(struct uverbs_api *uapi)
 			write->control = uverbs_ex_write_class(iter.index);
 		}
 	}
-	/* The method does not reach a driver. */
+	/* This method does not reach a driver. */
 	uapi->notsupp_method.control = UVERBS_COMMAND_QUERY;
 }
 

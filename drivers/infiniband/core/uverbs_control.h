@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The classes of uverbs commands in the RDMA cgroup controller, and their begin and end.
- */
+/* Classes of uverbs commands for the RDMA cgroup controller, and their begin and end. */
 #ifndef _UVERBS_CONTROL_H
 #define _UVERBS_CONTROL_H
 
@@ -37,7 +35,7 @@ void uverbs_classify(struct uverbs_api *uapi);
 int uverbs_limit_command(struct rdmacg_command *command, struct ib_uverbs_file *ufile,
 			 enum uverbs_command_class class);
 
-/* A process that waits for a limit keeps the device in its SRCU section. */
+/* Let waiting processes leave the SRCU section, which keeps the device from being removed. */
 static inline void uverbs_stop_waiting(struct ib_device *device)
 {
 	rdmacg_stop_waiting(&device->cg_device);

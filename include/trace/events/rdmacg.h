@@ -3,10 +3,10 @@
  * Events of the RDMA cgroup controller: charges, uncharges, refusals, limits, and commands that
  * wait.
  *
- * A cgroup is shown by its id, which is the inode number of its directory. Amounts, usages and
+ * An event has the id of a cgroup, which is the inode number of its directory. Amounts, usages and
  * limits are in the unit of the resource, and RDMACG_NO_LIMIT means no limit. The values of one
- * event belong to one moment. Events are emitted after that moment, outside the controller's
- * locks, so two events can appear in reverse order.
+ * event belong to one moment. Events are emitted after that moment, outside the controller's locks,
+ * so two events can appear in reverse order.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM rdmacg
@@ -50,7 +50,7 @@ DEFINE_EVENT(rdmacg_amount, rdmacg_charge,
 	TP_ARGS(device, resource, amount, cgroup)
 );
 
-/* A cgroup was uncharged, also after the device was unregistered. */
+/* A cgroup was uncharged. The device may already be unregistered. */
 DEFINE_EVENT(rdmacg_amount, rdmacg_uncharge,
 	TP_PROTO(const char *device, const char *resource, u64 amount, u64 cgroup),
 	TP_ARGS(device, resource, amount, cgroup)
@@ -58,7 +58,7 @@ DEFINE_EVENT(rdmacg_amount, rdmacg_uncharge,
 
 /*
  * A charge was refused because a cgroup had no room for this amount of this resource. Usage and
- * limit are those of the cgroup whose limit refused, which is the charged cgroup or an ancestor. A
+ * limit are those of the cgroup that had no room, which is the charged cgroup or an ancestor. A
  * child of the root has level 1. An endless amount is RDMACG_ENDLESS.
  */
 TRACE_EVENT(rdmacg_refuse,
@@ -96,9 +96,9 @@ TRACE_EVENT(rdmacg_refuse,
 );
 
 /*
- * The effective limit of a resource has changed: by a write of the device's own limit, by a
- * default if the cgroup has counters for the device, or because the cgroup has got counters, to
- * which a default applies. A write of the same limit emits no event.
+ * The effective limit of a resource has changed. Causes are a write of the device's own limit, a
+ * write of a default if the cgroup has counters for the device, and the creation of such counters
+ * if there is a default. A write of the same limit emits no event.
  */
 TRACE_EVENT(rdmacg_set_max,
 

@@ -16,8 +16,8 @@
 #include "cgroup.h"
 
 /*
- * The commands that create an object through DevX. If mlx5_ib itself uses the command for a verbs
- * object, the type is the type of this object.
+ * The commands that create an object through DevX. If mlx5_ib also uses the command for a verbs
+ * object, the command has the type of this object.
  */
 static const struct {
 	u16 opcode;
@@ -26,7 +26,7 @@ static const struct {
 	{ MLX5_CMD_OP_ALLOC_PD, UVERBS_OBJECT_PD },
 	{ MLX5_CMD_OP_CREATE_CQ, UVERBS_OBJECT_CQ },
 	{ MLX5_CMD_OP_CREATE_QP, UVERBS_OBJECT_QP },
-	/* A target of dynamically connected transport, which is a QP for verbs. */
+	/* A target of dynamically connected transport: a QP in verbs. */
 	{ MLX5_CMD_OP_CREATE_DCT, UVERBS_OBJECT_QP },
 	/* The kind of an SRQ and the version of the firmware decide which command creates it. */
 	{ MLX5_CMD_OP_CREATE_SRQ, UVERBS_OBJECT_SRQ },
@@ -34,7 +34,7 @@ static const struct {
 	{ MLX5_CMD_OP_CREATE_XRQ, UVERBS_OBJECT_SRQ },
 	{ MLX5_CMD_OP_CREATE_RMP, UVERBS_OBJECT_SRQ },
 	{ MLX5_CMD_OP_CREATE_MKEY, UVERBS_OBJECT_MR },
-	/* The queues of a raw packet QP. A receive queue is a WQ for verbs. */
+	/* The queues of a raw packet QP: a receive queue is a WQ in verbs. */
 	{ MLX5_CMD_OP_CREATE_RQ, UVERBS_OBJECT_WQ },
 	{ MLX5_CMD_OP_CREATE_SQ, UVERBS_OBJECT_WQ },
 	{ MLX5_CMD_OP_CREATE_RQT, UVERBS_OBJECT_RWQ_IND_TBL },
@@ -42,11 +42,11 @@ static const struct {
 	{ MLX5_CMD_OP_SET_FLOW_TABLE_ENTRY, UVERBS_OBJECT_FLOW },
 	{ MLX5_CMD_OP_ALLOC_PACKET_REFORMAT_CONTEXT, UVERBS_OBJECT_FLOW_ACTION },
 	{ MLX5_CMD_OP_ALLOC_MODIFY_HEADER_CONTEXT, UVERBS_OBJECT_FLOW_ACTION },
-	/* One counter or several; verbs also count a set of counters as one. */
+	/* One counter or a set of counters, which is also one object in verbs. */
 	{ MLX5_CMD_OP_ALLOC_FLOW_COUNTER, UVERBS_OBJECT_COUNTERS },
 	{ MLX5_CMD_OP_ALLOC_Q_COUNTER, UVERBS_OBJECT_COUNTERS },
 
-	/* Verbs have no object of the same kind. */
+	/* These commands create objects that verbs do not have. */
 	{ MLX5_CMD_OP_CREATE_GENERAL_OBJECT, MLX5_IB_OBJECT_DEVX_OBJ },
 	{ MLX5_CMD_OP_ALLOC_TRANSPORT_DOMAIN, MLX5_IB_OBJECT_DEVX_OBJ },
 	{ MLX5_CMD_OP_CREATE_TIR, MLX5_IB_OBJECT_DEVX_OBJ },
@@ -60,7 +60,7 @@ static const struct {
 	{ MLX5_CMD_OP_CREATE_PSV, MLX5_IB_OBJECT_DEVX_OBJ },
 };
 
-/* DevX refuses a command that is not in the table; its object keeps its type. */
+/* Returns the type for a command. The type of DevX stands for a command that DevX will refuse. */
 static u32 mlx5_ib_devx_type(u16 opcode)
 {
 	unsigned int i;
@@ -71,7 +71,7 @@ static u32 mlx5_ib_devx_type(u16 opcode)
 	return MLX5_IB_OBJECT_DEVX_OBJ;
 }
 
-/* Steering memory of the device, which UVERBS_METHOD_DM_ALLOC also allocates. */
+/* Returns whether the command allocates steering memory, as UVERBS_METHOD_DM_ALLOC also does. */
 static bool mlx5_ib_is_sw_icm(const void *cmd, int len)
 {
 	if (MLX5_GET(general_obj_in_cmd_hdr, cmd, opcode) != MLX5_CMD_OP_CREATE_GENERAL_OBJECT ||
@@ -96,7 +96,7 @@ static int mlx5_ib_describe_devx_obj(const struct uverbs_attr_bundle *attrs,
 	if (IS_ERR(attr))
 		return PTR_ERR(attr);
 	/*
-	 * The length does not fit into the attribute itself, so this is a copy that the program
+	 * The command is too long to be part of the attribute, so this is a copy that the program
 	 * cannot change.
 	 */
 	cmd = attr->ptr_attr.ptr;

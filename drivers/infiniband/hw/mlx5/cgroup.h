@@ -4,7 +4,7 @@
 
 #include <rdma/ib_rdmacg.h>
 
-/* The function that describes objects of DevX; the last entry is empty. */
+/* The function that describes objects of DevX. The last entry is empty. */
 extern const struct ib_rdmacg_object_def mlx5_ib_object_defs[];
 
 void mlx5_ib_set_resources(struct ib_device *device);

@@ -99,7 +99,7 @@ static void why_print_room(const struct cgroup *cgroup, const struct slot *slot,
 	const char *device = device_text(&slot->pool->device), *name = cgroup_name(cgroup);
 
 	if (!least)
-		say_text("%s has no limit %sfor %s on %s%s.", name,
+		say_text("%s has no %slimit for %s on %s%s.", name,
 			 hierarchy.partial ? "visible " : "", slot->key, device,
 			 hierarchy.partial ? "; limits of cgroups above / also apply" :
 			 " now, and neither have its ancestors");
