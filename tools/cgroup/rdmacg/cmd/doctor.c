@@ -129,10 +129,10 @@ static void doctor_check_path(void)
 }
 
 /*
- * Add a limit to the sums, unless the limit of an ancestor already counts. Limits count at any
- * depth, because the slices of systemd have none and the pods below have some. @tally is the number
- * of top-level cgroups without a limit in them. @limit_of is the present one of them, until a limit
- * is found in it.
+ * Add a limit to the sums, unless the limit of an ancestor already counts. Limits of all depths
+ * count, because slices of systemd have no limits, but pods below them do. @tally is the number of
+ * top-level cgroups without a limit in their subtree. @limit_of is the top-level cgroup of the
+ * walk, until the walk finds a limit in it.
  */
 static void doctor_add(const struct cgroup *cgroup, const struct slot *slot)
 {

@@ -57,9 +57,12 @@ static const struct export_family export_families[] = {
 
 /* A slot that is exported. It is small, because there can be hundreds of thousands of slots. */
 struct export_row {
-	/* cgroup="a", with a comma, or nothing for a capacity; all rows of the cgroup share it. */
+	/*
+	 * The label cgroup="a", with a comma, or "" for a capacity. All rows of the cgroup share
+	 * it.
+	 */
 	const char *cgroup;
-	/* device="rxe0",resource="qp"; all rows of the resource share it. */
+	/* The labels device="rxe0",resource="qp". All rows of the resource share them. */
 	const char *labels;
 	bool bytes;
 	/* The kinds that the kernel counts, each as 1 << kind. */
@@ -99,7 +102,7 @@ static const struct syntax export_syntax = {
 };
 
 /*
- * NAME="VALUE". The value is escaped as for a terminal, regardless of the locale, and for double
+ * The label NAME="VALUE". The value is escaped as for a terminal, in any locale, and for double
  * quotes. To be freed.
  */
 static char *export_label(const char *name, const char *value)
@@ -117,7 +120,7 @@ static char *export_label(const char *name, const char *value)
 	return memory_format("%s=\"%s\"", name, quoted);
 }
 
-/* Add a row. The labels of its device and resource are made once. */
+/* Add a row. All rows of a device and resource share their labels. */
 static struct export_row *export_add_row(const char *cgroup, const struct slot *slot)
 {
 	struct export_row *row = memory_append(&export.rows, &export.nr_rows, sizeof(*row));
@@ -187,7 +190,7 @@ static void export_capacity(void)
 			export_put(export_add_row("", slot), EXPORT_CAPACITY, slot->max);
 }
 
-/* One sample. There can be millions, so this avoids the locks of stdio and printf(). */
+/* Print one sample. There can be millions, so avoid printf() and the locks of stdio. */
 static void export_sample(FILE *to, const struct export_family *family,
 			  const struct export_row *row)
 {

@@ -84,9 +84,9 @@ enum pool_file {
 
 #define POOL_BIT(file)	(1U << (file))
 #define POOL_ALL	(POOL_BIT(POOL_FILES) - 1)
-/* In addition, skip files that must be idle because of the contents of earlier files. */
+/* Skip files that must be idle, according to the files that were read before. */
 #define POOL_SCAN	POOL_BIT(POOL_FILES)
-/* In pools.idle: the class has no lines. */
+/* In pools.idle, this means that the class has no lines. */
 #define POOL_EMPTY	POOL_SCAN
 
 /* The number of refusals by limits, and of refused attempts, in a subtree or one cgroup. */
@@ -137,7 +137,7 @@ struct pools {
 	struct pool *near;
 	/* The files of each class that exist, as POOL_BIT(). */
 	unsigned int files[POOL_CLASSES];
-	/* The files in which a scan knows no limit or only 0, by class. */
+	/* The files of each class that a scan knows to have no limits or only zeros. */
 	unsigned int idle[POOL_CLASSES];
 	/* The texts of the files; keys and names point into them. */
 	char **texts;
@@ -154,8 +154,8 @@ const char *pool_file_name(enum pool_class class, enum pool_file file);
 
 /*
  * Read the @files (POOL_BIT()) of the cgroup at @dir or, if @base is not "", of its child @base.
- * Missing files are skipped. @above has the pools of the parent for POOL_SCAN, or is NULL. Returns
- * 0, or a negative errno if a file cannot be read.
+ * Skip missing files. @above has the pools of the parent for POOL_SCAN, or is NULL. Returns 0, or a
+ * negative errno if a file cannot be read.
  */
 int pools_read(struct pools *pools, int dir, const char *base, unsigned int files,
 	       const struct pools *above);

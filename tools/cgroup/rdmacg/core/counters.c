@@ -14,7 +14,7 @@ static const char * const pool_suffixes[POOL_FILES] = {
 	"max", "current", "peak", "events", "events.local",
 };
 
-/* The path of a file of the cgroup @base, or of the current one if it is "". */
+/* The path of a file of the child cgroup @base, or of the cgroup itself if @base is "". */
 static const char *pool_path(const char *base, enum pool_class class, enum pool_file file)
 {
 	static char path[NAME_MAX + 32];
@@ -210,7 +210,7 @@ int pools_read_file(struct pools *pools, int dir, const char *name)
 	return 0;
 }
 
-/* Whether there is no limit in a max file, or only 0 in another file. An index is taken for one. */
+/* Whether a max file has no limit, or another file has only 0. An index counts as a limit. */
 static bool pools_text_is_idle(enum pool_file file, const char *text)
 {
 	while ((text = strchr(text, '='))) {
@@ -222,8 +222,8 @@ static bool pools_text_is_idle(enum pool_file file, const char *text)
 }
 
 /*
- * Mark the files that must be idle. A resource in use has a peak, all refusals include those by the
- * cgroup's own limit, and the peaks, usage and refusals of a cgroup include its descendants. If a
+ * Mark the files that must be idle. A resource in use has a peak, rdma.events includes the events
+ * of rdma.events.local, and the peaks, usage and refusals of a cgroup include its descendants. If a
  * class has no lines, its files are the same in each cgroup.
  */
 static void pools_infer_idle(struct pools *pools, const struct pools *above, enum pool_class class)
@@ -261,7 +261,7 @@ static int pools_take_file(struct pools *pools, int dir, const char *name, enum 
 	return 0;
 }
 
-/* The values of the @files that a scan has skipped are also known. */
+/* Mark the @files that a scan has skipped as known. */
 static void pools_set_known(struct pools *pools, enum pool_class class, unsigned int files)
 {
 	struct slot *slot = NULL;
@@ -271,15 +271,16 @@ static void pools_set_known(struct pools *pools, enum pool_class class, unsigned
 			slot->has |= files;
 }
 
-/* If a cgroup with the controller lacks a class, its descendants lack the class too. */
+/* A class that a cgroup with the controller lacks is also missing in its descendants. */
 static bool pools_lack_class(const struct pools *above, enum pool_class class)
 {
 	return above && above->files[POOL_HCA] && !above->files[class];
 }
 
 /*
- * A scan of thousands of cgroups spends its time in the kernel, which prints each file at each
- * read. So it skips idle files, and first reads those that tell most about others.
+ * Read a class. A scan of thousands of cgroups spends its time in the kernel, which prints a file
+ * at each read. So a scan skips idle files, and first reads the files that show which others are
+ * idle.
  */
 static int pools_read_class(struct pools *pools, int dir, const char *base, enum pool_class class,
 			    unsigned int files, const struct pools *above)
@@ -306,7 +307,7 @@ static int pools_read_class(struct pools *pools, int dir, const char *base, enum
 		ret = pools_take_file(pools, dir, pool_path(base, class, file), class, file, scan);
 		if (ret)
 			return ret;
-		/* A kernel or a cgroup without the first file has none of the others. */
+		/* If this file is missing, the other files are missing too. */
 		if (file == POOL_MAX && !(pools->files[class] & POOL_BIT(file)))
 			break;
 	}
@@ -315,7 +316,7 @@ static int pools_read_class(struct pools *pools, int dir, const char *base, enum
 	return 0;
 }
 
-/* The file has one line "KEY=VALUE KEY=VALUE". A kernel without the file has no defaults. */
+/* Read the file's one line "KEY=VALUE KEY=VALUE". A kernel without the file has no defaults. */
 static int pools_read_default(struct pools *pools, int dir)
 {
 	struct line line = { .device = device_default };

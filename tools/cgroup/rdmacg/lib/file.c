@@ -11,7 +11,7 @@
 /* Close this many files of cgroups at once. */
 #define FILE_BATCH 32
 
-/* Read to the end of @fd, or until a read leaves room: the text, or NULL and errno. */
+/* Read @fd to its end, or until a read leaves room if @until_room. NULL and errno on failure. */
 static char *file_read_all(int fd, bool until_room)
 {
 	static size_t room = 1 << 16;
@@ -41,8 +41,8 @@ static char *file_read_all(int fd, bool until_room)
 }
 
 /*
- * Close the file with others: in a walk over thousands of cgroups, a system call for each file
- * takes a large part of the time. The numbers of these files mostly follow each other.
+ * Close several files together, because a system call for each file would take much of the time of
+ * a walk over thousands of cgroups. The numbers of these files usually follow each other.
  */
 static void file_close_later(int fd)
 {
@@ -53,7 +53,7 @@ static void file_close_later(int fd)
 	for (i = 1; count == FILE_BATCH && i <= count; i++) {
 		if (i < count && fds[i] == fds[i - 1] + 1)
 			continue;
-		/* Before Linux 5.9, there is no close_range(). */
+		/* Linux before 5.9 does not have close_range(). */
 		if (close_range(fds[first], fds[i - 1], 0))
 			for (; first < i; first++)
 				close(fds[first]);
