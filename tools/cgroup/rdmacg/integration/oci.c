@@ -14,7 +14,7 @@
 static const char oci_state_name[] = "container's state";
 static const char oci_config_name[] = "config.json";
 
-/* Read to the end and parse. Prints an error and returns false on a failure. */
+/* Read a file to its end, and parse it. Prints an error and returns false on a failure. */
 static bool oci_read_file(struct oci *oci, FILE *from, const char *name,
 			  bool (*parse)(struct oci *oci, const char *text, size_t size))
 {
@@ -97,7 +97,7 @@ bool oci_parse_state(struct oci *oci, const char *text, size_t size)
 	return good;
 }
 
-/* Whether the rule may be a request; @earlier are the rules of the same text. */
+/* Whether the rule may be a request. @earlier is the first rule of the same text. */
 static bool oci_check_rule(const struct rule *rule, const struct rule *earlier)
 {
 	const struct limits *limits = &rule->limits;
@@ -112,7 +112,7 @@ static bool oci_check_rule(const struct rule *rule, const struct rule *earlier)
 		say_error(rule->where, "%s: write each limit as KEY=VALUE, such as qp=100",
 			  limits->whole);
 	else if (earlier < rule)
-		say_error(rule->where, "%s: is there twice; write all its limits behind one",
+		say_error(rule->where, "%s: the device occurs twice; write all its limits after one name",
 			  limits->device.name);
 	else
 		return true;
@@ -139,7 +139,7 @@ bool oci_parse_limits(struct config *config, const char *section, const char *wh
 			return false;
 	}
 	if (config->nr_rules == before)
-		say_error(where, "text: is empty; write DEVICE KEY=VALUE..., or leave it out");
+		say_error(where, "text: is empty; write DEVICE KEY=VALUE..., or remove the annotation");
 	return config->nr_rules > before;
 }
 
@@ -210,7 +210,7 @@ bool oci_parse_config(struct oci *oci, const char *text, size_t size)
 	return good;
 }
 
-/* The file has to be regular: other files may have no end. NULL after a printed error. */
+/* Open config.json, if it is a regular file: others may have no end. NULL after a printed error. */
 static FILE *oci_open_config(const struct oci *oci)
 {
 	char *path __autofree = memory_format("%s/%s", oci->bundle, oci_config_name);

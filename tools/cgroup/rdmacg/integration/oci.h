@@ -28,14 +28,14 @@ struct oci {
 	/* The container's first process, in the hook's PID namespace. */
 	pid_t pid;
 	char *bundle;
-	/* The annotation is asked for, and the variable is the share. */
+	/* The annotation is the request, and the variable is the share. */
 	struct policy policy;
 };
 
 /* These functions print an error and return false if the text is malformed. */
 bool oci_parse_state(struct oci *oci, const char *text, size_t size);
 bool oci_parse_config(struct oci *oci, const char *text, size_t size);
-/* Add the limits of an annotation or of the variable to a section; @where is for messages. */
+/* Add the limits of an annotation or of the variable to a section. @where is for messages. */
 bool oci_parse_limits(struct config *config, const char *section, const char *where,
 		      const char *text);
 

@@ -5,7 +5,7 @@
  * The SPANK plugin in integrations/slurm runs this command before the tasks of a step and at the
  * end of the step, in slurmstepd's cgroup .../job_N/step_M/slurm or below it.
  *
- * The limits of the job hold for all its steps together. The first step that has limits sets them.
+ * The limits of the job apply to all its steps together. The first step that has limits sets them.
  * A later step can have lower limits for itself, but cannot raise the limits of the job.
  */
 #include <sys/file.h>
@@ -16,7 +16,9 @@
 #define STEP_LOCK_SECONDS	10
 #define STEP_TRY_MS		20
 
-/* All rules, for the job; the administrator writes the options there. */
+/*
+ * All rules, for the job. The administrator writes the options of this command to plugstack.conf.
+ */
 static struct policy step_job = { .place = "plugstack.conf" };
 /* The request, for the step. */
 static struct policy step_own = { .place = "plugstack.conf" };
@@ -34,7 +36,7 @@ static void step_take(struct config *config, const char *section, const char *wh
 						      item);
 		size_t before = config->nr_rules;
 
-		/* In a file, a blank and # have other meanings. */
+		/* Refuse blanks and #, which have other meanings in a rule. */
 		bool good = !strpbrk(item, " \t\r\n") && config_add(config, section, where, rule);
 
 		if (config->nr_rules == before)
@@ -66,7 +68,7 @@ static void step_take_rules(const char *text, void *to)
 
 static const struct choice step_choices[] = {
 	{ "asked", 0, "LIMITS", "the request of the user", step_take_asked, NULL },
-	{ "default", 0, "LIMITS", "for jobs that do not ask", step_take_rules,
+	{ "default", 0, "LIMITS", "the limits of jobs without a request", step_take_rules,
 	  (void *)POLICY_DEFAULT },
 	{ "ceiling", 0, "LIMITS", "the largest limits that a job may request", step_take_rules,
 	  (void *)POLICY_CEILING },
@@ -154,7 +156,7 @@ static bool step_limit(struct cgroup *cgroup)
 	if (!step_has_limits(job)) {
 		if (!policy_limits(&step_job, job))
 			return false;
-		/* The limits of the job hold, so the step needs none. */
+		/* The job has these limits, so the step does not need them. */
 		config_free(&step_own.config);
 	}
 	return policy_limits(&step_own, cgroup);
@@ -204,7 +206,7 @@ int cmd_slurm_step(int argc, char **argv)
 	bool done = true;
 
 	options_read(&step_syntax, argc, argv);
-	/* Without limits to set, a node without the controller is not an error. */
+	/* A node without the controller is not an error if there are no limits to set. */
 	if (step_end || step_job.config.nr_rules) {
 		cgroup = hierarchy_open() ? step_open() : NULL;
 		done = cgroup && (step_end ? step_print(cgroup) : step_limit(cgroup));

@@ -111,7 +111,7 @@ static bool config_take_line(struct config_file *file, char *text, size_t length
 		*--end = '\0';
 	if (!*text || *text == '#')
 		return true;
-	/* A pattern of devices may begin with a bracket, and a limit has an equals sign. */
+	/* A line that begins with a bracket is a section, or limits of a pattern of devices. */
 	if (*text == '[' && (config_section_end(text) || !strchr(text, '=')))
 		return config_take_section(file, text);
 	if (file->section)
@@ -128,7 +128,7 @@ static bool config_take_lines(struct config_file *file, FILE *from)
 	size_t room = 0;
 	ssize_t length;
 
-	/* Each line of a malformed section would only repeat the error. */
+	/* Stop at a malformed section, because each of its lines would repeat the error. */
 	while ((good || file->section) && (length = getline(&line, &room, from)) >= 0) {
 		if (!number && !strncmp(line, CONFIG_MARK, strlen(CONFIG_MARK)))
 			memset(line, ' ', strlen(CONFIG_MARK));
@@ -211,10 +211,10 @@ void config_free(struct config *config)
 }
 
 /*
- * A backslash means itself, because systemd writes it into the names of units. So [*], [?] and [[]
- * match the characters *, ? and [. A pattern also matches a leading dot; otherwise a user could
- * choose a name that no limits apply to. It never matches a slash; otherwise a user could create a
- * deeper cgroup that matches a pattern for other cgroups.
+ * A backslash means itself, because systemd writes backslashes into the names of units. So write
+ * [*], [?] and [[] for the characters *, ? and [. A pattern also matches a leading dot, because
+ * otherwise a user could choose a name without limits. A pattern never matches a slash, because
+ * otherwise a user could create a deeper cgroup that matches the pattern for other cgroups.
  */
 static bool config_matches(const char *pattern, const char *name)
 {
@@ -226,10 +226,7 @@ char *config_pattern(const char *name)
 	char *pattern = memory_zeroed(strlen(name) * 3 + 1, 1);
 	char *to = pattern;
 
-	/*
-	 * The word default has another meaning, and a # may begin a comment, so put both in
-	 * brackets.
-	 */
+	/* Put default, which has another meaning, and # in brackets. */
 	if (!strcmp(name, device_default.name))
 		to += sprintf(to, "[%c]", *name++);
 	for (; *name; name++)
@@ -243,7 +240,7 @@ enum config_match config_match_cgroup(const struct rule *rule, const char *name)
 	char *rest = strchr(pattern, '/');
 	const char *slash;
 
-	/* Find the rest of the pattern, which is below the levels of @name. */
+	/* Find the part of the pattern that is below the levels of @name. */
 	for (slash = strchr(name, '/'); slash && rest; slash = strchr(slash + 1, '/'))
 		rest = strchr(rest + 1, '/');
 	if (!*name)

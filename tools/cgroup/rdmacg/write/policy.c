@@ -4,7 +4,7 @@
 
 /* A limit for a device and a key, and its rule. */
 struct policy_limit {
-	/* NULL: there is no rule, and the value is NUMBER_MAX. */
+	/* The rule, or NULL if there is none; the value is then NUMBER_MAX. */
 	const struct rule *rule;
 	uint64_t value;
 };
@@ -43,7 +43,7 @@ bool policy_read(struct policy *policy)
 }
 
 /*
- * Find the last rule of a section for this device and key. A rule for "default" is for devices
+ * Find the last rule of a section for this device and key. A rule for "default" applies to devices
  * without a rule of their own.
  */
 static const struct rule *policy_find(const struct policy *policy, const char *section,
@@ -122,8 +122,8 @@ static bool policy_look_up_ceiling(const struct policy *policy, const struct dev
 }
 
 /*
- * Whether a request is within the ceiling; without one, the limit in effect, @effective, is the
- * ceiling.
+ * Whether a request is within the ceiling, or within @effective, the limit in effect, if there is
+ * no ceiling.
  */
 static bool policy_check_asked(const struct policy *policy, const struct device *device,
 			       const char *key, const struct policy_limit *asked,
@@ -145,7 +145,7 @@ static bool policy_check_asked(const struct policy *policy, const struct device 
 	return false;
 }
 
-/* Get the limit for the cgroup. Prints an error and returns false if the request is not allowed. */
+/* Get the limit for the cgroup. Prints an error and returns false if the request is too large. */
 static bool policy_decide(const struct policy *policy, const struct pool *pool, const char *key,
 			  uint64_t *value)
 {
@@ -168,7 +168,7 @@ static bool policy_decide(const struct policy *policy, const struct pool *pool, 
 	return true;
 }
 
-/* Whether a rule for later devices has a key of a device or, with a colon, of a missing device. */
+/* Whether a rule for later devices may have this key: a device has it, or it contains a colon. */
 static bool policy_check_default(const struct pools *pools, const char *key)
 {
 	const struct pool *pool = pools->first;
@@ -180,7 +180,7 @@ static bool policy_check_default(const struct pools *pools, const char *key)
 	return pool || strchr(key, ':');
 }
 
-/* Whether the device of @pool has the keys of a rule. Prints an error if not. */
+/* Whether the device of @pool has the keys of a rule. Prints an error if it lacks one. */
 static bool policy_check_keys(const struct policy *policy, const struct rule *rule,
 			      const struct pool *pool)
 {
@@ -198,7 +198,7 @@ static bool policy_check_keys(const struct policy *policy, const struct rule *ru
 	return good;
 }
 
-/* Add the keys that a rule has for the device of @pool to @limits, if @limits lacks them. */
+/* Add the keys of a rule for the device of @pool to @limits, except keys that @limits has. */
 static bool policy_take_rule(const struct policy *policy, const struct rule *rule,
 			     const struct pool *pool, struct limits *limits)
 {
@@ -212,7 +212,7 @@ static bool policy_take_rule(const struct policy *policy, const struct rule *rul
 	for (i = 0; i < rule->limits.nr_limits; i++) {
 		char *key = rule->limits.limits[i].key;
 
-		/* A rule for all devices may have keys of other devices. */
+		/* A rule for all devices may have keys that this device lacks. */
 		if (limits_find(limits, key) || (!matches && !pool_find(pool, key)))
 			continue;
 		if (!policy_decide(policy, pool, key, &value))
@@ -245,7 +245,7 @@ static bool policy_take_index(const struct rule *rule, struct device *device)
 	return true;
 }
 
-/* All rules for one device. */
+/* Add the writes of all rules for one device. */
 static bool policy_device(struct policy *policy, const struct pool *pool)
 {
 	struct limits limits = { .device = pool->device };
@@ -263,7 +263,7 @@ static bool policy_device(struct policy *policy, const struct pool *pool)
 	return good;
 }
 
-/* Otherwise a request for a missing device would have no effect and no error. */
+/* Whether the device of a request exists. A request for a missing device would have no effect. */
 static bool policy_has_device(const struct pools *pools, const struct rule *rule)
 {
 	const struct pool *pool = pools->first;
@@ -274,7 +274,7 @@ static bool policy_has_device(const struct pools *pools, const struct rule *rule
 		pool = pool->next;
 	if (pool)
 		return true;
-	/* The error lists the existing devices. */
+	/* Print an error with the existing devices. */
 	say_within(rule->where);
 	limits_find_pool(&rule->limits.device, pools);
 	say_within(NULL);

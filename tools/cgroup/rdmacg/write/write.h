@@ -89,7 +89,7 @@ char *limits_default_key(const struct cgroup *cgroup, const char *key);
  * if this kernel does not accept the number.
  */
 bool limits_value(const struct device *device, const struct limit *limit, uint64_t *value);
-/* Whether the device has each key, and each key can have a limit. Prints an error if not. */
+/* Whether the device has each key, and each key can have a limit. Prints an error otherwise. */
 bool limits_check_keys(const struct limits *limits, const struct pool *pool);
 /*
  * Add the writes that set @limits in @cgroup, each key in the file of its class. The pools of
@@ -117,7 +117,7 @@ struct rule {
 	char *where;
 	/* The pattern of cgroups, or NULL. */
 	char *section;
-	/* The name of the device is a pattern, except "default". */
+	/* The name of the device is a pattern, unless it is "default". */
 	struct limits limits;
 	/* For apply: a cgroup has matched, a device has matched, an error was printed. */
 	bool met;
@@ -142,8 +142,8 @@ const char *config_folder(void);
 /* The file of oci-hook, in a folder beside config_folder(). To be freed. */
 char *config_oci_file(void);
 /*
- * Add the rules of @files, or if @count is 0 of the *.conf of config_folder(), by name. If a file
- * is malformed: print each fault, keep no rule, and return false.
+ * Add the rules of @files, or of the *.conf of config_folder() in the order of their names if
+ * @count is 0. If a file is malformed, print each fault, keep no rule, and return false.
  */
 bool config_read(struct config *config, char * const *files, size_t count);
 /*
@@ -155,7 +155,7 @@ void config_free(struct config *config);
 
 /* The pattern that matches the cgroup of this name and no other. To be freed. */
 char *config_pattern(const char *name);
-/* Whether a rule applies to the cgroup of this name; "" is the root. */
+/* Whether a rule applies to the cgroup of this name. "" is the root. */
 enum config_match config_match_cgroup(const struct rule *rule, const char *name);
 bool config_match_device(const struct rule *rule, const struct device *device);
 
@@ -164,11 +164,11 @@ bool config_match_device(const struct rule *rule, const struct device *device);
  * ceiling for requests and a default for containers and jobs without a request.
  */
 
-/* The sections of rules: requests, in which no device is a pattern, ... */
+/* The section of requests. Their devices are not patterns. */
 #define POLICY_ASKED	"asked"
-/* ... requests that can only lower limits: the share of a device, ... */
+/* The section of the share of a device: requests that can only lower limits. */
 #define POLICY_SHARE	"share"
-/* ... and the administrator's rules. */
+/* The sections of the administrator's rules. */
 #define POLICY_DEFAULT	"default"
 #define POLICY_CEILING	"ceiling"
 
