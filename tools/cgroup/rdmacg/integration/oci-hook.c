@@ -102,34 +102,30 @@ static bool hook_is_unheard(void)
 	       S_ISCHR(error.st_mode) && error.st_rdev == null.st_rdev;
 }
 
-/* Set the limits, and send errors to the system's log. */
-static bool hook_run_unheard(struct oci *oci)
+/* For fopencookie(3): a message goes into the system's log, where the administrator finds it. */
+static ssize_t hook_log(void *cookie, const char *text, size_t size)
 {
-	char *text __autofree = NULL;
-	size_t size;
-	FILE *to = memory_check(open_memstream(&text, &size));
-	char *line, *rest;
-	bool done;
-
-	say_errors_to(to);
-	done = hook_run(oci);
-	say_errors_to(NULL);
-	fclose(to);
-	rest = text;
-	openlog("rdmacg", LOG_PID, LOG_DAEMON);
-	while ((line = file_next_line(&rest)))
-		syslog(LOG_ERR, "%s", line);
-	closelog();
-	return done;
+	(void)cookie;
+	/* Each message ends with a newline. */
+	syslog(LOG_ERR, "%.*s", (int)size - 1, text);
+	return size;
 }
 
 int cmd_oci_hook(int argc, char **argv)
 {
+	const cookie_io_functions_t to_log = { .write = hook_log };
 	struct oci oci = { 0 };
+	FILE *log;
 	bool done;
 
 	options_read(&hook_syntax, argc, argv);
-	done = hook_is_unheard() ? hook_run_unheard(&oci) : hook_run(&oci);
+	if (hook_is_unheard()) {
+		openlog("rdmacg", LOG_PID, LOG_DAEMON);
+		log = memory_check(fopencookie(NULL, "w", to_log));
+		setvbuf(log, NULL, _IOLBF, BUFSIZ);
+		say_errors_to(log);
+	}
+	done = hook_run(&oci);
 	oci_free(&oci);
 	return done ? EXIT_DONE : EXIT_FAILED;
 }

@@ -4,8 +4,6 @@
  * file, limits are a comment unless their cgroup and device are known, so that no limit is applied
  * by mistake.
  */
-#include <ctype.h>
-
 #include "lib/lib.h"
 #include "plan/plan.h"
 #include "write/write.h"
@@ -52,6 +50,10 @@ void plan_add_note(struct plan_part *part, const char *format, ...)
 	va_end(args);
 }
 
+/* What names and numbers in formulas consist of. */
+static const char plan_letters[] =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+
 /* The last value that was added with this name. */
 static const struct plan_value *plan_find(const struct plan_part *part, const char *name,
 					  size_t length)
@@ -67,32 +69,22 @@ static const struct plan_value *plan_find(const struct plan_part *part, const ch
 	return NULL;
 }
 
-static size_t plan_name_length(const char *text)
-{
-	size_t length = 0;
-
-	if (isalpha((unsigned char)*text))
-		while (isalnum((unsigned char)text[length]) || text[length] == '_')
-			length++;
-	return length;
-}
-
 /* The formula with numbers in the place of names. To be freed. */
 static char *plan_in_numbers(const struct plan_part *part, const char *formula)
 {
-	size_t size;
+	size_t size, length;
 	char *text;
 	FILE *out = memory_check(open_memstream(&text, &size));
 
-	while (*formula) {
-		size_t length = plan_name_length(formula);
-		const struct plan_value *value = length ? plan_find(part, formula, length) : NULL;
+	for (; *formula; formula += length ? length : 1) {
+		const struct plan_value *value;
 
+		length = strspn(formula, plan_letters);
+		value = plan_find(part, formula, length);
 		if (value)
 			fprintf(out, "%" PRIu64, value->value);
 		else
 			fprintf(out, "%.*s", length ? (int)length : 1, formula);
-		formula += length ? length : 1;
 	}
 	fclose(out);
 	return memory_check(text);

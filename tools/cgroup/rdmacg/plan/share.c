@@ -51,9 +51,7 @@ static struct plan_input share_inputs[] = {
 static void share_parse_limits(const struct device *device, struct limits *limits,
 			       const char *text, bool may_be_percent)
 {
-	char *index __autofree = device->has_index ? memory_format("index=%u,", device->index) :
-						     memory_string("");
-	char *option __autofree = memory_format("%s:%s%s", device->name, index, text);
+	char *option __autofree = memory_format("%s:%s", device->name, text);
 	size_t i;
 
 	if (!limits_parse_option(limits, option))
@@ -75,8 +73,8 @@ static void share_read_capacity(const struct device *device)
 	if (given) {
 		share_parse_limits(device, &limits, given, false);
 		for (i = 0; i < limits.nr_limits; i++)
-			pools_get_slot(&capacity.pools, &limits.device,
-				       limits.limits[i].key)->max = limits.limits[i].value;
+			pools_get_slot(&capacity.pools, device, limits.limits[i].key)->max =
+				limits.limits[i].value;
 		limits_free(&limits);
 	} else {
 		capacity_read();

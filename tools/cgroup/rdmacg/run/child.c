@@ -92,10 +92,7 @@ int child_wait(struct child *child, int milliseconds)
 	int signal;
 
 	child_signal_set(&set);
-	if (milliseconds < 0)
-		signal = sigwaitinfo(&set, &info);
-	else
-		signal = sigtimedwait(&set, &info, &time);
+	signal = sigtimedwait(&set, &info, milliseconds < 0 ? NULL : &time);
 	if (signal > 0 && signal != SIGCHLD) {
 		if (child->ended)
 			return signal;

@@ -2,9 +2,14 @@
 /* rdmacg run: the report about the needs of a command. */
 #include "run/run.h"
 
-/* Parameters of all parts of a report. */
-static uint64_t report_margin;
-static int report_status;
+/* What all parts of a report know of the command. */
+static struct {
+	uint64_t margin;
+	int status;
+	uint64_t refused;
+	/* RLIMIT_MEMLOCK, if it may be the cause of a failure; otherwise NUMBER_MAX. */
+	uint64_t memlock;
+} report;
 
 void report_see(struct pools *seen, const struct pools *now)
 {
@@ -79,67 +84,41 @@ static void report_print_lines(FILE *to, const struct pools *pools)
 			fprintf(to, "%s%s", pool ? "\n" : "", name);
 			pool = slot->pool;
 		}
-		fprintf(to, " %s=%" PRIu64, slot->key, number_raise(slot->peak, report_margin));
+		fprintf(to, " %s=%" PRIu64, slot->key, number_raise(slot->peak, report.margin));
 	}
 	if (pool)
 		fputc('\n', to);
 }
 
-/* RLIMIT_MEMLOCK if it is small and the command used a resource; otherwise NUMBER_MAX. */
-static uint64_t report_small_memlock(const struct pools *pools)
-{
-	const struct slot *slot = NULL;
-
-	while ((slot = pools_next(pools, slot)))
-		if (slot->peak)
-			return other_own_memlock();
-	return NUMBER_MAX;
-}
-
-static uint64_t report_refused(const struct pools *pools)
-{
-	const struct slot *slot = NULL;
-	uint64_t refused = 0;
-
-	while ((slot = pools_next(pools, slot)))
-		refused += slot->events.alloc_fail;
-	return refused;
-}
-
 /* Print the cause of a failure, if it is known. A failed command may need more than its peaks. */
-static void report_print_failed(FILE *to, const struct pools *pools, uint64_t refused)
+static void report_print_failed(FILE *to)
 {
-	uint64_t memlock = report_small_memlock(pools);
-
 	fprintf(to,
 		"The command failed (status %d), so it may need more than this, which it used until then:\n",
-		report_status);
-	if (refused)
-		fprintf(to,
-			"(%" PRIu64 " of its attempts %s refused by a limit; see rdmacg why)\n",
-			refused, refused == 1 ? "was" : "were");
-	else if (memlock != NUMBER_MAX)
+		report.status);
+	if (report.refused)
+		fprintf(to, "(%" PRIu64 " of its attempts %s refused by a limit; see rdmacg why)\n",
+			report.refused, report.refused == 1 ? "was" : "were");
+	else if (report.memlock != NUMBER_MAX)
 		fprintf(to,
 			"(no cgroup refused; RLIMIT_MEMLOCK is %s, which is small, and may be the cause)\n",
-			number_text(memlock, true));
+			number_text(report.memlock, true));
 }
 
 static void report_print_text(FILE *to, const struct pools *pools)
 {
-	uint64_t refused = report_refused(pools);
-
 	if (!report_print_table(to, pools)) {
 		fprintf(to, "The command used no RDMA resources%s.\n",
-			report_status ? " until it failed" : "");
+			report.status ? " until it failed" : "");
 		return;
 	}
-	if (report_status)
-		report_print_failed(to, pools, refused);
-	else if (refused)
+	if (report.status)
+		report_print_failed(to);
+	else if (report.refused)
 		fprintf(to, "%" PRIu64 " of its attempts %s refused, so it may need more than:\n",
-			refused, refused == 1 ? "was" : "were");
-	else if (report_margin)
-		fprintf(to, "Enough, with %.6g%% more than the peaks:\n", report_margin / 1000.0);
+			report.refused, report.refused == 1 ? "was" : "were");
+	else if (report.margin)
+		fprintf(to, "Enough, with %.6g%% more than the peaks:\n", report.margin / 1000.0);
 	else
 		fputs("Just enough would have been:\n", to);
 	report_print_lines(to, pools);
@@ -149,38 +128,43 @@ static struct json_object *report_slot_json(const struct slot *slot)
 {
 	struct json_object *object = json_pack("resource:s peak:u limit:l", slot->key, slot->peak,
 					       slot->limit);
-	bool enough = !slot->events.alloc_fail && !report_status;
+	bool enough = !slot->events.alloc_fail && !report.status;
 
 	if (slot->has & POOL_BIT(POOL_EVENTS))
 		json_fill(object, "refused:u", slot->events.alloc_fail);
 	json_fill(object, "enough:l",
-		  enough ? number_raise(slot->peak, report_margin) : NUMBER_MAX);
+		  enough ? number_raise(slot->peak, report.margin) : NUMBER_MAX);
 	return object;
 }
 
 /* The cause of a failure: "cgroup", "memlock", or NULL if no cause was found. */
-static const char *report_cause(const struct pools *pools)
+static const char *report_cause(void)
 {
-	if (!report_status)
-		return NULL;
-	if (report_refused(pools))
+	if (report.status && report.refused)
 		return "cgroup";
-	return report_small_memlock(pools) == NUMBER_MAX ? NULL : "memlock";
+	return report.memlock == NUMBER_MAX ? NULL : "memlock";
 }
 
 void report_print(FILE *to, const struct cgroup *cgroup, uint64_t margin, int status)
 {
 	const struct pools *pools = &cgroup->pools;
+	const struct slot *slot = NULL;
+	bool used = false;
 
-	report_margin = margin;
-	report_status = status;
-	if (!options.json) {
-		report_print_text(to, pools);
-		return;
+	report.margin = margin;
+	report.status = status;
+	report.refused = 0;
+	while ((slot = pools_next(pools, slot))) {
+		report.refused += slot->events.alloc_fail;
+		used |= slot->peak;
 	}
-	json_print(to,
-		   json_pack("cgroup:s status:u complete:b cause:s missing:o devices:o",
-			     cgroup_name(cgroup), (uint64_t)status, !status, report_cause(pools),
-			     missing_json(pools),
-			     pools_json(pools, report_has_row, report_slot_json)));
+	/* It refuses only memory, so it is not the cause if the command used no resource at all. */
+	report.memlock = status && !report.refused && used ? other_own_memlock() : NUMBER_MAX;
+	if (!options.json)
+		report_print_text(to, pools);
+	else
+		json_print(to, json_pack("cgroup:s status:u complete:b cause:s missing:o devices:o",
+					 cgroup_name(cgroup), (uint64_t)status, !status,
+					 report_cause(), missing_json(pools),
+					 pools_json(pools, report_has_row, report_slot_json)));
 }

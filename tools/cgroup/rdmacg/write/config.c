@@ -39,18 +39,12 @@ char *config_oci_file(void)
  */
 static char *config_section_end(char *text)
 {
-	char *end = strchr(text, ']');
+	char *end;
 
-	while (end) {
-		char *next = end + 1 + strspn(end + 1, CONFIG_BLANKS);
-
-		if (next > end + 1 && *next == '#')
-			return end;
-		if (!end[1])
-			return end;
-		end = strchr(end + 1, ']');
-	}
-	return NULL;
+	for (end = strchr(text, ']'); end; end = strchr(end + 1, ']'))
+		if (!end[1] || (end[1] != '#' && end[1 + strspn(end + 1, CONFIG_BLANKS)] == '#'))
+			break;
+	return end;
 }
 
 /* Take the pattern of a line such as "[tenants/a]". */

@@ -347,21 +347,22 @@ static void limits_add_whole(const struct limits *limits, const struct pool *poo
 	}
 }
 
-/* Add one write for one line, because the stock controller accepts only one line in a write. */
+/*
+ * Add one write for one line, because the stock controller accepts only one line in a write. A line
+ * of rdma.default has no device.
+ */
 static void limits_add_line(const struct limits *limits, struct transaction *change,
 			    const struct cgroup *cgroup, enum pool_class class,
 			    const struct limits_line *line)
 {
-	const char *device = device_text(&limits->device);
+	bool is_default = limits->device.is_default;
+	const char *file = is_default ? POOL_FILE_DEFAULT : pool_file_name(class, POOL_MAX);
+	const char *device = is_default ? "" : device_text(&limits->device);
+	const char *undo = line->undo ? line->undo : " max";
 
-	if (limits->device.is_default)
-		transaction_add(change, cgroup, POOL_FILE_DEFAULT,
-				memory_format("%s\n", line->text + 1),
-				memory_format("%s\n", line->undo ? line->undo + 1 : "max"));
-	else
-		transaction_add(change, cgroup, pool_file_name(class, POOL_MAX),
-				memory_format("%s%s\n", device, line->text),
-				memory_format("%s%s\n", device, line->undo));
+	transaction_add(change, cgroup, file,
+			memory_format("%s%s\n", device, line->text + is_default),
+			memory_format("%s%s\n", device, undo + is_default));
 }
 
 bool limits_add(const struct limits *limits, struct transaction *change,
