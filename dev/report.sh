@@ -39,10 +39,19 @@ report() {
 	fi
 }
 
+# check NAME COMMAND...: report whether the command succeeds, with $prefix before the name.
+prefix=''
+check() {
+	name=$1 status=0
+	shift
+	"$@" >"$RESULTS/said" 2>&1 || status=$?
+	report $status "$prefix$name" "$RESULTS/said"
+	return $status
+}
+
 # relay NAME COMMAND...: pass on the lines of a script that reports by itself, with $prefix before
 # each name. If the script reports nothing, or fails without a line that says so, it has failed as
 # NAME.
-prefix=''
 relay() {
 	name=$1 log=$RESULTS/$(echo "$1" | tr -c 'a-zA-Z0-9.\n' -).log
 	shift
