@@ -37,6 +37,10 @@ struct plan_part *plan_add_part(const char *title, ...)
 	va_end(args);
 	part->cgroup = plan.cgroup;
 	part->device = plan.device;
+	part->names = json_object_new_object();
+	part->limits = json_object_new_object();
+	part->figures = json_object_new_object();
+	part->formulas = json_object_new_array();
 	return part;
 }
 
@@ -54,37 +58,24 @@ void plan_add_note(struct plan_part *part, const char *format, ...)
 static const char plan_letters[] =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
-/* The last value that was added with this name. */
-static const struct plan_value *plan_find(const struct plan_part *part, const char *name,
-					  size_t length)
-{
-	size_t i = part->nr_values;
-
-	while (i--) {
-		const struct plan_value *value = &part->values[i];
-
-		if (strlen(value->key) == length && !memcmp(value->key, name, length))
-			return value;
-	}
-	return NULL;
-}
-
 /* The formula with numbers in the place of names. To be freed. */
 static char *plan_in_numbers(const struct plan_part *part, const char *formula)
 {
-	size_t size, length;
+	struct json_object *value;
+	size_t size;
 	char *text;
 	FILE *out = memory_check(open_memstream(&text, &size));
 
-	for (; *formula; formula += length ? length : 1) {
-		const struct plan_value *value;
+	while (*formula) {
+		char *word __autofree = memory_format("%.*s",
+						      (int)max(strspn(formula, plan_letters), 1),
+						      formula);
 
-		length = strspn(formula, plan_letters);
-		value = plan_find(part, formula, length);
-		if (value)
-			fprintf(out, "%" PRIu64, value->value);
+		if (json_object_object_get_ex(part->names, word, &value))
+			fputs(json_object_get_string(value), out);
 		else
-			fprintf(out, "%.*s", length ? (int)length : 1, formula);
+			fputs(word, out);
+		formula += strlen(word);
 	}
 	fclose(out);
 	return memory_check(text);
@@ -93,9 +84,8 @@ static char *plan_in_numbers(const struct plan_part *part, const char *formula)
 __int128 plan_add(struct plan_part *part, enum plan_kind kind, const char *key, __int128 value,
 		  const char *formula, const char *source)
 {
-	char *numbers = plan_in_numbers(part, formula);
+	char *numbers __autofree = plan_in_numbers(part, formula);
 	const char *fault = NULL;
-	struct plan_value *new;
 
 	if (value < 0)
 		fault = "is less than 0";
@@ -106,43 +96,48 @@ __int128 plan_add(struct plan_part *part, enum plan_kind kind, const char *key, 
 	if (fault)
 		plan_fail(plan.form->name, "%s = %s = %s %s; %s", key, formula, numbers, fault,
 			  value < 0 ? "take less away" : "give smaller numbers");
-	new = memory_append(&part->values, &part->nr_values, sizeof(*new));
-	new->key = memory_string(key);
-	new->kind = kind;
-	new->value = value;
-	new->formula = formula;
-	new->numbers = numbers;
-	new->source = source;
+	json_add(part->names, key, json_number(value));
+	if (kind == PLAN_KIND_LIMIT)
+		json_add(part->limits, key, json_number(value));
+	if (kind == PLAN_KIND_FIGURE)
+		json_add(part->figures, key, json_number(value));
+	if (kind != PLAN_KIND_NAME)
+		json_object_array_add(part->formulas,
+				      json_pack("key:s value:u formula:s numbers:s source:s", key,
+						(uint64_t)value, formula, numbers, source));
 	return value;
 }
 
 /* --- as a file of limits --- */
 
-/* The text " KEY=VALUE" for each value of the kind. To be freed. */
-static char *plan_format_values(const struct plan_part *part, enum plan_kind kind)
+/* The text " KEY=VALUE" for each value. To be freed. */
+static char *plan_format_values(struct json_object *values)
 {
-	size_t i, size;
+	size_t size;
 	char *text;
 	FILE *out = memory_check(open_memstream(&text, &size));
 
-	for (i = 0; i < part->nr_values; i++)
-		if (part->values[i].kind == kind)
-			fprintf(out, " %s=%" PRIu64, part->values[i].key, part->values[i].value);
+	json_object_object_foreach(values, key, value)
+		fprintf(out, " %s=%s", key, json_object_get_string(value));
 	fclose(out);
 	return memory_check(text);
 }
 
-/* Print KEY = FORMULA = FORMULA IN NUMBERS = NUMBER, without equal parts. */
-static void plan_print_formula(const struct plan_value *value)
+static const char *plan_get(struct json_object *formula, const char *key)
 {
-	bool has_numbers = strcmp(value->formula, value->numbers);
-	const char *number = number_text(value->value, false);
-	bool is_number = !strcmp(value->numbers, number);
+	return json_object_get_string(json_object_object_get(formula, key));
+}
 
-	say_line("#   %s = %s%s%s%s%s", value->key, value->formula, has_numbers ? " = " : "",
-		 has_numbers ? value->numbers : "", is_number ? "" : " = ",
-		 is_number ? "" : number);
-	say_line("#     %s", value->source);
+/* Print KEY = FORMULA = FORMULA IN NUMBERS = NUMBER, without equal parts. */
+static void plan_print_formula(struct json_object *formula)
+{
+	const char *text = plan_get(formula, "formula"), *numbers = plan_get(formula, "numbers");
+	const char *value = plan_get(formula, "value");
+	bool has_numbers = strcmp(text, numbers), has_value = strcmp(numbers, value);
+
+	say_line("#   %s = %s%s%s%s%s", plan_get(formula, "key"), text, has_numbers ? " = " : "",
+		 has_numbers ? numbers : "", has_value ? " = " : "", has_value ? value : "");
+	say_line("#     %s", plan_get(formula, "source"));
 }
 
 static void plan_print_limits(const struct plan_part *part, const char *limits)
@@ -160,14 +155,13 @@ static void plan_print_limits(const struct plan_part *part, const char *limits)
 
 static void plan_print_part(const struct plan_part *part)
 {
-	char *figures __autofree = plan_format_values(part, PLAN_KIND_FIGURE);
-	char *limits __autofree = plan_format_values(part, PLAN_KIND_LIMIT);
+	char *figures __autofree = plan_format_values(part->figures);
+	char *limits __autofree = plan_format_values(part->limits);
 	size_t i;
 
 	say_line("# %s", part->title);
-	for (i = 0; plan.explain && i < part->nr_values; i++)
-		if (part->values[i].kind != PLAN_KIND_NAME)
-			plan_print_formula(&part->values[i]);
+	for (i = 0; plan.explain && i < json_object_array_length(part->formulas); i++)
+		plan_print_formula(json_object_array_get_idx(part->formulas, i));
 	for (i = 0; i < part->nr_notes; i++)
 		say_line("# %s", part->notes[i]);
 	if (*figures)
@@ -191,41 +185,18 @@ static void plan_print_text(void)
 
 /* --- as JSON --- */
 
-static struct json_object *plan_json_values(const struct plan_part *part, enum plan_kind kind)
-{
-	struct json_object *object = json_object_new_object();
-	size_t i;
-
-	for (i = 0; i < part->nr_values; i++) {
-		if (part->values[i].kind == kind)
-			json_add(object, part->values[i].key, json_number(part->values[i].value));
-	}
-	return object;
-}
-
 static struct json_object *plan_json_part(const struct plan_part *part)
 {
 	struct json_object *object = json_pack("title:s cgroup:s", part->title, part->cgroup);
 	struct json_object *notes = json_object_new_array();
-	struct json_object *formulas = plan.explain ? json_object_new_array() : NULL, *formula;
-	const struct plan_value *value;
 	size_t i;
 
 	device_json(object, &part->device);
 	for (i = 0; i < part->nr_notes; i++)
 		json_object_array_add(notes, json_text(part->notes[i]));
-	json_fill(object, "limits:o figures:o notes:o", plan_json_values(part, PLAN_KIND_LIMIT),
-		  plan_json_values(part, PLAN_KIND_FIGURE), notes);
-	if (!formulas)
-		return object;
-	for (value = part->values; value < part->values + part->nr_values; value++) {
-		if (value->kind == PLAN_KIND_NAME)
-			continue;
-		formula = json_pack("key:s value:u formula:s numbers:s source:s", value->key,
-				    value->value, value->formula, value->numbers, value->source);
-		json_object_array_add(formulas, formula);
-	}
-	json_add(object, "formulas", formulas);
+	json_fill(object, "limits:o figures:o notes:o", part->limits, part->figures, notes);
+	if (plan.explain)
+		json_add(object, "formulas", part->formulas);
 	return object;
 }
 

@@ -19,15 +19,6 @@ enum plan_kind {
 	PLAN_KIND_LIMIT,	/* a key of a file of limits */
 };
 
-struct plan_value {
-	char *key;
-	enum plan_kind kind;
-	uint64_t value;
-	const char *formula;
-	char *numbers;		/* the formula with numbers instead of names */
-	const char *source;
-};
-
 /*
  * Values that belong together, such as those of a cgroup on a device, or of an end of a connection.
  */
@@ -35,8 +26,9 @@ struct plan_part {
 	char *title;
 	const char *cgroup;	/* NULL: not known */
 	struct device device;	/* without a name: not known; the name is of another */
-	struct plan_value *values;
-	size_t nr_values;
+	struct json_object *names;	/* the last value of each name, for formulas */
+	struct json_object *limits, *figures;
+	struct json_object *formulas;	/* of all values that are not only names */
 	char **notes;
 	size_t nr_notes;
 };

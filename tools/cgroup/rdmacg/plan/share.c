@@ -295,7 +295,7 @@ static void share_add(struct plan_input *inputs)
 	for (i = 0; i < share.pool->nr_slots; i++)
 		if (share_has(&share.pool->slots[i]))
 			share_add_resource(proof, &share.pool->slots[i]);
-	if (!proof->nr_values)
+	if (!json_object_object_length(proof->figures))
 		plan_fail(device->name,
 			  "the device has no known capacity; give --capacity KEY=VALUE,...");
 	plan_add_note(proof, "Resources without a known capacity have no limit.");
