@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * verbs-hold DEVICE COUNT: open the device, create a PD, a CQ and COUNT QPs, and hold them. Each
- * line on standard input creates one more QP; the end of the input ends the program.
+ * line on standard input creates one more QP. The end of the input ends the program.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>

@@ -2,9 +2,9 @@
 /*
  * rdmacg.so: a SPANK plugin that limits the RDMA resources of Slurm jobs.
  *
- * On the node, slurmstepd runs "rdmacg slurm-step" before the first task of a step, and once more
- * at the end. It is a process of its own, so an error in it does not end slurmstepd. If the limits
- * cannot be set, the step does not start.
+ * On the node, slurmstepd runs "rdmacg slurm-step" before the first task of a step, and again at
+ * the end. The command is a process of its own, so an error in it does not end slurmstepd. If the
+ * limits cannot be set, the step does not start.
  *
  * Arguments in plugstack.conf: default=LIMITS, ceiling=LIMITS, command=PATH. LIMITS are
  * [DEVICE:]KEY=VALUE[,KEY=VALUE]..., with semicolons between devices.
@@ -23,12 +23,12 @@
 
 SPANK_PLUGIN(rdmacg, 1);
 
-/* The Makefile sets the path, as that of the command does. */
+/* The Makefile sets the path of the command. */
 #ifndef RDMACG_COMMAND
 #define RDMACG_COMMAND	"/usr/local/sbin/rdmacg"
 #endif
 
-/* The limits that the user asks for, or NULL. */
+/* The limits that the user requests, or NULL. */
 static char *rdmacg_asked;
 
 static int rdmacg_take_option(int value, const char *text, int remote)
@@ -60,7 +60,7 @@ static char *rdmacg_argument(int count, char **words, const char *name)
 	return NULL;
 }
 
-/* Each line that the command prints goes to the user of the step. */
+/* Send each line that the command prints to the user of the step. */
 static void rdmacg_pass_on(int fd)
 {
 	FILE *from = fdopen(fd, "r");
@@ -98,7 +98,7 @@ static int rdmacg_spawn(pid_t *pid, char **words, int output)
 	return error;
 }
 
-/* Run the command and wait for it. 0, or -1 after a message in the log. */
+/* Run the command and wait for it. Returns 0, or -1 after a message in the log. */
 static int rdmacg_run(char **words)
 {
 	int fds[2], status = 0, error;
@@ -132,7 +132,7 @@ static char *rdmacg_command(int count, char **words)
 	return command ? command : (char *)RDMACG_COMMAND;
 }
 
-/* For srun, for sbatch and salloc, and where the step runs. */
+/* Slurm calls this in srun, sbatch and salloc, and on the node of a step. */
 int slurm_spank_init(spank_t spank, int count, char *words[])
 {
 	spank_context_t context = spank_context();
@@ -169,7 +169,7 @@ int slurm_spank_init_post_opt(spank_t spank, int count, char *words[])
 	return n == 2 ? 0 : rdmacg_run(command);
 }
 
-/* After the last task. Later output does not reach the user. */
+/* Print the peaks after the last task, because later output does not reach the user. */
 int slurm_spank_task_exit(spank_t spank, int count, char *words[])
 {
 	char *command[] = {

@@ -1,12 +1,10 @@
-// SPDX-License-Identifier: GPL-2.0
-//
-// rdmacg-nri: a plugin of NRI that limits RDMA for the containers of pods. "rdmacg oci-hook
-// --unified" decides which limits; this writes them into "unified" of the container, so that
-// the runtime sets them before the container's first instruction.
-//
-// Pods ask with the annotations limits.rdmacg.org/NAME and org.rdmacg.limits, and the node's
-// /etc/rdmacg/oci.conf grants. The variable RDMACG_LIMITS, which a device or an image may bring,
-// only lowers limits. A container whose limits cannot be set does not start.
+// SPDX-License-Identifier: GPL-2.0 rdmacg-nri: a plugin of NRI that limits RDMA for the
+//containers of pods. "rdmacg oci-hook --unified" decides on the limits. The plugin adds them to
+//"unified" of the container, so that the runtime sets them before the container's first
+//instruction. Pods request limits with the annotations limits.rdmacg.org/NAME and
+//org.rdmacg.limits, up to the ceiling in the node's /etc/rdmacg/oci.conf. The variable
+//RDMACG_LIMITS, which may come from a device or an image, can only lower limits. A container
+//whose limits cannot be set does not start.
 package main
 
 import (
@@ -42,8 +40,8 @@ type plugin struct {
 	runtime stub.Stub
 }
 
-// annotations returns what concerns limits. An annotation of the container, which a device
-// plugin may have given it, goes before one of the pod.
+// annotations returns the annotations about limits. An annotation of the container, which may come
+// from a device plugin, replaces the pod's annotation.
 func annotations(pod *api.PodSandbox, container *api.Container) map[string]string {
 	found := map[string]string{}
 	for _, from := range []map[string]string{pod.GetAnnotations(), container.GetAnnotations()} {
@@ -56,8 +54,8 @@ func annotations(pod *api.PodSandbox, container *api.Container) map[string]strin
 	return found
 }
 
-// above returns the cgroup below which the runtime creates that of the container: for the
-// systemd driver, whose path of a container is SLICE:PREFIX:NAME, the pod's.
+// above returns the cgroup below which the runtime creates the container's cgroup. This is the
+// pod's cgroup with the systemd driver, where the path of a container is SLICE:PREFIX:NAME.
 func above(pod *api.PodSandbox, container *api.Container) (string, error) {
 	own, parent := container.GetLinux().GetCgroupsPath(), pod.GetLinux().GetCgroupParent()
 	if own != "" && !strings.Contains(own, ":") {
@@ -113,7 +111,7 @@ func (p *plugin) limits(pod *api.PodSandbox, container *api.Container,
 	return answer.Unified, nil
 }
 
-// updates returns what sets the limits of a container that exists, if it has any.
+// updates returns an update with the limits of an existing container, if it has limits.
 func (p *plugin) updates(pod *api.PodSandbox, container *api.Container) (
 	[]*api.ContainerUpdate, error) {
 	unified, err := p.limits(pod, container, annotations(pod, container))
@@ -132,7 +130,7 @@ func name(pod *api.PodSandbox, container *api.Container) string {
 	return pod.GetNamespace() + "/" + pod.GetName() + "/" + container.GetName()
 }
 
-// CreateContainer adds the limits. The error is the reason in the event of the pod.
+// CreateContainer adds the limits. The event of the pod shows the error.
 func (p *plugin) CreateContainer(_ context.Context, pod *api.PodSandbox, container *api.Container) (
 	*api.ContainerAdjustment, []*api.ContainerUpdate, error) {
 	asked := annotations(pod, container)
@@ -152,7 +150,7 @@ func (p *plugin) CreateContainer(_ context.Context, pod *api.PodSandbox, contain
 	return adjust, nil, nil
 }
 
-// UpdateContainer keeps the limits in an update, with the policy as it is now.
+// UpdateContainer adds the limits of the present policy to an update.
 func (p *plugin) UpdateContainer(_ context.Context, pod *api.PodSandbox, container *api.Container,
 	_ *api.LinuxResources) ([]*api.ContainerUpdate, error) {
 	return p.updates(pod, container)
@@ -166,7 +164,7 @@ func (p *plugin) Synchronize(_ context.Context, pods []*api.PodSandbox,
 	return nil, nil
 }
 
-// synchronize leaves a container whose limits are refused as it is, because it runs already.
+// synchronize does not stop a container whose limits are refused, because it already runs.
 func (p *plugin) synchronize(pods []*api.PodSandbox, containers []*api.Container) {
 	of := map[string]*api.PodSandbox{}
 	for _, pod := range pods {
@@ -204,8 +202,8 @@ func main() {
 	p := &plugin{}
 	flag.StringVar(&p.command, "rdmacg", "rdmacg", "the command rdmacg")
 	flag.StringVar(&p.config, "config", "", "the node's policy, instead of /etc/rdmacg/oci.conf")
-	// A runtime closes the connection to a plugin that takes longer than its own timeout, and then
-	// starts the container without limits.
+	// Answer before the runtime's timeout, because the runtime then closes the connection to
+	// the plugin, and starts the container without limits.
 	flag.DurationVar(&p.timeout, "timeout", 1500*time.Millisecond,
 		"the time for an answer, less than the runtime's plugin_request_timeout, which is 2s")
 	index := flag.String("index", "50", "the plugin's place among plugins, two digits")

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # Completion of rdmacg(8) for bash.
 
-# Where the cgroups of the controller are.
+# Print the folder of the controller's hierarchy.
 _rdmacg_root() {
 	local root=${RDMACG_ROOT:-/sys/fs/cgroup}
 	if [[ ! -e $root/rdma.capacity && -d $root/rdma ]]; then
@@ -11,7 +11,7 @@ _rdmacg_root() {
 	printf '%s' "$root"
 }
 
-# Names of cgroups; one level at a time.
+# Complete names of cgroups, one level at a time.
 _rdmacg_cgroups() {
 	local root folder
 	root=$(_rdmacg_root)
@@ -22,9 +22,9 @@ _rdmacg_cgroups() {
 	done < <(compgen -d -- "$root/$cur")
 }
 
-# What the devices are and have, one "DEVICE KEY=VALUE..." a line; a kernel without such a
-# list has two keys. bash expands the words that compgen -W gets, and who names a device may
-# be anybody, so lines with other characters are left out.
+# Print "DEVICE KEY=VALUE..." for each device. A kernel without rdma.capacity has two keys.
+# bash expands the words of compgen -W, and any user may choose the name of a device, so
+# leave out lines with special characters.
 _rdmacg_capacity() {
 	local device
 	{
@@ -40,7 +40,7 @@ _rdmacg_devices() {
 	mapfile -t COMPREPLY < <(compgen -W "$(_rdmacg_capacity | cut -d ' ' -f 1) default" -- "$cur")
 }
 
-# Keys of the device $1.
+# Complete keys of the device $1.
 _rdmacg_keys() {
 	local device rest keys=''
 	while read -r device rest; do
@@ -71,7 +71,7 @@ _rdmacg_options() {
 
 _rdmacg_plan_forms='lnet qemu nccl ucx libfabric ceph share'
 
-# The options of a form of plan, from its help: there is no second list of them.
+# Print the options of a form of plan. Read them from its help, so that there is only one list.
 _rdmacg_plan_options() {
 	local form=
 	[[ ${COMP_WORDS[2]:-} == -* ]] || form=${COMP_WORDS[2]:-}
@@ -80,7 +80,7 @@ _rdmacg_plan_options() {
 	"${COMP_WORDS[0]}" plan $form --help 2>/dev/null | grep -o -e '--[a-z-]*' | sort -u
 }
 
-# The form, then what it takes without an option.
+# Complete the form, and then the words without an option.
 _rdmacg_plan() {
 	if ((COMP_CWORD == 2)); then
 		mapfile -t COMPREPLY < <(compgen -W "$_rdmacg_plan_forms" -- "$cur")
@@ -91,7 +91,8 @@ _rdmacg_plan() {
 	fi
 }
 
-# Which word of set this is, options aside: 0 the cgroup, 1 the device, then keys.
+# Complete a word of set. Without options, word 0 is the cgroup, word 1 the device, and the others
+# are keys.
 _rdmacg_set() {
 	local i words_before=()
 	for ((i = 2; i < COMP_CWORD; i++)); do

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2034,SC2154
-# Conditions and claims of the command's tests, on a tree of files and in guests, and of
-# test/runtimes. A condition looks at $out and $status of what was run, and says what it saw
-# where it does not hold.
+# Conditions and claims for the tests of the command, on a tree of files and in guests, and
+# for test/runtimes. A condition checks $out and $status of the last run, and prints them if
+# it fails.
 failed=0
 
 says() {
@@ -34,12 +34,12 @@ exits() {
 	}
 }
 
-# judge NAME FUNCTION...: "ok NAME" where the function and all in it succeeds.
+# judge NAME FUNCTION...: print "ok NAME" if each command of the function succeeds.
 judge() {
 	local name=$1 said result
 	shift
 	out=''
-	# Not behind ||, for there bash does not stop at the first condition that fails.
+	# Do not use ||, because bash then does not stop at the first condition that fails.
 	said=$(
 		set -e
 		"$@"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Preloaded by the tests: files below RDMACG_ROOT behave as those of a cgroup file system.
+ * The tests preload this library, so that files below RDMACG_ROOT behave like files of cgroups.
  *
  * A new cgroup gets the files of FAKE_NEW if the controller is enabled in its parent. "+rdma" in
  * cgroup.subtree_control adds the files to the children. rmdir() removes them. Processes do not
@@ -28,7 +28,7 @@ static bool fake_ends(const char *path, const char *end, size_t length)
 	return all >= length && !strncmp(path + all - length, end, length);
 }
 
-/* The errno that a call shall fail with, or 0. */
+/* Returns the errno with which a call must fail, or 0. */
 static int fake_fault(const char *call, const char *path)
 {
 	const char *fault = getenv("FAKE_FAULTS");
@@ -64,7 +64,7 @@ static bool fake_is_below(const char *path)
 	return root && !strncmp(path, root, strlen(root));
 }
 
-/* The path behind a descriptor, and @name if there is one. */
+/* Get the path of a descriptor, followed by @name if it is not empty. */
 static void fake_path(char *path, int fd, const char *name)
 {
 	char link[64], start[PATH_MAX];
@@ -93,7 +93,7 @@ static void fake_copy(const char *from, const char *to)
 		fclose(out);
 }
 
-/* Give the cgroup its files, or take them away. */
+/* Create or remove the controller's files of a cgroup. */
 static void fake_fill(const char *cgroup, bool give)
 {
 	const char *template = getenv("FAKE_NEW");
@@ -147,7 +147,7 @@ int openat(int fd, const char *name, int flags, ...)
 	errno = fake_fault("open", path);
 	if (errno)
 		return -1;
-	/* A file of the kernel does not lose its text by that. */
+	/* Opening a file of the kernel with O_TRUNC does not remove its text. */
 	return real(fd, name, flags & ~O_TRUNC, mode);
 }
 
@@ -171,7 +171,7 @@ struct fake_word {
 	struct fake_word *next;
 };
 
-/* The words of a text, which has to be one line. */
+/* Returns the words of a text, which must be one line. */
 static struct fake_word *fake_words(char *line)
 {
 	struct fake_word *first = NULL, **end = &first;
@@ -197,7 +197,7 @@ static void fake_free_words(struct fake_word *words)
 	}
 }
 
-/* The length of the name of the device: "NAME" or "NAME index=N". */
+/* Returns the length of the device's name, "NAME" or "NAME index=N". */
 static size_t fake_name_length(const char *line)
 {
 	const char *rest = strpbrk(line, "=");
@@ -208,7 +208,7 @@ static size_t fake_name_length(const char *line)
 	return length;
 }
 
-/* The new value of @word's key, from the words @asked; NULL if the value does not change. */
+/* Returns the new value of @word's key from the words @asked, or NULL if it does not change. */
 static const char *fake_value(const char *word, const struct fake_word *asked)
 {
 	size_t length = strcspn(word, "=") + 1;
@@ -235,7 +235,7 @@ static void fake_print_line(FILE *to, char *old, const struct fake_word *asked)
 		fprintf(to, " %.*s=%s", (int)key, word->text,
 			value ? value : word->text + key + (word->text[key] == '='));
 	}
-	/* A kernel refuses a key that it does not know; a tree need not list all of them. */
+	/* A kernel refuses unknown keys, but a tree may lack keys, so add them. */
 	for (; asked && !all; asked = asked->next) {
 		for (word = had; word; word = word->next)
 			if (!strncmp(word->text, asked->text, strcspn(asked->text, "=") + 1))
@@ -273,7 +273,7 @@ static void fake_merge_line(FILE *to, char *text, char *line)
 	free(words);
 }
 
-/* The text of a file of limits after a write. To be freed. */
+/* Returns the text of a file of limits after a write. To be freed. */
 static char *fake_merge(int fd, const char *lines, size_t size)
 {
 	char *text = calloc(65536, 1), *cursor, *line;

@@ -7,7 +7,7 @@
 
 int plan_fuzz(const uint8_t *data, size_t size);
 
-/* Write the line again, from its parts. */
+/* Write the line again from its parts. */
 static char *plan_write_line(struct line *line)
 {
 	char *device = device_format(&line->device);
@@ -22,7 +22,7 @@ static char *plan_write_line(struct line *line)
 
 		if (!*key || strpbrk(key, " =\n"))
 			abort();
-		/* In the first place, it would be the index of the device. */
+		/* Skip index, because in the first place it would be the index of the device. */
 		if (!strcmp(key, "index"))
 			continue;
 		longer = memory_format("%s %s=%s", text, key,
@@ -34,7 +34,7 @@ static char *plan_write_line(struct line *line)
 	return text;
 }
 
-/* A line with amounts is parsed once more, and must give the same text. */
+/* Parse a line with amounts once more. The result must have the same text. */
 static void plan_check_line(struct line *line)
 {
 	char *text = plan_write_line(line);

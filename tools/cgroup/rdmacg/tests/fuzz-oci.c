@@ -47,7 +47,7 @@ static void oci_check(const struct config *asked)
 	struct config again = { 0 };
 	char *first = oci_write(asked), *second;
 
-	/* With all decimals of its numbers, the annotation may be too long to be parsed. */
+	/* The annotation may be too long to be parsed, because its numbers have all decimals. */
 	if (oci_parse_limits(&again, POLICY_ASKED, "annotation", first)) {
 		second = oci_write(&again);
 		if (strcmp(first, second))
@@ -60,7 +60,7 @@ static void oci_check(const struct config *asked)
 	free(first);
 }
 
-/* The requests come first, then the share, which may have the same devices. */
+/* Requests come first. The share, which may have the same devices, follows. */
 static void oci_check_asked(struct config config)
 {
 	size_t count = config.nr_rules;
@@ -82,7 +82,7 @@ int oci_fuzz(const uint8_t *data, size_t size)
 	if (oci_parse_limits(&asked, POLICY_ASKED, "annotation", text))
 		oci_check(&asked);
 	config_free(&asked);
-	/* Without the NUL behind it, so that a read past the end is seen. */
+	/* Remove the NUL at the end, so that a sanitizer detects a read beyond the end. */
 	text = memory_resize(text, size, 1);
 	if (oci_parse_state(&oci, text, size) && (oci.pid <= 0 || *oci.bundle != '/'))
 		abort();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Pass texts to the parser of "info ramblock"; accepted blocks must be plausible. */
+/* Pass texts to the parser of "info ramblock". Accepted blocks must be plausible. */
 #include "plan/plan.h"
 
 int plan_fuzz(const uint8_t *data, size_t size);

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2034
-# What the tests in a guest share: the command on the controller's real files, and claims. A
-# test is a function of one claim; each begins with the empty cgroups tenants and tenants/a.
-# Sourced with the path of the command as $1.
+# Functions for the tests in a guest: the command on the controller's real files, and
+# claims. A test is a function of one claim, and begins with the empty cgroups tenants and
+# tenants/a. $1 is the path of the command.
 command=$(readlink -f "$1")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -18,7 +18,7 @@ run() {
 	out=$(rdmacg "$@" 2>&1) || status=$?
 }
 
-# The value of a key in a file of a cgroup.
+# Print the value of a key in a file of a cgroup.
 value() { tr ' ' '\n' <"$root/$1" | sed -n "s/^$2=//p"; }
 
 claim() {
@@ -29,8 +29,7 @@ claim() {
 	rmdir "$root"/tenants/a "$root"/tenants
 }
 
-# Which files this kernel's controller has: all of them, or on an older one rdma.max and
-# rdma.current alone.
+# List the files of this kernel's controller. An older kernel has only rdma.max and rdma.current.
 files_of_a_cgroup() {
 	[ ! -e "$root/cgroup.subtree_control" ] || echo +rdma >"$root/cgroup.subtree_control"
 	mkdir "$root/probe"
@@ -46,13 +45,13 @@ has() {
 	esac
 }
 
-# inside CGROUP COMMAND...: the command, its child, runs there.
+# inside CGROUP COMMAND...: run a command in the cgroup, as a child of this shell.
 inside() {
 	# shellcheck disable=SC2016 # for that shell
 	sh -c 'echo 0 >"$0/cgroup.procs" && exec "$@"' "$root/$1" "${@:2}"
 }
 
-# End what runs in tenants/a.
+# End all processes in tenants/a.
 end_inside() {
 	xargs kill <"$root/tenants/a/cgroup.procs"
 	while [ -n "$(cat "$root/tenants/a/cgroup.procs")" ]; do sleep 0.1; done

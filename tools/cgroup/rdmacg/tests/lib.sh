@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2034
-# What the tests share: a tree of files that looks like cgroups, the command, and claims.
-# A test is a function of one claim; "claim NAME FUNCTION" prints "ok NAME" or "not ok NAME"
-# and what was seen. The functions run in a new tree each.
+# Functions for the tests: a tree of files that looks like cgroups, the command, and claims.
+# A test is a function of one claim, and gets a new tree. "claim NAME FUNCTION" prints "ok
+# NAME", or "not ok NAME" and the output.
 
 . "$(dirname "${BASH_SOURCE[0]}")/claims.sh"
 export LC_ALL=C.UTF-8
 unset NO_COLOR RDMACG_ROOT RDMACG_PROC
-# Of the sanitizers: a status that the command itself never has, so that no claim takes what
-# they find for the failure that it wants to see.
+# The command never exits with this status, so no claim takes an error of a sanitizer for the
+# failure that it expects.
 export ASAN_OPTIONS=verify_asan_link_order=0:exitcode=99 UBSAN_OPTIONS=exitcode=99
 
-# In memory where that can be: claims make thousands of files.
+# Use memory if possible, because claims create thousands of files.
 memory=/dev/shm
 [ -w "$memory" ] || memory=/tmp
-# The command and what is preloaded lie where an ordinary user can read them.
+# Copy the command and the preloaded library to a folder that an ordinary user can read.
 work=$(mktemp -d "${TMPDIR:-$memory}/rdmacg-test.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
@@ -33,7 +33,7 @@ put() {
 	printf '%s\n' "$@" >"$file"
 }
 
-# cgroup NAME: one that has all files of this project's controller, and nothing in them.
+# cgroup NAME: create a cgroup with all files of our controller, and without usage.
 cgroup() {
 	put "$1/cgroup.subtree_control" rdma
 	put "$1/cgroup.procs"
@@ -55,13 +55,13 @@ cgroup() {
 	put "$1/rdma.hw.current" 'rxe0 mcast_grp=0'
 }
 
-# count FILE LINE: in tenants/a, and so in what is above.
+# count FILE LINE: write a line to the file in tenants/a and in its parent.
 count() {
 	put "tenants/$1" "$2"
 	put "tenants/a/$1" "$2"
 }
 
-# process PID CGROUP [MEMLOCK [PINNED_KB [USER_NAMESPACE]]]: an entry of /proc.
+# process PID CGROUP [MEMLOCK [PINNED_KB [USER_NAMESPACE]]]: create an entry of /proc.
 process() {
 	mkdir -p "$proc/$1/ns"
 	echo "0::$2" >"$proc/$1/cgroup"
@@ -72,7 +72,7 @@ process() {
 		"${4:-0}" >"$proc/$1/status"
 }
 
-# Two tenants below one parent, each with the controller.
+# Create a template with two tenants below one parent, which all have the controller.
 plant() {
 	mkdir -p "$root" "$proc/self" "$new"
 	put cgroup.controllers rdma
@@ -89,13 +89,13 @@ plant() {
 }
 plant
 
-# The same again for each claim, by copies.
+# Copy the template for each claim.
 tree() {
 	rm -rf "$root" "$proc" "$new"
 	cp -r "$work"/template/* "$work/"
 }
 
-# Standard error too: what a user sees.
+# Include standard error, because a user sees both.
 run() {
 	status=0
 	out=$(rdmacg "$@" 2>&1) || status=$?
@@ -106,7 +106,8 @@ rdmacg() {
 		"$work/bin/rdmacg" "$@"
 }
 
-# The same as a user who owns nothing. The user of a check that is not root is one.
+# Run the command as a user who does not own the tree. If the check is not run by root, this is its
+# user.
 as_nobody() {
 	if [ "$(id -u)" = 0 ]; then
 		setpriv --reuid=65534 --regid=65534 --clear-groups \
@@ -116,7 +117,7 @@ as_nobody() {
 	fi
 }
 
-# The whole content of a file of the tree.
+# Check the whole content of a file of the tree.
 holds() {
 	[ "$(cat "$root/$1")" = "$2" ] || {
 		echo "$1 holds \"$(cat "$root/$1")\", wanted \"$2\""
@@ -124,8 +125,8 @@ holds() {
 	}
 }
 
-# limits FILE LINE: a file of limits has a line of that device with all words of LINE, and
-# others. "NAME max" and "NAME default": it has max for each key.
+# limits FILE LINE: check that a file of limits has a line of the device with all words of LINE. For
+# "NAME max" and "NAME default", each key must be max.
 limits() {
 	local line word
 	while read -r line; do
@@ -142,7 +143,7 @@ limits() {
 	return 1
 }
 
-# The words of the row that begins with these words, blanks aside.
+# Check the words of the row that begins with these words.
 row() {
 	local line
 	line=$(printf '%s\n' "$out" | sed 's/  */ /g; s/^ //' | grep -F -- "$1" | head -n 1)
@@ -152,7 +153,7 @@ row() {
 	}
 }
 
-# claim NAME FUNCTION: only those whose names have $MATCH in them, where that is set.
+# claim NAME FUNCTION: judge a claim. If $MATCH is set, skip claims whose names do not contain it.
 claim() {
 	case $1 in *"${MATCH-}"*) ;; *) return ;; esac
 	tree

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Each rank of MPI sends a number to each, itself included, and checks what it receives. */
+/* Each rank of MPI sends a number to each rank, even to itself, and checks the received numbers. */
 #include <mpi.h>
 
 int main(int argc, char **argv)

@@ -16,8 +16,8 @@ ADDRESS = '192.0.2.1'
 KEYS = ['pd', 'qp', 'cq', 'mr']
 SIZES = {'queue_depth': 'depth', 'send_wr': 'send_wr', 'recv_wr': 'recv_wr', 'cqe': 'cqe'}
 
-# A name, and the parameters of this node and of the peer, with their names in Lustre. The sample
-# does not negotiate, so this node has the smaller sizes.
+# Each case has a name, and the parameters of this node and of the peer with their names in Lustre.
+# The sample module does not negotiate, so this node has the smaller sizes.
 OPA = {'peer_credits': 32, 'credits': 1024, 'concurrent_sends': 64, 'ntx': 2048,
        'map_on_demand': 256, 'fmr_pool_size': 2048, 'conns_per_peer': 4}
 CASES = [
@@ -134,7 +134,7 @@ def check_case(program, defaults, case):
         compare(case, run(defaults, case), figures, total)
         limit('near', ' '.join(f'{key}={total[key]}' for key in KEYS))
         run(defaults, case)
-        # Fewer connections are not a failure, so the number is also set back.
+        # Fewer connections are not a failure, so also check the number of connections.
         for key in KEYS if total['connections'] == 1 else ['pd', 'mr']:
             limit('near', f'{key}={total[key] - 1}')
             try:

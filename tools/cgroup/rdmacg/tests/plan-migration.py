@@ -192,6 +192,6 @@ def test(name, options, capabilities):
 
 test("dynamic", [], [])
 test("pin-all", ["--pin-all"], ["rdma-pin-all"])
-# Pages that are sent after the switch need no MR, so it is not made.
+# This test does not switch to postcopy, because pages need no MR after the switch.
 test("postcopy", ["--postcopy"], ["postcopy-ram"])
 end()

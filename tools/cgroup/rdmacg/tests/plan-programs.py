@@ -104,7 +104,7 @@ def test_named(command, environment):
     test_alone(f"run names limits of {command[0]}", limits, command, environment)
 
 
-# UCX looks for POSIX shared memory even where it does not use it, and mpirun for a host name.
+# UCX needs POSIX shared memory even if it does not use it, and mpirun needs a host name.
 os.makedirs("/dev/shm", exist_ok=True)
 for folder in "/dev/shm", "/tmp":
     subprocess.run(["mount", "-t", "tmpfs", "none", folder], check=True)
@@ -115,7 +115,7 @@ NO_OFI = ["--mca", "btl", "^openib,ofi", "--mca", "mtl", "^ofi"]
 
 test_pair(["ucx", "--endpoints", "1", "--self", "0"],
           ["ucx_perftest", "-t", "tag_lat", "-n", "10", "-w", "1"], {**UCX, "UCX_TLS": "rc_v,ud_v"})
-# ofi_rxm asks for CQs by the number of peers, and rxe has none for as many as the default.
+# ofi_rxm sizes its CQs by the number of peers, and the default is too large for rxe.
 test_pair(["libfabric", "--targets", "1"],
           ["fi_pingpong", "-p", "verbs;ofi_rxm", "-e", "rdm", "-I", "5", "-S", "64"],
           {"FI_UNIVERSE_SIZE": "2"})
@@ -123,7 +123,7 @@ for number in 2, 3:
     for kind in "rc", "ud":
         test_mpi("openmpi", number, kind, [*OPENMPI, *NO_OFI])
         test_mpi("mpich", number, kind, [])
-# As it is, Open MPI opens the device for libfabric as well.
+# Without these options, Open MPI also opens the device for libfabric.
 test_mpi("openmpi", 2, "rc", [*OPENMPI, "--mca", "btl", "^openib"], ["--opens", "2"])
 test_named(["sh", "-c", "ibv_rc_pingpong -d rxe0 -g 0 & sleep 1;"
             "ibv_rc_pingpong -d rxe0 -g 0 localhost; status=$?; kill $!; wait; exit $status"], {})
