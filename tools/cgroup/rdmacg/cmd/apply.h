@@ -17,7 +17,7 @@ extern struct apply {
 	struct hotplug *hotplug;
 	/* An error was printed. */
 	bool failed;
-	/* A limit was different from the files. */
+	/* The cgroups had a limit that differs from the files. */
 	bool differs;
 } apply;
 

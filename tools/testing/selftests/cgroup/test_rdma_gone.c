@@ -58,7 +58,7 @@ TEST_F_TIMEOUT(test_rdmacg_gone, limits_go_with_their_cgroup, 120)
 	/* The kernel frees a cgroup after some grace periods, and does not report it. */
 	sleep(2);
 	ASSERT_TRUE(rdmacg_remove_device());
-	/* KASAN detects a write to freed memory at once, and slab_debug at the next use. */
+	/* KASAN detects a write to freed memory at once. slab_debug detects it at the next use. */
 	for (i = 0; i < CGROUPS; i++) {
 		snprintf(path, sizeof(path), "%s/%d", tree->top, i);
 		ASSERT_EQ(0, cg_create(path));
