@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# Fourteen verbs. Each leads to one script, whose first lines say more.
+# Fourteen verbs. Each calls one script, whose first lines explain it.
 
 .PHONY: help demo check check-all shell kernel tree test bench patches deb dist base-bugs clean
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""image.py FOLDER FILE: the folder as the image rdmacg-nri:1, in the format of "docker save"."""
+"""image.py FOLDER FILE: write the folder as the image rdmacg-nri:1, in the format of "docker save"."""
 import hashlib
 import io
 import json

@@ -160,7 +160,7 @@ static struct pool *pools_add(struct pools *pools, const struct device *device)
 	return pool;
 }
 
-/* Keep @text as long as the pools. */
+/* Let pools_free() free @text. */
 static char *pools_keep(struct pools *pools, char *text)
 {
 	char **kept = memory_append(&pools->texts, &pools->nr_texts, sizeof(*kept));

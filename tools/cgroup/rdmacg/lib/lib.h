@@ -244,7 +244,7 @@ struct syntax {
 	bool in_order;
 	const char *args_doc;
 	const char *doc;
-	/* The commands that may follow, for the help, or NULL. */
+	/* The commands in the help, or NULL. */
 	const struct commands *commands;
 };
 

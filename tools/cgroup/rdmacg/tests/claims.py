@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the tests in Python say: a line for each claim, as dev/report.sh has them."""
+"""Claims of tests in Python, with the same lines as dev/report.sh."""
 
 import sys
 
@@ -7,12 +7,12 @@ failed = False
 
 
 def report(good, name, why=""):
-    """Why is told of a claim that does not hold."""
+    """Print a claim, and the reason if it fails."""
     global failed
     failed = failed or not good
     print(f"ok {name}" if good else f"not ok {name}\n# {why}", flush=True)
 
 
 def end():
-    """Exit, with a failure if a claim did not hold."""
+    """Exit with a failure if a claim has failed."""
     sys.exit(failed)

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """For tests/guest-monitoring.
 
-openmetrics FILE PROMETHEUS  parse FILE as OpenMetrics; it has the samples of the other format
-serve FOLDER PORT            its files over HTTP, *.openmetrics as what they are
-same JSON PROMETHEUS CGROUPS what Prometheus has is in that file, and is what the controller says
-panels DASHBOARD             the expressions of its panels, for all that there is
+openmetrics FILE PROMETHEUS  parse FILE as OpenMetrics, and compare it with PROMETHEUS
+serve FOLDER PORT            serve the files over HTTP, *.openmetrics with their own type
+same JSON PROMETHEUS CGROUPS compare the samples in JSON with the file and the controller
+panels DASHBOARD             print the expressions of its panels, without variables
 """
 import functools
 import http.server
@@ -39,7 +39,7 @@ def serve(folder, port):
 
 
 def read(cgroups, cgroup, suffix):
-    """{key: value} of all classes; limits that are max are left out."""
+    """{key: value} of all classes, without limits that are max."""
     words = {}
     for name in ("rdma", "rdma.verb", "rdma.hw"):
         for line in open(f"{cgroups}/{cgroup}/{name}.{suffix}"):
@@ -48,7 +48,7 @@ def read(cgroups, cgroup, suffix):
 
 
 def expected(cgroups, name, labels):
-    """What the controller's files say a sample is."""
+    """The value of a sample according to the controller's files."""
     key, cgroup = labels["resource"], labels.get("cgroup")
     kind = re.sub("_bytes$", "", name)
     if kind == "rdmacg_capacity":

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """For tests/guest-refusals, on rxe0.
 
-handles           make address handles until there are no more, and hold them
+handles           create address handles until none is left, and hold them
 refusals N PAUSE  try N times to make a queue pair, that many seconds apart; all are refused
 """
 import errno

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""In the guest: run the sample with the sizes of o2iblnd without limits, and compare its sizes and
-peaks with those of rdmacg plan lnet; then with these as limits."""
+"""In the guest, run the sample with the sizes of o2iblnd without limits, and compare its sizes and
+peaks with those of rdmacg plan lnet. Then run the sample with these peaks as limits."""
 
 import json
 import os
@@ -31,7 +31,7 @@ CASES = [
 
 
 class Failed(Exception):
-    """What is not as it was to be."""
+    """A result that is not as expected."""
 
 
 def write(path, text):
@@ -53,7 +53,7 @@ def options(param):
 
 
 def plan(program, near, far):
-    """The sizes of a connection and all of this node, when it connects to the other one."""
+    """The sizes of a connection, and all objects of the connecting node."""
     words = [program, 'plan', 'lnet', '--peers=1', '--release=2.17', '--json']
     words += options(near)
     words += ['--remote', ','.join(f'{key.replace("_", "-")}={value}'
@@ -64,7 +64,7 @@ def plan(program, near, far):
 
 
 def set_params(defaults, param):
-    """The sample has no parameters that do not change a size."""
+    """Set the parameters of the sample, which has only those that change a size."""
     values = dict(defaults, **param)
     values['cpu_npartitions'] = values.pop('cpts', 1)
     for key in defaults:
@@ -72,7 +72,7 @@ def set_params(defaults, param):
 
 
 def end_of(name):
-    """An end for which the cgroup of this name pays."""
+    """Open an end that is charged to the cgroup of this name."""
     write(f'{ROOT}/{name}/cgroup.procs', str(os.getpid()))
     file = os.open('/dev/rdmacg_lnd', os.O_RDWR)
     write(f'{ROOT}/cgroup.procs', str(os.getpid()))
@@ -116,7 +116,7 @@ def peaks(name):
 
 
 def compare(case, sizes, figures, total):
-    """A row for each figure that both have: what, planned, measured."""
+    """A row for each figure of both: name, planned value, measured value."""
     rows = [(key, figures[key], int(sizes[SIZES[key]])) for key in SIZES]
     rows += [(key, total[key], int(peaks('near')[key])) for key in KEYS]
     for key, planned, measured in rows:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""In a guest with rxe0: migrate a QEMU over RDMA with exactly the limits that "rdmacg plan
-qemu" says, and with one less of each, on either side. plan-migration.py PROGRAM.
+"""In a guest with rxe0, migrate a QEMU over RDMA with exactly the limits of "rdmacg plan qemu",
+and with each limit lower by one on one side. plan-migration.py PROGRAM.
 
-The machine's RAM is full of random bytes, so each MiB of it is sent. It runs: its firmware
-finds nothing to boot.
+The machine's RAM is full of random bytes, so QEMU sends each MiB. The machine runs its
+firmware, which finds nothing to boot.
 """
 
 import json
@@ -54,7 +54,7 @@ class Machine:
         self.ask("qmp_capabilities")
 
     def ask(self, command, **arguments):
-        """What it returns, or None where it refuses."""
+        """Returns the answer, or None after a refusal."""
         self.qmp.sendall(json.dumps({"execute": command, "arguments": arguments}).encode() + b"\n")
         for line in self.lines:
             reply = json.loads(line)
@@ -70,7 +70,7 @@ class Machine:
                 out.write(f"rxe0 {' '.join(words)}\n")
 
     def amounts(self, kind):
-        """Of rdma.KIND and rdma.verb.KIND, what is not 0."""
+        """The values of rdma.KIND and rdma.verb.KIND that are not 0."""
         found = {}
         for file in f"rdma.{kind}", f"rdma.verb.{kind}":
             with open(f"{self.cgroup}/{file}", encoding="ascii") as lines:
@@ -98,7 +98,7 @@ class Machine:
 
 
 def migrate(source, destination, capabilities):
-    """The status at the end."""
+    """Migrate, and return the status at the end."""
     for machine in source, destination:
         for capability in capabilities:
             machine.ask("migrate-set-capabilities",
@@ -124,7 +124,7 @@ def fill():
 
 
 def plan(source, options):
-    """From what its monitor says of its RAM blocks. rxe0 has its queues in kernel memory."""
+    """The plan for the RAM blocks in the monitor's output. rxe0 has its queues in kernel memory."""
     blocks = source.ask("human-monitor-command", **{"command-line": "info ramblock"})
     said = subprocess.run([RDMACG, "plan", "qemu", "--ramblocks", "-", "--zero", "pc.rom",
                            "--device", "rxe0", "--json", *options], input=blocks.encode(),
@@ -133,7 +133,7 @@ def plan(source, options):
 
 
 def attempt_once(options, capabilities, side, less):
-    """Migrate; with less of a key on a side, if these are given."""
+    """Migrate, with less of a key on a side if both are given."""
     fill()
     machines = [Machine("source"), Machine("destination", "-incoming", "defer")]
     for machine in machines:
@@ -157,8 +157,8 @@ def attempt_once(options, capabilities, side, less):
 
 
 def attempt(options, capabilities, side=None, less=None):
-    """QEMU has its first message sent once, and gives up if the other end does not listen yet,
-    as happens on a busy machine. That says nothing of limits, so it is tried again."""
+    """Try again if QEMU gives up because the other end does not listen yet, as happens on a busy
+    machine. QEMU sends its first message only once, and such a failure is not about limits."""
     for _ in range(5):
         seen = attempt_once(options, capabilities, side, less)
         if "RNR retry" not in seen.said:
@@ -167,8 +167,8 @@ def attempt(options, capabilities, side=None, less=None):
 
 
 def counted(limits, peak):
-    """The limits; a kernel that does not count mr_mem in whole pages counts a page less of
-    each control buffer, of which there are 3 or 6."""
+    """The limits. A kernel that does not count mr_mem in whole pages counts one page less for each
+    of the 3 or 6 control buffers."""
     less = limits["mr_mem"] - (peak["mr_mem"] or 0)
     return {**limits, "mr_mem": peak["mr_mem"]} if less in (3 * 4096, 6 * 4096) else limits
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""In a guest with rxe0: run programs with exactly the limits that "rdmacg plan" says, or that
-"rdmacg run" has named, and see that they complete and that their peaks are these limits; then
-with one less of each, and see that this is refused and they fail. plan-programs.py PROGRAM FOLDER;
-the folder has exchange.openmpi and exchange.mpich, which are mpi-exchange.c.
+"""In a guest with rxe0, run programs with exactly the limits of "rdmacg plan" or "rdmacg run".
+They must complete, and their peaks must equal the limits. Then run them with each limit lower by
+one: the controller must refuse, and the program must fail. plan-programs.py PROGRAM FOLDER;
+FOLDER has mpi-exchange.c, compiled as exchange.openmpi and exchange.mpich.
 """
 
 import json
@@ -32,7 +32,7 @@ class Side:
             stderr=subprocess.DEVNULL)
 
     def end(self):
-        """The status, for each resource the peak and how many were refused, and all of it."""
+        """The status, each resource's peak and refusals, and the whole report."""
         status = self.process.wait(90)
         with open(self.path, encoding="ascii") as report_file:
             said = json.load(report_file)
@@ -41,12 +41,12 @@ class Side:
 
 
 def alone(command, environment, limits):
-    """A program without another side."""
+    """Run a program that has no other side."""
     return Side("alone", limits, command, environment).end()
 
 
 def pair(command, environment, limits, less=None):
-    """A server and a client. The client has one less of a key, if that is given."""
+    """Run a server and a client. The client has one less of a key, if a key is given."""
     server = Side("server", limits, command, environment)
     time.sleep(1.5)
     client = Side("client", {**limits, **({less: limits[less] - 1} if less else {})},
@@ -69,7 +69,7 @@ def completes(name, limits, status, seen):
 
 
 def fails(name, key, status, seen):
-    """A program that waits for what it does not get is ended by its time limit."""
+    """Check a refusal. A program that waits without end is ended by its time limit."""
     report(status != 0 and seen[key][1] > 0, f"{name}: one {key} less is refused, and it fails",
            f"status {status}, {seen}")
 
@@ -98,7 +98,7 @@ def test_mpi(mpi, ranks, transport, launch, more=()):
 
 
 def test_named(command, environment):
-    """What run names after a run without limits. mr_mem depends on where memory lies."""
+    """Use the limits of run after a run without limits. mr_mem depends on the addresses."""
     _, seen = alone(command, environment, {})
     limits = {key: peak for key, (peak, _) in seen.items() if peak and key != "mr_mem"}
     test_alone(f"run names limits of {command[0]}", limits, command, environment)

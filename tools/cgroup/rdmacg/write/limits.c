@@ -247,7 +247,7 @@ static void limits_warn_usage(const struct limits *limits, const struct cgroup *
 		return;
 	say_warning(cgroup_name(cgroup),
 		    "%s=%" PRIu64 " on %s is less than the usage, %" PRIu64
-		    ": none is taken away, new ones are refused",
+		    ": existing objects stay, new ones are refused",
 		    slot->key, value, limits->device.name, slot->usage);
 }
 
