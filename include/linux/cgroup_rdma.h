@@ -61,30 +61,16 @@ enum rdmacg_class {
 };
 
 /**
- * enum rdmacg_unit - the unit of a resource
- * @RDMACG_OBJECTS: objects
- * @RDMACG_BYTES: bytes
- * @RDMACG_UNITS: number of units
- */
-enum rdmacg_unit {
-	RDMACG_OBJECTS,
-	RDMACG_BYTES,
-	RDMACG_UNITS,
-};
-
-/**
  * struct rdmacg_resource - one countable thing of a device
  * @name: the key in the files: a lower-case letter, then lower-case letters,
  *	digits or underscores, 31 characters at most; none of "max", "index" and
  *	"default"
  * @class: the files in which the resource appears
- * @unit: the unit of its amounts
- * @capacity: the amount that the device has, in @unit, or RDMACG_NO_LIMIT if it is not known
+ * @capacity: the amount that the device has, or RDMACG_NO_LIMIT if it is not known
  */
 struct rdmacg_resource {
 	const char		*name;
 	enum rdmacg_class	class;
-	enum rdmacg_unit	unit;
 	u64			capacity;
 };
 
@@ -125,7 +111,7 @@ struct rdmacg_device {
 /**
  * struct rdmacg_amount - an amount of one resource
  * @slot: the resource; no two amounts of a set have the same slot
- * @amount: the amount in the resource's unit: 1 to RDMACG_NO_LIMIT, or RDMACG_ENDLESS
+ * @amount: a number of objects or bytes: 1 to RDMACG_NO_LIMIT, or RDMACG_ENDLESS
  */
 struct rdmacg_amount {
 	unsigned int		slot;

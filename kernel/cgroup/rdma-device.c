@@ -47,8 +47,7 @@ static struct rdmacg_name *rdmacg_name_alloc(const char *text, gfp_t gfp)
 static bool rdmacg_resource_is_valid(const struct rdmacg_resource *resource)
 {
 	return resource->name && rdmacg_key_is_valid(rdmacg_word(resource->name)) &&
-	       resource->class < RDMACG_CLASS_CONTROL && resource->unit < RDMACG_UNITS &&
-	       resource->capacity <= RDMACG_NO_LIMIT;
+	       resource->class < RDMACG_CLASS_CONTROL && resource->capacity <= RDMACG_NO_LIMIT;
 }
 
 static bool rdmacg_has_resource(const struct rdmacg_desc *desc, unsigned int nr_slots,

@@ -24,13 +24,11 @@ static const struct rdmacg_resource ib_rdmacg_hca_resources[RDMACG_RESOURCE_MAX]
 	[RDMACG_RESOURCE_HCA_HANDLE] = {
 		.name		= "hca_handle",
 		.class		= RDMACG_CLASS_HCA,
-		.unit		= RDMACG_OBJECTS,
 		.capacity	= RDMACG_NO_LIMIT,
 	},
 	[RDMACG_RESOURCE_HCA_OBJECT] = {
 		.name		= "hca_object",
 		.class		= RDMACG_CLASS_HCA,
-		.unit		= RDMACG_OBJECTS,
 		.capacity	= RDMACG_NO_LIMIT,
 	},
 };
@@ -111,11 +109,6 @@ static bool ib_rdmacg_supports(const struct ib_device *device, unsigned int type
 	       *(void **)((void *)&device->ops + ib_rdmacg_types[type].op);
 }
 
-static bool ib_rdmacg_is_memory(unsigned int type)
-{
-	return type == IB_RDMACG_MR_MEM || type == IB_RDMACG_DM_MEM;
-}
-
 static u64 ib_rdmacg_capacity(struct ib_device *device, unsigned int type)
 {
 	const u32 *max = ib_rdmacg_attr(&device->attrs, type);
@@ -135,7 +128,6 @@ static struct rdmacg_resource ib_rdmacg_type_resource(struct ib_device *device,
 	return (struct rdmacg_resource) {
 		.name		= ib_rdmacg_type_name(type),
 		.class		= RDMACG_CLASS_VERB,
-		.unit		= ib_rdmacg_is_memory(type) ? RDMACG_BYTES : RDMACG_OBJECTS,
 		.capacity	= ib_rdmacg_capacity(device, type),
 	};
 }

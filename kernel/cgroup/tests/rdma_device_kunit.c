@@ -180,7 +180,6 @@ static const struct rdmacg_resource_case rdmacg_malformed_cases[] = {
 	{ .name = "index", .resource.name = "index" },
 	{ .name = "default", .resource.name = "default" },
 	{ .name = "unknown class", .resource = { .name = "qp", .class = RDMACG_CLASSES } },
-	{ .name = "unknown unit", .resource = { .name = "qp", .unit = RDMACG_UNITS } },
 	{
 		.name = "capacity above no limit",
 		.resource = { .name = "qp", .capacity = RDMACG_NO_LIMIT + 1 },
@@ -218,7 +217,7 @@ static struct rdmacg_devices *rdmacg_three_classes(struct kunit *test)
 		{ .name = "two", .class = RDMACG_CLASS_VERB, .capacity = 5 },
 		/* The longest name. */
 		{ .name = "abcdefghijklmnopqrstuvwxyz01234", .class = RDMACG_CLASS_HW,
-		  .unit = RDMACG_BYTES, .capacity = 0 },
+		  .capacity = 0 },
 	};
 	struct rdmacg_table table = { .resources = resources, .count = ARRAY_SIZE(resources) };
 	struct rdmacg_devices *d = test->priv;

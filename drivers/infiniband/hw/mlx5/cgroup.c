@@ -122,7 +122,6 @@ static const struct rdmacg_resource mlx5_ib_resources[] = {
 	[MLX5_IB_RESOURCE_UAR] = {
 		.name		= "uar",
 		.class		= RDMACG_CLASS_HW,
-		.unit		= RDMACG_OBJECTS,
 		.capacity	= RDMACG_NO_LIMIT,
 	},
 };

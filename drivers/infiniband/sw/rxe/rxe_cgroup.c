@@ -15,7 +15,6 @@ static const struct rdmacg_resource rxe_resources[] = {
 	[RXE_RESOURCE_QUEUE_MEM] = {
 		.name		= "queue_mem",
 		.class		= RDMACG_CLASS_HW,
-		.unit		= RDMACG_BYTES,
 		.capacity	= RDMACG_NO_LIMIT,
 	},
 };
