@@ -55,13 +55,12 @@ struct rdmacg_defaults *rdmacg_defaults_alloc(unsigned int room)
 
 static const struct rdmacg_default *
 rdmacg_defaults_find(const struct rdmacg_defaults *defaults, enum rdmacg_class class,
-		     struct rdmacg_word key)
+		     const char *key)
 {
 	unsigned int i;
 
 	for (i = 0; i < defaults->count; i++)
-		if (defaults->limits[i].class == class &&
-		    rdmacg_word_is(key, defaults->limits[i].key))
+		if (defaults->limits[i].class == class && !strcmp(defaults->limits[i].key, key))
 			return &defaults->limits[i];
 	return NULL;
 }
@@ -90,48 +89,38 @@ u64 rdmacg_default_limit(const struct rdmacg_defaults *defaults,
 
 	if (!defaults)
 		return RDMACG_NO_LIMIT;
-	limit = rdmacg_defaults_find(defaults, resource->class, rdmacg_word(resource->name));
+	limit = rdmacg_defaults_find(defaults, resource->class, resource->name);
 	return limit ? limit->max : RDMACG_NO_LIMIT;
 }
 
-/* The class of a known key, or RDMACG_CLASSES. */
-static enum rdmacg_class rdmacg_key_class(struct rdmacg_word key)
+/* The class of a written key; skips "hw:". -EINVAL for an unknown key. */
+static int rdmacg_parse_key(const char **key)
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(rdmacg_keys); i++)
-		if (rdmacg_word_is(key, rdmacg_keys[i].name))
-			return rdmacg_keys[i].class;
-	return RDMACG_CLASSES;
-}
-
-/* The class of a written key; strips "hw:" from *@key. -EINVAL for an unknown key. */
-static int rdmacg_parse_key(struct rdmacg_word *key)
-{
-	enum rdmacg_class class;
-
-	if (IS_ENABLED(CONFIG_CGROUP_RDMA_VERBS) && key->len > 3 && !memcmp(key->text, "hw:", 3)) {
-		key->text += 3;
-		key->len -= 3;
+	if (IS_ENABLED(CONFIG_CGROUP_RDMA_VERBS) && str_has_prefix(*key, "hw:")) {
+		*key += strlen("hw:");
 		return rdmacg_key_is_valid(*key) ? RDMACG_CLASS_HW : -EINVAL;
 	}
-	class = rdmacg_key_class(*key);
-	return class == RDMACG_CLASSES ? -EINVAL : class;
+	for (i = 0; i < ARRAY_SIZE(rdmacg_keys); i++)
+		if (!strcmp(*key, rdmacg_keys[i].name))
+			return rdmacg_keys[i].class;
+	return -EINVAL;
 }
 
 /* Whether the key can have the value. An empty key stands for a class. */
-bool rdmacg_limit_is_valid(enum rdmacg_class class, struct rdmacg_word key, u64 max)
+bool rdmacg_limit_is_valid(enum rdmacg_class class, const char *key, u64 max)
 {
 	if (class != RDMACG_CLASS_CONTROL || max >= RDMACG_NO_LIMIT)
 		return true;
 	/* At a limit of 0, objects are refused, but commands would wait for ever. */
 	return max && (max <= RDMACG_OPS_MAX ||
-		       !rdmacg_word_is(key, rdmacg_control_key(RDMACG_CONTROL_OPS)));
+		       strcmp(key, rdmacg_control_key(RDMACG_CONTROL_OPS)));
 }
 
 /* Add or change the limit of a key. -EINVAL if there is no room. */
 static int rdmacg_defaults_set(struct rdmacg_defaults *defaults, enum rdmacg_class class,
-			       struct rdmacg_word key, u64 max)
+			       const char *key, u64 max)
 {
 	const struct rdmacg_default *found = rdmacg_defaults_find(defaults, class, key);
 	struct rdmacg_default *limit = &defaults->limits[defaults->count];
@@ -143,18 +132,17 @@ static int rdmacg_defaults_set(struct rdmacg_defaults *defaults, enum rdmacg_cla
 	if (defaults->count == defaults->room)
 		return -EINVAL;
 	limit->class = class;
-	memcpy(limit->key, key.text, key.len);
-	limit->key[key.len] = '\0';
+	strscpy(limit->key, key);
 	limit->max = max;
 	defaults->count++;
 	return 0;
 }
 
-static int rdmacg_edit_set(struct rdmacg_defaults *edit, struct rdmacg_word key, u64 max)
+static int rdmacg_edit_set(struct rdmacg_defaults *edit, const char *key, u64 max)
 {
 	int class;
 
-	if (!key.len) {
+	if (!*key) {
 		/* Forget the defaults that an earlier part of the line has set. */
 		edit->is_reset = true;
 		edit->count = 0;
@@ -170,24 +158,25 @@ static int rdmacg_edit_set(struct rdmacg_defaults *edit, struct rdmacg_word key,
  * Parse one line of changes to the defaults; RDMACG_NO_LIMIT removes a default. An error pointer
  * if the text is invalid or there is no memory.
  */
-struct rdmacg_defaults *rdmacg_defaults_parse(const char *text)
+struct rdmacg_defaults *rdmacg_defaults_parse(char *text)
 {
 	struct rdmacg_defaults *edit = rdmacg_defaults_alloc(RDMACG_EDIT_KEYS);
-	struct rdmacg_word key;
+	char *line = strsep(&text, "\n");
 	bool is_empty = true;
+	const char *key;
 	u64 max;
 	int ret;
 
 	if (!edit)
 		return ERR_PTR(-ENOMEM);
-	while ((ret = rdmacg_parse_limit(&text, &key, &max)) > 0) {
+	while ((ret = rdmacg_parse_limit(&line, &key, &max)) > 0) {
 		ret = rdmacg_edit_set(edit, key, max);
 		if (ret)
 			break;
 		is_empty = false;
 	}
 	/* The text must end after the line. */
-	if (!ret && (is_empty || strcmp(text + (*text == '\n'), "")))
+	if (!ret && (is_empty || (text && *text)))
 		ret = -EINVAL;
 	if (!ret)
 		return edit;
@@ -215,7 +204,7 @@ int rdmacg_defaults_merge(struct rdmacg_defaults *new, const struct rdmacg_defau
 	new->count = 0;
 	for (i = 0; old && !edit->is_reset && i < old->count; i++) {
 		limit = &old->limits[i];
-		if (!rdmacg_defaults_find(edit, limit->class, rdmacg_word(limit->key)))
+		if (!rdmacg_defaults_find(edit, limit->class, limit->key))
 			new->limits[new->count++] = *limit;
 	}
 	for (i = 0; i < edit->count; i++)
@@ -235,15 +224,19 @@ static void rdmacg_print_default(struct seq_file *sf, const struct rdmacg_defaul
 	seq_put_decimal_ull(sf, "=", limit->max);
 }
 
-/* Print the line of rdma.default: known keys in the order of their table, then other keys. */
+/*
+ * Print the line of rdma.default, or nothing if @defaults is NULL: known keys in the order of their
+ * table, then other keys.
+ */
 void rdmacg_print_defaults(struct seq_file *sf, const struct rdmacg_defaults *defaults)
 {
 	const struct rdmacg_default *limit;
 	unsigned int i;
 
+	if (!defaults)
+		return;
 	for (i = 0; i < ARRAY_SIZE(rdmacg_keys); i++) {
-		limit = rdmacg_defaults_find(defaults, rdmacg_keys[i].class,
-					     rdmacg_word(rdmacg_keys[i].name));
+		limit = rdmacg_defaults_find(defaults, rdmacg_keys[i].class, rdmacg_keys[i].name);
 		if (limit)
 			rdmacg_print_default(sf, limit);
 	}

@@ -47,13 +47,13 @@ struct rdmacg_defaults {
 
 const char *rdmacg_control_key(enum rdmacg_control_limit limit);
 struct rdmacg_defaults *rdmacg_defaults_alloc(unsigned int room);
-struct rdmacg_defaults *rdmacg_defaults_parse(const char *text);
+struct rdmacg_defaults *rdmacg_defaults_parse(char *text);
 unsigned int rdmacg_defaults_room(const struct rdmacg_defaults *old,
 				  const struct rdmacg_defaults *edit);
 int rdmacg_defaults_merge(struct rdmacg_defaults *new, const struct rdmacg_defaults *old,
 			  const struct rdmacg_defaults *edit);
 bool rdmacg_defaults_have(const struct rdmacg_defaults *defaults, enum rdmacg_class class);
-bool rdmacg_limit_is_valid(enum rdmacg_class class, struct rdmacg_word key, u64 max);
+bool rdmacg_limit_is_valid(enum rdmacg_class class, const char *key, u64 max);
 u64 rdmacg_default_limit(const struct rdmacg_defaults *defaults,
 			 const struct rdmacg_resource *resource);
 void rdmacg_print_defaults(struct seq_file *sf, const struct rdmacg_defaults *defaults);

@@ -31,22 +31,17 @@ static DEFINE_XARRAY_FLAGS(rdmacg_devices, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_BH);
 static bool rdmacg_names_were_shared;
 
 /* Allocate the name as the files show it. NULL if there is no memory. */
-static struct rdmacg_name *rdmacg_name_alloc(const char *text, gfp_t gfp)
+static char *rdmacg_name_alloc(const char *name, gfp_t gfp)
 {
 	char escaped[RDMACG_NAME_SIZE];
-	struct rdmacg_name *name;
-	size_t len;
 
-	len = rdmacg_escape_name(escaped, sizeof(escaped), text);
-	name = kzalloc(struct_size(name, text, len + 1), gfp);
-	if (name)
-		memcpy(name->text, escaped, len);
-	return name;
+	rdmacg_escape_name(escaped, sizeof(escaped), name);
+	return kstrdup(escaped, gfp);
 }
 
 static bool rdmacg_resource_is_valid(const struct rdmacg_resource *resource)
 {
-	return resource->name && rdmacg_key_is_valid(rdmacg_word(resource->name)) &&
+	return resource->name && rdmacg_key_is_valid(resource->name) &&
 	       resource->class < RDMACG_CLASS_CONTROL && resource->capacity <= RDMACG_NO_LIMIT;
 }
 
@@ -173,9 +168,10 @@ struct rdmacg_desc *rdmacg_desc_next(unsigned long *key)
 	return xa_find(&rdmacg_devices, key, ULONG_MAX, XA_PRESENT);
 }
 
-/* Whether another registered device has the name. */
-static bool rdmacg_name_is_taken_rcu(const struct rdmacg_desc *desc, const char *name)
+/* Whether another registered device has the name of this one. */
+static bool rdmacg_name_is_taken_rcu(const struct rdmacg_desc *desc)
 {
+	const char *name = rdmacg_desc_name_rcu(desc);
 	struct rdmacg_desc *other;
 	unsigned long key;
 
@@ -188,10 +184,9 @@ static bool rdmacg_name_is_taken_rcu(const struct rdmacg_desc *desc, const char 
 /* Remember whether the new name is that of another device. */
 static void rdmacg_desc_note_name(const struct rdmacg_desc *desc)
 {
-	rcu_read_lock();
-	if (rdmacg_name_is_taken_rcu(desc, rdmacg_desc_name_rcu(desc)))
+	guard(rcu)();
+	if (rdmacg_name_is_taken_rcu(desc))
 		WRITE_ONCE(rdmacg_names_were_shared, true);
-	rcu_read_unlock();
 }
 
 /*
@@ -200,7 +195,7 @@ static void rdmacg_desc_note_name(const struct rdmacg_desc *desc)
  */
 int rdmacg_desc_publish(struct rdmacg_desc *desc, const char *text)
 {
-	struct rdmacg_name *name = rdmacg_name_alloc(text, GFP_KERNEL);
+	char *name = rdmacg_name_alloc(text, GFP_KERNEL);
 	int ret;
 
 	if (!name)
@@ -233,18 +228,18 @@ void rdmacg_desc_hide(struct rdmacg_desc *desc)
  */
 void rdmacg_rename_device(struct rdmacg_device *device)
 {
-	struct rdmacg_name *name = rdmacg_name_alloc(device->name, GFP_KERNEL | __GFP_NOFAIL);
+	char *name = rdmacg_name_alloc(device->name, GFP_KERNEL | __GFP_NOFAIL);
 
 	name = unrcu_pointer(xchg(&device->desc->name, RCU_INITIALIZER(name)));
 	rdmacg_desc_note_name(device->desc);
-	kfree_rcu(name, rcu);
+	kfree_rcu_mightsleep(name);
 }
 EXPORT_SYMBOL(rdmacg_rename_device);
 
 /* Whether another registered device has the name, in another network namespace. */
-bool rdmacg_desc_shares_name_rcu(const struct rdmacg_desc *desc, const char *name)
+bool rdmacg_desc_shares_name_rcu(const struct rdmacg_desc *desc)
 {
-	return READ_ONCE(rdmacg_names_were_shared) && rdmacg_name_is_taken_rcu(desc, name);
+	return READ_ONCE(rdmacg_names_were_shared) && rdmacg_name_is_taken_rcu(desc);
 }
 
 static struct rdmacg_desc *rdmacg_desc_find_rcu(const char *name, const u32 *index)
@@ -271,10 +266,9 @@ struct rdmacg_desc *rdmacg_desc_get(const char *name, const u32 *index)
 {
 	struct rdmacg_desc *desc;
 
-	rcu_read_lock();
+	guard(rcu)();
 	desc = rdmacg_desc_find_rcu(name, index);
 	if (!IS_ERR(desc) && !refcount_inc_not_zero(&desc->refs))
-		desc = ERR_PTR(-ENODEV);
-	rcu_read_unlock();
+		return ERR_PTR(-ENODEV);
 	return desc;
 }

@@ -19,15 +19,6 @@
 	(IS_ENABLED(CONFIG_CGROUP_RDMA_CONTROL) ? RDMACG_CONTROL_LIMITS : 0)
 
 /*
- * The name of one device, as the files show it. A rename creates a new struct, so a reader sees
- * one whole name. Freed by RCU.
- */
-struct rdmacg_name {
-	struct rcu_head		rcu;
-	char			text[];		/* set once */
-};
-
-/*
  * The part of a registered device that readers and writers need. Freed by RCU after the last
  * reference, so the IB core can free its device at once.
  */
@@ -41,7 +32,8 @@ struct rdmacg_desc {
 	u32			index;		/* set once */
 	/* One for the registration, and one for each write; atomic. */
 	refcount_t		refs;
-	struct rdmacg_name __rcu *name;		/* replaced by xchg(); RCU */
+	/* As the files show it. A rename replaces it by xchg(), so a reader sees one name; RCU. */
+	char __rcu		*name;
 	/* Guards the list of domains. */
 	spinlock_t		lock;
 	bool			dead;		/* no new pools; lock; READ_ONCE */
@@ -57,7 +49,7 @@ struct rdmacg_desc {
 
 static inline const char *rdmacg_desc_name_rcu(const struct rdmacg_desc *desc)
 {
-	return rcu_dereference(desc->name)->text;
+	return rcu_dereference(desc->name);
 }
 
 struct rdmacg_desc *rdmacg_desc_alloc(const struct rdmacg_device *device,
@@ -65,7 +57,7 @@ struct rdmacg_desc *rdmacg_desc_alloc(const struct rdmacg_device *device,
 int rdmacg_desc_publish(struct rdmacg_desc *desc, const char *name);
 void rdmacg_desc_hide(struct rdmacg_desc *desc);
 struct rdmacg_desc *rdmacg_desc_next(unsigned long *key);
-bool rdmacg_desc_shares_name_rcu(const struct rdmacg_desc *desc, const char *name);
+bool rdmacg_desc_shares_name_rcu(const struct rdmacg_desc *desc);
 struct rdmacg_desc *rdmacg_desc_get(const char *name, const u32 *index);
 void rdmacg_desc_put(struct rdmacg_desc *desc);
 

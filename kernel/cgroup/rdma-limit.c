@@ -67,7 +67,7 @@ static struct rdmacg_update *rdmacg_write_update(struct rdmacg_write *write,
 
 /* Set the limit of a key, or of the class if the key is empty. -EINVAL for an unknown key. */
 static int rdmacg_update_set(struct rdmacg_update *update, enum rdmacg_class class,
-			     struct rdmacg_word key, u64 max)
+			     const char *key, u64 max)
 {
 	const struct rdmacg_desc *desc = update->desc;
 	unsigned int slot;
@@ -77,7 +77,7 @@ static int rdmacg_update_set(struct rdmacg_update *update, enum rdmacg_class cla
 		return -EINVAL;
 	for (slot = 0; slot < desc->nr_slots; slot++) {
 		if (desc->resources[slot].class != class ||
-		    (key.len && !rdmacg_word_is(key, desc->resources[slot].name)))
+		    (*key && strcmp(key, desc->resources[slot].name)))
 			continue;
 		update->slots |= BIT_ULL(slot);
 		update->max[slot] = max;
@@ -86,16 +86,15 @@ static int rdmacg_update_set(struct rdmacg_update *update, enum rdmacg_class cla
 	return found ? 0 : -EINVAL;
 }
 
-/* Parse the limits of the line that *@text is in. The line must have a limit. */
-static int rdmacg_parse_limits(struct rdmacg_update *update, enum rdmacg_class class,
-			       const char **text)
+/* Parse the limits of a line, which must have one. */
+static int rdmacg_parse_limits(struct rdmacg_update *update, enum rdmacg_class class, char *line)
 {
-	struct rdmacg_word key;
 	bool is_empty = true;
+	const char *key;
 	u64 max;
 	int ret;
 
-	while ((ret = rdmacg_parse_limit(text, &key, &max)) > 0) {
+	while ((ret = rdmacg_parse_limit(&line, &key, &max)) > 0) {
 		ret = rdmacg_update_set(update, class, key, max);
 		if (ret)
 			return ret;
@@ -105,7 +104,7 @@ static int rdmacg_parse_limits(struct rdmacg_update *update, enum rdmacg_class c
 }
 
 /* Parse the whole text. The first error counts. */
-static int rdmacg_write_parse(struct rdmacg_write *write, const char *text)
+static int rdmacg_write_parse(struct rdmacg_write *write, char *text)
 {
 	struct rdmacg_update *update;
 	struct rdmacg_desc *desc;
@@ -121,7 +120,7 @@ static int rdmacg_write_parse(struct rdmacg_write *write, const char *text)
 		update = rdmacg_write_update(write, desc);
 		if (!update)
 			return -ENOMEM;
-		ret = rdmacg_parse_limits(update, write->class, &text);
+		ret = rdmacg_parse_limits(update, write->class, line.limits);
 		if (ret)
 			return ret;
 		cond_resched();
@@ -220,8 +219,8 @@ static void rdmacg_write_apply_rcu(struct rdmacg_write *write, const struct rdma
 		rdmacg_trace_changes_rcu(write, desc);
 }
 
-/* Set all limits of @text or, on an error, none. */
-int rdmacg_set_max(struct rdma_cgroup *cg, enum rdmacg_class class, const char *text)
+/* Set all limits of @text or, on an error, none. Changes the text. */
+int rdmacg_set_max(struct rdma_cgroup *cg, enum rdmacg_class class, char *text)
 {
 	struct rdmacg_write *write = rdmacg_write_alloc(cg, class);
 	struct rdmacg_update *update;
@@ -320,8 +319,8 @@ static int rdmacg_write_defaults(struct rdmacg_write *write, const struct rdmacg
 	return ret;
 }
 
-/* Set all defaults of @text or, on an error, none. */
-int rdmacg_set_default(struct rdma_cgroup *cg, const char *text)
+/* Set all defaults of @text or, on an error, none. Changes the text. */
+int rdmacg_set_default(struct rdma_cgroup *cg, char *text)
 {
 	struct rdmacg_defaults *edit = rdmacg_defaults_parse(text);
 	struct rdmacg_write *write;

@@ -35,7 +35,7 @@ struct rdmacg_write {
 };
 
 int rdmacg_write_pin(struct rdmacg_write *write);
-int rdmacg_set_max(struct rdma_cgroup *cg, enum rdmacg_class class, const char *text);
-int rdmacg_set_default(struct rdma_cgroup *cg, const char *text);
+int rdmacg_set_max(struct rdma_cgroup *cg, enum rdmacg_class class, char *text);
+int rdmacg_set_default(struct rdma_cgroup *cg, char *text);
 
 #endif /* _KERNEL_CGROUP_RDMA_LIMIT_H */

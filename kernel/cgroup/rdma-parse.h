@@ -17,30 +17,22 @@
 /* The value of a limit that the default replaces. A write cannot contain this number. */
 #define RDMACG_USE_DEFAULT U64_MAX
 
-/* A run of characters in the text that was written. */
-struct rdmacg_word {
-	const char		*text;
-	size_t			len;
-};
-
 /* The beginning of a line in a max file. Belongs to the writer. */
 struct rdmacg_line {
 	/* As the files show it; empty if it is longer than the name of any device. */
 	char			name[RDMACG_NAME_SIZE];
 	bool			has_index;
 	u32			index;
+	char			*limits;	/* the rest of the line, in the written text */
 };
 
-struct rdmacg_word rdmacg_word(const char *string);
-bool rdmacg_word_is(struct rdmacg_word word, const char *string);
-bool rdmacg_key_is_valid(struct rdmacg_word key);
+bool rdmacg_key_is_valid(const char *key);
 size_t rdmacg_escape_name(char *to, size_t size, const char *name);
 
 bool rdmacg_text_is_whole(const char *text);
-int rdmacg_parse_line(const char **text, struct rdmacg_line *line);
-int rdmacg_parse_limit(const char **text, struct rdmacg_word *key, u64 *max);
+int rdmacg_parse_line(char **text, struct rdmacg_line *line);
+int rdmacg_parse_limit(char **line, const char **key, u64 *max);
 
-void rdmacg_print_device(struct seq_file *sf, const char *name, bool unique, u32 index);
 void rdmacg_print_value(struct seq_file *sf, const char *key, const char *suffix, u64 value);
 void rdmacg_print_limit(struct seq_file *sf, const char *key, u64 limit);
 

@@ -597,7 +597,6 @@ void rdmacg_show_line(struct seq_file *sf, struct rdma_cgroup *cg,
 		      enum rdmacg_file file)
 {
 	const struct rdmacg_pool *pool = rdmacg_pool_find_rcu(cg, desc->key);
-	const char *name = rdmacg_desc_name_rcu(desc);
 	const struct rdmacg_resource *resource;
 	bool empty = true;
 	unsigned int slot;
@@ -607,8 +606,9 @@ void rdmacg_show_line(struct seq_file *sf, struct rdma_cgroup *cg,
 		if (!rdmacg_file_shows(file, class, resource))
 			continue;
 		if (empty)
-			rdmacg_print_device(sf, name, !rdmacg_desc_shares_name_rcu(desc, name),
-					    desc->index);
+			seq_puts(sf, rdmacg_desc_name_rcu(desc));
+		if (empty && rdmacg_desc_shares_name_rcu(desc))
+			seq_printf(sf, " index=%u", desc->index);
 		empty = false;
 		if (file == RDMACG_FILE_STAT) {
 			rdmacg_print_control_stat(sf, pool);
@@ -645,20 +645,10 @@ static int rdmacg_seq_show(struct seq_file *sf, void *v)
 	return 0;
 }
 
-/* Print the cgroup's defaults, or nothing. The caller is in an RCU read section. */
-void rdmacg_show_default_rcu(struct seq_file *sf, struct rdma_cgroup *cg)
-{
-	const struct rdmacg_defaults *defaults = rcu_dereference(cg->defaults);
-
-	if (defaults)
-		rdmacg_print_defaults(sf, defaults);
-}
-
 static int rdmacg_default_show(struct seq_file *sf, void *v)
 {
-	rcu_read_lock();
-	rdmacg_show_default_rcu(sf, rdmacg_from_css(seq_css(sf)));
-	rcu_read_unlock();
+	guard(rcu)();
+	rdmacg_print_defaults(sf, rcu_dereference(rdmacg_from_css(seq_css(sf))->defaults));
 	return 0;
 }
 

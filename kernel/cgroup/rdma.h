@@ -24,7 +24,6 @@ enum rdmacg_file {
 	RDMACG_FILES,
 };
 
-void rdmacg_show_default_rcu(struct seq_file *sf, struct rdma_cgroup *cg);
 void rdmacg_show_line(struct seq_file *sf, struct rdma_cgroup *cg,
 		      const struct rdmacg_desc *desc, enum rdmacg_class class,
 		      enum rdmacg_file file);

@@ -238,7 +238,7 @@ static void rdmacg_step_limit_again(struct rdmacg_thread *t)
 
 	snprintf(text, sizeof(text), "stress0 contested=max\nstress0 contested=%u\n",
 		 RDMACG_CONTESTED_MAX);
-	if (rdmacg_set_max(&t->stress->cg[0], RDMACG_CLASS_HCA, text))
+	if (rdmacg_test_set_max(&t->stress->cg[0], RDMACG_CLASS_HCA, text))
 		rdmacg_wrong(t, "a write of two lines fails");
 }
 
@@ -255,7 +255,7 @@ static void rdmacg_step_limit(struct rdmacg_thread *t)
 	snprintf(value, sizeof(value), max == RDMACG_NO_LIMIT ? "max" : "%llu", max);
 	snprintf(text, sizeof(text), "%s own%u=%s\n%s own%u=%s%s\n", s->names[0], t->number,
 		 value, s->names[1], t->number, value, bad ? " nokey=1" : "");
-	ret = rdmacg_set_max(&s->cg[cg], RDMACG_CLASS_HCA, text);
+	ret = rdmacg_test_set_max(&s->cg[cg], RDMACG_CLASS_HCA, text);
 	if (ret != (bad ? -EINVAL : 0))
 		rdmacg_wrong(t, "a write returned %d", ret);
 	if (bad)
@@ -315,7 +315,7 @@ static void rdmacg_step_device(struct rdmacg_thread *t)
 	device.name = names[1];
 	rdmacg_rename_device(&device);
 	snprintf(text, sizeof(text), "%s index=%u own1=1", device.name, device.index);
-	if (rdmacg_set_max(cg, RDMACG_CLASS_HCA, text))
+	if (rdmacg_test_set_max(cg, RDMACG_CLASS_HCA, text))
 		rdmacg_wrong(t, "a renamed device is not found");
 	if (rdmacg_test_charge(cg, &device, &charge, 1, &refusal) != -EAGAIN)
 		rdmacg_wrong(t, "a device has no limit after its renaming");
@@ -425,7 +425,7 @@ static void rdmacg_stress_start(struct kunit *test, struct rdmacg_stress *s)
 							     RDMACG_TEST_INDEX), 0);
 	}
 	snprintf(limit, sizeof(limit), "stress0 contested=%u", RDMACG_CONTESTED_MAX);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&s->cg[0], RDMACG_CLASS_HCA, limit), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_max(&s->cg[0], RDMACG_CLASS_HCA, limit), 0);
 }
 
 static void rdmacg_thread_start(struct rdmacg_thread *t, struct rdmacg_stress *s,
@@ -542,8 +542,8 @@ static int rdmacg_limit_writer(void *data)
 	struct rdmacg_stress *s = t->stress;
 
 	while (!READ_ONCE(s->stop)) {
-		if (rdmacg_set_max(&s->cg[2], RDMACG_CLASS_HCA, "stress0 own0=100") ||
-		    rdmacg_set_max(&s->cg[2], RDMACG_CLASS_HCA, "stress0 max"))
+		if (rdmacg_test_set_max(&s->cg[2], RDMACG_CLASS_HCA, "stress0 own0=100") ||
+		    rdmacg_test_set_max(&s->cg[2], RDMACG_CLASS_HCA, "stress0 max"))
 			rdmacg_wrong(t, "a write fails");
 		cond_resched();
 	}

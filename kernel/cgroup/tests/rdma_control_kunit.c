@@ -726,7 +726,7 @@ static int rdmacg_command_test_init(struct kunit *test)
 
 static int rdmacg_limit_control(struct rdma_cgroup *cg, const char *text)
 {
-	return rdmacg_set_max(cg, RDMACG_CLASS_CONTROL, text);
+	return rdmacg_test_set_max(cg, RDMACG_CLASS_CONTROL, text);
 }
 
 static char *rdmacg_stat(struct kunit *test, struct rdma_cgroup *cg)
@@ -849,12 +849,12 @@ static void rdmacg_test_default_limits_commands(struct kunit *test)
 	struct rdmacg_tree *t = test->priv;
 
 	/* The cgroup has no pool yet, and a rate that lets nothing more begin in this test. */
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "ops=1 burst=5"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "ops=1 burst=5"), 0);
 	rdmacg_run(test, t, true);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(test, t), 4);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "ops=1 burst=3"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "ops=1 burst=3"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(test, t), 2);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "max"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "max"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(test, t), 9);
 	rdmacg_run(test, t, false);
 }
@@ -869,7 +869,7 @@ static void rdmacg_test_command_without_memory_leaves_no_pool(struct kunit *test
 	struct rdmacg_tree *t = test->priv;
 	struct rdmacg_command command;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "inflight=1"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "inflight=1"), 0);
 	kunit_activate_static_stub(test, rdmacg_control_alloc, rdmacg_no_memory);
 	KUNIT_EXPECT_EQ(test, rdmacg_begin_command(&command, &t->dev, RDMACG_COMMAND_CHANGE),
 			-ENOMEM);
@@ -907,7 +907,7 @@ static void rdmacg_test_nobody_waits_in_a_cgroup_that_comes_late(struct kunit *t
 	struct rdmacg_command first, second;
 
 	/* A default creates neither a pool nor a domain. */
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "inflight=1"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "inflight=1"), 0);
 	rdmacg_stop_waiting(&t->dev);
 	KUNIT_ASSERT_EQ(test, rdmacg_begin_command(&first, &t->dev, RDMACG_COMMAND_CHANGE), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_begin_command(&second, &t->dev, RDMACG_COMMAND_CHANGE), 0);

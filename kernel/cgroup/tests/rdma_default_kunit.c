@@ -102,7 +102,7 @@ static void rdmacg_test_default_limits_each_device(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=2"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 2);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 2);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->idle, &t->dev0), 9);
@@ -112,7 +112,7 @@ static void rdmacg_test_default_limits_a_device_that_comes_later(struct kunit *t
 {
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=0"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=0"), 0);
 	rdmacg_test_register(test, &t->dev2, "kunit2", 102);
 	KUNIT_EXPECT_EQ(test, rdmacg_charge_object(&t->leaf, &t->dev2), -EAGAIN);
 	rdmacg_unregister_device(&t->dev2);
@@ -124,8 +124,8 @@ static void rdmacg_test_default_of_an_ancestor_binds(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->top, "hca_object=3"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=5"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->top, "hca_object=3"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=5"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 3);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->idle, &t->dev0), 3);
 }
@@ -138,8 +138,8 @@ static void rdmacg_test_default_reaches_pools_that_exist(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rdmacg_charge_object(&t->leaf, &t->dev0), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 9);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->idle, "kunit0 hca_handle=4"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=3"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->idle, "hca_object=1 hca_handle=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=3"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->idle, "hca_object=1 hca_handle=2"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 2);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 3);
 	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->idle),
@@ -153,11 +153,11 @@ static void rdmacg_test_own_limit_beats_the_default(struct kunit *test)
 	struct rdmacg_tree *t = test->priv;
 
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 hca_object=5"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=2"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit1 hca_object=6"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 5);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 6);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=3"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=3"), 0);
 	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
 			   "hca_object=3\n"
 			   "kunit0 hca_handle=max hca_object=5\nkunit1 hca_handle=max hca_object=6\n");
@@ -167,10 +167,10 @@ static void rdmacg_test_max_of_a_device_stays_beside_a_default(struct kunit *tes
 {
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=2"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 9);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=1 hca_handle=1"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=1 hca_handle=1"), 0);
 	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
 			   "hca_handle=1 hca_object=1\n"
 			   "kunit0 hca_handle=1 hca_object=max\nkunit1 hca_handle=1 hca_object=1\n");
@@ -180,7 +180,7 @@ static void rdmacg_test_device_gets_the_default_back(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=2"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max\nkunit1 hca_object=7\n"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 default\nkunit1 default\n"), 0);
 	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
@@ -213,7 +213,7 @@ static void rdmacg_test_used_device_gets_the_default_back(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 hca_object=7"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 default"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 9);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=2"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 hca_object=7"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 default"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 2);
@@ -226,7 +226,7 @@ static void rdmacg_test_max_without_a_default_keeps_nothing(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit1 default"), 0);
 	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=2"), 0);
 	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 2);
 }
@@ -236,20 +236,20 @@ static void rdmacg_test_default_that_is_taken_away(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=2 hca_handle=3"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=2 hca_handle=3"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max\n"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_charge_object(&t->leaf, &t->dev1), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_handle=max"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_handle=max"), 0);
 	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
 			   "hca_object=2\n"
 			   "kunit0 hca_handle=max hca_object=max\nkunit1 hca_handle=max hca_object=2\n");
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=max"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=max"), 0);
 	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
 			   "kunit0 hca_handle=max hca_object=max\n"
 			   "kunit1 hca_handle=max hca_object=max\n");
 	KUNIT_EXPECT_FALSE(test, rdmacg_has_pool(&t->leaf, t->dev0.key));
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 9);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=4"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=4"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 4);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 3);
 	rdmacg_uncharge_object(&t->leaf, &t->dev1);
@@ -261,11 +261,11 @@ static void rdmacg_test_default_max_forgets_max_of_a_device(struct kunit *test)
 	struct rdmacg_tree *t = test->priv;
 
 	KUNIT_ASSERT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 9);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=2"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit1 hca_object=6"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "max"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "max"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=2"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 2);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 6);
 }
@@ -275,7 +275,7 @@ static void rdmacg_test_default_of_a_device_comes_with_other_lines(struct kunit 
 {
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=2"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 hca_object=7 hca_handle=7"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 default hca_handle=5"), 0);
 	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
@@ -289,14 +289,14 @@ static void rdmacg_test_default_restored(struct kunit *test)
 	struct rdmacg_tree *t = test->priv;
 	char *saved;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=2"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max"), 0);
 	saved = rdmacg_test_show(test, &t->leaf, RDMACG_CLASS_HCA, RDMACG_FILE_MAX);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->idle,
-						 rdmacg_test_show_default(test, &t->leaf)), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->idle,
+						      rdmacg_test_show_default(test, &t->leaf)), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->idle, saved), 0);
 	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->idle), rdmacg_max_of(&t->leaf));
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->idle, "hca_object=5"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->idle, "hca_object=5"), 0);
 	rdmacg_test_register(test, &t->dev2, "kunit2", 102);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->idle, &t->dev0), 9);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->idle, &t->dev1), 2);
@@ -308,15 +308,15 @@ static void rdmacg_test_max_goes_with_the_default_of_its_key(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=2"), 0);
 	/* hca_handle has no default, so a "max" has no meaning for it. */
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_handle=3"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_handle=3"), 0);
 	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
 			   "hca_handle=3 hca_object=2\n"
 			   "kunit0 hca_handle=3 hca_object=max\nkunit1 hca_handle=3 hca_object=2\n");
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=max"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=4"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=max"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=4"), 0);
 	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
 			   "hca_handle=3 hca_object=4\n"
 			   "kunit0 hca_handle=3 hca_object=4\nkunit1 hca_handle=3 hca_object=4\n");
@@ -331,12 +331,12 @@ static void rdmacg_test_defaults_of_all_classes_in_one_line(struct kunit *test)
 
 	if (!IS_ENABLED(CONFIG_CGROUP_RDMA_VERBS) || !IS_ENABLED(CONFIG_CGROUP_RDMA_CONTROL))
 		kunit_skip(test, "this kernel has not all classes");
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, line), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, line), 0);
 	KUNIT_EXPECT_STREQ(test, rdmacg_test_show_default(test, &t->leaf),
 			   "hca_object=3 qp=2 mr_mem=4096 ops=1000000 hw:door=1\n");
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "max qp=5"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "max qp=5"), 0);
 	KUNIT_EXPECT_STREQ(test, rdmacg_test_show_default(test, &t->leaf), "qp=5\n");
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "max"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "max"), 0);
 	KUNIT_EXPECT_STREQ(test, rdmacg_test_show_default(test, &t->leaf), "");
 	KUNIT_EXPECT_NULL(test, rcu_access_pointer(t->leaf.defaults));
 }
@@ -374,8 +374,8 @@ static void rdmacg_test_bad_default_changes_nothing(struct kunit *test)
 	const struct rdmacg_bad_default *bad = test->param_value;
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=7"), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_set_default(&t->leaf, bad->text), bad->error);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=7"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_set_default(&t->leaf, bad->text), bad->error);
 	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
 			   "hca_object=7\n"
 			   "kunit0 hca_handle=max hca_object=7\nkunit1 hca_handle=max hca_object=7\n");
@@ -390,14 +390,14 @@ static void rdmacg_test_default_of_the_hw_class(struct kunit *test)
 	struct rdmacg_table table = { .resources = &resource, .count = 1 };
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hw:door=4 hw:gate=3"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hw:door=max"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hw:door=4 hw:gate=3"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hw:door=max"), 0);
 	t->dev2.name = "kunit2";
 	rdmacg_test_register_tables(test, &t->dev2, &table, 1);
 	KUNIT_EXPECT_STREQ(test, rdmacg_max_of_class(&t->leaf, RDMACG_CLASS_HW),
 			   "hw:gate=3\nkunit2 gate=3\n");
 	/* Defaults of one class do not apply to another class. */
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "max hw:hca_object=1"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "max hw:hca_object=1"), 0);
 	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
 			   "hw:hca_object=1\n"
 			   "kunit0 hca_handle=max hca_object=max\n"
@@ -412,17 +412,17 @@ static void rdmacg_test_default_takes_64_keys_of_the_hw_class(struct kunit *test
 
 	for (i = 0; i <= RDMACG_MAX_SLOTS; i++) {
 		scnprintf(text, sizeof(text), "hw:key%d=%d", i, i);
-		ret = rdmacg_set_default(&t->leaf, text);
+		ret = rdmacg_test_set_default(&t->leaf, text);
 		KUNIT_EXPECT_EQ(test, ret, i < RDMACG_MAX_SLOTS ? 0 : -EINVAL);
 	}
-	KUNIT_EXPECT_EQ(test, rdmacg_set_default(&t->leaf, "hw:key0=5"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_set_default(&t->leaf, "hw:key0=5"), 0);
 	/* One write can replace all defaults by others. */
-	KUNIT_EXPECT_EQ(test, rdmacg_set_default(&t->leaf, "hw:door=1 hw:gate=1 hw:key0=max"),
+	KUNIT_EXPECT_EQ(test, rdmacg_test_set_default(&t->leaf, "hw:door=1 hw:gate=1 hw:key0=max"),
 			-EINVAL);
-	KUNIT_EXPECT_EQ(test, rdmacg_set_default(&t->leaf, "hw:door=1 hw:key0=max"), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_set_default(&t->leaf, "max hw:gate=1"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_set_default(&t->leaf, "hw:door=1 hw:key0=max"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_set_default(&t->leaf, "max hw:gate=1"), 0);
 	KUNIT_EXPECT_STREQ(test, rdmacg_test_show_default(test, &t->leaf), "hw:gate=1\n");
-	KUNIT_EXPECT_EQ(test, rdmacg_set_default(&t->leaf, "max"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_set_default(&t->leaf, "max"), 0);
 	KUNIT_EXPECT_NULL(test, rcu_access_pointer(t->leaf.defaults));
 }
 
@@ -439,10 +439,10 @@ static void rdmacg_test_default_is_what_a_query_says(struct kunit *test)
 	struct rdmacg_tree *t = test->priv;
 
 	kunit_activate_static_stub(test, rdmacg_get_current, rdmacg_get_leaf);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->top, "hca_object=4"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->top, "hca_object=4"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_current_limit(&t->dev0, OBJECT), 4);
 	KUNIT_EXPECT_EQ(test, rdmacg_current_limit(&t->dev0, HANDLE), RDMACG_NO_LIMIT);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=6"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=6"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->top, "kunit0 max"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_current_limit(&t->dev0, OBJECT), 6);
 	KUNIT_EXPECT_EQ(test, rdmacg_current_limit(&t->dev1, OBJECT), 4);
@@ -453,7 +453,7 @@ static int rdmacg_write_once(void *data)
 	struct rdmacg_writer *writer = data;
 
 	wait_for_completion(&writer->go);
-	rdmacg_set_default(writer->cg, "hca_object=2");
+	rdmacg_test_set_default(writer->cg, "hca_object=2");
 	kthread_complete_and_exit(&writer->done, 0);
 }
 
@@ -497,7 +497,7 @@ static void rdmacg_test_pool_is_made_between_two_defaults(struct kunit *test)
 	struct rdmacg_writer *writer = rdmacg_start_writer(test);
 	struct rdmacg_tree *t = test->priv;
 
-	KUNIT_EXPECT_EQ(test, rdmacg_set_default(&t->top, "hca_object=5"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_set_default(&t->top, "hca_object=5"), 0);
 	kunit_activate_static_stub(test, rdmacg_default_limits, rdmacg_look_and_linger);
 	KUNIT_EXPECT_EQ(test, rdmacg_charge_object(&t->top, &t->dev0), 0);
 	wait_for_completion(&writer->done);
@@ -512,7 +512,7 @@ static void rdmacg_test_later_default_holds_for_a_pool(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->top, &t->dev0), 9);
 	kunit_activate_static_stub(test, rdmacg_default_limits, rdmacg_look_and_linger);
-	KUNIT_EXPECT_EQ(test, rdmacg_set_default(&t->top, "hca_object=5"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_set_default(&t->top, "hca_object=5"), 0);
 	wait_for_completion(&writer->done);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->top, &t->dev0), 2);
 }
@@ -525,7 +525,7 @@ static int rdmacg_meddle(struct rdmacg_write *write)
 
 	kunit_deactivate_static_stub(test, rdmacg_write_pin);
 	ret = rdmacg_write_pin(write);
-	KUNIT_EXPECT_EQ(test, rdmacg_set_default(write->cg, t->meddling->others), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_set_default(write->cg, t->meddling->others), 0);
 	t->meddled++;
 	kunit_activate_static_stub(test, rdmacg_write_pin, rdmacg_meddle);
 	return ret;
@@ -572,7 +572,7 @@ static struct rdmacg_defaults *rdmacg_add_and_alloc(unsigned int room)
 	if (t->meddled++ != 1)
 		goto alloc;
 	kunit_deactivate_static_stub(test, rdmacg_defaults_alloc);
-	KUNIT_EXPECT_EQ(test, rdmacg_set_default(&t->leaf, "hw:one=1 hw:two=2 hca_handle=3"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_set_default(&t->leaf, "hw:one=1 hw:two=2 hca_handle=3"), 0);
 	return rdmacg_defaults_alloc(room);
 alloc:
 	kunit_deactivate_static_stub(test, rdmacg_defaults_alloc);
@@ -587,7 +587,7 @@ static void rdmacg_test_default_finds_room_beside_others(struct kunit *test)
 	struct rdmacg_tree *t = test->priv;
 
 	kunit_activate_static_stub(test, rdmacg_defaults_alloc, rdmacg_add_and_alloc);
-	KUNIT_EXPECT_EQ(test, rdmacg_set_default(&t->leaf, "hca_object=2"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=2"), 0);
 	KUNIT_EXPECT_EQ(test, t->meddled, 2);
 	KUNIT_EXPECT_STREQ(test, rdmacg_test_show_default(test, &t->leaf),
 			   "hca_handle=3 hca_object=2 hw:one=1 hw:two=2\n");
@@ -618,12 +618,12 @@ static void rdmacg_test_default_holds_for_pools_made_meanwhile(struct kunit *tes
 	int round;
 
 	for (round = 0; round < 300; round++) {
-		KUNIT_ASSERT_EQ(test, rdmacg_set_default(&t->top, "hca_object=5"), 0);
+		KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->top, "hca_object=5"), 0);
 		rdmacg_test_register(test, &t->dev2, "kunit2", 102);
 		init_completion(&charger.done);
 		thread = kthread_run(rdmacg_charge_once, &charger, "kunit-rdmacg");
 		KUNIT_ASSERT_FALSE(test, IS_ERR(thread));
-		KUNIT_EXPECT_EQ(test, rdmacg_set_default(&t->top, "hca_object=0"), 0);
+		KUNIT_EXPECT_EQ(test, rdmacg_test_set_default(&t->top, "hca_object=0"), 0);
 		KUNIT_EXPECT_EQ(test, rdmacg_charge_object(&t->leaf, &t->dev2), -EAGAIN);
 		wait_for_completion(&charger.done);
 		KUNIT_EXPECT_EQ(test, rdmacg_charge_object(&t->leaf, &t->dev2), -EAGAIN);

@@ -242,7 +242,7 @@ static void rdmacg_test_max_resets_the_limits_of_its_class_alone(struct kunit *t
 	struct rdmacg_devices *d = rdmacg_three_classes(test);
 
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 one=1"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(&d->top, RDMACG_CLASS_VERB, "kunit0 two=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_max(&d->top, RDMACG_CLASS_VERB, "kunit0 two=2"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 max"), 0);
 	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA), "kunit0 one=max\n");
 	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_VERB), "kunit0 two=2\n");
@@ -434,7 +434,7 @@ static void rdmacg_test_files_list_the_same_devices(struct kunit *test)
 		if (state)
 			KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&d->top, "kunit1 max"), 0);
 		else
-			KUNIT_ASSERT_EQ(test, rdmacg_set_default(&d->top, "hca_object=5"), 0);
+			KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&d->top, "hca_object=5"), 0);
 	}
 }
 

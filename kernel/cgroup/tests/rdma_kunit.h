@@ -143,15 +143,37 @@ static inline char *rdmacg_test_show_default(struct kunit *test, struct rdma_cgr
 
 	rdmacg_test_init_seq(test, &sf);
 	rcu_read_lock();
-	rdmacg_show_default_rcu(&sf, cg);
+	rdmacg_print_defaults(&sf, rcu_dereference(cg->defaults));
 	rcu_read_unlock();
 	return sf.buf;
+}
+
+/* Write to the max file of a class. */
+static inline int rdmacg_test_set_max(struct rdma_cgroup *cg, enum rdmacg_class class,
+				      const char *text)
+{
+	/* The controller changes the text. */
+	char *copy = kstrdup(text, GFP_KERNEL);
+	int ret = copy ? rdmacg_set_max(cg, class, copy) : -ENOMEM;
+
+	kfree(copy);
+	return ret;
 }
 
 /* Write to rdma.max. */
 static inline int rdmacg_test_limit(struct rdma_cgroup *cg, const char *text)
 {
-	return rdmacg_set_max(cg, RDMACG_CLASS_HCA, text);
+	return rdmacg_test_set_max(cg, RDMACG_CLASS_HCA, text);
+}
+
+/* Write to rdma.default. */
+static inline int rdmacg_test_set_default(struct rdma_cgroup *cg, const char *text)
+{
+	char *copy = kstrdup(text, GFP_KERNEL);
+	int ret = copy ? rdmacg_set_default(cg, copy) : -ENOMEM;
+
+	kfree(copy);
+	return ret;
 }
 
 /* Charge as the API does, with the details of a refusal in *@refusal. */

@@ -165,7 +165,7 @@ static inline struct ib_uobject *rdmacg_uobject(struct kunit *test, u32 id)
 
 static inline void rdmacg_limit_verb(struct kunit *test, struct rdma_cgroup *cg, const char *text)
 {
-	KUNIT_ASSERT_EQ(test, rdmacg_set_max(cg, RDMACG_CLASS_VERB, text), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_max(cg, RDMACG_CLASS_VERB, text), 0);
 }
 
 static inline void rdmacg_limit_mem(struct kunit *test, struct rdma_cgroup *cg, u64 limit)
