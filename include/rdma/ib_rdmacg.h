@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Drivers call these functions for resources that the IB core does not know and that a user can
- * exhaust. These resources appear in rdma.hw.*. Drivers also describe the objects of their own
+ * Drivers call these functions for resources that a user can exhaust and that the IB core does not
+ * know. These resources appear in rdma.hw.*. Drivers also describe the objects of their own
  * interfaces here.
  *
  * ULPs in the kernel call these functions for objects that they create for a user. These objects

@@ -816,7 +816,7 @@ static unsigned int ib_rdmacg_objects_set(const struct ib_device *device,
  * ib_rdmacg_try_charge_objects() - charge a cgroup for objects that a ULP is about to create
  * @cg: the cgroup, for example from rdmacg_get_current(); the caller keeps its reference. NULL
  *	charges nothing, and succeeds
- * @device: a device that the ib_client of the ULP has, also while the client removes it
+ * @device: a device of the ULP's ib_client, even while the client removes it
  * @objects: the objects
  *
  * Charges all of @objects or nothing. hca_object is not charged, because it counts objects with

@@ -220,7 +220,7 @@ static int cgroup_compare_names(const struct dirent **a, const struct dirent **b
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* A folder with two links has no subfolders. */
+/* Whether a cgroup has no children: a folder with two links has no subfolders. */
 static bool cgroup_is_leaf(const struct stat *status)
 {
 	return status->st_nlink == 2;
@@ -232,7 +232,7 @@ struct dirent **cgroup_children(const struct cgroup *cgroup, size_t *count)
 	struct stat status;
 	int found = 0;
 
-	/* The many files of a cgroup without children need not be read. */
+	/* Skip a cgroup without children, so that its many files are not listed. */
 	if (cgroup->dir >= 0 && (fstat(cgroup->dir, &status) || !cgroup_is_leaf(&status)))
 		found = scandirat(cgroup->dir, ".", &children, cgroup_is_child,
 				  cgroup_compare_names);
@@ -261,7 +261,7 @@ static bool cgroup_walk_one(struct cgroup *cgroup, struct walk *walk)
 	       (cgroup->leave_below || cgroup_walk_below(cgroup, walk));
 }
 
-/* A scan does not open the folder of a cgroup without children. */
+/* Open a cgroup for a scan, which does not open the folder of a cgroup without children. */
 static struct cgroup *cgroup_open_to_scan(struct cgroup *parent, const char *base)
 {
 	struct stat status;

@@ -137,7 +137,7 @@ struct pools {
 	struct pool *near;
 	/* The files of each class that exist, as POOL_BIT(). */
 	unsigned int files[POOL_CLASSES];
-	/* The files of each class that a scan knows to have no limits or only zeros. */
+	/* The files of each class without limits, or with only zeros, as far as a scan knows. */
 	unsigned int idle[POOL_CLASSES];
 	/* The texts of the files; keys and names point into them. */
 	char **texts;
@@ -245,7 +245,7 @@ struct cgroup {
 	struct cgroup *parent;
 	/* The name, relative to the root. "" is the root. */
 	char *name;
-	/* The folder; -1 in a walk with POOL_SCAN if there is no cgroup below. */
+	/* The folder, or -1 in a walk with POOL_SCAN if the cgroup has no children. */
 	int dir;
 	unsigned int depth;
 	struct pools pools;
@@ -348,7 +348,7 @@ size_t procs_read(struct cgroup *cgroup, pid_t **pids);
 /* Send a signal to the processes of procs_read(). */
 void procs_signal(struct cgroup *cgroup, int signal);
 
-/* How other software names cgroups: runtimes, Kubernetes, systemd, libvirt, Slurm. */
+/* The names of cgroups that runtimes, Kubernetes, systemd, libvirt and Slurm choose. */
 
 enum foreign_kind {
 	FOREIGN_UNIT,

@@ -102,7 +102,7 @@ static bool hook_is_unheard(void)
 	       S_ISCHR(error.st_mode) && error.st_rdev == null.st_rdev;
 }
 
-/* For fopencookie(3): a message goes into the system's log, where the administrator finds it. */
+/* For fopencookie(3): write a message to the system's log, where the administrator finds it. */
 static ssize_t hook_log(void *cookie, const char *text, size_t size)
 {
 	(void)cookie;

@@ -123,9 +123,9 @@ const char *number_text(uint64_t value, bool human);
 /* The text of a file below @dir, or NULL and errno. To be freed. */
 char *file_read(int dir, const char *name);
 /*
- * file_read() for a file that the kernel writes in one piece, such as a file of a cgroup: a read
- * that does not fill the buffer has the whole file, so a second read is not needed. The file may
- * stay open until a later call.
+ * Like file_read(), but for a file that the kernel returns in one piece, such as a file of a
+ * cgroup: a read that does not fill the buffer has the whole file, so a second read is not needed.
+ * The file may stay open until a later call.
  */
 char *file_read_at_once(int dir, const char *name);
 /* Write @text with one write(). Returns 0 or a negative errno. */
@@ -195,7 +195,7 @@ void json_add(struct json_object *object, const char *key, struct json_object *v
 struct json_object *json_pack(const char *keys, ...);
 /* Add the keys and values of json_pack() to an object. */
 void json_fill(struct json_object *object, const char *keys, ...);
-/* Print an object, its format and a newline, as -p wants it, and free it. */
+/* Print an object with its format and a newline, on several lines with -p, and free it. */
 void json_print(FILE *to, struct json_object *object);
 
 /* The options of commands. An invalid word ends the program with a message and status 2. */

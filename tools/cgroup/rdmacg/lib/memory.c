@@ -2,7 +2,7 @@
 /* rdmacg: allocation of memory; without memory, the program ends. */
 #include "lib/lib.h"
 
-/* An array has room for this many elements at least; a power of 2. */
+/* The smallest number of elements of an array. It is a power of 2. */
 #define MEMORY_FEWEST 8
 
 void *memory_check(void *memory)

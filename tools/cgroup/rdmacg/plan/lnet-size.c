@@ -148,7 +148,7 @@ uint64_t lnet_reduce(const struct lnet_side *side, uint64_t frags, uint64_t dept
 	return min(depth, most / (1 + frags + lnet_extra(side)));
 }
 
-/* The CQ is created before the QP, for the requested queues, which @side may reduce. */
+/* o2iblnd creates the CQ before the QP, with the size for the queues before @side reduces them. */
 static void lnet_add_cqe(struct plan_part *part, const struct lnet_side *side, __int128 qd,
 			 __int128 F, __int128 fr, __int128 oob, __int128 W)
 {

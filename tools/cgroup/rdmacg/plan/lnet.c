@@ -18,7 +18,7 @@
  * its own numbers. It rejects larger numbers, and answers with its own.
  */
 
-/* The queues of a connection, as the active side asks for them. */
+/* The queues of a connection that the active side requests. */
 struct lnet_link {
 	uint64_t wanted;	/* the active side's depth, before its device */
 	uint64_t asked;		/* the depth in the request */
@@ -52,9 +52,9 @@ static bool lnet_retry_frags(struct plan_part *part, const struct lnet_side *act
 }
 
 /*
- * kiblnd_passive_connect(): whether @active asks for queues that @passive accepts, apart from its
- * device. Let @active connect. The loop ends, because rejections lower the depth and the fragments
- * once each.
+ * kiblnd_passive_connect(): let @active connect, and return whether @passive accepts the queues,
+ * apart from its device. The loop ends, because rejections lower the depth and the fragments once
+ * each.
  */
 static bool lnet_ask(struct plan_part *part, const struct lnet_side *active,
 		     const struct lnet_side *passive, struct lnet_link *link)

@@ -54,7 +54,7 @@ void plan_add_note(struct plan_part *part, const char *format, ...)
 	va_end(args);
 }
 
-/* What names and numbers in formulas consist of. */
+/* The characters of names and numbers in formulas. */
 static const char plan_letters[] =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
@@ -95,7 +95,7 @@ __int128 plan_add(struct plan_part *part, enum plan_kind kind, const char *key, 
 		fault = "is more than the largest limit of the kernel, 9223372036854775806";
 	if (fault)
 		plan_fail(plan.form->name, "%s = %s = %s %s; %s", key, formula, numbers, fault,
-			  value < 0 ? "take less away" : "give smaller numbers");
+			  value < 0 ? "subtract less" : "give smaller numbers");
 	json_add(part->names, key, json_number(value));
 	if (kind == PLAN_KIND_LIMIT)
 		json_add(part->limits, key, json_number(value));

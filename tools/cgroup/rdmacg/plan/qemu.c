@@ -113,7 +113,7 @@ static void qemu_get_blocks(void)
 			qemu_set_zero(text->text);
 }
 
-/* Sum up the chunks and bytes that are sent. A block of zeros is sent only if it is pinned. */
+/* Add up the chunks and bytes that QEMU sends. It sends a block of zeros only if it is pinned. */
 static void qemu_count(struct plan_part *part, bool pin_all, __int128 *chunks, __int128 *bytes)
 {
 	const struct plan_block *block;

@@ -21,7 +21,7 @@
 
 enum { PLAN_NAME_AT = 1, PLAN_USED_AT = 4, PLAN_TOTAL_AT, PLAN_NR_MATCHES };
 
-/* The name is printable ASCII, or nothing at all; QEMU takes no other name. */
+/* QEMU accepts only a name of printable ASCII, or an empty name. */
 static const char plan_block_pattern[] =
 	"^ *([!-~]([ -~]*[!-~])?)? +[0-9]+ +(B|KiB|MiB|GiB) +" PLAN_HEX " +(" PLAN_HEX ") +("
 	PLAN_TAIL;

@@ -63,7 +63,7 @@ static void share_parse_limits(const struct device *device, struct limits *limit
 			options_fail(text, "only --reserve can be a percentage");
 }
 
-/* Find the capacity of the device, by --capacity or by rdma.capacity. */
+/* Find the capacity of the device in --capacity or in rdma.capacity. */
 static void share_read_capacity(const struct device *device)
 {
 	const char *given = plan_text("capacity");
@@ -94,7 +94,7 @@ static bool share_has(const struct slot *slot)
 	return slot && slot->max && slot->max != NUMBER_MAX;
 }
 
-/* Add the limits of --kernel or --reserve to what is subtracted. */
+/* Add the limits of --kernel or --reserve to the subtracted amounts. */
 static void share_subtract(const char *text, bool is_kernel)
 {
 	struct limits limits;

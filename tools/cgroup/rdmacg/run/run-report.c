@@ -2,7 +2,7 @@
 /* rdmacg run: the report about the needs of a command. */
 #include "run/run.h"
 
-/* What all parts of a report know of the command. */
+/* The data about the command for all parts of a report. */
 static struct {
 	uint64_t margin;
 	int status;
@@ -158,7 +158,7 @@ void report_print(FILE *to, const struct cgroup *cgroup, uint64_t margin, int st
 		report.refused += slot->events.alloc_fail;
 		used |= slot->peak;
 	}
-	/* It refuses only memory, so it is not the cause if the command used no resource at all. */
+	/* RLIMIT_MEMLOCK cannot be the cause if the command used no resource. */
 	report.memlock = status && !report.refused && used ? other_own_memlock() : NUMBER_MAX;
 	if (!options.json)
 		report_print_text(to, pools);

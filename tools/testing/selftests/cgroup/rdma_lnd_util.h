@@ -200,7 +200,7 @@ static inline void lnd_ends_destroy(struct lnd_ends *ends)
 	rdmacg_tree_destroy(&ends->tree);
 }
 
-/* Open both ends, without limits. Returns NULL, or the name of what is missing. */
+/* Open both ends, without limits. Returns NULL, or text that says what is missing. */
 static inline const char *lnd_ends_create(struct lnd_ends *ends)
 {
 	const char *missing = rdmacg_tree_create(&ends->tree);

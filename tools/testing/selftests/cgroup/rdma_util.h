@@ -32,7 +32,7 @@
 /* rdmacg_value() returns this number for "max". */
 #define RDMACG_NO_LIMIT LLONG_MAX
 
-/* How long the kernel may take to free a removed cgroup, device or killed process. */
+/* The kernel may need this time to free a removed cgroup or device, or a killed process. */
 #define RDMACG_PATIENCE_MS 10000
 
 /* Wait until @condition is true. The value is false if the time is over before. */

@@ -156,7 +156,7 @@ FIXTURE(test_rdmacg_smc) {
 	struct rdmacg_actor other;
 };
 
-/* Remove what a killed test has left. Returns whether there was a device. */
+/* Remove the device of an earlier test that was killed. Returns whether there was a device. */
 static bool rdmacg_remove_smc_device(void)
 {
 	bool removed = !system("rdma link del " RDMACG_SMC_DEVICE " 2>/dev/null");

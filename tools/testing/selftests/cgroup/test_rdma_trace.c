@@ -235,7 +235,7 @@ TEST_F(test_rdmacg_trace, refusal_tells_the_ancestor_whose_limit_it_was)
 }
 
 /*
- * The event of a refusal has the usage and limit of that moment, also if the limit is below the
+ * The event of a refusal has the usage and limit of that moment, even if the limit is below the
  * usage.
  */
 TEST_F(test_rdmacg_trace, refusal_tells_usage_and_limit_of_then)
