@@ -261,7 +261,7 @@ static bool cgroup_walk_one(struct cgroup *cgroup, struct walk *walk)
 	       (cgroup->leave_below || cgroup_walk_below(cgroup, walk));
 }
 
-/* Open a cgroup for a scan, which does not open the folder of a cgroup without children. */
+/* Open a cgroup for a scan. Do not open the folder if the cgroup has no children. */
 static struct cgroup *cgroup_open_to_scan(struct cgroup *parent, const char *base)
 {
 	struct stat status;

@@ -175,7 +175,9 @@ struct slot *pools_find_slot(const struct pools *pools, const struct device *dev
 /* Whether the slot has a usage, a peak, a limit or refusals. */
 bool slot_is_telling(const struct slot *slot);
 
-/* An array of devices, with @describe() of each slot, or of each slot that is @wanted(). */
+/*
+ * An array of devices with @describe() of their slots. @wanted() selects slots if it is not NULL.
+ */
 struct json_object *pools_json(const struct pools *pools, bool (*wanted)(const struct slot *slot),
 			       struct json_object *(*describe)(const struct slot *slot));
 

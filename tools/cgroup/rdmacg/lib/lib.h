@@ -123,9 +123,9 @@ const char *number_text(uint64_t value, bool human);
 /* The text of a file below @dir, or NULL and errno. To be freed. */
 char *file_read(int dir, const char *name);
 /*
- * Like file_read(), but for a file that the kernel returns in one piece, such as a file of a
- * cgroup: a read that does not fill the buffer has the whole file, so a second read is not needed.
- * The file may stay open until a later call.
+ * Like file_read(), for a file that the kernel returns in one piece, such as a file of a cgroup: a
+ * read that does not fill the buffer has the whole file, so a second read is not needed. The file
+ * may stay open until a later call.
  */
 char *file_read_at_once(int dir, const char *name);
 /* Write @text with one write(). Returns 0 or a negative errno. */

@@ -271,7 +271,7 @@ static long rdmacg_index_of(struct rdmacg_tree *tree, const char *cgroup, const 
 	return -1;
 }
 
-/* If two devices have a name, a write needs the index of one of them. */
+/* If two devices have the same name, a write needs the index of one of them. */
 TEST_F_TIMEOUT(test_rdmacg_device, namesakes_need_an_index, 120)
 {
 	struct rdmacg_tree *tree = &self->pair.tree;

@@ -167,7 +167,7 @@ TEST_F(test_rdmacg_multicast, who_attaches_pays_for_the_attachment)
 	EXPECT_TRUE(rdmacg_pays(tree, tree->right, 1));
 }
 
-/* A member that joined later does not keep the first member charged. */
+/* A member that leaves is uncharged, even if a member that joined later stays. */
 TEST_F(test_rdmacg_multicast, who_leaves_a_group_pays_no_more)
 {
 	struct rdmacg_tree *tree = &self->tree;
