@@ -17,6 +17,8 @@ struct apply_work {
 	/* The rules for the cgroup, in their order. */
 	struct rule **rules;
 	size_t nr_rules;
+	/* The number of the rule that is applied. */
+	size_t number;
 	/* The rule that printed errors are about. */
 	struct rule *rule;
 	struct transaction change;
@@ -45,12 +47,12 @@ static const struct syntax apply_syntax = {
 };
 
 /* Whether a later rule has a limit for this key of the device. */
-static bool apply_is_overruled(const struct apply_work *work, size_t number,
-			       const struct device *device, const char *key)
+static bool apply_is_overruled(const struct apply_work *work, const struct device *device,
+			       const char *key)
 {
 	size_t i, j;
 
-	for (i = number + 1; i < work->nr_rules; i++) {
+	for (i = work->number + 1; i < work->nr_rules; i++) {
 		const struct limits *limits = &work->rules[i]->limits;
 
 		if (!config_match_device(work->rules[i], device))
@@ -83,110 +85,45 @@ static void apply_print(const struct apply_work *work, const struct device *devi
 	json_print(work->said, object);
 }
 
-/* Print that the limit of a key differs, and add it to @limits, which does not own the key. */
-static void apply_differ(struct apply_work *work, struct limits *limits, const char *key,
-			 uint64_t before, uint64_t after)
+/* For limits_add(): whether a limit differs from the rule, and no later rule has the key. */
+static bool apply_wants(void *data, const struct device *device, const char *key, uint64_t before,
+			uint64_t after)
 {
-	struct limit *limit = memory_append(&limits->limits, &limits->nr_limits, sizeof(*limit));
+	const struct apply_work *work = data;
 
-	limit->key = (char *)key;
-	limit->value = after;
-	apply_print(work, &limits->device, key, before, after);
-}
-
-/* The present limit of a key, or the present default for DEVICE default. */
-static uint64_t apply_before(const struct apply_work *work, const struct device *device,
-			     const char *key)
-{
-	char *name __autofree = device->is_default ? limits_default_key(work->cgroup, key) : NULL;
-	const struct slot *slot = pools_find_slot(&work->cgroup->pools, device, name ? name : key);
-
-	return slot ? slot->max : NUMBER_MAX;
-}
-
-/* Whether the key can have a limit. If it cannot, limits_add() prints the error. */
-static bool apply_is_known(const struct apply_work *work, const struct device *device,
-			   const char *key)
-{
-	const struct slot *slot = pools_find_slot(&work->cgroup->pools, device, key);
-
-	return device->is_default || (slot && (slot->has & POOL_BIT(POOL_MAX)));
-}
-
-/* Put the keys of a rule that differ into @limits. */
-static bool apply_compare_keys(struct apply_work *work, size_t number, struct limits *limits)
-{
-	const struct limits *wanted = &work->rule->limits;
-	size_t i;
-
-	for (i = 0; i < wanted->nr_limits; i++) {
-		const struct limit *limit = &wanted->limits[i];
-		bool known = apply_is_known(work, &limits->device, limit->key);
-		uint64_t before = apply_before(work, &limits->device, limit->key);
-		uint64_t value = 0;
-
-		if (apply_is_overruled(work, number, &limits->device, limit->key))
-			continue;
-		if (known && !limits_value(&limits->device, limit, &value))
-			return false;
-		if (!known || value != before)
-			apply_differ(work, limits, limit->key, before, value);
-	}
+	if (before == after || apply_is_overruled(work, device, key))
+		return false;
+	apply_print(work, device, key, before, after);
 	return true;
 }
 
 /*
- * Do the same for all keys of a device, which become max or default. A file shows no difference
- * between a default and a limit with the same value, so such a limit does not change.
+ * Apply a rule to one device that it matches. A file cannot distinguish the default from a limit
+ * with the same value, so such a limit does not change.
  */
-static void apply_compare_whole(struct apply_work *work, size_t number, struct limits *limits)
+static bool apply_device(struct apply_work *work, const struct device *device)
 {
-	const struct pool *pool = pools_find(&work->cgroup->pools, &limits->device);
-	bool back = *work->rule->limits.whole == 'd';
-	size_t i;
-
-	for (i = 0; pool && i < pool->nr_slots; i++) {
-		const struct slot *slot = &pool->slots[i];
-		uint64_t value = back ? apply_before(work, &device_default, slot->key) : NUMBER_MAX;
-
-		if ((slot->has & POOL_BIT(POOL_MAX)) && slot->max != value &&
-		    !apply_is_overruled(work, number, &limits->device, slot->key))
-			apply_differ(work, limits, slot->key, slot->max, value);
-	}
-	/* Write the word default, which removes all limits, instead of the keys. */
-	if (back && limits->nr_limits) {
-		limits->whole = "default";
-		limits->nr_limits = 0;
-	}
-}
-
-/* Apply a rule to one device that it matches. */
-static bool apply_device(struct apply_work *work, size_t number, const struct device *device)
-{
-	const struct device *pattern = &work->rule->limits.device;
-	struct limits limits = { .device = *device };
-	bool anew = device->is_default;
-	bool good = true;
+	const struct limits *wanted = &work->rule->limits;
+	struct limits limits = {
+		.device = *device, .whole = wanted->whole, .wants = apply_wants, .data = work,
+	};
+	size_t before = work->change.nr_steps, i;
+	bool good;
 
 	work->rule->used = true;
-	if (work->rule->limits.whole)
-		apply_compare_whole(work, number, &limits);
-	else
-		good = apply_compare_keys(work, number, &limits);
-	if (good && (limits.nr_limits || limits.whole)) {
-		anew = anew || limits.whole;
-		/*
-		 * The files show no index if the name is unique, so let the kernel check the index.
-		 */
-		if (pattern->has_index) {
-			limits.device.has_index = true;
-			limits.device.index = pattern->index;
-		}
-		good = limits_add(&limits, &work->change, work->cgroup) &&
-		       transaction_apply(&work->change);
-		/* The write may also have changed the defaults. */
-		work->stale |= anew && !work->change.dry_run;
+	for (i = 0; i < wanted->nr_limits; i++)
+		if (!apply_is_overruled(work, device, wanted->limits[i].key))
+			*(struct limit *)memory_append(&limits.limits, &limits.nr_limits,
+						       sizeof(struct limit)) = wanted->limits[i];
+	/* The files have no index if the name is unique; the kernel checks it. */
+	if (wanted->device.has_index) {
+		limits.device.has_index = true;
+		limits.device.index = wanted->device.index;
 	}
+	good = limits_add(&limits, &work->change, work->cgroup) && transaction_apply(&work->change);
+	/* The defaults may have changed, or limits that a later rule has. */
+	if (work->change.nr_steps > before && !work->change.dry_run)
+		work->stale |= device->is_default || (limits.whole && *limits.whole == 'd');
 	free(limits.limits);
 	return good;
 }
@@ -197,13 +134,14 @@ static bool apply_rule(struct apply_work *work, size_t number)
 	bool good = true;
 
 	work->stale = false;
+	work->number = number;
 	work->rule = work->rules[number];
 	say_within(work->rule->where);
 	if (work->rule->limits.device.is_default)
-		return apply_device(work, number, &device_default);
+		return apply_device(work, &device_default);
 	for (pool = work->cgroup->pools.first; pool && good; pool = pool->next)
 		if (config_match_device(work->rule, &pool->device))
-			good = apply_device(work, number, &pool->device);
+			good = apply_device(work, &pool->device);
 	return good;
 }
 

@@ -270,7 +270,8 @@ bool limits_check_keys(const struct limits *limits, const struct pool *pool)
 	return false;
 }
 
-char *limits_default_key(const struct cgroup *cgroup, const char *key)
+/* The name of a key in rdma.default: "hw:KEY" if a driver registers it. To be freed. */
+static char *limits_default_key(const struct cgroup *cgroup, const char *key)
 {
 	const struct slot *slot = NULL;
 	const struct pool *pool;
@@ -294,56 +295,82 @@ static void limits_add_key(struct limits_line *line, const char *key, uint64_t v
 	limits_append(&line->undo, " %s=%s", key, number_text(before, false));
 }
 
+static bool limits_is_wanted(const struct limits *limits, const struct pool *pool,
+			     const char *key, uint64_t before, uint64_t after)
+{
+	return !limits->wants || limits->wants(limits->data, &pool->device, key, before, after);
+}
+
 static bool limits_add_keys(const struct limits *limits, const struct cgroup *cgroup,
 			    const struct pool *pool, struct limits_line *lines)
 {
-	uint64_t value;
+	bool is_default = limits->device.is_default;
+	uint64_t value, before;
 	size_t i;
 
 	for (i = 0; i < limits->nr_limits; i++) {
-		char *key __autofree = NULL;
 		const struct limit *limit = &limits->limits[i];
-		const struct slot *slot = pool_find(pool, limit->key);
+		char *key __autofree = is_default ? limits_default_key(cgroup, limit->key) :
+						    memory_string(limit->key);
+		const struct slot *slot = pool_find(pool, key);
 
+		before = slot ? slot->max : NUMBER_MAX;
 		if (!limits_value(&limits->device, limit, &value))
 			return false;
-		if (!limits->device.is_default) {
-			limits_warn_usage(limits, cgroup, slot, value);
-			limits_add_key(&lines[slot->class], limit->key, value, slot->max);
+		if (!limits_is_wanted(limits, pool, limit->key, before, value))
 			continue;
-		}
-		key = limits_default_key(cgroup, limit->key);
-		slot = pool_find(pool, key);
-		limits_add_key(lines, key, value, slot ? slot->max : NUMBER_MAX);
+		if (!is_default)
+			limits_warn_usage(limits, cgroup, slot, value);
+		limits_add_key(&lines[is_default ? 0 : slot->class], key, value, before);
 	}
 	return true;
 }
 
+/* The limit that a device gets for its key by rdma.default. */
+static uint64_t limits_by_default(const struct cgroup *cgroup, const char *key)
+{
+	char *name __autofree = limits_default_key(cgroup, key);
+	const struct slot *slot = pools_find_slot(&cgroup->pools, &device_default, name);
+
+	return slot ? slot->max : NUMBER_MAX;
+}
+
 /*
  * Set all keys of the device. Write "default" as the word, and "max" as "KEY=max" for each key,
- * because every kernel accepts that. Write "max" as the word only to rdma.default.
+ * because every kernel accepts that. Write "max" as the word only to rdma.default. A word changes
+ * all keys, so it is written if one of them is wanted.
  */
-static void limits_add_whole(const struct limits *limits, const struct pool *pool,
-			     struct limits_line *lines)
+static void limits_add_whole(const struct limits *limits, const struct cgroup *cgroup,
+			     const struct pool *pool, struct limits_line *lines)
 {
-	bool is_default = limits->device.is_default;
-	bool by_key = !is_default && *limits->whole == 'm';
+	bool is_default = limits->device.is_default, is_max = *limits->whole == 'm';
+	bool by_key = is_max && (!is_default || limits->wants);
+	bool any = !limits->wants;
 	const struct slot *slot;
+	enum pool_class class;
 
-	if (is_default)
+	if (is_default && !by_key)
 		limits_append(&lines->text, " %s", limits->whole);
 	for (slot = pool->slots; slot < pool->slots + pool->nr_slots; slot++) {
 		struct limits_line *line = &lines[is_default ? 0 : slot->class];
+		uint64_t after = is_max ? NUMBER_MAX : limits_by_default(cgroup, slot->key);
+		bool wanted;
 
 		if (!is_default && !(slot->has & POOL_BIT(POOL_MAX)))
 			continue;
-		if (by_key) {
-			limits_add_key(line, slot->key, NUMBER_MAX, slot->max);
+		wanted = limits_is_wanted(limits, pool, slot->key, slot->max, after);
+		any |= wanted;
+		if (by_key && wanted)
+			limits_add_key(line, slot->key, after, slot->max);
+		if (by_key)
 			continue;
-		}
 		limits_append(&line->undo, " %s=%s", slot->key, number_text(slot->max, false));
 		if (!line->text)
 			limits_append(&line->text, " %s", limits->whole);
+	}
+	for (class = 0; class < POOL_CLASSES && !any; class++) {
+		free(lines[class].text);
+		lines[class].text = NULL;
 	}
 }
 
@@ -368,20 +395,23 @@ static void limits_add_line(const struct limits *limits, struct transaction *cha
 bool limits_add(const struct limits *limits, struct transaction *change,
 		const struct cgroup *cgroup)
 {
+	static const struct pool none = { .device = { (char *)"default", .is_default = true } };
 	struct limits_line lines[POOL_CLASSES] = { 0 };
-	bool is_default = limits->device.is_default;
+	bool is_default = limits->device.is_default, good;
 	const struct pool *pool = is_default ? pools_find(&cgroup->pools, &device_default) :
 				  limits_find_pool(&limits->device, &cgroup->pools);
+	const struct pool *found = pool || !is_default ? pool : &none;
 	enum pool_class class;
-	bool good;
 
-	if (!pool && is_default)
+	good = found && (is_default || limits_check_keys(limits, found)) &&
+	       limits_add_keys(limits, cgroup, found, lines);
+	if (good && limits->whole)
+		limits_add_whole(limits, cgroup, found, lines);
+	if (good && !pool && lines->text) {
 		say_error(cgroup_name(cgroup),
 			  "this kernel has no " POOL_FILE_DEFAULT "; limit each device");
-	good = pool && (is_default || limits_check_keys(limits, pool)) &&
-	       limits_add_keys(limits, cgroup, pool, lines);
-	if (good && limits->whole)
-		limits_add_whole(limits, pool, lines);
+		good = false;
+	}
 	for (class = 0; class < POOL_CLASSES; class++) {
 		if (good && lines[class].text)
 			limits_add_line(limits, change, cgroup, class, &lines[class]);

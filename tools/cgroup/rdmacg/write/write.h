@@ -70,6 +70,13 @@ struct limits {
 	size_t nr_limits;
 	/* "max" or "default" for all keys of the device, or NULL. */
 	const char *whole;
+	/*
+	 * For limits_add(): whether to change the limit of a key. NULL: change all limits, also
+	 * those that stay the same.
+	 */
+	bool (*wants)(void *data, const struct device *device, const char *key, uint64_t before,
+		      uint64_t after);
+	void *data;
 };
 
 /* Both functions print an error and return false if a word is invalid. */
@@ -82,8 +89,6 @@ const struct limit *limits_find(const struct limits *limits, const char *key);
 
 /* Find the pool of a device. A unique name needs no index. NULL after a printed error. */
 const struct pool *limits_find_pool(const struct device *device, const struct pools *pools);
-/* The name of a key in rdma.default: "hw:KEY" if a driver registers it. To be freed. */
-char *limits_default_key(const struct cgroup *cgroup, const char *key);
 /*
  * Get the number of @limit of @device, which may be a percentage. Prints an error and returns false
  * if this kernel does not accept the number.
