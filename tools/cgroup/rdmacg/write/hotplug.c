@@ -98,7 +98,7 @@ void hotplug_add(struct hotplug *hotplug, const struct cgroup *cgroup)
 
 	/* A removed cgroup has no children. */
 	if (number < 0 && errno != ENOENT)
-		say_warning(cgroup_name(cgroup), "new cgroups in it go unnoticed: %s",
+		say_warning(cgroup_name(cgroup), "cannot watch for new cgroups in it: %s",
 			    strerror(errno));
 	if (number < 0)
 		return;

@@ -25,7 +25,7 @@ static bool limits_parse_value(struct limit *limit, const char *word, const char
 		if (number_parse_thousandths(text, length - 1, &limit->value) &&
 		    limit->value <= LIMITS_WHOLE)
 			return true;
-		say_error(word, "a percentage is 0%% to 100%%, with 3 decimals at most");
+		say_error(word, "a percentage must be 0%% to 100%%, with at most 3 decimals");
 		return false;
 	}
 	if (number_parse_human(text, bytes, &limit->value))
@@ -75,7 +75,7 @@ static bool limits_parse_limit(struct limits *limits, const char *word)
 	}
 	key = memory_format("%.*s", (int)length, word);
 	if (limits_find(limits, key)) {
-		say_error(word, "this key is there twice");
+		say_error(word, "this key occurs twice");
 		free(key);
 		return false;
 	}
@@ -212,7 +212,7 @@ static bool limits_check_range(const struct limit *limit)
 	if (capacity.has_file || number_is_bytes(limit->key) ||
 	    limit->value == NUMBER_MAX || limit->value <= INT32_MAX)
 		return true;
-	say_error(limit->key, "this kernel takes %d at most; for no limit, write max", INT32_MAX);
+	say_error(limit->key, "this kernel accepts at most %d; write max for no limit", INT32_MAX);
 	return false;
 }
 
@@ -230,13 +230,13 @@ bool limits_value(const struct device *device, const struct limit *limit, uint64
 	all = capacity_of(device, limit->key);
 	if (all == NUMBER_MAX) {
 		say_error(limit->key,
-			  "how much of it %s has is not known; write a number, not a percentage",
+			  "the capacity of %s is unknown; write a number, not a percentage",
 			  device->name);
 		return false;
 	}
 	*value = number_percent(all, limit->value);
 	if (!*value && limit->value)
-		say_warning(limit->key, "of %" PRIu64 ", that is 0: no object can be created", all);
+		say_warning(limit->key, "this percentage of %" PRIu64 " is 0: no object can be created", all);
 	return true;
 }
 

@@ -54,12 +54,12 @@ static const struct {
 } transaction_refusals[] = {
 	{ true, EBUSY,
 	  "it has processes itself, so cgroup v2 forbids that; move them to a child" },
-	{ true, ENOENT, "it has no RDMA controller to give; enable it above, on the host" },
+	{ true, ENOENT, "it has no RDMA controller; enable the controller in its ancestors, on the host" },
 	{ true, EOPNOTSUPP, "it is a threaded cgroup, which cannot have the RDMA controller" },
-	{ false, EINVAL, "this kernel does not take that; rdmacg show -a lists devices and keys" },
+	{ false, EINVAL, "this kernel does not accept this; rdmacg show -a lists devices and keys" },
 	{ false, ENODEV, "the device or the cgroup was removed; rdmacg show -a lists devices" },
 	{ false, ENOTUNIQ,
-	  "several devices have this name; add index=N as rdmacg show has it" },
+	  "several devices have this name; add index=N from rdmacg show" },
 	{ false, ENOENT,
 	  "no such file: the cgroup was removed, or this kernel lacks the file" },
 };
@@ -84,8 +84,8 @@ static void transaction_say_refusal(const struct transaction_step *step, int err
 		    transaction_refusals[i].error == error)
 			why = transaction_refusals[i].why;
 	if (error == EACCES || error == EPERM)
-		say_error(path, "%s: \"%s\" may be written here by %s, not by this user",
-			  strerror(error), line, owner);
+		say_error(path, "%s: only %s can write \"%s\" here",
+			  strerror(error), owner, line);
 	else if (error == EROFS)
 		say_error(path, "%s: this looks like the inside of a container; do it on the host",
 			  strerror(error));
@@ -139,7 +139,7 @@ static void transaction_undo_step(struct transaction_step *step)
 	int ret = step->done ? file_write(step->cgroup->dir, step->file, step->undo) : 0;
 
 	if (ret)
-		say_warning(path, "cannot be put back: %s; \"%s\" stays in effect",
+		say_warning(path, "cannot undo the write: %s; \"%s\" stays in effect",
 			    strerror(-ret), line);
 	step->done = false;
 }
