@@ -845,7 +845,7 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_try_charge_objects);
  * @device: see ib_rdmacg_try_charge_objects()
  * @objects: see ib_rdmacg_try_charge_objects()
  *
- * For objects whose refusal would make the ULP fail users other than @cg. The events of the cgroup
+ * For objects whose refusal would harm other users of the ULP than @cg. The events of the cgroup
  * with the limit count an excess.
  *
  * Context: Process context, perhaps of a kernel thread; may sleep.
