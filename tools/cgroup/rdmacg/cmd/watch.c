@@ -152,7 +152,10 @@ static bool watch_visit(struct cgroup *cgroup, void *data)
 		any |= memcmp(&slot->events, &none, sizeof(none)) ||
 		       memcmp(&slot->local, &none, sizeof(none));
 	}
-	/* A cgroup without files, such as the root, does not count for its descendants. */
+	/*
+	 * Visit the descendants of a cgroup without files, such as the root: it has no counters for
+	 * them.
+	 */
 	cgroup->leave_below = cgroup->pools.files[POOL_HCA] && !changed;
 	if (!any && !seen)
 		return true;
