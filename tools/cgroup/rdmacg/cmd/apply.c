@@ -3,13 +3,25 @@
  * rdmacg apply: the limits of files.
  *
  * The command compares the limits of the files with the limits in effect, and writes the limits
- * that differ. It writes all limits of a cgroup, or none of them.
+ * that differ. It writes all limits of a cgroup, or none of them. With --watch, a new device causes
+ * a visit of all cgroups, and a new cgroup causes a visit of this cgroup and its descendants.
  */
-#include "cmd/apply.h"
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <systemd/sd-daemon.h>
+
 #include "core/core.h"
 #include "write/write.h"
 
 #define APPLY_FILES	(POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT))
+
+/*
+ * Pause after each action, so that a tenant that always creates cgroups does not keep a processor
+ * busy.
+ */
+#define APPLY_PAUSE_MS		20
+#define APPLY_PAUSE_FACTOR	3
 
 /* The state of the work on one cgroup. */
 struct apply_work {
@@ -28,7 +40,20 @@ struct apply_work {
 	FILE *said;
 };
 
-struct apply apply;
+static struct apply {
+	char **files;
+	size_t nr_files;
+	/* Only print the differences. */
+	bool check;
+	bool watch;
+	struct config config;
+	/* Reports new cgroups, or NULL without --watch. */
+	struct hotplug *hotplug;
+	/* An error was printed. */
+	bool failed;
+	/* The cgroups had a limit that differs from the files. */
+	bool differs;
+} apply;
 
 static const struct choice apply_choices[] = {
 	{ "check", 'c', NULL, "only print the limits that differ; the exit status is 3 if there are any", NULL,
@@ -268,7 +293,11 @@ static bool apply_visit(struct cgroup *cgroup, void *data)
 	return true;
 }
 
-void apply_below(const char *name)
+/*
+ * Set the limits in the cgroup @name and its descendants. "" is the root. A cgroup that is removed
+ * meanwhile is not an error.
+ */
+static void apply_below(const char *name)
 {
 	struct cgroup *cgroup = cgroup_find(name);
 
@@ -311,6 +340,129 @@ static int apply_once(void)
 	if (apply.failed)
 		return EXIT_FAILED;
 	return apply.check && apply.differs ? EXIT_DIFFERS : EXIT_DONE;
+}
+
+/* Notify systemd that the limits of present cgroups are in effect, if NOTIFY_SOCKET is set. */
+static void apply_tell_ready(void)
+{
+	int ret = sd_notify(false, "READY=1");
+
+	if (ret < 0)
+		say_warning("NOTIFY_SOCKET", "%s", strerror(-ret));
+}
+
+/* Block signals, so that they are read only between two complete actions. */
+static int apply_open_signals(void)
+{
+	sigset_t signals;
+	int fd;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (fd < 0)
+		say_error("signalfd", "%s", strerror(errno));
+	return fd;
+}
+
+/* Read the files again. If a file is malformed, the limits do not change. */
+static bool apply_reload(void)
+{
+	struct config config = { 0 };
+
+	if (!config_read(&config, apply.files, apply.nr_files)) {
+		say_note("a file is malformed; the earlier limits stay in effect");
+		return true;
+	}
+	config_free(&apply.config);
+	apply.config = config;
+	say_text("files read: %zu line%s of limits", config.nr_rules,
+		 config.nr_rules == 1 ? "" : "s");
+	/* The new files may have sections for other cgroups. */
+	hotplug_close(apply.hotplug);
+	if (!hotplug_open(apply.hotplug))
+		return false;
+	apply.hotplug->everything = true;
+	return true;
+}
+
+/* Take the signals. Returns false to end the program. */
+static bool apply_take_signals(int signals)
+{
+	struct signalfd_siginfo info;
+
+	while (read(signals, &info, sizeof(info)) == sizeof(info))
+		if (info.ssi_signo != SIGHUP || !apply_reload())
+			return false;
+	return true;
+}
+
+/*
+ * A new device needs limits in all cgroups. If all limits are applied, new cgroups need no visit of
+ * their own.
+ */
+static void apply_arrivals(void)
+{
+	struct hotplug *hotplug = apply.hotplug;
+	bool everything = hotplug->everything;
+	size_t i;
+
+	if (everything)
+		apply_below("");
+	for (i = 0; i < hotplug->nr_names && !everything; i++)
+		apply_below(hotplug->names[i]);
+	hotplug_drop(hotplug);
+}
+
+static bool apply_loop(int signals)
+{
+	struct pollfd fds[] = {
+		{ .fd = signals, .events = POLLIN },
+		{ .events = POLLIN },
+		{ .events = POLLIN },
+	};
+	int64_t begin;
+
+	while (say_finish() && apply_take_signals(signals)) {
+		fds[1].fd = apply.hotplug->devices;
+		fds[2].fd = apply.hotplug->inotify;
+		if (!apply.hotplug->everything &&
+		    poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR) {
+			say_error("poll", "%s", strerror(errno));
+			return false;
+		}
+		begin = clock_now();
+		hotplug_take(apply.hotplug);
+		apply_arrivals();
+		if (!say_finish())
+			return false;
+		/* A signal ends the pause. */
+		poll(fds, 1, (clock_now() - begin) * APPLY_PAUSE_FACTOR + APPLY_PAUSE_MS);
+	}
+	return !ferror(stdout);
+}
+
+/* Set the limits of new cgroups and devices until a signal. Returns false after a printed error. */
+static bool apply_watch(void)
+{
+	int signals = apply_open_signals();
+	struct hotplug hotplug;
+	bool done;
+
+	if (signals < 0 || !hotplug_open(&hotplug))
+		return false;
+	apply.hotplug = &hotplug;
+	apply_below("");
+	done = say_finish();
+	if (done) {
+		apply_tell_ready();
+		done = apply_loop(signals);
+	}
+	hotplug_close(&hotplug);
+	return done;
 }
 
 int cmd_apply(int argc, char **argv)

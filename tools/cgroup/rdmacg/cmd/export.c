@@ -252,61 +252,43 @@ static void export_print(FILE *to)
 		fputs("# EOF\n", to);
 }
 
-/* Print to an open file and close it. Returns false and sets errno on a failure. */
-static bool export_print_and_close(int fd, bool durable)
+/* Print to an open file and close it. A @new file gets its mode, and is written to the disk. */
+static bool export_print_and_close(int fd, bool new)
 {
-	FILE *to = fdopen(fd, "w");
+	FILE *to = memory_check(fdopen(fd, "w"));
+	mode_t mask = umask(0);
 	bool done;
 
-	if (!to) {
-		close(fd);
-		return false;
-	}
+	umask(mask);
+	done = !new || !fchmod(fd, 0666 & ~mask);
 	export_print(to);
-	done = !fflush(to) && !ferror(to) && !(durable && fsync(fd));
+	done = !fflush(to) && !ferror(to) && done && !(new && fsync(fd));
 	return !fclose(to) && done;
 }
 
 /*
- * Write to a temporary file in the same folder, and rename it when it is complete. Use the
- * descriptor to set the mode, because in a folder that others can write, the name may belong to
- * another file meanwhile.
+ * Devices and FIFOs are written directly. A regular file is replaced, also behind a link: a
+ * temporary file in the same folder is renamed when it is complete. The descriptor sets its mode,
+ * because in a folder that others can write, the name may lead to another file meanwhile.
  */
-static bool export_replace(const char *target)
-{
-	char *path __autofree = memory_format("%s.XXXXXX", target);
-	int fd = mkostemp(path, O_CLOEXEC);
-	mode_t mask = umask(0);
-	bool done = false;
-
-	umask(mask);
-	if (fd >= 0) {
-		done = !fchmod(fd, 0666 & ~mask);
-		done = export_print_and_close(fd, true) && done &&
-		       !rename(path, target);
-		if (!done)
-			unlink(path);
-	}
-	return done;
-}
-
-/* Replace a regular file, even if the name is a link to it. Write to a device or FIFO directly. */
 static bool export_write(void)
 {
 	char *target __autofree = realpath(export.output, NULL);
+	const char *name = target ? target : export.output;
+	char *path __autofree = memory_format("%s.XXXXXX", name);
 	struct stat status;
-	bool done;
-	int fd;
+	bool direct = target && !stat(target, &status) && !S_ISREG(status.st_mode), done = false;
+	int fd = -1;
 
-	if (target && !stat(target, &status) && !S_ISREG(status.st_mode)) {
+	if (direct)
 		fd = open(target, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-		done = fd >= 0 && export_print_and_close(fd, false);
-	} else if (!target && !lstat(export.output, &status)) {
-		/* This link has no target. realpath() has set errno, and lstat() has not. */
-		done = false;
-	} else {
-		done = export_replace(target ? target : export.output);
-	}
+	/* A link without a target: realpath() has set errno, and lstat() has not. */
+	else if (target || lstat(name, &status))
+		fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		done = export_print_and_close(fd, !direct) && (direct || !rename(path, name));
+	if (fd >= 0 && !direct && !done)
+		unlink(path);
 	if (!done)
 		say_error(export.output, "cannot write: %s", strerror(errno));
 	return done;

@@ -1,8 +1,183 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rdmacg: the capacity of the devices. */
+/* rdmacg: the capacity of the devices, from rdma.capacity and rdma netlink. */
+#include <time.h>
+#include <libmnl/libmnl.h>
+#include <rdma/rdma_netlink.h>
+
 #include "core/core.h"
 
 struct capacity capacity;
+
+/* From enum rdma_nldev_attr, which is ABI. The header of Debian 12 does not have the number. */
+#define NETLINK_ATTR_SUMMARY_MAX	118
+
+/* An answer of the kernel has at most 16 KiB. */
+#define NETLINK_BUFFER	32768
+
+/* Netlink calls hca_handle "ctx". Its other names are equal to the controller's. */
+struct netlink_kind {
+	const char *name;
+	const char *key;
+	uint32_t get;
+};
+
+static const struct netlink_kind netlink_kinds[] = {
+	{ "ctx", "hca_handle", RDMA_NLDEV_CMD_RES_CTX_GET },
+	{ "pd", "pd", RDMA_NLDEV_CMD_RES_PD_GET },
+	{ "cq", "cq", RDMA_NLDEV_CMD_RES_CQ_GET },
+	{ "qp", "qp", RDMA_NLDEV_CMD_RES_QP_GET },
+	{ "mr", "mr", RDMA_NLDEV_CMD_RES_MR_GET },
+	{ "srq", "srq", RDMA_NLDEV_CMD_RES_SRQ_GET },
+	{ "cm_id", "cm_id", RDMA_NLDEV_CMD_RES_CM_ID_GET },
+};
+
+/* Send @command for all devices or for @device, and pass each answer to @take. */
+static bool netlink_ask(uint32_t command, const struct device *device, mnl_cb_t take, void *data)
+{
+	struct mnl_socket *socket = mnl_socket_open(NETLINK_RDMA);
+	char *buffer = memory_zeroed(NETLINK_BUFFER, 1);
+	struct nlmsghdr *header = mnl_nlmsg_put_header(buffer);
+	unsigned int sequence = time(NULL);
+	unsigned int port;
+	int got = 1;
+
+	header->nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command);
+	header->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_DUMP;
+	header->nlmsg_seq = sequence;
+	if (device)
+		mnl_attr_put_u32(header, RDMA_NLDEV_ATTR_DEV_INDEX, device->index);
+	if (!socket || mnl_socket_bind(socket, 0, MNL_SOCKET_AUTOPID) < 0 ||
+	    mnl_socket_sendto(socket, header, header->nlmsg_len) < 0)
+		got = -1;
+	port = socket ? mnl_socket_get_portid(socket) : 0;
+	while (got > 0) {
+		got = mnl_socket_recvfrom(socket, buffer, NETLINK_BUFFER);
+		if (got > 0)
+			got = mnl_cb_run(buffer, got, sequence, port, take, data);
+	}
+	if (socket)
+		mnl_socket_close(socket);
+	free(buffer);
+	return !got;
+}
+
+static const char *netlink_key(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(netlink_kinds); i++)
+		if (!strcmp(netlink_kinds[i].name, name))
+			return netlink_kinds[i].key;
+	return name;
+}
+
+static bool netlink_has(const struct nlattr *attr, uint16_t type, enum mnl_attr_data_type data)
+{
+	return mnl_attr_get_type(attr) == type && mnl_attr_validate(attr, data) >= 0;
+}
+
+/* Take one resource: its name, the number of objects, and the capacity. */
+static void netlink_take_entry(struct pools *pools, const struct device *device,
+			       const struct nlattr *entry)
+{
+	uint64_t count = 0, most = NUMBER_MAX;
+	const char *name = NULL;
+	struct nlattr *attr;
+	struct slot *slot;
+
+	mnl_attr_for_each_nested(attr, entry) {
+		if (netlink_has(attr, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME, MNL_TYPE_NUL_STRING))
+			name = mnl_attr_get_str(attr);
+		if (netlink_has(attr, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, MNL_TYPE_U64))
+			count = mnl_attr_get_u64(attr);
+		if (netlink_has(attr, NETLINK_ATTR_SUMMARY_MAX, MNL_TYPE_U64))
+			most = mnl_attr_get_u64(attr);
+	}
+	if (!name)
+		return;
+	slot = pools_get_slot(pools, device, netlink_key(name));
+	slot->usage = count;
+	slot->max = most;
+}
+
+static int netlink_take_device(const struct nlmsghdr *header, void *data)
+{
+	struct device device = { .name = (char *)"", .has_index = true };
+	const struct nlattr *summary = NULL;
+	struct nlattr *attr, *entry;
+
+	mnl_attr_for_each(attr, header, 0) {
+		if (netlink_has(attr, RDMA_NLDEV_ATTR_DEV_INDEX, MNL_TYPE_U32))
+			device.index = mnl_attr_get_u32(attr);
+		if (netlink_has(attr, RDMA_NLDEV_ATTR_DEV_NAME, MNL_TYPE_NUL_STRING))
+			device.name = (char *)mnl_attr_get_str(attr);
+		if (mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_RES_SUMMARY)
+			summary = attr;
+	}
+	if (summary)
+		mnl_attr_for_each_nested(entry, summary)
+			netlink_take_entry(data, &device, entry);
+	return MNL_CB_OK;
+}
+
+/*
+ * An object of a kernel user has the user's name. An object of a process has the process's number.
+ */
+static bool netlink_is_kernels(const struct nlattr *entry)
+{
+	struct nlattr *attr;
+
+	mnl_attr_for_each_nested(attr, entry)
+		if (mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_RES_KERN_NAME)
+			return true;
+	return false;
+}
+
+static int netlink_count_objects(const struct nlmsghdr *header, void *data)
+{
+	struct nlattr *attr, *entry;
+	uint64_t *count = data;
+
+	mnl_attr_for_each(attr, header, 0) {
+		/* The only other attribute is the table of objects. */
+		if (mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_DEV_INDEX ||
+		    mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_DEV_NAME)
+			continue;
+		mnl_attr_for_each_nested(entry, attr)
+			if (netlink_is_kernels(entry))
+				(*count)++;
+	}
+	return MNL_CB_OK;
+}
+
+void netlink_count_kernel(void)
+{
+	struct pool *pool;
+	struct slot *slot;
+	size_t i;
+
+	for (pool = capacity.netlink.first; pool; pool = pool->next) {
+		for (i = 0; i < ARRAY_SIZE(netlink_kinds); i++) {
+			slot = pool_find(pool, netlink_kinds[i].key);
+			if (!slot || !slot->usage)
+				continue;
+			slot->tally = 0;
+			netlink_ask(netlink_kinds[i].get, &pool->device, netlink_count_objects,
+				    &slot->tally);
+		}
+	}
+}
+
+struct slot *netlink_find(const struct device *device, const char *key)
+{
+	struct pool *pool;
+
+	for (pool = capacity.netlink.first; pool; pool = pool->next)
+		if (!strcmp(pool->device.name, device->name) &&
+		    (!device->has_index || pool->device.index == device->index))
+			return pool_find(pool, key);
+	return NULL;
+}
 
 void capacity_read(void)
 {
@@ -11,7 +186,8 @@ void capacity_read(void)
 	capacity.has_file = !pools_read_file(&capacity.pools, hierarchy.dir, "rdma.capacity");
 	/* A tree for tests has devices of its own, so do not read those of this machine. */
 	if (!*hierarchy_path("RDMACG_ROOT", ""))
-		capacity.has_netlink = netlink_read(&capacity.netlink);
+		capacity.has_netlink = netlink_ask(RDMA_NLDEV_CMD_RES_GET, NULL,
+						   netlink_take_device, &capacity.netlink);
 }
 
 uint64_t capacity_of(const struct device *device, const char *key)

@@ -29,9 +29,7 @@ char *device_escape(const char *word);
 void device_copy(struct device *to, const struct device *from);
 void device_free(struct device *device);
 bool device_is_same(const struct device *a, const struct device *b);
-/* The device in the form of the kernel's files. To be freed. */
-char *device_format(const struct device *device);
-/* The text of device_format(), valid until the next call. */
+/* The device as the kernel's files show it, valid until the next call. */
 const char *device_text(const struct device *device);
 /* Set "device" to the name, and "index" to the index, or to null if the name needs no index. */
 void device_json(struct json_object *object, const struct device *device);
@@ -335,8 +333,6 @@ void capacity_read(void);
 /* Returns the capacity, or NUMBER_MAX if it is unknown. */
 uint64_t capacity_of(const struct device *device, const char *key);
 
-/* Read all devices. Returns false if the kernel does not answer. */
-bool netlink_read(struct pools *pools);
 /* Count the objects of kernel users. */
 void netlink_count_kernel(void);
 /* The slot of the device. A @device without an index matches each index. NULL if not found. */
@@ -389,28 +385,6 @@ bool select_arguments(char **arguments);
 bool select_each(bool (*visit)(const char *name, pid_t pid));
 
 /*
- * The kernel's log. It is the only place where drivers report why the device or its firmware
- * failed. For tests, RDMACG_KMSG and RDMACG_SYS replace /dev/kmsg and /sys/class/infiniband.
- */
-
-/* The last lines are the most useful. */
-#define LOG_LINES 5
-
-struct log {
-	/* The device's place on its bus, or NULL. */
-	char *bus;
-	/* The lines of the last minutes that report a failure of the device. */
-	char *lines[LOG_LINES];
-	size_t nr_lines;
-};
-
-/* Returns false and sets errno if the log cannot be read. Always sets @log->bus. */
-bool log_read(struct log *log, const char *device);
-/* The meaning of a line, in plain words. */
-const char *log_meaning(const char *line);
-void log_free(struct log *log);
-
-/*
  * Causes of failures other than limits of cgroups: RLIMIT_MEMLOCK of the processes, and devices
  * whose capacity is used up. Each function prints its causes, or adds them to @answer with -j.
  */
@@ -419,7 +393,11 @@ void log_free(struct log *log);
 void other_memlock(struct cgroup *cgroup, pid_t pid, struct json_object *answer);
 /* RLIMIT_MEMLOCK of this process, or NUMBER_MAX if it is large or does not apply. */
 uint64_t other_own_memlock(void);
-/* Lines about the devices in the last minutes of the kernel's log. */
+/*
+ * Lines about the devices in the last minutes of the kernel's log, the only place where drivers
+ * report why the device or its firmware failed. For tests, RDMACG_KMSG and RDMACG_SYS replace
+ * /dev/kmsg and /sys/class/infiniband.
+ */
 void other_log(struct json_object *answer);
 /* The usage of each device by all users, and by kernel users. */
 void other_devices(struct json_object *answer);

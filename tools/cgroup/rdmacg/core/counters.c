@@ -106,19 +106,17 @@ static struct slot *pool_get_slot(struct pool *pool, enum pool_class class, cons
 	return slot;
 }
 
-/* The counter of an event such as "max", or NULL for an event of another kind. */
-static uint64_t *slot_event(struct slot *slot, enum pool_file file, const char *kind)
+/* The value in @file, of an event such as "max" or with a NULL @event; NULL for other events. */
+static uint64_t *slot_value(struct slot *slot, enum pool_file file, const char *event)
 {
 	struct events *events = file == POOL_EVENTS ? &slot->events : &slot->local;
 
-	if (!strcmp(kind, "max"))
+	if (!event)
+		return file == POOL_MAX ? &slot->max :
+		       file == POOL_CURRENT ? &slot->usage : &slot->peak;
+	if (!strcmp(event, "max"))
 		return &events->max;
-	return strcmp(kind, "alloc_fail") ? NULL : &events->alloc_fail;
-}
-
-static uint64_t *slot_value(struct slot *slot, enum pool_file file)
-{
-	return file == POOL_MAX ? &slot->max : file == POOL_CURRENT ? &slot->usage : &slot->peak;
+	return strcmp(event, "alloc_fail") ? NULL : &events->alloc_fail;
 }
 
 /* Add the values of one line of @file. */
@@ -141,21 +139,25 @@ static void pool_take_line(struct pool *pool, enum pool_class class, enum pool_f
 			continue;
 		slot = pool_get_slot(pool, class, key);
 		slot->has |= POOL_BIT(file);
-		to = dot ? slot_event(slot, file, dot) : slot_value(slot, file);
+		to = slot_value(slot, file, dot);
 		if (to)
 			*to = value;
 	}
 }
 
-static struct pool *pools_add(struct pools *pools, const struct device *device)
+/* The pool of a device, whose name is kept by the caller. */
+static struct pool *pools_get(struct pools *pools, const struct device *device)
 {
-	struct pool *pool = memory_zeroed(1, sizeof(*pool));
+	struct pool *pool = pools_find(pools, device);
 	struct pool **end = &pools->first;
 
+	if (pool)
+		return pool;
 	while (*end)
 		end = &(*end)->next;
-	*end = pool;
+	pool = memory_zeroed(1, sizeof(*pool));
 	pool->device = *device;
+	*end = pool;
 	pools->near = pool;
 	return pool;
 }
@@ -171,33 +173,25 @@ static char *pools_keep(struct pools *pools, char *text)
 
 struct slot *pools_get_slot(struct pools *pools, const struct device *device, const char *key)
 {
-	struct pool *pool = pools_find(pools, device);
-	struct slot *slot = pool ? pool_find(pool, key) : NULL;
+	struct slot *slot = pools_find_slot(pools, device, key);
+	struct device copy = *device;
 
 	if (slot)
 		return slot;
-	if (!pool) {
-		pool = pools_add(pools, device);
-		pool->device.name = pools_keep(pools, memory_string(device->name));
-	}
-	return pool_get_slot(pool, POOL_HCA, pools_keep(pools, memory_string(key)));
+	copy.name = pools_keep(pools, memory_string(device->name));
+	return pool_get_slot(pools_get(pools, &copy), POOL_HCA,
+			     pools_keep(pools, memory_string(key)));
 }
 
 static void pools_take_text(struct pools *pools, enum pool_class class, enum pool_file file,
 			    char *text)
 {
-	struct pool *pool;
 	struct line line;
 
 	pools_keep(pools, text);
-	while (line_next(&text, &line)) {
-		if (!filter_has_device(line.device.name))
-			continue;
-		pool = pools_find(pools, &line.device);
-		if (!pool)
-			pool = pools_add(pools, &line.device);
-		pool_take_line(pool, class, file, &line);
-	}
+	while (line_next(&text, &line))
+		if (filter_has_device(line.device.name))
+			pool_take_line(pools_get(pools, &line.device), class, file, &line);
 }
 
 int pools_read_file(struct pools *pools, int dir, const char *name)
@@ -329,7 +323,7 @@ static int pools_read_default(struct pools *pools, int dir)
 		return file_is_gone(errno) ? 0 : -errno;
 	line.rest = pools_keep(pools, text);
 	text[strcspn(text, "\n")] = '\0';
-	pool_take_line(pools_add(pools, &line.device), POOL_HCA, POOL_MAX, &line);
+	pool_take_line(pools_get(pools, &line.device), POOL_HCA, POOL_MAX, &line);
 	return 0;
 }
 

@@ -40,19 +40,13 @@ bool device_is_same(const struct device *a, const struct device *b)
 	       (!a->has_index || a->index == b->index) && !strcmp(a->name, b->name);
 }
 
-char *device_format(const struct device *device)
-{
-	if (device->has_index)
-		return memory_format("%s index=%u", device->name, device->index);
-	return memory_string(device->name);
-}
-
 const char *device_text(const struct device *device)
 {
 	static char *text;
 
 	free(text);
-	text = device_format(device);
+	text = device->has_index ? memory_format("%s index=%u", device->name, device->index) :
+				   memory_string(device->name);
 	return text;
 }
 

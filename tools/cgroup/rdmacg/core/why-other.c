@@ -283,25 +283,141 @@ void other_devices(struct json_object *answer)
 	json_add(answer, "devices", pools_json(&capacity.netlink, NULL, other_slot_json));
 }
 
-static struct json_object *other_device_log(const char *device)
+/* Skip older lines, which are about other failures. */
+#define LOG_MINUTES	15
+#define LOG_RECORD	8192
+/* The last lines are the most useful. */
+#define LOG_LINES	5
+
+/* Words that identify a line of the log, and its meaning. The most specific words come first. */
+static const struct {
+	const char *words;
+	const char *meaning;
+} log_meanings[] = {
+	{ "ALLOC_UAR", "the adapter has no free doorbell pages (uar); open fewer contexts" },
+	{ "status limits exceeded", "the adapter's firmware has no free objects of this resource" },
+	{ "status no resources", "the adapter's firmware is out of memory or of this resource" },
+	{ "status bad resource", "the object does not exist, or its state does not allow this" },
+	{ "status bad parameter", "the firmware does not support this request" },
+	{ "status internal error", "the firmware failed; look at the adapter's health" },
+	{ "no more", "the device has no free objects of this resource" },
+	{ "exceed", "a maximum of the device is exceeded" },
+	{ "failed", "the device or its driver refused this" },
+	{ "error", "the device or its driver reported an error" },
+};
+
+/* The meaning of a line, in plain words. */
+static const char *log_meaning(const char *line)
 {
-	struct json_object *lines = json_object_new_array();
-	struct log log;
-	bool read = log_read(&log, device);
 	size_t i;
 
-	if (!read)
-		say_text("The kernel's log cannot be read (%s); as root: dmesg -T | grep '%s%s%s'",
-			 strerror(errno), device, log.bus ? "\\|" : "", log.bus ? log.bus : "");
-	for (i = 0; i < log.nr_lines; i++) {
-		const char *line = log.lines[i], *meaning = log_meaning(line);
+	for (i = 0; i < ARRAY_SIZE(log_meanings); i++)
+		if (strcasestr(line, log_meanings[i].words))
+			return log_meanings[i].meaning;
+	return NULL;
+}
 
-		say_text("The kernel's log on %s: \"%s\": %s.", device, line, meaning);
-		json_object_array_add(lines, json_pack("text:s meaning:s", line, meaning));
+/* The device's place on its bus, which drivers print, such as 0000:08:00.0. To be freed. */
+static char *log_bus_name(const char *device)
+{
+	char *path __autofree = memory_format("%s/%s/device", hierarchy_path("RDMACG_SYS",
+						"/sys/class/infiniband"), device);
+	char link[256];
+	ssize_t length = readlink(path, link, sizeof(link) - 1);
+	char *slash;
+
+	if (length <= 0)
+		return NULL;
+	link[length] = '\0';
+	slash = strrchr(link, '/');
+	return memory_string(slash ? slash + 1 : link);
+}
+
+/* Whether the line has the name as a whole word, with no letter or digit beside it. */
+static bool log_has_name(const char *line, const char *name)
+{
+	size_t length = strlen(name);
+	const char *at = line;
+
+	while ((at = strstr(at, name))) {
+		if ((at == line || !strchr("_abcdefghijklmnopqrstuvwxyz0123456789", at[-1])) &&
+		    (at[length] < '0' || at[length] > '9'))
+			return true;
+		at += length;
 	}
-	log_free(&log);
+	return false;
+}
+
+/* The text of a record "PRIORITY,NUMBER,MICROSECONDS,...;TEXT\n...", or NULL if it is too old. */
+static char *log_text(char *record)
+{
+	char *text = strchr(record, ';');
+	int64_t oldest = clock_now() - LOG_MINUTES * 60000LL;
+	uint64_t when;
+
+	if (!text || sscanf(record, "%*u,%*u,%" SCNu64, &when) != 1 ||
+	    (int64_t)(when / 1000) < oldest)
+		return NULL;
+	text++;
+	text[strcspn(text, "\n")] = '\0';
+	return text;
+}
+
+/* Read the lines about a failure of the device. Each read returns one record. To be freed. */
+static char **log_read(int fd, const char *device, const char *bus, size_t *count)
+{
+	char record[LOG_RECORD], **lines = NULL, **line, *text;
+	ssize_t got;
+
+	for (;;) {
+		got = read(fd, record, sizeof(record) - 1);
+		/* The kernel has dropped records meanwhile, and continues with the next record. */
+		if (got < 0 && (errno == EPIPE || errno == EINTR))
+			continue;
+		if (got <= 0)
+			return lines;
+		record[got] = '\0';
+		text = log_text(record);
+		if (!text || !log_meaning(text) ||
+		    (!log_has_name(text, device) && !(bus && log_has_name(text, bus))))
+			continue;
+		line = memory_append(&lines, count, sizeof(*line));
+		*line = memory_string(text);
+	}
+}
+
+static struct json_object *other_log_line(const char *device, const char *line)
+{
+	const char *meaning = log_meaning(line);
+
+	say_text("The kernel's log on %s: \"%s\": %s.", device, line, meaning);
+	return json_pack("text:s meaning:s", line, meaning);
+}
+
+static struct json_object *other_device_log(const char *device)
+{
+	int fd = open(hierarchy_path("RDMACG_KMSG", "/dev/kmsg"),
+		      O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	const char *error = fd < 0 ? strerror(errno) : NULL;
+	struct json_object *array = json_object_new_array();
+	char *bus __autofree = log_bus_name(device);
+	char **lines __autofree = NULL;
+	size_t count = 0, i;
+
+	if (error)
+		say_text("The kernel's log cannot be read (%s); as root: dmesg -T | grep '%s%s%s'",
+			 error, device, bus ? "\\|" : "", bus ? bus : "");
+	else
+		lines = log_read(fd, device, bus, &count);
+	for (i = 0; i < count; i++) {
+		if (i + LOG_LINES >= count)
+			json_object_array_add(array, other_log_line(device, lines[i]));
+		free(lines[i]);
+	}
+	if (!error)
+		close(fd);
 	/* The log has no indexes of devices. */
-	return json_pack("device:s index:o readable:b lines:o", device, NULL, read, lines);
+	return json_pack("device:s index:o readable:b lines:o", device, NULL, !error, array);
 }
 
 void other_log(struct json_object *answer)

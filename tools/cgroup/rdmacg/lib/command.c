@@ -62,9 +62,8 @@ int command_run(const struct commands *commands, const char *by, int argc, char 
 	return status;
 }
 
-char *command_help(int key, const char *text, void *input)
+char *command_help(int key, const char *text, const struct commands *commands)
 {
-	const struct commands *commands = input;
 	const struct command *command;
 	char *help = NULL;
 	size_t size;

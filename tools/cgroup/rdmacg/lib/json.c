@@ -19,20 +19,12 @@ void json_add(struct json_object *object, const char *key, struct json_object *v
 	json_object_object_add(object, key, value);
 }
 
-static struct json_object *json_limit(uint64_t value)
-{
-	return value == NUMBER_MAX ? NULL : json_number(value);
-}
-
-static struct json_object *json_double(double value)
-{
-	return value < 0 ? NULL : json_object_new_double(value);
-}
-
 static void json_vfill(struct json_object *object, const char *keys, va_list args)
 {
 	char *copy __autofree = memory_string(keys);
 	char *rest = copy, *key;
+	uint64_t limit;
+	double value;
 
 	while ((key = strsep(&rest, " "))) {
 		char *colon = strchr(key, ':');
@@ -46,13 +38,15 @@ static void json_vfill(struct json_object *object, const char *keys, va_list arg
 			json_add(object, key, json_number(va_arg(args, uint64_t)));
 			break;
 		case 'l':
-			json_add(object, key, json_limit(va_arg(args, uint64_t)));
+			limit = va_arg(args, uint64_t);
+			json_add(object, key, limit == NUMBER_MAX ? NULL : json_number(limit));
 			break;
 		case 'b':
 			json_add(object, key, json_object_new_boolean(va_arg(args, int)));
 			break;
 		case 'd':
-			json_add(object, key, json_double(va_arg(args, double)));
+			value = va_arg(args, double);
+			json_add(object, key, value < 0 ? NULL : json_object_new_double(value));
 			break;
 		case 'o':
 			json_add(object, key, va_arg(args, struct json_object *));

@@ -58,12 +58,7 @@ void *memory_resize(void *old, size_t count, size_t size);
 char *memory_string(const char *string);
 char *memory_format(const char *format, ...) __printf(1, 2);
 char *memory_vformat(const char *format, va_list args) __printf(1, 0);
-/*
- * Add a zeroed element to the end of an array of @count elements. The array grows by doubling,
- * so a caller may add many elements.
- */
-void *memory_grow(void *array, size_t count, size_t size);
-/* memory_grow() for the array at *@array, and count the element. Returns the new element. */
+/* Add a zeroed element to the end of the array at *@array, and count it. Returns the element. */
 void *memory_append(void *array, size_t *count, size_t size);
 /* A variable with __autofree is freed when it goes out of scope. */
 void memory_autofree(void *variable);
@@ -169,8 +164,6 @@ void say_line_to(FILE *to, const char *format, ...) __printf(2, 3);
 void say_text(const char *format, ...) __printf(1, 2);
 /* The number of columns of the terminal or in the variable COLUMNS, or 0 if both are unknown. */
 size_t say_width(void);
-/* Whether to use colours: stdout is a terminal, and NO_COLOR is not set. */
-bool say_in_colour(void);
 /* Flush stdout. Prints an error and returns false if stdout cannot be written to. */
 bool say_finish(void);
 
@@ -206,14 +199,6 @@ struct options {
 };
 
 extern struct options options;
-
-/* The options -j, -p and -h, for the children of a command's argp. */
-extern const struct argp options_argp;
-/* A list of children with options_argp alone. */
-extern const struct argp_child options_child[];
-
-/* Values for options without a letter begin here. */
-#define OPTIONS_KEY 257
 
 /* An option of a command. */
 struct choice {
@@ -265,8 +250,8 @@ struct commands {
 
 /* Run the command that argv[0] names; its argv[0] is "@by NAME". Returns the exit status. */
 int command_run(const struct commands *commands, const char *by, int argc, char **argv);
-/* The help_filter of an argp whose input is a struct commands. It adds the table to the help. */
-char *command_help(int key, const char *text, void *input);
+/* The help_filter of an argp. It adds the table to the help, unless @commands is NULL. */
+char *command_help(int key, const char *text, const struct commands *commands);
 
 /* Parse the words of a command. Returns its arguments, with a NULL at the end. */
 char **options_read(const struct syntax *syntax, int argc, char **argv);
@@ -275,8 +260,6 @@ void options_take_text(const char *text, void *to);
 void options_take_count(const char *text, void *to);
 /* Take "20%" or "20", which is added to peaks. @to is in thousandths of a percent. */
 void options_take_margin(const char *text, void *to);
-/* Parse the words of a command that has its own argp. */
-void options_parse(const struct argp *argp, unsigned int flags, int argc, char **argv, void *input);
 /* Print "rdmacg: WHERE: reason" and end the program with status 2. */
 void options_fail(const char *where, const char *format, ...)
 	__attribute((noreturn)) __printf(2, 3);

@@ -48,22 +48,17 @@ char *memory_format(const char *format, ...)
 	return string;
 }
 
-void *memory_grow(void *array, size_t count, size_t size)
-{
-	if (!(count & (count - 1)) && (!count || count >= MEMORY_FEWEST))
-		array = memory_resize(array, count ? count * 2 : MEMORY_FEWEST, size);
-	memset((char *)array + count * size, 0, size);
-	return array;
-}
-
 void *memory_append(void *array, size_t *count, size_t size)
 {
-	char *elements;
+	char *elements, *added;
 
 	memcpy(&elements, array, sizeof(elements));
-	elements = memory_grow(elements, *count, size);
+	/* The array grows by doubling. */
+	if (!(*count & (*count - 1)) && (!*count || *count >= MEMORY_FEWEST))
+		elements = memory_resize(elements, *count ? *count * 2 : MEMORY_FEWEST, size);
 	memcpy(array, &elements, sizeof(elements));
-	return elements + (*count)++ * size;
+	added = elements + (*count)++ * size;
+	return memset(added, 0, size);
 }
 
 void memory_autofree(void *variable)

@@ -91,15 +91,6 @@ void say_text(const char *format, ...)
 	free(raw);
 }
 
-bool say_in_colour(void)
-{
-	const char *none = getenv("NO_COLOR");
-	const char *terminal = getenv("TERM");
-
-	return isatty(STDOUT_FILENO) && !(none && *none) &&
-	       terminal && strcmp(terminal, "dumb");
-}
-
 bool say_finish(void)
 {
 	bool failed = ferror(stdout);

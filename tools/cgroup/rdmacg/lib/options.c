@@ -2,47 +2,47 @@
 /* rdmacg: the options of commands. */
 #include "lib/lib.h"
 
-enum { OPTIONS_USAGE = OPTIONS_KEY - 1 };
+/* Values for options without a letter begin here. */
+#define OPTIONS_KEY 257
 
 struct options options;
 
-static const struct argp_option options_common[] = {
-	{ "json", 'j', NULL, 0, "JSON instead of text", -1 },
-	{ "pretty", 'p', NULL, 0, "JSON on several lines", -1 },
-	{ "help", 'h', NULL, 0, "this text", -1 },
-	{ "usage", OPTIONS_USAGE, NULL, 0, "a short list of all options", -1 },
-	{ 0 }
+/* The state while a syntax is parsed. */
+struct reading {
+	const struct syntax *syntax;
+	/* The choices of all lists, and the same as argp has them. */
+	const struct choice **choices;
+	size_t nr_choices;
+	struct argp_option *options;
+	size_t nr_options;
+	char **args;
 };
 
-static error_t options_parse_common(int key, char *arg, struct argp_state *state)
+/* While an option is taken. */
+static struct argp_state *options_state;
+
+static void options_take_pretty(const char *text, void *to)
 {
-	(void)arg;
-	switch (key) {
-	case 'j':
-		options.json = true;
-		return 0;
-	case 'p':
-		options.json = true;
-		options.pretty = true;
-		return 0;
-	case 'h':
-		argp_state_help(state, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK);
-		exit(say_finish() ? EXIT_DONE : EXIT_FAILED);
-	case OPTIONS_USAGE:
-		argp_state_help(state, stdout, ARGP_HELP_USAGE);
-		exit(say_finish() ? EXIT_DONE : EXIT_FAILED);
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	(void)text;
+	(void)to;
+	options.json = true;
+	options.pretty = true;
 }
 
-const struct argp options_argp = {
-	.options = options_common,
-	.parser = options_parse_common,
-};
+/* --help, or --usage if @to is NULL. */
+static void options_take_help(const char *text, void *to)
+{
+	(void)text;
+	argp_state_help(options_state, stdout,
+			to ? ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK : ARGP_HELP_USAGE);
+	exit(say_finish() ? EXIT_DONE : EXIT_FAILED);
+}
 
-const struct argp_child options_child[] = {
-	{ .argp = &options_argp },
+static const struct choice options_common[] = {
+	{ "json", 'j', NULL, "JSON instead of text", NULL, &options.json },
+	{ "pretty", 'p', NULL, "JSON on several lines", options_take_pretty, NULL },
+	{ "help", 'h', NULL, "this text", options_take_help, &options },
+	{ "usage", 0, NULL, "a short list of all options", options_take_help, NULL },
 	{ 0 }
 };
 
@@ -73,38 +73,21 @@ static void options_check(char * const *words, bool in_order)
 	}
 }
 
-void options_parse(const struct argp *argp, unsigned int flags, int argc, char **argv, void *input)
+static void options_add(struct reading *reading, const struct choice *list, int group)
 {
-	error_t error;
+	const struct choice **choice;
+	struct argp_option *option;
 
-	options_check(argv, flags & ARGP_IN_ORDER);
-	argp_err_exit_status = EXIT_USAGE;
-	error = argp_parse(argp, argc, argv, flags | ARGP_NO_HELP, NULL, input);
-	if (error) {
-		say_error(argv[0], "%s", strerror(error));
-		exit(EXIT_USAGE);
+	for (; list && list->name; list++) {
+		choice = memory_append(&reading->choices, &reading->nr_choices, sizeof(*choice));
+		*choice = list;
+		option = memory_append(&reading->options, &reading->nr_options, sizeof(*option));
+		option->name = list->name;
+		option->key = list->letter ? list->letter : OPTIONS_KEY + (int)reading->nr_options;
+		option->arg = list->arg;
+		option->doc = list->help;
+		option->group = group;
 	}
-}
-
-/* The state while a syntax is parsed. */
-struct reading {
-	const struct syntax *syntax;
-	/* The choices of all lists in the form of argp, in the same order. */
-	struct argp_option *options;
-	size_t nr_options;
-	char **args;
-};
-
-static const struct choice *options_choice(const struct syntax *syntax, size_t number)
-{
-	const struct choice *choice;
-	size_t i;
-
-	for (i = 0; i < SYNTAX_LISTS && syntax->lists[i]; i++)
-		for (choice = syntax->lists[i]; choice->name; choice++)
-			if (!number--)
-				return choice;
-	return NULL;
 }
 
 static error_t options_take(int key, char *arg, struct argp_state *state)
@@ -119,10 +102,11 @@ static error_t options_take(int key, char *arg, struct argp_state *state)
 	}
 	if (key == ARGP_KEY_NO_ARGS && reading->syntax->needs)
 		options_fail(strrchr(state->argv[0], ' ') + 1, "%s", reading->syntax->needs);
-	for (i = 0; i < reading->nr_options; i++) {
+	for (i = 0; i < reading->nr_choices; i++) {
 		if (key != reading->options[i].key)
 			continue;
-		choice = options_choice(reading->syntax, i);
+		choice = reading->choices[i];
+		options_state = state;
 		if (choice->take)
 			choice->take(arg, choice->to);
 		else
@@ -136,7 +120,7 @@ static char *options_help(int key, const char *text, void *input)
 {
 	struct reading *reading = input;
 
-	return command_help(key, text, (void *)reading->syntax->commands);
+	return command_help(key, text, reading->syntax->commands);
 }
 
 char **options_read(const struct syntax *syntax, int argc, char **argv)
@@ -144,26 +128,24 @@ char **options_read(const struct syntax *syntax, int argc, char **argv)
 	struct reading reading = { .syntax = syntax, .args = argv + argc };
 	struct argp argp = {
 		.parser = options_take, .args_doc = syntax->args_doc, .doc = syntax->doc,
-		.children = options_child, .help_filter = options_help,
+		.help_filter = options_help,
 	};
-	const struct choice *choice;
-	struct argp_option *option;
+	unsigned int flags = ARGP_NO_HELP | (syntax->in_order ? ARGP_IN_ORDER : 0);
+	error_t error;
+	size_t i;
 
-	while ((choice = options_choice(syntax, reading.nr_options))) {
-		option = memory_append(&reading.options, &reading.nr_options, sizeof(*option));
-		option->name = choice->name;
-		option->key = choice->letter ? choice->letter :
-					       OPTIONS_KEY + (int)reading.nr_options;
-		option->arg = choice->arg;
-		option->doc = choice->help;
-	}
-	/* An empty option ends argp's list. argp does not accept a list without other options. */
-	if (reading.nr_options) {
-		reading.options = memory_grow(reading.options, reading.nr_options,
-					      sizeof(*reading.options));
-		argp.options = reading.options;
-	}
-	options_parse(&argp, syntax->in_order ? ARGP_IN_ORDER : 0, argc, argv, &reading);
+	for (i = 0; i < SYNTAX_LISTS; i++)
+		options_add(&reading, syntax->lists[i], 0);
+	options_add(&reading, options_common, -1);
+	/* An empty option ends argp's list. */
+	memory_append(&reading.options, &reading.nr_options, sizeof(*reading.options));
+	argp.options = reading.options;
+	options_check(argv, syntax->in_order);
+	argp_err_exit_status = EXIT_USAGE;
+	error = argp_parse(&argp, argc, argv, flags, NULL, &reading);
+	if (error)
+		options_fail(argv[0], "%s", strerror(error));
+	free(reading.choices);
 	free(reading.options);
 	return reading.args;
 }

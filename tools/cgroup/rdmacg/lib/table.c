@@ -175,9 +175,19 @@ static void table_print_row(const struct table *table, const struct layout *layo
 		fputc('\n', layout->to);
 }
 
+/* Use colours if stdout is a terminal, and NO_COLOR is not set. */
+static bool table_in_colour(void)
+{
+	const char *none = getenv("NO_COLOR");
+	const char *terminal = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && !(none && *none) &&
+	       terminal && strcmp(terminal, "dumb");
+}
+
 void table_print(struct table *table, FILE *to)
 {
-	struct layout layout = { .to = to, .colours = to == stdout && say_in_colour() };
+	struct layout layout = { .to = to, .colours = to == stdout && table_in_colour() };
 	size_t i, width;
 
 	for (i = 0; i < table->columns; i++)

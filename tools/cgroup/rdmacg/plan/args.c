@@ -128,7 +128,8 @@ static struct choice *plan_make_choices(struct plan_input *input)
 		input->number = input->by_default;
 	}
 	/* An empty choice ends the list. */
-	return memory_grow(choices, count, sizeof(*choices));
+	memory_append(&choices, &count, sizeof(*choices));
+	return choices;
 }
 
 void plan_parse(const struct plan_form *form, int argc, char **argv)

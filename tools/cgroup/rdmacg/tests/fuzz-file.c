@@ -10,8 +10,7 @@ int plan_fuzz(const uint8_t *data, size_t size);
 /* Write the line again from its parts. */
 static char *plan_write_line(struct line *line)
 {
-	char *device = device_format(&line->device);
-	char *text = memory_format("%s", device);
+	char *text = memory_string(device_text(&line->device));
 	uint64_t value;
 	const char *key;
 
@@ -30,7 +29,6 @@ static char *plan_write_line(struct line *line)
 		free(text);
 		text = longer;
 	}
-	free(device);
 	return text;
 }
 

@@ -29,13 +29,11 @@ static char *oci_write(const struct config *asked)
 		abort();
 	for (i = 0; i < asked->nr_rules; i++) {
 		const struct limits *limits = &asked->rules[i].limits;
-		char *device = device_format(&limits->device);
 
-		fputs(device, out);
+		fputs(device_text(&limits->device), out);
 		for (j = 0; j < limits->nr_limits; j++)
 			oci_write_value(out, &limits->limits[j]);
 		fputc(';', out);
-		free(device);
 	}
 	fclose(out);
 	return text;
