@@ -274,8 +274,8 @@ static bool export_print_and_close(int fd, bool new)
 static bool export_write(void)
 {
 	char *target __autofree = realpath(export.output, NULL);
+	char *path __autofree = memory_format("%s.XXXXXX", target ? target : export.output);
 	const char *name = target ? target : export.output;
-	char *path __autofree = memory_format("%s.XXXXXX", name);
 	struct stat status;
 	bool direct = target && !stat(target, &status) && !S_ISREG(status.st_mode), done = false;
 	int fd = -1;

@@ -215,8 +215,7 @@ static bool show_target(const char *name, pid_t pid)
 	if (!cgroup)
 		return false;
 	show.top = cgroup->depth;
-	done = show.recursive ? cgroup_read_path(cgroup->parent, POOL_BIT(POOL_MAX)) &&
-	       cgroup_walk(cgroup, POOL_ALL, show_visit, NULL) : show_one(cgroup);
+	done = show.recursive ? cgroup_walk(cgroup, POOL_ALL, show_visit, NULL) : show_one(cgroup);
 	cgroup_close_path(cgroup);
 	return done;
 }

@@ -284,8 +284,7 @@ static bool why_counters(struct cgroup *cgroup, struct json_object *answer)
 	why.said = json_object_new_array();
 	why.room = json_object_new_array();
 	why.waits = json_object_new_array();
-	done = cgroup_read_path(cgroup->parent, POOL_ALL) &&
-	       cgroup_walk(cgroup, POOL_ALL, why_visit, NULL);
+	done = cgroup_walk(cgroup, POOL_ALL, why_visit, NULL);
 	if (done) {
 		why_self(cgroup);
 		why_throttled(cgroup);

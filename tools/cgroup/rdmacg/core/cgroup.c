@@ -317,6 +317,8 @@ bool cgroup_walk(struct cgroup *top, unsigned int files,
 {
 	struct walk walk = { .files = files, .visit = visit, .data = data };
 
-	cgroup_walk_one(top, &walk);
+	walk.failed = files && !cgroup_read_path(top->parent, files);
+	if (!walk.failed)
+		cgroup_walk_one(top, &walk);
 	return !walk.failed;
 }

@@ -303,8 +303,8 @@ bool cgroup_read_path(struct cgroup *cgroup, unsigned int files);
 
 /*
  * Call @visit for @top and its descendants: parents first, and siblings by name. If @files is not
- * 0, the pools of the visited cgroup and of its ancestors up to @top have been read. @visit returns
- * false to stop. Returns false after a printed error. A removed cgroup is not an error.
+ * 0, the pools of the visited cgroup and of its ancestors have been read. @visit returns false to
+ * stop. Returns false after a printed error. A removed cgroup is not an error.
  */
 bool cgroup_walk(struct cgroup *top, unsigned int files,
 		 bool (*visit)(struct cgroup *cgroup, void *data), void *data);

@@ -23,7 +23,7 @@ static const char other_unbound[] = "unbound", other_refuses[] = "refuses",
 
 struct process {
 	pid_t pid;
-	char *name;
+	char name[80];
 	/* RLIMIT_MEMLOCK, or NUMBER_MAX. */
 	uint64_t limit;
 	/* Memory that uverbs has pinned for the process, and memory that the process has locked. */
@@ -41,25 +41,18 @@ struct process {
 	bool files_seen;
 };
 
-/* The word after @label in @text, or "". To be freed. */
-static char *other_word(const char *text, const char *label)
+/* The number after @label, which begins a line of @text; @missing if there is none. */
+static uint64_t other_number(const char *text, const char *label, int base, uint64_t missing)
 {
 	const char *line = strstr(text, label);
+	uint64_t number;
+	char *end;
 
-	line = line ? line + strlen(label) : "";
-	line += strspn(line, " \t");
-	return memory_format("%.*s", (int)strcspn(line, " \t\n"), line);
-}
-
-/* The bytes of a line such as "VmPin: 12 kB", or 0 if there is no such line. */
-static uint64_t other_kilobytes(const char *status, const char *label)
-{
-	char *word __autofree = other_word(status, label);
-	uint64_t value;
-
-	if (!number_parse(word, strlen(word), &value) || value > UINT64_MAX >> 10)
-		return 0;
-	return value << 10;
+	if (!line)
+		return missing;
+	line += strlen(label);
+	number = strtoull(line, &end, base);
+	return end == line ? missing : number;
 }
 
 /* A namespace that cannot be read counts as another one, because the limit may be the cause. */
@@ -108,23 +101,19 @@ static bool other_read_process(struct process *process, pid_t pid)
 {
 	char *limits __autofree = file_read(AT_FDCWD, hierarchy_proc("%d/limits", pid));
 	char *status __autofree = file_read(AT_FDCWD, hierarchy_proc("%d/status", pid));
-	char *capabilities __autofree = NULL, *word __autofree = NULL;
 	const char *name;
 
 	memset(process, 0, sizeof(*process));
 	if (!limits || !status)
 		return false;
 	process->pid = pid;
-	word = other_word(limits, "\nMax locked memory");
-	if (!number_parse(word, strlen(word), &process->limit))
-		process->limit = NUMBER_MAX;
-	process->pinned = other_kilobytes(status, "\nVmPin:");
-	process->locked = other_kilobytes(status, "\nVmLck:");
+	process->limit = other_number(limits, "\nMax locked memory", 10, NUMBER_MAX);
+	process->pinned = other_number(status, "\nVmPin:", 10, 0) << 10;
+	process->locked = other_number(status, "\nVmLck:", 10, 0) << 10;
 	name = strstr(status, "Name:\t");
 	name = name ? name + 6 : "";
-	process->name = memory_format("%.*s", (int)strcspn(name, "\n"), name);
-	capabilities = other_word(status, "\nCapEff:");
-	other_judge(process, strtoull(capabilities, NULL, 16) >> OTHER_IPC_LOCK & 1 &&
+	snprintf(process->name, sizeof(process->name), "%.*s", (int)strcspn(name, "\n"), name);
+	other_judge(process, other_number(status, "\nCapEff:", 16, 0) >> OTHER_IPC_LOCK & 1 &&
 		    other_is_machines_user(pid));
 	other_look_at_files(process);
 	return true;
@@ -137,10 +126,7 @@ static int other_compare(const void *a, const void *b)
 	return (one->room > other->room) - (one->room < other->room);
 }
 
-/*
- * Collect all visible processes; those with the least room come first. The caller frees the array
- * and the names.
- */
+/* All visible processes; those with the least room come first. To be freed. */
 static struct process *other_collect(struct cgroup *cgroup, pid_t pid, size_t *count)
 {
 	pid_t *pids __autofree = NULL;
@@ -229,10 +215,8 @@ void other_memlock(struct cgroup *cgroup, pid_t pid, struct json_object *answer)
 	struct json_object *array = json_object_new_array();
 
 	other_print_memlock(processes, count);
-	for (i = 0; i < count; i++) {
+	for (i = 0; i < count; i++)
 		json_object_array_add(array, other_process_json(&processes[i]));
-		free(processes[i].name);
-	}
 	json_add(answer, "processes", array);
 }
 
@@ -242,7 +226,6 @@ uint64_t other_own_memlock(void)
 
 	if (!other_read_process(&process, getpid()))
 		return NUMBER_MAX;
-	free(process.name);
 	return process.verdict != other_unbound && process.limit <= OTHER_SMALL_LIMIT ?
 	       process.limit : NUMBER_MAX;
 }
@@ -396,12 +379,12 @@ static struct json_object *other_log_line(const char *device, const char *line)
 
 static struct json_object *other_device_log(const char *device)
 {
+	char *bus __autofree = log_bus_name(device);
+	char **lines __autofree = NULL;
 	int fd = open(hierarchy_path("RDMACG_KMSG", "/dev/kmsg"),
 		      O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	const char *error = fd < 0 ? strerror(errno) : NULL;
 	struct json_object *array = json_object_new_array();
-	char *bus __autofree = log_bus_name(device);
-	char **lines __autofree = NULL;
 	size_t count = 0, i;
 
 	if (error)

@@ -120,8 +120,7 @@ static bool top_walk(void)
 
 	if (!cgroup)
 		return false;
-	done = cgroup_read_path(cgroup->parent, POOL_BIT(POOL_MAX)) &&
-	       cgroup_walk(cgroup, TOP_FILES, top_visit, NULL);
+	done = cgroup_walk(cgroup, TOP_FILES, top_visit, NULL);
 	cgroup_close_path(cgroup);
 	return done;
 }
