@@ -54,9 +54,7 @@ static long long rdmacg_peak_objects(struct rdmacg_tree *tree, const char *cgrou
 	return rdmacg_value(tree, cgroup, "rdma.peak", "hca_object");
 }
 
-/*
- * Create up to @most PDs on the device. Returns how many PDs the kernel created before the close.
- */
+/* Create up to @most PDs on the device, and close the device. Returns the number of PDs. */
 static int rdmacg_try_pds(struct rdmacg_tree *tree, int most)
 {
 	struct ibv_context *context = rdmacg_open(tree);
