@@ -207,18 +207,15 @@ static bool apply_controller(struct apply_work *work)
 /* Write all rules. Undo all writes if the kernel refuses one. */
 static bool apply_rules(struct apply_work *work)
 {
+	bool good = apply_controller(work);
 	size_t i;
 
-	if (!apply_controller(work))
-		return false;
-	for (i = 0; i < work->nr_rules; i++) {
-		if ((work->stale && !cgroup_read(work->cgroup, APPLY_FILES)) ||
-		    !apply_rule(work, i)) {
-			transaction_undo(&work->change);
-			return false;
-		}
-	}
-	return true;
+	for (i = 0; i < work->nr_rules && good; i++)
+		good = (!work->stale || cgroup_read(work->cgroup, APPLY_FILES)) &&
+		       apply_rule(work, i);
+	if (!good)
+		transaction_undo(&work->change);
+	return good;
 }
 
 /*

@@ -94,10 +94,7 @@ static bool set_limits(const struct limits *limits, struct cgroup *cgroup,
 	if (!set_read(cgroup, limits))
 		return false;
 	capacity_read();
-	if (limits_add(limits, change, cgroup))
-		return transaction_apply(change);
-	transaction_undo(change);
-	return false;
+	return limits_add(limits, change, cgroup) && transaction_apply(change);
 }
 
 static bool set_cgroup(const struct limits *limits, struct cgroup *cgroup)
@@ -112,7 +109,9 @@ static bool set_cgroup(const struct limits *limits, struct cgroup *cgroup)
 	}
 	transaction_add_controller(&change, cgroup);
 	done = transaction_apply(&change) && set_limits(limits, cgroup, &change);
-	if (done && options.json)
+	if (!done)
+		transaction_undo(&change);
+	else if (options.json)
 		json_print(stdout,
 			   json_pack("cgroup:s dry_run:b writes:o", cgroup_name(cgroup),
 				     set_dry_run, transaction_json(&change)));

@@ -308,7 +308,7 @@ static bool policy_prepare(struct policy *policy, unsigned int files)
  */
 static bool policy_enable(struct cgroup *cgroup)
 {
-	struct transaction change = { .keep = true };
+	struct transaction change = { 0 };
 	bool good;
 
 	transaction_add_controller(&change, cgroup);
@@ -333,6 +333,8 @@ bool policy_limits(struct policy *policy, struct cgroup *cgroup)
 	bool done = policy_begin(policy, cgroup, POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT)) &&
 		    transaction_apply(&policy->change);
 
+	if (!done)
+		transaction_undo(&policy->change);
 	transaction_free(&policy->change);
 	return done;
 }

@@ -123,8 +123,6 @@ bool transaction_apply(struct transaction *change)
 		ret = file_write(step->cgroup->dir, step->file, step->text);
 		if (ret) {
 			transaction_say_refusal(step, -ret);
-			if (!change->keep)
-				transaction_undo(change);
 			return false;
 		}
 		step->done = true;

@@ -26,8 +26,6 @@ struct transaction {
 	bool dry_run;
 	/* Do not print the writes of a dry run. */
 	bool quiet;
-	/* Do not undo earlier writes if a later write is refused. */
-	bool keep;
 };
 
 /* Add a write. @text and @undo are freed with the transaction. */
@@ -39,8 +37,8 @@ void transaction_add(struct transaction *change, const struct cgroup *cgroup, co
  */
 void transaction_add_controller(struct transaction *change, const struct cgroup *cgroup);
 /*
- * Do the writes that are not done yet. If the kernel refuses a write, print an error, undo the
- * transaction unless @change->keep is set, and return false.
+ * Do the writes that are not done yet. If the kernel refuses a write, print an error and return
+ * false; the earlier writes stay.
  */
 bool transaction_apply(struct transaction *change);
 /* Undo the writes in reverse order. Print an error for a write that cannot be undone. */
