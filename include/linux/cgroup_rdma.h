@@ -120,14 +120,14 @@ struct rdmacg_amount {
 
 /**
  * enum rdmacg_command_kind - the part of a command in the rates of its cgroup
- * @RDMACG_COMMAND_CREATE: counts twice, once for the destruction of the created object
- * @RDMACG_COMMAND_CHANGE: any other command; counts once
  * @RDMACG_COMMAND_DESTROY: never waits and does not use the rate, but appears in rdma.control.stat
+ * @RDMACG_COMMAND_CHANGE: any other command; counts once
+ * @RDMACG_COMMAND_CREATE: counts twice, once for the destruction of the created object
  */
 enum rdmacg_command_kind {
-	RDMACG_COMMAND_CREATE,
-	RDMACG_COMMAND_CHANGE,
-	RDMACG_COMMAND_DESTROY,
+	RDMACG_COMMAND_DESTROY	= 0,
+	RDMACG_COMMAND_CHANGE	= 1,
+	RDMACG_COMMAND_CREATE	= 2,
 };
 
 /**

@@ -46,7 +46,7 @@
 void rdmacg_rate_set(struct rdmacg_rate *rate, u64 ops, u64 burst, u64 now)
 {
 	u64 ahead = rate->due > now ? rate->due - now : 0;
-	u64 interval;
+	u64 interval, tolerance;
 
 	if (ops == RDMACG_NO_LIMIT) {
 		*rate = (struct rdmacg_rate) { };
@@ -54,11 +54,17 @@ void rdmacg_rate_set(struct rdmacg_rate *rate, u64 ops, u64 burst, u64 now)
 	}
 	burst = burst == RDMACG_NO_LIMIT ? max(div_u64(ops, 10), 1) : min(burst, RDMACG_BURST_MAX);
 	interval = div64_u64(NSEC_PER_SEC, ops);
+	tolerance = (burst - 1) * interval;
+	/* Setting an unchanged rate would delay the next command. */
+	if (interval == rate->interval && tolerance == rate->tolerance)
+		return;
 	if (rate->interval)
 		ahead = mul_u64_u64_div_u64(ahead, interval, rate->interval);
-	rate->interval = interval;
-	rate->tolerance = (burst - 1) * interval;
-	rate->due = now + min(ahead, rate->tolerance + interval);
+	*rate = (struct rdmacg_rate) {
+		.interval = interval,
+		.tolerance = tolerance,
+		.due = now + min(ahead, tolerance + interval),
+	};
 }
 
 /* The time when the next command may begin; 0 without a limit. */
@@ -78,13 +84,6 @@ void rdmacg_rate_take(struct rdmacg_rate *rate, unsigned int cost, u64 now, bool
 		rate->due = max(rate->due, earliest) + cost * rate->interval;
 }
 
-/* The number of commands of a rate that a command takes. */
-static const unsigned int rdmacg_costs[] = {
-	[RDMACG_COMMAND_CREATE]		= 2,
-	[RDMACG_COMMAND_CHANGE]		= 1,
-	[RDMACG_COMMAND_DESTROY]	= 0,
-};
-
 /* A waiting command, on the stack of its process. */
 struct rdmacg_waiter {
 	struct rb_node		node;		/* in level->queue; gate->lock */
@@ -93,9 +92,8 @@ struct rdmacg_waiter {
 	struct rdmacg_control	*level;		/* of its queue, or NULL; gate->lock */
 	enum rdmacg_command_kind kind;		/* set once */
 	u64			since;		/* set once */
-	bool			has_begun;	/* gate->lock */
 	u64			waited_ns;	/* set when the wait ends, under gate->lock */
-	struct completion	wakeup;
+	struct completion	wakeup;		/* when the command begins, under gate->lock */
 	/* Runs only for the first waiter of a queue; started under gate->lock. */
 	struct hrtimer		timer;
 };
@@ -134,16 +132,11 @@ static struct rdmacg_control *rdmacg_blocking_level_locked(const struct rdmacg_w
 	return NULL;
 }
 
-static void rdmacg_add(u64 *counter, u64 amount)
-{
-	WRITE_ONCE(*counter, *counter + amount);
-}
-
 static void rdmacg_stat_count(struct rdmacg_control_stat *stat, bool begins, u64 waited_ns)
 {
-	rdmacg_add(&stat->ops, begins);
-	rdmacg_add(&stat->throttled, !!waited_ns);
-	rdmacg_add(&stat->throttled_ns, waited_ns);
+	rdmacg_count(&stat->ops, begins);
+	rdmacg_count(&stat->throttled, !!waited_ns);
+	rdmacg_count(&stat->throttled_ns, waited_ns);
 }
 
 /* Count a command that begins now on all levels. A command that has waited is on no queue. */
@@ -157,8 +150,7 @@ static void rdmacg_begin_locked(const struct rdmacg_waiter *waiter, u64 now, u64
 		if (waiter->kind == RDMACG_COMMAND_DESTROY)
 			continue;
 		level->inflight++;
-		rdmacg_rate_take(&level->rate, rdmacg_costs[waiter->kind], now,
-				 level == waiter->level);
+		rdmacg_rate_take(&level->rate, waiter->kind, now, level == waiter->level);
 	}
 }
 
@@ -211,7 +203,6 @@ static bool rdmacg_waiter_try_locked(struct rdmacg_waiter *waiter, u64 now)
 	rdmacg_begin_locked(waiter, now, waiter->waited_ns);
 	waiter->level = NULL;
 	list_del(&waiter->gate_node);
-	waiter->has_begun = true;
 	complete(&waiter->wakeup);
 	return true;
 }
@@ -220,20 +211,18 @@ static bool rdmacg_waiter_try_locked(struct rdmacg_waiter *waiter, u64 now)
 static bool rdmacg_queue_try_first(struct rdmacg_control *control)
 {
 	struct rdmacg_waiter *first;
-	bool has_left = false;
-	unsigned long flags;
 	u64 now;
 
-	spin_lock_irqsave(&control->gate->lock, flags);
-	first = rdmacg_first_waiter_locked(control);
-	if (first) {
+	scoped_guard(spinlock_irqsave, &control->gate->lock) {
+		first = rdmacg_first_waiter_locked(control);
+		if (!first)
+			return false;
 		now = ktime_get_ns();
-		has_left = rdmacg_waiter_try_locked(first, now);
-		if (!has_left)
-			rdmacg_queue_arm_locked(control, now);
+		if (rdmacg_waiter_try_locked(first, now))
+			return true;
+		rdmacg_queue_arm_locked(control, now);
 	}
-	spin_unlock_irqrestore(&control->gate->lock, flags);
-	return has_left;
+	return false;
 }
 
 /*
@@ -242,16 +231,14 @@ static bool rdmacg_queue_try_first(struct rdmacg_control *control)
  */
 static void rdmacg_queue_run(struct rdmacg_control *control)
 {
-	unsigned long flags;
 	unsigned int i;
 
 	for (i = 0; i < RDMACG_BATCH; i++)
 		if (!rdmacg_queue_try_first(control))
 			return;
 	/* The timer lets the next commands begin. */
-	spin_lock_irqsave(&control->gate->lock, flags);
-	rdmacg_queue_arm_locked(control, ktime_get_ns());
-	spin_unlock_irqrestore(&control->gate->lock, flags);
+	scoped_guard(spinlock_irqsave, &control->gate->lock)
+		rdmacg_queue_arm_locked(control, ktime_get_ns());
 }
 
 /* hrtimer_cancel() waits for this function, so the waiter's stack is valid. */
@@ -259,11 +246,9 @@ static enum hrtimer_restart rdmacg_waiter_timer(struct hrtimer *timer)
 {
 	struct rdmacg_waiter *waiter = container_of(timer, struct rdmacg_waiter, timer);
 	struct rdmacg_control *level;
-	unsigned long flags;
 
-	spin_lock_irqsave(&waiter->home->gate->lock, flags);
-	level = waiter->level;
-	spin_unlock_irqrestore(&waiter->home->gate->lock, flags);
+	scoped_guard(spinlock_irqsave, &waiter->home->gate->lock)
+		level = waiter->level;
 	if (level)
 		rdmacg_queue_run(level);
 	return HRTIMER_NORESTART;
@@ -340,9 +325,9 @@ static int rdmacg_wait(struct rdmacg_waiter *waiter, u64 *waited_ns)
 	ret = wait_for_completion_interruptible(&waiter->wakeup);
 
 	spin_lock_irq(&gate->lock);
-	if (waiter->has_begun)
+	if (ret && try_wait_for_completion(&waiter->wakeup))
 		ret = 0;
-	else
+	if (ret)
 		left = rdmacg_waiter_give_up_locked(waiter);
 	spin_unlock_irq(&gate->lock);
 	if (left)
@@ -383,12 +368,10 @@ int rdmacg_control_begin(struct rdmacg_control *control, enum rdmacg_command_kin
 void rdmacg_control_end(struct rdmacg_control *control)
 {
 	struct rdmacg_control *level;
-	unsigned long flags;
 
-	spin_lock_irqsave(&control->gate->lock, flags);
-	for (level = control; level; level = level->parent)
-		level->inflight--;
-	spin_unlock_irqrestore(&control->gate->lock, flags);
+	scoped_guard(spinlock_irqsave, &control->gate->lock)
+		for (level = control; level; level = level->parent)
+			level->inflight--;
 	/* A command that is queued after the unlock has seen the free place. */
 	for (level = control; level; level = level->parent)
 		if (READ_ONCE(level->queue.rb_leftmost))
@@ -401,19 +384,21 @@ void rdmacg_control_end(struct rdmacg_control *control)
  */
 void rdmacg_control_set(struct rdmacg_control *control)
 {
-	u64 ops, burst;
+	const u64 *limits = control->limits;
 
-	spin_lock_irq(&control->gate->lock);
-	ops = READ_ONCE(control->limits[RDMACG_CONTROL_OPS]);
-	burst = READ_ONCE(control->limits[RDMACG_CONTROL_BURST]);
-	/* Setting an unchanged rate would delay the next command. */
-	if (ops != control->ops || burst != control->burst)
-		rdmacg_rate_set(&control->rate, ops, burst, ktime_get_ns());
-	control->ops = ops;
-	control->burst = burst;
-	control->inflight_max = READ_ONCE(control->limits[RDMACG_CONTROL_INFLIGHT]);
-	spin_unlock_irq(&control->gate->lock);
+	scoped_guard(spinlock_irq, &control->gate->lock) {
+		rdmacg_rate_set(&control->rate, READ_ONCE(limits[RDMACG_CONTROL_OPS]),
+				READ_ONCE(limits[RDMACG_CONTROL_BURST]), ktime_get_ns());
+		control->inflight_max = READ_ONCE(limits[RDMACG_CONTROL_INFLIGHT]);
+	}
 	rdmacg_queue_run(control);
+}
+
+static struct rdmacg_control *rdmacg_control_find_rcu(struct rdma_cgroup *cg, u32 key)
+{
+	struct rdmacg_pool *pool = rdmacg_pool_find_rcu(cg, key);
+
+	return pool ? rcu_dereference(pool->control) : NULL;
 }
 
 /* Apply the cgroup's limits, which may have changed. */
@@ -421,15 +406,13 @@ void rdmacg_control_refresh(struct rdma_cgroup *cg)
 {
 	u32 key, nr = rdmacg_nr_keys(cg);
 	struct rdmacg_control *control;
-	struct rdmacg_pool *pool;
 
 	for (key = 0; key < nr; key++) {
-		rcu_read_lock();
-		pool = rdmacg_pool_find_rcu(cg, key);
-		control = pool ? rcu_dereference(pool->control) : NULL;
-		if (control)
-			rdmacg_control_set(control);
-		rcu_read_unlock();
+		scoped_guard(rcu) {
+			control = rdmacg_control_find_rcu(cg, key);
+			if (control)
+				rdmacg_control_set(control);
+		}
 		cond_resched();
 	}
 }
@@ -442,12 +425,12 @@ bool rdmacg_gate_open(struct rdmacg_gate *gate)
 {
 	struct rdmacg_waiter *waiter;
 
-	spin_lock_irq(&gate->lock);
-	waiter = list_first_entry_or_null(&gate->waiters, struct rdmacg_waiter, gate_node);
-	if (waiter)
-		rdmacg_waiter_try_locked(waiter, ktime_get_ns());
-	spin_unlock_irq(&gate->lock);
-	return waiter;
+	scoped_guard(spinlock_irq, &gate->lock) {
+		waiter = list_first_entry_or_null(&gate->waiters, struct rdmacg_waiter, gate_node);
+		if (waiter)
+			return rdmacg_waiter_try_locked(waiter, ktime_get_ns());
+	}
+	return false;
 }
 
 /* Allocate a control without limits, commands or gate. NULL if there is no memory. */
@@ -459,8 +442,6 @@ struct rdmacg_control *rdmacg_control_alloc(void)
 	control = kzalloc_obj(*control, GFP_KERNEL_ACCOUNT);
 	if (!control)
 		return NULL;
-	control->ops = RDMACG_NO_LIMIT;
-	control->burst = RDMACG_NO_LIMIT;
 	control->inflight_max = RDMACG_NO_LIMIT;
 	control->queue = RB_ROOT_CACHED;
 	return control;
@@ -479,11 +460,7 @@ static struct rdmacg_control *rdmacg_pool_add_control(struct rdmacg_pool *pool,
 	new->parent = parent;
 	new->limits = pool->control_max;
 	rdmacg_control_set(new);
-	spin_lock(&pool->domain->lock);
-	old = rcu_dereference_protected(pool->control, lockdep_is_held(&pool->domain->lock));
-	if (!old)
-		rcu_assign_pointer(pool->control, new);
-	spin_unlock(&pool->domain->lock);
+	old = unrcu_pointer(cmpxchg(&pool->control, NULL, RCU_INITIALIZER(new)));
 	if (old)
 		kfree(new);
 	else
@@ -512,37 +489,23 @@ static struct rdmacg_control *rdmacg_pool_add_controls(struct rdmacg_pool *pool)
 	return control;
 }
 
-static struct rdmacg_control *rdmacg_control_find(struct rdma_cgroup *cg, u32 key)
-{
-	struct rdmacg_control *control;
-	struct rdmacg_pool *pool;
-
-	rcu_read_lock();
-	pool = rdmacg_pool_find_rcu(cg, key);
-	control = pool ? rcu_dereference(pool->control) : NULL;
-	rcu_read_unlock();
-	return control;
-}
-
 /*
  * Get or create the control of a cgroup. The caller holds a reference to the cgroup and keeps the
  * device. -ENOMEM, or -ENODEV if the device is being unregistered.
  */
 struct rdmacg_control *rdmacg_control_get(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {
-	struct rdmacg_control *control = rdmacg_control_find(cg, desc->key);
+	struct rdmacg_control *control;
 	struct rdmacg_pool *pool;
-	int ret;
 
+	scoped_guard(rcu)
+		control = rdmacg_control_find_rcu(cg, desc->key);
 	if (control)
 		return control;
-	ret = rdmacg_pool_pin(cg, desc);
-	if (ret)
-		return ERR_PTR(ret);
-	rcu_read_lock();
-	pool = rdmacg_pool_find_rcu(cg, desc->key);
-	rcu_read_unlock();
-	control = pool ? rdmacg_pool_add_controls(pool) : NULL;
+	pool = rdmacg_pool_pin(cg, desc);
+	if (IS_ERR(pool))
+		return ERR_CAST(pool);
+	control = rdmacg_pool_add_controls(pool);
 	/* Without a control, the pool may be unused. */
 	rdmacg_pool_unpin(cg, desc);
 	return control ?: ERR_PTR(-ENOMEM);
@@ -552,32 +515,15 @@ struct rdmacg_control *rdmacg_control_get(struct rdma_cgroup *cg, struct rdmacg_
 bool rdmacg_is_limited(struct rdma_cgroup *cg, const struct rdmacg_desc *desc)
 {
 	const unsigned int first = desc->control_slot;
-	bool is_limited = false;
 
 	if (first == desc->nr_slots)
 		return false;
-	rcu_read_lock();
+	guard(rcu)();
 	/* A burst alone does not limit. */
-	for (; cg->depth && !is_limited; cg = rdmacg_parent(cg))
-		is_limited = rdmacg_limit_rcu(cg, desc, first + RDMACG_CONTROL_OPS) !=
-			     RDMACG_NO_LIMIT ||
-			     rdmacg_limit_rcu(cg, desc, first + RDMACG_CONTROL_INFLIGHT) !=
-			     RDMACG_NO_LIMIT;
-	rcu_read_unlock();
-	return is_limited;
-}
-
-/* Let some waiting commands begin. False if no command waits any more. */
-static bool rdmacg_domains_open_locked(struct rdmacg_desc *desc)
-{
-	struct rdmacg_domain *domain;
-	unsigned int i = 0;
-
-	lockdep_assert_held(&desc->lock);
-	list_for_each_entry(domain, &desc->domains, desc_node)
-		while (rdmacg_gate_open(&domain->gate))
-			if (++i == RDMACG_BATCH)
-				return true;
+	for (; cg->depth; cg = rdmacg_parent(cg))
+		if (rdmacg_limit_rcu(cg, desc, first + RDMACG_CONTROL_OPS) != RDMACG_NO_LIMIT ||
+		    rdmacg_limit_rcu(cg, desc, first + RDMACG_CONTROL_INFLIGHT) != RDMACG_NO_LIMIT)
+			return true;
 	return false;
 }
 
@@ -593,16 +539,19 @@ static bool rdmacg_domains_open_locked(struct rdmacg_desc *desc)
 void rdmacg_stop_waiting(struct rdmacg_device *device)
 {
 	struct rdmacg_desc *desc = device->desc;
-	bool are_more;
+	struct rdmacg_domain *domain;
+	bool has_waiters;
 
 	/* A command that comes after the last rdmacg_gate_open() of its domain reads this. */
 	WRITE_ONCE(desc->bypass, true);
 	do {
-		spin_lock(&desc->lock);
-		are_more = rdmacg_domains_open_locked(desc);
-		spin_unlock(&desc->lock);
+		has_waiters = false;
+		/* One command of each domain, because new domains need the lock. */
+		scoped_guard(spinlock, &desc->lock)
+			list_for_each_entry(domain, &desc->domains, desc_node)
+				has_waiters |= rdmacg_gate_open(&domain->gate);
 		cond_resched();
-	} while (are_more);
+	} while (has_waiters);
 }
 EXPORT_SYMBOL(rdmacg_stop_waiting);
 

@@ -51,7 +51,6 @@ struct rdmacg_control {
 	const bool		*bypass;	/* of the device; set once; READ_ONCE */
 	struct rdmacg_control	*parent;	/* set once */
 	const u64		*limits;	/* of the pool; set once */
-	u64			ops, burst;	/* the limits that @rate has; gate->lock */
 	struct rdmacg_rate	rate;		/* gate->lock */
 	/* Commands in flight, and their limit; gate->lock. */
 	u64			inflight;

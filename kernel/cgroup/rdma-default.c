@@ -9,7 +9,6 @@
  */
 #include <kunit/static_stub.h>
 #include <linux/err.h>
-#include <linux/minmax.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 

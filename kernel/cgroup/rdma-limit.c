@@ -134,15 +134,15 @@ static int rdmacg_write_parse(struct rdmacg_write *write, char *text)
 int rdmacg_write_pin(struct rdmacg_write *write)
 {
 	struct rdmacg_update *update;
-	int ret;
+	struct rdmacg_pool *pool;
 
 	KUNIT_STATIC_STUB_REDIRECT(rdmacg_write_pin, write);
 	list_for_each_entry(update, &write->updates, node) {
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		ret = rdmacg_pool_pin(write->cg, update->desc);
-		if (ret)
-			return ret;
+		pool = rdmacg_pool_pin(write->cg, update->desc);
+		if (IS_ERR(pool))
+			return PTR_ERR(pool);
 		update->is_pinned = true;
 	}
 	return 0;
@@ -232,12 +232,10 @@ int rdmacg_set_max(struct rdma_cgroup *cg, enum rdmacg_class class, char *text)
 	if (!ret)
 		ret = rdmacg_write_pin(write);
 	if (!ret) {
-		rcu_read_lock();
-		spin_lock(&cg->max_lock);
-		list_for_each_entry(update, &write->updates, node)
-			rdmacg_write_apply_rcu(write, update->desc, update);
-		spin_unlock(&cg->max_lock);
-		rcu_read_unlock();
+		guard(rcu)();
+		scoped_guard(spinlock, &cg->max_lock)
+			list_for_each_entry(update, &write->updates, node)
+				rdmacg_write_apply_rcu(write, update->desc, update);
 	}
 	rdmacg_write_free(write);
 	if (!ret && class == RDMACG_CLASS_CONTROL)
@@ -263,11 +261,10 @@ static void rdmacg_write_defaults_locked(struct rdmacg_write *write, struct rdma
 							 RDMACG_CLASS_CONTROL));
 	rcu_assign_pointer(cg->defaults, new);
 	for (key = 0; key < nr; key++) {
-		rcu_read_lock();
+		guard(rcu)();
 		pool = rdmacg_pool_find_rcu(cg, key);
 		if (pool)
 			rdmacg_write_apply_rcu(write, pool->domain->desc, NULL);
-		rcu_read_unlock();
 	}
 }
 
@@ -306,9 +303,8 @@ static int rdmacg_write_defaults(struct rdmacg_write *write, const struct rdmacg
 	unsigned int room;
 	int ret;
 
-	rcu_read_lock();
-	room = rdmacg_defaults_room(rcu_dereference(write->cg->defaults), edit);
-	rcu_read_unlock();
+	scoped_guard(rcu)
+		room = rdmacg_defaults_room(rcu_dereference(write->cg->defaults), edit);
 	do {
 		new = rdmacg_defaults_alloc(room);
 		if (!new)

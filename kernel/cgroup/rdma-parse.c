@@ -122,8 +122,8 @@ static int rdmacg_parse_index(struct rdmacg_line *line)
 }
 
 /*
- * Cut the next line that is not blank off the text, and parse its beginning. Returns 1 for a line,
- * 0 at the end of the text, or -EINVAL.
+ * Cut the next non-blank line off the text, and parse its name and index. Returns 1 for a line, 0
+ * at the end of the text, or -EINVAL.
  */
 int rdmacg_parse_line(char **text, struct rdmacg_line *line)
 {

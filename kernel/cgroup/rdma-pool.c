@@ -95,11 +95,10 @@ struct rdmacg_pool *rdmacg_pool_lock(struct rdma_cgroup *cg, u32 key)
 {
 	struct rdmacg_pool *pool;
 
-	rcu_read_lock();
+	guard(rcu)();
 	do {
 		pool = rdmacg_pool_find_rcu(cg, key);
 	} while (pool && !rdmacg_pool_try_lock_rcu(pool));
-	rcu_read_unlock();
 	return pool;
 }
 
@@ -111,57 +110,46 @@ static struct rdmacg_map *rdmacg_map_locked(struct rdma_cgroup *cg)
 /* All keys with a pool of the cgroup are smaller than the returned number. */
 u32 rdmacg_nr_keys(struct rdma_cgroup *cg)
 {
-	u32 nr;
-
-	rcu_read_lock();
-	nr = rcu_dereference(cg->map)->nr;
-	rcu_read_unlock();
-	return nr;
-}
-
-/* Install a larger map. Returns the map to free. */
-static struct rdmacg_map *rdmacg_map_replace_locked(struct rdma_cgroup *cg,
-						    struct rdmacg_map *new)
-{
-	struct rdmacg_map *old = rdmacg_map_locked(cg);
-
-	if (old->nr >= new->nr)
-		return new;
-	memcpy(new->pools, old->pools, old->nr * sizeof(old->pools[0]));
-	rcu_assign_pointer(cg->map, new);
-	return old;
+	guard(rcu)();
+	return rcu_dereference(cg->map)->nr;
 }
 
 /* Make sure that the cgroup's map has an entry for the key. Entries are never removed. */
 static int rdmacg_map_reserve(struct rdma_cgroup *cg, u32 key)
 {
-	struct rdmacg_map *map;
+	struct rdmacg_map *new, *old;
 	size_t size;
 
 	if (key < rdmacg_nr_keys(cg))
 		return 0;
-	size = kmalloc_size_roundup(struct_size(map, pools, key + 1));
-	map = kzalloc(size, GFP_KERNEL_ACCOUNT);
-	if (!map)
+	size = kmalloc_size_roundup(struct_size(new, pools, key + 1));
+	new = kzalloc(size, GFP_KERNEL_ACCOUNT);
+	if (!new)
 		return -ENOMEM;
-	map->nr = (size - sizeof(*map)) / sizeof(map->pools[0]);
+	new->nr = (size - sizeof(*new)) / sizeof(new->pools[0]);
 	spin_lock(&cg->map_lock);
-	map = rdmacg_map_replace_locked(cg, map);
+	old = rdmacg_map_locked(cg);
+	if (old->nr < new->nr) {
+		memcpy(new->pools, old->pools, old->nr * sizeof(old->pools[0]));
+		rcu_assign_pointer(cg->map, new);
+	} else {
+		/* Another task was faster. */
+		old = new;
+	}
 	spin_unlock(&cg->map_lock);
-	if (map != &rdmacg_empty_map)
-		kfree_rcu(map, rcu);
+	if (old != &rdmacg_empty_map)
+		kfree_rcu(old, rcu);
 	return 0;
 }
 
 /* Publish @pool, or unpublish it if @pool is NULL. */
 static void rdmacg_map_store(struct rdma_cgroup *cg, u32 key, struct rdmacg_pool *pool)
 {
-	spin_lock(&cg->map_lock);
-	rcu_assign_pointer(rdmacg_map_locked(cg)->pools[key], pool);
-	spin_unlock(&cg->map_lock);
+	scoped_guard(spinlock, &cg->map_lock)
+		rcu_assign_pointer(rdmacg_map_locked(cg)->pools[key], pool);
 }
 
-static struct rdmacg_events *rdmacg_pool_events_locked(const struct rdmacg_pool *pool)
+static struct rdmacg_counts *rdmacg_pool_events_locked(const struct rdmacg_pool *pool)
 {
 	return rcu_dereference_protected(pool->events,
 					 lockdep_is_held(&pool->domain->lock));
@@ -177,11 +165,6 @@ size_t rdmacg_pool_size(const struct rdmacg_desc *desc, unsigned int depth)
 static bool rdmacg_pool_is_top(const struct rdmacg_pool *pool)
 {
 	return pool->nr_levels == 1;
-}
-
-static struct rdmacg_pool *rdmacg_pool_parent(const struct rdmacg_pool *pool)
-{
-	return rdmacg_pool_is_top(pool) ? NULL : pool->levels[1];
 }
 
 static struct rdmacg_domain *rdmacg_domain_alloc(struct rdmacg_desc *desc)
@@ -245,24 +228,13 @@ static struct rdmacg_pool *rdmacg_pool_alloc(struct rdma_cgroup *cg, struct rdma
 static int rdmacg_domain_add(struct rdmacg_domain *domain)
 {
 	struct rdmacg_desc *desc = domain->desc;
-	int ret = -ENODEV;
 
-	spin_lock(&desc->lock);
-	if (!desc->dead) {
+	scoped_guard(spinlock, &desc->lock) {
+		if (desc->dead)
+			return -ENODEV;
 		list_add_tail(&domain->desc_node, &desc->domains);
-		ret = 0;
 	}
-	spin_unlock(&desc->lock);
-	return ret;
-}
-
-static void rdmacg_domain_remove(struct rdmacg_domain *domain)
-{
-	struct rdmacg_desc *desc = domain->desc;
-
-	spin_lock(&desc->lock);
-	list_del(&domain->desc_node);
-	spin_unlock(&desc->lock);
+	return 0;
 }
 
 /*
@@ -273,7 +245,6 @@ static void rdmacg_domain_remove(struct rdmacg_domain *domain)
  */
 static void rdmacg_pool_remove_locked(struct rdmacg_pool *pool, struct list_head *gone)
 {
-	struct rdmacg_pool *parent = rdmacg_pool_parent(pool);
 	struct rdmacg_desc *desc = pool->domain->desc;
 	unsigned int slot;
 
@@ -282,29 +253,25 @@ static void rdmacg_pool_remove_locked(struct rdmacg_pool *pool, struct list_head
 		WARN_ON_ONCE(pool->slots[slot].usage);
 	pool->dead = true;
 	list_move(&pool->domain_node, gone);
-	if (parent)
-		parent->nr_users--;
-	else
-		rdmacg_domain_remove(pool->domain);
+	if (rdmacg_pool_is_top(pool)) {
+		scoped_guard(spinlock, &desc->lock)
+			list_del(&pool->domain->desc_node);
+	} else {
+		pool->levels[1]->nr_users--;
+	}
 	rdmacg_map_store(pool->cg, desc->key, NULL);
 }
 
 /* Free pools that were taken out of use. The caller holds no lock. */
 static void rdmacg_pools_free_gone(struct list_head *gone)
 {
-	struct rdmacg_control *control;
 	struct rdmacg_pool *pool, *next;
-	struct rdmacg_events *events;
 
 	list_for_each_entry_safe(pool, next, gone, domain_node) {
 		rdmacg_count_control_limits(-rdmacg_pool_control_limits(pool));
-		events = rcu_dereference_protected(pool->events, true);
-		if (events)
-			kfree_rcu(events, rcu);
+		kfree_rcu_mightsleep(unrcu_pointer(pool->events));
 		/* No command is under way. */
-		control = rcu_dereference_protected(pool->control, true);
-		if (control)
-			kfree_rcu_mightsleep(control);
+		kfree_rcu_mightsleep(unrcu_pointer(pool->control));
 		if (rdmacg_pool_is_top(pool))
 			kfree_rcu(pool->domain, rcu);
 		kfree_rcu(pool, rcu);
@@ -328,9 +295,9 @@ static bool rdmacg_pool_is_idle_locked(struct rdmacg_pool *pool)
 }
 
 /*
- * Unlock, after freeing the pool and its ancestors as far as they are idle. The lock is released
- * after each, because siblings need the lock. If another task uses a pool, that task gives it
- * back later.
+ * Free the pool and its ancestors as far as they are idle, and unlock. The lock is released after
+ * each pool, because siblings need the lock. A pool that another task uses is given back by that
+ * task later.
  */
 void rdmacg_pool_give_back_unlock(struct rdmacg_pool *pool)
 {
@@ -436,16 +403,15 @@ static int rdmacg_pool_insert(struct rdmacg_desc *desc, struct rdmacg_pool *pool
 	u64 max[RDMACG_MAX_SLOTS];
 	int ret;
 
-	rcu_read_lock();
-	spin_lock(&cg->max_lock);
-	/* Compare strings before taking the domain's lock, because siblings need the lock. */
-	rdmacg_default_limits(rcu_dereference(cg->defaults), desc, max);
-	rdmacg_pool_init_limits(pool, desc, max);
-	ret = rdmacg_pool_try_insert(desc, pool);
-	spin_unlock(&cg->max_lock);
+	guard(rcu)();
+	scoped_guard(spinlock, &cg->max_lock) {
+		/* Compare strings before locking the domain, because siblings need that lock. */
+		rdmacg_default_limits(rcu_dereference(cg->defaults), desc, max);
+		rdmacg_pool_init_limits(pool, desc, max);
+		ret = rdmacg_pool_try_insert(desc, pool);
+	}
 	if (!ret && trace_rdmacg_set_max_enabled())
 		rdmacg_trace_defaults_rcu(cg, desc, max);
-	rcu_read_unlock();
 	return ret;
 }
 
@@ -508,18 +474,18 @@ struct rdmacg_pool *rdmacg_pool_get_lock(struct rdma_cgroup *cg, struct rdmacg_d
 }
 
 /*
- * Make sure that the cgroup has a pool until rdmacg_pool_unpin(), or until the device is
+ * Get or create the cgroup's pool, which stays until rdmacg_pool_unpin(), or until the device is
  * unregistered. -ENOMEM or -ENODEV.
  */
-int rdmacg_pool_pin(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
+struct rdmacg_pool *rdmacg_pool_pin(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {
 	struct rdmacg_pool *pool = rdmacg_pool_get_lock(cg, desc);
 
-	if (IS_ERR(pool))
-		return PTR_ERR(pool);
-	pool->nr_users++;
-	rdmacg_pool_unlock(pool);
-	return 0;
+	if (!IS_ERR(pool)) {
+		pool->nr_users++;
+		rdmacg_pool_unlock(pool);
+	}
+	return pool;
 }
 
 void rdmacg_pool_unpin(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
@@ -605,11 +571,10 @@ static void rdmacg_add_locked(struct rdmacg_pool *pool, const struct rdmacg_amou
 /* Allocate the events of the cgroup's pool, if it has a pool and there is memory. */
 static void rdmacg_pool_add_events(struct rdma_cgroup *cg, const struct rdmacg_desc *desc)
 {
-	struct rdmacg_events *events;
-	struct rdmacg_pool *pool;
+	struct rdmacg_counts *events = kcalloc(desc->control_slot, sizeof(*events),
+					       GFP_KERNEL_ACCOUNT);
+	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, desc->key);
 
-	events = kzalloc(struct_size(events, slots, desc->control_slot), GFP_KERNEL_ACCOUNT);
-	pool = rdmacg_pool_lock(cg, desc->key);
 	if (pool) {
 		if (!rcu_access_pointer(pool->events)) {
 			rcu_assign_pointer(pool->events, events);
@@ -620,11 +585,6 @@ static void rdmacg_pool_add_events(struct rdma_cgroup *cg, const struct rdmacg_d
 	kfree(events);
 }
 
-static void rdmacg_count(u64 *counter)
-{
-	WRITE_ONCE(*counter, *counter + 1);
-}
-
 /*
  * Count a refusal in the owner's pool and in its ancestors. A pool that got no memory for events
  * does not count.
@@ -633,24 +593,23 @@ static void rdmacg_count_refusal_locked(struct rdmacg_pool *pool,
 					const struct rdmacg_refusal *refusal)
 {
 	unsigned int i, limited = refusal->cg->depth;
-	struct rdmacg_events *events;
 	struct rdmacg_counts *counts;
 	struct rdmacg_pool *level;
 
 	for (i = 0; i < pool->nr_levels; i++) {
 		level = pool->levels[i];
-		events = rdmacg_pool_events_locked(level);
-		if (!events)
+		counts = rdmacg_pool_events_locked(level);
+		if (!counts)
 			continue;
-		counts = &events->slots[refusal->slot];
+		counts += refusal->slot;
 		if (!refusal->is_ignored)
-			rdmacg_count(&counts->alloc_fail);
+			rdmacg_count(&counts->alloc_fail, 1);
 		if (!refusal->is_ignored && !i)
-			rdmacg_count(&counts->local_alloc_fail);
+			rdmacg_count(&counts->local_alloc_fail, 1);
 		if (level->nr_levels <= limited)
-			rdmacg_count(&counts->max);
+			rdmacg_count(&counts->max, 1);
 		if (level->nr_levels == limited)
-			rdmacg_count(&counts->local_max);
+			rdmacg_count(&counts->local_max, 1);
 	}
 }
 
@@ -682,7 +641,8 @@ static void rdmacg_count_refusal_unlock(struct rdmacg_pool *pool,
 /*
  * Charge @set to @cg and its ancestors. @full is the pool if the fast path has found no room and
  * left its domain locked, or NULL. Returns 0, -EINVAL for a malformed set, -ENOMEM, -ENODEV
- * if the device is being unregistered, or -EAGAIN with the details in *@refusal.
+ * if the device is being unregistered, or -EAGAIN with the details in *@refusal. The caller sets
+ * @refusal->is_ignored; if it is true, the set is charged despite -EAGAIN.
  */
 int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			   const struct rdmacg_amount *set, unsigned int count,
@@ -690,7 +650,6 @@ int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 {
 	struct rdmacg_pool *pool = full;
 
-	refusal->is_ignored = false;
 	if (!full) {
 		if (!rdmacg_set_is_valid(device, set, count))
 			return -EINVAL;
@@ -701,6 +660,8 @@ int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			return PTR_ERR(pool);
 	}
 	if (!rdmacg_has_room_locked(pool, set, count, refusal)) {
+		if (refusal->is_ignored)
+			rdmacg_add_locked(pool, set, count);
 		rdmacg_count_refusal_unlock(pool, refusal);
 		return -EAGAIN;
 	}
@@ -708,33 +669,6 @@ int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 	/* A set of only endless amounts does not keep the pool. */
 	rdmacg_pool_give_back_unlock(pool);
 	return 0;
-}
-
-/*
- * Charge the valid @set even above limits. Returns true, with the details in *@refusal, if a limit
- * was exceeded. Nothing is charged if the device is being unregistered.
- */
-bool rdmacg_pool_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
-			const struct rdmacg_amount *set, unsigned int count,
-			struct rdmacg_refusal *refusal)
-{
-	struct rdmacg_pool *pool;
-	bool has_room;
-
-	refusal->is_ignored = true;
-	if (!cg->depth)
-		return false;
-	while ((pool = rdmacg_pool_get_lock(cg, device->desc)) == ERR_PTR(-ENOMEM))
-		schedule_timeout_uninterruptible(1);
-	if (IS_ERR(pool))
-		return false;
-	has_room = rdmacg_has_room_locked(pool, set, count, refusal);
-	rdmacg_add_locked(pool, set, count);
-	if (has_room)
-		rdmacg_pool_unlock(pool);
-	else
-		rdmacg_count_refusal_unlock(pool, refusal);
-	return !has_room;
 }
 
 static void rdmacg_sub_locked(struct rdmacg_pool *pool, const struct rdmacg_amount *set,
@@ -798,27 +732,14 @@ void rdmacg_pools_free(struct rdma_cgroup *cg)
 		if (rdmacg_has_pool(cg, key))
 			rdmacg_pool_free(cg, key);
 	/* A device's removal may have cleared the last entry, and still hold the map's lock. */
-	spin_lock(&cg->map_lock);
-	map = rdmacg_map_locked(cg);
-	RCU_INIT_POINTER(cg->map, &rdmacg_empty_map);
-	spin_unlock(&cg->map_lock);
+	scoped_guard(spinlock, &cg->map_lock)
+		map = rcu_replace_pointer(cg->map, &rdmacg_empty_map,
+					  lockdep_is_held(&cg->map_lock));
 	if (map != &rdmacg_empty_map)
 		kfree_rcu(map, rcu);
 	rdmacg_count_control_limits(-rdmacg_defaults_have(rcu_access_pointer(cg->defaults),
 							  RDMACG_CLASS_CONTROL));
 	kfree(rcu_access_pointer(cg->defaults));
-}
-
-/* A domain of the device, kept by RCU, or NULL. */
-static struct rdmacg_domain *rdmacg_desc_domain_rcu(struct rdmacg_desc *desc)
-{
-	struct rdmacg_domain *domain;
-
-	spin_lock(&desc->lock);
-	desc->dead = true;
-	domain = list_first_entry_or_null(&desc->domains, struct rdmacg_domain, desc_node);
-	spin_unlock(&desc->lock);
-	return domain;
 }
 
 /* Take the last pools of a domain out of use, only a few so that siblings hardly wait. */
@@ -845,11 +766,15 @@ void rdmacg_pools_drain(struct rdmacg_desc *desc)
 	do {
 		LIST_HEAD(gone);
 
-		rcu_read_lock();
-		domain = rdmacg_desc_domain_rcu(desc);
-		if (domain)
-			rdmacg_domain_drain(domain, &gone);
-		rcu_read_unlock();
+		scoped_guard(rcu) {
+			scoped_guard(spinlock, &desc->lock) {
+				desc->dead = true;
+				domain = list_first_entry_or_null(&desc->domains,
+								  struct rdmacg_domain, desc_node);
+			}
+			if (domain)
+				rdmacg_domain_drain(domain, &gone);
+		}
 		rdmacg_pools_free_gone(&gone);
 		cond_resched();
 	} while (domain);

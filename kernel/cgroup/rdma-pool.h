@@ -90,7 +90,7 @@ struct rdmacg_domain {
 
 /*
  * One resource in one pool, in the resource's unit. @usage exceeds @max only if the limit was
- * lowered below the usage, or after rdmacg_pool_charge(). Written under the domain's lock, and read
+ * lowered below the usage, or after rdmacg_charge(). Written under the domain's lock, and read
  * with READ_ONCE without it. On 32 bits, such a read of a value past 4 GiB can be torn.
  */
 struct rdmacg_slot {
@@ -99,18 +99,12 @@ struct rdmacg_slot {
 	u64			peak;
 };
 
-/* Refused attempts to charge one resource; the same rules as rdmacg_slot. */
+/* Refused attempts to charge one resource of a pool; the same rules as rdmacg_slot. */
 struct rdmacg_counts {
 	u64			max;		/* refused by a limit in the subtree */
 	u64			alloc_fail;	/* from the subtree */
 	u64			local_max;	/* refused by the cgroup's own limit */
 	u64			local_alloc_fail; /* from the cgroup itself */
-};
-
-/* The counts of each slot of a pool, allocated at the first refusal. Freed by RCU. */
-struct rdmacg_events {
-	struct rcu_head		rcu;
-	struct rdmacg_counts	slots[];
 };
 
 /*
@@ -136,9 +130,9 @@ struct rdmacg_pool {
 	 * have the cgroup's default. domain->lock.
 	 */
 	u64			own;
-	/* NULL before the first refusal. domain->lock; RCU. */
-	struct rdmacg_events __rcu *events;
-	/* NULL before the first counted command, then set once. domain->lock; RCU. */
+	/* The counts of each slot; NULL before the first refusal. domain->lock; RCU. */
+	struct rdmacg_counts __rcu *events;
+	/* NULL before the first counted command, then set once by cmpxchg(); RCU. */
 	struct rdmacg_control __rcu *control;
 	/* The limits of the control class, which has no charges. The rules of rdmacg_slot.max. */
 	u64			control_max[RDMACG_CONTROL_LIMITS];
@@ -202,10 +196,16 @@ struct rdmacg_refusal {
 	u64			amount;
 	u64			usage;
 	u64			limit;
-	bool			is_ignored;	/* by a charge that cannot fail */
+	bool			is_ignored;	/* set by a caller whose charge cannot fail */
 };
 
-/* Read a usage before a value that is never smaller: see rdmacg_slot_grow(). */
+/* Add to a counter that readers read without its lock. */
+static inline void rdmacg_count(u64 *counter, u64 amount)
+{
+	WRITE_ONCE(*counter, *counter + amount);
+}
+
+/* Read a usage, before its peak or the usage of another level: see rdmacg_slot_grow(). */
 static inline u64 rdmacg_slot_usage(const struct rdmacg_slot *slot)
 {
 	u64 usage = READ_ONCE(slot->usage);
@@ -234,12 +234,8 @@ static __always_inline struct rdmacg_pool *rdmacg_pool_find_rcu(struct rdma_cgro
 
 static inline bool rdmacg_has_pool(struct rdma_cgroup *cg, u32 key)
 {
-	bool has_pool;
-
-	rcu_read_lock();
-	has_pool = rdmacg_pool_find_rcu(cg, key);
-	rcu_read_unlock();
-	return has_pool;
+	guard(rcu)();
+	return rdmacg_pool_find_rcu(cg, key);
 }
 
 /* These annotations silence sparse: one function takes the lock, and another function drops it. */
@@ -307,7 +303,7 @@ static __always_inline void rdmacg_slot_shrink(struct rdmacg_slot *slot, u64 amo
  * rdmacg_pool_uncharge() if the pool exists, the set is plain and all levels have room. In all
  * other cases they charge nothing and return false. Callers pass @count as a constant. Gcc
  * unrolls three rounds only if told to; without that, a level costs 110 instructions. A plain
- * amount is at most RDMACG_NO_LIMIT, and so is a usage, except after rdmacg_pool_charge(). So sums
+ * amount is at most RDMACG_NO_LIMIT, and so is a usage, except after rdmacg_charge(). So sums
  * do not overflow.
  */
 
@@ -335,8 +331,8 @@ struct rdmacg_plain_set {
 };
 
 /*
- * Lock the pool, and copy the set, because the compiler cannot know that no counter is part of it.
- * NULL, without a lock, if there is no pool.
+ * Lock the pool, and copy the set. Without the copy, the compiler would read the set again after
+ * each store to a counter. NULL, without a lock, if there is no pool.
  */
 static __always_inline struct rdmacg_pool *rdmacg_pool_lock_fast(struct rdma_cgroup *cg,
 								 const struct rdmacg_device *device,
@@ -463,7 +459,7 @@ struct rdmacg_pool *rdmacg_pool_lock(struct rdma_cgroup *cg, u32 key);
 struct rdmacg_pool *rdmacg_pool_get_lock(struct rdma_cgroup *cg, struct rdmacg_desc *desc);
 void rdmacg_pool_give_back(struct rdma_cgroup *cg, u32 key);
 void rdmacg_pool_give_back_unlock(struct rdmacg_pool *pool);
-int rdmacg_pool_pin(struct rdma_cgroup *cg, struct rdmacg_desc *desc);
+struct rdmacg_pool *rdmacg_pool_pin(struct rdma_cgroup *cg, struct rdmacg_desc *desc);
 void rdmacg_pool_unpin(struct rdma_cgroup *cg, struct rdmacg_desc *desc);
 
 void rdmacg_default_limits(const struct rdmacg_defaults *defaults,
@@ -474,9 +470,6 @@ void rdmacg_count_control_limits(int limits);
 int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			   const struct rdmacg_amount *set, unsigned int count,
 			   struct rdmacg_pool *full, struct rdmacg_refusal *refusal);
-bool rdmacg_pool_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
-			const struct rdmacg_amount *set, unsigned int count,
-			struct rdmacg_refusal *refusal);
 void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			  const struct rdmacg_amount *set, unsigned int count);
 

@@ -11,7 +11,6 @@
  * Copyright (C) 2016 Parav Pandit <pandit.parav@gmail.com>
  */
 #include <kunit/static_stub.h>
-#include <linux/bits.h>
 #include <linux/err.h>
 #include <linux/export.h>
 #include <linux/kernfs.h>
@@ -37,12 +36,11 @@ static noinline void rdmacg_trace_set(struct rdma_cgroup *cg, const struct rdmac
 {
 	const struct rdmacg_desc *desc = device->desc;
 
-	rcu_read_lock();
+	guard(rcu)();
 	/* After the device is unregistered, there is no desc. */
 	for (; desc && cg->depth && count--; set++)
 		trace(rdmacg_desc_name_rcu(desc), desc->resources[set->slot].name,
 		      rdmacg_counted(set->amount), rdmacg_id(cg));
-	rcu_read_unlock();
 }
 
 /* The caller has a reference to @cg, and so to the ancestor whose limit refused. */
@@ -51,11 +49,10 @@ static void rdmacg_trace_refuse(struct rdma_cgroup *cg, const struct rdmacg_devi
 {
 	const struct rdmacg_desc *desc = device->desc;
 
-	rcu_read_lock();
+	guard(rcu)();
 	trace_rdmacg_refuse(rdmacg_desc_name_rcu(desc), desc->resources[refusal->slot].name,
 			    refusal->amount, rdmacg_id(cg), refusal->usage, refusal->limit,
 			    rdmacg_id(refusal->cg), refusal->cg->depth);
-	rcu_read_unlock();
 }
 
 /*
@@ -79,9 +76,8 @@ static void rdmacg_notify_refusal(struct rdma_cgroup *cg, struct rdmacg_device *
 }
 
 /*
- * The rest of a charge, which the fast path does not do: charge @set unless it is charged already,
- * and trace it. @full: see rdmacg_pool_try_charge(). If this were inlined, the fast path would save
- * registers for it.
+ * Charge @set if the fast path has not charged it, and trace it. @full: see
+ * rdmacg_pool_try_charge(). Inlined code would make the fast path save registers.
  */
 static noinline int rdmacg_charge_slow(struct rdma_cgroup *cg, struct rdmacg_device *device,
 				       const struct rdmacg_amount *set, unsigned int count,
@@ -90,6 +86,8 @@ static noinline int rdmacg_charge_slow(struct rdma_cgroup *cg, struct rdmacg_dev
 	/* Valid only after -EAGAIN. */
 	struct rdmacg_refusal refusal;
 	int ret = 0;
+
+	refusal.is_ignored = false;
 
 	if (!is_charged)
 		ret = rdmacg_pool_try_charge(cg, device, set, count, full, &refusal);
@@ -262,10 +260,13 @@ EXPORT_SYMBOL(rdmacg_try_charge_cgroup);
 void rdmacg_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 		   const struct rdmacg_amount *set, unsigned int count)
 {
-	struct rdmacg_refusal refusal;
+	struct rdmacg_refusal refusal = { .is_ignored = true };
+	int ret;
 
 	__might_sleep(__FILE__, __LINE__);
-	if (rdmacg_pool_charge(cg, device, set, count, &refusal))
+	while ((ret = rdmacg_pool_try_charge(cg, device, set, count, NULL, &refusal)) == -ENOMEM)
+		schedule_timeout_uninterruptible(1);
+	if (ret == -EAGAIN)
 		rdmacg_notify_refusal(cg, device, &refusal);
 	if (trace_rdmacg_charge_enabled())
 		rdmacg_trace_set(cg, device, set, count, trace_rdmacg_charge);
@@ -355,9 +356,8 @@ u64 rdmacg_current_limit(struct rdmacg_device *device, unsigned int slot)
 	u64 limit = RDMACG_NO_LIMIT;
 
 	if (!WARN_ON_ONCE(slot >= device->nr_slots)) {
-		rcu_read_lock();
+		guard(rcu)();
 		limit = rdmacg_binding_limit_rcu(cg, device->desc, slot);
-		rcu_read_unlock();
 	}
 	rdmacg_put(cg);
 	return limit;
@@ -369,10 +369,9 @@ EXPORT_SYMBOL(rdmacg_current_limit);
 static void rdmacg_trace_throttle(struct rdma_cgroup *cg, const struct rdmacg_desc *desc,
 				  u64 waited_ns)
 {
-	rcu_read_lock();
+	guard(rcu)();
 	trace_rdmacg_throttle(rdmacg_desc_name_rcu(desc), rdmacg_id(cg),
 			      div_u64(waited_ns, NSEC_PER_USEC));
-	rcu_read_unlock();
 }
 
 /* If @command gets a control, @command also takes over the caller's reference to @cg. */
@@ -399,7 +398,7 @@ static int rdmacg_command_begin(struct rdmacg_command *command, struct rdma_cgro
 }
 
 /**
- * rdmacg_limit_command() - rdmacg_begin_command() while there are limits
+ * rdmacg_limit_command() - let a command begin while a cgroup has a limit on commands
  * @command: as for rdmacg_begin_command(), with no control
  * @device: as for rdmacg_begin_command()
  * @kind: as for rdmacg_begin_command()
@@ -420,7 +419,7 @@ int rdmacg_limit_command(struct rdmacg_command *command, struct rdmacg_device *d
 EXPORT_SYMBOL(rdmacg_limit_command);
 
 /**
- * rdmacg_end_limited_command() - rdmacg_end_command() for a command that was counted
+ * rdmacg_end_limited_command() - end a command that has a control
  * @command: a command with a control
  *
  * Context: Any context, including hard interrupts.
@@ -544,7 +543,7 @@ static void rdmacg_print_resource(struct seq_file *sf, struct rdma_cgroup *cg,
 {
 	static const struct rdmacg_counts none;
 	const char *key = desc->resources[slot].name;
-	const struct rdmacg_events *events;
+	const struct rdmacg_counts *events;
 
 	switch (file) {
 	case RDMACG_FILE_MAX:
@@ -561,7 +560,7 @@ static void rdmacg_print_resource(struct seq_file *sf, struct rdma_cgroup *cg,
 		break;
 	default:
 		events = pool ? rcu_dereference(pool->events) : NULL;
-		rdmacg_print_events(sf, file, key, events ? &events->slots[slot] : &none);
+		rdmacg_print_events(sf, file, key, events ? &events[slot] : &none);
 	}
 }
 
@@ -632,14 +631,13 @@ static int rdmacg_seq_show(struct seq_file *sf, void *v)
 	unsigned long id;
 
 	for (id = 0; !seq_has_overflowed(sf); id++) {
-		rcu_read_lock();
-		desc = rdmacg_desc_next(&id);
-		if (desc)
+		scoped_guard(rcu) {
+			desc = rdmacg_desc_next(&id);
+			if (!desc)
+				return 0;
 			rdmacg_show_line(sf, cg, desc, rdmacg_file_class(file),
 					 rdmacg_file_kind(file));
-		rcu_read_unlock();
-		if (!desc)
-			break;
+		}
 		cond_resched();
 	}
 	return 0;
@@ -653,38 +651,30 @@ static int rdmacg_default_show(struct seq_file *sf, void *v)
 }
 
 /*
- * With its NUL, the text fills a buffer of 64 KiB, which is not charged to any memory cgroup. In
- * each class, that is enough for the lines of 19 devices with 64 resources, the longest keys and
- * the longest values, and for about 200 devices with today's resources.
+ * A text of this length and its NUL fill a buffer of 64 KiB, for which no memory cgroup pays. The
+ * buffer holds the lines of 19 devices with 64 resources, the longest keys and the longest values,
+ * or of about 200 devices with today's resources.
  */
 #define RDMACG_MAX_WRITE (SZ_64K - 1)
 
-#define RDMACG_FILE(_name, _class, _file)				\
-	.name		= _name,					\
-	.private	= (_class) * RDMACG_FILES + (_file),		\
-	.seq_show	= rdmacg_seq_show
+/* The arguments after @_file are more members of the cftype. */
+#define RDMACG_FILE(_name, _class, _file, ...)				\
+	{								\
+		.name		= _name,				\
+		.private	= (_class) * RDMACG_FILES + (_file),	\
+		.flags		= CFTYPE_NOT_ON_ROOT,			\
+		.seq_show	= rdmacg_seq_show,			\
+		__VA_ARGS__						\
+	}
 
 #define RDMACG_MAX(_name, _class)					\
-	{								\
-		RDMACG_FILE(_name, _class, RDMACG_FILE_MAX),		\
-		.write = rdmacg_max_write,				\
-		.max_write_len = RDMACG_MAX_WRITE,			\
-		.flags = CFTYPE_NOT_ON_ROOT,				\
-	}
-
-#define RDMACG_VALUE(_name, _class, _file)				\
-	{								\
-		RDMACG_FILE(_name, _class, _file),			\
-		.flags = CFTYPE_NOT_ON_ROOT,				\
-	}
+	RDMACG_FILE(_name, _class, RDMACG_FILE_MAX,			\
+		    .write = rdmacg_max_write, .max_write_len = RDMACG_MAX_WRITE)
 
 /* @_notified: the member that notifies the file's readers. */
 #define RDMACG_EVENTS(_name, _class, _file, _notified)			\
-	{								\
-		RDMACG_FILE(_name, _class, _file),			\
-		.file_offset = offsetof(struct rdma_cgroup, _notified),	\
-		.flags = CFTYPE_NOT_ON_ROOT,				\
-	}
+	RDMACG_FILE(_name, _class, _file,				\
+		    .file_offset = offsetof(struct rdma_cgroup, _notified))
 
 static struct cftype rdmacg_files[] = {
 	{
@@ -696,23 +686,23 @@ static struct cftype rdmacg_files[] = {
 		.flags = CFTYPE_NOT_ON_ROOT,
 	},
 	RDMACG_MAX("max", RDMACG_CLASS_HCA),
-	RDMACG_VALUE("current", RDMACG_CLASS_HCA, RDMACG_FILE_CURRENT),
-	RDMACG_VALUE("peak", RDMACG_CLASS_HCA, RDMACG_FILE_PEAK),
+	RDMACG_FILE("current", RDMACG_CLASS_HCA, RDMACG_FILE_CURRENT),
+	RDMACG_FILE("peak", RDMACG_CLASS_HCA, RDMACG_FILE_PEAK),
 	RDMACG_EVENTS("events", RDMACG_CLASS_HCA, RDMACG_FILE_EVENTS,
 		      events_file[RDMACG_CLASS_HCA]),
 	RDMACG_EVENTS("events.local", RDMACG_CLASS_HCA, RDMACG_FILE_EVENTS_LOCAL,
 		      events_local_file[RDMACG_CLASS_HCA]),
 #ifdef CONFIG_CGROUP_RDMA_VERBS
 	RDMACG_MAX("verb.max", RDMACG_CLASS_VERB),
-	RDMACG_VALUE("verb.current", RDMACG_CLASS_VERB, RDMACG_FILE_CURRENT),
-	RDMACG_VALUE("verb.peak", RDMACG_CLASS_VERB, RDMACG_FILE_PEAK),
+	RDMACG_FILE("verb.current", RDMACG_CLASS_VERB, RDMACG_FILE_CURRENT),
+	RDMACG_FILE("verb.peak", RDMACG_CLASS_VERB, RDMACG_FILE_PEAK),
 	RDMACG_EVENTS("verb.events", RDMACG_CLASS_VERB, RDMACG_FILE_EVENTS,
 		      events_file[RDMACG_CLASS_VERB]),
 	RDMACG_EVENTS("verb.events.local", RDMACG_CLASS_VERB, RDMACG_FILE_EVENTS_LOCAL,
 		      events_local_file[RDMACG_CLASS_VERB]),
 	RDMACG_MAX("hw.max", RDMACG_CLASS_HW),
-	RDMACG_VALUE("hw.current", RDMACG_CLASS_HW, RDMACG_FILE_CURRENT),
-	RDMACG_VALUE("hw.peak", RDMACG_CLASS_HW, RDMACG_FILE_PEAK),
+	RDMACG_FILE("hw.current", RDMACG_CLASS_HW, RDMACG_FILE_CURRENT),
+	RDMACG_FILE("hw.peak", RDMACG_CLASS_HW, RDMACG_FILE_PEAK),
 	RDMACG_EVENTS("hw.events", RDMACG_CLASS_HW, RDMACG_FILE_EVENTS,
 		      events_file[RDMACG_CLASS_HW]),
 	RDMACG_EVENTS("hw.events.local", RDMACG_CLASS_HW, RDMACG_FILE_EVENTS_LOCAL,
@@ -720,10 +710,12 @@ static struct cftype rdmacg_files[] = {
 #endif
 #ifdef CONFIG_CGROUP_RDMA_CONTROL
 	RDMACG_MAX("control.max", RDMACG_CLASS_CONTROL),
-	RDMACG_VALUE("control.stat", RDMACG_CLASS_CONTROL, RDMACG_FILE_STAT),
+	RDMACG_FILE("control.stat", RDMACG_CLASS_CONTROL, RDMACG_FILE_STAT),
 #endif
 	{
-		RDMACG_FILE("capacity", RDMACG_CLASS_HCA, RDMACG_FILE_CAPACITY),
+		.name = "capacity",
+		.private = RDMACG_FILE_CAPACITY,
+		.seq_show = rdmacg_seq_show,
 		.flags = CFTYPE_ONLY_ON_ROOT,
 	},
 	{ }	/* terminate */

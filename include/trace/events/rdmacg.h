@@ -43,7 +43,7 @@ DECLARE_EVENT_CLASS(rdmacg_amount,
 
 /*
  * A cgroup and each of its ancestors were charged. There is an event for each resource. An endless
- * amount is not counted, and shown as 0.
+ * amount is not counted, so its event shows 0.
  */
 DEFINE_EVENT(rdmacg_amount, rdmacg_charge,
 	TP_PROTO(const char *device, const char *resource, u64 amount, u64 cgroup),

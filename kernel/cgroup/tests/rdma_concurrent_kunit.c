@@ -272,8 +272,7 @@ static void rdmacg_step_compare(struct rdmacg_thread *t)
 	unsigned int cg = rdmacg_random(t, RDMACG_CGROUPS);
 	struct rdmacg_stress *s = t->stress;
 	const struct rdmacg_model *want = &t->model[dev][cg];
-	const struct rdmacg_events *table = NULL;
-	const struct rdmacg_counts *events;
+	const struct rdmacg_counts *events = NULL;
 	const struct rdmacg_slot *slot = &unused;
 	const struct rdmacg_pool *pool;
 
@@ -281,9 +280,9 @@ static void rdmacg_step_compare(struct rdmacg_thread *t)
 	pool = rdmacg_pool_find_rcu(&s->cg[cg], s->dev[dev].key);
 	if (pool) {
 		slot = &pool->slots[t->number];
-		table = rcu_dereference(pool->events);
+		events = rcu_dereference(pool->events);
 	}
-	events = table ? &table->slots[t->number] : &none;
+	events = events ? &events[t->number] : &none;
 	if (memcmp(slot, &want->slot, sizeof(*slot)))
 		rdmacg_wrong(t, "cg%u has %llu of %llu, peak %llu; wanted %llu of %llu, peak %llu",
 			     cg, slot->usage, slot->max, slot->peak,
@@ -453,7 +452,7 @@ static void rdmacg_thread_start(struct rdmacg_thread *t, struct rdmacg_stress *s
 static void rdmacg_stress_compare(struct kunit *test, struct rdmacg_stress *s,
 				  struct rdmacg_thread *threads)
 {
-	const struct rdmacg_events *events;
+	const struct rdmacg_counts *events;
 	const struct rdmacg_slot *slots;
 	struct rdmacg_pool *pool;
 	unsigned int dev, cg, i;
@@ -477,7 +476,7 @@ static void rdmacg_stress_compare(struct kunit *test, struct rdmacg_stress *s,
 				peak = slots[RDMACG_CONTESTED].peak;
 			events = rcu_dereference_protected(pool->events, true);
 			if (events)
-				counted += events->slots[RDMACG_CONTESTED].local_alloc_fail;
+				counted += events[RDMACG_CONTESTED].local_alloc_fail;
 			rdmacg_pool_unlock(pool);
 		}
 	}

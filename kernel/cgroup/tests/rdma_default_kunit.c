@@ -572,7 +572,8 @@ static struct rdmacg_defaults *rdmacg_add_and_alloc(unsigned int room)
 	if (t->meddled++ != 1)
 		goto alloc;
 	kunit_deactivate_static_stub(test, rdmacg_defaults_alloc);
-	KUNIT_EXPECT_EQ(test, rdmacg_test_set_default(&t->leaf, "hw:one=1 hw:two=2 hca_handle=3"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_set_default(&t->leaf, "hw:one=1 hw:two=2 hca_handle=3"),
+			0);
 	return rdmacg_defaults_alloc(room);
 alloc:
 	kunit_deactivate_static_stub(test, rdmacg_defaults_alloc);

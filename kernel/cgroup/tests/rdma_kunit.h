@@ -183,6 +183,7 @@ static inline int rdmacg_test_charge(struct rdma_cgroup *cg, struct rdmacg_devic
 {
 	struct rdmacg_pool *full = NULL;
 
+	refusal->is_ignored = false;
 	if (rdmacg_pool_charge_fast(cg, device, set, count, &full))
 		return 0;
 	return rdmacg_pool_try_charge(cg, device, set, count, full, refusal);

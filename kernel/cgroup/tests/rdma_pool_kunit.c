@@ -762,18 +762,16 @@ static void rdmacg_test_pool_that_was_given_back_is_not_locked(struct kunit *tes
 {
 	struct rdmacg_tree *t = test->priv;
 	struct rdmacg_desc *desc = rdmacg_test_get_desc(test, "kunit0");
-	struct rdmacg_pool *pool;
+	struct rdmacg_pool *pool = rdmacg_pool_pin(&t->leaf, desc);
 	bool is_locked;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_pool_pin(&t->leaf, desc), 0);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, pool);
 	rcu_read_lock();
-	pool = rdmacg_pool_find_rcu(&t->leaf, t->dev0.key);
 	rdmacg_pool_unpin(&t->leaf, desc);
-	is_locked = pool && rdmacg_pool_try_lock_rcu(pool);
+	is_locked = rdmacg_pool_try_lock_rcu(pool);
 	if (is_locked)
 		rdmacg_pool_unlock(pool);
 	rcu_read_unlock();
-	KUNIT_ASSERT_NOT_NULL(test, pool);
 	KUNIT_EXPECT_FALSE(test, is_locked);
 
 	/* The next charge gets a new pool. */
@@ -786,7 +784,7 @@ static void rdmacg_test_device_that_goes_under_a_write_takes_its_pool(struct kun
 	struct rdmacg_tree *t = test->priv;
 	struct rdmacg_desc *desc = rdmacg_test_get_desc(test, "kunit0");
 
-	KUNIT_ASSERT_EQ(test, rdmacg_pool_pin(&t->leaf, desc), 0);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, rdmacg_pool_pin(&t->leaf, desc));
 	KUNIT_EXPECT_TRUE(test, rdmacg_test_has_pools(&t->leaf));
 	rdmacg_unregister_device(&t->dev0);
 	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
@@ -801,7 +799,7 @@ static void rdmacg_test_device_that_went_before_a_write_gets_no_pool(struct kuni
 	struct rdmacg_desc *desc = rdmacg_test_get_desc(test, "kunit0");
 
 	rdmacg_unregister_device(&t->dev0);
-	KUNIT_EXPECT_EQ(test, rdmacg_pool_pin(&t->right, desc), -ENODEV);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rdmacg_pool_pin(&t->right, desc)), -ENODEV);
 	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->right));
 	KUNIT_EXPECT_TRUE(test, list_empty(&desc->domains));
 }

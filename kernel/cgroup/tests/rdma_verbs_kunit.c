@@ -355,7 +355,8 @@ static void rdmacg_test_hw_resource_is_refused_past_its_limit(struct kunit *test
 	struct rdmacg_verbs *verbs = rdmacg_start_hw(test);
 	struct rdma_cgroup *owner, *refused;
 
-	KUNIT_ASSERT_EQ(test, rdmacg_test_set_max(&verbs->top, RDMACG_CLASS_HW, "kunit0 gate=3"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_max(&verbs->top, RDMACG_CLASS_HW, "kunit0 gate=3"),
+			0);
 	KUNIT_ASSERT_EQ(test, ib_rdmacg_try_charge_hw(&owner, &verbs->device, GATE, 2), 0);
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_try_charge_hw(&refused, &verbs->device, GATE, 2), -EAGAIN);
 	KUNIT_EXPECT_NULL(test, refused);
@@ -372,7 +373,8 @@ static void rdmacg_test_context_pays_for_its_hw_resources(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start_hw(test);
 
-	KUNIT_ASSERT_EQ(test, rdmacg_test_set_max(&verbs->top, RDMACG_CLASS_HW, "kunit0 gate=3"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_max(&verbs->top, RDMACG_CLASS_HW, "kunit0 gate=3"),
+			0);
 	KUNIT_ASSERT_EQ(test, ib_rdmacg_charge_ucontext(&verbs->ucontext), 0);
 	verbs->current_cg = &verbs->right;
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_try_charge_ucontext_hw(&verbs->ucontext, GATE, 0), 0);
@@ -429,7 +431,8 @@ static void rdmacg_expect_no_hw(struct kunit *test)
 	struct rdma_cgroup *owner = &verbs->left;
 
 	rdmacg_expect(test, &verbs->top, RDMACG_CLASS_HW, RDMACG_FILE_MAX, "");
-	KUNIT_EXPECT_EQ(test, rdmacg_test_set_max(&verbs->top, RDMACG_CLASS_HW, "kunit0 max"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_set_max(&verbs->top, RDMACG_CLASS_HW, "kunit0 max"),
+			-EINVAL);
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_try_charge_hw(&owner, &verbs->device, 0, 1), 0);
 	KUNIT_EXPECT_NULL(test, owner);
 	ib_rdmacg_uncharge_hw(owner, &verbs->device, 0, 1);
