@@ -183,7 +183,7 @@ static u64 rdmacg_waited_ns(const struct rdmacg_waiter *waiter, u64 now)
 
 /*
  * Let the command begin, or queue it at the level that blocks it. Returns whether it has left its
- * queue. A process whose command begins takes the lock before its stack is reused.
+ * queue. A process whose command begins takes the lock before it reuses its stack.
  */
 static bool rdmacg_waiter_try_locked(struct rdmacg_waiter *waiter, u64 now)
 {
@@ -289,7 +289,7 @@ static void rdmacg_place_keep_locked(struct rdmacg_control *home, u64 since)
 }
 
 /*
- * Remove a process that a signal has woken before its turn. Returns the level at which it waited.
+ * Remove the command of a process that a signal has woken. Returns the level at which it waited.
  */
 static struct rdmacg_control *rdmacg_waiter_give_up_locked(struct rdmacg_waiter *waiter)
 {
@@ -470,8 +470,8 @@ static struct rdmacg_control *rdmacg_pool_add_control(struct rdmacg_pool *pool,
 }
 
 /*
- * Create the missing controls of a pool with a user, and of its ancestors. NULL if there is no
- * memory.
+ * Create the missing controls of a pool and of its ancestors. A user of the pool keeps all of them.
+ * NULL if there is no memory.
  */
 static struct rdmacg_control *rdmacg_pool_add_controls(struct rdmacg_pool *pool)
 {

@@ -183,7 +183,7 @@ struct rdmacg_defaults *rdmacg_defaults_parse(char *text)
 	return ERR_PTR(ret);
 }
 
-/* The entries that @old needs after @edit; both may be NULL. */
+/* The most entries that @old and @edit can have together; both may be NULL. */
 unsigned int rdmacg_defaults_room(const struct rdmacg_defaults *old,
 				  const struct rdmacg_defaults *edit)
 {

@@ -236,7 +236,7 @@ void rdmacg_rename_device(struct rdmacg_device *device)
 }
 EXPORT_SYMBOL(rdmacg_rename_device);
 
-/* Whether another registered device has the name, in another network namespace. */
+/* Whether another device, in another network namespace, has the same name. */
 bool rdmacg_desc_shares_name_rcu(const struct rdmacg_desc *desc)
 {
 	return READ_ONCE(rdmacg_names_were_shared) && rdmacg_name_is_taken_rcu(desc);

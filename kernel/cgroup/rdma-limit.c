@@ -219,7 +219,7 @@ static void rdmacg_write_apply_rcu(struct rdmacg_write *write, const struct rdma
 		rdmacg_trace_changes_rcu(write, desc);
 }
 
-/* Set all limits of @text or, on an error, none. Changes the text. */
+/* Set all limits of @text or, on an error, none. This call changes @text. */
 int rdmacg_set_max(struct rdma_cgroup *cg, enum rdmacg_class class, char *text)
 {
 	struct rdmacg_write *write = rdmacg_write_alloc(cg, class);
@@ -315,7 +315,7 @@ static int rdmacg_write_defaults(struct rdmacg_write *write, const struct rdmacg
 	return ret;
 }
 
-/* Set all defaults of @text or, on an error, none. Changes the text. */
+/* Set all defaults of @text or, on an error, none. This call changes @text. */
 int rdmacg_set_default(struct rdma_cgroup *cg, char *text)
 {
 	struct rdmacg_defaults *edit = rdmacg_defaults_parse(text);
