@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Parameters of Lustre's o2iblnd, from options, profiles, --remote and modprobe.d. */
-#include "plan/lnet.h"
+#include "plan/plan.h"
 
 #define LNET_INT	.min = 0, .max = INT32_MAX
 #define LNET_BLANKS	" \t\r"
+
+/* The inputs: first the parameters of the module, then other numbers and flags. */
+#define LNET_NR_PARAMETERS	8
+#define LNET_NR_NUMBERS		14
 
 /* The newest release whose source was read. */
 #define LNET_NEWEST	17
@@ -60,7 +64,7 @@ static const struct {
 	{ 8, LNET_OPA "peer_credits=128 concurrent_sends=256 map_on_demand=32" },
 };
 
-void lnet_init(struct lnet_side *side)
+static void lnet_init(struct lnet_side *side)
 {
 	size_t i;
 
@@ -73,7 +77,7 @@ void lnet_init(struct lnet_side *side)
 	side->release = LNET_NEWEST;
 }
 
-unsigned int lnet_parse_release(const char *text)
+static unsigned int lnet_parse_release(const char *text)
 {
 	size_t length = strncmp(text, "2.", 2) ? 0 : strcspn(text + 2, ".");
 	uint64_t minor;
@@ -158,16 +162,6 @@ static void lnet_set_remote_word(struct lnet_side *side, char *word)
 			     "is unknown in --remote; its keys are the options of this command");
 }
 
-void lnet_set_remote(struct lnet_side *side, const char *text)
-{
-	char *words __autofree = memory_string(text);
-	char *rest = words;
-	char *word;
-
-	while ((word = lnet_next_word(&rest, ",")))
-		lnet_set_remote_word(side, word);
-}
-
 /* Set the parameters in a line of modprobe.d or on a kernel's command line, up to a comment. */
 static void lnet_set_parameters(struct lnet_side *side, const char *where, char *line)
 {
@@ -185,7 +179,7 @@ static void lnet_set_parameters(struct lnet_side *side, const char *where, char 
 	}
 }
 
-void lnet_set_profile(struct lnet_side *side)
+static void lnet_set_profile(struct lnet_side *side)
 {
 	char *parameters __autofree = NULL;
 	size_t i = 0;
@@ -260,7 +254,7 @@ static void lnet_set_typed(struct lnet_side *side, char *text, bool opa)
 		options_fail("options", "write 'options ko2iblnd KEY=VALUE...'");
 }
 
-void lnet_set_words(struct lnet_side *side, bool opa)
+static void lnet_set_words(struct lnet_side *side, bool opa)
 {
 	char *line __autofree = NULL;
 	const struct plan_text *word;
@@ -279,4 +273,40 @@ void lnet_set_words(struct lnet_side *side, bool opa)
 	}
 	if (line)
 		lnet_set_typed(side, line, opa);
+}
+
+void lnet_take(struct lnet_side *near, const struct plan_input *options)
+{
+	const char *profile = plan_text("profile");
+	const char *release = plan_text("release");
+	size_t i;
+
+	lnet_init(near);
+	if (release)
+		near->release = lnet_parse_release(release);
+	if (profile && strcmp(profile, "opa"))
+		options_fail(profile, "there is no such profile; the only profile is opa");
+	if (profile)
+		lnet_set_profile(near);
+	lnet_set_words(near, profile);
+	for (i = 0; options[i].name; i++)
+		if (options[i].given)
+			near->inputs[i] = options[i];
+}
+
+void lnet_take_remote(struct lnet_side *far)
+{
+	char *word, *rest;
+	size_t i;
+
+	lnet_init(far);
+	for (i = 0; i < plan.nr_texts; i++) {
+		char *words __autofree = memory_string(plan.texts[i].text);
+
+		if (strcmp(plan.texts[i].name, "remote"))
+			continue;
+		rest = words;
+		while ((word = lnet_next_word(&rest, ",")))
+			lnet_set_remote_word(far, word);
+	}
 }

@@ -7,7 +7,7 @@
  * concurrent_sends, W the device's max_qp_wr, fr 2 with FastReg and 0 with FMR, oob the
  * messages out of band.
  */
-#include "plan/lnet.h"
+#include "plan/plan.h"
 
 #define LNET_SETUP	"o2iblnd_modparams.c, kiblnd_tunables_setup()"
 #define LNET_CONN	"o2iblnd.c, kiblnd_create_conn()"

@@ -7,7 +7,7 @@
  * So the output has the objects to subtract from the capacity before the device is shared, and no
  * limits.
  */
-#include "plan/lnet.h"
+#include "plan/plan.h"
 
 #define LNET_CONNS	"conns-per-peer"
 
@@ -178,41 +178,17 @@ static void lnet_plan_pair(struct lnet_side *near, struct lnet_side *far)
 	lnet_plan_total(far, conns);
 }
 
-/* Read the parameters of this node: the profile, then those of modprobe, then options. */
-static void lnet_take(struct lnet_side *near, const struct plan_input *options)
-{
-	const char *profile = plan_text("profile");
-	const char *release = plan_text("release");
-	size_t i;
-
-	lnet_init(near);
-	if (release)
-		near->release = lnet_parse_release(release);
-	if (profile && strcmp(profile, "opa"))
-		options_fail(profile, "there is no such profile; the only profile is opa");
-	if (profile)
-		lnet_set_profile(near);
-	lnet_set_words(near, profile);
-	for (i = 0; options[i].name; i++)
-		if (options[i].given)
-			near->inputs[i] = options[i];
-}
-
 static void lnet_add(struct plan_input *inputs)
 {
 	static struct lnet_side near = { .name = "this node" };
 	static struct lnet_side far = { .name = "the other end" };
-	size_t i;
 
 	lnet_take(&near, inputs);
 	if (!plan_text("remote")) {
 		lnet_plan_node(&near);
 		return;
 	}
-	lnet_init(&far);
-	for (i = 0; i < plan.nr_texts; i++)
-		if (!strcmp(plan.texts[i].name, "remote"))
-			lnet_set_remote(&far, plan.texts[i].text);
+	lnet_take_remote(&far);
 	lnet_plan_pair(&near, &far);
 }
 
