@@ -546,10 +546,14 @@ void rdmacg_stop_waiting(struct rdmacg_device *device)
 	WRITE_ONCE(desc->bypass, true);
 	do {
 		has_waiters = false;
-		/* One command of each domain, because new domains need the lock. */
-		scoped_guard(spinlock, &desc->lock)
-			list_for_each_entry(domain, &desc->domains, desc_node)
-				has_waiters |= rdmacg_gate_open(&domain->gate);
+		/* One command for each hold of the lock, which a new domain needs. */
+		scoped_guard(spinlock, &desc->lock) {
+			list_for_each_entry(domain, &desc->domains, desc_node) {
+				has_waiters = rdmacg_gate_open(&domain->gate);
+				if (has_waiters)
+					break;
+			}
+		}
 		cond_resched();
 	} while (has_waiters);
 }
