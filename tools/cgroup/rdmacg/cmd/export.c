@@ -267,9 +267,10 @@ static bool export_print_and_close(int fd, bool new)
 }
 
 /*
- * Devices and FIFOs are written directly. A regular file is replaced, also behind a link: a
- * temporary file in the same folder is renamed when it is complete. The descriptor sets its mode,
- * because in a folder that others can write, the name may lead to another file meanwhile.
+ * Write to a device or FIFO directly. Replace a regular file, even if the name is a link to it:
+ * write a temporary file in the same folder, and rename it when it is complete. Use the descriptor
+ * to set its mode, because in a folder that others can write, the name may belong to another file
+ * meanwhile.
  */
 static bool export_write(void)
 {
@@ -282,7 +283,7 @@ static bool export_write(void)
 
 	if (direct)
 		fd = open(target, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-	/* A link without a target: realpath() has set errno, and lstat() has not. */
+	/* If this is a link without a target, realpath() has set errno, and lstat() has not. */
 	else if (target || lstat(name, &status))
 		fd = mkostemp(path, O_CLOEXEC);
 	if (fd >= 0)

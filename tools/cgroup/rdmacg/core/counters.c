@@ -106,7 +106,7 @@ static struct slot *pool_get_slot(struct pool *pool, enum pool_class class, cons
 	return slot;
 }
 
-/* The value in @file, of an event such as "max" or with a NULL @event; NULL for other events. */
+/* Where to put a value of @file; @event is an event such as "max", or NULL. NULL if unknown. */
 static uint64_t *slot_value(struct slot *slot, enum pool_file file, const char *event)
 {
 	struct events *events = file == POOL_EVENTS ? &slot->events : &slot->local;
@@ -145,7 +145,7 @@ static void pool_take_line(struct pool *pool, enum pool_class class, enum pool_f
 	}
 }
 
-/* The pool of a device, whose name is kept by the caller. */
+/* Find or add the pool of a device. The name in @device must live as long as the pools. */
 static struct pool *pools_get(struct pools *pools, const struct device *device)
 {
 	struct pool *pool = pools_find(pools, device);
