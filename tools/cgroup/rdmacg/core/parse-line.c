@@ -61,7 +61,14 @@ bool line_next(char **text, struct line *line)
 /* A key with only these characters needs no escapes. */
 static bool line_is_key(const char *key, size_t length)
 {
-	return length && strspn(key, "abcdefghijklmnopqrstuvwxyz0123456789_.:") >= length;
+	size_t i;
+
+	/* strspn() would first build a table, for each of these short words. */
+	for (i = 0; i < length; i++)
+		if (!(key[i] >= 'a' && key[i] <= 'z') && !(key[i] >= '0' && key[i] <= '9') &&
+		    !strchr("_.:", key[i]))
+			return false;
+	return length;
 }
 
 bool line_next_value(struct line *line, const char **key, uint64_t *value)
