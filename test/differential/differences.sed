@@ -6,7 +6,6 @@
 # the result:
 # - objects with an fd (comp_channel, async_event): stock does not count them.
 # - multicast groups, and all of rdma.verb.* and rdma.hw.*: stock has none.
-# - queries of the device: stock does not report limits.
 # - reads after one of the writes below, until both kernels have the same limits again. Writes of
 #   010 and 2147483647 have no rule, because both kernels accept them; stock takes them as 8 and as
 #   no limit.

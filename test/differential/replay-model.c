@@ -1,62 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The controller's contract in its plainest form: arrays, loops, no locks. */
+/*
+ * The controller's contract in its plainest form: arrays, loops, no locks. test/model/write.c has
+ * the writes of limits.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay-model.h"
+#include "replay.h"
 
 #define ACCOUNTS 512
 /* The root has no account: it has no limits and is not charged. */
 #define ROOT NONE
 
-struct charge {
-	enum resource resource;
-	__u64 amount;
-};
+enum event { EVENT_MAX, EVENT_ALLOC_FAIL };
+
+/*
+ * The account of a cgroup with the controller. While it is charged, it outlives the cgroup's
+ * directory.
+ */
+static struct account {
+	int parent;
+	__u64 max[DEVICES][RESOURCES];	/* what holds */
+	bool own[DEVICES][RESOURCES];	/* it is not the default's */
+	struct model_defaults defaults;
+	struct counter {
+		__u64 usage, peak;
+		__u64 events[2], local[2];	/* by enum event */
+	} counters[DEVICES][RESOURCES];
+} accounts[ACCOUNTS];
 
 struct set {
-	struct charge charges[3];
+	struct charge {
+		enum resource resource;
+		__u64 amount;
+	} charges[3];
 	int count;
 };
 
-static struct account accounts[ACCOUNTS];
-
-static struct {
-	bool exists, delegates;
-	int account;
-} cgroups[DIRS];
-
-static struct {
-	bool alive;
-	int dir;
-} procs[PROCS];
-
-static struct {
-	bool alive;
-	int device, owner;
-	bool held_by[PROCS];
-} contexts[CONTEXTS];
-
-static struct {
-	bool alive;
-	enum resource type;
-	int ctx, pd, cq, owner;
-	__u64 length;
-	bool held_by[PROCS];	/* an object with an fd; others go by their context */
-	bool attached[GROUPS];
-	int attach_owner[GROUPS];
-} objects[OBJECTS];
-
-/* Identifiers of rdma_cm, which are on no device at first. */
-static struct {
-	bool alive;
-	int owner, creator, device;
-	bool held_by[PROCS];
-} cm_ids[CM_IDS];
-
-/* The account that pays for a multicast group that has members. */
+struct cgroup cgroups[DIRS];
+struct proc procs[PROCS];
+struct object objects[OBJECTS];
 
 /* ---- accounts ---- */
 
@@ -67,14 +52,14 @@ static void mark(bool *in_use, int account)
 		in_use[account] = true;
 }
 
-static void mark_of_object(bool *in_use, int object)
+static void mark_of_object(bool *in_use, const struct object *object)
 {
 	int group;
 
-	mark(in_use, objects[object].owner);
+	mark(in_use, object->owner);
 	for (group = 0; group < GROUPS; group++)
-		if (objects[object].attached[group])
-			mark(in_use, objects[object].attach_owner[group]);
+		if (object->attached[group])
+			mark(in_use, object->attach_owner[group]);
 }
 
 static int free_account(void)
@@ -85,15 +70,9 @@ static int free_account(void)
 	for (i = 0; i < DIRS; i++)
 		if (cgroups[i].exists)
 			mark(in_use, cgroups[i].account);
-	for (i = 0; i < CONTEXTS; i++)
-		if (contexts[i].alive)
-			mark(in_use, contexts[i].owner);
-	for (i = 0; i < CM_IDS; i++)
-		if (cm_ids[i].alive)
-			mark(in_use, cm_ids[i].owner);
 	for (i = 0; i < OBJECTS; i++)
 		if (objects[i].alive)
-			mark_of_object(in_use, i);
+			mark_of_object(in_use, &objects[i]);
 	for (i = 0; i < ACCOUNTS; i++)
 		if (!in_use[i])
 			return i;
@@ -190,10 +169,13 @@ static struct set one(enum resource what, __u64 amount)
 	return (struct set) { .charges = { { what, amount } }, .count = 1 };
 }
 
+/* rdma_cm charges an identifier when it is bound. */
 static struct set object_set(enum resource type)
 {
 	struct set set = { .count = 0 };
 
+	if (type == CM_ID)
+		return set;
 	if (!is_fd_type(type))
 		set.charges[set.count++] = (struct charge) { HCA_OBJECT, 1 };
 	set.charges[set.count++] = (struct charge) { type, 1 };
@@ -215,16 +197,6 @@ static struct set memory_set(enum resource type, __u64 length)
 static int memory_charges(enum resource type)
 {
 	return type == QP ? 2 : 1;
-}
-
-static __u64 binding_limit(int account, int device, enum resource resource)
-{
-	__u64 limit = NO_LIMIT;
-
-	for (; account != ROOT; account = accounts[account].parent)
-		if (accounts[account].max[device][resource] < limit)
-			limit = accounts[account].max[device][resource];
-	return limit;
 }
 
 /* ---- cgroups ---- */
@@ -316,45 +288,148 @@ static int do_delegate(int dir, bool on)
 
 /* ---- files ---- */
 
+bool model_has_account(int dir)
+{
+	return cgroups[dir].exists && cgroups[dir].account != NONE;
+}
+
+/* The devices as the max file of the class shows them. */
+static void list_devices(struct account *account, enum class class, struct model_device *devices)
+{
+	enum resource first = first_of_class[class];
+	int device;
+
+	for (device = 0; device < DEVICES; device++)
+		devices[device] = (struct model_device) {
+			.name = device_names[device],
+			.index = device,
+			.index_is_shown = device >= USED_DEVICES,
+			.nr_keys = first_of_class[class + 1] - first,
+			.keys = &resource_names[first],
+			.max = &account->max[device][first],
+			.own = &account->own[device][first],
+		};
+}
+
+static void print_counter(FILE *stream, enum kind kind, const char *key,
+			  const struct counter *counter)
+{
+	const __u64 *events = kind == EVENTS ? counter->events : counter->local;
+
+	if (kind == CURRENT)
+		fprintf(stream, " %s=%llu", key, counter->usage);
+	else if (kind == PEAK)
+		fprintf(stream, " %s=%llu", key, counter->peak);
+	else
+		fprintf(stream, " %s.max=%llu %s.alloc_fail=%llu", key, events[EVENT_MAX],
+			key, events[EVENT_ALLOC_FAIL]);
+}
+
+static void print_counters(FILE *stream, enum kind kind, const struct model_device *device,
+			   const struct counter *counters)
+{
+	unsigned int i;
+
+	model_print_device(stream, device);
+	for (i = 0; i < device->nr_keys; i++)
+		print_counter(stream, kind, device->keys[i], &counters[i]);
+	putc('\n', stream);
+}
+
+static void print_file(struct account *account, int file, FILE *stream)
+{
+	enum class class = file / KINDS;
+	struct model_device devices[DEVICES];
+	enum kind kind = file % KINDS;
+	int device;
+
+	if (file == DEFAULT_FILE) {
+		model_print_defaults(stream, &account->defaults);
+		return;
+	}
+	list_devices(account, class, devices);
+	for (device = 0; device < nr_devices(); device++)
+		if (kind == MAX)
+			model_print(stream, &devices[device]);
+		else
+			print_counters(stream, kind, &devices[device],
+				       &account->counters[device][first_of_class[class]]);
+}
+
 static int do_read(int dir, int file, char *answer)
 {
+	FILE *stream;
+
 	if (!model_has_account(dir))
 		return -ENOENT;
-	account_print(&accounts[cgroups[dir].account], file, answer);
+	*answer = '\0';
+	stream = fmemopen(answer, ANSWER_SIZE, "w");
+	print_file(&accounts[cgroups[dir].account], file, stream);
+	if (fclose(stream))
+		abort();
 	return 0;
 }
 
-static int do_write(int dir, int file, const char *text, size_t len)
+static int write_defaults(struct account *account, struct model_text text)
 {
+	int error = model_write_defaults(&account->defaults, text);
+	struct model_device devices[DEVICES];
+	enum class class;
+
+	for (class = 0; !error && class < CLASSES; class++) {
+		list_devices(account, class, devices);
+		model_use_defaults(devices, nr_devices(), (enum model_class)class,
+				   &account->defaults);
+	}
+	return error;
+}
+
+static int do_write(int dir, int file, struct model_text text)
+{
+	struct model_device devices[DEVICES];
+	enum class class = file / KINDS;
+	struct account *account;
+
 	if (!model_has_account(dir))
 		return -ENOENT;
-	return account_write(&accounts[cgroups[dir].account], file, text, len);
+	account = &accounts[cgroups[dir].account];
+	if (file == DEFAULT_FILE)
+		return write_defaults(account, text);
+	list_devices(account, class, devices);
+	return model_write(devices, nr_devices(), (enum model_class)class, &account->defaults,
+			   text);
 }
 
 /* ---- objects ---- */
 
-static int do_attach(int proc, int object, int group)
+bool model_holds(int proc, int object)
 {
-	int device = contexts[objects[object].ctx].device;
+	const struct object *it = &objects[object];
+
+	if (!procs[proc].alive || !it->alive)
+		return false;
+	return is_fd_type(it->type) ? it->held_by[proc] : objects[it->ctx].held_by[proc];
+}
+
+static int do_attach(int proc, struct object *object, int group)
+{
 	int owner = payer(procs[proc].dir);
 
-	if (objects[object].attached[group])
+	if (object->attached[group])
 		return 0;
-	if (try_charge(owner, device, one(MCAST, 1)))
+	if (try_charge(owner, object->device, one(MCAST, 1)))
 		return -EAGAIN;
-	objects[object].attached[group] = true;
-	objects[object].attach_owner[group] = owner;
+	object->attached[group] = true;
+	object->attach_owner[group] = owner;
 	return 0;
 }
 
-static int do_detach(int object, int group)
+static int do_detach(struct object *object, int group)
 {
-	int device = contexts[objects[object].ctx].device;
-
-	if (!objects[object].attached[group])
+	if (!object->attached[group])
 		return -EINVAL;
-	objects[object].attached[group] = false;
-	uncharge(objects[object].attach_owner[group], device, one(MCAST, 1));
+	object->attached[group] = false;
+	uncharge(object->attach_owner[group], object->device, one(MCAST, 1));
 	return 0;
 }
 
@@ -379,56 +454,21 @@ static void uncharge_object(int owner, int device, enum resource type, __u64 len
 	uncharge(owner, device, object_set(type));
 }
 
-static void object_gone(int object)
+/* The objects of a context are destroyed with it. */
+static void object_gone(struct object *object)
 {
-	int group;
+	int group, i;
 
+	for (i = 0; object->type == CONTEXT && i < OBJECTS; i++)
+		if (objects[i].alive && objects[i].ctx == object - objects)
+			object_gone(&objects[i]);
 	for (group = 0; group < GROUPS; group++)
 		do_detach(object, group);
-	uncharge_object(objects[object].owner, contexts[objects[object].ctx].device,
-			objects[object].type, objects[object].length,
-			memory_charges(objects[object].type));
-	objects[object].alive = false;
-}
-
-static bool is_held(const bool held_by[PROCS])
-{
-	int i;
-
-	for (i = 0; i < PROCS; i++)
-		if (held_by[i])
-			return true;
-	return false;
-}
-
-/* A process closes a context. Its objects are destroyed when the last process has closed it. */
-static int do_close(int proc, int ctx)
-{
-	int i;
-
-	contexts[ctx].held_by[proc] = false;
-	if (is_held(contexts[ctx].held_by))
-		return 0;
-	for (i = 0; i < OBJECTS; i++)
-		if (objects[i].alive && objects[i].ctx == ctx)
-			object_gone(i);
-	uncharge(contexts[ctx].owner, contexts[ctx].device, one(HCA_HANDLE, 1));
-	contexts[ctx].alive = false;
-	return 0;
-}
-
-static int do_open(int proc, int ctx, int device)
-{
-	int owner = payer(procs[proc].dir);
-
-	if (try_charge(owner, device, one(HCA_HANDLE, 1)))
-		return -EAGAIN;
-	memset(&contexts[ctx], 0, sizeof(contexts[ctx]));
-	contexts[ctx].alive = true;
-	contexts[ctx].device = device;
-	contexts[ctx].owner = owner;
-	contexts[ctx].held_by[proc] = true;
-	return 0;
+	if (object->type == CM_ID && object->device != NONE)
+		uncharge(object->owner, object->device, one(CM_ID, 1));
+	uncharge_object(object->owner, object->device, object->type, object->length,
+			memory_charges(object->type));
+	object->alive = false;
 }
 
 /* The error of a driver that finds a flaw before it charges memory. */
@@ -461,38 +501,45 @@ static int charge_object(int owner, int device, const struct op *op)
 
 static int do_create(const struct op *op)
 {
-	int owner = payer(procs[op->proc].dir);
-	int device = contexts[op->ctx].device;
-	int error = charge_object(owner, device, op);
+	struct object new = {
+		.alive = true,
+		.type = op->type,
+		.device = op->type == CONTEXT ? op->device :
+			  op->type == CM_ID ? NONE : objects[op->ctx].device,
+		.owner = payer(procs[op->proc].dir),
+		.ctx = op->ctx,
+		.pd = op->pd,
+		.cq = op->cq,
+		.length = op->length,
+		.creator = op->proc,
+	};
+	int error = charge_object(new.owner, new.device, op);
 
 	if (error)
 		return error;
-	memset(&objects[op->object], 0, sizeof(objects[op->object]));
-	objects[op->object].alive = true;
-	objects[op->object].type = op->type;
-	objects[op->object].ctx = op->ctx;
-	objects[op->object].pd = op->pd;
-	objects[op->object].cq = op->cq;
-	objects[op->object].owner = owner;
-	objects[op->object].length = op->length;
-	objects[op->object].held_by[op->proc] = is_fd_type(op->type);
+	new.held_by[op->proc] = is_fd_type(op->type);
+	objects[op->object] = new;
 	return 0;
 }
 
+/* A process destroys an object, or closes its fd; the last one destroys it. */
 static int do_destroy(int proc, int object)
 {
+	int i;
+
 	if (is_busy(object))
 		return -EBUSY;
 	objects[object].held_by[proc] = false;
-	if (!is_held(objects[object].held_by))
-		object_gone(object);
+	for (i = 0; i < PROCS; i++)
+		if (objects[object].held_by[i])
+			return 0;
+	object_gone(&objects[object]);
 	return 0;
 }
 
 /* Soft-RoCE cannot change the memory of an MR. A new object is charged before it is asked. */
-static int do_rereg(int proc, int object)
+static int do_rereg(int proc, int device)
 {
-	int device = contexts[objects[object].ctx].device;
 	int owner = payer(procs[proc].dir);
 
 	if (try_charge(owner, device, object_set(MR)))
@@ -501,59 +548,14 @@ static int do_rereg(int proc, int object)
 	return -EOPNOTSUPP;
 }
 
-static int do_query(int proc, int ctx, char *answer)
-{
-	int owner = payer(procs[proc].dir);
-	int device = contexts[ctx].device;
-	__u64 most[RESOURCES], objects_limit;
-	int i;
-
-	objects_limit = binding_limit(owner, device, HCA_OBJECT);
-	for (i = 0; i < RESOURCES; i++) {
-		most[i] = binding_limit(owner, device, i);
-		if (most[i] > objects_limit)
-			most[i] = objects_limit;
-	}
-	most[MR_MEM] = NO_LIMIT;
-	/* 0 would be "not stated". */
-	if (!most[AH])
-		most[AH] = NO_LIMIT;
-	print_query(answer, most);
-	return 0;
-}
-
-/* ---- identifiers of rdma_cm ---- */
-
-static int do_cm_create(int proc, int id)
-{
-	memset(&cm_ids[id], 0, sizeof(cm_ids[id]));
-	cm_ids[id].alive = true;
-	cm_ids[id].owner = payer(procs[proc].dir);
-	cm_ids[id].creator = proc;
-	cm_ids[id].device = NONE;
-	cm_ids[id].held_by[proc] = true;
-	return 0;
-}
-
 /* The account of its creation pays, wherever the process is now. */
-static int do_cm_bind(int id, int device)
+static int do_bind(struct object *cm_id, int device)
 {
-	if (cm_ids[id].device != NONE)
+	if (cm_id->device != NONE)
 		return -EINVAL;
-	if (try_charge(cm_ids[id].owner, device, one(CM_ID, 1)))
+	if (try_charge(cm_id->owner, device, one(CM_ID, 1)))
 		return -EAGAIN;
-	cm_ids[id].device = device;
-	return 0;
-}
-
-static int do_cm_close(int proc, int id)
-{
-	cm_ids[id].held_by[proc] = false;
-	if (is_held(cm_ids[id].held_by))
-		return 0;
-	if (cm_ids[id].device != NONE)
-		uncharge(cm_ids[id].owner, cm_ids[id].device, one(CM_ID, 1));
-	cm_ids[id].alive = false;
+	cm_id->device = device;
 	return 0;
 }
 
@@ -571,12 +573,8 @@ static int do_fork(int parent, int child)
 	int i;
 
 	procs[child] = procs[parent];
-	for (i = 0; i < CONTEXTS; i++)
-		contexts[i].held_by[child] = contexts[i].held_by[parent];
 	for (i = 0; i < OBJECTS; i++)
 		objects[i].held_by[child] = objects[i].held_by[parent];
-	for (i = 0; i < CM_IDS; i++)
-		cm_ids[i].held_by[child] = cm_ids[i].held_by[parent];
 	return 0;
 }
 
@@ -585,18 +583,12 @@ static int do_kill(int proc)
 	int i;
 
 	procs[proc].alive = false;
-	for (i = 0; i < CM_IDS; i++) {
-		if (cm_ids[i].creator == proc)
-			cm_ids[i].creator = NONE;
-		if (cm_ids[i].alive && cm_ids[i].held_by[proc])
-			do_cm_close(proc, i);
-	}
-	for (i = 0; i < OBJECTS; i++)
+	for (i = 0; i < OBJECTS; i++) {
+		if (objects[i].creator == proc)
+			objects[i].creator = NONE;
 		if (objects[i].alive && objects[i].held_by[proc])
 			do_destroy(proc, i);
-	for (i = 0; i < CONTEXTS; i++)
-		if (contexts[i].alive && contexts[i].held_by[proc])
-			do_close(proc, i);
+	}
 	return 0;
 }
 
@@ -610,9 +602,9 @@ static int do_enter(int proc, int dir)
 	return 0;
 }
 
-static int do_share(int ctx, int receiver)
+static int do_share(int proc, int context)
 {
-	contexts[ctx].held_by[receiver] = true;
+	objects[context].held_by[proc] = true;
 	return 0;
 }
 
@@ -630,103 +622,27 @@ void model_start(void)
 
 int model_do(const struct op *op, char *answer)
 {
+	struct object *object = &objects[op->object];
+
 	switch (op->what) {
 	case MKDIR:	return do_mkdir(op->dir);
 	case RMDIR:	return do_rmdir(op->dir);
 	case DELEGATE:	return do_delegate(op->dir, op->on);
 	case READ:	return do_read(op->dir, op->file, answer);
-	case WRITE:	return do_write(op->dir, op->file, op->text, op->text_len);
+	case WRITE:	return do_write(op->dir, op->file,
+					(struct model_text){ op->text, op->text_len });
 	case SPAWN:	return do_spawn(op->proc);
 	case FORK:	return do_fork(op->proc, op->other);
 	case KILL:	return do_kill(op->proc);
 	case ENTER:	return do_enter(op->proc, op->dir);
-	case OPEN:	return do_open(op->proc, op->ctx, op->device);
-	case CLOSE:	return do_close(op->proc, op->ctx);
-	case SHARE:	return do_share(op->ctx, op->other);
 	case CREATE:	return do_create(op);
 	case DESTROY:	return do_destroy(op->proc, op->object);
-	case REREG:	return do_rereg(op->proc, op->object);
-	case ATTACH:	return do_attach(op->proc, op->object, op->group);
-	case DETACH:	return do_detach(op->object, op->group);
-	case QUERY:	return do_query(op->proc, op->ctx, answer);
-	case CM_CREATE:	return do_cm_create(op->proc, op->cm_id);
-	case CM_BIND:	return do_cm_bind(op->cm_id, op->device);
-	case CM_CLOSE:	return do_cm_close(op->proc, op->cm_id);
+	case SHARE:	return do_share(op->other, op->object);
+	case REREG:	return do_rereg(op->proc, object->device);
+	case ATTACH:	return do_attach(op->proc, object, op->group);
+	case DETACH:	return do_detach(object, op->group);
+	case BIND:	return do_bind(object, op->device);
 	default:
 		abort();
 	}
-}
-
-bool model_has_dir(int dir)
-{
-	return cgroups[dir].exists;
-}
-
-bool model_has_account(int dir)
-{
-	return cgroups[dir].exists && cgroups[dir].account != NONE;
-}
-
-bool model_takes_procs(int dir)
-{
-	return cgroups[dir].exists && !cgroups[dir].delegates;
-}
-
-bool model_has_proc(int proc)
-{
-	return procs[proc].alive;
-}
-
-bool model_has_context(int ctx)
-{
-	return contexts[ctx].alive;
-}
-
-int model_device(int ctx)
-{
-	return contexts[ctx].device;
-}
-
-bool model_holds_context(int proc, int ctx)
-{
-	return procs[proc].alive && contexts[ctx].alive && contexts[ctx].held_by[proc];
-}
-
-bool model_holds_object(int proc, int object)
-{
-	if (!objects[object].alive)
-		return false;
-	if (is_fd_type(objects[object].type))
-		return procs[proc].alive && objects[object].held_by[proc];
-	return model_holds_context(proc, objects[object].ctx);
-}
-
-bool model_has_object(int object)
-{
-	return objects[object].alive;
-}
-
-enum resource model_type(int object)
-{
-	return objects[object].type;
-}
-
-int model_context(int object)
-{
-	return objects[object].ctx;
-}
-
-bool model_has_cm_id(int id)
-{
-	return cm_ids[id].alive;
-}
-
-bool model_holds_cm_id(int proc, int id)
-{
-	return procs[proc].alive && cm_ids[id].alive && cm_ids[id].held_by[proc];
-}
-
-bool model_can_bind(int proc, int id)
-{
-	return model_holds_cm_id(proc, id) && cm_ids[id].creator == proc;
 }

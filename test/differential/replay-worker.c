@@ -21,7 +21,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "replay-kernel.h"
+#include "replay.h"
 
 #define QPT_UD 4
 #define ACCESS_LOCAL_WRITE 1
@@ -70,16 +70,24 @@ static int invoke(int fd, __u64 number, const void *in, size_t in_len, void *out
 	return submit(fd, &cmd, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE);
 }
 
+/* The fd of the process for the context of the operation. */
+static int context_fd(const struct op *op)
+{
+	return shared->fds[op->proc][op->ctx];
+}
+
 /* A response begins with the handle; rxe's own part says where to map queues. */
-static int create(const struct request *request, __u64 number, const void *in, size_t in_len,
-		  size_t out_len, struct reply *reply)
+static int create(const struct op *op, __u64 number, const void *in, size_t in_len,
+		  size_t out_len)
 {
 	__u64 driver_out[16];
 	__u32 out[16];
-	int error = invoke(request->fd, number, in, in_len, out, out_len, driver_out,
+	int error = invoke(context_fd(op), number, in, in_len, out, out_len, driver_out,
 			   sizeof(driver_out));
 
-	reply->value = out[0];
+	shared->handles[op->object] = out[0];
+	if (is_fd_type(op->type))
+		shared->fds[op->proc][op->object] = out[0];
 	return error;
 }
 
@@ -87,19 +95,19 @@ static int create(const struct request *request, __u64 number, const void *in, s
 	({										\
 		struct ib_uverbs_##name in = { __VA_ARGS__ };				\
 											\
-		create(request, IB_USER_VERBS_CMD_##NUMBER, &in, sizeof(in),		\
-		       sizeof(struct ib_uverbs_##name##_resp), reply);			\
+		create(op, IB_USER_VERBS_CMD_##NUMBER, &in, sizeof(in),			\
+		       sizeof(struct ib_uverbs_##name##_resp));				\
 	})
 
-static int create_async_event(const struct request *request, struct reply *reply)
+static int create_async_event(const struct op *op)
 {
 	struct command cmd = { .hdr.num_attrs = 0 };
 	int error;
 
 	add_attr(&cmd, UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE, NULL, 0, false);
-	error = submit(request->fd, &cmd, UVERBS_OBJECT_ASYNC_EVENT,
+	error = submit(context_fd(op), &cmd, UVERBS_OBJECT_ASYNC_EVENT,
 		       UVERBS_METHOD_ASYNC_EVENT_ALLOC);
-	reply->value = cmd.attrs[0].data;
+	shared->fds[op->proc][op->object] = cmd.attrs[0].data;
 	return error;
 }
 
@@ -110,128 +118,75 @@ static const struct ib_uverbs_ah_attr ah_attr = {
 	.port_num = 1,
 };
 
-static int create_mr(const struct request *request, struct reply *reply)
+static int create_mr(const struct op *op)
 {
-	uintptr_t start = (uintptr_t)memory;
+	uintptr_t start = (uintptr_t)shared->memory;
 
 	/* The page after the memory cannot be read. */
-	if (request->op.flaw == NO_MEMORY_THERE)
+	if (op->flaw == NO_MEMORY_THERE)
 		start += MEMORY_SIZE;
-	return CREATE_OBJECT(REG_MR, reg_mr, .pd_handle = request->pd, .start = start,
-			     .hca_va = start, .length = request->op.length,
+	return CREATE_OBJECT(REG_MR, reg_mr, .pd_handle = shared->handles[op->pd], .start = start,
+			     .hca_va = start, .length = op->length,
 			     .access_flags = ACCESS_LOCAL_WRITE);
 }
 
-static int create_object(const struct request *request, struct reply *reply)
+static int create_qp(const struct op *op)
 {
-	switch (request->op.type) {
-	case PD:
-		return CREATE_OBJECT(ALLOC_PD, alloc_pd, 0);
-	case COMP_CHANNEL:
-		return CREATE_OBJECT(CREATE_COMP_CHANNEL, create_comp_channel, 0);
-	case CQ:
-		return CREATE_OBJECT(CREATE_CQ, create_cq, .comp_channel = -1,
-				     .cqe = request->op.flaw == TOO_MANY_CQES ? 1 << 30 : 1);
-	case QP:
-		return CREATE_OBJECT(CREATE_QP, create_qp, .pd_handle = request->pd,
-				     .send_cq_handle = request->cq,
-				     .recv_cq_handle = request->cq, .max_send_wr = 1,
-				     .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1,
-				     .qp_type = QPT_UD);
-	case SRQ:
-		return CREATE_OBJECT(CREATE_SRQ, create_srq, .pd_handle = request->pd,
-				     .max_wr = 1, .max_sge = 1);
-	case AH:
-		return CREATE_OBJECT(CREATE_AH, create_ah, .pd_handle = request->pd,
-				     .attr = ah_attr);
-	case MR:
-		return create_mr(request, reply);
-	case MW:
-		return CREATE_OBJECT(ALLOC_MW, alloc_mw, .pd_handle = request->pd,
-				     .mw_type = 1);
-	case ASYNC_EVENT:
-		return create_async_event(request, reply);
-	default:
-		abort();
-	}
+	__u32 cq = shared->handles[op->cq];
+
+	return CREATE_OBJECT(CREATE_QP, create_qp, .pd_handle = shared->handles[op->pd],
+			     .send_cq_handle = cq, .recv_cq_handle = cq, .max_send_wr = 1,
+			     .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1,
+			     .qp_type = QPT_UD);
 }
 
-static int close_fd(int fd)
+/* In the commands of objects with events, the handle comes second. */
+static int destroy_object(const struct op *op)
 {
-	return close(fd) ? -errno : 0;
+	static const __u64 commands[RESOURCES] = {
+		[PD] = IB_USER_VERBS_CMD_DEALLOC_PD, [CQ] = IB_USER_VERBS_CMD_DESTROY_CQ,
+		[QP] = IB_USER_VERBS_CMD_DESTROY_QP, [SRQ] = IB_USER_VERBS_CMD_DESTROY_SRQ,
+		[AH] = IB_USER_VERBS_CMD_DESTROY_AH, [MR] = IB_USER_VERBS_CMD_DEREG_MR,
+		[MW] = IB_USER_VERBS_CMD_DEALLOC_MW,
+	};
+	__u32 handle = shared->handles[op->object];
+	struct ib_uverbs_destroy_qp with_events = { .qp_handle = handle };
+	struct ib_uverbs_destroy_qp_resp events;
+
+	if (is_fd_type(op->type))
+		return close(shared->fds[op->proc][op->object]) ? -errno : 0;
+	if (op->type == CQ || op->type == QP || op->type == SRQ)
+		return invoke(context_fd(op), commands[op->type], &with_events,
+			      sizeof(with_events), &events, op->type == CQ ?
+			      sizeof(struct ib_uverbs_destroy_cq_resp) : sizeof(events), NULL, 0);
+	return invoke(context_fd(op), commands[op->type], &handle, sizeof(handle), NULL, 0, NULL,
+		      0);
 }
 
-#define DESTROY_PLAIN(NUMBER, name, member)						\
-	({										\
-		struct ib_uverbs_##name in = { .member = request->handle };		\
-											\
-		invoke(request->fd, IB_USER_VERBS_CMD_##NUMBER, &in, sizeof(in),	\
-		       NULL, 0, NULL, 0);						\
-	})
-
-#define DESTROY_WITH_EVENTS(NUMBER, name, member)					\
-	({										\
-		struct ib_uverbs_##name in = { .member = request->handle };		\
-		struct ib_uverbs_##name##_resp out;					\
-											\
-		invoke(request->fd, IB_USER_VERBS_CMD_##NUMBER, &in, sizeof(in),	\
-		       &out, sizeof(out), NULL, 0);					\
-	})
-
-static int destroy_object(const struct request *request)
-{
-	switch (request->op.type) {
-	case PD:
-		return DESTROY_PLAIN(DEALLOC_PD, dealloc_pd, pd_handle);
-	case CQ:
-		return DESTROY_WITH_EVENTS(DESTROY_CQ, destroy_cq, cq_handle);
-	case QP:
-		return DESTROY_WITH_EVENTS(DESTROY_QP, destroy_qp, qp_handle);
-	case SRQ:
-		return DESTROY_WITH_EVENTS(DESTROY_SRQ, destroy_srq, srq_handle);
-	case AH:
-		return DESTROY_PLAIN(DESTROY_AH, destroy_ah, ah_handle);
-	case MR:
-		return DESTROY_PLAIN(DEREG_MR, dereg_mr, mr_handle);
-	case MW:
-		return DESTROY_PLAIN(DEALLOC_MW, dealloc_mw, mw_handle);
-	default:
-		return close_fd(request->fd);
-	}
-}
-
-static int rereg_mr(const struct request *request)
+static int rereg_mr(const struct op *op)
 {
 	struct ib_uverbs_rereg_mr in = {
-		.mr_handle = request->handle,
+		.mr_handle = shared->handles[op->object],
 		.flags = REREG_TRANS,
-		.start = (uintptr_t)memory,
-		.hca_va = (uintptr_t)memory,
-		.length = request->op.length,
+		.start = (uintptr_t)shared->memory,
+		.hca_va = (uintptr_t)shared->memory,
+		.length = op->length,
 	};
 	struct ib_uverbs_rereg_mr_resp out;
 
-	return invoke(request->fd, IB_USER_VERBS_CMD_REREG_MR, &in, sizeof(in), &out,
+	return invoke(context_fd(op), IB_USER_VERBS_CMD_REREG_MR, &in, sizeof(in), &out,
 		      sizeof(out), NULL, 0);
 }
 
-static int attach(const struct request *request)
+static int attach(const struct op *op)
 {
 	struct ib_uverbs_attach_mcast in = {
-		.gid = { 0xff, 0x0e, [15] = request->op.group + 1 },
-		.qp_handle = request->handle,
+		.gid = { 0xff, 0x0e, [15] = op->group + 1 },
+		.qp_handle = shared->handles[op->object],
 	};
 
-	return invoke(request->fd, request->op.what == ATTACH ? IB_USER_VERBS_CMD_ATTACH_MCAST :
+	return invoke(context_fd(op), op->what == ATTACH ? IB_USER_VERBS_CMD_ATTACH_MCAST :
 		      IB_USER_VERBS_CMD_DETACH_MCAST, &in, sizeof(in), NULL, 0, NULL, 0);
-}
-
-static int query(const struct request *request, struct reply *reply)
-{
-	struct ib_uverbs_query_device in = { .response = 0 };
-
-	return invoke(request->fd, IB_USER_VERBS_CMD_QUERY_DEVICE, &in, sizeof(in),
-		      &reply->device, sizeof(reply->device), NULL, 0);
 }
 
 /* The number of the uverbs device that belongs to "rxe@device". */
@@ -257,16 +212,16 @@ static int uverbs_number(int device)
 	return NONE;
 }
 
-static int open_context(const struct request *request, struct reply *reply)
+static int open_context(const struct op *op)
 {
-	static int numbers[DEVICES] = { [0 ... DEVICES - 1] = NONE };
+	static int numbers[USED_DEVICES] = { [0 ... USED_DEVICES - 1] = NONE };
 	struct command cmd = { .hdr.num_attrs = 0 };
-	int *number = &numbers[request->op.device];
+	int *number = &numbers[op->device];
 	char path[64];
 	int fd, error;
 
 	if (*number == NONE)
-		*number = uverbs_number(request->op.device);
+		*number = uverbs_number(op->device);
 	snprintf(path, sizeof(path), "/dev/infiniband/uverbs%d", *number);
 	fd = open(path, O_RDWR);
 	if (fd < 0)
@@ -274,22 +229,22 @@ static int open_context(const struct request *request, struct reply *reply)
 	error = submit(fd, &cmd, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_GET_CONTEXT);
 	if (error)
 		close(fd);
-	reply->value = fd;
+	shared->fds[op->proc][op->object] = fd;
 	return error;
 }
 
 /* Take a context from another process. */
-static int take_context(const struct request *request, struct reply *reply)
+static int take_context(const struct op *op)
 {
-	int pidfd = syscall(SYS_pidfd_open, request->pid, 0);
+	int pidfd = syscall(SYS_pidfd_open, shared->pids[op->proc], 0);
 	int fd, error;
 
 	if (pidfd < 0)
 		return -errno;
-	fd = syscall(SYS_pidfd_getfd, pidfd, request->fd, 0);
+	fd = syscall(SYS_pidfd_getfd, pidfd, shared->fds[op->proc][op->object], 0);
 	error = fd < 0 ? -errno : 0;
 	close(pidfd);
-	reply->value = fd;
+	shared->fds[op->other][op->object] = fd;
 	return error;
 }
 
@@ -306,61 +261,96 @@ static int cm_write(int fd, __u32 number, const void *in, size_t in_len, size_t 
 }
 
 /* Each identifier has an fd of its own and goes with it. */
-static int create_cm_id(struct reply *reply)
+static int create_cm_id(const struct op *op)
 {
 	struct rdma_ucm_create_id_resp out = { .id = 0 };
 	struct rdma_ucm_create_id in = {
 		.response = (uintptr_t)&out,
 		.ps = RDMA_PS_TCP,
 	};
+	int fd = open("/dev/infiniband/rdma_cm", O_RDWR);
 	int error;
 
-	reply->value = open("/dev/infiniband/rdma_cm", O_RDWR);
-	if ((int)reply->value < 0)
+	if (fd < 0)
 		return -errno;
-	error = cm_write(reply->value, RDMA_USER_CM_CMD_CREATE_ID, &in, sizeof(in), sizeof(out));
-	reply->handle = out.id;
+	error = cm_write(fd, RDMA_USER_CM_CMD_CREATE_ID, &in, sizeof(in), sizeof(out));
+	shared->fds[op->proc][op->object] = fd;
+	shared->handles[op->object] = out.id;
 	return error;
 }
 
-static int bind_cm_id(const struct request *request)
+static int bind_cm_id(const struct op *op)
 {
-	static const char *const addresses[DEVICES] = { "192.0.2.1", "198.51.100.1" };
+	static const char *const addresses[USED_DEVICES] = { "192.0.2.1", "198.51.100.1" };
 	struct sockaddr_in address = { .sin_family = AF_INET };
-	struct rdma_ucm_bind in = { .id = request->handle, .addr_size = sizeof(address) };
+	struct rdma_ucm_bind in = {
+		.id = shared->handles[op->object],
+		.addr_size = sizeof(address),
+	};
 
-	inet_pton(AF_INET, addresses[request->op.device], &address.sin_addr);
+	inet_pton(AF_INET, addresses[op->device], &address.sin_addr);
 	memcpy(&in.addr, &address, sizeof(address));
-	return cm_write(request->fd, RDMA_USER_CM_CMD_BIND, &in, sizeof(in), 0);
+	return cm_write(shared->fds[op->proc][op->object], RDMA_USER_CM_CMD_BIND, &in, sizeof(in),
+			0);
 }
 
-/* The child becomes a child of the generator's process, which waits for it. */
-static int fork_worker(int child, struct reply *reply)
+static int create_object(const struct op *op)
+{
+	__u32 pd = op->pd == NONE ? 0 : shared->handles[op->pd];
+
+	switch (op->type) {
+	case CONTEXT:
+		return open_context(op);
+	case PD:
+		return CREATE_OBJECT(ALLOC_PD, alloc_pd, 0);
+	case COMP_CHANNEL:
+		return CREATE_OBJECT(CREATE_COMP_CHANNEL, create_comp_channel, 0);
+	case CQ:
+		return CREATE_OBJECT(CREATE_CQ, create_cq, .comp_channel = -1,
+				     .cqe = op->flaw == TOO_MANY_CQES ? 1 << 30 : 1);
+	case QP:
+		return create_qp(op);
+	case SRQ:
+		return CREATE_OBJECT(CREATE_SRQ, create_srq, .pd_handle = pd, .max_wr = 1,
+				     .max_sge = 1);
+	case AH:
+		return CREATE_OBJECT(CREATE_AH, create_ah, .pd_handle = pd, .attr = ah_attr);
+	case MR:
+		return create_mr(op);
+	case MW:
+		return CREATE_OBJECT(ALLOC_MW, alloc_mw, .pd_handle = pd, .mw_type = 1);
+	case ASYNC_EVENT:
+		return create_async_event(op);
+	case CM_ID:
+		return create_cm_id(op);
+	default:
+		abort();
+	}
+}
+
+/* The child becomes a child of the main process, which waits for it. */
+static int fork_worker(int proc, int child)
 {
 	long pid = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
 
 	if (!pid)
 		work(child);
-	reply->value = pid;
+	shared->pids[child] = pid;
+	memcpy(shared->fds[child], shared->fds[proc], sizeof(shared->fds[0]));
 	return pid < 0 ? -errno : 0;
 }
 
-static int serve(const struct request *request, struct reply *reply)
+static int serve(const struct op *op)
 {
-	switch (request->op.what) {
-	case FORK:	return fork_worker(request->op.other, reply);
-	case OPEN:	return open_context(request, reply);
-	case CLOSE:	return close_fd(request->fd);
-	case SHARE:	return take_context(request, reply);
-	case CREATE:	return create_object(request, reply);
-	case DESTROY:	return destroy_object(request);
-	case REREG:	return rereg_mr(request);
+	switch (op->what) {
+	case FORK:	return fork_worker(op->proc, op->other);
+	case CREATE:	return create_object(op);
+	case DESTROY:	return destroy_object(op);
+	case SHARE:	return take_context(op);
+	case REREG:	return rereg_mr(op);
 	case ATTACH:
-	case DETACH:	return attach(request);
-	case QUERY:	return query(request, reply);
-	case CM_CREATE:	return create_cm_id(reply);
-	case CM_BIND:	return bind_cm_id(request);
-	case CM_CLOSE:	return close_fd(request->fd);
+	case DETACH:	return attach(op);
+	case BIND:	return bind_cm_id(op);
 	default:
 		abort();
 	}
@@ -368,15 +358,13 @@ static int serve(const struct request *request, struct reply *reply)
 
 void work(int proc)
 {
-	struct request request;
-	struct reply reply;
+	char byte;
 
 	for (;;) {
-		if (read(channels[proc][1], &request, sizeof(request)) != sizeof(request))
+		if (read(channels[proc][1], &byte, 1) != 1)
 			_exit(1);
-		memset(&reply, 0, sizeof(reply));
-		reply.error = serve(&request, &reply);
-		if (write(channels[proc][1], &reply, sizeof(reply)) != sizeof(reply))
+		shared->error = serve(&shared->op);
+		if (write(channels[proc][1], &byte, 1) != 1)
 			_exit(1);
 	}
 }

@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * replay kernel|model v1|v2 full|common SEED COUNT: do COUNT random operations, the same ones for
- * the same seed, on the kernel or on the model of the controller's contract. Print one line for
- * each: its number, the operation, the result. "common" uses only what stock also has. At the end,
- * end every process, read every file and remove the cgroups.
+ * replay common|full|writes v1|v2 SEED COUNT: do COUNT random operations, the same ones for the
+ * same seed. Print one line for each: its number, the operation, the result. The model always
+ * follows along, and operations are chosen from its state, so the next operation is the same,
+ * whatever the kernel does.
  *
- * The model always follows along, and operations are chosen from its state. So the next operation
- * is the same, whatever the kernel does.
+ * "common" uses only what stock also has. Otherwise, the kernel's answers must be those of the
+ * model, and only the last answers are kept. A write that is refused has the error of the model,
+ * and changes nothing. A write that is accepted changes what it names and nothing else. What was
+ * read can be written back, and changes nothing that is read.
+ *
+ * At the end, end every process, read every file and remove the cgroups.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "replay-generate.h"
+#include "replay.h"
+
+#define KEPT_ANSWERS 10000
+#define SHOWN_TEXT 1000
 
 const struct dir dirs[DIRS] = {
 	[0] = { "", NONE },
@@ -40,20 +48,19 @@ const enum resource first_of_class[CLASSES + 1] = {
 	[HCA] = HCA_HANDLE, [VERB] = PD, [HW] = QUEUE_MEM, [CONTROL] = OPS, [CLASSES] = RESOURCES
 };
 
+const char *const device_names[DEVICES] = { "rxe0", "rxe1", "rxe 2", "rxe 2" };
+
 static const char *const names[OPERATIONS] = {
 	[MKDIR] = "mkdir", [RMDIR] = "rmdir", [DELEGATE] = "delegate",
 	[READ] = "read", [WRITE] = "write",
 	[SPAWN] = "spawn", [FORK] = "fork", [KILL] = "kill", [ENTER] = "enter",
-	[OPEN] = "open", [CLOSE] = "close", [SHARE] = "share",
-	[CREATE] = "create", [DESTROY] = "destroy", [REREG] = "rereg",
-	[ATTACH] = "attach", [DETACH] = "detach", [QUERY] = "query",
-	[CM_CREATE] = "cm-create", [CM_BIND] = "cm-bind", [CM_CLOSE] = "cm-close",
+	[CREATE] = "create", [DESTROY] = "destroy", [SHARE] = "share", [REREG] = "rereg",
+	[ATTACH] = "attach", [DETACH] = "detach", [BIND] = "bind",
 };
 
+enum mode mode;
 bool on_v1;
-bool full;
-static bool on_kernel;
-static __u64 number;
+static __u64 number, accepted, refused[ENOTUNIQ + 1];
 
 const char *file_name(int file)
 {
@@ -75,25 +82,11 @@ const char *file_name(int file)
 
 /* ---- output ---- */
 
-/* The capacity of the device is far above any limit here, so print large numbers as "many". */
-void print_query(char *answer, const __u64 *most)
-{
-	static const enum resource types[] = { PD, CQ, QP, SRQ, AH, MR, MW };
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(types); i++)
-		answer += sprintf(answer, most[types[i]] < 1000 ? "%s=%llu " : "%s=many ",
-				  resource_names[types[i]], most[types[i]]);
-	/* The size of a region, which no limit lowers. */
-	sprintf(answer, "%s=%s", resource_names[MR_MEM],
-		most[MR_MEM] < NO_LIMIT ? "less" : "many");
-}
-
 static void print_text(const char *text, size_t len)
 {
 	size_t i;
 
-	for (i = 0; i < len; i++) {
+	for (i = 0; i < len && i < SHOWN_TEXT; i++) {
 		if (text[i] == '\n')
 			fputs("\\n", stdout);
 		else if (text[i] == '\t')
@@ -103,114 +96,119 @@ static void print_text(const char *text, size_t len)
 		else
 			putchar(text[i]);
 	}
+	if (i < len)
+		printf("... (%zu bytes)", len);
 }
 
-static void print_create(const struct op *op)
+static void print_write(const struct op *op)
 {
-	static const char *const flaws[FLAWS] = {
-		[SOUND] = "", [TOO_MANY_CQES] = " too-many-cqes",
-		[NO_MEMORY_THERE] = " no-memory-there"
-	};
-
-	printf(" p%d c%d o%d %s%s", op->proc, op->ctx, op->object, resource_names[op->type],
-	       flaws[op->flaw]);
-	if (op->pd != NONE)
-		printf(" pd=o%d", op->pd);
-	if (op->cq != NONE)
-		printf(" cq=o%d", op->cq);
-	if (op->type == MR)
-		printf(" length=%llu", op->length);
+	fputs(" \"", stdout);
+	print_text(op->text, op->text_len);
+	putchar('"');
+	if (op->nth)
+		printf(" allocation %u fails", op->nth);
 }
 
-static const char *path_of(int dir)
+static void print_answer(int error, const char *answer)
 {
-	return dir ? dirs[dir].path : "/";
-}
-
-static void print_cgroup_op(const struct op *op)
-{
-	printf(" %s", path_of(op->dir));
-	if (op->what == DELEGATE)
-		printf(" %s", op->on ? "+rdma" : "-rdma");
-	if (op->what == READ || op->what == WRITE)
-		printf(" %s", file_name(op->file));
-	if (op->what == WRITE) {
-		fputs(" \"", stdout);
-		print_text(op->text, op->text_len);
-		putchar('"');
-	}
-}
-
-static void print_op(const struct op *op)
-{
-	printf("%llu %s", number, names[op->what]);
-	switch (op->what) {
-	case MKDIR:
-	case RMDIR:
-	case DELEGATE:
-	case READ:
-	case WRITE:
-		print_cgroup_op(op);
-		break;
-	case SPAWN:
-	case KILL:
-		printf(" p%d", op->proc);
-		break;
-	case FORK:
-		printf(" p%d p%d", op->proc, op->other);
-		break;
-	case ENTER:
-		printf(" p%d %s", op->proc, path_of(op->dir));
-		break;
-	case OPEN:
-		printf(" p%d c%d rxe%d", op->proc, op->ctx, op->device);
-		break;
-	case SHARE:
-		printf(" p%d p%d c%d", op->proc, op->other, op->ctx);
-		break;
-	case CLOSE:
-	case QUERY:
-		printf(" p%d c%d", op->proc, op->ctx);
-		break;
-	case CREATE:
-		print_create(op);
-		break;
-	case REREG:
-		printf(" p%d o%d length=%llu", op->proc, op->object, op->length);
-		break;
-	case CM_CREATE:
-	case CM_CLOSE:
-	case CM_BIND:
-		printf(" p%d i%d", op->proc, op->cm_id);
-		break;
-	case ATTACH:
-	case DETACH:
-		printf(" p%d o%d group=%d", op->proc, op->object, op->group);
-		break;
-	default:
-		printf(" p%d o%d %s", op->proc, op->object, resource_names[op->type]);
-	}
-}
-
-void run(const struct op *op)
-{
-	char answer[ANSWER_SIZE] = "", expected[ANSWER_SIZE];
-	int error;
-
-	number++;
-	print_op(op);
-	if (on_kernel) {
-		error = kernel_do(op, answer);
-		model_do(op, expected);
-	} else {
-		error = model_do(op, answer);
-	}
 	printf(": %s", error ? strerrorname_np(-error) : "ok");
 	if (!error && *answer) {
 		putchar(' ');
 		print_text(answer, strlen(answer));
 	}
+}
+
+/* An operation also prints the fields that it does not have, as 0 or -1. */
+static void print_op(const struct op *op)
+{
+	printf("%llu %s", number, names[op->what]);
+	if (op->what <= WRITE || op->what == ENTER)
+		printf(" %s", op->dir ? dirs[op->dir].path : "/");
+	if (op->what == DELEGATE)
+		printf(" %s", op->on ? "+rdma" : "-rdma");
+	if (op->what == READ || op->what == WRITE)
+		printf(" %s", file_name(op->file));
+	if (op->what == WRITE)
+		print_write(op);
+	if (op->what > WRITE)
+		printf(" p%d p%d", op->proc, op->other);
+	if (op->what > ENTER)
+		printf(" %s o%d context=o%d pd=o%d cq=o%d device=%d flaw=%d length=%llu group=%d",
+		       resource_names[op->type], op->object, op->ctx, op->pd, op->cq, op->device,
+		       op->flaw, op->length, op->group);
+}
+
+static void print(const struct op *op, int error, const char *answer)
+{
+	if (mode != COMMON && number % KEPT_ANSWERS == 0) {
+		rewind(stdout);
+		if (ftruncate(STDOUT_FILENO, 0))
+			die("stdout");
+	}
+	print_op(op);
+	print_answer(error, answer);
 	putchar('\n');
+}
+
+/* ---- comparison with the model ---- */
+
+static void judge(const struct op *op, int error, const char *answer)
+{
+	char wanted[ANSWER_SIZE] = "";
+	int wanted_error;
+
+	/* The model does not know how many allocations a write needs. */
+	if (op->nth && error == -ENOMEM)
+		return;
+	wanted_error = model_do(op, wanted);
+	if (mode == COMMON || (error == wanted_error && (error || !strcmp(answer, wanted))))
+		return;
+	fputs("the model", stdout);
+	print_answer(wanted_error, wanted);
+	putchar('\n');
+	exit(1);
+}
+
+/* After a text was written back, the file still has this text. */
+static void check_back(const struct op *op)
+{
+	static char text[ANSWER_SIZE];
+	struct op read = { .what = READ, .dir = op->dir, .file = op->file };
+
+	model_do(&read, text);
+	if (strlen(text) == op->text_len && !memcmp(text, op->text, op->text_len))
+		return;
+	printf("the text of the file means something else when it is written\n");
+	exit(1);
+}
+
+static void run_one(const struct op *op)
+{
+	char answer[ANSWER_SIZE] = "";
+	int error;
+
+	error = kernel_do(op, answer);
+	print(op, error, answer);
+	judge(op, error, answer);
+	if (op->what == WRITE) {
+		accepted += !error;
+		refused[-error]++;
+	}
+	if (op->back && !(op->nth && error == -ENOMEM))
+		check_back(op);
+}
+
+/* After a write, read all files of the cgroup that can have changed. */
+void run(const struct op *op)
+{
+	struct op read = { .what = READ, .dir = op->dir };
+
+	number++;
+	run_one(op);
+	if (op->what != WRITE || mode == COMMON)
+		return;
+	for (read.file = 0; read.file < FILES; read.file += read.file < CONTROL * KINDS ? KINDS : 1)
+		run_one(&read);
 }
 
 /* ---- the end ---- */
@@ -220,7 +218,7 @@ static void read_all(void)
 	struct op op = { .what = READ };
 
 	for (op.dir = 1; op.dir < DIRS; op.dir++)
-		for (op.file = 0; op.file < (full ? FILES : KINDS); op.file++)
+		for (op.file = 0; op.file < (mode == COMMON ? KINDS : FILES); op.file++)
 			if (model_has_account(op.dir))
 				run(&op);
 }
@@ -231,33 +229,58 @@ static void clean_up(void)
 
 	read_all();
 	for (op.proc = 0; op.proc < PROCS; op.proc++)
-		if (model_has_proc(op.proc))
+		if (procs[op.proc].alive)
 			run(&op);
 	read_all();
 	op.what = RMDIR;
 	for (op.dir = DIRS - 1; op.dir; op.dir--)
-		if (model_has_dir(op.dir))
+		if (cgroups[op.dir].exists)
 			run(&op);
+}
+
+/* Each documented error of a write must occur. */
+static int report_writes(void)
+{
+	static const int errors[] = { EINVAL, ENODEV, ENOTUNIQ, E2BIG, ENOMEM };
+	int i, failed = 0;
+
+	printf("%llu operations, %llu writes accepted", number, accepted);
+	for (i = 0; i < ARRAY_SIZE(errors); i++) {
+		printf(", %llu %s", refused[errors[i]], strerrorname_np(errors[i]));
+		failed |= !refused[errors[i]];
+	}
+	printf("%s\n", failed ? ": an error did not occur; take a larger COUNT" : "");
+	return failed;
+}
+
+static int find_word(const char *word, const char *const *words)
+{
+	int i = 0;
+
+	while (words[i] && strcmp(words[i], word))
+		i++;
+	if (words[i])
+		return i;
+	fprintf(stderr, "replay: %s is unknown\n", word);
+	exit(2);
 }
 
 int main(int argc, char *argv[])
 {
 	__u64 count;
 
-	if (argc != 6) {
-		fprintf(stderr, "usage: replay kernel|model v1|v2 full|common SEED COUNT\n");
+	if (argc != 5) {
+		fprintf(stderr, "usage: replay common|full|writes v1|v2 SEED COUNT\n");
 		return 2;
 	}
-	on_kernel = !strcmp(argv[1], "kernel");
-	on_v1 = !strcmp(argv[2], "v1");
-	full = !strcmp(argv[3], "full");
-	seed(strtoull(argv[4], NULL, 10));
-	count = strtoull(argv[5], NULL, 10);
+	mode = find_word(argv[1], (const char *[]){ "common", "full", "writes", NULL });
+	on_v1 = !find_word(argv[2], (const char *[]){ "v1", "v2", NULL });
+	seed(strtoull(argv[3], NULL, 10));
+	count = strtoull(argv[4], NULL, 10);
 	model_start();
-	if (on_kernel)
-		kernel_start();
+	kernel_start();
 	while (number < count)
 		run_some();
 	clean_up();
-	return 0;
+	return mode == WRITES ? report_writes() : 0;
 }

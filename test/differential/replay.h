@@ -1,29 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The operations of a differential test. The generator creates operations; the model and the kernel
- * carry them out, and their answers are compared.
+ * The model and the kernel do the same random operations, and their answers are compared:
  *
- * Objects have ids, such as op.proc and op.object. An id is an index into a table of each side, not
- * a pid or a handle, and another object gets it after the first one is destroyed.
+ *   replay.c           main(): prints operations and compares answers
+ *   replay-generate.c  chooses operations from the state of the model
+ *   replay-text.c      texts for the files of limits
+ *   replay-model.c     the contract of the controller
+ *   replay-kernel.c    the kernel: cgroups and processes
+ *   replay-worker.c    the kernel: objects
+ *
+ * Processes and objects have ids, such as op.proc and op.object. An id is an index into a table of
+ * the model and into one of the kernel. Another object gets the id after the first is destroyed.
  */
 #ifndef REPLAY_H
 #define REPLAY_H
 
 #include <stdint.h>
 #include <linux/types.h>
+#include <sys/types.h>
 
 #include "../model/write.h"
 
 #define ARRAY_SIZE(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-#define DEVICES 2
+/* Objects are only on the first two devices. The others have the same name. */
+#define DEVICES 4
+#define USED_DEVICES 2
 #define PROCS 6
-#define CONTEXTS 8
-#define OBJECTS 40
 #define GROUPS 3
-#define CM_IDS 6
-#define TEXT_SIZE 512
-#define ANSWER_SIZE 4096
+#define DIRS 18
+/* The ids of contexts, of objects in a context, and of identifiers of rdma_cm. */
+#define END_CONTEXTS 8
+#define END_IN_CONTEXT 48
+#define OBJECTS 54
+#define ANSWER_SIZE 16384
 
 #define NONE (-1)
 /* Longer than any address space. */
@@ -38,6 +48,9 @@ enum resource {
 	RESOURCES
 };
 
+/* The type of an object is its resource. A context is also an object. */
+#define CONTEXT HCA_HANDLE
+
 enum class { HCA = MODEL_HCA, VERB = MODEL_VERB, HW = MODEL_HW, CONTROL = MODEL_CONTROL, CLASSES };
 enum kind { MAX, CURRENT, PEAK, EVENTS, EVENTS_LOCAL, KINDS };
 /*
@@ -50,60 +63,104 @@ enum kind { MAX, CURRENT, PEAK, EVENTS, EVENTS_LOCAL, KINDS };
 enum what {
 	MKDIR, RMDIR, DELEGATE, READ, WRITE,
 	SPAWN, FORK, KILL, ENTER,
-	OPEN, CLOSE, SHARE, CREATE, DESTROY, REREG, ATTACH, DETACH, QUERY,
-	CM_CREATE, CM_BIND, CM_CLOSE,
+	CREATE, DESTROY, SHARE, REREG, ATTACH, DETACH, BIND,
 	OPERATIONS
 };
 
-/* Why a driver refuses to create an object, after the charge. */
-enum flaw { SOUND, TOO_MANY_CQES, NO_MEMORY_THERE, FLAWS };
+/* The reason for which a driver refuses to create an object, after the charge. */
+enum flaw { SOUND, TOO_MANY_CQES, NO_MEMORY_THERE };
 
 struct op {
 	enum what what;
 	int dir;		/* the cgroup */
 	int file;		/* READ, WRITE */
 	bool on;		/* DELEGATE: turn the controller on for children, or off */
-	int proc;		/* who does it, or to whom it is done */
+	int proc;		/* the process that acts, or starts, or is killed or moved */
 	int other;		/* FORK: the child. SHARE: the receiver */
-	int ctx, device;
 	int object;
-	enum resource type;	/* CREATE */
+	enum resource type;	/* of the object */
+	int device;		/* CREATE of a context, BIND */
+	int ctx;		/* of the object; a context is its own */
 	int pd, cq;		/* CREATE: what the object needs, or NONE */
 	enum flaw flaw;		/* CREATE */
 	__u64 length;		/* CREATE of an MR, REREG */
 	int group;		/* ATTACH, DETACH */
-	int cm_id;		/* CM_CREATE, CM_BIND, CM_CLOSE */
-	char text[TEXT_SIZE];	/* WRITE */
+	const char *text;	/* WRITE */
 	size_t text_len;
+	unsigned int nth;	/* WRITE: this allocation fails; 0: none */
+	bool back;		/* WRITE: the file has this text, so the write changes nothing */
 };
 
-/* All cgroups that can exist, parents first; number 0 is the root. */
-struct dir {
-	const char *path;
-	int parent;
+/* The operations that are chosen. */
+enum mode {
+	COMMON,		/* those that stock also has; the answers of both kernels are compared */
+	FULL,		/* all */
+	WRITES,		/* of cgroups and files; some limits would delay commands for a day */
+	MODES
 };
 
-#define DIRS 18
-extern const struct dir dirs[DIRS];
-extern const char *const resource_names[RESOURCES];
-/* The first resource of each class, and the end of the last class. */
-extern const enum resource first_of_class[CLASSES + 1];
-
+extern enum mode mode;
 /* The controller is on a v1 hierarchy, not on v2. */
 extern bool on_v1;
 
-static inline bool is_fd_type(enum resource type)
+/* All cgroups that can exist, parents first; number 0 is the root. */
+extern const struct dir {
+	const char *path;
+	int parent;
+} dirs[DIRS];
+
+extern const char *const resource_names[RESOURCES];
+/* The first resource of each class, and the end of the last class. */
+extern const enum resource first_of_class[CLASSES + 1];
+/* Without escapes. */
+extern const char *const device_names[DEVICES];
+
+static inline int nr_devices(void)
 {
-	return type == COMP_CHANNEL || type == ASYNC_EVENT;
+	return mode == COMMON ? USED_DEVICES : DEVICES;
 }
 
-/* "rdma.max" and so on, valid until the next call. */
-const char *file_name(int file);
-/* Answer a QUERY, with @most of each resource. */
-void print_query(char *answer, const __u64 *most);
+/* A process holds such an object by its fd, and other objects by the fd of their context. */
+static inline bool is_fd_type(enum resource type)
+{
+	return type == CONTEXT || type == COMP_CHANNEL || type == ASYNC_EVENT || type == CM_ID;
+}
+
+/* The state of the model. The generator reads it, and only the model changes it. */
+
+struct cgroup {
+	bool exists, delegates;
+	int account;		/* NONE: the controller is off */
+};
+
+struct proc {
+	bool alive;
+	int dir;
+};
+
+struct object {
+	bool alive;
+	enum resource type;
+	int device;		/* NONE: an identifier of rdma_cm that is not bound */
+	int owner;		/* the account that was charged */
+	int ctx, pd, cq;
+	__u64 length;
+	int creator;		/* the process, or NONE after its end */
+	bool held_by[PROCS];	/* only objects with an fd */
+	bool attached[GROUPS];
+	int attach_owner[GROUPS];
+};
+
+extern struct cgroup cgroups[DIRS];
+extern struct proc procs[PROCS];
+extern struct object objects[OBJECTS];
+
+bool model_has_account(int dir);
+/* The process can use the object. */
+bool model_holds(int proc, int object);
 
 /*
- * Do one operation: 0 or a negative errno. READ and QUERY put the answer into @answer, of
+ * Do one operation: 0 or a negative errno. READ puts the text into @answer, of
  * ANSWER_SIZE bytes.
  */
 int model_do(const struct op *op, char *answer);
@@ -113,22 +170,52 @@ int kernel_do(const struct op *op, char *answer);
 void model_start(void);
 void kernel_start(void);
 
-/* The objects of the model, from which the generator chooses. */
-bool model_has_dir(int dir);
-bool model_has_account(int dir);
-bool model_takes_procs(int dir);
-bool model_has_proc(int proc);
-bool model_has_context(int ctx);
-int model_device(int ctx);
-/* The process can use the context or object. */
-bool model_holds_context(int proc, int ctx);
-bool model_holds_object(int proc, int object);
-bool model_has_object(int object);
-enum resource model_type(int object);
-int model_context(int object);
-bool model_has_cm_id(int id);
-bool model_holds_cm_id(int proc, int id);
-/* Only the process that created an identifier can bind it. */
-bool model_can_bind(int proc, int id);
+/* replay-worker.c */
+
+#define MEMORY_SIZE 0x100000
+
+/* All processes of the test share this memory. */
+struct shared {
+	/* MEMORY_SIZE bytes to register, and a page after them that cannot be read. */
+	char memory[MEMORY_SIZE + 4096];
+	struct op op;		/* the request to a worker, and its reply */
+	int error;
+	pid_t pids[PROCS];
+	int fds[PROCS][OBJECTS];	/* in each process; stale if the object is gone */
+	__u32 handles[OBJECTS];
+};
+
+extern struct shared *shared;
+/* Requests go in at [0], workers read at [1]. */
+extern int channels[PROCS][2];
+
+/* Report what failed, with errno, and exit. */
+void die(const char *what);
+/* Serve requests, for ever. */
+void work(int proc);
+
+/* replay-generate.c */
+
+/* The same seed makes the same operations. */
+void seed(__u64 seed);
+__u64 next_random(void);
+int below(int limit);
+/* True once in @times. */
+bool rarely(int times);
+/* Choose one operation, or a few that belong together, and run them. */
+void run_some(void);
+
+/* replay-text.c: the text of a WRITE, valid until the next call */
+void make_text(struct op *op);
+/* A text that stock answers differently, and texts that make the limits equal again. */
+void make_odd_text(struct op *op);
+void make_even_text(struct op *op, int device);
+
+/* replay.c */
+
+/* "rdma.max" and so on, valid until the next call. */
+const char *file_name(int file);
+/* Do one operation and print its result. */
+void run(const struct op *op);
 
 #endif /* REPLAY_H */

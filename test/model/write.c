@@ -9,7 +9,7 @@ static bool model_is(struct model_text text, const char *string)
 	return text.len == strlen(string) && !memcmp(text.at, string, text.len);
 }
 
-bool model_is_among(char c, const char *chars)
+static bool model_is_among(char c, const char *chars)
 {
 	return memchr(chars, c, strlen(chars));
 }
@@ -459,24 +459,31 @@ void model_print_defaults(FILE *stream, const struct model_defaults *defaults)
 		putc('\n', stream);
 }
 
-static void model_print_name(FILE *stream, const char *name)
+void model_escape(const char *name, char shown[MAX_SHOWN])
 {
 	unsigned char byte;
 
 	while ((byte = *name++))
-		if (byte > ' ' && byte <= '~' && byte != '\\')
-			putc(byte, stream);
-		else
-			fprintf(stream, "\\%03o", byte);
+		shown += sprintf(shown, byte > ' ' && byte <= '~' && byte != '\\' ? "%c" : "\\%03o",
+				 byte);
+	*shown = '\0';
+}
+
+void model_print_device(FILE *stream, const struct model_device *device)
+{
+	char shown[MAX_SHOWN];
+
+	model_escape(device->name, shown);
+	fputs(shown, stream);
+	if (device->index_is_shown)
+		fprintf(stream, " index=%u", device->index);
 }
 
 void model_print(FILE *stream, const struct model_device *device)
 {
 	unsigned int i;
 
-	model_print_name(stream, device->name);
-	if (device->index_is_shown)
-		fprintf(stream, " index=%u", device->index);
+	model_print_device(stream, device);
 	for (i = 0; i < device->nr_keys; i++)
 		model_print_limit(stream, device->keys[i], device->max[i]);
 	putc('\n', stream);

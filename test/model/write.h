@@ -21,6 +21,7 @@
 #define MAX_DEFAULTS	256	/* with those that one write adds and takes away */
 #define MAX_KEY		31	/* bytes */
 #define MAX_NAME	256	/* bytes, with the NUL */
+#define MAX_SHOWN	(4 * MAX_NAME)	/* the same, escaped */
 /* The value of a limit that returns to the default. */
 #define USE_DEFAULT	ULLONG_MAX
 
@@ -71,8 +72,6 @@ struct model_defaults {
 /* No key has a default. */
 void model_defaults_init(struct model_defaults *defaults);
 
-bool model_is_among(char c, const char *chars);
-
 /* The next line of @rest that is not blank; false if there is none. */
 bool model_next_line(struct model_text *rest, struct model_line *line);
 /* The next limit of a line; false if there is none. */
@@ -81,6 +80,8 @@ bool model_next_limit(struct model_text *rest, struct model_limit *limit);
 bool model_text_is_whole(struct model_text text);
 /* Decode a written or shown name; false if an escape is malformed. */
 bool model_unescape(struct model_text shown, char name[MAX_NAME]);
+/* The name as the files show it. */
+void model_escape(const char *name, char shown[MAX_SHOWN]);
 
 /* Write @text to the max file of a class: 0, or a negative errno and nothing is set. */
 int model_write(struct model_device *devices, unsigned int count, enum model_class class,
@@ -92,7 +93,8 @@ void model_use_defaults(struct model_device *devices, unsigned int count,
 			enum model_class class, const struct model_defaults *defaults);
 /* Print what rdma.default reads. */
 void model_print_defaults(FILE *stream, const struct model_defaults *defaults);
-/* Print the line of a device. */
+/* Print how a line of a device begins, and its line of limits. */
+void model_print_device(FILE *stream, const struct model_device *device);
 void model_print(FILE *stream, const struct model_device *device);
 
 #endif /* MODEL_WRITE_H */

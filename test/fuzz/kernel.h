@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The parts of the kernel's headers that the controller's parser needs. */
+#ifndef FUZZ_KERNEL_H
+#define FUZZ_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef unsigned char u8;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+#define U32_MAX (~0u)
+#define U64_MAX (~0ull)
+#define S64_MAX ((long long)(U64_MAX >> 1))
+
+/* Only for sparse. */
+#define __rcu
+
+struct cgroup_subsys_state { struct cgroup_subsys_state *parent; };
+struct cgroup_file { int unused; };
+
+/* As in the kernel, which also takes a char below zero. */
+static inline int isdigit(int c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline int islower(int c)
+{
+	return c >= 'a' && c <= 'z';
+}
+
+static inline int isprint(int c)
+{
+	return c >= ' ' && c <= '~';
+}
+
+static inline bool str_has_prefix(const char *text, const char *prefix)
+{
+	return !strncmp(text, prefix, strlen(prefix));
+}
+
+int kstrtou32(const char *text, unsigned int base, u32 *number);
+int kstrtou64(const char *text, unsigned int base, u64 *number);
+
+/* The kernel's functions take these flags and others; the fuzzer's take only all of these. */
+enum { ESCAPE_OCTAL = 1, ESCAPE_NAP = 2, ESCAPE_APPEND = 4, UNESCAPE_OCTAL = 8 };
+
+int string_escape_str(const char *from, char *to, size_t size, unsigned int flags,
+		      const char *append);
+int string_unescape_inplace(char *text, unsigned int flags);
+
+/* The fuzzer does not print. */
+struct seq_file;
+
+static inline void seq_putc(struct seq_file *sf, char c) { }
+static inline void seq_puts(struct seq_file *sf, const char *string) { }
+static inline void seq_printf(struct seq_file *sf, const char *format, ...) { }
+
+#endif /* FUZZ_KERNEL_H */
