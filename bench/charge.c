@@ -3,37 +3,33 @@
  * Benchmark of the RDMA cgroup controller, kernel part. One source for this project's controller
  * and for stock.
  *
- * A process writes a line of words to /proc/rdmacg_bench, and reads the result from the same open
- * file. The write charges and uncharges the process, as the IB core does, and measures the time.
+ * A process writes a line "DEVICE SPREAD SLOTS MS THREADS LATENCY" to /proc/rdmacg_bench, and reads
+ * the result from the same open file. The write charges and uncharges the process for MS
+ * milliseconds, as the IB core does, and measures the time:
  *
- *	device=N	the test device (parameter devices=, 1)
- *	spread=N	N devices in turn, beginning with device= (1)
- *	slots=N		resources in one charge, of one unit each (1; more only for ours)
- *	ms=N		duration (200)
- *	threads=N	wait until N processes have arrived, then start at once (1)
- *	latency=1	time each charge alone, and print the count, percentiles and the worst of
- *			the last ones
- *	ticks=1		the least ticks of the time stamp counter for a pair, which are
- *			instructions if the machine's clock counts instructions
- *	counter=N	charge a chain of N page counters instead
- *	reference=1	only the first part of a charge: find the cgroup and take a reference, and
- *			drop it
+ *	DEVICE		the number of the first test device
+ *	SPREAD		so many devices in turn
+ *	SLOTS		resources in one charge, of one unit each (more than 1 only for ours)
+ *	THREADS		wait until so many processes have arrived, then start at once
+ *	LATENCY		0, or 1: time each charge alone, and print percentiles of the last ones
+ *
+ * Without LATENCY, the result has the number of pairs of a charge and an uncharge, how many were
+ * refused, the start and the end in ns, and the least ticks of the time stamp counter for a pair.
+ * Ticks are instructions if the machine's clock counts instructions.
  *
  * During the measurement, a unit of each resource of each device stays charged, as if a program had
  * the device open.
  *
- * A charge takes a reference to the cgroup, and an uncharge drops the reference; page counters do
- * not. For ours and for stock, the benchmark switches this reference from per-CPU to a plain
- * atomic, because User-Mode Linux with SMP makes two system calls for each per-CPU reference. These
- * would hide all other costs. So processes of one cgroup share an atomic. The IB core and the
- * driver around a charge are not measured.
+ * For ours and for stock, the benchmark switches the reference of a charge to the cgroup from
+ * per-CPU to a plain atomic, because User-Mode Linux with SMP makes two system calls for each
+ * per-CPU reference. These would hide all other costs. So processes of one cgroup share an atomic.
+ * The IB core and the driver around a charge are not measured.
  */
 #include <linux/atomic.h>
 #include <linux/cgroup.h>
 #include <linux/cgroup_rdma.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
-#include <linux/page_counter.h>
 #include <linux/proc_fs.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -42,9 +38,7 @@
 #include <linux/vmalloc.h>
 
 #define BENCH_BATCH	512
-#define BENCH_TICKS	64
 #define BENCH_SAMPLES	400000
-#define BENCH_LEVELS	16
 
 static unsigned int devices = 1;
 module_param(devices, uint, 0444);
@@ -130,105 +124,48 @@ static void bench_uncharge(struct rdma_cgroup *owner, struct rdmacg_device *devi
 #endif
 
 struct bench_run {
-	unsigned int device, spread, slots, ms, threads, latency, ticks, counter, reference;
-	struct page_counter *chain;
+	unsigned int device, spread, slots, ms, threads, latency;
 	struct rdma_cgroup **held;
 	u32 *samples;
 	char result[128];
 };
 
-static struct page_counter *bench_chain(unsigned int levels)
-{
-	struct page_counter *chain = kcalloc(BENCH_LEVELS, sizeof(*chain), GFP_KERNEL);
-	unsigned int i;
-
-	for (i = 0; chain && i < levels; i++)
-		page_counter_init(&chain[i], i ? &chain[i - 1] : NULL, false);
-	return chain;
-}
-
-/* The @n-th pair; false if the charge is refused. */
-static bool bench_pair(const struct bench_run *run, unsigned int n)
+/* Run a batch of pairs, of which @first were before. Returns the number of refusals. */
+static unsigned int bench_batch(const struct bench_run *run, unsigned int first)
 {
 	struct rdmacg_device *device = &bench_devices[run->device];
 	struct rdma_cgroup *owner;
-
-	if (run->spread > 1)
-		device += n % run->spread;
-	if (bench_charge(&owner, device, run->slots))
-		return false;
-	bench_uncharge(owner, device, run->slots);
-	return true;
-}
-
-static bool bench_counter_pair(const struct bench_run *run, unsigned int n)
-{
-	struct page_counter *last = &run->chain[run->counter - 1], *fail;
-
-	if (!page_counter_try_charge(last, 1, &fail))
-		return false;
-	page_counter_uncharge(last, 1);
-	return true;
-}
-
-static bool bench_reference_pair(const struct bench_run *run, unsigned int n)
-{
-	css_put(task_get_css(current, rdma_cgrp_id));
-	return true;
-}
-
-/* Run @count pairs. Returns the number of refusals. Inlined for each kind of pair. */
-static __always_inline unsigned int
-bench_pairs(const struct bench_run *run, unsigned int first, unsigned int count,
-	    bool (*pair)(const struct bench_run *run, unsigned int n))
-{
 	unsigned int i, refused = 0;
 
-	for (i = 0; i < count; i++)
-		if (!pair(run, first + i))
+	for (i = 0; i < BENCH_BATCH; i++) {
+		if (run->spread > 1)
+			device = &bench_devices[run->device + (first + i) % run->spread];
+		if (bench_charge(&owner, device, run->slots))
 			refused++;
+		else
+			bench_uncharge(owner, device, run->slots);
+	}
 	return refused;
 }
 
-static unsigned int bench_batch(const struct bench_run *run, unsigned int first,
-				unsigned int count)
-{
-	if (run->chain)
-		return bench_pairs(run, first, count, bench_counter_pair);
-	if (run->reference)
-		return bench_pairs(run, first, count, bench_reference_pair);
-	return bench_pairs(run, first, count, bench_pair);
-}
-
-static void bench_throughput(struct bench_run *run)
+static void bench_pairs(struct bench_run *run)
 {
 	u64 start = ktime_get_ns(), now, end = start + run->ms * (u64)NSEC_PER_MSEC;
-	u64 pairs = 0, refused = 0;
+	u64 pairs = 0, refused = 0, least = U64_MAX, ticks;
 
 	do {
-		refused += bench_batch(run, pairs, BENCH_BATCH);
+		ticks = __builtin_ia32_rdtsc();
+		refused += bench_batch(run, pairs);
+		/* Interrupts and cold caches make some batches longer. */
+		least = min(least, __builtin_ia32_rdtsc() - ticks);
 		pairs += BENCH_BATCH;
 		/* There may be more processes than processors. */
 		cond_resched();
 		now = ktime_get_ns();
 	} while (now < end && !signal_pending(current));
-	snprintf(run->result, sizeof(run->result), "pairs=%llu refused=%llu start=%llu end=%llu\n",
-		 pairs, refused, start, now);
-}
-
-/* The shortest of many, because interrupts and cold caches make some longer. */
-static void bench_ticks(struct bench_run *run)
-{
-	u64 end = ktime_get_ns() + run->ms * (u64)NSEC_PER_MSEC;
-	u64 least = U64_MAX, refused = 0, start;
-
-	do {
-		start = __builtin_ia32_rdtsc();
-		refused += bench_batch(run, 0, BENCH_TICKS);
-		least = min(least, __builtin_ia32_rdtsc() - start);
-	} while (ktime_get_ns() < end);
-	snprintf(run->result, sizeof(run->result), "ticks=%llu refused=%llu\n",
-		 least / BENCH_TICKS, refused);
+	snprintf(run->result, sizeof(run->result),
+		 "pairs=%llu refused=%llu start=%llu end=%llu ticks=%llu\n",
+		 pairs, refused, start, now, least / BENCH_BATCH);
 }
 
 static int bench_compare(const void *a, const void *b)
@@ -294,10 +231,7 @@ static int bench_measure(struct bench_run *run)
 		return ret;
 	if (run->latency)
 		return bench_latency(run);
-	if (run->ticks)
-		bench_ticks(run);
-	else
-		bench_throughput(run);
+	bench_pairs(run);
 	return 0;
 }
 
@@ -331,11 +265,6 @@ static int bench_go(struct bench_run *run)
 	/* The root has no references. */
 	if (css->parent)
 		percpu_ref_switch_to_atomic_sync(&css->refcnt);
-	if (run->counter) {
-		run->chain = bench_chain(run->counter);
-		if (!run->chain)
-			goto put;
-	}
 	if (run->latency) {
 		run->samples = vmalloc_array(BENCH_SAMPLES, sizeof(u32));
 		if (!run->samples)
@@ -348,45 +277,19 @@ static int bench_go(struct bench_run *run)
 	bench_release_held(run, run->spread);
 put:
 	vfree(run->samples);
-	kfree(run->chain);
 	run->samples = NULL;
-	run->chain = NULL;
 	css_put(css);
 	return ret;
 }
 
-static int bench_parse(struct bench_run *run, char *text)
+static int bench_parse(struct bench_run *run, const char *text)
 {
-	const struct {
-		const char *key;
-		unsigned int *value;
-	} words[] = {
-		{ "device", &run->device }, { "spread", &run->spread },
-		{ "slots", &run->slots }, { "ms", &run->ms },
-		{ "threads", &run->threads }, { "latency", &run->latency },
-		{ "ticks", &run->ticks }, { "counter", &run->counter },
-		{ "reference", &run->reference },
-	};
-	char *word, *value;
-	unsigned int i;
-
-	*run = (struct bench_run){ .spread = 1, .slots = 1, .ms = 200, .threads = 1 };
-	while ((word = strsep(&text, "\n "))) {
-		if (!*word)
-			continue;
-		value = strchr(word, '=');
-		if (!value)
-			return -EINVAL;
-		*value++ = '\0';
-		for (i = 0; i < ARRAY_SIZE(words) && strcmp(words[i].key, word); i++)
-			;
-		if (i == ARRAY_SIZE(words) || kstrtouint(value, 10, words[i].value))
-			return -EINVAL;
-	}
+	if (sscanf(text, "%u %u %u %u %u %u", &run->device, &run->spread, &run->slots, &run->ms,
+		   &run->threads, &run->latency) != 6)
+		return -EINVAL;
 	if (run->device >= devices || !run->spread || run->spread > devices - run->device)
 		return -EINVAL;
-	return run->slots && run->slots <= BENCH_SLOTS && run->ms && run->threads &&
-	       run->counter <= BENCH_LEVELS ? 0 : -EINVAL;
+	return run->slots && run->slots <= BENCH_SLOTS && run->threads ? 0 : -EINVAL;
 }
 
 static ssize_t bench_write(struct file *file, const char __user *from, size_t size, loff_t *pos)

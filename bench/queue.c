@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The command queue of an adapter, for Soft-RoCE, which has none. The commands that create,
- * change and destroy PDs, AHs, CQs, QPs and MRs of a device pass through one queue, and each
- * takes the same time. The process that gave a command sleeps meanwhile, so processes share the
- * queue and not the processor. rxe executes the command after that.
+ * The command queue of an adapter, for rxe0 of Soft-RoCE, which has none. The commands that create,
+ * change and destroy PDs, AHs, CQs, QPs and MRs pass through one queue, and each takes the same
+ * time. The process that gave a command sleeps meanwhile, so processes share the queue and not the
+ * processor. rxe executes the command after that.
  *
  * The queue is a point in time, at which it will have finished all commands. A new command ends
  * one command's time later, or that long after now if the point is in the past. This keeps the
@@ -11,25 +11,20 @@
  * was woken for it. It also keeps the time: a sleep with a lock held would add the delay of the
  * guest's timers, for which no firmware waits.
  *
- * Parameters: device (its name) and usec (time of a command). To be read: the number of
- * commands, and the nanoseconds that all waiting processes together heard too late that theirs
- * was done.
+ * Parameter: usec, the time of a command, where 0 turns the queue off. To be read: the number of
+ * commands, and the sum of the nanoseconds from the end of each command to the return of its
+ * process. The module and the device stay until the guest ends.
  */
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
-#include <linux/srcu.h>
 #include <rdma/ib_verbs.h>
 
-static char *device = "rxe0";
-module_param(device, charp, 0444);
-MODULE_PARM_DESC(device, "name of the device");
-
-static unsigned int usec = 50;
-module_param(usec, uint, 0444);
-MODULE_PARM_DESC(usec, "microseconds that each command takes");
+static unsigned int usec;
+module_param(usec, uint, 0644);
+MODULE_PARM_DESC(usec, "microseconds that each command takes, or 0");
 
 static DEFINE_SPINLOCK(queue_lock);
 static u64 queue_done_at;	/* queue_lock */
@@ -40,19 +35,15 @@ MODULE_PARM_DESC(commands, "how many there were");
 module_param(late_ns, ulong, 0444);
 MODULE_PARM_DESC(late_ns, "sum of what their processes woke up too late");
 
-DEFINE_STATIC_SRCU(queue_srcu);
-/*
- * The original functions of the device: set before the queue is active, freed when no command is
- * in it.
- */
+/* The functions of rxe: set before the queue replaces them. */
 static const struct ib_device_ops *queue_ops;
 
-static u64 queue_append(void)
+static u64 queue_append(u64 ns)
 {
 	u64 done_at;
 
 	spin_lock(&queue_lock);
-	done_at = max(queue_done_at, ktime_get_ns()) + usec * (u64)NSEC_PER_USEC;
+	done_at = max(queue_done_at, ktime_get_ns()) + ns;
 	queue_done_at = done_at;
 	spin_unlock(&queue_lock);
 	return done_at;
@@ -60,9 +51,13 @@ static u64 queue_append(void)
 
 static void queue_wait(void)
 {
-	u64 done_at = queue_append(), now;
-	ktime_t expires = ns_to_ktime(done_at);
+	u64 ns = READ_ONCE(usec) * (u64)NSEC_PER_USEC, done_at, now;
+	ktime_t expires;
 
+	if (!ns)
+		return;
+	done_at = queue_append(ns);
+	expires = ns_to_ktime(done_at);
 	while ((now = ktime_get_ns()) < done_at) {
 		set_current_state(TASK_UNINTERRUPTIBLE);
 		schedule_hrtimeout(&expires, HRTIMER_MODE_ABS);
@@ -73,122 +68,97 @@ static void queue_wait(void)
 	spin_unlock(&queue_lock);
 }
 
-/* Wait until the command is done, if it may sleep; then rxe executes it. */
-static int queue_enter(bool may_sleep)
-{
-	int in = srcu_read_lock(&queue_srcu);
-
-	if (may_sleep)
-		queue_wait();
-	return in;
-}
-
-static int queue_leave(int in, int ret)
-{
-	srcu_read_unlock(&queue_srcu, in);
-	return ret;
-}
-
 static int queue_alloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
-	int in = queue_enter(true);
-
-	return queue_leave(in, queue_ops->alloc_pd(pd, udata));
+	queue_wait();
+	return queue_ops->alloc_pd(pd, udata);
 }
 
 static int queue_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
-	int in = queue_enter(true);
-
-	return queue_leave(in, queue_ops->dealloc_pd(pd, udata));
+	queue_wait();
+	return queue_ops->dealloc_pd(pd, udata);
 }
 
 static int queue_create_user_ah(struct ib_ah *ah, struct rdma_ah_init_attr *attr,
 				struct ib_udata *udata)
 {
-	int in = queue_enter(true);
-
-	return queue_leave(in, queue_ops->create_user_ah(ah, attr, udata));
-}
-
-static int queue_create_cq(struct ib_cq *cq, const struct ib_cq_init_attr *attr,
-			   struct uverbs_attr_bundle *attrs)
-{
-	int in = queue_enter(true);
-
-	return queue_leave(in, queue_ops->create_cq(cq, attr, attrs));
-}
-
-static int queue_destroy_cq(struct ib_cq *cq, struct ib_udata *udata)
-{
-	int in = queue_enter(true);
-
-	return queue_leave(in, queue_ops->destroy_cq(cq, udata));
-}
-
-static int queue_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
-			   struct ib_udata *udata)
-{
-	int in = queue_enter(true);
-
-	return queue_leave(in, queue_ops->create_qp(qp, attr, udata));
-}
-
-static int queue_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
-			   struct ib_udata *udata)
-{
-	int in = queue_enter(true);
-
-	return queue_leave(in, queue_ops->modify_qp(qp, attr, mask, udata));
-}
-
-static int queue_destroy_qp(struct ib_qp *qp, struct ib_udata *udata)
-{
-	int in = queue_enter(true);
-
-	return queue_leave(in, queue_ops->destroy_qp(qp, udata));
-}
-
-static int queue_dereg_mr(struct ib_mr *mr, struct ib_udata *udata)
-{
-	int in = queue_enter(true);
-
-	return queue_leave(in, queue_ops->dereg_mr(mr, udata));
+	queue_wait();
+	return queue_ops->create_user_ah(ah, attr, udata);
 }
 
 /* A kernel user may destroy an object where sleeping is not allowed. */
 static int queue_destroy_ah(struct ib_ah *ah, u32 flags)
 {
-	int in = queue_enter(flags & RDMA_DESTROY_AH_SLEEPABLE);
-
-	return queue_leave(in, queue_ops->destroy_ah(ah, flags));
+	if (flags & RDMA_DESTROY_AH_SLEEPABLE)
+		queue_wait();
+	return queue_ops->destroy_ah(ah, flags);
 }
 
+static int queue_create_cq(struct ib_cq *cq, const struct ib_cq_init_attr *attr,
+			   struct uverbs_attr_bundle *attrs)
+{
+	queue_wait();
+	return queue_ops->create_cq(cq, attr, attrs);
+}
+
+static int queue_destroy_cq(struct ib_cq *cq, struct ib_udata *udata)
+{
+	queue_wait();
+	return queue_ops->destroy_cq(cq, udata);
+}
+
+static int queue_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
+			   struct ib_udata *udata)
+{
+	queue_wait();
+	return queue_ops->create_qp(qp, attr, udata);
+}
+
+static int queue_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
+			   struct ib_udata *udata)
+{
+	queue_wait();
+	return queue_ops->modify_qp(qp, attr, mask, udata);
+}
+
+static int queue_destroy_qp(struct ib_qp *qp, struct ib_udata *udata)
+{
+	queue_wait();
+	return queue_ops->destroy_qp(qp, udata);
+}
+
+/* Since 6.17, a registration of memory can name a steering tag. */
 #ifdef QUEUE_DMAH
 static struct ib_mr *queue_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 address,
 				       int access, struct ib_dmah *dmah, struct ib_udata *udata)
 {
-	int in = queue_enter(true);
-	struct ib_mr *mr = queue_ops->reg_user_mr(pd, start, length, address, access, dmah, udata);
-
-	queue_leave(in, 0);
-	return mr;
+	queue_wait();
+	return queue_ops->reg_user_mr(pd, start, length, address, access, dmah, udata);
 }
 #else
 static struct ib_mr *queue_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 address,
 				       int access, struct ib_udata *udata)
 {
-	int in = queue_enter(true);
-	struct ib_mr *mr = queue_ops->reg_user_mr(pd, start, length, address, access, udata);
-
-	queue_leave(in, 0);
-	return mr;
+	queue_wait();
+	return queue_ops->reg_user_mr(pd, start, length, address, access, udata);
 }
 #endif
 
-/* All of these are callbacks of rxe, because the core treats a missing one as unsupported. */
-static void queue_replace(struct ib_device *ibdev)
+static int queue_dereg_mr(struct ib_mr *mr, struct ib_udata *udata)
 {
+	queue_wait();
+	return queue_ops->dereg_mr(mr, udata);
+}
+
+/* All of these are callbacks of rxe, because the core treats a missing one as unsupported. */
+static int queue_add(struct ib_device *ibdev)
+{
+	if (strcmp(dev_name(&ibdev->dev), "rxe0"))
+		return -EOPNOTSUPP;
+	queue_ops = kmemdup(&ibdev->ops, sizeof(ibdev->ops), GFP_KERNEL);
+	if (!queue_ops)
+		return -ENOMEM;
 	ibdev->ops.alloc_pd = queue_alloc_pd;
 	ibdev->ops.dealloc_pd = queue_dealloc_pd;
 	ibdev->ops.create_user_ah = queue_create_user_ah;
@@ -200,55 +170,19 @@ static void queue_replace(struct ib_device *ibdev)
 	ibdev->ops.destroy_qp = queue_destroy_qp;
 	ibdev->ops.reg_user_mr = queue_reg_user_mr;
 	ibdev->ops.dereg_mr = queue_dereg_mr;
-}
-
-static int queue_add(struct ib_device *ibdev)
-{
-	if (strcmp(dev_name(&ibdev->dev), device) || ibdev->ops.driver_id != RDMA_DRIVER_RXE)
-		return -EOPNOTSUPP;
-	queue_ops = kmemdup(&ibdev->ops, sizeof(ibdev->ops), GFP_KERNEL);
-	if (!queue_ops)
-		return -ENOMEM;
-	queue_replace(ibdev);
 	return 0;
-}
-
-/* The device or this module is being removed. */
-static void queue_remove(struct ib_device *ibdev, void *client_data)
-{
-	ibdev->ops = *queue_ops;
-	/* A caller with an old pointer may be before, in, or at the end of the function. */
-	synchronize_rcu_tasks();
-	synchronize_srcu(&queue_srcu);
-	synchronize_rcu_tasks();
-	kfree(queue_ops);
-	queue_ops = NULL;
 }
 
 static struct ib_client queue_client = {
 	.name = "rdmacg_queue",
 	.add = queue_add,
-	.remove = queue_remove,
 };
 
 static int __init queue_init(void)
 {
-	int ret = ib_register_client(&queue_client);
-
-	if (!ret && !queue_ops) {
-		pr_err("rdmacg_queue: there is no %s of rxe\n", device);
-		ib_unregister_client(&queue_client);
-		ret = -ENODEV;
-	}
-	return ret;
-}
-
-static void __exit queue_exit(void)
-{
-	ib_unregister_client(&queue_client);
+	return ib_register_client(&queue_client);
 }
 
 module_init(queue_init);
-module_exit(queue_exit);
-MODULE_DESCRIPTION("One queue for the commands of a Soft-RoCE device");
+MODULE_DESCRIPTION("One queue for the commands of rxe0");
 MODULE_LICENSE("GPL");

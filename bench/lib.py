@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the guests' scripts share: cgroups, tenants, and lines of figures.
+
+A tenant is a process that repeats an action (bench/tenant.c), a victim or an attacker. A line is
+"NAME KEY=VALUE...", for bench/report.
+"""
+import os
+import subprocess
+import sys
+import time
+
+ROOT = "/sys/fs/cgroup"
+DEVICE = "rxe0"
+PROGRAMS = sys.argv[1]    # the folder of the programs
+PATIENCE = 120    # s
+
+
+def line(name, **figures):
+    print(name, *(f"{key}={value}" for key, value in figures.items()), flush=True)
+
+
+def read(path):
+    with open(path) as file:
+        return file.read()
+
+
+def write(path, text):
+    fd = os.open(path, os.O_WRONLY)
+    try:
+        os.write(fd, text.encode())
+    finally:
+        os.close(fd)
+
+
+def delegate(cgroup, controller="rdma"):
+    """Let its children have the controller, if the kernel has it. Once: a measured cgroup, whose reference count is
+    switched over, counts as dying for the cgroup core, and a change of its ancestors' controllers would wait for its
+    end."""
+    if (controller in read(f"{cgroup}/cgroup.controllers").split() and
+            controller not in read(f"{cgroup}/cgroup.subtree_control").split()):
+        write(f"{cgroup}/cgroup.subtree_control", f"+{controller}")
+
+
+def make(path):
+    """Make the cgroup, and its ancestors, if they do not exist."""
+    if not os.path.exists(path):
+        parent = os.path.dirname(path)
+        make(parent)
+        delegate(parent)
+        os.mkdir(path)
+    return path
+
+
+def nest(path, depth):
+    """The last one in a chain of cgroups, at most as deep as the kernel allows."""
+    make(path)
+    try:
+        for _ in range(depth - 1):
+            path = make(f"{path}/n")
+    except BlockingIOError:    # EAGAIN
+        # A cgroup that delegates takes no process.
+        write(f"{path}/cgroup.subtree_control", "-rdma")
+    return path
+
+
+def remove(path):
+    """A cgroup may count as populated for a moment after its last process was reaped."""
+    end = time.monotonic() + PATIENCE
+    while subprocess.run(["find", path, "-depth", "-type", "d", "-delete"], stderr=subprocess.DEVNULL).returncode:
+        if time.monotonic() > end:
+            sys.exit(f"{path} cannot be removed")
+        time.sleep(0.01)
+
+
+class Tenant:
+    """A process in a cgroup, on a processor, which has opened the device."""
+
+    def __init__(self, cgroup, *action, threads=1, cpu=0, nice=0):
+        def place():
+            write(f"{cgroup}/cgroup.procs", "0")
+            os.sched_setaffinity(0, {cpu})
+            os.setpriority(os.PRIO_PROCESS, 0, nice)
+
+        self.action = action
+        self.process = subprocess.Popen([f"{PROGRAMS}/tenant", DEVICE, str(threads), *action], text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=place)
+        self.expect("open")
+
+    def expect(self, word):
+        said = self.process.stdout.readline().strip()
+        if said != word:
+            sys.exit(f"{self.action}: wanted '{word}', got '{said}'")
+
+    def start(self):
+        """Returns when each thread has completed an action."""
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        self.expect("ready")
+
+    def end(self):
+        """The figures since start()."""
+        said = self.process.communicate(timeout=PATIENCE)[0]
+        if self.process.returncode:
+            sys.exit(f"{self.action}: ended with status {self.process.returncode}")
+        return {key: float(value) for key, value in (word.split("=") for word in said.split())}
+
+
+def measure(tenants, ms):
+    """The figures of tenants that run at the same time."""
+    for tenant in tenants:
+        tenant.start()
+    time.sleep(ms / 1000)
+    return [tenant.end() for tenant in tenants]

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh disable=SC2034
+# What the benchmarks share: kernels, programs, and boots. Sourced by each benchmark; one runs at a time.
+. "$(dirname "$0")/../dev/lib.sh"
+
+work=$CACHE/bench/$(basename "$0")
+results=${OUT:-$CACHE/bench/results}
+config=$ROOT/vm/config
+export BASE VM FRAGMENT STOCK CPUS
+mkdir -p "$results" || die "cannot create $results; set OUT to a folder you may write"
+with_lock bench
+rm -rf "$work"
+mkdir -p "$work/rounds"
+
+# The programs of the guests, which are the same for all kernels.
+programs=$CACHE/bench/programs
+mkdir -p "$programs"
+gcc -O2 -Wall -Werror -o "$programs/tenant" "$ROOT/bench/tenant.c" -libverbs -lpthread ||
+	die 'bench/tenant.c does not compile; is libibverbs-dev installed?'
+
+# build NAME KERNEL FRAGMENT...: the kernel of BASE for VM, or stock, in $work/NAME.KERNEL, with the
+# benchmarks' modules, if it has a controller.
+build() {
+	side=$work/$1.$2
+	case $2 in stock) STOCK=1 tree=$("$ROOT/dev/base") ;; *) STOCK='' tree=$("$ROOT/dev/tree") ;; esac
+	shift 2
+	FRAGMENT=$*
+	kernel=$("$ROOT/dev/kernel")
+	build=${kernel%/arch/x86/boot/bzImage}
+	build=${build%/linux}
+	mkdir -p "$build/bench"
+	ln -sfn "$build/bench" "$side"
+	ln -sf "$kernel" "$side/linux"
+	grep -qx CONFIG_CGROUP_RDMA=y "$build/.config" || return 0
+	rm -f "$side"/*.[co]
+	cp "$ROOT/bench/Kbuild" "$ROOT/bench/charge.c" "$ROOT/bench/queue.c" "$side/"
+	make -s -C "$tree" O="$build" ARCH="$(arch_of "$VM")" CC='ccache gcc' M="$build/bench" modules >"$side/build.log" 2>&1 || {
+		tail -n 20 "$side/build.log" >&2
+		die "the benchmark's modules failed (log: $side/build.log)"
+	}
+}
+
+# boot GROUP.KERNEL LINUX SCRIPT ARG...: another round of a group's measurements, by a script in the guest.
+boot() {
+	output=$work/rounds/$1 linux=$2 script=$ROOT/bench/$3
+	say "Measuring ${output##*/} in $VM"
+	shift 3
+	echo round >>"$output"
+	"$ROOT/vm/run" -t 3600 -g "${cgroups:-none}" -o "$work/guest" "$linux" "$script" "$programs" "$@" >>"$output" ||
+		die "the guest did not end (output: $output): $(tail -n 3 "$output")"
+}
+
+# measure GROUP NAME KERNEL ARG...: a boot for parts of bench/guest-charge.
+measure() {
+	group=$1 side=$work/$2.$3 kernel=$3
+	shift 3
+	boot "$group.$kernel" "$side/linux" guest-charge "$side" "$@"
+}
+
+# in_turn GROUP NAME KERNELS ROUNDS ARG...: A B, then B A, so that drift favours no kernel.
+in_turn() {
+	turn_group=$1 turn_name=$2 kernels=$3 count=$4
+	shift 4
+	for _ in $(seq "$count"); do
+		turned=''
+		for turn in $kernels; do
+			measure "$turn_group" "$turn_name" "$turn" "$@"
+			turned="$turn $turned"
+		done
+		kernels=$turned
+	done
+}
+
+# machine: the processors, for a header.
+machine() {
+	echo "$(nproc) processors, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | sort -u)"
+}
