@@ -92,7 +92,7 @@ class Tenant:
             sys.exit(f"{self.action}: wanted '{word}', got '{said}'")
 
     def start(self):
-        """Returns when each thread has completed an action."""
+        """Returns when all threads exist, and one has completed the action."""
         self.process.stdin.write("\n")
         self.process.stdin.flush()
         self.expect("ready")

@@ -4,8 +4,8 @@
  * the attackers of all benchmarks are such processes (bench/lib.py).
  *
  * The process opens DEVICE, prints "open", and waits for a line, so that its caller can first set
- * limits. It prints "ready" when each thread has completed the action once. When standard input
- * ends, it prints:
+ * limits. It prints "ready" when all threads exist, and one has completed the action. When
+ * standard input ends, it prints:
  *
  *	runs	completed actions
  *	rate	completed actions in a second
@@ -60,7 +60,7 @@ static __thread unsigned int number;	/* of the thread */
 
 static unsigned long long ticks[MOST];
 static atomic_ulong runs;
-static atomic_uint running;
+static atomic_bool has_run;
 static pthread_barrier_t all_exist;
 
 /* Print what failed, and end the process. */
@@ -561,7 +561,7 @@ static void *repeat(void *argument)
 	/* Running threads would starve the thread that creates the others. */
 	pthread_barrier_wait(&all_exist);
 	action->run();
-	running++;
+	has_run = true;
 	while (1) {
 		start = __builtin_ia32_rdtsc();
 		action->run();
@@ -586,7 +586,7 @@ static void start_threads(void)
 		if (pthread_create(&thread, &attr, repeat, (void *)i))
 			die("thread");
 	pthread_barrier_wait(&all_exist);
-	while (running < threads)
+	while (!has_run)
 		usleep(1000);
 }
 
