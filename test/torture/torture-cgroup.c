@@ -212,137 +212,80 @@ void torture_limit(void)
 	torture_pause(1000);
 }
 
-/* Invalid input, sometimes after valid lines, is never accepted. */
-void torture_spoil(void)
-{
-	static const char *const spoilt[] = {
-		"hca_handle=", "=5", "hca_handle=ma", "hca_handle=-1", "hca_handle=0x10",
-		"hca_handle=1e3", "hca_handle=5k", "hca_handle=9223372036854775808", "nothing=1",
-		"hca_object=1 max=2", "", "index=7x hca_handle=1", "qp=1",
-	};
-	char path[TORTURE_PATH + 32], text[1200] = "";
-	int error;
-
-	any_wild(path);
-	strcat(path, "/rdma.max");
-	if (torture_random(2))
-		any_limits(text, 0);
-	sprintf(text + strlen(text), TORTURE_CALM_DEVICE " %s\n",
-		spoilt[torture_random(ARRAY_SIZE(spoilt))]);
-	error = torture_write(path, text);
-	if (!error)
-		torture_fail("bad input was taken: %s", text);
-	else if (error == EINVAL)
-		error = 0;
-	torture_did("spoil", error, EXCUSE_CGROUP(ENOTUNIQ));
-	torture_pause(2000);
-}
-
-/* KEY=NUMBER or KEY=max: the text behind it, or NULL. */
-static const char *skip_pair(const char *text)
-{
-	size_t key = strspn(text, "abcdefghijklmnopqrstuvwxyz_."), value;
-
-	if (!key || text[key] != '=')
-		return NULL;
-	text += key + 1;
-	value = strspn(text, "0123456789");
-	if (!value && !strncmp(text, "max", 3))
-		value = 3;
-	return value ? text + value : NULL;
-}
-
-/* NAME KEY=VALUE...: single blanks, nothing but the newline behind the last. */
-static const char *skip_line(const char *text)
-{
-	if (strncmp(text, "rxe", 3) && strncmp(text, "tor", 3))
-		return NULL;
-	text += strcspn(text, "\n ");
-	do {
-		text = *text == ' ' ? skip_pair(text + 1) : NULL;
-	} while (text && *text == ' ');
-	return text && *text == '\n' ? text + 1 : NULL;
-}
-
+/* The lines of a file are well-formed; test/differential compares each byte. */
 static void check_lines(const char *path, const char *text)
 {
-	const char *line;
+	struct model_text rest = { text, strlen(text) };
+	struct model_limit limit;
+	struct model_line line;
 
-	while (*text) {
-		line = text;
-		text = skip_line(line);
-		if (!text) {
-			torture_fail("%s has a malformed line: %.200s", path, line);
-			return;
-		}
+	while (model_next_line(&rest, &line)) {
+		limit.good = false;
+		while (model_next_limit(&line.limits, &limit) && limit.good)
+			;
+		if (!line.good || !limit.good ||
+		    (strncmp(line.name.at, "rxe", 3) && strncmp(line.name.at, "tor", 3)))
+			torture_fail("%s has a malformed line: %.200s", path, line.name.at);
 	}
 }
 
+/*
+ * Read a file a few times while its cgroup may be removed. Refusals wake readers of events. The
+ * root's file of capacities has the same format.
+ */
 void torture_look(void)
 {
 	char cgroup[TORTURE_PATH], path[TORTURE_PATH + 32];
 	static char text[TORTURE_TEXT];
-	int error;
+	struct pollfd polled = { .events = POLLPRI };
+	int times = torture_random(8) ? 1 : 8;
+	ssize_t len;
 
 	any_cgroup(cgroup);
 	any_file(path, cgroup);
 	if (!torture_random(8))
 		sprintf(path, TORTURE_ROOT "/rdma.capacity");
-	error = torture_read(path, text);
-	torture_did("read", error, EXCUSE_CGROUP());
-	if (!error)
-		check_lines(path, text);
-	torture_pause(200);
-}
-
-/* Read from files that stay open while their cgroups are removed, and be woken by refusals. */
-void torture_watch(void)
-{
-	char cgroup[TORTURE_PATH], path[TORTURE_PATH + 32];
-	static char text[TORTURE_TEXT];
-	struct pollfd polled;
-	int wakes = 8;
-	ssize_t len;
-
-	any_cgroup(cgroup);
-	sprintf(path, "%s/%s.events%s", cgroup, classes[torture_random(CONTROL)],
-		torture_random(2) ? ".local" : "");
 	polled.fd = open(path, O_RDONLY | O_CLOEXEC);
-	polled.events = POLLPRI;
-	torture_did("open to watch", polled.fd < 0 ? errno : 0, EXCUSE_CGROUP());
-	while (polled.fd >= 0 && wakes-- && torture_running()) {
+	torture_did("open", polled.fd < 0 ? errno : 0, EXCUSE_CGROUP());
+	while (polled.fd >= 0 && times-- && torture_running()) {
 		len = pread(polled.fd, text, sizeof(text) - 1, 0);
-		torture_did("watch", len < 0 ? errno : 0, EXCUSE_CGROUP());
+		torture_did("read", len < 0 ? errno : 0, EXCUSE_CGROUP());
 		if (len < 0)
 			break;
 		text[len] = '\0';
 		check_lines(path, text);
-		poll(&polled, 1, 100);
+		if (times)
+			poll(&polled, 1, 100);
 	}
 	if (polled.fd >= 0)
 		close(polled.fd);
+	torture_pause(200);
 }
 
-/* The values of the calm device's line, in their order; "max" is -1. The number of them. */
+/* The values of the calm device's line, in their order. The number of them. */
 static unsigned int read_values(const char *cgroup, unsigned int class, const char *kind,
-				long long *values, unsigned int most)
+				unsigned long long *values, unsigned int most)
 {
 	static char text[TORTURE_TEXT];
 	char path[TORTURE_PATH + 32];
+	struct model_limit limit;
+	struct model_text rest = { text };
 	unsigned int count = 0;
-	const char *pair;
+	struct model_line line;
 	int error;
 
 	sprintf(path, "%s/%s.%s", cgroup, classes[class], kind);
 	error = torture_read(path, text);
 	torture_did("calm", error, EXCUSE(ENOMEM));
 	check_lines(path, text);
+	rest.len = strlen(text);
 	/* It was registered first, so its line is the first. */
 	if (!error && strncmp(text, TORTURE_CALM_DEVICE " ", strlen(TORTURE_CALM_DEVICE " ")))
 		torture_fail("%s does not begin with " TORTURE_CALM_DEVICE ": %.80s", path, text);
-	text[strcspn(text, "\n")] = '\0';
-	for (pair = strchr(text, '='); pair && count < most; pair = strchr(pair + 1, '='))
-		values[count++] = pair[1] == 'm' ? -1 : atoll(pair + 1);
+	if (error || !model_next_line(&rest, &line))
+		return 0;
+	while (count < most && model_next_limit(&line.limits, &limit))
+		values[count++] = limit.max;
 	return count;
 }
 
@@ -354,27 +297,27 @@ static unsigned int read_values(const char *cgroup, unsigned int class, const ch
  */
 void torture_calm(void)
 {
-	static long long last[3][3][ARRAY_SIZE(classes)][MOST_VALUES];
+	static unsigned long long last[3][3][ARRAY_SIZE(classes)][MOST_VALUES];
 	static const char *const cgroups[] = { TORTURE_CALM, TORTURE_CALM "/0", TORTURE_CALM "/1" };
 	static const char *const growing[] = { "peak", "events", "events.local" };
 	unsigned int cgroup = torture_random(ARRAY_SIZE(cgroups));
 	/* Commands are not usage. */
 	unsigned int class = torture_random(CONTROL);
 	unsigned int file = torture_random(ARRAY_SIZE(growing));
-	long long limits[MOST_VALUES], values[MOST_VALUES];
+	unsigned long long limits[MOST_VALUES], values[MOST_VALUES];
 	unsigned int i, count, used;
 
 	count = read_values(TORTURE_CALM, class, "max", limits, MOST_VALUES);
 	used = read_values(cgroups[cgroup], class, torture_random(2) ? "current" : "peak",
 			   values, MOST_VALUES);
 	for (i = 0; i < count; i++)
-		if (used != count || limits[i] < 0 || values[i] > limits[i])
-			torture_fail("%s, %s: value %u is %lld, the limit is %lld", cgroups[cgroup],
+		if (used != count || limits[i] == NO_LIMIT || values[i] > limits[i])
+			torture_fail("%s, %s: value %u is %llu, the limit is %llu", cgroups[cgroup],
 				     classes[class], i, values[i], limits[i]);
 	count = read_values(cgroups[cgroup], class, growing[file], values, MOST_VALUES);
 	for (i = 0; i < count; i++) {
 		if (values[i] < last[cgroup][file][class][i])
-			torture_fail("%s/%s.%s: value %u went from %lld to %lld", cgroups[cgroup],
+			torture_fail("%s/%s.%s: value %u went from %llu to %llu", cgroups[cgroup],
 				     classes[class], growing[file], i,
 				     last[cgroup][file][class][i], values[i]);
 		last[cgroup][file][class][i] = values[i];

@@ -221,36 +221,37 @@ void torture_module(void)
 /* All links and one device on each, so that there is something to act on. */
 void torture_device_init(void)
 {
-	char link[TORTURE_NAME], command[160];
+	char command[200];
 	unsigned int i;
 
 	for (i = 1; i <= TORTURE_LINKS; i++) {
-		sprintf(link, "tor%u", i);
-		sprintf(command, "ip link add %s type dummy && ip link set %s up", link, link);
+		sprintf(command, "ip link add tor%u type dummy && ip link set tor%u up", i, i);
 		if (system(command))
 			torture_fail("%s failed", command);
-		sprintf(command, "rdma link add %sa type rxe netdev %s", link, link);
+		sprintf(command, "rdma link add tor%ua type rxe netdev tor%u", i, i);
 		if (system(command))
 			torture_fail("%s failed", command);
 	}
 }
 
-/* Remove all devices and links. */
-void torture_device_exit(void)
+/* Run a command for each link, in each network namespace, although it may fail. */
+static void try_all(const char *format)
 {
 	char command[64], text[400];
 	unsigned int link, away;
 
-	for (link = 1; link <= TORTURE_LINKS; link++) {
+	for (link = 1; link <= TORTURE_LINKS; link++)
 		for (away = 0; away <= torture_has_netns(); away++) {
-			sprintf(command, "rdma link delete tor%ua", link);
-			tool_run(away ? "away" : "home", command, text, sizeof(text));
-			sprintf(command, "rdma link delete tor%ub", link);
+			snprintf(command, sizeof(command), format, link);
 			tool_run(away ? "away" : "home", command, text, sizeof(text));
 		}
-		sprintf(command, "ip link del tor%u", link);
-		tool_run("home", command, text, sizeof(text));
-	}
-	sprintf(command, "rdma link delete " TORTURE_CALM_DEVICE);
-	tool_run("home", command, text, sizeof(text));
+}
+
+/* Remove all devices and links. */
+void torture_device_exit(void)
+{
+	try_all("rdma link delete tor%ua");
+	try_all("rdma link delete tor%ub");
+	try_all("ip link del tor%u");
+	system("rdma link delete " TORTURE_CALM_DEVICE " >/dev/null 2>&1");
 }

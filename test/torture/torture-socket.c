@@ -253,5 +253,6 @@ void torture_socket_exit(void)
 /* The check of what is left counts no device. */
 void torture_socket_remove(void)
 {
+	system("rdma link del rxerds" QUIETLY);
 	system("rdma link del rxesmc" QUIETLY);
 }

@@ -7,7 +7,6 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <infiniband/verbs.h>
-#include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_cma.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -24,23 +23,39 @@
 #define PORTS		16
 #define CM_IDS		6
 
+enum type { CONTEXT, PD, CQ, CHANNEL, QP, SRQ, MR, BAD_MR, MW, AH, MEMBER, TYPES };
+
+/*
+ * EINVAL, ENODATA: the device has no address, because its link is down or removed. Then creating an
+ * AH can also fail because there is no path. EMFILE is not excused, because no actor leaks files.
+ */
+static const struct {
+	const char *name;
+	bool has_events;	/* of the opener's async_event */
+	int excuses[4];		/* of its creation, beside EXCUSE_DEVICE */
+} types[TYPES] = {
+	[CONTEXT] = { "context", .excuses = { ENOENT } },
+	[PD] = { "pd" },
+	[CQ] = { "cq", true },
+	[CHANNEL] = { "channel" },
+	[QP] = { "qp", true },
+	[SRQ] = { "srq", true },
+	[MR] = { "mr" },
+	[BAD_MR] = { "bad mr", .excuses = { EFAULT } },
+	[MW] = { "mw" },
+	[AH] = { "ah", .excuses = { EINVAL, ENODATA, EHOSTUNREACH, ENETUNREACH } },
+	[MEMBER] = { "member", true },
+};
+
 struct life {
 	struct ibv_context *context;
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
 	struct object {
-		const struct kind *kind;
+		enum type type;
 		void *handle;
 	} objects[LIFE_OBJECTS];
 	unsigned int count;
-};
-
-struct kind {
-	const char *name;
-	void *(*create)(struct life *life);	/* NULL: errno says why */
-	int (*destroy)(void *handle);		/* 0 or an errno */
-	bool has_events;			/* of the opener's async_event */
-	int excuses[4];				/* of create, beside EXCUSE_DEVICE */
 };
 
 static char *memory;
@@ -73,46 +88,6 @@ static struct ibv_context *open_any(void)
 	return context;
 }
 
-static void *create_context(struct life *life)
-{
-	return open_any();
-}
-
-static int destroy_context(void *handle)
-{
-	return ibv_close_device(handle);
-}
-
-static void *create_pd(struct life *life)
-{
-	return ibv_alloc_pd(life->context);
-}
-
-static int destroy_pd(void *handle)
-{
-	return ibv_dealloc_pd(handle);
-}
-
-static void *create_cq(struct life *life)
-{
-	return ibv_create_cq(life->context, 1 + torture_random(64), NULL, NULL, 0);
-}
-
-static int destroy_cq(void *handle)
-{
-	return ibv_destroy_cq(handle);
-}
-
-static void *create_comp_channel(struct life *life)
-{
-	return ibv_create_comp_channel(life->context);
-}
-
-static int destroy_comp_channel(void *handle)
-{
-	return ibv_destroy_comp_channel(handle);
-}
-
 static struct ibv_qp *create_qp(struct life *life, enum ibv_qp_type type)
 {
 	struct ibv_qp_init_attr init = {
@@ -130,16 +105,6 @@ static struct ibv_qp *create_qp(struct life *life, enum ibv_qp_type type)
 	return ibv_create_qp(life->pd, &init);
 }
 
-static void *create_qp_rc(struct life *life)
-{
-	return create_qp(life, IBV_QPT_RC);
-}
-
-static int destroy_qp(void *handle)
-{
-	return ibv_destroy_qp(handle);
-}
-
 static void *create_srq(struct life *life)
 {
 	struct ibv_srq_init_attr init = {
@@ -147,17 +112,6 @@ static void *create_srq(struct life *life)
 	};
 
 	return ibv_create_srq(life->pd, &init);
-}
-
-static int destroy_srq(void *handle)
-{
-	return ibv_destroy_srq(handle);
-}
-
-static void *create_mr(struct life *life)
-{
-	return ibv_reg_mr(life->pd, memory, 1 + torture_random(MEMORY_PAGES * PAGE),
-			  IBV_ACCESS_LOCAL_WRITE);
 }
 
 /* Unmapped memory: charged, pinned in vain, uncharged. */
@@ -170,65 +124,6 @@ static void *create_bad_mr(struct life *life)
 	return mr;
 }
 
-static int destroy_mr(void *handle)
-{
-	return ibv_dereg_mr(handle);
-}
-
-/*
- * As ibv_rereg_mr(), which not every provider has; 0 or an errno. EACCES: the context
- * was opened by another process, from which the kernel takes no write().
- */
-static int rereg_mr(struct ibv_mr *mr, int flags, size_t length)
-{
-	struct ib_uverbs_rereg_mr_resp response;
-	struct {
-		struct ib_uverbs_cmd_hdr hdr;
-		struct ib_uverbs_rereg_mr rereg;
-	} command = {
-		.hdr = {
-			.command = IB_USER_VERBS_CMD_REREG_MR,
-			.in_words = sizeof(command) / 4,
-			.out_words = sizeof(response) / 4,
-		},
-		.rereg = {
-			.response = (uintptr_t)&response,
-			.mr_handle = mr->handle,
-			.flags = flags,
-			.start = (uintptr_t)memory,
-			.length = length,
-			.hca_va = (uintptr_t)memory,
-			.pd_handle = mr->pd->handle,
-			.access_flags = IBV_ACCESS_LOCAL_WRITE,
-		},
-	};
-	ssize_t len = write(mr->context->cmd_fd, &command, sizeof(command));
-
-	return len == sizeof(command) ? 0 : errno;
-}
-
-/* An MR that is changed in vain: its growth is charged, which rxe then refuses. */
-static void *create_rereg(struct life *life)
-{
-	struct ibv_mr *mr = create_mr(life);
-	int flags = torture_random(2) ? IBV_REREG_MR_CHANGE_TRANSLATION : IBV_REREG_MR_CHANGE_PD;
-
-	if (mr)
-		torture_did("rereg", rereg_mr(mr, flags, 1 + torture_random(MEMORY_PAGES * PAGE)),
-			    EXCUSE_DEVICE(EOPNOTSUPP, EACCES));
-	return mr;
-}
-
-static void *create_mw(struct life *life)
-{
-	return ibv_alloc_mw(life->pd, IBV_MW_TYPE_1);
-}
-
-static int destroy_mw(void *handle)
-{
-	return ibv_dealloc_mw(handle);
-}
-
 static void *create_ah(struct life *life)
 {
 	struct ibv_ah_attr attr = { .is_global = 1, .port_num = 1 };
@@ -236,11 +131,6 @@ static void *create_ah(struct life *life)
 	if (ibv_query_gid(life->context, 1, 0, &attr.grh.dgid))
 		return NULL;
 	return ibv_create_ah(life->pd, &attr);
-}
-
-static int destroy_ah(void *handle)
-{
-	return ibv_destroy_ah(handle);
 }
 
 /*
@@ -285,25 +175,62 @@ static int destroy_member(void *handle)
 	return error == EBUSY ? EIO : error;
 }
 
-/*
- * EINVAL, ENODATA: the device has no address, because its link is down or removed. Then creating an
- * AH can also fail because there is no path. EMFILE is not excused, because no actor leaks files.
- */
-static const struct kind kinds[] = {
-	{ "context",	create_context,		destroy_context,	.excuses = { ENOENT } },
-	{ "pd",		create_pd,		destroy_pd },
-	{ "cq",		create_cq,		destroy_cq,		true },
-	{ "channel",	create_comp_channel,	destroy_comp_channel },
-	{ "qp",		create_qp_rc,		destroy_qp,		true },
-	{ "srq",	create_srq,		destroy_srq,		true },
-	{ "mr",		create_mr,		destroy_mr },
-	{ "bad mr",	create_bad_mr,		destroy_mr,		.excuses = { EFAULT } },
-	{ "rereg",	create_rereg,		destroy_mr },
-	{ "mw",		create_mw,		destroy_mw },
-	{ "ah",		create_ah,		destroy_ah,
-	  .excuses = { EINVAL, ENODATA, EHOSTUNREACH, ENETUNREACH } },
-	{ "member",	create_member,		destroy_member,		true },
-};
+/* NULL: errno says why. */
+static void *create(struct life *life, enum type type)
+{
+	switch (type) {
+	case CONTEXT:
+		return open_any();
+	case PD:
+		return ibv_alloc_pd(life->context);
+	case CQ:
+		return ibv_create_cq(life->context, 1 + torture_random(64), NULL, NULL, 0);
+	case CHANNEL:
+		return ibv_create_comp_channel(life->context);
+	case QP:
+		return create_qp(life, IBV_QPT_RC);
+	case SRQ:
+		return create_srq(life);
+	case MR:
+		return ibv_reg_mr(life->pd, memory, 1 + torture_random(MEMORY_PAGES * PAGE),
+				  IBV_ACCESS_LOCAL_WRITE);
+	case BAD_MR:
+		return create_bad_mr(life);
+	case MW:
+		return ibv_alloc_mw(life->pd, IBV_MW_TYPE_1);
+	case AH:
+		return create_ah(life);
+	default:
+		return create_member(life);
+	}
+}
+
+/* 0 or an errno. */
+static int destroy(enum type type, void *handle)
+{
+	switch (type) {
+	case CONTEXT:
+		return ibv_close_device(handle);
+	case PD:
+		return ibv_dealloc_pd(handle);
+	case CQ:
+		return ibv_destroy_cq(handle);
+	case CHANNEL:
+		return ibv_destroy_comp_channel(handle);
+	case QP:
+		return ibv_destroy_qp(handle);
+	case SRQ:
+		return ibv_destroy_srq(handle);
+	case MW:
+		return ibv_dealloc_mw(handle);
+	case AH:
+		return ibv_destroy_ah(handle);
+	case MEMBER:
+		return destroy_member(handle);
+	default:
+		return ibv_dereg_mr(handle);
+	}
+}
 
 static void create_object(struct life *life)
 {
@@ -312,12 +239,12 @@ static void create_object(struct life *life)
 	char what[32];
 
 	do {
-		object->kind = &kinds[torture_random(ARRAY_SIZE(kinds))];
-	} while (object->kind->has_events && !life->cq);
-	more = object->kind->excuses;
-	snprintf(what, sizeof(what), "create %s", object->kind->name);
+		object->type = torture_random(TYPES);
+	} while (types[object->type].has_events && !life->cq);
+	more = types[object->type].excuses;
+	snprintf(what, sizeof(what), "create %s", types[object->type].name);
 	errno = 0;
-	object->handle = object->kind->create(life);
+	object->handle = create(life, object->type);
 	if (object->handle)
 		life->count++;
 	torture_did(what, object->handle ? 0 : errno ?: ENODATA,
@@ -330,8 +257,8 @@ static void destroy_object(struct life *life)
 	struct object *object = &life->objects[torture_random(life->count)];
 	char what[32];
 
-	snprintf(what, sizeof(what), "destroy %s", object->kind->name);
-	torture_did(what, object->kind->destroy(object->handle), EXCUSE(EIO));
+	snprintf(what, sizeof(what), "destroy %s", types[object->type].name);
+	torture_did(what, destroy(object->type, object->handle), EXCUSE(EIO));
 	*object = life->objects[--life->count];
 }
 

@@ -27,6 +27,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../model/write.h"
+
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 #define TORTURE_ROOT	"/sys/fs/cgroup"
@@ -74,9 +76,7 @@ void torture_connect(void);
 void torture_cgroup_init(void);
 void torture_enter(void);
 void torture_limit(void);
-void torture_spoil(void);
 void torture_look(void);
-void torture_watch(void);
 void torture_calm(void);
 void torture_migrate(void);
 void torture_tree(void);
