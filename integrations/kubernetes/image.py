@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""image.py FOLDER FILE: write the folder as the image rdmacg-nri:1, in the format of "docker save"."""
+"""image.py FOLDER FILE PROGRAM NAME...: write the folder as an image, in the format of "docker save"."""
 import hashlib
 import io
 import json
 import os
 import sys
 import tarfile
-
-NAME = "docker.io/library/rdmacg-nri:1"
 
 
 def owned_by_root(info):
@@ -23,7 +21,7 @@ def add(tar, name, data):
 
 
 def main():
-    folder, file = sys.argv[1:]
+    folder, file, program, *names = sys.argv[1:]
     layer = file + ".layer"
     with tarfile.open(layer, "w") as tar:
         tar.add(folder, ".", filter=owned_by_root)
@@ -31,10 +29,10 @@ def main():
         digest = hashlib.file_digest(made, "sha256").hexdigest()
     config = {
         "architecture": "amd64", "os": "linux",
-        "config": {"Entrypoint": ["/usr/sbin/rdmacg-nri"], "Env": ["PATH=/usr/sbin:/usr/bin"]},
+        "config": {"Entrypoint": [program], "Env": ["PATH=/usr/local/sbin:/usr/sbin:/usr/bin"]},
         "rootfs": {"type": "layers", "diff_ids": ["sha256:" + digest]},
     }
-    manifest = [{"Config": "config.json", "RepoTags": [NAME], "Layers": ["layer.tar"]}]
+    manifest = [{"Config": "config.json", "RepoTags": names, "Layers": ["layer.tar"]}]
     with tarfile.open(file, "w") as tar:
         tar.add(layer, "layer.tar", filter=owned_by_root)
         add(tar, "config.json", json.dumps(config).encode())

@@ -1,9 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash disable=SC2034,SC2154
-# Functions that the guests of the runtimes share. kind names the runtime in reports.
+# shellcheck shell=bash disable=SC2034,SC2154,SC2317
+# What the guests of the runtimes share: guest... PROGRAMS KIND RESTARTS AT_ONCE. Each claim is one
+# line "ok NAME" or "not ok NAME". containers() has the claims of each runtime whose guest has
+#   start NAME LIMITS COMMAND...	run the command with the limits, until it ends
+#   over=CGROUP				the cgroup above all containers
+#   below=PATTERN			the part of a process's cgroup below the cgroup with the limits, optional
+#   heard				print what was logged about the last container, optional
+# LIMITS begin with a device, or are of rxe0, or are empty.
+set -u
+programs=$1 kind=$2 restarts=$3 at_once=$4 below=
+here=$(dirname "$(readlink -f "$0")")
 root=/sys/fs/cgroup
 export PATH=/usr/local/sbin:$PATH
-. "$(dirname "${BASH_SOURCE[0]}")/../../tools/cgroup/rdmacg/tests/claims.sh"
+. "$here/../../tools/cgroup/rdmacg/tests/claims.sh"
 
 # layer FOLDER [PLACE]: mount a writable layer over this machine's folder.
 layer() {
@@ -13,8 +22,7 @@ layer() {
 		layer "${2:-$1}"
 }
 
-# install_programs: install $programs, and change to the project's folder, in which the blocks of
-# the pages run.
+# install_programs: install $programs, and change to the project's folder.
 install_programs() {
 	mount -t tmpfs none /usr/local/sbin
 	cp "$programs"/* /usr/local/sbin/
@@ -28,6 +36,17 @@ install_programs() {
 make_rootfs() {
 	layer / "$ROOTFS"
 	cp "$programs/verbs-hold" "$ROOTFS/usr/local/bin/"
+}
+
+# make_image FILE: an image for pods. Its programs come from the node's /usr, which the containers
+# mount. The names of "pause" are those of the pods of containerd 1.6 and 1.7.
+make_image() {
+	local name
+	mkdir -p /run/image/usr /run/image/etc /run/image/dev /run/image/proc /run/image/sys /run/image/tmp
+	for name in bin sbin lib lib64; do ln -s "usr/$name" "/run/image/$name"; done
+	echo 'int pause(void); int main(void) { return pause(); }' | gcc -static -x c -o /run/image/pause -
+	python3 integrations/kubernetes/image.py /run/image "$1" /pause registry.k8s.io/pause:3.6 \
+		registry.k8s.io/pause:3.8 docker.io/local/verbs:1
 }
 
 # within SECONDS COMMAND...: until it is true.
@@ -65,4 +84,181 @@ claim() {
 	local name=$1
 	shift
 	judge "$kind/$name" "$@"
+}
+
+# of_device LIMITS: with a device.
+of_device() {
+	case $1 in
+	'' | rxe* | '{'*) echo "$1" ;;
+	*) echo "rxe0 $1" ;;
+	esac
+}
+
+# by_file LIMITS: "FILE DEVICE LIMITS" for each file that has some of them.
+by_file() {
+	local key device=rxe0 hca='' verb=''
+	for key in $1; do
+		case $key in
+		rxe*) device=$key ;;
+		hca_*) hca="$hca $key" ;;
+		*) verb="$verb $key" ;;
+		esac
+	done
+	[ -z "$hca" ] || echo "rdma.max $device$hca"
+	[ -z "$verb" ] || echo "rdma.verb.max $device$verb"
+}
+
+# run COMMAND...: sets $out and $status.
+run() {
+	status=0
+	out=$("$@" 2>&1 </dev/null) || status=$?
+}
+
+# start_pod NAME LIMITS COMMAND...: start() of containerd's pods. A pod's own cgroup is kubelet's. LIMITS
+# can also be an object of annotations.
+start_pod() {
+	local name=$1 annotation status=0
+	annotation=$(of_device "$2")
+	shift 2
+	mkdir -p "$over/$name"
+	"$here/pod" "$name" "$annotation" "$@" || status=$?
+	rmdir "$over/$name"
+	return "$status"
+}
+
+# conf LINE...: the administrator's file.
+conf() {
+	mkdir -p /etc/rdmacg
+	printf '%s\n' "$@" >/etc/rdmacg/oci.conf
+}
+
+# fresh FUNCTION: without an administrator's file.
+fresh() {
+	rm -rf /etc/rdmacg
+	"$@"
+}
+
+# look NAME LIMITS COUNT: run a container that creates COUNT queue pairs and ends; as run().
+look() {
+	run start "$1" "$2" verbs-hold rxe0 "$3"
+	! [ "$(type -t heard)" ] || out=$out$(heard)
+}
+
+# The file with the output of a running container.
+output_of() { echo "/run/$1.out"; }
+
+# hold NAME LIMITS COUNT: start a container that holds COUNT queue pairs until release, because not
+# every runtime passes on the end of standard input. Sets $cgroup, with its limits, and $leaf, with
+# its processes.
+hold() {
+	start "$1" "$2" sh -c "sleep 3600 | verbs-hold rxe0 $3" </dev/null >"/run/$1.out" 2>&1 &
+	within 60 grep -qs holding "$(output_of "$1")" || { cat "/run/$1.out"; return 1; }
+	leaf=$root$(sed -n 's/^0:://p' "/proc/$(pgrep -x verbs-hold)/cgroup")
+	# shellcheck disable=SC2295 # a pattern
+	cgroup=${leaf%$below}
+}
+
+release() {
+	pkill -fx 'sleep 3600' || :
+	wait
+}
+
+no_cgroup() { [ -z "$(find "$over" -mindepth 1 -type d ! -name '*conmon*')" ]; }
+
+# All charges are returned, and no cgroup is left.
+nothing_left() {
+	within 60 no_cgroup
+	none_dying
+	is "$over/rdma.verb.current" qp 0
+	is "$over/rdma.current" hca_object 0
+}
+
+limited() {
+	hold c1 'qp=2 mr_mem=1048576 hca_object=50' 2
+	is "$cgroup/rdma.verb.max" qp 2
+	is "$cgroup/rdma.verb.max" mr_mem 1048576
+	is "$cgroup/rdma.max" hca_object 50
+	is "$cgroup/rdma.verb.current" qp 2
+	release
+	nothing_left
+}
+
+one_past() {
+	look c2 'qp=2' 3
+	says 'QP 2 made'
+	says 'QP 3 refused: Resource temporarily unavailable (EAGAIN)'
+	out=$(rdmacg why "${over#"$root/"}")
+	says 'The limit of a removed descendant refused 1 attempt for qp on rxe0.'
+	look c2 'qp=3' 3
+	says 'QP 3 made'
+	nothing_left
+}
+
+# not_started LIMITS REASON: the container fails before the first output of the program.
+not_started() {
+	look c3 "$1" 1
+	[ "$status" != 0 ] || { echo "the status is 0"; return 1; }
+	says "$2"
+	says_not QP
+	says_not holding
+	nothing_left
+}
+
+killed() {
+	hold c5 'qp=2' 2
+	pids=$(cat "$leaf/cgroup.procs")
+	[ -n "$pids" ]
+	# The first kill may end the others.
+	# shellcheck disable=SC2086 # words
+	kill -9 $pids 2>/dev/null || :
+	wait
+	nothing_left
+}
+
+again() {
+	local i
+	for ((i = 0; i < restarts; i++)); do
+		look c6 'qp=2' 3
+		says 'QP 2 made'
+		says 'QP 3 refused'
+	done
+	nothing_left
+}
+
+together() {
+	local i
+	for ((i = 0; i < at_once; i++)); do
+		start "d$i" 'qp=2' verbs-hold rxe0 3 </dev/null >"/run/d$i.out" 2>&1 &
+	done
+	# A container that fails takes nothing from the others.
+	look d 'qp=2 nosuch=1' 3
+	says_not QP
+	wait
+	for ((i = 0; i < at_once; i++)); do
+		out=$(cat "/run/d$i.out")
+		says 'QP 2 made'
+		says 'QP 3 refused'
+	done
+	nothing_left
+}
+
+# The administrator's default and ceiling, where limits come from an annotation.
+administrator() {
+	conf '[default]' 'rxe0 qp=1' '[ceiling]' 'default qp=4'
+	look c4 '' 2
+	says 'QP 1 made'
+	says 'QP 2 refused'
+	look c4 'qp=4' 5
+	says 'QP 4 made'
+	says 'QP 5 refused'
+	not_started 'qp=5' 'qp: 5 on rxe0 is more than 4, the ceiling of /etc/rdmacg/oci.conf:4'
+}
+
+# What is claimed of each.
+containers() {
+	claim 'the limits are there while it runs; then usage and cgroup go' limited
+	claim 'what is one past the limit is refused, with the reason, and what is not is made' one_past
+	claim 'nothing is left of one that is killed' killed
+	claim "it is limited each time, started $restarts times" again
+	claim "each is limited, started $at_once at once" together
 }
