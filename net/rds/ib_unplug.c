@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The removal of a device that RDS uses. ib_unplug.h explains the reason. */
+/*
+ * Functions that let a device be removed while processes hold memory regions on it. Without these
+ * functions, the shutdown of a connection and the removal of the device wait until the process
+ * frees the region, and RDS frees its MRs after the device is removed.
+ */
 #include <linux/delay.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/srcu.h>
 
-#include "ib_unplug.h"
+#include "ib_mr.h"
 
+/*
+ * A section in which code finds a device and binds a connection or a region to it. After
+ * synchronize_srcu(), a device that cannot be found gets no more connections and regions.
+ */
 DEFINE_SRCU(rds_ib_binding);
 
 void rds_ib_init_mrs(struct rds_ib_device *rds_ibdev)
