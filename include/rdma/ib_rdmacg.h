@@ -11,8 +11,12 @@
 #ifndef _RDMA_IB_RDMACG_H
 #define _RDMA_IB_RDMACG_H
 
-#include <rdma/ib_verbs.h>
+#include <linux/cgroup_rdma.h>
 
+struct ib_device;
+struct ib_rdmacg_object;
+struct ib_ucontext;
+struct ib_uobject;
 struct uverbs_attr_bundle;
 
 /**
@@ -60,38 +64,10 @@ struct ib_rdmacg_objects {
 
 #ifdef CONFIG_CGROUP_RDMA
 
-/**
- * ib_rdmacg_set_hw_resources() - declare the resources of a driver
- * @device: a device that is not registered yet
- * @resources: the resources, of RDMACG_CLASS_HW; needed until ib_register_device()
- *	returns
- * @count: the number of resources
- *
- * The resources are not charged if the controller does not count this class, or if it refuses them.
- * A refusal is an error in the log.
- *
- * Context: Any context.
- */
-static inline void ib_rdmacg_set_hw_resources(struct ib_device *device,
-					      const struct rdmacg_resource *resources,
-					      unsigned int count)
-{
-	device->cg_hw.resources = resources;
-	device->cg_hw.count = count;
-}
-
-/**
- * ib_rdmacg_set_object_defs() - declare which objects of a driver have a verbs type
- * @device: a device that is not registered yet
- * @defs: ends with an empty entry; needed as long as the device is registered
- *
- * Context: Any context.
- */
-static inline void ib_rdmacg_set_object_defs(struct ib_device *device,
-					     const struct ib_rdmacg_object_def *defs)
-{
-	device->cg_objects = defs;
-}
+void ib_rdmacg_set_hw_resources(struct ib_device *device,
+				const struct rdmacg_resource *resources, unsigned int count);
+void ib_rdmacg_set_object_defs(struct ib_device *device,
+			       const struct ib_rdmacg_object_def *defs);
 
 int ib_rdmacg_try_charge_hw(struct rdma_cgroup **owner, struct ib_device *device,
 			    unsigned int resource, u64 amount);
@@ -205,4 +181,11 @@ static inline bool ib_rdmacg_current_is_limited(struct ib_device *device)
 }
 
 #endif /* CONFIG_CGROUP_RDMA */
+
+/* RDS shares its objects, so no cgroup can be charged. RDS refuses a process with a limit. */
+static inline bool ib_rdmacg_refuses_rds(struct ib_device *device)
+{
+	return IS_ENABLED(CONFIG_CGROUP_RDMA_RDS) && ib_rdmacg_current_is_limited(device);
+}
+
 #endif /* _RDMA_IB_RDMACG_H */

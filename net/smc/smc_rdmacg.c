@@ -76,23 +76,6 @@ static struct ib_rdmacg_objects smc_rdmacg_buf(const struct smc_buf_desc *buf_de
 	return (struct ib_rdmacg_objects) { .mr = 1, .mr_mem = buf_desc->len };
 }
 
-/*
- * Charge the MR that a buffer is about to get on a link, above the limit if @must is set. Returns
- * 0 or -EDQUOT, because -EAGAIN has another meaning in SMC.
- */
-int smc_rdmacg_charge_buf(struct smc_buf_desc *buf_desc, struct smc_link *lnk, bool must)
-{
-	struct ib_rdmacg_objects objects = smc_rdmacg_buf(buf_desc);
-	struct ib_device *device = lnk->smcibdev->ibdev;
-
-	if (must)
-		ib_rdmacg_charge_objects(buf_desc->cg, device, &objects);
-	else if (ib_rdmacg_try_charge_objects(buf_desc->cg, device, &objects))
-		return -EDQUOT;
-	buf_desc->is_charged[lnk->link_idx] = true;
-	return 0;
-}
-
 /* Return the charge of smc_rdmacg_charge_buf(), if there is one. */
 void smc_rdmacg_uncharge_buf(struct smc_buf_desc *buf_desc, struct smc_link *lnk)
 {
@@ -112,37 +95,6 @@ static void smc_rdmacg_unmap_buf(struct smc_link_group *lgr, struct smc_buf_desc
 	for (i = 0; i < SMC_LINKS_PER_LGR_MAX; i++)
 		smcr_buf_unmap_link(buf_desc, is_rmb, &lgr->lnk[i]);
 	buf_desc->is_conf_rkey = false;
-}
-
-/*
- * Move the charge of a buffer, which the caller has set to used, to the payer of the socket.
- * Uncharge the old payer first, so that a common ancestor is not charged twice. If the new payer
- * has no room, remove the MRs. The caller then fails when it maps the buffer.
- */
-void smc_rdmacg_take_buf(struct smc_link_group *lgr, struct smc_buf_desc *buf_desc,
-			 bool is_rmb, const struct smc_sock *smc)
-{
-	bool is_charged[SMC_LINKS_PER_LGR_MAX];
-	int i, rc = 0;
-
-	lockdep_assert_held(&lgr->llc_conf_mutex);
-	if (buf_desc->cg == smc->cg)
-		return;
-	memcpy(is_charged, buf_desc->is_charged, sizeof(is_charged));
-	for (i = 0; i < SMC_LINKS_PER_LGR_MAX; i++)
-		smc_rdmacg_uncharge_buf(buf_desc, &lgr->lnk[i]);
-	smc_rdmacg_set_payer(&buf_desc->cg, smc->cg);
-	for (i = 0; i < SMC_LINKS_PER_LGR_MAX && !rc; i++)
-		if (is_charged[i])
-			rc = smc_rdmacg_charge_buf(buf_desc, &lgr->lnk[i], false);
-	if (rc)
-		smc_rdmacg_unmap_buf(lgr, buf_desc, is_rmb);
-}
-
-/* Forget the payer of a buffer that is about to be freed and has no MR. */
-void smc_rdmacg_exit_buf(struct smc_buf_desc *buf_desc)
-{
-	smc_rdmacg_set_payer(&buf_desc->cg, NULL);
 }
 
 /* Unmap those idle buffers of a list that are charged to @cg. Returns whether there were any. */
@@ -174,18 +126,73 @@ static bool smc_rdmacg_reclaim_bufs(struct smc_link_group *lgr, struct rw_semaph
  * has at most SMC_RMBS_PER_LGR_MAX buffers of each kind. Buffers of other groups stay: the caller
  * holds a mutex of all connections, and must not wait for the peers of other groups.
  */
-bool smc_rdmacg_reclaim(struct smc_link_group *lgr, const struct rdma_cgroup *cg)
+static bool smc_rdmacg_reclaim(struct smc_link_group *lgr, const struct rdma_cgroup *cg)
 {
 	bool found = false;
 	int i;
 
 	/* Keep new links away, because a new link maps the buffers in use. */
-	down_read(&lgr->llc_conf_mutex);
+	lockdep_assert_held(&lgr->llc_conf_mutex);
 	for (i = 0; i < SMC_RMBE_SIZES; i++) {
 		found |= smc_rdmacg_reclaim_bufs(lgr, &lgr->rmbs_lock, &lgr->rmbs[i], true, cg);
 		found |= smc_rdmacg_reclaim_bufs(lgr, &lgr->sndbufs_lock, &lgr->sndbufs[i], false,
 						 cg);
 	}
-	up_read(&lgr->llc_conf_mutex);
 	return found;
+}
+
+/*
+ * Charge the MR that a buffer is about to get on a link, above the limit if @must is set. At the
+ * limit, unmap idle buffers and try again. Returns 0 or -ENOMEM.
+ */
+int smc_rdmacg_charge_buf(struct smc_buf_desc *buf_desc, struct smc_link *lnk, bool must)
+{
+	struct ib_rdmacg_objects objects = smc_rdmacg_buf(buf_desc);
+	struct ib_device *device = lnk->smcibdev->ibdev;
+	struct rdma_cgroup *cg = buf_desc->cg;
+	int rc;
+
+	if (must) {
+		ib_rdmacg_charge_objects(cg, device, &objects);
+	} else {
+		rc = ib_rdmacg_try_charge_objects(cg, device, &objects);
+		if (rc && smc_rdmacg_reclaim(lnk->lgr, cg))
+			rc = ib_rdmacg_try_charge_objects(cg, device, &objects);
+		if (rc)
+			return -ENOMEM;
+	}
+	buf_desc->is_charged[lnk->link_idx] = true;
+	return 0;
+}
+
+/*
+ * Move the charge of a buffer, which the caller has set to used, to the payer of the socket.
+ * Uncharge the old payer first, so that a common ancestor is not charged twice. If the new payer
+ * has no room, remove the MRs. The caller then fails when it maps the buffer.
+ */
+void smc_rdmacg_take_buf(struct smc_link_group *lgr, struct smc_buf_desc *buf_desc,
+			 bool is_rmb, const struct smc_sock *smc)
+{
+	bool is_charged[SMC_LINKS_PER_LGR_MAX];
+	int i, rc = 0;
+
+	if (buf_desc->cg == smc->cg)
+		return;
+	down_read(&lgr->llc_conf_mutex);
+	memcpy(is_charged, buf_desc->is_charged, sizeof(is_charged));
+	for (i = 0; i < SMC_LINKS_PER_LGR_MAX; i++)
+		smc_rdmacg_uncharge_buf(buf_desc, &lgr->lnk[i]);
+	smc_rdmacg_set_payer(&buf_desc->cg, smc->cg);
+	for (i = 0; i < SMC_LINKS_PER_LGR_MAX && !rc; i++)
+		if (is_charged[i])
+			rc = smc_rdmacg_charge_buf(buf_desc, &lgr->lnk[i], false);
+	if (rc)
+		smc_rdmacg_unmap_buf(lgr, buf_desc, is_rmb);
+	up_read(&lgr->llc_conf_mutex);
+}
+
+/* Forget the payer of a buffer that is about to be freed and has no MR. */
+void smc_rdmacg_exit_buf(struct smc_buf_desc *buf_desc)
+{
+	smc_rdmacg_set_payer(&buf_desc->cg, NULL);
 }

@@ -40,7 +40,6 @@ void smc_rdmacg_take_buf(struct smc_link_group *lgr, struct smc_buf_desc *buf_de
 void smc_rdmacg_exit_buf(struct smc_buf_desc *buf_desc);
 int smc_rdmacg_charge_buf(struct smc_buf_desc *buf_desc, struct smc_link *lnk, bool must);
 void smc_rdmacg_uncharge_buf(struct smc_buf_desc *buf_desc, struct smc_link *lnk);
-bool smc_rdmacg_reclaim(struct smc_link_group *lgr, const struct rdma_cgroup *cg);
 
 #else /* CONFIG_CGROUP_RDMA_SMC */
 
@@ -91,12 +90,6 @@ static inline int smc_rdmacg_charge_buf(struct smc_buf_desc *buf_desc, struct sm
 
 static inline void smc_rdmacg_uncharge_buf(struct smc_buf_desc *buf_desc, struct smc_link *lnk)
 {
-}
-
-static inline bool smc_rdmacg_reclaim(struct smc_link_group *lgr,
-				      const struct rdma_cgroup *cg)
-{
-	return false;
 }
 
 #endif /* CONFIG_CGROUP_RDMA_SMC */

@@ -163,14 +163,14 @@ static void ib_rdmacg_find_types(struct ib_device *device, struct rdmacg_resourc
 }
 
 /**
- * ib_rdmacg_register_device() - register a device with the controller
+ * ib_device_register_rdmacg() - register a device with the controller
  * @device: a device that user space cannot access yet, with its operations and
  *	attributes
  *
  * Context: Process context; may sleep.
  * Return: 0, -ENOMEM, or -EBUSY if the controller has no free device number.
  */
-int ib_rdmacg_register_device(struct ib_device *device)
+int ib_device_register_rdmacg(struct ib_device *device)
 {
 	struct rdmacg_resource *types;
 	struct rdmacg_table tables[RDMACG_CLASSES] = {
@@ -202,12 +202,12 @@ int ib_rdmacg_register_device(struct ib_device *device)
 }
 
 /**
- * ib_rdmacg_unregister_device() - unregister a device from the controller
+ * ib_device_unregister_rdmacg() - unregister a device from the controller
  * @device: a device without contexts and objects of user space
  *
  * Context: Process context; may sleep.
  */
-void ib_rdmacg_unregister_device(struct ib_device *device)
+void ib_device_unregister_rdmacg(struct ib_device *device)
 {
 	rdmacg_unregister_device(&device->cg_device);
 }
@@ -492,9 +492,47 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_move_charge);
  */
 void ib_rdmacg_uncharge_uobject(struct ib_uobject *uobj)
 {
-	ib_rdmacg_uncharge_object(uobj->context->device, &uobj->cg_obj);
+	/* An object that was destroyed before has no context. */
+	if (uobj->cg_obj.cg)
+		ib_rdmacg_uncharge_object(uobj->context->device, &uobj->cg_obj);
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_uobject);
+
+/**
+ * ib_rdmacg_try_charge() - charge a context, or an object with an id, to the current process
+ * @obj: the part of the context or object that keeps the owner
+ * @device: its device
+ * @index: RDMACG_RESOURCE_HCA_HANDLE for a context, RDMACG_RESOURCE_HCA_OBJECT for an object
+ *
+ * Context: Process context; may sleep.
+ * Return: 0, -EAGAIN at a limit, or -ENOMEM.
+ */
+int ib_rdmacg_try_charge(struct ib_rdmacg_object *obj, struct ib_device *device,
+			 enum rdmacg_resource_type index)
+{
+	if (index == RDMACG_RESOURCE_HCA_HANDLE)
+		return ib_rdmacg_charge_ucontext(container_of(obj, struct ib_ucontext, cg_obj));
+	return ib_rdmacg_charge_idr_uobject(container_of(obj, struct ib_uobject, cg_obj));
+}
+EXPORT_SYMBOL_GPL(ib_rdmacg_try_charge);
+
+/**
+ * ib_rdmacg_uncharge() - return the charge of a context, or of an object with an id, to its owner
+ * @obj: see ib_rdmacg_try_charge(); perhaps without a charge
+ * @device: see ib_rdmacg_try_charge()
+ * @index: see ib_rdmacg_try_charge()
+ *
+ * Context: Process context; may sleep.
+ */
+void ib_rdmacg_uncharge(struct ib_rdmacg_object *obj, struct ib_device *device,
+			enum rdmacg_resource_type index)
+{
+	if (index == RDMACG_RESOURCE_HCA_HANDLE)
+		ib_rdmacg_uncharge_ucontext(container_of(obj, struct ib_ucontext, cg_obj));
+	else
+		ib_rdmacg_uncharge_object(device, obj);
+}
+EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge);
 
 /* At most two amounts: the memory, and the MRs that an endless length creates without uverbs. */
 #define IB_RDMACG_MEM_SET 2
@@ -522,7 +560,7 @@ static unsigned int ib_rdmacg_mem_set(const struct ib_device *device, u64 addr, 
  * @length: in bytes, more than 0; a part of a page counts as a page. Lengths from 2^48 on are
  *	not counted, and refused if mr_mem or mr has a limit
  *
- * The caller has made all checks, and has not pinned a page.
+ * The caller has not pinned or mapped a page yet.
  *
  * Context: Process context; may sleep.
  * Return: 0, -EAGAIN at a limit, or -ENOMEM. After success the caller passes @owner to
@@ -711,6 +749,40 @@ void ib_rdmacg_uncharge_mcast(struct rdma_cgroup *owner, struct ib_device *devic
 				ib_rdmacg_type_slot(device, IB_RDMACG_MCAST));
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_mcast);
+
+/**
+ * ib_rdmacg_set_hw_resources() - declare the resources of a driver
+ * @device: a device that is not registered yet
+ * @resources: the resources, of RDMACG_CLASS_HW; needed until ib_register_device()
+ *	returns
+ * @count: the number of resources
+ *
+ * The resources are not charged if the controller does not count this class, or if it refuses them.
+ * A refusal is an error in the log.
+ *
+ * Context: Any context.
+ */
+void ib_rdmacg_set_hw_resources(struct ib_device *device,
+				const struct rdmacg_resource *resources, unsigned int count)
+{
+	device->cg_hw.resources = resources;
+	device->cg_hw.count = count;
+}
+EXPORT_SYMBOL_GPL(ib_rdmacg_set_hw_resources);
+
+/**
+ * ib_rdmacg_set_object_defs() - declare which objects of a driver have a verbs type
+ * @device: a device that is not registered yet
+ * @defs: ends with an empty entry; needed as long as the device is registered
+ *
+ * Context: Any context.
+ */
+void ib_rdmacg_set_object_defs(struct ib_device *device,
+			       const struct ib_rdmacg_object_def *defs)
+{
+	device->cg_objects = defs;
+}
+EXPORT_SYMBOL_GPL(ib_rdmacg_set_object_defs);
 
 /**
  * ib_rdmacg_try_charge_hw() - charge a resource of a driver to the current process

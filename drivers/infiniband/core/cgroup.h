@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The IB core calls these functions to charge contexts and objects. cgroup.c describes them.
+ * The IB core calls these functions to charge contexts, objects, memory and identifiers. cgroup.c
+ * and cma_cgroup.c describe them.
  */
 #ifndef _CORE_CGROUP_H
 #define _CORE_CGROUP_H
@@ -8,12 +9,11 @@
 #include <rdma/ib_rdmacg.h>
 
 struct ib_umem;
+struct rdma_id_private;
 struct uverbs_attr_bundle;
 
 #ifdef CONFIG_CGROUP_RDMA
 
-int ib_rdmacg_register_device(struct ib_device *device);
-void ib_rdmacg_unregister_device(struct ib_device *device);
 void ib_rdmacg_rename_device(struct ib_device *device);
 
 int ib_rdmacg_charge_ucontext(struct ib_ucontext *ucontext);
@@ -35,16 +35,13 @@ void ib_rdmacg_limit_attr(struct ib_device *device, struct ib_device_attr *attr)
 
 int ib_rdmacg_cm_id_slot(const struct ib_device *device);
 
+/* cma_cgroup.c */
+void ib_rdmacg_init_cm_id(struct rdma_id_private *id, const struct rdma_id_private *parent);
+void ib_rdmacg_exit_cm_id(struct rdma_id_private *id);
+int ib_rdmacg_charge_cm_id(struct rdma_id_private *id);
+void ib_rdmacg_uncharge_cm_id(struct rdma_id_private *id);
+
 #else /* CONFIG_CGROUP_RDMA */
-
-static inline int ib_rdmacg_register_device(struct ib_device *device)
-{
-	return 0;
-}
-
-static inline void ib_rdmacg_unregister_device(struct ib_device *device)
-{
-}
 
 static inline void ib_rdmacg_rename_device(struct ib_device *device)
 {
@@ -57,11 +54,6 @@ static inline int ib_rdmacg_charge_ucontext(struct ib_ucontext *ucontext)
 
 static inline void ib_rdmacg_uncharge_ucontext(struct ib_ucontext *ucontext)
 {
-}
-
-static inline int ib_rdmacg_charge_idr_uobject(struct ib_uobject *uobj)
-{
-	return 0;
 }
 
 static inline int ib_rdmacg_charge_fd_uobject(struct ib_uobject *uobj)
@@ -101,6 +93,24 @@ static inline void ib_rdmacg_uncharge_mcast(struct rdma_cgroup *owner,
 
 static inline void ib_rdmacg_limit_attr(struct ib_device *device,
 					struct ib_device_attr *attr)
+{
+}
+
+static inline void ib_rdmacg_init_cm_id(struct rdma_id_private *id,
+					const struct rdma_id_private *parent)
+{
+}
+
+static inline void ib_rdmacg_exit_cm_id(struct rdma_id_private *id)
+{
+}
+
+static inline int ib_rdmacg_charge_cm_id(struct rdma_id_private *id)
+{
+	return 0;
+}
+
+static inline void ib_rdmacg_uncharge_cm_id(struct rdma_id_private *id)
 {
 }
 

@@ -7,7 +7,6 @@
 #include <rdma/rdma_cm.h>
 
 #include "cgroup.h"
-#include "cma_cgroup.h"
 #include "cma_priv.h"
 
 /**

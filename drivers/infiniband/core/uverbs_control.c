@@ -7,7 +7,8 @@
 #include <rdma/bnxt_re-abi.h>
 #include <rdma/uverbs_ioctl.h>
 
-#include "uverbs_control.h"
+#include "rdma_core.h"
+#include "uverbs.h"
 
 /* Each array takes one kind of line from the list. */
 #define UVERBS_IOCTL(_object, _method, _class) \
@@ -106,12 +107,13 @@ static void uverbs_classify_attr(const struct uverbs_api_attr *attr,
 }
 
 /**
- * uverbs_classify() - set the class of each method and command of a device
+ * uverbs_init_commands() - set the class of each method and command of a device
  * @uapi: all methods of the device
+ * @device: the device, which programs cannot open yet; limits apply to its commands from now on
  *
  * Context: Process context.
  */
-void uverbs_classify(struct uverbs_api *uapi)
+void uverbs_init_commands(struct uverbs_api *uapi, struct ib_device *device)
 {
 	struct uverbs_api_ioctl_method *method = NULL;
 	struct uverbs_api_write_method *write;
@@ -135,6 +137,7 @@ void uverbs_classify(struct uverbs_api *uapi)
 	}
 	/* This method does not reach a driver. */
 	uapi->notsupp_method.control = UVERBS_COMMAND_QUERY;
+	rdmacg_resume_waiting(&device->cg_device);
 }
 
 /**

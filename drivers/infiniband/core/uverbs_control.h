@@ -3,11 +3,10 @@
 #ifndef _UVERBS_CONTROL_H
 #define _UVERBS_CONTROL_H
 
-#include <linux/cgroup_rdma.h>
-#include <linux/srcu.h>
+#include <rdma/ib_verbs.h>
 
-#include "rdma_core.h"
-#include "uverbs.h"
+struct ib_uverbs_file;
+struct uverbs_api;
 
 /**
  * enum uverbs_command_class - how a method or a command is counted
@@ -31,7 +30,7 @@ enum uverbs_command_class {
 
 #ifdef CONFIG_CGROUP_RDMA_CONTROL
 
-void uverbs_classify(struct uverbs_api *uapi);
+void uverbs_init_commands(struct uverbs_api *uapi, struct ib_device *device);
 int uverbs_limit_command(struct rdmacg_command *command, struct ib_uverbs_file *ufile,
 			 enum uverbs_command_class class);
 
@@ -41,14 +40,9 @@ static inline void uverbs_stop_waiting(struct ib_device *device)
 	rdmacg_stop_waiting(&device->cg_device);
 }
 
-static inline void uverbs_resume_waiting(struct ib_device *device)
-{
-	rdmacg_resume_waiting(&device->cg_device);
-}
-
 #else /* CONFIG_CGROUP_RDMA_CONTROL */
 
-static inline void uverbs_classify(struct uverbs_api *uapi)
+static inline void uverbs_init_commands(struct uverbs_api *uapi, struct ib_device *device)
 {
 }
 
@@ -60,10 +54,6 @@ static inline int uverbs_limit_command(struct rdmacg_command *command,
 }
 
 static inline void uverbs_stop_waiting(struct ib_device *device)
-{
-}
-
-static inline void uverbs_resume_waiting(struct ib_device *device)
 {
 }
 

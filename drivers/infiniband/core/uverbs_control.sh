@@ -15,7 +15,8 @@ awk -v words="$words" '
 	BEGIN { n = split(words, all, "\n"); for (i = 1; i <= n; i++) declared[all[i]] = 1 }
 	/^#/ || !NF { next }
 	NF != 3 || $3 !~ /^(create|change|destroy|data|query|other)$/ {
-		print FILENAME ": line " FNR ": expected three words, the last a class" >"/dev/stderr"
+		print FILENAME ": line " FNR ": expected three words, the last a class" \
+			>"/dev/stderr"
 		exit 1
 	}
 	{ class = toupper($3) }

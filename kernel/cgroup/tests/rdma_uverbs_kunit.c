@@ -9,7 +9,9 @@
 #include <rdma/bnxt_re-abi.h>
 #include <rdma/uverbs_ioctl.h>
 
-#include "../../../drivers/infiniband/core/uverbs_control.h"
+#include "../../../drivers/infiniband/core/core_priv.h"
+#include "../../../drivers/infiniband/core/rdma_core.h"
+#include "../../../drivers/infiniband/core/uverbs.h"
 
 enum {
 	RDMACG_KUNIT_METHOD_MODIFY = 1U << UVERBS_ID_NS_SHIFT,
@@ -62,6 +64,11 @@ static const struct uapi_definition rdmacg_kunit_defs[] = {
 	{},
 };
 
+static void rdmacg_unregister(void *arg)
+{
+	ib_device_unregister_rdmacg(arg);
+}
+
 static void rdmacg_destroy_api(void *arg)
 {
 	uverbs_destroy_api(arg);
@@ -79,6 +86,10 @@ static struct uverbs_api *rdmacg_driver_uapi(struct kunit *test, enum rdma_drive
 	device->ops.driver_id = driver_id;
 	device->uverbs_cmd_mask = U64_MAX;
 	device->driver_def = rdmacg_kunit_defs;
+	strscpy(device->name, "kunit0", sizeof(device->name));
+	KUNIT_ASSERT_EQ(test, ib_device_register_rdmacg(device), 0);
+	ret = kunit_add_action_or_reset(test, rdmacg_unregister, device);
+	KUNIT_ASSERT_EQ(test, ret, 0);
 	uapi = uverbs_alloc_api(device);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(uapi));
 	ret = kunit_add_action_or_reset(test, rdmacg_destroy_api, uapi);

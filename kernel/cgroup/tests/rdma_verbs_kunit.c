@@ -7,7 +7,6 @@
 #include <rdma/ib_cm.h>
 #include <rdma/rdma_cm.h>
 
-#include "../../../drivers/infiniband/core/cma_cgroup.h"
 #include "../../../drivers/infiniband/core/cma_priv.h"
 #include "rdma_verbs_kunit.h"
 

@@ -16,7 +16,7 @@
 #include <rdma/ib_rdmacg.h>
 #include <rdma/uverbs_std_types.h>
 
-#include "../../../drivers/infiniband/core/cgroup.h"
+#include "../../../drivers/infiniband/core/core_priv.h"
 #include "rdma_kunit.h"
 
 #define MIB (1024 * 1024ull)
@@ -78,7 +78,7 @@ static inline void rdmacg_stop(void *arg)
 
 	/* Does nothing for a context that is not charged, or no longer. */
 	ib_rdmacg_uncharge_ucontext(&verbs->ucontext);
-	ib_rdmacg_unregister_device(&verbs->device);
+	ib_device_unregister_rdmacg(&verbs->device);
 }
 
 /*
@@ -90,7 +90,7 @@ static inline struct rdmacg_verbs *rdmacg_start(struct kunit *test)
 	struct rdmacg_verbs *verbs = test->priv;
 	int ret;
 
-	KUNIT_ASSERT_EQ(test, ib_rdmacg_register_device(&verbs->device), 0);
+	KUNIT_ASSERT_EQ(test, ib_device_register_rdmacg(&verbs->device), 0);
 	ret = kunit_add_action_or_reset(test, rdmacg_stop, verbs);
 	KUNIT_ASSERT_EQ(test, ret, 0);
 	return verbs;

@@ -5,7 +5,6 @@
  * the queue and its last mapping are removed. Queues of kernel users are not charged.
  */
 #include "rxe.h"
-#include "rxe_cgroup.h"
 
 enum {
 	RXE_RESOURCE_QUEUE_MEM,
