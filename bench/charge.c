@@ -8,7 +8,7 @@
  * milliseconds, as the IB core does, and measures the time:
  *
  *	DEVICE		the number of the first test device
- *	SPREAD		so many devices in turn
+ *	SPREAD		the number of devices, which are charged in turn
  *	SLOTS		resources in one charge, of one unit each (more than 1 only for ours)
  *	THREADS		wait until so many processes have arrived, then start at once
  *	LATENCY		0, or 1: time each charge alone, and print percentiles of the last ones
@@ -130,7 +130,7 @@ struct bench_run {
 	char result[128];
 };
 
-/* Run a batch of pairs, of which @first were before. Returns the number of refusals. */
+/* Run a batch of pairs, after @first earlier pairs. Returns the number of refusals. */
 static unsigned int bench_batch(const struct bench_run *run, unsigned int first)
 {
 	struct rdmacg_device *device = &bench_devices[run->device];

@@ -8,8 +8,8 @@
  * The queue is a point in time, at which it will have finished all commands. A new command ends
  * one command's time later, or that long after now if the point is in the past. This keeps the
  * order of arrival, which a mutex does not: a newcomer can take a mutex before the process that
- * was woken for it. It also keeps the time: a sleep with a lock held would add the delay of the
- * guest's timers, for which no firmware waits.
+ * was woken for it. It also keeps the time: the guest's timers are late, and a process that slept
+ * with a lock held would delay the queue as much.
  *
  * Parameter: usec, the time of a command, where 0 turns the queue off. To be read: the number of
  * commands, and the sum of the nanoseconds from the end of each command to the return of its

@@ -393,9 +393,9 @@ static void run_write_wrong(void)
 }
 
 /*
- * The same with a file that is opened for each text, and whose cgroup may be removed meanwhile.
- * Hundreds of busy threads would delay all others, whatever they do. So the thread sleeps as long
- * as all threads together need one processor for their texts.
+ * Do the same, but open the file for each text, because its cgroup may be removed meanwhile.
+ * Hundreds of busy threads would delay all others, whatever they do. So each thread sleeps for the
+ * processor time of its texts, multiplied by the number of threads.
  */
 static void run_write_removed(void)
 {
@@ -440,7 +440,7 @@ static void run_remake(void)
 	}
 }
 
-/* The socket of the messages, and the own address, to which it sends them. */
+/* The socket of the messages, and its own address, to which it sends them. */
 static int messages;
 static struct sockaddr_in own = { .sin_family = AF_INET };
 
@@ -454,7 +454,7 @@ static void *receive(void *listener)
 	die("SMC: read");
 }
 
-/* Arguments: ADDRESS DEVICE. Connect over SMC-R, when SMC uses the device of the address. */
+/* Arguments: ADDRESS DEVICE. Connect over SMC-R, as soon as SMC uses the device of the address. */
 static void connect_smc(void)
 {
 	static int listener, one = 1;

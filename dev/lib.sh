@@ -250,8 +250,8 @@ sender() {
 	from "${ident%% <*}" "${email%%>*}"
 }
 
-# check_patches BASE PATCH...: run checkpatch. MAINTAINERS names the folders of new files, and no
-# repository here has the commits that are repaired.
+# check_patches BASE PATCH...: run checkpatch, except its checks of new files, whose folders
+# MAINTAINERS names, and of commits in "Fixes:", which no repository here has.
 check_patches() {
 	checkpatch=$1/scripts/checkpatch.pl
 	shift
@@ -275,8 +275,8 @@ patched_files() {
 	sed -n 's,^--- a/,,p' "$@" | sort -u
 }
 
-# apply_patch DIR PATCH: lines may have moved, but not changed; a base may have the whole patch. In
-# a patch of cgroup-v2.rst, one line stands for the section, which is one file for all bases.
+# apply_patch DIR PATCH: apply a patch, or nothing if DIR already has all of it. Lines may have moved,
+# but not changed. In cgroup-v2.rst, replace a line by the section, which is one file for all bases.
 apply_patch() {
 	exact="patch -d $1 -p1 -F0 -s -f --no-backup-if-mismatch"
 	[ -n "$(patched_files "$2")" ] || return 0
