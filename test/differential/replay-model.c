@@ -22,8 +22,8 @@ enum event { EVENT_MAX, EVENT_ALLOC_FAIL };
  */
 static struct account {
 	int parent;
-	__u64 max[DEVICES][RESOURCES];	/* what holds */
-	bool own[DEVICES][RESOURCES];	/* it is not the default's */
+	__u64 max[DEVICES][RESOURCES];	/* the limit in effect */
+	bool own[DEVICES][RESOURCES];	/* it does not come from the default */
 	struct model_defaults defaults;
 	struct counter {
 		__u64 usage, peak;

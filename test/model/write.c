@@ -304,7 +304,7 @@ static bool model_set_default(struct model_defaults *defaults, const struct mode
 	return model_set_hw(defaults, key, limit->max);
 }
 
-/* A key that no table has is removed at the end of the write that removes its limit. */
+/* At the end of a write, remove the keys of the hw class without a limit. */
 static bool model_drop_keys(struct model_defaults *defaults)
 {
 	unsigned int i, count = defaults->count, hw = 0;

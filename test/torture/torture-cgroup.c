@@ -149,7 +149,7 @@ void torture_tree(void)
 	torture_pause(1000);
 }
 
-/* ENOENT also where the parent has not got the controller. */
+/* ENOENT: the cgroup is removed, or its parent does not enable the controller. */
 void torture_toggle(void)
 {
 	char path[TORTURE_PATH + 32];

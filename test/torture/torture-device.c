@@ -60,7 +60,7 @@ static void any_device(char *name)
 			sscanf(line, "%15s", name);
 }
 
-/* For a limit. */
+/* The name of a device for a limit. */
 void torture_random_device(char *name)
 {
 	if (torture_random(2))

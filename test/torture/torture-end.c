@@ -138,7 +138,7 @@ void torture_end(void)
 	torture_write(TORTURE_ROOT "/cgroup.procs", "0");
 	torture_socket_exit();
 	end_wait("usage is left", end_find_usage);
-	/* Limits and history are removed with either. */
+	/* Limits and history end with the device or the cgroup, so remove either first. */
 	if (torture_random(2))
 		end_wait("devices are left", end_remove_devices);
 	end_wait("cgroups cannot be removed", end_remove_cgroups);

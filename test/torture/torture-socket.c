@@ -25,7 +25,7 @@
 #define SMC_ADDRESS	"198.18.0.2"
 #define ADD_RDS		"rdma link add rxerds type rxe netdev torrds"
 #define QUIETLY		" >/dev/null 2>&1"
-/* Of SMC, and types of service of RDS: each is a connection of its own. */
+/* The number of ports of SMC, and of types of service of RDS, each with its connection. */
 #define PORTS		4
 #define LIFE_STEPS	40
 #define LIFE_SOCKETS	8
@@ -82,7 +82,7 @@ static struct sockaddr_in address_of(const char *text, unsigned int port)
 	return address;
 }
 
-/* Under a limit, RDS makes no region; EAGAIN is for want of a connection. */
+/* RDS returns EDQUOT at a limit, and EAGAIN without a connection. */
 static void rds_did(const char *what, int ret)
 {
 	int error = ret < 0 ? errno : 0;
@@ -193,7 +193,7 @@ static void smc_life(char *memory)
 	close(listener);
 }
 
-/* A process in some cgroup, whose sockets may outlive what it has there; killed in the end. */
+/* Start a process in some cgroup, and kill it in the end, at any point of its work. */
 static void live(void (*life)(char *memory))
 {
 	pid_t child = torture_fork();
@@ -250,7 +250,7 @@ void torture_socket_exit(void)
 		smc_unload();
 }
 
-/* The check of what is left counts no device. */
+/* At the check of what is left, this device must not exist. */
 void torture_socket_remove(void)
 {
 	system("rdma link del rxerds" QUIETLY);

@@ -422,7 +422,7 @@ void torture_pass(void)
 		pass_by_socket();
 }
 
-/* The addresses of the links, or all of them. */
+/* The address of a link, or the address that stands for all. */
 static struct sockaddr_in any_address(void)
 {
 	struct sockaddr_in address = {
@@ -448,7 +448,7 @@ static void listen_on(struct rdma_cm_id *id, struct sockaddr_in *address)
 		return;
 	ret = rdma_listen(id, 4);
 	torture_did("listen", ret ? errno : 0, EXCUSE_DEVICE(EADDRINUSE, EINVAL));
-	/* Mostly one that does not answer; otherwise until it is killed. */
+	/* Mostly end at once; otherwise reject requests, perhaps until killed. */
 	while (!ret && !torture_random(4) && !rdma_get_request(id, &asked))
 		rdma_destroy_id(asked);
 }

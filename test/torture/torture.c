@@ -26,7 +26,7 @@ struct torture_actor {
 	const char *name;
 	void (*act)(void);
 	unsigned int processes;
-	bool meets_limits;		/* to be refused at times is its task */
+	bool meets_limits;		/* a limit must refuse it at times */
 	bool (*is_possible)(void);	/* or NULL: always */
 };
 
