@@ -32,7 +32,7 @@ install_programs() {
 	cd "$here/../.." || exit
 }
 
-# make_rootfs: the root of containers.
+# make_rootfs: create the root of containers.
 make_rootfs() {
 	layer / "$ROOTFS"
 	cp "$programs/verbs-hold" "$ROOTFS/usr/local/bin/"
@@ -49,7 +49,7 @@ make_image() {
 		registry.k8s.io/pause:3.8 docker.io/local/verbs:1
 }
 
-# within SECONDS COMMAND...: until it is true.
+# within SECONDS COMMAND...: repeat the command until it succeeds.
 within() {
 	local i
 	for ((i = $1 * 10; i > 0; i--)); do
@@ -60,7 +60,7 @@ within() {
 	return 1
 }
 
-# value FILE KEY: of rxe0.
+# value FILE KEY: print the value of rxe0.
 value() { sed -n 's/^rxe0 //p' "$1" | tr ' ' '\n' | sed -n "s/^$2=//p"; }
 
 is() {
@@ -70,8 +70,7 @@ is() {
 	}
 }
 
-# No removed cgroup is kept in memory, by charges, memory or sockets; otherwise print which
-# controllers keep one.
+# Wait until no removed cgroup is in memory. After a minute, print which controllers keep one.
 none_dying() {
 	within 60 grep -qx 'nr_dying_descendants 0' "$root/cgroup.stat" || {
 		awk '/^nr_dying/ && $2' "$root/cgroup.stat"
@@ -86,7 +85,7 @@ claim() {
 	judge "$kind/$name" "$@"
 }
 
-# of_device LIMITS: with a device.
+# of_device LIMITS: add the device if it is missing.
 of_device() {
 	case $1 in
 	'' | rxe* | '{'*) echo "$1" ;;
@@ -114,8 +113,8 @@ run() {
 	out=$("$@" 2>&1 </dev/null) || status=$?
 }
 
-# start_pod NAME LIMITS COMMAND...: start() of containerd's pods. A pod's own cgroup is kubelet's. LIMITS
-# can also be an object of annotations.
+# start_pod NAME LIMITS COMMAND...: start() of containerd's pods. It creates the pod's cgroup, as kubelet
+# does. LIMITS can also be an object of annotations.
 start_pod() {
 	local name=$1 annotation status=0
 	annotation=$(of_device "$2")
@@ -126,13 +125,13 @@ start_pod() {
 	return "$status"
 }
 
-# conf LINE...: the administrator's file.
+# conf LINE...: write the administrator's file.
 conf() {
 	mkdir -p /etc/rdmacg
 	printf '%s\n' "$@" >/etc/rdmacg/oci.conf
 }
 
-# fresh FUNCTION: without an administrator's file.
+# fresh FUNCTION: call it without an administrator's file.
 fresh() {
 	rm -rf /etc/rdmacg
 	"$@"
@@ -254,7 +253,7 @@ administrator() {
 	not_started 'qp=5' 'qp: 5 on rxe0 is more than 4, the ceiling of /etc/rdmacg/oci.conf:4'
 }
 
-# What is claimed of each.
+# The claims of each runtime.
 containers() {
 	claim 'the limits are there while it runs; then usage and cgroup go' limited
 	claim 'what is one past the limit is refused, with the reason, and what is not is made' one_past
