@@ -139,7 +139,7 @@ static void rdmacg_stat_count(struct rdmacg_control_stat *stat, bool begins, u64
 	rdmacg_count(&stat->throttled_ns, waited_ns);
 }
 
-/* Count a command that begins now on all levels. A command that has waited is on no queue. */
+/* On all levels, count a command that begins now. If it has waited, it has left its queue. */
 static void rdmacg_begin_locked(const struct rdmacg_waiter *waiter, u64 now, u64 waited_ns)
 {
 	struct rdmacg_control *level;

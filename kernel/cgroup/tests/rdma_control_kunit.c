@@ -36,7 +36,7 @@ static unsigned int rdmacg_at_once(struct rdmacg_rate *rate, u64 now)
 	return count;
 }
 
-/* How many commands that waited for the rate begin at that moment. */
+/* Begin a command that has waited for the rate. Returns whether it begins at that moment. */
 static bool rdmacg_rate_try_late(struct rdmacg_rate *rate, u64 now)
 {
 	if (rdmacg_rate_begins(rate) > now)
@@ -487,10 +487,10 @@ static void rdmacg_test_killed_first_waiter_leaves_its_time_to_the_next(struct k
 static void rdmacg_test_raised_limit_lets_all_begin(struct kunit *test)
 {
 	struct rdmacg_levels *levels = rdmacg_levels(test);
+	/* More commands than one run of the queue lets begin. */
 	struct rdmacg_process *waiters[70];
 	unsigned int i;
 
-	/* One run of the queue lets fewer commands begin. */
 	rdmacg_set(levels->parent, 1, 1, 1);
 	KUNIT_ASSERT_EQ(test, begin(levels->child), 0);
 	for (i = 0; i < ARRAY_SIZE(waiters); i++)

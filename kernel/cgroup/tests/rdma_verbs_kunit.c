@@ -130,7 +130,7 @@ static void rdmacg_test_fd_object_without_a_slot_is_free(struct kunit *test)
 	rdmacg_expect_left(test, 0, "");
 }
 
-/* No peak shows an object either, because a peak is a peak of usage. */
+/* The refused object appears neither in usage nor in peaks. */
 static void rdmacg_test_refusal_of_the_type_charges_no_object(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
@@ -158,7 +158,7 @@ static void rdmacg_test_refusal_of_the_object_charges_no_type(struct kunit *test
 	rdmacg_expect(test, &verbs->left, RDMACG_CLASS_VERB, RDMACG_FILE_PEAK, NOTHING);
 }
 
-/* The paths of opening and failing ask for both more than once. */
+/* Uverbs calls both functions more than once when it opens a context, or fails to open it. */
 static void rdmacg_test_context_is_charged_and_uncharged_once(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
@@ -456,7 +456,7 @@ static void rdmacg_test_hw_table_with_a_known_name_is_refused(struct kunit *test
 	rdmacg_expect_no_hw(test);
 }
 
-/* The key of such a resource would appear in a file that programs parse. */
+/* Programs parse the files of the other classes, so drivers must not add keys to them. */
 static void rdmacg_test_hw_table_with_another_class_is_refused(struct kunit *test)
 {
 	static const struct rdmacg_resource resources[] = {
@@ -490,7 +490,7 @@ static void rdmacg_test_max_of_hca_leaves_the_verb_class(struct kunit *test)
 
 static void rdmacg_end_cm_id(void *arg)
 {
-	/* Does nothing for an identifier that is not charged, or no longer. */
+	/* This call does nothing for an identifier without a charge. */
 	ib_rdmacg_uncharge_cm_id(arg);
 	ib_rdmacg_exit_cm_id(arg);
 }

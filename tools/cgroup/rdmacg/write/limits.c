@@ -181,7 +181,7 @@ static void __printf(2, 3) limits_append(char **text, const char *format, ...)
 	*text = memory_format("%s%s", before ? before : "", more);
 }
 
-/* An index is not necessary for a unique name, but the kernel also checks it then. */
+/* A unique name needs no index, but the kernel checks an index that is given. */
 const struct pool *limits_find_pool(const struct device *device, const struct pools *pools)
 {
 	char *list __autofree = NULL;

@@ -312,7 +312,7 @@ TEST_F(test_rdmacg, bad_input_changes_nothing)
 	}
 }
 
-/* The name of no device is refused, even if a device's name begins with it. */
+/* An unknown name is refused, even if a device's name begins with it. */
 TEST_F(test_rdmacg, unknown_name_is_refused)
 {
 	struct rdmacg_tree *tree = &self->tree;
