@@ -56,10 +56,11 @@ static struct apply {
 } apply;
 
 static const struct choice apply_choices[] = {
-	{ "check", 'c', NULL, "only print the limits that differ; the exit status is 3 if there are any", NULL,
+	{ "check", 'c', NULL,
+	  "only print the limits that differ; the exit status is 3 if there are any", NULL,
 	  &apply.check },
-	{ "watch", 'w', NULL, "keep running, and apply again when a device or a cgroup is added", NULL,
-	  &apply.watch },
+	{ "watch", 'w', NULL,
+	  "keep running, and apply again when a device or a cgroup is added", NULL, &apply.watch },
 	{ 0 }
 };
 

@@ -54,7 +54,8 @@ static void run_take_limits(const char *text, void *to)
 static const struct choice run_choices[] = {
 	{ "limit", 'l', "DEVICE:KEY=VALUE[,...]", "limit the command; may be given several times",
 	  run_take_limits, NULL },
-	{ "in", 0, "CGROUP", "create the cgroup of the command below this cgroup", options_take_text, &run.in },
+	{ "in", 0, "CGROUP", "create the cgroup of the command below this cgroup",
+	  options_take_text, &run.in },
 	{ "margin", 0, "PERCENT", "add this margin to the peaks for the recommended limits",
 	  options_take_margin, &run.margin },
 	{ "kill", 0, NULL, "kill the processes that the command leaves, instead of waiting", NULL,
@@ -159,7 +160,7 @@ static bool run_report(void)
 		return false;
 	report_fill_peaks(&cgroup->pools, &run.seen);
 	if (!run.has_peaks && !options.json)
-		say_note("this kernel has no rdma.peak, so the peaks are of usage that was read every %d ms",
+		say_note("this kernel has no rdma.peak, so the usage was read every %d ms",
 			 RUN_LOOK_MS);
 	report_print(run.to, cgroup, run.margin, status);
 	good = !fflush(run.to) && !ferror(run.to);

@@ -37,8 +37,10 @@ static const struct choice show_choices[] = {
 	{ "recursive", 'r', NULL, "also show the cgroups below, as a tree", NULL, &show.recursive },
 	{ "all", 'a', NULL, "also show resources that were never used, limited or refused", NULL,
 	  &show.all },
-	{ "bytes", 'b', NULL, "show memory in bytes, not in KiB, MiB and so on", NULL, &show.exact },
-	{ "depth", 0, "N", "show the tree down to N levels below the cgroup", show_take_depth, NULL },
+	{ "bytes", 'b', NULL, "show memory in bytes, not in KiB, MiB and so on", NULL,
+	  &show.exact },
+	{ "depth", 0, "N", "show the tree down to N levels below the cgroup", show_take_depth,
+	  NULL },
 	{ 0 }
 };
 

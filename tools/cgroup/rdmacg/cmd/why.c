@@ -185,7 +185,8 @@ static void why_self(const struct cgroup *cgroup)
 
 	while ((slot = pools_next(&cgroup->pools, slot))) {
 		if ((slot->has & POOL_BIT(POOL_EVENTS_LOCAL)) && slot->events.max > slot->tally)
-			why_say_unknown(slot->events.max - slot->tally, slot, "a removed descendant");
+			why_say_unknown(slot->events.max - slot->tally, slot,
+					"a removed descendant");
 		if (slot->events.alloc_fail > slot->events.max)
 			why_above(cgroup, slot, slot->events.alloc_fail - slot->events.max);
 		if (slot->events.alloc_fail || why_is_full(cgroup, slot))

@@ -45,7 +45,8 @@ static struct json_object *oci_parse(const char *name, const char *text, size_t 
 	    json_object_is_type(object, json_type_object))
 		return object;
 	if (error == json_tokener_success || error == json_tokener_continue)
-		say_error(name, "must be one object of JSON, as the runtime passes it to its hooks");
+		say_error(name,
+			  "must be one object of JSON, as the runtime passes it to its hooks");
 	else
 		say_error(name, "%s", json_tokener_error_desc(error));
 	json_object_put(object);
@@ -112,7 +113,8 @@ static bool oci_check_rule(const struct rule *rule, const struct rule *earlier)
 		say_error(rule->where, "%s: write each limit as KEY=VALUE, such as qp=100",
 			  limits->whole);
 	else if (earlier < rule)
-		say_error(rule->where, "%s: the device occurs twice; write all its limits after one name",
+		say_error(rule->where,
+			  "%s: the device occurs twice; write all its limits after one name",
 			  limits->device.name);
 	else
 		return true;
@@ -139,7 +141,8 @@ bool oci_parse_limits(struct config *config, const char *section, const char *wh
 			return false;
 	}
 	if (config->nr_rules == before)
-		say_error(where, "text: is empty; write DEVICE KEY=VALUE..., or remove the annotation");
+		say_error(where,
+			  "text: is empty; write DEVICE KEY=VALUE..., or remove the annotation");
 	return config->nr_rules > before;
 }
 

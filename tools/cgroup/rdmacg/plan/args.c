@@ -6,7 +6,8 @@
 #include "plan/plan.h"
 
 static const struct choice plan_common[] = {
-	{ "explain", 0, NULL, "print the formula and the source of each number", NULL, &plan.explain },
+	{ "explain", 0, NULL, "print the formula and the source of each number", NULL,
+	  &plan.explain },
 	{ 0 }
 };
 
@@ -19,8 +20,8 @@ static const struct choice plan_limits[] = {
 };
 
 static const struct choice plan_memory[] = {
-	{ "driver", 0, "NAME", "the driver whose queues are added to mr_mem (the driver of --device)",
-	  options_take_text, &plan.driver },
+	{ "driver", 0, "NAME",
+	  "the driver whose queues are added to mr_mem (the driver of --device)", options_take_text, &plan.driver },
 	{ 0 }
 };
 

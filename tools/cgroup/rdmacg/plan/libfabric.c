@@ -7,7 +7,8 @@
 
 static struct plan_input libfabric_inputs[] = {
 	{ "processes", 1, PLAN_SOME, .doc = "processes in the cgroup (1)" },
-	{ "targets", 0, PLAN_ANY, .is_needed = true, .doc = "peers to which each process connects" },
+	{ "targets", 0, PLAN_ANY, .is_needed = true,
+	  .doc = "peers to which each process connects" },
 	{ 0 }
 };
 

@@ -90,7 +90,8 @@ static void lnet_add_idle_notes(struct plan_part *part, const struct lnet_side *
 	if (lnet_is_old(side))
 		return;
 	if (lnet_get(side, "concurrent-sends"))
-		plan_add_note(part, "concurrent_sends changes no size since 2.11, and only throttles.");
+		plan_add_note(part,
+			      "concurrent_sends changes no size since 2.11, and only throttles.");
 	if (plan_is_given(side->inputs, "map-on-demand") && !lnet_get(side, "dma-mr"))
 		plan_add_note(part, "map_on_demand changes no size since 2.11.");
 }

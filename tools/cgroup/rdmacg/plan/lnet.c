@@ -65,13 +65,15 @@ static bool lnet_ask(struct plan_part *part, const struct lnet_side *active,
 		plan_add_note(part, "%s asks for a depth of %" PRIu64 " and %" PRIu64
 			      " fragments.", active->name, link->asked, link->frags);
 		if (link->asked > depth) {
-			plan_add_note(part, "%s rejects the request: MSG_QUEUE_SIZE (7), its depth is %"
+			plan_add_note(part,
+				      "%s rejects the request: MSG_QUEUE_SIZE (7), its depth is %"
 				      PRIu64 ".", passive->name, depth);
 			link->wanted = depth;
 		} else {
 			if (lnet_takes_frags(passive, link->frags))
 				return true;
-			plan_add_note(part, "%s rejects the request: RDMA_FRAGS (6), it wants %" PRIu64
+			plan_add_note(part,
+				      "%s rejects the request: RDMA_FRAGS (6), it wants %" PRIu64
 				      " fragments.", passive->name, frags);
 			if (!lnet_retry_frags(part, active, link->frags, frags))
 				return false;
@@ -171,7 +173,7 @@ static void lnet_plan_pair(struct lnet_side *near, struct lnet_side *far)
 	/* Both nodes have created a queue, or none of them has. */
 	if (!near->send_wr) {
 		plan.failure =
-			"the nodes cannot connect, for the reason in the plan; give them equal parameters";
+			"the nodes cannot connect, as the plan says; give them equal parameters";
 		return;
 	}
 	lnet_plan_total(near, conns);

@@ -15,7 +15,7 @@ static struct plan_input ucx_inputs[] = {
 	{ "self", 1, .max = 1,
 	  .doc = "1 if each process has an endpoint to itself, as a rank of MPI has" },
 	{ "opens", 1, PLAN_SOME,
-	  .doc = "number of times that a process opens the device (1; Open MPI with libfabric: 2)" },
+	  .doc = "times that a process opens the device (1; Open MPI with libfabric: 2)" },
 	{ "lanes", 1, PLAN_SOME, .doc = "lanes of an endpoint on this device (1)" },
 	{ "rc-max-num-eps", 256, PLAN_ANY,
 	  .doc = "UCX_RC_MAX_NUM_EPS (256); UCX uses DC for more endpoints" },

@@ -236,7 +236,8 @@ bool limits_value(const struct device *device, const struct limit *limit, uint64
 	}
 	*value = number_percent(all, limit->value);
 	if (!*value && limit->value)
-		say_warning(limit->key, "this percentage of %" PRIu64 " is 0: no object can be created", all);
+		say_warning(limit->key,
+			    "this percentage of %" PRIu64 " is 0: no object can be created", all);
 	return true;
 }
 
@@ -310,10 +311,12 @@ static bool limits_add_keys(const struct limits *limits, const struct cgroup *cg
 
 	for (i = 0; i < limits->nr_limits; i++) {
 		const struct limit *limit = &limits->limits[i];
-		char *key __autofree = is_default ? limits_default_key(cgroup, limit->key) :
-						    memory_string(limit->key);
-		const struct slot *slot = pool_find(pool, key);
+		char *key __autofree = NULL;
+		const struct slot *slot;
 
+		key = is_default ? limits_default_key(cgroup, limit->key) :
+				   memory_string(limit->key);
+		slot = pool_find(pool, key);
 		before = slot ? slot->max : NUMBER_MAX;
 		if (!limits_value(&limits->device, limit, &value))
 			return false;

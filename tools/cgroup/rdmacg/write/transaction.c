@@ -54,8 +54,10 @@ static const struct {
 } transaction_refusals[] = {
 	{ true, EBUSY,
 	  "it has processes itself, so cgroup v2 forbids that; move them to a child" },
-	{ true, ENOENT, "it has no RDMA controller; enable the controller in its ancestors, on the host" },
-	{ true, EOPNOTSUPP, "it is a threaded cgroup, which cannot have the RDMA controller" },
+	{ true, ENOENT,
+	  "it has no RDMA controller; enable the controller in its ancestors, on the host" },
+	{ true, EOPNOTSUPP,
+	  "it is a threaded cgroup, which cannot have the RDMA controller" },
 	{ false, EINVAL, "this kernel does not accept this; rdmacg show -a lists devices and keys" },
 	{ false, ENODEV, "the device or the cgroup was removed; rdmacg show -a lists devices" },
 	{ false, ENOTUNIQ,

@@ -49,7 +49,7 @@ void transaction_free(struct transaction *change);
 /*
  * Limits as people write them:
  *
- * 	DEVICE [index=N] KEY=VALUE... | max | default
+ *	DEVICE [index=N] KEY=VALUE... | max | default
  *
  * VALUE is a number, a percentage of the device's capacity, or max. A number of bytes can have the
  * suffix K, M, G or T. DEVICE "default" stands for each device without limits of its own

@@ -237,7 +237,7 @@ static void rdmacg_add_string(struct rdmacg_message *message, int type, const ch
 
 /*
  * Register a device without the program rdma, because most of the failing allocations would be in
- * the start of that program. The request asks for no acknowledgement: if the kernel could not
+ * the start of that program. The request asks for no acknowledgment: if the kernel could not
  * allocate it, success would look like an error.
  */
 static int add_device(void *what)
