@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The charges of vmw_pvrdma, whose driver pins the queues of a program: each object costs its
- * type and the pages of its rings, a limit of either refuses it, and all goes back. Prints
- * "ok" or "not ok" for each claim.
+ * type and the pages of its rings, a limit of either refuses it, and all charges are returned.
+ * Prints "ok" or "not ok" for each claim.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -45,7 +45,7 @@ static int pick(int first, int end, bool (*fits)(const struct op *op, int id), c
 	return found ? ids[below(found)] : NONE;
 }
 
-/* ---- cgroups; false if an operation can be done to none ---- */
+/* ---- cgroups; false if no cgroup fits the operation ---- */
 
 static bool is_dir(const struct op *op, int dir)
 {

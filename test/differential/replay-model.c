@@ -111,7 +111,7 @@ static bool has_room(int account, int device, const struct charge *charge)
 	return max == NO_LIMIT || (usage <= max && charge->amount <= max - usage);
 }
 
-/* The limit of @full has refused an attempt of @account. */
+/* Count an attempt of @account that the limit of @full has refused. */
 static void count_refusal(int account, int full, int device, enum resource resource)
 {
 	int i;
@@ -522,7 +522,7 @@ static int do_create(const struct op *op)
 	return 0;
 }
 
-/* A process destroys an object, or closes its fd; the last one destroys it. */
+/* Destroy an object, or close its fd in a process. The last close destroys the object. */
 static int do_destroy(int proc, int object)
 {
 	int i;
@@ -537,7 +537,7 @@ static int do_destroy(int proc, int object)
 	return 0;
 }
 
-/* Soft-RoCE cannot change the memory of an MR. A new object is charged before it is asked. */
+/* Soft-RoCE refuses to change the memory of an MR, after the charge of a new object. */
 static int do_rereg(int proc, int device)
 {
 	int owner = payer(procs[proc].dir);

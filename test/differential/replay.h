@@ -10,7 +10,7 @@
  *   replay-worker.c    the kernel: objects
  *
  * Processes and objects have ids, such as op.proc and op.object. An id is an index into a table of
- * the model and into one of the kernel. Another object gets the id after the first is destroyed.
+ * the model and into one of the kernel. An id is used again after its object is destroyed.
  */
 #ifndef REPLAY_H
 #define REPLAY_H

@@ -347,7 +347,7 @@ int model_write_defaults(struct model_defaults *defaults, struct model_text text
 
 /* ---- devices ---- */
 
-/* Set what the limit names, or only look for it; false if it names nothing. */
+/* Set the keys that the limit names, or only look for them; false if there are none. */
 static bool model_set_limit(struct model_device *device, enum model_class class,
 			    const struct model_limit *limit, bool set)
 {

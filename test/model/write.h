@@ -52,7 +52,7 @@ struct model_device {
 	bool		index_is_shown;	/* another device has the same name */
 	unsigned int	nr_keys;
 	const char *const *keys;
-	unsigned long long *max;	/* of each key: what holds */
+	unsigned long long *max;	/* of each key: the limit in effect */
 	bool		*own;		/* of each key: the device's own, and not the default's */
 };
 

@@ -198,7 +198,7 @@ void torture_link(void)
 	torture_pause(20000);
 }
 
-/* Move it there and back: one of the two is the device's namespace. */
+/* Move the device to each of the two namespaces, because it is in one of them. */
 void torture_netns(void)
 {
 	char name[TORTURE_NAME];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Torture: actors with sockets of RDS and SMC, for which the kernel takes objects of devices. They
- * have devices of their own, because both need addresses: SMC finds a device for an own address
+ * have devices of their own, because both need addresses: SMC finds a device for its own address
  * only on the loopback link. The device of RDS comes and goes under its sockets. The device of
  * SMC and its module stay: unplugging a device under sockets of SMC that come and go waits
  * longer than the sockets exist, also with stock.
@@ -94,7 +94,7 @@ static void rds_did(const char *what, int ret)
 				  ENETUNREACH, EHOSTUNREACH));
 }
 
-/* A message to the own socket, which maps @bytes of memory if there are any. */
+/* Send a message to the socket itself, which maps @bytes of memory if not 0. */
 static void rds_send(int fd, struct sockaddr_in *address, char *memory, size_t bytes)
 {
 	static rds_rdma_cookie_t cookie;

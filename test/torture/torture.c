@@ -142,7 +142,7 @@ void torture_did(const char *what, int error, const int *excuses)
 		torture_fail("%s: %s, which nothing explains", what, strerror(error));
 }
 
-/* A child ends with its parent, and decides for itself. */
+/* Fork a child that ends with its parent, and has its own random numbers. */
 pid_t torture_fork(void)
 {
 	unsigned long long seed = torture_next();

@@ -33,7 +33,7 @@
 
 #define TORTURE_ROOT	"/sys/fs/cgroup"
 #define TORTURE_TOP	TORTURE_ROOT "/torture"
-/* Its limits on TORTURE_CALM_DEVICE are set once, so what must hold is known. */
+/* Its limits on TORTURE_CALM_DEVICE never change, so usage has a known bound. */
 #define TORTURE_CALM	TORTURE_TOP "/calm"
 /* Everything here changes. */
 #define TORTURE_WILD	TORTURE_TOP "/wild"

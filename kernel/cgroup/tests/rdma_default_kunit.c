@@ -382,7 +382,7 @@ static void rdmacg_test_bad_default_changes_nothing(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
 }
 
-/* Drivers choose names, so any key is accepted, and a key that no device has waits. */
+/* Drivers choose names, so any key is accepted, even before a device has the key. */
 static void rdmacg_test_default_of_the_hw_class(struct kunit *test)
 {
 	static const struct rdmacg_resource resource =
