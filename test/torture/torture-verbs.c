@@ -469,7 +469,7 @@ static void connect_to(struct rdma_cm_id *id, struct sockaddr_in *address)
 		rdma_connect(id, &param);
 }
 
-/* Processes of their own, because librdmacm keeps devices open until its process ends. */
+/* Fork a process, because librdmacm keeps devices open until its process ends. */
 void torture_connect(void)
 {
 	struct rdma_cm_id *ids[CM_IDS];
