@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the guests' scripts share: cgroups, tenants, and lines of figures.
+"""The scripts of the guests share this: cgroups, tenants, and lines of figures.
 
 A tenant is a process that repeats an action (bench/tenant.c), a victim or an attacker. A line is
 "NAME KEY=VALUE...", for bench/report.
@@ -33,16 +33,15 @@ def write(path, text):
 
 
 def delegate(cgroup, controller="rdma"):
-    """Let its children have the controller, if the kernel has it. Once: a measured cgroup, whose reference count is
-    switched over, counts as dying for the cgroup core, and a change of its ancestors' controllers would wait for its
-    end."""
+    """Let the children have the controller, if the kernel has it. Write only once, because each write waits for the
+    end of all removed cgroups below."""
     if (controller in read(f"{cgroup}/cgroup.controllers").split() and
             controller not in read(f"{cgroup}/cgroup.subtree_control").split()):
         write(f"{cgroup}/cgroup.subtree_control", f"+{controller}")
 
 
 def make(path):
-    """Make the cgroup, and its ancestors, if they do not exist."""
+    """Create the cgroup and its ancestors, if they do not exist."""
     if not os.path.exists(path):
         parent = os.path.dirname(path)
         make(parent)
@@ -52,19 +51,19 @@ def make(path):
 
 
 def nest(path, depth):
-    """The last one in a chain of cgroups, at most as deep as the kernel allows."""
+    """Create a chain of cgroups, at most as deep as the kernel allows. Returns the last one."""
     make(path)
     try:
         for _ in range(depth - 1):
             path = make(f"{path}/n")
     except BlockingIOError:    # EAGAIN
-        # A cgroup that delegates takes no process.
+        # A cgroup that delegates accepts no process.
         write(f"{path}/cgroup.subtree_control", "-rdma")
     return path
 
 
 def remove(path):
-    """A cgroup may count as populated for a moment after its last process was reaped."""
+    """Try again, because a cgroup may count as populated for a moment after its last process was reaped."""
     end = time.monotonic() + PATIENCE
     while subprocess.run(["find", path, "-depth", "-type", "d", "-delete"], stderr=subprocess.DEVNULL).returncode:
         if time.monotonic() > end:
@@ -73,7 +72,7 @@ def remove(path):
 
 
 class Tenant:
-    """A process in a cgroup, on a processor, which has opened the device."""
+    """A process that runs in a cgroup, on one processor, and has opened the device."""
 
     def __init__(self, cgroup, *action, threads=1, cpu=0, nice=0):
         def place():
@@ -98,7 +97,7 @@ class Tenant:
         self.expect("ready")
 
     def end(self):
-        """The figures since start()."""
+        """Returns the figures since start()."""
         said = self.process.communicate(timeout=PATIENCE)[0]
         if self.process.returncode:
             sys.exit(f"{self.action}: ended with status {self.process.returncode}")
@@ -106,7 +105,7 @@ class Tenant:
 
 
 def measure(tenants, ms):
-    """The figures of tenants that run at the same time."""
+    """Returns the figures of tenants that run at the same time."""
     for tenant in tenants:
         tenant.start()
     time.sleep(ms / 1000)

@@ -3,9 +3,9 @@
 """For tests/guest-monitoring.
 
 openmetrics FILE PROMETHEUS  parse FILE as OpenMetrics, and compare it with PROMETHEUS
-serve FOLDER PORT            serve the files over HTTP, *.openmetrics with their own type
-same JSON PROMETHEUS CGROUPS compare the samples in JSON with the file and the controller
-panels DASHBOARD             print the expressions of its panels, without variables
+serve FOLDER PORT            serve the files over HTTP; *.openmetrics have a type of their own
+same JSON PROMETHEUS CGROUPS compare the samples in JSON with PROMETHEUS and the controller
+panels DASHBOARD             print the expressions of the panels, without variables
 """
 import functools
 import http.server

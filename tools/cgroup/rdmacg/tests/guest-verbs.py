@@ -3,7 +3,7 @@
 """For tests/guest-refusals, on rxe0.
 
 handles           create address handles until none is left, and hold them
-refusals N PAUSE  try N times to make a queue pair, that many seconds apart; all are refused
+refusals N PAUSE  try N times to create a queue pair, PAUSE seconds apart; fail if one succeeds
 """
 import errno
 import signal
