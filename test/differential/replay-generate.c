@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Random operations. Most are possible in the present state of the model, so that sequences
- * continue; some are not.
+ * Random operations. Most operations are possible in the present state of the model, so that
+ * sequences continue. Some are not possible.
  */
 #include "replay.h"
 
@@ -34,7 +34,7 @@ bool rarely(int times)
 	return below(times) == 0;
 }
 
-/* Pick one id from @first to before @end that @fits, or NONE. */
+/* Pick one id that @fits, at least @first and below @end, or NONE. */
 static int pick(int first, int end, bool (*fits)(const struct op *op, int id), const struct op *op)
 {
 	int ids[OBJECTS], found = 0, id;
@@ -77,7 +77,7 @@ static bool takes_procs(const struct op *op, int dir)
 	return cgroups[dir].exists && !cgroups[dir].delegates;
 }
 
-/* Mostly a fitting cgroup, sometimes any except the root. */
+/* Usually choose a fitting cgroup, sometimes any cgroup except the root. */
 static bool choose_dir(struct op *op, bool (*fits)(const struct op *op, int dir))
 {
 	op->dir = rarely(20) ? 1 + below(DIRS - 1) : pick(0, DIRS, fits, op);
@@ -147,7 +147,7 @@ static int end_id(enum resource type)
 	return type == CONTEXT ? END_CONTEXTS : type == CM_ID ? OBJECTS : END_IN_CONTEXT;
 }
 
-/* The process holds an object of the type; it can destroy any type in a context. */
+/* Whether the process holds the object, of the operation's type. DESTROY accepts all types. */
 static bool is_held(const struct op *op, int object)
 {
 	if (!model_holds(op->proc, object))
@@ -165,7 +165,7 @@ static __u64 some_length(void)
 	return mode != COMMON && rarely(20) ? ENDLESS : lengths[below(ARRAY_SIZE(lengths))];
 }
 
-/* After a refused bind, rdma_cm keeps the link, so use one device for each identifier. */
+/* rdma_cm keeps the link after a refused bind, so use one device for each identifier. */
 static int device_of_cm_id(int id)
 {
 	return id & 1;
@@ -214,7 +214,7 @@ static bool is_context(const struct op *op, int object)
 	return model_holds(op->proc, object);
 }
 
-/* An object in a context. Until there are a PD and a CQ, create those. */
+/* Choose an object in a context. If a PD or a CQ is missing, create it first. */
 static bool choose_in_context(struct op *op)
 {
 	static const enum resource types[] = {
@@ -289,7 +289,7 @@ static bool choose(struct op *op)
 	}
 }
 
-/* How often each operation is chosen. PD stands for all types that are in a context. */
+/* The frequency of each operation. PD stands for all types in a context. */
 static const struct {
 	enum what what;
 	enum resource type;
@@ -332,7 +332,7 @@ static void run_random(void)
 	run(&op);
 }
 
-/* Limits are equal on both kernels again after two writes that both accept. */
+/* Write an odd text. Then make the limits equal by two writes that both kernels accept. */
 static void run_odd(void)
 {
 	struct op op = { .what = WRITE, .file = MAX };

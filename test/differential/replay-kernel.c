@@ -31,7 +31,7 @@ void die(const char *what)
 
 /* ---- cgroups ---- */
 
-/* The path of a file of the cgroup, or of its directory; valid until the next call. */
+/* Returns the path of a file of the cgroup, or of its directory, valid until the next call. */
 static const char *path_of(int dir, const char *file)
 {
 	static char path[256];
@@ -46,7 +46,7 @@ static int error_of(int ret)
 	return ret ? -errno : 0;
 }
 
-/* Let the @nth allocation of this thread fail; 0: none. */
+/* Let the @nth allocation of this thread fail, or none if @nth is 0. */
 static void fail_nth(unsigned int nth)
 {
 	static int fd = NONE;
@@ -134,8 +134,8 @@ static int request(const struct op *op)
 /* ---- the interface ---- */
 
 /*
- * Messages are faster on one processor. It also ensures that a process that was waited for has
- * left its cgroup, which happens when its processor switches to another process.
+ * Messages are faster on one processor. Also, an ended process leaves its cgroup when its processor
+ * switches to another process, so it has left when this process continues.
  */
 static void use_one_processor(void)
 {

@@ -23,7 +23,7 @@ enum event { EVENT_MAX, EVENT_ALLOC_FAIL };
 static struct account {
 	int parent;
 	__u64 max[DEVICES][RESOURCES];	/* the limit in effect */
-	bool own[DEVICES][RESOURCES];	/* it does not come from the default */
+	bool own[DEVICES][RESOURCES];	/* the limit is not from the default */
 	struct model_defaults defaults;
 	struct counter {
 		__u64 usage, peak;
@@ -93,7 +93,7 @@ static int new_account(int parent)
 	return account;
 }
 
-/* The account that pays: the cgroup's, or that of the closest ancestor that has one. */
+/* Returns the account of the cgroup, or of the closest ancestor that has an account. */
 static int payer(int dir)
 {
 	while (dir != 0 && cgroups[dir].account == NONE)
@@ -129,7 +129,7 @@ static __u64 counted(__u64 amount)
 	return amount == ENDLESS ? 0 : amount;
 }
 
-/* Charge all of the set to the account and all ancestors, or nothing. */
+/* Charge the whole set to the account and all ancestors, or charge nothing. */
 static int try_charge(int account, int device, struct set set)
 {
 	struct counter *counter;
@@ -193,7 +193,7 @@ static struct set memory_set(enum resource type, __u64 length)
 	return (struct set) { .count = 0 };
 }
 
-/* A QP has two queues, each a charge of its own. */
+/* A QP has two queues with a charge each. */
 static int memory_charges(enum resource type)
 {
 	return type == QP ? 2 : 1;
@@ -446,7 +446,7 @@ static bool is_busy(int object)
 	return false;
 }
 
-/* Give back an object with so many charges of memory. */
+/* Uncharge an object, and @charges times its memory. */
 static void uncharge_object(int owner, int device, enum resource type, __u64 length, int charges)
 {
 	while (charges--)
@@ -454,7 +454,7 @@ static void uncharge_object(int owner, int device, enum resource type, __u64 len
 	uncharge(owner, device, object_set(type));
 }
 
-/* The objects of a context are destroyed with it. */
+/* Destroy an object. A context is destroyed with its objects. */
 static void object_gone(struct object *object)
 {
 	int group, i;
@@ -471,7 +471,7 @@ static void object_gone(struct object *object)
 	object->alive = false;
 }
 
-/* The error of a driver that finds a flaw before it charges memory. */
+/* Returns the error of a driver that finds the flaw before it charges memory. */
 static int flaw_error(const struct op *op)
 {
 	if (op->type == MR && op->length == ENDLESS)
@@ -537,7 +537,7 @@ static int do_destroy(int proc, int object)
 	return 0;
 }
 
-/* Soft-RoCE refuses to change the memory of an MR, after the charge of a new object. */
+/* Soft-RoCE refuses to change the memory of an MR. Before that, a new object is charged. */
 static int do_rereg(int proc, int device)
 {
 	int owner = payer(procs[proc].dir);
@@ -548,7 +548,7 @@ static int do_rereg(int proc, int device)
 	return -EOPNOTSUPP;
 }
 
-/* The account of its creation pays, wherever the process is now. */
+/* Charge the account of the identifier's creation, even if the process has moved. */
 static int do_bind(struct object *cm_id, int device)
 {
 	if (cm_id->device != NONE)

@@ -79,7 +79,7 @@ static void add_limit(enum class class)
 	add_value(resource);
 }
 
-/* Add a word that the controller refuses. Stock also refuses the first two kinds. */
+/* Add a word that the controller refuses. Stock also refuses cases 0 and 1. */
 static void add_bad_word(enum class class)
 {
 	static const char *const values[] = {
@@ -218,7 +218,7 @@ static void add_defaults(void)
 
 	for (keys = 1 + below(4); keys; keys--)
 		add_default();
-	/* About as many keys as there can be in the hw class. */
+	/* Add about as many keys as the hw class can have. */
 	if (rarely(60))
 		for (keys = MAX_HW_DEFAULTS - 20 + below(30), key = below(5); keys; keys--)
 			add(" hw:key%d=%d", key++, below(9));
@@ -250,7 +250,7 @@ static void spoil(void)
 	}
 }
 
-/* Append blanks, or copies of the end, up to some pages or about the longest write. */
+/* Append blanks or copies of the end, up to some pages or about the longest write. */
 static void lengthen(void)
 {
 	static const size_t lengths[] = { 4096, 8192, 32768, MAX_WRITE, MAX_WRITE };
@@ -282,7 +282,7 @@ static void read_text(struct op *op)
 
 void make_text(struct op *op)
 {
-	/* A rate with only one digit would take all day. */
+	/* A changed byte can make a low rate, at which commands would take all day. */
 	bool is_safe = mode == WRITES || (op->file / KINDS != CONTROL && op->file != DEFAULT_FILE);
 
 	text.len = 0;
@@ -307,7 +307,7 @@ void make_text(struct op *op)
 
 /* ---- texts that stock answers differently ---- */
 
-/* differences.sed has a rule for each. The limits after such a write may also differ. */
+/* differences.sed has a rule for each text. The limits after such a write may also differ. */
 static const struct {
 	const char *text;
 	size_t len;

@@ -39,7 +39,7 @@ static void add_attr(struct command *cmd, int id, const void *data, size_t len, 
 	attr->attr_id = id;
 	attr->len = len;
 	attr->flags = UVERBS_ATTR_F_MANDATORY;
-	/* A value that fits into the attribute is passed in it. */
+	/* The attribute itself holds a value that fits. */
 	if (in && len <= sizeof(attr->data))
 		memcpy(&attr->data, data, len);
 	else
@@ -55,7 +55,7 @@ static int submit(int fd, struct command *cmd, int object, int method)
 	return ioctl(fd, RDMA_VERBS_IOCTL, cmd) ? -errno : 0;
 }
 
-/* A command of the write() interface; @out and @driver_out are NULL where it has none. */
+/* Do a command of the write() interface. @out and @driver_out may be NULL. */
 static int invoke(int fd, __u64 number, const void *in, size_t in_len, void *out,
 		  size_t out_len, void *driver_out, size_t driver_len)
 {
@@ -70,13 +70,13 @@ static int invoke(int fd, __u64 number, const void *in, size_t in_len, void *out
 	return submit(fd, &cmd, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE);
 }
 
-/* The fd of the process for the context of the operation. */
+/* Returns the process's fd for the context of the operation. */
 static int context_fd(const struct op *op)
 {
 	return shared->fds[op->proc][op->ctx];
 }
 
-/* A response begins with the handle; rxe's own part says where to map queues. */
+/* A response begins with the handle. rxe's own part has the offsets for mapping queues. */
 static int create(const struct op *op, __u64 number, const void *in, size_t in_len,
 		  size_t out_len)
 {
@@ -140,7 +140,7 @@ static int create_qp(const struct op *op)
 			     .qp_type = QPT_UD);
 }
 
-/* In the commands of objects with events, the handle comes second. */
+/* In destroy commands of objects with events, the handle is the second field. */
 static int destroy_object(const struct op *op)
 {
 	static const __u64 commands[RESOURCES] = {
@@ -248,7 +248,7 @@ static int take_context(const struct op *op)
 	return error;
 }
 
-/* A command of rdma_cm. */
+/* Do a command of rdma_cm. */
 static int cm_write(int fd, __u32 number, const void *in, size_t in_len, size_t out_len)
 {
 	struct {
@@ -260,7 +260,7 @@ static int cm_write(int fd, __u32 number, const void *in, size_t in_len, size_t 
 	return write(fd, &cmd, sizeof(cmd.hdr) + in_len) < 0 ? -errno : 0;
 }
 
-/* Each identifier has an fd of its own and goes with it. */
+/* Each identifier has an fd of its own, and is destroyed when this fd is closed. */
 static int create_cm_id(const struct op *op)
 {
 	struct rdma_ucm_create_id_resp out = { .id = 0 };

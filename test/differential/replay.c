@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * replay common|full|writes v1|v2 SEED COUNT: do COUNT random operations, the same ones for the
- * same seed. Print one line for each: its number, the operation, the result. The model always
- * follows along, and operations are chosen from its state, so the next operation is the same,
- * whatever the kernel does.
+ * replay common|full|writes v1|v2 SEED COUNT: do COUNT random operations, which depend on SEED
+ * only. Print a line for each operation: its number, its words, the result. The model does each
+ * operation as well. The next operation is chosen from the state of the model, and does not depend
+ * on the kernel.
  *
- * "common" uses only what stock also has. Otherwise, the kernel's answers must be those of the
- * model, and only the last answers are kept. A write that is refused has the error of the model,
- * and changes nothing. A write that is accepted changes what it names and nothing else. What was
- * read can be written back, and changes nothing that is read.
+ * "common" has only operations that stock also has. In the other modes, the kernel's answers must
+ * be those of the model, and only the last answers are kept. A refused write fails with the error
+ * of the model, and changes nothing. An accepted write changes only the limits that it names.
+ * Writing back the text that was read from a file does not change this text.
  *
  * At the end, end every process, read every file and remove the cgroups.
  */
@@ -118,7 +118,7 @@ static void print_answer(int error, const char *answer)
 	}
 }
 
-/* An operation also prints the fields that it does not have, as 0 or -1. */
+/* Print an operation. Fields that the operation does not use are 0 or -1. */
 static void print_op(const struct op *op)
 {
 	printf("%llu %s", number, names[op->what]);
@@ -169,7 +169,7 @@ static void judge(const struct op *op, int error, const char *answer)
 	exit(1);
 }
 
-/* After a text was written back, the file still has this text. */
+/* Check that the file still has the text that was written back. */
 static void check_back(const struct op *op)
 {
 	static char text[ANSWER_SIZE];

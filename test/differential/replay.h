@@ -10,7 +10,7 @@
  *   replay-worker.c    the kernel: objects
  *
  * Processes and objects have ids, such as op.proc and op.object. An id is an index into a table of
- * the model and into one of the kernel. An id is used again after its object is destroyed.
+ * the model and into a table of the kernel. An id is used again after its object is destroyed.
  */
 #ifndef REPLAY_H
 #define REPLAY_H
@@ -43,7 +43,7 @@ enum resource {
 	HCA_HANDLE, HCA_OBJECT,
 	PD, COMP_CHANNEL, CQ, QP, SRQ, AH, MR, MW, ASYNC_EVENT, MR_MEM, MCAST, CM_ID,
 	QUEUE_MEM,
-	/* Not charged, and too high for any command to reach. */
+	/* Limits on commands. No command reaches them. */
 	OPS, BURST, INFLIGHT,
 	RESOURCES
 };
@@ -112,7 +112,7 @@ extern const struct dir {
 extern const char *const resource_names[RESOURCES];
 /* The first resource of each class, and the end of the last class. */
 extern const enum resource first_of_class[CLASSES + 1];
-/* Without escapes. */
+/* The names without escapes. */
 extern const char *const device_names[DEVICES];
 
 static inline int nr_devices(void)
@@ -120,7 +120,7 @@ static inline int nr_devices(void)
 	return mode == COMMON ? USED_DEVICES : DEVICES;
 }
 
-/* A process holds such an object by its fd, and other objects by the fd of their context. */
+/* Whether an object of the type has its own fd. Others are held by the fd of their context. */
 static inline bool is_fd_type(enum resource type)
 {
 	return type == CONTEXT || type == COMP_CHANNEL || type == ASYNC_EVENT || type == CM_ID;
@@ -156,17 +156,17 @@ extern struct proc procs[PROCS];
 extern struct object objects[OBJECTS];
 
 bool model_has_account(int dir);
-/* The process can use the object. */
+/* Whether the process can use the object. */
 bool model_holds(int proc, int object);
 
 /*
- * Do one operation: 0 or a negative errno. READ puts the text into @answer, of
+ * Do one operation. Returns 0 or a negative errno. READ puts the text into @answer, which has
  * ANSWER_SIZE bytes.
  */
 int model_do(const struct op *op, char *answer);
 int kernel_do(const struct op *op, char *answer);
 
-/* To be called once, before the first operation. */
+/* Call this once, before the first operation. */
 void model_start(void);
 void kernel_start(void);
 
@@ -186,21 +186,21 @@ struct shared {
 };
 
 extern struct shared *shared;
-/* Requests go in at [0], workers read at [1]. */
+/* The main process writes requests to [0], and workers read them from [1]. */
 extern int channels[PROCS][2];
 
-/* Report what failed, with errno, and exit. */
+/* Print @what and errno, and exit. */
 void die(const char *what);
-/* Serve requests, for ever. */
+/* Serve requests until killed. */
 void work(int proc);
 
 /* replay-generate.c */
 
-/* The same seed makes the same operations. */
+/* Begin a sequence of operations, which depends on the seed only. */
 void seed(__u64 seed);
 __u64 next_random(void);
 int below(int limit);
-/* True once in @times. */
+/* Returns true once in @times calls, on average. */
 bool rarely(int times);
 /* Choose one operation, or a few that belong together, and run them. */
 void run_some(void);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Torture: actors that create, change, read and remove cgroups. All of the tree except the calm
- * part is created and removed at random. Actors draw names from a small set, and use whatever has
- * the name at that moment.
+ * part is created and removed at random. Actors draw names from a small set, and use the cgroup
+ * that has the name at that moment.
  */
 #define _GNU_SOURCE
 #include <poll.h>
@@ -27,7 +27,7 @@ static const char *const keys[][16] = {
 	{ "ops", "burst", "inflight", NULL },
 };
 
-/* The calm part's limits, which six processes at work reach all the time. */
+/* The calm part's limits. Six processes reach these limits all the time. */
 #define CALM_LIMITS								\
 	{ "hca_handle=5 hca_object=40",						\
 	  "pd=6 comp_channel=3 cq=6 qp=6 srq=3 ah=2 mr=7 mw=3 async_event=5 "	\
@@ -37,7 +37,7 @@ static const char *const keys[][16] = {
 
 static const char *const calm_limits[] = CALM_LIMITS;
 
-/* A cgroup of the wild part, which may not exist; deep ones are rarer. */
+/* Pick a cgroup of the wild part, which may not exist. Deep cgroups are rarer. */
 static void any_wild(char *path)
 {
 	int depth = 1 + torture_random(1 + torture_random(WILD_DEPTH));
@@ -110,7 +110,7 @@ static int enter(const char *cgroup, pid_t pid)
 	return torture_write(path, text);
 }
 
-/* Try some cgroups until one takes this process; or stay. */
+/* Try some cgroups until one accepts this process. */
 void torture_enter(void)
 {
 	char cgroup[TORTURE_PATH];
@@ -262,7 +262,7 @@ void torture_look(void)
 	torture_pause(200);
 }
 
-/* The values of the calm device's line, in their order. The number of them. */
+/* Read the values of the calm device's line, in their order. Returns the number of values. */
 static unsigned int read_values(const char *cgroup, unsigned int class, const char *kind,
 				unsigned long long *values, unsigned int most)
 {
@@ -279,7 +279,7 @@ static unsigned int read_values(const char *cgroup, unsigned int class, const ch
 	torture_did("calm", error, EXCUSE(ENOMEM));
 	check_lines(path, text);
 	rest.len = strlen(text);
-	/* It was registered first, so its line is the first. */
+	/* The calm device was registered first, so its line is the first. */
 	if (!error && strncmp(text, TORTURE_CALM_DEVICE " ", strlen(TORTURE_CALM_DEVICE " ")))
 		torture_fail("%s does not begin with " TORTURE_CALM_DEVICE ": %.80s", path, text);
 	if (error || !model_next_line(&rest, &line))

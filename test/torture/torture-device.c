@@ -19,7 +19,7 @@ bool torture_has_module(void)
 	return getenv("MODULES");
 }
 
-/* Its device stays. */
+/* Without "module", no actor removes the calm device. */
 bool torture_is_calm(void)
 {
 	return !torture_has_module();
@@ -45,7 +45,7 @@ static void any_name(char *name)
 	sprintf(name, "tor%u%c", any_link(), any_letter());
 }
 
-/* The name of a changing device, in any namespace, or of none. */
+/* Pick the name of a changing device, in any namespace. Perhaps no device has the name. */
 static void any_device(char *name)
 {
 	static char text[TORTURE_TEXT];
@@ -60,7 +60,7 @@ static void any_device(char *name)
 			sscanf(line, "%15s", name);
 }
 
-/* The name of a device for a limit. */
+/* Pick the name of a device for a limit. */
 void torture_random_device(char *name)
 {
 	if (torture_random(2))
@@ -85,7 +85,7 @@ static void tool_exec(const char *netns, char *command, int output)
 	_exit(127);
 }
 
-/* Run a command; its status as of wait(), and in @text what it printed. */
+/* Run a command. Puts its output into @text, and returns its status, as from wait(). */
 static int tool_run(const char *netns, char *command, char *text, size_t size)
 {
 	size_t len = 0;
@@ -198,7 +198,7 @@ void torture_link(void)
 	torture_pause(20000);
 }
 
-/* Move the device to each of the two namespaces, because it is in one of them. */
+/* Move the device to each of the two namespaces, because one of the moves has an effect. */
 void torture_netns(void)
 {
 	char name[TORTURE_NAME];
@@ -218,7 +218,7 @@ void torture_module(void)
 	torture_pause(2000000);
 }
 
-/* All links and one device on each, so that there is something to act on. */
+/* Create all links and one device on each, so that actors find devices. */
 void torture_device_init(void)
 {
 	char command[200];

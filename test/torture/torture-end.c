@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Torture: conditions after all processes have ended. Some of them take the kernel a moment, so
- * each claim has time to come true.
+ * Torture: conditions after all processes have ended. The kernel needs a moment for some of the
+ * conditions, so each check waits.
  */
 #define _GNU_SOURCE
 #include <ftw.h>
@@ -14,7 +14,7 @@
 /* The complaint; empty if there is none. */
 static char complaint[512];
 
-/* @find looks for a complaint; in the end there must be none. */
+/* Call @find until it finds no complaint, but not longer than END_PATIENCE. */
 static void end_wait(const char *claim, void (*find)(void))
 {
 	time_t end = time(NULL) + END_PATIENCE;
@@ -87,7 +87,7 @@ static void end_find_dying(void)
 		snprintf(complaint, sizeof(complaint), "%.300s", found ?: "no cgroup.stat");
 }
 
-/* This file has all devices, those of other network namespaces as well. */
+/* rdma.capacity shows all devices, also devices of other network namespaces. */
 static void end_remove_devices(void)
 {
 	static char text[TORTURE_TEXT];
@@ -138,7 +138,7 @@ void torture_end(void)
 	torture_write(TORTURE_ROOT "/cgroup.procs", "0");
 	torture_socket_exit();
 	end_wait("usage is left", end_find_usage);
-	/* Limits and history end with the device or the cgroup, so remove either first. */
+	/* Limits and history end with the device or the cgroup, so pick what to remove first. */
 	if (torture_random(2))
 		end_wait("devices are left", end_remove_devices);
 	end_wait("cgroups cannot be removed", end_remove_cgroups);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Torture: actors with sockets of RDS and SMC, for which the kernel takes objects of devices. They
+ * Torture: actors with sockets of RDS and SMC, for which the kernel creates objects. RDS and SMC
  * have devices of their own, because both need addresses: SMC finds a device for its own address
- * only on the loopback link. The device of RDS comes and goes under its sockets. The device of
- * SMC and its module stay: unplugging a device under sockets of SMC that come and go waits
- * longer than the sockets exist, also with stock.
+ * only on the loopback link. The device of RDS is removed and created while sockets use it. The
+ * device and the module of SMC stay: if sockets come and go, unplugging waits longer than the
+ * sockets exist, also with stock.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -127,7 +127,7 @@ static void rds_send(int fd, struct sockaddr_in *address, char *memory, size_t b
 	setsockopt(fd, SOL_RDS, RDS_FREE_MR, &free_args, sizeof(free_args));
 }
 
-/* A socket for that type of service, with its address; -1: that needs a device. */
+/* Open a socket for this type of service, with its address. Returns -1 without a device. */
 static int rds_open(unsigned char tos, struct sockaddr_in *address)
 {
 	int fd = socket(AF_RDS, SOCK_SEQPACKET, 0);
@@ -166,7 +166,7 @@ static void smc_did(const char *what, int ret)
 				  ETIMEDOUT, ENOTCONN, EPROTO, EBADF));
 }
 
-/* Listen, and open some connections to that socket; this needs no memory. */
+/* Listen, and open some connections to listeners. Does not use @memory. */
 static void smc_life(char *memory)
 {
 	struct sockaddr_in address = address_of(SMC_ADDRESS, 4711 + torture_random(PORTS));
@@ -193,7 +193,7 @@ static void smc_life(char *memory)
 	close(listener);
 }
 
-/* Start a process in some cgroup, and kill it in the end, at any point of its work. */
+/* Start a process in some cgroup, and kill the process at any point of its work. */
 static void live(void (*life)(char *memory))
 {
 	pid_t child = torture_fork();
@@ -250,7 +250,7 @@ void torture_socket_exit(void)
 		smc_unload();
 }
 
-/* At the check of what is left, this device must not exist. */
+/* Remove the devices before the check that nothing is left. */
 void torture_socket_remove(void)
 {
 	system("rdma link del rxerds" QUIETLY);

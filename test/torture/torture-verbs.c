@@ -31,8 +31,8 @@ enum type { CONTEXT, PD, CQ, CHANNEL, QP, SRQ, MR, BAD_MR, MW, AH, MEMBER, TYPES
  */
 static const struct {
 	const char *name;
-	bool has_events;	/* of the opener's async_event */
-	int excuses[4];		/* of its creation, beside EXCUSE_DEVICE */
+	bool has_events;	/* its events go to an async_event */
+	int excuses[4];		/* for its creation, beside EXCUSE_DEVICE */
 } types[TYPES] = {
 	[CONTEXT] = { "context", .excuses = { ENOENT } },
 	[PD] = { "pd" },
@@ -62,7 +62,7 @@ static char *memory;
 
 void torture_verbs_init(void)
 {
-	/* Objects of a device that is gone can be destroyed without an error. */
+	/* Let objects of a removed device be destroyed without an error. */
 	setenv("RDMAV_ALLOW_DISASSOC_DESTROY", "1", 1);
 	memory = mmap(NULL, MEMORY_PAGES * PAGE, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -70,7 +70,7 @@ void torture_verbs_init(void)
 		torture_fail("no memory");
 }
 
-/* Any device of this network namespace. NULL: errno says why. */
+/* Open any device of this network namespace. NULL and errno on failure. */
 static struct ibv_context *open_any(void)
 {
 	struct ibv_context *context = NULL;
@@ -114,7 +114,7 @@ static void *create_srq(struct life *life)
 	return ibv_create_srq(life->pd, &init);
 }
 
-/* Unmapped memory: charged, pinned in vain, uncharged. */
+/* Unmapped memory cannot be pinned, so the kernel charges and then uncharges it. */
 static void *create_bad_mr(struct life *life)
 {
 	struct ibv_mr *mr = ibv_reg_mr(life->pd, (void *)PAGE, PAGE, IBV_ACCESS_LOCAL_WRITE);
@@ -162,8 +162,8 @@ static void *create_member(struct life *life)
 }
 
 /*
- * While it is attached it cannot be destroyed. EBUSY: the removal of the device has begun, so the
- * kernel refuses to detach, and libibverbs hides that.
+ * An attached QP cannot be destroyed. EBUSY: the removal of the device has begun, so the kernel
+ * refuses to detach, and libibverbs hides the refusal.
  */
 static int destroy_member(void *handle)
 {
@@ -175,7 +175,7 @@ static int destroy_member(void *handle)
 	return error == EBUSY ? EIO : error;
 }
 
-/* NULL: errno says why. */
+/* NULL and errno on failure. */
 static void *create(struct life *life, enum type type)
 {
 	switch (type) {
@@ -262,7 +262,7 @@ static void destroy_object(struct life *life)
 	*object = life->objects[--life->count];
 }
 
-/* False if a limit or a change of devices prevents it. */
+/* Returns false if a limit or a change of devices prevents the life. */
 static bool begin_life(struct life *life)
 {
 	life->count = 0;
@@ -286,7 +286,7 @@ static void live(struct life *life, unsigned int steps)
 			destroy_object(life);
 }
 
-/* EBUSY: another process made something with them. */
+/* EBUSY: another process has created an object that uses the PD or the CQ. */
 static void end_life(struct life *life)
 {
 	while (life->count)
@@ -308,7 +308,7 @@ static void do_life(void)
 		end_life(&life);
 }
 
-/* Sometimes in the other namespace, to which devices move. */
+/* Devices also move to the other namespace, so sometimes enter it. */
 static void enter_any_netns(void)
 {
 	if (torture_has_netns())
@@ -422,7 +422,7 @@ void torture_pass(void)
 		pass_by_socket();
 }
 
-/* The address of a link, or the address that stands for all. */
+/* Pick the address of a link or of the calm device, or the wildcard address. */
 static struct sockaddr_in any_address(void)
 {
 	struct sockaddr_in address = {
@@ -448,14 +448,14 @@ static void listen_on(struct rdma_cm_id *id, struct sockaddr_in *address)
 		return;
 	ret = rdma_listen(id, 4);
 	torture_did("listen", ret ? errno : 0, EXCUSE_DEVICE(EADDRINUSE, EINVAL));
-	/* Mostly end at once; otherwise reject requests, perhaps until killed. */
+	/* Usually end at once. Otherwise reject requests, perhaps until this process is killed. */
 	while (!ret && !torture_random(4) && !rdma_get_request(id, &asked))
 		rdma_destroy_id(asked);
 }
 
 /*
- * EPERM: librdmacm's -1 for a device that it cannot open. ENOENT: no address means loopback,
- * which binds to a device's first GID, and that goes with the netdev.
+ * EPERM: librdmacm returns -1 for a device that it cannot open. ENOENT: loopback, which is used
+ * without an address, binds to a device's first GID, which is removed with the netdev.
  */
 static void connect_to(struct rdma_cm_id *id, struct sockaddr_in *address)
 {

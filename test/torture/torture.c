@@ -18,7 +18,7 @@
 
 #include "torture.h"
 
-/* How long an actor may take to notice the end, with KASAN and one busy CPU. */
+/* An actor notices the end within this time, even with KASAN and one busy CPU. */
 #define TORTURE_PATIENCE 60
 #define TORTURE_MOST_PROCESSES 64
 
@@ -26,7 +26,7 @@ struct torture_actor {
 	const char *name;
 	void (*act)(void);
 	unsigned int processes;
-	bool meets_limits;		/* a limit must refuse it at times */
+	bool meets_limits;		/* a limit must refuse some of its attempts */
 	bool (*is_possible)(void);	/* or NULL: always */
 };
 
@@ -54,7 +54,7 @@ static const struct torture_actor torture_actors[] = {
 struct torture_outcomes {
 	atomic_ulong done;
 	atomic_ulong refused;	/* by a limit */
-	atomic_ulong excused;	/* failed for what others did */
+	atomic_ulong excused;	/* failed because of other actors */
 };
 
 /* Shared by all processes. */
@@ -104,7 +104,7 @@ void torture_pause(unsigned int below_us)
 	usleep(torture_random(below_us));
 }
 
-/* The first failure of the run is reported in the end. */
+/* Store a failure and stop. The run reports its first failure at the end. */
 void torture_fail(const char *format, ...)
 {
 	char text[400];
@@ -160,7 +160,7 @@ pid_t torture_fork(void)
 	return child;
 }
 
-/* An actor's process, which may have ended. */
+/* Pick an actor's process, which may have ended. */
 pid_t torture_random_pid(void)
 {
 	unsigned int count = shared->nr_pids;

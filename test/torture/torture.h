@@ -33,17 +33,17 @@
 
 #define TORTURE_ROOT	"/sys/fs/cgroup"
 #define TORTURE_TOP	TORTURE_ROOT "/torture"
-/* Its limits on TORTURE_CALM_DEVICE never change, so usage has a known bound. */
+/* This part's limits on TORTURE_CALM_DEVICE never change, so usage has a known bound. */
 #define TORTURE_CALM	TORTURE_TOP "/calm"
-/* Everything here changes. */
+/* Everything below this cgroup changes. */
 #define TORTURE_WILD	TORTURE_TOP "/wild"
 #define TORTURE_PATH	128
 #define TORTURE_NAME	16
 #define TORTURE_TEXT	65536
 
-/* Not renamed, moved, unplugged or removed before the end. */
+/* This device is not renamed, moved, unplugged or removed before the end. */
 #define TORTURE_CALM_DEVICE "rxe0"
-/* The others are tor1a, tor1b, tor2a, ..., on the links tor1, tor2, ... */
+/* The other devices are tor1a, tor1b, tor2a, ..., on the links tor1, tor2, ... */
 #define TORTURE_LINKS	3
 
 /* Errors that other actors can cause, for torture_did(); EAGAIN needs no excuse. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Each type of uverbs object of Soft-RoCE: its charge, the limits that refuse it, and failing
- * allocations, which leave no charge. Needs root, one RDMA device (a type that it does not have is
- * skipped), and for failing allocations the kernel's failslab.
+ * allocations, which leave no charge. Needs root, one RDMA device, and for failing allocations the
+ * kernel's failslab. Skips types that the device does not have.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -204,7 +204,7 @@ static int rdmacg_env_destroy(struct rdmacg_env *env)
 	       ibv_close_device(env->context);
 }
 
-/* Returns whether the device has such objects. Uses the root cgroup, which is never charged. */
+/* Returns whether @create works on the device. Uses the root cgroup, which is never charged. */
 static bool rdmacg_has_type(struct rdmacg_tree *tree, void *(*create)(struct rdmacg_env *env),
 			    int (*destroy)(void *object))
 {
@@ -269,7 +269,7 @@ static int rdmacg_room(struct rdmacg_env *env, void *(*create)(struct rdmacg_env
 	return made;
 }
 
-/* An object with an id is one hca_object. An object with a file descriptor is none. */
+/* An object with an id is one hca_object. An object with a file descriptor is not. */
 TEST_F(test_rdmacg_object, id_is_an_hca_object)
 {
 	void *object[2];
@@ -316,7 +316,7 @@ TEST_F(test_rdmacg_object, destroyed_object_makes_room)
 		EXPECT_EQ(0, variant->destroy(object[i]));
 }
 
-/* An object counts as one of its type, from creation to destruction, and not for other types. */
+/* From creation to destruction, an object counts once for its type, and not for other types. */
 TEST_F(test_rdmacg_object, object_is_one_of_its_type)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -350,7 +350,7 @@ TEST_F(test_rdmacg_object, limit_of_the_type_leaves_room)
 	EXPECT_EQ(2, rdmacg_objects(tree, tree->left));
 }
 
-/* The smaller limit decides if a cgroup and its parent limit the type. */
+/* The smaller limit decides if both a cgroup and its parent limit the type. */
 TEST_F(test_rdmacg_object, smaller_limit_of_the_type_decides)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -434,8 +434,8 @@ static int rdmacg_unmake(void *what)
 }
 
 /*
- * Create one object without a fault, because page faults of the first time would use up the
- * injected faults. Then go to right, which has no pool yet.
+ * Create one object without a fault, because page faults of the first creation would use up the
+ * injected faults. Then move to right, which has no pool yet.
  */
 static void rdmacg_prepare(struct __test_metadata *_metadata, struct rdmacg_tree *tree,
 			   struct rdmacg_maker *maker)

@@ -44,7 +44,7 @@ enum rdmacg_verb {
 	RDMACG_CONNECT,
 	RDMACG_CONNECT_INET,
 	/*
-	 * Create a socket, and connect it with a second order. The argument is the size of the
+	 * Create a socket, and connect it by a later order. The argument is the size of the
 	 * receive buffer; 0 stands for the default.
 	 */
 	RDMACG_SOCKET,
@@ -379,10 +379,9 @@ static bool rdmacg_leave_idle_buffers(struct rdmacg_tree *tree, struct rdmacg_ac
 }
 
 /*
- * Let both actors close all sockets, and one connect to the other. A buffer becomes idle long after
- * its socket is closed, when SMC has reported it to the peer, so a test that needs the buffer
- * repeats this. The listener accepts, because a connection that it does not accept would keep its
- * buffer.
+ * Close all sockets of both actors, and connect one actor to the other. A test that needs an idle
+ * buffer repeats this, because a buffer becomes idle long after its socket is closed. The listener
+ * accepts, because a connection that is not accepted would keep its buffer.
  */
 static bool rdmacg_connect_anew(struct rdmacg_actor *listener, struct rdmacg_actor *actor,
 				int buffer)
@@ -394,8 +393,8 @@ static bool rdmacg_connect_anew(struct rdmacg_actor *listener, struct rdmacg_act
 }
 
 /*
- * Idle buffers stay charged to their last user, which can use them again without room for new
- * buffers.
+ * Idle buffers stay charged to their last user. Without room for new buffers, the user can use the
+ * idle buffers again.
  */
 TEST_F_TIMEOUT(test_rdmacg_smc, idle_buffer_is_used_again, 300)
 {
