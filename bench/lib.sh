@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh disable=SC2034
-# What the benchmarks share: kernels, programs, and boots. Sourced by each benchmark; one runs at a time.
+# Each benchmark sources this for kernels, programs and boots. One benchmark runs at a time.
 . "$(dirname "$0")/../dev/lib.sh"
 
 work=$CACHE/bench/$(basename "$0")
@@ -18,8 +18,8 @@ mkdir -p "$programs"
 gcc -O2 -Wall -Werror -o "$programs/tenant" "$ROOT/bench/tenant.c" -libverbs -lpthread ||
 	die 'bench/tenant.c does not compile; is libibverbs-dev installed?'
 
-# build NAME KERNEL FRAGMENT...: the kernel of BASE for VM, or stock, in $work/NAME.KERNEL, with the
-# benchmarks' modules, if it has a controller.
+# build NAME KERNEL FRAGMENT...: build our kernel or the stock kernel in $work/NAME.KERNEL, with the
+# benchmarks' modules if the kernel has a controller.
 build() {
 	side=$work/$1.$2
 	case $2 in stock) STOCK=1 tree=$("$ROOT/dev/base") ;; *) STOCK='' tree=$("$ROOT/dev/tree") ;; esac
@@ -40,7 +40,7 @@ build() {
 	}
 }
 
-# boot GROUP.KERNEL LINUX SCRIPT ARG...: another round of a group's measurements, by a script in the guest.
+# boot GROUP.KERNEL LINUX SCRIPT ARG...: run a script in the guest for a round of a group's measurements.
 boot() {
 	output=$work/rounds/$1 linux=$2 script=$ROOT/bench/$3
 	say "Measuring ${output##*/} in $VM"
@@ -50,14 +50,14 @@ boot() {
 		die "the guest did not end (output: $output): $(tail -n 3 "$output")"
 }
 
-# measure GROUP NAME KERNEL ARG...: a boot for parts of bench/guest-charge.
+# measure GROUP NAME KERNEL ARG...: boot for parts of bench/guest-charge.
 measure() {
 	group=$1 side=$work/$2.$3 kernel=$3
 	shift 3
 	boot "$group.$kernel" "$side/linux" guest-charge "$side" "$@"
 }
 
-# in_turn GROUP NAME KERNELS ROUNDS ARG...: A B, then B A, so that drift favours no kernel.
+# in_turn GROUP NAME KERNELS ROUNDS ARG...: measure A B, then B A, so that drift favours no kernel.
 in_turn() {
 	turn_group=$1 turn_name=$2 kernels=$3 count=$4
 	shift 4
@@ -71,7 +71,7 @@ in_turn() {
 	done
 }
 
-# machine: the processors, for a header.
+# machine: print the processors, for a header.
 machine() {
 	echo "$(nproc) processors, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | sort -u)"
 }

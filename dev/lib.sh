@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh disable=SC2034
-# Functions that the scripts share. Sourced, never run; no script uses all.
+# Functions that the scripts share. A script sources this file, and uses some of them.
 
 # dash runs no trap of EXIT when a signal ends it, and what the trap deletes can be GiB.
 trap 'exit 130' HUP INT TERM
-# Some shells count seconds in a variable of that name.
+# Some shells count seconds in the variable SECONDS.
 # shellcheck disable=SC3028 # for these shells
 [ -z "${BASH_VERSION:-}" ] || [ "${SECONDS:-0}" != 0 ] || unset SECONDS
 # The scripts parse the output of tools, so it must not be translated.
@@ -47,7 +47,7 @@ BASE=${BASE:-6.12}
 VM=${VM:-qemu}
 KSRC=${KSRC:-}
 
-# No second preprocessor run for the compiler cache: a cold build pays for that.
+# Without a second preprocessor run for the compiler cache, a cold build is faster.
 export CCACHE_DEPEND=1
 
 die() {
@@ -80,7 +80,7 @@ progress() {
 	done
 }
 
-# choose NAME...: the names that ONLY and SKIP leave.
+# choose NAME...: print the names that ONLY and SKIP leave.
 choose() {
 	for word in ${ONLY:-} ${SKIP:-}; do
 		case " $* " in
@@ -95,7 +95,7 @@ choose() {
 	done
 }
 
-# number VARIABLE DEFAULT: its value, which has to be a decimal number.
+# number VARIABLE DEFAULT: print the variable's value, which must be a decimal number.
 number() {
 	value=$(eval "echo \"\${$1:-$2}\"")
 	case $value in
@@ -176,7 +176,7 @@ made_at() {
 	fi
 }
 
-# uncommitted: the files that differ from the commit, or are in none.
+# uncommitted: print the files that differ from the commit, or are in no commit.
 uncommitted() {
 	git -C "$ROOT" status --porcelain --untracked-files=normal
 }
@@ -203,7 +203,7 @@ tree_version() {
 
 # overlay BASE STAGE TREE: make TREE equal to BASE with the files of STAGE over it, which
 # TREE/.rdmacg-files lists. A base of the archive never changes, so its files can be hard links,
-# which rsync never writes through. The next time, only the files of both lists are compared.
+# which rsync never writes through. A later call compares only the files of the old and new list.
 overlay() {
 	ours=$3/.rdmacg-files
 	(cd "$2" && find . -type f | sed 's,^\./,,' | sort) >"$2.files"
@@ -236,7 +236,7 @@ from() {
 	export GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
 }
 
-# For patches that are not sent.
+# Use another author for patches that are not sent.
 tester() {
 	from Tester tester@example.org
 }
@@ -250,8 +250,8 @@ sender() {
 	from "${ident%% <*}" "${email%%>*}"
 }
 
-# check_patches BASE PATCH...: run checkpatch, except its checks of new files, whose folders
-# MAINTAINERS names, and of commits in "Fixes:", which no repository here has.
+# check_patches BASE PATCH...: run checkpatch without two checks: MAINTAINERS names the folders of
+# new files, and no repository here has the commits in "Fixes:".
 check_patches() {
 	checkpatch=$1/scripts/checkpatch.pl
 	shift
@@ -270,7 +270,7 @@ series_for() {
 		END { print found }'
 }
 
-# patched_files PATCH...: the base's files that they change.
+# patched_files PATCH...: print the files of the base that the patches change.
 patched_files() {
 	sed -n 's,^--- a/,,p' "$@" | sort -u
 }

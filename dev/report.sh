@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh disable=SC2034
-# How tests report: a line "ok NAME", "ok NAME # SKIP WHY" or "not ok NAME" for each claim. Comment
-# lines after a failure explain it. Sourced by tests, after lib.sh on the host. A script ends with
+# Tests report a line "ok NAME", "ok NAME # SKIP WHY" or "not ok NAME" for each claim. Comment lines
+# after a failure explain it. Tests source this file, on the host after lib.sh. A script ends with
 # "exit $failed". ONLY picks the part of NAME before a /.
 
 failed=0
