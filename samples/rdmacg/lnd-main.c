@@ -4,7 +4,7 @@
  *
  *	listen ADDRESS		create an NI at this address of an RDMA device
  *	connect ADDRESS PORT	connect to the NI that listens there
- *	send COUNT BYTES	register memory and send it to the peer, so many times
+ *	send COUNT BYTES	register memory and send it to the peer, COUNT times
  *
  * A write returns when the command has ended, or with its error: EAGAIN if the cgroup is at a
  * limit. A read shows the port of the NI and the sizes of its connections. The NI ends when the

@@ -25,7 +25,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
-/* The number of pages of 1 MiB that does not begin with a page. */
+/* The pages of 1 MiB of memory that does not begin at a page. */
 #define LND_MAX_FRAGS	257
 
 enum lnd_state {

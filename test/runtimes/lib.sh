@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2034,SC2154,SC2317
-# What the guests of the runtimes share: guest... PROGRAMS KIND RESTARTS AT_ONCE. Each claim is one
-# line "ok NAME" or "not ok NAME". containers() has the claims of each runtime whose guest has
+# The guests of the runtimes share this. Their arguments are PROGRAMS KIND RESTARTS AT_ONCE. Each claim
+# prints "ok NAME" or "not ok NAME". containers() has the claims of each runtime whose guest defines
 #   start NAME LIMITS COMMAND...	run the command with the limits, until it ends
 #   over=CGROUP				the cgroup above all containers
 #   below=PATTERN			the part of a process's cgroup below the cgroup with the limits, optional
-#   heard				print what was logged about the last container, optional
-# LIMITS begin with a device, or are of rxe0, or are empty.
+#   heard				print the log of the last container, optional
+# LIMITS are empty, begin with a device, or are for rxe0.
 set -u
 programs=$1 kind=$2 restarts=$3 at_once=$4 below=
 here=$(dirname "$(readlink -f "$0")")
@@ -93,7 +93,7 @@ of_device() {
 	esac
 }
 
-# by_file LIMITS: "FILE DEVICE LIMITS" for each file that has some of them.
+# by_file LIMITS: print "FILE DEVICE LIMITS" for each file that has some of these limits.
 by_file() {
 	local key device=rxe0 hca='' verb=''
 	for key in $1; do
@@ -131,19 +131,19 @@ conf() {
 	printf '%s\n' "$@" >/etc/rdmacg/oci.conf
 }
 
-# fresh FUNCTION: call it without an administrator's file.
+# fresh FUNCTION: call the function without an administrator's file.
 fresh() {
 	rm -rf /etc/rdmacg
 	"$@"
 }
 
-# look NAME LIMITS COUNT: run a container that creates COUNT queue pairs and ends; as run().
+# look NAME LIMITS COUNT: run() a container that creates COUNT queue pairs and ends.
 look() {
 	run start "$1" "$2" verbs-hold rxe0 "$3"
 	! [ "$(type -t heard)" ] || out=$out$(heard)
 }
 
-# The file with the output of a running container.
+# Print the file with the output of a running container.
 output_of() { echo "/run/$1.out"; }
 
 # hold NAME LIMITS COUNT: start a container that holds COUNT queue pairs until release, because not
@@ -241,7 +241,7 @@ together() {
 	nothing_left
 }
 
-# The administrator's default and ceiling, where limits come from an annotation.
+# The default and the ceiling of the administrator apply to annotations.
 administrator() {
 	conf '[default]' 'rxe0 qp=1' '[ceiling]' 'default qp=4'
 	look c4 '' 2

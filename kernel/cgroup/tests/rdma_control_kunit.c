@@ -487,7 +487,7 @@ static void rdmacg_test_killed_first_waiter_leaves_its_time_to_the_next(struct k
 static void rdmacg_test_raised_limit_lets_all_begin(struct kunit *test)
 {
 	struct rdmacg_levels *levels = rdmacg_levels(test);
-	/* More commands than one run of the queue lets begin. */
+	/* One run of the queue cannot let so many commands begin. */
 	struct rdmacg_process *waiters[70];
 	unsigned int i;
 

@@ -147,7 +147,7 @@ static bool apply_device(struct apply_work *work, const struct device *device)
 		limits.device.index = wanted->device.index;
 	}
 	good = limits_add(&limits, &work->change, work->cgroup) && transaction_apply(&work->change);
-	/* The defaults may have changed, or limits that a later rule has. */
+	/* The write may have changed defaults, or limits of a later rule. */
 	if (work->change.nr_steps > before && !work->change.dry_run)
 		work->stale |= device->is_default || (limits.whole && *limits.whole == 'd');
 	free(limits.limits);

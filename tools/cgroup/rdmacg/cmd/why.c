@@ -3,8 +3,8 @@
  * rdmacg why: find the limit that refused, or another cause of a failure.
  *
  * The cgroup of the limit and the cgroup of the attempt both count a refusal. A limit refuses only
- * attempts of its cgroup and descendants. So an ancestor's limit has refused the attempts that the
- * limits of the cgroup and of its descendants have not.
+ * attempts of its cgroup and descendants. If the limits of a cgroup and of its descendants have
+ * refused fewer attempts than the cgroup counts, an ancestor's limit has refused the others.
  */
 #include "core/core.h"
 

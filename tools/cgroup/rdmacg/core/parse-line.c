@@ -18,8 +18,8 @@ static void line_take_index(struct line *line)
 }
 
 /*
- * The name ends before the first word with an equals sign. It has at least one word, and may
- * contain any character, even blanks.
+ * The name ends before the first word with an equals sign. The name has at least one word, and
+ * may contain any character, even blanks.
  */
 static char *line_find_pairs(char *text)
 {

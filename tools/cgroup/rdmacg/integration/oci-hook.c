@@ -48,7 +48,7 @@ static bool hook_read_file(struct policy *policy)
 
 /*
  * Find the cgroup of the container. A container without a cgroup of its own is in the root or in
- * the cgroup of the runtime, and the hook must not limit those.
+ * the cgroup of the runtime, which the hook must not limit.
  */
 static struct cgroup *hook_open_cgroup(pid_t pid)
 {

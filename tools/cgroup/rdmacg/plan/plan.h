@@ -25,7 +25,7 @@ enum plan_kind {
 struct plan_part {
 	char *title;
 	const char *cgroup;	/* NULL: not known */
-	struct device device;	/* without a name: not known; the name is of another */
+	struct device device;	/* no name: not known; the part does not own the name */
 	struct json_object *names;	/* the last value of each name, for formulas */
 	struct json_object *limits, *figures;
 	struct json_object *formulas;	/* of all values that are not only names */
