@@ -10,8 +10,8 @@
  *	DEVICE		the number of the first test device
  *	SPREAD		the number of devices, which are charged in turn
  *	SLOTS		resources in one charge, of one unit each (more than 1 only for ours)
- *	THREADS		wait until so many processes have arrived, then start at once
- *	LATENCY		0, or 1: time each charge alone, and print percentiles of the last ones
+ *	THREADS		wait until this number of processes has arrived, then start at once
+ *	LATENCY		0, or 1: time each charge alone, and print percentiles of the last charges
  *
  * Without LATENCY, the result has the number of pairs of a charge and an uncharge, how many were
  * refused, the start and the end in ns, and the least ticks of the time stamp counter for a pair.
@@ -182,7 +182,7 @@ static int bench_latency(struct bench_run *run)
 	unsigned int n, i;
 
 	do {
-		/* Few, because each may wait long. */
+		/* A batch is short, because each charge may wait long. */
 		for (i = 0; i < 16; i++) {
 			start = __builtin_ia32_rdtsc();
 			if (bench_charge(&owner, device, run->slots))
@@ -205,7 +205,7 @@ static int bench_latency(struct bench_run *run)
 	return 0;
 }
 
-/* The last process to arrive starts all, and the last to leave cleans up. */
+/* The last process to arrive starts all processes, and the last to leave cleans up. */
 static int bench_wait_for_others(unsigned int threads)
 {
 	int ret = 0;
@@ -349,7 +349,7 @@ static int __init bench_init(void)
 	unsigned int i;
 	int ret = 0;
 
-	/* Not from the slab, whose growth is measured. */
+	/* Do not use the slab, because its growth is measured. */
 	bench_devices = vcalloc(devices, sizeof(*bench_devices));
 	bench_names = vcalloc(devices, sizeof(*bench_names));
 	if (!bench_devices || !bench_names) {

@@ -5,11 +5,11 @@
  * time. The process that gave a command sleeps meanwhile, so processes share the queue and not the
  * processor. rxe executes the command after that.
  *
- * The queue is a point in time, at which it will have finished all commands. A new command ends
- * one command's time later, or that long after now if the point is in the past. This keeps the
- * order of arrival, which a mutex does not: a newcomer can take a mutex before the process that
- * was woken for it. It also keeps the time: the guest's timers are late, and a process that slept
- * with a lock held would delay the queue as much.
+ * The queue is the point in time at which all commands are finished. A new command ends one
+ * command's time after this point, or after the present if the point is in the past. So commands
+ * keep the order of arrival. With a mutex, a newcomer could overtake the process that was woken
+ * for the mutex. Also, late timers of the guest do not delay the queue, as they would delay a
+ * process that sleeps with a lock held.
  *
  * Parameter: usec, the time of a command, where 0 turns the queue off. To be read: the number of
  * commands, and the sum of the nanoseconds from the end of each command to the return of its

@@ -178,9 +178,9 @@ static void run_ah(void)
 }
 
 /*
- * The setup of a program before it can send: a context with one object of each type, and the
- * cleanup. Threads that do nothing else are the attack on the control path that Husky (NSDI '23)
- * calls RdmaCtrlTest.
+ * Set up a program that could send, with a context and one object of each type, and clean up.
+ * Threads that do nothing else are the attack on the control path that Husky (NSDI '23) calls
+ * RdmaCtrlTest.
  */
 static void run_program(void)
 {
@@ -197,7 +197,7 @@ static void run_program(void)
 		die("program");
 }
 
-/* Each kind of command in turn, without contexts. */
+/* Run each kind of command in turn, without contexts. */
 static void run_all(void)
 {
 	static void (*const kinds[])(void) = {
@@ -281,7 +281,7 @@ static void connect_ends(void)
 		die("MR of the messages");
 }
 
-/* The next completion. Sleep, because polling would take the processor from rxe. */
+/* Wait for a completion. Sleep, because polling would take the processor from rxe. */
 static void complete(void)
 {
 	struct ibv_cq *cq;
@@ -314,7 +314,7 @@ static void post(struct ibv_qp *qp, enum ibv_wr_opcode opcode, int length)
 		die("send");
 }
 
-/* 64 bytes to each end, one after the other. */
+/* Send 64 bytes to each end, one after the other. */
 static void run_pingpong(void)
 {
 	struct ibv_sge sge = { .addr = (uintptr_t)memory, .length = 64, .lkey = mr->lkey };
@@ -325,7 +325,7 @@ static void run_pingpong(void)
 		if (ibv_post_recv(ends[to], &wr, &bad))
 			die("receive");
 		post(ends[!to], IBV_WR_SEND, 64);
-		/* The completions of the send and of the receive. */
+		/* Wait for the completions of the send and of the receive. */
 		complete();
 		complete();
 	}
@@ -340,14 +340,14 @@ static void begin_blocks(void)
 		post(ends[0], IBV_WR_RDMA_WRITE, BLOCK);
 }
 
-/* Another RDMA write of 64 KiB, with 16 of them in flight. */
+/* Do another RDMA write of 64 KiB, with 16 writes in flight. */
 static void run_block(void)
 {
 	complete();
 	post(ends[0], IBV_WR_RDMA_WRITE, BLOCK);
 }
 
-/* The path @pattern, with @at instead of a "@". */
+/* Copy @pattern to @path, with @at instead of a "@". */
 static void expand(char *path, size_t size, const char *pattern, unsigned int at)
 {
 	const char *mark = strchr(pattern, '@');
@@ -393,9 +393,9 @@ static void run_write_wrong(void)
 }
 
 /*
- * Do the same, but open the file for each text, because its cgroup may be removed meanwhile.
- * Hundreds of busy threads would delay all others, whatever they do. So each thread sleeps for the
- * processor time of its texts, multiplied by the number of threads.
+ * Open the file for each text, because its cgroup may be removed meanwhile. Hundreds of threads
+ * that are always busy would delay all other processes. So each thread sleeps for the processor
+ * time of its texts, multiplied by the number of threads.
  */
 static void run_write_removed(void)
 {
@@ -440,7 +440,7 @@ static void run_remake(void)
 	}
 }
 
-/* The socket of the messages, and its own address, to which it sends them. */
+/* The socket, and its address. The socket sends messages to itself. */
 static int messages;
 static struct sockaddr_in own = { .sin_family = AF_INET };
 
@@ -460,7 +460,7 @@ static void connect_smc(void)
 	static int listener, one = 1;
 	pthread_t thread;
 
-	/* A worker of SMC learns of a device later than others. */
+	/* A worker of SMC handles a new device later than other users. */
 	while (!rdmacg_smc_sees(args[1]))
 		usleep(10000);
 	listener = socket(AF_SMC, SOCK_STREAM, 0);
@@ -601,7 +601,7 @@ static void print_figures(unsigned long done, unsigned long long ns, double ns_p
 {
 	static const struct {
 		const char *name;
-		unsigned int of;	/* one in so many samples takes longer */
+		unsigned int of;	/* one in @of samples takes longer */
 	} ranks[] = {
 		{ "p50", 2 }, { "p75", 4 }, { "p99", 100 }, { "p999", 1000 }, { "worst", -1u },
 	};

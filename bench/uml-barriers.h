@@ -2,8 +2,8 @@
 /*
  * The barriers of x86. User-Mode Linux runs the same code on the same processors, but makes each
  * barrier a fence that empties the processor's pipeline, also in spin_unlock(). A lock would then
- * cost three times as much. Included before all else ("make bench B=charge"), for this project's
- * kernel and for stock.
+ * cost three times as much. "make bench B=charge" includes this before all other files, for this
+ * project's kernel and for stock.
  */
 #define __smp_mb() asm volatile("lock; addl $0,-4(%%rsp)" : : : "memory", "cc")
 #define __smp_rmb() asm volatile("" : : : "memory")

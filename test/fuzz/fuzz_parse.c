@@ -73,7 +73,7 @@ int kstrtou32(const char *text, unsigned int base, u32 *number)
 	return ret;
 }
 
-/* As in the kernel: one to three digits, of which the third is left out if the byte is full. */
+/* As in the kernel, an escape has one to three digits. A third digit may not exceed a byte. */
 int string_unescape_inplace(char *text, unsigned int flags)
 {
 	char *from = text, *to = text;
@@ -133,7 +133,7 @@ static int check_limits(char *line, struct model_text model)
 	return ret ?: count;
 }
 
-/* The beginning of the line; a name that no device can have is empty. */
+/* Check the beginning of the line. The parser makes a name empty if no device can have it. */
 static void check_line(const struct rdmacg_line *line, const struct model_line *model)
 {
 	char name[MAX_NAME], shown[MAX_SHOWN];
@@ -148,7 +148,7 @@ static void check_line(const struct rdmacg_line *line, const struct model_line *
 	CHECK(!line->has_index || line->index == model->index);
 }
 
-/* The number of lines in the text, or -EINVAL. The parser cuts a copy. */
+/* Check a text. Returns the number of its lines, or -EINVAL. The parser cuts a copy. */
 static int check_text(const char *text)
 {
 	const struct model_text all = { text, strlen(text) };

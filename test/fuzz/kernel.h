@@ -22,7 +22,7 @@ typedef unsigned long long u64;
 struct cgroup_subsys_state { struct cgroup_subsys_state *parent; };
 struct cgroup_file { int unused; };
 
-/* As in the kernel, which also takes a char below zero. */
+/* Accept a char below zero, like the kernel. */
 static inline int isdigit(int c)
 {
 	return c >= '0' && c <= '9';
@@ -46,7 +46,7 @@ static inline bool str_has_prefix(const char *text, const char *prefix)
 int kstrtou32(const char *text, unsigned int base, u32 *number);
 int kstrtou64(const char *text, unsigned int base, u64 *number);
 
-/* The kernel's functions take these flags and others; the fuzzer's take only all of these. */
+/* The fuzzer's functions accept only all of these flags together. */
 enum { ESCAPE_OCTAL = 1, ESCAPE_NAP = 2, ESCAPE_APPEND = 4, UNESCAPE_OCTAL = 8 };
 
 int string_escape_str(const char *from, char *to, size_t size, unsigned int flags,

@@ -20,7 +20,7 @@ static void model_skip(struct model_text *text, size_t len)
 	text->len -= len;
 }
 
-/* Take the first piece between separators off @rest; false if there is none. */
+/* Cut the first piece between separators off @rest. Returns false if there is none. */
 static bool model_cut(struct model_text *rest, const char *separators, struct model_text *piece)
 {
 	while (rest->len && model_is_among(*rest->at, separators))
@@ -37,7 +37,7 @@ static bool model_cut_word(struct model_text *rest, struct model_text *word)
 	return model_cut(rest, " \t", word);
 }
 
-/* Digits alone, and no greater number than @most. */
+/* Convert digits to a number of at most @most. Returns false for another text. */
 static bool model_number(struct model_text digits, const char *most, unsigned long long *number)
 {
 	size_t i;
@@ -57,7 +57,7 @@ static bool model_number(struct model_text digits, const char *most, unsigned lo
 	return true;
 }
 
-/* "KEY=NUMBER", "KEY=max", "max" or "default". */
+/* A limit is "KEY=NUMBER", "KEY=max", "max" or "default". */
 bool model_next_limit(struct model_text *rest, struct model_limit *limit)
 {
 	struct model_text value;
@@ -81,7 +81,7 @@ bool model_next_limit(struct model_text *rest, struct model_limit *limit)
 	return true;
 }
 
-/* Take "index=N" off a line's limits if it is there; false if N is malformed. */
+/* Cut "index=N" off a line's limits, if present. Returns false if N is malformed. */
 static bool model_take_index(struct model_line *line)
 {
 	struct model_text rest = line->limits, word;
@@ -99,7 +99,7 @@ static bool model_take_index(struct model_line *line)
 	return true;
 }
 
-/* The byte of the escape \ooo at the beginning of @text, or -1. */
+/* Returns the byte of the escape \ooo at the beginning of @text, or -1. */
 static int model_escaped(struct model_text text)
 {
 	int byte = 0, i;
@@ -114,7 +114,7 @@ static int model_escaped(struct model_text text)
 	return byte >= 1 && byte <= 255 ? byte : -1;
 }
 
-/* A name that is too long is truncated: no device has it. */
+/* Truncate a name that is too long, because no device has such a name. */
 bool model_unescape(struct model_text shown, char name[MAX_NAME])
 {
 	size_t len = 0;
@@ -240,7 +240,7 @@ static bool model_can_be(enum model_class class, struct model_text key, unsigned
 	return max && (max <= MAX_OPS || !model_is(key, "ops"));
 }
 
-/* Set a key that a table has; false if none has it. */
+/* Set a key of another class than hw. Returns false if no class has the key. */
 static bool model_set_known(struct model_defaults *defaults, const struct model_limit *limit)
 {
 	struct model_default *one;
@@ -287,7 +287,7 @@ static void model_reset_defaults(struct model_defaults *defaults)
 	}
 }
 
-/* Set one key or, without one, all; false if there cannot be such a default. */
+/* Set one key, or all keys without a key. Returns false if the default is not possible. */
 static bool model_set_default(struct model_defaults *defaults, const struct model_limit *limit)
 {
 	struct model_text key = limit->key;
@@ -347,7 +347,7 @@ int model_write_defaults(struct model_defaults *defaults, struct model_text text
 
 /* ---- devices ---- */
 
-/* Set the keys that the limit names, or only look for them; false if there are none. */
+/* Set the keys of the limit, or only look for them. Returns false if there are none. */
 static bool model_set_limit(struct model_device *device, enum model_class class,
 			    const struct model_limit *limit, bool set)
 {

@@ -18,10 +18,10 @@
 #define MAX_WRITE	65535	/* bytes */
 #define MAX_OPS		1000000
 #define MAX_HW_DEFAULTS	64
-#define MAX_DEFAULTS	256	/* with those that one write adds and takes away */
+#define MAX_DEFAULTS	256	/* with keys that a write adds and then removes */
 #define MAX_KEY		31	/* bytes */
 #define MAX_NAME	256	/* bytes, with the NUL */
-#define MAX_SHOWN	(4 * MAX_NAME)	/* the same, escaped */
+#define MAX_SHOWN	(4 * MAX_NAME)	/* an escaped name */
 /* The value of a limit that returns to the default. */
 #define USE_DEFAULT	ULLONG_MAX
 
@@ -52,8 +52,8 @@ struct model_device {
 	bool		index_is_shown;	/* another device has the same name */
 	unsigned int	nr_keys;
 	const char *const *keys;
-	unsigned long long *max;	/* of each key: the limit in effect */
-	bool		*own;		/* of each key: the device's own, and not the default's */
+	unsigned long long *max;	/* the limit in effect of each key */
+	bool		*own;		/* whether this limit is the device's own, for each key */
 };
 
 enum model_class { MODEL_HCA, MODEL_VERB, MODEL_HW, MODEL_CONTROL, MODEL_CLASSES };
@@ -65,35 +65,35 @@ struct model_defaults {
 		enum model_class class;
 		char		key[MAX_KEY + 1];
 		unsigned long long max;
-		bool		is_new;		/* set by the write that goes on */
+		bool		is_new;		/* set by the present write */
 	} of[MAX_DEFAULTS];
 };
 
-/* No key has a default. */
+/* Remove all defaults. */
 void model_defaults_init(struct model_defaults *defaults);
 
-/* The next line of @rest that is not blank; false if there is none. */
+/* Get the next line of @rest that is not blank. Returns false if there is none. */
 bool model_next_line(struct model_text *rest, struct model_line *line);
-/* The next limit of a line; false if there is none. */
+/* Get the next limit of a line. Returns false if there is none. */
 bool model_next_limit(struct model_text *rest, struct model_limit *limit);
 /* Whether no line of the text can have been cut in the middle, and there is no NUL. */
 bool model_text_is_whole(struct model_text text);
-/* Decode a written or shown name; false if an escape is malformed. */
+/* Decode a written or shown name. Returns false if an escape is malformed. */
 bool model_unescape(struct model_text shown, char name[MAX_NAME]);
-/* The name as the files show it. */
+/* Encode a name as the files show it. */
 void model_escape(const char *name, char shown[MAX_SHOWN]);
 
-/* Write @text to the max file of a class: 0, or a negative errno and nothing is set. */
+/* Write @text to the max file of a class. Returns 0, or sets nothing and returns an errno < 0. */
 int model_write(struct model_device *devices, unsigned int count, enum model_class class,
 		const struct model_defaults *defaults, struct model_text text);
-/* Write @text to rdma.default: 0, or a negative errno and nothing is set. */
+/* Write @text to rdma.default. Returns 0, or sets nothing and returns an errno < 0. */
 int model_write_defaults(struct model_defaults *defaults, struct model_text text);
-/* The devices of a class follow the defaults, after a write to rdma.default. */
+/* Apply the defaults to the devices of a class, after a write to rdma.default. */
 void model_use_defaults(struct model_device *devices, unsigned int count,
 			enum model_class class, const struct model_defaults *defaults);
-/* Print what rdma.default reads. */
+/* Print the text of rdma.default. */
 void model_print_defaults(FILE *stream, const struct model_defaults *defaults);
-/* Print how a line of a device begins, and its line of limits. */
+/* Print the beginning of a device's line, and its line of limits. */
 void model_print_device(FILE *stream, const struct model_device *device);
 void model_print(FILE *stream, const struct model_device *device);
 

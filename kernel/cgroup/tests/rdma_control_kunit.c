@@ -623,8 +623,8 @@ static void rdmacg_test_signal_does_not_cost_a_place(struct kunit *test)
 }
 
 /*
- * A waiting command has taken nothing on the levels below, so it takes one from each level when it
- * begins.
+ * A command that waits at one level does not yet count in the levels below. When the command
+ * begins, each level counts it once.
  */
 static void rdmacg_test_signal_costs_nothing_at_home(struct kunit *test)
 {

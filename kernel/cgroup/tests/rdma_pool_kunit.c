@@ -141,7 +141,7 @@ static void rdmacg_uncharge_many(struct kunit *test, struct rdma_cgroup *cg,
 	KUNIT_EXPECT_EQ(test, count, 0);
 }
 
-/* Uncharge the latest charge, whatever it was. */
+/* Uncharge the latest charge, of any kind. */
 static void rdmacg_uncharge_latest(struct kunit *test)
 {
 	struct rdmacg_tree *tree = test->priv;

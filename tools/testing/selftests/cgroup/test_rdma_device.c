@@ -320,8 +320,8 @@ TEST_F_TIMEOUT(test_rdmacg_device, index_goes_with_the_namesake, 120)
 }
 
 /*
- * When a network namespace ends, its devices return to the first namespace. A device whose name is
- * in use there gets another name, and the files show it.
+ * When a network namespace ends, its devices return to the first namespace. If a name is in use
+ * there, the device gets another name, which the files show.
  */
 TEST_F_TIMEOUT(test_rdmacg_device, device_comes_home_with_another_name, 120)
 {

@@ -32,7 +32,7 @@ struct rdmacg_env {
 	int file, async_fd;
 };
 
-/* A deed runs while allocations fail; if it succeeds, it is undone. Both return 0 or an errno. */
+/* Allocations fail during act(). If act() succeeds, undo() follows. Both return 0 or an errno. */
 struct rdmacg_deed {
 	int (*act)(void *what);
 	int (*undo)(void *what);
@@ -412,7 +412,7 @@ FIXTURE_TEARDOWN(test_rdmacg_fault)
 	rdmacg_teardown(_metadata, &self->env);
 }
 
-/* If one allocation of a deed fails, whichever it is, nothing remains of the deed. */
+/* If any single allocation of a deed fails, nothing remains of the deed. */
 TEST_F_TIMEOUT(test_rdmacg_fault, nothing_stays_where_one_allocation_fails, 300)
 {
 	EXPECT_LT(0, rdmacg_sweep(self->env.tree.right, variant->deed->act, variant->deed->undo,
