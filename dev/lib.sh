@@ -41,7 +41,7 @@ ADAPTERS='drivers/infiniband/hw/bnxt_re/ drivers/infiniband/hw/mlx5/'
 # The lists and downloads of private_apt().
 APT=$CACHE/apt
 
-# For a script that runs on each of several bases.
+# The bases for a script that runs on several bases.
 BASES=${BASE:-$CHECK_BASES}
 BASE=${BASE:-6.12}
 VM=${VM:-qemu}

@@ -119,7 +119,7 @@ struct rdmacg_amount {
 };
 
 /**
- * enum rdmacg_command_kind - the part of a command in the rates of its cgroup
+ * enum rdmacg_command_kind - how often a command counts in the rates of its cgroup
  * @RDMACG_COMMAND_DESTROY: never waits and does not use the rate, but appears in rdma.control.stat
  * @RDMACG_COMMAND_CHANGE: any other command; counts once
  * @RDMACG_COMMAND_CREATE: counts twice, once for the destruction of the created object

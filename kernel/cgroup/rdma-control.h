@@ -43,8 +43,7 @@ struct rdmacg_place {
  * pool.
  *
  * A command begins at one instant on all levels, or waits in the queue of the lowest level that
- * does not let it begin. The command is tried again when it is the first in that queue and the
- * level may be ready.
+ * does not let it begin. When the level may be ready, the first command in the queue tries again.
  */
 struct rdmacg_control {
 	struct rdmacg_gate	*gate;		/* set once */

@@ -248,9 +248,9 @@ EXPORT_SYMBOL(rdmacg_try_charge_cgroup);
  * @set: as for rdmacg_try_charge_cgroup()
  * @count: as for rdmacg_try_charge_cgroup()
  *
- * For resources whose refusal would break a connection in use, such as the buffers of an
- * SMC-R connection that fails over to another link. A charge above a limit counts in the
- * events of the limit.
+ * Use this if a refusal would break a connection in use, such as an SMC-R connection that fails
+ * over to another link and needs buffers. A charge above a limit counts in the events of the
+ * limit.
  *
  * The charge holds another reference to @cg until rdmacg_uncharge_set(), which must be called
  * once.

@@ -243,7 +243,7 @@ static void smc_unload(void)
 		torture_fail("SMC cannot be unloaded");
 }
 
-/* This process is in the root, so its charges no longer count. */
+/* This process is in the root cgroup, so SMC charges nothing while it ends. */
 void torture_socket_exit(void)
 {
 	if (has_smc)

@@ -320,7 +320,7 @@ static int rdmacg_describe_cq(const struct uverbs_attr_bundle *attrs,
 	return 0;
 }
 
-/* A driver may describe a file descriptor, which is charged as a type only. */
+/* A driver may describe an object with a file descriptor, which is charged for its type only. */
 static void rdmacg_test_descriptor_counts_as_what_it_is_and_once(struct kunit *test)
 {
 	static const struct ib_rdmacg_object_def defs[] = {

@@ -146,7 +146,7 @@ bool oci_parse_limits(struct config *config, const char *section, const char *wh
 	return config->nr_rules > before;
 }
 
-/* The key of the annotation for this container or, if there is none, for all. To be freed. */
+/* The key of this container's annotation, or of the annotation for all containers. To be freed. */
 static char *oci_find_key(struct json_object *annotations)
 {
 	const char *name = oci_string(annotations, OCI_ANNOTATION_NAME);

@@ -82,7 +82,7 @@ static int rdmacg_addresses(void)
 	return lines;
 }
 
-/* A group that becomes empty removes its address, each time. */
+/* The address of a group is removed each time the group becomes empty. */
 TEST_F(test_rdmacg_join, group_takes_its_address_along)
 {
 	enum { GROUPS = 100 };
