@@ -55,7 +55,7 @@ die() {
 	exit 1
 }
 
-# Characters that make, the guest's command line or apt do not accept.
+# make, the guest's command line or apt do not accept these characters.
 for path in "$ROOT" "$CACHE"; do
 	case $path in
 	*[[:space:]]* | *[\"\'\\,:#$%\&]*) die "$path has a blank, a quote or one of , : # $ % &; move the clone or set XDG_CACHE_HOME" ;;

@@ -49,7 +49,7 @@ make_image() {
 		registry.k8s.io/pause:3.8 docker.io/local/verbs:1
 }
 
-# within SECONDS COMMAND...: repeat the command until it succeeds.
+# within SECONDS COMMAND...: repeat the command until it succeeds, or the time ends.
 within() {
 	local i
 	for ((i = $1 * 10; i > 0; i--)); do

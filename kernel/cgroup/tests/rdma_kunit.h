@@ -4,7 +4,7 @@
  * without a driver, and functions that read the counters of a cgroup.
  *
  * A helper with a test argument undoes its work at the end of the test, also after a failed
- * assertion, and the latest first: the whole machine sees a device.
+ * assertion, because the whole machine sees a device. The last helper undoes its work first.
  */
 #ifndef _RDMA_KUNIT_H
 #define _RDMA_KUNIT_H
