@@ -30,7 +30,7 @@ struct rdmacg_desc {
 	 */
 	u32			key;
 	u32			index;		/* set once */
-	/* One for the registration, and one for each write; atomic. */
+	/* One reference for the registration, and one for each write; atomic. */
 	refcount_t		refs;
 	/* As the files show it. A rename replaces it by xchg(), so a reader sees one name; RCU. */
 	char __rcu		*name;

@@ -552,8 +552,8 @@ static int rdmacg_limit_writer(void *data)
 
 /*
  * One thread sets and removes a limit. Another thread charges and uncharges an endless amount,
- * which leaves no usage. Each creates missing pools and gives back idle ones; no write and no
- * charge may fail. Chance decides whether a thread loses a pool that it has just found.
+ * which leaves no usage. Each thread creates missing pools and gives back idle pools. No write and
+ * no charge may fail. Chance decides whether a thread loses a pool that it has just found.
  */
 static void rdmacg_test_give_back_and_charge(struct kunit *test)
 {

@@ -109,8 +109,8 @@ static void rdmacg_test_table_of_65_slots_is_refused(struct kunit *test)
 }
 
 /*
- * A refused table registers no resource, so a later table can have a "b" although a refused table
- * has one.
+ * A refused table registers no resource, so a later table can have the resource "b" of a refused
+ * table.
  */
 static void rdmacg_test_table_with_a_duplicate_is_refused_whole(struct kunit *test)
 {

@@ -7,7 +7,7 @@
 /* A complete id of a container has this number of digits in all runtimes. */
 #define FOREIGN_ID_LENGTH 64
 
-/* A word has such a text before it and behind it. */
+/* These patterns match the text before a word and behind a word. */
 #define FOREIGN_BEFORE	"(^|[^[:alnum:]])"
 #define FOREIGN_BEHIND	"([^[:alnum:]]|$)"
 

@@ -258,7 +258,7 @@ char **options_read(const struct syntax *syntax, int argc, char **argv);
 /* Functions for struct choice. @to is a const char *, or a number of at least 1. */
 void options_take_text(const char *text, void *to);
 void options_take_count(const char *text, void *to);
-/* Take "20%" or "20", which is added to peaks. @to is in thousandths of a percent. */
+/* Take a margin for peaks, "20%" or "20". @to is in thousandths of a percent. */
 void options_take_margin(const char *text, void *to);
 /* Print "rdmacg: WHERE: reason" and end the program with status 2. */
 void options_fail(const char *where, const char *format, ...)

@@ -58,7 +58,7 @@ static void oci_check(const struct config *asked)
 	free(first);
 }
 
-/* Requests come first. The share, which may have the same devices, follows. */
+/* Check the requests, which come first. The share after them may have the same devices. */
 static void oci_check_asked(struct config config)
 {
 	size_t count = config.nr_rules;
