@@ -120,7 +120,7 @@ need_cache() {
 private_apt() {
 	tool=$1 limit=900 retries=2
 	shift
-	# A mirror that stalls would stall for each list.
+	# Do not try again, because a mirror that stalls does so for each list.
 	case "$*" in *update) limit=180 retries=0 ;; esac
 	timeout --foreground "$limit" "$tool" -q -o "Dir::Etc::SourceList=$APT/sources.list" -o Dir::Etc::SourceParts=- \
 		-o "Dir::State::Lists=$APT/lists" -o "Dir::Cache=$APT/cache" \

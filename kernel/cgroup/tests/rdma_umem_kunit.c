@@ -94,7 +94,7 @@ static void rdmacg_test_pinned_pages_are_charged(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
 }
 
-/* A driver can set the umem's address for counting dma blocks, which may be in another page. */
+/* To count dma blocks, a driver can set the umem's address, even to an address in another page. */
 static void rdmacg_test_pages_go_back_as_they_were_charged(struct kunit *test)
 {
 	struct ib_umem *umem;

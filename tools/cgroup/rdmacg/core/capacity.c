@@ -14,7 +14,7 @@ struct capacity capacity;
 /* An answer of the kernel has at most 16 KiB. */
 #define NETLINK_BUFFER	32768
 
-/* Netlink calls hca_handle "ctx". Its other names are equal to the controller's. */
+/* Netlink calls hca_handle "ctx". Netlink and the controller have the same other names. */
 struct netlink_kind {
 	const char *name;
 	const char *key;
