@@ -70,9 +70,9 @@ is() {
 	}
 }
 
-# Wait until no removed cgroup is in memory. After a minute, print which controllers keep one.
+# Wait until the controller keeps no removed cgroup. After a minute, print which controllers keep one.
 none_dying() {
-	within 60 grep -qx 'nr_dying_descendants 0' "$root/cgroup.stat" || {
+	within 60 grep -qx 'nr_dying_subsys_rdma 0' "$root/cgroup.stat" || {
 		awk '/^nr_dying/ && $2' "$root/cgroup.stat"
 		return 1
 	}
