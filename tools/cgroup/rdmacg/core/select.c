@@ -33,7 +33,8 @@ static void select_add(const char *text, void *to)
 	if (select->kind == &select_container) {
 		select->text = foreign_skip_scheme(text);
 		if (strlen(select->text) < SELECT_SHORTEST_ID)
-			options_fail(select->text, "type at least %d characters of a container's id",
+			options_fail(select->text,
+				     "type at least %d characters of a container's id",
 				     SELECT_SHORTEST_ID);
 	}
 	if (select->kind != &select_pid)

@@ -21,7 +21,8 @@ static const struct choice plan_limits[] = {
 
 static const struct choice plan_memory[] = {
 	{ "driver", 0, "NAME",
-	  "the driver whose queues are added to mr_mem (the driver of --device)", options_take_text, &plan.driver },
+	  "the driver whose queues are added to mr_mem (the driver of --device)", options_take_text,
+	  &plan.driver },
 	{ 0 }
 };
 

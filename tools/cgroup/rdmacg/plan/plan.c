@@ -150,7 +150,8 @@ static void plan_print_limits(const struct plan_part *part, const char *limits)
 	say_line("%s%s%s", mark, has_device ? device_text(&part->device) : "DEVICE", limits);
 	if (*mark)
 		say_line("# These limits cannot be applied yet: give %s%s%s.",
-			 part->cgroup ? "" : "--cgroup", part->cgroup || has_device ? "" : " and ", has_device ? "" : "--device");
+			 part->cgroup ? "" : "--cgroup", part->cgroup || has_device ? "" : " and ",
+			 has_device ? "" : "--device");
 }
 
 static void plan_print_part(const struct plan_part *part)

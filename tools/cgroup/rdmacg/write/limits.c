@@ -310,8 +310,8 @@ static bool limits_add_keys(const struct limits *limits, const struct cgroup *cg
 	size_t i;
 
 	for (i = 0; i < limits->nr_limits; i++) {
-		const struct limit *limit = &limits->limits[i];
 		char *key __autofree = NULL;
+		const struct limit *limit = &limits->limits[i];
 		const struct slot *slot;
 
 		key = is_default ? limits_default_key(cgroup, limit->key) :
