@@ -190,7 +190,7 @@ static void other_print_memlock(const struct process *processes, size_t count)
 	for (i = 0; i < bound && i < OTHER_PROCESSES; i++)
 		other_print_process(&processes[i]);
 	if (bound > OTHER_PROCESSES)
-		say_text("RLIMIT_MEMLOCK also applies to %zu processes, which have more room.",
+		say_text("RLIMIT_MEMLOCK also applies to %zu other processes with more room.",
 			 bound - OTHER_PROCESSES);
 	if (remedy)
 		say_text("%s",
