@@ -17,7 +17,7 @@
 #define APPLY_FILES	(POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT))
 
 /*
- * Pause after each action, so that a tenant that always creates cgroups does not keep a processor
+ * Pause after each action. Otherwise a tenant that always creates cgroups would keep a processor
  * busy.
  */
 #define APPLY_PAUSE_MS		20
@@ -29,7 +29,7 @@ struct apply_work {
 	/* The rules for the cgroup, in their order. */
 	struct rule **rules;
 	size_t nr_rules;
-	/* The number of the rule that is applied. */
+	/* The number of the rule that is being applied. */
 	size_t number;
 	/* The rule that printed errors are about. */
 	struct rule *rule;
@@ -51,7 +51,7 @@ static struct apply {
 	struct hotplug *hotplug;
 	/* An error was printed. */
 	bool failed;
-	/* The cgroups had a limit that differs from the files. */
+	/* A limit of a cgroup differed from the files. */
 	bool differs;
 } apply;
 
@@ -111,7 +111,7 @@ static void apply_print(const struct apply_work *work, const struct device *devi
 	json_print(work->said, object);
 }
 
-/* For limits_add(): whether a limit differs from the rule, and no later rule has the key. */
+/* For limits_add(): whether the limit differs from the rule, and no later rule has the key. */
 static bool apply_wants(void *data, const struct device *device, const char *key, uint64_t before,
 			uint64_t after)
 {
@@ -124,8 +124,8 @@ static bool apply_wants(void *data, const struct device *device, const char *key
 }
 
 /*
- * Apply a rule to one device that it matches. A file cannot distinguish the default from a limit
- * with the same value, so such a limit does not change.
+ * Apply a rule to one device that it matches. The kernel's file shows a default and an equal own
+ * limit alike, so apply does not change a limit that equals the rule.
  */
 static bool apply_device(struct apply_work *work, const struct device *device)
 {
@@ -141,7 +141,10 @@ static bool apply_device(struct apply_work *work, const struct device *device)
 		if (!apply_is_overruled(work, device, wanted->limits[i].key))
 			*(struct limit *)memory_append(&limits.limits, &limits.nr_limits,
 						       sizeof(struct limit)) = wanted->limits[i];
-	/* The files have no index if the name is unique; the kernel checks it. */
+	/*
+	 * The kernel's files show no index if the name is unique. Keep the rule's index, because
+	 * the kernel checks it.
+	 */
 	if (wanted->device.has_index) {
 		limits.device.has_index = true;
 		limits.device.index = wanted->device.index;
@@ -398,10 +401,7 @@ static bool apply_take_signals(int signals)
 	return true;
 }
 
-/*
- * A new device needs limits in all cgroups. If all limits are applied, new cgroups need no visit of
- * their own.
- */
+/* A new device needs limits in all cgroups. A visit of all cgroups includes the new cgroups. */
 static void apply_arrivals(void)
 {
 	struct hotplug *hotplug = apply.hotplug;

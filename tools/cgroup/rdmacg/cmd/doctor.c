@@ -18,7 +18,10 @@ static struct doctor {
 	struct cgroup *root;
 	/* The sums of all limits, in slot.max. */
 	struct pools sums;
-	/* The pools of one cgroup with the controller, for their names of devices and keys. */
+	/*
+	 * The pools of one cgroup with the controller. They have the names of the devices and the
+	 * keys.
+	 */
 	struct pools sample;
 	bool has_sample;
 	/* A cgroup has a limit. */
@@ -26,7 +29,7 @@ static struct doctor {
 	size_t problems;
 	/* An error was printed. */
 	bool failed;
-	/* The number of findings of the present check. */
+	/* The number of findings of the check that is running. */
 	size_t found;
 	struct json_object *said;
 } doctor;
@@ -131,8 +134,8 @@ static void doctor_check_path(void)
 /*
  * Add a limit to the sums, unless the limit of an ancestor already counts. Limits of all depths
  * count, because slices of systemd have no limits, but pods below them do. @tally is the number of
- * top-level cgroups without a limit in their subtree. @limit_of is the top-level cgroup of the
- * walk, until the walk finds a limit in it.
+ * top-level cgroups that have no limit in their subtree. @limit_of is the top-level cgroup of the
+ * walk, until the walk finds a limit in its subtree.
  */
 static void doctor_add(const struct cgroup *cgroup, const struct slot *slot)
 {

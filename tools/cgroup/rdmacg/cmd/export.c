@@ -2,8 +2,8 @@
 /*
  * rdmacg export: figures for a monitoring system, as OpenMetrics or Prometheus text.
  *
- * All samples of a family have to follow each other. So the tree is read once, and then the figures
- * are printed family by family.
+ * The format requires all samples of a family together. So rdmacg reads the tree once, and then
+ * prints one family after the other.
  */
 #include <sys/stat.h>
 
@@ -23,7 +23,7 @@ enum export_kind {
 	EXPORT_KINDS,
 };
 
-/* A figure in bytes has a family of its own. Attempts are not counted in bytes. */
+/* A figure in bytes has a family of its own. Refused attempts are never counted in bytes. */
 struct export_family {
 	const char *name;
 	enum export_kind kind;
@@ -102,8 +102,8 @@ static const struct syntax export_syntax = {
 };
 
 /*
- * The label NAME="VALUE". The value is escaped as for a terminal, in any locale, and for double
- * quotes. To be freed.
+ * The label NAME="VALUE". The value has no character that controls a terminal, and its double
+ * quotes are escaped. To be freed.
  */
 static char *export_label(const char *name, const char *value)
 {

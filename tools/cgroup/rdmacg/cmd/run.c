@@ -13,9 +13,9 @@
 /* The exit status of env(1) for its own failures. */
 #define RUN_FAILED		125
 
-/* The interval for reading usage without peaks, and for looking for remaining processes. */
+/* The interval between two reads of the usage, or between two looks for remaining processes. */
 #define RUN_LOOK_MS		100
-/* Most remaining processes end at once, so print a message only after this number of looks. */
+/* Print a message after this number of looks, because most remaining processes end at once. */
 #define RUN_QUIET_LOOKS		10
 /* The time from SIGTERM to SIGKILL. */
 #define RUN_GRACE_LOOKS		50
@@ -129,8 +129,8 @@ static void run_end_members(void)
 }
 
 /*
- * Wait until the last process ends, because the command may have left processes on purpose, and a
- * kill cannot be undone. They keep the cgroup and its limits meanwhile.
+ * Wait until the last process ends, because the command may have left processes on purpose. These
+ * processes keep the cgroup and its limits meanwhile.
  */
 static void run_wait_members(void)
 {

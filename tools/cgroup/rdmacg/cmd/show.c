@@ -107,7 +107,10 @@ static void show_row(struct cgroup *cgroup, const struct slot *slot)
 	table_number(table, slot->has & POOL_BIT(POOL_PEAK), slot->peak, human);
 	table_number(table, slot->has & POOL_BIT(POOL_EVENTS), slot->events.alloc_fail, false);
 	table_alarm(table, slot->events.alloc_fail);
-	/* Show refusals of the cgroup's own limit, because each descendant has a row of its own. */
+	/*
+	 * Show only refusals by the cgroup's own limit, because each descendant has a row of its
+	 * own.
+	 */
 	table_number(table, slot->has & POOL_BIT(POOL_EVENTS_LOCAL), slot->local.max, false);
 	show.rows++;
 }

@@ -83,7 +83,7 @@ static bool top_batch(void)
 	for (;;) {
 		good = top_read();
 		failed |= !good;
-		/* Show the other cgroups if one cannot be read. */
+		/* Show the other cgroups even if a cgroup cannot be read. */
 		if (!good && !top.nr_rows)
 			return false;
 		if (looks++ && !options.json)

@@ -31,7 +31,7 @@ struct watch_change {
 	const char *name;
 	const struct slot *slot;
 	struct events more;
-	/* An attempt that this limit has refused was found. */
+	/* An attempt was found that this limit has refused. */
 	bool told;
 };
 
@@ -153,8 +153,8 @@ static bool watch_visit(struct cgroup *cgroup, void *data)
 		       memcmp(&slot->local, &none, sizeof(none));
 	}
 	/*
-	 * Visit the descendants of a cgroup without files, such as the root: it has no counters for
-	 * them.
+	 * Visit the descendants of a cgroup that has no files, such as the root, because no counter
+	 * shows whether they have changed.
 	 */
 	cgroup->leave_below = cgroup->pools.files[POOL_HCA] && !changed;
 	if (!any && !seen)
@@ -274,7 +274,7 @@ static void watch_tell_changes(void)
 	watch.changes = NULL;
 }
 
-/* Watch a file, if it exists. The path goes through the descriptor, so it is always short. */
+/* Watch a file, if it exists. The path goes through the descriptor, so the path is always short. */
 static void watch_file(const struct cgroup *cgroup, const char *file, uint32_t events)
 {
 	char *path __autofree = memory_format("/proc/self/fd/%d/%s", cgroup->dir, file);

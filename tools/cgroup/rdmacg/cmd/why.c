@@ -10,10 +10,10 @@
 
 static struct why {
 	bool all;
-	/* The given cgroup, and the number of its refusals that were printed. */
+	/* The given cgroup, and how many of its refusals were printed. */
 	const struct cgroup *asked;
 	size_t refusals;
-	/* Arrays of the JSON answer. They are filled even if the output is text. */
+	/* The arrays of the JSON answer are filled even if the output is text. */
 	struct json_object *said;
 	struct json_object *room;
 	struct json_object *waits;
@@ -239,7 +239,7 @@ static bool why_closes_rds(const struct cgroup *cgroup, const struct device *dev
 	return false;
 }
 
-/* RDS refuses without an event, because RDS charges nothing. */
+/* A refusal of RDS is not an event, because RDS charges nothing. */
 static void why_rds(const struct cgroup *cgroup, struct json_object *answer)
 {
 	char *protocols __autofree = file_read(AT_FDCWD, hierarchy_proc("net/protocols"));

@@ -15,7 +15,7 @@
 struct device {
 	/* The name in the kernel's files: one word, in which \040 stands for a blank. */
 	char *name;
-	/* This is not a device, but stands for the limits in rdma.default. */
+	/* The name stands for the limits in rdma.default, not for a device. */
 	bool is_default;
 	bool has_index;
 	uint32_t index;
@@ -82,12 +82,15 @@ enum pool_file {
 
 #define POOL_BIT(file)	(1U << (file))
 #define POOL_ALL	(POOL_BIT(POOL_FILES) - 1)
-/* Skip files that must be idle, according to the files that were read before. */
+/* Skip each file that must be idle, as the files read before show. */
 #define POOL_SCAN	POOL_BIT(POOL_FILES)
 /* In pools.idle, this means that the class has no lines. */
 #define POOL_EMPTY	POOL_SCAN
 
-/* The number of refusals by limits, and of refused attempts, in a subtree or one cgroup. */
+/*
+ * The number of refusals by limits, and the number of refused attempts, in a subtree or in one
+ * cgroup.
+ */
 struct events {
 	uint64_t max;
 	uint64_t alloc_fail;
@@ -135,7 +138,7 @@ struct pools {
 	struct pool *near;
 	/* The files of each class that exist, as POOL_BIT(). */
 	unsigned int files[POOL_CLASSES];
-	/* The files of each class without limits, or with only zeros, as far as a scan knows. */
+	/* The files of each class that have no limits or only zeros, as far as a scan knows. */
 	unsigned int idle[POOL_CLASSES];
 	/* The texts of the files; keys and names point into them. */
 	char **texts;
@@ -174,7 +177,8 @@ struct slot *pools_find_slot(const struct pools *pools, const struct device *dev
 bool slot_is_telling(const struct slot *slot);
 
 /*
- * An array of devices with @describe() of their slots. @wanted() selects slots if it is not NULL.
+ * An array of devices, each with the objects that @describe() makes of its slots. If @wanted is not
+ * NULL, it selects the slots.
  */
 struct json_object *pools_json(const struct pools *pools, bool (*wanted)(const struct slot *slot),
 			       struct json_object *(*describe)(const struct slot *slot));
@@ -328,7 +332,7 @@ struct capacity {
 
 extern struct capacity capacity;
 
-/* Read the capacity, even if it was read before. */
+/* Read the capacity, even if an earlier call has read it. */
 void capacity_read(void);
 /* Returns the capacity, or NUMBER_MAX if it is unknown. */
 uint64_t capacity_of(const struct device *device, const char *key);
@@ -352,7 +356,7 @@ enum foreign_kind {
 	FOREIGN_UNIT,
 	FOREIGN_CONTAINER,
 	FOREIGN_POD,
-	/* A container's monitor, which has a cgroup beside the container's. */
+	/* A container's monitor. Its cgroup is beside the cgroup of the container. */
 	FOREIGN_MONITOR,
 	/* The step of a job. The text is the path of the cgroup up to the step. */
 	FOREIGN_STEP,
@@ -402,8 +406,8 @@ void other_log(struct json_object *answer);
 /* The usage of each device by all users, and by kernel users. */
 void other_devices(struct json_object *answer);
 /*
- * The usage of resources that rdma netlink does not count, such as address handles. It is the sum
- * over all cgroups, and is shown if the kernel reports a capacity.
+ * The usage of resources that rdma netlink does not count, such as address handles. The usage is
+ * the sum over all cgroups. It is shown if the kernel reports a capacity.
  */
 void other_counted(struct json_object *answer);
 

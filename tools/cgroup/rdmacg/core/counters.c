@@ -216,9 +216,9 @@ static bool pools_text_is_idle(enum pool_file file, const char *text)
 }
 
 /*
- * Mark the files that must be idle. A resource in use has a peak, rdma.events includes the events
- * of rdma.events.local, and the peaks, usage and refusals of a cgroup include its descendants. If a
- * class has no lines, its files are the same in each cgroup.
+ * Mark the files that must be idle because another file is idle. Without peaks there is no usage,
+ * and without events there are no local events. A cgroup's peaks, usage and events include its
+ * descendants. A class without lines has no lines in any cgroup.
  */
 static void pools_infer_idle(struct pools *pools, const struct pools *above, enum pool_class class)
 {
@@ -265,7 +265,7 @@ static void pools_set_known(struct pools *pools, enum pool_class class, unsigned
 			slot->has |= files;
 }
 
-/* A class that a cgroup with the controller lacks is also missing in its descendants. */
+/* A class that is missing in a cgroup with the controller is also missing in its descendants. */
 static bool pools_lack_class(const struct pools *above, enum pool_class class)
 {
 	return above && above->files[POOL_HCA] && !above->files[class];
@@ -273,8 +273,8 @@ static bool pools_lack_class(const struct pools *above, enum pool_class class)
 
 /*
  * Read a class. A scan of thousands of cgroups spends its time in the kernel, which prints a file
- * at each read. So a scan skips idle files, and first reads the files that show which others are
- * idle.
+ * at each read. So a scan first reads the files that show which other files are idle, and skips
+ * these other files.
  */
 static int pools_read_class(struct pools *pools, int dir, const char *base, enum pool_class class,
 			    unsigned int files, const struct pools *above)

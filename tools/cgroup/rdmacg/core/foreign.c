@@ -24,7 +24,7 @@ static const struct {
 	{ FOREIGN_UNIT, "^_?~$" },
 	/* docker, podman, containerd, CRI-O, by cgroupfs or systemd, with any prefix and suffix */
 	{ FOREIGN_CONTAINER, FOREIGN_BEFORE "~i" FOREIGN_BEHIND },
-	/* the same runtimes, with ids of another length */
+	/* docker, podman, containerd and CRI-O, with ids of another length */
 	{ FOREIGN_CONTAINER, "-~[^-]*\\.scope$" },
 	{ FOREIGN_CONTAINER, "^~$" },
 	/* LXC; systemd-nspawn; libvirt */

@@ -49,7 +49,7 @@ static bool hierarchy_has_word(const char *list, const char *word, const char *s
 	return false;
 }
 
-/* mountinfo writes blanks and the like as backslash and three octal digits. */
+/* mountinfo writes a blank, and other special characters, as a backslash and three octal digits. */
 static void hierarchy_unescape(char *text)
 {
 	char *to = text;
@@ -131,7 +131,10 @@ static bool hierarchy_find(void)
 	return hierarchy.path;
 }
 
-/* Say why no mount has the controller. /proc/cgroups has: name, hierarchy, cgroups, enabled. */
+/*
+ * Print why no mount has the controller. /proc/cgroups has the columns name, hierarchy, cgroups and
+ * enabled.
+ */
 static void hierarchy_say_why_none(void)
 {
 	char *text __autofree = file_read(AT_FDCWD, hierarchy_proc("cgroups"));
@@ -245,7 +248,7 @@ char *hierarchy_resolve(const char *argument)
 	name = hierarchy_clean(below ? below : argument);
 	if (!name)
 		say_error(argument, "a cgroup's name cannot have .. in it");
-	/* Commands print names with escapes. Undo them if no cgroup has this name. */
+	/* Commands print names with escapes. If no cgroup has this name, undo the escapes. */
 	else if (!file_exists(hierarchy.dir, name))
 		text_unescape(name);
 	return name;

@@ -2,7 +2,7 @@
 /* rdmacg: the lines of the controller's files. */
 #include "core/core.h"
 
-/* Take "index=N" from the beginning of the pairs: it belongs to the device. */
+/* Take "index=N" from the beginning of the pairs, because the index belongs to the device. */
 static void line_take_index(struct line *line)
 {
 	size_t length = strcspn(line->rest, " ");
@@ -63,7 +63,7 @@ static bool line_is_key(const char *key, size_t length)
 {
 	size_t i;
 
-	/* strspn() would first build a table, for each of these short words. */
+	/* Do not use strspn(), which first builds a table for each of these short words. */
 	for (i = 0; i < length; i++)
 		if (!(key[i] >= 'a' && key[i] <= 'z') && !(key[i] >= '0' && key[i] <= '9') &&
 		    !strchr("_.:", key[i]))

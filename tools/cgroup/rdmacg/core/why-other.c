@@ -41,7 +41,7 @@ struct process {
 	bool files_seen;
 };
 
-/* The number after @label, which begins a line of @text; @missing if there is none. */
+/* The number after @label at the beginning of a line of @text, or @missing if no line has it. */
 static uint64_t other_number(const char *text, const char *label, int base, uint64_t missing)
 {
 	const char *line = strstr(text, label);
@@ -55,7 +55,10 @@ static uint64_t other_number(const char *text, const char *label, int base, uint
 	return end == line ? missing : number;
 }
 
-/* A namespace that cannot be read counts as another one, because the limit may be the cause. */
+/*
+ * If the namespace cannot be read, assume another namespace, in which RLIMIT_MEMLOCK may be the
+ * cause.
+ */
 static bool other_is_machines_user(pid_t pid)
 {
 	char link[64] = "";
@@ -331,7 +334,10 @@ static bool log_has_name(const char *line, const char *name)
 	return false;
 }
 
-/* The text of a record "PRIORITY,NUMBER,MICROSECONDS,...;TEXT\n...", or NULL if it is too old. */
+/*
+ * The text of a record "PRIORITY,NUMBER,MICROSECONDS,...;TEXT\n...", or NULL if the record is too
+ * old.
+ */
 static char *log_text(char *record)
 {
 	char *text = strchr(record, ';');

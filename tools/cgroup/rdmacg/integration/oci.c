@@ -158,7 +158,7 @@ static char *oci_find_key(struct json_object *annotations)
 	return memory_string(OCI_ANNOTATION);
 }
 
-/* An annotation that cannot be read must not count as missing. */
+/* Do not treat an annotation that cannot be read as missing. */
 static bool oci_take_annotation(struct oci *oci, struct json_object *annotations)
 {
 	char *key __autofree = oci_find_key(annotations);
@@ -173,7 +173,7 @@ static bool oci_take_annotation(struct oci *oci, struct json_object *annotations
 	return false;
 }
 
-/* Take the last variable of this name, because a program sees the last one. */
+/* Take the last variable of this name, as a program does. */
 static bool oci_take_variable(struct oci *oci, struct json_object *config)
 {
 	static const char begin[] = OCI_VARIABLE "=";
@@ -213,7 +213,10 @@ bool oci_parse_config(struct oci *oci, const char *text, size_t size)
 	return good;
 }
 
-/* Open config.json, if it is a regular file: others may have no end. NULL after a printed error. */
+/*
+ * Open config.json, if it is a regular file: another file may have no end. NULL after a printed
+ * error.
+ */
 static FILE *oci_open_config(const struct oci *oci)
 {
 	char *path __autofree = memory_format("%s/%s", oci->bundle, oci_config_name);

@@ -18,8 +18,8 @@
 /* The annotation in which containerd gives a container's name. */
 #define OCI_ANNOTATION_NAME "io.kubernetes.cri.container-name"
 /*
- * The variable of the environment with limits. It can only lower limits, because it may come from
- * an image: config.json does not show whether it comes from there or from a CDI device.
+ * The variable of the environment with limits. The variable can only lower limits, because
+ * config.json does not show whether an image or a CDI device has set it.
  */
 #define OCI_VARIABLE "RDMACG_LIMITS"
 

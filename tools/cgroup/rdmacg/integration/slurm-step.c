@@ -115,8 +115,8 @@ static bool step_has_limits(const struct cgroup *cgroup)
 }
 
 /*
- * Lock a file that only root can open: any user could lock the folder of a cgroup. The lock ends
- * with the process. Prints an error and returns false on a failure.
+ * Lock a file that only root can open, because any user could lock the folder of a cgroup. The lock
+ * ends with the process. Prints an error and returns false on a failure.
  */
 static bool step_lock(void)
 {

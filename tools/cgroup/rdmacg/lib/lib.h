@@ -108,7 +108,7 @@ bool number_parse_thousandths(const char *text, size_t length, uint64_t *value);
 uint64_t number_percent(uint64_t value, uint64_t thousandths);
 /* Add number_percent() to @value, and round up, to NUMBER_LARGEST at most. */
 uint64_t number_raise(uint64_t value, uint64_t thousandths);
-/* Whether a resource counts bytes. The kernel does not report it, so the key decides. */
+/* Whether a resource counts bytes. The kernel does not report the unit, so the key decides. */
 bool number_is_bytes(const char *key);
 /* A number as digits, as "max", or as "1.5GiB" if @human. Valid for the next seven calls. */
 const char *number_text(uint64_t value, bool human);
@@ -150,7 +150,7 @@ void clock_sleep(int64_t milliseconds);
 /* Print "rdmacg: ..." to stderr. */
 #define say_note(...)	say_about(NULL, "", __VA_ARGS__)
 void say_about(const char *where, const char *kind, const char *format, ...) __printf(3, 4);
-/* Begin later errors and warnings with @where, a place in a file. NULL ends that. */
+/* Begin later errors and warnings with @where, a place in a file. NULL means no place. */
 void say_within(const char *where);
 /* Print later errors, warnings and notes to @to, or to stderr if @to is NULL. */
 void say_errors_to(FILE *to);
@@ -176,14 +176,14 @@ bool say_finish(void);
  */
 #define JSON_FORMAT 1
 
-/* A string. A byte that is not UTF-8 becomes the text \xNN. NULL is null. */
+/* A string. A byte that is not UTF-8 becomes the text \xNN. NULL becomes null. */
 struct json_object *json_text(const char *text);
 struct json_object *json_number(uint64_t value);
 void json_add(struct json_object *object, const char *key, struct json_object *value);
 /*
  * An object. @keys has the keys and the types of the arguments, such as "cgroup:s usage:u": s is a
- * string; u a uint64_t; l a uint64_t whose NUMBER_MAX becomes null; b a bool; d a double, of which
- * a negative one becomes null; o a json_object, which the new object then owns.
+ * string; u a uint64_t; l is a uint64_t whose NUMBER_MAX becomes null; b is a bool; d is a double,
+ * and becomes null if it is negative; o is a json_object, which the new object then owns.
  */
 struct json_object *json_pack(const char *keys, ...);
 /* Add the keys and values of json_pack() to an object. */
@@ -208,7 +208,10 @@ struct choice {
 	/* The name of its argument, or NULL. */
 	const char *arg;
 	const char *help;
-	/* Takes the argument and @to. If it is NULL, @to is a bool, and becomes true. */
+	/*
+	 * This function gets the argument and @to. Without a function, @to is a bool, and becomes
+	 * true.
+	 */
 	void (*take)(const char *text, void *to);
 	void *to;
 };
@@ -225,7 +228,10 @@ struct syntax {
 	const char *needs;
 	/* The largest number of arguments. */
 	int most;
-	/* The first argument ends the options, because it is a command with words of its own. */
+	/*
+	 * The first argument ends the options, because this argument is a command with words of its
+	 * own.
+	 */
 	bool in_order;
 	const char *args_doc;
 	const char *doc;

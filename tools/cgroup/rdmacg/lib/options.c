@@ -10,7 +10,7 @@ struct options options;
 /* The state while a syntax is parsed. */
 struct reading {
 	const struct syntax *syntax;
-	/* The choices of all lists, and the same as argp has them. */
+	/* The choices of all lists, and the same choices for argp. */
 	const struct choice **choices;
 	size_t nr_choices;
 	struct argp_option *options;
@@ -18,7 +18,7 @@ struct reading {
 	char **args;
 };
 
-/* While an option is taken. */
+/* The state of argp while an option is taken. */
 static struct argp_state *options_state;
 
 static void options_take_pretty(const char *text, void *to)

@@ -147,7 +147,7 @@ static void table_print_text(const struct layout *layout, const char *text, cons
 	fprintf(layout->to, "%s%s%s", coloured ? colour : "", text, coloured ? TABLE_PLAIN : "");
 }
 
-/* Print a row, or the heading if @cells is NULL. Do not print blanks after the last text. */
+/* Print a row, or the heading if @cells is NULL. Print no blanks after the last text. */
 static void table_print_row(const struct table *table, const struct layout *layout,
 			    const struct cell *cells)
 {

@@ -7,7 +7,7 @@
 
 #include "lib/lib.h"
 
-/* Do not use the locale to decode UTF-8, because the files of the kernel have no locale. */
+/* Decode UTF-8 without the locale, because the files of the kernel do not depend on it. */
 size_t text_decode(const char *text, uint32_t *character)
 {
 	static locale_t utf8;
@@ -154,7 +154,9 @@ size_t text_width(const char *text)
 
 void text_clip_middle(char *text, size_t columns)
 {
-	/* Keep most of the end, because the names of pods differ there. */
+	/*
+	 * Keep more of the end than of the beginning, because the names of pods differ at the end.
+	 */
 	size_t head = columns / 4, ignored;
 	const char *tail = text;
 

@@ -38,7 +38,7 @@ uint64_t plan_parse_number(const char *where, const char *text, uint64_t min, ui
 
 void plan_take_device(const char *text, void *to)
 {
-	/* Add an amount, because line_next() needs it to find the end of the name. */
+	/* Add the beginning of an amount, by which line_next() finds the end of the name. */
 	char *copy __autofree = memory_format("%s =", text);
 	char *rest = copy;
 	struct line line;

@@ -90,7 +90,9 @@ static unsigned int lnet_parse_release(const char *text)
 	return minor;
 }
 
-/* Accept and note a parameter on which no size depends, because files may contain it. */
+/*
+ * Accept and note a parameter on which no size depends, because files may contain such a parameter.
+ */
 static bool lnet_set_idle(struct lnet_side *side, const char *name)
 {
 	size_t i;

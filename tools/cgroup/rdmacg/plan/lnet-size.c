@@ -3,9 +3,9 @@
  * Sizes of Lustre's o2iblnd for each release: one connection, and all objects of a node.
  *
  * Formulas: lnet/klnds/o2iblnd/ of lustre-release, tags 2.10.0 to 2.17.0 and master at
- * c881f8ebcb; each source names the function. qd is the queue depth, F the fragments, X
- * concurrent_sends, W the device's max_qp_wr, fr 2 with FastReg and 0 with FMR, oob the
- * messages out of band.
+ * c881f8ebcb; each source names the function. The names in formulas: qd is the queue depth, F is
+ * the number of fragments, X is concurrent_sends, W is the device's max_qp_wr, fr is 2 with FastReg
+ * and 0 with FMR, and oob is the number of messages out of band.
  */
 #include "plan/plan.h"
 
@@ -132,7 +132,7 @@ static uint64_t lnet_cut(const struct lnet_side *side, uint64_t frags)
 	return queue;
 }
 
-/* Work requests besides a transfer: registration and invalidation with FastReg. */
+/* The work requests of a transfer besides its data: registration and invalidation with FastReg. */
 static unsigned int lnet_extra(const struct lnet_side *side)
 {
 	return lnet_get(side, "fmr") ? 0 : 2;
@@ -149,7 +149,10 @@ uint64_t lnet_reduce(const struct lnet_side *side, uint64_t frags, uint64_t dept
 	return min(depth, most / (1 + frags + lnet_extra(side)));
 }
 
-/* o2iblnd creates the CQ before the QP, with the size for the queues before @side reduces them. */
+/*
+ * o2iblnd creates the CQ before the QP. The CQ has the size for the queues before @side reduces
+ * them.
+ */
 static void lnet_add_cqe(struct plan_part *part, const struct lnet_side *side, __int128 qd,
 			 __int128 F, __int128 fr, __int128 oob, __int128 W)
 {
@@ -162,7 +165,10 @@ static void lnet_add_cqe(struct plan_part *part, const struct lnet_side *side, _
 		PLAN_OF_KEY(part, FIGURE, "cqe", 2 * qd + oob + 2 * qd,
 			    "2.12: " LNET_CQ " (LU-9810)");
 	else if (side->release >= 13 && W)
-		/* C leaves open whether the receive queue is counted before or after it shrinks. */
+		/*
+		 * C does not define whether the receive queue is counted before or after it
+		 * shrinks.
+		 */
 		PLAN_OF_KEY(part, FIGURE, "cqe", 2 * qd + oob + min((1 + F + fr) * qd, W),
 			    "2.13 on: " LNET_CQ);
 	else

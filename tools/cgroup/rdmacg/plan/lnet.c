@@ -20,12 +20,12 @@
 
 /* The queues of a connection that the active side requests. */
 struct lnet_link {
-	uint64_t wanted;	/* the active side's depth, before its device */
+	uint64_t wanted;	/* the active side's depth, before its device reduces it */
 	uint64_t asked;		/* the depth in the request */
 	uint64_t frags;
 };
 
-/* Whether @passive accepts @frags. If not, it answers with its own number. */
+/* Whether @passive accepts @frags. If it does not, it answers with its own number. */
 static bool lnet_takes_frags(const struct lnet_side *passive, uint64_t frags)
 {
 	uint64_t own = passive->own_frags;
@@ -36,7 +36,10 @@ static bool lnet_takes_frags(const struct lnet_side *passive, uint64_t frags)
 	return frags == own || !lnet_is_old(passive) || lnet_has_pools(passive);
 }
 
-/* kiblnd_check_reconnect(): whether @active connects again, with @own fragments of the answer. */
+/*
+ * kiblnd_check_reconnect(): whether @active connects again, with the @own fragments that @passive
+ * has answered.
+ */
 static bool lnet_retry_frags(struct plan_part *part, const struct lnet_side *active, uint64_t frags,
 			     uint64_t own)
 {
@@ -52,9 +55,9 @@ static bool lnet_retry_frags(struct plan_part *part, const struct lnet_side *act
 }
 
 /*
- * kiblnd_passive_connect(): let @active connect, and return whether @passive accepts the queues,
- * apart from its device. The loop ends, because rejections lower the depth and the fragments once
- * each.
+ * kiblnd_passive_connect(): let @active connect, and return whether @passive accepts the queues.
+ * The limits of its device do not count here. The loop ends, because @passive rejects the depth at
+ * most once, and the fragments at most once.
  */
 static bool lnet_ask(struct plan_part *part, const struct lnet_side *active,
 		     const struct lnet_side *passive, struct lnet_link *link)
@@ -112,7 +115,7 @@ static bool lnet_connect(struct plan_part *part, const struct lnet_side *active,
 
 /* --- the plan --- */
 
-/* Plan for one node. Its connections have the sizes that the node itself would choose. */
+/* Plan for one node, whose connections have the sizes that the node itself chooses. */
 static void lnet_plan_node(struct lnet_side *side)
 {
 	struct plan_part *part = plan_add_part("One connection of Lustre 2.%u", side->release);
@@ -157,7 +160,10 @@ static void lnet_start(struct lnet_side *side)
 
 static void lnet_plan_pair(struct lnet_side *near, struct lnet_side *far)
 {
-	/* The active node determines the number of connections, and either node can be active. */
+	/*
+	 * The active node determines the number of connections, and each of the two nodes can be
+	 * active.
+	 */
 	uint64_t conns = max(lnet_get(near, LNET_CONNS), lnet_get(far, LNET_CONNS));
 
 	if (lnet_get(near, "protocol") != 2 || lnet_get(far, "protocol") != 2)

@@ -13,7 +13,7 @@
 /* --- values, parts, plans --- */
 
 enum plan_kind {
-	PLAN_KIND_NAME,		/* only for the formulas that follow */
+	PLAN_KIND_NAME,		/* a name for later formulas, which is not printed */
 	PLAN_KIND_STEP,		/* printed with --explain only */
 	PLAN_KIND_FIGURE,	/* information, not a limit */
 	PLAN_KIND_LIMIT,	/* a key of a file of limits */
@@ -25,7 +25,7 @@ enum plan_kind {
 struct plan_part {
 	char *title;
 	const char *cgroup;	/* NULL: not known */
-	struct device device;	/* no name: not known; the part does not own the name */
+	struct device device;	/* not known if it has no name; the part does not own the name */
 	struct json_object *names;	/* the last value of each name, for formulas */
 	struct json_object *limits, *figures;
 	struct json_object *formulas;	/* of all values that are not only names */
@@ -45,7 +45,7 @@ struct plan {
 	bool explain;
 	const char *cgroup, *driver;	/* NULL: not given */
 	struct device device;
-	struct plan_text *texts;	/* in their order, words behind options */
+	struct plan_text *texts;	/* in their order; the last ones are words without option */
 	size_t nr_texts;
 	struct plan_part **parts;
 	size_t nr_parts;
@@ -122,7 +122,7 @@ static inline __int128 pow2(__int128 a)
 #define PLAN_ANY	.min = 0, .max = PLAN_MOST
 #define PLAN_SOME	.min = 1, .max = PLAN_MOST
 
-/* An input of a form. It is a number or a flag for formulas, or, if it has @arg, texts. */
+/* An input of a form: a number or a flag for formulas, or texts if it has @arg. */
 struct plan_input {
 	const char *name;
 	uint64_t by_default;
@@ -195,7 +195,7 @@ __int128 plan_add_rings(struct plan_part *part, const struct plan_queues *queues
 struct plan_block {
 	const char *name;
 	uint64_t used;
-	bool is_zero;		/* has only zeros, by --zero */
+	bool is_zero;		/* --zero says that the block has only zeros */
 };
 
 struct plan_blocks {
@@ -209,8 +209,8 @@ void plan_add_block(struct plan_blocks *blocks, const char *name, uint64_t used,
 bool plan_parse_blocks(const char *where, const char *text, struct plan_blocks *blocks);
 
 /*
- * --- lnet: each file uses those before it: the parameters of a node, its sizes, and the command
- * with the agreement of two nodes ---
+ * --- lnet: lnet-params.c has the parameters of a node, lnet-size.c has its sizes, and lnet.c has
+ * the command and the agreement of two nodes. Each file uses only the files before it. ---
  */
 
 extern struct plan_input lnet_inputs[];

@@ -113,7 +113,10 @@ static void qemu_get_blocks(void)
 			qemu_set_zero(text->text);
 }
 
-/* Add up the chunks and bytes that QEMU sends. It sends a block of zeros only if it is pinned. */
+/*
+ * Add up the chunks and bytes that QEMU sends. QEMU sends a block of zeros only if the block is
+ * pinned.
+ */
 static void qemu_count(struct plan_part *part, bool pin_all, __int128 *chunks, __int128 *bytes)
 {
 	const struct plan_block *block;

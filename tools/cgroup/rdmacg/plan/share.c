@@ -244,7 +244,10 @@ static void share_check_nested(void)
 	}
 }
 
-/* Take the device first, because --kernel and --reserve need its capacity. It is the first word. */
+/*
+ * Take the device first, because --kernel and --reserve need its capacity. The device is the first
+ * word.
+ */
 static void share_take_texts(void)
 {
 	const char *over = plan_text("oversubscribe");

@@ -72,7 +72,7 @@ void child_cancel(struct child *child)
 }
 
 /*
- * Forward a signal, unless a terminal sent it: the terminal has also sent it to the command, as to
+ * Forward a signal, unless a terminal sent it. A terminal also sends a signal to the command, as to
  * each process in the foreground.
  */
 static void child_pass_on(const struct child *child, const siginfo_t *info)

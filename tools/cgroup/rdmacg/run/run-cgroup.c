@@ -7,14 +7,17 @@
 #include "core/core.h"
 #include "run/run.h"
 
-/* A killed process may take some time to leave the cgroup. Each try to remove it waits 10 ms. */
+/*
+ * A killed process may take some time to leave the cgroup. Each try to remove the cgroup waits 10
+ * ms.
+ */
 #define RUN_CGROUP_TRIES	200
 
-/* Look this many times, each 10 ms, whether systemd has moved the processes. */
+/* Check this many times, every 10 ms, whether systemd has moved the processes. */
 #define RUN_CGROUP_LOOKS	500
 
 #define RUN_CGROUP_NAMES	100
-/* The name of the cgroup begins with this, and a number follows. */
+/* The name of the cgroup is this prefix and a number. */
 #define RUN_CGROUP_NAME	"rdmacg-run-"
 
 /* Whether the process is in the scope's cgroup. */
@@ -182,7 +185,9 @@ static bool run_cgroup_has_sibling(const struct cgroup *parent)
 	return has;
 }
 
-/* Disable the controller again. The kernel refuses if other cgroups need the controller now. */
+/*
+ * Disable the controller again. The kernel refuses this if other cgroups need the controller now.
+ */
 static void run_cgroup_disable(struct cgroup *parent, struct transaction *enabled)
 {
 	size_t i = enabled->nr_steps;

@@ -137,7 +137,7 @@ static struct json_object *report_slot_json(const struct slot *slot)
 	return object;
 }
 
-/* The cause of a failure: "cgroup", "memlock", or NULL if no cause was found. */
+/* Returns the cause of a failure: "cgroup", "memlock", or NULL if no cause was found. */
 static const char *report_cause(void)
 {
 	if (report.status && report.refused)

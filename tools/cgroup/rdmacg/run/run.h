@@ -9,7 +9,7 @@
 #include "write/write.h"
 
 /*
- * A process that waits before the command's first instruction, until cgroup and limits are ready.
+ * A process that executes the command when the cgroup and its limits are ready.
  */
 struct child {
 	pid_t pid;

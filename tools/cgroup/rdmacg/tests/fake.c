@@ -280,7 +280,7 @@ static char *fake_merge(int fd, const char *lines, size_t size)
 	char *all = strndup(lines, size);
 	ssize_t got = pread(fd, text, 65535, 0);
 
-	/* The descriptor of a write cannot read, so open its file again. */
+	/* Open the file again, because the descriptor of a write cannot read. */
 	if (got < 0) {
 		char path[PATH_MAX];
 		FILE *file;

@@ -77,7 +77,8 @@ static void top_release_signals(void)
 }
 
 /*
- * newterm() does not report why a terminal is unsuitable, and accepts a terminal that only prints.
+ * Check the terminal before newterm(), which does not report why a terminal is unsuitable, and
+ * accepts a terminal that only prints.
  */
 static bool top_check_terminal(void)
 {

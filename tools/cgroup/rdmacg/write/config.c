@@ -122,7 +122,9 @@ static bool config_take_lines(struct config_file *file, FILE *from)
 	size_t room = 0;
 	ssize_t length;
 
-	/* Stop at a malformed section, because each of its lines would repeat the error. */
+	/*
+	 * Stop at a malformed section. Otherwise each line of the section would repeat the error.
+	 */
 	while ((good || file->section) && (length = getline(&line, &room, from)) >= 0) {
 		if (!number && !strncmp(line, CONFIG_MARK, strlen(CONFIG_MARK)))
 			memset(line, ' ', strlen(CONFIG_MARK));

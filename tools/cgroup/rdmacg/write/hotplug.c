@@ -33,7 +33,7 @@ static void hotplug_free_folder(void *folder)
 /*
  * udevd may rename a new device, so wait for the event of udevd: a limit for the earlier name could
  * be for another device. Without udevd, as in a small guest, only the kernel sends events, and
- * libudev would wait for ever. libudev also checks for this file.
+ * libudev would wait for ever. libudev looks for the same file.
  */
 static const char *hotplug_source(void)
 {

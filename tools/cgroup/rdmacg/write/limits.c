@@ -339,9 +339,9 @@ static uint64_t limits_by_default(const struct cgroup *cgroup, const char *key)
 }
 
 /*
- * Set all keys of the device. Write "default" as the word, and "max" as "KEY=max" for each key,
- * because every kernel accepts that. Write "max" as the word only to rdma.default. A word changes
- * all keys, so it is written if one of them is wanted.
+ * Set all keys of the device. Write "default" as one word. Write "KEY=max" for each key instead of
+ * the word "max", because every kernel accepts this. Only rdma.default gets the word "max". A word
+ * changes all keys, so write the word if a change of any key is wanted.
  */
 static void limits_add_whole(const struct limits *limits, const struct cgroup *cgroup,
 			     const struct pool *pool, struct limits_line *lines)

@@ -14,7 +14,7 @@ static bool policy_is_in(const struct rule *rule, const char *section)
 	return !strcmp(rule->section, section);
 }
 
-/* Whether a user wrote the rule. */
+/* Whether the rule comes from a user, not from the administrator. */
 static bool policy_is_request(const struct rule *rule)
 {
 	return policy_is_in(rule, POLICY_ASKED) || policy_is_in(rule, POLICY_SHARE);

@@ -38,8 +38,8 @@ void transaction_add_controller(struct transaction *change, const struct cgroup 
 		return;
 	transaction_add_controller(change, parent);
 	/*
-	 * Write even if the file shows +rdma: another process may just be enabling the controller,
-	 * and the write waits until the files exist.
+	 * Write even if the file already shows rdma. Another process may be enabling the controller
+	 * at this moment, and the write waits until the files exist.
 	 */
 	transaction_add(change, parent, TRANSACTION_CONTROL, memory_string("+rdma\n"),
 			memory_string(transaction_has_controller_below(parent) ?

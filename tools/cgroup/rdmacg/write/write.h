@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Limits: reading them from words and files, deciding by policy, and writing them to the kernel. */
+/*
+ * Read limits from words and files, apply the administrator's policy, and write limits to the
+ * kernel.
+ */
 #ifndef RDMACG_WRITE_H
 #define RDMACG_WRITE_H
 
@@ -192,9 +195,9 @@ struct policy {
 bool policy_read(struct policy *policy);
 /*
  * Enable the controller in the ancestors of @cgroup, and set its limits. A request cannot exceed
- * the ceiling, or the limit in effect if there is no ceiling. A limit without a request becomes the
- * lower of default and ceiling, and does not rise. A share can lower each limit further. If a limit
- * cannot be set, set no limit, print an error, and return false.
+ * the ceiling, or the limit in effect if there is no ceiling. Without a request, a limit becomes
+ * the lower of default and ceiling, but never rises. A share can lower each limit further. If a
+ * limit cannot be set, set no limit, print an error, and return false.
  */
 bool policy_limits(struct policy *policy, struct cgroup *cgroup);
 /*
