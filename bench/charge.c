@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Benchmark of the RDMA cgroup controller, kernel part. One source for this project's controller
- * and for stock.
+ * The kernel part of the benchmark of the RDMA cgroup controller. Both this project's controller
+ * and stock are measured with this source.
  *
  * A process writes a line "DEVICE SPREAD SLOTS MS THREADS LATENCY" to /proc/rdmacg_bench, and reads
  * the result from the same open file. The write charges and uncharges the process for MS
@@ -20,10 +20,10 @@
  * During the measurement, a unit of each resource of each device stays charged, as if a program had
  * the device open.
  *
- * For ours and for stock, the benchmark switches the reference of a charge to the cgroup from
- * per-CPU to a plain atomic, because User-Mode Linux with SMP makes two system calls for each
- * per-CPU reference. These would hide all other costs. So processes of one cgroup share an atomic.
- * The IB core and the driver around a charge are not measured.
+ * A charge takes a reference to its cgroup. For ours and for stock, the benchmark makes the counter
+ * of references a plain atomic, not a per-CPU counter. User-Mode Linux with SMP makes two system
+ * calls for each per-CPU reference, which would hide all other costs. So processes of one cgroup
+ * share an atomic. The benchmark does not measure the IB core and the driver around a charge.
  */
 #include <linux/atomic.h>
 #include <linux/cgroup.h>
@@ -48,9 +48,9 @@ static struct rdmacg_device *bench_devices;
 static char (*bench_names)[16];
 static atomic_t bench_come, bench_gone;
 
-#ifdef RDMACG_MAX_SLOTS /* this project's */
+#ifdef RDMACG_MAX_SLOTS /* this project's controller */
 
-#define BENCH_SLOTS 3 /* in one charge */
+#define BENCH_SLOTS 3 /* the largest number of resources in one charge */
 
 static unsigned int resources = 6;
 module_param(resources, uint, 0444);
@@ -99,7 +99,7 @@ static void bench_uncharge(struct rdma_cgroup *owner, struct rdmacg_device *devi
 		rdmacg_uncharge_set(owner, device, bench_set, slots);
 }
 
-#else /* the base's */
+#else /* stock */
 
 #define BENCH_SLOTS 1
 
@@ -159,7 +159,7 @@ static void bench_pairs(struct bench_run *run)
 		/* Interrupts and cold caches make some batches longer. */
 		least = min(least, __builtin_ia32_rdtsc() - ticks);
 		pairs += BENCH_BATCH;
-		/* There may be more processes than processors. */
+		/* Let other processes run, because there may be more processes than processors. */
 		cond_resched();
 		now = ktime_get_ns();
 	} while (now < end && !signal_pending(current));
@@ -182,7 +182,7 @@ static int bench_latency(struct bench_run *run)
 	unsigned int n, i;
 
 	do {
-		/* A batch is short, because each charge may wait long. */
+		/* Keep the batch short, because each charge may wait long. */
 		for (i = 0; i < 16; i++) {
 			start = __builtin_ia32_rdtsc();
 			if (bench_charge(&owner, device, run->slots))
@@ -191,7 +191,7 @@ static int bench_latency(struct bench_run *run)
 				min_t(u64, __builtin_ia32_rdtsc() - start, U32_MAX);
 			bench_uncharge(owner, device, run->slots);
 		}
-		/* There may be more processes than processors. */
+		/* Let other processes run, because there may be more processes than processors. */
 		cond_resched();
 	} while (ktime_get_ns() < end && !signal_pending(current));
 	if (!count)
@@ -262,7 +262,7 @@ static int bench_go(struct bench_run *run)
 	struct cgroup_subsys_state *css = task_get_css(current, rdma_cgrp_id);
 	int ret = -ENOMEM;
 
-	/* The root has no references. */
+	/* The root cgroup has no counter of references. */
 	if (css->parent)
 		percpu_ref_switch_to_atomic_sync(&css->refcnt);
 	if (run->latency) {

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The scripts of the guests share this: cgroups, tenants, and lines of figures.
 
-A tenant is a process that repeats an action (bench/tenant.c), a victim or an attacker. A line is
-"NAME KEY=VALUE...", for bench/report.
+A tenant is a process that repeats an action (bench/tenant.c), as a victim or as an attacker. A
+line "NAME KEY=VALUE..." is for bench/report.
 """
 import os
 import subprocess
@@ -12,7 +12,7 @@ import time
 ROOT = "/sys/fs/cgroup"
 DEVICE = "rxe0"
 PROGRAMS = sys.argv[1]    # the folder of the programs
-PATIENCE = 120    # s
+PATIENCE = 120    # seconds
 
 
 def line(name, **figures):
@@ -33,8 +33,8 @@ def write(path, text):
 
 
 def delegate(cgroup, controller="rdma"):
-    """Let the children have the controller, if the kernel has it. Write only once, because each write waits for the
-    end of all removed cgroups below."""
+    """Enable the controller for the children, if the kernel has it. Do not write again, because each write waits until
+    all removed cgroups below have ended."""
     if (controller in read(f"{cgroup}/cgroup.controllers").split() and
             controller not in read(f"{cgroup}/cgroup.subtree_control").split()):
         write(f"{cgroup}/cgroup.subtree_control", f"+{controller}")
@@ -57,7 +57,7 @@ def nest(path, depth):
         for _ in range(depth - 1):
             path = make(f"{path}/n")
     except BlockingIOError:    # EAGAIN
-        # A cgroup that delegates accepts no process.
+        # A cgroup that delegates the controller accepts no process.
         write(f"{path}/cgroup.subtree_control", "-rdma")
     return path
 

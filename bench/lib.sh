@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh disable=SC2034
-# Each benchmark sources this for kernels, programs and boots. One benchmark runs at a time.
+# Each benchmark sources this file, to build kernels and programs, and to boot. Only one benchmark
+# runs at a time.
 . "$(dirname "$0")/../dev/lib.sh"
 
 work=$CACHE/bench/$(basename "$0")
@@ -57,7 +58,8 @@ measure() {
 	boot "$group.$kernel" "$side/linux" guest-charge "$side" "$@"
 }
 
-# in_turn GROUP NAME KERNELS ROUNDS ARG...: measure A B, then B A, so that drift favours no kernel.
+# in_turn GROUP NAME KERNELS ROUNDS ARG...: measure the kernels in the order A B, then B A, so that
+# a machine that becomes slower favours no kernel.
 in_turn() {
 	turn_group=$1 turn_name=$2 kernels=$3 count=$4
 	shift 4

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The command queue of an adapter, for rxe0 of Soft-RoCE, which has none. The commands that create,
- * change and destroy PDs, AHs, CQs, QPs and MRs pass through one queue, and each takes the same
- * time. The process that gave a command sleeps meanwhile, so processes share the queue and not the
- * processor. rxe executes the command after that.
+ * This module gives rxe0 of Soft-RoCE the command queue of an adapter. The commands that create,
+ * change and destroy PDs, AHs, CQs, QPs and MRs pass through one queue. Each command takes the same
+ * time in the queue, and then rxe executes it. The process that gave the command sleeps meanwhile,
+ * so processes share the queue and not the processor.
  *
- * The queue is the point in time at which all commands are finished. A new command ends one
- * command's time after this point, or after the present if the point is in the past. So commands
- * keep the order of arrival. With a mutex, a newcomer could overtake the process that was woken
- * for the mutex. Also, late timers of the guest do not delay the queue, as they would delay a
- * process that sleeps with a lock held.
+ * The queue is only a point in time, at which all commands so far are finished. A new command moves
+ * this point by the time of a command. If the point is in the past, it first moves to the present.
+ * So commands keep the order of arrival, and a late timer of the guest does not delay the queue. A
+ * mutex would not keep the order, and a process that sleeps too long with the mutex would delay all
+ * others.
  *
- * Parameter: usec, the time of a command, where 0 turns the queue off. To be read: the number of
- * commands, and the sum of the nanoseconds from the end of each command to the return of its
- * process. The module and the device stay until the guest ends.
+ * The parameter usec is the time of a command; 0 turns the queue off. The parameter commands shows
+ * the number of commands. The parameter late_ns shows the sum of the nanoseconds from the end of
+ * each command to the return of its process. The module and the device stay until the guest ends.
  */
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
@@ -27,15 +27,15 @@ module_param(usec, uint, 0644);
 MODULE_PARM_DESC(usec, "microseconds that each command takes, or 0");
 
 static DEFINE_SPINLOCK(queue_lock);
-static u64 queue_done_at;	/* queue_lock */
-static unsigned long commands;	/* queue_lock */
-static unsigned long late_ns;	/* queue_lock */
+static u64 queue_done_at;	/* guarded by queue_lock */
+static unsigned long commands;	/* guarded by queue_lock */
+static unsigned long late_ns;	/* guarded by queue_lock */
 module_param(commands, ulong, 0444);
 MODULE_PARM_DESC(commands, "how many there were");
 module_param(late_ns, ulong, 0444);
 MODULE_PARM_DESC(late_ns, "sum of what their processes woke up too late");
 
-/* The functions of rxe: set before the queue replaces them. */
+/* The functions of rxe, from before the queue replaces them. */
 static const struct ib_device_ops *queue_ops;
 
 static u64 queue_append(u64 ns)
@@ -87,7 +87,7 @@ static int queue_create_user_ah(struct ib_ah *ah, struct rdma_ah_init_attr *attr
 	return queue_ops->create_user_ah(ah, attr, udata);
 }
 
-/* A kernel user may destroy an object where sleeping is not allowed. */
+/* Without this flag, sleeping is not allowed, for example for a kernel user. */
 static int queue_destroy_ah(struct ib_ah *ah, u32 flags)
 {
 	if (flags & RDMA_DESTROY_AH_SLEEPABLE)
@@ -151,7 +151,9 @@ static int queue_dereg_mr(struct ib_mr *mr, struct ib_udata *udata)
 	return queue_ops->dereg_mr(mr, udata);
 }
 
-/* All of these are callbacks of rxe, because the core treats a missing one as unsupported. */
+/*
+ * Replace only callbacks that rxe has, because the core treats a missing callback as unsupported.
+ */
 static int queue_add(struct ib_device *ibdev)
 {
 	if (strcmp(dev_name(&ibdev->dev), "rxe0"))

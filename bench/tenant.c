@@ -48,7 +48,7 @@ struct verbs {
 	struct ibv_context *context;
 	struct ibv_pd *pd;
 	struct ibv_comp_channel *channel;
-	struct ibv_cq *cq;		/* its events go to @channel */
+	struct ibv_cq *cq;		/* its completion events go to @channel */
 	struct ibv_qp *qp;
 };
 
@@ -56,7 +56,7 @@ static struct verbs verbs;
 static char memory[1 << 20];
 static char **args;
 static unsigned int threads;
-static __thread unsigned int number;	/* of the thread */
+static __thread unsigned int number;	/* the number of this thread */
 
 static unsigned long long ticks[MOST];
 static atomic_ulong runs;
@@ -178,9 +178,8 @@ static void run_ah(void)
 }
 
 /*
- * Set up a program that could send, with a context and one object of each type, and clean up.
- * Threads that do nothing else are the attack on the control path that Husky (NSDI '23) calls
- * RdmaCtrlTest.
+ * Create everything that a program needs to send: a context and one object of each type. Then
+ * destroy all of it. Husky (NSDI '23) describes this attack on the control path as RdmaCtrlTest.
  */
 static void run_program(void)
 {
@@ -197,7 +196,7 @@ static void run_program(void)
 		die("program");
 }
 
-/* Run each kind of command in turn, without contexts. */
+/* Run each kind of command in turn, except commands that open a context. */
 static void run_all(void)
 {
 	static void (*const kinds[])(void) = {
@@ -241,7 +240,7 @@ static void run_burn(void)
 		asm volatile("");
 }
 
-/* Two connected QPs, and their messages. */
+/* Two connected QPs, and the MR of their messages. */
 static struct ibv_qp *ends[2];
 static struct ibv_mr *mr;
 
@@ -393,9 +392,9 @@ static void run_write_wrong(void)
 }
 
 /*
- * Open the file for each text, because its cgroup may be removed meanwhile. Hundreds of threads
- * that are always busy would delay all other processes. So each thread sleeps for the processor
- * time of its texts, multiplied by the number of threads.
+ * Open the file for each text, because its cgroup may be removed meanwhile. After its texts, each
+ * thread sleeps, because hundreds of busy threads would delay all other processes. The sleep is the
+ * processor time of the texts, multiplied by the number of threads.
  */
 static void run_write_removed(void)
 {
@@ -417,7 +416,7 @@ static void run_write_removed(void)
 	}
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
 	ns = used.tv_sec * 1000000000ULL + used.tv_nsec;
-	/* The first time includes the page faults of a new thread. */
+	/* Ignore the first time, which includes the page faults of a new thread. */
 	usleep(last ? (ns - last) * threads / 1000 : 1000);
 	last = ns;
 }
@@ -440,7 +439,7 @@ static void run_remake(void)
 	}
 }
 
-/* The socket, and its address. The socket sends messages to itself. */
+/* The socket, which sends messages to itself, and its address. */
 static int messages;
 static struct sockaddr_in own = { .sin_family = AF_INET };
 
@@ -460,7 +459,7 @@ static void connect_smc(void)
 	static int listener, one = 1;
 	pthread_t thread;
 
-	/* A worker of SMC handles a new device later than other users. */
+	/* Wait for SMC's worker, which handles a new device later than other users. */
 	while (!rdmacg_smc_sees(args[1]))
 		usleep(10000);
 	listener = socket(AF_SMC, SOCK_STREAM, 0);
@@ -558,7 +557,10 @@ static void *repeat(void *argument)
 	unsigned long at;
 
 	number = (uintptr_t)argument;
-	/* Running threads would starve the thread that creates the others. */
+	/*
+	 * Wait until all threads exist, because running threads would starve the thread that
+	 * creates the others.
+	 */
 	pthread_barrier_wait(&all_exist);
 	action->run();
 	has_run = true;
@@ -601,7 +603,7 @@ static void print_figures(unsigned long done, unsigned long long ns, double ns_p
 {
 	static const struct {
 		const char *name;
-		unsigned int of;	/* one in @of samples takes longer */
+		unsigned int of;	/* 1 of @of samples takes longer */
 	} ranks[] = {
 		{ "p50", 2 }, { "p75", 4 }, { "p99", 100 }, { "p999", 1000 }, { "worst", -1u },
 	};
@@ -647,6 +649,6 @@ int main(int argc, char **argv)
 	elapsed = __builtin_ia32_rdtsc() - start_ticks;
 	print_figures(runs - before, ns, (double)ns / elapsed);
 	fflush(stdout);
-	/* Threads may wait for a limit. */
+	/* Do not wait for the threads, which may wait for a limit. */
 	_exit(0);
 }

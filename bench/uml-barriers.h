@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The barriers of x86. User-Mode Linux runs the same code on the same processors, but makes each
- * barrier a fence that empties the processor's pipeline, also in spin_unlock(). A lock would then
- * cost three times as much. "make bench B=charge" includes this before all other files, for this
+ * The barriers of x86, for User-Mode Linux on x86. User-Mode Linux itself makes each barrier a
+ * fence that empties the processor's pipeline, even in spin_unlock(), so a lock would cost three
+ * times as much. "make bench B=charge" includes this file before all other files, for this
  * project's kernel and for stock.
  */
 #define __smp_mb() asm volatile("lock; addl $0,-4(%%rsp)" : : : "memory", "cc")
