@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The charges of vmw_pvrdma, whose driver pins the queues of a program: each object costs its
- * type and the pages of its rings, a limit of either refuses it, and all charges are returned.
- * Prints "ok" or "not ok" for each claim.
+ * Check the charges of vmw_pvrdma, whose driver pins the queues of a program. Each object is
+ * charged for its type and for the pages of its rings, a limit on its type or on memory refuses the
+ * object, and all charges are returned. Prints "ok" or "not ok" for each claim.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,10 @@ static void claim(bool holds, const char *what)
 	failed |= !holds;
 }
 
-/* The value of @key in the device's line of a file of the cgroup; -1: there is none. */
+/*
+ * The value of @key in the device's line of a file of the cgroup, or -1 if the file does not have
+ * the key.
+ */
 static long long value(const char *file, const char *key)
 {
 	char path[128], line[4096], *word, *save;
@@ -122,7 +125,7 @@ static void queues(struct ibv_context *context, struct ibv_pd *pd)
 	limit("qp=max");
 	before = usage("mr_mem");
 	srq = ibv_create_srq(pd, &srq_init);
-	/* The adapter may have none. */
+	/* The adapter may not support SRQs. */
 	claim(!srq || usage("mr_mem") > before, "the ring of an SRQ is mr_mem");
 	claim(!srq || !ibv_destroy_srq(srq), "an SRQ is destroyed");
 	snprintf(text, sizeof(text), "mr_mem=%lld", before + PAGE);
@@ -135,7 +138,7 @@ static void queues(struct ibv_context *context, struct ibv_pd *pd)
 	claim(cq && !ibv_destroy_cq(cq) && usage("mr_mem") == 0, "a CQ gives its ring back");
 }
 
-/* The program that has objects on the adapter. Writes a byte to @ready after the last claim. */
+/* The program that has objects on the adapter. It writes a byte to @ready after the last claim. */
 static void tenant(int ready)
 {
 	struct ibv_context *context = open_device();
@@ -156,7 +159,10 @@ static void tenant(int ready)
 	exit(1);
 }
 
-/* Remove the adapter while @program has objects on it; the kernel waits for the program's end. */
+/*
+ * Remove the adapter while @program has objects on the adapter. The kernel waits until the program
+ * ends.
+ */
 static void unplug(pid_t program)
 {
 	char path[256], target[256] = "";

@@ -4,22 +4,23 @@
 #
 # These operations are not generated when both kernels are compared, because no rule could express
 # the result:
-# - objects with an fd (comp_channel, async_event): stock does not count them.
-# - multicast groups, and all of rdma.verb.* and rdma.hw.*: stock has none.
+# - creations of objects with an fd (comp_channel, async_event), because stock does not count these
+# objects.
+# - multicast groups, and the files rdma.verb.* and rdma.hw.*, because stock does not have them.
 # - reads after one of the writes below, until both kernels have the same limits again. Writes of
-#   010 and 2147483647 have no rule, because both kernels accept them; stock takes them as 8 and as
-#   no limit.
+# 010 and 2147483647 need no rule, because both kernels accept these writes. Stock reads 010 as 8,
+# and 2147483647 as no limit.
 # - two devices with the same name, which are difficult to create on both kernels.
 # After a refused open, stock keeps a removed cgroup in memory for ever, but no file shows this.
 
 # Stock ends each line with a blank, and runc ignores such lines. Our lines end without a blank.
 /^[0-9]+ read [^ ]+ rdma\.(max|current|peak): ok/s/ \\n/\\n/g
 
-# Limits of stock end at 2147483646. Ours include OCI's 4294967295.
+# The largest limit of stock is 2147483646. Our controller also accepts OCI's 4294967295.
 / write [^ ]+ rdma\.max "rxe0 hca_object=(2147483648|9223372036854775806)": /s/EINVAL$/ok/
 / write [^ ]+ rdma\.max "rxe1 hca_handle=4294967295\\n": /s/EINVAL$/ok/
 
-# Numbers are decimal.
+# Our controller accepts only decimal numbers.
 / write [^ ]+ rdma\.max "rxe1 hca_handle=0x10": /s/ok$/EINVAL/
 
 # Stock accepts a write without a limit, and does nothing.
@@ -28,15 +29,15 @@
 # "NAME max" removes all limits.
 / write [^ ]+ rdma\.max "(rxe0 max|rxe1 max\\n)": /s/EINVAL$/ok/
 
-# A tab also separates the name from the limits.
+# Our controller also accepts a tab between the name and the limits.
 / write [^ ]+ rdma\.max "rxe0\\thca_object=3": /s/ENODEV$/ok/
 
-# Each line has its own device; in stock, the end of a line is a blank.
+# In our controller, each line has its own device. In stock, the end of a line is only a blank.
 / write [^ ]+ rdma\.max "rxe0 hca_object=3\\nrxe1 hca_object=4\\n": /s/EINVAL$/ok/
 / write [^ ]+ rdma\.max "rxe0 hca_object=3\\nhca_handle=4\\n": /s/ok$/EINVAL/
 / write [^ ]+ rdma\.max "rxe0\\nhca_object=3": /s/ENODEV$/EINVAL/
 
-# The index is directly after the name.
+# In our controller, the index is directly after the name.
 / write [^ ]+ rdma\.max "rxe1 hca_object=3 index=1": /s/ok$/EINVAL/
 
 # In stock, a NUL ends the text, and the rest is ignored.

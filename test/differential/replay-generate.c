@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Random operations. Most operations are possible in the present state of the model, so that
- * sequences continue. Some are not possible.
+ * Choose random operations. Most operations are possible in the present state of the model, so that
+ * sequences continue. Some operations must fail.
  */
 #include "replay.h"
 
@@ -77,7 +77,7 @@ static bool takes_procs(const struct op *op, int dir)
 	return cgroups[dir].exists && !cgroups[dir].delegates;
 }
 
-/* Usually choose a fitting cgroup, sometimes any cgroup except the root. */
+/* Usually choose a cgroup that fits, and sometimes any cgroup except the root. */
 static bool choose_dir(struct op *op, bool (*fits)(const struct op *op, int dir))
 {
 	op->dir = rarely(20) ? 1 + below(DIRS - 1) : pick(0, DIRS, fits, op);
@@ -147,7 +147,10 @@ static int end_id(enum resource type)
 	return type == CONTEXT ? END_CONTEXTS : type == CM_ID ? OBJECTS : END_IN_CONTEXT;
 }
 
-/* Whether the process holds the object, of the operation's type. DESTROY accepts all types. */
+/*
+ * Whether the process holds the object, and the object has the operation's type. DESTROY accepts
+ * all types.
+ */
 static bool is_held(const struct op *op, int object)
 {
 	if (!model_holds(op->proc, object))
@@ -165,7 +168,10 @@ static __u64 some_length(void)
 	return mode != COMMON && rarely(20) ? ENDLESS : lengths[below(ARRAY_SIZE(lengths))];
 }
 
-/* rdma_cm keeps the link after a refused bind, so use one device for each identifier. */
+/*
+ * Always bind an identifier to the same device, because rdma_cm keeps the link to the device after
+ * a refused bind.
+ */
 static int device_of_cm_id(int id)
 {
 	return id & 1;
@@ -289,7 +295,10 @@ static bool choose(struct op *op)
 	}
 }
 
-/* The frequency of each operation. PD stands for all types in a context. */
+/*
+ * The frequency of each operation. In this table, the type PD stands for all types of objects in a
+ * context.
+ */
 static const struct {
 	enum what what;
 	enum resource type;
@@ -332,7 +341,10 @@ static void run_random(void)
 	run(&op);
 }
 
-/* Write an odd text. Then make the limits equal by two writes that both kernels accept. */
+/*
+ * Write a text that stock answers differently. Then make the limits of both kernels equal by two
+ * writes that both kernels accept.
+ */
 static void run_odd(void)
 {
 	struct op op = { .what = WRITE, .file = MAX };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The operations on the kernel, with cgroup v2 at /sys/fs/cgroup, or v1 below it, and the devices
- * of test/differential/guest. Each process of the test is a worker, which does one operation at a
- * time for the main process.
+ * of test/differential/guest. Each process of the test is a worker, which does the operations of
+ * the main process one at a time.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -134,8 +134,9 @@ static int request(const struct op *op)
 /* ---- the interface ---- */
 
 /*
- * Messages are faster on one processor. Also, an ended process leaves its cgroup when its processor
- * switches to another process, so it has left when this process continues.
+ * Use one processor, because messages between processes are then faster. Also, an ended process
+ * leaves its cgroup when its processor switches to another process. So the process has left its
+ * cgroup when this process continues.
  */
 static void use_one_processor(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The controller's contract in its plainest form: arrays, loops, no locks. test/model/write.c has
- * the writes of limits.
+ * The controller's contract in a simple form, with arrays and loops, and without locks.
+ * test/model/write.c has the writes of limits.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,14 +11,14 @@
 #include "replay.h"
 
 #define ACCOUNTS 512
-/* The root has no account: it has no limits and is not charged. */
+/* The root cgroup has no account, because it has no limits and is not charged. */
 #define ROOT NONE
 
 enum event { EVENT_MAX, EVENT_ALLOC_FAIL };
 
 /*
- * The account of a cgroup with the controller. While it is charged, it outlives the cgroup's
- * directory.
+ * The account of a cgroup with the controller. An account that is charged outlives the directory of
+ * the cgroup.
  */
 static struct account {
 	int parent;
@@ -27,7 +27,7 @@ static struct account {
 	struct model_defaults defaults;
 	struct counter {
 		__u64 usage, peak;
-		__u64 events[2], local[2];	/* by enum event */
+		__u64 events[2], local[2];	/* the index is an enum event */
 	} counters[DEVICES][RESOURCES];
 } accounts[ACCOUNTS];
 
@@ -129,7 +129,7 @@ static __u64 counted(__u64 amount)
 	return amount == ENDLESS ? 0 : amount;
 }
 
-/* Charge the whole set to the account and all ancestors, or charge nothing. */
+/* Charge the whole set to the account and all its ancestors, or charge nothing. */
 static int try_charge(int account, int device, struct set set)
 {
 	struct counter *counter;
@@ -182,18 +182,21 @@ static struct set object_set(enum resource type)
 	return set;
 }
 
-/* An object's memory is charged after the object, in pages, when it is pinned or allocated. */
+/*
+ * The memory of an object is charged after the object, when the memory is pinned or allocated. The
+ * charge is in whole pages.
+ */
 static struct set memory_set(enum resource type, __u64 length)
 {
 	if (type == MR)
 		return one(MR_MEM, (length + 4095) / 4096 * 4096);
-	/* The shortest queue of Soft-RoCE is a page. */
+	/* The shortest queue of Soft-RoCE takes a page. */
 	if (type == CQ || type == QP || type == SRQ)
 		return one(QUEUE_MEM, 4096);
 	return (struct set) { .count = 0 };
 }
 
-/* A QP has two queues with a charge each. */
+/* A QP has two queues, and each queue has a charge of its own. */
 static int memory_charges(enum resource type)
 {
 	return type == QP ? 2 : 1;
@@ -293,7 +296,7 @@ bool model_has_account(int dir)
 	return cgroups[dir].exists && cgroups[dir].account != NONE;
 }
 
-/* The devices as the max file of the class shows them. */
+/* The devices, as the max file of the class shows them. */
 static void list_devices(struct account *account, enum class class, struct model_device *devices)
 {
 	enum resource first = first_of_class[class];
@@ -446,7 +449,7 @@ static bool is_busy(int object)
 	return false;
 }
 
-/* Uncharge an object, and @charges times its memory. */
+/* Uncharge an object, and uncharge its memory @charges times. */
 static void uncharge_object(int owner, int device, enum resource type, __u64 length, int charges)
 {
 	while (charges--)
@@ -454,7 +457,7 @@ static void uncharge_object(int owner, int device, enum resource type, __u64 len
 	uncharge(owner, device, object_set(type));
 }
 
-/* Destroy an object. A context is destroyed with its objects. */
+/* Destroy an object. A destroyed context also destroys its objects. */
 static void object_gone(struct object *object)
 {
 	int group, i;
@@ -471,7 +474,7 @@ static void object_gone(struct object *object)
 	object->alive = false;
 }
 
-/* Returns the error of a driver that finds the flaw before it charges memory. */
+/* Returns the error of a driver that finds the flaw before it charges memory, or 0. */
 static int flaw_error(const struct op *op)
 {
 	if (op->type == MR && op->length == ENDLESS)
@@ -537,7 +540,7 @@ static int do_destroy(int proc, int object)
 	return 0;
 }
 
-/* Soft-RoCE refuses to change the memory of an MR. Before that, a new object is charged. */
+/* The kernel charges a new object before Soft-RoCE refuses to change the memory of the MR. */
 static int do_rereg(int proc, int device)
 {
 	int owner = payer(procs[proc].dir);
@@ -548,7 +551,10 @@ static int do_rereg(int proc, int device)
 	return -EOPNOTSUPP;
 }
 
-/* Charge the account of the identifier's creation, even if the process has moved. */
+/*
+ * Charge the account that was found when the identifier was created, even if its process has moved
+ * since.
+ */
 static int do_bind(struct object *cm_id, int device)
 {
 	if (cm_id->device != NONE)

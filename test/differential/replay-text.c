@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Random texts for writes to the files of limits: lines by the grammar, some with a mistake. The
- * model decides whether the kernel must refuse a text. test/fuzz has more mistakes for the parser.
+ * Make random texts for writes to the files of limits. The lines follow the grammar, but some lines
+ * have a mistake. The model decides whether the kernel must refuse a text. test/fuzz has more
+ * mistakes for the parser.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 
 #include "replay.h"
 
-/* Some texts are longer than the longest write. */
+/* The buffer is longer than the longest write, because some texts are too long. */
 static struct {
 	char at[MAX_WRITE + 8192];
 	size_t len;
@@ -41,7 +42,7 @@ static enum resource resource_of(enum class class)
 	return first_of_class[class] + below(first_of_class[class + 1] - first_of_class[class]);
 }
 
-/* Limits at which commands do not wait, and limits that are too large. */
+/* Add a limit at which commands do not wait, or a limit that is too large. */
 static void add_control_value(enum resource resource)
 {
 	if (resource == OPS)
@@ -107,7 +108,7 @@ static void add_bad_word(enum class class)
 		add_one_of(more, ARRAY_SIZE(more));
 		break;
 	default:
-		/* A key of another class. */
+		/* Add a key of another class. */
 		add(" %s=1", resource_names[resource_of((class + 1) % CLASSES)]);
 	}
 }
@@ -139,7 +140,7 @@ static void add_name(int device)
 		add("%s", device_names[device]);
 }
 
-/* Mostly add an index if the name needs one, and mostly the right index. */
+/* Usually add an index if the name needs an index, and usually the right index. */
 static void add_index(int device)
 {
 	bool is_needed = device >= USED_DEVICES;
@@ -226,7 +227,7 @@ static void add_defaults(void)
 		add("\nqp=1");
 }
 
-/* Change, remove or insert a byte, or cut the text off. */
+/* Change, remove or insert a byte, or cut off the rest of the text. */
 static void spoil(void)
 {
 	static const char bytes[] = " \t\n\r\v=0129-+xmhw:\\\x80\xff";
@@ -250,7 +251,9 @@ static void spoil(void)
 	}
 }
 
-/* Append blanks or copies of the end, up to some pages or about the longest write. */
+/*
+ * Append blanks or copies of the end of the text, up to some pages or to about the longest write.
+ */
 static void lengthen(void)
 {
 	static const size_t lengths[] = { 4096, 8192, 32768, MAX_WRITE, MAX_WRITE };
@@ -268,7 +271,7 @@ static void lengthen(void)
 	text.at[length - 1] = '\n';
 }
 
-/* The text of the file itself, or rarely of another file of the cgroup. */
+/* Take the text of the file itself, or rarely the text of another file of the cgroup. */
 static void read_text(struct op *op)
 {
 	struct op read = { .what = READ, .dir = op->dir, .file = op->file };
@@ -282,7 +285,7 @@ static void read_text(struct op *op)
 
 void make_text(struct op *op)
 {
-	/* A changed byte can make a low rate, at which commands would take all day. */
+	/* Do not change a byte of a rate: at a low rate, commands would take all day. */
 	bool is_safe = mode == WRITES || (op->file / KINDS != CONTROL && op->file != DEFAULT_FILE);
 
 	text.len = 0;
@@ -307,7 +310,10 @@ void make_text(struct op *op)
 
 /* ---- texts that stock answers differently ---- */
 
-/* differences.sed has a rule for each text. The limits after such a write may also differ. */
+/*
+ * differences.sed has a rule for each of these texts. The limits after such a write may also
+ * differ.
+ */
 static const struct {
 	const char *text;
 	size_t len;

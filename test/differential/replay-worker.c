@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A worker process creates and destroys objects on request. It calls uverbs and rdma_cm directly.
- * libibverbs would create objects of its own and map queues, which keep a context open after its
- * close. It would also not let one process destroy objects of another.
+ * A worker process creates and destroys objects on request, and calls uverbs and rdma_cm directly.
+ * libibverbs would create objects of its own, and would map queues, which keep a context open after
+ * its close. Also, libibverbs does not let a process destroy objects of another process.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -39,7 +39,7 @@ static void add_attr(struct command *cmd, int id, const void *data, size_t len, 
 	attr->attr_id = id;
 	attr->len = len;
 	attr->flags = UVERBS_ATTR_F_MANDATORY;
-	/* The attribute itself holds a value that fits. */
+	/* A short value is in the attribute itself. */
 	if (in && len <= sizeof(attr->data))
 		memcpy(&attr->data, data, len);
 	else
@@ -76,7 +76,10 @@ static int context_fd(const struct op *op)
 	return shared->fds[op->proc][op->ctx];
 }
 
-/* A response begins with the handle. rxe's own part has the offsets for mapping queues. */
+/*
+ * A response begins with the handle of the object. The driver's part has the offsets for mapping
+ * queues.
+ */
 static int create(const struct op *op, __u64 number, const void *in, size_t in_len,
 		  size_t out_len)
 {
@@ -111,7 +114,7 @@ static int create_async_event(const struct op *op)
 	return error;
 }
 
-/* A link-local address, because creating an AH then needs no neighbour discovery. */
+/* Use a link-local address, because creating its AH needs no neighbour discovery. */
 static const struct ib_uverbs_ah_attr ah_attr = {
 	.grh.dgid = { 0xfe, 0x80, [8] = 2, [11] = 0xff, [12] = 0xfe, [15] = 1 },
 	.is_global = 1,
@@ -140,7 +143,7 @@ static int create_qp(const struct op *op)
 			     .qp_type = QPT_UD);
 }
 
-/* In destroy commands of objects with events, the handle is the second field. */
+/* In commands that destroy objects with events, the handle is the second field. */
 static int destroy_object(const struct op *op)
 {
 	static const __u64 commands[RESOURCES] = {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * replay common|full|writes v1|v2 SEED COUNT: do COUNT random operations, which depend on SEED
- * only. Print a line for each operation: its number, its words, the result. The model does each
- * operation as well. The next operation is chosen from the state of the model, and does not depend
- * on the kernel.
+ * replay common|full|writes v1|v2 SEED COUNT: do COUNT random operations, which depend only on
+ * SEED. Print a line for each operation, with its number, its words and its result. The model also
+ * does each operation. The next operation is chosen from the state of the model, and does not
+ * depend on the kernel.
  *
- * "common" has only operations that stock also has. In the other modes, the kernel's answers must
- * be those of the model, and only the last answers are kept. A refused write fails with the error
- * of the model, and changes nothing. An accepted write changes only the limits that it names.
- * Writing back the text that was read from a file does not change this text.
+ * The mode "common" has only operations that stock also has. In the other modes, the kernel's
+ * answers must equal the model's answers, and only the last answers are kept. A refused write fails
+ * with the error of the model, and changes nothing. An accepted write changes only the limits that
+ * it names. If the text of a file is written back to the file, the text does not change.
  *
- * At the end, end every process, read every file and remove the cgroups.
+ * After the last operation, end every process, read every file, and remove the cgroups.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -157,7 +157,7 @@ static void judge(const struct op *op, int error, const char *answer)
 	char wanted[ANSWER_SIZE] = "";
 	int wanted_error;
 
-	/* The model does not know how many allocations a write needs. */
+	/* Accept ENOMEM, because the model does not know how many allocations a write needs. */
 	if (op->nth && error == -ENOMEM)
 		return;
 	wanted_error = model_do(op, wanted);

@@ -23,27 +23,27 @@
 
 #define ARRAY_SIZE(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-/* Objects are only on the first two devices. The others have the same name. */
+/* Only the first two devices have objects. The other two devices have the same name. */
 #define DEVICES 4
 #define USED_DEVICES 2
 #define PROCS 6
 #define GROUPS 3
 #define DIRS 18
-/* The ids of contexts, of objects in a context, and of identifiers of rdma_cm. */
+/* The ends of the ids of contexts, of objects in a context, and of identifiers of rdma_cm. */
 #define END_CONTEXTS 8
 #define END_IN_CONTEXT 48
 #define OBJECTS 54
 #define ANSWER_SIZE 16384
 
 #define NONE (-1)
-/* Longer than any address space. */
+/* A length that is larger than any address space. */
 #define ENDLESS ((__u64)UINT64_MAX)
 
 enum resource {
 	HCA_HANDLE, HCA_OBJECT,
 	PD, COMP_CHANNEL, CQ, QP, SRQ, AH, MR, MW, ASYNC_EVENT, MR_MEM, MCAST, CM_ID,
 	QUEUE_MEM,
-	/* Limits on commands. No command reaches them. */
+	/* Limits on commands, which no command reaches. */
 	OPS, BURST, INFLIGHT,
 	RESOURCES
 };
@@ -54,8 +54,8 @@ enum resource {
 enum class { HCA = MODEL_HCA, VERB = MODEL_VERB, HW = MODEL_HW, CONTROL = MODEL_CONTROL, CLASSES };
 enum kind { MAX, CURRENT, PEAK, EVENTS, EVENTS_LOCAL, KINDS };
 /*
- * The number of a file is class * KINDS + kind. The last class has only the first kind. The next
- * number is rdma.default.
+ * The number of a file is class * KINDS + kind. The last class has only the first kind, and
+ * rdma.default has the next number.
  */
 #define DEFAULT_FILE (CONTROL * KINDS + 1)
 #define FILES (DEFAULT_FILE + 1)
@@ -75,27 +75,27 @@ struct op {
 	int dir;		/* the cgroup */
 	int file;		/* READ, WRITE */
 	bool on;		/* DELEGATE: turn the controller on for children, or off */
-	int proc;		/* the process that acts, or starts, or is killed or moved */
-	int other;		/* FORK: the child. SHARE: the receiver */
+	int proc;		/* the process that acts, starts, is killed or is moved */
+	int other;		/* FORK: the child; SHARE: the receiver */
 	int object;
-	enum resource type;	/* of the object */
+	enum resource type;	/* the type of the object */
 	int device;		/* CREATE of a context, BIND */
-	int ctx;		/* of the object; a context is its own */
-	int pd, cq;		/* CREATE: what the object needs, or NONE */
+	int ctx;		/* the context of the object; a context is in itself */
+	int pd, cq;		/* CREATE: the PD and CQ that the object needs, or NONE */
 	enum flaw flaw;		/* CREATE */
 	__u64 length;		/* CREATE of an MR, REREG */
 	int group;		/* ATTACH, DETACH */
 	const char *text;	/* WRITE */
 	size_t text_len;
-	unsigned int nth;	/* WRITE: this allocation fails; 0: none */
+	unsigned int nth;	/* WRITE: the number of the allocation that fails, or 0 */
 	bool back;		/* WRITE: the file has this text, so the write changes nothing */
 };
 
 /* The operations that are chosen. */
 enum mode {
-	COMMON,		/* those that stock also has; the answers of both kernels are compared */
-	FULL,		/* all */
-	WRITES,		/* of cgroups and files; some limits would delay commands for a day */
+	COMMON,		/* operations of both kernels, whose answers are compared */
+	FULL,		/* all operations */
+	WRITES,		/* operations on cgroups and files, with any limit on commands */
 	MODES
 };
 
@@ -103,7 +103,7 @@ extern enum mode mode;
 /* The controller is on a v1 hierarchy, not on v2. */
 extern bool on_v1;
 
-/* All cgroups that can exist, parents first; number 0 is the root. */
+/* All cgroups that can exist. Parents come before their children, and number 0 is the root. */
 extern const struct dir {
 	const char *path;
 	int parent;
@@ -112,7 +112,7 @@ extern const struct dir {
 extern const char *const resource_names[RESOURCES];
 /* The first resource of each class, and the end of the last class. */
 extern const enum resource first_of_class[CLASSES + 1];
-/* The names without escapes. */
+/* The names of the devices, without escapes. */
 extern const char *const device_names[DEVICES];
 
 static inline int nr_devices(void)
@@ -120,7 +120,7 @@ static inline int nr_devices(void)
 	return mode == COMMON ? USED_DEVICES : DEVICES;
 }
 
-/* Whether an object of the type has its own fd. Others are held by the fd of their context. */
+/* Whether an object of the type has its own fd. The fd of its context holds any other object. */
 static inline bool is_fd_type(enum resource type)
 {
 	return type == CONTEXT || type == COMP_CHANNEL || type == ASYNC_EVENT || type == CM_ID;
@@ -146,7 +146,7 @@ struct object {
 	int ctx, pd, cq;
 	__u64 length;
 	int creator;		/* the process, or NONE after its end */
-	bool held_by[PROCS];	/* only objects with an fd */
+	bool held_by[PROCS];	/* the processes that have the fd of the object, if it has an fd */
 	bool attached[GROUPS];
 	int attach_owner[GROUPS];
 };
@@ -181,22 +181,22 @@ struct shared {
 	struct op op;		/* the request to a worker, and its reply */
 	int error;
 	pid_t pids[PROCS];
-	int fds[PROCS][OBJECTS];	/* in each process; stale if the object is gone */
+	int fds[PROCS][OBJECTS];	/* stale if the object is destroyed */
 	__u32 handles[OBJECTS];
 };
 
 extern struct shared *shared;
-/* The main process writes requests to [0], and workers read them from [1]. */
+/* The main process writes requests to [0] of a channel, and the worker reads them from [1]. */
 extern int channels[PROCS][2];
 
 /* Print @what and errno, and exit. */
 void die(const char *what);
-/* Serve requests until killed. */
+/* Serve requests until this process is killed. */
 void work(int proc);
 
 /* replay-generate.c */
 
-/* Begin a sequence of operations, which depends on the seed only. */
+/* Begin a sequence of operations, which depends only on the seed. */
 void seed(__u64 seed);
 __u64 next_random(void);
 int below(int limit);
@@ -207,13 +207,16 @@ void run_some(void);
 
 /* replay-text.c: the text of a WRITE, valid until the next call */
 void make_text(struct op *op);
-/* A text that stock answers differently, and texts that make the limits equal again. */
+/*
+ * The first function makes a text that stock answers differently. The second function makes texts
+ * that make the limits equal again.
+ */
 void make_odd_text(struct op *op);
 void make_even_text(struct op *op, int device);
 
 /* replay.c */
 
-/* "rdma.max" and so on, valid until the next call. */
+/* The name of a file, such as "rdma.max", valid until the next call. */
 const char *file_name(int file);
 /* Do one operation and print its result. */
 void run(const struct op *op);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libFuzzer's target: the controller's parser, kernel/cgroup/rdma-parse.c. Each input is the text
- * of one write, which is parsed in the order of rdmacg_write_parse(). Claims:
+ * The target of libFuzzer is the controller's parser, kernel/cgroup/rdma-parse.c. Each input is the
+ * text of one write, which is parsed in the order of rdmacg_write_parse(). The claims are:
  *
  * - The parser reads what the model reads: the same lines and words at the same places, the same
  *   numbers, the same verdict. Its only error is -EINVAL.
@@ -28,7 +28,7 @@ static void fail(const char *claim, int line)
 	abort();
 }
 
-/* A byte that does not fit is counted and not written, as in the kernel. */
+/* Count each byte, and write only the bytes that fit, as the kernel does. */
 int string_escape_str(const char *from, char *to, size_t size, unsigned int flags,
 		      const char *append)
 {
@@ -46,7 +46,7 @@ int string_escape_str(const char *from, char *to, size_t size, unsigned int flag
 	return len;
 }
 
-/* As in the kernel, a sign and a newline at the end are valid. */
+/* A plus sign, and a newline at the end, are valid, as in the kernel. */
 int kstrtou64(const char *text, unsigned int base, u64 *number)
 {
 	char *end;
@@ -73,7 +73,10 @@ int kstrtou32(const char *text, unsigned int base, u32 *number)
 	return ret;
 }
 
-/* As in the kernel, an escape has one to three digits. A third digit may not exceed a byte. */
+/*
+ * An escape has one to three digits, as in the kernel. A third digit counts only if the value still
+ * fits in a byte.
+ */
 int string_unescape_inplace(char *text, unsigned int flags)
 {
 	char *from = text, *to = text;
@@ -95,7 +98,10 @@ int string_unescape_inplace(char *text, unsigned int flags)
 	return to - text;
 }
 
-/* Copy both strings into exactly enough memory, so that reading further is an error. */
+/*
+ * Copy both strings into memory of exactly their size, so that AddressSanitizer finds a read beyond
+ * the end.
+ */
 static char *join(const char *first, size_t len, const char *second)
 {
 	char *text = malloc(len + strlen(second) + 1);
@@ -133,7 +139,7 @@ static int check_limits(char *line, struct model_text model)
 	return ret ?: count;
 }
 
-/* Check the beginning of the line. The parser makes a name empty if no device can have it. */
+/* Check the beginning of the line. The parser makes a name empty if no device can have the name. */
 static void check_line(const struct rdmacg_line *line, const struct model_line *model)
 {
 	char name[MAX_NAME], shown[MAX_SHOWN];
@@ -148,7 +154,10 @@ static void check_line(const struct rdmacg_line *line, const struct model_line *
 	CHECK(!line->has_index || line->index == model->index);
 }
 
-/* Check a text. Returns the number of its lines, or -EINVAL. The parser cuts a copy. */
+/*
+ * Check a text. Returns the number of its lines, or -EINVAL. The parser gets a copy, because it
+ * cuts the text.
+ */
 static int check_text(const char *text)
 {
 	const struct model_text all = { text, strlen(text) };
@@ -190,7 +199,7 @@ static int check_longer_text(const char *text, const char *more)
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
-	/* The kernel does not parse a text with a NUL in it. */
+	/* Ignore a text with a NUL, because the kernel does not parse such a text. */
 	size_t len = strnlen((const char *)data, size);
 	char *text = join((const char *)data, len, "");
 	int lines = check_text(text);

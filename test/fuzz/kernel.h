@@ -16,13 +16,13 @@ typedef unsigned long long u64;
 #define U64_MAX (~0ull)
 #define S64_MAX ((long long)(U64_MAX >> 1))
 
-/* Only for sparse. */
+/* Only sparse uses this macro. */
 #define __rcu
 
 struct cgroup_subsys_state { struct cgroup_subsys_state *parent; };
 struct cgroup_file { int unused; };
 
-/* Accept a char below zero, like the kernel. */
+/* Like the kernel, accept a char that is below zero. */
 static inline int isdigit(int c)
 {
 	return c >= '0' && c <= '9';

@@ -20,7 +20,7 @@ static void model_skip(struct model_text *text, size_t len)
 	text->len -= len;
 }
 
-/* Cut the first piece between separators off @rest. Returns false if there is none. */
+/* Cut the first piece between separators off @rest. Returns false if no piece is left. */
 static bool model_cut(struct model_text *rest, const char *separators, struct model_text *piece)
 {
 	while (rest->len && model_is_among(*rest->at, separators))
@@ -81,7 +81,10 @@ bool model_next_limit(struct model_text *rest, struct model_limit *limit)
 	return true;
 }
 
-/* Cut "index=N" off a line's limits, if present. Returns false if N is malformed. */
+/*
+ * Cut "index=N" off the beginning of a line's limits, if it is there. Returns false if N is
+ * malformed.
+ */
 static bool model_take_index(struct model_line *line)
 {
 	struct model_text rest = line->limits, word;
@@ -173,7 +176,7 @@ static int model_find(struct model_device *devices, unsigned int count,
 
 /* ---- defaults ---- */
 
-/* The keys that can have a default without a device, in the order of the file. */
+/* The keys that can have a default even without a device, in the order of the file. */
 static const char *const model_keys[MODEL_CLASSES][MAX_HW_DEFAULTS] = {
 	[MODEL_HCA] = { "hca_handle", "hca_object" },
 	[MODEL_VERB] = {
@@ -254,7 +257,10 @@ static bool model_set_known(struct model_defaults *defaults, const struct model_
 	return false;
 }
 
-/* Set a key of the hw class. The file shows them in the order of their writes. */
+/*
+ * Set a key of the hw class. The file shows keys of this class in the order in which they were
+ * written.
+ */
 static bool model_set_hw(struct model_defaults *defaults, struct model_text key,
 			 unsigned long long max)
 {
@@ -267,7 +273,7 @@ static bool model_set_hw(struct model_defaults *defaults, struct model_text key,
 			one->max = max;
 			return true;
 		}
-		/* A former value moves to the end. */
+		/* A key that an earlier write has set moves to the end. */
 		memmove(one, one + 1, (char *)(defaults->of + --defaults->count) - (char *)one);
 		break;
 	}
@@ -287,7 +293,9 @@ static void model_reset_defaults(struct model_defaults *defaults)
 	}
 }
 
-/* Set one key, or all keys without a key. Returns false if the default is not possible. */
+/*
+ * Set one key, or all keys if the limit has no key. Returns false if the default is not possible.
+ */
 static bool model_set_default(struct model_defaults *defaults, const struct model_limit *limit)
 {
 	struct model_text key = limit->key;
@@ -304,7 +312,7 @@ static bool model_set_default(struct model_defaults *defaults, const struct mode
 	return model_set_hw(defaults, key, limit->max);
 }
 
-/* At the end of a write, remove the keys of the hw class without a limit. */
+/* At the end of a write, remove each key of the hw class that has no limit. */
 static bool model_drop_keys(struct model_defaults *defaults)
 {
 	unsigned int i, count = defaults->count, hw = 0;
@@ -347,7 +355,10 @@ int model_write_defaults(struct model_defaults *defaults, struct model_text text
 
 /* ---- devices ---- */
 
-/* Set the keys of the limit, or only look for them. Returns false if there are none. */
+/*
+ * Set the keys of the limit, or only look for the keys. Returns false if the device has no such
+ * key.
+ */
 static bool model_set_limit(struct model_device *device, enum model_class class,
 			    const struct model_limit *limit, bool set)
 {
@@ -369,8 +380,8 @@ static bool model_set_limit(struct model_device *device, enum model_class class,
 }
 
 /*
- * Apply the defaults to all keys without an own limit. An own "max" without a default has no
- * effect.
+ * Apply the defaults to each key without an own limit. An own "max" counts only if there is a
+ * default.
  */
 void model_use_defaults(struct model_device *devices, unsigned int count,
 			enum model_class class, const struct model_defaults *defaults)
@@ -389,7 +400,7 @@ void model_use_defaults(struct model_device *devices, unsigned int count,
 		}
 }
 
-/* Set all limits of a text, or only look for the first error. */
+/* Set all limits of a text or, if !@set, only look for the first error. */
 static int model_set_lines(struct model_device *devices, unsigned int count,
 			   enum model_class class, struct model_text text, bool set)
 {
@@ -414,7 +425,7 @@ static int model_set_lines(struct model_device *devices, unsigned int count,
 	return limit.good ? 0 : -EINVAL;
 }
 
-/* The first error in the text counts. */
+/* Return the first error in the text. */
 int model_write(struct model_device *devices, unsigned int count, enum model_class class,
 		const struct model_defaults *defaults, struct model_text text)
 {

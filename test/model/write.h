@@ -2,9 +2,9 @@
 /*
  * The model of the files of limits and of rdma.default: the meaning of a written text, its effect,
  * and the text of the files after it. test/fuzz and test/differential judge the controller by it.
- * It follows the section RDMA of cgroup-v2.rst. The controller's parser looks for end marks and
- * computes numbers; this model knows the length of each piece and compares digits, so both are
- * unlikely to make the same mistake.
+ * The model follows the section RDMA of cgroup-v2.rst. The controller's parser looks for end marks
+ * and computes numbers. This model knows the length of each piece and compares digits. So the
+ * parser and the model are unlikely to make the same mistake.
  */
 #ifndef MODEL_WRITE_H
 #define MODEL_WRITE_H
@@ -18,14 +18,14 @@
 #define MAX_WRITE	65535	/* bytes */
 #define MAX_OPS		1000000
 #define MAX_HW_DEFAULTS	64
-#define MAX_DEFAULTS	256	/* with keys that a write adds and then removes */
+#define MAX_DEFAULTS	256	/* includes keys that a write adds and then removes */
 #define MAX_KEY		31	/* bytes */
 #define MAX_NAME	256	/* bytes, with the NUL */
 #define MAX_SHOWN	(4 * MAX_NAME)	/* an escaped name */
-/* The value of a limit that returns to the default. */
+/* This value means that the limit returns to the default. */
 #define USE_DEFAULT	ULLONG_MAX
 
-/* A piece of the text, which need not end in a NUL. */
+/* A piece of the text. No NUL is needed at its end. */
 struct model_text {
 	const char	*at;
 	size_t		len;
@@ -45,7 +45,7 @@ struct model_limit {
 	bool		good;		/* well formed; the key may not exist */
 };
 
-/* One device in one file: its line, and what a write to it can set. */
+/* One device in one file: its line, and the limits that a write can set. */
 struct model_device {
 	const char	*name;		/* not escaped */
 	unsigned int	index;
@@ -72,11 +72,11 @@ struct model_defaults {
 /* Remove all defaults. */
 void model_defaults_init(struct model_defaults *defaults);
 
-/* Get the next line of @rest that is not blank. Returns false if there is none. */
+/* Get the next line of @rest that is not blank. Returns false at the end. */
 bool model_next_line(struct model_text *rest, struct model_line *line);
 /* Get the next limit of a line. Returns false if there is none. */
 bool model_next_limit(struct model_text *rest, struct model_limit *limit);
-/* Whether no line of the text can have been cut in the middle, and there is no NUL. */
+/* Whether the text has no NUL, and none of its lines can have been cut in the middle. */
 bool model_text_is_whole(struct model_text text);
 /* Decode a written or shown name. Returns false if an escape is malformed. */
 bool model_unescape(struct model_text shown, char name[MAX_NAME]);
@@ -93,7 +93,10 @@ void model_use_defaults(struct model_device *devices, unsigned int count,
 			enum model_class class, const struct model_defaults *defaults);
 /* Print the text of rdma.default. */
 void model_print_defaults(FILE *stream, const struct model_defaults *defaults);
-/* Print the beginning of a device's line, and its line of limits. */
+/*
+ * The first function prints the beginning of a device's line. The second function prints its whole
+ * line of limits.
+ */
 void model_print_device(FILE *stream, const struct model_device *device);
 void model_print(FILE *stream, const struct model_device *device);
 
