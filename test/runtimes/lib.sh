@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2034,SC2154,SC2317
-# The guests of the runtimes share this. Their arguments are PROGRAMS KIND RESTARTS AT_ONCE. Each claim
-# prints "ok NAME" or "not ok NAME". containers() has the claims of each runtime whose guest defines
+# The scripts of the runtimes' guests source this file. Their arguments are PROGRAMS KIND RESTARTS
+# AT_ONCE. Each claim prints "ok NAME" or "not ok NAME". containers() has the claims for each
+# runtime whose script defines
 #   start NAME LIMITS COMMAND...	run the command with the limits, until it ends
 #   over=CGROUP				the cgroup above all containers
 #   below=PATTERN			the part of a process's cgroup below the cgroup with the limits, optional
@@ -38,8 +39,8 @@ make_rootfs() {
 	cp "$programs/verbs-hold" "$ROOTFS/usr/local/bin/"
 }
 
-# make_image FILE: an image for pods. Its programs come from the node's /usr, which the containers
-# mount. The names of "pause" are those of the pods of containerd 1.6 and 1.7.
+# make_image FILE: make an image for pods. Its programs come from the node's /usr, which the
+# containers mount. The image also has the names of the image "pause" of containerd 1.6 and of 1.7.
 make_image() {
 	local name
 	mkdir -p /run/image/usr /run/image/etc /run/image/dev /run/image/proc /run/image/sys /run/image/tmp
@@ -70,7 +71,8 @@ is() {
 	}
 }
 
-# Wait until the controller keeps no removed cgroup. After a minute, print which controllers keep one.
+# Wait until the controller keeps no removed cgroup. After a minute, print the controllers that keep
+# a removed cgroup.
 none_dying() {
 	within 60 grep -qx 'nr_dying_subsys_rdma 0' "$root/cgroup.stat" || {
 		awk '/^nr_dying/ && $2' "$root/cgroup.stat"
@@ -85,7 +87,7 @@ claim() {
 	judge "$kind/$name" "$@"
 }
 
-# of_device LIMITS: add the device if it is missing.
+# of_device LIMITS: print the limits, and add the device rxe0 if LIMITS have no device.
 of_device() {
 	case $1 in
 	'' | rxe* | '{'*) echo "$1" ;;
@@ -113,8 +115,8 @@ run() {
 	out=$("$@" 2>&1 </dev/null) || status=$?
 }
 
-# start_pod NAME LIMITS COMMAND...: start() of containerd's pods. It creates the pod's cgroup, as kubelet
-# does. LIMITS can also be an object of annotations.
+# start_pod NAME LIMITS COMMAND...: the function start() for pods of containerd. It creates the
+# pod's cgroup, as kubelet does. LIMITS can also be an object of annotations.
 start_pod() {
 	local name=$1 annotation status=0
 	annotation=$(of_device "$2")
@@ -164,7 +166,7 @@ release() {
 
 no_cgroup() { [ -z "$(find "$over" -mindepth 1 -type d ! -name '*conmon*')" ]; }
 
-# All charges are returned, and no cgroup is left.
+# Check that all charges are returned, and that no cgroup is left.
 nothing_left() {
 	within 60 no_cgroup
 	none_dying
@@ -193,7 +195,7 @@ one_past() {
 	nothing_left
 }
 
-# not_started LIMITS REASON: the container fails before the first output of the program.
+# not_started LIMITS REASON: check that the container fails before the first output of the program.
 not_started() {
 	look c3 "$1" 1
 	[ "$status" != 0 ] || { echo "the status is 0"; return 1; }
@@ -207,7 +209,7 @@ killed() {
 	hold c5 'qp=2' 2
 	pids=$(cat "$leaf/cgroup.procs")
 	[ -n "$pids" ]
-	# The first kill may end the others.
+	# Ignore errors, because the first kill may also end the other processes.
 	# shellcheck disable=SC2086 # words
 	kill -9 $pids 2>/dev/null || :
 	wait
@@ -229,7 +231,7 @@ together() {
 	for ((i = 0; i < at_once; i++)); do
 		start "d$i" 'qp=2' verbs-hold rxe0 3 </dev/null >"/run/d$i.out" 2>&1 &
 	done
-	# A container that fails takes nothing from the others.
+	# Check that a container that fails takes nothing from the other containers.
 	look d 'qp=2 nosuch=1' 3
 	says_not QP
 	wait
@@ -241,7 +243,7 @@ together() {
 	nothing_left
 }
 
-# The default and the ceiling of the administrator apply to annotations.
+# Check that the administrator's default and ceiling apply to annotations.
 administrator() {
 	conf '[default]' 'rxe0 qp=1' '[ceiling]' 'default qp=4'
 	look c4 '' 2

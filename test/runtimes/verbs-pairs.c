@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * verbs-pairs DEVICE MS: create and destroy PDs until the end. After each MS milliseconds, print
- * how many pairs a second there were, and the 99th percentile of their times in microseconds.
+ * verbs-pairs DEVICE MS: create and destroy PDs without end. After each MS milliseconds, print the
+ * number of pairs per second, and the 99th percentile of their times in microseconds.
  */
 #include <infiniband/verbs.h>
 #include <stdio.h>

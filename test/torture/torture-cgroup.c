@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Torture: actors that create, change, read and remove cgroups. All of the tree except the calm
- * part is created and removed at random. Actors draw names from a small set, and use the cgroup
- * that has the name at that moment.
+ * Torture: actors that create, change, read and remove cgroups. They create and remove cgroups of
+ * the tree at random, except in the calm part. Actors draw names from a small set, and use the
+ * cgroup that has the name at that moment.
  */
 #define _GNU_SOURCE
 #include <poll.h>
@@ -15,7 +15,7 @@
 
 static const char *const classes[] = { "rdma", "rdma.verb", "rdma.hw", "rdma.control" };
 static const char *const kinds[] = { "max", "current", "peak", "events", "events.local" };
-/* The file of the last class, which counts no objects. */
+/* The index of the last class, which counts commands and not objects. */
 #define CONTROL		(ARRAY_SIZE(classes) - 1)
 static const char *const control_kinds[] = { "max", "stat" };
 
@@ -100,7 +100,9 @@ void torture_cgroup_init(void)
 	}
 }
 
-/* EBUSY: a cgroup whose children have the controller accepts no process. */
+/*
+ * Move a process to a cgroup. The error is EBUSY if the children of the cgroup have the controller.
+ */
 static int enter(const char *cgroup, pid_t pid)
 {
 	char path[TORTURE_PATH + 16], text[16];
@@ -149,7 +151,10 @@ void torture_tree(void)
 	torture_pause(1000);
 }
 
-/* ENOENT: the cgroup is removed, or its parent does not enable the controller. */
+/*
+ * Enable or disable the controller. The error is ENOENT if the cgroup is removed, or if its parent
+ * does not enable the controller.
+ */
 void torture_toggle(void)
 {
 	char path[TORTURE_PATH + 32];
@@ -173,15 +178,15 @@ static int add_limit(char *text, unsigned int class)
 	if (!strcmp(keys[class][key], "mr_mem") || !strcmp(keys[class][key], "queue_mem"))
 		value *= 30000;
 	/*
-	 * A process that waits a minute does nothing else, and a limit of 0 is invalid for
-	 * commands.
+	 * Use high rates, because a process that waits a minute tests nothing meanwhile. Do not use
+	 * 0, which is invalid as a limit on commands.
 	 */
 	if (class == CONTROL)
 		value = value * (strcmp(keys[class][key], "ops") ? 1 : 200) + 1;
 	return sprintf(text, " %s=%u", keys[class][key], value - 1);
 }
 
-/* One or more valid lines for a class. */
+/* Write one or more valid lines for a class. */
 static void any_limits(char *text, unsigned int class)
 {
 	unsigned int lines = 1 + torture_random(3), count;
@@ -199,7 +204,7 @@ static void any_limits(char *text, unsigned int class)
 	}
 }
 
-/* ENOTUNIQ: a name that devices in two network namespaces have. */
+/* Set limits. The error is ENOTUNIQ if devices in two network namespaces have the name. */
 void torture_limit(void)
 {
 	unsigned int class = torture_random(ARRAY_SIZE(classes));
@@ -212,7 +217,7 @@ void torture_limit(void)
 	torture_pause(1000);
 }
 
-/* The lines of a file are well-formed; test/differential compares each byte. */
+/* Check that the lines of a file are well-formed. test/differential compares each byte. */
 static void check_lines(const char *path, const char *text)
 {
 	struct model_text rest = { text, strlen(text) };
@@ -301,7 +306,7 @@ void torture_calm(void)
 	static const char *const cgroups[] = { TORTURE_CALM, TORTURE_CALM "/0", TORTURE_CALM "/1" };
 	static const char *const growing[] = { "peak", "events", "events.local" };
 	unsigned int cgroup = torture_random(ARRAY_SIZE(cgroups));
-	/* Commands are not usage. */
+	/* Skip the last class, because commands are not usage. */
 	unsigned int class = torture_random(CONTROL);
 	unsigned int file = torture_random(ARRAY_SIZE(growing));
 	unsigned long long limits[MOST_VALUES], values[MOST_VALUES];

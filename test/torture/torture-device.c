@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Torture: actors that change devices, with the tools of an administrator, except the calm device.
+ * Torture: actors that change devices with the tools of an administrator. They do not change the
+ * calm device.
  */
 #define _GNU_SOURCE
 #include <stdarg.h>
@@ -19,7 +20,7 @@ bool torture_has_module(void)
 	return getenv("MODULES");
 }
 
-/* Without "module", no actor removes the calm device. */
+/* Whether the calm device stays. Only the actor "module" removes it. */
 bool torture_is_calm(void)
 {
 	return !torture_has_module();
@@ -108,9 +109,9 @@ static int tool_run(const char *netns, char *command, char *text, size_t size)
 }
 
 /*
- * Messages of the tools if other actors were faster, or hold the object. The kernel reports a
- * device's name in use as too many open files. If a device was removed after its name was looked
- * up, the kernel reports an invalid argument.
+ * Whether other actors explain the message of a tool: they were faster, or they hold the object. If
+ * a device's name is in use, the kernel reports too many open files. If a device was removed after
+ * the tool looked up its name, the kernel reports an invalid argument.
  */
 static bool tool_is_excused(const char *command, const char *text)
 {
@@ -121,7 +122,7 @@ static bool tool_is_excused(const char *command, const char *text)
 	};
 	unsigned int i;
 
-	/* There is no rxe while its module is unloaded. */
+	/* These messages come while the module of rxe is unloaded. */
 	if (torture_has_module() && (strstr(text, "is in use") || strstr(text, "Invalid argument")))
 		return true;
 	if (!strncmp(command, "rdma ", 5) && strstr(text, "Invalid argument"))
@@ -198,7 +199,7 @@ void torture_link(void)
 	torture_pause(20000);
 }
 
-/* Move the device to each of the two namespaces, because one of the moves has an effect. */
+/* Move the device to each of the two namespaces. Only one of the moves has an effect. */
 void torture_netns(void)
 {
 	char name[TORTURE_NAME];
@@ -209,7 +210,7 @@ void torture_netns(void)
 	tool("away", "rdma dev set %s netns home", name);
 }
 
-/* Unloading the module removes all devices, also the calm one, with all their objects. */
+/* Unload the module, which removes all devices with all their objects, even the calm device. */
 void torture_module(void)
 {
 	tool("home", "modprobe -d %s -r rdma_rxe", getenv("MODULES"));
@@ -234,7 +235,7 @@ void torture_device_init(void)
 	}
 }
 
-/* Run a command for each link, in each network namespace, although it may fail. */
+/* Run a command for each link, in each network namespace. The command may fail. */
 static void try_all(const char *format)
 {
 	char command[64], text[400];

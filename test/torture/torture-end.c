@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Torture: conditions after all processes have ended. The kernel needs a moment for some of the
- * conditions, so each check waits.
+ * Torture: check the conditions after all processes have ended. Each check waits, because the
+ * kernel needs a moment for some of the conditions.
  */
 #define _GNU_SOURCE
 #include <ftw.h>
@@ -11,7 +11,7 @@
 
 #define END_PATIENCE 20
 
-/* The complaint; empty if there is none. */
+/* The text of the complaint. It is empty if there is no complaint. */
 static char complaint[512];
 
 /* Call @find until it finds no complaint, but not longer than END_PATIENCE. */
@@ -87,7 +87,7 @@ static void end_find_dying(void)
 		snprintf(complaint, sizeof(complaint), "%.300s", found ?: "no cgroup.stat");
 }
 
-/* rdma.capacity shows all devices, also devices of other network namespaces. */
+/* Check rdma.capacity, which shows the devices of all network namespaces. */
 static void end_remove_devices(void)
 {
 	static char text[TORTURE_TEXT];
@@ -98,13 +98,17 @@ static void end_remove_devices(void)
 		snprintf(complaint, sizeof(complaint), "%.80s", text);
 }
 
-/* The allocator may keep this many freed objects on each of two processors: two sheaves of 60. */
+/*
+ * More than the allocator may keep: on each of two processors, it keeps two sheaves of 60 freed
+ * objects.
+ */
 #define KEPT_POOLS 256
 
 /*
  * After the removal of all devices and cgroups, no pool may be left. A kernel with
- * CONFIG_MEM_ALLOC_PROFILING counts what each function has allocated. The count of objects that
- * kfree_rcu() frees is not exact: since 7.0 the allocator keeps some until more arrive.
+ * CONFIG_MEM_ALLOC_PROFILING counts what each function has allocated. The count is not exact for
+ * objects that kfree_rcu() frees: since 7.0, the allocator keeps some of these objects until more
+ * arrive.
  */
 static void end_find_memory(void)
 {
@@ -138,7 +142,10 @@ void torture_end(void)
 	torture_write(TORTURE_ROOT "/cgroup.procs", "0");
 	torture_socket_exit();
 	end_wait("usage is left", end_find_usage);
-	/* Limits and history end with the device or the cgroup, so pick what to remove first. */
+	/*
+	 * Limits and history end with the device or with the cgroup, so remove sometimes the
+	 * devices first and sometimes the cgroups.
+	 */
 	if (torture_random(2))
 		end_wait("devices are left", end_remove_devices);
 	end_wait("cgroups cannot be removed", end_remove_cgroups);

@@ -3,8 +3,8 @@
  * Torture: actors with sockets of RDS and SMC, for which the kernel creates objects. RDS and SMC
  * have devices of their own, because both need addresses: SMC finds a device for its own address
  * only on the loopback link. The device of RDS is removed and created while sockets use it. The
- * device and the module of SMC stay: if sockets come and go, unplugging waits longer than the
- * sockets exist, also with stock.
+ * device and the module of SMC stay, because unplugging may wait without end while sockets are
+ * created and closed, even with stock.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -25,7 +25,10 @@
 #define SMC_ADDRESS	"198.18.0.2"
 #define ADD_RDS		"rdma link add rxerds type rxe netdev torrds"
 #define QUIETLY		" >/dev/null 2>&1"
-/* The number of ports of SMC, and of types of service of RDS, each with its connection. */
+/*
+ * The number of ports of SMC. It is also the number of types of service of RDS, each of which has a
+ * connection.
+ */
 #define PORTS		4
 #define LIFE_STEPS	40
 #define LIFE_SOCKETS	8
@@ -82,7 +85,7 @@ static struct sockaddr_in address_of(const char *text, unsigned int port)
 	return address;
 }
 
-/* RDS returns EDQUOT at a limit, and EAGAIN without a connection. */
+/* Report the outcome of a call of RDS, which returns EDQUOT at a limit. */
 static void rds_did(const char *what, int ret)
 {
 	int error = ret < 0 ? errno : 0;
@@ -94,7 +97,9 @@ static void rds_did(const char *what, int ret)
 				  ENETUNREACH, EHOSTUNREACH));
 }
 
-/* Send a message to the socket itself, which maps @bytes of memory if not 0. */
+/*
+ * Send a message to the socket itself. If @bytes is not 0, the message maps this amount of memory.
+ */
 static void rds_send(int fd, struct sockaddr_in *address, char *memory, size_t bytes)
 {
 	static rds_rdma_cookie_t cookie;
@@ -123,7 +128,7 @@ static void rds_send(int fd, struct sockaddr_in *address, char *memory, size_t b
 		return;
 	free_args.cookie = cookie;
 	free_args.flags = torture_random(2) ? RDS_RDMA_INVALIDATE : 0;
-	/* A single-use region is removed after its use. */
+	/* Ignore an error, because a single-use region is removed after its use. */
 	setsockopt(fd, SOL_RDS, RDS_FREE_MR, &free_args, sizeof(free_args));
 }
 

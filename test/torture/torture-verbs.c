@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Torture: actors with objects. A life is one device opened in some cgroup, with objects created
- * and destroyed at random. Lives end normally, by SIGKILL, or with their context passed to another
- * process.
+ * Torture: actors with objects. In a "life", a process opens a device in some cgroup, and creates
+ * and destroys objects at random. A life ends normally, ends by SIGKILL, or passes its context to
+ * another process.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -26,13 +26,14 @@
 enum type { CONTEXT, PD, CQ, CHANNEL, QP, SRQ, MR, BAD_MR, MW, AH, MEMBER, TYPES };
 
 /*
- * EINVAL, ENODATA: the device has no address, because its link is down or removed. Then creating an
- * AH can also fail because there is no path. EMFILE is not excused, because no actor leaks files.
+ * The errors EINVAL and ENODATA mean that the device has no address, because its link is down or
+ * removed. Creating an AH can then also fail for lack of a path. EMFILE is not excused, because no
+ * actor leaks files.
  */
 static const struct {
 	const char *name;
-	bool has_events;	/* its events go to an async_event */
-	int excuses[4];		/* for its creation, beside EXCUSE_DEVICE */
+	bool has_events;	/* events of the object go to an async_event */
+	int excuses[4];		/* excuses for a failed creation, beside EXCUSE_DEVICE */
 } types[TYPES] = {
 	[CONTEXT] = { "context", .excuses = { ENOENT } },
 	[PD] = { "pd" },
@@ -135,7 +136,7 @@ static void *create_ah(struct life *life)
 
 /*
  * A multicast group of this process only. If several processes join and leave one group, Linux
- * 7.3's rxe can attach a QP to a group that is being removed. It can then never be detached, and
+ * 7.3's rxe can attach a QP to a group that is being removed. Then no call can detach the QP, and
  * the kernel warns when its context is closed, with or without a controller.
  */
 static union ibv_gid own_group(void)
@@ -162,8 +163,8 @@ static void *create_member(struct life *life)
 }
 
 /*
- * An attached QP cannot be destroyed. EBUSY: the removal of the device has begun, so the kernel
- * refuses to detach, and libibverbs hides the refusal.
+ * Detach the QP, because an attached QP cannot be destroyed. The error is EBUSY if the removal of
+ * the device has begun: the kernel then refuses to detach the QP, and libibverbs hides the refusal.
  */
 static int destroy_member(void *handle)
 {
@@ -175,7 +176,7 @@ static int destroy_member(void *handle)
 	return error == EBUSY ? EIO : error;
 }
 
-/* NULL and errno on failure. */
+/* Returns NULL and sets errno on failure. */
 static void *create(struct life *life, enum type type)
 {
 	switch (type) {
@@ -286,7 +287,10 @@ static void live(struct life *life, unsigned int steps)
 			destroy_object(life);
 }
 
-/* EBUSY: another process has created an object that uses the PD or the CQ. */
+/*
+ * Destroy everything. The error is EBUSY if another process has created an object that uses the PD
+ * or the CQ.
+ */
 static void end_life(struct life *life)
 {
 	while (life->count)
@@ -308,7 +312,7 @@ static void do_life(void)
 		end_life(&life);
 }
 
-/* Devices also move to the other namespace, so sometimes enter it. */
+/* Sometimes enter the other network namespace, because devices also move there. */
 static void enter_any_netns(void)
 {
 	if (torture_has_netns())
@@ -448,14 +452,15 @@ static void listen_on(struct rdma_cm_id *id, struct sockaddr_in *address)
 		return;
 	ret = rdma_listen(id, 4);
 	torture_did("listen", ret ? errno : 0, EXCUSE_DEVICE(EADDRINUSE, EINVAL));
-	/* Usually end at once. Otherwise reject requests, perhaps until this process is killed. */
+	/* Usually end at once. Sometimes reject requests, perhaps until this process is killed. */
 	while (!ret && !torture_random(4) && !rdma_get_request(id, &asked))
 		rdma_destroy_id(asked);
 }
 
 /*
- * EPERM: librdmacm returns -1 for a device that it cannot open. ENOENT: loopback, which is used
- * without an address, binds to a device's first GID, which is removed with the netdev.
+ * The error is EPERM if librdmacm cannot open a device. The error is ENOENT without an address:
+ * rdma_cm then binds to the first GID of a device, and this GID may already be removed with the
+ * netdev.
  */
 static void connect_to(struct rdma_cm_id *id, struct sockaddr_in *address)
 {
@@ -469,7 +474,7 @@ static void connect_to(struct rdma_cm_id *id, struct sockaddr_in *address)
 		rdma_connect(id, &param);
 }
 
-/* Fork a process, because librdmacm keeps devices open until its process ends. */
+/* Work in a new process, because librdmacm keeps devices open until its process ends. */
 void torture_connect(void)
 {
 	struct rdma_cm_id *ids[CM_IDS];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * torture SECONDS SEED [ACTOR...]: in a guest of its own, let many processes use RDMA devices,
- * objects and cgroups in all ways at once, and check that nothing is left in the end. Names of
- * actors restrict the run, to narrow a failure.
+ * objects and cgroups in all ways at once, and check that nothing is left at the end. Only the
+ * named actors run, which helps to find the cause of a failure.
  *
- * SEED determines the decisions of each process, not how processes interleave: the same seed
- * repeats the decisions, and with luck the failure.
+ * SEED determines the decisions of each process, but not the order in which the processes run. So
+ * the same seed repeats the decisions, and perhaps the failure.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -26,8 +26,8 @@ struct torture_actor {
 	const char *name;
 	void (*act)(void);
 	unsigned int processes;
-	bool meets_limits;		/* a limit must refuse some of its attempts */
-	bool (*is_possible)(void);	/* or NULL: always */
+	bool meets_limits;		/* a limit must refuse some attempts of this actor */
+	bool (*is_possible)(void);	/* NULL if the actor is always possible */
 };
 
 static const struct torture_actor torture_actors[] = {
@@ -53,7 +53,7 @@ static const struct torture_actor torture_actors[] = {
 
 struct torture_outcomes {
 	atomic_ulong done;
-	atomic_ulong refused;	/* by a limit */
+	atomic_ulong refused;	/* refused by a limit */
 	atomic_ulong excused;	/* failed because of other actors */
 };
 
@@ -61,7 +61,7 @@ struct torture_outcomes {
 static struct torture_shared {
 	atomic_bool stop;
 	atomic_bool failed;
-	char reason[512];	/* of the first failure */
+	char reason[512];	/* the reason of the first failure */
 	atomic_uint nr_pids;
 	pid_t pids[TORTURE_MOST_PROCESSES];
 	struct torture_outcomes outcomes[ARRAY_SIZE(torture_actors)];
@@ -104,7 +104,7 @@ void torture_pause(unsigned int below_us)
 	usleep(torture_random(below_us));
 }
 
-/* Store a failure and stop. The run reports its first failure at the end. */
+/* Store a failure and stop. The test reports the first failure at the end. */
 void torture_fail(const char *format, ...)
 {
 	char text[400];
@@ -239,7 +239,7 @@ static bool torture_is_chosen(const struct torture_actor *actor, char **names)
 	return *names;
 }
 
-/* Report an actor's process that the kernel does not end, and where it waits. */
+/* Report an actor's process that does not end, and the function of the kernel in which it waits. */
 static void torture_fail_stuck(void)
 {
 	static char wchan[TORTURE_TEXT];
@@ -277,7 +277,10 @@ static void torture_reap(void)
 		}
 		if (!pid)
 			usleep(10000);
-		/* SIGKILL is for the children of actors; an actor's process ends by itself. */
+		/*
+		 * Accept SIGKILL only for the children of actors, because an actor's own process
+		 * ends by itself.
+		 */
 		else if (torture_is_actor(pid) ? status :
 			 WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
 			torture_fail("process %d ended with status %#x", pid, status);
@@ -287,7 +290,7 @@ static void torture_reap(void)
 #define TORTURE_ENOUGH 1000
 
 /*
- * Print what each actor did. An actor that did nothing, or met no limit, tested nothing. On a
+ * Print what each actor did. An actor that did nothing, or reached no limit, tested nothing. On a
  * kernel with checkers, the first few hundred processes may be killed before they reach a limit.
  */
 static unsigned long torture_report(char **names)

@@ -7,11 +7,10 @@
  *   torture-cgroup.c  actors that change and read cgroups
  *   torture-device.c  actors that change devices
  *   torture-socket.c  actors that have sockets of RDS and SMC
- *   torture-end.c     conditions after all of them have ended
+ *   torture-end.c     conditions after all actors have ended
  *
  * An actor does random things until torture_running() returns false, and reports each outcome.
- * Nearly all errors can be explained by other actors; an error that cannot be explained fails the
- * test.
+ * Other actors can explain nearly all errors. An error without an explanation fails the test.
  */
 #ifndef TORTURE_H
 #define TORTURE_H
@@ -33,15 +32,15 @@
 
 #define TORTURE_ROOT	"/sys/fs/cgroup"
 #define TORTURE_TOP	TORTURE_ROOT "/torture"
-/* This part's limits on TORTURE_CALM_DEVICE never change, so usage has a known bound. */
+/* The limits of this cgroup on TORTURE_CALM_DEVICE never change, so its usage has a known bound. */
 #define TORTURE_CALM	TORTURE_TOP "/calm"
-/* Everything below this cgroup changes. */
+/* Actors change everything below this cgroup. */
 #define TORTURE_WILD	TORTURE_TOP "/wild"
 #define TORTURE_PATH	128
 #define TORTURE_NAME	16
 #define TORTURE_TEXT	65536
 
-/* This device is not renamed, moved, unplugged or removed before the end. */
+/* No actor renames, moves, unplugs or removes this device, except the actor "module". */
 #define TORTURE_CALM_DEVICE "rxe0"
 /* The other devices are tor1a, tor1b, tor2a, ..., on the links tor1, tor2, ... */
 #define TORTURE_LINKS	3
