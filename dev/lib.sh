@@ -2,18 +2,19 @@
 # shellcheck shell=sh disable=SC2034
 # Functions that the scripts share. A script sources this file, and uses some of them.
 
-# dash runs no trap of EXIT when a signal ends it, and what the trap deletes can be GiB.
+# dash does not run the trap of EXIT if a signal ends dash, and the trap may have to delete some
+# GiB. So exit here.
 trap 'exit 130' HUP INT TERM
 # Some shells count seconds in the variable SECONDS.
 # shellcheck disable=SC3028 # for these shells
 [ -z "${BASH_VERSION:-}" ] || [ "${SECONDS:-0}" != 0 ] || unset SECONDS
 # The scripts parse the output of tools, so it must not be translated.
 export LC_ALL=C
-# The variables of our make are for us: other makefiles also have an OUT or a BASE.
+# Do not pass the variables of our make to other makefiles, which may also have an OUT or a BASE.
 unset MAKEFLAGS
-# With CDPATH, cd may go elsewhere, and prints the folder.
+# With CDPATH, cd may change to another folder, and prints the folder.
 unset CDPATH
-# A git hook sets these, and "git -C" would use them.
+# A git hook sets these variables, and "git -C" would use them.
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR GIT_OBJECT_DIRECTORY
 # depmod, ip and rdma are not in the PATH of every user.
 PATH=$PATH:/usr/sbin:/sbin
@@ -24,7 +25,7 @@ CACHE=${XDG_CACHE_HOME:-${HOME:?is not set; set it, or XDG_CACHE_HOME}/.cache}/r
 export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0="$ROOT"
 
 SUPPORTED='6.12 and later (such as 7.3, or the update 6.12.107), 6.12.x and 7.x (the newest in the archive), or KSRC=/path to a kernel tree'
-# The bases of the checks, the updates on which this release was tested, and their VM.
+# The bases of the checks, the updates on which this release was tested, and the VM of a base.
 CHECK_BASES='6.12 7.3'
 TESTED='6.12.117 7.3.4'
 vm_of() {
@@ -47,7 +48,8 @@ BASE=${BASE:-6.12}
 VM=${VM:-qemu}
 KSRC=${KSRC:-}
 
-# Without a second preprocessor run for the compiler cache, a cold build is faster.
+# Let ccache use the compiler's list of headers. A cold build is then faster, because the
+# preprocessor runs only once.
 export CCACHE_DEPEND=1
 
 die() {
@@ -55,7 +57,7 @@ die() {
 	exit 1
 }
 
-# make, the guest's command line or apt do not accept these characters.
+# Refuse these characters, which make, the guest's command line or apt do not accept.
 for path in "$ROOT" "$CACHE"; do
 	case $path in
 	*[[:space:]]* | *[\"\'\\,:#$%\&]*) die "$path has a blank, a quote or one of , : # $ % &; move the clone or set XDG_CACHE_HOME" ;;
@@ -128,7 +130,7 @@ private_apt() {
 		-o "Acquire::Retries=$retries" -o Acquire::http::Timeout=15 -o Acquire::https::Timeout=15 -o Acquire::Languages=none "$@"
 }
 
-# need_space GIB: fail early with one line, not late in a compiler.
+# need_space GIB: fail with one line if the disk has less space, before a compiler fails.
 need_space() {
 	need_cache
 	free=$(df -Pk "$CACHE" | awk 'NR == 2 { print int($4 / 1048576) }')
@@ -136,7 +138,8 @@ need_space() {
 		die "$CACHE has $free GiB free and this step needs $1; free some, or set XDG_CACHE_HOME"
 }
 
-# with_lock NAME: hold the lock until the script ends; one user of a tree at a time.
+# with_lock NAME: hold the lock until the script ends, so that only one script at a time uses a
+# tree.
 with_lock() {
 	need_cache
 	exec 9>"$CACHE/$1.lock"
@@ -152,9 +155,9 @@ rdma_tests() {
 	done
 }
 
-# tracked PATTERN...: the project's files with these names, in these folders, or that match; * also
-# matches a /. No match is a failure. A release is not a repository: there, all files except those
-# in folders of builds are ours.
+# tracked PATTERN...: print the project's files that have one of these names, are in one of these
+# folders, or match a pattern. A * also matches a slash. Fails if no file matches. A release is not
+# a repository, so all its files are ours, except files in folders of builds.
 tracked() (
 	cd "$ROOT" || exit
 	if [ -e .git ]; then
@@ -167,7 +170,7 @@ tracked() (
 	done
 )
 
-# made_at: the time of the commit in seconds; the files of a release have that time.
+# made_at: print the time of the commit in seconds. The files of a release have this time.
 made_at() {
 	if [ -e "$ROOT/.git" ]; then
 		git -C "$ROOT" log --no-show-signature -1 --format=%ct
@@ -181,8 +184,9 @@ uncommitted() {
 	git -C "$ROOT" status --porcelain --untracked-files=normal
 }
 
-# release: the version in CHANGELOG.md. A commit without its tag, such as v0.1, gets an earlier
-# version, such as 0.1~git20261231235959.0123456789ab. A tarball knows its own.
+# release: print the version in CHANGELOG.md. A commit without the tag of this version, such as
+# v0.1, gets an earlier version, such as 0.1~git20261231235959.0123456789ab. A tarball has its
+# version in a file.
 release() {
 	! cat "$ROOT/.release" 2>/dev/null || return 0
 	version=$(sed -n 's/^## //p' "$ROOT/CHANGELOG.md" | head -n 1)
@@ -193,7 +197,7 @@ release() {
 	echo "$version"
 }
 
-# tree_version DIR: the version that a kernel tree's Makefile states.
+# tree_version DIR: print the version in the Makefile of a kernel tree.
 tree_version() {
 	awk -F' *= *' '
 		$1 == "VERSION" { v = $2 }
@@ -202,8 +206,9 @@ tree_version() {
 }
 
 # overlay BASE STAGE TREE: make TREE equal to BASE with the files of STAGE over it, which
-# TREE/.rdmacg-files lists. A base of the archive never changes, so its files can be hard links,
-# which rsync never writes through. A later call compares only the files of the old and new list.
+# TREE/.rdmacg-files lists. The files of a base of the archive are hard links, because such a base
+# never changes, and rsync replaces a file instead of writing to it. A later call compares only the
+# files of the old and new list.
 overlay() {
 	ours=$3/.rdmacg-files
 	(cd "$2" && find . -type f | sed 's,^\./,,' | sort) >"$2.files"
@@ -221,7 +226,7 @@ overlay() {
 	} >&2 || die "cannot assemble $3; is the disk full?"
 }
 
-# our_git: git in a repository of ours, in which no setting of the user changes a patch.
+# our_git: run git in a repository of ours. No setting of the user changes a patch there.
 our_git() (
 	# shellcheck disable=SC2046 # one word per variable
 	unset GIT_DEFAULT_HASH GIT_DIFF_OPTS GIT_EXTERNAL_DIFF GIT_TEMPLATE_DIR $(git rev-parse --local-env-vars)
@@ -259,7 +264,8 @@ check_patches() {
 		--ignore FILE_PATH_CHANGES,UNKNOWN_COMMIT_ID "$@"
 }
 
-# series_for VERSION: the folder of patches for the nearest base. Linux 5 and 6 had 20 releases.
+# series_for VERSION: print the folder of patches for the nearest base. Linux 5 and 6 had 20
+# releases.
 series_for() {
 	for series in "$ROOT"/patches/*/; do
 		echo "${series%/}"
@@ -289,8 +295,8 @@ apply_patch() {
 	}" "$guide"
 }
 
-# changed_files BASE TREE: the files of an assembled tree that differ from BASE or are not in it.
-# dev/tree lists the files that it has put there.
+# changed_files BASE TREE: print the files of an assembled tree that differ from BASE or are not in
+# BASE. dev/tree has listed the files that it copied to the tree.
 changed_files() {
 	while read -r path; do
 		cmp -s "$1/$path" "$2/$path" || echo "$path"

@@ -50,7 +50,7 @@ check() {
 }
 
 # relay NAME COMMAND...: pass on the lines of a script that reports by itself, with $prefix before
-# each name. If the script reports nothing, or fails without a line that says so, it has failed as
+# each name. If the script reports nothing, or fails without a line "not ok", report a failure of
 # NAME.
 relay() {
 	name=$1 log=$RESULTS/$(echo "$1" | tr -c 'a-zA-Z0-9.\n' -).log
@@ -67,9 +67,9 @@ relay() {
 }
 
 # ktap PREFIX [SKIPS]: convert KTAP of the kselftest runner or of a kernel log with KUnit to our
-# lines, with PREFIX before each name. A group of tests has a line only if it is empty, or if it
-# failed and none of its tests did. ktap fails if a test did, if fewer tests ran than were planned,
-# or if a test was skipped that SKIPS does not name ("none": no test).
+# lines, with PREFIX before each name. A group of tests has a line only if the group is empty, or if
+# the group failed although no test in it failed. ktap fails if a test failed, if fewer tests ran
+# than were planned, or if a test was skipped that SKIPS does not name ("none": no test).
 ktap() {
 	awk -v prefix="$1" -v skips="${2:-}" '
 	function result(verdict, name,    i) {
@@ -107,12 +107,14 @@ ktap() {
 	{
 		sub(/\r$/, "")
 		sub(/^\[ *[0-9.]+\] /, "")
-		# A level deeper is behind "# " for kselftest, and behind four blanks for KUnit.
+		# The lines of a deeper level begin with "# " for kselftest, and with four blanks
+		# for KUnit.
 		for (level = 0; sub(/^(# |    )/, ""); level++)
 			;
 	}
 
-	# The name of a group before its tests; KUnit has that line one level deeper.
+	# This line has the name of a group before its tests. KUnit prints the line one level
+	# deeper.
 	/^Subtest: / { group[level - 1] = $2 "/"; next }
 	/^selftests: [a-z]+: / { group[level] = $3 "/"; next }
 
