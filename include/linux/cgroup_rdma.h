@@ -18,10 +18,10 @@ struct rdmacg_desc;
 /* The maximum number of resources of a device. */
 #define RDMACG_MAX_SLOTS 64
 
-/* No limit, or no stated capacity. Users read and write it as "max". */
+/* This value means no limit, or a capacity that is not stated. Users read and write it as "max". */
 #define RDMACG_NO_LIMIT ((u64)S64_MAX)
 
-/* An endless amount is not counted, and is refused if there is a limit. */
+/* An endless amount. A charge of it is refused if there is a limit, and otherwise not counted. */
 #define RDMACG_ENDLESS U64_MAX
 
 /* Returns the part of an amount that is counted. */
@@ -31,10 +31,10 @@ static inline u64 rdmacg_counted(u64 amount)
 }
 
 /**
- * enum rdmacg_resource_type - slots of the resources that every device has
+ * enum rdmacg_resource_type - the slots of the resources that every device has
  * @RDMACG_RESOURCE_HCA_HANDLE: open uverbs contexts
  * @RDMACG_RESOURCE_HCA_OBJECT: uverbs objects that have an id
- * @RDMACG_RESOURCE_MAX: number of these types
+ * @RDMACG_RESOURCE_MAX: the number of these slots
  *
  * The slots are fixed, because the IB core registers the table of these resources first.
  */
@@ -50,7 +50,7 @@ enum rdmacg_resource_type {
  * @RDMACG_CLASS_VERB: rdma.verb.max and so on
  * @RDMACG_CLASS_HW: rdma.hw.max and so on
  * @RDMACG_CLASS_CONTROL: rdma.control.max; only the controller registers resources of this class
- * @RDMACG_CLASSES: number of classes
+ * @RDMACG_CLASSES: the number of classes
  */
 enum rdmacg_class {
 	RDMACG_CLASS_HCA,
@@ -62,8 +62,8 @@ enum rdmacg_class {
 
 /**
  * struct rdmacg_resource - one countable thing of a device
- * @name: the key in the files: a lower-case letter, then lower-case letters,
- *	digits or underscores, 31 characters at most; none of "max", "index" and
+ * @name: the key in the files. The key begins with a lower-case letter, has only lower-case
+ *	letters, digits and underscores, and at most 31 characters. It must not be "max", "index" or
  *	"default"
  * @class: the files in which the resource appears
  * @capacity: the amount that the device has, or RDMACG_NO_LIMIT if it is not known
@@ -75,12 +75,13 @@ struct rdmacg_resource {
 };
 
 /**
- * struct rdmacg_table - resources that a device gets together, or not at all
+ * struct rdmacg_table - resources of which a device gets all or none
  * @resources: one or more resources; needed only during registration
  * @count: the number of resources
  * @first_slot: set at registration to the slot of the first resource; the slots of the other
- *	resources follow. Set to -EINVAL for an empty table, a malformed resource or a name that the
- *	device already has, and to -ENOSPC above RDMACG_MAX_SLOTS
+ *	resources follow. Set to -EINVAL if the table is empty, if a resource is malformed, or if
+ *	the device already has a name. Set to -ENOSPC if the device would have more than
+ *	RDMACG_MAX_SLOTS
  */
 struct rdmacg_table {
 	const struct rdmacg_resource *resources;
@@ -90,8 +91,8 @@ struct rdmacg_table {
 
 /**
  * struct rdmacg_device - one RDMA device of the controller
- * @name: the device's name for users; set by the caller, read at registration
- *	and by rdmacg_rename_device()
+ * @name: the device's name for users. The caller sets it, and the controller reads it at
+ *	registration and in rdmacg_rename_device()
  * @index: a system-wide number that distinguishes devices of the same name; set by the caller
  *	before registration
  *
@@ -104,14 +105,14 @@ struct rdmacg_device {
 	/* The index of the device's pool in the map of each cgroup. */
 	u32			key;
 	unsigned int		nr_slots;
-	/* For readers: the part that outlives this struct. */
+	/* The part that readers use, which outlives this struct. */
 	struct rdmacg_desc	*desc;
 };
 
 /**
  * struct rdmacg_amount - an amount of one resource
  * @slot: the resource; no two amounts of a set have the same slot
- * @amount: a number of objects or bytes: 1 to RDMACG_NO_LIMIT, or RDMACG_ENDLESS
+ * @amount: the number of objects or bytes, from 1 to RDMACG_NO_LIMIT, or RDMACG_ENDLESS
  */
 struct rdmacg_amount {
 	unsigned int		slot;
@@ -119,10 +120,12 @@ struct rdmacg_amount {
 };
 
 /**
- * enum rdmacg_command_kind - how often a command counts in the rates of its cgroup
- * @RDMACG_COMMAND_DESTROY: never waits and does not use the rate, but appears in rdma.control.stat
- * @RDMACG_COMMAND_CHANGE: any other command; counts once
- * @RDMACG_COMMAND_CREATE: counts twice, once for the destruction of the created object
+ * enum rdmacg_command_kind - the number of times that a command counts in the rates of its cgroup
+ * @RDMACG_COMMAND_DESTROY: a command that destroys an object; it never waits and does not use the
+ *	rate, but appears in rdma.control.stat
+ * @RDMACG_COMMAND_CHANGE: any other command; it counts once
+ * @RDMACG_COMMAND_CREATE: a command that creates an object; it counts twice, once for the later
+ *	destruction
  */
 enum rdmacg_command_kind {
 	RDMACG_COMMAND_DESTROY	= 0,
@@ -252,9 +255,9 @@ static inline void rdmacg_put(struct rdma_cgroup *cg)
 #include <linux/atomic.h>
 
 /*
- * The number of limits on commands in all pools, plus the number of cgroups with such a default.
- * This is not a static key, because each change of a static key patches the kernel's code, and a
- * user with a delegated cgroup could cause any number of changes.
+ * The number of limits on commands in all pools, plus the number of cgroups with a default for
+ * commands. This is not a static key, because each change of a static key patches the kernel's
+ * code. A user with a delegated cgroup could cause any number of such changes.
  */
 extern atomic_long_t rdmacg_nr_control_limits;
 
@@ -303,14 +306,14 @@ static inline bool rdmacg_commands_are_limited(void)
  * @device: a registered device
  * @kind: the kind of command
  *
- * Waits while the process's cgroup or an ancestor is above its limit. Does nothing if no cgroup of
- * the machine has a limit on commands.
+ * The call waits while the process's cgroup or an ancestor is over its limit. If no cgroup of the
+ * machine has a limit on commands, the call does nothing.
  *
  * Context: Process context; may sleep as long as the limit requires. The caller must not hold a
- * lock that is needed to end a command, or to remove the device before rdmacg_stop_waiting().
- * Return: 0, -ENOMEM, or -ERESTARTNOINTR after a signal. After an error, the command must not
- * run, and rdmacg_end_command() does nothing. The system call restarts after the signal, and
- * keeps its place.
+ * lock that is necessary to end a command, or to call rdmacg_stop_waiting().
+ * Return: 0, -ENOMEM, or -ERESTARTNOINTR after a signal. After an error, the caller must not run
+ * the command, and rdmacg_end_command() does nothing. After the signal, the system call restarts,
+ * and its command keeps its place in the queue.
  */
 static inline int rdmacg_begin_command(struct rdmacg_command *command,
 				       struct rdmacg_device *device,
@@ -327,7 +330,7 @@ static inline int rdmacg_begin_command(struct rdmacg_command *command,
  * @to: the argument for rdmacg_end_command()
  * @from: the command that began; rdmacg_end_command() does nothing with it after this call
  *
- * For commands that the adapter completes later, perhaps in an interrupt.
+ * Use this for a command that the adapter completes later, perhaps in an interrupt.
  *
  * Context: Any context.
  */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Drivers call these functions for resources that a user can exhaust and that the IB core does not
- * know. These resources appear in rdma.hw.*. Drivers also describe the objects of their own
- * interfaces here.
+ * Drivers call these functions for resources that the IB core does not know and that a user can
+ * exhaust. These resources appear in rdma.hw.*. Drivers also use this header to describe the
+ * objects of their own interfaces.
  *
- * ULPs in the kernel call these functions for objects that they create for a user. These objects
+ * ULPs in the kernel call these functions for objects that they create for a user. Such objects
  * appear in rdma.verb.*, like objects from uverbs. In a system call, rdmacg_get_current() returns
- * the cgroup to charge. A ULP whose worker creates the objects later keeps this cgroup.
+ * the cgroup to charge. If a worker creates the objects later, the ULP keeps this cgroup until
+ * then.
  */
 #ifndef _RDMA_IB_RDMACG_H
 #define _RDMA_IB_RDMACG_H
@@ -21,8 +22,8 @@ struct uverbs_attr_bundle;
 
 /**
  * struct ib_rdmacg_content - the charges for a uverbs object, except hca_object
- * @type: a value of enum uverbs_default_objects. Another value, or a type that the device does
- *	not have, is charged as a driver_object
+ * @type: a value of enum uverbs_default_objects. The object is charged as a driver_object if this
+ *	is another value, or a type that the device does not have
  * @dm_mem: the bytes of device memory in the object
  */
 struct ib_rdmacg_content {
@@ -31,11 +32,11 @@ struct ib_rdmacg_content {
 };
 
 /**
- * struct ib_rdmacg_object_def - an object whose charges depend on attributes
+ * struct ib_rdmacg_object_def - a type of objects whose charges depend on attributes
  * @id: the type of object
- * @describe: called with the attributes of a method that is about to create the object. @content
- *	has the type of the object and no device memory. Returns 0, or an error that the method
- *	then returns
+ * @describe: the function that sets the charge of an object. It is called with the attributes of
+ *	the method that is about to create the object. @content then has the type of the object and
+ *	no device memory. The function returns 0, or an error that the method then returns
  */
 struct ib_rdmacg_object_def {
 	u32			id;
@@ -50,8 +51,8 @@ struct ib_rdmacg_object_def {
  * @qp: queue pairs
  * @srq: shared receive queues
  * @mr: memory regions
- * @mr_mem: the bytes that the device can access through these objects; 2^48 bytes or more are not
- *	counted, and are refused if there is a limit
+ * @mr_mem: the bytes that the device can access through these objects. An amount of 2^48 bytes or
+ *	more is refused if there is a limit, and otherwise not counted
  */
 struct ib_rdmacg_objects {
 	u32			pd;
@@ -182,7 +183,10 @@ static inline bool ib_rdmacg_current_is_limited(struct ib_device *device)
 
 #endif /* CONFIG_CGROUP_RDMA */
 
-/* RDS shares its objects, so no cgroup can be charged. RDS refuses a process with a limit. */
+/*
+ * Processes share the objects of RDS, so no cgroup can be charged. RDS refuses a process with a
+ * limit.
+ */
 static inline bool ib_rdmacg_refuses_rds(struct ib_device *device)
 {
 	return IS_ENABLED(CONFIG_CGROUP_RDMA_RDS) && ib_rdmacg_current_is_limited(device);

@@ -2,21 +2,22 @@
 /*
  * RDMA cgroup controller: rates of commands, and commands in flight.
  *
- * A command belongs to the cgroup of its process when it begins. The cgroup gets a pool and a
- * control with the first command for which the cgroup or an ancestor has a limit. Without such a
- * limit, commands are not counted. A removed cgroup keeps its limits until the last of its
- * commands ends, because each command holds a reference.
+ * A command belongs to the cgroup of its process at the time when the command begins. The first
+ * command under a limit of the cgroup or an ancestor creates the cgroup's pool and control. Without
+ * such a limit, commands are not counted. Each command holds a reference to its cgroup, so a
+ * removed cgroup keeps its limits until the last of its commands ends.
  *
- * A command that creates an object takes two of each rate, one of them for the end of the object.
- * Other commands take one. A command that destroys is counted, takes nothing and never waits. So a
- * process can always destroy, and destroy commands use up no rate that a sibling needs.
+ * A command that creates an object counts twice in each rate, once for the later destruction. A
+ * command that destroys an object is counted in rdma.control.stat, but does not use the rate and
+ * never waits. Any other command counts once. So a process can always destroy its objects, and
+ * destroy commands leave the rate to siblings.
  *
- * A waiting command begins in its timer, not when its process runs next. So a process that is
- * stopped, or whose cgroup has used up its processor time, does not delay the commands behind it. A
- * process that a signal wakes returns to user space, where it can be frozen. It restarts the system
- * call and gets its place in the queue back.
+ * A timer lets a waiting command begin, even if its process does not run. So the commands behind it
+ * do not wait for a process that is stopped, or whose cgroup has used up its processor time. A
+ * signal wakes a waiting process, which then returns to user space, where it can be frozen. The
+ * process restarts the system call, and the command gets its place in the queue back.
  *
- * Functions whose names begin with rdmacg_rate get the time from their caller and only compute.
+ * Functions whose names begin with rdmacg_rate only compute, and get the time from their caller.
  */
 #include <kunit/static_stub.h>
 #include <linux/completion.h>
@@ -30,18 +31,22 @@
 
 #include "rdma-control.h"
 
-/* The slack of timers, so that the timers of many queues can share an interrupt. */
+/* The slack of timers. With slack, the timers of many queues can share an interrupt. */
 #define RDMACG_SLACK_NS ((u64)(50 * NSEC_PER_USEC))
 
-/* If a command begins late, its rate makes up for this much of the delay at most. */
+/* If a command begins later than its rate allows, the rate makes up for at most this delay. */
 #define RDMACG_LONGEST_DELAY ((u64)NSEC_PER_SEC)
 
-/* A larger burst does not limit anything, and its product with a second could overflow. */
+/*
+ * The largest burst. A larger burst would have no effect, and its product with a second could
+ * overflow.
+ */
 #define RDMACG_BURST_MAX ((u64)NSEC_PER_SEC)
 
 /*
- * Set the limits; RDMACG_NO_LIMIT removes a limit. Commands that have begun count as the same
- * number at the new rate. Without a burst, a tenth of a second's commands may begin at once.
+ * Set a rate and its burst; RDMACG_NO_LIMIT stands for no limit. If N commands have begun ahead of
+ * the old rate, N commands count as ahead of the new rate. Without a burst, the commands of a tenth
+ * of a second may begin together.
  */
 void rdmacg_rate_set(struct rdmacg_rate *rate, u64 ops, u64 burst, u64 now)
 {
@@ -67,14 +72,15 @@ void rdmacg_rate_set(struct rdmacg_rate *rate, u64 ops, u64 burst, u64 now)
 	};
 }
 
-/* The time when the next command may begin; 0 without a limit. */
+/* Returns the time when the next command may begin, or 0 without a limit. */
 u64 rdmacg_rate_begins(const struct rdmacg_rate *rate)
 {
 	return rate->interval && rate->due > rate->tolerance ? rate->due - rate->tolerance : 0;
 }
 
 /*
- * Count a command. If the command waited for this rate, the rate makes up for the delay until now.
+ * Count a command in a rate. If the command has waited for this rate, its timer may have been late.
+ * The rate makes up for that delay.
  */
 void rdmacg_rate_take(struct rdmacg_rate *rate, unsigned int cost, u64 now, bool has_waited)
 {
@@ -112,7 +118,9 @@ static struct rdmacg_waiter *rdmacg_first_waiter_locked(struct rdmacg_control *c
 	return rdmacg_waiter_of(rb_first_cached(&control->queue));
 }
 
-/* The lowest level that does not let the command begin; NULL if all do. */
+/*
+ * Returns the lowest level that does not let the command begin, or NULL if all levels let it begin.
+ */
 static struct rdmacg_control *rdmacg_blocking_level_locked(const struct rdmacg_waiter *waiter,
 							   u64 now)
 {
@@ -139,7 +147,10 @@ static void rdmacg_stat_count(struct rdmacg_control_stat *stat, bool begins, u64
 	rdmacg_count(&stat->throttled_ns, waited_ns);
 }
 
-/* On all levels, count a command that begins now. If it has waited, it has left its queue. */
+/*
+ * Count a command that begins now, on all levels. A command that has waited is no longer in a
+ * queue.
+ */
 static void rdmacg_begin_locked(const struct rdmacg_waiter *waiter, u64 now, u64 waited_ns)
 {
 	struct rdmacg_control *level;
@@ -154,13 +165,16 @@ static void rdmacg_begin_locked(const struct rdmacg_waiter *waiter, u64 now, u64
 	}
 }
 
-/* Start the timer of the first waiter of a queue, for the time when its command can begin. */
+/*
+ * Start the timer of the first waiter of a queue. The timer expires when the rate lets the first
+ * command begin.
+ */
 static void rdmacg_queue_arm_locked(struct rdmacg_control *control, u64 now)
 {
 	struct rdmacg_waiter *first = rdmacg_first_waiter_locked(control);
 	u64 next = max(rdmacg_rate_begins(&control->rate), now);
 
-	/* Without a place in flight, the first waiter waits for the end of a command. */
+	/* If all places in flight are taken, the first waiter waits for the end of a command. */
 	if (!first || control->inflight >= control->inflight_max)
 		return;
 	hrtimer_start_range_ns(&first->timer, ns_to_ktime(next),
@@ -175,15 +189,18 @@ static void rdmacg_waiter_leave_locked(struct rdmacg_waiter *waiter)
 		rb_erase_cached(&waiter->node, &waiter->level->queue);
 }
 
-/* The time that the command has waited. */
+/*
+ * Returns the time that a command has waited. The time is not 0 for a command that was in a queue.
+ */
 static u64 rdmacg_waited_ns(const struct rdmacg_waiter *waiter, u64 now)
 {
 	return now - waiter->since ?: waiter->level ? 1 : 0;
 }
 
 /*
- * Let the command begin, or queue it at the level that blocks it. Returns whether it has left its
- * queue. A process whose command begins takes the lock before it reuses its stack.
+ * Let the command begin, or put it into the queue of the level that blocks it. Returns whether the
+ * command has left its earlier queue. A process whose command begins takes the lock before it
+ * reuses its stack.
  */
 static bool rdmacg_waiter_try_locked(struct rdmacg_waiter *waiter, u64 now)
 {
@@ -226,8 +243,8 @@ static bool rdmacg_queue_try_first(struct rdmacg_control *control)
 }
 
 /*
- * Let the commands begin whose turn has come, and start the timer of the next command. Releases the
- * lock after each command. In any context.
+ * Let all commands begin that may begin now, and start the timer of the next command. This function
+ * releases the lock after each command, and runs in any context.
  */
 static void rdmacg_queue_run(struct rdmacg_control *control)
 {
@@ -266,7 +283,10 @@ static void rdmacg_waiter_setup_timer(struct rdmacg_waiter *waiter)
 #endif
 }
 
-/* The time when the current process began to wait: before a signal, or now. */
+/*
+ * Returns the time when the current process began to wait. After a signal, this is the time of the
+ * first attempt.
+ */
 static u64 rdmacg_place_take_locked(struct rdmacg_control *home, u64 now)
 {
 	struct rdmacg_place *place = home->places;
@@ -289,7 +309,8 @@ static void rdmacg_place_keep_locked(struct rdmacg_control *home, u64 since)
 }
 
 /*
- * Remove the command of a process that a signal has woken. Returns the level at which it waited.
+ * Remove the command of a process that a signal has woken. Returns the level at which the command
+ * waited.
  */
 static struct rdmacg_control *rdmacg_waiter_give_up_locked(struct rdmacg_waiter *waiter)
 {
@@ -308,7 +329,7 @@ static struct rdmacg_control *rdmacg_waiter_give_up_locked(struct rdmacg_waiter 
 	return left;
 }
 
-/* Wait until the command has begun. Returns 0, or -ERESTARTNOINTR after a signal. */
+/* Wait until the command has begun. Returns 0, or -ERESTARTNOINTR if a signal ends the wait. */
 static int rdmacg_wait(struct rdmacg_waiter *waiter, u64 *waited_ns)
 {
 	struct rdmacg_gate *gate = waiter->home->gate;
@@ -340,8 +361,8 @@ static int rdmacg_wait(struct rdmacg_waiter *waiter, u64 *waited_ns)
 
 /*
  * Let a command begin as soon as the limits of the cgroup and its ancestors allow it. Returns 0, or
- * -ERESTARTNOINTR after a signal: then the command has taken nothing. *@waited_ns is 0 for a
- * command that did not wait.
+ * -ERESTARTNOINTR if a signal ends the wait. Such a command uses no rate and no place in flight.
+ * *@waited_ns is 0 for a command that did not wait.
  */
 int rdmacg_control_begin(struct rdmacg_control *control, enum rdmacg_command_kind kind,
 			 u64 *waited_ns)
@@ -362,8 +383,8 @@ int rdmacg_control_begin(struct rdmacg_control *control, enum rdmacg_command_kin
 }
 
 /*
- * End a command that has begun, except a destroy command. Its places in flight go to waiting
- * commands. In any context.
+ * End a command that has begun, and let waiting commands begin. A destroy command has no place in
+ * flight, so it needs no such call. This function runs in any context.
  */
 void rdmacg_control_end(struct rdmacg_control *control)
 {
@@ -372,15 +393,15 @@ void rdmacg_control_end(struct rdmacg_control *control)
 	scoped_guard(spinlock_irqsave, &control->gate->lock)
 		for (level = control; level; level = level->parent)
 			level->inflight--;
-	/* A command that is queued after the unlock has seen the free place. */
+	/* A command that enters a queue after the unlock has seen the free place. */
 	for (level = control; level; level = level->parent)
 		if (READ_ONCE(level->queue.rb_leftmost))
 			rdmacg_queue_run(level);
 }
 
 /*
- * Apply the pool's limits. If two writes change limits, the later of the two calls sees both
- * changes.
+ * Apply the pool's limits to its control. If two writes change the limits, the later call of this
+ * function sees both changes.
  */
 void rdmacg_control_set(struct rdmacg_control *control)
 {
@@ -401,7 +422,7 @@ static struct rdmacg_control *rdmacg_control_find_rcu(struct rdma_cgroup *cg, u3
 	return pool ? rcu_dereference(pool->control) : NULL;
 }
 
-/* Apply the cgroup's limits, which may have changed. */
+/* Apply the cgroup's limits to all its controls after a write. */
 void rdmacg_control_refresh(struct rdma_cgroup *cg)
 {
 	u32 key, nr = rdmacg_nr_keys(cg);
@@ -418,8 +439,8 @@ void rdmacg_control_refresh(struct rdma_cgroup *cg)
 }
 
 /*
- * Let one waiting command begin. Returns whether a command was waiting. rdmacg_stop_waiting() lets
- * no other command wait on the device.
+ * Let one waiting command begin. Returns whether a command was waiting. No new command waits,
+ * because rdmacg_stop_waiting() has set @bypass.
  */
 bool rdmacg_gate_open(struct rdmacg_gate *gate)
 {
@@ -433,7 +454,7 @@ bool rdmacg_gate_open(struct rdmacg_gate *gate)
 	return false;
 }
 
-/* Allocate a control without limits, commands or gate. NULL if there is no memory. */
+/* Allocate a control without limits, commands or gate. Returns NULL if there is no memory. */
 struct rdmacg_control *rdmacg_control_alloc(void)
 {
 	struct rdmacg_control *control;
@@ -447,7 +468,10 @@ struct rdmacg_control *rdmacg_control_alloc(void)
 	return control;
 }
 
-/* Create the control of a pool that is kept. Another task may create a control meanwhile. */
+/*
+ * Create the control of a pool. The caller is a user of the pool. Another task may create a control
+ * meanwhile, which is then used.
+ */
 static struct rdmacg_control *rdmacg_pool_add_control(struct rdmacg_pool *pool,
 						      struct rdmacg_control *parent)
 {
@@ -464,14 +488,14 @@ static struct rdmacg_control *rdmacg_pool_add_control(struct rdmacg_pool *pool,
 	if (old)
 		kfree(new);
 	else
-		/* A write may have missed this control. */
+		/* A write may have missed this control, so apply the limits again. */
 		rdmacg_control_set(new);
 	return old ?: new;
 }
 
 /*
- * Create the missing controls of a pool and of its ancestors. A user of the pool keeps all of them.
- * NULL if there is no memory.
+ * Create the missing controls of a pool and of its ancestors. The caller is a user of the pool, so
+ * all these pools stay. Returns NULL if there is no memory.
  */
 static struct rdmacg_control *rdmacg_pool_add_controls(struct rdmacg_pool *pool)
 {
@@ -480,7 +504,7 @@ static struct rdmacg_control *rdmacg_pool_add_controls(struct rdmacg_pool *pool)
 
 	while (level--) {
 		parent = control;
-		/* A control that is set remains as long as the pool. */
+		/* A control remains as long as its pool. */
 		control = rcu_dereference_protected(pool->levels[level]->control, true);
 		control = control ?: rdmacg_pool_add_control(pool->levels[level], parent);
 		if (!control)
@@ -490,8 +514,8 @@ static struct rdmacg_control *rdmacg_pool_add_controls(struct rdmacg_pool *pool)
 }
 
 /*
- * Get or create the control of a cgroup. The caller holds a reference to the cgroup and keeps the
- * device. -ENOMEM, or -ENODEV if the device is being unregistered.
+ * Get or create the control of a cgroup. The caller holds a reference to the cgroup, and prevents
+ * the device from being freed. Returns -ENOMEM, or -ENODEV if the device is being unregistered.
  */
 struct rdmacg_control *rdmacg_control_get(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {
@@ -506,12 +530,12 @@ struct rdmacg_control *rdmacg_control_get(struct rdma_cgroup *cg, struct rdmacg_
 	if (IS_ERR(pool))
 		return ERR_CAST(pool);
 	control = rdmacg_pool_add_controls(pool);
-	/* Without a control, the pool may be unused. */
+	/* A pool without a control may be idle, and is then freed. */
 	rdmacg_pool_unpin(cg, desc);
 	return control ?: ERR_PTR(-ENOMEM);
 }
 
-/* Whether the cgroup or an ancestor limits commands on the device. */
+/* Returns whether the cgroup or an ancestor limits commands on the device. */
 bool rdmacg_is_limited(struct rdma_cgroup *cg, const struct rdmacg_desc *desc)
 {
 	const unsigned int first = desc->control_slot;
@@ -519,7 +543,7 @@ bool rdmacg_is_limited(struct rdma_cgroup *cg, const struct rdmacg_desc *desc)
 	if (first == desc->nr_slots)
 		return false;
 	guard(rcu)();
-	/* A burst alone does not limit. */
+	/* A burst without a rate has no effect. */
 	for (; cg->depth; cg = rdmacg_parent(cg))
 		if (rdmacg_limit_rcu(cg, desc, first + RDMACG_CONTROL_OPS) != RDMACG_NO_LIMIT ||
 		    rdmacg_limit_rcu(cg, desc, first + RDMACG_CONTROL_INFLIGHT) != RDMACG_NO_LIMIT)
@@ -531,8 +555,8 @@ bool rdmacg_is_limited(struct rdma_cgroup *cg, const struct rdmacg_desc *desc)
  * rdmacg_stop_waiting() - let all present and later commands on a device begin
  * @device: a registered device that is about to be removed
  *
- * The removal of the device waits for all commands, so it must not wait for their limits. The
- * IB core makes the commands fail.
+ * The removal of the device waits for all commands, and must not wait until their limits let them
+ * begin. The IB core makes these commands fail.
  *
  * Context: Process context; may sleep.
  */
@@ -542,11 +566,11 @@ void rdmacg_stop_waiting(struct rdmacg_device *device)
 	struct rdmacg_domain *domain;
 	bool has_waiters;
 
-	/* A command that comes after the last rdmacg_gate_open() of its domain reads this. */
+	/* A command that begins after the last rdmacg_gate_open() of its domain sees this store. */
 	WRITE_ONCE(desc->bypass, true);
 	do {
 		has_waiters = false;
-		/* One command for each hold of the lock, which a new domain needs. */
+		/* Release the lock after each command, because the creator of a domain needs it. */
 		scoped_guard(spinlock, &desc->lock) {
 			list_for_each_entry(domain, &desc->domains, desc_node) {
 				has_waiters = rdmacg_gate_open(&domain->gate);
@@ -562,7 +586,7 @@ EXPORT_SYMBOL(rdmacg_stop_waiting);
 /**
  * rdmacg_resume_waiting() - apply limits on commands again after rdmacg_stop_waiting()
  * @device: a registered device that stays, such as a device that has moved to another network
- *	namespace. Without an earlier rdmacg_stop_waiting(), this call changes nothing
+ *	namespace. This call changes nothing if there was no rdmacg_stop_waiting()
  *
  * Context: Process context; may sleep.
  */

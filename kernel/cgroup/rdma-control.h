@@ -11,12 +11,13 @@
 #include "rdma-pool.h"
 
 /*
- * A rate of commands, by a generic cell rate algorithm: a command may begin from @due - @tolerance
- * on, so a pause saves up at most a burst. Times are CLOCK_MONOTONIC in nanoseconds, which do not
- * overflow within 292 years. The gate's lock.
+ * A rate of commands, by a generic cell rate algorithm. The next command may begin at the time @due
+ * minus @tolerance. @due does not change during a pause, so a burst of commands may begin after the
+ * pause. Times are CLOCK_MONOTONIC in nanoseconds, and do not overflow within 292 years. The gate's
+ * lock protects this struct.
  */
 struct rdmacg_rate {
-	u64			interval;	/* of one command; 0 without a limit */
+	u64			interval;	/* between two commands; 0 without a limit */
 	u64			tolerance;
 	u64			due;		/* when the next command is due */
 };
@@ -25,25 +26,26 @@ struct rdmacg_rate {
 struct rdmacg_control_stat {
 	u64			ops;		/* commands that began */
 	u64			throttled;	/* commands that waited */
-	u64			throttled_ns;	/* for how long */
+	u64			throttled_ns;	/* the sum of the waits */
 };
 
-/* The number of processes of a cgroup that can return to their place after a signal. */
+/* The number of processes of a cgroup that keep their place in the queue after a signal. */
 #define RDMACG_PLACES 16
 
-/* The start of a wait that a signal has interrupted. The gate's lock. */
+/* The start of a wait that a signal has interrupted. The gate's lock protects this struct. */
 struct rdmacg_place {
-	const struct task_struct *task;		/* never followed; NULL if the place is unused */
+	const struct task_struct *task;		/* only compared; NULL if the place is unused */
 	u64			since;
 };
 
 /*
- * The commands of one cgroup and its descendants on one device. The first command under a limit
- * creates the control, and a control in each ancestor below the root. A control is freed with its
- * pool.
+ * The state of the commands of one cgroup and its descendants on one device. The first command
+ * under a limit creates the control, and the missing controls of all ancestors except the root. A
+ * control is freed with its pool.
  *
- * A command begins at one instant on all levels, or waits in the queue of the lowest level that
- * does not let it begin. When the level may be ready, the first command in the queue tries again.
+ * A command begins on all levels at the same time. If a level does not let the command begin, the
+ * command waits in the queue of the lowest such level. The first command in a queue tries again as
+ * soon as the level may let it begin.
  */
 struct rdmacg_control {
 	struct rdmacg_gate	*gate;		/* set once */
@@ -54,10 +56,13 @@ struct rdmacg_control {
 	/* Commands in flight, and their limit; gate->lock. */
 	u64			inflight;
 	u64			inflight_max;
-	/* Commands that wait at this level, by their arrival; gate->lock. */
+	/* Commands that wait at this level, in the order of their arrival; gate->lock. */
 	struct rb_root_cached	queue;
 	struct rdmacg_control_stat stat;	/* gate->lock; READ_ONCE */
-	/* For processes of this cgroup only. A new place overwrites the oldest. gate->lock. */
+	/*
+	 * The places of processes of this cgroup, without those of descendants. A new place
+	 * overwrites the oldest place. gate->lock.
+	 */
 	struct rdmacg_place	places[RDMACG_PLACES];
 	unsigned int		next_place;	/* gate->lock */
 };

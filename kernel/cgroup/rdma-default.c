@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * RDMA cgroup controller: the limits of a cgroup for devices without own limits, including devices
- * that are registered later.
+ * RDMA cgroup controller: defaults. A default of a cgroup is the limit of each device that has no
+ * limit of its own, including devices that are registered later.
  *
- * A default has a key and no device, so the keys must be known without a device: their table is
- * generated when the kernel is built. Only drivers know the keys of the hw class, so any
- * well-formed key is accepted as hw:KEY.
+ * A default has a key but no device. So the controller needs a table of keys, which is generated
+ * when the kernel is built. Only drivers know the keys of the hw class, so any well-formed key is
+ * accepted as hw:KEY.
  */
 #include <kunit/static_stub.h>
 #include <linux/err.h>
@@ -14,7 +14,10 @@
 
 #include "rdma-default.h"
 
-/* The keys that do not need a device, in the order of rdma.default. The control class is last. */
+/*
+ * The keys that are known without a device, in the order of rdma.default. The control class is
+ * last.
+ */
 static const struct {
 	enum rdmacg_class	class;
 	const char		*name;
@@ -32,13 +35,16 @@ static const struct {
 #endif
 };
 
-/* Only with CONFIG_CGROUP_RDMA_CONTROL. */
+/* Call this only with CONFIG_CGROUP_RDMA_CONTROL. */
 const char *rdmacg_control_key(enum rdmacg_control_limit limit)
 {
 	return rdmacg_keys[ARRAY_SIZE(rdmacg_keys) - RDMACG_CONTROL_LIMITS + limit].name;
 }
 
-/* One write may set all known keys, remove all defaults of the hw class, and set as many again. */
+/*
+ * The number of changes that one write may contain. This is enough to set all known keys, and to
+ * replace all defaults of the hw class.
+ */
 #define RDMACG_EDIT_KEYS 256
 
 struct rdmacg_defaults *rdmacg_defaults_alloc(unsigned int room)
@@ -74,13 +80,13 @@ static unsigned int rdmacg_defaults_count(const struct rdmacg_defaults *defaults
 	return count;
 }
 
-/* Whether a class has a default; @defaults may be NULL. */
+/* Returns whether a class has a default; @defaults may be NULL. */
 bool rdmacg_defaults_have(const struct rdmacg_defaults *defaults, enum rdmacg_class class)
 {
 	return defaults && rdmacg_defaults_count(defaults, class);
 }
 
-/* The limit of a device without own limits. */
+/* Returns the limit of a resource whose device has no limit of its own. */
 u64 rdmacg_default_limit(const struct rdmacg_defaults *defaults,
 			 const struct rdmacg_resource *resource)
 {
@@ -92,7 +98,7 @@ u64 rdmacg_default_limit(const struct rdmacg_defaults *defaults,
 	return limit ? limit->max : RDMACG_NO_LIMIT;
 }
 
-/* The class of a written key; skips "hw:". -EINVAL for an unknown key. */
+/* Returns the class of a written key, and skips "hw:". Returns -EINVAL for an unknown key. */
 static int rdmacg_parse_key(const char **key)
 {
 	unsigned int i;
@@ -107,17 +113,17 @@ static int rdmacg_parse_key(const char **key)
 	return -EINVAL;
 }
 
-/* Whether the key can have the value. An empty key stands for a class. */
+/* Returns whether the key can have the value. An empty key stands for all keys of the class. */
 bool rdmacg_limit_is_valid(enum rdmacg_class class, const char *key, u64 max)
 {
 	if (class != RDMACG_CLASS_CONTROL || max >= RDMACG_NO_LIMIT)
 		return true;
-	/* At a limit of 0, objects are refused, but commands would wait for ever. */
+	/* A limit of 0 is invalid for commands, because they would wait for ever. */
 	return max && (max <= RDMACG_OPS_MAX ||
 		       strcmp(key, rdmacg_control_key(RDMACG_CONTROL_OPS)));
 }
 
-/* Add or change the limit of a key. -EINVAL if there is no room. */
+/* Add or change the limit of a key. Returns -EINVAL if there is no room. */
 static int rdmacg_defaults_set(struct rdmacg_defaults *defaults, enum rdmacg_class class,
 			       const char *key, u64 max)
 {
@@ -142,7 +148,7 @@ static int rdmacg_edit_set(struct rdmacg_defaults *edit, const char *key, u64 ma
 	int class;
 
 	if (!*key) {
-		/* Forget the defaults that an earlier part of the line has set. */
+		/* "max" also removes the changes that precede it in the line. */
 		edit->is_reset = true;
 		edit->count = 0;
 		return max == RDMACG_NO_LIMIT ? 0 : -EINVAL;
@@ -154,8 +160,8 @@ static int rdmacg_edit_set(struct rdmacg_defaults *edit, const char *key, u64 ma
 }
 
 /*
- * Parse one line of changes to the defaults; RDMACG_NO_LIMIT removes a default. An error pointer
- * if the text is invalid or there is no memory.
+ * Parse one line of changes to the defaults; RDMACG_NO_LIMIT removes a default. Returns an error
+ * pointer if the text is invalid or there is no memory.
  */
 struct rdmacg_defaults *rdmacg_defaults_parse(char *text)
 {
@@ -174,7 +180,7 @@ struct rdmacg_defaults *rdmacg_defaults_parse(char *text)
 			break;
 		is_empty = false;
 	}
-	/* The text must end after the line. */
+	/* The text must not contain a second line. */
 	if (!ret && (is_empty || (text && *text)))
 		ret = -EINVAL;
 	if (!ret)
@@ -183,7 +189,7 @@ struct rdmacg_defaults *rdmacg_defaults_parse(char *text)
 	return ERR_PTR(ret);
 }
 
-/* The most entries that @old and @edit can have together; both may be NULL. */
+/* Returns the largest number of entries that @old and @edit can have together. Both may be NULL. */
 unsigned int rdmacg_defaults_room(const struct rdmacg_defaults *old,
 				  const struct rdmacg_defaults *edit)
 {
@@ -191,8 +197,8 @@ unsigned int rdmacg_defaults_room(const struct rdmacg_defaults *old,
 }
 
 /*
- * Merge @old and @edit into @new, which has room and is empty if no default is left. -EINVAL if
- * the hw class would have too many defaults.
+ * Merge @old and @edit into @new, which has room for both. @new is empty afterwards if no default
+ * is left. Returns -EINVAL if the hw class would have too many defaults.
  */
 int rdmacg_defaults_merge(struct rdmacg_defaults *new, const struct rdmacg_defaults *old,
 			  const struct rdmacg_defaults *edit)
@@ -214,7 +220,7 @@ int rdmacg_defaults_merge(struct rdmacg_defaults *new, const struct rdmacg_defau
 
 static void rdmacg_print_default(struct seq_file *sf, const struct rdmacg_default *limit)
 {
-	/* The line begins without a blank. */
+	/* A blank precedes each default except the first. */
 	if (sf->count)
 		seq_putc(sf, ' ');
 	if (limit->class == RDMACG_CLASS_HW)
@@ -224,8 +230,8 @@ static void rdmacg_print_default(struct seq_file *sf, const struct rdmacg_defaul
 }
 
 /*
- * Print the line of rdma.default, or nothing if @defaults is NULL: known keys in the order of their
- * table, then other keys.
+ * Print the line of rdma.default, or nothing if @defaults is NULL. Keys of the table come first, in
+ * the order of the table. Keys of the hw class follow.
  */
 void rdmacg_print_defaults(struct seq_file *sf, const struct rdmacg_defaults *defaults)
 {

@@ -10,7 +10,10 @@
 
 #include "rdma-parse.h"
 
-/* The keys of the control class, in their order. The controller adds this class to each device. */
+/*
+ * The keys of the control class, in the order of the files. The controller adds this class to each
+ * device.
+ */
 enum rdmacg_control_limit {
 	RDMACG_CONTROL_OPS,
 	RDMACG_CONTROL_BURST,
@@ -18,10 +21,13 @@ enum rdmacg_control_limit {
 	RDMACG_CONTROL_LIMITS,
 };
 
-/* No adapter reaches more commands per second, and a higher rate would not be exact. */
+/*
+ * The highest rate, in commands per second. No adapter reaches more, and a higher rate would not be
+ * exact.
+ */
 #define RDMACG_OPS_MAX 1000000
 
-/* The maximum number of defaults of the hw class, whose keys drivers choose. */
+/* The maximum number of defaults of the hw class. Drivers choose the keys of this class. */
 #define RDMACG_HW_DEFAULTS RDMACG_MAX_SLOTS
 
 /* A limit for each device that has a resource of this class and name. */
@@ -32,13 +38,12 @@ struct rdmacg_default {
 };
 
 /*
- * All defaults of one cgroup, or the changes of a write. The defaults of a cgroup never change
- * after they are published: a write replaces all of them, so a reader sees them whole. Freed by
- * RCU.
+ * All defaults of one cgroup, or the changes of a write. A write replaces the whole struct of a
+ * cgroup instead of changing it, so a reader never sees a part of a write. RCU frees the struct.
  */
 struct rdmacg_defaults {
 	struct rcu_head		rcu;
-	/* For a write: also removes defaults that are not in limits. */
+	/* Set if a write also removes the defaults that are not in @limits. */
 	bool			is_reset;
 	unsigned int		count;
 	unsigned int		room;		/* entries allocated */

@@ -2,8 +2,8 @@
 /*
  * RDMA cgroup controller: devices, their resources and their names.
  *
- * The resources of a device are fixed when it is registered. The controller knows none of them by
- * name.
+ * The registration of a device sets its resources, which do not change later. The controller does
+ * not depend on their names.
  */
 #define pr_fmt(fmt) "cgroup: rdma: " fmt
 
@@ -18,19 +18,19 @@
 #include "rdma-device.h"
 
 /*
- * All registered devices, by key. The files show devices in the order of their keys. The key of an
- * unregistered device is reserved until its desc is freed, which may happen in a softirq. The
- * xarray has its own lock; RCU.
+ * All registered devices, indexed by key. The files show devices in the order of their keys. The
+ * key of an unregistered device is reserved until its desc is freed, which may happen in a softirq.
+ * Writers use the lock of the xarray, and readers use RCU.
  */
 static DEFINE_XARRAY_FLAGS(rdmacg_devices, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_BH);
 
 /*
- * Whether two devices have ever had one name. Without such devices, which need two network
- * namespaces, readers do not compare the names of all devices. READ_ONCE.
+ * True after two devices had the same name, which requires two network namespaces. While this is
+ * false, readers do not compare the names of all devices. READ_ONCE.
  */
 static bool rdmacg_names_were_shared;
 
-/* Allocate the name as the files show it. NULL if there is no memory. */
+/* Allocate the name in the form of the files. Returns NULL if there is no memory. */
 static char *rdmacg_name_alloc(const char *name, gfp_t gfp)
 {
 	char escaped[RDMACG_NAME_SIZE];
@@ -56,7 +56,10 @@ static bool rdmacg_has_resource(const struct rdmacg_desc *desc, unsigned int nr_
 	return false;
 }
 
-/* Copy a resource and its name, because readers may outlive the table. */
+/*
+ * Copy a resource and its name, because readers may need them longer than the caller's table
+ * exists.
+ */
 static void rdmacg_desc_set_resource(struct rdmacg_desc *desc, unsigned int slot,
 				     const struct rdmacg_resource *resource)
 {
@@ -65,7 +68,7 @@ static void rdmacg_desc_set_resource(struct rdmacg_desc *desc, unsigned int slot
 	desc->resources[slot].name = desc->keys[slot];
 }
 
-/* Add a whole table or nothing. Returns the first slot, -EINVAL or -ENOSPC. */
+/* Add all resources of a table, or none. Returns the first slot, -EINVAL or -ENOSPC. */
 static int rdmacg_add_table(struct rdmacg_desc *desc, const struct rdmacg_table *table,
 			    const char *device)
 {
@@ -96,7 +99,7 @@ static int rdmacg_add_table(struct rdmacg_desc *desc, const struct rdmacg_table 
 	return first;
 }
 
-/* The control class comes last, so that the slots that are charged come first. */
+/* Add the control class after the resources that can be charged, if there is room. */
 static void rdmacg_add_control(struct rdmacg_desc *desc, const char *device)
 {
 	struct rdmacg_resource resource = {
@@ -119,7 +122,7 @@ static void rdmacg_add_control(struct rdmacg_desc *desc, const char *device)
 
 /*
  * Allocate the desc of a device with the resources of the valid tables, and set first_slot of each
- * table. NULL if there is no memory.
+ * table. Returns NULL if there is no memory.
  */
 struct rdmacg_desc *rdmacg_desc_alloc(const struct rdmacg_device *device,
 				      struct rdmacg_table *tables, unsigned int count)
@@ -161,14 +164,17 @@ void rdmacg_desc_put(struct rdmacg_desc *desc)
 		call_rcu(&desc->rcu, rdmacg_desc_free_rcu);
 }
 
-/* The registered device with the lowest key that is at least *@key, or NULL. Sets *@key. */
+/*
+ * Returns the first registered device whose key is at least *@key, and sets *@key to its key.
+ * Returns NULL if there is none.
+ */
 struct rdmacg_desc *rdmacg_desc_next(unsigned long *key)
 {
 	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "a device is read without RCU");
 	return xa_find(&rdmacg_devices, key, ULONG_MAX, XA_PRESENT);
 }
 
-/* Whether another registered device has the name of this one. */
+/* Returns whether another registered device has the same name. */
 static bool rdmacg_name_is_taken_rcu(const struct rdmacg_desc *desc)
 {
 	const char *name = rdmacg_desc_name_rcu(desc);
@@ -181,7 +187,7 @@ static bool rdmacg_name_is_taken_rcu(const struct rdmacg_desc *desc)
 	return false;
 }
 
-/* Remember whether the new name is that of another device. */
+/* Remember whether another device has the same name as this device. */
 static void rdmacg_desc_note_name(const struct rdmacg_desc *desc)
 {
 	guard(rcu)();
@@ -190,8 +196,8 @@ static void rdmacg_desc_note_name(const struct rdmacg_desc *desc)
 }
 
 /*
- * Give the device a key, and show it in files. 0, -ENOMEM, or -EBUSY if no key is left; after an
- * error, the caller frees the desc.
+ * Give the device a key, and let the files show it. Returns 0, -ENOMEM, or -EBUSY if no key is
+ * left. After an error, the caller frees the desc.
  */
 int rdmacg_desc_publish(struct rdmacg_desc *desc, const char *text)
 {
@@ -212,7 +218,7 @@ int rdmacg_desc_publish(struct rdmacg_desc *desc, const char *text)
 /* Hide the device from readers and writers. A task that has found the device may still use it. */
 void rdmacg_desc_hide(struct rdmacg_desc *desc)
 {
-	/* NULL keeps the key reserved, and allocates nothing. */
+	/* An entry of NULL keeps the key reserved, and needs no memory. */
 	xa_store_bh(&rdmacg_devices, desc->key, NULL, GFP_NOWAIT);
 }
 
@@ -236,7 +242,7 @@ void rdmacg_rename_device(struct rdmacg_device *device)
 }
 EXPORT_SYMBOL(rdmacg_rename_device);
 
-/* Whether another device, in another network namespace, has the same name. */
+/* Returns whether another device, which is in another network namespace, has the same name. */
 bool rdmacg_desc_shares_name_rcu(const struct rdmacg_desc *desc)
 {
 	return READ_ONCE(rdmacg_names_were_shared) && rdmacg_name_is_taken_rcu(desc);
@@ -258,9 +264,9 @@ static struct rdmacg_desc *rdmacg_desc_find_rcu(const char *name, const u32 *ind
 }
 
 /*
- * Find a registered device by @name, as the files show it, and by *@index unless @index is NULL.
- * Returns a reference, which does not keep the device registered, or -ENODEV, or -ENOTUNIQ if
- * several devices match.
+ * Find a registered device by @name, in the form of the files. Also compare *@index unless @index
+ * is NULL. Returns a reference, although the device may be unregistered meanwhile. Returns -ENODEV
+ * if no device matches, and -ENOTUNIQ if several devices match.
  */
 struct rdmacg_desc *rdmacg_desc_get(const char *name, const u32 *index)
 {

@@ -14,25 +14,28 @@
 
 #include "rdma-default.h"
 
-/* The slots of the control class, behind those that can be charged. */
+/* The number of slots of the control class. They follow the slots that can be charged. */
 #define RDMACG_NR_CONTROL_SLOTS						\
 	(IS_ENABLED(CONFIG_CGROUP_RDMA_CONTROL) ? RDMACG_CONTROL_LIMITS : 0)
 
 /*
- * The part of a registered device that readers and writers need. Freed by RCU after the last
- * reference, so the IB core can free its device at once.
+ * The part of a registered device that readers and writers need. RCU frees it after the last
+ * reference, so the IB core can free its own device immediately.
  */
 struct rdmacg_desc {
 	/*
-	 * The index of the device in the maps of cgroups: the smallest free number, which keeps the
-	 * maps small. Free again when the desc is freed, because then no task can look for the old
-	 * pools. Set once.
+	 * The index of the device in the maps of cgroups. The smallest free number is used, so that
+	 * the maps are small. The number becomes free when the desc is freed, because then no task
+	 * can look for the old pools. Set once.
 	 */
 	u32			key;
 	u32			index;		/* set once */
-	/* One reference for the registration, and one for each write; atomic. */
+	/* The registration holds one reference, and each write that names the device holds one. */
 	refcount_t		refs;
-	/* As the files show it. A rename replaces it by xchg(), so a reader sees one name; RCU. */
+	/*
+	 * The name in the form of the files. A rename replaces the pointer by xchg(), so a reader
+	 * sees the old name or the new name. RCU.
+	 */
 	char __rcu		*name;
 	/* Guards the list of domains. */
 	spinlock_t		lock;

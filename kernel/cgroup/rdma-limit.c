@@ -2,10 +2,11 @@
 /*
  * RDMA cgroup controller: writes to the files of limits.
  *
- * A write is one pass. Outside all locks, its text becomes a list of devices and limits, and the
- * pools that it may need are created. Under the cgroup's max_lock, all of the write takes effect,
- * one device after the other. Then the unused pools are given back. Nothing fails after a limit
- * has changed, and no write is repeated because of another write.
+ * A write has three steps. First, without locks, the text is parsed into a list of devices and
+ * limits, and missing pools are created. Then, under the cgroup's max_lock, the limits of all
+ * devices change, one device after the other. Last, unused pools are given back. Nothing fails
+ * after the first limit has changed, so a write takes effect as a whole or not at all. A write of
+ * defaults makes at most two attempts, and a write of limits makes only one.
  */
 #include <kunit/static_stub.h>
 #include <linux/bits.h>
@@ -43,7 +44,10 @@ static void rdmacg_write_free(struct rdmacg_write *write)
 	kfree(write);
 }
 
-/* Find the update of a device, or add one. Consumes the reference to @desc. */
+/*
+ * Find the update of a device, or add one. This function takes over the caller's reference to
+ * @desc.
+ */
 static struct rdmacg_update *rdmacg_write_update(struct rdmacg_write *write,
 						 struct rdmacg_desc *desc)
 {
@@ -65,7 +69,10 @@ static struct rdmacg_update *rdmacg_write_update(struct rdmacg_write *write,
 	return update;
 }
 
-/* Set the limit of a key, or of the class if the key is empty. -EINVAL for an unknown key. */
+/*
+ * Set the limit of a key, or of the whole class if the key is empty. Returns -EINVAL for an unknown
+ * key.
+ */
 static int rdmacg_update_set(struct rdmacg_update *update, enum rdmacg_class class,
 			     const char *key, u64 max)
 {
@@ -86,7 +93,7 @@ static int rdmacg_update_set(struct rdmacg_update *update, enum rdmacg_class cla
 	return found ? 0 : -EINVAL;
 }
 
-/* Parse the limits of a line, which must have one. */
+/* Parse the limits of a line. Returns -EINVAL if there is no limit. */
 static int rdmacg_parse_limits(struct rdmacg_update *update, enum rdmacg_class class, char *line)
 {
 	bool is_empty = true;
@@ -103,7 +110,7 @@ static int rdmacg_parse_limits(struct rdmacg_update *update, enum rdmacg_class c
 	return is_empty ? -EINVAL : ret;
 }
 
-/* Parse the whole text. The first error counts. */
+/* Parse the whole text. Returns the first error. */
 static int rdmacg_write_parse(struct rdmacg_write *write, char *text)
 {
 	struct rdmacg_update *update;
@@ -130,7 +137,10 @@ static int rdmacg_write_parse(struct rdmacg_write *write, char *text)
 	return ret;
 }
 
-/* Make sure that the limits can be set. -ENOMEM, -EINTR, or -ENODEV without the device. */
+/*
+ * Create and pin all pools that the write needs. Returns -ENOMEM, -EINTR, or -ENODEV if a device is
+ * being unregistered.
+ */
 int rdmacg_write_pin(struct rdmacg_write *write)
 {
 	struct rdmacg_update *update;
@@ -149,8 +159,9 @@ int rdmacg_write_pin(struct rdmacg_write *write)
 }
 
 /*
- * Set the effective limit of a slot: the written limit, or the device's own, or the default. An own
- * "max" has an effect only while there is a default.
+ * Set the effective limit of a slot. The limit is the written limit, the device's present own
+ * limit, or the default @fallback. The device's own "max" is remembered only while there is a
+ * default.
  */
 static void rdmacg_pool_set_max_locked(struct rdmacg_pool *pool, unsigned int slot,
 				       const struct rdmacg_update *update, u64 fallback,
@@ -196,10 +207,9 @@ static void rdmacg_trace_changes_rcu(const struct rdmacg_write *write,
 }
 
 /*
- * Apply the limits of @update to a device or, if @update is NULL, the cgroup's defaults where the
- * device has no limit of its own. Without a pool there is nothing to do: the cgroup has only the
- * defaults, or the device is being unregistered. Strings are compared and events are traced
- * without the domain's lock, because siblings need the lock.
+ * Apply the limits of @update to a device. If @update is NULL, apply the cgroup's defaults to the
+ * slots without a limit of the device's own. If there is no pool, there is nothing to do. Strings
+ * are compared and events are traced without the domain's lock, because siblings need the lock.
  */
 static void rdmacg_write_apply_rcu(struct rdmacg_write *write, const struct rdmacg_desc *desc,
 				   const struct rdmacg_update *update)
@@ -219,7 +229,7 @@ static void rdmacg_write_apply_rcu(struct rdmacg_write *write, const struct rdma
 		rdmacg_trace_changes_rcu(write, desc);
 }
 
-/* Set all limits of @text or, on an error, none. This call changes @text. */
+/* Set all limits of @text, or none after an error. This function changes @text. */
 int rdmacg_set_max(struct rdma_cgroup *cg, enum rdmacg_class class, char *text)
 {
 	struct rdmacg_write *write = rdmacg_write_alloc(cg, class);
@@ -269,8 +279,9 @@ static void rdmacg_write_defaults_locked(struct rdmacg_write *write, struct rdma
 }
 
 /*
- * Merge @edit into the defaults. -EINVAL if the hw class would have too many. -ENOSPC if @new is
- * too small for defaults that other writers have added meanwhile. Consumes @new.
+ * Merge @edit into the defaults. Returns -EINVAL if the hw class would have too many defaults.
+ * Returns -ENOSPC if @new is too small because other writers have added defaults. This function
+ * takes over @new.
  */
 static int rdmacg_try_defaults(struct rdmacg_write *write, const struct rdmacg_defaults *edit,
 			       struct rdmacg_defaults *new)
@@ -294,7 +305,7 @@ static int rdmacg_try_defaults(struct rdmacg_write *write, const struct rdmacg_d
 	return ret;
 }
 
-/* Allocate enough room for all possible defaults, for the second attempt. */
+/* The room for all possible defaults, for a second attempt. */
 #define RDMACG_MOST_DEFAULTS 512
 
 static int rdmacg_write_defaults(struct rdmacg_write *write, const struct rdmacg_defaults *edit)
@@ -315,7 +326,7 @@ static int rdmacg_write_defaults(struct rdmacg_write *write, const struct rdmacg
 	return ret;
 }
 
-/* Set all defaults of @text or, on an error, none. This call changes @text. */
+/* Set all defaults of @text, or none after an error. This function changes @text. */
 int rdmacg_set_default(struct rdma_cgroup *cg, char *text)
 {
 	struct rdmacg_defaults *edit = rdmacg_defaults_parse(text);
@@ -331,7 +342,10 @@ int rdmacg_set_default(struct rdma_cgroup *cg, char *text)
 	kfree(edit);
 	if (ret)
 		return ret;
-	/* A pool may have existed only for a "max" that has no effect without a default. */
+	/*
+	 * A pool may have existed only for a device's own "max". Without a default, the pool is not
+	 * needed.
+	 */
 	nr = rdmacg_nr_keys(cg);
 	for (key = 0; key < nr; key++)
 		rdmacg_pool_give_back(cg, key);

@@ -8,11 +8,11 @@
 
 #include "rdma-pool.h"
 
-/* The limits that a write sets on one device. Belongs to the writer. */
+/* The limits that a write sets on one device. Only the writer uses this struct. */
 struct rdmacg_update {
 	struct list_head	node;
 	struct rdmacg_desc	*desc;		/* with a reference */
-	bool			is_pinned;	/* the pool that gets the limits */
+	bool			is_pinned;	/* the pool of @desc is pinned */
 	u64			slots;		/* a bit for each slot in max */
 	u64			max[];		/* or RDMACG_USE_DEFAULT */
 };
@@ -24,12 +24,12 @@ struct rdmacg_change {
 	u64			usage;
 };
 
-/* The state of one write to a file of limits. Belongs to the writer. */
+/* The state of one write to a file of limits. Only the writer uses this struct. */
 struct rdmacg_write {
 	struct rdma_cgroup	*cg;
 	enum rdmacg_class	class;
 	struct list_head	updates;	/* rdmacg_update */
-	/* Used for one device after the other. */
+	/* These arrays are used again for each device. */
 	u64			defaults[RDMACG_MAX_SLOTS];
 	struct rdmacg_change	changes[RDMACG_MAX_SLOTS];
 };

@@ -6,10 +6,10 @@
  *           for rdma.default, one line KEY=VALUE... or max.
  * Read:     NAME[ index=N] KEY=VALUE KEY=VALUE, no blank at the end.
  *
- * A device can have any name. In the files, \ooo (three octal digits) replaces a backslash and each
- * byte outside 0x21 to 0x7e, so a name has neither blanks nor bytes that do not print.
+ * A device can have any name. In the files, \ooo (three octal digits) replaces each backslash and
+ * each byte outside 0x21 to 0x7e. So a name in a file is one word of printable bytes.
  *
- * The parser cuts the text into words in place, and allocates nothing.
+ * The parser cuts the text into words in place, and does not allocate memory.
  */
 #include <linux/cgroup_rdma.h>
 #include <linux/ctype.h>
@@ -20,7 +20,7 @@
 
 #include "rdma-parse.h"
 
-/* Whether a text can be the name of a resource. */
+/* Returns whether a text can be the name of a resource. */
 bool rdmacg_key_is_valid(const char *key)
 {
 	size_t len = strspn(key, "abcdefghijklmnopqrstuvwxyz0123456789_");
@@ -29,7 +29,10 @@ bool rdmacg_key_is_valid(const char *key)
 	       strcmp(key, "max") && strcmp(key, "index") && strcmp(key, "default");
 }
 
-/* Copy the name as the files show it. Returns 0, with an empty string, if the name is too long. */
+/*
+ * Copy the name in the form of the files. Returns the length, or 0 and an empty string if the name
+ * is too long.
+ */
 size_t rdmacg_escape_name(char *to, size_t size, const char *name)
 {
 	size_t len = string_escape_str(name, to, size, ESCAPE_OCTAL | ESCAPE_NAP | ESCAPE_APPEND,
@@ -55,7 +58,7 @@ static int rdmacg_parse_name(char *text, char *name)
 	return 0;
 }
 
-/* Cut off the next piece between separators. The piece is empty at the end of the text. */
+/* Cut the next piece off the text, up to a separator. The piece is empty at the end of the text. */
 static char *rdmacg_cut(char **text, const char *separators)
 {
 	char *piece = *text + strspn(*text, separators);
@@ -67,8 +70,9 @@ static char *rdmacg_cut(char **text, const char *separators)
 }
 
 /*
- * Cut the next limit off the line. An empty *@key stands for all keys; only an empty key can have
- * RDMACG_USE_DEFAULT. Returns 1 for a limit, 0 at the end of the line, -EINVAL otherwise.
+ * Cut the next limit off the line. An empty *@key stands for all keys of the class. Only an empty
+ * key can have the value RDMACG_USE_DEFAULT. Returns 1 for a limit, 0 at the end of the line, and
+ * -EINVAL for other text.
  */
 int rdmacg_parse_limit(char **line, const char **key, u64 *max)
 {
@@ -91,15 +95,15 @@ int rdmacg_parse_limit(char **line, const char **key, u64 *max)
 		return -EINVAL;
 	if (!strcmp(value, "max"))
 		return 1;
-	/* kstrtou64() takes a plus sign. */
+	/* kstrtou64() would accept a plus sign. */
 	if (!isdigit(*value) || kstrtou64(value, 10, max) || *max >= RDMACG_NO_LIMIT)
 		return -EINVAL;
 	return 1;
 }
 
 /*
- * Whether no line can have been cut: of several lines, each ends in a newline. A cut line might
- * set too small a number.
+ * Returns false if the last of several lines has no newline. Such a line may be incomplete, and
+ * could set too small a number.
  */
 bool rdmacg_text_is_whole(const char *text)
 {
@@ -108,7 +112,7 @@ bool rdmacg_text_is_whole(const char *text)
 	return !newline || !newline[1];
 }
 
-/* Parse the index, if the line has one after the name. */
+/* Parse the index, which may follow the name. */
 static int rdmacg_parse_index(struct rdmacg_line *line)
 {
 	const char *index;

@@ -8,18 +8,21 @@
 #include <linux/seq_file.h>
 #include <linux/types.h>
 
-/* The longest name of a resource, with its NUL. driver_object has 13 letters. */
+/* The size of the longest name of a resource, including the NUL. */
 #define RDMACG_KEY_SIZE 32
 
-/* The longest name of a device, all of it escaped, with its NUL. */
+/* The size of the longest name of a device, if each byte is escaped, including the NUL. */
 #define RDMACG_NAME_SIZE 256
 
-/* The value of a limit that the default replaces. A write cannot contain this number. */
+/* This value means that the default applies. A write cannot contain this number. */
 #define RDMACG_USE_DEFAULT U64_MAX
 
-/* The beginning of a line in a max file. Belongs to the writer. */
+/* The beginning of a line in a max file. Only the writer uses this struct. */
 struct rdmacg_line {
-	/* As the files show it; empty if it is longer than the name of any device. */
+	/*
+	 * The name in the form of the files. Empty if the written name is longer than any device's
+	 * name.
+	 */
 	char			name[RDMACG_NAME_SIZE];
 	bool			has_index;
 	u32			index;

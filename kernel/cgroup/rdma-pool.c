@@ -2,17 +2,17 @@
 /*
  * RDMA cgroup controller: domains, pools and charges.
  *
- * A charge counts in the owner and in each ancestor below the root. The charge takes effect on all
- * of these levels and in all of its slots, or not at all. A charge is refused only if a level has
- * no room. All of this happens at one instant, under the lock of one domain.
+ * A charge counts in the owner and in all its ancestors except the root. The charge takes effect on
+ * all of these levels and in all of its slots, or not at all. A limit refuses a charge only if a
+ * level has no room. The check and the charge happen at one instant, under the lock of one domain.
  *
- * Readers take no lock: they find pools under RCU, and see each counter at some moment of their
- * read.
+ * Readers take no lock. They find pools under RCU, and the value of each counter was true at some
+ * moment of the read.
  *
- * Why not a page_counter for each slot, without a lock: page counters add first and check then. So
- * readers would see usage above the limit, and a charge that is about to be refused would make a
- * neighbour's charge fail. A charge of three slots would be three atomics for each level, and
- * undoing the first two after a refusal by the third.
+ * A page_counter for each slot would need no lock, but it adds an amount before it checks the
+ * limit. So readers would see usage above the limit, and a charge that is about to be refused would
+ * make a neighbour's charge fail. A charge of three slots would need three atomic operations on
+ * each level, and would have to undo two of them if the third is refused.
  */
 #include <kunit/static_stub.h>
 #include <linux/atomic.h>
@@ -26,16 +26,18 @@
 
 #include "rdma-pool.h"
 
-/* The size of a pool with some 24 resources; kmalloc() would take 1 KiB. Set once. */
+/*
+ * The size of a pool with about 24 resources. kmalloc() would use 1 KiB for such a pool. Set once.
+ */
 #define RDMACG_USUAL_SIZE 768
 static struct kmem_cache *rdmacg_pool_cache;
 
-/* The map of a cgroup without a pool. */
+/* The map of a cgroup that never had a pool. */
 static struct rdmacg_map rdmacg_empty_map;
 
 void rdmacg_pools_init(struct rdma_cgroup *cg, struct rdma_cgroup *parent)
 {
-	/* The root comes first, while the kernel boots. */
+	/* The first cgroup is the root, which is created while the kernel boots. */
 	if (!rdmacg_pool_cache)
 		rdmacg_pool_cache = kmem_cache_create("rdmacg_pool", RDMACG_USUAL_SIZE, 0,
 						      SLAB_PANIC | SLAB_ACCOUNT, NULL);
@@ -49,10 +51,10 @@ void rdmacg_pools_init(struct rdma_cgroup *cg, struct rdma_cgroup *parent)
 atomic_long_t rdmacg_nr_control_limits;
 EXPORT_SYMBOL(rdmacg_nr_control_limits);
 
-/* Add @limits to the number. In any context. */
+/* Add @limits to the number of limits on commands. This function runs in any context. */
 void rdmacg_count_control_limits(int limits)
 {
-	/* All cgroups share the counter, so write it only if it changes. */
+	/* Do not write an unchanged counter, because all cgroups share it. */
 	if (limits)
 		atomic_long_add(limits, &rdmacg_nr_control_limits);
 }
@@ -67,7 +69,7 @@ static int rdmacg_pool_control_limits(const struct rdmacg_pool *pool)
 	return limits;
 }
 
-/* The limits of a device without own limits. */
+/* Set @max to the limits of a device that has no limits of its own. */
 void rdmacg_default_limits(const struct rdmacg_defaults *defaults,
 			   const struct rdmacg_desc *desc, u64 *max)
 {
@@ -78,7 +80,7 @@ void rdmacg_default_limits(const struct rdmacg_defaults *defaults,
 		max[slot] = rdmacg_default_limit(defaults, &desc->resources[slot]);
 }
 
-/* The effective limit in this cgroup, or RDMACG_NO_LIMIT. */
+/* Returns the effective limit in this cgroup, or RDMACG_NO_LIMIT. */
 u64 rdmacg_limit_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc, unsigned int slot)
 {
 	struct rdmacg_pool *pool = rdmacg_pool_find_rcu(cg, desc->key);
@@ -88,8 +90,8 @@ u64 rdmacg_limit_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc, uns
 }
 
 /*
- * Find a pool and lock its domain. NULL, without a lock, if there is no pool. The caller has a
- * reference to the cgroup.
+ * Find a pool and lock its domain. Returns NULL, without a lock, if there is no pool. The caller
+ * has a reference to the cgroup.
  */
 struct rdmacg_pool *rdmacg_pool_lock(struct rdma_cgroup *cg, u32 key)
 {
@@ -107,7 +109,7 @@ static struct rdmacg_map *rdmacg_map_locked(struct rdma_cgroup *cg)
 	return rcu_dereference_protected(cg->map, lockdep_is_held(&cg->map_lock));
 }
 
-/* All keys with a pool of the cgroup are smaller than the returned number. */
+/* Returns a number that is larger than the key of each of the cgroup's pools. */
 u32 rdmacg_nr_keys(struct rdma_cgroup *cg)
 {
 	guard(rcu)();
@@ -133,7 +135,7 @@ static int rdmacg_map_reserve(struct rdma_cgroup *cg, u32 key)
 		memcpy(new->pools, old->pools, old->nr * sizeof(old->pools[0]));
 		rcu_assign_pointer(cg->map, new);
 	} else {
-		/* Another task was faster. */
+		/* Another task has replaced the map meanwhile, so free the new map. */
 		old = new;
 	}
 	spin_unlock(&cg->map_lock);
@@ -155,7 +157,7 @@ static struct rdmacg_counts *rdmacg_pool_events_locked(const struct rdmacg_pool 
 					 lockdep_is_held(&pool->domain->lock));
 }
 
-/* The bytes of a pool, without events and control. */
+/* Returns the size of a pool in bytes, without its events and its control. */
 size_t rdmacg_pool_size(const struct rdmacg_desc *desc, unsigned int depth)
 {
 	return offsetof(struct rdmacg_pool, slots[desc->control_slot]) +
@@ -192,7 +194,7 @@ static void rdmacg_pool_discard(struct rdmacg_pool *pool)
 	kfree(pool);
 }
 
-/* kfree() and kfree_rcu() take objects of both allocators. */
+/* Allocate from the cache or by kzalloc(). kfree() and kfree_rcu() accept objects of both. */
 static struct rdmacg_pool *rdmacg_pool_zalloc(size_t size)
 {
 	if (size > SZ_512 && size <= RDMACG_USUAL_SIZE)
@@ -200,7 +202,10 @@ static struct rdmacg_pool *rdmacg_pool_zalloc(size_t size)
 	return kzalloc(size, GFP_KERNEL_ACCOUNT);
 }
 
-/* Allocate a pool for which its cgroup has an entry. NULL if there is no memory. */
+/*
+ * Allocate a pool, and reserve its entry in the map of its cgroup. Returns NULL if there is no
+ * memory.
+ */
 static struct rdmacg_pool *rdmacg_pool_alloc(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {
 	struct rdmacg_pool *pool;
@@ -224,7 +229,7 @@ static struct rdmacg_pool *rdmacg_pool_alloc(struct rdma_cgroup *cg, struct rdma
 	return pool;
 }
 
-/* Add a domain to its device. -ENODEV if the device is being unregistered. */
+/* Add a domain to its device. Returns -ENODEV if the device is being unregistered. */
 static int rdmacg_domain_add(struct rdmacg_domain *domain)
 {
 	struct rdmacg_desc *desc = domain->desc;
@@ -238,10 +243,10 @@ static int rdmacg_domain_add(struct rdmacg_domain *domain)
 }
 
 /*
- * Take a pool out of use, children before their parent, and put it on @gone. Other tasks may have
- * found the pool before: a charge or a write takes the lock next and sees @dead
- * (rdmacg_pool_try_lock_rcu()), and readers (rdmacg_show_line()) are in RCU read sections. The
- * last access to the cgroup is under its map_lock, see rdmacg_pools_free().
+ * Remove a pool from its cgroup and its domain, and put it on @gone. The caller removes children
+ * before their parent. Another task may already have found the pool. A charge or a write then takes
+ * the lock and sees @dead (rdmacg_pool_try_lock_rcu()). A reader (rdmacg_show_line()) is in an RCU
+ * read section. The last access to the cgroup is under its map_lock, see rdmacg_pools_free().
  */
 static void rdmacg_pool_remove_locked(struct rdmacg_pool *pool, struct list_head *gone)
 {
@@ -262,7 +267,7 @@ static void rdmacg_pool_remove_locked(struct rdmacg_pool *pool, struct list_head
 	rdmacg_map_store(pool->cg, desc->key, NULL);
 }
 
-/* Free pools that were taken out of use. The caller holds no lock. */
+/* Free the pools of rdmacg_pool_remove_locked(). The caller holds no lock. */
 static void rdmacg_pools_free_gone(struct list_head *gone)
 {
 	struct rdmacg_pool *pool, *next;
@@ -270,7 +275,7 @@ static void rdmacg_pools_free_gone(struct list_head *gone)
 	list_for_each_entry_safe(pool, next, gone, domain_node) {
 		rdmacg_count_control_limits(-rdmacg_pool_control_limits(pool));
 		kfree_rcu_mightsleep(unrcu_pointer(pool->events));
-		/* No command is under way. */
+		/* No command uses the control any more. */
 		kfree_rcu_mightsleep(unrcu_pointer(pool->control));
 		if (rdmacg_pool_is_top(pool))
 			kfree_rcu(pool->domain, rcu);
@@ -278,7 +283,7 @@ static void rdmacg_pools_free_gone(struct list_head *gone)
 	}
 }
 
-/* Whether the pool equals a new one and has no users. */
+/* Returns whether the pool is the same as a new pool, and has no users. */
 static bool rdmacg_pool_is_idle_locked(struct rdmacg_pool *pool)
 {
 	unsigned int slot;
@@ -287,7 +292,7 @@ static bool rdmacg_pool_is_idle_locked(struct rdmacg_pool *pool)
 	if (pool->nr_users || pool->own || rcu_access_pointer(pool->events) ||
 	    rcu_access_pointer(pool->control))
 		return false;
-	/* A slot with a usage has a peak. */
+	/* A slot that has a usage also has a peak. */
 	for (slot = 0; slot < pool->domain->desc->control_slot; slot++)
 		if (pool->slots[slot].peak)
 			return false;
@@ -295,9 +300,9 @@ static bool rdmacg_pool_is_idle_locked(struct rdmacg_pool *pool)
 }
 
 /*
- * Free the pool and its ancestors as far as they are idle, and unlock. The lock is released after
- * each pool, because siblings need the lock. A pool that another task uses is given back by that
- * task later.
+ * Free the pool if it is idle, then its parent's pool if that is idle, and so on, and unlock. The
+ * lock is released after each pool, because siblings need the lock. If another task uses a pool,
+ * that task gives the pool back later.
  */
 void rdmacg_pool_give_back_unlock(struct rdmacg_pool *pool)
 {
@@ -325,7 +330,7 @@ void rdmacg_pool_give_back(struct rdma_cgroup *cg, u32 key)
 		rdmacg_pool_give_back_unlock(pool);
 }
 
-/* Set the limits of a new pool, before it is published. */
+/* Set the limits of a new pool that is not published yet. */
 static void rdmacg_pool_init_limits(struct rdmacg_pool *pool, const struct rdmacg_desc *desc,
 				    const u64 *max)
 {
@@ -339,7 +344,8 @@ static void rdmacg_pool_init_limits(struct rdmacg_pool *pool, const struct rdmac
 }
 
 /*
- * Publish a new pool. -EEXIST if the cgroup has one, -ENODEV if the device is being unregistered.
+ * Publish a new pool. Returns -EEXIST if the cgroup already has a pool, and -ENODEV if the device
+ * is being unregistered.
  */
 static int rdmacg_pool_insert_locked(struct rdmacg_pool *pool, struct rdmacg_pool *parent)
 {
@@ -364,7 +370,8 @@ static int rdmacg_pool_insert_locked(struct rdmacg_pool *pool, struct rdmacg_poo
 }
 
 /*
- * Do rdmacg_pool_insert_locked(), but return -EAGAIN if the parent's pool was given back meanwhile.
+ * Lock the domain and call rdmacg_pool_insert_locked(). Returns -EAGAIN if the parent's pool was
+ * given back meanwhile.
  */
 static int rdmacg_pool_try_insert(struct rdmacg_desc *desc, struct rdmacg_pool *pool)
 {
@@ -384,7 +391,7 @@ static int rdmacg_pool_try_insert(struct rdmacg_desc *desc, struct rdmacg_pool *
 	return ret;
 }
 
-/* Trace the defaults of a new pool. */
+/* Emit an event for each default that applies to a new pool. */
 static void rdmacg_trace_defaults_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc,
 				      const u64 *max)
 {
@@ -415,7 +422,9 @@ static int rdmacg_pool_insert(struct rdmacg_desc *desc, struct rdmacg_pool *pool
 	return ret;
 }
 
-/* The cgroup or its ancestor at a depth of 1 or more. */
+/*
+ * Returns the ancestor at @depth, which is at least 1, or the cgroup itself if it is at this depth.
+ */
 static struct rdma_cgroup *rdmacg_ancestor(struct rdma_cgroup *cg, unsigned int depth)
 {
 	while (cg->depth > depth)
@@ -423,7 +432,10 @@ static struct rdma_cgroup *rdmacg_ancestor(struct rdma_cgroup *cg, unsigned int 
 	return cg;
 }
 
-/* Create the pool of a cgroup whose parent has one, unless the cgroup has one already. */
+/*
+ * Create the pool of a cgroup whose parent has a pool. If the cgroup already has a pool, do
+ * nothing.
+ */
 static int rdmacg_pool_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {
 	struct rdmacg_pool *pool;
@@ -440,7 +452,7 @@ static int rdmacg_pool_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 	return ret == -EEXIST ? 0 : ret;
 }
 
-/* Create the missing pools of the cgroup and its ancestors, the highest first. */
+/* Create the missing pools of the cgroup and its ancestors. The highest level comes first. */
 static int rdmacg_pools_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {
 	unsigned int depth;
@@ -448,23 +460,22 @@ static int rdmacg_pools_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 
 	for (depth = 1; depth <= cg->depth && !ret; depth++)
 		ret = rdmacg_pool_create(rdmacg_ancestor(cg, depth), desc);
-	/* The pools of ancestors that were created before the failure may have no user. */
+	/* After a failure, the pools of ancestors may have no user. */
 	if (ret && depth > 2)
 		rdmacg_pool_give_back(rdmacg_ancestor(cg, depth - 2), desc->key);
 	return ret;
 }
 
 /*
- * Do rdmacg_pool_lock(), but create a missing pool. The cgroup is below the root. A caller that
- * does not use the pool gives it back. Returns -ENOMEM, or -ENODEV if the device is being
- * unregistered.
+ * Find or create a pool and lock its domain. The cgroup is not the root. A caller that does not use
+ * the pool gives it back. Returns -ENOMEM, or -ENODEV if the device is being unregistered.
  */
 struct rdmacg_pool *rdmacg_pool_get_lock(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {
 	struct rdmacg_pool *pool;
 	int ret;
 
-	/* Another task may give a new pool back before this task locks the pool. */
+	/* Repeat if another task gives the new pool back before this task locks it. */
 	while (!(pool = rdmacg_pool_lock(cg, desc->key))) {
 		ret = rdmacg_pools_create(cg, desc);
 		if (ret && ret != -EAGAIN)
@@ -474,8 +485,8 @@ struct rdmacg_pool *rdmacg_pool_get_lock(struct rdma_cgroup *cg, struct rdmacg_d
 }
 
 /*
- * Get or create the cgroup's pool, which stays until rdmacg_pool_unpin(), or until the device is
- * unregistered. -ENOMEM or -ENODEV.
+ * Get or create the cgroup's pool. It stays until rdmacg_pool_unpin(), or until the device is
+ * unregistered. Returns -ENOMEM or -ENODEV.
  */
 struct rdmacg_pool *rdmacg_pool_pin(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {
@@ -498,7 +509,7 @@ void rdmacg_pool_unpin(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 	rdmacg_pool_give_back_unlock(pool);
 }
 
-/* Whether each slot exists and occurs once, and the amounts are valid. */
+/* Returns whether each slot exists and occurs once, and the amounts are valid. */
 static bool rdmacg_set_is_valid(const struct rdmacg_device *device,
 				const struct rdmacg_amount *set, unsigned int count)
 {
@@ -516,7 +527,7 @@ static bool rdmacg_set_is_valid(const struct rdmacg_device *device,
 	return seen;
 }
 
-/* An endless amount has room where there is no limit. */
+/* An endless amount has room only if there is no limit. */
 static bool rdmacg_slot_has_room(const struct rdmacg_slot *slot, u64 amount)
 {
 	if (amount == RDMACG_ENDLESS)
@@ -525,7 +536,7 @@ static bool rdmacg_slot_has_room(const struct rdmacg_slot *slot, u64 amount)
 }
 
 /*
- * Check all levels for room. If a level has no room, *@refusal names the lowest such cgroup, and
+ * Returns whether all levels have room. If not, *@refusal names the lowest cgroup without room, and
  * the first resource of @set without room there.
  */
 static bool rdmacg_has_room_locked(struct rdmacg_pool *pool, const struct rdmacg_amount *set,
@@ -568,7 +579,7 @@ static void rdmacg_add_locked(struct rdmacg_pool *pool, const struct rdmacg_amou
 	}
 }
 
-/* Allocate the events of the cgroup's pool, if it has a pool and there is memory. */
+/* Allocate the events of the cgroup's pool. If there is no pool or no memory, do nothing. */
 static void rdmacg_pool_add_events(struct rdma_cgroup *cg, const struct rdmacg_desc *desc)
 {
 	struct rdmacg_counts *events = kcalloc(desc->control_slot, sizeof(*events),
@@ -586,8 +597,8 @@ static void rdmacg_pool_add_events(struct rdma_cgroup *cg, const struct rdmacg_d
 }
 
 /*
- * Count a refusal in the owner's pool and in its ancestors. A pool that got no memory for events
- * does not count.
+ * Count a refusal in the owner's pool and in the pools of its ancestors. A pool without memory for
+ * events does not count the refusal.
  */
 static void rdmacg_count_refusal_locked(struct rdmacg_pool *pool,
 					const struct rdmacg_refusal *refusal)
@@ -613,7 +624,7 @@ static void rdmacg_count_refusal_locked(struct rdmacg_pool *pool,
 	}
 }
 
-/* Unlock and count a refusal. Memory is allocated without the lock. */
+/* Count a refusal and unlock. If memory is needed, it is allocated without the lock. */
 static void rdmacg_count_refusal_unlock(struct rdmacg_pool *pool,
 					const struct rdmacg_refusal *refusal)
 {
@@ -622,10 +633,10 @@ static void rdmacg_count_refusal_unlock(struct rdmacg_pool *pool,
 	unsigned int depth;
 
 	if (!rdmacg_pool_events_locked(pool)) {
-		/* The pool is not given back meanwhile, but may be freed with its device. */
+		/* A pool with a user is not given back, but may be freed with its device. */
 		pool->nr_users++;
 		rdmacg_pool_unlock(pool);
-		/* If a pool has events, its ancestors have events. */
+		/* If a pool has events, its ancestors also have events. */
 		for (depth = 1; depth <= cg->depth; depth++)
 			rdmacg_pool_add_events(rdmacg_ancestor(cg, depth), desc);
 		pool = rdmacg_pool_lock(cg, desc->key);
@@ -634,15 +645,15 @@ static void rdmacg_count_refusal_unlock(struct rdmacg_pool *pool,
 		pool->nr_users--;
 	}
 	rdmacg_count_refusal_locked(pool, refusal);
-	/* A refusal that was counted keeps the pool. */
+	/* The pool stays if the refusal was counted. */
 	rdmacg_pool_give_back_unlock(pool);
 }
 
 /*
- * Charge @set to @cg and its ancestors. @full is the pool if the fast path has found no room and
- * left its domain locked, or NULL. Returns 0, -EINVAL for a malformed set, -ENOMEM, -ENODEV
- * if the device is being unregistered, or -EAGAIN with the details in *@refusal. The caller sets
- * @refusal->is_ignored; if it is true, the set is charged despite -EAGAIN.
+ * Charge @set to @cg and its ancestors. If the fast path has found no room, @full is the pool, and
+ * its domain is locked. Otherwise @full is NULL. Returns 0, -EINVAL for a malformed set, -ENOMEM,
+ * -ENODEV if the device is being unregistered, or -EAGAIN with the details in *@refusal. The caller
+ * sets @refusal->is_ignored. If it is true, the set is charged even if this returns -EAGAIN.
  */
 int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			   const struct rdmacg_amount *set, unsigned int count,
@@ -666,7 +677,7 @@ int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 		return -EAGAIN;
 	}
 	rdmacg_add_locked(pool, set, count);
-	/* A set of only endless amounts does not keep the pool. */
+	/* If all amounts are endless, the pool may be idle. */
 	rdmacg_pool_give_back_unlock(pool);
 	return 0;
 }
@@ -684,7 +695,7 @@ static void rdmacg_sub_locked(struct rdmacg_pool *pool, const struct rdmacg_amou
 					   rdmacg_counted(charge->amount));
 }
 
-/* Undo a charge. */
+/* Subtract a charge from all levels. */
 void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			  const struct rdmacg_amount *set, unsigned int count)
 {
@@ -699,12 +710,12 @@ void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 		rdmacg_pool_unlock(pool);
 		return;
 	}
-	/* Without a pool, the set can have only endless amounts. */
+	/* A set without a pool can have only endless amounts, which are not counted. */
 	for (i = 0; i < count; i++)
 		WARN_ON_ONCE(rdmacg_counted(set[i].amount));
 }
 
-/* Take the cgroup's pool on a device out of use, and idle pools of the cgroup's ancestors. */
+/* Free the cgroup's pool on a device, and idle pools of the cgroup's ancestors. */
 static void rdmacg_pool_free(struct rdma_cgroup *cg, u32 key)
 {
 	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, key);
@@ -720,8 +731,8 @@ static void rdmacg_pool_free(struct rdma_cgroup *cg, u32 key)
 }
 
 /*
- * Free all pools of a cgroup without references: nothing is charged, and the children are freed. A
- * cgroup without a pool takes no lock that another cgroup needs.
+ * Free all pools of a cgroup without references. Such a cgroup has no charge, and its children are
+ * already freed. If it has no pool, this function takes no lock that another cgroup needs.
  */
 void rdmacg_pools_free(struct rdma_cgroup *cg)
 {
@@ -731,7 +742,7 @@ void rdmacg_pools_free(struct rdma_cgroup *cg)
 	for (key = 0; key < nr; key++)
 		if (rdmacg_has_pool(cg, key))
 			rdmacg_pool_free(cg, key);
-	/* A device's removal may have cleared the last entry, and still hold the map's lock. */
+	/* The removal of a device may have cleared the last entry, and may still hold the lock. */
 	scoped_guard(spinlock, &cg->map_lock)
 		map = rcu_replace_pointer(cg->map, &rdmacg_empty_map,
 					  lockdep_is_held(&cg->map_lock));
@@ -742,7 +753,10 @@ void rdmacg_pools_free(struct rdma_cgroup *cg)
 	kfree(rcu_access_pointer(cg->defaults));
 }
 
-/* Take the last pools of a domain out of use, only a few so that siblings hardly wait. */
+/*
+ * Remove pools from the end of the domain's list. Remove only a few, because siblings wait for the
+ * lock.
+ */
 static void rdmacg_domain_drain(struct rdmacg_domain *domain, struct list_head *gone)
 {
 	unsigned int i;
@@ -755,9 +769,10 @@ static void rdmacg_domain_drain(struct rdmacg_domain *domain, struct list_head *
 }
 
 /*
- * The device is being unregistered, and nothing is charged on it in any cgroup. A write may still
- * be about to set limits, and cgroups may be freed at the same time. A cgroup that finds a pool
- * takes the domain's lock; a cgroup that finds none waits for the map's (rdmacg_pools_free()).
+ * Free all pools of a device that is being unregistered and has no charge. A write may still be
+ * about to set limits, and cgroups may be freed at the same time. If rdmacg_pools_free() finds a
+ * pool, it takes the domain's lock. Otherwise it takes the cgroup's map_lock, so it waits until
+ * this function has left the cgroup.
  */
 void rdmacg_pools_drain(struct rdmacg_desc *desc)
 {

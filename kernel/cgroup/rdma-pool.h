@@ -2,32 +2,36 @@
 /*
  * RDMA cgroup controller: cgroups, domains and pools, and the fast path of charges.
  *
- * A device and a top-level cgroup, which is a child of the root, have one domain together. All
- * pools of that device in that subtree belong to the domain. It is created and freed with the pool
- * of the top-level cgroup:
+ * A top-level cgroup is a child of the root. Each pair of a device and a top-level cgroup has one
+ * domain. All pools of the device in this cgroup and its descendants belong to the domain. The
+ * domain is created and freed with the pool of the top-level cgroup:
  *
  *   rdma_cgroup --map[key]--> pool --domain--> domain (lock)
  *                              '----levels---> itself, and the pools of its ancestors
  *
- * Locks, all of them spinlocks, the outer ones first:
+ * These are the locks. All are spinlocks, and the outer locks come first:
  *
- *   rdma_cgroup.max_lock   the lines of one write take effect together; the cgroup's defaults,
- *                          and which pools were created with them
- *   rdmacg_domain.lock     all counters and limits of a domain, and which pools it has
- *   rdmacg_desc.lock       which domains a device has
- *   rdmacg_gate.lock       rates of commands, commands in flight, and waiting commands;
- *                          interrupts are off
- *   rdma_cgroup.map_lock   where a cgroup has its pools
+ * - rdma_cgroup.max_lock guards the cgroup's defaults, and lets the lines of one write take effect
+ *   together. New pools get the cgroup's defaults under this lock.
+ * - rdmacg_domain.lock guards all counters and limits of a domain, and its list of pools.
+ * - rdmacg_desc.lock guards the device's list of domains.
+ * - rdmacg_gate.lock guards the rates of commands, the commands in flight and the waiting commands.
+ *   Its holders disable interrupts.
+ * - rdma_cgroup.map_lock guards the cgroup's map of pools.
  *
- * Two locks of one kind are never held at once. Under max_lock or a domain's lock, holders never
- * sleep, allocate, free, parse or wake, so neither a tenant's writes nor its cpu.max delay another
- * tenant. The time that a domain's lock is held grows with the depth, RDMACG_MAX_DEPTH at most, and
- * with the slots of one charge. For a gate's lock, the time grows with the depth of one command.
- * For max_lock, the time grows with the number of devices that a write names.
+ * No task holds two locks of the same kind. A task that holds a max_lock or a domain's lock never
+ * sleeps, allocates, frees, parses or wakes. So neither a tenant's writes nor its cpu.max delay
+ * another tenant. A task holds a domain's lock longer if the cgroup is deeper, up to
+ * RDMACG_MAX_DEPTH, or if the charge has more slots. A task holds a gate's lock longer if the
+ * cgroup of the command is deeper, and a max_lock longer if the write names more devices.
  *
- * A charge takes only the domain's lock, except for the first charge in a cgroup. That charge
- * creates pools, which come into use under max_lock. Only writers to the cgroup, and creators of
- * pools in it or below it, take max_lock.
+ * A charge takes only the domain's lock. A task that creates a pool also takes the max_lock of the
+ * pool's cgroup. The first charge in a cgroup creates pools. A write takes the max_lock of its
+ * cgroup.
+ *
+ * A comment beside a field names the lock that guards the field. "Set once" means that the field
+ * does not change while other tasks can see it. "RCU" and "READ_ONCE" mean that readers need no
+ * lock.
  */
 #ifndef _KERNEL_CGROUP_RDMA_POOL_H
 #define _KERNEL_CGROUP_RDMA_POOL_H
@@ -41,57 +45,60 @@
 
 #include "rdma-device.h"
 
-/* Linux before 6.12.117 and between 6.13 and 7.0 has no typed allocators. */
+/* Linux before 6.12.117, and Linux from 6.13 to before 7.0, has no typed allocators. */
 #ifndef kzalloc_obj
 #define kzalloc_obj(object, gfp) kzalloc(sizeof(object), gfp)
 #endif
 
-/* The deepest level that can have the controller, so walks over levels are short. */
+/* The deepest level that can have the controller. The bound keeps walks over levels short. */
 #define RDMACG_MAX_DEPTH 64
 
-/* The number of pools or waiters to handle before the processor is yielded. */
+/* The number of pools or waiters that a loop handles before it lets other tasks run. */
 #define RDMACG_BATCH 16
 
 struct rdmacg_control;
 struct rdmacg_pool;
 
 /*
- * The lock of all rates of one device below one top-level cgroup. Part of a domain; the rest is in
- * rdma-control.h. Timers and hard interrupts take this lock. Charges have the domain's lock
- * instead, because disabling interrupts costs time.
+ * The lock of all controls of one device below one top-level cgroup. Each domain has a gate, and
+ * rdma-control.h has the controls. Timers and hard interrupts take this lock, so its holders
+ * disable interrupts. Charges use the domain's lock instead, because disabling interrupts costs
+ * time.
  */
 struct rdmacg_gate {
-	/* Guards this struct and all its controls. Holders disable interrupts. */
+	/* Guards this struct and all controls of the gate. */
 	spinlock_t		lock;
-	struct list_head	waiters;	/* all of them; lock */
+	struct list_head	waiters;	/* the waiters of all its controls; lock */
 };
 
 /*
- * The lock and the list of all pools of one device below one top-level cgroup. Created and freed
- * with the pool of the top-level cgroup, which is created first and freed last. Freed by RCU.
+ * The lock and the list of all pools of one device below one top-level cgroup. The domain is
+ * created and freed with the pool of the top-level cgroup, because this pool is created first and
+ * freed last. RCU frees the domain.
  */
 struct rdmacg_domain {
 	/*
-	 * Guards the domain's pools: each counter and limit, and the list. A holder sees all
-	 * levels at one instant.
+	 * Guards the list of pools, and each counter and limit of the pools. So a holder sees all
+	 * levels at the same instant.
 	 */
 	spinlock_t		lock;
 	struct list_head	pools;		/* parents before children; lock */
 	struct rdmacg_desc	*desc;		/* set once */
 #ifdef CONFIG_CGROUP_RDMA_CONTROL
-	/* On a cache line of its own, which charges do not touch. */
+	/* The gate has its own cache line, which charges do not touch. */
 	struct rdmacg_gate	gate ____cacheline_aligned_in_smp;
 #endif
 	union {
 		struct list_head desc_node;	/* on desc->domains; desc->lock */
-		struct rcu_head	rcu;		/* once it is off that list */
+		struct rcu_head	rcu;		/* after the removal from the list */
 	};
 } ____cacheline_aligned_in_smp;
 
 /*
  * One resource in one pool, in the resource's unit. @usage exceeds @max only if the limit was
- * lowered below the usage, or after rdmacg_charge(). Written under the domain's lock, and read
- * with READ_ONCE without it. On 32 bits, such a read of a value past 4 GiB can be torn.
+ * lowered below the usage, or after rdmacg_charge(). Fields are written under the domain's lock.
+ * Without this lock, they are read with READ_ONCE. On 32-bit kernels, such a read can mix two
+ * values if one of them is 4 GiB or more.
  */
 struct rdmacg_slot {
 	u64			usage;
@@ -99,7 +106,7 @@ struct rdmacg_slot {
 	u64			peak;
 };
 
-/* Refused attempts to charge one resource of a pool; the same rules as rdmacg_slot. */
+/* Refused attempts to charge one resource of a pool. The locking is that of rdmacg_slot. */
 struct rdmacg_counts {
 	u64			max;		/* refused by a limit in the subtree */
 	u64			alloc_fail;	/* from the subtree */
@@ -109,24 +116,29 @@ struct rdmacg_counts {
 
 /*
  * The slots of one cgroup on one device. The first limit or the first charge creates the pool, and
- * a pool in each ancestor below the root. A cgroup without a pool uses nothing and has no limit on
- * the device. The pool is freed, by RCU, with the cgroup or the device, or as soon as it has no
- * limit, no usage, no history and no users.
+ * the missing pools of all ancestors except the root. A cgroup without a pool has no usage and no
+ * limit of its own on the device. The pool is freed with the cgroup or the device, or when it has
+ * no limit, no usage, no history and no users. RCU frees the pool.
  *
- * A slot has the effective limit: the device's own limit in the cgroup, or the cgroup's default.
+ * @max of a slot is the effective limit, which is the device's own limit in the cgroup or the
+ * cgroup's default.
  *
- * A charge reads @levels, because the loads along a chain of parents would wait for each other.
+ * A charge reads the array @levels. In a chain of pointers to parents, each load would have to wait
+ * for the load before.
  */
 struct rdmacg_pool {
 	struct rdmacg_domain	*domain;	/* set once */
-	/* This pool and the pools of the ancestors, upwards. In memory behind @slots. Set once. */
+	/*
+	 * This pool and the pools of the ancestors, upwards. The array follows @slots in memory.
+	 * Set once.
+	 */
 	struct rdmacg_pool	**levels;
 	u8			nr_levels;	/* set once */
 	bool			dead;		/* no longer in use; domain->lock */
 	unsigned int		nr_users;	/* child pools, and writes; domain->lock */
 	struct rdma_cgroup	*cg;		/* set once */
 	/*
-	 * A bit for each slot whose limit is the device's own, "max" included. The other slots
+	 * A bit for each slot whose limit is the device's own, which may be "max". The other slots
 	 * have the cgroup's default. domain->lock.
 	 */
 	u64			own;
@@ -134,28 +146,38 @@ struct rdmacg_pool {
 	struct rdmacg_counts __rcu *events;
 	/* NULL before the first counted command, then set once by cmpxchg(); RCU. */
 	struct rdmacg_control __rcu *control;
-	/* The limits of the control class, which has no charges. The rules of rdmacg_slot.max. */
+	/*
+	 * The limits of the control class, which has no charges. The locking is that of
+	 * rdmacg_slot.max.
+	 */
 	u64			control_max[RDMACG_CONTROL_LIMITS];
 	union {
 		struct list_head domain_node;	/* on domain->pools; domain->lock */
-		struct rcu_head	rcu;		/* once it is off that list */
+		struct rcu_head	rcu;		/* after the removal from the list */
 	};
 	struct rdmacg_slot	slots[];
 };
 
-/* The pools of a cgroup, by the device's key. A larger map replaces it. Freed by RCU. */
+/*
+ * The pools of a cgroup, indexed by the device's key. If a key is too large for the map, a larger
+ * map replaces it. RCU frees the old map.
+ */
 struct rdmacg_map {
 	struct rcu_head		rcu;
 	u32			nr;		/* set once */
 	struct rdmacg_pool __rcu *pools[];	/* cg->map_lock; RCU */
 };
 
-/* All classes except the last: a process over a limit on commands waits, without an event. */
+/*
+ * The number of classes with events. The last class has no events, because a command over a limit
+ * waits instead of being refused.
+ */
 #define RDMACG_EVENT_CLASSES RDMACG_CLASS_CONTROL
 
 /*
- * The controller's part of one cgroup. The cgroup core frees it after the last reference. Each
- * charge and each child holds a reference, so neither a charge nor a pool below outlives it.
+ * The controller's part of one cgroup. The cgroup core frees this struct after the last reference.
+ * Each charge and each child holds a reference, so neither a charge nor a pool of a descendant
+ * outlives this struct.
  */
 struct rdma_cgroup {
 	struct cgroup_subsys_state css;
@@ -164,14 +186,14 @@ struct rdma_cgroup {
 	spinlock_t		map_lock;
 	struct rdmacg_map __rcu	*map;		/* map_lock; RCU */
 	/*
-	 * Orders writes to this cgroup's limits. A pool comes into use under this lock with the
-	 * limits of @defaults, so a write that replaces @defaults finds each pool that has the old
-	 * ones.
+	 * Orders writes to this cgroup's limits. A new pool gets the limits of @defaults and is
+	 * published under this lock. So a write that replaces @defaults finds each pool with the
+	 * old limits.
 	 */
 	spinlock_t		max_lock;
 	/* NULL if the cgroup has no default; max_lock; RCU. */
 	struct rdmacg_defaults __rcu *defaults;
-	/* The files to notify, for each class with events. */
+	/* The files whose readers are notified of events, for each class. */
 	struct cgroup_file	events_file[RDMACG_EVENT_CLASSES];
 	struct cgroup_file	events_local_file[RDMACG_EVENT_CLASSES];
 };
@@ -186,26 +208,26 @@ static inline struct rdma_cgroup *rdmacg_parent(struct rdma_cgroup *cg)
 	return rdmacg_from_css(cg->css.parent);
 }
 
-/*
- * A refusal: the amount, the resource, the cgroup whose limit refused, and its usage at that
- * moment.
- */
+/* A refused charge. @usage and @limit are those of @cg, whose limit refused, at that moment. */
 struct rdmacg_refusal {
 	unsigned int		slot;
 	struct rdma_cgroup	*cg;
 	u64			amount;
 	u64			usage;
 	u64			limit;
-	bool			is_ignored;	/* set by a caller whose charge cannot fail */
+	bool			is_ignored;	/* true if the charge cannot fail */
 };
 
-/* Add to a counter that readers read without its lock. */
+/* Add to a counter that readers read without a lock. */
 static inline void rdmacg_count(u64 *counter, u64 amount)
 {
 	WRITE_ONCE(*counter, *counter + amount);
 }
 
-/* Read a usage, before its peak or the usage of another level: see rdmacg_slot_grow(). */
+/*
+ * Read a usage. Call this before reading the peak, or the usage of another level. See
+ * rdmacg_slot_grow().
+ */
 static inline u64 rdmacg_slot_usage(const struct rdmacg_slot *slot)
 {
 	u64 usage = READ_ONCE(slot->usage);
@@ -215,7 +237,7 @@ static inline u64 rdmacg_slot_usage(const struct rdmacg_slot *slot)
 	return usage;
 }
 
-/* The limit of any slot, including the control class. */
+/* Returns a pointer to the limit of a slot, which may be in the control class. */
 static inline u64 *rdmacg_pool_max(struct rdmacg_pool *pool, unsigned int slot)
 {
 	unsigned int control_slot = pool->domain->desc->control_slot;
@@ -224,7 +246,7 @@ static inline u64 *rdmacg_pool_max(struct rdmacg_pool *pool, unsigned int slot)
 				     &pool->control_max[slot - control_slot];
 }
 
-/* The cgroup's pool on a device; NULL if there is none. */
+/* Returns the cgroup's pool on a device, or NULL if there is none. */
 static __always_inline struct rdmacg_pool *rdmacg_pool_find_rcu(struct rdma_cgroup *cg, u32 key)
 {
 	const struct rdmacg_map *map = rcu_dereference(cg->map);
@@ -257,8 +279,8 @@ static __always_inline void rdmacg_pool_unlock(struct rdmacg_pool *pool)
 }
 
 /*
- * Lock the domain of a pool that was found. False, without the lock, if the pool was given back
- * meanwhile.
+ * Lock the domain of a pool that was found. Returns false, without the lock, if the pool was given
+ * back meanwhile.
  */
 static __always_inline bool rdmacg_pool_try_lock_rcu(struct rdmacg_pool *pool)
 {
@@ -271,11 +293,11 @@ static __always_inline bool rdmacg_pool_try_lock_rcu(struct rdmacg_pool *pool)
 
 /*
  * Readers take no lock, but must not see a usage above its peak, or a child's usage above its
- * parent's. So when values grow, the larger one is stored first: the peak before the usage, a
- * parent before its child. When values shrink, a child is stored before its parent. The barrier is
- * before each store of a usage, and pairs with the one in rdmacg_slot_usage(). A reader that reads
- * a usage and then its peak sees no contradiction. The same holds for a child and then its parent
- * while usage grows, and for a parent and then its child while usage shrinks.
+ * parent's usage. So a growing peak is stored before its usage, and a parent's growing usage before
+ * its child's usage. A child's shrinking usage is stored before its parent's usage. The barrier
+ * before each store of a usage pairs with the barrier in rdmacg_slot_usage(). A reader that reads a
+ * usage and then its peak sees no contradiction. While usage grows, the reader must read a child
+ * before its parent. While usage shrinks, the reader must read the parent first.
  */
 static __always_inline void rdmacg_slot_grow(struct rdmacg_slot *slot, u64 usage)
 {
@@ -301,13 +323,13 @@ static __always_inline void rdmacg_slot_shrink(struct rdmacg_slot *slot, u64 amo
 /*
  * The fast path. The following functions do the work of rdmacg_pool_try_charge() and
  * rdmacg_pool_uncharge() if the pool exists, the set is plain and all levels have room. In all
- * other cases they charge nothing and return false. Callers pass @count as a constant. Gcc
- * unrolls three rounds only if told to; without that, a level costs 110 instructions. A plain
- * amount is at most RDMACG_NO_LIMIT, and so is a usage, except after rdmacg_charge(). So sums
- * do not overflow.
+ * other cases they change nothing and return false. Callers pass @count as a constant. The pragma
+ * makes Gcc unroll loops of three rounds; otherwise a level costs 110 instructions. A plain amount
+ * is at most RDMACG_NO_LIMIT, and so is a usage, except after rdmacg_charge(). So sums do not
+ * overflow.
  */
 
-/* Whether each slot exists and occurs once, and each amount is counted. */
+/* Returns whether each slot exists and occurs once, and each amount is counted. */
 static __always_inline bool rdmacg_set_is_plain(const struct rdmacg_device *device,
 						const struct rdmacg_amount *set,
 						const unsigned int count)
@@ -324,7 +346,7 @@ static __always_inline bool rdmacg_set_is_plain(const struct rdmacg_device *devi
 	return true;
 }
 
-/* A plain set, as offsets into any pool of its device. */
+/* A plain set. The offsets of the slots are the same in all pools of a device. */
 struct rdmacg_plain_set {
 	size_t			offset[3];	/* of the slots */
 	u64			amount[3];
@@ -332,7 +354,7 @@ struct rdmacg_plain_set {
 
 /*
  * Lock the pool, and copy the set. Without the copy, the compiler would read the set again after
- * each store to a counter. NULL, without a lock, if there is no pool.
+ * each store to a counter. Returns NULL, without a lock, if there is no pool.
  */
 static __always_inline struct rdmacg_pool *rdmacg_pool_lock_fast(struct rdma_cgroup *cg,
 								 const struct rdmacg_device *device,
@@ -356,13 +378,13 @@ static __always_inline struct rdmacg_pool *rdmacg_pool_lock_fast(struct rdma_cgr
 	return pool;
 }
 
-/* The slot at an offset, which is the same in all pools of a device. */
+/* Returns the slot at an offset of struct rdmacg_plain_set. */
 static __always_inline struct rdmacg_slot *rdmacg_slot_at(struct rdmacg_pool *pool, size_t offset)
 {
 	return (void *)pool + offset;
 }
 
-/* If a level has no room, the pool is returned in *@full, with its domain locked. */
+/* Charge @n slots. If a level has no room, set *@full to the pool, and leave its domain locked. */
 static __always_inline bool rdmacg_pool_charge_n(struct rdma_cgroup *cg,
 						 const struct rdmacg_device *device,
 						 const struct rdmacg_amount *set,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * RDMA cgroup controller: hard limits on the objects that the processes of a cgroup have on each
- * RDMA device.
+ * RDMA device. This file has the API and the files of cgroups.
  *
- * The cgroup of the process that creates an object is charged, and all its ancestors except the
- * root, until the object is destroyed. Moving the process, passing on the file descriptor or
- * removing the cgroup does not change that. A charge that finds no room fails with EAGAIN. A limit
- * below the usage refuses new objects and takes none away.
+ * An object is charged to the cgroup of the process that creates it, and to all ancestors except
+ * the root, until the object is destroyed. The charge stays in this cgroup if the process moves, if
+ * it passes the file descriptor to another process, or if the cgroup is removed. A charge without
+ * room fails with EAGAIN. A limit below the usage refuses new objects, but does not remove objects.
  *
  * Copyright (C) 2016 Parav Pandit <pandit.parav@gmail.com>
  */
@@ -28,7 +28,7 @@ static u64 rdmacg_id(const struct rdma_cgroup *cg)
 	return cgroup_id(cg->css.cgroup);
 }
 
-/* Emit an event for each resource of a set. The root is not charged. */
+/* Emit an event for each resource of a set. The root has no events, because it is not charged. */
 static noinline void rdmacg_trace_set(struct rdma_cgroup *cg, const struct rdmacg_device *device,
 				      const struct rdmacg_amount *set, unsigned int count,
 				      void (*trace)(const char *device, const char *resource,
@@ -37,13 +37,16 @@ static noinline void rdmacg_trace_set(struct rdma_cgroup *cg, const struct rdmac
 	const struct rdmacg_desc *desc = device->desc;
 
 	guard(rcu)();
-	/* After the device is unregistered, there is no desc. */
+	/* A device that was unregistered has no desc. */
 	for (; desc && cg->depth && count--; set++)
 		trace(rdmacg_desc_name_rcu(desc), desc->resources[set->slot].name,
 		      rdmacg_counted(set->amount), rdmacg_id(cg));
 }
 
-/* The caller has a reference to @cg, and so to the ancestor whose limit refused. */
+/*
+ * Emit the event of a refusal. The caller's reference to @cg also keeps the ancestor whose limit
+ * refused.
+ */
 static void rdmacg_trace_refuse(struct rdma_cgroup *cg, const struct rdmacg_device *device,
 				const struct rdmacg_refusal *refusal)
 {
@@ -56,9 +59,9 @@ static void rdmacg_trace_refuse(struct rdma_cgroup *cg, const struct rdmacg_devi
 }
 
 /*
- * Notify the events files that a refused charge of @cg has changed, and trace the refusal. This
- * runs outside the domain's lock, because cgroup_file_notify() on Linux 6.12 takes a lock of all
- * cgroups.
+ * Notify the readers of the events files that a refused charge of @cg has changed, and emit the
+ * event. The caller does not hold the domain's lock, because on Linux 6.12 cgroup_file_notify()
+ * takes a lock that all cgroups share.
  */
 static void rdmacg_notify_refusal(struct rdma_cgroup *cg, struct rdmacg_device *device,
 				  const struct rdmacg_refusal *refusal)
@@ -76,8 +79,8 @@ static void rdmacg_notify_refusal(struct rdma_cgroup *cg, struct rdmacg_device *
 }
 
 /*
- * Charge @set if the fast path has not charged it, and trace it. @full: see
- * rdmacg_pool_try_charge(). Inlined code would make the fast path save registers.
+ * Charge @set if the fast path has not charged it, and emit the events. rdmacg_pool_try_charge()
+ * describes @full. This function is not inlined, because the fast path would then save registers.
  */
 static noinline int rdmacg_charge_slow(struct rdma_cgroup *cg, struct rdmacg_device *device,
 				       const struct rdmacg_amount *set, unsigned int count,
@@ -108,14 +111,14 @@ static noinline void rdmacg_uncharge_slow(struct rdma_cgroup *cg, struct rdmacg_
 		rdmacg_trace_set(cg, device, set, count, trace_rdmacg_uncharge);
 }
 
-/* Charge @cg, to which the caller holds a reference. */
+/* Charge @cg. The caller holds a reference to @cg. */
 static __always_inline int rdmacg_charge_any(struct rdma_cgroup *cg, struct rdmacg_device *device,
 					     const struct rdmacg_amount *set, unsigned int count)
 {
 	struct rdmacg_pool *full = NULL;
 	bool is_charged;
 
-	/* might_sleep() would also reschedule, which costs as much as eight levels. */
+	/* might_sleep() would also reschedule, which costs as much as a charge of eight levels. */
 	__might_sleep(__FILE__, __LINE__);
 	is_charged = rdmacg_pool_charge_fast(cg, device, set, count, &full);
 	if (likely(is_charged) && !trace_rdmacg_charge_enabled())
@@ -126,7 +129,7 @@ static __always_inline int rdmacg_charge_any(struct rdma_cgroup *cg, struct rdma
 /**
  * rdmacg_get_current() - the cgroup of the current process
  *
- * For work that is done later or elsewhere on behalf of this process.
+ * A caller that works for this process later, or in another thread, keeps this cgroup.
  *
  * Context: Process context.
  * Return: the cgroup, with a reference that the caller drops with rdmacg_put().
@@ -198,9 +201,9 @@ static __always_inline void rdmacg_uncharge_owner(struct rdma_cgroup *owner,
  * @set: the resources and amounts, each resource once
  * @count: number of amounts in @set
  *
- * All of @set is charged or nothing. A successful charge holds a reference to
- * @owner until rdmacg_uncharge_set(), which must be called once, from any
- * process. After a failure, @owner is unchanged.
+ * The whole @set is charged, or nothing. A successful charge holds a reference to @owner. The
+ * caller must call rdmacg_uncharge_set() once, from any process, which drops the reference. After a
+ * failure, @owner is unchanged.
  *
  * Context: Process context; may sleep.
  * Return: 0; -EAGAIN if the charge would exceed a limit of the cgroup or of an
@@ -223,9 +226,9 @@ EXPORT_SYMBOL(rdmacg_try_charge_set);
  * @set: the resources and amounts, each resource once
  * @count: number of amounts in @set
  *
- * For a kernel thread that works for a user's request. A successful charge holds
- * another reference to @cg until rdmacg_uncharge_set(), which must be called once.
- * @cg may have been removed. Its limits and those of its ancestors apply even then.
+ * Use this in a kernel thread that handles a user's request. A successful charge holds another
+ * reference to @cg. The caller must call rdmacg_uncharge_set() once, which drops this reference. If
+ * @cg has been removed, its limits and those of its ancestors still apply.
  *
  * Context: Process context; may sleep.
  * Return: as rdmacg_try_charge_set().
@@ -248,12 +251,12 @@ EXPORT_SYMBOL(rdmacg_try_charge_cgroup);
  * @set: as for rdmacg_try_charge_cgroup()
  * @count: as for rdmacg_try_charge_cgroup()
  *
- * Use this if a refusal would break a connection in use, such as an SMC-R connection that fails
- * over to another link and needs buffers. A charge above a limit counts in the events of the
- * limit.
+ * Use this if a refusal would break a connection in use. For example, an SMC-R connection that
+ * fails over to another link needs buffers there. If the charge exceeds a limit, the events of the
+ * cgroup with this limit count it.
  *
- * The charge holds another reference to @cg until rdmacg_uncharge_set(), which must be called
- * once.
+ * The charge holds another reference to @cg. The caller must call rdmacg_uncharge_set() once, which
+ * drops this reference.
  *
  * Context: Process context; may sleep.
  */
@@ -281,8 +284,8 @@ EXPORT_SYMBOL(rdmacg_charge);
  * @set: the resources and amounts of the charge
  * @count: number of amounts in @set
  *
- * Several charges of one cgroup can be returned in other portions, if the number of
- * calls and the sums of the amounts match.
+ * If a cgroup has several charges, the calls may return other portions than were charged. The
+ * number of calls and the sum of the amounts of each resource must be the same.
  *
  * Context: Process context; may sleep.
  */
@@ -299,8 +302,8 @@ EXPORT_SYMBOL(rdmacg_uncharge_set);
  * @device: a registered device
  * @index: the slot of the resource
  *
- * A successful charge holds a reference to @owner until rdmacg_uncharge(), which
- * must be called once, from any process. After a failure, @owner is unchanged.
+ * A successful charge holds a reference to @owner. The caller must call rdmacg_uncharge() once,
+ * from any process, which drops the reference. After a failure, @owner is unchanged.
  *
  * Context: Process context; may sleep.
  * Return: as rdmacg_try_charge_set().
@@ -374,7 +377,10 @@ static void rdmacg_trace_throttle(struct rdma_cgroup *cg, const struct rdmacg_de
 			      div_u64(waited_ns, NSEC_PER_USEC));
 }
 
-/* If @command gets a control, @command also takes over the caller's reference to @cg. */
+/*
+ * Let a command of @cg begin. If @command gets a control, it also takes over the caller's reference
+ * to @cg.
+ */
 static int rdmacg_command_begin(struct rdmacg_command *command, struct rdma_cgroup *cg,
 				struct rdmacg_desc *desc, enum rdmacg_command_kind kind)
 {
@@ -386,12 +392,12 @@ static int rdmacg_command_begin(struct rdmacg_command *command, struct rdma_cgro
 		return 0;
 	control = rdmacg_control_get(cg, desc);
 	if (IS_ERR(control))
-		/* A destroy command must not fail for lack of memory. */
+		/* A destroy command must not fail if there is no memory. */
 		return kind == RDMACG_COMMAND_DESTROY ? 0 : PTR_ERR(control);
 	ret = rdmacg_control_begin(control, kind, &waited_ns);
 	if (waited_ns && trace_rdmacg_throttle_enabled() && (!ret || fatal_signal_pending(current)))
 		rdmacg_trace_throttle(cg, desc, waited_ns);
-	/* Ending a destroy command changes nothing. */
+	/* A destroy command has no place in flight, so its end is not reported. */
 	if (!ret && kind != RDMACG_COMMAND_DESTROY)
 		*command = (struct rdmacg_command) { .control = control, .cg = cg };
 	return ret;
@@ -442,12 +448,12 @@ EXPORT_SYMBOL(rdmacg_end_limited_command);
  * @tables: its resources; this call sets first_slot of each table
  * @count: number of @tables
  *
- * A table that is malformed or does not fit is reported in the log and in its
- * first_slot. The device is registered with the resources of the other tables.
+ * If a table is malformed or does not fit, the kernel logs an error, and first_slot of the table is
+ * an error. The device is then registered with the resources of the other tables.
  *
- * Call this before the first charge on the device. The caller keeps @device until
- * rdmacg_unregister_device() has returned. @tables, their arrays and their names are
- * copied.
+ * Call this before the first charge on the device. @device must exist until
+ * rdmacg_unregister_device() has returned. This function copies @tables, their arrays and their
+ * names.
  *
  * Context: Process context; may sleep.
  * Return: 0, -ENOMEM, or -EBUSY if there are too many devices. After an error, the
@@ -474,8 +480,8 @@ EXPORT_SYMBOL(rdmacg_register_device);
  * rdmacg_unregister_device() - unregister a device from the controller
  * @device: a registered device without charges
  *
- * This removes the device's limits, usage and history from all cgroups. The caller may free
- * @device afterwards.
+ * This function removes the device's limits, usage and history from all cgroups. The caller may
+ * then free @device.
  *
  * Context: Process context; may sleep.
  */
@@ -483,10 +489,10 @@ void rdmacg_unregister_device(struct rdmacg_device *device)
 {
 	struct rdmacg_desc *desc = device->desc;
 
-	/* Hide the device first, so that no reader or writer finds it without its pools. */
+	/* Hide the device first. Otherwise readers and writers would find it without its pools. */
 	rdmacg_desc_hide(desc);
 	rdmacg_pools_drain(desc);
-	/* A later charge finds no slot and fails. */
+	/* Let later charges fail, because the device has no slot. */
 	device->nr_slots = 0;
 	device->desc = NULL;
 	rdmacg_desc_put(desc);
@@ -509,12 +515,12 @@ static ssize_t rdmacg_max_write(struct kernfs_open_file *of, char *buf,
 	struct rdma_cgroup *cg = rdmacg_from_css(of_css(of));
 	int ret;
 
-	/* The text itself must not contain a NUL. */
+	/* The text must not contain a NUL. */
 	if (strlen(buf) != nbytes)
 		return -EINVAL;
 	/*
-	 * rmdir waits for the cgroup's files, and others wait for rmdir. So the file may be
-	 * removed while the text is read. A reference keeps the cgroup.
+	 * rmdir waits for open operations on the cgroup's files, and other processes wait for
+	 * rmdir. So let the file be removed during the write. The reference keeps the cgroup.
 	 */
 	rdmacg_get(cg);
 	kernfs_break_active_protection(of->kn);
@@ -536,7 +542,7 @@ static void rdmacg_print_events(struct seq_file *sf, enum rdmacg_file file, cons
 			   READ_ONCE(*(local ? &events->local_alloc_fail : &events->alloc_fail)));
 }
 
-/* Print one resource in @file; @pool is NULL if the cgroup has none. */
+/* Print one resource in @file. @pool is NULL if the cgroup has no pool. */
 static void rdmacg_print_resource(struct seq_file *sf, struct rdma_cgroup *cg,
 				  enum rdmacg_file file, const struct rdmacg_desc *desc,
 				  const struct rdmacg_pool *pool, unsigned int slot)
@@ -577,19 +583,20 @@ static void rdmacg_print_control_stat(struct seq_file *sf, const struct rdmacg_p
 			   div_u64(READ_ONCE(stat->throttled_ns), NSEC_PER_USEC));
 }
 
-/* Whether @file shows a resource in the lines of @class. */
+/* Returns whether @file shows a resource in the lines of @class. */
 static bool rdmacg_file_shows(enum rdmacg_file file, enum rdmacg_class class,
 			      const struct rdmacg_resource *resource)
 {
-	/* Devices state no capacity of commands. */
+	/* The control class has no capacity. */
 	if (file == RDMACG_FILE_CAPACITY)
 		return resource->class != RDMACG_CLASS_CONTROL;
 	return resource->class == class;
 }
 
 /*
- * Print the line of a device: its resources of @class, or of every class. A device without such
- * resources has no line. The caller is in an RCU read section.
+ * Print the line of a device with its resources of @class. rdma.capacity has the resources of all
+ * classes except control. A device without such resources has no line. The caller is in an RCU read
+ * section.
  */
 void rdmacg_show_line(struct seq_file *sf, struct rdma_cgroup *cg,
 		      const struct rdmacg_desc *desc, enum rdmacg_class class,
@@ -620,8 +627,8 @@ void rdmacg_show_line(struct seq_file *sf, struct rdma_cgroup *cg,
 }
 
 /*
- * The files have one line for each device, in the order of their keys. Each line is
- * shown under RCU, so that neither its device nor its pool is freed meanwhile.
+ * Show a file with one line for each device, in the order of the devices' keys. Each line is
+ * printed under RCU, so that neither the device nor the pool is freed meanwhile.
  */
 static int rdmacg_seq_show(struct seq_file *sf, void *v)
 {
@@ -651,13 +658,13 @@ static int rdmacg_default_show(struct seq_file *sf, void *v)
 }
 
 /*
- * A text of this length and its NUL fill a buffer of 64 KiB, for which no memory cgroup pays. The
- * buffer holds the lines of 19 devices with 64 resources, the longest keys and the longest values,
- * or of about 200 devices with today's resources.
+ * The longest text of a write. The text and its NUL fill a buffer of 64 KiB, which is not charged
+ * to a memory cgroup. The buffer has room for 19 devices with 64 resources, the longest keys and
+ * the longest values, or for about 200 devices with today's resources.
  */
 #define RDMACG_MAX_WRITE (SZ_64K - 1)
 
-/* The arguments after @_file are more members of the cftype. */
+/* The arguments after @_file set other members of the cftype. */
 #define RDMACG_FILE(_name, _class, _file, ...)				\
 	{								\
 		.name		= _name,				\
@@ -671,7 +678,7 @@ static int rdmacg_default_show(struct seq_file *sf, void *v)
 	RDMACG_FILE(_name, _class, RDMACG_FILE_MAX,			\
 		    .write = rdmacg_max_write, .max_write_len = RDMACG_MAX_WRITE)
 
-/* @_notified: the member that notifies the file's readers. */
+/* @_notified is the member of struct rdma_cgroup that notifies the file's readers. */
 #define RDMACG_EVENTS(_name, _class, _file, _notified)			\
 	RDMACG_FILE(_name, _class, _file,				\
 		    .file_offset = offsetof(struct rdma_cgroup, _notified))
@@ -721,7 +728,7 @@ static struct cftype rdmacg_files[] = {
 	{ }	/* terminate */
 };
 
-/* kmalloc() would take almost twice the size of a cgroup. Set once. */
+/* The cache for struct rdma_cgroup. kmalloc() would use almost twice the size. Set once. */
 static struct kmem_cache *rdmacg_cgroup_cache;
 
 static struct cgroup_subsys_state *
@@ -731,7 +738,8 @@ rdmacg_css_alloc(struct cgroup_subsys_state *parent)
 	struct rdma_cgroup *cg;
 
 	/*
-	 * The same error as for cgroup.max.depth. No message, because a tenant could fill the log.
+	 * The error is the same as for cgroup.max.depth. There is no message, because a tenant
+	 * could fill the log with messages.
 	 */
 	if (above && above->depth == RDMACG_MAX_DEPTH)
 		return ERR_PTR(-EAGAIN);

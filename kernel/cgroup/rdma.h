@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * RDMA cgroup controller: the files. Only rdma.c knows all parts of the controller; this header
- * has the functions that tests call.
+ * RDMA cgroup controller: the files. Only rdma.c uses all parts of the controller. This header
+ * declares the functions of rdma.c that tests call.
  */
 #ifndef _KERNEL_CGROUP_RDMA_H
 #define _KERNEL_CGROUP_RDMA_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Functions that let a device be removed while processes hold memory regions on it. Without these
- * functions, the shutdown of a connection and the removal of the device wait until the process
- * frees the region, and RDS frees its MRs after the device is removed.
+ * These functions let a device be removed while processes hold memory regions on it. Without these
+ * functions, the shutdown of a connection and the removal of the device would wait until the
+ * processes free their regions. RDS would also free MRs after the device is removed.
  */
 #include <linux/delay.h>
 #include <linux/list.h>
@@ -12,8 +12,9 @@
 #include "ib_mr.h"
 
 /*
- * A section in which code finds a device and binds a connection or a region to it. After
- * synchronize_srcu(), a device that cannot be found gets no more connections and regions.
+ * Code that finds a device and binds a connection or a region to it does this in a section of this
+ * SRCU. A device that cannot be found any more gets no new connections and regions after
+ * synchronize_srcu().
  */
 DEFINE_SRCU(rds_ib_binding);
 
@@ -30,7 +31,10 @@ void rds_ib_add_mr(struct rds_ib_device *rds_ibdev, struct rds_ib_mr *ibmr)
 	spin_unlock(&rds_ibdev->mrs_lock);
 }
 
-/* Remove an MR that is about to be freed from its list, unless rds_ib_settle() has removed it. */
+/*
+ * Remove an MR that is about to be freed from the list of its device. If rds_ib_settle() has
+ * already removed the MR, this has no effect.
+ */
 void rds_ib_del_mr(struct rds_ib_mr *ibmr)
 {
 	spin_lock(&ibmr->device->mrs_lock);
@@ -38,7 +42,7 @@ void rds_ib_del_mr(struct rds_ib_mr *ibmr)
 	spin_unlock(&ibmr->device->mrs_lock);
 }
 
-/* Prevent RDS from invalidating or freeing MRs of the device until rds_ib_unlock_pools(). */
+/* Until rds_ib_unlock_pools(), RDS neither invalidates nor frees MRs of the device. */
 static void rds_ib_lock_pools(struct rds_ib_device *rds_ibdev)
 {
 	mutex_lock(&rds_ibdev->mr_8k_pool->flush_lock);
@@ -54,9 +58,9 @@ static void rds_ib_unlock_pools(struct rds_ib_device *rds_ibdev)
 }
 
 /*
- * Mark the MRs of a connection as stale, so that its shutdown does not wait for processes that hold
- * them. A stale MR is not used again, and is deregistered when it is freed. The shutdown still
- * waits for the work requests for MRs, which i_fastreg_wrs counts.
+ * Mark the MRs of a connection as stale, so that its shutdown does not wait for the processes that
+ * hold the MRs. RDS does not use a stale MR again, and deregisters it when it is freed. The
+ * shutdown still waits for work requests for MRs, which i_fastreg_wrs counts.
  */
 void rds_ib_revoke_mrs(struct rds_ib_connection *ic)
 {
@@ -74,7 +78,7 @@ void rds_ib_revoke_mrs(struct rds_ib_connection *ic)
 	rds_ib_unlock_pools(rds_ibdev);
 }
 
-/* Call rds_ib_get_mr() in a section for which rds_ib_settle() waits. */
+/* Call rds_ib_get_mr() in an SRCU section, so that rds_ib_settle() waits for the call. */
 void *rds_ib_bind_mr(struct scatterlist *sg, unsigned long nents, struct rds_sock *rs,
 		     u32 *key_ret, struct rds_connection *conn, u64 start, u64 length,
 		     int need_odp)
@@ -96,10 +100,13 @@ static bool rds_ib_has_conns(struct rds_ib_device *rds_ibdev)
 	return has_conns;
 }
 
-/* Separate an MR that a process holds from the device. The pages stay until the MR is freed. */
+/* Deregister an MR that a process holds. The pages of the MR stay until the process frees it. */
 static void rds_ib_disown_mr(struct rds_ib_device *rds_ibdev, struct rds_ib_mr *ibmr)
 {
-	/* Deregister the MR first, because the peer can write to the pages until then. */
+	/*
+	 * Deregister the MR before its pages are unmapped, because the peer can write to the pages
+	 * until then.
+	 */
 	ib_dereg_mr(ibmr->u.frmr.mr);
 	ibmr->u.frmr.mr = NULL;
 	if (ibmr->sg_dma_len)
@@ -121,9 +128,9 @@ static struct rds_ib_mr *rds_ib_first_mr(struct rds_ib_device *rds_ibdev)
 }
 
 /*
- * Wait until RDS uses nothing on a device that is being removed and cannot be found any more. First
- * wait for the connections, which shut down after rds_ib_dev_shutdown(), then for regions, then for
- * the PD. Separate regions that processes hold from the device.
+ * Wait until RDS uses nothing on a device that is being removed. RDS can no longer find this
+ * device. First wait for the connections, which shut down after rds_ib_dev_shutdown(). Then free or
+ * deregister all regions, and free the PD.
  */
 void rds_ib_settle(struct rds_ib_device *rds_ibdev)
 {
@@ -132,7 +139,10 @@ void rds_ib_settle(struct rds_ib_device *rds_ibdev)
 
 	synchronize_srcu(&rds_ib_binding);
 	for (tries = 0; rds_ib_has_conns(rds_ibdev); tries++) {
-		/* Repeat the call for connections that were bound late or are connecting. */
+		/*
+		 * Repeat the call, because some connections may have been bound late or may be
+		 * connecting.
+		 */
 		if (tries % 50 == 0)
 			rds_ib_dev_shutdown(rds_ibdev);
 		msleep(20);
@@ -143,7 +153,7 @@ void rds_ib_settle(struct rds_ib_device *rds_ibdev)
 	while ((ibmr = rds_ib_first_mr(rds_ibdev)))
 		rds_ib_disown_mr(rds_ibdev, ibmr);
 	rds_ib_unlock_pools(rds_ibdev);
-	/* RDS keeps no list of on-demand regions, which also use the PD. */
+	/* On-demand regions also use the PD, and RDS has no list of them. */
 	if (atomic_read(&rds_ibdev->pd->usecnt))
 		return;
 	ib_dealloc_pd(rds_ibdev->pd);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Charges of SMC-R to RDMA cgroups. smc_rdmacg.h has the rules. All functions run in process
+ * Charges of SMC-R to RDMA cgroups. smc_rdmacg.h explains who pays. All functions run in process
  * context, perhaps of a worker, and may sleep.
  */
 #include <linux/cgroup_rdma.h>
@@ -24,8 +24,8 @@ static void smc_rdmacg_set_payer(struct rdma_cgroup **payer, struct rdma_cgroup 
 }
 
 /*
- * Make the cgroup of the current process the payer of a new socket. A worker that creates a socket
- * then calls smc_rdmacg_inherit().
+ * Make the cgroup of the current process the payer of a new socket. If a worker creates the socket,
+ * it also calls smc_rdmacg_inherit().
  */
 void smc_rdmacg_init_sock(struct smc_sock *smc)
 {
@@ -76,7 +76,7 @@ static struct ib_rdmacg_objects smc_rdmacg_buf(const struct smc_buf_desc *buf_de
 	return (struct ib_rdmacg_objects) { .mr = 1, .mr_mem = buf_desc->len };
 }
 
-/* Return the charge of smc_rdmacg_charge_buf(), if there is one. */
+/* Return the charge of a buffer on a link, if there is one. */
 void smc_rdmacg_uncharge_buf(struct smc_buf_desc *buf_desc, struct smc_link *lnk)
 {
 	struct ib_rdmacg_objects objects = smc_rdmacg_buf(buf_desc);
@@ -86,7 +86,7 @@ void smc_rdmacg_uncharge_buf(struct smc_buf_desc *buf_desc, struct smc_link *lnk
 	buf_desc->is_charged[lnk->link_idx] = false;
 }
 
-/* Unmap a buffer. SMC then sends the key of its next MR to the peer. */
+/* Unmap a buffer. SMC sends a new key to the peer when the buffer gets its next MR. */
 static void smc_rdmacg_unmap_buf(struct smc_link_group *lgr, struct smc_buf_desc *buf_desc,
 				 bool is_rmb)
 {
@@ -97,7 +97,7 @@ static void smc_rdmacg_unmap_buf(struct smc_link_group *lgr, struct smc_buf_desc
 	buf_desc->is_conf_rkey = false;
 }
 
-/* Unmap those idle buffers of a list that are charged to @cg. Returns whether there were any. */
+/* Unmap all idle buffers of a list that are charged to @cg. Returns whether there were any. */
 static bool smc_rdmacg_reclaim_bufs(struct smc_link_group *lgr, struct rw_semaphore *lock,
 				    struct list_head *bufs, bool is_rmb,
 				    const struct rdma_cgroup *cg)
@@ -107,7 +107,7 @@ static bool smc_rdmacg_reclaim_bufs(struct smc_link_group *lgr, struct rw_semaph
 
 	down_read(lock);
 	list_for_each_entry(buf_desc, bufs, list) {
-		/* The state "used" stops other connections from changing the payer. */
+		/* While a buffer is marked as used, no connection changes its payer. */
 		if (READ_ONCE(buf_desc->cg) != cg || cmpxchg(&buf_desc->used, 0, 1))
 			continue;
 		if (buf_desc->cg == cg) {
@@ -122,16 +122,16 @@ static bool smc_rdmacg_reclaim_bufs(struct smc_link_group *lgr, struct rw_semaph
 }
 
 /*
- * Unmap those idle buffers of @lgr that are charged to @cg. Returns whether there were any. A group
- * has at most SMC_RMBS_PER_LGR_MAX buffers of each kind. Buffers of other groups stay: the caller
- * holds a mutex of all connections, and must not wait for the peers of other groups.
+ * Unmap all idle buffers of @lgr that are charged to @cg. Returns whether there were any. A group
+ * has at most SMC_RMBS_PER_LGR_MAX buffers of each kind. Buffers of other groups stay, because the
+ * caller holds a mutex of all connections and must not wait for the peers of other groups.
  */
 static bool smc_rdmacg_reclaim(struct smc_link_group *lgr, const struct rdma_cgroup *cg)
 {
 	bool found = false;
 	int i;
 
-	/* Keep new links away, because a new link maps the buffers in use. */
+	/* The mutex prevents new links, which would map the buffers in use. */
 	lockdep_assert_held(&lgr->llc_conf_mutex);
 	for (i = 0; i < SMC_RMBE_SIZES; i++) {
 		found |= smc_rdmacg_reclaim_bufs(lgr, &lgr->rmbs_lock, &lgr->rmbs[i], true, cg);
@@ -142,8 +142,9 @@ static bool smc_rdmacg_reclaim(struct smc_link_group *lgr, const struct rdma_cgr
 }
 
 /*
- * Charge the MR that a buffer is about to get on a link, above the limit if @must is set. At the
- * limit, unmap idle buffers and try again. Returns 0 or -ENOMEM.
+ * Charge the MR that a buffer is about to get on a link. If @must is set, charge it even above the
+ * limit. Otherwise, if the limit refuses, unmap idle buffers and try once more. Returns 0 or
+ * -ENOMEM.
  */
 int smc_rdmacg_charge_buf(struct smc_buf_desc *buf_desc, struct smc_link *lnk, bool must)
 {
@@ -166,9 +167,9 @@ int smc_rdmacg_charge_buf(struct smc_buf_desc *buf_desc, struct smc_link *lnk, b
 }
 
 /*
- * Move the charge of a buffer, which the caller has set to used, to the payer of the socket.
- * Uncharge the old payer first, so that a common ancestor is not charged twice. If the new payer
- * has no room, remove the MRs. The caller then fails when it maps the buffer.
+ * Move the charge of a buffer to the payer of the socket. The caller has marked the buffer as used.
+ * The old payer is uncharged first, so that a common ancestor is not charged twice. If the new
+ * payer has no room, the MRs are removed. The caller then fails when it maps the buffer.
  */
 void smc_rdmacg_take_buf(struct smc_link_group *lgr, struct smc_buf_desc *buf_desc,
 			 bool is_rmb, const struct smc_sock *smc)
@@ -191,7 +192,7 @@ void smc_rdmacg_take_buf(struct smc_link_group *lgr, struct smc_buf_desc *buf_de
 	up_read(&lgr->llc_conf_mutex);
 }
 
-/* Forget the payer of a buffer that is about to be freed and has no MR. */
+/* Drop the payer of a buffer that is about to be freed and has no MR. */
 void smc_rdmacg_exit_buf(struct smc_buf_desc *buf_desc)
 {
 	smc_rdmacg_set_payer(&buf_desc->cg, NULL);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The charges of SMC-R in the RDMA cgroup controller:
+ * SMC-R has these charges in the RDMA cgroup controller:
  *
- * - Each link of a group is charged as a PD and a QP to the payer of the socket for which the group
- *   was created.
- * - Each buffer is charged on each link as an MR and its bytes to the payer of the last socket that
- *   used the buffer.
+ * - Each link of a group is charged as a PD and a QP. Its payer is the payer of the socket for
+ *   which the group was created.
+ * - Each buffer is charged as an MR and its bytes, once for each link. Its payer is the payer of
+ *   the last socket that used the buffer.
  *
  * The payer of a socket is the cgroup of the process that created the socket. The payer of an
- * accepted socket is the payer of the listener. SMC unmaps the idle buffers of the payer in the
- * link group if a charge would exceed a limit. If the charge still exceeds the limit, the
+ * accepted socket is the payer of the listener. If a charge would exceed a limit, SMC unmaps idle
+ * buffers of the same payer in the same link group. If the charge still exceeds the limit, the
  * connection falls back to TCP. A new link of a group maps the buffers in use even above the limit,
  * because their connections can fail over to the new link. Objects that all groups of a device
  * share are not charged.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Connections: their queues, the charges for these, and events of the connection manager. */
+/* Connections, the charges for their queues, and events of the connection manager. */
 #include <linux/slab.h>
 #include <rdma/ib_cm.h>
 
@@ -24,9 +24,9 @@ static struct lnd_conn *lnd_conn_alloc(struct lnd_ni *ni)
 static const struct ib_rdmacg_objects lnd_queues = { .qp = 1, .cq = 1 };
 
 /*
- * Each kernel user follows these steps: charge all objects of a connection together, create the
- * objects, and uncharge them after their destruction. lnd_conn_free() destroys and uncharges them,
- * after an error and at the end.
+ * Create the queues of a connection. Each kernel user charges all objects of a connection together,
+ * creates them, destroys them, and then uncharges them. lnd_conn_free() destroys and uncharges the
+ * queues, also after an error here.
  */
 static int lnd_conn_make(struct lnd_conn *conn)
 {
@@ -75,7 +75,7 @@ static void lnd_conn_free(struct lnd_conn *conn)
 	kfree(conn);
 }
 
-/* Free the dead connections, or all connections if @all. */
+/* Free the dead connections, or all connections if @all is true. */
 void lnd_conns_free(struct lnd_ni *ni, bool all)
 {
 	struct lnd_conn *conn, *next;
@@ -90,14 +90,16 @@ void lnd_conns_free(struct lnd_ni *ni, bool all)
 		lnd_conn_free(conn);
 }
 
-/* Wake a command that waits for the connection. */
+/* Report an event to a command that waits for the connection. */
 void lnd_conn_tell(struct lnd_conn *conn, int event)
 {
 	WRITE_ONCE(conn->event, event);
 	wake_up(&conn->ni->wait);
 }
 
-/* Begin the end of a connection, in any context. An earlier event is the reason. */
+/*
+ * Mark a connection as dead. An earlier event stays the reason. This function runs in any context.
+ */
 void lnd_conn_die(struct lnd_conn *conn)
 {
 	WRITE_ONCE(conn->state, LND_DEAD);
@@ -106,13 +108,16 @@ void lnd_conn_die(struct lnd_conn *conn)
 	schedule_work(&conn->ni->work);
 }
 
-/* Handle an event. Threads of the connection manager call this, one at a time for an identifier. */
+/*
+ * Handle an event. The connection manager calls this function in its threads, and never twice at
+ * the same time for one identifier.
+ */
 static int lnd_conn_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct lnd_conn *conn = id->context;
 
 	switch (event->event) {
-	case RDMA_CM_EVENT_DEVICE_REMOVAL:	/* An event of the listener ends the NI. */
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:	/* the listener's event ends the NI */
 	case RDMA_CM_EVENT_ADDR_CHANGE:
 	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
 		break;
@@ -133,8 +138,8 @@ static int lnd_conn_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 }
 
 /*
- * Accept a connection that a peer requests; the NI is charged. After an error, the connection
- * manager destroys the identifier if it has no connection.
+ * Accept a connection that a peer requests, and charge the NI. If this function fails, the
+ * connection manager destroys the identifier.
  */
 static int lnd_conn_requested(struct lnd_ni *ni, struct rdma_cm_id *id)
 {
@@ -158,7 +163,7 @@ static int lnd_conn_requested(struct lnd_ni *ni, struct rdma_cm_id *id)
 	return 0;
 }
 
-/* Handle an event of the listener, with the handler lock of the listener. */
+/* Handle an event of the listener. The caller holds the handler lock of the listener. */
 int lnd_listen_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct lnd_ni *ni = id->context;
@@ -204,8 +209,8 @@ static int lnd_conn_resolve(struct lnd_conn *conn, const struct sockaddr_storage
 		return PTR_ERR(id);
 	conn->id = id;
 	/*
-	 * Use any port of the NI's address, which binds to its device. IPv6 has the port at the
-	 * same place.
+	 * Bind to the NI's address, with any port, so that the identifier gets the NI's device. An
+	 * IPv6 address has its port at the same place.
 	 */
 	((struct sockaddr_in *)&from)->sin_port = 0;
 	ret = rdma_resolve_addr(id, (struct sockaddr *)&from, (const struct sockaddr *)to,
@@ -241,7 +246,10 @@ static int lnd_connect_one(struct lnd_ni *ni, const struct sockaddr_storage *to)
 	return ret;
 }
 
-/* Connect to a peer. Returns 0 even if there are fewer connections than "conns_per_peer". */
+/*
+ * Connect to a peer. Returns 0 if there is at least one connection, even if there are fewer than
+ * "conns_per_peer".
+ */
 int lnd_connect(struct lnd_ni *ni, const struct sockaddr_storage *to)
 {
 	unsigned int i, made = 0;

@@ -6,10 +6,10 @@
  *	connect ADDRESS PORT	connect to the NI that listens there
  *	send COUNT BYTES	register memory and send it to the peer, COUNT times
  *
- * A write returns when the command has ended, or with its error: EAGAIN if the cgroup is at a
- * limit. A read shows the port of the NI and the sizes of its connections. The NI ends when the
- * file is closed. Parameters and sizes are those of o2iblnd in Lustre 2.15 and later; "rdmacg plan
- * lnet" computes the same sizes.
+ * A write returns when the command has ended. The write fails if the command fails, with EAGAIN if
+ * a limit refuses. A read shows the port of the NI and the sizes of its connections. The NI ends
+ * when the file is closed. Parameters and sizes are those of o2iblnd in Lustre 2.15 and later. The
+ * command "rdmacg plan lnet" computes the same sizes.
  */
 #include <linux/cgroup_rdma.h>
 #include <linux/cpumask.h>
@@ -27,7 +27,10 @@
 
 #define LND_LINE	128
 #define LND_MIN_POOL	256
-/* Work requests of a transfer: a message, the pages, registration and invalidation. */
+/*
+ * A transfer has work requests for a message, for each page, for the registration and for the
+ * invalidation.
+ */
 #define LND_TX_WRS	(1u + LND_MAX_FRAGS + 2)
 
 static unsigned int credits = 256;
@@ -78,7 +81,7 @@ static int lnd_ni_bind(struct lnd_ni *ni, struct sockaddr_storage *addr)
 	ret = rdma_bind_addr(id, (struct sockaddr *)addr);
 	if (ret)
 		return ret;
-	/* A wildcard address has no device. */
+	/* An address that stands for all addresses has no device. */
 	if (!id->device)
 		return -EADDRNOTAVAIL;
 	ni->device = id->device;
@@ -100,7 +103,7 @@ static int lnd_ni_make_mrs(struct lnd_ni *ni)
 	return 0;
 }
 
-/* Charge these objects together, because a part of them is useless. */
+/* Create the PD and the MRs of the NI. Charge them together, because the NI needs all of them. */
 static int lnd_ni_make(struct lnd_ni *ni)
 {
 	const struct ib_rdmacg_objects objects = { .pd = 1, .mr = ni->pool_size };
@@ -124,9 +127,9 @@ static int lnd_ni_make(struct lnd_ni *ni)
 }
 
 /*
- * Destroy the objects of the NI, which may be incomplete, and return the charge last, so that the
- * usage is never below the number of objects. The listener pins the device until then, but cannot
- * add a connection after @is_gone is set under its handler lock.
+ * Destroy the objects of the NI. Some of them may not exist. The charge is returned last, so that
+ * the usage is never below the number of objects. Until then, the listener keeps the device. The
+ * listener adds no connection after @is_gone is set under its handler lock.
  */
 static void lnd_ni_clear(struct lnd_ni *ni)
 {
@@ -187,7 +190,10 @@ static void lnd_ni_work(struct work_struct *work)
 	mutex_unlock(&ni->lock);
 }
 
-/* Store the payer now, because another process may write, and a worker handles requests. */
+/*
+ * Store the payer when the file is opened, because another process may write to the file, and a
+ * worker handles requests of peers.
+ */
 static int lnd_open(struct inode *inode, struct file *file)
 {
 	struct lnd_ni *ni = kzalloc(sizeof(*ni), GFP_KERNEL_ACCOUNT);
@@ -217,7 +223,7 @@ static int lnd_release(struct inode *inode, struct file *file)
 	mutex_lock(&ni->lock);
 	lnd_ni_clear(ni);
 	mutex_unlock(&ni->lock);
-	/* Nothing schedules the work again, because identifiers and CQs are destroyed. */
+	/* The work is not scheduled again, because all identifiers and CQs are destroyed. */
 	cancel_work_sync(&ni->work);
 	put_net(ni->net);
 	if (ni->cg)
@@ -262,7 +268,7 @@ static ssize_t lnd_write(struct file *file, const char __user *buf, size_t len, 
 		return ret;
 	ret = lnd_run(ni, text);
 	mutex_unlock(&ni->lock);
-	/* The next read begins a new report. */
+	/* Let the next read return a new report. */
 	*pos = 0;
 	return ret ?: len;
 }
@@ -308,7 +314,9 @@ static const struct file_operations lnd_fops = {
 	.write		= lnd_write,
 };
 
-/* Any process can open the file, because the limits of the process's cgroup bound its objects. */
+/*
+ * Any process may open the file, because the limits of its cgroup bound the objects of the process.
+ */
 static struct miscdevice lnd_device = {
 	.minor	= MISC_DYNAMIC_MINOR,
 	.name	= "rdmacg_lnd",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Transfers. An end registers memory and sends it with one work request for each page. Then it
- * invalidates the registration and frees the memory.
+ * Transfers. The sender registers memory and sends it with one work request for each page. Then the
+ * sender invalidates the registration and frees the memory.
  */
 #include <linux/scatterlist.h>
 
@@ -23,7 +23,7 @@ static void lnd_sent(struct ib_cq *cq, struct ib_wc *wc)
 		lnd_conn_tell(conn, LND_SENT);
 }
 
-/* Receive all messages into one page, because no code reads them. */
+/* All messages are received into one page, because no code reads them. */
 static int lnd_post_recv(struct lnd_conn *conn)
 {
 	struct ib_sge sge = {
@@ -114,7 +114,10 @@ static int lnd_send_mr(struct lnd_conn *conn, struct ib_mr *mr)
 		ret = lnd_conn_wait(conn, LND_SENT);
 	if (ret)
 		return ret;
-	/* Invalidate now, because the device may repeat pages until the transfer ends. */
+	/*
+	 * Invalidate the MR only now, because the device may send pages again until the transfer
+	 * ends.
+	 */
 	ret = ib_post_send(conn->id->qp, &invalidate, NULL);
 	return ret ?: lnd_conn_wait(conn, LND_SENT);
 }
@@ -130,7 +133,10 @@ static int lnd_send_mapped(struct lnd_conn *conn, struct scatterlist *sgl, int m
 		ret = lnd_send_mr(conn, mr);
 	}
 	if (ret) {
-		/* End the queue pair: until then, the device may use the memory and the MR. */
+		/*
+		 * Destroy the queue pair, because the device may use the memory and the MR until
+		 * then.
+		 */
 		lnd_conn_die(conn);
 		lnd_conns_free(ni, false);
 		ib_dereg_mr(mr);

@@ -11,8 +11,8 @@
  *	connection			lnd_conn_make()		qp=1 cq=1
  *	transfer in progress		lnd_send_one()		mr_mem=its bytes
  *
- * Commands, and the work that ends connections, hold @lock of the NI. Handlers of the connection
- * manager and of completions do not take @lock, but set a state and wake the command.
+ * Commands hold @lock of the NI, and so does the work that frees connections. Handlers of the
+ * connection manager and of completions do not take @lock. They set a state and wake the command.
  */
 #ifndef _RDMACG_LND_H
 #define _RDMACG_LND_H
@@ -25,7 +25,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
-/* The pages of 1 MiB of memory that does not begin at a page. */
+/* The number of pages of 1 MiB of memory that begins in the middle of a page. */
 #define LND_MAX_FRAGS	257
 
 enum lnd_state {
@@ -38,7 +38,7 @@ enum lnd_state {
 #define LND_SENT	-2
 
 struct lnd_conn {
-	/* @ni->conns_lock. */
+	/* On @ni->conns; @ni->conns_lock. */
 	struct list_head entry;
 	struct lnd_ni *ni;
 	struct rdma_cm_id *id;
@@ -58,7 +58,7 @@ struct lnd_ni {
 	struct rdma_cgroup *cg;
 	struct net *net;
 
-	/* The lock guards each field that has no rule of its own. */
+	/* Guards each field that has no comment about locking. */
 	struct mutex lock;
 	wait_queue_head_t wait;
 	struct work_struct work;

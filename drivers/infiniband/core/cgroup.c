@@ -35,7 +35,7 @@ static const struct rdmacg_resource ib_rdmacg_hca_resources[RDMACG_RESOURCE_MAX]
 
 /*
  * The types of uverbs objects, in the order of enum uverbs_default_objects. A device has objects of
- * a type only if it has the operation at offset @op of its struct ib_device_ops.
+ * a type only if its struct ib_device_ops has an operation at offset @op.
  */
 static const struct {
 	const char	*name;
@@ -44,7 +44,7 @@ static const struct {
 #include "cgroup_types.h"
 };
 
-/* The verb class counts objects by type, and these resources. */
+/* The verb class has a resource for each type of objects, and these resources. */
 enum {
 	IB_RDMACG_DRIVER_OBJECT = ARRAY_SIZE(ib_rdmacg_types),
 	IB_RDMACG_MR_MEM,
@@ -103,7 +103,8 @@ static bool ib_rdmacg_supports(const struct ib_device *device, unsigned int type
 	if (!ib_rdmacg_types[type].name)
 		return false;
 	/*
-	 * An @op of 0 means that the type needs no operation. No type needs the field at offset 0.
+	 * If @op is 0, the type needs no operation. The field at offset 0 is not an operation of a
+	 * type.
 	 */
 	return !ib_rdmacg_types[type].op ||
 	       *(void **)((void *)&device->ops + ib_rdmacg_types[type].op);
@@ -132,7 +133,10 @@ static struct rdmacg_resource ib_rdmacg_type_resource(struct ib_device *device,
 	};
 }
 
-/* Refuse resources of other classes, because programs parse the files of those classes. */
+/*
+ * Returns whether all resources of the driver are in the hw class. Programs parse the files of the
+ * other classes, so a driver must not add keys there.
+ */
 static bool ib_rdmacg_hw_is_valid(struct ib_device *device)
 {
 	unsigned int i;
@@ -147,7 +151,9 @@ static bool ib_rdmacg_hw_is_valid(struct ib_device *device)
 	return device->cg_hw.count;
 }
 
-/* Fill @types with the resources that the device supports, and set their bits in cg_types. */
+/*
+ * Fill @types with the resources that the device supports, and set their bits in @device->cg_types.
+ */
 static void ib_rdmacg_find_types(struct ib_device *device, struct rdmacg_resource *resources,
 				 struct rdmacg_table *types)
 {
@@ -164,8 +170,7 @@ static void ib_rdmacg_find_types(struct ib_device *device, struct rdmacg_resourc
 
 /**
  * ib_device_register_rdmacg() - register a device with the controller
- * @device: a device that user space cannot access yet, with its operations and
- *	attributes
+ * @device: a device that user space cannot access yet. Its operations and attributes are set
  *
  * Context: Process context; may sleep.
  * Return: 0, -ENOMEM, or -EBUSY if the controller has no free device number.
@@ -225,8 +230,8 @@ void ib_rdmacg_rename_device(struct ib_device *device)
 
 /**
  * ib_rdmacg_charge_ucontext() - charge one hca_handle to the current process
- * @ucontext: the context that the driver is about to create; the context keeps the owner. The
- *	function does nothing if the context is already charged.
+ * @ucontext: the context that the driver is about to create, which keeps the owner. If the context
+ *	is already charged, the function does nothing
  *
  * Context: Process context; may sleep.
  * Return: 0, -EAGAIN at a limit, or -ENOMEM.
@@ -260,7 +265,10 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_ucontext);
 /* Returns the slot of a type of the verb class on the device. */
 static unsigned int ib_rdmacg_type_slot(const struct ib_device *device, unsigned int type)
 {
-	/* The table follows the table of the hca class, and has only supported types. */
+	/*
+	 * The table of the verb class follows the table of the hca class, and has only the
+	 * supported types.
+	 */
 	return RDMACG_RESOURCE_MAX + hweight64(device->cg_types & (BIT_ULL(type) - 1));
 }
 
@@ -279,10 +287,10 @@ static struct rdmacg_amount *ib_rdmacg_add(struct rdmacg_amount *next,
 	return next;
 }
 
-/* At most three amounts: one hca_object, one object of the type, and device memory. */
+/* A set has at most one hca_object, one object of the type, and device memory. */
 #define IB_RDMACG_MAX_SET 3
 
-/* Fill @set with the charges for the object. Returns their number. */
+/* Fill @set with the charges for the object. Returns the number of charges. */
 static unsigned int ib_rdmacg_object_set(const struct ib_device *device,
 					 const struct ib_rdmacg_object *obj,
 					 struct rdmacg_amount *set)
@@ -308,10 +316,10 @@ static int ib_rdmacg_charge_uobject(struct ib_uobject *uobj)
 }
 
 /*
- * Memory of this length or more is not counted. No machine can pin so much: the caller means the
- * whole address space, as with an implicit MR of on-demand paging, or the driver will refuse. If
- * such lengths were counted, many calls at once would overflow the counter, and charges of a
- * neighbour without a limit would fail.
+ * Memory of this length or more is not counted. No machine can pin so much memory. Such a length
+ * stands for the whole address space, as in an implicit MR of on-demand paging, or the driver will
+ * refuse it. If such lengths were counted, the counter would overflow after many calls, and charges
+ * of a neighbour without a limit would fail.
  */
 #define IB_RDMACG_ENDLESS_LENGTH BIT_ULL(48)
 
@@ -320,7 +328,9 @@ static u64 ib_rdmacg_mem(u64 length)
 	return length >= IB_RDMACG_ENDLESS_LENGTH ? RDMACG_ENDLESS : length;
 }
 
-/* A driver allocates at least a page of device memory, because programs map it. */
+/*
+ * Charge whole pages of device memory, because a driver allocates whole pages for programs to map.
+ */
 static int ib_rdmacg_describe_dm(const struct uverbs_attr_bundle *attrs,
 				 struct ib_rdmacg_content *content)
 {
@@ -336,7 +346,7 @@ static const struct ib_rdmacg_object_def ib_rdmacg_dm_def = {
 	UVERBS_OBJECT_DM, ib_rdmacg_describe_dm
 };
 
-/* Returns the description of an object, or NULL if its type alone determines the charge. */
+/* Returns the definition of an object's type, or NULL if the charge depends only on the type. */
 static const struct ib_rdmacg_object_def *ib_rdmacg_find_def(struct ib_uobject *uobj)
 {
 	const struct ib_rdmacg_object_def *def = uobj->context->device->cg_objects;
@@ -350,7 +360,10 @@ static const struct ib_rdmacg_object_def *ib_rdmacg_find_def(struct ib_uobject *
 	return NULL;
 }
 
-/* Types of the driver, and types that the device does not have, count as driver_object. */
+/*
+ * Returns the type in the verb class. Types of the driver, and types that the device does not have,
+ * count as driver_object.
+ */
 static unsigned int ib_rdmacg_content_type(const struct ib_device *device, u32 type)
 {
 	if (type < IB_RDMACG_DRIVER_OBJECT && ib_rdmacg_counts_type(device, type))
@@ -381,7 +394,7 @@ static int ib_rdmacg_charge_described(struct ib_uobject *uobj,
  * @attrs: all attributes of the method, before the method runs
  * @uobjs: bits of the attributes that are objects
  *
- * Charges each object, its type and its device memory together or not at all. The object keeps
+ * Each object, its type and its device memory are charged together or not at all. The object keeps
  * the owner.
  *
  * Context: Process context; may sleep.
@@ -407,7 +420,10 @@ int ib_rdmacg_charge_new_uobjects(const struct uverbs_attr_bundle *attrs,
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_charge_new_uobjects);
 
-/* Charge only objects whose attributes describe them; the other objects are charged later. */
+/*
+ * Charge an object whose type determines the charge. Other objects are charged later, when the
+ * attributes of the method are known.
+ */
 static int ib_rdmacg_charge_type(struct ib_uobject *uobj)
 {
 	uobj->cg_obj.type = min_t(u32, uobj_get_object_id(uobj), IB_RDMACG_DRIVER_OBJECT);
@@ -420,8 +436,8 @@ static int ib_rdmacg_charge_type(struct ib_uobject *uobj)
  * ib_rdmacg_charge_idr_uobject() - charge an object with an id to the current process
  * @uobj: an object that the driver has not created yet; the object keeps the owner
  *
- * Charges one hca_object and one object of its type. ib_rdmacg_charge_new_uobjects() charges
- * an object that only the attributes of the method describe.
+ * The charge is one hca_object and one object of the type. If the charge depends on attributes of
+ * the method, ib_rdmacg_charge_new_uobjects() charges the object later.
  *
  * Context: Process context; may sleep.
  * Return: 0, -EAGAIN at a limit, or -ENOMEM.
@@ -437,7 +453,7 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_charge_idr_uobject);
  * ib_rdmacg_charge_fd_uobject() - charge an object with an fd to the current process
  * @uobj: an object that does not exist yet; the object keeps the owner
  *
- * Charges one object of its type, because hca_object does not count these objects.
+ * The charge is one object of the type, because hca_object does not count objects with an fd.
  *
  * Context: Process context; may sleep.
  * Return: 0, -EAGAIN at a limit, or -ENOMEM.
@@ -451,7 +467,7 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_charge_fd_uobject);
 /**
  * ib_rdmacg_uncharge_object() - return the charge of an object to its owner
  * @device: the object's device
- * @obj: the charge of the object, perhaps already returned
+ * @obj: the charge of the object, which may already be returned
  *
  * Context: Process context; may sleep.
  */
@@ -469,11 +485,11 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_object);
 
 /**
  * ib_rdmacg_move_charge() - keep the charge of an object whose memory remains in use
- * @uobj: an object, locked for writing, that its driver destroys, replaces or fails to create;
- *	not charged afterwards
- * @to: overwritten with the charge; part of a struct that remains, such as a mapping, to which
- *	the caller has a reference. The last put of the struct calls ib_rdmacg_uncharge_object(),
- *	before the device is unregistered
+ * @uobj: an object that its driver destroys, replaces or fails to create. The object is locked for
+ *	writing, and is not charged afterwards
+ * @to: gets the charge. It is part of a struct that remains, such as a mapping, to which the caller
+ *	has a reference. The last put of that struct calls ib_rdmacg_uncharge_object(), before the
+ *	device is unregistered
  *
  * Context: Any context.
  */
@@ -492,7 +508,7 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_move_charge);
  */
 void ib_rdmacg_uncharge_uobject(struct ib_uobject *uobj)
 {
-	/* An object that was destroyed before has no context. */
+	/* An object that was already destroyed has no context. */
 	if (uobj->cg_obj.cg)
 		ib_rdmacg_uncharge_object(uobj->context->device, &uobj->cg_obj);
 }
@@ -534,10 +550,13 @@ void ib_rdmacg_uncharge(struct ib_rdmacg_object *obj, struct ib_device *device,
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge);
 
-/* At most two amounts: the memory, and the MRs that an endless length creates without uverbs. */
+/*
+ * A set has at most the memory and, for an endless length, an endless number of MRs. The driver
+ * creates the MRs of an endless length without uverbs.
+ */
 #define IB_RDMACG_MEM_SET 2
 
-/* Fill @set with the charges for @length bytes at @addr. Returns their number. */
+/* Fill @set with the charges for @length bytes at @addr. Returns the number of charges. */
 static unsigned int ib_rdmacg_mem_set(const struct ib_device *device, u64 addr, u64 length,
 				      struct rdmacg_amount *set)
 {
@@ -557,10 +576,10 @@ static unsigned int ib_rdmacg_mem_set(const struct ib_device *device, u64 addr, 
  * @owner: set on success to the owner, or to NULL if memory is not counted
  * @device: a registered device
  * @addr: the first address of the memory
- * @length: in bytes, more than 0; a part of a page counts as a page. Lengths from 2^48 on are
- *	not counted, and refused if mr_mem or mr has a limit
+ * @length: the number of bytes, which is more than 0. A part of a page counts as a page. A length
+ *	of 2^48 or more is refused if mr_mem or mr has a limit, and otherwise not counted
  *
- * The caller has not pinned or mapped a page yet.
+ * The caller must not have pinned or mapped a page yet.
  *
  * Context: Process context; may sleep.
  * Return: 0, -EAGAIN at a limit, or -ENOMEM. After success the caller passes @owner to
@@ -605,9 +624,9 @@ static u64 ib_rdmacg_umem_length(struct ib_umem *umem)
 
 /**
  * ib_rdmacg_charge_umem() - charge the current process for the memory of a umem
- * @umem: a umem with its device, address and length, without a charge; keeps the owner
+ * @umem: a umem without a charge, which keeps the owner. Its device, address and length are set
  *
- * Uses the address instead of ib_umem_num_pages(), because drivers change the address that
+ * The charge does not depend on ib_umem_num_pages(), because drivers change the address that
  * ib_umem_num_pages() uses.
  *
  * Context: Process context; may sleep.
@@ -622,8 +641,8 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_charge_umem);
 
 /**
  * ib_rdmacg_uncharge_umem() - return the charge of a umem
- * @umem: a umem whose memory the device no longer accesses, perhaps without a charge, as a
- *	child of an implicit umem
+ * @umem: a umem whose memory the device no longer accesses. It may have no charge, for example if
+ *	it is a child of an implicit umem
  *
  * Context: Process context; may sleep.
  */
@@ -634,7 +653,10 @@ void ib_rdmacg_uncharge_umem(struct ib_umem *umem)
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_umem);
 
-/* Returns the limit of the current process, or RDMACG_NO_LIMIT if the type is not counted. */
+/*
+ * Returns the limit of the current process for a type, or RDMACG_NO_LIMIT if the type is not
+ * counted.
+ */
 static u64 ib_rdmacg_type_limit(struct ib_device *device, unsigned int type)
 {
 	if (!ib_rdmacg_counts_type(device, type))
@@ -643,11 +665,12 @@ static u64 ib_rdmacg_type_limit(struct ib_device *device, unsigned int type)
 }
 
 /*
- * Returns whether the driver's provider in rdma-core does not size, mask or index anything by the
- * lowered attributes. Evidence: the sources of each provider in rdma-core 15, 22, 29, 35, 44, 50,
- * 56 and 65, and the machine code of Debian's 44.0. cxgb4 and efa are not in the list. The table of
- * MRs of cxgb4 has max_mr entries, and the table of QPs of efa has max_qp entries. The index is a
- * number of the whole device, so a smaller table would make the program write out of bounds.
+ * Returns whether a query may report lower attributes to the programs of a driver. The list has
+ * each driver whose provider in rdma-core does not size, mask or index anything by these
+ * attributes. The sources of each provider were read in rdma-core 15, 22, 29, 35, 44, 50, 56 and
+ * 65, and the machine code in Debian's 44.0. cxgb4 and efa are not in the list. The table of MRs of
+ * cxgb4 has max_mr entries, and the table of QPs of efa has max_qp entries. The index in the table
+ * is a number of the whole device, so a smaller table would make the program write out of bounds.
  * Drivers without a provider in rdma-core are not in the list. Providers of vendors were not read.
  */
 static bool ib_rdmacg_may_limit_attr(const struct ib_device *device)
@@ -676,8 +699,8 @@ static bool ib_rdmacg_may_limit_attr(const struct ib_device *device)
 
 /**
  * ib_rdmacg_limit_attr() - lower the capabilities of a device to the limits of the current process
- * @device: the device; nothing is lowered if its provider in user space may depend on the
- *	values
+ * @device: the device. If its provider in user space may depend on the values, the function does
+ *	nothing
  * @attr: a copy of its attributes, for user space
  *
  * Context: Process context.
@@ -694,7 +717,7 @@ void ib_rdmacg_limit_attr(struct ib_device *device, struct ib_device_attr *attr)
 	for (type = 0; type < IB_RDMACG_TYPES; type++) {
 		max = ib_rdmacg_attr(attr, type);
 		limit = min(objects, ib_rdmacg_type_limit(device, type));
-		/* Programs understand a maximum of 0 address handles as "not stated". */
+		/* A maximum of 0 address handles would mean "not stated" to programs. */
 		if (max && (limit || type != UVERBS_OBJECT_AH))
 			*max = min(*max, limit);
 	}
@@ -753,12 +776,12 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_mcast);
 /**
  * ib_rdmacg_set_hw_resources() - declare the resources of a driver
  * @device: a device that is not registered yet
- * @resources: the resources, of RDMACG_CLASS_HW; needed until ib_register_device()
+ * @resources: the resources, all of RDMACG_CLASS_HW. They must exist until ib_register_device()
  *	returns
  * @count: the number of resources
  *
- * The resources are not charged if the controller does not count this class, or if it refuses them.
- * A refusal is an error in the log.
+ * If the controller refuses the resources, the kernel logs an error, and the resources are not
+ * charged. They are also not charged if the kernel has no hw class.
  *
  * Context: Any context.
  */
@@ -771,9 +794,11 @@ void ib_rdmacg_set_hw_resources(struct ib_device *device,
 EXPORT_SYMBOL_GPL(ib_rdmacg_set_hw_resources);
 
 /**
- * ib_rdmacg_set_object_defs() - declare which objects of a driver have a verbs type
+ * ib_rdmacg_set_object_defs() - declare the objects of a driver that are charged by their
+ *	attributes
  * @device: a device that is not registered yet
- * @defs: ends with an empty entry; needed as long as the device is registered
+ * @defs: the definitions, which end with an empty entry. They must exist as long as the device is
+ *	registered
  *
  * Context: Any context.
  */
@@ -868,7 +893,7 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_ucontext_hw);
 /* The number of fields of struct ib_rdmacg_objects. */
 #define IB_RDMACG_OBJECT_KINDS 6
 
-/* Fill @set with the objects that the device counts. Returns their number. */
+/* Fill @set with the objects that the device counts. Returns the number of amounts in @set. */
 static unsigned int ib_rdmacg_objects_set(const struct ib_device *device,
 					  const struct ib_rdmacg_objects *objects,
 					  struct rdmacg_amount *set)
@@ -886,15 +911,16 @@ static unsigned int ib_rdmacg_objects_set(const struct ib_device *device,
 
 /**
  * ib_rdmacg_try_charge_objects() - charge a cgroup for objects that a ULP is about to create
- * @cg: the cgroup, for example from rdmacg_get_current(); the caller keeps its reference. NULL
- *	charges nothing, and succeeds
+ * @cg: the cgroup, for example from rdmacg_get_current(). The caller keeps its reference. If @cg is
+ *	NULL, the function charges nothing and succeeds
  * @device: a device of the ULP's ib_client, even while the client removes it
  * @objects: the objects
  *
- * Charges all of @objects or nothing. hca_object is not charged, because it counts objects with
- * an id in user space. Objects that the device does not count are not charged. The ULP calls this
- * before the driver creates the objects. After success it calls ib_rdmacg_uncharge_objects() with
- * the same arguments, and @cg is pinned until then.
+ * All of @objects are charged, or none. hca_object is not charged, because it counts only objects
+ * with an id in user space. Objects that the device does not count are not charged. The ULP calls
+ * this function before the driver creates the objects. After success, the ULP later calls
+ * ib_rdmacg_uncharge_objects() with the same arguments. The charge holds a reference to @cg until
+ * then.
  *
  * Context: Process context, perhaps of a kernel thread; may sleep.
  * Return: 0, -EAGAIN at a limit, or -ENOMEM.
@@ -917,8 +943,8 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_try_charge_objects);
  * @device: see ib_rdmacg_try_charge_objects()
  * @objects: see ib_rdmacg_try_charge_objects()
  *
- * For objects whose refusal would harm other users of the ULP than @cg. The events of the cgroup
- * with the limit count an excess.
+ * Use this for objects whose refusal would harm users of the ULP in other cgroups. If the charge
+ * exceeds a limit, the events of the cgroup with this limit count it.
  *
  * Context: Process context, perhaps of a kernel thread; may sleep.
  */
@@ -953,12 +979,12 @@ void ib_rdmacg_uncharge_objects(struct rdma_cgroup *cg, struct ib_device *device
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_objects);
 
 /**
- * ib_rdmacg_current_is_limited() - check whether the cgroup of the current process, or an ancestor,
- *	has a limit that a ULP without charges would bypass
+ * ib_rdmacg_current_is_limited() - check whether the current process has a limit that a ULP without
+ *	charges would bypass
  * @device: a registered device
  *
  * Context: Process context.
- * Return: true if there is a limit of qp, mr or mr_mem.
+ * Return: true if the cgroup of the process, or an ancestor, has a limit of qp, mr or mr_mem.
  */
 bool ib_rdmacg_current_is_limited(struct ib_device *device)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The IB core calls these functions to charge contexts, objects, memory and identifiers. cgroup.c
- * and cma_cgroup.c describe them.
+ * The IB core calls these functions to charge contexts, objects, memory and identifiers. Their
+ * descriptions are in cgroup.c and cma_cgroup.c.
  */
 #ifndef _CORE_CGROUP_H
 #define _CORE_CGROUP_H

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The charges for identifiers of the connection manager in user space.
- */
+/* Charges for identifiers that user space has in the connection manager. */
 #include <linux/cgroup_rdma.h>
 #include <rdma/ib_cm.h>
 #include <rdma/rdma_cm.h>
@@ -11,12 +9,12 @@
 
 /**
  * ib_rdmacg_init_cm_id() - set the cgroup to which a connection identifier is charged
- * @id: an identifier of user space, not bound to a device yet
- * @parent: the listener of the identifier, with the same cgroup; or NULL if the current process
- *	creates the identifier
+ * @id: an identifier of user space that is not bound to a device yet
+ * @parent: the listener of the identifier, whose cgroup is also charged for the identifier. NULL if
+ *	the current process creates the identifier
  *
- * The cgroup is pinned until ib_rdmacg_exit_cm_id(). Identifiers of the kernel are never charged:
- * this function is not called for them, or their @parent has no cgroup.
+ * The identifier holds a reference to the cgroup until ib_rdmacg_exit_cm_id(). Identifiers of the
+ * kernel are never charged, because they do not call this function, or their @parent has no cgroup.
  *
  * Context: Process context.
  */
@@ -46,8 +44,8 @@ void ib_rdmacg_exit_cm_id(struct rdma_id_private *id)
  * ib_rdmacg_charge_cm_id() - charge one cm_id for an identifier
  * @id: an identifier that has just been bound to a device
  *
- * Context: Process context, perhaps of a kernel thread; may sleep. Called without the lock of the
- * connection manager, so that no other process waits for a charge.
+ * Context: Process context, perhaps of a kernel thread; may sleep. The caller does not hold the
+ * lock of the connection manager, so no other process waits for the charge.
  * Return: 0, -EAGAIN at a limit, or -ENOMEM.
  */
 int ib_rdmacg_charge_cm_id(struct rdma_id_private *id)

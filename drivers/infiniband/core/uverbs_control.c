@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The class of each uverbs command in the RDMA cgroup controller. uverbs_control.list has the
- * classes of methods and commands, and each method of a device stores its class.
+ * The class of each uverbs command in the RDMA cgroup controller. The classes come from
+ * uverbs_control.list, and each method of a device stores its class.
  */
 #include <linux/radix-tree.h>
 #include <rdma/bnxt_re-abi.h>
@@ -10,7 +10,7 @@
 #include "rdma_core.h"
 #include "uverbs.h"
 
-/* Each array takes one kind of line from the list. */
+/* Each of the three arrays has the lines of one kind from the list. */
 #define UVERBS_IOCTL(_object, _method, _class) \
 	{ _object, _method, UVERBS_COMMAND_##_class },
 #define UVERBS_WRITE(...)
@@ -69,7 +69,9 @@ static bool uverbs_is_driver_key(u32 key)
 	return object >= UVERBS_API_OBJ_KEY_NUM_CORE || method >= UVERBS_API_METHOD_KEY_NUM_CORE;
 }
 
-/* bnxt_re posts work with this method while the doorbells are full, so it is not a command. */
+/*
+ * bnxt_re posts work with this method while its doorbells are full, so the method is not a command.
+ */
 static bool uverbs_is_driver_data(const struct uverbs_api *uapi, u32 key)
 {
 	return uapi->driver_id == RDMA_DRIVER_BNXT_RE &&
@@ -94,7 +96,7 @@ static u8 uverbs_method_class(const struct uverbs_api *uapi,
 								  UVERBS_COMMAND_DESTROY;
 }
 
-/* Let a driver's method that creates an object count twice, once for the later destruction. */
+/* If a driver's method creates an object, set its class to "create". */
 static void uverbs_classify_attr(const struct uverbs_api_attr *attr,
 				 struct uverbs_api_ioctl_method *method)
 {
@@ -108,8 +110,8 @@ static void uverbs_classify_attr(const struct uverbs_api_attr *attr,
 
 /**
  * uverbs_init_commands() - set the class of each method and command of a device
- * @uapi: all methods of the device
- * @device: the device, which programs cannot open yet; limits apply to its commands from now on
+ * @uapi: all methods and commands of the device
+ * @device: the device, which programs cannot open yet. Limits apply to its commands from now on
  *
  * Context: Process context.
  */
@@ -121,9 +123,9 @@ void uverbs_init_commands(struct uverbs_api *uapi, struct ib_device *device)
 	void __rcu **slot;
 
 	radix_tree_for_each_slot(slot, &uapi->radix, &iter, 0) {
-		/* The device is not published yet. */
+		/* No other task uses the device yet. */
 		write = rcu_dereference_protected(*slot, true);
-		/* The attributes of a method follow the method, so skip them. */
+		/* The attributes of a method follow the method in the tree. */
 		if (uapi_key_is_attr(iter.index)) {
 			uverbs_classify_attr(rcu_dereference_protected(*slot, true), method);
 		} else if (uapi_key_is_ioctl_method(iter.index)) {
@@ -135,19 +137,19 @@ void uverbs_init_commands(struct uverbs_api *uapi, struct ib_device *device)
 			write->control = uverbs_ex_write_class(iter.index);
 		}
 	}
-	/* This method does not reach a driver. */
+	/* Calls of this method do not reach a driver. */
 	uapi->notsupp_method.control = UVERBS_COMMAND_QUERY;
 	rdmacg_resume_waiting(&device->cg_device);
 }
 
 /**
- * uverbs_limit_command() - uverbs_begin_command() while a cgroup limits commands
+ * uverbs_limit_command() - do the work of uverbs_begin_command() while a cgroup limits commands
  * @command: the command, not counted yet
- * @ufile: the open file; the caller is in a section of its disassociate_srcu
+ * @ufile: the open file. The caller is in a read section of its disassociate_srcu
  * @class: the class of the command
  *
  * Context: Process context; may sleep until the limit admits the command.
- * Return: 0, -ENOMEM, or -ERESTARTNOINTR if the process has a signal.
+ * Return: 0, -ENOMEM, or -ERESTARTNOINTR if a signal ends the wait.
  */
 int uverbs_limit_command(struct rdmacg_command *command, struct ib_uverbs_file *ufile,
 			 enum uverbs_command_class class)
@@ -158,7 +160,7 @@ int uverbs_limit_command(struct rdmacg_command *command, struct ib_uverbs_file *
 	if (class > UVERBS_COMMAND_DESTROY)
 		return 0;
 	device = srcu_dereference(ufile->device->ib_dev, &ufile->device->disassociate_srcu);
-	/* The device is removed, so the command fails later. */
+	/* The device was removed, so the command will fail. */
 	if (!device)
 		return 0;
 	if (class == UVERBS_COMMAND_CREATE)

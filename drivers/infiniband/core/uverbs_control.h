@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Classes of uverbs commands for the RDMA cgroup controller, and their begin and end. */
+/*
+ * Classes of uverbs commands for the RDMA cgroup controller, and functions for the beginning and
+ * the end of a command.
+ */
 #ifndef _UVERBS_CONTROL_H
 #define _UVERBS_CONTROL_H
 
@@ -9,11 +12,11 @@ struct ib_uverbs_file;
 struct uverbs_api;
 
 /**
- * enum uverbs_command_class - how a method or a command is counted
- * @UVERBS_COMMAND_UNKNOWN: not in uverbs_control.list; counted as @UVERBS_COMMAND_CHANGE
- * @UVERBS_COMMAND_CREATE: waits while its cgroup is above its limit, and takes two of the rate
- * @UVERBS_COMMAND_CHANGE: waits while its cgroup is above its limit, and takes one of the rate
- * @UVERBS_COMMAND_DESTROY: is counted, takes nothing and never waits
+ * enum uverbs_command_class - the way in which a method or a command is counted
+ * @UVERBS_COMMAND_UNKNOWN: is not in uverbs_control.list, and counts as @UVERBS_COMMAND_CHANGE
+ * @UVERBS_COMMAND_CREATE: waits while its cgroup is over its limit, and counts twice in the rate
+ * @UVERBS_COMMAND_CHANGE: waits while its cgroup is over its limit, and counts once in the rate
+ * @UVERBS_COMMAND_DESTROY: is counted, but does not use the rate and never waits
  * @UVERBS_COMMAND_DATA: is not counted
  * @UVERBS_COMMAND_QUERY: is not counted
  * @UVERBS_COMMAND_OTHER: calls another command, which is counted
@@ -34,7 +37,10 @@ void uverbs_init_commands(struct uverbs_api *uapi, struct ib_device *device);
 int uverbs_limit_command(struct rdmacg_command *command, struct ib_uverbs_file *ufile,
 			 enum uverbs_command_class class);
 
-/* Let waiting processes leave the SRCU section, which keeps the device from being removed. */
+/*
+ * Let waiting processes leave their SRCU sections. The removal of the device waits for these
+ * sections.
+ */
 static inline void uverbs_stop_waiting(struct ib_device *device)
 {
 	rdmacg_stop_waiting(&device->cg_device);
@@ -61,9 +67,9 @@ static inline void uverbs_stop_waiting(struct ib_device *device)
 
 /*
  * Begin a command, perhaps after a wait. The caller holds only disassociate_srcu. The removal of
- * the device waits for this SRCU section, but calls uverbs_stop_waiting() first. Returns 0, or an
- * error to return instead of running the command. The caller calls uverbs_end_command() in both
- * cases.
+ * the device waits for this SRCU section, but calls uverbs_stop_waiting() first. Returns 0 or an
+ * error. After an error, the caller returns the error and does not run the command. The caller
+ * calls uverbs_end_command() in both cases.
  */
 static inline int uverbs_begin_command(struct rdmacg_command *command,
 				       struct ib_uverbs_file *ufile,

@@ -3,9 +3,9 @@
  * Events of the RDMA cgroup controller: charges, uncharges, refusals, limits, and commands that
  * wait.
  *
- * An event has the id of a cgroup, which is the inode number of its directory. Amounts, usages and
- * limits are in the unit of the resource, and RDMACG_NO_LIMIT means no limit. The values of one
- * event belong to one moment. Events are emitted after that moment, outside the controller's locks,
+ * An event has the id of a cgroup, which is the inode number of the cgroup's directory. Amounts,
+ * usages and limits are in the unit of the resource, and RDMACG_NO_LIMIT means no limit. All values
+ * of an event are from the same moment. The event is emitted later, outside the controller's locks,
  * so two events can appear in reverse order.
  */
 #undef TRACE_SYSTEM
@@ -42,7 +42,7 @@ DECLARE_EVENT_CLASS(rdmacg_amount,
 );
 
 /*
- * A cgroup and each of its ancestors were charged. There is an event for each resource. An endless
+ * A cgroup and all its ancestors were charged. There is one event for each resource. An endless
  * amount is not counted, so its event shows 0.
  */
 DEFINE_EVENT(rdmacg_amount, rdmacg_charge,
@@ -58,8 +58,8 @@ DEFINE_EVENT(rdmacg_amount, rdmacg_uncharge,
 
 /*
  * A charge was refused because a cgroup had no room for this amount of this resource. Usage and
- * limit are those of the cgroup that had no room, which is the charged cgroup or an ancestor. A
- * child of the root has level 1. An endless amount is RDMACG_ENDLESS.
+ * limit belong to the cgroup without room, which is the charged cgroup or an ancestor. A child of
+ * the root has level 1. The event shows RDMACG_ENDLESS for an endless amount.
  */
 TRACE_EVENT(rdmacg_refuse,
 
@@ -96,9 +96,9 @@ TRACE_EVENT(rdmacg_refuse,
 );
 
 /*
- * The effective limit of a resource has changed. Causes are a write of the device's own limit, a
- * write of a default if the cgroup has counters for the device, and the creation of such counters
- * if there is a default. A write of the same limit emits no event.
+ * The effective limit of a resource has changed. A write of the device's own limit emits the event.
+ * A write of a default emits it if the cgroup has counters for the device. Otherwise the default
+ * emits the event when these counters are created. A write of an unchanged limit emits no event.
  */
 TRACE_EVENT(rdmacg_set_max,
 
@@ -131,8 +131,8 @@ TRACE_EVENT(rdmacg_set_max,
 );
 
 /*
- * A command has waited for limits of its cgroup or of ancestors. It begins now, or its process was
- * killed.
+ * A command has waited because of a limit of its cgroup or of an ancestor. The command begins now,
+ * or its process was killed.
  */
 TRACE_EVENT(rdmacg_throttle,
 

@@ -2,11 +2,11 @@
 /*
  * KUnit stress test for the RDMA cgroup controller.
  *
- * Several threads work at random on the same cgroups, devices, domains and pools. Each thread has
- * a slot of its own in every pool. A sequential model predicts the result of each charge of that
- * slot, and its counters. All threads contend for one slot with a limit, and a reader looks for a
- * usage above that limit. All threads charge one more slot, which has no limit. In the end, no
- * slot has any usage.
+ * Several threads make random calls on the same cgroups, devices, domains and pools. Each thread
+ * has its own slot in every pool. A model predicts the result of each charge of this slot, and its
+ * counters. All threads also charge one slot with a limit, and a reader checks that its usage is
+ * never above the limit. All threads charge one more slot, which has no limit. At the end, no slot
+ * has any usage.
  *
  *   root
  *    |-- cg0
@@ -16,8 +16,8 @@
  *    `-- cg4
  *         `-- cg5
  *
- * Each round has new cgroups and devices, so the threads create domains and pools at the same
- * time. The reader runs until these are freed.
+ * Each round has new cgroups and devices, so the threads create domains and pools at the same time.
+ * The reader runs until the domains and pools are freed.
  */
 #include <linux/completion.h>
 #include <linux/delay.h>
@@ -35,10 +35,13 @@
 #define RDMACG_CGROUPS		6
 #define RDMACG_DEVICES		2
 #define RDMACG_HELD		48
-/* The indices of the test's devices begin here; the indices of the machine's devices are lower. */
+/*
+ * The indices of the test's devices begin with this number. The machine's own devices have lower
+ * indices.
+ */
 #define RDMACG_TEST_INDEX	0x40000000
 
-/* One slot for each thread, then two slots that all threads share. */
+/* Each thread has one slot. After these come two slots that all threads share. */
 #define RDMACG_CONTESTED	RDMACG_THREADS
 #define RDMACG_COMMON		(RDMACG_THREADS + 1)
 #define RDMACG_TEST_SLOTS	(RDMACG_THREADS + 2)
@@ -48,7 +51,7 @@ static u64 rdmacg_seed;
 module_param_named(seed, rdmacg_seed, ullong, 0444);
 MODULE_PARM_DESC(seed, "Draw the random numbers of this seed again; 0 takes a new one");
 
-/* The parents in the tree above; -1 is the root. */
+/* The parent of each cgroup of the tree above; -1 is the root. */
 static const int rdmacg_parents[RDMACG_CGROUPS] = { -1, 0, 1, 0, -1, 4 };
 
 static const struct rdmacg_resource rdmacg_stress_resources[RDMACG_TEST_SLOTS] = {
@@ -68,13 +71,13 @@ struct rdmacg_stress {
 	bool stop;
 };
 
-/* The expected counters of a thread's resource in a cgroup on a device. */
+/* The expected counters of a thread's own slot in one cgroup on one device. */
 struct rdmacg_model {
 	struct rdmacg_slot slot;
 	struct rdmacg_counts events;
 };
 
-/* A charge that its thread has not undone. */
+/* A charge that its thread has not uncharged yet. */
 struct rdmacg_held {
 	unsigned int cg;
 	unsigned int dev;
@@ -194,7 +197,7 @@ static void rdmacg_step_contend(struct rdmacg_thread *t)
 
 	if (t->nr_held == RDMACG_HELD)
 		return;
-	/* cg0 has the limit, on the first device. */
+	/* Only cg0 has the limit, on the first device. */
 	held->cg = rdmacg_random(t, 4);
 	held->dev = 0;
 	held->set[0] = (struct rdmacg_amount){ .slot = RDMACG_COMMON, .amount = 1 };
@@ -231,7 +234,7 @@ static void rdmacg_step_uncharge(struct rdmacg_thread *t)
 		rdmacg_uncharge_held(t, rdmacg_random(t, t->nr_held));
 }
 
-/* One write removes and sets the contested limit, so the limit is never absent. */
+/* Remove and set the contested limit in one write, so that the limit always exists. */
 static void rdmacg_step_limit_again(struct rdmacg_thread *t)
 {
 	char text[80];
@@ -242,7 +245,10 @@ static void rdmacg_step_limit_again(struct rdmacg_thread *t)
 		rdmacg_wrong(t, "a write of two lines fails");
 }
 
-/* One write sets the limits of both devices. If a line is bad, it changes nothing. */
+/*
+ * Set the limits of both devices in one write. If one line is invalid, the write must change
+ * nothing.
+ */
 static void rdmacg_step_limit(struct rdmacg_thread *t)
 {
 	struct rdmacg_stress *s = t->stress;
@@ -295,7 +301,7 @@ static void rdmacg_step_compare(struct rdmacg_thread *t)
 	rcu_read_unlock();
 }
 
-/* Register a device that only this thread charges; use, rename and unregister it. */
+/* Register, use, rename and unregister a device that only this thread charges. */
 static void rdmacg_step_device(struct rdmacg_thread *t)
 {
 	static const char *const names[] = { "passing", "passing_by" };
@@ -368,7 +374,7 @@ static void rdmacg_check_line(struct rdmacg_thread *t, const struct rdmacg_desc 
 		rdmacg_wrong(t, "a device is called %s", name);
 	if (!pool)
 		return;
-	/* Some readers look many times, so that the pool can be removed meanwhile. */
+	/* Sometimes look many times, so that the pool can be removed meanwhile. */
 	while (looks--) {
 		usage = READ_ONCE(pool->slots[RDMACG_CONTESTED].usage);
 		if (usage > RDMACG_CONTESTED_MAX)
@@ -377,7 +383,9 @@ static void rdmacg_check_line(struct rdmacg_thread *t, const struct rdmacg_desc 
 	}
 }
 
-/* Read while devices and pools are created and removed; the memory of the cgroups stays. */
+/*
+ * Read counters while devices and pools are created and removed. The memory of the cgroups stays.
+ */
 static int rdmacg_stress_reader(void *data)
 {
 	struct rdmacg_thread *t = data;
@@ -448,7 +456,10 @@ static void rdmacg_thread_start(struct rdmacg_thread *t, struct rdmacg_stress *s
 	}
 }
 
-/* After all uncharges, pools have no usage, but they keep their peaks and refusals. */
+/*
+ * Compare the counters with the models. After all uncharges, pools have no usage, but keep their
+ * peaks and refusals.
+ */
 static void rdmacg_stress_compare(struct kunit *test, struct rdmacg_stress *s,
 				  struct rdmacg_thread *threads)
 {
@@ -484,7 +495,7 @@ static void rdmacg_stress_compare(struct kunit *test, struct rdmacg_stress *s,
 	KUNIT_EXPECT_EQ(test, peak, RDMACG_CONTESTED_MAX);
 }
 
-/* Free cgroups and devices, in either order, while the reader runs. */
+/* Free cgroups and devices while the reader runs. @devices_first selects the order. */
 static void rdmacg_stress_end(struct kunit *test, struct rdmacg_stress *s, bool devices_first)
 {
 	int i;
@@ -525,7 +536,7 @@ static void rdmacg_test_stress(struct kunit *test)
 			wait_for_completion(&threads[i].done);
 		rdmacg_stress_compare(test, s, threads);
 		rdmacg_stress_end(test, s, round % 2);
-		/* The reader stops after the memory is freed. */
+		/* Let the reader run until the memory is freed. */
 		rcu_barrier();
 		usleep_range(1000, 2000);
 		WRITE_ONCE(s->stop, true);
@@ -552,8 +563,8 @@ static int rdmacg_limit_writer(void *data)
 
 /*
  * One thread sets and removes a limit. Another thread charges and uncharges an endless amount,
- * which leaves no usage. Each thread creates missing pools and gives back idle pools. No write and
- * no charge may fail. Chance decides whether a thread loses a pool that it has just found.
+ * which leaves no usage. Each thread creates missing pools and gives back idle pools, sometimes
+ * after the other thread has found the pool. No write and no charge may fail.
  */
 static void rdmacg_test_give_back_and_charge(struct kunit *test)
 {
@@ -575,7 +586,8 @@ static void rdmacg_test_give_back_and_charge(struct kunit *test)
 	rdmacg_thread_start(writer, s, 0, 0, rdmacg_limit_writer);
 	for (i = 0; i < 6000; i++) {
 		/*
-		 * The pauses differ, so that the charge meets the other thread in different places.
+		 * The pauses differ, so that the charge happens at different steps of the other
+		 * thread.
 		 */
 		for (pauses = prandom_u32_state(&rnd) % 300; pauses; pauses--)
 			cpu_relax();
@@ -617,12 +629,18 @@ static int rdmacg_chain_worker(void *data)
 	unsigned int round, unit;
 
 	for (round = 0; round < RDMACG_CHAIN_ROUNDS; round++) {
-		/* No later charge comes before this store. Pairs with rdmacg_chain_read(). */
+		/*
+		 * The barrier orders this store before later charges. Pairs with
+		 * rdmacg_chain_read().
+		 */
 		smp_store_mb(chain->phase, 2 * round + 1);
 		for (unit = 0; unit < RDMACG_CHAIN_UNITS + round; unit++)
 			if (rdmacg_test_charge(leaf, &chain->dev, &charge, 1, &refusal))
 				chain->failed++;
-		/* No later uncharge comes before this store. Pairs with rdmacg_chain_read(). */
+		/*
+		 * The barrier orders this store before later uncharges. Pairs with
+		 * rdmacg_chain_read().
+		 */
 		smp_store_mb(chain->phase, 2 * round + 2);
 		for (unit = 0; unit < RDMACG_CHAIN_UNITS + round; unit++)
 			rdmacg_test_uncharge(leaf, &chain->dev, &charge, 1);
@@ -633,8 +651,9 @@ static int rdmacg_chain_worker(void *data)
 }
 
 /*
- * While the usage grows, read the child first: the parent's usage can only have grown meanwhile.
- * While the usage shrinks, read the child last: the child's usage can only have shrunk meanwhile.
+ * Compare the usage of a child with the usage of its parent. While the usage grows, read the child
+ * first, because the parent's usage can then only grow. While the usage shrinks, read the child
+ * last, because its usage can then only shrink.
  */
 static bool rdmacg_chain_look(const struct rdmacg_slot *parent, const struct rdmacg_slot *child,
 			      bool grows)
@@ -650,8 +669,8 @@ static bool rdmacg_chain_look(const struct rdmacg_slot *parent, const struct rdm
 }
 
 /*
- * Read until the worker ends or the processor is needed. Returns the number of wrong reads. A read
- * during which the phase has changed does not count.
+ * Read until the worker ends or another task needs the processor. Returns the number of wrong
+ * reads. A read does not count if the phase has changed during the read.
  */
 static unsigned int rdmacg_chain_read(struct rdmacg_chain *chain, unsigned int *looks)
 {
@@ -681,8 +700,8 @@ static unsigned int rdmacg_chain_read(struct rdmacg_chain *chain, unsigned int *
 }
 
 /*
- * The highest and the lowest cgroup of a chain. No reader sees a higher usage in the lower cgroup
- * than in the higher one or, while usage grows, a usage above the peak.
+ * Read the highest and the lowest cgroup of a chain. The usage in the lowest cgroup is never above
+ * the usage in the highest cgroup. While usage grows, no usage is above its peak.
  */
 static void rdmacg_test_readers_see_parents_first(struct kunit *test)
 {
@@ -698,7 +717,7 @@ static void rdmacg_test_readers_see_parents_first(struct kunit *test)
 	for (i = 0; i < RDMACG_CHAIN; i++)
 		rdmacg_test_init_cgroup(&chain->cg[i], i ? &chain->cg[i - 1] : &chain->root);
 	KUNIT_ASSERT_EQ(test, rdmacg_stress_register(&chain->dev, "chain", RDMACG_TEST_INDEX), 0);
-	/* One unit remains charged, so that the pools remain. */
+	/* Charge one unit during the whole test, so that the pools stay. */
 	KUNIT_EXPECT_EQ(test, rdmacg_test_charge(&chain->cg[RDMACG_CHAIN - 1], &chain->dev,
 						 &charge, 1, &refusal), 0);
 	task = kthread_run(rdmacg_chain_worker, chain, "rdmacg_chain");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit tests for the rates of the RDMA cgroup controller, which take the time from the test, and
- * for processes that wait for a rate.
+ * KUnit tests for limits on commands in the RDMA cgroup controller. Tests of rates choose the time
+ * themselves. Other tests have processes that wait.
  */
 #include <kunit/static_stub.h>
 #include <linux/completion.h>
@@ -14,7 +14,7 @@
 
 #define MS		((u64)NSEC_PER_MSEC)
 #define SECOND		((u64)NSEC_PER_SEC)
-/* Any time. */
+/* An arbitrary time. */
 #define START		(1000 * SECOND)
 #define UNLIMITED	RDMACG_NO_LIMIT
 
@@ -26,7 +26,7 @@ static bool rdmacg_rate_try(struct rdmacg_rate *rate, unsigned int cost, u64 now
 	return true;
 }
 
-/* Returns how many commands begin at that moment, at most 10,000. */
+/* Returns the number of commands that may begin at that moment, at most 10,000. */
 static unsigned int rdmacg_at_once(struct rdmacg_rate *rate, u64 now)
 {
 	unsigned int count = 0;
@@ -36,7 +36,7 @@ static unsigned int rdmacg_at_once(struct rdmacg_rate *rate, u64 now)
 	return count;
 }
 
-/* Begin a command that has waited for the rate. Returns whether it begins at that moment. */
+/* Try to begin a command that has waited for the rate. Returns whether it begins at that moment. */
 static bool rdmacg_rate_try_late(struct rdmacg_rate *rate, u64 now)
 {
 	if (rdmacg_rate_begins(rate) > now)
@@ -57,7 +57,9 @@ static void rdmacg_test_rate_lets_one_begin_each_interval(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rdmacg_rate_try(&rate, 1, START + MS));
 }
 
-/* The interval is a whole number of nanoseconds, so a rate is too high by a thousandth at most. */
+/*
+ * The interval is a whole number of nanoseconds, so the real rate is at most a thousandth too high.
+ */
 static void rdmacg_test_rate_is_kept_where_a_second_is_no_multiple(struct kunit *test)
 {
 	static const u64 limits[] = { 3, 7, 999, 333333, 666667, 999999, RDMACG_OPS_MAX };
@@ -126,7 +128,7 @@ static void rdmacg_test_rate_loses_nothing_where_a_waiter_begins_late(struct kun
 	u64 now = START;
 
 	rdmacg_rate_set(&rate, 1000, 1, START);
-	/* Each timer is late by up to 13 intervals, and lets all due commands begin. */
+	/* Each timer is up to 13 ms late, and lets all due commands begin. */
 	while (count < 500) {
 		now = rdmacg_rate_begins(&rate) + (count % 14) * MS;
 		while (rdmacg_rate_try_late(&rate, now))
@@ -178,7 +180,7 @@ static void rdmacg_test_rate_with_a_smaller_burst_waits_an_interval_at_most(stru
 	KUNIT_EXPECT_EQ(test, rdmacg_rate_begins(&rate), START + SECOND);
 }
 
-/* No valid limit and no clock value overflows. */
+/* The times do not overflow, with any valid limit and any clock value. */
 static void rdmacg_test_rate_takes_any_limit_after_years(struct kunit *test)
 {
 	static const u64 rates[] = { 1, 2, 999, RDMACG_OPS_MAX };
@@ -194,10 +196,7 @@ static void rdmacg_test_rate_takes_any_limit_after_years(struct kunit *test)
 				rdmacg_rate_set(&rate, rates[i], bursts[j], clocks[k]);
 				KUNIT_EXPECT_EQ(test, rdmacg_at_once(&rate, clocks[k]),
 						min(bursts[j], 10000));
-				/*
-				 * The rate becomes the slowest rate, and the burst the smallest
-				 * burst.
-				 */
+				/* Change to the slowest rate and the smallest burst. */
 				rdmacg_rate_set(&rate, 1, 1, clocks[k]);
 				KUNIT_EXPECT_LE(test, rdmacg_rate_begins(&rate),
 						clocks[k] + SECOND);
@@ -217,7 +216,7 @@ struct rdmacg_levels {
 	struct rdmacg_gate gate;
 	bool bypass;
 	struct rdmacg_control *parent, *child, *sibling;
-	/* The waiters, in the same order. */
+	/* The limits of the three controls, in the same order. */
 	u64 limits[3][RDMACG_CONTROL_LIMITS];
 };
 
@@ -304,7 +303,7 @@ static void rdmacg_stop_process(void *arg)
 {
 	struct rdmacg_process *process = arg;
 
-	/* After a failed assertion, it may still wait. */
+	/* The process may still wait after a failed assertion. */
 	send_sig(SIGKILL, process->task, 1);
 	kthread_stop_put(process->task);
 }
@@ -343,7 +342,7 @@ static struct rdmacg_process *rdmacg_start_process(struct kunit *test,
 	return rdmacg_start(test, control, rdmacg_process);
 }
 
-/* Start a process that has to wait behind all others. */
+/* Start a process, and wait until it is in the queue. */
 static struct rdmacg_process *rdmacg_wait(struct kunit *test, struct rdmacg_control *control)
 {
 	unsigned int waiting = rdmacg_waiting(control->gate);
@@ -356,7 +355,10 @@ static struct rdmacg_process *rdmacg_wait(struct kunit *test, struct rdmacg_cont
 	return process;
 }
 
-/* The result of its command, or -EBUSY if it still waits after five seconds. */
+/*
+ * Returns the result of the process's command, or -EBUSY if the command still waits after five
+ * seconds.
+ */
 static int rdmacg_outcome(struct rdmacg_process *process)
 {
 	return wait_for_completion_timeout(&process->has_begun, 5 * HZ) ? process->ret : -EBUSY;
@@ -392,8 +394,8 @@ static void rdmacg_test_place_in_flight_goes_to_who_came_first(struct kunit *tes
 }
 
 /*
- * A destroy command counts. It takes no place in flight and nothing of a rate, also while commands
- * wait.
+ * A destroy command is counted, but uses no place in flight and no rate. It does not wait, even if
+ * other commands wait.
  */
 static void rdmacg_test_what_destroys_takes_nothing(struct kunit *test)
 {
@@ -461,7 +463,7 @@ static void rdmacg_test_killed_waiter_leaves_nothing(struct kunit *test)
 	send_sig(SIGKILL, killed->task, 1);
 	KUNIT_EXPECT_EQ(test, rdmacg_outcome(killed), -ERESTARTNOINTR);
 	KUNIT_EXPECT_EQ(test, rdmacg_waiting(&levels->gate), 1);
-	/* A process that waits has no place anywhere. */
+	/* A waiting process has no place in flight on any level. */
 	KUNIT_EXPECT_EQ(test, levels->child->inflight, 0);
 	KUNIT_EXPECT_EQ(test, levels->parent->inflight, 1);
 	end(levels->sibling);
@@ -487,7 +489,7 @@ static void rdmacg_test_killed_first_waiter_leaves_its_time_to_the_next(struct k
 static void rdmacg_test_raised_limit_lets_all_begin(struct kunit *test)
 {
 	struct rdmacg_levels *levels = rdmacg_levels(test);
-	/* One run of the queue cannot let so many commands begin. */
+	/* There are more waiters than one run of the queue can handle. */
 	struct rdmacg_process *waiters[70];
 	unsigned int i;
 
@@ -495,7 +497,7 @@ static void rdmacg_test_raised_limit_lets_all_begin(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, begin(levels->child), 0);
 	for (i = 0; i < ARRAY_SIZE(waiters); i++)
 		waiters[i] = rdmacg_wait(test, levels->child);
-	/* The commands now wait for a place in flight. */
+	/* Without the rate, the commands wait for a place in flight. */
 	rdmacg_set(levels->parent, UNLIMITED, UNLIMITED, 1);
 	KUNIT_EXPECT_TRUE(test, rdmacg_still_waits(waiters[0]));
 	rdmacg_set(levels->parent, UNLIMITED, UNLIMITED, UNLIMITED);
@@ -504,7 +506,7 @@ static void rdmacg_test_raised_limit_lets_all_begin(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, levels->parent->inflight, ARRAY_SIZE(waiters) + 1);
 }
 
-/* A command that waits for a place in flight has no timer: only the write lets it begin. */
+/* A command that waits for a place in flight has no timer, so only the write lets it begin. */
 static void rdmacg_test_raised_limit_makes_room_in_flight(struct kunit *test)
 {
 	struct rdmacg_levels *levels = rdmacg_levels(test);
@@ -529,7 +531,7 @@ static void rdmacg_test_lowered_limit_lets_begin_later(struct kunit *test)
 	waiter = rdmacg_wait(test, levels->child);
 	rdmacg_set(levels->parent, 1, 1, UNLIMITED);
 	KUNIT_EXPECT_EQ(test, rdmacg_outcome(waiter), 0);
-	/* Half a second would have been enough for the earlier rate. */
+	/* At the earlier rate, the command would have begun after half a second. */
 	KUNIT_EXPECT_GT(test, ktime_get_ns() - since, (u64)NSEC_PER_SEC * 3 / 4);
 }
 
@@ -568,14 +570,16 @@ static void rdmacg_test_timer_keeps_the_rate(struct kunit *test)
 	}
 	took = ktime_get_ns() - since;
 	KUNIT_EXPECT_GE(test, took, 200 * MS);
-	/* More than 200 ms, because the machine may be busy. */
+	/* Allow more than 200 ms, because the machine may be busy. */
 	KUNIT_EXPECT_LE(test, took, SECOND);
 	KUNIT_EXPECT_GE(test, levels->parent->stat.throttled, 20);
 	KUNIT_EXPECT_LE(test, levels->parent->stat.throttled_ns, took);
 	KUNIT_EXPECT_GE(test, levels->parent->stat.throttled_ns, 50 * MS);
 }
 
-/* A process that a signal wakes every millisecond, and that restarts its system call. */
+/*
+ * Wait like a process that a signal wakes every millisecond and that then restarts its system call.
+ */
 static int rdmacg_interrupted_process(void *arg)
 {
 	struct rdmacg_process *process = arg;
@@ -592,7 +596,7 @@ static int rdmacg_interrupted_process(void *arg)
 	return 0;
 }
 
-/* Later commands do not begin before it, however often a signal wakes it. */
+/* A process keeps its place before later commands, although signals wake it again and again. */
 static void rdmacg_test_signal_does_not_cost_a_place(struct kunit *test)
 {
 	struct rdmacg_levels *levels = rdmacg_levels(test);
@@ -617,14 +621,14 @@ static void rdmacg_test_signal_does_not_cost_a_place(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rdmacg_still_waits(second));
 	end(levels->child);
 	KUNIT_EXPECT_EQ(test, rdmacg_outcome(second), 0);
-	/* Each command counts as throttled once, with its whole wait. */
+	/* Each command counts once as throttled, with the whole time of its waits. */
 	KUNIT_EXPECT_EQ(test, levels->child->stat.throttled, 2);
 	KUNIT_EXPECT_GE(test, levels->child->stat.throttled_ns, 20 * MS);
 }
 
 /*
- * A command that waits at one level does not yet count in the levels below. When the command
- * begins, each level counts it once.
+ * A waiting command does not count on any level, even if a signal interrupts the wait. When the
+ * command begins, each level counts it once.
  */
 static void rdmacg_test_signal_costs_nothing_at_home(struct kunit *test)
 {
@@ -739,7 +743,9 @@ static char *rdmacg_control_max(struct kunit *test, struct rdma_cgroup *cg)
 	return rdmacg_test_show(test, cg, RDMACG_CLASS_CONTROL, RDMACG_FILE_MAX);
 }
 
-/* Run a command, and expect that it was counted (or, if @counted is false, not counted). */
+/*
+ * Run a command, and expect that it was counted if @is_counted is true, and not counted otherwise.
+ */
 static void rdmacg_run(struct kunit *test, struct rdmacg_tree *t, bool is_counted)
 {
 	struct rdmacg_command command;
@@ -826,7 +832,7 @@ static void rdmacg_test_command_is_counted_where_a_limit_is(struct kunit *test)
 	rdmacg_run(test, t, false);
 }
 
-/* Returns how many commands begin at once, at most 9. */
+/* Returns the number of commands that may begin together, at most 9. */
 static unsigned int rdmacg_room(struct kunit *test, struct rdmacg_tree *t)
 {
 	struct rdmacg_pool *pool = rdmacg_pool_lock(t->current_cg, t->dev.key);
@@ -848,7 +854,7 @@ static void rdmacg_test_default_limits_commands(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 
-	/* The cgroup has no pool yet, and a rate that lets nothing more begin in this test. */
+	/* The cgroup has no pool yet. The rate is so low that only a burst begins in this test. */
 	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "ops=1 burst=5"), 0);
 	rdmacg_run(test, t, true);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(test, t), 4);
@@ -875,7 +881,7 @@ static void rdmacg_test_command_without_memory_leaves_no_pool(struct kunit *test
 			-ENOMEM);
 	KUNIT_EXPECT_FALSE(test, rdmacg_has_pool(&t->leaf, t->dev.key));
 	KUNIT_EXPECT_FALSE(test, rdmacg_has_pool(&t->top, t->dev.key));
-	/* A destroy command neither fails for lack of memory nor is counted. */
+	/* Without memory, a destroy command does not fail and is not counted. */
 	KUNIT_EXPECT_EQ(test, rdmacg_begin_command(&command, &t->dev, RDMACG_COMMAND_DESTROY), 0);
 	KUNIT_EXPECT_NULL(test, command.control);
 	kunit_deactivate_static_stub(test, rdmacg_control_alloc);
@@ -923,7 +929,7 @@ static void rdmacg_test_command_keeps_its_cgroup(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rdmacg_limit_control(&t->top, "kunit0 inflight=1"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_begin_command(&command, &t->dev, RDMACG_COMMAND_CHANGE), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&t->leaf), 1);
-	/* The process moves, and returns the place that it took. */
+	/* After the process has moved, it returns the place of its earlier cgroup. */
 	t->current_cg = &t->idle;
 	rdmacg_end_command(&command);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&t->leaf), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit tests for the defaults of the RDMA cgroup controller, which are limits of devices without
- * own limits.
+ * KUnit tests for the defaults of the RDMA cgroup controller. A default is the limit of each device
+ * without a limit of its own.
  *
  *   root
  *    `-- top
@@ -17,13 +17,15 @@
 
 #include "rdma_kunit.h"
 
-/* Another write of defaults, in a thread that waits for its start. */
+/* A thread that waits for its start and then writes defaults. */
 struct rdmacg_writer {
 	struct rdma_cgroup *cg;
 	struct completion go, done;
 };
 
-/* A write, other writes of defaults before it takes effect, and the resulting files. */
+/*
+ * A write, other writes of defaults that take effect during it, and the expected text of the files.
+ */
 struct rdmacg_meddling {
 	const char *name;
 	const char *text;
@@ -69,7 +71,7 @@ static void rdmacg_uncharge_object(struct rdma_cgroup *cg, struct rdmacg_device 
 	rdmacg_test_uncharge(cg, device, &rdmacg_one_object, 1);
 }
 
-/* Returns how many more objects the cgroup can have on the device, at most 9. */
+/* Returns the number of further objects that the cgroup can have on the device, at most 9. */
 static unsigned int rdmacg_room(struct rdma_cgroup *cg, struct rdmacg_device *device)
 {
 	unsigned int i, room = 0;
@@ -81,7 +83,7 @@ static unsigned int rdmacg_room(struct rdma_cgroup *cg, struct rdmacg_device *de
 	return room;
 }
 
-/* rdma.default, and a max file without the machine's own devices. */
+/* Returns the text of rdma.default and of a max file, without the machine's own devices. */
 static char *rdmacg_max_of_class(struct rdma_cgroup *cg, enum rdmacg_class class)
 {
 	struct kunit *test = kunit_get_current_test();
@@ -130,7 +132,7 @@ static void rdmacg_test_default_of_an_ancestor_binds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->idle, &t->dev0), 3);
 }
 
-/* Pools exist already, because of usage, of history, or of a limit of another key. */
+/* The pools already exist because of a usage, a history, or a limit of another key. */
 static void rdmacg_test_default_reaches_pools_that_exist(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -186,12 +188,12 @@ static void rdmacg_test_device_gets_the_default_back(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
 			   "hca_object=2\n"
 			   "kunit0 hca_handle=max hca_object=2\nkunit1 hca_handle=max hca_object=2\n");
-	/* The default alone keeps no pool. */
+	/* A default does not need a pool. */
 	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 2);
 }
 
-/* Without a default, the device has no limit afterwards. */
+/* If a device's own limit is removed and there is no default, the device has no limit. */
 static void rdmacg_test_device_gets_no_default_back(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -204,7 +206,7 @@ static void rdmacg_test_device_gets_no_default_back(struct kunit *test)
 			   "kunit1 hca_handle=max hca_object=max\n");
 }
 
-/* In this test, the pool has a history and remains. */
+/* The pool of the device has a history, so it remains. */
 static void rdmacg_test_used_device_gets_the_default_back(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -231,7 +233,10 @@ static void rdmacg_test_max_without_a_default_keeps_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 2);
 }
 
-/* Then the next default binds a device that was without a limit. */
+/*
+ * After a default is removed, a new default also applies to a device that was exempt from the
+ * earlier default.
+ */
 static void rdmacg_test_default_that_is_taken_away(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -255,7 +260,7 @@ static void rdmacg_test_default_that_is_taken_away(struct kunit *test)
 	rdmacg_uncharge_object(&t->leaf, &t->dev1);
 }
 
-/* A later default also binds a device whose history keeps its pool. */
+/* A later default also applies to a device whose pool remains because of its history. */
 static void rdmacg_test_default_max_forgets_max_of_a_device(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -270,7 +275,7 @@ static void rdmacg_test_default_max_forgets_max_of_a_device(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 6);
 }
 
-/* "NAME default" takes effect together with the write's other lines. */
+/* "NAME default" takes effect together with the other lines of the write. */
 static void rdmacg_test_default_of_a_device_comes_with_other_lines(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -283,7 +288,10 @@ static void rdmacg_test_default_of_a_device_comes_with_other_lines(struct kunit 
 			   "kunit0 hca_handle=5 hca_object=2\nkunit1 hca_handle=max hca_object=2\n");
 }
 
-/* Restore the defaults first: then each value of the other file becomes the device's own. */
+/*
+ * The defaults are restored first. Then each value of the restored max file becomes the device's
+ * own.
+ */
 static void rdmacg_test_default_restored(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -323,7 +331,7 @@ static void rdmacg_test_max_goes_with_the_default_of_its_key(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
 }
 
-/* Each key of a class that a device has is known without the device. */
+/* Each key of a class is valid as a default, even if no device has it. */
 static void rdmacg_test_defaults_of_all_classes_in_one_line(struct kunit *test)
 {
 	static const char line[] = "hw:door=1 ops=1000000 mr_mem=4096 qp=2\thca_object=3\n";
@@ -382,7 +390,7 @@ static void rdmacg_test_bad_default_changes_nothing(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
 }
 
-/* Drivers choose names, so any key is accepted, even before a device has the key. */
+/* Drivers choose the keys of the hw class, so any key is accepted, even if no device has it yet. */
 static void rdmacg_test_default_of_the_hw_class(struct kunit *test)
 {
 	static const struct rdmacg_resource resource =
@@ -416,7 +424,7 @@ static void rdmacg_test_default_takes_64_keys_of_the_hw_class(struct kunit *test
 		KUNIT_EXPECT_EQ(test, ret, i < RDMACG_MAX_SLOTS ? 0 : -EINVAL);
 	}
 	KUNIT_EXPECT_EQ(test, rdmacg_test_set_default(&t->leaf, "hw:key0=5"), 0);
-	/* One write can replace all defaults by others. */
+	/* One write can replace all defaults with other defaults. */
 	KUNIT_EXPECT_EQ(test, rdmacg_test_set_default(&t->leaf, "hw:door=1 hw:gate=1 hw:key0=max"),
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_set_default(&t->leaf, "hw:door=1 hw:key0=max"), 0);
@@ -471,8 +479,8 @@ static struct rdmacg_writer *rdmacg_start_writer(struct kunit *test)
 }
 
 /*
- * The other write tries to run between the read and the change of kunit0's defaults. It has 200 ms
- * for that, and a write takes some microseconds.
+ * Let the other thread try to write after the defaults were read, and before kunit0 gets its
+ * limits. The thread has 200 ms for this, and a write needs only some microseconds.
  */
 static void rdmacg_look_and_linger(const struct rdmacg_defaults *defaults,
 				   const struct rdmacg_desc *desc, u64 *max)
@@ -549,7 +557,10 @@ static const struct rdmacg_meddling rdmacg_meddlings[] = {
 
 KUNIT_ARRAY_PARAM_DESC(rdmacg_meddling, rdmacg_meddlings, name);
 
-/* The meaning of "max" is decided when the write takes effect, and nothing is done twice. */
+/*
+ * The meaning of "max" depends on the defaults at the time when the write takes effect. No step of
+ * the write happens twice.
+ */
 static void rdmacg_test_write_ends_while_defaults_change(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -568,7 +579,10 @@ static struct rdmacg_defaults *rdmacg_add_and_alloc(unsigned int room)
 	struct rdmacg_defaults *defaults;
 	struct rdmacg_tree *t = test->priv;
 
-	/* The first call allocates the defaults that are written. */
+	/*
+	 * The first call is for the text of the write, and the second call is for the merged
+	 * defaults.
+	 */
 	if (t->meddled++ != 1)
 		goto alloc;
 	kunit_deactivate_static_stub(test, rdmacg_defaults_alloc);
@@ -582,7 +596,7 @@ alloc:
 	return defaults;
 }
 
-/* Other writers add defaults after a write has allocated room. */
+/* Other writers add defaults after this write has allocated room. */
 static void rdmacg_test_default_finds_room_beside_others(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -594,7 +608,7 @@ static void rdmacg_test_default_finds_room_beside_others(struct kunit *test)
 			   "hca_handle=3 hca_object=2 hw:one=1 hw:two=2\n");
 }
 
-/* The amount that a thread charges and uncharges. */
+/* A thread that charges and uncharges an amount. */
 struct rdmacg_charger {
 	struct rdma_cgroup *cg;
 	struct rdmacg_device *device;
@@ -610,7 +624,10 @@ static int rdmacg_charge_once(void *data)
 	kthread_complete_and_exit(&charger->done, 0);
 }
 
-/* Each round has a new device, so a thread creates its pools during other writes. */
+/*
+ * Each round has a new device, so a thread creates the pools of the device during writes of
+ * defaults.
+ */
 static void rdmacg_test_default_holds_for_pools_made_meanwhile(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit tests for devices in the RDMA cgroup controller: tables of resources and names. Limits are
- * those of one top-level cgroup.
+ * KUnit tests for devices in the RDMA cgroup controller, their tables of resources and their names.
+ * All limits are limits of one top-level cgroup.
  */
 #include "rdma_kunit.h"
 
@@ -80,7 +80,10 @@ static void rdmacg_test_last_of_64_slots_is_as_good_as_the_first(struct kunit *t
 	rdmacg_test_uncharge(&d->top, &d->dev0, &last, 1);
 }
 
-/* The device has the resources of earlier tables, and accepts later tables that fit. */
+/*
+ * A device without the refused table has the resources of the earlier tables, and of later tables
+ * that fit.
+ */
 static void rdmacg_test_table_past_64_slots_is_refused_whole(struct kunit *test)
 {
 	struct rdmacg_devices *d = test->priv;
@@ -108,10 +111,7 @@ static void rdmacg_test_table_of_65_slots_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, table.first_slot, -ENOSPC);
 }
 
-/*
- * A refused table registers no resource, so a later table can have the resource "b" of a refused
- * table.
- */
+/* No resource of a refused table is registered, so a later table can have its resource "b". */
 static void rdmacg_test_table_with_a_duplicate_is_refused_whole(struct kunit *test)
 {
 	static const struct rdmacg_resource first[] = {
@@ -189,8 +189,8 @@ static const struct rdmacg_resource_case rdmacg_malformed_cases[] = {
 KUNIT_ARRAY_PARAM_DESC(rdmacg_malformed, rdmacg_malformed_cases, name);
 
 /*
- * A valid resource before the malformed one does not save the table, and the next table is
- * accepted.
+ * A table with a malformed resource is refused, even if its first resource is valid. The next table
+ * is accepted.
  */
 static void rdmacg_test_table_with_a_malformed_resource_is_refused_whole(struct kunit *test)
 {
@@ -286,14 +286,14 @@ static void rdmacg_test_name_that_was_left_is_free(struct kunit *test)
 	rdmacg_rename(&d->dev0, "kunit_renamed");
 	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 hca_object=1"), -ENODEV);
 
-	/* Another device takes the old name, without the limits of the first device. */
+	/* Another device gets the old name, but not the limits of the first device. */
 	rdmacg_test_register(test, &d->dev1, "kunit0", 101);
 	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA),
 			   "kunit_renamed hca_handle=max hca_object=7\n"
 			   "kunit0 hca_handle=max hca_object=max\n");
 }
 
-/* The new name may be the name of another device, the old name, or neither. */
+/* The new name may be the name of another device, the present name, or an unused name. */
 static void rdmacg_test_device_is_renamed_to_any_name(struct kunit *test)
 {
 	struct rdmacg_devices *d = test->priv;
@@ -313,7 +313,7 @@ static void rdmacg_test_device_is_renamed_to_any_name(struct kunit *test)
 			   "kunit1 hca_handle=max hca_object=max\n");
 }
 
-/* Register two devices of one name, as two network namespaces can have them. */
+/* Register two devices with the same name, as in two network namespaces. */
 static struct rdmacg_devices *rdmacg_namesakes(struct kunit *test)
 {
 	struct rdmacg_devices *d = test->priv;
@@ -337,7 +337,8 @@ static void rdmacg_test_namesakes_need_an_index(struct kunit *test)
 }
 
 /*
- * The remaining device has a unique name again, although a write may still hold the other device.
+ * The remaining device has a unique name again, even if a write still holds a reference to the
+ * other device.
  */
 static void rdmacg_test_last_namesake_needs_no_index(struct kunit *test)
 {
@@ -365,7 +366,7 @@ static void rdmacg_test_max_written_back_restores_the_limits(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA), saved);
 }
 
-/* Each of these names can be shown, limited and restored. */
+/* A device with any of these names appears in the files, can be limited, and can be restored. */
 static void rdmacg_test_any_name_is_limited_and_restored(struct kunit *test)
 {
 	static const char * const names[] = {
@@ -410,7 +411,7 @@ static void rdmacg_test_bad_escape_changes_nothing(struct kunit *test)
 			   "kunit0 hca_handle=max hca_object=1\n");
 }
 
-/* Programs in use compare whole files. */
+/* All files list the same devices, because programs compare whole files. */
 static void rdmacg_test_files_list_the_same_devices(struct kunit *test)
 {
 	static const enum rdmacg_file files[] = {
@@ -448,7 +449,7 @@ static void rdmacg_test_name_matches_as_a_whole(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 hca_object=1"), 0);
 }
 
-/* A new device has the key and the place of a removed device. */
+/* A new device gets the key of a removed device, and so its place in the files. */
 static void rdmacg_test_files_list_devices_by_key(struct kunit *test)
 {
 	struct rdmacg_devices *d = test->priv;
@@ -456,7 +457,7 @@ static void rdmacg_test_files_list_devices_by_key(struct kunit *test)
 	rdmacg_test_register(test, &d->dev0, "kunit0", 100);
 	rdmacg_test_register(test, &d->dev1, "kunit1", 101);
 	rdmacg_unregister_device(&d->dev0);
-	/* The key is in use until RCU has freed the device. */
+	/* Wait until RCU has freed the device, because its key is in use until then. */
 	rcu_barrier();
 	rdmacg_test_register(test, &d->dev0, "kunit2", 102);
 	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA),
@@ -470,7 +471,10 @@ static void rdmacg_test_key_is_free_after_the_last_writer(struct kunit *test)
 	struct rdmacg_desc *writer;
 	u32 key;
 
-	/* The smallest free key is allocated, so the keys of earlier tests must be free. */
+	/*
+	 * Wait until the keys of earlier tests are free, because a device gets the smallest free
+	 * key.
+	 */
 	rcu_barrier();
 	rdmacg_test_register(test, &d->dev0, "kunit0", 100);
 	key = d->dev0.key;
@@ -486,7 +490,7 @@ static void rdmacg_test_key_is_free_after_the_last_writer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, d->dev1.key, key);
 }
 
-/* A line with the index and a line without name the same device. */
+/* One line has the index of the device, and the other line does not. Both name the same device. */
 static void rdmacg_test_last_limit_of_a_device_counts(struct kunit *test)
 {
 	struct rdmacg_devices *d = test->priv;

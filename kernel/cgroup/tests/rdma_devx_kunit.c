@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit tests for objects whose charge depends on attributes: DevX objects, by the tables of mlx5
- * itself, and device memory. No firmware gets a command. A test passes the attributes of a method
- * as uverbs does before it calls the method.
+ * KUnit tests for objects whose charge depends on attributes. These are DevX objects, with the
+ * tables of mlx5 itself, and device memory. Tests do not send commands to firmware. A test charges
+ * an object in the same way as uverbs before it calls a method.
  */
 #include <linux/bitmap.h>
 #include <linux/overflow.h>
@@ -13,11 +13,11 @@
 #include "../../../drivers/infiniband/core/rdma_core.h"
 #include "rdma_verbs_kunit.h"
 
-/* If mlx5_ib is built in, it has a table of that name. */
+/* Rename the table, because a built-in mlx5_ib has a table of this name. */
 #define mlx5_ib_object_defs rdmacg_test_mlx5_object_defs
 #include "../../../drivers/infiniband/hw/mlx5/cgroup.c"
 
-/* A method that is about to create an object. */
+/* The attributes of a method that is about to create an object. */
 struct rdmacg_method {
 	struct ib_uobject *uobj;
 	struct uverbs_api_attr handle;
@@ -25,7 +25,10 @@ struct rdmacg_method {
 	DECLARE_BITMAP(uobjs, UVERBS_API_ATTR_BKEY_LEN);
 };
 
-/* Give the test's device every field of an mlx5 device. Nothing calls its operations. */
+/*
+ * Give the test's device the fields of an mlx5 device that the charges use. Its operations are
+ * never called.
+ */
 static int rdmacg_devx_test_init(struct kunit *test)
 {
 	static const struct uapi_definition driver_def[] = { {} };
@@ -59,7 +62,7 @@ static struct uverbs_attr *rdmacg_attr(struct rdmacg_method *method, u16 id)
 	return &method->attrs->attrs[bkey];
 }
 
-/* Set the state that uverbs has after a program has named an object of that type. */
+/* Create the attributes that uverbs has after a program has named the object. */
 static struct rdmacg_method *rdmacg_method(struct kunit *test, struct ib_uobject *uobj,
 					   u16 handle, enum uverbs_obj_access access)
 {
@@ -79,7 +82,7 @@ static struct rdmacg_method *rdmacg_method(struct kunit *test, struct ib_uobject
 	return method;
 }
 
-/* A method that creates an object of that type; the object is not charged yet. */
+/* Create the attributes of a method that creates an object of type @id, which has no charge yet. */
 static struct rdmacg_method *rdmacg_maker(struct kunit *test, u32 id, u16 handle)
 {
 	struct ib_uobject *uobj = rdmacg_uobject(test, id);
@@ -102,7 +105,7 @@ static int rdmacg_run(struct rdmacg_method *method)
 	return ib_rdmacg_charge_new_uobjects(method->attrs, method->uobjs);
 }
 
-/* The method DEVX_OBJ_CREATE with the firmware command @cmd. */
+/* Create the attributes of DEVX_OBJ_CREATE with the firmware command @cmd. */
 static struct rdmacg_method *rdmacg_devx_obj(struct kunit *test, const void *cmd, u16 len)
 {
 	struct rdmacg_method *method = rdmacg_maker(test, MLX5_IB_OBJECT_DEVX_OBJ,
@@ -134,7 +137,7 @@ static struct rdmacg_method *rdmacg_opcode(struct kunit *test, u16 opcode)
 			       sizeof(struct rdmacg_devx_command));
 }
 
-/* A firmware command, and the key under which its object is charged. */
+/* A firmware command, and the key that is charged for its object. */
 struct rdmacg_opcode_case {
 	const char *name;
 	u16 opcode;
@@ -173,14 +176,14 @@ static const struct rdmacg_opcode_case rdmacg_opcode_cases[] = {
 	RDMACG_OPCODE(SET_L2_TABLE_ENTRY, "driver_object"),
 	RDMACG_OPCODE(ATTACH_TO_MCG, "driver_object"),
 	RDMACG_OPCODE(CREATE_PSV, "driver_object"),
-	/* DevX refuses these. */
+	/* DevX refuses these commands. */
 	RDMACG_OPCODE(CREATE_EQ, "driver_object"),
 	RDMACG_OPCODE(ALLOC_UAR, "driver_object"),
 };
 
 KUNIT_ARRAY_PARAM_DESC(rdmacg_opcode, rdmacg_opcode_cases, name);
 
-/* The cases are all commands of the table of mlx5, and the two that DevX refuses. */
+/* There is a case for each command in the table of mlx5, and for two commands that DevX refuses. */
 static void rdmacg_test_every_command_of_the_table_is_tested(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(mlx5_ib_devx_types), ARRAY_SIZE(rdmacg_opcode_cases) - 2);
@@ -197,7 +200,7 @@ static void rdmacg_test_devx_object_counts_as_what_it_is(struct kunit *test)
 	rdmacg_expect_left(test, 0, "");
 	KUNIT_EXPECT_EQ(test, rdmacg_run(method), 0);
 	rdmacg_expect_left(test, 1, used);
-	/* A charge has one owner, also if a process of another cgroup destroys the object. */
+	/* The owner is uncharged, even if a process of another cgroup destroys the object. */
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 1);
 	verbs->current_cg = &verbs->right;
 	ib_rdmacg_uncharge_uobject(method->uobj);
@@ -205,7 +208,7 @@ static void rdmacg_test_devx_object_counts_as_what_it_is(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
 }
 
-/* No part of a refused object appears in usage or peaks. */
+/* Expect that no part of a refused object appears in usage or peaks. */
 static void rdmacg_expect_unseen(struct kunit *test, struct rdmacg_method *method)
 {
 	struct rdmacg_verbs *verbs = test->priv;
@@ -246,7 +249,7 @@ static void rdmacg_test_limit_of_hca_object_refuses_a_devx_object(struct kunit *
 	rdmacg_expect_unseen(test, method);
 }
 
-/* Neither resource is charged for a moment, so neither limit refuses. */
+/* A QP of DevX is never charged as a driver_object, not even for a moment. */
 static void rdmacg_test_devx_qp_is_no_driver_object(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
@@ -284,7 +287,7 @@ static void rdmacg_test_devx_object_without_a_command_is_refused(struct kunit *t
 	rdmacg_expect_unseen(test, method);
 }
 
-/* A command that modifies or queries an object also names it. */
+/* A command that only modifies or queries an object charges nothing. */
 static void rdmacg_test_object_that_is_used_is_not_charged_again(struct kunit *test)
 {
 	struct rdmacg_method *maker, *user;
@@ -320,7 +323,9 @@ static int rdmacg_describe_cq(const struct uverbs_attr_bundle *attrs,
 	return 0;
 }
 
-/* A driver may describe an object with a file descriptor, which is charged for its type only. */
+/*
+ * An object with a file descriptor is charged only for its type, even if the driver describes it.
+ */
 static void rdmacg_test_descriptor_counts_as_what_it_is_and_once(struct kunit *test)
 {
 	static const struct ib_rdmacg_object_def defs[] = {
@@ -343,7 +348,7 @@ static void rdmacg_test_descriptor_counts_as_what_it_is_and_once(struct kunit *t
 	rdmacg_expect_left(test, 0, "");
 }
 
-/* A general object with steering memory of that size. */
+/* Create a method for a general object with steering memory of that size. */
 static struct rdmacg_method *rdmacg_sw_icm(struct kunit *test, u8 log_size, u16 len)
 {
 	struct rdmacg_devx_command *cmd = rdmacg_command(test, MLX5_CMD_OP_CREATE_GENERAL_OBJECT,
@@ -368,7 +373,7 @@ static void rdmacg_test_devx_steering_memory_is_device_memory(struct kunit *test
 	rdmacg_expect_left(test, 0, "");
 }
 
-/* The firmware refuses the command, and the kernel does not read past its end. */
+/* The firmware refuses a command without a size, and the kernel does not read beyond its end. */
 static void rdmacg_test_devx_steering_memory_without_a_size_is_a_driver_object(struct kunit *test)
 {
 	rdmacg_start(test);
@@ -405,7 +410,10 @@ static struct rdmacg_method *rdmacg_dm(struct kunit *test, u64 length)
 	return method;
 }
 
-/* A length and its charge. A limit that is a byte lower than the charge refuses the length. */
+/*
+ * A length of device memory and its charge. A limit that is one byte below the charge refuses the
+ * length.
+ */
 struct rdmacg_dm_case {
 	const char *name;
 	u64 length;
@@ -465,7 +473,7 @@ static void rdmacg_test_device_memory_is_charged_in_pages(struct kunit *test)
 	rdmacg_expect_left(test, 0, "");
 }
 
-/* Drivers refuse this length. */
+/* A length of 0 is charged as an object, and drivers refuse it later. */
 static void rdmacg_test_device_memory_of_length_0_is_an_object(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
@@ -493,7 +501,7 @@ static void rdmacg_test_device_memory_without_end_is_not_counted(struct kunit *t
 	}
 }
 
-/* A program does not pin memory of the device. */
+/* Device memory is not registered memory, because a program does not pin it. */
 static void rdmacg_test_device_memory_and_registered_memory_are_apart(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
@@ -518,8 +526,9 @@ static void rdmacg_test_capacity_of_device_memory_is_the_devices(struct kunit *t
 }
 
 /*
- * The provider of mlx5 stores the answer and refuses larger requests itself. If the answer had the
- * limit, no event would report a refusal, and raising the limit would not help.
+ * A query of device memory does not show the limit. The provider of mlx5 keeps the answer and
+ * refuses larger requests itself. With the limit as the answer, refusals would not appear in the
+ * events, and a higher limit would have no effect.
  */
 static void rdmacg_test_query_shows_all_device_memory(struct kunit *test)
 {

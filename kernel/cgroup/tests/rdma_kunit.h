@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Helpers of the KUnit tests of the RDMA cgroup controller: cgroups that are bare structs, devices
- * without a driver, and functions that read the counters of a cgroup.
+ * Helpers for the KUnit tests of the RDMA cgroup controller. They create cgroups that are only
+ * structs, register devices without a driver, and read the counters of a cgroup.
  *
- * A helper with a test argument undoes its work at the end of the test, also after a failed
- * assertion, because the whole machine sees a device. The last helper undoes its work first.
+ * A helper with an argument "test" undoes its work at the end of the test, even after a failed
+ * assertion. Otherwise the machine would keep the test's devices. The work of the last helper is
+ * undone first.
  */
 #ifndef _RDMA_KUNIT_H
 #define _RDMA_KUNIT_H
@@ -24,22 +25,22 @@
 #define RDMACG_TEST_RESOURCE(_name, _class)				\
 	{ .name = _name, .class = _class, .capacity = RDMACG_NO_LIMIT }
 
-/* Initialize a cgroup without references, which its user frees. */
+/* Initialize a cgroup without reference counts. The caller frees the cgroup. */
 static inline void rdmacg_test_init_cgroup(struct rdma_cgroup *cg,
 					   struct rdma_cgroup *parent)
 {
 	rdmacg_pools_init(cg, parent);
 	cg->css.parent = parent ? &parent->css : NULL;
-	/* Tracing reads only the id. */
+	/* Tracepoints read only the id of this cgroup. */
 	cg->css.cgroup = &cgrp_dfl_root.cgrp;
 }
 
-/* The release function frees nothing: the struct belongs to the test. */
+/* Free nothing, because the struct belongs to the test. */
 static inline void rdmacg_test_release_css(struct percpu_ref *ref)
 {
 }
 
-/* The number of references, without the cgroup's own. */
+/* Returns the number of references, without the cgroup's own reference. */
 static inline long rdmacg_test_refs(const struct rdma_cgroup *cg)
 {
 	return atomic_long_read(&cg->css.refcnt.data->count) - 1;
@@ -50,13 +51,13 @@ static inline void rdmacg_test_free_cgroup(void *arg)
 	struct kunit *test = kunit_get_current_test();
 	struct rdma_cgroup *cg = arg;
 
-	/* Each test must have returned every reference. */
+	/* A test must drop all references. */
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(cg), 0);
 	rdmacg_pools_free(cg);
 	percpu_ref_exit(&cg->css.refcnt);
 }
 
-/* Initialize a cgroup with as much of a css as references need. */
+/* Initialize a cgroup with reference counts, and with no other parts of a css. */
 static inline void rdmacg_test_create_cgroup(struct kunit *test, struct rdma_cgroup *cg,
 					     struct rdma_cgroup *parent)
 {
@@ -114,7 +115,7 @@ static inline void rdmacg_test_put_desc(void *arg)
 }
 
 /*
- * Look up a device as a write does, and keep the reference. kunit_release_action() can drop the
+ * Look up a device, and keep the reference as a write does. kunit_release_action() can drop the
  * reference before the end of the test.
  */
 static inline struct rdmacg_desc *rdmacg_test_get_desc(struct kunit *test, const char *name)
@@ -128,7 +129,7 @@ static inline struct rdmacg_desc *rdmacg_test_get_desc(struct kunit *test, const
 	return desc;
 }
 
-/* Give the file a buffer, whose text always ends in a NUL. */
+/* Give the file a buffer whose text always ends in a NUL. */
 static inline void rdmacg_test_init_seq(struct kunit *test, struct seq_file *sf)
 {
 	sf->size = PAGE_SIZE;
@@ -136,7 +137,7 @@ static inline void rdmacg_test_init_seq(struct kunit *test, struct seq_file *sf)
 	KUNIT_ASSERT_NOT_NULL(test, sf->buf);
 }
 
-/* The file of defaults. */
+/* Returns the text of rdma.default. */
 static inline char *rdmacg_test_show_default(struct kunit *test, struct rdma_cgroup *cg)
 {
 	struct seq_file sf = { };
@@ -152,7 +153,7 @@ static inline char *rdmacg_test_show_default(struct kunit *test, struct rdma_cgr
 static inline int rdmacg_test_set_max(struct rdma_cgroup *cg, enum rdmacg_class class,
 				      const char *text)
 {
-	/* The controller changes the text. */
+	/* Copy the text, because the controller changes it. */
 	char *copy = kstrdup(text, GFP_KERNEL);
 	int ret = copy ? rdmacg_set_max(cg, class, copy) : -ENOMEM;
 
@@ -176,7 +177,7 @@ static inline int rdmacg_test_set_default(struct rdma_cgroup *cg, const char *te
 	return ret;
 }
 
-/* Charge as the API does, with the details of a refusal in *@refusal. */
+/* Charge a set like the API, and set *@refusal if a limit refuses. */
 static inline int rdmacg_test_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 				     const struct rdmacg_amount *set, unsigned int count,
 				     struct rdmacg_refusal *refusal)
@@ -196,7 +197,7 @@ static inline void rdmacg_test_uncharge(struct rdma_cgroup *cg, struct rdmacg_de
 		rdmacg_pool_uncharge(cg, device, set, count);
 }
 
-/* Whether the cgroup has a pool on any device. */
+/* Returns whether the cgroup has a pool on any device. */
 static inline bool rdmacg_test_has_pools(struct rdma_cgroup *cg)
 {
 	const struct rdmacg_map *map;
@@ -211,7 +212,7 @@ static inline bool rdmacg_test_has_pools(struct rdma_cgroup *cg)
 	return has_pools;
 }
 
-/* The domain of the device and the cgroup's top-level cgroup, or NULL. */
+/* Returns the domain of the device and the cgroup's top-level cgroup, or NULL. */
 static inline struct rdmacg_domain *rdmacg_test_domain(struct rdma_cgroup *cg,
 						       const struct rdmacg_device *device)
 {
@@ -225,7 +226,9 @@ static inline struct rdmacg_domain *rdmacg_test_domain(struct rdma_cgroup *cg,
 	return domain;
 }
 
-/* A copy of one slot, or the slot of an unused pool if the cgroup has none. */
+/*
+ * Returns a copy of a slot. If the cgroup has no pool, the copy is like a slot of an unused pool.
+ */
 static inline struct rdmacg_slot rdmacg_test_slot(struct rdma_cgroup *cg,
 						  const struct rdmacg_device *device,
 						  unsigned int slot)
@@ -240,7 +243,7 @@ static inline struct rdmacg_slot rdmacg_test_slot(struct rdma_cgroup *cg,
 	return copy;
 }
 
-/* All lines of a file except those of the machine's own devices. */
+/* Returns all lines of a file except those of the machine's own devices. */
 static inline char *rdmacg_test_show(struct kunit *test, struct rdma_cgroup *cg,
 				     enum rdmacg_class class, enum rdmacg_file file)
 {

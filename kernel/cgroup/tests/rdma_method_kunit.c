@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit tests for the charges of objects that only the attributes of a method describe. A test
- * makes the calls of a program, from ioctl() on, to a device whose driver is in this file. Device
- * memory stands for all such objects, because a driver allocates it in one function.
+ * KUnit tests for objects whose charge depends on the attributes of a method. A test calls the
+ * ioctl() of a device like a program, and the driver of the device is in this file. Device memory
+ * stands for all such objects, because a driver allocates it in one function.
  */
 #include <linux/fs.h>
 #include <linux/mman.h>
@@ -15,7 +15,7 @@
 #include "../../../drivers/infiniband/core/uverbs.h"
 #include "rdma_verbs_kunit.h"
 
-/* The number of attributes of the longest call. */
+/* The largest number of attributes of a call. */
 #define RDMACG_ATTRS 3
 
 /* A process that has opened the device and has a context. */
@@ -23,15 +23,18 @@ struct rdmacg_program {
 	struct ib_uverbs_device uverbs;
 	struct ib_uverbs_file ufile;
 	struct file file;
-	/* The memory of the process, from which the kernel reads a call. */
+	/* The memory of the process with the call, which the kernel reads. */
 	void __user *memory;
-	/* How often the driver was asked for memory, and its answer, at once or late. */
+	/*
+	 * The number of requests to the driver, its answer before it allocates, and its answer
+	 * afterwards.
+	 */
 	unsigned int nr_asked;
 	int answer;
 	int late_answer;
-	/* Where the process can map the memory that it was given last. */
+	/* The offset at which the process can map the latest memory. */
 	unsigned long pgoff;
-	/* The memory that another thread has mapped before the late answer. */
+	/* The memory that another thread maps before the late answer. */
 	struct rdma_user_mmap_entry *mapped;
 };
 
@@ -41,7 +44,7 @@ struct rdmacg_memory {
 	struct rdma_user_mmap_entry entry;
 };
 
-/* When the driver is called, the cgroup of the caller is already charged. */
+/* Allocate memory, and check that the caller's cgroup is already charged. */
 static struct ib_dm *rdmacg_alloc_dm(struct ib_device *device, struct ib_ucontext *context,
 				     struct ib_dm_alloc_attr *attr,
 				     struct uverbs_attr_bundle *attrs)
@@ -107,7 +110,7 @@ static void rdmacg_init_file(struct rdmacg_program *program, struct rdmacg_verbs
 	program->file.private_data = ufile;
 }
 
-/* Give the device its memory, and let a program in left open it. */
+/* Give the device its memory, and let a program in left open the device. */
 static struct rdmacg_program *rdmacg_open(struct kunit *test)
 {
 	struct rdmacg_program *program = kunit_kzalloc(test, sizeof(*program), GFP_KERNEL);
@@ -135,7 +138,7 @@ static struct rdmacg_program *rdmacg_open(struct kunit *test)
 	return program;
 }
 
-/* Call a method of device memory. The attributes come back with the ids of new objects. */
+/* Call a method of device memory. The call stores the ids of new objects in the attributes. */
 static int rdmacg_call(struct kunit *test, struct rdmacg_program *program, u16 method,
 		       struct ib_uverbs_attr *attrs, u16 count)
 {
@@ -157,7 +160,7 @@ static int rdmacg_call(struct kunit *test, struct rdmacg_program *program, u16 m
 	return ret;
 }
 
-/* Ask for 64 KiB, with the attributes rotated by @turn places; sets the id. */
+/* Allocate 64 KiB, and set *@id. The attributes are rotated by @turn places. */
 static int rdmacg_ask(struct kunit *test, struct rdmacg_program *program, unsigned int turn,
 		      u64 *id)
 {
@@ -196,7 +199,7 @@ static void rdmacg_test_method_is_charged_before_it_runs(struct kunit *test)
 		KUNIT_ASSERT_EQ_MSG(test, rdmacg_ask(test, program, turn, &id), 0, "%u", turn);
 		KUNIT_EXPECT_EQ(test, program->nr_asked, turn + 1);
 		rdmacg_expect_left(test, 1, "dm=1 dm_mem=65536");
-		/* A destroy method is not charged. It returns the charge to its owner. */
+		/* The method that destroys the object returns the charge to the owner. */
 		verbs->current_cg = &verbs->right;
 		KUNIT_EXPECT_EQ(test, rdmacg_free(test, program, id), 0);
 		rdmacg_expect_left(test, 0, "");
@@ -231,7 +234,10 @@ static void rdmacg_test_method_that_fails_is_given_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
 }
 
-/* Otherwise a program could map, free and ask again, until the device has no more memory. */
+/*
+ * Mapped memory stays charged after its object is freed. Otherwise a program could take all memory
+ * of the device by repeated allocating, mapping and freeing.
+ */
 static void rdmacg_test_freed_memory_is_charged_while_it_is_mapped(struct kunit *test)
 {
 	struct rdmacg_program *program = rdmacg_open(test);
@@ -252,7 +258,10 @@ static void rdmacg_test_freed_memory_is_charged_while_it_is_mapped(struct kunit 
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
 }
 
-/* A program guesses the memory that its other thread is being given. */
+/*
+ * A thread of a program can guess the offset of memory that the driver is about to give to another
+ * thread.
+ */
 static void rdmacg_test_failed_memory_is_charged_while_it_is_mapped(struct kunit *test)
 {
 	struct rdmacg_program *program = rdmacg_open(test);
@@ -270,7 +279,10 @@ static void rdmacg_test_failed_memory_is_charged_while_it_is_mapped(struct kunit
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
 }
 
-/* The driver still has the memory of the context, so that no other process gets it yet. */
+/*
+ * Check that the context is still charged, because the driver frees the memory of the context only
+ * here.
+ */
 static void rdmacg_dealloc_ucontext(struct ib_ucontext *ucontext)
 {
 	struct kunit *test = kunit_get_current_test();

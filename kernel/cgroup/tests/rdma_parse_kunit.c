@@ -9,7 +9,7 @@ struct rdmacg_line_case {
 	const char *name;
 	const char *text;
 	const char *device;
-	/* " KEY=VALUE" for each limit; the key that stands for all is empty. */
+	/* " KEY=VALUE" for each limit. The key that stands for all keys is empty. */
 	const char *limits;
 };
 
@@ -134,7 +134,7 @@ static const struct rdmacg_line_case rdmacg_line_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(rdmacg_line, rdmacg_line_cases, name);
 
-/* A copy of a text, which the parser may change. */
+/* Returns a copy of a text, because the parser changes its text. */
 static char *rdmacg_copy(struct kunit *test, const char *text)
 {
 	char *copy = kunit_kstrdup(test, text, GFP_KERNEL);
@@ -143,7 +143,7 @@ static char *rdmacg_copy(struct kunit *test, const char *text)
 	return copy;
 }
 
-/* The limits of a line, as the files show them. */
+/* Returns the limits of a line in the form of the files. */
 static const char *rdmacg_limits(struct kunit *test, struct rdmacg_line *line)
 {
 	struct seq_file sf = { };
@@ -260,7 +260,7 @@ static void rdmacg_test_lines_come_one_by_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_parse_line(&text, &line), 0);
 }
 
-/* Each name, as the files show it, can be written back. */
+/* Each name can be written in the form of the files. */
 static void rdmacg_test_each_name_is_read_as_it_is_shown(struct kunit *test)
 {
 	char name[4] = "a b", shown[RDMACG_NAME_SIZE];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit tests for the pools of the RDMA cgroup controller, the files over them and
- * the API:
+ * KUnit tests for the pools of the RDMA cgroup controller, the files that show them, and the API.
+ * The tests use this tree of cgroups:
  *
  *   root           never charged, has no limits
  *    |-- other
@@ -76,7 +76,7 @@ static void rdmacg_uncharge_made(void *arg)
 	rdmacg_test_uncharge(made->cg, made->device, made->set, made->count);
 }
 
-/* Charge one or two resources. The end of the test uncharges the rest. */
+/* Charge one or two resources. If the test does not uncharge them, its end does. */
 static int rdmacg_charge_set(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			     const struct rdmacg_amount *set, unsigned int count,
 			     struct rdmacg_refusal *refusal)
@@ -112,7 +112,7 @@ static int rdmacg_charge_one(struct rdma_cgroup *cg, struct rdmacg_device *devic
 	return rdmacg_charge_set(cg, device, &charge, 1, &refusal);
 }
 
-/* Charge units one by one. All units have room. */
+/* Charge units one by one, and expect that all have room. */
 static void rdmacg_charge_many(struct kunit *test, struct rdma_cgroup *cg,
 			       struct rdmacg_device *device, unsigned int slot,
 			       unsigned int count)
@@ -157,8 +157,8 @@ static void rdmacg_drain_pools(void *arg)
 }
 
 /*
- * Create a device with a given key. It is not registered, because the machine may have a device
- * with that key; the test's own cgroups have none.
+ * Create a device with a given key. The device is not registered, because the machine may have a
+ * device with this key. The cgroups of the test have no pool with this key.
  */
 static struct rdmacg_device *rdmacg_device_with_key(struct kunit *test, u32 key,
 						    unsigned int nr_slots)
@@ -294,7 +294,7 @@ static void rdmacg_test_smallest_limit_on_the_way_up_decides(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->top, &t->dev0, OBJECT), 4);
 }
 
-/* The levels below the refusing cgroup have room, but do not count the charge either. */
+/* Levels below the refusing cgroup do not count the refused charge, although they have room. */
 static void rdmacg_test_refusal_changes_neither_usage_nor_peak(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -332,7 +332,7 @@ static void rdmacg_test_set_is_charged_whole_or_not_at_all(struct kunit *test)
 	struct rdmacg_refusal refusal;
 
 	/*
-	 * The second set has room in one slot, and exceeds the limit of the other slot by one unit.
+	 * The second set exceeds the limit of one slot by one unit, and has room in the other slot.
 	 */
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->top, "kunit0 hca_object=19"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_charge_set(&t->leaf, &t->dev0, rdmacg_two, 2, &refusal), 0);
@@ -365,7 +365,7 @@ static void rdmacg_test_set_is_charged_up_to_the_limit_and_uncharged(struct kuni
 /* The largest amount that is counted. */
 static const struct rdmacg_amount rdmacg_most = { .slot = OBJECT, .amount = RDMACG_NO_LIMIT };
 
-/* Without a limit, there is room for the largest limit that can be set. */
+/* Without a limit, the counter has room for the largest value that a limit can have. */
 static void rdmacg_test_counter_takes_all_and_does_not_wrap(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -379,7 +379,7 @@ static void rdmacg_test_counter_takes_all_and_does_not_wrap(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, refusal.cg, &t->top);
 }
 
-/* Three charges at once, which have a path of their own, meet the limit of each level. */
+/* The fast path of a set of three charges checks the limit of each level. */
 static void rdmacg_test_fast_path_charges_all_or_nothing(struct kunit *test)
 {
 	static const struct rdmacg_amount set[] = {
@@ -414,7 +414,7 @@ static void rdmacg_test_fast_path_charges_all_or_nothing(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->top, device, i), 0);
 }
 
-/* A charge that cannot fail exceeds the limit, and only the events of that limit show it. */
+/* A charge that cannot fail may exceed the limit, and only the events of this limit count it. */
 static void rdmacg_test_charge_that_cannot_fail(struct kunit *test)
 {
 	static const struct rdmacg_amount set[] = {
@@ -450,7 +450,7 @@ static void rdmacg_test_largest_limit_still_refuses(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, refusal.cg, &t->leaf);
 }
 
-/* The charge leaves no pool, so the uncharge finds none. */
+/* An endless charge leaves no pool, so its uncharge finds no pool. */
 static void rdmacg_test_endless_amount_is_counted_nowhere(struct kunit *test)
 {
 	static const struct rdmacg_amount endless = { .slot = OBJECT, .amount = RDMACG_ENDLESS };
@@ -463,7 +463,7 @@ static void rdmacg_test_endless_amount_is_counted_nowhere(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
 }
 
-/* An older KUnit cannot expect a warning, and would report the warning as an error. */
+/* Older versions of KUnit cannot expect a warning, and would report it as an error. */
 #ifdef KUNIT_SUPPRESSED_WARNING_COUNT
 static void rdmacg_test_uncharge_too_many_warns_and_stops_at_zero(struct kunit *test)
 {
@@ -491,7 +491,7 @@ static void rdmacg_test_lowered_limit_takes_nothing_away(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->right, &t->dev0, OBJECT), 5);
 }
 
-/* At a limit of 2, a usage of 5 or 2 refuses, and a usage of 1 does not. */
+/* With a limit of 2, a charge is refused at a usage of 5 or 2, and succeeds at a usage of 1. */
 static void rdmacg_test_usage_over_a_lowered_limit_refuses(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -505,7 +505,7 @@ static void rdmacg_test_usage_over_a_lowered_limit_refuses(struct kunit *test)
 	rdmacg_charge_many(test, &t->right, &t->dev0, OBJECT, 1);
 }
 
-/* "Known limits" in admin-guide/rdma-cgroup.rst has these numbers. */
+/* These numbers are in "Known limits" of admin-guide/rdma-cgroup.rst. */
 static void rdmacg_test_pool_is_as_large_as_documented(struct kunit *test)
 {
 	static struct rdmacg_desc desc;
@@ -519,7 +519,7 @@ static void rdmacg_test_pool_is_as_large_as_documented(struct kunit *test)
 	KUNIT_EXPECT_LE(test, rdmacg_pool_size(&desc, RDMACG_MAX_DEPTH), SZ_2K + 256);
 }
 
-/* A cgroup that uses eight devices needs an array of eight pointers, and little more. */
+/* The map of a cgroup that uses eight devices has eight pointers and little more. */
 static void rdmacg_test_further_devices_need_few_bytes(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -549,7 +549,9 @@ static void rdmacg_test_second_device_keeps_the_first_ones_pool(struct kunit *te
 	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->leaf, second, 0), 2);
 }
 
-/* A limit needs a pool on each level up to the top. Removing it frees them. */
+/*
+ * A limit needs a pool on each level up to the top. The pools are freed when the limit is removed.
+ */
 static void rdmacg_test_pools_go_with_the_limits_that_need_them(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -597,7 +599,7 @@ static void rdmacg_test_pool_with_events_stays(struct kunit *test)
 	rdmacg_expect_events(test, &t->right, RDMACG_FILE_EVENTS_LOCAL, 1, 1);
 }
 
-/* A line with only "max" needs no pool, on no level. */
+/* A line with only "max" does not create pools on any level. */
 static void rdmacg_test_no_limit_needs_no_pool(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -633,12 +635,12 @@ static void rdmacg_test_top_level_cgroup_takes_its_domains_along(struct kunit *t
 	rdmacg_pools_free(&t->top);
 	KUNIT_EXPECT_TRUE(test, list_empty(&t->dev0.desc->domains));
 
-	/* A later charge starts with new counters. */
+	/* A later charge begins with new counters. */
 	rdmacg_charge_many(test, &t->leaf, &t->dev0, OBJECT, 1);
 	KUNIT_EXPECT_EQ(test, rdmacg_peak(&t->top, &t->dev0, OBJECT), 1);
 }
 
-/* leaf has only a limit, and left has its pool because of that limit. */
+/* leaf has a limit and no usage, and left has its pool only because of that limit. */
 static void rdmacg_test_cgroup_that_goes_takes_empty_pools_along(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -651,7 +653,7 @@ static void rdmacg_test_cgroup_that_goes_takes_empty_pools_along(struct kunit *t
 	KUNIT_EXPECT_TRUE(test, rdmacg_test_has_pools(&t->top));
 }
 
-/* The number of pools of the device in the top-level cgroup and below. */
+/* Returns the number of pools of the device in the top-level cgroup and its descendants. */
 static size_t rdmacg_nr_pools(struct rdma_cgroup *top, const struct rdmacg_device *device)
 {
 	struct rdmacg_domain *domain = rdmacg_test_domain(top, device);
@@ -659,7 +661,7 @@ static size_t rdmacg_nr_pools(struct rdma_cgroup *top, const struct rdmacg_devic
 	return domain ? list_count_nodes(&domain->pools) : 0;
 }
 
-/* The cgroup core calls this after the last reference. */
+/* The cgroup core calls css_free after the last reference. */
 static void rdmacg_test_css_free_frees_the_pools(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -701,7 +703,7 @@ static void rdmacg_free_chain(void *arg)
 	kfree(chain);
 }
 
-/* Make a chain of cgroups below right, the highest first. */
+/* Create a chain of cgroups below right. The first element of the array is the highest cgroup. */
 static struct rdma_cgroup *rdmacg_make_chain(struct kunit *test)
 {
 	struct rdma_cgroup *chain = kcalloc(RDMACG_CHAIN, sizeof(*chain), GFP_KERNEL);
@@ -724,7 +726,7 @@ static void rdmacg_test_deep_limit_has_pools_as_long_as_it_holds(struct kunit *t
 	struct rdmacg_tree *t = test->priv;
 
 	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(leaf, "kunit0 hca_object=9"), 0);
-	/* right and top also have a pool. */
+	/* Besides the chain, right and top have a pool. */
 	KUNIT_EXPECT_EQ(test, rdmacg_nr_pools(&t->top, &t->dev0), RDMACG_CHAIN + 2);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(leaf, "kunit0 max"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_nr_pools(&t->top, &t->dev0), 0);
@@ -753,11 +755,11 @@ static void rdmacg_test_deep_chain_that_goes_takes_its_pools_along(struct kunit 
 	rdmacg_uncharge_many(test, leaf, &t->dev0, OBJECT, 1);
 	KUNIT_EXPECT_EQ(test, rdmacg_nr_pools(&t->top, &t->dev0), RDMACG_CHAIN + 2);
 	kunit_release_action(test, rdmacg_free_chain, chain);
-	/* right and top have a peak. */
+	/* The pools of right and top stay, because they have a peak. */
 	KUNIT_EXPECT_EQ(test, rdmacg_nr_pools(&t->top, &t->dev0), 2);
 }
 
-/* The last user of a pool ends after a charge has found the pool and before it locks it. */
+/* A pool may be given back after a charge has found it, and before the charge locks it. */
 static void rdmacg_test_pool_that_was_given_back_is_not_locked(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -839,7 +841,7 @@ static void rdmacg_test_domain_is_of_one_device_and_top_level_cgroup(struct kuni
 	KUNIT_EXPECT_PTR_NE(test, of_dev1, domain);
 }
 
-/* Charge one unit while the lock of @pool's domain is held, and uncharge the unit. */
+/* Charge and uncharge one unit while the lock of @pool's domain is held. */
 static int rdmacg_charge_beside(struct rdmacg_pool *pool, struct rdma_cgroup *cg,
 				struct rdmacg_device *device)
 {
@@ -848,7 +850,7 @@ static int rdmacg_charge_beside(struct rdmacg_pool *pool, struct rdma_cgroup *cg
 	int ret;
 
 	lockdep_assert_held(&pool->domain->lock);
-	/* Lockdep would confuse the locks of two domains. */
+	/* Lockdep would take the locks of two domains for one lock. */
 	lockdep_off();
 	ret = rdmacg_test_charge(cg, device, &one, 1, &refusal);
 	if (!ret)
@@ -864,7 +866,7 @@ static void rdmacg_test_charge_waits_for_no_other_domain(struct kunit *test)
 	struct rdmacg_pool *pool;
 	int of_other, of_dev1;
 
-	/* All pools exist already, because none can be created with a lock held. */
+	/* Create all pools first, because a pool cannot be created while the lock is held. */
 	rdmacg_charge_many(test, &t->leaf, &t->dev0, OBJECT, 1);
 	rdmacg_charge_many(test, &t->other, &t->dev0, OBJECT, 1);
 	rdmacg_charge_many(test, &t->leaf, &t->dev1, OBJECT, 1);
@@ -945,7 +947,9 @@ static void rdmacg_test_files_show_limits_usage_and_peak(struct kunit *test)
 			   "kunit1 hca_handle=0 hca_object=0\n");
 }
 
-/* left's limit refuses one charge of leaf and one charge of left. right is not refused. */
+/*
+ * Let the limit of left refuse one charge of leaf and one charge of left, and no charge of right.
+ */
 static struct rdmacg_tree *rdmacg_two_refusals(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -977,7 +981,7 @@ static void rdmacg_test_local_events_count_own_limit_and_attempts(struct kunit *
 	rdmacg_expect_events(test, &t->top, RDMACG_FILE_EVENTS_LOCAL, 0, 0);
 }
 
-/* The process that runs the test is in the machine's root cgroup. */
+/* The process of the test is in the root cgroup of the machine. */
 static void rdmacg_test_process_in_root_is_charged_to_root(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -1005,7 +1009,7 @@ static void rdmacg_test_set_of_a_process_is_charged_to_its_cgroup(struct kunit *
 	rdmacg_put(cg);
 }
 
-/* This root is the machine's, which the process that runs the test is in. */
+/* The charge can name the root cgroup of the machine, which the process of the test is in. */
 static void rdmacg_test_given_root_may_be_charged(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -1078,7 +1082,7 @@ static void rdmacg_test_malformed_set_is_refused(struct kunit *test)
 
 static const struct rdmacg_amount rdmacg_three = { .slot = OBJECT, .amount = 3 };
 
-/* The process that runs the test is in another cgroup. */
+/* The process of the test is in another cgroup than the charged one. */
 static void rdmacg_test_given_cgroup_pays_under_its_limits(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * KUnit tests for tracepoints of the RDMA cgroup controller in cases that user space cannot cause
- * at will: endless amounts, and devices that are unregistered. The rest is in
- * tools/testing/selftests/cgroup/test_rdma_trace.c.
+ * on every machine. These are endless amounts and devices that were unregistered. All other tests
+ * of tracepoints are in tools/testing/selftests/cgroup/test_rdma_trace.c.
  */
 #include <linux/sched.h>
 #include <linux/tracepoint.h>
@@ -10,7 +10,7 @@
 
 #include "rdma_kunit.h"
 
-/* The latest event of a kind, and how many there were. */
+/* The latest event of a kind, and the number of events. */
 struct rdmacg_told {
 	unsigned int count;
 	char device[16];
@@ -27,7 +27,7 @@ struct rdmacg_trace_test {
 
 static const struct rdmacg_amount rdmacg_endless = { .slot = OBJECT, .amount = RDMACG_ENDLESS };
 
-/* Ignore other processes on the machine's own devices. */
+/* Record an event of the test. Ignore events of other processes on the machine's own devices. */
 static void rdmacg_tell(struct rdmacg_trace_test *t, struct rdmacg_told *told,
 			const char *device, const char *resource, u64 amount)
 {
@@ -100,7 +100,7 @@ static void rdmacg_expect_told(struct kunit *test, const struct rdmacg_told *tol
 	KUNIT_EXPECT_EQ(test, told->amount, amount);
 }
 
-/* An endless amount is shown as 0, so charges minus uncharges equal the usage. */
+/* An endless amount appears as 0, so the sum of charges minus the sum of uncharges is the usage. */
 static void rdmacg_test_endless_charge_is_told_as_nothing(struct kunit *test)
 {
 	struct rdmacg_trace_test *t = test->priv;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * KUnit tests for the charges of memory that a device can access. The tests call the functions of
- * the IB core that create and release each kind of umem, with pages of this process. No driver is
- * called.
+ * the IB core that create and release each kind of umem, with pages of this process. They call no
+ * driver.
  */
 #include <kunit/device.h>
 #include <linux/dma-buf.h>
@@ -14,14 +14,14 @@
 
 #include "rdma_verbs_kunit.h"
 
-/* Linux before 7.3 has a function of another name. */
+/* Before 7.3, the name of the function is ib_umem_get(). */
 #ifdef RDMACG_UMEM_GET
 #define ib_umem_get_va ib_umem_get
 #endif
 
 #define PAGES 8
 
-/* Memory of this process: a number of pages. */
+/* Map PAGES pages of new memory into this process. */
 static unsigned long rdmacg_memory(struct kunit *test)
 {
 	unsigned long memory = kunit_vm_mmap(test, NULL, 0, PAGES * PAGE_SIZE,
@@ -32,7 +32,7 @@ static unsigned long rdmacg_memory(struct kunit *test)
 	return memory;
 }
 
-/* Pin @length bytes of new memory, from @offset on. */
+/* Pin @length bytes of new memory, beginning at @offset. */
 static struct ib_umem *rdmacg_pin(struct kunit *test, unsigned long offset, size_t length)
 {
 	struct rdmacg_verbs *verbs = test->priv;
@@ -76,7 +76,7 @@ static const struct rdmacg_part_case rdmacg_part_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(rdmacg_part, rdmacg_part_cases, name);
 
-/* The charge lasts until the pages are released, by any process. */
+/* The pages are charged until a process releases them. It can be another process. */
 static void rdmacg_test_pinned_pages_are_charged(struct kunit *test)
 {
 	const struct rdmacg_part_case *part = test->param_value;
@@ -94,7 +94,10 @@ static void rdmacg_test_pinned_pages_are_charged(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
 }
 
-/* To count dma blocks, a driver can set the umem's address, even to an address in another page. */
+/*
+ * A driver may change the address of the umem, even to another page, to count DMA blocks. The
+ * uncharge is still equal to the charge.
+ */
 static void rdmacg_test_pages_go_back_as_they_were_charged(struct kunit *test)
 {
 	struct ib_umem *umem;
@@ -105,7 +108,7 @@ static void rdmacg_test_pages_go_back_as_they_were_charged(struct kunit *test)
 	umem->iova = PAGE_SIZE / 2;
 	KUNIT_ASSERT_EQ(test, ib_umem_num_pages(umem), 2);
 	ib_umem_release(umem);
-	/* The base's own count is wrong by this number of pages. */
+	/* Correct the count of the base, which is now wrong by one page. */
 	atomic64_inc(&current->mm->pinned_vm);
 	rdmacg_expect_pages(test, 0);
 }
@@ -128,7 +131,7 @@ static void rdmacg_test_pages_are_refused_past_the_limit(struct kunit *test)
 	rdmacg_expect_pages(test, 0);
 }
 
-/* Memory that cannot be pinned for another reason is not charged, or is uncharged again. */
+/* If memory cannot be pinned for another reason than a limit, no charge is left. */
 static void rdmacg_test_pages_that_are_not_pinned_are_not_charged(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
@@ -140,7 +143,7 @@ static void rdmacg_test_pages_that_are_not_pinned_are_not_charged(struct kunit *
 	umem = ib_umem_get_va(&verbs->device, memory, PAGE_SIZE, IB_ACCESS_ON_DEMAND);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(umem), -EOPNOTSUPP);
 	rdmacg_expect_no_peak(test);
-	/* A part of the memory is mapped. */
+	/* Only a part of the memory is mapped. */
 	KUNIT_ASSERT_EQ(test, vm_munmap(memory + 2 * PAGE_SIZE, PAGE_SIZE), 0);
 	umem = ib_umem_get_va(&verbs->device, memory, PAGES * PAGE_SIZE, 0);
 	KUNIT_EXPECT_TRUE(test, IS_ERR(umem));
@@ -149,7 +152,10 @@ static void rdmacg_test_pages_that_are_not_pinned_are_not_charged(struct kunit *
 	KUNIT_EXPECT_EQ(test, atomic64_read(&current->mm->pinned_vm), 0);
 }
 
-/* An MR is registered again: both memories are pinned, and each is uncharged from its owner. */
+/*
+ * If an MR is re-registered, the old and the new memory are pinned, and each is uncharged from its
+ * own payer.
+ */
 static void rdmacg_test_each_umem_has_its_payer(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
@@ -168,7 +174,7 @@ static void rdmacg_test_each_umem_has_its_payer(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, rdmacg_used(test, &verbs->right), "");
 }
 
-/* Charge the current process, as a driver that pins pages itself. Returns the error. */
+/* Charge the current process like a driver that pins pages itself. Returns the error. */
 static int rdmacg_reach(struct kunit *test, u64 length)
 {
 	struct rdmacg_verbs *verbs = test->priv;
@@ -183,7 +189,7 @@ static int rdmacg_reach(struct kunit *test, u64 length)
 	return ret;
 }
 
-/* An endless length is not counted, and refused under any limit of memory or of MRs. */
+/* An endless length is refused under any limit of memory or of MRs. */
 static void rdmacg_test_endless_memory_is_refused_under_a_limit(struct kunit *test)
 {
 	static const char * const limits[] = {
@@ -205,7 +211,9 @@ static void rdmacg_test_endless_memory_is_refused_under_a_limit(struct kunit *te
 	rdmacg_expect_pages(test, 0);
 }
 
-/* A neighbour without a limit is not refused, however many such MRs exist at once. */
+/*
+ * Even many endless MRs at the same time do not make a charge of a neighbour without a limit fail.
+ */
 static void rdmacg_test_endless_memory_refuses_no_neighbour(struct kunit *test)
 {
 	const unsigned int count = 300;
@@ -246,7 +254,7 @@ static void rdmacg_buf_unmap(struct dma_buf_attachment *attachment, struct sg_ta
 {
 }
 
-/* With these flags, Linux before 6.16 does not map the buffer at once. */
+/* If an exporter has this function, Linux before 6.16 does not map the buffer immediately. */
 static int rdmacg_buf_pin(struct dma_buf_attachment *attachment)
 {
 	return 0;
@@ -287,7 +295,7 @@ static void rdmacg_close_fd(void *fd)
 	close_fd((long)fd);
 }
 
-/* Give the device a bus, and this process a buffer of some pages that returns @answer. */
+/* Give the device a bus, and give this process a dma-buf whose functions return *@answer. */
 static int rdmacg_buf(struct kunit *test, int *answer)
 {
 	DEFINE_DMA_BUF_EXPORT_INFO(info);
@@ -343,7 +351,7 @@ static void rdmacg_test_dma_buf_that_fails_is_not_charged(struct kunit *test)
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(rdmacg_attach(test, fd, 0, 0)), -EINVAL);
 	rdmacg_expect_no_peak(test);
-	/* The kernel finds that out after the charge. */
+	/* The exporter refuses after the charge. */
 	answer = -EBUSY;
 	KUNIT_EXPECT_EQ(test, PTR_ERR(rdmacg_attach(test, fd, 0, PAGE_SIZE)), -EBUSY);
 	answer = 0;
@@ -375,7 +383,7 @@ static struct ib_umem_odp *rdmacg_odp(struct kunit *test, unsigned long addr, si
 			       IB_ACCESS_ON_DEMAND | IB_ACCESS_LOCAL_WRITE, &rdmacg_odp_ops);
 }
 
-/* All pages count from the beginning, although the device has none yet. */
+/* All pages count from the registration on, although the device has none of them yet. */
 static void rdmacg_test_odp_is_charged_in_pages(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
@@ -400,9 +408,7 @@ static void rdmacg_test_odp_that_fails_is_not_charged(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, PTR_ERR(rdmacg_odp(test, memory, -memory + 1)), -EOVERFLOW);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(rdmacg_odp(test, memory, 0)), -EINVAL);
 	rdmacg_expect_no_peak(test);
-	/*
-	 * The array of the pages cannot be allocated. The kernel finds that out after the charge.
-	 */
+	/* The kernel cannot allocate the array of pages, and fails after the charge. */
 	KUNIT_EXPECT_EQ(test, PTR_ERR(rdmacg_odp(test, memory, LONGEST - memory)), -ENOMEM);
 	rdmacg_expect_pages(test, 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
@@ -415,7 +421,10 @@ static struct ib_umem_odp *rdmacg_implicit(struct kunit *test)
 	return ib_umem_odp_alloc_implicit(&verbs->device, IB_ACCESS_LOCAL_WRITE);
 }
 
-/* The MR was created before the limit and continues to work. Its children are part of it. */
+/*
+ * An implicit MR that was created before the limit continues to work. Its children are not charged
+ * separately.
+ */
 static void rdmacg_test_implicit_odp_is_refused_under_a_limit(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit tests for the classes of uverbs commands in the RDMA cgroup controller: all commands of the
- * kernel, on a device that supports all of them, and some commands of a driver.
+ * KUnit tests for the classes of uverbs commands in the RDMA cgroup controller. They test all
+ * commands of the kernel on a device that supports all of them, and some commands of a driver.
  */
 #include <kunit/test.h>
 #include <linux/err.h>
@@ -23,7 +23,7 @@ enum {
 	RDMACG_KUNIT_ATTR_HANDLE = 1U << UVERBS_ID_NS_SHIFT,
 };
 
-/* Nothing calls these operations. */
+/* These operations are never called. */
 static int UVERBS_HANDLER(RDMACG_KUNIT_METHOD_MODIFY)(struct uverbs_attr_bundle *attrs)
 {
 	return 0;
@@ -53,7 +53,7 @@ ADD_UVERBS_METHODS(rdmacg_kunit_qp, UVERBS_OBJECT_QP,
 		   &UVERBS_METHOD(RDMACG_KUNIT_METHOD_TAKE),
 		   &UVERBS_METHOD(RDMACG_KUNIT_METHOD_END));
 
-/* The same as in bnxt_re. */
+/* This declaration is the same as in bnxt_re. */
 DECLARE_UVERBS_NAMED_METHOD(BNXT_RE_METHOD_NOTIFY_DRV);
 ADD_UVERBS_METHODS(rdmacg_kunit_notify, BNXT_RE_OBJECT_NOTIFY_DRV,
 		   &UVERBS_METHOD(BNXT_RE_METHOD_NOTIFY_DRV));
@@ -74,7 +74,7 @@ static void rdmacg_destroy_api(void *arg)
 	uverbs_destroy_api(arg);
 }
 
-/* The methods and commands of a device that has all operations. */
+/* Returns the methods and commands of a device that has all operations. */
 static struct uverbs_api *rdmacg_driver_uapi(struct kunit *test, enum rdma_driver_id driver_id)
 {
 	struct ib_device *device = kunit_kzalloc(test, sizeof(*device), GFP_KERNEL);
@@ -109,7 +109,10 @@ static struct uverbs_api_ioctl_method *rdmacg_method(struct uverbs_api *uapi, u3
 				 uapi_key_obj(object) | uapi_key_ioctl_method(method));
 }
 
-/* If a base has a new command, add a line to drivers/infiniband/core/uverbs_control.list. */
+/*
+ * Each command has a class. If this fails, add the new command to
+ * drivers/infiniband/core/uverbs_control.list.
+ */
 static void rdmacg_test_each_command_is_classified(struct kunit *test)
 {
 	struct uverbs_api *uapi = rdmacg_uapi(test);
@@ -133,12 +136,15 @@ static void rdmacg_test_each_command_is_classified(struct kunit *test)
 			writes++;
 		}
 	}
-	/* Linux 6.12 has this many; later versions have more. */
+	/* These are the numbers of Linux 6.12; later versions have more. */
 	KUNIT_EXPECT_GE(test, methods, 33);
 	KUNIT_EXPECT_GE(test, writes, 47);
 }
 
-/* The access that a method has to an object, if the method creates or destroys one. */
+/*
+ * Returns UVERBS_ACCESS_NEW or UVERBS_ACCESS_DESTROY if the method creates or destroys an object,
+ * and UVERBS_ACCESS_READ otherwise.
+ */
 static enum uverbs_obj_access rdmacg_access(struct uverbs_api *uapi, u32 method_key)
 {
 	const struct uverbs_api_attr *attr;
@@ -159,8 +165,8 @@ static enum uverbs_obj_access rdmacg_access(struct uverbs_api *uapi, u32 method_
 }
 
 /*
- * A method that destroys an object, and no other method, is a destroy command. A method that
- * creates an object is a create command.
+ * A method is a destroy command if and only if it destroys an object. A method that creates an
+ * object is a create command.
  */
 static void rdmacg_test_methods_are_what_they_do(struct kunit *test)
 {
@@ -210,7 +216,7 @@ static void rdmacg_test_commands_are_what_they_do(struct kunit *test)
 			UVERBS_COMMAND_CHANGE);
 	KUNIT_EXPECT_EQ(test, ex_writes[IB_USER_VERBS_EX_CMD_DESTROY_WQ]->control,
 			UVERBS_COMMAND_DESTROY);
-	/* A number without a command. */
+	/* This number has no command. */
 	KUNIT_EXPECT_EQ(test, writes[IB_USER_VERBS_CMD_PEEK_CQ]->control, UVERBS_COMMAND_QUERY);
 }
 
@@ -242,7 +248,7 @@ static void rdmacg_test_data_path_of_one_driver_is_not_counted(struct kunit *tes
 	KUNIT_EXPECT_EQ(test, rdmacg_method(uapi, UVERBS_OBJECT_QP,
 					    RDMACG_KUNIT_METHOD_MODIFY)->control,
 			UVERBS_COMMAND_CHANGE);
-	/* In that namespace, the same numbers mean other commands. */
+	/* Another driver uses the same numbers for other commands. */
 	uapi = rdmacg_uapi(test);
 	KUNIT_EXPECT_EQ(test, rdmacg_method(uapi, BNXT_RE_OBJECT_NOTIFY_DRV,
 					    BNXT_RE_METHOD_NOTIFY_DRV)->control,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit tests for the charges of the IB core: contexts, objects by type, connection identifiers,
- * resources of drivers and objects of ULPs. Also tests the limits that a query shows.
+ * KUnit tests for the charges of the IB core, and for the limits that a query shows. The core
+ * charges contexts, objects by type, connection identifiers, resources of drivers and objects of
+ * ULPs.
  */
 #include <linux/err.h>
 #include <rdma/ib_cm.h>
@@ -10,7 +11,7 @@
 #include "../../../drivers/infiniband/core/cma_priv.h"
 #include "rdma_verbs_kunit.h"
 
-/* Most types need an operation of the device. */
+/* A device has a type only if it has the operation that the type needs. */
 static void rdmacg_test_device_has_the_types_that_it_supports(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
@@ -62,7 +63,7 @@ static void rdmacg_test_idr_object_is_charged_as_object_and_type(struct kunit *t
 
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_idr_uobject(uobj), 0);
 	rdmacg_expect_left(test, 1, "qp=1");
-	/* Both objects have one owner. */
+	/* The hca_object and the object of the type are one charge with one owner. */
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 1);
 }
 
@@ -130,7 +131,7 @@ static void rdmacg_test_fd_object_without_a_slot_is_free(struct kunit *test)
 	rdmacg_expect_left(test, 0, "");
 }
 
-/* The refused object appears neither in usage nor in peaks. */
+/* A refused object appears neither in usage nor in peaks. */
 static void rdmacg_test_refusal_of_the_type_charges_no_object(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
@@ -158,7 +159,7 @@ static void rdmacg_test_refusal_of_the_object_charges_no_type(struct kunit *test
 	rdmacg_expect(test, &verbs->left, RDMACG_CLASS_VERB, RDMACG_FILE_PEAK, NOTHING);
 }
 
-/* Uverbs calls both functions more than once when it opens a context, or fails to open it. */
+/* Uverbs may call each of the two functions several times for one context. */
 static void rdmacg_test_context_is_charged_and_uncharged_once(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
@@ -173,7 +174,7 @@ static void rdmacg_test_context_is_charged_and_uncharged_once(struct kunit *test
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
 }
 
-/* Limits of left and of its parent top, and the values that a query in left reports. */
+/* A case has limits of left and of its parent top, and the values that a query in left reports. */
 struct rdmacg_attr_case {
 	const char *name;
 	const char *hca, *verb, *top;
@@ -245,7 +246,7 @@ static void rdmacg_test_query_shows_the_smallest_limit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, attr.max_pd, limits->max_pd);
 	KUNIT_EXPECT_EQ(test, attr.max_qp, limits->max_qp);
 	KUNIT_EXPECT_EQ(test, attr.max_mr_size, 64 * MIB);
-	/* The device states no SRQs, so the query reports none. */
+	/* The device has no SRQs, so the query reports none. */
 	KUNIT_EXPECT_EQ(test, attr.max_srq, 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
 }
@@ -284,7 +285,10 @@ static const struct rdmacg_driver_case rdmacg_driver_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(rdmacg_driver, rdmacg_driver_cases, name);
 
-/* A provider whose sources were not read may size its tables by these attributes. */
+/*
+ * Only the drivers in the list report limits, because other providers may size their tables by
+ * these attributes.
+ */
 static void rdmacg_test_query_shows_limits_of_known_drivers_only(struct kunit *test)
 {
 	const struct rdmacg_driver_case *driver = test->param_value;
@@ -298,7 +302,7 @@ static void rdmacg_test_query_shows_limits_of_known_drivers_only(struct kunit *t
 	KUNIT_EXPECT_EQ(test, attr.max_qp, driver->is_limited ? 7 : 1000);
 }
 
-/* Programs take 0 address handles as "not stated", which would mean no limit. */
+/* A limit of 0 address handles is not reported, because programs take 0 as "not stated". */
 static void rdmacg_test_query_shows_no_limit_of_0_address_handles(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = test->priv;
@@ -319,7 +323,7 @@ static void rdmacg_test_query_shows_no_limit_of_0_address_handles(struct kunit *
 
 #define RDMACG_HW(_name) RDMACG_TEST_RESOURCE(_name, RDMACG_CLASS_HW)
 
-/* The place of "gate" in the table below. */
+/* The index of "gate" in the table below. */
 #define GATE 1
 
 /* Register a device with two resources of its own. */
@@ -364,10 +368,7 @@ static void rdmacg_test_hw_resource_is_refused_past_its_limit(struct kunit *test
 	ib_rdmacg_uncharge_hw(owner, &verbs->device, GATE, 2);
 }
 
-/*
- * The owner of a context is charged for its hardware resources, also if another process requests
- * them.
- */
+/* The owner of a context is charged for its hw resources, even if another process requests them. */
 static void rdmacg_test_context_pays_for_its_hw_resources(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start_hw(test);
@@ -423,7 +424,7 @@ static void rdmacg_test_multicast_is_free_where_the_device_has_none(struct kunit
 	rdmacg_expect_left(test, 0, "");
 }
 
-/* Expect that a device has no hw resources, and nothing to charge for them. */
+/* Expect that the device has no hw resources, and that a charge for one does nothing. */
 static void rdmacg_expect_no_hw(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = test->priv;
@@ -435,7 +436,7 @@ static void rdmacg_expect_no_hw(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_try_charge_hw(&owner, &verbs->device, 0, 1), 0);
 	KUNIT_EXPECT_NULL(test, owner);
 	ib_rdmacg_uncharge_hw(owner, &verbs->device, 0, 1);
-	/* The device has the resources of the other classes, and no others. */
+	/* The device has only the resources of the other classes. */
 	rdmacg_expect(test, &verbs->left, RDMACG_CLASS_VERB, RDMACG_FILE_CURRENT, NOTHING);
 	rdmacg_expect_left(test, 0, "");
 }
@@ -456,7 +457,9 @@ static void rdmacg_test_hw_table_with_a_known_name_is_refused(struct kunit *test
 	rdmacg_expect_no_hw(test);
 }
 
-/* Programs parse the files of the other classes, so drivers must not add keys to them. */
+/*
+ * A driver must not add keys to other classes, because programs parse the files of these classes.
+ */
 static void rdmacg_test_hw_table_with_another_class_is_refused(struct kunit *test)
 {
 	static const struct rdmacg_resource resources[] = {
@@ -490,7 +493,7 @@ static void rdmacg_test_max_of_hca_leaves_the_verb_class(struct kunit *test)
 
 static void rdmacg_end_cm_id(void *arg)
 {
-	/* This call does nothing for an identifier without a charge. */
+	/* This call does nothing if the identifier has no charge. */
 	ib_rdmacg_uncharge_cm_id(arg);
 	ib_rdmacg_exit_cm_id(arg);
 }
@@ -520,7 +523,7 @@ static void rdmacg_test_cm_id_is_charged_to_its_creator(struct kunit *test)
 	struct rdma_id_private *id = rdmacg_cm_id(test, NULL);
 
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 1);
-	/* The process that binds the identifier is not charged. */
+	/* The cgroup of the process that binds the identifier is not charged. */
 	verbs->current_cg = &verbs->right;
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(id), 0);
 	rdmacg_expect_left(test, 0, "cm_id=1");
@@ -542,14 +545,14 @@ static void rdmacg_test_cm_id_of_a_request_is_charged_like_its_listener(struct k
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(request), 0);
 	rdmacg_expect_left(test, 0, "cm_id=2");
 
-	/* The request keeps its owner when the listener is destroyed. */
+	/* The request keeps its owner after the listener is destroyed. */
 	kunit_release_action(test, rdmacg_end_cm_id, listener);
 	rdmacg_expect_left(test, 0, "cm_id=1");
 	kunit_release_action(test, rdmacg_end_cm_id, request);
 	rdmacg_expect_left(test, 0, "");
 }
 
-/* The connection manager gives up on several paths, also before the first charge. */
+/* The connection manager may uncharge an identifier several times, or before the first charge. */
 static void rdmacg_test_cm_id_is_uncharged_once(struct kunit *test)
 {
 	struct rdma_id_private *id, *other;
@@ -572,7 +575,7 @@ static void rdmacg_test_refused_cm_id_is_not_uncharged(struct kunit *test)
 	struct rdma_id_private *id = rdmacg_cm_id(test, NULL);
 	struct rdma_id_private *refused = rdmacg_cm_id(test, NULL);
 
-	/* The identifier was charged and uncharged before. */
+	/* Charge an identifier again that was charged and uncharged. */
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(id), 0);
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(refused), 0);
 	ib_rdmacg_uncharge_cm_id(refused);
@@ -582,7 +585,10 @@ static void rdmacg_test_refused_cm_id_is_not_uncharged(struct kunit *test)
 	rdmacg_expect_left(test, 0, "cm_id=1");
 }
 
-/* A request to a listener of the kernel is not charged either. */
+/*
+ * An identifier of the kernel is not charged, and a request to a listener of the kernel is not
+ * charged either.
+ */
 static void rdmacg_test_cm_id_of_the_kernel_is_never_charged(struct kunit *test)
 {
 	struct rdma_id_private *kernel, *request;
@@ -604,7 +610,7 @@ static const struct ib_rdmacg_objects rdmacg_link = {
 	.pd = 1, .cq = 2, .qp = 3, .mr = 4, .mr_mem = 4096
 };
 
-/* Charge left for a ULP. */
+/* Charge objects of a ULP to left. */
 static int rdmacg_charge_left(struct kunit *test, const struct ib_rdmacg_objects *objects)
 {
 	struct rdmacg_verbs *verbs = test->priv;
@@ -649,7 +655,7 @@ static void rdmacg_test_ulp_is_not_charged_what_is_not_counted(struct kunit *tes
 	rdmacg_uncharge_left(test, &both);
 }
 
-/* In turn, the limit of each resource is one too low. */
+/* A ULP is charged nothing if the limit of any one resource is too low by one. */
 static void rdmacg_test_refused_ulp_is_charged_nothing(struct kunit *test)
 {
 	static const char * const limits[] = {
@@ -705,7 +711,7 @@ static void rdmacg_test_ulp_without_a_cgroup_charges_nobody(struct kunit *test)
 	rdmacg_expect_left(test, 0, "");
 }
 
-/* No process can pin such a length, so it stands for the whole address space. */
+/* Such a length stands for the whole address space, because no process can pin so much memory. */
 static void rdmacg_test_endless_memory_of_a_ulp_is_not_counted(struct kunit *test)
 {
 	static const struct ib_rdmacg_objects endless = { .mr = 1, .mr_mem = LONGEST + 1 };
@@ -721,7 +727,9 @@ static void rdmacg_test_endless_memory_of_a_ulp_is_not_counted(struct kunit *tes
 	rdmacg_uncharge_left(test, &longest);
 }
 
-/* Only limits of these three keys, in the cgroup of the process or in an ancestor, count. */
+/*
+ * A process counts as limited if its cgroup or an ancestor has a limit of one of these three keys.
+ */
 static void rdmacg_test_current_is_limited_by_qp_mr_and_memory(struct kunit *test)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Helpers of the KUnit tests of the IB core. No driver is called: devices and objects are bare
- * structs, and the current process is in left or right:
+ * Helpers for the KUnit tests of the IB core. Devices and objects are only structs, and no driver
+ * is called. The current process is in left or right of this tree:
  *
  *   root
  *    `-- top
@@ -38,11 +38,14 @@ static inline struct rdma_cgroup *rdmacg_test_get_current(void)
 	return verbs->current_cg;
 }
 
-/* Give the device these types, in addition to the two types of every device, and attributes. */
+/*
+ * Let the device support these types, in addition to the two types that every device has. Also set
+ * its attributes.
+ */
 static inline void rdmacg_support(struct ib_device *device)
 {
 	device->ops.driver_id = RDMA_DRIVER_RXE;
-	/* Nothing calls these operations. */
+	/* These operations are never called. */
 	device->ops.dealloc_pd = (void *)rdmacg_support;
 	device->ops.destroy_cq = (void *)rdmacg_support;
 	device->ops.destroy_qp = (void *)rdmacg_support;
@@ -76,14 +79,14 @@ static inline void rdmacg_stop(void *arg)
 {
 	struct rdmacg_verbs *verbs = arg;
 
-	/* Does nothing for a context that is not charged, or no longer. */
+	/* This call does nothing if the context is not charged. */
 	ib_rdmacg_uncharge_ucontext(&verbs->ucontext);
 	ib_device_unregister_rdmacg(&verbs->device);
 }
 
 /*
- * Register the device with the test's changes. A test calls this before it creates objects, so that
- * their charges are undone before the device is unregistered.
+ * Register the device as the test has changed it. A test calls this before it creates objects. Then
+ * the charges of the objects are undone before the device is unregistered.
  */
 static inline struct rdmacg_verbs *rdmacg_start(struct kunit *test)
 {
@@ -103,10 +106,10 @@ static inline void rdmacg_expect(struct kunit *test, struct rdma_cgroup *cg,
 	KUNIT_EXPECT_STREQ(test, rdmacg_test_show(test, cg, class, file), line);
 }
 
-/* A file of the verb class that shows no usage. */
+/* The text of rdma.verb.current without any usage. */
 #define NOTHING "kunit0 pd=0 comp_channel=0 cq=0 qp=0 mr=0 async_event=0 mr_mem=0 cm_id=0\n"
 
-/* The usage of the verb class: the words of the file that do not end in "=0". */
+/* Returns the words of rdma.verb.current that do not end in "=0". */
 static inline char *rdmacg_used(struct kunit *test, struct rdma_cgroup *cg)
 {
 	char *text = rdmacg_test_show(test, cg, RDMACG_CLASS_VERB, RDMACG_FILE_CURRENT);
@@ -114,7 +117,7 @@ static inline char *rdmacg_used(struct kunit *test, struct rdma_cgroup *cg)
 	char *word;
 
 	KUNIT_ASSERT_NOT_NULL(test, used);
-	/* A device without a line would also show no usage, so check that the line exists. */
+	/* Check that the line exists, because a missing line would look like no usage. */
 	KUNIT_ASSERT_STREQ(test, strsep(&text, " "), "kunit0");
 	while ((word = strsep(&text, "\n "))) {
 		if (!*word || !strcmp(strchrnul(word, '='), "=0"))
@@ -126,7 +129,7 @@ static inline char *rdmacg_used(struct kunit *test, struct rdma_cgroup *cg)
 	return used;
 }
 
-/* Expect that left uses this many hca_object, and @verb of the verb class. */
+/* Expect that left uses this number of hca_object, and @verb of the verb class. */
 static inline void rdmacg_expect_left(struct kunit *test, unsigned int hca_object,
 				      const char *verb)
 {
@@ -140,11 +143,11 @@ static inline void rdmacg_expect_left(struct kunit *test, unsigned int hca_objec
 
 static inline void rdmacg_uncharge_uobject(void *arg)
 {
-	/* Does nothing for an object that is not charged, or no longer. */
+	/* This call does nothing if the object is not charged. */
 	ib_rdmacg_uncharge_uobject(arg);
 }
 
-/* Create an object of that type, which is not charged yet. */
+/* Create an object of type @id, which is not charged yet. */
 static inline struct ib_uobject *rdmacg_uobject(struct kunit *test, u32 id)
 {
 	struct rdmacg_verbs *verbs = test->priv;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The resources of mlx5 for the RDMA cgroup controller. A program can pass firmware commands to
- * DevX. An object that a command creates counts as the verbs object of the same kind: a queue pair
- * is a qp. The doorbell pages of contexts are a resource of the driver.
+ * The resources of mlx5 for the RDMA cgroup controller. Programs can create objects with firmware
+ * commands, which they pass to DevX. Such an object counts as the verbs object of the same kind.
+ * For example, a queue pair counts as a qp. The doorbell pages of contexts are a resource of the
+ * driver.
  */
 #include <linux/bits.h>
 #include <linux/err.h>
@@ -16,8 +17,8 @@
 #include "cgroup.h"
 
 /*
- * The commands that create an object through DevX. If mlx5_ib also uses the command for a verbs
- * object, the command has the type of this object.
+ * The commands that create an object through DevX, and the types of the objects. If mlx5_ib itself
+ * uses a command to create a verbs object, the table has the type of this verbs object.
  */
 static const struct {
 	u16 opcode;
@@ -26,15 +27,15 @@ static const struct {
 	{ MLX5_CMD_OP_ALLOC_PD, UVERBS_OBJECT_PD },
 	{ MLX5_CMD_OP_CREATE_CQ, UVERBS_OBJECT_CQ },
 	{ MLX5_CMD_OP_CREATE_QP, UVERBS_OBJECT_QP },
-	/* A target of dynamically connected transport: a QP in verbs. */
+	/* A target of dynamically connected transport is a QP in verbs. */
 	{ MLX5_CMD_OP_CREATE_DCT, UVERBS_OBJECT_QP },
-	/* The kind of an SRQ and the version of the firmware decide which command creates it. */
+	/* The command depends on the kind of SRQ and on the version of the firmware. */
 	{ MLX5_CMD_OP_CREATE_SRQ, UVERBS_OBJECT_SRQ },
 	{ MLX5_CMD_OP_CREATE_XRC_SRQ, UVERBS_OBJECT_SRQ },
 	{ MLX5_CMD_OP_CREATE_XRQ, UVERBS_OBJECT_SRQ },
 	{ MLX5_CMD_OP_CREATE_RMP, UVERBS_OBJECT_SRQ },
 	{ MLX5_CMD_OP_CREATE_MKEY, UVERBS_OBJECT_MR },
-	/* The queues of a raw packet QP: a receive queue is a WQ in verbs. */
+	/* These commands create the queues of a raw packet QP. A receive queue is a WQ in verbs. */
 	{ MLX5_CMD_OP_CREATE_RQ, UVERBS_OBJECT_WQ },
 	{ MLX5_CMD_OP_CREATE_SQ, UVERBS_OBJECT_WQ },
 	{ MLX5_CMD_OP_CREATE_RQT, UVERBS_OBJECT_RWQ_IND_TBL },
@@ -42,7 +43,7 @@ static const struct {
 	{ MLX5_CMD_OP_SET_FLOW_TABLE_ENTRY, UVERBS_OBJECT_FLOW },
 	{ MLX5_CMD_OP_ALLOC_PACKET_REFORMAT_CONTEXT, UVERBS_OBJECT_FLOW_ACTION },
 	{ MLX5_CMD_OP_ALLOC_MODIFY_HEADER_CONTEXT, UVERBS_OBJECT_FLOW_ACTION },
-	/* One counter or a set of counters, which is also one object in verbs. */
+	/* One counter or a set of counters is also one object in verbs. */
 	{ MLX5_CMD_OP_ALLOC_FLOW_COUNTER, UVERBS_OBJECT_COUNTERS },
 	{ MLX5_CMD_OP_ALLOC_Q_COUNTER, UVERBS_OBJECT_COUNTERS },
 
@@ -60,7 +61,7 @@ static const struct {
 	{ MLX5_CMD_OP_CREATE_PSV, MLX5_IB_OBJECT_DEVX_OBJ },
 };
 
-/* Returns the type for a command. The type of DevX stands for a command that DevX will refuse. */
+/* Returns the type for a command. A command that DevX will refuse has the type of a DevX object. */
 static u32 mlx5_ib_devx_type(u16 opcode)
 {
 	unsigned int i;
@@ -71,13 +72,19 @@ static u32 mlx5_ib_devx_type(u16 opcode)
 	return MLX5_IB_OBJECT_DEVX_OBJ;
 }
 
-/* Returns whether the command allocates steering memory, as UVERBS_METHOD_DM_ALLOC also does. */
+/*
+ * Returns whether the command allocates steering memory. UVERBS_METHOD_DM_ALLOC can also allocate
+ * this memory.
+ */
 static bool mlx5_ib_is_sw_icm(const void *cmd, int len)
 {
 	if (MLX5_GET(general_obj_in_cmd_hdr, cmd, opcode) != MLX5_CMD_OP_CREATE_GENERAL_OBJECT ||
 	    MLX5_GET(general_obj_in_cmd_hdr, cmd, obj_type) != MLX5_OBJ_TYPE_SW_ICM)
 		return false;
-	/* The firmware refuses a command that ends before the size. */
+	/*
+	 * A command that ends before the size is not counted as memory, because the firmware
+	 * refuses it.
+	 */
 	return len > MLX5_BYTE_OFF(create_sw_icm_in, sw_icm.log_sw_icm_size);
 }
 
@@ -96,8 +103,8 @@ static int mlx5_ib_describe_devx_obj(const struct uverbs_attr_bundle *attrs,
 	if (IS_ERR(attr))
 		return PTR_ERR(attr);
 	/*
-	 * The command is too long to be part of the attribute, so this is a copy that the program
-	 * cannot change.
+	 * The attribute has a pointer to a copy of the command, because the command is too long for
+	 * the attribute itself. The program cannot change this copy.
 	 */
 	cmd = attr->ptr_attr.ptr;
 	if (mlx5_ib_is_sw_icm(cmd, attr->ptr_attr.len)) {
@@ -140,7 +147,7 @@ void mlx5_ib_set_resources(struct ib_device *device)
 /**
  * mlx5_ib_charge_uars() - charge doorbell pages to the owner of a context
  * @ucontext: the context that is about to get the pages
- * @pages: the number, perhaps 0
+ * @pages: the number of pages, which may be 0
  *
  * Context: Process context; may sleep.
  * Return: 0, -EAGAIN at a limit, or -ENOMEM.
@@ -153,7 +160,7 @@ int mlx5_ib_charge_uars(struct ib_ucontext *ucontext, unsigned int pages)
 /**
  * mlx5_ib_uncharge_uars() - return a charge of mlx5_ib_charge_uars()
  * @ucontext: the same context
- * @pages: the same number
+ * @pages: the same number of pages
  *
  * Context: Process context; may sleep.
  */

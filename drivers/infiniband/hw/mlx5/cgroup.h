@@ -4,7 +4,7 @@
 
 #include <rdma/ib_rdmacg.h>
 
-/* The function that describes objects of DevX. The last entry is empty. */
+/* The definition of DevX objects for ib_rdmacg_set_object_defs(). */
 extern const struct ib_rdmacg_object_def mlx5_ib_object_defs[];
 
 void mlx5_ib_set_resources(struct ib_device *device);

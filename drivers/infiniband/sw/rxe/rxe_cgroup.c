@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The resource of rxe for the RDMA cgroup controller: the memory of queues. rxe allocates this
- * memory in the kernel, so no umem charges it. The process that creates a queue is charged until
- * the queue and its last mapping are removed. Queues of kernel users are not charged.
+ * The resource of rxe for the RDMA cgroup controller, which is the memory of queues. rxe allocates
+ * this memory in the kernel, so it is not charged as a umem. The process that creates a queue is
+ * charged until the queue and its last mapping are removed. Queues of kernel users are not charged.
  */
 #include "rxe.h"
 
@@ -31,7 +31,7 @@ void rxe_set_resources(struct rxe_dev *rxe)
 
 /**
  * rxe_charge_queue() - charge the memory of a queue to the current process
- * @ip: the mapping of the queue for the program; keeps the owner
+ * @ip: the mapping of the queue for the program, which keeps the owner
  *
  * Context: Process context; may sleep.
  * Return: 0, -EAGAIN at a limit, or -ENOMEM.

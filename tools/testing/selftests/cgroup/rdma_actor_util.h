@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Helpers for the tests of sockets over RDMA. They load modules, and start actors. An actor is an
- * unprivileged process in a cgroup, and carries out the test's orders one after the other.
+ * unprivileged process in a cgroup. It carries out the orders of the test one after the other.
  */
 #ifndef RDMA_ACTOR_UTIL_H
 #define RDMA_ACTOR_UTIL_H
@@ -23,14 +23,14 @@ struct rdmacg_order {
 	int argument;
 };
 
-/* Carry out one order. The actor answers with the returned value: 0 or a negative errno. */
+/* Carry out one order. Returns the actor's answer, which is 0 or a negative errno. */
 typedef int (*rdmacg_act_fn)(int verb, int argument);
 
 static inline bool rdmacg_drop_privileges(void)
 {
 	return !setgroups(0, NULL) && !setresgid(RDMACG_NOBODY, RDMACG_NOBODY, RDMACG_NOBODY) &&
 	       !setresuid(RDMACG_NOBODY, RDMACG_NOBODY, RDMACG_NOBODY) &&
-	       /* setuid() clears the death signal. */
+	       /* Set the death signal again, because setuid() has cleared it. */
 	       !prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
@@ -90,7 +90,10 @@ static inline void rdmacg_end_actor(struct rdmacg_actor *actor)
 	actor->pid = 0;
 }
 
-/* Run the program that the kernel itself uses to load modules: it finds the folder of modules. */
+/*
+ * Run the program that the kernel itself uses to load modules, because it finds the folder of the
+ * modules.
+ */
 static inline bool rdmacg_modprobe(const char *arguments)
 {
 	char path[PATH_MAX] = "", command[PATH_MAX + 256];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Helpers for the tests with failing allocations. They use the kernel's failslab, and compare the
- * files of a cgroup before and after a test.
+ * Helpers for the tests with failing allocations. They use the kernel's failslab. They also compare
+ * the files of a cgroup before and after a test.
  */
 #ifndef RDMA_FAULT_UTIL_H
 #define RDMA_FAULT_UTIL_H
@@ -24,7 +24,7 @@ static inline int rdmacg_write(const char *path, const char *text)
 	return ret;
 }
 
-/* The switches that the tests change. Writing 0 to the first switch ends all injection. */
+/* The settings of failslab that the tests change. A 0 in the first setting ends all faults. */
 static const char *const rdmacg_failslab_files[] = {
 	FAILSLAB "probability",
 	FAILSLAB "ignore-gfp-wait",
@@ -35,14 +35,14 @@ static const char *const rdmacg_failslab_files[] = {
 	FAILSLAB "verbose",
 };
 
-/* The switches before rdmacg_failslab_begin(), for rdmacg_failslab_end(). */
+/* The settings that rdmacg_failslab_begin() saves, and rdmacg_failslab_end() restores. */
 struct rdmacg_failslab {
 	char saved[ARRAY_SIZE(rdmacg_failslab_files)][32];
 	bool has_begun;
 	bool has_mounted;
 };
 
-/* Restore the switches if rdmacg_failslab_begin() saved them. */
+/* Restore the settings if rdmacg_failslab_begin() has saved them. */
 static inline void rdmacg_failslab_end(struct rdmacg_failslab *failslab)
 {
 	size_t i;
@@ -56,8 +56,8 @@ static inline void rdmacg_failslab_end(struct rdmacg_failslab *failslab)
 }
 
 /*
- * Save the switches, and let all kinds of allocations fail without a line in the log. Returns NULL,
- * or text that says why that is not possible.
+ * Save the settings. Then set failslab to all kinds of allocations, without lines in the log.
+ * Returns NULL, or a text with the reason why this is impossible.
  */
 static inline const char *rdmacg_failslab_begin(struct rdmacg_failslab *failslab)
 {
@@ -80,7 +80,7 @@ static inline const char *rdmacg_failslab_begin(struct rdmacg_failslab *failslab
 	return "the switches of failslab cannot be written";
 }
 
-/* Let the @nth of this thread's next allocations fail; 0 lets none fail. */
+/* Let the @nth of this thread's next allocations fail. If @nth is 0, no allocation fails. */
 static inline int rdmacg_fail_nth(int nth)
 {
 	char text[16];
@@ -89,7 +89,7 @@ static inline int rdmacg_fail_nth(int nth)
 	return rdmacg_write("/proc/thread-self/fail-nth", text);
 }
 
-/* Returns the number of allocations until one fails, or 0 if one has failed. */
+/* Returns the number of allocations until one fails, or 0 if one has already failed. */
 static inline int rdmacg_fail_left(void)
 {
 	char text[16] = "";
@@ -110,7 +110,7 @@ static inline bool rdmacg_end_fail_nth(void)
 	return !left;
 }
 
-/* Count the allocations of @act, and undo it. Returns 0 after a failure. */
+/* Returns the number of allocations of @act, or 0 after a failure. Calls @undo after @act. */
 static inline int rdmacg_count_allocations(int (*act)(void *what), int (*undo)(void *what),
 					   void *what)
 {
@@ -159,12 +159,13 @@ static inline bool rdmacg_is_as_before(const char *cgroup, const char *before)
 /*
  * Call @act once for each of its allocations, and let that allocation fail. Call @undo after each
  * success. Both functions return 0 or an errno. Each of the first 30 allocations fails in three
- * attempts, because an attempt may allocate more than the attempt before. Thousands of attempts
- * would take too long. After 20 s, each of the first 30 allocations fails in one attempt, and the
- * distance between later ones doubles. (When Soft-RoCE registers a device, 7500 allocations follow,
- * and the controller makes the 17th to the 22nd.) Returns the number of failed attempts. Returns -1
- * if an attempt changed the state of @cgroup, if @undo failed, if no allocation failed, or if @act
- * failed without a failed allocation or a limit.
+ * attempts, because an attempt may need more allocations than the attempt before. After 20 s, each
+ * of the first 30 allocations fails in only one attempt, and the distance between later failing
+ * allocations doubles. Otherwise thousands of attempts would take too long. For example, Soft-RoCE
+ * needs 7500 allocations to register a device, and the controller makes the 17th to the 22nd of
+ * them. Returns the number of failed attempts. Returns -1 if an attempt changed the state of
+ * @cgroup, if @undo failed, or if no allocation failed. Also returns -1 if @act failed without a
+ * failed allocation and without a limit.
  */
 static inline int rdmacg_sweep(const char *cgroup, int (*act)(void *what),
 			       int (*undo)(void *what), void *what)
@@ -194,7 +195,7 @@ static inline int rdmacg_sweep(const char *cgroup, int (*act)(void *what),
 	return injected ? -1 : failed;
 }
 
-/* Let every @interval-th allocation of the threads that allow failures fail with @probability. */
+/* Let every @interval-th allocation fail with @probability, in the threads that allow failures. */
 static inline int rdmacg_inject(const char *interval, const char *probability)
 {
 	return rdmacg_write(FAILSLAB "task-filter", "Y") ?:
@@ -204,15 +205,17 @@ static inline int rdmacg_inject(const char *interval, const char *probability)
 }
 
 /*
- * Writing "1" to the file allows allocations of this thread to fail, and "0" forbids it. Opening
- * it needs memory, so it is opened before.
+ * Open the file that lets allocations of this thread fail. Write "1" to the file to allow failures,
+ * and "0" to forbid them. Open it before the first failure, because the open needs memory.
  */
 static inline int rdmacg_open_make_it_fail(void)
 {
 	return open("/proc/thread-self/make-it-fail", O_WRONLY | O_CLOEXEC);
 }
 
-/* Let allocations fail after the first @bytes, and call @act. Returns 0, an errno, or -1. */
+/*
+ * Call @act, and let all its allocations after the first @bytes fail. Returns 0, an errno, or -1.
+ */
 static inline int rdmacg_act_within(unsigned int bytes, int (*act)(void *what), void *what)
 {
 	int fd = rdmacg_open_make_it_fail();
@@ -230,10 +233,10 @@ static inline int rdmacg_act_within(unsigned int bytes, int (*act)(void *what), 
 }
 
 /*
- * Call @act without memory, and then with more and more memory until @act succeeds. Code that
- * repeats a failed allocation also fails here, such as xa_alloc() in a driver. After 10 s, each
- * attempt has half as much memory again. Returns the number of failed attempts, or -1 for the
- * reasons of rdmacg_sweep().
+ * Call @act without memory, and then with more and more memory until @act succeeds. With this
+ * method, code that repeats a failed allocation also fails, such as xa_alloc() in a driver. After
+ * 10 s, each attempt has one and a half times the memory of the attempt before. Returns the number
+ * of failed attempts, or -1 for the reasons of rdmacg_sweep().
  */
 static inline int rdmacg_exhaust(const char *cgroup, int (*act)(void *what),
 				 int (*undo)(void *what), void *what)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Helpers for the tests of samples/rdmacg. They create two connected ends, set the parameters of
- * the module, and have the formulas of Lustre's o2iblnd.
+ * the module, and compute the sizes of Lustre's o2iblnd.
  */
 #ifndef RDMA_LND_UTIL_H
 #define RDMA_LND_UTIL_H
@@ -35,7 +35,8 @@ struct lnd_ends {
 	struct rdmacg_tree tree;
 	char address[INET_ADDRSTRLEN];
 	/*
-	 * @left connects and is charged to the left cgroup; @right is its peer in the right cgroup.
+	 * @left is the end that connects, and is charged to the left cgroup. @right is its peer,
+	 * and is charged to the right cgroup.
 	 */
 	int left;
 	int right;
@@ -60,7 +61,7 @@ static inline int lnd_write(const char *path, const char *text)
 	return ret;
 }
 
-/* Set a parameter of the module, for ends that listen afterwards. Returns 0 or the error. */
+/* Set a parameter of the module. It applies to ends that listen later. Returns 0 or the error. */
 static inline int lnd_set(const char *name, int value)
 {
 	char path[128], text[16];
@@ -82,7 +83,7 @@ static inline int lnd_say(int fd, const char *format, ...)
 	return write(fd, text, strlen(text)) < 0 ? errno : 0;
 }
 
-/* Read the report of an end; the text stays until the next call. */
+/* Read the report of an end. The next call overwrites the text. */
 static inline char *lnd_read(int fd)
 {
 	static char text[4096];
@@ -136,7 +137,7 @@ static inline void lnd_close(int *fd)
 	*fd = -1;
 }
 
-/* Returns whether @cgroup is charged for exactly these numbers of objects. */
+/* Returns whether @cgroup is charged for exactly these objects. */
 static inline bool lnd_uses(struct rdmacg_tree *tree, const char *cgroup, int pd, int qp, int mr)
 {
 	const struct {
@@ -181,7 +182,7 @@ static inline const char *lnd_find_address(struct lnd_ends *ends)
 	return address.s_addr ? NULL : "the device has no IPv4 address";
 }
 
-/* Undo the parameters of this test, or of an earlier test that was killed. */
+/* Reset the parameters that this test has set, or an earlier test that was killed. */
 static inline bool lnd_set_defaults(void)
 {
 	size_t i;
@@ -200,7 +201,7 @@ static inline void lnd_ends_destroy(struct lnd_ends *ends)
 	rdmacg_tree_destroy(&ends->tree);
 }
 
-/* Open both ends, without limits. Returns NULL, or text that says what is missing. */
+/* Open both ends, without limits. Returns NULL, or a text that names what is missing. */
 static inline const char *lnd_ends_create(struct lnd_ends *ends)
 {
 	const char *missing = rdmacg_tree_create(&ends->tree);

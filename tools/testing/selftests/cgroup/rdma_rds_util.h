@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Helpers for the tests of RDS over RDMA. They create a device with an address, and actors whose
- * sockets connect the address to itself.
+ * Helpers for the tests of RDS over RDMA. They create a device with an address, and actors with
+ * sockets that connect this address to itself.
  */
 #ifndef RDMA_RDS_UTIL_H
 #define RDMA_RDS_UTIL_H
@@ -22,7 +22,7 @@
 #define MIB (1024 * 1024)
 #define RDMACG_MAX_REGIONS 64
 
-/* The address of the device, from a network that is reserved for tests. */
+/* The address of the device. Its network is reserved for tests. */
 static char rdmacg_address[INET_ADDRSTRLEN];
 
 /* The socket and the regions of an actor. */
@@ -33,7 +33,7 @@ static struct {
 } rdmacg_own = { .fd = -1 };
 
 enum rdmacg_verb {
-	/* Open a socket with the argument as type of service, and send a byte to itself. */
+	/* Open a socket, and send a byte to itself. The argument is the type of service. */
 	RDMACG_SEND,
 	/* Send more bytes, because RDS acknowledges some messages together. */
 	RDMACG_SEND_MORE,
@@ -45,7 +45,7 @@ enum rdmacg_verb {
 	RDMACG_FREE,
 	/* Open a socket, and report its transport. */
 	RDMACG_TRANSPORT,
-	/* Open a socket for RDS over RDMA alone. */
+	/* Open a socket that accepts only RDS over RDMA. */
 	RDMACG_BIND_IB,
 };
 
@@ -113,7 +113,7 @@ static inline int rdmacg_map_one(size_t bytes)
 	cmsg->cmsg_len = CMSG_LEN(sizeof(args));
 	memcpy(CMSG_DATA(cmsg), &args, sizeof(args));
 	ret = rdmacg_send_message(control, sizeof(control));
-	/* The region keeps the pages. */
+	/* The region keeps the pages after munmap(). */
 	munmap(memory, bytes);
 	if (!ret)
 		rdmacg_own.nr_regions++;
@@ -177,8 +177,8 @@ static inline bool rdmacg_add_address(void)
 }
 
 /*
- * The connections of earlier tests are lost, but RDS retries them each second for ever. Set a
- * longer wait, so that the retries do not keep a slow machine busy.
+ * RDS retries the lost connections of earlier tests each second. Set a longer wait, so that the
+ * retries do not keep a slow machine busy.
  */
 static inline bool rdmacg_add_rds_device(void)
 {
@@ -186,7 +186,7 @@ static inline bool rdmacg_add_rds_device(void)
 	       rdmacg_add_link() && rdmacg_add_address() && rdmacg_add_device("rxe");
 }
 
-/* Create the cgroups and a device. Returns NULL, or text that says what is missing. */
+/* Create the cgroups and a device. Returns NULL, or a text that names what is missing. */
 static inline const char *rdmacg_rds_create(struct rdmacg_tree *tree)
 {
 	const char *missing = rdmacg_tree_create(tree);
@@ -198,7 +198,7 @@ static inline const char *rdmacg_rds_create(struct rdmacg_tree *tree)
 	return "there is no RDS over RDMA, or no second device can be made";
 }
 
-/* Let the actor connect, because a message that registers memory needs a connection. */
+/* Let the actor connect, because a message that registers memory needs a connection that exists. */
 static inline bool rdmacg_connect(struct rdmacg_actor *actor, int tos)
 {
 	return !rdmacg_tell(actor, RDMACG_SEND, tos) && !rdmacg_tell(actor, RDMACG_RECEIVE, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Helpers for SMC's netlink families: the user EID, the devices of SMC and the state of sockets.
- * SMC uses Soft-RoCE only if there is a user EID.
+ * Helpers for the netlink families of SMC. They add a user EID, without which SMC does not use
+ * Soft-RoCE. They also read the devices of SMC and the state of sockets.
  */
 #ifndef RDMA_SMC_UTIL_H
 #define RDMA_SMC_UTIL_H
@@ -21,7 +21,7 @@
 #define AF_SMC 43
 #endif
 
-/* An EID has 32 characters, with blanks at the end. */
+/* A user EID. It has 32 characters, with blanks at the end. */
 #define RDMACG_EID "RDMACG                          "
 
 struct rdmacg_genl {
@@ -50,13 +50,13 @@ static inline void *rdmacg_find_nested(struct nlattr *nest, int type)
 					    type) : NULL;
 }
 
-/* The value of an attribute. */
+/* Returns the value of an attribute. */
 static inline void *rdmacg_attribute_data(struct nlattr *attribute)
 {
 	return (void *)attribute + NLA_HDRLEN;
 }
 
-/* Add a string, with its NUL. */
+/* Add a string attribute, including the NUL. */
 static inline void rdmacg_add_string(struct rdmacg_genl *message, int type, const char *text)
 {
 	struct nlattr *attribute = (void *)message + NLMSG_ALIGN(message->header.nlmsg_len);
@@ -68,7 +68,7 @@ static inline void rdmacg_add_string(struct rdmacg_genl *message, int type, cons
 				    NLA_ALIGN(attribute->nla_len);
 }
 
-/* Send a request, with @text if not NULL. Returns the length of the answer, or -1 for none. */
+/* Send a request. @text is NULL or a string attribute. Returns the length of the answer, or -1. */
 static inline ssize_t rdmacg_ask_genl(int family, int command, int flags, int type,
 				      const char *text, char *answer, size_t size)
 {
@@ -91,7 +91,7 @@ static inline ssize_t rdmacg_ask_genl(int family, int command, int flags, int ty
 	return length;
 }
 
-/* The attributes of a generic netlink message, and their length. */
+/* These functions return the attributes of a generic netlink message, and their length. */
 static inline void *rdmacg_genl_attributes(struct nlmsghdr *header)
 {
 	return NLMSG_DATA(header) + GENL_HDRLEN;
@@ -143,7 +143,8 @@ static inline bool rdmacg_is_active_port(struct nlmsghdr *header, const char *de
 }
 
 /*
- * Returns whether SMC can use a port of the device yet. A worker of SMC finds ports with a delay.
+ * Returns whether SMC can already use a port of the device. A worker of SMC finds ports with a
+ * delay.
  */
 static inline bool rdmacg_smc_sees(const char *device)
 {
@@ -163,7 +164,10 @@ static inline bool rdmacg_smc_sees(const char *device)
 struct rdmacg_smc_sockets {
 	/* Sockets with a connection over RDMA. */
 	int smcr;
-	/* Sockets that use TCP for the wanted reason, and sockets whose peer does. */
+	/*
+	 * The number of sockets that use TCP for the given reason, and of sockets whose peer does
+	 * so.
+	 */
 	int fallbacks;
 	int peer_fallbacks;
 };
@@ -187,7 +191,7 @@ static inline void rdmacg_count_smc_socket(struct nlmsghdr *header, unsigned int
 	found->peer_fallbacks += fallback->peer_diagnosis == reason;
 }
 
-/* Count the sockets. The kernel reports a closed socket for a moment. */
+/* Count the sockets. The kernel still reports a socket for a moment after it is closed. */
 static inline struct rdmacg_smc_sockets rdmacg_smc_sockets(unsigned int reason)
 {
 	struct {

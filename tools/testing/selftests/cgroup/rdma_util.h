@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Helpers for the tests of the RDMA cgroup controller: a tree of cgroups, the files in it, and a
- * second device. The tree is on the hierarchy that has the controller, v1 or v2. RDMACG_DEVICE
- * names the device under test on a machine with several devices.
+ * Helpers for the tests of the RDMA cgroup controller. They create a tree of cgroups and a second
+ * device, and they read and write the files of cgroups. The tree is on the hierarchy that has the
+ * controller, v1 or v2. On a machine with several devices, RDMACG_DEVICE is the name of the device
+ * to test.
  *
  *   root
  *    `-- top
  *         |-- left
  *         `-- right
  *
- * A killed test does not clean up, so the next test removes the remains.
+ * A killed test leaves its cgroups and its device, so the next test removes them.
  */
 #ifndef RDMA_UTIL_H
 #define RDMA_UTIL_H
@@ -32,10 +33,12 @@
 /* rdmacg_value() returns this number for "max". */
 #define RDMACG_NO_LIMIT LLONG_MAX
 
-/* The kernel may need this time to free a removed cgroup or device, or a killed process. */
+/* The kernel may need this time to free a removed cgroup, a removed device or a killed process. */
 #define RDMACG_PATIENCE_MS 10000
 
-/* Wait until @condition is true. The value is false if the time is over before. */
+/*
+ * Wait until @condition is true. The value is false if this takes longer than RDMACG_PATIENCE_MS.
+ */
 #define RDMACG_WAIT_FOR(condition)						\
 	({									\
 		bool __holds;							\
@@ -54,7 +57,7 @@ struct rdmacg_tree {
 	char right[192];
 	bool v2;
 	char device[NAME_MAX + 1];
-	/* The type for "rdma link add" that creates a device with the driver of @device. */
+	/* The argument of "rdma link add" that creates a device of the same driver as @device. */
 	const char *type;
 };
 
@@ -82,7 +85,10 @@ static inline int rdmacg_find_root(struct rdmacg_tree *tree)
 	return found;
 }
 
-/* Returns Soft-iWARP for an iWARP device, which sysfs calls an RNIC, and else Soft-RoCE. */
+/*
+ * Returns the type of Soft-iWARP for an iWARP device, and the type of Soft-RoCE for other devices.
+ * sysfs shows an iWARP device as an RNIC.
+ */
 static inline const char *rdmacg_find_type(const char *device)
 {
 	char path[NAME_MAX + 64], node_type[32];
@@ -112,7 +118,7 @@ static inline int rdmacg_find_device(struct rdmacg_tree *tree)
 	return entry ? 0 : -1;
 }
 
-/* Enable the controller for the children of @cgroup. On v1 they already have it. */
+/* Enable the controller for the children of @cgroup. On v1, it is always enabled. */
 static inline int rdmacg_delegate(struct rdmacg_tree *tree, const char *cgroup)
 {
 	return tree->v2 ? cg_write(cgroup, "cgroup.subtree_control", "+rdma") : 0;
@@ -143,7 +149,7 @@ static inline void rdmacg_tree_destroy(struct rdmacg_tree *tree)
 	rdmacg_remove_cgroup(tree->top);
 }
 
-/* Create the cgroups, and find a device. Returns NULL, or text that says what is missing. */
+/* Create the cgroups, and find a device. Returns NULL, or a text that names what is missing. */
 static inline const char *rdmacg_tree_create(struct rdmacg_tree *tree)
 {
 	if (geteuid())
@@ -204,7 +210,7 @@ static inline char *rdmacg_read(const char *cgroup, const char *file)
 	return text;
 }
 
-/* Return whether the device's line in the file is "NAME REST". */
+/* Returns whether the device's line in the file is "NAME REST". */
 static inline bool rdmacg_line_is(struct rdmacg_tree *tree, const char *cgroup,
 				  const char *file, const char *rest)
 {
@@ -259,7 +265,10 @@ static inline long long rdmacg_verbs(struct rdmacg_tree *tree, const char *cgrou
 #define RDMACG_RENAMED "rdmacg_renamed"
 #define RDMACG_LINK "rdmacg1"
 
-/* Removing the link also removes the device, whatever its name is, but does not wait for it. */
+/*
+ * Removing the link also removes the device, even if the device was renamed. The command does not
+ * wait for that.
+ */
 static inline bool rdmacg_remove_link(void)
 {
 	system("rdma link del " RDMACG_SECOND " 2>/dev/null");
@@ -267,7 +276,7 @@ static inline bool rdmacg_remove_link(void)
 	return !system("ip link del " RDMACG_LINK " 2>/dev/null");
 }
 
-/* Create the link without a device. A killed test may have left one. */
+/* Create the link, after removing the link of a killed test. */
 static inline bool rdmacg_add_link(void)
 {
 	rdmacg_remove_link();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Helpers for the tests with verbs objects: contexts, multicast groups, child processes, and calls
- * that libibverbs does not have.
+ * Helpers for the tests with verbs objects. They are for contexts, multicast groups, child
+ * processes, and calls that libibverbs does not have.
  */
 #ifndef RDMA_VERBS_UTIL_H
 #define RDMA_VERBS_UTIL_H
@@ -40,7 +40,7 @@ static inline struct ibv_context *rdmacg_open(const struct rdmacg_tree *tree)
 	return context;
 }
 
-/* Open the device's file, and create no context. Returns -1 after a failure. */
+/* Open the device's file without creating a context. Returns -1 after a failure. */
 static inline int rdmacg_open_file(const struct rdmacg_tree *tree)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
@@ -70,8 +70,8 @@ static inline bool rdmacg_enter_and_open(struct rdmacg_tree *tree, const char *c
 }
 
 /*
- * Create a context with write(2), as programs did before the ioctl. The kernel also creates an
- * async_event. Returns 0 or the error.
+ * Create a context with write(2), as programs did before the ioctl existed. The kernel then also
+ * creates an async_event. Returns 0 or the error.
  */
 static inline int rdmacg_get_context(int fd, int *async_fd)
 {
@@ -99,8 +99,8 @@ static inline int rdmacg_get_context(int fd, int *async_fd)
 }
 
 /*
- * Call the ioctl with each id of a driver, because the ioctl refuses the wrong ids with EINVAL. The
- * header then has the id of the device's driver. Returns 0 or the error.
+ * Call the ioctl with the id of each driver in turn, because the ioctl refuses a wrong id with
+ * EINVAL. After success, the header has the id of the device's driver. Returns 0 or the error.
  */
 static inline int rdmacg_ioctl(int fd, struct ib_uverbs_ioctl_hdr *header)
 {
@@ -154,7 +154,10 @@ static inline struct ibv_qp *rdmacg_create_qp(struct ibv_pd *pd, struct ibv_cq *
 	return ibv_create_qp(pd, &init);
 }
 
-/* Attach and detach return an errno. The groups of the tests differ in their last byte. */
+/*
+ * Attach a QP to a group, or detach it. Returns 0 or an errno. @group is the last byte of the
+ * group's address.
+ */
 static inline int rdmacg_attach(struct ibv_qp *qp, unsigned char group)
 {
 	union ibv_gid gid = { .raw = { 0xff, 0x0e, [15] = group } };
@@ -228,7 +231,7 @@ static inline int rdmacg_wait(pid_t child)
 	return WEXITSTATUS(status);
 }
 
-/* Run @body in a child process; the child's status is the block's value. */
+/* Run @body in a child process. The value of this block is the exit status of the child. */
 #define IN_CHILD(body)								\
 	({									\
 		pid_t __child = rdmacg_fork();					\

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The files of the RDMA cgroup controller: the text that they show, accept and refuse. Needs root
- * and one RDMA device.
+ * Tests of the files of the RDMA cgroup controller, and of the text that the files show, accept and
+ * refuse. The tests need root and one RDMA device.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -50,7 +50,7 @@ static const struct rdmacg_file {
 	{ .name = "rdma.control.stat", .mode = 0444 },
 };
 
-/* The files exist in each cgroup except the root, and only files of limits can be written. */
+/* The files exist in each cgroup except the root, and only the files of limits are writable. */
 TEST_F(test_rdmacg, files_are_not_on_root)
 {
 	const struct rdmacg_file *file;
@@ -66,7 +66,7 @@ TEST_F(test_rdmacg, files_are_not_on_root)
 	}
 }
 
-/* The file with the capacity exists only on the root. */
+/* The file with the capacity exists only in the root cgroup. */
 TEST_F(test_rdmacg, capacity_is_on_root)
 {
 	struct stat st;
@@ -79,7 +79,7 @@ TEST_F(test_rdmacg, capacity_is_on_root)
 	EXPECT_EQ(0444, st.st_mode & 0777);
 }
 
-/* List the keys of the device's line in the file, with a blank before each. */
+/* Returns the keys of the device's line in the file, each after a blank. */
 static const char *rdmacg_keys(struct rdmacg_tree *tree, const char *cgroup, const char *file)
 {
 	static char keys[1024];
@@ -118,7 +118,10 @@ static const struct rdmacg_driver {
 	},
 };
 
-/* Each file shows the resources of its class, and the capacity shows them all. */
+/*
+ * Each file shows the resources of its class, and rdma.capacity shows the resources of all three
+ * classes.
+ */
 TEST_F(test_rdmacg, files_show_the_resources_of_the_driver)
 {
 	const struct rdmacg_driver *driver = rdmacg_drivers;
@@ -184,7 +187,10 @@ TEST_F(test_rdmacg, new_cgroup_is_unlimited_and_unused)
 	EXPECT_EQ(0, rmdir(path));
 }
 
-/* The parsers of runc and containerd take a line only if it has exactly three fields. */
+/*
+ * Each line has exactly three fields, because the parsers of runc and containerd accept no other
+ * lines.
+ */
 TEST_F(test_rdmacg, hca_lines_have_three_fields)
 {
 	static const char *const files[] = { "rdma.max", "rdma.current", "rdma.peak" };
@@ -224,7 +230,7 @@ TEST_F(test_rdmacg, lines_have_single_blanks)
 	}
 }
 
-/* A key that is not written keeps its limit. */
+/* A write changes only the limits of its keys. */
 TEST_F(test_rdmacg, keys_are_set_one_by_one)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -338,7 +344,10 @@ TEST_F(test_rdmacg, nul_is_refused)
 	for (at = 0; at <= len; at++) {
 		char text[512] = "";
 
-		/* Put a NUL in place of each character, and then after the last character. */
+		/*
+		 * Replace each character by a NUL in turn, and then add a NUL after the last
+		 * character.
+		 */
 		memcpy(text, line, len);
 		text[at] = '\0';
 		fd = open(path, O_WRONLY);
@@ -363,7 +372,7 @@ TEST_F(test_rdmacg, all_lines_of_a_write_count)
 	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=3 hca_object=2"));
 }
 
-/* A text that was read from a file of limits restores the limits when it is written. */
+/* Writing a text that was read from a file of limits restores these limits. */
 TEST_F(test_rdmacg, cat_restores)
 {
 	static const struct {
@@ -412,7 +421,7 @@ static void rdmacg_fill(struct rdmacg_tree *tree, char *text, int more)
 	text[len] = '\0';
 }
 
-/* A write of nearly 64 KiB, which are many pages, is accepted. */
+/* A write of nearly 64 KiB, which needs many pages, is accepted. */
 TEST_F(test_rdmacg, long_write_is_taken)
 {
 	static char text[2 * RDMACG_WRITE_SIZE];
@@ -451,7 +460,7 @@ TEST_F(test_rdmacg, removed_cgroup_forgets)
 	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=max"));
 }
 
-/* If the controller is disabled for a cgroup and enabled again, the cgroup has no limits. */
+/* A cgroup has no limits after its controller is disabled and enabled again. */
 TEST_F(test_rdmacg, disabled_controller_forgets)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -467,7 +476,7 @@ TEST_F(test_rdmacg, disabled_controller_forgets)
 	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=max"));
 }
 
-/* The deepest level of the controller, not counting the root. */
+/* The deepest level of the controller. A child of the root has level 1. */
 #define RDMACG_DEPTH 64
 
 /* Create nested cgroups down to level @depth, and put the path of the last one into @path. */
@@ -503,7 +512,7 @@ TEST_F_TIMEOUT(test_rdmacg, depth_is_bounded, 60)
 	EXPECT_TRUE(rdmacg_line_is(tree, path, "rdma.max", "hca_handle=5 hca_object=max"));
 }
 
-/* Enabling the controller fails if there are children below the deepest level. */
+/* The controller cannot be enabled for children below the deepest level. */
 TEST_F_TIMEOUT(test_rdmacg, deep_children_cannot_have_it, 60)
 {
 	struct rdmacg_tree *tree = &self->tree;

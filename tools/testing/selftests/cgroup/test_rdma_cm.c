@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Identifiers of the RDMA connection manager under the RDMA cgroup controller: they are charged to
- * their creator while they are bound to a device. Needs root and an RDMA device with an IPv4
- * address.
+ * Tests of identifiers of the RDMA connection manager under the RDMA cgroup controller. An
+ * identifier is charged to its creator while it is bound to a device. The tests need root and an
+ * RDMA device with an IPv4 address.
  */
 #define _GNU_SOURCE
 #include <rdma/rdma_cma.h>
@@ -41,7 +41,7 @@ static int rdmacg_resolve(struct rdma_cm_id *id, struct sockaddr_in *address)
 	return rdma_resolve_addr(id, NULL, (struct sockaddr *)address, 2000) ? errno : 0;
 }
 
-/* Enter left, and find the device's address. Returns NULL, or text that says what is missing. */
+/* Enter left, and find the device's address. Returns NULL, or a text that names what is missing. */
 static const char *rdmacg_cm_setup(struct rdmacg_tree *tree, struct sockaddr_in *address)
 {
 	const char *missing = rdmacg_tree_create(tree);
@@ -67,7 +67,7 @@ FIXTURE(test_rdmacg_cm) {
 	struct rdma_cm_id *id[2];
 };
 
-/* The test's process sits in left, with two ids that are not bound. */
+/* The process of the test is in left, with two ids that are not bound. */
 FIXTURE_SETUP(test_rdmacg_cm)
 {
 	const char *missing = rdmacg_cm_setup(&self->tree, &self->address);
@@ -110,7 +110,7 @@ TEST_F(test_rdmacg_cm, bound_id_is_charged_until_destroyed)
 	EXPECT_EQ(0, rdmacg_cm_ids(tree, tree->top));
 }
 
-/* An id that is bound to all addresses has no device, and costs nothing. */
+/* An id that is bound to all addresses has no device, and is not charged. */
 TEST_F(test_rdmacg_cm, id_bound_everywhere_is_free)
 {
 	struct sockaddr_in any = { .sin_family = AF_INET };
@@ -158,7 +158,7 @@ TEST_F(test_rdmacg_cm, refused_id_can_be_bound_later)
 	EXPECT_EQ(1, rdmacg_cm_ids(tree, tree->left));
 }
 
-/* A bind that fails after the charge, because the port is in use, uncharges. */
+/* The id is uncharged if the bind fails after the charge because the port is in use. */
 TEST_F(test_rdmacg_cm, failed_bind_uncharges)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -169,7 +169,7 @@ TEST_F(test_rdmacg_cm, failed_bind_uncharges)
 	EXPECT_EQ(1, rdmacg_cm_ids(tree, tree->left));
 }
 
-/* An id whose bind has failed is charged when another bind succeeds. */
+/* If a bind of an id fails and a later bind succeeds, the id is charged. */
 TEST_F(test_rdmacg_cm, failed_id_is_charged_when_bound)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -196,7 +196,7 @@ static void rdmacg_resolve_at_limit(struct __test_metadata *_metadata, struct rd
 }
 
 /*
- * The creator of an id is charged, although a kernel thread resolves the address and binds the id.
+ * The creator of an id is charged, even if a kernel thread resolves the address and binds the id.
  */
 TEST_F(test_rdmacg_cm, creator_pays_for_a_resolved_id)
 {
@@ -204,8 +204,8 @@ TEST_F(test_rdmacg_cm, creator_pays_for_a_resolved_id)
 }
 
 /*
- * An id that resolves the address 0.0.0.0 is bound to a device for loopback, and charged. The first
- * id shows which device the kernel has selected.
+ * If an id resolves the address 0.0.0.0, the kernel binds it to a device for loopback, and the id
+ * is charged. The test learns from the first id which device the kernel has selected.
  */
 TEST_F(test_rdmacg_cm, creator_pays_for_a_loopback_id)
 {
@@ -225,7 +225,7 @@ FIXTURE(test_rdmacg_listener) {
 	struct rdma_cm_id *id;
 };
 
-/* The listener has all addresses, or only the device's. It is charged for @own ids. */
+/* The listener is bound to all addresses, or only to the device's. It is charged for @own ids. */
 FIXTURE_VARIANT(test_rdmacg_listener) {
 	bool is_everywhere;
 	int own;
@@ -236,7 +236,7 @@ FIXTURE_VARIANT_ADD(test_rdmacg_listener, on_the_device) { .is_everywhere = fals
 /* A listener on all addresses is not bound to a device. */
 FIXTURE_VARIANT_ADD(test_rdmacg_listener, everywhere) { .is_everywhere = true, .own = 0 };
 
-/* The test's process sits in left and listens. */
+/* The process of the test is in left and listens. */
 FIXTURE_SETUP(test_rdmacg_listener)
 {
 	struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons(PORT) };
@@ -260,8 +260,8 @@ FIXTURE_TEARDOWN(test_rdmacg_listener)
 }
 
 /*
- * Enter right, connect to the listener, and exit with the error: the listener refuses in the end.
- * iWARP needs the number of a QP that exists.
+ * Enter right, connect to the listener, and exit with the error. The attempt always fails, because
+ * the listener refuses it. iWARP needs the number of a QP that exists.
  */
 static void rdmacg_connect(struct rdmacg_tree *tree, struct sockaddr_in *address)
 {
@@ -282,7 +282,7 @@ static void rdmacg_connect(struct rdmacg_tree *tree, struct sockaddr_in *address
 	_exit(rdma_connect(id, &param) ? errno : 0);
 }
 
-/* If the owner of the listener has no room, the request is refused, and nothing is charged. */
+/* A request is refused if the owner of the listener has no room, and then nothing is charged. */
 TEST_F(test_rdmacg_listener, request_above_the_owners_limit_is_refused)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -294,8 +294,8 @@ TEST_F(test_rdmacg_listener, request_above_the_owners_limit_is_refused)
 }
 
 /*
- * The owner of a listener is charged for the id of an incoming request, and the requester for its
- * own id.
+ * The owner of a listener is charged for the id of an incoming request. The requester is charged
+ * for its own id.
  */
 TEST_F(test_rdmacg_listener, owner_pays_for_requests)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Limits of the RDMA cgroup controller on commands: rates, the classification of commands, and
- * waiting processes. Needs root, one RDMA device, and ip and rdma of iproute2 for a second one.
+ * Tests of limits on commands in the RDMA cgroup controller: rates, classes of commands, and
+ * waiting processes. The tests need root, one RDMA device, and ip and rdma of iproute2 for a second
+ * device.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -15,7 +16,10 @@
 
 #define RDMACG_WAITERS 1000
 
-/* In a guest on a busy machine, it takes long until all threads of a crowd wait. */
+/*
+ * The limit for a test in seconds. In a guest on a busy machine, it takes a long time until all
+ * threads of a crowd wait.
+ */
 #define RDMACG_TIMEOUT 120
 
 FIXTURE(test_rdmacg_control) {
@@ -24,7 +28,7 @@ FIXTURE(test_rdmacg_control) {
 	struct ibv_pd *pd;
 };
 
-/* The test's process sits in left with a context and a PD. No cgroup has a limit. */
+/* The process of the test is in left, with a context and a PD. No cgroup has a limit. */
 FIXTURE_SETUP(test_rdmacg_control)
 {
 	const char *missing = rdmacg_tree_create(&self->tree);
@@ -60,7 +64,7 @@ static double rdmacg_now(void)
 	return now.tv_sec + now.tv_nsec / 1e9;
 }
 
-/* Create and destroy a PD @times times: two commands each time. */
+/* Create and destroy a PD @times times. Each time, these are two commands. */
 static int rdmacg_churn(struct ibv_context *context, int times)
 {
 	struct ibv_pd *pd;
@@ -73,7 +77,7 @@ static int rdmacg_churn(struct ibv_context *context, int times)
 	return 0;
 }
 
-/* Count the threads of a process that sleep, except its first one, which waits for the others. */
+/* Count the sleeping threads of a process, without the first thread, which waits for the others. */
 static int rdmacg_sleeping(pid_t pid)
 {
 	char path[NAME_MAX + 64], text[512], *state;
@@ -96,7 +100,10 @@ static int rdmacg_sleeping(pid_t pid)
 	return count;
 }
 
-/* A test shares this with its child, whose threads create PDs until @is_enough. */
+/*
+ * A test shares this struct with its child. The threads of the child create PDs until @is_enough is
+ * true.
+ */
 static struct rdmacg_shared {
 	atomic_int ready;
 	atomic_bool is_enough;
@@ -105,8 +112,8 @@ static struct rdmacg_shared {
 static void *rdmacg_make_pds(void *context)
 {
 	/*
-	 * Allocate now, because a thread's first allocation waits for other threads. The test would
-	 * take this wait for a wait at the limit.
+	 * Allocate memory before the test begins, because a thread's first allocation waits for
+	 * other threads. The test could not distinguish this wait from a wait at the limit.
 	 */
 	closedir(opendir("/proc"));
 	rdmacg_shared->ready++;
@@ -160,8 +167,8 @@ static pid_t rdmacg_start_crowd(struct rdmacg_tree *tree, const char *limited)
 }
 
 /*
- * Commands are never faster than the rate. They are at most two percent slower in one round at
- * least; the machine may have been busy in the other rounds.
+ * Commands are never faster than the rate. In at least one round, they are at most two percent
+ * slower. The machine may be busy in the other rounds.
  */
 TEST_F_TIMEOUT(test_rdmacg_control, rate_is_kept, RDMACG_TIMEOUT)
 {
@@ -171,7 +178,7 @@ TEST_F_TIMEOUT(test_rdmacg_control, rate_is_kept, RDMACG_TIMEOUT)
 
 	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->left, "ops=200 burst=20"));
 	do {
-		/* The burst is used up first. */
+		/* Use up the burst first. */
 		ASSERT_EQ(0, rdmacg_churn(self->context, 15));
 		since = rdmacg_now();
 		ASSERT_EQ(0, rdmacg_churn(self->context, 100));
@@ -219,7 +226,7 @@ TEST_F_TIMEOUT(test_rdmacg_control, rate_is_shared, RDMACG_TIMEOUT)
 	EXPECT_EQ(100, rdmacg_stat(tree, tree->left, "ops"));
 }
 
-/* After a pause, only a burst of commands begins at once. A create command counts twice. */
+/* After a pause, only a burst of commands begins together. A create command counts twice. */
 TEST_F(test_rdmacg_control, burst_is_as_large_as_it_says)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -238,7 +245,7 @@ TEST_F(test_rdmacg_control, burst_is_as_large_as_it_says)
 		ASSERT_NE(NULL, pd[i] = ibv_alloc_pd(self->context));
 	EXPECT_GT(rdmacg_now() - since, 0.6);
 	EXPECT_EQ(14, rdmacg_stat(tree, tree->left, "ops"));
-	/* The number depends on the load of the machine. */
+	/* The exact number depends on the load of the machine. */
 	EXPECT_LE(1, rdmacg_stat(tree, tree->left, "throttled"));
 	EXPECT_LE(1000, rdmacg_stat(tree, tree->left, "throttled_usec"));
 	for (i = 0; i < 14; i++)
@@ -280,7 +287,9 @@ static int rdmacg_free_nothing(struct ibv_pd *pd, int times)
 	return 0;
 }
 
-/* Attempts to destroy objects that do not exist delay no other process under the same limit. */
+/*
+ * Attempts to destroy objects that do not exist do not delay other processes under the same limit.
+ */
 TEST_F(test_rdmacg_control, failing_destroys_take_nothing)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(self->context);
@@ -298,7 +307,7 @@ TEST_F(test_rdmacg_control, failing_destroys_take_nothing)
 	EXPECT_EQ(1002, rdmacg_stat(tree, tree->top, "ops"));
 }
 
-/* A destroy command needs no place in flight, and does not wait while all places are taken. */
+/* A destroy command does not wait if all places in flight are taken, because it needs no place. */
 TEST_F_TIMEOUT(test_rdmacg_control, destroying_takes_no_place, RDMACG_TIMEOUT)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -318,8 +327,8 @@ TEST_F_TIMEOUT(test_rdmacg_control, destroying_takes_no_place, RDMACG_TIMEOUT)
 }
 
 /*
- * Each command counts once, whichever call it uses. A query counts only if the driver asks the
- * adapter for the answer, as for the state of a port.
+ * Each command counts once, for each kind of system call. A query counts only if the driver asks
+ * the adapter for the answer, as for the state of a port.
  */
 TEST_F(test_rdmacg_control, commands_are_counted_once)
 {
@@ -353,7 +362,7 @@ TEST_F(test_rdmacg_control, commands_are_counted_once)
 	close(fd);
 }
 
-/* Without a limit, commands are not counted, whatever the limits of other cgroups are. */
+/* Commands of a cgroup without a limit are not counted, even if other cgroups have limits. */
 TEST_F(test_rdmacg_control, commands_without_a_limit_are_free)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -386,7 +395,7 @@ TEST_F(test_rdmacg_control, bad_limits_are_refused)
 				   "ops=7 burst=8 inflight=9"));
 }
 
-/* With one place in flight, many threads take turns, and each thread gets a turn. */
+/* If there is one place in flight, many threads take turns, and each thread gets a turn. */
 TEST_F(test_rdmacg_control, commands_in_flight_take_turns)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -405,7 +414,9 @@ TEST_F(test_rdmacg_control, commands_in_flight_take_turns)
 	EXPECT_EQ(3200, rdmacg_stat(tree, tree->top, "ops"));
 }
 
-/* A killed process leaves its place in the queue to others, and stays charged for nothing. */
+/*
+ * After a waiting process is killed, its command is no longer in the queue, and no charge is left.
+ */
 TEST_F_TIMEOUT(test_rdmacg_control, killed_waiters_leave_at_once, RDMACG_TIMEOUT)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -427,7 +438,7 @@ static void rdmacg_ignore(int signal)
 {
 }
 
-/* A process gets its turn although signals wake it all the time, and none of its calls fails. */
+/* A process gets its turn even if signals wake it all the time, and none of its calls fails. */
 TEST_F_TIMEOUT(test_rdmacg_control, signals_cost_no_turn, RDMACG_TIMEOUT)
 {
 	struct itimerval often = { { 0, 1000 }, { 0, 1000 } }, never = { };
@@ -513,8 +524,8 @@ TEST_F_TIMEOUT(test_rdmacg_control, raised_limit_lets_waiters_begin, RDMACG_TIME
 }
 
 /*
- * After a cgroup is removed, its limits delay only the commands that already waited. New commands
- * of its former processes are free of them.
+ * After a cgroup is removed, its limits delay only the commands that already wait. They do not
+ * delay new commands of processes that have left the cgroup.
  */
 TEST_F_TIMEOUT(test_rdmacg_control, removed_cgroup_keeps_its_limits, RDMACG_TIMEOUT)
 {
@@ -534,7 +545,7 @@ TEST_F_TIMEOUT(test_rdmacg_control, removed_cgroup_keeps_its_limits, RDMACG_TIME
 	EXPECT_EQ(0, rdmacg_churn(self->context, 1));
 }
 
-/* The removal of a device does not wait for commands that wait because of a limit. */
+/* The removal of a device does not wait until limits let the waiting commands begin. */
 TEST_F_TIMEOUT(test_rdmacg_control, device_that_goes_lets_waiters_go, RDMACG_TIMEOUT)
 {
 	struct rdmacg_tree second = self->tree;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Defaults of the RDMA cgroup controller: a device that is removed and registered again is limited
- * from the first charge on. Each test creates a second device, once with the driver of the
- * machine's device and once with another. Needs root, Soft-RoCE or Soft-iWARP, and ip and rdma of
- * iproute2.
+ * Tests of defaults in the RDMA cgroup controller. If a device is removed and registered again,
+ * defaults limit it from its first charge on. Each test creates a second device. It runs once with
+ * the driver of the machine's device, and once with another driver. The tests need root, Soft-RoCE
+ * or Soft-iWARP, and ip and rdma of iproute2.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -12,12 +12,15 @@
 #define RDMACG_HOLDERS 3
 
 FIXTURE(test_rdmacg_default) {
-	/* Both have the same cgroups; @tree has the machine's device, @second the second device. */
+	/*
+	 * Both trees have the same cgroups. @tree has the machine's device, and @second has the
+	 * second device.
+	 */
 	struct rdmacg_tree tree;
 	struct rdmacg_tree second;
 };
 
-/* The name that "rdma link add" gives the second device. */
+/* The type of the second device for "rdma link add". */
 FIXTURE_VARIANT(test_rdmacg_default) {
 	const char *type;
 };
@@ -26,7 +29,7 @@ FIXTURE_VARIANT_ADD(test_rdmacg_default, rxe) { .type = "rxe" };
 
 FIXTURE_VARIANT_ADD(test_rdmacg_default, siw) { .type = "siw" };
 
-/* The test's process sits in left, and no device has limits. */
+/* The process of the test is in left, and no device has limits. */
 FIXTURE_SETUP(test_rdmacg_default)
 {
 	const char *missing = rdmacg_tree_create(&self->tree);
@@ -54,7 +57,7 @@ static long long rdmacg_peak_objects(struct rdmacg_tree *tree, const char *cgrou
 	return rdmacg_value(tree, cgroup, "rdma.peak", "hca_object");
 }
 
-/* Create up to @most PDs on the device, and close the device. Returns the number of PDs. */
+/* Create at most @most PDs on the device, and close the device. Returns the number of PDs. */
 static int rdmacg_try_pds(struct rdmacg_tree *tree, int most)
 {
 	struct ibv_context *context = rdmacg_open(tree);
@@ -68,7 +71,10 @@ static int rdmacg_try_pds(struct rdmacg_tree *tree, int most)
 	return made;
 }
 
-/* Create as many objects as possible in a loop, whether or not the device exists. */
+/*
+ * Start a process that creates as many objects as possible in a loop. It continues while the device
+ * does not exist.
+ */
 static pid_t rdmacg_start_holder(struct rdmacg_tree *tree, const char *cgroup)
 {
 	pid_t child = rdmacg_fork();
@@ -82,8 +88,9 @@ static pid_t rdmacg_start_holder(struct rdmacg_tree *tree, const char *cgroup)
 }
 
 /*
- * Remove and register the device while processes retry in a loop. The peaks of the new device prove
- * that the processes reached the limits of the cgroup and of its parent, and never exceeded them.
+ * Remove and register the device while processes create objects in a loop. The peaks of the new
+ * device show that the processes reached the limits of the cgroup and of its parent, and never
+ * exceeded them.
  */
 TEST_F_TIMEOUT(test_rdmacg_default, device_comes_back_limited, 240)
 {
@@ -111,7 +118,7 @@ TEST_F_TIMEOUT(test_rdmacg_default, device_comes_back_limited, 240)
 	}
 }
 
-/* A limit of the device itself is removed with the device. Then the default applies. */
+/* A device's own limit is removed with the device. Then the default applies. */
 TEST_F_TIMEOUT(test_rdmacg_default, own_limit_goes_with_the_device, 120)
 {
 	struct rdmacg_tree *second = &self->second;
@@ -145,7 +152,7 @@ TEST_F_TIMEOUT(test_rdmacg_default, default_holds_until_it_is_taken_away, 120)
 	EXPECT_EQ(3, rdmacg_try_pds(&self->second, 3));
 }
 
-/* The default of an ancestor also refuses, and the ancestor counts the refusal. */
+/* The default of an ancestor refuses charges, and the ancestor counts the refusal. */
 TEST_F_TIMEOUT(test_rdmacg_default, default_of_an_ancestor_binds, 120)
 {
 	struct rdmacg_tree *second = &self->second;
@@ -173,8 +180,8 @@ TEST_F_TIMEOUT(test_rdmacg_default, default_is_what_a_query_says, 120)
 static char rdmacg_saved[RDMACG_TEXT_SIZE];
 
 /*
- * The line of a device shows its effective limits, so a program that restores the line sets them as
- * the device's own limits. A default that is written later does not change them.
+ * The line of a device shows its effective limits. If a program restores the line, these limits
+ * become the device's own limits. A default that is written later does not change them.
  */
 TEST_F_TIMEOUT(test_rdmacg_default, file_is_saved_and_restored, 120)
 {
@@ -196,7 +203,8 @@ TEST_F_TIMEOUT(test_rdmacg_default, file_is_saved_and_restored, 120)
 }
 
 /*
- * A device's own "max" has a meaning only beside a default of that key, and ends with the default.
+ * A device's own "max" has an effect only while its key has a default, and is removed with the
+ * default.
  */
 TEST_F_TIMEOUT(test_rdmacg_default, own_max_needs_a_default, 120)
 {
@@ -214,7 +222,10 @@ TEST_F_TIMEOUT(test_rdmacg_default, own_max_needs_a_default, 120)
 	EXPECT_EQ(2, rdmacg_try_pds(tree, 3));
 }
 
-/* Deployed programs need the same lines in both files, and skip a line without three fields. */
+/*
+ * Both files list the same devices, and each line has three fields, because programs depend on
+ * this.
+ */
 TEST_F_TIMEOUT(test_rdmacg_default, files_have_the_same_devices, 120)
 {
 	char *max, *maxes, *current, *currents, device[NAME_MAX + 1];
@@ -236,7 +247,9 @@ TEST_F_TIMEOUT(test_rdmacg_default, files_have_the_same_devices, 120)
 	EXPECT_LE(2, count);
 }
 
-/* A default can have a key of each class and any key of a driver, even if no device has the key. */
+/*
+ * Defaults can have all keys of the kernel and any key of a driver, even if no device has the key.
+ */
 TEST_F_TIMEOUT(test_rdmacg_default, keys_are_those_of_the_kernel, 120)
 {
 	char line[] = "hw:any=2\tops=1000000 mr_mem=5 flow=3  hca_object=6 driver_object=4\n";

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Devices under the RDMA cgroup controller that are registered, removed and renamed, or have the
- * same name: their lines and limits. Each test creates a second device, once with the driver of the
- * machine's device and once with another. Needs root, Soft-RoCE or Soft-iWARP, and ip and rdma of
- * iproute2.
+ * Tests of the lines and limits of devices that are registered, removed or renamed, or that have
+ * the same name. Each test creates a second device. It runs once with the driver of the machine's
+ * device, and once with another driver. The tests need root, Soft-RoCE or Soft-iWARP, and ip and
+ * rdma of iproute2.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -14,7 +14,10 @@
 
 /* The two devices of a test, and the system-wide settings that the test has changed. */
 struct rdmacg_pair {
-	/* Both have the same cgroups; @tree has the machine's device, @second the second device. */
+	/*
+	 * Both trees have the same cgroups. @tree has the machine's device, and @second has the
+	 * second device.
+	 */
 	struct rdmacg_tree tree;
 	struct rdmacg_tree second;
 	/* Objects on the second device. */
@@ -30,7 +33,7 @@ FIXTURE(test_rdmacg_device) {
 	struct rdmacg_pair pair;
 };
 
-/* The name that "rdma link add" gives the second device. */
+/* The type of the second device for "rdma link add". */
 FIXTURE_VARIANT(test_rdmacg_device) {
 	const char *type;
 };
@@ -52,7 +55,7 @@ static int rdmacg_count_devices(const struct rdmacg_tree *tree)
 	return count;
 }
 
-/* The test's process sits in left, and no device has limits. */
+/* The process of the test is in left, and no device has limits. */
 FIXTURE_SETUP(test_rdmacg_device)
 {
 	const char *missing = rdmacg_tree_create(&self->pair.tree);
@@ -62,7 +65,7 @@ FIXTURE_SETUP(test_rdmacg_device)
 	if (missing)
 		SKIP(return, "%s", missing);
 	ASSERT_EQ(0, cg_enter_current(pair->tree.left));
-	/* A test that was killed has left its namespace. */
+	/* Remove the namespace of an earlier test that was killed. */
 	system("ip netns del " RDMACG_NETNS " 2>/dev/null");
 	is_made = rdmacg_add_link();
 	pair->devices = rdmacg_count_devices(&pair->tree);
@@ -87,9 +90,9 @@ static void rdmacg_close(struct rdmacg_pair *pair)
 }
 
 /*
- * This order is necessary: a device is removed after its contexts, a namespace after its devices,
- * and the mode changes after the namespaces. Removing the link also removes a device that is in
- * another namespace.
+ * The order of these steps is necessary. A device can be removed after its contexts, and a
+ * namespace after its devices. The mode can change after the namespaces are removed. Removing the
+ * link also removes a device that is in another namespace.
  */
 FIXTURE_TEARDOWN(test_rdmacg_device)
 {
@@ -131,7 +134,10 @@ TEST_F_TIMEOUT(test_rdmacg_device, refused_rename_changes_nothing, 120)
 				   "hca_handle=max hca_object=max"));
 }
 
-/* Call rdma without a shell, because some bytes of the name have a meaning for a shell. */
+/*
+ * Rename a device. Call the command rdma without a shell, because some bytes of the name have a
+ * meaning for a shell.
+ */
 static bool rdmacg_rename(const char *from, const char *to)
 {
 	pid_t child = rdmacg_fork();
@@ -186,8 +192,8 @@ TEST_F_TIMEOUT(test_rdmacg_device, any_name_can_be_written, 120)
 }
 
 /*
- * A backslash and three octal digits stand for a byte of a name. Any other text after a backslash
- * is refused.
+ * A backslash and three octal digits stand for one byte of a name. A write with other text after a
+ * backslash is refused.
  */
 TEST_F_TIMEOUT(test_rdmacg_device, escapes_are_three_digits, 120)
 {
@@ -214,7 +220,10 @@ static bool rdmacg_is_shared(void)
 	return !system("rdma system show | grep -q 'netns shared'");
 }
 
-/* A device cannot move while all namespaces share all devices, and the attempt changes nothing. */
+/*
+ * While all namespaces share all devices, a device cannot move to another namespace. The attempt
+ * changes nothing.
+ */
 TEST_F_TIMEOUT(test_rdmacg_device, refused_move_changes_nothing, 120)
 {
 	struct rdmacg_tree *tree = &self->pair.tree;
@@ -232,9 +241,9 @@ TEST_F_TIMEOUT(test_rdmacg_device, refused_move_changes_nothing, 120)
 
 /*
  * Move the second device to a network namespace of its own, and give it the name of the first
- * device. Skip the test and return false if the kernel refuses. It does if the driver's devices
- * cannot move (Soft-iWARP, and Soft-RoCE on older kernels), or if names must be unique in all
- * namespaces.
+ * device. Skip the test and return false if the kernel refuses. The kernel refuses if devices of
+ * the driver cannot move, which is true for Soft-iWARP, and for Soft-RoCE on older kernels. It also
+ * refuses if names must be unique in all namespaces.
  */
 static bool rdmacg_make_namesake(struct __test_metadata *_metadata,
 				 struct rdmacg_pair *pair)
@@ -255,7 +264,7 @@ static bool rdmacg_make_namesake(struct __test_metadata *_metadata,
 	return true;
 }
 
-/* Find the index in the line that has this limit of hca_object. Returns -1 if there is none. */
+/* Returns the index in the line that has this limit of hca_object, or -1 if there is none. */
 static long rdmacg_index_of(struct rdmacg_tree *tree, const char *cgroup, const char *limit)
 {
 	char *text = rdmacg_read(cgroup, "rdma.max");
@@ -282,7 +291,7 @@ TEST_F_TIMEOUT(test_rdmacg_device, namesakes_need_an_index, 120)
 	EXPECT_EQ(-ENODEV, rdmacg_limit(tree, tree->left, "index=9999 hca_object=2"));
 }
 
-/* A write with the index of a line changes the device of this line. */
+/* A write with an index changes the device whose line has this index. */
 TEST_F_TIMEOUT(test_rdmacg_device, index_names_one_of_two_namesakes, 120)
 {
 	struct rdmacg_tree *tree = &self->pair.tree;
@@ -320,8 +329,8 @@ TEST_F_TIMEOUT(test_rdmacg_device, index_goes_with_the_namesake, 120)
 }
 
 /*
- * When a network namespace ends, its devices return to the first namespace. If a name is in use
- * there, the device gets another name, which the files show.
+ * When a network namespace ends, its devices return to the first namespace. If the name of a device
+ * is in use there, the device gets another name, which the files then show.
  */
 TEST_F_TIMEOUT(test_rdmacg_device, device_comes_home_with_another_name, 120)
 {
@@ -350,7 +359,7 @@ TEST_F_TIMEOUT(test_rdmacg_device, renamed_device_keeps_its_limits, 120)
 	EXPECT_EQ(-1, rdmacg_value(&self->pair.second, renamed.left, "rdma.max", "hca_object"));
 }
 
-/* Rename the second device there and back, ten times. */
+/* Start a process that renames the second device and renames it back, ten times. */
 static pid_t rdmacg_start_renaming(void)
 {
 	static const char there[] = "rdma dev set " RDMACG_SECOND " name " RDMACG_RENAMED;
@@ -366,7 +375,10 @@ static pid_t rdmacg_start_renaming(void)
 	_exit(0);
 }
 
-/* A reader counts the lines with either name, with another name, and with an index. */
+/*
+ * The numbers of lines that a reader has seen with the one name, with the other name, with a wrong
+ * name, and with an index.
+ */
 struct rdmacg_sightings {
 	int second;
 	int renamed;
@@ -374,7 +386,10 @@ struct rdmacg_sightings {
 	int indexed;
 };
 
-/* The machine's other devices keep their names. */
+/*
+ * Returns whether the name belongs to another device of the machine. These devices keep their
+ * names.
+ */
 static bool rdmacg_is_device(const char *name)
 {
 	char path[NAME_MAX + 32];
@@ -404,7 +419,7 @@ static int rdmacg_look(struct rdmacg_tree *tree, struct rdmacg_sightings *seen)
 	return count;
 }
 
-/* A reader sees a device that is being renamed with one name or the other. */
+/* During a rename, a reader sees the device with the old name or with the new name. */
 TEST_F_TIMEOUT(test_rdmacg_device, rename_is_seen_whole, 120)
 {
 	struct rdmacg_tree *second = &self->pair.second;
@@ -445,8 +460,8 @@ static void rdmacg_use_second(struct __test_metadata *_metadata,
 }
 
 /*
- * Remove the second device while it is used. Some drivers cannot take a device from open contexts,
- * and the command waits until the last context is closed, so close the contexts meanwhile.
+ * Remove the second device while it is in use. With some drivers, the command waits until the last
+ * context is closed. So close the contexts while the command runs.
  */
 static void rdmacg_remove_used(struct __test_metadata *_metadata,
 			       struct rdmacg_pair *pair)
@@ -454,7 +469,7 @@ static void rdmacg_remove_used(struct __test_metadata *_metadata,
 	pid_t remover = rdmacg_fork();
 
 	if (!remover) {
-		/* The child has also inherited the open context. */
+		/* Close the context in the child, which has inherited it. */
 		close(pair->channel->fd);
 		close(pair->context->cmd_fd);
 		close(pair->context->async_fd);
@@ -467,7 +482,7 @@ static void rdmacg_remove_used(struct __test_metadata *_metadata,
 	ASSERT_EQ(0, rdmacg_wait(remover));
 }
 
-/* An object on one device is charged only on that device. */
+/* An object is charged only on its own device. */
 TEST_F_TIMEOUT(test_rdmacg_device, devices_are_charged_apart, 120)
 {
 	struct rdmacg_tree *second = &self->pair.second;
@@ -481,7 +496,7 @@ TEST_F_TIMEOUT(test_rdmacg_device, devices_are_charged_apart, 120)
 	EXPECT_EQ(0, rdmacg_objects(&self->pair.tree, second->left));
 }
 
-/* A limit of one device refuses nothing on another one. */
+/* A limit of one device does not refuse objects on another device. */
 TEST_F_TIMEOUT(test_rdmacg_device, limit_binds_its_device_alone, 120)
 {
 	struct rdmacg_tree *tree = &self->pair.tree, *second = &self->pair.second;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Peaks and events of the RDMA cgroup controller. Needs root and one RDMA device. */
+/*
+ * Tests of peaks and events in the RDMA cgroup controller. The tests need root and one RDMA device.
+ */
 #define _GNU_SOURCE
 #include <poll.h>
 #include <sys/inotify.h>
@@ -13,7 +15,9 @@ FIXTURE(test_rdmacg_events) {
 	struct ibv_pd *pd;
 };
 
-/* The test's process sits in left, with a context and a PD: 1 handle, 1 object. */
+/*
+ * The process of the test is in left, with a context and a PD, which are one handle and one object.
+ */
 FIXTURE_SETUP(test_rdmacg_events)
 {
 	const char *missing = rdmacg_tree_create(&self->tree);
@@ -38,7 +42,7 @@ static long long rdmacg_peak(struct rdmacg_tree *tree, const char *cgroup)
 	return rdmacg_value(tree, cgroup, "rdma.peak", "hca_object");
 }
 
-/* Create and destroy three PDs: with the fixture's PD, there are 4 objects at one time. */
+/* Create and destroy three PDs. With the PD of the fixture, four objects exist at the same time. */
 static void rdmacg_climb(struct __test_metadata *_metadata, struct ibv_context *context)
 {
 	struct ibv_pd *pd[3];
@@ -66,7 +70,7 @@ TEST_F(test_rdmacg_events, peak_outlives_its_objects)
 	EXPECT_EQ(4, rdmacg_peak(tree, tree->left));
 }
 
-/* Objects raise the peaks of their cgroup and its ancestors, and of no other cgroup. */
+/* Objects raise the peaks of their cgroup and its ancestors, but not of other cgroups. */
 TEST_F(test_rdmacg_events, peak_is_told_on_the_way_up)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -89,7 +93,7 @@ TEST_F(test_rdmacg_events, limit_does_not_change_the_peak)
 	EXPECT_EQ(4, rdmacg_peak(tree, tree->left));
 }
 
-/* An object that an ancestor refuses raises no peak, not even in cgroups below that ancestor. */
+/* An object that an ancestor refuses raises no peak, not even in the cgroup of the object. */
 TEST_F(test_rdmacg_events, refused_object_is_in_no_peak)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -124,8 +128,8 @@ static void rdmacg_refuse(struct __test_metadata *_metadata, struct rdmacg_tree 
 }
 
 /*
- * "max" counts in the cgroup of the limit and its ancestors, "alloc_fail" in the cgroup of the
- * attempt and its ancestors.
+ * "max" counts a refusal in the cgroup of the limit and its ancestors. "alloc_fail" counts it in
+ * the cgroup of the attempt and its ancestors.
  */
 TEST_F(test_rdmacg_events, ancestors_refusal_is_max_there_and_alloc_fail_here)
 {
@@ -139,8 +143,8 @@ TEST_F(test_rdmacg_events, ancestors_refusal_is_max_there_and_alloc_fail_here)
 }
 
 /*
- * A refusal by the cgroup's own limit adds to both counters of the cgroup, and to no local counter
- * of an ancestor.
+ * A refusal by the cgroup's own limit adds to both local counters of the cgroup, but not to local
+ * counters of ancestors.
  */
 TEST_F(test_rdmacg_events, own_refusal_is_max_and_alloc_fail_here)
 {
@@ -165,7 +169,7 @@ TEST_F(test_rdmacg_events, refusal_is_nobody_elses_event)
 	EXPECT_EQ(0, rdmacg_value(tree, tree->top, "rdma.events", "hca_handle.max"));
 }
 
-/* If the limit of top refuses an object in left, these files change. */
+/* The number of files that change if the limit of top refuses an object in left. */
 #define RDMACG_CHANGED 4
 
 static void rdmacg_changed(struct rdmacg_tree *tree, char paths[RDMACG_CHANGED][256])
@@ -178,7 +182,7 @@ static void rdmacg_changed(struct rdmacg_tree *tree, char paths[RDMACG_CHANGED][
 			 files[i % 2]);
 }
 
-/* A refusal wakes a process that polls one of these files. Nothing else wakes the process. */
+/* A refusal wakes a process that polls one of these files, and other events do not wake it. */
 TEST_F(test_rdmacg_events, refusal_wakes_pollers)
 {
 	struct pollfd polled[RDMACG_CHANGED];

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * If allocations fail in the RDMA cgroup controller or its hooks, nothing stays charged, and no
- * limit changes. The tests let each allocation fail in turn, some at random, or all from a point
- * on. The subjects are cgroups, limits, commands, devices, contexts, multicast groups and ids of
- * the connection manager; uverbs objects are in test_rdma_objects.c. Needs root, a device of
- * Soft-RoCE or Soft-iWARP with an IPv4 address, and the kernel's failslab.
+ * Tests of failing allocations in the RDMA cgroup controller and in the code that calls it. After
+ * such a failure, no charge is left, and no limit has changed. The tests let each allocation fail
+ * in turn, or some at random, or all after a certain number of bytes. They create cgroups, limits,
+ * commands, devices, contexts, members of multicast groups and ids of the connection manager.
+ * test_rdma_objects.c tests uverbs objects. The tests need root, a device of Soft-RoCE or
+ * Soft-iWARP with an IPv4 address, and the kernel's failslab.
  */
 #define _GNU_SOURCE
 #include <linux/netlink.h>
@@ -32,7 +33,10 @@ struct rdmacg_env {
 	int file, async_fd;
 };
 
-/* Allocations fail during act(). If act() succeeds, undo() follows. Both return 0 or an errno. */
+/*
+ * A deed is something that needs allocations, which fail during act(). If act() succeeds, undo()
+ * follows. Both functions return 0 or an errno.
+ */
 struct rdmacg_deed {
 	int (*act)(void *what);
 	int (*undo)(void *what);
@@ -93,7 +97,10 @@ static const struct rdmacg_deed control_limit_deed = {
 	.act = set_control_limit, .undo = remove_control_limit,
 };
 
-/* With one place in flight, a command that kept its place would let no other command begin. */
+/*
+ * Set a limit of one place in flight. A command that fails to give its place back would then block
+ * all later commands.
+ */
 static int limit_commands(struct rdmacg_env *env)
 {
 	return rdmacg_limit_in(&env->tree, env->tree.top, "rdma.control.max", "inflight=1") ?:
@@ -104,7 +111,7 @@ static int enter(const char *cgroup)
 {
 	int tries = 3, ret;
 
-	/* The move to a cgroup may be refused for lack of memory, so repeat it. */
+	/* Repeat the move to the cgroup, because it may fail if there is no memory. */
 	do {
 		ret = cg_enter_current(cgroup);
 	} while (ret && --tries);
@@ -154,7 +161,7 @@ static const struct rdmacg_deed context_deed = {
 	.act = open_context, .undo = close_context,
 };
 
-/* Create a context in the open file: the kernel charges this call, and not open(). */
+/* Create a context in the open file. This call is charged, not open(). */
 static int get_context(void *what)
 {
 	struct rdmacg_env *env = what;
@@ -162,7 +169,10 @@ static int get_context(void *what)
 	return rdmacg_get_context(env->file, &env->async_fd);
 }
 
-/* A file cannot get a second context, so open another file for the next attempt. */
+/*
+ * Close the context, and open another file for the next attempt, because a file cannot get a second
+ * context.
+ */
 static int put_context(void *what)
 {
 	struct rdmacg_env *env = what;
@@ -236,9 +246,9 @@ static void rdmacg_add_string(struct rdmacg_message *message, int type, const ch
 }
 
 /*
- * Register a device without the program rdma, because most of the failing allocations would be in
- * the start of that program. The request asks for no acknowledgment: if the kernel could not
- * allocate it, success would look like an error.
+ * Register a device without the command rdma, because most failing allocations would be in the
+ * start of this command. The request does not ask for an acknowledgment. If the kernel could not
+ * allocate an acknowledgment, success would look like an error.
  */
 static int add_device(void *what)
 {
@@ -276,8 +286,8 @@ static const struct rdmacg_deed device_deed = {
 };
 
 /*
- * Create a context and a QP in left, and find the device's address. Without the address, an id
- * would be bound to no device. Returns false, with errno, on a failure.
+ * Create a context and a QP in left, and find the device's address, to which an id is bound. After
+ * a failure, set errno and return false.
  */
 static bool rdmacg_make_needs(struct rdmacg_env *env, const struct rdmacg_deed *deed)
 {
@@ -314,9 +324,9 @@ static void rdmacg_env_destroy(struct rdmacg_env *env)
 }
 
 /*
- * Move to right, and create the objects that @deed needs. Soft-RoCE makes some allocations only for
- * the first context of a device, so a deed that creates a context needs a device without contexts.
- * Returns NULL, or the name of the step that failed.
+ * Move to right, and create the objects that @deed needs. A deed that creates a context needs a
+ * device without contexts, because Soft-RoCE makes some allocations only for the first context of a
+ * device. Returns NULL, or the name of the step that failed.
  */
 static const char *rdmacg_prepare(struct rdmacg_env *env, const struct rdmacg_deed *deed)
 {
@@ -330,8 +340,8 @@ static const char *rdmacg_prepare(struct rdmacg_env *env, const struct rdmacg_de
 	if (deed == &command_deed && limit_commands(env))
 		return "the limit on commands";
 	/*
-	 * Run the deed once without faults. Otherwise its first page faults would use up the
-	 * injected faults.
+	 * Run the deed once without failing allocations. Otherwise page faults of its first run
+	 * would use up the failures.
 	 */
 	if (deed->act(env) || deed->undo(env))
 		return "the deed without a fault";
@@ -343,7 +353,7 @@ static bool rdmacg_counts_groups(struct rdmacg_env *env)
 	return rdmacg_value(&env->tree, env->tree.left, "rdma.verb.max", "mcast") >= 0;
 }
 
-/* The harness calls no teardown after a failed set-up, so the set-up undoes its own work. */
+/* Prepare a deed. After a failure, undo this here, because the harness then calls no teardown. */
 static void rdmacg_setup(struct __test_metadata *_metadata, struct rdmacg_env *env,
 			 const struct rdmacg_deed *deed)
 {
@@ -412,7 +422,7 @@ FIXTURE_TEARDOWN(test_rdmacg_fault)
 	rdmacg_teardown(_metadata, &self->env);
 }
 
-/* If any single allocation of a deed fails, nothing remains of the deed. */
+/* Nothing remains of a deed if any single allocation fails. */
 TEST_F_TIMEOUT(test_rdmacg_fault, nothing_stays_where_one_allocation_fails, 300)
 {
 	EXPECT_LT(0, rdmacg_sweep(self->env.tree.right, variant->deed->act, variant->deed->undo,
@@ -421,8 +431,8 @@ TEST_F_TIMEOUT(test_rdmacg_fault, nothing_stays_where_one_allocation_fails, 300)
 
 /*
  * Let about one allocation of each attempt fail, because libraries crash after more failures. The
- * intervals differ: with one interval, each attempt would fail at the same place as the attempt
- * before, and the first allocations would never fail.
+ * interval is different in each attempt. Otherwise each attempt would fail at the same allocation,
+ * and the first allocations would never fail.
  */
 static int rdmacg_vary_interval(int attempt, int count)
 {
@@ -433,9 +443,9 @@ static int rdmacg_vary_interval(int attempt, int count)
 }
 
 /*
- * If several allocations of a deed fail, nothing remains of the deed. Some attempts succeed,
- * because the kernel survives most failures: of the 540 allocations for a Soft-iWARP device, only
- * the first 64 are necessary. On a kernel with checkers, each device takes seconds.
+ * Nothing remains of a deed if several allocations fail. Some attempts succeed, because the kernel
+ * survives most failures. For example, only the first 64 of the 540 allocations for a Soft-iWARP
+ * device are necessary. On a kernel with checkers, each device takes seconds.
  */
 TEST_F_TIMEOUT(test_rdmacg_fault, nothing_stays_where_some_allocations_fail, 300)
 {
@@ -476,7 +486,10 @@ FIXTURE_VARIANT(test_rdmacg_exhausted) {
 	const struct rdmacg_deed *deed;
 };
 
-/* Libraries crash without memory, so each deed here is hardly more than a system call. */
+/*
+ * The deeds of these variants are little more than a system call, because libraries crash without
+ * memory.
+ */
 FIXTURE_VARIANT_ADD(test_rdmacg_exhausted, cgroup) { .deed = &cgroup_deed };
 
 FIXTURE_VARIANT_ADD(test_rdmacg_exhausted, limit) { .deed = &limit_deed };
@@ -495,7 +508,7 @@ FIXTURE_TEARDOWN(test_rdmacg_exhausted)
 	rdmacg_teardown(_metadata, &self->env);
 }
 
-/* If all allocations of a deed fail from a point on, nothing remains of the deed. */
+/* Nothing remains of a deed if all allocations fail after a certain number of bytes. */
 TEST_F_TIMEOUT(test_rdmacg_exhausted, nothing_stays_where_memory_ends, 300)
 {
 	EXPECT_LT(0, rdmacg_exhaust(self->env.tree.right, variant->deed->act,

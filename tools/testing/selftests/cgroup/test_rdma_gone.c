@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A cgroup with limits for an RDMA device is removed before the device, under our controller or
- * stock. Needs root, and ip and rdma of iproute2.
+ * This test removes a cgroup with limits for an RDMA device before it removes the device. It works
+ * with our controller and with stock. It needs root, and ip and rdma of iproute2.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -33,7 +33,7 @@ FIXTURE_TEARDOWN(test_rdmacg_gone)
 	rdmacg_tree_destroy(&self->tree);
 }
 
-/* Read the kernel's taint flags: one of them reports overwritten memory. */
+/* Read the kernel's taint flags, one of which reports overwritten memory. */
 static long rdmacg_taint(void)
 {
 	char text[32];
@@ -42,8 +42,8 @@ static long rdmacg_taint(void)
 }
 
 /*
- * If limits outlive their cgroup, the removal of the device takes them out of a list in the cgroup,
- * whose memory then has other uses.
+ * Limits must not outlive their cgroup. Otherwise the removal of the device would write to a list
+ * in the memory of the freed cgroup.
  */
 TEST_F_TIMEOUT(test_rdmacg_gone, limits_go_with_their_cgroup, 120)
 {
@@ -55,7 +55,7 @@ TEST_F_TIMEOUT(test_rdmacg_gone, limits_go_with_their_cgroup, 120)
 
 	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=5"));
 	ASSERT_EQ(0, cg_destroy(tree->left));
-	/* The kernel frees a cgroup after some grace periods, and does not report it. */
+	/* Wait until the kernel has freed the cgroup, which it does not report. */
 	sleep(2);
 	ASSERT_TRUE(rdmacg_remove_device());
 	/* KASAN detects a write to freed memory at once. slab_debug detects it at the next use. */

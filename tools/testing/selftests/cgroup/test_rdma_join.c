@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * QPs that join and leave multicast groups, under our controller or stock. Needs root and one RDMA
- * device with multicast, such as Soft-RoCE.
+ * Tests of QPs that join and leave multicast groups. They work with our controller and with stock.
+ * They need root and one RDMA device with multicast, such as Soft-RoCE.
  */
 #define _GNU_SOURCE
 #include <time.h>
@@ -28,7 +28,10 @@ FIXTURE_SETUP(test_rdmacg_join)
 	ASSERT_EQ(0, rdmacg_detach(self->members.qp[0], 1));
 }
 
-/* A QP cannot be destroyed if the kernel has lost its group. */
+/*
+ * Check that all objects can be destroyed. A QP cannot be destroyed if the kernel has lost its
+ * group.
+ */
 FIXTURE_TEARDOWN(test_rdmacg_join)
 {
 	int i;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A kernel user under the RDMA cgroup controller: samples/rdmacg, with the sizes of Lustre's
- * o2iblnd. The module works at exactly the limits of o2iblnd's formulas. With a limit that is lower
- * by one, the module fails or creates fewer connections, and returns every charge. Needs root, an
- * RDMA device with an IPv4 address, and the module rdmacg_lnd.
+ * Tests of a kernel user under the RDMA cgroup controller. The kernel user is the module of
+ * samples/rdmacg, with the sizes of Lustre's o2iblnd. The module works with exactly the limits that
+ * the formulas of o2iblnd give. If a limit is lower by one, the module fails or creates fewer
+ * connections, and returns every charge. The tests need root, an RDMA device with an IPv4 address,
+ * and the module rdmacg_lnd.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -42,7 +43,7 @@ struct lnd_profile {
 };
 
 static const struct lnd_profile lnd_default = { 8, 256, 1, 512 };
-/* The values that Lustre has for Omni-Path. */
+/* The values of Lustre for Omni-Path. */
 static const struct lnd_profile lnd_opa = { 32, 1024, 4, 2048 };
 
 static int lnd_set_profile(const struct lnd_profile *profile)
@@ -65,7 +66,7 @@ static int lnd_limit(struct rdmacg_tree *tree, const char *cgroup, int pd, int q
 	return rdmacg_limit_in(tree, cgroup, "rdma.verb.max", limits);
 }
 
-/* Returns whether the end has @conns connections, with the sizes of the formulas. */
+/* Returns whether the end has @conns connections with the sizes that the formulas give. */
 static bool lnd_has_sizes(int fd, int depth, int conns)
 {
 	int send = lnd_send_wrs(depth), recv = lnd_recv_wrs(depth);
@@ -88,7 +89,7 @@ static bool lnd_moves(int from, int to)
 	       RDMACG_WAIT_FOR(lnd_value(to, "received") == before + TRANSFERS * BYTES);
 }
 
-/* Both ends connect and move data at exactly the limits of the formulas. */
+/* Set exactly the limits that the formulas give, and check that both ends connect and move data. */
 static void lnd_check_exact(struct __test_metadata *_metadata, struct lnd_ends *ends,
 			    const struct lnd_profile *profile)
 {
@@ -149,7 +150,9 @@ LND_TEST(test_rdmacg_lnd, pools_are_kept_for_each_partition)
 
 /* --- limits that are one too low --- */
 
-/* An end cannot listen without room for the PD and all MRs, and then leaves no charge. */
+/*
+ * Check that an end cannot listen without room for the PD and all MRs, and that no charge is left.
+ */
 static void lnd_check_no_listen(struct __test_metadata *_metadata, struct lnd_ends *ends,
 				const char *key, int limit, const char *event)
 {
@@ -175,8 +178,8 @@ LND_TEST(test_rdmacg_lnd, one_mr_less_is_refused)
 }
 
 /*
- * There is no connection if one end has no room for a QP or CQ. The connecting end then fails: with
- * EAGAIN if the limit is its own, and with ECONNREFUSED if the limit is the peer's.
+ * Check that there is no connection if one end has no room for a QP or CQ. The end that connects
+ * gets EAGAIN if its own limit refuses, and ECONNREFUSED if the peer's limit refuses.
  */
 static void lnd_check_no_connect(struct __test_metadata *_metadata, struct lnd_ends *ends,
 				 const char *cgroup, const char *key, int error)
@@ -214,7 +217,9 @@ LND_TEST(test_rdmacg_lnd, one_cq_less_is_refused_to_the_peer)
 	lnd_check_no_connect(_metadata, &self->ends, self->ends.tree.right, "cq", ECONNREFUSED);
 }
 
-/* An end that wants several connections to a peer creates as many as there is room for. */
+/*
+ * Check that an end that wants several connections to a peer creates as many as the limit allows.
+ */
 static void lnd_check_fewer(struct __test_metadata *_metadata, struct lnd_ends *ends,
 			    const char *cgroup, const char *key)
 {
@@ -241,7 +246,7 @@ LND_TEST(test_rdmacg_lnd, one_cq_less_of_the_peer_makes_one_connection_less)
 
 /* --- memory --- */
 
-/* A transfer of one byte above the limit is refused, and the end continues to work. */
+/* A transfer that exceeds the limit by one byte is refused, and the end continues to work. */
 LND_TEST(test_rdmacg_lnd, one_byte_less_is_refused)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
@@ -271,7 +276,7 @@ static bool lnd_connect_without(struct lnd_ends *ends, int nth, bool *injected, 
 	return lnd_uses(&ends->tree, ends->tree.left, 1, !*failed, 512);
 }
 
-/* An attempt to connect that finds no memory ends, and returns every charge. */
+/* An attempt to connect without memory fails and returns every charge. */
 LND_TEST(test_rdmacg_lnd, connection_without_memory_leaves_nothing)
 {
 	const char *missing = rdmacg_failslab_begin(&self->failslab);
@@ -284,7 +289,9 @@ LND_TEST(test_rdmacg_lnd, connection_without_memory_leaves_nothing)
 	/* A failed page fault would end the test with SIGSEGV. */
 	ASSERT_EQ(0, mlockall(MCL_CURRENT | MCL_FUTURE));
 	ASSERT_EQ(0, lnd_listen(&self->ends, self->ends.right));
-	/* A kernel with checkers needs a second for each attempt, so skip some later ones. */
+	/*
+	 * Skip some of the later attempts, because a kernel with checkers needs a second for each.
+	 */
 	for (nth = 1; injected && nth < 500; nth += time(NULL) < end ? 1 : 10) {
 		ASSERT_TRUE(lnd_connect_without(&self->ends, nth, &injected, &failed))
 			TH_LOG("allocation %d", nth);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The owner of the charges of a kernel user, samples/rdmacg. Processes have no privileges, move,
- * pass a file to others, and are killed. Cgroups and devices are removed. Needs root, an RDMA
- * device with an IPv4 address, and the module rdmacg_lnd. The tests that remove a device also need
- * Soft-RoCE.
+ * Tests of the owner of the charges of a kernel user, which is samples/rdmacg. In the tests,
+ * processes without privileges use the module, move, pass a file to others, and are killed. Cgroups
+ * and devices are removed. The tests need root, an RDMA device with an IPv4 address, and the module
+ * rdmacg_lnd. The tests that remove a device also need Soft-RoCE.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -41,7 +41,7 @@ static bool lnd_drop(void)
 	return !setresgid(65534, 65534, 65534) && !setresuid(65534, 65534, 65534);
 }
 
-/* A process needs no privilege to open the file, and is charged. */
+/* A process without privileges can open the file, and is charged. */
 LND_TEST(test_rdmacg_lnd_owner, unprivileged_process_pays)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
@@ -161,7 +161,7 @@ LND_TEST(test_rdmacg_lnd_owner, killed_process_leaves_nothing)
 	EXPECT_TRUE(RDMACG_WAIT_FOR(lnd_uses(tree, tree->right, 1, 0, MRS)));
 }
 
-/* A transfer fails if the peer is closed during it. */
+/* A transfer fails if the peer is closed during the transfer. */
 LND_TEST(test_rdmacg_lnd_owner, other_end_goes)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
@@ -241,7 +241,7 @@ LND_TEST(test_rdmacg_lnd_owner, device_goes_first)
 	EXPECT_TRUE(lnd_uses(&ends->tree, ends->tree.left, 1, 1, MRS));
 }
 
-/* Transfers fail if the device is removed during them. */
+/* Transfers fail if the device is removed during the transfers. */
 LND_TEST(test_rdmacg_lnd_owner, device_goes_during_transfers)
 {
 	struct lnd_ends *ends = &self->ends;

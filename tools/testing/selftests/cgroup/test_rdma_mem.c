@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Registered memory under the RDMA cgroup controller: its amount, its owner, and the limits that
- * refuse it. Needs root and one RDMA device.
+ * Tests of registered memory under the RDMA cgroup controller: its amount, its owner, and the
+ * limits that refuse it. The tests need root and one RDMA device.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -21,7 +21,7 @@ FIXTURE(test_rdmacg_mem) {
 	char *memory;
 };
 
-/* The test's process sits in left, with a context, a PD and 16 pages to register. */
+/* The process of the test is in left, with a context, a PD and 16 pages to register. */
 FIXTURE_SETUP(test_rdmacg_mem)
 {
 	const char *missing = rdmacg_tree_create(&self->tree);
@@ -55,7 +55,7 @@ static int rdmacg_limit_mem(struct rdmacg_tree *tree, const char *cgroup, long l
 	return rdmacg_limit_verb(tree, cgroup, "mr_mem", bytes);
 }
 
-/* Register three pages, and then one byte in the first of them. */
+/* Register three pages, and then one byte in the first of these pages. */
 static void rdmacg_register_two(struct __test_metadata *_metadata, struct ibv_pd *pd,
 				char *memory, struct ibv_mr **mr)
 {
@@ -71,7 +71,10 @@ static void rdmacg_deregister_two(struct __test_metadata *_metadata, struct ibv_
 	ASSERT_EQ(0, ibv_dereg_mr(mr[1]));
 }
 
-/* An MR costs the pages that it pins, even for a single byte, in the owner and its ancestors. */
+/*
+ * An MR is charged with the pages that it pins, even for a single byte. The owner and its ancestors
+ * are charged.
+ */
 TEST_F(test_rdmacg_mem, registration_costs_its_pages)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -88,7 +91,7 @@ TEST_F(test_rdmacg_mem, registration_costs_its_pages)
 	rdmacg_deregister_two(_metadata, mr);
 }
 
-/* An MR is one mr and one hca_object, whatever its length. */
+/* An MR of any length is one mr and one hca_object. */
 TEST_F(test_rdmacg_mem, registration_is_one_object)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -100,7 +103,7 @@ TEST_F(test_rdmacg_mem, registration_is_one_object)
 	rdmacg_deregister_two(_metadata, mr);
 }
 
-/* An MR that is destroyed gives its pages back. */
+/* The pages of an MR are uncharged when the MR is destroyed. */
 TEST_F(test_rdmacg_mem, deregistration_gives_the_pages_back)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -113,7 +116,7 @@ TEST_F(test_rdmacg_mem, deregistration_gives_the_pages_back)
 	EXPECT_EQ(0, rdmacg_verbs(tree, tree->left, "mr_mem"));
 }
 
-/* The peak is the largest sum of memory that was registered at one time, and remains. */
+/* The peak is the largest sum of memory that was registered at the same time. The peak remains. */
 TEST_F(test_rdmacg_mem, peak_is_the_most_registered)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -159,7 +162,10 @@ TEST_F(test_rdmacg_mem, smallest_limit_decides_to_the_byte)
 	}
 }
 
-/* Refused memory raises no peak of memory. It may raise the peak of objects, charged before it. */
+/*
+ * Refused memory does not raise the peak of memory. The peak of objects may rise, because objects
+ * are charged before the memory.
+ */
 TEST_F(test_rdmacg_mem, refusal_leaves_nothing)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -171,7 +177,7 @@ TEST_F(test_rdmacg_mem, refusal_leaves_nothing)
 	EXPECT_EQ(1, rdmacg_objects(tree, tree->left));
 }
 
-/* A refusal for the length is an event of mr_mem, not of mr. */
+/* If memory is refused, this is an event of mr_mem and not of mr. */
 TEST_F(test_rdmacg_mem, refusal_is_an_event_of_the_memory)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -224,7 +230,7 @@ static int rdmacg_lock_too_much(struct rdmacg_tree *tree, char *memory)
 	return pd ? rdmacg_try_mr(pd, memory, 3 * PAGE) : -1;
 }
 
-/* Memory above the limit of locked memory raises no peak. */
+/* An MR that exceeds RLIMIT_MEMLOCK does not raise the peak. */
 TEST_F(test_rdmacg_mem, locked_memory_is_checked_first)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -233,7 +239,7 @@ TEST_F(test_rdmacg_mem, locked_memory_is_checked_first)
 	EXPECT_GE(2 * PAGE, rdmacg_value(tree, tree->top, "rdma.verb.peak", "mr_mem"));
 }
 
-/* A length beyond the end of the address space is refused, and not counted as an event. */
+/* Memory that ends beyond the address space is refused, but not as an event of the controller. */
 TEST_F(test_rdmacg_mem, impossible_length_is_refused_before_the_charge)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -248,7 +254,7 @@ TEST_F(test_rdmacg_mem, impossible_length_is_refused_before_the_charge)
 	EXPECT_EQ(1, rdmacg_objects(tree, tree->left));
 }
 
-/* Memory on demand counts from its registration on, although none is pinned. */
+/* An on-demand region is charged from its registration on, although its pages are not pinned. */
 TEST_F(test_rdmacg_mem, memory_on_demand_costs_its_pages)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -267,9 +273,9 @@ TEST_F(test_rdmacg_mem, memory_on_demand_costs_its_pages)
 }
 
 /*
- * Register memory with the method REG_MR. This function has the numbers of the method and its
- * attributes, because older headers do not have them. The last two attributes are for data of
- * drivers. Returns 0 or the error.
+ * Register memory with the method REG_MR. Older headers do not have the numbers of the method and
+ * its attributes, so this function has them. The last two attributes are for data of drivers.
+ * Returns 0 or the error.
  */
 static int rdmacg_reg_mr_by_ioctl(struct ibv_pd *pd, void *memory, __u64 length)
 {
@@ -310,7 +316,7 @@ static int rdmacg_reg_mr_by_ioctl(struct ibv_pd *pd, void *memory, __u64 length)
 	return rdmacg_ioctl(pd->context->cmd_fd, &cmd.hdr);
 }
 
-/* Close the context with all its objects: libibverbs cannot destroy an MR of the ioctl. */
+/* Close the context with all its objects, because libibverbs cannot destroy an MR of the ioctl. */
 static int rdmacg_close(struct ibv_context **context, struct ibv_pd **pd)
 {
 	int ret = ibv_close_device(*context);
@@ -320,7 +326,10 @@ static int rdmacg_close(struct ibv_context **context, struct ibv_pd **pd)
 	return ret;
 }
 
-/* An MR by the ioctl costs the same as an MR by write(2), until it is destroyed. */
+/*
+ * An MR that the ioctl creates has the same charge as an MR that write(2) creates, until it is
+ * destroyed.
+ */
 TEST_F(test_rdmacg_mem, registration_by_ioctl_costs_the_same)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -336,7 +345,7 @@ TEST_F(test_rdmacg_mem, registration_by_ioctl_costs_the_same)
 	EXPECT_EQ(0, rdmacg_verbs(tree, tree->left, "mr_mem"));
 }
 
-/* The limit refuses an MR by the ioctl, and the refused MR costs nothing. */
+/* The limit also refuses an MR of the ioctl, and the refused MR leaves no charge. */
 TEST_F(test_rdmacg_mem, registration_by_ioctl_is_refused_at_the_limit)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -352,7 +361,7 @@ TEST_F(test_rdmacg_mem, registration_by_ioctl_is_refused_at_the_limit)
 	EXPECT_EQ(0, rdmacg_close(&self->context, &self->pd));
 }
 
-/* fork() charges no memory to the child, whatever the child's cgroup is. */
+/* fork() charges no memory to the child, even if the child is in another cgroup. */
 TEST_F(test_rdmacg_mem, forked_child_does_not_pay)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -381,8 +390,8 @@ TEST_F(test_rdmacg_mem, moved_process_leaves_its_memory)
 }
 
 /*
- * Re-register an MR without ibv_rereg_mr(), which some providers of libibverbs do not have. Returns
- * 0 or the error.
+ * Re-register an MR without ibv_rereg_mr(), because some providers of libibverbs do not have it.
+ * Returns 0 or the error.
  */
 static int rdmacg_rereg(struct ibv_mr *mr, int flags, struct ibv_pd *pd, char *memory,
 			size_t length)
@@ -411,7 +420,10 @@ static int rdmacg_rereg(struct ibv_mr *mr, int flags, struct ibv_pd *pd, char *m
 	return write(mr->context->cmd_fd, &cmd, sizeof(cmd)) == sizeof(cmd) ? 0 : errno;
 }
 
-/* Returns whether MRs of the device can change, from the error for a handle of no MR. */
+/*
+ * Returns whether the device can re-register MRs. The error for a handle that belongs to no MR
+ * shows this.
+ */
 static bool rdmacg_can_rereg(struct ibv_pd *pd)
 {
 	struct ibv_mr none = { .context = pd->context, .handle = -1 };
@@ -421,7 +433,7 @@ static bool rdmacg_can_rereg(struct ibv_pd *pd)
 
 #define NO_REREG	"the MRs of this device cannot change"
 
-/* A change of the PD charges a second object, as in stock, until the change ends. */
+/* While a re-registration changes the PD, a second object is charged, as in stock. */
 TEST_F(test_rdmacg_mem, change_of_pd_needs_room_for_an_object)
 {
 	struct rdmacg_tree *tree = &self->tree;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Drivers that are modules, under the RDMA cgroup controller: unloading a module removes its
- * devices with their charges and limits. An open context keeps the module loaded if the driver
- * cannot take a device from open contexts. Each test needs the only device of its driver, because
- * unloading the module would also remove other devices. Needs root, Soft-RoCE or Soft-iWARP as a
- * module, and ip and rdma of iproute2.
+ * Tests of drivers that are modules. Unloading a module removes its devices with their charges and
+ * limits. Some drivers cannot remove a device with open contexts, so an open context keeps the
+ * module loaded. Each test runs only if its driver has no other device, because unloading the
+ * module would also remove that device. The tests need root, Soft-RoCE or Soft-iWARP as a module,
+ * and ip and rdma of iproute2.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -62,11 +62,11 @@ static bool rdmacg_make_device(const char *type)
 	return rdmacg_add_link() && rdmacg_add_device(type);
 }
 
-/* Create the only device of the driver. Returns NULL, or text that says what is missing. */
+/* Create the only device of the driver. Returns NULL, or a text that names what is missing. */
 static const char *rdmacg_module_setup(struct rdmacg_tree *tree, const char *type,
 				       const char *module)
 {
-	/* An earlier test that was killed may have left its device. */
+	/* Remove the device of an earlier test that was killed. */
 	rdmacg_remove_link();
 	if (!RDMACG_WAIT_FOR(access("/sys/class/infiniband/" RDMACG_SECOND, F_OK)))
 		return "the device of an earlier test remains";
@@ -80,7 +80,7 @@ static const char *rdmacg_module_setup(struct rdmacg_tree *tree, const char *typ
 	return rdmacg_tree_create(tree);
 }
 
-/* The test's process sits in left, with the only device of the driver. */
+/* The process of the test is in left, and the driver has only one device. */
 FIXTURE_SETUP(test_rdmacg_module)
 {
 	const char *missing = rdmacg_module_setup(&self->tree, variant->type, variant->module);
@@ -98,7 +98,7 @@ FIXTURE_TEARDOWN(test_rdmacg_module)
 	EXPECT_TRUE(rdmacg_remove_link());
 }
 
-/* The module has stayed. Check that limits and charges have stayed. */
+/* The module is still loaded. Check that limits and charges have not changed. */
 static void rdmacg_check_kept(struct __test_metadata *_metadata, struct rdmacg_tree *tree,
 			      struct ibv_context *context)
 {

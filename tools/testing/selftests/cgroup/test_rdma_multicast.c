@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Attachments of QPs to multicast groups under the RDMA cgroup controller. An attachment is not a
- * uverbs object. Needs root and one RDMA device that has multicast, such as Soft-RoCE.
+ * Tests of attachments of QPs to multicast groups under the RDMA cgroup controller. An attachment
+ * is not a uverbs object. The tests need root and one RDMA device that has multicast, such as
+ * Soft-RoCE.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -25,7 +26,7 @@ static bool rdmacg_pays(struct rdmacg_tree *tree, const char *cgroup, long long 
 	return false;
 }
 
-/* The test's process sits in left, with two QPs that are in no group. */
+/* The process of the test is in left, with two QPs that are in no group. */
 FIXTURE_SETUP(test_rdmacg_multicast)
 {
 	const char *missing = rdmacg_tree_create(&self->tree);
@@ -40,7 +41,10 @@ FIXTURE_SETUP(test_rdmacg_multicast)
 		TH_LOG("%m");
 }
 
-/* A failed test has left its QPs in groups, and a QP in a group cannot be destroyed. */
+/*
+ * Detach all QPs first, because a failed test may leave its QPs in groups, and a QP in a group
+ * cannot be destroyed.
+ */
 FIXTURE_TEARDOWN(test_rdmacg_multicast)
 {
 	int i, group;
@@ -77,7 +81,7 @@ TEST_F(test_rdmacg_multicast, attachments_are_counted)
 	EXPECT_TRUE(rdmacg_pays(tree, tree->top, 3));
 }
 
-/* A QP that joins its group again costs nothing. */
+/* A QP that joins its own group again is not charged again. */
 TEST_F(test_rdmacg_multicast, second_attachment_is_free)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -88,7 +92,7 @@ TEST_F(test_rdmacg_multicast, second_attachment_is_free)
 	EXPECT_TRUE(rdmacg_pays(tree, tree->top, 3));
 }
 
-/* The limit refuses one more attachment, and the event shows that. */
+/* The limit refuses one more attachment, which is an event of mcast. */
 TEST_F(test_rdmacg_multicast, attachments_end_at_the_limit)
 {
 	struct rdmacg_tree *tree = &self->tree;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Each type of uverbs object of Soft-RoCE: its charge, the limits that refuse it, and failing
- * allocations, which leave no charge. Needs root, one RDMA device, and for failing allocations the
- * kernel's failslab. Skips types that the device does not have.
+ * Tests of each type of uverbs object of Soft-RoCE: its charge, the limits that refuse it, and
+ * failing allocations, which leave no charge. The tests need root and one RDMA device. Tests of
+ * failing allocations also need the kernel's failslab. A test is skipped if the device does not
+ * have the type.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -24,7 +25,7 @@ FIXTURE(test_rdmacg_object) {
 	struct rdmacg_failslab failslab;
 };
 
-/* A type of objects: its key, and whether its objects have a file descriptor in place of an id. */
+/* A type of objects. It has a key, and its objects have either an id or a file descriptor. */
 FIXTURE_VARIANT(test_rdmacg_object) {
 	const char *key;
 	bool has_id;
@@ -204,7 +205,9 @@ static int rdmacg_env_destroy(struct rdmacg_env *env)
 	       ibv_close_device(env->context);
 }
 
-/* Returns whether @create works on the device. Uses the root cgroup, which is never charged. */
+/*
+ * Returns whether @create works on the device. Calls it in the root cgroup, which is never charged.
+ */
 static bool rdmacg_has_type(struct rdmacg_tree *tree, void *(*create)(struct rdmacg_env *env),
 			    int (*destroy)(void *object))
 {
@@ -223,7 +226,7 @@ static bool rdmacg_has_type(struct rdmacg_tree *tree, void *(*create)(struct rdm
 	return has;
 }
 
-/* The test's process sits in left, with a context, a PD and a CQ. */
+/* The process of the test is in left, with a context, a PD and a CQ. */
 FIXTURE_SETUP(test_rdmacg_object)
 {
 	const char *missing = rdmacg_tree_create(&self->tree);
@@ -249,7 +252,7 @@ FIXTURE_TEARDOWN(test_rdmacg_object)
 	rdmacg_tree_destroy(&self->tree);
 }
 
-/* Create up to three objects, and destroy them. Returns the number of objects, or an error. */
+/* Create at most three objects, and destroy them. Returns the number of objects, or an error. */
 static int rdmacg_room(struct rdmacg_env *env, void *(*create)(struct rdmacg_env *env),
 		       int (*destroy)(void *object))
 {
@@ -299,7 +302,7 @@ TEST_F(test_rdmacg_object, limit_of_objects_refuses_ids)
 		  rdmacg_value(&self->tree, self->tree.left, "rdma.peak", "hca_object"));
 }
 
-/* An object that is destroyed at the limit makes room for another one. */
+/* If an object is destroyed at the limit, there is room for another object. */
 TEST_F(test_rdmacg_object, destroyed_object_makes_room)
 {
 	void *object[2];
@@ -335,7 +338,7 @@ TEST_F(test_rdmacg_object, object_is_one_of_its_type)
 	EXPECT_EQ(used, rdmacg_verbs(tree, tree->left, variant->key));
 }
 
-/* A limit of the type allows exactly that many objects: none, one or two. */
+/* A limit of the type allows exactly this number of objects. The test sets limits of 0, 1 and 2. */
 TEST_F(test_rdmacg_object, limit_of_the_type_leaves_room)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -350,7 +353,7 @@ TEST_F(test_rdmacg_object, limit_of_the_type_leaves_room)
 	EXPECT_EQ(2, rdmacg_objects(tree, tree->left));
 }
 
-/* The smaller limit decides if both a cgroup and its parent limit the type. */
+/* If both a cgroup and its parent limit the type, the smaller limit applies. */
 TEST_F(test_rdmacg_object, smaller_limit_of_the_type_decides)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -367,7 +370,7 @@ TEST_F(test_rdmacg_object, smaller_limit_of_the_type_decides)
 	EXPECT_EQ(2, rdmacg_objects(tree, tree->left));
 }
 
-/* A limit of the type below its usage allows no new object, and removes none. */
+/* A limit below the usage of the type refuses new objects, and removes no objects. */
 TEST_F(test_rdmacg_object, limit_of_the_type_below_usage_refuses)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -397,7 +400,7 @@ TEST_F(test_rdmacg_object, refusal_is_an_event_of_the_type)
 	EXPECT_EQ(0, rdmacg_value(tree, tree->top, "rdma.events", "hca_object.alloc_fail"));
 }
 
-/* An object that the limit of its type refuses raises no peak, not even that of its type. */
+/* An object that the limit of its type refuses raises no peak, not even the peak of its type. */
 TEST_F(test_rdmacg_object, refused_object_is_in_no_peak)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -410,7 +413,7 @@ TEST_F(test_rdmacg_object, refused_object_is_in_no_peak)
 	EXPECT_EQ(used, rdmacg_value(tree, tree->left, "rdma.verb.peak", variant->key));
 }
 
-/* rdmacg_sweep() creates and destroys one object of the variant's type with this. */
+/* The argument of rdmacg_sweep(), to create and destroy one object of the variant's type. */
 struct rdmacg_maker {
 	void *(*create)(struct rdmacg_env *env);
 	int (*destroy)(void *object);
@@ -434,8 +437,8 @@ static int rdmacg_unmake(void *what)
 }
 
 /*
- * Create one object without a fault, because page faults of the first creation would use up the
- * injected faults. Then move to right, which has no pool yet.
+ * Create one object without failing allocations, because page faults of the first creation would
+ * use up the failures. Then move to right, which has no pool yet.
  */
 static void rdmacg_prepare(struct __test_metadata *_metadata, struct rdmacg_tree *tree,
 			   struct rdmacg_maker *maker)
@@ -457,7 +460,7 @@ TEST_F(test_rdmacg_object, nothing_stays_charged_without_memory)
 	if (missing)
 		SKIP(return, "%s", missing);
 	rdmacg_prepare(_metadata, tree, &maker);
-	/* The first sweep also lets the allocation of the pool fail. */
+	/* In the first sweep, the allocation of the pool also fails. */
 	EXPECT_LT(0, rdmacg_sweep(tree->right, rdmacg_make, rdmacg_unmake, &maker));
 	EXPECT_LT(0, rdmacg_sweep(tree->right, rdmacg_make, rdmacg_unmake, &maker));
 }
@@ -474,7 +477,7 @@ TEST_F(test_rdmacg_object, nothing_stays_charged_without_memory_and_room)
 	if (missing)
 		SKIP(return, "%s", missing);
 	rdmacg_prepare(_metadata, tree, &maker);
-	/* Let the pool exist before it refuses. */
+	/* Create the pool before the limit refuses. */
 	ASSERT_EQ(0, rdmacg_make(&maker));
 	ASSERT_EQ(0, rdmacg_unmake(&maker));
 	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->right, variant->key, 0));

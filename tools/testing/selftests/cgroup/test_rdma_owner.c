@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The owner of charges under the RDMA cgroup controller. Processes move, fork, exit, and pass a
- * context to others; cgroups are removed. Needs root and one RDMA device.
+ * Tests of the owner of charges under the RDMA cgroup controller. Processes move, fork, exit, and
+ * pass a context to others, and cgroups are removed. The tests need root and one RDMA device.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -14,7 +14,9 @@ FIXTURE(test_rdmacg_owner) {
 	struct ibv_pd *pd;
 };
 
-/* The test's process sits in left, with a context and a PD: 1 handle, 1 object. */
+/*
+ * The process of the test is in left, with a context and a PD, which are one handle and one object.
+ */
 FIXTURE_SETUP(test_rdmacg_owner)
 {
 	const char *missing = rdmacg_tree_create(&self->tree);
@@ -36,7 +38,7 @@ FIXTURE_TEARDOWN(test_rdmacg_owner)
 	rdmacg_tree_destroy(&self->tree);
 }
 
-/* A process that moves leaves its charges where they are. */
+/* If a process moves, its charges stay in its old cgroup. */
 TEST_F(test_rdmacg_owner, moved_process_leaves_its_charges)
 {
 	ASSERT_EQ(0, cg_enter_current(self->tree.right));
@@ -73,7 +75,7 @@ TEST_F(test_rdmacg_owner, object_goes_back_to_who_paid)
 	EXPECT_EQ(0, rdmacg_objects(&self->tree, self->tree.right));
 }
 
-/* Close the context, which is charged to the process that opened it. */
+/* Close the context, which uncharges the cgroup that opened it. */
 static int rdmacg_close(struct ibv_context **context)
 {
 	int ret = ibv_close_device(*context);
@@ -82,7 +84,10 @@ static int rdmacg_close(struct ibv_context **context)
 	return ret;
 }
 
-/* Count the removed cgroups that still have references. Count all cgroups on v1. */
+/*
+ * Returns the number of removed cgroups that still have references. On v1, returns the number of
+ * all cgroups.
+ */
 static long rdmacg_dying(const struct rdmacg_tree *tree)
 {
 	char name[64];
@@ -103,7 +108,7 @@ static long rdmacg_dying(const struct rdmacg_tree *tree)
 	return found;
 }
 
-/* A cgroup can be removed before its objects, which then stay charged to the ancestors. */
+/* A cgroup can be removed before its objects. The objects then stay charged to the ancestors. */
 TEST_F(test_rdmacg_owner, removed_cgroup_pays_on_above)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -124,7 +129,7 @@ TEST_F(test_rdmacg_owner, removed_cgroup_pays_on_above)
 TEST_F(test_rdmacg_owner, removed_cgroup_ends_with_its_last_object)
 {
 	struct rdmacg_tree *tree = &self->tree;
-	/* On v1, all cgroups count, and the test removes left. */
+	/* On v1, rdmacg_dying() also counts left, which the test removes. */
 	long most = rdmacg_dying(tree) - !tree->v2;
 
 	ASSERT_LE(0, most);
@@ -160,7 +165,9 @@ TEST_F(test_rdmacg_owner, refused_open_holds_no_cgroup)
 		TH_LOG("%ld dying cgroups, wanted %ld", rdmacg_dying(&self->tree), before);
 }
 
-/* An object that a child creates on its parent's context ends with that context. */
+/*
+ * If a child creates an object on its parent's context, the object is destroyed with this context.
+ */
 TEST_F(test_rdmacg_owner, object_ends_with_its_context)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -219,7 +226,7 @@ TEST_F(test_rdmacg_owner, killed_process_uncharges)
 				    !rdmacg_objects(tree, tree->right)));
 }
 
-/* An heir is a child in right that has created a PD on the context of its parent. */
+/* A child in right, which has created a PD on the context of its parent. */
 struct rdmacg_heir {
 	pid_t pid;
 	/* The child destroys the PD and ends when this descriptor is closed. */
@@ -258,7 +265,10 @@ static int rdmacg_end_heir(struct rdmacg_heir *heir)
 	return rdmacg_wait(heir->pid);
 }
 
-/* The child's cgroup is charged for objects that the child creates on its parent's context. */
+/*
+ * If a child creates an object on its parent's context, the child's cgroup is charged for the
+ * object.
+ */
 TEST_F(test_rdmacg_owner, forked_child_pays_for_what_it_creates)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -271,7 +281,10 @@ TEST_F(test_rdmacg_owner, forked_child_pays_for_what_it_creates)
 	EXPECT_EQ(0, rdmacg_objects(tree, tree->right));
 }
 
-/* A child is not charged for its parent's context, and its exit does not uncharge the context. */
+/*
+ * A child is not charged for its parent's context, and the exit of the child does not uncharge the
+ * context.
+ */
 TEST_F(test_rdmacg_owner, forked_child_does_not_pay_for_the_context)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -284,7 +297,7 @@ TEST_F(test_rdmacg_owner, forked_child_does_not_pay_for_the_context)
 	EXPECT_EQ(1, rdmacg_handles(tree, tree->left));
 }
 
-/* Receive a context from a process in right, which then ends. Returns the file descriptor. */
+/* Receive a context from a process in right. The process then ends. Returns the file descriptor. */
 static int rdmacg_receive_context(struct __test_metadata *_metadata, struct rdmacg_tree *tree)
 {
 	int sockets[2], fd;
@@ -335,7 +348,7 @@ TEST_F(test_rdmacg_owner, opener_pays_for_a_passed_context)
 	EXPECT_EQ(0, rdmacg_handles(tree, tree->right));
 }
 
-/* The receiver of a context is charged for objects that the receiver creates on it. */
+/* The receiver of a context is charged for objects that it creates on the context. */
 TEST_F(test_rdmacg_owner, receiver_pays_for_what_it_creates)
 {
 	struct rdmacg_tree *tree = &self->tree;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Queries of the device under the RDMA cgroup controller: both forms report at most the caller's
- * limits. Needs root and one RDMA device, such as Soft-RoCE, whose library does not size tables by
- * the answer.
+ * Tests of queries of a device under the RDMA cgroup controller. Both forms of the query report at
+ * most the caller's limits. The tests need root and one RDMA device whose library does not size
+ * tables by the answer, such as Soft-RoCE.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -15,7 +15,7 @@ FIXTURE(test_rdmacg_query) {
 	struct ibv_device_attr device;
 };
 
-/* Both functions query the device in the current process, and return 0 or the error. */
+/* A function that queries the device. It returns 0 or the error. */
 FIXTURE_VARIANT(test_rdmacg_query) {
 	int (*query)(struct ibv_context *context, struct ibv_device_attr *attr);
 };
@@ -37,7 +37,7 @@ FIXTURE_VARIANT_ADD(test_rdmacg_query, extended) {
 	.query = rdmacg_query_extended,
 };
 
-/* The test's process sits in left, with a context. */
+/* The process of the test is in left, with a context. */
 FIXTURE_SETUP(test_rdmacg_query)
 {
 	const char *missing = rdmacg_tree_create(&self->tree);
@@ -58,13 +58,16 @@ FIXTURE_TEARDOWN(test_rdmacg_query)
 	rdmacg_tree_destroy(&self->tree);
 }
 
-/* The device may have less than the limit: Soft-iWARP does not have some types. */
+/*
+ * Returns the smaller number. The device may have less than the limit, because Soft-iWARP does not
+ * have some types.
+ */
 static int rdmacg_least(int limit, int stated)
 {
 	return limit < stated ? limit : stated;
 }
 
-/* Set limits of the verb class in top. In left, set some smaller limits and some larger ones. */
+/* Set limits of the verb class in top. In left, set some smaller limits and some larger limits. */
 static void rdmacg_limit_types(struct __test_metadata *_metadata, struct rdmacg_tree *tree)
 {
 	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->top, "rdma.verb.max",
@@ -97,7 +100,9 @@ TEST_F(test_rdmacg_query, smallest_limit_of_a_type_is_told)
 	EXPECT_EQ(30, attr.max_srq);
 	EXPECT_EQ(10, attr.max_mr);
 	EXPECT_EQ(50, attr.max_pd);
-	/* The limit of memory is for a sum, and does not change the largest size of a region. */
+	/*
+	 * The limit of memory applies to a sum, so it does not change the largest size of a region.
+	 */
 	EXPECT_EQ(self->device.max_mr_size, attr.max_mr_size);
 }
 
@@ -112,7 +117,7 @@ TEST_F(test_rdmacg_query, what_has_no_limit_is_told_as_it_is)
 	EXPECT_EQ(self->device.max_qp_wr, attr.max_qp_wr);
 }
 
-/* A query also reports at most the limit of hca_object for each type. */
+/* For each type, a query also reports at most the limit of hca_object. */
 TEST_F(test_rdmacg_query, limit_of_objects_is_told_for_each_type)
 {
 	struct rdmacg_tree *tree = &self->tree;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The kernel memory of a driver's queues under the RDMA cgroup controller. Needs root and one
- * Soft-RoCE device.
+ * Tests of the kernel memory of a driver's queues under the RDMA cgroup controller. The tests need
+ * root and one Soft-RoCE device.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -20,7 +20,7 @@ static long long rdmacg_queue_mem(struct rdmacg_tree *tree, const char *cgroup)
 	return rdmacg_value(tree, cgroup, "rdma.hw.current", "queue_mem");
 }
 
-/* The test's process sits in left, with a context and a PD. */
+/* The process of the test is in left, with a context and a PD. */
 FIXTURE_SETUP(test_rdmacg_queue)
 {
 	const char *missing = rdmacg_tree_create(&self->tree);
@@ -43,7 +43,7 @@ FIXTURE_TEARDOWN(test_rdmacg_queue)
 	rdmacg_tree_destroy(&self->tree);
 }
 
-/* A CQ costs whole pages, and a longer CQ costs more. */
+/* A CQ is charged as whole pages, and a longer CQ is charged more. */
 TEST_F(test_rdmacg_queue, longer_queue_costs_more)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -62,7 +62,7 @@ TEST_F(test_rdmacg_queue, longer_queue_costs_more)
 	EXPECT_EQ(0, ibv_destroy_cq(small));
 }
 
-/* Both queues of a QP count, and the queue of an SRQ counts. */
+/* Both queues of a QP are charged, and the queue of an SRQ is charged. */
 TEST_F(test_rdmacg_queue, each_queue_of_an_object_counts)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -103,7 +103,10 @@ TEST_F(test_rdmacg_queue, queue_is_refused_at_the_limit)
 	EXPECT_EQ(1, rdmacg_value(tree, tree->top, "rdma.hw.events", "queue_mem.max"));
 }
 
-/* A new length is charged before the old memory is freed, because both exist for a moment. */
+/*
+ * When a queue is resized, its new memory is charged before its old memory is freed, because both
+ * exist for a moment.
+ */
 TEST_F(test_rdmacg_queue, new_length_is_charged_beside_the_old)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -121,7 +124,7 @@ TEST_F(test_rdmacg_queue, new_length_is_charged_beside_the_old)
 	EXPECT_EQ(0, ibv_destroy_cq(cq));
 }
 
-/* The creator's first cgroup is charged until the queue is destroyed, even if the creator moves. */
+/* A queue stays charged to the cgroup in which it was created, even if its creator moves. */
 TEST_F(test_rdmacg_queue, maker_of_a_queue_pays)
 {
 	struct rdmacg_tree *tree = &self->tree;

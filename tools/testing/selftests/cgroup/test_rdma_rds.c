@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RDS over RDMA is refused to a process with a limit of the RDMA cgroup controller, because RDS
- * shares connections and no cgroup can be charged for them. RDS keeps its connections until the
- * device is removed, so each test has a device of its own, with addresses. Needs root, RDS over
- * RDMA, RDS over TCP and Soft-RoCE as modules, and ip and rdma of iproute2. The modules of RDS
- * stay loaded.
+ * Tests of RDS over RDMA, which is refused to a process with a limit of the RDMA cgroup controller.
+ * Processes share connections of RDS, so no cgroup can be charged for them. RDS keeps its
+ * connections until the device is removed, so each test creates its own device with an address. The
+ * tests need root, RDS over RDMA, RDS over TCP and Soft-RoCE as modules, and ip and rdma of
+ * iproute2. The modules of RDS stay loaded.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -17,7 +17,7 @@ FIXTURE(test_rdmacg_rds) {
 	struct rdmacg_actor actor;
 };
 
-/* An actor sits in left; the test's process stays out. */
+/* An actor is in left. The process of the test is not. */
 FIXTURE_SETUP(test_rdmacg_rds)
 {
 	const char *missing = rdmacg_rds_create(&self->tree);
@@ -28,7 +28,10 @@ FIXTURE_SETUP(test_rdmacg_rds)
 	ASSERT_TRUE(rdmacg_start_actor(&self->actor, self->tree.left, rdmacg_act));
 }
 
-/* Removing the device removes the connections; no cgroup was charged for them. */
+/*
+ * Check that no cgroup was charged for connections. The removal of the device also removes the
+ * connections.
+ */
 FIXTURE_TEARDOWN(test_rdmacg_rds)
 {
 	EXPECT_EQ(0, rdmacg_value(&self->tree, self->tree.top, "rdma.verb.peak", "qp"));
@@ -38,7 +41,7 @@ FIXTURE_TEARDOWN(test_rdmacg_rds)
 	rdmacg_tree_destroy(&self->tree);
 }
 
-/* RDS works as in stock, and charges nothing. Limits of hca_object and cq do not refuse RDS. */
+/* RDS works as in stock, and is not charged. Limits of hca_object and cq do not refuse RDS. */
 TEST_F_TIMEOUT(test_rdmacg_rds, process_without_a_limit_notices_nothing, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -50,7 +53,7 @@ TEST_F_TIMEOUT(test_rdmacg_rds, process_without_a_limit_notices_nothing, 300)
 	EXPECT_EQ(0, rdmacg_tell(&self->actor, RDMACG_MAP, MIB));
 }
 
-/* A limit of the cgroup or an ancestor refuses a bind, even if the limit is large. */
+/* A bind is refused if the cgroup or an ancestor has a limit, even if the limit is large. */
 TEST_F_TIMEOUT(test_rdmacg_rds, bind_is_refused_under_a_limit, 300)
 {
 	static const char * const keys[] = { "qp", "mr", "mr_mem" };
@@ -66,7 +69,7 @@ TEST_F_TIMEOUT(test_rdmacg_rds, bind_is_refused_under_a_limit, 300)
 		ASSERT_EQ(0, rdmacg_limit_in(tree, tree->top, "rdma.verb.max", "max"));
 	}
 	EXPECT_TRUE(rdmacg_connect(&self->actor, 1));
-	/* RDS now knows the device, and takes another path to the check. */
+	/* RDS now knows the device, so another function checks the limit. */
 	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "qp", MIB));
 	EXPECT_EQ(-EADDRNOTAVAIL, rdmacg_tell(&self->actor, RDMACG_SEND, 1));
 }
@@ -116,8 +119,8 @@ TEST_F_TIMEOUT(test_rdmacg_rds, receiver_of_a_socket_makes_no_region, 300)
 }
 
 /*
- * This test is the last, because RDS over TCP stays loaded, and accepts each socket that RDS over
- * RDMA refuses.
+ * A process with a limit can use RDS over TCP. This test is the last, because RDS over TCP stays
+ * loaded and accepts each socket that RDS over RDMA refuses.
  */
 TEST_F_TIMEOUT(test_rdmacg_rds, process_with_a_limit_has_tcp, 300)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An RDMA device is removed while a process has regions on it through RDS, under our controller or
- * stock. Needs root, RDS over RDMA and Soft-RoCE as modules, and ip and rdma of iproute2. The
- * module of RDS stays loaded.
+ * This test removes an RDMA device while a process has regions of RDS on it. It works with our
+ * controller and with stock. It needs root, RDS over RDMA and Soft-RoCE as modules, and ip and rdma
+ * of iproute2. The module of RDS stays loaded.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -12,7 +12,9 @@
 FIXTURE(test_rdmacg_rds_unplug) {
 	struct rdmacg_tree tree;
 	struct rdmacg_actor actor;
-	/* The removal of the device waits for ever, so the teardown does not try again. */
+	/*
+	 * True if the removal of the device waits for ever. The teardown then does not try again.
+	 */
 	bool is_stuck;
 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Links and buffers of SMC-R connections of unprivileged processes, under the RDMA cgroup
- * controller. SMC keeps both for ten minutes after the last connection, so each test creates a
- * device, and removes it to free them. Both ends of a connection are on this device, a Soft-RoCE
- * device on the loopback link. Each end is a PD, a QP and, for each connection, an MR for received
- * data. Needs root, SMC as a module, which stays loaded, Soft-RoCE with another device that has a
- * MAC address, and ip and rdma of iproute2.
+ * Tests of links and buffers of SMC-R under the RDMA cgroup controller. Unprivileged processes
+ * create the connections. SMC keeps links and buffers for ten minutes after the last connection. So
+ * each test creates a device, and removes it to free them. The device is a Soft-RoCE device on the
+ * loopback link, and both ends of a connection are on it. Each end has a PD and a QP, and an MR for
+ * the received data of each connection. The tests need root, SMC as a module, another Soft-RoCE
+ * device that has a MAC address, and ip and rdma of iproute2. The module of SMC stays loaded.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -25,7 +25,10 @@
 #define RDMACG_SMC_PORT 4711
 #define RDMACG_MAX_SOCKETS 64
 
-/* SMC's reason for TCP: no memory. SMC also reports this reason after a refusal by a limit. */
+/*
+ * The reason "no memory", with which SMC reports that a connection uses TCP. A refusal by a limit
+ * has the same reason.
+ */
 #define RDMACG_SMC_REASON 0x01010000
 
 /* The size of each end's buffer, unless a process sets another size. */
@@ -44,13 +47,13 @@ enum rdmacg_verb {
 	RDMACG_CONNECT,
 	RDMACG_CONNECT_INET,
 	/*
-	 * Create a socket, and connect it by a later order. The argument is the size of the
-	 * receive buffer; 0 stands for the default.
+	 * Create a socket, and connect it with the next order. The argument is the size of the
+	 * receive buffer, and 0 stands for the default.
 	 */
 	RDMACG_SOCKET,
 	RDMACG_CONNECT_SOCKET,
 	RDMACG_CONNECT_IN_CHILD,
-	/* Accept a connection. Send a byte over the first two sockets and read it. */
+	/* Accept a connection. Then send a byte through the first two sockets, and read it. */
 	RDMACG_ACCEPT,
 	RDMACG_TALK,
 	RDMACG_CLOSE_ALL,
@@ -151,7 +154,9 @@ static int rdmacg_act(int verb, int argument)
 
 FIXTURE(test_rdmacg_smc) {
 	struct rdmacg_tree tree;
-	/* The actor in left, and a second actor in right, which some tests start. */
+	/*
+	 * The actor in left, and a second actor in right. Only some tests start the second actor.
+	 */
 	struct rdmacg_actor actor;
 	struct rdmacg_actor other;
 };
@@ -173,7 +178,7 @@ static bool rdmacg_add_smc_device(void)
 	       RDMACG_WAIT_FOR(rdmacg_smc_sees(RDMACG_SMC_DEVICE));
 }
 
-/* An actor sits in left and listens. */
+/* An actor is in left and listens. */
 FIXTURE_SETUP(test_rdmacg_smc)
 {
 	const char *missing = rdmacg_tree_create(&self->tree);
@@ -200,7 +205,7 @@ static bool rdmacg_uses(struct rdmacg_tree *tree, const char *cgroup, int links,
 	       rdmacg_verbs(tree, cgroup, "mr_mem") == bytes;
 }
 
-/* Wait for these charges, because SMC creates and destroys links a while after the connection. */
+/* Wait for these charges, because SMC creates and destroys links some time after the connection. */
 static bool rdmacg_has(struct rdmacg_tree *tree, const char *cgroup, int links, int buffers)
 {
 	if (RDMACG_WAIT_FOR(rdmacg_uses(tree, cgroup, links, buffers,
@@ -218,7 +223,7 @@ static struct rdmacg_smc_sockets rdmacg_sockets(void)
 
 /*
  * Set the port down, so that SMC frees links and buffers while the files still show the device.
- * After its removal, the charges could not be read.
+ * After the device is removed, the charges could not be read.
  */
 static bool rdmacg_gives_everything_back(struct rdmacg_tree *tree)
 {
@@ -228,7 +233,10 @@ static bool rdmacg_gives_everything_back(struct rdmacg_tree *tree)
 	return !system("ip link set lo up") && down && given_back;
 }
 
-/* Close the sockets, and remove the device with its groups. The module stays for the next test. */
+/*
+ * Close the sockets, and remove the device with its groups. The module stays loaded for the next
+ * test.
+ */
 FIXTURE_TEARDOWN(test_rdmacg_smc)
 {
 	rdmacg_end_actor(&self->actor);
@@ -293,7 +301,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, connection_without_a_link_is_tcp, 300)
 	EXPECT_EQ(0, rdmacg_value(tree, tree->left, "rdma.verb.peak", "qp"));
 }
 
-/* If there is room for two connections, the third uses TCP, and leaves no charge. */
+/* If there is room for two connections, a third connection uses TCP and leaves no charge. */
 TEST_F_TIMEOUT(test_rdmacg_smc, connections_end_at_the_limit, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -348,7 +356,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, maker_of_a_socket_pays, 300)
 	EXPECT_TRUE(rdmacg_has(tree, tree->right, 0, 1));
 }
 
-/* A process that received a socket is not charged for its connection. */
+/* A process that has received a socket is not charged for the connection of the socket. */
 TEST_F_TIMEOUT(test_rdmacg_smc, receiver_of_a_socket_does_not_pay, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -380,8 +388,8 @@ static bool rdmacg_leave_idle_buffers(struct rdmacg_tree *tree, struct rdmacg_ac
 
 /*
  * Close all sockets of both actors, and connect one actor to the other. A test that needs an idle
- * buffer repeats this, because a buffer becomes idle long after its socket is closed. The listener
- * accepts, because a connection that is not accepted would keep its buffer.
+ * buffer repeats this call, because a buffer becomes idle long after its socket is closed. The
+ * listener accepts the connection. Otherwise the connection would keep its buffer.
  */
 static bool rdmacg_connect_anew(struct rdmacg_actor *listener, struct rdmacg_actor *actor,
 				int buffer)
@@ -393,8 +401,8 @@ static bool rdmacg_connect_anew(struct rdmacg_actor *listener, struct rdmacg_act
 }
 
 /*
- * Idle buffers stay charged to their last user. Without room for new buffers, the user can use the
- * idle buffers again.
+ * Idle buffers stay charged to their last user. This user can use them again, even if there is no
+ * room for new buffers.
  */
 TEST_F_TIMEOUT(test_rdmacg_smc, idle_buffer_is_used_again, 300)
 {
@@ -421,9 +429,9 @@ TEST_F_TIMEOUT(test_rdmacg_smc, idle_buffers_make_room, 300)
 }
 
 /*
- * To add a second link, SMC maps the listener's buffer once more. This charge exceeds the limit,
- * and counts as an event. The other end cannot add a link on this device, so SMC removes the second
- * link.
+ * SMC maps the listener's buffer once more when it adds a second link. This charge exceeds the
+ * limit, and counts as an event. The other end cannot add a link on this device, so SMC removes the
+ * second link.
  */
 TEST_F_TIMEOUT(test_rdmacg_smc, second_link_has_the_buffers_in_use, 300)
 {
@@ -438,7 +446,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, second_link_has_the_buffers_in_use, 300)
 }
 
 /*
- * The process that takes over an idle buffer is charged for it, and the former user is uncharged.
+ * If a process takes over an idle buffer, this process is charged, and the last user is uncharged.
  */
 TEST_F_TIMEOUT(test_rdmacg_smc, buffer_in_other_hands_changes_its_payer, 300)
 {
@@ -454,7 +462,10 @@ TEST_F_TIMEOUT(test_rdmacg_smc, buffer_in_other_hands_changes_its_payer, 300)
 	EXPECT_TRUE(rdmacg_has(tree, tree->right, 0, 1));
 }
 
-/* If a limit refuses another user's idle buffer to a process, SMC frees the buffer. */
+/*
+ * If a process takes over another user's idle buffer and a limit refuses this, SMC frees the
+ * buffer.
+ */
 TEST_F_TIMEOUT(test_rdmacg_smc, refused_user_of_an_idle_buffer_pays_nothing, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -492,8 +503,8 @@ TEST_F_TIMEOUT(test_rdmacg_smc, removed_cgroup_pays_on_above, 300)
 }
 
 /*
- * Connect many times, and let each allocation fail once: SMC then uses TCP. Returns the number of
- * failures.
+ * Connect many times, and let each allocation fail once. SMC uses TCP after a failure. Returns the
+ * number of failures.
  */
 static int rdmacg_sweep_connections(void)
 {
@@ -513,7 +524,10 @@ static int rdmacg_sweep_connections(void)
 	return failed;
 }
 
-/* The test's process connects itself, because only root may let allocations fail. */
+/*
+ * In this test, the process of the test connects itself, because only root may let allocations
+ * fail.
+ */
 TEST_F_TIMEOUT(test_rdmacg_smc, connections_without_memory_leave_nothing, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;

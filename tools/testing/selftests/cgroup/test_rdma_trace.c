@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The tracepoints of the RDMA cgroup controller, field by field: charges, uncharges, refusals,
- * limits and commands that wait. Needs root, Soft-RoCE, tracefs, failslab, and ip and rdma of
- * iproute2.
+ * Tests of each field of the tracepoints of the RDMA cgroup controller. The tracepoints show
+ * charges, uncharges, refusals, limits and commands that wait. The tests need root, Soft-RoCE,
+ * tracefs, failslab, and ip and rdma of iproute2.
  */
 #define _GNU_SOURCE
 #include <sys/mount.h>
@@ -12,7 +12,7 @@
 #include "rdma_verbs_util.h"
 
 #define TRACEFS "/sys/kernel/tracing"
-/* A trace instance for the test alone, without the events of other users. */
+/* A trace instance that has only the events of the test. */
 #define INSTANCE TRACEFS "/instances/rdmacg_test"
 
 /* An event shows this number for no limit. */
@@ -42,9 +42,9 @@ static bool rdmacg_has_tracefs(void)
 }
 
 /*
- * Create the instance while the top level does not record the names of tasks: the instance then
- * does not record them either. Recording them patches the kernel's scheduler, and some emulated
- * processors fail then.
+ * Create an instance that does not record the names of tasks. The instance takes this setting from
+ * the top level, so change it there for a moment. Recording the names patches the kernel's
+ * scheduler, and some emulated processors then fail.
  */
 static int rdmacg_make_instance(void)
 {
@@ -58,7 +58,7 @@ static int rdmacg_make_instance(void)
 	return cg_write(TRACEFS, "options/record-cmd", recorded) ? -1 : ret;
 }
 
-/* The test's process sits in left with a context and a PD, and all events are on. */
+/* The process of the test is in left with a context and a PD, and all events are enabled. */
 FIXTURE_SETUP(test_rdmacg_trace)
 {
 	const char *missing = rdmacg_tree_create(&self->tree);
@@ -69,7 +69,7 @@ FIXTURE_SETUP(test_rdmacg_trace)
 		rdmacg_tree_destroy(&self->tree);
 		SKIP(return, "there is no tracefs");
 	}
-	/* An earlier test that was killed may have left its instance. */
+	/* Remove the instance of an earlier test that was killed. */
 	rmdir(INSTANCE);
 	ASSERT_EQ(0, rdmacg_make_instance()) TH_LOG("%m");
 	ASSERT_TRUE(rdmacg_enter_and_open(&self->tree, self->tree.left,
@@ -94,7 +94,7 @@ static unsigned long long rdmacg_id(const char *cgroup)
 	return stat(cgroup, &stat_buf) ? 0 : stat_buf.st_ino;
 }
 
-/* Returns whether a line of the trace is an event that ends with @words, which may be empty. */
+/* Returns whether a line of the trace is an event that ends with @words. @words may be empty. */
 static bool rdmacg_is_event(const char *line, const char *words)
 {
 	size_t len = strcspn(line, "\n"), tail = strlen(words);
@@ -138,7 +138,7 @@ static int rdmacg_told(struct rdmacg_tree *tree, const char *event, const char *
 	return rdmacg_count_events(words);
 }
 
-/* Returns whether one event shows that @cgroup was charged or uncharged by this amount. */
+/* Returns whether exactly one event shows that this amount was charged to @cgroup or uncharged. */
 static bool rdmacg_told_amount(struct rdmacg_tree *tree, const char *event, const char *cgroup,
 			       const char *resource, unsigned long long amount)
 {
@@ -146,7 +146,10 @@ static bool rdmacg_told_amount(struct rdmacg_tree *tree, const char *event, cons
 			   resource, amount, rdmacg_id(cgroup)) == 1;
 }
 
-/* A charge emits an event for each resource, with the owner, and no event for ancestors. */
+/*
+ * A charge emits an event for each resource. The event shows the owner, and ancestors have no
+ * events.
+ */
 TEST_F(test_rdmacg_trace, charge_is_told_by_resource)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -171,7 +174,7 @@ static char *rdmacg_pages(void)
 	return memory + 4096 - (unsigned long)memory % 4096;
 }
 
-/* The event of memory has bytes, and the region has an event of its own. */
+/* The event of registered memory shows bytes, and the region has another event. */
 TEST_F(test_rdmacg_trace, memory_is_told_in_bytes)
 {
 	char *memory = rdmacg_pages();
@@ -185,7 +188,7 @@ TEST_F(test_rdmacg_trace, memory_is_told_in_bytes)
 	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_uncharge", tree->left, "mr_mem", 12288));
 }
 
-/* The event of an uncharge has the cgroup that was charged, even after the process moves. */
+/* The event of an uncharge shows the cgroup that was charged, even if the process has moved. */
 TEST_F(test_rdmacg_trace, uncharge_tells_who_had_paid)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -211,7 +214,7 @@ TEST_F(test_rdmacg_trace, root_is_not_told)
 	EXPECT_EQ(0, rdmacg_count_events(""));
 }
 
-/* The event of a refusal by an ancestor has the usage, limit, id and level of the ancestor. */
+/* If an ancestor refuses, the event shows the usage, limit, id and level of this ancestor. */
 TEST_F(test_rdmacg_trace, refusal_tells_the_ancestor_whose_limit_it_was)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -235,8 +238,8 @@ TEST_F(test_rdmacg_trace, refusal_tells_the_ancestor_whose_limit_it_was)
 }
 
 /*
- * The event of a refusal has the usage and limit of that moment, even if the limit is below the
- * usage.
+ * The event of a refusal shows the usage and the limit at the time of the refusal. The limit may be
+ * below the usage.
  */
 TEST_F(test_rdmacg_trace, refusal_tells_usage_and_limit_of_then)
 {
@@ -259,8 +262,8 @@ TEST_F(test_rdmacg_trace, refusal_tells_usage_and_limit_of_then)
 }
 
 /*
- * A write emits an event for each limit that changes, with the old limit and the usage of that
- * moment.
+ * A write emits an event for each limit that changes. The event shows the old limit and the usage
+ * at the time of the write.
  */
 TEST_F(test_rdmacg_trace, write_tells_limits_that_change)
 {
@@ -286,7 +289,7 @@ TEST_F(test_rdmacg_trace, write_tells_limits_that_change)
 	EXPECT_EQ(1, rdmacg_count_events(""));
 }
 
-/* A refused write sets nothing, and emits nothing. */
+/* A refused write sets no limit and emits no event. */
 TEST_F(test_rdmacg_trace, refused_write_tells_nothing)
 {
 	EXPECT_EQ(-EINVAL, rdmacg_limit(&self->tree, self->tree.top, "hca_object=9 nothing=1"));
@@ -307,7 +310,7 @@ static int rdmacg_remove_limit(void *what)
 	return -rdmacg_limit(tree, tree->left, "max");
 }
 
-/* A write needs memory for its events, and sets nothing if there is no memory. */
+/* A write without memory for its events sets no limit. */
 TEST_F(test_rdmacg_trace, write_without_memory_sets_nothing)
 {
 	struct rdmacg_failslab failslab = { };
@@ -320,7 +323,10 @@ TEST_F(test_rdmacg_trace, write_without_memory_sets_nothing)
 	rdmacg_failslab_end(&failslab);
 }
 
-/* A default emits an event for each limit that it changes, and not for a device's own limit. */
+/*
+ * A default emits an event for each limit that it changes. A device's own limit does not change,
+ * and emits no event.
+ */
 TEST_F(test_rdmacg_trace, default_tells_the_limits_that_it_changes)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -343,8 +349,8 @@ TEST_F(test_rdmacg_trace, default_tells_the_limits_that_it_changes)
 }
 
 /*
- * A default emits events for the devices that the cgroup uses, except a device that has a limit of
- * its own.
+ * A default emits an event for each device that the cgroup uses, except devices that have a limit
+ * of their own.
  */
 TEST_F(test_rdmacg_trace, default_is_told_where_it_holds)
 {
@@ -364,7 +370,10 @@ TEST_F(test_rdmacg_trace, default_is_told_where_it_holds)
 		SKIP(return, "no second Soft-RoCE device can be made");
 }
 
-/* If a cgroup does not yet use a device, its first charge there emits the event of the default. */
+/*
+ * If a cgroup does not use a device yet, the first charge on the device emits the event of the
+ * default.
+ */
 TEST_F(test_rdmacg_trace, default_is_told_with_the_first_charge)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -384,7 +393,7 @@ TEST_F(test_rdmacg_trace, default_is_told_with_the_first_charge)
 	EXPECT_EQ(0, ibv_dealloc_pd(pd));
 }
 
-/* The event of a command that waited has the time that rdma.control.stat counts. */
+/* The event of a command that waited shows the time that rdma.control.stat also counts. */
 TEST_F(test_rdmacg_trace, throttle_tells_how_long_a_command_waited)
 {
 	struct rdmacg_tree *tree = &self->tree;

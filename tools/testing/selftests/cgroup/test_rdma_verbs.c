@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Charges and refusals of the RDMA cgroup controller for verbs objects that libibverbs creates.
- * Needs root and one RDMA device.
+ * Tests of charges and refusals for verbs objects that libibverbs creates. The tests need root and
+ * one RDMA device.
  */
 #define _GNU_SOURCE
 #include <sys/mman.h>
@@ -16,7 +16,9 @@ FIXTURE(test_rdmacg_verbs) {
 	struct ibv_pd *pd;
 };
 
-/* The test's process sits in left, with a context and a PD: 1 handle, 1 object. */
+/*
+ * The process of the test is in left, with a context and a PD, which are one handle and one object.
+ */
 FIXTURE_SETUP(test_rdmacg_verbs)
 {
 	const char *missing = rdmacg_tree_create(&self->tree);
@@ -38,7 +40,7 @@ FIXTURE_TEARDOWN(test_rdmacg_verbs)
 	rdmacg_tree_destroy(&self->tree);
 }
 
-/* A context costs one handle and no object, from open to close. */
+/* From open to close, a context is charged as one handle and no object. */
 TEST_F(test_rdmacg_verbs, context_costs_a_handle)
 {
 	struct ibv_context *context = rdmacg_open(&self->tree);
@@ -51,7 +53,7 @@ TEST_F(test_rdmacg_verbs, context_costs_a_handle)
 	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
 }
 
-/* An open above the limit fails with EAGAIN and costs nothing. */
+/* An open above the limit fails with EAGAIN and leaves no charge. */
 TEST_F(test_rdmacg_verbs, open_at_the_limit_is_refused)
 {
 	struct ibv_context *context;
@@ -65,7 +67,7 @@ TEST_F(test_rdmacg_verbs, open_at_the_limit_is_refused)
 	EXPECT_EQ(0, ibv_close_device(context));
 }
 
-/* A context that is closed makes room for another one. */
+/* A closed context leaves room for another context. */
 TEST_F(test_rdmacg_verbs, close_makes_room)
 {
 	struct ibv_context *context;
@@ -92,12 +94,15 @@ TEST_F(test_rdmacg_verbs, completion_channel_is_no_hca_object)
 	EXPECT_EQ(0, ibv_destroy_comp_channel(channel));
 }
 
-/* UVERBS_ATTR_GET_CONTEXT_FD_ARR, which older headers do not have. */
+/* The number of UVERBS_ATTR_GET_CONTEXT_FD_ARR, because older headers do not have it. */
 #define GET_CONTEXT_FD_ARR	2
-/* An attribute can have this number, but no attribute does. */
+/* A valid number that no attribute has. */
 #define GET_CONTEXT_UNKNOWN	31
 
-/* Create a context by ioctl, with -1 as the attribute's file. Returns 0 or the error. */
+/*
+ * Create a context by ioctl, with -1 as the file descriptor in the attribute. Returns 0 or the
+ * error.
+ */
 static int rdmacg_get_context_with(int fd, int attribute)
 {
 	struct {
@@ -121,7 +126,7 @@ static int rdmacg_get_context_with(int fd, int attribute)
 	return rdmacg_ioctl(fd, &cmd.hdr);
 }
 
-/* An open that the kernel does not understand costs nothing. */
+/* An open that the kernel refuses as invalid leaves no charge. */
 TEST_F(test_rdmacg_verbs, misunderstood_open_costs_nothing)
 {
 	int fd = rdmacg_open_file(&self->tree);
@@ -133,7 +138,7 @@ TEST_F(test_rdmacg_verbs, misunderstood_open_costs_nothing)
 	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
 }
 
-/* A file with a context cannot get a second context, and is charged for one. */
+/* A file with a context cannot get a second context, and only one context is charged. */
 TEST_F(test_rdmacg_verbs, second_context_of_a_file_costs_nothing)
 {
 	int fd = rdmacg_open_file(&self->tree), async_fd = -1, second_fd;
@@ -149,7 +154,8 @@ TEST_F(test_rdmacg_verbs, second_context_of_a_file_costs_nothing)
 }
 
 /*
- * An open that fails after the charge, for example because of a bad file descriptor, is uncharged.
+ * If an open fails after the charge, for example because of a bad file descriptor, the context is
+ * uncharged.
  */
 TEST_F(test_rdmacg_verbs, open_that_fails_late_uncharges)
 {
@@ -216,7 +222,7 @@ TEST_F(test_rdmacg_verbs, aborted_fd_uncharges)
 	munmap(cmd, 4096);
 }
 
-/* A limit of the parent refuses an object if the children would together exceed the limit. */
+/* A limit of the parent refuses an object if all children together would exceed the limit. */
 TEST_F(test_rdmacg_verbs, parents_limit_binds_its_children_together)
 {
 	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.top, "hca_object=2"));
@@ -232,7 +238,9 @@ TEST_F(test_rdmacg_verbs, parents_limit_binds_its_children_together)
 	EXPECT_EQ(2, rdmacg_objects(&self->tree, self->tree.top));
 }
 
-/* A limit of a child decides if it is smaller than the limit of the parent. */
+/*
+ * If the limit of a child is smaller than the limit of its parent, the limit of the child applies.
+ */
 TEST_F(test_rdmacg_verbs, smaller_limit_of_the_child_decides)
 {
 	struct ibv_pd *pd;
@@ -250,7 +258,7 @@ TEST_F(test_rdmacg_verbs, smaller_limit_of_the_child_decides)
 }
 
 /*
- * A limit below the usage removes no object, and refuses new ones until the usage is below the
+ * A limit below the usage removes no object. It refuses new objects until the usage is below the
  * limit.
  */
 TEST_F(test_rdmacg_verbs, limit_below_usage_takes_nothing_away)
@@ -274,8 +282,9 @@ TEST_F(test_rdmacg_verbs, limit_below_usage_takes_nothing_away)
 }
 
 /*
- * Create and destroy four PDs at a time until @stop ends. The process exits with 0 if some PDs were
- * created, some were refused at the limit, and no call failed otherwise; with 1 if not.
+ * Create and destroy four PDs again and again, until the other end of @stop is closed. Exit with 0
+ * if some PDs were created, some were refused at the limit, and no call failed for another reason.
+ * Otherwise exit with 1.
  */
 static void rdmacg_work(struct rdmacg_tree *tree, const char *cgroup, int stop)
 {
@@ -303,7 +312,7 @@ static void rdmacg_work(struct rdmacg_tree *tree, const char *cgroup, int stop)
 	_exit(context && made && refused && !error ? 0 : 1);
 }
 
-/* Processes never exceed a limit that they reach, no process starves, and no charge is lost. */
+/* Processes reach the limit and never exceed it, no process starves, and no charge is lost. */
 TEST_F(test_rdmacg_verbs, processes_share_a_limit_exactly)
 {
 	enum { WORKERS = 4, LIMIT = 6, SECONDS = 5 };
@@ -353,7 +362,10 @@ static int rdmacg_try_context(struct rdmacg_tree *tree)
 	return error;
 }
 
-/* A context by write(2) costs a handle and the async_event that comes with it. */
+/*
+ * A context that write(2) creates is charged as a handle and as the async_event that the kernel
+ * creates with it.
+ */
 TEST_F(test_rdmacg_verbs, written_context_costs_an_async_event)
 {
 	struct rdmacg_tree *tree = &self->tree;
