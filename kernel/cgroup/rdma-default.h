@@ -43,7 +43,7 @@ struct rdmacg_default {
  */
 struct rdmacg_defaults {
 	struct rcu_head		rcu;
-	/* Set if a write also removes the defaults that are not in @limits. */
+	/* True if a write also removes the defaults that are not in @limits. */
 	bool			is_reset;
 	unsigned int		count;
 	unsigned int		room;		/* entries allocated */

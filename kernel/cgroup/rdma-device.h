@@ -14,7 +14,7 @@
 
 #include "rdma-default.h"
 
-/* The number of slots of the control class. They follow the slots that can be charged. */
+/* The number of slots of the control class. These slots follow the slots that can be charged. */
 #define RDMACG_NR_CONTROL_SLOTS						\
 	(IS_ENABLED(CONFIG_CGROUP_RDMA_CONTROL) ? RDMACG_CONTROL_LIMITS : 0)
 

@@ -165,8 +165,8 @@ static enum uverbs_obj_access rdmacg_access(struct uverbs_api *uapi, u32 method_
 }
 
 /*
- * A method is a destroy command if and only if it destroys an object. A method that creates an
- * object is a create command.
+ * A method that destroys an object is a destroy command. A method that creates an object is a
+ * create command. Other methods are neither.
  */
 static void rdmacg_test_methods_are_what_they_do(struct kunit *test)
 {
