@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# rdma-keys.sh HEADER: the keys of the verb class, an initializer a line: each type of object that
-# uverbs declares in HEADER, and what else the IB core counts (drivers/infiniband/core/cgroup.c).
-# So rdma.default knows them in a kernel whose IB core is a module, or not there.
+# rdma-keys.sh HEADER: print the keys of the verb class, one initializer on each line. The keys are
+# the types of uverbs objects in HEADER, and the other resources that the IB core counts
+# (drivers/infiniband/core/cgroup.c). With this list, rdma.default has these keys even if the IB
+# core is a module or is not built.
 set -e
 
 sed -n '/^enum uverbs_default_objects {/,/^}/s/^\tUVERBS_OBJECT_\([A-Z0-9_]*\),.*/\1/p' "$1" |

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# cgroup_types.sh HEADER SOURCE...: print the name of each uverbs object type of HEADER, and the
-# device operation that it needs according to the uverbs API in the SOURCEs. Each line is an
-# initialiser:
+# cgroup_types.sh HEADER SOURCE...: print the name of each type of uverbs objects in HEADER, and the
+# device operation that this type needs. The uverbs API in the SOURCEs states these operations. Each
+# line is an initialiser:
 #
 #	[UVERBS_OBJECT_PD] = { "pd", offsetof(struct ib_device_ops, dealloc_pd) },
 #	[UVERBS_OBJECT_ASYNC_EVENT] = { "async_event" },
@@ -11,7 +11,7 @@ set -e
 header=$1
 shift
 
-# "PD dealloc_pd". If a type needs several operations, this is the first.
+# Each line is like "PD dealloc_pd". If a type needs several operations, the line has the first one.
 tree='OBJ_TREE_NAMED\( ?UVERBS_OBJECT_[A-Z0-9_]+\)?'
 needs=$(cat "$@" | tr -s ' \t\n' ' ' | grep -oE "$tree, UAPI_DEF_OBJ_NEEDS_FN\([a-z0-9_]+" |
 	sed -E 's/.*UVERBS_OBJECT_([A-Z0-9_]+).*\(/\1 /')

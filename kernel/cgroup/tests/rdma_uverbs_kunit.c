@@ -166,7 +166,7 @@ static enum uverbs_obj_access rdmacg_access(struct uverbs_api *uapi, u32 method_
 
 /*
  * A method that destroys an object is a destroy command. A method that creates an object is a
- * create command. Other methods are neither.
+ * create command. Only methods that destroy an object are destroy commands.
  */
 static void rdmacg_test_methods_are_what_they_do(struct kunit *test)
 {
