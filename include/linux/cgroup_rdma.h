@@ -306,13 +306,13 @@ static inline bool rdmacg_commands_are_limited(void)
  * @device: a registered device
  * @kind: the kind of command
  *
- * The call waits while the process's cgroup or an ancestor is over its limit. If no cgroup of the
- * machine has a limit on commands, the call does nothing.
+ * The call waits while the process's cgroup or an ancestor is over its limit. The call does nothing
+ * while no cgroup of the machine has a limit on commands.
  *
  * Context: Process context; may sleep as long as the limit requires. The caller must not hold a
  * lock that is necessary to end a command, or to call rdmacg_stop_waiting().
- * Return: 0, -ENOMEM, or -ERESTARTNOINTR after a signal. After an error, the caller must not run
- * the command, and rdmacg_end_command() does nothing. After the signal, the system call restarts,
+ * Return: 0, -ENOMEM, or -ERESTARTNOINTR after a signal. The caller must not run the command after
+ * an error, and rdmacg_end_command() then does nothing. The system call restarts after a signal,
  * and its command keeps its place in the queue.
  */
 static inline int rdmacg_begin_command(struct rdmacg_command *command,

@@ -6,8 +6,7 @@
  *
  * ULPs in the kernel call these functions for objects that they create for a user. Such objects
  * appear in rdma.verb.*, like objects from uverbs. In a system call, rdmacg_get_current() returns
- * the cgroup to charge. If a worker creates the objects later, the ULP keeps this cgroup until
- * then.
+ * the cgroup to charge. The ULP keeps this cgroup if a worker creates the objects later.
  */
 #ifndef _RDMA_IB_RDMACG_H
 #define _RDMA_IB_RDMACG_H

@@ -34,7 +34,7 @@
 /* The slack of timers. With slack, the timers of many queues can share an interrupt. */
 #define RDMACG_SLACK_NS ((u64)(50 * NSEC_PER_USEC))
 
-/* If a command begins later than its rate allows, the rate makes up for at most this delay. */
+/* The longest delay for which a rate makes up if a command begins later than the rate allows. */
 #define RDMACG_LONGEST_DELAY ((u64)NSEC_PER_SEC)
 
 /*
@@ -44,8 +44,8 @@
 #define RDMACG_BURST_MAX ((u64)NSEC_PER_SEC)
 
 /*
- * Set a rate and its burst; RDMACG_NO_LIMIT stands for no limit. If N commands have begun ahead of
- * the old rate, N commands count as ahead of the new rate. Without a burst, the commands of a tenth
+ * Set a rate and its burst; RDMACG_NO_LIMIT stands for no limit. The number of commands that have
+ * begun ahead of the rate stays the same at the new rate. Without a burst, the commands of a tenth
  * of a second may begin together.
  */
 void rdmacg_rate_set(struct rdmacg_rate *rate, u64 ops, u64 burst, u64 now)
@@ -79,8 +79,8 @@ u64 rdmacg_rate_begins(const struct rdmacg_rate *rate)
 }
 
 /*
- * Count a command in a rate. If the command has waited for this rate, its timer may have been late.
- * The rate makes up for that delay.
+ * Count a command in a rate. The timer of a command that has waited for this rate may be late. The
+ * rate makes up for this delay.
  */
 void rdmacg_rate_take(struct rdmacg_rate *rate, unsigned int cost, u64 now, bool has_waited)
 {
@@ -174,7 +174,7 @@ static void rdmacg_queue_arm_locked(struct rdmacg_control *control, u64 now)
 	struct rdmacg_waiter *first = rdmacg_first_waiter_locked(control);
 	u64 next = max(rdmacg_rate_begins(&control->rate), now);
 
-	/* If all places in flight are taken, the first waiter waits for the end of a command. */
+	/* The first waiter waits for the end of a command if all places in flight are taken. */
 	if (!first || control->inflight >= control->inflight_max)
 		return;
 	hrtimer_start_range_ns(&first->timer, ns_to_ktime(next),
@@ -400,8 +400,7 @@ void rdmacg_control_end(struct rdmacg_control *control)
 }
 
 /*
- * Apply the pool's limits to its control. If two writes change the limits, the later call of this
- * function sees both changes.
+ * Apply the pool's limits to its control. The later of two calls sees the changes of both writes.
  */
 void rdmacg_control_set(struct rdmacg_control *control)
 {

@@ -43,9 +43,9 @@ struct rdmacg_place {
  * under a limit creates the control, and the missing controls of all ancestors except the root. A
  * control is freed with its pool.
  *
- * A command begins on all levels at the same time. If a level does not let the command begin, the
- * command waits in the queue of the lowest such level. The first command in a queue tries again as
- * soon as the level may let it begin.
+ * A command begins on all levels at the same time. Until then, it waits in the queue of the lowest
+ * level that does not let it begin. The first command in a queue tries again as soon as the level
+ * may let it begin.
  */
 struct rdmacg_control {
 	struct rdmacg_gate	*gate;		/* set once */

@@ -25,8 +25,8 @@
 static DEFINE_XARRAY_FLAGS(rdmacg_devices, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_BH);
 
 /*
- * True after two devices had the same name, which requires two network namespaces. While this is
- * false, readers do not compare the names of all devices. READ_ONCE.
+ * True after two devices had the same name, which requires two network namespaces. Readers do not
+ * compare the names of all devices while this is false. READ_ONCE.
  */
 static bool rdmacg_names_were_shared;
 

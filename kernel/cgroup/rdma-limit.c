@@ -207,9 +207,10 @@ static void rdmacg_trace_changes_rcu(const struct rdmacg_write *write,
 }
 
 /*
- * Apply the limits of @update to a device. If @update is NULL, apply the cgroup's defaults to the
- * slots without a limit of the device's own. If there is no pool, there is nothing to do. Strings
- * are compared and events are traced without the domain's lock, because siblings need the lock.
+ * Apply the limits of @update to a device, or only the cgroup's defaults if @update is NULL.
+ * Defaults apply to slots without a limit of the device's own. Without a pool, there is nothing to
+ * do. Strings are compared and events are traced without the domain's lock, because siblings need
+ * the lock.
  */
 static void rdmacg_write_apply_rcu(struct rdmacg_write *write, const struct rdmacg_desc *desc,
 				   const struct rdmacg_update *update)

@@ -301,8 +301,8 @@ static bool rdmacg_pool_is_idle_locked(struct rdmacg_pool *pool)
 
 /*
  * Free the pool if it is idle, then its parent's pool if that is idle, and so on, and unlock. The
- * lock is released after each pool, because siblings need the lock. If another task uses a pool,
- * that task gives the pool back later.
+ * lock is released after each pool, because siblings need the lock. A pool that another task uses
+ * is given back by that task later.
  */
 void rdmacg_pool_give_back_unlock(struct rdmacg_pool *pool)
 {
@@ -536,8 +536,8 @@ static bool rdmacg_slot_has_room(const struct rdmacg_slot *slot, u64 amount)
 }
 
 /*
- * Returns whether all levels have room. If not, *@refusal names the lowest cgroup without room, and
- * the first resource of @set without room there.
+ * Returns whether all levels have room. Otherwise sets *@refusal to the lowest cgroup without room,
+ * and to the first resource of @set without room there.
  */
 static bool rdmacg_has_room_locked(struct rdmacg_pool *pool, const struct rdmacg_amount *set,
 				   unsigned int count, struct rdmacg_refusal *refusal)
@@ -650,10 +650,10 @@ static void rdmacg_count_refusal_unlock(struct rdmacg_pool *pool,
 }
 
 /*
- * Charge @set to @cg and its ancestors. If the fast path has found no room, @full is the pool, and
- * its domain is locked. Otherwise @full is NULL. Returns 0, -EINVAL for a malformed set, -ENOMEM,
- * -ENODEV if the device is being unregistered, or -EAGAIN with the details in *@refusal. The caller
- * sets @refusal->is_ignored. If it is true, the set is charged even if this returns -EAGAIN.
+ * Charge @set to @cg and its ancestors. @full is NULL, or the pool in which the fast path has found
+ * no room, with its domain locked. Returns 0, -EINVAL for a malformed set, -ENOMEM, -ENODEV if the
+ * device is being unregistered, or -EAGAIN with the details in *@refusal. The caller sets
+ * @refusal->is_ignored. The set is charged despite -EAGAIN if @refusal->is_ignored is true.
  */
 int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			   const struct rdmacg_amount *set, unsigned int count,
@@ -732,7 +732,7 @@ static void rdmacg_pool_free(struct rdma_cgroup *cg, u32 key)
 
 /*
  * Free all pools of a cgroup without references. Such a cgroup has no charge, and its children are
- * already freed. If it has no pool, this function takes no lock that another cgroup needs.
+ * already freed. This function takes no lock that another cgroup needs if the cgroup has no pool.
  */
 void rdmacg_pools_free(struct rdma_cgroup *cg)
 {

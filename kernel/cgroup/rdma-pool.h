@@ -123,7 +123,7 @@ struct rdmacg_counts {
  * @max of a slot is the effective limit, which is the device's own limit in the cgroup or the
  * cgroup's default.
  *
- * A charge reads the array @levels. In a chain of pointers to parents, each load would have to wait
+ * A charge reads the array @levels. Each load of a chain of pointers to parents would have to wait
  * for the load before.
  */
 struct rdmacg_pool {
@@ -208,7 +208,10 @@ static inline struct rdma_cgroup *rdmacg_parent(struct rdma_cgroup *cg)
 	return rdmacg_from_css(cg->css.parent);
 }
 
-/* A refused charge. @usage and @limit are those of @cg, whose limit refused, at that moment. */
+/*
+ * A refused charge. @cg is the cgroup whose limit refused. @usage and @limit are the values of @cg
+ * at that moment.
+ */
 struct rdmacg_refusal {
 	unsigned int		slot;
 	struct rdma_cgroup	*cg;
@@ -384,7 +387,7 @@ static __always_inline struct rdmacg_slot *rdmacg_slot_at(struct rdmacg_pool *po
 	return (void *)pool + offset;
 }
 
-/* Charge @n slots. If a level has no room, set *@full to the pool, and leave its domain locked. */
+/* Charge @n slots. Set *@full to the pool if a level has no room, and leave its domain locked. */
 static __always_inline bool rdmacg_pool_charge_n(struct rdma_cgroup *cg,
 						 const struct rdmacg_device *device,
 						 const struct rdmacg_amount *set,

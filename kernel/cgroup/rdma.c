@@ -59,9 +59,9 @@ static void rdmacg_trace_refuse(struct rdma_cgroup *cg, const struct rdmacg_devi
 }
 
 /*
- * Notify the readers of the events files that a refused charge of @cg has changed, and emit the
- * event. The caller does not hold the domain's lock, because on Linux 6.12 cgroup_file_notify()
- * takes a lock that all cgroups share.
+ * A refused charge of @cg has changed some events files. Notify their readers, and emit the event.
+ * The caller does not hold the domain's lock, because on Linux 6.12 cgroup_file_notify() takes a
+ * lock that all cgroups share.
  */
 static void rdmacg_notify_refusal(struct rdma_cgroup *cg, struct rdmacg_device *device,
 				  const struct rdmacg_refusal *refusal)
@@ -252,8 +252,8 @@ EXPORT_SYMBOL(rdmacg_try_charge_cgroup);
  * @count: as for rdmacg_try_charge_cgroup()
  *
  * Use this if a refusal would break a connection in use. For example, an SMC-R connection that
- * fails over to another link needs buffers there. If the charge exceeds a limit, the events of the
- * cgroup with this limit count it.
+ * fails over to another link needs buffers there. A charge above a limit appears in the events of
+ * the cgroup that has this limit.
  *
  * The charge holds another reference to @cg. The caller must call rdmacg_uncharge_set() once, which
  * drops this reference.
@@ -284,7 +284,7 @@ EXPORT_SYMBOL(rdmacg_charge);
  * @set: the resources and amounts of the charge
  * @count: number of amounts in @set
  *
- * If a cgroup has several charges, the calls may return other portions than were charged. The
+ * The calls for several charges of one cgroup may return other portions than were charged. The
  * number of calls and the sum of the amounts of each resource must be the same.
  *
  * Context: Process context; may sleep.
@@ -378,7 +378,7 @@ static void rdmacg_trace_throttle(struct rdma_cgroup *cg, const struct rdmacg_de
 }
 
 /*
- * Let a command of @cg begin. If @command gets a control, it also takes over the caller's reference
+ * Let a command of @cg begin. A @command that gets a control also takes over the caller's reference
  * to @cg.
  */
 static int rdmacg_command_begin(struct rdmacg_command *command, struct rdma_cgroup *cg,
@@ -448,8 +448,8 @@ EXPORT_SYMBOL(rdmacg_end_limited_command);
  * @tables: its resources; this call sets first_slot of each table
  * @count: number of @tables
  *
- * If a table is malformed or does not fit, the kernel logs an error, and first_slot of the table is
- * an error. The device is then registered with the resources of the other tables.
+ * A table that is malformed or does not fit is refused. The kernel logs this, and first_slot of the
+ * table is an error. The device is registered with the resources of the other tables.
  *
  * Call this before the first charge on the device. @device must exist until
  * rdmacg_unregister_device() has returned. This function copies @tables, their arrays and their

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * These functions let a device be removed while processes hold memory regions on it. Without these
- * functions, the shutdown of a connection and the removal of the device would wait until the
- * processes free their regions. RDS would also free MRs after the device is removed.
+ * These functions let a device be removed while processes hold memory regions on it. The shutdown
+ * of a connection and the removal of the device would otherwise wait until the processes free their
+ * regions. RDS would also free MRs after the device is removed.
  */
 #include <linux/delay.h>
 #include <linux/list.h>

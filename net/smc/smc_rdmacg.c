@@ -24,8 +24,8 @@ static void smc_rdmacg_set_payer(struct rdma_cgroup **payer, struct rdma_cgroup 
 }
 
 /*
- * Make the cgroup of the current process the payer of a new socket. If a worker creates the socket,
- * it also calls smc_rdmacg_inherit().
+ * Make the cgroup of the current process the payer of a new socket. A worker that creates a socket
+ * also calls smc_rdmacg_inherit().
  */
 void smc_rdmacg_init_sock(struct smc_sock *smc)
 {
@@ -142,9 +142,8 @@ static bool smc_rdmacg_reclaim(struct smc_link_group *lgr, const struct rdma_cgr
 }
 
 /*
- * Charge the MR that a buffer is about to get on a link. If @must is set, charge it even above the
- * limit. Otherwise, if the limit refuses, unmap idle buffers and try once more. Returns 0 or
- * -ENOMEM.
+ * Charge the MR that a buffer is about to get on a link. Charge it even above the limit if @must is
+ * set. Otherwise unmap idle buffers after a refusal, and try once more. Returns 0 or -ENOMEM.
  */
 int smc_rdmacg_charge_buf(struct smc_buf_desc *buf_desc, struct smc_link *lnk, bool must)
 {

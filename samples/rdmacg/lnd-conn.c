@@ -138,8 +138,8 @@ static int lnd_conn_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 }
 
 /*
- * Accept a connection that a peer requests, and charge the NI. If this function fails, the
- * connection manager destroys the identifier.
+ * Accept a connection that a peer requests, and charge the NI. The connection manager destroys the
+ * identifier if this function fails.
  */
 static int lnd_conn_requested(struct lnd_ni *ni, struct rdma_cm_id *id)
 {

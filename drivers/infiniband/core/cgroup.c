@@ -230,8 +230,8 @@ void ib_rdmacg_rename_device(struct ib_device *device)
 
 /**
  * ib_rdmacg_charge_ucontext() - charge one hca_handle to the current process
- * @ucontext: the context that the driver is about to create, which keeps the owner. If the context
- *	is already charged, the function does nothing
+ * @ucontext: the context that the driver is about to create, which keeps the owner. The function
+ *	does nothing if the context is already charged
  *
  * Context: Process context; may sleep.
  * Return: 0, -EAGAIN at a limit, or -ENOMEM.
@@ -318,8 +318,8 @@ static int ib_rdmacg_charge_uobject(struct ib_uobject *uobj)
 /*
  * Memory of this length or more is not counted. No machine can pin so much memory. Such a length
  * stands for the whole address space, as in an implicit MR of on-demand paging, or the driver will
- * refuse it. If such lengths were counted, the counter would overflow after many calls, and charges
- * of a neighbour without a limit would fail.
+ * refuse it. The counter would overflow after many such lengths, and charges of a neighbour without
+ * a limit would fail.
  */
 #define IB_RDMACG_ENDLESS_LENGTH BIT_ULL(48)
 
@@ -398,8 +398,8 @@ static int ib_rdmacg_charge_described(struct ib_uobject *uobj,
  * the owner.
  *
  * Context: Process context; may sleep.
- * Return: 0, -EAGAIN at a limit, -ENOMEM, or the error of an invalid attribute. After a failure,
- * the caller calls ib_rdmacg_uncharge_uobject() for each of the objects.
+ * Return: 0, -EAGAIN at a limit, -ENOMEM, or the error of an invalid attribute. The caller calls
+ * ib_rdmacg_uncharge_uobject() for each of the objects after a failure.
  */
 int ib_rdmacg_charge_new_uobjects(const struct uverbs_attr_bundle *attrs,
 				  const unsigned long *uobjs)
@@ -421,8 +421,8 @@ int ib_rdmacg_charge_new_uobjects(const struct uverbs_attr_bundle *attrs,
 EXPORT_SYMBOL_GPL(ib_rdmacg_charge_new_uobjects);
 
 /*
- * Charge an object whose type determines the charge. Other objects are charged later, when the
- * attributes of the method are known.
+ * Charge an object if its type alone determines the charge. Other objects are charged later, when
+ * the attributes of the method are known.
  */
 static int ib_rdmacg_charge_type(struct ib_uobject *uobj)
 {
@@ -436,8 +436,8 @@ static int ib_rdmacg_charge_type(struct ib_uobject *uobj)
  * ib_rdmacg_charge_idr_uobject() - charge an object with an id to the current process
  * @uobj: an object that the driver has not created yet; the object keeps the owner
  *
- * The charge is one hca_object and one object of the type. If the charge depends on attributes of
- * the method, ib_rdmacg_charge_new_uobjects() charges the object later.
+ * The charge is one hca_object and one object of the type. ib_rdmacg_charge_new_uobjects() charges
+ * the object later if the charge depends on attributes of the method.
  *
  * Context: Process context; may sleep.
  * Return: 0, -EAGAIN at a limit, or -ENOMEM.
@@ -582,7 +582,7 @@ static unsigned int ib_rdmacg_mem_set(const struct ib_device *device, u64 addr, 
  * The caller must not have pinned or mapped a page yet.
  *
  * Context: Process context; may sleep.
- * Return: 0, -EAGAIN at a limit, or -ENOMEM. After success the caller passes @owner to
+ * Return: 0, -EAGAIN at a limit, or -ENOMEM. The caller passes the @owner of a successful charge to
  * ib_rdmacg_uncharge_mem() once, from any process.
  */
 int ib_rdmacg_charge_mem(struct rdma_cgroup **owner, struct ib_device *device, u64 addr,
@@ -665,8 +665,8 @@ static u64 ib_rdmacg_type_limit(struct ib_device *device, unsigned int type)
 }
 
 /*
- * Returns whether a query may report lower attributes to the programs of a driver. The list has
- * each driver whose provider in rdma-core does not size, mask or index anything by these
+ * Returns whether a query may report lower attributes to the programs of a driver. The list has all
+ * drivers with a provider in rdma-core that does not size, mask or index anything by these
  * attributes. The sources of each provider were read in rdma-core 15, 22, 29, 35, 44, 50, 56 and
  * 65, and the machine code in Debian's 44.0. cxgb4 and efa are not in the list. The table of MRs of
  * cxgb4 has max_mr entries, and the table of QPs of efa has max_qp entries. The index in the table
@@ -699,8 +699,8 @@ static bool ib_rdmacg_may_limit_attr(const struct ib_device *device)
 
 /**
  * ib_rdmacg_limit_attr() - lower the capabilities of a device to the limits of the current process
- * @device: the device. If its provider in user space may depend on the values, the function does
- *	nothing
+ * @device: the device. The function does nothing if the device's provider in user space may depend
+ *	on the values
  * @attr: a copy of its attributes, for user space
  *
  * Context: Process context.
@@ -745,7 +745,7 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_cm_id_slot);
  * @device: a registered device
  *
  * Context: Process context; may sleep.
- * Return: 0, -EAGAIN at a limit, or -ENOMEM. After success the caller passes @owner to
+ * Return: 0, -EAGAIN at a limit, or -ENOMEM. The caller passes the @owner of a successful charge to
  * ib_rdmacg_uncharge_mcast() once, from any process.
  */
 int ib_rdmacg_charge_mcast(struct rdma_cgroup **owner, struct ib_device *device)
@@ -780,8 +780,8 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_mcast);
  *	returns
  * @count: the number of resources
  *
- * If the controller refuses the resources, the kernel logs an error, and the resources are not
- * charged. They are also not charged if the kernel has no hw class.
+ * The controller may refuse the resources, which is an error in the log. The resources are not
+ * charged after a refusal, or if the kernel has no hw class.
  *
  * Context: Any context.
  */
@@ -818,7 +818,7 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_set_object_defs);
  * @amount: the amount, more than 0
  *
  * Context: Process context; may sleep.
- * Return: 0, -EAGAIN at a limit, or -ENOMEM. After success the caller passes @owner to
+ * Return: 0, -EAGAIN at a limit, or -ENOMEM. The caller passes the @owner of a successful charge to
  * ib_rdmacg_uncharge_hw() once, from any process.
  */
 int ib_rdmacg_try_charge_hw(struct rdma_cgroup **owner, struct ib_device *device,
@@ -859,7 +859,7 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_hw);
  * @amount: the amount, perhaps 0
  *
  * Context: Process context; may sleep.
- * Return: 0, -EAGAIN at a limit, or -ENOMEM. After success the driver calls
+ * Return: 0, -EAGAIN at a limit, or -ENOMEM. The driver returns a successful charge by
  * ib_rdmacg_uncharge_ucontext_hw() before the context is destroyed.
  */
 int ib_rdmacg_try_charge_ucontext_hw(struct ib_ucontext *ucontext, unsigned int resource,
@@ -911,14 +911,14 @@ static unsigned int ib_rdmacg_objects_set(const struct ib_device *device,
 
 /**
  * ib_rdmacg_try_charge_objects() - charge a cgroup for objects that a ULP is about to create
- * @cg: the cgroup, for example from rdmacg_get_current(). The caller keeps its reference. If @cg is
- *	NULL, the function charges nothing and succeeds
+ * @cg: the cgroup, for example from rdmacg_get_current(). The caller keeps its reference. The
+ *	function charges nothing and succeeds if @cg is NULL
  * @device: a device of the ULP's ib_client, even while the client removes it
  * @objects: the objects
  *
  * All of @objects are charged, or none. hca_object is not charged, because it counts only objects
  * with an id in user space. Objects that the device does not count are not charged. The ULP calls
- * this function before the driver creates the objects. After success, the ULP later calls
+ * this function before the driver creates the objects. The ULP later returns a successful charge by
  * ib_rdmacg_uncharge_objects() with the same arguments. The charge holds a reference to @cg until
  * then.
  *
@@ -943,8 +943,8 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_try_charge_objects);
  * @device: see ib_rdmacg_try_charge_objects()
  * @objects: see ib_rdmacg_try_charge_objects()
  *
- * Use this for objects whose refusal would harm users of the ULP in other cgroups. If the charge
- * exceeds a limit, the events of the cgroup with this limit count it.
+ * Use this for objects whose refusal would harm users of the ULP in other cgroups. A charge above a
+ * limit appears in the events of the cgroup that has this limit.
  *
  * Context: Process context, perhaps of a kernel thread; may sleep.
  */

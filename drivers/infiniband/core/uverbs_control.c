@@ -96,7 +96,7 @@ static u8 uverbs_method_class(const struct uverbs_api *uapi,
 								  UVERBS_COMMAND_DESTROY;
 }
 
-/* If a driver's method creates an object, set its class to "create". */
+/* Set the class of a driver's method to "create" if the method creates an object. */
 static void uverbs_classify_attr(const struct uverbs_api_attr *attr,
 				 struct uverbs_api_ioctl_method *method)
 {

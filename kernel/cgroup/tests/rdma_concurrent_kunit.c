@@ -41,7 +41,7 @@
  */
 #define RDMACG_TEST_INDEX	0x40000000
 
-/* Each thread has one slot. After these come two slots that all threads share. */
+/* Each thread has one slot. Two more slots follow, which all threads share. */
 #define RDMACG_CONTESTED	RDMACG_THREADS
 #define RDMACG_COMMON		(RDMACG_THREADS + 1)
 #define RDMACG_TEST_SLOTS	(RDMACG_THREADS + 2)
@@ -246,8 +246,8 @@ static void rdmacg_step_limit_again(struct rdmacg_thread *t)
 }
 
 /*
- * Set the limits of both devices in one write. If one line is invalid, the write must change
- * nothing.
+ * Set the limits of both devices in one write. The write must change nothing if one line is
+ * invalid.
  */
 static void rdmacg_step_limit(struct rdmacg_thread *t)
 {

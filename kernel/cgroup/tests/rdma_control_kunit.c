@@ -180,7 +180,7 @@ static void rdmacg_test_rate_with_a_smaller_burst_waits_an_interval_at_most(stru
 	KUNIT_EXPECT_EQ(test, rdmacg_rate_begins(&rate), START + SECOND);
 }
 
-/* The times do not overflow, with any valid limit and any clock value. */
+/* No valid limit makes the times overflow, for any value of the clock. */
 static void rdmacg_test_rate_takes_any_limit_after_years(struct kunit *test)
 {
 	static const u64 rates[] = { 1, 2, 999, RDMACG_OPS_MAX };

@@ -193,7 +193,7 @@ static void rdmacg_test_device_gets_the_default_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 2);
 }
 
-/* If a device's own limit is removed and there is no default, the device has no limit. */
+/* A device has no limit after its own limit is removed if there is no default. */
 static void rdmacg_test_device_gets_no_default_back(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -234,8 +234,8 @@ static void rdmacg_test_max_without_a_default_keeps_nothing(struct kunit *test)
 }
 
 /*
- * After a default is removed, a new default also applies to a device that was exempt from the
- * earlier default.
+ * A new default also applies to a device that was exempt from an earlier default, which was
+ * removed.
  */
 static void rdmacg_test_default_that_is_taken_away(struct kunit *test)
 {

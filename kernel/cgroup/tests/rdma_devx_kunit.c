@@ -26,8 +26,8 @@ struct rdmacg_method {
 };
 
 /*
- * Give the test's device the fields of an mlx5 device that the charges use. Its operations are
- * never called.
+ * Give the test's device the fields of an mlx5 device on which the charges depend. Its operations
+ * are never called.
  */
 static int rdmacg_devx_test_init(struct kunit *test)
 {
@@ -527,7 +527,7 @@ static void rdmacg_test_capacity_of_device_memory_is_the_devices(struct kunit *t
 
 /*
  * A query of device memory does not show the limit. The provider of mlx5 keeps the answer and
- * refuses larger requests itself. With the limit as the answer, refusals would not appear in the
+ * refuses larger requests itself. If the answer were the limit, no refusal would appear in the
  * events, and a higher limit would have no effect.
  */
 static void rdmacg_test_query_shows_all_device_memory(struct kunit *test)

@@ -76,7 +76,7 @@ static void rdmacg_uncharge_made(void *arg)
 	rdmacg_test_uncharge(made->cg, made->device, made->set, made->count);
 }
 
-/* Charge one or two resources. If the test does not uncharge them, its end does. */
+/* Charge one or two resources. The end of the test uncharges them if the test has not. */
 static int rdmacg_charge_set(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			     const struct rdmacg_amount *set, unsigned int count,
 			     struct rdmacg_refusal *refusal)

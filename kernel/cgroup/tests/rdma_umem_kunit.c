@@ -131,7 +131,7 @@ static void rdmacg_test_pages_are_refused_past_the_limit(struct kunit *test)
 	rdmacg_expect_pages(test, 0);
 }
 
-/* If memory cannot be pinned for another reason than a limit, no charge is left. */
+/* No charge is left if memory cannot be pinned for another reason than a limit. */
 static void rdmacg_test_pages_that_are_not_pinned_are_not_charged(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
@@ -153,8 +153,8 @@ static void rdmacg_test_pages_that_are_not_pinned_are_not_charged(struct kunit *
 }
 
 /*
- * If an MR is re-registered, the old and the new memory are pinned, and each is uncharged from its
- * own payer.
+ * The old and the new memory of an MR that is re-registered are both pinned. Each is uncharged from
+ * its own payer.
  */
 static void rdmacg_test_each_umem_has_its_payer(struct kunit *test)
 {

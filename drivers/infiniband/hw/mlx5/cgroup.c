@@ -17,8 +17,8 @@
 #include "cgroup.h"
 
 /*
- * The commands that create an object through DevX, and the types of the objects. If mlx5_ib itself
- * uses a command to create a verbs object, the table has the type of this verbs object.
+ * The commands that create an object through DevX, and the types of the objects. The type is the
+ * verbs object that mlx5_ib itself creates with the command, if there is one.
  */
 static const struct {
 	u16 opcode;

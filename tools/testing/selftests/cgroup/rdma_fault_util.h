@@ -159,13 +159,13 @@ static inline bool rdmacg_is_as_before(const char *cgroup, const char *before)
 /*
  * Call @act once for each of its allocations, and let that allocation fail. Call @undo after each
  * success. Both functions return 0 or an errno. Each of the first 30 allocations fails in three
- * attempts, because an attempt may need more allocations than the attempt before. After 20 s, each
- * of the first 30 allocations fails in only one attempt, and the distance between later failing
- * allocations doubles. Otherwise thousands of attempts would take too long. For example, Soft-RoCE
- * needs 7500 allocations to register a device, and the controller makes the 17th to the 22nd of
- * them. Returns the number of failed attempts. Returns -1 if an attempt changed the state of
- * @cgroup, if @undo failed, or if no allocation failed. Also returns -1 if @act failed without a
- * failed allocation and without a limit.
+ * attempts, because an attempt may need more allocations than the attempt before. Thousands of
+ * attempts would take too long. So after 20 s, each of the first 30 allocations fails in only one
+ * attempt, and the distance between later failing allocations doubles. For example, Soft-RoCE needs
+ * 7500 allocations to register a device, and the controller makes the 17th to the 22nd of them.
+ * Returns the number of failed attempts. Returns -1 if an attempt changed the state of @cgroup, if
+ * @undo failed, or if no allocation failed. Also returns -1 if @act failed without a failed
+ * allocation and without a limit.
  */
 static inline int rdmacg_sweep(const char *cgroup, int (*act)(void *what),
 			       int (*undo)(void *what), void *what)
@@ -233,10 +233,10 @@ static inline int rdmacg_act_within(unsigned int bytes, int (*act)(void *what), 
 }
 
 /*
- * Call @act without memory, and then with more and more memory until @act succeeds. With this
- * method, code that repeats a failed allocation also fails, such as xa_alloc() in a driver. After
- * 10 s, each attempt has one and a half times the memory of the attempt before. Returns the number
- * of failed attempts, or -1 for the reasons of rdmacg_sweep().
+ * Call @act without memory, and then with more and more memory until @act succeeds. Code that
+ * repeats a failed allocation, such as xa_alloc() in a driver, also fails here. Each attempt after
+ * 10 s has one and a half times the memory of the attempt before. Returns the number of failed
+ * attempts, or -1 for the reasons of rdmacg_sweep().
  */
 static inline int rdmacg_exhaust(const char *cgroup, int (*act)(void *what),
 				 int (*undo)(void *what), void *what)

@@ -360,7 +360,7 @@ TEST_F(test_rdmacg, nul_is_refused)
 	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=max"));
 }
 
-/* All lines of a write count. If two lines set one key, the later line counts. */
+/* All lines of a write count. The later line counts if two lines set the same key. */
 TEST_F(test_rdmacg, all_lines_of_a_write_count)
 {
 	struct rdmacg_tree *tree = &self->tree;

@@ -169,7 +169,7 @@ TEST_F(test_rdmacg_cm, failed_bind_uncharges)
 	EXPECT_EQ(1, rdmacg_cm_ids(tree, tree->left));
 }
 
-/* If a bind of an id fails and a later bind succeeds, the id is charged. */
+/* An id is charged if a later bind succeeds after a failed bind. */
 TEST_F(test_rdmacg_cm, failed_id_is_charged_when_bound)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -204,8 +204,8 @@ TEST_F(test_rdmacg_cm, creator_pays_for_a_resolved_id)
 }
 
 /*
- * If an id resolves the address 0.0.0.0, the kernel binds it to a device for loopback, and the id
- * is charged. The test learns from the first id which device the kernel has selected.
+ * The kernel binds an id that resolves the address 0.0.0.0 to a device for loopback, and the id is
+ * charged. The test learns from the first id which device the kernel has selected.
  */
 TEST_F(test_rdmacg_cm, creator_pays_for_a_loopback_id)
 {

@@ -395,7 +395,7 @@ TEST_F(test_rdmacg_control, bad_limits_are_refused)
 				   "ops=7 burst=8 inflight=9"));
 }
 
-/* If there is one place in flight, many threads take turns, and each thread gets a turn. */
+/* Many threads share one place in flight, and each thread gets a turn. */
 TEST_F(test_rdmacg_control, commands_in_flight_take_turns)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -414,9 +414,7 @@ TEST_F(test_rdmacg_control, commands_in_flight_take_turns)
 	EXPECT_EQ(3200, rdmacg_stat(tree, tree->top, "ops"));
 }
 
-/*
- * After a waiting process is killed, its command is no longer in the queue, and no charge is left.
- */
+/* The command of a killed process leaves the queue immediately, and no charge is left. */
 TEST_F_TIMEOUT(test_rdmacg_control, killed_waiters_leave_at_once, RDMACG_TIMEOUT)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -524,8 +522,8 @@ TEST_F_TIMEOUT(test_rdmacg_control, raised_limit_lets_waiters_begin, RDMACG_TIME
 }
 
 /*
- * After a cgroup is removed, its limits delay only the commands that already wait. They do not
- * delay new commands of processes that have left the cgroup.
+ * The limits of a removed cgroup delay only the commands that already wait. They do not delay new
+ * commands of processes that have left the cgroup.
  */
 TEST_F_TIMEOUT(test_rdmacg_control, removed_cgroup_keeps_its_limits, RDMACG_TIMEOUT)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of defaults in the RDMA cgroup controller. If a device is removed and registered again,
- * defaults limit it from its first charge on. Each test creates a second device. It runs once with
+ * Tests of defaults in the RDMA cgroup controller. Defaults limit a device that is removed and
+ * registered again, from its first charge on. Each test creates a second device. It runs once with
  * the driver of the machine's device, and once with another driver. The tests need root, Soft-RoCE
  * or Soft-iWARP, and ip and rdma of iproute2.
  */
@@ -180,8 +180,8 @@ TEST_F_TIMEOUT(test_rdmacg_default, default_is_what_a_query_says, 120)
 static char rdmacg_saved[RDMACG_TEXT_SIZE];
 
 /*
- * The line of a device shows its effective limits. If a program restores the line, these limits
- * become the device's own limits. A default that is written later does not change them.
+ * The line of a device shows its effective limits. These limits become the device's own limits when
+ * a program restores the line. A default that is written later does not change them.
  */
 TEST_F_TIMEOUT(test_rdmacg_default, file_is_saved_and_restored, 120)
 {

@@ -221,7 +221,7 @@ static bool rdmacg_is_shared(void)
 }
 
 /*
- * While all namespaces share all devices, a device cannot move to another namespace. The attempt
+ * A device cannot move to another namespace while all namespaces share all devices. The attempt
  * changes nothing.
  */
 TEST_F_TIMEOUT(test_rdmacg_device, refused_move_changes_nothing, 120)
@@ -280,7 +280,7 @@ static long rdmacg_index_of(struct rdmacg_tree *tree, const char *cgroup, const 
 	return -1;
 }
 
-/* If two devices have the same name, a write needs the index of one of them. */
+/* A write needs an index if two devices have the same name. */
 TEST_F_TIMEOUT(test_rdmacg_device, namesakes_need_an_index, 120)
 {
 	struct rdmacg_tree *tree = &self->pair.tree;
@@ -312,7 +312,7 @@ TEST_F_TIMEOUT(test_rdmacg_device, index_names_one_of_two_namesakes, 120)
 	EXPECT_NE(index, rdmacg_index_of(tree, tree->left, "1"));
 }
 
-/* When the other device gets another name, the line no longer has an index. */
+/* The line no longer has an index after the other device gets another name. */
 TEST_F_TIMEOUT(test_rdmacg_device, index_goes_with_the_namesake, 120)
 {
 	struct rdmacg_tree *tree = &self->pair.tree;
@@ -329,8 +329,8 @@ TEST_F_TIMEOUT(test_rdmacg_device, index_goes_with_the_namesake, 120)
 }
 
 /*
- * When a network namespace ends, its devices return to the first namespace. If the name of a device
- * is in use there, the device gets another name, which the files then show.
+ * The devices of a network namespace return to the first namespace when their namespace ends. A
+ * device whose name is in use there gets another name, which the files then show.
  */
 TEST_F_TIMEOUT(test_rdmacg_device, device_comes_home_with_another_name, 120)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of failing allocations in the RDMA cgroup controller and in the code that calls it. After
- * such a failure, no charge is left, and no limit has changed. The tests let each allocation fail
- * in turn, or some at random, or all after a certain number of bytes. They create cgroups, limits,
- * commands, devices, contexts, members of multicast groups and ids of the connection manager.
- * test_rdma_objects.c tests uverbs objects. The tests need root, a device of Soft-RoCE or
- * Soft-iWARP with an IPv4 address, and the kernel's failslab.
+ * Tests of failing allocations in the RDMA cgroup controller and in the code that calls it. No
+ * charge may be left after such a failure, and no limit may have changed. The tests let each
+ * allocation fail in turn, or some at random, or all after a certain number of bytes. They create
+ * cgroups, limits, commands, devices, contexts, members of multicast groups and ids of the
+ * connection manager. test_rdma_objects.c tests uverbs objects. The tests need root, a device of
+ * Soft-RoCE or Soft-iWARP with an IPv4 address, and the kernel's failslab.
  */
 #define _GNU_SOURCE
 #include <linux/netlink.h>
@@ -353,7 +353,7 @@ static bool rdmacg_counts_groups(struct rdmacg_env *env)
 	return rdmacg_value(&env->tree, env->tree.left, "rdma.verb.max", "mcast") >= 0;
 }
 
-/* Prepare a deed. After a failure, undo this here, because the harness then calls no teardown. */
+/* Prepare a deed. Undo this here after a failure, because the harness then calls no teardown. */
 static void rdmacg_setup(struct __test_metadata *_metadata, struct rdmacg_env *env,
 			 const struct rdmacg_deed *deed)
 {

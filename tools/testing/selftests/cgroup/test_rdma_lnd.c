@@ -2,9 +2,9 @@
 /*
  * Tests of a kernel user under the RDMA cgroup controller. The kernel user is the module of
  * samples/rdmacg, with the sizes of Lustre's o2iblnd. The module works with exactly the limits that
- * the formulas of o2iblnd give. If a limit is lower by one, the module fails or creates fewer
- * connections, and returns every charge. The tests need root, an RDMA device with an IPv4 address,
- * and the module rdmacg_lnd.
+ * the formulas of o2iblnd give. The module fails or creates fewer connections if a limit is lower
+ * by one, and returns every charge. The tests need root, an RDMA device with an IPv4 address, and
+ * the module rdmacg_lnd.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
@@ -24,7 +24,7 @@ FIXTURE_SETUP(test_rdmacg_lnd)
 		SKIP(return, "%s", missing);
 }
 
-/* After both ends are closed, no charge is left. */
+/* Check that no charge is left after both ends are closed. */
 FIXTURE_TEARDOWN(test_rdmacg_lnd)
 {
 	rdmacg_failslab_end(&self->failslab);

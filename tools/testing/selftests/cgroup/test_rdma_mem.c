@@ -177,7 +177,7 @@ TEST_F(test_rdmacg_mem, refusal_leaves_nothing)
 	EXPECT_EQ(1, rdmacg_objects(tree, tree->left));
 }
 
-/* If memory is refused, this is an event of mr_mem and not of mr. */
+/* A refusal of memory is an event of mr_mem, and not of mr. */
 TEST_F(test_rdmacg_mem, refusal_is_an_event_of_the_memory)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -239,7 +239,7 @@ TEST_F(test_rdmacg_mem, locked_memory_is_checked_first)
 	EXPECT_GE(2 * PAGE, rdmacg_value(tree, tree->top, "rdma.verb.peak", "mr_mem"));
 }
 
-/* Memory that ends beyond the address space is refused, but not as an event of the controller. */
+/* Memory that ends beyond the address space is refused, and the controller counts no event. */
 TEST_F(test_rdmacg_mem, impossible_length_is_refused_before_the_charge)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -376,7 +376,7 @@ TEST_F(test_rdmacg_mem, forked_child_does_not_pay)
 	EXPECT_EQ(0, ibv_dereg_mr(mr));
 }
 
-/* After a process moves, the old cgroup stays charged for its memory until it is deregistered. */
+/* The memory of a process that moves stays charged to the old cgroup until it is deregistered. */
 TEST_F(test_rdmacg_mem, moved_process_leaves_its_memory)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -433,7 +433,7 @@ static bool rdmacg_can_rereg(struct ibv_pd *pd)
 
 #define NO_REREG	"the MRs of this device cannot change"
 
-/* While a re-registration changes the PD, a second object is charged, as in stock. */
+/* A second object is charged while a re-registration changes the PD, as in stock. */
 TEST_F(test_rdmacg_mem, change_of_pd_needs_room_for_an_object)
 {
 	struct rdmacg_tree *tree = &self->tree;

@@ -157,7 +157,7 @@ TEST_F_TIMEOUT(test_rdmacg_module, module_takes_its_devices_along, 120)
 	EXPECT_EQ(-ENODEV, rdmacg_limit(tree, tree->left, "hca_object=2"));
 }
 
-/* After a module is loaded again, its device has the defaults, and no limits of its own. */
+/* The device of a module that is loaded again has the defaults, and no limits of its own. */
 TEST_F_TIMEOUT(test_rdmacg_module, module_comes_back_with_defaults, 120)
 {
 	struct rdmacg_tree *tree = &self->tree;

@@ -302,7 +302,7 @@ TEST_F(test_rdmacg_object, limit_of_objects_refuses_ids)
 		  rdmacg_value(&self->tree, self->tree.left, "rdma.peak", "hca_object"));
 }
 
-/* If an object is destroyed at the limit, there is room for another object. */
+/* There is room for another object after an object is destroyed at the limit. */
 TEST_F(test_rdmacg_object, destroyed_object_makes_room)
 {
 	void *object[2];
@@ -353,7 +353,7 @@ TEST_F(test_rdmacg_object, limit_of_the_type_leaves_room)
 	EXPECT_EQ(2, rdmacg_objects(tree, tree->left));
 }
 
-/* If both a cgroup and its parent limit the type, the smaller limit applies. */
+/* The smaller limit applies if both a cgroup and its parent limit the type. */
 TEST_F(test_rdmacg_object, smaller_limit_of_the_type_decides)
 {
 	struct rdmacg_tree *tree = &self->tree;

@@ -38,7 +38,7 @@ FIXTURE_TEARDOWN(test_rdmacg_owner)
 	rdmacg_tree_destroy(&self->tree);
 }
 
-/* If a process moves, its charges stay in its old cgroup. */
+/* The charges of a process that moves stay in its old cgroup. */
 TEST_F(test_rdmacg_owner, moved_process_leaves_its_charges)
 {
 	ASSERT_EQ(0, cg_enter_current(self->tree.right));
@@ -46,7 +46,7 @@ TEST_F(test_rdmacg_owner, moved_process_leaves_its_charges)
 	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.left));
 }
 
-/* After a process moves, its new cgroup is charged for new objects. */
+/* New objects of a process that has moved are charged to its new cgroup. */
 TEST_F(test_rdmacg_owner, moved_process_pays_in_its_new_cgroup)
 {
 	struct ibv_pd *pd;
@@ -165,9 +165,7 @@ TEST_F(test_rdmacg_owner, refused_open_holds_no_cgroup)
 		TH_LOG("%ld dying cgroups, wanted %ld", rdmacg_dying(&self->tree), before);
 }
 
-/*
- * If a child creates an object on its parent's context, the object is destroyed with this context.
- */
+/* An object that a child creates on its parent's context is destroyed with this context. */
 TEST_F(test_rdmacg_owner, object_ends_with_its_context)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -265,10 +263,7 @@ static int rdmacg_end_heir(struct rdmacg_heir *heir)
 	return rdmacg_wait(heir->pid);
 }
 
-/*
- * If a child creates an object on its parent's context, the child's cgroup is charged for the
- * object.
- */
+/* An object that a child creates on its parent's context is charged to the child's cgroup. */
 TEST_F(test_rdmacg_owner, forked_child_pays_for_what_it_creates)
 {
 	struct rdmacg_tree *tree = &self->tree;

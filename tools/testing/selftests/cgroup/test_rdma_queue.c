@@ -104,8 +104,8 @@ TEST_F(test_rdmacg_queue, queue_is_refused_at_the_limit)
 }
 
 /*
- * When a queue is resized, its new memory is charged before its old memory is freed, because both
- * exist for a moment.
+ * The new memory of a resized queue is charged before the old memory is freed, because both exist
+ * for a moment.
  */
 TEST_F(test_rdmacg_queue, new_length_is_charged_beside_the_old)
 {

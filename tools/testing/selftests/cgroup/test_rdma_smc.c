@@ -301,7 +301,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, connection_without_a_link_is_tcp, 300)
 	EXPECT_EQ(0, rdmacg_value(tree, tree->left, "rdma.verb.peak", "qp"));
 }
 
-/* If there is room for two connections, a third connection uses TCP and leaves no charge. */
+/* A third connection uses TCP and leaves no charge if there is room for two connections. */
 TEST_F_TIMEOUT(test_rdmacg_smc, connections_end_at_the_limit, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -445,9 +445,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, second_link_has_the_buffers_in_use, 300)
 	EXPECT_EQ(0, rdmacg_sockets().fallbacks);
 }
 
-/*
- * If a process takes over an idle buffer, this process is charged, and the last user is uncharged.
- */
+/* The process that takes over an idle buffer is charged, and the last user is uncharged. */
 TEST_F_TIMEOUT(test_rdmacg_smc, buffer_in_other_hands_changes_its_payer, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -463,8 +461,8 @@ TEST_F_TIMEOUT(test_rdmacg_smc, buffer_in_other_hands_changes_its_payer, 300)
 }
 
 /*
- * If a process takes over another user's idle buffer and a limit refuses this, SMC frees the
- * buffer.
+ * SMC frees an idle buffer of another user if a limit refuses the buffer to the process that takes
+ * it over.
  */
 TEST_F_TIMEOUT(test_rdmacg_smc, refused_user_of_an_idle_buffer_pays_nothing, 300)
 {
@@ -548,7 +546,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, connections_without_memory_leave_nothing, 300)
 	EXPECT_TRUE(rdmacg_has(tree, tree->top, 0, 0));
 }
 
-/* After the module is unloaded, no charge of SMC remains. */
+/* No charge of SMC remains after the module is unloaded. */
 TEST_F_TIMEOUT(test_rdmacg_smc, module_gives_everything_back, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;

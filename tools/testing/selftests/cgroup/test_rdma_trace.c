@@ -214,7 +214,7 @@ TEST_F(test_rdmacg_trace, root_is_not_told)
 	EXPECT_EQ(0, rdmacg_count_events(""));
 }
 
-/* If an ancestor refuses, the event shows the usage, limit, id and level of this ancestor. */
+/* The event of a refusal shows the usage, limit, id and level of the ancestor that refused. */
 TEST_F(test_rdmacg_trace, refusal_tells_the_ancestor_whose_limit_it_was)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -371,8 +371,8 @@ TEST_F(test_rdmacg_trace, default_is_told_where_it_holds)
 }
 
 /*
- * If a cgroup does not use a device yet, the first charge on the device emits the event of the
- * default.
+ * The event of a default is emitted with the cgroup's first charge on a device if the cgroup did
+ * not use the device before.
  */
 TEST_F(test_rdmacg_trace, default_is_told_with_the_first_charge)
 {

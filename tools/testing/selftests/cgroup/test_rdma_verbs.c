@@ -154,8 +154,8 @@ TEST_F(test_rdmacg_verbs, second_context_of_a_file_costs_nothing)
 }
 
 /*
- * If an open fails after the charge, for example because of a bad file descriptor, the context is
- * uncharged.
+ * A context is uncharged if its open fails after the charge, for example because of a bad file
+ * descriptor.
  */
 TEST_F(test_rdmacg_verbs, open_that_fails_late_uncharges)
 {
@@ -201,8 +201,8 @@ TEST_F(test_rdmacg_verbs, failed_qp_uncharges_itself_only)
 }
 
 /*
- * If the kernel cannot copy an object's file descriptor to the program, it destroys the object and
- * uncharges it.
+ * The kernel destroys and uncharges an object if it cannot copy the object's file descriptor to the
+ * program.
  */
 TEST_F(test_rdmacg_verbs, aborted_fd_uncharges)
 {
@@ -238,9 +238,7 @@ TEST_F(test_rdmacg_verbs, parents_limit_binds_its_children_together)
 	EXPECT_EQ(2, rdmacg_objects(&self->tree, self->tree.top));
 }
 
-/*
- * If the limit of a child is smaller than the limit of its parent, the limit of the child applies.
- */
+/* The limit of a child applies if it is smaller than the limit of its parent. */
 TEST_F(test_rdmacg_verbs, smaller_limit_of_the_child_decides)
 {
 	struct ibv_pd *pd;
@@ -376,7 +374,7 @@ TEST_F(test_rdmacg_verbs, written_context_costs_an_async_event)
 	EXPECT_EQ(0, rdmacg_handles(tree, tree->right));
 }
 
-/* If the limit of hca_handle refuses a context, no async_event stays charged. */
+/* No async_event stays charged if the limit of hca_handle refuses a context. */
 TEST_F(test_rdmacg_verbs, refused_handle_leaves_no_async_event)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -386,7 +384,7 @@ TEST_F(test_rdmacg_verbs, refused_handle_leaves_no_async_event)
 	EXPECT_EQ(0, rdmacg_value(tree, tree->right, "rdma.verb.peak", "async_event"));
 }
 
-/* If the limit of async_event refuses a context, its hca_handle is uncharged. */
+/* The hca_handle of a context is uncharged if the limit of async_event refuses the context. */
 TEST_F(test_rdmacg_verbs, refused_async_event_leaves_no_handle)
 {
 	struct rdmacg_tree *tree = &self->tree;
