@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# Fourteen verbs. Each calls one script, whose first lines explain it.
+# There are fourteen verbs. Each verb calls one script, and the first lines of the script explain
+# it.
 
 .PHONY: help demo check check-all shell kernel tree test bench patches deb dist base-bugs clean
 
@@ -81,7 +82,7 @@ clean:		## delete the caches: bases, trees, builds
 #   CHAIN=N NICE=N BOUND=N  for the hammer: nested cgroups, nice value of the stranger, accepted ratio
 #   XDG_CACHE_HOME=DIR  everything that is built lies in DIR/rdmacg (~/.cache/rdmacg)
 
-# A variable with a typing error changes nothing, so it is an error.
+# Refuse an unknown variable, because a variable with a typing error would have no effect.
 known := $(shell sed -n 's/^\#   \([A-Z][A-Z_]*=.*\)   *.*/\1/p' Makefile | grep -oE '[A-Z_]+=' | tr -d =)
 given := $(foreach name,$(.VARIABLES),$(if $(findstring command line,$(origin $(name))),$(name)))
 unknown := $(filter-out $(known) MAKEFLAGS MAKEOVERRIDES -*-command-variables-*-,$(given))

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 //
-// readers read MOUNTPOINT CGROUP: what the libraries of runc and containerd make of the cgroup's
-// rdma.max and rdma.current: a line "LIBRARY limit|current DEVICE HANDLES OBJECTS" for each entry.
-// readers set MOUNTPOINT CGROUP DEVICE OBJECTS: let each library set a limit: runc OBJECTS,
-// and containerd OBJECTS + 1; after each, the lines of "read" with what that library reads.
+// readers read MOUNTPOINT CGROUP: let the libraries of runc and containerd read the cgroup's rdma.max
+// and rdma.current. Print a line "LIBRARY limit|current DEVICE HANDLES OBJECTS" for each entry.
+//
+// readers set MOUNTPOINT CGROUP DEVICE OBJECTS: let each library set a limit. The library of runc sets
+// OBJECTS, and the library of containerd sets OBJECTS + 1. After each, print the lines of "read" for
+// this library.
 package main
 
 import (
@@ -43,7 +45,7 @@ func readRunc(path string) {
 	}
 }
 
-// A controller of v1 wants the hierarchy in a folder of its own name.
+// A controller of v1 looks for the hierarchy in a folder with the name of the controller.
 func containerd1(mountpoint string, use func(root string)) {
 	root, err := os.MkdirTemp("/run", "v1.")
 	check(err)

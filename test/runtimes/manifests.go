@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 //
-// test/runtimes/manifests.go: whether the manifests on standard input are of Kubernetes' API: each
-// field exists and has its type, labels select, volumes are there. "ok NAME" or "not ok NAME" each.
+// test/runtimes/manifests.go: check the manifests on standard input against the API of Kubernetes:
+// each field exists and has the right type, selectors match labels, and volumes exist. Prints
+// "ok NAME" or "not ok NAME" for each manifest.
 package main
 
 import (

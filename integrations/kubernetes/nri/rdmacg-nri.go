@@ -1,10 +1,13 @@
-// SPDX-License-Identifier: GPL-2.0 rdmacg-nri: a plugin of NRI that limits RDMA for the
-//containers of pods. "rdmacg oci-hook --unified" decides on the limits. The plugin adds them to
-//"unified" of the container, so that the runtime sets them before the container's first
-//instruction. Pods request limits with the annotations limits.rdmacg.org/NAME and
-//org.rdmacg.limits, up to the ceiling in the node's /etc/rdmacg/oci.conf. The variable
-//RDMACG_LIMITS, which may come from a device or an image, can only lower limits. A container
-//whose limits cannot be set does not start.
+// SPDX-License-Identifier: GPL-2.0
+
+// rdmacg-nri: a plugin of NRI that limits RDMA for the containers of pods.
+//
+// "rdmacg oci-hook --unified" decides on the limits. The plugin adds the limits to "unified" of the
+// container, so that the runtime sets them before the container's first instruction.
+//
+// Pods request limits with the annotations limits.rdmacg.org/NAME and org.rdmacg.limits, up to the
+// ceiling in the node's /etc/rdmacg/oci.conf. The variable RDMACG_LIMITS, which may come from a
+// device or an image, can only lower limits. A container whose limits cannot be set does not start.
 package main
 
 import (
@@ -130,7 +133,7 @@ func name(pod *api.PodSandbox, container *api.Container) string {
 	return pod.GetNamespace() + "/" + pod.GetName() + "/" + container.GetName()
 }
 
-// CreateContainer adds the limits. The event of the pod shows the error.
+// CreateContainer adds the limits. The pod's event shows an error of this function.
 func (p *plugin) CreateContainer(_ context.Context, pod *api.PodSandbox, container *api.Container) (
 	*api.ContainerAdjustment, []*api.ContainerUpdate, error) {
 	asked := annotations(pod, container)
@@ -143,7 +146,7 @@ func (p *plugin) CreateContainer(_ context.Context, pod *api.PodSandbox, contain
 	for file, text := range unified {
 		adjust.AddLinuxUnified(file, text)
 	}
-	// The OCI hook, if the node also has it, would otherwise set the default.
+	// Add the annotation. Without it, the OCI hook of the node, if there is one, would set the default.
 	for key, value := range asked {
 		adjust.AddAnnotation(key, value)
 	}
@@ -156,8 +159,9 @@ func (p *plugin) UpdateContainer(_ context.Context, pod *api.PodSandbox, contain
 	return p.updates(pod, container)
 }
 
-// Synchronize sets the limits of containers that started while the plugin did not run. It answers
-// at once and sets them later, because there may be too many for the time that a plugin has.
+// Synchronize sets the limits of containers that started while the plugin did not run. Synchronize
+// answers at once and sets the limits later, because many containers would take longer than the time
+// that a plugin has for an answer.
 func (p *plugin) Synchronize(_ context.Context, pods []*api.PodSandbox,
 	containers []*api.Container) ([]*api.ContainerUpdate, error) {
 	go p.synchronize(pods, containers)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2034,SC2154
-# Conditions and claims for the tests of the command, on a tree of files and in guests, and
-# for test/runtimes. A condition checks $out and $status of the last run, and prints them if
-# it fails.
+# Conditions and claims for the tests of the command on a tree of files and in guests, and for
+# test/runtimes. A condition checks $out or $status of the last run, and prints it if the condition
+# fails.
 failed=0
 
 says() {
@@ -39,7 +39,7 @@ judge() {
 	local name=$1 said result
 	shift
 	out=''
-	# Do not use ||, because bash then does not stop at the first condition that fails.
+	# Do not use ||, because with || bash does not stop at the first condition that fails.
 	said=$(
 		set -e
 		"$@"

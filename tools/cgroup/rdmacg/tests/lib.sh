@@ -7,8 +7,8 @@
 . "$(dirname "${BASH_SOURCE[0]}")/claims.sh"
 export LC_ALL=C.UTF-8
 unset NO_COLOR RDMACG_ROOT RDMACG_PROC
-# The command never exits with this status, so no claim takes an error of a sanitizer for the
-# failure that it expects.
+# An error of a sanitizer exits with this status. The command never does, so no claim takes such an
+# error for an expected failure.
 export ASAN_OPTIONS=verify_asan_link_order=0:exitcode=99 UBSAN_OPTIONS=exitcode=99
 
 # Use memory if possible, because claims create thousands of files.
@@ -95,7 +95,7 @@ tree() {
 	cp -r "$work"/template/* "$work/"
 }
 
-# Include standard error, because a user sees both.
+# Include standard error, because a user sees standard output and standard error together.
 run() {
 	status=0
 	out=$(rdmacg "$@" 2>&1) || status=$?
@@ -106,8 +106,8 @@ rdmacg() {
 		"$work/bin/rdmacg" "$@"
 }
 
-# Run the command as a user who does not own the tree. If the check is not run by root, this is its
-# user.
+# Run the command as a user who does not own the tree, if the check runs as root. Otherwise, run the
+# command as the same user.
 as_nobody() {
 	if [ "$(id -u)" = 0 ]; then
 		setpriv --reuid=65534 --regid=65534 --clear-groups \
@@ -143,7 +143,7 @@ limits() {
 	return 1
 }
 
-# Check the words of the row that begins with these words.
+# row BEGINNING ROW: check the first row of the output that contains BEGINNING.
 row() {
 	local line
 	line=$(printf '%s\n' "$out" | sed 's/  */ /g; s/^ //' | grep -F -- "$1" | head -n 1)
@@ -153,7 +153,8 @@ row() {
 	}
 }
 
-# claim NAME FUNCTION: judge a claim. If $MATCH is set, skip claims whose names do not contain it.
+# claim NAME FUNCTION: judge a claim. If $MATCH is set, skip claims whose names do not contain
+# $MATCH.
 claim() {
 	case $1 in *"${MATCH-}"*) ;; *) return ;; esac
 	tree

@@ -133,7 +133,7 @@ def plan(source, options):
 
 
 def attempt_once(options, capabilities, side, less):
-    """Migrate, with less of a key on a side if both are given."""
+    """Migrate. The limits in less replace the planned limits of this side."""
     fill()
     machines = [Machine("source"), Machine("destination", "-incoming", "defer")]
     for machine in machines:
@@ -167,7 +167,7 @@ def attempt(options, capabilities, side=None, less=None):
 
 
 def counted(limits, peak):
-    """The limits. A kernel that does not count mr_mem in whole pages counts one page less for each
+    """Returns the limits. A kernel that does not count mr_mem in whole pages counts one page less for each
     of the 3 or 6 control buffers."""
     less = limits["mr_mem"] - (peak["mr_mem"] or 0)
     return {**limits, "mr_mem": peak["mr_mem"]} if less in (3 * 4096, 6 * 4096) else limits
@@ -192,6 +192,6 @@ def test(name, options, capabilities):
 
 test("dynamic", [], [])
 test("pin-all", ["--pin-all"], ["rdma-pin-all"])
-# This test does not switch to postcopy, because pages need no MR after the switch.
+# Do not switch to postcopy, because pages need no MR after the switch.
 test("postcopy", ["--postcopy"], ["postcopy-ram"])
 end()

@@ -41,12 +41,12 @@ class Side:
 
 
 def alone(command, environment, limits):
-    """Run a program that has no other side."""
+    """Run a program that needs no other side."""
     return Side("alone", limits, command, environment).end()
 
 
 def pair(command, environment, limits, less=None):
-    """Run a server and a client. The client has one less of a key, if a key is given."""
+    """Run a server and a client. If a key is given, the client's limit of this key is lower by one."""
     server = Side("server", limits, command, environment)
     time.sleep(1.5)
     client = Side("client", {**limits, **({less: limits[less] - 1} if less else {})},
@@ -104,7 +104,8 @@ def test_named(command, environment):
     test_alone(f"run names limits of {command[0]}", limits, command, environment)
 
 
-# UCX needs POSIX shared memory even if it does not use it, and mpirun needs a host name.
+# Prepare the guest: UCX needs POSIX shared memory even for other transports, and mpirun needs a
+# host name.
 os.makedirs("/dev/shm", exist_ok=True)
 for folder in "/dev/shm", "/tmp":
     subprocess.run(["mount", "-t", "tmpfs", "none", folder], check=True)
@@ -115,7 +116,8 @@ NO_OFI = ["--mca", "btl", "^openib,ofi", "--mca", "mtl", "^ofi"]
 
 test_pair(["ucx", "--endpoints", "1", "--self", "0"],
           ["ucx_perftest", "-t", "tag_lat", "-n", "10", "-w", "1"], {**UCX, "UCX_TLS": "rc_v,ud_v"})
-# ofi_rxm sizes its CQs by the number of peers, and the default is too large for rxe.
+# Set the number of peers, from which ofi_rxm computes the sizes of its CQs. The default number
+# gives CQs that are too large for rxe.
 test_pair(["libfabric", "--targets", "1"],
           ["fi_pingpong", "-p", "verbs;ofi_rxm", "-e", "rdm", "-I", "5", "-S", "64"],
           {"FI_UNIVERSE_SIZE": "2"})
@@ -123,7 +125,7 @@ for number in 2, 3:
     for kind in "rc", "ud":
         test_mpi("openmpi", number, kind, [*OPENMPI, *NO_OFI])
         test_mpi("mpich", number, kind, [])
-# Without these options, Open MPI also opens the device for libfabric.
+# Without these options, Open MPI would also open the device for libfabric.
 test_mpi("openmpi", 2, "rc", [*OPENMPI, "--mca", "btl", "^openib"], ["--opens", "2"])
 test_named(["sh", "-c", "ibv_rc_pingpong -d rxe0 -g 0 & sleep 1;"
             "ibv_rc_pingpong -d rxe0 -g 0 localhost; status=$?; kill $!; wait; exit $status"], {})
