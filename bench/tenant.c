@@ -4,8 +4,8 @@
  * the attackers of all benchmarks are such processes (bench/lib.py).
  *
  * The process opens DEVICE, prints "open", and waits for a line, so that its caller can first set
- * limits. It prints "ready" when all threads exist, and one has completed the action. When
- * standard input ends, it prints:
+ * limits. The process prints "ready" when all threads exist, and a thread has completed the action.
+ * When standard input ends, the process prints:
  *
  *	runs	completed actions
  *	rate	completed actions in a second

@@ -281,8 +281,9 @@ patched_files() {
 	sed -n 's,^--- a/,,p' "$@" | sort -u
 }
 
-# apply_patch DIR PATCH: apply a patch, or nothing if DIR already has all of it. Lines may have moved,
-# but not changed. In cgroup-v2.rst, replace a line by the section, which is one file for all bases.
+# apply_patch DIR PATCH: apply a patch. Do nothing if DIR already has the whole patch. Lines may
+# have moved, but not changed. In cgroup-v2.rst, replace a line by the section, which is one file
+# for all bases.
 apply_patch() {
 	exact="patch -d $1 -p1 -F0 -s -f --no-backup-if-mismatch"
 	[ -n "$(patched_files "$2")" ] || return 0

@@ -138,7 +138,10 @@ static void queues(struct ibv_context *context, struct ibv_pd *pd)
 	claim(cq && !ibv_destroy_cq(cq) && usage("mr_mem") == 0, "a CQ gives its ring back");
 }
 
-/* The program that has objects on the adapter. It writes a byte to @ready after the last claim. */
+/*
+ * The program that has objects on the adapter. After the last claim, the program writes a byte to
+ * @ready.
+ */
 static void tenant(int ready)
 {
 	struct ibv_context *context = open_device();

@@ -4,7 +4,7 @@
  * text of one write, which is parsed in the order of rdmacg_write_parse(). The claims are:
  *
  * - The parser reads what the model reads: the same lines and words at the same places, the same
- *   numbers, the same verdict. Its only error is -EINVAL.
+ *   numbers, the same verdict. The only error of the parser is -EINVAL.
  * - The parser reads and writes no byte behind the text (AddressSanitizer), and cuts words off in
  *   their order.
  * - A valid text stays valid with one more valid line, and not with an invalid one.

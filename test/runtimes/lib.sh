@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2034,SC2154,SC2317
-# The scripts of the runtimes' guests source this file. Their arguments are PROGRAMS KIND RESTARTS
-# AT_ONCE. Each claim prints "ok NAME" or "not ok NAME". containers() has the claims for each
-# runtime whose script defines
+# The scripts of the runtimes' guests source this file. The arguments of such a script are PROGRAMS
+# KIND RESTARTS AT_ONCE. Each claim prints "ok NAME" or "not ok NAME". containers() has the claims
+# for each runtime whose script defines
 #   start NAME LIMITS COMMAND...	run the command with the limits, until it ends
 #   over=CGROUP				the cgroup above all containers
 #   below=PATTERN			the part of a process's cgroup below the cgroup with the limits, optional
@@ -39,8 +39,9 @@ make_rootfs() {
 	cp "$programs/verbs-hold" "$ROOTFS/usr/local/bin/"
 }
 
-# make_image FILE: make an image for pods. Its programs come from the node's /usr, which the
-# containers mount. The image also has the names of the image "pause" of containerd 1.6 and of 1.7.
+# make_image FILE: make an image for pods. The programs of the image come from the node's /usr,
+# which the containers mount. The image also has the names of the image "pause" of containerd 1.6
+# and of 1.7.
 make_image() {
 	local name
 	mkdir -p /run/image/usr /run/image/etc /run/image/dev /run/image/proc /run/image/sys /run/image/tmp
@@ -115,8 +116,8 @@ run() {
 	out=$("$@" 2>&1 </dev/null) || status=$?
 }
 
-# start_pod NAME LIMITS COMMAND...: the function start() for pods of containerd. It creates the
-# pod's cgroup, as kubelet does. LIMITS can also be an object of annotations.
+# start_pod NAME LIMITS COMMAND...: the function start() for pods of containerd. start_pod creates
+# the pod's cgroup, as kubelet does. LIMITS can also be an object of annotations.
 start_pod() {
 	local name=$1 annotation status=0
 	annotation=$(of_device "$2")

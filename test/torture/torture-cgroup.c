@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Torture: actors that create, change, read and remove cgroups. They create and remove cgroups of
+ * Torture: actors that create, change, read and remove cgroups. Actors create and remove cgroups of
  * the tree at random, except in the calm part. Actors draw names from a small set, and use the
  * cgroup that has the name at that moment.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Torture: actors that change devices with the tools of an administrator. They do not change the
- * calm device.
+ * Torture: actors that change devices with the tools of an administrator. These actors do not
+ * change the calm device.
  */
 #define _GNU_SOURCE
 #include <stdarg.h>

@@ -11,7 +11,7 @@
 
 #define END_PATIENCE 20
 
-/* The text of the complaint. It is empty if there is no complaint. */
+/* The text of the complaint. The text is empty if there is no complaint. */
 static char complaint[512];
 
 /* Call @find until it finds no complaint, but not longer than END_PATIENCE. */
@@ -143,8 +143,8 @@ void torture_end(void)
 	torture_socket_exit();
 	end_wait("usage is left", end_find_usage);
 	/*
-	 * Limits and history end with the device or with the cgroup, so remove sometimes the
-	 * devices first and sometimes the cgroups.
+	 * Limits and history end with the device or with the cgroup, so sometimes remove the
+	 * devices first, and sometimes remove the cgroups first.
 	 */
 	if (torture_random(2))
 		end_wait("devices are left", end_remove_devices);

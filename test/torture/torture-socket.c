@@ -26,8 +26,8 @@
 #define ADD_RDS		"rdma link add rxerds type rxe netdev torrds"
 #define QUIETLY		" >/dev/null 2>&1"
 /*
- * The number of ports of SMC. It is also the number of types of service of RDS, each of which has a
- * connection.
+ * The number of ports of SMC, and the number of types of service of RDS. Each type of service has a
+ * connection of its own.
  */
 #define PORTS		4
 #define LIFE_STEPS	40

@@ -3,8 +3,9 @@
  * rdmacg apply: the limits of files.
  *
  * The command compares the limits of the files with the limits in effect, and writes the limits
- * that differ. It writes all limits of a cgroup, or none of them. With --watch, a new device causes
- * a visit of all cgroups, and a new cgroup causes a visit of this cgroup and its descendants.
+ * that differ. The command writes all limits of a cgroup, or none of them. With --watch, a new
+ * device causes a visit of all cgroups, and a new cgroup causes a visit of this cgroup and its
+ * descendants.
  */
 #include <poll.h>
 #include <signal.h>
@@ -36,7 +37,9 @@ struct apply_work {
 	struct transaction change;
 	/* The pools were not read yet, or have changed. */
 	bool stale;
-	/* The text about limits that differ. It is printed after all writes have succeeded. */
+	/*
+	 * The text about limits that differ. The text is printed after all writes have succeeded.
+	 */
 	FILE *said;
 };
 
@@ -47,7 +50,7 @@ static struct apply {
 	bool check;
 	bool watch;
 	struct config config;
-	/* Reports new cgroups, or NULL without --watch. */
+	/* The watch for new cgroups, or NULL without --watch. */
 	struct hotplug *hotplug;
 	/* An error was printed. */
 	bool failed;

@@ -19,7 +19,7 @@ static struct doctor {
 	/* The sums of all limits, in slot.max. */
 	struct pools sums;
 	/*
-	 * The pools of one cgroup with the controller. They have the names of the devices and the
+	 * The pools of one cgroup with the controller, which give the names of the devices and the
 	 * keys.
 	 */
 	struct pools sample;

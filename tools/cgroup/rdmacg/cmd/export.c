@@ -55,7 +55,10 @@ static const struct export_family export_families[] = {
 	  "Attempts that the limits of a cgroup and its descendants refused." },
 };
 
-/* A slot that is exported. It is small, because there can be hundreds of thousands of slots. */
+/*
+ * A slot that is exported. The struct is small, because there can be hundreds of thousands of
+ * slots.
+ */
 struct export_row {
 	/*
 	 * The label cgroup="a", with a comma, or "" for a capacity. All rows of the cgroup share

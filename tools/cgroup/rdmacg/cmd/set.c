@@ -3,7 +3,7 @@
  * rdmacg set: limits of one device in one cgroup.
  *
  * The command enables the controller in the cgroup if necessary, and writes each key to the file of
- * its class. It undoes all writes if the kernel refuses one.
+ * its class. The command undoes all writes if the kernel refuses a write.
  */
 #include "core/core.h"
 #include "write/write.h"

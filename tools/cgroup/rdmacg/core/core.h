@@ -356,7 +356,7 @@ enum foreign_kind {
 	FOREIGN_UNIT,
 	FOREIGN_CONTAINER,
 	FOREIGN_POD,
-	/* A container's monitor. Its cgroup is beside the cgroup of the container. */
+	/* A container's monitor, in a cgroup beside the cgroup of the container. */
 	FOREIGN_MONITOR,
 	/* The step of a job. The text is the path of the cgroup up to the step. */
 	FOREIGN_STEP,
@@ -407,7 +407,7 @@ void other_log(struct json_object *answer);
 void other_devices(struct json_object *answer);
 /*
  * The usage of resources that rdma netlink does not count, such as address handles. The usage is
- * the sum over all cgroups. It is shown if the kernel reports a capacity.
+ * the sum over all cgroups. The usage is shown if the kernel reports a capacity.
  */
 void other_counted(struct json_object *answer);
 

@@ -45,7 +45,10 @@ bool line_next(char **text, struct line *line)
 		/* A line without pairs, or without a name, is not a device's line. */
 		if (!pairs || pairs == start + 1)
 			continue;
-		/* One blank separates the name from the pairs. Other blanks belong to the name. */
+		/*
+		 * A single blank separates the name from the pairs. Other blanks belong to the
+		 * name.
+		 */
 		pairs[-1] = '\0';
 		line->device.name = start;
 		line->device.is_default = false;

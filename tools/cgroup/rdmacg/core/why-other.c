@@ -34,7 +34,7 @@ struct process {
 	 * against the limit.
 	 */
 	uint64_t room;
-	/* One of the verdicts above. */
+	/* A verdict of the list above. */
 	const char *verdict;
 	/* The process has no open file of uverbs. Valid only if @files_seen. */
 	bool without_rdma;

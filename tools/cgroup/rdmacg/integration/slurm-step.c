@@ -82,7 +82,7 @@ static const struct syntax step_syntax = {
 		"Set the limits of the Slurm job and step to which this process belongs. The SPANK plugin runs this command. LIMITS are [DEVICE:]KEY=VALUE[,KEY=VALUE]..., with semicolons between devices.",
 };
 
-/* Open the step's cgroup. Its parent is the job's cgroup. */
+/* Open the step's cgroup, whose parent is the job's cgroup. */
 static struct cgroup *step_open(void)
 {
 	char *name __autofree = hierarchy_cgroup_of(0);

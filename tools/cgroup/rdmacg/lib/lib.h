@@ -168,8 +168,8 @@ size_t say_width(void);
 bool say_finish(void);
 
 /*
- * JSON from json-c. It is always ASCII, so a name cannot control a terminal. It is always valid,
- * even if a name has bytes that are not UTF-8.
+ * JSON from json-c. The output is always ASCII, so a name cannot control a terminal. The output is
+ * always valid, even if a name has bytes that are not UTF-8.
  *
  * rdmacg(8) describes the keys. The number of the format changes when a key is removed or gets
  * another meaning, but not when a key is added.
@@ -256,7 +256,7 @@ struct commands {
 
 /* Run the command that argv[0] names; its argv[0] is "@by NAME". Returns the exit status. */
 int command_run(const struct commands *commands, const char *by, int argc, char **argv);
-/* The help_filter of an argp. It adds the table to the help, unless @commands is NULL. */
+/* The help_filter of an argp. The filter adds the table to the help, unless @commands is NULL. */
 char *command_help(int key, const char *text, const struct commands *commands);
 
 /* Parse the words of a command. Returns its arguments, with a NULL at the end. */

@@ -2,7 +2,7 @@
 /* rdmacg: allocation of memory; without memory, the program ends. */
 #include "lib/lib.h"
 
-/* The smallest number of elements of an array. It is a power of 2. */
+/* The smallest number of elements of an array, a power of 2. */
 #define MEMORY_FEWEST 8
 
 void *memory_check(void *memory)

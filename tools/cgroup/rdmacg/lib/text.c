@@ -51,8 +51,9 @@ static bool text_is_utf8_locale(void)
 }
 
 /*
- * Whether @raw begins with a text that looks like an escape. Its backslash is then escaped, so that
- * two names never have the same copy. Keep the "\x2d" of systemd, because a dash is never escaped.
+ * Whether @raw begins with a text that looks like an escape. The caller escapes the backslash of
+ * such a text, so that two names never have the same copy. Keep the "\x2d" of systemd, because a
+ * dash is never escaped.
  */
 static bool text_is_escape(const char *raw)
 {

@@ -3,9 +3,9 @@
  * rdmacg plan lnet: the objects of Lustre's o2iblnd on a device in each release, and the sizes on
  * which two nodes agree.
  *
- * o2iblnd is a kernel user. Its objects are not charged to a cgroup, and no limit applies to them.
- * So the output has the objects to subtract from the capacity before the device is shared, and no
- * limits.
+ * o2iblnd is a kernel user. The objects of o2iblnd are not charged to a cgroup, and no limit
+ * applies to them. So the output has the objects to subtract from the capacity before the device is
+ * shared, and no limits.
  */
 #include "plan/plan.h"
 
@@ -15,7 +15,7 @@
  * --- the agreement of two nodes: o2iblnd_cb.c, protocol 2 ---
  *
  * The active node creates its QP before it sends a request. The passive node accepts numbers up to
- * its own numbers. It rejects larger numbers, and answers with its own.
+ * its own numbers. The passive node rejects larger numbers, and answers with its own.
  */
 
 /* The queues of a connection that the active side requests. */

@@ -39,7 +39,7 @@ struct plan_text {
 	const char *text;
 };
 
-/* The only plan of this process. It lives as long as the process. */
+/* The only plan of this process, which lives as long as the process. */
 struct plan {
 	const struct plan_form *form;
 	bool explain;

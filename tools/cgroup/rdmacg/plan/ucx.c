@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * rdmacg plan ucx: UCX, which Open MPI and MPICH use. tests/plan-programs.py runs ucx_perftest,
- * Open MPI and MPICH on Soft-RoCE with exactly these limits, and with each limit lower by one. It
- * does not test DC, which needs mlx5.
+ * Open MPI and MPICH on Soft-RoCE with exactly these limits, and with each limit lower by one. No
+ * test covers DC, which needs mlx5.
  */
 #include "plan/plan.h"
 

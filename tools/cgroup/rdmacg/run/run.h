@@ -39,7 +39,7 @@ int child_wait(struct child *child, int milliseconds);
 /* The exit status as a shell computes it. */
 int child_exit_status(const struct child *child);
 
-/* The cgroup of a command. It is created for the command, and removed after the command. */
+/* The cgroup of a command, which exists only for this command. */
 struct run_cgroup {
 	struct cgroup *cgroup;
 	/* The cgroup is a scope of systemd, and this process is also in the cgroup. */

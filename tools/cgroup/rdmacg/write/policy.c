@@ -303,8 +303,8 @@ static bool policy_prepare(struct policy *policy, unsigned int files)
 }
 
 /*
- * Enable the controller. It remains enabled if the limits are refused, because disabling it in an
- * ancestor would remove the limits of other containers that start at the same time.
+ * Enable the controller. If the limits are refused, do not disable the controller again. That would
+ * remove the limits of other containers that start at the same time.
  */
 static bool policy_enable(struct cgroup *cgroup)
 {

@@ -170,7 +170,7 @@ bool config_match_device(const struct rule *rule, const struct device *device);
  * ceiling for requests and a default for containers and jobs without a request.
  */
 
-/* The section of requests. Their devices are not patterns. */
+/* The section of requests. A device of a request is not a pattern. */
 #define POLICY_ASKED	"asked"
 /* The section of the share of a device: requests that can only lower limits. */
 #define POLICY_SHARE	"share"
