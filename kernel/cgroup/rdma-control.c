@@ -12,10 +12,10 @@
  * never waits. Any other command counts once. So a process can always destroy its objects, and
  * destroy commands leave the rate to siblings.
  *
- * A timer lets a waiting command begin, even if its process does not run. So the commands behind it
- * do not wait for a process that is stopped, or whose cgroup has used up its processor time. A
- * signal wakes a waiting process, which then returns to user space, where it can be frozen. The
- * process restarts the system call, and the command gets its place in the queue back.
+ * A timer lets a waiting command begin, even if its process does not run. So a stopped process, or
+ * a process without processor time, does not delay the commands behind its own command. A signal
+ * wakes a waiting process, which then returns to user space, where it can be frozen. The process
+ * restarts the system call, and the command gets its place in the queue back.
  *
  * Functions whose names begin with rdmacg_rate only compute, and get the time from their caller.
  */
@@ -92,14 +92,14 @@ void rdmacg_rate_take(struct rdmacg_rate *rate, unsigned int cost, u64 now, bool
 
 /* A waiting command, on the stack of its process. */
 struct rdmacg_waiter {
-	struct rb_node		node;		/* in level->queue; gate->lock */
-	struct list_head	gate_node;	/* on gate->waiters; gate->lock */
-	struct rdmacg_control	*home;		/* of the process's cgroup; set once */
-	struct rdmacg_control	*level;		/* of its queue, or NULL; gate->lock */
-	enum rdmacg_command_kind kind;		/* set once */
-	u64			since;		/* set once */
-	u64			waited_ns;	/* set when the wait ends, under gate->lock */
-	struct completion	wakeup;		/* when the command begins, under gate->lock */
+	struct rb_node		node;		/* In level->queue; gate->lock. */
+	struct list_head	gate_node;	/* On gate->waiters; gate->lock. */
+	struct rdmacg_control	*home;		/* The control of the process's cgroup. */
+	struct rdmacg_control	*level;		/* The level of its queue, or NULL; gate->lock. */
+	enum rdmacg_command_kind kind;		/* Set once. */
+	u64			since;		/* Set once. */
+	u64			waited_ns;	/* Set at the end of the wait; gate->lock. */
+	struct completion	wakeup;		/* Done when the command begins; gate->lock. */
 	/* Runs only for the first waiter of a queue; started under gate->lock. */
 	struct hrtimer		timer;
 };
@@ -468,8 +468,8 @@ struct rdmacg_control *rdmacg_control_alloc(void)
 }
 
 /*
- * Create the control of a pool. The caller is a user of the pool. Another task may create a control
- * meanwhile, which is then used.
+ * Create the control of a pool. The caller is a user of the pool. If another task creates a control
+ * meanwhile, that control is used.
  */
 static struct rdmacg_control *rdmacg_pool_add_control(struct rdmacg_pool *pool,
 						      struct rdmacg_control *parent)

@@ -17,16 +17,16 @@
  * lock protects this struct.
  */
 struct rdmacg_rate {
-	u64			interval;	/* between two commands; 0 without a limit */
+	u64			interval;	/* Between two commands; 0 without a limit. */
 	u64			tolerance;
-	u64			due;		/* when the next command is due */
+	u64			due;		/* When the next command is due. */
 };
 
 /* The values of rdma.control.stat, for the cgroup and its descendants. */
 struct rdmacg_control_stat {
-	u64			ops;		/* commands that began */
-	u64			throttled;	/* commands that waited */
-	u64			throttled_ns;	/* the sum of the waits */
+	u64			ops;		/* The number of commands that began. */
+	u64			throttled;	/* The number of commands that waited. */
+	u64			throttled_ns;	/* The time of all waits. */
 };
 
 /* The number of processes of a cgroup that keep their place in the queue after a signal. */
@@ -34,7 +34,7 @@ struct rdmacg_control_stat {
 
 /* The start of a wait that a signal has interrupted. The gate's lock protects this struct. */
 struct rdmacg_place {
-	const struct task_struct *task;		/* only compared; NULL if the place is unused */
+	const struct task_struct *task;		/* Only compared; NULL if there is no place. */
 	u64			since;
 };
 
@@ -48,23 +48,23 @@ struct rdmacg_place {
  * may let it begin.
  */
 struct rdmacg_control {
-	struct rdmacg_gate	*gate;		/* set once */
-	const bool		*bypass;	/* of the device; set once; READ_ONCE */
-	struct rdmacg_control	*parent;	/* set once */
-	const u64		*limits;	/* of the pool; set once */
-	struct rdmacg_rate	rate;		/* gate->lock */
+	struct rdmacg_gate	*gate;		/* Set once. */
+	const bool		*bypass;	/* The device's bypass; set once; READ_ONCE. */
+	struct rdmacg_control	*parent;	/* Set once. */
+	const u64		*limits;	/* The pool's limits; set once. */
+	struct rdmacg_rate	rate;		/* gate->lock. */
 	/* Commands in flight, and their limit; gate->lock. */
 	u64			inflight;
 	u64			inflight_max;
 	/* Commands that wait at this level, in the order of their arrival; gate->lock. */
 	struct rb_root_cached	queue;
-	struct rdmacg_control_stat stat;	/* gate->lock; READ_ONCE */
+	struct rdmacg_control_stat stat;	/* gate->lock; READ_ONCE. */
 	/*
 	 * The places of processes of this cgroup, without those of descendants. A new place
 	 * overwrites the oldest place. gate->lock.
 	 */
 	struct rdmacg_place	places[RDMACG_PLACES];
-	unsigned int		next_place;	/* gate->lock */
+	unsigned int		next_place;	/* gate->lock. */
 };
 
 #ifdef CONFIG_CGROUP_RDMA_CONTROL

@@ -46,7 +46,7 @@ struct rdmacg_defaults {
 	/* True if a write also removes the defaults that are not in @limits. */
 	bool			is_reset;
 	unsigned int		count;
-	unsigned int		room;		/* entries allocated */
+	unsigned int		room;		/* The number of allocated entries. */
 	struct rdmacg_default	limits[];
 };
 

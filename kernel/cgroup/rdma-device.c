@@ -265,8 +265,8 @@ static struct rdmacg_desc *rdmacg_desc_find_rcu(const char *name, const u32 *ind
 
 /*
  * Find a registered device by @name, in the form of the files. Also compare *@index unless @index
- * is NULL. Returns a reference, although the device may be unregistered meanwhile. Returns -ENODEV
- * if no device matches, and -ENOTUNIQ if several devices match.
+ * is NULL. Returns a reference, which does not prevent the device from being unregistered. Returns
+ * -ENODEV if no device matches, and -ENOTUNIQ if several devices match.
  */
 struct rdmacg_desc *rdmacg_desc_get(const char *name, const u32 *index)
 {

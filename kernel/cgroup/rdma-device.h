@@ -29,7 +29,7 @@ struct rdmacg_desc {
 	 * can look for the old pools. Set once.
 	 */
 	u32			key;
-	u32			index;		/* set once */
+	u32			index;		/* Set once. */
 	/* The registration holds one reference, and each write that names the device holds one. */
 	refcount_t		refs;
 	/*
@@ -39,15 +39,15 @@ struct rdmacg_desc {
 	char __rcu		*name;
 	/* Guards the list of domains. */
 	spinlock_t		lock;
-	bool			dead;		/* no new pools; lock; READ_ONCE */
-	bool			bypass;		/* no command waits; READ_ONCE */
-	struct list_head	domains;	/* of rdma-pool.c; lock */
+	bool			dead;		/* Gets no new pools; lock; READ_ONCE. */
+	bool			bypass;		/* Lets no command wait; READ_ONCE. */
+	struct list_head	domains;	/* The domains of the device; lock. */
 	struct rcu_head		rcu;
-	unsigned int		nr_slots;	/* set once */
+	unsigned int		nr_slots;	/* Set once. */
 	/* The first slot of the control class, or nr_slots if the device has none. Set once. */
 	unsigned int		control_slot;
-	char			(*keys)[RDMACG_KEY_SIZE]; /* names of @resources; set once */
-	struct rdmacg_resource	resources[];	/* set once */
+	char			(*keys)[RDMACG_KEY_SIZE]; /* The names of @resources; set once. */
+	struct rdmacg_resource	resources[];	/* Set once. */
 };
 
 static inline const char *rdmacg_desc_name_rcu(const struct rdmacg_desc *desc)

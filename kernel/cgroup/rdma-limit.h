@@ -11,10 +11,10 @@
 /* The limits that a write sets on one device. Only the writer uses this struct. */
 struct rdmacg_update {
 	struct list_head	node;
-	struct rdmacg_desc	*desc;		/* with a reference */
-	bool			is_pinned;	/* the pool of @desc is pinned */
-	u64			slots;		/* a bit for each slot in max */
-	u64			max[];		/* or RDMACG_USE_DEFAULT */
+	struct rdmacg_desc	*desc;		/* The update holds a reference. */
+	bool			is_pinned;	/* The pool of @desc is pinned. */
+	u64			slots;		/* A bit for each slot that is set in @max. */
+	u64			max[];		/* The limits, or RDMACG_USE_DEFAULT. */
 };
 
 /* A limit before and after a write, and the usage at that moment. */
@@ -28,7 +28,7 @@ struct rdmacg_change {
 struct rdmacg_write {
 	struct rdma_cgroup	*cg;
 	enum rdmacg_class	class;
-	struct list_head	updates;	/* rdmacg_update */
+	struct list_head	updates;	/* A list of struct rdmacg_update. */
 	/* These arrays are used again for each device. */
 	u64			defaults[RDMACG_MAX_SLOTS];
 	struct rdmacg_change	changes[RDMACG_MAX_SLOTS];

@@ -26,7 +26,7 @@ struct rdmacg_line {
 	char			name[RDMACG_NAME_SIZE];
 	bool			has_index;
 	u32			index;
-	char			*limits;	/* the rest of the line, in the written text */
+	char			*limits;	/* The rest of the line, in the written text. */
 };
 
 bool rdmacg_key_is_valid(const char *key);

@@ -732,7 +732,8 @@ static void rdmacg_pool_free(struct rdma_cgroup *cg, u32 key)
 
 /*
  * Free all pools of a cgroup without references. Such a cgroup has no charge, and its children are
- * already freed. This function takes no lock that another cgroup needs if the cgroup has no pool.
+ * already freed. For a cgroup without a pool, this function takes no lock that another cgroup
+ * needs.
  */
 void rdmacg_pools_free(struct rdma_cgroup *cg)
 {

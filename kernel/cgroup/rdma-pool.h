@@ -68,7 +68,7 @@ struct rdmacg_pool;
 struct rdmacg_gate {
 	/* Guards this struct and all controls of the gate. */
 	spinlock_t		lock;
-	struct list_head	waiters;	/* the waiters of all its controls; lock */
+	struct list_head	waiters;	/* The waiters of all controls; lock. */
 };
 
 /*
@@ -82,15 +82,15 @@ struct rdmacg_domain {
 	 * levels at the same instant.
 	 */
 	spinlock_t		lock;
-	struct list_head	pools;		/* parents before children; lock */
-	struct rdmacg_desc	*desc;		/* set once */
+	struct list_head	pools;		/* Parents come before children; lock. */
+	struct rdmacg_desc	*desc;		/* Set once. */
 #ifdef CONFIG_CGROUP_RDMA_CONTROL
 	/* The gate has its own cache line, which charges do not touch. */
 	struct rdmacg_gate	gate ____cacheline_aligned_in_smp;
 #endif
 	union {
-		struct list_head desc_node;	/* on desc->domains; desc->lock */
-		struct rcu_head	rcu;		/* after the removal from the list */
+		struct list_head desc_node;	/* On desc->domains; desc->lock. */
+		struct rcu_head	rcu;		/* Used after the removal from the list. */
 	};
 } ____cacheline_aligned_in_smp;
 
@@ -108,10 +108,10 @@ struct rdmacg_slot {
 
 /* Refused attempts to charge one resource of a pool. The locking is that of rdmacg_slot. */
 struct rdmacg_counts {
-	u64			max;		/* refused by a limit in the subtree */
-	u64			alloc_fail;	/* from the subtree */
-	u64			local_max;	/* refused by the cgroup's own limit */
-	u64			local_alloc_fail; /* from the cgroup itself */
+	u64			max;		/* Limits in the subtree refused these. */
+	u64			alloc_fail;	/* These came from the subtree. */
+	u64			local_max;	/* The cgroup's own limit refused these. */
+	u64			local_alloc_fail; /* These came from the cgroup itself. */
 };
 
 /*
@@ -127,16 +127,16 @@ struct rdmacg_counts {
  * for the load before.
  */
 struct rdmacg_pool {
-	struct rdmacg_domain	*domain;	/* set once */
+	struct rdmacg_domain	*domain;	/* Set once. */
 	/*
 	 * This pool and the pools of the ancestors, upwards. The array follows @slots in memory.
 	 * Set once.
 	 */
 	struct rdmacg_pool	**levels;
-	u8			nr_levels;	/* set once */
-	bool			dead;		/* no longer in use; domain->lock */
-	unsigned int		nr_users;	/* child pools, and writes; domain->lock */
-	struct rdma_cgroup	*cg;		/* set once */
+	u8			nr_levels;	/* Set once. */
+	bool			dead;		/* The pool is not used any more; domain->lock. */
+	unsigned int		nr_users;	/* Child pools and other users; domain->lock. */
+	struct rdma_cgroup	*cg;		/* Set once. */
 	/*
 	 * A bit for each slot whose limit is the device's own, which may be "max". The other slots
 	 * have the cgroup's default. domain->lock.
@@ -152,8 +152,8 @@ struct rdmacg_pool {
 	 */
 	u64			control_max[RDMACG_CONTROL_LIMITS];
 	union {
-		struct list_head domain_node;	/* on domain->pools; domain->lock */
-		struct rcu_head	rcu;		/* after the removal from the list */
+		struct list_head domain_node;	/* On domain->pools; domain->lock. */
+		struct rcu_head	rcu;		/* Used after the removal from the list. */
 	};
 	struct rdmacg_slot	slots[];
 };
@@ -164,8 +164,8 @@ struct rdmacg_pool {
  */
 struct rdmacg_map {
 	struct rcu_head		rcu;
-	u32			nr;		/* set once */
-	struct rdmacg_pool __rcu *pools[];	/* cg->map_lock; RCU */
+	u32			nr;		/* Set once. */
+	struct rdmacg_pool __rcu *pools[];	/* cg->map_lock; RCU. */
 };
 
 /*
@@ -181,10 +181,10 @@ struct rdmacg_map {
  */
 struct rdma_cgroup {
 	struct cgroup_subsys_state css;
-	unsigned int		depth;		/* below the root; set once */
+	unsigned int		depth;		/* A child of the root has 1. Set once. */
 	/* Guards changes of the map; the innermost lock. */
 	spinlock_t		map_lock;
-	struct rdmacg_map __rcu	*map;		/* map_lock; RCU */
+	struct rdmacg_map __rcu	*map;		/* map_lock; RCU. */
 	/*
 	 * Orders writes to this cgroup's limits. A new pool gets the limits of @defaults and is
 	 * published under this lock. So a write that replaces @defaults finds each pool with the
@@ -218,7 +218,7 @@ struct rdmacg_refusal {
 	u64			amount;
 	u64			usage;
 	u64			limit;
-	bool			is_ignored;	/* true if the charge cannot fail */
+	bool			is_ignored;	/* True if the charge cannot fail. */
 };
 
 /* Add to a counter that readers read without a lock. */
@@ -351,7 +351,7 @@ static __always_inline bool rdmacg_set_is_plain(const struct rdmacg_device *devi
 
 /* A plain set. The offsets of the slots are the same in all pools of a device. */
 struct rdmacg_plain_set {
-	size_t			offset[3];	/* of the slots */
+	size_t			offset[3];	/* The offsets of the slots. */
 	u64			amount[3];
 };
 

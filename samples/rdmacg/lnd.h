@@ -85,7 +85,7 @@ struct lnd_ni {
 	u64 sink_dma;
 	atomic64_t received;
 
-	spinlock_t conns_lock;	/* guards @conns */
+	spinlock_t conns_lock;	/* Guards @conns. */
 	struct list_head conns;
 };
 

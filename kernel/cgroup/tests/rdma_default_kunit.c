@@ -193,7 +193,7 @@ static void rdmacg_test_device_gets_the_default_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 2);
 }
 
-/* A device has no limit after its own limit is removed if there is no default. */
+/* Without a default, a device has no limit after its own limit is removed. */
 static void rdmacg_test_device_gets_no_default_back(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;

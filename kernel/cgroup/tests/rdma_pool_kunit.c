@@ -18,7 +18,7 @@
 struct rdmacg_tree {
 	struct rdma_cgroup root, other, top, left, leaf, right;
 	struct rdmacg_device dev0, dev1;
-	struct list_head charges;	/* the latest first */
+	struct list_head charges;	/* The latest charge comes first. */
 };
 
 /* A charge that a test has not uncharged yet. */

@@ -212,7 +212,7 @@ static void rdmacg_test_endless_memory_is_refused_under_a_limit(struct kunit *te
 }
 
 /*
- * Even many endless MRs at the same time do not make a charge of a neighbour without a limit fail.
+ * Charges of a neighbour without a limit succeed, even if many endless MRs exist at the same time.
  */
 static void rdmacg_test_endless_memory_refuses_no_neighbour(struct kunit *test)
 {
