@@ -48,7 +48,7 @@ struct verbs {
 	struct ibv_context *context;
 	struct ibv_pd *pd;
 	struct ibv_comp_channel *channel;
-	struct ibv_cq *cq;		/* its completion events go to @channel */
+	struct ibv_cq *cq;		/* completion events of the CQ go to @channel */
 	struct ibv_qp *qp;
 };
 
@@ -603,7 +603,7 @@ static void print_figures(unsigned long done, unsigned long long ns, double ns_p
 {
 	static const struct {
 		const char *name;
-		unsigned int of;	/* 1 of @of samples takes longer */
+		unsigned int of;	/* one of @of samples takes longer */
 	} ranks[] = {
 		{ "p50", 2 }, { "p75", 4 }, { "p99", 100 }, { "p999", 1000 }, { "worst", -1u },
 	};

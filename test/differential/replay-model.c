@@ -22,12 +22,12 @@ enum event { EVENT_MAX, EVENT_ALLOC_FAIL };
  */
 static struct account {
 	int parent;
-	__u64 max[DEVICES][RESOURCES];	/* the limit in effect */
-	bool own[DEVICES][RESOURCES];	/* the limit is not from the default */
+	__u64 max[DEVICES][RESOURCES];	/* the limit that is in effect */
+	bool own[DEVICES][RESOURCES];	/* the limit does not come from the default */
 	struct model_defaults defaults;
 	struct counter {
 		__u64 usage, peak;
-		__u64 events[2], local[2];	/* the index is an enum event */
+		__u64 events[2], local[2];	/* the index of an element is an enum event */
 	} counters[DEVICES][RESOURCES];
 } accounts[ACCOUNTS];
 

@@ -72,20 +72,20 @@ enum flaw { SOUND, TOO_MANY_CQES, NO_MEMORY_THERE };
 
 struct op {
 	enum what what;
-	int dir;		/* the cgroup */
-	int file;		/* READ, WRITE */
+	int dir;		/* the cgroup of the operation */
+	int file;		/* READ, WRITE: the file */
 	bool on;		/* DELEGATE: turn the controller on for children, or off */
 	int proc;		/* the process that acts, starts, is killed or is moved */
 	int other;		/* FORK: the child; SHARE: the receiver */
 	int object;
 	enum resource type;	/* the type of the object */
-	int device;		/* CREATE of a context, BIND */
-	int ctx;		/* the context of the object; a context is in itself */
+	int device;		/* CREATE of a context, BIND: the device */
+	int ctx;		/* the context of the object, or the context itself */
 	int pd, cq;		/* CREATE: the PD and CQ that the object needs, or NONE */
-	enum flaw flaw;		/* CREATE */
-	__u64 length;		/* CREATE of an MR, REREG */
-	int group;		/* ATTACH, DETACH */
-	const char *text;	/* WRITE */
+	enum flaw flaw;		/* CREATE: the reason of a failure */
+	__u64 length;		/* CREATE of an MR, REREG: the bytes */
+	int group;		/* ATTACH, DETACH: the multicast group */
+	const char *text;	/* WRITE: the written text */
 	size_t text_len;
 	unsigned int nth;	/* WRITE: the number of the allocation that fails, or 0 */
 	bool back;		/* WRITE: the file has this text, so the write changes nothing */
@@ -94,7 +94,7 @@ struct op {
 /* The operations that are chosen. */
 enum mode {
 	COMMON,		/* operations of both kernels, whose answers are compared */
-	FULL,		/* all operations */
+	FULL,		/* all operations of our kernel */
 	WRITES,		/* operations on cgroups and files, with any limit on commands */
 	MODES
 };
@@ -142,10 +142,10 @@ struct object {
 	bool alive;
 	enum resource type;
 	int device;		/* NONE: an identifier of rdma_cm that is not bound */
-	int owner;		/* the account that was charged */
+	int owner;		/* the account that was charged for the object */
 	int ctx, pd, cq;
 	__u64 length;
-	int creator;		/* the process, or NONE after its end */
+	int creator;		/* the process that created the object, or NONE after its end */
 	bool held_by[PROCS];	/* the processes that have the fd of the object, if it has an fd */
 	bool attached[GROUPS];
 	int attach_owner[GROUPS];
@@ -181,7 +181,7 @@ struct shared {
 	struct op op;		/* the request to a worker, and its reply */
 	int error;
 	pid_t pids[PROCS];
-	int fds[PROCS][OBJECTS];	/* stale if the object is destroyed */
+	int fds[PROCS][OBJECTS];	/* the fd of a destroyed object is stale */
 	__u32 handles[OBJECTS];
 };
 

@@ -18,10 +18,10 @@
 #define MAX_WRITE	65535	/* bytes */
 #define MAX_OPS		1000000
 #define MAX_HW_DEFAULTS	64
-#define MAX_DEFAULTS	256	/* includes keys that a write adds and then removes */
+#define MAX_DEFAULTS	256	/* these include keys that a write adds and removes */
 #define MAX_KEY		31	/* bytes */
-#define MAX_NAME	256	/* bytes, with the NUL */
-#define MAX_SHOWN	(4 * MAX_NAME)	/* an escaped name */
+#define MAX_NAME	256	/* the longest name in bytes, with its NUL */
+#define MAX_SHOWN	(4 * MAX_NAME)	/* the longest escaped name */
 /* This value means that the limit returns to the default. */
 #define USE_DEFAULT	ULLONG_MAX
 
@@ -32,22 +32,22 @@ struct model_text {
 };
 
 struct model_line {
-	struct model_text name;		/* as written */
-	struct model_text limits;	/* for model_next_limit() */
+	struct model_text name;		/* the name as it is written */
+	struct model_text limits;	/* the rest, for model_next_limit() */
 	unsigned int	index;
 	bool		has_index;
-	bool		good;		/* name and index are well formed */
+	bool		good;		/* the name and the index are well formed */
 };
 
 struct model_limit {
-	struct model_text key;		/* empty: all keys */
+	struct model_text key;		/* an empty key means all keys */
 	unsigned long long max;
-	bool		good;		/* well formed; the key may not exist */
+	bool		good;		/* the limit is well formed; its key may not exist */
 };
 
 /* One device in one file: its line, and the limits that a write can set. */
 struct model_device {
-	const char	*name;		/* not escaped */
+	const char	*name;		/* the name without escapes */
 	unsigned int	index;
 	bool		index_is_shown;	/* another device has the same name */
 	unsigned int	nr_keys;
@@ -65,7 +65,7 @@ struct model_defaults {
 		enum model_class class;
 		char		key[MAX_KEY + 1];
 		unsigned long long max;
-		bool		is_new;		/* set by the present write */
+		bool		is_new;		/* the present write has set it */
 	} of[MAX_DEFAULTS];
 };
 

@@ -32,7 +32,7 @@ enum type { CONTEXT, PD, CQ, CHANNEL, QP, SRQ, MR, BAD_MR, MW, AH, MEMBER, TYPES
  */
 static const struct {
 	const char *name;
-	bool has_events;	/* events of the object go to an async_event */
+	bool has_events;	/* an async_event gets events of the object */
 	int excuses[4];		/* excuses for a failed creation, beside EXCUSE_DEVICE */
 } types[TYPES] = {
 	[CONTEXT] = { "context", .excuses = { ENOENT } },
@@ -206,7 +206,7 @@ static void *create(struct life *life, enum type type)
 	}
 }
 
-/* 0 or an errno. */
+/* Returns 0 or an errno. */
 static int destroy(enum type type, void *handle)
 {
 	switch (type) {

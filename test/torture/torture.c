@@ -53,8 +53,8 @@ static const struct torture_actor torture_actors[] = {
 
 struct torture_outcomes {
 	atomic_ulong done;
-	atomic_ulong refused;	/* refused by a limit */
-	atomic_ulong excused;	/* failed because of other actors */
+	atomic_ulong refused;	/* attempts that a limit refused */
+	atomic_ulong excused;	/* attempts that failed because of other actors */
 };
 
 /* Shared by all processes. */
@@ -180,7 +180,7 @@ void torture_enter_netns(const char *name)
 	close(fd);
 }
 
-/* 0 or an errno; the text is terminated. */
+/* Returns 0 or an errno. The text ends with a NUL. */
 int torture_read(const char *path, char *text)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -196,7 +196,7 @@ int torture_read(const char *path, char *text)
 	return error;
 }
 
-/* 0 or an errno. */
+/* Returns 0 or an errno. */
 int torture_write(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);

@@ -284,8 +284,8 @@ const char *cgroup_base(const struct cgroup *cgroup);
  */
 const char *cgroup_limit_text(uint64_t limit, bool human);
 /*
- * @name relative to its descendant @other, such as "self" or "..", if @short_form is true; else
- * @name itself. "-" for NULL. Valid until the next call.
+ * If @short_form, the text shows @name relative to its descendant @other, such as "self" or "..".
+ * Otherwise it is @name itself, or "-" for NULL. Valid until the next call.
  */
 const char *cgroup_relative(const char *name, const char *other, bool short_form);
 /* The path of a file of the cgroup, for messages. To be freed. */

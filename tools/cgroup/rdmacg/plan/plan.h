@@ -13,10 +13,10 @@
 /* --- values, parts, plans --- */
 
 enum plan_kind {
-	PLAN_KIND_NAME,		/* a name for later formulas, which is not printed */
-	PLAN_KIND_STEP,		/* printed with --explain only */
-	PLAN_KIND_FIGURE,	/* information, not a limit */
-	PLAN_KIND_LIMIT,	/* a key of a file of limits */
+	PLAN_KIND_NAME,		/* the value is only a name for later formulas */
+	PLAN_KIND_STEP,		/* the value is printed only with --explain */
+	PLAN_KIND_FIGURE,	/* the value is information, not a limit */
+	PLAN_KIND_LIMIT,	/* the value is a limit of a key */
 };
 
 /*
@@ -24,18 +24,18 @@ enum plan_kind {
  */
 struct plan_part {
 	char *title;
-	const char *cgroup;	/* NULL: not known */
-	struct device device;	/* not known if it has no name; the part does not own the name */
-	struct json_object *names;	/* the last value of each name, for formulas */
+	const char *cgroup;	/* NULL if the cgroup is not known */
+	struct device device;	/* an unknown device has no name; the part does not own a name */
+	struct json_object *names;	/* the last value of each name in formulas */
 	struct json_object *limits, *figures;
-	struct json_object *formulas;	/* of all values that are not only names */
+	struct json_object *formulas;	/* formulas of all values that are not only names */
 	char **notes;
 	size_t nr_notes;
 };
 
 /* A text on the command line. */
 struct plan_text {
-	const char *name;	/* the name of the option; "" for a word without option */
+	const char *name;	/* the name of the option, or "" for a word without option */
 	const char *text;
 };
 
@@ -43,13 +43,13 @@ struct plan_text {
 struct plan {
 	const struct plan_form *form;
 	bool explain;
-	const char *cgroup, *driver;	/* NULL: not given */
+	const char *cgroup, *driver;	/* NULL if the option is not given */
 	struct device device;
-	struct plan_text *texts;	/* in their order; the last ones are words without option */
+	struct plan_text *texts;	/* texts of options, then words without an option */
 	size_t nr_texts;
 	struct plan_part **parts;
 	size_t nr_parts;
-	const char *failure;	/* an error after the plan, or NULL */
+	const char *failure;	/* an error to print after the plan, or NULL */
 };
 
 extern struct plan plan;
@@ -132,20 +132,20 @@ struct plan_input {
 	bool is_flag;
 	const char *arg;
 	const char *doc;
-	uint64_t number;		/* 1 for a flag that was given */
+	uint64_t number;		/* the number, or 1 for a given flag */
 	bool given;
 };
 
 /* A form of the command, in a file with its name. */
 struct plan_form {
 	const char *name;		/* "plan ucx" */
-	const char *help;		/* for the list of forms */
+	const char *help;		/* the help in the list of forms */
 	const char *doc;
 	const char *read;		/* the sources that were read for the formulas, or NULL */
-	const char *args_doc;		/* words without an option; may be NULL */
-	struct plan_input *inputs;	/* the last input has no name */
-	bool has_limits;		/* has --cgroup and --device */
-	bool has_memory;		/* has --driver */
+	const char *args_doc;		/* the words without an option, or NULL */
+	struct plan_input *inputs;	/* an input without a name ends the array */
+	bool has_limits;		/* the form has --cgroup and --device */
+	bool has_memory;		/* the form has --driver */
 	void (*add)(struct plan_input *inputs);
 };
 
@@ -201,7 +201,7 @@ struct plan_block {
 struct plan_blocks {
 	struct plan_block *block;
 	size_t count;
-	size_t nr_local;	/* blocks without a name, which do not migrate */
+	size_t nr_local;	/* the number of blocks without a name, which do not migrate */
 };
 
 void plan_add_block(struct plan_blocks *blocks, const char *name, uint64_t used, bool is_zero);
@@ -218,13 +218,13 @@ extern struct plan_input lnet_inputs[];
 /* One node: its parameters, and the sizes that follow from them. */
 struct lnet_side {
 	const char *name;
-	struct plan_input *inputs;	/* numbers and flags of the node */
+	struct plan_input *inputs;	/* the numbers and the flags of the node */
 	char *idle;			/* the given parameters that change no size */
-	unsigned int release;		/* N of 2.N */
+	unsigned int release;		/* the N of Lustre 2.N */
 	/* Set by lnet_setup(). */
 	uint64_t own_depth;
 	uint64_t own_frags;
-	uint64_t sends;			/* up to 2.10 */
+	uint64_t sends;			/* concurrent_sends, for releases up to 2.10 */
 	/* The node's largest connection so far. */
 	uint64_t send_wr, recv_wr, rx_bytes;
 	uint64_t depth;

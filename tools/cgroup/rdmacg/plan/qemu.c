@@ -141,7 +141,7 @@ static void qemu_count(struct plan_part *part, bool pin_all, __int128 *chunks, _
 
 /* --- the plan --- */
 
-/* @back is 1 if a second context exists for the way back. @ram_mr and @ram_bytes are of the RAM. */
+/* @back is 1 if a second context exists for the way back. @ram_mr and @ram_bytes count the RAM. */
 static void qemu_add_limits(struct plan_part *part, __int128 instances, __int128 back,
 			    __int128 ram_mr, __int128 ram_bytes)
 {

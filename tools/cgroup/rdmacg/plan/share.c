@@ -20,16 +20,16 @@ struct share_cgroup {
 
 /* These amounts are subtracted from the capacity of a resource before the rest is shared. */
 struct share_less {
-	__int128 kernel, fixed, percent;	/* in thousandths of a percent */
+	__int128 kernel, fixed, percent;	/* percent is in thousandths of a percent */
 };
 
 static struct {
 	const struct pool *pool;	/* the device and its capacity */
-	struct share_less *less;	/* for each slot of the pool */
+	struct share_less *less;	/* an element for each slot of the pool */
 	struct share_cgroup *cgroups;
 	size_t nr_cgroups;
-	__int128 weights;	/* of all cgroups */
-	uint64_t over;		/* in thousandths; 0 without --oversubscribe */
+	__int128 weights;	/* the sum of the weights of all cgroups */
+	uint64_t over;		/* the factor of --oversubscribe in thousandths, or 0 */
 } share;
 
 static struct plan_input share_inputs[] = {
