@@ -71,7 +71,7 @@ void torture_verbs_init(void)
 		torture_fail("no memory");
 }
 
-/* Open any device of this network namespace. NULL and errno on failure. */
+/* Open any device of this network namespace. Returns NULL and sets errno on failure. */
 static struct ibv_context *open_any(void)
 {
 	struct ibv_context *context = NULL;

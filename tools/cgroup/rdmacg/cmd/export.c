@@ -106,7 +106,7 @@ static const struct syntax export_syntax = {
 
 /*
  * The label NAME="VALUE". The value has no character that controls a terminal, and its double
- * quotes are escaped. To be freed.
+ * quotes are escaped. The caller frees the result.
  */
 static char *export_label(const char *name, const char *value)
 {

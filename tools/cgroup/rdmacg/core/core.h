@@ -24,7 +24,7 @@ struct device {
 /* The device "default". */
 extern const struct device device_default;
 
-/* @word in the form of the kernel's files, with \040 for a blank. To be freed. */
+/* @word in the form of the kernel's files, with \040 for a blank. The caller frees the result. */
 char *device_escape(const char *word);
 void device_copy(struct device *to, const struct device *from);
 void device_free(struct device *device);
@@ -191,7 +191,10 @@ struct missing {
 	const char *meaning;
 };
 
-/* Get the missing files after @last. @pools is of a cgroup with the controller. NULL at the end. */
+/*
+ * Get the missing files after @last. @pools is of a cgroup with the controller. Returns NULL at the
+ * end.
+ */
 const struct missing *missing_next(const struct pools *pools, const struct missing *last);
 /* Print the missing files, unless the output is JSON. Only the first call prints. */
 void missing_say(const struct pools *pools);
@@ -232,7 +235,10 @@ char *hierarchy_resolve(const char *argument);
 /* The name of the cgroup of a process. A @pid of 0 stands for this process. */
 char *hierarchy_cgroup_of(pid_t pid);
 
-/* Turn "/a//b/./c/" into "a/b/c". Returns NULL if ".." leaves the root. To be freed. */
+/*
+ * Turn "/a//b/./c/" into "a/b/c". Returns NULL if ".." leaves the root. The caller frees the
+ * result.
+ */
 char *hierarchy_clean(const char *path);
 
 /* The path of a file below /proc, valid until the next call. */
@@ -271,10 +277,10 @@ struct cgroup *cgroup_open_child(struct cgroup *parent, const char *base);
 struct dirent **cgroup_children(const struct cgroup *cgroup, size_t *count);
 /* Close a cgroup, but not its ancestors. */
 void cgroup_close(struct cgroup *cgroup);
-/* Close a cgroup and its ancestors. NULL is allowed. */
+/* Close a cgroup and its ancestors. The argument may be NULL. */
 void cgroup_close_path(struct cgroup *cgroup);
 
-/* The name of a cgroup in messages, which is "/" for the root. NULL for NULL. */
+/* The name of a cgroup in messages, which is "/" for the root. Returns NULL for NULL. */
 const char *cgroup_name(const struct cgroup *cgroup);
 /* The last part of the name. */
 const char *cgroup_base(const struct cgroup *cgroup);
@@ -285,10 +291,10 @@ const char *cgroup_base(const struct cgroup *cgroup);
 const char *cgroup_limit_text(uint64_t limit, bool human);
 /*
  * If @short_form, the text shows @name relative to its descendant @other, such as "self" or "..".
- * Otherwise it is @name itself, or "-" for NULL. Valid until the next call.
+ * Otherwise it is @name itself, or "-" for NULL. The result is valid until the next call.
  */
 const char *cgroup_relative(const char *name, const char *other, bool short_form);
-/* The path of a file of the cgroup, for messages. To be freed. */
+/* The path of a file of the cgroup, for messages. The caller frees the result. */
 char *cgroup_path(const struct cgroup *cgroup, const char *file);
 /* Whether processes of the cgroup are charged to it, and not to an ancestor. */
 bool cgroup_has_controller(const struct cgroup *cgroup);
@@ -302,7 +308,7 @@ struct cgroup *cgroup_say_counted_in(struct cgroup *cgroup);
  * the pools of the ancestors have been read. Prints an error and returns false on a failure.
  */
 bool cgroup_read(struct cgroup *cgroup, unsigned int files);
-/* Call cgroup_read() for the ancestors, and then for the cgroup. NULL is allowed. */
+/* Call cgroup_read() for the ancestors, and then for the cgroup. The argument may be NULL. */
 bool cgroup_read_path(struct cgroup *cgroup, unsigned int files);
 
 /*
@@ -339,7 +345,10 @@ uint64_t capacity_of(const struct device *device, const char *key);
 
 /* Count the objects of kernel users. */
 void netlink_count_kernel(void);
-/* The slot of the device. A @device without an index matches each index. NULL if not found. */
+/*
+ * The slot of the device. A @device without an index matches each index. Returns NULL if it is not
+ * found.
+ */
 struct slot *netlink_find(const struct device *device, const char *key);
 
 /*

@@ -106,7 +106,10 @@ static struct slot *pool_get_slot(struct pool *pool, enum pool_class class, cons
 	return slot;
 }
 
-/* Where to put a value of @file; @event is an event such as "max", or NULL. NULL if unknown. */
+/*
+ * Where to put a value of @file; @event is an event such as "max", or NULL. Returns NULL if it is
+ * unknown.
+ */
 static uint64_t *slot_value(struct slot *slot, enum pool_file file, const char *event)
 {
 	struct events *events = file == POOL_EVENTS ? &slot->events : &slot->local;

@@ -95,7 +95,9 @@ static void foreign_put(FILE *to, char character, char how)
 		fprintf(to, "[%c]", character);
 }
 
-/* The expression of @shape for @text, or NULL if @text does not fit. To be freed. */
+/*
+ * The expression of @shape for @text, or NULL if @text does not fit. The caller frees the result.
+ */
 static char *foreign_pattern(const char *shape, const char *text)
 {
 	size_t length = strlen(text), size;

@@ -129,7 +129,7 @@ static int other_compare(const void *a, const void *b)
 	return (one->room > other->room) - (one->room < other->room);
 }
 
-/* All visible processes; those with the least room come first. To be freed. */
+/* All visible processes; those with the least room come first. The caller frees the result. */
 static struct process *other_collect(struct cgroup *cgroup, pid_t pid, size_t *count)
 {
 	pid_t *pids __autofree = NULL;
@@ -303,7 +303,10 @@ static const char *log_meaning(const char *line)
 	return NULL;
 }
 
-/* The device's place on its bus, which drivers print, such as 0000:08:00.0. To be freed. */
+/*
+ * The device's place on its bus, which drivers print, such as 0000:08:00.0. The caller frees the
+ * result.
+ */
 static char *log_bus_name(const char *device)
 {
 	char *path __autofree = memory_format("%s/%s/device", hierarchy_path("RDMACG_SYS",
@@ -352,7 +355,10 @@ static char *log_text(char *record)
 	return text;
 }
 
-/* Read the lines about a failure of the device. Each read returns one record. To be freed. */
+/*
+ * Read the lines about a failure of the device. Each read returns one record. The caller frees the
+ * result.
+ */
 static char **log_read(int fd, const char *device, const char *bus, size_t *count)
 {
 	char record[LOG_RECORD], **lines = NULL, **line, *text;

@@ -146,7 +146,10 @@ bool oci_parse_limits(struct config *config, const char *section, const char *wh
 	return config->nr_rules > before;
 }
 
-/* The key of this container's annotation, or of the annotation for all containers. To be freed. */
+/*
+ * The key of this container's annotation, or of the annotation for all containers. The caller frees
+ * the result.
+ */
 static char *oci_find_key(struct json_object *annotations)
 {
 	const char *name = oci_string(annotations, OCI_ANNOTATION_NAME);
@@ -214,8 +217,8 @@ bool oci_parse_config(struct oci *oci, const char *text, size_t size)
 }
 
 /*
- * Open config.json, if it is a regular file: another file may have no end. NULL after a printed
- * error.
+ * Open config.json, if it is a regular file: another file may have no end. Returns NULL after a
+ * printed error.
  */
 static FILE *oci_open_config(const struct oci *oci)
 {

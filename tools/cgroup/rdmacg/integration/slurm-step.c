@@ -162,7 +162,10 @@ static bool step_limit(struct cgroup *cgroup)
 	return policy_limits(&step_own, cgroup);
 }
 
-/* The text " KEY=VALUE KEY=VALUE" of the peaks or refusals that are not 0. To be freed. */
+/*
+ * The text " KEY=VALUE KEY=VALUE" of the peaks or refusals that are not 0. The caller frees the
+ * result.
+ */
 static char *step_list(const struct pool *pool, bool refused)
 {
 	size_t i, size;

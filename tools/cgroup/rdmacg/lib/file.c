@@ -11,7 +11,10 @@
 /* Close this many files of cgroups at once. */
 #define FILE_BATCH 32
 
-/* Read @fd to its end, or until a read leaves room if @until_room. NULL and errno on failure. */
+/*
+ * Read @fd to its end, or until a read leaves room if @until_room. Returns NULL and sets errno on
+ * failure.
+ */
 static char *file_read_all(int fd, bool until_room)
 {
 	static size_t room = 1 << 16;

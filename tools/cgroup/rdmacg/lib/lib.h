@@ -110,12 +110,15 @@ uint64_t number_percent(uint64_t value, uint64_t thousandths);
 uint64_t number_raise(uint64_t value, uint64_t thousandths);
 /* Whether a resource counts bytes. The kernel does not report the unit, so the key decides. */
 bool number_is_bytes(const char *key);
-/* A number as digits, as "max", or as "1.5GiB" if @human. Valid for the next seven calls. */
+/*
+ * A number as digits, as "max", or as "1.5GiB" if @human. The result is valid for the next seven
+ * calls.
+ */
 const char *number_text(uint64_t value, bool human);
 
 /* Small files of the kernel, which are read completely, and written with one write(). */
 
-/* The text of a file below @dir, or NULL and errno. To be freed. */
+/* The text of a file below @dir, or NULL and errno. The caller frees the result. */
 char *file_read(int dir, const char *name);
 /*
  * Like file_read(), for a file that the kernel returns in one piece, such as a file of a cgroup: a
@@ -128,7 +131,7 @@ int file_write(int dir, const char *name, const char *text);
 bool file_exists(int dir, const char *name);
 /* Whether errno means that the file, the cgroup or the device was removed meanwhile. */
 bool file_is_gone(int error);
-/* The users that may write to the file or folder: "root and alice". To be freed. */
+/* The users that may write to the file or folder: "root and alice". The caller frees the result. */
 char *file_owner(int dir, const char *name);
 /* Get the next line of *@text, and end it with a NUL. Returns NULL at the end. */
 char *file_next_line(char **text);

@@ -114,7 +114,7 @@ static void plan_take_input(const char *text, void *to)
 	}
 }
 
-/* Convert the inputs to options, and set their defaults. To be freed. */
+/* Convert the inputs to options, and set their defaults. The caller frees the result. */
 static struct choice *plan_make_choices(struct plan_input *input)
 {
 	struct choice *choices = NULL, *choice;

@@ -58,7 +58,7 @@ void plan_add_note(struct plan_part *part, const char *format, ...)
 static const char plan_letters[] =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
-/* The formula with numbers in the place of names. To be freed. */
+/* The formula with numbers in the place of names. The caller frees the result. */
 static char *plan_in_numbers(const struct plan_part *part, const char *formula)
 {
 	struct json_object *value;
@@ -110,7 +110,7 @@ __int128 plan_add(struct plan_part *part, enum plan_kind kind, const char *key, 
 
 /* --- as a file of limits --- */
 
-/* The text " KEY=VALUE" for each value. To be freed. */
+/* The text " KEY=VALUE" for each value. The caller frees the result. */
 static char *plan_format_values(struct json_object *values)
 {
 	size_t size;

@@ -167,7 +167,10 @@ uint64_t plan_parse_number(const char *where, const char *text, uint64_t min, ui
 void plan_take_device(const char *text, void *to);
 /* The last text of an option, or NULL. */
 const char *plan_text(const char *name);
-/* Read a file, or standard input if @name is "-". NULL and errno on failure. To be freed. */
+/*
+ * Read a file, or standard input if @name is "-". Returns NULL and sets errno on failure. The
+ * caller frees the result.
+ */
 char *plan_read_file(const char *name);
 /* Declare the variable @name with the number of the input @name. */
 #define PLAN_INPUT(part, inputs, name)	PLAN_NAME(part, name, plan_number(inputs, #name))

@@ -19,7 +19,10 @@ static const char *const rings_in_kernel[] = {
 	"rxe", "siw", RINGS_SOFTWARE, "hfi1", "cxgb4", "efa",
 };
 
-/* The driver of --driver or, from sysfs, of the part's device. NULL if unknown. To be freed. */
+/*
+ * The driver of --driver or, from sysfs, of the part's device. Returns NULL if it is unknown. The
+ * caller frees the result.
+ */
 static char *rings_driver(const char *device)
 {
 	char *class __autofree = memory_format("/sys/class/infiniband/%s", device);

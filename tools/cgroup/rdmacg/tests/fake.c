@@ -273,7 +273,7 @@ static void fake_merge_line(FILE *to, char *text, char *line)
 	free(words);
 }
 
-/* Returns the text of a file of limits after a write. To be freed. */
+/* Returns the text of a file of limits after a write. The caller frees the result. */
 static char *fake_merge(int fd, const char *lines, size_t size)
 {
 	char *text = calloc(65536, 1), *cursor, *line;

@@ -271,7 +271,10 @@ bool limits_check_keys(const struct limits *limits, const struct pool *pool)
 	return false;
 }
 
-/* The name of a key in rdma.default: "hw:KEY" if a driver registers it. To be freed. */
+/*
+ * The name of a key in rdma.default: "hw:KEY" if a driver registers it. The caller frees the
+ * result.
+ */
 static char *limits_default_key(const struct cgroup *cgroup, const char *key)
 {
 	const struct slot *slot = NULL;

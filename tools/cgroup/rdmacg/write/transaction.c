@@ -67,7 +67,7 @@ static const struct {
 	  "no such file: the cgroup was removed, or this kernel lacks the file" },
 };
 
-/* The text of a write, without its newline. To be freed. */
+/* The text of a write, without its newline. The caller frees the result. */
 static char *transaction_line(const struct transaction_step *step)
 {
 	return memory_format("%.*s", (int)strcspn(step->text, "\n"), step->text);

@@ -88,7 +88,7 @@ void limits_free(struct limits *limits);
 /* Find the limit of a key, or NULL if @limits does not have the key. */
 const struct limit *limits_find(const struct limits *limits, const char *key);
 
-/* Find the pool of a device. A unique name needs no index. NULL after a printed error. */
+/* Find the pool of a device. A unique name needs no index. Returns NULL after a printed error. */
 const struct pool *limits_find_pool(const struct device *device, const struct pools *pools);
 /*
  * Get the number of @limit of @device, which may be a percentage. Prints an error and returns false
@@ -145,7 +145,7 @@ enum config_match {
 
 /* The folder of the files: /etc/rdmacg.d, or RDMACG_CONFIG for tests. */
 const char *config_folder(void);
-/* The file of oci-hook, in a folder beside config_folder(). To be freed. */
+/* The file of oci-hook, in a folder beside config_folder(). The caller frees the result. */
 char *config_oci_file(void);
 /*
  * Add the rules of @files, or of the *.conf of config_folder() in the order of their names if
@@ -159,7 +159,7 @@ bool config_read(struct config *config, char * const *files, size_t count);
 bool config_add(struct config *config, const char *section, const char *where, char *text);
 void config_free(struct config *config);
 
-/* The pattern that matches the cgroup of this name and no other. To be freed. */
+/* The pattern that matches the cgroup of this name and no other. The caller frees the result. */
 char *config_pattern(const char *name);
 /* Whether a rule applies to the cgroup of this name. "" is the root. */
 enum config_match config_match_cgroup(const struct rule *rule, const char *name);
