@@ -63,7 +63,7 @@ static atomic_ulong runs;
 static atomic_bool has_run;
 static pthread_barrier_t all_exist;
 
-/* Print what failed, and end the process. */
+/* Print the call that failed, and end the process. */
 [[gnu::noreturn]] static void die(const char *what)
 {
 	fprintf(stderr, "tenant: %s: %m\n", what);
@@ -359,7 +359,7 @@ static void expand(char *path, size_t size, const char *pattern, unsigned int at
 
 /*
  * Arguments: PATTERN TEXT... Write the texts in turn to the file PATTERN, in which the number of
- * the thread replaces a "@". The error must be @wanted, or 0 for none.
+ * the thread replaces a "@". The error must be @wanted; 0 means no error.
  */
 static void write_texts(int wanted)
 {
@@ -545,7 +545,7 @@ static void open_device(const char *name)
 	if (!verbs.cq)
 		die(name);
 	verbs.qp = create_qp(&verbs, 1);
-	/* Touch the pages, so that registering allocates none. */
+	/* Touch the pages, so that a registration does not allocate them. */
 	memset(memory, 1, sizeof(memory));
 	if (action->prepare)
 		action->prepare();
@@ -559,7 +559,7 @@ static void *repeat(void *argument)
 	number = (uintptr_t)argument;
 	/*
 	 * Wait until all threads exist, because running threads would starve the thread that
-	 * creates the others.
+	 * creates them.
 	 */
 	pthread_barrier_wait(&all_exist);
 	action->run();

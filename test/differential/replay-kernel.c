@@ -46,7 +46,7 @@ static int error_of(int ret)
 	return ret ? -errno : 0;
 }
 
-/* Let the @nth allocation of this thread fail, or none if @nth is 0. */
+/* Let the @nth allocation of this thread fail. If @nth is 0, no allocation fails. */
 static void fail_nth(unsigned int nth)
 {
 	static int fd = NONE;

@@ -3,8 +3,8 @@
  * The target of libFuzzer is the controller's parser, kernel/cgroup/rdma-parse.c. Each input is the
  * text of one write, which is parsed in the order of rdmacg_write_parse(). The claims are:
  *
- * - The parser reads what the model reads: the same lines and words at the same places, the same
- *   numbers, the same verdict. The only error of the parser is -EINVAL.
+ * - The parser and the model agree on a text: on its lines and words, their places, the numbers and
+ * the verdict. The only error of the parser is -EINVAL.
  * - The parser reads and writes no byte behind the text (AddressSanitizer), and cuts words off in
  *   their order.
  * - A valid text stays valid with one more valid line, and not with an invalid one.

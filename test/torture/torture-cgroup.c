@@ -112,7 +112,7 @@ static int enter(const char *cgroup, pid_t pid)
 	return torture_write(path, text);
 }
 
-/* Try some cgroups until one accepts this process. */
+/* Try some cgroups until a cgroup accepts this process. */
 void torture_enter(void)
 {
 	char cgroup[TORTURE_PATH];

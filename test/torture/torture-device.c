@@ -109,9 +109,9 @@ static int tool_run(const char *netns, char *command, char *text, size_t size)
 }
 
 /*
- * Whether other actors explain the message of a tool: they were faster, or they hold the object. If
- * a device's name is in use, the kernel reports too many open files. If a device was removed after
- * the tool looked up its name, the kernel reports an invalid argument.
+ * Whether other actors explain the message of a tool, because they were faster or hold the object.
+ * If a device's name is in use, the kernel reports too many open files. If a device was removed
+ * after the tool looked up its name, the kernel reports an invalid argument.
  */
 static bool tool_is_excused(const char *command, const char *text)
 {

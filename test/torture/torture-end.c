@@ -106,9 +106,9 @@ static void end_remove_devices(void)
 
 /*
  * After the removal of all devices and cgroups, no pool may be left. A kernel with
- * CONFIG_MEM_ALLOC_PROFILING counts what each function has allocated. The count is not exact for
- * objects that kfree_rcu() frees: since 7.0, the allocator keeps some of these objects until more
- * arrive.
+ * CONFIG_MEM_ALLOC_PROFILING counts the memory that each function has allocated. The count is not
+ * exact for objects that kfree_rcu() frees: since 7.0, the allocator keeps some of these objects
+ * until more arrive.
  */
 static void end_find_memory(void)
 {

@@ -373,7 +373,7 @@ static void pass_by_fork(void)
 		end_life(&life);
 }
 
-/* Replace an own context by a received one, and use it. */
+/* Replace this process's context by the received context, and use it. */
 static void live_on_received(int socket)
 {
 	struct life life = { .context = open_any() };

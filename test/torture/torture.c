@@ -290,8 +290,9 @@ static void torture_reap(void)
 #define TORTURE_ENOUGH 1000
 
 /*
- * Print what each actor did. An actor that did nothing, or reached no limit, tested nothing. On a
- * kernel with checkers, the first few hundred processes may be killed before they reach a limit.
+ * Print the number of outcomes of each actor. An actor that did nothing, or reached no limit,
+ * tested nothing. On a kernel with checkers, the first few hundred processes may be killed before
+ * they reach a limit.
  */
 static unsigned long torture_report(char **names)
 {

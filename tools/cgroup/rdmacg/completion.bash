@@ -71,7 +71,8 @@ _rdmacg_options() {
 
 _rdmacg_plan_forms='lnet qemu nccl ucx libfabric ceph share'
 
-# Print the options of a form of plan. Read them from its help, so that there is only one list.
+# Print the options of a form of plan. Read the options from the help of the form, so that there is
+# only one list.
 _rdmacg_plan_options() {
 	local form=
 	[[ ${COMP_WORDS[2]:-} == -* ]] || form=${COMP_WORDS[2]:-}
@@ -91,8 +92,8 @@ _rdmacg_plan() {
 	fi
 }
 
-# Complete a word of set. Without options, word 0 is the cgroup, word 1 the device, and the others
-# are keys.
+# Complete a word of set. Without options, word 0 is the cgroup, word 1 is the device, and all
+# further words are keys.
 _rdmacg_set() {
 	local i words_before=()
 	for ((i = 2; i < COMP_CWORD; i++)); do

@@ -211,7 +211,7 @@ static bool apply_controller(struct apply_work *work)
 	return cgroup_has_controller(cgroup);
 }
 
-/* Write all rules. Undo all writes if the kernel refuses one. */
+/* Write all rules. Undo all writes if the kernel refuses a write. */
 static bool apply_rules(struct apply_work *work)
 {
 	bool good = apply_controller(work);

@@ -159,7 +159,10 @@ static void doctor_add(const struct cgroup *cgroup, const struct slot *slot)
 		sum->max = NUMBER_MAX;
 }
 
-/* Limits of verbs types do not apply to driver_object, the other objects of a driver. */
+/*
+ * Check for a limit on qp without a limit on driver_object, because limits on verbs types do not
+ * apply to the other objects of a driver.
+ */
 static void doctor_look_for_devx(const struct cgroup *cgroup, const struct slot *qp)
 {
 	const struct slot *objects;
@@ -274,7 +277,7 @@ static bool doctor_has_device(const struct rule *rule)
 	return rule->limits.device.is_default;
 }
 
-/* Check that a registered device matches each line. @files are those of config_read(). */
+/* Check that a registered device matches each line. config_read() explains @files. */
 static void doctor_check_config(char * const *files, size_t count, const char *reader)
 {
 	struct config config = { 0 };

@@ -193,7 +193,7 @@ static void export_capacity(void)
 			export_put(export_add_row("", slot), EXPORT_CAPACITY, slot->max);
 }
 
-/* Print one sample. There can be millions, so avoid printf() and the locks of stdio. */
+/* Print a sample. There can be millions, so avoid printf() and the locks of stdio. */
 static void export_sample(FILE *to, const struct export_family *family,
 			  const struct export_row *row)
 {
@@ -271,9 +271,9 @@ static bool export_print_and_close(int fd, bool new)
 
 /*
  * Write to a device or FIFO directly. Replace a regular file, even if the name is a link to it:
- * write a temporary file in the same folder, and rename it when it is complete. Use the descriptor
- * to set its mode, because in a folder that others can write, the name may belong to another file
- * meanwhile.
+ * write a temporary file in the same folder, and rename the temporary file when it is complete. Set
+ * the mode through the descriptor. If other users can write to the folder, the name may belong to
+ * another file meanwhile.
  */
 static bool export_write(void)
 {

@@ -174,7 +174,9 @@ static void show_fill_slot(struct pools *pools, const struct slot *from)
 
 	if (!filter_has_device(name.name) || !filter_has_key(from->key))
 		return;
-	/* The files have an index only if it is necessary, but netlink always has one. */
+	/*
+	 * The files have an index only if the name is not unique, but netlink always has an index.
+	 */
 	name.has_index = pools_find(pools, &name);
 	slot = pools_get_slot(pools, &name, from->key);
 	slot->usage = from->usage;

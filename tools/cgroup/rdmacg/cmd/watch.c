@@ -18,7 +18,7 @@
 #define WATCH_PAUSE_MS		20
 #define WATCH_PAUSE_FACTOR	3
 
-/* The earlier counters of a cgroup. A cgroup whose counters are all 0 has none. */
+/* The earlier counters of a cgroup, if a counter is not 0. */
 struct watch_seen {
 	/* The name of the cgroup, which is "/" for the root. */
 	char *name;
@@ -27,7 +27,7 @@ struct watch_seen {
 
 /* The growth of the local counters of one resource in one cgroup. */
 struct watch_change {
-	/* Both point into the present counters. */
+	/* The name and the slot point into the present counters. */
 	const char *name;
 	const struct slot *slot;
 	struct events more;

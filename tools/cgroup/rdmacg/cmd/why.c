@@ -150,7 +150,8 @@ static bool why_visit(struct cgroup *cgroup, void *data)
 
 /*
  * Find the ancestor whose limit refused @count attempts. If several ancestors have refused
- * attempts, each of them may be the cause: their counters include the attempts of other cgroups.
+ * attempts, each ancestor may be the cause, because its counters include the attempts of other
+ * cgroups.
  */
 static void why_above(const struct cgroup *cgroup, const struct slot *slot, uint64_t count)
 {

@@ -184,7 +184,7 @@ void capacity_read(void)
 	pools_free(&capacity.pools);
 	pools_free(&capacity.netlink);
 	capacity.has_file = !pools_read_file(&capacity.pools, hierarchy.dir, "rdma.capacity");
-	/* A tree for tests has devices of its own, so do not read those of this machine. */
+	/* Do not read the devices of this machine if a tree for tests has devices of its own. */
 	if (!*hierarchy_path("RDMACG_ROOT", ""))
 		capacity.has_netlink = netlink_ask(RDMA_NLDEV_CMD_RES_GET, NULL,
 						   netlink_take_device, &capacity.netlink);

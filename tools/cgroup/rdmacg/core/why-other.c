@@ -129,7 +129,9 @@ static int other_compare(const void *a, const void *b)
 	return (one->room > other->room) - (one->room < other->room);
 }
 
-/* All visible processes; those with the least room come first. The caller frees the result. */
+/*
+ * All visible processes. The processes with the least room come first. The caller frees the result.
+ */
 static struct process *other_collect(struct cgroup *cgroup, pid_t pid, size_t *count)
 {
 	pid_t *pids __autofree = NULL;

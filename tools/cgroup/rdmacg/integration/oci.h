@@ -3,8 +3,8 @@
  * The input of a hook, as the OCI runtime specification defines it: the state of a container on
  * standard input, and the config.json in the container's bundle.
  *
- * The user who starts a container controls parts of both. So all sizes have a bound, and the hook
- * opens only the bundle's config.json, which must be a regular file.
+ * The user who starts a container controls parts of the state and of config.json. So all sizes have
+ * a bound, and the hook opens only the bundle's config.json, which must be a regular file.
  */
 #ifndef RDMACG_OCI_H
 #define RDMACG_OCI_H

@@ -116,8 +116,9 @@ void lnet_setup(struct plan_part *part, struct lnet_side *side)
 /* --- one end of a connection --- */
 
 /*
- * The size of the send queue that releases up to 2.10 get for @frags fragments, or 0 if they get
- * none. 2.9 and 2.10 reduce their request by a quarter until it is below 16. Older releases fail.
+ * The size of the send queue that a release up to 2.10 gets for @frags fragments, or 0 if the
+ * release gets no queue. Releases 2.9 and 2.10 reduce the size by a quarter, again and again, until
+ * it is below 16. Older releases do not try again.
  */
 static uint64_t lnet_cut(const struct lnet_side *side, uint64_t frags)
 {

@@ -223,7 +223,10 @@ static void share_add_cgroup(const char *word)
 		plan_fail("/", "the root cannot have limits; give a cgroup below it");
 }
 
-/* Check that no cgroup is below another one: the sum of their limits would be wrong. */
+/*
+ * Check that no cgroup is below another cgroup of the plan, because the sum of their limits would
+ * be wrong.
+ */
 static void share_check_nested(void)
 {
 	size_t i, j;

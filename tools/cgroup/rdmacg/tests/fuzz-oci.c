@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Random input from a container runtime and a container. The limits of an accepted annotation are
- * written as an annotation again, and parsing this one must give the same limits.
+ * written as a second annotation. Parsing the second annotation must give the same limits.
  */
 #include "integration/oci.h"
 #include "lib/lib.h"

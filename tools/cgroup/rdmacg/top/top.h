@@ -55,8 +55,8 @@ extern struct top {
 bool top_read(void);
 void top_sort(void);
 /*
- * Add the first @rows to a table. If @width is not 0, it is the width of a screen, and names are
- * cut, so that a long name does not push the numbers of other rows off the screen.
+ * Add the first @rows to a table. If @width is not 0, the function cuts names for a screen of this
+ * width. Otherwise a long name would push the numbers of other rows off the screen.
  */
 void top_fill(struct table *table, size_t rows, size_t width);
 /* Show the rows on the terminal until a key or a signal ends top. */

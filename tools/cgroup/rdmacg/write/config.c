@@ -16,7 +16,7 @@ struct config_file {
 	const char *name;
 	/* "FILE:LINE" of the line that was read last. */
 	char *where;
-	/* The pattern of the section, or NULL before the first one. */
+	/* The pattern of the section, or NULL before the first section. */
 	char *section;
 };
 

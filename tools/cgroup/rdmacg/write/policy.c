@@ -4,7 +4,7 @@
 
 /* A limit for a device and a key, and its rule. */
 struct policy_limit {
-	/* The rule, or NULL if there is none; the value is then NUMBER_MAX. */
+	/* The rule, or NULL if no rule exists. Without a rule, the value is NUMBER_MAX. */
 	const struct rule *rule;
 	uint64_t value;
 };
@@ -180,7 +180,7 @@ static bool policy_check_default(const struct pools *pools, const char *key)
 	return pool || strchr(key, ':');
 }
 
-/* Whether the device of @pool has the keys of a rule. Prints an error if it lacks one. */
+/* Whether the device of @pool has the keys of a rule. Prints an error if the device lacks a key. */
 static bool policy_check_keys(const struct policy *policy, const struct rule *rule,
 			      const struct pool *pool)
 {

@@ -72,8 +72,8 @@ struct limits {
 	/* "max" or "default" for all keys of the device, or NULL. */
 	const char *whole;
 	/*
-	 * For limits_add(): whether to change the limit of a key. NULL: change all limits, also
-	 * those that stay the same.
+	 * For limits_add(): whether to change the limit of a key. NULL means to write all limits,
+	 * even if they stay the same.
 	 */
 	bool (*wants)(void *data, const struct device *device, const char *key, uint64_t before,
 		      uint64_t after);
@@ -159,7 +159,7 @@ bool config_read(struct config *config, char * const *files, size_t count);
 bool config_add(struct config *config, const char *section, const char *where, char *text);
 void config_free(struct config *config);
 
-/* The pattern that matches the cgroup of this name and no other. The caller frees the result. */
+/* The pattern that matches only the cgroup of this name. The caller frees the result. */
 char *config_pattern(const char *name);
 /* Whether a rule applies to the cgroup of this name. "" is the root. */
 enum config_match config_match_cgroup(const struct rule *rule, const char *name);
