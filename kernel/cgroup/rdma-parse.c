@@ -147,7 +147,7 @@ void rdmacg_print_value(struct seq_file *sf, const char *key, const char *suffix
 	seq_printf(sf, " %s%s=%llu", key, suffix, value);
 }
 
-/* Print " KEY=VALUE", or "max" for no limit. */
+/* Print " KEY=VALUE". The value "max" stands for no limit. */
 void rdmacg_print_limit(struct seq_file *sf, const char *key, u64 limit)
 {
 	if (limit == RDMACG_NO_LIMIT)

@@ -300,9 +300,9 @@ static bool rdmacg_pool_is_idle_locked(struct rdmacg_pool *pool)
 }
 
 /*
- * Free the pool if it is idle, then its parent's pool if that is idle, and so on, and unlock. The
- * lock is released after each pool, because siblings need the lock. A pool that another task uses
- * is given back by that task later.
+ * Free the pool and the pools of its ancestors, up to the first pool in use, and unlock. The lock
+ * is released after each pool, because siblings need the lock. A pool that another task uses is
+ * given back by that task later.
  */
 void rdmacg_pool_give_back_unlock(struct rdmacg_pool *pool)
 {

@@ -260,7 +260,7 @@ static void rdmacg_test_lines_come_one_by_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_parse_line(&text, &line), 0);
 }
 
-/* Each name can be written in the form of the files. */
+/* A write accepts each name in the form in which the files show it. */
 static void rdmacg_test_each_name_is_read_as_it_is_shown(struct kunit *test)
 {
 	char name[4] = "a b", shown[RDMACG_NAME_SIZE];

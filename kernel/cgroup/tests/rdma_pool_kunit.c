@@ -1009,7 +1009,7 @@ static void rdmacg_test_set_of_a_process_is_charged_to_its_cgroup(struct kunit *
 	rdmacg_put(cg);
 }
 
-/* The charge can name the root cgroup of the machine, which the process of the test is in. */
+/* A charge can name the root cgroup of the machine. The process of the test is in this cgroup. */
 static void rdmacg_test_given_root_may_be_charged(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;

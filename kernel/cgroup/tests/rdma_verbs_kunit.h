@@ -85,8 +85,8 @@ static inline void rdmacg_stop(void *arg)
 }
 
 /*
- * Register the device as the test has changed it. A test calls this before it creates objects. Then
- * the charges of the objects are undone before the device is unregistered.
+ * Register the device. A test may change the device before this call, and creates objects only
+ * afterwards. So the charges of the objects are undone before the device is unregistered.
  */
 static inline struct rdmacg_verbs *rdmacg_start(struct kunit *test)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of failing allocations in the RDMA cgroup controller and in the code that calls it. No
- * charge may be left after such a failure, and no limit may have changed. The tests let each
- * allocation fail in turn, or some at random, or all after a certain number of bytes. They create
- * cgroups, limits, commands, devices, contexts, members of multicast groups and ids of the
- * connection manager. test_rdma_objects.c tests uverbs objects. The tests need root, a device of
- * Soft-RoCE or Soft-iWARP with an IPv4 address, and the kernel's failslab.
+ * Tests of failing allocations in the RDMA cgroup controller and in the code that calls it. Such a
+ * failure must leave no charge, and must not change a limit. The tests let each allocation fail in
+ * turn, or some at random, or all after a certain number of bytes. They create cgroups, limits,
+ * commands, devices, contexts, members of multicast groups and ids of the connection manager.
+ * test_rdma_objects.c tests uverbs objects. The tests need root, a device of Soft-RoCE or
+ * Soft-iWARP with an IPv4 address, and the kernel's failslab.
  */
 #define _GNU_SOURCE
 #include <linux/netlink.h>

@@ -104,7 +104,7 @@ TEST_F(test_rdmacg_multicast, attachments_end_at_the_limit)
 	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 3));
 }
 
-/* A removed limit no longer refuses. */
+/* A removed limit refuses no more attachments. */
 TEST_F(test_rdmacg_multicast, limit_can_be_taken_away)
 {
 	struct rdmacg_tree *tree = &self->tree;

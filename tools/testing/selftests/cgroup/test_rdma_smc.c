@@ -26,8 +26,8 @@
 #define RDMACG_MAX_SOCKETS 64
 
 /*
- * The reason "no memory", with which SMC reports that a connection uses TCP. A refusal by a limit
- * has the same reason.
+ * SMC reports this reason, "no memory", for a connection that uses TCP. A refusal by a limit has
+ * the same reason.
  */
 #define RDMACG_SMC_REASON 0x01010000
 
