@@ -13,9 +13,9 @@
  *	THREADS		wait until this number of processes has arrived, then start at once
  *	LATENCY		0, or 1: time each charge alone, and print percentiles of the last charges
  *
- * Without LATENCY, the result has the number of pairs of a charge and an uncharge, how many were
- * refused, the start and the end in ns, and the least ticks of the time stamp counter for a pair.
- * Ticks are instructions if the machine's clock counts instructions.
+ * Without LATENCY, the result has the number of pairs of a charge and an uncharge, the number of
+ * refused pairs, the start and the end in ns, and the least ticks of the time stamp counter for a
+ * pair. Ticks are instructions if the machine's clock counts instructions.
  *
  * During the measurement, a unit of each resource of each device stays charged, as if a program had
  * the device open.

@@ -133,9 +133,9 @@ static void doctor_check_path(void)
 
 /*
  * Add a limit to the sums, unless the limit of an ancestor already counts. Limits of all depths
- * count, because slices of systemd have no limits, but pods below them do. @tally is the number of
- * top-level cgroups that have no limit in their subtree. @limit_of is the top-level cgroup of the
- * walk, until the walk finds a limit in its subtree.
+ * count, because slices of systemd usually have no limits, but the pods below them have limits.
+ * @tally is the number of top-level cgroups that have no limit in their subtree. @limit_of is the
+ * top-level cgroup of the walk, until the walk finds a limit in its subtree.
  */
 static void doctor_add(const struct cgroup *cgroup, const struct slot *slot)
 {

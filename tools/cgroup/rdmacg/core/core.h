@@ -59,7 +59,7 @@ bool filter_has_key(const char *key);
 /*
  * The counters of a cgroup, from the files of all classes: a pool for each device, with a slot for
  * each resource. A resource may be missing in a file, because the kernel lacks the file, or because
- * the device was registered or removed meanwhile. slot.has tells the files with the resource.
+ * the device was registered or removed meanwhile. slot.has shows the files that have the resource.
  */
 
 enum pool_class {

@@ -185,8 +185,8 @@ struct json_object *json_number(uint64_t value);
 void json_add(struct json_object *object, const char *key, struct json_object *value);
 /*
  * An object. @keys has the keys and the types of the arguments, such as "cgroup:s usage:u": s is a
- * string; u a uint64_t; l is a uint64_t whose NUMBER_MAX becomes null; b is a bool; d is a double,
- * and becomes null if it is negative; o is a json_object, which the new object then owns.
+ * string; u is a uint64_t; l is a uint64_t whose NUMBER_MAX becomes null; b is a bool; d is a
+ * double, and becomes null if it is negative; o is a json_object, which the new object then owns.
  */
 struct json_object *json_pack(const char *keys, ...);
 /* Add the keys and values of json_pack() to an object. */

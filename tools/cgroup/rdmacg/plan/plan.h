@@ -184,9 +184,9 @@ struct plan_queues {
 };
 
 /*
- * Returns the bytes of mr_mem that the driver of --driver or --device uses for @queues. If the
- * driver uses user memory and the number is unknown, for example because @queues is NULL, adds a
- * note that mr_mem is a lower bound, and returns 0.
+ * Returns the bytes of mr_mem that the driver of --driver or --device uses for @queues. The number
+ * may be unknown, for example because @queues is NULL. If the driver then uses user memory, adds a
+ * note that mr_mem is a lower bound. Returns 0 for an unknown number.
  */
 __int128 plan_add_rings(struct plan_part *part, const struct plan_queues *queues);
 
