@@ -79,39 +79,30 @@ static const struct syntax apply_syntax = {
 static bool apply_is_overruled(const struct apply_work *work, const struct device *device,
 			       const char *key)
 {
-	size_t i, j;
+	size_t i;
 
-	for (i = work->number + 1; i < work->nr_rules; i++) {
-		const struct limits *limits = &work->rules[i]->limits;
-
-		if (!config_match_device(work->rules[i], device))
-			continue;
-		if (limits->whole)
+	for (i = work->number + 1; i < work->nr_rules; i++)
+		if (config_match_device(work->rules[i], device) &&
+		    (work->rules[i]->limits.whole || limits_find(&work->rules[i]->limits, key)))
 			return true;
-		for (j = 0; j < limits->nr_limits; j++)
-			if (!strcmp(limits->limits[j].key, key))
-				return true;
-	}
 	return false;
 }
 
 static void apply_print(const struct apply_work *work, const struct device *device,
 			const char *key, uint64_t before, uint64_t after)
 {
-	struct json_object *object;
+	const char *name = cgroup_name(work->cgroup), *where = work->rule->where;
 
-	if (!options.json) {
-		say_line_to(work->said, "%s: %s on %s %s %s, %s %s (%s)", cgroup_name(work->cgroup),
-			    key, device_text(device), apply.check ? "is" : "was",
+	if (options.json)
+		json_print(work->said,
+			   "cgroup:s device:s index:o resource:s before:l limit:l where:s done:b",
+			   name, device->name, device_index(device), key, before, after, where,
+			   !apply.check);
+	else
+		say_line_to(work->said, "%s: %s on %s %s %s, %s %s (%s)", name, key,
+			    device_text(device), apply.check ? "is" : "was",
 			    number_text(before, false), apply.check ? "to be" : "is now",
-			    number_text(after, false), work->rule->where);
-		return;
-	}
-	object = json_pack("cgroup:s", cgroup_name(work->cgroup));
-	device_json(object, device);
-	json_fill(object, "resource:s before:l limit:l where:s done:b", key, before, after,
-		  work->rule->where, !apply.check);
-	json_print(work->said, object);
+			    number_text(after, false), where);
 }
 
 /* For limits_add(): whether the limit differs from the rule, and no later rule has the key. */
@@ -177,38 +168,24 @@ static bool apply_rule(struct apply_work *work, size_t number)
 	return good;
 }
 
-static void apply_print_no_controller(const struct apply_work *work)
-{
-	const char *name = cgroup_name(work->cgroup);
-
-	if (options.json)
-		json_print(stdout, json_pack("cgroup:s controller:b where:s done:b", name, false,
-					     work->rule->where, false));
-	else
-		say_line("%s: has no RDMA controller, so there is no limit (%s)", name,
-			 work->rule->where);
-}
-
 /* Enable the controller in the cgroup. */
 static bool apply_controller(struct apply_work *work)
 {
-	struct cgroup *cgroup = work->cgroup;
+	const char *name = cgroup_name(work->cgroup), *where = work->rules[0]->where;
 
-	if (cgroup_has_controller(cgroup))
+	if (cgroup_has_controller(work->cgroup))
 		return true;
 	work->rule = work->rules[0];
-	say_within(work->rule->where);
-	if (work->change.dry_run) {
-		apply.differs = true;
-		apply_print_no_controller(work);
-		return false;
-	}
-	transaction_add_controller(&work->change, cgroup);
-	if (!transaction_apply(&work->change))
-		return false;
-	if (!cgroup_has_controller(cgroup))
-		say_error(cgroup_name(cgroup), "has no RDMA controller");
-	return cgroup_has_controller(cgroup);
+	say_within(where);
+	if (!apply.check)
+		return transaction_enable(&work->change, work->cgroup);
+	apply.differs = true;
+	if (options.json)
+		json_print(stdout, "cgroup:s controller:b where:s done:b", name, false, where,
+			   false);
+	else
+		say_line("%s: has no RDMA controller, so there is no limit (%s)", name, where);
+	return false;
 }
 
 /* Write all rules. Undo all writes if the kernel refuses a write. */
@@ -266,16 +243,15 @@ static void apply_do(struct apply_work *work)
 	transaction_free(&work->change);
 }
 
-static bool apply_visit(struct cgroup *cgroup, void *data)
+static void apply_cgroup(struct cgroup *cgroup)
 {
 	struct apply_work work = {
 		.cgroup = cgroup,
 		.stale = true,
-		.change = { .dry_run = apply.check, .quiet = true },
+		.change = { .dry_run = apply.check },
 	};
 	struct rule *rule, **added;
 
-	(void)data;
 	cgroup->leave_below = true;
 	for (rule = apply.config.rules; rule < apply.config.rules + apply.config.nr_rules; rule++) {
 		enum config_match match = config_match_cgroup(rule, cgroup->name);
@@ -294,7 +270,6 @@ static bool apply_visit(struct cgroup *cgroup, void *data)
 	if (work.nr_rules)
 		apply_do(&work);
 	free(work.rules);
-	return true;
 }
 
 /*
@@ -303,9 +278,10 @@ static bool apply_visit(struct cgroup *cgroup, void *data)
  */
 static void apply_below(const char *name)
 {
-	struct cgroup *cgroup = cgroup_find(name);
+	struct walk walk = { .top = cgroup_find(name) };
+	struct cgroup *cgroup;
 
-	if (!cgroup) {
+	if (!walk.top) {
 		if (file_is_gone(errno))
 			return;
 		say_error(*name ? name : "/", "%s", strerror(errno));
@@ -313,9 +289,10 @@ static void apply_below(const char *name)
 		return;
 	}
 	capacity_read();
-	if (!cgroup_walk(cgroup, 0, apply_visit, NULL))
-		apply.failed = true;
-	cgroup_close_path(cgroup);
+	while ((cgroup = walk_next(&walk)))
+		apply_cgroup(cgroup);
+	apply.failed |= walk.failed;
+	cgroup_close_path(walk.top);
 }
 
 /* A line for a device that does not exist yet is not an error, but the name may be misspelt. */
@@ -337,24 +314,6 @@ static void apply_say_unused(void)
 	}
 }
 
-static int apply_once(void)
-{
-	apply_below("");
-	apply_say_unused();
-	if (apply.failed)
-		return EXIT_FAILED;
-	return apply.check && apply.differs ? EXIT_DIFFERS : EXIT_DONE;
-}
-
-/* Notify systemd that the limits of present cgroups are in effect, if NOTIFY_SOCKET is set. */
-static void apply_tell_ready(void)
-{
-	int ret = sd_notify(false, "READY=1");
-
-	if (ret < 0)
-		say_warning("NOTIFY_SOCKET", "%s", strerror(-ret));
-}
-
 /* Block signals, so that they are read only between two complete actions. */
 static int apply_open_signals(void)
 {
@@ -368,18 +327,18 @@ static int apply_open_signals(void)
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0)
-		say_error("signalfd", "%s", strerror(errno));
+		say_failure("signalfd", "%s", strerror(errno));
 	return fd;
 }
 
 /* Read the files again. If a file is malformed, the limits do not change. */
-static bool apply_reload(void)
+static void apply_reload(void)
 {
 	struct config config = { 0 };
 
 	if (!config_read(&config, apply.files, apply.nr_files)) {
 		say_note("a file is malformed; the earlier limits stay in effect");
-		return true;
+		return;
 	}
 	config_free(&apply.config);
 	apply.config = config;
@@ -387,10 +346,8 @@ static bool apply_reload(void)
 		 config.nr_rules == 1 ? "" : "s");
 	/* The new files may have sections for other cgroups. */
 	hotplug_close(apply.hotplug);
-	if (!hotplug_open(apply.hotplug))
-		return false;
+	hotplug_open(apply.hotplug);
 	apply.hotplug->everything = true;
-	return true;
 }
 
 /* Take the signals. Returns false to end the program. */
@@ -398,9 +355,11 @@ static bool apply_take_signals(int signals)
 {
 	struct signalfd_siginfo info;
 
-	while (read(signals, &info, sizeof(info)) == sizeof(info))
-		if (info.ssi_signo != SIGHUP || !apply_reload())
+	while (read(signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo != SIGHUP)
 			return false;
+		apply_reload();
+	}
 	return true;
 }
 
@@ -431,10 +390,8 @@ static bool apply_loop(int signals)
 		fds[1].fd = apply.hotplug->devices;
 		fds[2].fd = apply.hotplug->inotify;
 		if (!apply.hotplug->everything &&
-		    poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR) {
-			say_error("poll", "%s", strerror(errno));
-			return false;
-		}
+		    poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
+			say_failure("poll", "%s", strerror(errno));
 		begin = clock_now();
 		hotplug_take(apply.hotplug);
 		apply_arrivals();
@@ -449,37 +406,37 @@ static bool apply_loop(int signals)
 /* Set the limits of new cgroups and devices until a signal. Returns false after a printed error. */
 static bool apply_watch(void)
 {
-	int signals = apply_open_signals();
-	struct hotplug hotplug;
+	struct hotplug hotplug = { 0 };
+	int signals = apply_open_signals(), ret;
 	bool done;
 
-	if (signals < 0 || !hotplug_open(&hotplug))
-		return false;
+	hotplug_open(&hotplug);
 	apply.hotplug = &hotplug;
 	apply_below("");
 	done = say_finish();
-	if (done) {
-		apply_tell_ready();
-		done = apply_loop(signals);
-	}
+	/* Notify systemd that the limits are in effect, if NOTIFY_SOCKET is set. */
+	ret = done ? sd_notify(false, "READY=1") : 0;
+	if (ret < 0)
+		say_warning("NOTIFY_SOCKET", "%s", strerror(-ret));
+	done = done && apply_loop(signals);
 	hotplug_close(&hotplug);
 	return done;
 }
 
 int cmd_apply(int argc, char **argv)
 {
-	int status = EXIT_FAILED;
-
 	apply.files = options_read(&apply_syntax, argc, argv);
 	apply.nr_files = argv + argc - apply.files;
 	if (apply.check && apply.watch)
 		options_fail("apply", "--check and --watch exclude each other");
-	if (config_read(&apply.config, apply.files, apply.nr_files) && hierarchy_open()) {
-		if (!apply.watch)
-			status = apply_once();
-		else if (apply_watch())
-			status = EXIT_DONE;
-	}
-	config_free(&apply.config);
-	return status;
+	if (!config_read(&apply.config, apply.files, apply.nr_files))
+		return EXIT_FAILED;
+	hierarchy_open(EXIT_FAILED);
+	if (apply.watch)
+		return apply_watch() ? EXIT_DONE : EXIT_FAILED;
+	apply_below("");
+	apply_say_unused();
+	if (apply.failed)
+		return EXIT_FAILED;
+	return apply.check && apply.differs ? EXIT_DIFFERS : EXIT_DONE;
 }

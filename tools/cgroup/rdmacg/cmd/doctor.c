@@ -15,7 +15,6 @@ static const char doctor_fine[] = "ok", doctor_unknown[] = "unknown",
 	doctor_warning[] = "warning", doctor_problem[] = "problem";
 
 static struct doctor {
-	struct cgroup *root;
 	/* The sums of all limits, in slot.max. */
 	struct pools sums;
 	/*
@@ -50,8 +49,7 @@ static void __printf(3, 4) doctor_say(const char *level, const char *check,
 	va_end(args);
 	doctor.found++;
 	doctor.problems += level == doctor_problem;
-	json_object_array_add(doctor.said, json_pack("check:s level:s text:s", check, level,
-						     text));
+	json_append(doctor.said, "check:s level:s text:s", check, level, text);
 	if (doctor.found <= DOCTOR_MOST)
 		say_text("%-8s %s: %s", level, check, text);
 }
@@ -109,25 +107,25 @@ static void doctor_check_devices(void)
 }
 
 /* A process can use all of a device if its cgroup and the ancestors have no controller. */
-static bool doctor_visit_uncounted(struct cgroup *cgroup, void *data)
-{
-	char *processes __autofree = NULL;
-
-	(void)data;
-	if (cgroup_counted_in(cgroup) || !cgroup->parent)
-		return true;
-	processes = file_read(cgroup->dir, "cgroup.procs");
-	if (processes && *processes)
-		doctor_say(doctor_warning, "path",
-			   "processes of %s and perhaps of others are not counted: it and its ancestors have no controller",
-			   cgroup_name(cgroup));
-	return !doctor.found;
-}
-
 static void doctor_check_path(void)
 {
-	if (hierarchy.v2 && doctor.has_sample &&
-	    !cgroup_walk(doctor.root, 0, doctor_visit_uncounted, NULL))
+	struct walk walk = { .top = cgroup_root(), .stop = !hierarchy.v2 || !doctor.has_sample };
+	struct cgroup *cgroup;
+
+	while ((cgroup = walk_next(&walk))) {
+		char *processes __autofree = NULL;
+
+		if (cgroup_counted_in(cgroup) || !cgroup->parent)
+			continue;
+		processes = file_read(cgroup->dir, "cgroup.procs");
+		walk.stop = processes && *processes;
+		if (walk.stop)
+			doctor_say(doctor_warning, "path",
+				   "processes of %s and perhaps of others are not counted: it and its ancestors have no controller",
+				   cgroup_name(cgroup));
+	}
+	cgroup_close(walk.top);
+	if (walk.failed)
 		doctor_say_unread("path");
 }
 
@@ -198,32 +196,23 @@ static void doctor_look_at_slot(const struct cgroup *cgroup, const struct slot *
 			   name, slot->key, device);
 }
 
-/* All cgroups with the controller have the same files, so read the pools of the first one. */
-static bool doctor_visit_sample(struct cgroup *cgroup, void *data)
-{
-	(void)data;
-	pools_read(&doctor.sample, cgroup->dir, "", POOL_ALL, NULL);
-	doctor.has_sample = doctor.sample.files[POOL_HCA];
-	return !doctor.has_sample;
-}
-
-static bool doctor_visit(struct cgroup *cgroup, void *data)
-{
-	const struct slot *slot = NULL;
-
-	(void)data;
-	while ((slot = pools_next(&cgroup->pools, slot))) {
-		doctor_look_for_devx(cgroup, slot);
-		if (slot->has & POOL_BIT(POOL_MAX))
-			doctor_look_at_slot(cgroup, slot);
-	}
-	return true;
-}
-
 static void doctor_check_cgroups(void)
 {
-	if (!cgroup_walk(doctor.root, POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT), doctor_visit,
-			 NULL))
+	struct walk walk = {
+		.top = cgroup_root(), .files = POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT),
+	};
+	const struct slot *slot = NULL;
+	struct cgroup *cgroup;
+
+	while ((cgroup = walk_next(&walk))) {
+		while ((slot = pools_next(&cgroup->pools, slot))) {
+			doctor_look_for_devx(cgroup, slot);
+			if (slot->has & POOL_BIT(POOL_MAX))
+				doctor_look_at_slot(cgroup, slot);
+		}
+	}
+	cgroup_close(walk.top);
+	if (walk.failed)
 		doctor_say_unread("usage");
 }
 
@@ -267,29 +256,19 @@ static void doctor_check_capacity(void)
 		doctor_check_sum(sum);
 }
 
-static bool doctor_has_device(const struct rule *rule)
-{
-	const struct pool *pool;
-
-	for (pool = doctor.sample.first; pool; pool = pool->next)
-		if (config_match_device(rule, &pool->device))
-			return true;
-	return rule->limits.device.is_default;
-}
-
 /* Check that a registered device matches each line. config_read() explains @files. */
 static void doctor_check_config(char * const *files, size_t count, const char *reader)
 {
 	struct config config = { 0 };
-	size_t i;
+	const struct rule *rule;
 
 	if (!config_read(&config, files, count))
 		doctor_say(doctor_problem, "files of limits",
 			   "%s does not apply them, because of the error above", reader);
-	for (i = 0; i < config.nr_rules; i++)
-		if (!doctor_has_device(&config.rules[i]))
+	for (rule = config.rules; rule < config.rules + config.nr_rules; rule++)
+		if (!rule->limits.device.is_default && !config_find_pool(rule, &doctor.sample))
 			doctor_say(doctor_warning, "files of limits", "%s: no device matches %s",
-				   config.rules[i].where, config.rules[i].limits.device.name);
+				   rule->where, rule->limits.device.name);
 	config_free(&config);
 }
 
@@ -317,18 +296,18 @@ static const struct {
 	{ doctor_check_configs, "files of limits", "a device matches each line" },
 };
 
-static void doctor_run(size_t number)
+/* All cgroups with the controller have the same files, so read the pools of the first one. */
+static void doctor_read_sample(void)
 {
-	const char *name = doctor_checks[number].name;
+	struct walk walk = { .top = cgroup_root() };
+	struct cgroup *cgroup;
 
-	doctor.found = 0;
-	doctor_checks[number].run();
-	if (doctor.found > DOCTOR_MOST)
-		say_text("%-8s %s: and %zu more; --json shows all", "", name,
-			 doctor.found - DOCTOR_MOST);
-	/* A check that could not read its files must not say ok. */
-	if (!doctor.found && doctor.has_sample && !doctor.failed)
-		doctor_say(doctor_fine, name, "%s", doctor_checks[number].fine);
+	while ((cgroup = walk_next(&walk))) {
+		pools_read(&doctor.sample, cgroup->dir, "", POOL_ALL, NULL);
+		doctor.has_sample = doctor.sample.files[POOL_HCA];
+		walk.stop = doctor.has_sample;
+	}
+	cgroup_close(walk.top);
 }
 
 int cmd_doctor(int argc, char **argv)
@@ -336,17 +315,23 @@ int cmd_doctor(int argc, char **argv)
 	size_t i;
 
 	options_read(&doctor_syntax, argc, argv);
-	if (!hierarchy_open())
-		return EXIT_FAILED;
+	hierarchy_open(EXIT_FAILED);
 	capacity_read();
 	doctor.said = json_object_new_array();
-	doctor.root = cgroup_open("");
-	if (!doctor.root)
-		return EXIT_FAILED;
-	cgroup_walk(doctor.root, 0, doctor_visit_sample, NULL);
-	for (i = 0; i < ARRAY_SIZE(doctor_checks); i++)
-		doctor_run(i);
+	doctor_read_sample();
+	for (i = 0; i < ARRAY_SIZE(doctor_checks); i++) {
+		const char *name = doctor_checks[i].name;
+
+		doctor.found = 0;
+		doctor_checks[i].run();
+		if (doctor.found > DOCTOR_MOST)
+			say_text("%-8s %s: and %zu more; --json shows all", "", name,
+				 doctor.found - DOCTOR_MOST);
+		/* A check that could not read its files must not say ok. */
+		if (!doctor.found && doctor.has_sample && !doctor.failed)
+			doctor_say(doctor_fine, name, "%s", doctor_checks[i].fine);
+	}
 	if (options.json)
-		json_print(stdout, json_pack("checks:o", doctor.said));
+		json_print(stdout, "checks:o", doctor.said);
 	return doctor.failed || doctor.problems ? EXIT_FAILED : EXIT_DONE;
 }

@@ -165,12 +165,11 @@ static void export_slot(const char *cgroup, const struct slot *slot)
 	}
 }
 
-static bool export_visit(struct cgroup *cgroup, void *data)
+static void export_cgroup(const struct cgroup *cgroup)
 {
 	const struct slot *slot = NULL;
 	char *label = NULL;
 
-	(void)data;
 	while ((slot = pools_next(&cgroup->pools, slot))) {
 		if (!slot_is_telling(slot))
 			continue;
@@ -181,16 +180,6 @@ static bool export_visit(struct cgroup *cgroup, void *data)
 		}
 		export_slot(label, slot);
 	}
-	return true;
-}
-
-static void export_capacity(void)
-{
-	const struct slot *slot = NULL;
-
-	while ((slot = pools_next(&capacity.pools, slot)))
-		if (slot->max != NUMBER_MAX)
-			export_put(export_add_row("", slot), EXPORT_CAPACITY, slot->max);
 }
 
 /* Print a sample. There can be millions, so avoid printf() and the locks of stdio. */
@@ -213,11 +202,6 @@ static void export_sample(FILE *to, const struct export_family *family,
 	*--digit = ' ';
 	*--digit = '}';
 	fputs_unlocked(digit, to);
-}
-
-static bool export_has(const struct export_family *family, const struct export_row *row)
-{
-	return row->has >> family->kind & 1 && (family->counter || row->bytes == family->bytes);
 }
 
 /* Print the heading. In the format of Prometheus, a counter has the name of its samples. */
@@ -243,12 +227,15 @@ static void export_print(FILE *to)
 		bool begun = false;
 
 		for (j = 0; j < export.nr_rows; j++) {
-			if (!export_has(family, &export.rows[j]))
+			const struct export_row *row = &export.rows[j];
+
+			if (!(row->has >> family->kind & 1) ||
+			    (!family->counter && row->bytes != family->bytes))
 				continue;
 			if (!begun)
 				export_print_heading(to, family);
 			begun = true;
-			export_sample(to, family, &export.rows[j]);
+			export_sample(to, family, row);
 		}
 	}
 	if (!export.prometheus)
@@ -300,23 +287,26 @@ static bool export_write(void)
 
 int cmd_export(int argc, char **argv)
 {
-	unsigned int files = (POOL_ALL & ~POOL_BIT(POOL_EVENTS_LOCAL)) | POOL_SCAN;
-	bool done, written = true;
-	struct cgroup *root;
+	struct walk walk = { .files = (POOL_ALL & ~POOL_BIT(POOL_EVENTS_LOCAL)) | POOL_SCAN };
+	const struct slot *slot = NULL;
+	struct cgroup *cgroup;
+	bool written = true;
 
 	options_read(&export_syntax, argc, argv);
 	if (options.json)
 		options_fail("-j", "export prints openmetrics or prometheus, not JSON");
-	root = hierarchy_open() ? cgroup_open("") : NULL;
-	if (!root)
-		return EXIT_FAILED;
+	hierarchy_open(EXIT_FAILED);
 	capacity_read();
-	done = cgroup_walk(root, files, export_visit, NULL);
-	cgroup_close_path(root);
-	export_capacity();
+	walk.top = cgroup_root();
+	while ((cgroup = walk_next(&walk)))
+		export_cgroup(cgroup);
+	cgroup_close(walk.top);
+	while ((slot = pools_next(&capacity.pools, slot)))
+		if (slot->max != NUMBER_MAX)
+			export_put(export_add_row("", slot), EXPORT_CAPACITY, slot->max);
 	if (export.output)
 		written = export_write();
 	else
 		export_print(stdout);
-	return done && written ? EXIT_DONE : EXIT_FAILED;
+	return !walk.failed && written ? EXIT_DONE : EXIT_FAILED;
 }

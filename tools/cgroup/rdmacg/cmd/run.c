@@ -6,6 +6,8 @@
  * have ended, rdmacg prints the peaks and removes the cgroup.
  */
 #include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
 
 #include "core/core.h"
 #include "run/run.h"
@@ -27,15 +29,28 @@ static struct run {
 	const char *in;
 	const char *output;
 	FILE *to;
+	/* In thousandths of a percent. */
 	uint64_t margin;
 	bool kill;
-	struct child child;
-	struct run_cgroup home;
+	/* The process of the command. A write to @go lets it execute the command. */
+	pid_t child;
+	int go;
+	/* The child has ended, and @status is its exit status as a shell computes it. */
+	bool ended;
+	int status;
+	/* The signals that are forwarded to the child, and the signal mask of the command. */
+	sigset_t forwarded;
+	sigset_t inherited;
+	struct cgroup *cgroup;
 	/* The writes that enabled the controller. */
 	struct transaction enabled;
 	/* The largest usage, if the kernel has no peaks. */
 	struct pools seen;
 	bool has_peaks;
+	/* The number of refused attempts. */
+	uint64_t refused;
+	/* RLIMIT_MEMLOCK, if it may be the cause of a failure; otherwise NUMBER_MAX. */
+	uint64_t memlock;
 } run;
 
 /* Take DEVICE:KEY=VALUE[,KEY=VALUE]...[;DEVICE:...]. */
@@ -75,22 +90,85 @@ static const struct syntax run_syntax = {
 		"Run a command in a cgroup of its own, and report in the end the peaks, the refused attempts, and limits that would have been enough.\vThe cgroup is a scope of systemd, or with --in or without systemd a cgroup below another cgroup, by default below the cgroup of this shell. rdmacg removes it when the command and the processes that the command has left have ended. The exit status is the command's, or 128+N for signal N.",
 };
 
+/*
+ * In the new process, wait for a byte, and execute the command. If the parent dies, the pipe ends
+ * without a byte. The exit statuses are as in env(1).
+ */
+static void run_child(int go)
+{
+	char order;
+	int error;
+
+	if (read(go, &order, 1) != 1)
+		_exit(EXIT_FAILURE);
+	sigprocmask(SIG_SETMASK, &run.inherited, NULL);
+	execvp(run.command[0], run.command);
+	error = errno;
+	say_error(run.command[0], "%s", strerror(error));
+	_exit(error == ENOENT ? 127 : 126);
+}
+
+/* Start a process that waits before the command's first instruction. */
+static void run_hold(void)
+{
+	static const int signals[] = {
+		SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2,
+	};
+	int go[2] = { -1, -1 };
+	size_t i;
+
+	sigemptyset(&run.forwarded);
+	for (i = 0; i < ARRAY_SIZE(signals); i++)
+		sigaddset(&run.forwarded, signals[i]);
+	sigprocmask(SIG_BLOCK, &run.forwarded, &run.inherited);
+	run.child = pipe2(go, O_CLOEXEC) ? -1 : fork();
+	if (!run.child) {
+		close(go[1]);
+		run_child(go[0]);
+	}
+	if (run.child < 0)
+		say_and_exit(RUN_FAILED, "fork", "%s", strerror(errno));
+	close(go[0]);
+	run.go = go[1];
+}
+
+/*
+ * Wait at most @milliseconds (-1: no limit) until the child ends, and forward signals to the child,
+ * except those of a terminal, which has also sent them to the command. Returns 0, or the number of
+ * a signal that arrived after the child had ended.
+ */
+static int run_wait_for(int milliseconds)
+{
+	struct timespec time = {
+		.tv_sec = milliseconds / 1000,
+		.tv_nsec = milliseconds % 1000 * 1000000L,
+	};
+	int signal, status;
+	siginfo_t info;
+
+	signal = sigtimedwait(&run.forwarded, &info, milliseconds < 0 ? NULL : &time);
+	if (signal > 0 && signal != SIGCHLD && run.ended)
+		return signal;
+	if (signal > 0 && signal != SIGCHLD && info.si_code != SI_KERNEL)
+		kill(run.child, signal);
+	if (!run.ended && waitpid(run.child, &status, WNOHANG) == run.child) {
+		run.ended = true;
+		run.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	}
+	return 0;
+}
+
 /* Set the limits before the command's first instruction. */
 static bool run_limit(void)
 {
-	struct cgroup *cgroup = run.home.cgroup;
+	struct cgroup *cgroup = run.cgroup;
 	struct transaction change = { 0 };
 	bool good;
 	size_t i;
 
-	transaction_add_controller(&run.enabled, cgroup);
-	good = transaction_apply(&run.enabled);
+	good = transaction_enable(&run.enabled, cgroup);
 	if (!good && !run.in)
 		say_note("--in CGROUP creates the cgroup in another place");
-	if (good && !cgroup_has_controller(cgroup)) {
-		say_error(cgroup_name(cgroup), "has no RDMA controller");
-		good = false;
-	}
 	good = good && cgroup_read_path(cgroup, POOL_ALL);
 	capacity_read();
 	for (i = 0; i < run.nr_limits && good; i++)
@@ -105,13 +183,19 @@ static bool run_limit(void)
 static void run_wait(void)
 {
 	struct pools now = { 0 };
+	const struct slot *slot = NULL;
+	struct slot *peak;
 
-	while (!run.child.ended) {
-		child_wait(&run.child, run.has_peaks ? -1 : RUN_LOOK_MS);
+	while (!run.ended) {
+		run_wait_for(run.has_peaks ? -1 : RUN_LOOK_MS);
 		if (run.has_peaks)
 			continue;
-		pools_read(&now, run.home.cgroup->dir, "", POOL_BIT(POOL_CURRENT), NULL);
-		report_see(&run.seen, &now);
+		pools_read(&now, run.cgroup->dir, "", POOL_BIT(POOL_CURRENT), NULL);
+		while ((slot = pools_next(&now, slot))) {
+			peak = pools_get_slot(&run.seen, &slot->pool->device, slot->key);
+			if (slot->usage > peak->peak)
+				peak->peak = slot->usage;
+		}
 		pools_free(&now);
 	}
 }
@@ -120,11 +204,11 @@ static void run_end_members(void)
 {
 	int looks = 0;
 
-	procs_signal(run.home.cgroup, SIGTERM);
-	while (procs_read(run.home.cgroup, NULL)) {
+	procs_signal(run.cgroup, SIGTERM);
+	while (procs_signal(run.cgroup, 0)) {
 		/* Do not wait any longer after a second signal to this process. */
-		if (child_wait(&run.child, RUN_LOOK_MS) || ++looks >= RUN_GRACE_LOOKS)
-			procs_signal(run.home.cgroup, SIGKILL);
+		if (run_wait_for(RUN_LOOK_MS) || ++looks >= RUN_GRACE_LOOKS)
+			procs_signal(run.cgroup, SIGKILL);
 	}
 }
 
@@ -137,32 +221,172 @@ static void run_wait_members(void)
 	size_t left;
 	int looks = 0;
 
-	if (run.kill && procs_read(run.home.cgroup, NULL))
+	if (run.kill && procs_signal(run.cgroup, 0))
 		run_end_members();
-	while ((left = procs_read(run.home.cgroup, NULL))) {
+	while ((left = procs_signal(run.cgroup, 0))) {
 		if (++looks == RUN_QUIET_LOOKS)
 			say_note("the command left %zu process%s in %s; an interrupt ends %s",
-				 left, left == 1 ? "" : "es", cgroup_name(run.home.cgroup),
+				 left, left == 1 ? "" : "es", cgroup_name(run.cgroup),
 				 left == 1 ? "it" : "them");
-		if (child_wait(&run.child, RUN_LOOK_MS))
+		if (run_wait_for(RUN_LOOK_MS))
 			run_end_members();
 	}
+}
+
+static bool report_has_row(const struct slot *slot)
+{
+	return slot->peak || slot->events.alloc_fail;
+}
+
+/* Print the table. Returns false if it has no rows. */
+static bool report_print_table(FILE *to, const struct pools *pools)
+{
+	static const char * const headings[] = {
+		"DEVICE", "RESOURCE", "PEAK", "LIMIT", "REFUSED",
+	};
+	const struct slot *slot = NULL;
+	bool rows = false;
+	struct table table;
+
+	table_init(&table, "llrrr", headings, 0);
+	while ((slot = pools_next(pools, slot))) {
+		bool bytes = number_is_bytes(slot->key);
+
+		if (!report_has_row(slot))
+			continue;
+		rows = true;
+		table_cell(&table, device_text(&slot->pool->device));
+		table_cell(&table, slot->key);
+		table_number(&table, true, slot->peak, bytes);
+		table_number(&table, true, slot->limit, bytes);
+		table_number(&table, slot->has & POOL_BIT(POOL_EVENTS), slot->events.alloc_fail,
+			     false);
+	}
+	if (rows)
+		table_print(&table, to);
+	return rows;
+}
+
+/* Print a line such as "rxe0 hca_handle=2 qp=3" for each device, with peaks plus the margin. */
+static void report_print_lines(FILE *to, const struct pools *pools)
+{
+	const struct slot *slot = NULL;
+	const struct pool *pool = NULL;
+
+	while ((slot = pools_next(pools, slot))) {
+		if (!slot->peak)
+			continue;
+		if (slot->pool != pool) {
+			char *name __autofree = text_escape(device_text(&slot->pool->device));
+
+			fprintf(to, "%s%s", pool ? "\n" : "", name);
+			pool = slot->pool;
+		}
+		fprintf(to, " %s=%" PRIu64, slot->key, number_raise(slot->peak, run.margin));
+	}
+	if (pool)
+		fputc('\n', to);
+}
+
+/* Print the cause of a failure, if it is known. A failed command may need more than its peaks. */
+static void report_print_failed(FILE *to)
+{
+	fprintf(to,
+		"The command failed (status %d), so it may need more than this, which it used until then:\n",
+		run.status);
+	if (run.refused)
+		fprintf(to, "(%" PRIu64 " of its attempts %s refused by a limit; see rdmacg why)\n",
+			run.refused, run.refused == 1 ? "was" : "were");
+	else if (run.memlock != NUMBER_MAX)
+		fprintf(to,
+			"(no cgroup refused; RLIMIT_MEMLOCK is %s, which is small, and may be the cause)\n",
+			number_text(run.memlock, true));
+}
+
+static void report_print_text(FILE *to, const struct pools *pools)
+{
+	if (!report_print_table(to, pools)) {
+		fprintf(to, "The command used no RDMA resources%s.\n",
+			run.status ? " until it failed" : "");
+		return;
+	}
+	if (run.status)
+		report_print_failed(to);
+	else if (run.refused)
+		fprintf(to, "%" PRIu64 " of its attempts %s refused, so it may need more than:\n",
+			run.refused, run.refused == 1 ? "was" : "were");
+	else if (run.margin)
+		fprintf(to, "Enough, with %.6g%% more than the peaks:\n", run.margin / 1000.0);
+	else
+		fputs("Just enough would have been:\n", to);
+	report_print_lines(to, pools);
+}
+
+static struct json_object *report_slot_json(const struct slot *slot)
+{
+	struct json_object *object = json_pack("resource:s peak:u limit:l", slot->key, slot->peak,
+					       slot->limit);
+	bool enough = !slot->events.alloc_fail && !run.status;
+
+	if (slot->has & POOL_BIT(POOL_EVENTS))
+		json_fill(object, "refused:u", slot->events.alloc_fail);
+	json_fill(object, "enough:l",
+		  enough ? number_raise(slot->peak, run.margin) : NUMBER_MAX);
+	return object;
+}
+
+/* Returns the cause of a failure: "cgroup", "memlock", or NULL if no cause was found. */
+static const char *report_cause(void)
+{
+	if (run.status && run.refused)
+		return "cgroup";
+	return run.memlock == NUMBER_MAX ? NULL : "memlock";
+}
+
+/* Copy the peaks that were seen, if the kernel has none, and look for the cause of a failure. */
+static void report_prepare(struct pools *pools)
+{
+	const struct slot *peak;
+	struct slot *slot = NULL;
+	bool used = false;
+
+	while ((slot = pools_next(pools, slot))) {
+		peak = pools_find_slot(&run.seen, &slot->pool->device, slot->key);
+		if (peak && !(slot->has & POOL_BIT(POOL_PEAK)))
+			slot->peak = peak->peak;
+		run.refused += slot->events.alloc_fail;
+		used |= slot->peak;
+	}
+	/* RLIMIT_MEMLOCK cannot be the cause if the command used no resource. */
+	run.memlock = run.status && !run.refused && used ? other_own_memlock() : NUMBER_MAX;
+}
+
+/* Print a table and a line of limits for each device, or print both as JSON. */
+static void report_print(FILE *to)
+{
+	const struct pools *pools = &run.cgroup->pools;
+
+	if (!options.json)
+		report_print_text(to, pools);
+	else
+		json_print(to, "cgroup:s status:u complete:b cause:s missing:o devices:o",
+			   cgroup_name(run.cgroup), (uint64_t)run.status, !run.status,
+			   report_cause(), missing_json(pools),
+			   pools_json(pools, report_has_row, report_slot_json));
 }
 
 /* Write the report. Prints an error and returns false on a failure. */
 static bool run_report(void)
 {
-	struct cgroup *cgroup = run.home.cgroup;
-	int status = child_exit_status(&run.child);
 	bool good;
 
-	if (!cgroup_read_path(cgroup, POOL_ALL))
+	if (!cgroup_read_path(run.cgroup, POOL_ALL))
 		return false;
-	report_fill_peaks(&cgroup->pools, &run.seen);
+	report_prepare(&run.cgroup->pools);
 	if (!run.has_peaks && !options.json)
 		say_note("this kernel has no rdma.peak, so the usage was read every %d ms",
 			 RUN_LOOK_MS);
-	report_print(run.to, cgroup, run.margin, status);
+	report_print(run.to);
 	good = !fflush(run.to) && !ferror(run.to);
 	if (run.to != stderr && fclose(run.to))
 		good = false;
@@ -171,51 +395,41 @@ static bool run_report(void)
 	say_error(run.output ? run.output : "standard error",
 		  "cannot write the report: %s; the report follows", strerror(errno));
 	if (run.output)
-		report_print(stderr, cgroup, run.margin, status);
+		report_print(stderr);
 	return false;
 }
 
-/* Run the waiting command in its cgroup. From here on, the command determines the status. */
-static int run_command(void)
-{
-	int status;
-
-	child_release(&run.child);
-	run_wait();
-	run_wait_members();
-	/* The status of a failed command is more useful than the status of its report. */
-	status = child_exit_status(&run.child);
-	return run_report() || status ? status : RUN_FAILED;
-}
-
-static int run_all(void)
+int cmd_run(int argc, char **argv)
 {
 	int status = RUN_FAILED;
+	bool good;
 
+	run.command = options_read(&run_syntax, argc, argv);
+	hierarchy_open(RUN_FAILED);
 	/*
 	 * Open the report before the command begins, because a failure after an hour would be too
 	 * late.
 	 */
 	run.to = run.output ? fopen(run.output, "we") : stderr;
 	if (!run.to)
-		say_error(run.output, "cannot write the report to this file: %s", strerror(errno));
-	if (!run.to || !child_hold(&run.child, run.command))
-		return RUN_FAILED;
-	if (!run_cgroup_make(&run.home, run.in, &run.child)) {
-		child_cancel(&run.child);
-		return RUN_FAILED;
+		say_and_exit(RUN_FAILED, run.output, "cannot write the report to this file: %s",
+			     strerror(errno));
+	run_hold();
+	run.cgroup = run_cgroup_make(run.in, run.child);
+	good = run.cgroup && run_limit() && run_cgroup_enter(run.cgroup, run.child);
+	/* A child that gets no byte ends without executing the command. */
+	if (good && write(run.go, "", 1) != 1)
+		say_error("pipe", "%s", strerror(errno));
+	close(run.go);
+	if (good) {
+		run_wait();
+		run_wait_members();
+		/* The status of a failed command is more useful than the status of its report. */
+		status = run_report() || run.status ? run.status : RUN_FAILED;
+	} else {
+		waitpid(run.child, NULL, 0);
 	}
-	if (run_limit() && run_cgroup_enter(&run.home, &run.child))
-		status = run_command();
-	else
-		child_cancel(&run.child);
-	run_cgroup_remove(&run.home, &run.enabled);
-	transaction_free(&run.enabled);
+	if (run.cgroup)
+		run_cgroup_remove(run.cgroup, &run.enabled);
 	return status;
-}
-
-int cmd_run(int argc, char **argv)
-{
-	run.command = options_read(&run_syntax, argc, argv);
-	return hierarchy_open() ? run_all() : RUN_FAILED;
 }

@@ -78,43 +78,31 @@ static bool set_read(struct cgroup *cgroup, const struct limits *limits)
 
 	if (like == cgroup)
 		return cgroup_read(cgroup, POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT));
-	if (like && set_dry_run)
+	if (like)
 		return !pools_read(&cgroup->pools, like->dir, "", POOL_BIT(POOL_MAX), NULL);
-	if (set_dry_run)
-		set_foresee(cgroup, &limits->device);
-	else
-		say_error(cgroup_name(cgroup), "has no file rdma.max; was the cgroup removed?");
-	return set_dry_run;
-}
-
-/* Write the limits in a cgroup that has the controller. */
-static bool set_limits(const struct limits *limits, struct cgroup *cgroup,
-		       struct transaction *change)
-{
-	if (!set_read(cgroup, limits))
-		return false;
-	capacity_read();
-	return limits_add(limits, change, cgroup) && transaction_apply(change);
+	set_foresee(cgroup, &limits->device);
+	return true;
 }
 
 static bool set_cgroup(const struct limits *limits, struct cgroup *cgroup)
 {
-	/* JSON is printed at the end, so do not print each write. */
-	struct transaction change = { .dry_run = set_dry_run, .quiet = options.json };
+	struct transaction change = { .dry_run = set_dry_run };
 	bool done;
 
 	if (!cgroup->parent && !cgroup_has_controller(cgroup)) {
 		say_error("/", "the root cannot have limits; give a cgroup below it");
 		return false;
 	}
-	transaction_add_controller(&change, cgroup);
-	done = transaction_apply(&change) && set_limits(limits, cgroup, &change);
+	capacity_read();
+	done = transaction_enable(&change, cgroup) && set_read(cgroup, limits) &&
+	       limits_add(limits, &change, cgroup) && transaction_apply(&change);
 	if (!done)
 		transaction_undo(&change);
 	else if (options.json)
-		json_print(stdout,
-			   json_pack("cgroup:s dry_run:b writes:o", cgroup_name(cgroup),
-				     set_dry_run, transaction_json(&change)));
+		json_print(stdout, "cgroup:s dry_run:b writes:o", cgroup_name(cgroup), set_dry_run,
+			   transaction_json(&change));
+	else if (set_dry_run)
+		transaction_print(&change);
 	transaction_free(&change);
 	return done;
 }
@@ -123,18 +111,16 @@ int cmd_set(int argc, char **argv)
 {
 	char **words = options_read(&set_syntax, argc, argv);
 	size_t count = argv + argc - words;
-	struct cgroup *cgroup = NULL;
-	struct limits limits;
+	struct cgroup *cgroup;
+	static struct limits limits;
 	bool done;
 
 	if (count < 3)
 		options_fail("set", "%s", set_needs);
-	if (!limits_parse(&limits, words[1], words + 2, count - 2)) {
-		limits_free(&limits);
-		return EXIT_USAGE;
-	}
-	if (hierarchy_open())
-		cgroup = cgroup_open_argument(words[0]);
+	if (!limits_parse(&limits, words[1], words + 2, count - 2))
+		exit(EXIT_USAGE);
+	hierarchy_open(EXIT_FAILED);
+	cgroup = cgroup_open_argument(words[0]);
 	done = cgroup && set_cgroup(&limits, cgroup);
 	cgroup_close_path(cgroup);
 	limits_free(&limits);

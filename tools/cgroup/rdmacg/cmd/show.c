@@ -139,20 +139,18 @@ static struct json_object *show_slot_json(const struct slot *slot)
 static void show_cgroup_json(const struct cgroup *cgroup)
 {
 	struct json_object *devices = pools_json(&cgroup->pools, show_has_row, show_slot_json);
-	struct json_object *object = json_pack("cgroup:s devices:o", cgroup_name(cgroup), devices);
 
 	if (json_object_array_length(devices) || !show.recursive)
-		json_object_array_add(show.cgroups, object);
+		json_append(show.cgroups, "cgroup:s devices:o", cgroup_name(cgroup), devices);
 	else
-		json_object_put(object);
+		json_object_put(devices);
 }
 
-static bool show_visit(struct cgroup *cgroup, void *data)
+static void show_cgroup(struct cgroup *cgroup)
 {
 	const struct pools *pools = &cgroup->pools;
 	const struct slot *slot = NULL;
 
-	(void)data;
 	if (show.levels >= 0 && cgroup->depth - show.top >= show.levels)
 		cgroup->leave_below = true;
 	missing_say(pools);
@@ -163,7 +161,6 @@ static bool show_visit(struct cgroup *cgroup, void *data)
 	while (!options.json && (slot = pools_next(pools, slot)))
 		if (show_has_row(slot))
 			show_row(cgroup, slot);
-	return true;
 }
 
 /* Add the numbers of netlink for a resource to the pool of the same device. */
@@ -204,38 +201,40 @@ static bool show_one(struct cgroup *cgroup)
 {
 	struct cgroup *counted = cgroup_say_counted_in(cgroup);
 
-	show.top = counted ? counted->depth : cgroup->depth;
-	if (counted)
-		return cgroup_read_path(counted, POOL_ALL) && show_visit(counted, NULL);
-	if (cgroup->parent)
+	if (!counted && cgroup->parent)
 		return true;
-	show_fill_root(cgroup);
-	return show_visit(cgroup, NULL);
+	if (!counted)
+		show_fill_root(cgroup);
+	else if (!cgroup_read_path(counted, POOL_ALL))
+		return false;
+	show.top = counted ? counted->depth : cgroup->depth;
+	show_cgroup(counted ? counted : cgroup);
+	return true;
 }
 
 static bool show_target(const char *name, pid_t pid)
 {
-	struct cgroup *cgroup = cgroup_open(name);
-	bool done;
+	struct walk walk = { .top = cgroup_open(name), .files = POOL_ALL };
+	struct cgroup *cgroup;
 
 	(void)pid;
-	if (!cgroup)
+	if (!walk.top)
 		return false;
-	show.top = cgroup->depth;
-	done = show.recursive ? cgroup_walk(cgroup, POOL_ALL, show_visit, NULL) : show_one(cgroup);
-	cgroup_close_path(cgroup);
-	return done;
+	show.top = walk.top->depth;
+	if (!show.recursive)
+		walk.failed = !show_one(walk.top);
+	while (show.recursive && (cgroup = walk_next(&walk)))
+		show_cgroup(cgroup);
+	cgroup_close_path(walk.top);
+	return !walk.failed;
 }
 
 static void show_print(bool done)
 {
 	if (options.json) {
-		json_print(stdout,
-			   json_pack("root:s version:u above_is_seen:b missing:o cgroups:o",
-				     hierarchy.path, (uint64_t)(hierarchy.v2 ? 2 : 1),
-				     !hierarchy.partial,
-				     show.missing ? show.missing : json_object_new_array(),
-				     show.cgroups));
+		json_print(stdout, "root:s version:u above_is_seen:b missing:o cgroups:o",
+			   hierarchy.path, (uint64_t)(hierarchy.v2 ? 2 : 1), !hierarchy.partial,
+			   show.missing ? show.missing : json_object_new_array(), show.cgroups);
 		return;
 	}
 	if (show.rows)
@@ -255,8 +254,7 @@ int cmd_show(int argc, char **argv)
 	char **arguments = options_read(&show_syntax, argc, argv);
 	bool done;
 
-	if (!hierarchy_open())
-		return EXIT_FAILED;
+	hierarchy_open(EXIT_FAILED);
 	capacity_read();
 	show.cgroups = json_object_new_array();
 	table_init(&show.table, "gnnrrnrrr", headings, say_width());

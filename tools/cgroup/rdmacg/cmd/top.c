@@ -53,7 +53,7 @@ static const struct syntax top_syntax = {
 
 static void top_print(void)
 {
-	struct json_object *array, *object;
+	struct json_object *array;
 	const struct top_row *row;
 	struct table table;
 
@@ -63,15 +63,12 @@ static void top_print(void)
 		return;
 	}
 	array = json_object_new_array();
-	for (row = top.rows; row < top.rows + top.nr_shown; row++) {
-		object = json_pack("cgroup:s", row->cgroup);
-		device_json(object, &row->device);
-		json_fill(object,
-			  "resource:s usage:u limit:l limit_of:s use:d refused_per_second:d",
-			  row->key, row->usage, row->limit, row->limit_of, row->use, row->rate);
-		json_object_array_add(array, object);
-	}
-	json_print(stdout, json_pack("rows:o", array));
+	for (row = top.rows; row < top.rows + top.nr_shown; row++)
+		json_append(array,
+			    "cgroup:s device:s index:o resource:s usage:u limit:l limit_of:s use:d refused_per_second:d",
+			    row->cgroup, row->device.name, device_index(&row->device), row->key,
+			    row->usage, row->limit, row->limit_of, row->use, row->rate);
+	json_print(stdout, "rows:o", array);
 }
 
 /* Print tables, with an empty line between two tables. */
@@ -107,8 +104,7 @@ int cmd_top(int argc, char **argv)
 		top.batch = true;
 		top.count = top.count ? top.count : 1;
 	}
-	if (!hierarchy_open())
-		return EXIT_FAILED;
+	hierarchy_open(EXIT_FAILED);
 	done = top.batch ? top_batch() : top_screen();
 	return done ? EXIT_DONE : EXIT_FAILED;
 }

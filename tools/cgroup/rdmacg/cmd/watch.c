@@ -47,8 +47,6 @@ static struct watch {
 	struct watch_change *changes;
 	size_t nr_changes;
 	bool telling;
-	/* The kernel does not count refusals. */
-	bool mute;
 } watch;
 
 static const struct choice watch_choices[] = {
@@ -81,15 +79,6 @@ static struct watch_seen *watch_find(const char *name)
 	if (!watch.nr_seen)
 		return NULL;
 	return bsearch(&key, watch.seen, watch.nr_seen, sizeof(key), watch_compare);
-}
-
-static struct watch_seen *watch_insert(const char *name)
-{
-	struct watch_seen *seen = memory_append(&watch.seen, &watch.nr_seen, sizeof(*seen));
-
-	seen->name = memory_string(name);
-	qsort(watch.seen, watch.nr_seen, sizeof(*seen), watch_compare);
-	return watch_find(name);
 }
 
 /* Forget removed cgroups. */
@@ -137,7 +126,7 @@ static bool watch_compare_slot(const struct slot *slot, const struct pools *befo
 }
 
 /* Compare a cgroup with its earlier counters. Skip the descendants if they are equal. */
-static bool watch_visit(struct cgroup *cgroup, void *data)
+static void watch_cgroup(struct cgroup *cgroup)
 {
 	static const struct pools nothing;
 	static const struct events none;
@@ -146,7 +135,6 @@ static bool watch_visit(struct cgroup *cgroup, void *data)
 	const struct slot *slot = NULL;
 	bool changed = false, any = false;
 
-	(void)data;
 	while ((slot = pools_next(&cgroup->pools, slot))) {
 		changed |= watch_compare_slot(slot, seen ? &seen->pools : &nothing);
 		any |= memcmp(&slot->events, &none, sizeof(none)) ||
@@ -158,15 +146,18 @@ static bool watch_visit(struct cgroup *cgroup, void *data)
 	 */
 	cgroup->leave_below = cgroup->pools.files[POOL_HCA] && !changed;
 	if (!any && !seen)
-		return true;
-	if (!seen)
-		seen = watch_insert(cgroup_name(cgroup));
+		return;
+	if (!seen) {
+		seen = memory_append(&watch.seen, &watch.nr_seen, sizeof(*seen));
+		seen->name = memory_string(cgroup_name(cgroup));
+		qsort(watch.seen, watch.nr_seen, sizeof(*seen), watch_compare);
+		seen = watch_find(cgroup_name(cgroup));
+	}
 	pools_free(&seen->pools);
 	seen->pools = cgroup->pools;
 	memset(&cgroup->pools, 0, sizeof(cgroup->pools));
 	for (; first < watch.nr_changes; first++)
 		watch.changes[first].name = seen->name;
-	return true;
 }
 
 /* The time, in the form of RFC 3339. */
@@ -209,19 +200,15 @@ static void watch_execute(const char *from, const struct slot *slot, uint64_t co
 static void watch_tell(const char *from, const struct slot *slot, uint64_t count, const char *by)
 {
 	char *when __autofree = watch_time();
-	struct json_object *object;
+	const struct device *device = &slot->pool->device;
 
-	if (options.json) {
-		object = json_pack("time:s cgroup:s", when, from);
-		device_json(object, &slot->pool->device);
-		json_fill(object, "resource:s count:u limit_of:s", slot->key, count, by);
-		json_print(stdout, object);
-	} else {
+	if (options.json)
+		json_print(stdout, "time:s cgroup:s device:s index:o resource:s count:u limit_of:s",
+			   when, from, device->name, device_index(device), slot->key, count, by);
+	else
 		say_line("%s %s: %" PRIu64 " for %s on %s refused by the limit of %s", when,
-			 from ? from : "a removed cgroup", count, slot->key,
-			 device_text(&slot->pool->device),
+			 from ? from : "a removed cgroup", count, slot->key, device_text(device),
 			 by ? by : "a removed or invisible cgroup");
-	}
 	if (watch.command)
 		watch_execute(from, slot, count, by);
 	if (watch.count && !--watch.count)
@@ -284,44 +271,37 @@ static void watch_file(const struct cgroup *cgroup, const char *file, uint32_t e
 			    strerror(errno));
 }
 
-/* Watch all files whose changes wake this process. A second watch of a file changes nothing. */
-static bool watch_visit_files(struct cgroup *cgroup, void *data)
+/* Watch the files whose changes wake this process. A second watch of a file changes nothing. */
+static void watch_files(struct cgroup *cgroup)
 {
 	unsigned int class;
 
-	(void)data;
 	/* Watch for new cgroups, and for cgroups that get the controller. */
 	if (cgroup == watch.top && !cgroup_has_controller(cgroup)) {
 		watch_file(cgroup, ".", IN_CREATE | IN_ONLYDIR);
 		watch_file(cgroup, "cgroup.subtree_control", IN_MODIFY);
-		return true;
+		return;
 	}
 	if (!file_exists(cgroup->dir, pool_file_name(POOL_HCA, POOL_EVENTS)) &&
-	    cgroup_has_controller(cgroup)) {
-		watch.mute = true;
-		return false;
-	}
+	    cgroup_has_controller(cgroup))
+		say_failure("rdma.events",
+			    "this kernel has no such file, so it does not report refusals");
 	for (class = 0; class < POOL_CONTROL; class++)
 		watch_file(cgroup, pool_file_name(class, POOL_EVENTS), IN_MODIFY);
 	cgroup->leave_below = true;
-	return true;
 }
 
 /* Read the changes and print them. The first call only stores the counters. */
 static bool watch_look(void)
 {
+	struct walk files = { .top = watch.top }, walk = { .top = watch.top, .files = WATCH_FILES };
 	int64_t begin = clock_now();
-	bool done;
+	struct cgroup *cgroup;
 
-	watch.top->leave_below = false;
-	cgroup_walk(watch.top, 0, watch_visit_files, NULL);
-	if (watch.mute) {
-		say_error("rdma.events",
-			  "this kernel has no such file, so it does not report refusals");
-		return false;
-	}
-	watch.top->leave_below = false;
-	done = cgroup_walk(watch.top, WATCH_FILES, watch_visit, NULL);
+	while ((cgroup = walk_next(&files)))
+		watch_files(cgroup);
+	while ((cgroup = walk_next(&walk)))
+		watch_cgroup(cgroup);
 	watch_tell_changes();
 	watch_sweep();
 	if (!say_finish())
@@ -329,50 +309,33 @@ static bool watch_look(void)
 	if (watch.telling)
 		clock_sleep((clock_now() - begin) * WATCH_PAUSE_FACTOR + WATCH_PAUSE_MS);
 	watch.telling = true;
-	return done;
-}
-
-/* Wait for a notification of the kernel. Discard it, because the files show the change. */
-static bool watch_wait(void)
-{
-	char buffer[4096];
-	ssize_t got;
-
-	do {
-		got = read(watch.inotify, buffer, sizeof(buffer));
-	} while (got < 0 && errno == EINTR);
-	if (got < 0)
-		say_error("inotify", "%s", strerror(errno));
-	return got >= 0;
-}
-
-static bool watch_run(void)
-{
-	if (watch.top->parent && !cgroup_has_controller(watch.top)) {
-		say_error(cgroup_name(watch.top), "has no RDMA controller; give an ancestor");
-		return false;
-	}
-	watch.inotify = inotify_init1(IN_CLOEXEC);
-	if (watch.inotify < 0) {
-		say_error("inotify", "%s", strerror(errno));
-		return false;
-	}
-	/* Some kernels do not report the removal of a cgroup to watchers of its files. */
-	if (watch.top->parent)
-		watch_file(watch.top, "..", IN_DELETE | IN_ONLYDIR);
-	do {
-		if (!watch_look())
-			return false;
-	} while (file_exists(hierarchy.dir, cgroup_name(watch.top)) && watch_wait());
-	return true;
+	return !walk.failed;
 }
 
 int cmd_watch(int argc, char **argv)
 {
 	const char *argument = *options_read(&watch_syntax, argc, argv);
+	char buffer[4096];
 
-	if (!hierarchy_open())
-		return EXIT_FAILED;
+	hierarchy_open(EXIT_FAILED);
 	watch.top = cgroup_open_argument(argument);
-	return watch.top && watch_run() ? EXIT_DONE : EXIT_FAILED;
+	if (!watch.top)
+		return EXIT_FAILED;
+	if (watch.top->parent && !cgroup_has_controller(watch.top))
+		say_failure(cgroup_name(watch.top), "has no RDMA controller; give an ancestor");
+	watch.inotify = inotify_init1(IN_CLOEXEC);
+	if (watch.inotify < 0)
+		say_failure("inotify", "%s", strerror(errno));
+	/* Some kernels do not report the removal of a cgroup to watchers of its files. */
+	if (watch.top->parent)
+		watch_file(watch.top, "..", IN_DELETE | IN_ONLYDIR);
+	while (watch_look()) {
+		if (!file_exists(hierarchy.dir, cgroup_name(watch.top)))
+			return EXIT_DONE;
+		/* Discard the notification of the kernel, because the files show the change. */
+		while (read(watch.inotify, buffer, sizeof(buffer)) < 0)
+			if (errno != EINTR)
+				say_failure("inotify", "%s", strerror(errno));
+	}
+	return EXIT_FAILED;
 }

@@ -33,31 +33,23 @@ static const struct syntax why_syntax = {
 		"Print the limits that refused attempts from a cgroup, in one sentence for each counter. If no limit refused, print other possible causes: RLIMIT_MEMLOCK, and devices whose capacity is used up.\vWithout a CGROUP, print the refusals of the whole tree. The counters begin when a cgroup is created, so a refusal may be old.",
 };
 
-/* Add the device and the resource of @slot to an object, and the object to @array. */
-static struct json_object *why_add(struct json_object *array, struct json_object *object,
-				   const struct slot *slot)
-{
-	device_json(object, &slot->pool->device);
-	json_fill(object, "resource:s", slot->key);
-	json_object_array_add(array, object);
-	return object;
-}
-
 /* Print refusals by the limit of @slot in the cgroup @by. @from is the cgroup of the attempts. */
 static void why_say(uint64_t count, const struct slot *slot, const struct cgroup *by,
 		    const char *from, bool sure)
 {
 	bool bytes = number_is_bytes(slot->key), peak = slot->has & POOL_BIT(POOL_PEAK);
+	const struct device *device = &slot->pool->device;
 
 	why.refusals++;
-	json_fill(why_add(why.said, json_pack("count:u", count), slot),
-		  "limit_of:s sure:b from:s limit:l usage:u", cgroup_name(by), sure, from,
-		  slot->max, slot->usage);
+	json_append(why.said,
+		    "count:u device:s index:o resource:s limit_of:s sure:b from:s limit:l usage:u",
+		    count, device->name, device_index(device), slot->key, cgroup_name(by), sure,
+		    from, slot->max, slot->usage);
 	say_text("%s limit of %s refused %" PRIu64
 		 " attempt%s%s%s for %s on %s: its limit is %s, %s in use now%s%s.",
 		 sure ? "The" : "Perhaps the", cgroup_name(by), count, count == 1 ? "" : "s",
 		 from ? " from " : "", from ? from : "", slot->key,
-		 device_text(&slot->pool->device), number_text(slot->max, bytes),
+		 device_text(device), number_text(slot->max, bytes),
 		 number_text(slot->usage, bytes), peak ? ", the peak was " : "",
 		 peak ? number_text(slot->peak, bytes) : "");
 }
@@ -65,10 +57,13 @@ static void why_say(uint64_t count, const struct slot *slot, const struct cgroup
 /* Print refusals by a limit of a cgroup that is not visible. */
 static void why_say_unknown(uint64_t count, const struct slot *slot, const char *whose)
 {
+	const struct device *device = &slot->pool->device;
+
 	why.refusals++;
-	json_fill(why_add(why.said, json_pack("count:u", count), slot), "limit_of:o", NULL);
+	json_append(why.said, "count:u device:s index:o resource:s limit_of:o", count, device->name,
+		    device_index(device), slot->key, NULL);
 	say_text("The limit of %s refused %" PRIu64 " attempt%s for %s on %s.", whose,
-		 count, count == 1 ? "" : "s", slot->key, device_text(&slot->pool->device));
+		 count, count == 1 ? "" : "s", slot->key, device_text(device));
 }
 
 /* The smallest room of the cgroup and its ancestors, and the cgroup with that room. */
@@ -93,11 +88,18 @@ static const struct cgroup *why_least_room(const struct cgroup *cgroup, const st
 	return least;
 }
 
-static void why_print_room(const struct cgroup *cgroup, const struct slot *slot,
-			   const struct cgroup *least, uint64_t room)
+/* Print the room for a resource that was refused or is at a limit. */
+static void why_room(const struct cgroup *cgroup, const struct slot *slot)
 {
 	const char *device = device_text(&slot->pool->device), *name = cgroup_name(cgroup);
+	uint64_t room;
+	const struct cgroup *least = why_least_room(cgroup, slot, &room);
 
+	if (!least && !slot->events.alloc_fail)
+		return;
+	json_append(why.room, "device:s index:o resource:s room:l above_is_seen:b room_in:s",
+		    slot->pool->device.name, device_index(&slot->pool->device), slot->key, room,
+		    !hierarchy.partial, cgroup_name(least));
 	if (!least)
 		say_text("%s has no %slimit for %s on %s%s.", name,
 			 hierarchy.partial ? "visible " : "", slot->key, device,
@@ -112,27 +114,12 @@ static void why_print_room(const struct cgroup *cgroup, const struct slot *slot,
 			 cgroup_name(least));
 }
 
-/* Print the room for a resource that was refused or is at a limit. */
-static void why_room(const struct cgroup *cgroup, const struct slot *slot)
-{
-	uint64_t room;
-	const struct cgroup *least = why_least_room(cgroup, slot, &room);
-
-	if (!least && !slot->events.alloc_fail)
-		return;
-	json_fill(why_add(why.room, json_object_new_object(), slot),
-		  "room:l above_is_seen:b room_in:s", room, !hierarchy.partial,
-		  cgroup_name(least));
-	why_print_room(cgroup, slot, least, room);
-}
-
 /* Print the refusals by the limits of one cgroup. */
-static bool why_visit(struct cgroup *cgroup, void *data)
+static void why_cgroup(const struct cgroup *cgroup)
 {
 	const struct slot *slot = NULL;
 	struct slot *asked;
 
-	(void)data;
 	missing_say(&cgroup->pools);
 	while ((slot = pools_next(&cgroup->pools, slot))) {
 		/* The given cgroup also counts the refusals of this cgroup. */
@@ -145,7 +132,6 @@ static bool why_visit(struct cgroup *cgroup, void *data)
 		if (cgroup != why.asked)
 			why_room(cgroup, slot);
 	}
-	return true;
 }
 
 /*
@@ -172,17 +158,11 @@ static void why_above(const struct cgroup *cgroup, const struct slot *slot, uint
 		why_say_unknown(count, slot, "an ancestor that is not visible here");
 }
 
-static bool why_is_full(const struct cgroup *cgroup, const struct slot *slot)
-{
-	uint64_t room;
-
-	return (slot->has & POOL_BIT(POOL_CURRENT)) && why_least_room(cgroup, slot, &room) && !room;
-}
-
 /* Find the limits of ancestors that refused attempts of the cgroup, and print the room. */
 static void why_self(const struct cgroup *cgroup)
 {
 	const struct slot *slot = NULL;
+	uint64_t room;
 
 	while ((slot = pools_next(&cgroup->pools, slot))) {
 		if ((slot->has & POOL_BIT(POOL_EVENTS_LOCAL)) && slot->events.max > slot->tally)
@@ -190,7 +170,8 @@ static void why_self(const struct cgroup *cgroup)
 					"a removed descendant");
 		if (slot->events.alloc_fail > slot->events.max)
 			why_above(cgroup, slot, slot->events.alloc_fail - slot->events.max);
-		if (slot->events.alloc_fail || why_is_full(cgroup, slot))
+		if (slot->events.alloc_fail || ((slot->has & POOL_BIT(POOL_CURRENT)) &&
+						why_least_room(cgroup, slot, &room) && !room))
 			why_room(cgroup, slot);
 	}
 }
@@ -203,7 +184,6 @@ static void why_throttled(const struct cgroup *cgroup)
 {
 	struct pools pools = { 0 };
 	const struct slot *times, *usec;
-	struct json_object *object;
 	const struct pool *pool;
 
 	pools_read_file(&pools, cgroup->dir, "rdma.control.stat");
@@ -212,10 +192,8 @@ static void why_throttled(const struct cgroup *cgroup)
 		usec = pool_find(pool, "throttled_usec");
 		if (!times || !times->max || !usec)
 			continue;
-		object = json_object_new_object();
-		device_json(object, &pool->device);
-		json_fill(object, "throttled:u throttled_usec:u", times->max, usec->max);
-		json_object_array_add(why.waits, object);
+		json_append(why.waits, "device:s index:o throttled:u throttled_usec:u",
+			    pool->device.name, device_index(&pool->device), times->max, usec->max);
 		say_text("%" PRIu64 " commands of %s waited on %s, %" PRIu64
 			 " ms in all, because of a limit in rdma.control.max.",
 			 times->max, cgroup_name(cgroup), pool->device.name, usec->max / 1000);
@@ -259,7 +237,7 @@ static void why_rds(const struct cgroup *cgroup, struct json_object *answer)
 			 "EADDRNOTAVAIL or, if rds_tcp is loaded, uses TCP",
 			 "registering memory fails with EDQUOT");
 	}
-	json_add(answer, "rds_closed", closed);
+	json_object_object_add(answer, "rds_closed", closed);
 }
 
 static void why_evidence(struct cgroup *cgroup, pid_t pid, struct json_object *answer)
@@ -278,21 +256,23 @@ static void why_evidence(struct cgroup *cgroup, pid_t pid, struct json_object *a
 }
 
 /* Print the counters of a cgroup to which processes are charged. */
-static bool why_counters(struct cgroup *cgroup, struct json_object *answer)
+static bool why_counters(struct cgroup *asked, struct json_object *answer)
 {
-	bool done;
+	struct walk walk = { .top = asked, .files = POOL_ALL };
+	struct cgroup *cgroup;
 
-	why.asked = cgroup;
+	why.asked = asked;
 	why.said = json_object_new_array();
 	why.room = json_object_new_array();
 	why.waits = json_object_new_array();
-	done = cgroup_walk(cgroup, POOL_ALL, why_visit, NULL);
-	if (done) {
-		why_self(cgroup);
-		why_throttled(cgroup);
+	while ((cgroup = walk_next(&walk)))
+		why_cgroup(cgroup);
+	if (!walk.failed) {
+		why_self(asked);
+		why_throttled(asked);
 	}
 	json_fill(answer, "refusals:o room:o waits:o", why.said, why.room, why.waits);
-	return done;
+	return !walk.failed;
 }
 
 static bool why_target(const char *name, pid_t pid)
@@ -325,12 +305,11 @@ int cmd_why(int argc, char **argv)
 	char **arguments = options_read(&why_syntax, argc, argv);
 	bool done;
 
-	if (!hierarchy_open())
-		return EXIT_FAILED;
+	hierarchy_open(EXIT_FAILED);
 	capacity_read();
 	why.answers = json_object_new_array();
 	done = select_arguments(arguments) ? select_each(why_target) : why_target("", 0);
 	if (options.json)
-		json_print(stdout, json_pack("cgroups:o", why.answers));
+		json_print(stdout, "cgroups:o", why.answers);
 	return done ? EXIT_DONE : EXIT_FAILED;
 }

@@ -14,21 +14,18 @@ struct capacity capacity;
 /* An answer of the kernel has at most 16 KiB. */
 #define NETLINK_BUFFER	32768
 
-/* Netlink calls hca_handle "ctx". Netlink and the controller have the same other names. */
-struct netlink_kind {
-	const char *name;
+/* The commands that list objects. */
+static const struct {
 	const char *key;
 	uint32_t get;
-};
-
-static const struct netlink_kind netlink_kinds[] = {
-	{ "ctx", "hca_handle", RDMA_NLDEV_CMD_RES_CTX_GET },
-	{ "pd", "pd", RDMA_NLDEV_CMD_RES_PD_GET },
-	{ "cq", "cq", RDMA_NLDEV_CMD_RES_CQ_GET },
-	{ "qp", "qp", RDMA_NLDEV_CMD_RES_QP_GET },
-	{ "mr", "mr", RDMA_NLDEV_CMD_RES_MR_GET },
-	{ "srq", "srq", RDMA_NLDEV_CMD_RES_SRQ_GET },
-	{ "cm_id", "cm_id", RDMA_NLDEV_CMD_RES_CM_ID_GET },
+} netlink_kinds[] = {
+	{ "hca_handle", RDMA_NLDEV_CMD_RES_CTX_GET },
+	{ "pd", RDMA_NLDEV_CMD_RES_PD_GET },
+	{ "cq", RDMA_NLDEV_CMD_RES_CQ_GET },
+	{ "qp", RDMA_NLDEV_CMD_RES_QP_GET },
+	{ "mr", RDMA_NLDEV_CMD_RES_MR_GET },
+	{ "srq", RDMA_NLDEV_CMD_RES_SRQ_GET },
+	{ "cm_id", RDMA_NLDEV_CMD_RES_CM_ID_GET },
 };
 
 /* Send @command for all devices or for @device, and pass each answer to @take. */
@@ -61,16 +58,6 @@ static bool netlink_ask(uint32_t command, const struct device *device, mnl_cb_t 
 	return !got;
 }
 
-static const char *netlink_key(const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(netlink_kinds); i++)
-		if (!strcmp(netlink_kinds[i].name, name))
-			return netlink_kinds[i].key;
-	return name;
-}
-
 static bool netlink_has(const struct nlattr *attr, uint16_t type, enum mnl_attr_data_type data)
 {
 	return mnl_attr_get_type(attr) == type && mnl_attr_validate(attr, data) >= 0;
@@ -95,7 +82,8 @@ static void netlink_take_entry(struct pools *pools, const struct device *device,
 	}
 	if (!name)
 		return;
-	slot = pools_get_slot(pools, device, netlink_key(name));
+	/* Netlink and the controller have the same names of all other resources. */
+	slot = pools_get_slot(pools, device, strcmp(name, "ctx") ? name : "hca_handle");
 	slot->usage = count;
 	slot->max = most;
 }

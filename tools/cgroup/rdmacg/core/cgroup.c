@@ -33,13 +33,17 @@ struct cgroup *cgroup_open_child(struct cgroup *parent, const char *base)
 	return dir < 0 ? NULL : cgroup_new(parent, cgroup_child_name(parent, base), dir);
 }
 
+struct cgroup *cgroup_root(void)
+{
+	return cgroup_new(NULL, memory_string(""), fcntl(hierarchy.dir, F_DUPFD_CLOEXEC, 3));
+}
+
 struct cgroup *cgroup_find(const char *name)
 {
 	char *copy __autofree = memory_string(name);
-	int root = fcntl(hierarchy.dir, F_DUPFD_CLOEXEC, 3), error;
-	struct cgroup *cgroup = root < 0 ? NULL : cgroup_new(NULL, memory_string(""), root);
+	struct cgroup *cgroup = cgroup_root(), *child;
 	char *rest = *copy ? copy : NULL;
-	struct cgroup *child;
+	int error;
 
 	while (cgroup && rest) {
 		child = cgroup_open_child(cgroup, strsep(&rest, "/"));
@@ -77,8 +81,18 @@ struct cgroup *cgroup_open_argument(const char *argument)
 	return name ? cgroup_open(name) : NULL;
 }
 
+static void cgroup_free_list(struct cgroup *cgroup)
+{
+	while (cgroup->nr_children > 0)
+		free(cgroup->children[--cgroup->nr_children]);
+	free(cgroup->children);
+	cgroup->children = NULL;
+	cgroup->next_child = 0;
+}
+
 void cgroup_close(struct cgroup *cgroup)
 {
+	cgroup_free_list(cgroup);
 	pools_free(&cgroup->pools);
 	if (cgroup->dir >= 0)
 		close(cgroup->dir);
@@ -215,50 +229,21 @@ static int cgroup_is_child(const struct dirent *entry)
 	return entry->d_type == DT_DIR && strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
 }
 
-static int cgroup_compare_names(const struct dirent **a, const struct dirent **b)
-{
-	return strcmp((*a)->d_name, (*b)->d_name);
-}
-
 /* Whether a cgroup has no children: a folder with two links has no subfolders. */
 static bool cgroup_is_leaf(const struct stat *status)
 {
 	return status->st_nlink == 2;
 }
 
-struct dirent **cgroup_children(const struct cgroup *cgroup, size_t *count)
+void cgroup_list(struct cgroup *cgroup)
 {
-	struct dirent **children = NULL;
 	struct stat status;
-	int found = 0;
 
+	cgroup_free_list(cgroup);
 	/* Skip a cgroup without children, so that its many files are not listed. */
 	if (cgroup->dir >= 0 && (fstat(cgroup->dir, &status) || !cgroup_is_leaf(&status)))
-		found = scandirat(cgroup->dir, ".", &children, cgroup_is_child,
-				  cgroup_compare_names);
-	*count = found > 0 ? found : 0;
-	return children;
-}
-
-struct walk {
-	/* The files of pools_read(), or 0 to read no pools. */
-	unsigned int files;
-	bool (*visit)(struct cgroup *cgroup, void *data);
-	void *data;
-	bool failed;
-};
-
-static bool cgroup_walk_below(struct cgroup *cgroup, struct walk *walk);
-
-/* Visit a cgroup and its descendants. Returns false to stop the walk. */
-static bool cgroup_walk_one(struct cgroup *cgroup, struct walk *walk)
-{
-	if (walk->files && !cgroup_read(cgroup, walk->files)) {
-		walk->failed = true;
-		return cgroup->parent;
-	}
-	return walk->visit(cgroup, walk->data) &&
-	       (cgroup->leave_below || cgroup_walk_below(cgroup, walk));
+		cgroup->nr_children = scandirat(cgroup->dir, ".", &cgroup->children,
+						cgroup_is_child, alphasort);
 }
 
 /* Open a cgroup for a scan. Do not open the folder if the cgroup has no children. */
@@ -272,53 +257,64 @@ static struct cgroup *cgroup_open_to_scan(struct cgroup *parent, const char *bas
 					 cgroup_open_child(parent, base);
 }
 
-static bool cgroup_walk_child(struct cgroup *parent, const char *base, struct walk *walk)
+/* Open a child and read its files. Returns NULL if that fails. */
+static struct cgroup *walk_open(struct walk *walk, const char *base)
 {
-	struct cgroup *child = walk->files & POOL_SCAN ? cgroup_open_to_scan(parent, base) :
-							 cgroup_open_child(parent, base);
-	bool go_on;
+	struct cgroup *parent = walk->at, *child;
 
-	if (!child && !file_is_gone(errno)) {
+	child = walk->files & POOL_SCAN ? cgroup_open_to_scan(parent, base) :
+					  cgroup_open_child(parent, base);
+	if (child && (!walk->files || cgroup_read(child, walk->files)))
+		return child;
+	if (child) {
+		cgroup_close(child);
+		walk->failed = true;
+	} else if (!file_is_gone(errno)) {
+		char *name __autofree = NULL;
 		int error = errno;
-		char *name = cgroup_child_name(parent, base);
 
+		name = cgroup_child_name(parent, base);
 		cgroup_say_unreadable(name, error);
-		free(name);
 		walk->failed = true;
 	}
-	if (!child)
+	return NULL;
+}
+
+/* Whether the walk goes on with the children of the present cgroup. Lists them. */
+static bool walk_descends(const struct walk *walk)
+{
+	if (walk->stop || walk->at->leave_below)
+		return false;
+	cgroup_list(walk->at);
+	if (walk->at->nr_children <= 0 || walk->at->depth < CGROUP_DEEPEST)
 		return true;
-	go_on = cgroup_walk_one(child, walk);
-	cgroup_close(child);
-	return go_on;
+	say_warning("cgroups",
+		    "cgroups more than %d levels deep are not shown; their ancestors count their usage",
+		    CGROUP_DEEPEST);
+	return false;
 }
 
-static bool cgroup_walk_below(struct cgroup *cgroup, struct walk *walk)
+struct cgroup *walk_next(struct walk *walk)
 {
-	struct dirent **children __autofree = NULL;
-	bool go_on = true;
-	size_t count, i;
+	struct cgroup *at = walk->at, *child = NULL;
 
-	children = cgroup_children(cgroup, &count);
-	if (count && cgroup->depth >= CGROUP_DEEPEST)
-		say_warning("cgroups",
-			    "cgroups more than %d levels deep are not shown; their ancestors count their usage",
-			    CGROUP_DEEPEST);
-	for (i = 0; i < count; i++) {
-		if (go_on && cgroup->depth < CGROUP_DEEPEST)
-			go_on = cgroup_walk_child(cgroup, children[i]->d_name, walk);
-		free(children[i]);
+	if (!at) {
+		walk->top->leave_below = false;
+		walk->failed = walk->files && !cgroup_read_path(walk->top, walk->files);
+		walk->at = walk->failed ? NULL : walk->top;
+		return walk->at;
 	}
-	return go_on;
-}
-
-bool cgroup_walk(struct cgroup *top, unsigned int files,
-		 bool (*visit)(struct cgroup *cgroup, void *data), void *data)
-{
-	struct walk walk = { .files = files, .visit = visit, .data = data };
-
-	walk.failed = files && !cgroup_read_path(top->parent, files);
-	if (!walk.failed)
-		cgroup_walk_one(top, &walk);
-	return !walk.failed;
+	if (!walk_descends(walk))
+		cgroup_free_list(at);
+	for (;;) {
+		while (!child && at->next_child < at->nr_children && !walk->stop)
+			child = walk_open(walk, at->children[at->next_child++]->d_name);
+		if (child || at == walk->top)
+			break;
+		walk->at = at->parent;
+		cgroup_close(at);
+		at = walk->at;
+	}
+	walk->at = child;
+	return child;
 }

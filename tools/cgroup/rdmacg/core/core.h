@@ -31,8 +31,8 @@ void device_free(struct device *device);
 bool device_is_same(const struct device *a, const struct device *b);
 /* The device as the kernel's files show it, valid until the next call. */
 const char *device_text(const struct device *device);
-/* Set "device" to the name, and "index" to the index, or to null if the name needs no index. */
-void device_json(struct json_object *object, const struct device *device);
+/* The index for JSON, or NULL if the name needs no index. */
+struct json_object *device_index(const struct device *device);
 
 /* A line of a file of the controller: NAME[ index=N] KEY=VALUE KEY=VALUE... */
 struct line {
@@ -222,8 +222,8 @@ struct hierarchy {
 
 extern struct hierarchy hierarchy;
 
-/* Find and open the hierarchy. Prints an error and returns false on a failure. */
-bool hierarchy_open(void);
+/* Find and open the hierarchy. On a failure, end the program with an error and @status. */
+void hierarchy_open(int status);
 
 /*
  * Names of cgroups are relative to the root: "" is the root, "tenants/a" is a cgroup. The next two
@@ -241,6 +241,8 @@ char *hierarchy_cgroup_of(pid_t pid);
  */
 char *hierarchy_clean(const char *path);
 
+/* Whether @word is one of the words in @list, between any of @separators. @list may be NULL. */
+bool hierarchy_has_word(const char *list, const char *word, const char *separators);
 /* The path of a file below /proc, valid until the next call. */
 const char *hierarchy_proc(const char *format, ...) __printf(1, 2);
 /* The value of an environment variable that tests set, or @path if it is not set. */
@@ -259,12 +261,19 @@ struct cgroup {
 	int dir;
 	unsigned int depth;
 	struct pools pools;
-	/* A field for the visitor of a walk. */
+	/* A field for the user of a walk. */
 	bool marked;
-	/* A visitor sets this to skip the descendants. */
+	/* Set this to skip the descendants in a walk. */
 	bool leave_below;
+	/* The children, after cgroup_list(), sorted by name. */
+	struct dirent **children;
+	int nr_children;
+	/* The child with which a walk continues. */
+	int next_child;
 };
 
+/* Open the root. */
+struct cgroup *cgroup_root(void);
 /* Open a cgroup and its ancestors. Returns NULL and sets errno on a failure. */
 struct cgroup *cgroup_find(const char *name);
 /* Call cgroup_find(), and print an error on a failure. */
@@ -273,8 +282,8 @@ struct cgroup *cgroup_open(const char *name);
 struct cgroup *cgroup_open_argument(const char *argument);
 /* Open a child. Returns NULL and sets errno on a failure. */
 struct cgroup *cgroup_open_child(struct cgroup *parent, const char *base);
-/* The children, sorted by name, to be freed. A removed cgroup has no children. */
-struct dirent **cgroup_children(const struct cgroup *cgroup, size_t *count);
+/* List the children of the cgroup in it. A removed cgroup has no children. */
+void cgroup_list(struct cgroup *cgroup);
 /* Close a cgroup, but not its ancestors. */
 void cgroup_close(struct cgroup *cgroup);
 /* Close a cgroup and its ancestors. The argument may be NULL. */
@@ -311,13 +320,21 @@ bool cgroup_read(struct cgroup *cgroup, unsigned int files);
 /* Call cgroup_read() for the ancestors, and then for the cgroup. The argument may be NULL. */
 bool cgroup_read_path(struct cgroup *cgroup, unsigned int files);
 
-/*
- * Call @visit for @top and its descendants: parents first, and siblings by name. If @files is not
- * 0, the pools of the visited cgroup and of its ancestors have been read. @visit returns false to
- * stop. Returns false after a printed error. A removed cgroup is not an error.
- */
-bool cgroup_walk(struct cgroup *top, unsigned int files,
-		 bool (*visit)(struct cgroup *cgroup, void *data), void *data);
+/* A walk over a cgroup and its descendants: parents first, and siblings by name. */
+struct walk {
+	struct cgroup *top;
+	/* The files of pools_read() for each cgroup and the ancestors of @top, or 0 for none. */
+	unsigned int files;
+	/* Set this to end the walk. */
+	bool stop;
+	/* An error was printed. A removed cgroup is not an error. */
+	bool failed;
+	/* The cgroup that was returned last. */
+	struct cgroup *at;
+};
+
+/* Get the next cgroup, which is open until the next call. Returns NULL at the end. */
+struct cgroup *walk_next(struct walk *walk);
 
 /*
  * The capacity of the devices, from rdma.capacity of the root and from rdma netlink. Netlink also
@@ -353,11 +370,11 @@ struct slot *netlink_find(const struct device *device, const char *key);
 
 /*
  * Returns the number of processes in a cgroup and its descendants that this process can see,
- * without this process. If @pids is not NULL, it gets an array to be freed.
+ * without this process. @pids gets an array to be freed.
  */
 size_t procs_read(struct cgroup *cgroup, pid_t **pids);
-/* Send a signal to the processes of procs_read(). */
-void procs_signal(struct cgroup *cgroup, int signal);
+/* Send a signal, which may be 0, to the processes of procs_read(). Returns their number. */
+size_t procs_signal(struct cgroup *cgroup, int signal);
 
 /* The names of cgroups that runtimes, Kubernetes, systemd, libvirt and Slurm choose. */
 
@@ -382,7 +399,7 @@ bool foreign_matches(const struct foreign *foreign, const char *name);
 /* The length of @name up to the end of its last match, or 0. */
 size_t foreign_end(const struct foreign *foreign, const char *name);
 void foreign_free(struct foreign *foreign);
-/* Skip the scheme that kubectl, podman and crictl print before an id. */
+/* Skip the scheme that kubectl, podman and crictl print before an id, such as docker://. */
 const char *foreign_skip_scheme(const char *id);
 
 /* Options that select cgroups: --pid, --unit, --container, --pod. */

@@ -258,22 +258,6 @@ static int pools_take_file(struct pools *pools, int dir, const char *name, enum 
 	return 0;
 }
 
-/* Mark the @files that a scan has skipped as known. */
-static void pools_set_known(struct pools *pools, enum pool_class class, unsigned int files)
-{
-	struct slot *slot = NULL;
-
-	while (files && (slot = pools_next(pools, slot)))
-		if (slot->class == class)
-			slot->has |= files;
-}
-
-/* A class that is missing in a cgroup with the controller is also missing in its descendants. */
-static bool pools_lack_class(const struct pools *above, enum pool_class class)
-{
-	return above && above->files[POOL_HCA] && !above->files[class];
-}
-
 /*
  * Read a class. A scan of thousands of cgroups spends its time in the kernel, which prints a file
  * at each read. So a scan first reads the files that show which other files are idle, and skips
@@ -286,6 +270,7 @@ static int pools_read_class(struct pools *pools, int dir, const char *base, enum
 		POOL_MAX, POOL_PEAK, POOL_CURRENT, POOL_EVENTS, POOL_EVENTS_LOCAL,
 	};
 	unsigned int i, count = class == POOL_CONTROL ? 1 : POOL_FILES;
+	struct slot *slot = NULL;
 	unsigned int skipped = 0;
 	bool scan = files & POOL_SCAN;
 	int ret;
@@ -308,8 +293,11 @@ static int pools_read_class(struct pools *pools, int dir, const char *base, enum
 		if (file == POOL_MAX && !(pools->files[class] & POOL_BIT(file)))
 			break;
 	}
+	/* The values in skipped files are known. */
 	pools->files[class] |= skipped;
-	pools_set_known(pools, class, skipped);
+	while (skipped && (slot = pools_next(pools, slot)))
+		if (slot->class == class)
+			slot->has |= skipped;
 	return 0;
 }
 
@@ -337,7 +325,8 @@ int pools_read(struct pools *pools, int dir, const char *base, unsigned int file
 	int ret;
 
 	for (class = 0; class < POOL_CLASSES; class++) {
-		if (files & POOL_SCAN && pools_lack_class(above, class))
+		/* If a cgroup with the controller lacks a class, its descendants lack it too. */
+		if (files & POOL_SCAN && above && above->files[POOL_HCA] && !above->files[class])
 			continue;
 		ret = pools_read_class(pools, dir, base, class, files, above);
 		if (ret)
@@ -370,7 +359,7 @@ void pools_free(struct pools *pools)
 struct json_object *pools_json(const struct pools *pools, bool (*wanted)(const struct slot *slot),
 			       struct json_object *(*describe)(const struct slot *slot))
 {
-	struct json_object *array = json_object_new_array(), *device = NULL, *resources = NULL;
+	struct json_object *array = json_object_new_array(), *resources = NULL;
 	const struct slot *slot = NULL;
 	const struct pool *pool = NULL;
 
@@ -379,11 +368,9 @@ struct json_object *pools_json(const struct pools *pools, bool (*wanted)(const s
 			continue;
 		if (slot->pool != pool) {
 			pool = slot->pool;
-			device = json_object_new_object();
 			resources = json_object_new_array();
-			device_json(device, &pool->device);
-			json_add(device, "resources", resources);
-			json_object_array_add(array, device);
+			json_append(array, "device:s index:o resources:o", pool->device.name,
+				    device_index(&pool->device), resources);
 		}
 		json_object_array_add(resources, describe(slot));
 	}

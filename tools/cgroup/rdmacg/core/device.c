@@ -50,8 +50,7 @@ const char *device_text(const struct device *device)
 	return text;
 }
 
-void device_json(struct json_object *object, const struct device *device)
+struct json_object *device_index(const struct device *device)
 {
-	json_add(object, "device", json_text(device->name));
-	json_add(object, "index", device->has_index ? json_number(device->index) : NULL);
+	return device->has_index ? json_object_new_uint64(device->index) : NULL;
 }

@@ -39,11 +39,6 @@ static const struct {
 	{ FOREIGN_STEP, "(^|/)(job_[0-9]+|s[0-9A-HJKMNP-TV-Z]{13})/step_[^/]+" },
 };
 
-/* Other tools print these schemes before an id. */
-static const char * const foreign_schemes[] = {
-	"docker://", "containerd://", "cri-o://", "podman://",
-};
-
 /* A name without one of these suffixes is a service, as with systemctl. */
 static const char * const foreign_suffixes[] = {
 	".service", ".scope", ".slice", ".socket", ".mount", ".swap",
@@ -51,14 +46,9 @@ static const char * const foreign_suffixes[] = {
 
 const char *foreign_skip_scheme(const char *id)
 {
-	size_t i, length;
+	const char *end = strstr(id, "://");
 
-	for (i = 0; i < ARRAY_SIZE(foreign_schemes); i++) {
-		length = strlen(foreign_schemes[i]);
-		if (!strncmp(id, foreign_schemes[i], length))
-			return id + length;
-	}
-	return id;
+	return end ? end + strlen("://") : id;
 }
 
 static const char *foreign_suffix(enum foreign_kind kind, const char *text)
@@ -77,22 +67,22 @@ static const char *foreign_suffix(enum foreign_kind kind, const char *text)
 }
 
 /* Write an expression that matches a character; foreign_shapes explains ~ and the letter @how. */
-static void foreign_put(FILE *to, char character, char how)
+static void foreign_put(char **to, char character, char how)
 {
 	bool alike = how == 'u' && (character == '-' || character == '_');
 	bool escaped = how == 's' && !isalnum((unsigned char)character) &&
 		       !strchr(":_.", character);
 
 	if (alike)
-		fputs("[-_]", to);
+		memory_extend(to, "[-_]");
 	else if (escaped)
-		fprintf(to, "\\\\x%02x", (unsigned char)character);
+		memory_extend(to, "\\\\x%02x", (unsigned char)character);
 	else if (isalnum((unsigned char)character) || (unsigned char)character >= 0x80)
-		fputc(character, to);
+		memory_extend(to, "%c", character);
 	else if (character == '^' || character == '\\')
-		fprintf(to, "\\%c", character);
+		memory_extend(to, "\\%c", character);
 	else
-		fprintf(to, "[%c]", character);
+		memory_extend(to, "[%c]", character);
 }
 
 /*
@@ -100,30 +90,27 @@ static void foreign_put(FILE *to, char character, char how)
  */
 static char *foreign_pattern(const char *shape, const char *text)
 {
-	size_t length = strlen(text), size;
+	size_t length = strlen(text);
 	char *pattern = NULL;
-	FILE *to;
 
 	if (strstr(shape, "~i") && (length > FOREIGN_ID_LENGTH ||
 				    strspn(text, "0123456789abcdef") < length))
 		return NULL;
-	to = memory_check(open_memstream(&pattern, &size));
 	for (; *shape; shape++) {
 		char how = *shape == '~' && strchr("ius", shape[1]) ? shape[1] : 0;
 		const char *from = text;
 
 		if (*shape != '~') {
-			fputc(*shape, to);
+			memory_extend(&pattern, "%c", *shape);
 			continue;
 		}
 		while (*from)
-			foreign_put(to, *from++, how);
+			foreign_put(&pattern, *from++, how);
 		if (how == 'i')
-			fprintf(to, "[0-9a-f]{%zu}", FOREIGN_ID_LENGTH - length);
+			memory_extend(&pattern, "[0-9a-f]{%zu}", FOREIGN_ID_LENGTH - length);
 		shape += !!how;
 	}
-	fclose(to);
-	return memory_check(pattern);
+	return pattern;
 }
 
 void foreign_init(struct foreign *foreign, enum foreign_kind kind, const char *text)

@@ -33,12 +33,11 @@ const char *hierarchy_proc(const char *format, ...)
 	return path;
 }
 
-/* Whether @word is one of the words in @list, between any of @separators. */
-static bool hierarchy_has_word(const char *list, const char *word, const char *separators)
+bool hierarchy_has_word(const char *list, const char *word, const char *separators)
 {
 	size_t length = strlen(word);
 
-	while (*list) {
+	while (list && *list) {
 		size_t next = strcspn(list, separators);
 
 		if (next == length && !strncmp(list, word, length))
@@ -88,19 +87,17 @@ static bool hierarchy_parse_mount(char *line, struct mount *mount)
 	return true;
 }
 
-/* Whether the folder is the root of a v2 hierarchy that has the controller. */
-static bool hierarchy_is_v2_with_rdma(const char *point)
+/* Take a mount that has the controller. */
+static void hierarchy_take(const struct mount *mount)
 {
-	char *path __autofree = memory_format("%s/cgroup.controllers", point);
-	char *controllers __autofree = file_read(AT_FDCWD, path);
+	char *path __autofree = memory_format("%s/cgroup.controllers", mount->point);
+	char *controllers __autofree = strcmp(mount->type, "cgroup2") ? NULL :
+				       file_read(AT_FDCWD, path);
+	bool whole = !strcmp(mount->root, "/"), v2 = !strcmp(mount->type, "cgroup2");
 
-	return controllers && hierarchy_has_word(controllers, "rdma", "\n ");
-}
-
-static void hierarchy_take(const struct mount *mount, bool v2)
-{
-	bool whole = !strcmp(mount->root, "/");
-
+	if (v2 ? !hierarchy_has_word(controllers, "rdma", "\n ") :
+		 strcmp(mount->type, "cgroup") || !hierarchy_has_word(mount->options, "rdma", ","))
+		return;
 	/* Prefer a mount that shows the whole hierarchy. */
 	if (hierarchy.path && (!whole || !*hierarchy.inside))
 		return;
@@ -112,68 +109,50 @@ static void hierarchy_take(const struct mount *mount, bool v2)
 	hierarchy.nsdelegate = hierarchy_has_word(mount->options, "nsdelegate", ",");
 }
 
-/* Search the mounts. Returns false if no mount has the controller. */
-static bool hierarchy_find(void)
-{
-	char *text __autofree = file_read(AT_FDCWD, hierarchy_proc("self/mountinfo"));
-	char *cursor = text, *line;
-	struct mount mount;
-
-	while ((line = file_next_line(&cursor))) {
-		if (!hierarchy_parse_mount(line, &mount))
-			continue;
-		if (!strcmp(mount.type, "cgroup") &&
-		    hierarchy_has_word(mount.options, "rdma", ","))
-			hierarchy_take(&mount, false);
-		else if (!strcmp(mount.type, "cgroup2") && hierarchy_is_v2_with_rdma(mount.point))
-			hierarchy_take(&mount, true);
-	}
-	return hierarchy.path;
-}
-
 /*
- * Print why no mount has the controller. /proc/cgroups has the columns name, hierarchy, cgroups and
- * enabled.
+ * The reason why no mount has the controller. /proc/cgroups has the columns name, hierarchy,
+ * cgroups and enabled.
  */
-static void hierarchy_say_why_none(void)
+static const char *hierarchy_why_none(void)
 {
 	char *text __autofree = file_read(AT_FDCWD, hierarchy_proc("cgroups"));
 	char *line = text ? strstr(text, "\nrdma\t") : NULL;
-	const char *why = "no mounted hierarchy has the RDMA controller; mount cgroup2";
 	int id = 0, cgroups = 0, enabled = 0;
 
 	if (!line)
-		why = "this kernel has no RDMA controller; it needs CONFIG_CGROUP_RDMA";
-	else if (sscanf(line, "\nrdma%d%d%d", &id, &cgroups, &enabled) == 3 && !enabled)
-		why = "cgroup_disable= on the kernel's command line disables the controller";
-	else if (id > 0)
-		why = "the v1 hierarchy is not mounted; mount -t cgroup -o rdma none DIR";
-	say_error("cgroups", "%s", why);
+		return "this kernel has no RDMA controller; it needs CONFIG_CGROUP_RDMA";
+	if (sscanf(line, "\nrdma%d%d%d", &id, &cgroups, &enabled) == 3 && !enabled)
+		return "cgroup_disable= on the kernel's command line disables the controller";
+	if (id > 0)
+		return "the v1 hierarchy is not mounted; mount -t cgroup -o rdma none DIR";
+	return "no mounted hierarchy has the RDMA controller; mount cgroup2";
 }
 
-bool hierarchy_open(void)
+void hierarchy_open(int status)
 {
+	char *text __autofree = file_read(AT_FDCWD, hierarchy_proc("self/mountinfo"));
 	const char *root = hierarchy_path("RDMACG_ROOT", "");
+	char *cursor = text, *line;
+	struct mount mount;
 
+	while (!*root && (line = file_next_line(&cursor)))
+		if (hierarchy_parse_mount(line, &mount))
+			hierarchy_take(&mount);
 	if (*root) {
 		hierarchy.path = memory_string(root);
 		hierarchy.inside = memory_string("");
 		hierarchy.nsdelegate = true;
-	} else if (!hierarchy_find()) {
-		hierarchy_say_why_none();
-		return false;
 	}
+	if (!hierarchy.path)
+		say_and_exit(status, "cgroups", "%s", hierarchy_why_none());
 	hierarchy.dir = open(hierarchy.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (hierarchy.dir < 0) {
-		say_error(hierarchy.path, "%s", strerror(errno));
-		return false;
-	}
+	if (hierarchy.dir < 0)
+		say_and_exit(status, hierarchy.path, "%s", strerror(errno));
 	if (*root)
 		hierarchy.v2 = file_exists(hierarchy.dir, "cgroup.controllers");
 	/* Every cgroup has these files, except the root of the machine. */
 	hierarchy.partial = file_exists(hierarchy.dir, "cgroup.type") ||
 			    file_exists(hierarchy.dir, "rdma.current");
-	return true;
 }
 
 /* The rest of @path after the folder @prefix, or NULL if @path is not below it. */
@@ -211,14 +190,6 @@ char *hierarchy_clean(const char *path)
 	return name;
 }
 
-/* "." and "..", alone or before a slash, are relative to the working directory. */
-static bool hierarchy_is_relative(const char *argument)
-{
-	size_t dots = strspn(argument, ".");
-
-	return (dots == 1 || dots == 2) && (!argument[dots] || argument[dots] == '/');
-}
-
 static char *hierarchy_resolve_path(const char *argument)
 {
 	char *path __autofree = realpath(argument, NULL);
@@ -237,13 +208,15 @@ static char *hierarchy_resolve_path(const char *argument)
 char *hierarchy_resolve(const char *argument)
 {
 	const char *below = hierarchy_below(argument, hierarchy.path);
+	size_t dots = strspn(argument, ".");
 	char *name;
 
 	if (!*argument) {
 		say_error("cgroup", "the name is empty; the root is /");
 		return NULL;
 	}
-	if (hierarchy_is_relative(argument))
+	/* "." and "..", alone or before a slash, are relative to the working directory. */
+	if ((dots == 1 || dots == 2) && (!argument[dots] || argument[dots] == '/'))
 		return hierarchy_resolve_path(argument);
 	name = hierarchy_clean(below ? below : argument);
 	if (!name)

@@ -4,47 +4,37 @@
 
 #include "core/core.h"
 
-struct procs {
-	pid_t *pids;
-	size_t nr_pids;
-};
-
-/* A removed or threaded cgroup has no list of processes. A process of another namespace is 0. */
-static bool procs_visit(struct cgroup *cgroup, void *data)
+size_t procs_read(struct cgroup *top, pid_t **pids)
 {
-	char *text __autofree = file_read(cgroup->dir, "cgroup.procs");
-	struct procs *procs = data;
-	char *cursor = text, *line;
+	struct walk walk = { .top = top };
+	struct cgroup *cgroup;
+	size_t count = 0;
 	uint64_t number;
 	pid_t *pid;
 
-	while ((line = file_next_line(&cursor))) {
-		if (!number_parse(line, strlen(line), &number) || !number || number > INT_MAX ||
-		    (pid_t)number == getpid())
-			continue;
-		pid = memory_append(&procs->pids, &procs->nr_pids, sizeof(*pid));
-		*pid = number;
+	*pids = NULL;
+	while ((cgroup = walk_next(&walk))) {
+		/* A removed or threaded cgroup has no list. A process of another namespace is 0. */
+		char *text __autofree = file_read(cgroup->dir, "cgroup.procs");
+		char *cursor = text, *line;
+
+		while ((line = file_next_line(&cursor))) {
+			if (!number_parse(line, strlen(line), &number) || !number ||
+			    number > INT_MAX || (pid_t)number == getpid())
+				continue;
+			pid = memory_append(pids, &count, sizeof(*pid));
+			*pid = number;
+		}
 	}
-	return true;
+	return count;
 }
 
-size_t procs_read(struct cgroup *cgroup, pid_t **pids)
-{
-	struct procs procs = { 0 };
-
-	cgroup_walk(cgroup, 0, procs_visit, &procs);
-	if (pids)
-		*pids = procs.pids;
-	else
-		free(procs.pids);
-	return procs.nr_pids;
-}
-
-void procs_signal(struct cgroup *cgroup, int signal)
+size_t procs_signal(struct cgroup *cgroup, int signal)
 {
 	pid_t *pids __autofree = NULL;
-	size_t count = procs_read(cgroup, &pids);
+	size_t count = procs_read(cgroup, &pids), i;
 
-	while (count)
-		kill(pids[--count], signal);
+	for (i = 0; i < count; i++)
+		kill(pids[i], signal);
+	return count;
 }

@@ -39,10 +39,8 @@ static void select_add(const char *text, void *to)
 	}
 	if (select->kind != &select_pid)
 		return;
-	if (!number_parse(text, strlen(text), &pid) || !pid || pid > INT_MAX) {
-		say_error(text, "is not the number of a process");
-		exit(EXIT_USAGE);
-	}
+	if (!number_parse(text, strlen(text), &pid) || !pid || pid > INT_MAX)
+		say_and_exit(EXIT_USAGE, text, "is not the number of a process");
 	select->pid = pid;
 }
 
@@ -64,44 +62,31 @@ bool select_arguments(char **arguments)
 	return nr_selects;
 }
 
-struct select_search {
-	struct foreign wanted;
-	struct foreign monitors;
-	bool (*visit)(const char *name, pid_t pid);
-	bool found;
-	bool failed;
-};
-
-static bool select_visit(struct cgroup *cgroup, void *data)
-{
-	struct select_search *search = data;
-	const char *base = cgroup_base(cgroup);
-
-	if (foreign_matches(&search->wanted, base) && !foreign_matches(&search->monitors, base)) {
-		search->found = true;
-		search->failed |= !search->visit(cgroup->name, 0);
-	}
-	return true;
-}
-
 /* Search the tree for the cgroups of a name. */
 static bool select_search(const struct select *select, bool (*visit)(const char *name, pid_t pid))
 {
-	struct select_search search = { .visit = visit };
-	struct cgroup *root = cgroup_open("");
+	struct walk walk = { .top = cgroup_root() };
+	struct foreign wanted, monitors;
+	bool found = false, good = true;
+	struct cgroup *cgroup;
 
-	if (!root)
-		return false;
-	foreign_init(&search.wanted, select->kind->shape, select->text);
-	foreign_init(&search.monitors, FOREIGN_MONITOR, "");
-	cgroup_walk(root, 0, select_visit, &search);
-	cgroup_close_path(root);
-	foreign_free(&search.wanted);
-	foreign_free(&search.monitors);
-	if (!search.found)
+	foreign_init(&wanted, select->kind->shape, select->text);
+	foreign_init(&monitors, FOREIGN_MONITOR, "");
+	while ((cgroup = walk_next(&walk))) {
+		const char *base = cgroup_base(cgroup);
+
+		if (!foreign_matches(&wanted, base) || foreign_matches(&monitors, base))
+			continue;
+		found = true;
+		good &= visit(cgroup->name, 0);
+	}
+	cgroup_close(walk.top);
+	foreign_free(&wanted);
+	foreign_free(&monitors);
+	if (!found)
 		say_error(select->text, "no cgroup below %s belongs to this %s; is it running?",
 			  hierarchy.path, select->kind->name);
-	return search.found && !search.failed;
+	return found && good;
 }
 
 static bool select_one(const struct select *select, bool (*visit)(const char *name, pid_t pid))

@@ -135,20 +135,16 @@ static int other_compare(const void *a, const void *b)
 static struct process *other_collect(struct cgroup *cgroup, pid_t pid, size_t *count)
 {
 	pid_t *pids __autofree = NULL;
-	struct process *processes = NULL, process, *added;
-	size_t nr_pids = 1, i;
+	struct process *processes = NULL;
+	size_t nr_pids = pid ? 1 : procs_read(cgroup, &pids), i;
 
 	*count = 0;
-	if (!pid)
-		nr_pids = procs_read(cgroup, &pids);
-	for (i = 0; i < nr_pids; i++) {
-		if (!other_read_process(&process, pid ? pid : pids[i]))
-			continue;
-		added = memory_append(&processes, count, sizeof(process));
-		*added = process;
-	}
+	for (i = 0; i < nr_pids; i++)
+		if (!other_read_process(memory_append(&processes, count, sizeof(*processes)),
+					pid ? pid : pids[i]))
+			--*count;
 	if (processes)
-		qsort(processes, *count, sizeof(process), other_compare);
+		qsort(processes, *count, sizeof(*processes), other_compare);
 	return processes;
 }
 
@@ -164,16 +160,6 @@ static void other_print_process(const struct process *process)
 		 suspect ? ", so it refuses a region of more than " : "",
 		 suspect ? number_text(process->room, true) : "",
 		 suspect ? ": suspect this first" : "");
-}
-
-/* A program that uses sockets does not reach limits of RDMA. */
-static void other_print_without_rdma(size_t without, size_t count)
-{
-	if (without && without == count)
-		say_text("%s",
-			 "No process there has an RDMA device open. The program may use sockets; check its transport (NCCL_DEBUG=INFO, UCX_LOG_LEVEL=info, FI_LOG_LEVEL=info).");
-	else if (without)
-		say_text("%zu of %zu processes there have no RDMA device open.", without, count);
 }
 
 static void other_print_memlock(const struct process *processes, size_t count)
@@ -200,29 +186,30 @@ static void other_print_memlock(const struct process *processes, size_t count)
 	if (remedy)
 		say_text("%s",
 			 "To raise RLIMIT_MEMLOCK: memlock in /etc/security/limits.conf for logins, LimitMEMLOCK=infinity in a unit of systemd, --ulimit memlock=-1 for a container, ulimit -l in a shell.");
-	other_print_without_rdma(without, count);
-}
-
-static struct json_object *other_process_json(const struct process *process)
-{
-	return json_pack("pid:u name:s memlock:l bound:b verdict:s rdma_open:o pinned:u locked:u",
-			 (uint64_t)process->pid, process->name, process->limit,
-			 process->verdict != other_unbound, process->verdict,
-			 process->files_seen ? json_object_new_boolean(!process->without_rdma) :
-					       NULL,
-			 process->pinned, process->locked);
+	/* A program that uses sockets does not reach limits of RDMA. */
+	if (without && without == count)
+		say_text("%s",
+			 "No process there has an RDMA device open. The program may use sockets; check its transport (NCCL_DEBUG=INFO, UCX_LOG_LEVEL=info, FI_LOG_LEVEL=info).");
+	else if (without)
+		say_text("%zu of %zu processes there have no RDMA device open.", without, count);
 }
 
 void other_memlock(struct cgroup *cgroup, pid_t pid, struct json_object *answer)
 {
-	size_t count, i;
-	struct process *processes __autofree = other_collect(cgroup, pid, &count);
+	size_t count;
+	struct process *processes __autofree = other_collect(cgroup, pid, &count), *process;
 	struct json_object *array = json_object_new_array();
 
 	other_print_memlock(processes, count);
-	for (i = 0; i < count; i++)
-		json_object_array_add(array, other_process_json(&processes[i]));
-	json_add(answer, "processes", array);
+	for (process = processes; process < processes + count; process++)
+		json_append(array,
+			    "pid:u name:s memlock:l bound:b verdict:s rdma_open:o pinned:u locked:u",
+			    (uint64_t)process->pid, process->name, process->limit,
+			    process->verdict != other_unbound, process->verdict,
+			    process->files_seen ?
+			    json_object_new_boolean(!process->without_rdma) : NULL,
+			    process->pinned, process->locked);
+	json_object_object_add(answer, "processes", array);
 }
 
 uint64_t other_own_memlock(void)
@@ -235,7 +222,7 @@ uint64_t other_own_memlock(void)
 	       process.limit : NUMBER_MAX;
 }
 
-static void other_print_resource(const struct slot *slot)
+static struct json_object *other_slot_json(const struct slot *slot)
 {
 	struct device name = { .name = slot->pool->device.name };
 	uint64_t all = capacity_of(&name, slot->key);
@@ -244,19 +231,13 @@ static void other_print_resource(const struct slot *slot)
 
 	if (all == NUMBER_MAX)
 		all = slot->max;
-	if (all == NUMBER_MAX)
+	if (slot->usage && all == NUMBER_MAX)
 		say_text("Device %s: %s %s exist, %s of them the kernel's; the maximum is unknown.",
 			 name.name, count, slot->key, kernel);
-	else
+	else if (slot->usage)
 		say_text("Device %s: %s of %s %s exist, %s of them the kernel's%s.",
 			 name.name, count, number_text(all, false), slot->key, kernel,
 			 slot->usage >= all ? "; none is left" : "");
-}
-
-static struct json_object *other_slot_json(const struct slot *slot)
-{
-	if (slot->usage)
-		other_print_resource(slot);
 	return json_pack("resource:s count:u kernel:u capacity:l", slot->key, slot->usage,
 			 slot->tally, slot->max);
 }
@@ -268,7 +249,7 @@ void other_devices(struct json_object *answer)
 		say_text("Devices: the kernel does not report numbers of objects (rdma netlink).");
 	else if (!capacity.netlink.first)
 		say_text("Devices: this network namespace has no device.");
-	json_add(answer, "devices", pools_json(&capacity.netlink, NULL, other_slot_json));
+	json_fill(answer, "devices:o", pools_json(&capacity.netlink, NULL, other_slot_json));
 }
 
 /* Skip older lines, which are about other failures. */
@@ -383,14 +364,6 @@ static char **log_read(int fd, const char *device, const char *bus, size_t *coun
 	}
 }
 
-static struct json_object *other_log_line(const char *device, const char *line)
-{
-	const char *meaning = log_meaning(line);
-
-	say_text("The kernel's log on %s: \"%s\": %s.", device, line, meaning);
-	return json_pack("text:s meaning:s", line, meaning);
-}
-
 static struct json_object *other_device_log(const char *device)
 {
 	char *bus __autofree = log_bus_name(device);
@@ -400,16 +373,19 @@ static struct json_object *other_device_log(const char *device)
 	const char *error = fd < 0 ? strerror(errno) : NULL;
 	struct json_object *array = json_object_new_array();
 	size_t count = 0, i;
+	const char *meaning;
 
 	if (error)
 		say_text("The kernel's log cannot be read (%s); as root: dmesg -T | grep '%s%s%s'",
 			 error, device, bus ? "\\|" : "", bus ? bus : "");
 	else
 		lines = log_read(fd, device, bus, &count);
-	for (i = 0; i < count; i++) {
-		if (i + LOG_LINES >= count)
-			json_object_array_add(array, other_log_line(device, lines[i]));
-		free(lines[i]);
+	for (i = 0; i < count; free(lines[i++])) {
+		if (i + LOG_LINES < count)
+			continue;
+		meaning = log_meaning(lines[i]);
+		say_text("The kernel's log on %s: \"%s\": %s.", device, lines[i], meaning);
+		json_append(array, "text:s meaning:s", lines[i], meaning);
 	}
 	if (!error)
 		close(fd);
@@ -425,37 +401,28 @@ void other_log(struct json_object *answer)
 
 	for (; pool; pool = pool->next)
 		json_object_array_add(array, other_device_log(pool->device.name));
-	json_add(answer, "log", array);
+	json_object_object_add(answer, "log", array);
 }
 
-/* Add the usage of a top-level cgroup to the usage of the capacity's slots. */
-static bool other_add_usage(struct cgroup *cgroup, void *data)
-{
-	const struct slot *slot = NULL;
-	struct slot *sum;
-
-	(void)data;
-	if (!cgroup->parent)
-		return true;
-	cgroup->leave_below = true;
-	while ((slot = pools_next(&cgroup->pools, slot))) {
-		sum = pools_find_slot(&capacity.pools, &slot->pool->device, slot->key);
-		if (sum)
-			sum->usage += slot->usage;
-	}
-	return true;
-}
-
+/* Put the usage of all top-level cgroups into the slots of the capacity. */
 static void other_add_up(void)
 {
-	struct cgroup *root = cgroup_open("");
-	struct slot *slot = NULL;
+	struct walk walk = { .top = cgroup_root(), .files = POOL_BIT(POOL_CURRENT) };
+	struct slot *slot = NULL, *sum;
+	struct cgroup *cgroup;
 
 	while ((slot = pools_next(&capacity.pools, slot)))
 		slot->usage = 0;
-	if (root)
-		cgroup_walk(root, POOL_BIT(POOL_CURRENT), other_add_usage, NULL);
-	cgroup_close_path(root);
+	while ((cgroup = walk_next(&walk))) {
+		/* The root has no usage on v2, and the sum of all usage on v1. */
+		cgroup->leave_below = cgroup->parent;
+		while (cgroup->parent && (slot = pools_next(&cgroup->pools, slot))) {
+			sum = pools_find_slot(&capacity.pools, &slot->pool->device, slot->key);
+			if (sum)
+				sum->usage += slot->usage;
+		}
+	}
+	cgroup_close(walk.top);
 }
 
 void other_counted(struct json_object *answer)
@@ -472,11 +439,11 @@ void other_counted(struct json_object *answer)
 		if (!slot->usage || slot->max == NUMBER_MAX ||
 		    netlink_find(&slot->pool->device, slot->key))
 			continue;
-		json_object_array_add(array, json_pack("device:s resource:s count:u capacity:l",
-						       device, slot->key, slot->usage, slot->max));
+		json_append(array, "device:s resource:s count:u capacity:l", device, slot->key,
+			    slot->usage, slot->max);
 		say_text("Device %s: cgroups have %s of %s %s%s.", device,
 			 number_text(slot->usage, bytes), number_text(slot->max, bytes),
 			 slot->key, slot->usage >= slot->max ? "; none is left" : "");
 	}
-	json_add(answer, "counted", array);
+	json_object_object_add(answer, "counted", array);
 }

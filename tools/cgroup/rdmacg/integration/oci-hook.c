@@ -10,13 +10,47 @@
  * cgroup, and the hook runs outside of the container, where it can write to cgroups. Hooks of
  * createContainer and startContainer run inside the container, and hooks of poststart run after its
  * start.
+ *
+ * The user who starts a container controls parts of the state and of config.json. So all sizes have
+ * a bound, and the hook opens only the bundle's config.json, which must be a regular file.
  */
+#include <json-c/json_pointer.h>
 #include <sys/stat.h>
 #include <syslog.h>
 
-#include "integration/oci.h"
+#include "write/write.h"
+
+/* The annotation: DEVICE KEY=VALUE..., with a semicolon or a newline between devices. */
+#define OCI_ANNOTATION "org.rdmacg.limits"
+/* The annotation for one container of a pod. The container's name follows. */
+#define OCI_ANNOTATION_OF "limits.rdmacg.org/"
+/* The annotation in which containerd gives a container's name. */
+#define OCI_ANNOTATION_NAME "io.kubernetes.cri.container-name"
+/*
+ * The variable of the environment with limits. The variable can only lower limits, because
+ * config.json does not show whether an image or a CDI device has set it.
+ */
+#define OCI_VARIABLE "RDMACG_LIMITS"
+
+/* Runtimes write much less, even if the environment of a container is long. */
+#define OCI_LARGEST	(8UL << 20)
+/* The largest depth of nested objects. Runtimes write fewer than ten levels. */
+#define OCI_DEEPEST	32
+#define OCI_LONGEST	4096
+
+static const char oci_state_name[] = "container's state";
+static const char oci_config_name[] = "config.json";
 
 #define HOOK_FILE	"/etc/rdmacg/oci.conf"
+
+/* A container that was created and does not yet run. */
+struct oci {
+	/* The container's first process, in the hook's PID namespace. */
+	pid_t pid;
+	char *bundle;
+	/* The annotation is the request, and the variable is the share. */
+	struct policy policy;
+};
 
 /* The administrator's file, or NULL to use HOOK_FILE if it exists. */
 static const char *hook_file;
@@ -38,12 +72,240 @@ static const struct syntax hook_syntax = {
 		"Set the limits of a container that an OCI runtime is about to start. The runtime calls this command as a hook of createRuntime, with the container's state on standard input.\vThe annotation org.rdmacg.limits is the container's request: DEVICE KEY=VALUE..., with semicolons between devices. The file has a section [default] for containers without a request, and a section [ceiling], which no annotation may exceed. Without a ceiling, an annotation can only lower limits. If limits cannot be set, the container does not start. For the container NAME of a pod, limits.rdmacg.org/NAME replaces org.rdmacg.limits. The variable RDMACG_LIMITS of the container's environment has the same form, and can only lower limits.",
 };
 
-static bool hook_read_file(struct policy *policy)
+/* Read a file to its end, and parse it. Prints an error and returns false on a failure. */
+static bool oci_read_file(struct oci *oci, FILE *from, const char *name,
+			  bool (*parse)(struct oci *oci, const char *text, size_t size))
 {
-	policy->place = hook_file ? hook_file : HOOK_FILE;
-	if (!hook_file && access(HOOK_FILE, F_OK) && errno == ENOENT)
+	char *text __autofree = memory_zeroed(OCI_LARGEST + 1, 1);
+	size_t size = fread(text, 1, OCI_LARGEST + 1, from);
+
+	if (ferror(from))
+		say_error(name, "%s", strerror(errno));
+	else if (size > OCI_LARGEST)
+		say_error(name, "is larger than %lu MiB", OCI_LARGEST >> 20);
+	else
+		return parse(oci, text, size);
+	return false;
+}
+
+/* Parse a text that has exactly one object. Returns NULL after a printed error. */
+static struct json_object *oci_parse(const char *name, const char *text, size_t size)
+{
+	struct json_tokener *tokener = memory_check(json_tokener_new_ex(OCI_DEEPEST));
+	struct json_object *object;
+	enum json_tokener_error error;
+
+	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
+	object = json_tokener_parse_ex(tokener, text, size);
+	error = json_tokener_get_error(tokener);
+	json_tokener_free(tokener);
+	if (error == json_tokener_success && strnlen(text, size) == size &&
+	    json_object_is_type(object, json_type_object))
+		return object;
+	if (error == json_tokener_success || error == json_tokener_continue)
+		say_error(name,
+			  "must be one object of JSON, as the runtime passes it to its hooks");
+	else
+		say_error(name, "%s", json_tokener_error_desc(error));
+	json_object_put(object);
+	return NULL;
+}
+
+/* A string of the object, or NULL if the value has another type or a NUL character. */
+static const char *oci_string(struct json_object *object, const char *key)
+{
+	struct json_object *value;
+	const char *string;
+
+	if (!json_object_object_get_ex(object, key, &value) ||
+	    !json_object_is_type(value, json_type_string))
+		return NULL;
+	string = json_object_get_string(value);
+	return strlen(string) == (size_t)json_object_get_string_len(value) ? string : NULL;
+}
+
+static bool oci_parse_state(struct oci *oci, const char *text, size_t size)
+{
+	struct json_object *state = oci_parse(oci_state_name, text, size), *value = NULL;
+	const char *status, *bundle;
+	int64_t pid = 0;
+	bool good = false;
+
+	if (!state)
+		return false;
+	status = oci_string(state, "status");
+	bundle = oci_string(state, "bundle");
+	if (json_object_object_get_ex(state, "pid", &value) &&
+	    json_object_is_type(value, json_type_int))
+		pid = json_object_get_int64(value);
+	/* The program of a container in a later state has already run without limits. */
+	if (!status || (strcmp(status, "creating") && strcmp(status, "created")))
+		say_error(oci_state_name,
+			  "is \"%s\", and the container is not being created; the hook must be one of createRuntime",
+			  status ? status : "");
+	else if (pid <= 0 || pid > INT_MAX)
+		say_error(oci_state_name,
+			  "names no process; the hook must be one of createRuntime");
+	else if (!bundle || *bundle != '/')
+		say_error(oci_state_name, "has no bundle whose path begins with a slash");
+	else
+		good = true;
+	oci->pid = pid;
+	oci->bundle = good ? memory_string(bundle) : NULL;
+	json_object_put(state);
+	return good;
+}
+
+/* Whether the rule may be a request. @earlier is the first rule of the same text. */
+static bool oci_check_rule(const struct rule *rule, const struct rule *earlier)
+{
+	const struct limits *limits = &rule->limits;
+
+	while (earlier < rule && !device_is_same(&earlier->limits.device, &limits->device))
+		earlier++;
+	/* A name with one of these characters would count as a pattern. */
+	if (strpbrk(limits->device.name, "*?["))
+		say_error(rule->where, "%s: write the name of a device, not a pattern",
+			  limits->device.name);
+	else if (limits->whole)
+		say_error(rule->where, "%s: write each limit as KEY=VALUE, such as qp=100",
+			  limits->whole);
+	else if (earlier < rule)
+		say_error(rule->where,
+			  "%s: the device occurs twice; write all its limits after one name",
+			  limits->device.name);
+	else
 		return true;
-	return policy_read(policy);
+	return false;
+}
+
+/* Add the limits of an annotation or of the variable to a section. @where is for messages. */
+static bool oci_parse_limits(struct config *config, const char *section, const char *where,
+			     const char *text)
+{
+	char *copy __autofree = memory_string(text);
+	size_t before = config->nr_rules, count;
+	char *rest = copy;
+
+	if (strlen(text) > OCI_LONGEST) {
+		say_error(where, "text: is longer than %d characters", OCI_LONGEST);
+		return false;
+	}
+	while (rest) {
+		count = config->nr_rules;
+		if (!config_add(config, section, where, strsep(&rest, ";\r\n")))
+			return false;
+		if (config->nr_rules > count &&
+		    !oci_check_rule(&config->rules[count], &config->rules[before]))
+			return false;
+	}
+	if (config->nr_rules == before)
+		say_error(where,
+			  "text: is empty; write DEVICE KEY=VALUE..., or remove the annotation");
+	return config->nr_rules > before;
+}
+
+/*
+ * The key of this container's annotation, or of the annotation for all containers. The caller frees
+ * the result.
+ */
+static char *oci_find_key(struct json_object *annotations)
+{
+	const char *name = oci_string(annotations, OCI_ANNOTATION_NAME);
+	char *key = memory_format(OCI_ANNOTATION_OF "%s", name ? name : "");
+
+	if (name && json_object_object_get_ex(annotations, key, NULL))
+		return key;
+	free(key);
+	return memory_string(OCI_ANNOTATION);
+}
+
+/* Do not treat an annotation that cannot be read as missing. */
+static bool oci_take_annotation(struct oci *oci, struct json_object *annotations)
+{
+	char *key __autofree = oci_find_key(annotations);
+	char *where __autofree = memory_format("annotation %s", key);
+	const char *text = oci_string(annotations, key);
+
+	if (!json_object_object_get_ex(annotations, key, NULL))
+		return true;
+	if (text)
+		return oci_parse_limits(&oci->policy.config, POLICY_ASKED, where, text);
+	say_error(where, "is not a text");
+	return false;
+}
+
+/* Take the last variable of this name, as a program does. */
+static bool oci_take_variable(struct oci *oci, struct json_object *config)
+{
+	static const char begin[] = OCI_VARIABLE "=";
+	struct json_object *list;
+	const char *found = NULL;
+	size_t i;
+
+	if (json_pointer_get(config, "/process/env", &list) ||
+	    !json_object_is_type(list, json_type_array))
+		return true;
+	for (i = 0; i < json_object_array_length(list); i++) {
+		const char *text = json_object_get_string(json_object_array_get_idx(list, i));
+
+		if (text && !strncmp(text, begin, strlen(begin)))
+			found = text + strlen(begin);
+	}
+	return !found || oci_parse_limits(&oci->policy.config, POLICY_SHARE,
+					  "variable " OCI_VARIABLE, found);
+}
+
+static bool oci_parse_config(struct oci *oci, const char *text, size_t size)
+{
+	struct json_object *config = oci_parse(oci_config_name, text, size);
+	struct json_object *annotations = NULL;
+	bool good;
+
+	if (!config)
+		return false;
+	json_object_object_get_ex(config, "annotations", &annotations);
+	good = !annotations || json_object_is_type(annotations, json_type_object);
+	if (!good)
+		say_error(oci_config_name, "its annotations are not an object");
+	else if (annotations)
+		good = oci_take_annotation(oci, annotations);
+	good = good && oci_take_variable(oci, config);
+	json_object_put(config);
+	return good;
+}
+
+/*
+ * Open config.json, if it is a regular file: another file may have no end. Returns NULL after a
+ * printed error.
+ */
+static FILE *oci_open_config(const struct oci *oci)
+{
+	char *path __autofree = memory_format("%s/%s", oci->bundle, oci_config_name);
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat status;
+
+	if (fd >= 0 && !fstat(fd, &status) && S_ISREG(status.st_mode))
+		return memory_check(fdopen(fd, "r"));
+	say_error(oci->bundle, "%s: %s", oci_config_name, strerror(fd < 0 ? errno : EINVAL));
+	if (fd >= 0)
+		close(fd);
+	return NULL;
+}
+
+/* Read the state from standard input, and then the config.json of its bundle. */
+static bool oci_read(struct oci *oci)
+{
+	FILE *from = NULL;
+	bool good;
+
+	if (oci_read_file(oci, stdin, oci_state_name, oci_parse_state))
+		from = oci_open_config(oci);
+	if (!from)
+		return false;
+	good = oci_read_file(oci, from, oci_config_name, oci_parse_config);
+	fclose(from);
+	return good;
 }
 
 /*
@@ -65,32 +327,35 @@ static struct cgroup *hook_open_cgroup(pid_t pid)
 	return NULL;
 }
 
-static bool hook_print(struct json_object *unified)
+/*
+ * Set or print the limits. A machine without the controller is not an error if there is nothing to
+ * set.
+ */
+static int hook_run(struct oci *oci)
 {
-	if (unified)
-		json_print(stdout, json_pack("unified:o", unified));
-	return unified;
-}
-
-/* Set the limits. A machine without the controller is not an error if there is nothing to set. */
-static bool hook_run(struct oci *oci)
-{
+	struct json_object *unified;
 	struct policy *policy = &oci->policy;
-	struct cgroup *cgroup;
-	bool done = false;
+	static struct cgroup *cgroup;
 
-	if (!(hook_above ? oci_read_requests(oci) : oci_read(oci)) || !hook_read_file(policy))
-		return false;
-	if (!policy->config.nr_rules)
-		return !hook_above || hook_print(json_object_new_object());
-	if (!hierarchy_open())
-		return false;
-	cgroup = hook_above ? cgroup_open_argument(hook_above) : hook_open_cgroup(oci->pid);
-	if (cgroup)
-		done = hook_above ? hook_print(policy_unified(policy, cgroup)) :
-				    policy_limits(policy, cgroup);
-	cgroup_close_path(cgroup);
-	return done;
+	if (hook_above ? !oci_read_file(oci, stdin, oci_config_name, oci_parse_config) :
+			 !oci_read(oci))
+		return EXIT_FAILED;
+	policy->place = hook_file ? hook_file : HOOK_FILE;
+	if (hook_file || !access(HOOK_FILE, F_OK) || errno != ENOENT)
+		policy_read(policy);
+	if (policy->config.nr_rules) {
+		hierarchy_open(EXIT_FAILED);
+		cgroup = hook_above ? cgroup_open_argument(hook_above) : hook_open_cgroup(oci->pid);
+		if (!cgroup)
+			return EXIT_FAILED;
+	}
+	if (hook_above) {
+		unified = cgroup ? policy_unified(policy, cgroup) : json_object_new_object();
+		json_print(stdout, "unified:o", unified);
+	} else if (cgroup) {
+		policy_limits(policy, cgroup);
+	}
+	return EXIT_DONE;
 }
 
 /* Whether stderr is discarded: crun discards the messages of hooks. */
@@ -114,9 +379,8 @@ static ssize_t hook_log(void *cookie, const char *text, size_t size)
 int cmd_oci_hook(int argc, char **argv)
 {
 	const cookie_io_functions_t to_log = { .write = hook_log };
-	struct oci oci = { 0 };
+	static struct oci oci;
 	FILE *log;
-	bool done;
 
 	options_read(&hook_syntax, argc, argv);
 	if (hook_is_unheard()) {
@@ -125,7 +389,5 @@ int cmd_oci_hook(int argc, char **argv)
 		setvbuf(log, NULL, _IOLBF, BUFSIZ);
 		say_errors_to(log);
 	}
-	done = hook_run(&oci);
-	oci_free(&oci);
-	return done ? EXIT_DONE : EXIT_FAILED;
+	return hook_run(&oci);
 }

@@ -53,10 +53,8 @@ static void step_take(struct config *config, const char *section, const char *wh
 static void step_take_asked(const char *text, void *to)
 {
 	(void)to;
-	if (text[strcspn(text, "*?[\\")]) {
-		say_error("--rdma", "write names of devices, not patterns");
-		exit(EXIT_USAGE);
-	}
+	if (text[strcspn(text, "*?[\\")])
+		say_and_exit(EXIT_USAGE, "--rdma", "write names of devices, not patterns");
 	step_take(&step_job.config, POLICY_ASKED, "--rdma", text);
 	step_take(&step_own.config, POLICY_ASKED, "--rdma", text);
 }
@@ -116,9 +114,9 @@ static bool step_has_limits(const struct cgroup *cgroup)
 
 /*
  * Lock a file that only root can open, because any user could lock the folder of a cgroup. The lock
- * ends with the process. Prints an error and returns false on a failure.
+ * ends with the process.
  */
-static bool step_lock(void)
+static void step_lock(void)
 {
 	char *path __autofree = NULL;
 	const char *folder = hierarchy_path("RDMACG_RUN", "/run/rdmacg");
@@ -128,92 +126,87 @@ static bool step_lock(void)
 	path = memory_format("%s/slurm.lock", folder);
 	if (!mkdir(folder, 0755) || errno == EEXIST)
 		fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB)) {
-		if (errno != EWOULDBLOCK || clock_now() > end) {
-			fd = -1;
-			break;
-		}
+	while (fd < 0 || flock(fd, LOCK_EX | LOCK_NB)) {
+		if (fd < 0 || errno != EWOULDBLOCK)
+			say_failure(path, "%s", strerror(errno));
+		if (clock_now() > end)
+			say_failure(path,
+				    "another step has held this lock for %d s; end its rdmacg",
+				    STEP_LOCK_SECONDS);
 		clock_sleep(STEP_TRY_MS);
 	}
-	if (fd >= 0)
-		return true;
-	if (errno == EWOULDBLOCK)
-		say_error(path, "another step has held this lock for %d s; end its rdmacg",
-			  STEP_LOCK_SECONDS);
-	else
-		say_error(path, "%s", strerror(errno));
-	return false;
 }
 
 /* Set the limits. The lock ensures that only one step is the first step. */
-static bool step_limit(struct cgroup *cgroup)
+static void step_limit(struct cgroup *cgroup)
 {
 	struct cgroup *job = cgroup->parent;
 
-	if (!step_lock() ||
-	    (cgroup_has_controller(job) && !cgroup_read(job, POOL_BIT(POOL_MAX))))
-		return false;
+	step_lock();
+	if (cgroup_has_controller(job) && !cgroup_read(job, POOL_BIT(POOL_MAX)))
+		exit(EXIT_FAILED);
 	if (!step_has_limits(job)) {
-		if (!policy_limits(&step_job, job))
-			return false;
+		policy_limits(&step_job, job);
 		/* The job has these limits, so the step does not need them. */
 		config_free(&step_own.config);
 	}
-	return policy_limits(&step_own, cgroup);
+	policy_limits(&step_own, cgroup);
 }
 
 /*
- * The text " KEY=VALUE KEY=VALUE" of the peaks or refusals that are not 0. The caller frees the
+ * The text " KEY=VALUE..." of the peaks or refusals that are not 0, or NULL. The caller frees the
  * result.
  */
 static char *step_list(const struct pool *pool, bool refused)
 {
-	size_t i, size;
-	char *list;
-	FILE *to = memory_check(open_memstream(&list, &size));
+	char *list = NULL;
+	size_t i;
 
 	for (i = 0; i < pool->nr_slots; i++) {
 		const struct slot *slot = &pool->slots[i];
 		uint64_t value = refused ? slot->events.alloc_fail : slot->peak;
 
 		if (value)
-			fprintf(to, " %s=%s", slot->key,
-				number_text(value, !refused && number_is_bytes(slot->key)));
+			memory_extend(&list, " %s=%s", slot->key,
+				      number_text(value, !refused && number_is_bytes(slot->key)));
 	}
-	fclose(to);
 	return list;
 }
 
-static bool step_print(struct cgroup *cgroup)
+static void step_print(struct cgroup *cgroup)
 {
 	const struct pool *pool;
 
 	if (!cgroup_has_controller(cgroup))
-		return true;
+		return;
 	if (!cgroup_read(cgroup, POOL_ALL))
-		return false;
+		exit(EXIT_FAILED);
 	for (pool = cgroup->pools.first; pool; pool = pool->next) {
 		char *peaks __autofree = step_list(pool, false);
 		char *refused __autofree = step_list(pool, true);
 
-		if (*peaks || *refused)
+		if (peaks || refused)
 			say_line("%s: peaks:%s; refused:%s", pool->device.name,
-				 *peaks ? peaks : " none", *refused ? refused : " none");
+				 peaks ? peaks : " none", refused ? refused : " none");
 	}
-	return true;
 }
 
 int cmd_slurm_step(int argc, char **argv)
 {
 	struct cgroup *cgroup;
-	bool done = true;
 
 	options_read(&step_syntax, argc, argv);
 	/* A node without the controller is not an error if there are no limits to set. */
-	if (step_end || step_job.config.nr_rules) {
-		cgroup = hierarchy_open() ? step_open() : NULL;
-		done = cgroup && (step_end ? step_print(cgroup) : step_limit(cgroup));
-		cgroup_close_path(cgroup);
-	}
-	return done ? EXIT_DONE : EXIT_FAILED;
+	if (!step_end && !step_job.config.nr_rules)
+		return EXIT_DONE;
+	hierarchy_open(EXIT_FAILED);
+	cgroup = step_open();
+	if (!cgroup)
+		return EXIT_FAILED;
+	if (step_end)
+		step_print(cgroup);
+	else
+		step_limit(cgroup);
+	cgroup_close_path(cgroup);
+	return EXIT_DONE;
 }

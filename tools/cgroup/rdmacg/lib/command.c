@@ -66,16 +66,12 @@ char *command_help(int key, const char *text, const struct commands *commands)
 {
 	const struct command *command;
 	char *help = NULL;
-	size_t size;
-	FILE *to;
 
 	if (key != ARGP_KEY_HELP_POST_DOC || !commands)
 		return (char *)text;
-	to = memory_check(open_memstream(&help, &size));
-	fprintf(to, "%s:\n", commands->title);
+	memory_extend(&help, "%s:\n", commands->title);
 	for (command = commands->list; command->name; command++)
-		fprintf(to, "  %-10s %s\n", command->name, command->help);
-	fprintf(to, "\n%s", text);
-	fclose(to);
+		memory_extend(&help, "  %-10s %s\n", command->name, command->help);
+	memory_extend(&help, "\n%s", text);
 	return help;
 }

@@ -9,49 +9,33 @@ struct json_object *json_text(const char *text)
 	return valid ? json_object_new_string(valid) : NULL;
 }
 
-struct json_object *json_number(uint64_t value)
-{
-	return json_object_new_uint64(value);
-}
-
-void json_add(struct json_object *object, const char *key, struct json_object *value)
-{
-	json_object_object_add(object, key, value);
-}
-
 static void json_vfill(struct json_object *object, const char *keys, va_list args)
 {
 	char *copy __autofree = memory_string(keys);
 	char *rest = copy, *key;
-	uint64_t limit;
-	double value;
+	uint64_t number;
+	double part;
 
 	while ((key = strsep(&rest, " "))) {
 		char *colon = strchr(key, ':');
+		struct json_object *value = NULL;
 
 		*colon = '\0';
-		switch (colon[1]) {
-		case 's':
-			json_add(object, key, json_text(va_arg(args, const char *)));
-			break;
-		case 'u':
-			json_add(object, key, json_number(va_arg(args, uint64_t)));
-			break;
-		case 'l':
-			limit = va_arg(args, uint64_t);
-			json_add(object, key, limit == NUMBER_MAX ? NULL : json_number(limit));
-			break;
-		case 'b':
-			json_add(object, key, json_object_new_boolean(va_arg(args, int)));
-			break;
-		case 'd':
-			value = va_arg(args, double);
-			json_add(object, key, value < 0 ? NULL : json_object_new_double(value));
-			break;
-		case 'o':
-			json_add(object, key, va_arg(args, struct json_object *));
-			break;
+		if (colon[1] == 's') {
+			value = json_text(va_arg(args, const char *));
+		} else if (colon[1] == 'b') {
+			value = json_object_new_boolean(va_arg(args, int));
+		} else if (colon[1] == 'o') {
+			value = va_arg(args, struct json_object *);
+		} else if (colon[1] == 'd') {
+			part = va_arg(args, double);
+			value = part < 0 ? NULL : json_object_new_double(part);
+		} else {
+			number = va_arg(args, uint64_t);
+			if (colon[1] == 'u' || number != NUMBER_MAX)
+				value = json_object_new_uint64(number);
 		}
+		json_object_object_add(object, key, value);
 	}
 }
 
@@ -75,30 +59,42 @@ void json_fill(struct json_object *object, const char *keys, ...)
 	va_end(args);
 }
 
-/* Print a character of JSON. A character that is not ASCII is always in a string. */
-static void json_print_character(FILE *to, uint32_t character)
+void json_append(struct json_object *array, const char *keys, ...)
 {
-	if (character < 0x7f)
-		fputc(character, to);
-	else if (character < 0x10000)
-		fprintf(to, "\\u%04x", character);
-	else
-		fprintf(to, "\\u%04x\\u%04x", 0xd7c0 + (character >> 10),
-			0xdc00 + (character & 0x3ff));
+	struct json_object *object = json_object_new_object();
+	va_list args;
+
+	va_start(args, keys);
+	json_vfill(object, keys, args);
+	va_end(args);
+	json_object_array_add(array, object);
 }
 
-void json_print(FILE *to, struct json_object *object)
+void json_print(FILE *to, const char *keys, ...)
 {
+	struct json_object *object = json_object_new_object();
 	int flags = JSON_C_TO_STRING_NOSLASHESCAPE |
 		    (options.pretty ? JSON_C_TO_STRING_PRETTY : JSON_C_TO_STRING_PLAIN);
 	const char *text;
 	uint32_t character;
 	size_t length;
+	va_list args;
 
-	json_add(object, "format", json_number(JSON_FORMAT));
+	va_start(args, keys);
+	json_vfill(object, keys, args);
+	va_end(args);
+	json_fill(object, "format:u", (uint64_t)JSON_FORMAT);
 	text = json_object_to_json_string_ext(object, flags);
-	for (; (length = text_decode(text, &character)) && character; text += length)
-		json_print_character(to, character);
+	/* A character that is not ASCII is always in a string. */
+	for (; (length = text_decode(text, &character)) && character; text += length) {
+		if (character < 0x7f)
+			fputc(character, to);
+		else if (character < 0x10000)
+			fprintf(to, "\\u%04x", character);
+		else
+			fprintf(to, "\\u%04x\\u%04x", 0xd7c0 + (character >> 10),
+				0xdc00 + (character & 0x3ff));
+	}
 	fputc('\n', to);
 	json_object_put(object);
 }

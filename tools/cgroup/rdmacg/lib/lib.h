@@ -58,6 +58,8 @@ void *memory_resize(void *old, size_t count, size_t size);
 char *memory_string(const char *string);
 char *memory_format(const char *format, ...) __printf(1, 2);
 char *memory_vformat(const char *format, va_list args) __printf(1, 0);
+/* Append a formatted text to *@text, which may be NULL. */
+void memory_extend(char **text, const char *format, ...) __printf(2, 3);
 /* Add a zeroed element to the end of the array at *@array, and count it. Returns the element. */
 void *memory_append(void *array, size_t *count, size_t size);
 /* A variable with __autofree is freed when it goes out of scope. */
@@ -153,6 +155,13 @@ void clock_sleep(int64_t milliseconds);
 /* Print "rdmacg: ..." to stderr. */
 #define say_note(...)	say_about(NULL, "", __VA_ARGS__)
 void say_about(const char *where, const char *kind, const char *format, ...) __printf(3, 4);
+/* Call say_error(), and end the program with @status. */
+void say_and_exit(int status, const char *where, const char *format, ...)
+	__attribute((noreturn)) __printf(3, 4);
+/* End the program with an error of a command, or of its words. */
+#define say_failure(where, ...)	say_and_exit(EXIT_FAILED, where, __VA_ARGS__)
+#define options_fail(where, format, ...) \
+	say_and_exit(EXIT_USAGE, where, format "; see --help", ##__VA_ARGS__)
 /* Begin later errors and warnings with @where, a place in a file. NULL means no place. */
 void say_within(const char *where);
 /* Print later errors, warnings and notes to @to, or to stderr if @to is NULL. */
@@ -181,8 +190,6 @@ bool say_finish(void);
 
 /* A string. A byte that is not UTF-8 becomes the text \xNN. NULL becomes null. */
 struct json_object *json_text(const char *text);
-struct json_object *json_number(uint64_t value);
-void json_add(struct json_object *object, const char *key, struct json_object *value);
 /*
  * An object. @keys has the keys and the types of the arguments, such as "cgroup:s usage:u": s is a
  * string; u is a uint64_t; l is a uint64_t whose NUMBER_MAX becomes null; b is a bool; d is a
@@ -191,8 +198,10 @@ void json_add(struct json_object *object, const char *key, struct json_object *v
 struct json_object *json_pack(const char *keys, ...);
 /* Add the keys and values of json_pack() to an object. */
 void json_fill(struct json_object *object, const char *keys, ...);
-/* Print an object with its format and a newline, on several lines with -p, and free it. */
-void json_print(FILE *to, struct json_object *object);
+/* Add an object of json_pack() to an array. */
+void json_append(struct json_object *array, const char *keys, ...);
+/* Print an object of json_pack(), its format and a newline, on several lines with -p. */
+void json_print(FILE *to, const char *keys, ...);
 
 /* The options of commands. An invalid word ends the program with a message and status 2. */
 
@@ -269,9 +278,6 @@ void options_take_text(const char *text, void *to);
 void options_take_count(const char *text, void *to);
 /* Take a margin for peaks, "20%" or "20". @to is in thousandths of a percent. */
 void options_take_margin(const char *text, void *to);
-/* Print "rdmacg: WHERE: reason" and end the program with status 2. */
-void options_fail(const char *where, const char *format, ...)
-	__attribute((noreturn)) __printf(2, 3);
 
 /*
  * Tables for people. A column is as wide as its widest cell, and numbers are aligned to the right.
@@ -303,6 +309,11 @@ struct table {
 	size_t nr_cells;
 	/* The number of columns of the screen, or 0 for no limit. */
 	size_t width;
+	bool colours;
+	/* The width of each column of the table. */
+	size_t widths[TABLE_COLUMNS];
+	/* Each name of the first column is on a line above its rows. */
+	bool grouped;
 };
 
 /* The options --columns and --no-headings, for all tables of the command. */

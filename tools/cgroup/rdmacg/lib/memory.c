@@ -48,6 +48,17 @@ char *memory_format(const char *format, ...)
 	return string;
 }
 
+void memory_extend(char **text, const char *format, ...)
+{
+	char *before __autofree = *text, *more __autofree = NULL;
+	va_list args;
+
+	va_start(args, format);
+	more = memory_vformat(format, args);
+	va_end(args);
+	*text = memory_format("%s%s", before ? before : "", more);
+}
+
 void *memory_append(void *array, size_t *count, size_t size)
 {
 	char *elements, *added;

@@ -7,14 +7,6 @@
 /* The indent of continuation lines. */
 #define SAY_INDENT 2
 
-static void say(FILE *to, const char *prefix, const char *format, va_list args)
-{
-	char *raw __autofree = memory_vformat(format, args);
-	char *text __autofree = text_escape(raw);
-
-	fprintf(to, "%s%s\n", prefix, text);
-}
-
 static const char *say_place;
 static FILE *say_file;
 
@@ -28,28 +20,46 @@ void say_errors_to(FILE *to)
 	say_file = to;
 }
 
-void say_about(const char *where, const char *kind, const char *format, ...)
+static void say(const char *where, const char *kind, const char *format, va_list args)
 {
-	char *text __autofree = text_escape(where ? where : "");
-	char *place __autofree = text_escape(say_place && where ? say_place : "");
-	char *prefix __autofree = memory_format("rdmacg: %s%s%s%s%s", place, *place ? ": " : "",
-						text, where ? ": " : "", kind);
-	va_list args;
+	char *reason __autofree = memory_vformat(format, args);
+	const char *place = say_place && where ? say_place : "";
 
 	/* Flush earlier output, which belongs before the message. */
 	fflush(stdout);
+	say_line_to(say_file ? say_file : stderr, "rdmacg: %s%s%s%s%s%s", place,
+		    *place ? ": " : "", where ? where : "", where ? ": " : "", kind, reason);
+}
+
+void say_about(const char *where, const char *kind, const char *format, ...)
+{
+	va_list args;
+
 	va_start(args, format);
-	say(say_file ? say_file : stderr, prefix, format, args);
+	say(where, kind, format, args);
 	va_end(args);
+}
+
+void say_and_exit(int status, const char *where, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(where, "", format, args);
+	va_end(args);
+	exit(status);
 }
 
 void say_line_to(FILE *to, const char *format, ...)
 {
+	char *raw __autofree = NULL, *text __autofree = NULL;
 	va_list args;
 
 	va_start(args, format);
-	say(to, "", format, args);
+	raw = memory_vformat(format, args);
 	va_end(args);
+	text = text_escape(raw);
+	fprintf(to, "%s\n", text);
 }
 
 size_t say_width(void)

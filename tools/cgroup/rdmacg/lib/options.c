@@ -21,14 +21,6 @@ struct reading {
 /* The state of argp while an option is taken. */
 static struct argp_state *options_state;
 
-static void options_take_pretty(const char *text, void *to)
-{
-	(void)text;
-	(void)to;
-	options.json = true;
-	options.pretty = true;
-}
-
 /* --help, or --usage if @to is NULL. */
 static void options_take_help(const char *text, void *to)
 {
@@ -40,24 +32,11 @@ static void options_take_help(const char *text, void *to)
 
 static const struct choice options_common[] = {
 	{ "json", 'j', NULL, "JSON instead of text", NULL, &options.json },
-	{ "pretty", 'p', NULL, "JSON on several lines", options_take_pretty, NULL },
+	{ "pretty", 'p', NULL, "JSON on several lines", NULL, &options.pretty },
 	{ "help", 'h', NULL, "this text", options_take_help, &options },
 	{ "usage", 0, NULL, "a short list of all options", options_take_help, NULL },
 	{ 0 }
 };
-
-void options_fail(const char *where, const char *format, ...)
-{
-	va_list args;
-	char *reason;
-
-	va_start(args, format);
-	reason = memory_vformat(format, args);
-	va_end(args);
-	say_error(where, "%s; see --help", reason);
-	free(reason);
-	exit(EXIT_USAGE);
-}
 
 /*
  * glibc prints an unknown option without escapes, so refuse such an option before glibc sees it.
@@ -145,6 +124,7 @@ char **options_read(const struct syntax *syntax, int argc, char **argv)
 	error = argp_parse(&argp, argc, argv, flags, NULL, &reading);
 	if (error)
 		options_fail(argv[0], "%s", strerror(error));
+	options.json |= options.pretty;
 	free(reading.choices);
 	free(reading.options);
 	return reading.args;

@@ -86,93 +86,72 @@ void table_alarm(struct table *table, bool alarm)
 	table->cells[table->nr_cells - 1].alarm = alarm;
 }
 
-/* The layout of a table. */
-struct layout {
-	FILE *to;
-	bool colours;
-	/* The width of each column of the table. */
-	size_t widths[TABLE_COLUMNS];
-	/* Each name of the first column is on a line above its rows. */
-	bool grouped;
-};
-
-static size_t table_total(const struct table *table, const struct layout *layout)
+/* Whether the table is wider than the screen. */
+static bool table_is_too_wide(const struct table *table)
 {
-	size_t total = 0, i;
+	size_t total = table->grouped ? 2 : 0, i;
 
-	for (i = layout->grouped; i < table->nr_order; i++)
-		total += layout->widths[table->order[i]] + 2;
-	return layout->grouped ? total : total - 2;
+	for (i = table->grouped; i < table->nr_order; i++)
+		total += table->widths[table->order[i]] + 2;
+	return table->width && total - 2 > table->width;
 }
 
 /* The widest column of names that may still be cut, or NULL. */
-static size_t *table_widest(const struct table *table, struct layout *layout)
+static size_t *table_widest(struct table *table)
 {
 	size_t *widest = NULL, i;
 
 	for (i = 0; i < table->columns; i++)
-		if (table->align[i] == 'n' && layout->widths[i] > TABLE_NARROWEST &&
-		    (!widest || layout->widths[i] > *widest))
-			widest = &layout->widths[i];
+		if (table->align[i] == 'n' && table->widths[i] > TABLE_NARROWEST &&
+		    (!widest || table->widths[i] > *widest))
+			widest = &table->widths[i];
 	return widest;
 }
 
 /* Cut names until the table fits; begin with the widest column. */
-static void table_fit(struct table *table, struct layout *layout)
+static void table_fit(struct table *table)
 {
 	size_t *widest, i;
 
-	layout->grouped = table->width && table_total(table, layout) > table->width &&
-			  *table->align == 'g' && !table_wanted;
-	while (table->width && table_total(table, layout) > table->width) {
-		widest = table_widest(table, layout);
-		if (!widest)
-			break;
+	table->grouped = *table->align == 'g' && !table_wanted && table_is_too_wide(table);
+	while (table_is_too_wide(table) && (widest = table_widest(table)))
 		--*widest;
-	}
 	for (i = 0; i < table->nr_cells; i++) {
 		size_t column = i % table->columns;
 
 		if (table->align[column] == 'n')
-			text_clip_middle(table->cells[i].text, layout->widths[column]);
-		else if (layout->grouped && !column)
+			text_clip_middle(table->cells[i].text, table->widths[column]);
+		else if (table->grouped && !column)
 			text_clip_middle(table->cells[i].text, table->width);
 	}
 }
 
-static void table_print_text(const struct layout *layout, const char *text, const char *colour)
-{
-	bool coloured = layout->colours && colour;
-
-	fprintf(layout->to, "%s%s%s", coloured ? colour : "", text, coloured ? TABLE_PLAIN : "");
-}
-
 /* Print a row, or the heading if @cells is NULL. Print no blanks after the last text. */
-static void table_print_row(const struct table *table, const struct layout *layout,
-			    const struct cell *cells)
+static void table_print_row(const struct table *table, FILE *to, const struct cell *cells)
 {
-	size_t blanks = layout->grouped ? 2 : 0, i;
+	size_t blanks = table->grouped ? 2 : 0, i;
 
-	if (layout->grouped && cells && *cells[0].text)
-		fprintf(layout->to, "%s\n", cells[0].text);
-	for (i = layout->grouped; i < table->nr_order; i++) {
+	if (table->grouped && cells && *cells[0].text)
+		fprintf(to, "%s\n", cells[0].text);
+	for (i = table->grouped; i < table->nr_order; i++) {
 		size_t column = table->order[i];
 		const char *text = cells ? cells[column].text : table->headings[column];
-		const char *colour = !cells ? TABLE_BOLD : cells[column].alarm ? TABLE_RED : NULL;
-		size_t padding = layout->widths[column] - text_width(text);
+		const char *colour = !table->colours ? "" : !cells ? TABLE_BOLD :
+				     cells[column].alarm ? TABLE_RED : "";
+		size_t padding = table->widths[column] - text_width(text);
 		bool right = table->align[column] == 'r';
 
-		blanks += (i > layout->grouped ? 2 : 0) + (right ? padding : 0);
+		blanks += (i > table->grouped ? 2 : 0) + (right ? padding : 0);
 		if (*text) {
-			fprintf(layout->to, "%*s", (int)blanks, "");
-			table_print_text(layout, text, colour);
+			fprintf(to, "%*s%s%s%s", (int)blanks, "", colour, text,
+				*colour ? TABLE_PLAIN : "");
 			blanks = 0;
 		}
 		blanks += right ? 0 : padding;
 	}
 	/* The line of a group's name does not need a row after it. */
-	if (!layout->grouped || !cells || *cells[1].text)
-		fputc('\n', layout->to);
+	if (!table->grouped || !cells || *cells[1].text)
+		fputc('\n', to);
 }
 
 /* Use colours if stdout is a terminal, and NO_COLOR is not set. */
@@ -187,21 +166,21 @@ static bool table_in_colour(void)
 
 void table_print(struct table *table, FILE *to)
 {
-	struct layout layout = { .to = to, .colours = to == stdout && table_in_colour() };
 	size_t i, width;
 
+	table->colours = to == stdout && table_in_colour();
 	for (i = 0; i < table->columns; i++)
-		layout.widths[i] = table_bare ? 0 : text_width(table->headings[i]);
+		table->widths[i] = table_bare ? 0 : text_width(table->headings[i]);
 	for (i = 0; i < table->nr_cells; i++) {
 		width = text_width(table->cells[i].text);
-		if (width > layout.widths[i % table->columns])
-			layout.widths[i % table->columns] = width;
+		if (width > table->widths[i % table->columns])
+			table->widths[i % table->columns] = width;
 	}
-	table_fit(table, &layout);
+	table_fit(table);
 	if (!table_bare)
-		table_print_row(table, &layout, NULL);
+		table_print_row(table, to, NULL);
 	for (i = 0; i < table->nr_cells; i += table->columns)
-		table_print_row(table, &layout, table->cells + i);
+		table_print_row(table, to, table->cells + i);
 	while (table->nr_cells)
 		free(table->cells[--table->nr_cells].text);
 	free(table->cells);

@@ -45,11 +45,6 @@ static bool text_is_printable(uint32_t c)
 	       (c & 0xfffe) != 0xfffe;
 }
 
-static bool text_is_utf8_locale(void)
-{
-	return !strcmp(nl_langinfo(CODESET), "UTF-8");
-}
-
 /*
  * Whether @raw begins with a text that looks like an escape. The caller escapes the backslash of
  * such a text, so that two names never have the same copy. Keep the "\x2d" of systemd, because a
@@ -65,8 +60,8 @@ static bool text_is_escape(const char *raw)
 	       (byte < 0x20 || byte >= 0x7f || byte == '\\');
 }
 
-/* Copy @raw, and write \xNN for the bytes of characters that @keep refuses. */
-static char *text_filter(const char *raw, bool (*keep)(uint32_t character))
+/* Copy @raw, and write \xNN for the bytes of other characters than @printable and @ascii ones. */
+static char *text_filter(const char *raw, bool printable, bool ascii)
 {
 	char *copy = memory_zeroed(strlen(raw) * 4 + 1, 1);
 	char *to = copy;
@@ -75,7 +70,8 @@ static char *text_filter(const char *raw, bool (*keep)(uint32_t character))
 
 	while (*raw) {
 		length = text_decode(raw, &character);
-		if (length && keep(character) && !text_is_escape(raw)) {
+		if (length && !(printable && !text_is_printable(character)) &&
+		    !(ascii && character >= 0x80) && !text_is_escape(raw)) {
 			to = mempcpy(to, raw, length);
 			raw += length;
 			continue;
@@ -86,17 +82,6 @@ static char *text_filter(const char *raw, bool (*keep)(uint32_t character))
 			to += sprintf(to, "\\x%02x", (unsigned char)*raw++);
 	}
 	return copy;
-}
-
-static bool text_keep_printable(uint32_t character)
-{
-	return text_is_printable(character) && (character < 0x80 || text_is_utf8_locale());
-}
-
-static bool text_keep_all(uint32_t character)
-{
-	(void)character;
-	return true;
 }
 
 void text_unescape(char *text)
@@ -118,17 +103,17 @@ void text_unescape(char *text)
 
 char *text_escape(const char *raw)
 {
-	return text_filter(raw, text_keep_printable);
+	return text_filter(raw, true, strcmp(nl_langinfo(CODESET), "UTF-8"));
 }
 
 char *text_printable(const char *raw)
 {
-	return text_filter(raw, text_is_printable);
+	return text_filter(raw, true, false);
 }
 
 char *text_valid(const char *raw)
 {
-	return text_filter(raw, text_keep_all);
+	return text_filter(raw, false, false);
 }
 
 /* The length of the next character, and in *@columns the number of its columns. */

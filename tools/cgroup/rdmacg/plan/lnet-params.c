@@ -98,12 +98,9 @@ static bool lnet_set_idle(struct lnet_side *side, const char *name)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(lnet_idle); i++) {
-		char *old = side->idle;
-
 		if (strcmp(name, lnet_idle[i]))
 			continue;
-		side->idle = old ? memory_format("%s, %s", old, name) : memory_string(name);
-		free(old);
+		memory_extend(&side->idle, "%s%s", side->idle ? ", " : "", name);
 		return true;
 	}
 	return false;
@@ -210,15 +207,17 @@ static bool lnet_set_line(struct lnet_side *side, const char *where, char *line,
 	return true;
 }
 
-/*
- * Set the parameters of a text, in which a backslash at the end of a line joins the next line.
- * Changes @text.
- */
-static void lnet_set_text(struct lnet_side *side, const char *path, char *text, bool opa)
+/* Set the parameters of a file, in which a backslash at the end of a line joins the next line. */
+static void lnet_set_file(struct lnet_side *side, const char *path, bool opa)
 {
+	char *whole __autofree = plan_read_file(path);
+	char *text = whole;
 	bool has_any = false;
 	size_t number;
 
+	if (!text)
+		options_fail(path, "%s; give a file of modprobe.d, or the words of a line",
+			     strerror(errno));
 	for (number = 1; *text; number++) {
 		char *where __autofree = memory_format("%s:%zu", path, number);
 		char *end = strchrnul(text, '\n');
@@ -237,44 +236,24 @@ static void lnet_set_text(struct lnet_side *side, const char *path, char *text, 
 			     opa ? "" : "; --profile opa also reads the lines of ko2iblnd-opa");
 }
 
-static void lnet_set_file(struct lnet_side *side, const char *path, bool opa)
-{
-	char *text __autofree = plan_read_file(path);
-
-	if (!text)
-		options_fail(path, "%s; give a file of modprobe.d, or the words of a line",
-			     strerror(errno));
-	lnet_set_text(side, path, text, opa);
-}
-
-/* Set parameters of "options ko2iblnd KEY=VALUE...", or of this text without its first words. */
-static void lnet_set_typed(struct lnet_side *side, char *text, bool opa)
-{
-	if (strncmp(text, "options", strlen("options")))
-		lnet_set_parameters(side, "options", text);
-	else if (!lnet_set_line(side, "options", text, opa))
-		options_fail("options", "write 'options ko2iblnd KEY=VALUE...'");
-}
-
+/* Set parameters of files, of "options ko2iblnd KEY=VALUE...", or of KEY=VALUE... */
 static void lnet_set_words(struct lnet_side *side, bool opa)
 {
 	char *line __autofree = NULL;
 	const struct plan_text *word;
 
 	for (word = plan.texts; word < plan.texts + plan.nr_texts; word++) {
-		char *before = line;
-
 		if (*word->name)
 			continue;
-		if (!line && !strchr(word->text, '=') && strcmp(word->text, "options")) {
+		if (!line && !strchr(word->text, '=') && strcmp(word->text, "options"))
 			lnet_set_file(side, word->text, opa);
-			continue;
-		}
-		line = memory_format("%s%s ", before ? before : "", word->text);
-		free(before);
+		else
+			memory_extend(&line, "%s ", word->text);
 	}
-	if (line)
-		lnet_set_typed(side, line, opa);
+	if (line && strncmp(line, "options", strlen("options")))
+		lnet_set_parameters(side, "options", line);
+	else if (line && !lnet_set_line(side, "options", line, opa))
+		options_fail("options", "write 'options ko2iblnd KEY=VALUE...'");
 }
 
 void lnet_take(struct lnet_side *near, const struct plan_input *options)

@@ -101,11 +101,11 @@ void lnet_setup(struct plan_part *part, struct lnet_side *side)
 	uint64_t pool = lnet_get(side, "fmr-pool-size"), ntx = lnet_get(side, "ntx");
 
 	if (lnet_has_pools(side) && pool < ntx / 4)
-		plan_fail(plan.form->name,
-			  "%s: the interface does not start, for fmr_pool_size=%" PRIu64
-			  " is less than a quarter of ntx=%" PRIu64
-			  " (kiblnd_net_init_pools()); raise the former",
-			  side->name, pool, ntx);
+		say_failure(plan.form->name,
+			    "%s: the interface does not start, for fmr_pool_size=%" PRIu64
+			    " is less than a quarter of ntx=%" PRIu64
+			    " (kiblnd_net_init_pools()); raise the former",
+			    side->name, pool, ntx);
 	side->own_depth = lnet_add_depth(part, side);
 	side->own_frags = lnet_add_frags(part, side);
 	if (lnet_is_old(side))
@@ -204,10 +204,10 @@ void lnet_add_end(struct plan_part *part, struct lnet_side *side, uint64_t depth
 	PLAN_INPUT(part, side->inputs, wrq_sge);
 
 	if (!lnet_reduce(side, frags, depth))
-		plan_fail(plan.form->name,
-			  "%s: max_qp_wr=%" PRIu64
-			  " is too small for any connection; the device cannot be used",
-			  side->name, (uint64_t)W);
+		say_failure(plan.form->name,
+			    "%s: max_qp_wr=%" PRIu64
+			    " is too small for any connection; the device cannot be used",
+			    side->name, (uint64_t)W);
 	if (W && !lnet_is_old(side))
 		queue_depth = PLAN_OF_KEY(part, FIGURE, "queue_depth", min(qd, W / (1 + F + fr)),
 					  "2.13 on: o2iblnd.c, kiblnd_send_wrs() (LU-12279); in 2.11 and 2.12, one less for each refusal");

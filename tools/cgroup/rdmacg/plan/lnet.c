@@ -115,17 +115,6 @@ static bool lnet_connect(struct plan_part *part, const struct lnet_side *active,
 
 /* --- the plan --- */
 
-/* Plan for one node, whose connections have the sizes that the node itself chooses. */
-static void lnet_plan_node(struct lnet_side *side)
-{
-	struct plan_part *part = plan_add_part("One connection of Lustre 2.%u", side->release);
-
-	lnet_setup(part, side);
-	lnet_add_end(part, side, side->own_depth, side->own_frags);
-	lnet_add_node(plan_add_part("All of the node, peers: %" PRIu64, lnet_get(side, "peers")),
-		      side, lnet_get(side, LNET_CONNS));
-}
-
 /* Plan for a connection that @active requests, and for its two ends. */
 static void lnet_plan_link(struct lnet_side *active, struct lnet_side *passive)
 {
@@ -153,11 +142,6 @@ static void lnet_plan_total(struct lnet_side *side, uint64_t conns)
 	lnet_add_node(part, side, conns);
 }
 
-static void lnet_start(struct lnet_side *side)
-{
-	lnet_setup(plan_add_part("%s, Lustre 2.%u", side->name, side->release), side);
-}
-
 static void lnet_plan_pair(struct lnet_side *near, struct lnet_side *far)
 {
 	/*
@@ -172,8 +156,8 @@ static void lnet_plan_pair(struct lnet_side *near, struct lnet_side *far)
 	if (near->release < 8 || far->release < 8)
 		options_fail("--remote",
 			     "the negotiation of releases before 2.8 is unknown; give 2.8 or later");
-	lnet_start(near);
-	lnet_start(far);
+	lnet_setup(plan_add_part("%s, Lustre 2.%u", near->name, near->release), near);
+	lnet_setup(plan_add_part("%s, Lustre 2.%u", far->name, far->release), far);
 	lnet_plan_link(near, far);
 	lnet_plan_link(far, near);
 	/* Both nodes have created a queue, or none of them has. */
@@ -190,14 +174,20 @@ static void lnet_add(struct plan_input *inputs)
 {
 	static struct lnet_side near = { .name = "this node" };
 	static struct lnet_side far = { .name = "the other end" };
+	struct plan_part *part;
 
 	lnet_take(&near, inputs);
-	if (!plan_text("remote")) {
-		lnet_plan_node(&near);
+	if (plan_text("remote")) {
+		lnet_take_remote(&far);
+		lnet_plan_pair(&near, &far);
 		return;
 	}
-	lnet_take_remote(&far);
-	lnet_plan_pair(&near, &far);
+	/* The connections have the sizes that the node itself would choose. */
+	part = plan_add_part("One connection of Lustre 2.%u", near.release);
+	lnet_setup(part, &near);
+	lnet_add_end(part, &near, near.own_depth, near.own_frags);
+	lnet_add_node(plan_add_part("All of the node, peers: %" PRIu64, lnet_get(&near, "peers")),
+		      &near, lnet_get(&near, LNET_CONNS));
 }
 
 const struct plan_form lnet_form = {

@@ -12,19 +12,6 @@ struct plan plan;
 
 /* --- values, parts, plans --- */
 
-void plan_fail(const char *form, const char *format, ...)
-{
-	va_list args;
-	char *reason;
-
-	va_start(args, format);
-	reason = memory_vformat(format, args);
-	va_end(args);
-	say_error(form, "%s", reason);
-	free(reason);
-	exit(EXIT_FAILED);
-}
-
 struct plan_part *plan_add_part(const char *title, ...)
 {
 	struct plan_part *part = memory_zeroed(1, sizeof(*part));
@@ -62,9 +49,7 @@ static const char plan_letters[] =
 static char *plan_in_numbers(const struct plan_part *part, const char *formula)
 {
 	struct json_object *value;
-	size_t size;
-	char *text;
-	FILE *out = memory_check(open_memstream(&text, &size));
+	char *text = NULL;
 
 	while (*formula) {
 		char *word __autofree = memory_format("%.*s",
@@ -72,13 +57,12 @@ static char *plan_in_numbers(const struct plan_part *part, const char *formula)
 						      formula);
 
 		if (json_object_object_get_ex(part->names, word, &value))
-			fputs(json_object_get_string(value), out);
+			memory_extend(&text, "%s", json_object_get_string(value));
 		else
-			fputs(word, out);
+			memory_extend(&text, "%s", word);
 		formula += strlen(word);
 	}
-	fclose(out);
-	return memory_check(text);
+	return text;
 }
 
 __int128 plan_add(struct plan_part *part, enum plan_kind kind, const char *key, __int128 value,
@@ -94,17 +78,16 @@ __int128 plan_add(struct plan_part *part, enum plan_kind kind, const char *key, 
 	else if (kind == PLAN_KIND_LIMIT && value > NUMBER_LARGEST)
 		fault = "is more than the largest limit of the kernel, 9223372036854775806";
 	if (fault)
-		plan_fail(plan.form->name, "%s = %s = %s %s; %s", key, formula, numbers, fault,
-			  value < 0 ? "subtract less" : "give smaller numbers");
-	json_add(part->names, key, json_number(value));
+		say_failure(plan.form->name, "%s = %s = %s %s; %s", key, formula, numbers, fault,
+			    value < 0 ? "subtract less" : "give smaller numbers");
+	json_object_object_add(part->names, key, json_object_new_uint64(value));
 	if (kind == PLAN_KIND_LIMIT)
-		json_add(part->limits, key, json_number(value));
+		json_object_object_add(part->limits, key, json_object_new_uint64(value));
 	if (kind == PLAN_KIND_FIGURE)
-		json_add(part->figures, key, json_number(value));
+		json_object_object_add(part->figures, key, json_object_new_uint64(value));
 	if (kind != PLAN_KIND_NAME)
-		json_object_array_add(part->formulas,
-				      json_pack("key:s value:u formula:s numbers:s source:s", key,
-						(uint64_t)value, formula, numbers, source));
+		json_append(part->formulas, "key:s value:u formula:s numbers:s source:s", key,
+			    (uint64_t)value, formula, numbers, source);
 	return value;
 }
 
@@ -113,14 +96,11 @@ __int128 plan_add(struct plan_part *part, enum plan_kind kind, const char *key, 
 /* The text " KEY=VALUE" for each value. The caller frees the result. */
 static char *plan_format_values(struct json_object *values)
 {
-	size_t size;
-	char *text;
-	FILE *out = memory_check(open_memstream(&text, &size));
+	char *text = memory_string("");
 
 	json_object_object_foreach(values, key, value)
-		fprintf(out, " %s=%s", key, json_object_get_string(value));
-	fclose(out);
-	return memory_check(text);
+		memory_extend(&text, " %s=%s", key, json_object_get_string(value));
+	return text;
 }
 
 static const char *plan_get(struct json_object *formula, const char *key)
@@ -188,32 +168,32 @@ static void plan_print_text(void)
 
 static struct json_object *plan_json_part(const struct plan_part *part)
 {
-	struct json_object *object = json_pack("title:s cgroup:s", part->title, part->cgroup);
-	struct json_object *notes = json_object_new_array();
+	struct json_object *object, *notes = json_object_new_array();
 	size_t i;
 
-	device_json(object, &part->device);
 	for (i = 0; i < part->nr_notes; i++)
 		json_object_array_add(notes, json_text(part->notes[i]));
-	json_fill(object, "limits:o figures:o notes:o", part->limits, part->figures, notes);
+	object = json_pack("title:s cgroup:s device:s index:o limits:o figures:o notes:o",
+			   part->title, part->cgroup, part->device.name,
+			   device_index(&part->device), part->limits, part->figures, notes);
 	if (plan.explain)
-		json_add(object, "formulas", part->formulas);
+		json_object_object_add(object, "formulas", part->formulas);
 	return object;
 }
 
 static void plan_print_json(void)
 {
-	struct json_object *object = json_pack("format:u plan:s", (uint64_t)JSON_FORMAT,
-					       plan.form->name);
 	struct json_object *parts = json_object_new_array();
 	size_t i;
 
-	if (plan.explain && plan.form->read)
-		json_add(object, "read", json_text(plan.form->read));
 	for (i = 0; i < plan.nr_parts; i++)
 		json_object_array_add(parts, plan_json_part(plan.parts[i]));
-	json_add(object, "parts", parts);
-	json_print(stdout, object);
+	if (plan.explain && plan.form->read)
+		json_print(stdout, "format:u plan:s read:s parts:o", (uint64_t)JSON_FORMAT,
+			   plan.form->name, plan.form->read, parts);
+	else
+		json_print(stdout, "format:u plan:s parts:o", (uint64_t)JSON_FORMAT,
+			   plan.form->name, parts);
 }
 
 int plan_run(const struct plan_form *form, int argc, char **argv)
@@ -226,6 +206,6 @@ int plan_run(const struct plan_form *form, int argc, char **argv)
 	else
 		plan_print_text();
 	if (plan.failure)
-		plan_fail(form->name, "%s", plan.failure);
+		say_failure(form->name, "%s", plan.failure);
 	return EXIT_DONE;
 }

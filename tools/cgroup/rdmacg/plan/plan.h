@@ -57,9 +57,6 @@ extern struct plan plan;
 /* Add a part, for the cgroup and the device of --cgroup and --device. */
 struct plan_part *plan_add_part(const char *title, ...) __printf(1, 2);
 void plan_add_note(struct plan_part *part, const char *format, ...) __printf(2, 3);
-/* Print an error and end the program with status 1. */
-void plan_fail(const char *form, const char *format, ...)
-	__attribute((noreturn)) __printf(2, 3);
 
 /*
  * Add a value to @part and return the value. A value below 0 or above 64 bits, or a limit that the

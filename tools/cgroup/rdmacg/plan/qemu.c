@@ -51,17 +51,6 @@ static const struct plan_block qemu_pc_blocks[] = {
 
 static struct plan_blocks qemu_blocks;
 
-static void qemu_read_file(const char *path)
-{
-	char *text __autofree = plan_read_file(path);
-
-	if (!text)
-		plan_fail(path, "%s; give a file with the text of 'info ramblock'",
-			  strerror(errno));
-	if (!plan_parse_blocks(path, text, &qemu_blocks))
-		exit(EXIT_FAILED);
-}
-
 /* Read the sizes of --ram. Words without an option are more sizes, as in "--ram 1G 2G". */
 static void qemu_get_ram(void)
 {
@@ -90,13 +79,14 @@ static void qemu_set_zero(const char *name)
 	while (i < qemu_blocks.count && strcmp(qemu_blocks.block[i].name, name))
 		i++;
 	if (i == qemu_blocks.count)
-		plan_fail(name,
-			  "there is no such RAM block; give a name from 'info ramblock'");
+		say_failure(name,
+			    "there is no such RAM block; give a name from 'info ramblock'");
 	qemu_blocks.block[i].is_zero = true;
 }
 
 static void qemu_get_blocks(void)
 {
+	char *blocks __autofree = NULL;
 	const char *file = plan_text("ramblocks"), *word = plan_text("");
 	const struct plan_text *text;
 
@@ -104,10 +94,14 @@ static void qemu_get_blocks(void)
 		options_fail(plan.form->name, "give --ram or --ramblocks");
 	if (file && word)
 		options_fail(word, "is one word too many; a SIZE belongs to --ram");
-	if (file)
-		qemu_read_file(file);
-	else
+	blocks = file ? plan_read_file(file) : NULL;
+	if (!file)
 		qemu_get_ram();
+	else if (!blocks)
+		say_failure(file, "%s; give a file with the text of 'info ramblock'",
+			    strerror(errno));
+	else if (!plan_parse_blocks(file, blocks, &qemu_blocks))
+		exit(EXIT_FAILED);
 	for (text = plan.texts; text < plan.texts + plan.nr_texts; text++)
 		if (!strcmp(text->name, "zero"))
 			qemu_set_zero(text->text);
@@ -135,8 +129,8 @@ static void qemu_count(struct plan_part *part, bool pin_all, __int128 *chunks, _
 		*bytes += div_up(block->used, QEMU_PAGE) * QEMU_PAGE;
 	}
 	if (*bytes > UINT64_MAX)
-		plan_fail(plan.form->name,
-			  "the sum of the RAM blocks does not fit in 64 bits; give smaller sizes");
+		say_failure(plan.form->name,
+			    "the sum of the RAM blocks does not fit in 64 bits; give smaller sizes");
 }
 
 /* --- the plan --- */

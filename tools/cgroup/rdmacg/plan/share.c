@@ -79,8 +79,8 @@ static void share_read_capacity(const struct device *device)
 	} else {
 		capacity_read();
 		if (!capacity.has_file)
-			plan_fail("rdma.capacity",
-				  "the kernel has no such file; give --capacity KEY=VALUE,...");
+			say_failure("rdma.capacity",
+				    "the kernel has no such file; give --capacity KEY=VALUE,...");
 	}
 	share.pool = limits_find_pool(device, &capacity.pools);
 	if (!share.pool)
@@ -107,7 +107,7 @@ static void share_subtract(const char *text, bool is_kernel)
 		struct share_less *less;
 
 		if (!share_has(slot))
-			plan_fail(limit->key, "its capacity is unknown; remove this key");
+			say_failure(limit->key, "its capacity is unknown; remove this key");
 		less = &share.less[slot - share.pool->slots];
 		if (is_kernel)
 			less->kernel = min(less->kernel + limit->value, UINT64_MAX);
@@ -220,7 +220,7 @@ static void share_add_cgroup(const char *word)
 	if (!cgroup->name)
 		exit(EXIT_FAILED);
 	if (!*cgroup->name)
-		plan_fail("/", "the root cannot have limits; give a cgroup below it");
+		say_failure("/", "the root cannot have limits; give a cgroup below it");
 }
 
 /*
@@ -285,8 +285,7 @@ static void share_add(struct plan_input *inputs)
 	struct share_cgroup *cgroup;
 	size_t i;
 
-	if (!hierarchy_open())
-		exit(EXIT_FAILED);
+	hierarchy_open(EXIT_FAILED);
 	share_take_texts();
 	device = &share.pool->device;
 	proof = plan_add_part("Resources of %s for cgroups", device_text(device));
@@ -302,8 +301,8 @@ static void share_add(struct plan_input *inputs)
 		if (share_has(&share.pool->slots[i]))
 			share_add_resource(proof, &share.pool->slots[i]);
 	if (!json_object_object_length(proof->figures))
-		plan_fail(device->name,
-			  "the device has no known capacity; give --capacity KEY=VALUE,...");
+		say_failure(device->name,
+			    "the device has no known capacity; give --capacity KEY=VALUE,...");
 	plan_add_note(proof, "Resources without a known capacity have no limit.");
 }
 

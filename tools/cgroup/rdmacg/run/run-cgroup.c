@@ -20,6 +20,9 @@
 /* The name of the cgroup is this prefix and a number. */
 #define RUN_CGROUP_NAME	"rdmacg-run-"
 
+/* The cgroup is a scope of systemd, and this process is also in the cgroup. */
+static bool run_cgroup_scope;
+
 /* Whether the process is in the scope's cgroup. */
 static bool run_cgroup_is_in_scope(const char *name, pid_t pid)
 {
@@ -61,16 +64,15 @@ static bool run_cgroup_call_systemd(const char *name, pid_t child)
 	return ret >= 0;
 }
 
-static bool run_cgroup_make_scope(struct run_cgroup *home, const struct child *child)
+static struct cgroup *run_cgroup_make_scope(pid_t child)
 {
 	char *unit __autofree = memory_format(RUN_CGROUP_NAME "%d.scope", getpid());
 	char *name __autofree = NULL;
 
-	if (run_cgroup_call_systemd(unit, child->pid))
-		name = hierarchy_cgroup_of(child->pid);
-	home->cgroup = name ? cgroup_open(name) : NULL;
-	home->scope = home->cgroup;
-	return home->cgroup;
+	if (run_cgroup_call_systemd(unit, child))
+		name = hierarchy_cgroup_of(child);
+	run_cgroup_scope = true;
+	return name ? cgroup_open(name) : NULL;
 }
 
 static void run_cgroup_say_refusal(struct cgroup *parent, int error)
@@ -87,8 +89,9 @@ static void run_cgroup_say_refusal(struct cgroup *parent, int error)
 }
 
 /* Create a folder below @parent with a new name. */
-static bool run_cgroup_make_below(struct run_cgroup *home, struct cgroup *parent)
+static struct cgroup *run_cgroup_make_below(struct cgroup *parent)
 {
+	struct cgroup *cgroup = NULL;
 	int number = 0, error;
 	char *base;
 
@@ -98,37 +101,36 @@ static bool run_cgroup_make_below(struct run_cgroup *home, struct cgroup *parent
 				     number);
 		error = mkdirat(parent->dir, base, 0755) ? errno : 0;
 		if (!error)
-			home->cgroup = cgroup_open_child(parent, base);
+			cgroup = cgroup_open_child(parent, base);
 		free(base);
 	} while (error == EEXIST && ++number < RUN_CGROUP_NAMES);
-	if (!home->cgroup)
-		run_cgroup_say_refusal(parent, error ? error : ENOENT);
-	return home->cgroup;
+	if (cgroup)
+		return cgroup;
+	run_cgroup_say_refusal(parent, error ? error : ENOENT);
+	cgroup_close_path(parent);
+	return NULL;
 }
 
-bool run_cgroup_make(struct run_cgroup *home, const char *in, const struct child *child)
+struct cgroup *run_cgroup_make(const char *in, pid_t child)
 {
 	char *name __autofree = NULL;
 	struct cgroup *parent;
 
-	memset(home, 0, sizeof(*home));
 	/* On v1, the controller's hierarchy does not belong to systemd. */
 	if (!in && hierarchy.v2 && !*hierarchy_path("RDMACG_ROOT", "") && sd_booted() > 0)
-		return run_cgroup_make_scope(home, child);
+		return run_cgroup_make_scope(child);
 	name = in ? hierarchy_resolve(in) : hierarchy_cgroup_of(0);
 	parent = name ? cgroup_open(name) : NULL;
-	if (parent && !run_cgroup_make_below(home, parent))
-		cgroup_close_path(parent);
-	return home->cgroup;
+	return parent ? run_cgroup_make_below(parent) : NULL;
 }
 
-bool run_cgroup_enter(const struct run_cgroup *home, const struct child *child)
+bool run_cgroup_enter(const struct cgroup *cgroup, pid_t child)
 {
-	char *pid __autofree = memory_format("%d\n", child->pid);
-	int ret = home->scope ? 0 : file_write(home->cgroup->dir, "cgroup.procs", pid);
+	char *pid __autofree = memory_format("%d\n", child);
+	int ret = run_cgroup_scope ? 0 : file_write(cgroup->dir, "cgroup.procs", pid);
 
 	if (ret)
-		say_error(cgroup_name(home->cgroup),
+		say_error(cgroup_name(cgroup),
 			  "cannot move the command to this cgroup: %s; on cgroup v2, a common ancestor's cgroup.procs must belong to you",
 			  strerror(-ret));
 	return !ret;
@@ -137,19 +139,18 @@ bool run_cgroup_enter(const struct run_cgroup *home, const struct child *child)
 /* Remove the cgroups below @cgroup, deepest first. */
 static void run_cgroup_remove_below(struct cgroup *cgroup)
 {
-	struct dirent **children __autofree = NULL;
-	size_t count, i;
+	int i;
 
-	children = cgroup_children(cgroup, &count);
-	for (i = 0; i < count; i++) {
-		struct cgroup *child = cgroup_open_child(cgroup, children[i]->d_name);
+	cgroup_list(cgroup);
+	for (i = 0; i < cgroup->nr_children; i++) {
+		const char *base = cgroup->children[i]->d_name;
+		struct cgroup *child = cgroup_open_child(cgroup, base);
 
-		if (child) {
-			run_cgroup_remove_below(child);
-			cgroup_close(child);
-			unlinkat(cgroup->dir, children[i]->d_name, AT_REMOVEDIR);
-		}
-		free(children[i]);
+		if (!child)
+			continue;
+		run_cgroup_remove_below(child);
+		cgroup_close(child);
+		unlinkat(cgroup->dir, base, AT_REMOVEDIR);
 	}
 }
 
@@ -170,54 +171,45 @@ static int run_cgroup_remove_cgroup(struct cgroup *cgroup)
 	return errno;
 }
 
-/* Whether another rdmacg process runs a command in a sibling cgroup. */
-static bool run_cgroup_has_sibling(const struct cgroup *parent)
-{
-	struct dirent **children __autofree = NULL;
-	bool has = false;
-	size_t count, i;
-
-	children = cgroup_children(parent, &count);
-	for (i = 0; i < count; i++) {
-		has |= !strncmp(children[i]->d_name, RUN_CGROUP_NAME, strlen(RUN_CGROUP_NAME));
-		free(children[i]);
-	}
-	return has;
-}
-
 /*
  * Disable the controller again. The kernel refuses this if other cgroups need the controller now.
  */
 static void run_cgroup_disable(struct cgroup *parent, struct transaction *enabled)
 {
-	size_t i = enabled->nr_steps;
+	size_t step = enabled->nr_steps;
+	int i;
 
-	if (!parent || run_cgroup_has_sibling(parent))
+	if (!parent)
 		return;
-	while (i--) {
-		struct transaction_step *step = &enabled->steps[i];
+	/* Another rdmacg process may run a command in a sibling cgroup. */
+	cgroup_list(parent);
+	for (i = 0; i < parent->nr_children; i++)
+		if (!strncmp(parent->children[i]->d_name, RUN_CGROUP_NAME,
+			     strlen(RUN_CGROUP_NAME)))
+			return;
+	while (step--) {
+		const struct transaction_step *done = &enabled->steps[step];
 
-		if (step->done && *step->undo == '-')
-			file_write(step->cgroup->dir, step->file, step->undo);
+		if (done->done && *done->undo == '-')
+			file_write(done->cgroup->dir, done->file, done->undo);
 	}
 }
 
-void run_cgroup_remove(struct run_cgroup *home, struct transaction *enabled)
+void run_cgroup_remove(struct cgroup *cgroup, struct transaction *enabled)
 {
-	struct cgroup *cgroup = home->cgroup;
-	int error = 0;
+	int error;
 
-	/* systemd removes the scope's cgroup when this process ends, but not cgroups below it. */
-	if (home->scope)
+	/*
+	 * systemd removes the scope's cgroup when this process ends, but not cgroups below it, and
+	 * manages the cgroups above a scope.
+	 */
+	if (run_cgroup_scope) {
 		run_cgroup_remove_below(cgroup);
-	else
-		error = run_cgroup_remove_cgroup(cgroup);
+		return;
+	}
+	error = run_cgroup_remove_cgroup(cgroup);
 	if (error)
 		say_warning(cgroup_name(cgroup), "cannot be removed: %s; remove it later with rmdir(1)",
 			    strerror(error));
-	/* systemd manages the cgroups above a scope. */
-	if (!home->scope)
-		run_cgroup_disable(cgroup->parent, enabled);
-	cgroup_close_path(cgroup);
-	home->cgroup = NULL;
+	run_cgroup_disable(cgroup->parent, enabled);
 }

@@ -3,8 +3,7 @@
  * Random input from a container runtime and a container. The limits of an accepted annotation are
  * written as a second annotation. Parsing the second annotation must give the same limits.
  */
-#include "integration/oci.h"
-#include "lib/lib.h"
+#include "integration/oci-hook.c"
 
 int oci_fuzz(const uint8_t *data, size_t size);
 
@@ -68,6 +67,13 @@ static void oci_check_asked(struct config config)
 			break;
 	if (config.nr_rules)
 		oci_check(&config);
+}
+
+static void oci_free(struct oci *oci)
+{
+	free(oci->bundle);
+	config_free(&oci->policy.config);
+	memset(oci, 0, sizeof(*oci));
 }
 
 int oci_fuzz(const uint8_t *data, size_t size)

@@ -53,23 +53,12 @@ static int top_compare(const void *a, const void *b)
 	return difference ? difference : top_compare_names(one, other);
 }
 
-void top_sort(void)
+void top_set_order(enum top_order order)
 {
+	top.order = order;
+	top.first = 0;
 	if (top.nr_rows)
 		qsort(top.rows, top.nr_rows, sizeof(*top.rows), top_compare);
-}
-
-static void top_free_rows(struct top_row *rows, size_t count)
-{
-	size_t i;
-
-	for (i = 0; i < count; i++) {
-		free(rows[i].cgroup);
-		device_free(&rows[i].device);
-		free(rows[i].key);
-		free(rows[i].limit_of);
-	}
-	free(rows);
 }
 
 static void top_add(const struct cgroup *cgroup, const struct slot *slot)
@@ -90,18 +79,6 @@ static void top_add(const struct cgroup *cgroup, const struct slot *slot)
 	row->shown = slot->usage || slot->max != NUMBER_MAX;
 }
 
-static bool top_visit(struct cgroup *cgroup, void *data)
-{
-	const struct slot *slot = NULL;
-
-	(void)data;
-	/* Skip rates of commands and defaults, which have no usage. */
-	while ((slot = pools_next(&cgroup->pools, slot)))
-		if ((slot->has & POOL_BIT(POOL_CURRENT)) && slot_is_telling(slot))
-			top_add(cgroup, slot);
-	return true;
-}
-
 /* A counter that is smaller than before belongs to a new cgroup or device with the old name. */
 static void top_rate(struct top_row *row, const struct top_row *before, int64_t elapsed)
 {
@@ -115,14 +92,19 @@ static void top_rate(struct top_row *row, const struct top_row *before, int64_t 
 
 static bool top_walk(void)
 {
-	struct cgroup *cgroup = cgroup_open_argument(top.cgroup);
-	bool done;
+	struct walk walk = { .top = cgroup_open_argument(top.cgroup), .files = TOP_FILES };
+	const struct slot *slot = NULL;
+	struct cgroup *cgroup;
 
-	if (!cgroup)
+	if (!walk.top)
 		return false;
-	done = cgroup_walk(cgroup, TOP_FILES, top_visit, NULL);
-	cgroup_close_path(cgroup);
-	return done;
+	while ((cgroup = walk_next(&walk)))
+		while ((slot = pools_next(&cgroup->pools, slot)))
+			/* Skip rates of commands and defaults, which have no usage. */
+			if ((slot->has & POOL_BIT(POOL_CURRENT)) && slot_is_telling(slot))
+				top_add(cgroup, slot);
+	cgroup_close_path(walk.top);
+	return !walk.failed;
 }
 
 bool top_read(void)
@@ -145,8 +127,15 @@ bool top_read(void)
 						    top_compare_names) : NULL, top.when - before);
 		top.nr_shown += row->shown;
 	}
-	top_free_rows(old, nr_old);
-	top_sort();
+	for (row = old; row < old + nr_old; row++) {
+		free(row->cgroup);
+		device_free(&row->device);
+		free(row->key);
+		free(row->limit_of);
+	}
+	free(old);
+	if (top.nr_rows)
+		qsort(top.rows, top.nr_rows, sizeof(*top.rows), top_compare);
 	return done;
 }
 

@@ -80,50 +80,31 @@ static void top_release_signals(void)
  * Check the terminal before newterm(), which does not report why a terminal is unsuitable, and
  * accepts a terminal that only prints.
  */
-static bool top_check_terminal(void)
+static void top_check_terminal(void)
 {
 	const char *name = getenv("TERM");
 	int known = 0;
-	bool good;
 
-	if (!name || !*name) {
-		say_error("TERM", "is not set, so the terminal is unknown; top -b needs none");
-		return false;
-	}
-	if (setupterm(NULL, STDOUT_FILENO, &known) != OK) {
-		say_error("TERM", "the terminal %s is unknown; top -b needs none", name);
-		return false;
-	}
-	good = cursor_address && clear_screen;
-	if (!good)
-		say_error("TERM", "the terminal %s cannot do this; top -b needs none", name);
+	if (!name || !*name)
+		say_failure("TERM", "is not set, so the terminal is unknown; top -b needs none");
+	if (setupterm(NULL, STDOUT_FILENO, &known) != OK)
+		say_failure("TERM", "the terminal %s is unknown; top -b needs none", name);
+	if (!cursor_address || !clear_screen)
+		say_failure("TERM", "the terminal %s cannot do this; top -b needs none", name);
 	del_curterm(cur_term);
-	return good;
 }
 
-static bool top_open_terminal(void)
+static void top_open_terminal(void)
 {
-	if (!top_check_terminal())
-		return false;
 	screen.screen = newterm(NULL, stdout, stdin);
-	if (!screen.screen) {
-		say_error("terminal", "%s; top -b needs none", strerror(errno));
-		return false;
-	}
+	if (!screen.screen)
+		say_failure("terminal", "%s; top -b needs none", strerror(errno));
 	cbreak();
 	noecho();
 	nonl();
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
 	curs_set(0);
-	return true;
-}
-
-static void top_close_terminal(void)
-{
-	endwin();
-	delscreen(screen.screen);
-	free(screen.errors);
 }
 
 /* Draw a line, cut to the width of the screen. */
@@ -208,13 +189,6 @@ static void top_change_delay(bool longer)
 		top.delay_ms += step;
 	else
 		top.delay_ms = top.delay_ms > step + 250 ? top.delay_ms - step : 250;
-}
-
-static void top_set_order(enum top_order order)
-{
-	top.order = order;
-	top.first = 0;
-	top_sort();
 }
 
 static bool top_press_scroll(int key)
@@ -324,11 +298,9 @@ bool top_screen(void)
 	 */
 	if (!top_read())
 		return false;
+	top_check_terminal();
 	top_hold_signals();
-	if (!top_open_terminal()) {
-		top_release_signals();
-		return false;
-	}
+	top_open_terminal();
 	while (!screen.ended && !top_signal) {
 		if (looks++)
 			top_look();
@@ -337,7 +309,9 @@ bool top_screen(void)
 			break;
 		top_wait();
 	}
-	top_close_terminal();
+	endwin();
+	delscreen(screen.screen);
+	free(screen.errors);
 	top_release_signals();
 	return true;
 }

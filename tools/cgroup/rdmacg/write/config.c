@@ -258,3 +258,12 @@ bool config_match_device(const struct rule *rule, const struct device *device)
 		return false;
 	return config_matches(pattern->name, device->name);
 }
+
+const struct pool *config_find_pool(const struct rule *rule, const struct pools *pools)
+{
+	const struct pool *pool = pools->first;
+
+	while (pool && !config_match_device(rule, &pool->device))
+		pool = pool->next;
+	return pool;
+}

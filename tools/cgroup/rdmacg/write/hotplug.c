@@ -35,49 +35,32 @@ static void hotplug_free_folder(void *folder)
  * be for another device. Without udevd, as in a small guest, only the kernel sends events, and
  * libudev would wait for ever. libudev looks for the same file.
  */
-static const char *hotplug_source(void)
+void hotplug_open(struct hotplug *hotplug)
 {
-	return access("/run/udev/control", F_OK) ? "kernel" : "udev";
-}
+	const char *source = access("/run/udev/control", F_OK) ? "kernel" : "udev";
 
-static bool hotplug_open_devices(struct hotplug *hotplug)
-{
-	hotplug->udev = udev_new();
-	if (hotplug->udev)
-		hotplug->monitor = udev_monitor_new_from_netlink(hotplug->udev, hotplug_source());
-	if (hotplug->monitor &&
-	    udev_monitor_filter_add_match_subsystem_devtype(hotplug->monitor, "infiniband",
-							    NULL) >= 0 &&
-	    udev_monitor_enable_receiving(hotplug->monitor) >= 0) {
-		hotplug->devices = udev_monitor_get_fd(hotplug->monitor);
-		return true;
-	}
-	say_error("udev", "cannot watch for new devices: %s", strerror(errno));
-	return false;
-}
-
-bool hotplug_open(struct hotplug *hotplug)
-{
-	memset(hotplug, 0, sizeof(*hotplug));
 	hotplug->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (hotplug->inotify < 0)
-		say_error("inotify", "%s", strerror(errno));
-	else if (hotplug_open_devices(hotplug))
-		return true;
-	hotplug_close(hotplug);
-	return false;
+		say_failure("inotify", "%s", strerror(errno));
+	hotplug->udev = udev_new();
+	if (hotplug->udev)
+		hotplug->monitor = udev_monitor_new_from_netlink(hotplug->udev, source);
+	if (!hotplug->monitor ||
+	    udev_monitor_filter_add_match_subsystem_devtype(hotplug->monitor, "infiniband",
+							    NULL) < 0 ||
+	    udev_monitor_enable_receiving(hotplug->monitor) < 0)
+		say_failure("udev", "cannot watch for new devices: %s", strerror(errno));
+	hotplug->devices = udev_monitor_get_fd(hotplug->monitor);
 }
 
 void hotplug_close(struct hotplug *hotplug)
 {
-	if (hotplug->inotify >= 0)
-		close(hotplug->inotify);
+	close(hotplug->inotify);
 	tdestroy(hotplug->folders, hotplug_free_folder);
 	hotplug_drop(hotplug);
 	udev_monitor_unref(hotplug->monitor);
 	udev_unref(hotplug->udev);
 	memset(hotplug, 0, sizeof(*hotplug));
-	hotplug->inotify = -1;
 }
 
 static struct hotplug_folder *hotplug_find(const struct hotplug *hotplug, int number)

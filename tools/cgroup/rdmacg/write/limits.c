@@ -4,13 +4,6 @@
 
 #define LIMITS_WHOLE	100000
 
-static bool limits_is_key(const char *key, size_t length)
-{
-	/* A key contains a colon only in rdma.default, such as "hw:any". */
-	return length && *key >= 'a' && *key <= 'z' &&
-	       strspn(key, "abcdefghijklmnopqrstuvwxyz0123456789_:") >= length;
-}
-
 static bool limits_parse_value(struct limit *limit, const char *word, const char *text)
 {
 	size_t length = strlen(text);
@@ -69,7 +62,9 @@ static bool limits_parse_limit(struct limits *limits, const char *word)
 	struct limit *limit;
 	char *key;
 
-	if (!word[length] || !limits_is_key(word, length)) {
+	/* A key contains a colon only in rdma.default, such as "hw:any". */
+	if (!word[length] || *word < 'a' || *word > 'z' ||
+	    strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789_:") < length) {
 		say_error(word, "is not a limit; write KEY=VALUE, such as qp=100");
 		return false;
 	}
@@ -169,18 +164,6 @@ void limits_free(struct limits *limits)
 	memset(limits, 0, sizeof(*limits));
 }
 
-/* Append a formatted text to *@text, which may be NULL. */
-static void __printf(2, 3) limits_append(char **text, const char *format, ...)
-{
-	char *before __autofree = *text, *more __autofree;
-	va_list args;
-
-	va_start(args, format);
-	more = memory_vformat(format, args);
-	va_end(args);
-	*text = memory_format("%s%s", before ? before : "", more);
-}
-
 /* A unique name needs no index, but the kernel checks an index that is given. */
 const struct pool *limits_find_pool(const struct device *device, const struct pools *pools)
 {
@@ -193,7 +176,7 @@ const struct pool *limits_find_pool(const struct device *device, const struct po
 
 		if (found->is_default)
 			continue;
-		limits_append(&list, "%s%s", list ? ", " : "", device_text(found));
+		memory_extend(&list, "%s%s", list ? ", " : "", device_text(found));
 		if (strcmp(found->name, device->name))
 			continue;
 		if (!found->has_index || (device->has_index && found->index == device->index))
@@ -206,23 +189,20 @@ const struct pool *limits_find_pool(const struct device *device, const struct po
 	return NULL;
 }
 
-/* Check a number for the stock controller, which has 31 bits, and no rdma.capacity. */
-static bool limits_check_range(const struct limit *limit)
-{
-	if (capacity.has_file || number_is_bytes(limit->key) ||
-	    limit->value == NUMBER_MAX || limit->value <= INT32_MAX)
-		return true;
-	say_error(limit->key, "this kernel accepts at most %d; write max for no limit", INT32_MAX);
-	return false;
-}
-
 bool limits_value(const struct device *device, const struct limit *limit, uint64_t *value)
 {
 	uint64_t all;
 
 	*value = limit->value;
-	if (!limit->percent)
-		return limits_check_range(limit);
+	/* The stock controller has 31 bits, and no rdma.capacity. */
+	if (!limit->percent && (capacity.has_file || number_is_bytes(limit->key) ||
+				*value == NUMBER_MAX || *value <= INT32_MAX))
+		return true;
+	if (!limit->percent) {
+		say_error(limit->key, "this kernel accepts at most %d; write max for no limit",
+			  INT32_MAX);
+		return false;
+	}
 	if (device->is_default) {
 		say_error(limit->key, "default is of all devices, so write a number");
 		return false;
@@ -241,17 +221,6 @@ bool limits_value(const struct device *device, const struct limit *limit, uint64
 	return true;
 }
 
-static void limits_warn_usage(const struct limits *limits, const struct cgroup *cgroup,
-			      const struct slot *slot, uint64_t value)
-{
-	if (!(slot->has & POOL_BIT(POOL_CURRENT)) || value >= slot->usage)
-		return;
-	say_warning(cgroup_name(cgroup),
-		    "%s=%" PRIu64 " on %s is less than the usage, %" PRIu64
-		    ": existing objects stay, new ones are refused",
-		    slot->key, value, limits->device.name, slot->usage);
-}
-
 bool limits_check_keys(const struct limits *limits, const struct pool *pool)
 {
 	char *list __autofree = NULL;
@@ -265,7 +234,7 @@ bool limits_check_keys(const struct limits *limits, const struct pool *pool)
 		return true;
 	for (j = 0; j < pool->nr_slots; j++)
 		if (pool->slots[j].has & POOL_BIT(POOL_MAX))
-			limits_append(&list, "%s%s", list ? ", " : "", pool->slots[j].key);
+			memory_extend(&list, "%s%s", list ? ", " : "", pool->slots[j].key);
 	say_error(limits->limits[i].key, "%s has no limit of that name here; there are: %s",
 		  pool->device.name, list ? list : "none");
 	return false;
@@ -295,8 +264,8 @@ struct limits_line {
 static void limits_add_key(struct limits_line *line, const char *key, uint64_t value,
 			   uint64_t before)
 {
-	limits_append(&line->text, " %s=%s", key, number_text(value, false));
-	limits_append(&line->undo, " %s=%s", key, number_text(before, false));
+	memory_extend(&line->text, " %s=%s", key, number_text(value, false));
+	memory_extend(&line->undo, " %s=%s", key, number_text(before, false));
 }
 
 static bool limits_is_wanted(const struct limits *limits, const struct pool *pool,
@@ -325,8 +294,11 @@ static bool limits_add_keys(const struct limits *limits, const struct cgroup *cg
 			return false;
 		if (!limits_is_wanted(limits, pool, limit->key, before, value))
 			continue;
-		if (!is_default)
-			limits_warn_usage(limits, cgroup, slot, value);
+		if (!is_default && slot->has & POOL_BIT(POOL_CURRENT) && value < slot->usage)
+			say_warning(cgroup_name(cgroup),
+				    "%s=%" PRIu64 " on %s is less than the usage, %" PRIu64
+				    ": existing objects stay, new ones are refused",
+				    key, value, limits->device.name, slot->usage);
 		limits_add_key(&lines[is_default ? 0 : slot->class], key, value, before);
 	}
 	return true;
@@ -356,7 +328,7 @@ static void limits_add_whole(const struct limits *limits, const struct cgroup *c
 	enum pool_class class;
 
 	if (is_default && !by_key)
-		limits_append(&lines->text, " %s", limits->whole);
+		memory_extend(&lines->text, " %s", limits->whole);
 	for (slot = pool->slots; slot < pool->slots + pool->nr_slots; slot++) {
 		struct limits_line *line = &lines[is_default ? 0 : slot->class];
 		uint64_t after = is_max ? NUMBER_MAX : limits_by_default(cgroup, slot->key);
@@ -370,9 +342,9 @@ static void limits_add_whole(const struct limits *limits, const struct cgroup *c
 			limits_add_key(line, slot->key, after, slot->max);
 		if (by_key)
 			continue;
-		limits_append(&line->undo, " %s=%s", slot->key, number_text(slot->max, false));
+		memory_extend(&line->undo, " %s=%s", slot->key, number_text(slot->max, false));
 		if (!line->text)
-			limits_append(&line->text, " %s", limits->whole);
+			memory_extend(&line->text, " %s", limits->whole);
 	}
 	for (class = 0; class < POOL_CLASSES && !any; class++) {
 		free(lines[class].text);

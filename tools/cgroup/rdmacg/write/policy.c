@@ -20,26 +20,22 @@ static bool policy_is_request(const struct rule *rule)
 	return policy_is_in(rule, POLICY_ASKED) || policy_is_in(rule, POLICY_SHARE);
 }
 
-bool policy_read(struct policy *policy)
+void policy_read(struct policy *policy)
 {
 	char *file = (char *)policy->place;
 	size_t i = policy->config.nr_rules;
 
 	if (!config_read(&policy->config, &file, 1))
-		return false;
+		exit(EXIT_FAILED);
 	for (; i < policy->config.nr_rules; i++) {
 		const struct rule *rule = &policy->config.rules[i];
 
 		if (!policy_is_in(rule, POLICY_DEFAULT) && !policy_is_in(rule, POLICY_CEILING))
-			say_error(rule->where, "its section is neither [" POLICY_DEFAULT "] nor ["
-				  POLICY_CEILING "]");
-		else if (rule->limits.whole)
-			say_error(rule->where, "write each limit as KEY=VALUE, such as qp=100");
-		else
-			continue;
-		return false;
+			say_failure(rule->where, "its section is neither [" POLICY_DEFAULT
+				    "] nor [" POLICY_CEILING "]");
+		if (rule->limits.whole)
+			say_failure(rule->where, "write each limit as KEY=VALUE, such as qp=100");
 	}
-	return true;
 }
 
 /*
@@ -66,20 +62,21 @@ static const struct rule *policy_find(const struct policy *policy, const char *s
 	return found;
 }
 
-/* Find the limit of a section. Prints an error and returns false on a failure. */
-static bool policy_look_up(const struct policy *policy, const char *section,
-			   const struct device *device, const char *key, struct policy_limit *limit)
+/* Find the limit of a section. */
+static struct policy_limit policy_look_up(const struct policy *policy, const char *section,
+					  const struct device *device, const char *key)
 {
-	bool good;
+	struct policy_limit limit = {
+		.rule = policy_find(policy, section, device, key), .value = NUMBER_MAX,
+	};
 
-	limit->value = NUMBER_MAX;
-	limit->rule = policy_find(policy, section, device, key);
-	if (!limit->rule)
-		return true;
-	say_within(limit->rule->where);
-	good = limits_value(device, limits_find(&limit->rule->limits, key), &limit->value);
+	if (!limit.rule)
+		return limit;
+	say_within(limit.rule->where);
+	if (!limits_value(device, limits_find(&limit.rule->limits, key), &limit.value))
+		exit(EXIT_FAILED);
 	say_within(NULL);
-	return good;
+	return limit;
 }
 
 static uint64_t policy_least(uint64_t a, uint64_t b)
@@ -92,40 +89,38 @@ static uint64_t policy_least(uint64_t a, uint64_t b)
  * the lowest ceiling of the key. The number of a percentage is not known before the device is
  * registered.
  */
-static bool policy_look_up_ceiling(const struct policy *policy, const struct device *device,
-				   const char *key, bool is_asked, struct policy_limit *ceiling)
+static struct policy_limit policy_look_up_ceiling(const struct policy *policy,
+						  const struct device *device, const char *key,
+						  bool is_asked)
 {
+	struct policy_limit ceiling = { .value = NUMBER_MAX };
 	size_t i;
 
 	if (!device->is_default)
-		return policy_look_up(policy, POLICY_CEILING, device, key, ceiling);
-	ceiling->rule = NULL;
-	ceiling->value = NUMBER_MAX;
+		return policy_look_up(policy, POLICY_CEILING, device, key);
 	for (i = 0; i < policy->config.nr_rules; i++) {
 		const struct rule *rule = &policy->config.rules[i];
 		const struct limit *limit = limits_find(&rule->limits, key);
 
 		if (!limit || !policy_is_in(rule, POLICY_CEILING))
 			continue;
-		if (limit->percent && is_asked) {
-			say_error(rule->where,
-				  "%s is a percentage, so a container cannot ask for default; ask for each device",
-				  key);
-			return false;
-		}
-		if (limit->percent || (ceiling->rule && ceiling->value <= limit->value))
+		if (limit->percent && is_asked)
+			say_failure(rule->where,
+				    "%s is a percentage, so a container cannot ask for default; ask for each device",
+				    key);
+		if (limit->percent || (ceiling.rule && ceiling.value <= limit->value))
 			continue;
-		ceiling->rule = rule;
-		ceiling->value = limit->value;
+		ceiling.rule = rule;
+		ceiling.value = limit->value;
 	}
-	return true;
+	return ceiling;
 }
 
 /*
- * Whether a request is within the ceiling, or within @effective, the limit in effect, if there is
- * no ceiling.
+ * Check that a request is within the ceiling. Without a ceiling, the bound is @effective, the limit
+ * in effect.
  */
-static bool policy_check_asked(const struct policy *policy, const struct device *device,
+static void policy_check_asked(const struct policy *policy, const struct device *device,
 			       const char *key, const struct policy_limit *asked,
 			       const struct policy_limit *ceiling, uint64_t effective)
 {
@@ -133,241 +128,193 @@ static bool policy_check_asked(const struct policy *policy, const struct device 
 	const char *asks = number_text(asked->value, false), *may = number_text(most, false);
 
 	if (!asked->rule || asked->value <= most)
-		return true;
+		return;
 	if (ceiling->rule)
-		say_error(asked->rule->where,
-			  "%s: %s on %s is more than %s, the ceiling of %s; ask for less", key,
-			  asks, device->name, may, ceiling->rule->where);
-	else
-		say_error(asked->rule->where,
-			  "%s: %s on %s is more than %s, the limit that is in effect; only a ceiling in %s allows that",
-			  key, asks, device->name, may, policy->place);
-	return false;
+		say_failure(asked->rule->where,
+			    "%s: %s on %s is more than %s, the ceiling of %s; ask for less", key,
+			    asks, device->name, may, ceiling->rule->where);
+	say_failure(asked->rule->where,
+		    "%s: %s on %s is more than %s, the limit that is in effect; only a ceiling in %s allows that",
+		    key, asks, device->name, may, policy->place);
 }
 
-/* Get the limit for the cgroup. Prints an error and returns false if the request is too large. */
-static bool policy_decide(const struct policy *policy, const struct pool *pool, const char *key,
-			  uint64_t *value)
+/* The limit for the cgroup. */
+static uint64_t policy_decide(const struct policy *policy, const struct pool *pool,
+			      const char *key)
 {
 	const struct device *device = &pool->device;
 	const struct slot *slot = pool_find(pool, key);
-	struct policy_limit asked, share, by_default, ceiling;
+	struct policy_limit asked = policy_look_up(policy, POLICY_ASKED, device, key);
+	struct policy_limit share = policy_look_up(policy, POLICY_SHARE, device, key);
+	struct policy_limit by_default = policy_look_up(policy, POLICY_DEFAULT, device, key);
+	struct policy_limit ceiling = policy_look_up_ceiling(policy, device, key, asked.rule);
+	uint64_t value = asked.value;
 
-	if (!policy_look_up(policy, POLICY_ASKED, device, key, &asked) ||
-	    !policy_look_up(policy, POLICY_SHARE, device, key, &share) ||
-	    !policy_look_up(policy, POLICY_DEFAULT, device, key, &by_default) ||
-	    !policy_look_up_ceiling(policy, device, key, asked.rule, &ceiling) ||
-	    !policy_check_asked(policy, device, key, &asked, &ceiling,
-				slot ? slot->limit : NUMBER_MAX))
-		return false;
-	*value = asked.value;
+	policy_check_asked(policy, device, key, &asked, &ceiling, slot ? slot->limit : NUMBER_MAX);
 	if (!asked.rule)
-		*value = policy_least(policy_least(by_default.value, ceiling.value),
-				      slot ? slot->max : NUMBER_MAX);
-	*value = policy_least(*value, share.value);
-	return true;
+		value = policy_least(policy_least(by_default.value, ceiling.value),
+				     slot ? slot->max : NUMBER_MAX);
+	return policy_least(value, share.value);
 }
 
-/* Whether a rule for later devices may have this key: a device has it, or it contains a colon. */
-static bool policy_check_default(const struct pools *pools, const char *key)
+/* Whether a device has the key. */
+static bool policy_has_key(const struct pools *pools, const char *key)
 {
 	const struct pool *pool = pools->first;
 
 	while (pool && !pool_find(pool, key))
 		pool = pool->next;
-	if (!pool && !strchr(key, ':'))
-		say_error(key, "default has no limit of that name; rdmacg show -a lists them");
-	return pool || strchr(key, ':');
+	return pool;
 }
 
-/* Whether the device of @pool has the keys of a rule. Prints an error if the device lacks a key. */
-static bool policy_check_keys(const struct policy *policy, const struct rule *rule,
+/*
+ * Check that the device of @pool has the keys of a rule. A rule for later devices may also have
+ * keys with a colon.
+ */
+static void policy_check_keys(const struct policy *policy, const struct rule *rule,
 			      const struct pool *pool)
 {
-	bool good = true;
+	const struct limits *limits = &rule->limits;
 	size_t i;
 
 	say_within(rule->where);
-	if (!pool->device.is_default)
-		good = limits_check_keys(&rule->limits, pool);
-	else
-		for (i = 0; i < rule->limits.nr_limits && good; i++)
-			good = policy_check_default(&policy->cgroup->pools,
-						    rule->limits.limits[i].key);
+	if (!pool->device.is_default && !limits_check_keys(limits, pool))
+		exit(EXIT_FAILED);
+	for (i = 0; pool->device.is_default && i < limits->nr_limits; i++) {
+		const char *key = limits->limits[i].key;
+
+		if (!strchr(key, ':') && !policy_has_key(&policy->cgroup->pools, key))
+			say_failure(key,
+				    "default has no limit of that name; rdmacg show -a lists them");
+	}
 	say_within(NULL);
-	return good;
 }
 
 /* Add the keys of a rule for the device of @pool to @limits, except keys that @limits has. */
-static bool policy_take_rule(const struct policy *policy, const struct rule *rule,
+static void policy_take_rule(const struct policy *policy, const struct rule *rule,
 			     const struct pool *pool, struct limits *limits)
 {
 	bool matches = config_match_device(rule, &pool->device);
 	struct limit *limit;
-	uint64_t value;
 	size_t i;
 
-	if (matches ? !policy_check_keys(policy, rule, pool) : !rule->limits.device.is_default)
-		return !matches;
+	if (matches)
+		policy_check_keys(policy, rule, pool);
+	else if (!rule->limits.device.is_default)
+		return;
 	for (i = 0; i < rule->limits.nr_limits; i++) {
 		char *key = rule->limits.limits[i].key;
 
 		/* A rule for all devices may have keys that this device lacks. */
 		if (limits_find(limits, key) || (!matches && !pool_find(pool, key)))
 			continue;
-		if (!policy_decide(policy, pool, key, &value))
-			return false;
 		limit = memory_append(&limits->limits, &limits->nr_limits, sizeof(*limit));
 		limit->key = key;
-		limit->value = value;
+		limit->value = policy_decide(policy, pool, key);
 	}
-	return true;
 }
 
 /*
  * Keep the index of a request even if the name is unique, so that the kernel checks it: the device
- * of that index may be removed. Prints an error and returns false on a failure.
+ * of that index may be removed.
  */
-static bool policy_take_index(const struct rule *rule, struct device *device)
+static void policy_take_index(const struct rule *rule, struct device *device)
 {
 	const struct device *asked = &rule->limits.device;
 
 	if (!policy_is_request(rule) || !asked->has_index || strcmp(asked->name, device->name))
-		return true;
-	if (device->has_index && device->index != asked->index) {
-		say_error(rule->where,
-			  "%s: only one device has this name, so index=%u is another device",
-			  device->name, asked->index);
-		return false;
-	}
+		return;
+	if (device->has_index && device->index != asked->index)
+		say_failure(rule->where,
+			    "%s: only one device has this name, so index=%u is another device",
+			    device->name, asked->index);
 	device->has_index = true;
 	device->index = asked->index;
-	return true;
 }
 
 /* Add the writes of all rules for one device. */
-static bool policy_device(struct policy *policy, const struct pool *pool)
+static void policy_device(struct policy *policy, const struct pool *pool)
 {
 	struct limits limits = { .device = pool->device };
 	const struct rule *rules = policy->config.rules;
 	size_t count = policy->config.nr_rules, i;
-	bool good = true;
 
-	for (i = 0; i < count && good; i++)
-		good = policy_take_rule(policy, &rules[i], pool, &limits);
-	for (i = 0; i < count && good && limits.nr_limits && !pool->device.has_index; i++)
-		good = policy_take_index(&rules[i], &limits.device);
-	if (good && limits.nr_limits)
-		good = limits_add(&limits, &policy->change, policy->cgroup);
+	for (i = 0; i < count; i++)
+		policy_take_rule(policy, &rules[i], pool, &limits);
+	for (i = 0; i < count && limits.nr_limits && !pool->device.has_index; i++)
+		policy_take_index(&rules[i], &limits.device);
+	if (limits.nr_limits && !limits_add(&limits, &policy->change, policy->cgroup))
+		exit(EXIT_FAILED);
 	free(limits.limits);
-	return good;
 }
 
-/* Whether the device of a request exists. A request for a missing device would have no effect. */
-static bool policy_has_device(const struct pools *pools, const struct rule *rule)
+/* Check that the device of a request exists. A request for a missing device would do nothing. */
+static void policy_check_device(const struct pools *pools, const struct rule *rule)
 {
-	const struct pool *pool = pools->first;
-
-	if (!policy_is_request(rule) || rule->limits.device.is_default)
-		return true;
-	while (pool && !config_match_device(rule, &pool->device))
-		pool = pool->next;
-	if (pool)
-		return true;
+	if (!policy_is_request(rule) || rule->limits.device.is_default ||
+	    config_find_pool(rule, pools))
+		return;
 	/* Print an error with the existing devices. */
 	say_within(rule->where);
 	limits_find_pool(&rule->limits.device, pools);
-	say_within(NULL);
-	return false;
-}
-
-/* Add the writes of all requests and all rules. The limits of later devices come first. */
-static bool policy_prepare(struct policy *policy, unsigned int files)
-{
-	const struct pools *pools = &policy->cgroup->pools;
-	const struct pool *pool;
-	size_t i;
-
-	if (!cgroup_read_path(policy->cgroup, files))
-		return false;
-	for (i = 0; i < policy->config.nr_rules; i++)
-		if (!policy_has_device(pools, &policy->config.rules[i]))
-			return false;
-	pool = pools_find(pools, &device_default);
-	if (pool && !policy_device(policy, pool))
-		return false;
-	for (pool = pools->first; pool; pool = pool->next)
-		if (!pool->device.is_default && !policy_device(policy, pool))
-			return false;
-	return true;
+	exit(EXIT_FAILED);
 }
 
 /*
- * Enable the controller. If the limits are refused, do not disable the controller again. That would
+ * Enable the controller, and add the writes of all requests and all rules. The limits of later
+ * devices come first. If the limits are refused, do not disable the controller again. That would
  * remove the limits of other containers that start at the same time.
  */
-static bool policy_enable(struct cgroup *cgroup)
+static void policy_prepare(struct policy *policy, struct cgroup *cgroup, unsigned int files)
 {
-	struct transaction change = { 0 };
-	bool good;
+	struct transaction enabled = { 0 };
+	const struct pool *pool;
+	size_t i;
 
-	transaction_add_controller(&change, cgroup);
-	good = transaction_apply(&change);
-	transaction_free(&change);
-	if (good && !cgroup_has_controller(cgroup)) {
-		say_error(cgroup_name(cgroup), "has no file rdma.current; was it removed?");
-		good = false;
-	}
-	return good;
-}
-
-static bool policy_begin(struct policy *policy, struct cgroup *cgroup, unsigned int files)
-{
 	policy->cgroup = cgroup;
 	capacity_read();
-	return policy_enable(cgroup) && policy_prepare(policy, files);
+	if (!transaction_enable(&enabled, cgroup) || !cgroup_read_path(cgroup, files))
+		exit(EXIT_FAILED);
+	transaction_free(&enabled);
+	for (i = 0; i < policy->config.nr_rules; i++)
+		policy_check_device(&cgroup->pools, &policy->config.rules[i]);
+	pool = pools_find(&cgroup->pools, &device_default);
+	if (pool)
+		policy_device(policy, pool);
+	for (pool = cgroup->pools.first; pool; pool = pool->next)
+		if (!pool->device.is_default)
+			policy_device(policy, pool);
 }
 
-bool policy_limits(struct policy *policy, struct cgroup *cgroup)
+void policy_limits(struct policy *policy, struct cgroup *cgroup)
 {
-	bool done = policy_begin(policy, cgroup, POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT)) &&
-		    transaction_apply(&policy->change);
-
-	if (!done)
-		transaction_undo(&policy->change);
-	transaction_free(&policy->change);
-	return done;
-}
-
-/* Add a write to the text of its file, because a runtime writes each file once. */
-static bool policy_add_unified(struct json_object *unified, const struct transaction_step *step)
-{
-	char *text __autofree = NULL;
-	struct json_object *before = json_object_object_get(unified, step->file);
-
-	/* The stock controller accepts the limits of only one device in a write. */
-	if (before && !pools_find(&step->cgroup->pools, &device_default)) {
-		say_error(step->file,
-			  "a runtime cannot set limits of two devices on this kernel; limit one device");
-		return false;
-	}
-	text = memory_format("%s%s", before ? json_object_get_string(before) : "", step->text);
-	json_add(unified, step->file, json_text(text));
-	return true;
+	policy_prepare(policy, cgroup, POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT));
+	if (transaction_apply(&policy->change))
+		return;
+	transaction_undo(&policy->change);
+	exit(EXIT_FAILED);
 }
 
 struct json_object *policy_unified(struct policy *policy, struct cgroup *above)
 {
 	struct json_object *unified = json_object_new_object();
-	/* Do not read the usage of @above, which does not count for the new cgroup. */
-	bool good = policy_begin(policy, above, POOL_BIT(POOL_MAX));
-	size_t i;
+	const struct transaction_step *step;
 
-	for (i = 0; i < policy->change.nr_steps && good; i++)
-		good = policy_add_unified(unified, &policy->change.steps[i]);
-	transaction_free(&policy->change);
-	if (good)
-		return unified;
-	json_object_put(unified);
-	return NULL;
+	/* Do not read the usage of @above, which does not count for the new cgroup. */
+	policy_prepare(policy, above, POOL_BIT(POOL_MAX));
+	step = policy->change.steps;
+	for (; step < policy->change.steps + policy->change.nr_steps; step++) {
+		char *text __autofree = NULL;
+		struct json_object *before = json_object_object_get(unified, step->file);
+
+		/* The stock controller accepts the limits of only one device in a write. */
+		if (before && !pools_find(&step->cgroup->pools, &device_default))
+			say_failure(step->file,
+				    "a runtime cannot set limits of two devices on this kernel; limit one device");
+		/* A runtime writes each file once, so the file gets one text. */
+		text = memory_format("%s%s", before ? json_object_get_string(before) : "",
+				     step->text);
+		json_object_object_add(unified, step->file, json_text(text));
+	}
+	return unified;
 }

@@ -16,20 +16,13 @@ void transaction_add(struct transaction *change, const struct cgroup *cgroup, co
 	step->undo = undo;
 }
 
-static bool transaction_has_controller_below(const struct cgroup *cgroup)
+/*
+ * Add the writes that give @cgroup the controller: on cgroup v2 "+rdma" in cgroup.subtree_control
+ * of each ancestor that lacks it.
+ */
+static void transaction_add_controller(struct transaction *change, const struct cgroup *cgroup)
 {
-	char *enabled __autofree = file_read(cgroup->dir, TRANSACTION_CONTROL);
-	char *cursor = enabled;
-	char *word;
-
-	while ((word = strsep(&cursor, "\n ")))
-		if (!strcmp(word, "rdma"))
-			return true;
-	return false;
-}
-
-void transaction_add_controller(struct transaction *change, const struct cgroup *cgroup)
-{
+	char *enabled __autofree = NULL;
 	const struct cgroup *parent = cgroup->parent;
 
 	/* A cgroup without cgroup.procs was removed. */
@@ -37,12 +30,13 @@ void transaction_add_controller(struct transaction *change, const struct cgroup 
 	    !file_exists(cgroup->dir, "cgroup.procs"))
 		return;
 	transaction_add_controller(change, parent);
+	enabled = file_read(parent->dir, TRANSACTION_CONTROL);
 	/*
 	 * Write even if the file already shows rdma. Another process may be enabling the controller
 	 * at this moment, and the write waits until the files exist.
 	 */
 	transaction_add(change, parent, TRANSACTION_CONTROL, memory_string("+rdma\n"),
-			memory_string(transaction_has_controller_below(parent) ?
+			memory_string(hierarchy_has_word(enabled, "rdma", "\n ") ?
 				      "+rdma\n" : "-rdma\n"));
 }
 
@@ -97,16 +91,6 @@ static void transaction_say_refusal(const struct transaction_step *step, int err
 			  why ? why : "");
 }
 
-static void transaction_print(const struct transaction_step *step)
-{
-	char *path __autofree = cgroup_path(step->cgroup, step->file);
-	char *line __autofree = transaction_line(step);
-	char *quoted_line __autofree = text_quote(line);
-	char *quoted_path __autofree = text_quote(path);
-
-	say_line("echo %s > %s", quoted_line, quoted_path);
-}
-
 bool transaction_apply(struct transaction *change)
 {
 	size_t i;
@@ -117,13 +101,7 @@ bool transaction_apply(struct transaction *change)
 
 		if (step->done)
 			continue;
-		if (change->dry_run) {
-			if (!change->quiet)
-				transaction_print(step);
-			step->done = true;
-			continue;
-		}
-		ret = file_write(step->cgroup->dir, step->file, step->text);
+		ret = change->dry_run ? 0 : file_write(step->cgroup->dir, step->file, step->text);
 		if (ret) {
 			transaction_say_refusal(step, -ret);
 			return false;
@@ -133,24 +111,49 @@ bool transaction_apply(struct transaction *change)
 	return true;
 }
 
-static void transaction_undo_step(struct transaction_step *step)
+bool transaction_enable(struct transaction *change, const struct cgroup *cgroup)
 {
-	char *path __autofree = cgroup_path(step->cgroup, step->file);
-	char *line __autofree = transaction_line(step);
-	int ret = step->done ? file_write(step->cgroup->dir, step->file, step->undo) : 0;
+	transaction_add_controller(change, cgroup);
+	if (!transaction_apply(change))
+		return false;
+	if (change->dry_run || cgroup_has_controller(cgroup))
+		return true;
+	say_error(cgroup_name(cgroup), "has no RDMA controller; was the cgroup removed?");
+	return false;
+}
 
-	if (ret)
-		say_warning(path, "cannot undo the write: %s; \"%s\" stays in effect",
-			    strerror(-ret), line);
-	step->done = false;
+void transaction_print(const struct transaction *change)
+{
+	const struct transaction_step *step;
+
+	for (step = change->steps; step < change->steps + change->nr_steps; step++) {
+		char *path __autofree = cgroup_path(step->cgroup, step->file);
+		char *line __autofree = transaction_line(step);
+		char *quoted_line __autofree = text_quote(line);
+		char *quoted_path __autofree = text_quote(path);
+
+		say_line("echo %s > %s", quoted_line, quoted_path);
+	}
 }
 
 void transaction_undo(struct transaction *change)
 {
+	struct transaction_step *step;
 	size_t i = change->nr_steps;
+	int ret;
 
-	while (i-- && !change->dry_run)
-		transaction_undo_step(&change->steps[i]);
+	while (i-- && !change->dry_run) {
+		char *path __autofree = NULL, *line __autofree = NULL;
+
+		step = &change->steps[i];
+		path = cgroup_path(step->cgroup, step->file);
+		line = transaction_line(step);
+		ret = step->done ? file_write(step->cgroup->dir, step->file, step->undo) : 0;
+		if (ret)
+			say_warning(path, "cannot undo the write: %s; \"%s\" stays in effect",
+				    strerror(-ret), line);
+		step->done = false;
+	}
 }
 
 struct json_object *transaction_json(const struct transaction *change)
@@ -162,8 +165,7 @@ struct json_object *transaction_json(const struct transaction *change)
 		char *path __autofree = cgroup_path(change->steps[i].cgroup,
 						    change->steps[i].file);
 
-		json_object_array_add(array, json_pack("file:s text:s", path,
-						       change->steps[i].text));
+		json_append(array, "file:s text:s", path, change->steps[i].text);
 	}
 	return array;
 }

@@ -25,25 +25,22 @@ struct transaction_step {
 struct transaction {
 	struct transaction_step *steps;
 	size_t nr_steps;
-	/* Print the writes instead of writing. */
+	/* Do not write. */
 	bool dry_run;
-	/* Do not print the writes of a dry run. */
-	bool quiet;
 };
 
 /* Add a write. @text and @undo are freed with the transaction. */
 void transaction_add(struct transaction *change, const struct cgroup *cgroup, const char *file,
 		     char *text, char *undo);
 /*
- * Add the writes that give @cgroup the controller: on cgroup v2 "+rdma" in
- * cgroup.subtree_control of each ancestor that lacks it.
- */
-void transaction_add_controller(struct transaction *change, const struct cgroup *cgroup);
-/*
  * Do the writes that are not done yet. If the kernel refuses a write, print an error and return
  * false; the earlier writes stay.
  */
 bool transaction_apply(struct transaction *change);
+/* Enable the controller in @cgroup. Prints an error and returns false on a failure. */
+bool transaction_enable(struct transaction *change, const struct cgroup *cgroup);
+/* Print the writes as commands of a shell. */
+void transaction_print(const struct transaction *change);
 /* Undo the writes in reverse order. Print an error for a write that cannot be undone. */
 void transaction_undo(struct transaction *change);
 struct json_object *transaction_json(const struct transaction *change);
@@ -164,6 +161,8 @@ char *config_pattern(const char *name);
 /* Whether a rule applies to the cgroup of this name. "" is the root. */
 enum config_match config_match_cgroup(const struct rule *rule, const char *name);
 bool config_match_device(const struct rule *rule, const struct device *device);
+/* Find the first pool whose device matches a rule, or NULL. */
+const struct pool *config_find_pool(const struct rule *rule, const struct pools *pools);
 
 /*
  * The limits of a container or a job: the user requests limits, and the administrator sets a
@@ -189,21 +188,20 @@ struct policy {
 };
 
 /*
- * Add the rules of the administrator's file. Prints an error and returns false if a rule has
- * another section than default and ceiling, or no keys.
+ * Add the rules of the administrator's file. Ends the program with an error if a rule has another
+ * section than default and ceiling, or no keys.
  */
-bool policy_read(struct policy *policy);
+void policy_read(struct policy *policy);
 /*
  * Enable the controller in the ancestors of @cgroup, and set its limits. A request cannot exceed
  * the ceiling, or the limit in effect if there is no ceiling. Without a request, a limit becomes
  * the lower of default and ceiling, but never rises. A share can lower each limit further. If a
- * limit cannot be set, set no limit, print an error, and return false.
+ * limit cannot be set, set no limit, and end the program with an error.
  */
-bool policy_limits(struct policy *policy, struct cgroup *cgroup);
+void policy_limits(struct policy *policy, struct cgroup *cgroup);
 /*
  * Compute the limits of policy_limits() for a cgroup that a runtime is about to create below
- * @above. Returns an object with a text for each file that the runtime writes, or NULL after a
- * printed error.
+ * @above. Returns an object with a text for each file that the runtime writes.
  */
 struct json_object *policy_unified(struct policy *policy, struct cgroup *above);
 
@@ -227,8 +225,8 @@ struct hotplug {
 	size_t nr_names;
 };
 
-/* Prints an error and returns false if udev or inotify fails. */
-bool hotplug_open(struct hotplug *hotplug);
+/* Begin to watch. Ends the program with an error if udev or inotify fails. */
+void hotplug_open(struct hotplug *hotplug);
 void hotplug_close(struct hotplug *hotplug);
 /* Watch for new children of the cgroup. A second call for the same cgroup changes nothing. */
 void hotplug_add(struct hotplug *hotplug, const struct cgroup *cgroup);
