@@ -179,7 +179,8 @@ static void run_ah(void)
 
 /*
  * Create everything that a program needs to send: a context and one object of each type. Then
- * destroy all of it. Husky (NSDI '23) describes this attack on the control path as RdmaCtrlTest.
+ * destroy these objects. Husky (NSDI '23) describes this attack on the control path as
+ * RdmaCtrlTest.
  */
 static void run_program(void)
 {

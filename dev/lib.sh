@@ -35,8 +35,8 @@ arch_of() {
 	case $1 in qemu) echo x86_64 ;; uml) echo um ;; *) return 1 ;; esac
 }
 
-# The drivers of adapters that the patches change, which User-Mode Linux does not have. With
-# vm/config/adapters.config they compile.
+# The drivers of adapters that the patches change, which User-Mode Linux does not have. These
+# drivers compile with vm/config/adapters.config.
 ADAPTERS='drivers/infiniband/hw/bnxt_re/ drivers/infiniband/hw/mlx5/'
 
 # The lists and downloads of private_apt().
@@ -226,7 +226,8 @@ overlay() {
 	} >&2 || die "cannot assemble $3; is the disk full?"
 }
 
-# our_git: run git in a repository of ours. No setting of the user changes a patch there.
+# our_git: run git in a repository of ours. In this repository, no setting of the user changes a
+# patch.
 our_git() (
 	# shellcheck disable=SC2046 # one word per variable
 	unset GIT_DEFAULT_HASH GIT_DIFF_OPTS GIT_EXTERNAL_DIFF GIT_TEMPLATE_DIR $(git rev-parse --local-env-vars)

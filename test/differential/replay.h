@@ -120,7 +120,9 @@ static inline int nr_devices(void)
 	return mode == COMMON ? USED_DEVICES : DEVICES;
 }
 
-/* Whether an object of the type has its own fd. The fd of its context holds any other object. */
+/*
+ * Whether an object of the type has its own fd. Any other object is held by the fd of its context.
+ */
 static inline bool is_fd_type(enum resource type)
 {
 	return type == CONTEXT || type == COMP_CHANNEL || type == ASYNC_EVENT || type == CM_ID;

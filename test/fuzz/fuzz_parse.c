@@ -117,7 +117,7 @@ static bool is_key(const char *key, struct model_text model)
 	return strlen(key) == model.len && !memcmp(key, model.at, model.len);
 }
 
-/* Parse the limits of a line. Returns their number, or -EINVAL. */
+/* Parse the limits of a line. Returns the number of limits, or -EINVAL. */
 static int check_limits(char *line, struct model_text model)
 {
 	struct model_limit wanted;

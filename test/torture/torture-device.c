@@ -20,7 +20,7 @@ bool torture_has_module(void)
 	return getenv("MODULES");
 }
 
-/* Whether the calm device stays. Only the actor "module" removes it. */
+/* Whether the calm device stays. Only the actor "module" removes the calm device. */
 bool torture_is_calm(void)
 {
 	return !torture_has_module();
@@ -86,7 +86,9 @@ static void tool_exec(const char *netns, char *command, int output)
 	_exit(127);
 }
 
-/* Run a command. Puts its output into @text, and returns its status, as from wait(). */
+/*
+ * Run a command. Puts the output of the command into @text, and returns the status, as wait() does.
+ */
 static int tool_run(const char *netns, char *command, char *text, size_t size)
 {
 	size_t len = 0;

@@ -62,10 +62,10 @@ static const struct export_family export_families[] = {
 struct export_row {
 	/*
 	 * The label cgroup="a", with a comma, or "" for a capacity. All rows of the cgroup share
-	 * it.
+	 * this label.
 	 */
 	const char *cgroup;
-	/* The labels device="rxe0",resource="qp". All rows of the resource share them. */
+	/* The labels device="rxe0",resource="qp". All rows of the resource share these labels. */
 	const char *labels;
 	bool bytes;
 	/* The kinds that the kernel counts, each as 1 << kind. */

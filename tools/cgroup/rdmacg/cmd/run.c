@@ -12,7 +12,7 @@
 #include "core/core.h"
 #include "run/run.h"
 
-/* The exit status of env(1) for its own failures. */
+/* The exit status for failures of run itself, as of env(1). */
 #define RUN_FAILED		125
 
 /* The interval between two reads of the usage, or between two looks for remaining processes. */

@@ -125,7 +125,7 @@ static bool watch_compare_slot(const struct slot *slot, const struct pools *befo
 	return memcmp(&slot->events, &old->events, sizeof(old->events));
 }
 
-/* Compare a cgroup with its earlier counters. Skip the descendants if they are equal. */
+/* Compare a cgroup with its earlier counters. Skip the descendants if the counters are equal. */
 static void watch_cgroup(struct cgroup *cgroup)
 {
 	static const struct pools nothing;

@@ -178,7 +178,7 @@ bool slot_is_telling(const struct slot *slot);
 
 /*
  * An array of devices, each with the objects that @describe() makes of its slots. If @wanted is not
- * NULL, it selects the slots.
+ * NULL, @wanted() selects the slots.
  */
 struct json_object *pools_json(const struct pools *pools, bool (*wanted)(const struct slot *slot),
 			       struct json_object *(*describe)(const struct slot *slot));
@@ -300,7 +300,7 @@ const char *cgroup_base(const struct cgroup *cgroup);
 const char *cgroup_limit_text(uint64_t limit, bool human);
 /*
  * If @short_form, the text shows @name relative to its descendant @other, such as "self" or "..".
- * Otherwise it is @name itself, or "-" for NULL. The result is valid until the next call.
+ * Otherwise the text is @name itself, or "-" for NULL. The result is valid until the next call.
  */
 const char *cgroup_relative(const char *name, const char *other, bool short_form);
 /* The path of a file of the cgroup, for messages. The caller frees the result. */
@@ -363,8 +363,8 @@ uint64_t capacity_of(const struct device *device, const char *key);
 /* Count the objects of kernel users. */
 void netlink_count_kernel(void);
 /*
- * The slot of the device. A @device without an index matches each index. Returns NULL if it is not
- * found.
+ * The slot of the device. A @device without an index matches each index. Returns NULL if the slot
+ * is not found.
  */
 struct slot *netlink_find(const struct device *device, const char *key);
 

@@ -107,8 +107,8 @@ static struct slot *pool_get_slot(struct pool *pool, enum pool_class class, cons
 }
 
 /*
- * Where to put a value of @file; @event is an event such as "max", or NULL. Returns NULL if it is
- * unknown.
+ * Where to put a value of @file; @event is an event such as "max", or NULL. Returns NULL for an
+ * unknown event.
  */
 static uint64_t *slot_value(struct slot *slot, enum pool_file file, const char *event)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rdmacg: the controller's hierarchy, and the names of cgroups in it. */
+/* rdmacg: the controller's hierarchy, and the names of its cgroups. */
 #include "core/core.h"
 
 struct hierarchy hierarchy;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rdmacg: from a process, a unit or a container to its cgroup. */
+/* rdmacg: find the cgroup of a process, a unit or a container. */
 #include "core/core.h"
 
 /* A shorter prefix of an id matches too many containers. */

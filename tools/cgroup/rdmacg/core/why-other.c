@@ -9,8 +9,8 @@
 #define OTHER_IPC_LOCK	14
 
 /*
- * The machine's own user namespace: CAP_IPC_LOCK has an effect only there. The number is part of
- * the kernel's interface (PROC_USER_INIT_INO).
+ * The machine's own user namespace. CAP_IPC_LOCK has an effect only in this namespace. The number
+ * is part of the kernel's interface (PROC_USER_INIT_INO).
  */
 #define OTHER_USER_NAMESPACE	"user:[4026531837]"
 

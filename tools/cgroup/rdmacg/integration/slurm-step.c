@@ -5,8 +5,9 @@
  * The SPANK plugin in integrations/slurm runs this command before the tasks of a step and at the
  * end of the step, in slurmstepd's cgroup .../job_N/step_M/slurm or below it.
  *
- * The limits of the job apply to all its steps together. The first step that has limits sets them.
- * A later step can have lower limits for itself, but cannot raise the limits of the job.
+ * The limits of the job apply to all its steps together. The first step that has limits sets the
+ * limits of the job. A later step can have lower limits for itself, but cannot raise the limits of
+ * the job.
  */
 #include <sys/file.h>
 #include <sys/stat.h>

@@ -51,7 +51,7 @@ int cmd_slurm_step(int argc, char **argv);
  * the program. All results are to be freed.
  */
 
-/* Returns @memory, which a library has allocated. Ends the program if it is NULL. */
+/* Returns @memory, which a library has allocated. Ends the program if @memory is NULL. */
 void *memory_check(void *memory);
 void *memory_zeroed(size_t count, size_t size);
 void *memory_resize(void *old, size_t count, size_t size);
@@ -215,7 +215,7 @@ extern struct options options;
 /* An option of a command. */
 struct choice {
 	const char *name;
-	/* The letter of the option, or 0 if it has none. */
+	/* The letter of the option, or 0 for an option without a letter. */
 	int letter;
 	/* The name of its argument, or NULL. */
 	const char *arg;

@@ -49,7 +49,10 @@ static int number_shift(const char *unit)
 	return 10 * (found - number_units + 1);
 }
 
-/* @value * @by / @over, rounded down, or the largest number if it needs more than 64 bits. */
+/*
+ * @value * @by / @over, rounded down. If the result needs more than 64 bits, returns the largest
+ * number.
+ */
 static uint64_t number_scale(uint64_t value, uint64_t by, uint64_t over)
 {
 	unsigned __int128 wide = (unsigned __int128)value * by / over;

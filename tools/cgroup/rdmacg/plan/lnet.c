@@ -25,7 +25,7 @@ struct lnet_link {
 	uint64_t frags;
 };
 
-/* Whether @passive accepts @frags. If it does not, it answers with its own number. */
+/* Whether @passive accepts @frags. If @passive refuses, it answers with its own number. */
 static bool lnet_takes_frags(const struct lnet_side *passive, uint64_t frags)
 {
 	uint64_t own = passive->own_frags;
@@ -56,8 +56,8 @@ static bool lnet_retry_frags(struct plan_part *part, const struct lnet_side *act
 
 /*
  * kiblnd_passive_connect(): let @active connect, and return whether @passive accepts the queues.
- * The limits of its device do not count here. The loop ends, because @passive rejects the depth at
- * most once, and the fragments at most once.
+ * This ignores the limits of the device of @passive. The loop ends, because @passive rejects the
+ * depth at most once, and the fragments at most once.
  */
 static bool lnet_ask(struct plan_part *part, const struct lnet_side *active,
 		     const struct lnet_side *passive, struct lnet_link *link)

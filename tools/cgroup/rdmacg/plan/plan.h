@@ -252,7 +252,7 @@ void lnet_add_node(struct plan_part *part, const struct lnet_side *side, uint64_
 uint64_t lnet_reduce(const struct lnet_side *side, uint64_t frags, uint64_t depth);
 /* Whether the release is 2.10 or before. */
 bool lnet_is_old(const struct lnet_side *side);
-/* Whether the node has pools of MRs. A node without them cannot send or accept fewer fragments. */
+/* Whether the node has pools of MRs. A node without pools cannot send or accept fewer fragments. */
 bool lnet_has_pools(const struct lnet_side *side);
 
 #endif /* RDMACG_PLAN_H */

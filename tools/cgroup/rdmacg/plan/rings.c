@@ -20,8 +20,8 @@ static const char *const rings_in_kernel[] = {
 };
 
 /*
- * The driver of --driver or, from sysfs, of the part's device. Returns NULL if it is unknown. The
- * caller frees the result.
+ * The driver of --driver or, from sysfs, of the part's device. Returns NULL if the driver is
+ * unknown. The caller frees the result.
  */
 static char *rings_driver(const char *device)
 {

@@ -71,7 +71,10 @@ static struct hotplug_folder *hotplug_find(const struct hotplug *hotplug, int nu
 	return found ? *found : NULL;
 }
 
-/* The path goes through the descriptor, so it is always short. On v1, a cgroup may be renamed. */
+/*
+ * The path goes through the descriptor, so the path is always short. On v1, a cgroup may be
+ * renamed.
+ */
 void hotplug_add(struct hotplug *hotplug, const struct cgroup *cgroup)
 {
 	char *path __autofree = memory_format("/proc/self/fd/%d", cgroup->dir);

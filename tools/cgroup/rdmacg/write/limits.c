@@ -93,7 +93,7 @@ static bool limits_parse_word(struct limits *limits, const char *word)
 	return true;
 }
 
-/* Whether the words can be combined. Prints an error if they cannot. */
+/* Whether the words can be combined. Prints an error if the words cannot be combined. */
 static bool limits_check(const struct limits *limits)
 {
 	const char *device = limits->device.name;
