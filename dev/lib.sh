@@ -148,6 +148,13 @@ with_lock() {
 	flock -w 1800 9 || die "another run has held $CACHE/$1.lock for 30 minutes; end it first"
 }
 
+# build_verbs_hold FOLDER: build the program that holds objects.
+build_verbs_hold() {
+	mkdir -p "$1"
+	gcc -Wall -O2 -o "$1/verbs-hold" "$ROOT/demo/verbs-hold.c" -libverbs ||
+		die "demo/verbs-hold.c does not compile; is libibverbs-dev installed?"
+}
+
 # The programs among the kselftests that are ours.
 rdma_tests() {
 	for source in "$ROOT"/tools/testing/selftests/cgroup/test_rdma*.c; do

@@ -29,6 +29,18 @@ comment() {
 	tr -d '\r' | sed 's/^/# /'
 }
 
+# within SECONDS COMMAND...: repeat the command until it succeeds, or the time ends.
+within() {
+	seconds=$1
+	shift
+	for _ in $(seq $((seconds * 10))); do
+		! "$@" || return 0
+		sleep 0.1
+	done
+	echo "not within $seconds s: $*"
+	return 1
+}
+
 # report STATUS NAME [LOG]: report a test that ended with STATUS; show its log if it failed.
 report() {
 	if [ "$1" = 0 ]; then
