@@ -68,7 +68,7 @@ clean:		## delete the caches: bases, trees, builds
 #   COUNT=N             how many operations, writes or starts a test does
 #   SEED=N              the random numbers of an earlier run
 #   OUT=DIR             where the result goes
-#   JOBS=N              how many jobs or guests run at the same time
+#   JOBS=N              how many jobs of a check run at the same time
 #   RECORD=1            record the output of the run as the expected result
 #   ROUNDS=N MS=N       how often, and for how many milliseconds, a benchmark measures
 #   QUICK=1             the short form of a test or benchmark
@@ -79,7 +79,6 @@ clean:		## delete the caches: bases, trees, builds
 #   BUILD=1             also compile and boot each patch of the series
 #   CONFIG=NAME         options of the packaged kernel; packaging/config says more
 #   LSMOD=FILE          output of lsmod: build only these modules for the package
-#   CHAIN=N NICE=N BOUND=N  for the hammer: nested cgroups, nice value of the stranger, accepted ratio
 #   XDG_CACHE_HOME=DIR  everything that is built lies in DIR/rdmacg (~/.cache/rdmacg)
 
 # Refuse an unknown variable, because a variable with a typing error would have no effect.

@@ -77,3 +77,17 @@ in_turn() {
 machine() {
 	echo "$(nproc) processors, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | sort -u)"
 }
+
+# record VERDICT FILE: write the header from standard input and the tables to FILE in the folder of results.
+# Print the file, then the judgements.
+record() {
+	status=0
+	"$ROOT/bench/report" "$1" "$work"/rounds/* >"$work/tables" || status=$?
+	{
+		cat
+		grep -vE '^(not )?ok ' "$work/tables"
+	} >"$results/$2"
+	cat "$results/$2"
+	grep -E '^(not )?ok ' "$work/tables" || :
+	exit "$status"
+}
