@@ -29,10 +29,10 @@ static struct run {
 	const char *in;
 	const char *output;
 	FILE *to;
-	/* In thousandths of a percent. */
+	/* The margin, in thousandths of a percent. */
 	uint64_t margin;
 	bool kill;
-	/* The process of the command. A write to @go lets it execute the command. */
+	/* The process of the command. A write to @go lets the process execute the command. */
 	pid_t child;
 	int go;
 	/* The child has ended, and @status is its exit status as a shell computes it. */
@@ -133,9 +133,9 @@ static void run_hold(void)
 }
 
 /*
- * Wait at most @milliseconds (-1: no limit) until the child ends, and forward signals to the child,
- * except those of a terminal, which has also sent them to the command. Returns 0, or the number of
- * a signal that arrived after the child had ended.
+ * Wait at most @milliseconds (-1: no limit) until the child ends, and forward signals to the child.
+ * Do not forward signals of a terminal, which has already sent them to the command. Returns 0, or
+ * the number of a signal that arrived after the child had ended.
  */
 static int run_wait_for(int milliseconds)
 {
@@ -343,7 +343,10 @@ static const char *report_cause(void)
 	return run.memlock == NUMBER_MAX ? NULL : "memlock";
 }
 
-/* Copy the peaks that were seen, if the kernel has none, and look for the cause of a failure. */
+/*
+ * If the kernel has no peaks, copy the largest usage that was seen. Look for the cause of a
+ * failure.
+ */
 static void report_prepare(struct pools *pools)
 {
 	const struct slot *peak;

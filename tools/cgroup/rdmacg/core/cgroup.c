@@ -280,7 +280,7 @@ static struct cgroup *walk_open(struct walk *walk, const char *base)
 	return NULL;
 }
 
-/* Whether the walk goes on with the children of the present cgroup. Lists them. */
+/* Whether the walk continues with the children of the present cgroup. Lists these children. */
 static bool walk_descends(const struct walk *walk)
 {
 	if (walk->stop || walk->at->leave_below)

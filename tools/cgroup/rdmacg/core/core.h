@@ -265,7 +265,7 @@ struct cgroup {
 	bool marked;
 	/* Set this to skip the descendants in a walk. */
 	bool leave_below;
-	/* The children, after cgroup_list(), sorted by name. */
+	/* The children sorted by name, which cgroup_list() fills in. */
 	struct dirent **children;
 	int nr_children;
 	/* The child with which a walk continues. */
@@ -282,7 +282,7 @@ struct cgroup *cgroup_open(const char *name);
 struct cgroup *cgroup_open_argument(const char *argument);
 /* Open a child. Returns NULL and sets errno on a failure. */
 struct cgroup *cgroup_open_child(struct cgroup *parent, const char *base);
-/* List the children of the cgroup in it. A removed cgroup has no children. */
+/* Fill children and nr_children of the cgroup. A removed cgroup has no children. */
 void cgroup_list(struct cgroup *cgroup);
 /* Close a cgroup, but not its ancestors. */
 void cgroup_close(struct cgroup *cgroup);
@@ -373,7 +373,9 @@ struct slot *netlink_find(const struct device *device, const char *key);
  * without this process. @pids gets an array to be freed.
  */
 size_t procs_read(struct cgroup *cgroup, pid_t **pids);
-/* Send a signal, which may be 0, to the processes of procs_read(). Returns their number. */
+/*
+ * Send a signal, which may be 0, to the processes of procs_read(). Returns the number of processes.
+ */
 size_t procs_signal(struct cgroup *cgroup, int signal);
 
 /* The names of cgroups that runtimes, Kubernetes, systemd, libvirt and Slurm choose. */

@@ -87,7 +87,7 @@ static bool hierarchy_parse_mount(char *line, struct mount *mount)
 	return true;
 }
 
-/* Take a mount that has the controller. */
+/* Use this mount if it has the controller. */
 static void hierarchy_take(const struct mount *mount)
 {
 	char *path __autofree = memory_format("%s/cgroup.controllers", mount->point);

@@ -14,7 +14,10 @@ size_t procs_read(struct cgroup *top, pid_t **pids)
 
 	*pids = NULL;
 	while ((cgroup = walk_next(&walk))) {
-		/* A removed or threaded cgroup has no list. A process of another namespace is 0. */
+		/*
+		 * A removed or threaded cgroup has no list of processes. A process of another
+		 * namespace has the number 0.
+		 */
 		char *text __autofree = file_read(cgroup->dir, "cgroup.procs");
 		char *cursor = text, *line;
 

@@ -60,7 +60,10 @@ static bool text_is_escape(const char *raw)
 	       (byte < 0x20 || byte >= 0x7f || byte == '\\');
 }
 
-/* Copy @raw, and write \xNN for the bytes of other characters than @printable and @ascii ones. */
+/*
+ * Copy @raw, with \xNN for the bytes of a character that is not printable (if @printable) or not
+ * ASCII (if @ascii).
+ */
 static char *text_filter(const char *raw, bool printable, bool ascii)
 {
 	char *copy = memory_zeroed(strlen(raw) * 4 + 1, 1);

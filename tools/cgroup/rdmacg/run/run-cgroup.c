@@ -200,8 +200,8 @@ void run_cgroup_remove(struct cgroup *cgroup, struct transaction *enabled)
 	int error;
 
 	/*
-	 * systemd removes the scope's cgroup when this process ends, but not cgroups below it, and
-	 * manages the cgroups above a scope.
+	 * systemd removes the scope's cgroup when this process ends, but not the cgroups below the
+	 * scope. systemd also manages the cgroups above the scope.
 	 */
 	if (run_cgroup_scope) {
 		run_cgroup_remove_below(cgroup);

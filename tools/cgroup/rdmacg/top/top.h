@@ -53,7 +53,7 @@ extern struct top {
 
 /* Read all rows again. Prints an error and returns false on a failure. */
 bool top_read(void);
-/* Sort the rows again, and scroll to the first. */
+/* Sort the rows again, and scroll to the first row. */
 void top_set_order(enum top_order order);
 /*
  * Add the first @rows to a table. If @width is not 0, the function cuts names for a screen of this

@@ -194,7 +194,7 @@ bool limits_value(const struct device *device, const struct limit *limit, uint64
 	uint64_t all;
 
 	*value = limit->value;
-	/* The stock controller has 31 bits, and no rdma.capacity. */
+	/* The stock controller has limits of 31 bits, and no rdma.capacity. */
 	if (!limit->percent && (capacity.has_file || number_is_bytes(limit->key) ||
 				*value == NUMBER_MAX || *value <= INT32_MAX))
 		return true;

@@ -25,7 +25,7 @@ struct transaction_step {
 struct transaction {
 	struct transaction_step *steps;
 	size_t nr_steps;
-	/* Do not write. */
+	/* This is a dry run, which writes nothing. */
 	bool dry_run;
 };
 
