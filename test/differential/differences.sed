@@ -2,8 +2,8 @@
 # Intended differences from stock (7.x): each rule turns an answer of stock into the answer of this
 # project's controller to the same operation. Other differences are errors. For sed -E.
 #
-# These operations are not generated when both kernels are compared, because no rule could express
-# the result:
+# A comparison of both kernels does not generate these operations, because no rule could express
+# their results:
 # - creations of objects with an fd (comp_channel, async_event), because stock does not count these
 # objects.
 # - multicast groups, and the files rdma.verb.* and rdma.hw.*, because stock does not have them.

@@ -46,7 +46,7 @@ static inline bool str_has_prefix(const char *text, const char *prefix)
 int kstrtou32(const char *text, unsigned int base, u32 *number);
 int kstrtou64(const char *text, unsigned int base, u64 *number);
 
-/* The fuzzer's functions need all flags that they know. */
+/* A call of a function below must have all flags that the function supports. */
 enum { ESCAPE_OCTAL = 1, ESCAPE_NAP = 2, ESCAPE_APPEND = 4, UNESCAPE_OCTAL = 8 };
 
 int string_escape_str(const char *from, char *to, size_t size, unsigned int flags,

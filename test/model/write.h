@@ -94,8 +94,8 @@ void model_use_defaults(struct model_device *devices, unsigned int count,
 /* Print the text of rdma.default. */
 void model_print_defaults(FILE *stream, const struct model_defaults *defaults);
 /*
- * The first function prints the beginning of a device's line. The second function prints its whole
- * line of limits.
+ * The first function prints the beginning of a device's line. The second function prints the
+ * device's whole line of limits.
  */
 void model_print_device(FILE *stream, const struct model_device *device);
 void model_print(FILE *stream, const struct model_device *device);

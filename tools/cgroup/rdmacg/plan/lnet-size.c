@@ -66,7 +66,10 @@ static uint64_t lnet_add_frags(struct plan_part *part, const struct lnet_side *s
 	return PLAN_OF_KEY(part, STEP, "F", 256, "up to 2.14: o2iblnd.h, IBLND_MAX_RDMA_FRAGS");
 }
 
-/* Up to 2.10, sizes depend on X. From 2.11 on, X only throttles, in kiblnd_post_tx_locked(). */
+/*
+ * Up to 2.10, sizes depend on concurrent_sends. From 2.11 on, concurrent_sends only throttles, in
+ * kiblnd_post_tx_locked().
+ */
 static uint64_t lnet_add_sends(struct plan_part *part, const struct lnet_side *side,
 			       __int128 qd)
 {

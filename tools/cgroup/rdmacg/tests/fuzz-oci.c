@@ -57,7 +57,10 @@ static void oci_check(const struct config *asked)
 	free(first);
 }
 
-/* Check the requests, which come first. The share after them may have the same devices. */
+/*
+ * Check the requests, which come first. The share comes after the requests, and may have the same
+ * devices.
+ */
 static void oci_check_asked(struct config config)
 {
 	size_t count = config.nr_rules;
