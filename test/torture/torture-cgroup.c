@@ -27,16 +27,6 @@ static const char *const keys[][16] = {
 	{ "ops", "burst", "inflight", NULL },
 };
 
-/* The calm part's limits. Six processes reach these limits all the time. */
-#define CALM_LIMITS								\
-	{ "hca_handle=5 hca_object=40",						\
-	  "pd=6 comp_channel=3 cq=6 qp=6 srq=3 ah=2 mr=7 mw=3 async_event=5 "	\
-	  "mr_mem=300000 mcast=3 cm_id=1",					\
-	  "queue_mem=300000",							\
-	  "ops=2000 burst=20 inflight=3" }
-
-static const char *const calm_limits[] = CALM_LIMITS;
-
 /* Pick a cgroup of the wild part, which may not exist. Deep cgroups are rarer. */
 static void any_wild(char *path)
 {
@@ -64,40 +54,6 @@ static void any_file(char *path, const char *cgroup)
 	sprintf(path, "%s/%s.%s", cgroup, classes[class], class == CONTROL ?
 		control_kinds[torture_random(ARRAY_SIZE(control_kinds))] :
 		kinds[torture_random(ARRAY_SIZE(kinds))]);
-}
-
-static void init_write(const char *path, const char *text)
-{
-	int error = torture_write(path, text);
-
-	if (error)
-		torture_fail("%s: %s", path, strerror(error));
-}
-
-static void init_cgroup(const char *path)
-{
-	if (mkdir(path, 0755))
-		torture_fail("%s: %m", path);
-}
-
-void torture_cgroup_init(void)
-{
-	char path[TORTURE_PATH], line[256];
-	unsigned int i;
-
-	init_cgroup(TORTURE_TOP);
-	init_write(TORTURE_TOP "/cgroup.subtree_control", "+rdma");
-	init_cgroup(TORTURE_CALM);
-	init_cgroup(TORTURE_WILD);
-	init_write(TORTURE_CALM "/cgroup.subtree_control", "+rdma");
-	init_write(TORTURE_WILD "/cgroup.subtree_control", "+rdma");
-	init_cgroup(TORTURE_CALM "/0");
-	init_cgroup(TORTURE_CALM "/1");
-	for (i = 0; i < ARRAY_SIZE(classes); i++) {
-		sprintf(path, TORTURE_CALM "/%s.max", classes[i]);
-		sprintf(line, TORTURE_CALM_DEVICE " %s", calm_limits[i]);
-		init_write(path, line);
-	}
 }
 
 /*

@@ -33,48 +33,11 @@
 #define LIFE_STEPS	40
 #define LIFE_SOCKETS	8
 
-static bool has_rds, has_smc;
-
-bool torture_has_rds(void)
-{
-	return has_rds;
-}
-
-bool torture_has_smc(void)
-{
-	return has_smc;
-}
-
-/* Run the kernel's own modprobe, which knows the folder of modules. */
-static bool run_modprobe(const char *arguments)
-{
-	char command[160];
-
-	snprintf(command, sizeof(command), "$(cat /proc/sys/kernel/modprobe) %s" QUIETLY,
-		 arguments);
-	return !system(command);
-}
-
-static bool add_device(const char *address, const char *device, const char *link)
-{
-	char command[160];
-
-	snprintf(command, sizeof(command), "ip addr add %s/32 dev %s", address, link);
-	if (system(command))
-		return false;
-	snprintf(command, sizeof(command), "rdma link add %s type rxe netdev %s", device, link);
-	return !system(command);
-}
-
+/* Without a user EID, SMC does not use Soft-RoCE. */
 void torture_socket_init(void)
 {
-	has_rds = run_modprobe("rds_rdma");
-	has_smc = !torture_has_module() && run_modprobe("-a smc smc_diag") && rdmacg_add_eid();
-	if (has_rds && (system("ip link add torrds type dummy && ip link set torrds up") ||
-			!add_device(RDS_ADDRESS, "rxerds", "torrds")))
-		torture_fail("no device for RDS");
-	if (has_smc && !add_device(SMC_ADDRESS, "rxesmc", "lo"))
-		torture_fail("no device for SMC");
+	if (getenv("SMC") && !rdmacg_add_eid())
+		unsetenv("SMC");
 }
 
 static struct sockaddr_in address_of(const char *text, unsigned int port)
@@ -235,29 +198,4 @@ void torture_replug(void)
 	torture_did("unplug", system("rdma link del rxerds" QUIETLY) ? ENODEV : 0, EXCUSE(ENODEV));
 	torture_pause(100000);
 	torture_did("plug", system(ADD_RDS QUIETLY) ? ENODEV : 0, EXCUSE(ENODEV));
-}
-
-/* Unloading SMC removes its links and buffers, and waits for its sockets. */
-static void smc_unload(void)
-{
-	int tries = 100;
-
-	while (!run_modprobe("-r smc_diag smc") && --tries)
-		usleep(100000);
-	if (!tries)
-		torture_fail("SMC cannot be unloaded");
-}
-
-/* This process is in the root cgroup, so SMC charges nothing while it ends. */
-void torture_socket_exit(void)
-{
-	if (has_smc)
-		smc_unload();
-}
-
-/* Remove the devices before the check that nothing is left. */
-void torture_socket_remove(void)
-{
-	system("rdma link del rxerds" QUIETLY);
-	system("rdma link del rxesmc" QUIETLY);
 }

@@ -27,7 +27,7 @@ struct torture_actor {
 	void (*act)(void);
 	unsigned int processes;
 	bool meets_limits;		/* a limit must refuse some attempts of this actor */
-	bool (*is_possible)(void);	/* NULL if the actor is always possible */
+	const char *needs;		/* a variable that test/torture/guest sets, or NULL */
 };
 
 static const struct torture_actor torture_actors[] = {
@@ -37,18 +37,18 @@ static const struct torture_actor torture_actors[] = {
 	{ "connect",	torture_connect,	3, true },
 	{ "limit",	torture_limit,		3 },
 	{ "look",	torture_look,		3 },
-	{ "calm",	torture_calm,		2, .is_possible = torture_is_calm },
+	{ "calm",	torture_calm,		2, .needs = "CALM" },
 	{ "migrate",	torture_migrate,	2 },
 	{ "tree",	torture_tree,		2 },
 	{ "toggle",	torture_toggle,		1 },
 	{ "rename",	torture_rename,		1 },
 	{ "unplug",	torture_unplug,		1 },
 	{ "link",	torture_link,		1 },
-	{ "netns",	torture_netns,		1, .is_possible = torture_has_netns },
-	{ "module",	torture_module,		1, .is_possible = torture_has_module },
-	{ "rds",	torture_rds,		2, true, .is_possible = torture_has_rds },
-	{ "smc",	torture_smc,		2, .is_possible = torture_has_smc },
-	{ "replug",	torture_replug,		1, .is_possible = torture_has_rds },
+	{ "netns",	torture_netns,		1, .needs = "NETNS" },
+	{ "module",	torture_module,		1, .needs = "MODULES" },
+	{ "rds",	torture_rds,		2, true, .needs = "RDS" },
+	{ "smc",	torture_smc,		2, .needs = "SMC" },
+	{ "replug",	torture_replug,		1, .needs = "RDS" },
 };
 
 struct torture_outcomes {
@@ -68,7 +68,6 @@ static struct torture_shared {
 } *shared;
 
 static const struct torture_actor *me;
-static unsigned long long random_state;
 static time_t deadline;
 
 static time_t now(void)
@@ -84,19 +83,9 @@ bool torture_running(void)
 	return !shared->stop && now() < deadline;
 }
 
-/* splitmix64 */
-static unsigned long long torture_next(void)
-{
-	unsigned long long z = random_state += 0x9e3779b97f4a7c15;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	return z ^ (z >> 31);
-}
-
 unsigned int torture_random(unsigned int below)
 {
-	return torture_next() % below;
+	return random() % below;
 }
 
 void torture_pause(unsigned int below_us)
@@ -145,7 +134,7 @@ void torture_did(const char *what, int error, const int *excuses)
 /* Fork a child that ends with its parent, and has its own random numbers. */
 pid_t torture_fork(void)
 {
-	unsigned long long seed = torture_next();
+	unsigned int seed = random();
 	pid_t parent = getpid();
 	pid_t child = fork();
 
@@ -155,7 +144,7 @@ pid_t torture_fork(void)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != parent)
 			_exit(0);
-		random_state = seed;
+		srandom(seed);
 	}
 	return child;
 }
@@ -166,18 +155,6 @@ pid_t torture_random_pid(void)
 	unsigned int count = shared->nr_pids;
 
 	return count ? shared->pids[torture_random(count)] : getpid();
-}
-
-void torture_enter_netns(const char *name)
-{
-	char path[64];
-	int fd;
-
-	snprintf(path, sizeof(path), "/run/netns/%s", name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || setns(fd, CLONE_NEWNET))
-		torture_fail("%s: %m", path);
-	close(fd);
 }
 
 /* Returns 0 or an errno. The text ends with a NUL. */
@@ -209,14 +186,14 @@ int torture_write(const char *path, const char *text)
 	return error;
 }
 
-static void torture_start(const struct torture_actor *actor, unsigned long long seed)
+static void torture_start(const struct torture_actor *actor, unsigned int seed)
 {
 	unsigned int i;
 	pid_t child;
 
 	me = actor;
 	for (i = 0; i < actor->processes; i++) {
-		random_state = seed ^ (actor - torture_actors + 1ULL) << 32 ^ (i + 1);
+		srandom(seed ^ (actor - torture_actors + 1) << 16 ^ (i + 1));
 		child = torture_fork();
 		if (!child) {
 			while (torture_running())
@@ -230,7 +207,7 @@ static void torture_start(const struct torture_actor *actor, unsigned long long 
 
 static bool torture_is_chosen(const struct torture_actor *actor, char **names)
 {
-	if (actor->is_possible && !actor->is_possible())
+	if (actor->needs && !getenv(actor->needs))
 		return false;
 	if (!*names)
 		return true;
@@ -317,7 +294,7 @@ static unsigned long torture_report(char **names)
 	return sum;
 }
 
-static void torture_run(unsigned long long seed, char **names)
+static void torture_run(unsigned int seed, char **names)
 {
 	const struct torture_actor *actor;
 
@@ -330,8 +307,7 @@ static void torture_run(unsigned long long seed, char **names)
 
 int main(int argc, char **argv)
 {
-	unsigned long operations;
-	unsigned long long seed;
+	unsigned int seed;
 
 	if (argc < 3 || geteuid()) {
 		fprintf(stderr, "usage, as root: torture SECONDS SEED [ACTOR...]\n");
@@ -342,23 +318,15 @@ int main(int argc, char **argv)
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED)
 		return 1;
-	seed = strtoull(argv[2], NULL, 0);
+	seed = strtoul(argv[2], NULL, 0);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 
-	torture_device_init();
-	torture_cgroup_init();
 	torture_verbs_init();
 	torture_socket_init();
 	deadline = now() + atoi(argv[1]);
 	torture_run(seed, argv + 3);
-	operations = torture_report(argv + 3);
-	if (!operations)
-		torture_fail("nobody acted");
-	if (!shared->failed)
-		torture_end();
+	torture_report(argv + 3);
 	if (shared->failed)
 		printf("not ok torture: %s (seed %s)\n", shared->reason, argv[2]);
-	else
-		printf("ok torture: %lu operations, seed %s\n", operations, argv[2]);
 	return shared->failed;
 }

@@ -7,7 +7,8 @@
  *   torture-cgroup.c  actors that change and read cgroups
  *   torture-device.c  actors that change devices
  *   torture-socket.c  actors that have sockets of RDS and SMC
- *   torture-end.c     conditions after all actors have ended
+ *
+ * test/torture/guest creates devices and cgroups, and checks that nothing is left.
  *
  * An actor does random things until torture_running() returns false, and reports each outcome.
  * Other actors can explain nearly all errors. An error without an explanation fails the test.
@@ -60,7 +61,6 @@ void torture_did(const char *what, int error, const int *excuses);
 [[gnu::format(printf, 1, 2)]] void torture_fail(const char *format, ...);
 pid_t torture_fork(void);
 pid_t torture_random_pid(void);
-void torture_enter_netns(const char *name);
 int torture_read(const char *path, char *text);
 int torture_write(const char *path, const char *text);
 
@@ -72,7 +72,6 @@ void torture_pass(void);
 void torture_connect(void);
 
 /* torture-cgroup.c */
-void torture_cgroup_init(void);
 void torture_enter(void);
 void torture_limit(void);
 void torture_look(void);
@@ -82,29 +81,17 @@ void torture_tree(void);
 void torture_toggle(void);
 
 /* torture-device.c */
-void torture_device_init(void);
 void torture_rename(void);
 void torture_unplug(void);
 void torture_link(void);
 void torture_netns(void);
 void torture_module(void);
-bool torture_has_module(void);
-bool torture_is_calm(void);
-bool torture_has_netns(void);
 void torture_random_device(char *name);
-void torture_device_exit(void);
 
 /* torture-socket.c */
 void torture_socket_init(void);
 void torture_rds(void);
 void torture_smc(void);
 void torture_replug(void);
-bool torture_has_rds(void);
-bool torture_has_smc(void);
-void torture_socket_exit(void);
-void torture_socket_remove(void);
-
-/* torture-end.c */
-void torture_end(void);
 
 #endif /* TORTURE_H */
