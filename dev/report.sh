@@ -96,7 +96,7 @@ ktap() {
 			print "# " lines[i]
 	}
 
-	# A "*" at the end of one of the names stands for the rest of a name.
+	# A "*" at the end of a name in SKIPS stands for any text.
 	function may_skip(name, i, count, allowed) {
 		sub(/ # SKIP.*/, "", name)
 		count = split(skips, allowed, " ")

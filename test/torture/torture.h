@@ -48,9 +48,9 @@
 
 /* Errors that other actors can cause, for torture_did(); EAGAIN needs no excuse. */
 #define EXCUSE(...) ((const int []) { __VA_ARGS__, 0 })
-/* Errors of a device that is removed or moved to another network namespace, and more. */
+/* Errors of a device that is removed or moved to another network namespace, and further errors. */
 #define EXCUSE_DEVICE(...) EXCUSE(EIO, ENODEV, ENXIO, ENOMEM, ##__VA_ARGS__)
-/* Errors of a cgroup that is removed, and more. */
+/* Errors of a cgroup that is removed, and further errors. */
 #define EXCUSE_CGROUP(...) EXCUSE(ENOENT, ENODEV, ENOMEM, ##__VA_ARGS__)
 
 /* torture.c */

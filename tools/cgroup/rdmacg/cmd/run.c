@@ -238,7 +238,7 @@ static bool report_has_row(const struct slot *slot)
 	return slot->peak || slot->events.alloc_fail;
 }
 
-/* Print the table. Returns false if it has no rows. */
+/* Print the table. Returns false if the table has no rows. */
 static bool report_print_table(FILE *to, const struct pools *pools)
 {
 	static const char * const headings[] = {

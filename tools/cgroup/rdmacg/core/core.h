@@ -369,8 +369,8 @@ void netlink_count_kernel(void);
 struct slot *netlink_find(const struct device *device, const char *key);
 
 /*
- * Returns the number of processes in a cgroup and its descendants that this process can see,
- * without this process. @pids gets an array to be freed.
+ * Returns the number of visible processes in a cgroup and its descendants. This process does not
+ * count. @pids gets an array to be freed.
  */
 size_t procs_read(struct cgroup *cgroup, pid_t **pids);
 /*

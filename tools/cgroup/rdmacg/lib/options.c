@@ -2,7 +2,7 @@
 /* rdmacg: the options of commands. */
 #include "lib/lib.h"
 
-/* Values for options without a letter begin here. */
+/* The first value for an option without a letter. */
 #define OPTIONS_KEY 257
 
 struct options options;

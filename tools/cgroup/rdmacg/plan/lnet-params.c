@@ -91,7 +91,8 @@ static unsigned int lnet_parse_release(const char *text)
 }
 
 /*
- * Accept and note a parameter on which no size depends, because files may contain such a parameter.
+ * Accept a parameter on which no size depends, because files may contain such a parameter. Note its
+ * name.
  */
 static bool lnet_set_idle(struct lnet_side *side, const char *name)
 {
