@@ -186,7 +186,7 @@ made_at() {
 	fi
 }
 
-# uncommitted: print the files that differ from the commit, or are in no commit.
+# uncommitted: print the changed files, and the files that git does not track.
 uncommitted() {
 	git -C "$ROOT" status --porcelain --untracked-files=normal
 }

@@ -44,7 +44,7 @@ struct model_limit {
 bool model_next_line(struct model_text *rest, struct model_line *line);
 /* Get the next limit of a line. Returns false if there is none. */
 bool model_next_limit(struct model_text *rest, struct model_limit *limit);
-/* Whether the text has no NUL, and none of its lines can have been cut in the middle. */
+/* Whether all lines of the text are complete, and the text has no NUL. */
 bool model_text_is_whole(struct model_text text);
 /* Decode a written or shown name. Returns false if an escape is malformed. */
 bool model_unescape(struct model_text shown, char name[MAX_NAME]);

@@ -85,7 +85,7 @@ static void doctor_check_files(void)
 			   "no rdma.capacity: the capacity of devices is not known, or only in part");
 }
 
-/* The controller does not limit a device that it does not know. */
+/* The controller limits only devices that it knows. */
 static void doctor_check_devices(void)
 {
 	const struct pool *pool = capacity.netlink.first;

@@ -273,7 +273,7 @@ static bool export_write(void)
 
 	if (direct)
 		fd = open(target, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-	/* If this is a link without a target, realpath() has set errno, and lstat() has not. */
+	/* Do not replace a link without a target. The error is the one of realpath(). */
 	else if (target || lstat(name, &status))
 		fd = mkostemp(path, O_CLOEXEC);
 	if (fd >= 0)

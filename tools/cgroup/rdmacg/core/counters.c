@@ -219,9 +219,9 @@ static bool pools_text_is_idle(enum pool_file file, const char *text)
 }
 
 /*
- * Mark the files that must be idle because another file is idle. Without peaks there is no usage,
- * and without events there are no local events. A cgroup's peaks, usage and events include its
- * descendants. A class without lines has no lines in any cgroup.
+ * Mark the files that must be idle because another file is idle. If all peaks are 0, all usage is
+ * 0. If all events are 0, all local events are 0. A cgroup's peaks, usage and events include its
+ * descendants. If a class has no lines, it has no lines in all other cgroups.
  */
 static void pools_infer_idle(struct pools *pools, const struct pools *above, enum pool_class class)
 {
