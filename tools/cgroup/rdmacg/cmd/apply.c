@@ -88,11 +88,15 @@ static bool apply_is_overruled(const struct apply_work *work, const struct devic
 	return false;
 }
 
-static void apply_print(const struct apply_work *work, const struct device *device,
-			const char *key, uint64_t before, uint64_t after)
+/* For limits_add(): whether the limit differs from the rule, and no later rule has the key. */
+static bool apply_wants(void *data, const struct device *device, const char *key, uint64_t before,
+			uint64_t after)
 {
+	const struct apply_work *work = data;
 	const char *name = cgroup_name(work->cgroup), *where = work->rule->where;
 
+	if (before == after || apply_is_overruled(work, device, key))
+		return false;
 	if (options.json)
 		json_print(work->said,
 			   "cgroup:s device:s index:o resource:s before:l limit:l where:s done:b",
@@ -103,17 +107,6 @@ static void apply_print(const struct apply_work *work, const struct device *devi
 			    device_text(device), apply.check ? "is" : "was",
 			    number_text(before, false), apply.check ? "to be" : "is now",
 			    number_text(after, false), where);
-}
-
-/* For limits_add(): whether the limit differs from the rule, and no later rule has the key. */
-static bool apply_wants(void *data, const struct device *device, const char *key, uint64_t before,
-			uint64_t after)
-{
-	const struct apply_work *work = data;
-
-	if (before == after || apply_is_overruled(work, device, key))
-		return false;
-	apply_print(work, device, key, before, after);
 	return true;
 }
 
@@ -151,23 +144,6 @@ static bool apply_device(struct apply_work *work, const struct device *device)
 	return good;
 }
 
-static bool apply_rule(struct apply_work *work, size_t number)
-{
-	const struct pool *pool;
-	bool good = true;
-
-	work->stale = false;
-	work->number = number;
-	work->rule = work->rules[number];
-	say_within(work->rule->where);
-	if (work->rule->limits.device.is_default)
-		return apply_device(work, &device_default);
-	for (pool = work->cgroup->pools.first; pool && good; pool = pool->next)
-		if (config_match_device(work->rule, &pool->device))
-			good = apply_device(work, &pool->device);
-	return good;
-}
-
 /* Enable the controller in the cgroup. */
 static bool apply_controller(struct apply_work *work)
 {
@@ -192,11 +168,21 @@ static bool apply_controller(struct apply_work *work)
 static bool apply_rules(struct apply_work *work)
 {
 	bool good = apply_controller(work);
-	size_t i;
+	const struct pool *pool;
 
-	for (i = 0; i < work->nr_rules && good; i++)
-		good = (!work->stale || cgroup_read(work->cgroup, APPLY_FILES)) &&
-		       apply_rule(work, i);
+	for (work->number = 0; work->number < work->nr_rules && good; work->number++) {
+		good = !work->stale || cgroup_read(work->cgroup, APPLY_FILES);
+		work->stale = false;
+		work->rule = work->rules[work->number];
+		say_within(work->rule->where);
+		if (work->rule->limits.device.is_default) {
+			good = good && apply_device(work, &device_default);
+			continue;
+		}
+		for (pool = work->cgroup->pools.first; pool && good; pool = pool->next)
+			if (config_match_device(work->rule, &pool->device))
+				good = apply_device(work, &pool->device);
+	}
 	if (!good)
 		transaction_undo(&work->change);
 	return good;

@@ -296,29 +296,24 @@ static const struct {
 	{ doctor_check_configs, "files of limits", "a device matches each line" },
 };
 
-/* All cgroups with the controller have the same files, so read the pools of the first one. */
-static void doctor_read_sample(void)
-{
-	struct walk walk = { .top = cgroup_root() };
-	struct cgroup *cgroup;
-
-	while ((cgroup = walk_next(&walk))) {
-		pools_read(&doctor.sample, cgroup->dir, "", POOL_ALL, NULL);
-		doctor.has_sample = doctor.sample.files[POOL_HCA];
-		walk.stop = doctor.has_sample;
-	}
-	cgroup_close(walk.top);
-}
-
 int cmd_doctor(int argc, char **argv)
 {
+	struct walk walk = { 0 };
+	struct cgroup *cgroup;
 	size_t i;
 
 	options_read(&doctor_syntax, argc, argv);
 	hierarchy_open(EXIT_FAILED);
 	capacity_read();
 	doctor.said = json_object_new_array();
-	doctor_read_sample();
+	/* All cgroups with the controller have the same files, so read the first one. */
+	walk.top = cgroup_root();
+	while ((cgroup = walk_next(&walk))) {
+		pools_read(&doctor.sample, cgroup->dir, "", POOL_ALL, NULL);
+		doctor.has_sample = doctor.sample.files[POOL_HCA];
+		walk.stop = doctor.has_sample;
+	}
+	cgroup_close(walk.top);
 	for (i = 0; i < ARRAY_SIZE(doctor_checks); i++) {
 		const char *name = doctor_checks[i].name;
 

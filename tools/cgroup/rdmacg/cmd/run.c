@@ -66,13 +66,24 @@ static void run_take_limits(const char *text, void *to)
 			exit(EXIT_USAGE);
 }
 
+/* Take a margin for peaks, "20%" or "20". */
+static void run_take_margin(const char *text, void *to)
+{
+	size_t length = strlen(text);
+
+	if (length && text[length - 1] == '%')
+		length--;
+	if (!number_parse_thousandths(text, length, to))
+		options_fail(text, "the margin must be a percentage, such as 20%%");
+}
+
 static const struct choice run_choices[] = {
 	{ "limit", 'l', "DEVICE:KEY=VALUE[,...]", "limit the command; may be given several times",
 	  run_take_limits, NULL },
 	{ "in", 0, "CGROUP", "create the cgroup of the command below this cgroup",
 	  options_take_text, &run.in },
 	{ "margin", 0, "PERCENT", "add this margin to the peaks for the recommended limits",
-	  options_take_margin, &run.margin },
+	  run_take_margin, &run.margin },
 	{ "kill", 0, NULL, "kill the processes that the command leaves, instead of waiting", NULL,
 	  &run.kill },
 	{ "output", 'o', "FILE", "write the report to this file, not to stderr", options_take_text,
@@ -335,14 +346,6 @@ static struct json_object *report_slot_json(const struct slot *slot)
 	return object;
 }
 
-/* Returns the cause of a failure: "cgroup", "memlock", or NULL if no cause was found. */
-static const char *report_cause(void)
-{
-	if (run.status && run.refused)
-		return "cgroup";
-	return run.memlock == NUMBER_MAX ? NULL : "memlock";
-}
-
 /*
  * If the kernel has no peaks, copy the largest usage that was seen. Look for the cause of a
  * failure.
@@ -368,13 +371,16 @@ static void report_prepare(struct pools *pools)
 static void report_print(FILE *to)
 {
 	const struct pools *pools = &run.cgroup->pools;
+	const char *cause = run.memlock == NUMBER_MAX ? NULL : "memlock";
 
+	if (run.status && run.refused)
+		cause = "cgroup";
 	if (!options.json)
 		report_print_text(to, pools);
 	else
 		json_print(to, "cgroup:s status:u complete:b cause:s missing:o devices:o",
 			   cgroup_name(run.cgroup), (uint64_t)run.status, !run.status,
-			   report_cause(), missing_json(pools),
+			   cause, missing_json(pools),
 			   pools_json(pools, report_has_row, report_slot_json));
 }
 

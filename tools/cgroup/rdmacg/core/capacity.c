@@ -108,22 +108,9 @@ static int netlink_take_device(const struct nlmsghdr *header, void *data)
 	return MNL_CB_OK;
 }
 
-/*
- * An object of a kernel user has the user's name. An object of a process has the process's number.
- */
-static bool netlink_is_kernels(const struct nlattr *entry)
-{
-	struct nlattr *attr;
-
-	mnl_attr_for_each_nested(attr, entry)
-		if (mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_RES_KERN_NAME)
-			return true;
-	return false;
-}
-
 static int netlink_count_objects(const struct nlmsghdr *header, void *data)
 {
-	struct nlattr *attr, *entry;
+	struct nlattr *attr, *entry, *field;
 	uint64_t *count = data;
 
 	mnl_attr_for_each(attr, header, 0) {
@@ -131,9 +118,11 @@ static int netlink_count_objects(const struct nlmsghdr *header, void *data)
 		if (mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_DEV_INDEX ||
 		    mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_DEV_NAME)
 			continue;
+		/* An object of a kernel user has the user's name, not a process's number. */
 		mnl_attr_for_each_nested(entry, attr)
-			if (netlink_is_kernels(entry))
-				(*count)++;
+			mnl_attr_for_each_nested(field, entry)
+				if (mnl_attr_get_type(field) == RDMA_NLDEV_ATTR_RES_KERN_NAME)
+					(*count)++;
 	}
 	return MNL_CB_OK;
 }

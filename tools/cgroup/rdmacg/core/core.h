@@ -4,7 +4,6 @@
 #define RDMACG_CORE_H
 
 #include <dirent.h>
-#include <regex.h>
 
 #include "lib/lib.h"
 
@@ -378,31 +377,8 @@ size_t procs_read(struct cgroup *cgroup, pid_t **pids);
  */
 size_t procs_signal(struct cgroup *cgroup, int signal);
 
-/* The names of cgroups that runtimes, Kubernetes, systemd, libvirt and Slurm choose. */
-
-enum foreign_kind {
-	FOREIGN_UNIT,
-	FOREIGN_CONTAINER,
-	FOREIGN_POD,
-	/* A container's monitor, in a cgroup beside the cgroup of the container. */
-	FOREIGN_MONITOR,
-	/* The step of a job. The text is the path of the cgroup up to the step. */
-	FOREIGN_STEP,
-};
-
-/* The patterns of a name. */
-struct foreign {
-	regex_t *patterns;
-	size_t nr_patterns;
-};
-
-void foreign_init(struct foreign *foreign, enum foreign_kind kind, const char *text);
-bool foreign_matches(const struct foreign *foreign, const char *name);
-/* The length of @name up to the end of its last match, or 0. */
-size_t foreign_end(const struct foreign *foreign, const char *name);
-void foreign_free(struct foreign *foreign);
-/* Skip the scheme that kubectl, podman and crictl print before an id, such as docker://. */
-const char *foreign_skip_scheme(const char *id);
+/* The length of @name up to the end of its last step of a Slurm job, or 0. */
+size_t select_step_end(const char *name);
 
 /* Options that select cgroups: --pid, --unit, --container, --pod. */
 extern const struct choice select_choices[];

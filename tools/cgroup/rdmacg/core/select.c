@@ -1,6 +1,155 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rdmacg: find the cgroup of a process, a unit or a container. */
+/*
+ * rdmacg: find the cgroup of a process, a unit or a container, and names that other software gives
+ * to cgroups.
+ */
+#include <ctype.h>
+#include <regex.h>
+
 #include "core/core.h"
+
+enum select_shape {
+	SELECT_UNIT,
+	SELECT_CONTAINER,
+	SELECT_POD,
+	/* A container's monitor, in a cgroup beside the cgroup of the container. */
+	SELECT_MONITOR,
+	/* The step of a job. The text is the path of the cgroup up to the step. */
+	SELECT_STEP,
+};
+
+/* A complete id of a container has this number of digits in all runtimes. */
+#define SELECT_ID_LENGTH 64
+
+/* These patterns match the text before a word and behind a word. */
+#define SELECT_BEFORE	"(^|[^[:alnum:]])"
+#define SELECT_BEHIND	"([^[:alnum:]]|$)"
+
+/*
+ * Extended regular expressions for the last part of a name, or for the whole name in case of
+ * SELECT_STEP. ~ stands for the typed text, ~i for the text and further digits of an id, ~u for
+ * the text with "_" or "-" in place of each "-", and ~s for the output of systemd-escape(1).
+ */
+static const struct {
+	enum select_shape kind;
+	const char *pattern;
+} select_shapes[] = {
+	/* systemd writes "_" before names that a file of the kernel could have: rdma.service */
+	{ SELECT_UNIT, "^_?~$" },
+	/* docker, podman, containerd, CRI-O, by cgroupfs or systemd, with any prefix and suffix */
+	{ SELECT_CONTAINER, SELECT_BEFORE "~i" SELECT_BEHIND },
+	/* docker, podman, containerd and CRI-O, with ids of another length */
+	{ SELECT_CONTAINER, "-~[^-]*\\.scope$" },
+	{ SELECT_CONTAINER, "^~$" },
+	/* LXC; systemd-nspawn; libvirt */
+	{ SELECT_CONTAINER, "^lxc\\.payload\\.~$" },
+	{ SELECT_CONTAINER, "^machine-~s\\.scope$" },
+	{ SELECT_CONTAINER, "^machine-(qemu|lxc)\\\\x2d[0-9]+\\\\x2d~s\\.scope$" },
+	/* the kubelet: kubepods-burstable-podUID.slice, podUID, and containerd's NAME:cri:ID */
+	{ SELECT_POD, "pod~u([^[:alnum:]_-]|$)" },
+	/* the monitors of podman and CRI-O */
+	{ SELECT_MONITOR, SELECT_BEFORE "conmon-" },
+	/* Slurm: the number of the job or, since 26.05, its SLUID in Crockford's base 32 */
+	{ SELECT_STEP, "(^|/)(job_[0-9]+|s[0-9A-HJKMNP-TV-Z]{13})/step_[^/]+" },
+};
+
+/* A name without one of these suffixes is a service, as with systemctl. */
+static const char * const select_suffixes[] = {
+	".service", ".scope", ".slice", ".socket", ".mount", ".swap",
+};
+
+static const char *select_suffix(enum select_shape kind, const char *text)
+{
+	size_t i, length = strlen(text);
+
+	if (kind != SELECT_UNIT)
+		return "";
+	for (i = 0; i < ARRAY_SIZE(select_suffixes); i++) {
+		size_t end = strlen(select_suffixes[i]);
+
+		if (length > end && !strcmp(text + length - end, select_suffixes[i]))
+			return "";
+	}
+	return ".service";
+}
+
+/* Write an expression that matches a character; select_shapes explains ~ and the letter @how. */
+static void select_put(char **to, char character, char how)
+{
+	bool alike = how == 'u' && (character == '-' || character == '_');
+	bool escaped = how == 's' && !isalnum((unsigned char)character) &&
+		       !strchr(":_.", character);
+
+	if (alike)
+		memory_extend(to, "[-_]");
+	else if (escaped)
+		memory_extend(to, "\\\\x%02x", (unsigned char)character);
+	else if (isalnum((unsigned char)character) || (unsigned char)character >= 0x80)
+		memory_extend(to, "%c", character);
+	else if (character == '^' || character == '\\')
+		memory_extend(to, "\\%c", character);
+	else
+		memory_extend(to, "[%c]", character);
+}
+
+/*
+ * The expression of @shape for @text, or NULL if @text does not fit. The caller frees the result.
+ */
+static char *select_pattern(const char *shape, const char *text)
+{
+	size_t length = strlen(text);
+	char *pattern = NULL;
+
+	if (strstr(shape, "~i") && (length > SELECT_ID_LENGTH ||
+				    strspn(text, "0123456789abcdef") < length))
+		return NULL;
+	for (; *shape; shape++) {
+		char how = *shape == '~' && strchr("ius", shape[1]) ? shape[1] : 0;
+		const char *from = text;
+
+		if (*shape != '~') {
+			memory_extend(&pattern, "%c", *shape);
+			continue;
+		}
+		while (*from)
+			select_put(&pattern, *from++, how);
+		if (how == 'i')
+			memory_extend(&pattern, "[0-9a-f]{%zu}", SELECT_ID_LENGTH - length);
+		shape += !!how;
+	}
+	return pattern;
+}
+
+/* Compile the patterns of a name. */
+static void select_compile(regex_t *regex, enum select_shape kind, const char *text)
+{
+	char *whole __autofree = memory_format("%s%s", text, select_suffix(kind, text));
+	char *all __autofree = NULL;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(select_shapes); i++) {
+		char *pattern __autofree = select_shapes[i].kind != kind ? NULL :
+			select_pattern(select_shapes[i].pattern, whole);
+
+		if (pattern)
+			memory_extend(&all, "%s(%s)", all ? "|" : "", pattern);
+	}
+	if (regcomp(regex, all, REG_EXTENDED))
+		say_failure(text, "is too long for a name");
+}
+
+size_t select_step_end(const char *name)
+{
+	size_t found = 0;
+	regmatch_t match;
+	regex_t step;
+
+	select_compile(&step, SELECT_STEP, "");
+	while (!regexec(&step, name + found, 1, &match, found ? REG_NOTBOL : 0))
+		found += match.rm_eo;
+	regfree(&step);
+	return found;
+}
 
 /* A shorter prefix of an id matches too many containers. */
 #define SELECT_SHORTEST_ID 4
@@ -8,12 +157,12 @@
 struct select_kind {
 	const char *name;
 	/* The pattern of names, for kinds that are searched in the tree. */
-	enum foreign_kind shape;
+	enum select_shape shape;
 };
 
 static const struct select_kind select_cgroup = { .name = "cgroup" },
-	select_pid = { .name = "process" }, select_unit = { "unit", FOREIGN_UNIT },
-	select_container = { "container", FOREIGN_CONTAINER }, select_pod = { "pod", FOREIGN_POD };
+	select_pid = { .name = "process" }, select_unit = { "unit", SELECT_UNIT },
+	select_container = { "container", SELECT_CONTAINER }, select_pod = { "pod", SELECT_POD };
 
 static struct select {
 	const struct select_kind *kind;
@@ -26,12 +175,15 @@ static size_t nr_selects;
 static void select_add(const char *text, void *to)
 {
 	struct select *select = memory_append(&selects, &nr_selects, sizeof(*select));
+	const char *scheme;
 	uint64_t pid;
 
 	select->kind = to;
 	select->text = text;
 	if (select->kind == &select_container) {
-		select->text = foreign_skip_scheme(text);
+		/* Skip the scheme that kubectl, podman and crictl print, such as docker://. */
+		scheme = strstr(text, "://");
+		select->text = scheme ? scheme + strlen("://") : text;
 		if (strlen(select->text) < SELECT_SHORTEST_ID)
 			options_fail(select->text,
 				     "type at least %d characters of a container's id",
@@ -66,48 +218,46 @@ bool select_arguments(char **arguments)
 static bool select_search(const struct select *select, bool (*visit)(const char *name, pid_t pid))
 {
 	struct walk walk = { .top = cgroup_root() };
-	struct foreign wanted, monitors;
+	regex_t wanted, monitors;
 	bool found = false, good = true;
 	struct cgroup *cgroup;
 
-	foreign_init(&wanted, select->kind->shape, select->text);
-	foreign_init(&monitors, FOREIGN_MONITOR, "");
+	select_compile(&wanted, select->kind->shape, select->text);
+	select_compile(&monitors, SELECT_MONITOR, "");
 	while ((cgroup = walk_next(&walk))) {
 		const char *base = cgroup_base(cgroup);
 
-		if (!foreign_matches(&wanted, base) || foreign_matches(&monitors, base))
+		if (regexec(&wanted, base, 0, NULL, 0) || !regexec(&monitors, base, 0, NULL, 0))
 			continue;
 		found = true;
 		good &= visit(cgroup->name, 0);
 	}
 	cgroup_close(walk.top);
-	foreign_free(&wanted);
-	foreign_free(&monitors);
+	regfree(&wanted);
+	regfree(&monitors);
 	if (!found)
 		say_error(select->text, "no cgroup below %s belongs to this %s; is it running?",
 			  hierarchy.path, select->kind->name);
 	return found && good;
 }
 
-static bool select_one(const struct select *select, bool (*visit)(const char *name, pid_t pid))
-{
-	char *name __autofree = NULL;
-
-	if (select->kind == &select_pid)
-		name = hierarchy_cgroup_of(select->pid);
-	else if (select->kind == &select_cgroup)
-		name = hierarchy_resolve(select->text);
-	else
-		return select_search(select, visit);
-	return name && visit(name, select->pid);
-}
-
 bool select_each(bool (*visit)(const char *name, pid_t pid))
 {
+	const struct select *select;
 	bool all = true;
-	size_t i;
 
-	for (i = 0; i < nr_selects; i++)
-		all &= select_one(&selects[i], visit);
+	for (select = selects; select < selects + nr_selects; select++) {
+		char *name __autofree = NULL;
+
+		if (select->kind == &select_pid)
+			name = hierarchy_cgroup_of(select->pid);
+		else if (select->kind == &select_cgroup)
+			name = hierarchy_resolve(select->text);
+		else if (!select_search(select, visit))
+			all = false;
+		else
+			continue;
+		all &= name && visit(name, select->pid);
+	}
 	return all;
 }

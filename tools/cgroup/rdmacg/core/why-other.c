@@ -86,25 +86,14 @@ static void other_look_at_files(struct process *process)
 		closedir(dir);
 }
 
-static void other_judge(struct process *process, bool unbound)
-{
-	uint64_t used = process->pinned > process->locked ? process->pinned : process->locked;
-
-	process->room = NUMBER_MAX;
-	process->verdict = other_unbound;
-	if (process->limit == NUMBER_MAX || unbound)
-		return;
-	process->room = used < process->limit ? process->limit - used : 0;
-	process->verdict = !process->room ? other_refuses :
-			   process->limit <= OTHER_SMALL_LIMIT ? other_suspect : other_has_room;
-}
-
 /* Read the state of a process. Returns false if the process has ended. */
 static bool other_read_process(struct process *process, pid_t pid)
 {
 	char *limits __autofree = file_read(AT_FDCWD, hierarchy_proc("%d/limits", pid));
 	char *status __autofree = file_read(AT_FDCWD, hierarchy_proc("%d/status", pid));
 	const char *name;
+	uint64_t used;
+	bool unbound;
 
 	memset(process, 0, sizeof(*process));
 	if (!limits || !status)
@@ -116,8 +105,13 @@ static bool other_read_process(struct process *process, pid_t pid)
 	name = strstr(status, "Name:\t");
 	name = name ? name + 6 : "";
 	snprintf(process->name, sizeof(process->name), "%.*s", (int)strcspn(name, "\n"), name);
-	other_judge(process, other_number(status, "\nCapEff:", 16, 0) >> OTHER_IPC_LOCK & 1 &&
-		    other_is_machines_user(pid));
+	unbound = process->limit == NUMBER_MAX ||
+		  (other_number(status, "\nCapEff:", 16, 0) >> OTHER_IPC_LOCK & 1 &&
+		   other_is_machines_user(pid));
+	used = process->pinned > process->locked ? process->pinned : process->locked;
+	process->room = unbound ? NUMBER_MAX : used < process->limit ? process->limit - used : 0;
+	process->verdict = unbound ? other_unbound : !process->room ? other_refuses :
+			   process->limit <= OTHER_SMALL_LIMIT ? other_suspect : other_has_room;
 	other_look_at_files(process);
 	return true;
 }

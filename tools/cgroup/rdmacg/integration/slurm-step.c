@@ -86,14 +86,11 @@ static struct cgroup *step_open(void)
 {
 	char *name __autofree = hierarchy_cgroup_of(0);
 	char *step_name __autofree = NULL;
-	struct foreign step;
 	size_t length;
 
 	if (!name)
 		return NULL;
-	foreign_init(&step, FOREIGN_STEP, "");
-	length = foreign_end(&step, name);
-	foreign_free(&step);
+	length = select_step_end(name);
 	step_name = memory_format("%.*s", (int)length, name);
 	if (length)
 		return cgroup_open(step_name);

@@ -61,17 +61,3 @@ int command_run(const struct commands *commands, const char *by, int argc, char 
 	argv[0] = name;
 	return status;
 }
-
-char *command_help(int key, const char *text, const struct commands *commands)
-{
-	const struct command *command;
-	char *help = NULL;
-
-	if (key != ARGP_KEY_HELP_POST_DOC || !commands)
-		return (char *)text;
-	memory_extend(&help, "%s:\n", commands->title);
-	for (command = commands->list; command->name; command++)
-		memory_extend(&help, "  %-10s %s\n", command->name, command->help);
-	memory_extend(&help, "\n%s", text);
-	return help;
-}

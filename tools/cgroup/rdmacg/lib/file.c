@@ -102,9 +102,7 @@ int file_write(int dir, const char *name, const char *text)
 
 	if (fd < 0)
 		return -errno;
-	do {
-		put = write(fd, text, size);
-	} while (put < 0 && errno == EINTR);
+	put = write(fd, text, size);
 	if (put < 0)
 		ret = -errno;
 	else if ((size_t)put != size)

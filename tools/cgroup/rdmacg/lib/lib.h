@@ -106,9 +106,9 @@ bool number_parse(const char *text, size_t length, uint64_t *value);
 bool number_parse_human(const char *text, bool bytes, uint64_t *value);
 /* Parse a percentage without its sign: "12.5" becomes 12500. */
 bool number_parse_thousandths(const char *text, size_t length, uint64_t *value);
-/* @value * @thousandths / 100000, rounded down. */
-uint64_t number_percent(uint64_t value, uint64_t thousandths);
-/* Add number_percent() to @value, and round up, to NUMBER_LARGEST at most. */
+/* @value * @by / @over, rounded down, or UINT64_MAX if the result needs more than 64 bits. */
+uint64_t number_scale(uint64_t value, uint64_t by, uint64_t over);
+/* Add @thousandths of a percent to @value, and round up, to NUMBER_LARGEST at most. */
 uint64_t number_raise(uint64_t value, uint64_t thousandths);
 /* Whether a resource counts bytes. The kernel does not report the unit, so the key decides. */
 bool number_is_bytes(const char *key);
@@ -268,16 +268,12 @@ struct commands {
 
 /* Run the command that argv[0] names; its argv[0] is "@by NAME". Returns the exit status. */
 int command_run(const struct commands *commands, const char *by, int argc, char **argv);
-/* The help_filter of an argp. The filter adds the table to the help, unless @commands is NULL. */
-char *command_help(int key, const char *text, const struct commands *commands);
 
 /* Parse the words of a command. Returns its arguments, with a NULL at the end. */
 char **options_read(const struct syntax *syntax, int argc, char **argv);
 /* Functions for struct choice. @to is a const char *, or a number of at least 1. */
 void options_take_text(const char *text, void *to);
 void options_take_count(const char *text, void *to);
-/* Take a margin for peaks, "20%" or "20". @to is in thousandths of a percent. */
-void options_take_margin(const char *text, void *to);
 
 /*
  * Tables for people. A column is as wide as its widest cell, and numbers are aligned to the right.

@@ -49,11 +49,7 @@ static int number_shift(const char *unit)
 	return 10 * (found - number_units + 1);
 }
 
-/*
- * @value * @by / @over, rounded down. If the result needs more than 64 bits, returns the largest
- * number.
- */
-static uint64_t number_scale(uint64_t value, uint64_t by, uint64_t over)
+uint64_t number_scale(uint64_t value, uint64_t by, uint64_t over)
 {
 	unsigned __int128 wide = (unsigned __int128)value * by / over;
 
@@ -73,11 +69,6 @@ bool number_parse_human(const char *text, bool bytes, uint64_t *value)
 		return false;
 	*value = number_scale(thousandths, (uint64_t)1 << shift, 1000);
 	return *value <= NUMBER_LARGEST;
-}
-
-uint64_t number_percent(uint64_t value, uint64_t thousandths)
-{
-	return number_scale(value, thousandths, 100000);
 }
 
 uint64_t number_raise(uint64_t value, uint64_t thousandths)

@@ -97,9 +97,17 @@ static error_t options_take(int key, char *arg, struct argp_state *state)
 
 static char *options_help(int key, const char *text, void *input)
 {
-	struct reading *reading = input;
+	const struct commands *commands = ((struct reading *)input)->syntax->commands;
+	const struct command *command;
+	char *help = NULL;
 
-	return command_help(key, text, reading->syntax->commands);
+	if (key != ARGP_KEY_HELP_POST_DOC || !commands)
+		return (char *)text;
+	memory_extend(&help, "%s:\n", commands->title);
+	for (command = commands->list; command->name; command++)
+		memory_extend(&help, "  %-10s %s\n", command->name, command->help);
+	memory_extend(&help, "\n%s", text);
+	return help;
 }
 
 char **options_read(const struct syntax *syntax, int argc, char **argv)
@@ -141,14 +149,4 @@ void options_take_count(const char *text, void *to)
 
 	if (!number_parse(text, strlen(text), count) || !*count)
 		options_fail("-n", "%s: must be a number of at least 1", text);
-}
-
-void options_take_margin(const char *text, void *to)
-{
-	size_t length = strlen(text);
-
-	if (length && text[length - 1] == '%')
-		length--;
-	if (!number_parse_thousandths(text, length, to))
-		options_fail(text, "the margin must be a percentage, such as 20%%");
 }

@@ -6,10 +6,293 @@
  * o2iblnd is a kernel user. The objects of o2iblnd are not charged to a cgroup, and no limit
  * applies to them. So the output has the objects to subtract from the capacity before the device is
  * shared, and no limits.
+ *
+ * Formulas: lnet/klnds/o2iblnd/ of lustre-release, tags 2.10.0 to 2.17.0 and master at
+ * c881f8ebcb; each source names the function. The names in formulas: qd is the queue depth, F is
+ * the number of fragments, X is concurrent_sends, W is the device's max_qp_wr, fr is 2 with FastReg
+ * and 0 with FMR, and oob is the number of messages out of band.
  */
 #include "plan/plan.h"
 
 #define LNET_CONNS	"conns-per-peer"
+#define LNET_SETUP	"o2iblnd_modparams.c, kiblnd_tunables_setup()"
+#define LNET_CONN	"o2iblnd.c, kiblnd_create_conn()"
+#define LNET_SEND	"2.11 on: o2iblnd.c, kiblnd_send_wrs() (LU-10213)"
+#define LNET_CQ		"o2iblnd.h, IBLND_CQ_ENTRIES"
+
+static bool lnet_is_old(const struct lnet_side *side)
+{
+	return side->release <= 10;
+}
+
+static uint64_t lnet_get(const struct lnet_side *side, const char *name)
+{
+	return plan_number(side->inputs, name);
+}
+
+/* The default of map_on_demand depends on the release and on the kernel. */
+static uint64_t lnet_map(const struct lnet_side *side)
+{
+	return plan_is_given(side->inputs, "map-on-demand") ? lnet_get(side, "map-on-demand") :
+		!lnet_is_old(side) && !lnet_get(side, "dma-mr");
+}
+
+/* Whether the node has pools of MRs. A node without pools cannot send or accept fewer fragments. */
+static bool lnet_has_pools(const struct lnet_side *side)
+{
+	return !lnet_get(side, "dma-mr") || lnet_map(side);
+}
+
+/* --- parameters --- */
+
+/* The largest value is 255, because peer_credits is u8 on the wire. */
+static uint64_t lnet_add_depth(struct plan_part *part, const struct lnet_side *side)
+{
+	PLAN_INPUT(part, side->inputs, peer_credits);
+	PLAN_INPUT(part, side->inputs, credits);
+	PLAN_STEP(part, qd, min(min(max(peer_credits, 8), 255), credits), LNET_SETUP);
+
+	if (qd != peer_credits)
+		plan_add_note(part,
+			      "peer_credits=%" PRIu64 " becomes %" PRIu64
+			      ": at least 8, at most 255 and credits.",
+			      (uint64_t)peer_credits, (uint64_t)qd);
+	return qd;
+}
+
+static uint64_t lnet_add_frags(struct plan_part *part, const struct lnet_side *side)
+{
+	PLAN_NAME(part, map_on_demand, lnet_map(side));
+
+	if (side->release >= 15)
+		return PLAN_OF_KEY(part, STEP, "F", 257,
+				   "2.15 on: o2iblnd.h, IBLND_MAX_RDMA_FRAGS (LU-15092)");
+	if (lnet_is_old(side) && map_on_demand >= 1 && map_on_demand <= 256)
+		return PLAN_OF_KEY(part, STEP, "F", max(map_on_demand, 2),
+				   "up to 2.10, map_on_demand of 1 to 256: o2iblnd.h, kiblnd_cfg_rdma_frags()");
+	return PLAN_OF_KEY(part, STEP, "F", 256, "up to 2.14: o2iblnd.h, IBLND_MAX_RDMA_FRAGS");
+}
+
+/*
+ * Up to 2.10, sizes depend on concurrent_sends. From 2.11 on, concurrent_sends only throttles, in
+ * kiblnd_post_tx_locked().
+ */
+static uint64_t lnet_add_sends(struct plan_part *part, const struct lnet_side *side,
+			       __int128 qd)
+{
+	uint64_t map = lnet_map(side);
+
+	PLAN_INPUT(part, side->inputs, concurrent_sends);
+
+	if (concurrent_sends)
+		return PLAN_OF_KEY(part, STEP, "X",
+				   max(min(concurrent_sends, 2 * qd), qd / 2), LNET_SETUP);
+	if (map >= 1 && map <= 256 / 8)
+		return PLAN_OF_KEY(part, STEP, "X", 2 * qd,
+				   "map_on_demand of 1 to 32: " LNET_SETUP);
+	return PLAN_OF_KEY(part, STEP, "X", qd, LNET_SETUP);
+}
+
+static void lnet_add_idle_notes(struct plan_part *part, const struct lnet_side *side)
+{
+	if (side->idle)
+		plan_add_note(part, "No size depends on %s.", side->idle);
+	if (lnet_is_old(side))
+		return;
+	if (lnet_get(side, "concurrent-sends"))
+		plan_add_note(part,
+			      "concurrent_sends changes no size since 2.11, and only throttles.");
+	if (plan_is_given(side->inputs, "map-on-demand") && !lnet_get(side, "dma-mr"))
+		plan_add_note(part, "map_on_demand changes no size since 2.11.");
+}
+
+/* Apply the parameters as o2iblnd does. Must be the first call for a side. */
+static void lnet_setup(struct plan_part *part, struct lnet_side *side)
+{
+	uint64_t pool = lnet_get(side, "fmr-pool-size"), ntx = lnet_get(side, "ntx");
+
+	if (lnet_has_pools(side) && pool < ntx / 4)
+		say_failure(plan.form->name,
+			    "%s: the interface does not start, for fmr_pool_size=%" PRIu64
+			    " is less than a quarter of ntx=%" PRIu64
+			    " (kiblnd_net_init_pools()); raise the former",
+			    side->name, pool, ntx);
+	side->own_depth = lnet_add_depth(part, side);
+	side->own_frags = lnet_add_frags(part, side);
+	if (lnet_is_old(side))
+		side->sends = lnet_add_sends(part, side, side->own_depth);
+	lnet_add_idle_notes(part, side);
+}
+
+/* --- one end of a connection --- */
+
+/*
+ * The size of the send queue that a release up to 2.10 gets for @frags fragments, or 0 if the
+ * release gets no queue. Releases 2.9 and 2.10 reduce the size by a quarter, again and again, until
+ * it is below 16. Older releases do not try again.
+ */
+static uint64_t lnet_cut(const struct lnet_side *side, uint64_t frags)
+{
+	uint64_t queue = (frags + 1) * side->sends;
+	uint64_t most = lnet_get(side, "max-qp-wr");
+
+	while (most && queue > most) {
+		if (side->release < 9 || queue < 16)
+			return 0;
+		queue -= queue / 4;
+	}
+	return queue;
+}
+
+/* The work requests of a transfer besides its data: registration and invalidation with FastReg. */
+static unsigned int lnet_extra(const struct lnet_side *side)
+{
+	return lnet_get(side, "fmr") ? 0 : 2;
+}
+
+/* Reduce @depth to a depth that the device supports, or to 0 if it cannot create the QP. */
+static uint64_t lnet_reduce(const struct lnet_side *side, uint64_t frags, uint64_t depth)
+{
+	uint64_t most = lnet_get(side, "max-qp-wr");
+
+	if (!most)
+		return depth;
+	if (lnet_is_old(side))
+		return lnet_cut(side, frags) ? depth : 0;
+	return min(depth, most / (1 + frags + lnet_extra(side)));
+}
+
+/*
+ * o2iblnd creates the CQ before the QP. The CQ has the size for the queues before @side reduces
+ * them.
+ */
+static void lnet_add_cqe(struct plan_part *part, const struct lnet_side *side, __int128 qd,
+			 __int128 F, __int128 fr, __int128 oob, __int128 W)
+{
+	PLAN_NAME(part, X, side->sends);
+
+	if (lnet_is_old(side))
+		PLAN_OF_KEY(part, FIGURE, "cqe", 2 * qd + oob + (F + 1) * X,
+			    "up to 2.10: " LNET_CQ);
+	else if (side->release == 12)
+		PLAN_OF_KEY(part, FIGURE, "cqe", 2 * qd + oob + 2 * qd,
+			    "2.12: " LNET_CQ " (LU-9810)");
+	else if (side->release >= 13 && W)
+		/*
+		 * C does not define whether the receive queue is counted before or after it
+		 * shrinks.
+		 */
+		PLAN_OF_KEY(part, FIGURE, "cqe", 2 * qd + oob + min((1 + F + fr) * qd, W),
+			    "2.13 on: " LNET_CQ);
+	else
+		PLAN_OF_KEY(part, FIGURE, "cqe", 2 * qd + oob + (1 + F + fr) * qd,
+			    "2.11 and from 2.13 on: " LNET_CQ);
+}
+
+static __int128 lnet_add_send_wr(struct plan_part *part, const struct lnet_side *side, __int128 F,
+				 __int128 fr, __int128 W, __int128 queue_depth)
+{
+	PLAN_NAME(part, X, side->sends);
+	PLAN_NAME(part, cut, lnet_cut(side, F));
+
+	if (!lnet_is_old(side))
+		return PLAN_OF_KEY(part, FIGURE, "send_wr", (1 + F + fr) * queue_depth, LNET_SEND);
+	if (W)
+		return PLAN_OF_KEY(part, FIGURE, "send_wr", min((F + 1) * X, cut),
+				   "2.9 and 2.10: a quarter less until the device creates the QP (LU-7124)");
+	return PLAN_OF_KEY(part, FIGURE, "send_wr", (F + 1) * X,
+			   "up to 2.10: o2iblnd.h, IBLND_SEND_WRS");
+}
+
+/* Add the queues that @side creates for a connection with @depth and @frags. */
+static void lnet_add_end(struct plan_part *part, struct lnet_side *side, uint64_t depth,
+			 uint64_t frags)
+{
+	__int128 queue_depth;
+
+	PLAN_NAME(part, qd, depth);
+	PLAN_NAME(part, F, frags);
+	PLAN_NAME(part, fr, lnet_extra(side));
+	PLAN_NAME(part, oob, lnet_get(side, "protocol") == 2 ? 2 : 0);
+	PLAN_NAME(part, W, lnet_get(side, "max-qp-wr"));
+	PLAN_INPUT(part, side->inputs, wrq_sge);
+
+	if (!lnet_reduce(side, frags, depth))
+		say_failure(plan.form->name,
+			    "%s: max_qp_wr=%" PRIu64
+			    " is too small for any connection; the device cannot be used",
+			    side->name, (uint64_t)W);
+	if (W && !lnet_is_old(side))
+		queue_depth = PLAN_OF_KEY(part, FIGURE, "queue_depth", min(qd, W / (1 + F + fr)),
+					  "2.13 on: o2iblnd.c, kiblnd_send_wrs() (LU-12279); in 2.11 and 2.12, one less for each refusal");
+	else
+		queue_depth = PLAN_OF_KEY(part, FIGURE, "queue_depth", qd, LNET_CONN);
+	__int128 send_wr = lnet_add_send_wr(part, side, F, fr, W, queue_depth);
+
+	lnet_add_cqe(part, side, qd, F, fr, oob, W);
+	PLAN_FIGURE(part, recv_wr, 2 * queue_depth + oob, "o2iblnd.h, IBLND_RECV_WRS");
+	PLAN_FIGURE(part, send_sge, wrq_sge, LNET_CONN);
+	PLAN_FIGURE(part, recv_sge, 1, LNET_CONN);
+	PLAN_FIGURE(part, rx_bytes, (2 * qd + oob) * 4096, "o2iblnd.h, IBLND_RX_MSG_BYTES");
+	if (send_wr > side->send_wr) {
+		side->depth = depth;
+		side->frags = frags;
+		side->send_wr = send_wr;
+		side->recv_wr = recv_wr;
+		side->rx_bytes = rx_bytes;
+	}
+}
+
+/* --- all of a node --- */
+
+static __int128 lnet_add_mrs(struct plan_part *part, const struct lnet_side *side, __int128 cpts)
+{
+	PLAN_INPUT(part, side->inputs, fmr_pool_size);
+
+	if (!lnet_has_pools(side))
+		return PLAN_OF_KEY(part, FIGURE, "mr", 1,
+				   "map_on_demand=0 and a kernel with ib_get_dma_mr(): o2iblnd.c, kiblnd_net_init_pools()");
+	PLAN_FIGURE(part, mr, cpts * max(256, fmr_pool_size / cpts),
+		    "at start: o2iblnd.c, kiblnd_init_fmr_poolset(), kiblnd_fmr_pool_size()");
+	plan_add_note(part,
+		      "An empty pool grows by another %" PRIu64
+		      " MRs on its CPT, without an upper bound.",
+		      (uint64_t)(mr / cpts));
+	return mr;
+}
+
+/* Add all objects of a node, with @conns connections of lnet_add_end() for each peer. */
+static void lnet_add_node(struct plan_part *part, const struct lnet_side *side, uint64_t conns)
+{
+	PLAN_INPUT(part, side->inputs, peers);
+	PLAN_NAME(part, conns_per_peer, conns);
+	PLAN_INPUT(part, side->inputs, ntx);
+	PLAN_INPUT(part, side->inputs, cpts);
+	PLAN_NAME(part, send_wr, side->send_wr);
+	PLAN_NAME(part, recv_wr, side->recv_wr);
+	PLAN_NAME(part, rx_bytes, side->rx_bytes);
+	PLAN_FIGURE(part, connections, peers * max(conns_per_peer, 1),
+		    "o2iblnd_cb.c, kiblnd_launch_tx(): the active side's conns_per_peer, on both ends");
+	PLAN_FIGURE(part, pd, 1, "for an interface: o2iblnd.c, kiblnd_dev_failover()");
+	PLAN_FIGURE(part, qp, connections, "1 RC QP without an SRQ: " LNET_CONN);
+	PLAN_FIGURE(part, cq, connections, "1 CQ for both directions: " LNET_CONN);
+	const __int128 mr = lnet_add_mrs(part, side, cpts);
+
+	plan_add_note(part,
+		      "No cgroup is charged for a kernel user. Subtract these objects before the device is shared, with");
+	plan_add_note(part,
+		      "rdmacg plan share DEVICE --kernel pd=1,qp=%" PRIu64 ",cq=%" PRIu64
+		      ",mr=%" PRIu64 " --among CGROUP...",
+		      (uint64_t)qp, (uint64_t)cq, (uint64_t)mr);
+	PLAN_FIGURE(part, objects, pd + mr + qp + cq, "the sum; o2iblnd creates no AH, SRQ or MW");
+	PLAN_FIGURE(part, wrs, qp * (send_wr + recv_wr),
+		    "the sum of all send and receive queues");
+	PLAN_FIGURE(part, cm_id, 1 + connections,
+		    "1 to listen: kiblnd_dev_failover(); 1 for each connection: kiblnd_connect_peer()");
+	PLAN_FIGURE(part, rx_memory, connections * rx_bytes, "o2iblnd.h, IBLND_RX_MSG_BYTES");
+	PLAN_FIGURE(part, tx_memory, cpts * max(256, ntx / cpts) * 4096,
+		    "o2iblnd.c, kiblnd_tx_pool_size(); messages of 4 KiB: o2iblnd.h, IBLND_MSG_SIZE");
+}
 
 /*
  * --- the agreement of two nodes: o2iblnd_cb.c, protocol 2 ---

@@ -152,8 +152,6 @@ extern const struct plan_form lnet_form, qemu_form, nccl_form, ucx_form, libfabr
 /* Compute a form with the words of the command line, and print the plan. Exits after an error. */
 int plan_run(const struct plan_form *form, int argc, char **argv);
 
-/* Parse the words of plan_run() into the inputs of the form and the texts of the plan. */
-void plan_parse(const struct plan_form *form, int argc, char **argv);
 /* Find an input, or NULL. The characters - and _ in @name are equal. */
 struct plan_input *plan_find_input(struct plan_input *inputs, const char *name);
 uint64_t plan_number(struct plan_input *inputs, const char *name);
@@ -237,22 +235,5 @@ struct lnet_side {
 void lnet_take(struct lnet_side *near, const struct plan_input *options);
 /* Give the other end the parameters of --remote. */
 void lnet_take_remote(struct lnet_side *far);
-
-/* --- lnet-size.c: sizes --- */
-
-/* The number of an input. */
-uint64_t lnet_get(const struct lnet_side *side, const char *name);
-/* Apply the parameters as o2iblnd does. Must be the first call for a side. */
-void lnet_setup(struct plan_part *part, struct lnet_side *side);
-/* Add the queues that @side creates for a connection with @depth and @frags. */
-void lnet_add_end(struct plan_part *part, struct lnet_side *side, uint64_t depth, uint64_t frags);
-/* Add all objects of a node, with @conns connections of lnet_add_end() for each peer. */
-void lnet_add_node(struct plan_part *part, const struct lnet_side *side, uint64_t conns);
-/* Reduce @depth to a depth that the device supports, or to 0 if it cannot create the QP. */
-uint64_t lnet_reduce(const struct lnet_side *side, uint64_t frags, uint64_t depth);
-/* Whether the release is 2.10 or before. */
-bool lnet_is_old(const struct lnet_side *side);
-/* Whether the node has pools of MRs. A node without pools cannot send or accept fewer fragments. */
-bool lnet_has_pools(const struct lnet_side *side);
 
 #endif /* RDMACG_PLAN_H */

@@ -7,6 +7,8 @@
  *
  * From 8.0 on, the columns "HVA" and "RO" follow. A name may contain blanks.
  */
+#include <regex.h>
+
 #include "plan/plan.h"
 
 /* QEMU's idstr has 256 bytes. */

@@ -75,24 +75,13 @@ static struct cgroup *run_cgroup_make_scope(pid_t child)
 	return name ? cgroup_open(name) : NULL;
 }
 
-static void run_cgroup_say_refusal(struct cgroup *parent, int error)
-{
-	char *owner __autofree = file_owner(parent->dir, ".");
-
-	if (error == EACCES || error == EPERM)
-		say_error(cgroup_name(parent),
-			  "cannot create a cgroup here: %s (owner: %s); run as root or use --in",
-			  strerror(error), owner);
-	else
-		say_error(cgroup_name(parent), "cannot create a cgroup here: %s",
-			  strerror(error));
-}
-
 /* Create a folder below @parent with a new name. */
 static struct cgroup *run_cgroup_make_below(struct cgroup *parent)
 {
+	char *owner __autofree = file_owner(parent->dir, ".");
 	struct cgroup *cgroup = NULL;
 	int number = 0, error;
+	bool denied;
 	char *base;
 
 	/* A process with the same number may have left a cgroup with this name. */
@@ -106,7 +95,10 @@ static struct cgroup *run_cgroup_make_below(struct cgroup *parent)
 	} while (error == EEXIST && ++number < RUN_CGROUP_NAMES);
 	if (cgroup)
 		return cgroup;
-	run_cgroup_say_refusal(parent, error ? error : ENOENT);
+	denied = error == EACCES || error == EPERM;
+	say_error(cgroup_name(parent), "cannot create a cgroup here: %s%s%s%s",
+		  strerror(error ? error : ENOENT), denied ? " (owner: " : "", denied ? owner : "",
+		  denied ? "); run as root or use --in" : "");
 	cgroup_close_path(parent);
 	return NULL;
 }

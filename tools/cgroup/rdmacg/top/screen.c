@@ -94,19 +94,6 @@ static void top_check_terminal(void)
 	del_curterm(cur_term);
 }
 
-static void top_open_terminal(void)
-{
-	screen.screen = newterm(NULL, stdout, stdin);
-	if (!screen.screen)
-		say_failure("terminal", "%s; top -b needs none", strerror(errno));
-	cbreak();
-	noecho();
-	nonl();
-	keypad(stdscr, TRUE);
-	nodelay(stdscr, TRUE);
-	curs_set(0);
-}
-
 /* Draw a line, cut to the width of the screen. */
 static void top_draw_line(int y, const char *line, attr_t attributes)
 {
@@ -116,19 +103,6 @@ static void top_draw_line(int y, const char *line, attr_t attributes)
 	attrset(attributes);
 	mvaddstr(y, 0, text);
 	attrset(A_NORMAL);
-}
-
-static void top_draw_head(void)
-{
-	char *line __autofree = NULL;
-
-	if (screen.errors && *screen.errors)
-		line = memory_format("%.*s", (int)strcspn(screen.errors, "\n"), screen.errors);
-	else
-		line = memory_format("rdmacg top: %zu row%s by %s, every %g s; h for help",
-				     top.nr_shown, top.nr_shown == 1 ? "" : "s",
-				     top_orders[top.order], top.delay_ms / 1000.0);
-	top_draw_line(0, line, A_NORMAL);
 }
 
 /* Do not scroll beyond the last row. */
@@ -167,14 +141,21 @@ static void top_draw_rows(void)
 
 static void top_draw(void)
 {
+	char *title __autofree = NULL;
 	int y;
 
+	if (screen.errors && *screen.errors)
+		title = memory_format("%.*s", (int)strcspn(screen.errors, "\n"), screen.errors);
+	else
+		title = memory_format("rdmacg top: %zu row%s by %s, every %g s; h for help",
+				      top.nr_shown, top.nr_shown == 1 ? "" : "s",
+				      top_orders[top.order], top.delay_ms / 1000.0);
 	erase();
 	if (screen.helping) {
 		for (y = 0; y < (int)ARRAY_SIZE(top_help) && y < LINES; y++)
 			top_draw_line(y, top_help[y], A_NORMAL);
 	} else {
-		top_draw_head();
+		top_draw_line(0, title, A_NORMAL);
 		top_draw_rows();
 	}
 	refresh();
@@ -300,7 +281,15 @@ bool top_screen(void)
 		return false;
 	top_check_terminal();
 	top_hold_signals();
-	top_open_terminal();
+	screen.screen = newterm(NULL, stdout, stdin);
+	if (!screen.screen)
+		say_failure("terminal", "%s; top -b needs none", strerror(errno));
+	cbreak();
+	noecho();
+	nonl();
+	keypad(stdscr, TRUE);
+	nodelay(stdscr, TRUE);
+	curs_set(0);
 	while (!screen.ended && !top_signal) {
 		if (looks++)
 			top_look();

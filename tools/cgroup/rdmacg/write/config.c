@@ -13,7 +13,6 @@
 /* The state while a file is read. */
 struct config_file {
 	struct config *config;
-	const char *name;
 	/* "FILE:LINE" of the line that was read last. */
 	char *where;
 	/* The pattern of the section, or NULL before the first section. */
@@ -114,45 +113,35 @@ static bool config_take_line(struct config_file *file, char *text, size_t length
 	return false;
 }
 
-static bool config_take_lines(struct config_file *file, FILE *from)
+static bool config_read_file(struct config *config, const char *name)
 {
+	struct config_file file = { .config = config };
+	FILE *from = strcmp(name, "-") ? fopen(name, "re") : fdopen(dup(STDIN_FILENO), "r");
 	unsigned int number = 0;
 	char *line = NULL;
-	bool good = true;
+	bool good = from;
 	size_t room = 0;
 	ssize_t length;
 
 	/*
 	 * Stop at a malformed section. Otherwise each line of the section would repeat the error.
 	 */
-	while ((good || file->section) && (length = getline(&line, &room, from)) >= 0) {
+	while (from && (good || file.section) && (length = getline(&line, &room, from)) >= 0) {
 		if (!number && !strncmp(line, CONFIG_MARK, strlen(CONFIG_MARK)))
 			memset(line, ' ', strlen(CONFIG_MARK));
-		free(file->where);
-		file->where = memory_format("%s:%u", file->name, ++number);
-		say_within(file->where);
-		good &= config_take_line(file, line, length);
+		free(file.where);
+		file.where = memory_format("%s:%u", name, ++number);
+		say_within(file.where);
+		good &= config_take_line(&file, line, length);
 		say_within(NULL);
 	}
-	free(line);
-	if (!ferror(from))
-		return good;
-	say_error(file->name, "%s", strerror(errno));
-	return false;
-}
-
-static bool config_read_file(struct config *config, const char *name)
-{
-	struct config_file file = { .config = config, .name = name };
-	FILE *from = strcmp(name, "-") ? fopen(name, "re") : fdopen(dup(STDIN_FILENO), "r");
-	bool good;
-
-	if (!from) {
+	if (!from || ferror(from)) {
 		say_error(name, "%s", strerror(errno));
-		return false;
+		good = false;
 	}
-	good = config_take_lines(&file, from);
-	fclose(from);
+	if (from)
+		fclose(from);
+	free(line);
 	free(file.section);
 	free(file.where);
 	return good;

@@ -214,7 +214,7 @@ bool limits_value(const struct device *device, const struct limit *limit, uint64
 			  device->name);
 		return false;
 	}
-	*value = number_percent(all, limit->value);
+	*value = number_scale(all, limit->value, LIMITS_WHOLE);
 	if (!*value && limit->value)
 		say_warning(limit->key,
 			    "this percentage of %" PRIu64 " is 0: no object can be created", all);
