@@ -36,7 +36,7 @@ CHOICES = (
 
 
 class NothingFits(Exception):
-    """The operation is not possible now."""
+    """The operation is not possible in the present state."""
 
 
 def pick(candidates):
@@ -58,7 +58,7 @@ class Generator:
         self.weights = [weights[MODES.index(mode)] for _, _, *weights in CHOICES]
 
     def operations(self):
-        """Yield operations for ever. Each depends on the state that the last one has left."""
+        """Yield operations for ever. Each operation depends on the state after the operation before."""
         while True:
             if self.is_common and rarely(100):
                 yield from self.odd_writes()
@@ -163,7 +163,7 @@ class Generator:
             raise NothingFits
 
     def of_type(self, op, type):
-        """An object of the type in the context of the operation, or None."""
+        """Returns an object of the type in the context of the operation, or None."""
         found = [number for number, thing in self.model.objects.items()
                  if thing.ctx == op.ctx and thing.type == type]
         return choice(found) if found else None

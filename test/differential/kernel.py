@@ -18,7 +18,7 @@ PATIENCE = 60    # s
 
 
 def uverbs_device(device):
-    """The file of the device, which has the name "rxe@device"."""
+    """Returns the file of the device with the name "rxe@device"."""
     for path in glob.glob("/sys/class/infiniband_verbs/uverbs*/ibdev"):
         with open(path) as file:
             if file.read().strip() == f"rxe{device}":
@@ -64,7 +64,7 @@ class Kernel:
             return file.read().decode("latin-1")
 
     def let_fail(self, nth):
-        """Let the @nth allocation of this process fail, or none if @nth is 0."""
+        """Let the @nth allocation of this process fail. If @nth is 0, no allocation fails."""
         if self.fail_nth is None:
             self.fail_nth = os.open("/proc/thread-self/fail-nth", os.O_WRONLY)
         os.pwrite(self.fail_nth, b"%d" % nth, 0)

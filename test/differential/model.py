@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 import parse
 from parse import NO_LIMIT, USE_DEFAULT, refuse_if
 
-# Objects are only on the first two devices. The others have the same name, and need an index.
+# Only the first two devices have objects. The other two devices have the same name, and need an
+# index.
 DEVICES = ("rxe0", "rxe1", "rxe 2", "rxe 2")
 SHOWN_DEVICES = ("rxe0", "rxe1", r"rxe\0402 index=2", r"rxe\0402 index=3")
 USED_DEVICES = 2
@@ -21,10 +22,11 @@ MAX_WRITE = 65535    # bytes
 MAX_OPS = 1000000
 MAX_HW_DEFAULTS = 64
 PAGE = 4096
-# Longer than any address space.
+# A length that is larger than any address space.
 ENDLESS = 2**64 - 1
 
-# The resources of each class, in the order of its files. No command reaches the limits of the last.
+# The resources of each class, in the order of its files. No command reaches the limits of the last
+# class.
 CLASSES = {
     "rdma": ("hca_handle", "hca_object"),
     "rdma.verb": ("pd", "comp_channel", "cq", "qp", "srq", "ah", "mr", "mw", "async_event",
@@ -32,7 +34,7 @@ CLASSES = {
     "rdma.hw": ("queue_mem",),
     "rdma.control": ("ops", "burst", "inflight"),
 }
-# The keys that can have a default without a device, in the order of rdma.default.
+# The keys that can have a default even without a device, in the order of rdma.default.
 DEFAULT_KEYS = (
     "hca_handle", "hca_object",
     "pd", "comp_channel", "cq", "qp", "srq", "ah", "mr", "mw", "flow", "xrcd", "rwq_ind_tbl", "wq",
@@ -40,7 +42,7 @@ DEFAULT_KEYS = (
     "mr_mem", "dm_mem", "mcast", "cm_id",
     "ops", "burst", "inflight",
 )
-# A driver can give a resource such a name.
+# The names that a driver can give to a resource.
 HW_KEY = re.compile("hw:(?!(max|index|default)$)[a-z][a-z0-9_]{0,30}")
 
 KINDS = ("max", "current", "peak", "events", "events.local")
@@ -51,13 +53,13 @@ WRITTEN_FILES = (*(f"{name}.max" for name in CLASSES), "rdma.default")
 
 # The type of an object is its resource. A context is also an object.
 CONTEXT = "hca_handle"
-# An object of these types has its own fd. The fd of its context holds any other object.
+# An object of these types has its own fd. Any other object is held by the fd of its context.
 FD_TYPES = (CONTEXT, "comp_channel", "async_event", "cm_id")
 
 
 @dataclass
 class Op:
-    """One operation. It uses only some of the fields."""
+    """One operation, which uses only some of the fields."""
     what: str
     dir: str = None         # the path of the cgroup; the root's is empty
     file: str = None
@@ -100,7 +102,7 @@ class Account:
         return self.default(resource) if own is None else own
 
     def word(self, kind, device, resource):
-        """The word of a file for one resource."""
+        """Returns the word of a file for one resource."""
         if kind == "max":
             limit = self.limit(device, resource)
             return f"{resource}={'max' if limit == NO_LIMIT else limit}"
@@ -162,7 +164,8 @@ def is_possible(key, limit):
 
 
 def changed_defaults(defaults, text):
-    """The defaults after a write. Keys of hw are in the order in which they were written."""
+    """Returns the defaults after a write. Keys of hw are in the order in which they were
+    written."""
     line = text.removesuffix("\n")
     refuse_if("\0" in line or "\n" in line, errno.EINVAL)
     changed, written = dict(defaults), set()
@@ -227,7 +230,8 @@ def object_charges(type):
 
 
 def memory_charges(type, length):
-    """The charges after the one of the object, each alone, when memory is pinned or allocated."""
+    """Returns the charges for the memory of an object. They follow the charge of the object, one at
+    a time."""
     if type == "mr":
         return [("mr_mem", -(-length // PAGE) * PAGE)]
     # The shortest queue of Soft-RoCE takes a page. A QP has two queues.
@@ -259,7 +263,7 @@ def parent_of(path):
 
 
 class Model:
-    """The state. A cgroup, process or object without an entry does not exist."""
+    """The state of the model. A cgroup, process or object without an entry does not exist."""
 
     def __init__(self, hierarchy, nr_devices):
         self.on_v1 = hierarchy == "v1"
@@ -278,7 +282,7 @@ class Model:
         return [self.cgroups[child] for child in self.cgroups if child and parent_of(child) == path]
 
     def payer(self, path):
-        """The account of the cgroup, or of the closest ancestor that has an account."""
+        """Returns the account of the cgroup, or of the closest ancestor that has an account."""
         while path and not self.cgroups[path].account:
             path = parent_of(path)
         return self.cgroups[path].account
@@ -415,7 +419,8 @@ class Model:
         uncharge(thing.groups.pop(op.group), thing.device, [("mcast", 1)])
 
     def bind(self, op):
-        """Charge the account of the identifier's creation, even if its process has moved since."""
+        """Charge the account that was found when the identifier was created, even if its process
+        has moved since."""
         thing = self.objects[op.object]
         refuse_if(thing.device is not None, errno.EINVAL)
         try_charge(thing.owner, op.device, [("cm_id", 1)])

@@ -33,7 +33,7 @@ def shown(text):
 
 
 def words(op):
-    """The words of an operation, with those fields that it uses."""
+    """Returns the words of an operation, with the fields that the operation uses."""
     yield op.what
     for name, value in vars(op).items():
         if value is None or name == "what":
@@ -47,7 +47,7 @@ def words(op):
 
 
 def answer(system, op):
-    """What the model or the kernel answers."""
+    """Returns the answer of the model or of the kernel."""
     try:
         return f"ok {system.do(op)}".rstrip(" ")
     except OSError as error:
@@ -72,11 +72,11 @@ class Replay:
         if self.mode != "common" and self.number % KEPT_ANSWERS == 0:
             sys.stdout.seek(0)
             sys.stdout.truncate()
-        # The guest may end at any operation.
+        # Print at once, because the guest may end at any operation.
         print(f"{self.number} {' '.join(words(op))}: {shown(got)}", flush=True)
         if op.what == "write":
             self.writes[got] += 1
-        # The model does not know how many allocations a write needs.
+        # Accept ENOMEM, because the model does not know how many allocations a write needs.
         if op.nth and got == "ENOMEM":
             return
         wanted = answer(self.model, op)
@@ -86,7 +86,7 @@ class Replay:
             fail("the text of the file means something else when it is written")
 
     def run(self, op):
-        """Do an operation. After a write, read what it can have changed."""
+        """Do an operation. After a write, read the files that the write can have changed."""
         self.number += 1
         self.run_one(op)
         if op.what == "write" and self.mode != "common":

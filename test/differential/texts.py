@@ -25,8 +25,8 @@ BAD_DEFAULTS = ("rxe0", "hw:", "hw:max=1", "qps=1", "hw:qp", "=1", "default", "m
 KEYS_WITHOUT_DEVICE = ("hw:a", "hw:b_2", "hw:qp", "flow", "dm_mem",
                        "hw:a_key_that_has_31_letters_in_it")
 
-# Stock answers these texts differently: differences.sed has a rule for each. The limits after such
-# a write may also differ.
+# Stock answers these texts differently: differences.sed has a rule for each text. The limits after
+# such a write may also differ.
 ODD_TEXTS = (
     "rxe0 hca_object=2147483647",
     "rxe0 hca_object=2147483648",
@@ -51,12 +51,12 @@ ODD_TEXTS = (
 
 
 def rarely(times):
-    """True once in @times calls, on average."""
+    """Returns True once in @times calls, on average."""
     return randrange(times) == 0
 
 
 def even_texts():
-    """Texts that both kernels accept, and that make their limits equal again."""
+    """Returns texts that both kernels accept, and that make their limits equal again."""
     return [f"{name} hca_handle={randrange(8)} hca_object={randrange(20)}"
             for name in DEVICES[:USED_DEVICES]]
 
@@ -79,7 +79,7 @@ def lengthen(text):
 class Texts:
     def __init__(self, mode, model):
         self.is_common = mode == "common"
-        # Some limits would delay commands for a day.
+        # A mode with commands must not have limits that would delay commands for a day.
         self.has_commands = mode != "writes"
         self.model = model
 
@@ -90,7 +90,7 @@ class Texts:
         if rarely(3):
             return "max"
         if resource in CLASSES["rdma.control"] and self.has_commands:
-            # Limits at which commands do not wait, and limits that are too large.
+            # Choose a limit at which commands do not wait, or a limit that is too large.
             if resource == "ops":
                 return MAX_OPS + 1 if rarely(10) else randrange(3) * 500000
             return randrange(5) * 1000000
@@ -127,7 +127,7 @@ class Texts:
         return DEVICES[device]
 
     def index(self, device):
-        """Usually an index if the name needs an index, and usually the right index."""
+        """Usually returns an index if the name needs an index, and usually the right index."""
         if rarely(10) == (device >= USED_DEVICES):
             return ""
         if rarely(4):
@@ -172,7 +172,7 @@ class Texts:
         for _ in range(randrange(4)):
             text += self.blank() + self.default()
         if rarely(60):
-            # About as many keys as the hw class can have.
+            # Write about as many keys as the hw class can have.
             first = randrange(5)
             for key in range(first, first + MAX_HW_DEFAULTS - 20 + randrange(30)):
                 text += f" hw:key{key}={randrange(9)}"
@@ -182,7 +182,7 @@ class Texts:
         text = self.defaults() if file == "rdma.default" else self.lines(FILES[file][0])
         if rarely(2):
             text += "\n"
-        # A changed byte can make a low rate, at which commands would take all day.
+        # Do not change a byte of a rate: at a low rate, commands would take all day.
         may_be_low = self.has_commands and file in ("rdma.default", "rdma.control.max")
         if not self.is_common and not may_be_low:
             if rarely(6):
@@ -194,7 +194,7 @@ class Texts:
     def fill(self, op):
         """Choose the text of a write, and an allocation that fails."""
         if not self.is_common and rarely(16) and self.model.has_account(op.dir):
-            # The text of the file itself, or rarely of another file.
+            # Take the text of the file itself, or rarely the text of another file.
             source = choice(WRITTEN_FILES) if rarely(8) else op.file
             op.text = self.model.do(Op("read", dir=op.dir, file=source))
             op.back = source == op.file

@@ -2,7 +2,7 @@
 /*
  * worker CHANNEL: create and destroy objects on request, until killed. The worker calls uverbs and
  * rdma_cm directly. libibverbs would create objects of its own and map queues, which keep a context
- * open after its close. It would also not let one process destroy objects of another.
+ * open after its close. libibverbs also does not let a process destroy objects of another process.
  *
  * A request is the text "FD HANDLE PD CQ NUMBER LENGTH WHAT:PATH", in which WHAT is a row of
  * actions[]. The answer is "ERROR FD HANDLE".
