@@ -58,7 +58,7 @@ class Generator:
         self.weights = [weights[MODES.index(mode)] for _, _, *weights in CHOICES]
 
     def operations(self):
-        """Yield operations for ever. Each operation depends on the state after the operation before."""
+        """Yield operations for ever. Each depends on the state after the operation before it."""
         while True:
             if self.is_common and rarely(100):
                 yield from self.odd_writes()
