@@ -51,23 +51,16 @@ boot() {
 		die "the guest did not end (output: $output): $(tail -n 3 "$output")"
 }
 
-# measure GROUP NAME KERNEL ARG...: boot for parts of bench/guest-charge.
-measure() {
-	group=$1 side=$work/$2.$3 kernel=$3
-	shift 3
-	boot "$group.$kernel" "$side/linux" guest-charge "$side" "$@"
-}
-
-# in_turn GROUP NAME KERNELS ROUNDS ARG...: measure the kernels in the order A B, then B A, so that
-# a machine that becomes slower favours no kernel.
+# in_turn GROUP NAME KERNELS ROUNDS ARG...: boot for parts of bench/guest-charge. Boot the kernels in
+# the order A B, then B A, so that a machine that becomes slower favours no kernel.
 in_turn() {
-	turn_group=$1 turn_name=$2 kernels=$3 count=$4
+	group=$1 name=$2 kernels=$3 count=$4
 	shift 4
 	for _ in $(seq "$count"); do
 		turned=''
-		for turn in $kernels; do
-			measure "$turn_group" "$turn_name" "$turn" "$@"
-			turned="$turn $turned"
+		for kernel in $kernels; do
+			boot "$group.$kernel" "$work/$name.$kernel/linux" guest-charge "$work/$name.$kernel" "$@"
+			turned="$kernel $turned"
 		done
 		kernels=$turned
 	done
