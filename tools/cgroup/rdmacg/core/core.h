@@ -304,7 +304,7 @@ const char *cgroup_limit_text(uint64_t limit, bool human);
 const char *cgroup_relative(const char *name, const char *other, bool short_form);
 /* The path of a file of the cgroup, for messages. The caller frees the result. */
 char *cgroup_path(const struct cgroup *cgroup, const char *file);
-/* Whether processes of the cgroup are charged to it, and not to an ancestor. */
+/* Whether processes of the cgroup are charged to the cgroup itself, not to an ancestor. */
 bool cgroup_has_controller(const struct cgroup *cgroup);
 /* The cgroup itself or its closest ancestor with the controller, or NULL if there is none. */
 struct cgroup *cgroup_counted_in(struct cgroup *cgroup);

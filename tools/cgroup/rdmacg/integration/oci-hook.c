@@ -8,8 +8,8 @@
  *
  * The runtime calls the hook at createRuntime. The container's first process then waits in its
  * cgroup, and the hook runs outside of the container, where it can write to cgroups. Hooks of
- * createContainer and startContainer run inside the container, and hooks of poststart run after its
- * start.
+ * createContainer and startContainer run inside the container, and hooks of poststart run after the
+ * start of the container.
  *
  * The user who starts a container controls parts of the state and of config.json. So all sizes have
  * a bound, and the hook opens only the bundle's config.json, which must be a regular file.

@@ -40,7 +40,7 @@ static void transaction_add_controller(struct transaction *change, const struct 
 				      "+rdma\n" : "-rdma\n"));
 }
 
-/* Reasons for which the kernel refuses "+rdma" or limits, and remedies. */
+/* Reasons why the kernel refuses "+rdma" or limits, each with its remedy. */
 static const struct {
 	bool control;
 	int error;

@@ -92,7 +92,10 @@ const struct pool *limits_find_pool(const struct device *device, const struct po
  * if this kernel does not accept the number.
  */
 bool limits_value(const struct device *device, const struct limit *limit, uint64_t *value);
-/* Whether the device has each key, and each key can have a limit. If not, prints an error. */
+/*
+ * Whether the device has each key, and each key can have a limit. Prints an error if the result is
+ * false.
+ */
 bool limits_check_keys(const struct limits *limits, const struct pool *pool);
 /*
  * Add the writes that set @limits in @cgroup, each key in the file of its class. The pools of
