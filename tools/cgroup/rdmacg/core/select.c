@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * rdmacg: find the cgroup of a process, a unit or a container, and names that other software gives
- * to cgroups.
- */
+/* rdmacg: find the cgroup of a process, a unit or a container. */
 #include <ctype.h>
 #include <regex.h>
 
 #include "core/core.h"
 
+/* Names that other software gives to cgroups. */
 enum select_shape {
 	SELECT_UNIT,
 	SELECT_CONTAINER,
@@ -31,7 +29,7 @@ enum select_shape {
  * the text with "_" or "-" in place of each "-", and ~s for the output of systemd-escape(1).
  */
 static const struct {
-	enum select_shape kind;
+	enum select_shape shape;
 	const char *pattern;
 } select_shapes[] = {
 	/* systemd writes "_" before names that a file of the kernel could have: rdma.service */
@@ -58,11 +56,11 @@ static const char * const select_suffixes[] = {
 	".service", ".scope", ".slice", ".socket", ".mount", ".swap",
 };
 
-static const char *select_suffix(enum select_shape kind, const char *text)
+static const char *select_suffix(enum select_shape shape, const char *text)
 {
 	size_t i, length = strlen(text);
 
-	if (kind != SELECT_UNIT)
+	if (shape != SELECT_UNIT)
 		return "";
 	for (i = 0; i < ARRAY_SIZE(select_suffixes); i++) {
 		size_t end = strlen(select_suffixes[i]);
@@ -121,14 +119,14 @@ static char *select_pattern(const char *shape, const char *text)
 }
 
 /* Compile the patterns of a name. */
-static void select_compile(regex_t *regex, enum select_shape kind, const char *text)
+static void select_compile(regex_t *regex, enum select_shape shape, const char *text)
 {
-	char *whole __autofree = memory_format("%s%s", text, select_suffix(kind, text));
+	char *whole __autofree = memory_format("%s%s", text, select_suffix(shape, text));
 	char *all __autofree = NULL;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(select_shapes); i++) {
-		char *pattern __autofree = select_shapes[i].kind != kind ? NULL :
+		char *pattern __autofree = select_shapes[i].shape != shape ? NULL :
 			select_pattern(select_shapes[i].pattern, whole);
 
 		if (pattern)
@@ -244,20 +242,17 @@ static bool select_search(const struct select *select, bool (*visit)(const char 
 bool select_each(bool (*visit)(const char *name, pid_t pid))
 {
 	const struct select *select;
-	bool all = true;
+	bool all = true, search;
 
 	for (select = selects; select < selects + nr_selects; select++) {
 		char *name __autofree = NULL;
 
+		search = select->kind != &select_pid && select->kind != &select_cgroup;
 		if (select->kind == &select_pid)
 			name = hierarchy_cgroup_of(select->pid);
-		else if (select->kind == &select_cgroup)
+		else if (!search)
 			name = hierarchy_resolve(select->text);
-		else if (!select_search(select, visit))
-			all = false;
-		else
-			continue;
-		all &= name && visit(name, select->pid);
+		all &= search ? select_search(select, visit) : name && visit(name, select->pid);
 	}
 	return all;
 }

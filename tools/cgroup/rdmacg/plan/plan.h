@@ -207,8 +207,8 @@ void plan_add_block(struct plan_blocks *blocks, const char *name, uint64_t used,
 bool plan_parse_blocks(const char *where, const char *text, struct plan_blocks *blocks);
 
 /*
- * --- lnet: lnet-params.c has the parameters of a node, lnet-size.c has its sizes, and lnet.c has
- * the command and the agreement of two nodes. Each file uses only the files before it. ---
+ * --- lnet: lnet-params.c has the parameters of a node. lnet.c has the sizes of a node, the
+ * agreement of two nodes, and the command. ---
  */
 
 extern struct plan_input lnet_inputs[];
