@@ -24,9 +24,8 @@ static struct lnd_conn *lnd_conn_alloc(struct lnd_ni *ni)
 static const struct ib_rdmacg_objects lnd_queues = { .qp = 1, .cq = 1 };
 
 /*
- * Create the queues of a connection. Each kernel user charges all objects of a connection together,
- * creates them, destroys them, and then uncharges them. lnd_conn_free() destroys and uncharges the
- * queues, also after an error here.
+ * Each kernel user charges all objects of a connection together, creates them, destroys them, and
+ * then uncharges them. lnd_conn_free() does the last two steps, also after an error here.
  */
 static int lnd_conn_make(struct lnd_conn *conn)
 {
@@ -34,8 +33,9 @@ static int lnd_conn_make(struct lnd_conn *conn)
 	struct ib_qp_init_attr attr = {
 		.qp_type = IB_QPT_RC,
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
-		.cap.max_send_wr = ni->send_wrs,
-		.cap.max_recv_wr = ni->recv_wrs,
+		/* One of each is for ib_drain_qp(). */
+		.cap.max_send_wr = ni->send_wrs + 1,
+		.cap.max_recv_wr = ni->recv_wrs + 1,
 		.cap.max_send_sge = 1,
 		.cap.max_recv_sge = 1,
 	};
@@ -46,7 +46,8 @@ static int lnd_conn_make(struct lnd_conn *conn)
 	if (ret)
 		return ret;
 	conn->is_charged = true;
-	cq = ib_alloc_cq(ni->device, conn, ni->send_wrs + ni->recv_wrs, 0, IB_POLL_WORKQUEUE);
+	cq = ib_alloc_cq(ni->device, conn, attr.cap.max_send_wr + attr.cap.max_recv_wr, 0,
+			 IB_POLL_WORKQUEUE);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
 	conn->cq = cq;
@@ -64,6 +65,7 @@ static void lnd_conn_free(struct lnd_conn *conn)
 
 	if (conn->id && conn->id->qp) {
 		rdma_disconnect(conn->id);
+		ib_drain_qp(conn->id->qp);
 		rdma_destroy_qp(conn->id);
 	}
 	if (conn->cq)
@@ -97,9 +99,7 @@ void lnd_conn_tell(struct lnd_conn *conn, int event)
 	wake_up(&conn->ni->wait);
 }
 
-/*
- * Mark a connection as dead. An earlier event stays the reason. This function runs in any context.
- */
+/* Mark a connection as dead, in any context. An earlier event stays the reason. */
 void lnd_conn_die(struct lnd_conn *conn)
 {
 	WRITE_ONCE(conn->state, LND_DEAD);
@@ -108,10 +108,7 @@ void lnd_conn_die(struct lnd_conn *conn)
 	schedule_work(&conn->ni->work);
 }
 
-/*
- * Handle an event. The connection manager calls this function in its threads, and never twice at
- * the same time for one identifier.
- */
+/* Handle an event. The connection manager handles one event of an identifier at a time. */
 static int lnd_conn_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct lnd_conn *conn = id->context;
@@ -209,8 +206,8 @@ static int lnd_conn_resolve(struct lnd_conn *conn, const struct sockaddr_storage
 		return PTR_ERR(id);
 	conn->id = id;
 	/*
-	 * Bind to the NI's address, with any port, so that the identifier gets the NI's device. An
-	 * IPv6 address has its port at the same place.
+	 * Bind to any port of the NI's address, to get the NI's device. An IPv6 address has its
+	 * port at the same place.
 	 */
 	((struct sockaddr_in *)&from)->sin_port = 0;
 	ret = rdma_resolve_addr(id, (struct sockaddr *)&from, (const struct sockaddr *)to,
@@ -246,10 +243,7 @@ static int lnd_connect_one(struct lnd_ni *ni, const struct sockaddr_storage *to)
 	return ret;
 }
 
-/*
- * Connect to a peer. Returns 0 if there is at least one connection, even if there are fewer than
- * "conns_per_peer".
- */
+/* Connect to a peer. Returns 0 if there is at least one connection. */
 int lnd_connect(struct lnd_ni *ni, const struct sockaddr_storage *to)
 {
 	unsigned int i, made = 0;

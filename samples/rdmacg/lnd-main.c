@@ -6,10 +6,9 @@
  *	connect ADDRESS PORT	connect to the NI that listens there
  *	send COUNT BYTES	register memory and send it to the peer, COUNT times
  *
- * A write returns when the command has ended. The write fails if the command fails, with EAGAIN if
- * a limit refuses. A read shows the port of the NI and the sizes of its connections. The NI ends
- * when the file is closed. Parameters and sizes are those of o2iblnd in Lustre 2.15 and later. The
- * command "rdmacg plan lnet" computes the same sizes.
+ * A write returns when the command has ended, with EAGAIN if a limit refuses. A read shows the
+ * port of the NI and the sizes of its connections. The NI ends when the file is closed. Parameters
+ * and sizes are those of o2iblnd in Lustre 2.15 and later and of "rdmacg plan lnet".
  */
 #include <linux/cgroup_rdma.h>
 #include <linux/cpumask.h>
@@ -27,10 +26,7 @@
 
 #define LND_LINE	128
 #define LND_MIN_POOL	256
-/*
- * A transfer has work requests for a message, for each page, for the registration and for the
- * invalidation.
- */
+/* The work requests of a transfer: a message, each page, registration and invalidation. */
 #define LND_TX_WRS	(1u + LND_MAX_FRAGS + 2)
 
 static unsigned int credits = 256;
@@ -63,7 +59,7 @@ static int lnd_ni_size(struct lnd_ni *ni)
 	ni->pool_size = cpts * max(LND_MIN_POOL, mrs / cpts);
 	ni->conns_per_peer = clamp(READ_ONCE(conns_per_peer), 1, 127);
 	depth = max(1, min(depth, READ_ONCE(credits)));
-	ni->depth = min(depth, ni->device->attrs.max_qp_wr / LND_TX_WRS);
+	ni->depth = min(depth, (ni->device->attrs.max_qp_wr - 1) / LND_TX_WRS);
 	ni->send_wrs = ni->depth * LND_TX_WRS;
 	ni->recv_wrs = 2 * ni->depth + 2;
 	return ni->depth ? 0 : -EINVAL;
@@ -103,7 +99,7 @@ static int lnd_ni_make_mrs(struct lnd_ni *ni)
 	return 0;
 }
 
-/* Create the PD and the MRs of the NI. Charge them together, because the NI needs all of them. */
+/* Create the PD and the MRs of the NI, charged together because the NI needs all of them. */
 static int lnd_ni_make(struct lnd_ni *ni)
 {
 	const struct ib_rdmacg_objects objects = { .pd = 1, .mr = ni->pool_size };
@@ -127,9 +123,8 @@ static int lnd_ni_make(struct lnd_ni *ni)
 }
 
 /*
- * Destroy the objects of the NI. Some of them may not exist. The charge is returned last, so that
- * the usage is never below the number of objects. Until then, the listener keeps the device. The
- * listener adds no connection after @is_gone is set under its handler lock.
+ * Destroy the objects of the NI, some of which may not exist. Then return the charge. Until then,
+ * the listener keeps the device. After @is_gone is set, the listener adds no connection.
  */
 static void lnd_ni_clear(struct lnd_ni *ni)
 {
@@ -190,10 +185,7 @@ static void lnd_ni_work(struct work_struct *work)
 	mutex_unlock(&ni->lock);
 }
 
-/*
- * Store the payer when the file is opened, because another process may write to the file, and a
- * worker handles requests of peers.
- */
+/* The opener pays, because other processes may write, and a worker handles requests. */
 static int lnd_open(struct inode *inode, struct file *file)
 {
 	struct lnd_ni *ni = kzalloc(sizeof(*ni), GFP_KERNEL_ACCOUNT);
@@ -314,9 +306,7 @@ static const struct file_operations lnd_fops = {
 	.write		= lnd_write,
 };
 
-/*
- * Any process may open the file, because the limits of its cgroup bound the objects of the process.
- */
+/* Any process may open the file, because the limits of its cgroup bound its objects. */
 static struct miscdevice lnd_device = {
 	.minor	= MISC_DYNAMIC_MINOR,
 	.name	= "rdmacg_lnd",

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Transfers. The sender registers memory and sends it with one work request for each page. Then the
- * sender invalidates the registration and frees the memory.
+ * The steps of a transfer: register memory, send each page, invalidate the registration, free.
  */
 #include <linux/scatterlist.h>
 
@@ -114,10 +113,7 @@ static int lnd_send_mr(struct lnd_conn *conn, struct ib_mr *mr)
 		ret = lnd_conn_wait(conn, LND_SENT);
 	if (ret)
 		return ret;
-	/*
-	 * Invalidate the MR only now, because the device may send pages again until the transfer
-	 * ends.
-	 */
+	/* Until the transfer ends, the device may send pages again. */
 	ret = ib_post_send(conn->id->qp, &invalidate, NULL);
 	return ret ?: lnd_conn_wait(conn, LND_SENT);
 }
@@ -133,10 +129,7 @@ static int lnd_send_mapped(struct lnd_conn *conn, struct scatterlist *sgl, int m
 		ret = lnd_send_mr(conn, mr);
 	}
 	if (ret) {
-		/*
-		 * Destroy the queue pair, because the device may use the memory and the MR until
-		 * then.
-		 */
+		/* The device may use the memory and the MR until the queue pair is destroyed. */
 		lnd_conn_die(conn);
 		lnd_conns_free(ni, false);
 		ib_dereg_mr(mr);

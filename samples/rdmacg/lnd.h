@@ -3,8 +3,7 @@
  * A kernel user of RDMA that charges the RDMA controller.
  *
  * An open file of /dev/rdmacg_lnd is a network interface (NI). The NI charges the cgroup of the
- * process that opened the file, even for connections that a peer requests. The NI charges before it
- * creates an object:
+ * opener, even for connections that a peer requests. The NI charges before it creates an object:
  *
  *	object				function		charge
  *	protection domain and MR pool	lnd_ni_make()		pd=1 mr=size of the pool

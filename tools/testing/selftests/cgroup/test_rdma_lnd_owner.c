@@ -166,6 +166,7 @@ LND_TEST(test_rdmacg_lnd_owner, other_end_goes)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;
 	pid_t child;
+	int error;
 
 	ASSERT_EQ(0, lnd_join(&self->ends));
 	child = rdmacg_fork();
@@ -175,7 +176,9 @@ LND_TEST(test_rdmacg_lnd_owner, other_end_goes)
 	}
 	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_verbs(tree, tree->left, "mr_mem") > 0));
 	lnd_close(&self->ends.right);
-	EXPECT_EQ(ECONNRESET, rdmacg_wait(child));
+	/* The connection ends during a transfer or between two transfers. */
+	error = rdmacg_wait(child);
+	EXPECT_TRUE(error == ECONNRESET || error == ENOTCONN);
 	EXPECT_TRUE(RDMACG_WAIT_FOR(lnd_uses(tree, tree->left, 1, 0, MRS)));
 	EXPECT_EQ(0, rdmacg_verbs(tree, tree->left, "mr_mem"));
 	EXPECT_EQ(ENOTCONN, lnd_say(self->ends.left, "send 1 %d", BYTES));
