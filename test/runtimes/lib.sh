@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2034,SC2154,SC2317
 # The scripts of the runtimes' guests source this file. The arguments of such a script are PROGRAMS
-# KIND RESTARTS AT_ONCE. Each claim prints "ok NAME" or "not ok NAME". containers() has the claims
-# for each runtime whose script defines
+# KIND RESTARTS. Each claim prints "ok NAME" or "not ok NAME". containers() has the claims for each
+# runtime whose script defines
 #   start NAME LIMITS COMMAND...	run the command with the limits, until it ends
 #   over=CGROUP				the cgroup above all containers
 #   below=PATTERN			the part of a process's cgroup below the cgroup with the limits, optional
 #   heard				print the log of the last container, optional
 # LIMITS are empty, begin with a device, or are for rxe0.
 set -u
-programs=$1 kind=$2 restarts=$3 at_once=$4 below=
+programs=$1 kind=$2 restarts=$3 at_once=$(($3 / 2)) below=
 here=$(dirname "$(readlink -f "$0")")
 root=/sys/fs/cgroup
 export PATH=/usr/local/sbin:$PATH
+. "$here/../../dev/report.sh"
 . "$here/../../tools/cgroup/rdmacg/tests/claims.sh"
 
 # layer FOLDER [PLACE]: mount a writable layer over this machine's folder.
@@ -39,27 +40,16 @@ make_rootfs() {
 	cp "$programs/verbs-hold" "$ROOTFS/usr/local/bin/"
 }
 
-# make_image FILE: make an image for pods. The programs of the image come from the node's /usr,
-# which the containers mount. The image also has the names of the image "pause" of containerd 1.6
-# and of 1.7.
-make_image() {
-	local name
-	mkdir -p /run/image/usr /run/image/etc /run/image/dev /run/image/proc /run/image/sys /run/image/tmp
-	for name in bin sbin lib lib64; do ln -s "usr/$name" "/run/image/$name"; done
-	echo 'int pause(void); int main(void) { return pause(); }' | gcc -static -x c -o /run/image/pause -
-	python3 integrations/kubernetes/image.py /run/image "$1" /pause registry.k8s.io/pause:3.6 \
-		registry.k8s.io/pause:3.8 docker.io/local/verbs:1
+# start_containerd CONFIG: start containerd, but not as a child of this shell, so that "wait" does not
+# wait for containerd.
+start_containerd() {
+	(setsid containerd --config "$1" --root /run/containerd/root --state /run/containerd/state \
+		--address /run/containerd.sock >/run/out/containerd.log 2>&1 &)
+	within 60 containerd_answers
 }
-
-# within SECONDS COMMAND...: repeat the command until it succeeds, or the time ends.
-within() {
-	local i
-	for ((i = $1 * 10; i > 0; i--)); do
-		! "${@:2}" || return 0
-		sleep 0.1
-	done
-	echo "not within $1 s: ${*:2}"
-	return 1
+# Look for the socket first, because a request before containerd listens gets no answer.
+containerd_answers() {
+	[ -S /run/containerd.sock ] && timeout 5 ctr --address /run/containerd.sock version >/dev/null 2>&1
 }
 
 # value FILE KEY: print the value of rxe0.
@@ -114,18 +104,6 @@ by_file() {
 run() {
 	status=0
 	out=$("$@" 2>&1 </dev/null) || status=$?
-}
-
-# start_pod NAME LIMITS COMMAND...: the function start() for pods of containerd. start_pod creates
-# the pod's cgroup, as kubelet does. LIMITS can also be an object of annotations.
-start_pod() {
-	local name=$1 annotation status=0
-	annotation=$(of_device "$2")
-	shift 2
-	mkdir -p "$over/$name"
-	"$here/pod" "$name" "$annotation" "$@" || status=$?
-	rmdir "$over/$name"
-	return "$status"
 }
 
 # conf LINE...: write the administrator's file.

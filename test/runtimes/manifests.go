@@ -16,8 +16,9 @@ import (
 	core "k8s.io/api/core/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	documents "k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/yaml"
 )
 
 func checkPod(pod core.PodSpec) error {
@@ -41,64 +42,50 @@ func checkPod(pod core.PodSpec) error {
 	return nil
 }
 
-func check(text []byte, kind string) error {
-	switch kind {
-	case "v1/Namespace":
-		return yaml.UnmarshalStrict(text, &core.Namespace{})
-	case "v1/ServiceAccount":
-		return yaml.UnmarshalStrict(text, &core.ServiceAccount{})
-	case "v1/ConfigMap":
-		return yaml.UnmarshalStrict(text, &core.ConfigMap{})
-	case "v1/Pod":
-		pod := core.Pod{}
-		if err := yaml.UnmarshalStrict(text, &pod); err != nil {
-			return err
-		}
-		return checkPod(pod.Spec)
-	case "apps/v1/DaemonSet":
-		set := apps.DaemonSet{}
-		if err := yaml.UnmarshalStrict(text, &set); err != nil {
-			return err
-		}
-		selector, err := meta.LabelSelectorAsSelector(set.Spec.Selector)
-		if err == nil && (selector.Empty() || !selector.Matches(labels.Set(set.Spec.Template.Labels))) {
-			err = errors.New("its selector does not match its template")
-		}
+func check(object runtime.Object) error {
+	if object.(meta.Object).GetName() == "" {
+		return errors.New("it has no name")
+	}
+	switch found := object.(type) {
+	case *core.Pod:
+		return checkPod(found.Spec)
+	case *apps.DaemonSet:
+		selector, err := meta.LabelSelectorAsSelector(found.Spec.Selector)
 		if err != nil {
 			return err
 		}
-		return checkPod(set.Spec.Template.Spec)
+		if selector.Empty() || !selector.Matches(labels.Set(found.Spec.Template.Labels)) {
+			return errors.New("its selector does not match its template")
+		}
+		return checkPod(found.Spec.Template.Spec)
 	}
-	return errors.New("this kind is not known here")
+	return nil
 }
 
 func main() {
+	known := runtime.NewScheme()
+	_ = core.AddToScheme(known)
+	_ = apps.AddToScheme(known)
+	decoder := serializer.NewCodecFactory(known, serializer.EnableStrict).UniversalDeserializer()
 	reader, failed := documents.NewYAMLReader(bufio.NewReader(os.Stdin)), 0
 	for {
 		text, err := reader.Read()
 		if err == io.EOF {
 			break
 		}
-		object := meta.PartialObjectMetadata{}
+		var object runtime.Object
 		if err == nil {
-			err = yaml.Unmarshal(text, &object)
-		}
-		if err == nil && object.Kind == "" {
-			continue
-		}
-		name := object.APIVersion + "/" + object.Kind
-		if err == nil && object.Name == "" {
-			err = errors.New("it has no name")
+			object, _, err = decoder.Decode(text, nil, nil)
 		}
 		if err == nil {
-			err = check(text, name)
+			err = check(object)
 		}
 		if err != nil {
-			fmt.Printf("not ok manifests/%s %s\n# %v\n", name, object.Name, err)
+			fmt.Printf("not ok manifests: %v\n", err)
 			failed = 1
-		} else {
-			fmt.Printf("ok manifests/%s %s\n", name, object.Name)
+			continue
 		}
+		fmt.Printf("ok manifests/%s %s\n", object.GetObjectKind().GroupVersionKind().Kind, object.(meta.Object).GetName())
 	}
 	os.Exit(failed)
 }
