@@ -206,7 +206,7 @@ static int destroy(__u64 command)
 	return invoke(command, &request.handle, sizeof(request.handle));
 }
 
-/* The commands of objects with events have the same form. */
+/* Destroy an object that has events. The commands for all these types have the same form. */
 static int destroy_with_events(__u64 command)
 {
 	struct ib_uverbs_destroy_qp in = { .qp_handle = request.handle };
@@ -295,7 +295,7 @@ static int close_object(__u64 command)
 
 /*
  * request.fd is the channel of the child. The child's parent is the process that waits for workers.
- * The answer has the child's pid in place of an fd.
+ * The answer has the pid of the child in the place of an fd.
  */
 static int fork_worker(__u64 command)
 {

@@ -8,7 +8,7 @@
 
 #include "torture.h"
 
-/* The beginning of a command chooses its network namespace. Actors are in home. */
+/* A command that begins with AWAY runs in that network namespace. The actors are in home. */
 #define HOME ""
 #define AWAY "nsenter --net=/run/netns/away "
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * torture SECONDS SEED [ACTOR...]: in a guest of its own, let many processes use RDMA devices,
- * objects and cgroups in all ways at once, and check that nothing is left at the end. Only the
- * named actors run, which helps to find the cause of a failure.
+ * objects and cgroups in all ways at once. If actors are named, only these run, which helps to find
+ * the cause of a failure.
  *
  * SEED determines the decisions of each process, but not the order in which the processes run. So
  * the same seed repeats the decisions, and perhaps the failure.
