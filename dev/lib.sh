@@ -122,7 +122,7 @@ need_cache() {
 private_apt() {
 	tool=$1 limit=900 retries=2
 	shift
-	# Do not try again, because a mirror that stalls does so for each list.
+	# Try an update only once, because a stalled mirror stalls for each list.
 	case "$*" in *update) limit=180 retries=0 ;; esac
 	timeout --foreground "$limit" "$tool" -q -o "Dir::Etc::SourceList=$APT/sources.list" -o Dir::Etc::SourceParts=- \
 		-o "Dir::State::Lists=$APT/lists" -o "Dir::Cache=$APT/cache" \

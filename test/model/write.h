@@ -37,7 +37,7 @@ struct model_line {
 struct model_limit {
 	struct model_text key;		/* an empty key means all keys */
 	unsigned long long max;
-	bool		good;		/* the limit is well formed; its key may not exist */
+	bool		good;		/* the limit is well formed; its key may be unknown */
 };
 
 /* Get the next line of @rest that is not blank. Returns false at the end. */

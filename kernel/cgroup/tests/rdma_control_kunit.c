@@ -929,7 +929,7 @@ static void rdmacg_test_command_keeps_its_cgroup(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rdmacg_limit_control(&t->top, "kunit0 inflight=1"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_begin_command(&command, &t->dev, RDMACG_COMMAND_CHANGE), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&t->leaf), 1);
-	/* After the process has moved, it returns the place of its earlier cgroup. */
+	/* The command ends after its process has moved, and drops its reference to leaf. */
 	t->current_cg = &t->idle;
 	rdmacg_end_command(&command);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&t->leaf), 0);

@@ -260,7 +260,10 @@ static void rdmacg_test_default_that_is_taken_away(struct kunit *test)
 	rdmacg_uncharge_object(&t->leaf, &t->dev1);
 }
 
-/* A later default also applies to a device whose pool remains because of its history. */
+/*
+ * The default "max" also removes the own "max" of a device whose pool remains because of its peak.
+ * So the next default applies to the device.
+ */
 static void rdmacg_test_default_max_forgets_max_of_a_device(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;

@@ -111,8 +111,8 @@ static bool apply_wants(void *data, const struct device *device, const char *key
 }
 
 /*
- * Apply a rule to one device that it matches. The kernel's file shows a default and an equal own
- * limit alike, so apply does not change a limit that equals the rule.
+ * Apply a rule to one device that it matches. The kernel's file does not show whether a limit is a
+ * default or the device's own limit. So apply does not write a limit that equals the rule.
  */
 static bool apply_device(struct apply_work *work, const struct device *device)
 {

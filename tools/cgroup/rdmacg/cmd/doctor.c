@@ -54,7 +54,7 @@ static void __printf(3, 4) doctor_say(const char *level, const char *check,
 		say_text("%-8s %s: %s", level, check, text);
 }
 
-/* Some cgroups could not be opened, and their errors were printed, so the check is incomplete. */
+/* Report that a check is incomplete. The errors of the unreadable cgroups are already printed. */
 static void doctor_say_unread(const char *check)
 {
 	doctor.failed = true;

@@ -262,8 +262,8 @@ static void policy_check_device(const struct pools *pools, const struct rule *ru
 
 /*
  * Enable the controller, and add the writes of all requests and all rules. The limits of later
- * devices come first. If the limits are refused, do not disable the controller again. Disabling the
- * controller would remove the limits of other containers that start at the same time.
+ * devices come first. The controller stays enabled even if the limits are refused, because disabling
+ * the controller would remove the limits of other containers that start at the same time.
  */
 static void policy_prepare(struct policy *policy, struct cgroup *cgroup, unsigned int files)
 {

@@ -57,7 +57,7 @@ void transaction_free(struct transaction *change);
  */
 struct limit {
 	char *key;
-	/* A number, which may be NUMBER_MAX, or thousandths of a percent of the capacity. */
+	/* With @percent: thousandths of a percent of the capacity. Without: a limit or NUMBER_MAX. */
 	uint64_t value;
 	bool percent;
 };

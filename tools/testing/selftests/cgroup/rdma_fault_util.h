@@ -157,8 +157,8 @@ static inline bool rdmacg_is_as_before(const char *cgroup, const char *before)
 }
 
 /*
- * Call @act once for each of its allocations, and let that allocation fail. Call @undo after each
- * success. Both functions return 0 or an errno. Each of the first 30 allocations fails in three
+ * Call @act repeatedly, and let one allocation fail in each call: first the 1st, later the 2nd, and
+ * so on. Call @undo after each success. Both functions return 0 or an errno. Each of the first 30 allocations fails in three
  * attempts, because an attempt may need more allocations than the attempt before. Thousands of
  * attempts would take too long. So after 20 s, each of the first 30 allocations fails in only one
  * attempt, and the distance between later failing allocations doubles. For example, Soft-RoCE needs

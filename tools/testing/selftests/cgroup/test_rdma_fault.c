@@ -21,7 +21,7 @@ struct rdmacg_env {
 	struct rdmacg_tree tree;
 	struct rdmacg_failslab failslab;
 	char child[256];
-	/* Objects in left that the attempts need. */
+	/* The attempts use these objects, which are charged to the cgroup "left". */
 	struct ibv_context *context;
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
