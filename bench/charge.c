@@ -20,10 +20,10 @@
  * During the measurement, a unit of each resource of each device stays charged, as if a program had
  * the device open.
  *
- * A charge takes a reference to its cgroup. For ours and for stock, the benchmark makes the counter
- * of references a plain atomic, not a per-CPU counter. User-Mode Linux with SMP makes two system
- * calls for each per-CPU reference, which would hide all other costs. So processes of one cgroup
- * share an atomic. The benchmark does not measure the IB core and the driver around a charge.
+ * A charge takes a reference to its cgroup. User-Mode Linux with SMP makes two system calls for
+ * each per-CPU reference, which would hide all other costs. So for ours and for stock, the benchmark
+ * makes the counter of references a plain atomic, which all processes of a cgroup share. The
+ * benchmark does not measure the IB core and the driver around a charge.
  */
 #include <linux/atomic.h>
 #include <linux/cgroup.h>

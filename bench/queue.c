@@ -35,7 +35,7 @@ MODULE_PARM_DESC(commands, "how many there were");
 module_param(late_ns, ulong, 0444);
 MODULE_PARM_DESC(late_ns, "sum of what their processes woke up too late");
 
-/* The functions of rxe, from before the queue replaces them. */
+/* rxe's own callbacks, which the callbacks of the queue call. */
 static const struct ib_device_ops *queue_ops;
 
 static u64 queue_append(u64 ns)
@@ -87,7 +87,7 @@ static int queue_create_user_ah(struct ib_ah *ah, struct rdma_ah_init_attr *attr
 	return queue_ops->create_user_ah(ah, attr, udata);
 }
 
-/* Without this flag, sleeping is not allowed, for example for a kernel user. */
+/* A caller without RDMA_DESTROY_AH_SLEEPABLE, such as a kernel user, must not sleep. */
 static int queue_destroy_ah(struct ib_ah *ah, u32 flags)
 {
 	if (flags & RDMA_DESTROY_AH_SLEEPABLE)

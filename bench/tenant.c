@@ -482,7 +482,7 @@ static void run_smc(void)
 		die("SMC: send");
 }
 
-/* Arguments: ADDRESS TOS. A type of service has a connection of its own. */
+/* Arguments: ADDRESS TOS. Each type of service (TOS) has its own connection. */
 static void bind_rds(void)
 {
 	unsigned char tos = atoi(args[1]);
@@ -604,7 +604,7 @@ static void print_figures(unsigned long done, unsigned long long ns, double ns_p
 {
 	static const struct {
 		const char *name;
-		unsigned int of;	/* one of @of samples takes longer */
+		unsigned int of;	/* one sample in @of is longer than the percentile */
 	} ranks[] = {
 		{ "p50", 2 }, { "p75", 4 }, { "p99", 100 }, { "p999", 1000 }, { "worst", -1u },
 	};

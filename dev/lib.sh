@@ -21,7 +21,7 @@ PATH=$PATH:/usr/sbin:/sbin
 # The project's folder, some folders above the script.
 ROOT=$(cd "$(dirname "$0")" && until [ -f dev/lib.sh ]; do cd ..; done && pwd -P)
 CACHE=${XDG_CACHE_HOME:-${HOME:?is not set; set it, or XDG_CACHE_HOME}/.cache}/rdmacg
-# A user that runs the scripts of another owner's clone also trusts its git folder.
+# Let git read a clone of another owner, because the user already runs the scripts of this clone.
 export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0="$ROOT"
 
 SUPPORTED='6.12 and later (such as 7.3, or the update 6.12.107), 6.12.x and 7.x (the newest in the archive), or KSRC=/path to a kernel tree'
@@ -212,10 +212,10 @@ tree_version() {
 		$1 == "SUBLEVEL" { print v "." p "." $2; exit }' "$1/Makefile"
 }
 
-# overlay BASE STAGE TREE: make TREE equal to BASE with the files of STAGE over it, which
-# TREE/.rdmacg-files lists. The files of a base of the archive are hard links, because such a base
-# never changes, and rsync replaces a file instead of writing to it. A later call compares only the
-# files of the old and new list.
+# overlay BASE STAGE TREE: make TREE equal to BASE with the files of STAGE over it. The files of
+# STAGE are listed in TREE/.rdmacg-files. A base of the archive never changes, and rsync replaces a
+# file instead of writing to it, so TREE has hard links to the files of such a base. A later call
+# compares only the files of the old and new list.
 overlay() {
 	ours=$3/.rdmacg-files
 	(cd "$2" && find . -type f | sed 's,^\./,,' | sort) >"$2.files"
@@ -233,8 +233,7 @@ overlay() {
 	} >&2 || die "cannot assemble $3; is the disk full?"
 }
 
-# our_git: run git in a repository of ours. In this repository, no setting of the user changes a
-# patch.
+# our_git: run git in a repository of ours, without the user's settings, which could change a patch.
 our_git() (
 	# shellcheck disable=SC2046 # one word per variable
 	unset GIT_DEFAULT_HASH GIT_DIFF_OPTS GIT_EXTERNAL_DIFF GIT_TEMPLATE_DIR $(git rev-parse --local-env-vars)
@@ -263,8 +262,8 @@ sender() {
 	from "${ident%% <*}" "${email%%>*}"
 }
 
-# check_patches BASE PATCH...: run checkpatch without two checks: MAINTAINERS names the folders of
-# new files, and no repository here has the commits in "Fixes:".
+# check_patches BASE PATCH...: run checkpatch without its check for MAINTAINERS, which names the
+# folders of new files, and without its check of commits in "Fixes:", which no repository here has.
 check_patches() {
 	checkpatch=$1/scripts/checkpatch.pl
 	shift
@@ -272,8 +271,8 @@ check_patches() {
 		--ignore FILE_PATH_CHANGES,UNKNOWN_COMMIT_ID "$@"
 }
 
-# series_for VERSION: print the folder of patches for the nearest base. Linux 5 and 6 had 20
-# releases.
+# series_for VERSION: print the folder of patches for the nearest base. A major version counts as 20
+# releases, because Linux 5 and 6 had 20 releases each.
 series_for() {
 	for series in "$ROOT"/patches/*/; do
 		echo "${series%/}"
@@ -290,8 +289,8 @@ patched_files() {
 }
 
 # apply_patch DIR PATCH: apply a patch. Do nothing if DIR already has the whole patch. Lines may
-# have moved, but not changed. In cgroup-v2.rst, replace a line by the section, which is one file
-# for all bases.
+# have moved, but not changed. In cgroup-v2.rst, the patch adds a line "include", which is then
+# replaced by the included file.
 apply_patch() {
 	exact="patch -d $1 -p1 -F0 -s -f --no-backup-if-mismatch"
 	[ -n "$(patched_files "$2")" ] || return 0

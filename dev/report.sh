@@ -125,8 +125,8 @@ ktap() {
 			;
 	}
 
-	# This line has the name of a group before its tests. KUnit prints the line one level
-	# deeper.
+	# These lines name a group before its tests run. KUnit prints its line one level below
+	# the group.
 	/^Subtest: / { group[level - 1] = $2 "/"; next }
 	/^selftests: [a-z]+: / { group[level] = $3 "/"; next }
 

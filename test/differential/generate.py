@@ -58,7 +58,7 @@ class Generator:
         self.weights = [weights[MODES.index(mode)] for _, _, *weights in CHOICES]
 
     def operations(self):
-        """Yield operations for ever. Each depends on the state after the operation before it."""
+        """Yield operations for ever. The caller does each operation before it takes the next."""
         while True:
             if self.is_common and rarely(100):
                 yield from self.odd_writes()
@@ -169,7 +169,7 @@ class Generator:
         return choice(found) if found else None
 
     def choose_in_context(self, op):
-        """Choose a type and what it needs. If a PD or a CQ is missing, create it first."""
+        """Choose a type, and the PD and CQ that it needs. If one is missing, choose its type."""
         op.ctx = pick(number for number in CONTEXTS if number in self.model.objects and
                       self.model.holds(op.proc, number))
         op.type = choice(TYPES_IN_CONTEXT + (() if self.is_common else ("comp_channel",

@@ -29,8 +29,8 @@ def uverbs_device(device):
 class Kernel:
     def __init__(self, hierarchy):
         # Use one processor, because messages between processes are then faster. Also, an ended
-        # process leaves its cgroup when its processor switches to another process. So the process
-        # has left its cgroup when this process continues.
+        # process leaves its cgroup when its processor switches to another process, and therefore
+        # before this process continues.
         os.sched_setaffinity(0, {0})
         self.root = "/sys/fs/cgroup" + ("/rdma" if hierarchy == "v1" else "")
         self.uverbs = [uverbs_device(device) for device in range(USED_DEVICES)]

@@ -25,8 +25,8 @@ PAGE = 4096
 # A length that is larger than any address space.
 ENDLESS = 2**64 - 1
 
-# The resources of each class, in the order of its files. No command reaches the limits of the last
-# class.
+# The resources of each class, in the order in which its files show them. texts.py chooses limits of
+# the last class that no command reaches.
 CLASSES = {
     "rdma": ("hca_handle", "hca_object"),
     "rdma.verb": ("pd", "comp_channel", "cq", "qp", "srq", "ah", "mr", "mw", "async_event",
@@ -126,7 +126,7 @@ class Account:
             for device in range(nr_devices))
 
     def write(self, file, nr_devices, text):
-        # The kernel ends a write of nothing before the controller sees it.
+        # The kernel does not pass an empty write to the controller.
         if not text:
             return
         refuse_if(len(text) > MAX_WRITE, errno.E2BIG)
@@ -134,7 +134,7 @@ class Account:
             self.defaults = changed_defaults(self.defaults, text)
         else:
             self.write_limits(FILES[file][0], DEVICES[:nr_devices], text)
-        # An own "max" counts only if there is a default.
+        # Keep "max" for a device only if it overrides a default.
         for (device, resource), limit in list(self.own.items()):
             if limit == USE_DEFAULT or limit == self.default(resource) == NO_LIMIT:
                 del self.own[device, resource]
@@ -223,15 +223,15 @@ def uncharge(account, device, charges):
 
 
 def object_charges(type):
-    """The set of a new object. rdma_cm charges an identifier when it is bound."""
+    """Returns the charges of a new object. An identifier of rdma_cm is charged later, by bind()."""
     if type == "cm_id":
         return []
     return [(type, 1)] if type in FD_TYPES else [("hca_object", 1), (type, 1)]
 
 
 def memory_charges(type, length):
-    """Returns the charges for the memory of an object. They follow the charge of the object, one at
-    a time."""
+    """Returns the charges for the memory of an object. The kernel tries them one by one, after the
+    charge of the object."""
     if type == "mr":
         return [("mr_mem", -(-length // PAGE) * PAGE)]
     # The shortest queue of Soft-RoCE takes a page. A QP has two queues.

@@ -62,14 +62,14 @@ def even_texts():
 
 
 def spoil(text):
-    """Change, remove or insert a byte, or cut off the rest of the text."""
+    """Change, remove or insert a byte, or cut the text off at a byte."""
     at, byte = randrange(len(text)), choice(" \t\n\r\v=0129-+xmhw:\\\x80\xff\0")
     return choice((text[:at] + byte + text[at + 1:], text[:at] + text[at + 1:],
                    text[:at] + byte + text[at:], text[:at]))
 
 
 def lengthen(text):
-    """Append blanks or copies of the end, up to some pages or about the longest write."""
+    """Append blanks or copies of the end, up to some pages or about MAX_WRITE bytes."""
     length = choice((4096, 8192, 32768, MAX_WRITE, MAX_WRITE)) + randrange(5) - 2
     end = text[-1 - randrange(len(text)):]
     text += (" " if rarely(2) else end) * length

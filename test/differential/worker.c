@@ -70,7 +70,7 @@ static void add_attr(struct command *cmd, int id, const void *data, size_t len, 
 	attr->attr_id = id;
 	attr->len = len;
 	attr->flags = UVERBS_ATTR_F_MANDATORY;
-	/* The attribute itself holds a value that fits. */
+	/* The kernel reads a small input from the attribute itself. */
 	if (in && len <= sizeof(attr->data))
 		memcpy(&attr->data, data, len);
 	else
@@ -206,7 +206,7 @@ static int destroy(__u64 command)
 	return invoke(command, &request.handle, sizeof(request.handle));
 }
 
-/* Destroy an object that has events. The commands for all these types have the same form. */
+/* Destroy a CQ, a QP or an SRQ. The three commands have the same form. */
 static int destroy_with_events(__u64 command)
 {
 	struct ib_uverbs_destroy_qp in = { .qp_handle = request.handle };
@@ -265,7 +265,7 @@ static int create_cm_id(__u64 command)
 	return error;
 }
 
-/* request.number is the device. Its address is from test/differential/guest and vm/init. */
+/* request.number is the device. vm/init and test/differential/guest set these addresses. */
 static int bind_cm_id(__u64 command)
 {
 	const char *text = request.number ? "198.51.100.1" : "192.0.2.1";

@@ -7,9 +7,9 @@
  * the verdict. The only error of the parser is -EINVAL.
  * - The parser reads and writes no byte behind the text (AddressSanitizer), and cuts words off in
  *   their order.
- * - A valid text stays valid with one more valid line, and not with an invalid one.
+ * - A valid text stays valid if a valid line is appended, and becomes invalid with an invalid line.
  *
- * KUnit and test/differential have the functions that print.
+ * KUnit and test/differential test the functions that print.
  */
 #include <errno.h>
 #include <stdlib.h>
