@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * These functions let a device be removed while processes hold memory regions on it. The shutdown
- * of a connection and the removal of the device would otherwise wait until the processes free their
- * regions. RDS would also free MRs after the device is removed.
+ * These functions let a device be removed while processes hold memory regions on it. Without them,
+ * the shutdown of a connection and the removal of the device would wait until the processes free
+ * their regions, and RDS would free MRs after the device is removed.
  */
 #include <linux/delay.h>
 #include <linux/list.h>
@@ -12,9 +12,8 @@
 #include "ib_mr.h"
 
 /*
- * Code that finds a device and binds a connection or a region to it does this in a section of this
- * SRCU. A device that cannot be found any more gets no new connections and regions after
- * synchronize_srcu().
+ * RDS finds a device, and binds a connection or a region to it, in one section of this SRCU. Once a
+ * device can no longer be found and synchronize_srcu() has returned, nothing more is bound to it.
  */
 DEFINE_SRCU(rds_ib_binding);
 
@@ -32,8 +31,8 @@ void rds_ib_add_mr(struct rds_ib_device *rds_ibdev, struct rds_ib_mr *ibmr)
 }
 
 /*
- * Remove an MR that is about to be freed from the list of its device. If rds_ib_settle() has
- * already removed the MR, this has no effect.
+ * Remove an MR from the list of its device before the MR is freed. This has no effect if
+ * rds_ib_settle() has already removed the MR.
  */
 void rds_ib_del_mr(struct rds_ib_mr *ibmr)
 {
@@ -100,7 +99,7 @@ static bool rds_ib_has_conns(struct rds_ib_device *rds_ibdev)
 	return has_conns;
 }
 
-/* Deregister an MR that a process holds. The pages of the MR stay until the process frees it. */
+/* Deregister an MR that a process holds. Its pages stay until the process frees the MR. */
 static void rds_ib_disown_mr(struct rds_ib_device *rds_ibdev, struct rds_ib_mr *ibmr)
 {
 	/*
@@ -128,9 +127,9 @@ static struct rds_ib_mr *rds_ib_first_mr(struct rds_ib_device *rds_ibdev)
 }
 
 /*
- * Wait until RDS uses nothing on a device that is being removed. RDS can no longer find this
- * device. First wait for the connections, which shut down after rds_ib_dev_shutdown(). Then free or
- * deregister all regions, and free the PD.
+ * Wait until RDS uses nothing on a device that is being removed. The caller has ensured that RDS no
+ * longer finds the device. First wait for the connections, which shut down after
+ * rds_ib_dev_shutdown(). Then free or deregister all regions, and free the PD.
  */
 void rds_ib_settle(struct rds_ib_device *rds_ibdev)
 {
@@ -153,7 +152,7 @@ void rds_ib_settle(struct rds_ib_device *rds_ibdev)
 	while ((ibmr = rds_ib_first_mr(rds_ibdev)))
 		rds_ib_disown_mr(rds_ibdev, ibmr);
 	rds_ib_unlock_pools(rds_ibdev);
-	/* On-demand regions also use the PD, and RDS has no list of them. */
+	/* On-demand regions may still use the PD, and RDS has no list of them. */
 	if (atomic_read(&rds_ibdev->pd->usecnt))
 		return;
 	ib_dealloc_pd(rds_ibdev->pd);

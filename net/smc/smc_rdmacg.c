@@ -122,16 +122,17 @@ static bool smc_rdmacg_reclaim_bufs(struct smc_link_group *lgr, struct rw_semaph
 }
 
 /*
- * Unmap all idle buffers of @lgr that are charged to @cg. Returns whether there were any. A group
- * has at most SMC_RMBS_PER_LGR_MAX buffers of each kind. Buffers of other groups stay, because the
- * caller holds a mutex of all connections and must not wait for the peers of other groups.
+ * Unmap all idle buffers of @lgr that are charged to @cg. Returns whether there were any. The loops
+ * are short, because a group has at most SMC_RMBS_PER_LGR_MAX buffers of each kind. Buffers of
+ * other groups stay, because the caller holds a mutex of all connections and must not wait for the
+ * peers of other groups.
  */
 static bool smc_rdmacg_reclaim(struct smc_link_group *lgr, const struct rdma_cgroup *cg)
 {
 	bool found = false;
 	int i;
 
-	/* The mutex prevents new links, which would map the buffers in use. */
+	/* Without the mutex, a new link would map the buffers that are marked as used here. */
 	lockdep_assert_held(&lgr->llc_conf_mutex);
 	for (i = 0; i < SMC_RMBE_SIZES; i++) {
 		found |= smc_rdmacg_reclaim_bufs(lgr, &lgr->rmbs_lock, &lgr->rmbs[i], true, cg);

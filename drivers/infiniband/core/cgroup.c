@@ -44,7 +44,7 @@ static const struct {
 #include "cgroup_types.h"
 };
 
-/* The verb class has a resource for each type of objects, and these resources. */
+/* After the types of objects, the verb class has these resources. */
 enum {
 	IB_RDMACG_DRIVER_OBJECT = ARRAY_SIZE(ib_rdmacg_types),
 	IB_RDMACG_MR_MEM,
@@ -102,10 +102,7 @@ static bool ib_rdmacg_supports(const struct ib_device *device, unsigned int type
 		return IS_ENABLED(CONFIG_INFINIBAND_ADDR_TRANS);
 	if (!ib_rdmacg_types[type].name)
 		return false;
-	/*
-	 * If @op is 0, the type needs no operation. The field at offset 0 is not an operation of a
-	 * type.
-	 */
+	/* A type whose @op is 0 needs no operation, and no type needs the field at offset 0. */
 	return !ib_rdmacg_types[type].op ||
 	       *(void **)((void *)&device->ops + ib_rdmacg_types[type].op);
 }
@@ -230,8 +227,8 @@ void ib_rdmacg_rename_device(struct ib_device *device)
 
 /**
  * ib_rdmacg_charge_ucontext() - charge one hca_handle to the current process
- * @ucontext: the context that the driver is about to create, which keeps the owner. The function
- *	does nothing if the context is already charged
+ * @ucontext: keeps the owner. The driver has not created the context yet. The function does nothing
+ *	if the context is already charged
  *
  * Context: Process context; may sleep.
  * Return: 0, -EAGAIN at a limit, or -ENOMEM.
@@ -277,7 +274,7 @@ static bool ib_rdmacg_counts_type(const struct ib_device *device, unsigned int t
 	return device->cg_types & BIT_ULL(type);
 }
 
-/* Add an amount to a set, unless the amount is 0 or the device does not count the type. */
+/* Append @amount to a set if it is not 0 and the device counts the type. Returns the new end. */
 static struct rdmacg_amount *ib_rdmacg_add(struct rdmacg_amount *next,
 					   const struct ib_device *device, unsigned int type,
 					   u64 amount)
@@ -287,7 +284,7 @@ static struct rdmacg_amount *ib_rdmacg_add(struct rdmacg_amount *next,
 	return next;
 }
 
-/* A set has at most one hca_object, one object of the type, and device memory. */
+/* The charges of an object are at most hca_object, its type and its device memory. */
 #define IB_RDMACG_MAX_SET 3
 
 /* Fill @set with the charges for the object. Returns the number of charges. */
@@ -316,10 +313,10 @@ static int ib_rdmacg_charge_uobject(struct ib_uobject *uobj)
 }
 
 /*
- * Memory of this length or more is not counted. No machine can pin so much memory. Such a length
- * stands for the whole address space, as in an implicit MR of on-demand paging, or the driver will
- * refuse it. The counter would overflow after many such lengths, and charges of a neighbour without
- * a limit would fail.
+ * No machine can pin this much memory, so this length and longer ones are not counted. They stand
+ * for the whole address space, as in an implicit MR of on-demand paging, or the driver refuses
+ * them. If they were counted, an ancestor's counter would overflow, and charges of other cgroups
+ * without limits would fail.
  */
 #define IB_RDMACG_ENDLESS_LENGTH BIT_ULL(48)
 
@@ -434,10 +431,11 @@ static int ib_rdmacg_charge_type(struct ib_uobject *uobj)
 
 /**
  * ib_rdmacg_charge_idr_uobject() - charge an object with an id to the current process
- * @uobj: an object that the driver has not created yet; the object keeps the owner
+ * @uobj: keeps the owner. The driver has not created the object yet
  *
- * The charge is one hca_object and one object of the type. ib_rdmacg_charge_new_uobjects() charges
- * the object later if the charge depends on attributes of the method.
+ * The charge is one hca_object and one object of the type. If the charge depends on attributes of
+ * the method, this function charges nothing, and ib_rdmacg_charge_new_uobjects() charges the object
+ * later.
  *
  * Context: Process context; may sleep.
  * Return: 0, -EAGAIN at a limit, or -ENOMEM.
@@ -451,7 +449,7 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_charge_idr_uobject);
 
 /**
  * ib_rdmacg_charge_fd_uobject() - charge an object with an fd to the current process
- * @uobj: an object that does not exist yet; the object keeps the owner
+ * @uobj: keeps the owner. The object has no file yet
  *
  * The charge is one object of the type, because hca_object does not count objects with an fd.
  *
@@ -487,9 +485,9 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_object);
  * ib_rdmacg_move_charge() - keep the charge of an object whose memory remains in use
  * @uobj: an object that its driver destroys, replaces or fails to create. The object is locked for
  *	writing, and is not charged afterwards
- * @to: gets the charge. It is part of a struct that remains, such as a mapping, to which the caller
- *	has a reference. The last put of that struct calls ib_rdmacg_uncharge_object(), before the
- *	device is unregistered
+ * @to: gets the charge. It is in a struct to which the caller has a reference, such as a mapping.
+ *	The last put of the struct calls ib_rdmacg_uncharge_object(), before the device is
+ *	unregistered
  *
  * Context: Any context.
  */
@@ -508,7 +506,7 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_move_charge);
  */
 void ib_rdmacg_uncharge_uobject(struct ib_uobject *uobj)
 {
-	/* An object that was already destroyed has no context. */
+	/* An object that was already destroyed has neither a charge nor a context. */
 	if (uobj->cg_obj.cg)
 		ib_rdmacg_uncharge_object(uobj->context->device, &uobj->cg_obj);
 }
@@ -551,8 +549,8 @@ void ib_rdmacg_uncharge(struct ib_rdmacg_object *obj, struct ib_device *device,
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge);
 
 /*
- * A set has at most the memory and, for an endless length, an endless number of MRs. The driver
- * creates the MRs of an endless length without uverbs.
+ * The charges for memory are its bytes and, for an endless length, an endless number of MRs,
+ * because the driver creates these MRs without uverbs.
  */
 #define IB_RDMACG_MEM_SET 2
 
@@ -579,7 +577,7 @@ static unsigned int ib_rdmacg_mem_set(const struct ib_device *device, u64 addr, 
  * @length: the number of bytes, which is more than 0. A part of a page counts as a page. A length
  *	of 2^48 or more is refused if mr_mem or mr has a limit, and otherwise not counted
  *
- * The caller must not have pinned or mapped a page yet.
+ * Call this function before a page is pinned or mapped.
  *
  * Context: Process context; may sleep.
  * Return: 0, -EAGAIN at a limit, or -ENOMEM. The caller passes the @owner of a successful charge to
@@ -665,13 +663,13 @@ static u64 ib_rdmacg_type_limit(struct ib_device *device, unsigned int type)
 }
 
 /*
- * Returns whether a query may report lower attributes to the programs of a driver. The list has all
- * drivers with a provider in rdma-core that does not size, mask or index anything by these
- * attributes. The sources of each provider were read in rdma-core 15, 22, 29, 35, 44, 50, 56 and
- * 65, and the machine code in Debian's 44.0. cxgb4 and efa are not in the list. The table of MRs of
- * cxgb4 has max_mr entries, and the table of QPs of efa has max_qp entries. The index in the table
- * is a number of the whole device, so a smaller table would make the program write out of bounds.
- * Drivers without a provider in rdma-core are not in the list. Providers of vendors were not read.
+ * Returns whether a query may report attributes below those of the device. The listed drivers have
+ * a provider in rdma-core that does not size, mask or index anything by these attributes. The
+ * sources of each provider were read in rdma-core 15, 22, 29, 35, 44, 50, 56 and 65, and the
+ * machine code in Debian's 44.0. cxgb4 and efa are not in the list, because their providers
+ * allocate tables with max_mr and max_qp entries. The indexes come from the whole device, so a
+ * program would write beyond a smaller table. Drivers without a provider in rdma-core are not in
+ * the list. Providers of vendors were not read.
  */
 static bool ib_rdmacg_may_limit_attr(const struct ib_device *device)
 {
@@ -780,8 +778,8 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_mcast);
  *	returns
  * @count: the number of resources
  *
- * The controller may refuse the resources, which is an error in the log. The resources are not
- * charged after a refusal, or if the kernel has no hw class.
+ * The resources are not charged if the kernel has no hw class, or if the controller refuses them
+ * with an error in the log.
  *
  * Context: Any context.
  */
@@ -913,7 +911,7 @@ static unsigned int ib_rdmacg_objects_set(const struct ib_device *device,
  * ib_rdmacg_try_charge_objects() - charge a cgroup for objects that a ULP is about to create
  * @cg: the cgroup, for example from rdmacg_get_current(). The caller keeps its reference. The
  *	function charges nothing and succeeds if @cg is NULL
- * @device: a device of the ULP's ib_client, even while the client removes it
+ * @device: a device of the ULP's ib_client, until the client's remove() returns
  * @objects: the objects
  *
  * All of @objects are charged, or none. hca_object is not charged, because it counts only objects

@@ -10,11 +10,12 @@
 /**
  * ib_rdmacg_init_cm_id() - set the cgroup to which a connection identifier is charged
  * @id: an identifier of user space that is not bound to a device yet
- * @parent: the listener of the identifier, whose cgroup is also charged for the identifier. NULL if
- *	the current process creates the identifier
+ * @parent: the listener that got the connection request, whose cgroup is charged. NULL if the
+ *	current process creates the identifier
  *
  * The identifier holds a reference to the cgroup until ib_rdmacg_exit_cm_id(). Identifiers of the
- * kernel are never charged, because they do not call this function, or their @parent has no cgroup.
+ * kernel are never charged, because this function is not called for them, or their @parent has no
+ * cgroup.
  *
  * Context: Process context.
  */

@@ -17,8 +17,8 @@
 #include "cgroup.h"
 
 /*
- * The commands that create an object through DevX, and the types of the objects. The type is the
- * verbs object that mlx5_ib itself creates with the command, if there is one.
+ * The commands that create an object through DevX, and the types of the objects. A command that
+ * mlx5_ib itself uses for a verbs object has the type of that object.
  */
 static const struct {
 	u16 opcode;
@@ -43,7 +43,7 @@ static const struct {
 	{ MLX5_CMD_OP_SET_FLOW_TABLE_ENTRY, UVERBS_OBJECT_FLOW },
 	{ MLX5_CMD_OP_ALLOC_PACKET_REFORMAT_CONTEXT, UVERBS_OBJECT_FLOW_ACTION },
 	{ MLX5_CMD_OP_ALLOC_MODIFY_HEADER_CONTEXT, UVERBS_OBJECT_FLOW_ACTION },
-	/* One counter or a set of counters is also one object in verbs. */
+	/* In verbs, a counter or a set of counters is one object. */
 	{ MLX5_CMD_OP_ALLOC_FLOW_COUNTER, UVERBS_OBJECT_COUNTERS },
 	{ MLX5_CMD_OP_ALLOC_Q_COUNTER, UVERBS_OBJECT_COUNTERS },
 
@@ -81,10 +81,7 @@ static bool mlx5_ib_is_sw_icm(const void *cmd, int len)
 	if (MLX5_GET(general_obj_in_cmd_hdr, cmd, opcode) != MLX5_CMD_OP_CREATE_GENERAL_OBJECT ||
 	    MLX5_GET(general_obj_in_cmd_hdr, cmd, obj_type) != MLX5_OBJ_TYPE_SW_ICM)
 		return false;
-	/*
-	 * A command that ends before the size is not counted as memory, because the firmware
-	 * refuses it.
-	 */
+	/* The firmware refuses a command that is too short to contain the size. */
 	return len > MLX5_BYTE_OFF(create_sw_icm_in, sw_icm.log_sw_icm_size);
 }
 
