@@ -79,9 +79,9 @@ struct rdmacg_resource {
  * @resources: one or more resources; needed only during registration
  * @count: the number of resources
  * @first_slot: set at registration to the slot of the first resource; the slots of the other
- *	resources follow. Set to -EINVAL if the table is empty, if a resource is malformed, or if
- *	the device already has a name. Set to -ENOSPC if the device would have more than
- *	RDMACG_MAX_SLOTS
+ *	resources follow. Set to -EINVAL if the table is empty, or if a resource is malformed or has
+ *	the name of another resource of the device. Set to -ENOSPC if the device would have more
+ *	than RDMACG_MAX_SLOTS
  */
 struct rdmacg_table {
 	const struct rdmacg_resource *resources;
@@ -306,8 +306,8 @@ static inline bool rdmacg_commands_are_limited(void)
  * @device: a registered device
  * @kind: the kind of command
  *
- * The call waits while the process's cgroup or an ancestor is over its limit. The call does nothing
- * while no cgroup of the machine has a limit on commands.
+ * The call waits until the limits of the process's cgroup and its ancestors let the command begin.
+ * If no cgroup of the machine has a limit on commands, the call does nothing.
  *
  * Context: Process context; may sleep as long as the limit requires. The caller must not hold a
  * lock that is necessary to end a command, or to call rdmacg_stop_waiting().

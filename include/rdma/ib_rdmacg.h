@@ -34,8 +34,8 @@ struct ib_rdmacg_content {
  * struct ib_rdmacg_object_def - a type of objects whose charges depend on attributes
  * @id: the type of object
  * @describe: the function that sets the charge of an object. It is called with the attributes of
- *	the method that is about to create the object. @content then has the type of the object and
- *	no device memory. The function returns 0, or an error that the method then returns
+ *	the method that is about to create the object. Before the call, @content has the type of the
+ *	object and no device memory. The function returns 0 or the error of the method
  */
 struct ib_rdmacg_object_def {
 	u32			id;

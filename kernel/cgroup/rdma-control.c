@@ -34,11 +34,11 @@
 /* The slack of timers. With slack, the timers of many queues can share an interrupt. */
 #define RDMACG_SLACK_NS ((u64)(50 * NSEC_PER_USEC))
 
-/* The longest delay for which a rate makes up if a command begins later than the rate allows. */
+/* A timer may be late. A rate makes up for at most this delay. */
 #define RDMACG_LONGEST_DELAY ((u64)NSEC_PER_SEC)
 
 /*
- * The largest burst. A larger burst would have no effect, and its product with a second could
+ * The largest burst. A larger burst would have no effect, and its product with an interval could
  * overflow.
  */
 #define RDMACG_BURST_MAX ((u64)NSEC_PER_SEC)
@@ -60,7 +60,7 @@ void rdmacg_rate_set(struct rdmacg_rate *rate, u64 ops, u64 burst, u64 now)
 	burst = burst == RDMACG_NO_LIMIT ? max(div_u64(ops, 10), 1) : min(burst, RDMACG_BURST_MAX);
 	interval = div64_u64(NSEC_PER_SEC, ops);
 	tolerance = (burst - 1) * interval;
-	/* Setting an unchanged rate would delay the next command. */
+	/* Keep @due of an unchanged rate, so that the rate still makes up for a late timer. */
 	if (interval == rate->interval && tolerance == rate->tolerance)
 		return;
 	if (rate->interval)
@@ -95,9 +95,9 @@ struct rdmacg_waiter {
 	struct rb_node		node;		/* In level->queue; gate->lock. */
 	struct list_head	gate_node;	/* On gate->waiters; gate->lock. */
 	struct rdmacg_control	*home;		/* The control of the process's cgroup. */
-	struct rdmacg_control	*level;		/* The level of its queue, or NULL; gate->lock. */
+	struct rdmacg_control	*level;		/* The blocking level, or NULL; gate->lock. */
 	enum rdmacg_command_kind kind;		/* Set once. */
-	u64			since;		/* Set once. */
+	u64			since;		/* The start of the wait; set once. */
 	u64			waited_ns;	/* Set at the end of the wait; gate->lock. */
 	struct completion	wakeup;		/* Done when the command begins; gate->lock. */
 	/* Runs only for the first waiter of a queue; started under gate->lock. */
@@ -147,10 +147,7 @@ static void rdmacg_stat_count(struct rdmacg_control_stat *stat, bool begins, u64
 	rdmacg_count(&stat->throttled_ns, waited_ns);
 }
 
-/*
- * Count a command that begins now, on all levels. A command that has waited is no longer in a
- * queue.
- */
+/* Count a command that begins now, on all levels. A command that waited has already left its queue. */
 static void rdmacg_begin_locked(const struct rdmacg_waiter *waiter, u64 now, u64 waited_ns)
 {
 	struct rdmacg_control *level;
@@ -174,7 +171,7 @@ static void rdmacg_queue_arm_locked(struct rdmacg_control *control, u64 now)
 	struct rdmacg_waiter *first = rdmacg_first_waiter_locked(control);
 	u64 next = max(rdmacg_rate_begins(&control->rate), now);
 
-	/* The first waiter waits for the end of a command if all places in flight are taken. */
+	/* If no place in flight is free, the end of another command lets the first waiter begin. */
 	if (!first || control->inflight >= control->inflight_max)
 		return;
 	hrtimer_start_range_ns(&first->timer, ns_to_ktime(next),
@@ -198,9 +195,9 @@ static u64 rdmacg_waited_ns(const struct rdmacg_waiter *waiter, u64 now)
 }
 
 /*
- * Let the command begin, or put it into the queue of the level that blocks it. Returns whether the
- * command has left its earlier queue. A process whose command begins takes the lock before it
- * reuses its stack.
+ * Let the command begin, or put it into the queue of the level that blocks it. Returns false if the
+ * command stays in its queue. @waiter stays valid until the unlock, because its process takes the
+ * lock before it reuses its stack.
  */
 static bool rdmacg_waiter_try_locked(struct rdmacg_waiter *waiter, u64 now)
 {
@@ -243,8 +240,8 @@ static bool rdmacg_queue_try_first(struct rdmacg_control *control)
 }
 
 /*
- * Let all commands begin that may begin now, and start the timer of the next command. This function
- * releases the lock after each command, and runs in any context.
+ * Let commands begin that may begin now, at most RDMACG_BATCH, and start the timer of the next
+ * command. This function releases the lock after each command, and runs in any context.
  */
 static void rdmacg_queue_run(struct rdmacg_control *control)
 {
@@ -253,7 +250,7 @@ static void rdmacg_queue_run(struct rdmacg_control *control)
 	for (i = 0; i < RDMACG_BATCH; i++)
 		if (!rdmacg_queue_try_first(control))
 			return;
-	/* The timer lets the next commands begin. */
+	/* The timer lets the other commands begin. */
 	scoped_guard(spinlock_irqsave, &control->gate->lock)
 		rdmacg_queue_arm_locked(control, ktime_get_ns());
 }
@@ -284,8 +281,8 @@ static void rdmacg_waiter_setup_timer(struct rdmacg_waiter *waiter)
 }
 
 /*
- * Returns the time when the current process began to wait. After a signal, this is the time of the
- * first attempt.
+ * Returns the time when the wait of the current process began. This is @now or, after a signal, the
+ * time of the first attempt.
  */
 static u64 rdmacg_place_take_locked(struct rdmacg_control *home, u64 now)
 {
@@ -309,8 +306,8 @@ static void rdmacg_place_keep_locked(struct rdmacg_control *home, u64 since)
 }
 
 /*
- * Remove the command of a process that a signal has woken. Returns the level at which the command
- * waited.
+ * A signal has woken the process of @waiter. Remove its command from the queue, and return the
+ * level of the queue.
  */
 static struct rdmacg_control *rdmacg_waiter_give_up_locked(struct rdmacg_waiter *waiter)
 {
@@ -361,8 +358,8 @@ static int rdmacg_wait(struct rdmacg_waiter *waiter, u64 *waited_ns)
 
 /*
  * Let a command begin as soon as the limits of the cgroup and its ancestors allow it. Returns 0, or
- * -ERESTARTNOINTR if a signal ends the wait. Such a command uses no rate and no place in flight.
- * *@waited_ns is 0 for a command that did not wait.
+ * -ERESTARTNOINTR if a signal ends the wait. An interrupted command uses no rate and no place in
+ * flight. *@waited_ns is 0 for a command that did not wait.
  */
 int rdmacg_control_begin(struct rdmacg_control *control, enum rdmacg_command_kind kind,
 			 u64 *waited_ns)
@@ -400,7 +397,8 @@ void rdmacg_control_end(struct rdmacg_control *control)
 }
 
 /*
- * Apply the pool's limits to its control. The later of two calls sees the changes of both writes.
+ * Apply the pool's limits to its control. If two writes call this at the same time, the later call
+ * applies the limits of both.
  */
 void rdmacg_control_set(struct rdmacg_control *control)
 {
@@ -468,8 +466,8 @@ struct rdmacg_control *rdmacg_control_alloc(void)
 }
 
 /*
- * Create the control of a pool. The caller is a user of the pool. If another task creates a control
- * meanwhile, that control is used.
+ * Create the control of a pool. The caller has pinned the pool. If another task creates a control
+ * meanwhile, this function returns that control.
  */
 static struct rdmacg_control *rdmacg_pool_add_control(struct rdmacg_pool *pool,
 						      struct rdmacg_control *parent)
@@ -493,7 +491,7 @@ static struct rdmacg_control *rdmacg_pool_add_control(struct rdmacg_pool *pool,
 }
 
 /*
- * Create the missing controls of a pool and of its ancestors. The caller is a user of the pool, so
+ * Create the missing controls of a pool and of its ancestors. The caller has pinned the pool, so
  * all these pools stay. Returns NULL if there is no memory.
  */
 static struct rdmacg_control *rdmacg_pool_add_controls(struct rdmacg_pool *pool)
@@ -529,7 +527,7 @@ struct rdmacg_control *rdmacg_control_get(struct rdma_cgroup *cg, struct rdmacg_
 	if (IS_ERR(pool))
 		return ERR_CAST(pool);
 	control = rdmacg_pool_add_controls(pool);
-	/* A pool without a control may be idle, and is then freed. */
+	/* If there is no control, the pool may be idle. This call then frees it. */
 	rdmacg_pool_unpin(cg, desc);
 	return control ?: ERR_PTR(-ENOMEM);
 }

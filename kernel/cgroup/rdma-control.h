@@ -34,7 +34,7 @@ struct rdmacg_control_stat {
 
 /* The start of a wait that a signal has interrupted. The gate's lock protects this struct. */
 struct rdmacg_place {
-	const struct task_struct *task;		/* Only compared; NULL if there is no place. */
+	const struct task_struct *task;		/* Not dereferenced; NULL if the place is unused. */
 	u64			since;
 };
 
@@ -60,7 +60,7 @@ struct rdmacg_control {
 	struct rb_root_cached	queue;
 	struct rdmacg_control_stat stat;	/* gate->lock; READ_ONCE. */
 	/*
-	 * The places of processes of this cgroup, without those of descendants. A new place
+	 * The places of this cgroup's own processes. A new place
 	 * overwrites the oldest place. gate->lock.
 	 */
 	struct rdmacg_place	places[RDMACG_PLACES];

@@ -25,12 +25,12 @@
 static DEFINE_XARRAY_FLAGS(rdmacg_devices, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_BH);
 
 /*
- * True after two devices had the same name, which requires two network namespaces. Readers do not
- * compare the names of all devices while this is false. READ_ONCE.
+ * True if two devices have ever had the same name, which requires two network namespaces. While
+ * this is false, readers do not compare the names of all devices. READ_ONCE.
  */
 static bool rdmacg_names_were_shared;
 
-/* Allocate the name in the form of the files. Returns NULL if there is no memory. */
+/* Allocate the name as the files show it. Returns NULL if there is no memory. */
 static char *rdmacg_name_alloc(const char *name, gfp_t gfp)
 {
 	char escaped[RDMACG_NAME_SIZE];
@@ -57,8 +57,7 @@ static bool rdmacg_has_resource(const struct rdmacg_desc *desc, unsigned int nr_
 }
 
 /*
- * Copy a resource and its name, because readers may need them longer than the caller's table
- * exists.
+ * Copy a resource and its name, because readers may need them after the caller has freed its table.
  */
 static void rdmacg_desc_set_resource(struct rdmacg_desc *desc, unsigned int slot,
 				     const struct rdmacg_resource *resource)
@@ -264,9 +263,9 @@ static struct rdmacg_desc *rdmacg_desc_find_rcu(const char *name, const u32 *ind
 }
 
 /*
- * Find a registered device by @name, in the form of the files. Also compare *@index unless @index
- * is NULL. Returns a reference, which does not prevent the device from being unregistered. Returns
- * -ENODEV if no device matches, and -ENOTUNIQ if several devices match.
+ * Find a registered device by @name, which is written as in the files. Also compare *@index unless
+ * @index is NULL. Returns a reference, which does not prevent the device from being unregistered.
+ * Returns -ENODEV if no device matches, and -ENOTUNIQ if several devices match.
  */
 struct rdmacg_desc *rdmacg_desc_get(const char *name, const u32 *index)
 {

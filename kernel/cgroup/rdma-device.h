@@ -33,7 +33,7 @@ struct rdmacg_desc {
 	/* The registration holds one reference, and each write that names the device holds one. */
 	refcount_t		refs;
 	/*
-	 * The name in the form of the files. A rename replaces the pointer by xchg(), so a reader
+	 * The name as the files show it. A rename replaces the pointer by xchg(), so a reader
 	 * sees the old name or the new name. RCU.
 	 */
 	char __rcu		*name;

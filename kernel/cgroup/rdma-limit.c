@@ -208,7 +208,7 @@ static void rdmacg_trace_changes_rcu(const struct rdmacg_write *write,
 
 /*
  * Apply the limits of @update to a device, or only the cgroup's defaults if @update is NULL.
- * Defaults apply to slots without a limit of the device's own. Without a pool, there is nothing to
+ * Defaults apply to slots in which the device has no own limit. Without a pool, there is nothing to
  * do. Strings are compared and events are traced without the domain's lock, because siblings need
  * the lock.
  */

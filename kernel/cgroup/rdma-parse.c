@@ -30,7 +30,7 @@ bool rdmacg_key_is_valid(const char *key)
 }
 
 /*
- * Copy the name in the form of the files. Returns the length, or 0 and an empty string if the name
+ * Copy the name as the files show it. Returns the length, or 0 and an empty string if the name
  * is too long.
  */
 size_t rdmacg_escape_name(char *to, size_t size, const char *name)

@@ -20,7 +20,7 @@
 /* The beginning of a line in a max file. Only the writer uses this struct. */
 struct rdmacg_line {
 	/*
-	 * The name in the form of the files. Empty if the written name is longer than any device's
+	 * The name as the files show it. Empty if the written name is longer than any device's
 	 * name.
 	 */
 	char			name[RDMACG_NAME_SIZE];

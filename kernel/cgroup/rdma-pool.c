@@ -6,7 +6,7 @@
  * all of these levels and in all of its slots, or not at all. A limit refuses a charge only if a
  * level has no room. The check and the charge happen at one instant, under the lock of one domain.
  *
- * Readers take no lock. They find pools under RCU, and the value of each counter was true at some
+ * Readers take no lock. They find pools under RCU. Each value that they read was true at some
  * moment of the read.
  *
  * A page_counter for each slot would need no lock, but it adds an amount before it checks the
@@ -27,7 +27,8 @@
 #include "rdma-pool.h"
 
 /*
- * The size of a pool with about 24 resources. kmalloc() would use 1 KiB for such a pool. Set once.
+ * The size of a pool with about 24 resources, and the cache for such pools. kmalloc() would use 1
+ * KiB for each. Set once.
  */
 #define RDMACG_USUAL_SIZE 768
 static struct kmem_cache *rdmacg_pool_cache;
@@ -246,7 +247,8 @@ static int rdmacg_domain_add(struct rdmacg_domain *domain)
  * Remove a pool from its cgroup and its domain, and put it on @gone. The caller removes children
  * before their parent. Another task may already have found the pool. A charge or a write then takes
  * the lock and sees @dead (rdmacg_pool_try_lock_rcu()). A reader (rdmacg_show_line()) is in an RCU
- * read section. The last access to the cgroup is under its map_lock, see rdmacg_pools_free().
+ * read section. This function's last access to the cgroup is under the map_lock, see
+ * rdmacg_pools_free().
  */
 static void rdmacg_pool_remove_locked(struct rdmacg_pool *pool, struct list_head *gone)
 {
@@ -283,7 +285,7 @@ static void rdmacg_pools_free_gone(struct list_head *gone)
 	}
 }
 
-/* Returns whether the pool is the same as a new pool, and has no users. */
+/* Returns whether the pool has no users, no own limits and no history. */
 static bool rdmacg_pool_is_idle_locked(struct rdmacg_pool *pool)
 {
 	unsigned int slot;
@@ -301,8 +303,8 @@ static bool rdmacg_pool_is_idle_locked(struct rdmacg_pool *pool)
 
 /*
  * Free the pool and the pools of its ancestors, up to the first pool in use, and unlock. The lock
- * is released after each pool, because siblings need the lock. A pool that another task uses is
- * given back by that task later.
+ * is released after each pool, because siblings need the lock. If another task uses a pool, that
+ * task gives the pool back later.
  */
 void rdmacg_pool_give_back_unlock(struct rdmacg_pool *pool)
 {
@@ -485,7 +487,7 @@ struct rdmacg_pool *rdmacg_pool_get_lock(struct rdma_cgroup *cg, struct rdmacg_d
 }
 
 /*
- * Get or create the cgroup's pool. It stays until rdmacg_pool_unpin(), or until the device is
+ * Get or create the cgroup's pool. The pool stays until rdmacg_pool_unpin(), or until the device is
  * unregistered. Returns -ENOMEM or -ENODEV.
  */
 struct rdmacg_pool *rdmacg_pool_pin(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
@@ -537,7 +539,7 @@ static bool rdmacg_slot_has_room(const struct rdmacg_slot *slot, u64 amount)
 
 /*
  * Returns whether all levels have room. Otherwise sets *@refusal to the lowest cgroup without room,
- * and to the first resource of @set without room there.
+ * and to the first resource of @set that has no room there.
  */
 static bool rdmacg_has_room_locked(struct rdmacg_pool *pool, const struct rdmacg_amount *set,
 				   unsigned int count, struct rdmacg_refusal *refusal)
@@ -645,15 +647,16 @@ static void rdmacg_count_refusal_unlock(struct rdmacg_pool *pool,
 		pool->nr_users--;
 	}
 	rdmacg_count_refusal_locked(pool, refusal);
-	/* The pool stays if the refusal was counted. */
+	/* A pool that has counted a refusal is not idle, so it stays. */
 	rdmacg_pool_give_back_unlock(pool);
 }
 
 /*
- * Charge @set to @cg and its ancestors. @full is NULL, or the pool in which the fast path has found
- * no room, with its domain locked. Returns 0, -EINVAL for a malformed set, -ENOMEM, -ENODEV if the
- * device is being unregistered, or -EAGAIN with the details in *@refusal. The caller sets
- * @refusal->is_ignored. The set is charged despite -EAGAIN if @refusal->is_ignored is true.
+ * Charge @set to @cg and its ancestors. If the fast path has found no room on a level, @full is the
+ * pool of @cg with its domain locked. Otherwise @full is NULL. Returns 0, -EINVAL for a malformed
+ * set, -ENOMEM, -ENODEV if the device is being unregistered, or -EAGAIN with the details in
+ * *@refusal. The caller sets @refusal->is_ignored. If it is true, the set is charged despite
+ * -EAGAIN.
  */
 int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			   const struct rdmacg_amount *set, unsigned int count,
@@ -743,7 +746,7 @@ void rdmacg_pools_free(struct rdma_cgroup *cg)
 	for (key = 0; key < nr; key++)
 		if (rdmacg_has_pool(cg, key))
 			rdmacg_pool_free(cg, key);
-	/* The removal of a device may have cleared the last entry, and may still hold the lock. */
+	/* rdmacg_pools_drain() may have cleared the last entry, and may still hold the map_lock. */
 	scoped_guard(spinlock, &cg->map_lock)
 		map = rcu_replace_pointer(cg->map, &rdmacg_empty_map,
 					  lockdep_is_held(&cg->map_lock));

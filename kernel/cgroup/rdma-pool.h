@@ -25,9 +25,8 @@
  * RDMACG_MAX_DEPTH, or if the charge has more slots. A task holds a gate's lock longer if the
  * cgroup of the command is deeper, and a max_lock longer if the write names more devices.
  *
- * A charge takes only the domain's lock. A task that creates a pool also takes the max_lock of the
- * pool's cgroup. The first charge in a cgroup creates pools. A write takes the max_lock of its
- * cgroup.
+ * A charge in a cgroup that has a pool takes only the domain's lock. A task that creates a pool
+ * also takes the max_lock of the pool's cgroup. A write takes the max_lock of its cgroup.
  *
  * A comment beside a field names the lock that guards the field. "Set once" means that the field
  * does not change while other tasks can see it. "RCU" and "READ_ONCE" mean that readers need no
@@ -45,7 +44,7 @@
 
 #include "rdma-device.h"
 
-/* Linux before 6.12.117, and Linux from 6.13 to before 7.0, has no typed allocators. */
+/* Linux before 7.0 has no typed allocators, except 6.12.117 and later releases of 6.12. */
 #ifndef kzalloc_obj
 #define kzalloc_obj(object, gfp) kzalloc(sizeof(object), gfp)
 #endif
@@ -106,12 +105,12 @@ struct rdmacg_slot {
 	u64			peak;
 };
 
-/* Refused attempts to charge one resource of a pool. The locking is that of rdmacg_slot. */
+/* Attempts to charge one resource above a limit. The locking is that of rdmacg_slot. */
 struct rdmacg_counts {
-	u64			max;		/* Limits in the subtree refused these. */
-	u64			alloc_fail;	/* These came from the subtree. */
-	u64			local_max;	/* The cgroup's own limit refused these. */
-	u64			local_alloc_fail; /* These came from the cgroup itself. */
+	u64			max;		/* Above a limit in the subtree. */
+	u64			alloc_fail;	/* Refused to cgroups of the subtree. */
+	u64			local_max;	/* Above the cgroup's own limit. */
+	u64			local_alloc_fail; /* Refused to the cgroup itself. */
 };
 
 /*
@@ -123,8 +122,8 @@ struct rdmacg_counts {
  * @max of a slot is the effective limit, which is the device's own limit in the cgroup or the
  * cgroup's default.
  *
- * A charge reads the array @levels. Each load of a chain of pointers to parents would have to wait
- * for the load before.
+ * A charge walks the array @levels. In a chain of pointers to parents, each load would have to wait
+ * for the previous load.
  */
 struct rdmacg_pool {
 	struct rdmacg_domain	*domain;	/* Set once. */
@@ -138,7 +137,7 @@ struct rdmacg_pool {
 	unsigned int		nr_users;	/* Child pools and other users; domain->lock. */
 	struct rdma_cgroup	*cg;		/* Set once. */
 	/*
-	 * A bit for each slot whose limit is the device's own, which may be "max". The other slots
+	 * A bit for each slot in which the device has an own limit, even "max". The other slots
 	 * have the cgroup's default. domain->lock.
 	 */
 	u64			own;
@@ -187,7 +186,7 @@ struct rdma_cgroup {
 	struct rdmacg_map __rcu	*map;		/* map_lock; RCU. */
 	/*
 	 * Orders writes to this cgroup's limits. A new pool gets the limits of @defaults and is
-	 * published under this lock. So a write that replaces @defaults finds each pool with the
+	 * published under this lock. So a write that replaces @defaults misses no pool that has the
 	 * old limits.
 	 */
 	spinlock_t		max_lock;
@@ -209,8 +208,8 @@ static inline struct rdma_cgroup *rdmacg_parent(struct rdma_cgroup *cg)
 }
 
 /*
- * A refused charge. @cg is the cgroup whose limit refused. @usage and @limit are the values of @cg
- * at that moment.
+ * A refused charge. @cg is the cgroup whose limit refused the charge. @usage and @limit are the
+ * values of @cg at that moment.
  */
 struct rdmacg_refusal {
 	unsigned int		slot;
@@ -282,8 +281,8 @@ static __always_inline void rdmacg_pool_unlock(struct rdmacg_pool *pool)
 }
 
 /*
- * Lock the domain of a pool that was found. Returns false, without the lock, if the pool was given
- * back meanwhile.
+ * Lock the domain of a pool that the caller has found under RCU. Returns false, without the lock,
+ * if the pool has been removed meanwhile.
  */
 static __always_inline bool rdmacg_pool_try_lock_rcu(struct rdmacg_pool *pool)
 {
@@ -332,7 +331,7 @@ static __always_inline void rdmacg_slot_shrink(struct rdmacg_slot *slot, u64 amo
  * overflow.
  */
 
-/* Returns whether each slot exists and occurs once, and each amount is counted. */
+/* Returns whether each slot exists and occurs once, and no amount is 0 or above RDMACG_NO_LIMIT. */
 static __always_inline bool rdmacg_set_is_plain(const struct rdmacg_device *device,
 						const struct rdmacg_amount *set,
 						const unsigned int count)
@@ -351,13 +350,13 @@ static __always_inline bool rdmacg_set_is_plain(const struct rdmacg_device *devi
 
 /* A plain set. The offsets of the slots are the same in all pools of a device. */
 struct rdmacg_plain_set {
-	size_t			offset[3];	/* The offsets of the slots. */
+	size_t			offset[3];	/* In bytes from the start of the pool. */
 	u64			amount[3];
 };
 
 /*
- * Lock the pool, and copy the set. Without the copy, the compiler would read the set again after
- * each store to a counter. Returns NULL, without a lock, if there is no pool.
+ * Lock the domain of the cgroup's pool, and copy the set. Without the copy, the compiler would read
+ * the set again after each store to a counter. Returns NULL, without a lock, if there is no pool.
  */
 static __always_inline struct rdmacg_pool *rdmacg_pool_lock_fast(struct rdma_cgroup *cg,
 								 const struct rdmacg_device *device,

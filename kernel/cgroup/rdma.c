@@ -4,9 +4,10 @@
  * RDMA device. This file has the API and the files of cgroups.
  *
  * An object is charged to the cgroup of the process that creates it, and to all ancestors except
- * the root, until the object is destroyed. The charge stays in this cgroup if the process moves, if
- * it passes the file descriptor to another process, or if the cgroup is removed. A charge without
- * room fails with EAGAIN. A limit below the usage refuses new objects, but does not remove objects.
+ * the root, until the object is destroyed. The charge stays in this cgroup if the process moves to
+ * another cgroup or passes its file descriptor to another process, and if the cgroup is removed. A
+ * charge without room fails with EAGAIN. A limit below the usage refuses new objects, but does not
+ * remove objects.
  *
  * Copyright (C) 2016 Parav Pandit <pandit.parav@gmail.com>
  */
@@ -45,7 +46,7 @@ static noinline void rdmacg_trace_set(struct rdma_cgroup *cg, const struct rdmac
 
 /*
  * Emit the event of a refusal. The caller's reference to @cg also keeps the ancestor whose limit
- * refused.
+ * refused the charge.
  */
 static void rdmacg_trace_refuse(struct rdma_cgroup *cg, const struct rdmacg_device *device,
 				const struct rdmacg_refusal *refusal)
@@ -59,9 +60,9 @@ static void rdmacg_trace_refuse(struct rdma_cgroup *cg, const struct rdmacg_devi
 }
 
 /*
- * A refused charge of @cg has changed some events files. Notify their readers, and emit the event.
- * The caller does not hold the domain's lock, because on Linux 6.12 cgroup_file_notify() takes a
- * lock that all cgroups share.
+ * Notify the readers of each events file that a refused charge of @cg has changed, and emit the
+ * event. The caller does not hold the domain's lock, because on Linux 6.12 cgroup_file_notify()
+ * takes a lock that all cgroups share.
  */
 static void rdmacg_notify_refusal(struct rdma_cgroup *cg, struct rdmacg_device *device,
 				  const struct rdmacg_refusal *refusal)
@@ -80,13 +81,13 @@ static void rdmacg_notify_refusal(struct rdma_cgroup *cg, struct rdmacg_device *
 
 /*
  * Charge @set if the fast path has not charged it, and emit the events. rdmacg_pool_try_charge()
- * describes @full. This function is not inlined, because the fast path would then save registers.
+ * describes @full. If this function were inlined, the fast path would have to save registers.
  */
 static noinline int rdmacg_charge_slow(struct rdma_cgroup *cg, struct rdmacg_device *device,
 				       const struct rdmacg_amount *set, unsigned int count,
 				       bool is_charged, struct rdmacg_pool *full)
 {
-	/* Valid only after -EAGAIN. */
+	/* The members other than @is_ignored are valid only after -EAGAIN. */
 	struct rdmacg_refusal refusal;
 	int ret = 0;
 
@@ -202,8 +203,8 @@ static __always_inline void rdmacg_uncharge_owner(struct rdma_cgroup *owner,
  * @count: number of amounts in @set
  *
  * The whole @set is charged, or nothing. A successful charge holds a reference to @owner. The
- * caller must call rdmacg_uncharge_set() once, from any process, which drops the reference. After a
- * failure, @owner is unchanged.
+ * caller must call rdmacg_uncharge_set() once, from any process. That call drops the reference.
+ * After a failure, @owner is unchanged.
  *
  * Context: Process context; may sleep.
  * Return: 0; -EAGAIN if the charge would exceed a limit of the cgroup or of an
@@ -227,8 +228,8 @@ EXPORT_SYMBOL(rdmacg_try_charge_set);
  * @count: number of amounts in @set
  *
  * Use this in a kernel thread that handles a user's request. A successful charge holds another
- * reference to @cg. The caller must call rdmacg_uncharge_set() once, which drops this reference. If
- * @cg has been removed, its limits and those of its ancestors still apply.
+ * reference to @cg, which the caller drops by one call of rdmacg_uncharge_set(). The limits of @cg
+ * and its ancestors apply even if @cg has been removed.
  *
  * Context: Process context; may sleep.
  * Return: as rdmacg_try_charge_set().
@@ -255,8 +256,8 @@ EXPORT_SYMBOL(rdmacg_try_charge_cgroup);
  * fails over to another link needs buffers there. A charge above a limit appears in the events of
  * the cgroup that has this limit.
  *
- * The charge holds another reference to @cg. The caller must call rdmacg_uncharge_set() once, which
- * drops this reference.
+ * The charge holds another reference to @cg, which the caller drops by one call of
+ * rdmacg_uncharge_set().
  *
  * Context: Process context; may sleep.
  */
@@ -284,8 +285,8 @@ EXPORT_SYMBOL(rdmacg_charge);
  * @set: the resources and amounts of the charge
  * @count: number of amounts in @set
  *
- * The calls for several charges of one cgroup may return other portions than were charged. The
- * number of calls and the sum of the amounts of each resource must be the same.
+ * Several charges of one cgroup may be returned in other portions. The number of calls and the sum
+ * of each resource must be those of the charges.
  *
  * Context: Process context; may sleep.
  */
@@ -303,7 +304,7 @@ EXPORT_SYMBOL(rdmacg_uncharge_set);
  * @index: the slot of the resource
  *
  * A successful charge holds a reference to @owner. The caller must call rdmacg_uncharge() once,
- * from any process, which drops the reference. After a failure, @owner is unchanged.
+ * from any process. That call drops the reference. After a failure, @owner is unchanged.
  *
  * Context: Process context; may sleep.
  * Return: as rdmacg_try_charge_set().
@@ -404,7 +405,7 @@ static int rdmacg_command_begin(struct rdmacg_command *command, struct rdma_cgro
 }
 
 /**
- * rdmacg_limit_command() - let a command begin while a cgroup has a limit on commands
+ * rdmacg_limit_command() - let a command begin when the limits of its cgroup allow it
  * @command: as for rdmacg_begin_command(), with no control
  * @device: as for rdmacg_begin_command()
  * @kind: as for rdmacg_begin_command()
@@ -492,7 +493,7 @@ void rdmacg_unregister_device(struct rdmacg_device *device)
 	/* Hide the device first. Otherwise readers and writers would find it without its pools. */
 	rdmacg_desc_hide(desc);
 	rdmacg_pools_drain(desc);
-	/* Let later charges fail, because the device has no slot. */
+	/* Without slots, later charges fail. */
 	device->nr_slots = 0;
 	device->desc = NULL;
 	rdmacg_desc_put(desc);
@@ -519,8 +520,9 @@ static ssize_t rdmacg_max_write(struct kernfs_open_file *of, char *buf,
 	if (strlen(buf) != nbytes)
 		return -EINVAL;
 	/*
-	 * rmdir waits for open operations on the cgroup's files, and other processes wait for
-	 * rmdir. So let the file be removed during the write. The reference keeps the cgroup.
+	 * rmdir waits for active operations on the cgroup's files, and other processes wait for
+	 * rmdir. So allow rmdir to remove the file during the write. The reference keeps the
+	 * cgroup.
 	 */
 	rdmacg_get(cg);
 	kernfs_break_active_protection(of->kn);
@@ -728,7 +730,7 @@ static struct cftype rdmacg_files[] = {
 	{ }	/* terminate */
 };
 
-/* The cache for struct rdma_cgroup. kmalloc() would use almost twice the size. Set once. */
+/* The cache for struct rdma_cgroup. kmalloc() would use almost twice the memory. Set once. */
 static struct kmem_cache *rdmacg_cgroup_cache;
 
 static struct cgroup_subsys_state *
@@ -743,7 +745,7 @@ rdmacg_css_alloc(struct cgroup_subsys_state *parent)
 	 */
 	if (above && above->depth == RDMACG_MAX_DEPTH)
 		return ERR_PTR(-EAGAIN);
-	/* The root comes first, while the kernel boots. */
+	/* The first cgroup is the root, which is created while the kernel boots. */
 	if (!above)
 		rdmacg_cgroup_cache = KMEM_CACHE(rdma_cgroup, SLAB_PANIC);
 	cg = kmem_cache_zalloc(rdmacg_cgroup_cache, GFP_KERNEL);
