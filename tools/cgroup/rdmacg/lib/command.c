@@ -2,10 +2,7 @@
 /* rdmacg: tables of commands. */
 #include "lib/lib.h"
 
-/*
- * Count the letters that differ, are missing or are redundant. At most one letter counts in each
- * place.
- */
+/* The number of letters to replace, insert or delete to turn @a into @b. */
 static size_t command_distance(const char *a, const char *b)
 {
 	size_t best, other;

@@ -12,8 +12,8 @@
 #define FILE_BATCH 32
 
 /*
- * Read @fd to its end, or until a read leaves room if @until_room. Returns NULL and sets errno on
- * failure.
+ * Read @fd to its end, or, if @until_room, until a read does not fill the buffer. Returns NULL and
+ * sets errno on failure.
  */
 static char *file_read_all(int fd, bool until_room)
 {
@@ -45,7 +45,8 @@ static char *file_read_all(int fd, bool until_room)
 
 /*
  * Close several files together, because a system call for each file would take much of the time of
- * a walk over thousands of cgroups. The numbers of these files usually follow each other.
+ * a walk over thousands of cgroups. These files usually have consecutive descriptors, so that one
+ * call closes them.
  */
 static void file_close_later(int fd)
 {

@@ -85,7 +85,7 @@ void json_print(FILE *to, const char *keys, ...)
 	va_end(args);
 	json_fill(object, "format:u", (uint64_t)JSON_FORMAT);
 	text = json_object_to_json_string_ext(object, flags);
-	/* A character that is not ASCII is always in a string. */
+	/* Only strings have characters that are not ASCII, so \u is valid for them. */
 	for (; (length = text_decode(text, &character)) && character; text += length) {
 		if (character < 0x7f)
 			fputc(character, to);

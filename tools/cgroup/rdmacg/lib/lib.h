@@ -48,7 +48,7 @@ int cmd_slurm_step(int argc, char **argv);
 
 /*
  * Memory. These functions never return NULL: if there is no memory, they print a message and end
- * the program. All results are to be freed.
+ * the program. The caller frees the results, except the elements of memory_append().
  */
 
 /* Returns @memory, which a library has allocated. Ends the program if @memory is NULL. */
@@ -72,13 +72,13 @@ void memory_autofree(void *variable);
  */
 
 /*
- * A copy with \xNN in place of each unprintable character. If the text itself has \xNN, its
- * backslash becomes \x5c, so two texts never have the same copy.
+ * A copy with \xNN in place of each unprintable character. If the text itself contains such an
+ * escape, its backslash becomes \x5c, so two texts never have the same copy.
  */
 char *text_escape(const char *raw);
 /* Undo text_escape(), in place. */
 void text_unescape(char *text);
-/* Like text_escape(), but the letters of all languages are printable in each locale. */
+/* Like text_escape(), but letters of all languages stay, whatever the locale is. */
 char *text_printable(const char *raw);
 /* A copy for JSON, in which only bytes that are not UTF-8 are escaped. */
 char *text_valid(const char *raw);
@@ -90,7 +90,7 @@ void text_clip(char *text, size_t columns);
 void text_clip_middle(char *text, size_t columns);
 /* Decode a character of UTF-8. Returns its length, or 0 if it is not valid. */
 size_t text_decode(const char *text, uint32_t *character);
-/* @text as one word of a shell. */
+/* Quote @text so that a shell reads it as one word. */
 char *text_quote(const char *text);
 
 /* Numbers as the files of the controller have them, and as people write and read them. */
@@ -104,11 +104,11 @@ char *text_quote(const char *text);
 bool number_parse(const char *text, size_t length, uint64_t *value);
 /* Parse a number as people write it: "12", or also "1.5G" if @bytes. */
 bool number_parse_human(const char *text, bool bytes, uint64_t *value);
-/* Parse a percentage without its sign: "12.5" becomes 12500. */
+/* Parse a number with at most 3 decimals: "12.5" becomes 12500. */
 bool number_parse_thousandths(const char *text, size_t length, uint64_t *value);
 /* @value * @by / @over, rounded down, or UINT64_MAX if the result needs more than 64 bits. */
 uint64_t number_scale(uint64_t value, uint64_t by, uint64_t over);
-/* Add @thousandths of a percent to @value, and round up, to NUMBER_LARGEST at most. */
+/* Raise @value by @thousandths of a percent, and round up. Returns at most NUMBER_LARGEST. */
 uint64_t number_raise(uint64_t value, uint64_t thousandths);
 /* Whether a resource counts bytes. The kernel does not report the unit, so the key decides. */
 bool number_is_bytes(const char *key);
@@ -123,15 +123,15 @@ const char *number_text(uint64_t value, bool human);
 /* The text of a file below @dir, or NULL and errno. The caller frees the result. */
 char *file_read(int dir, const char *name);
 /*
- * Like file_read(), for a file that the kernel returns in one piece, such as a file of a cgroup: a
- * read that does not fill the buffer has the whole file, so a second read is not needed. The file
- * may stay open until a later call.
+ * Like file_read(), for a file that the kernel returns in one piece, such as a file of a cgroup.
+ * The first read that does not fill the buffer is the last one. The file may stay open until a
+ * later call.
  */
 char *file_read_at_once(int dir, const char *name);
 /* Write @text with one write(). Returns 0 or a negative errno. */
 int file_write(int dir, const char *name, const char *text);
 bool file_exists(int dir, const char *name);
-/* Whether errno means that the file, the cgroup or the device was removed meanwhile. */
+/* Whether @error means that the file, the cgroup or the device was removed. */
 bool file_is_gone(int error);
 /* The users that may write to the file or folder: "root and alice". The caller frees the result. */
 char *file_owner(int dir, const char *name);
@@ -144,8 +144,8 @@ int64_t clock_now(void);
 void clock_sleep(int64_t milliseconds);
 
 /*
- * Messages. Each message passes text_escape(), so that a name in it cannot control a terminal. A
- * message contains no newline for the same reason.
+ * Messages. text_escape() escapes each message, also its newlines, so that a name in it cannot
+ * control a terminal.
  */
 
 /* Print "rdmacg: WHERE: reason" to stderr. */
@@ -158,7 +158,7 @@ void say_about(const char *where, const char *kind, const char *format, ...) __p
 /* Call say_error(), and end the program with @status. */
 void say_and_exit(int status, const char *where, const char *format, ...)
 	__attribute((noreturn)) __printf(3, 4);
-/* End the program with an error of a command, or of its words. */
+/* End the program because the command failed, or because its words are wrong. */
 #define say_failure(where, ...)	say_and_exit(EXIT_FAILED, where, __VA_ARGS__)
 #define options_fail(where, format, ...) \
 	say_and_exit(EXIT_USAGE, where, format "; see --help", ##__VA_ARGS__)
@@ -174,7 +174,7 @@ void say_line_to(FILE *to, const char *format, ...) __printf(2, 3);
  * first begin with two blanks. Prints nothing if the output is JSON.
  */
 void say_text(const char *format, ...) __printf(1, 2);
-/* The number of columns of the terminal or in the variable COLUMNS, or 0 if both are unknown. */
+/* The columns of the terminal or, if it is unknown, of the variable COLUMNS. 0 means unknown. */
 size_t say_width(void);
 /* Flush stdout. Prints an error and returns false if stdout cannot be written to. */
 bool say_finish(void);
@@ -200,7 +200,7 @@ struct json_object *json_pack(const char *keys, ...);
 void json_fill(struct json_object *object, const char *keys, ...);
 /* Add an object of json_pack() to an array. */
 void json_append(struct json_object *array, const char *keys, ...);
-/* Print an object of json_pack(), its format and a newline, on several lines with -p. */
+/* Print an object of json_pack() with the key "format". With -p, print several lines. */
 void json_print(FILE *to, const char *keys, ...);
 
 /* The options of commands. An invalid word ends the program with a message and status 2. */
@@ -266,12 +266,12 @@ struct commands {
 	const struct command *list;
 };
 
-/* Run the command that argv[0] names; its argv[0] is "@by NAME". Returns the exit status. */
+/* Run the command that argv[0] names, with "@by NAME" as its argv[0]. Returns the exit status. */
 int command_run(const struct commands *commands, const char *by, int argc, char **argv);
 
 /* Parse the words of a command. Returns its arguments, with a NULL at the end. */
 char **options_read(const struct syntax *syntax, int argc, char **argv);
-/* Functions for struct choice. @to is a const char *, or a number of at least 1. */
+/* Functions for struct choice. @to is for a const char *, or for a uint64_t of at least 1. */
 void options_take_text(const char *text, void *to);
 void options_take_count(const char *text, void *to);
 
@@ -291,8 +291,8 @@ struct cell {
 struct table {
 	/*
 	 * One letter for each column: "l" aligns to the left, "r" to the right, "n" is a name that
-	 * may be cut, and "g" is a name that may be put above its rows. A row has the name of its
-	 * group or an empty cell.
+	 * may be cut, and "g" is a name that may be put above its rows. The first row of a group
+	 * has its name, and the other rows have an empty cell.
 	 */
 	const char *align;
 	const char * const *headings;
@@ -322,7 +322,7 @@ void table_init(struct table *table, const char *align, const char * const *head
 void table_cell(struct table *table, const char *text);
 /* Add a cell with a number, or with "-" if it is not known. */
 void table_number(struct table *table, bool known, uint64_t value, bool human);
-/* Make the last cell red if @alarm, and the terminal has colours. */
+/* If @alarm, make the last cell red on a terminal with colours. */
 void table_alarm(struct table *table, bool alarm);
 /* Print the heading and all rows, and free them. */
 void table_print(struct table *table, FILE *to);

@@ -2,7 +2,7 @@
 /* rdmacg: the options of commands. */
 #include "lib/lib.h"
 
-/* The first value for an option without a letter. */
+/* The keys of options without a letter are above this number. */
 #define OPTIONS_KEY 257
 
 struct options options;
@@ -39,8 +39,8 @@ static const struct choice options_common[] = {
 };
 
 /*
- * glibc prints an unknown option without escapes, so refuse such an option before glibc sees it.
- * @in_order means that a command with words of its own may follow.
+ * glibc prints an unknown option as it is. So refuse an option that needs escapes before glibc sees
+ * it. @in_order means that a command with words of its own may follow.
  */
 static void options_check(char * const *words, bool in_order)
 {

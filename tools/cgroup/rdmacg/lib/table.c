@@ -4,7 +4,7 @@
 
 #include "lib/lib.h"
 
-/* A shortened name keeps this many columns. */
+/* A shortened name keeps at least this many columns. */
 #define TABLE_NARROWEST	8
 
 #define TABLE_BOLD	"\033[1m"
@@ -149,7 +149,7 @@ static void table_print_row(const struct table *table, FILE *to, const struct ce
 		}
 		blanks += right ? 0 : padding;
 	}
-	/* The line of a group's name does not need a row after it. */
+	/* A row that has only the name of its group is already printed. */
 	if (!table->grouped || !cells || *cells[1].text)
 		fputc('\n', to);
 }

@@ -31,8 +31,8 @@ size_t text_decode(const char *text, uint32_t *character)
 }
 
 /*
- * Whether the only effect of the character is that a terminal shows it. Control characters, ends of
- * lines, changes of direction and invisible characters are not printable.
+ * Whether a terminal shows the character, and does nothing else. Control characters, ends of lines,
+ * changes of direction and invisible characters are not printable.
  */
 static bool text_is_printable(uint32_t c)
 {
@@ -47,8 +47,8 @@ static bool text_is_printable(uint32_t c)
 
 /*
  * Whether @raw begins with a text that looks like an escape. The caller escapes the backslash of
- * such a text, so that two names never have the same copy. Keep the "\x2d" of systemd, because a
- * dash is never escaped.
+ * such a text, so that two names never have the same copy. The "\x2d" of systemd is not such a
+ * text, because a dash is never escaped.
  */
 static bool text_is_escape(const char *raw)
 {
