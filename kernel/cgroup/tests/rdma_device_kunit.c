@@ -457,8 +457,6 @@ static void rdmacg_test_files_list_devices_by_key(struct kunit *test)
 	rdmacg_test_register(test, &d->dev0, "kunit0", 100);
 	rdmacg_test_register(test, &d->dev1, "kunit1", 101);
 	rdmacg_unregister_device(&d->dev0);
-	/* Wait until RCU has freed the device, because its key is in use until then. */
-	rcu_barrier();
 	rdmacg_test_register(test, &d->dev0, "kunit2", 102);
 	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA),
 			   "kunit2 hca_handle=max hca_object=max\n"
@@ -471,21 +469,14 @@ static void rdmacg_test_key_is_free_after_the_last_writer(struct kunit *test)
 	struct rdmacg_desc *writer;
 	u32 key;
 
-	/*
-	 * Wait until the keys of earlier tests are free, because a device gets the smallest free
-	 * key.
-	 */
-	rcu_barrier();
 	rdmacg_test_register(test, &d->dev0, "kunit0", 100);
 	key = d->dev0.key;
 	writer = rdmacg_test_get_desc(test, "kunit0");
 	rdmacg_unregister_device(&d->dev0);
-	rcu_barrier();
 	rdmacg_test_register(test, &d->dev0, "kunit0", 100);
 	KUNIT_EXPECT_NE(test, d->dev0.key, key);
 
 	kunit_release_action(test, rdmacg_test_put_desc, writer);
-	rcu_barrier();
 	rdmacg_test_register(test, &d->dev1, "kunit1", 101);
 	KUNIT_EXPECT_EQ(test, d->dev1.key, key);
 }
