@@ -147,7 +147,7 @@ static void rdmacg_stat_count(struct rdmacg_control_stat *stat, bool begins, u64
 	rdmacg_count(&stat->throttled_ns, waited_ns);
 }
 
-/* Count a command that begins now, on all levels. A command that waited has already left its queue. */
+/* Count a command that begins now, on all levels. A command that waited has left its queue. */
 static void rdmacg_begin_locked(const struct rdmacg_waiter *waiter, u64 now, u64 waited_ns)
 {
 	struct rdmacg_control *level;

@@ -367,7 +367,7 @@ static void rdmacg_check_line(struct rdmacg_thread *t, const struct rdmacg_desc 
 	unsigned int looks = rdmacg_random(t, 4) ? 1 : 400;
 	u64 usage;
 
-	/* This device belongs to the machine. */
+	/* Ignore the machine's own devices. */
 	if (desc->index < RDMACG_TEST_INDEX)
 		return;
 	if (strncmp(name, "stress", 6) && strcmp(name, "passing") && strcmp(name, "passing_by"))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit tests for limits on commands in the RDMA cgroup controller. Tests of rates choose the time
- * themselves. Other tests have processes that wait.
+ * KUnit tests for limits on commands in the RDMA cgroup controller. Tests of rates do not
+ * use the clock. In other tests, processes wait.
  */
 #include <kunit/static_stub.h>
 #include <linux/completion.h>
@@ -26,7 +26,7 @@ static bool rdmacg_rate_try(struct rdmacg_rate *rate, unsigned int cost, u64 now
 	return true;
 }
 
-/* Returns the number of commands that may begin at that moment, at most 10,000. */
+/* Let commands begin at @now while the rate allows it, at most 10,000. Returns their number. */
 static unsigned int rdmacg_at_once(struct rdmacg_rate *rate, u64 now)
 {
 	unsigned int count = 0;
@@ -36,7 +36,7 @@ static unsigned int rdmacg_at_once(struct rdmacg_rate *rate, u64 now)
 	return count;
 }
 
-/* Try to begin a command that has waited for the rate. Returns whether it begins at that moment. */
+/* Try to begin a command that has waited for the rate. Returns whether it begins. */
 static bool rdmacg_rate_try_late(struct rdmacg_rate *rate, u64 now)
 {
 	if (rdmacg_rate_begins(rate) > now)
@@ -497,7 +497,7 @@ static void rdmacg_test_raised_limit_lets_all_begin(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, begin(levels->child), 0);
 	for (i = 0; i < ARRAY_SIZE(waiters); i++)
 		waiters[i] = rdmacg_wait(test, levels->child);
-	/* Without the rate, the commands wait for a place in flight. */
+	/* The rate no longer limits the commands, but they still wait for a place in flight. */
 	rdmacg_set(levels->parent, UNLIMITED, UNLIMITED, 1);
 	KUNIT_EXPECT_TRUE(test, rdmacg_still_waits(waiters[0]));
 	rdmacg_set(levels->parent, UNLIMITED, UNLIMITED, UNLIMITED);
@@ -531,7 +531,7 @@ static void rdmacg_test_lowered_limit_lets_begin_later(struct kunit *test)
 	waiter = rdmacg_wait(test, levels->child);
 	rdmacg_set(levels->parent, 1, 1, UNLIMITED);
 	KUNIT_EXPECT_EQ(test, rdmacg_outcome(waiter), 0);
-	/* At the earlier rate, the command would have begun after half a second. */
+	/* At the first rate, 2 commands per second, the command would have begun after half a second. */
 	KUNIT_EXPECT_GT(test, ktime_get_ns() - since, (u64)NSEC_PER_SEC * 3 / 4);
 }
 
@@ -743,9 +743,7 @@ static char *rdmacg_control_max(struct kunit *test, struct rdma_cgroup *cg)
 	return rdmacg_test_show(test, cg, RDMACG_CLASS_CONTROL, RDMACG_FILE_MAX);
 }
 
-/*
- * Run a command, and expect that it was counted if @is_counted is true, and not counted otherwise.
- */
+/* Run a command, and expect that it is counted exactly if @is_counted is true. */
 static void rdmacg_run(struct kunit *test, struct rdmacg_tree *t, bool is_counted)
 {
 	struct rdmacg_command command;

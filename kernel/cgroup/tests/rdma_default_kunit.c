@@ -17,7 +17,7 @@
 
 #include "rdma_kunit.h"
 
-/* A thread that waits for its start and then writes defaults. */
+/* A thread that writes defaults when @go is complete. */
 struct rdmacg_writer {
 	struct rdma_cgroup *cg;
 	struct completion go, done;
@@ -278,7 +278,7 @@ static void rdmacg_test_default_max_forgets_max_of_a_device(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 6);
 }
 
-/* "NAME default" takes effect together with the other lines of the write. */
+/* "default" takes effect together with the other limits of its line. */
 static void rdmacg_test_default_of_a_device_comes_with_other_lines(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -292,8 +292,8 @@ static void rdmacg_test_default_of_a_device_comes_with_other_lines(struct kunit 
 }
 
 /*
- * The defaults are restored first. Then each value of the restored max file becomes the device's
- * own.
+ * Restore the defaults, then the max file. Each value of the max file becomes an own limit of its
+ * device.
  */
 static void rdmacg_test_default_restored(struct kunit *test)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * KUnit tests for objects whose charge depends on attributes. These are DevX objects, with the
- * tables of mlx5 itself, and device memory. Tests do not send commands to firmware. A test charges
- * an object in the same way as uverbs before it calls a method.
+ * tables of mlx5 itself, and device memory. Tests do not send commands to firmware. Each test
+ * charges an object like uverbs before the call of a method.
  */
 #include <linux/bitmap.h>
 #include <linux/overflow.h>
@@ -348,7 +348,7 @@ static void rdmacg_test_descriptor_counts_as_what_it_is_and_once(struct kunit *t
 	rdmacg_expect_left(test, 0, "");
 }
 
-/* Create a method for a general object with steering memory of that size. */
+/* Create a method for a general object with 2^@log_size bytes of steering memory. */
 static struct rdmacg_method *rdmacg_sw_icm(struct kunit *test, u8 log_size, u16 len)
 {
 	struct rdmacg_devx_command *cmd = rdmacg_command(test, MLX5_CMD_OP_CREATE_GENERAL_OBJECT,
@@ -373,7 +373,10 @@ static void rdmacg_test_devx_steering_memory_is_device_memory(struct kunit *test
 	rdmacg_expect_left(test, 0, "");
 }
 
-/* The firmware refuses a command without a size, and the kernel does not read beyond its end. */
+/*
+ * The firmware refuses a command without a size, and the kernel does not read beyond the command's
+ * end.
+ */
 static void rdmacg_test_devx_steering_memory_without_a_size_is_a_driver_object(struct kunit *test)
 {
 	rdmacg_start(test);

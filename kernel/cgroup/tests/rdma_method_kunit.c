@@ -23,12 +23,9 @@ struct rdmacg_program {
 	struct ib_uverbs_device uverbs;
 	struct ib_uverbs_file ufile;
 	struct file file;
-	/* The memory of the process with the call, which the kernel reads. */
+	/* The memory of the process from which the kernel reads the call. */
 	void __user *memory;
-	/*
-	 * The number of requests to the driver, its answer before it allocates, and its answer
-	 * afterwards.
-	 */
+	/* The number of requests to the driver, and its answers before and after it allocates. */
 	unsigned int nr_asked;
 	int answer;
 	int late_answer;
@@ -110,7 +107,7 @@ static void rdmacg_init_file(struct rdmacg_program *program, struct rdmacg_verbs
 	program->file.private_data = ufile;
 }
 
-/* Give the device its memory, and let a program in left open the device. */
+/* Give the device functions for device memory, and let a program in "left" open the device. */
 static struct rdmacg_program *rdmacg_open(struct kunit *test)
 {
 	struct rdmacg_program *program = kunit_kzalloc(test, sizeof(*program), GFP_KERNEL);
@@ -259,8 +256,8 @@ static void rdmacg_test_freed_memory_is_charged_while_it_is_mapped(struct kunit 
 }
 
 /*
- * A thread of a program can guess the offset of memory that the driver is about to give to another
- * thread.
+ * The driver fails after it has allocated. Another thread may have guessed the memory's offset and
+ * mapped the memory before the failure.
  */
 static void rdmacg_test_failed_memory_is_charged_while_it_is_mapped(struct kunit *test)
 {
@@ -280,8 +277,8 @@ static void rdmacg_test_failed_memory_is_charged_while_it_is_mapped(struct kunit
 }
 
 /*
- * Check that the context is still charged, because the driver frees the memory of the context only
- * here.
+ * Check that the context is still charged. Only this function frees the driver's memory of the
+ * context.
  */
 static void rdmacg_dealloc_ucontext(struct ib_ucontext *ucontext)
 {

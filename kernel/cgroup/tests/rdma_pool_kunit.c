@@ -365,7 +365,7 @@ static void rdmacg_test_set_is_charged_up_to_the_limit_and_uncharged(struct kuni
 /* The largest amount that is counted. */
 static const struct rdmacg_amount rdmacg_most = { .slot = OBJECT, .amount = RDMACG_NO_LIMIT };
 
-/* Without a limit, the counter has room for the largest value that a limit can have. */
+/* Without a limit, the counter has room for RDMACG_NO_LIMIT units, and refuses more. */
 static void rdmacg_test_counter_takes_all_and_does_not_wrap(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -414,7 +414,10 @@ static void rdmacg_test_fast_path_charges_all_or_nothing(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->top, device, i), 0);
 }
 
-/* A charge that cannot fail may exceed the limit, and only the events of this limit count it. */
+/*
+ * A charge that cannot fail may exceed a limit. The cgroup with the limit and its ancestors count
+ * this in their events.
+ */
 static void rdmacg_test_charge_that_cannot_fail(struct kunit *test)
 {
 	static const struct rdmacg_amount set[] = {
@@ -599,7 +602,7 @@ static void rdmacg_test_pool_with_events_stays(struct kunit *test)
 	rdmacg_expect_events(test, &t->right, RDMACG_FILE_EVENTS_LOCAL, 1, 1);
 }
 
-/* A line with only "max" does not create pools on any level. */
+/* A limit of "max" does not create a pool on any level. */
 static void rdmacg_test_no_limit_needs_no_pool(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -1082,7 +1085,7 @@ static void rdmacg_test_malformed_set_is_refused(struct kunit *test)
 
 static const struct rdmacg_amount rdmacg_three = { .slot = OBJECT, .amount = 3 };
 
-/* The process of the test is in another cgroup than the charged one. */
+/* The process of the test is not in the charged cgroup. */
 static void rdmacg_test_given_cgroup_pays_under_its_limits(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;

@@ -76,7 +76,7 @@ static const struct rdmacg_part_case rdmacg_part_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(rdmacg_part, rdmacg_part_cases, name);
 
-/* The pages are charged until a process releases them. It can be another process. */
+/* The pages are charged until any process releases them. */
 static void rdmacg_test_pinned_pages_are_charged(struct kunit *test)
 {
 	const struct rdmacg_part_case *part = test->param_value;
@@ -174,7 +174,10 @@ static void rdmacg_test_each_umem_has_its_payer(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, rdmacg_used(test, &verbs->right), "");
 }
 
-/* Charge the current process like a driver that pins pages itself. Returns the error. */
+/*
+ * Charge the current process like a driver that pins pages itself, and uncharge it. Returns the
+ * error of the charge.
+ */
 static int rdmacg_reach(struct kunit *test, u64 length)
 {
 	struct rdmacg_verbs *verbs = test->priv;

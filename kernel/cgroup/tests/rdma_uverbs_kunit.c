@@ -110,7 +110,7 @@ static struct uverbs_api_ioctl_method *rdmacg_method(struct uverbs_api *uapi, u3
 }
 
 /*
- * Each command has a class. If this fails, add the new command to
+ * Each command has a class. If this test fails, add the new command to
  * drivers/infiniband/core/uverbs_control.list.
  */
 static void rdmacg_test_each_command_is_classified(struct kunit *test)
@@ -165,8 +165,8 @@ static enum uverbs_obj_access rdmacg_access(struct uverbs_api *uapi, u32 method_
 }
 
 /*
- * A method that destroys an object is a destroy command. A method that creates an object is a
- * create command. Only methods that destroy an object are destroy commands.
+ * Exactly the methods that destroy an object are destroy commands. A method that creates an object
+ * is a create command.
  */
 static void rdmacg_test_methods_are_what_they_do(struct kunit *test)
 {

@@ -575,7 +575,7 @@ static void rdmacg_test_refused_cm_id_is_not_uncharged(struct kunit *test)
 	struct rdma_id_private *id = rdmacg_cm_id(test, NULL);
 	struct rdma_id_private *refused = rdmacg_cm_id(test, NULL);
 
-	/* Charge an identifier again that was charged and uncharged. */
+	/* The first charge of "refused" is uncharged, and its second charge is refused. */
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(id), 0);
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(refused), 0);
 	ib_rdmacg_uncharge_cm_id(refused);
@@ -655,7 +655,7 @@ static void rdmacg_test_ulp_is_not_charged_what_is_not_counted(struct kunit *tes
 	rdmacg_uncharge_left(test, &both);
 }
 
-/* A ULP is charged nothing if the limit of any one resource is too low by one. */
+/* If the limit of one resource is too low by one, no resource of the ULP is charged. */
 static void rdmacg_test_refused_ulp_is_charged_nothing(struct kunit *test)
 {
 	static const char * const limits[] = {
@@ -711,7 +711,10 @@ static void rdmacg_test_ulp_without_a_cgroup_charges_nobody(struct kunit *test)
 	rdmacg_expect_left(test, 0, "");
 }
 
-/* Such a length stands for the whole address space, because no process can pin so much memory. */
+/*
+ * No process can pin more than LONGEST bytes, so a larger length stands for the whole address
+ * space.
+ */
 static void rdmacg_test_endless_memory_of_a_ulp_is_not_counted(struct kunit *test)
 {
 	static const struct ib_rdmacg_objects endless = { .mr = 1, .mr_mem = LONGEST + 1 };
