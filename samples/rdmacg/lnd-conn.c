@@ -24,8 +24,8 @@ static struct lnd_conn *lnd_conn_alloc(struct lnd_ni *ni)
 static const struct ib_rdmacg_objects lnd_queues = { .qp = 1, .cq = 1 };
 
 /*
- * Each kernel user charges all objects of a connection together, creates them, destroys them, and
- * then uncharges them. lnd_conn_free() does the last two steps, also after an error here.
+ * The order for a kernel user: charge all objects of a connection together, create them, destroy
+ * them, and uncharge them. lnd_conn_free() does the last two steps, even if this function fails.
  */
 static int lnd_conn_make(struct lnd_conn *conn)
 {
@@ -33,7 +33,7 @@ static int lnd_conn_make(struct lnd_conn *conn)
 	struct ib_qp_init_attr attr = {
 		.qp_type = IB_QPT_RC,
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
-		/* One of each is for ib_drain_qp(). */
+		/* ib_drain_qp() needs one of each. */
 		.cap.max_send_wr = ni->send_wrs + 1,
 		.cap.max_recv_wr = ni->recv_wrs + 1,
 		.cap.max_send_sge = 1,
@@ -53,7 +53,7 @@ static int lnd_conn_make(struct lnd_conn *conn)
 	conn->cq = cq;
 	attr.send_cq = cq;
 	attr.recv_cq = cq;
-	/* Let a page wait only a short time if the peer has no receive for it. */
+	/* Let the peer soon send a page again if there was no receive for the page. */
 	rdma_set_min_rnr_timer(conn->id, IB_RNR_TIMER_000_01);
 	ret = rdma_create_qp(conn->id, ni->pd, &attr);
 	return ret ?: lnd_conn_post_recvs(conn);

@@ -6,9 +6,9 @@
  *	connect ADDRESS PORT	connect to the NI that listens there
  *	send COUNT BYTES	register memory and send it to the peer, COUNT times
  *
- * A write returns when the command has ended, with EAGAIN if a limit refuses. A read shows the
- * port of the NI and the sizes of its connections. The NI ends when the file is closed. Parameters
- * and sizes are those of o2iblnd in Lustre 2.15 and later and of "rdmacg plan lnet".
+ * A write returns when the command has ended, with EAGAIN if a limit refused it. A read shows the
+ * port of the NI and the sizes of its connections. The NI ends when the file is closed. The
+ * parameters and sizes are those of o2iblnd (Lustre 2.15 and later) and of "rdmacg plan lnet".
  */
 #include <linux/cgroup_rdma.h>
 #include <linux/cpumask.h>
@@ -123,8 +123,8 @@ static int lnd_ni_make(struct lnd_ni *ni)
 }
 
 /*
- * Destroy the objects of the NI, some of which may not exist. Then return the charge. Until then,
- * the listener keeps the device. After @is_gone is set, the listener adds no connection.
+ * Destroy the objects of the NI that exist, and then return the charge. The listener is the last
+ * object, because it keeps the device. It adds no connection after @is_gone is set.
  */
 static void lnd_ni_clear(struct lnd_ni *ni)
 {

@@ -113,7 +113,7 @@ static int lnd_send_mr(struct lnd_conn *conn, struct ib_mr *mr)
 		ret = lnd_conn_wait(conn, LND_SENT);
 	if (ret)
 		return ret;
-	/* Until the transfer ends, the device may send pages again. */
+	/* Invalidate only now, because the device may send pages again during the transfer. */
 	ret = ib_post_send(conn->id->qp, &invalidate, NULL);
 	return ret ?: lnd_conn_wait(conn, LND_SENT);
 }

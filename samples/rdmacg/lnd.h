@@ -10,8 +10,8 @@
  *	connection			lnd_conn_make()		qp=1 cq=1
  *	transfer in progress		lnd_send_one()		mr_mem=its bytes
  *
- * Commands hold @lock of the NI, and so does the work that frees connections. Handlers of the
- * connection manager and of completions do not take @lock. They set a state and wake the command.
+ * Commands, and the work that frees connections, hold @lock of the NI. Handlers of the connection
+ * manager and of completions do not take @lock. They set a state and wake the command.
  */
 #ifndef _RDMACG_LND_H
 #define _RDMACG_LND_H
@@ -37,13 +37,13 @@ enum lnd_state {
 #define LND_SENT	-2
 
 struct lnd_conn {
-	/* On @ni->conns; @ni->conns_lock. */
+	/* In @ni->conns. Guarded by @ni->conns_lock. */
 	struct list_head entry;
 	struct lnd_ni *ni;
 	struct rdma_cm_id *id;
 	struct ib_cq *cq;
 	bool is_charged;
-	/* READ_ONCE/WRITE_ONCE. A connection never leaves LND_DEAD. */
+	/* Accessed without a lock. A connection never leaves LND_DEAD. */
 	enum lnd_state state;
 	/* An event of rdma_cm, LND_NO_EVENT or LND_SENT. Handlers set it, then wake the command. */
 	int event;
@@ -61,7 +61,7 @@ struct lnd_ni {
 	struct mutex lock;
 	wait_queue_head_t wait;
 	struct work_struct work;
-	/* READ_ONCE/WRITE_ONCE; true is written under the handler lock of the listener. */
+	/* Read without a lock. Set to true under the handler lock of the listener. */
 	bool is_gone;
 
 	/* The listener is destroyed last, because it pins the device. */
@@ -70,7 +70,7 @@ struct lnd_ni {
 	struct ib_pd *pd;
 	bool is_charged;
 
-	/* "listen" sets the sizes of each connection, of a peer and of the pool. */
+	/* The command "listen" sets these sizes. */
 	unsigned int depth;
 	unsigned int send_wrs;
 	unsigned int recv_wrs;

@@ -91,8 +91,8 @@ static inline void rdmacg_end_actor(struct rdmacg_actor *actor)
 }
 
 /*
- * Run the program that the kernel itself uses to load modules, because it finds the folder of the
- * modules.
+ * Run the program that the kernel itself uses to load modules, because this program finds the
+ * folder of the modules.
  */
 static inline bool rdmacg_modprobe(const char *arguments)
 {

@@ -56,7 +56,7 @@ static inline void rdmacg_failslab_end(struct rdmacg_failslab *failslab)
 }
 
 /*
- * Save the settings. Then set failslab to all kinds of allocations, without lines in the log.
+ * Save the settings. Then let failslab affect all kinds of allocations, without lines in the log.
  * Returns NULL, or a text with the reason why this is impossible.
  */
 static inline const char *rdmacg_failslab_begin(struct rdmacg_failslab *failslab)
@@ -158,14 +158,14 @@ static inline bool rdmacg_is_as_before(const char *cgroup, const char *before)
 
 /*
  * Call @act repeatedly, and let one allocation fail in each call: first the 1st, later the 2nd, and
- * so on. Call @undo after each success. Both functions return 0 or an errno. Each of the first 30 allocations fails in three
- * attempts, because an attempt may need more allocations than the attempt before. Thousands of
- * attempts would take too long. So after 20 s, each of the first 30 allocations fails in only one
- * attempt, and the distance between later failing allocations doubles. For example, Soft-RoCE needs
- * 7500 allocations to register a device, and the controller makes the 17th to the 22nd of them.
- * Returns the number of failed attempts. Returns -1 if an attempt changed the state of @cgroup, if
- * @undo failed, or if no allocation failed. Also returns -1 if @act failed without a failed
- * allocation and without a limit.
+ * so on. Call @undo after each success. Both functions return 0 or an errno. Each of the first 30
+ * allocations fails in three calls, because a call may need more allocations than the call before.
+ * After 20 s, each of the first 30 fails in one call, and each later call doubles the number of the
+ * failing allocation, because thousands of calls take too long. For example, Soft-RoCE needs 7500
+ * allocations to register a device, and the controller makes the 17th to the 22nd of them. Returns
+ * the number of failed calls. Returns -1 if a call changed the state of @cgroup, if @undo failed,
+ * if @act failed without a failed allocation and without a limit, or if an allocation failed in
+ * every call.
  */
 static inline int rdmacg_sweep(const char *cgroup, int (*act)(void *what),
 			       int (*undo)(void *what), void *what)
@@ -214,7 +214,8 @@ static inline int rdmacg_open_make_it_fail(void)
 }
 
 /*
- * Call @act, and let all its allocations after the first @bytes fail. Returns 0, an errno, or -1.
+ * Call @act, and let all its allocations after the first @bytes fail. Returns 0 or an errno of
+ * @act, or -1 if failslab cannot be set.
  */
 static inline int rdmacg_act_within(unsigned int bytes, int (*act)(void *what), void *what)
 {

@@ -61,7 +61,7 @@ static inline int lnd_write(const char *path, const char *text)
 	return ret;
 }
 
-/* Set a parameter of the module. It applies to ends that listen later. Returns 0 or the error. */
+/* Set a parameter of the module. An end reads it when the end listens. Returns 0 or the error. */
 static inline int lnd_set(const char *name, int value)
 {
 	char path[128], text[16];
@@ -182,7 +182,7 @@ static inline const char *lnd_find_address(struct lnd_ends *ends)
 	return address.s_addr ? NULL : "the device has no IPv4 address";
 }
 
-/* Reset the parameters that this test has set, or an earlier test that was killed. */
+/* Reset the parameters, which this test or a killed test may have set. */
 static inline bool lnd_set_defaults(void)
 {
 	size_t i;

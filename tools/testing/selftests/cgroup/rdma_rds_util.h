@@ -16,7 +16,7 @@
 #define AF_RDS 21
 #endif
 
-/* RDS waits at most this time before it retries a connection. */
+/* RDS waits at most the time in this file before it retries a connection. */
 #define RDMACG_MAX_DELAY "/proc/sys/net/rds/reconnect_max_delay_ms"
 
 #define MIB (1024 * 1024)
@@ -35,7 +35,7 @@ static struct {
 enum rdmacg_verb {
 	/* Open a socket, and send a byte to itself. The argument is the type of service. */
 	RDMACG_SEND,
-	/* Send more bytes, because RDS acknowledges some messages together. */
+	/* Send this many bytes more, because RDS acknowledges some messages together. */
 	RDMACG_SEND_MORE,
 	/* Read a byte from the latest socket. */
 	RDMACG_RECEIVE,

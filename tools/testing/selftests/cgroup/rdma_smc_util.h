@@ -165,8 +165,7 @@ struct rdmacg_smc_sockets {
 	/* Sockets with a connection over RDMA. */
 	int smcr;
 	/*
-	 * The number of sockets that use TCP for the given reason, and of sockets whose peer does
-	 * so.
+	 * Sockets that use TCP for the wanted reason, and sockets whose peer reported this reason.
 	 */
 	int fallbacks;
 	int peer_fallbacks;

@@ -266,8 +266,8 @@ static inline long long rdmacg_verbs(struct rdmacg_tree *tree, const char *cgrou
 #define RDMACG_LINK "rdmacg1"
 
 /*
- * Removing the link also removes the device, even if the device was renamed. The command does not
- * wait for that.
+ * Remove the link and its device. "ip link del" also removes a device with another name, but does
+ * not wait for this removal.
  */
 static inline bool rdmacg_remove_link(void)
 {

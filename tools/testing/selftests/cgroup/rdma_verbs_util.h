@@ -221,7 +221,7 @@ static inline pid_t rdmacg_fork(void)
 	return child;
 }
 
-/* Wait until the child ends. Returns its exit status, or -1 if it did not exit. */
+/* Wait until the child ends. Returns its exit status, or -1 if a signal killed the child. */
 static inline int rdmacg_wait(pid_t child)
 {
 	int status;
@@ -231,7 +231,7 @@ static inline int rdmacg_wait(pid_t child)
 	return WEXITSTATUS(status);
 }
 
-/* Run @body in a child process. The value of this block is the exit status of the child. */
+/* Run @body in a child process. The value is the exit status of the child. */
 #define IN_CHILD(body)								\
 	({									\
 		pid_t __child = rdmacg_fork();					\

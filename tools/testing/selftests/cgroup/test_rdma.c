@@ -360,7 +360,7 @@ TEST_F(test_rdmacg, nul_is_refused)
 	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=max"));
 }
 
-/* All lines of a write count. The later line counts if two lines set the same key. */
+/* A write may have several lines. If two lines set the same key, the later line applies. */
 TEST_F(test_rdmacg, all_lines_of_a_write_count)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -432,7 +432,7 @@ TEST_F(test_rdmacg, long_write_is_taken)
 	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=8 hca_object=max"));
 }
 
-/* A write that is longer by one line is refused as a whole. */
+/* A write that exceeds the accepted length by one line changes nothing. */
 TEST_F(test_rdmacg, too_long_write_changes_nothing)
 {
 	static char text[2 * RDMACG_WRITE_SIZE];

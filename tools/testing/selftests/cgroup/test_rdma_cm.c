@@ -169,7 +169,7 @@ TEST_F(test_rdmacg_cm, failed_bind_uncharges)
 	EXPECT_EQ(1, rdmacg_cm_ids(tree, tree->left));
 }
 
-/* An id is charged if a later bind succeeds after a failed bind. */
+/* An id whose first bind failed is charged when another bind succeeds. */
 TEST_F(test_rdmacg_cm, failed_id_is_charged_when_bound)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -204,8 +204,8 @@ TEST_F(test_rdmacg_cm, creator_pays_for_a_resolved_id)
 }
 
 /*
- * The kernel binds an id that resolves the address 0.0.0.0 to a device for loopback, and the id is
- * charged. The test learns from the first id which device the kernel has selected.
+ * If an id resolves 0.0.0.0, the kernel selects a device for loopback, and the id is charged there.
+ * The test learns from the first id which device the kernel has selected.
  */
 TEST_F(test_rdmacg_cm, creator_pays_for_a_loopback_id)
 {
@@ -225,7 +225,10 @@ FIXTURE(test_rdmacg_listener) {
 	struct rdma_cm_id *id;
 };
 
-/* The listener is bound to all addresses, or only to the device's. It is charged for @own ids. */
+/*
+ * The listener is bound to all addresses, or only to the device's address. @own is the number of
+ * its charged ids.
+ */
 FIXTURE_VARIANT(test_rdmacg_listener) {
 	bool is_everywhere;
 	int own;
@@ -261,7 +264,7 @@ FIXTURE_TEARDOWN(test_rdmacg_listener)
 
 /*
  * Enter right, connect to the listener, and exit with the error. The attempt always fails, because
- * the listener refuses it. iWARP needs the number of a QP that exists.
+ * the listener refuses it. On iWARP, connecting needs the number of an existing QP.
  */
 static void rdmacg_connect(struct rdmacg_tree *tree, struct sockaddr_in *address)
 {

@@ -17,7 +17,7 @@
 #define RDMACG_WAITERS 1000
 
 /*
- * The limit for a test in seconds. In a guest on a busy machine, it takes a long time until all
+ * The timeout of a test in seconds. In a guest on a busy machine, it takes a long time until all
  * threads of a crowd wait.
  */
 #define RDMACG_TIMEOUT 120
@@ -137,8 +137,9 @@ static void rdmacg_crowd(struct ibv_context *context)
 }
 
 /*
- * Let @limited begin one create command per second, and start a child in right whose threads all
- * wait for this limit. Returns -1 if the limit cannot be set, or if a thread does not wait in time.
+ * Limit the cgroup @limited to one create command per second. Start a child in right whose threads
+ * all wait at this limit. Returns -1 if the limit cannot be set, or if a thread does not wait in
+ * time.
  */
 static pid_t rdmacg_start_crowd(struct rdmacg_tree *tree, const char *limited)
 {
@@ -307,7 +308,7 @@ TEST_F(test_rdmacg_control, failing_destroys_take_nothing)
 	EXPECT_EQ(1002, rdmacg_stat(tree, tree->top, "ops"));
 }
 
-/* A destroy command does not wait if all places in flight are taken, because it needs no place. */
+/* A destroy command needs no place in flight, so it does not wait if all places are taken. */
 TEST_F_TIMEOUT(test_rdmacg_control, destroying_takes_no_place, RDMACG_TIMEOUT)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -327,8 +328,8 @@ TEST_F_TIMEOUT(test_rdmacg_control, destroying_takes_no_place, RDMACG_TIMEOUT)
 }
 
 /*
- * Each command counts once, for each kind of system call. A query counts only if the driver asks
- * the adapter for the answer, as for the state of a port.
+ * A command counts once, with each kind of system call. A query counts only if the driver asks the
+ * adapter for the answer, as for the state of a port.
  */
 TEST_F(test_rdmacg_control, commands_are_counted_once)
 {

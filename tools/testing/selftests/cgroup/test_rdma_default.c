@@ -118,7 +118,7 @@ TEST_F_TIMEOUT(test_rdmacg_default, device_comes_back_limited, 240)
 	}
 }
 
-/* A device's own limit is removed with the device. Then the default applies. */
+/* A device's own limit is removed with the device. The default applies to the new device. */
 TEST_F_TIMEOUT(test_rdmacg_default, own_limit_goes_with_the_device, 120)
 {
 	struct rdmacg_tree *second = &self->second;
@@ -181,7 +181,7 @@ static char rdmacg_saved[RDMACG_TEXT_SIZE];
 
 /*
  * The line of a device shows its effective limits. These limits become the device's own limits when
- * a program restores the line. A default that is written later does not change them.
+ * a program restores the line. A default that is written after that does not change them.
  */
 TEST_F_TIMEOUT(test_rdmacg_default, file_is_saved_and_restored, 120)
 {
@@ -222,10 +222,7 @@ TEST_F_TIMEOUT(test_rdmacg_default, own_max_needs_a_default, 120)
 	EXPECT_EQ(2, rdmacg_try_pds(tree, 3));
 }
 
-/*
- * Both files list the same devices, and each line has three fields, because programs depend on
- * this.
- */
+/* Programs expect the same devices in rdma.max and rdma.current, and three fields in each line. */
 TEST_F_TIMEOUT(test_rdmacg_default, files_have_the_same_devices, 120)
 {
 	char *max, *maxes, *current, *currents, device[NAME_MAX + 1];

@@ -90,8 +90,8 @@ static void rdmacg_close(struct rdmacg_pair *pair)
 }
 
 /*
- * The order of these steps is necessary. A device can be removed after its contexts, and a
- * namespace after its devices. The mode can change after the namespaces are removed. Removing the
+ * Keep the order of these steps. A device can be removed only after its contexts, and a namespace
+ * only after its devices. The mode can change only after the namespaces are removed. Removing the
  * link also removes a device that is in another namespace.
  */
 FIXTURE_TEARDOWN(test_rdmacg_device)

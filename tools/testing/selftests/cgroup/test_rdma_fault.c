@@ -34,8 +34,8 @@ struct rdmacg_env {
 };
 
 /*
- * A deed is something that needs allocations, which fail during act(). If act() succeeds, undo()
- * follows. Both functions return 0 or an errno.
+ * A deed is an action whose allocations fail in act(). If act() succeeds, undo() follows. Both
+ * functions return 0 or an errno.
  */
 struct rdmacg_deed {
 	int (*act)(void *what);
@@ -353,7 +353,7 @@ static bool rdmacg_counts_groups(struct rdmacg_env *env)
 	return rdmacg_value(&env->tree, env->tree.left, "rdma.verb.max", "mcast") >= 0;
 }
 
-/* Prepare a deed. Undo this here after a failure, because the harness then calls no teardown. */
+/* Prepare a deed. Clean up after a failure, because the harness then calls no teardown. */
 static void rdmacg_setup(struct __test_metadata *_metadata, struct rdmacg_env *env,
 			 const struct rdmacg_deed *deed)
 {
@@ -445,7 +445,8 @@ static int rdmacg_vary_interval(int attempt, int count)
 /*
  * Nothing remains of a deed if several allocations fail. Some attempts succeed, because the kernel
  * survives most failures. For example, only the first 64 of the 540 allocations for a Soft-iWARP
- * device are necessary. On a kernel with checkers, each device takes seconds.
+ * device are necessary. The time limits the number of attempts, because a kernel with checkers
+ * needs seconds for a device.
  */
 TEST_F_TIMEOUT(test_rdmacg_fault, nothing_stays_where_some_allocations_fail, 300)
 {

@@ -55,10 +55,13 @@ TEST_F_TIMEOUT(test_rdmacg_gone, limits_go_with_their_cgroup, 120)
 
 	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=5"));
 	ASSERT_EQ(0, cg_destroy(tree->left));
-	/* Wait until the kernel has freed the cgroup, which it does not report. */
+	/* The kernel does not report when it has freed the cgroup. */
 	sleep(2);
 	ASSERT_TRUE(rdmacg_remove_device());
-	/* KASAN detects a write to freed memory at once. slab_debug detects it at the next use. */
+	/*
+	 * KASAN detects a write to freed memory at once. slab_debug detects it when the memory is
+	 * allocated again.
+	 */
 	for (i = 0; i < CGROUPS; i++) {
 		snprintf(path, sizeof(path), "%s/%d", tree->top, i);
 		ASSERT_EQ(0, cg_create(path));

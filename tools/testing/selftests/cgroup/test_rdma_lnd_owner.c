@@ -60,7 +60,7 @@ LND_TEST(test_rdmacg_lnd_owner, unprivileged_process_pays)
 	EXPECT_TRUE(RDMACG_WAIT_FOR(lnd_uses_nothing(tree, tree->left)));
 }
 
-/* Every command is refused and nothing is charged if every limit is 0. */
+/* If every limit is 0, an end cannot listen, and nothing is charged. */
 LND_TEST(test_rdmacg_lnd_owner, nothing_at_zero)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;

@@ -135,7 +135,9 @@ static int rdmacg_try_mr(struct ibv_pd *pd, void *memory, size_t length)
 	return mr ? ibv_dereg_mr(mr) : errno;
 }
 
-/* The smallest limit accepts an MR of its own size, and refuses an MR that is a byte longer. */
+/*
+ * An MR may be as long as the smallest limit of its cgroup and the ancestors, and no byte longer.
+ */
 TEST_F(test_rdmacg_mem, smallest_limit_decides_to_the_byte)
 {
 	static const struct {

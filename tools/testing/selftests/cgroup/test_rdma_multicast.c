@@ -92,7 +92,7 @@ TEST_F(test_rdmacg_multicast, second_attachment_is_free)
 	EXPECT_TRUE(rdmacg_pays(tree, tree->top, 3));
 }
 
-/* The limit refuses one more attachment, which is an event of mcast. */
+/* The limit refuses another attachment, and the refusal is an event of mcast. */
 TEST_F(test_rdmacg_multicast, attachments_end_at_the_limit)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -104,7 +104,7 @@ TEST_F(test_rdmacg_multicast, attachments_end_at_the_limit)
 	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 3));
 }
 
-/* A removed limit refuses no more attachments. */
+/* More attachments succeed after the limit is removed. */
 TEST_F(test_rdmacg_multicast, limit_can_be_taken_away)
 {
 	struct rdmacg_tree *tree = &self->tree;

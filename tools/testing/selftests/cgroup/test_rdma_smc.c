@@ -445,7 +445,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, second_link_has_the_buffers_in_use, 300)
 	EXPECT_EQ(0, rdmacg_sockets().fallbacks);
 }
 
-/* The process that takes over an idle buffer is charged, and the last user is uncharged. */
+/* The process that takes over an idle buffer is charged, and the previous user is uncharged. */
 TEST_F_TIMEOUT(test_rdmacg_smc, buffer_in_other_hands_changes_its_payer, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -460,10 +460,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, buffer_in_other_hands_changes_its_payer, 300)
 	EXPECT_TRUE(rdmacg_has(tree, tree->right, 0, 1));
 }
 
-/*
- * SMC frees an idle buffer of another user if a limit refuses the buffer to the process that takes
- * it over.
- */
+/* SMC frees an idle buffer if the process that takes it over has no room for it. */
 TEST_F_TIMEOUT(test_rdmacg_smc, refused_user_of_an_idle_buffer_pays_nothing, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -501,8 +498,8 @@ TEST_F_TIMEOUT(test_rdmacg_smc, removed_cgroup_pays_on_above, 300)
 }
 
 /*
- * Connect many times, and let each allocation fail once. SMC uses TCP after a failure. Returns the
- * number of failures.
+ * Connect many times, and let one allocation fail each time: the 1st, the 2nd, and so on. SMC uses
+ * TCP after a failure. Returns the number of failures.
  */
 static int rdmacg_sweep_connections(void)
 {
@@ -522,10 +519,7 @@ static int rdmacg_sweep_connections(void)
 	return failed;
 }
 
-/*
- * In this test, the process of the test connects itself, because only root may let allocations
- * fail.
- */
+/* In this test, a child with privileges connects, because only root may let allocations fail. */
 TEST_F_TIMEOUT(test_rdmacg_smc, connections_without_memory_leave_nothing, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
@@ -554,7 +548,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, module_gives_everything_back, 300)
 	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 0));
 	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
 	rdmacg_end_actor(&self->actor);
-	/* The removal of the module waits for its sockets. */
+	/* The module can be removed only after its sockets are freed. */
 	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_modprobe("-r smc_diag smc")));
 	EXPECT_TRUE(rdmacg_has(tree, tree->left, 0, 0));
 	EXPECT_EQ(0, rdmacg_objects(tree, tree->left));
