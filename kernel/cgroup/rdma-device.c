@@ -186,7 +186,7 @@ static bool rdmacg_name_is_taken_rcu(const struct rdmacg_desc *desc)
 	return false;
 }
 
-/* Remember whether another device has the same name as this device. */
+/* Set rdmacg_names_were_shared if another device has the same name as this device. */
 static void rdmacg_desc_note_name(const struct rdmacg_desc *desc)
 {
 	guard(rcu)();

@@ -262,7 +262,7 @@ static inline bool rdmacg_has_pool(struct rdma_cgroup *cg, u32 key)
 	return rdmacg_pool_find_rcu(cg, key);
 }
 
-/* These annotations silence sparse: one function takes the lock, and another function drops it. */
+/* Silence sparse, because one function takes the lock and another function drops it. */
 static __always_inline void rdmacg_domain_lock(struct rdmacg_domain *domain)
 {
 	spin_lock(&domain->lock);
@@ -314,7 +314,7 @@ static __always_inline void rdmacg_slot_shrink(struct rdmacg_slot *slot, u64 amo
 {
 	u64 usage = slot->usage - amount;
 
-	/* The caller has uncharged more than was charged. */
+	/* Warn if the caller uncharges more than was charged. */
 	if (WARN_ON_ONCE(slot->usage < amount))
 		usage = 0;
 	/* Pairs with rdmacg_slot_usage(). */

@@ -51,7 +51,7 @@ static u64 rdmacg_seed;
 module_param_named(seed, rdmacg_seed, ullong, 0444);
 MODULE_PARM_DESC(seed, "Draw the random numbers of this seed again; 0 takes a new one");
 
-/* The parent of each cgroup of the tree above; -1 is the root. */
+/* The index of each cgroup's parent in the tree above; -1 stands for the root. */
 static const int rdmacg_parents[RDMACG_CGROUPS] = { -1, 0, 1, 0, -1, 4 };
 
 static const struct rdmacg_resource rdmacg_stress_resources[RDMACG_TEST_SLOTS] = {
@@ -197,7 +197,7 @@ static void rdmacg_step_contend(struct rdmacg_thread *t)
 
 	if (t->nr_held == RDMACG_HELD)
 		return;
-	/* Only cg0 has the limit, on the first device. */
+	/* The contested resource has its limit in cg0, on the first device. */
 	held->cg = rdmacg_random(t, 4);
 	held->dev = 0;
 	held->set[0] = (struct rdmacg_amount){ .slot = RDMACG_COMMON, .amount = 1 };
@@ -374,7 +374,7 @@ static void rdmacg_check_line(struct rdmacg_thread *t, const struct rdmacg_desc 
 		rdmacg_wrong(t, "a device is called %s", name);
 	if (!pool)
 		return;
-	/* Sometimes look many times, so that the pool can be removed meanwhile. */
+	/* Sometimes look many times, so that another task can remove the pool meanwhile. */
 	while (looks--) {
 		usage = READ_ONCE(pool->slots[RDMACG_CONTESTED].usage);
 		if (usage > RDMACG_CONTESTED_MAX)
@@ -652,8 +652,8 @@ static int rdmacg_chain_worker(void *data)
 
 /*
  * Compare the usage of a child with the usage of its parent. While the usage grows, read the child
- * first, because the parent's usage can then only grow. While the usage shrinks, read the child
- * last, because its usage can then only shrink.
+ * first, because the parent's usage can only grow between the two reads. While the usage shrinks,
+ * read the child last, because its usage can only shrink between the two reads.
  */
 static bool rdmacg_chain_look(const struct rdmacg_slot *parent, const struct rdmacg_slot *child,
 			      bool grows)

@@ -531,7 +531,7 @@ static void rdmacg_test_lowered_limit_lets_begin_later(struct kunit *test)
 	waiter = rdmacg_wait(test, levels->child);
 	rdmacg_set(levels->parent, 1, 1, UNLIMITED);
 	KUNIT_EXPECT_EQ(test, rdmacg_outcome(waiter), 0);
-	/* At the first rate, 2 commands per second, the command would have begun after half a second. */
+	/* At 2 commands per second, the command would have begun after half a second. */
 	KUNIT_EXPECT_GT(test, ktime_get_ns() - since, (u64)NSEC_PER_SEC * 3 / 4);
 }
 
@@ -927,7 +927,7 @@ static void rdmacg_test_command_keeps_its_cgroup(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rdmacg_limit_control(&t->top, "kunit0 inflight=1"), 0);
 	KUNIT_ASSERT_EQ(test, rdmacg_begin_command(&command, &t->dev, RDMACG_COMMAND_CHANGE), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&t->leaf), 1);
-	/* The command ends after its process has moved, and drops its reference to leaf. */
+	/* The command ends after its process has moved, and drops its reference to "leaf". */
 	t->current_cg = &t->idle;
 	rdmacg_end_command(&command);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&t->leaf), 0);

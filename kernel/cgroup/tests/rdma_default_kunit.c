@@ -261,8 +261,8 @@ static void rdmacg_test_default_that_is_taken_away(struct kunit *test)
 }
 
 /*
- * The default "max" also removes the own "max" of a device whose pool remains because of its peak.
- * So the next default applies to the device.
+ * "max" as a default also removes a device's own "max", even if the device's pool remains because
+ * of its peak. So the next default applies to the device.
  */
 static void rdmacg_test_default_max_forgets_max_of_a_device(struct kunit *test)
 {

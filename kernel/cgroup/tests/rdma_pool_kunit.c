@@ -643,7 +643,7 @@ static void rdmacg_test_top_level_cgroup_takes_its_domains_along(struct kunit *t
 	KUNIT_EXPECT_EQ(test, rdmacg_peak(&t->top, &t->dev0, OBJECT), 1);
 }
 
-/* leaf has a limit and no usage, and left has its pool only because of that limit. */
+/* "leaf" has a limit and no usage, and "left" has its pool only because of that limit. */
 static void rdmacg_test_cgroup_that_goes_takes_empty_pools_along(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -693,7 +693,7 @@ static void rdmacg_test_no_cgroup_is_deeper_than_64(struct kunit *test)
 	t->left.depth = 2;
 }
 
-/* The chain begins below right, which is at depth 2. */
+/* The chain begins below "right", which is at depth 2. */
 #define RDMACG_CHAIN (RDMACG_MAX_DEPTH - 2)
 
 static void rdmacg_free_chain(void *arg)
@@ -706,7 +706,7 @@ static void rdmacg_free_chain(void *arg)
 	kfree(chain);
 }
 
-/* Create a chain of cgroups below right. The first element of the array is the highest cgroup. */
+/* Create a chain of cgroups below "right". The first element of the array is the highest cgroup. */
 static struct rdma_cgroup *rdmacg_make_chain(struct kunit *test)
 {
 	struct rdma_cgroup *chain = kcalloc(RDMACG_CHAIN, sizeof(*chain), GFP_KERNEL);
@@ -729,7 +729,7 @@ static void rdmacg_test_deep_limit_has_pools_as_long_as_it_holds(struct kunit *t
 	struct rdmacg_tree *t = test->priv;
 
 	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(leaf, "kunit0 hca_object=9"), 0);
-	/* Besides the chain, right and top have a pool. */
+	/* Besides the chain, "right" and "top" have a pool. */
 	KUNIT_EXPECT_EQ(test, rdmacg_nr_pools(&t->top, &t->dev0), RDMACG_CHAIN + 2);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(leaf, "kunit0 max"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_nr_pools(&t->top, &t->dev0), 0);
@@ -758,7 +758,7 @@ static void rdmacg_test_deep_chain_that_goes_takes_its_pools_along(struct kunit 
 	rdmacg_uncharge_many(test, leaf, &t->dev0, OBJECT, 1);
 	KUNIT_EXPECT_EQ(test, rdmacg_nr_pools(&t->top, &t->dev0), RDMACG_CHAIN + 2);
 	kunit_release_action(test, rdmacg_free_chain, chain);
-	/* The pools of right and top stay, because they have a peak. */
+	/* The pools of "right" and "top" stay, because they have a peak. */
 	KUNIT_EXPECT_EQ(test, rdmacg_nr_pools(&t->top, &t->dev0), 2);
 }
 
@@ -853,7 +853,9 @@ static int rdmacg_charge_beside(struct rdmacg_pool *pool, struct rdma_cgroup *cg
 	int ret;
 
 	lockdep_assert_held(&pool->domain->lock);
-	/* Lockdep would take the locks of two domains for one lock. */
+	/*
+	 * Lockdep would report a deadlock, because it takes the locks of two domains for one lock.
+	 */
 	lockdep_off();
 	ret = rdmacg_test_charge(cg, device, &one, 1, &refusal);
 	if (!ret)
@@ -951,7 +953,7 @@ static void rdmacg_test_files_show_limits_usage_and_peak(struct kunit *test)
 }
 
 /*
- * Let the limit of left refuse one charge of leaf and one charge of left, and no charge of right.
+ * Let the limit of "left" refuse one charge of "leaf" and one of "left", but no charge of "right".
  */
 static struct rdmacg_tree *rdmacg_two_refusals(struct kunit *test)
 {

@@ -108,7 +108,7 @@ static void rdmacg_test_pages_go_back_as_they_were_charged(struct kunit *test)
 	umem->iova = PAGE_SIZE / 2;
 	KUNIT_ASSERT_EQ(test, ib_umem_num_pages(umem), 2);
 	ib_umem_release(umem);
-	/* Correct the count of the base, which is now wrong by one page. */
+	/* Correct pinned_vm, from which the IB core has subtracted one page too many. */
 	atomic64_inc(&current->mm->pinned_vm);
 	rdmacg_expect_pages(test, 0);
 }

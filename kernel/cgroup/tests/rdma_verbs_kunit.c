@@ -159,7 +159,7 @@ static void rdmacg_test_refusal_of_the_object_charges_no_type(struct kunit *test
 	rdmacg_expect(test, &verbs->left, RDMACG_CLASS_VERB, RDMACG_FILE_PEAK, NOTHING);
 }
 
-/* Uverbs may call each of the two functions several times for one context. */
+/* Uverbs may charge and uncharge a context several times. */
 static void rdmacg_test_context_is_charged_and_uncharged_once(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
@@ -174,7 +174,7 @@ static void rdmacg_test_context_is_charged_and_uncharged_once(struct kunit *test
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
 }
 
-/* A case has limits of left and of its parent top, and the values that a query in left reports. */
+/* The limits of "left" and of its parent "top", and the values that a query in "left" reports. */
 struct rdmacg_attr_case {
 	const char *name;
 	const char *hca, *verb, *top;
@@ -286,8 +286,8 @@ static const struct rdmacg_driver_case rdmacg_driver_cases[] = {
 KUNIT_ARRAY_PARAM_DESC(rdmacg_driver, rdmacg_driver_cases, name);
 
 /*
- * Only the drivers in the list report limits, because other providers may size their tables by
- * these attributes.
+ * Only the drivers in the list report limits. The providers of other drivers may size their tables
+ * by these attributes.
  */
 static void rdmacg_test_query_shows_limits_of_known_drivers_only(struct kunit *test)
 {
@@ -610,7 +610,7 @@ static const struct ib_rdmacg_objects rdmacg_link = {
 	.pd = 1, .cq = 2, .qp = 3, .mr = 4, .mr_mem = 4096
 };
 
-/* Charge objects of a ULP to left. */
+/* Charge objects of a ULP to "left". */
 static int rdmacg_charge_left(struct kunit *test, const struct ib_rdmacg_objects *objects)
 {
 	struct rdmacg_verbs *verbs = test->priv;

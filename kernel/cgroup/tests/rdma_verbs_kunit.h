@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Helpers for the KUnit tests of the IB core. Devices and objects are only structs, and no driver
- * is called. The current process is in left or right of this tree:
+ * is called. The current process is in "left" or "right" of this tree:
  *
  *   root
  *    `-- top
@@ -129,7 +129,7 @@ static inline char *rdmacg_used(struct kunit *test, struct rdma_cgroup *cg)
 	return used;
 }
 
-/* Expect that left uses this number of hca_object, and @verb of the verb class. */
+/* Expect that "left" uses this number of hca_object, and @verb of the verb class. */
 static inline void rdmacg_expect_left(struct kunit *test, unsigned int hca_object,
 				      const char *verb)
 {
