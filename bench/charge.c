@@ -21,9 +21,9 @@
  * the device open.
  *
  * A charge takes a reference to its cgroup. User-Mode Linux with SMP makes two system calls for
- * each per-CPU reference, which would hide all other costs. So for ours and for stock, the benchmark
- * makes the counter of references a plain atomic, which all processes of a cgroup share. The
- * benchmark does not measure the IB core and the driver around a charge.
+ * each per-CPU reference, which would hide all other costs. So for ours and for stock, the
+ * benchmark makes the counter of references a plain atomic, which all processes of a cgroup share.
+ * The benchmark does not measure the IB core and the driver around a charge.
  */
 #include <linux/atomic.h>
 #include <linux/cgroup.h>

@@ -33,8 +33,8 @@ def write(path, text):
 
 
 def delegate(cgroup, controller="rdma"):
-    """Enable the controller for the children, if the kernel has it. Do not write again, because each write waits until
-    all removed cgroups below have ended."""
+    """Enable the controller for the children, if the kernel has it. Do not write if it is enabled, because each write
+    waits until all removed cgroups below have ended."""
     if (controller in read(f"{cgroup}/cgroup.controllers").split() and
             controller not in read(f"{cgroup}/cgroup.subtree_control").split()):
         write(f"{cgroup}/cgroup.subtree_control", f"+{controller}")

@@ -7,7 +7,7 @@
 #   over=CGROUP				the cgroup above all containers
 #   below=PATTERN			the part of a process's cgroup below the cgroup with the limits, optional
 #   heard				print the log of the last container, optional
-# LIMITS are empty, begin with a device, or are for rxe0.
+# LIMITS may be empty. If they do not begin with a device, they are for rxe0.
 set -u
 programs=$1 kind=$2 restarts=$3 at_once=$(($3 / 2)) below=
 here=$(dirname "$(readlink -f "$0")")
@@ -127,9 +127,9 @@ look() {
 # Print the file with the output of a running container.
 output_of() { echo "/run/$1.out"; }
 
-# hold NAME LIMITS COUNT: start a container that holds COUNT queue pairs until release, because not
-# every runtime passes on the end of standard input. Sets $cgroup, with its limits, and $leaf, with
-# its processes.
+# hold NAME LIMITS COUNT: start a container that holds COUNT queue pairs until release() ends its
+# "sleep". Not every runtime passes on the end of standard input. Sets $cgroup, which has the
+# limits, and $leaf, which has the processes.
 hold() {
 	start "$1" "$2" sh -c "sleep 3600 | verbs-hold rxe0 $3" </dev/null >"/run/$1.out" 2>&1 &
 	within 60 grep -qs holding "$(output_of "$1")" || { cat "/run/$1.out"; return 1; }
@@ -188,7 +188,7 @@ killed() {
 	hold c5 'qp=2' 2
 	pids=$(cat "$leaf/cgroup.procs")
 	[ -n "$pids" ]
-	# Ignore errors, because the first kill may also end the other processes.
+	# Ignore errors, because a process may already have ended with another process.
 	# shellcheck disable=SC2086 # words
 	kill -9 $pids 2>/dev/null || :
 	wait

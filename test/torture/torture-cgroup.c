@@ -191,8 +191,8 @@ static void check_lines(const char *path, const char *text)
 }
 
 /*
- * Read a file a few times while its cgroup may be removed. Refusals wake readers of events. The
- * root's file of capacities has the same format.
+ * Read a file of a cgroup, or the root's rdma.capacity, once or eight times. Between reads, wait
+ * for a refusal, which wakes readers of events. The cgroup may be removed meanwhile.
  */
 void torture_look(void)
 {

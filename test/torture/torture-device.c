@@ -8,7 +8,7 @@
 
 #include "torture.h"
 
-/* A command that begins with AWAY runs in that network namespace. The actors are in home. */
+/* Beginnings of commands: AWAY selects the network namespace "away". The actors are in "home". */
 #define HOME ""
 #define AWAY "nsenter --net=/run/netns/away "
 
@@ -32,7 +32,7 @@ static void any_name(char *name)
 	sprintf(name, "tor%u%c", any_link(), any_letter());
 }
 
-/* Pick the name of a changing device, in any namespace. Perhaps no device has the name. */
+/* Pick a device that actors may change, in any namespace. If there is none, pick an unused name. */
 static void any_device(char *name)
 {
 	static char text[TORTURE_TEXT];
@@ -72,7 +72,8 @@ static int tool_run(const char *command, char *text, size_t size)
 }
 
 /*
- * Whether other actors explain the message of a tool, because they were faster or hold the object.
+ * Whether other actors can be the cause of a tool's message, because they were faster or hold the
+ * object.
  * If a device's name is in use, the kernel reports too many open files. If a device was removed
  * after the tool looked up its name, the kernel reports an invalid argument.
  */
@@ -162,7 +163,7 @@ void torture_link(void)
 	torture_pause(20000);
 }
 
-/* Move the device to each of the two namespaces. Only one of the moves has an effect. */
+/* Move a device away and then home. A device that is already away only moves home. */
 void torture_netns(void)
 {
 	char name[TORTURE_NAME];

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Torture: actors with sockets of RDS and SMC, for which the kernel creates objects. RDS and SMC
- * have devices of their own, because both need addresses: SMC finds a device for its own address
- * only on the loopback link. The device of RDS is removed and created while sockets use it. The
- * device and the module of SMC stay, because unplugging may wait without end while sockets are
- * created and closed, even with stock.
+ * have devices of their own, with addresses. SMC finds a device for a local address only on the
+ * loopback link. The device of RDS is removed and created while sockets use it. No actor removes
+ * the device or the module of SMC: while sockets are created and closed, the removal may wait
+ * without end, even with stock.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -91,7 +91,7 @@ static void rds_send(int fd, struct sockaddr_in *address, char *memory, size_t b
 		return;
 	free_args.cookie = cookie;
 	free_args.flags = torture_random(2) ? RDS_RDMA_INVALIDATE : 0;
-	/* Ignore an error, because a single-use region is removed after its use. */
+	/* Ignore an error, because a single-use region may already be removed. */
 	setsockopt(fd, SOL_RDS, RDS_FREE_MR, &free_args, sizeof(free_args));
 }
 

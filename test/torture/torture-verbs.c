@@ -27,9 +27,9 @@
 enum type { CONTEXT, PD, CQ, CHANNEL, QP, SRQ, MR, BAD_MR, MW, AH, MEMBER, TYPES };
 
 /*
- * The errors EINVAL and ENODATA mean that the device has no address, because its link is down or
- * removed. Creating an AH can then also fail for lack of a path. EMFILE is not excused, because no
- * actor leaks files.
+ * Creating an AH fails with EINVAL or ENODATA if the device has no address, because its link is
+ * down or removed. Without a path, it fails with EHOSTUNREACH or ENETUNREACH. EMFILE is not
+ * excused, because no actor leaks files.
  */
 static const struct {
 	const char *name;
@@ -466,8 +466,8 @@ static void listen_on(struct rdma_cm_id *id, struct sockaddr_in *address)
 }
 
 /*
- * The error is EPERM if librdmacm cannot open a device. The error is ENOENT without an address:
- * rdma_cm then binds to the first GID of a device, and this GID may already be removed with the
+ * The error is EPERM if librdmacm cannot open a device. For the wildcard address, the error can be
+ * ENOENT: rdma_cm then binds to the first GID of a device, which may already be removed with the
  * netdev.
  */
 static void connect_to(struct rdma_cm_id *id, struct sockaddr_in *address)

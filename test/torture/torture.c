@@ -267,9 +267,9 @@ static void torture_reap(void)
 #define TORTURE_ENOUGH 1000
 
 /*
- * Print the number of outcomes of each actor. An actor that did nothing, or reached no limit,
- * tested nothing. On a kernel with checkers, the first few hundred processes may be killed before
- * they reach a limit.
+ * Print the outcomes of each actor. Fail if an actor did nothing, or if an actor that must reach a
+ * limit reached none. Do not judge the limits of an actor that did little: on a kernel with
+ * checkers, the first few hundred processes may be killed before they reach a limit.
  */
 static unsigned long torture_report(char **names)
 {

@@ -208,7 +208,7 @@ static size_t fake_name_length(const char *line)
 	return length;
 }
 
-/* Returns the new value of @word's key from the words @asked, or NULL if it does not change. */
+/* Returns the value that the words @asked set for the key of @word, or NULL if they set none. */
 static const char *fake_value(const char *word, const struct fake_word *asked)
 {
 	size_t length = strcspn(word, "=") + 1;
@@ -247,7 +247,7 @@ static void fake_print_line(FILE *to, char *old, const struct fake_word *asked)
 	fake_free_words(had);
 }
 
-/* Merge the one line of a write into the line of its device; a new device comes last. */
+/* Merge a written line into the line of its device, or append the line if the device is new. */
 static void fake_merge_line(FILE *to, char *text, char *line)
 {
 	size_t length = fake_name_length(line);
@@ -318,8 +318,8 @@ static bool fake_is_max(const char *base)
 }
 
 /*
- * rdma.default keeps the keys that a write does not name. "max" removes one key or all. Returns the
- * whole new line for the next write.
+ * Merge a write to rdma.default into @line, and return the length of @line. Keys that the write
+ * does not name stay. "max" removes one key or all keys.
  */
 static size_t fake_merge_default(const char *path, const char *text, size_t size, char *line)
 {

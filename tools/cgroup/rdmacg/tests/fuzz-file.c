@@ -21,7 +21,7 @@ static char *plan_write_line(struct line *line)
 
 		if (!*key || strpbrk(key, " =\n"))
 			abort();
-		/* Skip index, because in the first place it would be the index of the device. */
+		/* Skip "index=N", which would be the device's index if it became the first word. */
 		if (!strcmp(key, "index"))
 			continue;
 		longer = memory_format("%s %s=%s", text, key,

@@ -58,8 +58,7 @@ static void oci_check(const struct config *asked)
 }
 
 /*
- * Check the requests, which come first. The share comes after the requests, and may have the same
- * devices.
+ * Check only the requests. The rules after them are the share, which may have the same devices.
  */
 static void oci_check_asked(struct config config)
 {

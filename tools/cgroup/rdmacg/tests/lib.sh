@@ -106,8 +106,7 @@ rdmacg() {
 		"$work/bin/rdmacg" "$@"
 }
 
-# Run the command as a user who does not own the tree, if the check runs as root. Otherwise, run the
-# command as the same user.
+# If the check runs as root, run the command as a user who does not own the tree.
 as_nobody() {
 	if [ "$(id -u)" = 0 ]; then
 		setpriv --reuid=65534 --regid=65534 --clear-groups \

@@ -116,7 +116,7 @@ def peaks(name):
 
 
 def compare(case, sizes, figures, total):
-    """A row for each figure of both: name, planned value, measured value."""
+    """Print the planned and the measured value of each figure. They must be equal."""
     rows = [(key, figures[key], int(sizes[SIZES[key]])) for key in SIZES]
     rows += [(key, total[key], int(peaks('near')[key])) for key in KEYS]
     for key, planned, measured in rows:

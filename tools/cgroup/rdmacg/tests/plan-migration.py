@@ -167,8 +167,8 @@ def attempt(options, capabilities, side=None, less=None):
 
 
 def counted(limits, peak):
-    """Returns the limits. A kernel that does not count mr_mem in whole pages counts one page less for each
-    of the 3 or 6 control buffers."""
+    """Returns the expected peaks, which are the limits. If the kernel does not count mr_mem in whole
+    pages, each of the 3 or 6 control buffers counts one page less."""
     less = limits["mr_mem"] - (peak["mr_mem"] or 0)
     return {**limits, "mr_mem": peak["mr_mem"]} if less in (3 * 4096, 6 * 4096) else limits
 

@@ -98,7 +98,8 @@ def test_mpi(mpi, ranks, transport, launch, more=()):
 
 
 def test_named(command, environment):
-    """Use the limits of run after a run without limits. mr_mem depends on the addresses."""
+    """Run the program without limits, and use its peaks as limits. Leave out mr_mem, which depends
+    on the addresses."""
     _, seen = alone(command, environment, {})
     limits = {key: peak for key, (peak, _) in seen.items() if peak and key != "mr_mem"}
     test_alone(f"run names limits of {command[0]}", limits, command, environment)
@@ -125,7 +126,7 @@ for number in 2, 3:
     for kind in "rc", "ud":
         test_mpi("openmpi", number, kind, [*OPENMPI, *NO_OFI])
         test_mpi("mpich", number, kind, [])
-# Without these options, Open MPI would also open the device for libfabric.
+# Without NO_OFI, Open MPI also opens the device for libfabric.
 test_mpi("openmpi", 2, "rc", [*OPENMPI, "--mca", "btl", "^openib"], ["--opens", "2"])
 test_named(["sh", "-c", "ibv_rc_pingpong -d rxe0 -g 0 & sleep 1;"
             "ibv_rc_pingpong -d rxe0 -g 0 localhost; status=$?; kill $!; wait; exit $status"], {})
