@@ -77,7 +77,7 @@ static int rdmacg_churn(struct ibv_context *context, int times)
 	return 0;
 }
 
-/* Count the sleeping threads of a process, without the first thread, which waits for the others. */
+/* Count the sleeping threads of a process, except the first thread, which waits for the others. */
 static int rdmacg_sleeping(pid_t pid)
 {
 	char path[NAME_MAX + 64], text[512], *state;
@@ -169,7 +169,7 @@ static pid_t rdmacg_start_crowd(struct rdmacg_tree *tree, const char *limited)
 
 /*
  * Commands are never faster than the rate. In at least one round, they are at most two percent
- * slower. The machine may be busy in the other rounds.
+ * slower than the rate. The machine may be busy in the other rounds.
  */
 TEST_F_TIMEOUT(test_rdmacg_control, rate_is_kept, RDMACG_TIMEOUT)
 {

@@ -45,7 +45,7 @@ FIXTURE_TEARDOWN(test_rdmacg_join)
 }
 
 /*
- * One QP joins a group while another QP leaves it, many times. Each attached QP can be detached,
+ * Many times, one QP joins a group while another QP leaves it. Each attached QP can be detached,
  * and no charge remains.
  */
 TEST_F_TIMEOUT(test_rdmacg_join, joiners_and_leavers_lose_nothing, 60)

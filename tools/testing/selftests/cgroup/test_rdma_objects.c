@@ -272,7 +272,7 @@ static int rdmacg_room(struct rdmacg_env *env, void *(*create)(struct rdmacg_env
 	return made;
 }
 
-/* An object with an id is one hca_object. An object with a file descriptor is not. */
+/* hca_object counts objects with an id, and does not count objects with a file descriptor. */
 TEST_F(test_rdmacg_object, id_is_an_hca_object)
 {
 	void *object[2];

@@ -53,7 +53,7 @@ enum rdmacg_verb {
 	RDMACG_SOCKET,
 	RDMACG_CONNECT_SOCKET,
 	RDMACG_CONNECT_IN_CHILD,
-	/* Accept a connection. Then send a byte through the first two sockets, and read it. */
+	/* Accept a connection. RDMACG_TALK sends a byte from the first socket to the second. */
 	RDMACG_ACCEPT,
 	RDMACG_TALK,
 	RDMACG_CLOSE_ALL,
