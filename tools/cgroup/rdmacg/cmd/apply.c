@@ -137,7 +137,7 @@ static bool apply_device(struct apply_work *work, const struct device *device)
 		limits.device.index = wanted->device.index;
 	}
 	good = limits_add(&limits, &work->change, work->cgroup) && transaction_apply(&work->change);
-	/* The write may have changed defaults, or limits of a later rule. */
+	/* The write may have changed limits that a later rule compares. Read them again. */
 	if (work->change.nr_steps > before && !work->change.dry_run)
 		work->stale |= device->is_default || (limits.whole && *limits.whole == 'd');
 	free(limits.limits);
@@ -189,8 +189,8 @@ static bool apply_rules(struct apply_work *work)
 }
 
 /*
- * Print the errors of a cgroup, unless its removal is the reason. Print the errors of a line once,
- * because with --watch each new cgroup could repeat them.
+ * Print the errors of a cgroup, unless its removal is the reason. With --watch, print the errors of
+ * a line only once, because each new cgroup could repeat them.
  */
 static void apply_say_errors(struct apply_work *work, const char *errors, bool good)
 {
@@ -389,7 +389,10 @@ static bool apply_loop(int signals)
 	return !ferror(stdout);
 }
 
-/* Set the limits of new cgroups and devices until a signal. Returns false after a printed error. */
+/*
+ * Set limits of new cgroups and devices until a signal arrives. Returns false after a printed
+ * error.
+ */
 static bool apply_watch(void)
 {
 	struct hotplug hotplug = { 0 };

@@ -85,7 +85,7 @@ static void doctor_check_files(void)
 			   "no rdma.capacity: the capacity of devices is not known, or only in part");
 }
 
-/* The controller limits only devices that it knows. */
+/* Check that the controller knows all devices, because it limits no others. */
 static void doctor_check_devices(void)
 {
 	const struct pool *pool = capacity.netlink.first;
@@ -106,7 +106,7 @@ static void doctor_check_devices(void)
 	}
 }
 
-/* A process can use all of a device if its cgroup and the ancestors have no controller. */
+/* Find processes without limits: their cgroup and its ancestors have no controller. */
 static void doctor_check_path(void)
 {
 	struct walk walk = { .top = cgroup_root(), .stop = !hierarchy.v2 || !doctor.has_sample };
@@ -130,10 +130,10 @@ static void doctor_check_path(void)
 }
 
 /*
- * Add a limit to the sums, unless the limit of an ancestor already counts. Limits of all depths
- * count, because slices of systemd usually have no limits, but the pods below them have limits.
- * @tally is the number of top-level cgroups that have no limit in their subtree. @limit_of is the
- * top-level cgroup of the walk, until the walk finds a limit in its subtree.
+ * Add a limit to the sums, unless the limit of an ancestor already counts. Limits at all depths
+ * count, because slices of systemd usually have no limits, but the pods below them have limits. In
+ * a sum, tally is the number of top-level cgroups that have no limit in their subtree. limit_of is
+ * the present top-level cgroup, or NULL after a limit was found in its subtree.
  */
 static void doctor_add(const struct cgroup *cgroup, const struct slot *slot)
 {

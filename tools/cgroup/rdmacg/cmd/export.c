@@ -68,7 +68,7 @@ struct export_row {
 	/* The labels device="rxe0",resource="qp". All rows of the resource share these labels. */
 	const char *labels;
 	bool bytes;
-	/* The kinds that the kernel counts, each as 1 << kind. */
+	/* The kinds that have a value, each as 1 << kind. */
 	unsigned int has;
 	uint64_t values[EXPORT_KINDS];
 };
@@ -259,8 +259,8 @@ static bool export_print_and_close(int fd, bool new)
 /*
  * Write to a device or FIFO directly. Replace a regular file, even if the name is a link to it:
  * write a temporary file in the same folder, and rename the temporary file when it is complete. Set
- * the mode through the descriptor. If other users can write to the folder, the name may belong to
- * another file meanwhile.
+ * the mode through the descriptor, because other users who can write to the folder may replace the
+ * temporary file.
  */
 static bool export_write(void)
 {

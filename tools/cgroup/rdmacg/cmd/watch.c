@@ -227,7 +227,7 @@ static bool watch_may_refuse(const struct watch_change *limit, const struct watc
 		 (!attempt->name[length] || attempt->name[length] == '/')));
 }
 
-/* Find the limit that refused: the closest limit of a cgroup or ancestor with such a refusal. */
+/* Find the limit that refused: the closest one that has counted a refusal. */
 static void watch_tell_attempt(const struct watch_change *attempt)
 {
 	const struct watch_change *found = NULL;

@@ -136,7 +136,7 @@ static void why_cgroup(const struct cgroup *cgroup)
 
 /*
  * Find the ancestor whose limit refused @count attempts. If several ancestors have refused
- * attempts, each ancestor may be the cause, because its counters include the attempts of other
+ * attempts, each of them may be the one, because their counters include the attempts of other
  * cgroups.
  */
 static void why_above(const struct cgroup *cgroup, const struct slot *slot, uint64_t count)
@@ -218,7 +218,7 @@ static bool why_closes_rds(const struct cgroup *cgroup, const struct device *dev
 	return false;
 }
 
-/* A refusal of RDS is not an event, because RDS charges nothing. */
+/* RDS charges nothing, so no counter shows that a limit closes it. */
 static void why_rds(const struct cgroup *cgroup, struct json_object *answer)
 {
 	char *protocols __autofree = file_read(AT_FDCWD, hierarchy_proc("net/protocols"));

@@ -82,7 +82,7 @@ static void netlink_take_entry(struct pools *pools, const struct device *device,
 	}
 	if (!name)
 		return;
-	/* Netlink and the controller have the same names of all other resources. */
+	/* Except "ctx", a resource has the same name in netlink and in the controller. */
 	slot = pools_get_slot(pools, device, strcmp(name, "ctx") ? name : "hca_handle");
 	slot->usage = count;
 	slot->max = most;

@@ -181,8 +181,8 @@ struct cgroup *cgroup_say_counted_in(struct cgroup *cgroup)
 }
 
 /*
- * Take the smaller limit. If both limits are equal, take the limit of the lower cgroup, which
- * refuses first.
+ * Take the smaller one of the cgroup's own limit and its ancestors' limit. If they are equal, take
+ * the cgroup's own limit, which refuses first.
  */
 static void cgroup_inherit_limit(struct cgroup *cgroup, struct slot *slot)
 {

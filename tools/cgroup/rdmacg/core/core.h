@@ -45,7 +45,7 @@ struct line {
 bool line_next(char **text, struct line *line);
 /*
  * Get the next key and its value, which is NUMBER_MAX for "max". Returns false at the end. Skips
- * other words, which are from a later kernel.
+ * words of other forms, which a later kernel may print.
  */
 bool line_next_value(struct line *line, const char **key, uint64_t *value);
 
@@ -65,7 +65,7 @@ enum pool_class {
 	POOL_HCA,
 	POOL_VERB,
 	POOL_HW,
-	/* This class has limits of commands, and no usage. */
+	/* This class limits commands, and has no usage. */
 	POOL_CONTROL,
 	POOL_CLASSES,
 };
@@ -81,15 +81,12 @@ enum pool_file {
 
 #define POOL_BIT(file)	(1U << (file))
 #define POOL_ALL	(POOL_BIT(POOL_FILES) - 1)
-/* Skip each file that must be idle, as the files read before show. */
+/* Skip each file that is idle according to a file that was read earlier. */
 #define POOL_SCAN	POOL_BIT(POOL_FILES)
 /* In pools.idle, this means that the class has no lines. */
 #define POOL_EMPTY	POOL_SCAN
 
-/*
- * The number of refusals by limits, and the number of refused attempts, in a subtree or in one
- * cgroup.
- */
+/* Refusals by the limits of a subtree or of one cgroup, and refused attempts of its processes. */
 struct events {
 	uint64_t max;
 	uint64_t alloc_fail;
@@ -110,7 +107,7 @@ struct slot {
 	uint64_t peak;
 	struct events events;
 	struct events local;
-	/* The smallest limit of the cgroup and its ancestors, and that cgroup or NULL. */
+	/* The smallest limit of the cgroup and its ancestors, and its cgroup or NULL. */
 	uint64_t limit;
 	const struct cgroup *limit_of;
 	/* For the reader of the pools. */
@@ -146,7 +143,7 @@ struct pools {
 
 extern const char * const pool_class_names[POOL_CLASSES];
 
-/* The limits of devices without limits of their own, which are in the pool of device_default. */
+/* This file limits devices without limits of their own. Its pool is of device_default. */
 #define POOL_FILE_DEFAULT "rdma.default"
 
 /* A name such as "rdma.verb.max", valid until the next call. */
@@ -154,7 +151,7 @@ const char *pool_file_name(enum pool_class class, enum pool_file file);
 
 /*
  * Read the @files (POOL_BIT()) of the cgroup at @dir or, if @base is not "", of its child @base.
- * Skip missing files. @above has the pools of the parent for POOL_SCAN, or is NULL. Returns 0, or a
+ * Skip missing files. POOL_SCAN also uses @above, the pools of the parent or NULL. Returns 0, or a
  * negative errno if a file cannot be read.
  */
 int pools_read(struct pools *pools, int dir, const char *base, unsigned int files,
@@ -191,8 +188,8 @@ struct missing {
 };
 
 /*
- * Get the missing files after @last. @pools is of a cgroup with the controller. Returns NULL at the
- * end.
+ * Get the missing files that follow @last, or the first ones if @last is NULL. @pools must be of a
+ * cgroup with the controller. Returns NULL at the end.
  */
 const struct missing *missing_next(const struct pools *pools, const struct missing *last);
 /* Print the missing files, unless the output is JSON. Only the first call prints. */
@@ -213,7 +210,7 @@ struct hierarchy {
 	char *inside;
 	int dir;
 	bool v2;
-	/* A cgroup namespace may not write the limits of its own root. */
+	/* The mount option: a cgroup namespace may not write the limits of its own root. */
 	bool nsdelegate;
 	/* The root of the mount has ancestors that are not visible, as in a cgroup namespace. */
 	bool partial;
@@ -234,13 +231,10 @@ char *hierarchy_resolve(const char *argument);
 /* The name of the cgroup of a process. A @pid of 0 stands for this process. */
 char *hierarchy_cgroup_of(pid_t pid);
 
-/*
- * Turn "/a//b/./c/" into "a/b/c". Returns NULL if ".." leaves the root. The caller frees the
- * result.
- */
+/* Turn "/a//b/./c/" into "a/b/c". Returns NULL if a part is "..". The caller frees the result. */
 char *hierarchy_clean(const char *path);
 
-/* Whether @word is one of the words in @list, between any of @separators. @list may be NULL. */
+/* Whether @list, which may be NULL, has @word. Each character of @separators ends a word. */
 bool hierarchy_has_word(const char *list, const char *word, const char *separators);
 /* The path of a file below /proc, valid until the next call. */
 const char *hierarchy_proc(const char *format, ...) __printf(1, 2);
@@ -277,7 +271,7 @@ struct cgroup *cgroup_root(void);
 struct cgroup *cgroup_find(const char *name);
 /* Call cgroup_find(), and print an error on a failure. */
 struct cgroup *cgroup_open(const char *name);
-/* Open the cgroup of a user's argument, or the root if it is NULL. Prints an error on a failure. */
+/* Open the cgroup of a user's argument, or the root for NULL. Prints an error on a failure. */
 struct cgroup *cgroup_open_argument(const char *argument);
 /* Open a child. Returns NULL and sets errno on a failure. */
 struct cgroup *cgroup_open_child(struct cgroup *parent, const char *base);
@@ -293,8 +287,7 @@ const char *cgroup_name(const struct cgroup *cgroup);
 /* The last part of the name. */
 const char *cgroup_base(const struct cgroup *cgroup);
 /*
- * A limit as text. No limit is "max", or "unknown" if the root of this tree has ancestors, whose
- * limits cannot be read.
+ * A limit as text. No limit is "max" or, if a limit of an invisible ancestor may apply, "unknown".
  */
 const char *cgroup_limit_text(uint64_t limit, bool human);
 /*
@@ -377,7 +370,7 @@ size_t procs_read(struct cgroup *cgroup, pid_t **pids);
  */
 size_t procs_signal(struct cgroup *cgroup, int signal);
 
-/* The length of @name up to the end of its last step of a Slurm job, or 0. */
+/* The length of @name up to the end of its last part that is a step of a Slurm job, or 0. */
 size_t select_step_end(const char *name);
 
 /* Options that select cgroups: --pid, --unit, --container, --pod. */
@@ -386,9 +379,9 @@ extern const struct choice select_choices[];
 /* Also select the cgroups of the arguments. Returns whether a cgroup is selected. */
 bool select_arguments(char **arguments);
 /*
- * Call @visit for the name of each selected cgroup, with the process, or 0 if the cgroup was not
- * selected by process. A unit or a container may have several cgroups. Returns false after a
- * printed error, or if @visit returned false.
+ * Call @visit with the name of each selected cgroup, and with the process of --pid or 0. A unit or
+ * a container may have several cgroups. Returns false after a printed error, or if @visit returned
+ * false.
  */
 bool select_each(bool (*visit)(const char *name, pid_t pid));
 
@@ -410,8 +403,8 @@ void other_log(struct json_object *answer);
 /* The usage of each device by all users, and by kernel users. */
 void other_devices(struct json_object *answer);
 /*
- * The usage of resources that rdma netlink does not count, such as address handles. The usage is
- * the sum over all cgroups. The usage is shown if the kernel reports a capacity.
+ * The usage of resources that rdma netlink does not count, such as address handles: the sum over
+ * all cgroups. Skips resources without a known capacity.
  */
 void other_counted(struct json_object *answer);
 

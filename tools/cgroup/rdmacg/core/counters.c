@@ -207,7 +207,7 @@ int pools_read_file(struct pools *pools, int dir, const char *name)
 	return 0;
 }
 
-/* Whether a max file has no limit, or another file has only 0. An index counts as a limit. */
+/* Whether a max file has no limit, or another file has only 0. An index counts as a value. */
 static bool pools_text_is_idle(enum pool_file file, const char *text)
 {
 	while ((text = strchr(text, '='))) {
@@ -221,7 +221,8 @@ static bool pools_text_is_idle(enum pool_file file, const char *text)
 /*
  * Mark the files that must be idle because another file is idle. If all peaks are 0, all usage is
  * 0. If all events are 0, all local events are 0. A cgroup's peaks, usage and events include its
- * descendants. If a class has no lines, it has no lines in all other cgroups.
+ * descendants, so 0 in the parent means 0 in the child. A class without lines in one cgroup has no
+ * lines in any cgroup.
  */
 static void pools_infer_idle(struct pools *pools, const struct pools *above, enum pool_class class)
 {
@@ -293,7 +294,7 @@ static int pools_read_class(struct pools *pools, int dir, const char *base, enum
 		if (file == POOL_MAX && !(pools->files[class] & POOL_BIT(file)))
 			break;
 	}
-	/* The values in skipped files are known. */
+	/* The values in skipped files are 0 or max. */
 	pools->files[class] |= skipped;
 	while (skipped && (slot = pools_next(pools, slot)))
 		if (slot->class == class)
@@ -301,7 +302,7 @@ static int pools_read_class(struct pools *pools, int dir, const char *base, enum
 	return 0;
 }
 
-/* Read the file's one line "KEY=VALUE KEY=VALUE". A kernel without the file has no defaults. */
+/* Read rdma.default, a line "KEY=VALUE KEY=VALUE". A kernel without it has no defaults. */
 static int pools_read_default(struct pools *pools, int dir)
 {
 	struct line line = { .device = device_default };

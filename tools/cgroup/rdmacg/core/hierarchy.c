@@ -150,7 +150,7 @@ void hierarchy_open(int status)
 		say_and_exit(status, hierarchy.path, "%s", strerror(errno));
 	if (*root)
 		hierarchy.v2 = file_exists(hierarchy.dir, "cgroup.controllers");
-	/* Every cgroup has these files, except the root of the machine. */
+	/* Each cgroup except the root of the machine has one of these files. */
 	hierarchy.partial = file_exists(hierarchy.dir, "cgroup.type") ||
 			    file_exists(hierarchy.dir, "rdma.current");
 }
@@ -215,7 +215,7 @@ char *hierarchy_resolve(const char *argument)
 		say_error("cgroup", "the name is empty; the root is /");
 		return NULL;
 	}
-	/* "." and "..", alone or before a slash, are relative to the working directory. */
+	/* "." and "..", also with a path after them, are relative to the working directory. */
 	if ((dots == 1 || dots == 2) && (!argument[dots] || argument[dots] == '/'))
 		return hierarchy_resolve_path(argument);
 	name = hierarchy_clean(below ? below : argument);

@@ -4,7 +4,7 @@
 
 const struct device device_default = { .name = (char *)"default", .is_default = true };
 
-/* Do not change an escape, because the files show the escape. */
+/* Keep an escape in @word, because the user may have copied the name from a file. */
 char *device_escape(const char *word)
 {
 	char *name = memory_zeroed(strlen(word) * 4 + 1, 1);
@@ -71,8 +71,8 @@ static void line_take_index(struct line *line)
 }
 
 /*
- * The name ends before the first word with an equals sign. The name has at least one word, and
- * may contain any character, even blanks.
+ * Find the pairs, which begin at the first word with an equals sign. The name before them has at
+ * least one word, and may contain any character, even blanks.
  */
 static char *line_find_pairs(char *text)
 {

@@ -12,7 +12,7 @@ enum select_shape {
 	SELECT_POD,
 	/* A container's monitor, in a cgroup beside the cgroup of the container. */
 	SELECT_MONITOR,
-	/* The step of a job. The text is the path of the cgroup up to the step. */
+	/* A step of a Slurm job. The pattern is for the path of the cgroup, up to the step. */
 	SELECT_STEP,
 };
 
@@ -71,7 +71,7 @@ static const char *select_suffix(enum select_shape shape, const char *text)
 	return ".service";
 }
 
-/* Write an expression that matches a character; select_shapes explains ~ and the letter @how. */
+/* Write an expression that matches a character. @how is the letter after ~, or 0. */
 static void select_put(char **to, char character, char how)
 {
 	bool alike = how == 'u' && (character == '-' || character == '_');
@@ -91,7 +91,8 @@ static void select_put(char **to, char character, char how)
 }
 
 /*
- * The expression of @shape for @text, or NULL if @text does not fit. The caller frees the result.
+ * The expression of @shape for @text, or NULL if @text is not the needed id. The caller frees the
+ * result.
  */
 static char *select_pattern(const char *shape, const char *text)
 {

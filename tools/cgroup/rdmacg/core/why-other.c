@@ -41,7 +41,7 @@ struct process {
 	bool files_seen;
 };
 
-/* The number after @label at the beginning of a line of @text, or @missing if no line has it. */
+/* Find @label in @text. Returns the number after it, or @missing. */
 static uint64_t other_number(const char *text, const char *label, int base, uint64_t missing)
 {
 	const char *line = strstr(text, label);
@@ -56,8 +56,8 @@ static uint64_t other_number(const char *text, const char *label, int base, uint
 }
 
 /*
- * If the namespace cannot be read, assume another namespace, in which RLIMIT_MEMLOCK may be the
- * cause.
+ * If the user namespace of the process cannot be read, assume another namespace than the machine's,
+ * because RLIMIT_MEMLOCK may then be the cause.
  */
 static bool other_is_machines_user(pid_t pid)
 {
@@ -249,7 +249,7 @@ void other_devices(struct json_object *answer)
 /* Skip older lines, which are about other failures. */
 #define LOG_MINUTES	15
 #define LOG_RECORD	8192
-/* The last lines are the most useful. */
+/* Print at most this many lines, the last ones. */
 #define LOG_LINES	5
 
 /* Words that identify a line of the log, and its meaning. The most specific words come first. */
@@ -299,7 +299,7 @@ static char *log_bus_name(const char *device)
 	return memory_string(slash ? slash + 1 : link);
 }
 
-/* Whether the line has the name as a whole word, with no letter or digit beside it. */
+/* Whether the line has the name, with no letter or digit before it, and no digit after it. */
 static bool log_has_name(const char *line, const char *name)
 {
 	size_t length = strlen(name);
@@ -343,7 +343,7 @@ static char **log_read(int fd, const char *device, const char *bus, size_t *coun
 
 	for (;;) {
 		got = read(fd, record, sizeof(record) - 1);
-		/* The kernel has dropped records meanwhile, and continues with the next record. */
+		/* EPIPE: the kernel has dropped records, and continues with the next one. */
 		if (got < 0 && (errno == EPIPE || errno == EINTR))
 			continue;
 		if (got <= 0)
@@ -398,7 +398,7 @@ void other_log(struct json_object *answer)
 	json_object_object_add(answer, "log", array);
 }
 
-/* Put the usage of all top-level cgroups into the slots of the capacity. */
+/* Put the sum of the usage of all top-level cgroups into the slots of the capacity. */
 static void other_add_up(void)
 {
 	struct walk walk = { .top = cgroup_root(), .files = POOL_BIT(POOL_CURRENT) };
@@ -408,7 +408,7 @@ static void other_add_up(void)
 	while ((slot = pools_next(&capacity.pools, slot)))
 		slot->usage = 0;
 	while ((cgroup = walk_next(&walk))) {
-		/* Skip the root, which has no usage on v2, and the sum of all usage on v1. */
+		/* Skip the root, which has no usage on v2, and on v1 the sum of all usage. */
 		cgroup->leave_below = cgroup->parent;
 		while (cgroup->parent && (slot = pools_next(&cgroup->pools, slot))) {
 			sum = pools_find_slot(&capacity.pools, &slot->pool->device, slot->key);

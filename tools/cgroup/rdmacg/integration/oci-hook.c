@@ -220,7 +220,7 @@ static char *oci_find_key(struct json_object *annotations)
 	return memory_string(OCI_ANNOTATION);
 }
 
-/* Report an annotation that cannot be read, because it must not count as missing. */
+/* Take the request. An annotation that is not a text is an error, and does not count as missing. */
 static bool oci_take_annotation(struct oci *oci, struct json_object *annotations)
 {
 	char *key __autofree = oci_find_key(annotations);

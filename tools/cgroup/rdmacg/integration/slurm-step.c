@@ -17,11 +17,9 @@
 #define STEP_LOCK_SECONDS	10
 #define STEP_TRY_MS		20
 
-/*
- * All rules, for the job. The administrator writes the options of this command to plugstack.conf.
- */
+/* The policy of the job has all rules. The administrator's rules are in plugstack.conf. */
 static struct policy step_job = { .place = "plugstack.conf" };
-/* The request, for the step. */
+/* The policy of the step has only the request. */
 static struct policy step_own = { .place = "plugstack.conf" };
 static bool step_end;
 
@@ -135,7 +133,7 @@ static void step_lock(void)
 	}
 }
 
-/* Set the limits. The lock ensures that only one step is the first step. */
+/* Set the limits. The lock prevents that two steps set the limits of the job. */
 static void step_limit(struct cgroup *cgroup)
 {
 	struct cgroup *job = cgroup->parent;

@@ -108,8 +108,8 @@ static bool lnet_set_idle(struct lnet_side *side, const char *name)
 }
 
 /*
- * Set an input before @end, or a parameter without effect. @where is an option, or a place in a
- * file. Numbers are read as by the kernel: 0x20 is 32, and 040 is also 32.
+ * Set one of the first @end inputs, or accept a parameter without effect. @where is an option, or a
+ * place in a file. Numbers are read as by the kernel: 0x20 is 32, and 040 is also 32.
  */
 static bool lnet_set(struct lnet_side *side, size_t end, const char *where, const char *name,
 		     const char *value)

@@ -37,7 +37,10 @@ static uint64_t lnet_map(const struct lnet_side *side)
 		!lnet_is_old(side) && !lnet_get(side, "dma-mr");
 }
 
-/* Whether the node has pools of MRs. A node without pools cannot send or accept fewer fragments. */
+/*
+ * Whether the node has pools of MRs. Without pools, a node cannot ask for fewer fragments than its
+ * own and, up to 2.10, cannot accept them.
+ */
 static bool lnet_has_pools(const struct lnet_side *side)
 {
 	return !lnet_get(side, "dma-mr") || lnet_map(side);
@@ -128,8 +131,8 @@ static void lnet_setup(struct plan_part *part, struct lnet_side *side)
 
 /*
  * The size of the send queue that a release up to 2.10 gets for @frags fragments, or 0 if the
- * release gets no queue. Releases 2.9 and 2.10 reduce the size by a quarter, again and again, until
- * it is below 16. Older releases do not try again.
+ * release gets no queue. Releases 2.9 and 2.10 reduce the size by a quarter until the device
+ * supports it, and give up below 16. Older releases do not reduce it.
  */
 static uint64_t lnet_cut(const struct lnet_side *side, uint64_t frags)
 {
@@ -163,8 +166,8 @@ static uint64_t lnet_reduce(const struct lnet_side *side, uint64_t frags, uint64
 }
 
 /*
- * o2iblnd creates the CQ before the QP. The CQ has the size for the queues before @side reduces
- * them.
+ * o2iblnd creates the CQ before the QP, so the size of the CQ is for the queues before @side
+ * reduces them.
  */
 static void lnet_add_cqe(struct plan_part *part, const struct lnet_side *side, __int128 qd,
 			 __int128 F, __int128 fr, __int128 oob, __int128 W)
@@ -179,8 +182,8 @@ static void lnet_add_cqe(struct plan_part *part, const struct lnet_side *side, _
 			    "2.12: " LNET_CQ " (LU-9810)");
 	else if (side->release >= 13 && W)
 		/*
-		 * C does not define whether the receive queue is counted before or after it
-		 * shrinks.
+		 * C does not define whether the receive queue shrinks before it is counted, so
+		 * assume the larger size.
 		 */
 		PLAN_OF_KEY(part, FIGURE, "cqe", 2 * qd + oob + min((1 + F + fr) * qd, W),
 			    "2.13 on: " LNET_CQ);
@@ -443,7 +446,7 @@ static void lnet_plan_pair(struct lnet_side *near, struct lnet_side *far)
 	lnet_setup(plan_add_part("%s, Lustre 2.%u", far->name, far->release), far);
 	lnet_plan_link(near, far);
 	lnet_plan_link(far, near);
-	/* Both nodes have created a queue, or none of them has. */
+	/* If one node has created no queue, the other has created none either. */
 	if (!near->send_wr) {
 		plan.failure =
 			"the nodes cannot connect, as the plan says; give them equal parameters";
@@ -465,7 +468,7 @@ static void lnet_add(struct plan_input *inputs)
 		lnet_plan_pair(&near, &far);
 		return;
 	}
-	/* The connections have the sizes that the node itself would choose. */
+	/* Without --remote, connections have the sizes that the node itself would choose. */
 	part = plan_add_part("One connection of Lustre 2.%u", near.release);
 	lnet_setup(part, &near);
 	lnet_add_end(part, &near, near.own_depth, near.own_frags);

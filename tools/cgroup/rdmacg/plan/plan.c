@@ -46,7 +46,7 @@ uint64_t plan_parse_number(const char *where, const char *text, uint64_t min, ui
 
 void plan_take_device(const char *text, void *to)
 {
-	/* Add the beginning of an amount, by which line_next() finds the end of the name. */
+	/* Add the pair " =", because line_next() ends the name at the first pair. */
 	char *copy __autofree = memory_format("%s =", text);
 	char *rest = copy;
 	struct line line;
@@ -260,7 +260,7 @@ static const char *plan_get(struct json_object *formula, const char *key)
 	return json_object_get_string(json_object_object_get(formula, key));
 }
 
-/* Print KEY = FORMULA = FORMULA IN NUMBERS = NUMBER, without equal parts. */
+/* Print KEY = FORMULA = FORMULA IN NUMBERS = NUMBER, but no part twice. */
 static void plan_print_formula(struct json_object *formula)
 {
 	const char *text = plan_get(formula, "formula"), *numbers = plan_get(formula, "numbers");

@@ -25,10 +25,10 @@ enum plan_kind {
 struct plan_part {
 	char *title;
 	const char *cgroup;	/* NULL if the cgroup is not known */
-	struct device device;	/* an unknown device has no name; the part does not own a name */
+	struct device device;	/* an unknown device has no name; the part does not free a name */
 	struct json_object *names;	/* the last value of each name in formulas */
 	struct json_object *limits, *figures;
-	struct json_object *formulas;	/* formulas of all values that are not only names */
+	struct json_object *formulas;	/* formulas of all values except names */
 	char **notes;
 	size_t nr_notes;
 };
@@ -152,7 +152,7 @@ extern const struct plan_form lnet_form, qemu_form, nccl_form, ucx_form, libfabr
 /* Compute a form with the words of the command line, and print the plan. Exits after an error. */
 int plan_run(const struct plan_form *form, int argc, char **argv);
 
-/* Find an input, or NULL. The characters - and _ in @name are equal. */
+/* Find an input, or NULL. A _ in @name also stands for a -. */
 struct plan_input *plan_find_input(struct plan_input *inputs, const char *name);
 uint64_t plan_number(struct plan_input *inputs, const char *name);
 bool plan_is_given(struct plan_input *inputs, const char *name);
@@ -179,9 +179,9 @@ struct plan_queues {
 };
 
 /*
- * Returns the bytes of mr_mem that the driver of --driver or --device uses for @queues. The number
- * may be unknown, for example because @queues is NULL. If the driver then uses user memory, adds a
- * note that mr_mem is a lower bound. Returns 0 for an unknown number.
+ * Returns the bytes of mr_mem that the driver of --driver or --device uses for @queues. If the
+ * number is unknown, for example because @queues is NULL, returns 0 and adds a note that mr_mem is
+ * a lower bound.
  */
 __int128 plan_add_rings(struct plan_part *part, const struct plan_queues *queues);
 

@@ -88,7 +88,7 @@ static void share_read_capacity(const struct device *device)
 	share.less = memory_zeroed(share.pool->nr_slots, sizeof(*share.less));
 }
 
-/* Whether the capacity is known. */
+/* Whether the capacity is known and not 0. */
 static bool share_has(const struct slot *slot)
 {
 	return slot && slot->max && slot->max != NUMBER_MAX;
@@ -137,7 +137,7 @@ static void share_reserve(const char *text)
 
 /* --- one resource --- */
 
-/* Add the rest of the resource, for cgroups. */
+/* Add what is left of the resource for cgroups. */
 static __int128 share_add_available(struct plan_part *part, const struct slot *slot)
 {
 	const struct share_less *less = &share.less[slot - share.pool->slots];
@@ -171,7 +171,7 @@ static __int128 share_add_limit(const struct share_cgroup *cgroup, const char *k
 			   "by weight, times --oversubscribe in thousandths, and at most what is available");
 }
 
-/* Add up the limits, and print the sum. Print the risk if the sum exceeds the capacity. */
+/* Add the limits, and a note with their sum, and with the risk if it is more than available. */
 static void share_add_resource(struct plan_part *proof, const struct slot *slot)
 {
 	uint64_t available = share_add_available(proof, slot);

@@ -8,8 +8,8 @@
 #include "run/run.h"
 
 /*
- * A killed process may take some time to leave the cgroup. Each try to remove the cgroup waits 10
- * ms.
+ * Try this many times, every 10 ms, to remove the cgroup, because a killed process may take some
+ * time to leave it.
  */
 #define RUN_CGROUP_TRIES	200
 
@@ -33,7 +33,7 @@ static bool run_cgroup_is_in_scope(const char *name, pid_t pid)
 
 /*
  * Let systemd create a scope with the command and this process, and wait until both are in the
- * scope. This process keeps the cgroup until the files have been read.
+ * scope. This process keeps the scope, so that its files can be read after the command has ended.
  */
 static bool run_cgroup_call_systemd(const char *name, pid_t child)
 {
@@ -173,7 +173,7 @@ static void run_cgroup_disable(struct cgroup *parent, struct transaction *enable
 
 	if (!parent)
 		return;
-	/* Another rdmacg process may run a command in a sibling cgroup. */
+	/* Keep it for a sibling cgroup, in which another rdmacg may run a command. */
 	cgroup_list(parent);
 	for (i = 0; i < parent->nr_children; i++)
 		if (!strncmp(parent->children[i]->d_name, RUN_CGROUP_NAME,

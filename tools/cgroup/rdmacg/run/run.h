@@ -8,8 +8,8 @@
 
 /*
  * Create the cgroup below the cgroup @in. If @in is NULL, create a scope of systemd, which contains
- * the child from the start, or a cgroup below the cgroup of this process. Returns NULL after a
- * printed error.
+ * the child from the start, or, on v1 or without systemd, a cgroup below the cgroup of this
+ * process. Returns NULL after a printed error.
  */
 struct cgroup *run_cgroup_make(const char *in, pid_t child);
 /* Move the child into the cgroup. */

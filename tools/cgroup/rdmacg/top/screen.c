@@ -15,7 +15,7 @@
 
 static struct top_screen {
 	SCREEN *screen;
-	/* A key ends a wait, and so does a signal that was not blocked before. */
+	/* A wait ends at a key, or at a signal that was not blocked at the start. */
 	struct pollfd keyboard;
 	sigset_t unblocked;
 	bool helping;
@@ -217,7 +217,7 @@ static bool top_press(int key)
 }
 
 /*
- * Act on all keys, one of which means a new size of the terminal. Returns true to update at once.
+ * Act on all keys, also on KEY_RESIZE, a new size of the terminal. Returns true to update at once.
  */
 static bool top_take_keys(void)
 {
@@ -233,7 +233,7 @@ static bool top_take_keys(void)
 	else if (screen.keyboard.revents & (POLLHUP | POLLERR))
 		screen.ended = true;
 	else if (screen.keyboard.revents)
-		/* The input never ends and is not a keyboard, so ignore it. */
+		/* The input is ready, but has no key. It is not a keyboard, so ignore it. */
 		screen.keyboard.fd = -1;
 	return now;
 }

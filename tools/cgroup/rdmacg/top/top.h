@@ -56,8 +56,8 @@ bool top_read(void);
 /* Sort the rows again, and scroll to the first row. */
 void top_set_order(enum top_order order);
 /*
- * Add the first @rows to a table. If @width is not 0, the function cuts names for a screen of this
- * width. Otherwise a long name would push the numbers of other rows off the screen.
+ * Add at most @rows rows to a table, from top.first on. If @width is not 0, cut names for a screen
+ * of this width.
  */
 void top_fill(struct table *table, size_t rows, size_t width);
 /* Show the rows on the terminal until a key or a signal ends top. */

@@ -7,7 +7,7 @@
 
 #define CONFIG_FOLDER	"/etc/rdmacg.d"
 #define CONFIG_BLANKS	" \t\n"
-/* Editors of other systems begin a file with this byte order mark. */
+/* Some editors begin a file with this byte order mark. */
 #define CONFIG_MARK	"\xef\xbb\xbf"
 
 /* The state while a file is read. */
@@ -104,7 +104,9 @@ static bool config_take_line(struct config_file *file, char *text, size_t length
 		*--end = '\0';
 	if (!*text || *text == '#')
 		return true;
-	/* A line that begins with a bracket is a section, or limits of a pattern of devices. */
+	/*
+	 * A line that begins with a bracket is a section, or has limits for a pattern of devices.
+	 */
 	if (*text == '[' && (config_section_end(text) || !strchr(text, '=')))
 		return config_take_section(file, text);
 	if (file->section)
@@ -211,7 +213,7 @@ char *config_pattern(const char *name)
 	char *pattern = memory_zeroed(strlen(name) * 3 + 1, 1);
 	char *to = pattern;
 
-	/* Put default, which has another meaning, and # in brackets. */
+	/* A pattern "default" and a # would have other meanings: write [d]efault and [#]. */
 	if (!strcmp(name, device_default.name))
 		to += sprintf(to, "[%c]", *name++);
 	for (; *name; name++)
@@ -225,7 +227,7 @@ enum config_match config_match_cgroup(const struct rule *rule, const char *name)
 	char *rest = strchr(pattern, '/');
 	const char *slash;
 
-	/* Find the part of the pattern that is below the levels of @name. */
+	/* Find the part of the pattern for deeper levels than those of @name. */
 	for (slash = strchr(name, '/'); slash && rest; slash = strchr(slash + 1, '/'))
 		rest = strchr(rest + 1, '/');
 	if (!*name)

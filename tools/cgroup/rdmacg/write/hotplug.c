@@ -31,9 +31,9 @@ static void hotplug_free_folder(void *folder)
 }
 
 /*
- * udevd may rename a new device, so wait for the event of udevd: a limit for the earlier name could
- * be for another device. Without udevd, as in a small guest, only the kernel sends events, and
- * libudev would wait for ever. libudev looks for the same file.
+ * udevd may rename a new device, so wait for the event of udevd: a limit for its first name may be
+ * meant for another device. Without udevd, as in a small guest, only the kernel sends events, and
+ * libudev would wait for ever. Like libudev, look for /run/udev/control.
  */
 void hotplug_open(struct hotplug *hotplug)
 {
@@ -72,8 +72,8 @@ static struct hotplug_folder *hotplug_find(const struct hotplug *hotplug, int nu
 }
 
 /*
- * The path goes through the descriptor, so the path is always short. On v1, a cgroup may be
- * renamed.
+ * The path goes through the descriptor, so the path is always short. Store the name again for a
+ * watched folder, because a cgroup of v1 may be renamed.
  */
 void hotplug_add(struct hotplug *hotplug, const struct cgroup *cgroup)
 {
@@ -82,7 +82,7 @@ void hotplug_add(struct hotplug *hotplug, const struct cgroup *cgroup)
 				       IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
 	struct hotplug_folder *folder;
 
-	/* A removed cgroup has no children. */
+	/* ENOENT: the cgroup was removed. */
 	if (number < 0 && errno != ENOENT)
 		say_warning(cgroup_name(cgroup), "cannot watch for new cgroups in it: %s",
 			    strerror(errno));

@@ -93,7 +93,7 @@ static bool limits_parse_word(struct limits *limits, const char *word)
 	return true;
 }
 
-/* Whether the words can be combined. Prints an error if the words cannot be combined. */
+/* Whether the words can be combined. Prints an error if the result is false. */
 static bool limits_check(const struct limits *limits)
 {
 	const char *device = limits->device.name;
@@ -241,8 +241,8 @@ bool limits_check_keys(const struct limits *limits, const struct pool *pool)
 }
 
 /*
- * The name of a key in rdma.default: "hw:KEY" if a driver registers it. The caller frees the
- * result.
+ * The name of a key in rdma.default: "hw:KEY" for a key that a driver registers. The caller frees
+ * the result.
  */
 static char *limits_default_key(const struct cgroup *cgroup, const char *key)
 {
@@ -304,7 +304,7 @@ static bool limits_add_keys(const struct limits *limits, const struct cgroup *cg
 	return true;
 }
 
-/* The limit that a device gets for its key by rdma.default. */
+/* The limit that rdma.default sets for a key. */
 static uint64_t limits_by_default(const struct cgroup *cgroup, const char *key)
 {
 	char *name __autofree = limits_default_key(cgroup, key);
@@ -314,9 +314,9 @@ static uint64_t limits_by_default(const struct cgroup *cgroup, const char *key)
 }
 
 /*
- * Set all keys of the device. Write "default" as one word. Write "KEY=max" for each key instead of
- * the word "max", because every kernel accepts this. Only rdma.default gets the word "max". A word
- * changes all keys, so write the word if a change of any key is wanted.
+ * Set all keys of the device. The word "default" changes all keys, so write it if a change of any
+ * key is wanted. Write "KEY=max" for each wanted key instead of the word "max", because every
+ * kernel accepts this. Only rdma.default gets the word "max", if all changes are wanted.
  */
 static void limits_add_whole(const struct limits *limits, const struct cgroup *cgroup,
 			     const struct pool *pool, struct limits_line *lines)

@@ -85,9 +85,9 @@ static uint64_t policy_least(uint64_t a, uint64_t b)
 }
 
 /*
- * Find the ceiling of a device. A later device may have any name, so the ceiling of rdma.default is
- * the lowest ceiling of the key. The number of a percentage is not known before the device is
- * registered.
+ * Find the ceiling of a device. A new device may have any name, so the ceiling of rdma.default is
+ * the lowest ceiling of the key. A percentage has no number before the device exists, so the search
+ * skips it, or refuses a request.
  */
 static struct policy_limit policy_look_up_ceiling(const struct policy *policy,
 						  const struct device *device, const char *key,
@@ -168,8 +168,8 @@ static bool policy_has_key(const struct pools *pools, const char *key)
 }
 
 /*
- * Check that the device of @pool has the keys of a rule. A rule for later devices may also have
- * keys with a colon.
+ * Check that the device of @pool has the keys of a rule. A rule for "default" may also have keys
+ * with a colon.
  */
 static void policy_check_keys(const struct policy *policy, const struct rule *rule,
 			      const struct pool *pool)
@@ -216,7 +216,7 @@ static void policy_take_rule(const struct policy *policy, const struct rule *rul
 
 /*
  * Keep the index of a request even if the name is unique, so that the kernel checks it: the device
- * of that index may be removed.
+ * with that index may have been removed.
  */
 static void policy_take_index(const struct rule *rule, struct device *device)
 {
@@ -261,9 +261,9 @@ static void policy_check_device(const struct pools *pools, const struct rule *ru
 }
 
 /*
- * Enable the controller, and add the writes of all requests and all rules. The limits of later
- * devices come first. The controller stays enabled even if the limits are refused, because disabling
- * the controller would remove the limits of other containers that start at the same time.
+ * Enable the controller, and add the writes of all requests and all rules. The limits of "default"
+ * come first. The controller stays enabled even if the limits are refused, because disabling the
+ * controller would remove the limits of other containers that start at the same time.
  */
 static void policy_prepare(struct policy *policy, struct cgroup *cgroup, unsigned int files)
 {

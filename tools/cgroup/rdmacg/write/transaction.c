@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rdmacg: writes that take effect together. */
+/* rdmacg: writes that can be undone together. */
 #include "write/write.h"
 
 #define TRANSACTION_CONTROL "cgroup.subtree_control"

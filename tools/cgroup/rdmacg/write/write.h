@@ -9,8 +9,8 @@
 #include "core/core.h"
 
 /*
- * Writes to several files: if the kernel refuses a write, the earlier writes are undone. The
- * files are written in turn, so other processes may see only some of the writes.
+ * Writes to several files, which can be undone if the kernel refuses one of them. The files are
+ * written in turn, so other processes may see only some of the writes.
  */
 struct transaction_step {
 	/* The caller keeps the cgroup open until the transaction is freed. */
@@ -34,7 +34,7 @@ void transaction_add(struct transaction *change, const struct cgroup *cgroup, co
 		     char *text, char *undo);
 /*
  * Do the writes that are not done yet. If the kernel refuses a write, print an error and return
- * false; the earlier writes stay.
+ * false; the earlier writes stay until transaction_undo().
  */
 bool transaction_apply(struct transaction *change);
 /* Enable the controller in @cgroup. Prints an error and returns false on a failure. */
@@ -77,7 +77,7 @@ struct limits {
 	void *data;
 };
 
-/* Both functions print an error and return false if a word is invalid. */
+/* The next two functions print an error and return false if a word is invalid. */
 bool limits_parse(struct limits *limits, const char *device, char * const *words, size_t count);
 /* Parse "DEVICE:WORD[,WORD]...". */
 bool limits_parse_option(struct limits *limits, const char *text);
@@ -99,7 +99,7 @@ bool limits_value(const struct device *device, const struct limit *limit, uint64
 bool limits_check_keys(const struct limits *limits, const struct pool *pool);
 /*
  * Add the writes that set @limits in @cgroup, each key in the file of its class. The pools of
- * @cgroup have been read. Prints an error and returns false if the device or a key is missing.
+ * @cgroup must have been read. Prints an error and returns false if the device or a key is missing.
  */
 bool limits_add(const struct limits *limits, struct transaction *change,
 		const struct cgroup *cgroup);
@@ -172,9 +172,9 @@ const struct pool *config_find_pool(const struct rule *rule, const struct pools 
  * ceiling for requests and a default for containers and jobs without a request.
  */
 
-/* The section of requests. A device of a request is not a pattern. */
+/* The section of requests. The device of a request is a name, not a pattern. */
 #define POLICY_ASKED	"asked"
-/* The section of the share of a device: requests that can only lower limits. */
+/* The section of shares: requests that can only lower limits. */
 #define POLICY_SHARE	"share"
 /* The sections of the administrator's rules. */
 #define POLICY_DEFAULT	"default"
@@ -233,7 +233,7 @@ void hotplug_open(struct hotplug *hotplug);
 void hotplug_close(struct hotplug *hotplug);
 /* Watch for new children of the cgroup. A second call for the same cgroup changes nothing. */
 void hotplug_add(struct hotplug *hotplug, const struct cgroup *cgroup);
-/* Read the events that have arrived into everything and names, which has each name once. */
+/* Read the events that have arrived, and store them in everything and names. */
 void hotplug_take(struct hotplug *hotplug);
 /* Clear everything and names. */
 void hotplug_drop(struct hotplug *hotplug);
