@@ -93,7 +93,7 @@ static int rdmacg_update_set(struct rdmacg_update *update, enum rdmacg_class cla
 	return found ? 0 : -EINVAL;
 }
 
-/* Parse the limits of a line. Returns -EINVAL if there is no limit. */
+/* Parse the limits of a line. Returns -EINVAL if the line has no KEY=VALUE, "max" or "default". */
 static int rdmacg_parse_limits(struct rdmacg_update *update, enum rdmacg_class class, char *line)
 {
 	bool is_empty = true;
@@ -208,9 +208,9 @@ static void rdmacg_trace_changes_rcu(const struct rdmacg_write *write,
 
 /*
  * Apply the limits of @update to a device, or only the cgroup's defaults if @update is NULL.
- * Defaults apply to slots in which the device has no own limit. Without a pool, there is nothing to
- * do. Strings are compared and events are traced without the domain's lock, because siblings need
- * the lock.
+ * Defaults apply to slots in which the device has no own limit. This function does nothing if the
+ * cgroup has no pool. Strings are compared and events are traced without the domain's lock, because
+ * siblings need the lock.
  */
 static void rdmacg_write_apply_rcu(struct rdmacg_write *write, const struct rdmacg_desc *desc,
 				   const struct rdmacg_update *update)
@@ -306,7 +306,7 @@ static int rdmacg_try_defaults(struct rdmacg_write *write, const struct rdmacg_d
 	return ret;
 }
 
-/* The room for all possible defaults, for a second attempt. */
+/* The room for all possible defaults. The second attempt allocates this room. */
 #define RDMACG_MOST_DEFAULTS 512
 
 static int rdmacg_write_defaults(struct rdmacg_write *write, const struct rdmacg_defaults *edit)

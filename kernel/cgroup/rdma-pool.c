@@ -626,7 +626,7 @@ static void rdmacg_count_refusal_locked(struct rdmacg_pool *pool,
 	}
 }
 
-/* Count a refusal and unlock. If memory is needed, it is allocated without the lock. */
+/* Count a refusal and unlock. The memory for events is allocated without the lock. */
 static void rdmacg_count_refusal_unlock(struct rdmacg_pool *pool,
 					const struct rdmacg_refusal *refusal)
 {
