@@ -340,7 +340,7 @@ static void begin_blocks(void)
 		post(ends[0], IBV_WR_RDMA_WRITE, BLOCK);
 }
 
-/* Do another RDMA write of 64 KiB, with 16 writes in flight. */
+/* Wait until one of 16 RDMA writes of 64 KiB is complete, and post the next one. */
 static void run_block(void)
 {
 	complete();
