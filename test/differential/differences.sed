@@ -34,7 +34,7 @@
 
 # In our controller, each line has its own device. In stock, the end of a line is only a blank.
 / write [^ ]+ rdma\.max "rxe0 hca_object=3\\nrxe1 hca_object=4\\n": /s/EINVAL$/ok/
-/ write [^ ]+ rdma\.max "rxe0 hca_object=3\\nhca_handle=4\\n": /s/ok$/EINVAL/
+/ write [^ ]+ rdma\.max "rxe0 hca_object=3\\nhca_handle=4\\n": /s/ok$/ENODEV/
 / write [^ ]+ rdma\.max "rxe0\\nhca_object=3": /s/ENODEV$/EINVAL/
 
 # In our controller, the index is directly after the name.
