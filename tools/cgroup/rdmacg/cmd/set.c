@@ -30,8 +30,8 @@ static const struct syntax set_syntax = {
 /* All keys of rdma.verb.max, of all drivers together. */
 static const char * const set_verb_keys[] = {
 	"ah", "async_event", "cm_id", "comp_channel", "counters", "cq", "dm", "dm_mem", "dmah",
-	"driver_async_event", "driver_object", "flow", "flow_action", "mcast", "mr", "mr_mem", "mw", "pd",
-	"qp", "rwq_ind_tbl", "srq", "wq", "xrcd",
+	"driver_async_event", "driver_object", "flow", "flow_action", "mcast", "mr", "mr_mem", "mw",
+	"pd", "qp", "rwq_ind_tbl", "srq", "wq", "xrcd",
 };
 
 static enum pool_class set_class(const char *key)

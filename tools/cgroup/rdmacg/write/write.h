@@ -57,7 +57,7 @@ void transaction_free(struct transaction *change);
  */
 struct limit {
 	char *key;
-	/* With @percent: thousandths of a percent of the capacity. Without: a limit or NUMBER_MAX. */
+	/* A limit or NUMBER_MAX; with @percent, thousandths of a percent of the capacity. */
 	uint64_t value;
 	bool percent;
 };
