@@ -41,9 +41,9 @@ static struct watch {
 	uint64_t count;
 	struct cgroup *top;
 	int inotify;
-	/* Sorted by name. */
+	/* The first nr_sorted are sorted by name. The others are new since the last sweep. */
 	struct watch_seen *seen;
-	size_t nr_seen;
+	size_t nr_seen, nr_sorted;
 	struct watch_change *changes;
 	size_t nr_changes;
 	bool telling;
@@ -76,12 +76,12 @@ static struct watch_seen *watch_find(const char *name)
 {
 	const struct watch_seen key = { .name = (char *)name };
 
-	if (!watch.nr_seen)
+	if (!watch.nr_sorted)
 		return NULL;
-	return bsearch(&key, watch.seen, watch.nr_seen, sizeof(key), watch_compare);
+	return bsearch(&key, watch.seen, watch.nr_sorted, sizeof(key), watch_compare);
 }
 
-/* Forget removed cgroups. */
+/* Forget removed cgroups, and sort the new ones. */
 static void watch_sweep(void)
 {
 	size_t i, kept = 0;
@@ -96,7 +96,10 @@ static void watch_sweep(void)
 		free(seen->name);
 		pools_free(&seen->pools);
 	}
+	if (kept)
+		qsort(watch.seen, kept, sizeof(*watch.seen), watch_compare);
 	watch.nr_seen = kept;
+	watch.nr_sorted = kept;
 }
 
 /* A counter that is smaller than before belongs to a new cgroup or device with the old name. */
@@ -150,8 +153,6 @@ static void watch_cgroup(struct cgroup *cgroup)
 	if (!seen) {
 		seen = memory_append(&watch.seen, &watch.nr_seen, sizeof(*seen));
 		seen->name = memory_string(cgroup_name(cgroup));
-		qsort(watch.seen, watch.nr_seen, sizeof(*seen), watch_compare);
-		seen = watch_find(cgroup_name(cgroup));
 	}
 	pools_free(&seen->pools);
 	seen->pools = cgroup->pools;
