@@ -6,8 +6,8 @@
  * all of these levels and in all of its slots, or not at all. A limit refuses a charge only if a
  * level has no room. The check and the charge happen at one instant, under the lock of one domain.
  *
- * Readers take no lock. They find pools under RCU. Each value that they read was true at some
- * moment of the read.
+ * Readers take no lock. They find pools under RCU. On 64-bit kernels, each value that they read was
+ * true at some moment of the read.
  *
  * A page_counter for each slot would need no lock, but it adds an amount before it checks the
  * limit. So readers would see usage above the limit, and a charge that is about to be refused would
@@ -70,7 +70,7 @@ static int rdmacg_pool_control_limits(const struct rdmacg_pool *pool)
 	return limits;
 }
 
-/* Set @max to the limits of a device that has no limits of its own. */
+/* Set @max to the limits of a device that has no own limit for any key. */
 void rdmacg_default_limits(const struct rdmacg_defaults *defaults,
 			   const struct rdmacg_desc *desc, u64 *max)
 {
@@ -581,13 +581,21 @@ static void rdmacg_add_locked(struct rdmacg_pool *pool, const struct rdmacg_amou
 	}
 }
 
-/* Allocate the events of the cgroup's pool. If there is no pool or no memory, do nothing. */
-static void rdmacg_pool_add_events(struct rdma_cgroup *cg, const struct rdmacg_desc *desc)
+struct rdmacg_counts *rdmacg_events_alloc(const struct rdmacg_desc *desc)
 {
-	struct rdmacg_counts *events = kcalloc(desc->control_slot, sizeof(*events),
-					       GFP_KERNEL_ACCOUNT);
-	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, desc->key);
+	KUNIT_STATIC_STUB_REDIRECT(rdmacg_events_alloc, desc);
+	return kcalloc(desc->control_slot, sizeof(struct rdmacg_counts), GFP_KERNEL_ACCOUNT);
+}
 
+/* Allocate the events of the cgroup's pool, if there is a pool. Returns false without memory. */
+static bool rdmacg_pool_add_events(struct rdma_cgroup *cg, const struct rdmacg_desc *desc)
+{
+	struct rdmacg_counts *events = rdmacg_events_alloc(desc);
+	struct rdmacg_pool *pool;
+
+	if (!events)
+		return false;
+	pool = rdmacg_pool_lock(cg, desc->key);
 	if (pool) {
 		if (!rcu_access_pointer(pool->events)) {
 			rcu_assign_pointer(pool->events, events);
@@ -596,6 +604,7 @@ static void rdmacg_pool_add_events(struct rdma_cgroup *cg, const struct rdmacg_d
 		rdmacg_pool_unlock(pool);
 	}
 	kfree(events);
+	return true;
 }
 
 /*
@@ -632,15 +641,16 @@ static void rdmacg_count_refusal_unlock(struct rdmacg_pool *pool,
 {
 	const struct rdmacg_desc *desc = pool->domain->desc;
 	struct rdma_cgroup *cg = pool->cg;
-	unsigned int depth;
+	unsigned int depth = 1;
 
 	if (!rdmacg_pool_events_locked(pool)) {
 		/* A pool with a user is not given back, but may be freed with its device. */
 		pool->nr_users++;
 		rdmacg_pool_unlock(pool);
-		/* If a pool has events, its ancestors also have events. */
-		for (depth = 1; depth <= cg->depth; depth++)
-			rdmacg_pool_add_events(rdmacg_ancestor(cg, depth), desc);
+		/* If a pool has events, its ancestors also have events. So begin at the top. */
+		while (depth <= cg->depth &&
+		       rdmacg_pool_add_events(rdmacg_ancestor(cg, depth), desc))
+			depth++;
 		pool = rdmacg_pool_lock(cg, desc->key);
 		if (!pool)
 			return;

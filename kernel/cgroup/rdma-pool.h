@@ -11,8 +11,8 @@
  *
  * These are the locks. All are spinlocks, and the outer locks come first:
  *
- * - rdma_cgroup.max_lock guards the cgroup's defaults, and lets the lines of one write take effect
- *   together. New pools get the cgroup's defaults under this lock.
+ * - rdma_cgroup.max_lock guards the cgroup's defaults, and orders the writes to its limits. New
+ *   pools get the cgroup's defaults under this lock.
  * - rdmacg_domain.lock guards all counters and limits of a domain, and its list of pools.
  * - rdmacg_desc.lock guards the device's list of domains.
  * - rdmacg_gate.lock guards the rates of commands, the commands in flight and the waiting commands.
@@ -21,7 +21,7 @@
  *
  * No task holds two locks of the same kind. A task that holds a max_lock or a domain's lock never
  * sleeps, allocates, frees, parses or wakes. So neither a tenant's writes nor its cpu.max delay
- * another tenant. A task holds a domain's lock longer if the cgroup is deeper, up to
+ * another tenant, except on PREEMPT_RT, where a task can be preempted while it holds these locks. A task holds a domain's lock longer if the cgroup is deeper, up to
  * RDMACG_MAX_DEPTH, or if the charge has more slots. A task holds a gate's lock longer if the
  * cgroup of the command is deeper, and a max_lock longer if the write names more devices.
  *
@@ -114,10 +114,10 @@ struct rdmacg_counts {
 };
 
 /*
- * The slots of one cgroup on one device. The first limit or the first charge creates the pool, and
- * the missing pools of all ancestors except the root. A cgroup without a pool has no usage and no
- * limit of its own on the device. The pool is freed with the cgroup or the device, or when it has
- * no limit, no usage, no history and no users. RCU frees the pool.
+ * The slots of one cgroup on one device. The first limit, charge or limited command creates the
+ * pool, and the missing pools of all ancestors except the root. A cgroup without a pool has no usage
+ * and no limit of its own on the device. The pool is freed with the cgroup or the device, or when it
+ * has no own limit, no usage, no history and no users. RCU frees the pool.
  *
  * @max of a slot is the effective limit, which is the device's own limit in the cgroup or the
  * cgroup's default.
@@ -327,8 +327,8 @@ static __always_inline void rdmacg_slot_shrink(struct rdmacg_slot *slot, u64 amo
  * rdmacg_pool_uncharge() if the pool exists, the set is plain and all levels have room. In all
  * other cases they change nothing and return false. Callers pass @count as a constant. The pragma
  * makes Gcc unroll loops of three rounds; otherwise a level costs 110 instructions. A plain amount
- * is at most RDMACG_NO_LIMIT, and so is a usage, except after rdmacg_charge(). So sums do not
- * overflow.
+ * is at most RDMACG_NO_LIMIT, and so is a usage, except after rdmacg_charge(), which adds only the
+ * sizes of real buffers. So sums do not overflow.
  */
 
 /* Returns whether each slot exists and occurs once, and no amount is 0 or above RDMACG_NO_LIMIT. */
@@ -491,6 +491,7 @@ void rdmacg_default_limits(const struct rdmacg_defaults *defaults,
 u64 rdmacg_limit_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc, unsigned int slot);
 void rdmacg_count_control_limits(int limits);
 
+struct rdmacg_counts *rdmacg_events_alloc(const struct rdmacg_desc *desc);
 int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			   const struct rdmacg_amount *set, unsigned int count,
 			   struct rdmacg_pool *full, struct rdmacg_refusal *refusal);

@@ -10,6 +10,7 @@
  *         |    `-- leaf
  *         `-- right
  */
+#include <kunit/static_stub.h>
 #include <linux/sizes.h>
 
 #include "rdma_kunit.h"
@@ -986,6 +987,23 @@ static void rdmacg_test_local_events_count_own_limit_and_attempts(struct kunit *
 	rdmacg_expect_events(test, &t->top, RDMACG_FILE_EVENTS_LOCAL, 0, 0);
 }
 
+static struct rdmacg_counts *rdmacg_fail_once(const struct rdmacg_desc *desc)
+{
+	kunit_deactivate_static_stub(kunit_get_current_test(), rdmacg_events_alloc);
+	return NULL;
+}
+
+/* The first refusal gets no memory for the events of "top", so it allocates none below "top". */
+static void rdmacg_test_ancestor_without_memory_counts_later_refusals(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	kunit_activate_static_stub(test, rdmacg_events_alloc, rdmacg_fail_once);
+	rdmacg_two_refusals(test);
+	rdmacg_expect_events(test, &t->left, RDMACG_FILE_EVENTS, 1, 1);
+	rdmacg_expect_events(test, &t->top, RDMACG_FILE_EVENTS, 1, 1);
+}
+
 /* The process of the test is in the root cgroup of the machine. */
 static void rdmacg_test_process_in_root_is_charged_to_root(struct kunit *test)
 {
@@ -1167,6 +1185,7 @@ static struct kunit_case rdmacg_pool_cases[] = {
 	KUNIT_CASE(rdmacg_test_files_show_limits_usage_and_peak),
 	KUNIT_CASE(rdmacg_test_events_count_limits_and_attempts_of_the_subtree),
 	KUNIT_CASE(rdmacg_test_local_events_count_own_limit_and_attempts),
+	KUNIT_CASE(rdmacg_test_ancestor_without_memory_counts_later_refusals),
 	KUNIT_CASE(rdmacg_test_process_in_root_is_charged_to_root),
 	KUNIT_CASE(rdmacg_test_set_of_a_process_is_charged_to_its_cgroup),
 	KUNIT_CASE(rdmacg_test_given_root_may_be_charged),
