@@ -38,15 +38,15 @@
 #define RDMACG_LONGEST_DELAY ((u64)NSEC_PER_SEC)
 
 /*
- * The largest burst. A larger burst would have no effect, and its product with an interval could
- * overflow.
+ * The largest burst. A larger burst is cut to this number. No adapter runs so many commands at
+ * once, and their product with an interval could overflow.
  */
 #define RDMACG_BURST_MAX ((u64)NSEC_PER_SEC)
 
 /*
  * Set a rate and its burst; RDMACG_NO_LIMIT stands for no limit. The number of commands that have
- * begun ahead of the rate stays the same at the new rate. Without a burst, the commands of a tenth
- * of a second may begin together.
+ * begun ahead of the rate stays the same at the new rate, up to the new burst. Without a burst, the
+ * commands of a tenth of a second may begin together.
  */
 void rdmacg_rate_set(struct rdmacg_rate *rate, u64 ops, u64 burst, u64 now)
 {
@@ -97,7 +97,8 @@ struct rdmacg_waiter {
 	struct rdmacg_control	*home;		/* The control of the process's cgroup. */
 	struct rdmacg_control	*level;		/* The blocking level, or NULL; gate->lock. */
 	enum rdmacg_command_kind kind;		/* Set once. */
-	u64			since;		/* The start of the wait; set once. */
+	u64			since;		/* The start of the first wait; set once. */
+	u64			start;		/* Now minus the time of all waits; set once. */
 	u64			waited_ns;	/* Set at the end of the wait; gate->lock. */
 	struct completion	wakeup;		/* Done when the command begins; gate->lock. */
 	/* Runs only for the first waiter of a queue; started under gate->lock. */
@@ -191,7 +192,7 @@ static void rdmacg_waiter_leave_locked(struct rdmacg_waiter *waiter)
  */
 static u64 rdmacg_waited_ns(const struct rdmacg_waiter *waiter, u64 now)
 {
-	return now - waiter->since ?: waiter->level ? 1 : 0;
+	return now - waiter->start ?: waiter->level ? 1 : 0;
 }
 
 /*
@@ -280,28 +281,28 @@ static void rdmacg_waiter_setup_timer(struct rdmacg_waiter *waiter)
 #endif
 }
 
-/*
- * Returns the time when the wait of the current process began. This is @now or, after a signal, the
- * time of the first attempt.
- */
-static u64 rdmacg_place_take_locked(struct rdmacg_control *home, u64 now)
+/* Give the command its place back if a signal has interrupted the wait of the current process. */
+static void rdmacg_place_take_locked(struct rdmacg_waiter *waiter)
 {
-	struct rdmacg_place *place = home->places;
+	struct rdmacg_place *place = waiter->home->places;
 
-	if (!home->next_place)
-		return now;
-	while (place < home->places + RDMACG_PLACES && place->task != current)
+	if (!waiter->home->next_place)
+		return;
+	while (place < waiter->home->places + RDMACG_PLACES && place->task != current)
 		place++;
-	if (place == home->places + RDMACG_PLACES)
-		return now;
+	if (place == waiter->home->places + RDMACG_PLACES)
+		return;
 	place->task = NULL;
-	return place->since;
+	waiter->since = place->since;
+	waiter->start -= place->waited_ns;
 }
 
-static void rdmacg_place_keep_locked(struct rdmacg_control *home, u64 since)
+static void rdmacg_place_keep_locked(const struct rdmacg_waiter *waiter)
 {
+	struct rdmacg_control *home = waiter->home;
+
 	home->places[home->next_place++ % RDMACG_PLACES] = (struct rdmacg_place) {
-		.task = current, .since = since,
+		.task = current, .since = waiter->since, .waited_ns = waiter->waited_ns,
 	};
 }
 
@@ -318,7 +319,7 @@ static struct rdmacg_control *rdmacg_waiter_give_up_locked(struct rdmacg_waiter 
 	waiter->level = NULL;
 	list_del(&waiter->gate_node);
 	if (!fatal_signal_pending(current)) {
-		rdmacg_place_keep_locked(waiter->home, waiter->since);
+		rdmacg_place_keep_locked(waiter);
 		return left;
 	}
 	for (level = waiter->home; level; level = level->parent)
@@ -370,9 +371,12 @@ int rdmacg_control_begin(struct rdmacg_control *control, enum rdmacg_command_kin
 
 	spin_lock_irq(&control->gate->lock);
 	now = ktime_get_ns();
-	waiter.since = begins ? now : rdmacg_place_take_locked(control, now);
-	begins = begins || !rdmacg_blocking_level_locked(&waiter, now);
-	*waited_ns = now - waiter.since;
+	waiter.since = waiter.start = now;
+	if (!begins) {
+		rdmacg_place_take_locked(&waiter);
+		begins = !rdmacg_blocking_level_locked(&waiter, now);
+	}
+	*waited_ns = now - waiter.start;
 	if (begins)
 		rdmacg_begin_locked(&waiter, now, *waited_ns);
 	spin_unlock_irq(&control->gate->lock);
@@ -387,9 +391,13 @@ void rdmacg_control_end(struct rdmacg_control *control)
 {
 	struct rdmacg_control *level;
 
-	scoped_guard(spinlock_irqsave, &control->gate->lock)
-		for (level = control; level; level = level->parent)
-			level->inflight--;
+	scoped_guard(spinlock_irqsave, &control->gate->lock) {
+		for (level = control; level; level = level->parent) {
+			/* A rate makes up for late timers, but not for a lack of places. */
+			if (level->inflight-- >= level->inflight_max)
+				level->rate.due = max(level->rate.due, ktime_get_ns());
+		}
+	}
 	/* A command that enters a queue after the unlock has seen the free place. */
 	for (level = control; level; level = level->parent)
 		if (READ_ONCE(level->queue.rb_leftmost))

@@ -32,10 +32,11 @@ struct rdmacg_control_stat {
 /* The number of processes of a cgroup that keep their place in the queue after a signal. */
 #define RDMACG_PLACES 16
 
-/* The start of a wait that a signal has interrupted. The gate's lock protects this struct. */
+/* The place of a command whose wait a signal has interrupted. The gate's lock protects this. */
 struct rdmacg_place {
 	const struct task_struct *task;		/* Not dereferenced; NULL if the place is unused. */
-	u64			since;
+	u64			since;		/* The start of the first wait. */
+	u64			waited_ns;	/* The time of all waits, without the time between. */
 };
 
 /*

@@ -284,6 +284,7 @@ struct rdmacg_process {
 	struct rdmacg_control *control;
 	struct task_struct *task;
 	struct completion has_begun;
+	unsigned int handler_ms;	/* The duration of each signal handler. */
 	int ret;
 };
 
@@ -520,6 +521,23 @@ static void rdmacg_test_raised_limit_makes_room_in_flight(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, levels->parent->inflight, 2);
 }
 
+/* The rate has no credit for the time in which no place in flight was free. */
+static void rdmacg_test_burst_is_kept_after_a_lack_of_places(struct kunit *test)
+{
+	struct rdmacg_levels *levels = rdmacg_levels(test);
+	struct rdmacg_process *process;
+	u64 free;
+
+	rdmacg_set(levels->parent, 1000, 1, 1);
+	KUNIT_ASSERT_EQ(test, begin(levels->sibling), 0);
+	process = rdmacg_wait(test, levels->child);
+	msleep(100);
+	free = ktime_get_ns();
+	end(levels->sibling);
+	KUNIT_EXPECT_EQ(test, rdmacg_outcome(process), 0);
+	KUNIT_EXPECT_GE(test, levels->parent->rate.due, free);
+}
+
 static void rdmacg_test_lowered_limit_lets_begin_later(struct kunit *test)
 {
 	struct rdmacg_levels *levels = rdmacg_levels(test);
@@ -588,6 +606,8 @@ static int rdmacg_interrupted_process(void *arg)
 	allow_signal(SIGUSR1);
 	do {
 		process->ret = begin(process->control);
+		if (process->ret)
+			msleep(process->handler_ms);
 		flush_signals(current);
 	} while (process->ret == -ERESTARTNOINTR && !kthread_should_stop());
 	complete(&process->has_begun);
@@ -649,6 +669,29 @@ static void rdmacg_test_signal_costs_nothing_at_home(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_outcome(process), 0);
 	KUNIT_EXPECT_EQ(test, levels->child->stat.ops, 1);
 	KUNIT_EXPECT_LE(test, levels->child->rate.due, ktime_get_ns() + 10 * MS);
+}
+
+static void rdmacg_test_time_in_a_signal_handler_is_no_wait(struct kunit *test)
+{
+	struct rdmacg_levels *levels = rdmacg_levels(test);
+	u64 before = ktime_get_ns();
+	struct rdmacg_process *process;
+	unsigned int i;
+
+	rdmacg_set(levels->parent, UNLIMITED, UNLIMITED, 1);
+	KUNIT_ASSERT_EQ(test, begin(levels->sibling), 0);
+	process = rdmacg_start(test, levels->child, rdmacg_interrupted_process);
+	process->handler_ms = 200;
+	for (i = 0; i < 5000 && !rdmacg_waiting(&levels->gate); i++)
+		usleep_range(1000, 2000);
+	send_sig(SIGUSR1, process->task, 1);
+	for (i = 0; i < 5000 && rdmacg_waiting(&levels->gate); i++)
+		usleep_range(1000, 2000);
+	end(levels->sibling);
+	KUNIT_EXPECT_EQ(test, rdmacg_outcome(process), 0);
+	KUNIT_EXPECT_GT(test, levels->parent->stat.throttled_ns, 0);
+	KUNIT_EXPECT_LE(test, levels->parent->stat.throttled_ns + 200 * MS,
+			ktime_get_ns() - before);
 }
 
 /* End a command in a hard interrupt, as if the adapter had completed the command. */
@@ -957,11 +1000,13 @@ static struct kunit_case rdmacg_control_test_cases[] = {
 	KUNIT_CASE(rdmacg_test_killed_first_waiter_leaves_its_time_to_the_next),
 	KUNIT_CASE(rdmacg_test_raised_limit_lets_all_begin),
 	KUNIT_CASE(rdmacg_test_raised_limit_makes_room_in_flight),
+	KUNIT_CASE(rdmacg_test_burst_is_kept_after_a_lack_of_places),
 	KUNIT_CASE(rdmacg_test_lowered_limit_lets_begin_later),
 	KUNIT_CASE(rdmacg_test_nobody_waits_while_a_device_goes),
 	KUNIT_CASE(rdmacg_test_timer_keeps_the_rate),
 	KUNIT_CASE(rdmacg_test_signal_does_not_cost_a_place),
 	KUNIT_CASE(rdmacg_test_signal_costs_nothing_at_home),
+	KUNIT_CASE(rdmacg_test_time_in_a_signal_handler_is_no_wait),
 	KUNIT_CASE(rdmacg_test_command_ends_in_a_hard_interrupt),
 	{ }
 };
