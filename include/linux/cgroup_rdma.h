@@ -311,9 +311,10 @@ static inline bool rdmacg_commands_are_limited(void)
  *
  * Context: Process context; may sleep as long as the limit requires. The caller must not hold a
  * lock that is necessary to end a command, or to call rdmacg_stop_waiting().
- * Return: 0, -ENOMEM, or -ERESTARTNOINTR after a signal. The caller must not run the command after
- * an error, and rdmacg_end_command() then does nothing. The system call restarts after a signal,
- * and its command keeps its place in the queue.
+ * Return: 0, -ENOMEM, -ENODEV if @device is being unregistered, or -ERESTARTNOINTR after a signal.
+ * The caller must not run the command after an error, and rdmacg_end_command() then does nothing.
+ * The system call restarts after a signal, and its command keeps its place in the queue, unless
+ * many other processes of the cgroup were also interrupted.
  */
 static inline int rdmacg_begin_command(struct rdmacg_command *command,
 				       struct rdmacg_device *device,
@@ -330,7 +331,8 @@ static inline int rdmacg_begin_command(struct rdmacg_command *command,
  * @to: the argument for rdmacg_end_command()
  * @from: the command that began; rdmacg_end_command() does nothing with it after this call
  *
- * Use this for a command that the adapter completes later, perhaps in an interrupt.
+ * Use this for a command that the adapter completes later, perhaps in an interrupt. Call it before
+ * the adapter gets the command.
  *
  * Context: Any context.
  */
@@ -344,7 +346,8 @@ static inline void rdmacg_move_command(struct rdmacg_command *to, struct rdmacg_
  * rdmacg_end_command() - end a command, and let waiting commands begin
  * @command: a command that rdmacg_begin_command() has let begin
  *
- * Context: Any context, including hard interrupts; the device is still registered.
+ * Context: Any context, except hard interrupts on PREEMPT_RT, whose handlers must be threads. The
+ * device is still registered.
  */
 static inline void rdmacg_end_command(struct rdmacg_command *command)
 {

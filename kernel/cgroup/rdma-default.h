@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* RDMA cgroup controller: limits of devices without own limits. */
+/* RDMA cgroup controller: defaults, the limits of keys for which a device has no own limit. */
 #ifndef _KERNEL_CGROUP_RDMA_DEFAULT_H
 #define _KERNEL_CGROUP_RDMA_DEFAULT_H
 

@@ -254,7 +254,8 @@ EXPORT_SYMBOL(rdmacg_try_charge_cgroup);
  *
  * Use this if a refusal would break a connection in use. For example, an SMC-R connection that
  * fails over to another link needs buffers there. A charge above a limit appears in the events of
- * the cgroup that has this limit.
+ * the lowest cgroup without room, and of its ancestors. If there is no memory for a pool, the call
+ * waits for memory. A malformed @set is a bug of the caller, and is not charged.
  *
  * The charge holds another reference to @cg, which the caller drops by one call of
  * rdmacg_uncharge_set().
@@ -272,7 +273,7 @@ void rdmacg_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 		schedule_timeout_uninterruptible(1);
 	if (ret == -EAGAIN)
 		rdmacg_notify_refusal(cg, device, &refusal);
-	if (trace_rdmacg_charge_enabled())
+	if (!WARN_ON_ONCE(ret == -EINVAL) && trace_rdmacg_charge_enabled())
 		rdmacg_trace_set(cg, device, set, count, trace_rdmacg_charge);
 	rdmacg_get(cg);
 }

@@ -132,7 +132,7 @@ static bool smc_rdmacg_reclaim(struct smc_link_group *lgr, const struct rdma_cgr
 	bool found = false;
 	int i;
 
-	/* Without the mutex, a new link would map the buffers that are marked as used here. */
+	/* The mutex keeps links from being cleared while their buffers are unmapped. */
 	lockdep_assert_held(&lgr->llc_conf_mutex);
 	for (i = 0; i < SMC_RMBE_SIZES; i++) {
 		found |= smc_rdmacg_reclaim_bufs(lgr, &lgr->rmbs_lock, &lgr->rmbs[i], true, cg);

@@ -549,8 +549,8 @@ void ib_rdmacg_uncharge(struct ib_rdmacg_object *obj, struct ib_device *device,
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge);
 
 /*
- * The charges for memory are its bytes and, for an endless length, an endless number of MRs,
- * because the driver creates these MRs without uverbs.
+ * Memory is charged by its bytes. The memory of an implicit ODP MR is endless, and is also charged
+ * for an endless number of MRs, because the driver creates the child MRs without uverbs.
  */
 #define IB_RDMACG_MEM_SET 2
 

@@ -50,7 +50,7 @@ DEFINE_EVENT(rdmacg_amount, rdmacg_charge,
 	TP_ARGS(device, resource, amount, cgroup)
 );
 
-/* A cgroup was uncharged. The device may already be unregistered. */
+/* A cgroup and all its ancestors were uncharged, as in rdmacg_charge. */
 DEFINE_EVENT(rdmacg_amount, rdmacg_uncharge,
 	TP_PROTO(const char *device, const char *resource, u64 amount, u64 cgroup),
 	TP_ARGS(device, resource, amount, cgroup)

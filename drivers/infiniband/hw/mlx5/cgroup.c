@@ -35,7 +35,7 @@ static const struct {
 	{ MLX5_CMD_OP_CREATE_XRQ, UVERBS_OBJECT_SRQ },
 	{ MLX5_CMD_OP_CREATE_RMP, UVERBS_OBJECT_SRQ },
 	{ MLX5_CMD_OP_CREATE_MKEY, UVERBS_OBJECT_MR },
-	/* These commands create the queues of a raw packet QP. A receive queue is a WQ in verbs. */
+	/* The queues of a raw packet QP. A WQ of verbs is a receive queue; a send queue counts too. */
 	{ MLX5_CMD_OP_CREATE_RQ, UVERBS_OBJECT_WQ },
 	{ MLX5_CMD_OP_CREATE_SQ, UVERBS_OBJECT_WQ },
 	{ MLX5_CMD_OP_CREATE_RQT, UVERBS_OBJECT_RWQ_IND_TBL },

@@ -185,7 +185,7 @@ struct plan_queues {
  */
 __int128 plan_add_rings(struct plan_part *part, const struct plan_queues *queues);
 
-/* --- ramblock.c: the RAM blocks of a QEMU. The owner of a guest may choose their names. --- */
+/* --- ramblock.c: the RAM blocks of a QEMU. A guest's owner may choose the names: trust none. --- */
 
 /* QEMU numbers blocks with 14 bits in a work request: migration/rdma.c, RDMA_WRID_BLOCK_MASK. */
 #define PLAN_BLOCKS_MAX	((size_t)1 << 14)
