@@ -142,7 +142,7 @@ class Account:
     def write_limits(self, name, devices, text):
         """Set the limits of all lines, or no limit. Raise the first error in the text."""
         changes = {}
-        for device_name, index, limits in parse.lines(text):
+        for device_name, index, limits in parse.lines(parse.text_of(text)):
             found = [device for device in range(len(devices))
                      if devices[device] == device_name and index in (None, device)]
             refuse_if(not found, errno.ENODEV)
@@ -169,7 +169,7 @@ def changed_defaults(defaults, text):
     line = text.removesuffix("\n")
     refuse_if("\0" in line or "\n" in line, errno.EINVAL)
     changed, written = dict(defaults), set()
-    for key, limit in parse.limits(line):
+    for key, limit in parse.limits(parse.text_of(line)):
         refuse_if(limit == USE_DEFAULT, errno.EINVAL)
         if not key:
             changed.clear()

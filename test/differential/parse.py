@@ -8,7 +8,6 @@ import sys
 NO_LIMIT = 2**63 - 1
 # The value of a limit that returns to the default.
 USE_DEFAULT = 2**64 - 1
-MAX_NAME = 256    # bytes, with the NUL
 
 library = ctypes.CDLL(f"{sys.argv[1]}/write.so")
 library.model_next_line.restype = ctypes.c_bool
@@ -17,15 +16,16 @@ library.model_text_is_whole.restype = ctypes.c_bool
 
 
 class Text(ctypes.Structure):
-    _fields_ = [("at", ctypes.c_void_p), ("len", ctypes.c_size_t)]
+    """A piece of a text. A Text that is made of bytes also keeps a reference to the bytes."""
+    _fields_ = [("at", ctypes.c_char_p), ("len", ctypes.c_size_t)]
 
     def __str__(self):
-        return ctypes.string_at(self.at, self.len).decode("latin-1")
+        return self.at[:self.len].decode("latin-1")
 
 
 class Line(ctypes.Structure):
-    _fields_ = [("name", Text), ("limits", Text), ("index", ctypes.c_uint),
-                ("has_index", ctypes.c_bool), ("good", ctypes.c_bool)]
+    _fields_ = [("name", Text), ("device", ctypes.c_char * 256), ("limits", Text),
+                ("index", ctypes.c_uint), ("has_index", ctypes.c_bool), ("good", ctypes.c_bool)]
 
 
 class Limit(ctypes.Structure):
@@ -38,12 +38,10 @@ def refuse_if(condition, error):
 
 
 def text_of(string):
-    """The text in memory for the library. The caller keeps the memory while it uses the text."""
-    memory = ctypes.create_string_buffer(string.encode("latin-1"))
-    return memory, Text(ctypes.addressof(memory), len(string))
+    return Text(string.encode("latin-1"), len(string))
 
 
-def cut_limits(text):
+def limits(text):
     """Yield the key and the value of each limit. An empty key stands for all keys."""
     limit = Limit(good=False)
     while library.model_next_limit(ctypes.byref(text), ctypes.byref(limit)):
@@ -52,20 +50,12 @@ def cut_limits(text):
     refuse_if(not limit.good, errno.EINVAL)
 
 
-def limits(string):
-    """Yield the key and the value of each limit of a line without a name."""
-    memory, text = text_of(string)
-    yield from cut_limits(text)
-
-
-def lines(string):
+def lines(text):
     """Yield name, index and limits of each line. Without an index, the index is None."""
-    memory, text = text_of(string)
-    line, name = Line(good=False), ctypes.create_string_buffer(MAX_NAME)
+    line = Line(good=False)
     refuse_if(not library.model_text_is_whole(text), errno.EINVAL)
     while library.model_next_line(ctypes.byref(text), ctypes.byref(line)):
         refuse_if(not line.good, errno.EINVAL)
-        library.model_unescape(line.name, name)
-        yield (name.value.decode("latin-1"), line.index if line.has_index else None,
-               cut_limits(line.limits))
+        yield (line.device.decode("latin-1"), line.index if line.has_index else None,
+               limits(line.limits))
     refuse_if(not line.good, errno.EINVAL)

@@ -3,6 +3,7 @@
 #ifndef FUZZ_KERNEL_H
 #define FUZZ_KERNEL_H
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -21,22 +22,6 @@ typedef unsigned long long u64;
 
 struct cgroup_subsys_state { struct cgroup_subsys_state *parent; };
 struct cgroup_file { int unused; };
-
-/* Like the kernel, accept a char that is below zero. */
-static inline int isdigit(int c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static inline int islower(int c)
-{
-	return c >= 'a' && c <= 'z';
-}
-
-static inline int isprint(int c)
-{
-	return c >= ' ' && c <= '~';
-}
 
 static inline bool str_has_prefix(const char *text, const char *prefix)
 {

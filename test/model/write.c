@@ -32,11 +32,6 @@ static bool model_cut(struct model_text *rest, const char *separators, struct mo
 	return piece->len;
 }
 
-static bool model_cut_word(struct model_text *rest, struct model_text *word)
-{
-	return model_cut(rest, " \t", word);
-}
-
 /* Convert digits to a number of at most @most. Returns false for another text. */
 static bool model_number(struct model_text digits, const char *most, unsigned long long *number)
 {
@@ -62,7 +57,7 @@ bool model_next_limit(struct model_text *rest, struct model_limit *limit)
 {
 	struct model_text value;
 
-	if (!model_cut_word(rest, &value))
+	if (!model_cut(rest, " \t", &value))
 		return false;
 	limit->key = (struct model_text){ value.at, 0 };
 	limit->max = NO_LIMIT;
@@ -90,7 +85,7 @@ static bool model_take_index(struct model_line *line)
 	struct model_text rest = line->limits, word;
 	unsigned long long index = 0;
 
-	line->has_index = model_cut_word(&rest, &word) && word.len >= 6 &&
+	line->has_index = model_cut(&rest, " \t", &word) && word.len >= 6 &&
 			  !memcmp(word.at, "index=", 6);
 	if (line->has_index) {
 		model_skip(&word, 6);
@@ -117,8 +112,11 @@ static int model_escaped(struct model_text text)
 	return byte >= 1 && byte <= 255 ? byte : -1;
 }
 
-/* Truncate a name that is too long, because no device has such a name. */
-bool model_unescape(struct model_text shown, char name[MAX_NAME])
+/*
+ * Decode a name. Truncate a name that is too long, because no device has such a name. Returns
+ * false if an escape is malformed.
+ */
+static bool model_unescape(struct model_text shown, char name[MAX_NAME])
 {
 	size_t len = 0;
 	int byte;
@@ -137,13 +135,11 @@ bool model_unescape(struct model_text shown, char name[MAX_NAME])
 
 bool model_next_line(struct model_text *rest, struct model_line *line)
 {
-	char name[MAX_NAME];
-
 	do {
 		if (!model_cut(rest, "\n", &line->limits))
 			return false;
-	} while (!model_cut_word(&line->limits, &line->name));
-	line->good = model_unescape(line->name, name) && model_take_index(line);
+	} while (!model_cut(&line->limits, " \t", &line->name));
+	line->good = model_unescape(line->name, line->device) && model_take_index(line);
 	return true;
 }
 

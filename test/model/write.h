@@ -28,6 +28,7 @@ struct model_text {
 
 struct model_line {
 	struct model_text name;		/* the name as it is written */
+	char		device[MAX_NAME];	/* the decoded name */
 	struct model_text limits;	/* the rest, for model_next_limit() */
 	unsigned int	index;
 	bool		has_index;
@@ -46,8 +47,6 @@ bool model_next_line(struct model_text *rest, struct model_line *line);
 bool model_next_limit(struct model_text *rest, struct model_limit *limit);
 /* Whether all lines of the text are complete, and the text has no NUL. */
 bool model_text_is_whole(struct model_text text);
-/* Decode a written or shown name. Returns false if an escape is malformed. */
-bool model_unescape(struct model_text shown, char name[MAX_NAME]);
 /* Encode a name as the files show it. */
 void model_escape(const char *name, char shown[MAX_SHOWN]);
 
