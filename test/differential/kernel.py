@@ -1,52 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0
 """The operations on the kernel, with cgroup v2 at /sys/fs/cgroup, or v1 below it, and the devices
-of test/differential/guest. Each process of the test is a worker (worker.c), which does the
-operations of this process one at a time.
+of test/differential/guest. The processes of the test are in verbs.py.
 """
 import errno
-import glob
 import os
-import signal
-import socket
+import pathlib
 import sys
 
 from generate import PROCS
-from model import FD_TYPES, USED_DEVICES, refuse_if
-
-WORKER = f"{sys.argv[1]}/worker"
-PATIENCE = 60    # s
-
-
-def uverbs_device(device):
-    """Returns the file of the device with the name "rxe@device"."""
-    for path in glob.glob("/sys/class/infiniband_verbs/uverbs*/ibdev"):
-        with open(path) as file:
-            if file.read().strip() == f"rxe{device}":
-                return f"/dev/infiniband/{path.split('/')[-2]}"
-    sys.exit(f"there is no rxe{device}")
+from model import CONTEXT, FD_TYPES, refuse_if
+from verbs import Process
 
 
 class Kernel:
+    """A method does the operation of its name. A failed system call raises OSError."""
+
     def __init__(self, hierarchy):
         # Use one processor, because messages between processes are then faster. Also, an ended
         # process leaves its cgroup when its processor switches to another process, and therefore
         # before this process continues.
         os.sched_setaffinity(0, {0})
         self.root = "/sys/fs/cgroup" + ("/rdma" if hierarchy == "v1" else "")
-        self.uverbs = [uverbs_device(device) for device in range(USED_DEVICES)]
+        names = pathlib.Path("/sys/class/infiniband_verbs").glob("uverbs*/ibdev")
+        self.uverbs = {name.read_text().strip(): name.parent.name for name in names}
         self.fail_nth = None
-        self.pids = {}
-        self.fds = {}        # of objects, in each process; stale if the object is destroyed
+        self.procs = [Process(f"{sys.argv[1]}/worker") for _ in PROCS]
         self.handles = {}    # of objects
-        # This process writes requests to [0] of a channel, and the worker reads them from [1].
-        self.channels = [socket.socketpair(type=socket.SOCK_SEQPACKET) for _ in PROCS]
-        for ours, channel in self.channels:
-            ours.settimeout(PATIENCE)
-            channel.set_inheritable(True)
-
-    def do(self, op):
-        """Do an operation. Returns the text for a read. A failed system call raises OSError."""
-        return getattr(self, op.what)(op) or ""
 
     # ---- cgroups ----
 
@@ -89,70 +68,61 @@ class Kernel:
     # ---- processes ----
 
     def enter(self, op):
-        self.write_file(self.path(op.dir, "cgroup.procs"), str(self.pids[op.proc]))
+        self.write_file(self.path(op.dir, "cgroup.procs"), str(self.procs[op.proc].pid))
 
     def spawn(self, op):
-        channel = str(self.channels[op.proc][1].fileno())
-        self.pids[op.proc] = os.posix_spawn(WORKER, [WORKER, channel], os.environ)
-        self.fds[op.proc] = {}
+        self.procs[op.proc].spawn()
 
     def kill(self, op):
-        os.kill(self.pids[op.proc], signal.SIGKILL)
-        os.waitpid(self.pids[op.proc], 0)
+        self.procs[op.proc].kill()
 
     def fork(self, op):
-        self.pids[op.other], _ = self.request(op.proc, "fork",
-                                              fd=self.channels[op.other][1].fileno())
-        self.fds[op.other] = dict(self.fds[op.proc])
+        self.procs[op.proc].fork(self.procs[op.other])
 
     # ---- objects ----
 
-    def request(self, proc, what, fd=0, handle=0, pd=0, cq=0, number=0, length=0, path=""):
-        """Let a worker do something. Returns the file descriptor and the handle of its result."""
-        channel = self.channels[proc][0]
-        channel.send(f"{fd} {handle} {pd} {cq} {number} {length} {what}:{path}".encode())
-        try:
-            error, fd, handle = map(int, channel.recv(128).split())
-        except TimeoutError:
-            sys.exit(f"the worker of process {proc} does not answer to: {what}")
-        refuse_if(error, error)
-        return fd, handle
-
-    def request_for(self, op, what, **arguments):
-        """Let a worker do something with an object in a context."""
-        return self.request(op.proc, what, self.fds[op.proc][op.ctx],
-                            self.handles.get(op.object, 0), **arguments)
+    def at(self, op):
+        """Returns the process, its descriptor of the context, and the handle of the object."""
+        proc = self.procs[op.proc]
+        return proc, proc.fds.get(op.ctx), self.handles.get(op.object)
 
     def create(self, op):
-        if op.type == "hca_handle":
-            result = self.request(op.proc, "open context", path=self.uverbs[op.device])
+        proc, context, _ = self.at(op)
+        if op.type == CONTEXT:
+            file = self.uverbs[f"rxe{op.device}"]
+            created = proc.open_context(f"/dev/infiniband/{file}")
         elif op.type == "cm_id":
-            result = self.request(op.proc, "create cm_id")
+            created = proc.create_cm_id()
+        elif op.type == "async_event":
+            created = proc.create_async_event(context)
         else:
-            result = self.request_for(op, f"create {op.type}", pd=self.handles.get(op.pd, 0),
-                                      cq=self.handles.get(op.cq, 0), length=op.length or 0,
-                                      number=int(op.flaw is not None))
-        self.fds[op.proc][op.object], self.handles[op.object] = result
+            created = proc.create_object(context, op.type, self.handles.get(op.pd),
+                                         self.handles.get(op.cq), op.length, op.flaw)
+        proc.fds[op.object], self.handles[op.object] = created
 
     def destroy(self, op):
+        proc, context, handle = self.at(op)
         if op.type in FD_TYPES:
-            self.request(op.proc, "close", fd=self.fds[op.proc][op.object])
+            proc.close(proc.fds[op.object])
         else:
-            self.request_for(op, f"destroy {op.type}")
+            proc.destroy_object(context, op.type, handle)
 
     def share(self, op):
-        self.fds[op.other][op.object], _ = self.request(
-            op.other, "share", fd=self.fds[op.proc][op.object], number=self.pids[op.proc])
+        proc, other = self.procs[op.proc], self.procs[op.other]
+        other.fds[op.object] = other.take_context(proc, proc.fds[op.object])
 
     def rereg(self, op):
-        self.request_for(op, "rereg", length=op.length)
+        proc, context, handle = self.at(op)
+        proc.rereg_mr(context, handle, op.length)
 
     def attach(self, op):
-        self.request_for(op, "attach", number=op.group)
+        proc, context, handle = self.at(op)
+        proc.attach(context, handle, op.group)
 
     def detach(self, op):
-        self.request_for(op, "detach", number=op.group)
+        proc, context, handle = self.at(op)
+        proc.detach(context, handle, op.group)
 
     def bind(self, op):
-        self.request(op.proc, "bind", self.fds[op.proc][op.object], self.handles[op.object],
-                     number=op.device)
+        proc, _, handle = self.at(op)
+        proc.bind_cm_id(proc.fds[op.object], handle, op.device)

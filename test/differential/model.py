@@ -263,7 +263,9 @@ def parent_of(path):
 
 
 class Model:
-    """The state of the model. A cgroup, process or object without an entry does not exist."""
+    """The state of the model. A cgroup, process or object without an entry does not exist. A method
+    does the operation of its name.
+    """
 
     def __init__(self, hierarchy, nr_devices):
         self.on_v1 = hierarchy == "v1"
@@ -271,10 +273,6 @@ class Model:
         self.cgroups = {"": Cgroup(None, True)}
         self.procs = {}     # the cgroup of each process
         self.objects = {}
-
-    def do(self, op):
-        """Do an operation. Returns the text for a read."""
-        return getattr(self, op.what)(op) or ""
 
     # ---- cgroups ----
 

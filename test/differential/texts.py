@@ -196,7 +196,7 @@ class Texts:
         if not self.is_common and rarely(16) and self.model.has_account(op.dir):
             # Take the text of the file itself, or rarely the text of another file.
             source = choice(WRITTEN_FILES) if rarely(8) else op.file
-            op.text = self.model.do(Op("read", dir=op.dir, file=source))
+            op.text = self.model.read(Op("read", dir=op.dir, file=source))
             op.back = source == op.file
         else:
             op.text = self.random_text(op.file)
