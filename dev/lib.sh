@@ -106,13 +106,6 @@ number() {
 	echo "$value"
 }
 
-need_cmd() {
-	for cmd; do
-		command -v "$cmd" >/dev/null ||
-			die "$cmd is missing; run dev/deps to install what the project needs"
-	done
-}
-
 need_cache() {
 	mkdir -p "$CACHE" 2>/dev/null || die "cannot create $CACHE; set XDG_CACHE_HOME to a folder you may write"
 }
@@ -262,7 +255,7 @@ sender() {
 	from "${ident%% <*}" "${email%%>*}"
 }
 
-# check_patches BASE PATCH...: run checkpatch without its check for MAINTAINERS, which names the
+# check_patches TREE ARG...: run checkpatch without its check for MAINTAINERS, which names the
 # folders of new files, and without its check of commits in "Fixes:", which no repository here has.
 check_patches() {
 	checkpatch=$1/scripts/checkpatch.pl

@@ -41,13 +41,13 @@ within() {
 	return 1
 }
 
-# report STATUS NAME [LOG]: report a test that ended with STATUS; show its log if it failed.
+# report STATUS NAME [LOG]: report a test that ended with STATUS; show the end of its log if it failed.
 report() {
 	if [ "$1" = 0 ]; then
 		ok "$2"
 	else
 		not_ok "$2"
-		[ -z "${3:-}" ] || comment <"$3"
+		[ -z "${3:-}" ] || tail -n 100 "$3" | comment
 	fi
 }
 
@@ -59,6 +59,19 @@ check() {
 	"$@" >"$RESULTS/said" 2>&1 || status=$?
 	report $status "$prefix$name" "$RESULTS/said"
 	return $status
+}
+
+# silent NAME COMMAND...: like check, and the command must print nothing.
+silent() {
+	name=$1
+	shift
+	check "$name" prints_nothing "$@"
+}
+prints_nothing() {
+	printed=$("$@" 2>&1) && [ -z "$printed" ] || {
+		echo "$printed"
+		return 1
+	}
 }
 
 # relay NAME COMMAND...: pass on the lines of a script that reports by itself, with $prefix before
