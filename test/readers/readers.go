@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strconv"
 
 	"github.com/containerd/cgroups"
@@ -30,19 +31,21 @@ func check(err error) {
 	}
 }
 
-func show(library, file, device string, handles, objects uint32) {
-	fmt.Println(library, file, device, handles, objects)
+// Each library has its own type of entries, or of pointers to entries, with the same fields.
+func show(library, file string, entries any) {
+	list := reflect.ValueOf(entries)
+	for i := 0; i < list.Len(); i++ {
+		entry := reflect.Indirect(list.Index(i))
+		fmt.Println(library, file, entry.FieldByName("Device"), entry.FieldByName("HcaHandles"),
+			entry.FieldByName("HcaObjects"))
+	}
 }
 
 func readRunc(path string) {
 	stats := runc.NewStats()
 	check(fscommon.RdmaGetStats(path, stats))
-	for _, entry := range stats.RdmaStats.RdmaLimit {
-		show("runc", "limit", entry.Device, entry.HcaHandles, entry.HcaObjects)
-	}
-	for _, entry := range stats.RdmaStats.RdmaCurrent {
-		show("runc", "current", entry.Device, entry.HcaHandles, entry.HcaObjects)
-	}
+	show("runc", "limit", stats.RdmaStats.RdmaLimit)
+	show("runc", "current", stats.RdmaStats.RdmaCurrent)
 }
 
 // A controller of v1 looks for the hierarchy in a folder with the name of the controller.
@@ -60,14 +63,9 @@ func readContainerd1(mountpoint, group string) {
 	containerd1(mountpoint, func(root string) {
 		check(cgroups.NewRdma(root).Stat(group, &stats))
 	})
-	if stats.Rdma == nil {
-		return
-	}
-	for _, entry := range stats.Rdma.Limit {
-		show("containerd", "limit", entry.Device, entry.HcaHandles, entry.HcaObjects)
-	}
-	for _, entry := range stats.Rdma.Current {
-		show("containerd", "current", entry.Device, entry.HcaHandles, entry.HcaObjects)
+	if stats.Rdma != nil {
+		show("containerd", "limit", stats.Rdma.Limit)
+		show("containerd", "current", stats.Rdma.Current)
 	}
 }
 
@@ -76,12 +74,8 @@ func readContainerd2(mountpoint, group string) {
 	check(err)
 	stats, err := manager.Stat()
 	check(err)
-	for _, entry := range stats.Rdma.Limit {
-		show("containerd-v2", "limit", entry.Device, entry.HcaHandles, entry.HcaObjects)
-	}
-	for _, entry := range stats.Rdma.Current {
-		show("containerd-v2", "current", entry.Device, entry.HcaHandles, entry.HcaObjects)
-	}
+	show("containerd-v2", "limit", stats.Rdma.Limit)
+	show("containerd-v2", "current", stats.Rdma.Current)
 }
 
 func setAll(mountpoint, group, device string, objects uint32) {
