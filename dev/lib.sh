@@ -282,17 +282,18 @@ patched_files() {
 }
 
 # apply_patch DIR PATCH: apply a patch. Do nothing if DIR already has the whole patch. Lines may
-# have moved, but not changed. In cgroup-v2.rst, the patch adds a line "include", which is then
-# replaced by the included file.
+# have moved, but not changed. In cgroup-v2.rst, the patch adds a line "include" after the heading
+# of a section, and the included file then replaces the section.
 apply_patch() {
 	exact="patch -d $1 -p1 -F0 -s -f --no-backup-if-mismatch"
 	[ -n "$(patched_files "$2")" ] || return 0
 	$exact --dry-run <"$2" >/dev/null || ! $exact -R --dry-run <"$2" >/dev/null || return 0
 	$exact <"$2" || return
 	guide=$1/Documentation/admin-guide/cgroup-v2.rst
-	[ ! -e "$guide" ] || sed -i "/^\.\. include:: cgroup-v2-rdma\.rst\$/{
-		r $ROOT/patches/cgroup-v2-rdma.rst
-		d
+	[ ! -e "$guide" ] || sed -i "/^\.\. include:: cgroup-v2-rdma/,/^[A-Z][A-Za-z]*\$/{
+		/^\.\. include/r $ROOT/patches/cgroup-v2-rdma.rst
+		/^[A-Z][A-Za-z]*\$/!d
+		s/^/\n/
 	}" "$guide"
 }
 
