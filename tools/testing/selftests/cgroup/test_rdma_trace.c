@@ -5,6 +5,8 @@
  * tracefs, failslab, and ip and rdma of iproute2.
  */
 #define _GNU_SOURCE
+#include <endian.h>
+#include <rdma/rdma_cma.h>
 #include <sys/mount.h>
 
 #include "../kselftest_harness.h"
@@ -186,6 +188,107 @@ TEST_F(test_rdmacg_trace, memory_is_told_in_bytes)
 	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_charge", tree->left, "mr_mem", 12288));
 	EXPECT_EQ(0, ibv_dereg_mr(mr));
 	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_uncharge", tree->left, "mr_mem", 12288));
+}
+
+/* Half of an RDMA WRITE of iWARP, as it is sent over TCP. */
+struct rdmacg_half_write {
+	__be16 length, control;
+	__be32 stag;
+	__be64 to;
+	char half[64];
+} __attribute__((packed));
+
+/* Connect to a listener of iWARP at @address without a QP. Returns the socket, or -1. */
+static int rdmacg_connect_tcp(struct sockaddr_in *address)
+{
+	/* The request has version 1, without markers, CRC and private data. */
+	static const char request[20] = "MPA ID Req Frame\0\1";
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (connect(fd, (struct sockaddr *)address, sizeof(*address)) ||
+	    write(fd, request, sizeof(request)) != sizeof(request))
+		return -1;
+	return fd;
+}
+
+/* Accept a connection with a new QP. Returns the connection, or NULL. */
+static struct rdma_cm_id *rdmacg_accept(struct rdma_cm_id *listener)
+{
+	struct ibv_qp_init_attr init = {
+		.qp_type = IBV_QPT_RC,
+		.cap = {
+			.max_send_wr = 1, .max_recv_wr = 1,
+			.max_send_sge = 1, .max_recv_sge = 1,
+		},
+	};
+	struct rdma_cm_id *id;
+
+	if (rdma_get_request(listener, &id))
+		return NULL;
+	return rdma_create_qp(id, NULL, &init) || rdma_accept(id, NULL) ? NULL : id;
+}
+
+/* Write the first half of a message to the start of @mr. The rest of the message follows later. */
+static bool rdmacg_write_half(int fd, struct ibv_mr *mr)
+{
+	volatile char *last = (char *)mr->addr + sizeof(((struct rdmacg_half_write *)0)->half) - 1;
+	struct rdmacg_half_write message = {
+		/* The header without the length, and both halves. */
+		.length = htobe16(14 + 2 * sizeof(message.half)),
+		/* A tagged message of DDP 1, and a write of RDMAP 1. */
+		.control = htobe16(0x8140),
+		.stag = htobe32(mr->rkey),
+		.to = htobe64((uintptr_t)mr->addr),
+	};
+	int i;
+
+	memset(message.half, 1, sizeof(message.half));
+	if (write(fd, &message, sizeof(message)) != sizeof(message))
+		return false;
+	for (i = 0; !*last && i < 2000; i++)
+		usleep(1000);
+	return *last;
+}
+
+/*
+ * A message that arrives keeps the memory of a deregistered MR. Soft-iWARP receives in a softirq,
+ * and the softirq must not uncharge the memory, because the domain's lock is taken with softirqs on.
+ */
+TEST_F(test_rdmacg_trace, no_softirq_uncharges_memory)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(18517) };
+	struct rdmacg_tree *tree = &self->tree;
+	struct rdma_cm_id *listener, *id;
+	struct ibv_mr *mr;
+	int fd, i;
+
+	if (strncmp(tree->device, "siw", 3))
+		SKIP(return, "only Soft-iWARP receives from a socket");
+	address.sin_addr.s_addr = rdmacg_find_address(self->context);
+	ASSERT_EQ(0, rdma_create_id(NULL, &listener, NULL, RDMA_PS_TCP));
+	ASSERT_EQ(0, rdma_bind_addr(listener, (struct sockaddr *)&address)) TH_LOG("%m");
+	ASSERT_EQ(0, rdma_listen(listener, 1));
+	fd = rdmacg_connect_tcp(&address);
+	ASSERT_LE(0, fd) TH_LOG("%m");
+	id = rdmacg_accept(listener);
+	ASSERT_NE(NULL, id) TH_LOG("%m");
+	mr = ibv_reg_mr(id->pd, rdmacg_pages(), 4096,
+			IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	ASSERT_NE(NULL, mr);
+	ASSERT_TRUE(rdmacg_write_half(fd, mr));
+	ASSERT_EQ(0, ibv_dereg_mr(mr));
+	ASSERT_EQ(4096, rdmacg_verbs(tree, tree->left, "mr_mem"));
+	/* Trace only softirqs, whose bit in the flags is 16. */
+	ASSERT_EQ(0, rdmacg_trace_write("events/rdmacg/filter", "common_flags & 16"));
+	rdmacg_trace_clear();
+	ASSERT_EQ(64, write(fd, rdmacg_pages(), 64));
+	for (i = 0; rdmacg_verbs(tree, tree->left, "mr_mem") && i < 2000; i++)
+		usleep(1000);
+	EXPECT_EQ(0, rdmacg_verbs(tree, tree->left, "mr_mem"));
+	EXPECT_EQ(0, rdmacg_count_events(""));
+	close(fd);
+	rdma_destroy_ep(id);
+	rdma_destroy_ep(listener);
 }
 
 /* The event of an uncharge shows the cgroup that was charged, even if the process has moved. */
