@@ -143,7 +143,10 @@ struct pools {
 
 extern const char * const pool_class_names[POOL_CLASSES];
 
-/* This file limits devices without limits of their own. Its pool is of device_default. */
+/*
+ * This file has the limit of each key for which a device has no limit of its own. Its pool is of
+ * device_default.
+ */
 #define POOL_FILE_DEFAULT "rdma.default"
 
 /* A name such as "rdma.verb.max", valid until the next call. */

@@ -52,8 +52,8 @@ void transaction_free(struct transaction *change);
  *	DEVICE [index=N] KEY=VALUE... | max | default
  *
  * VALUE is a number, a percentage of the device's capacity, or max. A number of bytes can have the
- * suffix K, M, G or T. DEVICE "default" stands for each device without limits of its own
- * (rdma.default). The word default removes the device's own limits.
+ * suffix K, M, G or T. DEVICE "default" stands for each device without a limit of its own for
+ * the key (rdma.default). The word default removes the device's own limits.
  */
 struct limit {
 	char *key;
