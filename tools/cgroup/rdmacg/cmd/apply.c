@@ -418,9 +418,9 @@ int cmd_apply(int argc, char **argv)
 	apply.nr_files = argv + argc - apply.files;
 	if (apply.check && apply.watch)
 		options_fail("apply", "--check and --watch exclude each other");
+	hierarchy_open(EXIT_FAILED);
 	if (!config_read(&apply.config, apply.files, apply.nr_files))
 		return EXIT_FAILED;
-	hierarchy_open(EXIT_FAILED);
 	if (apply.watch)
 		return apply_watch() ? EXIT_DONE : EXIT_FAILED;
 	apply_below("");

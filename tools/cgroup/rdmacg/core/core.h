@@ -234,6 +234,8 @@ char *hierarchy_resolve(const char *argument);
 /* The name of the cgroup of a process. A @pid of 0 stands for this process. */
 char *hierarchy_cgroup_of(pid_t pid);
 
+/* The rest of @path after the folder @prefix, or NULL if @path is not below it. */
+const char *hierarchy_below(const char *path, const char *prefix);
 /* Turn "/a//b/./c/" into "a/b/c". Returns NULL if a part is "..". The caller frees the result. */
 char *hierarchy_clean(const char *path);
 

@@ -155,8 +155,7 @@ void hierarchy_open(int status)
 			    file_exists(hierarchy.dir, "rdma.current");
 }
 
-/* The rest of @path after the folder @prefix, or NULL if @path is not below it. */
-static const char *hierarchy_below(const char *path, const char *prefix)
+const char *hierarchy_below(const char *path, const char *prefix)
 {
 	size_t length = strlen(prefix);
 

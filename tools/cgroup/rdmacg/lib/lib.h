@@ -90,7 +90,10 @@ void text_clip(char *text, size_t columns);
 void text_clip_middle(char *text, size_t columns);
 /* Decode a character of UTF-8. Returns its length, or 0 if it is not valid. */
 size_t text_decode(const char *text, uint32_t *character);
-/* Quote @text so that a shell reads it as one word. */
+/*
+ * Quote @text so that a shell reads it as one word. text_escape() does not change the result. A
+ * text with unprintable characters becomes $'...', which bash reads.
+ */
 char *text_quote(const char *text);
 
 /* Numbers as the files of the controller have them, and as people write and read them. */

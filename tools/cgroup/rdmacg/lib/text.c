@@ -24,7 +24,8 @@ size_t text_decode(const char *text, uint32_t *character)
 	before = uselocale(utf8);
 	length = mbrtowc(&wide, text, MB_LEN_MAX, &state);
 	uselocale(before);
-	if (length > MB_LEN_MAX)
+	/* The C library also decodes numbers above the largest character of Unicode. */
+	if (length > MB_LEN_MAX || wide > 0x10ffff)
 		return 0;
 	*character = wide;
 	return length;
@@ -184,14 +185,18 @@ char *text_quote(const char *text)
 	/* A word with only these characters needs no quotes in any shell. */
 	static const char plain[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+	char *shown __autofree = text_escape(text);
+	bool octal = strcmp(shown, text);
 	char *quoted, *to;
 
 	if (*text && !text[strspn(text, plain)])
 		return memory_string(text);
-	quoted = memory_zeroed(strlen(text) * 4 + 3, 1);
-	to = stpcpy(quoted, "'");
+	quoted = memory_zeroed(strlen(text) * 4 + 4, 1);
+	to = stpcpy(quoted, octal ? "$'" : "'");
 	for (; *text; text++) {
-		if (*text == '\'')
+		if (octal && (*text < ' ' || *text > '~' || strchr("'\\", *text)))
+			to += sprintf(to, "\\%03o", (unsigned char)*text);
+		else if (*text == '\'')
 			to = stpcpy(to, "'\\''");
 		else
 			*to++ = *text;

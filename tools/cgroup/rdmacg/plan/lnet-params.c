@@ -47,10 +47,10 @@ struct plan_input lnet_inputs[] = {
 
 /* No size depends on these parameters of o2iblnd_modparams.c in 2.8 to 2.17. */
 static const char *const lnet_idle[] = {
-	"cksum", "dev_failover", "dyndbg", "fmr_cache", "fmr_flush_trigger", "ib_mtu", "ipif_name",
-	"keepalive", "nscheds", "peer_buffer_credits", "peer_credits_hiw", "peer_timeout",
-	"pmr_pool_size", "require_privileged_port", "retry_count", "rnr_retry_count", "service",
-	"timeout", "tos", "use_fastreg_gaps", "use_privileged_port",
+	"cksum", "dev-failover", "dyndbg", "fmr-cache", "fmr-flush-trigger", "ib-mtu", "ipif-name",
+	"keepalive", "nscheds", "peer-buffer-credits", "peer-credits-hiw", "peer-timeout",
+	"pmr-pool-size", "require-privileged-port", "retry-count", "rnr-retry-count", "service",
+	"timeout", "tos", "use-fastreg-gaps", "use-privileged-port",
 };
 
 /* The profile in lustre/conf/ko2iblnd.conf from release 2.@first on. */
@@ -99,7 +99,7 @@ static bool lnet_set_idle(struct lnet_side *side, const char *name)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(lnet_idle); i++) {
-		if (strcmp(name, lnet_idle[i]))
+		if (!plan_is_name(name, lnet_idle[i]))
 			continue;
 		memory_extend(&side->idle, "%s%s", side->idle ? ", " : "", name);
 		return true;
@@ -288,7 +288,7 @@ void lnet_take_remote(struct lnet_side *far)
 		if (strcmp(plan.texts[i].name, "remote"))
 			continue;
 		rest = words;
-		while ((word = lnet_next_word(&rest, ",")))
+		while ((word = lnet_next_word(&rest, ", ")))
 			lnet_set_remote_word(far, word);
 	}
 }

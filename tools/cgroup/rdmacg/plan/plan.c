@@ -19,9 +19,19 @@ static const struct choice plan_common[] = {
 	{ 0 }
 };
 
+/* Refuse a name that apply does not accept in a section. */
+static void plan_take_cgroup(const char *text, void *to)
+{
+	char *name __autofree = hierarchy_clean(text);
+
+	(void)to;
+	if (!name || !*name)
+		options_fail("--cgroup", "%s: write the name of a cgroup below the root", text);
+	plan.cgroup = text;
+}
+
 static const struct choice plan_limits[] = {
-	{ "cgroup", 0, "CGROUP", "the cgroup that the limits are for", options_take_text,
-	  &plan.cgroup },
+	{ "cgroup", 0, "CGROUP", "the cgroup that the limits are for", plan_take_cgroup, NULL },
 	{ "device", 0, "DEVICE", "the device that the limits are for", plan_take_device,
 	  &plan.device },
 	{ 0 }
@@ -54,7 +64,8 @@ void plan_take_device(const char *text, void *to)
 	if (!line_next(&rest, &line) || *line.rest != '=')
 		options_fail(text, "is not a device; write NAME or 'NAME index=N'");
 	device_free(to);
-	device_copy(to, &line.device);
+	line.device.name = device_escape(line.device.name);
+	*(struct device *)to = line.device;
 }
 
 char *plan_read_file(const char *name)
@@ -62,7 +73,7 @@ char *plan_read_file(const char *name)
 	return file_read(AT_FDCWD, strcmp(name, "-") ? name : "/dev/stdin");
 }
 
-static bool plan_is_name(const char *name, const char *other)
+bool plan_is_name(const char *name, const char *other)
 {
 	for (; *name == *other || (*name == '_' && *other == '-'); name++, other++)
 		if (!*name)

@@ -152,7 +152,9 @@ extern const struct plan_form lnet_form, qemu_form, nccl_form, ucx_form, libfabr
 /* Compute a form with the words of the command line, and print the plan. Exits after an error. */
 int plan_run(const struct plan_form *form, int argc, char **argv);
 
-/* Find an input, or NULL. A _ in @name also stands for a -. */
+/* Whether the names are equal. A _ in @name also stands for a - in @other. */
+bool plan_is_name(const char *name, const char *other);
+/* Find an input by plan_is_name(), or NULL. */
 struct plan_input *plan_find_input(struct plan_input *inputs, const char *name);
 uint64_t plan_number(struct plan_input *inputs, const char *name);
 bool plan_is_given(struct plan_input *inputs, const char *name);

@@ -50,6 +50,7 @@ static char *config_section_end(char *text)
 static bool config_take_section(struct config_file *file, char *text)
 {
 	char *end = config_section_end(text);
+	const char *below;
 
 	free(file->section);
 	file->section = NULL;
@@ -59,7 +60,8 @@ static bool config_take_section(struct config_file *file, char *text)
 	}
 	*end = '\0';
 	text_unescape(text);
-	file->section = hierarchy_clean(text + 1);
+	below = hierarchy.path ? hierarchy_below(text + 1, hierarchy.path) : NULL;
+	file->section = hierarchy_clean(below ? below : text + 1);
 	if (!file->section)
 		say_error(text + 1, "a cgroup's name cannot have .. in it");
 	else if (!*file->section)

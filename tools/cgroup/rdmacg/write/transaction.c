@@ -132,7 +132,9 @@ void transaction_print(const struct transaction *change)
 		char *quoted_line __autofree = text_quote(line);
 		char *quoted_path __autofree = text_quote(path);
 
-		say_line("echo %s > %s", quoted_line, quoted_path);
+		/* The echo of some shells interprets a backslash. */
+		say_line("%s %s > %s", strchr(line, '\\') ? "printf '%s\\n'" : "echo", quoted_line,
+			 quoted_path);
 	}
 }
 
