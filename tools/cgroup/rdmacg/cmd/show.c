@@ -242,7 +242,8 @@ static void show_print(bool done)
 	if (hierarchy.partial)
 		say_note("limits of cgroups above / also apply, but are not visible here");
 	if (!show.rows && done)
-		say_note("no resource is used, limited or refused there; -a shows all resources");
+		say_note(show.all ? "there are no resources of a device" :
+			 "no resource is used, limited or refused there; -a shows all resources");
 }
 
 int cmd_show(int argc, char **argv)

@@ -19,14 +19,18 @@ enum select_shape {
 /* A complete id of a container has this number of digits in all runtimes. */
 #define SELECT_ID_LENGTH 64
 
+/* A shorter prefix of an id matches too many containers. */
+#define SELECT_SHORTEST_ID 4
+
 /* These patterns match the text before a word and behind a word. */
 #define SELECT_BEFORE	"(^|[^[:alnum:]])"
 #define SELECT_BEHIND	"([^[:alnum:]]|$)"
 
 /*
  * Extended regular expressions for the last part of a name, or for the whole name in case of
- * SELECT_STEP. ~ stands for the typed text, ~i for the text and further digits of an id, ~u for
- * the text with "_" or "-" in place of each "-", and ~s for the output of systemd-escape(1).
+ * SELECT_STEP. ~ stands for the typed text, ~i for the text and further digits of an id, ~p for
+ * the beginning of an id, ~u for the text with "_" or "-" in place of each "-", and ~s for the
+ * output of systemd-escape(1).
  */
 static const struct {
 	enum select_shape shape;
@@ -37,12 +41,13 @@ static const struct {
 	/* docker, podman, containerd, CRI-O, by cgroupfs or systemd, with any prefix and suffix */
 	{ SELECT_CONTAINER, SELECT_BEFORE "~i" SELECT_BEHIND },
 	/* docker, podman, containerd and CRI-O, with ids of another length */
-	{ SELECT_CONTAINER, "-~[^-]*\\.scope$" },
-	{ SELECT_CONTAINER, "^~$" },
-	/* LXC; systemd-nspawn; libvirt */
+	{ SELECT_CONTAINER, "-~p[^-]*\\.scope$" },
+	/* LXC, also by Proxmox, and a VM of Proxmox; systemd-nspawn; libvirt */
+	{ SELECT_CONTAINER, "^~(\\.scope)?$" },
 	{ SELECT_CONTAINER, "^lxc\\.payload\\.~$" },
-	{ SELECT_CONTAINER, "^machine-~s\\.scope$" },
+	{ SELECT_CONTAINER, "^(machine-~s\\.scope|systemd-nspawn@~s\\.service)$" },
 	{ SELECT_CONTAINER, "^machine-(qemu|lxc)\\\\x2d[0-9]+\\\\x2d~s\\.scope$" },
+	{ SELECT_CONTAINER, "^(qemu|lxc)-[0-9]+-~\\.libvirt-(qemu|lxc)$" },
 	/* the kubelet: kubepods-burstable-podUID.slice, podUID, and containerd's NAME:cri:ID */
 	{ SELECT_POD, "pod~u([^[:alnum:]_-]|$)" },
 	/* the monitors of podman and CRI-O */
@@ -97,13 +102,15 @@ static void select_put(char **to, char character, char how)
 static char *select_pattern(const char *shape, const char *text)
 {
 	size_t length = strlen(text);
+	bool is_id = strstr(shape, "~i");
 	char *pattern = NULL;
 
-	if (strstr(shape, "~i") && (length > SELECT_ID_LENGTH ||
-				    strspn(text, "0123456789abcdef") < length))
+	if (is_id && (length > SELECT_ID_LENGTH || strspn(text, "0123456789abcdef") < length))
+		return NULL;
+	if ((is_id || strstr(shape, "~p")) && length < SELECT_SHORTEST_ID)
 		return NULL;
 	for (; *shape; shape++) {
-		char how = *shape == '~' && strchr("ius", shape[1]) ? shape[1] : 0;
+		char how = *shape == '~' && strchr("ipus", shape[1]) ? shape[1] : 0;
 		const char *from = text;
 
 		if (*shape != '~') {
@@ -150,9 +157,6 @@ size_t select_step_end(const char *name)
 	return found;
 }
 
-/* A shorter prefix of an id matches too many containers. */
-#define SELECT_SHORTEST_ID 4
-
 struct select_kind {
 	const char *name;
 	/* The pattern of names, for kinds that are searched in the tree. */
@@ -183,10 +187,6 @@ static void select_add(const char *text, void *to)
 		/* Skip the scheme that kubectl, podman and crictl print, such as docker://. */
 		scheme = strstr(text, "://");
 		select->text = scheme ? scheme + strlen("://") : text;
-		if (strlen(select->text) < SELECT_SHORTEST_ID)
-			options_fail(select->text,
-				     "type at least %d characters of a container's id",
-				     SELECT_SHORTEST_ID);
 	}
 	if (select->kind != &select_pid)
 		return;
@@ -234,6 +234,11 @@ static bool select_search(const struct select *select, bool (*visit)(const char 
 	cgroup_close(walk.top);
 	regfree(&wanted);
 	regfree(&monitors);
+	if (!found && select->kind == &select_container &&
+	    strlen(select->text) < SELECT_SHORTEST_ID)
+		options_fail(select->text,
+			     "no container has this name; type at least %d characters of an id",
+			     SELECT_SHORTEST_ID);
 	if (!found)
 		say_error(select->text, "no cgroup below %s belongs to this %s; is it running?",
 			  hierarchy.path, select->kind->name);
