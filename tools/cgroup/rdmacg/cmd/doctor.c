@@ -172,19 +172,20 @@ static void doctor_look_for_devx(const struct cgroup *cgroup, const struct slot 
 		doctor_say(doctor_warning, "devx",
 			   "%s limits qp on %s, but not driver_object, of which it has %" PRIu64
 			   ": DevX creates these objects besides queue pairs, memory and flows",
-			   cgroup_name(cgroup), qp->pool->device.name, objects->usage);
+			   cgroup_name(cgroup), device_text(&qp->pool->device), objects->usage);
 }
 
 /* Check one slot. Runtimes read rdma.max as 32 bits for their statistics. */
 static void doctor_look_at_slot(const struct cgroup *cgroup, const struct slot *slot)
 {
-	const char *name = cgroup_name(cgroup), *device = slot->pool->device.name;
+	const char *name = cgroup_name(cgroup), *device;
 
 	doctor.limited |= slot->max != NUMBER_MAX;
 	if (cgroup->parent)
 		doctor_add(cgroup, slot);
 	if (slot->max == NUMBER_MAX)
 		return;
+	device = device_text(&slot->pool->device);
 	if (slot->class == POOL_HCA && slot->max > UINT32_MAX)
 		doctor_say(doctor_warning, "readers",
 			   "%s limits %s on %s to %" PRIu64
@@ -228,13 +229,13 @@ static void doctor_check_sum(const struct slot *sum)
 	if (sum->tally)
 		doctor_say(doctor_warning, "capacity",
 			   "%s top-level cgroups have no limit of %s on %s at any depth, and can use up what others are allowed",
-			   number_text(sum->tally, false), sum->key, device->name);
+			   number_text(sum->tally, false), sum->key, device_text(device));
 	if (kernel < all && sum->max <= all - kernel)
 		return;
 	doctor_say(doctor_warning, "capacity",
 		   "limits of %s on %s add up to %" PRIu64 "; the capacity is %" PRIu64
 		   ", and kernel users have %" PRIu64,
-		   sum->key, device->name, sum->max, all, kernel);
+		   sum->key, device_text(device), sum->max, all, kernel);
 }
 
 static void doctor_check_capacity(void)

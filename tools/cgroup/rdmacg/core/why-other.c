@@ -251,6 +251,8 @@ void other_devices(struct json_object *answer)
 #define LOG_RECORD	8192
 /* Print at most this many lines, the last ones. */
 #define LOG_LINES	5
+/* The level of warnings. Errors have lower levels. */
+#define LOG_WARNING	4
 
 /* Words that identify a line of the log, and its meaning. The most specific words come first. */
 static const struct {
@@ -265,19 +267,21 @@ static const struct {
 	{ "status internal error", "the firmware failed; look at the adapter's health" },
 	{ "no more", "the device has no free objects of this resource" },
 	{ "exceed", "a maximum of the device is exceeded" },
+	{ "timeout", "the adapter did not answer in time; look at its health" },
+	{ "timed", "the adapter did not answer in time; look at its health" },
 	{ "failed", "the device or its driver refused this" },
 	{ "error", "the device or its driver reported an error" },
 };
 
-/* The meaning of a line, in plain words. */
-static const char *log_meaning(const char *line)
+/* The meaning of a line, in plain words, or NULL if the line reports no failure. */
+static const char *log_meaning(const char *line, unsigned int level)
 {
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(log_meanings); i++)
 		if (strcasestr(line, log_meanings[i].words))
 			return log_meanings[i].meaning;
-	return NULL;
+	return level <= LOG_WARNING ? "a warning or an error of the driver" : NULL;
 }
 
 /*
@@ -299,15 +303,16 @@ static char *log_bus_name(const char *device)
 	return memory_string(slash ? slash + 1 : link);
 }
 
-/* Whether the line has the name, with no letter or digit before it, and no digit after it. */
+/* Whether the line has the name, with no letter or digit before or after it. */
 static bool log_has_name(const char *line, const char *name)
 {
+	static const char letters[] = "_abcdefghijklmnopqrstuvwxyz0123456789";
 	size_t length = strlen(name);
 	const char *at = line;
 
 	while ((at = strstr(at, name))) {
-		if ((at == line || !strchr("_abcdefghijklmnopqrstuvwxyz0123456789", at[-1])) &&
-		    (at[length] < '0' || at[length] > '9'))
+		if ((at == line || !strchr(letters, at[-1])) &&
+		    (!at[length] || !strchr(letters, at[length])))
 			return true;
 		at += length;
 	}
@@ -316,17 +321,18 @@ static bool log_has_name(const char *line, const char *name)
 
 /*
  * The text of a record "PRIORITY,NUMBER,MICROSECONDS,...;TEXT\n...", or NULL if the record is too
- * old.
+ * old. The lowest 3 bits of the priority are the level.
  */
-static char *log_text(char *record)
+static char *log_text(char *record, unsigned int *level)
 {
 	char *text = strchr(record, ';');
 	int64_t oldest = clock_now() - LOG_MINUTES * 60000LL;
 	uint64_t when;
 
-	if (!text || sscanf(record, "%*u,%*u,%" SCNu64, &when) != 1 ||
+	if (!text || sscanf(record, "%u,%*u,%" SCNu64, level, &when) != 2 ||
 	    (int64_t)(when / 1000) < oldest)
 		return NULL;
+	*level &= 7;
 	text++;
 	text[strcspn(text, "\n")] = '\0';
 	return text;
@@ -339,6 +345,7 @@ static char *log_text(char *record)
 static char **log_read(int fd, const char *device, const char *bus, size_t *count)
 {
 	char record[LOG_RECORD], **lines = NULL, **line, *text;
+	unsigned int level;
 	ssize_t got;
 
 	for (;;) {
@@ -349,8 +356,8 @@ static char **log_read(int fd, const char *device, const char *bus, size_t *coun
 		if (got <= 0)
 			return lines;
 		record[got] = '\0';
-		text = log_text(record);
-		if (!text || !log_meaning(text) ||
+		text = log_text(record, &level);
+		if (!text || !log_meaning(text, level) ||
 		    (!log_has_name(text, device) && !(bus && log_has_name(text, bus))))
 			continue;
 		line = memory_append(&lines, count, sizeof(*line));
@@ -377,7 +384,7 @@ static struct json_object *other_device_log(const char *device)
 	for (i = 0; i < count; free(lines[i++])) {
 		if (i + LOG_LINES < count)
 			continue;
-		meaning = log_meaning(lines[i]);
+		meaning = log_meaning(lines[i], LOG_WARNING);
 		say_text("The kernel's log on %s: \"%s\": %s.", device, lines[i], meaning);
 		json_append(array, "text:s meaning:s", lines[i], meaning);
 	}
@@ -433,7 +440,8 @@ void other_counted(struct json_object *answer)
 		if (!slot->usage || slot->max == NUMBER_MAX ||
 		    netlink_find(&slot->pool->device, slot->key))
 			continue;
-		json_append(array, "device:s resource:s count:u capacity:l", device, slot->key,
+		json_append(array, "device:s index:o resource:s count:u capacity:l",
+			    slot->pool->device.name, device_index(&slot->pool->device), slot->key,
 			    slot->usage, slot->max);
 		say_text("Device %s: cgroups have %s of %s %s%s.", device,
 			 number_text(slot->usage, bytes), number_text(slot->max, bytes),

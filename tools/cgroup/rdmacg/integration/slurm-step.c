@@ -92,9 +92,10 @@ static struct cgroup *step_open(void)
 	step_name = memory_format("%.*s", (int)length, name);
 	if (length)
 		return cgroup_open(step_name);
-	say_error("slurmstepd",
-		  "runs in %s, which is not below the cgroup of a job's step; set ProctrackType=proctrack/cgroup in slurm.conf",
-		  *name ? name : "/");
+	say_error("slurmstepd", "runs in %s, which is not below the cgroup of a job's step; %s",
+		  *name ? name : "/", hierarchy.v2 ?
+		  "set ProctrackType=proctrack/cgroup in slurm.conf" :
+		  "Slurm needs cgroup v2 for that");
 	return NULL;
 }
 
@@ -182,7 +183,7 @@ static void step_print(struct cgroup *cgroup)
 		char *refused __autofree = step_list(pool, true);
 
 		if (peaks || refused)
-			say_line("%s: peaks:%s; refused:%s", pool->device.name,
+			say_line("%s: peaks:%s; refused:%s", device_text(&pool->device),
 				 peaks ? peaks : " none", refused ? refused : " none");
 	}
 }

@@ -119,8 +119,9 @@ bool limits_parse(struct limits *limits, const char *device, char * const *words
 	memset(limits, 0, sizeof(*limits));
 	limits->device.is_default = !strcmp(device, device_default.name);
 	limits->device.name = device_escape(device);
-	if (!*device) {
-		say_error("device", "the name is empty");
+	if (!*device || strchr(device, '=')) {
+		say_error(*device ? device : "device",
+			  "is not the name of a device; write DEVICE KEY=VALUE...");
 		return false;
 	}
 	for (i = 0; i < count; i++)
@@ -211,7 +212,7 @@ bool limits_value(const struct device *device, const struct limit *limit, uint64
 	if (all == NUMBER_MAX) {
 		say_error(limit->key,
 			  "the capacity of %s is unknown; write a number, not a percentage",
-			  device->name);
+			  device_text(device));
 		return false;
 	}
 	*value = number_scale(all, limit->value, LIMITS_WHOLE);
@@ -236,7 +237,7 @@ bool limits_check_keys(const struct limits *limits, const struct pool *pool)
 		if (pool->slots[j].has & POOL_BIT(POOL_MAX))
 			memory_extend(&list, "%s%s", list ? ", " : "", pool->slots[j].key);
 	say_error(limits->limits[i].key, "%s has no limit of that name here; there are: %s",
-		  pool->device.name, list ? list : "none");
+		  device_text(&pool->device), list ? list : "none");
 	return false;
 }
 
@@ -298,7 +299,7 @@ static bool limits_add_keys(const struct limits *limits, const struct cgroup *cg
 			say_warning(cgroup_name(cgroup),
 				    "%s=%" PRIu64 " on %s is less than the usage, %" PRIu64
 				    ": existing objects stay, new ones are refused",
-				    key, value, limits->device.name, slot->usage);
+				    key, value, device_text(&pool->device), slot->usage);
 		limits_add_key(&lines[is_default ? 0 : slot->class], key, value, before);
 	}
 	return true;
