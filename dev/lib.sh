@@ -150,9 +150,7 @@ build_verbs_hold() {
 
 # The programs among the kselftests that are ours.
 rdma_tests() {
-	for source in "$ROOT"/tools/testing/selftests/cgroup/test_rdma*.c; do
-		basename "$source" .c
-	done
+	basename -s .c "$ROOT"/tools/testing/selftests/cgroup/test_rdma*.c
 }
 
 # tracked PATTERN...: print the project's files that have one of these names, are in one of these
