@@ -6,31 +6,16 @@
 #ifndef RDMA_RDS_UTIL_H
 #define RDMA_RDS_UTIL_H
 
-#include <arpa/inet.h>
-#include <linux/rds.h>
-#include <sys/mman.h>
-
 #include "rdma_actor_util.h"
-
-#ifndef AF_RDS
-#define AF_RDS 21
-#endif
+#include "rdma_rds_socket_util.h"
 
 /* RDS waits at most the time in this file before it retries a connection. */
 #define RDMACG_MAX_DELAY "/proc/sys/net/rds/reconnect_max_delay_ms"
 
 #define MIB (1024 * 1024)
-#define RDMACG_MAX_REGIONS 64
 
 /* The address of the device. Its network is reserved for tests. */
 static char rdmacg_address[INET_ADDRSTRLEN];
-
-/* The socket and the regions of an actor. */
-static struct {
-	int fd;
-	int nr_regions;
-	rds_rdma_cookie_t cookies[RDMACG_MAX_REGIONS];
-} rdmacg_own = { .fd = -1 };
 
 enum rdmacg_verb {
 	/* Open a socket, and send a byte to itself. The argument is the type of service. */
@@ -49,24 +34,6 @@ enum rdmacg_verb {
 	RDMACG_BIND_IB,
 };
 
-static inline int rdmacg_open_rds(int tos, int transport)
-{
-	struct sockaddr_in own = {
-		.sin_family = AF_INET, .sin_addr.s_addr = inet_addr(rdmacg_address),
-	};
-	unsigned char byte = tos;
-
-	rdmacg_own.fd = socket(AF_RDS, SOCK_SEQPACKET, 0);
-	if (rdmacg_own.fd < 0)
-		return -errno;
-	if (transport != RDS_TRANS_NONE &&
-	    setsockopt(rdmacg_own.fd, SOL_RDS, SO_RDS_TRANSPORT, &transport, sizeof(transport)))
-		return -errno;
-	if (bind(rdmacg_own.fd, (void *)&own, sizeof(own)))
-		return -errno;
-	return ioctl(rdmacg_own.fd, SIOCRDSSETTOS, &byte) ? -errno : 0;
-}
-
 /* The transport of the latest socket. */
 static inline int rdmacg_transport(void)
 {
@@ -76,55 +43,6 @@ static inline int rdmacg_transport(void)
 	if (getsockopt(rdmacg_own.fd, SOL_RDS, SO_RDS_TRANSPORT, &transport, &length) < 0)
 		return -errno;
 	return transport;
-}
-
-/* Send a message with @control from the latest socket to itself. */
-static inline int rdmacg_send_message(void *control, size_t size)
-{
-	struct iovec iov = { .iov_base = "x", .iov_len = 1 };
-	struct sockaddr_in address;
-	socklen_t length = sizeof(address);
-	struct msghdr msg = {
-		.msg_name = &address, .msg_namelen = sizeof(address),
-		.msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = control, .msg_controllen = size,
-	};
-
-	if (getsockname(rdmacg_own.fd, (void *)&address, &length))
-		return -errno;
-	return sendmsg(rdmacg_own.fd, &msg, MSG_DONTWAIT) == 1 ? 0 : -errno;
-}
-
-static inline int rdmacg_map_one(size_t bytes)
-{
-	rds_rdma_cookie_t *cookie = &rdmacg_own.cookies[rdmacg_own.nr_regions];
-	char control[CMSG_SPACE(sizeof(struct rds_get_mr_args))] = "";
-	struct rds_get_mr_args args = { .vec.bytes = bytes, .cookie_addr = (uintptr_t)cookie };
-	struct cmsghdr *cmsg = (struct cmsghdr *)control;
-	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			    -1, 0);
-	int ret;
-
-	if (memory == MAP_FAILED)
-		return -errno;
-	args.vec.addr = (uintptr_t)memory;
-	cmsg->cmsg_level = SOL_RDS;
-	cmsg->cmsg_type = RDS_CMSG_RDMA_MAP;
-	cmsg->cmsg_len = CMSG_LEN(sizeof(args));
-	memcpy(CMSG_DATA(cmsg), &args, sizeof(args));
-	ret = rdmacg_send_message(control, sizeof(control));
-	/* The region keeps the pages after munmap(). */
-	munmap(memory, bytes);
-	if (!ret)
-		rdmacg_own.nr_regions++;
-	return ret;
-}
-
-static inline int rdmacg_free_one(void)
-{
-	struct rds_free_mr_args args = { .cookie = rdmacg_own.cookies[--rdmacg_own.nr_regions] };
-
-	return setsockopt(rdmacg_own.fd, SOL_RDS, RDS_FREE_MR, &args, sizeof(args)) ? -errno : 0;
 }
 
 static inline int rdmacg_receive(void)
@@ -146,7 +64,7 @@ static inline int rdmacg_act(int verb, int argument)
 
 	switch (verb) {
 	case RDMACG_SEND:
-		ret = rdmacg_open_rds(argument, RDS_TRANS_NONE);
+		ret = rdmacg_open_rds(rdmacg_address, argument, RDS_TRANS_NONE);
 		return ret ?: rdmacg_send_message(NULL, 0);
 	case RDMACG_SEND_MORE:
 		for (ret = 0; !ret && argument--; )
@@ -155,13 +73,14 @@ static inline int rdmacg_act(int verb, int argument)
 	case RDMACG_RECEIVE:
 		return rdmacg_receive();
 	case RDMACG_MAP:
-		return rdmacg_map_one(argument);
+		return rdmacg_map_one(argument, 0);
 	case RDMACG_FREE:
-		return rdmacg_free_one();
+		return rdmacg_free_one(0);
 	case RDMACG_TRANSPORT:
-		return rdmacg_open_rds(argument, RDS_TRANS_NONE) ?: rdmacg_transport();
+		ret = rdmacg_open_rds(rdmacg_address, argument, RDS_TRANS_NONE);
+		return ret ?: rdmacg_transport();
 	default:
-		return rdmacg_open_rds(argument, RDS_TRANS_IB);
+		return rdmacg_open_rds(rdmacg_address, argument, RDS_TRANS_IB);
 	}
 }
 
