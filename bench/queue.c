@@ -3,17 +3,14 @@
  * This module gives rxe0 of Soft-RoCE the command queue of an adapter. The commands that create,
  * change and destroy PDs, AHs, CQs, QPs and MRs pass through one queue. Each command takes the same
  * time in the queue, and then rxe executes it. The process that gave the command sleeps meanwhile,
- * so processes share the queue and not the processor.
+ * so processes share the queue and not the processor. The command that destroys an object takes the
+ * time of two commands, also for the creation, because callbacks that create differ between bases.
  *
  * The queue is only a point in time, at which all commands so far are finished. A new command moves
  * this point by the time of a command. If the point is in the past, it first moves to the present.
  * So commands keep the order of arrival, and a late timer of the guest does not delay the queue. A
  * mutex would not keep the order, and a process that sleeps too long with the mutex would delay all
- * others.
- *
- * The parameter usec is the time of a command; 0 turns the queue off. The parameter commands shows
- * the number of commands. The parameter late_ns shows the sum of the nanoseconds from the end of
- * each command to the return of its process. The module and the device stay until the guest ends.
+ * others. The module and the device stay until the guest ends.
  */
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
@@ -26,12 +23,13 @@ static unsigned int usec;
 module_param(usec, uint, 0644);
 MODULE_PARM_DESC(usec, "microseconds that each command takes, or 0");
 
+/* The lock guards the three variables below. */
 static DEFINE_SPINLOCK(queue_lock);
-static u64 queue_done_at;	/* guarded by queue_lock */
-static unsigned long commands;	/* guarded by queue_lock */
-static unsigned long late_ns;	/* guarded by queue_lock */
+static u64 queue_done_at;
+static unsigned long commands;
 module_param(commands, ulong, 0444);
 MODULE_PARM_DESC(commands, "how many there were");
+static unsigned long late_ns;
 module_param(late_ns, ulong, 0444);
 MODULE_PARM_DESC(late_ns, "sum of what their processes woke up too late");
 
@@ -68,51 +66,31 @@ static void queue_wait(void)
 	spin_unlock(&queue_lock);
 }
 
-static int queue_alloc_pd(struct ib_pd *pd, struct ib_udata *udata)
+/* Wait for the creation and the destruction of an object. */
+static void queue_wait_twice(void)
 {
 	queue_wait();
-	return queue_ops->alloc_pd(pd, udata);
+	queue_wait();
 }
 
 static int queue_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
-	queue_wait();
+	queue_wait_twice();
 	return queue_ops->dealloc_pd(pd, udata);
-}
-
-static int queue_create_user_ah(struct ib_ah *ah, struct rdma_ah_init_attr *attr,
-				struct ib_udata *udata)
-{
-	queue_wait();
-	return queue_ops->create_user_ah(ah, attr, udata);
 }
 
 /* A caller without RDMA_DESTROY_AH_SLEEPABLE, such as a kernel user, must not sleep. */
 static int queue_destroy_ah(struct ib_ah *ah, u32 flags)
 {
 	if (flags & RDMA_DESTROY_AH_SLEEPABLE)
-		queue_wait();
+		queue_wait_twice();
 	return queue_ops->destroy_ah(ah, flags);
-}
-
-static int queue_create_cq(struct ib_cq *cq, const struct ib_cq_init_attr *attr,
-			   struct uverbs_attr_bundle *attrs)
-{
-	queue_wait();
-	return queue_ops->create_cq(cq, attr, attrs);
 }
 
 static int queue_destroy_cq(struct ib_cq *cq, struct ib_udata *udata)
 {
-	queue_wait();
+	queue_wait_twice();
 	return queue_ops->destroy_cq(cq, udata);
-}
-
-static int queue_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
-			   struct ib_udata *udata)
-{
-	queue_wait();
-	return queue_ops->create_qp(qp, attr, udata);
 }
 
 static int queue_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
@@ -124,30 +102,13 @@ static int queue_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 
 static int queue_destroy_qp(struct ib_qp *qp, struct ib_udata *udata)
 {
-	queue_wait();
+	queue_wait_twice();
 	return queue_ops->destroy_qp(qp, udata);
 }
 
-/* Since 6.17, a registration of memory can name a steering tag. */
-#ifdef QUEUE_DMAH
-static struct ib_mr *queue_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 address,
-				       int access, struct ib_dmah *dmah, struct ib_udata *udata)
-{
-	queue_wait();
-	return queue_ops->reg_user_mr(pd, start, length, address, access, dmah, udata);
-}
-#else
-static struct ib_mr *queue_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 address,
-				       int access, struct ib_udata *udata)
-{
-	queue_wait();
-	return queue_ops->reg_user_mr(pd, start, length, address, access, udata);
-}
-#endif
-
 static int queue_dereg_mr(struct ib_mr *mr, struct ib_udata *udata)
 {
-	queue_wait();
+	queue_wait_twice();
 	return queue_ops->dereg_mr(mr, udata);
 }
 
@@ -161,16 +122,11 @@ static int queue_add(struct ib_device *ibdev)
 	queue_ops = kmemdup(&ibdev->ops, sizeof(ibdev->ops), GFP_KERNEL);
 	if (!queue_ops)
 		return -ENOMEM;
-	ibdev->ops.alloc_pd = queue_alloc_pd;
 	ibdev->ops.dealloc_pd = queue_dealloc_pd;
-	ibdev->ops.create_user_ah = queue_create_user_ah;
 	ibdev->ops.destroy_ah = queue_destroy_ah;
-	ibdev->ops.create_cq = queue_create_cq;
 	ibdev->ops.destroy_cq = queue_destroy_cq;
-	ibdev->ops.create_qp = queue_create_qp;
 	ibdev->ops.modify_qp = queue_modify_qp;
 	ibdev->ops.destroy_qp = queue_destroy_qp;
-	ibdev->ops.reg_user_mr = queue_reg_user_mr;
 	ibdev->ops.dereg_mr = queue_dereg_mr;
 	return 0;
 }
