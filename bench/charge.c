@@ -1,52 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The kernel part of the benchmark of the RDMA cgroup controller. Both this project's controller
- * and stock are measured with this source.
- *
- * A process writes a line "DEVICE SPREAD SLOTS MS THREADS LATENCY" to /proc/rdmacg_bench, and reads
- * the result from the same open file. The write charges and uncharges the process for MS
- * milliseconds, as the IB core does, and measures the time:
+ * The kernel part of the benchmark of this project's controller and of stock. A process writes a
+ * line "DEVICE SPREAD SLOTS MS THREADS LATENCY" to /proc/rdmacg_bench, and reads the result from
+ * the same open file. The write charges and uncharges the process for MS milliseconds, as the IB
+ * core does, and measures the time:
  *
  *	DEVICE		the number of the first test device
  *	SPREAD		the number of devices, which are charged in turn
  *	SLOTS		resources in one charge, of one unit each (more than 1 only for ours)
  *	THREADS		wait until this number of processes has arrived, then start at once
- *	LATENCY		0, or 1: time each charge alone, and print percentiles of the last charges
+ *	LATENCY		0, or 1: also time each charge alone, and print percentiles in ticks
  *
- * Without LATENCY, the result has the number of pairs of a charge and an uncharge, the number of
- * refused pairs, the start and the end in ns, and the least ticks of the time stamp counter for a
- * pair. Ticks are instructions if the machine's clock counts instructions.
- *
- * During the measurement, a unit of each resource of each device stays charged, as if a program had
- * the device open.
+ * The result has the number of pairs of a charge and an uncharge, the number of refused pairs, the
+ * start and the end in ns, and the least ticks of the time stamp counter for a pair. Ticks are
+ * instructions if the machine's clock counts instructions. During the measurement, a unit of each
+ * resource of each device stays charged, as if a program had the device open.
  *
  * A charge takes a reference to its cgroup. User-Mode Linux with SMP makes two system calls for
- * each per-CPU reference, which would hide all other costs. So for ours and for stock, the
- * benchmark makes the counter of references a plain atomic, which all processes of a cgroup share.
- * The benchmark does not measure the IB core and the driver around a charge.
+ * each per-CPU reference, which would hide all other costs. So the benchmark makes the counter of
+ * references a plain atomic, which all processes of a cgroup share. The benchmark does not measure
+ * the IB core and the driver around a charge.
  */
 #include <linux/atomic.h>
 #include <linux/cgroup.h>
 #include <linux/cgroup_rdma.h>
+#include <linux/fs.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/proc_fs.h>
 #include <linux/sched/signal.h>
-#include <linux/slab.h>
 #include <linux/sort.h>
-#include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
 #define BENCH_BATCH	512
+#define BENCH_TIMED	16	/* a short batch, because each charge may wait long */
 #define BENCH_SAMPLES	400000
 
 static unsigned int devices = 1;
 module_param(devices, uint, 0444);
 MODULE_PARM_DESC(devices, "how many devices to make up: bench0, bench1, ...");
 
-static struct rdmacg_device *bench_devices;
-static char (*bench_names)[16];
-static atomic_t bench_come, bench_gone;
+static struct bench_device {
+	struct rdmacg_device rdmacg;
+	char name[16];
+} *bench_devices;
+static atomic_t bench_come;
+static atomic_t bench_started;	/* measurements */
 
 #ifdef RDMACG_MAX_SLOTS /* this project's controller */
 
@@ -82,23 +81,6 @@ static int bench_register(struct rdmacg_device *device)
 	return rdmacg_register_device(device, &table, 1);
 }
 
-static int bench_charge(struct rdma_cgroup **owner, struct rdmacg_device *device,
-			unsigned int slots)
-{
-	if (slots == 1)
-		return rdmacg_try_charge(owner, device, RDMACG_RESOURCE_HCA_OBJECT);
-	return rdmacg_try_charge_set(owner, device, bench_set, slots);
-}
-
-static void bench_uncharge(struct rdma_cgroup *owner, struct rdmacg_device *device,
-			   unsigned int slots)
-{
-	if (slots == 1)
-		rdmacg_uncharge(owner, device, RDMACG_RESOURCE_HCA_OBJECT);
-	else
-		rdmacg_uncharge_set(owner, device, bench_set, slots);
-}
-
 #else /* stock */
 
 #define BENCH_SLOTS 1
@@ -109,37 +91,48 @@ static int bench_register(struct rdmacg_device *device)
 	return 0;
 }
 
+#endif
+
 static int bench_charge(struct rdma_cgroup **owner, struct rdmacg_device *device,
 			unsigned int slots)
 {
+#ifdef RDMACG_MAX_SLOTS
+	if (slots > 1)
+		return rdmacg_try_charge_set(owner, device, bench_set, slots);
+#endif
 	return rdmacg_try_charge(owner, device, RDMACG_RESOURCE_HCA_OBJECT);
 }
 
 static void bench_uncharge(struct rdma_cgroup *owner, struct rdmacg_device *device,
 			   unsigned int slots)
 {
+#ifdef RDMACG_MAX_SLOTS
+	if (slots > 1) {
+		rdmacg_uncharge_set(owner, device, bench_set, slots);
+		return;
+	}
+#endif
 	rdmacg_uncharge(owner, device, RDMACG_RESOURCE_HCA_OBJECT);
 }
 
-#endif
-
 struct bench_run {
 	unsigned int device, spread, slots, ms, threads, latency;
-	struct rdma_cgroup **held;
 	u32 *samples;
-	char result[128];
 };
 
-/* Run a batch of pairs, after @first earlier pairs. Returns the number of refusals. */
-static unsigned int bench_batch(const struct bench_run *run, unsigned int first)
+/*
+ * Run a batch of pairs, after @first earlier pairs. Returns the number of refusals. The function is
+ * not inline, because the compiler would make a faster loop for each number of slots.
+ */
+static noinline unsigned int bench_batch(const struct bench_run *run, unsigned int first)
 {
-	struct rdmacg_device *device = &bench_devices[run->device];
+	struct rdmacg_device *device = &bench_devices[run->device].rdmacg;
 	struct rdma_cgroup *owner;
 	unsigned int i, refused = 0;
 
 	for (i = 0; i < BENCH_BATCH; i++) {
 		if (run->spread > 1)
-			device = &bench_devices[run->device + (first + i) % run->spread];
+			device = &bench_devices[run->device + (first + i) % run->spread].rdmacg;
 		if (bench_charge(&owner, device, run->slots))
 			refused++;
 		else
@@ -148,24 +141,25 @@ static unsigned int bench_batch(const struct bench_run *run, unsigned int first)
 	return refused;
 }
 
-static void bench_pairs(struct bench_run *run)
+/* Run a shorter batch, after @sample earlier charges, and store the ticks of each. */
+static unsigned int bench_timed_batch(const struct bench_run *run, u64 sample)
 {
-	u64 start = ktime_get_ns(), now, end = start + run->ms * (u64)NSEC_PER_MSEC;
-	u64 pairs = 0, refused = 0, least = U64_MAX, ticks;
+	struct rdmacg_device *device = &bench_devices[run->device].rdmacg;
+	struct rdma_cgroup *owner;
+	unsigned int i, refused = 0;
+	u64 start;
 
-	do {
-		ticks = __builtin_ia32_rdtsc();
-		refused += bench_batch(run, pairs);
-		/* Interrupts and cold caches make some batches longer. */
-		least = min(least, __builtin_ia32_rdtsc() - ticks);
-		pairs += BENCH_BATCH;
-		/* Let other processes run, because there may be more processes than processors. */
-		cond_resched();
-		now = ktime_get_ns();
-	} while (now < end && !signal_pending(current));
-	snprintf(run->result, sizeof(run->result),
-		 "pairs=%llu refused=%llu start=%llu end=%llu ticks=%llu\n",
-		 pairs, refused, start, now, least / BENCH_BATCH);
+	for (i = 0; i < BENCH_TIMED; i++) {
+		start = __builtin_ia32_rdtsc();
+		if (bench_charge(&owner, device, run->slots)) {
+			refused++;
+			continue;
+		}
+		run->samples[sample++ % BENCH_SAMPLES] =
+			min_t(u64, __builtin_ia32_rdtsc() - start, U32_MAX);
+		bench_uncharge(owner, device, run->slots);
+	}
+	return refused;
 }
 
 static int bench_compare(const void *a, const void *b)
@@ -173,91 +167,77 @@ static int bench_compare(const void *a, const void *b)
 	return *(const u32 *)a < *(const u32 *)b ? -1 : *(const u32 *)a > *(const u32 *)b;
 }
 
-static int bench_latency(struct bench_run *run)
+/* Returns the length of the result. */
+static int bench_print_samples(u32 *samples, u64 count, char *result)
 {
-	u64 end = ktime_get_ns() + run->ms * (u64)NSEC_PER_MSEC;
-	struct rdmacg_device *device = &bench_devices[run->device];
-	struct rdma_cgroup *owner;
-	u64 start, count = 0;
-	unsigned int n, i;
+	unsigned int n = min_t(u64, count, BENCH_SAMPLES);
+
+	if (!n)
+		return 0;
+	sort(samples, n, sizeof(u32), bench_compare, NULL);
+	return sprintf(result, " p50=%u p99=%u p999=%u worst=%u", samples[n / 2],
+		       samples[n - 1 - n / 100], samples[n - 1 - n / 1000], samples[n - 1]);
+}
+
+static int bench_measure(const struct bench_run *run, char *result)
+{
+	u64 start = ktime_get_ns(), now, end = start + run->ms * (u64)NSEC_PER_MSEC;
+	u64 pairs = 0, refused = 0, least = U64_MAX, ticks;
+	unsigned int batch = run->latency ? BENCH_TIMED : BENCH_BATCH;
+	int length;
 
 	do {
-		/* Keep the batch short, because each charge may wait long. */
-		for (i = 0; i < 16; i++) {
-			start = __builtin_ia32_rdtsc();
-			if (bench_charge(&owner, device, run->slots))
-				continue;
-			run->samples[count++ % BENCH_SAMPLES] =
-				min_t(u64, __builtin_ia32_rdtsc() - start, U32_MAX);
-			bench_uncharge(owner, device, run->slots);
-		}
+		ticks = __builtin_ia32_rdtsc();
+		refused += run->latency ? bench_timed_batch(run, pairs - refused) :
+					  bench_batch(run, pairs);
+		/* Interrupts and cold caches make some batches longer. */
+		least = min(least, __builtin_ia32_rdtsc() - ticks);
+		pairs += batch;
 		/* Let other processes run, because there may be more processes than processors. */
 		cond_resched();
-	} while (ktime_get_ns() < end && !signal_pending(current));
-	if (!count)
-		return -EAGAIN;
-	n = min_t(u64, count, BENCH_SAMPLES);
-	sort(run->samples, n, sizeof(u32), bench_compare, NULL);
-	snprintf(run->result, sizeof(run->result),
-		 "samples=%llu p50=%u p99=%u p999=%u worst=%u\n",
-		 count, run->samples[n / 2], run->samples[n - 1 - n / 100],
-		 run->samples[n - 1 - n / 1000], run->samples[n - 1]);
-	return 0;
-}
-
-/* The last process to arrive starts all processes, and the last to leave cleans up. */
-static int bench_wait_for_others(unsigned int threads)
-{
-	int ret = 0;
-
-	atomic_inc(&bench_come);
-	while (atomic_read(&bench_come) < threads && !ret) {
-		if (signal_pending(current))
-			ret = -EINTR;
-		cond_resched();
-	}
-	if (atomic_inc_return(&bench_gone) == threads) {
-		atomic_set(&bench_come, 0);
-		atomic_set(&bench_gone, 0);
-	}
-	return ret;
-}
-
-static int bench_measure(struct bench_run *run)
-{
-	int ret = run->threads > 1 ? bench_wait_for_others(run->threads) : 0;
-
-	if (ret)
-		return ret;
+		now = ktime_get_ns();
+	} while (now < end && !signal_pending(current));
+	length = sprintf(result, "pairs=%llu refused=%llu start=%llu end=%llu ticks=%llu",
+			 pairs, refused, start, now, least / batch);
 	if (run->latency)
-		return bench_latency(run);
-	bench_pairs(run);
-	return 0;
+		length += bench_print_samples(run->samples, pairs - refused, result + length);
+	return length;
 }
 
-static void bench_release_held(struct bench_run *run, unsigned int count)
+/* The last process to arrive starts all processes. */
+static void bench_wait_for_others(unsigned int threads)
 {
-	while (count--)
-		bench_uncharge(run->held[count], &bench_devices[run->device + count], run->slots);
-	kvfree(run->held);
+	int started = atomic_read(&bench_started);
+
+	if (atomic_inc_return(&bench_come) == threads) {
+		atomic_set(&bench_come, 0);
+		atomic_inc(&bench_started);
+	}
+	while (atomic_read(&bench_started) == started && !signal_pending(current))
+		cond_resched();
 }
 
-static int bench_hold(struct bench_run *run)
+/* Charge each device once, and measure. Returns the length of the result, or an error. */
+static int bench_hold_and_measure(const struct bench_run *run, char *result)
 {
-	unsigned int i;
-	int ret = 0;
+	struct rdma_cgroup *owner;
+	unsigned int held;
+	int ret;
 
-	run->held = kvcalloc(run->spread, sizeof(run->held[0]), GFP_KERNEL);
-	if (!run->held)
-		return -ENOMEM;
-	for (i = 0; i < run->spread && !ret; i++)
-		ret = bench_charge(&run->held[i], &bench_devices[run->device + i], run->slots);
-	if (ret)
-		bench_release_held(run, i - 1);
+	for (held = 0; held < run->spread; held++) {
+		ret = bench_charge(&owner, &bench_devices[run->device + held].rdmacg, run->slots);
+		if (ret)
+			goto release;
+	}
+	bench_wait_for_others(run->threads);
+	ret = bench_measure(run, result);
+release:
+	while (held--)
+		bench_uncharge(owner, &bench_devices[run->device + held].rdmacg, run->slots);
 	return ret;
 }
 
-static int bench_go(struct bench_run *run)
+static int bench_go(struct bench_run *run, char *result)
 {
 	struct cgroup_subsys_state *css = task_get_css(current, rdma_cgrp_id);
 	int ret = -ENOMEM;
@@ -265,111 +245,73 @@ static int bench_go(struct bench_run *run)
 	/* The root cgroup has no counter of references. */
 	if (css->parent)
 		percpu_ref_switch_to_atomic_sync(&css->refcnt);
-	if (run->latency) {
-		run->samples = vmalloc_array(BENCH_SAMPLES, sizeof(u32));
-		if (!run->samples)
-			goto put;
-	}
-	ret = bench_hold(run);
-	if (ret)
-		goto put;
-	ret = bench_measure(run);
-	bench_release_held(run, run->spread);
-put:
+	run->samples = run->latency ? vmalloc_array(BENCH_SAMPLES, sizeof(u32)) : NULL;
+	if (run->samples || !run->latency)
+		ret = bench_hold_and_measure(run, result);
 	vfree(run->samples);
-	run->samples = NULL;
 	css_put(css);
 	return ret;
 }
 
-static int bench_parse(struct bench_run *run, const char *text)
+static bool bench_parse(struct bench_run *run, const char *text)
 {
-	if (sscanf(text, "%u %u %u %u %u %u", &run->device, &run->spread, &run->slots, &run->ms,
-		   &run->threads, &run->latency) != 6)
-		return -EINVAL;
-	if (run->device >= devices || !run->spread || run->spread > devices - run->device)
-		return -EINVAL;
-	return run->slots && run->slots <= BENCH_SLOTS && run->threads ? 0 : -EINVAL;
+	return sscanf(text, "%u %u %u %u %u %u", &run->device, &run->spread, &run->slots, &run->ms,
+		      &run->threads, &run->latency) == 6 &&
+	       run->spread && run->device + run->spread <= devices &&
+	       run->slots && run->slots <= BENCH_SLOTS && run->threads;
 }
 
 static ssize_t bench_write(struct file *file, const char __user *from, size_t size, loff_t *pos)
 {
-	struct bench_run *run = file->private_data;
-	char *text = memdup_user_nul(from, size);
+	/* The page first has the written text, and then the result. */
+	char *page = simple_transaction_get(file, from, size);
+	struct bench_run run;
 	int ret;
 
-	if (IS_ERR(text))
-		return PTR_ERR(text);
-	ret = bench_parse(run, text);
-	kfree(text);
-	ret = ret ?: bench_go(run);
-	*pos = 0;
-	return ret ?: size;
-}
-
-static ssize_t bench_read(struct file *file, char __user *to, size_t size, loff_t *pos)
-{
-	struct bench_run *run = file->private_data;
-
-	return simple_read_from_buffer(to, size, pos, run->result, strlen(run->result));
-}
-
-static int bench_open(struct inode *inode, struct file *file)
-{
-	struct bench_run *run = kcalloc(1, sizeof(*run), GFP_KERNEL);
-
-	file->private_data = run;
-	return run ? 0 : -ENOMEM;
-}
-
-static int bench_release(struct inode *inode, struct file *file)
-{
-	kfree(file->private_data);
-	return 0;
+	if (IS_ERR(page))
+		return PTR_ERR(page);
+	ret = bench_parse(&run, page) ? bench_go(&run, page) : -EINVAL;
+	if (ret < 0)
+		return ret;
+	simple_transaction_set(file, ret);
+	return size;
 }
 
 static const struct proc_ops bench_ops = {
-	.proc_open	= bench_open,
-	.proc_release	= bench_release,
 	.proc_write	= bench_write,
-	.proc_read	= bench_read,
+	.proc_read	= simple_transaction_read,
+	.proc_release	= simple_transaction_release,
 	.proc_lseek	= default_llseek,
 };
 
 static void bench_unregister(unsigned int count)
 {
 	while (count--)
-		rdmacg_unregister_device(&bench_devices[count]);
-	vfree(bench_names);
+		rdmacg_unregister_device(&bench_devices[count].rdmacg);
 	vfree(bench_devices);
 }
 
 static int __init bench_init(void)
 {
-	unsigned int i;
+	struct bench_device *device;
 	int ret = 0;
 
 	/* Do not use the slab, because its growth is measured. */
 	bench_devices = vcalloc(devices, sizeof(*bench_devices));
-	bench_names = vcalloc(devices, sizeof(*bench_names));
-	if (!bench_devices || !bench_names) {
-		bench_unregister(0);
+	if (!bench_devices)
 		return -ENOMEM;
+	for (device = bench_devices; device < bench_devices + devices; device++) {
+		snprintf(device->name, sizeof(device->name), "bench%tu", device - bench_devices);
+		device->rdmacg.name = device->name;
+		ret = bench_register(&device->rdmacg);
+		if (ret)
+			break;
 	}
-	for (i = 0; i < devices && !ret; i++) {
-		snprintf(bench_names[i], sizeof(bench_names[i]), "bench%u", i);
-		bench_devices[i].name = bench_names[i];
-		ret = bench_register(&bench_devices[i]);
-	}
-	if (ret) {
-		bench_unregister(i - 1);
-		return ret;
-	}
-	if (!proc_create("rdmacg_bench", 0600, NULL, &bench_ops)) {
-		bench_unregister(devices);
-		return -ENOMEM;
-	}
-	return 0;
+	if (!ret && !proc_create("rdmacg_bench", 0600, NULL, &bench_ops))
+		ret = -ENOMEM;
+	if (ret)
+		bench_unregister(device - bench_devices);
+	return ret;
 }
 
 static void __exit bench_exit(void)

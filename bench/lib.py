@@ -13,10 +13,16 @@ ROOT = "/sys/fs/cgroup"
 DEVICE = "rxe0"
 PROGRAMS = sys.argv[1]    # the folder of the programs
 PATIENCE = 120    # seconds
+PERCENTILES = {"p50": 500, "p75": 250, "p99": 10, "p999": 1, "worst": 0}    # how many of 1000 actions take longer
 
 
 def line(name, **figures):
     print(name, *(f"{key}={value}" for key, value in figures.items()), flush=True)
+
+
+def run(*commands):
+    for command in commands:
+        subprocess.run(command.split(), check=True)
 
 
 def read(path):
@@ -38,6 +44,10 @@ def delegate(cgroup, controller="rdma"):
     if (controller in read(f"{cgroup}/cgroup.controllers").split() and
             controller not in read(f"{cgroup}/cgroup.subtree_control").split()):
         write(f"{cgroup}/cgroup.subtree_control", f"+{controller}")
+
+
+delegate(ROOT)
+OURS = os.path.exists(f"{ROOT}/rdma.capacity")    # stock has no such file
 
 
 def make(path):
@@ -71,6 +81,13 @@ def remove(path):
         time.sleep(0.01)
 
 
+def elapsed(function, *arguments, **options):
+    """Returns the nanoseconds of the call, and its result."""
+    start = time.monotonic_ns()
+    result = function(*arguments, **options)
+    return time.monotonic_ns() - start, result
+
+
 class Tenant:
     """A process that runs in a cgroup, on one processor, and has opened the device."""
 
@@ -97,11 +114,17 @@ class Tenant:
         self.expect("ready")
 
     def end(self):
-        """Returns the figures since start()."""
+        """Returns the figures since start(): completed actions, their number in a second, percentiles of their times in
+        ns, and the least ticks of an action. If the machine's clock counts instructions, ticks are instructions."""
         said = self.process.communicate(timeout=PATIENCE)[0]
         if self.process.returncode:
             sys.exit(f"{self.action}: ended with status {self.process.returncode}")
-        return {key: float(value) for key, value in (word.split("=") for word in said.split())}
+        runs, ns, elapsed, *samples = map(int, said.split())
+        samples.sort()
+        figures = {"runs": runs, "rate": runs * 1e9 / ns, "ticks": samples[0] if samples else 0}
+        for name, above in PERCENTILES.items() if samples else ():
+            figures[name] = samples[-1 - len(samples) * above // 1000] * ns / elapsed
+        return figures
 
 
 def measure(tenants, ms):

@@ -7,6 +7,8 @@
 work=$CACHE/bench/$(basename "$0")
 results=${OUT:-$CACHE/bench/results}
 config=$ROOT/vm/config
+# The processors, for a header.
+machine="$(nproc) processors, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | sort -u)"
 export BASE VM FRAGMENT STOCK CPUS
 mkdir -p "$results" || die "cannot create $results; set OUT to a folder you may write"
 with_lock bench
@@ -19,13 +21,17 @@ mkdir -p "$programs"
 gcc -O2 -Wall -Werror -o "$programs/tenant" "$ROOT/bench/tenant.c" -libverbs -lpthread ||
 	die 'bench/tenant.c does not compile; is libibverbs-dev installed?'
 
-# build NAME KERNEL FRAGMENT...: build our kernel or the stock kernel in $work/NAME.KERNEL, with the
-# benchmarks' modules if the kernel has a controller.
-build() {
+# build NAME KERNEL: build "ours" or "stock" with FRAGMENT in $work/NAME.KERNEL, or our kernel with
+# vm/config/KERNEL.config added, and the benchmarks' modules if the kernel has a controller.
+build() (
 	side=$work/$1.$2
-	case $2 in stock) STOCK=1 tree=$("$ROOT/dev/base") ;; *) STOCK='' tree=$("$ROOT/dev/tree") ;; esac
-	shift 2
-	FRAGMENT=$*
+	[ ! -e "$side" ] || return 0
+	tree=$("$ROOT/dev/tree")
+	case $2 in
+	ours) ;;
+	stock) STOCK=1 tree=$("$ROOT/dev/base") ;;
+	*) FRAGMENT="${FRAGMENT:-} $config/$2.config" ;;
+	esac
 	kernel=$("$ROOT/dev/kernel")
 	build=${kernel%/arch/x86/boot/bzImage}
 	build=${build%/linux}
@@ -39,7 +45,7 @@ build() {
 		tail -n 20 "$side/build.log" >&2
 		die "the benchmark's modules failed (log: $side/build.log)"
 	}
-}
+)
 
 # boot GROUP.KERNEL LINUX SCRIPT ARG...: run a script in the guest for a round of a group's measurements.
 boot() {
@@ -47,15 +53,19 @@ boot() {
 	say "Measuring ${output##*/} in $VM"
 	shift 3
 	echo round >>"$output"
-	"$ROOT/vm/run" -t 3600 -g "${cgroups:-none}" -o "$work/guest" "$linux" "$script" "$programs" "$@" >>"$output" ||
+	"$ROOT/vm/run" -t 3600 -g none -o "$work/guest" "$linux" "$script" "$programs" "$@" >>"$output" ||
 		die "the guest did not end (output: $output): $(tail -n 3 "$output")"
 }
 
-# in_turn GROUP NAME KERNELS ROUNDS ARG...: boot for parts of bench/guest-charge. Boot the kernels in
-# the order A B, then B A, so that a machine that becomes slower favours no kernel.
-in_turn() {
+# measure GROUP NAME KERNELS ROUNDS ARG...: build the kernels, and boot each of them for parts of
+# bench/guest-charge. Boot in the order A B, then B A, so that a machine that becomes slower favours
+# no kernel.
+measure() {
 	group=$1 name=$2 kernels=$3 count=$4
 	shift 4
+	for kernel in $kernels; do
+		build "$name" "$kernel"
+	done
 	for _ in $(seq "$count"); do
 		turned=''
 		for kernel in $kernels; do
@@ -66,21 +76,11 @@ in_turn() {
 	done
 }
 
-# machine: print the processors, for a header.
-machine() {
-	echo "$(nproc) processors, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | sort -u)"
-}
-
-# record VERDICT FILE: write the header from standard input and the tables to FILE in the folder of results.
-# Print the file, then the judgements.
+# record VERDICT FILE: write the header from standard input, the tables and the judgements to FILE in
+# the folder of results, and print FILE.
 record() {
 	status=0
-	"$ROOT/bench/report" "$1" "$work"/rounds/* >"$work/tables" || status=$?
-	{
-		cat
-		grep -vE '^(not )?ok ' "$work/tables"
-	} >"$results/$2"
+	{ cat && "$ROOT/bench/report" "$1" "$work"/rounds/*; } >"$results/$2" || status=$?
 	cat "$results/$2"
-	grep -E '^(not )?ok ' "$work/tables" || :
 	exit "$status"
 }
