@@ -133,7 +133,8 @@ static __always_inline int rdmacg_charge_any(struct rdma_cgroup *cg, struct rdma
  * A caller that works for this process later, or in another thread, keeps this cgroup.
  *
  * Context: Process context.
- * Return: the cgroup, with a reference that the caller drops with rdmacg_put().
+ * Return: the cgroup, with a reference that the caller drops with rdmacg_put(), or NULL without
+ * CONFIG_CGROUP_RDMA.
  */
 struct rdma_cgroup *rdmacg_get_current(void)
 {
@@ -349,7 +350,7 @@ static u64 rdmacg_binding_limit_rcu(struct rdma_cgroup *cg, const struct rdmacg_
 /**
  * rdmacg_current_limit() - the limit that binds the current process
  * @device: a registered device
- * @slot: the resource
+ * @slot: a resource of @device
  *
  * Context: Process context.
  * Return: the smallest limit of the process's cgroup and its ancestors, in the
@@ -450,8 +451,10 @@ EXPORT_SYMBOL(rdmacg_end_limited_command);
  * @tables: its resources; this call sets first_slot of each table
  * @count: number of @tables
  *
- * A table that is malformed or does not fit is refused. The kernel logs this, and first_slot of the
- * table is an error. The device is registered with the resources of the other tables.
+ * The first table has the resources of enum rdmacg_resource_type. A table that is malformed or does
+ * not fit is refused. The kernel logs this, and first_slot of the table is an error. The device is
+ * registered with the resources of the other tables. Its commands can be limited only if
+ * RDMACG_CONTROL_LIMITS more slots fit.
  *
  * Call this before the first charge on the device. @device must exist until
  * rdmacg_unregister_device() has returned. This function copies @tables, their arrays and their
