@@ -9,6 +9,7 @@
 
 #include <linux/cgroup.h>
 #include <linux/limits.h>
+#include <linux/atomic.h>
 #include <linux/types.h>
 
 struct rdma_cgroup;
@@ -250,16 +251,14 @@ static inline void rdmacg_put(struct rdma_cgroup *cg)
 
 #endif /* CONFIG_CGROUP_RDMA */
 
-#ifdef CONFIG_CGROUP_RDMA_CONTROL
-
-#include <linux/atomic.h>
-
 /*
  * The number of limits on commands in all pools, plus the number of cgroups with a default for
  * commands. This is not a static key, because each change of a static key patches the kernel's
  * code. A user with a delegated cgroup could cause any number of such changes.
  */
 extern atomic_long_t rdmacg_nr_control_limits;
+
+#ifdef CONFIG_CGROUP_RDMA_CONTROL
 
 int rdmacg_limit_command(struct rdmacg_command *command, struct rdmacg_device *device,
 			 enum rdmacg_command_kind kind);

@@ -342,7 +342,9 @@ static __always_inline bool rdmacg_set_is_plain(const struct rdmacg_device *devi
 	for (i = 0; i < count; i++) {
 		if (set[i].slot >= device->nr_slots || set[i].amount - 1 >= RDMACG_NO_LIMIT)
 			return false;
-		if (i && (set[i].slot == set[0].slot || (i > 1 && set[i].slot == set[1].slot)))
+		/* Without the test of @count, sparse reports set[1] of a set of one. */
+		if (count > 1 && i &&
+		    (set[i].slot == set[0].slot || (i > 1 && set[i].slot == set[1].slot)))
 			return false;
 	}
 	return true;
