@@ -527,13 +527,14 @@ static void rdmacg_test_pool_is_as_large_as_documented(struct kunit *test)
 static void rdmacg_test_further_devices_need_few_bytes(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
+	const struct rdmacg_map *map;
 	unsigned int key;
 
 	for (key = 0; key < 8; key++)
 		rdmacg_charge_many(test, &t->leaf, rdmacg_device_with_key(test, key, 1), 0, 1);
 	rcu_read_lock();
-	KUNIT_EXPECT_LE(test, struct_size(rcu_dereference(t->leaf.map), pools,
-					  rcu_dereference(t->leaf.map)->nr), 128);
+	map = rcu_dereference(t->leaf.map);
+	KUNIT_EXPECT_LE(test, struct_size(map, pools, map->nr), 128);
 	rcu_read_unlock();
 	for (key = 0; key < 8; key++)
 		KUNIT_EXPECT_TRUE(test, rdmacg_has_pool(&t->leaf, key));
