@@ -17,7 +17,9 @@ struct ib_device;
 struct ib_rdmacg_object;
 struct ib_ucontext;
 struct ib_uobject;
+struct rdma_user_mmap_entry;
 struct uverbs_attr_bundle;
+struct vm_area_struct;
 
 /**
  * struct ib_rdmacg_content - the charges for a uverbs object, except hca_object
@@ -93,6 +95,8 @@ void ib_rdmacg_charge_objects(struct rdma_cgroup *cg, struct ib_device *device,
 			      const struct ib_rdmacg_objects *objects);
 void ib_rdmacg_uncharge_objects(struct rdma_cgroup *cg, struct ib_device *device,
 				const struct ib_rdmacg_objects *objects);
+
+int ib_rdmacg_hold_mmap_entry(struct vm_area_struct *vma, struct rdma_user_mmap_entry *entry);
 
 bool ib_rdmacg_current_is_limited(struct ib_device *device);
 
@@ -173,6 +177,12 @@ static inline void ib_rdmacg_uncharge_objects(struct rdma_cgroup *cg,
 					      struct ib_device *device,
 					      const struct ib_rdmacg_objects *objects)
 {
+}
+
+static inline int ib_rdmacg_hold_mmap_entry(struct vm_area_struct *vma,
+					    struct rdma_user_mmap_entry *entry)
+{
+	return 0;
 }
 
 static inline bool ib_rdmacg_current_is_limited(struct ib_device *device)

@@ -2,9 +2,13 @@
 /*
  * The resource of rxe for the RDMA cgroup controller, which is the memory of queues. rxe allocates
  * this memory in the kernel, so it is not charged as a umem. The process that creates a queue is
- * charged until the queue and its last mapping are removed. Queues of kernel users are not charged.
+ * charged before the allocation, and until the queue and its last mapping are removed. If the
+ * device is removed, its mappings are emptied. Queues of kernel users are not charged.
  */
+#include <linux/vmalloc.h>
+
 #include "rxe.h"
+#include "rxe_queue.h"
 
 enum {
 	RXE_RESOURCE_QUEUE_MEM,
@@ -18,8 +22,20 @@ static const struct rdmacg_resource rxe_resources[] = {
 	},
 };
 
+/* Called when a mapping and all its copies are removed. */
+static void rxe_mmap_free(struct rdma_user_mmap_entry *entry)
+{
+	struct rxe_mmap_info *ip = container_of(entry, struct rxe_mmap_info, entry);
+
+	kref_put(&ip->ref, rxe_mmap_release);
+}
+
+static const struct ib_device_ops rxe_mmap_ops = {
+	.mmap_free = rxe_mmap_free,
+};
+
 /**
- * rxe_set_resources() - declare the resources of rxe
+ * rxe_set_resources() - declare the resources of rxe, and what frees a mapping
  * @rxe: a device that is not registered yet
  *
  * Context: Any context.
@@ -27,29 +43,70 @@ static const struct rdmacg_resource rxe_resources[] = {
 void rxe_set_resources(struct rxe_dev *rxe)
 {
 	ib_rdmacg_set_hw_resources(&rxe->ib_dev, rxe_resources, ARRAY_SIZE(rxe_resources));
+	ib_set_device_ops(&rxe->ib_dev, &rxe_mmap_ops);
 }
 
-/**
- * rxe_charge_queue() - charge the memory of a queue to the current process
- * @ip: the mapping of the queue for the program, which keeps the owner
- *
- * Context: Process context; may sleep.
- * Return: 0, -EAGAIN at a limit, or -ENOMEM.
- */
-int rxe_charge_queue(struct rxe_mmap_info *ip)
+static int rxe_charge_queue(struct rxe_mmap_info *ip)
 {
 	return ib_rdmacg_try_charge_hw(&ip->cg, ip->context->device, RXE_RESOURCE_QUEUE_MEM,
 				       ip->info.size);
 }
 
 /**
+ * rxe_alloc_queue() - allocate the memory of a queue, and first charge it to the current process
+ * @q: a queue without memory
+ * @ip: the mapping of the queue for the program, which keeps the owner; NULL for a kernel user
+ *
+ * Context: Process context; may sleep.
+ * Return: 0, -EAGAIN at a limit, or -ENOMEM. After a failure, the caller uncharges @ip.
+ */
+int rxe_alloc_queue(struct rxe_queue *q, struct rxe_mmap_info *ip)
+{
+	int ret = ip ? rxe_charge_queue(ip) : 0;
+
+	if (ret)
+		return ret;
+	q->buf = vmalloc_user(q->buf_size);
+	if (!q->buf)
+		return -ENOMEM;
+	q->buf->log2_elem_size = q->log2_elem_size;
+	q->buf->index_mask = q->index_mask;
+	if (ip)
+		ip->obj = q->buf;
+	return 0;
+}
+
+/**
  * rxe_uncharge_queue() - return the charge for the memory of a queue
- * @ip: the same mapping
+ * @ip: the same mapping, perhaps without a charge, or NULL
  *
  * Context: Process context; may sleep.
  */
 void rxe_uncharge_queue(struct rxe_mmap_info *ip)
 {
-	ib_rdmacg_uncharge_hw(ip->cg, ip->context->device, RXE_RESOURCE_QUEUE_MEM,
-			      ip->info.size);
+	if (ip)
+		ib_rdmacg_uncharge_hw(ip->cg, ip->context->device, RXE_RESOURCE_QUEUE_MEM,
+				      ip->info.size);
+}
+
+/**
+ * rxe_map_queue() - map a queue, and keep it charged until the mapping is removed
+ * @ip: the queue. The function takes over a reference of the caller
+ * @vma: the mapping
+ *
+ * An rxe with own operations of mappings, as in 6.12, does not call this function.
+ *
+ * Context: Process context; may sleep.
+ * Return: 0 or a negative errno.
+ */
+int rxe_map_queue(struct rxe_mmap_info *ip, struct vm_area_struct *vma)
+{
+	int ret = remap_vmalloc_range(vma, ip->obj, 0);
+
+	ip->entry = (struct rdma_user_mmap_entry) { .ucontext = ip->context };
+	kref_init(&ip->entry.ref);
+	if (!ret)
+		ret = ib_rdmacg_hold_mmap_entry(vma, &ip->entry);
+	rdma_user_mmap_entry_put(&ip->entry);
+	return ret;
 }

@@ -459,12 +459,8 @@ static void rdmacg_use_second(struct __test_metadata *_metadata,
 	ASSERT_NE(NULL, pair->channel);
 }
 
-/*
- * Remove the second device while it is in use. With some drivers, the command waits until the last
- * context is closed. So close the contexts while the command runs.
- */
-static void rdmacg_remove_used(struct __test_metadata *_metadata,
-			       struct rdmacg_pair *pair)
+/* Start the removal of the second device, which is in use. Returns the process of the command. */
+static pid_t rdmacg_start_removal(struct rdmacg_pair *pair)
 {
 	pid_t remover = rdmacg_fork();
 
@@ -478,6 +474,18 @@ static void rdmacg_remove_used(struct __test_metadata *_metadata,
 	}
 	/* Wait until the kernel has begun the removal. */
 	usleep(500000);
+	return remover;
+}
+
+/*
+ * Remove the second device while it is in use. With some drivers, the command waits until the last
+ * context is closed. So close the contexts while the command runs.
+ */
+static void rdmacg_remove_used(struct __test_metadata *_metadata,
+			       struct rdmacg_pair *pair)
+{
+	pid_t remover = rdmacg_start_removal(pair);
+
 	rdmacg_close(pair);
 	ASSERT_EQ(0, rdmacg_wait(remover));
 }
@@ -545,6 +553,23 @@ TEST_F_TIMEOUT(test_rdmacg_device, removed_device_goes_alone, 120)
 	EXPECT_EQ(0, ibv_close_device(context));
 	EXPECT_EQ(0, rdmacg_handles(tree, tree->top));
 	EXPECT_EQ(0, rdmacg_objects(tree, tree->top));
+}
+
+/* A program can read its mapped queues after its device was removed, and then unmap them. */
+TEST_F_TIMEOUT(test_rdmacg_device, queues_of_a_removed_device_are_readable, 120)
+{
+	struct ibv_cq *cq;
+	struct ibv_wc wc;
+	pid_t remover;
+
+	rdmacg_use_second(_metadata, &self->pair);
+	cq = ibv_create_cq(self->pair.context, 4, NULL, NULL, 0);
+	ASSERT_NE(NULL, cq);
+	remover = rdmacg_start_removal(&self->pair);
+	EXPECT_EQ(0, ibv_poll_cq(cq, 1, &wc));
+	EXPECT_EQ(0, ibv_destroy_cq(cq));
+	rdmacg_close(&self->pair);
+	EXPECT_EQ(0, rdmacg_wait(remover));
 }
 
 /* A new device of the same name has no usage and no limits. */

@@ -104,6 +104,50 @@ TEST_F(test_rdmacg_queue, queue_is_refused_at_the_limit)
 }
 
 /*
+ * The limit refuses a queue before its memory is allocated. The queue has 2 GiB, and a machine with
+ * less memory fails with ENOMEM if it tries to allocate them.
+ */
+TEST_F(test_rdmacg_queue, limit_answers_before_the_allocation)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	struct ibv_cq *cq = ibv_create_cq(self->context, 1, NULL, NULL, 0);
+	struct ibv_qp_init_attr init = {
+		.send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_RC,
+		.cap = {
+			.max_send_wr = 1000000, .max_recv_wr = 1,
+			.max_send_sge = 32, .max_recv_sge = 1,
+		},
+	};
+
+	ASSERT_NE(NULL, cq);
+	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->top, "rdma.hw.max", "queue_mem=1073741824"));
+	EXPECT_EQ(NULL, ibv_create_qp(self->pd, &init));
+	EXPECT_EQ(EAGAIN, errno);
+	EXPECT_EQ(0, ibv_destroy_cq(cq));
+	EXPECT_EQ(0, rdmacg_queue_mem(tree, tree->left));
+}
+
+/* A destroyed queue stays charged while a process maps it. The process may be a forked child. */
+TEST_F(test_rdmacg_queue, mapped_queue_stays_charged)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	struct ibv_cq *cq = ibv_create_cq(self->context, 4, NULL, NULL, 0);
+	long long bytes = rdmacg_queue_mem(tree, tree->left);
+	pid_t child = rdmacg_fork();
+
+	if (!child) {
+		pause();
+		_exit(0);
+	}
+	ASSERT_NE(NULL, cq);
+	EXPECT_EQ(0, ibv_destroy_cq(cq));
+	EXPECT_EQ(bytes, rdmacg_queue_mem(tree, tree->left));
+	kill(child, SIGKILL);
+	rdmacg_wait(child);
+	EXPECT_EQ(0, rdmacg_queue_mem(tree, tree->left));
+}
+
+/*
  * The new memory of a resized queue is charged before the old memory is freed, because both exist
  * for a moment.
  */

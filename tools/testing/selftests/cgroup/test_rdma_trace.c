@@ -196,7 +196,7 @@ struct rdmacg_half_write {
 	__be32 stag;
 	__be64 to;
 	char half[64];
-} __attribute__((packed));
+};
 
 /* Connect to a listener of iWARP at @address without a QP. Returns the socket, or -1. */
 static int rdmacg_connect_tcp(struct sockaddr_in *address)
@@ -231,7 +231,6 @@ static struct rdma_cm_id *rdmacg_accept(struct rdma_cm_id *listener)
 /* Write the first half of a message to the start of @mr. The rest of the message follows later. */
 static bool rdmacg_write_half(int fd, struct ibv_mr *mr)
 {
-	volatile char *last = (char *)mr->addr + sizeof(((struct rdmacg_half_write *)0)->half) - 1;
 	struct rdmacg_half_write message = {
 		/* The header without the length, and both halves. */
 		.length = htobe16(14 + 2 * sizeof(message.half)),
@@ -240,6 +239,7 @@ static bool rdmacg_write_half(int fd, struct ibv_mr *mr)
 		.stag = htobe32(mr->rkey),
 		.to = htobe64((uintptr_t)mr->addr),
 	};
+	char *last = (char *)mr->addr + sizeof(message.half) - 1;
 	int i;
 
 	memset(message.half, 1, sizeof(message.half));
@@ -252,7 +252,8 @@ static bool rdmacg_write_half(int fd, struct ibv_mr *mr)
 
 /*
  * A message that arrives keeps the memory of a deregistered MR. Soft-iWARP receives in a softirq,
- * and the softirq must not uncharge the memory, because the domain's lock is taken with softirqs on.
+ * and the softirq must not uncharge the memory, because others take the domain's lock with softirqs
+ * enabled.
  */
 TEST_F(test_rdmacg_trace, no_softirq_uncharges_memory)
 {
