@@ -63,7 +63,7 @@ int ib_rdmacg_charge_cm_id(struct rdma_id_private *id)
 }
 
 /**
- * ib_rdmacg_uncharge_cm_id() - return the cm_id of an identifier
+ * ib_rdmacg_uncharge_cm_id() - return the charge of one cm_id for an identifier
  * @id: an identifier that is still bound to its device, perhaps without a charge
  *
  * Context: Process context; may sleep.

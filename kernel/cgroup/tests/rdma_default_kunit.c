@@ -427,10 +427,11 @@ static void rdmacg_test_default_takes_64_keys_of_the_hw_class(struct kunit *test
 		KUNIT_EXPECT_EQ(test, ret, i < RDMACG_MAX_SLOTS ? 0 : -EINVAL);
 	}
 	KUNIT_EXPECT_EQ(test, rdmacg_test_set_default(&t->leaf, "hw:key0=5"), 0);
-	/* One write can replace all defaults with other defaults. */
+	/* The first write adds one more default than it removes. */
 	KUNIT_EXPECT_EQ(test, rdmacg_test_set_default(&t->leaf, "hw:door=1 hw:gate=1 hw:key0=max"),
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_set_default(&t->leaf, "hw:door=1 hw:key0=max"), 0);
+	/* One write can replace all defaults with other defaults. */
 	KUNIT_EXPECT_EQ(test, rdmacg_test_set_default(&t->leaf, "max hw:gate=1"), 0);
 	KUNIT_EXPECT_STREQ(test, rdmacg_test_show_default(test, &t->leaf), "hw:gate=1\n");
 	KUNIT_EXPECT_EQ(test, rdmacg_test_set_default(&t->leaf, "max"), 0);

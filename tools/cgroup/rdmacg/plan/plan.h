@@ -139,7 +139,7 @@ struct plan_form {
 	const char *help;		/* the help in the list of forms */
 	const char *doc;
 	const char *read;		/* the sources that were read for the formulas, or NULL */
-	const char *args_doc;		/* the words without an option, or NULL */
+	const char *args_doc;		/* the usage of the other arguments, or NULL */
 	struct plan_input *inputs;	/* an input without a name ends the array */
 	bool has_limits;		/* the form has --cgroup and --device */
 	bool has_memory;		/* the form has --driver */
@@ -187,7 +187,7 @@ struct plan_queues {
  */
 __int128 plan_add_rings(struct plan_part *part, const struct plan_queues *queues);
 
-/* --- ramblock.c: the RAM blocks of a QEMU. A guest's owner may choose the names: trust none. --- */
+/* --- ramblock.c: the RAM blocks of a QEMU. The owner of a guest may have chosen the names. --- */
 
 /* QEMU numbers blocks with 14 bits in a work request: migration/rdma.c, RDMA_WRID_BLOCK_MASK. */
 #define PLAN_BLOCKS_MAX	((size_t)1 << 14)
