@@ -371,7 +371,8 @@ int rdmacg_control_begin(struct rdmacg_control *control, enum rdmacg_command_kin
 
 	spin_lock_irq(&control->gate->lock);
 	now = ktime_get_ns();
-	waiter.since = waiter.start = now;
+	waiter.since = now;
+	waiter.start = now;
 	if (!begins) {
 		rdmacg_place_take_locked(&waiter);
 		begins = !rdmacg_blocking_level_locked(&waiter, now);

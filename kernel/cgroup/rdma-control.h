@@ -36,7 +36,7 @@ struct rdmacg_control_stat {
 struct rdmacg_place {
 	const struct task_struct *task;		/* Not dereferenced; NULL if the place is unused. */
 	u64			since;		/* The start of the first wait. */
-	u64			waited_ns;	/* The time of all waits, without the time between. */
+	u64			waited_ns;	/* The sum of all waits. */
 };
 
 /*

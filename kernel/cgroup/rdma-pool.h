@@ -21,9 +21,10 @@
  *
  * No task holds two locks of the same kind. A task that holds a max_lock or a domain's lock never
  * sleeps, allocates, frees, parses or wakes. So neither a tenant's writes nor its cpu.max delay
- * another tenant, except on PREEMPT_RT, where a task can be preempted while it holds these locks. A task holds a domain's lock longer if the cgroup is deeper, up to
- * RDMACG_MAX_DEPTH, or if the charge has more slots. A task holds a gate's lock longer if the
- * cgroup of the command is deeper, and a max_lock longer if the write names more devices.
+ * another tenant, except on PREEMPT_RT, where the holder of a lock can be preempted. A task holds a
+ * domain's lock longer if the cgroup is deeper, up to RDMACG_MAX_DEPTH, or if the charge has more
+ * slots. A task holds a gate's lock longer if the cgroup of the command is deeper, and a max_lock
+ * longer if the write names more devices.
  *
  * A charge in a cgroup that has a pool takes only the domain's lock. A task that creates a pool
  * also takes the max_lock of the pool's cgroup. A write takes the max_lock of its cgroup.
@@ -115,9 +116,9 @@ struct rdmacg_counts {
 
 /*
  * The slots of one cgroup on one device. The first limit, charge or limited command creates the
- * pool, and the missing pools of all ancestors except the root. A cgroup without a pool has no usage
- * and no limit of its own on the device. The pool is freed with the cgroup or the device, or when it
- * has no own limit, no usage, no history and no users. RCU frees the pool.
+ * pool, and the missing pools of all ancestors except the root. A cgroup without a pool has no
+ * usage and no limit of its own on the device. The pool is freed with the cgroup or the device, or
+ * when it has no own limit, no usage, no history and no users. RCU frees the pool.
  *
  * @max of a slot is the effective limit, which is the device's own limit in the cgroup or the
  * cgroup's default.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Tests of defaults in the RDMA cgroup controller. If a device is removed and registered again,
- * defaults limit its first charge and all later charges. Each test creates a second device, and runs
- * twice: this device has the driver of the machine's device, and then another driver. The tests
- * need root, Soft-RoCE or Soft-iWARP, and ip and rdma of iproute2.
+ * defaults limit its first charge and all later charges. Each test creates a second device. The
+ * test runs twice: this device has the driver of the machine's device, and then another driver. The
+ * tests need root, Soft-RoCE or Soft-iWARP, and ip and rdma of iproute2.
  */
 #define _GNU_SOURCE
 #include "../kselftest_harness.h"
