@@ -252,8 +252,8 @@ static inline void rdmacg_put(struct rdma_cgroup *cg)
 #endif /* CONFIG_CGROUP_RDMA */
 
 /*
- * The number of limits on commands in all pools, plus the number of cgroups with a default for
- * commands. This is not a static key, because each change of a static key patches the kernel's
+ * The number of limits on commands in all pools, plus the number of defaults for commands in all
+ * cgroups. This is not a static key, because each change of a static key patches the kernel's
  * code. A user with a delegated cgroup could cause any number of such changes.
  */
 extern atomic_long_t rdmacg_nr_control_limits;

@@ -366,17 +366,16 @@ int rdmacg_control_begin(struct rdmacg_control *control, enum rdmacg_command_kin
 			 u64 *waited_ns)
 {
 	struct rdmacg_waiter waiter = { .home = control, .kind = kind };
-	bool begins = kind == RDMACG_COMMAND_DESTROY;
+	bool begins;
 	u64 now;
 
 	spin_lock_irq(&control->gate->lock);
 	now = ktime_get_ns();
 	waiter.since = now;
 	waiter.start = now;
-	if (!begins) {
+	if (kind != RDMACG_COMMAND_DESTROY)
 		rdmacg_place_take_locked(&waiter);
-		begins = !rdmacg_blocking_level_locked(&waiter, now);
-	}
+	begins = kind == RDMACG_COMMAND_DESTROY || !rdmacg_blocking_level_locked(&waiter, now);
 	*waited_ns = now - waiter.start;
 	if (begins)
 		rdmacg_begin_locked(&waiter, now, *waited_ns);
@@ -392,13 +391,11 @@ void rdmacg_control_end(struct rdmacg_control *control)
 {
 	struct rdmacg_control *level;
 
-	scoped_guard(spinlock_irqsave, &control->gate->lock) {
-		for (level = control; level; level = level->parent) {
-			/* A rate makes up for late timers, but not for a lack of places. */
+	/* A rate makes up for late timers, but not for the time without a free place. */
+	scoped_guard(spinlock_irqsave, &control->gate->lock)
+		for (level = control; level; level = level->parent)
 			if (level->inflight-- >= level->inflight_max)
 				level->rate.due = max(level->rate.due, ktime_get_ns());
-		}
-	}
 	/* A command that enters a queue after the unlock has seen the free place. */
 	for (level = control; level; level = level->parent)
 		if (READ_ONCE(level->queue.rb_leftmost))

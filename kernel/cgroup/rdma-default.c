@@ -58,43 +58,36 @@ struct rdmacg_defaults *rdmacg_defaults_alloc(unsigned int room)
 	return defaults;
 }
 
+/* Returns NULL if there is no such default; @defaults may be NULL. */
 static const struct rdmacg_default *
 rdmacg_defaults_find(const struct rdmacg_defaults *defaults, enum rdmacg_class class,
 		     const char *key)
 {
 	unsigned int i;
 
-	for (i = 0; i < defaults->count; i++)
+	for (i = 0; defaults && i < defaults->count; i++)
 		if (defaults->limits[i].class == class && !strcmp(defaults->limits[i].key, key))
 			return &defaults->limits[i];
 	return NULL;
 }
 
-static unsigned int rdmacg_defaults_count(const struct rdmacg_defaults *defaults,
-					  enum rdmacg_class class)
+/* Returns the number of defaults of a class; @defaults may be NULL. */
+unsigned int rdmacg_defaults_count(const struct rdmacg_defaults *defaults, enum rdmacg_class class)
 {
 	unsigned int i, count = 0;
 
-	for (i = 0; i < defaults->count; i++)
+	for (i = 0; defaults && i < defaults->count; i++)
 		count += defaults->limits[i].class == class;
 	return count;
-}
-
-/* Returns whether a class has a default; @defaults may be NULL. */
-bool rdmacg_defaults_have(const struct rdmacg_defaults *defaults, enum rdmacg_class class)
-{
-	return defaults && rdmacg_defaults_count(defaults, class);
 }
 
 /* Returns the limit of a resource for which the device has no own limit. */
 u64 rdmacg_default_limit(const struct rdmacg_defaults *defaults,
 			 const struct rdmacg_resource *resource)
 {
-	const struct rdmacg_default *limit;
+	const struct rdmacg_default *limit = rdmacg_defaults_find(defaults, resource->class,
+								  resource->name);
 
-	if (!defaults)
-		return RDMACG_NO_LIMIT;
-	limit = rdmacg_defaults_find(defaults, resource->class, resource->name);
 	return limit ? limit->max : RDMACG_NO_LIMIT;
 }
 

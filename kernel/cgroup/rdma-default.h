@@ -57,7 +57,7 @@ unsigned int rdmacg_defaults_room(const struct rdmacg_defaults *old,
 				  const struct rdmacg_defaults *edit);
 int rdmacg_defaults_merge(struct rdmacg_defaults *new, const struct rdmacg_defaults *old,
 			  const struct rdmacg_defaults *edit);
-bool rdmacg_defaults_have(const struct rdmacg_defaults *defaults, enum rdmacg_class class);
+unsigned int rdmacg_defaults_count(const struct rdmacg_defaults *defaults, enum rdmacg_class class);
 bool rdmacg_limit_is_valid(enum rdmacg_class class, const char *key, u64 max);
 u64 rdmacg_default_limit(const struct rdmacg_defaults *defaults,
 			 const struct rdmacg_resource *resource);

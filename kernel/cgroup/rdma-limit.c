@@ -267,9 +267,9 @@ static void rdmacg_write_defaults_locked(struct rdmacg_write *write, struct rdma
 	struct rdmacg_pool *pool;
 
 	lockdep_assert_held(&cg->max_lock);
-	rdmacg_count_control_limits(rdmacg_defaults_have(new, RDMACG_CLASS_CONTROL) -
-				    rdmacg_defaults_have(rdmacg_defaults_locked(cg),
-							 RDMACG_CLASS_CONTROL));
+	rdmacg_count_control_limits(rdmacg_defaults_count(new, RDMACG_CLASS_CONTROL) -
+				    rdmacg_defaults_count(rdmacg_defaults_locked(cg),
+							  RDMACG_CLASS_CONTROL));
 	rcu_assign_pointer(cg->defaults, new);
 	for (key = 0; key < nr; key++) {
 		guard(rcu)();

@@ -581,18 +581,14 @@ static void rdmacg_add_locked(struct rdmacg_pool *pool, const struct rdmacg_amou
 	}
 }
 
-struct rdmacg_counts *rdmacg_events_alloc(const struct rdmacg_desc *desc)
-{
-	KUNIT_STATIC_STUB_REDIRECT(rdmacg_events_alloc, desc);
-	return kcalloc(desc->control_slot, sizeof(struct rdmacg_counts), GFP_KERNEL_ACCOUNT);
-}
-
 /* Allocate the events of the cgroup's pool, if there is a pool. Returns false without memory. */
-static bool rdmacg_pool_add_events(struct rdma_cgroup *cg, const struct rdmacg_desc *desc)
+bool rdmacg_pool_add_events(struct rdma_cgroup *cg, const struct rdmacg_desc *desc)
 {
-	struct rdmacg_counts *events = rdmacg_events_alloc(desc);
+	struct rdmacg_counts *events;
 	struct rdmacg_pool *pool;
 
+	KUNIT_STATIC_STUB_REDIRECT(rdmacg_pool_add_events, cg, desc);
+	events = kcalloc(desc->control_slot, sizeof(*events), GFP_KERNEL_ACCOUNT);
 	if (!events)
 		return false;
 	pool = rdmacg_pool_lock(cg, desc->key);
@@ -762,8 +758,8 @@ void rdmacg_pools_free(struct rdma_cgroup *cg)
 					  lockdep_is_held(&cg->map_lock));
 	if (map != &rdmacg_empty_map)
 		kfree_rcu(map, rcu);
-	rdmacg_count_control_limits(-rdmacg_defaults_have(rcu_access_pointer(cg->defaults),
-							  RDMACG_CLASS_CONTROL));
+	rdmacg_count_control_limits(-rdmacg_defaults_count(rcu_access_pointer(cg->defaults),
+							   RDMACG_CLASS_CONTROL));
 	kfree(rcu_access_pointer(cg->defaults));
 }
 

@@ -494,7 +494,7 @@ void rdmacg_default_limits(const struct rdmacg_defaults *defaults,
 u64 rdmacg_limit_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc, unsigned int slot);
 void rdmacg_count_control_limits(int limits);
 
-struct rdmacg_counts *rdmacg_events_alloc(const struct rdmacg_desc *desc);
+bool rdmacg_pool_add_events(struct rdma_cgroup *cg, const struct rdmacg_desc *desc);
 int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			   const struct rdmacg_amount *set, unsigned int count,
 			   struct rdmacg_pool *full, struct rdmacg_refusal *refusal);

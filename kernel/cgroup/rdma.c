@@ -45,21 +45,6 @@ static noinline void rdmacg_trace_set(struct rdma_cgroup *cg, const struct rdmac
 }
 
 /*
- * Emit the event of a refusal. The caller's reference to @cg also keeps the ancestor whose limit
- * refused the charge.
- */
-static void rdmacg_trace_refuse(struct rdma_cgroup *cg, const struct rdmacg_device *device,
-				const struct rdmacg_refusal *refusal)
-{
-	const struct rdmacg_desc *desc = device->desc;
-
-	guard(rcu)();
-	trace_rdmacg_refuse(rdmacg_desc_name_rcu(desc), desc->resources[refusal->slot].name,
-			    refusal->amount, rdmacg_id(cg), refusal->usage, refusal->limit,
-			    rdmacg_id(refusal->cg), refusal->cg->depth);
-}
-
-/*
  * Notify the readers of each events file that a refused charge of @cg has changed, and emit the
  * event. The caller does not hold the domain's lock, because on Linux 6.12 cgroup_file_notify()
  * takes a lock that all cgroups share.
@@ -67,16 +52,21 @@ static void rdmacg_trace_refuse(struct rdma_cgroup *cg, const struct rdmacg_devi
 static void rdmacg_notify_refusal(struct rdma_cgroup *cg, struct rdmacg_device *device,
 				  const struct rdmacg_refusal *refusal)
 {
-	enum rdmacg_class class = device->desc->resources[refusal->slot].class;
+	const struct rdmacg_resource *resource = &device->desc->resources[refusal->slot];
 	struct rdma_cgroup *level;
 
 	for (level = cg; level->depth; level = rdmacg_parent(level)) {
-		cgroup_file_notify(&level->events_file[class]);
+		cgroup_file_notify(&level->events_file[resource->class]);
 		if (level == cg || level == refusal->cg)
-			cgroup_file_notify(&level->events_local_file[class]);
+			cgroup_file_notify(&level->events_local_file[resource->class]);
 	}
-	if (trace_rdmacg_refuse_enabled() && !refusal->is_ignored)
-		rdmacg_trace_refuse(cg, device, refusal);
+	if (!trace_rdmacg_refuse_enabled() || refusal->is_ignored)
+		return;
+	guard(rcu)();
+	/* The caller's reference to @cg also keeps the ancestor whose limit refused the charge. */
+	trace_rdmacg_refuse(rdmacg_desc_name_rcu(device->desc), resource->name, refusal->amount,
+			    rdmacg_id(cg), refusal->usage, refusal->limit,
+			    rdmacg_id(refusal->cg), refusal->cg->depth);
 }
 
 /*
@@ -372,14 +362,6 @@ EXPORT_SYMBOL(rdmacg_current_limit);
 
 #ifdef CONFIG_CGROUP_RDMA_CONTROL
 
-static void rdmacg_trace_throttle(struct rdma_cgroup *cg, const struct rdmacg_desc *desc,
-				  u64 waited_ns)
-{
-	guard(rcu)();
-	trace_rdmacg_throttle(rdmacg_desc_name_rcu(desc), rdmacg_id(cg),
-			      div_u64(waited_ns, NSEC_PER_USEC));
-}
-
 /*
  * Let a command of @cg begin. A @command that gets a control also takes over the caller's reference
  * to @cg.
@@ -398,8 +380,11 @@ static int rdmacg_command_begin(struct rdmacg_command *command, struct rdma_cgro
 		/* A destroy command must not fail if there is no memory. */
 		return kind == RDMACG_COMMAND_DESTROY ? 0 : PTR_ERR(control);
 	ret = rdmacg_control_begin(control, kind, &waited_ns);
-	if (waited_ns && trace_rdmacg_throttle_enabled() && (!ret || fatal_signal_pending(current)))
-		rdmacg_trace_throttle(cg, desc, waited_ns);
+	if (waited_ns && (!ret || fatal_signal_pending(current))) {
+		guard(rcu)();
+		trace_rdmacg_throttle(rdmacg_desc_name_rcu(desc), rdmacg_id(cg),
+				      div_u64(waited_ns, NSEC_PER_USEC));
+	}
 	/* A destroy command has no place in flight, so its end is not reported. */
 	if (!ret && kind != RDMACG_COMMAND_DESTROY)
 		*command = (struct rdmacg_command) { .control = control, .cg = cg };

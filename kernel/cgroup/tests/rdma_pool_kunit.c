@@ -988,10 +988,10 @@ static void rdmacg_test_local_events_count_own_limit_and_attempts(struct kunit *
 	rdmacg_expect_events(test, &t->top, RDMACG_FILE_EVENTS_LOCAL, 0, 0);
 }
 
-static struct rdmacg_counts *rdmacg_fail_once(const struct rdmacg_desc *desc)
+static bool rdmacg_fail_once(struct rdma_cgroup *cg, const struct rdmacg_desc *desc)
 {
-	kunit_deactivate_static_stub(kunit_get_current_test(), rdmacg_events_alloc);
-	return NULL;
+	kunit_deactivate_static_stub(kunit_get_current_test(), rdmacg_pool_add_events);
+	return false;
 }
 
 /* The first refusal gets no memory for the events of "top", so it allocates none below "top". */
@@ -999,7 +999,7 @@ static void rdmacg_test_ancestor_without_memory_counts_later_refusals(struct kun
 {
 	struct rdmacg_tree *t = test->priv;
 
-	kunit_activate_static_stub(test, rdmacg_events_alloc, rdmacg_fail_once);
+	kunit_activate_static_stub(test, rdmacg_pool_add_events, rdmacg_fail_once);
 	rdmacg_two_refusals(test);
 	rdmacg_expect_events(test, &t->left, RDMACG_FILE_EVENTS, 1, 1);
 	rdmacg_expect_events(test, &t->top, RDMACG_FILE_EVENTS, 1, 1);
