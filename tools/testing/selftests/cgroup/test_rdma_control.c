@@ -168,9 +168,9 @@ static pid_t rdmacg_start_crowd(struct rdmacg_tree *tree, const char *limited)
 }
 
 /*
- * All commands together are never faster than the rate and its burst. A round may be faster, because
- * it makes up for a delay before it. In at least one round, the commands are at most two percent
- * slower than the rate. The machine may be busy in the other rounds.
+ * All commands together are never faster than the rate and its burst. A round may be faster,
+ * because it makes up for a delay before it. In at least one round, the commands are at most two
+ * percent slower than the rate. The machine may be busy in the other rounds.
  */
 TEST_F_TIMEOUT(test_rdmacg_control, rate_is_kept, RDMACG_TIMEOUT)
 {
