@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+typedef long atomic_long_t;
 typedef unsigned char u8;
 typedef unsigned int u32;
 typedef unsigned long long u64;
