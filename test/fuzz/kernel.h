@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef long atomic_long_t;
+#define atomic_long_t long
 typedef unsigned char u8;
 typedef unsigned int u32;
 typedef unsigned long long u64;
