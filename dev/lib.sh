@@ -288,11 +288,14 @@ apply_patch() {
 	$exact --dry-run <"$2" >/dev/null || ! $exact -R --dry-run <"$2" >/dev/null || return 0
 	$exact <"$2" || return
 	guide=$1/Documentation/admin-guide/cgroup-v2.rst
-	[ ! -e "$guide" ] || sed -i "/^\.\. include:: cgroup-v2-rdma/,/^[A-Z][A-Za-z]*\$/{
-		/^\.\. include/r $ROOT/patches/cgroup-v2-rdma.rst
-		/^[A-Z][A-Za-z]*\$/!d
-		s/^/\n/
-	}" "$guide"
+	[ -e "$guide" ] || return 0
+	# The section ends before the next heading, whose underline has only dashes.
+	awk -v section="$ROOT/patches/cgroup-v2-rdma.rst" '
+		/^\.\. include:: cgroup-v2-rdma/ { while ((getline line <section) > 0) print line; replaced = 1 }
+		replaced && /^-+$/ { print "\n" heading; replaced = 0 }
+		{ heading = $0 }
+		!replaced
+		END { exit replaced }' "$guide" >"$guide.new" && mv "$guide.new" "$guide"
 }
 
 # changed_files BASE TREE: print the files of an assembled tree that differ from BASE or are not in

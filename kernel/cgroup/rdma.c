@@ -416,7 +416,7 @@ EXPORT_SYMBOL(rdmacg_limit_command);
  * rdmacg_end_limited_command() - end a command that has a control
  * @command: a command with a control
  *
- * Context: Any context, including hard interrupts.
+ * Context: as for rdmacg_end_command().
  */
 void rdmacg_end_limited_command(struct rdmacg_command *command)
 {
