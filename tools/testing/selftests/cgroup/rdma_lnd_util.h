@@ -35,8 +35,8 @@ struct lnd_ends {
 	struct rdmacg_tree tree;
 	char address[INET_ADDRSTRLEN];
 	/*
-	 * @left is the end that connects, and is charged to the left cgroup. @right is its peer,
-	 * and is charged to the right cgroup.
+	 * @left is the end that connects, and is charged to the cgroup "left". @right is its peer,
+	 * and is charged to the cgroup "right".
 	 */
 	int left;
 	int right;

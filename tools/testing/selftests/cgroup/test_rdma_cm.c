@@ -41,7 +41,9 @@ static int rdmacg_resolve(struct rdma_cm_id *id, struct sockaddr_in *address)
 	return rdma_resolve_addr(id, NULL, (struct sockaddr *)address, 2000) ? errno : 0;
 }
 
-/* Enter left, and find the device's address. Returns NULL, or a text that names what is missing. */
+/*
+ * Enter "left", and find the device's address. Returns NULL, or a text that names what is missing.
+ */
 static const char *rdmacg_cm_setup(struct rdmacg_tree *tree, struct sockaddr_in *address)
 {
 	const char *missing = rdmacg_tree_create(tree);
@@ -67,7 +69,7 @@ FIXTURE(test_rdmacg_cm) {
 	struct rdma_cm_id *id[2];
 };
 
-/* The process of the test is in left, with two ids that are not bound. */
+/* The process of the test is in "left", with two ids that are not bound. */
 FIXTURE_SETUP(test_rdmacg_cm)
 {
 	const char *missing = rdmacg_cm_setup(&self->tree, &self->address);
@@ -239,7 +241,7 @@ FIXTURE_VARIANT_ADD(test_rdmacg_listener, on_the_device) { .is_everywhere = fals
 /* A listener on all addresses is not bound to a device. */
 FIXTURE_VARIANT_ADD(test_rdmacg_listener, everywhere) { .is_everywhere = true, .own = 0 };
 
-/* The process of the test is in left and listens. */
+/* The process of the test is in "left" and listens. */
 FIXTURE_SETUP(test_rdmacg_listener)
 {
 	struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons(PORT) };
@@ -263,8 +265,8 @@ FIXTURE_TEARDOWN(test_rdmacg_listener)
 }
 
 /*
- * Enter right, connect to the listener, and exit with the error. The attempt always fails, because
- * the listener refuses it. On iWARP, connecting needs the number of an existing QP.
+ * Enter "right", connect to the listener, and exit with the error. The attempt always fails,
+ * because the listener refuses it. On iWARP, connecting needs the number of an existing QP.
  */
 static void rdmacg_connect(struct rdmacg_tree *tree, struct sockaddr_in *address)
 {

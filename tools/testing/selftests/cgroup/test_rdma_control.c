@@ -28,7 +28,7 @@ FIXTURE(test_rdmacg_control) {
 	struct ibv_pd *pd;
 };
 
-/* The process of the test is in left, with a context and a PD. No cgroup has a limit. */
+/* The process of the test is in "left", with a context and a PD. No cgroup has a limit. */
 FIXTURE_SETUP(test_rdmacg_control)
 {
 	const char *missing = rdmacg_tree_create(&self->tree);
@@ -137,9 +137,9 @@ static void rdmacg_crowd(struct ibv_context *context)
 }
 
 /*
- * Limit the cgroup @limited to one create command per second. Start a child in right whose threads
- * all wait at this limit. Returns -1 if the limit cannot be set, or if a thread does not wait in
- * time.
+ * Limit the cgroup @limited to one create command per second. Start a child in "right" whose
+ * threads all wait at this limit. Returns -1 if the limit cannot be set, or if a thread does not
+ * wait in time.
  */
 static pid_t rdmacg_start_crowd(struct rdmacg_tree *tree, const char *limited)
 {

@@ -29,7 +29,7 @@ FIXTURE_VARIANT_ADD(test_rdmacg_default, rxe) { .type = "rxe" };
 
 FIXTURE_VARIANT_ADD(test_rdmacg_default, siw) { .type = "siw" };
 
-/* The process of the test is in left, and no device has limits. */
+/* The process of the test is in "left", and no device has limits. */
 FIXTURE_SETUP(test_rdmacg_default)
 {
 	const char *missing = rdmacg_tree_create(&self->tree);

@@ -55,7 +55,7 @@ static int rdmacg_count_devices(const struct rdmacg_tree *tree)
 	return count;
 }
 
-/* The process of the test is in left, and no device has limits. */
+/* The process of the test is in "left", and no device has limits. */
 FIXTURE_SETUP(test_rdmacg_device)
 {
 	const char *missing = rdmacg_tree_create(&self->pair.tree);

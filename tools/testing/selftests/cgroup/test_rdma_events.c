@@ -16,7 +16,8 @@ FIXTURE(test_rdmacg_events) {
 };
 
 /*
- * The process of the test is in left, with a context and a PD, which are one handle and one object.
+ * The process of the test is in "left", with a context and a PD, which are one handle and one
+ * object.
  */
 FIXTURE_SETUP(test_rdmacg_events)
 {
@@ -118,7 +119,7 @@ static bool rdmacg_events_are(struct rdmacg_tree *tree, const char *cgroup, cons
 	return false;
 }
 
-/* Let the limit of @cgroup refuse @times objects in left. */
+/* Let the limit of @cgroup refuse @times objects in "left". */
 static void rdmacg_refuse(struct __test_metadata *_metadata, struct rdmacg_tree *tree,
 			  const char *cgroup, struct ibv_context *context, int times)
 {
@@ -169,7 +170,7 @@ TEST_F(test_rdmacg_events, refusal_is_nobody_elses_event)
 	EXPECT_EQ(0, rdmacg_value(tree, tree->top, "rdma.events", "hca_handle.max"));
 }
 
-/* The number of files that change if the limit of top refuses an object in left. */
+/* The number of files that change if the limit of "top" refuses an object in "left". */
 #define RDMACG_CHANGED 4
 
 static void rdmacg_changed(struct rdmacg_tree *tree, char paths[RDMACG_CHANGED][256])

@@ -286,8 +286,8 @@ static const struct rdmacg_deed device_deed = {
 };
 
 /*
- * Create a context and a QP in left, and find the device's address, to which an id is bound. After
- * a failure, set errno and return false.
+ * Create a context and a QP in "left", and find the device's address, to which an id is bound.
+ * After a failure, set errno and return false.
  */
 static bool rdmacg_make_needs(struct rdmacg_env *env, const struct rdmacg_deed *deed)
 {
@@ -324,7 +324,7 @@ static void rdmacg_env_destroy(struct rdmacg_env *env)
 }
 
 /*
- * Move to right, and create the objects that @deed needs. A deed that creates a context needs a
+ * Move to "right", and create the objects that @deed needs. A deed that creates a context needs a
  * device without contexts, because Soft-RoCE makes some allocations only for the first context of a
  * device. Returns NULL, or the name of the step that failed.
  */

@@ -246,7 +246,7 @@ LND_TEST(test_rdmacg_lnd, one_cq_less_of_the_peer_makes_one_connection_less)
 
 /* --- memory --- */
 
-/* A transfer that exceeds the limit by one byte is refused, and the end continues to work. */
+/* A transfer that exceeds the limit by one byte is refused, and a smaller transfer succeeds. */
 LND_TEST(test_rdmacg_lnd, one_byte_less_is_refused)
 {
 	struct rdmacg_tree *tree = &self->ends.tree;

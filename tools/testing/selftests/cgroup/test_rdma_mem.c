@@ -21,7 +21,7 @@ FIXTURE(test_rdmacg_mem) {
 	char *memory;
 };
 
-/* The process of the test is in left, with a context, a PD and 16 pages to register. */
+/* The process of the test is in "left", with a context, a PD and 16 pages to register. */
 FIXTURE_SETUP(test_rdmacg_mem)
 {
 	const char *missing = rdmacg_tree_create(&self->tree);

@@ -80,7 +80,7 @@ static const char *rdmacg_module_setup(struct rdmacg_tree *tree, const char *typ
 	return rdmacg_tree_create(tree);
 }
 
-/* The process of the test is in left, and the driver has only one device. */
+/* The process of the test is in "left", and the driver has only one device. */
 FIXTURE_SETUP(test_rdmacg_module)
 {
 	const char *missing = rdmacg_module_setup(&self->tree, variant->type, variant->module);

@@ -26,7 +26,7 @@ static bool rdmacg_pays(struct rdmacg_tree *tree, const char *cgroup, long long 
 	return false;
 }
 
-/* The process of the test is in left, with two QPs that are in no group. */
+/* The process of the test is in "left", with two QPs that are in no group. */
 FIXTURE_SETUP(test_rdmacg_multicast)
 {
 	const char *missing = rdmacg_tree_create(&self->tree);
@@ -151,7 +151,8 @@ TEST_F(test_rdmacg_multicast, detach_from_no_group_uncharges_nothing)
 }
 
 /*
- * A process in left creates group 2 with the first QP, and a process in right adds the second QP.
+ * A process in "left" creates group 2 with the first QP, and a process in "right" adds the second
+ * QP.
  */
 static void rdmacg_join_from_right(struct __test_metadata *_metadata, struct rdmacg_tree *tree,
 				   struct ibv_qp **qp)
@@ -194,7 +195,7 @@ TEST_F(test_rdmacg_multicast, attachment_that_fails_is_uncharged)
 	EXPECT_TRUE(rdmacg_pays(tree, tree->left, 0));
 }
 
-/* Create QPs in right, and end while one of them is in a group. */
+/* Create QPs in "right", and end while one of them is in a group. */
 static int rdmacg_end_in_a_group(struct rdmacg_tree *tree)
 {
 	struct rdmacg_members members = {};

@@ -226,7 +226,7 @@ static bool rdmacg_has_type(struct rdmacg_tree *tree, void *(*create)(struct rdm
 	return has;
 }
 
-/* The process of the test is in left, with a context, a PD and a CQ. */
+/* The process of the test is in "left", with a context, a PD and a CQ. */
 FIXTURE_SETUP(test_rdmacg_object)
 {
 	const char *missing = rdmacg_tree_create(&self->tree);
@@ -438,7 +438,7 @@ static int rdmacg_unmake(void *what)
 
 /*
  * Create one object without failing allocations, because page faults of the first creation would
- * use up the failures. Then move to right, which has no pool yet.
+ * use up the failures. Then move to "right", which has no pool yet.
  */
 static void rdmacg_prepare(struct __test_metadata *_metadata, struct rdmacg_tree *tree,
 			   struct rdmacg_maker *maker)

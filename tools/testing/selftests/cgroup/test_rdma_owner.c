@@ -15,7 +15,8 @@ FIXTURE(test_rdmacg_owner) {
 };
 
 /*
- * The process of the test is in left, with a context and a PD, which are one handle and one object.
+ * The process of the test is in "left", with a context and a PD, which are one handle and one
+ * object.
  */
 FIXTURE_SETUP(test_rdmacg_owner)
 {
@@ -129,7 +130,7 @@ TEST_F(test_rdmacg_owner, removed_cgroup_pays_on_above)
 TEST_F(test_rdmacg_owner, removed_cgroup_ends_with_its_last_object)
 {
 	struct rdmacg_tree *tree = &self->tree;
-	/* On v1, rdmacg_dying() also counts left, which the test removes. */
+	/* On v1, rdmacg_dying() also counts "left", which the test removes. */
 	long most = rdmacg_dying(tree) - !tree->v2;
 
 	ASSERT_LE(0, most);
@@ -189,7 +190,7 @@ static bool rdmacg_wait_byte(int fd)
 	return read(fd, &byte, 1) == 1;
 }
 
-/* Create a context, a PD and a CQ in right, report that on @ready, and wait to be killed. */
+/* Create a context, a PD and a CQ in "right", report that on @ready, and wait to be killed. */
 static void rdmacg_hold(struct rdmacg_tree *tree, int ready)
 {
 	struct ibv_context *context;
@@ -224,7 +225,7 @@ TEST_F(test_rdmacg_owner, killed_process_uncharges)
 				    !rdmacg_objects(tree, tree->right)));
 }
 
-/* A child in right, which has created a PD on the context of its parent. */
+/* A child in "right", which has created a PD on the context of its parent. */
 struct rdmacg_heir {
 	pid_t pid;
 	/* The child destroys the PD and ends when this descriptor is closed. */
@@ -292,7 +293,9 @@ TEST_F(test_rdmacg_owner, forked_child_does_not_pay_for_the_context)
 	EXPECT_EQ(1, rdmacg_handles(tree, tree->left));
 }
 
-/* Receive a context from a process in right. The process then ends. Returns the file descriptor. */
+/*
+ * Receive a context from a process in "right". The process then ends. Returns the file descriptor.
+ */
 static int rdmacg_receive_context(struct __test_metadata *_metadata, struct rdmacg_tree *tree)
 {
 	int sockets[2], fd;

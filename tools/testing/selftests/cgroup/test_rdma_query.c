@@ -37,7 +37,7 @@ FIXTURE_VARIANT_ADD(test_rdmacg_query, extended) {
 	.query = rdmacg_query_extended,
 };
 
-/* The process of the test is in left, with a context. */
+/* The process of the test is in "left", with a context. */
 FIXTURE_SETUP(test_rdmacg_query)
 {
 	const char *missing = rdmacg_tree_create(&self->tree);
@@ -67,7 +67,7 @@ static int rdmacg_least(int limit, int stated)
 	return limit < stated ? limit : stated;
 }
 
-/* Set limits of the verb class in top. In left, set some smaller limits and some larger limits. */
+/* Set limits of the verb class in "top". In "left", set some smaller and some larger limits. */
 static void rdmacg_limit_types(struct __test_metadata *_metadata, struct rdmacg_tree *tree)
 {
 	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->top, "rdma.verb.max",

@@ -20,7 +20,7 @@ static long long rdmacg_queue_mem(struct rdmacg_tree *tree, const char *cgroup)
 	return rdmacg_value(tree, cgroup, "rdma.hw.current", "queue_mem");
 }
 
-/* The process of the test is in left, with a context and a PD. */
+/* The process of the test is in "left", with a context and a PD. */
 FIXTURE_SETUP(test_rdmacg_queue)
 {
 	const char *missing = rdmacg_tree_create(&self->tree);

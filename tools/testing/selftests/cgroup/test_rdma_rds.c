@@ -17,7 +17,7 @@ FIXTURE(test_rdmacg_rds) {
 	struct rdmacg_actor actor;
 };
 
-/* An actor is in left. The process of the test is in the root cgroup. */
+/* An actor is in "left". The process of the test is in the root cgroup. */
 FIXTURE_SETUP(test_rdmacg_rds)
 {
 	const char *missing = rdmacg_rds_create(&self->tree);

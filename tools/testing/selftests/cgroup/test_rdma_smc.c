@@ -154,9 +154,7 @@ static int rdmacg_act(int verb, int argument)
 
 FIXTURE(test_rdmacg_smc) {
 	struct rdmacg_tree tree;
-	/*
-	 * The actor in left, and a second actor in right. Only some tests start the second actor.
-	 */
+	/* The actor in "left", and an actor in "right" that only some tests start. */
 	struct rdmacg_actor actor;
 	struct rdmacg_actor other;
 };
@@ -178,7 +176,7 @@ static bool rdmacg_add_smc_device(void)
 	       RDMACG_WAIT_FOR(rdmacg_smc_sees(RDMACG_SMC_DEVICE));
 }
 
-/* An actor is in left and listens. */
+/* An actor is in "left" and listens. */
 FIXTURE_SETUP(test_rdmacg_smc)
 {
 	const char *missing = rdmacg_tree_create(&self->tree);

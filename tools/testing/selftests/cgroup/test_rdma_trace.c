@@ -60,7 +60,7 @@ static int rdmacg_make_instance(void)
 	return cg_write(TRACEFS, "options/record-cmd", recorded) ? -1 : ret;
 }
 
-/* The process of the test is in left with a context and a PD, and all events are enabled. */
+/* The process of the test is in "left" with a context and a PD, and all events are enabled. */
 FIXTURE_SETUP(test_rdmacg_trace)
 {
 	const char *missing = rdmacg_tree_create(&self->tree);
@@ -324,7 +324,7 @@ TEST_F(test_rdmacg_trace, refusal_tells_the_ancestor_whose_limit_it_was)
 	struct rdmacg_tree *tree = &self->tree;
 	struct ibv_pd *pd;
 
-	/* Create another PD in right, so that left uses less than top. */
+	/* Create another PD in "right", so that "left" uses less than "top". */
 	ASSERT_EQ(0, cg_enter_current(tree->right));
 	pd = ibv_alloc_pd(self->context);
 	ASSERT_NE(NULL, pd);

@@ -17,7 +17,8 @@ FIXTURE(test_rdmacg_verbs) {
 };
 
 /*
- * The process of the test is in left, with a context and a PD, which are one handle and one object.
+ * The process of the test is in "left", with a context and a PD, which are one handle and one
+ * object.
  */
 FIXTURE_SETUP(test_rdmacg_verbs)
 {
@@ -345,7 +346,7 @@ TEST_F(test_rdmacg_verbs, processes_share_a_limit_exactly)
 	EXPECT_EQ(0, rdmacg_objects(tree, tree->right));
 }
 
-/* Get a context in right with write(2), and close it. Returns 0 or the error. */
+/* Get a context in "right" with write(2), and close it. Returns 0 or the error. */
 static int rdmacg_try_context(struct rdmacg_tree *tree)
 {
 	int fd, async_fd = -1, error;
