@@ -3,8 +3,8 @@
  * This module gives rxe0 of Soft-RoCE the command queue of an adapter. The commands that create,
  * change and destroy PDs, AHs, CQs, QPs and MRs pass through one queue. Each command takes the same
  * time in the queue, and then rxe executes it. The process that gave the command sleeps meanwhile,
- * so processes share the queue and not the processor. The command that destroys an object takes the
- * time of two commands, also for the creation, because callbacks that create differ between bases.
+ * so processes share the queue and not the processor. The creation of an object does not wait,
+ * because callbacks that create differ between bases. Instead, the destruction waits twice.
  *
  * The queue is only a point in time, at which all commands so far are finished. A new command moves
  * this point by the time of a command. If the point is in the past, it first moves to the present.
@@ -66,7 +66,7 @@ static void queue_wait(void)
 	spin_unlock(&queue_lock);
 }
 
-/* Wait for the creation and the destruction of an object. */
+/* Wait for the earlier creation of an object, and for its destruction. */
 static void queue_wait_twice(void)
 {
 	queue_wait();

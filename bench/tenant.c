@@ -4,7 +4,7 @@
  * the attackers of all benchmarks are such processes (bench/lib.py).
  *
  * The process opens DEVICE, prints "open", and waits for a line, so that its caller can first set
- * limits. The process prints "ready" when all threads exist, and a thread has completed the action.
+ * limits. The process prints "ready" when all threads exist and one has completed the action.
  * When standard input ends, the process prints these numbers: the completed actions, the time since
  * "ready" in ns and in ticks of the time stamp counter, and the ticks of each action.
  */

@@ -72,7 +72,7 @@ say() {
 }
 
 # progress SECONDS LOG [FILES]: report the progress of a build of about FILES files every SECONDS,
-# until the caller ends this. LOG may be a folder of logs.
+# until the caller ends this process. LOG may be a folder of logs.
 progress() {
 	ticks=0
 	while sleep "$1"; do
@@ -115,7 +115,7 @@ need_cache() {
 private_apt() {
 	tool=$1 limit=900 retries=2
 	shift
-	# Try an update only once, because a stalled mirror stalls for each list.
+	# Do not repeat "apt-get update", because a stalled mirror stalls for each list.
 	case "$*" in *update) limit=180 retries=0 ;; esac
 	timeout --foreground "$limit" "$tool" -q -o "Dir::Etc::SourceList=$APT/sources.list" -o Dir::Etc::SourceParts=- \
 		-o "Dir::State::Lists=$APT/lists" -o "Dir::Cache=$APT/cache" \

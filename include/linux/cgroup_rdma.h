@@ -345,8 +345,7 @@ static inline void rdmacg_move_command(struct rdmacg_command *to, struct rdmacg_
  * rdmacg_end_command() - end a command, and let waiting commands begin
  * @command: a command that rdmacg_begin_command() has let begin
  *
- * Context: Any context, except hard interrupts on PREEMPT_RT, whose handlers must be threads. The
- * device is still registered.
+ * Context: Any context except hard interrupts on PREEMPT_RT. The device is still registered.
  */
 static inline void rdmacg_end_command(struct rdmacg_command *command)
 {

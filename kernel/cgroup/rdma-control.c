@@ -589,8 +589,7 @@ EXPORT_SYMBOL(rdmacg_stop_waiting);
 /**
  * rdmacg_resume_waiting() - apply limits on commands again after rdmacg_stop_waiting()
  * @device: a registered device that stays, such as a device that has moved to another network
- *	namespace. This call changes nothing if there was no rdmacg_stop_waiting(), which
- *	must have returned
+ *	namespace. An earlier rdmacg_stop_waiting() must have returned
  *
  * Context: Process context; may sleep.
  */

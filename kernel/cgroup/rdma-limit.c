@@ -4,7 +4,7 @@
  *
  * A write has three steps. First, without locks, the text is parsed into a list of devices and
  * limits, and missing pools are created. Then, under the cgroup's max_lock, the limits of all
- * devices change, one device after the other. Last, unused pools are given back. Nothing fails
+ * devices change, one device after the other. Finally, unused pools are given back. Nothing fails
  * after the first limit has changed, so a write changes all of its limits or none. A write of
  * defaults makes at most two attempts, and a write of limits makes only one.
  */

@@ -95,7 +95,7 @@ class Process:
                          data=data.ljust(REQUEST, b"\0") + request)[1]
 
     def command(self, context, number, layout="", *fields):
-        """Do a command of the write() interface. The fields behind these are 0. Returns the first
+        """Do a command of the write() interface. The fields after these are 0. Returns the first
         field of the response, which is a handle or a file descriptor.
         """
         data = self.call_method(

@@ -5,7 +5,7 @@
  *
  * - The parser and the model agree on a text: on its lines and words, the numbers and the verdict.
  *   The only error of the parser is -EINVAL.
- * - The parser reads and writes no byte behind the text (AddressSanitizer).
+ * - The parser reads and writes no byte after the text (AddressSanitizer).
  *
  * KUnit and test/differential test the functions that print.
  */
@@ -145,7 +145,7 @@ static void check_text(const char *text, char *copy)
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
 	/*
-	 * Ignore the text behind a NUL, because the kernel does not parse such a text. Both copies
+	 * Ignore the text after a NUL, because the kernel does not parse such a text. Both copies
 	 * have exactly their size, so that AddressSanitizer finds a read beyond the end.
 	 */
 	char *text = strndup((const char *)data, size);

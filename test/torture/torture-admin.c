@@ -29,8 +29,8 @@ static const char *const classes[] = { "rdma", "rdma.verb", "rdma.hw", "rdma.con
 static const char *const kinds[] = { "current", "peak", "events", "events.local", "max", "stat" };
 
 /*
- * The numbers are from 1 to 11 for the last class, for which 0 is invalid, and otherwise from 0 to
- * 10. Rates are high, because a process that waits a minute tests nothing meanwhile.
+ * The numbers are from 0 to 10. In the last class, where 0 is invalid, they are from 1 to 11. Rates
+ * are high, because a process that waits a minute tests nothing meanwhile.
  */
 static const char *const limits[][13] = {
 	{ "hca_handle=%u", "hca_object=%u" },
@@ -127,7 +127,10 @@ void torture_tree(void)
 		torture_did("rmdir", rmdir(cgroup) ? errno : 0, EXCUSE_CGROUP(EBUSY));
 }
 
-/* Enable or disable the controller. The error is also ENOENT if the parent does not enable it. */
+/*
+ * Enable or disable the controller. If the controller is not enabled in the parent, the error is
+ * ENOENT, as for a removed cgroup.
+ */
 void torture_toggle(void)
 {
 	const char *text = torture_random(4) ? "+rdma" : "-rdma";

@@ -188,7 +188,7 @@ static void drop(struct life *life, unsigned int i)
 		    EXCUSE(EIO, i < FIRST_OBJECTS ? EBUSY : EIO));
 }
 
-/* Returns false if a limit or a change of devices prevents the life. */
+/* Create the first objects of a life. Returns false if an object cannot be created. */
 static bool begin_life(struct life *life)
 {
 	return (life->count || add(life, CONTEXT)) && add(life, PD) && add(life, CQ);

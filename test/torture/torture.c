@@ -190,7 +190,7 @@ static bool is_chosen(const struct actor *actor, char **names)
 
 /*
  * Let all processes end, even with KASAN and one busy CPU. Do not kill actors, because a process
- * that waits for ever is a fault. No process may have ended by another signal than SIGKILL.
+ * that waits for ever is a fault. The only signal that may have ended a process is SIGKILL.
  */
 static void end(void)
 {

@@ -102,7 +102,7 @@ static bool ib_rdmacg_supports(const struct ib_device *device, unsigned int type
 		return IS_ENABLED(CONFIG_INFINIBAND_ADDR_TRANS);
 	if (!ib_rdmacg_types[type].name)
 		return false;
-	/* A type whose @op is 0 needs no operation, and no type needs the field at offset 0. */
+	/* An @op of 0 means that the type needs no operation. Offset 0 is not an operation. */
 	return !ib_rdmacg_types[type].op ||
 	       *(void **)((void *)&device->ops + ib_rdmacg_types[type].op);
 }
@@ -549,8 +549,8 @@ void ib_rdmacg_uncharge(struct ib_rdmacg_object *obj, struct ib_device *device,
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge);
 
 /*
- * Memory is charged by its bytes. The memory of an implicit ODP MR is endless, and is also charged
- * for an endless number of MRs, because the driver creates the child MRs without uverbs.
+ * Memory is charged by its bytes. An implicit ODP MR is charged for endless memory and for an
+ * endless number of MRs, because the driver creates the child MRs without uverbs.
  */
 #define IB_RDMACG_MEM_SET 2
 

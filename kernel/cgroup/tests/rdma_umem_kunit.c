@@ -131,7 +131,7 @@ static void rdmacg_test_pages_are_refused_past_the_limit(struct kunit *test)
 	rdmacg_expect_pages(test, 0);
 }
 
-/* No charge is left if memory cannot be pinned for another reason than a limit. */
+/* No charge is left if memory cannot be pinned for a reason other than a limit. */
 static void rdmacg_test_pages_that_are_not_pinned_are_not_charged(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);

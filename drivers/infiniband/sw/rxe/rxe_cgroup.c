@@ -94,7 +94,7 @@ void rxe_uncharge_queue(struct rxe_mmap_info *ip)
  * @ip: the queue. The function takes over a reference of the caller
  * @vma: the mapping
  *
- * An rxe with own operations of mappings, as in 6.12, does not call this function.
+ * This function is not called on 6.12, where rxe has mapping operations of its own.
  *
  * Context: Process context; may sleep.
  * Return: 0 or a negative errno.

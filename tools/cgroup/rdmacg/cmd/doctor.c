@@ -85,7 +85,7 @@ static void doctor_check_files(void)
 			   "no rdma.capacity: the capacity of devices is not known, or only in part");
 }
 
-/* Check that the controller knows all devices, because it limits no others. */
+/* Check that the controller knows all devices, because it cannot limit an unknown device. */
 static void doctor_check_devices(void)
 {
 	const struct pool *pool = capacity.netlink.first;

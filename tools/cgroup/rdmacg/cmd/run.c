@@ -12,12 +12,12 @@
 #include "core/core.h"
 #include "run/run.h"
 
-/* The exit status for failures of run itself, as of env(1). */
+/* The exit status for failures of run itself, as with env(1). */
 #define RUN_FAILED		125
 
-/* The interval between two reads of the usage, or between two looks for remaining processes. */
+/* The interval between two reads of the usage, or between two checks for remaining processes. */
 #define RUN_LOOK_MS		100
-/* Print a message after this number of looks, because most remaining processes end at once. */
+/* Print a message after this number of checks, because most remaining processes end at once. */
 #define RUN_QUIET_LOOKS		10
 /* The time from SIGTERM to SIGKILL. */
 #define RUN_GRACE_LOOKS		50

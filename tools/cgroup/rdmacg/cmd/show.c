@@ -52,7 +52,7 @@ static const struct syntax show_syntax = {
 		"Show usage, limit, peak and refusals of cgroups for each resource of each device. The limit is the smallest of the cgroup and its ancestors, and LIMIT OF is the cgroup that has it.\vWithout a CGROUP, show the whole tree. The root's limits are the capacity of the devices.",
 };
 
-/* Whether a slot gets a row. A tree shows no row only because of an inherited limit. */
+/* Whether a slot gets a row. In a tree, an inherited limit alone is not a reason for a row. */
 static bool show_has_row(const struct slot *slot)
 {
 	return show.all || slot_is_telling(slot) ||

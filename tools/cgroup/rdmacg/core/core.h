@@ -134,7 +134,7 @@ struct pools {
 	struct pool *near;
 	/* The files of each class that exist, as POOL_BIT(). */
 	unsigned int files[POOL_CLASSES];
-	/* The files of each class that have no limits or only zeros, as far as a scan knows. */
+	/* The files of each class that a scan knows to have no limits, or no values except 0. */
 	unsigned int idle[POOL_CLASSES];
 	/* The texts of the files; keys and names point into them. */
 	char **texts;
@@ -144,8 +144,8 @@ struct pools {
 extern const char * const pool_class_names[POOL_CLASSES];
 
 /*
- * This file has the limit of each key for which a device has no limit of its own. Its pool is of
- * device_default.
+ * This file has the limit of each key for which a device has no limit of its own. The pool of this
+ * file has the device device_default.
  */
 #define POOL_FILE_DEFAULT "rdma.default"
 
@@ -213,7 +213,7 @@ struct hierarchy {
 	char *inside;
 	int dir;
 	bool v2;
-	/* The mount option: a cgroup namespace may not write the limits of its own root. */
+	/* The mount option: a cgroup namespace cannot write the limits of its own root. */
 	bool nsdelegate;
 	/* The root of the mount has ancestors that are not visible, as in a cgroup namespace. */
 	bool partial;
@@ -397,7 +397,10 @@ bool select_each(bool (*visit)(const char *name, pid_t pid));
 
 /* RLIMIT_MEMLOCK of @pid, or of all processes in @cgroup and its descendants if @pid is 0. */
 void other_memlock(struct cgroup *cgroup, pid_t pid, struct json_object *answer);
-/* RLIMIT_MEMLOCK of this process, or NUMBER_MAX if it is large or does not apply. */
+/*
+ * RLIMIT_MEMLOCK of this process, or NUMBER_MAX if it does not apply or is not a usual default of a
+ * distribution.
+ */
 uint64_t other_own_memlock(void);
 /*
  * Lines about the devices in the last minutes of the kernel's log, the only place where drivers

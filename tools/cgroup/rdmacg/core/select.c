@@ -22,7 +22,7 @@ enum select_shape {
 /* A shorter prefix of an id matches too many containers. */
 #define SELECT_SHORTEST_ID 4
 
-/* These patterns match the text before a word and behind a word. */
+/* These patterns match the text before a word and after a word. */
 #define SELECT_BEFORE	"(^|[^[:alnum:]])"
 #define SELECT_BEHIND	"([^[:alnum:]]|$)"
 

@@ -156,7 +156,7 @@ static bool oci_parse_state(struct oci *oci, const char *text, size_t size)
 	return good;
 }
 
-/* Whether the rule may be a request. @earlier is the first rule of the same text. */
+/* Whether the rule can be a request. @earlier is the first rule of the same annotation. */
 static bool oci_check_rule(const struct rule *rule, const struct rule *earlier)
 {
 	const struct limits *limits = &rule->limits;

@@ -21,7 +21,7 @@ const struct choice table_choices[] = {
 	{ 0 }
 };
 
-/* "limit_of" or "LIMIT OF" is the heading "LIMIT OF". */
+/* Whether @name is the heading: both "limit_of" and "LIMIT OF" stand for "LIMIT OF". */
 static bool table_is_heading(const char *heading, const char *name, size_t length)
 {
 	size_t i;

@@ -318,7 +318,7 @@ static bool lnet_takes_frags(const struct lnet_side *passive, uint64_t frags)
 
 	if (frags > own)
 		return false;
-	/* Up to 2.10, kiblnd_passive_connect() rejects fewer fragments without net->ibn_fmr_ps. */
+	/* Up to 2.10, kiblnd_passive_connect() needs net->ibn_fmr_ps to accept fewer fragments. */
 	return frags == own || !lnet_is_old(passive) || lnet_has_pools(passive);
 }
 

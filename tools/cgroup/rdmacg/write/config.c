@@ -229,7 +229,7 @@ enum config_match config_match_cgroup(const struct rule *rule, const char *name)
 	char *rest = strchr(pattern, '/');
 	const char *slash;
 
-	/* Find the part of the pattern for deeper levels than those of @name. */
+	/* Find the part of the pattern for levels below @name. */
 	for (slash = strchr(name, '/'); slash && rest; slash = strchr(slash + 1, '/'))
 		rest = strchr(rest + 1, '/');
 	if (!*name)

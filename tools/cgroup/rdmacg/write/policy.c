@@ -86,8 +86,8 @@ static uint64_t policy_least(uint64_t a, uint64_t b)
 
 /*
  * Find the ceiling of a device. A new device may have any name, so the ceiling of rdma.default is
- * the lowest ceiling of the key. A percentage has no number before the device exists, so the search
- * skips it, or refuses a request.
+ * the lowest ceiling of the key. A percentage has no number before the device exists, so such a
+ * ceiling refuses a request for rdma.default, and does not bound the administrator's default.
  */
 static struct policy_limit policy_look_up_ceiling(const struct policy *policy,
 						  const struct device *device, const char *key,

@@ -338,7 +338,7 @@ TEST_F(test_rdmacg_object, object_is_one_of_its_type)
 	EXPECT_EQ(used, rdmacg_verbs(tree, tree->left, variant->key));
 }
 
-/* A limit of the type allows exactly this number of objects. The test sets limits of 0, 1 and 2. */
+/* A limit that leaves room for 0, 1 or 2 objects of the type allows exactly as many objects. */
 TEST_F(test_rdmacg_object, limit_of_the_type_leaves_room)
 {
 	struct rdmacg_tree *tree = &self->tree;
