@@ -159,6 +159,9 @@ static void rdmacg_begin_locked(const struct rdmacg_waiter *waiter, u64 now, u64
 		if (waiter->kind == RDMACG_COMMAND_DESTROY)
 			continue;
 		level->inflight++;
+		/* The limits do not apply to this command, so it does not delay later commands. */
+		if (READ_ONCE(*level->bypass))
+			continue;
 		rdmacg_rate_take(&level->rate, waiter->kind, now, level == waiter->level);
 	}
 }

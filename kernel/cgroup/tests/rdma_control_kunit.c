@@ -572,6 +572,8 @@ static void rdmacg_test_nobody_waits_while_a_device_goes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, begin(levels->child), 0);
 	KUNIT_EXPECT_EQ(test, levels->parent->inflight, 5);
 	levels->bypass = false;
+	/* Only the first command, which did not bypass the limit, delays the next command. */
+	KUNIT_EXPECT_LE(test, rdmacg_rate_begins(&levels->child->rate), ktime_get_ns() + SECOND);
 	rdmacg_wait(test, levels->child);
 }
 
