@@ -91,6 +91,22 @@ TEST_F_TIMEOUT(test_rdmacg_rds, bound_socket_goes_on_without_regions, 300)
 	EXPECT_EQ(0, rdmacg_tell(&self->actor, RDMACG_MAP, 4096));
 }
 
+/*
+ * A socket that was bound before the limit can still create a connection, and the connection serves
+ * a process without a limit. The address is local, so RDS needs both ends of the connection here.
+ */
+TEST_F_TIMEOUT(test_rdmacg_rds, bound_socket_connects_under_a_limit, 300)
+{
+	struct rdmacg_tree *tree = &self->tree;
+
+	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_BIND_IB, 1));
+	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "qp", MIB));
+	EXPECT_EQ(0, rdmacg_tell(&self->actor, RDMACG_SEND_MORE, 1));
+	EXPECT_EQ(0, rdmacg_tell(&self->actor, RDMACG_RECEIVE, 0));
+	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.verb.max", "max"));
+	EXPECT_TRUE(rdmacg_connect(&self->actor, 1));
+}
+
 /* A process with a limit can use a received socket, but cannot register memory. */
 TEST_F_TIMEOUT(test_rdmacg_rds, receiver_of_a_socket_makes_no_region, 300)
 {
