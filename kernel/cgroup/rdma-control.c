@@ -399,7 +399,7 @@ void rdmacg_control_end(struct rdmacg_control *control)
 		for (level = control; level; level = level->parent)
 			if (level->inflight-- >= level->inflight_max)
 				level->rate.due = max(level->rate.due, ktime_get_ns());
-	/* A command that enters a queue after the unlock has seen the free place. */
+	/* No lock is needed: a command that enters a queue after the unlock sees the free place. */
 	for (level = control; level; level = level->parent)
 		if (READ_ONCE(level->queue.rb_leftmost))
 			rdmacg_queue_run(level);

@@ -97,8 +97,9 @@ TRACE_EVENT(rdmacg_refuse,
 
 /*
  * The effective limit of a resource has changed. A write of the device's own limit emits the event.
- * A write of a default emits it if the cgroup has counters for the device. Otherwise the default
- * emits the event when these counters are created. A write of an unchanged limit emits no event.
+ * A write of a default emits the event if the cgroup has counters for the device. Otherwise, the
+ * default emits the event when these counters are created. A write of an unchanged limit emits no
+ * event.
  */
 TRACE_EVENT(rdmacg_set_max,
 

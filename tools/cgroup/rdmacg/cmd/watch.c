@@ -18,7 +18,7 @@
 #define WATCH_PAUSE_MS		20
 #define WATCH_PAUSE_FACTOR	3
 
-/* The earlier counters of a cgroup, if a counter is not 0. */
+/* The earlier counters of a cgroup. A cgroup whose counters were always 0 has no entry. */
 struct watch_seen {
 	/* The name of the cgroup, which is "/" for the root. */
 	char *name;

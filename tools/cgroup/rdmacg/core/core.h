@@ -292,7 +292,8 @@ const char *cgroup_name(const struct cgroup *cgroup);
 /* The last part of the name. */
 const char *cgroup_base(const struct cgroup *cgroup);
 /*
- * A limit as text. No limit is "max" or, if a limit of an invisible ancestor may apply, "unknown".
+ * A limit as text. The text for no limit is "max", or "unknown" if the limit of an invisible
+ * ancestor may apply.
  */
 const char *cgroup_limit_text(uint64_t limit, bool human);
 /*

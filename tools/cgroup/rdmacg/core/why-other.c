@@ -415,7 +415,7 @@ static void other_add_up(void)
 	while ((slot = pools_next(&capacity.pools, slot)))
 		slot->usage = 0;
 	while ((cgroup = walk_next(&walk))) {
-		/* Skip the root, which has no usage on v2, and on v1 the sum of all usage. */
+		/* Skip the root: it has no usage on v2, and the sum of all usage on v1. */
 		cgroup->leave_below = cgroup->parent;
 		while (cgroup->parent && (slot = pools_next(&cgroup->pools, slot))) {
 			sum = pools_find_slot(&capacity.pools, &slot->pool->device, slot->key);
