@@ -7,10 +7,10 @@
  * because callbacks that create differ between bases. Instead, the destruction waits twice.
  *
  * The queue is only a point in time, at which all commands so far are finished. A new command moves
- * this point by the time of a command. If the point is in the past, it first moves to the present.
- * So commands keep the order of arrival, and a late timer of the guest does not delay the queue. A
- * mutex would not keep the order, and a process that sleeps too long with the mutex would delay all
- * others. The module and the device stay until the guest ends.
+ * this point forward by the time that a command takes. If the point is in the past, it first moves
+ * to the present. So commands keep the order of arrival, and a late timer of the guest does not
+ * delay the queue. A mutex would not keep the order, and a process that sleeps too long with the
+ * mutex would delay all others. The module and the device stay until the guest ends.
  */
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
@@ -28,10 +28,10 @@ static DEFINE_SPINLOCK(queue_lock);
 static u64 queue_done_at;
 static unsigned long commands;
 module_param(commands, ulong, 0444);
-MODULE_PARM_DESC(commands, "how many there were");
+MODULE_PARM_DESC(commands, "commands so far");
 static unsigned long late_ns;
 module_param(late_ns, ulong, 0444);
-MODULE_PARM_DESC(late_ns, "sum of what their processes woke up too late");
+MODULE_PARM_DESC(late_ns, "sum of the nanoseconds by which processes woke up too late");
 
 /* rxe's own callbacks, which the callbacks of the queue call. */
 static const struct ib_device_ops *queue_ops;

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh disable=SC2034
 # Tests report a line "ok NAME", "ok NAME # SKIP WHY" or "not ok NAME" for each claim. Comment lines
-# after a failure explain the failure. Tests source this file, on the host after lib.sh. A script
-# ends with "exit $failed". ONLY picks the part of NAME before a /.
+# after a failure explain the failure. Tests source this file. A test on the host first sources
+# lib.sh. A script ends with "exit $failed". ONLY picks the part of NAME before a /.
 
 failed=0
 # The folder of logs of a test on the host.

@@ -244,8 +244,8 @@ static bool rdmacg_queue_try_first(struct rdmacg_control *control)
 }
 
 /*
- * Let commands begin that may begin now, at most RDMACG_BATCH, and start the timer of the next
- * command. This function releases the lock after each command, and runs in any context.
+ * Let waiting commands begin while there is room, at most RDMACG_BATCH, and start the timer of the
+ * next command. This function releases the lock after each command, and runs in any context.
  */
 static void rdmacg_queue_run(struct rdmacg_control *control)
 {

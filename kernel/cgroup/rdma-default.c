@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * RDMA cgroup controller: defaults. A default of a cgroup is the limit of one key on each device
- * that has no own limit for this key, including devices that are registered later.
+ * that has no limit of its own for this key, including devices that are registered later.
  *
  * A default has a key but no device. So the controller needs a table of keys, which is generated
  * when the kernel is built. Only drivers know the keys of the hw class, so any well-formed key is
@@ -81,7 +81,7 @@ unsigned int rdmacg_defaults_count(const struct rdmacg_defaults *defaults, enum 
 	return count;
 }
 
-/* Returns the limit of a resource for which the device has no own limit. */
+/* Returns the limit of a resource for which the device has no limit of its own. */
 u64 rdmacg_default_limit(const struct rdmacg_defaults *defaults,
 			 const struct rdmacg_resource *resource)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* RDMA cgroup controller: defaults, the limits of keys for which a device has no own limit. */
+/* RDMA cgroup controller: defaults, the limits of devices without a limit of their own. */
 #ifndef _KERNEL_CGROUP_RDMA_DEFAULT_H
 #define _KERNEL_CGROUP_RDMA_DEFAULT_H
 

@@ -208,9 +208,9 @@ static void rdmacg_trace_changes_rcu(const struct rdmacg_write *write,
 
 /*
  * Apply the limits of @update to a device, or only the cgroup's defaults if @update is NULL.
- * Defaults apply to slots in which the device has no own limit. This function does nothing if the
- * cgroup has no pool. Strings are compared and events are traced without the domain's lock, because
- * siblings need the lock.
+ * Defaults apply to slots in which the device has no limit of its own. This function does nothing
+ * if the cgroup has no pool. Strings are compared and events are traced without the domain's lock,
+ * because siblings need the lock.
  */
 static void rdmacg_write_apply_rcu(struct rdmacg_write *write, const struct rdmacg_desc *desc,
 				   const struct rdmacg_update *update)

@@ -70,7 +70,7 @@ static int rdmacg_pool_control_limits(const struct rdmacg_pool *pool)
 	return limits;
 }
 
-/* Set @max to the limits of a device that has no own limit for any key. */
+/* Set @max to the limits of a device that has no limit of its own for any key. */
 void rdmacg_default_limits(const struct rdmacg_defaults *defaults,
 			   const struct rdmacg_desc *desc, u64 *max)
 {
@@ -285,7 +285,7 @@ static void rdmacg_pools_free_gone(struct list_head *gone)
 	}
 }
 
-/* Returns whether the pool has no users, no own limits and no history. */
+/* Returns whether the pool has no users, no limits of its own and no history. */
 static bool rdmacg_pool_is_idle_locked(struct rdmacg_pool *pool)
 {
 	unsigned int slot;
@@ -511,7 +511,7 @@ void rdmacg_pool_unpin(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 	rdmacg_pool_give_back_unlock(pool);
 }
 
-/* Returns whether each slot exists and occurs once, and the amounts are valid. */
+/* Returns false if the set is empty, or a slot or an amount is invalid, or a slot occurs twice. */
 static bool rdmacg_set_is_valid(const struct rdmacg_device *device,
 				const struct rdmacg_amount *set, unsigned int count)
 {

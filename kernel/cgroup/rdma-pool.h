@@ -118,7 +118,7 @@ struct rdmacg_counts {
  * The slots of one cgroup on one device. The first limit, charge or limited command creates the
  * pool, and the missing pools of all ancestors except the root. A cgroup without a pool has no
  * usage and no limit of its own on the device. The pool is freed with the cgroup or the device, or
- * when it has no own limit, no usage, no history and no users. RCU frees the pool.
+ * when it has no usage, no history, no users and no limit of its own. RCU frees the pool.
  *
  * @max of a slot is the effective limit, which is the device's own limit in the cgroup or the
  * cgroup's default.
@@ -138,8 +138,8 @@ struct rdmacg_pool {
 	unsigned int		nr_users;	/* Child pools and other users; domain->lock. */
 	struct rdma_cgroup	*cg;		/* Set once. */
 	/*
-	 * A bit for each slot in which the device has an own limit, even "max". The other slots
-	 * have the cgroup's default. domain->lock.
+	 * A bit for each slot in which the pool has a limit of its own, which may be "max". The
+	 * other slots have the cgroup's default. domain->lock.
 	 */
 	u64			own;
 	/* The counts of each slot; NULL before the first refusal. domain->lock; RCU. */
@@ -332,7 +332,10 @@ static __always_inline void rdmacg_slot_shrink(struct rdmacg_slot *slot, u64 amo
  * sizes of real buffers. So sums do not overflow.
  */
 
-/* Returns whether each slot exists and occurs once, and no amount is 0 or above RDMACG_NO_LIMIT. */
+/*
+ * Returns false if a slot does not exist or occurs twice, or an amount is 0 or above
+ * RDMACG_NO_LIMIT.
+ */
 static __always_inline bool rdmacg_set_is_plain(const struct rdmacg_device *device,
 						const struct rdmacg_amount *set,
 						const unsigned int count)

@@ -143,8 +143,8 @@ static bool smc_rdmacg_reclaim(struct smc_link_group *lgr, const struct rdma_cgr
 }
 
 /*
- * Charge the MR that a buffer is about to get on a link. Charge it even above the limit if @must is
- * set. Otherwise unmap idle buffers after a refusal, and try once more. Returns 0 or -ENOMEM.
+ * Charge the MR that a buffer is about to get on a link. If @must is set, the charge may exceed
+ * the limit. Otherwise unmap idle buffers after a refusal, and try once more. Returns 0 or -ENOMEM.
  */
 int smc_rdmacg_charge_buf(struct smc_buf_desc *buf_desc, struct smc_link *lnk, bool must)
 {

@@ -10,9 +10,9 @@
  * The payer of a socket is the cgroup of the process that created the socket. The payer of an
  * accepted socket is the payer of the listener. SMC unmaps idle buffers of the same payer in the
  * same link group if a charge would exceed a limit. The connection falls back to TCP if there is
- * still no room. A new link of a group maps the buffers in use even above the limit, because their
- * connections can fail over to the new link. Objects that all groups of a device share are not
- * charged.
+ * still no room. A new link of a group maps all buffers in use, and may exceed the limit, because
+ * the connections of these buffers can fail over to the new link. Objects that all groups of a
+ * device share are not charged.
  */
 #ifndef _SMC_RDMACG_H
 #define _SMC_RDMACG_H

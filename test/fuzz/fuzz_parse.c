@@ -89,7 +89,7 @@ int string_unescape_inplace(char *text, unsigned int flags)
 	return to - text;
 }
 
-/* Parse the limits of a line. Returns whether there are limits, and all are well formed. */
+/* Parse the limits of a line. Returns false if there is no limit, or a limit is malformed. */
 static bool check_limits(char *line, struct model_text model)
 {
 	struct model_limit wanted;

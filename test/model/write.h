@@ -45,7 +45,7 @@ struct model_limit {
 bool model_next_line(struct model_text *rest, struct model_line *line);
 /* Get the next limit of a line. Returns false if there is none. */
 bool model_next_limit(struct model_text *rest, struct model_limit *limit);
-/* Whether all lines of the text are complete, and the text has no NUL. */
+/* Returns false if a line of the text is incomplete, or the text has a NUL. */
 bool model_text_is_whole(struct model_text text);
 /* Encode a name as the files show it. */
 void model_escape(const char *name, char shown[MAX_SHOWN]);

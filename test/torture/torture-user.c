@@ -361,7 +361,7 @@ static void rds_step(void)
 	torture_pause(5000);
 }
 
-/* Open a socket in some cgroup, and send messages to itself. */
+/* Open a socket in some cgroup. The socket sends messages to itself. */
 void torture_rds(void)
 {
 	int steps = torture_random(LIFE_STEPS), ret;

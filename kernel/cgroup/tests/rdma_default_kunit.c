@@ -292,8 +292,8 @@ static void rdmacg_test_default_of_a_device_comes_with_other_lines(struct kunit 
 }
 
 /*
- * Restore the defaults, then the max file. Each value of the max file becomes an own limit of its
- * device.
+ * Restore the defaults, then the max file. Each value of the max file becomes a limit of the
+ * device itself.
  */
 static void rdmacg_test_default_restored(struct kunit *test)
 {

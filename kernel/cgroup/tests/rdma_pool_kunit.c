@@ -77,7 +77,7 @@ static void rdmacg_uncharge_made(void *arg)
 	rdmacg_test_uncharge(made->cg, made->device, made->set, made->count);
 }
 
-/* Charge one or two resources. The end of the test uncharges them if the test has not. */
+/* Charge one or two resources. At the end of the test, remaining charges are uncharged. */
 static int rdmacg_charge_set(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			     const struct rdmacg_amount *set, unsigned int count,
 			     struct rdmacg_refusal *refusal)

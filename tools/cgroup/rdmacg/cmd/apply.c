@@ -349,7 +349,7 @@ static bool apply_take_signals(int signals)
 	return true;
 }
 
-/* A new device needs limits in all cgroups. A visit of all cgroups includes the new cgroups. */
+/* A new device needs limits in all cgroups. Otherwise only the new cgroups need limits. */
 static void apply_arrivals(void)
 {
 	struct hotplug *hotplug = apply.hotplug;

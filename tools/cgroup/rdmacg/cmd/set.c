@@ -24,7 +24,7 @@ static const struct syntax set_syntax = {
 	.most = INT_MAX,
 	.args_doc = "CGROUP DEVICE [index=N] KEY=VALUE...|max|default",
 	.doc =
-		"Set limits of a device in a cgroup, all of them or none. A VALUE is a number, a number with K, M, G or T for memory, a percentage of the capacity such as 25%, or max for no limit.\vThe word max instead of KEYs removes all limits of the device. The word default removes them, and lets the limits of DEVICE default apply. Those limit each device that has no limit of its own for the key.",
+		"Set limits of a device in a cgroup, all of them or none. A VALUE is a number, a number with K, M, G or T for memory, a percentage of the capacity such as 25%, or max for no limit.\vThe word max instead of KEYs removes all limits of the device. The word default removes them, so that the limits of DEVICE default apply. The limits of DEVICE default are for each device without a limit of its own for the key.",
 };
 
 /* All keys of rdma.verb.max, of all drivers together. */

@@ -281,7 +281,10 @@ static struct cgroup *walk_open(struct walk *walk, const char *base)
 	return NULL;
 }
 
-/* Whether the walk continues with the children of the present cgroup. Lists these children. */
+/*
+ * Whether the walk continues with the children of the present cgroup. This function also lists the
+ * children.
+ */
 static bool walk_descends(const struct walk *walk)
 {
 	if (walk->stop || walk->at->leave_below)

@@ -118,7 +118,7 @@ static void lnet_setup(struct plan_part *part, struct lnet_side *side)
 		say_failure(plan.form->name,
 			    "%s: the interface does not start, for fmr_pool_size=%" PRIu64
 			    " is less than a quarter of ntx=%" PRIu64
-			    " (kiblnd_net_init_pools()); raise the former",
+			    " (kiblnd_net_init_pools()); raise fmr_pool_size",
 			    side->name, pool, ntx);
 	side->own_depth = lnet_add_depth(part, side);
 	side->own_frags = lnet_add_frags(part, side);

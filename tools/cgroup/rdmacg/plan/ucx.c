@@ -19,7 +19,7 @@ static struct plan_input ucx_inputs[] = {
 	{ "lanes", 1, PLAN_SOME, .doc = "lanes of an endpoint on this device (1)" },
 	{ "rc-max-num-eps", 256, PLAN_ANY,
 	  .doc = "UCX_RC_MAX_NUM_EPS (256); UCX uses DC for more endpoints" },
-	{ "dci", 32, PLAN_SOME, .doc = "UCX_DC_MLX5_NUM_DCI, initiators of DC (32, in 1.13 8)" },
+	{ "dci", 32, PLAN_SOME, .doc = "UCX_DC_MLX5_NUM_DCI, initiators of DC (32; UCX 1.13: 8)" },
 	{ "transport", .arg = "rc|ud|dc",
 	  .doc = "the transport in UCX_TLS (rc; dc for more endpoints than --rc-max-num-eps)" },
 	{ 0 }

@@ -27,7 +27,7 @@ static bool limits_parse_value(struct limit *limit, const char *word, const char
 		say_error(word, "default stands for a whole device: set CGROUP DEVICE default");
 	else
 		say_error(word, "%s; the largest is %" PRIu64,
-			  bytes ? "write a number, one with K, M, G or T, a percentage, or max" :
+			  bytes ? "write a number, also with K, M, G or T, a percentage, or max" :
 			  "write a number, a percentage, or max", NUMBER_LARGEST);
 	return false;
 }
@@ -205,7 +205,8 @@ bool limits_value(const struct device *device, const struct limit *limit, uint64
 		return false;
 	}
 	if (device->is_default) {
-		say_error(limit->key, "default is of all devices, so write a number");
+		say_error(limit->key,
+			  "default is for all devices; write a number, not a percentage");
 		return false;
 	}
 	all = capacity_of(device, limit->key);

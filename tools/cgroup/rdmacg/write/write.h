@@ -93,8 +93,8 @@ const struct pool *limits_find_pool(const struct device *device, const struct po
  */
 bool limits_value(const struct device *device, const struct limit *limit, uint64_t *value);
 /*
- * Whether the device has each key, and each key can have a limit. Prints an error if the result is
- * false.
+ * Prints an error and returns false if the device does not have a key, or the key cannot have a
+ * limit.
  */
 bool limits_check_keys(const struct limits *limits, const struct pool *pool);
 /*

@@ -18,7 +18,7 @@
 static char rdmacg_address[INET_ADDRSTRLEN];
 
 enum rdmacg_verb {
-	/* Open a socket, and send a byte to itself. The argument is the type of service. */
+	/* Open a socket, which sends a byte to itself. The argument is the type of service. */
 	RDMACG_SEND,
 	/* Send this many bytes more, because RDS acknowledges some messages together. */
 	RDMACG_SEND_MORE,
