@@ -575,5 +575,5 @@ static struct kunit_suite rdmacg_devx_suite = {
 
 kunit_test_suite(rdmacg_devx_suite);
 
-MODULE_DESCRIPTION("KUnit tests for what the RDMA cgroup controller counts of DevX and device memory");
+MODULE_DESCRIPTION("KUnit tests for charges of DevX objects and device memory");
 MODULE_LICENSE("GPL");

@@ -326,5 +326,5 @@ static struct kunit_suite rdmacg_method_suite = {
 
 kunit_test_suite(rdmacg_method_suite);
 
-MODULE_DESCRIPTION("KUnit tests for where uverbs charges what a method is about to make");
+MODULE_DESCRIPTION("KUnit tests for charges of methods of uverbs");
 MODULE_LICENSE("GPL");

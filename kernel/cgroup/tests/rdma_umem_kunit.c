@@ -476,5 +476,5 @@ static struct kunit_suite rdmacg_umem_suite = {
 
 kunit_test_suite(rdmacg_umem_suite);
 
-MODULE_DESCRIPTION("KUnit tests for who pays for memory that an RDMA device may reach");
+MODULE_DESCRIPTION("KUnit tests for charges of memory that an RDMA device can access");
 MODULE_LICENSE("GPL");

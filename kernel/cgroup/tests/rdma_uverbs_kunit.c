@@ -271,5 +271,5 @@ static struct kunit_suite rdmacg_uverbs_suite = {
 
 kunit_test_suite(rdmacg_uverbs_suite);
 
-MODULE_DESCRIPTION("KUnit tests for how the RDMA cgroup controller counts commands of uverbs");
+MODULE_DESCRIPTION("KUnit tests for the classes of uverbs commands");
 MODULE_LICENSE("GPL");

@@ -809,5 +809,5 @@ static struct kunit_suite rdmacg_verbs_suite = {
 
 kunit_test_suite(rdmacg_verbs_suite);
 
-MODULE_DESCRIPTION("KUnit tests for what the IB core charges to the RDMA cgroup controller");
+MODULE_DESCRIPTION("KUnit tests for charges of the IB core");
 MODULE_LICENSE("GPL");

@@ -35,7 +35,7 @@ static const struct ib_device_ops rxe_mmap_ops = {
 };
 
 /**
- * rxe_set_resources() - declare the resources of rxe, and what frees a mapping
+ * rxe_set_resources() - declare the resources of rxe, and the callback that frees a mapping
  * @rxe: a device that is not registered yet
  *
  * Context: Any context.

@@ -233,9 +233,9 @@ void hotplug_open(struct hotplug *hotplug);
 void hotplug_close(struct hotplug *hotplug);
 /* Watch for new children of the cgroup. A second call for the same cgroup changes nothing. */
 void hotplug_add(struct hotplug *hotplug, const struct cgroup *cgroup);
-/* Read the events that have arrived, and store them in everything and names. */
+/* Read the events that have arrived, and store them in @hotplug. */
 void hotplug_take(struct hotplug *hotplug);
-/* Clear everything and names. */
+/* Forget the events that are stored. */
 void hotplug_drop(struct hotplug *hotplug);
 
 #endif /* RDMACG_WRITE_H */

@@ -64,7 +64,7 @@ static double rdmacg_now(void)
 	return now.tv_sec + now.tv_nsec / 1e9;
 }
 
-/* Create and destroy a PD @times times. Each time, these are two commands. */
+/* Create and destroy a PD @times times, by two commands each time. */
 static int rdmacg_churn(struct ibv_context *context, int times)
 {
 	struct ibv_pd *pd;
