@@ -56,8 +56,8 @@ static uint64_t other_number(const char *text, const char *label, int base, uint
 }
 
 /*
- * If the user namespace of the process cannot be read, assume that it is not the machine's, because
- * RLIMIT_MEMLOCK may then be the cause.
+ * Returns false if the user namespace of the process cannot be read, because RLIMIT_MEMLOCK may
+ * then be the cause.
  */
 static bool other_is_machines_user(pid_t pid)
 {
