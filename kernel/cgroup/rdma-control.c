@@ -105,8 +105,6 @@ struct rdmacg_waiter {
 	struct hrtimer		timer;
 };
 
-#define rdmacg_waiter_of(_node) rb_entry_safe(_node, struct rdmacg_waiter, node)
-
 static bool rdmacg_waiter_is_earlier(struct rb_node *a, const struct rb_node *b)
 {
 	return rb_entry(a, struct rdmacg_waiter, node)->since <
@@ -116,7 +114,7 @@ static bool rdmacg_waiter_is_earlier(struct rb_node *a, const struct rb_node *b)
 static struct rdmacg_waiter *rdmacg_first_waiter_locked(struct rdmacg_control *control)
 {
 	lockdep_assert_held(&control->gate->lock);
-	return rdmacg_waiter_of(rb_first_cached(&control->queue));
+	return rb_entry_safe(rb_first_cached(&control->queue), struct rdmacg_waiter, node);
 }
 
 /*
@@ -159,10 +157,9 @@ static void rdmacg_begin_locked(const struct rdmacg_waiter *waiter, u64 now, u64
 		if (waiter->kind == RDMACG_COMMAND_DESTROY)
 			continue;
 		level->inflight++;
-		/* The limits do not apply to this command, so it does not delay later commands. */
-		if (READ_ONCE(*level->bypass))
-			continue;
-		rdmacg_rate_take(&level->rate, waiter->kind, now, level == waiter->level);
+		/* A command to which no limit applies does not delay later commands. */
+		if (!READ_ONCE(*level->bypass))
+			rdmacg_rate_take(&level->rate, waiter->kind, now, level == waiter->level);
 	}
 }
 
