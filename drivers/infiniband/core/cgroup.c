@@ -614,10 +614,18 @@ void ib_rdmacg_uncharge_mem(struct rdma_cgroup *owner, struct ib_device *device,
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_mem);
 
-/* An implicit umem of on-demand paging covers the whole address space. */
+/*
+ * Returns the length to charge. An on-demand umem is endless if it covers the whole address space,
+ * or if kvcalloc() never allocates its array of page numbers. RLIMIT_MEMLOCK does not stop such a
+ * umem before the charge, so a finite charge would remain as an absurd peak.
+ */
 static u64 ib_rdmacg_umem_length(struct ib_umem *umem)
 {
-	return umem->is_odp && to_ib_umem_odp(umem)->is_implicit_odp ? U64_MAX : umem->length;
+	u64 longest = INT_MAX / sizeof(unsigned long) * PAGE_SIZE;
+
+	if (umem->is_odp && (to_ib_umem_odp(umem)->is_implicit_odp || umem->length > longest))
+		return U64_MAX;
+	return umem->length;
 }
 
 /**

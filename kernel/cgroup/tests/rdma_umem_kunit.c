@@ -368,6 +368,9 @@ static void rdmacg_test_dma_buf_that_fails_is_not_charged(struct kunit *test)
 
 #ifdef CONFIG_INFINIBAND_ON_DEMAND_PAGING
 
+/* The array of page numbers has at most INT_MAX bytes. */
+#define ODP_LONGEST (INT_MAX / sizeof(unsigned long) * PAGE_SIZE)
+
 static bool rdmacg_odp_invalidate(struct mmu_interval_notifier *notifier,
 				  const struct mmu_notifier_range *range, unsigned long seq)
 {
@@ -398,6 +401,8 @@ static void rdmacg_test_odp_is_charged_in_pages(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(odp));
 	rdmacg_expect_pages(test, 2);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(rdmacg_odp(test, memory, 1)), -EAGAIN);
+	/* The limit refuses before the kernel tries to allocate the array of page numbers. */
+	KUNIT_EXPECT_EQ(test, PTR_ERR(rdmacg_odp(test, memory, ODP_LONGEST)), -EAGAIN);
 	ib_umem_release(&odp->umem);
 	rdmacg_expect_pages(test, 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
@@ -410,9 +415,10 @@ static void rdmacg_test_odp_that_fails_is_not_charged(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, PTR_ERR(rdmacg_odp(test, memory, -memory + 1)), -EOVERFLOW);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(rdmacg_odp(test, memory, 0)), -EINVAL);
-	/* The kernel cannot allocate the array of pages. */
-	KUNIT_EXPECT_EQ(test, PTR_ERR(rdmacg_odp(test, memory, LONGEST - memory)), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(rdmacg_odp(test, memory, ODP_LONGEST + 1)), -ENOMEM);
 	rdmacg_expect_no_peak(test);
+	/* This machine has too little memory for the array, and the umem fails after the charge. */
+	KUNIT_EXPECT_EQ(test, PTR_ERR(rdmacg_odp(test, memory, ODP_LONGEST)), -ENOMEM);
 	rdmacg_expect_pages(test, 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
 }
