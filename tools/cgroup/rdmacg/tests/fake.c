@@ -5,8 +5,8 @@
  * A new cgroup gets the files of FAKE_NEW if the controller is enabled in its parent. "+rdma" in
  * cgroup.subtree_control adds the files to the children. rmdir() removes them. Processes do not
  * stay in cgroup.procs. A write to a file of limits changes only the keys in the written text.
- * FAKE_FAULTS="CALL:PATH:ERRNO ..." makes a call fail: CALL is open, read or write, and PATH is
- * the end of the path. FAKE_ONCE=PATH makes all writes to a file fail except the first write.
+ * FAKE_FAULTS="CALL:PATH:ERRNO ..." makes a call fail: CALL is open, read, write, or again for all
+ * writes after the first one, and PATH is the end of the path.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -47,14 +47,6 @@ static int fake_fault(const char *call, const char *path)
 		fault += fault ? 1 : 0;
 	}
 	return 0;
-}
-
-static bool fake_is_again(const char *path)
-{
-	const char *once = getenv("FAKE_ONCE");
-	static int writes;
-
-	return once && fake_ends(path, once, strlen(once)) && writes++;
 }
 
 static bool fake_is_below(const char *path)
@@ -165,226 +157,143 @@ ssize_t read(int fd, void *buffer, size_t size)
 	return -1;
 }
 
-/* A word of a line of limits: a key with its value, or the name of the device. */
-struct fake_word {
-	char *text;
-	struct fake_word *next;
-};
-
-/* Returns the words of a text, which must be one line. */
-static struct fake_word *fake_words(char *line)
+/* Returns the next word at @cursor and its length, or NULL. */
+static const char *fake_word(const char **cursor, size_t *length)
 {
-	struct fake_word *first = NULL, **end = &first;
-	char *word;
+	const char *word = *cursor + strspn(*cursor, " ");
 
-	while ((word = strsep(&line, " \t"))) {
-		if (!*word)
-			continue;
-		*end = calloc(1, sizeof(**end));
-		(*end)->text = word;
-		end = &(*end)->next;
-	}
-	return first;
+	*length = strcspn(word, " ");
+	*cursor = word + *length;
+	return *length ? word : NULL;
 }
 
-static void fake_free_words(struct fake_word *words)
+/* Returns the value that @line has for the key of @word, or NULL if it has none. */
+static const char *fake_value(const char *line, const char *word)
 {
-	while (words) {
-		struct fake_word *next = words->next;
+	size_t key = strcspn(word, "=") + 1, length;
+	const char *other;
 
-		free(words);
-		words = next;
-	}
+	while ((other = fake_word(&line, &length)))
+		if (length >= key && !strncmp(other, word, key))
+			return other + key;
+	return NULL;
 }
 
 /* Returns the length of the device's name, "NAME" or "NAME index=N". */
 static size_t fake_name_length(const char *line)
 {
-	const char *rest = strpbrk(line, "=");
-	size_t length = strcspn(line, " ");
+	const char *rest = strchr(line, '=');
 
 	if (rest && rest - line > 6 && !strncmp(rest - 6, " index", 6))
 		return rest - line + strcspn(rest, " ");
-	return length;
+	return strcspn(line, " ");
 }
 
-/* Returns the value that the words @asked set for the key of @word, or NULL if they set none. */
-static const char *fake_value(const char *word, const struct fake_word *asked)
+/* Print a key of @word with its value. In rdma.default, no key has the value max. */
+static void fake_print_value(FILE *to, const char *word, const char *value, bool is_default)
 {
-	size_t length = strcspn(word, "=") + 1;
+	size_t length = strcspn(value, " ");
 
-	for (; asked; asked = asked->next)
-		if (!strncmp(asked->text, word, length))
-			return asked->text + length;
-	return NULL;
+	if (!is_default || length != 3 || strncmp(value, "max", 3))
+		fprintf(to, " %.*s=%.*s", (int)strcspn(word, "="), word, (int)length, value);
 }
 
-/* Print the line @old, changed by the written words @asked. */
-static void fake_print_line(FILE *to, char *old, const struct fake_word *asked)
+/* Print the limits @old, changed by the written limits @asked. Keys that are not in @asked stay. */
+static void fake_merge(FILE *to, const char *old, const char *asked, bool is_default)
 {
-	size_t length = fake_name_length(old);
-	struct fake_word *had, *word;
-	bool all = asked && !strchr(asked->text, '=');
+	bool all = *asked && !strchr(asked, '=');
+	const char *cursor = old, *word;
+	size_t length;
 
-	fprintf(to, "%.*s", (int)length, old);
-	had = fake_words(old + length);
-	for (word = had; word; word = word->next) {
-		size_t key = strcspn(word->text, "=");
-		const char *value = all ? "max" : fake_value(word->text, asked);
+	while ((word = fake_word(&cursor, &length))) {
+		const char *value = all ? "max" : fake_value(asked, word);
 
-		fprintf(to, " %.*s=%s", (int)key, word->text,
-			value ? value : word->text + key + (word->text[key] == '='));
+		fake_print_value(to, word, value ? value : fake_value(old, word), is_default);
 	}
 	/* A kernel refuses unknown keys, but a tree may lack keys, so add them. */
-	for (; asked && !all; asked = asked->next) {
-		for (word = had; word; word = word->next)
-			if (!strncmp(word->text, asked->text, strcspn(asked->text, "=") + 1))
-				break;
-		if (!word)
-			fprintf(to, " %s", asked->text);
-	}
-	fputc('\n', to);
-	fake_free_words(had);
-}
-
-/* Merge a written line into the line of its device, or append the line if the device is new. */
-static void fake_merge_line(FILE *to, char *text, char *line)
-{
-	size_t length = fake_name_length(line);
-	char *words = strdup(line + length);
-	struct fake_word *asked = fake_words(words);
-	bool found = false;
-	char *old;
-
-	while ((old = strsep(&text, "\n"))) {
-		if (!*old)
-			continue;
-		if (fake_name_length(old) == length && !strncmp(old, line, length)) {
-			found = true;
-			fake_print_line(to, old, asked);
-		} else {
-			fprintf(to, "%s\n", old);
-		}
-	}
-	line[length] = '\0';
-	if (!found)
-		fake_print_line(to, line, asked);
-	fake_free_words(asked);
-	free(words);
-}
-
-/* Returns the text of a file of limits after a write. The caller frees the result. */
-static char *fake_merge(int fd, const char *lines, size_t size)
-{
-	char *text = calloc(65536, 1), *cursor, *line;
-	char *all = strndup(lines, size);
-	ssize_t got = pread(fd, text, 65535, 0);
-
-	/* Open the file again, because the descriptor of a write cannot read. */
-	if (got < 0) {
-		char path[PATH_MAX];
-		FILE *file;
-
-		fake_path(path, fd, "");
-		file = fopen(path, "re");
-		got = file ? (ssize_t)fread(text, 1, 65535, file) : 0;
-		if (file)
-			fclose(file);
-	}
-	cursor = all;
-	while ((line = strsep(&cursor, "\n"))) {
-		char *merged = NULL;
-		size_t length;
-		FILE *to;
-
-		if (!*line)
-			continue;
-		to = open_memstream(&merged, &length);
-		fake_merge_line(to, text, line);
-		fclose(to);
-		free(text);
-		text = merged;
-	}
-	free(all);
-	return text;
-}
-
-/* Whether the file has limits of devices. */
-static bool fake_is_max(const char *base)
-{
-	size_t length = strlen(base);
-
-	return !strncmp(base, "/rdma.", 6) && length > 4 && !strcmp(base + length - 4, ".max");
+	while (!all && (word = fake_word(&asked, &length)))
+		if (!fake_value(old, word))
+			fake_print_value(to, word, strchr(word, '=') + 1, is_default);
 }
 
 /*
- * Merge a write to rdma.default into @line, and return the length of @line. Keys that the write
- * does not name stay. "max" removes one key or all keys.
+ * Returns the text of a file of limits after a write. The caller frees the result. A write is one
+ * line. It changes the line of its device, or adds a line. The line of rdma.default has no device.
  */
-static size_t fake_merge_default(const char *path, const char *text, size_t size, char *line)
+static char *fake_written(const char *path, const char *asked, bool is_default)
 {
-	char *words = strndup(text, size);
-	char *cursor = words, *word, *old, *end;
+	size_t name = is_default ? 0 : fake_name_length(asked), room = 0, length;
+	char *old = NULL, *text = NULL;
+	FILE *to = open_memstream(&text, &length);
 	FILE *file = fopen(path, "re");
-	size_t length;
+	bool found = false;
 
-	line[file ? fread(line, 1, PATH_MAX, file) : 0] = '\0';
-	line[strcspn(line, "\n")] = '\0';
+	while (file && getline(&old, &room, file) > 0) {
+		old[strcspn(old, "\n")] = '\0';
+		if ((is_default || fake_name_length(old) == name) && !strncmp(old, asked, name)) {
+			fprintf(to, "%.*s", (int)name, old);
+			fake_merge(to, old + name, asked + name, is_default);
+			found = true;
+		} else {
+			fputs(old, to);
+		}
+		fputc('\n', to);
+	}
+	if (!found) {
+		fprintf(to, "%.*s", (int)name, asked);
+		fake_merge(to, "", asked + name, is_default);
+		fputc('\n', to);
+	}
+	fclose(to);
 	if (file)
 		fclose(file);
-	while ((word = strsep(&cursor, "\n "))) {
-		if (!strcmp(word, "max"))
-			*line = '\0';
-		length = strcspn(word, "=") + 1;
-		for (old = line; *word && *old; old = end + strspn(end, " ")) {
-			end = old + strcspn(old, " ");
-			if (strncmp(old, word, length))
-				continue;
-			end += strspn(end, " ");
-			memmove(old, end, strlen(end) + 1);
-			break;
-		}
-		length = strlen(line);
-		if (length && line[length - 1] == ' ')
-			line[--length] = '\0';
-		if (strchr(word, '=') && strcmp(strchr(word, '='), "=max"))
-			sprintf(line + length, "%s%s", length ? " " : "", word);
-	}
-	free(words);
-	return strlen(strcat(line, "\n"));
+	free(old);
+	return text;
+}
+
+static ssize_t fake_write_limits(int fd, const char *path, const char *asked, size_t size)
+{
+	ssize_t (*real)(int fd, const void *buffer, size_t size) = dlsym(RTLD_NEXT, "write");
+	bool is_default = !strcmp(strrchr(path, '/'), "/rdma.default"), put;
+	char *line = strndup(asked, size), *text, *start;
+
+	line[strcspn(line, "\n")] = '\0';
+	text = fake_written(path, line, is_default);
+	start = text + (is_default && *text == ' ');
+	put = !ftruncate(fd, 0) && real(fd, start, strlen(start)) >= 0;
+	free(text);
+	free(line);
+	return put ? (ssize_t)size : -1;
+}
+
+static bool fake_has_limits(const char *base)
+{
+	size_t length = strlen(base);
+
+	return !strncmp(base, "/rdma.", 6) &&
+	       (!strcmp(base + length - 4, ".max") || !strcmp(base, "/rdma.default"));
 }
 
 ssize_t write(int fd, const void *buffer, size_t size)
 {
 	ssize_t (*real)(int fd, const void *buffer, size_t size) = dlsym(RTLD_NEXT, "write");
-	char path[PATH_MAX], line[PATH_MAX * 2];
-	size_t length;
+	char path[PATH_MAX];
+	static int writes;
 	char *slash;
 
 	fake_path(path, fd, "");
 	if (!fake_is_below(path))
 		return real(fd, buffer, size);
 	errno = fake_fault("write", path);
+	if (!errno && writes++)
+		errno = fake_fault("again", path);
 	if (errno)
 		return -1;
-	if (fake_is_again(path)) {
-		errno = EIO;
-		return -1;
-	}
 	slash = strrchr(path, '/');
 	if (!strcmp(slash, "/cgroup.procs"))
 		return size;
-	if (!strcmp(slash, "/rdma.default")) {
-		length = fake_merge_default(path, buffer, size, line);
-		return ftruncate(fd, 0) || real(fd, line, length) < 0 ? -1 : (ssize_t)size;
-	}
-	if (fake_is_max(slash)) {
-		char *text = fake_merge(fd, buffer, size);
-		bool put = !ftruncate(fd, 0) && real(fd, text, strlen(text)) >= 0;
-
-		free(text);
-		return put ? (ssize_t)size : -1;
-	}
+	if (fake_has_limits(slash))
+		return fake_write_limits(fd, path, buffer, size);
 	if (ftruncate(fd, 0))
 		return -1;
 	if (!strcmp(slash, "/cgroup.subtree_control")) {
@@ -424,20 +333,10 @@ int mkdirat(int fd, const char *name, mode_t mode)
 int unlinkat(int fd, const char *name, int flags)
 {
 	int (*real)(int fd, const char *name, int flags) = dlsym(RTLD_NEXT, "unlinkat");
-	char path[PATH_MAX], file[PATH_MAX * 2];
-	struct dirent *entry;
-	DIR *dir;
+	char path[PATH_MAX];
 
 	fake_path(path, fd, name);
-	if (!(flags & AT_REMOVEDIR) || !fake_is_below(path))
-		return real(fd, name, flags);
-	dir = opendir(path);
-	while (dir && (entry = readdir(dir))) {
-		snprintf(file, sizeof(file), "%s/%s", path, entry->d_name);
-		if (entry->d_type == DT_REG)
-			unlink(file);
-	}
-	if (dir)
-		closedir(dir);
+	if (flags & AT_REMOVEDIR && fake_is_below(path))
+		fake_fill(path, false);
 	return real(fd, name, flags);
 }
