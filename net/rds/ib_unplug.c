@@ -17,17 +17,11 @@
  */
 DEFINE_SRCU(rds_ib_binding);
 
-void rds_ib_init_mrs(struct rds_ib_device *rds_ibdev)
-{
-	INIT_LIST_HEAD(&rds_ibdev->mrs);
-	spin_lock_init(&rds_ibdev->mrs_lock);
-}
-
 void rds_ib_add_mr(struct rds_ib_device *rds_ibdev, struct rds_ib_mr *ibmr)
 {
-	spin_lock(&rds_ibdev->mrs_lock);
+	spin_lock_irq(&rds_ibdev->spinlock);
 	list_add(&ibmr->dev_node, &rds_ibdev->mrs);
-	spin_unlock(&rds_ibdev->mrs_lock);
+	spin_unlock_irq(&rds_ibdev->spinlock);
 }
 
 /*
@@ -36,9 +30,9 @@ void rds_ib_add_mr(struct rds_ib_device *rds_ibdev, struct rds_ib_mr *ibmr)
  */
 void rds_ib_del_mr(struct rds_ib_mr *ibmr)
 {
-	spin_lock(&ibmr->device->mrs_lock);
+	spin_lock_irq(&ibmr->device->spinlock);
 	list_del_init(&ibmr->dev_node);
-	spin_unlock(&ibmr->device->mrs_lock);
+	spin_unlock_irq(&ibmr->device->spinlock);
 }
 
 /* Until rds_ib_unlock_pools(), RDS neither invalidates nor frees MRs of the device. */
@@ -69,24 +63,12 @@ void rds_ib_revoke_mrs(struct rds_ib_connection *ic)
 	if (!rds_ibdev)
 		return;
 	rds_ib_lock_pools(rds_ibdev);
-	spin_lock(&rds_ibdev->mrs_lock);
+	spin_lock_irq(&rds_ibdev->spinlock);
 	list_for_each_entry(ibmr, &rds_ibdev->mrs, dev_node)
 		if (ibmr->ic == ic)
 			rds_transition_frwr_state(ibmr, FRMR_IS_INUSE, FRMR_IS_STALE);
-	spin_unlock(&rds_ibdev->mrs_lock);
+	spin_unlock_irq(&rds_ibdev->spinlock);
 	rds_ib_unlock_pools(rds_ibdev);
-}
-
-/* Call rds_ib_get_mr() in an SRCU section, so that rds_ib_settle() waits for the call. */
-void *rds_ib_bind_mr(struct scatterlist *sg, unsigned long nents, struct rds_sock *rs,
-		     u32 *key_ret, struct rds_connection *conn, u64 start, u64 length,
-		     int need_odp)
-{
-	int index = srcu_read_lock(&rds_ib_binding);
-	void *ibmr = rds_ib_get_mr(sg, nents, rs, key_ret, conn, start, length, need_odp);
-
-	srcu_read_unlock(&rds_ib_binding, index);
-	return ibmr;
 }
 
 static bool rds_ib_has_conns(struct rds_ib_device *rds_ibdev)
@@ -118,11 +100,11 @@ static struct rds_ib_mr *rds_ib_first_mr(struct rds_ib_device *rds_ibdev)
 {
 	struct rds_ib_mr *ibmr;
 
-	spin_lock(&rds_ibdev->mrs_lock);
+	spin_lock_irq(&rds_ibdev->spinlock);
 	ibmr = list_first_entry_or_null(&rds_ibdev->mrs, struct rds_ib_mr, dev_node);
 	if (ibmr)
 		list_del_init(&ibmr->dev_node);
-	spin_unlock(&rds_ibdev->mrs_lock);
+	spin_unlock_irq(&rds_ibdev->spinlock);
 	return ibmr;
 }
 
