@@ -13,8 +13,10 @@
 #include "../../../drivers/infiniband/core/rdma_core.h"
 #include "rdma_verbs_kunit.h"
 
-/* Rename the table, because a built-in mlx5_ib has a table of this name. */
-#define mlx5_ib_object_defs rdmacg_test_mlx5_object_defs
+/* Rename these functions, because a built-in mlx5_ib has functions of these names. */
+#define mlx5_ib_set_resources rdmacg_test_mlx5_set_resources
+#define mlx5_ib_charge_uars rdmacg_test_mlx5_charge_uars
+#define mlx5_ib_uncharge_uars rdmacg_test_mlx5_uncharge_uars
 #include "../../../drivers/infiniband/hw/mlx5/cgroup.c"
 
 /* The attributes of a method that is about to create an object. */
@@ -50,7 +52,7 @@ static int rdmacg_devx_test_init(struct kunit *test)
 	device->ops.dealloc_dm = (void *)rdmacg_devx_test_init;
 	device->attrs.max_dm_size = 64 * PAGE_SIZE;
 	device->driver_def = driver_def;
-	ib_rdmacg_set_object_defs(device, mlx5_ib_object_defs);
+	mlx5_ib_set_resources(device);
 	return 0;
 }
 

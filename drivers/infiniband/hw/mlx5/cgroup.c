@@ -113,7 +113,7 @@ static int mlx5_ib_describe_devx_obj(const struct uverbs_attr_bundle *attrs,
 	return 0;
 }
 
-const struct ib_rdmacg_object_def mlx5_ib_object_defs[] = {
+static const struct ib_rdmacg_object_def mlx5_ib_object_defs[] = {
 	{ MLX5_IB_OBJECT_DEVX_OBJ, mlx5_ib_describe_devx_obj },
 	{}
 };
@@ -131,13 +131,14 @@ static const struct rdmacg_resource mlx5_ib_resources[] = {
 };
 
 /**
- * mlx5_ib_set_resources() - declare the resources of mlx5
+ * mlx5_ib_set_resources() - declare the objects of DevX and the resources of mlx5
  * @device: a device that is not registered yet
  *
  * Context: Any context.
  */
 void mlx5_ib_set_resources(struct ib_device *device)
 {
+	ib_rdmacg_set_object_defs(device, mlx5_ib_object_defs);
 	ib_rdmacg_set_hw_resources(device, mlx5_ib_resources, ARRAY_SIZE(mlx5_ib_resources));
 }
 

@@ -4,9 +4,6 @@
 
 #include <rdma/ib_rdmacg.h>
 
-/* The definition of DevX objects for ib_rdmacg_set_object_defs(). */
-extern const struct ib_rdmacg_object_def mlx5_ib_object_defs[];
-
 void mlx5_ib_set_resources(struct ib_device *device);
 int mlx5_ib_charge_uars(struct ib_ucontext *ucontext, unsigned int pages);
 void mlx5_ib_uncharge_uars(struct ib_ucontext *ucontext, unsigned int pages);
