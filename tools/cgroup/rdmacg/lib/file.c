@@ -12,38 +12,6 @@
 #define FILE_BATCH 32
 
 /*
- * Read @fd to its end, or, if @until_room, until a read does not fill the buffer. Returns NULL and
- * sets errno on failure.
- */
-static char *file_read_all(int fd, bool until_room)
-{
-	static size_t room = 1 << 16;
-	static char *buffer;
-	size_t size = 0;
-	ssize_t got;
-
-	if (!buffer)
-		buffer = memory_resize(NULL, room, 1);
-	while ((got = read(fd, buffer + size, room - size - 1)) != 0) {
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got > 0)
-			size += got;
-		if (got > 0 && size >= FILE_LARGEST)
-			errno = EFBIG;
-		if (got < 0 || size >= FILE_LARGEST)
-			return NULL;
-		if (room - size >= 2 && until_room)
-			break;
-		if (room - size < 2) {
-			room *= 2;
-			buffer = memory_resize(buffer, room, 1);
-		}
-	}
-	return memory_check(strndup(buffer, size));
-}
-
-/*
  * Close several files together, because a system call for each file would take much of the time of
  * a walk over thousands of cgroups. These files usually have consecutive descriptors, so that one
  * call closes them.
@@ -66,32 +34,44 @@ static void file_close_later(int fd)
 	count %= FILE_BATCH;
 }
 
-static char *file_open_and_read(int dir, const char *name, bool at_once)
+/* Read a file to its end or, if @at_once, until a read does not fill the buffer. */
+static char *file_read_until(int dir, const char *name, bool at_once)
 {
-	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
-	char *text;
-	int error;
+	static size_t room = 1 << 15;
+	static char *buffer;
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC), error = 0;
+	size_t size = 0;
+	ssize_t got;
 
 	if (fd < 0)
 		return NULL;
-	text = file_read_all(fd, at_once);
-	error = errno;
+	do {
+		if (!buffer || room - size < 2) {
+			room *= 2;
+			buffer = memory_resize(buffer, room, 1);
+		}
+		got = TEMP_FAILURE_RETRY(read(fd, buffer + size, room - size - 1));
+		if (got > 0)
+			size += got;
+		if (got < 0 || size >= FILE_LARGEST)
+			error = got < 0 ? errno : EFBIG;
+	} while (got > 0 && !error && !(at_once && room - size >= 2));
 	if (at_once)
 		file_close_later(fd);
 	else
 		close(fd);
 	errno = error;
-	return text;
+	return error ? NULL : memory_check(strndup(buffer, size));
 }
 
 char *file_read(int dir, const char *name)
 {
-	return file_open_and_read(dir, name, false);
+	return file_read_until(dir, name, false);
 }
 
 char *file_read_at_once(int dir, const char *name)
 {
-	return file_open_and_read(dir, name, true);
+	return file_read_until(dir, name, true);
 }
 
 int file_write(int dir, const char *name, const char *text)

@@ -9,13 +9,15 @@ struct json_object *json_text(const char *text)
 	return valid ? json_object_new_string(valid) : NULL;
 }
 
-static void json_vfill(struct json_object *object, const char *keys, va_list args)
+struct json_object *json_fill(struct json_object *object, const char *keys, ...)
 {
 	char *copy __autofree = memory_string(keys);
 	char *rest = copy, *key;
 	uint64_t number;
+	va_list args;
 	double part;
 
+	va_start(args, keys);
 	while ((key = strsep(&rest, " "))) {
 		char *colon = strchr(key, ':');
 		struct json_object *value = NULL;
@@ -37,52 +39,18 @@ static void json_vfill(struct json_object *object, const char *keys, va_list arg
 		}
 		json_object_object_add(object, key, value);
 	}
-}
-
-struct json_object *json_pack(const char *keys, ...)
-{
-	struct json_object *object = json_object_new_object();
-	va_list args;
-
-	va_start(args, keys);
-	json_vfill(object, keys, args);
 	va_end(args);
 	return object;
 }
 
-void json_fill(struct json_object *object, const char *keys, ...)
+void json_print_object(FILE *to, struct json_object *object)
 {
-	va_list args;
-
-	va_start(args, keys);
-	json_vfill(object, keys, args);
-	va_end(args);
-}
-
-void json_append(struct json_object *array, const char *keys, ...)
-{
-	struct json_object *object = json_object_new_object();
-	va_list args;
-
-	va_start(args, keys);
-	json_vfill(object, keys, args);
-	va_end(args);
-	json_object_array_add(array, object);
-}
-
-void json_print(FILE *to, const char *keys, ...)
-{
-	struct json_object *object = json_object_new_object();
 	int flags = JSON_C_TO_STRING_NOSLASHESCAPE |
 		    (options.pretty ? JSON_C_TO_STRING_PRETTY : JSON_C_TO_STRING_PLAIN);
 	const char *text;
 	uint32_t character;
 	size_t length;
-	va_list args;
 
-	va_start(args, keys);
-	json_vfill(object, keys, args);
-	va_end(args);
 	json_fill(object, "format:u", (uint64_t)JSON_FORMAT);
 	text = json_object_to_json_string_ext(object, flags);
 	/* Only strings have characters that are not ASCII, so \u is valid for them. */

@@ -144,23 +144,22 @@ char *file_next_line(char **text);
 /* The milliseconds of a monotonic clock. */
 int64_t clock_now(void);
 /* Sleep; a signal ends the sleep early. */
-void clock_sleep(int64_t milliseconds);
+void clock_sleep(int milliseconds);
 
 /*
  * Messages. text_escape() escapes each message, also its newlines, so that a name in it cannot
  * control a terminal.
  */
 
-/* Print "rdmacg: WHERE: reason" to stderr. */
+/* Print "rdmacg: WHERE: reason" to stderr. Returns false, for the caller to return. */
 #define say_error(where, ...)	say_about(where, "", __VA_ARGS__)
 /* Print "rdmacg: WHERE: warning: ..." to stderr. The command continues. */
 #define say_warning(where, ...)	say_about(where, "warning: ", __VA_ARGS__)
 /* Print "rdmacg: ..." to stderr. */
 #define say_note(...)	say_about(NULL, "", __VA_ARGS__)
-void say_about(const char *where, const char *kind, const char *format, ...) __printf(3, 4);
-/* Call say_error(), and end the program with @status. */
-void say_and_exit(int status, const char *where, const char *format, ...)
-	__attribute((noreturn)) __printf(3, 4);
+bool say_about(const char *where, const char *kind, const char *format, ...) __printf(3, 4);
+/* Print an error, and end the program with @status. */
+#define say_and_exit(status, where, ...)	(say_error(where, __VA_ARGS__), exit(status))
 /* End the program because the command failed, or because its words are wrong. */
 #define say_failure(where, ...)	say_and_exit(EXIT_FAILED, where, __VA_ARGS__)
 #define options_fail(where, format, ...) \
@@ -198,13 +197,14 @@ struct json_object *json_text(const char *text);
  * string; u is a uint64_t; l is a uint64_t whose NUMBER_MAX becomes null; b is a bool; d is a
  * double, and becomes null if it is negative; o is a json_object, which the new object then owns.
  */
-struct json_object *json_pack(const char *keys, ...);
-/* Add the keys and values of json_pack() to an object. */
-void json_fill(struct json_object *object, const char *keys, ...);
+#define json_pack(...)	json_fill(json_object_new_object(), __VA_ARGS__)
+/* Add the keys and values of json_pack() to an object. Returns the object. */
+struct json_object *json_fill(struct json_object *object, const char *keys, ...);
 /* Add an object of json_pack() to an array. */
-void json_append(struct json_object *array, const char *keys, ...);
+#define json_append(array, ...)	json_object_array_add(array, json_pack(__VA_ARGS__))
 /* Print an object of json_pack() with the key "format". With -p, print several lines. */
-void json_print(FILE *to, const char *keys, ...);
+#define json_print(to, ...)	json_print_object(to, json_pack(__VA_ARGS__))
+void json_print_object(FILE *to, struct json_object *object);
 
 /* The options of commands. An invalid word ends the program with a message and status 2. */
 

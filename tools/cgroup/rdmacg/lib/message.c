@@ -20,34 +20,20 @@ void say_errors_to(FILE *to)
 	say_file = to;
 }
 
-static void say(const char *where, const char *kind, const char *format, va_list args)
+bool say_about(const char *where, const char *kind, const char *format, ...)
 {
-	char *reason __autofree = memory_vformat(format, args);
 	const char *place = say_place && where ? say_place : "";
+	char *reason __autofree = NULL;
+	va_list args;
 
+	va_start(args, format);
+	reason = memory_vformat(format, args);
+	va_end(args);
 	/* Flush earlier output, which belongs before the message. */
 	fflush(stdout);
 	say_line_to(say_file ? say_file : stderr, "rdmacg: %s%s%s%s%s%s", place,
 		    *place ? ": " : "", where ? where : "", where ? ": " : "", kind, reason);
-}
-
-void say_about(const char *where, const char *kind, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	say(where, kind, format, args);
-	va_end(args);
-}
-
-void say_and_exit(int status, const char *where, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	say(where, "", format, args);
-	va_end(args);
-	exit(status);
+	return false;
 }
 
 void say_line_to(FILE *to, const char *format, ...)
@@ -75,7 +61,8 @@ size_t say_width(void)
 void say_text(const char *format, ...)
 {
 	size_t width = say_width(), column = 0, length;
-	char *raw, *text, *word, *rest;
+	char *raw __autofree = NULL, *text __autofree = NULL;
+	char *word, *rest;
 	va_list args;
 
 	if (options.json)
@@ -97,8 +84,6 @@ void say_text(const char *format, ...)
 		column += length;
 	}
 	putchar('\n');
-	free(text);
-	free(raw);
 }
 
 bool say_finish(void)

@@ -54,26 +54,23 @@ static void options_check(char * const *words, bool in_order)
 
 static void options_add(struct reading *reading, const struct choice *list, int group)
 {
-	const struct choice **choice;
 	struct argp_option *option;
 
 	for (; list && list->name; list++) {
-		choice = memory_append(&reading->choices, &reading->nr_choices, sizeof(*choice));
-		*choice = list;
+		*(const struct choice **)memory_append(&reading->choices, &reading->nr_choices,
+						       sizeof(list)) = list;
 		option = memory_append(&reading->options, &reading->nr_options, sizeof(*option));
-		option->name = list->name;
-		option->key = list->letter ? list->letter : OPTIONS_KEY + (int)reading->nr_options;
-		option->arg = list->arg;
-		option->doc = list->help;
-		option->group = group;
+		*option = (struct argp_option){
+			.name = list->name, .arg = list->arg, .doc = list->help, .group = group,
+			.key = list->letter ? list->letter : OPTIONS_KEY + (int)reading->nr_options,
+		};
 	}
 }
 
 static error_t options_take(int key, char *arg, struct argp_state *state)
 {
 	struct reading *reading = state->input;
-	const struct choice *choice;
-	size_t i;
+	size_t i = 0;
 
 	if (key == ARGP_KEY_ARGS && state->argc - state->next <= reading->syntax->most) {
 		reading->args = state->argv + state->next;
@@ -81,18 +78,16 @@ static error_t options_take(int key, char *arg, struct argp_state *state)
 	}
 	if (key == ARGP_KEY_NO_ARGS && reading->syntax->needs)
 		options_fail(strrchr(state->argv[0], ' ') + 1, "%s", reading->syntax->needs);
-	for (i = 0; i < reading->nr_choices; i++) {
-		if (key != reading->options[i].key)
-			continue;
-		choice = reading->choices[i];
-		options_state = state;
-		if (choice->take)
-			choice->take(arg, choice->to);
-		else
-			*(bool *)choice->to = true;
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
+	while (i < reading->nr_choices && key != reading->options[i].key)
+		i++;
+	if (i == reading->nr_choices)
+		return ARGP_ERR_UNKNOWN;
+	options_state = state;
+	if (reading->choices[i]->take)
+		reading->choices[i]->take(arg, reading->choices[i]->to);
+	else
+		*(bool *)reading->choices[i]->to = true;
+	return 0;
 }
 
 static char *options_help(int key, const char *text, void *input)

@@ -21,30 +21,22 @@ const struct choice table_choices[] = {
 	{ 0 }
 };
 
-/* Whether @name is the heading: both "limit_of" and "LIMIT OF" stand for "LIMIT OF". */
-static bool table_is_heading(const char *heading, const char *name, size_t length)
+/* Find the column of a name such as "limit_of", which stands for the heading "LIMIT OF". */
+static size_t table_find(const struct table *table, const char *name, size_t length)
 {
-	size_t i;
+	size_t i, j;
 
-	if (strlen(heading) != length)
-		return false;
-	for (i = 0; i < length; i++)
-		if (toupper((unsigned char)name[i]) != heading[i] &&
-		    !(name[i] == '_' && heading[i] == ' '))
-			return false;
-	return true;
-}
+	for (i = 0; i < table->columns; i++) {
+		const char *heading = table->headings[i];
 
-static void table_add_wanted(struct table *table, const char *name, size_t length)
-{
-	size_t i;
-
-	for (i = 0; i < table->columns; i++)
-		if (table_is_heading(table->headings[i], name, length))
-			break;
-	if (i == table->columns)
-		options_fail(name, "there is no such column; the heading has the names");
-	table->order[table->nr_order++] = i;
+		for (j = 0; j < length; j++)
+			if (toupper((unsigned char)name[j]) != heading[j] &&
+			    !(name[j] == '_' && heading[j] == ' '))
+				break;
+		if (j == length && !heading[j])
+			return i;
+	}
+	options_fail(name, "there is no such column; the heading has the names");
 }
 
 void table_init(struct table *table, const char *align, const char * const *headings,
@@ -52,19 +44,15 @@ void table_init(struct table *table, const char *align, const char * const *head
 {
 	const char *name = table_wanted;
 
-	memset(table, 0, sizeof(*table));
-	table->align = align;
-	table->headings = headings;
-	table->columns = strlen(align);
-	table->width = width;
-	while (!name && table->nr_order < table->columns) {
+	*table = (struct table){
+		.align = align, .headings = headings, .columns = strlen(align), .width = width,
+	};
+	for (; !name && table->nr_order < table->columns; table->nr_order++)
 		table->order[table->nr_order] = table->nr_order;
-		table->nr_order++;
-	}
 	while (name && table->nr_order < TABLE_COLUMNS) {
 		size_t length = strcspn(name, ",");
 
-		table_add_wanted(table, name, length);
+		table->order[table->nr_order++] = table_find(table, name, length);
 		name = name[length] ? name + length + 1 : NULL;
 	}
 }
