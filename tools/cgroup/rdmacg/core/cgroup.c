@@ -148,12 +148,6 @@ const char *cgroup_relative(const char *name, const char *other, bool short_form
 	return buffer;
 }
 
-char *cgroup_path(const struct cgroup *cgroup, const char *file)
-{
-	return memory_format("%s%s%s/%s", hierarchy.path, *cgroup->name ? "/" : "",
-			     cgroup->name, file);
-}
-
 bool cgroup_has_controller(const struct cgroup *cgroup)
 {
 	return file_exists(cgroup->dir, pool_file_name(POOL_HCA, POOL_CURRENT));

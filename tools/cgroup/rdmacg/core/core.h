@@ -25,8 +25,8 @@ extern const struct device device_default;
 
 /* @word in the form of the kernel's files, with \040 for a blank. The caller frees the result. */
 char *device_escape(const char *word);
-void device_copy(struct device *to, const struct device *from);
-void device_free(struct device *device);
+/* Take the index from the word "index=N". Returns false if the word has another form. */
+bool device_take_index(struct device *device, const char *word, size_t length);
 bool device_is_same(const struct device *a, const struct device *b);
 /* The device as the kernel's files show it, valid until the next call. */
 const char *device_text(const struct device *device);
@@ -239,8 +239,8 @@ const char *hierarchy_below(const char *path, const char *prefix);
 /* Turn "/a//b/./c/" into "a/b/c". Returns NULL if a part is "..". The caller frees the result. */
 char *hierarchy_clean(const char *path);
 
-/* Whether @list, which may be NULL, has @word. Each character of @separators ends a word. */
-bool hierarchy_has_word(const char *list, const char *word, const char *separators);
+/* Whether @list, which may be NULL, has @word. A blank, a comma or a newline ends a word. */
+bool hierarchy_has_word(const char *list, const char *word);
 /* The path of a file below /proc, valid until the next call. */
 const char *hierarchy_proc(const char *format, ...) __printf(1, 2);
 /* The value of an environment variable that tests set, or @path if it is not set. */
@@ -301,8 +301,6 @@ const char *cgroup_limit_text(uint64_t limit, bool human);
  * Otherwise the text is @name itself, or "-" for NULL. The result is valid until the next call.
  */
 const char *cgroup_relative(const char *name, const char *other, bool short_form);
-/* The path of a file of the cgroup, for messages. The caller frees the result. */
-char *cgroup_path(const struct cgroup *cgroup, const char *file);
 /* Whether processes of the cgroup are charged to the cgroup itself, not to an ancestor. */
 bool cgroup_has_controller(const struct cgroup *cgroup);
 /* The cgroup itself or its closest ancestor with the controller, or NULL if there is none. */

@@ -4,14 +4,6 @@
 
 struct hierarchy hierarchy;
 
-/* A line of mountinfo. All fields point into the line. */
-struct mount {
-	char *root;
-	char *point;
-	char *type;
-	char *options;
-};
-
 const char *hierarchy_path(const char *variable, const char *path)
 {
 	const char *other = getenv(variable);
@@ -33,17 +25,16 @@ const char *hierarchy_proc(const char *format, ...)
 	return path;
 }
 
-bool hierarchy_has_word(const char *list, const char *word, const char *separators)
+bool hierarchy_has_word(const char *list, const char *word)
 {
 	size_t length = strlen(word);
 
-	while (list && *list) {
-		size_t next = strcspn(list, separators);
+	for (; list && *list; list += strspn(list, " ,\n")) {
+		size_t next = strcspn(list, " ,\n");
 
 		if (next == length && !strncmp(list, word, length))
 			return true;
 		list += next;
-		list += strspn(list, separators);
 	}
 	return false;
 }
@@ -64,49 +55,35 @@ static void hierarchy_unescape(char *text)
 	*to = '\0';
 }
 
-static bool hierarchy_parse_mount(char *line, struct mount *mount)
+/*
+ * Use the mount of a line of mountinfo if it has the controller. The line has the fields ID,
+ * parent, device, root, mount point, options and others, and after a dash type, source, options.
+ */
+static void hierarchy_take_mount(const char *line)
 {
-	char *rest = strstr(line, " - ");
-	int field;
+	char *root __autofree = NULL, *point __autofree = NULL;
+	char *path __autofree = NULL, *controllers __autofree = NULL;
+	const char *options = strrchr(line, ' ');
+	bool v1 = strstr(line, " - cgroup "), v2 = strstr(line, " - cgroup2 "), whole;
 
-	if (!rest)
-		return false;
-	*rest = '\0';
-	rest += 3;
-	for (field = 0; field < 3; field++)
-		strsep(&line, " ");
-	mount->root = strsep(&line, " ");
-	mount->point = strsep(&line, " ");
-	mount->type = strsep(&rest, " ");
-	strsep(&rest, " ");
-	mount->options = rest;
-	if (!mount->point || !mount->options)
-		return false;
-	hierarchy_unescape(mount->root);
-	hierarchy_unescape(mount->point);
-	return true;
-}
-
-/* Use this mount if it has the controller. */
-static void hierarchy_take(const struct mount *mount)
-{
-	char *path __autofree = memory_format("%s/cgroup.controllers", mount->point);
-	char *controllers __autofree = strcmp(mount->type, "cgroup2") ? NULL :
-				       file_read(AT_FDCWD, path);
-	bool whole = !strcmp(mount->root, "/"), v2 = !strcmp(mount->type, "cgroup2");
-
-	if (v2 ? !hierarchy_has_word(controllers, "rdma", "\n ") :
-		 strcmp(mount->type, "cgroup") || !hierarchy_has_word(mount->options, "rdma", ","))
+	if (!(v1 || v2) || sscanf(line, "%*s %*s %*s %ms %ms", &root, &point) != 2)
+		return;
+	hierarchy_unescape(root);
+	hierarchy_unescape(point);
+	path = memory_format("%s/cgroup.controllers", point);
+	controllers = v2 ? file_read(AT_FDCWD, path) : NULL;
+	whole = !strcmp(root, "/");
+	if (!hierarchy_has_word(v2 ? controllers : options, "rdma"))
 		return;
 	/* Prefer a mount that shows the whole hierarchy. */
 	if (hierarchy.path && (!whole || !*hierarchy.inside))
 		return;
 	free(hierarchy.path);
 	free(hierarchy.inside);
-	hierarchy.path = memory_string(mount->point);
-	hierarchy.inside = memory_string(whole ? "" : mount->root);
+	hierarchy.path = memory_string(point);
+	hierarchy.inside = memory_string(whole ? "" : root);
 	hierarchy.v2 = v2;
-	hierarchy.nsdelegate = hierarchy_has_word(mount->options, "nsdelegate", ",");
+	hierarchy.nsdelegate = hierarchy_has_word(options, "nsdelegate");
 }
 
 /*
@@ -133,11 +110,9 @@ void hierarchy_open(int status)
 	char *text __autofree = file_read(AT_FDCWD, hierarchy_proc("self/mountinfo"));
 	const char *root = hierarchy_path("RDMACG_ROOT", "");
 	char *cursor = text, *line;
-	struct mount mount;
 
 	while (!*root && (line = file_next_line(&cursor)))
-		if (hierarchy_parse_mount(line, &mount))
-			hierarchy_take(&mount);
+		hierarchy_take_mount(line);
 	if (*root) {
 		hierarchy.path = memory_string(root);
 		hierarchy.inside = memory_string("");
@@ -238,7 +213,7 @@ static char *hierarchy_match_line(char *line)
 	controllers = strsep(&line, ":");
 	if (!line)
 		return NULL;
-	if (hierarchy.v2 ? *controllers : !hierarchy_has_word(controllers, "rdma", ","))
+	if (hierarchy.v2 ? *controllers : !hierarchy_has_word(controllers, "rdma"))
 		return NULL;
 	return line;
 }

@@ -22,18 +22,6 @@ char *device_escape(const char *word)
 	return name;
 }
 
-void device_copy(struct device *to, const struct device *from)
-{
-	*to = *from;
-	to->name = memory_string(from->name);
-}
-
-void device_free(struct device *device)
-{
-	free(device->name);
-	device->name = NULL;
-}
-
 bool device_is_same(const struct device *a, const struct device *b)
 {
 	return a->is_default == b->is_default && a->has_index == b->has_index &&
@@ -55,19 +43,16 @@ struct json_object *device_index(const struct device *device)
 	return device->has_index ? json_object_new_uint64(device->index) : NULL;
 }
 
-/* Take "index=N" from the beginning of the pairs, because the index belongs to the device. */
-static void line_take_index(struct line *line)
+bool device_take_index(struct device *device, const char *word, size_t length)
 {
-	size_t length = strcspn(line->rest, " ");
 	uint64_t index;
 
-	if (strncmp(line->rest, "index=", 6) ||
-	    !number_parse(line->rest + 6, length - 6, &index) || index > UINT32_MAX)
-		return;
-	line->device.has_index = true;
-	line->device.index = index;
-	line->rest += length;
-	line->rest += strspn(line->rest, " ");
+	if (strncmp(word, "index=", 6) || !number_parse(word + 6, length - 6, &index) ||
+	    index > UINT32_MAX)
+		return false;
+	device->has_index = true;
+	device->index = index;
+	return true;
 }
 
 /*
@@ -92,6 +77,7 @@ static char *line_find_pairs(char *text)
 bool line_next(char **text, struct line *line)
 {
 	char *start, *pairs;
+	size_t length;
 
 	while ((start = file_next_line(text))) {
 		pairs = line_find_pairs(start);
@@ -103,12 +89,11 @@ bool line_next(char **text, struct line *line)
 		 * name.
 		 */
 		pairs[-1] = '\0';
-		line->device.name = start;
-		line->device.is_default = false;
-		line->device.has_index = false;
-		line->device.index = 0;
+		line->device = (struct device){ .name = start };
 		line->rest = pairs;
-		line_take_index(line);
+		length = strcspn(pairs, " ");
+		if (device_take_index(&line->device, pairs, length))
+			line->rest += length + strspn(pairs + length, " ");
 		return true;
 	}
 	return false;

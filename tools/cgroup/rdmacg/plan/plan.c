@@ -63,7 +63,7 @@ void plan_take_device(const char *text, void *to)
 
 	if (!line_next(&rest, &line) || *line.rest != '=')
 		options_fail(text, "is not a device; write NAME or 'NAME index=N'");
-	device_free(to);
+	free(((struct device *)to)->name);
 	line.device.name = device_escape(line.device.name);
 	*(struct device *)to = line.device;
 }

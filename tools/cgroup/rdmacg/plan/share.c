@@ -269,7 +269,7 @@ static void share_take_texts(void)
 		     share.over < 1000 || share.over > PLAN_MOST))
 		options_fail(over, "--oversubscribe must be a number of at least 1, such as 1.5");
 	share_read_capacity(&device);
-	device_free(&device);
+	free(device.name);
 	for (text = plan.texts; text < end; text++)
 		if (!strcmp(text->name, "reserve"))
 			share_reserve(text->text);

@@ -66,7 +66,8 @@ static void top_add(const struct cgroup *cgroup, const struct slot *slot)
 	struct top_row *row = memory_append(&top.rows, &top.nr_rows, sizeof(*row));
 
 	row->cgroup = memory_string(cgroup_name(cgroup));
-	device_copy(&row->device, &slot->pool->device);
+	row->device = slot->pool->device;
+	row->device.name = memory_string(row->device.name);
 	row->key = memory_string(slot->key);
 	row->limit_of = slot->limit_of ? memory_string(cgroup_name(slot->limit_of)) : NULL;
 	row->usage = slot->usage;
@@ -129,7 +130,7 @@ bool top_read(void)
 	}
 	for (row = old; row < old + nr_old; row++) {
 		free(row->cgroup);
-		device_free(&row->device);
+		free(row->device.name);
 		free(row->key);
 		free(row->limit_of);
 	}

@@ -11,7 +11,9 @@ void transaction_add(struct transaction *change, const struct cgroup *cgroup, co
 						      sizeof(*step));
 
 	step->cgroup = cgroup;
-	step->file = memory_string(file);
+	step->path = memory_format("%s%s%s/%s", hierarchy.path, *cgroup->name ? "/" : "",
+				   cgroup->name, file);
+	step->file = strrchr(step->path, '/') + 1;
 	step->text = text;
 	step->undo = undo;
 }
@@ -36,7 +38,7 @@ static void transaction_add_controller(struct transaction *change, const struct 
 	 * at this moment, and the write waits until the files exist.
 	 */
 	transaction_add(change, parent, TRANSACTION_CONTROL, memory_string("+rdma\n"),
-			memory_string(hierarchy_has_word(enabled, "rdma", "\n ") ?
+			memory_string(hierarchy_has_word(enabled, "rdma") ?
 				      "+rdma\n" : "-rdma\n"));
 }
 
@@ -69,7 +71,6 @@ static char *transaction_line(const struct transaction_step *step)
 
 static void transaction_say_refusal(const struct transaction_step *step, int error)
 {
-	char *path __autofree = cgroup_path(step->cgroup, step->file);
 	char *owner __autofree = file_owner(step->cgroup->dir, step->file);
 	char *line __autofree = transaction_line(step);
 	bool control = !strcmp(step->file, TRANSACTION_CONTROL);
@@ -81,13 +82,14 @@ static void transaction_say_refusal(const struct transaction_step *step, int err
 		    transaction_refusals[i].error == error)
 			why = transaction_refusals[i].why;
 	if (error == EACCES || error == EPERM)
-		say_error(path, "%s: only %s can write \"%s\" here",
+		say_error(step->path, "%s: only %s can write \"%s\" here",
 			  strerror(error), owner, line);
 	else if (error == EROFS)
-		say_error(path, "%s: this looks like the inside of a container; do it on the host",
+		say_error(step->path,
+			  "%s: this looks like the inside of a container; do it on the host",
 			  strerror(error));
 	else
-		say_error(path, "%s: \"%s\"%s%s", strerror(error), line, why ? ": " : "",
+		say_error(step->path, "%s: \"%s\"%s%s", strerror(error), line, why ? ": " : "",
 			  why ? why : "");
 }
 
@@ -118,8 +120,7 @@ bool transaction_enable(struct transaction *change, const struct cgroup *cgroup)
 		return false;
 	if (change->dry_run || cgroup_has_controller(cgroup))
 		return true;
-	say_error(cgroup_name(cgroup), "has no RDMA controller; was the cgroup removed?");
-	return false;
+	return say_error(cgroup_name(cgroup), "has no RDMA controller; was the cgroup removed?");
 }
 
 void transaction_print(const struct transaction *change)
@@ -127,32 +128,25 @@ void transaction_print(const struct transaction *change)
 	const struct transaction_step *step;
 
 	for (step = change->steps; step < change->steps + change->nr_steps; step++) {
-		char *path __autofree = cgroup_path(step->cgroup, step->file);
 		char *line __autofree = transaction_line(step);
-		char *quoted_line __autofree = text_quote(line);
-		char *quoted_path __autofree = text_quote(path);
+		char *quoted __autofree = text_quote(line), *path __autofree = text_quote(step->path);
 
 		/* The echo of some shells interprets a backslash. */
-		say_line("%s %s > %s", strchr(line, '\\') ? "printf '%s\\n'" : "echo", quoted_line,
-			 quoted_path);
+		say_line("%s %s > %s", strchr(line, '\\') ? "printf '%s\\n'" : "echo", quoted, path);
 	}
 }
 
 void transaction_undo(struct transaction *change)
 {
-	struct transaction_step *step;
 	size_t i = change->nr_steps;
-	int ret;
 
 	while (i-- && !change->dry_run) {
-		char *path __autofree = NULL, *line __autofree = NULL;
+		struct transaction_step *step = &change->steps[i];
+		char *line __autofree = transaction_line(step);
+		int ret = step->done ? file_write(step->cgroup->dir, step->file, step->undo) : 0;
 
-		step = &change->steps[i];
-		path = cgroup_path(step->cgroup, step->file);
-		line = transaction_line(step);
-		ret = step->done ? file_write(step->cgroup->dir, step->file, step->undo) : 0;
 		if (ret)
-			say_warning(path, "cannot undo the write: %s; \"%s\" stays in effect",
+			say_warning(step->path, "cannot undo the write: %s; \"%s\" stays in effect",
 				    strerror(-ret), line);
 		step->done = false;
 	}
@@ -163,25 +157,18 @@ struct json_object *transaction_json(const struct transaction *change)
 	struct json_object *array = json_object_new_array();
 	size_t i;
 
-	for (i = 0; i < change->nr_steps; i++) {
-		char *path __autofree = cgroup_path(change->steps[i].cgroup,
-						    change->steps[i].file);
-
-		json_append(array, "file:s text:s", path, change->steps[i].text);
-	}
+	for (i = 0; i < change->nr_steps; i++)
+		json_append(array, "file:s text:s", change->steps[i].path, change->steps[i].text);
 	return array;
 }
 
 void transaction_free(struct transaction *change)
 {
-	size_t i;
-
-	for (i = 0; i < change->nr_steps; i++) {
-		free(change->steps[i].file);
-		free(change->steps[i].text);
-		free(change->steps[i].undo);
+	while (change->nr_steps--) {
+		free(change->steps[change->nr_steps].path);
+		free(change->steps[change->nr_steps].text);
+		free(change->steps[change->nr_steps].undo);
 	}
 	free(change->steps);
-	change->steps = NULL;
-	change->nr_steps = 0;
+	memset(change, 0, sizeof(*change));
 }

@@ -15,7 +15,9 @@
 struct transaction_step {
 	/* The caller keeps the cgroup open until the transaction is freed. */
 	const struct cgroup *cgroup;
-	char *file;
+	char *path;
+	/* The last part of the path. */
+	const char *file;
 	char *text;
 	/* This text undoes the write. */
 	char *undo;
