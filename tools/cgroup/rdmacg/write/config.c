@@ -54,19 +54,17 @@ static bool config_take_section(struct config_file *file, char *text)
 
 	free(file->section);
 	file->section = NULL;
-	if (!end) {
-		say_error(text, "is not a section; write [CGROUP] on a line of its own");
-		return false;
-	}
+	if (!end)
+		return say_error(text, "is not a section; write [CGROUP] on a line of its own");
 	*end = '\0';
 	text_unescape(text);
 	below = hierarchy.path ? hierarchy_below(text + 1, hierarchy.path) : NULL;
 	file->section = hierarchy_clean(below ? below : text + 1);
 	if (!file->section)
-		say_error(text + 1, "a cgroup's name cannot have .. in it");
-	else if (!*file->section)
-		say_error("[]", "the root cannot have limits; give a cgroup below it");
-	return file->section && *file->section;
+		return say_error(text + 1, "a cgroup's name cannot have .. in it");
+	if (!*file->section)
+		return say_error("[]", "the root cannot have limits; give a cgroup below it");
+	return true;
 }
 
 bool config_add(struct config *config, const char *section, const char *where, char *text)
@@ -97,10 +95,8 @@ static bool config_take_line(struct config_file *file, char *text, size_t length
 {
 	char *end = text + length;
 
-	if (strlen(text) != length) {
-		say_error("line", "has a NUL character");
-		return false;
-	}
+	if (strlen(text) != length)
+		return say_error("line", "has a NUL character");
 	text += strspn(text, CONFIG_BLANKS);
 	while (end > text && strchr(CONFIG_BLANKS, end[-1]))
 		*--end = '\0';
@@ -113,8 +109,7 @@ static bool config_take_line(struct config_file *file, char *text, size_t length
 		return config_take_section(file, text);
 	if (file->section)
 		return config_add(file->config, file->section, file->where, text);
-	say_error(text, "a limit before the first [CGROUP]; write the section above it");
-	return false;
+	return say_error(text, "a limit before the first [CGROUP]; write the section above it");
 }
 
 static bool config_read_file(struct config *config, const char *name)
@@ -139,10 +134,8 @@ static bool config_read_file(struct config *config, const char *name)
 		good &= config_take_line(&file, line, length);
 		say_within(NULL);
 	}
-	if (!from || ferror(from)) {
-		say_error(name, "%s", strerror(errno));
-		good = false;
-	}
+	if (!from || ferror(from))
+		good = say_error(name, "%s", strerror(errno));
 	if (from)
 		fclose(from);
 	free(line);
@@ -159,10 +152,8 @@ static bool config_read_folder(struct config *config)
 	bool good = true;
 	size_t i;
 
-	if (access(folder, R_OK | X_OK)) {
-		say_error(config_folder(), "%s", strerror(errno));
-		return false;
-	}
+	if (access(folder, R_OK | X_OK))
+		return say_error(config_folder(), "%s", strerror(errno));
 	glob(pattern, 0, NULL, &files);
 	if (!files.gl_pathc)
 		say_note("there is no file *.conf in %s", config_folder());
@@ -188,12 +179,12 @@ bool config_read(struct config *config, char * const *files, size_t count)
 
 void config_free(struct config *config)
 {
-	size_t i;
+	struct rule *rule;
 
-	for (i = 0; i < config->nr_rules; i++) {
-		free(config->rules[i].section);
-		free(config->rules[i].where);
-		limits_free(&config->rules[i].limits);
+	for (rule = config->rules; rule < config->rules + config->nr_rules; rule++) {
+		free(rule->section);
+		free(rule->where);
+		limits_free(&rule->limits);
 	}
 	free(config->rules);
 	memset(config, 0, sizeof(*config));

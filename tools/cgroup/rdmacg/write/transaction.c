@@ -129,10 +129,12 @@ void transaction_print(const struct transaction *change)
 
 	for (step = change->steps; step < change->steps + change->nr_steps; step++) {
 		char *line __autofree = transaction_line(step);
-		char *quoted __autofree = text_quote(line), *path __autofree = text_quote(step->path);
+		char *quoted __autofree = text_quote(line);
+		char *path __autofree = text_quote(step->path);
 
 		/* The echo of some shells interprets a backslash. */
-		say_line("%s %s > %s", strchr(line, '\\') ? "printf '%s\\n'" : "echo", quoted, path);
+		say_line("%s %s > %s", strchr(line, '\\') ? "printf '%s\\n'" : "echo", quoted,
+			 path);
 	}
 }
 
@@ -146,7 +148,8 @@ void transaction_undo(struct transaction *change)
 		int ret = step->done ? file_write(step->cgroup->dir, step->file, step->undo) : 0;
 
 		if (ret)
-			say_warning(step->path, "cannot undo the write: %s; \"%s\" stays in effect",
+			say_warning(step->path,
+				    "cannot undo the write: %s; \"%s\" stays in effect",
 				    strerror(-ret), line);
 		step->done = false;
 	}
