@@ -28,20 +28,14 @@ static const struct commands main_commands = { "Commands", "command", main_list 
 
 static void main_print_version(const char *text, void *to)
 {
-	(void)text;
-	(void)to;
 	puts("rdmacg 0.1");
 	exit(say_finish() ? EXIT_DONE : EXIT_FAILED);
 }
 
-static const struct choice main_choices[] = {
-	{ "version", 'V', NULL, "the version", main_print_version, NULL },
-	{ 0 }
-};
-
 static const struct syntax main_syntax = {
-	.lists = { main_choices },
-	.most = INT_MAX,
+	.choices = {
+		{ "version", 'V', "the version", NULL, main_print_version },
+	},
 	.in_order = true,
 	.args_doc = "COMMAND [ARGUMENT...]",
 	.doc =

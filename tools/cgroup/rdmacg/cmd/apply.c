@@ -58,18 +58,14 @@ static struct apply {
 	bool differs;
 } apply;
 
-static const struct choice apply_choices[] = {
-	{ "check", 'c', NULL,
-	  "only print the limits that differ; the exit status is 3 if there are any", NULL,
-	  &apply.check },
-	{ "watch", 'w', NULL,
-	  "keep running, and apply again when a device or a cgroup is added", NULL, &apply.watch },
-	{ 0 }
-};
-
 static const struct syntax apply_syntax = {
-	.lists = { apply_choices },
-	.most = INT_MAX,
+	.choices = {
+		{ "check", 'c',
+		  "only print the limits that differ; the exit status is 3 if there are any",
+		  &apply.check },
+		{ "watch", 'w', "keep running, and apply again when a device or a cgroup is added",
+		  &apply.watch },
+	},
 	.args_doc = "[FILE...]",
 	.doc =
 		"Set the limits in files, by default in all /etc/rdmacg.d/*.conf. A file has sections [CGROUP] with lines DEVICE KEY=VALUE..., where CGROUP and DEVICE may be patterns; - is standard input.\vLimits that already have the value of a file are not written again. If a file is malformed, nothing is changed. With --watch, SIGHUP reads the files again.",

@@ -84,22 +84,19 @@ static struct export {
 
 static void export_take_format(const char *text, void *to)
 {
-	(void)to;
 	if (strcmp(text, "openmetrics") && strcmp(text, "prometheus"))
 		options_fail(text, "is not a format; the formats are openmetrics and prometheus");
 	export.prometheus = *text == 'p';
 }
 
-static const struct choice export_choices[] = {
-	{ "format", 'f', "FORMAT", "openmetrics (the default) or prometheus",
-	  export_take_format, NULL },
-	{ "output", 'o', "FILE", "write to a new file, and replace FILE when it is complete",
-	  options_take_text, &export.output },
-	{ 0 }
-};
-
 static const struct syntax export_syntax = {
-	.lists = { export_choices, filter_choices },
+	.choices = {
+		{ "format", 'f', "openmetrics (the default) or prometheus", NULL,
+		  export_take_format, "FORMAT" },
+		{ "output", 'o', "write to a new file, and replace FILE when it is complete",
+		  &export.output, options_take_text, "FILE" },
+	},
+	.lists = { filter_choices },
 	.doc =
 		"Print usage, limit, peak and refusals of all cgroups that have limits or have used a device, and the capacity of the devices.\vRun it in a cron job or timer, with -o FILE in the folder of node_exporter's textfile collector.",
 };

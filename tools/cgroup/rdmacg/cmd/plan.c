@@ -14,7 +14,6 @@ static const struct commands plan_forms = { "Forms", "form", plan_commands };
 
 static const struct syntax plan_syntax = {
 	.needs = "a FORM is missing",
-	.most = INT_MAX,
 	.in_order = true,
 	.args_doc = "FORM [ARGUMENT...]",
 	.doc =

@@ -59,7 +59,6 @@ static void run_take_limits(const char *text, void *to)
 	char *copy __autofree = memory_string(text);
 	char *rest = copy;
 
-	(void)to;
 	while (rest)
 		if (!limits_parse_option(memory_append(&run.limits, &run.nr_limits,
 						       sizeof(*run.limits)), strsep(&rest, ";")))
@@ -77,24 +76,20 @@ static void run_take_margin(const char *text, void *to)
 		options_fail(text, "the margin must be a percentage, such as 20%%");
 }
 
-static const struct choice run_choices[] = {
-	{ "limit", 'l', "DEVICE:KEY=VALUE[,...]", "limit the command; may be given several times",
-	  run_take_limits, NULL },
-	{ "in", 0, "CGROUP", "create the cgroup of the command below this cgroup",
-	  options_take_text, &run.in },
-	{ "margin", 0, "PERCENT", "add this margin to the peaks for the recommended limits",
-	  run_take_margin, &run.margin },
-	{ "kill", 0, NULL, "kill the processes that the command leaves, instead of waiting", NULL,
-	  &run.kill },
-	{ "output", 'o', "FILE", "write the report to this file, not to stderr", options_take_text,
-	  &run.output },
-	{ 0 }
-};
-
 static const struct syntax run_syntax = {
-	.lists = { run_choices },
+	.choices = {
+		{ "limit", 'l', "limit the command; may be given several times", NULL,
+		  run_take_limits, "DEVICE:KEY=VALUE[,...]" },
+		{ "in", 0, "create the cgroup of the command below this cgroup", &run.in,
+		  options_take_text, "CGROUP" },
+		{ "margin", 0, "add this margin to the peaks for the recommended limits",
+		  &run.margin, run_take_margin, "PERCENT" },
+		{ "kill", 0, "kill the processes that the command leaves, instead of waiting",
+		  &run.kill },
+		{ "output", 'o', "write the report to this file, not to stderr", &run.output,
+		  options_take_text, "FILE" },
+	},
 	.needs = "a command is missing",
-	.most = INT_MAX,
 	.in_order = true,
 	.args_doc = "[--] COMMAND [ARGUMENT...]",
 	.doc =

@@ -10,18 +10,13 @@
 
 static bool set_dry_run;
 
-static const struct choice set_choices[] = {
-	{ "dry-run", 'n', NULL, "print the writes, and do not write", NULL,
-	  &set_dry_run },
-	{ 0 }
-};
-
 static const char set_needs[] = "give a CGROUP, a DEVICE and a limit";
 
 static const struct syntax set_syntax = {
-	.lists = { set_choices },
+	.choices = {
+		{ "dry-run", 'n', "print the writes, and do not write", &set_dry_run },
+	},
 	.needs = set_needs,
-	.most = INT_MAX,
 	.args_doc = "CGROUP DEVICE [index=N] KEY=VALUE...|max|default",
 	.doc =
 		"Set limits of a device in a cgroup, all of them or none. A VALUE is a number, a number with K, M, G or T for memory, a percentage of the capacity such as 25%, or max for no limit.\vThe word max instead of KEYs removes all limits of the device. The word default removes them, so that the limits of DEVICE default apply. The limits of DEVICE default are for each device without a limit of its own for the key.",

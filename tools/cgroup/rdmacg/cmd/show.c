@@ -26,27 +26,22 @@ static void show_take_depth(const char *text, void *to)
 {
 	uint64_t levels;
 
-	(void)to;
 	if (!number_parse(text, strlen(text), &levels) || levels > INT32_MAX)
 		options_fail("--depth", "%s: must be a number of at least 0", text);
 	show.recursive = true;
 	show.levels = levels;
 }
 
-static const struct choice show_choices[] = {
-	{ "recursive", 'r', NULL, "also show the cgroups below, as a tree", NULL, &show.recursive },
-	{ "all", 'a', NULL, "also show resources that were never used, limited or refused", NULL,
-	  &show.all },
-	{ "bytes", 'b', NULL, "show memory in bytes, not in KiB, MiB and so on", NULL,
-	  &show.exact },
-	{ "depth", 0, "N", "show the tree down to N levels below the cgroup", show_take_depth,
-	  NULL },
-	{ 0 }
-};
-
 static const struct syntax show_syntax = {
-	.lists = { show_choices, select_choices, filter_choices, table_choices },
-	.most = INT_MAX,
+	.choices = {
+		{ "recursive", 'r', "also show the cgroups below, as a tree", &show.recursive },
+		{ "all", 'a', "also show resources that were never used, limited or refused",
+		  &show.all },
+		{ "bytes", 'b', "show memory in bytes, not in KiB, MiB and so on", &show.exact },
+		{ "depth", 0, "show the tree down to N levels below the cgroup", NULL,
+		  show_take_depth, "N" },
+	},
+	.lists = { select_choices, filter_choices, table_choices },
 	.args_doc = "[CGROUP...]",
 	.doc =
 		"Show usage, limit, peak and refusals of cgroups for each resource of each device. The limit is the smallest of the cgroup and its ancestors, and LIMIT OF is the cgroup that has it.\vWithout a CGROUP, show the whole tree. The root's limits are the capacity of the devices.",
@@ -217,7 +212,6 @@ static bool show_target(const char *name, pid_t pid)
 	struct walk walk = { .top = cgroup_open(name), .files = POOL_ALL };
 	struct cgroup *cgroup;
 
-	(void)pid;
 	if (!walk.top)
 		return false;
 	show.top = walk.top->depth;

@@ -13,7 +13,6 @@ static void top_take_order(const char *text, void *to)
 {
 	size_t i;
 
-	(void)to;
 	for (i = 0; i < TOP_ORDERS; i++) {
 		if (!strcmp(top_orders[i], text)) {
 			top.order = i;
@@ -28,24 +27,21 @@ static void top_take_order(const char *text, void *to)
 
 static void top_take_delay(const char *text, void *to)
 {
-	(void)to;
 	/* Thousandths of a second are milliseconds. */
 	if (!number_parse_thousandths(text, strlen(text), &top.delay_ms) ||
 	    top.delay_ms < TOP_SHORTEST_MS || top.delay_ms > TOP_LONGEST_MS)
 		options_fail(text, "the delay must be 0.1 to 86400 seconds");
 }
 
-static const struct choice top_choices[] = {
-	{ "batch", 'b', NULL, "print tables instead of using the whole screen", NULL, &top.batch },
-	{ "iterations", 'n', "N", "end after N updates", options_take_count, &top.count },
-	{ "delay", 'd', "SECONDS", "time between two updates (1)", top_take_delay, NULL },
-	{ "order", 'o', "ORDER", "use, refusals, usage or path", top_take_order, NULL },
-	{ 0 }
-};
-
 static const struct syntax top_syntax = {
-	.lists = { top_choices, filter_choices, table_choices },
-	.most = 1,
+	.choices = {
+		{ "batch", 'b', "print tables instead of using the whole screen", &top.batch },
+		{ "iterations", 'n', "end after N updates", &top.count, options_take_count, "N" },
+		{ "delay", 'd', "time between two updates (1)", NULL, top_take_delay, "SECONDS" },
+		{ "order", 'o', "use, refusals, usage or path", NULL, top_take_order, "ORDER" },
+	},
+	.lists = { filter_choices, table_choices },
+	.single = true,
 	.args_doc = "[CGROUP]",
 	.doc =
 		"Show how close cgroups are to their limits, the closest first, and how many attempts are refused each second.\vKeys: q ends top, space updates at once, + and - change the delay, l, r, u and p change the order, h shows all keys. Without a terminal, top prints one table unless there is -n or -b.",

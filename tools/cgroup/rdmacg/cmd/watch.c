@@ -49,17 +49,14 @@ static struct watch {
 	bool telling;
 } watch;
 
-static const struct choice watch_choices[] = {
-	{ "exec", 'e', "COMMAND",
-	  "run COMMAND with sh(1) for each line, with the parts of the line in RDMACG_*",
-	  options_take_text, &watch.command },
-	{ "count", 'n', "N", "end after N lines", options_take_count, &watch.count },
-	{ 0 }
-};
-
 static const struct syntax watch_syntax = {
-	.lists = { watch_choices },
-	.most = 1,
+	.choices = {
+		{ "exec", 'e',
+		  "run COMMAND with sh(1) for each line, with the parts of the line in RDMACG_*",
+		  &watch.command, options_take_text, "COMMAND" },
+		{ "count", 'n', "end after N lines", &watch.count, options_take_count, "N" },
+	},
+	.single = true,
 	.args_doc = "[CGROUP]",
 	.doc =
 		"Print a line for each refusal in a cgroup and its descendants, or in all cgroups: the time, the cgroup of the attempt, the resource, and the cgroup of the limit. Refusals within a short time may share a line.",

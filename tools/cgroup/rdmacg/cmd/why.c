@@ -20,14 +20,11 @@ static struct why {
 	struct json_object *answers;
 } why;
 
-static const struct choice why_choices[] = {
-	{ "all", 'a', NULL, "also show other causes if a cgroup refused", NULL, &why.all },
-	{ 0 }
-};
-
 static const struct syntax why_syntax = {
-	.lists = { why_choices, select_choices, filter_choices },
-	.most = INT_MAX,
+	.choices = {
+		{ "all", 'a', "also show other causes if a cgroup refused", &why.all },
+	},
+	.lists = { select_choices, filter_choices },
 	.args_doc = "[CGROUP...]",
 	.doc =
 		"Print the limits that refused attempts from a cgroup, in one sentence for each counter. If no limit refused, print other possible causes: RLIMIT_MEMLOCK, and devices whose capacity is used up.\vWithout a CGROUP, print the refusals of the whole tree. The counters begin when a cgroup is created, so a refusal may be old.",

@@ -22,10 +22,10 @@ static void filter_add(const char *text, void *to)
 }
 
 const struct choice filter_choices[] = {
-	{ "device", 0, "NAME", "only this device, or devices that match a pattern", filter_add,
-	  &filter_devices },
-	{ "resource", 0, "KEY", "only this resource, or resources that match a pattern", filter_add,
-	  &filter_keys },
+	{ "device", 0, "only this device, or devices that match a pattern", &filter_devices,
+	  filter_add, "NAME" },
+	{ "resource", 0, "only this resource, or resources that match a pattern", &filter_keys,
+	  filter_add, "KEY" },
 	{ 0 }
 };
 

@@ -196,13 +196,13 @@ static void select_add(const char *text, void *to)
 }
 
 const struct choice select_choices[] = {
-	{ "pid", 0, "PID", "the cgroup of a process", select_add, (void *)&select_pid },
-	{ "unit", 0, "UNIT", "the cgroup of a unit of systemd", select_add, (void *)&select_unit },
-	{ "container", 0, "ID",
+	{ "pid", 0, "the cgroup of a process", (void *)&select_pid, select_add, "PID" },
+	{ "unit", 0, "the cgroup of a unit of systemd", (void *)&select_unit, select_add, "UNIT" },
+	{ "container", 0,
 	  "the cgroup of a container, by a prefix of its id, or of a machine, by its name",
-	  select_add, (void *)&select_container },
-	{ "pod", 0, "UID", "the cgroup of a pod of Kubernetes, by its uid", select_add,
-	  (void *)&select_pod },
+	  (void *)&select_container, select_add, "ID" },
+	{ "pod", 0, "the cgroup of a pod of Kubernetes, by its uid", (void *)&select_pod,
+	  select_add, "UID" },
 	{ 0 }
 };
 

@@ -57,17 +57,14 @@ static const char *hook_file;
 /* The future parent of the container's cgroup, to print limits instead of setting them; or NULL. */
 static const char *hook_above;
 
-static const struct choice hook_choices[] = {
-	{ "config", 'c', "FILE", "the administrator's file, instead of " HOOK_FILE,
-	  options_take_text, &hook_file },
-	{ "unified", 'u', "CGROUP",
-	  "only print the files that a runtime has to write for a new container below CGROUP; config.json is on standard input",
-	  options_take_text, &hook_above },
-	{ 0 }
-};
-
 static const struct syntax hook_syntax = {
-	.lists = { hook_choices },
+	.choices = {
+		{ "config", 'c', "the administrator's file, instead of " HOOK_FILE, &hook_file,
+		  options_take_text, "FILE" },
+		{ "unified", 'u',
+		  "only print the files that a runtime has to write for a new container below CGROUP; config.json is on standard input",
+		  &hook_above, options_take_text, "CGROUP" },
+	},
 	.doc =
 		"Set the limits of a container that an OCI runtime is about to start. The runtime calls this command as a hook of createRuntime, with the container's state on standard input.\vThe annotation org.rdmacg.limits is the container's request: DEVICE KEY=VALUE..., with semicolons between devices. The file has a section [default] for containers without a request, and a section [ceiling], which no annotation may exceed. Without a ceiling, an annotation can only lower limits. If limits cannot be set, the container does not start. For the container NAME of a pod, limits.rdmacg.org/NAME replaces org.rdmacg.limits. The variable RDMACG_LIMITS of the container's environment has the same form, and can only lower limits.",
 };
@@ -370,7 +367,6 @@ static bool hook_is_unheard(void)
 /* For fopencookie(3): write a message to the system's log, where the administrator finds it. */
 static ssize_t hook_log(void *cookie, const char *text, size_t size)
 {
-	(void)cookie;
 	/* Each message ends with a newline. */
 	syslog(LOG_ERR, "%.*s", (int)size - 1, text);
 	return size;

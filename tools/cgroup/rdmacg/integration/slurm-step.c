@@ -51,7 +51,6 @@ static void step_take(struct config *config, const char *section, const char *wh
 /* Take the request of a user. Only administrators may use patterns. */
 static void step_take_asked(const char *text, void *to)
 {
-	(void)to;
 	if (text[strcspn(text, "*?[\\")])
 		say_and_exit(EXIT_USAGE, "--rdma", "write names of devices, not patterns");
 	step_take(&step_job.config, POLICY_ASKED, "--rdma", text);
@@ -63,18 +62,15 @@ static void step_take_rules(const char *text, void *to)
 	step_take(&step_job.config, to, step_job.place, text);
 }
 
-static const struct choice step_choices[] = {
-	{ "asked", 0, "LIMITS", "the request of the user", step_take_asked, NULL },
-	{ "default", 0, "LIMITS", "the limits of jobs without a request", step_take_rules,
-	  (void *)POLICY_DEFAULT },
-	{ "ceiling", 0, "LIMITS", "the largest limits that a job may request", step_take_rules,
-	  (void *)POLICY_CEILING },
-	{ "end", 0, NULL, "print the peaks and refusals of the step", NULL, &step_end },
-	{ 0 }
-};
-
 static const struct syntax step_syntax = {
-	.lists = { step_choices },
+	.choices = {
+		{ "asked", 0, "the request of the user", NULL, step_take_asked, "LIMITS" },
+		{ "default", 0, "the limits of jobs without a request", (void *)POLICY_DEFAULT,
+		  step_take_rules, "LIMITS" },
+		{ "ceiling", 0, "the largest limits that a job may request",
+		  (void *)POLICY_CEILING, step_take_rules, "LIMITS" },
+		{ "end", 0, "print the peaks and refusals of the step", &step_end },
+	},
 	.doc =
 		"Set the limits of the Slurm job and step to which this process belongs. The SPANK plugin runs this command. LIMITS are [DEVICE:]KEY=VALUE[,KEY=VALUE]..., with semicolons between devices.",
 };

@@ -220,35 +220,35 @@ struct choice {
 	const char *name;
 	/* The letter of the option, or 0 for an option without a letter. */
 	int letter;
-	/* The name of its argument, or NULL. */
-	const char *arg;
 	const char *help;
-	/*
-	 * This function gets the argument and @to. Without a function, @to is a bool, and becomes
-	 * true.
-	 */
-	void (*take)(const char *text, void *to);
+	/* A bool, which becomes true, or what @take gets besides the argument. */
 	void *to;
+	void (*take)(const char *text, void *to);
+	/* The name of the argument, or NULL. */
+	const char *arg;
 };
 
-#define SYNTAX_LISTS 5
+#define SYNTAX_CHOICES 6
+#define SYNTAX_LISTS 3
 
 struct commands;
 
 /* The words that may follow a command's name. */
 struct syntax {
-	/* Lists of options. An option without a name ends each list. */
+	/* The command's own options, and lists that it shares. An empty option ends each list. */
+	struct choice choices[SYNTAX_CHOICES];
 	const struct choice *lists[SYNTAX_LISTS];
 	/* The error message if there is no argument, or NULL if arguments are optional. */
 	const char *needs;
-	/* The largest number of arguments. */
-	int most;
 	/*
 	 * The first argument ends the options, because this argument is a command with words of its
 	 * own.
 	 */
 	bool in_order;
+	/* The arguments in the help. A command without this text has no arguments. */
 	const char *args_doc;
+	/* At most one argument. */
+	bool single;
 	const char *doc;
 	/* The commands in the help, or NULL. */
 	const struct commands *commands;

@@ -24,17 +24,16 @@ static struct argp_state *options_state;
 /* --help, or --usage if @to is NULL. */
 static void options_take_help(const char *text, void *to)
 {
-	(void)text;
 	argp_state_help(options_state, stdout,
 			to ? ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK : ARGP_HELP_USAGE);
 	exit(say_finish() ? EXIT_DONE : EXIT_FAILED);
 }
 
 static const struct choice options_common[] = {
-	{ "json", 'j', NULL, "JSON instead of text", NULL, &options.json },
-	{ "pretty", 'p', NULL, "JSON on several lines", NULL, &options.pretty },
-	{ "help", 'h', NULL, "this text", options_take_help, &options },
-	{ "usage", 0, NULL, "a short list of all options", options_take_help, NULL },
+	{ "json", 'j', "JSON instead of text", &options.json },
+	{ "pretty", 'p', "JSON on several lines", &options.pretty },
+	{ "help", 'h', "this text", &options, options_take_help },
+	{ "usage", 0, "a short list of all options", NULL, options_take_help },
 	{ 0 }
 };
 
@@ -72,7 +71,8 @@ static error_t options_take(int key, char *arg, struct argp_state *state)
 	struct reading *reading = state->input;
 	size_t i = 0;
 
-	if (key == ARGP_KEY_ARGS && state->argc - state->next <= reading->syntax->most) {
+	if (key == ARGP_KEY_ARGS && reading->syntax->args_doc &&
+	    !(reading->syntax->single && state->argc - state->next > 1)) {
 		reading->args = state->argv + state->next;
 		return 0;
 	}
@@ -116,6 +116,7 @@ char **options_read(const struct syntax *syntax, int argc, char **argv)
 	error_t error;
 	size_t i;
 
+	options_add(&reading, syntax->choices, 0);
 	for (i = 0; i < SYNTAX_LISTS; i++)
 		options_add(&reading, syntax->lists[i], 0);
 	options_add(&reading, options_common, -1);

@@ -15,9 +15,9 @@ static const char *table_wanted;
 static bool table_bare;
 
 const struct choice table_choices[] = {
-	{ "columns", 'o', "NAMES", "only these columns, such as resource,limit_of",
-	  options_take_text, &table_wanted },
-	{ "no-headings", 0, NULL, "no line with the names of the columns", NULL, &table_bare },
+	{ "columns", 'o', "only these columns, such as resource,limit_of", &table_wanted,
+	  options_take_text, "NAMES" },
+	{ "no-headings", 0, "no line with the names of the columns", &table_bare },
 	{ 0 }
 };
 

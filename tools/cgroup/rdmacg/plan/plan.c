@@ -12,35 +12,26 @@ struct plan plan;
 
 /* --- the command line --- */
 
-/* All forms have these options. Each input of a formula is also an option. */
-static const struct choice plan_common[] = {
-	{ "explain", 0, NULL, "print the formula and the source of each number", NULL,
-	  &plan.explain },
-	{ 0 }
-};
-
 /* Refuse a name that apply does not accept in a section. */
 static void plan_take_cgroup(const char *text, void *to)
 {
 	char *name __autofree = hierarchy_clean(text);
 
-	(void)to;
 	if (!name || !*name)
 		options_fail("--cgroup", "%s: write the name of a cgroup below the root", text);
 	plan.cgroup = text;
 }
 
 static const struct choice plan_limits[] = {
-	{ "cgroup", 0, "CGROUP", "the cgroup that the limits are for", plan_take_cgroup, NULL },
-	{ "device", 0, "DEVICE", "the device that the limits are for", plan_take_device,
-	  &plan.device },
+	{ "cgroup", 0, "the cgroup that the limits are for", NULL, plan_take_cgroup, "CGROUP" },
+	{ "device", 0, "the device that the limits are for", &plan.device, plan_take_device,
+	  "DEVICE" },
 	{ 0 }
 };
 
 static const struct choice plan_memory[] = {
-	{ "driver", 0, "NAME",
-	  "the driver whose queues are added to mr_mem (the driver of --device)", options_take_text,
-	  &plan.driver },
+	{ "driver", 0, "the driver whose queues are added to mr_mem (the driver of --device)",
+	  &plan.driver, options_take_text, "NAME" },
 	{ 0 }
 };
 
@@ -157,9 +148,12 @@ static void plan_parse(const struct plan_form *form, int argc, char **argv)
 {
 	struct choice *choices __autofree = plan_make_choices(form->inputs);
 	const struct syntax syntax = {
-		.lists = { choices, plan_common, form->has_limits ? plan_limits : NULL,
+		.choices = {
+			{ "explain", 0, "print the formula and the source of each number",
+			  &plan.explain },
+		},
+		.lists = { choices, form->has_limits ? plan_limits : NULL,
 			   form->has_memory ? plan_memory : NULL },
-		.most = form->args_doc ? INT_MAX : 0,
 		.args_doc = form->args_doc,
 		.doc = form->doc,
 	};
