@@ -17,32 +17,6 @@
 
 #define APPLY_FILES	(POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT))
 
-/*
- * Pause after each action. Otherwise a tenant that always creates cgroups would keep a processor
- * busy.
- */
-#define APPLY_PAUSE_MS		20
-#define APPLY_PAUSE_FACTOR	3
-
-/* The state of the work on one cgroup. */
-struct apply_work {
-	struct cgroup *cgroup;
-	/* The rules for the cgroup, in their order. */
-	struct rule **rules;
-	size_t nr_rules;
-	/* The number of the rule that is being applied. */
-	size_t number;
-	/* The rule that printed errors are about. */
-	struct rule *rule;
-	struct transaction change;
-	/* The pools were not read yet, or have changed. */
-	bool stale;
-	/*
-	 * The text about limits that differ. The text is printed after all writes have succeeded.
-	 */
-	FILE *said;
-};
-
 static struct apply {
 	char **files;
 	size_t nr_files;
@@ -50,8 +24,15 @@ static struct apply {
 	bool check;
 	bool watch;
 	struct config config;
-	/* The watch for new cgroups, or NULL without --watch. */
-	struct hotplug *hotplug;
+	struct hotplug hotplug;
+	/* The cgroup whose limits are being set, and its rule that is being applied. */
+	struct cgroup *cgroup;
+	struct rule *rule;
+	struct transaction change;
+	/* The pools were not read yet, or have changed. */
+	bool stale;
+	/* The text about limits that differ, for the time when all writes have succeeded. */
+	FILE *said;
 	/* An error was printed. */
 	bool failed;
 	/* A limit of a cgroup differed from the files. */
@@ -72,34 +53,32 @@ static const struct syntax apply_syntax = {
 };
 
 /* Whether a later rule has a limit for this key of the device. */
-static bool apply_is_overruled(const struct apply_work *work, const struct device *device,
-			       const char *key)
+static bool apply_is_overruled(const struct device *device, const char *key)
 {
-	size_t i;
+	const struct rule *later;
 
-	for (i = work->number + 1; i < work->nr_rules; i++)
-		if (config_match_device(work->rules[i], device) &&
-		    (work->rules[i]->limits.whole || limits_find(&work->rules[i]->limits, key)))
+	for (later = apply.rule->next; later; later = later->next)
+		if (config_match_device(later, device) &&
+		    (later->limits.whole || limits_find(&later->limits, key)))
 			return true;
 	return false;
 }
 
 /* For limits_add(): whether the limit differs from the rule, and no later rule has the key. */
-static bool apply_wants(void *data, const struct device *device, const char *key, uint64_t before,
+static bool apply_wants(const struct device *device, const char *key, uint64_t before,
 			uint64_t after)
 {
-	const struct apply_work *work = data;
-	const char *name = cgroup_name(work->cgroup), *where = work->rule->where;
+	const char *name = cgroup_name(apply.cgroup), *where = apply.rule->where;
 
-	if (before == after || apply_is_overruled(work, device, key))
+	if (before == after || apply_is_overruled(device, key))
 		return false;
 	if (options.json)
-		json_print(work->said,
+		json_print(apply.said,
 			   "cgroup:s device:s index:o resource:s before:l limit:l where:s done:b",
 			   name, device->name, device_index(device), key, before, after, where,
 			   !apply.check);
 	else
-		say_line_to(work->said, "%s: %s on %s %s %s, %s %s (%s)", name, key,
+		say_line_to(apply.said, "%s: %s on %s %s %s, %s %s (%s)", name, key,
 			    device_text(device), apply.check ? "is" : "was",
 			    number_text(before, false), apply.check ? "to be" : "is now",
 			    number_text(after, false), where);
@@ -107,50 +86,45 @@ static bool apply_wants(void *data, const struct device *device, const char *key
 }
 
 /*
- * Apply a rule to one device that it matches. The kernel's file does not show whether a limit is a
- * default or the device's own limit. So apply does not write a limit that equals the rule.
+ * Apply the rule to one device that it matches. The kernel's file does not show whether a limit is
+ * a default or the device's own limit. So apply does not write a limit that equals the rule.
  */
-static bool apply_device(struct apply_work *work, const struct device *device)
+static bool apply_device(const struct device *device)
 {
-	const struct limits *wanted = &work->rule->limits;
-	struct limits limits = {
-		.device = *device, .whole = wanted->whole, .wants = apply_wants, .data = work,
-	};
-	size_t before = work->change.nr_steps, i;
+	const struct limits *wanted = &apply.rule->limits;
+	struct limits limits = { .device = *device, .whole = wanted->whole, .wants = apply_wants };
+	size_t before = apply.change.nr_steps, i;
 	bool good;
 
-	work->rule->used = true;
+	apply.rule->used = true;
 	for (i = 0; i < wanted->nr_limits; i++)
-		if (!apply_is_overruled(work, device, wanted->limits[i].key))
+		if (!apply_is_overruled(device, wanted->limits[i].key))
 			*(struct limit *)memory_append(&limits.limits, &limits.nr_limits,
 						       sizeof(struct limit)) = wanted->limits[i];
-	/*
-	 * The kernel's files show no index if the name is unique. Keep the rule's index, because
-	 * the kernel checks it.
-	 */
+	/* The kernel's files show no index if the name is unique, but the kernel checks one. */
 	if (wanted->device.has_index) {
 		limits.device.has_index = true;
 		limits.device.index = wanted->device.index;
 	}
-	good = limits_add(&limits, &work->change, work->cgroup) && transaction_apply(&work->change);
+	good = limits_add(&limits, &apply.change, apply.cgroup) &&
+	       transaction_apply(&apply.change);
 	/* The write may have changed limits that a later rule compares. Read them again. */
-	if (work->change.nr_steps > before && !work->change.dry_run)
-		work->stale |= device->is_default || (limits.whole && *limits.whole == 'd');
+	if (apply.change.nr_steps > before && !apply.check)
+		apply.stale |= device->is_default || (limits.whole && *limits.whole == 'd');
 	free(limits.limits);
 	return good;
 }
 
 /* Enable the controller in the cgroup. */
-static bool apply_controller(struct apply_work *work)
+static bool apply_controller(void)
 {
-	const char *name = cgroup_name(work->cgroup), *where = work->rules[0]->where;
+	const char *name = cgroup_name(apply.cgroup), *where = apply.rule->where;
 
-	if (cgroup_has_controller(work->cgroup))
+	if (cgroup_has_controller(apply.cgroup))
 		return true;
-	work->rule = work->rules[0];
 	say_within(where);
 	if (!apply.check)
-		return transaction_enable(&work->change, work->cgroup);
+		return transaction_enable(&apply.change, apply.cgroup);
 	apply.differs = true;
 	if (options.json)
 		json_print(stdout, "cgroup:s controller:b where:s done:b", name, false, where,
@@ -160,27 +134,29 @@ static bool apply_controller(struct apply_work *work)
 	return false;
 }
 
-/* Write all rules. Undo all writes if the kernel refuses a write. */
-static bool apply_rules(struct apply_work *work)
+/* Apply the rules from apply.rule on. Undo all writes if the kernel refuses a write. */
+static bool apply_rules(void)
 {
-	bool good = apply_controller(work);
+	bool good = apply_controller();
 	const struct pool *pool;
+	struct rule *rule;
 
-	for (work->number = 0; work->number < work->nr_rules && good; work->number++) {
-		good = !work->stale || cgroup_read(work->cgroup, APPLY_FILES);
-		work->stale = false;
-		work->rule = work->rules[work->number];
-		say_within(work->rule->where);
-		if (work->rule->limits.device.is_default) {
-			good = good && apply_device(work, &device_default);
+	apply.stale = true;
+	for (rule = apply.rule; rule && good; rule = rule->next) {
+		good = !apply.stale || cgroup_read(apply.cgroup, APPLY_FILES);
+		apply.stale = false;
+		apply.rule = rule;
+		say_within(rule->where);
+		if (rule->limits.device.is_default) {
+			good = good && apply_device(&device_default);
 			continue;
 		}
-		for (pool = work->cgroup->pools.first; pool && good; pool = pool->next)
-			if (config_match_device(work->rule, &pool->device))
-				good = apply_device(work, &pool->device);
+		for (pool = apply.cgroup->pools.first; pool && good; pool = pool->next)
+			if (config_match_device(rule, &pool->device))
+				good = apply_device(&pool->device);
 	}
 	if (!good)
-		transaction_undo(&work->change);
+		transaction_undo(&apply.change);
 	return good;
 }
 
@@ -188,52 +164,45 @@ static bool apply_rules(struct apply_work *work)
  * Print the errors of a cgroup, unless its removal is the reason. With --watch, print the errors of
  * a line only once, because each new cgroup could repeat them.
  */
-static void apply_say_errors(struct apply_work *work, const char *errors, bool good)
+static void apply_say_errors(const char *errors, bool good)
 {
-	bool gone = !file_exists(work->cgroup->dir, "cgroup.procs");
-	bool said = apply.watch && work->rule && work->rule->failed;
+	bool gone = !file_exists(apply.cgroup->dir, "cgroup.procs");
+	bool said = apply.watch && apply.rule->failed;
 
 	if (!good && (gone || said || !*errors))
 		return;
 	fputs(errors, stderr);
-	if (good)
-		return;
-	apply.failed = true;
-	if (work->rule)
-		work->rule->failed = true;
+	apply.failed |= !good;
+	apply.rule->failed |= !good;
 }
 
-static void apply_do(struct apply_work *work)
+static void apply_do(void)
 {
 	char *errors __autofree = NULL, *said __autofree = NULL;
 	size_t size, said_size;
 	FILE *to = memory_check(open_memstream(&errors, &size));
 	bool good;
 
-	work->said = memory_check(open_memstream(&said, &said_size));
+	apply.said = memory_check(open_memstream(&said, &said_size));
 	say_errors_to(to);
-	good = apply_rules(work);
+	good = apply_rules();
 	say_within(NULL);
 	say_errors_to(NULL);
 	fclose(to);
-	fclose(work->said);
+	fclose(apply.said);
 	if (good) {
 		apply.differs |= *said;
 		fputs(said, stdout);
 	}
-	apply_say_errors(work, errors, good);
-	transaction_free(&work->change);
+	apply_say_errors(errors, good);
+	transaction_free(&apply.change);
 }
 
 static void apply_cgroup(struct cgroup *cgroup)
 {
-	struct apply_work work = {
-		.cgroup = cgroup,
-		.stale = true,
-		.change = { .dry_run = apply.check },
-	};
-	struct rule *rule, **added;
+	struct rule *rule, **end = &apply.rule;
 
+	apply.cgroup = cgroup;
 	cgroup->leave_below = true;
 	for (rule = apply.config.rules; rule < apply.config.rules + apply.config.nr_rules; rule++) {
 		enum config_match match = config_match_cgroup(rule, cgroup->name);
@@ -242,16 +211,16 @@ static void apply_cgroup(struct cgroup *cgroup)
 			cgroup->leave_below = false;
 		if (match != CONFIG_SELF)
 			continue;
-		added = memory_append(&work.rules, &work.nr_rules, sizeof(*added));
-		*added = rule;
+		*end = rule;
+		end = &rule->next;
 		rule->met = true;
 	}
+	*end = NULL;
 	/* Watch the cgroup before reading its children, so that no new child is missed. */
-	if (apply.hotplug && !cgroup->leave_below)
-		hotplug_add(apply.hotplug, cgroup);
-	if (work.nr_rules)
-		apply_do(&work);
-	free(work.rules);
+	if (apply.watch && !cgroup->leave_below)
+		hotplug_add(&apply.hotplug, cgroup);
+	if (apply.rule)
+		apply_do();
 }
 
 /*
@@ -296,23 +265,6 @@ static void apply_say_unused(void)
 	}
 }
 
-/* Block signals, so that they are read only between two complete actions. */
-static int apply_open_signals(void)
-{
-	sigset_t signals;
-	int fd;
-
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGHUP);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
-	fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (fd < 0)
-		say_failure("signalfd", "%s", strerror(errno));
-	return fd;
-}
-
 /* Read the files again. If a file is malformed, the limits do not change. */
 static void apply_reload(void)
 {
@@ -327,9 +279,9 @@ static void apply_reload(void)
 	say_text("files read: %zu line%s of limits", config.nr_rules,
 		 config.nr_rules == 1 ? "" : "s");
 	/* The new files may have sections for other cgroups. */
-	hotplug_close(apply.hotplug);
-	hotplug_open(apply.hotplug);
-	apply.hotplug->everything = true;
+	hotplug_close(&apply.hotplug);
+	hotplug_open(&apply.hotplug);
+	apply.hotplug.everything = true;
 }
 
 /* Take the signals. Returns false to end the program. */
@@ -345,42 +297,34 @@ static bool apply_take_signals(int signals)
 	return true;
 }
 
-/* A new device needs limits in all cgroups. Otherwise only the new cgroups need limits. */
-static void apply_arrivals(void)
-{
-	struct hotplug *hotplug = apply.hotplug;
-	bool everything = hotplug->everything;
-	size_t i;
-
-	if (everything)
-		apply_below("");
-	for (i = 0; i < hotplug->nr_names && !everything; i++)
-		apply_below(hotplug->names[i]);
-	hotplug_drop(hotplug);
-}
-
 static bool apply_loop(int signals)
 {
+	struct hotplug *hotplug = &apply.hotplug;
 	struct pollfd fds[] = {
 		{ .fd = signals, .events = POLLIN },
 		{ .events = POLLIN },
 		{ .events = POLLIN },
 	};
 	int64_t begin;
+	size_t i;
 
 	while (say_finish() && apply_take_signals(signals)) {
-		fds[1].fd = apply.hotplug->devices;
-		fds[2].fd = apply.hotplug->inotify;
-		if (!apply.hotplug->everything &&
-		    poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
+		fds[1].fd = hotplug->devices;
+		fds[2].fd = hotplug->inotify;
+		if (!hotplug->everything && poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
 			say_failure("poll", "%s", strerror(errno));
 		begin = clock_now();
-		hotplug_take(apply.hotplug);
-		apply_arrivals();
+		hotplug_take(hotplug);
+		/* A new device needs limits in all cgroups. */
+		if (hotplug->everything)
+			apply_below("");
+		for (i = 0; i < hotplug->nr_names && !hotplug->everything; i++)
+			apply_below(hotplug->names[i]);
+		hotplug_drop(hotplug);
 		if (!say_finish())
 			return false;
 		/* A signal ends the pause. */
-		poll(fds, 1, (clock_now() - begin) * APPLY_PAUSE_FACTOR + APPLY_PAUSE_MS);
+		poll(fds, 1, clock_pause(begin));
 	}
 	return !ferror(stdout);
 }
@@ -391,21 +335,27 @@ static bool apply_loop(int signals)
  */
 static bool apply_watch(void)
 {
-	struct hotplug hotplug = { 0 };
-	int signals = apply_open_signals(), ret;
-	bool done;
+	sigset_t blocked;
+	int signals, ret;
 
-	hotplug_open(&hotplug);
-	apply.hotplug = &hotplug;
+	/* Block signals, so that they are read only between two complete actions. */
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGHUP);
+	sigaddset(&blocked, SIGINT);
+	sigaddset(&blocked, SIGTERM);
+	sigprocmask(SIG_BLOCK, &blocked, NULL);
+	signals = signalfd(-1, &blocked, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (signals < 0)
+		say_failure("signalfd", "%s", strerror(errno));
+	hotplug_open(&apply.hotplug);
 	apply_below("");
-	done = say_finish();
+	if (!say_finish())
+		return false;
 	/* Notify systemd that the limits are in effect, if NOTIFY_SOCKET is set. */
-	ret = done ? sd_notify(false, "READY=1") : 0;
+	ret = sd_notify(false, "READY=1");
 	if (ret < 0)
 		say_warning("NOTIFY_SOCKET", "%s", strerror(-ret));
-	done = done && apply_loop(signals);
-	hotplug_close(&hotplug);
-	return done;
+	return apply_loop(signals);
 }
 
 int cmd_apply(int argc, char **argv)
@@ -414,6 +364,7 @@ int cmd_apply(int argc, char **argv)
 	apply.nr_files = argv + argc - apply.files;
 	if (apply.check && apply.watch)
 		options_fail("apply", "--check and --watch exclude each other");
+	apply.change.dry_run = apply.check;
 	hierarchy_open(EXIT_FAILED);
 	if (!config_read(&apply.config, apply.files, apply.nr_files))
 		return EXIT_FAILED;

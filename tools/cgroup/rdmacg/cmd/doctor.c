@@ -10,17 +10,10 @@
 /* Print at most this many findings of a check. JSON has all findings. */
 #define DOCTOR_MOST	10
 
-/* The levels of findings. "unknown" means that the check could not read everything. */
-static const char doctor_fine[] = "ok", doctor_unknown[] = "unknown",
-	doctor_warning[] = "warning", doctor_problem[] = "problem";
-
 static struct doctor {
 	/* The sums of all limits, in slot.max. */
 	struct pools sums;
-	/*
-	 * The pools of one cgroup with the controller, which give the names of the devices and the
-	 * keys.
-	 */
+	/* The pools of one cgroup with the controller, which have the names of all devices. */
 	struct pools sample;
 	bool has_sample;
 	/* A cgroup has a limit. */
@@ -38,6 +31,7 @@ static const struct syntax doctor_syntax = {
 		"Check this machine: the controller, the devices, limits that add up to more than the capacity, and limits without effect. The exit status is 1 if there is a problem, but not for a warning.",
 };
 
+/* The level is ok, warning, problem, or unknown if the check could not read everything. */
 static void __printf(3, 4) doctor_say(const char *level, const char *check,
 				      const char *format, ...)
 {
@@ -48,7 +42,7 @@ static void __printf(3, 4) doctor_say(const char *level, const char *check,
 	text = memory_vformat(format, args);
 	va_end(args);
 	doctor.found++;
-	doctor.problems += level == doctor_problem;
+	doctor.problems += !strcmp(level, "problem");
 	json_append(doctor.said, "check:s level:s text:s", check, level, text);
 	if (doctor.found <= DOCTOR_MOST)
 		say_text("%-8s %s: %s", level, check, text);
@@ -58,7 +52,7 @@ static void __printf(3, 4) doctor_say(const char *level, const char *check,
 static void doctor_say_unread(const char *check)
 {
 	doctor.failed = true;
-	doctor_say(doctor_unknown, check, "some cgroups could not be read; run as root");
+	doctor_say("unknown", check, "some cgroups could not be read; run as root");
 }
 
 /* Check which files of the controller exist. */
@@ -66,22 +60,21 @@ static void doctor_check_files(void)
 {
 	const struct missing *missing = NULL;
 
-	doctor_say(doctor_fine, "controller", "cgroup v%d at %s", hierarchy.v2 ? 2 : 1,
-		   hierarchy.path);
+	doctor_say("ok", "controller", "cgroup v%d at %s", hierarchy.v2 ? 2 : 1, hierarchy.path);
 	if (hierarchy.v2 && !hierarchy.nsdelegate)
-		doctor_say(doctor_warning, "delegation",
+		doctor_say("warning", "delegation",
 			   "a container that may write its cgroup can remove its limits; mount -o remount,nsdelegate %s",
 			   hierarchy.path);
 	if (!doctor.has_sample) {
-		doctor_say(doctor_problem, "controller",
+		doctor_say("problem", "controller",
 			   "no cgroup has the RDMA controller, so nothing is counted; write +rdma to %s/cgroup.subtree_control",
 			   hierarchy.path);
 		return;
 	}
 	while ((missing = missing_next(&doctor.sample, missing)))
-		doctor_say(doctor_warning, "files", "no %s: %s", missing->files, missing->meaning);
+		doctor_say("warning", "files", "no %s: %s", missing->files, missing->meaning);
 	if (!capacity.has_file)
-		doctor_say(doctor_warning, "files",
+		doctor_say("warning", "files",
 			   "no rdma.capacity: the capacity of devices is not known, or only in part");
 }
 
@@ -91,16 +84,16 @@ static void doctor_check_devices(void)
 	const struct pool *pool = capacity.netlink.first;
 
 	if (!capacity.has_netlink)
-		doctor_say(doctor_unknown, "devices",
+		doctor_say("unknown", "devices",
 			   "the kernel does not list devices over rdma netlink; is ib_core loaded?");
 	else if (!pool)
-		doctor_say(doctor_warning, "devices", "this network namespace has no device");
+		doctor_say("warning", "devices", "this network namespace has no device");
 	for (; pool && doctor.has_sample; pool = pool->next) {
 		struct device name = { .name = pool->device.name };
 
 		if (!pools_find(&doctor.sample, &name) &&
 		    !pools_find(&doctor.sample, &pool->device))
-			doctor_say(doctor_problem, "devices",
+			doctor_say("problem", "devices",
 				   "the controller does not know %s, so limits do not apply to it",
 				   name.name);
 	}
@@ -120,7 +113,7 @@ static void doctor_check_path(void)
 		processes = file_read(cgroup->dir, "cgroup.procs");
 		walk.stop = processes && *processes;
 		if (walk.stop)
-			doctor_say(doctor_warning, "path",
+			doctor_say("warning", "path",
 				   "processes of %s and perhaps of others are not counted: it and its ancestors have no controller",
 				   cgroup_name(cgroup));
 	}
@@ -169,7 +162,7 @@ static void doctor_look_for_devx(const struct cgroup *cgroup, const struct slot 
 		return;
 	objects = pool_find(qp->pool, "driver_object");
 	if (objects && objects->usage && objects->limit == NUMBER_MAX)
-		doctor_say(doctor_warning, "devx",
+		doctor_say("warning", "devx",
 			   "%s limits qp on %s, but not driver_object, of which it has %" PRIu64
 			   ": DevX creates these objects besides queue pairs, memory and flows",
 			   cgroup_name(cgroup), device_text(&qp->pool->device), objects->usage);
@@ -180,19 +173,19 @@ static void doctor_look_at_slot(const struct cgroup *cgroup, const struct slot *
 {
 	const char *name = cgroup_name(cgroup), *device;
 
-	doctor.limited |= slot->max != NUMBER_MAX;
 	if (cgroup->parent)
 		doctor_add(cgroup, slot);
 	if (slot->max == NUMBER_MAX)
 		return;
+	doctor.limited = true;
 	device = device_text(&slot->pool->device);
 	if (slot->class == POOL_HCA && slot->max > UINT32_MAX)
-		doctor_say(doctor_warning, "readers",
+		doctor_say("warning", "readers",
 			   "%s limits %s on %s to %" PRIu64
 			   ": readers of 32 bits, such as runc and containerd, show no limit or 0 above %u",
 			   name, slot->key, device, slot->max, UINT32_MAX);
 	if (slot->usage > slot->max)
-		doctor_say(doctor_warning, "usage",
+		doctor_say("warning", "usage",
 			   "%s uses more %s on %s than its limit, because the limit was lowered",
 			   name, slot->key, device);
 }
@@ -227,12 +220,12 @@ static void doctor_check_sum(const struct slot *sum)
 	if (all == NUMBER_MAX || !sum->max)
 		return;
 	if (sum->tally)
-		doctor_say(doctor_warning, "capacity",
+		doctor_say("warning", "capacity",
 			   "%s top-level cgroups have no limit of %s on %s at any depth, and can use up what others are allowed",
 			   number_text(sum->tally, false), sum->key, device_text(device));
 	if (kernel < all && sum->max <= all - kernel)
 		return;
-	doctor_say(doctor_warning, "capacity",
+	doctor_say("warning", "capacity",
 		   "limits of %s on %s add up to %" PRIu64 "; the capacity is %" PRIu64
 		   ", and kernel users have %" PRIu64,
 		   sum->key, device_text(device), sum->max, all, kernel);
@@ -243,15 +236,15 @@ static void doctor_check_capacity(void)
 	const struct slot *sum = NULL;
 
 	if (hierarchy.partial)
-		doctor_say(doctor_unknown, "limits",
+		doctor_say("unknown", "limits",
 			   "%s is not the root of the machine: limits of ancestors also apply, but are not visible here",
 			   hierarchy.path);
 	else if (doctor.has_sample && !doctor.limited && !doctor.failed)
-		doctor_say(doctor_warning, "limits",
+		doctor_say("warning", "limits",
 			   "no cgroup has a limit, so each process can use up a device");
 	netlink_count_kernel();
 	if (!capacity.has_file && !capacity.has_netlink)
-		doctor_say(doctor_unknown, "capacity",
+		doctor_say("unknown", "capacity",
 			   "neither rdma.capacity nor rdma netlink shows the capacity of devices");
 	while ((sum = pools_next(&doctor.sums, sum)))
 		doctor_check_sum(sum);
@@ -264,11 +257,11 @@ static void doctor_check_config(char * const *files, size_t count, const char *r
 	const struct rule *rule;
 
 	if (!config_read(&config, files, count))
-		doctor_say(doctor_problem, "files of limits",
+		doctor_say("problem", "files of limits",
 			   "%s does not apply them, because of the error above", reader);
 	for (rule = config.rules; rule < config.rules + config.nr_rules; rule++)
 		if (!rule->limits.device.is_default && !config_find_pool(rule, &doctor.sample))
-			doctor_say(doctor_warning, "files of limits", "%s: no device matches %s",
+			doctor_say("warning", "files of limits", "%s: no device matches %s",
 				   rule->where, rule->limits.device.name);
 	config_free(&config);
 }
@@ -325,7 +318,7 @@ int cmd_doctor(int argc, char **argv)
 				 doctor.found - DOCTOR_MOST);
 		/* A check that could not read its files must not say ok. */
 		if (!doctor.found && doctor.has_sample && !doctor.failed)
-			doctor_say(doctor_fine, name, "%s", doctor_checks[i].fine);
+			doctor_say("ok", name, "%s", doctor_checks[i].fine);
 	}
 	if (options.json)
 		json_print(stdout, "checks:o", doctor.said);

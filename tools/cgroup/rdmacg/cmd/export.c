@@ -9,9 +9,6 @@
 
 #include "core/core.h"
 
-/* The output has tens of megabytes, so the buffer is larger than the default of 4 KiB. */
-#define EXPORT_BUFFER	(256 << 10)
-
 /* The numbers of one slot. */
 enum export_kind {
 	EXPORT_USAGE,
@@ -55,21 +52,14 @@ static const struct export_family export_families[] = {
 	  "Attempts that the limits of a cgroup and its descendants refused." },
 };
 
-/*
- * A slot that is exported. The struct is small, because there can be hundreds of thousands of
- * slots.
- */
+/* A slot that is exported. There can be hundreds of thousands, so the struct is small. */
 struct export_row {
-	/*
-	 * The label cgroup="a", with a comma, or "" for a capacity. All rows of the cgroup share
-	 * this label.
-	 */
+	/* The label cgroup="a", which all rows of the cgroup share, or "" for a capacity. */
 	const char *cgroup;
-	/* The labels device="rxe0",resource="qp". All rows of the resource share these labels. */
+	/* The labels device="rxe0",resource="qp", which all rows of the resource share. */
 	const char *labels;
 	bool bytes;
-	/* The kinds that have a value, each as 1 << kind. */
-	unsigned int has;
+	/* The numbers, or NUMBER_MAX if there is none. */
 	uint64_t values[EXPORT_KINDS];
 };
 
@@ -102,8 +92,8 @@ static const struct syntax export_syntax = {
 };
 
 /*
- * The label NAME="VALUE". The value has no character that controls a terminal, and its double
- * quotes are escaped. The caller frees the result.
+ * The label NAME="VALUE", with a comma. The value has no character that controls a terminal, and
+ * its double quotes are escaped. The caller frees the result.
  */
 static char *export_label(const char *name, const char *value)
 {
@@ -117,7 +107,7 @@ static char *export_label(const char *name, const char *value)
 			*to++ = '\\';
 		*to++ = *from;
 	}
-	return memory_format("%s=\"%s\"", name, quoted);
+	return memory_format("%s=\"%s\",", name, quoted);
 }
 
 /* Add a row. All rows of a device and resource share their labels. */
@@ -128,37 +118,30 @@ static struct export_row *export_add_row(const char *cgroup, const struct slot *
 	struct slot *known = pools_get_slot(&export.known, device, slot->key);
 
 	if (!known->labels) {
-		char *name __autofree = export_label("device", device->name);
-		char *index __autofree = device->has_index ?
-			memory_format(",index=\"%u\"", device->index) : memory_string("");
-
-		known->labels = memory_format("%s%s,resource=\"%s\"", name, index, slot->key);
+		known->labels = export_label("device", device->name);
+		if (device->has_index)
+			memory_extend(&known->labels, "index=\"%u\",", device->index);
+		memory_extend(&known->labels, "resource=\"%s\"", slot->key);
 	}
 	row->cgroup = cgroup;
 	row->labels = known->labels;
 	row->bytes = number_is_bytes(slot->key);
+	memset(row->values, 0xff, sizeof(row->values));
 	return row;
-}
-
-static void export_put(struct export_row *row, enum export_kind kind, uint64_t value)
-{
-	row->has |= 1U << kind;
-	row->values[kind] = value;
 }
 
 static void export_slot(const char *cgroup, const struct slot *slot)
 {
 	struct export_row *row = export_add_row(cgroup, slot);
 
+	row->values[EXPORT_LIMIT] = slot->limit;
 	if (slot->has & POOL_BIT(POOL_CURRENT))
-		export_put(row, EXPORT_USAGE, slot->usage);
-	if (slot->limit != NUMBER_MAX)
-		export_put(row, EXPORT_LIMIT, slot->limit);
+		row->values[EXPORT_USAGE] = slot->usage;
 	if (slot->has & POOL_BIT(POOL_PEAK))
-		export_put(row, EXPORT_PEAK, slot->peak);
+		row->values[EXPORT_PEAK] = slot->peak;
 	if (slot->has & POOL_BIT(POOL_EVENTS)) {
-		export_put(row, EXPORT_REFUSED, slot->events.alloc_fail);
-		export_put(row, EXPORT_LIMITED, slot->events.max);
+		row->values[EXPORT_REFUSED] = slot->events.alloc_fail;
+		row->values[EXPORT_LIMITED] = slot->events.max;
 	}
 }
 
@@ -170,35 +153,10 @@ static void export_cgroup(const struct cgroup *cgroup)
 	while ((slot = pools_next(&cgroup->pools, slot))) {
 		if (!slot_is_telling(slot))
 			continue;
-		if (!label) {
-			char *name __autofree = export_label("cgroup", cgroup_name(cgroup));
-
-			label = memory_format("%s,", name);
-		}
+		if (!label)
+			label = export_label("cgroup", cgroup_name(cgroup));
 		export_slot(label, slot);
 	}
-}
-
-/* Print a sample. There can be millions, so avoid printf() and the locks of stdio. */
-static void export_sample(FILE *to, const struct export_family *family,
-			  const struct export_row *row)
-{
-	char digits[32], *digit = digits + sizeof(digits) - 1;
-	uint64_t value = row->values[family->kind];
-
-	fputs_unlocked(family->name, to);
-	fputs_unlocked(family->counter ? "_total{" : "{", to);
-	fputs_unlocked(row->cgroup, to);
-	fputs_unlocked(row->labels, to);
-	*digit = '\0';
-	*--digit = '\n';
-	do {
-		*--digit = '0' + value % 10;
-		value /= 10;
-	} while (value);
-	*--digit = ' ';
-	*--digit = '}';
-	fputs_unlocked(digit, to);
 }
 
 /* Print the heading. In the format of Prometheus, a counter has the name of its samples. */
@@ -215,10 +173,8 @@ static void export_print_heading(FILE *to, const struct export_family *family)
 
 static void export_print(FILE *to)
 {
-	static char buffer[EXPORT_BUFFER];
 	size_t i, j;
 
-	setvbuf(to, buffer, _IOFBF, sizeof(buffer));
 	for (i = 0; i < ARRAY_SIZE(export_families); i++) {
 		const struct export_family *family = &export_families[i];
 		bool begun = false;
@@ -226,13 +182,15 @@ static void export_print(FILE *to)
 		for (j = 0; j < export.nr_rows; j++) {
 			const struct export_row *row = &export.rows[j];
 
-			if (!(row->has >> family->kind & 1) ||
+			if (row->values[family->kind] == NUMBER_MAX ||
 			    (!family->counter && row->bytes != family->bytes))
 				continue;
 			if (!begun)
 				export_print_heading(to, family);
 			begun = true;
-			export_sample(to, family, row);
+			fprintf(to, "%s%s{%s%s} %" PRIu64 "\n", family->name,
+				family->counter ? "_total" : "", row->cgroup, row->labels,
+				row->values[family->kind]);
 		}
 	}
 	if (!export.prometheus)
@@ -262,19 +220,15 @@ static bool export_print_and_close(int fd, bool new)
 static bool export_write(void)
 {
 	char *target __autofree = realpath(export.output, NULL);
-	char *path __autofree = memory_format("%s.XXXXXX", target ? target : export.output);
 	const char *name = target ? target : export.output;
+	char *path __autofree = memory_format("%s.XXXXXX", name);
 	struct stat status;
-	bool direct = target && !stat(target, &status) && !S_ISREG(status.st_mode), done = false;
-	int fd = -1;
+	/* A link without a target is not replaced: open() refuses it. */
+	bool direct = !lstat(name, &status) && !S_ISREG(status.st_mode);
+	int fd = direct ? open(name, O_WRONLY | O_CLOEXEC | O_NOCTTY) : mkostemp(path, O_CLOEXEC);
+	bool done = fd >= 0 && export_print_and_close(fd, !direct) &&
+		    (direct || !rename(path, name));
 
-	if (direct)
-		fd = open(target, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-	/* Do not replace a link without a target. The error is the one of realpath(). */
-	else if (target || lstat(name, &status))
-		fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		done = export_print_and_close(fd, !direct) && (direct || !rename(path, name));
 	if (fd >= 0 && !direct && !done)
 		unlink(path);
 	if (!done)
@@ -300,7 +254,7 @@ int cmd_export(int argc, char **argv)
 	cgroup_close(walk.top);
 	while ((slot = pools_next(&capacity.pools, slot)))
 		if (slot->max != NUMBER_MAX)
-			export_put(export_add_row("", slot), EXPORT_CAPACITY, slot->max);
+			export_add_row("", slot)->values[EXPORT_CAPACITY] = slot->max;
 	if (export.output)
 		written = export_write();
 	else

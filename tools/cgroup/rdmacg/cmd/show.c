@@ -11,25 +11,21 @@ static struct show {
 	bool recursive;
 	bool all;
 	bool exact;
-	/* The number of levels below the given cgroup, or -1 for all. */
-	long levels;
+	/* The number of levels below the given cgroup. */
+	uint64_t levels;
 	struct table table;
 	/* The array of cgroups for JSON. */
 	struct json_object *cgroups;
 	struct json_object *missing;
-	size_t rows;
 	/* The depth of the given cgroup. */
 	unsigned int top;
-} show = { .levels = -1 };
+} show = { .levels = UINT64_MAX };
 
 static void show_take_depth(const char *text, void *to)
 {
-	uint64_t levels;
-
-	if (!number_parse(text, strlen(text), &levels) || levels > INT32_MAX)
+	if (!number_parse(text, strlen(text), &show.levels) || show.levels > INT32_MAX)
 		options_fail("--depth", "%s: must be a number of at least 0", text);
 	show.recursive = true;
-	show.levels = levels;
 }
 
 static const struct syntax show_syntax = {
@@ -54,15 +50,15 @@ static bool show_has_row(const struct slot *slot)
 	       (!show.recursive && slot->limit != NUMBER_MAX);
 }
 
-/* Print the last part of the name, indented by the depth. */
-static void show_name(const struct cgroup *cgroup)
+/* Print the last part of the name, indented by the depth. Print it only once. */
+static void show_name(struct cgroup *cgroup)
 {
 	int indent = 2 * (cgroup->depth - show.top);
-	char *name = memory_format("%*s%s", indent, "",
-				   indent ? cgroup_base(cgroup) : cgroup_name(cgroup));
+	const char *text = indent ? cgroup_base(cgroup) : cgroup_name(cgroup);
+	char *name __autofree = memory_format("%*s%s", indent, "", text);
 
-	table_cell(&show.table, name);
-	free(name);
+	table_cell(&show.table, cgroup->marked ? "" : name);
+	cgroup->marked = true;
 }
 
 /* Print the names of ancestors without a row, so that the tree has no gaps. */
@@ -73,7 +69,6 @@ static void show_parents(struct cgroup *cgroup)
 	if (!cgroup || cgroup->marked || cgroup->depth < show.top)
 		return;
 	show_parents(cgroup->parent);
-	cgroup->marked = true;
 	show_name(cgroup);
 	for (i = 1; i < show.table.columns; i++)
 		table_cell(&show.table, "");
@@ -86,11 +81,7 @@ static void show_row(struct cgroup *cgroup, const struct slot *slot)
 	struct table *table = &show.table;
 
 	show_parents(cgroup->parent);
-	if (cgroup->marked)
-		table_cell(table, "");
-	else
-		show_name(cgroup);
-	cgroup->marked = true;
+	show_name(cgroup);
 	table_cell(table, device_text(&slot->pool->device));
 	table_cell(table, slot->key);
 	table_number(table, counted, slot->usage, human);
@@ -102,12 +93,8 @@ static void show_row(struct cgroup *cgroup, const struct slot *slot)
 	table_number(table, slot->has & POOL_BIT(POOL_PEAK), slot->peak, human);
 	table_number(table, slot->has & POOL_BIT(POOL_EVENTS), slot->events.alloc_fail, false);
 	table_alarm(table, slot->events.alloc_fail);
-	/*
-	 * Show only refusals by the cgroup's own limit, because each descendant has a row of its
-	 * own.
-	 */
+	/* Show only refusals by its own limit, because each descendant has a row of its own. */
 	table_number(table, slot->has & POOL_BIT(POOL_EVENTS_LOCAL), slot->local.max, false);
-	show.rows++;
 }
 
 static struct json_object *show_slot_json(const struct slot *slot)
@@ -146,8 +133,7 @@ static void show_cgroup(struct cgroup *cgroup)
 	const struct pools *pools = &cgroup->pools;
 	const struct slot *slot = NULL;
 
-	if (show.levels >= 0 && cgroup->depth - show.top >= show.levels)
-		cgroup->leave_below = true;
+	cgroup->leave_below = cgroup->depth - show.top >= show.levels;
 	missing_say(pools);
 	if (pools->files[POOL_HCA] && !show.missing)
 		show.missing = missing_json(pools);
@@ -166,16 +152,13 @@ static void show_fill_slot(struct pools *pools, const struct slot *from)
 
 	if (!filter_has_device(name.name) || !filter_has_key(from->key))
 		return;
-	/*
-	 * The files have an index only if the name is not unique, but netlink always has an index.
-	 */
+	/* Netlink always has an index, but the files only if the name is not unique. */
 	name.has_index = pools_find(pools, &name);
 	slot = pools_get_slot(pools, &name, from->key);
 	slot->usage = from->usage;
-	slot->has |= POOL_BIT(POOL_CURRENT);
 	if (!(slot->has & POOL_BIT(POOL_MAX)))
 		slot->max = from->max;
-	slot->has |= POOL_BIT(POOL_MAX);
+	slot->has |= POOL_BIT(POOL_CURRENT) | POOL_BIT(POOL_MAX);
 }
 
 /* Fill the pools of the root with the capacity of the devices and the number of objects. */
@@ -207,35 +190,33 @@ static bool show_one(struct cgroup *cgroup)
 	return true;
 }
 
-static bool show_target(const char *name, pid_t pid)
+static bool show_target(struct cgroup *cgroup, pid_t pid)
 {
-	struct walk walk = { .top = cgroup_open(name), .files = POOL_ALL };
-	struct cgroup *cgroup;
+	struct walk walk = { .top = cgroup, .files = POOL_ALL };
 
-	if (!walk.top)
-		return false;
-	show.top = walk.top->depth;
 	if (!show.recursive)
-		walk.failed = !show_one(walk.top);
-	while (show.recursive && (cgroup = walk_next(&walk)))
+		return show_one(cgroup);
+	show.top = cgroup->depth;
+	while ((cgroup = walk_next(&walk)))
 		show_cgroup(cgroup);
-	cgroup_close_path(walk.top);
 	return !walk.failed;
 }
 
 static void show_print(bool done)
 {
+	bool has_rows = show.table.nr_cells;
+
 	if (options.json) {
 		json_print(stdout, "root:s version:u above_is_seen:b missing:o cgroups:o",
 			   hierarchy.path, (uint64_t)(hierarchy.v2 ? 2 : 1), !hierarchy.partial,
 			   show.missing ? show.missing : json_object_new_array(), show.cgroups);
 		return;
 	}
-	if (show.rows)
+	if (has_rows)
 		table_print(&show.table, stdout);
 	if (hierarchy.partial)
 		say_note("limits of cgroups above / also apply, but are not visible here");
-	if (!show.rows && done)
+	if (!has_rows && done)
 		say_note(show.all ? "there are no resources of a device" :
 			 "no resource is used, limited or refused there; -a shows all resources");
 }
@@ -246,19 +227,14 @@ int cmd_show(int argc, char **argv)
 		"CGROUP", "DEVICE", "RESOURCE", "USAGE", "LIMIT", "LIMIT OF", "PEAK", "REFUSED",
 		"BY IT",
 	};
-	char **arguments = options_read(&show_syntax, argc, argv);
 	bool done;
 
+	show.recursive |= !select_arguments(options_read(&show_syntax, argc, argv));
 	hierarchy_open(EXIT_FAILED);
 	capacity_read();
 	show.cgroups = json_object_new_array();
 	table_init(&show.table, "gnnrrnrrr", headings, say_width());
-	if (select_arguments(arguments)) {
-		done = select_each(show_target);
-	} else {
-		show.recursive = true;
-		done = show_target("", 0);
-	}
+	done = select_each(show_target);
 	show_print(done);
 	return done ? EXIT_DONE : EXIT_FAILED;
 }

@@ -6,6 +6,7 @@
  * files of the given cgroup, or of all top-level cgroups. After a change, rdmacg reads the cgroups
  * whose counters have changed, from the top down.
  */
+#include <spawn.h>
 #include <sys/inotify.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -13,10 +14,6 @@
 #include "core/core.h"
 
 #define WATCH_FILES	(POOL_BIT(POOL_EVENTS) | POOL_BIT(POOL_EVENTS_LOCAL))
-
-/* Pause after each read, so that a tenant that is always refused does not keep a processor busy. */
-#define WATCH_PAUSE_MS		20
-#define WATCH_PAUSE_FACTOR	3
 
 /* The earlier counters of a cgroup. A cgroup whose counters were always 0 has no entry. */
 struct watch_seen {
@@ -105,7 +102,7 @@ static uint64_t watch_more(uint64_t now, uint64_t before)
 	return now >= before ? now - before : now;
 }
 
-/* Store the growth of the local counters. Returns whether a counter of the subtree changed. */
+/* Store the growth of the local counters. Returns whether a counter changed. */
 static bool watch_compare_slot(const struct slot *slot, const struct pools *before)
 {
 	static const struct slot none;
@@ -122,30 +119,27 @@ static bool watch_compare_slot(const struct slot *slot, const struct pools *befo
 		change->slot = slot;
 		change->more = more;
 	}
-	return memcmp(&slot->events, &old->events, sizeof(old->events));
+	return memcmp(&slot->events, &old->events, sizeof(old->events)) ||
+	       memcmp(&slot->local, &old->local, sizeof(old->local));
 }
 
 /* Compare a cgroup with its earlier counters. Skip the descendants if the counters are equal. */
 static void watch_cgroup(struct cgroup *cgroup)
 {
 	static const struct pools nothing;
-	static const struct events none;
 	struct watch_seen *seen = watch_find(cgroup_name(cgroup));
 	size_t first = watch.nr_changes;
 	const struct slot *slot = NULL;
-	bool changed = false, any = false;
+	bool changed = false;
 
-	while ((slot = pools_next(&cgroup->pools, slot))) {
+	while ((slot = pools_next(&cgroup->pools, slot)))
 		changed |= watch_compare_slot(slot, seen ? &seen->pools : &nothing);
-		any |= memcmp(&slot->events, &none, sizeof(none)) ||
-		       memcmp(&slot->local, &none, sizeof(none));
-	}
 	/*
 	 * Visit the descendants of a cgroup that has no files, such as the root, because no counter
 	 * shows whether they have changed.
 	 */
 	cgroup->leave_below = cgroup->pools.files[POOL_HCA] && !changed;
-	if (!any && !seen)
+	if (!changed)
 		return;
 	if (!seen) {
 		seen = memory_append(&watch.seen, &watch.nr_seen, sizeof(*seen));
@@ -175,23 +169,21 @@ static char *watch_time(void)
 static void watch_execute(const char *from, const struct slot *slot, uint64_t count,
 			  const char *by)
 {
+	char *words[] = { (char *)"sh", (char *)"-c", (char *)watch.command, NULL };
 	pid_t pid;
+	int error;
 
-	fflush(stdout);
-	pid = fork();
-	if (pid < 0)
-		say_error("fork", "%s", strerror(errno));
-	if (pid > 0)
-		waitpid(pid, NULL, 0);
-	if (pid)
-		return;
 	setenv("RDMACG_CGROUP", from ? from : "", 1);
 	setenv("RDMACG_DEVICE", device_text(&slot->pool->device), 1);
 	setenv("RDMACG_RESOURCE", slot->key, 1);
 	setenv("RDMACG_COUNT", number_text(count, false), 1);
 	setenv("RDMACG_LIMIT_OF", by ? by : "", 1);
-	execl("/bin/sh", "sh", "-c", watch.command, NULL);
-	_exit(127);
+	fflush(stdout);
+	error = posix_spawn(&pid, "/bin/sh", NULL, NULL, words, environ);
+	if (error)
+		say_error("/bin/sh", "%s", strerror(error));
+	else
+		waitpid(pid, NULL, 0);
 }
 
 /* Print one line. @from or @by is NULL if the cgroup was removed or is not visible. */
@@ -216,13 +208,9 @@ static void watch_tell(const char *from, const struct slot *slot, uint64_t count
 /* Whether the limit is of the same resource, in the same cgroup or an ancestor. */
 static bool watch_may_refuse(const struct watch_change *limit, const struct watch_change *attempt)
 {
-	size_t length = strlen(limit->name);
-
 	return limit->more.max && !strcmp(limit->slot->key, attempt->slot->key) &&
 	       device_is_same(&limit->slot->pool->device, &attempt->slot->pool->device) &&
-	       (!strcmp(limit->name, "/") ||
-		(!strncmp(limit->name, attempt->name, length) &&
-		 (!attempt->name[length] || attempt->name[length] == '/')));
+	       (!strcmp(limit->name, "/") || hierarchy_below(attempt->name, limit->name));
 }
 
 /* Find the limit that refused: the closest one that has counted a refusal. */
@@ -265,8 +253,7 @@ static void watch_file(const struct cgroup *cgroup, const char *file, uint32_t e
 	char *path __autofree = memory_format("/proc/self/fd/%d/%s", cgroup->dir, file);
 
 	if (inotify_add_watch(watch.inotify, path, events) < 0 && errno != ENOENT)
-		say_warning(cgroup_name(cgroup), "cannot watch %s: %s", file,
-			    strerror(errno));
+		say_warning(cgroup_name(cgroup), "cannot watch %s: %s", file, strerror(errno));
 }
 
 /* Watch the files whose changes wake this process. A second watch of a file changes nothing. */
@@ -305,7 +292,7 @@ static bool watch_look(void)
 	if (!say_finish())
 		return false;
 	if (watch.telling)
-		clock_sleep((clock_now() - begin) * WATCH_PAUSE_FACTOR + WATCH_PAUSE_MS);
+		clock_sleep(clock_pause(begin));
 	watch.telling = true;
 	return !walk.failed;
 }

@@ -273,18 +273,14 @@ static bool why_counters(struct cgroup *asked, struct json_object *answer)
 	return !walk.failed;
 }
 
-static bool why_target(const char *name, pid_t pid)
+static bool why_target(struct cgroup *cgroup, pid_t pid)
 {
-	struct cgroup *cgroup = cgroup_open(name);
-	struct cgroup *counted = cgroup ? cgroup_say_counted_in(cgroup) : NULL;
+	struct cgroup *counted = cgroup_say_counted_in(cgroup);
 	struct cgroup *asked = counted ? counted : cgroup;
-	struct json_object *answer;
+	struct json_object *answer = json_pack("cgroup:s", cgroup_name(asked));
 	bool done = true;
 
-	if (!cgroup)
-		return false;
 	why.refusals = 0;
-	answer = json_pack("cgroup:s", cgroup_name(asked));
 	json_object_array_add(why.answers, answer);
 	if (!counted && !cgroup->parent && pid && !hierarchy.partial)
 		say_warning("/",
@@ -294,19 +290,18 @@ static bool why_target(const char *name, pid_t pid)
 		done = why_counters(asked, answer);
 	if (done)
 		why_evidence(asked, pid, answer);
-	cgroup_close_path(cgroup);
 	return done;
 }
 
 int cmd_why(int argc, char **argv)
 {
-	char **arguments = options_read(&why_syntax, argc, argv);
 	bool done;
 
+	select_arguments(options_read(&why_syntax, argc, argv));
 	hierarchy_open(EXIT_FAILED);
 	capacity_read();
 	why.answers = json_object_new_array();
-	done = select_arguments(arguments) ? select_each(why_target) : why_target("", 0);
+	done = select_each(why_target);
 	if (options.json)
 		json_print(stdout, "cgroups:o", why.answers);
 	return done ? EXIT_DONE : EXIT_FAILED;

@@ -383,11 +383,11 @@ extern const struct choice select_choices[];
 /* Also select the cgroups of the arguments. Returns whether a cgroup is selected. */
 bool select_arguments(char **arguments);
 /*
- * Call @visit with the name of each selected cgroup, and with the process of --pid or 0. A unit or
- * a container may have several cgroups. Returns false after a printed error, or if @visit returned
- * false.
+ * Call @visit with each selected cgroup, or with the root if no cgroup is selected, and with the
+ * process of --pid or 0. A unit or a container may have several cgroups. Returns false after a
+ * printed error, or if @visit returned false.
  */
-bool select_each(bool (*visit)(const char *name, pid_t pid));
+bool select_each(bool (*visit)(struct cgroup *cgroup, pid_t pid));
 
 /*
  * Causes of failures other than limits of cgroups: RLIMIT_MEMLOCK of the processes, and devices

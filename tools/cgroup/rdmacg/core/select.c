@@ -213,8 +213,19 @@ bool select_arguments(char **arguments)
 	return nr_selects;
 }
 
+static bool select_visit(const char *name, pid_t pid,
+			 bool (*visit)(struct cgroup *cgroup, pid_t pid))
+{
+	struct cgroup *cgroup = cgroup_open(name);
+	bool good = cgroup && visit(cgroup, pid);
+
+	cgroup_close_path(cgroup);
+	return good;
+}
+
 /* Search the tree for the cgroups of a name. */
-static bool select_search(const struct select *select, bool (*visit)(const char *name, pid_t pid))
+static bool select_search(const struct select *select,
+			  bool (*visit)(struct cgroup *cgroup, pid_t pid))
 {
 	struct walk walk = { .top = cgroup_root() };
 	regex_t wanted, monitors;
@@ -229,7 +240,7 @@ static bool select_search(const struct select *select, bool (*visit)(const char 
 		if (regexec(&wanted, base, 0, NULL, 0) || !regexec(&monitors, base, 0, NULL, 0))
 			continue;
 		found = true;
-		good &= visit(cgroup->name, 0);
+		good &= select_visit(cgroup->name, 0, visit);
 	}
 	cgroup_close(walk.top);
 	regfree(&wanted);
@@ -245,11 +256,13 @@ static bool select_search(const struct select *select, bool (*visit)(const char 
 	return found && good;
 }
 
-bool select_each(bool (*visit)(const char *name, pid_t pid))
+bool select_each(bool (*visit)(struct cgroup *cgroup, pid_t pid))
 {
 	const struct select *select;
 	bool all = true, search;
 
+	if (!nr_selects)
+		return select_visit("", 0, visit);
 	for (select = selects; select < selects + nr_selects; select++) {
 		char *name __autofree = NULL;
 
@@ -258,7 +271,8 @@ bool select_each(bool (*visit)(const char *name, pid_t pid))
 			name = hierarchy_cgroup_of(select->pid);
 		else if (!search)
 			name = hierarchy_resolve(select->text);
-		all &= search ? select_search(select, visit) : name && visit(name, select->pid);
+		all &= search ? select_search(select, visit) :
+				name && select_visit(name, select->pid, visit);
 	}
 	return all;
 }

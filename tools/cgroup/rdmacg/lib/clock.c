@@ -5,6 +5,9 @@
 
 #include "lib/lib.h"
 
+#define CLOCK_PAUSE_MS		20
+#define CLOCK_PAUSE_FACTOR	3
+
 int64_t clock_now(void)
 {
 	struct timespec now;
@@ -16,4 +19,9 @@ int64_t clock_now(void)
 void clock_sleep(int milliseconds)
 {
 	poll(NULL, 0, milliseconds);
+}
+
+int clock_pause(int64_t begin)
+{
+	return (clock_now() - begin) * CLOCK_PAUSE_FACTOR + CLOCK_PAUSE_MS;
 }

@@ -145,6 +145,11 @@ char *file_next_line(char **text);
 int64_t clock_now(void);
 /* Sleep; a signal ends the sleep early. */
 void clock_sleep(int milliseconds);
+/*
+ * The milliseconds to pause after an action that began at @begin. Otherwise a tenant that always
+ * causes actions would keep a processor busy.
+ */
+int clock_pause(int64_t begin);
 
 /*
  * Messages. text_escape() escapes each message, also its newlines, so that a name in it cannot

@@ -225,8 +225,7 @@ static bool limits_is_wanted(const struct limits_write *write, const char *key, 
 {
 	const struct limits *limits = write->limits;
 
-	return !limits->wants ||
-	       limits->wants(limits->data, &write->pool->device, key, before, after);
+	return !limits->wants || limits->wants(&write->pool->device, key, before, after);
 }
 
 /*

@@ -74,9 +74,8 @@ struct limits {
 	 * For limits_add(): whether to change the limit of a key. NULL means to write all limits,
 	 * even if they stay the same.
 	 */
-	bool (*wants)(void *data, const struct device *device, const char *key, uint64_t before,
+	bool (*wants)(const struct device *device, const char *key, uint64_t before,
 		      uint64_t after);
-	void *data;
 };
 
 /* The next two functions print an error and return false if a word is invalid. */
@@ -131,6 +130,8 @@ struct rule {
 	bool met;
 	bool used;
 	bool failed;
+	/* For apply: the next rule for the same cgroup. */
+	struct rule *next;
 };
 
 struct config {
