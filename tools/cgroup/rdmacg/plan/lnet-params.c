@@ -90,19 +90,16 @@ static unsigned int lnet_parse_release(const char *text)
 	return minor;
 }
 
-/*
- * Accept a parameter on which no size depends, because files may contain such a parameter. Note its
- * name.
- */
+/* Accept a parameter on which no size depends, because files may contain it. Note its name. */
 static bool lnet_set_idle(struct lnet_side *side, const char *name)
 {
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(lnet_idle); i++) {
-		if (!plan_is_name(name, lnet_idle[i]))
-			continue;
-		memory_extend(&side->idle, "%s%s", side->idle ? ", " : "", name);
-		return true;
+		if (plan_is_name(name, lnet_idle[i])) {
+			memory_extend(&side->idle, "%s%s", side->idle ? ", " : "", name);
+			return true;
+		}
 	}
 	return false;
 }
@@ -133,11 +130,8 @@ static bool lnet_set(struct lnet_side *side, size_t end, const char *where, cons
 /* Get the next word of *@text, without quotes, or NULL at the end. */
 static char *lnet_next_word(char **text, const char *separators)
 {
-	char *word, *from, *to;
+	char *word = strtok_r(NULL, separators, text), *from, *to;
 
-	do
-		word = strsep(text, separators);
-	while (word && !*word);
 	if (!word)
 		return NULL;
 	for (from = to = word; *from; from++)
@@ -201,8 +195,8 @@ static bool lnet_set_line(struct lnet_side *side, const char *where, char *line,
 	if (!word || strcmp(word, "options"))
 		return false;
 	word = lnet_next_word(&line, LNET_BLANKS);
-	if (!word || !(!strcmp(word, "ko2iblnd") ||
-		       (opa && (!strcmp(word, "ko2iblnd-opa") || !strcmp(word, "ko2iblnd_opa")))))
+	if (!word || !hierarchy_has_word(opa ? "ko2iblnd ko2iblnd-opa ko2iblnd_opa" : "ko2iblnd",
+					 word))
 		return false;
 	lnet_set_parameters(side, where, line);
 	return true;
@@ -211,8 +205,7 @@ static bool lnet_set_line(struct lnet_side *side, const char *where, char *line,
 /* Set the parameters of a file, in which a backslash at the end of a line joins the next line. */
 static void lnet_set_file(struct lnet_side *side, const char *path, bool opa)
 {
-	char *whole __autofree = plan_read_file(path);
-	char *text = whole;
+	char *whole __autofree = plan_read_file(path), *text = whole;
 	bool has_any = false;
 	size_t number;
 
@@ -221,8 +214,7 @@ static void lnet_set_file(struct lnet_side *side, const char *path, bool opa)
 			     strerror(errno));
 	for (number = 1; *text; number++) {
 		char *where __autofree = memory_format("%s:%zu", path, number);
-		char *end = strchrnul(text, '\n');
-		char *line = text;
+		char *line = text, *end = strchrnul(text, '\n');
 
 		for (; *end && end > text && end[-1] == '\\'; number++) {
 			end[-1] = *end = ' ';
@@ -259,8 +251,7 @@ static void lnet_set_words(struct lnet_side *side, bool opa)
 
 void lnet_take(struct lnet_side *near, const struct plan_input *options)
 {
-	const char *profile = plan_text("profile");
-	const char *release = plan_text("release");
+	const char *profile = plan_text("profile"), *release = plan_text("release");
 	size_t i;
 
 	lnet_init(near);

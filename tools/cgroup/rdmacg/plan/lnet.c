@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * rdmacg plan lnet: the objects of Lustre's o2iblnd on a device in each release, and the sizes on
- * which two nodes agree.
- *
- * o2iblnd is a kernel user. The objects of o2iblnd are not charged to a cgroup, and no limit
- * applies to them. So the output has the objects to subtract from the capacity before the device is
- * shared, and no limits.
+ * which two nodes agree. o2iblnd is a kernel user, so no cgroup is charged for its objects. The
+ * output has no limits, but the objects to subtract from the capacity before the device is shared.
  *
  * Formulas: lnet/klnds/o2iblnd/ of lustre-release, tags 2.10.0 to 2.17.0 and master at
  * c881f8ebcb; each source names the function. The names in formulas: qd is the queue depth, F is
@@ -46,23 +43,6 @@ static bool lnet_has_pools(const struct lnet_side *side)
 	return !lnet_get(side, "dma-mr") || lnet_map(side);
 }
 
-/* --- parameters --- */
-
-/* The largest value is 255, because peer_credits is u8 on the wire. */
-static uint64_t lnet_add_depth(struct plan_part *part, const struct lnet_side *side)
-{
-	PLAN_INPUT(part, side->inputs, peer_credits);
-	PLAN_INPUT(part, side->inputs, credits);
-	PLAN_STEP(part, qd, min(min(max(peer_credits, 8), 255), credits), LNET_SETUP);
-
-	if (qd != peer_credits)
-		plan_add_note(part,
-			      "peer_credits=%" PRIu64 " becomes %" PRIu64
-			      ": at least 8, at most 255 and credits.",
-			      (uint64_t)peer_credits, (uint64_t)qd);
-	return qd;
-}
-
 static uint64_t lnet_add_frags(struct plan_part *part, const struct lnet_side *side)
 {
 	PLAN_NAME(part, map_on_demand, lnet_map(side));
@@ -80,8 +60,7 @@ static uint64_t lnet_add_frags(struct plan_part *part, const struct lnet_side *s
  * Up to 2.10, sizes depend on concurrent_sends. From 2.11 on, concurrent_sends only throttles, in
  * kiblnd_post_tx_locked().
  */
-static uint64_t lnet_add_sends(struct plan_part *part, const struct lnet_side *side,
-			       __int128 qd)
+static uint64_t lnet_add_sends(struct plan_part *part, const struct lnet_side *side, __int128 qd)
 {
 	uint64_t map = lnet_map(side);
 
@@ -96,38 +75,37 @@ static uint64_t lnet_add_sends(struct plan_part *part, const struct lnet_side *s
 	return PLAN_OF_KEY(part, STEP, "X", qd, LNET_SETUP);
 }
 
-static void lnet_add_idle_notes(struct plan_part *part, const struct lnet_side *side)
-{
-	if (side->idle)
-		plan_add_note(part, "No size depends on %s.", side->idle);
-	if (lnet_is_old(side))
-		return;
-	if (lnet_get(side, "concurrent-sends"))
-		plan_add_note(part,
-			      "concurrent_sends changes no size since 2.11, and only throttles.");
-	if (plan_is_given(side->inputs, "map-on-demand") && !lnet_get(side, "dma-mr"))
-		plan_add_note(part, "map_on_demand changes no size since 2.11.");
-}
-
 /* Apply the parameters as o2iblnd does. Must be the first call for a side. */
 static void lnet_setup(struct plan_part *part, struct lnet_side *side)
 {
 	uint64_t pool = lnet_get(side, "fmr-pool-size"), ntx = lnet_get(side, "ntx");
 
+	PLAN_INPUT(part, side->inputs, peer_credits);
+	PLAN_INPUT(part, side->inputs, credits);
+
 	if (lnet_has_pools(side) && pool < ntx / 4)
 		say_failure(plan.form->name,
-			    "%s: the interface does not start, for fmr_pool_size=%" PRIu64
-			    " is less than a quarter of ntx=%" PRIu64
-			    " (kiblnd_net_init_pools()); raise fmr_pool_size",
-			    side->name, pool, ntx);
-	side->own_depth = lnet_add_depth(part, side);
+			    "%s: the interface does not start, for fmr_pool_size=%s is less than a quarter of ntx=%s (kiblnd_net_init_pools()); raise fmr_pool_size",
+			    side->name, number_text(pool, false), number_text(ntx, false));
+	/* The largest value is 255, because peer_credits is u8 on the wire. */
+	PLAN_STEP(part, qd, min(min(max(peer_credits, 8), 255), credits), LNET_SETUP);
+	if (qd != peer_credits)
+		plan_add_note(part,
+			      "peer_credits=%s becomes %s: at least 8, at most 255 and credits.",
+			      number_text(peer_credits, false), number_text(qd, false));
+	side->own_depth = qd;
 	side->own_frags = lnet_add_frags(part, side);
 	if (lnet_is_old(side))
-		side->sends = lnet_add_sends(part, side, side->own_depth);
-	lnet_add_idle_notes(part, side);
+		side->sends = lnet_add_sends(part, side, qd);
+	if (side->idle)
+		plan_add_note(part, "No size depends on %s.", side->idle);
+	if (!lnet_is_old(side) && lnet_get(side, "concurrent-sends"))
+		plan_add_note(part,
+			      "concurrent_sends changes no size since 2.11, and only throttles.");
+	if (!lnet_is_old(side) && plan_is_given(side->inputs, "map-on-demand") &&
+	    !lnet_get(side, "dma-mr"))
+		plan_add_note(part, "map_on_demand changes no size since 2.11.");
 }
-
-/* --- one end of a connection --- */
 
 /*
  * The size of the send queue that a release up to 2.10 gets for @frags fragments, or 0 if the
@@ -222,9 +200,8 @@ static void lnet_add_end(struct plan_part *part, struct lnet_side *side, uint64_
 
 	if (!lnet_reduce(side, frags, depth))
 		say_failure(plan.form->name,
-			    "%s: max_qp_wr=%" PRIu64
-			    " is too small for any connection; the device cannot be used",
-			    side->name, (uint64_t)W);
+			    "%s: max_qp_wr=%s is too small for any connection; the device cannot be used",
+			    side->name, number_text(W, false));
 	if (W && !lnet_is_old(side))
 		queue_depth = PLAN_OF_KEY(part, FIGURE, "queue_depth", min(qd, W / (1 + F + fr)),
 					  "2.13 on: o2iblnd.c, kiblnd_send_wrs() (LU-12279); in 2.11 and 2.12, one less for each refusal");
@@ -246,8 +223,6 @@ static void lnet_add_end(struct plan_part *part, struct lnet_side *side, uint64_
 	}
 }
 
-/* --- all of a node --- */
-
 static __int128 lnet_add_mrs(struct plan_part *part, const struct lnet_side *side, __int128 cpts)
 {
 	PLAN_INPUT(part, side->inputs, fmr_pool_size);
@@ -258,9 +233,8 @@ static __int128 lnet_add_mrs(struct plan_part *part, const struct lnet_side *sid
 	PLAN_FIGURE(part, mr, cpts * max(256, fmr_pool_size / cpts),
 		    "at start: o2iblnd.c, kiblnd_init_fmr_poolset(), kiblnd_fmr_pool_size()");
 	plan_add_note(part,
-		      "An empty pool grows by another %" PRIu64
-		      " MRs on its CPT, without an upper bound.",
-		      (uint64_t)(mr / cpts));
+		      "An empty pool grows by another %s MRs on its CPT, without an upper bound.",
+		      number_text(mr / cpts, false));
 	return mr;
 }
 
@@ -284,9 +258,8 @@ static void lnet_add_node(struct plan_part *part, const struct lnet_side *side, 
 	plan_add_note(part,
 		      "No cgroup is charged for a kernel user. Subtract these objects before the device is shared, with");
 	plan_add_note(part,
-		      "rdmacg plan share DEVICE --kernel pd=1,qp=%" PRIu64 ",cq=%" PRIu64
-		      ",mr=%" PRIu64 " --among CGROUP...",
-		      (uint64_t)qp, (uint64_t)cq, (uint64_t)mr);
+		      "rdmacg plan share DEVICE --kernel pd=1,qp=%s,cq=%s,mr=%s --among CGROUP...",
+		      number_text(qp, false), number_text(cq, false), number_text(mr, false));
 	PLAN_FIGURE(part, objects, pd + mr + qp + cq, "the sum; o2iblnd creates no AH, SRQ or MW");
 	PLAN_FIGURE(part, wrs, qp * (send_wr + recv_wr),
 		    "the sum of all send and receive queues");
@@ -296,13 +269,6 @@ static void lnet_add_node(struct plan_part *part, const struct lnet_side *side, 
 	PLAN_FIGURE(part, tx_memory, cpts * max(256, ntx / cpts) * 4096,
 		    "o2iblnd.c, kiblnd_tx_pool_size(); messages of 4 KiB: o2iblnd.h, IBLND_MSG_SIZE");
 }
-
-/*
- * --- the agreement of two nodes: o2iblnd_cb.c, protocol 2 ---
- *
- * The active node creates its QP before it sends a request. The passive node accepts numbers up to
- * its own numbers. The passive node rejects larger numbers, and answers with its own.
- */
 
 /* The queues of a connection that the active side requests. */
 struct lnet_link {
@@ -322,97 +288,77 @@ static bool lnet_takes_frags(const struct lnet_side *passive, uint64_t frags)
 	return frags == own || !lnet_is_old(passive) || lnet_has_pools(passive);
 }
 
-/*
- * kiblnd_check_reconnect(): whether @active connects again, with the @own fragments that @passive
- * has answered.
- */
-static bool lnet_retry_frags(struct plan_part *part, const struct lnet_side *active, uint64_t frags,
-			     uint64_t own)
+/* kiblnd_check_reconnect(): why @active does not connect again with @own fragments, or NULL. */
+static const char *lnet_gives_up(const struct lnet_side *active, uint64_t frags, uint64_t own)
 {
 	if (own >= frags)
-		plan_add_note(part,
-			      "%s gives up: it cannot ask for more fragments than before.",
-			      active->name);
-	else if (!lnet_has_pools(active))
-		plan_add_note(part, "%s gives up: its map_on_demand must be set.", active->name);
-	else
-		return true;
-	return false;
+		return "it cannot ask for more fragments than before";
+	return lnet_has_pools(active) ? NULL : "its map_on_demand must be set";
 }
 
 /*
- * kiblnd_passive_connect(): let @active connect, and return whether @passive accepts the queues.
- * This ignores the limits of the device of @passive. The loop ends, because @passive rejects the
- * depth at most once, and the fragments at most once.
+ * Let @active connect with protocol 2, as in o2iblnd_cb.c, and return whether @passive accepts. The
+ * active node creates its QP before it sends a request. The passive node accepts numbers up to its
+ * own, and answers a larger number with its own: kiblnd_passive_connect(). The limits of its device
+ * do not count here. The loop ends, because each number is rejected at most once.
  */
 static bool lnet_ask(struct plan_part *part, const struct lnet_side *active,
 		     const struct lnet_side *passive, struct lnet_link *link)
 {
 	uint64_t depth = passive->own_depth, frags = passive->own_frags;
+	const char *why;
 
 	while ((link->asked = lnet_reduce(active, link->frags, link->wanted))) {
-		plan_add_note(part, "%s asks for a depth of %" PRIu64 " and %" PRIu64
-			      " fragments.", active->name, link->asked, link->frags);
+		plan_add_note(part, "%s asks for a depth of %s and %s fragments.", active->name,
+			      number_text(link->asked, false), number_text(link->frags, false));
+		if (link->asked <= depth && lnet_takes_frags(passive, link->frags))
+			return true;
 		if (link->asked > depth) {
 			plan_add_note(part,
-				      "%s rejects the request: MSG_QUEUE_SIZE (7), its depth is %"
-				      PRIu64 ".", passive->name, depth);
+				      "%s rejects the request: MSG_QUEUE_SIZE (7), its depth is %s.",
+				      passive->name, number_text(depth, false));
 			link->wanted = depth;
 		} else {
-			if (lnet_takes_frags(passive, link->frags))
-				return true;
 			plan_add_note(part,
-				      "%s rejects the request: RDMA_FRAGS (6), it wants %" PRIu64
-				      " fragments.", passive->name, frags);
-			if (!lnet_retry_frags(part, active, link->frags, frags))
+				      "%s rejects the request: RDMA_FRAGS (6), it wants %s fragments.",
+				      passive->name, number_text(frags, false));
+			why = lnet_gives_up(active, link->frags, frags);
+			if (why) {
+				plan_add_note(part, "%s gives up: %s.", active->name, why);
 				return false;
+			}
 			link->frags = frags;
 		}
 		plan_add_note(part, "%s tries again if it still has messages to send.",
 			      active->name);
 	}
-	plan_add_note(part, "%s cannot create its QP for %" PRIu64
-		      " fragments on its device: ENOMEM.", active->name, link->frags);
+	plan_add_note(part, "%s cannot create its QP for %s fragments on its device: ENOMEM.",
+		      active->name, number_text(link->frags, false));
 	return false;
 }
-
-/* Whether the sides agree on a connection. */
-static bool lnet_connect(struct plan_part *part, const struct lnet_side *active,
-			 const struct lnet_side *passive, struct lnet_link *link)
-{
-	uint64_t depth = 0;
-
-	link->wanted = active->own_depth;
-	link->frags = active->own_frags;
-	if (lnet_ask(part, active, passive, link)) {
-		depth = lnet_reduce(passive, link->frags, link->asked);
-		if (!depth)
-			plan_add_note(part,
-				      "%s rejects the request: NO_RESOURCES (2), its device cannot create this QP. There is no second attempt.",
-				      passive->name);
-	}
-	if (depth)
-		plan_add_note(part, "%s accepts: both use a depth of %" PRIu64 " and %" PRIu64
-			      " fragments.", passive->name, depth, link->frags);
-	else
-		plan_add_note(part, "They do not connect in this direction.");
-	return depth;
-}
-
-/* --- the plan --- */
 
 /* Plan for a connection that @active requests, and for its two ends. */
 static void lnet_plan_link(struct lnet_side *active, struct lnet_side *passive)
 {
 	struct plan_part *part = plan_add_part("%s connects", active->name);
-	struct lnet_link link;
+	struct lnet_link link = { .wanted = active->own_depth, .frags = active->own_frags };
+	bool accepted = lnet_ask(part, active, passive, &link);
+	uint64_t depth = accepted ? lnet_reduce(passive, link.frags, link.asked) : 0;
 
-	if (!lnet_connect(part, active, passive, &link))
+	if (accepted && !depth)
+		plan_add_note(part,
+			      "%s rejects the request: NO_RESOURCES (2), its device cannot create this QP. There is no second attempt.",
+			      passive->name);
+	if (!depth) {
+		plan_add_note(part, "They do not connect in this direction.");
 		return;
-	lnet_add_end(plan_add_part("%s connects: its end", active->name), active,
-		     link.wanted, link.frags);
-	lnet_add_end(plan_add_part("%s connects: %s's end", active->name, passive->name),
-		     passive, link.asked, link.frags);
+	}
+	plan_add_note(part, "%s accepts: both use a depth of %s and %s fragments.", passive->name,
+		      number_text(depth, false), number_text(link.frags, false));
+	lnet_add_end(plan_add_part("%s connects: its end", active->name), active, link.wanted,
+		     link.frags);
+	lnet_add_end(plan_add_part("%s connects: %s's end", active->name, passive->name), passive,
+		     link.asked, link.frags);
 }
 
 /*

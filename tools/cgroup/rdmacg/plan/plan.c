@@ -10,8 +10,6 @@
 
 struct plan plan;
 
-/* --- the command line --- */
-
 /* Refuse a name that apply does not accept in a section. */
 static void plan_take_cgroup(const char *text, void *to)
 {
@@ -104,8 +102,7 @@ static void plan_add_text(const char *name, const char *text)
 {
 	struct plan_text *new = memory_append(&plan.texts, &plan.nr_texts, sizeof(*new));
 
-	new->name = name;
-	new->text = text;
+	*new = (struct plan_text){ name, text };
 }
 
 static void plan_take_input(const char *text, void *to)
@@ -132,11 +129,11 @@ static struct choice *plan_make_choices(struct plan_input *input)
 
 	for (; input->name; input++) {
 		choice = memory_append(&choices, &count, sizeof(*choices));
-		choice->name = input->name;
-		choice->arg = input->arg ? input->arg : input->is_flag ? NULL : "N";
-		choice->help = input->doc;
-		choice->take = plan_take_input;
-		choice->to = input;
+		*choice = (struct choice){
+			.name = input->name, .help = input->doc, .to = input,
+			.take = plan_take_input,
+			.arg = input->arg || input->is_flag ? input->arg : "N",
+		};
 		input->number = input->by_default;
 	}
 	/* An empty choice ends the list. */
@@ -167,15 +164,12 @@ static void plan_parse(const struct plan_form *form, int argc, char **argv)
 			options_fail(form->name, "--%s is missing", input->name);
 }
 
-/* --- values, parts, plans --- */
-
 struct plan_part *plan_add_part(const char *title, ...)
 {
-	struct plan_part *part = memory_zeroed(1, sizeof(*part));
 	struct plan_part **place = memory_append(&plan.parts, &plan.nr_parts, sizeof(*place));
+	struct plan_part *part = *place = memory_zeroed(1, sizeof(*part));
 	va_list args;
 
-	*place = part;
 	va_start(args, title);
 	part->title = memory_vformat(title, args);
 	va_end(args);
@@ -212,11 +206,9 @@ static char *plan_in_numbers(const struct plan_part *part, const char *formula)
 		char *word __autofree = memory_format("%.*s",
 						      (int)max(strspn(formula, plan_letters), 1),
 						      formula);
+		bool is_name = json_object_object_get_ex(part->names, word, &value);
 
-		if (json_object_object_get_ex(part->names, word, &value))
-			memory_extend(&text, "%s", json_object_get_string(value));
-		else
-			memory_extend(&text, "%s", word);
+		memory_extend(&text, "%s", is_name ? json_object_get_string(value) : word);
 		formula += strlen(word);
 	}
 	return text;
@@ -247,8 +239,6 @@ __int128 plan_add(struct plan_part *part, enum plan_kind kind, const char *key, 
 			    (uint64_t)value, formula, numbers, source);
 	return value;
 }
-
-/* --- as a file of limits --- */
 
 /* The text " KEY=VALUE" for each value. The caller frees the result. */
 static char *plan_format_values(struct json_object *values)
@@ -297,6 +287,8 @@ static void plan_print_part(const struct plan_part *part)
 	char *limits __autofree = plan_format_values(part->limits);
 	size_t i;
 
+	if (part != *plan.parts)
+		say_line("%s", "");
 	say_line("# %s", part->title);
 	for (i = 0; plan.explain && i < json_object_array_length(part->formulas); i++)
 		plan_print_formula(json_object_array_get_idx(part->formulas, i));
@@ -307,21 +299,6 @@ static void plan_print_part(const struct plan_part *part)
 	if (*limits)
 		plan_print_limits(part, limits);
 }
-
-static void plan_print_text(void)
-{
-	size_t i;
-
-	if (plan.explain && plan.form->read)
-		say_line("# Formulas: %s. Other versions may differ.", plan.form->read);
-	for (i = 0; i < plan.nr_parts; i++) {
-		if (i)
-			say_line("%s", "");
-		plan_print_part(plan.parts[i]);
-	}
-}
-
-/* --- as JSON --- */
 
 static struct json_object *plan_json_part(const struct plan_part *part)
 {
@@ -334,7 +311,7 @@ static struct json_object *plan_json_part(const struct plan_part *part)
 			   part->title, part->cgroup, part->device.name,
 			   device_index(&part->device), part->limits, part->figures, notes);
 	if (plan.explain)
-		json_object_object_add(object, "formulas", part->formulas);
+		json_fill(object, "formulas:o", part->formulas);
 	return object;
 }
 
@@ -355,13 +332,17 @@ static void plan_print_json(void)
 
 int plan_run(const struct plan_form *form, int argc, char **argv)
 {
+	size_t i;
+
 	plan.form = form;
 	plan_parse(form, argc, argv);
 	form->add(form->inputs);
+	if (plan.explain && form->read && !options.json)
+		say_line("# Formulas: %s. Other versions may differ.", form->read);
+	for (i = 0; i < plan.nr_parts && !options.json; i++)
+		plan_print_part(plan.parts[i]);
 	if (options.json)
 		plan_print_json();
-	else
-		plan_print_text();
 	if (plan.failure)
 		say_failure(form->name, "%s", plan.failure);
 	return EXIT_DONE;

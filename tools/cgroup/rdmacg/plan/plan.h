@@ -10,8 +10,6 @@
 
 #include "core/core.h"
 
-/* --- values, parts, plans --- */
-
 enum plan_kind {
 	PLAN_KIND_NAME,		/* the value is only a name for later formulas */
 	PLAN_KIND_STEP,		/* the value is printed only with --explain */
@@ -109,8 +107,6 @@ static inline __int128 pow2(__int128 a)
 	return power;
 }
 
-/* --- the command line --- */
-
 /*
  * The default maximum of an option. A product of three such numbers fits in 127 bits, and no
  * expression multiplies four numbers.
@@ -164,17 +160,12 @@ uint64_t plan_parse_number(const char *where, const char *text, uint64_t min, ui
 void plan_take_device(const char *text, void *to);
 /* The last text of an option, or NULL. */
 const char *plan_text(const char *name);
-/*
- * Read a file, or standard input if @name is "-". Returns NULL and sets errno on failure. The
- * caller frees the result.
- */
+/* Like file_read(), but the file "-" is standard input. */
 char *plan_read_file(const char *name);
 /* Declare the variable @name with the number of the input @name. */
 #define PLAN_INPUT(part, inputs, name)	PLAN_NAME(part, name, plan_number(inputs, #name))
 
-/* --- rings.c: memory that a driver takes for queues --- */
-
-/* The queues of a process. All queues of a kind have equal sizes. */
+/* rings.c: the queues of a process. All queues of a kind have equal sizes. */
 struct plan_queues {
 	__int128 cqs, cqe;
 	__int128 qps, send_wr, send_sge, recv_wr, recv_sge;
@@ -186,8 +177,6 @@ struct plan_queues {
  * a lower bound.
  */
 __int128 plan_add_rings(struct plan_part *part, const struct plan_queues *queues);
-
-/* --- ramblock.c: the RAM blocks of a QEMU. The owner of a guest may have chosen the names. --- */
 
 /* QEMU numbers blocks with 14 bits in a work request: migration/rdma.c, RDMA_WRID_BLOCK_MASK. */
 #define PLAN_BLOCKS_MAX	((size_t)1 << 14)
@@ -208,10 +197,7 @@ void plan_add_block(struct plan_blocks *blocks, const char *name, uint64_t used,
 /* Add the blocks of the text of "info ramblock". Prints an error and returns false on a fault. */
 bool plan_parse_blocks(const char *where, const char *text, struct plan_blocks *blocks);
 
-/*
- * --- lnet: lnet-params.c has the parameters of a node. lnet.c has the sizes of a node, the
- * agreement of two nodes, and the command. ---
- */
+/* lnet: lnet-params.c has the parameters of a node, and lnet.c has the sizes. */
 
 extern struct plan_input lnet_inputs[];
 
@@ -222,20 +208,18 @@ struct lnet_side {
 	char *idle;			/* the given parameters that change no size */
 	unsigned int release;		/* the N of Lustre 2.N */
 	/* Set by lnet_setup(). */
-	uint64_t own_depth;
-	uint64_t own_frags;
+	uint64_t own_depth, own_frags;
 	uint64_t sends;			/* concurrent_sends, for releases up to 2.10 */
 	/* The node's largest connection so far. */
-	uint64_t send_wr, recv_wr, rx_bytes;
-	uint64_t depth;
-	uint64_t frags;
+	uint64_t depth, frags, send_wr, recv_wr, rx_bytes;
 };
 
-/* --- lnet-params.c: parameters. A wrong parameter ends the program with an error. --- */
-
-/* Give this node the profile, then the parameters of modprobe.d, then the options. */
+/*
+ * The next functions end the program with an error if a parameter is wrong. Give this node the
+ * profile, then the parameters of modprobe.d, then the options. Give the other end those of
+ * --remote.
+ */
 void lnet_take(struct lnet_side *near, const struct plan_input *options);
-/* Give the other end the parameters of --remote. */
 void lnet_take_remote(struct lnet_side *far);
 
 #endif /* RDMACG_PLAN_H */

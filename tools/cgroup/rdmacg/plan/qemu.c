@@ -35,8 +35,6 @@ static struct plan_input qemu_inputs[] = {
 	{ 0 }
 };
 
-/* --- the RAM blocks --- */
-
 /*
  * The blocks of -M pc -nodefaults besides its RAM, from "info ramblock" of 7.2. pc.rom contains
  * only zeros, and QEMU does not register memory that was always zero.
@@ -56,7 +54,7 @@ static void qemu_get_ram(void)
 {
 	const char *machine = plan_text("machine");
 	bool is_pc = !machine || !strcmp(machine, "pc");
-	const struct plan_block *block;
+	const struct plan_block *block = qemu_pc_blocks;
 	const struct plan_text *text;
 
 	if (!is_pc && strcmp(machine, "none"))
@@ -67,9 +65,8 @@ static void qemu_get_ram(void)
 			plan_add_block(&qemu_blocks, "ram",
 				       plan_parse_number("--ram", text->text, 1, NUMBER_LARGEST),
 				       false);
-	for (block = qemu_pc_blocks; block < qemu_pc_blocks + ARRAY_SIZE(qemu_pc_blocks); block++)
-		if (is_pc)
-			plan_add_block(&qemu_blocks, block->name, block->used, block->is_zero);
+	for (; is_pc && block < qemu_pc_blocks + ARRAY_SIZE(qemu_pc_blocks); block++)
+		plan_add_block(&qemu_blocks, block->name, block->used, block->is_zero);
 }
 
 static void qemu_set_zero(const char *name)
@@ -79,8 +76,7 @@ static void qemu_set_zero(const char *name)
 	while (i < qemu_blocks.count && strcmp(qemu_blocks.block[i].name, name))
 		i++;
 	if (i == qemu_blocks.count)
-		say_failure(name,
-			    "there is no such RAM block; give a name from 'info ramblock'");
+		say_failure(name, "there is no such RAM block; give a name from 'info ramblock'");
 	qemu_blocks.block[i].is_zero = true;
 }
 
@@ -132,8 +128,6 @@ static void qemu_count(struct plan_part *part, bool pin_all, __int128 *chunks, _
 		say_failure(plan.form->name,
 			    "the sum of the RAM blocks does not fit in 64 bits; give smaller sizes");
 }
-
-/* --- the plan --- */
 
 /* @back is 1 if a second context exists for the way back. @ram_mr and @ram_bytes count the RAM. */
 static void qemu_add_limits(struct plan_part *part, __int128 instances, __int128 back,

@@ -36,14 +36,17 @@ void plan_add_block(struct plan_blocks *blocks, const char *name, uint64_t used,
 }
 
 /* Parse a block of the table. Returns false if @line is not a block. */
-static bool plan_parse_block(const char *line, const regex_t *pattern, struct plan_blocks *blocks)
+static bool plan_parse_block(const char *line, struct plan_blocks *blocks)
 {
+	static regex_t pattern;
 	regmatch_t match[PLAN_NR_MATCHES];
 	const regmatch_t *name = &match[PLAN_NAME_AT];
 	uint64_t used;
 	int length;
 
-	if (strlen(line) > PLAN_LINE || regexec(pattern, line, PLAN_NR_MATCHES, match, 0))
+	if (!pattern.re_nsub && regcomp(&pattern, plan_block_pattern, REG_EXTENDED))
+		abort();
+	if (strlen(line) > PLAN_LINE || regexec(&pattern, line, PLAN_NR_MATCHES, match, 0))
 		return false;
 	length = name->rm_eo - name->rm_so;
 	used = strtoumax(line + match[PLAN_USED_AT].rm_so, NULL, 16);
@@ -59,19 +62,17 @@ static bool plan_parse_block(const char *line, const regex_t *pattern, struct pl
 	return true;
 }
 
-/* Parse the table. The text of a monitor has prompts before and after the table. */
-static bool plan_parse_lines(const char *where, char *text, const regex_t *pattern,
-			     struct plan_blocks *blocks)
+/* The text of a monitor has prompts before and after the table. */
+bool plan_parse_blocks(const char *where, const char *text, struct plan_blocks *blocks)
 {
+	char *copy __autofree = memory_string(text);
+	char *rest = copy, *line, *start;
 	bool in_table = false;
-	size_t number = 0;
-	char *line, *start, *c;
+	size_t number;
 
-	while ((line = strsep(&text, "\n"))) {
-		number++;
-		for (c = line; *c; c++)
-			if (*c == '\t' || *c == '\r')
-				*c = ' ';
+	for (number = 1; (line = strsep(&rest, "\n")); number++) {
+		for (start = line; (start = strpbrk(start, "\t\r"));)
+			*start = ' ';
 		start = line + strspn(line, " ");
 		if (!in_table || !*start) {
 			in_table |= !strncmp(start, "Block Name ", strlen("Block Name "));
@@ -79,33 +80,21 @@ static bool plan_parse_lines(const char *where, char *text, const regex_t *patte
 		}
 		if (!strncmp(start, "(qemu)", strlen("(qemu)")))
 			break;
-		if (!plan_parse_block(line, pattern, blocks))
+		if (!plan_parse_block(line, blocks)) {
 			say_error(where,
 				  "line %zu, '%.*s', is not a RAM block; give the whole text of 'info ramblock'",
 				  number, PLAN_SHOWN, start);
-		else if (blocks->count > PLAN_BLOCKS_MAX)
+			return false;
+		}
+		if (blocks->count > PLAN_BLOCKS_MAX) {
 			say_error(where,
 				  "more than %zu RAM blocks; QEMU cannot migrate so many over RDMA",
 				  PLAN_BLOCKS_MAX);
-		else
-			continue;
-		return false;
+			return false;
+		}
 	}
-	return true;
-}
-
-bool plan_parse_blocks(const char *where, const char *text, struct plan_blocks *blocks)
-{
-	char *copy __autofree = memory_string(text);
-	regex_t pattern;
-	bool good;
-
-	if (regcomp(&pattern, plan_block_pattern, REG_EXTENDED))
-		abort();
-	good = plan_parse_lines(where, copy, &pattern, blocks);
-	if (good && !blocks->count)
+	if (!blocks->count)
 		say_error(where,
 			  "there is no RAM block; give the whole text of 'info ramblock', with its header");
-	regfree(&pattern);
-	return good && blocks->count;
+	return blocks->count;
 }

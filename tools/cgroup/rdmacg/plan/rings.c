@@ -15,27 +15,23 @@
  * Drivers that keep all queues in kernel memory or on the device: in Linux 7.3, drivers/infiniband,
  * they call ib_umem_get() only for memory regions.
  */
-static const char *const rings_in_kernel[] = {
-	"rxe", "siw", RINGS_SOFTWARE, "hfi1", "cxgb4", "efa",
-};
+#define RINGS_IN_KERNEL	"rxe siw hfi1 cxgb4 efa " RINGS_SOFTWARE
 
 /*
- * The driver of --driver or, from sysfs, of the part's device. Returns NULL if the driver is
- * unknown. The caller frees the result.
+ * The driver of --driver or, from sysfs, of the device. Returns NULL if the driver is unknown. A
+ * process calls this once.
  */
-static char *rings_driver(const char *device)
+static const char *rings_driver(const char *device)
 {
 	char *class __autofree = memory_format("/sys/class/infiniband/%s", device);
 	char *path __autofree = memory_format("%s/device/driver", class);
-	char target[256] = "";
+	static char target[256];
 
 	if (plan.driver)
-		return memory_string(plan.driver);
+		return plan.driver;
 	if (!*device || strchr(device, '/') || access(class, F_OK))
 		return NULL;
-	if (readlink(path, target, sizeof(target) - 1) < 0)
-		return memory_string(RINGS_SOFTWARE);
-	return memory_string(basename(target));
+	return readlink(path, target, sizeof(target) - 1) < 0 ? RINGS_SOFTWARE : basename(target);
 }
 
 /* The provider uses a page for the state of each CQ and of each QP, and memory for the entries. */
@@ -64,8 +60,7 @@ static __int128 rings_add_pvrdma(struct plan_part *part, const struct plan_queue
 
 __int128 plan_add_rings(struct plan_part *part, const struct plan_queues *queues)
 {
-	char *driver __autofree = rings_driver(part->device.name ? part->device.name : "");
-	size_t i;
+	const char *driver = rings_driver(part->device.name ? part->device.name : "");
 
 	if (!driver) {
 		plan_add_note(part,
@@ -74,11 +69,9 @@ __int128 plan_add_rings(struct plan_part *part, const struct plan_queues *queues
 	}
 	if (queues && !strcmp(driver, "vmw_pvrdma"))
 		return rings_add_pvrdma(part, queues);
-	for (i = 0; i < ARRAY_SIZE(rings_in_kernel); i++)
-		if (!strcmp(driver, rings_in_kernel[i]))
-			return 0;
-	plan_add_note(part,
-		      "mr_mem is a lower bound: it does not include the queues of the driver, and their size with %s is unknown.",
-		      driver);
+	if (!hierarchy_has_word(RINGS_IN_KERNEL, driver))
+		plan_add_note(part,
+			      "mr_mem is a lower bound: it does not include the queues of the driver, and their size with %s is unknown.",
+			      driver);
 	return 0;
 }

@@ -24,6 +24,7 @@ struct share_less {
 };
 
 static struct {
+	struct device device;		/* the device of the command line */
 	const struct pool *pool;	/* the device and its capacity */
 	struct share_less *less;	/* an element for each slot of the pool */
 	struct share_cgroup *cgroups;
@@ -45,13 +46,10 @@ static struct plan_input share_inputs[] = {
 	{ 0 }
 };
 
-/* --- the device --- */
-
-/* Parse "KEY=VALUE,KEY=VALUE" of @device. A percentage is of the capacity. */
-static void share_parse_limits(const struct device *device, struct limits *limits,
-			       const char *text, bool may_be_percent)
+/* Parse "KEY=VALUE,KEY=VALUE" of the device. A percentage is of the capacity. */
+static void share_parse_limits(struct limits *limits, const char *text, bool may_be_percent)
 {
-	char *option __autofree = memory_format("%s:%s", device->name, text);
+	char *option __autofree = memory_format("%s:%s", share.device.name, text);
 	size_t i;
 
 	if (!limits_parse_option(limits, option))
@@ -64,16 +62,16 @@ static void share_parse_limits(const struct device *device, struct limits *limit
 }
 
 /* Find the capacity of the device in --capacity or in rdma.capacity. */
-static void share_read_capacity(const struct device *device)
+static void share_read_capacity(void)
 {
 	const char *given = plan_text("capacity");
 	struct limits limits;
 	size_t i;
 
 	if (given) {
-		share_parse_limits(device, &limits, given, false);
+		share_parse_limits(&limits, given, false);
 		for (i = 0; i < limits.nr_limits; i++)
-			pools_get_slot(&capacity.pools, device, limits.limits[i].key)->max =
+			pools_get_slot(&capacity.pools, &share.device, limits.limits[i].key)->max =
 				limits.limits[i].value;
 		limits_free(&limits);
 	} else {
@@ -82,7 +80,7 @@ static void share_read_capacity(const struct device *device)
 			say_failure("rdma.capacity",
 				    "the kernel has no such file; give --capacity KEY=VALUE,...");
 	}
-	share.pool = limits_find_pool(device, &capacity.pools);
+	share.pool = limits_find_pool(&share.device, &capacity.pools);
 	if (!share.pool)
 		exit(EXIT_FAILED);
 	share.less = memory_zeroed(share.pool->nr_slots, sizeof(*share.less));
@@ -100,15 +98,14 @@ static void share_subtract(const char *text, bool is_kernel)
 	struct limits limits;
 	size_t i;
 
-	share_parse_limits(&share.pool->device, &limits, text, !is_kernel);
+	share_parse_limits(&limits, text, !is_kernel);
 	for (i = 0; i < limits.nr_limits; i++) {
 		const struct limit *limit = &limits.limits[i];
 		const struct slot *slot = pool_find(share.pool, limit->key);
-		struct share_less *less;
+		struct share_less *less = share.less + (slot - share.pool->slots);
 
 		if (!share_has(slot))
 			say_failure(limit->key, "its capacity is unknown; remove this key");
-		less = &share.less[slot - share.pool->slots];
 		if (is_kernel)
 			less->kernel = min(less->kernel + limit->value, UINT64_MAX);
 		else if (limit->percent)
@@ -134,8 +131,6 @@ static void share_reserve(const char *text)
 	for (i = 0; i < share.pool->nr_slots; i++)
 		share.less[i].percent += percent;
 }
-
-/* --- one resource --- */
 
 /* Add what is left of the resource for cgroups. */
 static __int128 share_add_available(struct plan_part *part, const struct slot *slot)
@@ -195,8 +190,6 @@ static void share_add_resource(struct plan_part *proof, const struct slot *slot)
 		      ".");
 }
 
-/* --- the cgroups --- */
-
 /* Add a "CGROUP:WEIGHT". The weight is the number after the last colon. */
 static void share_add_cgroup(const char *word)
 {
@@ -223,53 +216,37 @@ static void share_add_cgroup(const char *word)
 		say_failure("/", "the root cannot have limits; give a cgroup below it");
 }
 
-/*
- * Check that no cgroup is below another cgroup of the plan, because the sum of their limits would
- * be wrong.
- */
+/* Check that no cgroup is below another one, because the sum of the limits would be wrong. */
 static void share_check_nested(void)
 {
-	size_t i, j;
+	const struct share_cgroup *one, *other, *end = share.cgroups + share.nr_cgroups;
 
-	for (i = 0; i < share.nr_cgroups; i++) {
-		const char *name = share.cgroups[i].name;
-		size_t length = strlen(name);
-
-		for (j = 0; j < share.nr_cgroups; j++) {
-			const char *other = share.cgroups[j].name;
-
-			if (i != j && !strncmp(name, other, length) &&
-			    (!other[length] || other[length] == '/'))
-				options_fail(other,
+	for (one = share.cgroups; one < end; one++)
+		for (other = share.cgroups; other < end; other++)
+			if (one != other && hierarchy_below(other->name, one->name))
+				options_fail(other->name,
 					     "overlaps %s; give cgroups that are not below each other",
-					     name);
-		}
-	}
+					     one->name);
 }
 
-/*
- * Take the device first, because --kernel and --reserve need its capacity. The device is the first
- * word.
- */
+/* Take the device, the first word, before --kernel and --reserve, which need its capacity. */
 static void share_take_texts(void)
 {
 	const char *over = plan_text("oversubscribe");
-	struct device device = { 0 };
 	const struct plan_text *text, *end = plan.texts + plan.nr_texts;
 
 	for (text = plan.texts; text < end; text++)
-		if (!*text->name && !device.name)
-			plan_take_device(text->text, &device);
+		if (!*text->name && !share.device.name)
+			plan_take_device(text->text, &share.device);
 		else if (!*text->name || !strcmp(text->name, "among"))
 			share_add_cgroup(text->text);
-	if (!device.name || !share.nr_cgroups)
+	if (!share.device.name || !share.nr_cgroups)
 		options_fail(plan.form->name, "give a DEVICE and a CGROUP");
 	share_check_nested();
 	if (over && (!number_parse_thousandths(over, strlen(over), &share.over) ||
 		     share.over < 1000 || share.over > PLAN_MOST))
 		options_fail(over, "--oversubscribe must be a number of at least 1, such as 1.5");
-	share_read_capacity(&device);
-	free(device.name);
+	share_read_capacity();
 	for (text = plan.texts; text < end; text++)
 		if (!strcmp(text->name, "reserve"))
 			share_reserve(text->text);

@@ -32,7 +32,7 @@ static const char *ucx_transport(struct plan_input *inputs)
 	if (!transport)
 		return plan_number(inputs, "endpoints") + plan_number(inputs, "self") <=
 			plan_number(inputs, "rc-max-num-eps") ? "rc" : "dc";
-	if (strcmp(transport, "rc") && strcmp(transport, "ud") && strcmp(transport, "dc"))
+	if (!hierarchy_has_word("rc ud dc", transport))
 		options_fail(transport, "--transport must be rc, ud or dc");
 	return transport;
 }
