@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rdmacg oci-hook: set the limits of a container before its first instruction.
- *
- * A container requests limits in an annotation. The administrator's file has a ceiling for
- * requests, and the limits of a container without a request. If the hook cannot set a limit, its
- * exit status is not 0, and the runtime does not start the container.
+ * rdmacg oci-hook: set the limits of a container before its first instruction. If the hook cannot
+ * set a limit, its exit status is not 0, and the runtime does not start the container.
  *
  * The runtime calls the hook at createRuntime. The container's first process then waits in its
  * cgroup, and the hook runs outside of the container, where it can write to cgroups. Hooks of
@@ -32,7 +29,7 @@
  */
 #define OCI_VARIABLE "RDMACG_LIMITS"
 
-/* Runtimes write much less, even if the environment of a container is long. */
+/* 8 MiB. Runtimes write much less, even if the environment of a container is long. */
 #define OCI_LARGEST	(8UL << 20)
 /* The largest depth of nested objects. Runtimes write fewer than ten levels. */
 #define OCI_DEEPEST	32
@@ -42,15 +39,6 @@ static const char oci_state_name[] = "container's state";
 static const char oci_config_name[] = "config.json";
 
 #define HOOK_FILE	"/etc/rdmacg/oci.conf"
-
-/* A container that was created and does not yet run. */
-struct oci {
-	/* The container's first process, in the hook's PID namespace. */
-	pid_t pid;
-	char *bundle;
-	/* The annotation is the request, and the variable is the share. */
-	struct policy policy;
-};
 
 /* The administrator's file, or NULL to use HOOK_FILE if it exists. */
 static const char *hook_file;
@@ -68,22 +56,6 @@ static const struct syntax hook_syntax = {
 	.doc =
 		"Set the limits of a container that an OCI runtime is about to start. The runtime calls this command as a hook of createRuntime, with the container's state on standard input.\vThe annotation org.rdmacg.limits is the container's request: DEVICE KEY=VALUE..., with semicolons between devices. The file has a section [default] for containers without a request, and a section [ceiling], which no annotation may exceed. Without a ceiling, an annotation can only lower limits. If limits cannot be set, the container does not start. For the container NAME of a pod, limits.rdmacg.org/NAME replaces org.rdmacg.limits. The variable RDMACG_LIMITS of the container's environment has the same form, and can only lower limits.",
 };
-
-/* Read a file to its end, and parse it. Prints an error and returns false on a failure. */
-static bool oci_read_file(struct oci *oci, FILE *from, const char *name,
-			  bool (*parse)(struct oci *oci, const char *text, size_t size))
-{
-	char *text __autofree = memory_zeroed(OCI_LARGEST + 1, 1);
-	size_t size = fread(text, 1, OCI_LARGEST + 1, from);
-
-	if (ferror(from))
-		say_error(name, "%s", strerror(errno));
-	else if (size > OCI_LARGEST)
-		say_error(name, "is larger than %lu MiB", OCI_LARGEST >> 20);
-	else
-		return parse(oci, text, size);
-	return false;
-}
 
 /* Parse a text that has exactly one object. Returns NULL after a printed error. */
 static struct json_object *oci_parse(const char *name, const char *text, size_t size)
@@ -108,6 +80,18 @@ static struct json_object *oci_parse(const char *name, const char *text, size_t 
 	return NULL;
 }
 
+/* Read a file to its end, and parse it. Returns NULL after a printed error. */
+static struct json_object *oci_read(FILE *from, const char *name)
+{
+	char *text __autofree = memory_zeroed(OCI_LARGEST + 1, 1);
+	size_t size = fread(text, 1, OCI_LARGEST + 1, from);
+
+	if (!ferror(from) && size <= OCI_LARGEST)
+		return oci_parse(name, text, size);
+	say_error(name, "%s", ferror(from) ? strerror(errno) : "is larger than 8 MiB");
+	return NULL;
+}
+
 /* A string of the object, or NULL if the value has another type or a NUL character. */
 static const char *oci_string(struct json_object *object, const char *key)
 {
@@ -121,20 +105,20 @@ static const char *oci_string(struct json_object *object, const char *key)
 	return strlen(string) == (size_t)json_object_get_string_len(value) ? string : NULL;
 }
 
-static bool oci_parse_state(struct oci *oci, const char *text, size_t size)
+/*
+ * Take the container's first process, in the PID namespace of the hook. Returns the bundle, which
+ * @state owns, or NULL after a printed error.
+ */
+static const char *oci_take_state(struct json_object *state, pid_t *process)
 {
-	struct json_object *state = oci_parse(oci_state_name, text, size), *value = NULL;
-	const char *status, *bundle;
+	const char *status = oci_string(state, "status"), *bundle = oci_string(state, "bundle");
+	struct json_object *value = NULL;
 	int64_t pid = 0;
-	bool good = false;
 
-	if (!state)
-		return false;
-	status = oci_string(state, "status");
-	bundle = oci_string(state, "bundle");
 	if (json_object_object_get_ex(state, "pid", &value) &&
 	    json_object_is_type(value, json_type_int))
 		pid = json_object_get_int64(value);
+	*process = pid;
 	/* The program of a container in a later state has already run without limits. */
 	if (!status || (strcmp(status, "creating") && strcmp(status, "created")))
 		say_error(oci_state_name,
@@ -146,11 +130,8 @@ static bool oci_parse_state(struct oci *oci, const char *text, size_t size)
 	else if (!bundle || *bundle != '/')
 		say_error(oci_state_name, "has no bundle whose path begins with a slash");
 	else
-		good = true;
-	oci->pid = pid;
-	oci->bundle = good ? memory_string(bundle) : NULL;
-	json_object_put(state);
-	return good;
+		return bundle;
+	return NULL;
 }
 
 /* Whether the rule can be a request. @earlier is the first rule of the same annotation. */
@@ -203,37 +184,30 @@ static bool oci_parse_limits(struct config *config, const char *section, const c
 }
 
 /*
- * The key of this container's annotation, or of the annotation for all containers. The caller frees
- * the result.
+ * Take the request from this container's annotation, or from the annotation for all containers. An
+ * annotation that is not a text is an error, and does not count as missing.
  */
-static char *oci_find_key(struct json_object *annotations)
+static bool oci_take_annotation(struct config *rules, struct json_object *annotations)
 {
+	char *own __autofree = NULL, *where __autofree = NULL;
 	const char *name = oci_string(annotations, OCI_ANNOTATION_NAME);
-	char *key = memory_format(OCI_ANNOTATION_OF "%s", name ? name : "");
+	const char *key = OCI_ANNOTATION, *text;
 
-	if (name && json_object_object_get_ex(annotations, key, NULL))
-		return key;
-	free(key);
-	return memory_string(OCI_ANNOTATION);
-}
-
-/* Take the request. An annotation that is not a text is an error, and does not count as missing. */
-static bool oci_take_annotation(struct oci *oci, struct json_object *annotations)
-{
-	char *key __autofree = oci_find_key(annotations);
-	char *where __autofree = memory_format("annotation %s", key);
-	const char *text = oci_string(annotations, key);
-
+	own = memory_format(OCI_ANNOTATION_OF "%s", name ? name : "");
+	if (name && json_object_object_get_ex(annotations, own, NULL))
+		key = own;
 	if (!json_object_object_get_ex(annotations, key, NULL))
 		return true;
+	where = memory_format("annotation %s", key);
+	text = oci_string(annotations, key);
 	if (text)
-		return oci_parse_limits(&oci->policy.config, POLICY_ASKED, where, text);
+		return oci_parse_limits(rules, POLICY_ASKED, where, text);
 	say_error(where, "is not a text");
 	return false;
 }
 
 /* Take the last variable of this name, as a program does. */
-static bool oci_take_variable(struct oci *oci, struct json_object *config)
+static bool oci_take_variable(struct config *rules, struct json_object *config)
 {
 	static const char begin[] = OCI_VARIABLE "=";
 	struct json_object *list;
@@ -249,59 +223,56 @@ static bool oci_take_variable(struct oci *oci, struct json_object *config)
 		if (text && !strncmp(text, begin, strlen(begin)))
 			found = text + strlen(begin);
 	}
-	return !found || oci_parse_limits(&oci->policy.config, POLICY_SHARE,
-					  "variable " OCI_VARIABLE, found);
+	return !found || oci_parse_limits(rules, POLICY_SHARE, "variable " OCI_VARIABLE, found);
 }
 
-static bool oci_parse_config(struct oci *oci, const char *text, size_t size)
+static bool oci_take_config(struct config *rules, struct json_object *config)
 {
-	struct json_object *config = oci_parse(oci_config_name, text, size);
 	struct json_object *annotations = NULL;
-	bool good;
 
-	if (!config)
-		return false;
 	json_object_object_get_ex(config, "annotations", &annotations);
-	good = !annotations || json_object_is_type(annotations, json_type_object);
-	if (!good)
+	if (annotations && !json_object_is_type(annotations, json_type_object)) {
 		say_error(oci_config_name, "its annotations are not an object");
-	else if (annotations)
-		good = oci_take_annotation(oci, annotations);
-	good = good && oci_take_variable(oci, config);
-	json_object_put(config);
-	return good;
+		return false;
+	}
+	return (!annotations || oci_take_annotation(rules, annotations)) &&
+	       oci_take_variable(rules, config);
 }
 
 /*
  * Open config.json, if it is a regular file: another file may have no end. Returns NULL after a
  * printed error.
  */
-static FILE *oci_open_config(const struct oci *oci)
+static FILE *oci_open_config(const char *bundle)
 {
-	char *path __autofree = memory_format("%s/%s", oci->bundle, oci_config_name);
+	char *path __autofree = memory_format("%s/%s", bundle, oci_config_name);
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat status;
 
 	if (fd >= 0 && !fstat(fd, &status) && S_ISREG(status.st_mode))
 		return memory_check(fdopen(fd, "r"));
-	say_error(oci->bundle, "%s: %s", oci_config_name, strerror(fd < 0 ? errno : EINVAL));
+	say_error(bundle, "%s: %s", oci_config_name, strerror(fd < 0 ? errno : EINVAL));
 	if (fd >= 0)
 		close(fd);
 	return NULL;
 }
 
-/* Read the state from standard input, and then the config.json of its bundle. */
-static bool oci_read(struct oci *oci)
+/*
+ * Take the requests from config.json: with --unified from standard input, otherwise from the bundle
+ * that the state names.
+ */
+static bool hook_read(struct config *rules, pid_t *process)
 {
-	FILE *from = NULL;
-	bool good;
+	struct json_object *state = hook_above ? NULL : oci_read(stdin, oci_state_name);
+	const char *bundle = state ? oci_take_state(state, process) : NULL;
+	FILE *from = hook_above ? stdin : bundle ? oci_open_config(bundle) : NULL;
+	struct json_object *config = from ? oci_read(from, oci_config_name) : NULL;
+	bool good = config && oci_take_config(rules, config);
 
-	if (oci_read_file(oci, stdin, oci_state_name, oci_parse_state))
-		from = oci_open_config(oci);
-	if (!from)
-		return false;
-	good = oci_read_file(oci, from, oci_config_name, oci_parse_config);
-	fclose(from);
+	if (from)
+		fclose(from);
+	json_object_put(state);
+	json_object_put(config);
 	return good;
 }
 
@@ -313,13 +284,12 @@ static struct cgroup *hook_open_cgroup(pid_t pid)
 {
 	char *name __autofree = hierarchy_cgroup_of(pid);
 	char *own __autofree = name ? hierarchy_cgroup_of(0) : NULL;
-	size_t length = name ? strlen(name) : 0;
 
 	if (!own)
 		return NULL;
-	if (length && (strncmp(own, name, length) || (own[length] && own[length] != '/')))
+	if (*name && !hierarchy_below(own, name))
 		return cgroup_open(name);
-	say_error(length ? name : "/",
+	say_error(*name ? name : "/",
 		  "the container has no cgroup of its own, or the hook is not one of createRuntime");
 	return NULL;
 }
@@ -328,30 +298,27 @@ static struct cgroup *hook_open_cgroup(pid_t pid)
  * Set or print the limits. A machine without the controller is not an error if there is nothing to
  * set.
  */
-static int hook_run(struct oci *oci)
+static int hook_run(struct policy *policy)
 {
-	struct json_object *unified;
-	struct policy *policy = &oci->policy;
 	static struct cgroup *cgroup;
+	pid_t process = 0;
 
-	if (hook_above ? !oci_read_file(oci, stdin, oci_config_name, oci_parse_config) :
-			 !oci_read(oci))
+	if (!hook_read(&policy->config, &process))
 		return EXIT_FAILED;
 	policy->place = hook_file ? hook_file : HOOK_FILE;
 	if (hook_file || !access(HOOK_FILE, F_OK) || errno != ENOENT)
 		policy_read(policy);
 	if (policy->config.nr_rules) {
 		hierarchy_open(EXIT_FAILED);
-		cgroup = hook_above ? cgroup_open_argument(hook_above) : hook_open_cgroup(oci->pid);
+		cgroup = hook_above ? cgroup_open_argument(hook_above) : hook_open_cgroup(process);
 		if (!cgroup)
 			return EXIT_FAILED;
 	}
-	if (hook_above) {
-		unified = cgroup ? policy_unified(policy, cgroup) : json_object_new_object();
-		json_print(stdout, "unified:o", unified);
-	} else if (cgroup) {
+	if (hook_above)
+		json_print(stdout, "unified:o", cgroup ? policy_unified(policy, cgroup) :
+							 json_object_new_object());
+	else if (cgroup)
 		policy_limits(policy, cgroup);
-	}
 	return EXIT_DONE;
 }
 
@@ -375,7 +342,7 @@ static ssize_t hook_log(void *cookie, const char *text, size_t size)
 int cmd_oci_hook(int argc, char **argv)
 {
 	const cookie_io_functions_t to_log = { .write = hook_log };
-	static struct oci oci;
+	static struct policy policy;
 	FILE *log;
 
 	options_read(&hook_syntax, argc, argv);
@@ -385,5 +352,5 @@ int cmd_oci_hook(int argc, char **argv)
 		setvbuf(log, NULL, _IOLBF, BUFSIZ);
 		say_errors_to(log);
 	}
-	return hook_run(&oci);
+	return hook_run(&policy);
 }

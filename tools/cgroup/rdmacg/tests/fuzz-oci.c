@@ -71,31 +71,24 @@ static void oci_check_asked(struct config config)
 		oci_check(&config);
 }
 
-static void oci_free(struct oci *oci)
-{
-	free(oci->bundle);
-	config_free(&oci->policy.config);
-	memset(oci, 0, sizeof(*oci));
-}
-
 int oci_fuzz(const uint8_t *data, size_t size)
 {
-	struct oci oci = { 0 };
+	struct json_object *object = oci_parse("input", (const char *)data, size);
+	char *text = memory_format("%.*s", (int)size, (const char *)data);
 	struct config asked = { 0 };
-	char *text = memory_zeroed(size + 1, 1);
+	const char *bundle;
+	pid_t process;
 
-	memcpy(text, data, size);
 	if (oci_parse_limits(&asked, POLICY_ASKED, "annotation", text))
 		oci_check(&asked);
 	config_free(&asked);
-	/* Remove the NUL at the end, so that a sanitizer detects a read beyond the end. */
-	text = memory_resize(text, size, 1);
-	if (oci_parse_state(&oci, text, size) && (oci.pid <= 0 || *oci.bundle != '/'))
+	bundle = object ? oci_take_state(object, &process) : NULL;
+	if (bundle && (process <= 0 || *bundle != '/'))
 		abort();
-	oci_free(&oci);
-	if (oci_parse_config(&oci, text, size))
-		oci_check_asked(oci.policy.config);
-	oci_free(&oci);
+	if (object && oci_take_config(&asked, object))
+		oci_check_asked(asked);
+	config_free(&asked);
+	json_object_put(object);
 	free(text);
 	return 0;
 }
