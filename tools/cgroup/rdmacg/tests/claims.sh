@@ -5,25 +5,28 @@
 # fails.
 failed=0
 
+# says TEXT...: each text is in the output.
 says() {
-	case $out in
-	*"$1"*) ;;
-	*)
-		echo "wanted: $1"
-		echo "$out"
+	local text
+	for text; do
+		case $out in
+		*"$text"*) continue ;;
+		esac
+		printf 'wanted: %s\n%s\n' "$text" "$out"
 		return 1
-		;;
-	esac
+	done
 }
 
 says_not() {
-	case $out in
-	*"$1"*)
-		echo "not wanted: $1"
-		echo "$out"
-		return 1
-		;;
-	esac
+	local text
+	for text; do
+		case $out in
+		*"$text"*)
+			printf 'not wanted: %s\n%s\n' "$text" "$out"
+			return 1
+			;;
+		esac
+	done
 }
 
 exits() {

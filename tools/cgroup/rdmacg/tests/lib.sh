@@ -95,16 +95,42 @@ tree() {
 	cp -r "$work"/template/* "$work/"
 }
 
-# Include standard error, because a user sees standard output and standard error together.
-run() {
+# try COMMAND...: set out to the output and status to the exit status. Include standard error,
+# because a user sees standard output and standard error together.
+try() {
 	status=0
-	out=$(rdmacg "$@" 2>&1) || status=$?
+	out=$("$@" 2>&1) || status=$?
+}
+
+run() { try rdmacg "$@"; }
+
+# succeeds ARGS...: run the command, which must exit with 0.
+succeeds() {
+	run "$@"
+	exits 0
+}
+
+# fails STATUS TEXT ARGS...: run the command, which must exit with STATUS, and print TEXT.
+fails() {
+	run "${@:3}"
+	exits "$1" && says "$2"
+}
+
+# of_json EXPRESSION ARGS...: set out to the value of a Python expression for d, the command's JSON.
+of_json() {
+	out=$(rdmacg "${@:2}" 2>&1 | python3 -c '
+import json, sys
+d = json.load(sys.stdin)
+print(eval(sys.argv[1]))' "$1")
 }
 
 rdmacg() {
 	RDMACG_ROOT=$root RDMACG_PROC=$proc RDMACG_RUN=$work/run FAKE_NEW=$new LD_PRELOAD=$work/bin/fake.so \
 		"$work/bin/rdmacg" "$@"
 }
+
+# Let the command look for the hierarchy in $proc/self/mountinfo.
+without_root() { RDMACG_PROC=$proc "$work/bin/rdmacg" "$@"; }
 
 # If the check runs as root, run the command as a user who does not own the tree.
 as_nobody() {
