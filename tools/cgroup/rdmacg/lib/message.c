@@ -22,8 +22,8 @@ void say_errors_to(FILE *to)
 
 bool say_about(const char *where, const char *kind, const char *format, ...)
 {
-	const char *place = say_place && where ? say_place : "";
 	char *reason __autofree = NULL;
+	const char *place = say_place && where ? say_place : "";
 	va_list args;
 
 	va_start(args, format);
@@ -60,8 +60,8 @@ size_t say_width(void)
 
 void say_text(const char *format, ...)
 {
-	size_t width = say_width(), column = 0, length;
 	char *raw __autofree = NULL, *text __autofree = NULL;
+	size_t width = say_width(), column = 0, length;
 	char *word, *rest;
 	va_list args;
 

@@ -43,8 +43,8 @@ const struct limit *limits_find(const struct limits *limits, const char *key)
 
 static bool limits_parse_limit(struct limits *limits, const char *word)
 {
-	size_t length = strcspn(word, "=");
-	char *key __autofree = memory_format("%.*s", (int)length, word);
+	char *key __autofree = memory_format("%.*s", (int)strcspn(word, "="), word);
+	size_t length = strlen(key);
 	struct limit *limit;
 
 	/* A key contains a colon only in rdma.default, such as "hw:any". */
@@ -245,9 +245,8 @@ static char *limits_default_key(const struct cgroup *cgroup, const char *key)
 
 static void limits_add_key(struct limits_write *write, const char *key, uint64_t value)
 {
-	const struct device *device = &write->pool->device;
-	char *name __autofree = device->is_default ? limits_default_key(write->cgroup, key) :
-						     memory_string(key);
+	char *name __autofree = write->limits->device.is_default ?
+				limits_default_key(write->cgroup, key) : memory_string(key);
 	const struct slot *slot = pool_find(write->pool, name);
 	enum pool_class class = slot ? slot->class : POOL_HCA;
 	uint64_t before = slot ? slot->max : NUMBER_MAX;
@@ -258,7 +257,7 @@ static void limits_add_key(struct limits_write *write, const char *key, uint64_t
 		say_warning(cgroup_name(write->cgroup),
 			    "%s=%" PRIu64 " on %s is less than the usage, %" PRIu64
 			    ": existing objects stay, new ones are refused",
-			    name, value, device_text(device), slot->usage);
+			    name, value, device_text(&write->pool->device), slot->usage);
 	memory_extend(&write->text[class], " %s=%s", name, number_text(value, false));
 	memory_extend(&write->undo[class], " %s=%s", name, number_text(before, false));
 }

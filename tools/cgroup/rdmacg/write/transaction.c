@@ -143,8 +143,8 @@ void transaction_undo(struct transaction *change)
 	size_t i = change->nr_steps;
 
 	while (i-- && !change->dry_run) {
+		char *line __autofree = transaction_line(&change->steps[i]);
 		struct transaction_step *step = &change->steps[i];
-		char *line __autofree = transaction_line(step);
 		int ret = step->done ? file_write(step->cgroup->dir, step->file, step->undo) : 0;
 
 		if (ret)
