@@ -36,9 +36,8 @@ struct process {
 	uint64_t room;
 	/* A verdict of the list above. */
 	const char *verdict;
-	/* The process has no open file of uverbs. Valid only if @files_seen. */
-	bool without_rdma;
-	bool files_seen;
+	/* Whether the process has an open file of uverbs, or -1 if its files are not visible. */
+	int rdma_open;
 };
 
 /* Find @label in @text. Returns the number after it, or @missing. */
@@ -67,23 +66,21 @@ static bool other_is_machines_user(pid_t pid)
 	       !strcmp(link, OTHER_USER_NAMESPACE);
 }
 
-/* Look for uverbs devices among the open files of a process. */
-static void other_look_at_files(struct process *process)
+static int other_look_at_files(pid_t pid)
 {
-	DIR *dir = opendir(hierarchy_proc("%d/fd", process->pid));
+	DIR *dir = opendir(hierarchy_proc("%d/fd", pid));
+	int found = dir ? 0 : -1;
 	struct dirent *entry;
-	char link[64];
-	ssize_t length;
 
-	process->files_seen = dir;
-	process->without_rdma = dir;
-	while (process->without_rdma && (entry = readdir(dir))) {
-		length = readlinkat(dirfd(dir), entry->d_name, link, sizeof(link) - 1);
-		link[length > 0 ? length : 0] = '\0';
-		process->without_rdma = strncmp(link, "/dev/infiniband/", 16);
+	while (!found && (entry = readdir(dir))) {
+		char link[64] = "";
+
+		found = readlinkat(dirfd(dir), entry->d_name, link, sizeof(link) - 1) > 0 &&
+			!strncmp(link, "/dev/infiniband/", 16);
 	}
 	if (dir)
 		closedir(dir);
+	return found;
 }
 
 /* Read the state of a process. Returns false if the process has ended. */
@@ -91,20 +88,16 @@ static bool other_read_process(struct process *process, pid_t pid)
 {
 	char *limits __autofree = file_read(AT_FDCWD, hierarchy_proc("%d/limits", pid));
 	char *status __autofree = file_read(AT_FDCWD, hierarchy_proc("%d/status", pid));
-	const char *name;
 	uint64_t used;
 	bool unbound;
 
-	memset(process, 0, sizeof(*process));
 	if (!limits || !status)
 		return false;
 	process->pid = pid;
 	process->limit = other_number(limits, "\nMax locked memory", 10, NUMBER_MAX);
 	process->pinned = other_number(status, "\nVmPin:", 10, 0) << 10;
 	process->locked = other_number(status, "\nVmLck:", 10, 0) << 10;
-	name = strstr(status, "Name:\t");
-	name = name ? name + 6 : "";
-	snprintf(process->name, sizeof(process->name), "%.*s", (int)strcspn(name, "\n"), name);
+	sscanf(status, "Name:%*1[\t]%79[^\n]", process->name);
 	unbound = process->limit == NUMBER_MAX ||
 		  (other_number(status, "\nCapEff:", 16, 0) >> OTHER_IPC_LOCK & 1 &&
 		   other_is_machines_user(pid));
@@ -112,7 +105,7 @@ static bool other_read_process(struct process *process, pid_t pid)
 	process->room = unbound ? NUMBER_MAX : used < process->limit ? process->limit - used : 0;
 	process->verdict = unbound ? other_unbound : !process->room ? other_refuses :
 			   process->limit <= OTHER_SMALL_LIMIT ? other_suspect : other_has_room;
-	other_look_at_files(process);
+	process->rdma_open = other_look_at_files(pid);
 	return true;
 }
 
@@ -121,25 +114,6 @@ static int other_compare(const void *a, const void *b)
 	const struct process *one = a, *other = b;
 
 	return (one->room > other->room) - (one->room < other->room);
-}
-
-/*
- * All visible processes. The processes with the least room come first. The caller frees the result.
- */
-static struct process *other_collect(struct cgroup *cgroup, pid_t pid, size_t *count)
-{
-	pid_t *pids __autofree = NULL;
-	struct process *processes = NULL;
-	size_t nr_pids = pid ? 1 : procs_read(cgroup, &pids), i;
-
-	*count = 0;
-	for (i = 0; i < nr_pids; i++)
-		if (!other_read_process(memory_append(&processes, count, sizeof(*processes)),
-					pid ? pid : pids[i]))
-			--*count;
-	if (processes)
-		qsort(processes, *count, sizeof(*processes), other_compare);
-	return processes;
 }
 
 static void other_print_process(const struct process *process)
@@ -164,7 +138,7 @@ static void other_print_memlock(const struct process *processes, size_t count)
 	/* Processes to which RLIMIT_MEMLOCK applies come first. */
 	for (i = 0; i < count; i++) {
 		bound += processes[i].verdict != other_unbound;
-		without += processes[i].without_rdma;
+		without += !processes[i].rdma_open;
 		remedy |= processes[i].verdict == other_refuses ||
 			  processes[i].verdict == other_suspect;
 	}
@@ -190,25 +164,32 @@ static void other_print_memlock(const struct process *processes, size_t count)
 
 void other_memlock(struct cgroup *cgroup, pid_t pid, struct json_object *answer)
 {
-	size_t count;
-	struct process *processes __autofree = other_collect(cgroup, pid, &count), *process;
+	struct process *processes __autofree = NULL, *process;
+	pid_t *pids __autofree = NULL;
 	struct json_object *array = json_object_new_array();
+	size_t count = 0, nr_pids = pid ? 1 : procs_read(cgroup, &pids), i;
 
+	for (i = 0; i < nr_pids; i++)
+		if (!other_read_process(memory_append(&processes, &count, sizeof(*processes)),
+					pid ? pid : pids[i]))
+			count--;
+	if (processes)
+		qsort(processes, count, sizeof(*processes), other_compare);
 	other_print_memlock(processes, count);
 	for (process = processes; process < processes + count; process++)
 		json_append(array,
 			    "pid:u name:s memlock:l bound:b verdict:s rdma_open:o pinned:u locked:u",
 			    (uint64_t)process->pid, process->name, process->limit,
 			    process->verdict != other_unbound, process->verdict,
-			    process->files_seen ?
-			    json_object_new_boolean(!process->without_rdma) : NULL,
+			    process->rdma_open < 0 ? NULL :
+			    json_object_new_boolean(process->rdma_open),
 			    process->pinned, process->locked);
 	json_object_object_add(answer, "processes", array);
 }
 
 uint64_t other_own_memlock(void)
 {
-	struct process process;
+	struct process process = { 0 };
 
 	if (!other_read_process(&process, getpid()))
 		return NUMBER_MAX;
@@ -273,15 +254,15 @@ static const struct {
 	{ "error", "the device or its driver reported an error" },
 };
 
-/* The meaning of a line, in plain words, or NULL if the line reports no failure. */
-static const char *log_meaning(const char *line, unsigned int level)
+/* The meaning of a line, in plain words, or NULL if it has none of the words above. */
+static const char *log_meaning(const char *line)
 {
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(log_meanings); i++)
 		if (strcasestr(line, log_meanings[i].words))
 			return log_meanings[i].meaning;
-	return level <= LOG_WARNING ? "a warning or an error of the driver" : NULL;
+	return NULL;
 }
 
 /*
@@ -292,15 +273,9 @@ static char *log_bus_name(const char *device)
 {
 	char *path __autofree = memory_format("%s/%s/device", hierarchy_path("RDMACG_SYS",
 						"/sys/class/infiniband"), device);
-	char link[256];
-	ssize_t length = readlink(path, link, sizeof(link) - 1);
-	char *slash;
+	char link[256] = "";
 
-	if (length <= 0)
-		return NULL;
-	link[length] = '\0';
-	slash = strrchr(link, '/');
-	return memory_string(slash ? slash + 1 : link);
+	return readlink(path, link, sizeof(link) - 1) > 0 ? memory_string(basename(link)) : NULL;
 }
 
 /* Whether the line has the name, with no letter or digit before or after it. */
@@ -357,7 +332,7 @@ static char **log_read(int fd, const char *device, const char *bus, size_t *coun
 			return lines;
 		record[got] = '\0';
 		text = log_text(record, &level);
-		if (!text || !log_meaning(text, level) ||
+		if (!text || (level > LOG_WARNING && !log_meaning(text)) ||
 		    (!log_has_name(text, device) && !(bus && log_has_name(text, bus))))
 			continue;
 		line = memory_append(&lines, count, sizeof(*line));
@@ -384,7 +359,9 @@ static struct json_object *other_device_log(const char *device)
 	for (i = 0; i < count; free(lines[i++])) {
 		if (i + LOG_LINES < count)
 			continue;
-		meaning = log_meaning(lines[i], LOG_WARNING);
+		meaning = log_meaning(lines[i]);
+		if (!meaning)
+			meaning = "a warning or an error of the driver";
 		say_text("The kernel's log on %s: \"%s\": %s.", device, lines[i], meaning);
 		json_append(array, "text:s meaning:s", lines[i], meaning);
 	}
