@@ -255,23 +255,19 @@ static struct cgroup *cgroup_open_to_scan(struct cgroup *parent, const char *bas
 /* Open a child and read its files. Returns NULL if that fails. */
 static struct cgroup *walk_open(struct walk *walk, const char *base)
 {
-	struct cgroup *parent = walk->at, *child;
+	char *name __autofree = cgroup_child_name(walk->at, base);
+	struct cgroup *child = walk->files & POOL_SCAN ? cgroup_open_to_scan(walk->at, base) :
+							 cgroup_open_child(walk->at, base);
 
-	child = walk->files & POOL_SCAN ? cgroup_open_to_scan(parent, base) :
-					  cgroup_open_child(parent, base);
 	if (child && (!walk->files || cgroup_read(child, walk->files)))
 		return child;
-	if (child) {
+	if (!child && file_is_gone(errno))
+		return NULL;
+	walk->failed = true;
+	if (child)
 		cgroup_close(child);
-		walk->failed = true;
-	} else if (!file_is_gone(errno)) {
-		char *name __autofree = NULL;
-		int error = errno;
-
-		name = cgroup_child_name(parent, base);
-		cgroup_say_unreadable(name, error);
-		walk->failed = true;
-	}
+	else
+		cgroup_say_unreadable(name, errno);
 	return NULL;
 }
 

@@ -6,10 +6,6 @@
 
 const char * const pool_class_names[POOL_CLASSES] = { "hca", "verb", "hw", "control" };
 
-static const char * const pool_prefixes[POOL_CLASSES] = {
-	"rdma.", "rdma.verb.", "rdma.hw.", "rdma.control.",
-};
-
 static const char * const pool_suffixes[POOL_FILES] = {
 	"max", "current", "peak", "events", "events.local",
 };
@@ -19,7 +15,8 @@ static const char *pool_path(const char *base, enum pool_class class, enum pool_
 {
 	static char path[NAME_MAX + 32];
 
-	snprintf(path, sizeof(path), "%s%s%s%s", base, *base ? "/" : "", pool_prefixes[class],
+	snprintf(path, sizeof(path), "%s%srdma.%s%s%s", base, *base ? "/" : "",
+		 class == POOL_HCA ? "" : pool_class_names[class], class == POOL_HCA ? "" : ".",
 		 pool_suffixes[file]);
 	return path;
 }

@@ -51,7 +51,7 @@ int cmd_slurm_step(int argc, char **argv);
  * the program. The caller frees the results, except the elements of memory_append().
  */
 
-/* Returns @memory, which a library has allocated. Ends the program if @memory is NULL. */
+/* Returns @memory, which a library has allocated. */
 void *memory_check(void *memory);
 void *memory_zeroed(size_t count, size_t size);
 void *memory_resize(void *old, size_t count, size_t size);
@@ -68,7 +68,7 @@ void memory_autofree(void *variable);
 
 /*
  * Text for people. Tenants choose the names of cgroups and devices, so a name may contain escape
- * sequences for terminals.
+ * sequences for terminals. The caller frees the copies.
  */
 
 /*
@@ -84,9 +84,8 @@ char *text_printable(const char *raw);
 char *text_valid(const char *raw);
 /* The number of columns that an escaped text takes on a screen. */
 size_t text_width(const char *text);
-/* Cut an escaped text to @columns; a ~ at the end replaces the rest. */
+/* Cut an escaped text to @columns; a ~ at the end or in the middle replaces the rest. */
 void text_clip(char *text, size_t columns);
-/* Cut an escaped text to @columns; a ~ in the middle replaces the rest. */
 void text_clip_middle(char *text, size_t columns);
 /* Decode a character of UTF-8. Returns its length, or 0 if it is not valid. */
 size_t text_decode(const char *text, uint32_t *character);
@@ -127,8 +126,7 @@ const char *number_text(uint64_t value, bool human);
 char *file_read(int dir, const char *name);
 /*
  * Like file_read(), for a file that the kernel returns in one piece, such as a file of a cgroup.
- * The first read that does not fill the buffer is the last one. The file may stay open until a
- * later call.
+ * The file may stay open until a later call.
  */
 char *file_read_at_once(int dir, const char *name);
 /* Write @text with one write(). Returns 0 or a negative errno. */
@@ -165,7 +163,6 @@ int clock_pause(int64_t begin);
 bool say_about(const char *where, const char *kind, const char *format, ...) __printf(3, 4);
 /* Print an error, and end the program with @status. */
 #define say_and_exit(status, where, ...)	(say_error(where, __VA_ARGS__), exit(status))
-/* End the program because the command failed, or because its words are wrong. */
 #define say_failure(where, ...)	say_and_exit(EXIT_FAILED, where, __VA_ARGS__)
 #define options_fail(where, format, ...) \
 	say_and_exit(EXIT_USAGE, where, format "; see --help", ##__VA_ARGS__)
@@ -173,7 +170,6 @@ bool say_about(const char *where, const char *kind, const char *format, ...) __p
 void say_within(const char *where);
 /* Print later errors, warnings and notes to @to, or to stderr if @to is NULL. */
 void say_errors_to(FILE *to);
-/* Print one line to stdout, or to @to. */
 #define say_line(...)	say_line_to(stdout, __VA_ARGS__)
 void say_line_to(FILE *to, const char *format, ...) __printf(2, 3);
 /*
