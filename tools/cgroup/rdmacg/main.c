@@ -38,14 +38,13 @@ static const struct syntax main_syntax = {
 	},
 	.in_order = true,
 	.args_doc = "COMMAND [ARGUMENT...]",
-	.doc =
-		"Limits and usage of RDMA resources by cgroup.\vSee also rdmacg COMMAND --help and rdmacg(8).",
+	.doc = "Limits and usage of RDMA resources by cgroup.\vSee also rdmacg COMMAND --help and rdmacg(8).",
 	.commands = &main_commands,
 };
 
 int main(int argc, char **argv)
 {
-	char *help[3] = { NULL, (char *)"--help" };
+	char *help[3] = { (char *)"rdmacg", (char *)"--help" };
 	char **words;
 	int status;
 
@@ -59,10 +58,10 @@ int main(int argc, char **argv)
 	}
 	/* "rdmacg help" and "rdmacg help COMMAND" are --help. */
 	if (!strcmp(words[0], "help")) {
-		help[0] = argc > 1 ? words[1] : argv[0];
-		words = help;
 		if (argc == 1)
-			options_read(&main_syntax, 2, words);
+			options_read(&main_syntax, 2, help);
+		help[0] = words[1];
+		words = help;
 		argc = 2;
 	}
 	status = command_run(&main_commands, "rdmacg", argc, words);

@@ -48,8 +48,7 @@ static const struct syntax apply_syntax = {
 		  &apply.watch },
 	},
 	.args_doc = "[FILE...]",
-	.doc =
-		"Set the limits in files, by default in all /etc/rdmacg.d/*.conf. A file has sections [CGROUP] with lines DEVICE KEY=VALUE..., where CGROUP and DEVICE may be patterns; - is standard input.\vLimits that already have the value of a file are not written again. If a file is malformed, nothing is changed. With --watch, SIGHUP reads the files again.",
+	.doc = "Set the limits in files, by default in all /etc/rdmacg.d/*.conf. A file has sections [CGROUP] with lines DEVICE KEY=VALUE..., where CGROUP and DEVICE may be patterns; - is standard input.\vLimits that already have the value of a file are not written again. If a file is malformed, nothing is changed. With --watch, SIGHUP reads the files again.",
 };
 
 /* Whether a later rule has a limit for this key of the device. */
@@ -164,18 +163,6 @@ static bool apply_rules(void)
  * Print the errors of a cgroup, unless its removal is the reason. With --watch, print the errors of
  * a line only once, because each new cgroup could repeat them.
  */
-static void apply_say_errors(const char *errors, bool good)
-{
-	bool gone = !file_exists(apply.cgroup->dir, "cgroup.procs");
-	bool said = apply.watch && apply.rule->failed;
-
-	if (!good && (gone || said || !*errors))
-		return;
-	fputs(errors, stderr);
-	apply.failed |= !good;
-	apply.rule->failed |= !good;
-}
-
 static void apply_do(void)
 {
 	char *errors __autofree = NULL, *said __autofree = NULL;
@@ -193,8 +180,13 @@ static void apply_do(void)
 	if (good) {
 		apply.differs |= *said;
 		fputs(said, stdout);
+		fputs(errors, stderr);
+	} else if (*errors && file_exists(apply.cgroup->dir, "cgroup.procs") &&
+		   !(apply.watch && apply.rule->failed)) {
+		fputs(errors, stderr);
+		apply.failed = true;
+		apply.rule->failed = true;
 	}
-	apply_say_errors(errors, good);
 	transaction_free(&apply.change);
 }
 

@@ -27,8 +27,7 @@ static struct doctor {
 } doctor;
 
 static const struct syntax doctor_syntax = {
-	.doc =
-		"Check this machine: the controller, the devices, limits that add up to more than the capacity, and limits without effect. The exit status is 1 if there is a problem, but not for a warning.",
+	.doc = "Check this machine: the controller, the devices, limits that add up to more than the capacity, and limits without effect. The exit status is 1 if there is a problem, but not for a warning.",
 };
 
 /* The level is ok, warning, problem, or unknown if the check could not read everything. */

@@ -9,7 +9,6 @@
 
 #include "core/core.h"
 
-/* The numbers of one slot. */
 enum export_kind {
 	EXPORT_USAGE,
 	EXPORT_LIMIT,
@@ -54,7 +53,7 @@ static const struct export_family export_families[] = {
 
 /* A slot that is exported. There can be hundreds of thousands, so the struct is small. */
 struct export_row {
-	/* The label cgroup="a", which all rows of the cgroup share, or "" for a capacity. */
+	/* The label cgroup="a", with its comma, which the rows of a cgroup share, or "". */
 	const char *cgroup;
 	/* The labels device="rxe0",resource="qp", which all rows of the resource share. */
 	const char *labels;
@@ -87,8 +86,7 @@ static const struct syntax export_syntax = {
 		  &export.output, options_take_text, "FILE" },
 	},
 	.lists = { filter_choices },
-	.doc =
-		"Print usage, limit, peak and refusals of all cgroups that have limits or have used a device, and the capacity of the devices.\vRun it in a cron job or timer, with -o FILE in the folder of node_exporter's textfile collector.",
+	.doc = "Print usage, limit, peak and refusals of all cgroups that have limits or have used a device, and the capacity of the devices.\vRun it in a cron job or timer, with -o FILE in the folder of node_exporter's textfile collector.",
 };
 
 /*
@@ -217,7 +215,7 @@ static bool export_print_and_close(int fd, bool new)
  * the mode through the descriptor, because other users who can write to the folder may replace the
  * temporary file.
  */
-static bool export_write(void)
+static void export_write(void)
 {
 	char *target __autofree = realpath(export.output, NULL);
 	const char *name = target ? target : export.output;
@@ -232,8 +230,7 @@ static bool export_write(void)
 	if (fd >= 0 && !direct && !done)
 		unlink(path);
 	if (!done)
-		say_error(export.output, "cannot write: %s", strerror(errno));
-	return done;
+		say_failure(export.output, "cannot write: %s", strerror(errno));
 }
 
 int cmd_export(int argc, char **argv)
@@ -241,7 +238,6 @@ int cmd_export(int argc, char **argv)
 	struct walk walk = { .files = (POOL_ALL & ~POOL_BIT(POOL_EVENTS_LOCAL)) | POOL_SCAN };
 	const struct slot *slot = NULL;
 	struct cgroup *cgroup;
-	bool written = true;
 
 	options_read(&export_syntax, argc, argv);
 	if (options.json)
@@ -256,8 +252,8 @@ int cmd_export(int argc, char **argv)
 		if (slot->max != NUMBER_MAX)
 			export_add_row("", slot)->values[EXPORT_CAPACITY] = slot->max;
 	if (export.output)
-		written = export_write();
+		export_write();
 	else
 		export_print(stdout);
-	return !walk.failed && written ? EXIT_DONE : EXIT_FAILED;
+	return walk.failed ? EXIT_FAILED : EXIT_DONE;
 }

@@ -32,9 +32,9 @@ static struct run {
 	/* The margin, in thousandths of a percent. */
 	uint64_t margin;
 	bool kill;
-	/* The process of the command. A write to @go lets the process execute the command. */
+	/* The process of the command. A byte in the pipe @go lets it execute the command. */
 	pid_t child;
-	int go;
+	int go[2];
 	/* The child has ended, and @status is its exit status as a shell computes it. */
 	bool ended;
 	int status;
@@ -92,20 +92,20 @@ static const struct syntax run_syntax = {
 	.needs = "a command is missing",
 	.in_order = true,
 	.args_doc = "[--] COMMAND [ARGUMENT...]",
-	.doc =
-		"Run a command in a cgroup of its own, and report in the end the peaks, the refused attempts, and limits that would have been enough.\vThe cgroup is a scope of systemd, or with --in or without systemd a cgroup below another cgroup, by default below the cgroup of this shell. rdmacg removes it when the command and the processes that the command has left have ended. The exit status is the command's, or 128+N for signal N.",
+	.doc = "Run a command in a cgroup of its own, and report in the end the peaks, the refused attempts, and limits that would have been enough.\vThe cgroup is a scope of systemd, or with --in or without systemd a cgroup below another cgroup, by default below the cgroup of this shell. rdmacg removes it when the command and the processes that the command has left have ended. The exit status is the command's, or 128+N for signal N.",
 };
 
 /*
  * In the new process, wait for a byte, and execute the command. If the parent dies, the pipe ends
  * without a byte. The exit statuses are as in env(1).
  */
-static void run_child(int go)
+static void run_child(void)
 {
 	char order;
 	int error;
 
-	if (read(go, &order, 1) != 1)
+	close(run.go[1]);
+	if (read(run.go[0], &order, 1) != 1)
 		_exit(EXIT_FAILURE);
 	sigprocmask(SIG_SETMASK, &run.inherited, NULL);
 	execvp(run.command[0], run.command);
@@ -120,22 +120,18 @@ static void run_hold(void)
 	static const int signals[] = {
 		SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2,
 	};
-	int go[2] = { -1, -1 };
 	size_t i;
 
 	sigemptyset(&run.forwarded);
 	for (i = 0; i < ARRAY_SIZE(signals); i++)
 		sigaddset(&run.forwarded, signals[i]);
 	sigprocmask(SIG_BLOCK, &run.forwarded, &run.inherited);
-	run.child = pipe2(go, O_CLOEXEC) ? -1 : fork();
-	if (!run.child) {
-		close(go[1]);
-		run_child(go[0]);
-	}
+	run.child = pipe2(run.go, O_CLOEXEC) ? -1 : fork();
 	if (run.child < 0)
 		say_and_exit(RUN_FAILED, "fork", "%s", strerror(errno));
-	close(go[0]);
-	run.go = go[1];
+	if (!run.child)
+		run_child();
+	close(run.go[0]);
 }
 
 /*
@@ -194,9 +190,8 @@ static void run_wait(void)
 
 	while (!run.ended) {
 		run_wait_for(run.has_peaks ? -1 : RUN_LOOK_MS);
-		if (run.has_peaks)
-			continue;
-		pools_read(&now, run.cgroup->dir, "", POOL_BIT(POOL_CURRENT), NULL);
+		if (!run.has_peaks)
+			pools_read(&now, run.cgroup->dir, "", POOL_BIT(POOL_CURRENT), NULL);
 		while ((slot = pools_next(&now, slot))) {
 			peak = pools_get_slot(&run.seen, &slot->pool->device, slot->key);
 			if (slot->usage > peak->peak)
@@ -227,7 +222,7 @@ static void run_wait_members(void)
 	size_t left;
 	int looks = 0;
 
-	if (run.kill && procs_signal(run.cgroup, 0))
+	if (run.kill)
 		run_end_members();
 	while ((left = procs_signal(run.cgroup, 0))) {
 		if (++looks == RUN_QUIET_LOOKS)
@@ -251,8 +246,8 @@ static bool report_print_table(FILE *to, const struct pools *pools)
 		"DEVICE", "RESOURCE", "PEAK", "LIMIT", "REFUSED",
 	};
 	const struct slot *slot = NULL;
-	bool rows = false;
 	struct table table;
+	bool has_rows;
 
 	table_init(&table, "llrrr", headings, 0);
 	while ((slot = pools_next(pools, slot))) {
@@ -260,7 +255,6 @@ static bool report_print_table(FILE *to, const struct pools *pools)
 
 		if (!report_has_row(slot))
 			continue;
-		rows = true;
 		table_cell(&table, device_text(&slot->pool->device));
 		table_cell(&table, slot->key);
 		table_number(&table, true, slot->peak, bytes);
@@ -268,9 +262,10 @@ static bool report_print_table(FILE *to, const struct pools *pools)
 		table_number(&table, slot->has & POOL_BIT(POOL_EVENTS), slot->events.alloc_fail,
 			     false);
 	}
-	if (rows)
+	has_rows = table.nr_cells;
+	if (has_rows)
 		table_print(&table, to);
-	return rows;
+	return has_rows;
 }
 
 /* Print a line such as "rxe0 hca_handle=2 qp=3" for each device, with peaks plus the margin. */
@@ -294,37 +289,33 @@ static void report_print_lines(FILE *to, const struct pools *pools)
 		fputc('\n', to);
 }
 
-/* Print the cause of a failure, if it is known. A failed command may need more than its peaks. */
-static void report_print_failed(FILE *to)
-{
-	fprintf(to,
-		"The command failed (status %d), so it may need more than this, which it used until then:\n",
-		run.status);
-	if (run.refused)
-		fprintf(to, "(%" PRIu64 " of its attempts %s refused by a limit; see rdmacg why)\n",
-			run.refused, run.refused == 1 ? "was" : "were");
-	else if (run.memlock != NUMBER_MAX)
-		fprintf(to,
-			"(no cgroup refused; RLIMIT_MEMLOCK is %s, which is small, and may be the cause)\n",
-			number_text(run.memlock, true));
-}
-
 static void report_print_text(FILE *to, const struct pools *pools)
 {
+	const char *were = run.refused == 1 ? "was" : "were";
+
 	if (!report_print_table(to, pools)) {
 		fprintf(to, "The command used no RDMA resources%s.\n",
 			run.status ? " until it failed" : "");
 		return;
 	}
 	if (run.status)
-		report_print_failed(to);
+		fprintf(to,
+			"The command failed (status %d), so it may need more than this, which it used until then:\n",
+			run.status);
 	else if (run.refused)
 		fprintf(to, "%" PRIu64 " of its attempts %s refused, so it may need more than:\n",
-			run.refused, run.refused == 1 ? "was" : "were");
+			run.refused, were);
 	else if (run.margin)
 		fprintf(to, "Enough, with %.6g%% more than the peaks:\n", run.margin / 1000.0);
 	else
 		fputs("Just enough would have been:\n", to);
+	if (run.status && run.refused)
+		fprintf(to, "(%" PRIu64 " of its attempts %s refused by a limit; see rdmacg why)\n",
+			run.refused, were);
+	else if (run.memlock != NUMBER_MAX)
+		fprintf(to,
+			"(no cgroup refused; RLIMIT_MEMLOCK is %s, which is small, and may be the cause)\n",
+			number_text(run.memlock, true));
 	report_print_lines(to, pools);
 }
 
@@ -366,10 +357,9 @@ static void report_prepare(struct pools *pools)
 static void report_print(FILE *to)
 {
 	const struct pools *pools = &run.cgroup->pools;
-	const char *cause = run.memlock == NUMBER_MAX ? NULL : "memlock";
+	const char *cause = run.status && run.refused ? "cgroup" :
+			    run.memlock != NUMBER_MAX ? "memlock" : NULL;
 
-	if (run.status && run.refused)
-		cause = "cgroup";
 	if (!options.json)
 		report_print_text(to, pools);
 	else
@@ -382,8 +372,6 @@ static void report_print(FILE *to)
 /* Write the report. Prints an error and returns false on a failure. */
 static bool run_report(void)
 {
-	bool good;
-
 	if (!cgroup_read_path(run.cgroup, POOL_ALL))
 		return false;
 	report_prepare(&run.cgroup->pools);
@@ -391,10 +379,7 @@ static bool run_report(void)
 		say_note("this kernel has no rdma.peak, so the usage was read every %d ms",
 			 RUN_LOOK_MS);
 	report_print(run.to);
-	good = !fflush(run.to) && !ferror(run.to);
-	if (run.to != stderr && fclose(run.to))
-		good = false;
-	if (good)
+	if (!fflush(run.to) && !ferror(run.to) && (run.to == stderr || !fclose(run.to)))
 		return true;
 	say_error(run.output ? run.output : "standard error",
 		  "cannot write the report: %s; the report follows", strerror(errno));
@@ -410,10 +395,7 @@ int cmd_run(int argc, char **argv)
 
 	run.command = options_read(&run_syntax, argc, argv);
 	hierarchy_open(RUN_FAILED);
-	/*
-	 * Open the report before the command begins, because a failure after an hour would be too
-	 * late.
-	 */
+	/* Open the report before the command begins. A failure after an hour would be too late. */
 	run.to = run.output ? fopen(run.output, "we") : stderr;
 	if (!run.to)
 		say_and_exit(RUN_FAILED, run.output, "cannot write the report to this file: %s",
@@ -422,9 +404,9 @@ int cmd_run(int argc, char **argv)
 	run.cgroup = run_cgroup_make(run.in, run.child);
 	good = run.cgroup && run_limit() && run_cgroup_enter(run.cgroup, run.child);
 	/* A child that gets no byte ends without executing the command. */
-	if (good && write(run.go, "", 1) != 1)
+	if (good && write(run.go[1], "", 1) != 1)
 		say_error("pipe", "%s", strerror(errno));
-	close(run.go);
+	close(run.go[1]);
 	if (good) {
 		run_wait();
 		run_wait_members();

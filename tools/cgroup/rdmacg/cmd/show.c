@@ -14,7 +14,6 @@ static struct show {
 	/* The number of levels below the given cgroup. */
 	uint64_t levels;
 	struct table table;
-	/* The array of cgroups for JSON. */
 	struct json_object *cgroups;
 	struct json_object *missing;
 	/* The depth of the given cgroup. */
@@ -39,8 +38,7 @@ static const struct syntax show_syntax = {
 	},
 	.lists = { select_choices, filter_choices, table_choices },
 	.args_doc = "[CGROUP...]",
-	.doc =
-		"Show usage, limit, peak and refusals of cgroups for each resource of each device. The limit is the smallest of the cgroup and its ancestors, and LIMIT OF is the cgroup that has it.\vWithout a CGROUP, show the whole tree. The root's limits are the capacity of the devices.",
+	.doc = "Show usage, limit, peak and refusals of cgroups for each resource of each device. The limit is the smallest of the cgroup and its ancestors, and LIMIT OF is the cgroup that has it.\vWithout a CGROUP, show the whole tree. The root's limits are the capacity of the devices.",
 };
 
 /* Whether a slot gets a row. In a tree, an inherited limit alone is not a reason for a row. */
@@ -118,47 +116,26 @@ static struct json_object *show_slot_json(const struct slot *slot)
 	return object;
 }
 
-static void show_cgroup_json(const struct cgroup *cgroup)
-{
-	struct json_object *devices = pools_json(&cgroup->pools, show_has_row, show_slot_json);
-
-	if (json_object_array_length(devices) || !show.recursive)
-		json_append(show.cgroups, "cgroup:s devices:o", cgroup_name(cgroup), devices);
-	else
-		json_object_put(devices);
-}
-
 static void show_cgroup(struct cgroup *cgroup)
 {
 	const struct pools *pools = &cgroup->pools;
+	struct json_object *devices;
 	const struct slot *slot = NULL;
 
 	cgroup->leave_below = cgroup->depth - show.top >= show.levels;
 	missing_say(pools);
 	if (pools->files[POOL_HCA] && !show.missing)
 		show.missing = missing_json(pools);
-	if (options.json)
-		show_cgroup_json(cgroup);
 	while (!options.json && (slot = pools_next(pools, slot)))
 		if (show_has_row(slot))
 			show_row(cgroup, slot);
-}
-
-/* Add the numbers of netlink for a resource to the pool of the same device. */
-static void show_fill_slot(struct pools *pools, const struct slot *from)
-{
-	struct device name = from->pool->device;
-	struct slot *slot;
-
-	if (!filter_has_device(name.name) || !filter_has_key(from->key))
+	if (!options.json)
 		return;
-	/* Netlink always has an index, but the files only if the name is not unique. */
-	name.has_index = pools_find(pools, &name);
-	slot = pools_get_slot(pools, &name, from->key);
-	slot->usage = from->usage;
-	if (!(slot->has & POOL_BIT(POOL_MAX)))
-		slot->max = from->max;
-	slot->has |= POOL_BIT(POOL_CURRENT) | POOL_BIT(POOL_MAX);
+	devices = pools_json(pools, show_has_row, show_slot_json);
+	if (json_object_array_length(devices) || !show.recursive)
+		json_append(show.cgroups, "cgroup:s devices:o", cgroup_name(cgroup), devices);
+	else
+		json_object_put(devices);
 }
 
 /* Fill the pools of the root with the capacity of the devices and the number of objects. */
@@ -168,8 +145,20 @@ static void show_fill_root(struct cgroup *root)
 	struct slot *slot = NULL;
 
 	pools_read_file(&root->pools, root->dir, "rdma.capacity");
-	while ((from = pools_next(&capacity.netlink, from)))
-		show_fill_slot(&root->pools, from);
+	while ((from = pools_next(&capacity.netlink, from))) {
+		struct device device = from->pool->device;
+
+		if (!filter_has_device(device.name) || !filter_has_key(from->key))
+			continue;
+		/* Netlink always has an index, but the files only if the name is not unique. */
+		device.has_index = pools_find(&root->pools, &device);
+		slot = pools_get_slot(&root->pools, &device, from->key);
+		slot->usage = from->usage;
+		if (!(slot->has & POOL_BIT(POOL_MAX)))
+			slot->max = from->max;
+		slot->has |= POOL_BIT(POOL_CURRENT) | POOL_BIT(POOL_MAX);
+	}
+	slot = NULL;
 	while ((slot = pools_next(&root->pools, slot)))
 		slot->limit = slot->max;
 }

@@ -6,30 +6,22 @@
  */
 #include "top/top.h"
 
-#define TOP_SHORTEST_MS	100
-#define TOP_LONGEST_MS	86400000
-
 static void top_take_order(const char *text, void *to)
 {
-	size_t i;
-
-	for (i = 0; i < TOP_ORDERS; i++) {
-		if (!strcmp(top_orders[i], text)) {
-			top.order = i;
-			return;
-		}
-	}
 	/* "pressure" is the earlier name of the order "use". */
-	if (strcmp(text, "pressure"))
-		options_fail(text, "is not an order; the orders are use, refusals, usage and path");
-	top.order = TOP_USE;
+	const char *name = strcmp(text, "pressure") ? text : "use";
+
+	for (top.order = 0; top.order < TOP_ORDERS; top.order++)
+		if (!strcmp(top_orders[top.order], name))
+			return;
+	options_fail(text, "is not an order; the orders are use, refusals, usage and path");
 }
 
 static void top_take_delay(const char *text, void *to)
 {
 	/* Thousandths of a second are milliseconds. */
 	if (!number_parse_thousandths(text, strlen(text), &top.delay_ms) ||
-	    top.delay_ms < TOP_SHORTEST_MS || top.delay_ms > TOP_LONGEST_MS)
+	    top.delay_ms < 100 || top.delay_ms > 86400000)
 		options_fail(text, "the delay must be 0.1 to 86400 seconds");
 }
 
@@ -43,8 +35,7 @@ static const struct syntax top_syntax = {
 	.lists = { filter_choices, table_choices },
 	.single = true,
 	.args_doc = "[CGROUP]",
-	.doc =
-		"Show how close cgroups are to their limits, the closest first, and how many attempts are refused each second.\vKeys: q ends top, space updates at once, + and - change the delay, l, r, u and p change the order, h shows all keys. Without a terminal, top prints one table unless there is -n or -b.",
+	.doc = "Show how close cgroups are to their limits, the closest first, and how many attempts are refused each second.\vKeys: q ends top, space updates at once, + and - change the delay, l, r, u and p change the order, h shows all keys. Without a terminal, top prints one table unless there is -n or -b.",
 };
 
 static void top_print(void)
@@ -67,7 +58,6 @@ static void top_print(void)
 	json_print(stdout, "rows:o", array);
 }
 
-/* Print tables, with an empty line between two tables. */
 static bool top_batch(void)
 {
 	bool good, failed = false;

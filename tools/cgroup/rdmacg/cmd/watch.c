@@ -15,13 +15,6 @@
 
 #define WATCH_FILES	(POOL_BIT(POOL_EVENTS) | POOL_BIT(POOL_EVENTS_LOCAL))
 
-/* The earlier counters of a cgroup. A cgroup whose counters were always 0 has no entry. */
-struct watch_seen {
-	/* The name of the cgroup, which is "/" for the root. */
-	char *name;
-	struct pools pools;
-};
-
 /* The growth of the local counters of one resource in one cgroup. */
 struct watch_change {
 	/* The name and the slot point into the present counters. */
@@ -38,9 +31,8 @@ static struct watch {
 	uint64_t count;
 	struct cgroup *top;
 	int inotify;
-	/* The first nr_sorted are sorted by name. The others are new since the last sweep. */
-	struct watch_seen *seen;
-	size_t nr_seen, nr_sorted;
+	/* The earlier pools of each cgroup by its name, except if all counters were always 0. */
+	struct lh_table *seen;
 	struct watch_change *changes;
 	size_t nr_changes;
 	bool telling;
@@ -55,45 +47,14 @@ static const struct syntax watch_syntax = {
 	},
 	.single = true,
 	.args_doc = "[CGROUP]",
-	.doc =
-		"Print a line for each refusal in a cgroup and its descendants, or in all cgroups: the time, the cgroup of the attempt, the resource, and the cgroup of the limit. Refusals within a short time may share a line.",
+	.doc = "Print a line for each refusal in a cgroup and its descendants, or in all cgroups: the time, the cgroup of the attempt, the resource, and the cgroup of the limit. Refusals within a short time may share a line.",
 };
 
-static int watch_compare(const void *a, const void *b)
+static void watch_free(struct lh_entry *entry)
 {
-	const struct watch_seen *one = a, *other = b;
-
-	return strcmp(one->name, other->name);
-}
-
-static struct watch_seen *watch_find(const char *name)
-{
-	const struct watch_seen key = { .name = (char *)name };
-
-	if (!watch.nr_sorted)
-		return NULL;
-	return bsearch(&key, watch.seen, watch.nr_sorted, sizeof(key), watch_compare);
-}
-
-/* Forget removed cgroups, and sort the new ones. */
-static void watch_sweep(void)
-{
-	size_t i, kept = 0;
-
-	for (i = 0; i < watch.nr_seen; i++) {
-		struct watch_seen *seen = &watch.seen[i];
-
-		if (file_exists(hierarchy.dir, seen->name)) {
-			watch.seen[kept++] = *seen;
-			continue;
-		}
-		free(seen->name);
-		pools_free(&seen->pools);
-	}
-	if (kept)
-		qsort(watch.seen, kept, sizeof(*watch.seen), watch_compare);
-	watch.nr_seen = kept;
-	watch.nr_sorted = kept;
+	free(lh_entry_k(entry));
+	pools_free(lh_entry_v(entry));
+	free(lh_entry_v(entry));
 }
 
 /* A counter that is smaller than before belongs to a new cgroup or device with the old name. */
@@ -127,13 +88,15 @@ static bool watch_compare_slot(const struct slot *slot, const struct pools *befo
 static void watch_cgroup(struct cgroup *cgroup)
 {
 	static const struct pools nothing;
-	struct watch_seen *seen = watch_find(cgroup_name(cgroup));
+	struct lh_entry *seen = lh_table_lookup_entry(watch.seen, cgroup_name(cgroup));
+	struct pools *pools;
+	char *name;
 	size_t first = watch.nr_changes;
 	const struct slot *slot = NULL;
 	bool changed = false;
 
 	while ((slot = pools_next(&cgroup->pools, slot)))
-		changed |= watch_compare_slot(slot, seen ? &seen->pools : &nothing);
+		changed |= watch_compare_slot(slot, seen ? lh_entry_v(seen) : &nothing);
 	/*
 	 * Visit the descendants of a cgroup that has no files, such as the root, because no counter
 	 * shows whether they have changed.
@@ -141,15 +104,15 @@ static void watch_cgroup(struct cgroup *cgroup)
 	cgroup->leave_below = cgroup->pools.files[POOL_HCA] && !changed;
 	if (!changed)
 		return;
-	if (!seen) {
-		seen = memory_append(&watch.seen, &watch.nr_seen, sizeof(*seen));
-		seen->name = memory_string(cgroup_name(cgroup));
-	}
-	pools_free(&seen->pools);
-	seen->pools = cgroup->pools;
+	if (seen)
+		lh_table_delete_entry(watch.seen, seen);
+	name = memory_string(cgroup_name(cgroup));
+	pools = memory_zeroed(1, sizeof(*pools));
+	*pools = cgroup->pools;
 	memset(&cgroup->pools, 0, sizeof(cgroup->pools));
+	lh_table_insert(watch.seen, name, pools);
 	for (; first < watch.nr_changes; first++)
-		watch.changes[first].name = seen->name;
+		watch.changes[first].name = name;
 }
 
 /* The time, in the form of RFC 3339. */
@@ -280,6 +243,7 @@ static void watch_files(struct cgroup *cgroup)
 static bool watch_look(void)
 {
 	struct walk files = { .top = watch.top }, walk = { .top = watch.top, .files = WATCH_FILES };
+	struct lh_entry *seen, *next;
 	int64_t begin = clock_now();
 	struct cgroup *cgroup;
 
@@ -288,7 +252,10 @@ static bool watch_look(void)
 	while ((cgroup = walk_next(&walk)))
 		watch_cgroup(cgroup);
 	watch_tell_changes();
-	watch_sweep();
+	/* Forget removed cgroups. */
+	lh_foreach_safe(watch.seen, seen, next)
+		if (!file_exists(hierarchy.dir, lh_entry_k(seen)))
+			lh_table_delete_entry(watch.seen, seen);
 	if (!say_finish())
 		return false;
 	if (watch.telling)
@@ -311,6 +278,7 @@ int cmd_watch(int argc, char **argv)
 	watch.inotify = inotify_init1(IN_CLOEXEC);
 	if (watch.inotify < 0)
 		say_failure("inotify", "%s", strerror(errno));
+	watch.seen = memory_check(lh_kchar_table_new(JSON_OBJECT_DEF_HASH_ENTRIES, watch_free));
 	/* Some kernels do not report the removal of a cgroup to watchers of its files. */
 	if (watch.top->parent)
 		watch_file(watch.top, "..", IN_DELETE | IN_ONLYDIR);

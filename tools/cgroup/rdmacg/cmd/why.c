@@ -26,8 +26,7 @@ static const struct syntax why_syntax = {
 	},
 	.lists = { select_choices, filter_choices },
 	.args_doc = "[CGROUP...]",
-	.doc =
-		"Print the limits that refused attempts from a cgroup, in one sentence for each counter. If no limit refused, print other possible causes: RLIMIT_MEMLOCK, and devices whose capacity is used up.\vWithout a CGROUP, print the refusals of the whole tree. The counters begin when a cgroup is created, so a refusal may be old.",
+	.doc = "Print the limits that refused attempts from a cgroup, in one sentence for each counter. If no limit refused, print other possible causes: RLIMIT_MEMLOCK, and devices whose capacity is used up.\vWithout a CGROUP, print the refusals of the whole tree. The counters begin when a cgroup is created, so a refusal may be old.",
 };
 
 /* Print refusals by the limit of @slot in the cgroup @by. @from is the cgroup of the attempts. */
@@ -202,17 +201,13 @@ static void why_throttled(const struct cgroup *cgroup)
 /* Whether the cgroup or an ancestor has a limit that closes RDS on the device. */
 static bool why_closes_rds(const struct cgroup *cgroup, const struct device *device)
 {
-	static const char * const keys[] = { "qp", "mr", "mr_mem" };
-	const struct slot *slot;
-	size_t i;
+	const struct slot *slot = NULL;
 
-	for (; cgroup; cgroup = cgroup->parent) {
-		for (i = 0; i < ARRAY_SIZE(keys); i++) {
-			slot = pools_find_slot(&cgroup->pools, device, keys[i]);
-			if (slot && slot->max != NUMBER_MAX)
+	for (; cgroup; cgroup = cgroup->parent)
+		while ((slot = pools_next(&cgroup->pools, slot)))
+			if (slot->max != NUMBER_MAX && hierarchy_has_word("qp mr mr_mem", slot->key) &&
+			    device_is_same(&slot->pool->device, device))
 				return true;
-		}
-	}
 	return false;
 }
 

@@ -38,7 +38,6 @@ static void ceph_add(struct plan_input *inputs)
 
 const struct plan_form ceph_form = {
 	.name = "plan ceph",
-	.help = "Ceph's messenger over RDMA",
 	.doc = "Limits for Ceph daemons whose messenger uses RDMA.",
 	.read = "the source of Ceph at 009ec81832, src/msg/async/rdma; Ceph was not run",
 	.inputs = ceph_inputs, .has_limits = true, .has_memory = true, .add = ceph_add,

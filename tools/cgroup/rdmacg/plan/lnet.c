@@ -424,7 +424,6 @@ static void lnet_add(struct plan_input *inputs)
 
 const struct plan_form lnet_form = {
 	.name = "plan lnet",
-	.help = "objects of Lustre's o2iblnd on a device, by release",
 	.doc =
 	"Print the objects of Lustre's o2iblnd on a device. They are not charged to a cgroup. The module's parameters are options, a line of /etc/modprobe.d, or a FILE of such lines; - is standard input.",
 	.read = "Lustre 2.10.0 to 2.17.0, lnet/klnds/o2iblnd; a model of it was run",

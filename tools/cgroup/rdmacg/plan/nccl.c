@@ -104,7 +104,6 @@ static void nccl_add(struct plan_input *inputs)
 
 const struct plan_form nccl_form = {
 	.name = "plan nccl",
-	.help = "NCCL over InfiniBand or RoCE",
 	.doc = "Limits for processes that use NCCL over InfiniBand or RoCE.",
 	.read = "the source of NCCL at 0456df2069, src/transport; NCCL was not run",
 	.inputs = nccl_inputs, .has_limits = true, .add = nccl_add,

@@ -330,10 +330,18 @@ static void plan_print_json(void)
 			   plan.form->name, parts);
 }
 
-int plan_run(const struct plan_form *form, int argc, char **argv)
+int plan_run(int argc, char **argv)
 {
-	size_t i;
+	static const struct plan_form * const forms[] = {
+		&lnet_form, &qemu_form, &nccl_form, &ucx_form, &libfabric_form, &ceph_form,
+		&share_form,
+	};
+	const struct plan_form *form;
+	size_t i = 0;
 
+	while (strcmp(forms[i]->name, strchr(argv[0], ' ') + 1))
+		i++;
+	form = forms[i];
 	plan.form = form;
 	plan_parse(form, argc, argv);
 	form->add(form->inputs);

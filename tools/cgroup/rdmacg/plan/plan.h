@@ -132,7 +132,6 @@ struct plan_input {
 /* A form of the command, in a file with its name. */
 struct plan_form {
 	const char *name;		/* "plan ucx" */
-	const char *help;		/* the help in the list of forms */
 	const char *doc;
 	const char *read;		/* the sources that were read for the formulas, or NULL */
 	const char *args_doc;		/* the usage of the other arguments, or NULL */
@@ -145,8 +144,8 @@ struct plan_form {
 extern const struct plan_form lnet_form, qemu_form, nccl_form, ucx_form, libfabric_form, ceph_form,
 			      share_form;
 
-/* Compute a form with the words of the command line, and print the plan. Exits after an error. */
-int plan_run(const struct plan_form *form, int argc, char **argv);
+/* Compute the form of argv[0], "rdmacg plan FORM", and print the plan. Exits after an error. */
+int plan_run(int argc, char **argv);
 
 /* Whether the names are equal. A _ in @name also stands for a - in @other. */
 bool plan_is_name(const char *name, const char *other);

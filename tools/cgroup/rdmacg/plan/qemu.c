@@ -195,7 +195,6 @@ static void qemu_add(struct plan_input *inputs)
 
 const struct plan_form qemu_form = {
 	.name = "plan qemu",
-	.help = "migration of a virtual machine over RDMA",
 	.doc = "Limits for one side of QEMU's migration over RDMA.", .args_doc = "[SIZE...]",
 	.read = "QEMU at 58deb358c6, migration/rdma.c; the tests migrate with 7.2 on Soft-RoCE",
 	.inputs = qemu_inputs, .has_limits = true, .has_memory = true, .add = qemu_add,

@@ -285,7 +285,6 @@ static void share_add(struct plan_input *inputs)
 
 const struct plan_form share_form = {
 	.name = "plan share",
-	.help = "divide a device among cgroups",
 	.doc = "Divide a device among cgroups that are not below each other.",
 	.args_doc = "DEVICE [CGROUP[:WEIGHT]...]", .inputs = share_inputs, .add = share_add,
 };

@@ -82,7 +82,6 @@ static void ucx_add(struct plan_input *inputs)
 
 const struct plan_form ucx_form = {
 	.name = "plan ucx",
-	.help = "UCX, for example with Open MPI",
 	.doc = "Limits for processes that use UCX, such as ranks of Open MPI or MPICH.",
 	.read = "UCX 1.13.1, src/uct/ib; rc and ud were run on Soft-RoCE, dc was not",
 	.inputs = ucx_inputs, .has_limits = true, .add = ucx_add,
