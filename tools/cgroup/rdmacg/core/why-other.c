@@ -91,13 +91,12 @@ static bool other_read_process(struct process *process, pid_t pid)
 	uint64_t used;
 	bool unbound;
 
-	if (!limits || !status)
+	if (!limits || !status || sscanf(status, "Name:%*1[\t]%79[^\n]", process->name) < 0)
 		return false;
 	process->pid = pid;
 	process->limit = other_number(limits, "\nMax locked memory", 10, NUMBER_MAX);
 	process->pinned = other_number(status, "\nVmPin:", 10, 0) << 10;
 	process->locked = other_number(status, "\nVmLck:", 10, 0) << 10;
-	sscanf(status, "Name:%*1[\t]%79[^\n]", process->name);
 	unbound = process->limit == NUMBER_MAX ||
 		  (other_number(status, "\nCapEff:", 16, 0) >> OTHER_IPC_LOCK & 1 &&
 		   other_is_machines_user(pid));

@@ -42,9 +42,8 @@ void hotplug_open(struct hotplug *hotplug)
 	hotplug->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (hotplug->inotify < 0)
 		say_failure("inotify", "%s", strerror(errno));
-	hotplug->udev = udev_new();
-	if (hotplug->udev)
-		hotplug->monitor = udev_monitor_new_from_netlink(hotplug->udev, source);
+	hotplug->udev = memory_check(udev_new());
+	hotplug->monitor = udev_monitor_new_from_netlink(hotplug->udev, source);
 	if (!hotplug->monitor ||
 	    udev_monitor_filter_add_match_subsystem_devtype(hotplug->monitor, "infiniband",
 							    NULL) < 0 ||

@@ -39,44 +39,32 @@ void policy_read(struct policy *policy)
 }
 
 /*
- * Find the last rule of a section for this device and key. A rule for "default" applies to devices
+ * Find the last limit of a section for this device and key. A rule for "default" applies to devices
  * without a rule of their own.
  */
-static const struct rule *policy_find(const struct policy *policy, const char *section,
-				      const struct device *device, const char *key)
+static struct policy_limit policy_look_up(const struct policy *policy, const char *section,
+					  const struct device *device, const char *key)
 {
-	const struct rule *found = NULL;
+	struct policy_limit found = { .value = NUMBER_MAX };
+	const struct rule *rule = policy->config.rules;
 	bool own = false;
-	size_t i;
 
-	for (i = 0; i < policy->config.nr_rules; i++) {
-		const struct rule *rule = &policy->config.rules[i];
+	for (; rule < policy->config.rules + policy->config.nr_rules; rule++) {
 		bool matches = config_match_device(rule, device);
 
 		if (!policy_is_in(rule, section) || !limits_find(&rule->limits, key))
 			continue;
 		if (matches || (!own && rule->limits.device.is_default))
-			found = rule;
+			found.rule = rule;
 		own |= matches;
 	}
-	return found;
-}
-
-/* Find the limit of a section. */
-static struct policy_limit policy_look_up(const struct policy *policy, const char *section,
-					  const struct device *device, const char *key)
-{
-	struct policy_limit limit = {
-		.rule = policy_find(policy, section, device, key), .value = NUMBER_MAX,
-	};
-
-	if (!limit.rule)
-		return limit;
-	say_within(limit.rule->where);
-	if (!limits_value(device, limits_find(&limit.rule->limits, key), &limit.value))
+	if (!found.rule)
+		return found;
+	say_within(found.rule->where);
+	if (!limits_value(device, limits_find(&found.rule->limits, key), &found.value))
 		exit(EXIT_FAILED);
 	say_within(NULL);
-	return limit;
+	return found;
 }
 
 static uint64_t policy_least(uint64_t a, uint64_t b)
@@ -94,12 +82,11 @@ static struct policy_limit policy_look_up_ceiling(const struct policy *policy,
 						  bool is_asked)
 {
 	struct policy_limit ceiling = { .value = NUMBER_MAX };
-	size_t i;
+	const struct rule *rule = policy->config.rules;
 
 	if (!device->is_default)
 		return policy_look_up(policy, POLICY_CEILING, device, key);
-	for (i = 0; i < policy->config.nr_rules; i++) {
-		const struct rule *rule = &policy->config.rules[i];
+	for (; rule < policy->config.rules + policy->config.nr_rules; rule++) {
 		const struct limit *limit = limits_find(&rule->limits, key);
 
 		if (!limit || !policy_is_in(rule, POLICY_CEILING))
