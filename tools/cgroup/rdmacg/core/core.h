@@ -20,7 +20,6 @@ struct device {
 	uint32_t index;
 };
 
-/* The device "default". */
 extern const struct device device_default;
 
 /* @word in the form of the kernel's files, with \040 for a blank. The caller frees the result. */
@@ -163,7 +162,7 @@ int pools_read(struct pools *pools, int dir, const char *base, unsigned int file
 int pools_read_file(struct pools *pools, int dir, const char *name);
 void pools_free(struct pools *pools);
 
-/* Get the slot after @slot, or the first slot if @slot is NULL. Returns NULL at the end. */
+/* Get the slot after @slot, or the first slot for NULL. Returns NULL at the end. */
 struct slot *pools_next(const struct pools *pools, const struct slot *slot);
 /* Get the slot of a device and key, or add it with copies of both. */
 struct slot *pools_get_slot(struct pools *pools, const struct device *device, const char *key);
@@ -190,14 +189,10 @@ struct missing {
 	const char *meaning;
 };
 
-/*
- * Get the missing files that follow @last, or the first ones if @last is NULL. @pools must be of a
- * cgroup with the controller. Returns NULL at the end.
- */
+/* Get the missing files after @last, or the first ones for NULL. Returns NULL at the end. */
 const struct missing *missing_next(const struct pools *pools, const struct missing *last);
 /* Print the missing files, unless the output is JSON. Only the first call prints. */
 void missing_say(const struct pools *pools);
-/* An array of the names of missing files. */
 struct json_object *missing_json(const struct pools *pools);
 
 /*
@@ -229,9 +224,9 @@ void hierarchy_open(int status);
  * functions return a name to be freed, or NULL after a printed error.
  */
 
-/* The name from a user's argument, which is a path or a name; a slash may precede the name. */
+/* @argument is a path or a name; a slash may precede the name. */
 char *hierarchy_resolve(const char *argument);
-/* The name of the cgroup of a process. A @pid of 0 stands for this process. */
+/* A @pid of 0 stands for this process. */
 char *hierarchy_cgroup_of(pid_t pid);
 
 /* The rest of @path after the folder @prefix, or NULL if @path is not below it. */
@@ -259,9 +254,8 @@ struct cgroup {
 	int dir;
 	unsigned int depth;
 	struct pools pools;
-	/* A field for the user of a walk. */
+	/* For the user of a walk; leave_below skips the descendants. */
 	bool marked;
-	/* Set this to skip the descendants in a walk. */
 	bool leave_below;
 	/* The children sorted by name, which cgroup_list() fills in. */
 	struct dirent **children;
@@ -270,26 +264,21 @@ struct cgroup {
 	int next_child;
 };
 
-/* Open the root. */
 struct cgroup *cgroup_root(void);
-/* Open a cgroup and its ancestors. Returns NULL and sets errno on a failure. */
+/* Open a cgroup and its ancestors, or a child of an open cgroup. Returns NULL and sets errno. */
 struct cgroup *cgroup_find(const char *name);
-/* Call cgroup_find(), and print an error on a failure. */
-struct cgroup *cgroup_open(const char *name);
-/* Open the cgroup of a user's argument, or the root for NULL. Prints an error on a failure. */
-struct cgroup *cgroup_open_argument(const char *argument);
-/* Open a child. Returns NULL and sets errno on a failure. */
 struct cgroup *cgroup_open_child(struct cgroup *parent, const char *base);
+/* Open a cgroup, or the root if the argument is NULL. Returns NULL after a printed error. */
+struct cgroup *cgroup_open(const char *name);
+struct cgroup *cgroup_open_argument(const char *argument);
 /* Fill children and nr_children of the cgroup. A removed cgroup has no children. */
 void cgroup_list(struct cgroup *cgroup);
-/* Close a cgroup, but not its ancestors. */
+/* Close a cgroup without its ancestors, or with them. The latter function accepts NULL. */
 void cgroup_close(struct cgroup *cgroup);
-/* Close a cgroup and its ancestors. The argument may be NULL. */
 void cgroup_close_path(struct cgroup *cgroup);
 
 /* The name of a cgroup in messages, which is "/" for the root. Returns NULL for NULL. */
 const char *cgroup_name(const struct cgroup *cgroup);
-/* The last part of the name. */
 const char *cgroup_base(const struct cgroup *cgroup);
 /*
  * A limit as text. The text for no limit is "max", or "unknown" if the limit of an invisible
@@ -305,7 +294,7 @@ const char *cgroup_relative(const char *name, const char *other, bool short_form
 bool cgroup_has_controller(const struct cgroup *cgroup);
 /* The cgroup itself or its closest ancestor with the controller, or NULL if there is none. */
 struct cgroup *cgroup_counted_in(struct cgroup *cgroup);
-/* Call cgroup_counted_in(), and print a warning if the result is an ancestor. */
+/* The same, and print a warning if the result is an ancestor. */
 struct cgroup *cgroup_say_counted_in(struct cgroup *cgroup);
 
 /*
@@ -313,7 +302,7 @@ struct cgroup *cgroup_say_counted_in(struct cgroup *cgroup);
  * the pools of the ancestors have been read. Prints an error and returns false on a failure.
  */
 bool cgroup_read(struct cgroup *cgroup, unsigned int files);
-/* Call cgroup_read() for the ancestors, and then for the cgroup. The argument may be NULL. */
+/* Read the ancestors, and then the cgroup. */
 bool cgroup_read_path(struct cgroup *cgroup, unsigned int files);
 
 /* A walk over a cgroup and its descendants: parents first, and siblings by name. */
@@ -351,12 +340,10 @@ struct capacity {
 
 extern struct capacity capacity;
 
-/* Read the capacity, even if an earlier call has read it. */
 void capacity_read(void);
-/* Returns the capacity, or NUMBER_MAX if it is unknown. */
+/* Returns NUMBER_MAX if the capacity is unknown. */
 uint64_t capacity_of(const struct device *device, const char *key);
 
-/* Count the objects of kernel users. */
 void netlink_count_kernel(void);
 /*
  * The slot of the device. A @device without an index matches each index. Returns NULL if the slot
@@ -365,13 +352,10 @@ void netlink_count_kernel(void);
 struct slot *netlink_find(const struct device *device, const char *key);
 
 /*
- * Returns the number of visible processes in a cgroup and its descendants. This process does not
- * count. @pids gets an array to be freed.
+ * Get the visible processes in a cgroup and its descendants without this process, or send them a
+ * signal, which may be 0. Returns their number. @pids gets an array to be freed.
  */
 size_t procs_read(struct cgroup *cgroup, pid_t **pids);
-/*
- * Send a signal, which may be 0, to the processes of procs_read(). Returns the number of processes.
- */
 size_t procs_signal(struct cgroup *cgroup, int signal);
 
 /* The length of @name up to the end of its last part that is a step of a Slurm job, or 0. */

@@ -41,11 +41,11 @@ void transaction_add(struct transaction *change, const struct cgroup *cgroup, co
 bool transaction_apply(struct transaction *change);
 /* Enable the controller in @cgroup. Prints an error and returns false on a failure. */
 bool transaction_enable(struct transaction *change, const struct cgroup *cgroup);
-/* Print the writes as commands of a shell. */
+/* Print the writes as commands of a shell, or convert them to JSON. */
 void transaction_print(const struct transaction *change);
+struct json_object *transaction_json(const struct transaction *change);
 /* Undo the writes in reverse order. Print an error for a write that cannot be undone. */
 void transaction_undo(struct transaction *change);
-struct json_object *transaction_json(const struct transaction *change);
 void transaction_free(struct transaction *change);
 
 /*
@@ -78,12 +78,11 @@ struct limits {
 		      uint64_t after);
 };
 
-/* The next two functions print an error and return false if a word is invalid. */
+/* Parse words, or "DEVICE:WORD[,WORD]...". Print an error and return false for invalid words. */
 bool limits_parse(struct limits *limits, const char *device, char * const *words, size_t count);
-/* Parse "DEVICE:WORD[,WORD]...". */
 bool limits_parse_option(struct limits *limits, const char *text);
 void limits_free(struct limits *limits);
-/* Find the limit of a key, or NULL if @limits does not have the key. */
+/* Returns NULL if @limits does not have the key. */
 const struct limit *limits_find(const struct limits *limits, const char *key);
 
 /* Find the pool of a device. A unique name needs no index. Returns NULL after a printed error. */
@@ -167,7 +166,7 @@ char *config_pattern(const char *name);
 /* Whether a rule applies to the cgroup of this name. "" is the root. */
 enum config_match config_match_cgroup(const struct rule *rule, const char *name);
 bool config_match_device(const struct rule *rule, const struct device *device);
-/* Find the first pool whose device matches a rule, or NULL. */
+/* The first pool whose device matches a rule, or NULL. */
 const struct pool *config_find_pool(const struct rule *rule, const struct pools *pools);
 
 /*
@@ -231,14 +230,13 @@ struct hotplug {
 	size_t nr_names;
 };
 
-/* Begin to watch. Ends the program with an error if udev or inotify fails. */
+/* Ends the program with an error if udev or inotify fails. */
 void hotplug_open(struct hotplug *hotplug);
 void hotplug_close(struct hotplug *hotplug);
 /* Watch for new children of the cgroup. A second call for the same cgroup changes nothing. */
 void hotplug_add(struct hotplug *hotplug, const struct cgroup *cgroup);
-/* Read the events that have arrived, and store them in @hotplug. */
+/* Store the events that have arrived in @hotplug, or forget them. */
 void hotplug_take(struct hotplug *hotplug);
-/* Forget the events that are stored. */
 void hotplug_drop(struct hotplug *hotplug);
 
 #endif /* RDMACG_WRITE_H */
