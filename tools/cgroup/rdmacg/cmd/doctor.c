@@ -267,7 +267,7 @@ static void doctor_check_config(char * const *files, size_t count, const char *r
 
 static void doctor_check_configs(void)
 {
-	char *oci __autofree = config_oci_file();
+	char *oci = (char *)hierarchy_path("RDMACG_OCI", "/etc/rdmacg/oci.conf");
 
 	if (doctor.has_sample && file_exists(AT_FDCWD, config_folder()))
 		doctor_check_config(NULL, 0, "apply");

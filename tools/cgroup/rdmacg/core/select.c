@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: find the cgroup of a process, a unit or a container. */
 #include <ctype.h>
+#include <fnmatch.h>
 #include <regex.h>
 
 #include "core/core.h"
@@ -56,25 +57,8 @@ static const struct {
 	{ SELECT_STEP, "(^|/)(job_[0-9]+|s[0-9A-HJKMNP-TV-Z]{13})/step_[^/]+" },
 };
 
-/* A name without one of these suffixes is a service, as with systemctl. */
-static const char * const select_suffixes[] = {
-	".service", ".scope", ".slice", ".socket", ".mount", ".swap",
-};
-
-static const char *select_suffix(enum select_shape shape, const char *text)
-{
-	size_t i, length = strlen(text);
-
-	if (shape != SELECT_UNIT)
-		return "";
-	for (i = 0; i < ARRAY_SIZE(select_suffixes); i++) {
-		size_t end = strlen(select_suffixes[i]);
-
-		if (length > end && !strcmp(text + length - end, select_suffixes[i]))
-			return "";
-	}
-	return ".service";
-}
+/* A unit without one of these suffixes is a service, as with systemctl. */
+#define SELECT_UNITS	"?*.@(service|scope|slice|socket|mount|swap)"
 
 /* Write an expression that matches a character. @how is the letter after ~, or 0. */
 static void select_put(char **to, char character, char how)
@@ -129,7 +113,8 @@ static char *select_pattern(const char *shape, const char *text)
 /* Compile the patterns of a name. */
 static void select_compile(regex_t *regex, enum select_shape shape, const char *text)
 {
-	char *whole __autofree = memory_format("%s%s", text, select_suffix(shape, text));
+	bool service = shape == SELECT_UNIT && fnmatch(SELECT_UNITS, text, FNM_EXTMATCH);
+	char *whole __autofree = memory_format("%s%s", text, service ? ".service" : "");
 	char *all __autofree = NULL;
 	size_t i;
 

@@ -91,8 +91,8 @@ const char *number_text(uint64_t value, bool human)
 	static char texts[8][32];
 	static unsigned int next;
 	char *text = texts[next++ % ARRAY_SIZE(texts)];
-	uint64_t tenths;
-	int unit = 0;
+	unsigned int shift = 10;
+	bool whole;
 
 	if (value == NUMBER_MAX)
 		return "max";
@@ -100,16 +100,13 @@ const char *number_text(uint64_t value, bool human)
 		snprintf(text, sizeof(texts[0]), "%" PRIu64, value);
 		return text;
 	}
-	while (value >> (10 * (unit + 1)) >= 1024)
-		unit++;
-	/* Round down, so that a number is never shown as larger than it is. */
-	tenths = number_scale(value, 10, (uint64_t)1 << (10 * (unit + 1)));
+	while (value >> shift >= 1024)
+		shift += 10;
 	/* Print a whole number without a fraction, so that 1G looks as it was written. */
-	if (!(value & (((uint64_t)1 << (10 * (unit + 1))) - 1)))
-		snprintf(text, sizeof(texts[0]), "%" PRIu64 "%ciB", tenths / 10,
-			 number_units[unit]);
-	else
-		snprintf(text, sizeof(texts[0]), "%" PRIu64 ".%" PRIu64 "%ciB", tenths / 10,
-			 tenths % 10, number_units[unit]);
+	whole = value % ((uint64_t)1 << shift) == 0;
+	/* Round down, so that a number is never shown as larger than it is. */
+	snprintf(text, sizeof(texts[0]), "%.*f%ciB", whole ? 0 : 1,
+		 number_scale(value, 10, (uint64_t)1 << shift) / 10.0,
+		 number_units[shift / 10 - 1]);
 	return text;
 }

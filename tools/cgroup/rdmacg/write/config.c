@@ -5,7 +5,6 @@
 
 #include "write/write.h"
 
-#define CONFIG_FOLDER	"/etc/rdmacg.d"
 #define CONFIG_BLANKS	" \t\n"
 /* Some editors begin a file with this byte order mark. */
 #define CONFIG_MARK	"\xef\xbb\xbf"
@@ -21,16 +20,7 @@ struct config_file {
 
 const char *config_folder(void)
 {
-	return hierarchy_path("RDMACG_CONFIG", CONFIG_FOLDER);
-}
-
-char *config_oci_file(void)
-{
-	const char *folder = config_folder();
-
-	if (!strcmp(folder, CONFIG_FOLDER))
-		return memory_string("/etc/rdmacg/oci.conf");
-	return memory_format("%s/../rdmacg/oci.conf", folder);
+	return hierarchy_path("RDMACG_CONFIG", "/etc/rdmacg.d");
 }
 
 /*

@@ -18,10 +18,9 @@ struct hotplug_folder {
 
 static int hotplug_compare(const void *a, const void *b)
 {
-	int one = ((const struct hotplug_folder *)a)->number;
-	int other = ((const struct hotplug_folder *)b)->number;
+	const struct hotplug_folder *one = a, *other = b;
 
-	return (one > other) - (one < other);
+	return one->number - other->number;
 }
 
 static void hotplug_free_folder(void *folder)

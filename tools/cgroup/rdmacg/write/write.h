@@ -147,8 +147,6 @@ enum config_match {
 
 /* The folder of the files: /etc/rdmacg.d, or RDMACG_CONFIG for tests. */
 const char *config_folder(void);
-/* The file of oci-hook, in a folder beside config_folder(). The caller frees the result. */
-char *config_oci_file(void);
 /*
  * Add the rules of @files, or of the *.conf of config_folder() in the order of their names if
  * @count is 0. If a file is malformed, print each fault, keep no rule, and return false.
