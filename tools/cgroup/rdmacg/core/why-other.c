@@ -88,7 +88,6 @@ static bool other_read_process(struct process *process, pid_t pid)
 {
 	char *limits __autofree = file_read(AT_FDCWD, hierarchy_proc("%d/limits", pid));
 	char *status __autofree = file_read(AT_FDCWD, hierarchy_proc("%d/status", pid));
-	uint64_t used;
 	bool unbound;
 
 	if (!limits || !status || sscanf(status, "Name:%*1[\t]%79[^\n]", process->name) < 0)
@@ -100,8 +99,8 @@ static bool other_read_process(struct process *process, pid_t pid)
 	unbound = process->limit == NUMBER_MAX ||
 		  (other_number(status, "\nCapEff:", 16, 0) >> OTHER_IPC_LOCK & 1 &&
 		   other_is_machines_user(pid));
-	used = process->pinned > process->locked ? process->pinned : process->locked;
-	process->room = unbound ? NUMBER_MAX : used < process->limit ? process->limit - used : 0;
+	process->room = unbound ? NUMBER_MAX :
+			max(0, process->limit - max(process->pinned, process->locked));
 	process->verdict = unbound ? other_unbound : !process->room ? other_refuses :
 			   process->limit <= OTHER_SMALL_LIMIT ? other_suspect : other_has_room;
 	process->rdma_open = other_look_at_files(pid);

@@ -5,17 +5,14 @@
 /* The number of letters to replace, insert or delete to turn @a into @b. */
 static size_t command_distance(const char *a, const char *b)
 {
-	size_t best, other;
+	size_t best;
 
 	if (!*a || !*b)
 		return strlen(a) + strlen(b);
 	if (*a == *b)
 		return command_distance(a + 1, b + 1);
-	best = command_distance(a + 1, b + 1);
-	other = command_distance(a + 1, b);
-	best = other < best ? other : best;
-	other = command_distance(a, b + 1);
-	return 1 + (other < best ? other : best);
+	best = min(command_distance(a + 1, b), command_distance(a, b + 1));
+	return 1 + min(best, command_distance(a + 1, b + 1));
 }
 
 /* Suggest the most similar command, if there is a similar one. */

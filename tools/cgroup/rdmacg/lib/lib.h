@@ -17,9 +17,19 @@
 
 #include <json-c/json.h>
 
-/* These macros are as in the kernel's headers. */
+/* These macros and functions are as in the kernel's headers. */
 #define __printf(a, b)	__attribute((format(printf, a, b)))
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
+
+static inline __int128 min(__int128 a, __int128 b)
+{
+	return a < b ? a : b;
+}
+
+static inline __int128 max(__int128 a, __int128 b)
+{
+	return a > b ? a : b;
+}
 
 /*
  * A command is a function cmd_NAME() and a line of the table in main.c. argv[0] is

@@ -154,15 +154,15 @@ static bool table_in_colour(void)
 
 void table_print(struct table *table, FILE *to)
 {
-	size_t i, width;
+	size_t i;
 
 	table->colours = to == stdout && table_in_colour();
 	for (i = 0; i < table->columns; i++)
 		table->widths[i] = table_bare ? 0 : text_width(table->headings[i]);
 	for (i = 0; i < table->nr_cells; i++) {
-		width = text_width(table->cells[i].text);
-		if (width > table->widths[i % table->columns])
-			table->widths[i % table->columns] = width;
+		size_t *width = &table->widths[i % table->columns];
+
+		*width = max(*width, text_width(table->cells[i].text));
 	}
 	table_fit(table);
 	if (!table_bare)

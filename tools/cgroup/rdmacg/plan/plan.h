@@ -80,18 +80,7 @@ __int128 plan_add(struct plan_part *part, enum plan_kind kind, const char *key, 
 #define PLAN_LIMIT(part, name, expression, source) \
 	PLAN_VALUE(part, LIMIT, name, expression, source)
 
-/* The next functions are for expressions. */
-static inline __int128 min(__int128 a, __int128 b)
-{
-	return a < b ? a : b;
-}
-
-static inline __int128 max(__int128 a, __int128 b)
-{
-	return a > b ? a : b;
-}
-
-/* a / b, rounded up. */
+/* For expressions: a / b, rounded up. */
 static inline __int128 div_up(__int128 a, __int128 b)
 {
 	return a / b + !!(a % b);

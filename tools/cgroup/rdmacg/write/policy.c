@@ -67,11 +67,6 @@ static struct policy_limit policy_look_up(const struct policy *policy, const cha
 	return found;
 }
 
-static uint64_t policy_least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /*
  * Find the ceiling of a device. A new device may have any name, so the ceiling of rdma.default is
  * the lowest ceiling of the key. A percentage has no number before the device exists, so such a
@@ -139,9 +134,8 @@ static uint64_t policy_decide(const struct policy *policy, const struct pool *po
 
 	policy_check_asked(policy, device, key, &asked, &ceiling, slot ? slot->limit : NUMBER_MAX);
 	if (!asked.rule)
-		value = policy_least(policy_least(by_default.value, ceiling.value),
-				     slot ? slot->max : NUMBER_MAX);
-	return policy_least(value, share.value);
+		value = min(min(by_default.value, ceiling.value), slot ? slot->max : NUMBER_MAX);
+	return min(value, share.value);
 }
 
 /* Whether a device has the key. */
