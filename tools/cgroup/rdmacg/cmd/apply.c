@@ -105,8 +105,7 @@ static bool apply_device(const struct device *device)
 		limits.device.has_index = true;
 		limits.device.index = wanted->device.index;
 	}
-	good = limits_add(&limits, &apply.change, apply.cgroup) &&
-	       transaction_apply(&apply.change);
+	good = limits_add(&limits, &apply.change, apply.cgroup) && transaction_apply(&apply.change);
 	/* The write may have changed limits that a later rule compares. Read them again. */
 	if (apply.change.nr_steps > before && !apply.check)
 		apply.stale |= device->is_default || (limits.whole && *limits.whole == 'd');
@@ -215,10 +214,7 @@ static void apply_cgroup(struct cgroup *cgroup)
 		apply_do();
 }
 
-/*
- * Set the limits in the cgroup @name and its descendants. "" is the root. A cgroup that is removed
- * meanwhile is not an error.
- */
+/* Set the limits in a cgroup and its descendants. The removal of a cgroup is not an error. */
 static void apply_below(const char *name)
 {
 	struct walk walk = { .top = cgroup_find(name) };
@@ -241,11 +237,9 @@ static void apply_below(const char *name)
 /* A line for a device that does not exist yet is not an error, but the name may be misspelt. */
 static void apply_say_unused(void)
 {
-	size_t i;
+	const struct rule *rule;
 
-	for (i = 0; i < apply.config.nr_rules; i++) {
-		const struct rule *rule = &apply.config.rules[i];
-
+	for (rule = apply.config.rules; rule < apply.config.rules + apply.config.nr_rules; rule++) {
 		if (rule->used || rule->failed)
 			continue;
 		apply.differs = true;
@@ -321,10 +315,7 @@ static bool apply_loop(int signals)
 	return !ferror(stdout);
 }
 
-/*
- * Set limits of new cgroups and devices until a signal arrives. Returns false after a printed
- * error.
- */
+/* Set limits of new cgroups and devices until a signal arrives. Returns false on an error. */
 static bool apply_watch(void)
 {
 	sigset_t blocked;

@@ -31,8 +31,7 @@ static const struct syntax doctor_syntax = {
 };
 
 /* The level is ok, warning, problem, or unknown if the check could not read everything. */
-static void __printf(3, 4) doctor_say(const char *level, const char *check,
-				      const char *format, ...)
+static void __printf(3, 4) doctor_say(const char *level, const char *check, const char *format, ...)
 {
 	char *text __autofree = NULL;
 	va_list args;

@@ -47,7 +47,8 @@ static struct run {
 	/* The largest usage, if the kernel has no peaks. */
 	struct pools seen;
 	bool has_peaks;
-	/* The number of refused attempts. */
+	/* The rows of the report, and the number of refused attempts. */
+	size_t rows;
 	uint64_t refused;
 	/* RLIMIT_MEMLOCK, if it may be the cause of a failure; otherwise NUMBER_MAX. */
 	uint64_t memlock;
@@ -141,10 +142,7 @@ static void run_hold(void)
  */
 static int run_wait_for(int milliseconds)
 {
-	struct timespec time = {
-		.tv_sec = milliseconds / 1000,
-		.tv_nsec = milliseconds % 1000 * 1000000L,
-	};
+	struct timespec time = { milliseconds / 1000, milliseconds % 1000 * 1000000L };
 	int signal, status;
 	siginfo_t info;
 
@@ -239,15 +237,11 @@ static bool report_has_row(const struct slot *slot)
 	return slot->peak || slot->events.alloc_fail;
 }
 
-/* Print the table. Returns false if the table has no rows. */
-static bool report_print_table(FILE *to, const struct pools *pools)
+static void report_print_table(FILE *to, const struct pools *pools)
 {
-	static const char * const headings[] = {
-		"DEVICE", "RESOURCE", "PEAK", "LIMIT", "REFUSED",
-	};
+	static const char * const headings[] = { "DEVICE", "RESOURCE", "PEAK", "LIMIT", "REFUSED" };
 	const struct slot *slot = NULL;
 	struct table table;
-	bool has_rows;
 
 	table_init(&table, "llrrr", headings, 0);
 	while ((slot = pools_next(pools, slot))) {
@@ -262,10 +256,7 @@ static bool report_print_table(FILE *to, const struct pools *pools)
 		table_number(&table, slot->has & POOL_BIT(POOL_EVENTS), slot->events.alloc_fail,
 			     false);
 	}
-	has_rows = table.nr_cells;
-	if (has_rows)
-		table_print(&table, to);
-	return has_rows;
+	table_print(&table, to);
 }
 
 /* Print a line such as "rxe0 hca_handle=2 qp=3" for each device, with peaks plus the margin. */
@@ -293,11 +284,12 @@ static void report_print_text(FILE *to, const struct pools *pools)
 {
 	const char *were = run.refused == 1 ? "was" : "were";
 
-	if (!report_print_table(to, pools)) {
+	if (!run.rows) {
 		fprintf(to, "The command used no RDMA resources%s.\n",
 			run.status ? " until it failed" : "");
 		return;
 	}
+	report_print_table(to, pools);
 	if (run.status)
 		fprintf(to,
 			"The command failed (status %d), so it may need more than this, which it used until then:\n",
@@ -327,15 +319,11 @@ static struct json_object *report_slot_json(const struct slot *slot)
 
 	if (slot->has & POOL_BIT(POOL_EVENTS))
 		json_fill(object, "refused:u", slot->events.alloc_fail);
-	json_fill(object, "enough:l",
-		  enough ? number_raise(slot->peak, run.margin) : NUMBER_MAX);
+	json_fill(object, "enough:l", enough ? number_raise(slot->peak, run.margin) : NUMBER_MAX);
 	return object;
 }
 
-/*
- * If the kernel has no peaks, copy the largest usage that was seen. Look for the cause of a
- * failure.
- */
+/* Without peaks, take the largest usage that was seen. Look for the cause of a failure. */
 static void report_prepare(struct pools *pools)
 {
 	const struct slot *peak;
@@ -344,8 +332,9 @@ static void report_prepare(struct pools *pools)
 
 	while ((slot = pools_next(pools, slot))) {
 		peak = pools_find_slot(&run.seen, &slot->pool->device, slot->key);
-		if (peak && !(slot->has & POOL_BIT(POOL_PEAK)))
+		if (peak)
 			slot->peak = peak->peak;
+		run.rows += report_has_row(slot);
 		run.refused += slot->events.alloc_fail;
 		used |= slot->peak;
 	}

@@ -44,8 +44,7 @@ static const struct syntax show_syntax = {
 /* Whether a slot gets a row. In a tree, an inherited limit alone is not a reason for a row. */
 static bool show_has_row(const struct slot *slot)
 {
-	return show.all || slot_is_telling(slot) ||
-	       (!show.recursive && slot->limit != NUMBER_MAX);
+	return show.all || slot_is_telling(slot) || (!show.recursive && slot->limit != NUMBER_MAX);
 }
 
 /* Print the last part of the name, indented by the depth. Print it only once. */

@@ -97,10 +97,7 @@ static void watch_cgroup(struct cgroup *cgroup)
 
 	while ((slot = pools_next(&cgroup->pools, slot)))
 		changed |= watch_compare_slot(slot, seen ? lh_entry_v(seen) : &nothing);
-	/*
-	 * Visit the descendants of a cgroup that has no files, such as the root, because no counter
-	 * shows whether they have changed.
-	 */
+	/* A cgroup without files, such as the root, has no counter that shows a change below. */
 	cgroup->leave_below = cgroup->pools.files[POOL_HCA] && !changed;
 	if (!changed)
 		return;
@@ -129,8 +126,7 @@ static char *watch_time(void)
 }
 
 /* Pass the names in the environment of the command, and not in its text. */
-static void watch_execute(const char *from, const struct slot *slot, uint64_t count,
-			  const char *by)
+static void watch_execute(const char *from, const struct slot *slot, uint64_t count, const char *by)
 {
 	char *words[] = { (char *)"sh", (char *)"-c", (char *)watch.command, NULL };
 	pid_t pid;
@@ -179,32 +175,28 @@ static bool watch_may_refuse(const struct watch_change *limit, const struct watc
 /* Find the limit that refused: the closest one that has counted a refusal. */
 static void watch_tell_attempt(const struct watch_change *attempt)
 {
-	const struct watch_change *found = NULL;
+	const char *by = NULL;
 	size_t i;
 
 	for (i = 0; i < watch.nr_changes; i++) {
 		if (!watch_may_refuse(&watch.changes[i], attempt))
 			continue;
-		found = &watch.changes[i];
+		by = watch.changes[i].name;
 		watch.changes[i].told = true;
 	}
-	watch_tell(attempt->name, attempt->slot, attempt->more.alloc_fail,
-		   found ? found->name : NULL);
+	watch_tell(attempt->name, attempt->slot, attempt->more.alloc_fail, by);
 }
 
 static void watch_tell_changes(void)
 {
-	const struct watch_change *change;
-	size_t i;
+	const struct watch_change *change, *end = watch.changes + watch.nr_changes;
 
-	for (i = 0; i < watch.nr_changes; i++)
-		if (watch.changes[i].more.alloc_fail)
-			watch_tell_attempt(&watch.changes[i]);
-	for (i = 0; i < watch.nr_changes; i++) {
-		change = &watch.changes[i];
+	for (change = watch.changes; change < end; change++)
+		if (change->more.alloc_fail)
+			watch_tell_attempt(change);
+	for (change = watch.changes; change < end; change++)
 		if (change->more.max && !change->told)
 			watch_tell(NULL, change->slot, change->more.max, change->name);
-	}
 	watch.nr_changes = 0;
 	free(watch.changes);
 	watch.changes = NULL;
