@@ -4,27 +4,26 @@
 
 #define CEPH	"Infiniband.cc, "
 
+/* The inputs, as the formulas name them. */
+static __int128 daemons = 1, connections, receive_buffers = 32768, send_buffers = 1024;
+static __int128 buffer_size = 128 << 10;
+
 static struct plan_input ceph_inputs[] = {
-	{ "daemons", 1, PLAN_SOME, .doc = "daemons in the cgroup (1)" },
-	{ "connections", 0, PLAN_ANY, .is_needed = true, .doc = "connections of a daemon" },
-	{ "receive-buffers", 32768, PLAN_ANY, .doc = "ms_async_rdma_receive_buffers (32768)" },
-	{ "send-buffers", 1024, PLAN_ANY, .doc = "ms_async_rdma_send_buffers (1024)" },
-	{ "buffer-size", 128 << 10, PLAN_SOME, .doc = "ms_async_rdma_buffer_size (128K)" },
+	{ "daemons", &daemons, PLAN_SOME, .doc = "daemons in the cgroup (1)" },
+	{ "connections", &connections, PLAN_ANY, .is_needed = true,
+	  .doc = "connections of a daemon" },
+	{ "receive-buffers", &receive_buffers, PLAN_ANY,
+	  .doc = "ms_async_rdma_receive_buffers (32768)" },
+	{ "send-buffers", &send_buffers, PLAN_ANY, .doc = "ms_async_rdma_send_buffers (1024)" },
+	{ "buffer-size", &buffer_size, PLAN_SOME, .doc = "ms_async_rdma_buffer_size (128K)" },
 	{ 0 }
 };
 
-static void ceph_add(struct plan_input *inputs)
+static void ceph_add(void)
 {
 	struct plan_part *part = plan_add_part("Ceph, on each device");
 
-	PLAN_INPUT(part, inputs, daemons);
-	PLAN_INPUT(part, inputs, connections);
-	PLAN_INPUT(part, inputs, receive_buffers);
-	PLAN_INPUT(part, inputs, send_buffers);
-	PLAN_INPUT(part, inputs, buffer_size);
-
-	PLAN_LIMIT(part, hca_handle, daemons,
-		   CEPH
+	PLAN_LIMIT(part, hca_handle, daemons, CEPH
 		   "DeviceList: each daemon opens every device, even a device that it does not use");
 	PLAN_LIMIT(part, pd, daemons, CEPH "Infiniband::init()");
 	PLAN_LIMIT(part, qp, daemons * connections,
@@ -32,8 +31,7 @@ static void ceph_add(struct plan_input *inputs)
 	PLAN_LIMIT(part, mr_mem, daemons * (receive_buffers + send_buffers) * buffer_size,
 		   CEPH "create_tx_pool(), RxAllocator: the largest size of the buffers");
 	plan_add_rings(part, NULL);
-	plan_add_note(part,
-		      "cq, srq, mr and hca_object are not in the formula: " PLAN_MEASURE);
+	plan_add_note(part, "cq, srq, mr and hca_object are not in the formula: " PLAN_MEASURE);
 }
 
 const struct plan_form ceph_form = {

@@ -5,19 +5,19 @@
  */
 #include "plan/plan.h"
 
+/* The inputs, as the formulas name them. */
+static __int128 processes = 1, targets;
+
 static struct plan_input libfabric_inputs[] = {
-	{ "processes", 1, PLAN_SOME, .doc = "processes in the cgroup (1)" },
-	{ "targets", 0, PLAN_ANY, .is_needed = true,
+	{ "processes", &processes, PLAN_SOME, .doc = "processes in the cgroup (1)" },
+	{ "targets", &targets, PLAN_ANY, .is_needed = true,
 	  .doc = "peers to which each process connects" },
 	{ 0 }
 };
 
-static void libfabric_add(struct plan_input *inputs)
+static void libfabric_add(void)
 {
 	struct plan_part *part = plan_add_part("libfabric, on each device");
-
-	PLAN_INPUT(part, inputs, processes);
-	PLAN_INPUT(part, inputs, targets);
 
 	PLAN_LIMIT(part, hca_handle, processes,
 		   "prov/verbs, vrb_open_device_by_name(): each process opens every device, even a device that it does not use (issue 8256); fi_getinfo() opens it again for a moment, but does not need to");

@@ -5,9 +5,8 @@
 #define LNET_INT	.min = 0, .max = INT32_MAX
 #define LNET_BLANKS	" \t\r"
 
-/* The inputs: first the parameters of the module, then other numbers and flags. */
+/* The first inputs are the parameters of the module. */
 #define LNET_NR_PARAMETERS	8
-#define LNET_NR_NUMBERS		14
 
 /* The newest release whose source was read. */
 #define LNET_NEWEST	17
@@ -16,26 +15,40 @@
 /* The parameters that all profiles share. */
 #define LNET_OPA	"credits=1024 ntx=2048 fmr_pool_size=2048 "
 
+#define LNET_DEFAULTS \
+	.peer_credits = 8, .credits = 256, .conns_per_peer = 1, .map_on_demand = -1, .ntx = 512, \
+	.fmr_pool_size = 512, .wrq_sge = 2, .peers = 1, .cpts = 1, .protocol = 2, \
+	.release = LNET_NEWEST
+
+struct lnet_side lnet_near = { .name = "this node", LNET_DEFAULTS };
+struct lnet_side lnet_far = { .name = "the other end", LNET_DEFAULTS };
+
 struct plan_input lnet_inputs[] = {
 	/* Parameters of the module. */
-	{ "peer-credits", 8, LNET_INT, .doc = "module parameter peer_credits (8)" },
-	{ "credits", 256, .min = 1, .max = INT32_MAX, .doc = "module parameter credits (256)" },
-	{ "conns-per-peer", 1, .max = 127, .doc = "module parameter conns_per_peer (1)" },
-	{ "concurrent-sends", 0, LNET_INT,
+	{ "peer-credits", &lnet_near.peer_credits, LNET_INT,
+	  .doc = "module parameter peer_credits (8)" },
+	{ "credits", &lnet_near.credits, .min = 1, .max = INT32_MAX,
+	  .doc = "module parameter credits (256)" },
+	{ "conns-per-peer", &lnet_near.conns_per_peer, .max = 127,
+	  .doc = "module parameter conns_per_peer (1)" },
+	{ "concurrent-sends", &lnet_near.concurrent_sends, LNET_INT,
 	  .doc = "module parameter concurrent_sends (0: by peer_credits)" },
-	{ "map-on-demand", 1, LNET_INT,
+	{ "map-on-demand", &lnet_near.map_on_demand, LNET_INT,
 	  .doc = "module parameter map_on_demand (1, and 0 up to 2.10)" },
-	{ "ntx", 512, LNET_INT, .doc = "module parameter ntx (512)" },
-	{ "fmr-pool-size", 512, LNET_INT, .doc = "module parameter fmr_pool_size (512)" },
-	{ "wrq-sge", 2, LNET_INT, .doc = "module parameter wrq_sge (2)" },
+	{ "ntx", &lnet_near.ntx, LNET_INT, .doc = "module parameter ntx (512)" },
+	{ "fmr-pool-size", &lnet_near.fmr_pool_size, LNET_INT,
+	  .doc = "module parameter fmr_pool_size (512)" },
+	{ "wrq-sge", &lnet_near.wrq_sge, LNET_INT, .doc = "module parameter wrq_sge (2)" },
 	/* Other inputs, from LNET_NR_PARAMETERS on. */
-	{ "peers", 1, PLAN_SOME, .is_needed = true, .doc = "peers of the node's interface" },
-	{ "cpts", 1, .min = 1, .max = 4096, .doc = "CPTs of the interface (1)" },
-	{ "max-qp-wr", 0, .min = 1, .max = INT32_MAX, .doc = "max_qp_wr of the device (enough)" },
-	{ "protocol", 2, .min = 1, .max = 2, .doc = "version of o2iblnd's protocol (2)" },
-	{ "fmr", .is_flag = true, .max = 1,
-	  .doc = "the device registers by FMR, not by FastReg" },
-	{ "dma-mr", .is_flag = true, .max = 1,
+	{ "peers", &lnet_near.peers, PLAN_SOME, .is_needed = true,
+	  .doc = "peers of the node's interface" },
+	{ "cpts", &lnet_near.cpts, .min = 1, .max = 4096, .doc = "CPTs of the interface (1)" },
+	{ "max-qp-wr", &lnet_near.max_qp_wr, .min = 1, .max = INT32_MAX,
+	  .doc = "max_qp_wr of the device (enough)" },
+	{ "protocol", &lnet_near.protocol, .min = 1, .max = 2,
+	  .doc = "version of o2iblnd's protocol (2)" },
+	{ "fmr", &lnet_near.fmr, .doc = "the device registers by FMR, not by FastReg" },
+	{ "dma-mr", &lnet_near.dma_mr,
 	  .doc = "the kernel has ib_get_dma_mr(), as kernels before 4.9 have" },
 	{ "release", .arg = "2.N", .doc = "release of Lustre (2.17)" },
 	{ "profile", .arg = "opa", .doc = "the parameters of the release for OPA" },
@@ -63,19 +76,6 @@ static const struct {
 	{ 10, LNET_OPA "peer_credits=128 conns_per_peer=4 concurrent_sends=256 map_on_demand=32" },
 	{ 8, LNET_OPA "peer_credits=128 concurrent_sends=256 map_on_demand=32" },
 };
-
-static void lnet_init(struct lnet_side *side)
-{
-	size_t i;
-
-	side->inputs = memory_zeroed(ARRAY_SIZE(lnet_inputs), sizeof(*side->inputs));
-	memcpy(side->inputs, lnet_inputs, sizeof(lnet_inputs));
-	for (i = 0; i < ARRAY_SIZE(lnet_inputs); i++) {
-		side->inputs[i].number = side->inputs[i].by_default;
-		side->inputs[i].given = false;
-	}
-	side->release = LNET_NEWEST;
-}
 
 static unsigned int lnet_parse_release(const char *text)
 {
@@ -105,25 +105,31 @@ static bool lnet_set_idle(struct lnet_side *side, const char *name)
 }
 
 /*
- * Set one of the first @end inputs, or accept a parameter without effect. @where is an option, or a
- * place in a file. Numbers are read as by the kernel: 0x20 is 32, and 040 is also 32.
+ * Set an input of a side, or accept a parameter without effect. Only the other end has inputs
+ * besides the module's parameters. @where is an option, or a place in a file. Numbers are read as
+ * by the kernel: 0x20 is 32, and 040 is also 32.
  */
-static bool lnet_set(struct lnet_side *side, size_t end, const char *where, const char *name,
+static bool lnet_set(struct lnet_side *side, const char *where, const char *name,
 		     const char *value)
 {
 	char *place __autofree = NULL;
-	struct plan_input *input = plan_find_input(side->inputs, name);
-	uint64_t octal;
+	const struct plan_input *input = plan_find_input(name);
+	bool is_far = side == &lnet_far;
+	uint64_t number;
 	char *rest;
 
-	if (!input || input >= side->inputs + end)
+	if (!input || !input->to || (!is_far && input >= lnet_inputs + LNET_NR_PARAMETERS))
 		return lnet_set_idle(side, name);
 	place = memory_format("%s: %s=%s", where, input->name, value);
-	octal = strtoumax(value, &rest, 0);
+	number = strtoumax(value, &rest, 0);
 	if (*value == '0' && !*rest)
-		value = number_text(octal, false);
-	input->number = plan_parse_number(place, value, input->min, input->max);
-	input->given = true;
+		value = number_text(number, false);
+	number = plan_parse_number(place, value, input->min, max(input->max, 1));
+	/* The inputs are those of this node. An option replaces its parameters. */
+	if (is_far)
+		*(input->to - &lnet_near.peer_credits + &lnet_far.peer_credits) = number;
+	else if (!input->given)
+		*input->to = number;
 	return true;
 }
 
@@ -142,7 +148,7 @@ static char *lnet_next_word(char **text, const char *separators)
 }
 
 /* Set a "KEY=VALUE" of --remote: a number or flag of this command, a parameter, or the release. */
-static void lnet_set_remote_word(struct lnet_side *side, char *word)
+static void lnet_set_remote_word(char *word)
 {
 	char *value = strchr(word, '=');
 
@@ -150,14 +156,14 @@ static void lnet_set_remote_word(struct lnet_side *side, char *word)
 		options_fail(word, "write KEY=VALUE, such as peer_credits=16,release=2.12");
 	*value++ = '\0';
 	if (!strcmp(word, "release"))
-		side->release = lnet_parse_release(value);
-	else if (!lnet_set(side, LNET_NR_NUMBERS, "--remote", word, value))
+		lnet_far.release = lnet_parse_release(value);
+	else if (!lnet_set(&lnet_far, "--remote", word, value))
 		options_fail(word,
 			     "is unknown in --remote; its keys are the options of this command");
 }
 
 /* Set the parameters in a line of modprobe.d or on a kernel's command line, up to a comment. */
-static void lnet_set_parameters(struct lnet_side *side, const char *where, char *line)
+static void lnet_set_parameters(const char *where, char *line)
 {
 	char *word, *value;
 
@@ -168,28 +174,29 @@ static void lnet_set_parameters(struct lnet_side *side, const char *where, char 
 		if (!value)
 			options_fail(where, "%s: a parameter is KEY=VALUE", word);
 		*value++ = '\0';
-		if (!lnet_set(side, LNET_NR_PARAMETERS, where, word, value))
+		if (!lnet_set(&lnet_near, where, word, value))
 			options_fail(where, "%s: ko2iblnd has no such parameter", word);
 	}
 }
 
-static void lnet_set_profile(struct lnet_side *side)
+static void lnet_set_profile(void)
 {
 	char *parameters __autofree = NULL;
 	size_t i = 0;
 
-	while (i < ARRAY_SIZE(lnet_profiles) && side->release < lnet_profiles[i].first)
+	while (i < ARRAY_SIZE(lnet_profiles) && lnet_near.release < lnet_profiles[i].first)
 		i++;
 	if (i == ARRAY_SIZE(lnet_profiles))
 		options_fail("--profile", "Lustre has a profile for OPA from 2.8 on, not in 2.%u",
-			     side->release);
+			     lnet_near.release);
 	parameters = memory_string(lnet_profiles[i].parameters);
-	lnet_set_parameters(side, "--profile", parameters);
+	lnet_set_parameters("--profile", parameters);
 }
 
 /* Set the parameters of a line. Returns whether the line has options for the module. */
-static bool lnet_set_line(struct lnet_side *side, const char *where, char *line, bool opa)
+static bool lnet_set_line(const char *where, char *line)
 {
+	bool opa = plan_is_given("profile");
 	char *word = lnet_next_word(&line, LNET_BLANKS);
 
 	if (!word || strcmp(word, "options"))
@@ -198,12 +205,12 @@ static bool lnet_set_line(struct lnet_side *side, const char *where, char *line,
 	if (!word || !hierarchy_has_word(opa ? "ko2iblnd ko2iblnd-opa ko2iblnd_opa" : "ko2iblnd",
 					 word))
 		return false;
-	lnet_set_parameters(side, where, line);
+	lnet_set_parameters(where, line);
 	return true;
 }
 
 /* Set the parameters of a file, in which a backslash at the end of a line joins the next line. */
-static void lnet_set_file(struct lnet_side *side, const char *path, bool opa)
+static void lnet_set_file(const char *path)
 {
 	char *whole __autofree = plan_read_file(path), *text = whole;
 	bool has_any = false;
@@ -222,15 +229,16 @@ static void lnet_set_file(struct lnet_side *side, const char *path, bool opa)
 		}
 		text = *end ? end + 1 : end;
 		*end = '\0';
-		has_any |= lnet_set_line(side, where, line, opa);
+		has_any |= lnet_set_line(where, line);
 	}
 	if (!has_any)
 		options_fail(path, "has no line 'options ko2iblnd ...'%s",
-			     opa ? "" : "; --profile opa also reads the lines of ko2iblnd-opa");
+			     plan_is_given("profile") ? "" :
+			     "; --profile opa also reads the lines of ko2iblnd-opa");
 }
 
 /* Set parameters of files, of "options ko2iblnd KEY=VALUE...", or of KEY=VALUE... */
-static void lnet_set_words(struct lnet_side *side, bool opa)
+static void lnet_set_words(void)
 {
 	char *line __autofree = NULL;
 	const struct plan_text *word;
@@ -239,47 +247,35 @@ static void lnet_set_words(struct lnet_side *side, bool opa)
 		if (*word->name)
 			continue;
 		if (!line && !strchr(word->text, '=') && strcmp(word->text, "options"))
-			lnet_set_file(side, word->text, opa);
+			lnet_set_file(word->text);
 		else
 			memory_extend(&line, "%s ", word->text);
 	}
 	if (line && strncmp(line, "options", strlen("options")))
-		lnet_set_parameters(side, "options", line);
-	else if (line && !lnet_set_line(side, "options", line, opa))
+		lnet_set_parameters("options", line);
+	else if (line && !lnet_set_line("options", line))
 		options_fail("options", "write 'options ko2iblnd KEY=VALUE...'");
 }
 
-void lnet_take(struct lnet_side *near, const struct plan_input *options)
+void lnet_take(void)
 {
 	const char *profile = plan_text("profile"), *release = plan_text("release");
-	size_t i;
-
-	lnet_init(near);
-	if (release)
-		near->release = lnet_parse_release(release);
-	if (profile && strcmp(profile, "opa"))
-		options_fail(profile, "there is no such profile; the only profile is opa");
-	if (profile)
-		lnet_set_profile(near);
-	lnet_set_words(near, profile);
-	for (i = 0; options[i].name; i++)
-		if (options[i].given)
-			near->inputs[i] = options[i];
-}
-
-void lnet_take_remote(struct lnet_side *far)
-{
 	char *word, *rest;
 	size_t i;
 
-	lnet_init(far);
+	if (release)
+		lnet_near.release = lnet_parse_release(release);
+	if (profile && strcmp(profile, "opa"))
+		options_fail(profile, "there is no such profile; the only profile is opa");
+	if (profile)
+		lnet_set_profile();
+	lnet_set_words();
 	for (i = 0; i < plan.nr_texts; i++) {
 		char *words __autofree = memory_string(plan.texts[i].text);
 
-		if (strcmp(plan.texts[i].name, "remote"))
-			continue;
 		rest = words;
-		while ((word = lnet_next_word(&rest, ", ")))
-			lnet_set_remote_word(far, word);
+		while (!strcmp(plan.texts[i].name, "remote") &&
+		       (word = lnet_next_word(&rest, ", ")))
+			lnet_set_remote_word(word);
 	}
 }

@@ -11,7 +11,6 @@
  */
 #include "plan/plan.h"
 
-#define LNET_CONNS	"conns-per-peer"
 #define LNET_SETUP	"o2iblnd_modparams.c, kiblnd_tunables_setup()"
 #define LNET_CONN	"o2iblnd.c, kiblnd_create_conn()"
 #define LNET_SEND	"2.11 on: o2iblnd.c, kiblnd_send_wrs() (LU-10213)"
@@ -22,30 +21,18 @@ static bool lnet_is_old(const struct lnet_side *side)
 	return side->release <= 10;
 }
 
-static uint64_t lnet_get(const struct lnet_side *side, const char *name)
-{
-	return plan_number(side->inputs, name);
-}
-
-/* The default of map_on_demand depends on the release and on the kernel. */
-static uint64_t lnet_map(const struct lnet_side *side)
-{
-	return plan_is_given(side->inputs, "map-on-demand") ? lnet_get(side, "map-on-demand") :
-		!lnet_is_old(side) && !lnet_get(side, "dma-mr");
-}
-
 /*
  * Whether the node has pools of MRs. Without pools, a node cannot ask for fewer fragments than its
  * own and, up to 2.10, cannot accept them.
  */
 static bool lnet_has_pools(const struct lnet_side *side)
 {
-	return !lnet_get(side, "dma-mr") || lnet_map(side);
+	return !side->dma_mr || side->map_on_demand;
 }
 
 static uint64_t lnet_add_frags(struct plan_part *part, const struct lnet_side *side)
 {
-	PLAN_NAME(part, map_on_demand, lnet_map(side));
+	PLAN_NAME(part, map_on_demand, side->map_on_demand);
 
 	if (side->release >= 15)
 		return PLAN_OF_KEY(part, STEP, "F", 257,
@@ -62,9 +49,9 @@ static uint64_t lnet_add_frags(struct plan_part *part, const struct lnet_side *s
  */
 static uint64_t lnet_add_sends(struct plan_part *part, const struct lnet_side *side, __int128 qd)
 {
-	uint64_t map = lnet_map(side);
+	uint64_t map = side->map_on_demand;
 
-	PLAN_INPUT(part, side->inputs, concurrent_sends);
+	PLAN_NAME(part, concurrent_sends, side->concurrent_sends);
 
 	if (concurrent_sends)
 		return PLAN_OF_KEY(part, STEP, "X",
@@ -78,15 +65,18 @@ static uint64_t lnet_add_sends(struct plan_part *part, const struct lnet_side *s
 /* Apply the parameters as o2iblnd does. Must be the first call for a side. */
 static void lnet_setup(struct plan_part *part, struct lnet_side *side)
 {
-	uint64_t pool = lnet_get(side, "fmr-pool-size"), ntx = lnet_get(side, "ntx");
+	bool has_map = side->map_on_demand >= 0;
 
-	PLAN_INPUT(part, side->inputs, peer_credits);
-	PLAN_INPUT(part, side->inputs, credits);
+	PLAN_NAME(part, peer_credits, side->peer_credits);
+	PLAN_NAME(part, credits, side->credits);
 
-	if (lnet_has_pools(side) && pool < ntx / 4)
+	if (!has_map)
+		side->map_on_demand = !lnet_is_old(side) && !side->dma_mr;
+	if (lnet_has_pools(side) && side->fmr_pool_size < side->ntx / 4)
 		say_failure(plan.form->name,
 			    "%s: the interface does not start, for fmr_pool_size=%s is less than a quarter of ntx=%s (kiblnd_net_init_pools()); raise fmr_pool_size",
-			    side->name, number_text(pool, false), number_text(ntx, false));
+			    side->name, number_text(side->fmr_pool_size, false),
+			    number_text(side->ntx, false));
 	/* The largest value is 255, because peer_credits is u8 on the wire. */
 	PLAN_STEP(part, qd, min(min(max(peer_credits, 8), 255), credits), LNET_SETUP);
 	if (qd != peer_credits)
@@ -99,11 +89,10 @@ static void lnet_setup(struct plan_part *part, struct lnet_side *side)
 		side->sends = lnet_add_sends(part, side, qd);
 	if (side->idle)
 		plan_add_note(part, "No size depends on %s.", side->idle);
-	if (!lnet_is_old(side) && lnet_get(side, "concurrent-sends"))
+	if (!lnet_is_old(side) && side->concurrent_sends)
 		plan_add_note(part,
 			      "concurrent_sends changes no size since 2.11, and only throttles.");
-	if (!lnet_is_old(side) && plan_is_given(side->inputs, "map-on-demand") &&
-	    !lnet_get(side, "dma-mr"))
+	if (!lnet_is_old(side) && has_map && !side->dma_mr)
 		plan_add_note(part, "map_on_demand changes no size since 2.11.");
 }
 
@@ -115,9 +104,8 @@ static void lnet_setup(struct plan_part *part, struct lnet_side *side)
 static uint64_t lnet_cut(const struct lnet_side *side, uint64_t frags)
 {
 	uint64_t queue = (frags + 1) * side->sends;
-	uint64_t most = lnet_get(side, "max-qp-wr");
 
-	while (most && queue > most) {
+	while (side->max_qp_wr && queue > side->max_qp_wr) {
 		if (side->release < 9 || queue < 16)
 			return 0;
 		queue -= queue / 4;
@@ -128,19 +116,17 @@ static uint64_t lnet_cut(const struct lnet_side *side, uint64_t frags)
 /* The work requests of a transfer besides its data: registration and invalidation with FastReg. */
 static unsigned int lnet_extra(const struct lnet_side *side)
 {
-	return lnet_get(side, "fmr") ? 0 : 2;
+	return side->fmr ? 0 : 2;
 }
 
 /* Reduce @depth to a depth that the device supports, or to 0 if it cannot create the QP. */
 static uint64_t lnet_reduce(const struct lnet_side *side, uint64_t frags, uint64_t depth)
 {
-	uint64_t most = lnet_get(side, "max-qp-wr");
-
-	if (!most)
+	if (!side->max_qp_wr)
 		return depth;
 	if (lnet_is_old(side))
 		return lnet_cut(side, frags) ? depth : 0;
-	return min(depth, most / (1 + frags + lnet_extra(side)));
+	return min(depth, side->max_qp_wr / (1 + frags + lnet_extra(side)));
 }
 
 /*
@@ -194,9 +180,9 @@ static void lnet_add_end(struct plan_part *part, struct lnet_side *side, uint64_
 	PLAN_NAME(part, qd, depth);
 	PLAN_NAME(part, F, frags);
 	PLAN_NAME(part, fr, lnet_extra(side));
-	PLAN_NAME(part, oob, lnet_get(side, "protocol") == 2 ? 2 : 0);
-	PLAN_NAME(part, W, lnet_get(side, "max-qp-wr"));
-	PLAN_INPUT(part, side->inputs, wrq_sge);
+	PLAN_NAME(part, oob, side->protocol == 2 ? 2 : 0);
+	PLAN_NAME(part, W, side->max_qp_wr);
+	PLAN_NAME(part, wrq_sge, side->wrq_sge);
 
 	if (!lnet_reduce(side, frags, depth))
 		say_failure(plan.form->name,
@@ -225,7 +211,7 @@ static void lnet_add_end(struct plan_part *part, struct lnet_side *side, uint64_
 
 static __int128 lnet_add_mrs(struct plan_part *part, const struct lnet_side *side, __int128 cpts)
 {
-	PLAN_INPUT(part, side->inputs, fmr_pool_size);
+	PLAN_NAME(part, fmr_pool_size, side->fmr_pool_size);
 
 	if (!lnet_has_pools(side))
 		return PLAN_OF_KEY(part, FIGURE, "mr", 1,
@@ -241,10 +227,10 @@ static __int128 lnet_add_mrs(struct plan_part *part, const struct lnet_side *sid
 /* Add all objects of a node, with @conns connections of lnet_add_end() for each peer. */
 static void lnet_add_node(struct plan_part *part, const struct lnet_side *side, uint64_t conns)
 {
-	PLAN_INPUT(part, side->inputs, peers);
+	PLAN_NAME(part, peers, side->peers);
 	PLAN_NAME(part, conns_per_peer, conns);
-	PLAN_INPUT(part, side->inputs, ntx);
-	PLAN_INPUT(part, side->inputs, cpts);
+	PLAN_NAME(part, ntx, side->ntx);
+	PLAN_NAME(part, cpts, side->cpts);
 	PLAN_NAME(part, send_wr, side->send_wr);
 	PLAN_NAME(part, recv_wr, side->recv_wr);
 	PLAN_NAME(part, rx_bytes, side->rx_bytes);
@@ -367,8 +353,8 @@ static void lnet_plan_link(struct lnet_side *active, struct lnet_side *passive)
  */
 static void lnet_plan_total(struct lnet_side *side, uint64_t conns)
 {
-	struct plan_part *part = plan_add_part("All of %s, peers: %" PRIu64, side->name,
-					       lnet_get(side, "peers"));
+	struct plan_part *part = plan_add_part("All of %s, peers: %s", side->name,
+					       number_text(side->peers, false));
 
 	lnet_add_end(part, side, side->depth, side->frags);
 	lnet_add_node(part, side, conns);
@@ -380,9 +366,9 @@ static void lnet_plan_pair(struct lnet_side *near, struct lnet_side *far)
 	 * The active node determines the number of connections, and each of the two nodes can be
 	 * active.
 	 */
-	uint64_t conns = max(lnet_get(near, LNET_CONNS), lnet_get(far, LNET_CONNS));
+	uint64_t conns = max(near->conns_per_peer, far->conns_per_peer);
 
-	if (lnet_get(near, "protocol") != 2 || lnet_get(far, "protocol") != 2)
+	if (near->protocol != 2 || far->protocol != 2)
 		options_fail("--remote",
 			     "the negotiation of protocol 1 is unknown; give protocol 2");
 	if (near->release < 8 || far->release < 8)
@@ -402,24 +388,24 @@ static void lnet_plan_pair(struct lnet_side *near, struct lnet_side *far)
 	lnet_plan_total(far, conns);
 }
 
-static void lnet_add(struct plan_input *inputs)
+/* Plan for connections of the sizes that the node itself would choose. */
+static void lnet_plan_one(struct lnet_side *near)
 {
-	static struct lnet_side near = { .name = "this node" };
-	static struct lnet_side far = { .name = "the other end" };
-	struct plan_part *part;
+	struct plan_part *part = plan_add_part("One connection of Lustre 2.%u", near->release);
 
-	lnet_take(&near, inputs);
-	if (plan_text("remote")) {
-		lnet_take_remote(&far);
-		lnet_plan_pair(&near, &far);
-		return;
-	}
-	/* Without --remote, connections have the sizes that the node itself would choose. */
-	part = plan_add_part("One connection of Lustre 2.%u", near.release);
-	lnet_setup(part, &near);
-	lnet_add_end(part, &near, near.own_depth, near.own_frags);
-	lnet_add_node(plan_add_part("All of the node, peers: %" PRIu64, lnet_get(&near, "peers")),
-		      &near, lnet_get(&near, LNET_CONNS));
+	lnet_setup(part, near);
+	lnet_add_end(part, near, near->own_depth, near->own_frags);
+	part = plan_add_part("All of the node, peers: %s", number_text(near->peers, false));
+	lnet_add_node(part, near, near->conns_per_peer);
+}
+
+static void lnet_add(void)
+{
+	lnet_take();
+	if (plan_text("remote"))
+		lnet_plan_pair(&lnet_near, &lnet_far);
+	else
+		lnet_plan_one(&lnet_near);
 }
 
 const struct plan_form lnet_form = {

@@ -70,22 +70,19 @@ bool plan_is_name(const char *name, const char *other)
 	return false;
 }
 
-struct plan_input *plan_find_input(struct plan_input *inputs, const char *name)
+const struct plan_input *plan_find_input(const char *name)
 {
-	for (; inputs->name; inputs++)
-		if (plan_is_name(name, inputs->name))
-			return inputs;
+	const struct plan_input *input;
+
+	for (input = plan.form->inputs; input->name; input++)
+		if (plan_is_name(name, input->name))
+			return input;
 	return NULL;
 }
 
-uint64_t plan_number(struct plan_input *inputs, const char *name)
+bool plan_is_given(const char *name)
 {
-	return plan_find_input(inputs, name)->number;
-}
-
-bool plan_is_given(struct plan_input *inputs, const char *name)
-{
-	return plan_find_input(inputs, name)->given;
+	return plan_find_input(name)->given;
 }
 
 const char *plan_text(const char *name)
@@ -113,15 +110,15 @@ static void plan_take_input(const char *text, void *to)
 	input->given = true;
 	if (input->arg) {
 		plan_add_text(input->name, text);
-	} else if (input->is_flag) {
-		input->number = 1;
-	} else {
+	} else if (input->max) {
 		where = memory_format("--%s=%s", input->name, text);
-		input->number = plan_parse_number(where, text, input->min, input->max);
+		*input->to = plan_parse_number(where, text, input->min, input->max);
+	} else {
+		*input->to = 1;
 	}
 }
 
-/* Convert the inputs to options, and set their defaults. The caller frees the result. */
+/* Convert the inputs to options. The caller frees the result. */
 static struct choice *plan_make_choices(struct plan_input *input)
 {
 	struct choice *choices = NULL, *choice;
@@ -132,9 +129,8 @@ static struct choice *plan_make_choices(struct plan_input *input)
 		*choice = (struct choice){
 			.name = input->name, .help = input->doc, .to = input,
 			.take = plan_take_input,
-			.arg = input->arg || input->is_flag ? input->arg : "N",
+			.arg = input->max ? "N" : input->arg,
 		};
-		input->number = input->by_default;
 	}
 	/* An empty choice ends the list. */
 	memory_append(&choices, &count, sizeof(*choices));
@@ -199,6 +195,7 @@ static const char plan_letters[] =
 /* The formula with numbers in the place of names. The caller frees the result. */
 static char *plan_in_numbers(const struct plan_part *part, const char *formula)
 {
+	const struct plan_input *input;
 	struct json_object *value;
 	char *text = NULL;
 
@@ -206,9 +203,14 @@ static char *plan_in_numbers(const struct plan_part *part, const char *formula)
 		char *word __autofree = memory_format("%.*s",
 						      (int)max(strspn(formula, plan_letters), 1),
 						      formula);
-		bool is_name = json_object_object_get_ex(part->names, word, &value);
 
-		memory_extend(&text, "%s", is_name ? json_object_get_string(value) : word);
+		input = plan_find_input(word);
+		if (json_object_object_get_ex(part->names, word, &value))
+			memory_extend(&text, "%s", json_object_get_string(value));
+		else if (input && input->to)
+			memory_extend(&text, "%" PRIu64, (uint64_t)*input->to);
+		else
+			memory_extend(&text, "%s", word);
 		formula += strlen(word);
 	}
 	return text;
@@ -344,7 +346,7 @@ int plan_run(int argc, char **argv)
 	form = forms[i];
 	plan.form = form;
 	plan_parse(form, argc, argv);
-	form->add(form->inputs);
+	form->add();
 	if (plan.explain && form->read && !options.json)
 		say_line("# Formulas: %s. Other versions may differ.", form->read);
 	for (i = 0; i < plan.nr_parts && !options.json; i++)

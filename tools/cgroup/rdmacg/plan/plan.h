@@ -24,7 +24,7 @@ struct plan_part {
 	char *title;
 	const char *cgroup;	/* NULL if the cgroup is not known */
 	struct device device;	/* an unknown device has no name; the part does not free a name */
-	struct json_object *names;	/* the last value of each name in formulas */
+	struct json_object *names;	/* the last value of each name in formulas except inputs */
 	struct json_object *limits, *figures;
 	struct json_object *formulas;	/* formulas of all values except names */
 	char **notes;
@@ -104,17 +104,14 @@ static inline __int128 pow2(__int128 a)
 #define PLAN_ANY	.min = 0, .max = PLAN_MOST
 #define PLAN_SOME	.min = 1, .max = PLAN_MOST
 
-/* An input of a form: a number or a flag for formulas, or texts if it has @arg. */
+/* An input of a form: a number from @min to @max, texts if it has @arg, or else a flag. */
 struct plan_input {
 	const char *name;
-	uint64_t by_default;
-	uint64_t min;
-	uint64_t max;
+	__int128 *to;			/* the number with its default, or 1 for a given flag */
+	uint64_t min, max;
 	bool is_needed;
-	bool is_flag;
 	const char *arg;
 	const char *doc;
-	uint64_t number;		/* the number, or 1 for a given flag */
 	bool given;
 };
 
@@ -127,7 +124,7 @@ struct plan_form {
 	struct plan_input *inputs;	/* an input without a name ends the array */
 	bool has_limits;		/* the form has --cgroup and --device */
 	bool has_memory;		/* the form has --driver */
-	void (*add)(struct plan_input *inputs);
+	void (*add)(void);
 };
 
 extern const struct plan_form lnet_form, qemu_form, nccl_form, ucx_form, libfabric_form, ceph_form,
@@ -138,10 +135,10 @@ int plan_run(int argc, char **argv);
 
 /* Whether the names are equal. A _ in @name also stands for a - in @other. */
 bool plan_is_name(const char *name, const char *other);
-/* Find an input by plan_is_name(), or NULL. */
-struct plan_input *plan_find_input(struct plan_input *inputs, const char *name);
-uint64_t plan_number(struct plan_input *inputs, const char *name);
-bool plan_is_given(struct plan_input *inputs, const char *name);
+/* Find an input of the form by plan_is_name(), or NULL. */
+const struct plan_input *plan_find_input(const char *name);
+/* Whether the command line has this option. */
+bool plan_is_given(const char *name);
 /* Parse a number. @where is for the error. */
 uint64_t plan_parse_number(const char *where, const char *text, uint64_t min, uint64_t max);
 /* Parse "NAME" or "NAME index=N", as in the controller's files, into the device @to. */
@@ -150,8 +147,6 @@ void plan_take_device(const char *text, void *to);
 const char *plan_text(const char *name);
 /* Like file_read(), but the file "-" is standard input. */
 char *plan_read_file(const char *name);
-/* Declare the variable @name with the number of the input @name. */
-#define PLAN_INPUT(part, inputs, name)	PLAN_NAME(part, name, plan_number(inputs, #name))
 
 /* rings.c: the queues of a process. All queues of a kind have equal sizes. */
 struct plan_queues {
@@ -189,10 +184,14 @@ bool plan_parse_blocks(const char *where, const char *text, struct plan_blocks *
 
 extern struct plan_input lnet_inputs[];
 
-/* One node: its parameters, and the sizes that follow from them. */
+/* One node: its parameters and other inputs, and the sizes that follow from them. */
 struct lnet_side {
 	const char *name;
-	struct plan_input *inputs;	/* the numbers and the flags of the node */
+	__int128 peer_credits, credits, conns_per_peer, concurrent_sends;
+	__int128 map_on_demand;		/* -1 until lnet_setup(), if it is not given */
+	__int128 ntx, fmr_pool_size, wrq_sge;
+	__int128 peers, cpts, protocol, fmr, dma_mr;
+	__int128 max_qp_wr;		/* 0 if it is not given */
 	char *idle;			/* the given parameters that change no size */
 	unsigned int release;		/* the N of Lustre 2.N */
 	/* Set by lnet_setup(). */
@@ -202,12 +201,13 @@ struct lnet_side {
 	uint64_t depth, frags, send_wr, recv_wr, rx_bytes;
 };
 
+/* This node, whose numbers are the inputs of the form, and the other end. */
+extern struct lnet_side lnet_near, lnet_far;
+
 /*
- * The next functions end the program with an error if a parameter is wrong. Give this node the
- * profile, then the parameters of modprobe.d, then the options. Give the other end those of
- * --remote.
+ * Give this node the profile and the parameters of modprobe.d, unless an option has set them. Give
+ * the other end the parameters of --remote. A wrong parameter ends the program with an error.
  */
-void lnet_take(struct lnet_side *near, const struct plan_input *options);
-void lnet_take_remote(struct lnet_side *far);
+void lnet_take(void);
 
 #endif /* RDMACG_PLAN_H */

@@ -19,8 +19,11 @@
 			"qemu_rdma_register_and_get_keys()"
 #define QEMU_PINNED	"an MR for each RAM block: " QEMU_FILE "qemu_rdma_reg_whole_ram_blocks()"
 
+/* The inputs, as the formulas name them. */
+static __int128 instances = 1, pin_all, postcopy;
+
 static struct plan_input qemu_inputs[] = {
-	{ "instances", 1, PLAN_SOME,
+	{ "instances", &instances, PLAN_SOME,
 	  .doc = "machines of this kind in the cgroup that migrate at once (1)" },
 	{ "ram", .arg = "SIZE",
 	  .doc = "RAM of the machine; several sizes stand for several RAM blocks, such as DIMMs" },
@@ -29,8 +32,8 @@ static struct plan_input qemu_inputs[] = {
 	  "the blocks besides the RAM: pc for those of -M pc -nodefaults, or none (pc)" },
 	{ "ramblocks", .arg = "FILE",
 	  .doc = "a file with the output of 'info ramblock' in the monitor; - is standard input" },
-	{ "pin-all", .is_flag = true, .doc = "the migration has rdma-pin-all" },
-	{ "postcopy", .is_flag = true, .doc = "the migration has postcopy-ram or return-path" },
+	{ "pin-all", &pin_all, .doc = "the migration has rdma-pin-all" },
+	{ "postcopy", &postcopy, .doc = "the migration has postcopy-ram or return-path" },
 	{ "zero", .arg = "NAME", .doc = "a RAM block that contains only zeros" },
 	{ 0 }
 };
@@ -107,7 +110,7 @@ static void qemu_get_blocks(void)
  * Add up the chunks and bytes that QEMU sends. QEMU sends a block of zeros only if the block is
  * pinned.
  */
-static void qemu_count(struct plan_part *part, bool pin_all, __int128 *chunks, __int128 *bytes)
+static void qemu_count(struct plan_part *part, __int128 *chunks, __int128 *bytes)
 {
 	const struct plan_block *block;
 
@@ -129,11 +132,12 @@ static void qemu_count(struct plan_part *part, bool pin_all, __int128 *chunks, _
 			    "the sum of the RAM blocks does not fit in 64 bits; give smaller sizes");
 }
 
-/* @back is 1 if a second context exists for the way back. @ram_mr and @ram_bytes count the RAM. */
-static void qemu_add_limits(struct plan_part *part, __int128 instances, __int128 back,
-			    __int128 ram_mr, __int128 ram_bytes)
+/* @ram_mr and @ram_bytes count the RAM. */
+static void qemu_add_limits(struct plan_part *part, __int128 ram_mr, __int128 ram_bytes)
 {
-	struct plan_queues queues = {
+	/* 1 if a second context exists for the way back. */
+	PLAN_NAME(part, back, postcopy);
+	const struct plan_queues queues = {
 		.cqs = 2 + 2 * back, .cqe = 3 * 512, .qps = 1 + back,
 		.send_wr = 512, .send_sge = 1, .recv_wr = 3, .recv_sge = 1,
 	};
@@ -162,35 +166,31 @@ static void qemu_add_limits(struct plan_part *part, __int128 instances, __int128
 		   "whole pages: control buffers, RAM that has an MR, and queues of the driver");
 }
 
-static void qemu_add(struct plan_input *inputs)
+static void qemu_add(void)
 {
-	bool pin_all = plan_number(inputs, "pin-all"), postcopy = plan_number(inputs, "postcopy");
 	struct plan_part *part = plan_add_part("Source and destination, each: %s%s",
 					       pin_all ? "rdma-pin-all" : "dynamic registration",
 					       postcopy ? ", with a way back" : "");
 	__int128 sent_chunks = 0, sent_bytes = 0;
 
 	qemu_get_blocks();
-	qemu_count(part, pin_all, &sent_chunks, &sent_bytes);
-	if (!pin_all && !plan_is_given(inputs, "ram"))
+	qemu_count(part, &sent_chunks, &sent_bytes);
+	if (!pin_all && !plan_is_given("ram"))
 		plan_add_note(part,
 			      "These limits are enough for each guest. A MiB that always was zero needs no MR; see --zero.");
 	if (qemu_blocks.nr_local)
 		plan_add_note(part,
 			      "%zu RAM blocks without a name do not count, because QEMU does not migrate them.",
 			      qemu_blocks.nr_local);
-	plan_add_note(part,
-		      "A waiting destination uses 1 hca_handle and 1 hca_object.");
+	plan_add_note(part, "A waiting destination uses 1 hca_handle and 1 hca_object.");
 
-	PLAN_INPUT(part, inputs, instances);
-	PLAN_NAME(part, back, postcopy);
 	PLAN_NAME(part, blocks, qemu_blocks.count);
 	PLAN_NAME(part, chunks, sent_chunks);
 	PLAN_NAME(part, ram_bytes, sent_bytes);
 	__int128 ram_mr = pin_all ? PLAN_OF_KEY(part, FIGURE, "ram_mr", blocks, QEMU_PINNED) :
 				    PLAN_OF_KEY(part, FIGURE, "ram_mr", chunks, QEMU_CHUNKS);
 
-	qemu_add_limits(part, instances, back, ram_mr, ram_bytes);
+	qemu_add_limits(part, ram_mr, ram_bytes);
 }
 
 const struct plan_form qemu_form = {

@@ -80,21 +80,16 @@ bool plan_parse_blocks(const char *where, const char *text, struct plan_blocks *
 		}
 		if (!strncmp(start, "(qemu)", strlen("(qemu)")))
 			break;
-		if (!plan_parse_block(line, blocks)) {
-			say_error(where,
-				  "line %zu, '%.*s', is not a RAM block; give the whole text of 'info ramblock'",
-				  number, PLAN_SHOWN, start);
-			return false;
-		}
-		if (blocks->count > PLAN_BLOCKS_MAX) {
-			say_error(where,
-				  "more than %zu RAM blocks; QEMU cannot migrate so many over RDMA",
-				  PLAN_BLOCKS_MAX);
-			return false;
-		}
+		if (!plan_parse_block(line, blocks))
+			return say_error(where,
+					 "line %zu, '%.*s', is not a RAM block; give the whole text of 'info ramblock'",
+					 number, PLAN_SHOWN, start);
+		if (blocks->count > PLAN_BLOCKS_MAX)
+			return say_error(where,
+					 "more than %zu RAM blocks; QEMU cannot migrate so many over RDMA",
+					 PLAN_BLOCKS_MAX);
 	}
-	if (!blocks->count)
-		say_error(where,
-			  "there is no RAM block; give the whole text of 'info ramblock', with its header");
-	return blocks->count;
+	return blocks->count ||
+	       say_error(where,
+			 "there is no RAM block; give the whole text of 'info ramblock', with its header");
 }

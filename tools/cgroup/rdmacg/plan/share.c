@@ -255,7 +255,7 @@ static void share_take_texts(void)
 }
 
 /* Add a part for the device, and then a part for each cgroup. */
-static void share_add(struct plan_input *inputs)
+static void share_add(void)
 {
 	const struct device *device;
 	struct plan_part *proof;
@@ -271,7 +271,7 @@ static void share_add(struct plan_input *inputs)
 		cgroup->part->cgroup = cgroup->name;
 		cgroup->part->device = *device;
 	}
-	if (!plan_is_given(inputs, "kernel"))
+	if (!plan_is_given("kernel"))
 		plan_add_note(proof,
 			      "Nothing is subtracted for kernel users. Give --kernel: see rdma resource show and rdmacg plan lnet.");
 	for (i = 0; i < share.pool->nr_slots; i++)

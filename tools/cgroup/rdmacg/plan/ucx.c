@@ -8,44 +8,41 @@
 
 #define UCX	"uct/ib/"
 
+/* The inputs, as the formulas name them. */
+static __int128 processes = 1, endpoints, self = 1, opens = 1, lanes = 1, dci = 32;
+static __int128 rc_max_num_eps = 256;
+
 static struct plan_input ucx_inputs[] = {
-	{ "processes", 1, PLAN_SOME, .doc = "processes in the cgroup (1)" },
-	{ "endpoints", 0, PLAN_ANY, .is_needed = true,
+	{ "processes", &processes, PLAN_SOME, .doc = "processes in the cgroup (1)" },
+	{ "endpoints", &endpoints, PLAN_ANY, .is_needed = true,
 	  .doc = "other processes to which each process connects" },
-	{ "self", 1, .max = 1,
+	{ "self", &self, .max = 1,
 	  .doc = "1 if each process has an endpoint to itself, as a rank of MPI has" },
-	{ "opens", 1, PLAN_SOME,
+	{ "opens", &opens, PLAN_SOME,
 	  .doc = "times that a process opens the device (1; Open MPI with libfabric: 2)" },
-	{ "lanes", 1, PLAN_SOME, .doc = "lanes of an endpoint on this device (1)" },
-	{ "rc-max-num-eps", 256, PLAN_ANY,
+	{ "lanes", &lanes, PLAN_SOME, .doc = "lanes of an endpoint on this device (1)" },
+	{ "rc-max-num-eps", &rc_max_num_eps, PLAN_ANY,
 	  .doc = "UCX_RC_MAX_NUM_EPS (256); UCX uses DC for more endpoints" },
-	{ "dci", 32, PLAN_SOME, .doc = "UCX_DC_MLX5_NUM_DCI, initiators of DC (32; UCX 1.13: 8)" },
+	{ "dci", &dci, PLAN_SOME,
+	  .doc = "UCX_DC_MLX5_NUM_DCI, initiators of DC (32; UCX 1.13: 8)" },
 	{ "transport", .arg = "rc|ud|dc",
 	  .doc = "the transport in UCX_TLS (rc; dc for more endpoints than --rc-max-num-eps)" },
 	{ 0 }
 };
 
-static const char *ucx_transport(struct plan_input *inputs)
+static const char *ucx_transport(void)
 {
 	const char *transport = plan_text("transport");
 
 	if (!transport)
-		return plan_number(inputs, "endpoints") + plan_number(inputs, "self") <=
-			plan_number(inputs, "rc-max-num-eps") ? "rc" : "dc";
+		return endpoints + self <= rc_max_num_eps ? "rc" : "dc";
 	if (!hierarchy_has_word("rc ud dc", transport))
 		options_fail(transport, "--transport must be rc, ud or dc");
 	return transport;
 }
 
-static void ucx_add_queues(struct plan_part *part, struct plan_input *inputs, char transport)
+static void ucx_add_queues(struct plan_part *part, char transport)
 {
-	PLAN_INPUT(part, inputs, processes);
-	PLAN_INPUT(part, inputs, endpoints);
-	PLAN_INPUT(part, inputs, self);
-	PLAN_INPUT(part, inputs, opens);
-	PLAN_INPUT(part, inputs, lanes);
-	PLAN_INPUT(part, inputs, dci);
-
 	PLAN_LIMIT(part, hca_handle, processes * opens,
 		   UCX "base, uct_ib_md_open(): UCX opens the device once in a process");
 	if (transport == 'r') {
@@ -64,12 +61,12 @@ static void ucx_add_queues(struct plan_part *part, struct plan_input *inputs, ch
 	}
 }
 
-static void ucx_add(struct plan_input *inputs)
+static void ucx_add(void)
 {
 	struct plan_part *part = plan_add_part("UCX, on each device");
-	const char *transport = ucx_transport(inputs);
+	const char *transport = ucx_transport();
 
-	ucx_add_queues(part, inputs, *transport);
+	ucx_add_queues(part, *transport);
 	plan_add_note(part,
 		      "These are the queues of %s. UCX also creates the queues of each other transport that UCX_TLS allows.",
 		      transport);
