@@ -143,18 +143,15 @@ static bool oci_check_rule(const struct rule *rule, const struct rule *earlier)
 		earlier++;
 	/* A name with one of these characters would count as a pattern. */
 	if (strpbrk(limits->device.name, "*?["))
-		say_error(rule->where, "%s: write the name of a device, not a pattern",
-			  limits->device.name);
-	else if (limits->whole)
-		say_error(rule->where, "%s: write each limit as KEY=VALUE, such as qp=100",
-			  limits->whole);
-	else if (earlier < rule)
-		say_error(rule->where,
-			  "%s: the device occurs twice; write all its limits after one name",
-			  limits->device.name);
-	else
-		return true;
-	return false;
+		return say_error(rule->where, "%s: write the name of a device, not a pattern",
+				 limits->device.name);
+	if (limits->whole)
+		return say_error(rule->where, "%s: write each limit as KEY=VALUE, such as qp=100",
+				 limits->whole);
+	return earlier == rule ||
+	       say_error(rule->where,
+			 "%s: the device occurs twice; write all its limits after one name",
+			 limits->device.name);
 }
 
 /* Add the limits of an annotation or of the variable to a section. @where is for messages. */
@@ -165,10 +162,8 @@ static bool oci_parse_limits(struct config *config, const char *section, const c
 	size_t before = config->nr_rules, count;
 	char *rest = copy;
 
-	if (strlen(text) > OCI_LONGEST) {
-		say_error(where, "text: is longer than %d characters", OCI_LONGEST);
-		return false;
-	}
+	if (strlen(text) > OCI_LONGEST)
+		return say_error(where, "text: is longer than %d characters", OCI_LONGEST);
 	while (rest) {
 		count = config->nr_rules;
 		if (!config_add(config, section, where, strsep(&rest, ";\r\n")))
@@ -177,10 +172,9 @@ static bool oci_parse_limits(struct config *config, const char *section, const c
 		    !oci_check_rule(&config->rules[count], &config->rules[before]))
 			return false;
 	}
-	if (config->nr_rules == before)
-		say_error(where,
-			  "text: is empty; write DEVICE KEY=VALUE..., or remove the annotation");
-	return config->nr_rules > before;
+	return config->nr_rules > before ||
+	       say_error(where,
+			 "text: is empty; write DEVICE KEY=VALUE..., or remove the annotation");
 }
 
 /*
@@ -200,10 +194,8 @@ static bool oci_take_annotation(struct config *rules, struct json_object *annota
 		return true;
 	where = memory_format("annotation %s", key);
 	text = oci_string(annotations, key);
-	if (text)
-		return oci_parse_limits(rules, POLICY_ASKED, where, text);
-	say_error(where, "is not a text");
-	return false;
+	return text ? oci_parse_limits(rules, POLICY_ASKED, where, text) :
+		      say_error(where, "is not a text");
 }
 
 /* Take the last variable of this name, as a program does. */
@@ -231,10 +223,8 @@ static bool oci_take_config(struct config *rules, struct json_object *config)
 	struct json_object *annotations = NULL;
 
 	json_object_object_get_ex(config, "annotations", &annotations);
-	if (annotations && !json_object_is_type(annotations, json_type_object)) {
-		say_error(oci_config_name, "its annotations are not an object");
-		return false;
-	}
+	if (annotations && !json_object_is_type(annotations, json_type_object))
+		return say_error(oci_config_name, "its annotations are not an object");
 	return (!annotations || oci_take_annotation(rules, annotations)) &&
 	       oci_take_variable(rules, config);
 }

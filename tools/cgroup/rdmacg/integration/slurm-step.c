@@ -79,19 +79,18 @@ static const struct syntax step_syntax = {
 static struct cgroup *step_open(void)
 {
 	char *name __autofree = hierarchy_cgroup_of(0);
-	char *step_name __autofree = NULL;
-	size_t length;
+	size_t length = name ? select_step_end(name) : 0;
 
-	if (!name)
-		return NULL;
-	length = select_step_end(name);
-	step_name = memory_format("%.*s", (int)length, name);
-	if (length)
-		return cgroup_open(step_name);
-	say_error("slurmstepd", "runs in %s, which is not below the cgroup of a job's step; %s",
-		  *name ? name : "/", hierarchy.v2 ?
-		  "set ProctrackType=proctrack/cgroup in slurm.conf" :
-		  "Slurm needs cgroup v2 for that");
+	if (length) {
+		name[length] = '\0';
+		return cgroup_open(name);
+	}
+	if (name)
+		say_error("slurmstepd",
+			  "runs in %s, which is not below the cgroup of a job's step; %s",
+			  *name ? name : "/", hierarchy.v2 ?
+			  "set ProctrackType=proctrack/cgroup in slurm.conf" :
+			  "Slurm needs cgroup v2 for that");
 	return NULL;
 }
 
@@ -111,12 +110,11 @@ static bool step_has_limits(const struct cgroup *cgroup)
  */
 static void step_lock(void)
 {
-	char *path __autofree = NULL;
 	const char *folder = hierarchy_path("RDMACG_RUN", "/run/rdmacg");
+	char *path = memory_format("%s/slurm.lock", folder);
 	int64_t end = clock_now() + STEP_LOCK_SECONDS * 1000;
 	int fd = -1;
 
-	path = memory_format("%s/slurm.lock", folder);
 	if (!mkdir(folder, 0755) || errno == EEXIST)
 		fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	while (fd < 0 || flock(fd, LOCK_EX | LOCK_NB)) {
@@ -128,6 +126,7 @@ static void step_lock(void)
 				    STEP_LOCK_SECONDS);
 		clock_sleep(STEP_TRY_MS);
 	}
+	free(path);
 }
 
 /* Set the limits. The lock prevents that two steps set the limits of the job. */
@@ -146,38 +145,30 @@ static void step_limit(struct cgroup *cgroup)
 	policy_limits(&step_own, cgroup);
 }
 
-/*
- * The text " KEY=VALUE..." of the peaks or refusals that are not 0, or NULL. The caller frees the
- * result.
- */
-static char *step_list(const struct pool *pool, bool refused)
-{
-	char *list = NULL;
-	size_t i;
-
-	for (i = 0; i < pool->nr_slots; i++) {
-		const struct slot *slot = &pool->slots[i];
-		uint64_t value = refused ? slot->events.alloc_fail : slot->peak;
-
-		if (value)
-			memory_extend(&list, " %s=%s", slot->key,
-				      number_text(value, !refused && number_is_bytes(slot->key)));
-	}
-	return list;
-}
-
+/* Print the peaks and refusals that are not 0, a line for each device. */
 static void step_print(struct cgroup *cgroup)
 {
 	const struct pool *pool;
+	size_t i;
 
 	if (!cgroup_has_controller(cgroup))
 		return;
 	if (!cgroup_read(cgroup, POOL_ALL))
 		exit(EXIT_FAILED);
 	for (pool = cgroup->pools.first; pool; pool = pool->next) {
-		char *peaks __autofree = step_list(pool, false);
-		char *refused __autofree = step_list(pool, true);
+		char *peaks __autofree = NULL, *refused __autofree = NULL;
 
+		for (i = 0; i < pool->nr_slots; i++) {
+			const struct slot *slot = &pool->slots[i];
+			bool human = number_is_bytes(slot->key);
+
+			if (slot->peak)
+				memory_extend(&peaks, " %s=%s", slot->key,
+					      number_text(slot->peak, human));
+			if (slot->events.alloc_fail)
+				memory_extend(&refused, " %s=%" PRIu64, slot->key,
+					      slot->events.alloc_fail);
+		}
 		if (peaks || refused)
 			say_line("%s: peaks:%s; refused:%s", device_text(&pool->device),
 				 peaks ? peaks : " none", refused ? refused : " none");

@@ -80,25 +80,26 @@ static struct cgroup *run_cgroup_make_below(struct cgroup *parent)
 {
 	char *owner __autofree = file_owner(parent->dir, ".");
 	struct cgroup *cgroup = NULL;
-	int number = 0, error;
-	bool denied;
-	char *base;
+	int number, error = EEXIST;
 
 	/* A process with the same number may have left a cgroup with this name. */
-	do {
-		base = memory_format(RUN_CGROUP_NAME "%d%s%.0d", getpid(), number ? "-" : "",
-				     number);
+	for (number = 0; error == EEXIST && number < RUN_CGROUP_NAMES; number++) {
+		char *base __autofree = memory_format(RUN_CGROUP_NAME "%d%s%.0d", getpid(),
+						      number ? "-" : "", number);
+
 		error = mkdirat(parent->dir, base, 0755) ? errno : 0;
 		if (!error)
 			cgroup = cgroup_open_child(parent, base);
-		free(base);
-	} while (error == EEXIST && ++number < RUN_CGROUP_NAMES);
+	}
 	if (cgroup)
 		return cgroup;
-	denied = error == EACCES || error == EPERM;
-	say_error(cgroup_name(parent), "cannot create a cgroup here: %s%s%s%s",
-		  strerror(error ? error : ENOENT), denied ? " (owner: " : "", denied ? owner : "",
-		  denied ? "); run as root or use --in" : "");
+	if (error == EACCES || error == EPERM)
+		say_error(cgroup_name(parent),
+			  "cannot create a cgroup here: %s (owner: %s); run as root or use --in",
+			  strerror(error), owner);
+	else
+		say_error(cgroup_name(parent), "cannot create a cgroup here: %s",
+			  strerror(error ? error : ENOENT));
 	cgroup_close_path(parent);
 	return NULL;
 }
@@ -121,11 +122,10 @@ bool run_cgroup_enter(const struct cgroup *cgroup, pid_t child)
 	char *pid __autofree = memory_format("%d\n", child);
 	int ret = run_cgroup_scope ? 0 : file_write(cgroup->dir, "cgroup.procs", pid);
 
-	if (ret)
-		say_error(cgroup_name(cgroup),
-			  "cannot move the command to this cgroup: %s; on cgroup v2, a common ancestor's cgroup.procs must belong to you",
-			  strerror(-ret));
-	return !ret;
+	return !ret ||
+	       say_error(cgroup_name(cgroup),
+			 "cannot move the command to this cgroup: %s; on cgroup v2, a common ancestor's cgroup.procs must belong to you",
+			 strerror(-ret));
 }
 
 /* Remove the cgroups below @cgroup, deepest first. */
@@ -147,7 +147,7 @@ static void run_cgroup_remove_below(struct cgroup *cgroup)
 }
 
 /* Remove the cgroup. If it is busy, try again, because it may be busy only for a moment. */
-static int run_cgroup_remove_cgroup(struct cgroup *cgroup)
+static void run_cgroup_remove_cgroup(struct cgroup *cgroup)
 {
 	const char *base = cgroup_base(cgroup);
 	int tries;
@@ -155,12 +155,13 @@ static int run_cgroup_remove_cgroup(struct cgroup *cgroup)
 	for (tries = 0; tries < RUN_CGROUP_TRIES; tries++) {
 		run_cgroup_remove_below(cgroup);
 		if (!unlinkat(cgroup->parent->dir, base, AT_REMOVEDIR) || file_is_gone(errno))
-			return 0;
+			return;
 		if (errno != EBUSY)
 			break;
 		clock_sleep(10);
 	}
-	return errno;
+	say_warning(cgroup_name(cgroup), "cannot be removed: %s; remove it later with rmdir(1)",
+		    strerror(errno));
 }
 
 /*
@@ -171,8 +172,6 @@ static void run_cgroup_disable(struct cgroup *parent, struct transaction *enable
 	size_t step = enabled->nr_steps;
 	int i;
 
-	if (!parent)
-		return;
 	/* Keep it for a sibling cgroup, in which another rdmacg may run a command. */
 	cgroup_list(parent);
 	for (i = 0; i < parent->nr_children; i++)
@@ -189,8 +188,6 @@ static void run_cgroup_disable(struct cgroup *parent, struct transaction *enable
 
 void run_cgroup_remove(struct cgroup *cgroup, struct transaction *enabled)
 {
-	int error;
-
 	/*
 	 * systemd removes the scope's cgroup when this process ends, but not the cgroups below the
 	 * scope. systemd also manages the cgroups above the scope.
@@ -199,9 +196,6 @@ void run_cgroup_remove(struct cgroup *cgroup, struct transaction *enabled)
 		run_cgroup_remove_below(cgroup);
 		return;
 	}
-	error = run_cgroup_remove_cgroup(cgroup);
-	if (error)
-		say_warning(cgroup_name(cgroup), "cannot be removed: %s; remove it later with rmdir(1)",
-			    strerror(error));
+	run_cgroup_remove_cgroup(cgroup);
 	run_cgroup_disable(cgroup->parent, enabled);
 }

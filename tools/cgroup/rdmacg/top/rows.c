@@ -11,14 +11,12 @@ struct top top = { .delay_ms = 1000 };
 static int top_compare_names(const void *a, const void *b)
 {
 	const struct top_row *one = a, *other = b;
-	int difference = strcmp(one->cgroup, other->cgroup);
+	uint32_t index = one->device.index, other_index = other->device.index;
 
-	if (!difference)
-		difference = strcmp(one->device.name, other->device.name);
-	if (!difference)
-		difference = (one->device.index > other->device.index) -
-			     (one->device.index < other->device.index);
-	return difference ? difference : strcmp(one->key, other->key);
+	return strcmp(one->cgroup, other->cgroup) ?:
+	       strcmp(one->device.name, other->device.name) ?:
+	       (index > other_index) - (index < other_index) ?:
+	       strcmp(one->key, other->key);
 }
 
 static int top_compare_by(const struct top_row *one, const struct top_row *other,
@@ -41,16 +39,15 @@ static int top_compare_by(const struct top_row *one, const struct top_row *other
 
 static int top_compare(const void *a, const void *b)
 {
+	static const enum top_order second[TOP_ORDERS] = {
+		[TOP_USE] = TOP_REFUSALS, [TOP_REFUSALS] = TOP_USE,
+		[TOP_USAGE] = TOP_PATH, [TOP_PATH] = TOP_PATH,
+	};
 	const struct top_row *one = a, *other = b;
-	int difference = other->shown - one->shown;
 
-	if (!difference)
-		difference = top_compare_by(one, other, top.order);
-	if (!difference && top.order == TOP_USE)
-		difference = top_compare_by(one, other, TOP_REFUSALS);
-	if (!difference && top.order == TOP_REFUSALS)
-		difference = top_compare_by(one, other, TOP_USE);
-	return difference ? difference : top_compare_names(one, other);
+	return other->shown - one->shown ?:
+	       top_compare_by(one, other, top.order) ?:
+	       top_compare_by(one, other, second[top.order]) ?: top_compare_names(one, other);
 }
 
 void top_set_order(enum top_order order)
@@ -162,8 +159,7 @@ static void top_fill_row(const struct top_row *row, struct table *table, size_t 
 void top_fill(struct table *table, size_t rows, size_t width)
 {
 	static const char * const headings[] = {
-		"USE%", "REFUSED/S", "USAGE", "LIMIT", "RESOURCE", "DEVICE", "CGROUP",
-		"LIMIT OF",
+		"USE%", "REFUSED/S", "USAGE", "LIMIT", "RESOURCE", "DEVICE", "CGROUP", "LIMIT OF",
 	};
 	size_t i;
 

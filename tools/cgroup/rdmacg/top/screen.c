@@ -20,8 +20,8 @@ static struct top_screen {
 	sigset_t unblocked;
 	bool helping;
 	bool ended;
-	/* The errors of the last update, or NULL. */
-	char *errors;
+	/* The first error of the last update, or "", or NULL before an update. */
+	char *error;
 } screen = {
 	.keyboard = { .fd = STDIN_FILENO, .events = POLLIN },
 };
@@ -141,21 +141,17 @@ static void top_draw_rows(void)
 
 static void top_draw(void)
 {
-	char *title __autofree = NULL;
+	char *title __autofree =
+		memory_format("rdmacg top: %zu row%s by %s, every %g s; h for help", top.nr_shown,
+			      top.nr_shown == 1 ? "" : "s", top_orders[top.order],
+			      top.delay_ms / 1000.0);
 	int y;
 
-	if (screen.errors && *screen.errors)
-		title = memory_format("%.*s", (int)strcspn(screen.errors, "\n"), screen.errors);
-	else
-		title = memory_format("rdmacg top: %zu row%s by %s, every %g s; h for help",
-				      top.nr_shown, top.nr_shown == 1 ? "" : "s",
-				      top_orders[top.order], top.delay_ms / 1000.0);
 	erase();
-	if (screen.helping) {
-		for (y = 0; y < (int)ARRAY_SIZE(top_help) && y < LINES; y++)
-			top_draw_line(y, top_help[y], A_NORMAL);
-	} else {
-		top_draw_line(0, title, A_NORMAL);
+	for (y = 0; screen.helping && y < (int)ARRAY_SIZE(top_help) && y < LINES; y++)
+		top_draw_line(y, top_help[y], A_NORMAL);
+	if (!screen.helping) {
+		top_draw_line(0, screen.error && *screen.error ? screen.error : title, A_NORMAL);
 		top_draw_rows();
 	}
 	refresh();
@@ -172,7 +168,8 @@ static void top_change_delay(bool longer)
 		top.delay_ms = top.delay_ms > step + 250 ? top.delay_ms - step : 250;
 }
 
-static bool top_press_scroll(int key)
+/* Scroll if it is a key for that. */
+static void top_press_scroll(int key)
 {
 	long rows = LINES - TOP_HEAD - 1;
 	long page = rows > 1 ? rows : 1, first = top.first, last = top.nr_shown;
@@ -185,13 +182,9 @@ static bool top_press_scroll(int key)
 	};
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(keys); i++) {
-		if (keys[i].key != key)
-			continue;
-		top_scroll(keys[i].rows);
-		return true;
-	}
-	return false;
+	for (i = 0; i < ARRAY_SIZE(keys); i++)
+		if (keys[i].key == key)
+			top_scroll(keys[i].rows);
 }
 
 /* Act on a key. Returns true to update at once. */
@@ -199,12 +192,13 @@ static bool top_press(int key)
 {
 	static const char orders[TOP_ORDERS + 1] = "lrup";
 
-	if (screen.helping && key != KEY_RESIZE) {
+	if (key == KEY_RESIZE)
+		return false;
+	if (screen.helping) {
 		screen.helping = false;
 		return false;
 	}
-	if (key == KEY_RESIZE || top_press_scroll(key))
-		return false;
+	top_press_scroll(key);
 	if (key == '+' || key == '-')
 		top_change_delay(key == '+');
 	else if (key == '\f')
@@ -256,18 +250,19 @@ static void top_wait(void)
 	}
 }
 
-/* Show errors in the first line, because no other line is free. */
+/* Show the first error in the first line, because no other line is free. */
 static void top_look(void)
 {
 	size_t size;
 	FILE *to;
 
-	free(screen.errors);
-	to = memory_check(open_memstream(&screen.errors, &size));
+	free(screen.error);
+	to = memory_check(open_memstream(&screen.error, &size));
 	say_errors_to(to);
 	top_read();
 	say_errors_to(NULL);
 	fclose(to);
+	screen.error[strcspn(screen.error, "\n")] = '\0';
 }
 
 bool top_screen(void)
@@ -300,7 +295,7 @@ bool top_screen(void)
 	}
 	endwin();
 	delscreen(screen.screen);
-	free(screen.errors);
+	free(screen.error);
 	top_release_signals();
 	return true;
 }
