@@ -38,7 +38,8 @@ static const struct syntax main_syntax = {
 	},
 	.in_order = true,
 	.args_doc = "COMMAND [ARGUMENT...]",
-	.doc = "Limits and usage of RDMA resources by cgroup.\vSee also rdmacg COMMAND --help and rdmacg(8).",
+	.doc =
+		"Limits and usage of RDMA resources by cgroup.\vSee also rdmacg COMMAND --help and rdmacg(8).",
 	.commands = &main_commands,
 };
 

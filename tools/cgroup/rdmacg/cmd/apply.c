@@ -20,7 +20,6 @@
 static struct apply {
 	char **files;
 	size_t nr_files;
-	/* Only print the differences. */
 	bool check;
 	bool watch;
 	struct config config;
@@ -48,7 +47,8 @@ static const struct syntax apply_syntax = {
 		  &apply.watch },
 	},
 	.args_doc = "[FILE...]",
-	.doc = "Set the limits in files, by default in all /etc/rdmacg.d/*.conf. A file has sections [CGROUP] with lines DEVICE KEY=VALUE..., where CGROUP and DEVICE may be patterns; - is standard input.\vLimits that already have the value of a file are not written again. If a file is malformed, nothing is changed. With --watch, SIGHUP reads the files again.",
+	.doc =
+		"Set the limits in files, by default in all /etc/rdmacg.d/*.conf. A file has sections [CGROUP] with lines DEVICE KEY=VALUE..., where CGROUP and DEVICE may be patterns; - is standard input.\vLimits that already have the value of a file are not written again. If a file is malformed, nothing is changed. With --watch, SIGHUP reads the files again.",
 };
 
 /* Whether a later rule has a limit for this key of the device. */
@@ -113,7 +113,6 @@ static bool apply_device(const struct device *device)
 	return good;
 }
 
-/* Enable the controller in the cgroup. */
 static bool apply_controller(void)
 {
 	const char *name = cgroup_name(apply.cgroup), *where = apply.rule->where;

@@ -27,7 +27,8 @@ static struct doctor {
 } doctor;
 
 static const struct syntax doctor_syntax = {
-	.doc = "Check this machine: the controller, the devices, limits that add up to more than the capacity, and limits without effect. The exit status is 1 if there is a problem, but not for a warning.",
+	.doc =
+		"Check this machine: the controller, the devices, limits that add up to more than the capacity, and limits without effect. The exit status is 1 if there is a problem, but not for a warning.",
 };
 
 /* The level is ok, warning, problem, or unknown if the check could not read everything. */
@@ -53,7 +54,6 @@ static void doctor_say_unread(const char *check)
 	doctor_say("unknown", check, "some cgroups could not be read; run as root");
 }
 
-/* Check which files of the controller exist. */
 static void doctor_check_files(void)
 {
 	const struct missing *missing = NULL;

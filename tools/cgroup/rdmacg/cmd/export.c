@@ -86,7 +86,8 @@ static const struct syntax export_syntax = {
 		  &export.output, options_take_text, "FILE" },
 	},
 	.lists = { filter_choices },
-	.doc = "Print usage, limit, peak and refusals of all cgroups that have limits or have used a device, and the capacity of the devices.\vRun it in a cron job or timer, with -o FILE in the folder of node_exporter's textfile collector.",
+	.doc =
+		"Print usage, limit, peak and refusals of all cgroups that have limits or have used a device, and the capacity of the devices.\vRun it in a cron job or timer, with -o FILE in the folder of node_exporter's textfile collector.",
 };
 
 /*
@@ -108,7 +109,6 @@ static char *export_label(const char *name, const char *value)
 	return memory_format("%s=\"%s\",", name, quoted);
 }
 
-/* Add a row. All rows of a device and resource share their labels. */
 static struct export_row *export_add_row(const char *cgroup, const struct slot *slot)
 {
 	struct export_row *row = memory_append(&export.rows, &export.nr_rows, sizeof(*row));
@@ -218,8 +218,8 @@ static bool export_print_and_close(int fd, bool new)
 static void export_write(void)
 {
 	char *target __autofree = realpath(export.output, NULL);
+	char *path __autofree = memory_format("%s.XXXXXX", target ? target : export.output);
 	const char *name = target ? target : export.output;
-	char *path __autofree = memory_format("%s.XXXXXX", name);
 	struct stat status;
 	/* A link without a target is not replaced: open() refuses it. */
 	bool direct = !lstat(name, &status) && !S_ISREG(status.st_mode);

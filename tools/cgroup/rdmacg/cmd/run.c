@@ -93,7 +93,8 @@ static const struct syntax run_syntax = {
 	.needs = "a command is missing",
 	.in_order = true,
 	.args_doc = "[--] COMMAND [ARGUMENT...]",
-	.doc = "Run a command in a cgroup of its own, and report in the end the peaks, the refused attempts, and limits that would have been enough.\vThe cgroup is a scope of systemd, or with --in or without systemd a cgroup below another cgroup, by default below the cgroup of this shell. rdmacg removes it when the command and the processes that the command has left have ended. The exit status is the command's, or 128+N for signal N.",
+	.doc =
+		"Run a command in a cgroup of its own, and report in the end the peaks, the refused attempts, and limits that would have been enough.\vThe cgroup is a scope of systemd, or with --in or without systemd a cgroup below another cgroup, by default below the cgroup of this shell. rdmacg removes it when the command and the processes that the command has left have ended. The exit status is the command's, or 128+N for signal N.",
 };
 
 /*
@@ -342,7 +343,6 @@ static void report_prepare(struct pools *pools)
 	run.memlock = run.status && !run.refused && used ? other_own_memlock() : NUMBER_MAX;
 }
 
-/* Print a table and a line of limits for each device, or print both as JSON. */
 static void report_print(FILE *to)
 {
 	const struct pools *pools = &run.cgroup->pools;

@@ -19,20 +19,20 @@ static const struct syntax set_syntax = {
 		{ "dry-run", 'n', "print the writes, and do not write", &set.change.dry_run },
 	},
 	.args_doc = "CGROUP DEVICE [index=N] KEY=VALUE...|max|default",
-	.doc = "Set limits of a device in a cgroup, all of them or none. A VALUE is a number, a number with K, M, G or T for memory, a percentage of the capacity such as 25%, or max for no limit.\vThe word max instead of KEYs removes all limits of the device. The word default removes them, so that the limits of DEVICE default apply. The limits of DEVICE default are for each device without a limit of its own for the key.",
+	.doc =
+		"Set limits of a device in a cgroup, all of them or none. A VALUE is a number, a number with K, M, G or T for memory, a percentage of the capacity such as 25%, or max for no limit.\vThe word max instead of KEYs removes all limits of the device. The word default removes them, so that the limits of DEVICE default apply. The limits of DEVICE default are for each device without a limit of its own for the key.",
 };
 
-/* The class of a key. The verbs are all keys of rdma.verb.max, of all drivers together. */
+/* All keys of rdma.verb.max, of all drivers together. */
+#define SET_VERBS "ah async_event cm_id comp_channel counters cq dm dm_mem dmah driver_async_event driver_object flow flow_action mcast mr mr_mem mw pd qp rwq_ind_tbl srq wq xrcd"
+
 static enum pool_class set_class(const char *key)
 {
-	static const char verbs[] =
-		"ah async_event cm_id comp_channel counters cq dm dm_mem dmah driver_async_event driver_object flow flow_action mcast mr mr_mem mw pd qp rwq_ind_tbl srq wq xrcd";
-
 	if (!strncmp(key, "hca_", 4))
 		return POOL_HCA;
 	if (hierarchy_has_word("ops burst inflight", key))
 		return POOL_CONTROL;
-	return hierarchy_has_word(verbs, key) ? POOL_VERB : POOL_HW;
+	return hierarchy_has_word(SET_VERBS, key) ? POOL_VERB : POOL_HW;
 }
 
 /*

@@ -38,7 +38,8 @@ static const struct syntax show_syntax = {
 	},
 	.lists = { select_choices, filter_choices, table_choices },
 	.args_doc = "[CGROUP...]",
-	.doc = "Show usage, limit, peak and refusals of cgroups for each resource of each device. The limit is the smallest of the cgroup and its ancestors, and LIMIT OF is the cgroup that has it.\vWithout a CGROUP, show the whole tree. The root's limits are the capacity of the devices.",
+	.doc =
+		"Show usage, limit, peak and refusals of cgroups for each resource of each device. The limit is the smallest of the cgroup and its ancestors, and LIMIT OF is the cgroup that has it.\vWithout a CGROUP, show the whole tree. The root's limits are the capacity of the devices.",
 };
 
 /* Whether a slot gets a row. In a tree, an inherited limit alone is not a reason for a row. */
@@ -52,9 +53,10 @@ static void show_name(struct cgroup *cgroup)
 {
 	int indent = 2 * (cgroup->depth - show.top);
 	const char *text = indent ? cgroup_base(cgroup) : cgroup_name(cgroup);
-	char *name __autofree = memory_format("%*s%s", indent, "", text);
+	char *name = memory_format("%*s%s", indent, "", text);
 
 	table_cell(&show.table, cgroup->marked ? "" : name);
+	free(name);
 	cgroup->marked = true;
 }
 

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * rdmacg top: the usage of cgroups in relation to their limits, and refusals.
- *
- * A row begins with its numbers, because its names can have any length.
- */
+/* rdmacg top: the usage of cgroups in relation to their limits, and refusals. */
 #include "top/top.h"
 
 static void top_take_order(const char *text, void *to)
@@ -35,7 +31,8 @@ static const struct syntax top_syntax = {
 	.lists = { filter_choices, table_choices },
 	.single = true,
 	.args_doc = "[CGROUP]",
-	.doc = "Show how close cgroups are to their limits, the closest first, and how many attempts are refused each second.\vKeys: q ends top, space updates at once, + and - change the delay, l, r, u and p change the order, h shows all keys. Without a terminal, top prints one table unless there is -n or -b.",
+	.doc =
+		"Show how close cgroups are to their limits, the closest first, and how many attempts are refused each second.\vKeys: q ends top, space updates at once, + and - change the delay, l, r, u and p change the order, h shows all keys. Without a terminal, top prints one table unless there is -n or -b.",
 };
 
 static void top_print(void)

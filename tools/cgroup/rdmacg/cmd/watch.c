@@ -47,7 +47,8 @@ static const struct syntax watch_syntax = {
 	},
 	.single = true,
 	.args_doc = "[CGROUP]",
-	.doc = "Print a line for each refusal in a cgroup and its descendants, or in all cgroups: the time, the cgroup of the attempt, the resource, and the cgroup of the limit. Refusals within a short time may share a line.",
+	.doc =
+		"Print a line for each refusal in a cgroup and its descendants, or in all cgroups: the time, the cgroup of the attempt, the resource, and the cgroup of the limit. Refusals within a short time may share a line.",
 };
 
 static void watch_free(struct lh_entry *entry)
@@ -128,7 +129,7 @@ static char *watch_time(void)
 /* Pass the names in the environment of the command, and not in its text. */
 static void watch_execute(const char *from, const struct slot *slot, uint64_t count, const char *by)
 {
-	char *words[] = { (char *)"sh", (char *)"-c", (char *)watch.command, NULL };
+	char * const words[] = { (char *)"sh", (char *)"-c", (char *)watch.command, NULL };
 	pid_t pid;
 	int error;
 

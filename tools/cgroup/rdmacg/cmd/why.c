@@ -26,7 +26,8 @@ static const struct syntax why_syntax = {
 	},
 	.lists = { select_choices, filter_choices },
 	.args_doc = "[CGROUP...]",
-	.doc = "Print the limits that refused attempts from a cgroup, in one sentence for each counter. If no limit refused, print other possible causes: RLIMIT_MEMLOCK, and devices whose capacity is used up.\vWithout a CGROUP, print the refusals of the whole tree. The counters begin when a cgroup is created, so a refusal may be old.",
+	.doc =
+		"Print the limits that refused attempts from a cgroup, in one sentence for each counter. If no limit refused, print other possible causes: RLIMIT_MEMLOCK, and devices whose capacity is used up.\vWithout a CGROUP, print the refusals of the whole tree. The counters begin when a cgroup is created, so a refusal may be old.",
 };
 
 /* Print refusals by the limit of @slot in the cgroup @by. @from is the cgroup of the attempts. */
@@ -50,7 +51,6 @@ static void why_say(uint64_t count, const struct slot *slot, const struct cgroup
 		 peak ? number_text(slot->peak, bytes) : "");
 }
 
-/* Print refusals by a limit of a cgroup that is not visible. */
 static void why_say_unknown(uint64_t count, const struct slot *slot, const char *whose)
 {
 	const struct device *device = &slot->pool->device;
@@ -110,7 +110,6 @@ static void why_room(const struct cgroup *cgroup, const struct slot *slot)
 			 cgroup_name(least));
 }
 
-/* Print the refusals by the limits of one cgroup. */
 static void why_cgroup(const struct cgroup *cgroup)
 {
 	const struct slot *slot = NULL;
@@ -205,7 +204,8 @@ static bool why_closes_rds(const struct cgroup *cgroup, const struct device *dev
 
 	for (; cgroup; cgroup = cgroup->parent)
 		while ((slot = pools_next(&cgroup->pools, slot)))
-			if (slot->max != NUMBER_MAX && hierarchy_has_word("qp mr mr_mem", slot->key) &&
+			if (slot->max != NUMBER_MAX &&
+			    hierarchy_has_word("qp mr mr_mem", slot->key) &&
 			    device_is_same(&slot->pool->device, device))
 				return true;
 	return false;
@@ -248,7 +248,6 @@ static void why_evidence(struct cgroup *cgroup, pid_t pid, struct json_object *a
 	other_log(answer);
 }
 
-/* Print the counters of a cgroup to which processes are charged. */
 static bool why_counters(struct cgroup *asked, struct json_object *answer)
 {
 	struct walk walk = { .top = asked, .files = POOL_ALL };
