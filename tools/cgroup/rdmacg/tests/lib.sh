@@ -55,6 +55,15 @@ cgroup() {
 	put "$1/rdma.hw.current" 'rxe0 mcast_grp=0'
 }
 
+# disable CGROUP...: take the controller from the children of each cgroup.
+disable() {
+	local cgroup
+	for cgroup; do
+		rm -f "$root/$cgroup"/*/rdma.*
+		: >"$root/$cgroup/cgroup.subtree_control"
+	done
+}
+
 # count FILE LINE: write a line to the file in tenants/a and in its parent.
 count() {
 	put "tenants/$1" "$2"
@@ -104,16 +113,22 @@ try() {
 
 run() { try rdmacg "$@"; }
 
-# succeeds ARGS...: run the command, which must exit with 0.
-succeeds() {
-	run "$@"
-	exits 0
-}
-
-# fails STATUS TEXT ARGS...: run the command, which must exit with STATUS, and print TEXT.
+# fails STATUS TEXT ARGS...: run the command, which must exit with STATUS and print TEXT.
 fails() {
 	run "${@:3}"
-	exits "$1" && says "$2"
+	exits "$1" && says "$2" && return
+	printf 'of: rdmacg %s\n' "${*:3}"
+	return 1
+}
+
+succeeds() { fails 0 '' "$@"; }
+
+# prints TEXT ARGS...: run the command, which must succeed and print TEXT.
+prints() { fails 0 "$@"; }
+
+# exactly TEXT: check the whole output.
+exactly() {
+	[ "$out" = "$1" ] || { printf 'wanted: %s\n%s\n' "$1" "$out"; return 1; }
 }
 
 # of_json EXPRESSION ARGS...: set out to the value of a Python expression for d, the command's JSON.
