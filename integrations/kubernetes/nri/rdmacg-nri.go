@@ -67,7 +67,20 @@ func above(pod *api.PodSandbox, container *api.Container) (string, error) {
 	if parent == "" {
 		return "", errors.New("the runtime does not say in which cgroup the pod is")
 	}
-	return parent, nil
+	return slices(parent), nil
+}
+
+// slices returns the path of a slice that CRI-O names without the slices above it: systemd puts
+// a-b.slice into a.slice.
+func slices(name string) string {
+	if !strings.HasSuffix(name, ".slice") || strings.Contains(name, "/") {
+		return name
+	}
+	whole, words := "", strings.Split(strings.TrimSuffix(name, ".slice"), "-")
+	for i := range words {
+		whole = path.Join(whole, strings.Join(words[:i+1], "-")+".slice")
+	}
+	return whole
 }
 
 // limits returns the texts for the files of the container's cgroup.

@@ -21,8 +21,9 @@
 #define OCI_ANNOTATION "org.rdmacg.limits"
 /* The annotation for one container of a pod. The container's name follows. */
 #define OCI_ANNOTATION_OF "limits.rdmacg.org/"
-/* The annotation in which containerd gives a container's name. */
+/* The annotations in which containerd and CRI-O give a container's name. */
 #define OCI_ANNOTATION_NAME "io.kubernetes.cri.container-name"
+#define OCI_ANNOTATION_CRIO_NAME "io.kubernetes.container.name"
 /*
  * The variable of the environment with limits. The variable can only lower limits, because
  * config.json does not show whether an image or a CDI device has set it.
@@ -187,6 +188,8 @@ static bool oci_take_annotation(struct config *rules, struct json_object *annota
 	const char *name = oci_string(annotations, OCI_ANNOTATION_NAME);
 	const char *key = OCI_ANNOTATION, *text;
 
+	if (!name)
+		name = oci_string(annotations, OCI_ANNOTATION_CRIO_NAME);
 	own = memory_format(OCI_ANNOTATION_OF "%s", name ? name : "");
 	if (name && json_object_object_get_ex(annotations, own, NULL))
 		key = own;

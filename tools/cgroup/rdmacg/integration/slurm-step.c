@@ -7,7 +7,8 @@
  *
  * The limits of the job apply to all its steps together. The first step that has limits sets the
  * limits of the job. A later step can have lower limits for itself, but cannot raise the limits of
- * the job.
+ * the job. With PrologFlags=Contain, Slurm first starts the step "extern" without the request of
+ * the job, so this step gets the administrator's limits for itself.
  */
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -135,6 +136,10 @@ static void step_limit(struct cgroup *cgroup)
 	struct cgroup *job = cgroup->parent;
 
 	step_lock();
+	if (!strcmp(cgroup_base(cgroup), "step_extern")) {
+		policy_limits(&step_job, cgroup);
+		return;
+	}
 	if (cgroup_has_controller(job) && !cgroup_read(job, POOL_BIT(POOL_MAX)))
 		exit(EXIT_FAILED);
 	if (!step_has_limits(job)) {

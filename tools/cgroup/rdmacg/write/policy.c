@@ -148,26 +148,12 @@ static bool policy_has_key(const struct pools *pools, const char *key)
 	return pool;
 }
 
-/*
- * Check that the device of @pool has the keys of a rule. A rule for "default" may also have keys
- * with a colon.
- */
-static void policy_check_keys(const struct policy *policy, const struct rule *rule,
-			      const struct pool *pool)
+/* Check that the device of @pool has the keys of a rule. The kernel checks those of "default". */
+static void policy_check_keys(const struct rule *rule, const struct pool *pool)
 {
-	const struct limits *limits = &rule->limits;
-	size_t i;
-
 	say_within(rule->where);
-	if (!pool->device.is_default && !limits_check_keys(limits, pool))
+	if (!pool->device.is_default && !limits_check_keys(&rule->limits, pool))
 		exit(EXIT_FAILED);
-	for (i = 0; pool->device.is_default && i < limits->nr_limits; i++) {
-		const char *key = limits->limits[i].key;
-
-		if (!strchr(key, ':') && !policy_has_key(&policy->cgroup->pools, key))
-			say_failure(key,
-				    "default has no limit of that name; rdmacg show -a lists them");
-	}
 	say_within(NULL);
 }
 
@@ -180,7 +166,7 @@ static void policy_take_rule(const struct policy *policy, const struct rule *rul
 	size_t i;
 
 	if (matches)
-		policy_check_keys(policy, rule, pool);
+		policy_check_keys(rule, pool);
 	else if (!rule->limits.device.is_default)
 		return;
 	for (i = 0; i < rule->limits.nr_limits; i++) {
@@ -229,16 +215,40 @@ static void policy_device(struct policy *policy, const struct pool *pool)
 	free(limits.limits);
 }
 
-/* Check that the device of a request exists. A request for a missing device would do nothing. */
-static void policy_check_device(const struct pools *pools, const struct rule *rule)
+/*
+ * Check that a device has each key of a request for all devices. A key with a colon may be one of
+ * later devices. Without a device, the kernel checks the keys, if it has rdma.default.
+ */
+static void policy_check_default(const struct pools *pools, const struct limits *limits)
 {
-	if (!policy_is_request(rule) || rule->limits.device.is_default ||
-	    config_find_pool(rule, pools))
+	const struct pool *pool = pools->first;
+	size_t i;
+
+	while (pool && pool->device.is_default)
+		pool = pool->next;
+	if (!pool && pools_find(pools, &device_default))
 		return;
-	/* Print an error with the existing devices. */
+	for (i = 0; i < limits->nr_limits; i++)
+		if (!strchr(limits->limits[i].key, ':') &&
+		    !policy_has_key(pools, limits->limits[i].key))
+			say_failure(limits->limits[i].key,
+				    "no device has a limit of that name; rdmacg show -a lists them");
+}
+
+/* Check that the device of a request exists. A request for a missing device would do nothing. */
+static void policy_check_request(const struct pools *pools, const struct rule *rule)
+{
+	if (!policy_is_request(rule))
+		return;
 	say_within(rule->where);
-	limits_find_pool(&rule->limits.device, pools);
-	exit(EXIT_FAILED);
+	if (rule->limits.device.is_default)
+		policy_check_default(pools, &rule->limits);
+	else if (!config_find_pool(rule, pools)) {
+		/* Print an error with the existing devices. */
+		limits_find_pool(&rule->limits.device, pools);
+		exit(EXIT_FAILED);
+	}
+	say_within(NULL);
 }
 
 /*
@@ -258,7 +268,7 @@ static void policy_prepare(struct policy *policy, struct cgroup *cgroup, unsigne
 		exit(EXIT_FAILED);
 	transaction_free(&enabled);
 	for (i = 0; i < policy->config.nr_rules; i++)
-		policy_check_device(&cgroup->pools, &policy->config.rules[i]);
+		policy_check_request(&cgroup->pools, &policy->config.rules[i]);
 	pool = pools_find(&cgroup->pools, &device_default);
 	if (pool)
 		policy_device(policy, pool);
