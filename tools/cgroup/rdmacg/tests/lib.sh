@@ -64,10 +64,10 @@ disable() {
 	done
 }
 
-# count FILE LINE: write a line to the file in tenants/a and in its parent.
+# count FILE LINE...: write lines to the file in tenants/a and in its parent.
 count() {
-	put "tenants/$1" "$2"
-	put "tenants/a/$1" "$2"
+	put "tenants/$1" "${@:2}"
+	put "tenants/a/$1" "${@:2}"
 }
 
 # process PID CGROUP [MEMLOCK [PINNED_KB [USER_NAMESPACE]]]: create an entry of /proc.
@@ -125,6 +125,42 @@ succeeds() { fails 0 '' "$@"; }
 
 # prints TEXT ARGS...: run the command, which must succeed and print TEXT.
 prints() { fails 0 "$@"; }
+
+# lacks TEXT ARGS...: run the command, which must succeed and not print TEXT.
+lacks() {
+	succeeds "${@:2}"
+	says_not "$1"
+}
+
+# begin_watch OPTION...: start watch in the background, and wait until it has read the counters.
+begin_watch() {
+	env RDMACG_ROOT="$root" RDMACG_PROC="$proc" "$work/bin/rdmacg" watch "$@" >"$work/lines" 2>&1 &
+	watcher=$!
+	while kill -0 "$watcher" && ! grep -q '^inotify' /proc/"$watcher"/fdinfo/* 2>/dev/null; do
+		sleep 0.05
+	done
+	sleep 0.3
+}
+
+# end_watch: wait at most twenty seconds for the end of watch.
+end_watch() {
+	# Discard the output of tail. Otherwise the claim would wait for the end of tail.
+	timeout 20 tail --pid="$watcher" -f /dev/null >/dev/null || kill "$watcher"
+	status=0
+	wait "$watcher" || status=$?
+	out=$(cat "$work/lines")
+}
+
+# sleeps HUNDREDTHS: check that the background process uses at most this processor time in a second.
+sleeps() {
+	local before
+	before=$(used)
+	sleep 1
+	[ $(($(used) - before)) -le "$1" ]
+}
+
+# Print the processor time of the background process, in hundredths of a second.
+used() { awk '{ print $14 + $15 }' "/proc/$watcher/stat"; }
 
 # exactly TEXT: check the whole output.
 exactly() {
