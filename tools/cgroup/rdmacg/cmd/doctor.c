@@ -301,7 +301,7 @@ int cmd_doctor(int argc, char **argv)
 	/* All cgroups with the controller have the same files, so read the first one. */
 	walk.top = cgroup_root();
 	while ((cgroup = walk_next(&walk))) {
-		pools_read(&doctor.sample, cgroup->dir, "", POOL_ALL, NULL);
+		pools_read(&doctor.sample, cgroup->dir, POOL_ALL, NULL);
 		doctor.has_sample = doctor.sample.files[POOL_HCA];
 		walk.stop = doctor.has_sample;
 	}

@@ -190,7 +190,7 @@ static void run_wait(void)
 	while (!run.ended) {
 		run_wait_for(run.has_peaks ? -1 : RUN_LOOK_MS);
 		if (!run.has_peaks)
-			pools_read(&now, run.cgroup->dir, "", POOL_BIT(POOL_CURRENT), NULL);
+			pools_read(&now, run.cgroup->dir, POOL_BIT(POOL_CURRENT), NULL);
 		while ((slot = pools_next(&now, slot))) {
 			peak = pools_get_slot(&run.seen, &slot->pool->device, slot->key);
 			if (slot->usage > peak->peak)

@@ -66,7 +66,7 @@ static bool set_read(void)
 	if (like == set.cgroup)
 		return cgroup_read(set.cgroup, POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT));
 	if (like)
-		return !pools_read(&set.cgroup->pools, like->dir, "", POOL_BIT(POOL_MAX), NULL);
+		return !pools_read(&set.cgroup->pools, like->dir, POOL_BIT(POOL_MAX), NULL);
 	set_foresee();
 	return true;
 }

@@ -11,17 +11,6 @@
  */
 #define CGROUP_DEEPEST 500
 
-static struct cgroup *cgroup_new(struct cgroup *parent, char *name, int dir)
-{
-	struct cgroup *cgroup = memory_zeroed(1, sizeof(*cgroup));
-
-	cgroup->parent = parent;
-	cgroup->name = name;
-	cgroup->dir = dir;
-	cgroup->depth = parent ? parent->depth + 1 : 0;
-	return cgroup;
-}
-
 static char *cgroup_child_name(const struct cgroup *parent, const char *base)
 {
 	return memory_format("%s%s%s", parent->name, *parent->name ? "/" : "", base);
@@ -30,13 +19,25 @@ static char *cgroup_child_name(const struct cgroup *parent, const char *base)
 struct cgroup *cgroup_open_child(struct cgroup *parent, const char *base)
 {
 	int dir = openat(parent->dir, base, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct cgroup *cgroup;
 
-	return dir < 0 ? NULL : cgroup_new(parent, cgroup_child_name(parent, base), dir);
+	if (dir < 0)
+		return NULL;
+	cgroup = memory_zeroed(1, sizeof(*cgroup));
+	cgroup->parent = parent;
+	cgroup->name = cgroup_child_name(parent, base);
+	cgroup->dir = dir;
+	cgroup->depth = parent->depth + 1;
+	return cgroup;
 }
 
 struct cgroup *cgroup_root(void)
 {
-	return cgroup_new(NULL, memory_string(""), fcntl(hierarchy.dir, F_DUPFD_CLOEXEC, 3));
+	struct cgroup *root = memory_zeroed(1, sizeof(*root));
+
+	root->name = memory_string("");
+	root->dir = fcntl(hierarchy.dir, F_DUPFD_CLOEXEC, 3);
+	return root;
 }
 
 struct cgroup *cgroup_find(const char *name)
@@ -44,15 +45,12 @@ struct cgroup *cgroup_find(const char *name)
 	char *copy __autofree = memory_string(name);
 	struct cgroup *cgroup = cgroup_root(), *child;
 	char *rest = *copy ? copy : NULL;
-	int error;
 
 	while (cgroup && rest) {
 		child = cgroup_open_child(cgroup, strsep(&rest, "/"));
-		if (!child) {
-			error = errno;
+		/* This keeps errno. */
+		if (!child)
 			cgroup_close_path(cgroup);
-			errno = error;
-		}
 		cgroup = child;
 	}
 	return cgroup;
@@ -95,8 +93,7 @@ void cgroup_close(struct cgroup *cgroup)
 {
 	cgroup_free_list(cgroup);
 	pools_free(&cgroup->pools);
-	if (cgroup->dir >= 0)
-		close(cgroup->dir);
+	close(cgroup->dir);
 	free(cgroup->name);
 	free(cgroup);
 }
@@ -197,18 +194,14 @@ static void cgroup_inherit_limit(struct cgroup *cgroup, struct slot *slot)
 
 bool cgroup_read(struct cgroup *cgroup, unsigned int files)
 {
+	const struct cgroup *parent = cgroup->parent;
 	struct slot *slot = NULL;
-	struct cgroup *parent = cgroup->parent;
-	bool open = cgroup->dir >= 0;
 	int ret;
 
 	pools_free(&cgroup->pools);
-	ret = pools_read(&cgroup->pools, open ? cgroup->dir : parent->dir,
-			 open ? "" : cgroup_base(cgroup), files, parent ? &parent->pools : NULL);
-	if (ret) {
-		say_error(cgroup_name(cgroup), "%s", strerror(-ret));
-		return false;
-	}
+	ret = pools_read(&cgroup->pools, cgroup->dir, files, parent ? &parent->pools : NULL);
+	if (ret)
+		return say_error(cgroup_name(cgroup), "%s", strerror(-ret));
 	while ((slot = pools_next(&cgroup->pools, slot)))
 		cgroup_inherit_limit(cgroup, slot);
 	return true;
@@ -224,40 +217,22 @@ static int cgroup_is_child(const struct dirent *entry)
 	return entry->d_type == DT_DIR && strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
 }
 
-/* Whether a cgroup has no children: a folder with two links has no subfolders. */
-static bool cgroup_is_leaf(const struct stat *status)
-{
-	return status->st_nlink == 2;
-}
-
 void cgroup_list(struct cgroup *cgroup)
 {
 	struct stat status;
 
 	cgroup_free_list(cgroup);
-	/* Skip a cgroup without children, so that its many files are not listed. */
-	if (cgroup->dir >= 0 && (fstat(cgroup->dir, &status) || !cgroup_is_leaf(&status)))
+	/* Do not list the many files of a folder that has two links, and so no subfolder. */
+	if (fstat(cgroup->dir, &status) || status.st_nlink != 2)
 		cgroup->nr_children = scandirat(cgroup->dir, ".", &cgroup->children,
 						cgroup_is_child, alphasort);
-}
-
-/* Open a cgroup for a scan. Do not open the folder if the cgroup has no children. */
-static struct cgroup *cgroup_open_to_scan(struct cgroup *parent, const char *base)
-{
-	struct stat status;
-
-	if (fstatat(parent->dir, base, &status, AT_SYMLINK_NOFOLLOW))
-		return NULL;
-	return cgroup_is_leaf(&status) ? cgroup_new(parent, cgroup_child_name(parent, base), -1) :
-					 cgroup_open_child(parent, base);
 }
 
 /* Open a child and read its files. Returns NULL if that fails. */
 static struct cgroup *walk_open(struct walk *walk, const char *base)
 {
 	char *name __autofree = cgroup_child_name(walk->at, base);
-	struct cgroup *child = walk->files & POOL_SCAN ? cgroup_open_to_scan(walk->at, base) :
-							 cgroup_open_child(walk->at, base);
+	struct cgroup *child = cgroup_open_child(walk->at, base);
 
 	if (child && (!walk->files || cgroup_read(child, walk->files)))
 		return child;

@@ -152,12 +152,10 @@ extern const char * const pool_class_names[POOL_CLASSES];
 const char *pool_file_name(enum pool_class class, enum pool_file file);
 
 /*
- * Read the @files (POOL_BIT()) of the cgroup at @dir or, if @base is not "", of its child @base.
- * Skip missing files. POOL_SCAN also uses @above, the pools of the parent or NULL. Returns 0, or a
- * negative errno if a file cannot be read.
+ * Read the @files (POOL_BIT()) of the cgroup at @dir, except missing files. POOL_SCAN also uses
+ * @above, the pools of the parent or NULL. Returns 0, or a negative errno if a file cannot be read.
  */
-int pools_read(struct pools *pools, int dir, const char *base, unsigned int files,
-	       const struct pools *above);
+int pools_read(struct pools *pools, int dir, unsigned int files, const struct pools *above);
 /* Read a file with a value for each key, such as rdma.capacity, into slot.max. */
 int pools_read_file(struct pools *pools, int dir, const char *name);
 void pools_free(struct pools *pools);
@@ -250,7 +248,7 @@ struct cgroup {
 	struct cgroup *parent;
 	/* The name, relative to the root. "" is the root. */
 	char *name;
-	/* The folder, or -1 in a walk with POOL_SCAN if the cgroup has no children. */
+	/* The folder. */
 	int dir;
 	unsigned int depth;
 	struct pools pools;

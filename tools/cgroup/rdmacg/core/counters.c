@@ -10,20 +10,13 @@ static const char * const pool_suffixes[POOL_FILES] = {
 	"max", "current", "peak", "events", "events.local",
 };
 
-/* The path of a file of the child cgroup @base, or of the cgroup itself if @base is "". */
-static const char *pool_path(const char *base, enum pool_class class, enum pool_file file)
-{
-	static char path[NAME_MAX + 32];
-
-	snprintf(path, sizeof(path), "%s%srdma.%s%s%s", base, *base ? "/" : "",
-		 class == POOL_HCA ? "" : pool_class_names[class], class == POOL_HCA ? "" : ".",
-		 pool_suffixes[file]);
-	return path;
-}
-
 const char *pool_file_name(enum pool_class class, enum pool_file file)
 {
-	return pool_path("", class, file);
+	static char name[32];
+
+	snprintf(name, sizeof(name), "rdma.%s%s%s", class == POOL_HCA ? "" : pool_class_names[class],
+		 class == POOL_HCA ? "" : ".", pool_suffixes[file]);
+	return name;
 }
 
 /*
@@ -236,10 +229,10 @@ static void pools_infer_idle(struct pools *pools, const struct pools *above, enu
 }
 
 /* Read a file, if it exists. A scan does not keep the lines of a max file without limits. */
-static int pools_take_file(struct pools *pools, int dir, const char *name, enum pool_class class,
+static int pools_take_file(struct pools *pools, int dir, enum pool_class class,
 			   enum pool_file file, bool scan)
 {
-	char *text = file_read_at_once(dir, name);
+	char *text = file_read_at_once(dir, pool_file_name(class, file));
 
 	if (!text)
 		return file_is_gone(errno) ? 0 : -errno;
@@ -261,7 +254,7 @@ static int pools_take_file(struct pools *pools, int dir, const char *name, enum 
  * at each read. So a scan first reads the files that show which other files are idle, and skips
  * these other files.
  */
-static int pools_read_class(struct pools *pools, int dir, const char *base, enum pool_class class,
+static int pools_read_class(struct pools *pools, int dir, enum pool_class class,
 			    unsigned int files, const struct pools *above)
 {
 	static const enum pool_file order[] = {
@@ -284,7 +277,7 @@ static int pools_read_class(struct pools *pools, int dir, const char *base, enum
 			skipped |= POOL_BIT(file);
 			continue;
 		}
-		ret = pools_take_file(pools, dir, pool_path(base, class, file), class, file, scan);
+		ret = pools_take_file(pools, dir, class, file, scan);
 		if (ret)
 			return ret;
 		/* If this file is missing, the other files are missing too. */
@@ -316,8 +309,7 @@ static int pools_read_default(struct pools *pools, int dir)
 	return 0;
 }
 
-int pools_read(struct pools *pools, int dir, const char *base, unsigned int files,
-	       const struct pools *above)
+int pools_read(struct pools *pools, int dir, unsigned int files, const struct pools *above)
 {
 	unsigned int class;
 	int ret;
@@ -326,7 +318,7 @@ int pools_read(struct pools *pools, int dir, const char *base, unsigned int file
 		/* If a cgroup with the controller lacks a class, its descendants lack it too. */
 		if (files & POOL_SCAN && above && above->files[POOL_HCA] && !above->files[class])
 			continue;
-		ret = pools_read_class(pools, dir, base, class, files, above);
+		ret = pools_read_class(pools, dir, class, files, above);
 		if (ret)
 			return ret;
 		if (class == POOL_HCA && !pools->files[class])

@@ -8,32 +8,6 @@
 /* A file of this size is not a file of the kernel, and may have no end. */
 #define FILE_LARGEST (64UL << 20)
 
-/* Close this many files of cgroups at once. */
-#define FILE_BATCH 32
-
-/*
- * Close several files together, because a system call for each file would take much of the time of
- * a walk over thousands of cgroups. These files usually have consecutive descriptors, so that one
- * call closes them.
- */
-static void file_close_later(int fd)
-{
-	static int fds[FILE_BATCH], count;
-	int i, first = 0;
-
-	fds[count++] = fd;
-	for (i = 1; count == FILE_BATCH && i <= count; i++) {
-		if (i < count && fds[i] == fds[i - 1] + 1)
-			continue;
-		/* Linux before 5.9 does not have close_range(). */
-		if (close_range(fds[first], fds[i - 1], 0))
-			for (; first < i; first++)
-				close(fds[first]);
-		first = i;
-	}
-	count %= FILE_BATCH;
-}
-
 /* Read a file to its end or, if @at_once, until a read does not fill the buffer. */
 static char *file_read_until(int dir, const char *name, bool at_once)
 {
@@ -56,10 +30,7 @@ static char *file_read_until(int dir, const char *name, bool at_once)
 		if (got < 0 || size >= FILE_LARGEST)
 			error = got < 0 ? errno : EFBIG;
 	} while (got > 0 && !error && !(at_once && room - size >= 2));
-	if (at_once)
-		file_close_later(fd);
-	else
-		close(fd);
+	close(fd);
 	errno = error;
 	return error ? NULL : memory_check(strndup(buffer, size));
 }

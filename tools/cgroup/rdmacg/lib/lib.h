@@ -134,10 +134,7 @@ const char *number_text(uint64_t value, bool human);
 
 /* The text of a file below @dir, or NULL and errno. The caller frees the result. */
 char *file_read(int dir, const char *name);
-/*
- * Like file_read(), for a file that the kernel returns in one piece, such as a file of a cgroup.
- * The file may stay open until a later call.
- */
+/* Like file_read(), for a file that one read returns completely, such as a file of a cgroup. */
 char *file_read_at_once(int dir, const char *name);
 /* Write @text with one write(). Returns 0 or a negative errno. */
 int file_write(int dir, const char *name, const char *text);
