@@ -3,10 +3,9 @@
  * rdmacg oci-hook: set the limits of a container before its first instruction. If the hook cannot
  * set a limit, its exit status is not 0, and the runtime does not start the container.
  *
- * The runtime calls the hook at createRuntime. The container's first process then waits in its
- * cgroup, and the hook runs outside of the container, where it can write to cgroups. Hooks of
- * createContainer and startContainer run inside the container, and hooks of poststart run after the
- * start of the container.
+ * The runtime calls the hook at createRuntime: the container's first process waits in its cgroup,
+ * and the hook runs outside of the container, where it can write to cgroups. Other hooks run inside
+ * the container, or too late.
  *
  * The user who starts a container controls parts of the state and of config.json. So all sizes have
  * a bound, and the hook opens only the bundle's config.json, which must be a regular file.
@@ -24,10 +23,7 @@
 /* The annotations in which containerd and CRI-O give a container's name. */
 #define OCI_ANNOTATION_NAME "io.kubernetes.cri.container-name"
 #define OCI_ANNOTATION_CRIO_NAME "io.kubernetes.container.name"
-/*
- * The variable of the environment with limits. The variable can only lower limits, because
- * config.json does not show whether an image or a CDI device has set it.
- */
+/* The variable can only lower limits, because an image or a CDI device may have set it. */
 #define OCI_VARIABLE "RDMACG_LIMITS"
 
 /* 8 MiB. Runtimes write much less, even if the environment of a container is long. */
@@ -182,12 +178,17 @@ static bool oci_parse_limits(struct config *config, const char *section, const c
  * Take the request from this container's annotation, or from the annotation for all containers. An
  * annotation that is not a text is an error, and does not count as missing.
  */
-static bool oci_take_annotation(struct config *rules, struct json_object *annotations)
+static bool oci_take_annotation(struct config *rules, struct json_object *config)
 {
 	char *own __autofree = NULL, *where __autofree = NULL;
-	const char *name = oci_string(annotations, OCI_ANNOTATION_NAME);
-	const char *key = OCI_ANNOTATION, *text;
+	const char *key = OCI_ANNOTATION, *name, *text;
+	struct json_object *annotations;
 
+	if (!json_object_object_get_ex(config, "annotations", &annotations) || !annotations)
+		return true;
+	if (!json_object_is_type(annotations, json_type_object))
+		return say_error(oci_config_name, "its annotations are not an object");
+	name = oci_string(annotations, OCI_ANNOTATION_NAME);
 	if (!name)
 		name = oci_string(annotations, OCI_ANNOTATION_CRIO_NAME);
 	own = memory_format(OCI_ANNOTATION_OF "%s", name ? name : "");
@@ -221,21 +222,7 @@ static bool oci_take_variable(struct config *rules, struct json_object *config)
 	return !found || oci_parse_limits(rules, POLICY_SHARE, "variable " OCI_VARIABLE, found);
 }
 
-static bool oci_take_config(struct config *rules, struct json_object *config)
-{
-	struct json_object *annotations = NULL;
-
-	json_object_object_get_ex(config, "annotations", &annotations);
-	if (annotations && !json_object_is_type(annotations, json_type_object))
-		return say_error(oci_config_name, "its annotations are not an object");
-	return (!annotations || oci_take_annotation(rules, annotations)) &&
-	       oci_take_variable(rules, config);
-}
-
-/*
- * Open config.json, if it is a regular file: another file may have no end. Returns NULL after a
- * printed error.
- */
+/* Open config.json. Another file than a regular one may have no end. Returns NULL on an error. */
 static FILE *oci_open_config(const char *bundle)
 {
 	char *path __autofree = memory_format("%s/%s", bundle, oci_config_name);
@@ -250,17 +237,15 @@ static FILE *oci_open_config(const char *bundle)
 	return NULL;
 }
 
-/*
- * Take the requests from config.json: with --unified from standard input, otherwise from the bundle
- * that the state names.
- */
+/* Take the requests from config.json, on standard input or in the bundle that the state names. */
 static bool hook_read(struct config *rules, pid_t *process)
 {
 	struct json_object *state = hook_above ? NULL : oci_read(stdin, oci_state_name);
 	const char *bundle = state ? oci_take_state(state, process) : NULL;
 	FILE *from = hook_above ? stdin : bundle ? oci_open_config(bundle) : NULL;
 	struct json_object *config = from ? oci_read(from, oci_config_name) : NULL;
-	bool good = config && oci_take_config(rules, config);
+	bool good = config && oci_take_annotation(rules, config) &&
+		    oci_take_variable(rules, config);
 
 	if (from)
 		fclose(from);
@@ -287,10 +272,7 @@ static struct cgroup *hook_open_cgroup(pid_t pid)
 	return NULL;
 }
 
-/*
- * Set or print the limits. A machine without the controller is not an error if there is nothing to
- * set.
- */
+/* Set or print the limits. A machine needs no controller if there is nothing to set. */
 static int hook_run(struct policy *policy)
 {
 	static struct cgroup *cgroup;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rdmacg slurm-step: set the limits of a Slurm job and of its steps on one node.
+ * rdmacg slurm-step: set the limits of a Slurm job and of its steps on one node. The SPANK plugin
+ * in integrations/slurm runs this command before the tasks of a step and at the end of the step, in
+ * slurmstepd's cgroup .../job_N/step_M/slurm or below it.
  *
- * The SPANK plugin in integrations/slurm runs this command before the tasks of a step and at the
- * end of the step, in slurmstepd's cgroup .../job_N/step_M/slurm or below it.
- *
- * The limits of the job apply to all its steps together. The first step that has limits sets the
- * limits of the job. A later step can have lower limits for itself, but cannot raise the limits of
- * the job. With PrologFlags=Contain, Slurm first starts the step "extern" without the request of
- * the job, so this step gets the administrator's limits for itself.
+ * The first step that has limits sets the limits of the job, which apply to all its steps together.
+ * A later step can have lower limits for itself. With PrologFlags=Contain, Slurm first
+ * starts the step "extern" without the request of the job. This step gets the administrator's limits
+ * for itself.
  */
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -105,10 +104,7 @@ static bool step_has_limits(const struct cgroup *cgroup)
 	return false;
 }
 
-/*
- * Lock a file that only root can open, because any user could lock the folder of a cgroup. The lock
- * ends with the process.
- */
+/* Lock a file of root until the process ends. Any user could lock the folder of a cgroup. */
 static void step_lock(void)
 {
 	const char *folder = hierarchy_path("RDMACG_RUN", "/run/rdmacg");

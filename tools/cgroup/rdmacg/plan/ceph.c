@@ -9,13 +9,12 @@ static __int128 daemons = 1, connections, receive_buffers = 32768, send_buffers 
 static __int128 buffer_size = 128 << 10;
 
 static struct plan_input ceph_inputs[] = {
-	{ "daemons", &daemons, PLAN_SOME, .doc = "daemons in the cgroup (1)" },
-	{ "connections", &connections, PLAN_ANY, .is_needed = true,
-	  .doc = "connections of a daemon" },
-	{ "receive-buffers", &receive_buffers, PLAN_ANY,
-	  .doc = "ms_async_rdma_receive_buffers (32768)" },
-	{ "send-buffers", &send_buffers, PLAN_ANY, .doc = "ms_async_rdma_send_buffers (1024)" },
-	{ "buffer-size", &buffer_size, PLAN_SOME, .doc = "ms_async_rdma_buffer_size (128K)" },
+	{ "daemons", &daemons, 1, PLAN_MOST, "daemons in the cgroup (1)" },
+	{ "connections", &connections, 0, PLAN_MOST, "connections of a daemon", .is_needed = true },
+	{ "receive-buffers", &receive_buffers, 0, PLAN_MOST,
+	  "ms_async_rdma_receive_buffers (32768)" },
+	{ "send-buffers", &send_buffers, 0, PLAN_MOST, "ms_async_rdma_send_buffers (1024)" },
+	{ "buffer-size", &buffer_size, 1, PLAN_MOST, "ms_async_rdma_buffer_size (128K)" },
 	{ 0 }
 };
 

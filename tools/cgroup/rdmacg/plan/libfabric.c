@@ -9,9 +9,9 @@
 static __int128 processes = 1, targets;
 
 static struct plan_input libfabric_inputs[] = {
-	{ "processes", &processes, PLAN_SOME, .doc = "processes in the cgroup (1)" },
-	{ "targets", &targets, PLAN_ANY, .is_needed = true,
-	  .doc = "peers to which each process connects" },
+	{ "processes", &processes, 1, PLAN_MOST, "processes in the cgroup (1)" },
+	{ "targets", &targets, 0, PLAN_MOST,
+	  "peers to which each process connects", .is_needed = true },
 	{ 0 }
 };
 

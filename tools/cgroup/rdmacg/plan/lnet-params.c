@@ -2,7 +2,6 @@
 /* Parameters of Lustre's o2iblnd, from options, profiles, --remote and modprobe.d. */
 #include "plan/plan.h"
 
-#define LNET_INT	.min = 0, .max = INT32_MAX
 #define LNET_BLANKS	" \t\r"
 
 /* The first inputs are the parameters of the module. */
@@ -25,28 +24,25 @@ struct lnet_side lnet_far = { .name = "the other end", LNET_DEFAULTS };
 
 struct plan_input lnet_inputs[] = {
 	/* Parameters of the module. */
-	{ "peer-credits", &lnet_near.peer_credits, LNET_INT,
-	  .doc = "module parameter peer_credits (8)" },
-	{ "credits", &lnet_near.credits, .min = 1, .max = INT32_MAX,
-	  .doc = "module parameter credits (256)" },
-	{ "conns-per-peer", &lnet_near.conns_per_peer, .max = 127,
-	  .doc = "module parameter conns_per_peer (1)" },
-	{ "concurrent-sends", &lnet_near.concurrent_sends, LNET_INT,
-	  .doc = "module parameter concurrent_sends (0: by peer_credits)" },
-	{ "map-on-demand", &lnet_near.map_on_demand, LNET_INT,
-	  .doc = "module parameter map_on_demand (1, and 0 up to 2.10)" },
-	{ "ntx", &lnet_near.ntx, LNET_INT, .doc = "module parameter ntx (512)" },
-	{ "fmr-pool-size", &lnet_near.fmr_pool_size, LNET_INT,
-	  .doc = "module parameter fmr_pool_size (512)" },
-	{ "wrq-sge", &lnet_near.wrq_sge, LNET_INT, .doc = "module parameter wrq_sge (2)" },
+	{ "peer-credits", &lnet_near.peer_credits, 0, INT32_MAX,
+	  "module parameter peer_credits (8)" },
+	{ "credits", &lnet_near.credits, 1, INT32_MAX, "module parameter credits (256)" },
+	{ "conns-per-peer", &lnet_near.conns_per_peer, 0, 127,
+	  "module parameter conns_per_peer (1)" },
+	{ "concurrent-sends", &lnet_near.concurrent_sends, 0, INT32_MAX,
+	  "module parameter concurrent_sends (0: by peer_credits)" },
+	{ "map-on-demand", &lnet_near.map_on_demand, 0, INT32_MAX,
+	  "module parameter map_on_demand (1, and 0 up to 2.10)" },
+	{ "ntx", &lnet_near.ntx, 0, INT32_MAX, "module parameter ntx (512)" },
+	{ "fmr-pool-size", &lnet_near.fmr_pool_size, 0, INT32_MAX,
+	  "module parameter fmr_pool_size (512)" },
+	{ "wrq-sge", &lnet_near.wrq_sge, 0, INT32_MAX, "module parameter wrq_sge (2)" },
 	/* Other inputs, from LNET_NR_PARAMETERS on. */
-	{ "peers", &lnet_near.peers, PLAN_SOME, .is_needed = true,
-	  .doc = "peers of the node's interface" },
-	{ "cpts", &lnet_near.cpts, .min = 1, .max = 4096, .doc = "CPTs of the interface (1)" },
-	{ "max-qp-wr", &lnet_near.max_qp_wr, .min = 1, .max = INT32_MAX,
-	  .doc = "max_qp_wr of the device (enough)" },
-	{ "protocol", &lnet_near.protocol, .min = 1, .max = 2,
-	  .doc = "version of o2iblnd's protocol (2)" },
+	{ "peers", &lnet_near.peers, 1, PLAN_MOST,
+	  "peers of the node's interface", .is_needed = true },
+	{ "cpts", &lnet_near.cpts, 1, 4096, "CPTs of the interface (1)" },
+	{ "max-qp-wr", &lnet_near.max_qp_wr, 1, INT32_MAX, "max_qp_wr of the device (enough)" },
+	{ "protocol", &lnet_near.protocol, 1, 2, "version of o2iblnd's protocol (2)" },
 	{ "fmr", &lnet_near.fmr, .doc = "the device registers by FMR, not by FastReg" },
 	{ "dma-mr", &lnet_near.dma_mr,
 	  .doc = "the kernel has ib_get_dma_mr(), as kernels before 4.9 have" },
@@ -196,7 +192,7 @@ static void lnet_set_profile(void)
 /* Set the parameters of a line. Returns whether the line has options for the module. */
 static bool lnet_set_line(const char *where, char *line)
 {
-	bool opa = plan_is_given("profile");
+	bool opa = plan_text("profile");
 	char *word = lnet_next_word(&line, LNET_BLANKS);
 
 	if (!word || strcmp(word, "options"))
@@ -212,7 +208,8 @@ static bool lnet_set_line(const char *where, char *line)
 /* Set the parameters of a file, in which a backslash at the end of a line joins the next line. */
 static void lnet_set_file(const char *path)
 {
-	char *whole __autofree = plan_read_file(path), *text = whole;
+	char *whole __autofree = file_read(AT_FDCWD, strcmp(path, "-") ? path : "/dev/stdin");
+	char *text = whole;
 	bool has_any = false;
 	size_t number;
 
@@ -233,7 +230,7 @@ static void lnet_set_file(const char *path)
 	}
 	if (!has_any)
 		options_fail(path, "has no line 'options ko2iblnd ...'%s",
-			     plan_is_given("profile") ? "" :
+			     plan_text("profile") ? "" :
 			     "; --profile opa also reads the lines of ko2iblnd-opa");
 }
 

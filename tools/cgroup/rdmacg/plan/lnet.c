@@ -43,10 +43,7 @@ static uint64_t lnet_add_frags(struct plan_part *part, const struct lnet_side *s
 	return PLAN_OF_KEY(part, STEP, "F", 256, "up to 2.14: o2iblnd.h, IBLND_MAX_RDMA_FRAGS");
 }
 
-/*
- * Up to 2.10, sizes depend on concurrent_sends. From 2.11 on, concurrent_sends only throttles, in
- * kiblnd_post_tx_locked().
- */
+/* Up to 2.10. From 2.11 on, concurrent_sends only throttles: kiblnd_post_tx_locked(). */
 static uint64_t lnet_add_sends(struct plan_part *part, const struct lnet_side *side, __int128 qd)
 {
 	uint64_t map = side->map_on_demand;
@@ -129,10 +126,7 @@ static uint64_t lnet_reduce(const struct lnet_side *side, uint64_t frags, uint64
 	return min(depth, side->max_qp_wr / (1 + frags + lnet_extra(side)));
 }
 
-/*
- * o2iblnd creates the CQ before the QP, so the size of the CQ is for the queues before @side
- * reduces them.
- */
+/* o2iblnd creates the CQ before the QP, so its size is for the queues before they are reduced. */
 static void lnet_add_cqe(struct plan_part *part, const struct lnet_side *side, __int128 qd,
 			 __int128 F, __int128 fr, __int128 oob, __int128 W)
 {
@@ -145,10 +139,7 @@ static void lnet_add_cqe(struct plan_part *part, const struct lnet_side *side, _
 		PLAN_OF_KEY(part, FIGURE, "cqe", 2 * qd + oob + 2 * qd,
 			    "2.12: " LNET_CQ " (LU-9810)");
 	else if (side->release >= 13 && W)
-		/*
-		 * C does not define whether the receive queue shrinks before it is counted, so
-		 * assume the larger size.
-		 */
+		/* C does not define whether the receive queue shrinks first: assume that not. */
 		PLAN_OF_KEY(part, FIGURE, "cqe", 2 * qd + oob + min((1 + F + fr) * qd, W),
 			    "2.13 on: " LNET_CQ);
 	else
@@ -347,10 +338,7 @@ static void lnet_plan_link(struct lnet_side *active, struct lnet_side *passive)
 		     link.asked, link.frags);
 }
 
-/*
- * Plan for all objects of a node that has created both kinds of connections, as if each connection
- * had the larger size.
- */
+/* Plan for all objects of a node, as if connections of both directions had the larger size. */
 static void lnet_plan_total(struct lnet_side *side, uint64_t conns)
 {
 	struct plan_part *part = plan_add_part("All of %s, peers: %s", side->name,
@@ -362,10 +350,7 @@ static void lnet_plan_total(struct lnet_side *side, uint64_t conns)
 
 static void lnet_plan_pair(struct lnet_side *near, struct lnet_side *far)
 {
-	/*
-	 * The active node determines the number of connections, and each of the two nodes can be
-	 * active.
-	 */
+	/* The active node determines the number of connections, and each node can be active. */
 	uint64_t conns = max(near->conns_per_peer, far->conns_per_peer);
 
 	if (near->protocol != 2 || far->protocol != 2)

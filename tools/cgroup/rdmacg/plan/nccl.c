@@ -5,27 +5,27 @@
 #define NCCL_CONNECT	"net_ib/connect.cc, "
 
 /* The inputs, as the formulas name them. */
-static __int128 ranks, local = 1, processes, users = 1, channels = 1, send, receive;
-static __int128 qps_per_connection = 1, flush = 1, buffers;
+static __int128 local = 1, users = 1, channels = 1, qps_per_connection = 1, flush = 1, buffers;
+/* -1 if they are not given. */
+static __int128 ranks = -1, processes = -1, send = -1, receive = -1;
 
 static struct plan_input nccl_inputs[] = {
-	{ "ranks", &ranks, PLAN_ANY,
-	  .doc = "ranks of the job; each rank connects to all ranks (alltoall without PXN)" },
-	{ "local", &local, PLAN_SOME,
-	  .doc = "ranks on this node, which connect to each other without an adapter (1)" },
-	{ "processes", &processes, PLAN_SOME,
-	  .doc = "processes in the cgroup that open the device (as many as --local)" },
-	{ "users", &users, PLAN_SOME,
-	  .doc = "processes among them that use the device (1: each has its own adapter)" },
-	{ "channels", &channels, PLAN_SOME, .doc = "channels to each peer (1)" },
-	{ "send", &send, PLAN_ANY, .doc = "sending connections of a process, instead of --ranks" },
-	{ "receive", &receive, PLAN_ANY,
-	  .doc = "receiving connections of a process, instead of --ranks" },
-	{ "qps-per-connection", &qps_per_connection, PLAN_SOME,
-	  .doc = "NCCL_IB_QPS_PER_CONNECTION (1)" },
-	{ "flush", &flush, .max = 1,
-	  .doc = "1 if GPUDirect flushes through a QP of its own, else 0 (1)" },
-	{ "buffers", &buffers, PLAN_ANY, .doc = "buffers that a process registers (0)" },
+	{ "ranks", &ranks, 0, PLAN_MOST,
+	  "ranks of the job; each rank connects to all ranks (alltoall without PXN)" },
+	{ "local", &local, 1, PLAN_MOST,
+	  "ranks on this node, which connect to each other without an adapter (1)" },
+	{ "processes", &processes, 1, PLAN_MOST,
+	  "processes in the cgroup that open the device (as many as --local)" },
+	{ "users", &users, 1, PLAN_MOST,
+	  "processes among them that use the device (1: each has its own adapter)" },
+	{ "channels", &channels, 1, PLAN_MOST, "channels to each peer (1)" },
+	{ "send", &send, 0, PLAN_MOST, "sending connections of a process, instead of --ranks" },
+	{ "receive", &receive, 0, PLAN_MOST,
+	  "receiving connections of a process, instead of --ranks" },
+	{ "qps-per-connection", &qps_per_connection, 1, PLAN_MOST,
+	  "NCCL_IB_QPS_PER_CONNECTION (1)" },
+	{ "flush", &flush, 0, 1, "1 if GPUDirect flushes through a QP of its own, else 0 (1)" },
+	{ "buffers", &buffers, 0, PLAN_MOST, "buffers that a process registers (0)" },
 	{ 0 }
 };
 
@@ -39,13 +39,13 @@ static void nccl_check_most(const char *name, __int128 number, const char *other
 
 static void nccl_check(void)
 {
-	bool by_connections = plan_is_given("send") || plan_is_given("receive");
+	bool by_ranks = ranks >= 0, by_connections = send >= 0 || receive >= 0;
 
-	if (plan_is_given("ranks") == by_connections)
+	if (by_ranks == by_connections)
 		options_fail(plan.form->name, "give --ranks, or --send and --receive");
-	if (!by_connections)
+	if (by_ranks)
 		nccl_check_most("local", local, "ranks", ranks);
-	if (!plan_is_given("processes"))
+	if (processes < 0)
 		processes = max(local, users);
 	nccl_check_most("users", users, "processes", processes);
 }
@@ -80,13 +80,13 @@ static void nccl_add(void)
 		      number_text(processes, false), number_text(users, false));
 	plan_add_note(part, "A process opens every device that NCCL_IB_HCA does not exclude.");
 	plan_add_note(part, "mr_mem is not in the formula: " PLAN_MEASURE);
-	if (plan_is_given("ranks")) {
+	if (ranks >= 0) {
 		PLAN_STEP(part, S, (ranks - local) * channels, "to each peer, by each channel");
 		PLAN_STEP(part, R, (ranks - local) * channels, "from each peer, by each channel");
 		nccl_add_limits(part, S, R);
 	} else {
-		PLAN_NAME(part, S, send);
-		PLAN_NAME(part, R, receive);
+		PLAN_NAME(part, S, max(send, 0));
+		PLAN_NAME(part, R, max(receive, 0));
 		nccl_add_limits(part, S, R);
 	}
 }

@@ -20,19 +20,6 @@ static void plan_take_cgroup(const char *text, void *to)
 	plan.cgroup = text;
 }
 
-static const struct choice plan_limits[] = {
-	{ "cgroup", 0, "the cgroup that the limits are for", NULL, plan_take_cgroup, "CGROUP" },
-	{ "device", 0, "the device that the limits are for", &plan.device, plan_take_device,
-	  "DEVICE" },
-	{ 0 }
-};
-
-static const struct choice plan_memory[] = {
-	{ "driver", 0, "the driver whose queues are added to mr_mem (the driver of --device)",
-	  &plan.driver, options_take_text, "NAME" },
-	{ 0 }
-};
-
 uint64_t plan_parse_number(const char *where, const char *text, uint64_t min, uint64_t max)
 {
 	uint64_t value;
@@ -57,11 +44,6 @@ void plan_take_device(const char *text, void *to)
 	*(struct device *)to = line.device;
 }
 
-char *plan_read_file(const char *name)
-{
-	return file_read(AT_FDCWD, strcmp(name, "-") ? name : "/dev/stdin");
-}
-
 bool plan_is_name(const char *name, const char *other)
 {
 	for (; *name == *other || (*name == '_' && *other == '-'); name++, other++)
@@ -78,11 +60,6 @@ const struct plan_input *plan_find_input(const char *name)
 		if (plan_is_name(name, input->name))
 			return input;
 	return NULL;
-}
-
-bool plan_is_given(const char *name)
-{
-	return plan_find_input(name)->given;
 }
 
 const char *plan_text(const char *name)
@@ -140,19 +117,29 @@ static struct choice *plan_make_choices(struct plan_input *input)
 static void plan_parse(const struct plan_form *form, int argc, char **argv)
 {
 	struct choice *choices __autofree = plan_make_choices(form->inputs);
-	const struct syntax syntax = {
+	struct syntax syntax = {
 		.choices = {
 			{ "explain", 0, "print the formula and the source of each number",
 			  &plan.explain },
+			{ "cgroup", 0, "the cgroup that the limits are for", NULL,
+			  plan_take_cgroup, "CGROUP" },
+			{ "device", 0, "the device that the limits are for", &plan.device,
+			  plan_take_device, "DEVICE" },
+			{ "driver", 0,
+			  "the driver whose queues are added to mr_mem (the driver of --device)",
+			  &plan.driver, options_take_text, "NAME" },
 		},
-		.lists = { choices, form->has_limits ? plan_limits : NULL,
-			   form->has_memory ? plan_memory : NULL },
+		.lists = { choices },
 		.args_doc = form->args_doc,
 		.doc = form->doc,
 	};
-	char **words = options_read(&syntax, argc, argv);
 	const struct plan_input *input;
+	char **words;
 
+	/* Without limits, only the first option is left, and without memory the first three. */
+	if (!form->has_memory)
+		syntax.choices[form->has_limits ? 3 : 1].name = NULL;
+	words = options_read(&syntax, argc, argv);
 	while (*words)
 		plan_add_text("", *words++);
 	for (input = form->inputs; input->name; input++)
@@ -320,16 +307,15 @@ static struct json_object *plan_json_part(const struct plan_part *part)
 static void plan_print_json(void)
 {
 	struct json_object *parts = json_object_new_array();
+	struct json_object *object = json_pack("format:u plan:s", (uint64_t)JSON_FORMAT,
+					       plan.form->name);
 	size_t i;
 
 	for (i = 0; i < plan.nr_parts; i++)
 		json_object_array_add(parts, plan_json_part(plan.parts[i]));
 	if (plan.explain && plan.form->read)
-		json_print(stdout, "format:u plan:s read:s parts:o", (uint64_t)JSON_FORMAT,
-			   plan.form->name, plan.form->read, parts);
-	else
-		json_print(stdout, "format:u plan:s parts:o", (uint64_t)JSON_FORMAT,
-			   plan.form->name, parts);
+		json_fill(object, "read:s", plan.form->read);
+	json_print_object(stdout, json_fill(object, "parts:o", parts));
 }
 
 int plan_run(int argc, char **argv)

@@ -17,9 +17,7 @@ enum plan_kind {
 	PLAN_KIND_LIMIT,	/* the value is a limit of a key */
 };
 
-/*
- * Values that belong together, such as those of a cgroup on a device, or of an end of a connection.
- */
+/* Values that belong together, such as those of a cgroup, or of an end of a connection. */
 struct plan_part {
 	char *title;
 	const char *cgroup;	/* NULL if the cgroup is not known */
@@ -66,19 +64,16 @@ __int128 plan_add(struct plan_part *part, enum plan_kind kind, const char *key, 
 /* The remedy for keys that no formula covers. */
 #define PLAN_MEASURE	"measure it with rdmacg run."
 
-/* The value of @expression, for a key that is not the name of a variable. */
-#define PLAN_OF_KEY(part, kind, key, expression, source) \
-	plan_add(part, PLAN_KIND_ ## kind, key, expression, #expression, source)
-#define PLAN_VALUE(part, kind, name, expression, source) \
-	__int128 name __attribute((unused)) = \
-		plan_add(part, PLAN_KIND_ ## kind, #name, expression, #expression, source)
-/* Each macro declares the variable @name with the value of @expression. */
-#define PLAN_NAME(part, name, expression) PLAN_VALUE(part, NAME, name, expression, NULL)
-#define PLAN_STEP(part, name, expression, source) PLAN_VALUE(part, STEP, name, expression, source)
-#define PLAN_FIGURE(part, name, expression, source) \
-	PLAN_VALUE(part, FIGURE, name, expression, source)
-#define PLAN_LIMIT(part, name, expression, source) \
-	PLAN_VALUE(part, LIMIT, name, expression, source)
+/* The value of @formula, for a key that is not the name of a variable. */
+#define PLAN_OF_KEY(part, kind, key, formula, source) \
+	plan_add(part, PLAN_KIND_ ## kind, key, formula, #formula, source)
+#define PLAN_VALUE(part, kind, name, formula, source) \
+	__int128 name __attribute((unused)) = PLAN_OF_KEY(part, kind, #name, formula, source)
+/* Each macro declares the variable @name with the value of @formula. */
+#define PLAN_NAME(part, name, formula) PLAN_VALUE(part, NAME, name, formula, NULL)
+#define PLAN_STEP(part, name, formula, source) PLAN_VALUE(part, STEP, name, formula, source)
+#define PLAN_FIGURE(part, name, formula, source) PLAN_VALUE(part, FIGURE, name, formula, source)
+#define PLAN_LIMIT(part, name, formula, source) PLAN_VALUE(part, LIMIT, name, formula, source)
 
 /* For expressions: a / b, rounded up. */
 static inline __int128 div_up(__int128 a, __int128 b)
@@ -96,22 +91,17 @@ static inline __int128 pow2(__int128 a)
 	return power;
 }
 
-/*
- * The default maximum of an option. A product of three such numbers fits in 127 bits, and no
- * expression multiplies four numbers.
- */
+/* The largest input. A product of three fits in 127 bits, and no expression multiplies four. */
 #define PLAN_MOST	((uint64_t)1 << 40)
-#define PLAN_ANY	.min = 0, .max = PLAN_MOST
-#define PLAN_SOME	.min = 1, .max = PLAN_MOST
 
 /* An input of a form: a number from @min to @max, texts if it has @arg, or else a flag. */
 struct plan_input {
 	const char *name;
 	__int128 *to;			/* the number with its default, or 1 for a given flag */
 	uint64_t min, max;
-	bool is_needed;
-	const char *arg;
 	const char *doc;
+	const char *arg;
+	bool is_needed;
 	bool given;
 };
 
@@ -137,16 +127,12 @@ int plan_run(int argc, char **argv);
 bool plan_is_name(const char *name, const char *other);
 /* Find an input of the form by plan_is_name(), or NULL. */
 const struct plan_input *plan_find_input(const char *name);
-/* Whether the command line has this option. */
-bool plan_is_given(const char *name);
 /* Parse a number. @where is for the error. */
 uint64_t plan_parse_number(const char *where, const char *text, uint64_t min, uint64_t max);
 /* Parse "NAME" or "NAME index=N", as in the controller's files, into the device @to. */
 void plan_take_device(const char *text, void *to);
 /* The last text of an option, or NULL. */
 const char *plan_text(const char *name);
-/* Like file_read(), but the file "-" is standard input. */
-char *plan_read_file(const char *name);
 
 /* rings.c: the queues of a process. All queues of a kind have equal sizes. */
 struct plan_queues {

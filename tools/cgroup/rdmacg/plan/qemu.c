@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rdmacg plan qemu: limits for one side of a migration over RDMA. The source and the destination
- * need the same limits.
+ * rdmacg plan qemu: limits for one side of a migration over RDMA. Both sides need the same limits.
  *
- * Formulas: QEMU's migration/rdma.c at 58deb358c6. QEMU does not try again after a refusal, so a
- * limit must not be too low: in tests/plan-migration.py, a migration completes with exactly these
- * limits, and fails if a limit is lower by one.
+ * Formulas: QEMU's migration/rdma.c at 58deb358c6. QEMU does not try again after a refusal. In
+ * tests/plan-migration.py, a migration completes with these limits, and fails with one limit less.
  */
 #include "plan/plan.h"
 
@@ -23,13 +21,12 @@
 static __int128 instances = 1, pin_all, postcopy;
 
 static struct plan_input qemu_inputs[] = {
-	{ "instances", &instances, PLAN_SOME,
-	  .doc = "machines of this kind in the cgroup that migrate at once (1)" },
+	{ "instances", &instances, 1, PLAN_MOST,
+	  "machines of this kind in the cgroup that migrate at once (1)" },
 	{ "ram", .arg = "SIZE",
 	  .doc = "RAM of the machine; several sizes stand for several RAM blocks, such as DIMMs" },
 	{ "machine", .arg = "pc|none",
-	  .doc =
-	  "the blocks besides the RAM: pc for those of -M pc -nodefaults, or none (pc)" },
+	  .doc = "the blocks besides the RAM: pc for those of -M pc -nodefaults, or none (pc)" },
 	{ "ramblocks", .arg = "FILE",
 	  .doc = "a file with the output of 'info ramblock' in the monitor; - is standard input" },
 	{ "pin-all", &pin_all, .doc = "the migration has rdma-pin-all" },
@@ -93,7 +90,7 @@ static void qemu_get_blocks(void)
 		options_fail(plan.form->name, "give --ram or --ramblocks");
 	if (file && word)
 		options_fail(word, "is one word too many; a SIZE belongs to --ram");
-	blocks = file ? plan_read_file(file) : NULL;
+	blocks = file ? file_read(AT_FDCWD, strcmp(file, "-") ? file : "/dev/stdin") : NULL;
 	if (!file)
 		qemu_get_ram();
 	else if (!blocks)
@@ -106,10 +103,7 @@ static void qemu_get_blocks(void)
 			qemu_set_zero(text->text);
 }
 
-/*
- * Add up the chunks and bytes that QEMU sends. QEMU sends a block of zeros only if the block is
- * pinned.
- */
+/* Add up the chunks and bytes that QEMU sends. It sends a block of zeros only if it is pinned. */
 static void qemu_count(struct plan_part *part, __int128 *chunks, __int128 *bytes)
 {
 	const struct plan_block *block;
@@ -175,7 +169,7 @@ static void qemu_add(void)
 
 	qemu_get_blocks();
 	qemu_count(part, &sent_chunks, &sent_bytes);
-	if (!pin_all && !plan_is_given("ram"))
+	if (!pin_all && !plan_text("ram"))
 		plan_add_note(part,
 			      "These limits are enough for each guest. A MiB that always was zero needs no MR; see --zero.");
 	if (qemu_blocks.nr_local)

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The memory that a driver uses for queues. The kernel counts user memory as mr_mem, in whole
- * pages, like the regions that the process registers.
- */
+/* The memory of a driver's queues, which counts as mr_mem in whole pages if it is user memory. */
 #include "plan/plan.h"
 
 #define RINGS_PAGE	4096
@@ -17,10 +14,7 @@
  */
 #define RINGS_IN_KERNEL	"rxe siw hfi1 cxgb4 efa " RINGS_SOFTWARE
 
-/*
- * The driver of --driver or, from sysfs, of the device. Returns NULL if the driver is unknown. A
- * process calls this once.
- */
+/* The driver of --driver or, from sysfs, of the device, or NULL. A process calls this once. */
 static const char *rings_driver(const char *device)
 {
 	char *class __autofree = memory_format("/sys/class/infiniband/%s", device);

@@ -50,15 +50,13 @@ static struct plan_input share_inputs[] = {
 static void share_parse_limits(struct limits *limits, const char *text, bool may_be_percent)
 {
 	char *option __autofree = memory_format("%s:%s", share.device.name, text);
-	size_t i;
 
 	if (!limits_parse_option(limits, option))
 		exit(EXIT_USAGE);
 	if (limits->whole)
 		options_fail(text, "write KEY=VALUE[,KEY=VALUE]...");
-	for (i = 0; i < limits->nr_limits; i++)
-		if (limits->limits[i].percent && !may_be_percent)
-			options_fail(text, "only --reserve can be a percentage");
+	if (!may_be_percent && strchr(text, '%'))
+		options_fail(text, "only --reserve can be a percentage");
 }
 
 /* Find the capacity of the device in --capacity or in rdma.capacity. */
@@ -102,10 +100,11 @@ static void share_subtract(const char *text, bool is_kernel)
 	for (i = 0; i < limits.nr_limits; i++) {
 		const struct limit *limit = &limits.limits[i];
 		const struct slot *slot = pool_find(share.pool, limit->key);
-		struct share_less *less = share.less + (slot - share.pool->slots);
+		struct share_less *less;
 
 		if (!share_has(slot))
 			say_failure(limit->key, "its capacity is unknown; remove this key");
+		less = &share.less[slot - share.pool->slots];
 		if (is_kernel)
 			less->kernel = min(less->kernel + limit->value, UINT64_MAX);
 		else if (limit->percent)
@@ -271,7 +270,7 @@ static void share_add(void)
 		cgroup->part->cgroup = cgroup->name;
 		cgroup->part->device = *device;
 	}
-	if (!plan_is_given("kernel"))
+	if (!plan_text("kernel"))
 		plan_add_note(proof,
 			      "Nothing is subtracted for kernel users. Give --kernel: see rdma resource show and rdmacg plan lnet.");
 	for (i = 0; i < share.pool->nr_slots; i++)

@@ -7,10 +7,7 @@
 #include "core/core.h"
 #include "run/run.h"
 
-/*
- * Try this many times, every 10 ms, to remove the cgroup, because a killed process may take some
- * time to leave it.
- */
+/* Try to remove the cgroup this often, every 10 ms, because a killed process leaves it slowly. */
 #define RUN_CGROUP_TRIES	200
 
 /* Check this many times, every 10 ms, whether systemd has moved the processes. */
@@ -35,8 +32,10 @@ static bool run_cgroup_is_in_scope(const char *name, pid_t pid)
  * Let systemd create a scope with the command and this process, and wait until both are in the
  * scope. This process keeps the scope, so that its files can be read after the command has ended.
  */
-static bool run_cgroup_call_systemd(const char *name, pid_t child)
+static struct cgroup *run_cgroup_make_scope(pid_t child)
 {
+	char *unit __autofree = memory_format(RUN_CGROUP_NAME "%d.scope", getpid());
+	char *name __autofree = NULL;
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 	sd_bus *bus = NULL;
 	int looks = RUN_CGROUP_LOOKS;
@@ -46,31 +45,22 @@ static bool run_cgroup_call_systemd(const char *name, pid_t child)
 		ret = sd_bus_call_method(bus, "org.freedesktop.systemd1",
 					 "/org/freedesktop/systemd1",
 					 "org.freedesktop.systemd1.Manager", "StartTransientUnit",
-					 &error, NULL, "ssa(sv)a(sa(sv))", name, "fail", 2,
+					 &error, NULL, "ssa(sv)a(sa(sv))", unit, "fail", 2,
 					 "Description", "s", "rdmacg run",
-					 "PIDs", "au", 2, (uint32_t)child, (uint32_t)getpid(),
-					 0);
-	while (ret >= 0 && !(run_cgroup_is_in_scope(name, child) &&
-			     run_cgroup_is_in_scope(name, getpid()))) {
+					 "PIDs", "au", 2, (uint32_t)child, (uint32_t)getpid(), 0);
+	while (ret >= 0 && !(run_cgroup_is_in_scope(unit, child) &&
+			     run_cgroup_is_in_scope(unit, getpid()))) {
 		clock_sleep(10);
 		ret = looks-- ? 0 : -ETIMEDOUT;
 	}
-	if (ret < 0)
-		say_error(name,
+	if (ret >= 0)
+		name = hierarchy_cgroup_of(child);
+	else
+		say_error(unit,
 			  "systemd does not create this scope: %s; --in CGROUP works without it",
 			  error.message ? error.message : strerror(-ret));
 	sd_bus_error_free(&error);
 	sd_bus_flush_close_unref(bus);
-	return ret >= 0;
-}
-
-static struct cgroup *run_cgroup_make_scope(pid_t child)
-{
-	char *unit __autofree = memory_format(RUN_CGROUP_NAME "%d.scope", getpid());
-	char *name __autofree = NULL;
-
-	if (run_cgroup_call_systemd(unit, child))
-		name = hierarchy_cgroup_of(child);
 	run_cgroup_scope = true;
 	return name ? cgroup_open(name) : NULL;
 }
@@ -164,9 +154,7 @@ static void run_cgroup_remove_cgroup(struct cgroup *cgroup)
 		    strerror(errno));
 }
 
-/*
- * Disable the controller again. The kernel refuses this if other cgroups need the controller now.
- */
+/* Disable the controller again. The kernel refuses this if other cgroups need it now. */
 static void run_cgroup_disable(struct cgroup *parent, struct transaction *enabled)
 {
 	size_t step = enabled->nr_steps;

@@ -14,7 +14,6 @@
 #define TOP_HEAD	2
 
 static struct top_screen {
-	SCREEN *screen;
 	/* A wait ends at a key, or at a signal that was not blocked at the start. */
 	struct pollfd keyboard;
 	sigset_t unblocked;
@@ -76,10 +75,7 @@ static void top_release_signals(void)
 	sigprocmask(SIG_SETMASK, &screen.unblocked, NULL);
 }
 
-/*
- * Check the terminal before newterm(), which does not report why a terminal is unsuitable, and
- * accepts a terminal that only prints.
- */
+/* newterm() does not report why a terminal is unsuitable, and accepts one that only prints. */
 static void top_check_terminal(void)
 {
 	const char *name = getenv("TERM");
@@ -210,9 +206,7 @@ static bool top_press(int key)
 	return key == 'q' || key == ' ';
 }
 
-/*
- * Act on all keys, also on KEY_RESIZE, a new size of the terminal. Returns true to update at once.
- */
+/* Act on all keys. KEY_RESIZE is a new size of the terminal. Returns true to update at once. */
 static bool top_take_keys(void)
 {
 	bool pressed = false, now = false;
@@ -268,16 +262,15 @@ static void top_look(void)
 bool top_screen(void)
 {
 	uint64_t looks = 0;
+	SCREEN *terminal;
 
-	/*
-	 * Read before the screen is cleared for the first time, so that an error remains visible.
-	 */
+	/* Read before the screen is cleared for the first time, so that an error stays visible. */
 	if (!top_read())
 		return false;
 	top_check_terminal();
 	top_hold_signals();
-	screen.screen = newterm(NULL, stdout, stdin);
-	if (!screen.screen)
+	terminal = newterm(NULL, stdout, stdin);
+	if (!terminal)
 		say_failure("terminal", "%s; top -b needs none", strerror(errno));
 	cbreak();
 	noecho();
@@ -294,7 +287,7 @@ bool top_screen(void)
 		top_wait();
 	}
 	endwin();
-	delscreen(screen.screen);
+	delscreen(terminal);
 	free(screen.error);
 	top_release_signals();
 	return true;

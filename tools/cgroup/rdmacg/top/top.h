@@ -20,45 +20,31 @@ struct top_row {
 	char *cgroup;
 	struct device device;
 	char *key;
-	/* The cgroup that has the limit, or NULL. */
-	char *limit_of;
-	uint64_t usage;
-	uint64_t limit;
-	/* Usage divided by limit, or -1 without a limit. */
-	double use;
-	/* The number of refused attempts so far, and in a second, which is -1 if it is unknown. */
-	uint64_t refused;
-	double rate;
-	/* The row is shown. Other rows exist to detect growing refusals. */
-	bool shown;
+	char *limit_of;		/* the cgroup that has the limit, or NULL */
+	uint64_t usage, limit;
+	double use;		/* usage divided by limit, or -1 without a limit */
+	uint64_t refused;	/* the number of refused attempts so far */
+	double rate;		/* the number in a second, or -1 if it is unknown */
+	bool shown;		/* other rows exist to detect growing refusals */
 };
 
 extern struct top {
-	/* The topmost cgroup, or NULL. */
-	const char *cgroup;
+	const char *cgroup;	/* the topmost cgroup, or NULL */
 	enum top_order order;
 	bool batch;
-	/* The number of reads, or 0 for no limit. */
-	uint64_t count;
+	uint64_t count;		/* the number of reads, or 0 for no limit */
 	uint64_t delay_ms;
-	/* The shown rows are first, in their order. */
-	struct top_row *rows;
-	size_t nr_rows;
-	size_t nr_shown;
-	/* The first row on the screen. */
-	size_t first;
-	/* The time of the last read, in milliseconds. */
-	int64_t when;
+	struct top_row *rows;	/* the shown rows first, in their order */
+	size_t nr_rows, nr_shown;
+	size_t first;		/* the first row on the screen */
+	int64_t when;		/* the time of the last read, in milliseconds */
 } top;
 
 /* Read all rows again. Prints an error and returns false on a failure. */
 bool top_read(void);
 /* Sort the rows again, and scroll to the first row. */
 void top_set_order(enum top_order order);
-/*
- * Add at most @rows rows to a table, from top.first on. If @width is not 0, cut names for a screen
- * of this width.
- */
+/* Add at most @rows rows from top.first on. If @width is not 0, cut names to this width. */
 void top_fill(struct table *table, size_t rows, size_t width);
 /* Show the rows on the terminal until a key or a signal ends top. */
 bool top_screen(void);
