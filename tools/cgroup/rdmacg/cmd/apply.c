@@ -98,8 +98,7 @@ static bool apply_device(const struct device *device)
 	apply.rule->used = true;
 	for (i = 0; i < wanted->nr_limits; i++)
 		if (!apply_is_overruled(device, wanted->limits[i].key))
-			*(struct limit *)memory_append(&limits.limits, &limits.nr_limits,
-						       sizeof(struct limit)) = wanted->limits[i];
+			*memory_append(limits.limits, limits.nr_limits) = wanted->limits[i];
 	/* The kernel's files show no index if the name is unique, but the kernel checks one. */
 	if (wanted->device.has_index) {
 		limits.device.has_index = true;

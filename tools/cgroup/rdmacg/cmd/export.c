@@ -111,7 +111,7 @@ static char *export_label(const char *name, const char *value)
 
 static struct export_row *export_add_row(const char *cgroup, const struct slot *slot)
 {
-	struct export_row *row = memory_append(&export.rows, &export.nr_rows, sizeof(*row));
+	struct export_row *row = memory_append(export.rows, export.nr_rows);
 	const struct device *device = &slot->pool->device;
 	struct slot *known = pools_get_slot(&export.known, device, slot->key);
 

@@ -77,7 +77,7 @@ static bool watch_compare_slot(const struct slot *slot, const struct pools *befo
 	more.max = watch_more(slot->local.max, old->local.max);
 	more.alloc_fail = watch_more(slot->local.alloc_fail, old->local.alloc_fail);
 	if (watch.telling && (more.max || more.alloc_fail)) {
-		change = memory_append(&watch.changes, &watch.nr_changes, sizeof(*change));
+		change = memory_append(watch.changes, watch.nr_changes);
 		change->slot = slot;
 		change->more = more;
 	}

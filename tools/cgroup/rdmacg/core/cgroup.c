@@ -293,8 +293,6 @@ size_t procs_read(struct cgroup *top, pid_t **pids)
 	struct walk walk = { .top = top };
 	struct cgroup *cgroup;
 	size_t count = 0;
-	uint64_t number;
-	pid_t *pid;
 
 	*pids = NULL;
 	while ((cgroup = walk_next(&walk))) {
@@ -306,11 +304,10 @@ size_t procs_read(struct cgroup *top, pid_t **pids)
 		char *cursor = text, *line;
 
 		while ((line = file_next_line(&cursor))) {
-			if (!number_parse(line, strlen(line), &number) || !number ||
-			    number > INT_MAX || (pid_t)number == getpid())
-				continue;
-			pid = memory_append(pids, &count, sizeof(*pid));
-			*pid = number;
+			pid_t pid = atoi(line);
+
+			if (pid && pid != getpid())
+				*memory_append(*pids, count) = pid;
 		}
 	}
 	return count;

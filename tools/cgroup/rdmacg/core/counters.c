@@ -14,8 +14,9 @@ const char *pool_file_name(enum pool_class class, enum pool_file file)
 {
 	static char name[32];
 
-	snprintf(name, sizeof(name), "rdma.%s%s%s", class == POOL_HCA ? "" : pool_class_names[class],
-		 class == POOL_HCA ? "" : ".", pool_suffixes[file]);
+	snprintf(name, sizeof(name), "rdma.%s%s%s",
+		 class == POOL_HCA ? "" : pool_class_names[class], class == POOL_HCA ? "" : ".",
+		 pool_suffixes[file]);
 	return name;
 }
 
@@ -86,7 +87,7 @@ static struct slot *pool_get_slot(struct pool *pool, enum pool_class class, cons
 
 	if (slot)
 		return slot;
-	slot = memory_append(&pool->slots, &pool->nr_slots, sizeof(*slot));
+	slot = memory_append(pool->slots, pool->nr_slots);
 	slot->pool = pool;
 	slot->key = key;
 	slot->class = class;
@@ -158,9 +159,7 @@ static struct pool *pools_get(struct pools *pools, const struct device *device)
 /* Let pools_free() free @text. */
 static char *pools_keep(struct pools *pools, char *text)
 {
-	char **kept = memory_append(&pools->texts, &pools->nr_texts, sizeof(*kept));
-
-	*kept = text;
+	*memory_append(pools->texts, pools->nr_texts) = text;
 	return text;
 }
 

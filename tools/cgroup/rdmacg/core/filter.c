@@ -15,10 +15,8 @@ static struct filter filter_devices, filter_keys;
 static void filter_add(const char *text, void *to)
 {
 	struct filter *filter = to;
-	const char **pattern = memory_append(&filter->patterns, &filter->nr_patterns,
-					     sizeof(*pattern));
 
-	*pattern = text;
+	*memory_append(filter->patterns, filter->nr_patterns) = text;
 }
 
 const struct choice filter_choices[] = {

@@ -162,7 +162,7 @@ static size_t nr_selects;
 
 static void select_add(const char *text, void *to)
 {
-	struct select *select = memory_append(&selects, &nr_selects, sizeof(*select));
+	struct select *select = memory_append(selects, nr_selects);
 	const char *scheme;
 	uint64_t pid;
 

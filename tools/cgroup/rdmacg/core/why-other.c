@@ -168,7 +168,7 @@ void other_memlock(struct cgroup *cgroup, pid_t pid, struct json_object *answer)
 	size_t count = 0, nr_pids = pid ? 1 : procs_read(cgroup, &pids), i;
 
 	for (i = 0; i < nr_pids; i++)
-		if (!other_read_process(memory_append(&processes, &count, sizeof(*processes)),
+		if (!other_read_process(memory_append(processes, count),
 					pid ? pid : pids[i]))
 			count--;
 	if (processes)
@@ -317,7 +317,7 @@ static char *log_text(char *record, unsigned int *level)
  */
 static char **log_read(int fd, const char *device, const char *bus, size_t *count)
 {
-	char record[LOG_RECORD], **lines = NULL, **line, *text;
+	char record[LOG_RECORD], **lines = NULL, *text;
 	unsigned int level;
 	ssize_t got;
 
@@ -333,8 +333,7 @@ static char **log_read(int fd, const char *device, const char *bus, size_t *coun
 		if (!text || (level > LOG_WARNING && !log_meaning(text)) ||
 		    (!log_has_name(text, device) && !(bus && log_has_name(text, bus))))
 			continue;
-		line = memory_append(&lines, count, sizeof(*line));
-		*line = memory_string(text);
+		*memory_append(lines, *count) = memory_string(text);
 	}
 }
 

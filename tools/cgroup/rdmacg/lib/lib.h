@@ -70,8 +70,10 @@ char *memory_format(const char *format, ...) __printf(1, 2);
 char *memory_vformat(const char *format, va_list args) __printf(1, 0);
 /* Append a formatted text to *@text, which may be NULL. */
 void memory_extend(char **text, const char *format, ...) __printf(2, 3);
-/* Add a zeroed element to the end of the array at *@array, and count it. Returns the element. */
-void *memory_append(void *array, size_t *count, size_t size);
+/* Add a zeroed element to the end of @array, and count it. Returns the element. */
+#define memory_append(array, count) \
+	((__typeof(array))memory_append_to(&(array), &(count), sizeof(*(array))))
+void *memory_append_to(void *array, size_t *count, size_t size);
 /* A variable with __autofree is freed when it goes out of scope. */
 void memory_autofree(void *variable);
 #define __autofree	__attribute((cleanup(memory_autofree)))

@@ -59,7 +59,7 @@ void memory_extend(char **text, const char *format, ...)
 	*text = memory_format("%s%s", before ? before : "", more);
 }
 
-void *memory_append(void *array, size_t *count, size_t size)
+void *memory_append_to(void *array, size_t *count, size_t size)
 {
 	char *elements, *added;
 

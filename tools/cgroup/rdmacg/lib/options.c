@@ -56,9 +56,8 @@ static void options_add(struct reading *reading, const struct choice *list, int 
 	struct argp_option *option;
 
 	for (; list && list->name; list++) {
-		*(const struct choice **)memory_append(&reading->choices, &reading->nr_choices,
-						       sizeof(list)) = list;
-		option = memory_append(&reading->options, &reading->nr_options, sizeof(*option));
+		*memory_append(reading->choices, reading->nr_choices) = list;
+		option = memory_append(reading->options, reading->nr_options);
 		*option = (struct argp_option){
 			.name = list->name, .arg = list->arg, .doc = list->help, .group = group,
 			.key = list->letter ? list->letter : OPTIONS_KEY + (int)reading->nr_options,
@@ -121,7 +120,7 @@ char **options_read(const struct syntax *syntax, int argc, char **argv)
 		options_add(&reading, syntax->lists[i], 0);
 	options_add(&reading, options_common, -1);
 	/* An empty option ends argp's list. */
-	memory_append(&reading.options, &reading.nr_options, sizeof(*reading.options));
+	memory_append(reading.options, reading.nr_options);
 	argp.options = reading.options;
 	options_check(argv, syntax->in_order);
 	argp_err_exit_status = EXIT_USAGE;

@@ -59,7 +59,7 @@ void table_init(struct table *table, const char *align, const char * const *head
 
 void table_cell(struct table *table, const char *text)
 {
-	struct cell *cell = memory_append(&table->cells, &table->nr_cells, sizeof(*cell));
+	struct cell *cell = memory_append(table->cells, table->nr_cells);
 
 	cell->text = text_escape(text);
 }

@@ -74,7 +74,7 @@ const char *plan_text(const char *name)
 
 static void plan_add_text(const char *name, const char *text)
 {
-	struct plan_text *new = memory_append(&plan.texts, &plan.nr_texts, sizeof(*new));
+	struct plan_text *new = memory_append(plan.texts, plan.nr_texts);
 
 	*new = (struct plan_text){ name, text };
 }
@@ -102,7 +102,7 @@ static struct choice *plan_make_choices(struct plan_input *input)
 	size_t count = 0;
 
 	for (; input->name; input++) {
-		choice = memory_append(&choices, &count, sizeof(*choices));
+		choice = memory_append(choices, count);
 		*choice = (struct choice){
 			.name = input->name, .help = input->doc, .to = input,
 			.take = plan_take_input,
@@ -110,7 +110,7 @@ static struct choice *plan_make_choices(struct plan_input *input)
 		};
 	}
 	/* An empty choice ends the list. */
-	memory_append(&choices, &count, sizeof(*choices));
+	memory_append(choices, count);
 	return choices;
 }
 
@@ -149,7 +149,7 @@ static void plan_parse(const struct plan_form *form, int argc, char **argv)
 
 struct plan_part *plan_add_part(const char *title, ...)
 {
-	struct plan_part **place = memory_append(&plan.parts, &plan.nr_parts, sizeof(*place));
+	struct plan_part **place = memory_append(plan.parts, plan.nr_parts);
 	struct plan_part *part = *place = memory_zeroed(1, sizeof(*part));
 	va_list args;
 
@@ -167,7 +167,7 @@ struct plan_part *plan_add_part(const char *title, ...)
 
 void plan_add_note(struct plan_part *part, const char *format, ...)
 {
-	char **note = memory_append(&part->notes, &part->nr_notes, sizeof(*note));
+	char **note = memory_append(part->notes, part->nr_notes);
 	va_list args;
 
 	va_start(args, format);

@@ -30,7 +30,7 @@ static const char plan_block_pattern[] =
 
 void plan_add_block(struct plan_blocks *blocks, const char *name, uint64_t used, bool is_zero)
 {
-	struct plan_block *block = memory_append(&blocks->block, &blocks->count, sizeof(*block));
+	struct plan_block *block = memory_append(blocks->block, blocks->count);
 
 	*block = (struct plan_block){ name, used, is_zero };
 }

@@ -200,7 +200,7 @@ static void share_add_cgroup(const char *word)
 
 	if (share.nr_cgroups == SHARE_CGROUPS_MAX)
 		options_fail(word, "is one cgroup too many; give a common parent");
-	cgroup = memory_append(&share.cgroups, &share.nr_cgroups, sizeof(*cgroup));
+	cgroup = memory_append(share.cgroups, share.nr_cgroups);
 	cgroup->weight = 1;
 	if (has_weight && (!number_parse(colon + 1, strlen(colon + 1), &cgroup->weight) ||
 			   !cgroup->weight || cgroup->weight > SHARE_WEIGHT_MAX))

@@ -60,7 +60,7 @@ void top_set_order(enum top_order order)
 
 static void top_add(const struct cgroup *cgroup, const struct slot *slot)
 {
-	struct top_row *row = memory_append(&top.rows, &top.nr_rows, sizeof(*row));
+	struct top_row *row = memory_append(top.rows, top.nr_rows);
 
 	row->cgroup = memory_string(cgroup_name(cgroup));
 	row->device = slot->pool->device;

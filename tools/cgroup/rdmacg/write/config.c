@@ -67,10 +67,10 @@ bool config_add(struct config *config, const char *section, const char *where, c
 
 	while ((word = strsep(&text, CONFIG_BLANKS)) && *word != '#')
 		if (*word)
-			*(char **)memory_append(&words, &count, sizeof(*words)) = word;
+			*memory_append(words, count) = word;
 	if (!count)
 		return true;
-	rule = memory_append(&config->rules, &config->nr_rules, sizeof(*rule));
+	rule = memory_append(config->rules, config->nr_rules);
 	rule->where = memory_string(where);
 	rule->section = section ? memory_string(section) : NULL;
 	say_within(where);

@@ -107,7 +107,7 @@ static void hotplug_add_name(struct hotplug *hotplug, char *name)
 	if (i < hotplug->nr_names)
 		free(name);
 	else
-		*(char **)memory_append(&hotplug->names, &hotplug->nr_names, sizeof(name)) = name;
+		*memory_append(hotplug->names, hotplug->nr_names) = name;
 }
 
 static void hotplug_take_event(struct hotplug *hotplug, const struct inotify_event *event)

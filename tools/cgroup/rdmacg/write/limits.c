@@ -53,7 +53,7 @@ static bool limits_parse_limit(struct limits *limits, const char *word)
 		return say_error(word, "is not a limit; write KEY=VALUE, such as qp=100");
 	if (limits_find(limits, key))
 		return say_error(word, "this key occurs twice");
-	limit = memory_append(&limits->limits, &limits->nr_limits, sizeof(*limit));
+	limit = memory_append(limits->limits, limits->nr_limits);
 	limit->key = memory_string(key);
 	return limits_parse_value(limit, word, word + length + 1);
 }
@@ -127,7 +127,7 @@ bool limits_parse_option(struct limits *limits, const char *text)
 	*colon = '\0';
 	rest = colon + 1;
 	while ((word = strsep(&rest, ",")))
-		*(char **)memory_append(&words, &count, sizeof(*words)) = word;
+		*memory_append(words, count) = word;
 	return limits_parse(limits, copy, words, count);
 }
 

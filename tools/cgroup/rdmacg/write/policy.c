@@ -175,7 +175,7 @@ static void policy_take_rule(const struct policy *policy, const struct rule *rul
 		/* A rule for all devices may have keys that this device lacks. */
 		if (limits_find(limits, key) || (!matches && !pool_find(pool, key)))
 			continue;
-		limit = memory_append(&limits->limits, &limits->nr_limits, sizeof(*limit));
+		limit = memory_append(limits->limits, limits->nr_limits);
 		limit->key = key;
 		limit->value = policy_decide(policy, pool, key);
 	}

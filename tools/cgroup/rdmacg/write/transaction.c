@@ -7,8 +7,7 @@
 void transaction_add(struct transaction *change, const struct cgroup *cgroup, const char *file,
 		     char *text, char *undo)
 {
-	struct transaction_step *step = memory_append(&change->steps, &change->nr_steps,
-						      sizeof(*step));
+	struct transaction_step *step = memory_append(change->steps, change->nr_steps);
 
 	step->cgroup = cgroup;
 	step->path = memory_format("%s%s%s/%s", hierarchy.path, *cgroup->name ? "/" : "",
