@@ -99,7 +99,7 @@ static bool apply_device(const struct device *device)
 	for (i = 0; i < wanted->nr_limits; i++)
 		if (!apply_is_overruled(device, wanted->limits[i].key))
 			*memory_append(limits.limits, limits.nr_limits) = wanted->limits[i];
-	/* The kernel's files show no index if the name is unique, but the kernel checks one. */
+	/* A unique name has no index in the kernel's files, but the kernel checks a given one. */
 	if (wanted->device.has_index) {
 		limits.device.has_index = true;
 		limits.device.index = wanted->device.index;

@@ -53,7 +53,7 @@ static const struct export_family export_families[] = {
 
 /* A slot that is exported. There can be hundreds of thousands, so the struct is small. */
 struct export_row {
-	/* The label cgroup="a", with its comma, which the rows of a cgroup share, or "". */
+	/* The label cgroup="a" and a comma, which all rows of the cgroup share; or "". */
 	const char *cgroup;
 	/* The labels device="rxe0",resource="qp", which all rows of the resource share. */
 	const char *labels;

@@ -31,7 +31,7 @@ static struct watch {
 	uint64_t count;
 	struct cgroup *top;
 	int inotify;
-	/* The earlier pools of each cgroup by its name, except if all counters were always 0. */
+	/* The earlier pools by the names of cgroups. If all counters were always 0, there are none. */
 	struct lh_table *seen;
 	struct watch_change *changes;
 	size_t nr_changes;
