@@ -284,17 +284,16 @@ static bool apply_take_signals(int signals)
 static bool apply_loop(int signals)
 {
 	struct hotplug *hotplug = &apply.hotplug;
-	struct pollfd fds[] = {
-		{ .fd = signals, .events = POLLIN },
-		{ .events = POLLIN },
-		{ .events = POLLIN },
-	};
 	int64_t begin;
 	size_t i;
 
 	while (say_finish() && apply_take_signals(signals)) {
-		fds[1].fd = hotplug->devices;
-		fds[2].fd = hotplug->inotify;
+		struct pollfd fds[] = {
+			{ signals, POLLIN },
+			{ hotplug->devices, POLLIN },
+			{ hotplug->inotify, POLLIN },
+		};
+
 		if (!hotplug->everything && poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
 			say_failure("poll", "%s", strerror(errno));
 		begin = clock_now();

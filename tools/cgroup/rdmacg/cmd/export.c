@@ -195,20 +195,6 @@ static void export_print(FILE *to)
 		fputs("# EOF\n", to);
 }
 
-/* Print to an open file and close it. A @new file gets its mode, and is written to the disk. */
-static bool export_print_and_close(int fd, bool new)
-{
-	FILE *to = memory_check(fdopen(fd, "w"));
-	mode_t mask = umask(0);
-	bool done;
-
-	umask(mask);
-	done = !new || !fchmod(fd, 0666 & ~mask);
-	export_print(to);
-	done = !fflush(to) && !ferror(to) && done && !(new && fsync(fd));
-	return !fclose(to) && done;
-}
-
 /*
  * Write to a device or FIFO directly. Replace a regular file, even if the name is a link to it:
  * write a temporary file in the same folder, and rename the temporary file when it is complete. Set
@@ -222,11 +208,19 @@ static void export_write(void)
 	const char *name = target ? target : export.output;
 	struct stat status;
 	/* A link without a target is not replaced: open() refuses it. */
-	bool direct = !lstat(name, &status) && !S_ISREG(status.st_mode);
+	bool direct = !lstat(name, &status) && !S_ISREG(status.st_mode), done = false;
 	int fd = direct ? open(name, O_WRONLY | O_CLOEXEC | O_NOCTTY) : mkostemp(path, O_CLOEXEC);
-	bool done = fd >= 0 && export_print_and_close(fd, !direct) &&
-		    (direct || !rename(path, name));
+	mode_t mask = umask(0);
+	FILE *to;
 
+	umask(mask);
+	if (fd >= 0) {
+		to = memory_check(fdopen(fd, "w"));
+		export_print(to);
+		done = !fflush(to) && !ferror(to) &&
+		       (direct || (!fchmod(fd, 0666 & ~mask) && !fsync(fd)));
+		done = !fclose(to) && done && (direct || !rename(path, name));
+	}
 	if (fd >= 0 && !direct && !done)
 		unlink(path);
 	if (!done)
