@@ -100,7 +100,7 @@ static void doctor_check_devices(void)
 /* Find processes without limits: their cgroup and its ancestors have no controller. */
 static void doctor_check_path(void)
 {
-	struct walk walk = { .top = cgroup_root(), .stop = !hierarchy.v2 || !doctor.has_sample };
+	struct walk walk = { .stop = !hierarchy.v2 || !doctor.has_sample };
 	struct cgroup *cgroup;
 
 	while ((cgroup = walk_next(&walk))) {
@@ -115,7 +115,6 @@ static void doctor_check_path(void)
 				   "processes of %s and perhaps of others are not counted: it and its ancestors have no controller",
 				   cgroup_name(cgroup));
 	}
-	cgroup_close(walk.top);
 	if (walk.failed)
 		doctor_say_unread("path");
 }
@@ -190,9 +189,7 @@ static void doctor_look_at_slot(const struct cgroup *cgroup, const struct slot *
 
 static void doctor_check_cgroups(void)
 {
-	struct walk walk = {
-		.top = cgroup_root(), .files = POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT),
-	};
+	struct walk walk = { .files = POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT) };
 	const struct slot *slot = NULL;
 	struct cgroup *cgroup;
 
@@ -203,7 +200,6 @@ static void doctor_check_cgroups(void)
 				doctor_look_at_slot(cgroup, slot);
 		}
 	}
-	cgroup_close(walk.top);
 	if (walk.failed)
 		doctor_say_unread("usage");
 }
@@ -299,13 +295,11 @@ int cmd_doctor(int argc, char **argv)
 	capacity_read();
 	doctor.said = json_object_new_array();
 	/* All cgroups with the controller have the same files, so read the first one. */
-	walk.top = cgroup_root();
 	while ((cgroup = walk_next(&walk))) {
 		pools_read(&doctor.sample, cgroup->dir, POOL_ALL, NULL);
 		doctor.has_sample = doctor.sample.files[POOL_HCA];
 		walk.stop = doctor.has_sample;
 	}
-	cgroup_close(walk.top);
 	for (i = 0; i < ARRAY_SIZE(doctor_checks); i++) {
 		const char *name = doctor_checks[i].name;
 

@@ -238,10 +238,8 @@ int cmd_export(int argc, char **argv)
 		options_fail("-j", "export prints openmetrics or prometheus, not JSON");
 	hierarchy_open(EXIT_FAILED);
 	capacity_read();
-	walk.top = cgroup_root();
 	while ((cgroup = walk_next(&walk)))
 		export_cgroup(cgroup);
-	cgroup_close(walk.top);
 	while ((slot = pools_next(&capacity.pools, slot)))
 		if (slot->max != NUMBER_MAX)
 			export_add_row("", slot)->values[EXPORT_CAPACITY] = slot->max;

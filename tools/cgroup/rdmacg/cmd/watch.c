@@ -31,7 +31,7 @@ static struct watch {
 	uint64_t count;
 	struct cgroup *top;
 	int inotify;
-	/* The earlier pools by the names of cgroups. If all counters were always 0, there are none. */
+	/* The earlier pools of each cgroup whose counters were not always 0, by its name. */
 	struct lh_table *seen;
 	struct watch_change *changes;
 	size_t nr_changes;

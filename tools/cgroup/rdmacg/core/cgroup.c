@@ -31,7 +31,7 @@ struct cgroup *cgroup_open_child(struct cgroup *parent, const char *base)
 	return cgroup;
 }
 
-struct cgroup *cgroup_root(void)
+static struct cgroup *cgroup_root(void)
 {
 	struct cgroup *root = memory_zeroed(1, sizeof(*root));
 
@@ -268,14 +268,17 @@ struct cgroup *walk_next(struct walk *walk)
 	struct cgroup *at = walk->at, *child = NULL;
 
 	if (!at) {
-		walk->top->leave_below = false;
-		walk->failed = walk->files && !cgroup_read_path(walk->top, walk->files);
-		walk->at = walk->failed ? NULL : walk->top;
+		at = walk->top ? walk->top : cgroup_root();
+		at->leave_below = false;
+		walk->failed = walk->files && !cgroup_read_path(at, walk->files);
+		walk->at = walk->failed ? NULL : at;
+		if (walk->failed && !walk->top)
+			cgroup_close(at);
 		return walk->at;
 	}
 	if (!walk_descends(walk))
 		cgroup_free_list(at);
-	for (;;) {
+	while (at) {
 		while (!child && at->next_child < at->nr_children && !walk->stop)
 			child = walk_open(walk, at->children[at->next_child++]->d_name);
 		if (child || at == walk->top)

@@ -262,7 +262,6 @@ struct cgroup {
 	int next_child;
 };
 
-struct cgroup *cgroup_root(void);
 /* Open a cgroup and its ancestors, or a child of an open cgroup. Returns NULL and sets errno. */
 struct cgroup *cgroup_find(const char *name);
 struct cgroup *cgroup_open_child(struct cgroup *parent, const char *base);
@@ -305,6 +304,7 @@ bool cgroup_read_path(struct cgroup *cgroup, unsigned int files);
 
 /* A walk over a cgroup and its descendants: parents first, and siblings by name. */
 struct walk {
+	/* NULL means the root, which the walk opens and closes. */
 	struct cgroup *top;
 	/* The files of pools_read() for each cgroup and the ancestors of @top, or 0 for none. */
 	unsigned int files;

@@ -212,7 +212,7 @@ static bool select_visit(const char *name, pid_t pid,
 static bool select_search(const struct select *select,
 			  bool (*visit)(struct cgroup *cgroup, pid_t pid))
 {
-	struct walk walk = { .top = cgroup_root() };
+	struct walk walk = { 0 };
 	regex_t wanted, monitors;
 	bool found = false, good = true;
 	struct cgroup *cgroup;
@@ -227,7 +227,6 @@ static bool select_search(const struct select *select,
 		found = true;
 		good &= select_visit(cgroup->name, 0, visit);
 	}
-	cgroup_close(walk.top);
 	regfree(&wanted);
 	regfree(&monitors);
 	if (!found && select->kind == &select_container &&

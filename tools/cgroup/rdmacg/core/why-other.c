@@ -382,7 +382,7 @@ void other_log(struct json_object *answer)
 /* Put the sum of the usage of all top-level cgroups into the slots of the capacity. */
 static void other_add_up(void)
 {
-	struct walk walk = { .top = cgroup_root(), .files = POOL_BIT(POOL_CURRENT) };
+	struct walk walk = { .files = POOL_BIT(POOL_CURRENT) };
 	struct slot *slot = NULL, *sum;
 	struct cgroup *cgroup;
 
@@ -397,7 +397,6 @@ static void other_add_up(void)
 				sum->usage += slot->usage;
 		}
 	}
-	cgroup_close(walk.top);
 }
 
 void other_counted(struct json_object *answer)
