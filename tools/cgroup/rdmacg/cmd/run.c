@@ -61,7 +61,8 @@ static void run_take_limits(const char *text, void *to)
 	char *rest = copy;
 
 	while (rest)
-		if (!limits_parse_option(memory_append(run.limits, run.nr_limits), strsep(&rest, ";")))
+		if (!limits_parse_option(memory_append(run.limits, run.nr_limits),
+					 strsep(&rest, ";")))
 			exit(EXIT_USAGE);
 }
 

@@ -31,30 +31,29 @@ static const struct {
 /* Send @command for all devices or for @device, and pass each answer to @take. */
 static bool netlink_ask(uint32_t command, const struct device *device, mnl_cb_t take, void *data)
 {
+	char *buffer __autofree = memory_zeroed(NETLINK_BUFFER, 1);
 	struct mnl_socket *socket = mnl_socket_open(NETLINK_RDMA);
-	char *buffer = memory_zeroed(NETLINK_BUFFER, 1);
 	struct nlmsghdr *header = mnl_nlmsg_put_header(buffer);
 	unsigned int sequence = time(NULL);
-	unsigned int port;
 	int got = 1;
 
+	if (!socket)
+		return false;
 	header->nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command);
 	header->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_DUMP;
 	header->nlmsg_seq = sequence;
 	if (device)
 		mnl_attr_put_u32(header, RDMA_NLDEV_ATTR_DEV_INDEX, device->index);
-	if (!socket || mnl_socket_bind(socket, 0, MNL_SOCKET_AUTOPID) < 0 ||
+	if (mnl_socket_bind(socket, 0, MNL_SOCKET_AUTOPID) < 0 ||
 	    mnl_socket_sendto(socket, header, header->nlmsg_len) < 0)
 		got = -1;
-	port = socket ? mnl_socket_get_portid(socket) : 0;
 	while (got > 0) {
 		got = mnl_socket_recvfrom(socket, buffer, NETLINK_BUFFER);
 		if (got > 0)
-			got = mnl_cb_run(buffer, got, sequence, port, take, data);
+			got = mnl_cb_run(buffer, got, sequence, mnl_socket_get_portid(socket), take,
+					 data);
 	}
-	if (socket)
-		mnl_socket_close(socket);
-	free(buffer);
+	mnl_socket_close(socket);
 	return !got;
 }
 

@@ -113,11 +113,11 @@ static char *select_pattern(const char *shape, const char *text)
 /* Compile the patterns of a name. */
 static void select_compile(regex_t *regex, enum select_shape shape, const char *text)
 {
+	char *all __autofree = NULL, *whole __autofree = NULL;
 	bool service = shape == SELECT_UNIT && fnmatch(SELECT_UNITS, text, FNM_EXTMATCH);
-	char *whole __autofree = memory_format("%s%s", text, service ? ".service" : "");
-	char *all __autofree = NULL;
 	size_t i;
 
+	whole = memory_format("%s%s", text, service ? ".service" : "");
 	for (i = 0; i < ARRAY_SIZE(select_shapes); i++) {
 		char *pattern __autofree = select_shapes[i].shape != shape ? NULL :
 			select_pattern(select_shapes[i].pattern, whole);

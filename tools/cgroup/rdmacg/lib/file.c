@@ -47,18 +47,14 @@ char *file_read_at_once(int dir, const char *name)
 
 int file_write(int dir, const char *name, const char *text)
 {
-	size_t size = strlen(text);
-	int fd = openat(dir, name, O_WRONLY | O_TRUNC | O_CLOEXEC);
-	ssize_t put;
-	int ret = 0;
+	int fd = openat(dir, name, O_WRONLY | O_TRUNC | O_CLOEXEC), ret = 0;
+	ssize_t put, size = strlen(text);
 
 	if (fd < 0)
 		return -errno;
 	put = write(fd, text, size);
-	if (put < 0)
-		ret = -errno;
-	else if ((size_t)put != size)
-		ret = -EIO;
+	if (put != size)
+		ret = put < 0 ? -errno : -EIO;
 	if (close(fd) && !ret)
 		ret = -errno;
 	return ret;

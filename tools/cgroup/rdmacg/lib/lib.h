@@ -72,7 +72,7 @@ char *memory_vformat(const char *format, va_list args) __printf(1, 0);
 void memory_extend(char **text, const char *format, ...) __printf(2, 3);
 /* Add a zeroed element to the end of @array, and count it. Returns the element. */
 #define memory_append(array, count) \
-	((__typeof(array))memory_append_to(&(array), &(count), sizeof(*(array))))
+	((__typeof__(array))memory_append_to(&(array), &(count), sizeof((array)[0])))
 void *memory_append_to(void *array, size_t *count, size_t size);
 /* A variable with __autofree is freed when it goes out of scope. */
 void memory_autofree(void *variable);

@@ -241,9 +241,9 @@ static void policy_check_request(const struct pools *pools, const struct rule *r
 	if (!policy_is_request(rule))
 		return;
 	say_within(rule->where);
-	if (rule->limits.device.is_default)
+	if (rule->limits.device.is_default) {
 		policy_check_default(pools, &rule->limits);
-	else if (!config_find_pool(rule, pools)) {
+	} else if (!config_find_pool(rule, pools)) {
 		/* Print an error with the existing devices. */
 		limits_find_pool(&rule->limits.device, pools);
 		exit(EXIT_FAILED);
