@@ -24,8 +24,6 @@ static const struct command main_list[] = {
 	{ 0 }
 };
 
-static const struct commands main_commands = { "Commands", "command", main_list };
-
 static void main_print_version(const char *text, void *to)
 {
 	puts("rdmacg 0.1");
@@ -40,7 +38,8 @@ static const struct syntax main_syntax = {
 	.args_doc = "COMMAND [ARGUMENT...]",
 	.doc =
 		"Limits and usage of RDMA resources by cgroup.\vSee also rdmacg COMMAND --help and rdmacg(8).",
-	.commands = &main_commands,
+	.commands = main_list,
+	.kind = "command",
 };
 
 int main(int argc, char **argv)
@@ -52,20 +51,18 @@ int main(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	argv[0] = (char *)"rdmacg";
 	words = options_read(&main_syntax, argc, argv);
-	argc -= words - argv;
-	if (!argc) {
+	if (!words[0]) {
 		say_note("no command given; see rdmacg --help");
 		return EXIT_USAGE;
 	}
 	/* "rdmacg help" and "rdmacg help COMMAND" are --help. */
 	if (!strcmp(words[0], "help")) {
-		if (argc == 1)
+		if (!words[1])
 			options_read(&main_syntax, 2, help);
 		help[0] = words[1];
 		words = help;
-		argc = 2;
 	}
-	status = command_run(&main_commands, "rdmacg", argc, words);
+	status = command_run(&main_syntax, "rdmacg", words);
 	if (!say_finish() && status == EXIT_DONE)
 		status = EXIT_FAILED;
 	return status;

@@ -14,20 +14,17 @@ static const struct command plan_list[] = {
 	{ 0 }
 };
 
-static const struct commands plan_forms = { "Forms", "form", plan_list };
-
 static const struct syntax plan_syntax = {
 	.needs = "a FORM is missing",
 	.in_order = true,
 	.args_doc = "FORM [ARGUMENT...]",
 	.doc =
 		"Print the limits that a program needs as lines of a file of limits, and with --explain the formula of each number and its source.\vSee also rdmacg plan FORM --help.",
-	.commands = &plan_forms,
+	.commands = plan_list,
+	.kind = "form",
 };
 
 int cmd_plan(int argc, char **argv)
 {
-	char **words = options_read(&plan_syntax, argc, argv);
-
-	return command_run(&plan_forms, argv[0], argc - (words - argv), words);
+	return command_run(&plan_syntax, argv[0], options_read(&plan_syntax, argc, argv));
 }

@@ -16,13 +16,13 @@ static size_t command_distance(const char *a, const char *b)
 }
 
 /* Suggest the most similar command, if there is a similar one. */
-static void command_say_unknown(const struct commands *commands, const char *by, const char *name)
+static void command_say_unknown(const struct syntax *syntax, const char *by, const char *name)
 {
 	const struct command *command, *closest = NULL;
 	size_t least = 3, distance;
 
 	/* Skip long names, because the search takes exponential time in the length. */
-	for (command = commands->list; command->name && strlen(name) <= 10; command++) {
+	for (command = syntax->commands; command->name && strlen(name) <= 10; command++) {
 		distance = command_distance(name, command->name);
 		if (distance >= least || distance >= strlen(name))
 			continue;
@@ -30,28 +30,29 @@ static void command_say_unknown(const struct commands *commands, const char *by,
 		closest = command;
 	}
 	if (closest)
-		say_error(name, "there is no such %s; did you mean %s?", commands->kind,
+		say_error(name, "there is no such %s; did you mean %s?", syntax->kind,
 			  closest->name);
 	else
-		say_error(name, "there is no such %s; %s --help lists them", commands->kind, by);
+		say_error(name, "there is no such %s; %s --help lists them", syntax->kind, by);
 }
 
-int command_run(const struct commands *commands, const char *by, int argc, char **argv)
+int command_run(const struct syntax *syntax, const char *by, char **words)
 {
-	const struct command *command;
-	char *name = argv[0];
-	int status;
+	const struct command *command = syntax->commands;
+	char *name = words[0];
+	int argc = 0, status;
 
-	for (command = commands->list; command->name; command++)
-		if (!strcmp(command->name, name))
-			break;
+	while (command->name && strcmp(command->name, name))
+		command++;
 	if (!command->name) {
-		command_say_unknown(commands, by, name);
+		command_say_unknown(syntax, by, name);
 		return EXIT_USAGE;
 	}
-	argv[0] = memory_format("%s %s", by, name);
-	status = command->run(argc, argv);
-	free(argv[0]);
-	argv[0] = name;
+	while (words[argc])
+		argc++;
+	words[0] = memory_format("%s %s", by, name);
+	status = command->run(argc, words);
+	free(words[0]);
+	words[0] = name;
 	return status;
 }

@@ -241,7 +241,12 @@ struct choice {
 #define SYNTAX_CHOICES 6
 #define SYNTAX_LISTS 3
 
-struct commands;
+/* A command of a table. */
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *help;
+};
 
 /* The words that may follow a command's name. */
 struct syntax {
@@ -260,27 +265,13 @@ struct syntax {
 	/* At most one argument. */
 	bool single;
 	const char *doc;
-	/* The commands in the help, or NULL. */
-	const struct commands *commands;
-};
-
-/* A command of a table. */
-struct command {
-	const char *name;
-	int (*run)(int argc, char **argv);
-	const char *help;
-};
-
-struct commands {
-	/* The heading of the table in the help, and the word for one command. */
-	const char *title;
+	/* The commands in the help, which a command without a name ends, and the word for one. */
+	const struct command *commands;
 	const char *kind;
-	/* A command without a name ends the list. */
-	const struct command *list;
 };
 
-/* Run the command that argv[0] names, with "@by NAME" as its argv[0]. Returns the exit status. */
-int command_run(const struct commands *commands, const char *by, int argc, char **argv);
+/* Run the command words[0], with "@by NAME" as its argv[0]. Returns the exit status. */
+int command_run(const struct syntax *syntax, const char *by, char **words);
 
 /* Parse the words of a command. Returns its arguments, with a NULL at the end. */
 char **options_read(const struct syntax *syntax, int argc, char **argv);

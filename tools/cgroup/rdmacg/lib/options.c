@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: the options of commands. */
+#include <ctype.h>
+
 #include "lib/lib.h"
 
 /* The keys of options without a letter are above this number. */
@@ -91,14 +93,14 @@ static error_t options_take(int key, char *arg, struct argp_state *state)
 
 static char *options_help(int key, const char *text, void *input)
 {
-	const struct commands *commands = ((struct reading *)input)->syntax->commands;
-	const struct command *command;
+	const struct syntax *syntax = ((struct reading *)input)->syntax;
+	const struct command *command = syntax->commands;
 	char *help = NULL;
 
-	if (key != ARGP_KEY_HELP_POST_DOC || !commands)
+	if (key != ARGP_KEY_HELP_POST_DOC || !command)
 		return (char *)text;
-	memory_extend(&help, "%s:\n", commands->title);
-	for (command = commands->list; command->name; command++)
+	memory_extend(&help, "%c%ss:\n", toupper(*syntax->kind), syntax->kind + 1);
+	for (; command->name; command++)
 		memory_extend(&help, "  %-10s %s\n", command->name, command->help);
 	memory_extend(&help, "\n%s", text);
 	return help;
