@@ -91,7 +91,7 @@ static void why_room(const struct cgroup *cgroup, const struct slot *slot)
 	uint64_t room;
 	const struct cgroup *least = why_least_room(cgroup, slot, &room);
 
-	if (!least && !slot->events.alloc_fail)
+	if (!slot->events.alloc_fail && !(least && !room && slot->has & POOL_BIT(POOL_CURRENT)))
 		return;
 	json_append(why.room, "device:s index:o resource:s room:l above_is_seen:b room_in:s",
 		    slot->pool->device.name, device_index(&slot->pool->device), slot->key, room,
@@ -157,7 +157,6 @@ static void why_above(const struct cgroup *cgroup, const struct slot *slot, uint
 static void why_self(const struct cgroup *cgroup)
 {
 	const struct slot *slot = NULL;
-	uint64_t room;
 
 	while ((slot = pools_next(&cgroup->pools, slot))) {
 		if ((slot->has & POOL_BIT(POOL_EVENTS_LOCAL)) && slot->events.max > slot->tally)
@@ -165,9 +164,7 @@ static void why_self(const struct cgroup *cgroup)
 					"a removed descendant");
 		if (slot->events.alloc_fail > slot->events.max)
 			why_above(cgroup, slot, slot->events.alloc_fail - slot->events.max);
-		if (slot->events.alloc_fail || ((slot->has & POOL_BIT(POOL_CURRENT)) &&
-						why_least_room(cgroup, slot, &room) && !room))
-			why_room(cgroup, slot);
+		why_room(cgroup, slot);
 	}
 }
 
