@@ -37,7 +37,7 @@ exits() {
 	}
 }
 
-# judge NAME FUNCTION...: print "ok NAME" if each command of the function succeeds.
+# judge NAME FUNCTION [ARG...]: print "ok NAME" if each command of the function succeeds.
 judge() {
 	local name=$1 said result
 	shift

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2034
 # Functions for the tests: a tree of files that looks like cgroups, the command, and claims.
-# A test is a function of one claim, and gets a new tree. "claim NAME FUNCTION" prints "ok
-# NAME", or "not ok NAME" and the output.
+# Each claim gets a new tree. "claim NAME COMMAND..." prints "ok NAME", or "not ok NAME" and the output
+# if a condition in the command fails.
 
 . "$(dirname "${BASH_SOURCE[0]}")/claims.sh"
 export LC_ALL=C.UTF-8
@@ -35,22 +35,21 @@ put() {
 
 # cgroup NAME: create a cgroup with all files of our controller, and without usage.
 cgroup() {
+	local file
 	put "$1/cgroup.subtree_control" rdma
 	put "$1/cgroup.procs"
 	put "$1/rdma.default"
 	put "$1/rdma.max" 'rxe0 hca_handle=max hca_object=max'
-	put "$1/rdma.current" 'rxe0 hca_handle=0 hca_object=0'
-	put "$1/rdma.peak" 'rxe0 hca_handle=0 hca_object=0'
-	put "$1/rdma.events" \
-		'rxe0 hca_handle.max=0 hca_handle.alloc_fail=0 hca_object.max=0 hca_object.alloc_fail=0'
-	put "$1/rdma.events.local" \
-		'rxe0 hca_handle.max=0 hca_handle.alloc_fail=0 hca_object.max=0 hca_object.alloc_fail=0'
 	put "$1/rdma.verb.max" 'rxe0 qp=max mr_mem=max'
-	put "$1/rdma.verb.current" 'rxe0 qp=0 mr_mem=0'
-	put "$1/rdma.verb.peak" 'rxe0 qp=0 mr_mem=0'
-	put "$1/rdma.verb.events" 'rxe0 qp.max=0 qp.alloc_fail=0 mr_mem.max=0 mr_mem.alloc_fail=0'
-	put "$1/rdma.verb.events.local" \
-		'rxe0 qp.max=0 qp.alloc_fail=0 mr_mem.max=0 mr_mem.alloc_fail=0'
+	for file in current peak; do
+		put "$1/rdma.$file" 'rxe0 hca_handle=0 hca_object=0'
+		put "$1/rdma.verb.$file" 'rxe0 qp=0 mr_mem=0'
+	done
+	for file in events events.local; do
+		put "$1/rdma.$file" \
+			'rxe0 hca_handle.max=0 hca_handle.alloc_fail=0 hca_object.max=0 hca_object.alloc_fail=0'
+		put "$1/rdma.verb.$file" 'rxe0 qp.max=0 qp.alloc_fail=0 mr_mem.max=0 mr_mem.alloc_fail=0'
+	done
 	put "$1/rdma.hw.max" 'rxe0 mcast_grp=max'
 	put "$1/rdma.hw.current" 'rxe0 mcast_grp=0'
 }
@@ -229,7 +228,7 @@ row() {
 	}
 }
 
-# claim NAME FUNCTION: judge a claim. If $MATCH is set, skip claims whose names do not contain
+# claim NAME COMMAND...: judge a claim. If $MATCH is set, skip claims whose names do not contain
 # $MATCH.
 claim() {
 	case $1 in *"${MATCH-}"*) ;; *) return ;; esac
