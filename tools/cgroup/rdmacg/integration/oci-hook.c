@@ -174,10 +174,7 @@ static bool oci_parse_limits(struct config *config, const char *section, const c
 			 "text: is empty; write DEVICE KEY=VALUE..., or remove the annotation");
 }
 
-/*
- * Take the request from this container's annotation, or from the annotation for all containers. An
- * annotation that is not a text is an error, and does not count as missing.
- */
+/* Take the request from the annotation of this container, or from that of all containers. */
 static bool oci_take_annotation(struct config *rules, struct json_object *config)
 {
 	char *own __autofree = NULL, *where __autofree = NULL;

@@ -5,9 +5,8 @@
  * slurmstepd's cgroup .../job_N/step_M/slurm or below it.
  *
  * The first step that has limits sets the limits of the job, which apply to all its steps together.
- * A later step can have lower limits for itself. With PrologFlags=Contain, Slurm first
- * starts the step "extern" without the request of the job. This step gets the administrator's limits
- * for itself.
+ * A later step can have lower limits for itself. With PrologFlags=Contain, Slurm first starts the
+ * step "extern" without the request of the job, so it gets the administrator's limits for itself.
  */
 #include <sys/file.h>
 #include <sys/stat.h>

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * rdmacg plan libfabric: libfabric's verbs;ofi_rxm. tests/plan-programs.py runs fi_pingpong with
- * exactly these limits, and with each limit lower by one.
- */
+/* rdmacg plan libfabric: verbs;ofi_rxm. tests/plan-programs.py runs fi_pingpong with its limits. */
 #include "plan/plan.h"
 
 /* The inputs, as the formulas name them. */

@@ -21,10 +21,7 @@ static bool lnet_is_old(const struct lnet_side *side)
 	return side->release <= 10;
 }
 
-/*
- * Whether the node has pools of MRs. Without pools, a node cannot ask for fewer fragments than its
- * own and, up to 2.10, cannot accept them.
- */
+/* Without pools of MRs, a node asks for no fewer fragments and, up to 2.10, accepts no fewer. */
 static bool lnet_has_pools(const struct lnet_side *side)
 {
 	return !side->dma_mr || side->map_on_demand;
@@ -67,6 +64,7 @@ static void lnet_setup(struct plan_part *part, struct lnet_side *side)
 	PLAN_NAME(part, peer_credits, side->peer_credits);
 	PLAN_NAME(part, credits, side->credits);
 
+	side->extra = side->fmr ? 0 : 2;
 	if (!has_map)
 		side->map_on_demand = !lnet_is_old(side) && !side->dma_mr;
 	if (lnet_has_pools(side) && side->fmr_pool_size < side->ntx / 4)
@@ -94,9 +92,8 @@ static void lnet_setup(struct plan_part *part, struct lnet_side *side)
 }
 
 /*
- * The size of the send queue that a release up to 2.10 gets for @frags fragments, or 0 if the
- * release gets no queue. Releases 2.9 and 2.10 reduce the size by a quarter until the device
- * supports it, and give up below 16. Older releases do not reduce it.
+ * The send queue of a release up to 2.10 for @frags fragments, or 0 if the device supports none.
+ * Releases 2.9 and 2.10 try a quarter less until the device supports it, and give up below 16.
  */
 static uint64_t lnet_cut(const struct lnet_side *side, uint64_t frags)
 {
@@ -110,12 +107,6 @@ static uint64_t lnet_cut(const struct lnet_side *side, uint64_t frags)
 	return queue;
 }
 
-/* The work requests of a transfer besides its data: registration and invalidation with FastReg. */
-static unsigned int lnet_extra(const struct lnet_side *side)
-{
-	return side->fmr ? 0 : 2;
-}
-
 /* Reduce @depth to a depth that the device supports, or to 0 if it cannot create the QP. */
 static uint64_t lnet_reduce(const struct lnet_side *side, uint64_t frags, uint64_t depth)
 {
@@ -123,7 +114,7 @@ static uint64_t lnet_reduce(const struct lnet_side *side, uint64_t frags, uint64
 		return depth;
 	if (lnet_is_old(side))
 		return lnet_cut(side, frags) ? depth : 0;
-	return min(depth, side->max_qp_wr / (1 + frags + lnet_extra(side)));
+	return min(depth, side->max_qp_wr / (1 + frags + side->extra));
 }
 
 /* o2iblnd creates the CQ before the QP, so its size is for the queues before they are reduced. */
@@ -170,7 +161,7 @@ static void lnet_add_end(struct plan_part *part, struct lnet_side *side, uint64_
 
 	PLAN_NAME(part, qd, depth);
 	PLAN_NAME(part, F, frags);
-	PLAN_NAME(part, fr, lnet_extra(side));
+	PLAN_NAME(part, fr, side->extra);
 	PLAN_NAME(part, oob, side->protocol == 2 ? 2 : 0);
 	PLAN_NAME(part, W, side->max_qp_wr);
 	PLAN_NAME(part, wrq_sge, side->wrq_sge);
@@ -254,36 +245,26 @@ struct lnet_link {
 	uint64_t frags;
 };
 
-/* Whether @passive accepts @frags. If @passive refuses, it answers with its own number. */
+/* Whether @passive accepts @frags. Up to 2.10, fewer than its own need net->ibn_fmr_ps. */
 static bool lnet_takes_frags(const struct lnet_side *passive, uint64_t frags)
 {
 	uint64_t own = passive->own_frags;
 
-	if (frags > own)
-		return false;
-	/* Up to 2.10, kiblnd_passive_connect() needs net->ibn_fmr_ps to accept fewer fragments. */
-	return frags == own || !lnet_is_old(passive) || lnet_has_pools(passive);
-}
-
-/* kiblnd_check_reconnect(): why @active does not connect again with @own fragments, or NULL. */
-static const char *lnet_gives_up(const struct lnet_side *active, uint64_t frags, uint64_t own)
-{
-	if (own >= frags)
-		return "it cannot ask for more fragments than before";
-	return lnet_has_pools(active) ? NULL : "its map_on_demand must be set";
+	return frags == own ||
+	       (frags < own && (!lnet_is_old(passive) || lnet_has_pools(passive)));
 }
 
 /*
  * Let @active connect with protocol 2, as in o2iblnd_cb.c, and return whether @passive accepts. The
  * active node creates its QP before it sends a request. The passive node accepts numbers up to its
- * own, and answers a larger number with its own: kiblnd_passive_connect(). The limits of its device
- * do not count here. The loop ends, because each number is rejected at most once.
+ * own, and answers a larger number with its own: kiblnd_passive_connect(). The active node may then
+ * try again: kiblnd_check_reconnect(). The limits of the passive node's device do not count here.
+ * The loop ends, because each number is rejected at most once.
  */
 static bool lnet_ask(struct plan_part *part, const struct lnet_side *active,
 		     const struct lnet_side *passive, struct lnet_link *link)
 {
 	uint64_t depth = passive->own_depth, frags = passive->own_frags;
-	const char *why;
 
 	while ((link->asked = lnet_reduce(active, link->frags, link->wanted))) {
 		plan_add_note(part, "%s asks for a depth of %s and %s fragments.", active->name,
@@ -299,9 +280,11 @@ static bool lnet_ask(struct plan_part *part, const struct lnet_side *active,
 			plan_add_note(part,
 				      "%s rejects the request: RDMA_FRAGS (6), it wants %s fragments.",
 				      passive->name, number_text(frags, false));
-			why = lnet_gives_up(active, link->frags, frags);
-			if (why) {
-				plan_add_note(part, "%s gives up: %s.", active->name, why);
+			if (frags >= link->frags || !lnet_has_pools(active)) {
+				plan_add_note(part, "%s gives up: %s.", active->name,
+					      frags >= link->frags ?
+					      "it cannot ask for more fragments than before" :
+					      "its map_on_demand must be set");
 				return false;
 			}
 			link->frags = frags;
@@ -373,24 +356,22 @@ static void lnet_plan_pair(struct lnet_side *near, struct lnet_side *far)
 	lnet_plan_total(far, conns);
 }
 
-/* Plan for connections of the sizes that the node itself would choose. */
-static void lnet_plan_one(struct lnet_side *near)
+static void lnet_add(void)
 {
-	struct plan_part *part = plan_add_part("One connection of Lustre 2.%u", near->release);
+	struct lnet_side *near = &lnet_near;
+	struct plan_part *part;
 
+	lnet_take();
+	if (plan_text("remote")) {
+		lnet_plan_pair(near, &lnet_far);
+		return;
+	}
+	/* Without --remote, connections have the sizes that the node itself would choose. */
+	part = plan_add_part("One connection of Lustre 2.%u", near->release);
 	lnet_setup(part, near);
 	lnet_add_end(part, near, near->own_depth, near->own_frags);
 	part = plan_add_part("All of the node, peers: %s", number_text(near->peers, false));
 	lnet_add_node(part, near, near->conns_per_peer);
-}
-
-static void lnet_add(void)
-{
-	lnet_take();
-	if (plan_text("remote"))
-		lnet_plan_pair(&lnet_near, &lnet_far);
-	else
-		lnet_plan_one(&lnet_near);
 }
 
 const struct plan_form lnet_form = {

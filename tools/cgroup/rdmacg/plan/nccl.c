@@ -29,25 +29,20 @@ static struct plan_input nccl_inputs[] = {
 	{ 0 }
 };
 
-/* Check that the option @name is not more than the option @other. */
-static void nccl_check_most(const char *name, __int128 number, const char *other, __int128 most)
-{
-	if (number > most)
-		options_fail(plan.form->name, "--%s %s is more than --%s %s", name,
-			     number_text(number, false), other, number_text(most, false));
-}
-
 static void nccl_check(void)
 {
 	bool by_ranks = ranks >= 0, by_connections = send >= 0 || receive >= 0;
 
 	if (by_ranks == by_connections)
 		options_fail(plan.form->name, "give --ranks, or --send and --receive");
-	if (by_ranks)
-		nccl_check_most("local", local, "ranks", ranks);
+	if (by_ranks && local > ranks)
+		options_fail(plan.form->name, "--local %s is more than --ranks %s",
+			     number_text(local, false), number_text(ranks, false));
 	if (processes < 0)
 		processes = max(local, users);
-	nccl_check_most("users", users, "processes", processes);
+	if (users > processes)
+		options_fail(plan.form->name, "--users %s is more than --processes %s",
+			     number_text(users, false), number_text(processes, false));
 }
 
 /* Add the limits for @S sending and @R receiving connections of a process. */

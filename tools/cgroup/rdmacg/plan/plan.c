@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The values of a plan, printed as a file of limits that "rdmacg apply" reads, or as JSON. In a
- * file, limits are a comment unless their cgroup and device are known, so that no limit is applied
- * by mistake.
+ * The values of a plan, printed as a file of limits that "rdmacg apply" reads, or as JSON. Limits
+ * are a comment unless their cgroup and device are known, so that none is applied by mistake.
  */
 #include "lib/lib.h"
 #include "plan/plan.h"
@@ -324,12 +323,11 @@ int plan_run(int argc, char **argv)
 		&lnet_form, &qemu_form, &nccl_form, &ucx_form, &libfabric_form, &ceph_form,
 		&share_form,
 	};
-	const struct plan_form *form;
-	size_t i = 0;
+	const struct plan_form *form = *forms;
+	size_t i;
 
-	while (strcmp(forms[i]->name, strchr(argv[0], ' ') + 1))
-		i++;
-	form = forms[i];
+	for (i = 1; strcmp(form->name, strchr(argv[0], ' ') + 1); i++)
+		form = forms[i];
 	plan.form = form;
 	plan_parse(form, argc, argv);
 	form->add();

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The forms of "rdmacg plan". A plan consists of parts, and a part consists of values.
- *
- * A form computes each value with PLAN_STEP(), PLAN_FIGURE() or PLAN_LIMIT(). The macro keeps the
- * text of the C expression, so --explain prints the formula that was computed.
+ * The forms of "rdmacg plan". A plan consists of parts, and a part consists of values. A form
+ * computes each value with PLAN_STEP(), PLAN_FIGURE() or PLAN_LIMIT(). The macro keeps the text of
+ * the C expression, so --explain prints the formula that was computed.
  */
 #ifndef RDMACG_PLAN_H
 #define RDMACG_PLAN_H
@@ -54,10 +53,7 @@ extern struct plan plan;
 struct plan_part *plan_add_part(const char *title, ...) __printf(1, 2);
 void plan_add_note(struct plan_part *part, const char *format, ...) __printf(2, 3);
 
-/*
- * Add a value to @part and return the value. A value below 0 or above 64 bits, or a limit that the
- * kernel does not accept, ends the program with an error.
- */
+/* Add a value to @part and return it. A negative or too large value ends the program. */
 __int128 plan_add(struct plan_part *part, enum plan_kind kind, const char *key, __int128 value,
 		  const char *formula, const char *source);
 
@@ -141,9 +137,8 @@ struct plan_queues {
 };
 
 /*
- * Returns the bytes of mr_mem that the driver of --driver or --device uses for @queues. If the
- * number is unknown, for example because @queues is NULL, returns 0 and adds a note that mr_mem is
- * a lower bound.
+ * Returns the bytes of mr_mem that the driver of --driver or --device uses for @queues. If it is
+ * unknown, as for NULL, returns 0 and adds a note that mr_mem is a lower bound.
  */
 __int128 plan_add_rings(struct plan_part *part, const struct plan_queues *queues);
 
@@ -180,7 +175,8 @@ struct lnet_side {
 	__int128 max_qp_wr;		/* 0 if it is not given */
 	char *idle;			/* the given parameters that change no size */
 	unsigned int release;		/* the N of Lustre 2.N */
-	/* Set by lnet_setup(). */
+	/* Set by lnet_setup(). @extra is the work requests of a transfer besides its data. */
+	unsigned int extra;
 	uint64_t own_depth, own_frags;
 	uint64_t sends;			/* concurrent_sends, for releases up to 2.10 */
 	/* The node's largest connection so far. */
@@ -190,10 +186,7 @@ struct lnet_side {
 /* This node, whose numbers are the inputs of the form, and the other end. */
 extern struct lnet_side lnet_near, lnet_far;
 
-/*
- * Give this node the profile and the parameters of modprobe.d, unless an option has set them. Give
- * the other end the parameters of --remote. A wrong parameter ends the program with an error.
- */
+/* Read the profile, modprobe.d and --remote. A wrong parameter ends the program with an error. */
 void lnet_take(void);
 
 #endif /* RDMACG_PLAN_H */

@@ -35,10 +35,7 @@ static struct plan_input qemu_inputs[] = {
 	{ 0 }
 };
 
-/*
- * The blocks of -M pc -nodefaults besides its RAM, from "info ramblock" of 7.2. pc.rom contains
- * only zeros, and QEMU does not register memory that was always zero.
- */
+/* The blocks of -M pc -nodefaults besides its RAM, from "info ramblock" of 7.2. */
 static const struct plan_block qemu_pc_blocks[] = {
 	{ "pc.bios", 256 << 10, false },
 	{ "/rom@etc/acpi/tables", 128 << 10, false },

@@ -5,14 +5,11 @@
 #define RINGS_PAGE	4096
 #define RINGS_PVRDMA	"rdma-core at 2a79cbb4a7, providers/vmw_pvrdma, "
 
-/* sysfs shows no driver for a device without hardware: rxe and siw. */
-#define RINGS_SOFTWARE	"software"
-
 /*
  * Drivers that keep all queues in kernel memory or on the device: in Linux 7.3, drivers/infiniband,
  * they call ib_umem_get() only for memory regions.
  */
-#define RINGS_IN_KERNEL	"rxe siw hfi1 cxgb4 efa " RINGS_SOFTWARE
+#define RINGS_IN_KERNEL	"rxe siw software hfi1 cxgb4 efa"
 
 /* The driver of --driver or, from sysfs, of the device, or NULL. A process calls this once. */
 static const char *rings_driver(const char *device)
@@ -25,7 +22,8 @@ static const char *rings_driver(const char *device)
 		return plan.driver;
 	if (!*device || strchr(device, '/') || access(class, F_OK))
 		return NULL;
-	return readlink(path, target, sizeof(target) - 1) < 0 ? RINGS_SOFTWARE : basename(target);
+	/* sysfs shows no driver for a device without hardware: rxe and siw. */
+	return readlink(path, target, sizeof(target) - 1) < 0 ? "software" : basename(target);
 }
 
 /* The provider uses a page for the state of each CQ and of each QP, and memory for the entries. */

@@ -115,15 +115,12 @@ static void share_subtract(const char *text, bool is_kernel)
 	limits_free(&limits);
 }
 
-static void share_reserve(const char *text)
+/* Keep back "P%" of each resource. */
+static void share_reserve_all(const char *text)
 {
 	size_t length = strlen(text), i;
 	uint64_t percent;
 
-	if (strchr(text, '=')) {
-		share_subtract(text, false);
-		return;
-	}
 	if (!length || text[length - 1] != '%' ||
 	    !number_parse_thousandths(text, length - 1, &percent) || percent > 100000)
 		options_fail(text, "--reserve must be KEY=VALUE[,KEY=VALUE]... or 0%% to 100%%");
@@ -247,10 +244,12 @@ static void share_take_texts(void)
 		options_fail(over, "--oversubscribe must be a number of at least 1, such as 1.5");
 	share_read_capacity();
 	for (text = plan.texts; text < end; text++)
-		if (!strcmp(text->name, "reserve"))
-			share_reserve(text->text);
-		else if (!strcmp(text->name, "kernel"))
+		if (!strcmp(text->name, "kernel"))
 			share_subtract(text->text, true);
+		else if (!strcmp(text->name, "reserve") && strchr(text->text, '='))
+			share_subtract(text->text, false);
+		else if (!strcmp(text->name, "reserve"))
+			share_reserve_all(text->text);
 }
 
 /* Add a part for the device, and then a part for each cgroup. */

@@ -176,10 +176,7 @@ static void run_cgroup_disable(struct cgroup *parent, struct transaction *enable
 
 void run_cgroup_remove(struct cgroup *cgroup, struct transaction *enabled)
 {
-	/*
-	 * systemd removes the scope's cgroup when this process ends, but not the cgroups below the
-	 * scope. systemd also manages the cgroups above the scope.
-	 */
+	/* systemd removes the scope, but not the cgroups below it, and manages those above. */
 	if (run_cgroup_scope) {
 		run_cgroup_remove_below(cgroup);
 		return;

@@ -7,17 +7,13 @@
 #include "write/write.h"
 
 /*
- * Create the cgroup below the cgroup @in. If @in is NULL, create a scope of systemd, which contains
- * the child from the start, or, on v1 or without systemd, a cgroup below the cgroup of this
- * process. Returns NULL after a printed error.
+ * Create the cgroup below the cgroup @in. If @in is NULL, create a scope of systemd with the child
+ * or, on v1 or without systemd, a cgroup below that of this process. Returns NULL after an error.
  */
 struct cgroup *run_cgroup_make(const char *in, pid_t child);
 /* Move the child into the cgroup. */
 bool run_cgroup_enter(const struct cgroup *cgroup, pid_t child);
-/*
- * Remove the cgroup and the descendants that the command has created, after all processes have
- * ended. Undo @enabled, which has enabled the controller in the ancestors.
- */
+/* After all processes have ended, remove the cgroup with its descendants, and undo @enabled. */
 void run_cgroup_remove(struct cgroup *cgroup, struct transaction *enabled);
 
 #endif /* RDMACG_RUN_H */

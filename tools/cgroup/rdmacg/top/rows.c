@@ -137,33 +137,29 @@ bool top_read(void)
 	return done;
 }
 
-static void top_fill_row(const struct top_row *row, struct table *table, size_t width)
-{
-	char *rate __autofree = memory_format(row->rate < 0 ? "-" : "%.1f", row->rate);
-	bool human = number_is_bytes(row->key);
-
-	/* Round down, so that 100 means that the limit is reached. */
-	table_number(table, row->use >= 0,
-		     row->limit ? (__uint128_t)row->usage * 100 / row->limit : 100, false);
-	table_alarm(table, row->use >= 1);
-	table_cell(table, rate);
-	table_alarm(table, row->rate > 0);
-	table_number(table, true, row->usage, human);
-	table_cell(table, cgroup_limit_text(row->limit, human));
-	table_cell(table, row->key);
-	table_cell(table, device_text(&row->device));
-	table_cell(table, row->cgroup);
-	table_cell(table, cgroup_relative(row->limit_of, row->cgroup, width));
-}
-
 void top_fill(struct table *table, size_t rows, size_t width)
 {
 	static const char * const headings[] = {
 		"USE%", "REFUSED/S", "USAGE", "LIMIT", "RESOURCE", "DEVICE", "CGROUP", "LIMIT OF",
 	};
-	size_t i;
+	const struct top_row *row;
 
 	table_init(table, "rrrrnnnn", headings, width);
-	for (i = top.first; i < top.nr_shown && i - top.first < rows; i++)
-		top_fill_row(&top.rows[i], table, width);
+	for (row = top.rows + top.first; row < top.rows + top.nr_shown && rows--; row++) {
+		char *rate __autofree = memory_format(row->rate < 0 ? "-" : "%.1f", row->rate);
+		bool human = number_is_bytes(row->key);
+
+		/* Round down, so that 100 means that the limit is reached. */
+		table_number(table, row->use >= 0,
+			     row->limit ? (__uint128_t)row->usage * 100 / row->limit : 100, false);
+		table_alarm(table, row->use >= 1);
+		table_cell(table, rate);
+		table_alarm(table, row->rate > 0);
+		table_number(table, true, row->usage, human);
+		table_cell(table, cgroup_limit_text(row->limit, human));
+		table_cell(table, row->key);
+		table_cell(table, device_text(&row->device));
+		table_cell(table, row->cgroup);
+		table_cell(table, cgroup_relative(row->limit_of, row->cgroup, width));
+	}
 }

@@ -65,16 +65,6 @@ static void top_hold_signals(void)
 		sigaction(signals[i], &action, NULL);
 }
 
-/* Unblock signals. A signal that has arrived ends the process. */
-static void top_release_signals(void)
-{
-	if (top_signal) {
-		signal(top_signal, SIG_DFL);
-		raise(top_signal);
-	}
-	sigprocmask(SIG_SETMASK, &screen.unblocked, NULL);
-}
-
 /* newterm() does not report why a terminal is unsuitable, and accepts one that only prints. */
 static void top_check_terminal(void)
 {
@@ -188,10 +178,8 @@ static bool top_press(int key)
 {
 	static const char orders[TOP_ORDERS + 1] = "lrup";
 
-	if (key == KEY_RESIZE)
-		return false;
-	if (screen.helping) {
-		screen.helping = false;
+	if (screen.helping || key == KEY_RESIZE) {
+		screen.helping &= key == KEY_RESIZE;
 		return false;
 	}
 	top_press_scroll(key);
@@ -289,6 +277,9 @@ bool top_screen(void)
 	endwin();
 	delscreen(terminal);
 	free(screen.error);
-	top_release_signals();
+	/* A signal that has arrived ends the process. Signal 0 does nothing. */
+	signal(top_signal, SIG_DFL);
+	raise(top_signal);
+	sigprocmask(SIG_SETMASK, &screen.unblocked, NULL);
 	return true;
 }
