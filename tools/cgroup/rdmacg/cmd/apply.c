@@ -284,8 +284,8 @@ static bool apply_take_signals(int signals)
 static bool apply_loop(int signals)
 {
 	struct hotplug *hotplug = &apply.hotplug;
+	struct json_object_iter cgroup;
 	int64_t begin;
-	size_t i;
 
 	while (say_finish() && apply_take_signals(signals)) {
 		struct pollfd fds[] = {
@@ -299,10 +299,12 @@ static bool apply_loop(int signals)
 		begin = clock_now();
 		hotplug_take(hotplug);
 		/* A new device needs limits in all cgroups. */
-		if (hotplug->everything)
+		if (hotplug->everything) {
 			apply_below("");
-		for (i = 0; i < hotplug->nr_names && !hotplug->everything; i++)
-			apply_below(hotplug->names[i]);
+		} else {
+			json_object_object_foreachC(hotplug->names, cgroup)
+				apply_below(cgroup.key);
+		}
 		hotplug_drop(hotplug);
 		if (!say_finish())
 			return false;

@@ -239,10 +239,7 @@ static void why_evidence(struct cgroup *cgroup, pid_t pid, struct json_object *a
 			 cgroup_name(cgroup), hierarchy.partial ?
 			 "; limits above / are not visible here" : "");
 	why_rds(cgroup, answer);
-	other_memlock(cgroup, pid, answer);
-	other_devices(answer);
-	other_counted(answer);
-	other_log(answer);
+	other_causes(cgroup, pid, answer);
 }
 
 static bool why_counters(struct cgroup *asked, struct json_object *answer)

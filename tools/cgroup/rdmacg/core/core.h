@@ -248,7 +248,6 @@ struct cgroup {
 	struct cgroup *parent;
 	/* The name, relative to the root. "" is the root. */
 	char *name;
-	/* The folder. */
 	int dir;
 	unsigned int depth;
 	struct pools pools;
@@ -372,29 +371,16 @@ bool select_arguments(char **arguments);
 bool select_each(bool (*visit)(struct cgroup *cgroup, pid_t pid));
 
 /*
- * Causes of failures other than limits of cgroups: RLIMIT_MEMLOCK of the processes, and devices
- * whose capacity is used up. Each function prints its causes, or adds them to @answer with -j.
+ * Print causes of failures other than limits of cgroups, or add them to @answer with -j:
+ * RLIMIT_MEMLOCK of @pid, or of all processes below @cgroup if @pid is 0; devices whose capacity is
+ * used up; the kernel's log. For tests, RDMACG_KMSG and RDMACG_SYS replace /dev/kmsg and
+ * /sys/class/infiniband.
  */
-
-/* RLIMIT_MEMLOCK of @pid, or of all processes in @cgroup and its descendants if @pid is 0. */
-void other_memlock(struct cgroup *cgroup, pid_t pid, struct json_object *answer);
+void other_causes(struct cgroup *cgroup, pid_t pid, struct json_object *answer);
 /*
  * RLIMIT_MEMLOCK of this process, or NUMBER_MAX if it does not apply or is not a usual default of a
  * distribution.
  */
 uint64_t other_own_memlock(void);
-/*
- * Lines about the devices in the last minutes of the kernel's log, the only place where drivers
- * report why the device or its firmware failed. For tests, RDMACG_KMSG and RDMACG_SYS replace
- * /dev/kmsg and /sys/class/infiniband.
- */
-void other_log(struct json_object *answer);
-/* The usage of each device by all users, and by kernel users. */
-void other_devices(struct json_object *answer);
-/*
- * The usage of resources that rdma netlink does not count, such as address handles: the sum over
- * all cgroups. Skips resources without a known capacity.
- */
-void other_counted(struct json_object *answer);
 
 #endif /* RDMACG_CORE_H */

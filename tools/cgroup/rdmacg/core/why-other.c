@@ -160,7 +160,8 @@ static void other_print_memlock(const struct process *processes, size_t count)
 		say_text("%zu of %zu processes there have no RDMA device open.", without, count);
 }
 
-void other_memlock(struct cgroup *cgroup, pid_t pid, struct json_object *answer)
+/* RLIMIT_MEMLOCK of @pid, or of all processes in @cgroup and its descendants if @pid is 0. */
+static void other_memlock(struct cgroup *cgroup, pid_t pid, struct json_object *answer)
 {
 	struct process *processes __autofree = NULL, *process;
 	pid_t *pids __autofree = NULL;
@@ -215,7 +216,7 @@ static struct json_object *other_slot_json(const struct slot *slot)
 			 slot->tally, slot->max);
 }
 
-void other_devices(struct json_object *answer)
+static void other_devices(struct json_object *answer)
 {
 	netlink_count_kernel();
 	if (!capacity.has_netlink)
@@ -368,7 +369,11 @@ static struct json_object *other_device_log(const char *device)
 	return json_pack("device:s index:o readable:b lines:o", device, NULL, !error, array);
 }
 
-void other_log(struct json_object *answer)
+/*
+ * Lines about the devices in the last minutes of the kernel's log, the only place where drivers
+ * report why the device or its firmware failed.
+ */
+static void other_log(struct json_object *answer)
 {
 	const struct pool *pool = capacity.has_netlink ? capacity.netlink.first :
 							 capacity.pools.first;
@@ -399,7 +404,11 @@ static void other_add_up(void)
 	}
 }
 
-void other_counted(struct json_object *answer)
+/*
+ * The usage of resources that rdma netlink does not count, such as address handles: the sum over
+ * all cgroups. Skips resources without a known capacity.
+ */
+static void other_counted(struct json_object *answer)
 {
 	struct json_object *array = json_object_new_array();
 	const struct slot *slot = NULL;
@@ -421,4 +430,12 @@ void other_counted(struct json_object *answer)
 			 slot->key, slot->usage >= slot->max ? "; none is left" : "");
 	}
 	json_object_object_add(answer, "counted", array);
+}
+
+void other_causes(struct cgroup *cgroup, pid_t pid, struct json_object *answer)
+{
+	other_memlock(cgroup, pid, answer);
+	other_devices(answer);
+	other_counted(answer);
+	other_log(answer);
 }

@@ -72,7 +72,7 @@ bool config_add(struct config *config, const char *section, const char *where, c
 		return true;
 	rule = memory_append(config->rules, config->nr_rules);
 	rule->where = memory_string(where);
-	rule->section = section ? memory_string(section) : NULL;
+	rule->section = memory_string(section);
 	say_within(where);
 	good = count == 1 && strchr(words[0], ':') ?
 		limits_parse_option(&rule->limits, words[0]) :

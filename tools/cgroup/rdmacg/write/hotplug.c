@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: new devices and new cgroups. */
-#include <search.h>
 #include <sys/inotify.h>
 #include <libudev.h>
 
@@ -8,26 +7,6 @@
 
 /* The size of a read. Reads must be large, because a tenant can cause many events. */
 #define HOTPLUG_BUFFER	65536
-
-/* A folder that inotify watches. */
-struct hotplug_folder {
-	int number;
-	/* The name of the cgroup. */
-	char *name;
-};
-
-static int hotplug_compare(const void *a, const void *b)
-{
-	const struct hotplug_folder *one = a, *other = b;
-
-	return one->number - other->number;
-}
-
-static void hotplug_free_folder(void *folder)
-{
-	free(((struct hotplug_folder *)folder)->name);
-	free(folder);
-}
 
 /*
  * udevd may rename a new device, so wait for the event of udevd: a limit for its first name may be
@@ -49,24 +28,18 @@ void hotplug_open(struct hotplug *hotplug)
 	    udev_monitor_enable_receiving(hotplug->monitor) < 0)
 		say_failure("udev", "cannot watch for new devices: %s", strerror(errno));
 	hotplug->devices = udev_monitor_get_fd(hotplug->monitor);
+	hotplug->folders = json_object_new_object();
+	hotplug->names = json_object_new_object();
 }
 
 void hotplug_close(struct hotplug *hotplug)
 {
 	close(hotplug->inotify);
-	tdestroy(hotplug->folders, hotplug_free_folder);
-	hotplug_drop(hotplug);
+	json_object_put(hotplug->folders);
+	json_object_put(hotplug->names);
 	udev_monitor_unref(hotplug->monitor);
 	udev_unref(hotplug->udev);
 	memset(hotplug, 0, sizeof(*hotplug));
-}
-
-static struct hotplug_folder *hotplug_find(const struct hotplug *hotplug, int number)
-{
-	struct hotplug_folder key = { .number = number };
-	struct hotplug_folder **found = tfind(&key, &hotplug->folders, hotplug_compare);
-
-	return found ? *found : NULL;
 }
 
 /*
@@ -78,50 +51,30 @@ void hotplug_add(struct hotplug *hotplug, const struct cgroup *cgroup)
 	char *path __autofree = memory_format("/proc/self/fd/%d", cgroup->dir);
 	int number = inotify_add_watch(hotplug->inotify, path,
 				       IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
-	struct hotplug_folder *folder;
 
 	/* ENOENT: the cgroup was removed. */
 	if (number < 0 && errno != ENOENT)
 		say_warning(cgroup_name(cgroup), "cannot watch for new cgroups in it: %s",
 			    strerror(errno));
-	if (number < 0)
-		return;
-	folder = hotplug_find(hotplug, number);
-	if (!folder) {
-		folder = memory_zeroed(1, sizeof(*folder));
-		folder->number = number;
-		tsearch(folder, &hotplug->folders, hotplug_compare);
-	}
-	free(folder->name);
-	folder->name = memory_string(cgroup->name);
-}
-
-/* Add a name once, so that a cgroup that is created and removed many times is visited once. */
-static void hotplug_add_name(struct hotplug *hotplug, char *name)
-{
-	size_t i;
-
-	for (i = 0; i < hotplug->nr_names; i++)
-		if (!strcmp(hotplug->names[i], name))
-			break;
-	if (i < hotplug->nr_names)
-		free(name);
-	else
-		*memory_append(hotplug->names, hotplug->nr_names) = name;
+	if (number >= 0)
+		json_object_object_add(hotplug->folders, number_text(number, false),
+				       json_object_new_string(cgroup->name));
 }
 
 static void hotplug_take_event(struct hotplug *hotplug, const struct inotify_event *event)
 {
-	struct hotplug_folder *folder = hotplug_find(hotplug, event->wd);
+	char *name __autofree = NULL;
+	const char *number = number_text(event->wd, false);
+	struct json_object *folder = json_object_object_get(hotplug->folders, number);
+	const char *parent = json_object_get_string(folder);
 
 	if (event->mask & IN_Q_OVERFLOW)
 		hotplug->everything = true;
 	if (folder && event->mask & IN_IGNORED) {
-		tdelete(folder, &hotplug->folders, hotplug_compare);
-		hotplug_free_folder(folder);
+		json_object_object_del(hotplug->folders, number);
 	} else if (folder && event->mask & IN_ISDIR) {
-		hotplug_add_name(hotplug, memory_format("%s%s%s", folder->name,
-							*folder->name ? "/" : "", event->name));
+		name = memory_format("%s%s%s", parent, *parent ? "/" : "", event->name);
+		json_object_object_add(hotplug->names, name, NULL);
 	}
 }
 
@@ -160,12 +113,7 @@ void hotplug_take(struct hotplug *hotplug)
 
 void hotplug_drop(struct hotplug *hotplug)
 {
-	size_t i;
-
-	for (i = 0; i < hotplug->nr_names; i++)
-		free(hotplug->names[i]);
-	free(hotplug->names);
-	hotplug->names = NULL;
-	hotplug->nr_names = 0;
+	json_object_put(hotplug->names);
+	hotplug->names = json_object_new_object();
 	hotplug->everything = false;
 }

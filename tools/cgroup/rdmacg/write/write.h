@@ -121,7 +121,7 @@ bool limits_add(const struct limits *limits, struct transaction *change,
 struct rule {
 	/* The place of the rule, such as "FILE:LINE". */
 	char *where;
-	/* The pattern of cgroups, or NULL. */
+	/* The pattern of cgroups. */
 	char *section;
 	/* The name of the device is a pattern, unless it is "default". */
 	struct limits limits;
@@ -153,8 +153,8 @@ const char *config_folder(void);
  */
 bool config_read(struct config *config, char * const *files, size_t count);
 /*
- * Add the rule @text, "DEVICE WORD..." or "DEVICE:WORD,WORD...", to a section. A NULL @section
- * means no section. Changes @text. Prints an error with @where and returns false on a fault.
+ * Add the rule @text, "DEVICE WORD..." or "DEVICE:WORD,WORD...", to a section. Changes @text.
+ * Prints an error with @where and returns false on a fault.
  */
 bool config_add(struct config *config, const char *section, const char *where, char *text);
 void config_free(struct config *config);
@@ -219,13 +219,15 @@ struct hotplug {
 	/* For poll(2). */
 	int devices;
 	int inotify;
-	/* The folders that inotify watches, a tree of tsearch(3). */
-	void *folders;
+	/* The names of the watched cgroups. The keys are the numbers of the watches. */
+	struct json_object *folders;
 	/* Visit all cgroups, because a device is new, or any cgroup may be new. */
 	bool everything;
-	/* The names of new cgroups. */
-	char **names;
-	size_t nr_names;
+	/*
+	 * The names of new cgroups, as keys, so that a cgroup that is created and removed many
+	 * times is visited once.
+	 */
+	struct json_object *names;
 };
 
 /* Ends the program with an error if udev or inotify fails. */
