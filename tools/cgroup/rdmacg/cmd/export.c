@@ -23,32 +23,28 @@ enum export_kind {
 struct export_family {
 	const char *name;
 	enum export_kind kind;
+	const char *help;
 	bool bytes;
 	bool counter;
-	const char *help;
 };
 
 static const struct export_family export_families[] = {
-	{ "rdmacg_usage", EXPORT_USAGE, false, false,
-	  "Objects that a cgroup and its descendants use." },
-	{ "rdmacg_usage_bytes", EXPORT_USAGE, true, false,
-	  "Memory that a cgroup and its descendants use." },
-	{ "rdmacg_limit", EXPORT_LIMIT, false, false,
-	  "Smallest limit of a cgroup and its ancestors." },
-	{ "rdmacg_limit_bytes", EXPORT_LIMIT, true, false,
-	  "Smallest limit of memory of a cgroup and its ancestors." },
-	{ "rdmacg_peak", EXPORT_PEAK, false, false,
+	{ "rdmacg_usage", EXPORT_USAGE, "Objects that a cgroup and its descendants use." },
+	{ "rdmacg_usage_bytes", EXPORT_USAGE, "Memory that a cgroup and its descendants use.", true },
+	{ "rdmacg_limit", EXPORT_LIMIT, "Smallest limit of a cgroup and its ancestors." },
+	{ "rdmacg_limit_bytes", EXPORT_LIMIT,
+	  "Smallest limit of memory of a cgroup and its ancestors.", true },
+	{ "rdmacg_peak", EXPORT_PEAK,
 	  "Largest number of objects that a cgroup and its descendants have used." },
-	{ "rdmacg_peak_bytes", EXPORT_PEAK, true, false,
-	  "Largest amount of memory that a cgroup and its descendants have used." },
-	{ "rdmacg_capacity", EXPORT_CAPACITY, false, false,
-	  "Number of objects that a device can have." },
-	{ "rdmacg_capacity_bytes", EXPORT_CAPACITY, true, false,
-	  "Memory that a device can have." },
-	{ "rdmacg_refused_attempts", EXPORT_REFUSED, false, true,
-	  "Refused attempts of a cgroup and its descendants, whichever cgroup has the limit." },
-	{ "rdmacg_limit_refusals", EXPORT_LIMITED, false, true,
-	  "Attempts that the limits of a cgroup and its descendants refused." },
+	{ "rdmacg_peak_bytes", EXPORT_PEAK,
+	  "Largest amount of memory that a cgroup and its descendants have used.", true },
+	{ "rdmacg_capacity", EXPORT_CAPACITY, "Number of objects that a device can have." },
+	{ "rdmacg_capacity_bytes", EXPORT_CAPACITY, "Memory that a device can have.", true },
+	{ "rdmacg_refused_attempts", EXPORT_REFUSED,
+	  "Refused attempts of a cgroup and its descendants, whichever cgroup has the limit.",
+	  .counter = true },
+	{ "rdmacg_limit_refusals", EXPORT_LIMITED,
+	  "Attempts that the limits of a cgroup and its descendants refused.", .counter = true },
 };
 
 /* A slot that is exported. There can be hundreds of thousands, so the struct is small. */
@@ -171,15 +167,13 @@ static void export_print_heading(FILE *to, const struct export_family *family)
 
 static void export_print(FILE *to)
 {
-	size_t i, j;
+	const struct export_family *family = export_families;
+	const struct export_row *row;
+	bool begun;
 
-	for (i = 0; i < ARRAY_SIZE(export_families); i++) {
-		const struct export_family *family = &export_families[i];
-		bool begun = false;
-
-		for (j = 0; j < export.nr_rows; j++) {
-			const struct export_row *row = &export.rows[j];
-
+	for (; family < export_families + ARRAY_SIZE(export_families); family++) {
+		begun = false;
+		for (row = export.rows; row < export.rows + export.nr_rows; row++) {
 			if (row->values[family->kind] == NUMBER_MAX ||
 			    (!family->counter && row->bytes != family->bytes))
 				continue;
