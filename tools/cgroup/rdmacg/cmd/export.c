@@ -30,7 +30,8 @@ struct export_family {
 
 static const struct export_family export_families[] = {
 	{ "rdmacg_usage", EXPORT_USAGE, "Objects that a cgroup and its descendants use." },
-	{ "rdmacg_usage_bytes", EXPORT_USAGE, "Memory that a cgroup and its descendants use.", true },
+	{ "rdmacg_usage_bytes", EXPORT_USAGE,
+	  "Memory that a cgroup and its descendants use.", true },
 	{ "rdmacg_limit", EXPORT_LIMIT, "Smallest limit of a cgroup and its ancestors." },
 	{ "rdmacg_limit_bytes", EXPORT_LIMIT,
 	  "Smallest limit of memory of a cgroup and its ancestors.", true },
