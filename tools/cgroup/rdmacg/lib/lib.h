@@ -96,9 +96,8 @@ char *text_printable(const char *raw);
 char *text_valid(const char *raw);
 /* The number of columns that an escaped text takes on a screen. */
 size_t text_width(const char *text);
-/* Cut an escaped text to @columns; a ~ at the end or in the middle replaces the rest. */
-void text_clip(char *text, size_t columns);
-void text_clip_middle(char *text, size_t columns);
+/* Cut an escaped text to @columns; a ~ at the end or in the @middle replaces the rest. */
+void text_clip(char *text, size_t columns, bool middle);
 /* Decode a character of UTF-8. Returns its length, or 0 if it is not valid. */
 size_t text_decode(const char *text, uint32_t *character);
 /*

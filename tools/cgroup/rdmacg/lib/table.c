@@ -108,9 +108,9 @@ static void table_fit(struct table *table)
 		size_t column = i % table->columns;
 
 		if (table->align[column] == 'n')
-			text_clip_middle(table->cells[i].text, table->widths[column]);
+			text_clip(table->cells[i].text, table->widths[column], true);
 		else if (table->grouped && !column)
-			text_clip_middle(table->cells[i].text, table->width);
+			text_clip(table->cells[i].text, table->width, true);
 	}
 }
 

@@ -142,42 +142,28 @@ size_t text_width(const char *text)
 	return width;
 }
 
-void text_clip_middle(char *text, size_t columns)
+void text_clip(char *text, size_t columns, bool middle)
 {
 	/*
 	 * Keep more of the end than of the beginning, because the names of pods differ at the end.
 	 */
-	size_t head = columns / 4, ignored;
-	const char *tail = text;
+	size_t end = middle && columns >= 4 ? columns - columns / 4 - 1 : 0;
+	size_t width = 0, length, more;
+	char *cut = text, *tail = end ? text : text + strlen(text);
 
 	if (text_width(text) <= columns)
 		return;
-	if (columns < 4) {
-		text_clip(text, columns);
-		return;
-	}
-	while (text_width(tail) > columns - head - 1)
-		tail += text_step(tail, &ignored);
-	text_clip(text, head + 1);
-	memmove(text + strlen(text), tail, strlen(tail) + 1);
-}
-
-void text_clip(char *text, size_t columns)
-{
-	size_t width = 0, more;
-	char *cut = text;
-
-	/* @cut is the farthest place at which a ~ still has room. */
-	while (*text) {
-		text += text_step(text, &more);
+	while (text_width(tail) > end)
+		tail += text_step(tail, &more);
+	length = text_step(cut, &more);
+	while (width + more < columns - end) {
 		width += more;
-		if (width > columns) {
-			memcpy(cut, columns ? "~" : "", columns ? 2 : 1);
-			return;
-		}
-		if (width < columns)
-			cut = text;
+		cut += length;
+		length = text_step(cut, &more);
 	}
+	if (columns)
+		*cut++ = '~';
+	memmove(cut, tail, strlen(tail) + 1);
 }
 
 char *text_quote(const char *text)

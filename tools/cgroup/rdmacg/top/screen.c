@@ -85,7 +85,7 @@ static void top_draw_line(int y, const char *line, attr_t attributes)
 {
 	char *text __autofree = memory_string(line);
 
-	text_clip(text, COLS);
+	text_clip(text, COLS, false);
 	attrset(attributes);
 	mvaddstr(y, 0, text);
 	attrset(A_NORMAL);
