@@ -6,8 +6,10 @@
 
 #include "core/core.h"
 
-/* Names that other software gives to cgroups. */
+/* How a cgroup is selected: by a process, by its name, or by a name that other software gives. */
 enum select_shape {
+	SELECT_PROCESS,
+	SELECT_CGROUP,
 	SELECT_UNIT,
 	SELECT_CONTAINER,
 	SELECT_POD,
@@ -142,18 +144,10 @@ size_t select_step_end(const char *name)
 	return found;
 }
 
-struct select_kind {
-	const char *name;
-	/* The pattern of names, for kinds that are searched in the tree. */
-	enum select_shape shape;
-};
-
-static const struct select_kind select_cgroup = { .name = "cgroup" },
-	select_pid = { .name = "process" }, select_unit = { "unit", SELECT_UNIT },
-	select_container = { "container", SELECT_CONTAINER }, select_pod = { "pod", SELECT_POD };
+static const char * const select_kinds[] = { "process", "cgroup", "unit", "container", "pod" };
 
 static struct select {
-	const struct select_kind *kind;
+	enum select_shape shape;
 	const char *text;
 	pid_t pid;
 } *selects;
@@ -166,14 +160,14 @@ static void select_add(const char *text, void *to)
 	const char *scheme;
 	uint64_t pid;
 
-	select->kind = to;
+	select->shape = (const char **)to - (const char **)select_kinds;
 	select->text = text;
-	if (select->kind == &select_container) {
+	if (select->shape == SELECT_CONTAINER) {
 		/* Skip the scheme that kubectl, podman and crictl print, such as docker://. */
 		scheme = strstr(text, "://");
 		select->text = scheme ? scheme + strlen("://") : text;
 	}
-	if (select->kind != &select_pid)
+	if (select->shape != SELECT_PROCESS)
 		return;
 	if (!number_parse(text, strlen(text), &pid) || !pid || pid > INT_MAX)
 		say_and_exit(EXIT_USAGE, text, "is not the number of a process");
@@ -181,20 +175,22 @@ static void select_add(const char *text, void *to)
 }
 
 const struct choice select_choices[] = {
-	{ "pid", 0, "the cgroup of a process", (void *)&select_pid, select_add, "PID" },
-	{ "unit", 0, "the cgroup of a unit of systemd", (void *)&select_unit, select_add, "UNIT" },
+	{ "pid", 0, "the cgroup of a process", (void *)&select_kinds[SELECT_PROCESS], select_add,
+	  "PID" },
+	{ "unit", 0, "the cgroup of a unit of systemd", (void *)&select_kinds[SELECT_UNIT],
+	  select_add, "UNIT" },
 	{ "container", 0,
 	  "the cgroup of a container, by a prefix of its id, or of a machine, by its name",
-	  (void *)&select_container, select_add, "ID" },
-	{ "pod", 0, "the cgroup of a pod of Kubernetes, by its uid", (void *)&select_pod,
-	  select_add, "UID" },
+	  (void *)&select_kinds[SELECT_CONTAINER], select_add, "ID" },
+	{ "pod", 0, "the cgroup of a pod of Kubernetes, by its uid",
+	  (void *)&select_kinds[SELECT_POD], select_add, "UID" },
 	{ 0 }
 };
 
 bool select_arguments(char **arguments)
 {
 	for (; *arguments; arguments++)
-		select_add(*arguments, (void *)&select_cgroup);
+		select_add(*arguments, (void *)&select_kinds[SELECT_CGROUP]);
 	return nr_selects;
 }
 
@@ -217,7 +213,7 @@ static bool select_search(const struct select *select,
 	bool found = false, good = true;
 	struct cgroup *cgroup;
 
-	select_compile(&wanted, select->kind->shape, select->text);
+	select_compile(&wanted, select->shape, select->text);
 	select_compile(&monitors, SELECT_MONITOR, "");
 	while ((cgroup = walk_next(&walk))) {
 		const char *base = cgroup_base(cgroup);
@@ -229,34 +225,35 @@ static bool select_search(const struct select *select,
 	}
 	regfree(&wanted);
 	regfree(&monitors);
-	if (!found && select->kind == &select_container &&
+	if (!found && select->shape == SELECT_CONTAINER &&
 	    strlen(select->text) < SELECT_SHORTEST_ID)
 		options_fail(select->text,
 			     "no container has this name; type at least %d characters of an id",
 			     SELECT_SHORTEST_ID);
 	if (!found)
-		say_error(select->text, "no cgroup below %s belongs to this %s; is it running?",
-			  hierarchy.path, select->kind->name);
-	return found && good;
+		return say_error(select->text,
+				 "no cgroup below %s belongs to this %s; is it running?",
+				 hierarchy.path, select_kinds[select->shape]);
+	return good;
 }
 
 bool select_each(bool (*visit)(struct cgroup *cgroup, pid_t pid))
 {
 	const struct select *select;
-	bool all = true, search;
+	bool all = true;
 
 	if (!nr_selects)
 		return select_visit("", 0, visit);
 	for (select = selects; select < selects + nr_selects; select++) {
 		char *name __autofree = NULL;
 
-		search = select->kind != &select_pid && select->kind != &select_cgroup;
-		if (select->kind == &select_pid)
-			name = hierarchy_cgroup_of(select->pid);
-		else if (!search)
-			name = hierarchy_resolve(select->text);
-		all &= search ? select_search(select, visit) :
-				name && select_visit(name, select->pid, visit);
+		if (select->shape > SELECT_CGROUP) {
+			all &= select_search(select, visit);
+			continue;
+		}
+		name = select->shape == SELECT_PROCESS ? hierarchy_cgroup_of(select->pid) :
+							 hierarchy_resolve(select->text);
+		all &= name && select_visit(name, select->pid, visit);
 	}
 	return all;
 }
