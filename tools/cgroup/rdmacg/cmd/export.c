@@ -93,7 +93,7 @@ static const struct syntax export_syntax = {
  */
 static char *export_label(const char *name, const char *value)
 {
-	char *printable __autofree = text_printable(value);
+	char *printable __autofree = text_filter(value, true, false);
 	char *quoted __autofree = memory_zeroed(strlen(printable) * 2 + 1, 1);
 	const char *from = printable;
 	char *to = quoted;

@@ -117,9 +117,7 @@ const char *cgroup_name(const struct cgroup *cgroup)
 
 const char *cgroup_base(const struct cgroup *cgroup)
 {
-	const char *slash = strrchr(cgroup->name, '/');
-
-	return slash ? slash + 1 : cgroup->name;
+	return basename(cgroup->name);
 }
 
 const char *cgroup_limit_text(uint64_t limit, bool human)

@@ -4,7 +4,7 @@
 
 struct json_object *json_text(const char *text)
 {
-	char *valid __autofree = text ? text_valid(text) : NULL;
+	char *valid __autofree = text ? text_filter(text, false, false) : NULL;
 
 	return valid ? json_object_new_string(valid) : NULL;
 }

@@ -84,16 +84,15 @@ void memory_autofree(void *variable);
  */
 
 /*
- * A copy with \xNN in place of each unprintable character. If the text itself contains such an
- * escape, its backslash becomes \x5c, so two texts never have the same copy.
+ * A copy with \xNN in place of each byte that is not UTF-8. @printable and @ascii also replace the
+ * other characters. If the text itself contains such an escape, its backslash becomes \x5c, so two
+ * texts never have the same copy.
  */
+char *text_filter(const char *raw, bool printable, bool ascii);
+/* A copy with the characters that a terminal can print in this locale. */
 char *text_escape(const char *raw);
 /* Undo text_escape(), in place. */
 void text_unescape(char *text);
-/* Like text_escape(), but letters of all languages stay, whatever the locale is. */
-char *text_printable(const char *raw);
-/* A copy for JSON, in which only bytes that are not UTF-8 are escaped. */
-char *text_valid(const char *raw);
 /* The number of columns that an escaped text takes on a screen. */
 size_t text_width(const char *text);
 /* Cut an escaped text to @columns; a ~ at the end or in the @middle replaces the rest. */

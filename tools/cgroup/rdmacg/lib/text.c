@@ -61,11 +61,7 @@ static bool text_is_escape(const char *raw)
 	       (byte < 0x20 || byte >= 0x7f || byte == '\\');
 }
 
-/*
- * Copy @raw, with \xNN for the bytes of a character that is not printable (if @printable) or not
- * ASCII (if @ascii).
- */
-static char *text_filter(const char *raw, bool printable, bool ascii)
+char *text_filter(const char *raw, bool printable, bool ascii)
 {
 	char *copy = memory_zeroed(strlen(raw) * 4 + 1, 1);
 	char *to = copy;
@@ -108,16 +104,6 @@ void text_unescape(char *text)
 char *text_escape(const char *raw)
 {
 	return text_filter(raw, true, strcmp(nl_langinfo(CODESET), "UTF-8"));
-}
-
-char *text_printable(const char *raw)
-{
-	return text_filter(raw, true, false);
-}
-
-char *text_valid(const char *raw)
-{
-	return text_filter(raw, false, false);
 }
 
 /* The length of the next character, and in *@columns the number of its columns. */

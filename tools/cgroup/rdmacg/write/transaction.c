@@ -12,7 +12,7 @@ void transaction_add(struct transaction *change, const struct cgroup *cgroup, co
 	step->cgroup = cgroup;
 	step->path = memory_format("%s%s%s/%s", hierarchy.path, *cgroup->name ? "/" : "",
 				   cgroup->name, file);
-	step->file = strrchr(step->path, '/') + 1;
+	step->file = basename(step->path);
 	step->text = text;
 	step->undo = undo;
 }
