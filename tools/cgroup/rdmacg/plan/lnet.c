@@ -21,7 +21,7 @@ static bool lnet_is_old(const struct lnet_side *side)
 	return side->release <= 10;
 }
 
-/* Without pools of MRs, a node asks for no fewer fragments and, up to 2.10, accepts no fewer. */
+/* Without pools of MRs, a node cannot ask for fewer fragments or, up to 2.10, accept fewer. */
 static bool lnet_has_pools(const struct lnet_side *side)
 {
 	return !side->dma_mr || side->map_on_demand;
@@ -40,7 +40,7 @@ static uint64_t lnet_add_frags(struct plan_part *part, const struct lnet_side *s
 	return PLAN_OF_KEY(part, STEP, "F", 256, "up to 2.14: o2iblnd.h, IBLND_MAX_RDMA_FRAGS");
 }
 
-/* Up to 2.10. From 2.11 on, concurrent_sends only throttles: kiblnd_post_tx_locked(). */
+/* From 2.11 on, no size depends on concurrent_sends, which throttles kiblnd_post_tx_locked(). */
 static uint64_t lnet_add_sends(struct plan_part *part, const struct lnet_side *side, __int128 qd)
 {
 	uint64_t map = side->map_on_demand;
@@ -130,7 +130,7 @@ static void lnet_add_cqe(struct plan_part *part, const struct lnet_side *side, _
 		PLAN_OF_KEY(part, FIGURE, "cqe", 2 * qd + oob + 2 * qd,
 			    "2.12: " LNET_CQ " (LU-9810)");
 	else if (side->release >= 13 && W)
-		/* C does not define whether the receive queue shrinks first: assume that not. */
+		/* C does not define whether the receive queue shrinks first, so count all of it. */
 		PLAN_OF_KEY(part, FIGURE, "cqe", 2 * qd + oob + min((1 + F + fr) * qd, W),
 			    "2.13 on: " LNET_CQ);
 	else
@@ -245,7 +245,7 @@ struct lnet_link {
 	uint64_t frags;
 };
 
-/* Whether @passive accepts @frags. Up to 2.10, fewer than its own need net->ibn_fmr_ps. */
+/* Whether @passive accepts @frags. Up to 2.10, only a node with pools of MRs accepts fewer. */
 static bool lnet_takes_frags(const struct lnet_side *passive, uint64_t frags)
 {
 	uint64_t own = passive->own_frags;

@@ -6,7 +6,7 @@
 
 /* The inputs, as the formulas name them. */
 static __int128 local = 1, users = 1, channels = 1, qps_per_connection = 1, flush = 1, buffers;
-/* -1 if they are not given. */
+/* -1 means that the option is not given. */
 static __int128 ranks = -1, processes = -1, send = -1, receive = -1;
 
 static struct plan_input nccl_inputs[] = {

@@ -87,7 +87,7 @@ static inline __int128 pow2(__int128 a)
 	return power;
 }
 
-/* The largest input. A product of three fits in 127 bits, and no expression multiplies four. */
+/* Most inputs are at most this. A product of three fits in 127 bits; no formula multiplies four. */
 #define PLAN_MOST	((uint64_t)1 << 40)
 
 /* An input of a form: a number from @min to @max, texts if it has @arg, or else a flag. */
@@ -175,8 +175,8 @@ struct lnet_side {
 	__int128 max_qp_wr;		/* 0 if it is not given */
 	char *idle;			/* the given parameters that change no size */
 	unsigned int release;		/* the N of Lustre 2.N */
-	/* Set by lnet_setup(). @extra is the work requests of a transfer besides its data. */
-	unsigned int extra;
+	/* Set by lnet_setup(). */
+	unsigned int extra;		/* work requests of a transfer besides its data */
 	uint64_t own_depth, own_frags;
 	uint64_t sends;			/* concurrent_sends, for releases up to 2.10 */
 	/* The node's largest connection so far. */

@@ -3,7 +3,8 @@
  * rdmacg plan qemu: limits for one side of a migration over RDMA. Both sides need the same limits.
  *
  * Formulas: QEMU's migration/rdma.c at 58deb358c6. QEMU does not try again after a refusal. In
- * tests/plan-migration.py, a migration completes with these limits, and fails with one limit less.
+ * tests/plan-migration.py, a migration completes with exactly these limits, and fails if a limit is
+ * lower by one.
  */
 #include "plan/plan.h"
 

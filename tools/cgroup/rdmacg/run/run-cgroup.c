@@ -7,7 +7,7 @@
 #include "core/core.h"
 #include "run/run.h"
 
-/* Try to remove the cgroup this often, every 10 ms, because a killed process leaves it slowly. */
+/* Try to remove the cgroup this often, every 10 ms. A killed process may still be in it. */
 #define RUN_CGROUP_TRIES	200
 
 /* Check this many times, every 10 ms, whether systemd has moved the processes. */
@@ -176,7 +176,7 @@ static void run_cgroup_disable(struct cgroup *parent, struct transaction *enable
 
 void run_cgroup_remove(struct cgroup *cgroup, struct transaction *enabled)
 {
-	/* systemd removes the scope, but not the cgroups below it, and manages those above. */
+	/* systemd removes the scope and manages the cgroups above it, but leaves those below it. */
 	if (run_cgroup_scope) {
 		run_cgroup_remove_below(cgroup);
 		return;

@@ -154,7 +154,7 @@ static void top_change_delay(bool longer)
 		top.delay_ms = top.delay_ms > step + 250 ? top.delay_ms - step : 250;
 }
 
-/* Scroll if it is a key for that. */
+/* Scroll if @key is a key that scrolls. */
 static void top_press_scroll(int key)
 {
 	long rows = LINES - TOP_HEAD - 1;

@@ -24,7 +24,7 @@ struct top_row {
 	uint64_t usage, limit;
 	double use;		/* usage divided by limit, or -1 without a limit */
 	uint64_t refused;	/* the number of refused attempts so far */
-	double rate;		/* the number in a second, or -1 if it is unknown */
+	double rate;		/* refused attempts in a second, or -1 if unknown */
 	bool shown;		/* other rows exist to detect growing refusals */
 };
 
