@@ -169,9 +169,9 @@ bool config_read(struct config *config, char * const *files, size_t count)
 
 void config_free(struct config *config)
 {
-	struct rule *rule;
+	while (config->nr_rules) {
+		struct rule *rule = &config->rules[--config->nr_rules];
 
-	for (rule = config->rules; rule < config->rules + config->nr_rules; rule++) {
 		free(rule->section);
 		free(rule->where);
 		limits_free(&rule->limits);
