@@ -19,9 +19,9 @@ DEFINE_SRCU(rds_ib_binding);
 
 void rds_ib_add_mr(struct rds_ib_device *rds_ibdev, struct rds_ib_mr *ibmr)
 {
-	spin_lock_irq(&rds_ibdev->spinlock);
+	mutex_lock(&rds_ibdev->mrs_lock);
 	list_add(&ibmr->dev_node, &rds_ibdev->mrs);
-	spin_unlock_irq(&rds_ibdev->spinlock);
+	mutex_unlock(&rds_ibdev->mrs_lock);
 }
 
 /*
@@ -30,9 +30,9 @@ void rds_ib_add_mr(struct rds_ib_device *rds_ibdev, struct rds_ib_mr *ibmr)
  */
 void rds_ib_del_mr(struct rds_ib_mr *ibmr)
 {
-	spin_lock_irq(&ibmr->device->spinlock);
+	mutex_lock(&ibmr->device->mrs_lock);
 	list_del_init(&ibmr->dev_node);
-	spin_unlock_irq(&ibmr->device->spinlock);
+	mutex_unlock(&ibmr->device->mrs_lock);
 }
 
 /* Until rds_ib_unlock_pools(), RDS neither invalidates nor frees MRs of the device. */
@@ -63,12 +63,23 @@ void rds_ib_revoke_mrs(struct rds_ib_connection *ic)
 	if (!rds_ibdev)
 		return;
 	rds_ib_lock_pools(rds_ibdev);
-	spin_lock_irq(&rds_ibdev->spinlock);
+	mutex_lock(&rds_ibdev->mrs_lock);
 	list_for_each_entry(ibmr, &rds_ibdev->mrs, dev_node)
 		if (ibmr->ic == ic)
 			rds_transition_frwr_state(ibmr, FRMR_IS_INUSE, FRMR_IS_STALE);
-	spin_unlock_irq(&rds_ibdev->spinlock);
+	mutex_unlock(&rds_ibdev->mrs_lock);
 	rds_ib_unlock_pools(rds_ibdev);
+}
+
+/*
+ * Post a work request for an MR. The caller has counted the request in i_fastreg_wrs, so a shutdown
+ * that begins later waits for the completion. After a shutdown, no completion would come.
+ */
+int rds_ib_post_mr(struct rds_ib_mr *ibmr, const struct ib_send_wr *wr)
+{
+	if (!rds_conn_up(ibmr->ic->conn))
+		return -ENODEV;
+	return ib_post_send(ibmr->ic->i_cm_id->qp, wr, NULL);
 }
 
 static bool rds_ib_has_conns(struct rds_ib_device *rds_ibdev)
@@ -100,12 +111,27 @@ static struct rds_ib_mr *rds_ib_first_mr(struct rds_ib_device *rds_ibdev)
 {
 	struct rds_ib_mr *ibmr;
 
-	spin_lock_irq(&rds_ibdev->spinlock);
+	mutex_lock(&rds_ibdev->mrs_lock);
 	ibmr = list_first_entry_or_null(&rds_ibdev->mrs, struct rds_ib_mr, dev_node);
 	if (ibmr)
 		list_del_init(&ibmr->dev_node);
-	spin_unlock_irq(&rds_ibdev->spinlock);
+	mutex_unlock(&rds_ibdev->mrs_lock);
 	return ibmr;
+}
+
+/*
+ * Wait for the SRCU sections that bind regions. rds_ib_flush_mr_pool() in such a section can miss
+ * its wakeup, so repeat the wakeup.
+ */
+static void rds_ib_wait_for_bindings(struct rds_ib_device *rds_ibdev)
+{
+	unsigned long cookie = start_poll_synchronize_srcu(&rds_ib_binding);
+
+	while (!poll_state_synchronize_srcu(&rds_ib_binding, cookie)) {
+		wake_up(&rds_ibdev->mr_8k_pool->flush_wait);
+		wake_up(&rds_ibdev->mr_1m_pool->flush_wait);
+		msleep(20);
+	}
 }
 
 /*
@@ -118,7 +144,7 @@ void rds_ib_settle(struct rds_ib_device *rds_ibdev)
 	struct rds_ib_mr *ibmr;
 	unsigned int tries;
 
-	synchronize_srcu(&rds_ib_binding);
+	rds_ib_wait_for_bindings(rds_ibdev);
 	for (tries = 0; rds_ib_has_conns(rds_ibdev); tries++) {
 		/*
 		 * Repeat the call, because some connections may have been bound late or may be
@@ -134,6 +160,8 @@ void rds_ib_settle(struct rds_ib_device *rds_ibdev)
 	while ((ibmr = rds_ib_first_mr(rds_ibdev)))
 		rds_ib_disown_mr(rds_ibdev, ibmr);
 	rds_ib_unlock_pools(rds_ibdev);
+	/* Wait for rds_ib_sync_mr(). */
+	synchronize_srcu(&rds_ib_binding);
 	/* On-demand regions may still use the PD, and RDS has no list of them. */
 	if (atomic_read(&rds_ibdev->pd->usecnt))
 		return;
