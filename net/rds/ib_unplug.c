@@ -72,10 +72,12 @@ void rds_ib_revoke_mrs(struct rds_ib_connection *ic)
 }
 
 /*
- * Post a work request for an MR. The caller has counted the request in i_fastreg_wrs, so a shutdown
- * that begins later waits for the completion. After a shutdown, no completion would come.
+ * Post a request that registers an MR. The caller has counted the request in i_fastreg_wrs, so a
+ * shutdown that begins later waits for the completion. After a shutdown, no completion would come.
+ * A request that invalidates an MR needs no check: no MR is in use after the shutdown has revoked
+ * the MRs under the flush_lock of the pools.
  */
-int rds_ib_post_mr(struct rds_ib_mr *ibmr, const struct ib_send_wr *wr)
+int rds_ib_post_reg(struct rds_ib_mr *ibmr, const struct ib_send_wr *wr)
 {
 	if (!rds_conn_up(ibmr->ic->conn))
 		return -ENODEV;
