@@ -127,20 +127,19 @@ const char *cgroup_limit_text(uint64_t limit, bool human)
 
 const char *cgroup_relative(const char *name, const char *other, bool short_form)
 {
-	static char buffer[CGROUP_DEEPEST * 3];
-	size_t length = name && strcmp(name, "/") ? strlen(name) : 0;
-	char *to = buffer;
+	static char *text;
 
 	if (!name || !short_form)
 		return name ? name : "-";
 	if (!strcmp(name, other))
 		return "self";
-	if (!length)
-		to = stpcpy(to, "..");
-	for (other += length + !length; *other && to < buffer + sizeof(buffer) - 4; other++)
+	free(text);
+	/* The name of a child of the root has no slash. */
+	text = strcmp(name, "/") ? NULL : memory_string("..");
+	for (other += strlen(name); *other; other++)
 		if (*other == '/')
-			to = stpcpy(to, to == buffer ? ".." : "/..");
-	return buffer;
+			memory_extend(&text, "%s..", text ? "/" : "");
+	return text;
 }
 
 bool cgroup_has_controller(const struct cgroup *cgroup)
