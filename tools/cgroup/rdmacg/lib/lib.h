@@ -84,9 +84,9 @@ void memory_autofree(void *variable);
  */
 
 /*
- * A copy with \xNN in place of each byte that is not UTF-8. @printable and @ascii also replace the
- * other characters. If the text itself contains such an escape, its backslash becomes \x5c, so two
- * texts never have the same copy.
+ * A copy with \xNN in place of each byte that is not UTF-8; with @printable, also of each character
+ * that a terminal cannot print; with @ascii, also of each character that is not ASCII. If the text
+ * contains such an escape, its backslash becomes \x5c, so two texts never have the same copy.
  */
 char *text_filter(const char *raw, bool printable, bool ascii);
 /* A copy with the characters that a terminal can print in this locale. */
