@@ -9,15 +9,6 @@
 /* Some editors begin a file with this byte order mark. */
 #define CONFIG_MARK	"\xef\xbb\xbf"
 
-/* The state while a file is read. */
-struct config_file {
-	struct config *config;
-	/* "FILE:LINE" of the line that was read last. */
-	char *where;
-	/* The pattern of the section, or NULL before the first section. */
-	char *section;
-};
-
 const char *config_folder(void)
 {
 	return hierarchy_path("RDMACG_CONFIG", "/etc/rdmacg.d");
@@ -37,22 +28,22 @@ static char *config_section_end(char *text)
 }
 
 /* Take the pattern of a line such as "[tenants/a]". */
-static bool config_take_section(struct config_file *file, char *text)
+static bool config_take_section(struct config *config, char *text)
 {
 	char *end = config_section_end(text);
 	const char *below;
 
-	free(file->section);
-	file->section = NULL;
+	free(config->section);
+	config->section = NULL;
 	if (!end)
 		return say_error(text, "is not a section; write [CGROUP] on a line of its own");
 	*end = '\0';
 	text_unescape(text);
 	below = hierarchy.path ? hierarchy_below(text + 1, hierarchy.path) : NULL;
-	file->section = hierarchy_clean(below ? below : text + 1);
-	if (!file->section)
+	config->section = hierarchy_clean(below ? below : text + 1);
+	if (!config->section)
 		return say_error(text + 1, "a cgroup's name cannot have .. in it");
-	if (!*file->section)
+	if (!*config->section)
 		return say_error("[]", "the root cannot have limits; give a cgroup below it");
 	return true;
 }
@@ -81,7 +72,7 @@ bool config_add(struct config *config, const char *section, const char *where, c
 	return good;
 }
 
-static bool config_take_line(struct config_file *file, char *text, size_t length)
+static bool config_take_line(struct config *config, char *text, size_t length)
 {
 	char *end = text + length;
 
@@ -96,15 +87,14 @@ static bool config_take_line(struct config_file *file, char *text, size_t length
 	 * A line that begins with a bracket is a section, or has limits for a pattern of devices.
 	 */
 	if (*text == '[' && (config_section_end(text) || !strchr(text, '=')))
-		return config_take_section(file, text);
-	if (file->section)
-		return config_add(file->config, file->section, file->where, text);
+		return config_take_section(config, text);
+	if (config->section)
+		return config_add(config, config->section, config->where, text);
 	return say_error(text, "a limit before the first [CGROUP]; write the section above it");
 }
 
 static bool config_read_file(struct config *config, const char *name)
 {
-	struct config_file file = { .config = config };
 	FILE *from = strcmp(name, "-") ? fopen(name, "re") : fdopen(dup(STDIN_FILENO), "r");
 	unsigned int number = 0;
 	char *line = NULL;
@@ -115,13 +105,13 @@ static bool config_read_file(struct config *config, const char *name)
 	/*
 	 * Stop at a malformed section. Otherwise each line of the section would repeat the error.
 	 */
-	while (from && (good || file.section) && (length = getline(&line, &room, from)) >= 0) {
+	while (from && (good || config->section) && (length = getline(&line, &room, from)) >= 0) {
 		if (!number && !strncmp(line, CONFIG_MARK, strlen(CONFIG_MARK)))
 			memset(line, ' ', strlen(CONFIG_MARK));
-		free(file.where);
-		file.where = memory_format("%s:%u", name, ++number);
-		say_within(file.where);
-		good &= config_take_line(&file, line, length);
+		free(config->where);
+		config->where = memory_format("%s:%u", name, ++number);
+		say_within(config->where);
+		good &= config_take_line(config, line, length);
 		say_within(NULL);
 	}
 	if (!from || ferror(from))
@@ -129,8 +119,8 @@ static bool config_read_file(struct config *config, const char *name)
 	if (from)
 		fclose(from);
 	free(line);
-	free(file.section);
-	free(file.where);
+	free(config->section);
+	config->section = NULL;
 	return good;
 }
 
@@ -177,6 +167,7 @@ void config_free(struct config *config)
 		limits_free(&rule->limits);
 	}
 	free(config->rules);
+	free(config->where);
 	memset(config, 0, sizeof(*config));
 }
 

@@ -136,6 +136,9 @@ struct rule {
 struct config {
 	struct rule *rules;
 	size_t nr_rules;
+	/* While a file is read: "FILE:LINE", and the pattern of the section or NULL. */
+	char *where;
+	char *section;
 };
 
 enum config_match {
