@@ -92,11 +92,10 @@ static struct json_object *oci_read(FILE *from, const char *name)
 /* A string of the object, or NULL if the value has another type or a NUL character. */
 static const char *oci_string(struct json_object *object, const char *key)
 {
-	struct json_object *value;
+	struct json_object *value = json_object_object_get(object, key);
 	const char *string;
 
-	if (!json_object_object_get_ex(object, key, &value) ||
-	    !json_object_is_type(value, json_type_string))
+	if (!json_object_is_type(value, json_type_string))
 		return NULL;
 	string = json_object_get_string(value);
 	return strlen(string) == (size_t)json_object_get_string_len(value) ? string : NULL;
@@ -109,12 +108,9 @@ static const char *oci_string(struct json_object *object, const char *key)
 static const char *oci_take_state(struct json_object *state, pid_t *process)
 {
 	const char *status = oci_string(state, "status"), *bundle = oci_string(state, "bundle");
-	struct json_object *value = NULL;
-	int64_t pid = 0;
+	struct json_object *value = json_object_object_get(state, "pid");
+	int64_t pid = json_object_is_type(value, json_type_int) ? json_object_get_int64(value) : 0;
 
-	if (json_object_object_get_ex(state, "pid", &value) &&
-	    json_object_is_type(value, json_type_int))
-		pid = json_object_get_int64(value);
 	*process = pid;
 	/* The program of a container in a later state has already run without limits. */
 	if (!status || (strcmp(status, "creating") && strcmp(status, "created")))

@@ -3,7 +3,6 @@
  * The values of a plan, printed as a file of limits that "rdmacg apply" reads, or as JSON. Limits
  * are a comment unless their cgroup and device are known, so that none is applied by mistake.
  */
-#include "lib/lib.h"
 #include "plan/plan.h"
 #include "write/write.h"
 

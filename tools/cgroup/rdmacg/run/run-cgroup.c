@@ -4,7 +4,6 @@
 #include <systemd/sd-bus.h>
 #include <systemd/sd-daemon.h>
 
-#include "core/core.h"
 #include "run/run.h"
 
 /* Try to remove the cgroup this often, every 10 ms. A killed process may still be in it. */

@@ -3,7 +3,6 @@
 #ifndef RDMACG_RUN_H
 #define RDMACG_RUN_H
 
-#include "core/core.h"
 #include "write/write.h"
 
 /*

@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <signal.h>
 
-#include "lib/lib.h"
 #include "top/top.h"
 
 /* This include must be the last, because it defines macros such as columns. */
