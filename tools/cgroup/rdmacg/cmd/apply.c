@@ -167,6 +167,7 @@ static void apply_do(void)
 	FILE *to = memory_check(open_memstream(&errors, &size));
 	bool good;
 
+	apply.change.dry_run = apply.check;
 	apply.said = memory_check(open_memstream(&said, &said_size));
 	say_errors_to(to);
 	good = apply_rules();
@@ -346,7 +347,6 @@ int cmd_apply(int argc, char **argv)
 	apply.nr_files = argv + argc - apply.files;
 	if (apply.check && apply.watch)
 		options_fail("apply", "--check and --watch exclude each other");
-	apply.change.dry_run = apply.check;
 	hierarchy_open(EXIT_FAILED);
 	if (!config_read(&apply.config, apply.files, apply.nr_files))
 		return EXIT_FAILED;
