@@ -42,12 +42,17 @@ static void rds_ib_lock_pools(struct rds_ib_device *rds_ibdev)
 	mutex_lock_nested(&rds_ibdev->mr_1m_pool->flush_lock, SINGLE_DEPTH_NESTING);
 }
 
+static void rds_ib_wake_pools(struct rds_ib_device *rds_ibdev)
+{
+	wake_up(&rds_ibdev->mr_8k_pool->flush_wait);
+	wake_up(&rds_ibdev->mr_1m_pool->flush_wait);
+}
+
 static void rds_ib_unlock_pools(struct rds_ib_device *rds_ibdev)
 {
 	mutex_unlock(&rds_ibdev->mr_1m_pool->flush_lock);
 	mutex_unlock(&rds_ibdev->mr_8k_pool->flush_lock);
-	wake_up(&rds_ibdev->mr_8k_pool->flush_wait);
-	wake_up(&rds_ibdev->mr_1m_pool->flush_wait);
+	rds_ib_wake_pools(rds_ibdev);
 }
 
 /*
@@ -130,8 +135,7 @@ static void rds_ib_wait_for_bindings(struct rds_ib_device *rds_ibdev)
 	unsigned long cookie = start_poll_synchronize_srcu(&rds_ib_binding);
 
 	while (!poll_state_synchronize_srcu(&rds_ib_binding, cookie)) {
-		wake_up(&rds_ibdev->mr_8k_pool->flush_wait);
-		wake_up(&rds_ibdev->mr_1m_pool->flush_wait);
+		rds_ib_wake_pools(rds_ibdev);
 		msleep(20);
 	}
 }
