@@ -20,7 +20,6 @@
 static struct apply {
 	char **files;
 	size_t nr_files;
-	bool check;
 	bool watch;
 	struct config config;
 	struct hotplug hotplug;
@@ -42,7 +41,7 @@ static const struct syntax apply_syntax = {
 	.choices = {
 		{ "check", 'c',
 		  "only print the limits that differ; the exit status is 3 if there are any",
-		  &apply.check },
+		  &apply.change.dry_run },
 		{ "watch", 'w', "keep running, and apply again when a device or a cgroup is added",
 		  &apply.watch },
 	},
@@ -75,11 +74,11 @@ static bool apply_wants(const struct device *device, const char *key, uint64_t b
 		json_print(apply.said,
 			   "cgroup:s device:s index:o resource:s before:l limit:l where:s done:b",
 			   name, device->name, device_index(device), key, before, after, where,
-			   !apply.check);
+			   !apply.change.dry_run);
 	else
 		say_line_to(apply.said, "%s: %s on %s %s %s, %s %s (%s)", name, key,
-			    device_text(device), apply.check ? "is" : "was",
-			    number_text(before, false), apply.check ? "to be" : "is now",
+			    device_text(device), apply.change.dry_run ? "is" : "was",
+			    number_text(before, false), apply.change.dry_run ? "to be" : "is now",
 			    number_text(after, false), where);
 	return true;
 }
@@ -106,7 +105,7 @@ static bool apply_device(const struct device *device)
 	}
 	good = limits_add(&limits, &apply.change, apply.cgroup) && transaction_apply(&apply.change);
 	/* The write may have changed limits that a later rule compares. Read them again. */
-	if (apply.change.nr_steps > before && !apply.check)
+	if (apply.change.nr_steps > before && !apply.change.dry_run)
 		apply.stale |= device->is_default || (limits.whole && *limits.whole == 'd');
 	free(limits.limits);
 	return good;
@@ -119,7 +118,7 @@ static bool apply_controller(void)
 	if (cgroup_has_controller(apply.cgroup))
 		return true;
 	say_within(where);
-	if (!apply.check)
+	if (!apply.change.dry_run)
 		return transaction_enable(&apply.change, apply.cgroup);
 	apply.differs = true;
 	if (options.json)
@@ -167,7 +166,6 @@ static void apply_do(void)
 	FILE *to = memory_check(open_memstream(&errors, &size));
 	bool good;
 
-	apply.change.dry_run = apply.check;
 	apply.said = memory_check(open_memstream(&said, &said_size));
 	say_errors_to(to);
 	good = apply_rules();
@@ -345,7 +343,7 @@ int cmd_apply(int argc, char **argv)
 {
 	apply.files = options_read(&apply_syntax, argc, argv);
 	apply.nr_files = argv + argc - apply.files;
-	if (apply.check && apply.watch)
+	if (apply.change.dry_run && apply.watch)
 		options_fail("apply", "--check and --watch exclude each other");
 	hierarchy_open(EXIT_FAILED);
 	if (!config_read(&apply.config, apply.files, apply.nr_files))
@@ -356,5 +354,5 @@ int cmd_apply(int argc, char **argv)
 	apply_say_unused();
 	if (apply.failed)
 		return EXIT_FAILED;
-	return apply.check && apply.differs ? EXIT_DIFFERS : EXIT_DONE;
+	return apply.change.dry_run && apply.differs ? EXIT_DIFFERS : EXIT_DONE;
 }

@@ -172,5 +172,5 @@ void transaction_free(struct transaction *change)
 		free(change->steps[change->nr_steps].undo);
 	}
 	free(change->steps);
-	memset(change, 0, sizeof(*change));
+	*change = (struct transaction) { .dry_run = change->dry_run };
 }

@@ -46,6 +46,7 @@ void transaction_print(const struct transaction *change);
 struct json_object *transaction_json(const struct transaction *change);
 /* Undo the writes in reverse order. Print an error for a write that cannot be undone. */
 void transaction_undo(struct transaction *change);
+/* Free the writes. The transaction can be used again, and stays a dry run if it is one. */
 void transaction_free(struct transaction *change);
 
 /*
