@@ -148,7 +148,7 @@ build_verbs_hold() {
 		die "demo/verbs-hold.c does not compile; is libibverbs-dev installed?"
 }
 
-# The programs among the kselftests that are ours.
+# Print the names of our kselftests.
 rdma_tests() {
 	basename -s .c "$ROOT"/tools/testing/selftests/cgroup/test_rdma*.c
 }
@@ -253,8 +253,8 @@ sender() {
 	from "${ident%% <*}" "${email%%>*}"
 }
 
-# check_patches TREE ARG...: run checkpatch without its check for MAINTAINERS, which names the
-# folders of new files, and without its check of commits in "Fixes:", which no repository here has.
+# check_patches TREE ARG...: run checkpatch without two of its checks. MAINTAINERS names the folders
+# of new files, and no repository here has the commits in "Fixes:".
 check_patches() {
 	checkpatch=$1/scripts/checkpatch.pl
 	shift
@@ -262,16 +262,17 @@ check_patches() {
 		--ignore FILE_PATH_CHANGES,UNKNOWN_COMMIT_ID "$@"
 }
 
-# series_for VERSION: print the folder of patches for the nearest base. A major version counts as 20
-# releases, because Linux 5 and 6 had 20 releases each.
-series_for() {
-	for series in "$ROOT"/patches/*/; do
-		echo "${series%/}"
-	done | awk -F/ -v wanted="$1" '
+# patches_for VERSION: print the patches of the nearest base in their order, below $ROOT: first those
+# that repair the base. A major version counts as 20 releases, because Linux 5 and 6 had 20 releases each.
+patches_for() {
+	nearest=$(for series in "$ROOT"/patches/*/; do basename "$series"; done | awk -v wanted="$1" '
 		function nth(version, part) { split(version, part, "."); return part[1] * 20 + part[2] }
-		{ far = nth(wanted) - nth($NF); far = far < 0 ? -far : far }
+		{ far = nth(wanted) - nth($0); far = far < 0 ? -far : far }
 		NR == 1 || far < least { least = far; found = $0 }
-		END { print found }'
+		END { print found }')
+	(cd "$ROOT" && for patch in base-bugs/*/patch base-bugs/*/"$nearest.patch" patches/"$nearest"/*.patch; do
+		[ ! -e "$patch" ] || echo "$patch"
+	done)
 }
 
 # patched_files PATCH...: print the files of the base that the patches change.

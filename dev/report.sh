@@ -94,7 +94,7 @@ relay() {
 # ktap PREFIX [SKIPS]: convert KTAP of the kselftest runner or of a kernel log with KUnit to our
 # lines, with PREFIX before each name. A group of tests has a line only if the group is empty, or if
 # the group failed although no test in it failed. ktap fails if a test failed, if fewer tests ran
-# than were planned, or if a test was skipped that SKIPS does not name ("none": no test).
+# than were planned, or if SKIPS does not name a skipped test ("none": no test may be skipped).
 ktap() {
 	awk -v prefix="$1" -v skips="${2:-}" '
 	function result(verdict, name,    i) {
