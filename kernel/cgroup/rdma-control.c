@@ -44,9 +44,9 @@
 #define RDMACG_BURST_MAX ((u64)NSEC_PER_SEC)
 
 /*
- * Set a rate and its burst; RDMACG_NO_LIMIT stands for no limit. The number of commands that have
- * begun ahead of the rate stays the same at the new rate, up to the new burst. Without a burst, the
- * commands of a tenth of a second may begin together.
+ * Set a rate and its burst; RDMACG_NO_LIMIT stands for no limit. Commands that have begun ahead of
+ * the old rate are also ahead of the new rate, at most as many as the new burst. Without a burst,
+ * the commands of a tenth of a second may begin together.
  */
 void rdmacg_rate_set(struct rdmacg_rate *rate, u64 ops, u64 burst, u64 now)
 {
@@ -60,7 +60,7 @@ void rdmacg_rate_set(struct rdmacg_rate *rate, u64 ops, u64 burst, u64 now)
 	burst = burst == RDMACG_NO_LIMIT ? max(div_u64(ops, 10), 1) : min(burst, RDMACG_BURST_MAX);
 	interval = div64_u64(NSEC_PER_SEC, ops);
 	tolerance = (burst - 1) * interval;
-	/* Keep @due of an unchanged rate, so that the rate still makes up for a late timer. */
+	/* Do not change @due of an unchanged rate, which may have to make up for a late timer. */
 	if (interval == rate->interval && tolerance == rate->tolerance)
 		return;
 	if (rate->interval)
@@ -285,24 +285,27 @@ static void rdmacg_waiter_setup_timer(struct rdmacg_waiter *waiter)
 static void rdmacg_place_take_locked(struct rdmacg_waiter *waiter)
 {
 	struct rdmacg_place *place = waiter->home->places;
+	const struct rdmacg_place *end = place + RDMACG_PLACES;
 
-	if (!waiter->home->next_place)
-		return;
-	while (place < waiter->home->places + RDMACG_PLACES && place->task != current)
+	while (place < end && (place->task != current || place->born != current->start_boottime))
 		place++;
-	if (place == waiter->home->places + RDMACG_PLACES)
+	if (place == end)
 		return;
-	place->task = NULL;
 	waiter->since = place->since;
 	waiter->start -= place->waited_ns;
+	*place = (struct rdmacg_place) {};
 }
 
 static void rdmacg_place_keep_locked(const struct rdmacg_waiter *waiter)
 {
-	struct rdmacg_control *home = waiter->home;
+	struct rdmacg_place *place, *first = waiter->home->places;
 
-	home->places[home->next_place++ % RDMACG_PLACES] = (struct rdmacg_place) {
-		.task = current, .since = waiter->since, .waited_ns = waiter->waited_ns,
+	for (place = first + 1; place < waiter->home->places + RDMACG_PLACES; place++)
+		if (place->since < first->since)
+			first = place;
+	*first = (struct rdmacg_place) {
+		.task = current, .born = current->start_boottime,
+		.since = waiter->since, .waited_ns = waiter->waited_ns,
 	};
 }
 
@@ -431,6 +434,8 @@ void rdmacg_control_refresh(struct rdma_cgroup *cg)
 	u32 key, nr = rdmacg_nr_keys(cg);
 	struct rdmacg_control *control;
 
+	/* This function finds a new control, or rdmacg_pool_add_control() sees the limits. */
+	smp_mb();
 	for (key = 0; key < nr; key++) {
 		scoped_guard(rcu) {
 			control = rdmacg_control_find_rcu(cg, key);
@@ -491,7 +496,7 @@ static struct rdmacg_control *rdmacg_pool_add_control(struct rdmacg_pool *pool,
 	if (old)
 		kfree(new);
 	else
-		/* A write may have missed this control, so apply the limits again. */
+		/* A write may have missed this control: see rdmacg_control_refresh(). */
 		rdmacg_control_set(new);
 	return old ?: new;
 }
@@ -508,7 +513,7 @@ static struct rdmacg_control *rdmacg_pool_add_controls(struct rdmacg_pool *pool)
 	while (level--) {
 		parent = control;
 		/* A control remains as long as its pool. */
-		control = rcu_dereference_protected(pool->levels[level]->control, true);
+		control = rcu_dereference_check(pool->levels[level]->control, true);
 		control = control ?: rdmacg_pool_add_control(pool->levels[level], parent);
 		if (!control)
 			break;
@@ -533,7 +538,7 @@ struct rdmacg_control *rdmacg_control_get(struct rdma_cgroup *cg, struct rdmacg_
 	if (IS_ERR(pool))
 		return ERR_CAST(pool);
 	control = rdmacg_pool_add_controls(pool);
-	/* If there is no control, the pool may be idle. This call then frees it. */
+	/* A pool without a control may be idle. This call frees an idle pool. */
 	rdmacg_pool_unpin(cg, desc);
 	return control ?: ERR_PTR(-ENOMEM);
 }

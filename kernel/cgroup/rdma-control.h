@@ -13,13 +13,13 @@
 /*
  * A rate of commands, by a generic cell rate algorithm. The next command may begin at the time @due
  * minus @tolerance. @due does not change during a pause, so a burst of commands may begin after the
- * pause. Times are CLOCK_MONOTONIC in nanoseconds, and do not overflow within 292 years. The gate's
- * lock protects this struct.
+ * pause. Times are CLOCK_MONOTONIC in nanoseconds, and do not overflow within 292 years. Without a
+ * limit, @interval is 0. The gate's lock protects this struct.
  */
 struct rdmacg_rate {
-	u64			interval;	/* Between two commands; 0 without a limit. */
+	u64			interval;	/* The time between two commands. */
 	u64			tolerance;
-	u64			due;		/* When the next command is due. */
+	u64			due;		/* The time at which the next command is due. */
 };
 
 /* The values of rdma.control.stat, for the cgroup and its descendants. */
@@ -34,8 +34,9 @@ struct rdmacg_control_stat {
 
 /* The place of a command whose wait a signal has interrupted. The gate's lock protects this. */
 struct rdmacg_place {
-	const struct task_struct *task;		/* Not dereferenced; NULL if the place is unused. */
-	u64			since;		/* The start of the first wait. */
+	const struct task_struct *task;		/* Not dereferenced. */
+	u64			born;		/* Of @task, whose address may be reused. */
+	u64			since;		/* The start of the first wait; 0 if it is free. */
 	u64			waited_ns;	/* The sum of all waits. */
 };
 
@@ -61,11 +62,10 @@ struct rdmacg_control {
 	struct rb_root_cached	queue;
 	struct rdmacg_control_stat stat;	/* gate->lock; READ_ONCE. */
 	/*
-	 * The places of this cgroup's own processes. A new place
-	 * overwrites the oldest place. gate->lock.
+	 * The places of this cgroup's own processes. If no place is free, a new place overwrites
+	 * the place with the earliest start. gate->lock.
 	 */
 	struct rdmacg_place	places[RDMACG_PLACES];
-	unsigned int		next_place;	/* gate->lock. */
 };
 
 #ifdef CONFIG_CGROUP_RDMA_CONTROL

@@ -190,6 +190,8 @@ static bool rdmacg_name_is_taken_rcu(const struct rdmacg_desc *desc)
 static void rdmacg_desc_note_name(const struct rdmacg_desc *desc)
 {
 	guard(rcu)();
+	/* Of two devices that get the same name, at least one sees the name of the other. */
+	smp_mb();
 	if (rdmacg_name_is_taken_rcu(desc))
 		WRITE_ONCE(rdmacg_names_were_shared, true);
 }

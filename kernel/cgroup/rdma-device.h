@@ -39,8 +39,8 @@ struct rdmacg_desc {
 	char __rcu		*name;
 	/* Guards the list of domains. */
 	spinlock_t		lock;
-	bool			dead;		/* Gets no new pools; lock; READ_ONCE. */
-	bool			bypass;		/* Lets no command wait; READ_ONCE. */
+	bool			dead;		/* The device gets no new pools; lock; READ_ONCE. */
+	bool			bypass;		/* No command waits; READ_ONCE. */
 	struct list_head	domains;	/* The domains of the device; lock. */
 	struct rcu_head		rcu;
 	unsigned int		nr_slots;	/* Set once. */

@@ -224,7 +224,7 @@ static struct rdmacg_pool *rdmacg_pool_alloc(struct rdma_cgroup *cg, struct rdma
 		pool->domain = rdmacg_domain_alloc(desc);
 		if (!pool->domain) {
 			kfree(pool);
-			return NULL;
+			pool = NULL;
 		}
 	}
 	return pool;
@@ -424,9 +424,7 @@ static int rdmacg_pool_insert(struct rdmacg_desc *desc, struct rdmacg_pool *pool
 	return ret;
 }
 
-/*
- * Returns the ancestor at @depth, which is at least 1, or the cgroup itself if it is at this depth.
- */
+/* @depth is at least 1. Returns the ancestor, or the cgroup itself, at this depth. */
 static struct rdma_cgroup *rdmacg_ancestor(struct rdma_cgroup *cg, unsigned int depth)
 {
 	while (cg->depth > depth)
@@ -793,7 +791,7 @@ void rdmacg_pools_drain(struct rdmacg_desc *desc)
 
 		scoped_guard(rcu) {
 			scoped_guard(spinlock, &desc->lock) {
-				desc->dead = true;
+				WRITE_ONCE(desc->dead, true);
 				domain = list_first_entry_or_null(&desc->domains,
 								  struct rdmacg_domain, desc_node);
 			}

@@ -108,10 +108,10 @@ struct rdmacg_slot {
 
 /* Attempts to charge one resource above a limit. The locking is that of rdmacg_slot. */
 struct rdmacg_counts {
-	u64			max;		/* Above a limit in the subtree. */
-	u64			alloc_fail;	/* Refused to cgroups of the subtree. */
-	u64			local_max;	/* Above the cgroup's own limit. */
-	u64			local_alloc_fail; /* Refused to the cgroup itself. */
+	u64			max;		/* Attempts above a limit in the subtree. */
+	u64			alloc_fail;	/* Attempts of cgroups of the subtree. */
+	u64			local_max;	/* Attempts above the cgroup's own limit. */
+	u64			local_alloc_fail; /* Attempts of the cgroup itself. */
 };
 
 /*
@@ -328,8 +328,8 @@ static __always_inline void rdmacg_slot_shrink(struct rdmacg_slot *slot, u64 amo
  * rdmacg_pool_uncharge() if the pool exists, the set is plain and all levels have room. In all
  * other cases they change nothing and return false. Callers pass @count as a constant. The pragma
  * makes Gcc unroll loops of three rounds; otherwise a level costs 110 instructions. A plain amount
- * is at most RDMACG_NO_LIMIT, and so is a usage, except after rdmacg_charge(), which adds only the
- * sizes of real buffers. So sums do not overflow.
+ * is at most RDMACG_NO_LIMIT. A usage exceeds RDMACG_NO_LIMIT only by the sizes of real buffers,
+ * which rdmacg_charge() adds. So sums do not overflow.
  */
 
 /*
@@ -356,7 +356,7 @@ static __always_inline bool rdmacg_set_is_plain(const struct rdmacg_device *devi
 
 /* A plain set. The offsets of the slots are the same in all pools of a device. */
 struct rdmacg_plain_set {
-	size_t			offset[3];	/* In bytes from the start of the pool. */
+	size_t			offset[3];	/* Bytes from the start of the pool. */
 	u64			amount[3];
 };
 

@@ -338,7 +338,7 @@ static u64 rdmacg_binding_limit_rcu(struct rdma_cgroup *cg, const struct rdmacg_
 }
 
 /**
- * rdmacg_current_limit() - the limit that binds the current process
+ * rdmacg_current_limit() - the limit that applies to the current process
  * @device: a registered device
  * @slot: a resource of @device
  *

@@ -42,17 +42,12 @@ static void rds_ib_lock_pools(struct rds_ib_device *rds_ibdev)
 	mutex_lock_nested(&rds_ibdev->mr_1m_pool->flush_lock, SINGLE_DEPTH_NESTING);
 }
 
-static void rds_ib_wake_pools(struct rds_ib_device *rds_ibdev)
-{
-	wake_up(&rds_ibdev->mr_8k_pool->flush_wait);
-	wake_up(&rds_ibdev->mr_1m_pool->flush_wait);
-}
-
 static void rds_ib_unlock_pools(struct rds_ib_device *rds_ibdev)
 {
 	mutex_unlock(&rds_ibdev->mr_1m_pool->flush_lock);
 	mutex_unlock(&rds_ibdev->mr_8k_pool->flush_lock);
-	rds_ib_wake_pools(rds_ibdev);
+	wake_up(&rds_ibdev->mr_8k_pool->flush_wait);
+	wake_up(&rds_ibdev->mr_1m_pool->flush_wait);
 }
 
 /*
@@ -127,20 +122,6 @@ static struct rds_ib_mr *rds_ib_first_mr(struct rds_ib_device *rds_ibdev)
 }
 
 /*
- * Wait for the SRCU sections that bind regions. rds_ib_flush_mr_pool() in such a section can miss
- * its wakeup, so repeat the wakeup.
- */
-static void rds_ib_wait_for_bindings(struct rds_ib_device *rds_ibdev)
-{
-	unsigned long cookie = start_poll_synchronize_srcu(&rds_ib_binding);
-
-	while (!poll_state_synchronize_srcu(&rds_ib_binding, cookie)) {
-		rds_ib_wake_pools(rds_ibdev);
-		msleep(20);
-	}
-}
-
-/*
  * Wait until RDS uses nothing on a device that is being removed. The caller has ensured that RDS no
  * longer finds the device. First wait for the connections, which shut down after
  * rds_ib_dev_shutdown(). Then free or deregister all regions, and free the PD.
@@ -150,7 +131,7 @@ void rds_ib_settle(struct rds_ib_device *rds_ibdev)
 	struct rds_ib_mr *ibmr;
 	unsigned int tries;
 
-	rds_ib_wait_for_bindings(rds_ibdev);
+	synchronize_srcu(&rds_ib_binding);
 	for (tries = 0; rds_ib_has_conns(rds_ibdev); tries++) {
 		/*
 		 * Repeat the call, because some connections may have been bound late or may be

@@ -115,7 +115,8 @@ static bool smc_rdmacg_reclaim_bufs(struct smc_link_group *lgr, struct rw_semaph
 					      sizeof(buf_desc->is_charged));
 			smc_rdmacg_unmap_buf(lgr, buf_desc, is_rmb);
 		}
-		WRITE_ONCE(buf_desc->used, 0);
+		/* smc_buf_get_slot() uses the buffer as soon as it sees this. */
+		smp_store_release(&buf_desc->used, 0);
 	}
 	up_read(lock);
 	return found;

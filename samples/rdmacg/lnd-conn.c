@@ -53,7 +53,7 @@ static int lnd_conn_make(struct lnd_conn *conn)
 	conn->cq = cq;
 	attr.send_cq = cq;
 	attr.recv_cq = cq;
-	/* Let the peer soon send a page again if there was no receive for the page. */
+	/* Let the peer repeat a page soon if there was no receive for the page. */
 	rdma_set_min_rnr_timer(conn->id, IB_RNR_TIMER_000_01);
 	ret = rdma_create_qp(conn->id, ni->pd, &attr);
 	return ret ?: lnd_conn_post_recvs(conn);

@@ -313,10 +313,10 @@ static int ib_rdmacg_charge_uobject(struct ib_uobject *uobj)
 }
 
 /*
- * No machine can pin this much memory, so this length and longer ones are not counted. They stand
- * for the whole address space, as in an implicit MR of on-demand paging, or the driver refuses
- * them. If they were counted, an ancestor's counter would overflow, and charges of other cgroups
- * without limits would fail.
+ * No machine can pin this much memory, so this length and longer lengths are not counted. Such a
+ * length stands for the whole address space, as in an implicit MR of on-demand paging, or the
+ * driver refuses it. If such lengths were counted, an ancestor's counter would overflow, and
+ * charges of other cgroups without limits would fail.
  */
 #define IB_RDMACG_ENDLESS_LENGTH BIT_ULL(48)
 
@@ -630,7 +630,7 @@ static u64 ib_rdmacg_umem_length(struct ib_umem *umem)
 
 /**
  * ib_rdmacg_charge_umem() - charge the current process for the memory of a umem
- * @umem: a umem without a charge, which keeps the owner. Its device, address and length are set
+ * @umem: a umem that is not charged yet. It keeps the owner. Its device, address and length are set
  *
  * The charge does not depend on ib_umem_num_pages(), because drivers change the address that
  * ib_umem_num_pages() uses.

@@ -13,13 +13,13 @@ struct uverbs_api;
 
 /**
  * enum uverbs_command_class - the way in which a method or a command is counted
- * @UVERBS_COMMAND_UNKNOWN: is not in uverbs_control.list, and counts as @UVERBS_COMMAND_CHANGE
- * @UVERBS_COMMAND_CREATE: waits while its cgroup is over its limit, and counts twice in the rate
- * @UVERBS_COMMAND_CHANGE: waits while its cgroup is over its limit, and counts once in the rate
- * @UVERBS_COMMAND_DESTROY: is counted, but does not use the rate and never waits
- * @UVERBS_COMMAND_DATA: is not counted
- * @UVERBS_COMMAND_QUERY: is not counted
- * @UVERBS_COMMAND_OTHER: calls another command, which is counted
+ * @UVERBS_COMMAND_UNKNOWN: it is not in uverbs_control.list, and counts as @UVERBS_COMMAND_CHANGE
+ * @UVERBS_COMMAND_CREATE: it waits while its cgroup is over its limit, and counts twice in the rate
+ * @UVERBS_COMMAND_CHANGE: it waits while its cgroup is over its limit, and counts once in the rate
+ * @UVERBS_COMMAND_DESTROY: it is counted, but does not use the rate and never waits
+ * @UVERBS_COMMAND_DATA: it is not counted
+ * @UVERBS_COMMAND_QUERY: it is not counted
+ * @UVERBS_COMMAND_OTHER: it calls another command, which is counted
  */
 enum uverbs_command_class {
 	UVERBS_COMMAND_UNKNOWN,

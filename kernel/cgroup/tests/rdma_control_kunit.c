@@ -598,7 +598,7 @@ static void rdmacg_test_timer_keeps_the_rate(struct kunit *test)
 }
 
 /*
- * Wait like a process that a signal wakes every millisecond and that then restarts its system call.
+ * Wait as a process does that gets a signal every millisecond and then restarts its system call.
  */
 static int rdmacg_interrupted_process(void *arg)
 {
@@ -646,6 +646,36 @@ static void rdmacg_test_signal_does_not_cost_a_place(struct kunit *test)
 	/* Each command counts once as throttled, with the whole time of its waits. */
 	KUNIT_EXPECT_EQ(test, levels->child->stat.throttled, 2);
 	KUNIT_EXPECT_GE(test, levels->child->stat.throttled_ns, 20 * MS);
+}
+
+/* A process that many signals wake takes no place of a process whose signal handler is slow. */
+static void rdmacg_test_signals_take_no_other_place(struct kunit *test)
+{
+	struct rdmacg_levels *levels = rdmacg_levels(test);
+	struct rdmacg_process *slow, *fast;
+	unsigned int i;
+
+	rdmacg_set(levels->parent, UNLIMITED, UNLIMITED, 1);
+	KUNIT_ASSERT_EQ(test, begin(levels->sibling), 0);
+	slow = rdmacg_start(test, levels->child, rdmacg_interrupted_process);
+	slow->handler_ms = 500;
+	for (i = 0; i < 5000 && !rdmacg_waiting(&levels->gate); i++)
+		usleep_range(1000, 2000);
+	send_sig(SIGUSR1, slow->task, 1);
+	for (i = 0; i < 5000 && rdmacg_waiting(&levels->gate); i++)
+		usleep_range(1000, 2000);
+	fast = rdmacg_start(test, levels->child, rdmacg_interrupted_process);
+	for (i = 0; i < 2 * RDMACG_PLACES; i++) {
+		usleep_range(2000, 3000);
+		send_sig(SIGUSR1, fast->task, 1);
+	}
+	for (i = 0; i < 5000 && rdmacg_waiting(&levels->gate) != 2; i++)
+		usleep_range(1000, 2000);
+	end(levels->sibling);
+	KUNIT_EXPECT_EQ(test, rdmacg_outcome(slow), 0);
+	KUNIT_EXPECT_TRUE(test, rdmacg_still_waits(fast));
+	end(levels->child);
+	KUNIT_EXPECT_EQ(test, rdmacg_outcome(fast), 0);
 }
 
 /*
@@ -792,7 +822,7 @@ static char *rdmacg_control_max(struct kunit *test, struct rdma_cgroup *cg)
 	return rdmacg_test_show(test, cg, RDMACG_CLASS_CONTROL, RDMACG_FILE_MAX);
 }
 
-/* Run a command, and expect that it is counted exactly if @is_counted is true. */
+/* Run a command, and expect that it is counted only if @is_counted is true. */
 static void rdmacg_run(struct kunit *test, struct rdmacg_tree *t, bool is_counted)
 {
 	struct rdmacg_command command;
@@ -1011,6 +1041,7 @@ static struct kunit_case rdmacg_control_test_cases[] = {
 	KUNIT_CASE(rdmacg_test_nobody_waits_while_a_device_goes),
 	KUNIT_CASE(rdmacg_test_timer_keeps_the_rate),
 	KUNIT_CASE(rdmacg_test_signal_does_not_cost_a_place),
+	KUNIT_CASE(rdmacg_test_signals_take_no_other_place),
 	KUNIT_CASE(rdmacg_test_signal_costs_nothing_at_home),
 	KUNIT_CASE(rdmacg_test_time_in_a_signal_handler_is_no_wait),
 	KUNIT_CASE(rdmacg_test_command_ends_in_a_hard_interrupt),

@@ -2,7 +2,7 @@
 /*
  * KUnit tests for objects whose charge depends on attributes. These are DevX objects, with the
  * tables of mlx5 itself, and device memory. Tests do not send commands to firmware. Each test
- * charges an object like uverbs before the call of a method.
+ * charges an object as uverbs does before it calls a method.
  */
 #include <linux/bitmap.h>
 #include <linux/overflow.h>
@@ -84,7 +84,10 @@ static struct rdmacg_method *rdmacg_method(struct kunit *test, struct ib_uobject
 	return method;
 }
 
-/* Create the attributes of a method that creates an object of type @id, which has no charge yet. */
+/*
+ * Create an object of type @id, which has no charge yet, and the attributes of the method that
+ * creates the object.
+ */
 static struct rdmacg_method *rdmacg_maker(struct kunit *test, u32 id, u16 handle)
 {
 	struct ib_uobject *uobj = rdmacg_uobject(test, id);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * KUnit tests for objects whose charge depends on the attributes of a method. A test calls the
- * ioctl() of a device like a program, and the driver of the device is in this file. Device memory
- * stands for all such objects, because a driver allocates it in one function.
+ * ioctl() of a device as a program does, and the driver of the device is in this file. Device
+ * memory stands for all such objects, because a driver allocates it in one function.
  */
 #include <linux/fs.h>
 #include <linux/mman.h>

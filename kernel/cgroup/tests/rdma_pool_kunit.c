@@ -855,9 +855,7 @@ static int rdmacg_charge_beside(struct rdmacg_pool *pool, struct rdma_cgroup *cg
 	int ret;
 
 	lockdep_assert_held(&pool->domain->lock);
-	/*
-	 * Lockdep would report a deadlock, because it takes the locks of two domains for one lock.
-	 */
+	/* Lockdep does not distinguish the locks of two domains, and would report a deadlock. */
 	lockdep_off();
 	ret = rdmacg_test_charge(cg, device, &one, 1, &refusal);
 	if (!ret)

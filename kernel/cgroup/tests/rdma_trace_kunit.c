@@ -122,9 +122,21 @@ static void rdmacg_test_endless_refusal_is_told_as_endless(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->charge.count, 0);
 }
 
+static void rdmacg_test_charge_above_a_limit_is_told(struct kunit *test)
+{
+	const struct rdmacg_amount set = { .slot = OBJECT, .amount = 6 };
+	struct rdmacg_trace_test *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->cg, "kunit0 hca_object=5"), 0);
+	rdmacg_charge(&t->cg, &t->dev, &set, 1);
+	rdmacg_expect_told(test, &t->charge, 6);
+	rdmacg_uncharge_set(&t->cg, &t->dev, &set, 1);
+}
+
 static struct kunit_case rdmacg_trace_cases[] = {
 	KUNIT_CASE(rdmacg_test_endless_charge_is_told_as_nothing),
 	KUNIT_CASE(rdmacg_test_endless_refusal_is_told_as_endless),
+	KUNIT_CASE(rdmacg_test_charge_above_a_limit_is_told),
 	{ }
 };
 

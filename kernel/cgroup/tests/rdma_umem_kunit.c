@@ -175,7 +175,7 @@ static void rdmacg_test_each_umem_has_its_payer(struct kunit *test)
 }
 
 /*
- * Charge the current process like a driver that pins pages itself, and uncharge it. Returns the
+ * Charge and uncharge the current process, as a driver does that pins pages itself. Returns the
  * error of the charge.
  */
 static int rdmacg_reach(struct kunit *test, u64 length)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The resource of rxe for the RDMA cgroup controller, which is the memory of queues. rxe allocates
- * this memory in the kernel, so it is not charged as a umem. The process that creates a queue is
- * charged before the allocation, and until the queue and its last mapping are removed. If the
- * device is removed, its mappings are emptied. Queues of kernel users are not charged.
+ * The resource that rxe has in the RDMA cgroup controller: the memory of queues. rxe allocates this
+ * memory in the kernel, so it is not charged as a umem. The process that creates a queue is charged
+ * before the allocation, and until the queue and its last mapping are removed. If the device is
+ * removed, its mappings are emptied. Queues of kernel users are not charged.
  */
 #include <linux/vmalloc.h>
 
@@ -22,7 +22,7 @@ static const struct rdmacg_resource rxe_resources[] = {
 	},
 };
 
-/* Called when a mapping and all its copies are removed. */
+/* The IB core calls this when a mapping and all its copies are removed. */
 static void rxe_mmap_free(struct rdma_user_mmap_entry *entry)
 {
 	struct rxe_mmap_info *ip = container_of(entry, struct rxe_mmap_info, entry);
@@ -55,7 +55,7 @@ static int rxe_charge_queue(struct rxe_mmap_info *ip)
 /**
  * rxe_alloc_queue() - allocate the memory of a queue, and first charge it to the current process
  * @q: a queue without memory
- * @ip: the mapping of the queue for the program, which keeps the owner; NULL for a kernel user
+ * @ip: the program's mapping of the queue. It keeps the owner. NULL for a kernel user
  *
  * Context: Process context; may sleep.
  * Return: 0, -EAGAIN at a limit, or -ENOMEM. After a failure, the caller uncharges @ip.
