@@ -60,6 +60,24 @@ static char *rdmacg_argument(int count, char **words, const char *name)
 	return NULL;
 }
 
+/* Refuse unknown and repeated arguments: a misspelt ceiling must not mean no ceiling. */
+static int rdmacg_check_arguments(int count, char **words)
+{
+	static const char * const names[] = { "default", "ceiling", "command" };
+	int i, n;
+
+	for (i = 0; i < count; i++) {
+		for (n = 0; n < 3 && !rdmacg_argument(1, words + i, names[n]); n++)
+			;
+		if (n < 3 && !rdmacg_argument(i, words, names[n]))
+			continue;
+		slurm_error("rdmacg: plugstack.conf: %s: write default=LIMITS, ceiling=LIMITS and command=PATH, each at most once",
+			    words[i]);
+		return -1;
+	}
+	return 0;
+}
+
 /* Send each line that the command prints to the user of the step. */
 static void rdmacg_pass_on(int fd)
 {
@@ -137,10 +155,10 @@ int slurm_spank_init(spank_t spank, int count, char *words[])
 {
 	spank_context_t context = spank_context();
 
-	(void)count;
-	(void)words;
 	if (context != S_CTX_LOCAL && context != S_CTX_ALLOCATOR && context != S_CTX_REMOTE)
 		return 0;
+	if (rdmacg_check_arguments(count, words))
+		return -1;
 	return spank_option_register(spank, &rdmacg_option) == ESPANK_SUCCESS ? 0 : -1;
 }
 

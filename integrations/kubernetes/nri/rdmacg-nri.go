@@ -193,10 +193,11 @@ func (p *plugin) synchronize(pods []*api.PodSandbox, containers []*api.Container
 		updates, err := p.updates(pod, container)
 		if err == nil && updates != nil {
 			_, err = p.runtime.UpdateContainers(updates)
-			limited++
 		}
 		if err != nil {
 			log.Printf("%s: limits unchanged: %v", name(pod, container), err)
+		} else if updates != nil {
+			limited++
 		}
 	}
 	log.Printf("synchronized: %d of %d containers have limits", limited, len(containers))

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * rdmacg: limits and usage of RDMA resources by cgroup.
- *
- * This file calls the function of the command, which is in cmd/ or integration/.
- */
+/* rdmacg: limits and usage of RDMA resources by cgroup. The commands are in other folders. */
 #include <locale.h>
 
 #include "lib/lib.h"

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rdmacg apply: the limits of files.
- *
- * The command compares the limits of the files with the limits in effect, and writes the limits
- * that differ. The command writes all limits of a cgroup, or none of them. With --watch, a new
- * device causes a visit of all cgroups, and a new cgroup causes a visit of this cgroup and its
- * descendants.
+ * rdmacg apply: the limits of files. With --watch, a new device causes a visit of all cgroups, and
+ * a new cgroup causes a visit of this cgroup and its descendants.
  */
 #include <poll.h>
 #include <signal.h>
@@ -27,13 +23,9 @@ static struct apply {
 	struct cgroup *cgroup;
 	struct rule *rule;
 	struct transaction change;
-	/* The pools were not read yet, or have changed. */
-	bool stale;
 	/* The text about limits that differ, for the time when all writes have succeeded. */
 	FILE *said;
-	/* An error was printed. */
 	bool failed;
-	/* A limit of a cgroup differed from the files. */
 	bool differs;
 } apply;
 
@@ -91,8 +83,8 @@ static bool apply_device(const struct device *device)
 {
 	const struct limits *wanted = &apply.rule->limits;
 	struct limits limits = { .device = *device, .whole = wanted->whole, .wants = apply_wants };
-	size_t before = apply.change.nr_steps, i;
 	bool good;
+	size_t i;
 
 	apply.rule->used = true;
 	for (i = 0; i < wanted->nr_limits; i++)
@@ -104,9 +96,6 @@ static bool apply_device(const struct device *device)
 		limits.device.index = wanted->device.index;
 	}
 	good = limits_add(&limits, &apply.change, apply.cgroup) && transaction_apply(&apply.change);
-	/* The write may have changed limits that a later rule compares. Read them again. */
-	if (apply.change.nr_steps > before && !apply.change.dry_run)
-		apply.stale |= device->is_default || (limits.whole && *limits.whole == 'd');
 	free(limits.limits);
 	return good;
 }
@@ -136,10 +125,9 @@ static bool apply_rules(void)
 	const struct pool *pool;
 	struct rule *rule;
 
-	apply.stale = true;
 	for (rule = apply.rule; rule && good; rule = rule->next) {
-		good = !apply.stale || cgroup_read(apply.cgroup, APPLY_FILES);
-		apply.stale = false;
+		/* Earlier rules may have changed limits that this rule compares. */
+		good = cgroup_read(apply.cgroup, APPLY_FILES);
 		apply.rule = rule;
 		say_within(rule->where);
 		if (rule->limits.device.is_default) {
@@ -262,62 +250,32 @@ static void apply_reload(void)
 	say_text("files read: %zu line%s of limits", config.nr_rules,
 		 config.nr_rules == 1 ? "" : "s");
 	/* The new files may have sections for other cgroups. */
-	hotplug_close(&apply.hotplug);
-	hotplug_open(&apply.hotplug);
 	apply.hotplug.everything = true;
 }
 
-/* Take the signals. Returns false to end the program. */
-static bool apply_take_signals(int signals)
+/* Set the limits of new cgroups or, because of a new device, of all cgroups. */
+static void apply_hotplug(struct hotplug *hotplug)
 {
-	struct signalfd_siginfo info;
-
-	while (read(signals, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo != SIGHUP)
-			return false;
-		apply_reload();
-	}
-	return true;
-}
-
-static bool apply_loop(int signals)
-{
-	struct hotplug *hotplug = &apply.hotplug;
 	struct json_object_iter cgroup;
-	int64_t begin;
 
-	while (say_finish() && apply_take_signals(signals)) {
-		struct pollfd fds[] = {
-			{ signals, POLLIN },
-			{ hotplug->devices, POLLIN },
-			{ hotplug->inotify, POLLIN },
-		};
-
-		if (!hotplug->everything && poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
-			say_failure("poll", "%s", strerror(errno));
-		begin = clock_now();
-		hotplug_take(hotplug);
-		/* A new device needs limits in all cgroups. */
-		if (hotplug->everything) {
-			apply_below("");
-		} else {
-			json_object_object_foreachC(hotplug->names, cgroup)
-				apply_below(cgroup.key);
-		}
-		hotplug_drop(hotplug);
-		if (!say_finish())
-			return false;
-		/* A signal ends the pause. */
-		poll(fds, 1, clock_pause(begin));
+	hotplug_take(hotplug);
+	if (hotplug->everything) {
+		apply_below("");
+	} else {
+		json_object_object_foreachC(hotplug->names, cgroup)
+			apply_below(cgroup.key);
 	}
-	return !ferror(stdout);
+	hotplug_drop(hotplug);
 }
 
-/* Set limits of new cgroups and devices until a signal arrives. Returns false on an error. */
+/* Set limits until a signal arrives. Returns false on an error. */
 static bool apply_watch(void)
 {
+	struct pollfd fds[3] = { { .events = POLLIN }, { .events = POLLIN }, { .events = POLLIN } };
+	struct signalfd_siginfo info;
 	sigset_t blocked;
-	int signals, ret;
+	int64_t begin;
+	int ret;
 
 	/* Block signals, so that they are read only between two complete actions. */
 	sigemptyset(&blocked);
@@ -325,18 +283,31 @@ static bool apply_watch(void)
 	sigaddset(&blocked, SIGINT);
 	sigaddset(&blocked, SIGTERM);
 	sigprocmask(SIG_BLOCK, &blocked, NULL);
-	signals = signalfd(-1, &blocked, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (signals < 0)
+	fds[0].fd = signalfd(-1, &blocked, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (fds[0].fd < 0)
 		say_failure("signalfd", "%s", strerror(errno));
 	hotplug_open(&apply.hotplug);
-	apply_below("");
-	if (!say_finish())
-		return false;
-	/* Notify systemd that the limits are in effect, if NOTIFY_SOCKET is set. */
-	ret = sd_notify(false, "READY=1");
-	if (ret < 0)
-		say_warning("NOTIFY_SOCKET", "%s", strerror(-ret));
-	return apply_loop(signals);
+	apply.hotplug.everything = true;
+	for (;;) {
+		begin = clock_now();
+		apply_hotplug(&apply.hotplug);
+		if (!say_finish())
+			return false;
+		/* Tell systemd once that the limits are in effect. */
+		ret = sd_notify(true, "READY=1");
+		if (ret < 0)
+			say_warning("NOTIFY_SOCKET", "%s", strerror(-ret));
+		/* A signal ends the pause. */
+		poll(fds, 1, clock_pause(begin));
+		fds[1].fd = apply.hotplug.devices;
+		fds[2].fd = apply.hotplug.inotify;
+		poll(fds, ARRAY_SIZE(fds), -1);
+		while (read(fds[0].fd, &info, sizeof(info)) == sizeof(info)) {
+			if (info.ssi_signo != SIGHUP)
+				return true;
+			apply_reload();
+		}
+	}
 }
 
 int cmd_apply(int argc, char **argv)

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * rdmacg doctor: check whether limits on this machine work as intended.
- *
- * Each check is a function that prints its findings: fine, a warning, or a problem.
- */
+/* rdmacg doctor: check whether limits on this machine work as intended. */
 #include "core/core.h"
 #include "write/write.h"
 
@@ -11,15 +7,13 @@
 #define DOCTOR_MOST	10
 
 static struct doctor {
-	/* The sums of all limits, in slot.max. */
+	/* The sums of all limits, in slot.usage. */
 	struct pools sums;
 	/* The pools of one cgroup with the controller, which have the names of all devices. */
 	struct pools sample;
 	bool has_sample;
-	/* A cgroup has a limit. */
 	bool limited;
 	size_t problems;
-	/* An error was printed. */
 	bool failed;
 	/* The number of findings of the check that is running. */
 	size_t found;
@@ -47,11 +41,12 @@ static void __printf(3, 4) doctor_say(const char *level, const char *check, cons
 		say_text("%-8s %s: %s", level, check, text);
 }
 
-/* Report that a check is incomplete. The errors of the unreadable cgroups are already printed. */
-static void doctor_say_unread(const char *check)
+/* Report an incomplete walk, whose errors are already printed. */
+static void doctor_end_walk(const struct walk *walk, const char *check)
 {
-	doctor.failed = true;
-	doctor_say("unknown", check, "some cgroups could not be read; run as root");
+	doctor.failed |= walk->failed;
+	if (walk->failed)
+		doctor_say("unknown", check, "some cgroups could not be read; run as root");
 }
 
 static void doctor_check_files(void)
@@ -115,8 +110,7 @@ static void doctor_check_path(void)
 				   "processes of %s and perhaps of others are not counted: it and its ancestors have no controller",
 				   cgroup_name(cgroup));
 	}
-	if (walk.failed)
-		doctor_say_unread("path");
+	doctor_end_walk(&walk, "path");
 }
 
 /*
@@ -128,23 +122,19 @@ static void doctor_check_path(void)
 static void doctor_add(const struct cgroup *cgroup, const struct slot *slot)
 {
 	struct slot *sum = pools_get_slot(&doctor.sums, &slot->pool->device, slot->key);
-	bool limited = slot->max != NUMBER_MAX;
 	const struct slot *above;
 
-	if (!sum->has)
-		sum->max = 0;
-	sum->has = POOL_BIT(POOL_MAX);
 	if (cgroup->depth == 1) {
-		sum->tally += !limited;
-		sum->limit_of = limited ? NULL : cgroup;
+		sum->tally++;
+		sum->limit_of = cgroup;
 	}
 	above = pools_find_slot(&cgroup->parent->pools, &slot->pool->device, slot->key);
-	if (!limited || (above && above->limit != NUMBER_MAX))
+	if (slot->max == NUMBER_MAX || (above && above->limit != NUMBER_MAX))
 		return;
 	sum->tally -= sum->limit_of ? 1 : 0;
 	sum->limit_of = NULL;
-	if (__builtin_add_overflow(sum->max, slot->max, &sum->max))
-		sum->max = NUMBER_MAX;
+	if (__builtin_add_overflow(sum->usage, slot->max, &sum->usage))
+		sum->usage = NUMBER_MAX;
 }
 
 /*
@@ -200,8 +190,7 @@ static void doctor_check_cgroups(void)
 				doctor_look_at_slot(cgroup, slot);
 		}
 	}
-	if (walk.failed)
-		doctor_say_unread("usage");
+	doctor_end_walk(&walk, "usage");
 }
 
 /* Check a sum of limits. Objects of kernel users also use up the capacity. */
@@ -211,18 +200,18 @@ static void doctor_check_sum(const struct slot *sum)
 	const struct slot *used = netlink_find(device, sum->key);
 	uint64_t kernel = used ? used->tally : 0, all = capacity_of(device, sum->key);
 
-	if (all == NUMBER_MAX || !sum->max)
+	if (all == NUMBER_MAX || !sum->usage)
 		return;
 	if (sum->tally)
 		doctor_say("warning", "capacity",
 			   "%s top-level cgroups have no limit of %s on %s at any depth, and can use up what others are allowed",
 			   number_text(sum->tally, false), sum->key, device_text(device));
-	if (kernel < all && sum->max <= all - kernel)
+	if (kernel < all && sum->usage <= all - kernel)
 		return;
 	doctor_say("warning", "capacity",
 		   "limits of %s on %s add up to %" PRIu64 "; the capacity is %" PRIu64
 		   ", and kernel users have %" PRIu64,
-		   sum->key, device_text(device), sum->max, all, kernel);
+		   sum->key, device_text(device), sum->usage, all, kernel);
 }
 
 static void doctor_check_capacity(void)
@@ -244,7 +233,7 @@ static void doctor_check_capacity(void)
 		doctor_check_sum(sum);
 }
 
-/* Check that a registered device matches each line. config_read() explains @files. */
+/* Check that each line can have an effect. config_read() explains @files. */
 static void doctor_check_config(char * const *files, size_t count, const char *reader)
 {
 	struct config config = { 0 };
@@ -253,10 +242,22 @@ static void doctor_check_config(char * const *files, size_t count, const char *r
 	if (!config_read(&config, files, count))
 		doctor_say("problem", "files of limits",
 			   "%s does not apply them, because of the error above", reader);
-	for (rule = config.rules; rule < config.rules + config.nr_rules; rule++)
-		if (!rule->limits.device.is_default && !config_find_pool(rule, &doctor.sample))
+	for (rule = config.rules; rule < config.rules + config.nr_rules; rule++) {
+		bool is_default = rule->limits.device.is_default;
+		const char *key = count ? policy_missing_key(&doctor.sample, rule) : NULL;
+
+		if (!is_default && !config_find_pool(rule, &doctor.sample))
 			doctor_say("warning", "files of limits", "%s: no device matches %s",
 				   rule->where, rule->limits.device.name);
+		if (key)
+			doctor_say("problem", "files of limits",
+				   "%s: no device has a limit of %s, so no container starts; rdmacg show -a lists limits",
+				   rule->where, key);
+		if (!count && is_default && !pools_find(&doctor.sample, &device_default))
+			doctor_say("problem", "files of limits",
+				   "%s: this kernel has no %s, so apply fails; limit each device",
+				   rule->where, POOL_FILE_DEFAULT);
+	}
 	config_free(&config);
 }
 

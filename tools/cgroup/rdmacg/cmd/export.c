@@ -1,69 +1,58 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rdmacg export: figures for a monitoring system, as OpenMetrics or Prometheus text.
- *
- * The format requires all samples of a family together. So rdmacg reads the tree once, and then
- * prints one family after the other.
+ * rdmacg export: figures for a monitoring system. The format requires all samples of a family
+ * together. So rdmacg reads the tree once, and then prints one family after the other.
  */
 #include <sys/stat.h>
 
 #include "core/core.h"
 
+/* For usage, limit, peak and capacity, the family after the named one has the figures in bytes. */
 enum export_kind {
-	EXPORT_USAGE,
-	EXPORT_LIMIT,
-	EXPORT_PEAK,
-	EXPORT_CAPACITY,
-	EXPORT_REFUSED,
-	EXPORT_LIMITED,
-	EXPORT_KINDS,
+	EXPORT_USAGE = 0,
+	EXPORT_LIMIT = 2,
+	EXPORT_PEAK = 4,
+	EXPORT_CAPACITY = 6,
+	EXPORT_REFUSED = 8,
+	EXPORT_LIMITED = 9,
 };
 
-/* A figure in bytes has a family of its own. Refused attempts are never counted in bytes. */
-struct export_family {
+/* There can be a million samples, so the struct is small. */
+struct export_sample {
+	/* The label cgroup="a" and a comma, which all samples of the cgroup share; or "". */
+	const char *cgroup;
+	/* The labels device="rxe0",resource="qp", which all samples of the resource share. */
+	const char *labels;
+	uint64_t value;
+};
+
+static struct export_family {
 	const char *name;
-	enum export_kind kind;
 	const char *help;
 	bool bytes;
 	bool counter;
-};
-
-static const struct export_family export_families[] = {
-	{ "rdmacg_usage", EXPORT_USAGE, "Objects that a cgroup and its descendants use." },
-	{ "rdmacg_usage_bytes", EXPORT_USAGE,
-	  "Memory that a cgroup and its descendants use.", true },
-	{ "rdmacg_limit", EXPORT_LIMIT, "Smallest limit of a cgroup and its ancestors." },
-	{ "rdmacg_limit_bytes", EXPORT_LIMIT,
-	  "Smallest limit of memory of a cgroup and its ancestors.", true },
-	{ "rdmacg_peak", EXPORT_PEAK,
-	  "Largest number of objects that a cgroup and its descendants have used." },
-	{ "rdmacg_peak_bytes", EXPORT_PEAK,
+	struct export_sample *samples;
+	size_t nr_samples;
+} export_families[] = {
+	{ "rdmacg_usage", "Objects that a cgroup and its descendants use." },
+	{ "rdmacg_usage_bytes", "Memory that a cgroup and its descendants use.", true },
+	{ "rdmacg_limit", "Smallest limit of a cgroup and its ancestors." },
+	{ "rdmacg_limit_bytes", "Smallest limit of memory of a cgroup and its ancestors.", true },
+	{ "rdmacg_peak", "Largest number of objects that a cgroup and its descendants have used." },
+	{ "rdmacg_peak_bytes",
 	  "Largest amount of memory that a cgroup and its descendants have used.", true },
-	{ "rdmacg_capacity", EXPORT_CAPACITY, "Number of objects that a device can have." },
-	{ "rdmacg_capacity_bytes", EXPORT_CAPACITY, "Memory that a device can have.", true },
-	{ "rdmacg_refused_attempts", EXPORT_REFUSED,
+	{ "rdmacg_capacity", "Number of objects that a device can have." },
+	{ "rdmacg_capacity_bytes", "Memory that a device can have.", true },
+	{ "rdmacg_refused_attempts",
 	  "Refused attempts of a cgroup and its descendants, whichever cgroup has the limit.",
 	  .counter = true },
-	{ "rdmacg_limit_refusals", EXPORT_LIMITED,
+	{ "rdmacg_limit_refusals",
 	  "Attempts that the limits of a cgroup and its descendants refused.", .counter = true },
-};
-
-/* A slot that is exported. There can be hundreds of thousands, so the struct is small. */
-struct export_row {
-	/* The label cgroup="a" and a comma, which all rows of the cgroup share; or "". */
-	const char *cgroup;
-	/* The labels device="rxe0",resource="qp", which all rows of the resource share. */
-	const char *labels;
-	bool bytes;
-	/* The numbers, or NUMBER_MAX if there is none. */
-	uint64_t values[EXPORT_KINDS];
 };
 
 static struct export {
 	const char *output;
 	bool prometheus;
-	struct export_row *rows;
-	size_t nr_rows;
 	/* The labels of each device and resource. */
 	struct pools known;
 } export;
@@ -88,55 +77,56 @@ static const struct syntax export_syntax = {
 };
 
 /*
- * The label NAME="VALUE", with a comma. The value has no character that controls a terminal, and
- * its double quotes are escaped. The caller frees the result.
+ * The label NAME="VALUE", with a comma and JSON's escapes. The value has no character that controls
+ * a terminal. The caller frees the result.
  */
 static char *export_label(const char *name, const char *value)
 {
 	char *printable __autofree = text_filter(value, true, false);
-	char *quoted __autofree = memory_zeroed(strlen(printable) * 2 + 1, 1);
-	const char *from = printable;
-	char *to = quoted;
+	struct json_object *quoted = json_object_new_string(printable);
+	char *label = memory_format("%s=%s,", name, json_object_to_json_string_ext(quoted,
+					JSON_C_TO_STRING_NOSLASHESCAPE));
 
-	for (; *from; from++) {
-		if (*from == '\\' || *from == '"')
-			*to++ = '\\';
-		*to++ = *from;
-	}
-	return memory_format("%s=\"%s\",", name, quoted);
+	json_object_put(quoted);
+	return label;
 }
 
-static struct export_row *export_add_row(const char *cgroup, const struct slot *slot)
+static const char *export_labels(const struct slot *slot)
 {
-	struct export_row *row = memory_append(export.rows, export.nr_rows);
 	const struct device *device = &slot->pool->device;
 	struct slot *known = pools_get_slot(&export.known, device, slot->key);
 
-	if (!known->labels) {
-		known->labels = export_label("device", device->name);
-		if (device->has_index)
-			memory_extend(&known->labels, "index=\"%u\",", device->index);
-		memory_extend(&known->labels, "resource=\"%s\"", slot->key);
-	}
-	row->cgroup = cgroup;
-	row->labels = known->labels;
-	row->bytes = number_is_bytes(slot->key);
-	memset(row->values, 0xff, sizeof(row->values));
-	return row;
+	if (known->labels)
+		return known->labels;
+	known->labels = export_label("device", device->name);
+	if (device->has_index)
+		memory_extend(&known->labels, "index=\"%u\",", device->index);
+	memory_extend(&known->labels, "resource=\"%s\"", slot->key);
+	return known->labels;
+}
+
+static void export_add(unsigned int family, const char *cgroup, const char *labels, uint64_t value)
+{
+	struct export_family *to = &export_families[family];
+
+	*memory_append(to->samples, to->nr_samples) =
+		(struct export_sample){ cgroup, labels, value };
 }
 
 static void export_slot(const char *cgroup, const struct slot *slot)
 {
-	struct export_row *row = export_add_row(cgroup, slot);
+	const char *labels = export_labels(slot);
+	bool bytes = number_is_bytes(slot->key);
 
-	row->values[EXPORT_LIMIT] = slot->limit;
 	if (slot->has & POOL_BIT(POOL_CURRENT))
-		row->values[EXPORT_USAGE] = slot->usage;
+		export_add(EXPORT_USAGE + bytes, cgroup, labels, slot->usage);
+	if (slot->limit != NUMBER_MAX)
+		export_add(EXPORT_LIMIT + bytes, cgroup, labels, slot->limit);
 	if (slot->has & POOL_BIT(POOL_PEAK))
-		row->values[EXPORT_PEAK] = slot->peak;
+		export_add(EXPORT_PEAK + bytes, cgroup, labels, slot->peak);
 	if (slot->has & POOL_BIT(POOL_EVENTS)) {
-		row->values[EXPORT_REFUSED] = slot->events.alloc_fail;
-		row->values[EXPORT_LIMITED] = slot->events.max;
+		export_add(EXPORT_REFUSED, cgroup, labels, slot->events.alloc_fail);
+		export_add(EXPORT_LIMITED, cgroup, labels, slot->events.max);
 	}
 }
 
@@ -154,37 +144,27 @@ static void export_cgroup(const struct cgroup *cgroup)
 	}
 }
 
-/* Print the heading. In the format of Prometheus, a counter has the name of its samples. */
-static void export_print_heading(FILE *to, const struct export_family *family)
-{
-	const char *suffix = export.prometheus && family->counter ? "_total" : "";
-
-	fprintf(to, "# HELP %s%s %s\n", family->name, suffix, family->help);
-	fprintf(to, "# TYPE %s%s %s\n", family->name, suffix,
-		family->counter ? "counter" : "gauge");
-	if (family->bytes && !export.prometheus)
-		fprintf(to, "# UNIT %s bytes\n", family->name);
-}
-
+/* Print all families. In the format of Prometheus, a counter has the name of its samples. */
 static void export_print(FILE *to)
 {
 	const struct export_family *family = export_families;
-	const struct export_row *row;
-	bool begun;
+	const struct export_sample *sample, *end;
 
 	for (; family < export_families + ARRAY_SIZE(export_families); family++) {
-		begun = false;
-		for (row = export.rows; row < export.rows + export.nr_rows; row++) {
-			if (row->values[family->kind] == NUMBER_MAX ||
-			    (!family->counter && row->bytes != family->bytes))
-				continue;
-			if (!begun)
-				export_print_heading(to, family);
-			begun = true;
-			fprintf(to, "%s%s{%s%s} %" PRIu64 "\n", family->name,
-				family->counter ? "_total" : "", row->cgroup, row->labels,
-				row->values[family->kind]);
-		}
+		const char *suffix = family->counter ? "_total" : "";
+		const char *heading = export.prometheus ? suffix : "";
+
+		if (!family->nr_samples)
+			continue;
+		fprintf(to, "# HELP %s%s %s\n", family->name, heading, family->help);
+		fprintf(to, "# TYPE %s%s %s\n", family->name, heading,
+			family->counter ? "counter" : "gauge");
+		if (family->bytes && !export.prometheus)
+			fprintf(to, "# UNIT %s bytes\n", family->name);
+		end = family->samples + family->nr_samples;
+		for (sample = family->samples; sample < end; sample++)
+			fprintf(to, "%s%s{%s%s} %" PRIu64 "\n", family->name, suffix,
+				sample->cgroup, sample->labels, sample->value);
 	}
 	if (!export.prometheus)
 		fputs("# EOF\n", to);
@@ -237,7 +217,8 @@ int cmd_export(int argc, char **argv)
 		export_cgroup(cgroup);
 	while ((slot = pools_next(&capacity.pools, slot)))
 		if (slot->max != NUMBER_MAX)
-			export_add_row("", slot)->values[EXPORT_CAPACITY] = slot->max;
+			export_add(EXPORT_CAPACITY + number_is_bytes(slot->key), "",
+				   export_labels(slot), slot->max);
 	if (export.output)
 		export_write();
 	else

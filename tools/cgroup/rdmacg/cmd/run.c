@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * rdmacg run: a command in a cgroup of its own.
- *
- * The command waits until its cgroup has the limits. When the command and its remaining processes
- * have ended, rdmacg prints the peaks and removes the cgroup.
- */
+/* rdmacg run: a command in a cgroup of its own, which has the limits before the command begins. */
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <systemd/sd-bus.h>
+#include <systemd/sd-daemon.h>
 #include <time.h>
 
 #include "core/core.h"
-#include "run/run.h"
+#include "write/write.h"
 
 /* The exit status for failures of run itself, as with env(1). */
 #define RUN_FAILED		125
@@ -22,6 +20,14 @@
 /* The time from SIGTERM to SIGKILL. */
 #define RUN_GRACE_LOOKS		50
 
+/* Try to remove the cgroup this often, every 10 ms. A killed process may still be in it. */
+#define RUN_CGROUP_TRIES	200
+/* Check this many times, every 10 ms, whether systemd has moved this process. */
+#define RUN_CGROUP_LOOKS	500
+#define RUN_CGROUP_NAMES	100
+/* The name of the cgroup is this prefix and a number. */
+#define RUN_CGROUP_NAME		"rdmacg-run-"
+
 static struct run {
 	char **command;
 	struct limits *limits;
@@ -32,9 +38,7 @@ static struct run {
 	/* The margin, in thousandths of a percent. */
 	uint64_t margin;
 	bool kill;
-	/* The process of the command. A byte in the pipe @go lets it execute the command. */
 	pid_t child;
-	int go[2];
 	/* The child has ended, and @status is its exit status as a shell computes it. */
 	bool ended;
 	int status;
@@ -42,13 +46,16 @@ static struct run {
 	sigset_t forwarded;
 	sigset_t inherited;
 	struct cgroup *cgroup;
-	/* The writes that enabled the controller. */
-	struct transaction enabled;
+	/* The cgroup is a scope of systemd, and this process is also in the cgroup. */
+	bool scope;
+	/* The writes that enabled the controller and set the limits. */
+	struct transaction change;
 	/* The largest usage, if the kernel has no peaks. */
 	struct pools seen;
 	bool has_peaks;
-	/* The rows of the report, and the number of refused attempts. */
-	size_t rows;
+	/* The report: its table, a line of limits for each device, and the refused attempts. */
+	struct table table;
+	char *lines;
 	uint64_t refused;
 	/* RLIMIT_MEMLOCK, if it may be the cause of a failure; otherwise NUMBER_MAX. */
 	uint64_t memlock;
@@ -98,17 +105,164 @@ static const struct syntax run_syntax = {
 };
 
 /*
- * In the new process, wait for a byte, and execute the command. If the parent dies, the pipe ends
- * without a byte. The exit statuses are as in env(1).
+ * Let systemd create a scope with this process, and wait until this process is in the scope. The
+ * command begins there, and this process keeps the scope, so that its files can be read at the end.
+ * Returns the name of the cgroup, or NULL after an error.
  */
-static void run_child(void)
+static char *run_cgroup_make_scope(void)
 {
-	char order;
+	char *unit __autofree = memory_format(RUN_CGROUP_NAME "%d.scope", getpid());
+	char *name = NULL;
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+	sd_bus *bus = NULL;
+	int looks = RUN_CGROUP_LOOKS;
+	int ret = geteuid() ? sd_bus_open_user(&bus) : sd_bus_open_system(&bus);
+
+	if (ret >= 0)
+		ret = sd_bus_call_method(bus, "org.freedesktop.systemd1",
+					 "/org/freedesktop/systemd1",
+					 "org.freedesktop.systemd1.Manager", "StartTransientUnit",
+					 &error, NULL, "ssa(sv)a(sa(sv))", unit, "fail", 2,
+					 "Description", "s", "rdmacg run",
+					 "PIDs", "au", 1, (uint32_t)getpid(), 0);
+	while (ret >= 0 && (name = hierarchy_cgroup_of(0)) && !strstr(name, unit)) {
+		free(name);
+		name = NULL;
+		clock_sleep(10);
+		ret = looks-- ? 0 : -ETIMEDOUT;
+	}
+	if (ret < 0)
+		say_error(unit,
+			  "systemd does not create this scope: %s; --in CGROUP works without it",
+			  error.message ? error.message : strerror(-ret));
+	sd_bus_error_free(&error);
+	sd_bus_flush_close_unref(bus);
+	return name;
+}
+
+static struct cgroup *run_cgroup_make_below(struct cgroup *parent)
+{
+	char *owner __autofree = file_owner(parent->dir, ".");
+	int number, error = EEXIST;
+	struct cgroup *cgroup;
+
+	/* A process with the same number may have left a cgroup with this name. */
+	for (number = 0; error == EEXIST && number < RUN_CGROUP_NAMES; number++) {
+		char *base __autofree = memory_format(RUN_CGROUP_NAME "%d%s%.0d", getpid(),
+						      number ? "-" : "", number);
+
+		cgroup = mkdirat(parent->dir, base, 0755) ? NULL : cgroup_open_child(parent, base);
+		if (cgroup)
+			return cgroup;
+		error = errno;
+	}
+	if (error == EACCES || error == EPERM)
+		say_and_exit(RUN_FAILED, cgroup_name(parent),
+			     "cannot create a cgroup here: %s (owner: %s); run as root or use --in",
+			     strerror(error), owner);
+	say_and_exit(RUN_FAILED, cgroup_name(parent), "cannot create a cgroup here: %s",
+		     strerror(error));
+}
+
+/*
+ * Create a scope of systemd or, with --in, on v1 or without systemd, a cgroup below that of --in or
+ * of this process.
+ */
+static void run_cgroup_make(void)
+{
+	char *name __autofree = NULL;
+	/* On v1, the controller's hierarchy does not belong to systemd. */
+	bool scope = !run.in && hierarchy.v2 && !*hierarchy_path("RDMACG_ROOT", "") &&
+		     sd_booted() > 0;
+
+	if (scope)
+		name = run_cgroup_make_scope();
+	else
+		name = run.in ? hierarchy_resolve(run.in) : hierarchy_cgroup_of(0);
+	run.cgroup = name ? cgroup_open(name) : NULL;
+	if (!run.cgroup)
+		exit(RUN_FAILED);
+	run.scope = scope;
+	if (!scope)
+		run.cgroup = run_cgroup_make_below(run.cgroup);
+}
+
+static void run_cgroup_remove_below(struct cgroup *cgroup)
+{
+	int i;
+
+	cgroup_list(cgroup);
+	for (i = 0; i < cgroup->nr_children; i++) {
+		const char *base = cgroup->children[i]->d_name;
+		struct cgroup *child = cgroup_open_child(cgroup, base);
+
+		if (!child)
+			continue;
+		run_cgroup_remove_below(child);
+		cgroup_close(child);
+		unlinkat(cgroup->dir, base, AT_REMOVEDIR);
+	}
+}
+
+/* Disable the controller again. The kernel refuses this if other cgroups need it now. */
+static void run_cgroup_disable(struct cgroup *parent)
+{
+	size_t step = run.change.nr_steps;
+	int i;
+
+	/* Keep it for a sibling cgroup, in which another rdmacg may run a command. */
+	cgroup_list(parent);
+	for (i = 0; i < parent->nr_children; i++)
+		if (!strncmp(parent->children[i]->d_name, RUN_CGROUP_NAME,
+			     strlen(RUN_CGROUP_NAME)))
+			return;
+	while (step--) {
+		const struct transaction_step *done = &run.change.steps[step];
+
+		if (done->done && *done->undo == '-')
+			file_write(done->cgroup->dir, done->file, done->undo);
+	}
+}
+
+/* Remove the cgroup. If it is busy, try again, because it may be busy only for a moment. */
+static void run_cgroup_remove(void)
+{
+	struct cgroup *parent = run.cgroup->parent;
+	int error = EBUSY, tries;
+
+	for (tries = 0; error == EBUSY && tries < RUN_CGROUP_TRIES; tries++) {
+		if (tries)
+			clock_sleep(10);
+		run_cgroup_remove_below(run.cgroup);
+		/* systemd removes the scope and manages the cgroups above it. */
+		if (run.scope)
+			return;
+		error = unlinkat(parent->dir, basename(run.cgroup->name), AT_REMOVEDIR) ? errno : 0;
+	}
+	if (error && !file_is_gone(error))
+		say_warning(cgroup_name(run.cgroup),
+			    "cannot be removed: %s; remove it later with rmdir(1)",
+			    strerror(error));
+	run_cgroup_disable(parent);
+}
+
+/* Execute the command in its cgroup. The exit statuses are as in env(1). */
+static bool run_start(void)
+{
 	int error;
 
-	close(run.go[1]);
-	if (read(run.go[0], &order, 1) != 1)
-		_exit(EXIT_FAILURE);
+	run.child = fork();
+	if (run.child < 0)
+		return say_error("fork", "%s", strerror(errno));
+	if (run.child)
+		return true;
+	error = run.scope ? 0 : -file_write(run.cgroup->dir, "cgroup.procs", "0\n");
+	if (error) {
+		say_error(cgroup_name(run.cgroup),
+			  "cannot move the command to this cgroup: %s; on cgroup v2, a common ancestor's cgroup.procs must belong to you",
+			  strerror(error));
+		_exit(RUN_FAILED);
+	}
 	sigprocmask(SIG_SETMASK, &run.inherited, NULL);
 	execvp(run.command[0], run.command);
 	error = errno;
@@ -116,32 +270,12 @@ static void run_child(void)
 	_exit(error == ENOENT ? 127 : 126);
 }
 
-/* Start a process that waits before the command's first instruction. */
-static void run_hold(void)
-{
-	static const int signals[] = {
-		SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2,
-	};
-	size_t i;
-
-	sigemptyset(&run.forwarded);
-	for (i = 0; i < ARRAY_SIZE(signals); i++)
-		sigaddset(&run.forwarded, signals[i]);
-	sigprocmask(SIG_BLOCK, &run.forwarded, &run.inherited);
-	run.child = pipe2(run.go, O_CLOEXEC) ? -1 : fork();
-	if (run.child < 0)
-		say_and_exit(RUN_FAILED, "fork", "%s", strerror(errno));
-	if (!run.child)
-		run_child();
-	close(run.go[0]);
-}
-
 /*
  * Wait at most @milliseconds (-1: no limit) until the child ends, and forward signals to the child.
- * Do not forward signals of a terminal, which has already sent them to the command. Returns 0, or
- * the number of a signal that arrived after the child had ended.
+ * Do not forward signals of a terminal, which has already sent them to the command. Returns whether
+ * a signal arrived after the child had ended.
  */
-static int run_wait_for(int milliseconds)
+static bool run_wait_for(int milliseconds)
 {
 	struct timespec time = { milliseconds / 1000, milliseconds % 1000 * 1000000L };
 	int signal, status;
@@ -149,35 +283,31 @@ static int run_wait_for(int milliseconds)
 
 	signal = sigtimedwait(&run.forwarded, &info, milliseconds < 0 ? NULL : &time);
 	if (signal > 0 && signal != SIGCHLD && run.ended)
-		return signal;
+		return true;
 	if (signal > 0 && signal != SIGCHLD && info.si_code != SI_KERNEL)
 		kill(run.child, signal);
 	if (!run.ended && waitpid(run.child, &status, WNOHANG) == run.child) {
 		run.ended = true;
 		run.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 	}
-	return 0;
+	return false;
 }
 
 /* Set the limits before the command's first instruction. */
 static bool run_limit(void)
 {
 	struct cgroup *cgroup = run.cgroup;
-	struct transaction change = { 0 };
-	bool good;
+	bool good = transaction_enable(&run.change, cgroup);
 	size_t i;
 
-	good = transaction_enable(&run.enabled, cgroup);
 	if (!good && !run.in)
 		say_note("--in CGROUP creates the cgroup in another place");
 	good = good && cgroup_read_path(cgroup, POOL_ALL);
 	capacity_read();
 	for (i = 0; i < run.nr_limits && good; i++)
-		good = limits_add(&run.limits[i], &change, cgroup);
-	good = good && transaction_apply(&change);
+		good = limits_add(&run.limits[i], &run.change, cgroup);
 	run.has_peaks = cgroup->pools.files[POOL_HCA] & POOL_BIT(POOL_PEAK);
-	transaction_free(&change);
-	return good;
+	return good && transaction_apply(&run.change);
 }
 
 /* Wait for the command, and read the usage meanwhile if there are no peaks. */
@@ -193,43 +323,38 @@ static void run_wait(void)
 			pools_read(&now, run.cgroup->dir, POOL_BIT(POOL_CURRENT), NULL);
 		while ((slot = pools_next(&now, slot))) {
 			peak = pools_get_slot(&run.seen, &slot->pool->device, slot->key);
-			if (slot->usage > peak->peak)
-				peak->peak = slot->usage;
+			peak->peak = max(peak->peak, slot->usage);
 		}
 		pools_free(&now);
 	}
 }
 
-static void run_end_members(void)
-{
-	int looks = 0;
-
-	procs_signal(run.cgroup, SIGTERM);
-	while (procs_signal(run.cgroup, 0)) {
-		/* Do not wait any longer after a second signal to this process. */
-		if (run_wait_for(RUN_LOOK_MS) || ++looks >= RUN_GRACE_LOOKS)
-			procs_signal(run.cgroup, SIGKILL);
-	}
-}
-
 /*
  * Wait until the last process ends, because the command may have left processes on purpose. These
- * processes keep the cgroup and its limits meanwhile.
+ * processes keep the cgroup and its limits meanwhile. With --kill or after a signal, end them, and
+ * kill them after a while or after another signal.
  */
 static void run_wait_members(void)
 {
-	size_t left;
+	bool ends = run.kill, signalled;
 	int looks = 0;
+	size_t left;
 
-	if (run.kill)
-		run_end_members();
+	if (ends)
+		procs_signal(run.cgroup, SIGTERM);
 	while ((left = procs_signal(run.cgroup, 0))) {
-		if (++looks == RUN_QUIET_LOOKS)
+		if (++looks == RUN_QUIET_LOOKS && !ends)
 			say_note("the command left %zu process%s in %s; an interrupt ends %s",
 				 left, left == 1 ? "" : "es", cgroup_name(run.cgroup),
 				 left == 1 ? "it" : "them");
-		if (run_wait_for(RUN_LOOK_MS))
-			run_end_members();
+		signalled = run_wait_for(RUN_LOOK_MS);
+		if (ends && (signalled || looks >= RUN_GRACE_LOOKS)) {
+			procs_signal(run.cgroup, SIGKILL);
+		} else if (signalled) {
+			procs_signal(run.cgroup, SIGTERM);
+			ends = true;
+			looks = 0;
+		}
 	}
 }
 
@@ -238,59 +363,34 @@ static bool report_has_row(const struct slot *slot)
 	return slot->peak || slot->events.alloc_fail;
 }
 
-static void report_print_table(FILE *to, const struct pools *pools)
+/* Add a resource to the table, and to a line such as "rxe0 hca_handle=2 qp=3". */
+static void report_add(const struct slot *slot, bool first)
 {
-	static const char * const headings[] = { "DEVICE", "RESOURCE", "PEAK", "LIMIT", "REFUSED" };
-	const struct slot *slot = NULL;
-	struct table table;
+	char *device __autofree = text_escape(device_text(&slot->pool->device));
+	bool bytes = number_is_bytes(slot->key);
 
-	table_init(&table, "llrrr", headings, 0);
-	while ((slot = pools_next(pools, slot))) {
-		bool bytes = number_is_bytes(slot->key);
-
-		if (!report_has_row(slot))
-			continue;
-		table_cell(&table, device_text(&slot->pool->device));
-		table_cell(&table, slot->key);
-		table_number(&table, true, slot->peak, bytes);
-		table_number(&table, true, slot->limit, bytes);
-		table_number(&table, slot->has & POOL_BIT(POOL_EVENTS), slot->events.alloc_fail,
-			     false);
-	}
-	table_print(&table, to);
+	table_cell(&run.table, device_text(&slot->pool->device));
+	table_cell(&run.table, slot->key);
+	table_number(&run.table, true, slot->peak, bytes);
+	table_number(&run.table, true, slot->limit, bytes);
+	table_number(&run.table, slot->has & POOL_BIT(POOL_EVENTS), slot->events.alloc_fail, false);
+	if (slot->peak && first)
+		memory_extend(&run.lines, "%s%s", run.lines ? "\n" : "", device);
+	if (slot->peak)
+		memory_extend(&run.lines, " %s=%" PRIu64, slot->key,
+			      number_raise(slot->peak, run.margin));
 }
 
-/* Print a line such as "rxe0 hca_handle=2 qp=3" for each device, with peaks plus the margin. */
-static void report_print_lines(FILE *to, const struct pools *pools)
-{
-	const struct slot *slot = NULL;
-	const struct pool *pool = NULL;
-
-	while ((slot = pools_next(pools, slot))) {
-		if (!slot->peak)
-			continue;
-		if (slot->pool != pool) {
-			char *name __autofree = text_escape(device_text(&slot->pool->device));
-
-			fprintf(to, "%s%s", pool ? "\n" : "", name);
-			pool = slot->pool;
-		}
-		fprintf(to, " %s=%" PRIu64, slot->key, number_raise(slot->peak, run.margin));
-	}
-	if (pool)
-		fputc('\n', to);
-}
-
-static void report_print_text(FILE *to, const struct pools *pools)
+static void report_print_text(FILE *to)
 {
 	const char *were = run.refused == 1 ? "was" : "were";
 
-	if (!run.rows) {
+	if (run.table.nr_cells == run.table.nr_headings) {
 		fprintf(to, "The command used no RDMA resources%s.\n",
 			run.status ? " until it failed" : "");
 		return;
 	}
-	report_print_table(to, pools);
+	table_print(&run.table, to);
 	if (run.status)
 		fprintf(to,
 			"The command failed (status %d), so it may need more than this, which it used until then:\n",
@@ -309,7 +409,8 @@ static void report_print_text(FILE *to, const struct pools *pools)
 		fprintf(to,
 			"(no cgroup refused; RLIMIT_MEMLOCK is %s, which is small, and may be the cause)\n",
 			number_text(run.memlock, true));
-	report_print_lines(to, pools);
+	if (run.lines)
+		fprintf(to, "%s\n", run.lines);
 }
 
 static struct json_object *report_slot_json(const struct slot *slot)
@@ -324,63 +425,69 @@ static struct json_object *report_slot_json(const struct slot *slot)
 	return object;
 }
 
-/* Without peaks, take the largest usage that was seen. Look for the cause of a failure. */
-static void report_prepare(struct pools *pools)
+/* Add all resources. Without peaks, take the largest usage that was seen. */
+static void report_fill(void)
 {
-	const struct slot *peak;
+	static const char * const headings[] = { "DEVICE", "RESOURCE", "PEAK", "LIMIT", "REFUSED" };
+	const struct pool *pool = NULL;
+	const struct slot *seen;
 	struct slot *slot = NULL;
-	bool used = false;
 
-	while ((slot = pools_next(pools, slot))) {
-		peak = pools_find_slot(&run.seen, &slot->pool->device, slot->key);
-		if (peak)
-			slot->peak = peak->peak;
-		run.rows += report_has_row(slot);
+	table_init(&run.table, "llrrr", headings, 0);
+	while ((slot = pools_next(&run.cgroup->pools, slot))) {
+		seen = pools_find_slot(&run.seen, &slot->pool->device, slot->key);
+		if (seen)
+			slot->peak = seen->peak;
 		run.refused += slot->events.alloc_fail;
-		used |= slot->peak;
+		if (report_has_row(slot))
+			report_add(slot, slot->pool != pool);
+		if (slot->peak)
+			pool = slot->pool;
 	}
 	/* RLIMIT_MEMLOCK cannot be the cause if the command used no resource. */
-	run.memlock = run.status && !run.refused && used ? other_own_memlock() : NUMBER_MAX;
-}
-
-static void report_print(FILE *to)
-{
-	const struct pools *pools = &run.cgroup->pools;
-	const char *cause = run.status && run.refused ? "cgroup" :
-			    run.memlock != NUMBER_MAX ? "memlock" : NULL;
-
-	if (!options.json)
-		report_print_text(to, pools);
-	else
-		json_print(to, "cgroup:s status:u complete:b cause:s missing:o devices:o",
-			   cgroup_name(run.cgroup), (uint64_t)run.status, !run.status,
-			   cause, missing_json(pools),
-			   pools_json(pools, report_has_row, report_slot_json));
+	run.memlock = run.status && !run.refused && run.lines ? other_own_memlock() : NUMBER_MAX;
 }
 
 /* Write the report. Prints an error and returns false on a failure. */
 static bool run_report(void)
 {
+	char *report __autofree = NULL;
+	const struct pools *pools = &run.cgroup->pools;
+	size_t size;
+	FILE *to;
+
 	if (!cgroup_read_path(run.cgroup, POOL_ALL))
 		return false;
-	report_prepare(&run.cgroup->pools);
+	report_fill();
 	if (!run.has_peaks && !options.json)
 		say_note("this kernel has no rdma.peak, so the usage was read every %d ms",
 			 RUN_LOOK_MS);
-	report_print(run.to);
-	if (!fflush(run.to) && !ferror(run.to) && (run.to == stderr || !fclose(run.to)))
+	to = memory_check(open_memstream(&report, &size));
+	if (!options.json)
+		report_print_text(to);
+	else
+		json_print(to, "cgroup:s status:u complete:b cause:s missing:o devices:o",
+			   cgroup_name(run.cgroup), (uint64_t)run.status, !run.status,
+			   run.status && run.refused ? "cgroup" :
+			   run.memlock != NUMBER_MAX ? "memlock" : NULL, missing_json(pools),
+			   pools_json(pools, report_has_row, report_slot_json));
+	fclose(to);
+	if (fputs(report, run.to) >= 0 && !fflush(run.to) && (run.to == stderr || !fclose(run.to)))
 		return true;
 	say_error(run.output ? run.output : "standard error",
 		  "cannot write the report: %s; the report follows", strerror(errno));
 	if (run.output)
-		report_print(stderr);
+		fputs(report, stderr);
 	return false;
 }
 
 int cmd_run(int argc, char **argv)
 {
+	static const int signals[] = {
+		SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2,
+	};
 	int status = RUN_FAILED;
-	bool good;
+	size_t i;
 
 	run.command = options_read(&run_syntax, argc, argv);
 	hierarchy_open(RUN_FAILED);
@@ -389,22 +496,17 @@ int cmd_run(int argc, char **argv)
 	if (!run.to)
 		say_and_exit(RUN_FAILED, run.output, "cannot write the report to this file: %s",
 			     strerror(errno));
-	run_hold();
-	run.cgroup = run_cgroup_make(run.in, run.child);
-	good = run.cgroup && run_limit() && run_cgroup_enter(run.cgroup, run.child);
-	/* A child that gets no byte ends without executing the command. */
-	if (good && write(run.go[1], "", 1) != 1)
-		say_error("pipe", "%s", strerror(errno));
-	close(run.go[1]);
-	if (good) {
+	sigemptyset(&run.forwarded);
+	for (i = 0; i < ARRAY_SIZE(signals); i++)
+		sigaddset(&run.forwarded, signals[i]);
+	sigprocmask(SIG_BLOCK, &run.forwarded, &run.inherited);
+	run_cgroup_make();
+	if (run_limit() && run_start()) {
 		run_wait();
 		run_wait_members();
 		/* The status of a failed command is more useful than the status of its report. */
 		status = run_report() || run.status ? run.status : RUN_FAILED;
-	} else {
-		waitpid(run.child, NULL, 0);
 	}
-	if (run.cgroup)
-		run_cgroup_remove(run.cgroup, &run.enabled);
+	run_cgroup_remove();
 	return status;
 }

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * rdmacg set: limits of one device in one cgroup.
- *
- * The command enables the controller in the cgroup if necessary, and writes each key to the file of
- * its class. The command undoes all writes if the kernel refuses a write.
- */
+/* rdmacg set: limits of one device in one cgroup. */
 #include "core/core.h"
 #include "write/write.h"
 
@@ -26,15 +21,6 @@ static const struct syntax set_syntax = {
 /* All keys of rdma.verb.max, of all drivers together. */
 #define SET_VERBS "ah async_event cm_id comp_channel counters cq dm dm_mem dmah driver_async_event driver_object flow flow_action mcast mr mr_mem mw pd qp rwq_ind_tbl srq wq xrcd"
 
-static enum pool_class set_class(const char *key)
-{
-	if (!strncmp(key, "hca_", 4))
-		return POOL_HCA;
-	if (hierarchy_has_word("ops burst inflight", key))
-		return POOL_CONTROL;
-	return hierarchy_has_word(SET_VERBS, key) ? POOL_VERB : POOL_HW;
-}
-
 /*
  * If no cgroup has the controller yet, take devices and keys from the root's rdma.capacity. A
  * kernel without this file has two keys.
@@ -50,8 +36,11 @@ static void set_foresee(void)
 		pools_get_slot(pools, device, "hca_object")->has = POOL_BIT(POOL_MAX);
 	}
 	while ((slot = pools_next(pools, slot))) {
-		slot->class = set_class(slot->key);
 		slot->max = NUMBER_MAX;
+		if (hierarchy_has_word(SET_VERBS, slot->key))
+			slot->class = POOL_VERB;
+		else if (strncmp(slot->key, "hca_", 4))
+			slot->class = POOL_HW;
 	}
 }
 

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * rdmacg show: usage, effective limit, peak and refusals.
- *
- * A row is a resource of a device in a cgroup. Without --all, there is no row for a resource that
- * was never used, limited or refused.
- */
+/* rdmacg show: a row for each resource of a device in a cgroup. */
 #include "core/core.h"
 
 static struct show {
 	bool recursive;
 	bool all;
 	bool exact;
-	/* The number of levels below the given cgroup. */
 	uint64_t levels;
 	struct table table;
 	struct json_object *cgroups;
@@ -48,29 +42,25 @@ static bool show_has_row(const struct slot *slot)
 	return show.all || slot_is_telling(slot) || (!show.recursive && slot->limit != NUMBER_MAX);
 }
 
-/* Print the last part of the name, indented by the depth. Print it only once. */
+/*
+ * Print the last part of the name, indented by the depth, but only once. Print ancestors without a
+ * row before it, so that the tree has no gaps.
+ */
 static void show_name(struct cgroup *cgroup)
 {
+	char *name __autofree = NULL;
 	int indent = 2 * (cgroup->depth - show.top);
-	const char *text = indent ? cgroup_base(cgroup) : cgroup_name(cgroup);
-	char *name = memory_format("%*s%s", indent, "", text);
-
-	table_cell(&show.table, cgroup->marked ? "" : name);
-	free(name);
-	cgroup->marked = true;
-}
-
-/* Print the names of ancestors without a row, so that the tree has no gaps. */
-static void show_parents(struct cgroup *cgroup)
-{
 	size_t i;
 
-	if (!cgroup || cgroup->marked || cgroup->depth < show.top)
-		return;
-	show_parents(cgroup->parent);
-	show_name(cgroup);
-	for (i = 1; i < show.table.columns; i++)
-		table_cell(&show.table, "");
+	if (indent && !cgroup->parent->marked) {
+		show_name(cgroup->parent);
+		for (i = 1; i < show.table.columns; i++)
+			table_cell(&show.table, "");
+	}
+	name = memory_format("%*s%s", indent, "",
+			     indent ? basename(cgroup->name) : cgroup_name(cgroup));
+	table_cell(&show.table, cgroup->marked ? "" : name);
+	cgroup->marked = true;
 }
 
 static void show_row(struct cgroup *cgroup, const struct slot *slot)
@@ -79,7 +69,6 @@ static void show_row(struct cgroup *cgroup, const struct slot *slot)
 	bool counted = slot->has & POOL_BIT(POOL_CURRENT);
 	struct table *table = &show.table;
 
-	show_parents(cgroup->parent);
 	show_name(cgroup);
 	table_cell(table, device_text(&slot->pool->device));
 	table_cell(table, slot->key);
@@ -123,7 +112,7 @@ static void show_cgroup(struct cgroup *cgroup)
 	struct json_object *devices;
 	const struct slot *slot = NULL;
 
-	cgroup->leave_below = cgroup->depth - show.top >= show.levels;
+	cgroup->leave_below = !show.recursive || cgroup->depth - show.top >= show.levels;
 	missing_say(pools);
 	if (pools->files[POOL_HCA] && !show.missing)
 		show.missing = missing_json(pools);
@@ -149,7 +138,8 @@ static void show_fill_root(struct cgroup *root)
 	while ((from = pools_next(&capacity.netlink, from))) {
 		struct device device = from->pool->device;
 
-		if (!filter_has_device(device.name) || !filter_has_key(from->key))
+		if (!filter_has(&filter_devices, device.name) ||
+		    !filter_has(&filter_keys, from->key))
 			continue;
 		/* Netlink always has an index, but the files only if the name is not unique. */
 		device.has_index = pools_find(&root->pools, &device);
@@ -164,37 +154,26 @@ static void show_fill_root(struct cgroup *root)
 		slot->limit = slot->max;
 }
 
-/* Show the cgroup, or the ancestor to which its processes are charged. */
-static bool show_one(struct cgroup *cgroup)
+/* Without --recursive, show the cgroup or the ancestor to which its processes are charged. */
+static bool show_target(struct cgroup *cgroup, pid_t pid)
 {
-	struct cgroup *counted = cgroup_say_counted_in(cgroup);
+	struct cgroup *counted = show.recursive ? cgroup : cgroup_say_counted_in(cgroup);
+	struct walk walk = { .top = counted ? counted : cgroup, .files = POOL_ALL };
 
 	if (!counted && cgroup->parent)
 		return true;
-	if (!counted)
-		show_fill_root(cgroup);
-	else if (!cgroup_read_path(counted, POOL_ALL))
-		return false;
-	show.top = counted ? counted->depth : cgroup->depth;
-	show_cgroup(counted ? counted : cgroup);
-	return true;
-}
-
-static bool show_target(struct cgroup *cgroup, pid_t pid)
-{
-	struct walk walk = { .top = cgroup, .files = POOL_ALL };
-
-	if (!show.recursive)
-		return show_one(cgroup);
-	show.top = cgroup->depth;
-	while ((cgroup = walk_next(&walk)))
+	show.top = walk.top->depth;
+	while ((cgroup = walk_next(&walk))) {
+		if (!counted)
+			show_fill_root(cgroup);
 		show_cgroup(cgroup);
+	}
 	return !walk.failed;
 }
 
 static void show_print(bool done)
 {
-	bool has_rows = show.table.nr_cells;
+	bool has_rows = show.table.nr_cells > show.table.nr_headings;
 
 	if (options.json) {
 		json_print(stdout, "root:s version:u above_is_seen:b missing:o cgroups:o",

@@ -39,11 +39,9 @@ static void top_print(void)
 {
 	struct json_object *array;
 	const struct top_row *row;
-	struct table table;
 
 	if (!options.json) {
-		top_fill(&table, SIZE_MAX, say_width());
-		table_print(&table, stdout);
+		top_print_table(stdout, SIZE_MAX, say_width());
 		return;
 	}
 	array = json_object_new_array();

@@ -165,42 +165,22 @@ static void watch_tell(const char *from, const struct slot *slot, uint64_t count
 		exit(say_finish() ? EXIT_DONE : EXIT_FAILED);
 }
 
-/* Whether the limit is of the same resource, in the same cgroup or an ancestor. */
-static bool watch_may_refuse(const struct watch_change *limit, const struct watch_change *attempt)
-{
-	return limit->more.max && !strcmp(limit->slot->key, attempt->slot->key) &&
-	       device_is_same(&limit->slot->pool->device, &attempt->slot->pool->device) &&
-	       (!strcmp(limit->name, "/") || hierarchy_below(attempt->name, limit->name));
-}
-
-/* Find the limit that refused: the closest one that has counted a refusal. */
+/* Find the limit that refused: the closest one of the resource that has counted a refusal. */
 static void watch_tell_attempt(const struct watch_change *attempt)
 {
+	struct watch_change *limit = watch.changes;
 	const char *by = NULL;
-	size_t i;
 
-	for (i = 0; i < watch.nr_changes; i++) {
-		if (!watch_may_refuse(&watch.changes[i], attempt))
+	for (; limit < watch.changes + watch.nr_changes; limit++) {
+		if (!limit->more.max || strcmp(limit->slot->key, attempt->slot->key) ||
+		    !device_is_same(&limit->slot->pool->device, &attempt->slot->pool->device))
 			continue;
-		by = watch.changes[i].name;
-		watch.changes[i].told = true;
+		if (strcmp(limit->name, "/") && !hierarchy_below(attempt->name, limit->name))
+			continue;
+		by = limit->name;
+		limit->told = true;
 	}
 	watch_tell(attempt->name, attempt->slot, attempt->more.alloc_fail, by);
-}
-
-static void watch_tell_changes(void)
-{
-	const struct watch_change *change, *end = watch.changes + watch.nr_changes;
-
-	for (change = watch.changes; change < end; change++)
-		if (change->more.alloc_fail)
-			watch_tell_attempt(change);
-	for (change = watch.changes; change < end; change++)
-		if (change->more.max && !change->told)
-			watch_tell(NULL, change->slot, change->more.max, change->name);
-	watch.nr_changes = 0;
-	free(watch.changes);
-	watch.changes = NULL;
 }
 
 /* Watch a file, if it exists. The path goes through the descriptor, so the path is always short. */
@@ -236,6 +216,7 @@ static void watch_files(struct cgroup *cgroup)
 static bool watch_look(void)
 {
 	struct walk files = { .top = watch.top }, walk = { .top = watch.top, .files = WATCH_FILES };
+	const struct watch_change *change, *end;
 	struct lh_entry *seen, *next;
 	int64_t begin = clock_now();
 	struct cgroup *cgroup;
@@ -244,7 +225,14 @@ static bool watch_look(void)
 		watch_files(cgroup);
 	while ((cgroup = walk_next(&walk)))
 		watch_cgroup(cgroup);
-	watch_tell_changes();
+	end = watch.changes + watch.nr_changes;
+	for (change = watch.changes; change < end; change++)
+		if (change->more.alloc_fail)
+			watch_tell_attempt(change);
+	for (change = watch.changes; change < end; change++)
+		if (change->more.max && !change->told)
+			watch_tell(NULL, change->slot, change->more.max, change->name);
+	watch.nr_changes = 0;
 	/* Forget removed cgroups. */
 	lh_foreach_safe(watch.seen, seen, next)
 		if (!file_exists(hierarchy.dir, lh_entry_k(seen)))
@@ -279,9 +267,8 @@ int cmd_watch(int argc, char **argv)
 		if (!file_exists(hierarchy.dir, cgroup_name(watch.top)))
 			return EXIT_DONE;
 		/* Discard the notification of the kernel, because the files show the change. */
-		while (read(watch.inotify, buffer, sizeof(buffer)) < 0)
-			if (errno != EINTR)
-				say_failure("inotify", "%s", strerror(errno));
+		if (TEMP_FAILURE_RETRY(read(watch.inotify, buffer, sizeof(buffer))) < 0)
+			say_failure("inotify", "%s", strerror(errno));
 	}
 	return EXIT_FAILED;
 }

@@ -62,35 +62,23 @@ static void why_say_unknown(uint64_t count, const struct slot *slot, const char 
 		 count, count == 1 ? "" : "s", slot->key, device_text(device));
 }
 
-/* The smallest room of the cgroup and its ancestors, and the cgroup with that room. */
-static const struct cgroup *why_least_room(const struct cgroup *cgroup, const struct slot *of,
-					   uint64_t *room)
-{
-	const struct cgroup *least = NULL;
-	const struct slot *slot;
-	uint64_t left;
-
-	*room = NUMBER_MAX;
-	for (; cgroup; cgroup = cgroup->parent) {
-		slot = pools_find_slot(&cgroup->pools, &of->pool->device, of->key);
-		if (!slot || slot->max == NUMBER_MAX)
-			continue;
-		left = slot->max > slot->usage ? slot->max - slot->usage : 0;
-		if (left >= *room)
-			continue;
-		*room = left;
-		least = cgroup;
-	}
-	return least;
-}
-
-/* Print the room for a resource that was refused or is at a limit. */
+/* Print the room for a resource that was refused or is at a limit: the smallest on the way up. */
 static void why_room(const struct cgroup *cgroup, const struct slot *slot)
 {
 	const char *device = device_text(&slot->pool->device), *name = cgroup_name(cgroup);
-	uint64_t room;
-	const struct cgroup *least = why_least_room(cgroup, slot, &room);
+	const struct cgroup *least = NULL;
+	uint64_t room = NUMBER_MAX, left;
 
+	for (; cgroup; cgroup = cgroup->parent) {
+		const struct slot *theirs = pools_find_slot(&cgroup->pools, &slot->pool->device,
+							    slot->key);
+
+		if (!theirs || theirs->max == NUMBER_MAX)
+			continue;
+		left = theirs->max - min(theirs->max, theirs->usage);
+		least = left < room ? cgroup : least;
+		room = min(left, room);
+	}
 	if (!slot->events.alloc_fail && !(least && !room && slot->has & POOL_BIT(POOL_CURRENT)))
 		return;
 	json_append(why.room, "device:s index:o resource:s room:l above_is_seen:b room_in:s",
@@ -194,52 +182,27 @@ static void why_throttled(const struct cgroup *cgroup)
 	pools_free(&pools);
 }
 
-/* Whether the cgroup or an ancestor has a limit that closes RDS on the device. */
-static bool why_closes_rds(const struct cgroup *cgroup, const struct device *device)
-{
-	const struct slot *slot = NULL;
-
-	for (; cgroup; cgroup = cgroup->parent)
-		while ((slot = pools_next(&cgroup->pools, slot)))
-			if (slot->max != NUMBER_MAX &&
-			    hierarchy_has_word("qp mr mr_mem", slot->key) &&
-			    device_is_same(&slot->pool->device, device))
-				return true;
-	return false;
-}
-
 /* RDS charges nothing, so no counter shows that a limit closes it. */
 static void why_rds(const struct cgroup *cgroup, struct json_object *answer)
 {
 	char *protocols __autofree = file_read(AT_FDCWD, hierarchy_proc("net/protocols"));
 	bool has_rds = protocols && strstr(protocols, "\nRDS ");
 	struct json_object *closed = json_object_new_array();
-	const struct pool *pool;
-	const char *name;
+	const struct slot *slot = NULL;
+	const struct pool *said = NULL;
 
-	for (pool = cgroup->pools.first; pool; pool = pool->next) {
-		if (!has_rds || !why_closes_rds(cgroup, &pool->device))
+	while (has_rds && (slot = pools_next(&cgroup->pools, slot))) {
+		if (slot->pool == said || slot->limit == NUMBER_MAX ||
+		    !hierarchy_has_word("qp mr mr_mem", slot->key))
 			continue;
-		name = device_text(&pool->device);
-		json_object_array_add(closed, json_object_new_string(name));
+		said = slot->pool;
+		json_object_array_add(closed, json_text(device_text(&said->device)));
 		say_text("A limit of %s closes RDS over %s: bind() fails with %s, and %s.",
-			 "qp, mr or mr_mem", name,
+			 "qp, mr or mr_mem", device_text(&said->device),
 			 "EADDRNOTAVAIL or, if rds_tcp is loaded, uses TCP",
 			 "registering memory fails with EDQUOT");
 	}
 	json_object_object_add(answer, "rds_closed", closed);
-}
-
-static void why_evidence(struct cgroup *cgroup, pid_t pid, struct json_object *answer)
-{
-	if (why.refusals && !why.all)
-		return;
-	if (!why.refusals && !(pid && !cgroup->parent))
-		say_text("No refusal by a limit is known in %s and its descendants%s.",
-			 cgroup_name(cgroup), hierarchy.partial ?
-			 "; limits above / are not visible here" : "");
-	why_rds(cgroup, answer);
-	other_causes(cgroup, pid, answer);
 }
 
 static bool why_counters(struct cgroup *asked, struct json_object *answer)
@@ -276,9 +239,15 @@ static bool why_target(struct cgroup *cgroup, pid_t pid)
 			    pid);
 	else
 		done = why_counters(asked, answer);
-	if (done)
-		why_evidence(asked, pid, answer);
-	return done;
+	if (!done || (why.refusals && !why.all))
+		return done;
+	if (!why.refusals && !(pid && !asked->parent))
+		say_text("No refusal by a limit is known in %s and its descendants%s.",
+			 cgroup_name(asked), hierarchy.partial ?
+			 "; limits above / are not visible here" : "");
+	why_rds(asked, answer);
+	other_causes(asked, pid, answer);
+	return true;
 }
 
 int cmd_why(int argc, char **argv)

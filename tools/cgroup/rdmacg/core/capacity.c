@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: the capacity of the devices, from rdma.capacity and rdma netlink. */
-#include <time.h>
 #include <libmnl/libmnl.h>
 #include <rdma/rdma_netlink.h>
 
@@ -34,14 +33,12 @@ static bool netlink_ask(uint32_t command, const struct device *device, mnl_cb_t 
 	char *buffer __autofree = memory_zeroed(NETLINK_BUFFER, 1);
 	struct mnl_socket *socket = mnl_socket_open(NETLINK_RDMA);
 	struct nlmsghdr *header = mnl_nlmsg_put_header(buffer);
-	unsigned int sequence = time(NULL);
 	int got = 1;
 
 	if (!socket)
 		return false;
 	header->nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command);
 	header->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_DUMP;
-	header->nlmsg_seq = sequence;
 	if (device)
 		mnl_attr_put_u32(header, RDMA_NLDEV_ATTR_DEV_INDEX, device->index);
 	if (mnl_socket_bind(socket, 0, MNL_SOCKET_AUTOPID) < 0 ||
@@ -50,8 +47,7 @@ static bool netlink_ask(uint32_t command, const struct device *device, mnl_cb_t 
 	while (got > 0) {
 		got = mnl_socket_recvfrom(socket, buffer, NETLINK_BUFFER);
 		if (got > 0)
-			got = mnl_cb_run(buffer, got, sequence, mnl_socket_get_portid(socket), take,
-					 data);
+			got = mnl_cb_run(buffer, got, 0, mnl_socket_get_portid(socket), take, data);
 	}
 	mnl_socket_close(socket);
 	return !got;

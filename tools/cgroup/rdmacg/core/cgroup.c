@@ -5,10 +5,7 @@
 
 #include "core/core.h"
 
-/*
- * A walk ends at this level, because each level needs a file descriptor and some stack, and the
- * owner of a cgroup can create any number of levels. Ancestors count the usage of deeper levels.
- */
+/* A walk ends here: each level needs a descriptor, and a tenant can create any number of levels. */
 #define CGROUP_DEEPEST 500
 
 static char *cgroup_child_name(const struct cgroup *parent, const char *base)
@@ -18,32 +15,24 @@ static char *cgroup_child_name(const struct cgroup *parent, const char *base)
 
 struct cgroup *cgroup_open_child(struct cgroup *parent, const char *base)
 {
-	int dir = openat(parent->dir, base, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int dir = openat(parent ? parent->dir : hierarchy.dir, base,
+			 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct cgroup *cgroup;
 
 	if (dir < 0)
 		return NULL;
 	cgroup = memory_zeroed(1, sizeof(*cgroup));
 	cgroup->parent = parent;
-	cgroup->name = cgroup_child_name(parent, base);
+	cgroup->name = parent ? cgroup_child_name(parent, base) : memory_string("");
 	cgroup->dir = dir;
-	cgroup->depth = parent->depth + 1;
+	cgroup->depth = parent ? parent->depth + 1 : 0;
 	return cgroup;
-}
-
-static struct cgroup *cgroup_root(void)
-{
-	struct cgroup *root = memory_zeroed(1, sizeof(*root));
-
-	root->name = memory_string("");
-	root->dir = fcntl(hierarchy.dir, F_DUPFD_CLOEXEC, 3);
-	return root;
 }
 
 struct cgroup *cgroup_find(const char *name)
 {
 	char *copy __autofree = memory_string(name);
-	struct cgroup *cgroup = cgroup_root(), *child;
+	struct cgroup *cgroup = cgroup_open_child(NULL, "."), *child;
 	char *rest = *copy ? copy : NULL;
 
 	while (cgroup && rest) {
@@ -56,20 +45,23 @@ struct cgroup *cgroup_find(const char *name)
 	return cgroup;
 }
 
-static void cgroup_say_unreadable(const char *name, int error)
+static void cgroup_say_closed(const char *name)
 {
-	say_error(*name ? name : "/", "cannot open: %s%s", strerror(error),
-		  error == EACCES ? "; run as root" : "");
+	const char *where = *name ? name : "/";
+
+	if (errno == ENOENT)
+		say_error(where, "there is no such cgroup below %s", hierarchy.path);
+	else
+		say_error(where, "cannot open: %s%s", strerror(errno),
+			  errno == EACCES ? "; run as root" : "");
 }
 
 struct cgroup *cgroup_open(const char *name)
 {
 	struct cgroup *cgroup = cgroup_find(name);
 
-	if (!cgroup && errno == ENOENT)
-		say_error(*name ? name : "/", "there is no such cgroup below %s", hierarchy.path);
-	else if (!cgroup)
-		cgroup_say_unreadable(name, errno);
+	if (!cgroup)
+		cgroup_say_closed(name);
 	return cgroup;
 }
 
@@ -113,11 +105,6 @@ const char *cgroup_name(const struct cgroup *cgroup)
 	if (!cgroup)
 		return NULL;
 	return *cgroup->name ? cgroup->name : "/";
-}
-
-const char *cgroup_base(const struct cgroup *cgroup)
-{
-	return basename(cgroup->name);
 }
 
 const char *cgroup_limit_text(uint64_t limit, bool human)
@@ -168,10 +155,7 @@ struct cgroup *cgroup_say_counted_in(struct cgroup *cgroup)
 	return counted;
 }
 
-/*
- * Take the smaller one of the cgroup's own limit and its ancestors' limit. If they are equal, take
- * the cgroup's own limit, which refuses first.
- */
+/* Find the smallest limit. If two limits are equal, the lower cgroup's limit refuses first. */
 static void cgroup_inherit_limit(struct cgroup *cgroup, struct slot *slot)
 {
 	const struct cgroup *above = cgroup->parent;
@@ -239,25 +223,24 @@ static struct cgroup *walk_open(struct walk *walk, const char *base)
 	if (child)
 		cgroup_close(child);
 	else
-		cgroup_say_unreadable(name, errno);
+		cgroup_say_closed(name);
 	return NULL;
 }
 
-/*
- * Whether the walk continues with the children of the present cgroup. This function also lists the
- * children.
- */
-static bool walk_descends(const struct walk *walk)
+/* List the children with which the walk continues. */
+static void walk_list(const struct walk *walk)
 {
-	if (walk->stop || walk->at->leave_below)
-		return false;
-	cgroup_list(walk->at);
-	if (walk->at->nr_children <= 0 || walk->at->depth < CGROUP_DEEPEST)
-		return true;
+	struct cgroup *at = walk->at;
+
+	cgroup_free_list(at);
+	if (!walk->stop && !at->leave_below)
+		cgroup_list(at);
+	if (at->nr_children <= 0 || at->depth < CGROUP_DEEPEST)
+		return;
 	say_warning("cgroups",
 		    "cgroups more than %d levels deep are not shown; their ancestors count their usage",
 		    CGROUP_DEEPEST);
-	return false;
+	cgroup_free_list(at);
 }
 
 struct cgroup *walk_next(struct walk *walk)
@@ -265,16 +248,16 @@ struct cgroup *walk_next(struct walk *walk)
 	struct cgroup *at = walk->at, *child = NULL;
 
 	if (!at) {
-		at = walk->top ? walk->top : cgroup_root();
-		at->leave_below = false;
-		walk->failed = walk->files && !cgroup_read_path(at, walk->files);
-		walk->at = walk->failed ? NULL : at;
+		at = walk->top ? walk->top : cgroup_open("");
+		walk->failed = !at || (walk->files && !cgroup_read_path(at, walk->files));
+		if (at)
+			at->leave_below = false;
 		if (walk->failed && !walk->top)
-			cgroup_close(at);
+			cgroup_close_path(at);
+		walk->at = walk->failed ? NULL : at;
 		return walk->at;
 	}
-	if (!walk_descends(walk))
-		cgroup_free_list(at);
+	walk_list(walk);
 	while (at) {
 		while (!child && at->next_child < at->nr_children && !walk->stop)
 			child = walk_open(walk, at->children[at->next_child++]->d_name);
@@ -296,16 +279,14 @@ size_t procs_read(struct cgroup *top, pid_t **pids)
 
 	*pids = NULL;
 	while ((cgroup = walk_next(&walk))) {
-		/*
-		 * A removed or threaded cgroup has no list of processes. A process of another
-		 * namespace has the number 0.
-		 */
+		/* A removed or threaded cgroup has no list of processes. */
 		char *text __autofree = file_read(cgroup->dir, "cgroup.procs");
 		char *cursor = text, *line;
 
 		while ((line = file_next_line(&cursor))) {
 			pid_t pid = atoi(line);
 
+			/* A process of another namespace has the number 0. */
 			if (pid && pid != getpid())
 				*memory_append(*pids, count) = pid;
 		}

@@ -7,7 +7,7 @@
 const char * const pool_class_names[POOL_CLASSES] = { "hca", "verb", "hw", "control" };
 
 static const char * const pool_suffixes[POOL_FILES] = {
-	"max", "current", "peak", "events", "events.local",
+	"max", "peak", "current", "events", "events.local",
 };
 
 const char *pool_file_name(enum pool_class class, enum pool_file file)
@@ -20,26 +20,16 @@ const char *pool_file_name(enum pool_class class, enum pool_file file)
 	return name;
 }
 
-/*
- * The files have the same devices and keys in the same order, so a search usually ends at the
- * result of the last search, or next to it.
- */
 struct pool *pools_find(const struct pools *pools, const struct device *device)
 {
-	struct pool *pool = pools->near;
+	struct pool *pool = pools->first;
 
-	if (!pool)
-		return NULL;
-	do {
-		if (device_is_same(&pool->device, device)) {
-			((struct pools *)pools)->near = pool;
-			return pool;
-		}
-		pool = pool->next ? pool->next : pools->first;
-	} while (pool != pools->near);
-	return NULL;
+	while (pool && !device_is_same(&pool->device, device))
+		pool = pool->next;
+	return pool;
 }
 
+/* The files have the same keys in the same order, so begin at the result of the last search. */
 struct slot *pool_find(const struct pool *pool, const char *key)
 {
 	size_t i, at;
@@ -97,45 +87,37 @@ static struct slot *pool_get_slot(struct pool *pool, enum pool_class class, cons
 	return slot;
 }
 
-/*
- * Where to put a value of @file; @event is an event such as "max", or NULL. Returns NULL for an
- * unknown event.
- */
-static uint64_t *slot_value(struct slot *slot, enum pool_file file, const char *event)
-{
-	struct events *events = file == POOL_EVENTS ? &slot->events : &slot->local;
-
-	if (!event)
-		return file == POOL_MAX ? &slot->max :
-		       file == POOL_CURRENT ? &slot->usage : &slot->peak;
-	if (!strcmp(event, "max"))
-		return &events->max;
-	return strcmp(event, "alloc_fail") ? NULL : &events->alloc_fail;
-}
-
 /* Add the values of one line of @file. */
 static void pool_take_line(struct pool *pool, enum pool_class class, enum pool_file file,
 			   struct line *line)
 {
-	bool events = file == POOL_EVENTS || file == POOL_EVENTS_LOCAL;
-	uint64_t value, *to;
-	struct slot *slot;
 	const char *key;
+	uint64_t value;
 
 	while (line_next_value(line, &key, &value)) {
-		char *dot = events ? strrchr(key, '.') : NULL;
+		char *event = file < POOL_EVENTS ? NULL : strrchr(key, '.');
+		struct events *events;
+		struct slot *slot;
 
-		if (events && !dot)
+		if (file >= POOL_EVENTS && !event)
 			continue;
-		if (dot)
-			*dot++ = '\0';
-		if (!filter_has_key(key))
+		if (event)
+			*event++ = '\0';
+		if (!filter_has(&filter_keys, key))
 			continue;
 		slot = pool_get_slot(pool, class, key);
 		slot->has |= POOL_BIT(file);
-		to = slot_value(slot, file, dot);
-		if (to)
-			*to = value;
+		events = file == POOL_EVENTS ? &slot->events : &slot->local;
+		if (file == POOL_MAX)
+			slot->max = value;
+		else if (file == POOL_CURRENT)
+			slot->usage = value;
+		else if (file == POOL_PEAK)
+			slot->peak = value;
+		else if (!strcmp(event, "max"))
+			events->max = value;
+		else if (!strcmp(event, "alloc_fail"))
+			events->alloc_fail = value;
 	}
 }
 
@@ -152,7 +134,6 @@ static struct pool *pools_get(struct pools *pools, const struct device *device)
 	pool = memory_zeroed(1, sizeof(*pool));
 	pool->device = *device;
 	*end = pool;
-	pools->near = pool;
 	return pool;
 }
 
@@ -182,7 +163,7 @@ static void pools_take_text(struct pools *pools, enum pool_class class, enum poo
 
 	pools_keep(pools, text);
 	while (line_next(&text, &line))
-		if (filter_has_device(line.device.name))
+		if (filter_has(&filter_devices, line.device.name))
 			pool_take_line(pools_get(pools, &line.device), class, file, &line);
 }
 
@@ -208,83 +189,47 @@ static bool pools_text_is_idle(enum pool_file file, const char *text)
 }
 
 /*
- * Mark the files that must be idle because another file is idle. If all peaks are 0, all usage is
- * 0. If all events are 0, all local events are 0. A cgroup's peaks, usage and events include its
- * descendants, so 0 in the parent means 0 in the child. A class without lines in one cgroup has no
- * lines in any cgroup.
- */
-static void pools_infer_idle(struct pools *pools, const struct pools *above, enum pool_class class)
-{
-	unsigned int above_idle = above ? above->idle[class] : 0, idle = pools->idle[class];
-
-	if ((idle | above_idle) & POOL_EMPTY)
-		idle = POOL_ALL | POOL_EMPTY;
-	idle |= above_idle & ~(POOL_BIT(POOL_MAX) | POOL_BIT(POOL_EVENTS_LOCAL));
-	if (idle & POOL_BIT(POOL_PEAK))
-		idle |= POOL_BIT(POOL_CURRENT);
-	if (idle & POOL_BIT(POOL_EVENTS))
-		idle |= POOL_BIT(POOL_EVENTS_LOCAL);
-	pools->idle[class] = idle;
-}
-
-/* Read a file, if it exists. A scan does not keep the lines of a max file without limits. */
-static int pools_take_file(struct pools *pools, int dir, enum pool_class class,
-			   enum pool_file file, bool scan)
-{
-	char *text = file_read_at_once(dir, pool_file_name(class, file));
-
-	if (!text)
-		return file_is_gone(errno) ? 0 : -errno;
-	pools->files[class] |= POOL_BIT(file);
-	scan = scan && pools_text_is_idle(file, text);
-	if (scan)
-		pools->idle[class] |= POOL_BIT(file);
-	if (scan && file == POOL_MAX && !strchr(text, '='))
-		pools->idle[class] |= POOL_EMPTY;
-	if (scan && file == POOL_MAX)
-		free(text);
-	else
-		pools_take_text(pools, class, file, text);
-	return 0;
-}
-
-/*
  * Read a class. A scan of thousands of cgroups spends its time in the kernel, which prints a file
- * at each read. So a scan first reads the files that show which other files are idle, and skips
- * these other files.
+ * at each read. So a scan skips files that must be idle: usage if all peaks are 0, and what is idle
+ * in the parent, because usage, peaks and events include the descendants.
  */
 static int pools_read_class(struct pools *pools, int dir, enum pool_class class,
 			    unsigned int files, const struct pools *above)
 {
-	static const enum pool_file order[] = {
-		POOL_MAX, POOL_PEAK, POOL_CURRENT, POOL_EVENTS, POOL_EVENTS_LOCAL,
-	};
-	unsigned int i, count = class == POOL_CONTROL ? 1 : POOL_FILES;
-	struct slot *slot = NULL;
+	unsigned int file, count = class == POOL_CONTROL ? 1 : POOL_FILES;
+	unsigned int idle = above ? above->idle[class] & ~POOL_BIT(POOL_MAX) : 0;
 	unsigned int skipped = 0;
-	bool scan = files & POOL_SCAN;
-	int ret;
+	struct slot *slot = NULL;
+	char *text;
 
-	for (i = 0; i < count; i++) {
-		enum pool_file file = order[i];
-
-		if (!(files & POOL_BIT(file)))
+	for (file = 0; file < count; file++) {
+		if (idle & POOL_BIT(POOL_PEAK))
+			idle |= POOL_BIT(POOL_CURRENT);
+		skipped |= files & idle & POOL_BIT(file);
+		if (!(files & ~idle & POOL_BIT(file)))
 			continue;
-		if (scan)
-			pools_infer_idle(pools, above, class);
-		if (pools->idle[class] & POOL_BIT(file)) {
-			skipped |= POOL_BIT(file);
-			continue;
+		text = file_read_until(dir, pool_file_name(class, file), true);
+		if (!text && !file_is_gone(errno))
+			return -errno;
+		/* If this file is missing or has no lines, the other files are like it. */
+		if (file == POOL_MAX && (!text || (files & POOL_SCAN && !strchr(text, '=')))) {
+			free(text);
+			return 0;
 		}
-		ret = pools_take_file(pools, dir, class, file, scan);
-		if (ret)
-			return ret;
-		/* If this file is missing, the other files are missing too. */
-		if (file == POOL_MAX && !(pools->files[class] & POOL_BIT(file)))
-			break;
+		if (!text)
+			continue;
+		pools->files[class] |= POOL_BIT(file);
+		if (files & POOL_SCAN && pools_text_is_idle(file, text))
+			idle |= POOL_BIT(file);
+		/* Limits that do not exist need no slots. */
+		if (file == POOL_MAX && idle & POOL_BIT(file))
+			free(text);
+		else
+			pools_take_text(pools, class, file, text);
 	}
-	/* The values in skipped files are 0 or max. */
+	pools->idle[class] = idle;
 	pools->files[class] |= skipped;
+	/* The values in skipped files are 0. */
 	while (skipped && (slot = pools_next(pools, slot)))
 		if (slot->class == class)
 			slot->has |= skipped;
@@ -297,9 +242,9 @@ static int pools_read_default(struct pools *pools, int dir)
 	struct line line = { .device = device_default };
 	char *text;
 
-	if (!filter_has_device(device_default.name))
+	if (!filter_has(&filter_devices, device_default.name))
 		return 0;
-	text = file_read_at_once(dir, POOL_FILE_DEFAULT);
+	text = file_read_until(dir, POOL_FILE_DEFAULT, true);
 	if (!text)
 		return file_is_gone(errno) ? 0 : -errno;
 	line.rest = pools_keep(pools, text);

@@ -11,17 +11,13 @@ const char *hierarchy_path(const char *variable, const char *path)
 	return other && *other ? other : path;
 }
 
-const char *hierarchy_proc(const char *format, ...)
+const char *hierarchy_proc_file(char *name)
 {
-	char *name __autofree = NULL;
 	static char *path;
-	va_list args;
 
-	va_start(args, format);
-	name = memory_vformat(format, args);
-	va_end(args);
 	free(path);
 	path = memory_format("%s/%s", hierarchy_path("RDMACG_PROC", "/proc"), name);
+	free(name);
 	return path;
 }
 
@@ -39,7 +35,7 @@ bool hierarchy_has_word(const char *list, const char *word)
 	return false;
 }
 
-/* mountinfo writes a blank, and other special characters, as a backslash and three octal digits. */
+/* In mountinfo, a backslash and three octal digits stand for a blank and other characters. */
 static void hierarchy_unescape(char *text)
 {
 	char *to = text;
@@ -86,10 +82,7 @@ static void hierarchy_take_mount(const char *line)
 	hierarchy.nsdelegate = hierarchy_has_word(options, "nsdelegate");
 }
 
-/*
- * The reason why no mount has the controller. /proc/cgroups has the columns name, hierarchy,
- * cgroups and enabled.
- */
+/* Why no mount has the controller. /proc/cgroups: name, hierarchy, cgroups, enabled. */
 static const char *hierarchy_why_none(void)
 {
 	char *text __autofree = file_read(AT_FDCWD, hierarchy_proc("cgroups"));
@@ -143,79 +136,46 @@ const char *hierarchy_below(const char *path, const char *prefix)
 
 char *hierarchy_clean(const char *path)
 {
-	char *name = memory_zeroed(strlen(path) + 1, 1);
-	char *to = name;
+	char *copy __autofree = memory_string(path);
+	char *name = memory_string(""), *rest = copy, *part;
 
-	while (*path) {
-		size_t length = strcspn(path, "/");
-
-		if (length == 2 && !strncmp(path, "..", 2)) {
+	while ((part = strsep(&rest, "/"))) {
+		if (!strcmp(part, "..")) {
 			free(name);
 			return NULL;
 		}
-		if (length && !(length == 1 && *path == '.')) {
-			if (to != name)
-				*to++ = '/';
-			to = mempcpy(to, path, length);
-		}
-		path += length;
-		path += strspn(path, "/");
+		if (*part && strcmp(part, "."))
+			memory_extend(&name, "%s%s", *name ? "/" : "", part);
 	}
 	return name;
 }
 
-static char *hierarchy_resolve_path(const char *argument)
-{
-	char *path __autofree = realpath(argument, NULL);
-	const char *below = path ? hierarchy_below(path, hierarchy.path) : NULL;
-
-	if (below)
-		return hierarchy_clean(below);
-	if (path)
-		say_error(argument, "is not below %s, which has the cgroups of the RDMA controller",
-			  hierarchy.path);
-	else
-		say_error(argument, "%s", strerror(errno));
-	return NULL;
-}
-
 char *hierarchy_resolve(const char *argument)
 {
-	const char *below = hierarchy_below(argument, hierarchy.path);
+	char *path __autofree = NULL, *name = NULL;
 	size_t dots = strspn(argument, ".");
-	char *name;
+	bool here = (dots == 1 || dots == 2) && (!argument[dots] || argument[dots] == '/');
+	const char *below;
 
-	if (!*argument) {
-		say_error("cgroup", "the name is empty; the root is /");
-		return NULL;
-	}
 	/* "." and "..", also with a path after them, are relative to the working directory. */
-	if ((dots == 1 || dots == 2) && (!argument[dots] || argument[dots] == '/'))
-		return hierarchy_resolve_path(argument);
-	name = hierarchy_clean(below ? below : argument);
-	if (!name)
+	path = here ? realpath(argument, NULL) : memory_string(argument);
+	below = path ? hierarchy_below(path, hierarchy.path) : NULL;
+	if (*argument && path && (below || !here))
+		name = hierarchy_clean(below ? below : path);
+	if (!*argument)
+		say_error("cgroup", "the name is empty; the root is /");
+	else if (!path)
+		say_error(argument, "%s", strerror(errno));
+	else if (here && !below)
+		say_error(argument,
+			  "is not below %s, which has the cgroups of the RDMA controller",
+			  hierarchy.path);
+	else if (!name)
 		say_error(argument, "a cgroup's name cannot have .. in it");
 	/* Commands print names with escapes. If no cgroup has this name, undo the escapes. */
 	else if (!file_exists(hierarchy.dir, name))
 		text_unescape(name);
 	return name;
-}
-
-/*
- * The path in a line of /proc/PID/cgroup, "ID:CONTROLLERS:PATH", or NULL if the line is of another
- * hierarchy. The path may contain colons.
- */
-static char *hierarchy_match_line(char *line)
-{
-	char *controllers;
-
-	strsep(&line, ":");
-	controllers = strsep(&line, ":");
-	if (!line)
-		return NULL;
-	if (hierarchy.v2 ? *controllers : !hierarchy_has_word(controllers, "rdma"))
-		return NULL;
-	return line;
 }
 
 char *hierarchy_cgroup_of(pid_t pid)
@@ -224,7 +184,7 @@ char *hierarchy_cgroup_of(pid_t pid)
 				       memory_string("this process");
 	char *text __autofree = file_read(AT_FDCWD, pid ? hierarchy_proc("%d/cgroup", pid) :
 						    hierarchy_proc("self/cgroup"));
-	char *cursor = text, *path = NULL, *line, *name;
+	char *cursor = text, *path = NULL, *line, *name, *controllers;
 	const char *below;
 
 	if (!text) {
@@ -232,8 +192,14 @@ char *hierarchy_cgroup_of(pid_t pid)
 			  "there is no such process" : strerror(errno));
 		return NULL;
 	}
-	while (!path && (line = file_next_line(&cursor)))
-		path = hierarchy_match_line(line);
+	/* A line is "ID:CONTROLLERS:PATH", and the path may contain colons. */
+	while (!path && (line = file_next_line(&cursor))) {
+		strsep(&line, ":");
+		controllers = strsep(&line, ":");
+		if (line && (hierarchy.v2 ? !*controllers :
+			     hierarchy_has_word(controllers, "rdma")))
+			path = line;
+	}
 	if (!path) {
 		say_error(where, "is in no cgroup of the hierarchy at %s", hierarchy.path);
 		return NULL;

@@ -55,39 +55,22 @@ bool device_take_index(struct device *device, const char *word, size_t length)
 	return true;
 }
 
-/*
- * Find the pairs, which begin at the first word with an equals sign. The name before them has at
- * least one word, and may contain any character, even blanks.
- */
-static char *line_find_pairs(char *text)
-{
-	char *blank = strchr(text, ' ');
-
-	while (blank) {
-		char *word = blank + strspn(blank, " ");
-		size_t length = strcspn(word, " ");
-
-		if (memchr(word, '=', length))
-			return word;
-		blank = strchr(word, ' ');
-	}
-	return NULL;
-}
-
 bool line_next(char **text, struct line *line)
 {
 	char *start, *pairs;
 	size_t length;
 
 	while ((start = file_next_line(text))) {
-		pairs = line_find_pairs(start);
+		/*
+		 * The pairs begin at the first word with an equals sign. The name before them has
+		 * at least one word, and may contain any character, even blanks.
+		 */
+		pairs = strchr(strchrnul(start, ' '), '=');
+		while (pairs && pairs[-1] != ' ')
+			pairs--;
 		/* A line without pairs, or without a name, is not a device's line. */
 		if (!pairs || pairs == start + 1)
 			continue;
-		/*
-		 * A single blank separates the name from the pairs. Other blanks belong to the
-		 * name.
-		 */
 		pairs[-1] = '\0';
 		line->device = (struct device){ .name = start };
 		line->rest = pairs;

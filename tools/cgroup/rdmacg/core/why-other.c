@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: causes of failures other than limits of cgroups. */
+#include <fnmatch.h>
+
 #include "core/core.h"
 
 /* List at most this many processes. The processes with the least room come first. */
@@ -8,10 +10,7 @@
 /* The number of CAP_IPC_LOCK. RLIMIT_MEMLOCK does not apply to a process with this capability. */
 #define OTHER_IPC_LOCK	14
 
-/*
- * The machine's own user namespace. CAP_IPC_LOCK has an effect only in this namespace. The number
- * is part of the kernel's interface (PROC_USER_INIT_INO).
- */
+/* The machine's own user namespace, in which alone CAP_IPC_LOCK has an effect. */
 #define OTHER_USER_NAMESPACE	"user:[4026531837]"
 
 /* The largest limit that distributions set for other purposes, such as key rings. */
@@ -24,46 +23,23 @@ static const char other_unbound[] = "unbound", other_refuses[] = "refuses",
 struct process {
 	pid_t pid;
 	char name[80];
-	/* RLIMIT_MEMLOCK, or NUMBER_MAX. */
-	uint64_t limit;
-	/* Memory that uverbs has pinned for the process, and memory that the process has locked. */
-	uint64_t pinned;
-	uint64_t locked;
-	/*
-	 * The memory that the process may still pin. Pinned and locked memory count separately
-	 * against the limit.
-	 */
-	uint64_t room;
-	/* A verdict of the list above. */
+	uint64_t limit;		/* RLIMIT_MEMLOCK, or NUMBER_MAX */
+	uint64_t pinned;	/* by uverbs for the process */
+	uint64_t locked;	/* by the process; counts separately against the limit */
+	uint64_t room;		/* the memory that the process may still pin */
 	const char *verdict;
-	/* Whether the process has an open file of uverbs, or -1 if its files are not visible. */
-	int rdma_open;
+	int rdma_open;		/* an open file of uverbs, or -1 if the files are not visible */
 };
 
-/* Find @label in @text. Returns the number after it, or @missing. */
-static uint64_t other_number(const char *text, const char *label, int base, uint64_t missing)
+/* The number after @label in @text, or @missing. */
+static uint64_t other_number(const char *text, const char *label, const char *format,
+			     uint64_t missing)
 {
 	const char *line = strstr(text, label);
-	uint64_t number;
-	char *end;
 
-	if (!line)
-		return missing;
-	line += strlen(label);
-	number = strtoull(line, &end, base);
-	return end == line ? missing : number;
-}
-
-/*
- * Returns false if the user namespace of the process cannot be read, because RLIMIT_MEMLOCK may
- * then be the cause.
- */
-static bool other_is_machines_user(pid_t pid)
-{
-	char link[64] = "";
-
-	return readlink(hierarchy_proc("%d/ns/user", pid), link, sizeof(link) - 1) > 0 &&
-	       !strcmp(link, OTHER_USER_NAMESPACE);
+	if (line)
+		sscanf(line + strlen(label), format, &missing);
+	return missing;
 }
 
 static int other_look_at_files(pid_t pid)
@@ -73,10 +49,9 @@ static int other_look_at_files(pid_t pid)
 	struct dirent *entry;
 
 	while (!found && (entry = readdir(dir))) {
-		char link[64] = "";
+		char *link __autofree = file_link(dirfd(dir), entry->d_name);
 
-		found = readlinkat(dirfd(dir), entry->d_name, link, sizeof(link) - 1) > 0 &&
-			!strncmp(link, "/dev/infiniband/", 16);
+		found = !strncmp(link, "/dev/infiniband/", 16);
 	}
 	if (dir)
 		closedir(dir);
@@ -88,17 +63,19 @@ static bool other_read_process(struct process *process, pid_t pid)
 {
 	char *limits __autofree = file_read(AT_FDCWD, hierarchy_proc("%d/limits", pid));
 	char *status __autofree = file_read(AT_FDCWD, hierarchy_proc("%d/status", pid));
+	char *user __autofree = file_link(AT_FDCWD, hierarchy_proc("%d/ns/user", pid));
 	bool unbound;
 
 	if (!limits || !status || sscanf(status, "Name:%*1[\t]%79[^\n]", process->name) < 0)
 		return false;
 	process->pid = pid;
-	process->limit = other_number(limits, "\nMax locked memory", 10, NUMBER_MAX);
-	process->pinned = other_number(status, "\nVmPin:", 10, 0) << 10;
-	process->locked = other_number(status, "\nVmLck:", 10, 0) << 10;
+	process->limit = other_number(limits, "\nMax locked memory", "%" SCNu64, NUMBER_MAX);
+	process->pinned = other_number(status, "\nVmPin:", "%" SCNu64, 0) << 10;
+	process->locked = other_number(status, "\nVmLck:", "%" SCNu64, 0) << 10;
+	/* If the namespace cannot be read, RLIMIT_MEMLOCK may be the cause. */
 	unbound = process->limit == NUMBER_MAX ||
-		  (other_number(status, "\nCapEff:", 16, 0) >> OTHER_IPC_LOCK & 1 &&
-		   other_is_machines_user(pid));
+		  (other_number(status, "\nCapEff:", "%" SCNx64, 0) >> OTHER_IPC_LOCK & 1 &&
+		   !strcmp(user, OTHER_USER_NAMESPACE));
 	process->room = unbound ? NUMBER_MAX :
 			max(0, process->limit - max(process->pinned, process->locked));
 	process->verdict = unbound ? other_unbound : !process->room ? other_refuses :
@@ -135,17 +112,17 @@ static void other_print_memlock(const struct process *processes, size_t count)
 
 	/* Processes to which RLIMIT_MEMLOCK applies come first. */
 	for (i = 0; i < count; i++) {
-		bound += processes[i].verdict != other_unbound;
+		const char *verdict = processes[i].verdict;
+
 		without += !processes[i].rdma_open;
-		remedy |= processes[i].verdict == other_refuses ||
-			  processes[i].verdict == other_suspect;
+		remedy |= verdict == other_refuses || verdict == other_suspect;
+		if (verdict != other_unbound && bound++ < OTHER_PROCESSES)
+			other_print_process(&processes[i]);
 	}
 	if (!count)
 		say_text("RLIMIT_MEMLOCK: the limit of no process there is visible.");
 	else if (!bound)
 		say_text("RLIMIT_MEMLOCK applies to no process there (of %zu).", count);
-	for (i = 0; i < bound && i < OTHER_PROCESSES; i++)
-		other_print_process(&processes[i]);
 	if (bound > OTHER_PROCESSES)
 		say_text("RLIMIT_MEMLOCK also applies to %zu other processes with more room.",
 			 bound - OTHER_PROCESSES);
@@ -200,17 +177,16 @@ static struct json_object *other_slot_json(const struct slot *slot)
 {
 	struct device name = { .name = slot->pool->device.name };
 	uint64_t all = capacity_of(&name, slot->key);
-	const char *count = number_text(slot->usage, false);
-	const char *kernel = number_text(slot->tally, false);
+	bool known;
 
 	if (all == NUMBER_MAX)
 		all = slot->max;
-	if (slot->usage && all == NUMBER_MAX)
-		say_text("Device %s: %s %s exist, %s of them the kernel's; the maximum is unknown.",
-			 name.name, count, slot->key, kernel);
-	else if (slot->usage)
-		say_text("Device %s: %s of %s %s exist, %s of them the kernel's%s.",
-			 name.name, count, number_text(all, false), slot->key, kernel,
+	known = all != NUMBER_MAX;
+	if (slot->usage)
+		say_text("Device %s: %s%s%s %s exist, %s of them the kernel's%s.", name.name,
+			 number_text(slot->usage, false), known ? " of " : "",
+			 known ? number_text(all, false) : "", slot->key,
+			 number_text(slot->tally, false), !known ? "; the maximum is unknown" :
 			 slot->usage >= all ? "; none is left" : "");
 	return json_pack("resource:s count:u kernel:u capacity:l", slot->key, slot->usage,
 			 slot->tally, slot->max);
@@ -264,62 +240,24 @@ static const char *log_meaning(const char *line)
 	return NULL;
 }
 
-/*
- * The device's place on its bus, which drivers print, such as 0000:08:00.0. The caller frees the
- * result.
- */
-static char *log_bus_name(const char *device)
-{
-	char *path __autofree = memory_format("%s/%s/device", hierarchy_path("RDMACG_SYS",
-						"/sys/class/infiniband"), device);
-	char link[256] = "";
-
-	return readlink(path, link, sizeof(link) - 1) > 0 ? memory_string(basename(link)) : NULL;
-}
-
 /* Whether the line has the name, with no letter or digit before or after it. */
 static bool log_has_name(const char *line, const char *name)
 {
-	static const char letters[] = "_abcdefghijklmnopqrstuvwxyz0123456789";
-	size_t length = strlen(name);
-	const char *at = line;
+	char *pattern __autofree = memory_format("*[!_a-z0-9]%s[!_a-z0-9]*", name);
+	char *whole __autofree = memory_format(" %s ", line);
 
-	while ((at = strstr(at, name))) {
-		if ((at == line || !strchr(letters, at[-1])) &&
-		    (!at[length] || !strchr(letters, at[length])))
-			return true;
-		at += length;
-	}
-	return false;
+	return *name && !fnmatch(pattern, whole, FNM_NOESCAPE);
 }
 
 /*
- * The text of a record "PRIORITY,NUMBER,MICROSECONDS,...;TEXT\n...", or NULL if the record is too
- * old. The lowest 3 bits of the priority are the level.
- */
-static char *log_text(char *record, unsigned int *level)
-{
-	char *text = strchr(record, ';');
-	int64_t oldest = clock_now() - LOG_MINUTES * 60000LL;
-	uint64_t when;
-
-	if (!text || sscanf(record, "%u,%*u,%" SCNu64, level, &when) != 2 ||
-	    (int64_t)(when / 1000) < oldest)
-		return NULL;
-	*level &= 7;
-	text++;
-	text[strcspn(text, "\n")] = '\0';
-	return text;
-}
-
-/*
- * Read the lines about a failure of the device. Each read returns one record. The caller frees the
- * result.
+ * Read the recent lines about a failure of the device. Each read returns a record
+ * "PRIORITY,NUMBER,MICROSECONDS,...;TEXT\n...". The caller frees the result.
  */
 static char **log_read(int fd, const char *device, const char *bus, size_t *count)
 {
+	int64_t oldest = clock_now() - LOG_MINUTES * 60000LL, when;
 	char record[LOG_RECORD], **lines = NULL, *text;
-	unsigned int level;
+	unsigned int priority;
 	ssize_t got;
 
 	for (;;) {
@@ -330,28 +268,34 @@ static char **log_read(int fd, const char *device, const char *bus, size_t *coun
 		if (got <= 0)
 			return lines;
 		record[got] = '\0';
-		text = log_text(record, &level);
-		if (!text || (level > LOG_WARNING && !log_meaning(text)) ||
-		    (!log_has_name(text, device) && !(bus && log_has_name(text, bus))))
+		text = strchr(record, ';');
+		if (!text || sscanf(record, "%u,%*u,%" SCNd64, &priority, &when) != 2 ||
+		    when / 1000 < oldest)
 			continue;
-		*memory_append(lines, *count) = memory_string(text);
+		*strchrnul(++text, '\n') = '\0';
+		/* The lowest 3 bits of the priority are the level. */
+		if (((priority & 7) <= LOG_WARNING || log_meaning(text)) &&
+		    (log_has_name(text, device) || log_has_name(text, bus)))
+			*memory_append(lines, *count) = memory_string(text);
 	}
 }
 
 static struct json_object *other_device_log(const char *device)
 {
-	char *bus __autofree = log_bus_name(device);
+	char *path __autofree = memory_format("%s/%s/device", hierarchy_path("RDMACG_SYS",
+						"/sys/class/infiniband"), device);
+	/* The device's place on its bus, which drivers print, such as 0000:08:00.0, or "". */
+	char *link __autofree = file_link(AT_FDCWD, path), *bus = basename(link);
 	char **lines __autofree = NULL;
 	int fd = open(hierarchy_path("RDMACG_KMSG", "/dev/kmsg"),
 		      O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	const char *error = fd < 0 ? strerror(errno) : NULL;
 	struct json_object *array = json_object_new_array();
 	size_t count = 0, i;
 	const char *meaning;
 
-	if (error)
+	if (fd < 0)
 		say_text("The kernel's log cannot be read (%s); as root: dmesg -T | grep '%s%s%s'",
-			 error, device, bus ? "\\|" : "", bus ? bus : "");
+			 strerror(errno), device, *bus ? "\\|" : "", bus);
 	else
 		lines = log_read(fd, device, bus, &count);
 	for (i = 0; i < count; free(lines[i++])) {
@@ -363,16 +307,13 @@ static struct json_object *other_device_log(const char *device)
 		say_text("The kernel's log on %s: \"%s\": %s.", device, lines[i], meaning);
 		json_append(array, "text:s meaning:s", lines[i], meaning);
 	}
-	if (!error)
+	if (fd >= 0)
 		close(fd);
 	/* The log has no indexes of devices. */
-	return json_pack("device:s index:o readable:b lines:o", device, NULL, !error, array);
+	return json_pack("device:s index:o readable:b lines:o", device, NULL, fd >= 0, array);
 }
 
-/*
- * Lines about the devices in the last minutes of the kernel's log, the only place where drivers
- * report why the device or its firmware failed.
- */
+/* The kernel's log is the only place where drivers report why a device or its firmware failed. */
 static void other_log(struct json_object *answer)
 {
 	const struct pool *pool = capacity.has_netlink ? capacity.netlink.first :
@@ -404,10 +345,7 @@ static void other_add_up(void)
 	}
 }
 
-/*
- * The usage of resources that rdma netlink does not count, such as address handles: the sum over
- * all cgroups. Skips resources without a known capacity.
- */
+/* What rdma netlink does not count, such as address handles: the sum over all cgroups. */
 static void other_counted(struct json_object *answer)
 {
 	struct json_object *array = json_object_new_array();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rdmacg oci-hook: set the limits of a container before its first instruction. If the hook cannot
- * set a limit, its exit status is not 0, and the runtime does not start the container.
+ * rdmacg oci-hook: set the limits of a container before its first instruction.
  *
  * The runtime calls the hook at createRuntime: the container's first process waits in its cgroup,
  * and the hook runs outside of the container, where it can write to cgroups. Other hooks run inside
@@ -12,6 +11,7 @@
  */
 #include <json-c/json_pointer.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <syslog.h>
 
 #include "write/write.h"
@@ -77,7 +77,6 @@ static struct json_object *oci_parse(const char *name, const char *text, size_t 
 	return NULL;
 }
 
-/* Read a file to its end, and parse it. Returns NULL after a printed error. */
 static struct json_object *oci_read(FILE *from, const char *name)
 {
 	char *text __autofree = memory_zeroed(OCI_LARGEST + 1, 1);
@@ -152,22 +151,21 @@ static bool oci_parse_limits(struct config *config, const char *section, const c
 			     const char *text)
 {
 	char *copy __autofree = memory_string(text);
-	size_t before = config->nr_rules, count;
+	size_t before = config->nr_rules, i;
 	char *rest = copy;
 
 	if (strlen(text) > OCI_LONGEST)
 		return say_error(where, "text: is longer than %d characters", OCI_LONGEST);
-	while (rest) {
-		count = config->nr_rules;
+	while (rest)
 		if (!config_add(config, section, where, strsep(&rest, ";\r\n")))
 			return false;
-		if (config->nr_rules > count &&
-		    !oci_check_rule(&config->rules[count], &config->rules[before]))
+	for (i = before; i < config->nr_rules; i++)
+		if (!oci_check_rule(&config->rules[i], &config->rules[before]))
 			return false;
-	}
 	return config->nr_rules > before ||
 	       say_error(where,
-			 "text: is empty; write DEVICE KEY=VALUE..., or remove the annotation");
+			 "text: is empty; write DEVICE KEY=VALUE..., or remove the %.*s",
+			 (int)strcspn(where, " "), where);
 }
 
 /* Take the request from the annotation of this container, or from that of all containers. */
@@ -256,47 +254,10 @@ static struct cgroup *hook_open_cgroup(pid_t pid)
 	char *name __autofree = hierarchy_cgroup_of(pid);
 	char *own __autofree = name ? hierarchy_cgroup_of(0) : NULL;
 
-	if (!own)
-		return NULL;
-	if (*name && !hierarchy_below(own, name))
-		return cgroup_open(name);
-	say_error(*name ? name : "/",
-		  "the container has no cgroup of its own, or the hook is not one of createRuntime");
-	return NULL;
-}
-
-/* Set or print the limits. A machine needs no controller if there is nothing to set. */
-static int hook_run(struct policy *policy)
-{
-	static struct cgroup *cgroup;
-	pid_t process = 0;
-
-	if (!hook_read(&policy->config, &process))
-		return EXIT_FAILED;
-	policy->place = hook_file ? hook_file : HOOK_FILE;
-	if (hook_file || !access(HOOK_FILE, F_OK) || errno != ENOENT)
-		policy_read(policy);
-	if (policy->config.nr_rules) {
-		hierarchy_open(EXIT_FAILED);
-		cgroup = hook_above ? cgroup_open_argument(hook_above) : hook_open_cgroup(process);
-		if (!cgroup)
-			return EXIT_FAILED;
-	}
-	if (hook_above)
-		json_print(stdout, "unified:o", cgroup ? policy_unified(policy, cgroup) :
-							 json_object_new_object());
-	else if (cgroup)
-		policy_limits(policy, cgroup);
-	return EXIT_DONE;
-}
-
-/* Whether stderr is discarded: crun discards the messages of hooks. */
-static bool hook_is_unheard(void)
-{
-	struct stat null, error;
-
-	return !stat("/dev/null", &null) && !fstat(STDERR_FILENO, &error) &&
-	       S_ISCHR(error.st_mode) && error.st_rdev == null.st_rdev;
+	if (own && (!*name || hierarchy_below(own, name)))
+		say_failure(*name ? name : "/",
+			    "the container has no cgroup of its own, or the hook is not one of createRuntime");
+	return own ? cgroup_open(name) : NULL;
 }
 
 /* For fopencookie(3): write a message to the system's log, where the administrator finds it. */
@@ -307,18 +268,47 @@ static ssize_t hook_log(void *cookie, const char *text, size_t size)
 	return size;
 }
 
-int cmd_oci_hook(int argc, char **argv)
+/* If stderr is /dev/null, as with crun, write the messages to the system's log. */
+static void hook_log_errors(void)
 {
 	const cookie_io_functions_t to_log = { .write = hook_log };
-	static struct policy policy;
+	struct stat status;
 	FILE *log;
 
+	if (fstat(STDERR_FILENO, &status) || !S_ISCHR(status.st_mode) ||
+	    status.st_rdev != makedev(1, 3))
+		return;
+	openlog("rdmacg", LOG_PID, LOG_DAEMON);
+	log = memory_check(fopencookie(NULL, "w", to_log));
+	setvbuf(log, NULL, _IOLBF, BUFSIZ);
+	say_errors_to(log);
+}
+
+int cmd_oci_hook(int argc, char **argv)
+{
+	static struct policy policy = { .place = HOOK_FILE };
+	static struct cgroup *cgroup;
+	pid_t process = 0;
+
 	options_read(&hook_syntax, argc, argv);
-	if (hook_is_unheard()) {
-		openlog("rdmacg", LOG_PID, LOG_DAEMON);
-		log = memory_check(fopencookie(NULL, "w", to_log));
-		setvbuf(log, NULL, _IOLBF, BUFSIZ);
-		say_errors_to(log);
+	hook_log_errors();
+	if (!hook_read(&policy.config, &process))
+		return EXIT_FAILED;
+	if (hook_file)
+		policy.place = hook_file;
+	if (hook_file || !access(HOOK_FILE, F_OK) || errno != ENOENT)
+		policy_read(&policy);
+	/* A machine needs no controller if there is nothing to set. */
+	if (policy.config.nr_rules) {
+		hierarchy_open(EXIT_FAILED);
+		cgroup = hook_above ? cgroup_open_argument(hook_above) : hook_open_cgroup(process);
+		if (!cgroup)
+			return EXIT_FAILED;
 	}
-	return hook_run(&policy);
+	if (hook_above)
+		json_print(stdout, "unified:o", cgroup ? policy_unified(&policy, cgroup) :
+							 json_object_new_object());
+	else if (cgroup)
+		policy_limits(&policy, cgroup);
+	return EXIT_DONE;
 }

@@ -5,8 +5,10 @@
  * slurmstepd's cgroup .../job_N/step_M/slurm or below it.
  *
  * The first step that has limits sets the limits of the job, which apply to all its steps together.
- * A later step can have lower limits for itself. With PrologFlags=Contain, Slurm first starts the
- * step "extern" without the request of the job, so it gets the administrator's limits for itself.
+ * A later step sets the defaults that the job lacks, for example of a new device. Its request can
+ * raise a default of the job, and otherwise sets a limit of the step. With PrologFlags=Contain,
+ * Slurm first starts the step "extern" without the request of the job, so it gets the
+ * administrator's limits for itself.
  */
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -18,7 +20,7 @@
 
 /* The policy of the job has all rules. The administrator's rules are in plugstack.conf. */
 static struct policy step_job = { .place = "plugstack.conf" };
-/* The policy of the step has only the request. */
+/* The policy of the step has only the request, which the policy of the job has checked. */
 static struct policy step_own = { .place = "plugstack.conf" };
 static bool step_end;
 
@@ -32,18 +34,16 @@ static void step_take(struct config *config, const char *section, const char *wh
 	while ((item = strsep(&rest, ";"))) {
 		char *rule __autofree = memory_format("%s%s", strchr(item, ':') ? "" : "default:",
 						      item);
-		size_t before = config->nr_rules;
 
-		/* Refuse blanks and #, which have other meanings in a rule. */
-		bool good = !strpbrk(item, " \t\r\n") && config_add(config, section, where, rule);
-
-		if (config->nr_rules == before)
-			say_error(where, "%s: write [DEVICE:]KEY=VALUE[,KEY=VALUE]...", item);
-		else if (good && config->rules[before].limits.whole)
-			say_error(where, "write each limit as KEY=VALUE, such as qp=100");
-		else if (good)
-			continue;
-		exit(EXIT_USAGE);
+		/* Blanks and # have other meanings in a rule. */
+		if (strpbrk(item, " \t\r\n") || *item == '#')
+			say_and_exit(EXIT_USAGE, where,
+				     "%s: write [DEVICE:]KEY=VALUE[,KEY=VALUE]...", item);
+		if (!config_add(config, section, where, rule))
+			exit(EXIT_USAGE);
+		if (config->rules[config->nr_rules - 1].limits.whole)
+			say_and_exit(EXIT_USAGE, where,
+				     "write each limit as KEY=VALUE, such as qp=100");
 	}
 }
 
@@ -53,7 +53,7 @@ static void step_take_asked(const char *text, void *to)
 	if (text[strcspn(text, "*?[\\")])
 		say_and_exit(EXIT_USAGE, "--rdma", "write names of devices, not patterns");
 	step_take(&step_job.config, POLICY_ASKED, "--rdma", text);
-	step_take(&step_own.config, POLICY_ASKED, "--rdma", text);
+	step_take(&step_own.config, POLICY_SHARE, "--rdma", text);
 }
 
 static void step_take_rules(const char *text, void *to)
@@ -80,37 +80,27 @@ static struct cgroup *step_open(void)
 	char *name __autofree = hierarchy_cgroup_of(0);
 	size_t length = name ? select_step_end(name) : 0;
 
-	if (length) {
-		name[length] = '\0';
-		return cgroup_open(name);
-	}
-	if (name)
-		say_error("slurmstepd",
-			  "runs in %s, which is not below the cgroup of a job's step; %s",
-			  *name ? name : "/", hierarchy.v2 ?
-			  "set ProctrackType=proctrack/cgroup in slurm.conf" :
-			  "Slurm needs cgroup v2 for that");
-	return NULL;
-}
-
-static bool step_has_limits(const struct cgroup *cgroup)
-{
-	const struct slot *slot = NULL;
-
-	while ((slot = pools_next(&cgroup->pools, slot)))
-		if (slot->max != NUMBER_MAX)
-			return true;
-	return false;
+	if (name && !length)
+		say_failure("slurmstepd",
+			    "runs in %s, which is not below the cgroup of a job's step; %s",
+			    *name ? name : "/", hierarchy.v2 ?
+			    "set ProctrackType=proctrack/cgroup in slurm.conf" :
+			    "Slurm needs cgroup v2 for that");
+	if (!name)
+		return NULL;
+	name[length] = '\0';
+	return cgroup_open(name);
 }
 
 /* Lock a file of root until the process ends. Any user could lock the folder of a cgroup. */
 static void step_lock(void)
 {
+	char *path __autofree = NULL;
 	const char *folder = hierarchy_path("RDMACG_RUN", "/run/rdmacg");
-	char *path = memory_format("%s/slurm.lock", folder);
 	int64_t end = clock_now() + STEP_LOCK_SECONDS * 1000;
 	int fd = -1;
 
+	path = memory_format("%s/slurm.lock", folder);
 	if (!mkdir(folder, 0755) || errno == EEXIST)
 		fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	while (fd < 0 || flock(fd, LOCK_EX | LOCK_NB)) {
@@ -122,49 +112,46 @@ static void step_lock(void)
 				    STEP_LOCK_SECONDS);
 		clock_sleep(STEP_TRY_MS);
 	}
-	free(path);
 }
 
 /* Set the limits. The lock prevents that two steps set the limits of the job. */
 static void step_limit(struct cgroup *cgroup)
 {
 	struct cgroup *job = cgroup->parent;
+	const struct slot *slot = NULL;
 
 	step_lock();
-	if (!strcmp(cgroup_base(cgroup), "step_extern")) {
+	if (!strcmp(basename(cgroup->name), "step_extern")) {
 		policy_limits(&step_job, cgroup);
 		return;
 	}
-	if (cgroup_has_controller(job) && !cgroup_read(job, POOL_BIT(POOL_MAX)))
+	if (!cgroup_read(job, POOL_BIT(POOL_MAX)))
 		exit(EXIT_FAILED);
-	if (!step_has_limits(job)) {
-		policy_limits(&step_job, job);
-		/* The job has these limits, so the step does not need them. */
+	while ((slot = pools_next(&job->pools, slot)))
+		step_job.keep |= slot->max != NUMBER_MAX;
+	policy_limits(&step_job, job);
+	/* If the job now has the request as its limits, the step does not need them. */
+	if (!step_job.keep)
 		config_free(&step_own.config);
-	}
 	policy_limits(&step_own, cgroup);
 }
 
 /* Print the peaks and refusals that are not 0, a line for each device. */
 static void step_print(struct cgroup *cgroup)
 {
+	const struct slot *slot, *end;
 	const struct pool *pool;
-	size_t i;
 
-	if (!cgroup_has_controller(cgroup))
-		return;
 	if (!cgroup_read(cgroup, POOL_ALL))
 		exit(EXIT_FAILED);
 	for (pool = cgroup->pools.first; pool; pool = pool->next) {
 		char *peaks __autofree = NULL, *refused __autofree = NULL;
 
-		for (i = 0; i < pool->nr_slots; i++) {
-			const struct slot *slot = &pool->slots[i];
-			bool human = number_is_bytes(slot->key);
-
+		end = pool->slots + pool->nr_slots;
+		for (slot = pool->slots; slot < end; slot++) {
 			if (slot->peak)
 				memory_extend(&peaks, " %s=%s", slot->key,
-					      number_text(slot->peak, human));
+					      number_text(slot->peak, number_is_bytes(slot->key)));
 			if (slot->events.alloc_fail)
 				memory_extend(&refused, " %s=%" PRIu64, slot->key,
 					      slot->events.alloc_fail);

@@ -8,8 +8,7 @@
 /* A file of this size is not a file of the kernel, and may have no end. */
 #define FILE_LARGEST (64UL << 20)
 
-/* Read a file to its end or, if @at_once, until a read does not fill the buffer. */
-static char *file_read_until(int dir, const char *name, bool at_once)
+char *file_read_until(int dir, const char *name, bool at_once)
 {
 	static size_t room = 1 << 15;
 	static char *buffer;
@@ -22,7 +21,7 @@ static char *file_read_until(int dir, const char *name, bool at_once)
 	do {
 		if (!buffer || room - size < 2) {
 			room *= 2;
-			buffer = memory_resize(buffer, room, 1);
+			buffer = memory_check(realloc(buffer, room));
 		}
 		got = TEMP_FAILURE_RETRY(read(fd, buffer + size, room - size - 1));
 		if (got > 0)
@@ -40,11 +39,6 @@ char *file_read(int dir, const char *name)
 	return file_read_until(dir, name, false);
 }
 
-char *file_read_at_once(int dir, const char *name)
-{
-	return file_read_until(dir, name, true);
-}
-
 int file_write(int dir, const char *name, const char *text)
 {
 	int fd = openat(dir, name, O_WRONLY | O_TRUNC | O_CLOEXEC), ret = 0;
@@ -55,8 +49,7 @@ int file_write(int dir, const char *name, const char *text)
 	put = write(fd, text, size);
 	if (put != size)
 		ret = put < 0 ? -errno : -EIO;
-	if (close(fd) && !ret)
-		ret = -errno;
+	close(fd);
 	return ret;
 }
 
@@ -68,6 +61,13 @@ bool file_exists(int dir, const char *name)
 bool file_is_gone(int error)
 {
 	return error == ENOENT || error == ENODEV;
+}
+
+char *file_link(int dir, const char *name)
+{
+	char link[PATH_MAX] = "";
+
+	return memory_string(readlinkat(dir, name, link, sizeof(link) - 1) < 0 ? "" : link);
 }
 
 char *file_owner(int dir, const char *name)

@@ -18,11 +18,6 @@ void *memory_zeroed(size_t count, size_t size)
 	return memory_check(calloc(count ? count : 1, size));
 }
 
-void *memory_resize(void *old, size_t count, size_t size)
-{
-	return memory_check(reallocarray(old, count ? count : 1, size));
-}
-
 char *memory_string(const char *string)
 {
 	return memory_check(strdup(string));
@@ -48,28 +43,24 @@ char *memory_format(const char *format, ...)
 	return string;
 }
 
-void memory_extend(char **text, const char *format, ...)
+void memory_join(char **text, char *more)
 {
-	char *before __autofree = *text, *more __autofree = NULL;
-	va_list args;
+	char *before __autofree = *text, *behind __autofree = more;
 
-	va_start(args, format);
-	more = memory_vformat(format, args);
-	va_end(args);
-	*text = memory_format("%s%s", before ? before : "", more);
+	*text = memory_format("%s%s", before ? before : "", behind);
 }
 
 void *memory_append_to(void *array, size_t *count, size_t size)
 {
-	char *elements, *added;
+	size_t room = max(*count * 2, MEMORY_FEWEST);
+	char *elements;
 
 	memcpy(&elements, array, sizeof(elements));
 	/* The array grows by doubling. */
 	if (!(*count & (*count - 1)) && (!*count || *count >= MEMORY_FEWEST))
-		elements = memory_resize(elements, *count ? *count * 2 : MEMORY_FEWEST, size);
+		elements = memory_check(reallocarray(elements, room, size));
 	memcpy(array, &elements, sizeof(elements));
-	added = elements + (*count)++ * size;
-	return memset(added, 0, size);
+	return memset(elements + (*count)++ * size, 0, size);
 }
 
 void memory_autofree(void *variable)

@@ -20,32 +20,24 @@ void say_errors_to(FILE *to)
 	say_file = to;
 }
 
-bool say_about(const char *where, const char *kind, const char *format, ...)
+bool say_reason(const char *where, const char *kind, char *reason)
 {
-	char *reason __autofree = NULL;
 	const char *place = say_place && where ? say_place : "";
-	va_list args;
 
-	va_start(args, format);
-	reason = memory_vformat(format, args);
-	va_end(args);
 	/* Flush earlier output, which belongs before the message. */
 	fflush(stdout);
 	say_line_to(say_file ? say_file : stderr, "rdmacg: %s%s%s%s%s%s", place,
 		    *place ? ": " : "", where ? where : "", where ? ": " : "", kind, reason);
+	free(reason);
 	return false;
 }
 
-void say_line_to(FILE *to, const char *format, ...)
+void say_raw(FILE *to, char *raw)
 {
-	char *raw __autofree = NULL, *text __autofree = NULL;
-	va_list args;
+	char *text __autofree = text_escape(raw);
 
-	va_start(args, format);
-	raw = memory_vformat(format, args);
-	va_end(args);
-	text = text_escape(raw);
 	fprintf(to, "%s\n", text);
+	free(raw);
 }
 
 size_t say_width(void)
@@ -58,20 +50,14 @@ size_t say_width(void)
 	return columns ? strtoul(columns, NULL, 10) : 0;
 }
 
-void say_text(const char *format, ...)
+void say_wrapped(char *raw)
 {
-	char *raw __autofree = NULL, *text __autofree = NULL;
+	char *text __autofree = text_escape(raw);
 	size_t width = say_width(), column = 0, length;
-	char *word, *rest;
-	va_list args;
+	char *rest = text, *word;
 
-	if (options.json)
-		return;
-	va_start(args, format);
-	raw = memory_vformat(format, args);
-	va_end(args);
-	text = text_escape(raw);
-	for (rest = text; (word = strsep(&rest, " "));) {
+	free(raw);
+	while (!options.json && (word = strsep(&rest, " "))) {
 		length = text_width(word);
 		if (width && column > SAY_INDENT && column + 1 + length > width) {
 			printf("\n%*s", SAY_INDENT, "");
@@ -83,7 +69,8 @@ void say_text(const char *format, ...)
 		fputs(word, stdout);
 		column += length;
 	}
-	putchar('\n');
+	if (!options.json)
+		putchar('\n');
 }
 
 bool say_finish(void)

@@ -39,16 +39,6 @@ bool number_parse_thousandths(const char *text, size_t length, uint64_t *value)
 	return true;
 }
 
-/* The shift of a unit such as "G", "Gi" or "GiB", or -1 for others, such as the ambiguous "GB". */
-static int number_shift(const char *unit)
-{
-	const char *found = *unit ? strchr(number_units, toupper((unsigned char)*unit)) : NULL;
-
-	if (!found || (unit[1] && strcasecmp(unit + 1, "i") && strcasecmp(unit + 1, "ib")))
-		return -1;
-	return 10 * (found - number_units + 1);
-}
-
 uint64_t number_scale(uint64_t value, uint64_t by, uint64_t over)
 {
 	unsigned __int128 wide = (unsigned __int128)value * by / over;
@@ -59,15 +49,18 @@ uint64_t number_scale(uint64_t value, uint64_t by, uint64_t over)
 bool number_parse_human(const char *text, bool bytes, uint64_t *value)
 {
 	size_t length = strspn(text, "0123456789.");
+	const char *unit = text + length;
+	const char *found = strchr(number_units, toupper((unsigned char)*unit));
 	uint64_t thousandths;
-	int shift;
 
-	if (!text[length])
+	if (!*unit)
 		return number_parse(text, length, value) && *value <= NUMBER_LARGEST;
-	shift = number_shift(text + length);
-	if (!bytes || shift < 0 || !number_parse_thousandths(text, length, &thousandths))
+	/* "G", "Gi" and "GiB" are units, but "GB" is ambiguous. */
+	if (!bytes || !found ||
+	    (unit[1] && strcasecmp(unit + 1, "i") && strcasecmp(unit + 1, "ib")) ||
+	    !number_parse_thousandths(text, length, &thousandths))
 		return false;
-	*value = number_scale(thousandths, (uint64_t)1 << shift, 1000);
+	*value = number_scale(thousandths, 1024ULL << 10 * (found - number_units), 1000);
 	return *value <= NUMBER_LARGEST;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rdmacg: the options of commands. */
+/* rdmacg: commands and their options. */
 #include <ctype.h>
 
 #include "lib/lib.h"
@@ -39,10 +39,7 @@ static const struct choice options_common[] = {
 	{ 0 }
 };
 
-/*
- * glibc prints an unknown option as it is. So refuse an option that needs escapes before glibc sees
- * it. @in_order means that a command with words of its own may follow.
- */
+/* glibc prints an unknown option as it is, so refuse an option that needs escapes before that. */
 static void options_check(char * const *words, bool in_order)
 {
 	for (words++; *words && strcmp(*words, "--") && !(in_order && **words != '-'); words++) {
@@ -146,4 +143,59 @@ void options_take_count(const char *text, void *to)
 
 	if (!number_parse(text, strlen(text), count) || !*count)
 		options_fail("-n", "%s: must be a number of at least 1", text);
+}
+
+/* The number of letters to replace, insert or delete to turn @a into @b. */
+static size_t command_distance(const char *a, const char *b)
+{
+	size_t best;
+
+	if (!*a || !*b)
+		return strlen(a) + strlen(b);
+	if (*a == *b)
+		return command_distance(a + 1, b + 1);
+	best = min(command_distance(a + 1, b), command_distance(a, b + 1));
+	return 1 + min(best, command_distance(a + 1, b + 1));
+}
+
+/* Suggest the most similar command, if there is a similar one. */
+static void command_say_unknown(const struct syntax *syntax, const char *by, const char *name)
+{
+	const struct command *command, *closest = NULL;
+	size_t least = min(3, strlen(name)), distance;
+
+	/* Skip long names, because the search takes exponential time in the length. */
+	for (command = syntax->commands; command->name && strlen(name) <= 10; command++) {
+		distance = command_distance(name, command->name);
+		if (distance >= least)
+			continue;
+		least = distance;
+		closest = command;
+	}
+	if (closest)
+		say_error(name, "there is no such %s; did you mean %s?", syntax->kind,
+			  closest->name);
+	else
+		say_error(name, "there is no such %s; %s --help lists them", syntax->kind, by);
+}
+
+int command_run(const struct syntax *syntax, const char *by, char **words)
+{
+	const struct command *command = syntax->commands;
+	char *name = words[0];
+	int argc = 0, status;
+
+	while (command->name && strcmp(command->name, name))
+		command++;
+	if (!command->name) {
+		command_say_unknown(syntax, by, name);
+		return EXIT_USAGE;
+	}
+	while (words[argc])
+		argc++;
+	words[0] = memory_format("%s %s", by, name);
+	status = command->run(argc, words);
+	free(words[0]);
+	words[0] = name;
+	return status;
 }

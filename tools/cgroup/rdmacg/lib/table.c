@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: columns. */
-#include <ctype.h>
+#include <strings.h>
 
 #include "lib/lib.h"
 
@@ -22,39 +22,38 @@ const struct choice table_choices[] = {
 };
 
 /* Find the column of a name such as "limit_of", which stands for the heading "LIMIT OF". */
-static size_t table_find(const struct table *table, const char *name, size_t length)
+static size_t table_find(const struct table *table, const char * const *headings, const char *name)
 {
-	size_t i, j;
+	char *heading __autofree = memory_string(name), *gap;
+	size_t i;
 
-	for (i = 0; i < table->columns; i++) {
-		const char *heading = table->headings[i];
-
-		for (j = 0; j < length; j++)
-			if (toupper((unsigned char)name[j]) != heading[j] &&
-			    !(name[j] == '_' && heading[j] == ' '))
-				break;
-		if (j == length && !heading[j])
+	while ((gap = strchr(heading, '_')))
+		*gap = ' ';
+	for (i = 0; i < table->columns; i++)
+		if (!strcasecmp(heading, headings[i]))
 			return i;
-	}
 	options_fail(name, "there is no such column; the heading has the names");
 }
 
 void table_init(struct table *table, const char *align, const char * const *headings,
 		size_t width)
 {
-	const char *name = table_wanted;
+	char *wanted __autofree = table_wanted ? memory_string(table_wanted) : NULL;
+	char *rest = wanted, *name;
+	size_t i;
 
-	*table = (struct table){
-		.align = align, .headings = headings, .columns = strlen(align), .width = width,
-	};
-	for (; !name && table->nr_order < table->columns; table->nr_order++)
-		table->order[table->nr_order] = table->nr_order;
-	while (name && table->nr_order < TABLE_COLUMNS) {
-		size_t length = strcspn(name, ",");
-
-		table->order[table->nr_order++] = table_find(table, name, length);
-		name = name[length] ? name + length + 1 : NULL;
+	*table = (struct table){ .align = align, .columns = strlen(align), .width = width };
+	while (table->nr_order < TABLE_COLUMNS && (name = strsep(&rest, ",")))
+		table->order[table->nr_order++] = table_find(table, headings, name);
+	for (i = 0; i < table->columns; i++) {
+		if (!wanted)
+			table->order[table->nr_order++] = i;
+		if (table_bare)
+			continue;
+		table_cell(table, headings[i]);
+		table->cells[i].colour = TABLE_BOLD;
 	}
+	table->nr_headings = table->nr_cells;
 }
 
 void table_cell(struct table *table, const char *text)
@@ -71,7 +70,7 @@ void table_number(struct table *table, bool known, uint64_t value, bool human)
 
 void table_alarm(struct table *table, bool alarm)
 {
-	table->cells[table->nr_cells - 1].alarm = alarm;
+	table->cells[table->nr_cells - 1].colour = alarm ? TABLE_RED : NULL;
 }
 
 /* Whether the table is wider than the screen. */
@@ -102,6 +101,9 @@ static void table_fit(struct table *table)
 	size_t *widest, i;
 
 	table->grouped = *table->align == 'g' && !table_wanted && table_is_too_wide(table);
+	/* No line above the rows has the heading of the groups. */
+	if (table->grouped && table->nr_headings)
+		*table->cells->text = '\0';
 	while (table_is_too_wide(table) && (widest = table_widest(table)))
 		--*widest;
 	for (i = 0; i < table->nr_cells; i++) {
@@ -114,59 +116,46 @@ static void table_fit(struct table *table)
 	}
 }
 
-/* Print a row, or the heading if @cells is NULL. Print no blanks after the last text. */
+/* Print a row without blanks after the last text. */
 static void table_print_row(const struct table *table, FILE *to, const struct cell *cells)
 {
 	size_t blanks = table->grouped ? 2 : 0, i;
 
-	if (table->grouped && cells && *cells[0].text)
-		fprintf(to, "%s\n", cells[0].text);
+	if (table->grouped && *cells->text)
+		fprintf(to, "%s\n", cells->text);
 	for (i = table->grouped; i < table->nr_order; i++) {
 		size_t column = table->order[i];
-		const char *text = cells ? cells[column].text : table->headings[column];
-		const char *colour = !table->colours ? "" : !cells ? TABLE_BOLD :
-				     cells[column].alarm ? TABLE_RED : "";
-		size_t padding = table->widths[column] - text_width(text);
+		const struct cell *cell = &cells[column];
+		const char *colour = table->colours ? cell->colour : NULL;
+		size_t padding = table->widths[column] - text_width(cell->text);
 		bool right = table->align[column] == 'r';
 
 		blanks += (i > table->grouped ? 2 : 0) + (right ? padding : 0);
-		if (*text) {
-			fprintf(to, "%*s%s%s%s", (int)blanks, "", colour, text,
-				*colour ? TABLE_PLAIN : "");
+		if (*cell->text) {
+			fprintf(to, "%*s%s%s%s", (int)blanks, "", colour ? colour : "", cell->text,
+				colour ? TABLE_PLAIN : "");
 			blanks = 0;
 		}
 		blanks += right ? 0 : padding;
 	}
 	/* A row that has only the name of its group is already printed. */
-	if (!table->grouped || !cells || *cells[1].text)
+	if (!table->grouped || *cells[1].text)
 		fputc('\n', to);
-}
-
-/* Use colours if stdout is a terminal, and NO_COLOR is not set. */
-static bool table_in_colour(void)
-{
-	const char *none = getenv("NO_COLOR");
-	const char *terminal = getenv("TERM");
-
-	return isatty(STDOUT_FILENO) && !(none && *none) &&
-	       terminal && strcmp(terminal, "dumb");
 }
 
 void table_print(struct table *table, FILE *to)
 {
+	const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
 	size_t i;
 
-	table->colours = to == stdout && table_in_colour();
-	for (i = 0; i < table->columns; i++)
-		table->widths[i] = table_bare ? 0 : text_width(table->headings[i]);
+	table->colours = to == stdout && isatty(STDOUT_FILENO) && !(none && *none) &&
+			 terminal && strcmp(terminal, "dumb");
 	for (i = 0; i < table->nr_cells; i++) {
 		size_t *width = &table->widths[i % table->columns];
 
 		*width = max(*width, text_width(table->cells[i].text));
 	}
 	table_fit(table);
-	if (!table_bare)
-		table_print_row(table, to, NULL);
 	for (i = 0; i < table->nr_cells; i += table->columns)
 		table_print_row(table, to, table->cells + i);
 	while (table->nr_cells)

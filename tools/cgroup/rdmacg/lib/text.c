@@ -31,10 +31,7 @@ size_t text_decode(const char *text, uint32_t *character)
 	return length;
 }
 
-/*
- * Whether a terminal shows the character, and does nothing else. Control characters, ends of lines,
- * changes of direction and invisible characters are not printable.
- */
+/* Not control characters, ends of lines, changes of direction, and invisible characters. */
 static bool text_is_printable(uint32_t c)
 {
 	if (c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || c == 0x61c)
@@ -46,11 +43,7 @@ static bool text_is_printable(uint32_t c)
 	       (c & 0xfffe) != 0xfffe;
 }
 
-/*
- * Whether @raw begins with a text that looks like an escape. The caller escapes the backslash of
- * such a text, so that two names never have the same copy. The "\x2d" of systemd is not such a
- * text, because a dash is never escaped.
- */
+/* Whether @raw begins with a text like an escape, but not with the "\x2d" of systemd. */
 static bool text_is_escape(const char *raw)
 {
 	unsigned int byte;
@@ -130,9 +123,7 @@ size_t text_width(const char *text)
 
 void text_clip(char *text, size_t columns, bool middle)
 {
-	/*
-	 * Keep more of the end than of the beginning, because the names of pods differ at the end.
-	 */
+	/* Keep more of the end than of the beginning: names of pods differ at the end. */
 	size_t end = middle && columns >= 4 ? columns - columns / 4 - 1 : 0;
 	size_t width = 0, length, more;
 	char *cut = text, *tail = end ? text : text + strlen(text);

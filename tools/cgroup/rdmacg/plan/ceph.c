@@ -20,17 +20,15 @@ static struct plan_input ceph_inputs[] = {
 
 static void ceph_add(void)
 {
-	struct plan_part *part = plan_add_part("Ceph, on each device");
-
-	PLAN_LIMIT(part, hca_handle, daemons, CEPH
+	plan_add_part("Ceph, on each device");
+	PLAN_LIMIT(hca_handle, daemons, CEPH
 		   "DeviceList: each daemon opens every device, even a device that it does not use");
-	PLAN_LIMIT(part, pd, daemons, CEPH "Infiniband::init()");
-	PLAN_LIMIT(part, qp, daemons * connections,
-		   CEPH "create_queue_pair(): a QP for each connection");
-	PLAN_LIMIT(part, mr_mem, daemons * (receive_buffers + send_buffers) * buffer_size,
+	PLAN_LIMIT(pd, daemons, CEPH "Infiniband::init()");
+	PLAN_LIMIT(qp, daemons * connections, CEPH "create_queue_pair(): a QP for each connection");
+	PLAN_LIMIT(mr_mem, daemons * (receive_buffers + send_buffers) * buffer_size,
 		   CEPH "create_tx_pool(), RxAllocator: the largest size of the buffers");
-	plan_add_rings(part, NULL);
-	plan_add_note(part, "cq, srq, mr and hca_object are not in the formula: " PLAN_MEASURE);
+	plan_has_driver(NULL);
+	plan_notice("cq, srq, mr and hca_object are not in the formula: " PLAN_MEASURE);
 }
 
 const struct plan_form ceph_form = {

@@ -14,15 +14,13 @@ static struct plan_input libfabric_inputs[] = {
 
 static void libfabric_add(void)
 {
-	struct plan_part *part = plan_add_part("libfabric, on each device");
-
-	PLAN_LIMIT(part, hca_handle, processes,
+	plan_add_part("libfabric, on each device");
+	PLAN_LIMIT(hca_handle, processes,
 		   "prov/verbs, vrb_open_device_by_name(): each process opens every device, even a device that it does not use (issue 8256); fi_getinfo() opens it again for a moment, but does not need to");
-	PLAN_LIMIT(part, qp, processes * targets,
+	PLAN_LIMIT(qp, processes * targets,
 		   "prov/verbs, vrb_ep_enable(): verbs;ofi_rxm has a QP for each peer");
-	plan_add_note(part, "pd, cq, mr and hca_object are not in the formula: " PLAN_MEASURE);
-	plan_add_note(part,
-		      "A device may have fewer QPs than the max_qp that it reports: 2^17 of 2^18 in issue 7368.");
+	plan_notice("pd, cq, mr and hca_object are not in the formula: " PLAN_MEASURE);
+	plan_notice("A device may have fewer QPs than the max_qp that it reports: 2^17 of 2^18 in issue 7368.");
 }
 
 const struct plan_form libfabric_form = {

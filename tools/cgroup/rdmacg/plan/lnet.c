@@ -16,6 +16,232 @@
 #define LNET_SEND	"2.11 on: o2iblnd.c, kiblnd_send_wrs() (LU-10213)"
 #define LNET_CQ		"o2iblnd.h, IBLND_CQ_ENTRIES"
 
+/* One node: its parameters and other inputs, and the sizes that follow from them. */
+struct lnet_side {
+	const char *name;
+	__int128 peer_credits, credits, conns_per_peer, concurrent_sends;
+	__int128 map_on_demand;		/* -1 until lnet_setup(), if it is not given */
+	__int128 ntx, fmr_pool_size, wrq_sge;
+	__int128 peers, cpts, protocol, fmr, dma_mr;
+	__int128 max_qp_wr;		/* 0 if it is not given */
+	char *idle;			/* the given parameters that change no size */
+	unsigned int release;		/* the N of Lustre 2.N */
+	/* Set by lnet_setup(). */
+	unsigned int extra;		/* work requests of a transfer besides its data */
+	uint64_t own_depth, own_frags;
+	uint64_t sends;			/* concurrent_sends, for releases up to 2.10 */
+	/* The node's connection: the depth before and after its device reduces it, fragments. */
+	uint64_t wanted, asked, ask_frags;
+	/* The node's largest connection so far. */
+	uint64_t depth, frags, send_wr;
+};
+
+/* The first inputs are the parameters of the module. */
+#define LNET_NR_PARAMETERS	8
+
+/* The newest release whose source was read. */
+#define LNET_NEWEST	17
+
+/* The parameters that all profiles share. */
+#define LNET_OPA	"credits=1024 ntx=2048 fmr_pool_size=2048 "
+
+#define LNET_DEFAULTS \
+	.peer_credits = 8, .credits = 256, .conns_per_peer = 1, .map_on_demand = -1, .ntx = 512, \
+	.fmr_pool_size = 512, .wrq_sge = 2, .peers = 1, .cpts = 1, .protocol = 2, \
+	.release = LNET_NEWEST
+
+/* This node, whose numbers are the inputs of the form, and the other end. */
+static struct lnet_side lnet_near = { .name = "this node", LNET_DEFAULTS };
+static struct lnet_side lnet_far = { .name = "the other end", LNET_DEFAULTS };
+
+static struct plan_input lnet_inputs[] = {
+	/* Parameters of the module. */
+	{ "peer-credits", &lnet_near.peer_credits, 0, INT32_MAX,
+	  "module parameter peer_credits (8)" },
+	{ "credits", &lnet_near.credits, 1, INT32_MAX, "module parameter credits (256)" },
+	{ "conns-per-peer", &lnet_near.conns_per_peer, 0, 127,
+	  "module parameter conns_per_peer (1)" },
+	{ "concurrent-sends", &lnet_near.concurrent_sends, 0, INT32_MAX,
+	  "module parameter concurrent_sends (0: by peer_credits)" },
+	{ "map-on-demand", &lnet_near.map_on_demand, 0, INT32_MAX,
+	  "module parameter map_on_demand (1, and 0 up to 2.10)" },
+	{ "ntx", &lnet_near.ntx, 0, INT32_MAX, "module parameter ntx (512)" },
+	{ "fmr-pool-size", &lnet_near.fmr_pool_size, 0, INT32_MAX,
+	  "module parameter fmr_pool_size (512)" },
+	{ "wrq-sge", &lnet_near.wrq_sge, 0, INT32_MAX, "module parameter wrq_sge (2)" },
+	/* Other inputs, from LNET_NR_PARAMETERS on. */
+	{ "peers", &lnet_near.peers, 1, PLAN_MOST,
+	  "peers of the node's interface", .is_needed = true },
+	{ "cpts", &lnet_near.cpts, 1, 4096, "CPTs of the interface (1)" },
+	{ "max-qp-wr", &lnet_near.max_qp_wr, 1, INT32_MAX, "max_qp_wr of the device (enough)" },
+	{ "protocol", &lnet_near.protocol, 1, 2, "version of o2iblnd's protocol (2)" },
+	{ "fmr", &lnet_near.fmr, .doc = "the device registers by FMR, not by FastReg" },
+	{ "dma-mr", &lnet_near.dma_mr,
+	  .doc = "the kernel has ib_get_dma_mr(), as kernels before 4.9 have" },
+	{ "release", .arg = "2.N", .doc = "release of Lustre (2.17)" },
+	{ "profile", .arg = "opa", .doc = "the parameters of the release for OPA" },
+	{ "remote", .arg = "KEY=VALUE[,KEY=VALUE...]",
+	  .doc =
+	  "parameters of the other end, with the names of these options, to plan for both ends" },
+	{ 0 }
+};
+
+/* No size depends on these parameters of o2iblnd_modparams.c in 2.8 to 2.17. */
+static const char *const lnet_idle[] = {
+	"cksum", "dev-failover", "dyndbg", "fmr-cache", "fmr-flush-trigger", "ib-mtu", "ipif-name",
+	"keepalive", "nscheds", "peer-buffer-credits", "peer-credits-hiw", "peer-timeout",
+	"pmr-pool-size", "require-privileged-port", "retry-count", "rnr-retry-count", "service",
+	"timeout", "tos", "use-fastreg-gaps", "use-privileged-port",
+};
+
+/* The profile in lustre/conf/ko2iblnd.conf from release 2.@first on. */
+static const struct {
+	unsigned int first;
+	const char *parameters;
+} lnet_profiles[] = {
+	{ 13, LNET_OPA "peer_credits=32 conns_per_peer=4 concurrent_sends=64 map_on_demand=256" },
+	{ 11, LNET_OPA "peer_credits=128 conns_per_peer=4 map_on_demand=256" },
+	{ 10, LNET_OPA "peer_credits=128 conns_per_peer=4 concurrent_sends=256 map_on_demand=32" },
+	{ 8, LNET_OPA "peer_credits=128 concurrent_sends=256 map_on_demand=32" },
+};
+
+static unsigned int lnet_parse_release(const char *text)
+{
+	size_t length = strncmp(text, "2.", 2) ? 0 : strcspn(text + 2, ".");
+	uint64_t minor;
+
+	if (!length || !number_parse(text + 2, length, &minor) || !minor)
+		options_fail(text, "is not a release of Lustre; write a release such as 2.15");
+	if (minor > LNET_NEWEST)
+		options_fail(text, "is unknown; the newest release whose source was read is 2.%d",
+			     LNET_NEWEST);
+	return minor;
+}
+
+/*
+ * Set an input of a side, or note the name of a parameter without effect, because files may contain
+ * it. Only the other end has inputs besides the module's parameters. @where is an option or a place
+ * in a file. Numbers are read as by the kernel: 0x20 is 32, and 040 is also 32.
+ */
+static bool lnet_set(struct lnet_side *side, const char *where, const char *name,
+		     const char *value)
+{
+	char *place __autofree = NULL, *rest;
+	const struct plan_input *input = plan_find_input(name);
+	bool is_far = side == &lnet_far;
+	uint64_t number;
+	size_t i = 0;
+
+	while (i < ARRAY_SIZE(lnet_idle) && !plan_is_name(name, lnet_idle[i]))
+		i++;
+	if (i < ARRAY_SIZE(lnet_idle)) {
+		memory_extend(&side->idle, "%s%s", side->idle ? ", " : "", name);
+		return true;
+	}
+	if (!input || !input->to || (!is_far && input >= lnet_inputs + LNET_NR_PARAMETERS))
+		return false;
+	place = memory_format("%s: %s=%s", where, input->name, value);
+	number = strtoumax(value, &rest, 0);
+	if (*value == '0' && !*rest)
+		value = number_text(number, false);
+	number = plan_parse_number(place, value, input->min, max(input->max, 1));
+	/* The inputs are those of this node. An option replaces its parameters. */
+	if (is_far)
+		*(input->to - &lnet_near.peer_credits + &lnet_far.peer_credits) = number;
+	else if (!input->nr_texts)
+		*input->to = number;
+	return true;
+}
+
+/* Set the parameters of --remote or, up to a comment, of modprobe.d or a kernel's command line. */
+static void lnet_set_parameters(struct lnet_side *side, const char *where, const char *text)
+{
+	char *line __autofree = memory_string(text);
+	bool is_far = side == &lnet_far;
+	char *rest = line, *word, *value;
+
+	while ((word = strtok_r(NULL, is_far ? ", " : " \t\r", &rest)) && *word != '#') {
+		word += strspn(word, "\"");
+		if (!strncmp(word, "ko2iblnd.", strlen("ko2iblnd.")))
+			word += strlen("ko2iblnd.");
+		value = strchr(word, '=');
+		if (!value)
+			options_fail(where, "%s: a parameter is KEY=VALUE", word);
+		*value++ = '\0';
+		value += strspn(value, "\"");
+		value[strcspn(value, "\"")] = '\0';
+		if (is_far && !strcmp(word, "release"))
+			lnet_far.release = lnet_parse_release(value);
+		else if (!lnet_set(side, where, word, value))
+			options_fail(where, "%s: there is no such parameter", word);
+	}
+}
+
+/* Set the parameters of a line. Returns whether the line has options for the module. */
+static bool lnet_set_line(const char *where, const char *line)
+{
+	bool opa = plan_text("profile");
+	char module[16];
+	int end;
+
+	if (sscanf(line, " options %15s%n", module, &end) != 1 ||
+	    !hierarchy_has_word(opa ? "ko2iblnd ko2iblnd-opa ko2iblnd_opa" : "ko2iblnd", module))
+		return false;
+	lnet_set_parameters(&lnet_near, where, line + end);
+	return true;
+}
+
+/* Set the parameters of a file, in which a backslash at the end of a line joins the next line. */
+static void lnet_set_file(const char *path)
+{
+	char *whole __autofree = file_read(AT_FDCWD, strcmp(path, "-") ? path : "/dev/stdin");
+	char *text = whole, *line;
+	bool has_any = false;
+	size_t number;
+
+	if (!text)
+		options_fail(path, "%s; give a file of modprobe.d, or the words of a line",
+			     strerror(errno));
+	for (number = 1; (line = file_next_line(&text)); number++) {
+		char *where __autofree = memory_format("%s:%zu", path, number);
+
+		for (; text && text - line > 1 && text[-2] == '\\'; number++) {
+			memset(text - 2, ' ', 2);
+			file_next_line(&text);
+		}
+		has_any |= lnet_set_line(where, line);
+	}
+	if (!has_any)
+		options_fail(path, "has no line 'options ko2iblnd ...'%s",
+			     plan_text("profile") ? "" :
+			     "; --profile opa also reads the lines of ko2iblnd-opa");
+}
+
+/* Set parameters of files, of "options ko2iblnd KEY=VALUE...", or of KEY=VALUE... */
+static void lnet_set_words(void)
+{
+	char *line __autofree = NULL, **word;
+
+	for (word = plan.words; *word; word++) {
+		if (!line && !strchr(*word, '=') && strcmp(*word, "options"))
+			lnet_set_file(*word);
+		else
+			memory_extend(&line, "%s ", *word);
+	}
+	if (line && strncmp(line, "options", strlen("options")))
+		lnet_set_parameters(&lnet_near, "options", line);
+	else if (line && !lnet_set_line("options", line))
+		options_fail("options", "write 'options ko2iblnd KEY=VALUE...'");
+}
+
+static void lnet_set_remote(const char *text)
+{
+	lnet_set_parameters(&lnet_far, "--remote", text);
+}
+
+/* The numbers of the end that is being added, as the formulas name them. */
+static __int128 qd, F, fr, oob, W, X, queue_depth, send_wr, recv_wr, rx_bytes;
+
 static bool lnet_is_old(const struct lnet_side *side)
 {
 	return side->release <= 10;
@@ -27,42 +253,41 @@ static bool lnet_has_pools(const struct lnet_side *side)
 	return !side->dma_mr || side->map_on_demand;
 }
 
-static uint64_t lnet_add_frags(struct plan_part *part, const struct lnet_side *side)
+static void lnet_add_frags(const struct lnet_side *side)
 {
-	PLAN_NAME(part, map_on_demand, side->map_on_demand);
+	PLAN_NAME(map_on_demand, side->map_on_demand);
 
 	if (side->release >= 15)
-		return PLAN_OF_KEY(part, STEP, "F", 257,
-				   "2.15 on: o2iblnd.h, IBLND_MAX_RDMA_FRAGS (LU-15092)");
-	if (lnet_is_old(side) && map_on_demand >= 1 && map_on_demand <= 256)
-		return PLAN_OF_KEY(part, STEP, "F", max(map_on_demand, 2),
-				   "up to 2.10, map_on_demand of 1 to 256: o2iblnd.h, kiblnd_cfg_rdma_frags()");
-	return PLAN_OF_KEY(part, STEP, "F", 256, "up to 2.14: o2iblnd.h, IBLND_MAX_RDMA_FRAGS");
+		PLAN_SET(STEP, F, 257, "2.15 on: o2iblnd.h, IBLND_MAX_RDMA_FRAGS (LU-15092)");
+	else if (lnet_is_old(side) && map_on_demand >= 1 && map_on_demand <= 256)
+		PLAN_SET(STEP, F, max(map_on_demand, 2),
+			 "up to 2.10, map_on_demand of 1 to 256: o2iblnd.h, kiblnd_cfg_rdma_frags()");
+	else
+		PLAN_SET(STEP, F, 256, "up to 2.14: o2iblnd.h, IBLND_MAX_RDMA_FRAGS");
 }
 
 /* From 2.11 on, no size depends on concurrent_sends, which throttles kiblnd_post_tx_locked(). */
-static uint64_t lnet_add_sends(struct plan_part *part, const struct lnet_side *side, __int128 qd)
+static void lnet_add_sends(const struct lnet_side *side)
 {
 	uint64_t map = side->map_on_demand;
 
-	PLAN_NAME(part, concurrent_sends, side->concurrent_sends);
+	PLAN_NAME(concurrent_sends, side->concurrent_sends);
 
 	if (concurrent_sends)
-		return PLAN_OF_KEY(part, STEP, "X",
-				   max(min(concurrent_sends, 2 * qd), qd / 2), LNET_SETUP);
-	if (map >= 1 && map <= 256 / 8)
-		return PLAN_OF_KEY(part, STEP, "X", 2 * qd,
-				   "map_on_demand of 1 to 32: " LNET_SETUP);
-	return PLAN_OF_KEY(part, STEP, "X", qd, LNET_SETUP);
+		PLAN_SET(STEP, X, max(min(concurrent_sends, 2 * qd), qd / 2), LNET_SETUP);
+	else if (map >= 1 && map <= 256 / 8)
+		PLAN_SET(STEP, X, 2 * qd, "map_on_demand of 1 to 32: " LNET_SETUP);
+	else
+		PLAN_SET(STEP, X, qd, LNET_SETUP);
 }
 
 /* Apply the parameters as o2iblnd does. Must be the first call for a side. */
-static void lnet_setup(struct plan_part *part, struct lnet_side *side)
+static void lnet_setup(struct lnet_side *side)
 {
 	bool has_map = side->map_on_demand >= 0;
 
-	PLAN_NAME(part, peer_credits, side->peer_credits);
-	PLAN_NAME(part, credits, side->credits);
+	PLAN_NAME(peer_credits, side->peer_credits);
+	PLAN_NAME(credits, side->credits);
 
 	side->extra = side->fmr ? 0 : 2;
 	if (!has_map)
@@ -73,22 +298,22 @@ static void lnet_setup(struct plan_part *part, struct lnet_side *side)
 			    side->name, number_text(side->fmr_pool_size, false),
 			    number_text(side->ntx, false));
 	/* The largest value is 255, because peer_credits is u8 on the wire. */
-	PLAN_STEP(part, qd, min(min(max(peer_credits, 8), 255), credits), LNET_SETUP);
+	PLAN_SET(STEP, qd, min(min(max(peer_credits, 8), 255), credits), LNET_SETUP);
 	if (qd != peer_credits)
-		plan_add_note(part,
-			      "peer_credits=%s becomes %s: at least 8, at most 255 and credits.",
-			      number_text(peer_credits, false), number_text(qd, false));
-	side->own_depth = qd;
-	side->own_frags = lnet_add_frags(part, side);
+		plan_notice("peer_credits=%s becomes %s: at least 8, at most 255 and credits.",
+			    number_text(peer_credits, false), number_text(qd, false));
+	lnet_add_frags(side);
 	if (lnet_is_old(side))
-		side->sends = lnet_add_sends(part, side, qd);
+		lnet_add_sends(side);
+	side->own_depth = qd;
+	side->own_frags = F;
+	side->sends = X;
 	if (side->idle)
-		plan_add_note(part, "No size depends on %s.", side->idle);
+		plan_notice("No size depends on %s.", side->idle);
 	if (!lnet_is_old(side) && side->concurrent_sends)
-		plan_add_note(part,
-			      "concurrent_sends changes no size since 2.11, and only throttles.");
+		plan_notice("concurrent_sends changes no size since 2.11, and only throttles.");
 	if (!lnet_is_old(side) && has_map && !side->dma_mr)
-		plan_add_note(part, "map_on_demand changes no size since 2.11.");
+		plan_notice("map_on_demand changes no size since 2.11.");
 }
 
 /*
@@ -118,140 +343,95 @@ static uint64_t lnet_reduce(const struct lnet_side *side, uint64_t frags, uint64
 }
 
 /* o2iblnd creates the CQ before the QP, so its size is for the queues before they are reduced. */
-static void lnet_add_cqe(struct plan_part *part, const struct lnet_side *side, __int128 qd,
-			 __int128 F, __int128 fr, __int128 oob, __int128 W)
+static void lnet_add_cqe(const struct lnet_side *side)
 {
-	PLAN_NAME(part, X, side->sends);
-
 	if (lnet_is_old(side))
-		PLAN_OF_KEY(part, FIGURE, "cqe", 2 * qd + oob + (F + 1) * X,
-			    "up to 2.10: " LNET_CQ);
+		PLAN_OF_KEY(FIGURE, "cqe", 2 * qd + oob + (F + 1) * X, "up to 2.10: " LNET_CQ);
 	else if (side->release == 12)
-		PLAN_OF_KEY(part, FIGURE, "cqe", 2 * qd + oob + 2 * qd,
-			    "2.12: " LNET_CQ " (LU-9810)");
+		PLAN_OF_KEY(FIGURE, "cqe", 2 * qd + oob + 2 * qd, "2.12: " LNET_CQ " (LU-9810)");
 	else if (side->release >= 13 && W)
 		/* C does not define whether the receive queue shrinks first, so count all of it. */
-		PLAN_OF_KEY(part, FIGURE, "cqe", 2 * qd + oob + min((1 + F + fr) * qd, W),
+		PLAN_OF_KEY(FIGURE, "cqe", 2 * qd + oob + min((1 + F + fr) * qd, W),
 			    "2.13 on: " LNET_CQ);
 	else
-		PLAN_OF_KEY(part, FIGURE, "cqe", 2 * qd + oob + (1 + F + fr) * qd,
+		PLAN_OF_KEY(FIGURE, "cqe", 2 * qd + oob + (1 + F + fr) * qd,
 			    "2.11 and from 2.13 on: " LNET_CQ);
 }
 
-static __int128 lnet_add_send_wr(struct plan_part *part, const struct lnet_side *side, __int128 F,
-				 __int128 fr, __int128 W, __int128 queue_depth)
-{
-	PLAN_NAME(part, X, side->sends);
-	PLAN_NAME(part, cut, lnet_cut(side, F));
-
-	if (!lnet_is_old(side))
-		return PLAN_OF_KEY(part, FIGURE, "send_wr", (1 + F + fr) * queue_depth, LNET_SEND);
-	if (W)
-		return PLAN_OF_KEY(part, FIGURE, "send_wr", min((F + 1) * X, cut),
-				   "2.9 and 2.10: a quarter less until the device creates the QP (LU-7124)");
-	return PLAN_OF_KEY(part, FIGURE, "send_wr", (F + 1) * X,
-			   "up to 2.10: o2iblnd.h, IBLND_SEND_WRS");
-}
-
 /* Add the queues that @side creates for a connection with @depth and @frags. */
-static void lnet_add_end(struct plan_part *part, struct lnet_side *side, uint64_t depth,
-			 uint64_t frags)
+static void lnet_add_end(struct lnet_side *side, uint64_t depth, uint64_t frags)
 {
-	__int128 queue_depth;
+	PLAN_NAME(wrq_sge, side->wrq_sge);
+	PLAN_NAME(cut, lnet_cut(side, frags));
 
-	PLAN_NAME(part, qd, depth);
-	PLAN_NAME(part, F, frags);
-	PLAN_NAME(part, fr, side->extra);
-	PLAN_NAME(part, oob, side->protocol == 2 ? 2 : 0);
-	PLAN_NAME(part, W, side->max_qp_wr);
-	PLAN_NAME(part, wrq_sge, side->wrq_sge);
-
+	PLAN_SET(NAME, qd, depth, NULL);
+	PLAN_SET(NAME, F, frags, NULL);
+	PLAN_SET(NAME, fr, side->extra, NULL);
+	PLAN_SET(NAME, oob, side->protocol == 2 ? 2 : 0, NULL);
+	PLAN_SET(NAME, W, side->max_qp_wr, NULL);
+	PLAN_SET(NAME, X, side->sends, NULL);
 	if (!lnet_reduce(side, frags, depth))
 		say_failure(plan.form->name,
 			    "%s: max_qp_wr=%s is too small for any connection; the device cannot be used",
 			    side->name, number_text(W, false));
 	if (W && !lnet_is_old(side))
-		queue_depth = PLAN_OF_KEY(part, FIGURE, "queue_depth", min(qd, W / (1 + F + fr)),
-					  "2.13 on: o2iblnd.c, kiblnd_send_wrs() (LU-12279); in 2.11 and 2.12, one less for each refusal");
+		PLAN_SET(FIGURE, queue_depth, min(qd, W / (1 + F + fr)),
+			 "2.13 on: o2iblnd.c, kiblnd_send_wrs() (LU-12279); in 2.11 and 2.12, one less for each refusal");
 	else
-		queue_depth = PLAN_OF_KEY(part, FIGURE, "queue_depth", qd, LNET_CONN);
-	__int128 send_wr = lnet_add_send_wr(part, side, F, fr, W, queue_depth);
-
-	lnet_add_cqe(part, side, qd, F, fr, oob, W);
-	PLAN_FIGURE(part, recv_wr, 2 * queue_depth + oob, "o2iblnd.h, IBLND_RECV_WRS");
-	PLAN_FIGURE(part, send_sge, wrq_sge, LNET_CONN);
-	PLAN_FIGURE(part, recv_sge, 1, LNET_CONN);
-	PLAN_FIGURE(part, rx_bytes, (2 * qd + oob) * 4096, "o2iblnd.h, IBLND_RX_MSG_BYTES");
+		PLAN_SET(FIGURE, queue_depth, qd, LNET_CONN);
+	if (!lnet_is_old(side))
+		PLAN_SET(FIGURE, send_wr, (1 + F + fr) * queue_depth, LNET_SEND);
+	else if (W)
+		PLAN_SET(FIGURE, send_wr, min((F + 1) * X, cut),
+			 "2.9 and 2.10: a quarter less until the device creates the QP (LU-7124)");
+	else
+		PLAN_SET(FIGURE, send_wr, (F + 1) * X, "up to 2.10: o2iblnd.h, IBLND_SEND_WRS");
+	lnet_add_cqe(side);
+	PLAN_SET(FIGURE, recv_wr, 2 * queue_depth + oob, "o2iblnd.h, IBLND_RECV_WRS");
+	PLAN_FIGURE(send_sge, wrq_sge, LNET_CONN);
+	PLAN_FIGURE(recv_sge, 1, LNET_CONN);
+	PLAN_SET(FIGURE, rx_bytes, (2 * qd + oob) * 4096, "o2iblnd.h, IBLND_RX_MSG_BYTES");
 	if (send_wr > side->send_wr) {
 		side->depth = depth;
 		side->frags = frags;
 		side->send_wr = send_wr;
-		side->recv_wr = recv_wr;
-		side->rx_bytes = rx_bytes;
 	}
 }
 
-static __int128 lnet_add_mrs(struct plan_part *part, const struct lnet_side *side, __int128 cpts)
+/* Add all objects of a node, with @conns connections of the last lnet_add_end() for each peer. */
+static void lnet_add_node(const struct lnet_side *side, uint64_t conns)
 {
-	PLAN_NAME(part, fmr_pool_size, side->fmr_pool_size);
+	PLAN_NAME(peers, side->peers);
+	PLAN_NAME(conns_per_peer, conns);
+	PLAN_NAME(ntx, side->ntx);
+	PLAN_NAME(cpts, side->cpts);
+	PLAN_NAME(fmr_pool_size, side->fmr_pool_size);
+	__int128 mr;
 
-	if (!lnet_has_pools(side))
-		return PLAN_OF_KEY(part, FIGURE, "mr", 1,
-				   "map_on_demand=0 and a kernel with ib_get_dma_mr(): o2iblnd.c, kiblnd_net_init_pools()");
-	PLAN_FIGURE(part, mr, cpts * max(256, fmr_pool_size / cpts),
-		    "at start: o2iblnd.c, kiblnd_init_fmr_poolset(), kiblnd_fmr_pool_size()");
-	plan_add_note(part,
-		      "An empty pool grows by another %s MRs on its CPT, without an upper bound.",
-		      number_text(mr / cpts, false));
-	return mr;
-}
-
-/* Add all objects of a node, with @conns connections of lnet_add_end() for each peer. */
-static void lnet_add_node(struct plan_part *part, const struct lnet_side *side, uint64_t conns)
-{
-	PLAN_NAME(part, peers, side->peers);
-	PLAN_NAME(part, conns_per_peer, conns);
-	PLAN_NAME(part, ntx, side->ntx);
-	PLAN_NAME(part, cpts, side->cpts);
-	PLAN_NAME(part, send_wr, side->send_wr);
-	PLAN_NAME(part, recv_wr, side->recv_wr);
-	PLAN_NAME(part, rx_bytes, side->rx_bytes);
-	PLAN_FIGURE(part, connections, peers * max(conns_per_peer, 1),
+	PLAN_FIGURE(connections, peers * max(conns_per_peer, 1),
 		    "o2iblnd_cb.c, kiblnd_launch_tx(): the active side's conns_per_peer, on both ends");
-	PLAN_FIGURE(part, pd, 1, "for an interface: o2iblnd.c, kiblnd_dev_failover()");
-	PLAN_FIGURE(part, qp, connections, "1 RC QP without an SRQ: " LNET_CONN);
-	PLAN_FIGURE(part, cq, connections, "1 CQ for both directions: " LNET_CONN);
-	const __int128 mr = lnet_add_mrs(part, side, cpts);
-
-	plan_add_note(part,
-		      "No cgroup is charged for a kernel user. Subtract these objects before the device is shared, with");
-	plan_add_note(part,
-		      "rdmacg plan share DEVICE --kernel pd=1,qp=%s,cq=%s,mr=%s --among CGROUP...",
-		      number_text(qp, false), number_text(cq, false), number_text(mr, false));
-	PLAN_FIGURE(part, objects, pd + mr + qp + cq, "the sum; o2iblnd creates no AH, SRQ or MW");
-	PLAN_FIGURE(part, wrs, qp * (send_wr + recv_wr),
-		    "the sum of all send and receive queues");
-	PLAN_FIGURE(part, cm_id, 1 + connections,
+	PLAN_FIGURE(pd, 1, "for an interface: o2iblnd.c, kiblnd_dev_failover()");
+	PLAN_FIGURE(qp, connections, "1 RC QP without an SRQ: " LNET_CONN);
+	PLAN_FIGURE(cq, connections, "1 CQ for both directions: " LNET_CONN);
+	if (!lnet_has_pools(side)) {
+		PLAN_SET(FIGURE, mr, 1,
+			 "map_on_demand=0 and a kernel with ib_get_dma_mr(): o2iblnd.c, kiblnd_net_init_pools()");
+	} else {
+		PLAN_SET(FIGURE, mr, cpts * max(256, fmr_pool_size / cpts),
+			 "at start: o2iblnd.c, kiblnd_init_fmr_poolset(), kiblnd_fmr_pool_size()");
+		plan_notice("An empty pool grows by another %s MRs on its CPT, without an upper bound.",
+			    number_text(mr / cpts, false));
+	}
+	plan_notice("No cgroup is charged for a kernel user. Subtract these objects before the device is shared, with");
+	plan_notice("rdmacg plan share DEVICE --kernel pd=1,qp=%s,cq=%s,mr=%s --among CGROUP...",
+		    number_text(qp, false), number_text(cq, false), number_text(mr, false));
+	PLAN_FIGURE(objects, pd + mr + qp + cq, "the sum; o2iblnd creates no AH, SRQ or MW");
+	PLAN_FIGURE(wrs, qp * (send_wr + recv_wr), "the sum of all send and receive queues");
+	PLAN_FIGURE(cm_id, 1 + connections,
 		    "1 to listen: kiblnd_dev_failover(); 1 for each connection: kiblnd_connect_peer()");
-	PLAN_FIGURE(part, rx_memory, connections * rx_bytes, "o2iblnd.h, IBLND_RX_MSG_BYTES");
-	PLAN_FIGURE(part, tx_memory, cpts * max(256, ntx / cpts) * 4096,
+	PLAN_FIGURE(rx_memory, connections * rx_bytes, "o2iblnd.h, IBLND_RX_MSG_BYTES");
+	PLAN_FIGURE(tx_memory, cpts * max(256, ntx / cpts) * 4096,
 		    "o2iblnd.c, kiblnd_tx_pool_size(); messages of 4 KiB: o2iblnd.h, IBLND_MSG_SIZE");
-}
-
-/* The queues of a connection that the active side requests. */
-struct lnet_link {
-	uint64_t wanted;	/* the active side's depth, before its device reduces it */
-	uint64_t asked;		/* the depth in the request */
-	uint64_t frags;
-};
-
-/* Whether @passive accepts @frags. Up to 2.10, only a node with pools of MRs accepts fewer. */
-static bool lnet_takes_frags(const struct lnet_side *passive, uint64_t frags)
-{
-	uint64_t own = passive->own_frags;
-
-	return frags == own ||
-	       (frags < own && (!lnet_is_old(passive) || lnet_has_pools(passive)));
 }
 
 /*
@@ -261,80 +441,75 @@ static bool lnet_takes_frags(const struct lnet_side *passive, uint64_t frags)
  * try again: kiblnd_check_reconnect(). The limits of the passive node's device do not count here.
  * The loop ends, because each number is rejected at most once.
  */
-static bool lnet_ask(struct plan_part *part, const struct lnet_side *active,
-		     const struct lnet_side *passive, struct lnet_link *link)
+static bool lnet_ask(struct lnet_side *active, const struct lnet_side *passive)
 {
 	uint64_t depth = passive->own_depth, frags = passive->own_frags;
+	/* Up to 2.10, only a node with pools of MRs accepts fewer fragments than its own number. */
+	bool accepts_fewer = !lnet_is_old(passive) || lnet_has_pools(passive);
 
-	while ((link->asked = lnet_reduce(active, link->frags, link->wanted))) {
-		plan_add_note(part, "%s asks for a depth of %s and %s fragments.", active->name,
-			      number_text(link->asked, false), number_text(link->frags, false));
-		if (link->asked <= depth && lnet_takes_frags(passive, link->frags))
+	active->wanted = active->own_depth;
+	active->ask_frags = active->own_frags;
+	while ((active->asked = lnet_reduce(active, active->ask_frags, active->wanted))) {
+		plan_notice("%s asks for a depth of %s and %s fragments.", active->name,
+			    number_text(active->asked, false),
+			    number_text(active->ask_frags, false));
+		if (active->asked <= depth && (active->ask_frags == frags ||
+					       (active->ask_frags < frags && accepts_fewer)))
 			return true;
-		if (link->asked > depth) {
-			plan_add_note(part,
-				      "%s rejects the request: MSG_QUEUE_SIZE (7), its depth is %s.",
-				      passive->name, number_text(depth, false));
-			link->wanted = depth;
+		if (active->asked > depth) {
+			plan_notice("%s rejects the request: MSG_QUEUE_SIZE (7), its depth is %s.",
+				    passive->name, number_text(depth, false));
+			active->wanted = depth;
 		} else {
-			plan_add_note(part,
-				      "%s rejects the request: RDMA_FRAGS (6), it wants %s fragments.",
-				      passive->name, number_text(frags, false));
-			if (frags >= link->frags || !lnet_has_pools(active)) {
-				plan_add_note(part, "%s gives up: %s.", active->name,
-					      frags >= link->frags ?
-					      "it cannot ask for more fragments than before" :
-					      "its map_on_demand must be set");
+			plan_notice("%s rejects the request: RDMA_FRAGS (6), it wants %s fragments.",
+				    passive->name, number_text(frags, false));
+			if (frags >= active->ask_frags || !lnet_has_pools(active)) {
+				plan_notice("%s gives up: %s.", active->name,
+					    frags >= active->ask_frags ?
+					    "it cannot ask for more fragments than before" :
+					    "its map_on_demand must be set");
 				return false;
 			}
-			link->frags = frags;
+			active->ask_frags = frags;
 		}
-		plan_add_note(part, "%s tries again if it still has messages to send.",
-			      active->name);
+		plan_notice("%s tries again if it still has messages to send.", active->name);
 	}
-	plan_add_note(part, "%s cannot create its QP for %s fragments on its device: ENOMEM.",
-		      active->name, number_text(link->frags, false));
+	plan_notice("%s cannot create its QP for %s fragments on its device: ENOMEM.",
+		    active->name, number_text(active->ask_frags, false));
 	return false;
 }
 
 /* Plan for a connection that @active requests, and for its two ends. */
 static void lnet_plan_link(struct lnet_side *active, struct lnet_side *passive)
 {
-	struct plan_part *part = plan_add_part("%s connects", active->name);
-	struct lnet_link link = { .wanted = active->own_depth, .frags = active->own_frags };
-	bool accepted = lnet_ask(part, active, passive, &link);
-	uint64_t depth = accepted ? lnet_reduce(passive, link.frags, link.asked) : 0;
+	uint64_t frags, depth;
+	bool accepted;
 
+	plan_add_part(memory_format("%s connects", active->name));
+	accepted = lnet_ask(active, passive);
+	frags = active->ask_frags;
+	depth = accepted ? lnet_reduce(passive, frags, active->asked) : 0;
 	if (accepted && !depth)
-		plan_add_note(part,
-			      "%s rejects the request: NO_RESOURCES (2), its device cannot create this QP. There is no second attempt.",
-			      passive->name);
+		plan_notice("%s rejects the request: NO_RESOURCES (2), its device cannot create this QP. There is no second attempt.",
+			    passive->name);
 	if (!depth) {
-		plan_add_note(part, "They do not connect in this direction.");
+		plan_notice("They do not connect in this direction.");
 		return;
 	}
-	plan_add_note(part, "%s accepts: both use a depth of %s and %s fragments.", passive->name,
-		      number_text(depth, false), number_text(link.frags, false));
-	lnet_add_end(plan_add_part("%s connects: its end", active->name), active, link.wanted,
-		     link.frags);
-	lnet_add_end(plan_add_part("%s connects: %s's end", active->name, passive->name), passive,
-		     link.asked, link.frags);
-}
-
-/* Plan for all objects of a node, as if connections of both directions had the larger size. */
-static void lnet_plan_total(struct lnet_side *side, uint64_t conns)
-{
-	struct plan_part *part = plan_add_part("All of %s, peers: %s", side->name,
-					       number_text(side->peers, false));
-
-	lnet_add_end(part, side, side->depth, side->frags);
-	lnet_add_node(part, side, conns);
+	plan_notice("%s accepts: both use a depth of %s and %s fragments.", passive->name,
+		    number_text(depth, false), number_text(frags, false));
+	plan_add_part(memory_format("%s connects: its end", active->name));
+	lnet_add_end(active, active->wanted, frags);
+	plan_add_part(memory_format("%s connects: %s's end", active->name, passive->name));
+	lnet_add_end(passive, active->asked, frags);
 }
 
 static void lnet_plan_pair(struct lnet_side *near, struct lnet_side *far)
 {
 	/* The active node determines the number of connections, and each node can be active. */
 	uint64_t conns = max(near->conns_per_peer, far->conns_per_peer);
+	struct lnet_side *sides[] = { near, far };
+	size_t i;
 
 	if (near->protocol != 2 || far->protocol != 2)
 		options_fail("--remote",
@@ -342,36 +517,54 @@ static void lnet_plan_pair(struct lnet_side *near, struct lnet_side *far)
 	if (near->release < 8 || far->release < 8)
 		options_fail("--remote",
 			     "the negotiation of releases before 2.8 is unknown; give 2.8 or later");
-	lnet_setup(plan_add_part("%s, Lustre 2.%u", near->name, near->release), near);
-	lnet_setup(plan_add_part("%s, Lustre 2.%u", far->name, far->release), far);
+	for (i = 0; i < ARRAY_SIZE(sides); i++) {
+		plan_add_part(memory_format("%s, Lustre 2.%u", sides[i]->name, sides[i]->release));
+		lnet_setup(sides[i]);
+	}
 	lnet_plan_link(near, far);
 	lnet_plan_link(far, near);
 	/* If one node has created no queue, the other has created none either. */
-	if (!near->send_wr) {
+	if (!near->send_wr)
 		plan.failure =
 			"the nodes cannot connect, as the plan says; give them equal parameters";
-		return;
+	/* Plan as if the connections of both directions had the larger size. */
+	for (i = 0; i < ARRAY_SIZE(sides) && near->send_wr; i++) {
+		plan_add_part(memory_format("All of %s, peers: %s", sides[i]->name,
+					    number_text(sides[i]->peers, false)));
+		lnet_add_end(sides[i], sides[i]->depth, sides[i]->frags);
+		lnet_add_node(sides[i], conns);
 	}
-	lnet_plan_total(near, conns);
-	lnet_plan_total(far, conns);
 }
 
 static void lnet_add(void)
 {
+	const char *profile = plan_text("profile"), *release = plan_text("release");
 	struct lnet_side *near = &lnet_near;
-	struct plan_part *part;
+	size_t i = 0;
 
-	lnet_take();
+	if (release)
+		near->release = lnet_parse_release(release);
+	if (profile && strcmp(profile, "opa"))
+		options_fail(profile, "there is no such profile; the only profile is opa");
+	while (i < ARRAY_SIZE(lnet_profiles) && near->release < lnet_profiles[i].first)
+		i++;
+	if (profile && i == ARRAY_SIZE(lnet_profiles))
+		options_fail("--profile", "Lustre has a profile for OPA from 2.8 on, not in 2.%u",
+			     near->release);
+	if (profile)
+		lnet_set_parameters(near, "--profile", lnet_profiles[i].parameters);
+	lnet_set_words();
+	plan_each("remote", lnet_set_remote);
 	if (plan_text("remote")) {
 		lnet_plan_pair(near, &lnet_far);
 		return;
 	}
 	/* Without --remote, connections have the sizes that the node itself would choose. */
-	part = plan_add_part("One connection of Lustre 2.%u", near->release);
-	lnet_setup(part, near);
-	lnet_add_end(part, near, near->own_depth, near->own_frags);
-	part = plan_add_part("All of the node, peers: %s", number_text(near->peers, false));
-	lnet_add_node(part, near, near->conns_per_peer);
+	plan_add_part(memory_format("One connection of Lustre 2.%u", near->release));
+	lnet_setup(near);
+	lnet_add_end(near, near->own_depth, near->own_frags);
+	plan_add_part(memory_format("All of the node, peers: %s", number_text(near->peers, false)));
+	lnet_add_node(near, near->conns_per_peer);
 }
 
 const struct plan_form lnet_form = {

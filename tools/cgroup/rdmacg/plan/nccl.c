@@ -29,13 +29,16 @@ static struct plan_input nccl_inputs[] = {
 	{ 0 }
 };
 
-static void nccl_check(void)
+static void nccl_add(void)
 {
-	bool by_ranks = ranks >= 0, by_connections = send >= 0 || receive >= 0;
+	/* The sending and the receiving connections of a process. */
+	__int128 S, R;
+	bool has_ranks = ranks >= 0, has_ends = send >= 0 || receive >= 0;
 
-	if (by_ranks == by_connections)
+	plan_add_part("NCCL, on each device");
+	if (has_ranks == has_ends)
 		options_fail(plan.form->name, "give --ranks, or --send and --receive");
-	if (by_ranks && local > ranks)
+	if (ranks >= 0 && local > ranks)
 		options_fail(plan.form->name, "--local %s is more than --ranks %s",
 			     number_text(local, false), number_text(ranks, false));
 	if (processes < 0)
@@ -43,47 +46,30 @@ static void nccl_check(void)
 	if (users > processes)
 		options_fail(plan.form->name, "--users %s is more than --processes %s",
 			     number_text(users, false), number_text(processes, false));
-}
-
-/* Add the limits for @S sending and @R receiving connections of a process. */
-static void nccl_add_limits(struct plan_part *part, __int128 S, __int128 R)
-{
-	PLAN_NAME(part, Q, qps_per_connection);
-	PLAN_NAME(part, F, flush);
-
-	PLAN_LIMIT(part, hca_handle, processes,
-		   "net_ib, ncclIbInit(): each process opens every device");
-	PLAN_LIMIT(part, pd, processes,
-		   "net_ib, ncclIbDmaBufSupport(): a PD on every device, at least for a moment");
-	PLAN_LIMIT(part, cq, users * (S + R),
-		   NCCL_CONNECT "ncclIbInitCommDevBase(): a CQ for each connection");
-	PLAN_LIMIT(part, qp, users * (S * Q + R * (Q + F)), NCCL_CONNECT
-		   "ncclIbConnectImpl(), ncclIbAccept(): Q QPs for each connection, and F QPs to flush for each receiving one");
-	PLAN_LIMIT(part, mr, users * (3 * S + (2 + F) * R + buffers), NCCL_CONNECT
-		   "3 MRs for each sending connection, 2 + F for each receiving one, and the buffers");
-	PLAN_LIMIT(part, hca_object, pd + cq + qp + mr,
-		   "each object has an id: Linux, rdma_core.c, alloc_begin_idr_uobject()");
-}
-
-static void nccl_add(void)
-{
-	struct plan_part *part = plan_add_part("NCCL, on each device");
-
-	nccl_check();
-	plan_add_note(part,
-		      "%s processes open the device, %s of them use it; if processes share an adapter, give --users.",
-		      number_text(processes, false), number_text(users, false));
-	plan_add_note(part, "A process opens every device that NCCL_IB_HCA does not exclude.");
-	plan_add_note(part, "mr_mem is not in the formula: " PLAN_MEASURE);
+	plan_notice("%s processes open the device, %s of them use it; if processes share an adapter, give --users.",
+		    number_text(processes, false), number_text(users, false));
+	plan_notice("A process opens every device that NCCL_IB_HCA does not exclude.");
+	plan_notice("mr_mem is not in the formula: " PLAN_MEASURE);
 	if (ranks >= 0) {
-		PLAN_STEP(part, S, (ranks - local) * channels, "to each peer, by each channel");
-		PLAN_STEP(part, R, (ranks - local) * channels, "from each peer, by each channel");
-		nccl_add_limits(part, S, R);
+		PLAN_SET(STEP, S, (ranks - local) * channels, "to each peer, by each channel");
+		PLAN_SET(STEP, R, (ranks - local) * channels, "from each peer, by each channel");
 	} else {
-		PLAN_NAME(part, S, max(send, 0));
-		PLAN_NAME(part, R, max(receive, 0));
-		nccl_add_limits(part, S, R);
+		PLAN_SET(NAME, S, max(send, 0), NULL);
+		PLAN_SET(NAME, R, max(receive, 0), NULL);
 	}
+	PLAN_NAME(Q, qps_per_connection);
+	PLAN_NAME(F, flush);
+	PLAN_LIMIT(hca_handle, processes, "net_ib, ncclIbInit(): each process opens every device");
+	PLAN_LIMIT(pd, processes,
+		   "net_ib, ncclIbDmaBufSupport(): a PD on every device, at least for a moment");
+	PLAN_LIMIT(cq, users * (S + R),
+		   NCCL_CONNECT "ncclIbInitCommDevBase(): a CQ for each connection");
+	PLAN_LIMIT(qp, users * (S * Q + R * (Q + F)), NCCL_CONNECT
+		   "ncclIbConnectImpl(), ncclIbAccept(): Q QPs for each connection, and F QPs to flush for each receiving one");
+	PLAN_LIMIT(mr, users * (3 * S + (2 + F) * R + buffers), NCCL_CONNECT
+		   "3 MRs for each sending connection, 2 + F for each receiving one, and the buffers");
+	PLAN_LIMIT(hca_object, pd + cq + qp + mr,
+		   "each object has an id: Linux, rdma_core.c, alloc_begin_idr_uobject()");
 }
 
 const struct plan_form nccl_form = {

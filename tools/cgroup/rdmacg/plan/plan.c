@@ -6,6 +6,12 @@
 #include "plan/plan.h"
 #include "write/write.h"
 
+/*
+ * Drivers that keep all queues in kernel memory or on the device: in Linux 7.3, drivers/infiniband,
+ * they call ib_umem_get() only for memory regions.
+ */
+#define PLAN_KERNEL_DRIVERS	"rxe siw software hfi1 cxgb4 efa"
+
 struct plan plan;
 
 /* Refuse a name that apply does not accept in a section. */
@@ -62,19 +68,18 @@ const struct plan_input *plan_find_input(const char *name)
 
 const char *plan_text(const char *name)
 {
-	size_t i = plan.nr_texts;
+	const struct plan_input *input = plan_find_input(name);
 
-	while (i--)
-		if (!strcmp(plan.texts[i].name, name))
-			return plan.texts[i].text;
-	return NULL;
+	return input->nr_texts ? input->texts[input->nr_texts - 1] : NULL;
 }
 
-static void plan_add_text(const char *name, const char *text)
+void plan_each(const char *name, void (*take)(const char *text))
 {
-	struct plan_text *new = memory_append(plan.texts, plan.nr_texts);
+	const struct plan_input *input = plan_find_input(name);
+	size_t i;
 
-	*new = (struct plan_text){ name, text };
+	for (i = 0; i < input->nr_texts; i++)
+		take(input->texts[i]);
 }
 
 static void plan_take_input(const char *text, void *to)
@@ -82,39 +87,19 @@ static void plan_take_input(const char *text, void *to)
 	char *where __autofree = NULL;
 	struct plan_input *input = to;
 
-	input->given = true;
-	if (input->arg) {
-		plan_add_text(input->name, text);
-	} else if (input->max) {
-		where = memory_format("--%s=%s", input->name, text);
-		*input->to = plan_parse_number(where, text, input->min, input->max);
-	} else {
-		*input->to = 1;
-	}
-}
+	where = memory_format("--%s=%s", input->name, text);
 
-/* Convert the inputs to options. The caller frees the result. */
-static struct choice *plan_make_choices(struct plan_input *input)
-{
-	struct choice *choices = NULL, *choice;
-	size_t count = 0;
-
-	for (; input->name; input++) {
-		choice = memory_append(choices, count);
-		*choice = (struct choice){
-			.name = input->name, .help = input->doc, .to = input,
-			.take = plan_take_input,
-			.arg = input->max ? "N" : input->arg,
-		};
-	}
-	/* An empty choice ends the list. */
-	memory_append(choices, count);
-	return choices;
+	*memory_append(input->texts, input->nr_texts) = text;
+	if (input->to)
+		*input->to = input->max ?
+			     plan_parse_number(where, text, input->min, input->max) : 1;
 }
 
 static void plan_parse(const struct plan_form *form, int argc, char **argv)
 {
-	struct choice *choices __autofree = plan_make_choices(form->inputs);
+	struct choice *choices __autofree = NULL;
+	struct plan_input *input = form->inputs;
+	size_t nr_choices = 0;
 	struct syntax syntax = {
 		.choices = {
 			{ "explain", 0, "print the formula and the source of each number",
@@ -127,45 +112,43 @@ static void plan_parse(const struct plan_form *form, int argc, char **argv)
 			  "the driver whose queues are added to mr_mem (the driver of --device)",
 			  &plan.driver, options_take_text, "NAME" },
 		},
-		.lists = { choices },
 		.args_doc = form->args_doc,
 		.doc = form->doc,
 	};
-	const struct plan_input *input;
-	char **words;
 
+	for (; input->name; input++)
+		*memory_append(choices, nr_choices) = (struct choice){
+			.name = input->name, .help = input->doc, .to = input,
+			.take = plan_take_input, .arg = input->max ? "N" : input->arg,
+		};
+	/* An empty choice ends the list. */
+	memory_append(choices, nr_choices);
+	syntax.lists[0] = choices;
 	/* Without limits, only the first option is left, and without memory the first three. */
 	if (!form->has_memory)
 		syntax.choices[form->has_limits ? 3 : 1].name = NULL;
-	words = options_read(&syntax, argc, argv);
-	while (*words)
-		plan_add_text("", *words++);
+	plan.words = options_read(&syntax, argc, argv);
 	for (input = form->inputs; input->name; input++)
-		if (input->is_needed && !input->given)
+		if (input->is_needed && !input->nr_texts)
 			options_fail(form->name, "--%s is missing", input->name);
 }
 
-struct plan_part *plan_add_part(const char *title, ...)
+void plan_add_part(const char *title)
 {
-	struct plan_part **place = memory_append(plan.parts, plan.nr_parts);
-	struct plan_part *part = *place = memory_zeroed(1, sizeof(*part));
-	va_list args;
+	struct plan_part *part = memory_zeroed(1, sizeof(*part));
 
-	va_start(args, title);
-	part->title = memory_vformat(title, args);
-	va_end(args);
+	part->title = title;
 	part->cgroup = plan.cgroup;
 	part->device = plan.device;
-	part->names = json_object_new_object();
 	part->limits = json_object_new_object();
 	part->figures = json_object_new_object();
 	part->formulas = json_object_new_array();
-	return part;
+	*memory_append(plan.parts, plan.nr_parts) = plan.part = part;
 }
 
-void plan_add_note(struct plan_part *part, const char *format, ...)
+void plan_notice(const char *format, ...)
 {
-	char **note = memory_append(part->notes, part->nr_notes);
+	char **note = memory_append(plan.part->notes, plan.part->nr_notes);
 	va_list args;
 
 	va_start(args, format);
@@ -173,14 +156,35 @@ void plan_add_note(struct plan_part *part, const char *format, ...)
 	va_end(args);
 }
 
+bool plan_has_driver(const char *known)
+{
+	char *class __autofree = NULL, *path __autofree = NULL, *target __autofree = NULL;
+	const char *device = plan.device.name ? plan.device.name : "", *driver = plan.driver;
+
+	class = memory_format("/sys/class/infiniband/%s", device);
+	path = memory_format("%s/device/driver", class);
+	target = realpath(path, NULL);
+
+	/* sysfs shows no driver for a device without hardware: rxe and siw. */
+	if (!driver && *device && !strchr(device, '/') && !access(class, F_OK))
+		driver = target ? basename(target) : "software";
+	if (!driver)
+		plan_notice("mr_mem is a lower bound: it does not include the queues of the driver; give --driver, or a --device of this machine.");
+	else if (hierarchy_has_word(known, driver))
+		return true;
+	else if (!hierarchy_has_word(PLAN_KERNEL_DRIVERS, driver))
+		plan_notice("mr_mem is a lower bound: it does not include the queues of the driver, and their size with %s is unknown.",
+			    driver);
+	return false;
+}
+
 /* The characters of names and numbers in formulas. */
 static const char plan_letters[] =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
 /* The formula with numbers in the place of names. The caller frees the result. */
-static char *plan_in_numbers(const struct plan_part *part, const char *formula)
+static char *plan_in_numbers(const char *formula)
 {
-	const struct plan_input *input;
 	struct json_object *value;
 	char *text = NULL;
 
@@ -188,23 +192,23 @@ static char *plan_in_numbers(const struct plan_part *part, const char *formula)
 		char *word __autofree = memory_format("%.*s",
 						      (int)max(strspn(formula, plan_letters), 1),
 						      formula);
+		const struct plan_input *input = plan_find_input(word);
+		const char *number = word;
 
-		input = plan_find_input(word);
-		if (json_object_object_get_ex(part->names, word, &value))
-			memory_extend(&text, "%s", json_object_get_string(value));
+		if (json_object_object_get_ex(plan.names, word, &value))
+			number = json_object_get_string(value);
 		else if (input && input->to)
-			memory_extend(&text, "%" PRIu64, (uint64_t)*input->to);
-		else
-			memory_extend(&text, "%s", word);
+			number = number_text(*input->to, false);
+		memory_extend(&text, "%s", number);
 		formula += strlen(word);
 	}
 	return text;
 }
 
-__int128 plan_add(struct plan_part *part, enum plan_kind kind, const char *key, __int128 value,
-		  const char *formula, const char *source)
+__int128 plan_add(enum plan_kind kind, const char *key, __int128 value, const char *formula,
+		  const char *source)
 {
-	char *numbers __autofree = plan_in_numbers(part, formula);
+	char *numbers __autofree = plan_in_numbers(formula);
 	const char *fault = NULL;
 
 	if (value < 0)
@@ -216,13 +220,13 @@ __int128 plan_add(struct plan_part *part, enum plan_kind kind, const char *key, 
 	if (fault)
 		say_failure(plan.form->name, "%s = %s = %s %s; %s", key, formula, numbers, fault,
 			    value < 0 ? "subtract less" : "give smaller numbers");
-	json_object_object_add(part->names, key, json_object_new_uint64(value));
+	json_object_object_add(plan.names, key, json_object_new_uint64(value));
 	if (kind == PLAN_KIND_LIMIT)
-		json_object_object_add(part->limits, key, json_object_new_uint64(value));
+		json_object_object_add(plan.part->limits, key, json_object_new_uint64(value));
 	if (kind == PLAN_KIND_FIGURE)
-		json_object_object_add(part->figures, key, json_object_new_uint64(value));
+		json_object_object_add(plan.part->figures, key, json_object_new_uint64(value));
 	if (kind != PLAN_KIND_NAME)
-		json_append(part->formulas, "key:s value:u formula:s numbers:s source:s", key,
+		json_append(plan.part->formulas, "key:s value:u formula:s numbers:s source:s", key,
 			    (uint64_t)value, formula, numbers, source);
 	return value;
 }
@@ -287,30 +291,27 @@ static void plan_print_part(const struct plan_part *part)
 		plan_print_limits(part, limits);
 }
 
-static struct json_object *plan_json_part(const struct plan_part *part)
-{
-	struct json_object *object, *notes = json_object_new_array();
-	size_t i;
-
-	for (i = 0; i < part->nr_notes; i++)
-		json_object_array_add(notes, json_text(part->notes[i]));
-	object = json_pack("title:s cgroup:s device:s index:o limits:o figures:o notes:o",
-			   part->title, part->cgroup, part->device.name,
-			   device_index(&part->device), part->limits, part->figures, notes);
-	if (plan.explain)
-		json_fill(object, "formulas:o", part->formulas);
-	return object;
-}
-
 static void plan_print_json(void)
 {
 	struct json_object *parts = json_object_new_array();
 	struct json_object *object = json_pack("format:u plan:s", (uint64_t)JSON_FORMAT,
 					       plan.form->name);
-	size_t i;
+	size_t i, j;
 
-	for (i = 0; i < plan.nr_parts; i++)
-		json_object_array_add(parts, plan_json_part(plan.parts[i]));
+	for (i = 0; i < plan.nr_parts; i++) {
+		const struct plan_part *part = plan.parts[i];
+		struct json_object *notes = json_object_new_array();
+
+		for (j = 0; j < part->nr_notes; j++)
+			json_object_array_add(notes, json_text(part->notes[j]));
+		json_append(parts,
+			    "title:s cgroup:s device:s index:o limits:o figures:o notes:o",
+			    part->title, part->cgroup, part->device.name,
+			    device_index(&part->device), part->limits, part->figures, notes);
+		if (plan.explain)
+			json_fill(json_object_array_get_idx(parts, i), "formulas:o",
+				  part->formulas);
+	}
 	if (plan.explain && plan.form->read)
 		json_fill(object, "read:s", plan.form->read);
 	json_print_object(stdout, json_fill(object, "parts:o", parts));
@@ -328,6 +329,7 @@ int plan_run(int argc, char **argv)
 	for (i = 1; strcmp(form->name, strchr(argv[0], ' ') + 1); i++)
 		form = forms[i];
 	plan.form = form;
+	plan.names = json_object_new_object();
 	plan_parse(form, argc, argv);
 	form->add();
 	if (plan.explain && form->read && !options.json)

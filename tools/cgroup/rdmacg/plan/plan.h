@@ -18,20 +18,14 @@ enum plan_kind {
 
 /* Values that belong together, such as those of a cgroup, or of an end of a connection. */
 struct plan_part {
-	char *title;
+	const char *title;
 	const char *cgroup;	/* NULL if the cgroup is not known */
 	struct device device;	/* an unknown device has no name; the part does not free a name */
-	struct json_object *names;	/* the last value of each name in formulas except inputs */
+	uint64_t weight;	/* the cgroup's weight in plan share */
 	struct json_object *limits, *figures;
 	struct json_object *formulas;	/* formulas of all values except names */
 	char **notes;
 	size_t nr_notes;
-};
-
-/* A text on the command line. */
-struct plan_text {
-	const char *name;	/* the name of the option, or "" for a word without option */
-	const char *text;
 };
 
 /* The only plan of this process, which lives as long as the process. */
@@ -40,36 +34,39 @@ struct plan {
 	bool explain;
 	const char *cgroup, *driver;	/* NULL if the option is not given */
 	struct device device;
-	struct plan_text *texts;	/* texts of options, then words without an option */
-	size_t nr_texts;
+	char **words;		/* the words without an option, with a NULL at the end */
+	struct json_object *names;	/* the last value of each name in formulas except inputs */
 	struct plan_part **parts;
+	struct plan_part *part;		/* the part to which values are added */
 	size_t nr_parts;
 	const char *failure;	/* an error to print after the plan, or NULL */
 };
 
 extern struct plan plan;
 
-/* Add a part, for the cgroup and the device of --cgroup and --device. */
-struct plan_part *plan_add_part(const char *title, ...) __printf(1, 2);
-void plan_add_note(struct plan_part *part, const char *format, ...) __printf(2, 3);
-
-/* Add a value to @part and return it. A negative or too large value ends the program. */
-__int128 plan_add(struct plan_part *part, enum plan_kind kind, const char *key, __int128 value,
-		  const char *formula, const char *source);
+/* Begin a part, for the cgroup and the device of --cgroup and --device. The part keeps @title. */
+void plan_add_part(const char *title);
+/* Add a note or a value to plan.part. A negative or too large value ends the program. */
+void plan_notice(const char *format, ...) __printf(1, 2);
+__int128 plan_add(enum plan_kind kind, const char *key, __int128 value, const char *formula,
+		  const char *source);
 
 /* The remedy for keys that no formula covers. */
 #define PLAN_MEASURE	"measure it with rdmacg run."
 
 /* The value of @formula, for a key that is not the name of a variable. */
-#define PLAN_OF_KEY(part, kind, key, formula, source) \
-	plan_add(part, PLAN_KIND_ ## kind, key, formula, #formula, source)
-#define PLAN_VALUE(part, kind, name, formula, source) \
-	__int128 name __attribute((unused)) = PLAN_OF_KEY(part, kind, #name, formula, source)
+#define PLAN_OF_KEY(kind, key, formula, source) \
+	plan_add(PLAN_KIND_ ## kind, key, formula, #formula, source)
+/* Set the variable @name to the value of @formula. */
+#define PLAN_SET(kind, name, formula, source) \
+	(name = PLAN_OF_KEY(kind, #name, formula, source))
+#define PLAN_VALUE(kind, name, formula, source) \
+	__int128 name __attribute((unused)) = PLAN_OF_KEY(kind, #name, formula, source)
 /* Each macro declares the variable @name with the value of @formula. */
-#define PLAN_NAME(part, name, formula) PLAN_VALUE(part, NAME, name, formula, NULL)
-#define PLAN_STEP(part, name, formula, source) PLAN_VALUE(part, STEP, name, formula, source)
-#define PLAN_FIGURE(part, name, formula, source) PLAN_VALUE(part, FIGURE, name, formula, source)
-#define PLAN_LIMIT(part, name, formula, source) PLAN_VALUE(part, LIMIT, name, formula, source)
+#define PLAN_NAME(name, formula) PLAN_VALUE(NAME, name, formula, NULL)
+#define PLAN_STEP(name, formula, source) PLAN_VALUE(STEP, name, formula, source)
+#define PLAN_FIGURE(name, formula, source) PLAN_VALUE(FIGURE, name, formula, source)
+#define PLAN_LIMIT(name, formula, source) PLAN_VALUE(LIMIT, name, formula, source)
 
 /* For expressions: a / b, rounded up. */
 static inline __int128 div_up(__int128 a, __int128 b)
@@ -98,7 +95,8 @@ struct plan_input {
 	const char *doc;
 	const char *arg;
 	bool is_needed;
-	bool given;
+	const char **texts;		/* the arguments of all uses of the option */
+	size_t nr_texts;
 };
 
 /* A form of the command, in a file with its name. */
@@ -129,18 +127,14 @@ uint64_t plan_parse_number(const char *where, const char *text, uint64_t min, ui
 void plan_take_device(const char *text, void *to);
 /* The last text of an option, or NULL. */
 const char *plan_text(const char *name);
-
-/* rings.c: the queues of a process. All queues of a kind have equal sizes. */
-struct plan_queues {
-	__int128 cqs, cqe;
-	__int128 qps, send_wr, send_sge, recv_wr, recv_sge;
-};
+/* Call @take with each text of an option. */
+void plan_each(const char *name, void (*take)(const char *text));
 
 /*
- * Returns the bytes of mr_mem that the driver of --driver or --device uses for @queues. If it is
- * unknown, as for NULL, returns 0 and adds a note that mr_mem is a lower bound.
+ * Whether the driver of --driver or --device is @known, whose memory for queues is added to mr_mem.
+ * If the memory of the driver is unknown, adds a note that mr_mem is a lower bound.
  */
-__int128 plan_add_rings(struct plan_part *part, const struct plan_queues *queues);
+bool plan_has_driver(const char *known);
 
 /* QEMU numbers blocks with 14 bits in a work request: migration/rdma.c, RDMA_WRID_BLOCK_MASK. */
 #define PLAN_BLOCKS_MAX	((size_t)1 << 14)
@@ -157,36 +151,7 @@ struct plan_blocks {
 	size_t nr_local;	/* the number of blocks without a name, which do not migrate */
 };
 
-void plan_add_block(struct plan_blocks *blocks, const char *name, uint64_t used, bool is_zero);
 /* Add the blocks of the text of "info ramblock". Prints an error and returns false on a fault. */
 bool plan_parse_blocks(const char *where, const char *text, struct plan_blocks *blocks);
-
-/* lnet: lnet-params.c has the parameters of a node, and lnet.c has the sizes. */
-
-extern struct plan_input lnet_inputs[];
-
-/* One node: its parameters and other inputs, and the sizes that follow from them. */
-struct lnet_side {
-	const char *name;
-	__int128 peer_credits, credits, conns_per_peer, concurrent_sends;
-	__int128 map_on_demand;		/* -1 until lnet_setup(), if it is not given */
-	__int128 ntx, fmr_pool_size, wrq_sge;
-	__int128 peers, cpts, protocol, fmr, dma_mr;
-	__int128 max_qp_wr;		/* 0 if it is not given */
-	char *idle;			/* the given parameters that change no size */
-	unsigned int release;		/* the N of Lustre 2.N */
-	/* Set by lnet_setup(). */
-	unsigned int extra;		/* work requests of a transfer besides its data */
-	uint64_t own_depth, own_frags;
-	uint64_t sends;			/* concurrent_sends, for releases up to 2.10 */
-	/* The node's largest connection so far. */
-	uint64_t depth, frags, send_wr, recv_wr, rx_bytes;
-};
-
-/* This node, whose numbers are the inputs of the form, and the other end. */
-extern struct lnet_side lnet_near, lnet_far;
-
-/* Read the profile, modprobe.d and --remote. A wrong parameter ends the program with an error. */
-void lnet_take(void);
 
 #endif /* RDMACG_PLAN_H */

@@ -13,13 +13,12 @@
 #define QEMU_PAGE	((uint64_t)4096)
 
 #define QEMU_FILE	"migration/rdma.c, "
-#define QEMU_CONTROL	"3 control buffers, RDMA_WRID_MAX: " QEMU_FILE "qemu_rdma_reg_control()"
-#define QEMU_CHUNKS	"an MR for each MiB that was ever sent: " QEMU_FILE \
-			"qemu_rdma_register_and_get_keys()"
-#define QEMU_PINNED	"an MR for each RAM block: " QEMU_FILE "qemu_rdma_reg_whole_ram_blocks()"
+#define QEMU_PVRDMA	"rdma-core at 2a79cbb4a7, providers/vmw_pvrdma, "
 
 /* The inputs, as the formulas name them. */
 static __int128 instances = 1, pin_all, postcopy;
+/* What QEMU sends, as the formulas name it. */
+static __int128 chunks, ram_bytes;
 
 static struct plan_input qemu_inputs[] = {
 	{ "instances", &instances, 1, PLAN_MOST,
@@ -47,24 +46,28 @@ static const struct plan_block qemu_pc_blocks[] = {
 
 static struct plan_blocks qemu_blocks;
 
-/* Read the sizes of --ram. Words without an option are more sizes, as in "--ram 1G 2G". */
+static void qemu_add_ram(const char *text)
+{
+	*memory_append(qemu_blocks.block, qemu_blocks.count) = (struct plan_block){
+		.name = "ram", .used = plan_parse_number("--ram", text, 1, NUMBER_LARGEST),
+	};
+}
+
+/* Add the blocks of --ram and --machine. Words are more sizes, as in "--ram 1G 2G". */
 static void qemu_get_ram(void)
 {
 	const char *machine = plan_text("machine");
 	bool is_pc = !machine || !strcmp(machine, "pc");
-	const struct plan_block *block = qemu_pc_blocks;
-	const struct plan_text *text;
+	size_t i;
 
 	if (!is_pc && strcmp(machine, "none"))
 		options_fail(machine,
 			     "is neither pc nor none; give --ramblocks for another machine");
-	for (text = plan.texts; text < plan.texts + plan.nr_texts; text++)
-		if (!*text->name || !strcmp(text->name, "ram"))
-			plan_add_block(&qemu_blocks, "ram",
-				       plan_parse_number("--ram", text->text, 1, NUMBER_LARGEST),
-				       false);
-	for (; is_pc && block < qemu_pc_blocks + ARRAY_SIZE(qemu_pc_blocks); block++)
-		plan_add_block(&qemu_blocks, block->name, block->used, block->is_zero);
+	plan_each("ram", qemu_add_ram);
+	while (*plan.words)
+		qemu_add_ram(*plan.words++);
+	for (i = 0; is_pc && i < ARRAY_SIZE(qemu_pc_blocks); i++)
+		*memory_append(qemu_blocks.block, qemu_blocks.count) = qemu_pc_blocks[i];
 }
 
 static void qemu_set_zero(const char *name)
@@ -81,28 +84,27 @@ static void qemu_set_zero(const char *name)
 static void qemu_get_blocks(void)
 {
 	char *blocks __autofree = NULL;
-	const char *file = plan_text("ramblocks"), *word = plan_text("");
-	const struct plan_text *text;
+	const char *file = plan_text("ramblocks");
 
 	if (!plan_text("ram") == !file)
 		options_fail(plan.form->name, "give --ram or --ramblocks");
-	if (file && word)
-		options_fail(word, "is one word too many; a SIZE belongs to --ram");
-	blocks = file ? file_read(AT_FDCWD, strcmp(file, "-") ? file : "/dev/stdin") : NULL;
-	if (!file)
+	if (!file) {
 		qemu_get_ram();
-	else if (!blocks)
-		say_failure(file, "%s; give a file with the text of 'info ramblock'",
-			    strerror(errno));
-	else if (!plan_parse_blocks(file, blocks, &qemu_blocks))
-		exit(EXIT_FAILED);
-	for (text = plan.texts; text < plan.texts + plan.nr_texts; text++)
-		if (!strcmp(text->name, "zero"))
-			qemu_set_zero(text->text);
+	} else {
+		if (*plan.words)
+			options_fail(*plan.words, "is one word too many; a SIZE belongs to --ram");
+		blocks = file_read(AT_FDCWD, strcmp(file, "-") ? file : "/dev/stdin");
+		if (!blocks)
+			say_failure(file, "%s; give a file with the text of 'info ramblock'",
+				    strerror(errno));
+		if (!plan_parse_blocks(file, blocks, &qemu_blocks))
+			exit(EXIT_FAILED);
+	}
+	plan_each("zero", qemu_set_zero);
 }
 
-/* Add up the chunks and bytes that QEMU sends. It sends a block of zeros only if it is pinned. */
-static void qemu_count(struct plan_part *part, __int128 *chunks, __int128 *bytes)
+/* Count the chunks and bytes that QEMU sends. It sends a block of zeros only if it is pinned. */
+static void qemu_count(void)
 {
 	const struct plan_block *block;
 
@@ -111,78 +113,91 @@ static void qemu_count(struct plan_part *part, __int128 *chunks, __int128 *bytes
 		bool is_sent = pin_all || !block->is_zero;
 
 		if (plan.explain)
-			plan_add_note(part, "%s: %" PRIu64 " bytes, %" PRIu64 " chunks%s",
-				      block->name, block->used, (uint64_t)more,
-				      is_sent ? "" : ", only zeros: none is sent");
-		if (!is_sent)
-			continue;
-		*chunks += more;
-		*bytes += div_up(block->used, QEMU_PAGE) * QEMU_PAGE;
+			plan_notice("%s: %" PRIu64 " bytes, %" PRIu64 " chunks%s",
+				    block->name, block->used, (uint64_t)more,
+				    is_sent ? "" : ", only zeros: none is sent");
+		chunks += is_sent ? more : 0;
+		ram_bytes += is_sent ? div_up(block->used, QEMU_PAGE) * QEMU_PAGE : 0;
 	}
-	if (*bytes > UINT64_MAX)
+	if (ram_bytes > UINT64_MAX)
 		say_failure(plan.form->name,
 			    "the sum of the RAM blocks does not fit in 64 bits; give smaller sizes");
+	PLAN_OF_KEY(NAME, "chunks", chunks, NULL);
+	PLAN_OF_KEY(NAME, "ram_bytes", ram_bytes, NULL);
 }
 
-/* @ram_mr and @ram_bytes count the RAM. */
-static void qemu_add_limits(struct plan_part *part, __int128 ram_mr, __int128 ram_bytes)
+/*
+ * Add the queues of vmw_pvrdma: a page for the state of each CQ and of each QP, and memory for the
+ * entries. @back is 1 if a second context exists for the way back.
+ */
+static __int128 qemu_add_rings(__int128 back)
 {
-	/* 1 if a second context exists for the way back. */
-	PLAN_NAME(part, back, postcopy);
-	const struct plan_queues queues = {
-		.cqs = 2 + 2 * back, .cqe = 3 * 512, .qps = 1 + back,
-		.send_wr = 512, .send_sge = 1, .recv_wr = 3, .recv_sge = 1,
-	};
-
-	PLAN_LIMIT(part, hca_handle, instances,
-		   "librdmacm opens the device once in a process, even with a way back");
-	PLAN_FIGURE(part, pd, instances * (2 + back),
-		    "the PD of librdmacm, ucma_get_device(); " QEMU_FILE "qemu_rdma_alloc_pd_cq()");
-	PLAN_FIGURE(part, cq, instances * (2 + 2 * back), QEMU_FILE "qemu_rdma_alloc_pd_cq()");
-	PLAN_FIGURE(part, qp, instances * (1 + back), QEMU_FILE "qemu_rdma_alloc_qp()");
-	PLAN_FIGURE(part, comp_channel, instances * (2 + 2 * back),
-		    QEMU_FILE "qemu_rdma_alloc_pd_cq(); no hca_object");
-	PLAN_FIGURE(part, cm_id, instances * (2 + back),
-		    "for a destination, of which 1 listens; a source needs 1 less: " QEMU_FILE
-		    "qemu_rdma_dest_init(); no hca_object");
-	PLAN_LIMIT(part, mr, instances * (3 + 3 * back + ram_mr), QEMU_CONTROL);
-	PLAN_LIMIT(part, hca_object, instances * (8 + 7 * back + ram_mr),
-		   "2 PD, 2 CQ, 1 QP, 3 MR; 1 PD, 2 CQ, 1 QP, 3 MR for the way back; and the MRs of the RAM: "
-		   QEMU_FILE "rdma_start_outgoing_migration()");
-	PLAN_NAME(part, rings, plan_add_rings(part, &queues));
-	PLAN_STEP(part, control_bytes, (524288 / 4096 + 1) * 4096,
-		  "a control buffer of 512 KiB, RDMA_CONTROL_MAX_BUFFER, which is not aligned to a page: "
-		  QEMU_FILE "RDMAWorkRequestData");
-	PLAN_LIMIT(part, mr_mem,
-		   instances * ((3 + 3 * back) * control_bytes + ram_bytes + rings),
-		   "whole pages: control buffers, RAM that has an MR, and queues of the driver");
+	PLAN_NAME(page, QEMU_PAGE);
+	PLAN_NAME(cqs, 2 + 2 * back);
+	PLAN_NAME(cqe, 3 * 512);
+	PLAN_NAME(qps, 1 + back);
+	PLAN_NAME(send_wr, 512);
+	PLAN_NAME(send_sge, 1);
+	PLAN_NAME(recv_wr, 3);
+	PLAN_NAME(recv_sge, 1);
+	PLAN_STEP(cq_bytes, (1 + div_up(pow2(cqe) * 64, page)) * page,
+		  QEMU_PVRDMA "cq.c, pvrdma_create_cq()");
+	PLAN_STEP(send_bytes,
+		  (1 + div_up(pow2(send_wr) * pow2(80 + 16 * pow2(send_sge)), page)) * page,
+		  QEMU_PVRDMA "qp.c, pvrdma_create_qp()");
+	PLAN_STEP(recv_bytes,
+		  div_up(pow2(recv_wr) * pow2(16 + 16 * pow2(recv_sge)), page) * page,
+		  QEMU_PVRDMA "qp.c, pvrdma_create_qp()");
+	PLAN_STEP(queue_bytes, cqs * cq_bytes + qps * (send_bytes + recv_bytes),
+		  "the queues of a process, in user memory of vmw_pvrdma");
+	return queue_bytes;
 }
 
 static void qemu_add(void)
 {
-	struct plan_part *part = plan_add_part("Source and destination, each: %s%s",
-					       pin_all ? "rdma-pin-all" : "dynamic registration",
-					       postcopy ? ", with a way back" : "");
-	__int128 sent_chunks = 0, sent_bytes = 0;
+	__int128 ram_mr;
 
+	plan_add_part(memory_format("Source and destination, each: %s%s",
+				    pin_all ? "rdma-pin-all" : "dynamic registration",
+				    postcopy ? ", with a way back" : ""));
 	qemu_get_blocks();
-	qemu_count(part, &sent_chunks, &sent_bytes);
+	qemu_count();
 	if (!pin_all && !plan_text("ram"))
-		plan_add_note(part,
-			      "These limits are enough for each guest. A MiB that always was zero needs no MR; see --zero.");
+		plan_notice("These limits are enough for each guest. A MiB that always was zero needs no MR; see --zero.");
 	if (qemu_blocks.nr_local)
-		plan_add_note(part,
-			      "%zu RAM blocks without a name do not count, because QEMU does not migrate them.",
-			      qemu_blocks.nr_local);
-	plan_add_note(part, "A waiting destination uses 1 hca_handle and 1 hca_object.");
-
-	PLAN_NAME(part, blocks, qemu_blocks.count);
-	PLAN_NAME(part, chunks, sent_chunks);
-	PLAN_NAME(part, ram_bytes, sent_bytes);
-	__int128 ram_mr = pin_all ? PLAN_OF_KEY(part, FIGURE, "ram_mr", blocks, QEMU_PINNED) :
-				    PLAN_OF_KEY(part, FIGURE, "ram_mr", chunks, QEMU_CHUNKS);
-
-	qemu_add_limits(part, ram_mr, ram_bytes);
+		plan_notice("%zu RAM blocks without a name do not count, because QEMU does not migrate them.",
+			    qemu_blocks.nr_local);
+	plan_notice("A waiting destination uses 1 hca_handle and 1 hca_object.");
+	PLAN_NAME(blocks, qemu_blocks.count);
+	if (pin_all)
+		PLAN_SET(FIGURE, ram_mr, blocks,
+			 "an MR for each RAM block: " QEMU_FILE "qemu_rdma_reg_whole_ram_blocks()");
+	else
+		PLAN_SET(FIGURE, ram_mr, chunks, "an MR for each MiB that was ever sent: " QEMU_FILE
+			 "qemu_rdma_register_and_get_keys()");
+	PLAN_NAME(back, postcopy);
+	PLAN_LIMIT(hca_handle, instances,
+		   "librdmacm opens the device once in a process, even with a way back");
+	PLAN_FIGURE(pd, instances * (2 + back),
+		    "the PD of librdmacm, ucma_get_device(); " QEMU_FILE "qemu_rdma_alloc_pd_cq()");
+	PLAN_FIGURE(cq, instances * (2 + 2 * back), QEMU_FILE "qemu_rdma_alloc_pd_cq()");
+	PLAN_FIGURE(qp, instances * (1 + back), QEMU_FILE "qemu_rdma_alloc_qp()");
+	PLAN_FIGURE(comp_channel, instances * (2 + 2 * back),
+		    QEMU_FILE "qemu_rdma_alloc_pd_cq(); no hca_object");
+	PLAN_FIGURE(cm_id, instances * (2 + back),
+		    "for a destination, of which 1 listens; a source needs 1 less: " QEMU_FILE
+		    "qemu_rdma_dest_init(); no hca_object");
+	PLAN_LIMIT(mr, instances * (3 + 3 * back + ram_mr),
+		   "3 control buffers, RDMA_WRID_MAX: " QEMU_FILE "qemu_rdma_reg_control()");
+	PLAN_LIMIT(hca_object, instances * (8 + 7 * back + ram_mr),
+		   "2 PD, 2 CQ, 1 QP, 3 MR; 1 PD, 2 CQ, 1 QP, 3 MR for the way back; and the MRs of the RAM: "
+		   QEMU_FILE "rdma_start_outgoing_migration()");
+	PLAN_NAME(rings, plan_has_driver("vmw_pvrdma") ? qemu_add_rings(back) : 0);
+	PLAN_STEP(control_bytes, (524288 / 4096 + 1) * 4096,
+		  "a control buffer of 512 KiB, RDMA_CONTROL_MAX_BUFFER, which is not aligned to a page: "
+		  QEMU_FILE "RDMAWorkRequestData");
+	PLAN_LIMIT(mr_mem, instances * ((3 + 3 * back) * control_bytes + ram_bytes + rings),
+		   "whole pages: control buffers, RAM that has an MR, and queues of the driver");
 }
 
 const struct plan_form qemu_form = {

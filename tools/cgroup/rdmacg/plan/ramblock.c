@@ -13,27 +13,17 @@
 
 /* QEMU's idstr has 256 bytes. */
 #define PLAN_BLOCK_NAME	255
-/* An error shows at most this many characters of a malformed line. */
-#define PLAN_SHOWN	100
 /* Refuse longer lines, which QEMU does not print, because matching them takes a long time. */
 #define PLAN_LINE	512
 
 #define PLAN_HEX	"0x[0-9a-f]{1,16}"
-#define PLAN_TAIL	PLAN_HEX ")( +" PLAN_HEX " +(ro|rw))? *$"
 
 enum { PLAN_NAME_AT = 1, PLAN_USED_AT = 4, PLAN_TOTAL_AT, PLAN_NR_MATCHES };
 
 /* QEMU accepts only a name of printable ASCII, or an empty name. */
 static const char plan_block_pattern[] =
 	"^ *([!-~]([ -~]*[!-~])?)? +[0-9]+ +(B|KiB|MiB|GiB) +" PLAN_HEX " +(" PLAN_HEX ") +("
-	PLAN_TAIL;
-
-void plan_add_block(struct plan_blocks *blocks, const char *name, uint64_t used, bool is_zero)
-{
-	struct plan_block *block = memory_append(blocks->block, blocks->count);
-
-	*block = (struct plan_block){ name, used, is_zero };
-}
+	PLAN_HEX ")( +" PLAN_HEX " +(ro|rw))? *$";
 
 /* Parse a block of the table. Returns false if @line is not a block. */
 static bool plan_parse_block(const char *line, struct plan_blocks *blocks)
@@ -55,8 +45,9 @@ static bool plan_parse_block(const char *line, struct plan_blocks *blocks)
 		return false;
 	/* A block without a name does not migrate: vmstate_register_ram() gives the name. */
 	if (length)
-		plan_add_block(blocks, memory_format("%.*s", length, line + name->rm_so), used,
-			       false);
+		*memory_append(blocks->block, blocks->count) = (struct plan_block){
+			.name = memory_format("%.*s", length, line + name->rm_so), .used = used,
+		};
 	else
 		blocks->nr_local++;
 	return true;
@@ -82,8 +73,8 @@ bool plan_parse_blocks(const char *where, const char *text, struct plan_blocks *
 			break;
 		if (!plan_parse_block(line, blocks))
 			return say_error(where,
-					 "line %zu, '%.*s', is not a RAM block; give the whole text of 'info ramblock'",
-					 number, PLAN_SHOWN, start);
+					 "line %zu, '%.100s', is not a RAM block; give the whole text of 'info ramblock'",
+					 number, start);
 		if (blocks->count > PLAN_BLOCKS_MAX)
 			return say_error(where,
 					 "more than %zu RAM blocks; QEMU cannot migrate so many over RDMA",

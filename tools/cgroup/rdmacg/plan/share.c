@@ -7,17 +7,6 @@
 #include "plan/plan.h"
 #include "write/write.h"
 
-/* Weights of cgroup v2 have the same range. */
-#define SHARE_WEIGHT_MAX	10000
-/* This bound prevents an overflow of the product of a resource and the weights. */
-#define SHARE_CGROUPS_MAX	((size_t)1 << 16)
-
-struct share_cgroup {
-	char *name;
-	uint64_t weight;
-	struct plan_part *part;
-};
-
 /* These amounts are subtracted from the capacity of a resource before the rest is shared. */
 struct share_less {
 	__int128 kernel, fixed, percent;	/* percent is in thousandths of a percent */
@@ -27,10 +16,8 @@ static struct {
 	struct device device;		/* the device of the command line */
 	const struct pool *pool;	/* the device and its capacity */
 	struct share_less *less;	/* an element for each slot of the pool */
-	struct share_cgroup *cgroups;
-	size_t nr_cgroups;
-	__int128 weights;	/* the sum of the weights of all cgroups */
-	uint64_t over;		/* the factor of --oversubscribe in thousandths, or 0 */
+	__int128 weights;		/* the sum of the weights of all cgroups */
+	uint64_t over;			/* the factor of --oversubscribe in thousandths, or 0 */
 } share;
 
 static struct plan_input share_inputs[] = {
@@ -63,7 +50,7 @@ static void share_parse_limits(struct limits *limits, const char *text, bool may
 static void share_read_capacity(void)
 {
 	const char *given = plan_text("capacity");
-	struct limits limits;
+	struct limits limits = { 0 };
 	size_t i;
 
 	if (given) {
@@ -93,7 +80,7 @@ static bool share_has(const struct slot *slot)
 /* Add the limits of --kernel or --reserve to the subtracted amounts. */
 static void share_subtract(const char *text, bool is_kernel)
 {
-	struct limits limits;
+	struct limits limits = { 0 };
 	size_t i;
 
 	share_parse_limits(&limits, text, !is_kernel);
@@ -115,12 +102,21 @@ static void share_subtract(const char *text, bool is_kernel)
 	limits_free(&limits);
 }
 
-/* Keep back "P%" of each resource. */
-static void share_reserve_all(const char *text)
+static void share_take_kernel(const char *text)
+{
+	share_subtract(text, true);
+}
+
+/* Keep back amounts, or "P%" of each resource. */
+static void share_take_reserve(const char *text)
 {
 	size_t length = strlen(text), i;
 	uint64_t percent;
 
+	if (strchr(text, '=')) {
+		share_subtract(text, false);
+		return;
+	}
 	if (!length || text[length - 1] != '%' ||
 	    !number_parse_thousandths(text, length - 1, &percent) || percent > 100000)
 		options_fail(text, "--reserve must be KEY=VALUE[,KEY=VALUE]... or 0%% to 100%%");
@@ -128,157 +124,125 @@ static void share_reserve_all(const char *text)
 		share.less[i].percent += percent;
 }
 
-/* Add what is left of the resource for cgroups. */
-static __int128 share_add_available(struct plan_part *part, const struct slot *slot)
+/* Add the limit of a cgroup, and return it. */
+static __int128 share_add_limit(const char *key, __int128 available)
 {
-	const struct share_less *less = &share.less[slot - share.pool->slots];
-
-	PLAN_NAME(part, capacity, slot->max);
-	PLAN_NAME(part, kernel, less->kernel);
-	PLAN_NAME(part, fixed, less->fixed);
-	PLAN_NAME(part, percent, less->percent);
-	PLAN_STEP(part, reserve, fixed + capacity * percent / 100000,
-		  "--reserve: amounts, and thousandths of a percent of the capacity");
-	PLAN_STEP(part, available, capacity - kernel - reserve,
-		  "rdma.capacity, less --kernel, less --reserve");
-	PLAN_OF_KEY(part, FIGURE, slot->key, available, "is shared");
-	return available;
-}
-
-static __int128 share_add_limit(const struct share_cgroup *cgroup, const char *key, uint64_t left)
-{
-	struct plan_part *part = cgroup->part;
-
-	PLAN_NAME(part, available, left);
-	PLAN_NAME(part, weight, cgroup->weight);
-	PLAN_NAME(part, weights, share.weights);
-	PLAN_NAME(part, over, share.over);
+	PLAN_NAME(weight, plan.part->weight);
+	PLAN_NAME(weights, share.weights);
+	PLAN_NAME(over, share.over);
 
 	if (!over)
-		return PLAN_OF_KEY(part, LIMIT, key, available * weight / weights,
+		return PLAN_OF_KEY(LIMIT, key, available * weight / weights,
 				   "by weight, rounded down");
-	return PLAN_OF_KEY(part, LIMIT, key,
+	return PLAN_OF_KEY(LIMIT, key,
 			   min(available, available * weight / weights * over / 1000),
 			   "by weight, times --oversubscribe in thousandths, and at most what is available");
 }
 
 /* Add the limits, and a note with their sum, and with the risk if it is more than available. */
-static void share_add_resource(struct plan_part *proof, const struct slot *slot)
+static void share_add_resource(const struct slot *slot)
 {
-	uint64_t available = share_add_available(proof, slot);
-	const struct share_cgroup *cgroup;
-	__int128 limits = 0;
+	const struct share_less *less = &share.less[slot - share.pool->slots];
+	__int128 limits = 0, limit;
+	size_t i;
 
-	for (cgroup = share.cgroups; cgroup < share.cgroups + share.nr_cgroups; cgroup++) {
-		__int128 limit = share_add_limit(cgroup, slot->key, available);
-
+	PLAN_NAME(capacity, slot->max);
+	PLAN_NAME(kernel, less->kernel);
+	PLAN_NAME(fixed, less->fixed);
+	PLAN_NAME(percent, less->percent);
+	PLAN_STEP(reserve, fixed + capacity * percent / 100000,
+		  "--reserve: amounts, and thousandths of a percent of the capacity");
+	PLAN_STEP(available, capacity - kernel - reserve,
+		  "rdma.capacity, less --kernel, less --reserve");
+	PLAN_OF_KEY(FIGURE, slot->key, available, "is shared");
+	for (i = 1; i < plan.nr_parts; i++) {
+		plan.part = plan.parts[i];
+		limit = share_add_limit(slot->key, available);
 		limits += limit;
+		plan.part = *plan.parts;
 		if (!limit)
-			plan_add_note(proof,
-				      "%s: nothing is left for %s, and a limit of 0 refuses each attempt.",
-				      slot->key, cgroup->name);
+			plan_notice("%s: nothing is left for %s, and a limit of 0 refuses each attempt.",
+				    slot->key, plan.parts[i]->cgroup);
 	}
-	PLAN_NAME(proof, sum, limits);
-	plan_add_note(proof, "%s: %sthe limits add up to %" PRIu64 " of %" PRIu64 " available%s",
-		      slot->key, sum > available ? "RISK: " : "", (uint64_t)sum, available,
-		      sum > available ?
-		      "; the device can refuse a cgroup that is below its limit." :
-		      ".");
+	PLAN_NAME(sum, limits);
+	plan_notice("%s: %sthe limits add up to %" PRIu64 " of %" PRIu64 " available%s",
+		    slot->key, sum > available ? "RISK: " : "", (uint64_t)sum,
+		    (uint64_t)available, sum > available ?
+		    "; the device can refuse a cgroup that is below its limit." : ".");
 }
 
-/* Add a "CGROUP:WEIGHT". The weight is the number after the last colon. */
+/* Add a part for a "CGROUP:WEIGHT". The weight is the number after the last colon. */
 static void share_add_cgroup(const char *word)
 {
 	char *path __autofree = memory_string(word);
 	const char *colon = strrchr(word, ':');
 	bool has_weight = colon && colon[1] && !colon[1 + strspn(colon + 1, "0123456789.")] &&
 			  !file_exists(hierarchy.dir, word);
-	struct share_cgroup *cgroup;
+	uint64_t weight = 1;
 
-	if (share.nr_cgroups == SHARE_CGROUPS_MAX)
-		options_fail(word, "is one cgroup too many; give a common parent");
-	cgroup = memory_append(share.cgroups, share.nr_cgroups);
-	cgroup->weight = 1;
-	if (has_weight && (!number_parse(colon + 1, strlen(colon + 1), &cgroup->weight) ||
-			   !cgroup->weight || cgroup->weight > SHARE_WEIGHT_MAX))
-		options_fail(word, "the weight must be 1 to %d", SHARE_WEIGHT_MAX);
+	/* Weights of cgroup v2 have the same range. */
+	if (has_weight && (!number_parse(colon + 1, strlen(colon + 1), &weight) || !weight ||
+			   weight > 10000))
+		options_fail(word, "the weight must be 1 to 10000");
 	if (has_weight)
 		path[colon - word] = '\0';
-	share.weights += cgroup->weight;
-	cgroup->name = hierarchy_resolve(path);
-	if (!cgroup->name)
+	plan.cgroup = hierarchy_resolve(path);
+	if (!plan.cgroup)
 		exit(EXIT_FAILED);
-	if (!*cgroup->name)
+	if (!*plan.cgroup)
 		say_failure("/", "the root cannot have limits; give a cgroup below it");
+	plan_add_part(memory_format("%s, weight %" PRIu64, plan.cgroup, weight));
+	plan.part->weight = weight;
+	share.weights += weight;
 }
 
 /* Check that no cgroup is below another one, because the sum of the limits would be wrong. */
 static void share_check_nested(void)
 {
-	const struct share_cgroup *one, *other, *end = share.cgroups + share.nr_cgroups;
+	size_t one, other;
 
-	for (one = share.cgroups; one < end; one++)
-		for (other = share.cgroups; other < end; other++)
-			if (one != other && hierarchy_below(other->name, one->name))
-				options_fail(other->name,
+	for (one = 1; one < plan.nr_parts; one++)
+		for (other = 1; other < plan.nr_parts; other++)
+			if (one != other && hierarchy_below(plan.parts[other]->cgroup,
+							    plan.parts[one]->cgroup))
+				options_fail(plan.parts[other]->cgroup,
 					     "overlaps %s; give cgroups that are not below each other",
-					     one->name);
-}
-
-/* Take the device, the first word, before --kernel and --reserve, which need its capacity. */
-static void share_take_texts(void)
-{
-	const char *over = plan_text("oversubscribe");
-	const struct plan_text *text, *end = plan.texts + plan.nr_texts;
-
-	for (text = plan.texts; text < end; text++)
-		if (!*text->name && !share.device.name)
-			plan_take_device(text->text, &share.device);
-		else if (!*text->name || !strcmp(text->name, "among"))
-			share_add_cgroup(text->text);
-	if (!share.device.name || !share.nr_cgroups)
-		options_fail(plan.form->name, "give a DEVICE and a CGROUP");
-	share_check_nested();
-	if (over && (!number_parse_thousandths(over, strlen(over), &share.over) ||
-		     share.over < 1000 || share.over > PLAN_MOST))
-		options_fail(over, "--oversubscribe must be a number of at least 1, such as 1.5");
-	share_read_capacity();
-	for (text = plan.texts; text < end; text++)
-		if (!strcmp(text->name, "kernel"))
-			share_subtract(text->text, true);
-		else if (!strcmp(text->name, "reserve") && strchr(text->text, '='))
-			share_subtract(text->text, false);
-		else if (!strcmp(text->name, "reserve"))
-			share_reserve_all(text->text);
+					     plan.parts[one]->cgroup);
 }
 
 /* Add a part for the device, and then a part for each cgroup. */
 static void share_add(void)
 {
-	const struct device *device;
-	struct plan_part *proof;
-	struct share_cgroup *cgroup;
+	const char *over = plan_text("oversubscribe");
 	size_t i;
 
+	if (!*plan.words || (!plan.words[1] && !plan_text("among")))
+		options_fail(plan.form->name, "give a DEVICE and a CGROUP");
+	if (over && (!number_parse_thousandths(over, strlen(over), &share.over) ||
+		     share.over < 1000 || share.over > PLAN_MOST))
+		options_fail(over, "--oversubscribe must be a number of at least 1, such as 1.5");
 	hierarchy_open(EXIT_FAILED);
-	share_take_texts();
-	device = &share.pool->device;
-	proof = plan_add_part("Resources of %s for cgroups", device_text(device));
-	for (cgroup = share.cgroups; cgroup < share.cgroups + share.nr_cgroups; cgroup++) {
-		cgroup->part = plan_add_part("%s, weight %" PRIu64, cgroup->name, cgroup->weight);
-		cgroup->part->cgroup = cgroup->name;
-		cgroup->part->device = *device;
-	}
+	plan_take_device(*plan.words++, &share.device);
+	share_read_capacity();
+	plan_each("kernel", share_take_kernel);
+	plan_each("reserve", share_take_reserve);
+	plan_add_part(memory_format("Resources of %s for cgroups",
+				    device_text(&share.pool->device)));
+	plan.device = share.pool->device;
+	plan_each("among", share_add_cgroup);
+	while (*plan.words)
+		share_add_cgroup(*plan.words++);
+	share_check_nested();
+	plan.part = *plan.parts;
 	if (!plan_text("kernel"))
-		plan_add_note(proof,
-			      "Nothing is subtracted for kernel users. Give --kernel: see rdma resource show and rdmacg plan lnet.");
+		plan_notice("Nothing is subtracted for kernel users. Give --kernel: see rdma resource show and rdmacg plan lnet.");
 	for (i = 0; i < share.pool->nr_slots; i++)
 		if (share_has(&share.pool->slots[i]))
-			share_add_resource(proof, &share.pool->slots[i]);
-	if (!json_object_object_length(proof->figures))
-		say_failure(device->name,
+			share_add_resource(&share.pool->slots[i]);
+	if (!json_object_object_length(plan.part->figures))
+		say_failure(plan.device.name,
 			    "the device has no known capacity; give --capacity KEY=VALUE,...");
-	plan_add_note(proof, "Resources without a known capacity have no limit.");
+	plan_notice("Resources without a known capacity have no limit.");
 }
 
 const struct plan_form share_form = {

@@ -29,51 +29,35 @@ static struct plan_input ucx_inputs[] = {
 	{ 0 }
 };
 
-static const char *ucx_transport(void)
+static void ucx_add(void)
 {
 	const char *transport = plan_text("transport");
 
+	plan_add_part("UCX, on each device");
 	if (!transport)
-		return endpoints + self <= rc_max_num_eps ? "rc" : "dc";
+		transport = endpoints + self <= rc_max_num_eps ? "rc" : "dc";
 	if (!hierarchy_has_word("rc ud dc", transport))
 		options_fail(transport, "--transport must be rc, ud or dc");
-	return transport;
-}
-
-static void ucx_add_queues(struct plan_part *part, char transport)
-{
-	PLAN_LIMIT(part, hca_handle, processes * opens,
+	PLAN_LIMIT(hca_handle, processes * opens,
 		   UCX "base, uct_ib_md_open(): UCX opens the device once in a process");
-	if (transport == 'r') {
-		PLAN_LIMIT(part, qp, processes * ((endpoints + self) * lanes + 1),
-			   UCX
+	if (*transport == 'r') {
+		PLAN_LIMIT(qp, processes * ((endpoints + self) * lanes + 1), UCX
 			   "rc, uct_rc_iface_qp_create(): a QP for each lane of an endpoint; ud, uct_ud_iface_create_qp(): one QP to find peers");
-		PLAN_LIMIT(part, srq, processes, UCX
+		PLAN_LIMIT(srq, processes, UCX
 			   "rc, uct_rc_iface_init_rx(): all RC QPs of a process share a receive queue");
-	} else if (transport == 'u') {
-		PLAN_LIMIT(part, qp, processes, UCX
+	} else if (*transport == 'u') {
+		PLAN_LIMIT(qp, processes, UCX
 			   "ud, uct_ud_iface_create_qp(): one QP for all endpoints of a process");
 	} else {
-		PLAN_LIMIT(part, qp, processes * (dci + 1), UCX
+		PLAN_LIMIT(qp, processes * (dci + 1), UCX
 			   "mlx5/dc: initiators, for any number of endpoints, and one target");
-		PLAN_LIMIT(part, srq, processes, UCX "mlx5/dc: the target's receive queue");
+		PLAN_LIMIT(srq, processes, UCX "mlx5/dc: the target's receive queue");
 	}
-}
-
-static void ucx_add(void)
-{
-	struct plan_part *part = plan_add_part("UCX, on each device");
-	const char *transport = ucx_transport();
-
-	ucx_add_queues(part, *transport);
-	plan_add_note(part,
-		      "These are the queues of %s. UCX also creates the queues of each other transport that UCX_TLS allows.",
-		      transport);
-	plan_add_note(part, "pd, cq, mr and hca_object are not in the formula: " PLAN_MEASURE);
-	plan_add_note(part,
-		      "Open MPI also opens the device for libfabric. Give --opens 2, or mpirun --mca btl ^ofi --mca mtl ^ofi.");
-	plan_add_note(part,
-		      "On mlx5, UCX creates its queues through DevX. They count as qp, cq and srq, and the memory that UCX registers for them counts as driver_object and mr_mem.");
+	plan_notice("These are the queues of %s. UCX also creates the queues of each other transport that UCX_TLS allows.",
+		    transport);
+	plan_notice("pd, cq, mr and hca_object are not in the formula: " PLAN_MEASURE);
+	plan_notice("Open MPI also opens the device for libfabric. Give --opens 2, or mpirun --mca btl ^ofi --mca mtl ^ofi.");
+	plan_notice("On mlx5, UCX creates its queues through DevX. They count as qp, cq and srq, and the memory that UCX registers for them counts as driver_object and mr_mem.");
 }
 
 const struct plan_form ucx_form = {

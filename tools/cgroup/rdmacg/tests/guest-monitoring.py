@@ -78,7 +78,7 @@ def panels(path):
         for target in panel["targets"]:
             text = target["expr"].replace("$__rate_interval", "30s")
             text = re.sub(r"\$(instance|device|cgroup|resource)\b", ".*", text)
-            assert "$" not in text, text
+            assert "$" not in text.replace('"$1"', ""), text
             print(text)
 
 

@@ -3,6 +3,7 @@
 #include <curses.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/signalfd.h>
 
 #include "top/top.h"
 
@@ -12,57 +13,33 @@
 /* The lines above the rows: the title, and the names of the columns. */
 #define TOP_HEAD	2
 
-static struct top_screen {
-	/* A wait ends at a key, or at a signal that was not blocked at the start. */
-	struct pollfd keyboard;
-	sigset_t unblocked;
+/* These signals end top. They stay blocked until the terminal is restored. */
+static const int top_signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+
+static struct {
+	/* The keyboard, and the signals. */
+	struct pollfd inputs[2];
 	bool helping;
 	bool ended;
 	/* The first error of the last update, or "", or NULL before an update. */
 	char *error;
-} screen = {
-	.keyboard = { .fd = STDIN_FILENO, .events = POLLIN },
-};
+} screen;
 
-static volatile sig_atomic_t top_signal;
-
-static void top_take_signal(int signal)
-{
-	top_signal = signal;
-}
-
-static const char * const top_help[] = {
-	"q      end",
-	"space  update at once",
-	"+ -    more or less time between updates",
-	"l      sort by use, the closest to a limit first",
-	"r      sort by refusals",
-	"u      sort by usage",
-	"p      sort by cgroup",
-	"arrows, page up and down, home, end: scroll",
-	"h      this help; any key ends it",
-	"",
-	"USE%       usage as a part of the limit",
-	"REFUSED/S  refused attempts of the cgroup and its descendants in a second",
-	"LIMIT      smallest limit of the cgroup and its ancestors",
-	"LIMIT OF   the cgroup that has this limit",
-};
-
-/* Block signals except during a wait, so that the terminal can be restored. */
-static void top_hold_signals(void)
-{
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-	struct sigaction action = { .sa_handler = top_take_signal };
-	sigset_t blocked;
-	size_t i;
-
-	sigemptyset(&blocked);
-	for (i = 0; i < ARRAY_SIZE(signals); i++)
-		sigaddset(&blocked, signals[i]);
-	sigprocmask(SIG_BLOCK, &blocked, &screen.unblocked);
-	for (i = 0; i < ARRAY_SIZE(signals); i++)
-		sigaction(signals[i], &action, NULL);
-}
+static const char top_help[] =
+	"q      end\n"
+	"space  update at once\n"
+	"+ -    more or less time between updates\n"
+	"l      sort by use, the closest to a limit first\n"
+	"r      sort by refusals\n"
+	"u      sort by usage\n"
+	"p      sort by cgroup\n"
+	"arrows, page up and down, home, end: scroll\n"
+	"h      this help; any key ends it\n"
+	"\n"
+	"USE%       usage as a part of the limit\n"
+	"REFUSED/S  refused attempts of the cgroup and its descendants in a second\n"
+	"LIMIT      smallest limit of the cgroup and its ancestors\n"
+	"LIMIT OF   the cgroup that has this limit\n";
 
 /* newterm() does not report why a terminal is unsuitable, and accepts one that only prints. */
 static void top_check_terminal(void)
@@ -72,72 +49,49 @@ static void top_check_terminal(void)
 
 	if (!name || !*name)
 		say_failure("TERM", "is not set, so the terminal is unknown; top -b needs none");
-	if (setupterm(NULL, STDOUT_FILENO, &known) != OK)
-		say_failure("TERM", "the terminal %s is unknown; top -b needs none", name);
-	if (!cursor_address || !clear_screen)
-		say_failure("TERM", "the terminal %s cannot do this; top -b needs none", name);
+	if (setupterm(NULL, STDOUT_FILENO, &known) != OK || !cursor_address || !clear_screen)
+		say_failure("TERM",
+			    "the terminal %s is unknown or has no screen; top -b needs none", name);
 	del_curterm(cur_term);
-}
-
-/* Draw a line, cut to the width of the screen. */
-static void top_draw_line(int y, const char *line, attr_t attributes)
-{
-	char *text __autofree = memory_string(line);
-
-	text_clip(text, COLS, false);
-	attrset(attributes);
-	mvaddstr(y, 0, text);
-	attrset(A_NORMAL);
 }
 
 /* Do not scroll beyond the last row. */
 static void top_scroll(long rows)
 {
-	long last = (long)top.nr_shown - 1, first = (long)top.first + rows;
-
-	if (first > last)
-		first = last;
-	top.first = first < 0 ? 0 : first;
-}
-
-static void top_draw_rows(void)
-{
-	char *text __autofree = NULL;
-	size_t room = LINES - TOP_HEAD > 0 ? LINES - TOP_HEAD : 0;
-	char *cursor, *line;
-	int y = TOP_HEAD - 1;
-	struct table table;
-	size_t size;
-	FILE *to = memory_check(open_memstream(&text, &size));
-
-	top_scroll(0);
-	top_fill(&table, room, COLS);
-	table_print(&table, to);
-	fclose(to);
-	cursor = text;
-	while ((line = file_next_line(&cursor))) {
-		const struct top_row *row = &top.rows[top.first + y - TOP_HEAD];
-		bool heading = y < TOP_HEAD;
-		bool alarm = !heading && (row->use >= 1 || row->rate > 0);
-
-		top_draw_line(y++, line, heading ? A_REVERSE : alarm ? A_BOLD : A_NORMAL);
-	}
+	top.first = max(0, min((long)top.first + rows, (long)top.nr_shown - 1));
 }
 
 static void top_draw(void)
 {
-	char *title __autofree =
-		memory_format("rdmacg top: %zu row%s by %s, every %g s; h for help", top.nr_shown,
-			      top.nr_shown == 1 ? "" : "s", top_orders[top.order],
-			      top.delay_ms / 1000.0);
+	char *text __autofree = NULL, *cursor, *line;
+	size_t size;
+	FILE *to = memory_check(open_memstream(&text, &size));
 	int y;
 
+	top_scroll(0);
+	if (screen.helping)
+		fputs(top_help, to);
+	else if (screen.error && *screen.error)
+		fprintf(to, "%s\n", screen.error);
+	else
+		fprintf(to, "rdmacg top: %zu row%s by %s, every %g s; h for help\n", top.nr_shown,
+			top.nr_shown == 1 ? "" : "s", top_orders[top.order], top.delay_ms / 1000.0);
+	if (!screen.helping)
+		top_print_table(to, max(LINES - TOP_HEAD, 0), COLS);
+	fclose(to);
 	erase();
-	for (y = 0; screen.helping && y < (int)ARRAY_SIZE(top_help) && y < LINES; y++)
-		top_draw_line(y, top_help[y], A_NORMAL);
-	if (!screen.helping) {
-		top_draw_line(0, screen.error && *screen.error ? screen.error : title, A_NORMAL);
-		top_draw_rows();
+	for (cursor = text, y = 0; (line = file_next_line(&cursor)); y++) {
+		const struct top_row *row = NULL;
+
+		if (!screen.helping && y >= TOP_HEAD)
+			row = &top.rows[top.first + y - TOP_HEAD];
+		if (row && (row->use >= 1 || row->rate > 0))
+			attrset(A_BOLD);
+		else if (!screen.helping && y == TOP_HEAD - 1)
+			attrset(A_REVERSE);
+		text_clip(line, COLS, false);
+		mvaddstr(y, 0, line);
+		attrset(A_NORMAL);
 	}
 	refresh();
 }
@@ -145,57 +99,50 @@ static void top_draw(void)
 /* Change the delay in steps of a second, or of a quarter of a second below one second. */
 static void top_change_delay(bool longer)
 {
-	uint64_t step = top.delay_ms < 1000 || (top.delay_ms == 1000 && !longer) ? 250 : 1000;
+	int64_t delay = top.delay_ms, step = delay + longer <= 1000 ? 250 : 1000;
 
-	if (longer)
-		top.delay_ms += step;
-	else
-		top.delay_ms = top.delay_ms > step + 250 ? top.delay_ms - step : 250;
+	top.delay_ms = max(250, longer ? delay + step : delay - step);
 }
 
-/* Scroll if @key is a key that scrolls. */
-static void top_press_scroll(int key)
-{
-	long rows = LINES - TOP_HEAD - 1;
-	long page = rows > 1 ? rows : 1, first = top.first, last = top.nr_shown;
-	const struct {
-		int key;
-		long rows;
-	} keys[] = {
-		{ KEY_DOWN, 1 }, { KEY_UP, -1 }, { KEY_NPAGE, page }, { KEY_PPAGE, -page },
-		{ KEY_HOME, -first }, { KEY_END, last - page - first },
-	};
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(keys); i++)
-		if (keys[i].key == key)
-			top_scroll(keys[i].rows);
-}
-
-/* Act on a key. Returns true to update at once. */
+/* Act on a key. KEY_RESIZE is a new size of the terminal. Returns true to update at once. */
 static bool top_press(int key)
 {
 	static const char orders[TOP_ORDERS + 1] = "lrup";
+	long page = max(LINES - TOP_HEAD - 1, 1), all = top.nr_shown;
+	const struct {
+		int key;
+		long rows;
+	} scrolls[] = {
+		{ KEY_DOWN, 1 }, { KEY_UP, -1 }, { KEY_NPAGE, page }, { KEY_PPAGE, -page },
+		{ KEY_HOME, -all }, { KEY_END, all - page - (long)top.first },
+	};
+	size_t i;
 
 	if (screen.helping || key == KEY_RESIZE) {
 		screen.helping &= key == KEY_RESIZE;
 		return false;
 	}
-	top_press_scroll(key);
+	for (i = 0; i < ARRAY_SIZE(scrolls); i++)
+		if (scrolls[i].key == key)
+			top_scroll(scrolls[i].rows);
 	if (key == '+' || key == '-')
 		top_change_delay(key == '+');
-	else if (key == '\f')
+	if (key == '\f')
 		clearok(curscr, TRUE);
-	else if (key > 0 && key < 0x80 && strchr(orders, key))
-		top_set_order(strchr(orders, key) - orders);
+	if (key > 0 && key < 0x80 && strchr(orders, key)) {
+		top.order = strchr(orders, key) - orders;
+		top.first = 0;
+		top_sort();
+	}
 	screen.helping = key == 'h' || key == '?';
 	screen.ended = key == 'q';
 	return key == 'q' || key == ' ';
 }
 
-/* Act on all keys. KEY_RESIZE is a new size of the terminal. Returns true to update at once. */
-static bool top_take_keys(void)
+/* Act on all keys and signals. Returns true to update at once. */
+static bool top_take_inputs(void)
 {
+	struct pollfd *keyboard = &screen.inputs[0];
 	bool pressed = false, now = false;
 	int key;
 
@@ -205,29 +152,25 @@ static bool top_take_keys(void)
 	}
 	if (pressed)
 		top_draw();
-	else if (screen.keyboard.revents & (POLLHUP | POLLERR))
+	else if (keyboard->revents & (POLLHUP | POLLERR))
 		screen.ended = true;
-	else if (screen.keyboard.revents)
+	else if (keyboard->revents)
 		/* The input is ready, but has no key. It is not a keyboard, so ignore it. */
-		screen.keyboard.fd = -1;
+		keyboard->fd = -1;
+	screen.ended |= screen.inputs[1].revents;
 	return now;
 }
 
 /* Wait until the next update, or until the end. */
 static void top_wait(void)
 {
-	int64_t begin = clock_now();
+	int64_t end = clock_now() + top.delay_ms, left;
 	bool now = false;
 
-	while (!now && !screen.ended && !top_signal) {
-		int64_t left = begin + (int64_t)top.delay_ms - clock_now();
-		struct timespec timeout = { left / 1000, left % 1000 * 1000000 };
-
-		if (left <= 0)
-			return;
-		screen.keyboard.revents = 0;
-		if (ppoll(&screen.keyboard, 1, &timeout, &screen.unblocked) != 0)
-			now = top_take_keys();
+	while (!now && !screen.ended && (left = end - clock_now()) > 0) {
+		screen.inputs[0].revents = 0;
+		if (poll(screen.inputs, ARRAY_SIZE(screen.inputs), left) != 0)
+			now = top_take_inputs();
 	}
 }
 
@@ -246,16 +189,34 @@ static void top_look(void)
 	screen.error[strcspn(screen.error, "\n")] = '\0';
 }
 
+/* Keep signals pending, so that they end the process after the terminal is restored. */
+static void top_hold_signals(sigset_t *before)
+{
+	sigset_t held;
+	size_t i;
+
+	sigemptyset(&held);
+	for (i = 0; i < ARRAY_SIZE(top_signals); i++)
+		sigaddset(&held, top_signals[i]);
+	sigprocmask(SIG_BLOCK, &held, before);
+	screen.inputs[0] = (struct pollfd){ STDIN_FILENO, POLLIN };
+	screen.inputs[1] = (struct pollfd){ signalfd(-1, &held, SFD_CLOEXEC), POLLIN };
+	if (screen.inputs[1].fd < 0)
+		say_failure("signalfd", "%s", strerror(errno));
+}
+
 bool top_screen(void)
 {
 	uint64_t looks = 0;
 	SCREEN *terminal;
+	sigset_t signals;
+	size_t i;
 
 	/* Read before the screen is cleared for the first time, so that an error stays visible. */
 	if (!top_read())
 		return false;
 	top_check_terminal();
-	top_hold_signals();
+	top_hold_signals(&signals);
 	terminal = newterm(NULL, stdout, stdin);
 	if (!terminal)
 		say_failure("terminal", "%s; top -b needs none", strerror(errno));
@@ -265,7 +226,7 @@ bool top_screen(void)
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
 	curs_set(0);
-	while (!screen.ended && !top_signal) {
+	while (!screen.ended) {
 		if (looks++)
 			top_look();
 		top_draw();
@@ -276,9 +237,9 @@ bool top_screen(void)
 	endwin();
 	delscreen(terminal);
 	free(screen.error);
-	/* A signal that has arrived ends the process. Signal 0 does nothing. */
-	signal(top_signal, SIG_DFL);
-	raise(top_signal);
-	sigprocmask(SIG_SETMASK, &screen.unblocked, NULL);
+	/* ncurses has handlers of its own. */
+	for (i = 0; i < ARRAY_SIZE(top_signals); i++)
+		signal(top_signals[i], SIG_DFL);
+	sigprocmask(SIG_SETMASK, &signals, NULL);
 	return true;
 }

@@ -42,10 +42,10 @@ extern struct top {
 
 /* Read all rows again. Prints an error and returns false on a failure. */
 bool top_read(void);
-/* Sort the rows again, and scroll to the first row. */
-void top_set_order(enum top_order order);
-/* Add at most @rows rows from top.first on. If @width is not 0, cut names to this width. */
-void top_fill(struct table *table, size_t rows, size_t width);
+/* Sort the rows by top.order. */
+void top_sort(void);
+/* Print at most @rows rows from top.first on. If @width is not 0, cut names to this width. */
+void top_print_table(FILE *to, size_t rows, size_t width);
 /* Show the rows on the terminal until a key or a signal ends top. */
 bool top_screen(void);
 

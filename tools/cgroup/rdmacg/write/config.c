@@ -28,22 +28,22 @@ static char *config_section_end(char *text)
 }
 
 /* Take the pattern of a line such as "[tenants/a]". */
-static bool config_take_section(struct config *config, char *text)
+static bool config_take_section(char **section, char *text)
 {
 	char *end = config_section_end(text);
 	const char *below;
 
-	free(config->section);
-	config->section = NULL;
+	free(*section);
+	*section = NULL;
 	if (!end)
 		return say_error(text, "is not a section; write [CGROUP] on a line of its own");
 	*end = '\0';
 	text_unescape(text);
 	below = hierarchy.path ? hierarchy_below(text + 1, hierarchy.path) : NULL;
-	config->section = hierarchy_clean(below ? below : text + 1);
-	if (!config->section)
+	*section = hierarchy_clean(below ? below : text + 1);
+	if (!*section)
 		return say_error(text + 1, "a cgroup's name cannot have .. in it");
-	if (!*config->section)
+	if (!**section)
 		return say_error("[]", "the root cannot have limits; give a cgroup below it");
 	return true;
 }
@@ -72,7 +72,8 @@ bool config_add(struct config *config, const char *section, const char *where, c
 	return good;
 }
 
-static bool config_take_line(struct config *config, char *text, size_t length)
+static bool config_take_line(struct config *config, char **section, const char *where, char *text,
+			     size_t length)
 {
 	char *end = text + length;
 
@@ -83,75 +84,61 @@ static bool config_take_line(struct config *config, char *text, size_t length)
 		*--end = '\0';
 	if (!*text || *text == '#')
 		return true;
-	/*
-	 * A line that begins with a bracket is a section, or has limits for a pattern of devices.
-	 */
+	/* A line that begins with a bracket may also have limits for a pattern of devices. */
 	if (*text == '[' && (config_section_end(text) || !strchr(text, '=')))
-		return config_take_section(config, text);
-	if (config->section)
-		return config_add(config, config->section, config->where, text);
+		return config_take_section(section, text);
+	if (*section)
+		return config_add(config, *section, where, text);
 	return say_error(text, "a limit before the first [CGROUP]; write the section above it");
 }
 
 static bool config_read_file(struct config *config, const char *name)
 {
+	char *line __autofree = NULL, *section __autofree = NULL;
 	FILE *from = strcmp(name, "-") ? fopen(name, "re") : fdopen(dup(STDIN_FILENO), "r");
 	unsigned int number = 0;
-	char *line = NULL;
-	bool good = from;
+	bool good = true;
 	size_t room = 0;
 	ssize_t length;
 
-	/*
-	 * Stop at a malformed section. Otherwise each line of the section would repeat the error.
-	 */
-	while (from && (good || config->section) && (length = getline(&line, &room, from)) >= 0) {
-		if (!number && !strncmp(line, CONFIG_MARK, strlen(CONFIG_MARK)))
+	if (!from)
+		return say_error(name, "%s", strerror(errno));
+	/* Stop at a malformed section. Otherwise each of its lines would repeat the error. */
+	while ((good || section) && (length = getline(&line, &room, from)) >= 0) {
+		char *where __autofree = memory_format("%s:%u", name, ++number);
+
+		if (number == 1 && !strncmp(line, CONFIG_MARK, strlen(CONFIG_MARK)))
 			memset(line, ' ', strlen(CONFIG_MARK));
-		free(config->where);
-		config->where = memory_format("%s:%u", name, ++number);
-		say_within(config->where);
-		good &= config_take_line(config, line, length);
+		say_within(where);
+		good &= config_take_line(config, &section, where, line, length);
 		say_within(NULL);
 	}
-	if (!from || ferror(from))
+	if (ferror(from))
 		good = say_error(name, "%s", strerror(errno));
-	if (from)
-		fclose(from);
-	free(line);
-	free(config->section);
-	config->section = NULL;
-	return good;
-}
-
-static bool config_read_folder(struct config *config)
-{
-	char *pattern __autofree = memory_format("%s/*.conf", config_folder());
-	char *folder __autofree = memory_format("%s/", config_folder());
-	glob_t files = { 0 };
-	bool good = true;
-	size_t i;
-
-	if (access(folder, R_OK | X_OK))
-		return say_error(config_folder(), "%s", strerror(errno));
-	glob(pattern, 0, NULL, &files);
-	if (!files.gl_pathc)
-		say_note("there is no file *.conf in %s", config_folder());
-	for (i = 0; i < files.gl_pathc; i++)
-		good &= config_read_file(config, files.gl_pathv[i]);
-	globfree(&files);
+	fclose(from);
 	return good;
 }
 
 bool config_read(struct config *config, char * const *files, size_t count)
 {
+	char *folder __autofree = memory_format("%s/", config_folder());
+	char *pattern __autofree = memory_format("%s*.conf", folder);
+	glob_t found = { 0 };
 	bool good = true;
 	size_t i;
 
+	if (!count) {
+		if (access(folder, R_OK | X_OK))
+			return say_error(config_folder(), "%s", strerror(errno));
+		glob(pattern, 0, NULL, &found);
+		files = found.gl_pathv;
+		count = found.gl_pathc;
+		if (!count)
+			say_note("there is no file *.conf in %s", config_folder());
+	}
 	for (i = 0; i < count; i++)
 		good &= config_read_file(config, files[i]);
-	if (!count)
-		good = config_read_folder(config);
+	globfree(&found);
 	if (!good)
 		config_free(config);
 	return good;
@@ -167,7 +154,6 @@ void config_free(struct config *config)
 		limits_free(&rule->limits);
 	}
 	free(config->rules);
-	free(config->where);
 	memset(config, 0, sizeof(*config));
 }
 
@@ -198,17 +184,17 @@ char *config_pattern(const char *name)
 enum config_match config_match_cgroup(const struct rule *rule, const char *name)
 {
 	char *pattern __autofree = memory_string(rule->section);
-	char *rest = strchr(pattern, '/');
-	const char *slash;
+	char *rest = pattern;
+	const char *level;
 
-	/* Find the part of the pattern for levels below @name. */
-	for (slash = strchr(name, '/'); slash && rest; slash = strchr(slash + 1, '/'))
-		rest = strchr(rest + 1, '/');
 	if (!*name)
 		return CONFIG_BELOW;
+	/* Cut the part of the pattern for levels below @name. */
+	for (level = name; level && rest; level = strchr(level + 1, '/'))
+		rest = strchr(rest + 1, '/');
 	if (rest)
 		*rest = '\0';
-	if (slash || !config_matches(pattern, name))
+	if (!config_matches(pattern, name))
 		return CONFIG_NONE;
 	return rest ? CONFIG_BELOW : CONFIG_SELF;
 }

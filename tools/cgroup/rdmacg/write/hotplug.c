@@ -5,9 +5,6 @@
 
 #include "write/write.h"
 
-/* The size of a read. Reads must be large, because a tenant can cause many events. */
-#define HOTPLUG_BUFFER	65536
-
 /*
  * udevd may rename a new device, so wait for the event of udevd: a limit for its first name may be
  * meant for another device. Without udevd, as in a small guest, only the kernel sends events, and
@@ -20,8 +17,7 @@ void hotplug_open(struct hotplug *hotplug)
 	hotplug->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (hotplug->inotify < 0)
 		say_failure("inotify", "%s", strerror(errno));
-	hotplug->udev = memory_check(udev_new());
-	hotplug->monitor = udev_monitor_new_from_netlink(hotplug->udev, source);
+	hotplug->monitor = udev_monitor_new_from_netlink(memory_check(udev_new()), source);
 	if (!hotplug->monitor ||
 	    udev_monitor_filter_add_match_subsystem_devtype(hotplug->monitor, "infiniband",
 							    NULL) < 0 ||
@@ -30,16 +26,6 @@ void hotplug_open(struct hotplug *hotplug)
 	hotplug->devices = udev_monitor_get_fd(hotplug->monitor);
 	hotplug->folders = json_object_new_object();
 	hotplug->names = json_object_new_object();
-}
-
-void hotplug_close(struct hotplug *hotplug)
-{
-	close(hotplug->inotify);
-	json_object_put(hotplug->folders);
-	json_object_put(hotplug->names);
-	udev_monitor_unref(hotplug->monitor);
-	udev_unref(hotplug->udev);
-	memset(hotplug, 0, sizeof(*hotplug));
 }
 
 /*
@@ -66,38 +52,31 @@ static void hotplug_take_event(struct hotplug *hotplug, const struct inotify_eve
 	char *name __autofree = NULL;
 	const char *number = number_text(event->wd, false);
 	struct json_object *folder = json_object_object_get(hotplug->folders, number);
-	const char *parent = json_object_get_string(folder);
+	const char *parent = folder ? json_object_get_string(folder) : "";
 
+	name = memory_format("%s%s%s", parent, *parent ? "/" : "", event->len ? event->name : "");
 	if (event->mask & IN_Q_OVERFLOW)
 		hotplug->everything = true;
-	if (folder && event->mask & IN_IGNORED) {
+	if (folder && event->mask & IN_IGNORED)
 		json_object_object_del(hotplug->folders, number);
-	} else if (folder && event->mask & IN_ISDIR) {
-		name = memory_format("%s%s%s", parent, *parent ? "/" : "", event->name);
+	else if (folder && event->mask & IN_ISDIR)
 		json_object_object_add(hotplug->names, name, NULL);
-	}
-}
-
-static void hotplug_take_cgroups(struct hotplug *hotplug)
-{
-	static char buffer[HOTPLUG_BUFFER] __attribute((aligned(__alignof(struct inotify_event))));
-	ssize_t got = read(hotplug->inotify, buffer, sizeof(buffer));
-	const char *next = buffer;
-
-	while (got > 0 && next < buffer + got) {
-		const struct inotify_event *event = (const struct inotify_event *)next;
-
-		hotplug_take_event(hotplug, event);
-		next += sizeof(*event) + event->len;
-	}
 }
 
 /* Read the events. After an overflow of a queue, any cgroup and any device may be new. */
 void hotplug_take(struct hotplug *hotplug)
 {
+	/* Reads must be large, because a tenant can cause many events. */
+	static char buffer[65536] __attribute((aligned(__alignof(struct inotify_event))));
+	ssize_t got = read(hotplug->inotify, buffer, sizeof(buffer));
+	const struct inotify_event *event;
 	struct udev_device *device;
-	const char *action;
+	const char *action, *next;
 
+	for (next = buffer; got > 0 && next < buffer + got; next += sizeof(*event) + event->len) {
+		event = (const struct inotify_event *)next;
+		hotplug_take_event(hotplug, event);
+	}
 	errno = 0;
 	while ((device = udev_monitor_receive_device(hotplug->monitor))) {
 		action = udev_device_get_action(device);
@@ -108,7 +87,6 @@ void hotplug_take(struct hotplug *hotplug)
 	}
 	if (errno == ENOBUFS)
 		hotplug->everything = true;
-	hotplug_take_cgroups(hotplug);
 }
 
 void hotplug_drop(struct hotplug *hotplug)

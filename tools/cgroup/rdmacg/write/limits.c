@@ -2,8 +2,6 @@
 /* rdmacg: limits from words, and the lines that set them. */
 #include "write/write.h"
 
-#define LIMITS_WHOLE	100000
-
 static bool limits_parse_value(struct limit *limit, const char *word, const char *text)
 {
 	size_t length = strlen(text);
@@ -16,7 +14,7 @@ static bool limits_parse_value(struct limit *limit, const char *word, const char
 	if (length && text[length - 1] == '%') {
 		limit->percent = true;
 		if (number_parse_thousandths(text, length - 1, &limit->value) &&
-		    limit->value <= LIMITS_WHOLE)
+		    limit->value <= 100000)
 			return true;
 		return say_error(word,
 				 "a percentage must be 0%% to 100%%, with at most 3 decimals");
@@ -74,12 +72,20 @@ static bool limits_parse_word(struct limits *limits, const char *word)
 	return true;
 }
 
-/* Whether the words can be combined. Prints an error if the result is false. */
-static bool limits_check(const struct limits *limits)
+bool limits_parse(struct limits *limits, const char *device, char * const *words, size_t count)
 {
-	const char *device = limits->device.name;
-	bool is_default = limits->device.is_default;
+	bool is_default = !strcmp(device, device_default.name);
+	size_t i;
 
+	limits->device.is_default = is_default;
+	limits->device.name = device_escape(device);
+	if (!*device || strchr(device, '='))
+		return say_error(*device ? device : "device",
+				 "is not the name of a device; write DEVICE KEY=VALUE...");
+	for (i = 0; i < count; i++)
+		if (!limits_parse_word(limits, words[i]))
+			return false;
+	device = limits->device.name;
 	if (!limits->nr_limits && !limits->whole)
 		return say_error(device, "no limit is given; write KEY=VALUE, max or default");
 	if (limits->nr_limits && limits->whole)
@@ -90,22 +96,6 @@ static bool limits_check(const struct limits *limits)
 	if (is_default && limits->whole && *limits->whole == 'd')
 		return say_error(device, "cannot be its own default; write max");
 	return true;
-}
-
-bool limits_parse(struct limits *limits, const char *device, char * const *words, size_t count)
-{
-	size_t i;
-
-	memset(limits, 0, sizeof(*limits));
-	limits->device.is_default = !strcmp(device, device_default.name);
-	limits->device.name = device_escape(device);
-	if (!*device || strchr(device, '='))
-		return say_error(*device ? device : "device",
-				 "is not the name of a device; write DEVICE KEY=VALUE...");
-	for (i = 0; i < count; i++)
-		if (!limits_parse_word(limits, words[i]))
-			return false;
-	return limits_check(limits);
 }
 
 bool limits_parse_option(struct limits *limits, const char *text)
@@ -120,10 +110,8 @@ bool limits_parse_option(struct limits *limits, const char *text)
 	char *word, *rest;
 	size_t count = 0;
 
-	if (!colon) {
-		memset(limits, 0, sizeof(*limits));
+	if (!colon)
 		return say_error(text, "write DEVICE:KEY=VALUE[,KEY=VALUE]...");
-	}
 	*colon = '\0';
 	rest = colon + 1;
 	while ((word = strsep(&rest, ",")))
@@ -137,7 +125,6 @@ void limits_free(struct limits *limits)
 		free(limits->limits[--limits->nr_limits].key);
 	free(limits->limits);
 	free(limits->device.name);
-	memset(limits, 0, sizeof(*limits));
 }
 
 /* A unique name needs no index, but the kernel checks an index that is given. */
@@ -171,11 +158,10 @@ bool limits_value(const struct device *device, const struct limit *limit, uint64
 
 	*value = limit->value;
 	/* The stock controller has limits of 31 bits, and no rdma.capacity. */
-	if (!limit->percent && (capacity.has_file || number_is_bytes(limit->key) ||
-				*value == NUMBER_MAX || *value <= INT32_MAX))
-		return true;
 	if (!limit->percent)
-		return say_error(limit->key,
+		return capacity.has_file || number_is_bytes(limit->key) ||
+		       *value == NUMBER_MAX || *value <= INT32_MAX ||
+		       say_error(limit->key,
 				 "this kernel accepts at most %d; write max for no limit",
 				 INT32_MAX);
 	if (device->is_default)
@@ -186,7 +172,7 @@ bool limits_value(const struct device *device, const struct limit *limit, uint64
 		return say_error(limit->key,
 				 "the capacity of %s is unknown; write a number, not a percentage",
 				 device_text(device));
-	*value = number_scale(all, limit->value, LIMITS_WHOLE);
+	*value = number_scale(all, limit->value, 100000);
 	if (!*value && limit->value)
 		say_warning(limit->key,
 			    "this percentage of %" PRIu64 " is 0: no object can be created", all);
@@ -220,14 +206,6 @@ struct limits_write {
 	char *undo[POOL_CLASSES];
 };
 
-static bool limits_is_wanted(const struct limits_write *write, const char *key, uint64_t before,
-			     uint64_t after)
-{
-	const struct limits *limits = write->limits;
-
-	return !limits->wants || limits->wants(&write->pool->device, key, before, after);
-}
-
 /*
  * The name of a key in rdma.default: "hw:KEY" for a key that a driver registers. The caller frees
  * the result.
@@ -247,11 +225,12 @@ static void limits_add_key(struct limits_write *write, const char *key, uint64_t
 {
 	char *name __autofree = write->limits->device.is_default ?
 				limits_default_key(write->cgroup, key) : memory_string(key);
+	const struct limits *limits = write->limits;
 	const struct slot *slot = pool_find(write->pool, name);
 	enum pool_class class = slot ? slot->class : POOL_HCA;
 	uint64_t before = slot ? slot->max : NUMBER_MAX;
 
-	if (!limits_is_wanted(write, key, before, value))
+	if (limits->wants && !limits->wants(&write->pool->device, key, before, value))
 		return;
 	if (slot && slot->has & POOL_BIT(POOL_CURRENT) && value < slot->usage)
 		say_warning(cgroup_name(write->cgroup),
@@ -262,15 +241,6 @@ static void limits_add_key(struct limits_write *write, const char *key, uint64_t
 	memory_extend(&write->undo[class], " %s=%s", name, number_text(before, false));
 }
 
-/* The limit that rdma.default sets for a key. */
-static uint64_t limits_by_default(const struct cgroup *cgroup, const char *key)
-{
-	char *name __autofree = limits_default_key(cgroup, key);
-	const struct slot *slot = pools_find_slot(&cgroup->pools, &device_default, name);
-
-	return slot ? slot->max : NUMBER_MAX;
-}
-
 /*
  * Set all keys of the device. The word "default" changes all keys, so write it if a change of any
  * key is wanted. Write "KEY=max" for each wanted key instead of the word "max", because every
@@ -278,49 +248,31 @@ static uint64_t limits_by_default(const struct cgroup *cgroup, const char *key)
  */
 static void limits_add_whole(struct limits_write *write)
 {
-	const char *whole = write->limits->whole;
-	bool all = !write->limits->wants, any = all, is_default = write->pool->device.is_default;
-	const struct slot *slot, *end = write->pool->slots + write->pool->nr_slots;
-	bool by_key = *whole == 'm' && !(is_default && all);
+	const struct limits *limits = write->limits;
+	const struct pool *pool = write->pool;
+	bool any = !limits->wants, is_default = pool->device.is_default;
+	bool by_key = *limits->whole == 'm' && !(is_default && any);
+	const struct slot *slot, *after;
 	enum pool_class class;
 
-	for (slot = write->pool->slots; slot < end; slot++) {
+	for (slot = pool->slots; slot < pool->slots + pool->nr_slots; slot++) {
+		char *name __autofree = limits_default_key(write->cgroup, slot->key);
+
 		if (!(slot->has & POOL_BIT(POOL_MAX)))
 			continue;
 		if (by_key) {
 			limits_add_key(write, slot->key, NUMBER_MAX);
 			continue;
 		}
-		any |= limits_is_wanted(write, slot->key, slot->max,
-					limits_by_default(write->cgroup, slot->key));
+		after = pools_find_slot(&write->cgroup->pools, &device_default, name);
+		any |= limits->wants && limits->wants(&pool->device, slot->key, slot->max,
+						      after ? after->max : NUMBER_MAX);
 		memory_extend(&write->undo[slot->class], " %s=%s", slot->key,
 			      number_text(slot->max, false));
 	}
 	for (class = 0; class < POOL_CLASSES && !by_key && any; class++)
 		if (write->undo[class] || (is_default && !class))
-			memory_extend(&write->text[class], " %s", whole);
-}
-
-/*
- * Add one write for one line, because the stock controller accepts only one line in a write. A line
- * of rdma.default has no device.
- */
-static void limits_add_lines(const struct limits_write *write, struct transaction *change)
-{
-	bool is_default = write->limits->device.is_default;
-	const char *device = is_default ? "" : device_text(&write->limits->device);
-	enum pool_class class;
-
-	for (class = 0; class < POOL_CLASSES; class++) {
-		const char *file = is_default ? POOL_FILE_DEFAULT : pool_file_name(class, POOL_MAX);
-		const char *text = write->text[class];
-		const char *undo = write->undo[class] ? write->undo[class] : " max";
-
-		if (text)
-			transaction_add(change, write->cgroup, file,
-					memory_format("%s%s\n", device, text + is_default),
-					memory_format("%s%s\n", device, undo + is_default));
-	}
+			memory_extend(&write->text[class], " %s", limits->whole);
 }
 
 bool limits_add(const struct limits *limits, struct transaction *change,
@@ -334,6 +286,7 @@ bool limits_add(const struct limits *limits, struct transaction *change,
 		.limits = limits, .cgroup = cgroup, .pool = pool || !is_default ? pool : &none,
 	};
 	enum pool_class class;
+	const char *device;
 	uint64_t value;
 	size_t i;
 
@@ -348,11 +301,20 @@ bool limits_add(const struct limits *limits, struct transaction *change,
 	if (good && !pool && write.text[0])
 		good = say_error(cgroup_name(cgroup),
 				 "this kernel has no " POOL_FILE_DEFAULT "; limit each device");
-	if (good)
-		limits_add_lines(&write, change);
+	/*
+	 * Add one write for one line, because the stock controller accepts only one line in a
+	 * write. A line of rdma.default has no device.
+	 */
+	device = is_default ? "" : device_text(&limits->device);
 	for (class = 0; class < POOL_CLASSES; class++) {
-		free(write.text[class]);
-		free(write.undo[class]);
+		char *text __autofree = write.text[class], *undo __autofree = write.undo[class];
+
+		if (good && text)
+			transaction_add(change, cgroup, is_default ? POOL_FILE_DEFAULT :
+					pool_file_name(class, POOL_MAX),
+					memory_format("%s%s\n", device, text + is_default),
+					memory_format("%s%s\n", device,
+						      (undo ? undo : " max") + is_default));
 	}
 	return good;
 }

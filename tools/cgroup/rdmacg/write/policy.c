@@ -2,22 +2,41 @@
 /* rdmacg: the limits that a user requests, if the administrator allows them. */
 #include "write/write.h"
 
-/* A limit for a device and a key, and its rule. */
+/* A limit for a device and a key. Without a rule, the value is NUMBER_MAX. */
 struct policy_limit {
-	/* The rule, or NULL if no rule exists. Without a rule, the value is NUMBER_MAX. */
 	const struct rule *rule;
 	uint64_t value;
 };
 
-static bool policy_is_in(const struct rule *rule, const char *section)
-{
-	return !strcmp(rule->section, section);
-}
-
 /* Whether the rule comes from a user, not from the administrator. */
 static bool policy_is_request(const struct rule *rule)
 {
-	return policy_is_in(rule, POLICY_ASKED) || policy_is_in(rule, POLICY_SHARE);
+	return !strcmp(rule->section, POLICY_ASKED) || !strcmp(rule->section, POLICY_SHARE);
+}
+
+/* The key without the prefix "hw:", which only rdma.default has. */
+static char *policy_bare_key(const char *key)
+{
+	return (char *)key + (strncmp(key, "hw:", 3) ? 0 : 3);
+}
+
+/* Find the limit of a key, with or without the prefix. Returns NULL if there is none. */
+static const struct limit *policy_find(const struct limits *limits, const char *key)
+{
+	size_t i;
+
+	for (i = 0; i < limits->nr_limits; i++)
+		if (!strcmp(policy_bare_key(limits->limits[i].key), policy_bare_key(key)))
+			return &limits->limits[i];
+	return NULL;
+}
+
+static const struct slot *policy_find_slot(const struct pool *pool, const char *key)
+{
+	char *name __autofree = memory_format("hw:%s", policy_bare_key(key));
+	const struct slot *slot = pool_find(pool, name);
+
+	return slot ? slot : pool_find(pool, policy_bare_key(key));
 }
 
 void policy_read(struct policy *policy)
@@ -30,7 +49,7 @@ void policy_read(struct policy *policy)
 	for (; i < policy->config.nr_rules; i++) {
 		const struct rule *rule = &policy->config.rules[i];
 
-		if (!policy_is_in(rule, POLICY_DEFAULT) && !policy_is_in(rule, POLICY_CEILING))
+		if (strcmp(rule->section, POLICY_DEFAULT) && strcmp(rule->section, POLICY_CEILING))
 			say_failure(rule->where, "its section is neither [" POLICY_DEFAULT
 				    "] nor [" POLICY_CEILING "]");
 		if (rule->limits.whole)
@@ -52,7 +71,7 @@ static struct policy_limit policy_look_up(const struct policy *policy, const cha
 	for (; rule < policy->config.rules + policy->config.nr_rules; rule++) {
 		bool matches = config_match_device(rule, device);
 
-		if (!policy_is_in(rule, section) || !limits_find(&rule->limits, key))
+		if (strcmp(rule->section, section) || !policy_find(&rule->limits, key))
 			continue;
 		if (matches || (!own && rule->limits.device.is_default))
 			found.rule = rule;
@@ -61,7 +80,7 @@ static struct policy_limit policy_look_up(const struct policy *policy, const cha
 	if (!found.rule)
 		return found;
 	say_within(found.rule->where);
-	if (!limits_value(device, limits_find(&found.rule->limits, key), &found.value))
+	if (!limits_value(device, policy_find(&found.rule->limits, key), &found.value))
 		exit(EXIT_FAILED);
 	say_within(NULL);
 	return found;
@@ -82,9 +101,9 @@ static struct policy_limit policy_look_up_ceiling(const struct policy *policy,
 	if (!device->is_default)
 		return policy_look_up(policy, POLICY_CEILING, device, key);
 	for (; rule < policy->config.rules + policy->config.nr_rules; rule++) {
-		const struct limit *limit = limits_find(&rule->limits, key);
+		const struct limit *limit = policy_find(&rule->limits, key);
 
-		if (!limit || !policy_is_in(rule, POLICY_CEILING))
+		if (!limit || strcmp(rule->section, POLICY_CEILING))
 			continue;
 		if (limit->percent && is_asked)
 			say_failure(rule->where,
@@ -98,23 +117,24 @@ static struct policy_limit policy_look_up_ceiling(const struct policy *policy,
 	return ceiling;
 }
 
-/*
- * Check that a request is within the ceiling. Without a ceiling, the bound is @effective, the limit
- * in effect.
- */
+/* Check that a request is within the ceiling and within @most, a limit in effect. */
 static void policy_check_asked(const struct policy *policy, const struct device *device,
 			       const char *key, const struct policy_limit *asked,
-			       const struct policy_limit *ceiling, uint64_t effective)
+			       const struct policy_limit *ceiling, uint64_t most)
 {
-	uint64_t most = ceiling->rule ? ceiling->value : effective;
-	const char *asks = number_text(asked->value, false), *may = number_text(most, false);
+	const char *asks = number_text(asked->value, false);
+	const char *may = number_text(min(most, ceiling->value), false);
 
-	if (!asked->rule || asked->value <= most)
+	if (!asked->rule || asked->value <= min(most, ceiling->value))
 		return;
-	if (ceiling->rule)
+	if (ceiling->value <= most)
 		say_failure(asked->rule->where,
 			    "%s: %s on %s is more than %s, the ceiling of %s; ask for less", key,
 			    asks, device->name, may, ceiling->rule->where);
+	if (policy->keep)
+		say_failure(asked->rule->where,
+			    "%s: %s on %s is more than %s, the limit that is in effect; ask for less",
+			    key, asks, device->name, may);
 	say_failure(asked->rule->where,
 		    "%s: %s on %s is more than %s, the limit that is in effect; only a ceiling in %s allows that",
 		    key, asks, device->name, may, policy->place);
@@ -125,36 +145,23 @@ static uint64_t policy_decide(const struct policy *policy, const struct pool *po
 			      const char *key)
 {
 	const struct device *device = &pool->device;
-	const struct slot *slot = pool_find(pool, key);
+	const struct slot *slot = policy_find_slot(pool, key);
 	struct policy_limit asked = policy_look_up(policy, POLICY_ASKED, device, key);
 	struct policy_limit share = policy_look_up(policy, POLICY_SHARE, device, key);
 	struct policy_limit by_default = policy_look_up(policy, POLICY_DEFAULT, device, key);
 	struct policy_limit ceiling = policy_look_up_ceiling(policy, device, key, asked.rule);
-	uint64_t value = asked.value;
+	uint64_t unasked = min(by_default.value, ceiling.value), value = asked.value;
+	uint64_t own = slot ? slot->max : NUMBER_MAX;
+	bool stays = policy->keep && own != NUMBER_MAX && own != unasked;
+	bool is_bound = policy->keep ? stays : !ceiling.rule;
 
-	policy_check_asked(policy, device, key, &asked, &ceiling, slot ? slot->limit : NUMBER_MAX);
-	if (!asked.rule)
-		value = min(min(by_default.value, ceiling.value), slot ? slot->max : NUMBER_MAX);
+	policy_check_asked(policy, device, key, &asked, &ceiling,
+			   is_bound && slot ? slot->limit : NUMBER_MAX);
+	if (stays)
+		value = own;
+	else if (!asked.rule || (policy->keep && value < unasked))
+		value = min(unasked, own);
 	return min(value, share.value);
-}
-
-/* Whether a device has the key. */
-static bool policy_has_key(const struct pools *pools, const char *key)
-{
-	const struct pool *pool = pools->first;
-
-	while (pool && !pool_find(pool, key))
-		pool = pool->next;
-	return pool;
-}
-
-/* Check that the device of @pool has the keys of a rule. The kernel checks those of "default". */
-static void policy_check_keys(const struct rule *rule, const struct pool *pool)
-{
-	say_within(rule->where);
-	if (!pool->device.is_default && !limits_check_keys(&rule->limits, pool))
-		exit(EXIT_FAILED);
-	say_within(NULL);
 }
 
 /* Add the keys of a rule for the device of @pool to @limits, except keys that @limits has. */
@@ -162,18 +169,37 @@ static void policy_take_rule(const struct policy *policy, const struct rule *rul
 			     const struct pool *pool, struct limits *limits)
 {
 	bool matches = config_match_device(rule, &pool->device);
+	const struct device *asked = &rule->limits.device;
+	struct device *device = &limits->device;
 	struct limit *limit;
 	size_t i;
 
-	if (matches)
-		policy_check_keys(rule, pool);
-	else if (!rule->limits.device.is_default)
+	if (!matches && !asked->is_default)
 		return;
+	say_within(rule->where);
+	/* The kernel checks the keys of "default". */
+	if (matches && !pool->device.is_default && !limits_check_keys(&rule->limits, pool))
+		exit(EXIT_FAILED);
+	say_within(NULL);
+	/*
+	 * Keep the index of a request even if the name is unique, so that the kernel checks it: the
+	 * device with that index may have been removed.
+	 */
+	if (matches && asked->has_index && policy_is_request(rule)) {
+		if (device->has_index && device->index != asked->index)
+			say_failure(rule->where,
+				    "%s: only one device has this name, so index=%u is another device",
+				    device->name, asked->index);
+		device->has_index = true;
+		device->index = asked->index;
+	}
 	for (i = 0; i < rule->limits.nr_limits; i++) {
 		char *key = rule->limits.limits[i].key;
 
+		if (!pool->device.is_default)
+			key = policy_bare_key(key);
 		/* A rule for all devices may have keys that this device lacks. */
-		if (limits_find(limits, key) || (!matches && !pool_find(pool, key)))
+		if (policy_find(limits, key) || (!matches && !pool_find(pool, key)))
 			continue;
 		limit = memory_append(limits->limits, limits->nr_limits);
 		limit->key = key;
@@ -181,69 +207,62 @@ static void policy_take_rule(const struct policy *policy, const struct rule *rul
 	}
 }
 
-/*
- * Keep the index of a request even if the name is unique, so that the kernel checks it: the device
- * with that index may have been removed.
- */
-static void policy_take_index(const struct rule *rule, struct device *device)
+static bool policy_wants(const struct device *device, const char *key, uint64_t before,
+			 uint64_t after)
 {
-	const struct device *asked = &rule->limits.device;
-
-	if (!policy_is_request(rule) || !asked->has_index || strcmp(asked->name, device->name))
-		return;
-	if (device->has_index && device->index != asked->index)
-		say_failure(rule->where,
-			    "%s: only one device has this name, so index=%u is another device",
-			    device->name, asked->index);
-	device->has_index = true;
-	device->index = asked->index;
+	return before != after;
 }
 
 /* Add the writes of all rules for one device. */
 static void policy_device(struct policy *policy, const struct pool *pool)
 {
-	struct limits limits = { .device = pool->device };
-	const struct rule *rules = policy->config.rules;
-	size_t count = policy->config.nr_rules, i;
+	struct limits limits = {
+		.device = pool->device, .wants = policy->keep ? policy_wants : NULL,
+	};
+	size_t i;
 
-	for (i = 0; i < count; i++)
-		policy_take_rule(policy, &rules[i], pool, &limits);
-	for (i = 0; i < count && limits.nr_limits && !pool->device.has_index; i++)
-		policy_take_index(&rules[i], &limits.device);
+	for (i = 0; i < policy->config.nr_rules; i++)
+		policy_take_rule(policy, &policy->config.rules[i], pool, &limits);
 	if (limits.nr_limits && !limits_add(&limits, &policy->change, policy->cgroup))
 		exit(EXIT_FAILED);
 	free(limits.limits);
 }
 
-/*
- * Check that a device has each key of a request for all devices. A key with a colon may be one of
- * later devices. Without a device, the kernel checks the keys, if it has rdma.default.
- */
-static void policy_check_default(const struct pools *pools, const struct limits *limits)
+const char *policy_missing_key(const struct pools *pools, const struct rule *rule)
 {
-	const struct pool *pool = pools->first;
+	bool has_default = pools_find(pools, &device_default);
+	bool has_device = pools->first && !pools->first->device.is_default;
 	size_t i;
 
-	while (pool && pool->device.is_default)
-		pool = pool->next;
-	if (!pool && pools_find(pools, &device_default))
-		return;
-	for (i = 0; i < limits->nr_limits; i++)
-		if (!strchr(limits->limits[i].key, ':') &&
-		    !policy_has_key(pools, limits->limits[i].key))
-			say_failure(limits->limits[i].key,
-				    "no device has a limit of that name; rdmacg show -a lists them");
+	if (!rule->limits.device.is_default ||
+	    (policy_is_request(rule) ? has_default && !has_device : has_default || !has_device))
+		return NULL;
+	for (i = 0; i < rule->limits.nr_limits; i++) {
+		const char *key = rule->limits.limits[i].key;
+		const struct pool *pool = pools->first;
+
+		while (pool && !pool_find(pool, key))
+			pool = pool->next;
+		/* A key with a colon may be one of later devices. */
+		if (!pool && !(has_default && strchr(key, ':')))
+			return key;
+	}
+	return NULL;
 }
 
-/* Check that the device of a request exists. A request for a missing device would do nothing. */
-static void policy_check_request(const struct pools *pools, const struct rule *rule)
+/*
+ * Check that the device of a request exists, and the keys of a rule for all devices. Otherwise the
+ * rule would do nothing.
+ */
+static void policy_check_rule(const struct pools *pools, const struct rule *rule)
 {
-	if (!policy_is_request(rule))
-		return;
+	const char *key = policy_missing_key(pools, rule);
+
 	say_within(rule->where);
-	if (rule->limits.device.is_default) {
-		policy_check_default(pools, &rule->limits);
-	} else if (!config_find_pool(rule, pools)) {
+	if (key)
+		say_failure(key, "no device has a limit of that name; rdmacg show -a lists them");
+	if (policy_is_request(rule) && !rule->limits.device.is_default &&
+	    !config_find_pool(rule, pools)) {
 		/* Print an error with the existing devices. */
 		limits_find_pool(&rule->limits.device, pools);
 		exit(EXIT_FAILED);
@@ -258,17 +277,16 @@ static void policy_check_request(const struct pools *pools, const struct rule *r
  */
 static void policy_prepare(struct policy *policy, struct cgroup *cgroup, unsigned int files)
 {
-	struct transaction enabled = { 0 };
 	const struct pool *pool;
 	size_t i;
 
 	policy->cgroup = cgroup;
 	capacity_read();
-	if (!transaction_enable(&enabled, cgroup) || !cgroup_read_path(cgroup, files))
+	if (!transaction_enable(&policy->change, cgroup) || !cgroup_read_path(cgroup, files))
 		exit(EXIT_FAILED);
-	transaction_free(&enabled);
+	transaction_free(&policy->change);
 	for (i = 0; i < policy->config.nr_rules; i++)
-		policy_check_request(&cgroup->pools, &policy->config.rules[i]);
+		policy_check_rule(&cgroup->pools, &policy->config.rules[i]);
 	pool = pools_find(&cgroup->pools, &device_default);
 	if (pool)
 		policy_device(policy, pool);

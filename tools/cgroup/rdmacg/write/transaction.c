@@ -7,14 +7,12 @@
 void transaction_add(struct transaction *change, const struct cgroup *cgroup, const char *file,
 		     char *text, char *undo)
 {
-	struct transaction_step *step = memory_append(change->steps, change->nr_steps);
-
-	step->cgroup = cgroup;
-	step->path = memory_format("%s%s%s/%s", hierarchy.path, *cgroup->name ? "/" : "",
+	char *path = memory_format("%s%s%s/%s", hierarchy.path, *cgroup->name ? "/" : "",
 				   cgroup->name, file);
-	step->file = basename(step->path);
-	step->text = text;
-	step->undo = undo;
+
+	*memory_append(change->steps, change->nr_steps) = (struct transaction_step){
+		cgroup, path, basename(path), text, undo
+	};
 }
 
 /*
