@@ -6,9 +6,9 @@
  * so processes share the queue and not the processor. The creation of an object does not wait,
  * because callbacks that create differ between bases. Instead, the destruction waits twice.
  *
- * The queue is only a point in time, at which all commands so far are finished. A new command moves
- * this point forward by the time that a command takes. If the point is in the past, it first moves
- * to the present. So commands keep the order of arrival, and a late timer of the guest does not
+ * The queue stores only the time at which its last command ends. A new command moves this time
+ * forward by the duration of a command. If the time is in the past, it first moves to the present.
+ * So commands keep the order of arrival, and a late timer of the guest does not
  * delay the queue. A mutex would not keep the order, and a process that sleeps too long with the
  * mutex would delay all others. The module and the device stay until the guest ends.
  */

@@ -16,9 +16,9 @@ class Kernel:
     """A method does the operation of its name. A failed system call raises OSError."""
 
     def __init__(self, hierarchy):
-        # Use one processor, because messages between processes are then faster. Also, an ended
-        # process leaves its cgroup when its processor switches to another process, and therefore
-        # before this process continues.
+        # Use one processor, because messages between processes are then faster. An ended process
+        # leaves its cgroup when the processor switches to another process. With one processor, this
+        # is before this process continues.
         os.sched_setaffinity(0, {0})
         self.root = "/sys/fs/cgroup" + ("/rdma" if hierarchy == "v1" else "")
         names = pathlib.Path("/sys/class/infiniband_verbs").glob("uverbs*/ibdev")

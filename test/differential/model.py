@@ -25,8 +25,8 @@ PAGE = 4096
 # A length that is larger than any address space.
 ENDLESS = 2**64 - 1
 
-# The resources of each class, in the order in which its files show them. texts.py chooses limits of
-# the last class that no command reaches.
+# The resources of each class, in the order in which its files show them. No command reaches the
+# limits that texts.py chooses for the last class.
 CLASSES = {
     "rdma": ("hca_handle", "hca_object"),
     "rdma.verb": ("pd", "comp_channel", "cq", "qp", "srq", "ah", "mr", "mw", "async_event",
@@ -81,7 +81,7 @@ class Op:
 
 
 class Account:
-    """The account of a cgroup with the controller. Objects keep it after the end of the cgroup."""
+    """The account of a cgroup with the controller. Objects keep the account after the end of the cgroup."""
 
     def __init__(self, parent):
         self.parent = parent    # None: the root, which has no limits and is not charged

@@ -123,7 +123,7 @@ static void check_line(const struct rdmacg_line *line, const struct model_line *
 	CHECK(!line->has_index || line->index == model->index);
 }
 
-/* Check a text, of which the parser gets a copy, because it cuts the text. */
+/* Check a text. The parser gets a copy, because the parser cuts its text into pieces. */
 static void check_text(const char *text, char *copy)
 {
 	struct model_text rest = { text, strlen(text) };

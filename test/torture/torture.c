@@ -27,7 +27,7 @@ static const struct actor {
 	unsigned int processes;
 	unsigned int pause_us;		/* the longest pause between two acts */
 	bool meets_limits;		/* a limit must refuse some attempts of this actor */
-	bool is_killed;			/* children act, which are killed at any point */
+	bool is_killed;			/* its children act, and are killed at any point */
 	const char *needs;		/* a variable that test/torture/guest sets, or NULL */
 } actors[] = {
 	{ "hold",	torture_hold,		8, 0, .meets_limits = true },
