@@ -83,20 +83,29 @@ static bool apply_device(const struct device *device)
 {
 	const struct limits *wanted = &apply.rule->limits;
 	struct limits limits = { .device = *device, .whole = wanted->whole, .wants = apply_wants };
-	bool good;
+	long said = ftell(apply.said);
+	bool good, gone = false;
 	size_t i;
 
-	apply.rule->used = true;
 	for (i = 0; i < wanted->nr_limits; i++)
 		if (!apply_is_overruled(device, wanted->limits[i].key))
 			*memory_append(limits.limits, limits.nr_limits) = wanted->limits[i];
-	/* A unique name has no index in the kernel's files, but the kernel checks a given one. */
+	/*
+	 * A unique name has no index in the kernel's files, but the kernel checks a given one. If
+	 * the index is another device's, there is nothing to limit, as with a missing device.
+	 */
 	if (wanted->device.has_index) {
 		limits.device.has_index = true;
 		limits.device.index = wanted->device.index;
+		apply.change.gone = &gone;
 	}
 	good = limits_add(&limits, &apply.change, apply.cgroup) && transaction_apply(&apply.change);
+	apply.change.gone = NULL;
 	free(limits.limits);
+	if (gone)
+		fseek(apply.said, said, SEEK_SET);
+	else
+		apply.rule->used = true;
 	return good;
 }
 

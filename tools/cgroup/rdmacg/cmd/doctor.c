@@ -60,8 +60,10 @@ static void doctor_check_files(void)
 			   hierarchy.path);
 	if (!doctor.has_sample) {
 		doctor_say("problem", "controller",
-			   "no cgroup has the RDMA controller, so nothing is counted; write +rdma to %s/cgroup.subtree_control",
-			   hierarchy.path);
+			   "no cgroup has the RDMA controller, so nothing is counted; %s %s%s",
+			   hierarchy.v2 ? "write +rdma to" :
+			   "make one and move processes there: mkdir",
+			   hierarchy.path, hierarchy.v2 ? "/cgroup.subtree_control" : "/NAME");
 		return;
 	}
 	while ((missing = missing_next(&doctor.sample, missing)))
@@ -116,23 +118,20 @@ static void doctor_check_path(void)
 /*
  * Add a limit to the sums, unless the limit of an ancestor already counts. Limits at all depths
  * count, because slices of systemd usually have no limits, but the pods below them have limits. In
- * a sum, tally is the number of top-level cgroups that have no limit in their subtree. limit_of is
- * the present top-level cgroup, or NULL after a limit was found in its subtree.
+ * a sum, tally is the number of cgroups without children to which no limit applies.
  */
 static void doctor_add(const struct cgroup *cgroup, const struct slot *slot)
 {
 	struct slot *sum = pools_get_slot(&doctor.sums, &slot->pool->device, slot->key);
-	const struct slot *above;
+	const struct cgroup *parent = cgroup->parent;
+	const struct slot *above = pools_find_slot(&parent->pools, &slot->pool->device, slot->key);
+	bool above_limited = above && above->limit != NUMBER_MAX;
 
-	if (cgroup->depth == 1) {
-		sum->tally++;
-		sum->limit_of = cgroup;
-	}
-	above = pools_find_slot(&cgroup->parent->pools, &slot->pool->device, slot->key);
-	if (slot->max == NUMBER_MAX || (above && above->limit != NUMBER_MAX))
+	/* The parent was counted before its first child was seen. */
+	sum->tally -= above && !above_limited && parent->parent && !parent->marked;
+	sum->tally += slot->limit == NUMBER_MAX;
+	if (slot->max == NUMBER_MAX || above_limited)
 		return;
-	sum->tally -= sum->limit_of ? 1 : 0;
-	sum->limit_of = NULL;
 	if (__builtin_add_overflow(sum->usage, slot->max, &sum->usage))
 		sum->usage = NUMBER_MAX;
 }
@@ -189,6 +188,8 @@ static void doctor_check_cgroups(void)
 			if (slot->has & POOL_BIT(POOL_MAX))
 				doctor_look_at_slot(cgroup, slot);
 		}
+		if (cgroup->parent)
+			cgroup->parent->marked = true;
 	}
 	doctor_end_walk(&walk, "usage");
 }
@@ -200,12 +201,6 @@ static void doctor_check_sum(const struct slot *sum)
 	const struct slot *used = netlink_find(device, sum->key);
 	uint64_t kernel = used ? used->tally : 0, all = capacity_of(device, sum->key);
 
-	if (all == NUMBER_MAX || !sum->usage)
-		return;
-	if (sum->tally)
-		doctor_say("warning", "capacity",
-			   "%s top-level cgroups have no limit of %s on %s at any depth, and can use up what others are allowed",
-			   number_text(sum->tally, false), sum->key, device_text(device));
 	if (kernel < all && sum->usage <= all - kernel)
 		return;
 	doctor_say("warning", "capacity",
@@ -216,7 +211,8 @@ static void doctor_check_sum(const struct slot *sum)
 
 static void doctor_check_capacity(void)
 {
-	const struct slot *sum = NULL;
+	const struct slot *sum = NULL, *unlimited = NULL;
+	size_t resources = 0;
 
 	if (hierarchy.partial)
 		doctor_say("unknown", "limits",
@@ -229,8 +225,18 @@ static void doctor_check_capacity(void)
 	if (!capacity.has_file && !capacity.has_netlink)
 		doctor_say("unknown", "capacity",
 			   "neither rdma.capacity nor rdma netlink shows the capacity of devices");
-	while ((sum = pools_next(&doctor.sums, sum)))
+	while ((sum = pools_next(&doctor.sums, sum))) {
+		if (!sum->usage || capacity_of(&sum->pool->device, sum->key) == NUMBER_MAX)
+			continue;
 		doctor_check_sum(sum);
+		resources += !!sum->tally;
+		unlimited = unlimited || !sum->tally ? unlimited : sum;
+	}
+	if (unlimited)
+		doctor_say("warning", "capacity",
+			   "%zu cgroups have no limit of %s on %s, and can use up what others are allowed; number of such resources: %zu",
+			   (size_t)unlimited->tally, unlimited->key,
+			   device_text(&unlimited->pool->device), resources);
 }
 
 /* Check that each line can have an effect. config_read() explains @files. */

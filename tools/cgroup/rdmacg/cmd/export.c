@@ -219,6 +219,8 @@ int cmd_export(int argc, char **argv)
 		if (slot->max != NUMBER_MAX)
 			export_add(EXPORT_CAPACITY + number_is_bytes(slot->key), "",
 				   export_labels(slot), slot->max);
+	/* Only a message: a monitoring system may wait for the device. */
+	filter_check(&filter_devices);
 	if (export.output)
 		export_write();
 	else

@@ -386,7 +386,9 @@ static void report_print_text(FILE *to)
 	const char *were = run.refused == 1 ? "was" : "were";
 
 	if (run.table.nr_cells == run.table.nr_headings) {
-		fprintf(to, "The command used no RDMA resources%s.\n",
+		fprintf(to, "%s%s.\n", run.has_peaks ?
+			"The command used no RDMA resources" :
+			"No usage of RDMA resources was seen",
 			run.status ? " until it failed" : "");
 		return;
 	}
@@ -398,6 +400,9 @@ static void report_print_text(FILE *to)
 	else if (run.refused)
 		fprintf(to, "%" PRIu64 " of its attempts %s refused, so it may need more than:\n",
 			run.refused, were);
+	else if (!run.has_peaks)
+		fputs("The peaks may have been between two reads, so it may need more than:\n",
+		      to);
 	else if (run.margin)
 		fprintf(to, "Enough, with %.6g%% more than the peaks:\n", run.margin / 1000.0);
 	else
@@ -417,7 +422,7 @@ static struct json_object *report_slot_json(const struct slot *slot)
 {
 	struct json_object *object = json_pack("resource:s peak:u limit:l", slot->key, slot->peak,
 					       slot->limit);
-	bool enough = !slot->events.alloc_fail && !run.status;
+	bool enough = run.has_peaks && !slot->events.alloc_fail && !run.status;
 
 	if (slot->has & POOL_BIT(POOL_EVENTS))
 		json_fill(object, "refused:u", slot->events.alloc_fail);

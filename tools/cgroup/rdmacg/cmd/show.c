@@ -204,6 +204,7 @@ int cmd_show(int argc, char **argv)
 	show.cgroups = json_object_new_array();
 	table_init(&show.table, "gnnrrnrrr", headings, say_width());
 	done = select_each(show_target);
+	done = filter_check(&filter_devices) && filter_check(&filter_keys) && done;
 	show_print(done);
 	return done ? EXIT_DONE : EXIT_FAILED;
 }

@@ -46,6 +46,8 @@ extern const struct choice filter_choices[];
 extern struct filter filter_devices, filter_keys;
 
 bool filter_has(const struct filter *filter, const char *name);
+/* Print an error and return false if a pattern has matched nothing that was read. */
+bool filter_check(const struct filter *filter);
 
 /*
  * The counters of a cgroup, from the files of all classes: a pool for each device, with a slot for
@@ -169,14 +171,14 @@ struct json_object *missing_json(const struct pools *pools);
  */
 extern struct hierarchy {
 	char *path;		/* the mount point */
-	char *inside;		/* the cgroup at the mount point: "" or "/some/cgroup" */
+	char *inside;		/* the cgroup at the mount point, such as "/" or "/some/cgroup" */
 	int dir;
-	bool v2;
+	bool v2;		/* without a path: a cgroup2 without the controller is mounted */
 	bool nsdelegate;	/* a cgroup namespace cannot write the limits of its own root */
 	bool partial;		/* the root has invisible ancestors, as in a cgroup namespace */
 } hierarchy;
 
-/* Find and open the hierarchy. On a failure, end the program with @status. */
+/* Find and open the hierarchy, or end the program with @status. 0: it may be missing. */
 void hierarchy_open(int status);
 
 /*

@@ -51,6 +51,12 @@ static void hierarchy_unescape(char *text)
 	*to = '\0';
 }
 
+/* How far above the cgroup namespace the @root of a mount is: "/../.." is above "/". */
+static size_t hierarchy_height(const char *root)
+{
+	return root[strspn(root, "/.")] ? 0 : strlen(root);
+}
+
 /*
  * Use the mount of a line of mountinfo if it has the controller. The line has the fields ID,
  * parent, device, root, mount point, options and others, and after a dash type, source, options.
@@ -60,7 +66,7 @@ static void hierarchy_take_mount(const char *line)
 	char *root __autofree = NULL, *point __autofree = NULL;
 	char *path __autofree = NULL, *controllers __autofree = NULL;
 	const char *options = strrchr(line, ' ');
-	bool v1 = strstr(line, " - cgroup "), v2 = strstr(line, " - cgroup2 "), whole;
+	bool v1 = strstr(line, " - cgroup "), v2 = strstr(line, " - cgroup2 ");
 
 	if (!(v1 || v2) || sscanf(line, "%*s %*s %*s %ms %ms", &root, &point) != 2)
 		return;
@@ -68,16 +74,17 @@ static void hierarchy_take_mount(const char *line)
 	hierarchy_unescape(point);
 	path = memory_format("%s/cgroup.controllers", point);
 	controllers = v2 ? file_read(AT_FDCWD, path) : NULL;
-	whole = !strcmp(root, "/");
-	if (!hierarchy_has_word(v2 ? controllers : options, "rdma"))
+	if (!hierarchy_has_word(v2 ? controllers : options, "rdma")) {
+		hierarchy.v2 |= controllers && !hierarchy.path;
 		return;
-	/* Prefer a mount that shows the whole hierarchy. */
-	if (hierarchy.path && (!whole || !*hierarchy.inside))
+	}
+	/* Prefer a mount that shows more of the hierarchy. */
+	if (hierarchy.path && hierarchy_height(root) <= hierarchy_height(hierarchy.inside))
 		return;
 	free(hierarchy.path);
 	free(hierarchy.inside);
 	hierarchy.path = memory_string(point);
-	hierarchy.inside = memory_string(whole ? "" : root);
+	hierarchy.inside = memory_string(root);
 	hierarchy.v2 = v2;
 	hierarchy.nsdelegate = hierarchy_has_word(options, "nsdelegate");
 }
@@ -95,6 +102,8 @@ static const char *hierarchy_why_none(void)
 		return "cgroup_disable= on the kernel's command line disables the controller";
 	if (id > 0)
 		return "the v1 hierarchy is not mounted; mount -t cgroup -o rdma none DIR";
+	if (hierarchy.v2)
+		return "no +rdma in the parent's cgroup.subtree_control; write it on the host";
 	return "no mounted hierarchy has the RDMA controller; mount cgroup2";
 }
 
@@ -111,6 +120,8 @@ void hierarchy_open(int status)
 		hierarchy.inside = memory_string("");
 		hierarchy.nsdelegate = true;
 	}
+	if (!hierarchy.path && !status)
+		return;
 	if (!hierarchy.path)
 		say_and_exit(status, "cgroups", "%s", hierarchy_why_none());
 	hierarchy.dir = open(hierarchy.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -208,7 +219,9 @@ char *hierarchy_cgroup_of(pid_t pid)
 	below = hierarchy_below(path, hierarchy.inside);
 	name = below ? hierarchy_clean(below) : NULL;
 	if (!name)
-		say_error(where, "is in the cgroup %s, which is outside of the part that %s shows",
+		say_error(where, strncmp(hierarchy.inside, "/..", 3) ?
+			  "is in the cgroup %s, which is outside of the part that %s shows" :
+			  "is in the cgroup %s of this cgroup namespace, which cannot name it below %s",
 			  path, hierarchy.path);
 	return name;
 }

@@ -13,6 +13,7 @@ enum select_shape {
 	SELECT_UNIT,
 	SELECT_CONTAINER,
 	SELECT_POD,
+	SELECT_MACHINE,		/* also for a container */
 };
 
 /* A shorter prefix of an id matches too many containers. */
@@ -44,9 +45,11 @@ static struct select_form {
 	{ SELECT_CONTAINER, 1, false, "^machine-(.*)\\.scope$" },
 	{ SELECT_CONTAINER, 1, false, "^systemd-nspawn@(.*)\\.service$" },
 	{ SELECT_CONTAINER, 2, false, "^machine-(qemu|lxc)\\\\x2d[0-9]+\\\\x2d(.*)\\.scope$" },
+	{ SELECT_MACHINE, 2, false, "^machine-(qemu|lxc)\\\\x2d[0-9]+\\\\x2d(.*)\\.scope$" },
 	{ SELECT_CONTAINER, 2, false, "^(qemu|lxc)-[0-9]+-(.*)\\.libvirt-(qemu|lxc)$" },
 	/* the kubelet: kubepods-burstable-podUID.slice, podUID, and containerd's NAME:cri:ID */
 	{ SELECT_POD, 1, false, "pod([[:xdigit:]_-]+)([^[:alnum:]_-]|$)" },
+	{ SELECT_POD, 1, true, "libpod_pod_([0-9a-f]{64})" },
 };
 
 /* The monitors of podman and CRI-O, in a cgroup beside the cgroup of the container. */
@@ -55,7 +58,7 @@ static struct select_form {
 /* A step of a Slurm job: its number or, since 26.05, its SLUID in Crockford's base 32. */
 #define SELECT_STEP	"(^|/)(job_[0-9]+|s[0-9A-HJKMNP-TV-Z]{13})/step_[^/]+"
 
-/* A unit without one of these suffixes is a service, as with systemctl. */
+/* A unit without one of these suffixes is a service, or else a scope or a slice. */
 #define SELECT_UNITS	"?*.@(service|scope|slice|socket|mount|swap)"
 
 size_t select_step_end(const char *name)
@@ -97,8 +100,11 @@ static bool select_matches(enum select_shape shape, const char *name, const char
 	return false;
 }
 
-/* Escape a container's name as systemd-escape(1) does. In a pod's uid, swap "-" and "_". */
-static char *select_respell(const char *name, bool is_pod)
+/*
+ * Escape a container's name as systemd-escape(1) does. In a pod's uid, swap "-" and "_". libvirt
+ * leaves out other characters of a machine's name.
+ */
+static char *select_respell(const char *name, enum select_shape shape)
 {
 	char *respelt = memory_zeroed(strlen(name) * 4 + 1, 1);
 	char *to = respelt;
@@ -106,9 +112,9 @@ static char *select_respell(const char *name, bool is_pod)
 	for (; *name; name++) {
 		bool plain = isalnum((unsigned char)*name) || strchr(":_.", *name);
 
-		if (is_pod && strchr("-_", *name))
+		if (shape == SELECT_POD && strchr("-_", *name))
 			*to++ = *name == '-' ? '_' : '-';
-		else
+		else if (shape != SELECT_MACHINE || (plain && !strchr(":_", *name)) || *name == '-')
 			to += sprintf(to, plain ? "%c" : "\\x%02x", (unsigned char)*name);
 	}
 	return respelt;
@@ -167,23 +173,26 @@ static bool select_visit(const char *name, pid_t pid,
 	return good;
 }
 
-/* Search the tree for the cgroups of a name. */
-static bool select_search(const struct select *select,
+/* Search the tree for the cgroups of a name and @suffix. */
+static bool select_search(const struct select *select, const char *suffix,
 			  bool (*visit)(struct cgroup *cgroup, pid_t pid))
 {
-	char *name __autofree = NULL, *other __autofree = NULL;
+	char *name __autofree = NULL, *other __autofree = NULL, *machine __autofree = NULL;
 	bool is_unit = select->shape == SELECT_UNIT, found = false, good = true;
 	bool bare = is_unit && fnmatch(SELECT_UNITS, select->text, FNM_EXTMATCH);
 	struct walk walk = { 0 };
 	struct cgroup *cgroup;
 
-	name = memory_format("%s%s", select->text, bare ? ".service" : "");
-	other = select_respell(name, select->shape == SELECT_POD);
+	name = memory_format("%s%s", select->text, bare ? suffix : "");
+	other = select_respell(name, select->shape);
+	machine = select_respell(name, SELECT_MACHINE);
 	while ((cgroup = walk_next(&walk))) {
 		const char *base = basename(cgroup->name);
 
 		if (!select_matches(select->shape, name, base) &&
-		    (is_unit || !select_matches(select->shape, other, base)))
+		    (is_unit || !select_matches(select->shape, other, base)) &&
+		    (select->shape != SELECT_CONTAINER ||
+		     !select_matches(SELECT_MACHINE, machine, base)))
 			continue;
 		found = true;
 		good &= select_visit(cgroup->name, 0, visit);
@@ -193,6 +202,9 @@ static bool select_search(const struct select *select,
 		options_fail(select->text,
 			     "no container has this name; type at least %d characters of an id",
 			     SELECT_SHORTEST_ID);
+	/* Sessions and users of systemd have the other suffixes: session-3.scope */
+	if (!found && bare && strcmp(suffix, ".slice"))
+		return select_search(select, strcmp(suffix, ".scope") ? ".scope" : ".slice", visit);
 	if (!found)
 		return say_error(select->text,
 				 "no cgroup below %s belongs to this %s; is it running?",
@@ -211,7 +223,7 @@ bool select_each(bool (*visit)(struct cgroup *cgroup, pid_t pid))
 		char *name __autofree = NULL;
 
 		if (select->shape > SELECT_CGROUP) {
-			all &= select_search(select, visit);
+			all &= select_search(select, ".service", visit);
 			continue;
 		}
 		name = select->shape == SELECT_PROCESS ? hierarchy_cgroup_of(select->pid) :
@@ -223,7 +235,11 @@ bool select_each(bool (*visit)(struct cgroup *cgroup, pid_t pid))
 
 /* Patterns, valid until the program ends. Without patterns, all names match. */
 struct filter {
-	const char **patterns;
+	struct filter_pattern {
+		const char *text;
+		char *escaped;	/* as the kernel's files show the name of a device */
+		bool used;
+	} *patterns;
 	size_t nr_patterns;
 };
 
@@ -233,7 +249,8 @@ static void filter_add(const char *text, void *to)
 {
 	struct filter *filter = to;
 
-	*memory_append(filter->patterns, filter->nr_patterns) = text;
+	*memory_append(filter->patterns, filter->nr_patterns) =
+		(struct filter_pattern){ text, device_escape(text) };
 }
 
 const struct choice filter_choices[] = {
@@ -246,10 +263,27 @@ const struct choice filter_choices[] = {
 
 bool filter_has(const struct filter *filter, const char *name)
 {
+	struct filter_pattern *end = filter->patterns + filter->nr_patterns, *pattern;
+	bool found = !filter->nr_patterns;
+
+	for (pattern = filter->patterns; pattern < end; pattern++) {
+		if (fnmatch(pattern->text, name, FNM_NOESCAPE) &&
+		    fnmatch(pattern->escaped, name, FNM_NOESCAPE))
+			continue;
+		pattern->used = true;
+		found = true;
+	}
+	return found;
+}
+
+bool filter_check(const struct filter *filter)
+{
+	const char *what = filter == &filter_devices ? "device" : "resource";
+	bool good = true;
 	size_t i;
 
 	for (i = 0; i < filter->nr_patterns; i++)
-		if (!fnmatch(filter->patterns[i], name, FNM_NOESCAPE))
-			return true;
-	return !filter->nr_patterns;
+		if (!filter->patterns[i].used)
+			good = say_error(filter->patterns[i].text, "no %s matches this now", what);
+	return good;
 }

@@ -18,7 +18,7 @@
 
 /* Verdicts: how likely it is that RLIMIT_MEMLOCK refused a memory region. */
 static const char other_unbound[] = "unbound", other_refuses[] = "refuses",
-	other_suspect[] = "suspect", other_has_room[] = "room";
+	other_suspect[] = "suspect", other_has_room[] = "room", other_unknown[] = "unknown";
 
 struct process {
 	pid_t pid;
@@ -64,7 +64,7 @@ static bool other_read_process(struct process *process, pid_t pid)
 	char *limits __autofree = file_read(AT_FDCWD, hierarchy_proc("%d/limits", pid));
 	char *status __autofree = file_read(AT_FDCWD, hierarchy_proc("%d/status", pid));
 	char *user __autofree = file_link(AT_FDCWD, hierarchy_proc("%d/ns/user", pid));
-	bool unbound;
+	bool unbound, has_lock;
 
 	if (!limits || !status || sscanf(status, "Name:%*1[\t]%79[^\n]", process->name) < 0)
 		return false;
@@ -72,14 +72,15 @@ static bool other_read_process(struct process *process, pid_t pid)
 	process->limit = other_number(limits, "\nMax locked memory", "%" SCNu64, NUMBER_MAX);
 	process->pinned = other_number(status, "\nVmPin:", "%" SCNu64, 0) << 10;
 	process->locked = other_number(status, "\nVmLck:", "%" SCNu64, 0) << 10;
-	/* If the namespace cannot be read, RLIMIT_MEMLOCK may be the cause. */
+	has_lock = other_number(status, "\nCapEff:", "%" SCNx64, 0) >> OTHER_IPC_LOCK & 1;
 	unbound = process->limit == NUMBER_MAX ||
-		  (other_number(status, "\nCapEff:", "%" SCNx64, 0) >> OTHER_IPC_LOCK & 1 &&
-		   !strcmp(user, OTHER_USER_NAMESPACE));
+		  (has_lock && !strcmp(user, OTHER_USER_NAMESPACE));
 	process->room = unbound ? NUMBER_MAX :
 			max(0, process->limit - max(process->pinned, process->locked));
-	process->verdict = unbound ? other_unbound : !process->room ? other_refuses :
-			   process->limit <= OTHER_SMALL_LIMIT ? other_suspect : other_has_room;
+	process->verdict = unbound ? other_unbound : has_lock && !*user ? other_unknown :
+			   !process->room ? other_refuses :
+			   process->limit <= OTHER_SMALL_LIMIT ||
+			   process->room < process->limit / 8 ? other_suspect : other_has_room;
 	process->rdma_open = other_look_at_files(pid);
 	return true;
 }
@@ -100,6 +101,7 @@ static void other_print_process(const struct process *process)
 		 "RLIMIT_MEMLOCK", process->pid, process->name, number_text(process->limit, true),
 		 number_text(process->pinned, true), number_text(process->locked, true),
 		 refuses ? ", so it refuses every memory region" :
+		 process->verdict == other_unknown ? "; only root sees whether it applies" :
 		 suspect ? ", so it refuses a region of more than " : "",
 		 suspect ? number_text(process->room, true) : "",
 		 suspect ? ": suspect this first" : "");
@@ -286,7 +288,8 @@ static struct json_object *other_device_log(const char *device)
 						"/sys/class/infiniband"), device);
 	/* The device's place on its bus, which drivers print, such as 0000:08:00.0, or "". */
 	char *link __autofree = file_link(AT_FDCWD, path), *bus = basename(link);
-	char **lines __autofree = NULL;
+	char *names __autofree = memory_format("%s%s%s", device, *bus ? "\\|" : "", bus);
+	char *quoted __autofree = text_quote(names), **lines __autofree = NULL;
 	int fd = open(hierarchy_path("RDMACG_KMSG", "/dev/kmsg"),
 		      O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct json_object *array = json_object_new_array();
@@ -294,8 +297,8 @@ static struct json_object *other_device_log(const char *device)
 	const char *meaning;
 
 	if (fd < 0)
-		say_text("The kernel's log cannot be read (%s); as root: dmesg -T | grep '%s%s%s'",
-			 strerror(errno), device, *bus ? "\\|" : "", bus);
+		say_text("The kernel's log cannot be read (%s); as root: dmesg -T | grep %s",
+			 strerror(errno), quoted);
 	else
 		lines = log_read(fd, device, bus, &count);
 	for (i = 0; i < count; free(lines[i++])) {

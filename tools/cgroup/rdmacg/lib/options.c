@@ -43,9 +43,10 @@ static const struct choice options_common[] = {
 static void options_check(char * const *words, bool in_order)
 {
 	for (words++; *words && strcmp(*words, "--") && !(in_order && **words != '-'); words++) {
-		char *escaped __autofree = text_escape(*words);
+		char *name __autofree = strndup(*words, strcspn(*words, "="));
+		char *escaped __autofree = text_escape(memory_check(name));
 
-		if (**words == '-' && strcmp(*words, escaped))
+		if (**words == '-' && strcmp(name, escaped))
 			options_fail(*words, "there is no such option");
 	}
 }

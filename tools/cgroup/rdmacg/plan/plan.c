@@ -19,9 +19,11 @@ static void plan_take_cgroup(const char *text, void *to)
 {
 	char *name __autofree = hierarchy_clean(text);
 
+	/* Undo escapes in a name that another command printed. */
+	hierarchy_open(0);
 	if (!name || !*name)
 		options_fail("--cgroup", "%s: write the name of a cgroup below the root", text);
-	plan.cgroup = text;
+	plan.cgroup = hierarchy.path ? hierarchy_resolve(text) : text;
 }
 
 uint64_t plan_parse_number(const char *where, const char *text, uint64_t min, uint64_t max)
@@ -261,11 +263,14 @@ static void plan_print_formula(struct json_object *formula)
 static void plan_print_limits(const struct plan_part *part, const char *limits)
 {
 	char *cgroup __autofree = part->cgroup ? config_pattern(part->cgroup) : NULL;
-	bool has_device = part->device.name;
+	char *pattern __autofree = part->device.name ? config_pattern(part->device.name) : NULL;
+	struct device device = part->device;
+	bool has_device = device.name;
 	const char *mark = part->cgroup && has_device ? "" : "# ";
 
 	say_line("%s[%s]", mark, cgroup ? cgroup : "CGROUP");
-	say_line("%s%s%s", mark, has_device ? device_text(&part->device) : "DEVICE", limits);
+	device.name = pattern;
+	say_line("%s%s%s", mark, has_device ? device_text(&device) : "DEVICE", limits);
 	if (*mark)
 		say_line("# These limits cannot be applied yet: give %s%s%s.",
 			 part->cgroup ? "" : "--cgroup", part->cgroup || has_device ? "" : " and ",

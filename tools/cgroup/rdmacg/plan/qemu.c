@@ -49,7 +49,7 @@ static struct plan_blocks qemu_blocks;
 static void qemu_add_ram(const char *text)
 {
 	*memory_append(qemu_blocks.block, qemu_blocks.count) = (struct plan_block){
-		.name = "ram", .used = plan_parse_number("--ram", text, 1, NUMBER_LARGEST),
+		.name = "ram", .used = plan_parse_number("--ram", text, QEMU_CHUNK, NUMBER_LARGEST),
 	};
 }
 

@@ -5,7 +5,8 @@
 
 #include "write/write.h"
 
-#define CONFIG_BLANKS	" \t\n"
+/* Some editors end each line with \r. */
+#define CONFIG_BLANKS	" \t\r\n"
 /* Some editors begin a file with this byte order mark. */
 #define CONFIG_MARK	"\xef\xbb\xbf"
 
@@ -38,7 +39,6 @@ static bool config_take_section(char **section, char *text)
 	if (!end)
 		return say_error(text, "is not a section; write [CGROUP] on a line of its own");
 	*end = '\0';
-	text_unescape(text);
 	below = hierarchy.path ? hierarchy_below(text + 1, hierarchy.path) : NULL;
 	*section = hierarchy_clean(below ? below : text + 1);
 	if (!*section)
@@ -181,14 +181,11 @@ char *config_pattern(const char *name)
 	return pattern;
 }
 
-enum config_match config_match_cgroup(const struct rule *rule, const char *name)
+static enum config_match config_match_pattern(char *pattern, const char *name)
 {
-	char *pattern __autofree = memory_string(rule->section);
 	char *rest = pattern;
 	const char *level;
 
-	if (!*name)
-		return CONFIG_BELOW;
 	/* Cut the part of the pattern for levels below @name. */
 	for (level = name; level && rest; level = strchr(level + 1, '/'))
 		rest = strchr(rest + 1, '/');
@@ -197,6 +194,17 @@ enum config_match config_match_cgroup(const struct rule *rule, const char *name)
 	if (!config_matches(pattern, name))
 		return CONFIG_NONE;
 	return rest ? CONFIG_BELOW : CONFIG_SELF;
+}
+
+enum config_match config_match_cgroup(const struct rule *rule, const char *name)
+{
+	char *written __autofree = memory_string(rule->section);
+	char *raw __autofree = memory_string(rule->section);
+	enum config_match match = *name ? config_match_pattern(written, name) : CONFIG_BELOW;
+
+	/* A name may contain what looks like an escape of show, so undo escapes only now. */
+	text_unescape(raw);
+	return match == CONFIG_NONE ? config_match_pattern(raw, name) : match;
 }
 
 bool config_match_device(const struct rule *rule, const struct device *device)

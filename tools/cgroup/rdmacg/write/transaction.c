@@ -101,7 +101,9 @@ bool transaction_apply(struct transaction *change)
 		if (step->done)
 			continue;
 		ret = change->dry_run ? 0 : file_write(step->cgroup->dir, step->file, step->text);
-		if (ret) {
+		if (ret == -ENODEV && change->gone) {
+			*change->gone = true;
+		} else if (ret) {
 			transaction_say_refusal(step, -ret);
 			return false;
 		}
@@ -144,7 +146,8 @@ void transaction_undo(struct transaction *change)
 		struct transaction_step *step = &change->steps[i];
 		int ret = step->done ? file_write(step->cgroup->dir, step->file, step->undo) : 0;
 
-		if (ret)
+		/* A device that was removed has no limits. */
+		if (ret && ret != -ENODEV)
 			say_warning(step->path,
 				    "cannot undo the write: %s; \"%s\" stays in effect",
 				    strerror(-ret), line);

@@ -21,6 +21,8 @@ struct transaction {
 	struct transaction_step *steps;
 	size_t nr_steps;
 	bool dry_run;
+	/* If not NULL, a device that does not exist is not an error, but sets this. */
+	bool *gone;
 };
 
 /* Add a write. @text and @undo, which undoes the write, are freed with the transaction. */
