@@ -618,6 +618,23 @@ static int rdmacg_interrupted_process(void *arg)
 	return 0;
 }
 
+/* Start a process of the child that waits, and then is in a signal handler for some time. */
+static struct rdmacg_process *rdmacg_start_handler(struct kunit *test, struct rdmacg_levels *levels,
+						   unsigned int handler_ms)
+{
+	struct rdmacg_process *process;
+	unsigned int i;
+
+	process = rdmacg_start(test, levels->child, rdmacg_interrupted_process);
+	process->handler_ms = handler_ms;
+	for (i = 0; i < 5000 && !rdmacg_waiting(&levels->gate); i++)
+		usleep_range(1000, 2000);
+	send_sig(SIGUSR1, process->task, 1);
+	for (i = 0; i < 5000 && rdmacg_waiting(&levels->gate); i++)
+		usleep_range(1000, 2000);
+	return process;
+}
+
 /* A process keeps its place before later commands, although signals wake it again and again. */
 static void rdmacg_test_signal_does_not_cost_a_place(struct kunit *test)
 {
@@ -657,13 +674,7 @@ static void rdmacg_test_signals_take_no_other_place(struct kunit *test)
 
 	rdmacg_set(levels->parent, UNLIMITED, UNLIMITED, 1);
 	KUNIT_ASSERT_EQ(test, begin(levels->sibling), 0);
-	slow = rdmacg_start(test, levels->child, rdmacg_interrupted_process);
-	slow->handler_ms = 500;
-	for (i = 0; i < 5000 && !rdmacg_waiting(&levels->gate); i++)
-		usleep_range(1000, 2000);
-	send_sig(SIGUSR1, slow->task, 1);
-	for (i = 0; i < 5000 && rdmacg_waiting(&levels->gate); i++)
-		usleep_range(1000, 2000);
+	slow = rdmacg_start_handler(test, levels, 500);
 	fast = rdmacg_start(test, levels->child, rdmacg_interrupted_process);
 	for (i = 0; i < 2 * RDMACG_PLACES; i++) {
 		usleep_range(2000, 3000);
@@ -708,17 +719,10 @@ static void rdmacg_test_time_in_a_signal_handler_is_no_wait(struct kunit *test)
 	struct rdmacg_levels *levels = rdmacg_levels(test);
 	u64 before = ktime_get_ns();
 	struct rdmacg_process *process;
-	unsigned int i;
 
 	rdmacg_set(levels->parent, UNLIMITED, UNLIMITED, 1);
 	KUNIT_ASSERT_EQ(test, begin(levels->sibling), 0);
-	process = rdmacg_start(test, levels->child, rdmacg_interrupted_process);
-	process->handler_ms = 200;
-	for (i = 0; i < 5000 && !rdmacg_waiting(&levels->gate); i++)
-		usleep_range(1000, 2000);
-	send_sig(SIGUSR1, process->task, 1);
-	for (i = 0; i < 5000 && rdmacg_waiting(&levels->gate); i++)
-		usleep_range(1000, 2000);
+	process = rdmacg_start_handler(test, levels, 200);
 	end(levels->sibling);
 	KUNIT_EXPECT_EQ(test, rdmacg_outcome(process), 0);
 	KUNIT_EXPECT_GT(test, levels->parent->stat.throttled_ns, 0);
