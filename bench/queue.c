@@ -8,9 +8,9 @@
  *
  * The queue stores only the time at which its last command ends. A new command moves this time
  * forward by the duration of a command. If the time is in the past, it first moves to the present.
- * So commands keep the order of arrival, and a late timer of the guest does not
- * delay the queue. A mutex would not keep the order, and a process that sleeps too long with the
- * mutex would delay all others. The module and the device stay until the guest ends.
+ * So commands keep the order of arrival, and a late timer of the guest does not delay the queue. A
+ * mutex would not keep the order, and a process that sleeps too long with the mutex would delay all
+ * others. The module and the device stay until the guest ends.
  */
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
