@@ -167,6 +167,7 @@ one_past() {
 	look c2 'qp=2' 3
 	says 'QP 2 made'
 	says 'QP 3 refused: Resource temporarily unavailable (EAGAIN)'
+	within 60 no_cgroup
 	out=$(rdmacg why "${over#"$root/"}")
 	says 'The limit of a removed descendant refused 1 attempt for qp on rxe0.'
 	look c2 'qp=3' 3
