@@ -319,6 +319,15 @@ static unsigned int rdmacg_waiting(struct rdmacg_gate *gate)
 	return count;
 }
 
+/* Sleep until @count processes wait at the gate, but not much longer than five seconds. */
+static void rdmacg_await(struct rdmacg_gate *gate, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < 5000 && rdmacg_waiting(gate) != count; i++)
+		usleep_range(1000, 2000);
+}
+
 static struct rdmacg_process *rdmacg_start(struct kunit *test, struct rdmacg_control *control,
 					   int (*run)(void *arg))
 {
@@ -348,10 +357,8 @@ static struct rdmacg_process *rdmacg_wait(struct kunit *test, struct rdmacg_cont
 {
 	unsigned int waiting = rdmacg_waiting(control->gate);
 	struct rdmacg_process *process = rdmacg_start_process(test, control);
-	unsigned int i;
 
-	for (i = 0; i < 5000 && rdmacg_waiting(control->gate) == waiting; i++)
-		usleep_range(1000, 2000);
+	rdmacg_await(control->gate, waiting + 1);
 	KUNIT_ASSERT_EQ(test, rdmacg_waiting(control->gate), waiting + 1);
 	return process;
 }
@@ -623,15 +630,12 @@ static struct rdmacg_process *rdmacg_start_handler(struct kunit *test, struct rd
 						   unsigned int handler_ms)
 {
 	struct rdmacg_process *process;
-	unsigned int i;
 
 	process = rdmacg_start(test, levels->child, rdmacg_interrupted_process);
 	process->handler_ms = handler_ms;
-	for (i = 0; i < 5000 && !rdmacg_waiting(&levels->gate); i++)
-		usleep_range(1000, 2000);
+	rdmacg_await(&levels->gate, 1);
 	send_sig(SIGUSR1, process->task, 1);
-	for (i = 0; i < 5000 && rdmacg_waiting(&levels->gate); i++)
-		usleep_range(1000, 2000);
+	rdmacg_await(&levels->gate, 0);
 	return process;
 }
 
@@ -645,15 +649,13 @@ static void rdmacg_test_signal_does_not_cost_a_place(struct kunit *test)
 	rdmacg_set(levels->parent, UNLIMITED, UNLIMITED, 1);
 	KUNIT_ASSERT_EQ(test, begin(levels->sibling), 0);
 	first = rdmacg_start(test, levels->child, rdmacg_interrupted_process);
-	for (i = 0; i < 5000 && !rdmacg_waiting(&levels->gate); i++)
-		usleep_range(1000, 2000);
+	rdmacg_await(&levels->gate, 1);
 	second = rdmacg_wait(test, levels->child);
 	for (i = 0; i < 20; i++) {
 		send_sig(SIGUSR1, first->task, 1);
 		usleep_range(1000, 2000);
 	}
-	for (i = 0; i < 5000 && rdmacg_waiting(&levels->gate) != 2; i++)
-		usleep_range(1000, 2000);
+	rdmacg_await(&levels->gate, 2);
 	KUNIT_EXPECT_FALSE(test, completion_done(&first->has_begun));
 	end(levels->sibling);
 	KUNIT_EXPECT_EQ(test, rdmacg_outcome(first), 0);
@@ -680,8 +682,7 @@ static void rdmacg_test_signals_take_no_other_place(struct kunit *test)
 		usleep_range(2000, 3000);
 		send_sig(SIGUSR1, fast->task, 1);
 	}
-	for (i = 0; i < 5000 && rdmacg_waiting(&levels->gate) != 2; i++)
-		usleep_range(1000, 2000);
+	rdmacg_await(&levels->gate, 2);
 	end(levels->sibling);
 	KUNIT_EXPECT_EQ(test, rdmacg_outcome(slow), 0);
 	KUNIT_EXPECT_TRUE(test, rdmacg_still_waits(fast));
