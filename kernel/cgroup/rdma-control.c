@@ -44,9 +44,9 @@
 #define RDMACG_BURST_MAX ((u64)NSEC_PER_SEC)
 
 /*
- * Set a rate and its burst; RDMACG_NO_LIMIT stands for no limit. Commands that have begun ahead of
- * the old rate are also ahead of the new rate, at most as many as the new burst. Without a burst,
- * the commands of a tenth of a second may begin together.
+ * Set a rate and its burst; RDMACG_NO_LIMIT stands for no limit. The number of commands that have
+ * begun ahead of time stays the same, but is at most the new burst. Without a burst, the commands
+ * of a tenth of a second may begin together.
  */
 void rdmacg_rate_set(struct rdmacg_rate *rate, u64 ops, u64 burst, u64 now)
 {
@@ -60,7 +60,7 @@ void rdmacg_rate_set(struct rdmacg_rate *rate, u64 ops, u64 burst, u64 now)
 	burst = burst == RDMACG_NO_LIMIT ? max(div_u64(ops, 10), 1) : min(burst, RDMACG_BURST_MAX);
 	interval = div64_u64(NSEC_PER_SEC, ops);
 	tolerance = (burst - 1) * interval;
-	/* Do not change @due of an unchanged rate, which may have to make up for a late timer. */
+	/* Keep @due of an unchanged rate, because the rate may have to make up for a late timer. */
 	if (interval == rate->interval && tolerance == rate->tolerance)
 		return;
 	if (rate->interval)
@@ -79,8 +79,8 @@ u64 rdmacg_rate_begins(const struct rdmacg_rate *rate)
 }
 
 /*
- * Count a command in a rate. The timer of a command that has waited for this rate may be late. The
- * rate makes up for this delay.
+ * Use the rate for a command that begins. If the command has waited for this rate, its timer may
+ * have been late, and the rate makes up for the delay.
  */
 void rdmacg_rate_take(struct rdmacg_rate *rate, unsigned int cost, u64 now, bool has_waited)
 {

@@ -579,7 +579,7 @@ static void rdmacg_add_locked(struct rdmacg_pool *pool, const struct rdmacg_amou
 	}
 }
 
-/* Allocate the events of the cgroup's pool, if there is a pool. Returns false without memory. */
+/* Allocate the events of the cgroup's pool, if it exists. Returns false if there is no memory. */
 bool rdmacg_pool_add_events(struct rdma_cgroup *cg, const struct rdmacg_desc *desc)
 {
 	struct rdmacg_counts *events;

@@ -109,7 +109,7 @@ struct rdmacg_slot {
 /* Attempts to charge one resource above a limit. The locking is that of rdmacg_slot. */
 struct rdmacg_counts {
 	u64			max;		/* Attempts above a limit in the subtree. */
-	u64			alloc_fail;	/* Attempts of cgroups of the subtree. */
+	u64			alloc_fail;	/* Attempts of cgroups in the subtree. */
 	u64			local_max;	/* Attempts above the cgroup's own limit. */
 	u64			local_alloc_fail; /* Attempts of the cgroup itself. */
 };

@@ -277,8 +277,8 @@ EXPORT_SYMBOL(rdmacg_charge);
  * @set: the resources and amounts of the charge
  * @count: number of amounts in @set
  *
- * Several charges of one cgroup may be returned in other portions. The number of calls and the sum
- * of each resource must be those of the charges.
+ * Several charges of one cgroup may be returned in different portions. The number of calls and the
+ * sum of each resource must be the same as for the charges.
  *
  * Context: Process context; may sleep.
  */

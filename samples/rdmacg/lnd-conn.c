@@ -33,7 +33,7 @@ static int lnd_conn_make(struct lnd_conn *conn)
 	struct ib_qp_init_attr attr = {
 		.qp_type = IB_QPT_RC,
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
-		/* ib_drain_qp() needs one of each. */
+		/* ib_drain_qp() needs one more send and one more receive. */
 		.cap.max_send_wr = ni->send_wrs + 1,
 		.cap.max_recv_wr = ni->recv_wrs + 1,
 		.cap.max_send_sge = 1,
@@ -53,7 +53,7 @@ static int lnd_conn_make(struct lnd_conn *conn)
 	conn->cq = cq;
 	attr.send_cq = cq;
 	attr.recv_cq = cq;
-	/* Let the peer repeat a page soon if there was no receive for the page. */
+	/* Let the peer send a page again soon if it found no posted receive. */
 	rdma_set_min_rnr_timer(conn->id, IB_RNR_TIMER_000_01);
 	ret = rdma_create_qp(conn->id, ni->pd, &attr);
 	return ret ?: lnd_conn_post_recvs(conn);
@@ -99,7 +99,7 @@ void lnd_conn_tell(struct lnd_conn *conn, int event)
 	wake_up(&conn->ni->wait);
 }
 
-/* Mark a connection as dead, in any context. An earlier event stays the reason. */
+/* Mark a connection as dead, in any context. Do not overwrite an earlier event. */
 void lnd_conn_die(struct lnd_conn *conn)
 {
 	WRITE_ONCE(conn->state, LND_DEAD);

@@ -99,7 +99,7 @@ static int lnd_ni_make_mrs(struct lnd_ni *ni)
 	return 0;
 }
 
-/* Create the PD and the MRs of the NI, charged together because the NI needs all of them. */
+/* Create the PD and the MRs of the NI. Charge them together, because the NI needs all of them. */
 static int lnd_ni_make(struct lnd_ni *ni)
 {
 	const struct ib_rdmacg_objects objects = { .pd = 1, .mr = ni->pool_size };

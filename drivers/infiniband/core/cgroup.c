@@ -989,8 +989,8 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_objects);
  * @vma: a mapping of pages, which the mmap operation of a driver has just made
  * @entry: an entry whose mmap_free() returns the charge
  *
- * The references of all mappings are also dropped before a removed device destroys the context.
- * The mappings are emptied then.
+ * When the device is removed, the IB core empties all mappings and drops their references before it
+ * destroys the contexts.
  *
  * Context: The mmap operation of a driver; may sleep.
  * Return: 0 or -ENOMEM.

@@ -604,9 +604,7 @@ static void rdmacg_test_timer_keeps_the_rate(struct kunit *test)
 	KUNIT_EXPECT_GE(test, levels->parent->stat.throttled_ns, 50 * MS);
 }
 
-/*
- * Wait as a process does that gets a signal every millisecond and then restarts its system call.
- */
+/* Wait like a process that gets a signal every millisecond and then restarts its system call. */
 static int rdmacg_interrupted_process(void *arg)
 {
 	struct rdmacg_process *process = arg;
@@ -625,7 +623,7 @@ static int rdmacg_interrupted_process(void *arg)
 	return 0;
 }
 
-/* Start a process of the child that waits, and then is in a signal handler for some time. */
+/* Start a process in the child cgroup. It waits, and then is in a signal handler for some time. */
 static struct rdmacg_process *rdmacg_start_handler(struct kunit *test, struct rdmacg_levels *levels,
 						   unsigned int handler_ms)
 {
@@ -667,7 +665,7 @@ static void rdmacg_test_signal_does_not_cost_a_place(struct kunit *test)
 	KUNIT_EXPECT_GE(test, levels->child->stat.throttled_ns, 20 * MS);
 }
 
-/* A process that many signals wake takes no place of a process whose signal handler is slow. */
+/* If signals wake a process often, it does not take the place of a process in a slow handler. */
 static void rdmacg_test_signals_take_no_other_place(struct kunit *test)
 {
 	struct rdmacg_levels *levels = rdmacg_levels(test);

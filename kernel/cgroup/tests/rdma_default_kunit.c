@@ -314,7 +314,7 @@ static void rdmacg_test_default_restored(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->idle, &t->dev2), 5);
 }
 
-/* An own "max" is removed with the default of its key, not with the default of another key. */
+/* A device's "max" is removed with the default of its key, not with the default of another key. */
 static void rdmacg_test_max_goes_with_the_default_of_its_key(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;

@@ -154,9 +154,9 @@ static void rdmacg_test_pages_that_are_not_pinned_are_not_charged(struct kunit *
 
 /*
  * The old and the new memory of an MR that is re-registered are both pinned. Each is uncharged from
- * its own payer.
+ * its own owner.
  */
-static void rdmacg_test_each_umem_has_its_payer(struct kunit *test)
+static void rdmacg_test_each_umem_has_its_owner(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
 	struct ib_umem *old, *new;
@@ -461,7 +461,7 @@ static struct kunit_case rdmacg_umem_cases[] = {
 	KUNIT_CASE(rdmacg_test_pages_go_back_as_they_were_charged),
 	KUNIT_CASE(rdmacg_test_pages_are_refused_past_the_limit),
 	KUNIT_CASE(rdmacg_test_pages_that_are_not_pinned_are_not_charged),
-	KUNIT_CASE(rdmacg_test_each_umem_has_its_payer),
+	KUNIT_CASE(rdmacg_test_each_umem_has_its_owner),
 	KUNIT_CASE(rdmacg_test_endless_memory_is_refused_under_a_limit),
 	KUNIT_CASE(rdmacg_test_endless_memory_refuses_no_neighbour),
 	KUNIT_CASE(rdmacg_test_dma_buf_is_charged_in_pages),

@@ -575,7 +575,7 @@ static void rdmacg_test_refused_cm_id_is_not_uncharged(struct kunit *test)
 	struct rdma_id_private *id = rdmacg_cm_id(test, NULL);
 	struct rdma_id_private *refused = rdmacg_cm_id(test, NULL);
 
-	/* The first charge of "refused" is uncharged, and its second charge is refused. */
+	/* Charge and uncharge the identifier "refused". A limit refuses the second charge. */
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(id), 0);
 	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_cm_id(refused), 0);
 	ib_rdmacg_uncharge_cm_id(refused);

@@ -2,8 +2,8 @@
 /*
  * The resource that rxe has in the RDMA cgroup controller: the memory of queues. rxe allocates this
  * memory in the kernel, so it is not charged as a umem. The process that creates a queue is charged
- * before the allocation, and until the queue and its last mapping are removed. If the device is
- * removed, its mappings are emptied. Queues of kernel users are not charged.
+ * before the allocation. The charge is returned after the queue and its last mapping are removed.
+ * If the device is removed, its mappings are emptied. Queues of kernel users are not charged.
  */
 #include <linux/vmalloc.h>
 
@@ -53,7 +53,7 @@ static int rxe_charge_queue(struct rxe_mmap_info *ip)
 }
 
 /**
- * rxe_alloc_queue() - allocate the memory of a queue, and first charge it to the current process
+ * rxe_alloc_queue() - charge the current process for the memory of a queue, and allocate it
  * @q: a queue without memory
  * @ip: the program's mapping of the queue. It keeps the owner. NULL for a kernel user
  *
