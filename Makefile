@@ -58,7 +58,7 @@ clean:		## delete the caches: bases, trees, builds
 #   SKIP='NAME...'      run all parts or jobs except these
 #   BASE=6.12           the base: 6.12 (default), 7.3, 6.12.107 or, for the newest in the archive, 6.12.x or 7.x
 #   KSRC=DIR            a clean kernel tree from 6.12 on, instead of BASE
-#   VM=qemu             the machine of the guest: qemu or uml (User-Mode Linux); many tests choose
+#   VM=qemu             the machine of the guest: qemu or uml (User-Mode Linux); some tests set it
 #   HIERARCHY=v2        the version of cgroups in the guest: v2 (default) or v1
 #   DEVICES='NAME...'   the devices of the kselftests: 'rxe0 siw0' (default) or rxe0
 #   KERNEL=FILE         a kernel to test, instead of a new build

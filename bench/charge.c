@@ -141,7 +141,7 @@ static noinline unsigned int bench_batch(const struct bench_run *run, unsigned i
 	return refused;
 }
 
-/* Run a shorter batch after @sample earlier charges, and store the ticks of each new charge. */
+/* Run a shorter batch, and store the ticks of each charge. @sample charges were timed before. */
 static unsigned int bench_timed_batch(const struct bench_run *run, u64 sample)
 {
 	struct rdmacg_device *device = &bench_devices[run->device].rdmacg;

@@ -21,8 +21,9 @@ mkdir -p "$programs"
 gcc -O2 -Wall -Werror -o "$programs/tenant" "$ROOT/bench/tenant.c" -libverbs -lpthread ||
 	die 'bench/tenant.c does not compile; is libibverbs-dev installed?'
 
-# build NAME KERNEL: build "ours" or "stock" with FRAGMENT in $work/NAME.KERNEL, or our kernel with
-# vm/config/KERNEL.config added, and the benchmarks' modules if the kernel has a controller.
+# build NAME KERNEL: build a kernel with FRAGMENT in $work/NAME.KERNEL. KERNEL is "ours", "stock", or the name of a file
+# vm/config/KERNEL.config, which our kernel then has in addition. If the kernel has a controller, also build the modules
+# of the benchmarks.
 build() (
 	side=$work/$1.$2
 	[ ! -e "$side" ] || return 0

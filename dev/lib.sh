@@ -115,7 +115,7 @@ need_cache() {
 private_apt() {
 	tool=$1 limit=900 retries=2
 	shift
-	# Do not repeat "apt-get update", because a stalled mirror stalls for each list.
+	# Do not retry in "apt-get update", because each list would wait for a stalled mirror again.
 	case "$*" in *update) limit=180 retries=0 ;; esac
 	timeout --foreground "$limit" "$tool" -q -o "Dir::Etc::SourceList=$APT/sources.list" -o Dir::Etc::SourceParts=- \
 		-o "Dir::State::Lists=$APT/lists" -o "Dir::Cache=$APT/cache" \

@@ -46,7 +46,7 @@
 # In stock, an empty line is a device without a name.
 / write [^ ]+ rdma\.max "\\n": /s/ENODEV$/EINVAL/
 
-# The first error in a line counts: an unknown device comes before an error in the rest.
+# Our controller reports the first error in a line: an unknown device, not an error after the name.
 / write [^ ]+ rdma\.max "(rxe9?|rxe0[0x]|max|=|default) index=[^01]/! {
 	s/^([0-9]+ write [^ ]+ rdma\.max "(rxe9?|rxe0[0x]|max|=|default) .*: )EINVAL$/\1ENODEV/
 }

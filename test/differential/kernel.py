@@ -17,8 +17,8 @@ class Kernel:
 
     def __init__(self, hierarchy):
         # Use one processor, because messages between processes are then faster. An ended process
-        # leaves its cgroup when the processor switches to another process. With one processor, this
-        # is before this process continues.
+        # leaves its cgroup when the processor switches to another process. On one processor, it has
+        # left its cgroup before this process continues.
         os.sched_setaffinity(0, {0})
         self.root = "/sys/fs/cgroup" + ("/rdma" if hierarchy == "v1" else "")
         names = pathlib.Path("/sys/class/infiniband_verbs").glob("uverbs*/ibdev")

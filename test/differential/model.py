@@ -230,8 +230,8 @@ def object_charges(type):
 
 
 def memory_charges(type, length):
-    """Returns the charges for the memory of an object. The kernel tries them one by one, after the
-    charge of the object."""
+    """Returns the charges for the memory of an object. The kernel makes these charges one by one,
+    after the charge of the object."""
     if type == "mr":
         return [("mr_mem", -(-length // PAGE) * PAGE)]
     # The shortest queue of Soft-RoCE takes a page. A QP has two queues.

@@ -189,8 +189,8 @@ static bool is_chosen(const struct actor *actor, char **names)
 }
 
 /*
- * Let all processes end, even with KASAN and one busy CPU. Do not kill actors, because a process
- * that waits for ever is a fault. The only signal that may have ended a process is SIGKILL.
+ * Wait until all processes have ended, which takes long with KASAN and one busy CPU. Do not kill
+ * actors, because a process that waits for ever is a fault. Only SIGKILL may have ended a process.
  */
 static void end(void)
 {

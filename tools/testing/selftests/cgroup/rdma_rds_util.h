@@ -14,7 +14,7 @@
 
 #define MIB (1024 * 1024)
 
-/* The address of the device. Its network is reserved for tests. */
+/* The address of the device, in a network that is reserved for tests. */
 static char rdmacg_address[INET_ADDRSTRLEN];
 
 enum rdmacg_verb {

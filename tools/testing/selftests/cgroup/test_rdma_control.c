@@ -17,8 +17,8 @@
 #define RDMACG_WAITERS 1000
 
 /*
- * The timeout of a test in seconds. In a debug kernel on a busy machine, it takes minutes until all
- * threads of a crowd wait and then have ended.
+ * The timeout of a test in seconds. In a debug kernel on a busy machine, it takes minutes until
+ * RDMACG_WAITERS threads wait, and minutes until they have ended.
  */
 #define RDMACG_TIMEOUT 600
 
@@ -186,7 +186,7 @@ TEST_F_TIMEOUT(test_rdmacg_control, rate_is_kept, RDMACG_TIMEOUT)
 		ASSERT_EQ(0, rdmacg_churn(self->context, 100));
 		took = rdmacg_now() - since;
 		TH_LOG("200 commands took %.3f s at 200/s", took);
-		/* The burst is 20, and the last command takes two if one is left. */
+		/* The burst is 20. The last command takes two even if only one is left. */
 		EXPECT_LE(++round * 230, 21 + 200 * (rdmacg_now() - begin));
 	} while (took > 1.02 && round < 20);
 	EXPECT_GT(1.02, took);
@@ -330,8 +330,8 @@ TEST_F_TIMEOUT(test_rdmacg_control, destroying_takes_no_place, RDMACG_TIMEOUT)
 }
 
 /*
- * A command counts once, with each kind of system call. A query counts only if the driver asks the
- * adapter for the answer, as for the state of a port.
+ * Any kind of system call counts a command once. A query counts only if the driver asks the adapter
+ * for the answer, as for the state of a port.
  */
 TEST_F(test_rdmacg_control, commands_are_counted_once)
 {

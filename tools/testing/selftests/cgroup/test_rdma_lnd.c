@@ -262,7 +262,10 @@ LND_TEST(test_rdmacg_lnd, one_byte_less_is_refused)
 
 /* --- failures --- */
 
-/* Connect again while the @nth allocation fails. Returns whether the charges fit the result. */
+/*
+ * Connect again while the @nth allocation fails. Returns whether the interface is charged, and the
+ * connection only if there is one.
+ */
 static bool lnd_connect_without(struct lnd_ends *ends, int nth, bool *injected, bool *failed)
 {
 	int port = lnd_value(ends->right, "port");

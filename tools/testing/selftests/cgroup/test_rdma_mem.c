@@ -72,7 +72,7 @@ static void rdmacg_deregister_two(struct __test_metadata *_metadata, struct ibv_
 }
 
 /*
- * An MR is charged with the pages that it pins, even for a single byte. The owner and its ancestors
+ * An MR is charged for the pages that it pins, even for a single byte. The owner and its ancestors
  * are charged.
  */
 TEST_F(test_rdmacg_mem, registration_costs_its_pages)
