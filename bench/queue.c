@@ -66,7 +66,7 @@ static void queue_wait(void)
 	spin_unlock(&queue_lock);
 }
 
-/* Wait for the earlier creation of an object, and for its destruction. */
+/* Wait once for the destruction of an object, and once for its creation, which did not wait. */
 static void queue_wait_twice(void)
 {
 	queue_wait();

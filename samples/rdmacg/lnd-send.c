@@ -135,7 +135,7 @@ static int lnd_send_mapped(struct lnd_conn *conn, struct scatterlist *sgl, int m
 		ib_dereg_mr(mr);
 		mr = ib_alloc_mr(ni->pd, IB_MR_TYPE_MEM_REG, LND_MAX_FRAGS);
 	}
-	/* The new MR takes the charge of the old MR. If there is no new MR, the pool is smaller. */
+	/* The new MR takes the charge of the old MR. Without a new MR, the pool has one MR less. */
 	if (!IS_ERR(mr))
 		ni->mrs[ni->free_mrs++] = mr;
 	return ret;

@@ -124,7 +124,7 @@ look() {
 	! [ "$(type -t heard)" ] || out=$out$(heard)
 }
 
-# Print the file with the output of a running container.
+# Print the path of the file with the output of a running container.
 output_of() { echo "/run/$1.out"; }
 
 # hold NAME LIMITS COUNT: start a container that holds COUNT queue pairs until release() ends its

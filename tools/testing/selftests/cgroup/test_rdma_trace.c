@@ -251,9 +251,9 @@ static bool rdmacg_write_half(int fd, struct ibv_mr *mr)
 }
 
 /*
- * A message that arrives keeps the memory of a deregistered MR. Soft-iWARP receives in a softirq,
- * and the softirq must not uncharge the memory, because others take the domain's lock with softirqs
- * enabled.
+ * Memory stays in use while a message arrives, even if its MR is deregistered. Soft-iWARP receives
+ * in a softirq, and the softirq must not uncharge the memory, because others take the domain's lock
+ * with softirqs enabled.
  */
 TEST_F(test_rdmacg_trace, no_softirq_uncharges_memory)
 {
