@@ -115,7 +115,7 @@ static void check_line(const struct rdmacg_line *line, const struct model_line *
 	char shown[MAX_SHOWN];
 
 	model_escape(model->device, shown);
-	/* The model truncates a name of 255 bytes and more. */
+	/* The model truncates a name of 255 or more bytes. */
 	if (strlen(model->device) == MAX_NAME - 1 || strlen(shown) >= RDMACG_NAME_SIZE)
 		*shown = '\0';
 	CHECK(!strcmp(line->name, shown));

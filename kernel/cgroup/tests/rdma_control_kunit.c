@@ -731,8 +731,8 @@ static void rdmacg_test_time_in_a_signal_handler_is_no_wait(struct kunit *test)
 }
 
 /*
- * End a command in a hard interrupt, as if the adapter had completed the command. As for the
- * adapter's interrupt, PREEMPT_RT would run the timer in a thread.
+ * End a command in a hard interrupt, as if the adapter had completed the command. With PREEMPT_RT,
+ * the timer and the adapter's interrupt run in threads.
  */
 struct rdmacg_hard_end {
 	struct hrtimer timer;

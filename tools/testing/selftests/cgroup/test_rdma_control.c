@@ -122,7 +122,7 @@ static void *rdmacg_make_pds(void *context)
 	return NULL;
 }
 
-/* Let all threads of a child create PDs, and exit with the last thread. */
+/* Start threads that create PDs. End the child when the last thread has ended. */
 static void rdmacg_crowd(struct ibv_context *context)
 {
 	pthread_t threads[RDMACG_WAITERS];
