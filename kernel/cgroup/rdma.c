@@ -46,8 +46,8 @@ static noinline void rdmacg_trace_set(struct rdma_cgroup *cg, const struct rdmac
 
 /*
  * Notify the readers of each events file that has changed because a charge of @cg was refused. Then
- * emit the event. The caller does not hold the domain's lock, because on Linux 6.12 cgroup_file_notify()
- * takes a lock that all cgroups share.
+ * emit the event. The caller does not hold the domain's lock, because on Linux 6.12
+ * cgroup_file_notify() takes a lock that all cgroups share.
  */
 static void rdmacg_notify_refusal(struct rdma_cgroup *cg, struct rdmacg_device *device,
 				  const struct rdmacg_refusal *refusal)
