@@ -135,7 +135,7 @@ class Generator:
     # ---- objects ----
 
     def fits(self, op, number):
-        """Whether the process holds the object, and the operation accepts its type."""
+        """Returns whether the process holds the object, and the operation accepts its type."""
         thing = self.model.objects.get(number)
         if not thing or not self.model.holds(op.proc, number):
             return False

@@ -350,7 +350,7 @@ class Model:
     # ---- objects ----
 
     def holds(self, proc, number):
-        """Whether the process can use the object."""
+        """Returns whether the process can use the object."""
         thing = self.objects[number]
         return proc in (thing if thing.type in FD_TYPES else self.objects[thing.ctx]).held_by
 
