@@ -256,7 +256,7 @@ static bool run_start(void)
 		return say_error("fork", "%s", strerror(errno));
 	if (run.child)
 		return true;
-	error = run.scope ? 0 : -file_write(run.cgroup->dir, "cgroup.procs", "0\n");
+	error = run.scope ? 0 : -file_write(run.cgroup->dir, "cgroup.procs", "0");
 	if (error) {
 		say_error(cgroup_name(run.cgroup),
 			  "cannot move the command to this cgroup: %s; on cgroup v2, a common ancestor's cgroup.procs must belong to you",

@@ -25,6 +25,8 @@ char *device_escape(const char *word);
 /* Take the index from the word "index=N". Returns false for another word. */
 bool device_take_index(struct device *device, const char *word, size_t length);
 bool device_is_same(const struct device *a, const struct device *b);
+/* Whether the keys are equal. In rdma.default, the key of a driver has the prefix "hw:". */
+bool key_is_same(const char *a, const char *b);
 /* The device as the kernel's files show it, valid until the next call. */
 const char *device_text(const struct device *device);
 /* The index for JSON, or NULL if the name needs no index. */

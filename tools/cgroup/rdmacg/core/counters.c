@@ -36,7 +36,7 @@ struct slot *pool_find(const struct pool *pool, const char *key)
 
 	for (i = 0; i < pool->nr_slots; i++) {
 		at = (pool->near + i) % pool->nr_slots;
-		if (!strcmp(pool->slots[at].key, key)) {
+		if (key_is_same(pool->slots[at].key, key)) {
 			((struct pool *)pool)->near = at;
 			return &pool->slots[at];
 		}

@@ -39,8 +39,9 @@ char *file_read(int dir, const char *name)
 	return file_read_until(dir, name, false);
 }
 
-int file_write(int dir, const char *name, const char *text)
+int file_write(int dir, const char *name, const char *line)
 {
+	char *text __autofree = memory_format("%s\n", line);
 	int fd = openat(dir, name, O_WRONLY | O_TRUNC | O_CLOEXEC), ret = 0;
 	ssize_t put, size = strlen(text);
 

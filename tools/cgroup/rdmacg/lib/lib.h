@@ -130,8 +130,8 @@ const char *number_text(uint64_t value, bool human);
  */
 char *file_read_until(int dir, const char *name, bool at_once);
 char *file_read(int dir, const char *name);
-/* Write @text with one write(). Returns 0 or a negative errno. */
-int file_write(int dir, const char *name, const char *text);
+/* Write @line and a newline with one write(). Returns 0 or a negative errno. */
+int file_write(int dir, const char *name, const char *line);
 bool file_exists(int dir, const char *name);
 /* Whether @error means that the file, the cgroup or the device was removed. */
 bool file_is_gone(int error);

@@ -34,7 +34,7 @@ const struct limit *limits_find(const struct limits *limits, const char *key)
 	size_t i;
 
 	for (i = 0; i < limits->nr_limits; i++)
-		if (!strcmp(limits->limits[i].key, key))
+		if (key_is_same(limits->limits[i].key, key))
 			return &limits->limits[i];
 	return NULL;
 }
@@ -206,27 +206,23 @@ struct limits_write {
 	char *undo[POOL_CLASSES];
 };
 
-/*
- * The name of a key in rdma.default: "hw:KEY" for a key that a driver registers. The caller frees
- * the result.
- */
-static char *limits_default_key(const struct cgroup *cgroup, const char *key)
+/* Whether a driver registers the key, which rdma.default then calls "hw:KEY". */
+static bool limits_is_of_driver(const struct pools *pools, const char *key)
 {
 	const struct slot *slot = NULL;
-	const struct pool *pool;
 
-	for (pool = cgroup->pools.first; pool && !slot; pool = pool->next)
-		if (!pool->device.is_default)
-			slot = pool_find(pool, key);
-	return memory_format("%s%s", slot && slot->class == POOL_HW ? "hw:" : "", key);
+	while ((slot = pools_next(pools, slot)))
+		if (slot->class == POOL_HW && !strcmp(slot->key, key))
+			return true;
+	return false;
 }
 
 static void limits_add_key(struct limits_write *write, const char *key, uint64_t value)
 {
-	char *name __autofree = write->limits->device.is_default ?
-				limits_default_key(write->cgroup, key) : memory_string(key);
 	const struct limits *limits = write->limits;
-	const struct slot *slot = pool_find(write->pool, name);
+	const struct slot *slot = pool_find(write->pool, key);
+	const char *name = slot ? slot->key : key, *prefix =
+			   !slot && limits_is_of_driver(&write->cgroup->pools, key) ? "hw:" : "";
 	enum pool_class class = slot ? slot->class : POOL_HCA;
 	uint64_t before = slot ? slot->max : NUMBER_MAX;
 
@@ -237,42 +233,37 @@ static void limits_add_key(struct limits_write *write, const char *key, uint64_t
 			    "%s=%" PRIu64 " on %s is less than the usage, %" PRIu64
 			    ": existing objects stay, new ones are refused",
 			    name, value, device_text(&write->pool->device), slot->usage);
-	memory_extend(&write->text[class], " %s=%s", name, number_text(value, false));
-	memory_extend(&write->undo[class], " %s=%s", name, number_text(before, false));
+	memory_extend(&write->text[class], " %s%s=%s", prefix, name, number_text(value, false));
+	memory_extend(&write->undo[class], " %s%s=%s", prefix, name, number_text(before, false));
 }
 
 /*
- * Set all keys of the device. The word "default" changes all keys, so write it if a change of any
- * key is wanted. Write "KEY=max" for each wanted key instead of the word "max", because every
- * kernel accepts this. Only rdma.default gets the word "max", if all changes are wanted.
+ * Set all keys of the device. Write "KEY=max" for each key instead of the word "max", because every
+ * kernel accepts this. The word "default" changes all keys of a file, so write it if a change of
+ * any key is wanted.
  */
 static void limits_add_whole(struct limits_write *write)
 {
 	const struct limits *limits = write->limits;
 	const struct pool *pool = write->pool;
-	bool any = !limits->wants, is_default = pool->device.is_default;
-	bool by_key = *limits->whole == 'm' && !(is_default && any);
 	const struct slot *slot, *after;
-	enum pool_class class;
+	bool wanted;
 
 	for (slot = pool->slots; slot < pool->slots + pool->nr_slots; slot++) {
-		char *name __autofree = limits_default_key(write->cgroup, slot->key);
-
 		if (!(slot->has & POOL_BIT(POOL_MAX)))
 			continue;
-		if (by_key) {
+		if (*limits->whole == 'm') {
 			limits_add_key(write, slot->key, NUMBER_MAX);
 			continue;
 		}
-		after = pools_find_slot(&write->cgroup->pools, &device_default, name);
-		any |= limits->wants && limits->wants(&pool->device, slot->key, slot->max,
-						      after ? after->max : NUMBER_MAX);
+		after = pools_find_slot(&write->cgroup->pools, &device_default, slot->key);
+		wanted = !limits->wants || limits->wants(&pool->device, slot->key, slot->max,
+							 after ? after->max : NUMBER_MAX);
+		if (wanted && !write->text[slot->class])
+			write->text[slot->class] = memory_string(" default");
 		memory_extend(&write->undo[slot->class], " %s=%s", slot->key,
 			      number_text(slot->max, false));
 	}
-	for (class = 0; class < POOL_CLASSES && !by_key && any; class++)
-		if (write->undo[class] || (is_default && !class))
-			memory_extend(&write->text[class], " %s", limits->whole);
 }
 
 bool limits_add(const struct limits *limits, struct transaction *change,
@@ -298,7 +289,7 @@ bool limits_add(const struct limits *limits, struct transaction *change,
 	}
 	if (good && limits->whole)
 		limits_add_whole(&write);
-	if (good && !pool && write.text[0])
+	if (good && !pool && (write.text[0] || !limits->wants))
 		good = say_error(cgroup_name(cgroup),
 				 "this kernel has no " POOL_FILE_DEFAULT "; limit each device");
 	/*
@@ -312,9 +303,8 @@ bool limits_add(const struct limits *limits, struct transaction *change,
 		if (good && text)
 			transaction_add(change, cgroup, is_default ? POOL_FILE_DEFAULT :
 					pool_file_name(class, POOL_MAX),
-					memory_format("%s%s\n", device, text + is_default),
-					memory_format("%s%s\n", device,
-						      (undo ? undo : " max") + is_default));
+					memory_format("%s%s", device, text + is_default),
+					memory_format("%s%s", device, undo + is_default));
 	}
 	return good;
 }

@@ -14,31 +14,6 @@ static bool policy_is_request(const struct rule *rule)
 	return !strcmp(rule->section, POLICY_ASKED) || !strcmp(rule->section, POLICY_SHARE);
 }
 
-/* The key without the prefix "hw:", which only rdma.default has. */
-static char *policy_bare_key(const char *key)
-{
-	return (char *)key + (strncmp(key, "hw:", 3) ? 0 : 3);
-}
-
-/* Find the limit of a key, with or without the prefix. Returns NULL if there is none. */
-static const struct limit *policy_find(const struct limits *limits, const char *key)
-{
-	size_t i;
-
-	for (i = 0; i < limits->nr_limits; i++)
-		if (!strcmp(policy_bare_key(limits->limits[i].key), policy_bare_key(key)))
-			return &limits->limits[i];
-	return NULL;
-}
-
-static const struct slot *policy_find_slot(const struct pool *pool, const char *key)
-{
-	char *name __autofree = memory_format("hw:%s", policy_bare_key(key));
-	const struct slot *slot = pool_find(pool, name);
-
-	return slot ? slot : pool_find(pool, policy_bare_key(key));
-}
-
 void policy_read(struct policy *policy)
 {
 	char *file = (char *)policy->place;
@@ -71,7 +46,7 @@ static struct policy_limit policy_look_up(const struct policy *policy, const cha
 	for (; rule < policy->config.rules + policy->config.nr_rules; rule++) {
 		bool matches = config_match_device(rule, device);
 
-		if (strcmp(rule->section, section) || !policy_find(&rule->limits, key))
+		if (strcmp(rule->section, section) || !limits_find(&rule->limits, key))
 			continue;
 		if (matches || (!own && rule->limits.device.is_default))
 			found.rule = rule;
@@ -80,7 +55,7 @@ static struct policy_limit policy_look_up(const struct policy *policy, const cha
 	if (!found.rule)
 		return found;
 	say_within(found.rule->where);
-	if (!limits_value(device, policy_find(&found.rule->limits, key), &found.value))
+	if (!limits_value(device, limits_find(&found.rule->limits, key), &found.value))
 		exit(EXIT_FAILED);
 	say_within(NULL);
 	return found;
@@ -101,7 +76,7 @@ static struct policy_limit policy_look_up_ceiling(const struct policy *policy,
 	if (!device->is_default)
 		return policy_look_up(policy, POLICY_CEILING, device, key);
 	for (; rule < policy->config.rules + policy->config.nr_rules; rule++) {
-		const struct limit *limit = policy_find(&rule->limits, key);
+		const struct limit *limit = limits_find(&rule->limits, key);
 
 		if (!limit || strcmp(rule->section, POLICY_CEILING))
 			continue;
@@ -145,7 +120,7 @@ static uint64_t policy_decide(const struct policy *policy, const struct pool *po
 			      const char *key)
 {
 	const struct device *device = &pool->device;
-	const struct slot *slot = policy_find_slot(pool, key);
+	const struct slot *slot = pool_find(pool, key);
 	struct policy_limit asked = policy_look_up(policy, POLICY_ASKED, device, key);
 	struct policy_limit share = policy_look_up(policy, POLICY_SHARE, device, key);
 	struct policy_limit by_default = policy_look_up(policy, POLICY_DEFAULT, device, key);
@@ -196,10 +171,8 @@ static void policy_take_rule(const struct policy *policy, const struct rule *rul
 	for (i = 0; i < rule->limits.nr_limits; i++) {
 		char *key = rule->limits.limits[i].key;
 
-		if (!pool->device.is_default)
-			key = policy_bare_key(key);
 		/* A rule for all devices may have keys that this device lacks. */
-		if (policy_find(limits, key) || (!matches && !pool_find(pool, key)))
+		if (limits_find(limits, key) || (!matches && !pool_find(pool, key)))
 			continue;
 		limit = memory_append(limits->limits, limits->nr_limits);
 		limit->key = key;
@@ -321,7 +294,7 @@ struct json_object *policy_unified(struct policy *policy, struct cgroup *above)
 			say_failure(step->file,
 				    "a runtime cannot set limits of two devices on this kernel; limit one device");
 		/* A runtime writes each file once, so the file gets one text. */
-		text = memory_format("%s%s", before ? json_object_get_string(before) : "",
+		text = memory_format("%s%s\n", before ? json_object_get_string(before) : "",
 				     step->text);
 		json_object_object_add(unified, step->file, json_text(text));
 	}

@@ -34,9 +34,8 @@ static void transaction_add_controller(struct transaction *change, const struct 
 	 * Write even if the file already shows rdma. Another process may be enabling the controller
 	 * at this moment, and the write waits until the files exist.
 	 */
-	transaction_add(change, parent, TRANSACTION_CONTROL, memory_string("+rdma\n"),
-			memory_string(hierarchy_has_word(enabled, "rdma") ?
-				      "+rdma\n" : "-rdma\n"));
+	transaction_add(change, parent, TRANSACTION_CONTROL, memory_string("+rdma"),
+			memory_string(hierarchy_has_word(enabled, "rdma") ? "+rdma" : "-rdma"));
 }
 
 /* Reasons why the kernel refuses "+rdma" or limits, each with its remedy. */
@@ -60,16 +59,9 @@ static const struct {
 	  "no such file: the cgroup was removed, or this kernel lacks the file" },
 };
 
-/* The text of a write, without its newline. The caller frees the result. */
-static char *transaction_line(const struct transaction_step *step)
-{
-	return memory_format("%.*s", (int)strcspn(step->text, "\n"), step->text);
-}
-
 static void transaction_say_refusal(const struct transaction_step *step, int error)
 {
 	char *owner __autofree = file_owner(step->cgroup->dir, step->file);
-	char *line __autofree = transaction_line(step);
 	bool control = !strcmp(step->file, TRANSACTION_CONTROL);
 	const char *why = NULL;
 	size_t i;
@@ -80,14 +72,14 @@ static void transaction_say_refusal(const struct transaction_step *step, int err
 			why = transaction_refusals[i].why;
 	if (error == EACCES || error == EPERM)
 		say_error(step->path, "%s: only %s can write \"%s\" here",
-			  strerror(error), owner, line);
+			  strerror(error), owner, step->text);
 	else if (error == EROFS)
 		say_error(step->path,
 			  "%s: this looks like the inside of a container; do it on the host",
 			  strerror(error));
 	else
-		say_error(step->path, "%s: \"%s\"%s%s", strerror(error), line, why ? ": " : "",
-			  why ? why : "");
+		say_error(step->path, "%s: \"%s\"%s%s", strerror(error), step->text,
+			  why ? ": " : "", why ? why : "");
 }
 
 bool transaction_apply(struct transaction *change)
@@ -127,12 +119,11 @@ void transaction_print(const struct transaction *change)
 	const struct transaction_step *step;
 
 	for (step = change->steps; step < change->steps + change->nr_steps; step++) {
-		char *line __autofree = transaction_line(step);
-		char *quoted __autofree = text_quote(line);
+		char *quoted __autofree = text_quote(step->text);
 		char *path __autofree = text_quote(step->path);
 
 		/* The echo of some shells interprets a backslash. */
-		say_line("%s %s > %s", strchr(line, '\\') ? "printf '%s\\n'" : "echo", quoted,
+		say_line("%s %s > %s", strchr(step->text, '\\') ? "printf '%s\\n'" : "echo", quoted,
 			 path);
 	}
 }
@@ -142,7 +133,6 @@ void transaction_undo(struct transaction *change)
 	size_t i = change->nr_steps;
 
 	while (i-- && !change->dry_run) {
-		char *line __autofree = transaction_line(&change->steps[i]);
 		struct transaction_step *step = &change->steps[i];
 		int ret = step->done ? file_write(step->cgroup->dir, step->file, step->undo) : 0;
 
@@ -150,7 +140,7 @@ void transaction_undo(struct transaction *change)
 		if (ret && ret != -ENODEV)
 			say_warning(step->path,
 				    "cannot undo the write: %s; \"%s\" stays in effect",
-				    strerror(-ret), line);
+				    strerror(-ret), step->text);
 		step->done = false;
 	}
 }
@@ -160,8 +150,11 @@ struct json_object *transaction_json(const struct transaction *change)
 	struct json_object *array = json_object_new_array();
 	size_t i;
 
-	for (i = 0; i < change->nr_steps; i++)
-		json_append(array, "file:s text:s", change->steps[i].path, change->steps[i].text);
+	for (i = 0; i < change->nr_steps; i++) {
+		char *text __autofree = memory_format("%s\n", change->steps[i].text);
+
+		json_append(array, "file:s text:s", change->steps[i].path, text);
+	}
 	return array;
 }
 
