@@ -243,9 +243,10 @@ static void doctor_check_capacity(void)
 static void doctor_check_config(char * const *files, size_t count, const char *reader)
 {
 	struct config config = { 0 };
+	const struct pool *pool;
 	const struct rule *rule;
 
-	if (!config_read(&config, files, count))
+	if (!(count ? policy_read(&config, *files) : config_read(&config, NULL, 0)))
 		doctor_say("problem", "files of limits",
 			   "%s does not apply them, because of the error above", reader);
 	for (rule = config.rules; rule < config.rules + config.nr_rules; rule++) {
@@ -255,6 +256,13 @@ static void doctor_check_config(char * const *files, size_t count, const char *r
 		if (!is_default && !config_find_pool(rule, &doctor.sample))
 			doctor_say("warning", "files of limits", "%s: no device matches %s",
 				   rule->where, rule->limits.device.name);
+		say_within(rule->where);
+		for (pool = doctor.sample.first; pool && !is_default; pool = pool->next)
+			if (config_match_device(rule, &pool->device) &&
+			    !limits_check_keys(&rule->limits, pool))
+				doctor_say("problem", "files of limits",
+					   "%s fails, because of the error above", reader);
+		say_within(NULL);
 		if (key)
 			doctor_say("problem", "files of limits",
 				   "%s: no device has a limit of %s, so no container starts; rdmacg show -a lists limits",

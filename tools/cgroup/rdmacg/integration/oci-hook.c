@@ -137,9 +137,6 @@ static bool oci_check_rule(const struct rule *rule, const struct rule *earlier)
 	if (strpbrk(limits->device.name, "*?["))
 		return say_error(rule->where, "%s: write the name of a device, not a pattern",
 				 limits->device.name);
-	if (limits->whole)
-		return say_error(rule->where, "%s: write each limit as KEY=VALUE, such as qp=100",
-				 limits->whole);
 	return earlier == rule ||
 	       say_error(rule->where,
 			 "%s: the device occurs twice; write all its limits after one name",
@@ -286,7 +283,7 @@ static void hook_log_errors(void)
 
 int cmd_oci_hook(int argc, char **argv)
 {
-	static struct policy policy = { .place = HOOK_FILE };
+	static struct policy policy = { .place = HOOK_FILE, .config.by_key = true };
 	static struct cgroup *cgroup;
 	pid_t process = 0;
 
@@ -296,8 +293,9 @@ int cmd_oci_hook(int argc, char **argv)
 		return EXIT_FAILED;
 	if (hook_file)
 		policy.place = hook_file;
-	if (hook_file || !access(HOOK_FILE, F_OK) || errno != ENOENT)
-		policy_read(&policy);
+	if ((hook_file || !access(HOOK_FILE, F_OK) || errno != ENOENT) &&
+	    !policy_read(&policy.config, policy.place))
+		return EXIT_FAILED;
 	/* A machine needs no controller if there is nothing to set. */
 	if (policy.config.nr_rules) {
 		hierarchy_open(EXIT_FAILED);

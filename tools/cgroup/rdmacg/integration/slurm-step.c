@@ -19,7 +19,7 @@
 #define STEP_TRY_MS		20
 
 /* The policy of the job has all rules. The administrator's rules are in plugstack.conf. */
-static struct policy step_job = { .place = "plugstack.conf" };
+static struct policy step_job = { .place = "plugstack.conf", .config.by_key = true };
 /* The policy of the step has only the request, which the policy of the job has checked. */
 static struct policy step_own = { .place = "plugstack.conf" };
 static bool step_end;
@@ -41,9 +41,6 @@ static void step_take(struct config *config, const char *section, const char *wh
 				     "%s: write [DEVICE:]KEY=VALUE[,KEY=VALUE]...", item);
 		if (!config_add(config, section, where, rule))
 			exit(EXIT_USAGE);
-		if (config->rules[config->nr_rules - 1].limits.whole)
-			say_and_exit(EXIT_USAGE, where,
-				     "write each limit as KEY=VALUE, such as qp=100");
 	}
 }
 

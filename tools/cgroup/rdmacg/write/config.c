@@ -69,6 +69,8 @@ bool config_add(struct config *config, const char *section, const char *where, c
 		limits_parse_option(&rule->limits, words[0]) :
 		limits_parse(&rule->limits, words[0], words + 1, count - 1);
 	say_within(NULL);
+	if (good && config->by_key && rule->limits.whole)
+		return say_error(where, "write each limit as KEY=VALUE, such as qp=100");
 	return good;
 }
 

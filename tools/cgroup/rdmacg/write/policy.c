@@ -14,22 +14,22 @@ static bool policy_is_request(const struct rule *rule)
 	return !strcmp(rule->section, POLICY_ASKED) || !strcmp(rule->section, POLICY_SHARE);
 }
 
-void policy_read(struct policy *policy)
+bool policy_read(struct config *config, const char *place)
 {
-	char *file = (char *)policy->place;
-	size_t i = policy->config.nr_rules;
+	char *file = (char *)place;
+	size_t i = config->nr_rules;
 
-	if (!config_read(&policy->config, &file, 1))
-		exit(EXIT_FAILED);
-	for (; i < policy->config.nr_rules; i++) {
-		const struct rule *rule = &policy->config.rules[i];
+	config->by_key = true;
+	if (!config_read(config, &file, 1))
+		return false;
+	for (; i < config->nr_rules; i++) {
+		const struct rule *rule = &config->rules[i];
 
 		if (strcmp(rule->section, POLICY_DEFAULT) && strcmp(rule->section, POLICY_CEILING))
-			say_failure(rule->where, "its section is neither [" POLICY_DEFAULT
-				    "] nor [" POLICY_CEILING "]");
-		if (rule->limits.whole)
-			say_failure(rule->where, "write each limit as KEY=VALUE, such as qp=100");
+			return say_error(rule->where, "its section is neither [" POLICY_DEFAULT
+					 "] nor [" POLICY_CEILING "]");
 	}
+	return true;
 }
 
 /*

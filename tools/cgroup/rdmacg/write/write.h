@@ -90,6 +90,7 @@ struct rule {
 struct config {
 	struct rule *rules;
 	size_t nr_rules;
+	bool by_key;		/* refuse "max" and "default" for all keys of a device */
 };
 
 enum config_match {
@@ -132,15 +133,15 @@ const struct pool *config_find_pool(const struct rule *rule, const struct pools 
 
 struct policy {
 	const char *place;	/* the administrator's file */
-	struct config config;
+	struct config config;	/* with by_key */
 	/* Keep the cgroup's limits, but let a request raise a limit that equals the default. */
 	bool keep;
 	struct cgroup *cgroup;	/* the cgroup whose limits are being set, and their writes */
 	struct transaction change;
 };
 
-/* Add the rules of the administrator's file. A wrong rule ends the program with an error. */
-void policy_read(struct policy *policy);
+/* Add the rules of the administrator's file. Prints each error and returns false on a wrong rule. */
+bool policy_read(struct config *config, const char *place);
 /*
  * The first key of a rule for all devices that no device has, or NULL. The result is also NULL if
  * the kernel checks the key in rdma.default, or if an administrator's rule has no device to limit.
