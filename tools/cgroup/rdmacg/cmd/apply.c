@@ -274,7 +274,7 @@ static void apply_hotplug(struct hotplug *hotplug)
 		json_object_object_foreachC(hotplug->names, cgroup)
 			apply_below(cgroup.key);
 	}
-	hotplug_drop(hotplug);
+	hotplug->everything = false;
 }
 
 /* Set limits until a signal arrives. Returns false on an error. */

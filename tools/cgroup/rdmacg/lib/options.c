@@ -17,7 +17,6 @@ struct reading {
 	size_t nr_choices;
 	struct argp_option *options;
 	size_t nr_options;
-	char **args;
 };
 
 /* The state of argp while an option is taken. */
@@ -70,13 +69,6 @@ static error_t options_take(int key, char *arg, struct argp_state *state)
 	struct reading *reading = state->input;
 	size_t i = 0;
 
-	if (key == ARGP_KEY_ARGS && reading->syntax->args_doc &&
-	    !(reading->syntax->single && state->argc - state->next > 1)) {
-		reading->args = state->argv + state->next;
-		return 0;
-	}
-	if (key == ARGP_KEY_NO_ARGS && reading->syntax->needs)
-		options_fail(strrchr(state->argv[0], ' ') + 1, "%s", reading->syntax->needs);
 	while (i < reading->nr_choices && key != reading->options[i].key)
 		i++;
 	if (i == reading->nr_choices)
@@ -106,12 +98,13 @@ static char *options_help(int key, const char *text, void *input)
 
 char **options_read(const struct syntax *syntax, int argc, char **argv)
 {
-	struct reading reading = { .syntax = syntax, .args = argv + argc };
+	struct reading reading = { .syntax = syntax };
 	struct argp argp = {
 		.parser = options_take, .args_doc = syntax->args_doc, .doc = syntax->doc,
 		.help_filter = options_help,
 	};
 	unsigned int flags = ARGP_NO_HELP | (syntax->in_order ? ARGP_IN_ORDER : 0);
+	int first = argc;
 	error_t error;
 	size_t i;
 
@@ -124,13 +117,17 @@ char **options_read(const struct syntax *syntax, int argc, char **argv)
 	argp.options = reading.options;
 	options_check(argv, syntax->in_order);
 	argp_err_exit_status = EXIT_USAGE;
-	error = argp_parse(&argp, argc, argv, flags, NULL, &reading);
+	error = argp_parse(&argp, argc, argv, flags, &first, &reading);
 	if (error)
 		options_fail(argv[0], "%s", strerror(error));
+	if (first == argc && syntax->needs)
+		options_fail(strrchr(argv[0], ' ') + 1, "%s", syntax->needs);
+	if (syntax->single ? first + 1 < argc : first < argc && !syntax->args_doc)
+		options_fail(argv[argc - 1], "is one argument too many");
 	options.json |= options.pretty;
 	free(reading.choices);
 	free(reading.options);
-	return reading.args;
+	return argv + first;
 }
 
 void options_take_text(const char *text, void *to)
@@ -146,52 +143,35 @@ void options_take_count(const char *text, void *to)
 		options_fail("-n", "%s: must be a number of at least 1", text);
 }
 
-/* The number of letters to replace, insert or delete to turn @a into @b. */
-static size_t command_distance(const char *a, const char *b)
+/* Whether @name may be a misspelt @command: at most 2 letters in a row differ. */
+static bool command_is_meant(const char *name, const char *command)
 {
-	size_t best;
+	size_t length = strlen(name), all = strlen(command), same = 0;
 
-	if (!*a || !*b)
-		return strlen(a) + strlen(b);
-	if (*a == *b)
-		return command_distance(a + 1, b + 1);
-	best = min(command_distance(a + 1, b), command_distance(a, b + 1));
-	return 1 + min(best, command_distance(a + 1, b + 1));
-}
-
-/* Suggest the most similar command, if there is a similar one. */
-static void command_say_unknown(const struct syntax *syntax, const char *by, const char *name)
-{
-	const struct command *command, *closest = NULL;
-	size_t least = min(3, strlen(name)), distance;
-
-	/* Skip long names, because the search takes exponential time in the length. */
-	for (command = syntax->commands; command->name && strlen(name) <= 10; command++) {
-		distance = command_distance(name, command->name);
-		if (distance >= least)
-			continue;
-		least = distance;
-		closest = command;
+	while (name[same] && name[same] == command[same])
+		same++;
+	while (length > same && all > same && name[length - 1] == command[all - 1]) {
+		length--;
+		all--;
 	}
-	if (closest)
-		say_error(name, "there is no such %s; did you mean %s?", syntax->kind,
-			  closest->name);
-	else
-		say_error(name, "there is no such %s; %s --help lists them", syntax->kind, by);
+	return max(length, all) - same <= 2;
 }
 
 int command_run(const struct syntax *syntax, const char *by, char **words)
 {
-	const struct command *command = syntax->commands;
+	const struct command *command = syntax->commands, *meant = NULL;
 	char *name = words[0];
 	int argc = 0, status;
 
-	while (command->name && strcmp(command->name, name))
-		command++;
-	if (!command->name) {
-		command_say_unknown(syntax, by, name);
+	for (; command->name && strcmp(command->name, name); command++)
+		if (command_is_meant(name, command->name))
+			meant = command;
+	if (!command->name && meant)
+		say_error(name, "there is no such %s; did you mean %s?", syntax->kind, meant->name);
+	else if (!command->name)
+		say_error(name, "there is no such %s; %s --help lists them", syntax->kind, by);
+	if (!command->name)
 		return EXIT_USAGE;
-	}
 	while (words[argc])
 		argc++;
 	words[0] = memory_format("%s %s", by, name);

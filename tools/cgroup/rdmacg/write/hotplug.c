@@ -25,7 +25,6 @@ void hotplug_open(struct hotplug *hotplug)
 		say_failure("udev", "cannot watch for new devices: %s", strerror(errno));
 	hotplug->devices = udev_monitor_get_fd(hotplug->monitor);
 	hotplug->folders = json_object_new_object();
-	hotplug->names = json_object_new_object();
 }
 
 /*
@@ -73,6 +72,8 @@ void hotplug_take(struct hotplug *hotplug)
 	struct udev_device *device;
 	const char *action, *next;
 
+	json_object_put(hotplug->names);
+	hotplug->names = json_object_new_object();
 	for (next = buffer; got > 0 && next < buffer + got; next += sizeof(*event) + event->len) {
 		event = (const struct inotify_event *)next;
 		hotplug_take_event(hotplug, event);
@@ -87,11 +88,4 @@ void hotplug_take(struct hotplug *hotplug)
 	}
 	if (errno == ENOBUFS)
 		hotplug->everything = true;
-}
-
-void hotplug_drop(struct hotplug *hotplug)
-{
-	json_object_put(hotplug->names);
-	hotplug->names = json_object_new_object();
-	hotplug->everything = false;
 }

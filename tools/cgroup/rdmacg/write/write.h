@@ -174,8 +174,7 @@ struct hotplug {
 void hotplug_open(struct hotplug *hotplug);
 /* Watch for new children of the cgroup. A second call for the same cgroup changes nothing. */
 void hotplug_add(struct hotplug *hotplug, const struct cgroup *cgroup);
-/* Store the events that have arrived in @hotplug, or forget them. */
+/* Store the events that have arrived in @hotplug, instead of earlier names. */
 void hotplug_take(struct hotplug *hotplug);
-void hotplug_drop(struct hotplug *hotplug);
 
 #endif /* RDMACG_WRITE_H */
