@@ -9,7 +9,6 @@
  * The user who starts a container controls parts of the state and of config.json. So all sizes have
  * a bound, and the hook opens only the bundle's config.json, which must be a regular file.
  */
-#include <json-c/json_pointer.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <syslog.h>
@@ -37,15 +36,15 @@ static const char oci_config_name[] = "config.json";
 
 #define HOOK_FILE	"/etc/rdmacg/oci.conf"
 
-/* The administrator's file, or NULL to use HOOK_FILE if it exists. */
-static const char *hook_file;
+static const char hook_file[] = HOOK_FILE;
+static struct policy hook_policy = { .place = hook_file, .config.by_key = true };
 /* The future parent of the container's cgroup, to print limits instead of setting them; or NULL. */
 static const char *hook_above;
 
 static const struct syntax hook_syntax = {
 	.choices = {
-		{ "config", 'c', "the administrator's file, instead of " HOOK_FILE, &hook_file,
-		  options_take_text, "FILE" },
+		{ "config", 'c', "the administrator's file, instead of " HOOK_FILE,
+		  &hook_policy.place, options_take_text, "FILE" },
 		{ "unified", 'u',
 		  "only print the files that a runtime has to write for a new container below CGROUP; config.json is on standard input",
 		  &hook_above, options_take_text, "CGROUP" },
@@ -170,11 +169,9 @@ static bool oci_take_annotation(struct config *rules, struct json_object *config
 {
 	char *own __autofree = NULL, *where __autofree = NULL;
 	const char *key = OCI_ANNOTATION, *name, *text;
-	struct json_object *annotations;
+	struct json_object *annotations = json_object_object_get(config, "annotations");
 
-	if (!json_object_object_get_ex(config, "annotations", &annotations) || !annotations)
-		return true;
-	if (!json_object_is_type(annotations, json_type_object))
+	if (annotations && !json_object_is_type(annotations, json_type_object))
 		return say_error(oci_config_name, "its annotations are not an object");
 	name = oci_string(annotations, OCI_ANNOTATION_NAME);
 	if (!name)
@@ -194,14 +191,13 @@ static bool oci_take_annotation(struct config *rules, struct json_object *config
 static bool oci_take_variable(struct config *rules, struct json_object *config)
 {
 	static const char begin[] = OCI_VARIABLE "=";
-	struct json_object *list;
+	struct json_object *process = json_object_object_get(config, "process");
+	struct json_object *list = json_object_object_get(process, "env");
+	bool is_list = json_object_is_type(list, json_type_array);
 	const char *found = NULL;
 	size_t i;
 
-	if (json_pointer_get(config, "/process/env", &list) ||
-	    !json_object_is_type(list, json_type_array))
-		return true;
-	for (i = 0; i < json_object_array_length(list); i++) {
+	for (i = 0; is_list && i < json_object_array_length(list); i++) {
 		const char *text = json_object_get_string(json_object_array_get_idx(list, i));
 
 		if (text && !strncmp(text, begin, strlen(begin)))
@@ -283,30 +279,29 @@ static void hook_log_errors(void)
 
 int cmd_oci_hook(int argc, char **argv)
 {
-	static struct policy policy = { .place = HOOK_FILE, .config.by_key = true };
+	struct config *rules = &hook_policy.config;
 	static struct cgroup *cgroup;
 	pid_t process = 0;
 
 	options_read(&hook_syntax, argc, argv);
 	hook_log_errors();
-	if (!hook_read(&policy.config, &process))
+	if (!hook_read(rules, &process))
 		return EXIT_FAILED;
-	if (hook_file)
-		policy.place = hook_file;
-	if ((hook_file || !access(HOOK_FILE, F_OK) || errno != ENOENT) &&
-	    !policy_read(&policy.config, policy.place))
+	/* Only the file of an option has to exist. */
+	if ((hook_policy.place != hook_file || !access(hook_file, F_OK) || errno != ENOENT) &&
+	    !policy_read(rules, hook_policy.place))
 		return EXIT_FAILED;
 	/* A machine needs no controller if there is nothing to set. */
-	if (policy.config.nr_rules) {
+	if (rules->nr_rules) {
 		hierarchy_open(EXIT_FAILED);
 		cgroup = hook_above ? cgroup_open_argument(hook_above) : hook_open_cgroup(process);
 		if (!cgroup)
 			return EXIT_FAILED;
 	}
 	if (hook_above)
-		json_print(stdout, "unified:o", cgroup ? policy_unified(&policy, cgroup) :
+		json_print(stdout, "unified:o", cgroup ? policy_unified(&hook_policy, cgroup) :
 							 json_object_new_object());
 	else if (cgroup)
-		policy_limits(&policy, cgroup);
+		policy_limits(&hook_policy, cgroup);
 	return EXIT_DONE;
 }

@@ -58,26 +58,27 @@ static bool limits_parse_limit(struct limits *limits, const char *word)
 
 static bool limits_parse_word(struct limits *limits, const char *word)
 {
+	if (limits->whole)
+		return say_error(word, "is one word too many after %s", limits->whole);
 	if (!strncmp(word, "index=", 6)) {
-		if (!limits->nr_limits && !limits->whole && !limits->device.has_index &&
+		if (!limits->nr_limits && !limits->device.has_index && !limits->device.is_default &&
 		    device_take_index(&limits->device, word, strlen(word)))
 			return true;
 		return say_error(word, "the index is a number, once, and right after the device");
 	}
 	if (strcmp(word, "max") && strcmp(word, "default"))
 		return limits_parse_limit(limits, word);
-	if (limits->whole)
-		return say_error(word, "is one word too many after %s", limits->whole);
+	if (limits->nr_limits)
+		return say_error(word, "is for all keys; leave the other limits out");
 	limits->whole = *word == 'm' ? "max" : "default";
 	return true;
 }
 
 bool limits_parse(struct limits *limits, const char *device, char * const *words, size_t count)
 {
-	bool is_default = !strcmp(device, device_default.name);
 	size_t i;
 
-	limits->device.is_default = is_default;
+	limits->device.is_default = !strcmp(device, device_default.name);
 	limits->device.name = device_escape(device);
 	if (!*device || strchr(device, '='))
 		return say_error(*device ? device : "device",
@@ -88,12 +89,7 @@ bool limits_parse(struct limits *limits, const char *device, char * const *words
 	device = limits->device.name;
 	if (!limits->nr_limits && !limits->whole)
 		return say_error(device, "no limit is given; write KEY=VALUE, max or default");
-	if (limits->nr_limits && limits->whole)
-		return say_error(device, "%s is for all keys; leave the other limits out",
-				 limits->whole);
-	if (is_default && limits->device.has_index)
-		return say_error(device, "stands for all devices and has no index");
-	if (is_default && limits->whole && *limits->whole == 'd')
+	if (limits->device.is_default && limits->whole && *limits->whole == 'd')
 		return say_error(device, "cannot be its own default; write max");
 	return true;
 }
