@@ -236,25 +236,9 @@ static int pools_read_class(struct pools *pools, int dir, enum pool_class class,
 	return 0;
 }
 
-/* Read rdma.default, a line "KEY=VALUE KEY=VALUE". A kernel without it has no defaults. */
-static int pools_read_default(struct pools *pools, int dir)
-{
-	struct line line = { .device = device_default };
-	char *text;
-
-	if (!filter_has(&filter_devices, device_default.name))
-		return 0;
-	text = file_read_until(dir, POOL_FILE_DEFAULT, true);
-	if (!text)
-		return file_is_gone(errno) ? 0 : -errno;
-	line.rest = pools_keep(pools, text);
-	text[strcspn(text, "\n")] = '\0';
-	pool_take_line(pools_get(pools, &line.device), POOL_HCA, POOL_MAX, &line);
-	return 0;
-}
-
 int pools_read(struct pools *pools, int dir, unsigned int files, const struct pools *above)
 {
+	struct line line = { .device = device_default };
 	unsigned int class;
 	int ret;
 
@@ -269,9 +253,16 @@ int pools_read(struct pools *pools, int dir, unsigned int files, const struct po
 			return 0;
 	}
 	/* A scan does not need rdma.default: the lines of the devices show effective limits. */
-	if (!(files & POOL_BIT(POOL_MAX)) || files & POOL_SCAN)
+	if (!(files & POOL_BIT(POOL_MAX)) || files & POOL_SCAN ||
+	    !filter_has(&filter_devices, device_default.name))
 		return 0;
-	return pools_read_default(pools, dir);
+	/* A line "KEY=VALUE KEY=VALUE". A kernel without the file has no defaults. */
+	line.rest = file_read_until(dir, POOL_FILE_DEFAULT, true);
+	if (!line.rest)
+		return file_is_gone(errno) ? 0 : -errno;
+	pools_keep(pools, line.rest)[strcspn(line.rest, "\n")] = '\0';
+	pool_take_line(pools_get(pools, &line.device), POOL_HCA, POOL_MAX, &line);
+	return 0;
 }
 
 void pools_free(struct pools *pools)

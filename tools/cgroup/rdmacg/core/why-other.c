@@ -194,16 +194,6 @@ static struct json_object *other_slot_json(const struct slot *slot)
 			 slot->tally, slot->max);
 }
 
-static void other_devices(struct json_object *answer)
-{
-	netlink_count_kernel();
-	if (!capacity.has_netlink)
-		say_text("Devices: the kernel does not report numbers of objects (rdma netlink).");
-	else if (!capacity.netlink.first)
-		say_text("Devices: this network namespace has no device.");
-	json_fill(answer, "devices:o", pools_json(&capacity.netlink, NULL, other_slot_json));
-}
-
 /* Skip older lines, which are about other failures. */
 #define LOG_MINUTES	15
 #define LOG_RECORD	8192
@@ -282,6 +272,7 @@ static char **log_read(int fd, const char *device, const char *bus, size_t *coun
 	}
 }
 
+/* The kernel's log is the only place where drivers report why a device or its firmware failed. */
 static struct json_object *other_device_log(const char *device)
 {
 	char *path __autofree = memory_format("%s/%s/device", hierarchy_path("RDMACG_SYS",
@@ -316,18 +307,6 @@ static struct json_object *other_device_log(const char *device)
 	return json_pack("device:s index:o readable:b lines:o", device, NULL, fd >= 0, array);
 }
 
-/* The kernel's log is the only place where drivers report why a device or its firmware failed. */
-static void other_log(struct json_object *answer)
-{
-	const struct pool *pool = capacity.has_netlink ? capacity.netlink.first :
-							 capacity.pools.first;
-	struct json_object *array = json_object_new_array();
-
-	for (; pool; pool = pool->next)
-		json_object_array_add(array, other_device_log(pool->device.name));
-	json_object_object_add(answer, "log", array);
-}
-
 /* Put the sum of the usage of all top-level cgroups into the slots of the capacity. */
 static void other_add_up(void)
 {
@@ -349,7 +328,7 @@ static void other_add_up(void)
 }
 
 /* What rdma netlink does not count, such as address handles: the sum over all cgroups. */
-static void other_counted(struct json_object *answer)
+static struct json_object *other_counted(void)
 {
 	struct json_object *array = json_object_new_array();
 	const struct slot *slot = NULL;
@@ -370,13 +349,24 @@ static void other_counted(struct json_object *answer)
 			 number_text(slot->usage, bytes), number_text(slot->max, bytes),
 			 slot->key, slot->usage >= slot->max ? "; none is left" : "");
 	}
-	json_object_object_add(answer, "counted", array);
+	return array;
 }
 
 void other_causes(struct cgroup *cgroup, pid_t pid, struct json_object *answer)
 {
+	const struct pool *pool = capacity.has_netlink ? capacity.netlink.first :
+							 capacity.pools.first;
+	struct json_object *log = json_object_new_array();
+
 	other_memlock(cgroup, pid, answer);
-	other_devices(answer);
-	other_counted(answer);
-	other_log(answer);
+	netlink_count_kernel();
+	if (!capacity.has_netlink)
+		say_text("Devices: the kernel does not report numbers of objects (rdma netlink).");
+	else if (!pool)
+		say_text("Devices: this network namespace has no device.");
+	json_fill(answer, "devices:o", pools_json(&capacity.netlink, NULL, other_slot_json));
+	json_fill(answer, "counted:o", other_counted());
+	for (; pool; pool = pool->next)
+		json_object_array_add(log, other_device_log(pool->device.name));
+	json_fill(answer, "log:o", log);
 }

@@ -96,14 +96,6 @@ static void top_draw(void)
 	refresh();
 }
 
-/* Change the delay in steps of a second, or of a quarter of a second below one second. */
-static void top_change_delay(bool longer)
-{
-	int64_t delay = top.delay_ms, step = delay + longer <= 1000 ? 250 : 1000;
-
-	top.delay_ms = max(250, longer ? delay + step : delay - step);
-}
-
 /* Act on a key. KEY_RESIZE is a new size of the terminal. Returns true to update at once. */
 static bool top_press(int key)
 {
@@ -125,8 +117,11 @@ static bool top_press(int key)
 	for (i = 0; i < ARRAY_SIZE(scrolls); i++)
 		if (scrolls[i].key == key)
 			top_scroll(scrolls[i].rows);
-	if (key == '+' || key == '-')
-		top_change_delay(key == '+');
+	/* Change the delay by a second, or by a quarter of a second below one second. */
+	if (key == '+')
+		top.delay_ms += top.delay_ms < 1000 ? 250 : 1000;
+	if (key == '-')
+		top.delay_ms = max(250, top.delay_ms - (__int128)(top.delay_ms > 1000 ? 1000 : 250));
 	if (key == '\f')
 		clearok(curscr, TRUE);
 	if (key > 0 && key < 0x80 && strchr(orders, key)) {

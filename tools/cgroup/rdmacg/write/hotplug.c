@@ -48,18 +48,19 @@ void hotplug_add(struct hotplug *hotplug, const struct cgroup *cgroup)
 
 static void hotplug_take_event(struct hotplug *hotplug, const struct inotify_event *event)
 {
-	char *name __autofree = NULL;
 	const char *number = number_text(event->wd, false);
-	struct json_object *folder = json_object_object_get(hotplug->folders, number);
-	const char *parent = folder ? json_object_get_string(folder) : "";
+	const char *parent = json_object_get_string(json_object_object_get(hotplug->folders,
+									   number));
 
-	name = memory_format("%s%s%s", parent, *parent ? "/" : "", event->len ? event->name : "");
-	if (event->mask & IN_Q_OVERFLOW)
-		hotplug->everything = true;
-	if (folder && event->mask & IN_IGNORED)
+	hotplug->everything |= event->mask & IN_Q_OVERFLOW;
+	if (event->mask & IN_IGNORED) {
 		json_object_object_del(hotplug->folders, number);
-	else if (folder && event->mask & IN_ISDIR)
+	} else if (parent && event->mask & IN_ISDIR) {
+		char *name __autofree = memory_format("%s%s%s", parent, *parent ? "/" : "",
+						      event->name);
+
 		json_object_object_add(hotplug->names, name, NULL);
+	}
 }
 
 /* Read the events. After an overflow of a queue, any cgroup and any device may be new. */

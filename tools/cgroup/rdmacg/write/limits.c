@@ -39,12 +39,25 @@ const struct limit *limits_find(const struct limits *limits, const char *key)
 	return NULL;
 }
 
-static bool limits_parse_limit(struct limits *limits, const char *word)
+static bool limits_parse_word(struct limits *limits, const char *word)
 {
 	char *key __autofree = memory_format("%.*s", (int)strcspn(word, "="), word);
 	size_t length = strlen(key);
 	struct limit *limit;
 
+	if (limits->whole)
+		return say_error(word, "is one word too many after %s", limits->whole);
+	if (!strcmp(key, "index")) {
+		if (!limits->nr_limits && !limits->device.has_index && !limits->device.is_default &&
+		    device_take_index(&limits->device, word, strlen(word)))
+			return true;
+		return say_error(word, "the index is a number, once, and right after the device");
+	}
+	if (!strcmp(word, "max") || !strcmp(word, "default")) {
+		limits->whole = *word == 'm' ? "max" : "default";
+		return !limits->nr_limits ||
+		       say_error(word, "is for all keys; leave the other limits out");
+	}
 	/* A key contains a colon only in rdma.default, such as "hw:any". */
 	if (!word[length] || *word < 'a' || *word > 'z' ||
 	    strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789_:") < length)
@@ -54,24 +67,6 @@ static bool limits_parse_limit(struct limits *limits, const char *word)
 	limit = memory_append(limits->limits, limits->nr_limits);
 	limit->key = memory_string(key);
 	return limits_parse_value(limit, word, word + length + 1);
-}
-
-static bool limits_parse_word(struct limits *limits, const char *word)
-{
-	if (limits->whole)
-		return say_error(word, "is one word too many after %s", limits->whole);
-	if (!strncmp(word, "index=", 6)) {
-		if (!limits->nr_limits && !limits->device.has_index && !limits->device.is_default &&
-		    device_take_index(&limits->device, word, strlen(word)))
-			return true;
-		return say_error(word, "the index is a number, once, and right after the device");
-	}
-	if (strcmp(word, "max") && strcmp(word, "default"))
-		return limits_parse_limit(limits, word);
-	if (limits->nr_limits)
-		return say_error(word, "is for all keys; leave the other limits out");
-	limits->whole = *word == 'm' ? "max" : "default";
-	return true;
 }
 
 bool limits_parse(struct limits *limits, const char *device, char * const *words, size_t count)
