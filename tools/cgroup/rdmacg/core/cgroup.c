@@ -155,27 +155,10 @@ struct cgroup *cgroup_say_counted_in(struct cgroup *cgroup)
 	return counted;
 }
 
-/* Find the smallest limit. If two limits are equal, the lower cgroup's limit refuses first. */
-static void cgroup_inherit_limit(struct cgroup *cgroup, struct slot *slot)
-{
-	const struct cgroup *above = cgroup->parent;
-	const struct slot *inherited = NULL;
-
-	slot->limit = slot->max;
-	slot->limit_of = slot->max == NUMBER_MAX ? NULL : cgroup;
-	while (above && !inherited) {
-		inherited = pools_find_slot(&above->pools, &slot->pool->device, slot->key);
-		above = above->parent;
-	}
-	if (inherited && inherited->limit < slot->limit) {
-		slot->limit = inherited->limit;
-		slot->limit_of = inherited->limit_of;
-	}
-}
-
 bool cgroup_read(struct cgroup *cgroup, unsigned int files)
 {
-	const struct cgroup *parent = cgroup->parent;
+	const struct cgroup *parent = cgroup->parent, *above;
+	const struct slot *inherited;
 	struct slot *slot = NULL;
 	int ret;
 
@@ -183,8 +166,18 @@ bool cgroup_read(struct cgroup *cgroup, unsigned int files)
 	ret = pools_read(&cgroup->pools, cgroup->dir, files, parent ? &parent->pools : NULL);
 	if (ret)
 		return say_error(cgroup_name(cgroup), "%s", strerror(-ret));
-	while ((slot = pools_next(&cgroup->pools, slot)))
-		cgroup_inherit_limit(cgroup, slot);
+	while ((slot = pools_next(&cgroup->pools, slot))) {
+		slot->limit = slot->max;
+		slot->limit_of = slot->max == NUMBER_MAX ? NULL : cgroup;
+		inherited = NULL;
+		for (above = parent; above && !inherited; above = above->parent)
+			inherited = pools_find_slot(&above->pools, &slot->pool->device, slot->key);
+		/* If two limits are equal, the lower cgroup's limit refuses first. */
+		if (inherited && inherited->limit < slot->limit) {
+			slot->limit = inherited->limit;
+			slot->limit_of = inherited->limit_of;
+		}
+	}
 	return true;
 }
 

@@ -95,13 +95,11 @@ static void pool_take_line(struct pool *pool, enum pool_class class, enum pool_f
 	uint64_t value;
 
 	while (line_next_value(line, &key, &value)) {
-		char *event = file < POOL_EVENTS ? NULL : strrchr(key, '.');
+		char *event = strchrnul(key, '.');
 		struct events *events;
 		struct slot *slot;
 
-		if (file >= POOL_EVENTS && !event)
-			continue;
-		if (event)
+		if (*event)
 			*event++ = '\0';
 		if (!filter_has(&filter_keys, key))
 			continue;

@@ -71,24 +71,6 @@ static const struct syntax step_syntax = {
 		"Set the limits of the Slurm job and step to which this process belongs. The SPANK plugin runs this command. LIMITS are [DEVICE:]KEY=VALUE[,KEY=VALUE]..., with semicolons between devices.",
 };
 
-/* Open the step's cgroup, whose parent is the job's cgroup. */
-static struct cgroup *step_open(void)
-{
-	char *name __autofree = hierarchy_cgroup_of(0);
-	size_t length = name ? select_step_end(name) : 0;
-
-	if (name && !length)
-		say_failure("slurmstepd",
-			    "runs in %s, which is not below the cgroup of a job's step; %s",
-			    *name ? name : "/", hierarchy.v2 ?
-			    "set ProctrackType=proctrack/cgroup in slurm.conf" :
-			    "Slurm needs cgroup v2 for that");
-	if (!name)
-		return NULL;
-	name[length] = '\0';
-	return cgroup_open(name);
-}
-
 /* Lock a file of root until the process ends. Any user could lock the folder of a cgroup. */
 static void step_lock(void)
 {
@@ -161,14 +143,28 @@ static void step_print(struct cgroup *cgroup)
 
 int cmd_slurm_step(int argc, char **argv)
 {
+	char *name __autofree = NULL;
 	struct cgroup *cgroup;
+	size_t length;
 
 	options_read(&step_syntax, argc, argv);
 	/* A node without the controller is not an error if there are no limits to set. */
 	if (!step_end && !step_job.config.nr_rules)
 		return EXIT_DONE;
 	hierarchy_open(EXIT_FAILED);
-	cgroup = step_open();
+	name = hierarchy_cgroup_of(0);
+	if (!name)
+		return EXIT_FAILED;
+	length = select_step_end(name);
+	if (!length)
+		say_failure("slurmstepd",
+			    "runs in %s, which is not below the cgroup of a job's step; %s",
+			    *name ? name : "/", hierarchy.v2 ?
+			    "set ProctrackType=proctrack/cgroup in slurm.conf" :
+			    "Slurm needs cgroup v2 for that");
+	name[length] = '\0';
+	/* The step's cgroup, whose parent is the job's cgroup. */
+	cgroup = cgroup_open(name);
 	if (!cgroup)
 		return EXIT_FAILED;
 	if (step_end)

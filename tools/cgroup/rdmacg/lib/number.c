@@ -9,17 +9,12 @@ static const char number_units[] = "KMGTPE";
 
 bool number_parse(const char *text, size_t length, uint64_t *value)
 {
-	uint64_t n = 0;
-	size_t i;
+	char *end;
 
-	for (i = 0; i < length; i++) {
-		if (!isdigit((unsigned char)text[i]) ||
-		    __builtin_mul_overflow(n, 10, &n) ||
-		    __builtin_add_overflow(n, text[i] - '0', &n))
-			return false;
-	}
-	*value = n;
-	return length;
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	/* strtoull() also accepts blanks and a sign. */
+	return isdigit((unsigned char)*text) && end == text + length && !errno;
 }
 
 bool number_parse_thousandths(const char *text, size_t length, uint64_t *value)
