@@ -95,27 +95,6 @@ static size_t *table_widest(struct table *table)
 	return widest;
 }
 
-/* Cut names until the table fits; begin with the widest column. */
-static void table_fit(struct table *table)
-{
-	size_t *widest, i;
-
-	table->grouped = *table->align == 'g' && !table_wanted && table_is_too_wide(table);
-	/* No line above the rows has the heading of the groups. */
-	if (table->grouped && table->nr_headings)
-		*table->cells->text = '\0';
-	while (table_is_too_wide(table) && (widest = table_widest(table)))
-		--*widest;
-	for (i = 0; i < table->nr_cells; i++) {
-		size_t column = i % table->columns;
-
-		if (table->align[column] == 'n')
-			text_clip(table->cells[i].text, table->widths[column], true);
-		else if (table->grouped && !column)
-			text_clip(table->cells[i].text, table->width, true);
-	}
-}
-
 /* Print a row without blanks after the last text. */
 static void table_print_row(const struct table *table, FILE *to, const struct cell *cells)
 {
@@ -146,7 +125,7 @@ static void table_print_row(const struct table *table, FILE *to, const struct ce
 void table_print(struct table *table, FILE *to)
 {
 	const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
-	size_t i;
+	size_t *widest, i;
 
 	table->colours = to == stdout && isatty(STDOUT_FILENO) && !(none && *none) &&
 			 terminal && strcmp(terminal, "dumb");
@@ -155,7 +134,21 @@ void table_print(struct table *table, FILE *to)
 
 		*width = max(*width, text_width(table->cells[i].text));
 	}
-	table_fit(table);
+	table->grouped = *table->align == 'g' && !table_wanted && table_is_too_wide(table);
+	/* No line above the rows has the heading of the groups. */
+	if (table->grouped && table->nr_headings)
+		*table->cells->text = '\0';
+	/* Cut names until the table fits; begin with the widest column. */
+	while (table_is_too_wide(table) && (widest = table_widest(table)))
+		--*widest;
+	for (i = 0; i < table->nr_cells; i++) {
+		size_t column = i % table->columns;
+
+		if (table->align[column] == 'n')
+			text_clip(table->cells[i].text, table->widths[column], true);
+		else if (table->grouped && !column)
+			text_clip(table->cells[i].text, table->width, true);
+	}
 	for (i = 0; i < table->nr_cells; i += table->columns)
 		table_print_row(table, to, table->cells + i);
 	while (table->nr_cells)

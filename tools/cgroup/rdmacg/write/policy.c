@@ -224,42 +224,34 @@ const char *policy_missing_key(const struct pools *pools, const struct rule *rul
 }
 
 /*
- * Check that the device of a request exists, and the keys of a rule for all devices. Otherwise the
- * rule would do nothing.
- */
-static void policy_check_rule(const struct pools *pools, const struct rule *rule)
-{
-	const char *key = policy_missing_key(pools, rule);
-
-	say_within(rule->where);
-	if (key)
-		say_failure(key, "no device has a limit of that name; rdmacg show -a lists them");
-	if (policy_is_request(rule) && !rule->limits.device.is_default &&
-	    !config_find_pool(rule, pools)) {
-		/* Print an error with the existing devices. */
-		limits_find_pool(&rule->limits.device, pools);
-		exit(EXIT_FAILED);
-	}
-	say_within(NULL);
-}
-
-/*
  * Enable the controller, and add the writes of all requests and all rules. The limits of "default"
  * come first. The controller stays enabled even if the limits are refused, because disabling the
  * controller would remove the limits of other containers that start at the same time.
  */
 static void policy_prepare(struct policy *policy, struct cgroup *cgroup, unsigned int files)
 {
+	const struct rule *rule, *end = policy->config.rules + policy->config.nr_rules;
 	const struct pool *pool;
-	size_t i;
+	const char *key;
 
 	policy->cgroup = cgroup;
 	capacity_read();
 	if (!transaction_enable(&policy->change, cgroup) || !cgroup_read_path(cgroup, files))
 		exit(EXIT_FAILED);
 	transaction_free(&policy->change);
-	for (i = 0; i < policy->config.nr_rules; i++)
-		policy_check_rule(&cgroup->pools, &policy->config.rules[i]);
+	/* A rule without its key or device would do nothing. limits_find_pool() prints the error. */
+	for (rule = policy->config.rules; rule < end; rule++) {
+		say_within(rule->where);
+		key = policy_missing_key(&cgroup->pools, rule);
+		if (key)
+			say_failure(key,
+				    "no device has a limit of that name; rdmacg show -a lists them");
+		if (policy_is_request(rule) && !rule->limits.device.is_default &&
+		    !config_find_pool(rule, &cgroup->pools) &&
+		    !limits_find_pool(&rule->limits.device, &cgroup->pools))
+			exit(EXIT_FAILED);
+	}
+	say_within(NULL);
 	pool = pools_find(&cgroup->pools, &device_default);
 	if (pool)
 		policy_device(policy, pool);
