@@ -92,30 +92,7 @@ static struct policy_limit policy_look_up_ceiling(const struct policy *policy,
 	return ceiling;
 }
 
-/* Check that a request is within the ceiling and within @most, a limit in effect. */
-static void policy_check_asked(const struct policy *policy, const struct device *device,
-			       const char *key, const struct policy_limit *asked,
-			       const struct policy_limit *ceiling, uint64_t most)
-{
-	const char *asks = number_text(asked->value, false);
-	const char *may = number_text(min(most, ceiling->value), false);
-
-	if (!asked->rule || asked->value <= min(most, ceiling->value))
-		return;
-	if (ceiling->value <= most)
-		say_failure(asked->rule->where,
-			    "%s: %s on %s is more than %s, the ceiling of %s; ask for less", key,
-			    asks, device->name, may, ceiling->rule->where);
-	if (policy->keep)
-		say_failure(asked->rule->where,
-			    "%s: %s on %s is more than %s, the limit that is in effect; ask for less",
-			    key, asks, device->name, may);
-	say_failure(asked->rule->where,
-		    "%s: %s on %s is more than %s, the limit that is in effect; only a ceiling in %s allows that",
-		    key, asks, device->name, may, policy->place);
-}
-
-/* The limit for the cgroup. */
+/* The limit for the cgroup. Ends the program with an error if a request is too high. */
 static uint64_t policy_decide(const struct policy *policy, const struct pool *pool,
 			      const char *key)
 {
@@ -129,9 +106,22 @@ static uint64_t policy_decide(const struct policy *policy, const struct pool *po
 	uint64_t own = slot ? slot->max : NUMBER_MAX;
 	bool stays = policy->keep && own != NUMBER_MAX && own != unasked;
 	bool is_bound = policy->keep ? stays : !ceiling.rule;
+	uint64_t most = is_bound && slot ? slot->limit : NUMBER_MAX;
+	const char *asks = number_text(value, false), *may = number_text(most, false);
 
-	policy_check_asked(policy, device, key, &asked, &ceiling,
-			   is_bound && slot ? slot->limit : NUMBER_MAX);
+	if (asked.rule && value > ceiling.value && ceiling.value <= most)
+		say_failure(asked.rule->where,
+			    "%s: %s on %s is more than %s, the ceiling of %s; ask for less", key,
+			    asks, device->name, number_text(ceiling.value, false),
+			    ceiling.rule->where);
+	if (asked.rule && value > most && policy->keep)
+		say_failure(asked.rule->where,
+			    "%s: %s on %s is more than %s, the limit that is in effect; ask for less",
+			    key, asks, device->name, may);
+	if (asked.rule && value > most)
+		say_failure(asked.rule->where,
+			    "%s: %s on %s is more than %s, the limit that is in effect; only a ceiling in %s allows that",
+			    key, asks, device->name, may, policy->place);
 	if (stays)
 		value = own;
 	else if (!asked.rule || (policy->keep && value < unasked))
@@ -187,7 +177,8 @@ static bool policy_wants(const struct device *device, const char *key, uint64_t 
 }
 
 /* Add the writes of all rules for one device. */
-static void policy_device(struct policy *policy, const struct pool *pool)
+static void policy_device(struct policy *policy, const struct cgroup *cgroup,
+			  const struct pool *pool)
 {
 	struct limits limits = {
 		.device = pool->device, .wants = policy->keep ? policy_wants : NULL,
@@ -196,7 +187,7 @@ static void policy_device(struct policy *policy, const struct pool *pool)
 
 	for (i = 0; i < policy->config.nr_rules; i++)
 		policy_take_rule(policy, &policy->config.rules[i], pool, &limits);
-	if (limits.nr_limits && !limits_add(&limits, &policy->change, policy->cgroup))
+	if (limits.nr_limits && !limits_add(&limits, &policy->change, cgroup))
 		exit(EXIT_FAILED);
 	free(limits.limits);
 }
@@ -234,7 +225,6 @@ static void policy_prepare(struct policy *policy, struct cgroup *cgroup, unsigne
 	const struct pool *pool;
 	const char *key;
 
-	policy->cgroup = cgroup;
 	capacity_read();
 	if (!transaction_enable(&policy->change, cgroup) || !cgroup_read_path(cgroup, files))
 		exit(EXIT_FAILED);
@@ -254,10 +244,10 @@ static void policy_prepare(struct policy *policy, struct cgroup *cgroup, unsigne
 	say_within(NULL);
 	pool = pools_find(&cgroup->pools, &device_default);
 	if (pool)
-		policy_device(policy, pool);
+		policy_device(policy, cgroup, pool);
 	for (pool = cgroup->pools.first; pool; pool = pool->next)
 		if (!pool->device.is_default)
-			policy_device(policy, pool);
+			policy_device(policy, cgroup, pool);
 }
 
 void policy_limits(struct policy *policy, struct cgroup *cgroup)

@@ -40,36 +40,28 @@ static void transaction_add_controller(struct transaction *change, const struct 
 
 /* Reasons why the kernel refuses "+rdma" or limits, each with its remedy. */
 static const struct {
-	bool control;
 	int error;
 	const char *why;
 } transaction_refusals[] = {
-	{ true, EBUSY,
-	  "it has processes itself, so cgroup v2 forbids that; move them to a child" },
-	{ true, ENOENT,
-	  "it has no RDMA controller; enable the controller in its ancestors, on the host" },
-	{ true, EOPNOTSUPP,
-	  "it is a threaded cgroup, which cannot have the RDMA controller" },
-	{ false, EINVAL,
-	  "this kernel does not accept this; rdmacg show -a lists devices and keys" },
-	{ false, ENODEV, "the device or the cgroup was removed; rdmacg show -a lists devices" },
-	{ false, ENOTUNIQ,
-	  "several devices have this name; add index=N from rdmacg show" },
-	{ false, ENOENT,
-	  "no such file: the cgroup was removed, or this kernel lacks the file" },
+	{ EBUSY, "it has processes itself, so cgroup v2 forbids that; move them to a child" },
+	{ EOPNOTSUPP, "it is a threaded cgroup, which cannot have the RDMA controller" },
+	{ EINVAL, "this kernel does not accept this; rdmacg show -a lists devices and keys" },
+	{ ENODEV, "the device or the cgroup was removed; rdmacg show -a lists devices" },
+	{ ENOTUNIQ, "several devices have this name; add index=N from rdmacg show" },
+	{ ENOENT, "no such file: the cgroup was removed, or this kernel lacks the file" },
 };
 
 static void transaction_say_refusal(const struct transaction_step *step, int error)
 {
 	char *owner __autofree = file_owner(step->cgroup->dir, step->file);
-	bool control = !strcmp(step->file, TRANSACTION_CONTROL);
 	const char *why = NULL;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(transaction_refusals); i++)
-		if (transaction_refusals[i].control == control &&
-		    transaction_refusals[i].error == error)
+		if (transaction_refusals[i].error == error)
 			why = transaction_refusals[i].why;
+	if (error == ENOENT && !strcmp(step->file, TRANSACTION_CONTROL))
+		why = "it has no RDMA controller; enable the controller in its ancestors, on the host";
 	if (error == EACCES || error == EPERM)
 		say_error(step->path, "%s: only %s can write \"%s\" here",
 			  strerror(error), owner, step->text);

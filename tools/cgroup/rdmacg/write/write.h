@@ -136,8 +136,7 @@ struct policy {
 	struct config config;	/* with by_key */
 	/* Keep the cgroup's limits, but let a request raise a limit that equals the default. */
 	bool keep;
-	struct cgroup *cgroup;	/* the cgroup whose limits are being set, and their writes */
-	struct transaction change;
+	struct transaction change;	/* the writes of the limits that are being set */
 };
 
 /* Add the rules of the administrator's file. Prints each error and returns false on a wrong rule. */
