@@ -45,7 +45,7 @@ static void top_print(void)
 		return;
 	}
 	array = json_object_new_array();
-	for (row = top.rows; row < top.rows + top.nr_shown; row++)
+	for (row = top.rows; row < top.rows + top.nr_rows; row++)
 		json_append(array,
 			    "cgroup:s device:s index:o resource:s usage:u limit:l limit_of:s use:d refused_per_second:d",
 			    row->cgroup, row->device.name, device_index(&row->device), row->key,

@@ -8,20 +8,10 @@ const char * const top_orders[TOP_ORDERS] = { "use", "refusals", "usage", "path"
 
 struct top top = { .delay_ms = 1000 };
 
-static int top_compare_names(const void *a, const void *b)
-{
-	const struct top_row *one = a, *other = b;
-	uint32_t index = one->device.index, other_index = other->device.index;
-
-	return strcmp(one->cgroup, other->cgroup) ?:
-	       strcmp(one->device.name, other->device.name) ?:
-	       (index > other_index) - (index < other_index) ?:
-	       strcmp(one->key, other->key);
-}
-
 static int top_compare(const void *a, const void *b)
 {
 	const struct top_row *one = a, *other = b;
+	uint32_t index = one->device.index, other_index = other->device.index;
 	/* Numbers of bytes and of objects cannot be compared. */
 	int bytes = number_is_bytes(other->key) - number_is_bytes(one->key);
 	int usage = bytes ?: (one->usage < other->usage) - (one->usage > other->usage);
@@ -31,7 +21,11 @@ static int top_compare(const void *a, const void *b)
 		[TOP_USE] = use ?: rate, [TOP_REFUSALS] = rate ?: use, [TOP_USAGE] = usage,
 	};
 
-	return other->shown - one->shown ?: orders[top.order] ?: top_compare_names(one, other);
+	return orders[top.order] ?:
+	       strcmp(one->cgroup, other->cgroup) ?:
+	       strcmp(one->device.name, other->device.name) ?:
+	       (index > other_index) - (index < other_index) ?:
+	       strcmp(one->key, other->key);
 }
 
 void top_sort(void)
@@ -40,10 +34,23 @@ void top_sort(void)
 		qsort(top.rows, top.nr_rows, sizeof(*top.rows), top_compare);
 }
 
-static void top_add(const struct cgroup *cgroup, const struct slot *slot)
+/* Add a row for a resource that is in use or has a limit of its own, or if more was refused. */
+static void top_add(const struct cgroup *cgroup, const struct slot *slot,
+		    struct json_object *refused, int64_t elapsed)
 {
-	struct top_row *row = memory_append(top.rows, top.nr_rows);
+	char *name __autofree = memory_format("%s\n%s\n%s", cgroup_name(cgroup),
+					      device_text(&slot->pool->device), slot->key);
+	uint64_t before = json_object_get_uint64(json_object_object_get(top.refused, name));
+	uint64_t more = slot->events.alloc_fail;
+	struct top_row *row;
 
+	json_object_object_add(refused, name, json_object_new_uint64(more));
+	/* A smaller counter than before is of a new cgroup or device with the old name. */
+	if (before <= more)
+		more -= before;
+	if (!slot->usage && slot->max == NUMBER_MAX && !(top.refused && more))
+		return;
+	row = memory_append(top.rows, top.nr_rows);
 	row->cgroup = memory_string(cgroup_name(cgroup));
 	row->device = slot->pool->device;
 	row->device.name = memory_string(row->device.name);
@@ -54,57 +61,35 @@ static void top_add(const struct cgroup *cgroup, const struct slot *slot)
 	/* A limit of 0 is always reached. */
 	row->use = slot->limit == NUMBER_MAX ? -1 :
 		   slot->limit ? (double)slot->usage / slot->limit : 1;
-	row->refused = slot->events.alloc_fail;
-	row->rate = -1;
-	row->shown = slot->usage || slot->max != NUMBER_MAX;
-}
-
-/* Compute the rate of a row from the earlier rows, which are sorted by their names. */
-static void top_rate(struct top_row *row, const struct top_row *old, size_t nr_old, int64_t elapsed)
-{
-	const struct top_row *before = nr_old ? bsearch(row, old, nr_old, sizeof(*old),
-							top_compare_names) : NULL;
-	uint64_t more = row->refused;
-
-	/* A smaller counter than before is of a new cgroup or device with the old name. */
-	if (before && before->refused <= more)
-		more -= before->refused;
-	row->rate = more * 1000.0 / max(elapsed, 1);
-	row->shown |= more > 0;
+	row->rate = top.refused ? more * 1000.0 / max(elapsed, 1) : -1;
 }
 
 bool top_read(void)
 {
 	struct walk walk = { .top = cgroup_open_argument(top.cgroup), .files = TOP_FILES };
-	struct top_row *old = top.rows, *row;
-	size_t nr_old = top.nr_rows;
-	int64_t before = top.when;
+	struct json_object *refused = json_object_new_object();
+	int64_t now = clock_now();
 	const struct slot *slot = NULL;
 	struct cgroup *cgroup;
 
+	while (top.nr_rows) {
+		struct top_row *row = &top.rows[--top.nr_rows];
+
+		free(row->cgroup);
+		free(row->device.name);
+		free(row->key);
+		free(row->limit_of);
+	}
+	free(top.rows);
 	top.rows = NULL;
-	top.nr_rows = 0;
-	top.nr_shown = 0;
-	top.when = clock_now();
 	while (walk.top && (cgroup = walk_next(&walk)))
 		while ((slot = pools_next(&cgroup->pools, slot)))
 			/* Skip rates of commands and defaults, which have no usage. */
 			if ((slot->has & POOL_BIT(POOL_CURRENT)) && slot_is_telling(slot))
-				top_add(cgroup, slot);
-	if (nr_old)
-		qsort(old, nr_old, sizeof(*old), top_compare_names);
-	for (row = top.rows; row < top.rows + top.nr_rows; row++) {
-		if (before)
-			top_rate(row, old, nr_old, top.when - before);
-		top.nr_shown += row->shown;
-	}
-	while (nr_old--) {
-		free(old[nr_old].cgroup);
-		free(old[nr_old].device.name);
-		free(old[nr_old].key);
-		free(old[nr_old].limit_of);
-	}
-	free(old);
+				top_add(cgroup, slot, refused, now - top.when);
+	json_object_put(top.refused);
+	top.refused = refused;
+	top.when = now;
 	top_sort();
 	cgroup_close_path(walk.top);
 	return walk.top && !walk.failed;
@@ -119,7 +104,7 @@ void top_print_table(FILE *to, size_t rows, size_t width)
 	struct table table;
 
 	table_init(&table, "rrrrnnnn", headings, width);
-	for (row = top.rows + top.first; row < top.rows + top.nr_shown && rows--; row++) {
+	for (row = top.rows + top.first; row < top.rows + top.nr_rows && rows--; row++) {
 		char *rate __autofree = memory_format(row->rate < 0 ? "-" : "%.1f", row->rate);
 		bool human = number_is_bytes(row->key);
 

@@ -58,7 +58,7 @@ static void top_check_terminal(void)
 /* Do not scroll beyond the last row. */
 static void top_scroll(long rows)
 {
-	top.first = max(0, min((long)top.first + rows, (long)top.nr_shown - 1));
+	top.first = max(0, min((long)top.first + rows, (long)top.nr_rows - 1));
 }
 
 static void top_draw(void)
@@ -74,8 +74,8 @@ static void top_draw(void)
 	else if (screen.error && *screen.error)
 		fprintf(to, "%s\n", screen.error);
 	else
-		fprintf(to, "rdmacg top: %zu row%s by %s, every %g s; h for help\n", top.nr_shown,
-			top.nr_shown == 1 ? "" : "s", top_orders[top.order], top.delay_ms / 1000.0);
+		fprintf(to, "rdmacg top: %zu row%s by %s, every %g s; h for help\n", top.nr_rows,
+			top.nr_rows == 1 ? "" : "s", top_orders[top.order], top.delay_ms / 1000.0);
 	if (!screen.helping)
 		top_print_table(to, max(LINES - TOP_HEAD, 0), COLS);
 	fclose(to);
@@ -100,7 +100,7 @@ static void top_draw(void)
 static bool top_press(int key)
 {
 	static const char orders[TOP_ORDERS + 1] = "lrup";
-	long page = max(LINES - TOP_HEAD - 1, 1), all = top.nr_shown;
+	long page = max(LINES - TOP_HEAD - 1, 1), all = top.nr_rows;
 	const struct {
 		int key;
 		long rows;

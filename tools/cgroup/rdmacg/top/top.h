@@ -23,9 +23,7 @@ struct top_row {
 	char *limit_of;		/* the cgroup that has the limit, or NULL */
 	uint64_t usage, limit;
 	double use;		/* usage divided by limit, or -1 without a limit */
-	uint64_t refused;	/* the number of refused attempts so far */
 	double rate;		/* refused attempts in a second, or -1 if unknown */
-	bool shown;		/* other rows exist to detect growing refusals */
 };
 
 extern struct top {
@@ -34,10 +32,11 @@ extern struct top {
 	bool batch;
 	uint64_t count;		/* the number of reads, or 0 for no limit */
 	uint64_t delay_ms;
-	struct top_row *rows;	/* the shown rows first, in their order */
-	size_t nr_rows, nr_shown;
+	struct top_row *rows;	/* in their order */
+	size_t nr_rows;
 	size_t first;		/* the first row on the screen */
 	int64_t when;		/* the time of the last read, in milliseconds */
+	struct json_object *refused;	/* the refused attempts until then, by the row's names */
 } top;
 
 /* Read all rows again. Prints an error and returns false on a failure. */
