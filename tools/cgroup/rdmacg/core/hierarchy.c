@@ -38,15 +38,13 @@ bool hierarchy_has_word(const char *list, const char *word)
 /* In mountinfo, a backslash and three octal digits stand for a blank and other characters. */
 static void hierarchy_unescape(char *text)
 {
-	char *to = text;
+	bool escaped;
+	char *to;
 
-	while (*text) {
-		if (text[0] == '\\' && strspn(text + 1, "01234567") >= 3) {
-			*to++ = (text[1] - '0') << 6 | (text[2] - '0') << 3 | (text[3] - '0');
-			text += 4;
-		} else {
-			*to++ = *text++;
-		}
+	for (to = text; *text; text += escaped ? 4 : 1) {
+		escaped = *text == '\\' && strspn(text + 1, "01234567") >= 3;
+		*to++ = !escaped ? *text :
+			(text[1] - '0') << 6 | (text[2] - '0') << 3 | (text[3] - '0');
 	}
 	*to = '\0';
 }

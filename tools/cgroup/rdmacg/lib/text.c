@@ -43,15 +43,14 @@ static bool text_is_printable(uint32_t c)
 	       (c & 0xfffe) != 0xfffe;
 }
 
-/* Whether @raw begins with a text like an escape, but not with the "\x2d" of systemd. */
-static bool text_is_escape(const char *raw)
+/* The byte of an escape at the beginning of @raw, or 0 for other texts, as the "\x2d" of systemd. */
+static unsigned char text_escaped_byte(const char *raw)
 {
-	unsigned int byte;
+	unsigned int byte = 0;
 
-	if (strncmp(raw, "\\x", 2) || strspn(raw + 2, "0123456789abcdef") < 2)
-		return false;
-	return sscanf(raw + 2, "%2x", &byte) == 1 &&
-	       (byte < 0x20 || byte >= 0x7f || byte == '\\');
+	if (!strncmp(raw, "\\x", 2) && strspn(raw + 2, "0123456789abcdef") >= 2)
+		sscanf(raw + 2, "%2x", &byte);
+	return byte < 0x20 || byte >= 0x7f || byte == '\\' ? byte : 0;
 }
 
 char *text_filter(const char *raw, bool printable, bool ascii)
@@ -60,36 +59,26 @@ char *text_filter(const char *raw, bool printable, bool ascii)
 	char *to = copy;
 	uint32_t character;
 	size_t length;
+	bool good;
 
 	while (*raw) {
 		length = text_decode(raw, &character);
-		if (length && !(printable && !text_is_printable(character)) &&
-		    !(ascii && character >= 0x80) && !text_is_escape(raw)) {
-			to = mempcpy(to, raw, length);
-			raw += length;
-			continue;
-		}
-		if (!length)
-			length = 1;
-		while (length--)
-			to += sprintf(to, "\\x%02x", (unsigned char)*raw++);
+		good = length && !(printable && !text_is_printable(character)) &&
+		       !(ascii && character >= 0x80) && !text_escaped_byte(raw);
+		for (length = max(length, 1); length; length--)
+			to += sprintf(to, good ? "%c" : "\\x%02x", (unsigned char)*raw++);
 	}
 	return copy;
 }
 
 void text_unescape(char *text)
 {
-	unsigned int byte;
-	char *to = text;
+	unsigned char byte;
+	char *to;
 
-	while (*text) {
-		if (!text_is_escape(text)) {
-			*to++ = *text++;
-			continue;
-		}
-		sscanf(text + 2, "%2x", &byte);
-		*to++ = byte;
-		text += 4;
+	for (to = text; *text; text += byte ? 4 : 1) {
+		byte = text_escaped_byte(text);
+		*to++ = byte ? byte : *text;
 	}
 	*to = '\0';
 }
