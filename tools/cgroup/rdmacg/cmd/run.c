@@ -207,7 +207,7 @@ static void run_cgroup_remove_below(struct cgroup *cgroup)
 /* Disable the controller again. The kernel refuses this if other cgroups need it now. */
 static void run_cgroup_disable(struct cgroup *parent)
 {
-	size_t step = run.change.nr_steps;
+	size_t step = run.change.nr_done;
 	int i;
 
 	/* Keep it for a sibling cgroup, in which another rdmacg may run a command. */
@@ -219,7 +219,7 @@ static void run_cgroup_disable(struct cgroup *parent)
 	while (step--) {
 		const struct transaction_step *done = &run.change.steps[step];
 
-		if (done->done && *done->undo == '-')
+		if (*done->undo == '-')
 			file_write(done->cgroup->dir, done->file, done->undo);
 	}
 }

@@ -13,11 +13,9 @@ char *device_escape(const char *word)
 	for (; *word; word++) {
 		bool escaped = *word == '\\' && word[1] >= '0' && word[1] <= '3' &&
 			       strspn(word + 2, "01234567") >= 2;
+		bool plain = *word > ' ' && *word < 0x7f && (*word != '\\' || escaped);
 
-		if (*word > ' ' && *word < 0x7f && (*word != '\\' || escaped))
-			*to++ = *word;
-		else
-			to += sprintf(to, "\\%03o", (unsigned char)*word);
+		to += sprintf(to, plain ? "%c" : "\\%03o", (unsigned char)*word);
 	}
 	return name;
 }

@@ -51,47 +51,42 @@ static const struct {
 	{ ENOENT, "no such file: the cgroup was removed, or this kernel lacks the file" },
 };
 
-static void transaction_say_refusal(const struct transaction_step *step, int error)
+/* Print why the kernel has refused the write, and return false. */
+static bool transaction_say_refusal(const struct transaction_step *step, int error)
 {
 	char *owner __autofree = file_owner(step->cgroup->dir, step->file);
 	const char *why = NULL;
 	size_t i;
 
+	if (error == EACCES)
+		return say_error(step->path, "%s: only %s can write \"%s\" here", strerror(error),
+				 owner, step->text);
+	/* EPERM: a cgroup namespace cannot write the limits of its own root. */
+	if (error == EROFS || error == EPERM)
+		return say_error(step->path,
+				 "%s: this looks like the inside of a container; do it on the host",
+				 strerror(error));
 	for (i = 0; i < ARRAY_SIZE(transaction_refusals); i++)
 		if (transaction_refusals[i].error == error)
 			why = transaction_refusals[i].why;
 	if (error == ENOENT && !strcmp(step->file, TRANSACTION_CONTROL))
 		why = "it has no RDMA controller; enable the controller in its ancestors, on the host";
-	if (error == EACCES || error == EPERM)
-		say_error(step->path, "%s: only %s can write \"%s\" here",
-			  strerror(error), owner, step->text);
-	else if (error == EROFS)
-		say_error(step->path,
-			  "%s: this looks like the inside of a container; do it on the host",
-			  strerror(error));
-	else
-		say_error(step->path, "%s: \"%s\"%s%s", strerror(error), step->text,
-			  why ? ": " : "", why ? why : "");
+	return say_error(step->path, "%s: \"%s\"%s%s", strerror(error), step->text,
+			 why ? ": " : "", why ? why : "");
 }
 
 bool transaction_apply(struct transaction *change)
 {
-	size_t i;
 	int ret;
 
-	for (i = 0; i < change->nr_steps; i++) {
-		struct transaction_step *step = &change->steps[i];
+	for (; change->nr_done < change->nr_steps; change->nr_done++) {
+		struct transaction_step *step = &change->steps[change->nr_done];
 
-		if (step->done)
-			continue;
 		ret = change->dry_run ? 0 : file_write(step->cgroup->dir, step->file, step->text);
-		if (ret == -ENODEV && change->gone) {
+		if (ret == -ENODEV && change->gone)
 			*change->gone = true;
-		} else if (ret) {
-			transaction_say_refusal(step, -ret);
-			return false;
-		}
-		step->done = true;
+		else if (ret)
+			return transaction_say_refusal(step, -ret);
 	}
 	return true;
 }
@@ -122,18 +117,15 @@ void transaction_print(const struct transaction *change)
 
 void transaction_undo(struct transaction *change)
 {
-	size_t i = change->nr_steps;
-
-	while (i-- && !change->dry_run) {
-		struct transaction_step *step = &change->steps[i];
-		int ret = step->done ? file_write(step->cgroup->dir, step->file, step->undo) : 0;
+	while (change->nr_done && !change->dry_run) {
+		struct transaction_step *step = &change->steps[--change->nr_done];
+		int ret = file_write(step->cgroup->dir, step->file, step->undo);
 
 		/* A device that was removed has no limits. */
 		if (ret && ret != -ENODEV)
 			say_warning(step->path,
 				    "cannot undo the write: %s; \"%s\" stays in effect",
 				    strerror(-ret), step->text);
-		step->done = false;
 	}
 }
 

@@ -14,12 +14,11 @@ struct transaction_step {
 	char *path;
 	const char *file;		/* the last part of the path */
 	char *text, *undo;
-	bool done;
 };
 
 struct transaction {
 	struct transaction_step *steps;
-	size_t nr_steps;
+	size_t nr_steps, nr_done;
 	bool dry_run;
 	/* If not NULL, a device that does not exist is not an error, but sets this. */
 	bool *gone;
