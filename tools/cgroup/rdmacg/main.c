@@ -40,23 +40,20 @@ static const struct syntax main_syntax = {
 
 int main(int argc, char **argv)
 {
-	char *help[3] = { (char *)"rdmacg", (char *)"--help" };
 	char **words;
 	int status;
 
 	setlocale(LC_CTYPE, "");
 	argv[0] = (char *)"rdmacg";
+	/* "rdmacg help" and "rdmacg help COMMAND" are --help. */
+	if (argc > 1 && !strcmp(argv[1], "help")) {
+		argv[1] = argv[2];
+		argv[argc > 2 ? 2 : 1] = (char *)"--help";
+	}
 	words = options_read(&main_syntax, argc, argv);
 	if (!words[0]) {
 		say_note("no command given; see rdmacg --help");
 		return EXIT_USAGE;
-	}
-	/* "rdmacg help" and "rdmacg help COMMAND" are --help. */
-	if (!strcmp(words[0], "help")) {
-		if (!words[1])
-			options_read(&main_syntax, 2, help);
-		help[0] = words[1];
-		words = help;
 	}
 	status = command_run(&main_syntax, "rdmacg", words);
 	if (!say_finish() && status == EXIT_DONE)

@@ -220,22 +220,6 @@ static struct cgroup *walk_open(struct walk *walk, const char *base)
 	return NULL;
 }
 
-/* List the children with which the walk continues. */
-static void walk_list(const struct walk *walk)
-{
-	struct cgroup *at = walk->at;
-
-	cgroup_free_list(at);
-	if (!walk->stop && !at->leave_below)
-		cgroup_list(at);
-	if (at->nr_children <= 0 || at->depth < CGROUP_DEEPEST)
-		return;
-	say_warning("cgroups",
-		    "cgroups more than %d levels deep are not shown; their ancestors count their usage",
-		    CGROUP_DEEPEST);
-	cgroup_free_list(at);
-}
-
 struct cgroup *walk_next(struct walk *walk)
 {
 	struct cgroup *at = walk->at, *child = NULL;
@@ -250,7 +234,15 @@ struct cgroup *walk_next(struct walk *walk)
 		walk->at = walk->failed ? NULL : at;
 		return walk->at;
 	}
-	walk_list(walk);
+	cgroup_free_list(at);
+	if (!walk->stop && !at->leave_below)
+		cgroup_list(at);
+	if (at->nr_children > 0 && at->depth >= CGROUP_DEEPEST) {
+		say_warning("cgroups",
+			    "cgroups more than %d levels deep are not shown; their ancestors count their usage",
+			    CGROUP_DEEPEST);
+		cgroup_free_list(at);
+	}
 	while (at) {
 		while (!child && at->next_child < at->nr_children && !walk->stop)
 			child = walk_open(walk, at->children[at->next_child++]->d_name);

@@ -67,11 +67,9 @@ static struct json_object *oci_parse(const char *name, const char *text, size_t 
 	if (error == json_tokener_success && strnlen(text, size) == size &&
 	    json_object_is_type(object, json_type_object))
 		return object;
-	if (error == json_tokener_success || error == json_tokener_continue)
-		say_error(name,
-			  "must be one object of JSON, as the runtime passes it to its hooks");
-	else
-		say_error(name, "%s", json_tokener_error_desc(error));
+	say_error(name, "%s", error == json_tokener_success || error == json_tokener_continue ?
+		  "must be one object of JSON, as the runtime passes it to its hooks" :
+		  json_tokener_error_desc(error));
 	json_object_put(object);
 	return NULL;
 }
@@ -173,9 +171,8 @@ static bool oci_take_annotation(struct config *rules, struct json_object *config
 
 	if (annotations && !json_object_is_type(annotations, json_type_object))
 		return say_error(oci_config_name, "its annotations are not an object");
-	name = oci_string(annotations, OCI_ANNOTATION_NAME);
-	if (!name)
-		name = oci_string(annotations, OCI_ANNOTATION_CRIO_NAME);
+	name = oci_string(annotations, OCI_ANNOTATION_NAME) ?:
+	       oci_string(annotations, OCI_ANNOTATION_CRIO_NAME);
 	own = memory_format(OCI_ANNOTATION_OF "%s", name ? name : "");
 	if (name && json_object_object_get_ex(annotations, own, NULL))
 		key = own;
