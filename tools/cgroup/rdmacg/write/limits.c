@@ -173,17 +173,14 @@ bool limits_value(const struct device *device, const struct limit *limit, uint64
 bool limits_check_keys(const struct limits *limits, const struct pool *pool)
 {
 	char *list __autofree = NULL;
-	const struct slot *slot;
 	size_t i = 0, j;
 
-	while (i < limits->nr_limits && (slot = pool_find(pool, limits->limits[i].key)) &&
-	       (slot->has & POOL_BIT(POOL_MAX)))
+	while (i < limits->nr_limits && pool_find(pool, limits->limits[i].key))
 		i++;
 	if (i == limits->nr_limits)
 		return true;
 	for (j = 0; j < pool->nr_slots; j++)
-		if (pool->slots[j].has & POOL_BIT(POOL_MAX))
-			memory_extend(&list, "%s%s", list ? ", " : "", pool->slots[j].key);
+		memory_extend(&list, "%s%s", list ? ", " : "", pool->slots[j].key);
 	return say_error(limits->limits[i].key, "%s has no limit of that name here; there are: %s",
 			 device_text(&pool->device), list ? list : "none");
 }
@@ -197,28 +194,20 @@ struct limits_write {
 	char *undo[POOL_CLASSES];
 };
 
-/* Whether a driver registers the key, which rdma.default then calls "hw:KEY". */
-static bool limits_is_of_driver(const struct pools *pools, const char *key)
-{
-	const struct slot *slot = NULL;
-
-	while ((slot = pools_next(pools, slot)))
-		if (slot->class == POOL_HW && !strcmp(slot->key, key))
-			return true;
-	return false;
-}
-
 static void limits_add_key(struct limits_write *write, const char *key, uint64_t value)
 {
 	const struct limits *limits = write->limits;
-	const struct slot *slot = pool_find(write->pool, key);
-	const char *name = slot ? slot->key : key, *prefix =
-			   !slot && limits_is_of_driver(&write->cgroup->pools, key) ? "hw:" : "";
+	const struct slot *slot = pool_find(write->pool, key), *other = NULL;
+	const char *name = slot ? slot->key : key, *prefix = "";
 	enum pool_class class = slot ? slot->class : POOL_HCA;
 	uint64_t before = slot ? slot->max : NUMBER_MAX;
 
 	if (limits->wants && !limits->wants(&write->pool->device, key, before, value))
 		return;
+	/* A key that rdma.default lacks is "hw:KEY" if a driver registers KEY. */
+	while (!slot && (other = pools_next(&write->cgroup->pools, other)))
+		if (other->class == POOL_HW && !strcmp(other->key, key))
+			prefix = "hw:";
 	if (slot && slot->has & POOL_BIT(POOL_CURRENT) && value < slot->usage)
 		say_warning(cgroup_name(write->cgroup),
 			    "%s=%" PRIu64 " on %s is less than the usage, %" PRIu64
@@ -241,8 +230,6 @@ static void limits_add_whole(struct limits_write *write)
 	bool wanted;
 
 	for (slot = pool->slots; slot < pool->slots + pool->nr_slots; slot++) {
-		if (!(slot->has & POOL_BIT(POOL_MAX)))
-			continue;
 		if (*limits->whole == 'm') {
 			limits_add_key(write, slot->key, NUMBER_MAX);
 			continue;
