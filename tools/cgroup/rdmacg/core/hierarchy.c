@@ -161,16 +161,14 @@ char *hierarchy_clean(const char *path)
 
 char *hierarchy_resolve(const char *argument)
 {
-	char *path __autofree = NULL, *name = NULL;
 	size_t dots = strspn(argument, ".");
-	bool here = (dots == 1 || dots == 2) && (!argument[dots] || argument[dots] == '/');
-	const char *below;
-
 	/* "." and "..", also with a path after them, are relative to the working directory. */
-	path = here ? realpath(argument, NULL) : memory_string(argument);
-	below = path ? hierarchy_below(path, hierarchy.path) : NULL;
-	if (*argument && path && (below || !here))
-		name = hierarchy_clean(below ? below : path);
+	bool here = (dots == 1 || dots == 2) && (!argument[dots] || argument[dots] == '/');
+	char *path __autofree = here ? realpath(argument, NULL) : memory_string(argument);
+	const char *below = path ? hierarchy_below(path, hierarchy.path) : NULL;
+	char *name = *argument && path && (below || !here) ?
+		     hierarchy_clean(below ? below : path) : NULL;
+
 	if (!*argument)
 		say_error("cgroup", "the name is empty; the root is /");
 	else if (!path)

@@ -46,23 +46,6 @@ void hotplug_add(struct hotplug *hotplug, const struct cgroup *cgroup)
 				       json_object_new_string(cgroup->name));
 }
 
-static void hotplug_take_event(struct hotplug *hotplug, const struct inotify_event *event)
-{
-	const char *number = number_text(event->wd, false);
-	const char *parent = json_object_get_string(json_object_object_get(hotplug->folders,
-									   number));
-
-	hotplug->everything |= event->mask & IN_Q_OVERFLOW;
-	if (event->mask & IN_IGNORED) {
-		json_object_object_del(hotplug->folders, number);
-	} else if (parent && event->mask & IN_ISDIR) {
-		char *name __autofree = memory_format("%s%s%s", parent, *parent ? "/" : "",
-						      event->name);
-
-		json_object_object_add(hotplug->names, name, NULL);
-	}
-}
-
 /* Read the events. After an overflow of a queue, any cgroup and any device may be new. */
 void hotplug_take(struct hotplug *hotplug)
 {
@@ -71,13 +54,23 @@ void hotplug_take(struct hotplug *hotplug)
 	ssize_t got = read(hotplug->inotify, buffer, sizeof(buffer));
 	const struct inotify_event *event;
 	struct udev_device *device;
-	const char *action, *next;
+	const char *action, *next, *number, *parent;
 
 	json_object_put(hotplug->names);
 	hotplug->names = json_object_new_object();
 	for (next = buffer; got > 0 && next < buffer + got; next += sizeof(*event) + event->len) {
+		char *name __autofree = NULL;
+
 		event = (const struct inotify_event *)next;
-		hotplug_take_event(hotplug, event);
+		number = number_text(event->wd, false);
+		parent = json_object_get_string(json_object_object_get(hotplug->folders, number));
+		hotplug->everything |= event->mask & IN_Q_OVERFLOW;
+		if (event->mask & IN_IGNORED) {
+			json_object_object_del(hotplug->folders, number);
+		} else if (parent && event->mask & IN_ISDIR) {
+			name = memory_format("%s%s%s", parent, *parent ? "/" : "", event->name);
+			json_object_object_add(hotplug->names, name, NULL);
+		}
 	}
 	errno = 0;
 	while ((device = udev_monitor_receive_device(hotplug->monitor))) {
