@@ -122,17 +122,15 @@ static void pool_take_line(struct pool *pool, enum pool_class class, enum pool_f
 /* Find or add the pool of a device. The name in @device must live as long as the pools. */
 static struct pool *pools_get(struct pools *pools, const struct device *device)
 {
-	struct pool *pool = pools_find(pools, device);
-	struct pool **end = &pools->first;
+	struct pool **pool = &pools->first;
 
-	if (pool)
-		return pool;
-	while (*end)
-		end = &(*end)->next;
-	pool = memory_zeroed(1, sizeof(*pool));
-	pool->device = *device;
-	*end = pool;
-	return pool;
+	while (*pool && !device_is_same(&(*pool)->device, device))
+		pool = &(*pool)->next;
+	if (!*pool) {
+		*pool = memory_zeroed(1, sizeof(**pool));
+		(*pool)->device = *device;
+	}
+	return *pool;
 }
 
 /* Let pools_free() free @text. */

@@ -194,11 +194,6 @@ char *hierarchy_cgroup_of(pid_t pid)
 	char *cursor = text, *path = NULL, *line, *name, *controllers;
 	const char *below;
 
-	if (!text) {
-		say_error(where, "%s", errno == ENOENT || errno == ESRCH ?
-			  "there is no such process" : strerror(errno));
-		return NULL;
-	}
 	/* A line is "ID:CONTROLLERS:PATH", and the path may contain colons. */
 	while (!path && (line = file_next_line(&cursor))) {
 		strsep(&line, ":");
@@ -207,14 +202,15 @@ char *hierarchy_cgroup_of(pid_t pid)
 			     hierarchy_has_word(controllers, "rdma")))
 			path = line;
 	}
-	if (!path) {
-		say_error(where, "is in no cgroup of the hierarchy at %s", hierarchy.path);
-		return NULL;
-	}
 	/* The cgroup may be outside of the part of the hierarchy that is mounted here. */
-	below = hierarchy_below(path, hierarchy.inside);
+	below = path ? hierarchy_below(path, hierarchy.inside) : NULL;
 	name = below ? hierarchy_clean(below) : NULL;
-	if (!name)
+	if (!text)
+		say_error(where, "%s", errno == ENOENT || errno == ESRCH ?
+			  "there is no such process" : strerror(errno));
+	else if (!path)
+		say_error(where, "is in no cgroup of the hierarchy at %s", hierarchy.path);
+	else if (!name)
 		say_error(where, strncmp(hierarchy.inside, "/..", 3) ?
 			  "is in the cgroup %s, which is outside of the part that %s shows" :
 			  "is in the cgroup %s of this cgroup namespace, which cannot name it below %s",

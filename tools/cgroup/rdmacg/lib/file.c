@@ -79,9 +79,8 @@ char *file_owner(int dir, const char *name)
 	if (fstatat(dir, name, &status, 0) || !status.st_uid)
 		return memory_string("root");
 	user = getpwuid(status.st_uid);
-	if (user)
-		return memory_format("root and %s", user->pw_name);
-	return memory_format("root and user %u", status.st_uid);
+	return user ? memory_format("root and %s", user->pw_name) :
+		      memory_format("root and user %u", status.st_uid);
 }
 
 char *file_next_line(char **text)

@@ -38,18 +38,6 @@ static const struct choice options_common[] = {
 	{ 0 }
 };
 
-/* glibc prints an unknown option as it is, so refuse an option that needs escapes before that. */
-static void options_check(char * const *words, bool in_order)
-{
-	for (words++; *words && strcmp(*words, "--") && !(in_order && **words != '-'); words++) {
-		char *name __autofree = strndup(*words, strcspn(*words, "="));
-		char *escaped __autofree = text_escape(memory_check(name));
-
-		if (**words == '-' && strcmp(name, escaped))
-			options_fail(*words, "there is no such option");
-	}
-}
-
 static void options_add(struct reading *reading, const struct choice *list, int group)
 {
 	struct argp_option *option;
@@ -104,10 +92,19 @@ char **options_read(const struct syntax *syntax, int argc, char **argv)
 		.help_filter = options_help,
 	};
 	unsigned int flags = ARGP_NO_HELP | (syntax->in_order ? ARGP_IN_ORDER : 0);
+	char **word = argv + 1;
 	int first = argc;
 	error_t error;
 	size_t i;
 
+	/* glibc prints an unknown option as it is, so refuse an option that needs escapes. */
+	for (; *word && strcmp(*word, "--") && !(syntax->in_order && **word != '-'); word++) {
+		char *name __autofree = memory_format("%.*s", (int)strcspn(*word, "="), *word);
+		char *escaped __autofree = text_escape(name);
+
+		if (**word == '-' && strcmp(name, escaped))
+			options_fail(*word, "there is no such option");
+	}
 	options_add(&reading, syntax->choices, 0);
 	for (i = 0; i < SYNTAX_LISTS; i++)
 		options_add(&reading, syntax->lists[i], 0);
@@ -115,7 +112,6 @@ char **options_read(const struct syntax *syntax, int argc, char **argv)
 	/* An empty option ends argp's list. */
 	memory_append(reading.options, reading.nr_options);
 	argp.options = reading.options;
-	options_check(argv, syntax->in_order);
 	argp_err_exit_status = EXIT_USAGE;
 	error = argp_parse(&argp, argc, argv, flags, &first, &reading);
 	if (error)

@@ -13,9 +13,6 @@
 /* The lines above the rows: the title, and the names of the columns. */
 #define TOP_HEAD	2
 
-/* These signals end top. They stay blocked until the terminal is restored. */
-static const int top_signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-
 static struct {
 	/* The keyboard, and the signals. */
 	struct pollfd inputs[2];
@@ -121,7 +118,7 @@ static bool top_press(int key)
 	if (key == '+')
 		top.delay_ms += top.delay_ms < 1000 ? 250 : 1000;
 	if (key == '-')
-		top.delay_ms = max(250, top.delay_ms - (__int128)(top.delay_ms > 1000 ? 1000 : 250));
+		top.delay_ms = max(250, (int64_t)top.delay_ms - (top.delay_ms > 1000 ? 1000 : 250));
 	if (key == '\f')
 		clearok(curscr, TRUE);
 	if (key > 0 && key < 0x80 && strchr(orders, key)) {
@@ -188,11 +185,12 @@ static void top_look(void)
 static void top_hold_signals(sigset_t *before)
 {
 	sigset_t held;
-	size_t i;
 
 	sigemptyset(&held);
-	for (i = 0; i < ARRAY_SIZE(top_signals); i++)
-		sigaddset(&held, top_signals[i]);
+	sigaddset(&held, SIGINT);
+	sigaddset(&held, SIGTERM);
+	sigaddset(&held, SIGHUP);
+	sigaddset(&held, SIGQUIT);
 	sigprocmask(SIG_BLOCK, &held, before);
 	screen.inputs[0] = (struct pollfd){ STDIN_FILENO, POLLIN };
 	screen.inputs[1] = (struct pollfd){ signalfd(-1, &held, SFD_CLOEXEC), POLLIN };
@@ -205,7 +203,6 @@ bool top_screen(void)
 	uint64_t looks = 0;
 	SCREEN *terminal;
 	sigset_t signals;
-	size_t i;
 
 	/* Read before the screen is cleared for the first time, so that an error stays visible. */
 	if (!top_read())
@@ -232,9 +229,9 @@ bool top_screen(void)
 	endwin();
 	delscreen(terminal);
 	free(screen.error);
-	/* ncurses has handlers of its own. */
-	for (i = 0; i < ARRAY_SIZE(top_signals); i++)
-		signal(top_signals[i], SIG_DFL);
+	/* ncurses has handlers of its own for these signals. */
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &signals, NULL);
 	return true;
 }

@@ -36,7 +36,7 @@ extern struct top {
 	size_t nr_rows;
 	size_t first;		/* the first row on the screen */
 	int64_t when;		/* the time of the last read, in milliseconds */
-	struct json_object *refused;	/* the refused attempts until then, by the row's names */
+	struct json_object *refused;	/* the refused attempts until then, by row */
 } top;
 
 /* Read all rows again. Prints an error and returns false on a failure. */

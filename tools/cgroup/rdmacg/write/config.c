@@ -28,26 +28,6 @@ static char *config_section_end(char *text)
 	return end;
 }
 
-/* Take the pattern of a line such as "[tenants/a]". */
-static bool config_take_section(char **section, char *text)
-{
-	char *end = config_section_end(text);
-	const char *below;
-
-	free(*section);
-	*section = NULL;
-	if (!end)
-		return say_error(text, "is not a section; write [CGROUP] on a line of its own");
-	*end = '\0';
-	below = hierarchy.path ? hierarchy_below(text + 1, hierarchy.path) : NULL;
-	*section = hierarchy_clean(below ? below : text + 1);
-	if (!*section)
-		return say_error(text + 1, "a cgroup's name cannot have .. in it");
-	if (!**section)
-		return say_error("[]", "the root cannot have limits; give a cgroup below it");
-	return true;
-}
-
 bool config_add(struct config *config, const char *section, const char *where, char *text)
 {
 	char **words __autofree = NULL;
@@ -74,10 +54,12 @@ bool config_add(struct config *config, const char *section, const char *where, c
 	return good;
 }
 
+/* Take a line of limits, or the pattern of a line such as "[tenants/a]". */
 static bool config_take_line(struct config *config, char **section, const char *where, char *text,
 			     size_t length)
 {
 	char *end = text + length;
+	const char *below;
 
 	if (strlen(text) != length)
 		return say_error("line", "has a NUL character");
@@ -86,12 +68,25 @@ static bool config_take_line(struct config *config, char **section, const char *
 		*--end = '\0';
 	if (!*text || *text == '#')
 		return true;
+	end = config_section_end(text);
 	/* A line that begins with a bracket may also have limits for a pattern of devices. */
-	if (*text == '[' && (config_section_end(text) || !strchr(text, '=')))
-		return config_take_section(section, text);
-	if (*section)
-		return config_add(config, *section, where, text);
-	return say_error(text, "a limit before the first [CGROUP]; write the section above it");
+	if (*text != '[' || (!end && strchr(text, '='))) {
+		if (*section)
+			return config_add(config, *section, where, text);
+		return say_error(text, "a limit before the first [CGROUP]; write the section above it");
+	}
+	free(*section);
+	*section = NULL;
+	if (!end)
+		return say_error(text, "is not a section; write [CGROUP] on a line of its own");
+	*end = '\0';
+	below = hierarchy.path ? hierarchy_below(text + 1, hierarchy.path) : NULL;
+	*section = hierarchy_clean(below ? below : text + 1);
+	if (!*section)
+		return say_error(text + 1, "a cgroup's name cannot have .. in it");
+	if (!**section)
+		return say_error("[]", "the root cannot have limits; give a cgroup below it");
+	return true;
 }
 
 static bool config_read_file(struct config *config, const char *name)

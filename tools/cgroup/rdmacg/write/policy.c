@@ -229,7 +229,7 @@ static void policy_prepare(struct policy *policy, struct cgroup *cgroup, unsigne
 	if (!transaction_enable(&policy->change, cgroup) || !cgroup_read_path(cgroup, files))
 		exit(EXIT_FAILED);
 	transaction_free(&policy->change);
-	/* A rule without its key or device would do nothing. limits_find_pool() prints the error. */
+	/* A rule without its key or device would do nothing. limits_find_pool() prints an error. */
 	for (rule = policy->config.rules; rule < end; rule++) {
 		say_within(rule->where);
 		key = policy_missing_key(&cgroup->pools, rule);

@@ -94,11 +94,9 @@ bool transaction_apply(struct transaction *change)
 bool transaction_enable(struct transaction *change, const struct cgroup *cgroup)
 {
 	transaction_add_controller(change, cgroup);
-	if (!transaction_apply(change))
-		return false;
-	if (change->dry_run || cgroup_has_controller(cgroup))
-		return true;
-	return say_error(cgroup_name(cgroup), "has no RDMA controller; was the cgroup removed?");
+	return transaction_apply(change) &&
+	       (change->dry_run || cgroup_has_controller(cgroup) ||
+		say_error(cgroup_name(cgroup), "has no RDMA controller; was the cgroup removed?"));
 }
 
 void transaction_print(const struct transaction *change)

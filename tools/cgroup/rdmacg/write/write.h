@@ -122,12 +122,10 @@ const struct pool *config_find_pool(const struct rule *rule, const struct pools 
  * ceiling for requests and a default for containers and jobs without a request.
  */
 
-/* The section of requests. The device of a request is a name, not a pattern. */
+/* The sections. The device of a request is a name, not a pattern. */
 #define POLICY_ASKED	"asked"
-/* The section of shares: requests that can only lower limits. */
-#define POLICY_SHARE	"share"
-/* The sections of the administrator's rules. */
-#define POLICY_DEFAULT	"default"
+#define POLICY_SHARE	"share"		/* requests that can only lower limits */
+#define POLICY_DEFAULT	"default"	/* the administrator's rules */
 #define POLICY_CEILING	"ceiling"
 
 struct policy {
@@ -138,7 +136,7 @@ struct policy {
 	struct transaction change;	/* the writes of the limits that are being set */
 };
 
-/* Add the rules of the administrator's file. Prints each error and returns false on a wrong rule. */
+/* Add the rules of the administrator's file. Prints an error and returns false on a wrong rule. */
 bool policy_read(struct config *config, const char *place);
 /*
  * The first key of a rule for all devices that no device has, or NULL. The result is also NULL if
