@@ -26,14 +26,11 @@ bool device_is_same(const struct device *a, const struct device *b)
 	       (!a->has_index || a->index == b->index) && !strcmp(a->name, b->name);
 }
 
-static const char *key_bare(const char *key)
-{
-	return key + (strncmp(key, "hw:", 3) ? 0 : 3);
-}
-
 bool key_is_same(const char *a, const char *b)
 {
-	return !strcmp(key_bare(a), key_bare(b));
+	a += strncmp(a, "hw:", 3) ? 0 : 3;
+	b += strncmp(b, "hw:", 3) ? 0 : 3;
+	return !strcmp(a, b);
 }
 
 const char *device_text(const struct device *device)

@@ -169,10 +169,8 @@ uint64_t other_own_memlock(void)
 {
 	struct process process = { 0 };
 
-	if (!other_read_process(&process, getpid()))
-		return NUMBER_MAX;
-	return process.verdict != other_unbound && process.limit <= OTHER_SMALL_LIMIT ?
-	       process.limit : NUMBER_MAX;
+	return other_read_process(&process, getpid()) && process.verdict != other_unbound &&
+	       process.limit <= OTHER_SMALL_LIMIT ? process.limit : NUMBER_MAX;
 }
 
 static struct json_object *other_slot_json(const struct slot *slot)

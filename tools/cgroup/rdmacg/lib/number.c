@@ -24,9 +24,8 @@ bool number_parse_thousandths(const char *text, size_t length, uint64_t *value)
 	size_t rest = dot ? length - whole - 1 : 0;
 	uint64_t fraction = 0;
 
-	if (!number_parse(text, whole, value) || *value > UINT64_MAX / 1000 - 1)
-		return false;
-	if (dot && (rest > 3 || !number_parse(dot + 1, rest, &fraction)))
+	if (!number_parse(text, whole, value) || *value > UINT64_MAX / 1000 - 1 ||
+	    (dot && (rest > 3 || !number_parse(dot + 1, rest, &fraction))))
 		return false;
 	for (; rest < 3; rest++)
 		fraction *= 10;

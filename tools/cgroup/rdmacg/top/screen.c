@@ -78,10 +78,9 @@ static void top_draw(void)
 	fclose(to);
 	erase();
 	for (cursor = text, y = 0; (line = file_next_line(&cursor)); y++) {
-		const struct top_row *row = NULL;
+		const struct top_row *row = screen.helping || y < TOP_HEAD ? NULL :
+					    &top.rows[top.first + y - TOP_HEAD];
 
-		if (!screen.helping && y >= TOP_HEAD)
-			row = &top.rows[top.first + y - TOP_HEAD];
 		if (row && (row->use >= 1 || row->rate > 0))
 			attrset(A_BOLD);
 		else if (!screen.helping && y == TOP_HEAD - 1)

@@ -13,10 +13,9 @@ static bool limits_parse_value(struct limit *limit, const char *word, const char
 	}
 	if (length && text[length - 1] == '%') {
 		limit->percent = true;
-		if (number_parse_thousandths(text, length - 1, &limit->value) &&
-		    limit->value <= 100000)
-			return true;
-		return say_error(word,
+		return (number_parse_thousandths(text, length - 1, &limit->value) &&
+			limit->value <= 100000) ||
+		       say_error(word,
 				 "a percentage must be 0%% to 100%%, with at most 3 decimals");
 	}
 	if (number_parse_human(text, bytes, &limit->value))

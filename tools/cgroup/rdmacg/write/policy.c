@@ -84,10 +84,8 @@ static struct policy_limit policy_look_up_ceiling(const struct policy *policy,
 			say_failure(rule->where,
 				    "%s is a percentage, so a container cannot ask for default; ask for each device",
 				    key);
-		if (limit->percent || (ceiling.rule && ceiling.value <= limit->value))
-			continue;
-		ceiling.rule = rule;
-		ceiling.value = limit->value;
+		if (!limit->percent && (!ceiling.rule || limit->value < ceiling.value))
+			ceiling = (struct policy_limit){ rule, limit->value };
 	}
 	return ceiling;
 }
@@ -135,7 +133,6 @@ static void policy_take_rule(const struct policy *policy, const struct rule *rul
 {
 	bool matches = config_match_device(rule, &pool->device);
 	const struct device *asked = &rule->limits.device;
-	struct device *device = &limits->device;
 	struct limit *limit;
 	size_t i;
 
@@ -151,12 +148,12 @@ static void policy_take_rule(const struct policy *policy, const struct rule *rul
 	 * device with that index may have been removed.
 	 */
 	if (matches && asked->has_index && policy_is_request(rule)) {
-		if (device->has_index && device->index != asked->index)
+		if (limits->device.has_index && limits->device.index != asked->index)
 			say_failure(rule->where,
 				    "%s: only one device has this name, so index=%u is another device",
-				    device->name, asked->index);
-		device->has_index = true;
-		device->index = asked->index;
+				    asked->name, asked->index);
+		limits->device.has_index = true;
+		limits->device.index = asked->index;
 	}
 	for (i = 0; i < rule->limits.nr_limits; i++) {
 		char *key = rule->limits.limits[i].key;
