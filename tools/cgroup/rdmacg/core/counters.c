@@ -256,7 +256,8 @@ int pools_read(struct pools *pools, int dir, unsigned int files, const struct po
 	line.rest = file_read_until(dir, POOL_FILE_DEFAULT, true);
 	if (!line.rest)
 		return file_is_gone(errno) ? 0 : -errno;
-	pools_keep(pools, line.rest)[strcspn(line.rest, "\n")] = '\0';
+	pools_keep(pools, line.rest);
+	line.rest[strcspn(line.rest, "\n")] = '\0';
 	pool_take_line(pools_get(pools, &line.device), POOL_HCA, POOL_MAX, &line);
 	return 0;
 }

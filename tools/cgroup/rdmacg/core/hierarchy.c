@@ -161,14 +161,16 @@ char *hierarchy_clean(const char *path)
 
 char *hierarchy_resolve(const char *argument)
 {
+	char *path __autofree = NULL, *name = NULL;
 	size_t dots = strspn(argument, ".");
-	/* "." and "..", also with a path after them, are relative to the working directory. */
 	bool here = (dots == 1 || dots == 2) && (!argument[dots] || argument[dots] == '/');
-	char *path __autofree = here ? realpath(argument, NULL) : memory_string(argument);
-	const char *below = path ? hierarchy_below(path, hierarchy.path) : NULL;
-	char *name = *argument && path && (below || !here) ?
-		     hierarchy_clean(below ? below : path) : NULL;
+	const char *below;
 
+	/* "." and "..", also with a path after them, are relative to the working directory. */
+	path = here ? realpath(argument, NULL) : memory_string(argument);
+	below = path ? hierarchy_below(path, hierarchy.path) : NULL;
+	if (*argument && path && (below || !here))
+		name = hierarchy_clean(below ? below : path);
 	if (!*argument)
 		say_error("cgroup", "the name is empty; the root is /");
 	else if (!path)

@@ -37,7 +37,7 @@ static const char oci_config_name[] = "config.json";
 #define HOOK_FILE	"/etc/rdmacg/oci.conf"
 
 static const char hook_file[] = HOOK_FILE;
-static struct policy hook_policy = { .place = hook_file, .config.by_key = true };
+static struct policy hook_policy = { .place = hook_file };
 /* The future parent of the container's cgroup, to print limits instead of setting them; or NULL. */
 static const char *hook_above;
 
@@ -150,6 +150,7 @@ static bool oci_parse_limits(struct config *config, const char *section, const c
 
 	if (strlen(text) > OCI_LONGEST)
 		return say_error(where, "text: is longer than %d characters", OCI_LONGEST);
+	config->by_key = true;
 	while (rest)
 		if (!config_add(config, section, where, strsep(&rest, ";\r\n")))
 			return false;

@@ -19,7 +19,7 @@
 #define STEP_TRY_MS		20
 
 /* The policy of the job has all rules. The administrator's rules are in plugstack.conf. */
-static struct policy step_job = { .place = "plugstack.conf", .config.by_key = true };
+static struct policy step_job = { .place = "plugstack.conf" };
 /* The policy of the step has only the request, which the policy of the job has checked. */
 static struct policy step_own = { .place = "plugstack.conf" };
 static bool step_end;
@@ -31,6 +31,7 @@ static void step_take(struct config *config, const char *section, const char *wh
 	char *copy __autofree = memory_string(text);
 	char *rest = copy, *item;
 
+	config->by_key = true;
 	while ((item = strsep(&rest, ";"))) {
 		char *rule __autofree = memory_format("%s%s", strchr(item, ':') ? "" : "default:",
 						      item);
@@ -74,11 +75,12 @@ static const struct syntax step_syntax = {
 /* Lock a file of root until the process ends. Any user could lock the folder of a cgroup. */
 static void step_lock(void)
 {
+	char *path __autofree = NULL;
 	const char *folder = hierarchy_path("RDMACG_RUN", "/run/rdmacg");
-	char *path __autofree = memory_format("%s/slurm.lock", folder);
 	int64_t end = clock_now() + STEP_LOCK_SECONDS * 1000;
 	int fd = -1;
 
+	path = memory_format("%s/slurm.lock", folder);
 	if (!mkdir(folder, 0755) || errno == EEXIST)
 		fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	while (fd < 0 || flock(fd, LOCK_EX | LOCK_NB)) {

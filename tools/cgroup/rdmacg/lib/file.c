@@ -34,11 +34,6 @@ char *file_read_until(int dir, const char *name, bool at_once)
 	return error ? NULL : memory_check(strndup(buffer, size));
 }
 
-char *file_read(int dir, const char *name)
-{
-	return file_read_until(dir, name, false);
-}
-
 int file_write(int dir, const char *name, const char *line)
 {
 	char *text __autofree = memory_format("%s\n", line);

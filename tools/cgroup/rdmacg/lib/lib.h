@@ -129,7 +129,7 @@ const char *number_text(uint64_t value, bool human);
  * buffer is the last one, as for a file of the controller. The caller frees the result.
  */
 char *file_read_until(int dir, const char *name, bool at_once);
-char *file_read(int dir, const char *name);
+#define file_read(dir, name)	file_read_until(dir, name, false)
 /* Write @line and a newline with one write(). Returns 0 or a negative errno. */
 int file_write(int dir, const char *name, const char *line);
 bool file_exists(int dir, const char *name);

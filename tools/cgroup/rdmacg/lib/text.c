@@ -43,7 +43,7 @@ static bool text_is_printable(uint32_t c)
 	       (c & 0xfffe) != 0xfffe;
 }
 
-/* The byte of an escape at the beginning of @raw, or 0 for other texts, as the "\x2d" of systemd. */
+/* The byte of an escape at the beginning of @raw, or 0 for another text, as systemd's "\x2d". */
 static unsigned char text_escaped_byte(const char *raw)
 {
 	unsigned int byte = 0;

@@ -10,11 +10,6 @@
 /* Some editors begin a file with this byte order mark. */
 #define CONFIG_MARK	"\xef\xbb\xbf"
 
-const char *config_folder(void)
-{
-	return hierarchy_path("RDMACG_CONFIG", "/etc/rdmacg.d");
-}
-
 /*
  * The bracket that ends a section: the last character of the line, or of the text before a comment.
  */
@@ -73,7 +68,8 @@ static bool config_take_line(struct config *config, char **section, const char *
 	if (*text != '[' || (!end && strchr(text, '='))) {
 		if (*section)
 			return config_add(config, *section, where, text);
-		return say_error(text, "a limit before the first [CGROUP]; write the section above it");
+		return say_error(text,
+				 "a limit before the first [CGROUP]; write the section above it");
 	}
 	free(*section);
 	*section = NULL;

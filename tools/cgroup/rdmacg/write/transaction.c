@@ -70,7 +70,7 @@ static bool transaction_say_refusal(const struct transaction_step *step, int err
 		if (transaction_refusals[i].error == error)
 			why = transaction_refusals[i].why;
 	if (error == ENOENT && !strcmp(step->file, TRANSACTION_CONTROL))
-		why = "it has no RDMA controller; enable the controller in its ancestors, on the host";
+		why = "it has no RDMA controller; enable it in its ancestors, on the host";
 	return say_error(step->path, "%s: \"%s\"%s%s", strerror(error), step->text,
 			 why ? ": " : "", why ? why : "");
 }

@@ -99,7 +99,7 @@ enum config_match {
 };
 
 /* The folder of the files: /etc/rdmacg.d, or RDMACG_CONFIG for tests. */
-const char *config_folder(void);
+#define config_folder()	hierarchy_path("RDMACG_CONFIG", "/etc/rdmacg.d")
 /*
  * Add the rules of @files or, if @count is 0, of config_folder(), *.conf. If a file is malformed,
  * print each fault, keep no rule, and return false.
@@ -130,7 +130,7 @@ const struct pool *config_find_pool(const struct rule *rule, const struct pools 
 
 struct policy {
 	const char *place;	/* the administrator's file */
-	struct config config;	/* with by_key */
+	struct config config;
 	/* Keep the cgroup's limits, but let a request raise a limit that equals the default. */
 	bool keep;
 	struct transaction change;	/* the writes of the limits that are being set */
