@@ -147,9 +147,9 @@ bool limits_value(const struct device *device, const struct limit *limit, uint64
 	uint64_t all;
 
 	*value = limit->value;
-	/* The stock controller has limits of 31 bits, and no rdma.capacity. */
+	/* The stock controller has limits of 31 bits, no rdma.capacity, and only two keys. */
 	if (!limit->percent)
-		return capacity.has_file || number_is_bytes(limit->key) ||
+		return capacity.has_file || strncmp(limit->key, "hca_", 4) ||
 		       *value == NUMBER_MAX || *value <= INT32_MAX ||
 		       say_error(limit->key,
 				 "this kernel accepts at most %d; write max for no limit",
