@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg run: a command in a cgroup of its own, which has the limits before the command begins. */
+#include <ftw.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <systemd/sd-bus.h>
 #include <systemd/sd-daemon.h>
@@ -20,11 +20,11 @@
 /* The time from SIGTERM to SIGKILL. */
 #define RUN_GRACE_LOOKS		50
 
-/* Try to remove the cgroup this often, every 10 ms. A killed process may still be in it. */
-#define RUN_CGROUP_TRIES	200
-/* Check this many times, every 10 ms, whether systemd has moved this process. */
-#define RUN_CGROUP_LOOKS	500
-#define RUN_CGROUP_NAMES	100
+/*
+ * Try this often, every 10 ms: to remove the cgroup, because a killed process may still be in it,
+ * and to find this process in its scope, because systemd may not have moved it yet.
+ */
+#define RUN_CGROUP_TRIES	500
 /* The name of the cgroup is this prefix and a number. */
 #define RUN_CGROUP_NAME		"rdmacg-run-"
 
@@ -48,8 +48,8 @@ static struct run {
 	struct cgroup *cgroup;
 	/* The cgroup is a scope of systemd, and this process is also in the cgroup. */
 	bool scope;
-	/* The writes that enabled the controller and set the limits. */
-	struct transaction change;
+	/* The writes that enabled the controller. */
+	struct transaction enabled;
 	/* The largest usage, if the kernel has no peaks. */
 	struct pools seen;
 	bool has_peaks;
@@ -115,7 +115,7 @@ static char *run_cgroup_make_scope(void)
 	char *name = NULL;
 	sd_bus_error error = SD_BUS_ERROR_NULL;
 	sd_bus *bus = NULL;
-	int looks = RUN_CGROUP_LOOKS;
+	int tries = RUN_CGROUP_TRIES;
 	int ret = geteuid() ? sd_bus_open_user(&bus) : sd_bus_open_system(&bus);
 
 	if (ret >= 0)
@@ -129,7 +129,7 @@ static char *run_cgroup_make_scope(void)
 		free(name);
 		name = NULL;
 		clock_sleep(10);
-		ret = looks-- ? 0 : -ETIMEDOUT;
+		ret = tries-- ? 0 : -ETIMEDOUT;
 	}
 	if (ret < 0)
 		say_error(unit,
@@ -147,9 +147,8 @@ static struct cgroup *run_cgroup_make_below(struct cgroup *parent)
 	struct cgroup *cgroup;
 
 	/* A process with the same number may have left a cgroup with this name. */
-	for (number = 0; error == EEXIST && number < RUN_CGROUP_NAMES; number++) {
-		char *base __autofree = memory_format(RUN_CGROUP_NAME "%d%s%.0d", getpid(),
-						      number ? "-" : "", number);
+	for (number = getpid(); error == EEXIST; number++) {
+		char *base __autofree = memory_format(RUN_CGROUP_NAME "%d", number);
 
 		cgroup = mkdirat(parent->dir, base, 0755) ? NULL : cgroup_open_child(parent, base);
 		if (cgroup)
@@ -171,79 +170,61 @@ static struct cgroup *run_cgroup_make_below(struct cgroup *parent)
 static void run_cgroup_make(void)
 {
 	char *name __autofree = NULL;
-	/* On v1, the controller's hierarchy does not belong to systemd. */
-	bool scope = !run.in && hierarchy.v2 && !*hierarchy_path("RDMACG_ROOT", "") &&
-		     sd_booted() > 0;
 
-	if (scope)
+	/* On v1, the controller's hierarchy does not belong to systemd. */
+	run.scope = !run.in && hierarchy.v2 && !*hierarchy_path("RDMACG_ROOT", "") &&
+		    sd_booted() > 0;
+	if (run.scope)
 		name = run_cgroup_make_scope();
 	else
 		name = run.in ? hierarchy_resolve(run.in) : hierarchy_cgroup_of(0);
 	run.cgroup = name ? cgroup_open(name) : NULL;
 	if (!run.cgroup)
 		exit(RUN_FAILED);
-	run.scope = scope;
-	if (!scope)
+	if (!run.scope)
 		run.cgroup = run_cgroup_make_below(run.cgroup);
 }
 
-static void run_cgroup_remove_below(struct cgroup *cgroup)
+/* For nftw(): remove a cgroup whose descendants are removed. */
+static int run_cgroup_remove_one(const char *path, const struct stat *status, int type,
+				 struct FTW *place)
 {
-	int i;
-
-	cgroup_list(cgroup);
-	for (i = 0; i < cgroup->nr_children; i++) {
-		const char *base = cgroup->children[i]->d_name;
-		struct cgroup *child = cgroup_open_child(cgroup, base);
-
-		if (!child)
-			continue;
-		run_cgroup_remove_below(child);
-		cgroup_close(child);
-		unlinkat(cgroup->dir, base, AT_REMOVEDIR);
-	}
+	if (type != FTW_DP || !unlinkat(AT_FDCWD, path, AT_REMOVEDIR) || file_is_gone(errno))
+		return 0;
+	return errno;
 }
 
-/* Disable the controller again. The kernel refuses this if other cgroups need it now. */
-static void run_cgroup_disable(struct cgroup *parent)
-{
-	size_t step = run.change.nr_done;
-	int i;
-
-	/* Keep it for a sibling cgroup, in which another rdmacg may run a command. */
-	cgroup_list(parent);
-	for (i = 0; i < parent->nr_children; i++)
-		if (!strncmp(parent->children[i]->d_name, RUN_CGROUP_NAME,
-			     strlen(RUN_CGROUP_NAME)))
-			return;
-	while (step--) {
-		const struct transaction_step *done = &run.change.steps[step];
-
-		if (*done->undo == '-')
-			file_write(done->cgroup->dir, done->file, done->undo);
-	}
-}
-
-/* Remove the cgroup. If it is busy, try again, because it may be busy only for a moment. */
+/*
+ * Remove the cgroup, and disable the controller again. The kernel refuses to disable it if other
+ * cgroups need it now.
+ */
 static void run_cgroup_remove(void)
 {
 	struct cgroup *parent = run.cgroup->parent;
-	int error = EBUSY, tries;
+	char *path __autofree = memory_format("%s/%s", hierarchy.path, run.cgroup->name);
+	int error = EBUSY, tries, i;
 
 	for (tries = 0; error == EBUSY && tries < RUN_CGROUP_TRIES; tries++) {
 		if (tries)
 			clock_sleep(10);
-		run_cgroup_remove_below(run.cgroup);
+		error = nftw(path, run_cgroup_remove_one, 16, FTW_DEPTH | FTW_PHYS);
 		/* systemd removes the scope and manages the cgroups above it. */
 		if (run.scope)
 			return;
-		error = unlinkat(parent->dir, basename(run.cgroup->name), AT_REMOVEDIR) ? errno : 0;
+		if (error < 0)
+			error = errno;
 	}
 	if (error && !file_is_gone(error))
 		say_warning(cgroup_name(run.cgroup),
 			    "cannot be removed: %s; remove it later with rmdir(1)",
 			    strerror(error));
-	run_cgroup_disable(parent);
+	/* Keep the controller for a sibling, in which another rdmacg may run a command. */
+	cgroup_list(parent);
+	for (i = 0; i < parent->nr_children; i++)
+		if (!strncmp(parent->children[i]->d_name, RUN_CGROUP_NAME,
+			     strlen(RUN_CGROUP_NAME)))
+			return;
+	transaction_undo(&run.enabled);
 }
 
 /* Execute the command in its cgroup. The exit statuses are as in env(1). */
@@ -270,34 +251,51 @@ static bool run_start(void)
 	_exit(error == ENOENT ? 127 : 126);
 }
 
-/*
- * Wait at most @milliseconds (-1: no limit) until the child ends, and forward signals to the child.
- * Do not forward signals of a terminal, which has already sent them to the command. Returns whether
- * a signal arrived after the child had ended.
- */
-static bool run_wait_for(int milliseconds)
+/* Remember the largest usage, for a kernel without peaks. */
+static void run_look(void)
 {
-	struct timespec time = { milliseconds / 1000, milliseconds % 1000 * 1000000L };
-	int signal, status;
-	siginfo_t info;
+	struct pools now = { 0 };
+	const struct slot *slot = NULL;
+	struct slot *peak;
 
-	signal = sigtimedwait(&run.forwarded, &info, milliseconds < 0 ? NULL : &time);
-	if (signal > 0 && signal != SIGCHLD && run.ended)
-		return true;
-	if (signal > 0 && signal != SIGCHLD && info.si_code != SI_KERNEL)
+	pools_read(&now, run.cgroup->dir, POOL_BIT(POOL_CURRENT), NULL);
+	while ((slot = pools_next(&now, slot))) {
+		peak = pools_get_slot(&run.seen, &slot->pool->device, slot->key);
+		peak->peak = max(peak->peak, slot->usage);
+	}
+	pools_free(&now);
+}
+
+/*
+ * Wait until the child ends, but not long after that or if the usage must be read, and forward
+ * signals to the child. Do not forward signals of a terminal, which has already sent them to the
+ * command. Returns whether a signal arrived after the child had ended.
+ */
+static bool run_wait_for(void)
+{
+	static const struct timespec time = { 0, RUN_LOOK_MS * 1000000L };
+	bool ended = run.ended;
+	siginfo_t info;
+	int signal = sigtimedwait(&run.forwarded, &info, run.has_peaks && !ended ? NULL : &time);
+	int status;
+
+	if (!run.has_peaks)
+		run_look();
+	if (signal > 0 && signal != SIGCHLD && !ended && info.si_code != SI_KERNEL)
 		kill(run.child, signal);
-	if (!run.ended && waitpid(run.child, &status, WNOHANG) == run.child) {
+	if (!ended && waitpid(run.child, &status, WNOHANG) == run.child) {
 		run.ended = true;
 		run.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 	}
-	return false;
+	return ended && signal > 0 && signal != SIGCHLD;
 }
 
 /* Set the limits before the command's first instruction. */
 static bool run_limit(void)
 {
 	struct cgroup *cgroup = run.cgroup;
-	bool good = transaction_enable(&run.change, cgroup);
+	struct transaction limits = { 0 };
+	bool good = transaction_enable(&run.enabled, cgroup);
 	size_t i;
 
 	if (!good && !run.in)
@@ -305,28 +303,11 @@ static bool run_limit(void)
 	good = good && cgroup_read_path(cgroup, POOL_ALL);
 	capacity_read();
 	for (i = 0; i < run.nr_limits && good; i++)
-		good = limits_add(&run.limits[i], &run.change, cgroup);
+		good = limits_add(&run.limits[i], &limits, cgroup);
 	run.has_peaks = cgroup->pools.files[POOL_HCA] & POOL_BIT(POOL_PEAK);
-	return good && transaction_apply(&run.change);
-}
-
-/* Wait for the command, and read the usage meanwhile if there are no peaks. */
-static void run_wait(void)
-{
-	struct pools now = { 0 };
-	const struct slot *slot = NULL;
-	struct slot *peak;
-
-	while (!run.ended) {
-		run_wait_for(run.has_peaks ? -1 : RUN_LOOK_MS);
-		if (!run.has_peaks)
-			pools_read(&now, run.cgroup->dir, POOL_BIT(POOL_CURRENT), NULL);
-		while ((slot = pools_next(&now, slot))) {
-			peak = pools_get_slot(&run.seen, &slot->pool->device, slot->key);
-			peak->peak = max(peak->peak, slot->usage);
-		}
-		pools_free(&now);
-	}
+	good = good && transaction_apply(&limits);
+	transaction_free(&limits);
+	return good;
 }
 
 /*
@@ -334,51 +315,34 @@ static void run_wait(void)
  * processes keep the cgroup and its limits meanwhile. With --kill or after a signal, end them, and
  * kill them after a while or after another signal.
  */
-static void run_wait_members(void)
+static void run_wait(void)
 {
-	bool ends = run.kill, signalled;
+	bool signalled = run.kill, ends = false;
 	int looks = 0;
 	size_t left;
 
-	if (ends)
-		procs_signal(run.cgroup, SIGTERM);
+	while (!run.ended)
+		run_wait_for();
 	while ((left = procs_signal(run.cgroup, 0))) {
-		if (++looks == RUN_QUIET_LOOKS && !ends)
-			say_note("the command left %zu process%s in %s; an interrupt ends %s",
-				 left, left == 1 ? "" : "es", cgroup_name(run.cgroup),
-				 left == 1 ? "it" : "them");
-		signalled = run_wait_for(RUN_LOOK_MS);
 		if (ends && (signalled || looks >= RUN_GRACE_LOOKS)) {
 			procs_signal(run.cgroup, SIGKILL);
 		} else if (signalled) {
 			procs_signal(run.cgroup, SIGTERM);
 			ends = true;
 			looks = 0;
+		} else if (looks == RUN_QUIET_LOOKS && !ends) {
+			say_note("the command left %zu process%s in %s; an interrupt ends %s",
+				 left, left == 1 ? "" : "es", cgroup_name(run.cgroup),
+				 left == 1 ? "it" : "them");
 		}
+		signalled = run_wait_for();
+		looks++;
 	}
 }
 
 static bool report_has_row(const struct slot *slot)
 {
 	return slot->peak || slot->events.alloc_fail;
-}
-
-/* Add a resource to the table, and to a line such as "rxe0 hca_handle=2 qp=3". */
-static void report_add(const struct slot *slot, bool first)
-{
-	char *device __autofree = text_escape(device_text(&slot->pool->device));
-	bool bytes = number_is_bytes(slot->key);
-
-	table_cell(&run.table, device_text(&slot->pool->device));
-	table_cell(&run.table, slot->key);
-	table_number(&run.table, true, slot->peak, bytes);
-	table_number(&run.table, true, slot->limit, bytes);
-	table_number(&run.table, slot->has & POOL_BIT(POOL_EVENTS), slot->events.alloc_fail, false);
-	if (slot->peak && first)
-		memory_extend(&run.lines, "%s%s", run.lines ? "\n" : "", device);
-	if (slot->peak)
-		memory_extend(&run.lines, " %s=%" PRIu64, slot->key,
-			      number_raise(slot->peak, run.margin));
 }
 
 static void report_print_text(FILE *to)
@@ -430,7 +394,10 @@ static struct json_object *report_slot_json(const struct slot *slot)
 	return object;
 }
 
-/* Add all resources. Without peaks, take the largest usage that was seen. */
+/*
+ * Fill the table, and the lines such as "rxe0 hca_handle=2 qp=3". Without peaks, take the largest
+ * usage that was seen.
+ */
 static void report_fill(void)
 {
 	static const char * const headings[] = { "DEVICE", "RESOURCE", "PEAK", "LIMIT", "REFUSED" };
@@ -440,14 +407,28 @@ static void report_fill(void)
 
 	table_init(&run.table, "llrrr", headings, 0);
 	while ((slot = pools_next(&run.cgroup->pools, slot))) {
+		char *device __autofree = text_escape(device_text(&slot->pool->device));
+		bool bytes = number_is_bytes(slot->key);
+
 		seen = pools_find_slot(&run.seen, &slot->pool->device, slot->key);
 		if (seen)
 			slot->peak = seen->peak;
+		if (!report_has_row(slot))
+			continue;
 		run.refused += slot->events.alloc_fail;
-		if (report_has_row(slot))
-			report_add(slot, slot->pool != pool);
-		if (slot->peak)
-			pool = slot->pool;
+		table_cell(&run.table, device_text(&slot->pool->device));
+		table_cell(&run.table, slot->key);
+		table_number(&run.table, true, slot->peak, bytes);
+		table_number(&run.table, true, slot->limit, bytes);
+		table_number(&run.table, slot->has & POOL_BIT(POOL_EVENTS),
+			     slot->events.alloc_fail, false);
+		if (!slot->peak)
+			continue;
+		if (slot->pool != pool)
+			memory_extend(&run.lines, "%s%s", run.lines ? "\n" : "", device);
+		pool = slot->pool;
+		memory_extend(&run.lines, " %s=%" PRIu64, slot->key,
+			      number_raise(slot->peak, run.margin));
 	}
 	/* RLIMIT_MEMLOCK cannot be the cause if the command used no resource. */
 	run.memlock = run.status && !run.refused && run.lines ? other_own_memlock() : NUMBER_MAX;
@@ -508,7 +489,6 @@ int cmd_run(int argc, char **argv)
 	run_cgroup_make();
 	if (run_limit() && run_start()) {
 		run_wait();
-		run_wait_members();
 		/* The status of a failed command is more useful than the status of its report. */
 		status = run_report() || run.status ? run.status : RUN_FAILED;
 	}
