@@ -53,6 +53,8 @@ struct lnet_side {
 /* This node, whose numbers are the inputs of the form, and the other end. */
 static struct lnet_side lnet_near = { .name = "this node", LNET_DEFAULTS };
 static struct lnet_side lnet_far = { .name = "the other end", LNET_DEFAULTS };
+static const char *lnet_release, *lnet_profile;
+static struct plan_texts lnet_remote;
 
 static struct plan_input lnet_inputs[] = {
 	/* Parameters of the module. */
@@ -78,21 +80,17 @@ static struct plan_input lnet_inputs[] = {
 	{ "fmr", &lnet_near.fmr, .doc = "the device registers by FMR, not by FastReg" },
 	{ "dma-mr", &lnet_near.dma_mr,
 	  .doc = "the kernel has ib_get_dma_mr(), as kernels before 4.9 have" },
-	{ "release", .arg = "2.N", .doc = "release of Lustre (2.17)" },
-	{ "profile", .arg = "opa", .doc = "the parameters of the release for OPA" },
-	{ "remote", .arg = "KEY=VALUE[,KEY=VALUE...]",
+	{ "release", .text = &lnet_release, .arg = "2.N", .doc = "release of Lustre (2.17)" },
+	{ "profile", .text = &lnet_profile, .arg = "opa",
+	  .doc = "the parameters of the release for OPA" },
+	{ "remote", .texts = &lnet_remote, .arg = "KEY=VALUE[,KEY=VALUE...]",
 	  .doc =
 	  "parameters of the other end, with the names of these options, to plan for both ends" },
 	{ 0 }
 };
 
 /* No size depends on these parameters of o2iblnd_modparams.c in 2.8 to 2.17. */
-static const char *const lnet_idle[] = {
-	"cksum", "dev-failover", "dyndbg", "fmr-cache", "fmr-flush-trigger", "ib-mtu", "ipif-name",
-	"keepalive", "nscheds", "peer-buffer-credits", "peer-credits-hiw", "peer-timeout",
-	"pmr-pool-size", "require-privileged-port", "retry-count", "rnr-retry-count", "service",
-	"timeout", "tos", "use-fastreg-gaps", "use-privileged-port",
-};
+#define LNET_IDLE "cksum dev_failover dyndbg fmr_cache fmr_flush_trigger ib_mtu ipif_name keepalive nscheds peer_buffer_credits peer_credits_hiw peer_timeout pmr_pool_size require_privileged_port retry_count rnr_retry_count service timeout tos use_fastreg_gaps use_privileged_port"
 
 /* The profile in lustre/conf/ko2iblnd.conf from release 2.@first on. */
 static const struct {
@@ -103,6 +101,7 @@ static const struct {
 	{ 11, LNET_OPA "peer_credits=128 conns_per_peer=4 map_on_demand=256" },
 	{ 10, LNET_OPA "peer_credits=128 conns_per_peer=4 concurrent_sends=256 map_on_demand=32" },
 	{ 8, LNET_OPA "peer_credits=128 concurrent_sends=256 map_on_demand=32" },
+	{ 0 }
 };
 
 static unsigned int lnet_parse_release(const char *text)
@@ -130,11 +129,8 @@ static bool lnet_set(struct lnet_side *side, const char *where, const char *name
 	const struct plan_input *input = plan_find_input(name);
 	bool is_far = side == &lnet_far;
 	uint64_t number;
-	size_t i = 0;
 
-	while (i < ARRAY_SIZE(lnet_idle) && !plan_is_name(name, lnet_idle[i]))
-		i++;
-	if (i < ARRAY_SIZE(lnet_idle)) {
+	if (hierarchy_has_word(LNET_IDLE, name)) {
 		memory_extend(&side->idle, "%s%s", side->idle ? ", " : "", name);
 		return true;
 	}
@@ -148,7 +144,7 @@ static bool lnet_set(struct lnet_side *side, const char *where, const char *name
 	/* The inputs are those of this node. An option replaces its parameters. */
 	if (is_far)
 		*(input->to - &lnet_near.peer_credits + &lnet_far.peer_credits) = number;
-	else if (!input->nr_texts)
+	else if (!input->is_given)
 		*input->to = number;
 	return true;
 }
@@ -158,7 +154,7 @@ static void lnet_set_parameters(struct lnet_side *side, const char *where, const
 {
 	char *line __autofree = memory_string(text);
 	bool is_far = side == &lnet_far;
-	char *rest = line, *word, *value;
+	char *rest = line, *word, *value, *dash;
 
 	while ((word = strtok_r(NULL, is_far ? ", " : " \t\r", &rest)) && *word != '#') {
 		word += strspn(word, "\"");
@@ -168,6 +164,8 @@ static void lnet_set_parameters(struct lnet_side *side, const char *where, const
 		if (!value)
 			options_fail(where, "%s: a parameter is KEY=VALUE", word);
 		*value++ = '\0';
+		while ((dash = strchr(word, '-')))
+			*dash = '_';
 		value += strspn(value, "\"");
 		value[strcspn(value, "\"")] = '\0';
 		if (is_far && !strcmp(word, "release"))
@@ -177,15 +175,28 @@ static void lnet_set_parameters(struct lnet_side *side, const char *where, const
 	}
 }
 
+static void lnet_set_profile(void)
+{
+	size_t i = 0;
+
+	if (strcmp(lnet_profile, "opa"))
+		options_fail(lnet_profile, "there is no such profile; the only profile is opa");
+	while (lnet_near.release < lnet_profiles[i].first)
+		i++;
+	if (!lnet_profiles[i].parameters)
+		options_fail("--profile", "Lustre has a profile for OPA from 2.8 on, not in 2.%u",
+			     lnet_near.release);
+	lnet_set_parameters(&lnet_near, "--profile", lnet_profiles[i].parameters);
+}
+
 /* Set the parameters of a line. Returns whether the line has options for the module. */
 static bool lnet_set_line(const char *where, const char *line)
 {
-	bool opa = plan_text("profile");
+	const char *modules = lnet_profile ? "ko2iblnd ko2iblnd-opa ko2iblnd_opa" : "ko2iblnd";
 	char module[16];
 	int end;
 
-	if (sscanf(line, " options %15s%n", module, &end) != 1 ||
-	    !hierarchy_has_word(opa ? "ko2iblnd ko2iblnd-opa ko2iblnd_opa" : "ko2iblnd", module))
+	if (sscanf(line, " options %15s%n", module, &end) != 1 || !hierarchy_has_word(modules, module))
 		return false;
 	lnet_set_parameters(&lnet_near, where, line + end);
 	return true;
@@ -213,7 +224,7 @@ static void lnet_set_file(const char *path)
 	}
 	if (!has_any)
 		options_fail(path, "has no line 'options ko2iblnd ...'%s",
-			     plan_text("profile") ? "" :
+			     lnet_profile ? "" :
 			     "; --profile opa also reads the lines of ko2iblnd-opa");
 }
 
@@ -232,11 +243,6 @@ static void lnet_set_words(void)
 		lnet_set_parameters(&lnet_near, "options", line);
 	else if (line && !lnet_set_line("options", line))
 		options_fail("options", "write 'options ko2iblnd KEY=VALUE...'");
-}
-
-static void lnet_set_remote(const char *text)
-{
-	lnet_set_parameters(&lnet_far, "--remote", text);
 }
 
 /* The numbers of the end that is being added, as the formulas name them. */
@@ -538,24 +544,17 @@ static void lnet_plan_pair(struct lnet_side *near, struct lnet_side *far)
 
 static void lnet_add(void)
 {
-	const char *profile = plan_text("profile"), *release = plan_text("release");
 	struct lnet_side *near = &lnet_near;
-	size_t i = 0;
+	size_t i;
 
-	if (release)
-		near->release = lnet_parse_release(release);
-	if (profile && strcmp(profile, "opa"))
-		options_fail(profile, "there is no such profile; the only profile is opa");
-	while (i < ARRAY_SIZE(lnet_profiles) && near->release < lnet_profiles[i].first)
-		i++;
-	if (profile && i == ARRAY_SIZE(lnet_profiles))
-		options_fail("--profile", "Lustre has a profile for OPA from 2.8 on, not in 2.%u",
-			     near->release);
-	if (profile)
-		lnet_set_parameters(near, "--profile", lnet_profiles[i].parameters);
+	if (lnet_release)
+		near->release = lnet_parse_release(lnet_release);
+	if (lnet_profile)
+		lnet_set_profile();
 	lnet_set_words();
-	plan_each("remote", lnet_set_remote);
-	if (plan_text("remote")) {
+	for (i = 0; i < lnet_remote.count; i++)
+		lnet_set_parameters(&lnet_far, "--remote", lnet_remote.text[i]);
+	if (lnet_remote.count) {
 		lnet_plan_pair(near, &lnet_far);
 		return;
 	}

@@ -50,48 +50,30 @@ void plan_take_device(const char *text, void *to)
 	*(struct device *)to = line.device;
 }
 
-bool plan_is_name(const char *name, const char *other)
-{
-	for (; *name == *other || (*name == '_' && *other == '-'); name++, other++)
-		if (!*name)
-			return true;
-	return false;
-}
-
 const struct plan_input *plan_find_input(const char *name)
 {
 	const struct plan_input *input;
-
-	for (input = plan.form->inputs; input->name; input++)
-		if (plan_is_name(name, input->name))
-			return input;
-	return NULL;
-}
-
-const char *plan_text(const char *name)
-{
-	const struct plan_input *input = plan_find_input(name);
-
-	return input->nr_texts ? input->texts[input->nr_texts - 1] : NULL;
-}
-
-void plan_each(const char *name, void (*take)(const char *text))
-{
-	const struct plan_input *input = plan_find_input(name);
 	size_t i;
 
-	for (i = 0; i < input->nr_texts; i++)
-		take(input->texts[i]);
+	for (input = plan.form->inputs; input->name; input++) {
+		for (i = 0; name[i] && input->name[i] == (name[i] == '_' ? '-' : name[i]); i++)
+			;
+		if (!name[i] && !input->name[i])
+			return input;
+	}
+	return NULL;
 }
 
 static void plan_take_input(const char *text, void *to)
 {
-	char *where __autofree = NULL;
 	struct plan_input *input = to;
+	char *where __autofree = memory_format("--%s=%s", input->name, text);
 
-	where = memory_format("--%s=%s", input->name, text);
-
-	*memory_append(input->texts, input->nr_texts) = text;
+	input->is_given = true;
+	if (input->text)
+		*input->text = text;
+	if (input->texts)
+		*memory_append(input->texts->text, input->texts->count) = text;
 	if (input->to)
 		*input->to = input->max ?
 			     plan_parse_number(where, text, input->min, input->max) : 1;
@@ -131,7 +113,7 @@ static void plan_parse(const struct plan_form *form, int argc, char **argv)
 		syntax.choices[form->has_limits ? 3 : 1].name = NULL;
 	plan.words = options_read(&syntax, argc, argv);
 	for (input = form->inputs; input->name; input++)
-		if (input->is_needed && !input->nr_texts)
+		if (input->is_needed && !input->is_given)
 			options_fail(form->name, "--%s is missing", input->name);
 }
 
@@ -146,16 +128,6 @@ void plan_add_part(const char *title)
 	part->figures = json_object_new_object();
 	part->formulas = json_object_new_array();
 	*memory_append(plan.parts, plan.nr_parts) = plan.part = part;
-}
-
-void plan_notice(const char *format, ...)
-{
-	char **note = memory_append(plan.part->notes, plan.part->nr_notes);
-	va_list args;
-
-	va_start(args, format);
-	*note = memory_vformat(format, args);
-	va_end(args);
 }
 
 bool plan_has_driver(const char *known)
@@ -207,6 +179,20 @@ static char *plan_in_numbers(const char *formula)
 	return text;
 }
 
+/* Add KEY = FORMULA = FORMULA IN NUMBERS = NUMBER, but no part twice, and the source. */
+static void plan_explain(const char *key, uint64_t value, const char *formula, const char *numbers,
+			 const char *source)
+{
+	const char *number = number_text(value, false);
+	bool has_numbers = strcmp(formula, numbers), has_number = strcmp(numbers, number);
+
+	memory_extend(&plan.part->explained, "#   %s = %s%s%s%s%s\n#     %s\n", key, formula,
+		      has_numbers ? " = " : "", has_numbers ? numbers : "",
+		      has_number ? " = " : "", has_number ? number : "", source);
+	json_append(plan.part->formulas, "key:s value:u formula:s numbers:s source:s", key, value,
+		    formula, numbers, source);
+}
+
 __int128 plan_add(enum plan_kind kind, const char *key, __int128 value, const char *formula,
 		  const char *source)
 {
@@ -228,8 +214,7 @@ __int128 plan_add(enum plan_kind kind, const char *key, __int128 value, const ch
 	if (kind == PLAN_KIND_FIGURE)
 		json_object_object_add(plan.part->figures, key, json_object_new_uint64(value));
 	if (kind != PLAN_KIND_NAME)
-		json_append(plan.part->formulas, "key:s value:u formula:s numbers:s source:s", key,
-			    (uint64_t)value, formula, numbers, source);
+		plan_explain(key, value, formula, numbers, source);
 	return value;
 }
 
@@ -241,23 +226,6 @@ static char *plan_format_values(struct json_object *values)
 	json_object_object_foreach(values, key, value)
 		memory_extend(&text, " %s=%s", key, json_object_get_string(value));
 	return text;
-}
-
-static const char *plan_get(struct json_object *formula, const char *key)
-{
-	return json_object_get_string(json_object_object_get(formula, key));
-}
-
-/* Print KEY = FORMULA = FORMULA IN NUMBERS = NUMBER, but no part twice. */
-static void plan_print_formula(struct json_object *formula)
-{
-	const char *text = plan_get(formula, "formula"), *numbers = plan_get(formula, "numbers");
-	const char *value = plan_get(formula, "value");
-	bool has_numbers = strcmp(text, numbers), has_value = strcmp(numbers, value);
-
-	say_line("#   %s = %s%s%s%s%s", plan_get(formula, "key"), text, has_numbers ? " = " : "",
-		 has_numbers ? numbers : "", has_value ? " = " : "", has_value ? value : "");
-	say_line("#     %s", plan_get(formula, "source"));
 }
 
 static void plan_print_limits(const struct plan_part *part, const char *limits)
@@ -286,8 +254,8 @@ static void plan_print_part(const struct plan_part *part)
 	if (part != *plan.parts)
 		say_line("%s", "");
 	say_line("# %s", part->title);
-	for (i = 0; plan.explain && i < json_object_array_length(part->formulas); i++)
-		plan_print_formula(json_object_array_get_idx(part->formulas, i));
+	if (plan.explain && part->explained)
+		fputs(part->explained, stdout);
 	for (i = 0; i < part->nr_notes; i++)
 		say_line("# %s", part->notes[i]);
 	if (*figures)

@@ -24,6 +24,7 @@ struct plan_part {
 	uint64_t weight;	/* the cgroup's weight in plan share */
 	struct json_object *limits, *figures;
 	struct json_object *formulas;	/* formulas of all values except names */
+	char *explained;		/* the same as text, or NULL */
 	char **notes;
 	size_t nr_notes;
 };
@@ -46,8 +47,10 @@ extern struct plan plan;
 
 /* Begin a part, for the cgroup and the device of --cgroup and --device. The part keeps @title. */
 void plan_add_part(const char *title);
-/* Add a note or a value to plan.part. A negative or too large value ends the program. */
-void plan_notice(const char *format, ...) __printf(1, 2);
+/* Add a note to plan.part. */
+#define plan_notice(...) \
+	(*memory_append(plan.part->notes, plan.part->nr_notes) = memory_format(__VA_ARGS__))
+/* Add a value to plan.part. A negative or too large value ends the program. */
 __int128 plan_add(enum plan_kind kind, const char *key, __int128 value, const char *formula,
 		  const char *source);
 
@@ -87,16 +90,22 @@ static inline __int128 pow2(__int128 a)
 /* Most inputs are at most this. A product of three fits in 127 bits; no formula multiplies four. */
 #define PLAN_MOST	((uint64_t)1 << 40)
 
-/* An input of a form: a number from @min to @max, texts if it has @arg, or else a flag. */
+/* The arguments of all uses of an option. */
+struct plan_texts {
+	const char **text;
+	size_t count;
+};
+
+/* An input of a form: a number from @min to @max, one text or several ones, or else a flag. */
 struct plan_input {
 	const char *name;
 	__int128 *to;			/* the number with its default, or 1 for a given flag */
 	uint64_t min, max;
 	const char *doc;
-	const char *arg;
-	bool is_needed;
-	const char **texts;		/* the arguments of all uses of the option */
-	size_t nr_texts;
+	const char *arg;		/* the name of a text */
+	const char **text;
+	struct plan_texts *texts;
+	bool is_needed, is_given;
 };
 
 /* A form of the command, in a file with its name. */
@@ -117,18 +126,12 @@ extern const struct plan_form lnet_form, qemu_form, nccl_form, ucx_form, libfabr
 /* Compute the form of argv[0], "rdmacg plan FORM", and print the plan. Exits after an error. */
 int plan_run(int argc, char **argv);
 
-/* Whether the names are equal. A _ in @name also stands for a - in @other. */
-bool plan_is_name(const char *name, const char *other);
-/* Find an input of the form by plan_is_name(), or NULL. */
+/* Find an input of the form, or NULL. A _ in @name also stands for a - in the input's name. */
 const struct plan_input *plan_find_input(const char *name);
 /* Parse a number. @where is for the error. */
 uint64_t plan_parse_number(const char *where, const char *text, uint64_t min, uint64_t max);
 /* Parse "NAME" or "NAME index=N", as in the controller's files, into the device @to. */
 void plan_take_device(const char *text, void *to);
-/* The last text of an option, or NULL. */
-const char *plan_text(const char *name);
-/* Call @take with each text of an option. */
-void plan_each(const char *name, void (*take)(const char *text));
 
 /*
  * Whether the driver of --driver or --device is @known, whose memory for queues is added to mr_mem.

@@ -17,21 +17,23 @@
 
 /* The inputs, as the formulas name them. */
 static __int128 instances = 1, pin_all, postcopy;
+static struct plan_texts ram, zero;
+static const char *machine = "pc", *ramblocks;
 /* What QEMU sends, as the formulas name it. */
 static __int128 chunks, ram_bytes;
 
 static struct plan_input qemu_inputs[] = {
 	{ "instances", &instances, 1, PLAN_MOST,
 	  "machines of this kind in the cgroup that migrate at once (1)" },
-	{ "ram", .arg = "SIZE",
+	{ "ram", .texts = &ram, .arg = "SIZE",
 	  .doc = "RAM of the machine; several sizes stand for several RAM blocks, such as DIMMs" },
-	{ "machine", .arg = "pc|none",
+	{ "machine", .text = &machine, .arg = "pc|none",
 	  .doc = "the blocks besides the RAM: pc for those of -M pc -nodefaults, or none (pc)" },
-	{ "ramblocks", .arg = "FILE",
+	{ "ramblocks", .text = &ramblocks, .arg = "FILE",
 	  .doc = "a file with the output of 'info ramblock' in the monitor; - is standard input" },
 	{ "pin-all", &pin_all, .doc = "the migration has rdma-pin-all" },
 	{ "postcopy", &postcopy, .doc = "the migration has postcopy-ram or return-path" },
-	{ "zero", .arg = "NAME", .doc = "a RAM block that contains only zeros" },
+	{ "zero", .texts = &zero, .arg = "NAME", .doc = "a RAM block that contains only zeros" },
 	{ 0 }
 };
 
@@ -56,14 +58,14 @@ static void qemu_add_ram(const char *text)
 /* Add the blocks of --ram and --machine. Words are more sizes, as in "--ram 1G 2G". */
 static void qemu_get_ram(void)
 {
-	const char *machine = plan_text("machine");
-	bool is_pc = !machine || !strcmp(machine, "pc");
+	bool is_pc = !strcmp(machine, "pc");
 	size_t i;
 
 	if (!is_pc && strcmp(machine, "none"))
 		options_fail(machine,
 			     "is neither pc nor none; give --ramblocks for another machine");
-	plan_each("ram", qemu_add_ram);
+	for (i = 0; i < ram.count; i++)
+		qemu_add_ram(ram.text[i]);
 	while (*plan.words)
 		qemu_add_ram(*plan.words++);
 	for (i = 0; is_pc && i < ARRAY_SIZE(qemu_pc_blocks); i++)
@@ -84,23 +86,24 @@ static void qemu_set_zero(const char *name)
 static void qemu_get_blocks(void)
 {
 	char *blocks __autofree = NULL;
-	const char *file = plan_text("ramblocks");
+	size_t i;
 
-	if (!plan_text("ram") == !file)
+	if (!ram.count == !ramblocks)
 		options_fail(plan.form->name, "give --ram or --ramblocks");
-	if (!file) {
+	if (!ramblocks) {
 		qemu_get_ram();
 	} else {
 		if (*plan.words)
 			options_fail(*plan.words, "is one word too many; a SIZE belongs to --ram");
-		blocks = file_read(AT_FDCWD, strcmp(file, "-") ? file : "/dev/stdin");
+		blocks = file_read(AT_FDCWD, strcmp(ramblocks, "-") ? ramblocks : "/dev/stdin");
 		if (!blocks)
-			say_failure(file, "%s; give a file with the text of 'info ramblock'",
+			say_failure(ramblocks, "%s; give a file with the text of 'info ramblock'",
 				    strerror(errno));
-		if (!plan_parse_blocks(file, blocks, &qemu_blocks))
+		if (!plan_parse_blocks(ramblocks, blocks, &qemu_blocks))
 			exit(EXIT_FAILED);
 	}
-	plan_each("zero", qemu_set_zero);
+	for (i = 0; i < zero.count; i++)
+		qemu_set_zero(zero.text[i]);
 }
 
 /* Count the chunks and bytes that QEMU sends. It sends a block of zeros only if it is pinned. */
@@ -162,7 +165,7 @@ static void qemu_add(void)
 				    postcopy ? ", with a way back" : ""));
 	qemu_get_blocks();
 	qemu_count();
-	if (!pin_all && !plan_text("ram"))
+	if (!pin_all && ramblocks)
 		plan_notice("These limits are enough for each guest. A MiB that always was zero needs no MR; see --zero.");
 	if (qemu_blocks.nr_local)
 		plan_notice("%zu RAM blocks without a name do not count, because QEMU does not migrate them.",

@@ -7,28 +7,31 @@
 #include "plan/plan.h"
 #include "write/write.h"
 
-/* These amounts are subtracted from the capacity of a resource before the rest is shared. */
-struct share_less {
-	__int128 kernel, fixed, percent;	/* percent is in thousandths of a percent */
-};
-
 static struct {
 	struct device device;		/* the device of the command line */
-	const struct pool *pool;	/* the device and its capacity */
-	struct share_less *less;	/* an element for each slot of the pool */
+	/*
+	 * The device and, in slot.max, its capacity, from which is subtracted: slot.usage is what
+	 * kernel users have, slot.peak is the amount to keep back, and slot.tally is the part of
+	 * the capacity to keep back, in thousandths of a percent.
+	 */
+	const struct pool *pool;
 	__int128 weights;		/* the sum of the weights of all cgroups */
 	uint64_t over;			/* the factor of --oversubscribe in thousandths, or 0 */
 } share;
 
+static struct plan_texts among, reserves, kernels;
+static const char *capacities, *oversubscribe;
+
 static struct plan_input share_inputs[] = {
-	{ "among", .arg = "CGROUP[:WEIGHT]",
+	{ "among", .texts = &among, .arg = "CGROUP[:WEIGHT]",
 	  .doc = "a cgroup that gets a share; words after DEVICE are more cgroups" },
-	{ "reserve", .arg = "KEY=VALUE[,...]|P%",
+	{ "reserve", .texts = &reserves, .arg = "KEY=VALUE[,...]|P%",
 	  .doc = "the amount to keep back; a percentage is of the capacity" },
-	{ "kernel", .arg = "KEY=VALUE[,...]", .doc = "the usage of kernel users" },
-	{ "capacity", .arg = "KEY=VALUE[,...]",
+	{ "kernel", .texts = &kernels, .arg = "KEY=VALUE[,...]",
+	  .doc = "the usage of kernel users" },
+	{ "capacity", .text = &capacities, .arg = "KEY=VALUE[,...]",
 	  .doc = "the capacity of the device, instead of rdma.capacity" },
-	{ "oversubscribe", .arg = "R",
+	{ "oversubscribe", .text = &oversubscribe, .arg = "R",
 	  .doc = "share R times the capacity, such as 1.5, and print the risk" },
 	{ 0 }
 };
@@ -49,12 +52,11 @@ static void share_parse_limits(struct limits *limits, const char *text, bool may
 /* Find the capacity of the device in --capacity or in rdma.capacity. */
 static void share_read_capacity(void)
 {
-	const char *given = plan_text("capacity");
 	struct limits limits = { 0 };
 	size_t i;
 
-	if (given) {
-		share_parse_limits(&limits, given, false);
+	if (capacities) {
+		share_parse_limits(&limits, capacities, false);
 		for (i = 0; i < limits.nr_limits; i++)
 			pools_get_slot(&capacity.pools, &share.device, limits.limits[i].key)->max =
 				limits.limits[i].value;
@@ -68,7 +70,6 @@ static void share_read_capacity(void)
 	share.pool = limits_find_pool(&share.device, &capacity.pools);
 	if (!share.pool)
 		exit(EXIT_FAILED);
-	share.less = memory_zeroed(share.pool->nr_slots, sizeof(*share.less));
 }
 
 /* Whether the capacity is known and not 0. */
@@ -86,25 +87,15 @@ static void share_subtract(const char *text, bool is_kernel)
 	share_parse_limits(&limits, text, !is_kernel);
 	for (i = 0; i < limits.nr_limits; i++) {
 		const struct limit *limit = &limits.limits[i];
-		const struct slot *slot = pool_find(share.pool, limit->key);
-		struct share_less *less;
+		struct slot *slot = pool_find(share.pool, limit->key);
+		uint64_t *to;
 
 		if (!share_has(slot))
 			say_failure(limit->key, "its capacity is unknown; remove this key");
-		less = &share.less[slot - share.pool->slots];
-		if (is_kernel)
-			less->kernel = min(less->kernel + limit->value, UINT64_MAX);
-		else if (limit->percent)
-			less->percent += limit->value;
-		else
-			less->fixed = min(less->fixed + limit->value, UINT64_MAX);
+		to = is_kernel ? &slot->usage : limit->percent ? &slot->tally : &slot->peak;
+		*to = min((__int128)*to + limit->value, UINT64_MAX);
 	}
 	limits_free(&limits);
-}
-
-static void share_take_kernel(const char *text)
-{
-	share_subtract(text, true);
 }
 
 /* Keep back amounts, or "P%" of each resource. */
@@ -121,7 +112,7 @@ static void share_take_reserve(const char *text)
 	    !number_parse_thousandths(text, length - 1, &percent) || percent > 100000)
 		options_fail(text, "--reserve must be KEY=VALUE[,KEY=VALUE]... or 0%% to 100%%");
 	for (i = 0; i < share.pool->nr_slots; i++)
-		share.less[i].percent += percent;
+		share.pool->slots[i].tally += percent;
 }
 
 /* Add the limit of a cgroup, and return it. */
@@ -142,14 +133,13 @@ static __int128 share_add_limit(const char *key, __int128 available)
 /* Add the limits, and a note with their sum, and with the risk if it is more than available. */
 static void share_add_resource(const struct slot *slot)
 {
-	const struct share_less *less = &share.less[slot - share.pool->slots];
 	__int128 limits = 0, limit;
 	size_t i;
 
 	PLAN_NAME(capacity, slot->max);
-	PLAN_NAME(kernel, less->kernel);
-	PLAN_NAME(fixed, less->fixed);
-	PLAN_NAME(percent, less->percent);
+	PLAN_NAME(kernel, slot->usage);
+	PLAN_NAME(fixed, slot->peak);
+	PLAN_NAME(percent, slot->tally);
 	PLAN_STEP(reserve, fixed + capacity * percent / 100000,
 		  "--reserve: amounts, and thousandths of a percent of the capacity");
 	PLAN_STEP(available, capacity - kernel - reserve,
@@ -213,10 +203,10 @@ static void share_check_nested(void)
 /* Add a part for the device, and then a part for each cgroup. */
 static void share_add(void)
 {
-	const char *over = plan_text("oversubscribe");
+	const char *over = oversubscribe;
 	size_t i;
 
-	if (!*plan.words || (!plan.words[1] && !plan_text("among")))
+	if (!*plan.words || (!plan.words[1] && !among.count))
 		options_fail(plan.form->name, "give a DEVICE and a CGROUP");
 	if (over && (!number_parse_thousandths(over, strlen(over), &share.over) ||
 		     share.over < 1000 || share.over > PLAN_MOST))
@@ -224,17 +214,20 @@ static void share_add(void)
 	hierarchy_open(EXIT_FAILED);
 	plan_take_device(*plan.words++, &share.device);
 	share_read_capacity();
-	plan_each("kernel", share_take_kernel);
-	plan_each("reserve", share_take_reserve);
+	for (i = 0; i < kernels.count; i++)
+		share_subtract(kernels.text[i], true);
+	for (i = 0; i < reserves.count; i++)
+		share_take_reserve(reserves.text[i]);
 	plan_add_part(memory_format("Resources of %s for cgroups",
 				    device_text(&share.pool->device)));
 	plan.device = share.pool->device;
-	plan_each("among", share_add_cgroup);
+	for (i = 0; i < among.count; i++)
+		share_add_cgroup(among.text[i]);
 	while (*plan.words)
 		share_add_cgroup(*plan.words++);
 	share_check_nested();
 	plan.part = *plan.parts;
-	if (!plan_text("kernel"))
+	if (!kernels.count)
 		plan_notice("Nothing is subtracted for kernel users. Give --kernel: see rdma resource show and rdmacg plan lnet.");
 	for (i = 0; i < share.pool->nr_slots; i++)
 		if (share_has(&share.pool->slots[i]))

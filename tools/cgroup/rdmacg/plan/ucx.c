@@ -11,6 +11,7 @@
 /* The inputs, as the formulas name them. */
 static __int128 processes = 1, endpoints, self = 1, opens = 1, lanes = 1, dci = 32;
 static __int128 rc_max_num_eps = 256;
+static const char *transport;
 
 static struct plan_input ucx_inputs[] = {
 	{ "processes", &processes, 1, PLAN_MOST, "processes in the cgroup (1)" },
@@ -24,15 +25,13 @@ static struct plan_input ucx_inputs[] = {
 	{ "rc-max-num-eps", &rc_max_num_eps, 0, PLAN_MOST,
 	  "UCX_RC_MAX_NUM_EPS (256); UCX uses DC for more endpoints" },
 	{ "dci", &dci, 1, PLAN_MOST, "UCX_DC_MLX5_NUM_DCI, initiators of DC (32; UCX 1.13: 8)" },
-	{ "transport", .arg = "rc|ud|dc",
+	{ "transport", .text = &transport, .arg = "rc|ud|dc",
 	  .doc = "the transport in UCX_TLS (rc; dc for more endpoints than --rc-max-num-eps)" },
 	{ 0 }
 };
 
 static void ucx_add(void)
 {
-	const char *transport = plan_text("transport");
-
 	plan_add_part("UCX, on each device");
 	if (!transport)
 		transport = endpoints + self <= rc_max_num_eps ? "rc" : "dc";
