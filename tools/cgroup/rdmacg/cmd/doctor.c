@@ -26,19 +26,15 @@ static const struct syntax doctor_syntax = {
 };
 
 /* The level is ok, warning, problem, or unknown if the check could not read everything. */
-static void __printf(3, 4) doctor_say(const char *level, const char *check, const char *format, ...)
+#define doctor_say(level, check, ...) doctor_take(level, check, memory_format(__VA_ARGS__))
+static void doctor_take(const char *level, const char *check, char *text)
 {
-	char *text __autofree = NULL;
-	va_list args;
-
-	va_start(args, format);
-	text = memory_vformat(format, args);
-	va_end(args);
 	doctor.found++;
 	doctor.problems += !strcmp(level, "problem");
 	json_append(doctor.said, "check:s level:s text:s", check, level, text);
 	if (doctor.found <= DOCTOR_MOST)
 		say_text("%-8s %s: %s", level, check, text);
+	free(text);
 }
 
 /* Report an incomplete walk, whose errors are already printed. */

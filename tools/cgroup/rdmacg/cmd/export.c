@@ -53,8 +53,6 @@ static struct export_family {
 static struct export {
 	const char *output;
 	bool prometheus;
-	/* The labels of each device and resource. */
-	struct pools known;
 } export;
 
 static void export_take_format(const char *text, void *to)
@@ -91,10 +89,11 @@ static char *export_label(const char *name, const char *value)
 	return label;
 }
 
+/* The labels are stored with the capacity of the device and resource. */
 static const char *export_labels(const struct slot *slot)
 {
 	const struct device *device = &slot->pool->device;
-	struct slot *known = pools_get_slot(&export.known, device, slot->key);
+	struct slot *known = pools_get_slot(&capacity.pools, device, slot->key);
 
 	if (known->labels)
 		return known->labels;

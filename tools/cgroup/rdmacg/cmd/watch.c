@@ -6,9 +6,7 @@
  * files of the given cgroup, or of all top-level cgroups. After a change, rdmacg reads the cgroups
  * whose counters have changed, from the top down.
  */
-#include <spawn.h>
 #include <sys/inotify.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #include "core/core.h"
@@ -58,31 +56,25 @@ static void watch_free(struct lh_entry *entry)
 	free(lh_entry_v(entry));
 }
 
-/* A counter that is smaller than before belongs to a new cgroup or device with the old name. */
-static uint64_t watch_more(uint64_t now, uint64_t before)
-{
-	return now >= before ? now - before : now;
-}
-
 /* Store the growth of the local counters. Returns whether a counter changed. */
 static bool watch_compare_slot(const struct slot *slot, const struct pools *before)
 {
 	static const struct slot none;
 	const struct slot *old = pools_find_slot(before, &slot->pool->device, slot->key);
-	struct watch_change *change;
-	struct events more;
+	struct events more = slot->local;
+	bool changed;
 
 	if (!old)
 		old = &none;
-	more.max = watch_more(slot->local.max, old->local.max);
-	more.alloc_fail = watch_more(slot->local.alloc_fail, old->local.alloc_fail);
-	if (watch.telling && (more.max || more.alloc_fail)) {
-		change = memory_append(watch.changes, watch.nr_changes);
-		change->slot = slot;
-		change->more = more;
-	}
-	return memcmp(&slot->events, &old->events, sizeof(old->events)) ||
-	       memcmp(&slot->local, &old->local, sizeof(old->local));
+	changed = memcmp(&slot->events, &old->events, sizeof(old->events)) ||
+		  memcmp(&slot->local, &old->local, sizeof(old->local));
+	/* A smaller counter than before belongs to a new cgroup or device with the old name. */
+	more.max -= more.max >= old->local.max ? old->local.max : 0;
+	more.alloc_fail -= more.alloc_fail >= old->local.alloc_fail ? old->local.alloc_fail : 0;
+	if (watch.telling && (more.max || more.alloc_fail))
+		*memory_append(watch.changes, watch.nr_changes) =
+			(struct watch_change){ .slot = slot, .more = more };
+	return changed;
 }
 
 /* Compare a cgroup with its earlier counters. Skip the descendants if the counters are equal. */
@@ -129,9 +121,7 @@ static char *watch_time(void)
 /* Pass the names in the environment of the command, and not in its text. */
 static void watch_execute(const char *from, const struct slot *slot, uint64_t count, const char *by)
 {
-	char * const words[] = { (char *)"sh", (char *)"-c", (char *)watch.command, NULL };
-	pid_t pid;
-	int error;
+	FILE *command;
 
 	setenv("RDMACG_CGROUP", from ? from : "", 1);
 	setenv("RDMACG_DEVICE", device_text(&slot->pool->device), 1);
@@ -139,11 +129,12 @@ static void watch_execute(const char *from, const struct slot *slot, uint64_t co
 	setenv("RDMACG_COUNT", number_text(count, false), 1);
 	setenv("RDMACG_LIMIT_OF", by ? by : "", 1);
 	fflush(stdout);
-	error = posix_spawn(&pid, "/bin/sh", NULL, NULL, words, environ);
-	if (error)
-		say_error("/bin/sh", "%s", strerror(error));
+	/* Not system(), because an interrupt then ends only the command. */
+	command = popen(watch.command, "we");
+	if (!command)
+		say_error("/bin/sh", "%s", strerror(errno));
 	else
-		waitpid(pid, NULL, 0);
+		pclose(command);
 }
 
 /* Print one line. @from or @by is NULL if the cgroup was removed or is not visible. */
@@ -193,7 +184,7 @@ static void watch_file(const struct cgroup *cgroup, const char *file, uint32_t e
 }
 
 /* Watch the files whose changes wake this process. A second watch of a file changes nothing. */
-static void watch_files(struct cgroup *cgroup)
+static void watch_files(const struct cgroup *cgroup)
 {
 	unsigned int class;
 
@@ -209,22 +200,25 @@ static void watch_files(struct cgroup *cgroup)
 			    "this kernel has no such file, so it does not report refusals");
 	for (class = 0; class < POOL_CONTROL; class++)
 		watch_file(cgroup, pool_file_name(class, POOL_EVENTS), IN_MODIFY);
-	cgroup->leave_below = true;
 }
 
 /* Read the changes and print them. The first call only stores the counters. */
 static bool watch_look(void)
 {
-	struct walk files = { .top = watch.top }, walk = { .top = watch.top, .files = WATCH_FILES };
+	bool all = !cgroup_has_controller(watch.top);
+	struct walk walk = { .top = watch.top };
 	const struct watch_change *change, *end;
 	struct lh_entry *seen, *next;
 	int64_t begin = clock_now();
 	struct cgroup *cgroup;
 
-	while ((cgroup = walk_next(&files)))
-		watch_files(cgroup);
-	while ((cgroup = walk_next(&walk)))
+	while ((cgroup = walk_next(&walk))) {
+		/* Watch the files before reading them, so that no change is missed. */
+		if (cgroup == watch.top || (all && cgroup->parent == watch.top))
+			watch_files(cgroup);
+		walk.failed |= !cgroup_read(cgroup, WATCH_FILES);
 		watch_cgroup(cgroup);
+	}
 	end = watch.changes + watch.nr_changes;
 	for (change = watch.changes; change < end; change++)
 		if (change->more.alloc_fail)
