@@ -72,22 +72,18 @@ static void doctor_check_files(void)
 /* Check that the controller knows all devices, because it cannot limit an unknown device. */
 static void doctor_check_devices(void)
 {
-	const struct pool *pool = capacity.netlink.first;
+	const struct pool *pool = capacity.pools.first;
 
 	if (!capacity.has_netlink)
 		doctor_say("unknown", "devices",
 			   "the kernel does not list devices over rdma netlink; is ib_core loaded?");
-	else if (!pool)
+	else if (!capacity.nr_devices)
 		doctor_say("warning", "devices", "this network namespace has no device");
-	for (; pool && doctor.has_sample; pool = pool->next) {
-		struct device name = { .name = pool->device.name };
-
-		if (!pools_find(&doctor.sample, &name) &&
-		    !pools_find(&doctor.sample, &pool->device))
+	for (; pool && doctor.has_sample; pool = pool->next)
+		if (!pools_find(&doctor.sample, &pool->device))
 			doctor_say("problem", "devices",
 				   "the controller does not know %s, so limits do not apply to it",
-				   name.name);
-	}
+				   pool->device.name);
 }
 
 /* Find processes without limits: their cgroup and its ancestors have no controller. */
@@ -190,24 +186,9 @@ static void doctor_check_cgroups(void)
 	doctor_end_walk(&walk, "usage");
 }
 
-/* Check a sum of limits. Objects of kernel users also use up the capacity. */
-static void doctor_check_sum(const struct slot *sum)
-{
-	const struct device *device = &sum->pool->device;
-	const struct slot *used = netlink_find(device, sum->key);
-	uint64_t kernel = used ? used->tally : 0, all = capacity_of(device, sum->key);
-
-	if (kernel < all && sum->usage <= all - kernel)
-		return;
-	doctor_say("warning", "capacity",
-		   "limits of %s on %s add up to %" PRIu64 "; the capacity is %" PRIu64
-		   ", and kernel users have %" PRIu64,
-		   sum->key, device_text(device), sum->usage, all, kernel);
-}
-
 static void doctor_check_capacity(void)
 {
-	const struct slot *sum = NULL, *unlimited = NULL;
+	const struct slot *sum = NULL, *all, *unlimited = NULL;
 	size_t resources = 0;
 
 	if (hierarchy.partial)
@@ -217,14 +198,21 @@ static void doctor_check_capacity(void)
 	else if (doctor.has_sample && !doctor.limited && !doctor.failed)
 		doctor_say("warning", "limits",
 			   "no cgroup has a limit, so each process can use up a device");
-	netlink_count_kernel();
+	capacity_count_kernel();
 	if (!capacity.has_file && !capacity.has_netlink)
 		doctor_say("unknown", "capacity",
 			   "neither rdma.capacity nor rdma netlink shows the capacity of devices");
 	while ((sum = pools_next(&doctor.sums, sum))) {
-		if (!sum->usage || capacity_of(&sum->pool->device, sum->key) == NUMBER_MAX)
+		all = pools_find_slot(&capacity.pools, &sum->pool->device, sum->key);
+		if (!sum->usage || !all || all->max == NUMBER_MAX)
 			continue;
-		doctor_check_sum(sum);
+		/* Objects of kernel users also use up the capacity. */
+		if (sum->usage > max(0, (__int128)all->max - all->tally))
+			doctor_say("warning", "capacity",
+				   "limits of %s on %s add up to %" PRIu64 "; the capacity is %"
+				   PRIu64 ", and kernel users have %" PRIu64, sum->key,
+				   device_text(&sum->pool->device), sum->usage, all->max,
+				   all->tally);
 		resources += !!sum->tally;
 		unlimited = unlimited || !sum->tally ? unlimited : sum;
 	}

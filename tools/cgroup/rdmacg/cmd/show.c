@@ -106,9 +106,8 @@ static struct json_object *show_slot_json(const struct slot *slot)
 	return object;
 }
 
-static void show_cgroup(struct cgroup *cgroup)
+static void show_cgroup(struct cgroup *cgroup, const struct pools *pools)
 {
-	const struct pools *pools = &cgroup->pools;
 	struct json_object *devices;
 	const struct slot *slot = NULL;
 
@@ -128,46 +127,21 @@ static void show_cgroup(struct cgroup *cgroup)
 		json_object_put(devices);
 }
 
-/* Fill the pools of the root with the capacity of the devices and the number of objects. */
-static void show_fill_root(struct cgroup *root)
-{
-	const struct slot *from = NULL;
-	struct slot *slot = NULL;
-
-	pools_read_file(&root->pools, root->dir, "rdma.capacity");
-	while ((from = pools_next(&capacity.netlink, from))) {
-		struct device device = from->pool->device;
-
-		if (!filter_has(&filter_devices, device.name) ||
-		    !filter_has(&filter_keys, from->key))
-			continue;
-		/* Netlink always has an index, but the files only if the name is not unique. */
-		device.has_index = pools_find(&root->pools, &device);
-		slot = pools_get_slot(&root->pools, &device, from->key);
-		slot->usage = from->usage;
-		if (!(slot->has & POOL_BIT(POOL_MAX)))
-			slot->max = from->max;
-		slot->has |= POOL_BIT(POOL_CURRENT) | POOL_BIT(POOL_MAX);
-	}
-	slot = NULL;
-	while ((slot = pools_next(&root->pools, slot)))
-		slot->limit = slot->max;
-}
-
 /* Without --recursive, show the cgroup or the ancestor to which its processes are charged. */
 static bool show_target(struct cgroup *cgroup, pid_t pid)
 {
 	struct cgroup *counted = show.recursive ? cgroup : cgroup_say_counted_in(cgroup);
 	struct walk walk = { .top = counted ? counted : cgroup, .files = POOL_ALL };
+	struct slot *slot = NULL;
 
 	if (!counted && cgroup->parent)
 		return true;
 	show.top = walk.top->depth;
-	while ((cgroup = walk_next(&walk))) {
-		if (!counted)
-			show_fill_root(cgroup);
-		show_cgroup(cgroup);
-	}
+	/* The root without the controller shows the capacity and the objects of the devices. */
+	while (!counted && (slot = pools_next(&capacity.pools, slot)))
+		slot->limit = slot->max;
+	while ((cgroup = walk_next(&walk)))
+		show_cgroup(cgroup, counted ? &cgroup->pools : &capacity.pools);
 	return !walk.failed;
 }
 

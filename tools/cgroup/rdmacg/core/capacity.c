@@ -59,8 +59,7 @@ static bool netlink_has(const struct nlattr *attr, uint16_t type, enum mnl_attr_
 }
 
 /* Take one resource: its name, the number of objects, and the capacity. */
-static void netlink_take_entry(struct pools *pools, const struct device *device,
-			       const struct nlattr *entry)
+static void netlink_take_entry(const struct device *device, const struct nlattr *entry)
 {
 	uint64_t count = 0, most = NUMBER_MAX;
 	const char *name = NULL;
@@ -78,28 +77,40 @@ static void netlink_take_entry(struct pools *pools, const struct device *device,
 	if (!name)
 		return;
 	/* Except "ctx", a resource has the same name in netlink and in the controller. */
-	slot = pools_get_slot(pools, device, strcmp(name, "ctx") ? name : "hca_handle");
+	if (!strcmp(name, "ctx"))
+		name = "hca_handle";
+	if (!filter_has(&filter_devices, device->name) || !filter_has(&filter_keys, name))
+		return;
+	slot = pools_get_slot(&capacity.pools, device, name);
+	slot->pool->device.index = device->index;
+	slot->has |= POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT);
 	slot->usage = count;
-	slot->max = most;
+	slot->max = min(slot->max, most);
 }
 
 static int netlink_take_device(const struct nlmsghdr *header, void *data)
 {
-	struct device device = { .name = (char *)"", .has_index = true };
+	struct device device = { .has_index = true };
 	const struct nlattr *summary = NULL;
+	char *name __autofree = NULL;
 	struct nlattr *attr, *entry;
 
 	mnl_attr_for_each(attr, header, 0) {
 		if (netlink_has(attr, RDMA_NLDEV_ATTR_DEV_INDEX, MNL_TYPE_U32))
 			device.index = mnl_attr_get_u32(attr);
 		if (netlink_has(attr, RDMA_NLDEV_ATTR_DEV_NAME, MNL_TYPE_NUL_STRING))
-			device.name = (char *)mnl_attr_get_str(attr);
+			name = device_escape(mnl_attr_get_str(attr));
 		if (mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_RES_SUMMARY)
 			summary = attr;
 	}
-	if (summary)
-		mnl_attr_for_each_nested(entry, summary)
-			netlink_take_entry(data, &device, entry);
+	if (!summary || !name)
+		return MNL_CB_OK;
+	capacity.nr_devices++;
+	/* rdma.capacity has no index for a unique name. */
+	device.name = name;
+	device.has_index = pools_find(&capacity.pools, &device);
+	mnl_attr_for_each_nested(entry, summary)
+		netlink_take_entry(&device, entry);
 	return MNL_CB_OK;
 }
 
@@ -122,16 +133,16 @@ static int netlink_count_objects(const struct nlmsghdr *header, void *data)
 	return MNL_CB_OK;
 }
 
-void netlink_count_kernel(void)
+void capacity_count_kernel(void)
 {
 	struct pool *pool;
 	struct slot *slot;
 	size_t i;
 
-	for (pool = capacity.netlink.first; pool; pool = pool->next) {
+	for (pool = capacity.pools.first; pool; pool = pool->next) {
 		for (i = 0; i < ARRAY_SIZE(netlink_kinds); i++) {
 			slot = pool_find(pool, netlink_kinds[i].key);
-			if (!slot || !slot->usage)
+			if (!slot || !(slot->has & POOL_BIT(POOL_CURRENT)) || !slot->usage)
 				continue;
 			slot->tally = 0;
 			netlink_ask(netlink_kinds[i].get, &pool->device, netlink_count_objects,
@@ -140,33 +151,20 @@ void netlink_count_kernel(void)
 	}
 }
 
-struct slot *netlink_find(const struct device *device, const char *key)
-{
-	struct pool *pool;
-
-	for (pool = capacity.netlink.first; pool; pool = pool->next)
-		if (!strcmp(pool->device.name, device->name) &&
-		    (!device->has_index || pool->device.index == device->index))
-			return pool_find(pool, key);
-	return NULL;
-}
-
 void capacity_read(void)
 {
 	pools_free(&capacity.pools);
-	pools_free(&capacity.netlink);
+	capacity.nr_devices = 0;
 	capacity.has_file = !pools_read_file(&capacity.pools, hierarchy.dir, "rdma.capacity");
 	/* Do not read the devices of this machine if a tree for tests has devices of its own. */
 	if (!*hierarchy_path("RDMACG_ROOT", ""))
 		capacity.has_netlink = netlink_ask(RDMA_NLDEV_CMD_RES_GET, NULL,
-						   netlink_take_device, &capacity.netlink);
+						   netlink_take_device, NULL);
 }
 
 uint64_t capacity_of(const struct device *device, const char *key)
 {
 	const struct slot *slot = pools_find_slot(&capacity.pools, device, key);
 
-	if (!slot)
-		slot = netlink_find(device, key);
 	return slot ? slot->max : NUMBER_MAX;
 }

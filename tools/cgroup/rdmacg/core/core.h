@@ -265,26 +265,22 @@ struct walk {
 /* Get the next cgroup, open until the next call. Returns NULL at the end. */
 struct cgroup *walk_next(struct walk *walk);
 
-/* What the devices have, from rdma.capacity of the root and from rdma netlink. */
+/*
+ * What the devices have: slot.max is the capacity or NUMBER_MAX, from rdma.capacity of the root or
+ * from rdma netlink. Netlink has the devices of this network namespace. A slot from netlink has
+ * POOL_CURRENT: slot.usage is the number of objects, and slot.tally, after capacity_count_kernel(),
+ * the number of objects of kernel users. device.index is set even if the name is unique.
+ */
 extern struct capacity {
-	struct pools pools;	/* the capacity, in slot.max */
-	bool has_file;
-	/*
-	 * The devices of this network namespace, each with its index. slot.usage is the number of
-	 * objects, slot.max is the capacity or NUMBER_MAX, and slot.tally is the number of objects
-	 * of kernel users, after netlink_count_kernel().
-	 */
-	struct pools netlink;
-	bool has_netlink;
+	struct pools pools;
+	bool has_file, has_netlink;
+	size_t nr_devices;	/* of this network namespace */
 } capacity;
 
 void capacity_read(void);
+void capacity_count_kernel(void);
 /* Returns NUMBER_MAX if the capacity is unknown. */
 uint64_t capacity_of(const struct device *device, const char *key);
-
-void netlink_count_kernel(void);
-/* The slot or NULL. A @device without an index matches each index. */
-struct slot *netlink_find(const struct device *device, const char *key);
 
 /*
  * Get the visible processes in a cgroup and its descendants without this process, in an array to be

@@ -169,27 +169,40 @@ uint64_t other_own_memlock(void)
 {
 	struct process process = { 0 };
 
-	return other_read_process(&process, getpid()) && process.verdict != other_unbound &&
-	       process.limit <= OTHER_SMALL_LIMIT ? process.limit : NUMBER_MAX;
+	if (!other_read_process(&process, getpid()))
+		return NUMBER_MAX;
+	return process.verdict != other_unbound && process.limit <= OTHER_SMALL_LIMIT ?
+	       process.limit : NUMBER_MAX;
+}
+
+static bool other_is_counted(const struct slot *slot)
+{
+	return slot->has & POOL_BIT(POOL_CURRENT);
 }
 
 static struct json_object *other_slot_json(const struct slot *slot)
 {
-	struct device name = { .name = slot->pool->device.name };
-	uint64_t all = capacity_of(&name, slot->key);
-	bool known;
+	bool known = slot->max != NUMBER_MAX;
 
-	if (all == NUMBER_MAX)
-		all = slot->max;
-	known = all != NUMBER_MAX;
 	if (slot->usage)
-		say_text("Device %s: %s%s%s %s exist, %s of them the kernel's%s.", name.name,
-			 number_text(slot->usage, false), known ? " of " : "",
-			 known ? number_text(all, false) : "", slot->key,
+		say_text("Device %s: %s%s%s %s exist, %s of them the kernel's%s.",
+			 device_text(&slot->pool->device), number_text(slot->usage, false),
+			 known ? " of " : "", known ? number_text(slot->max, false) : "", slot->key,
 			 number_text(slot->tally, false), !known ? "; the maximum is unknown" :
-			 slot->usage >= all ? "; none is left" : "");
+			 slot->usage >= slot->max ? "; none is left" : "");
 	return json_pack("resource:s count:u kernel:u capacity:l", slot->key, slot->usage,
 			 slot->tally, slot->max);
+}
+
+static void other_devices(struct json_object *answer)
+{
+	capacity_count_kernel();
+	if (!capacity.has_netlink)
+		say_text("Devices: the kernel does not report numbers of objects (rdma netlink).");
+	else if (!capacity.nr_devices)
+		say_text("Devices: this network namespace has no device.");
+	json_fill(answer, "devices:o",
+		  pools_json(&capacity.pools, other_is_counted, other_slot_json));
 }
 
 /* Skip older lines, which are about other failures. */
@@ -270,7 +283,6 @@ static char **log_read(int fd, const char *device, const char *bus, size_t *coun
 	}
 }
 
-/* The kernel's log is the only place where drivers report why a device or its firmware failed. */
 static struct json_object *other_device_log(const char *device)
 {
 	char *path __autofree = memory_format("%s/%s/device", hierarchy_path("RDMACG_SYS",
@@ -305,6 +317,17 @@ static struct json_object *other_device_log(const char *device)
 	return json_pack("device:s index:o readable:b lines:o", device, NULL, fd >= 0, array);
 }
 
+/* The kernel's log is the only place where drivers report why a device or its firmware failed. */
+static void other_log(struct json_object *answer)
+{
+	struct json_object *array = json_object_new_array();
+	const struct pool *pool;
+
+	for (pool = capacity.pools.first; pool; pool = pool->next)
+		json_object_array_add(array, other_device_log(pool->device.name));
+	json_object_object_add(answer, "log", array);
+}
+
 /* Put the sum of the usage of all top-level cgroups into the slots of the capacity. */
 static void other_add_up(void)
 {
@@ -313,20 +336,20 @@ static void other_add_up(void)
 	struct cgroup *cgroup;
 
 	while ((slot = pools_next(&capacity.pools, slot)))
-		slot->usage = 0;
+		slot->usage = other_is_counted(slot) ? slot->usage : 0;
 	while ((cgroup = walk_next(&walk))) {
 		/* Skip the root: it has no usage on v2, and the sum of all usage on v1. */
 		cgroup->leave_below = cgroup->parent;
 		while (cgroup->parent && (slot = pools_next(&cgroup->pools, slot))) {
 			sum = pools_find_slot(&capacity.pools, &slot->pool->device, slot->key);
-			if (sum)
+			if (sum && !other_is_counted(sum))
 				sum->usage += slot->usage;
 		}
 	}
 }
 
 /* What rdma netlink does not count, such as address handles: the sum over all cgroups. */
-static struct json_object *other_counted(void)
+static void other_counted(struct json_object *answer)
 {
 	struct json_object *array = json_object_new_array();
 	const struct slot *slot = NULL;
@@ -337,8 +360,7 @@ static struct json_object *other_counted(void)
 		bool bytes = number_is_bytes(slot->key);
 		const char *device = device_text(&slot->pool->device);
 
-		if (!slot->usage || slot->max == NUMBER_MAX ||
-		    netlink_find(&slot->pool->device, slot->key))
+		if (!slot->usage || slot->max == NUMBER_MAX || other_is_counted(slot))
 			continue;
 		json_append(array, "device:s index:o resource:s count:u capacity:l",
 			    slot->pool->device.name, device_index(&slot->pool->device), slot->key,
@@ -347,24 +369,13 @@ static struct json_object *other_counted(void)
 			 number_text(slot->usage, bytes), number_text(slot->max, bytes),
 			 slot->key, slot->usage >= slot->max ? "; none is left" : "");
 	}
-	return array;
+	json_object_object_add(answer, "counted", array);
 }
 
 void other_causes(struct cgroup *cgroup, pid_t pid, struct json_object *answer)
 {
-	const struct pool *pool = capacity.has_netlink ? capacity.netlink.first :
-							 capacity.pools.first;
-	struct json_object *log = json_object_new_array();
-
 	other_memlock(cgroup, pid, answer);
-	netlink_count_kernel();
-	if (!capacity.has_netlink)
-		say_text("Devices: the kernel does not report numbers of objects (rdma netlink).");
-	else if (!pool)
-		say_text("Devices: this network namespace has no device.");
-	json_fill(answer, "devices:o", pools_json(&capacity.netlink, NULL, other_slot_json));
-	json_fill(answer, "counted:o", other_counted());
-	for (; pool; pool = pool->next)
-		json_object_array_add(log, other_device_log(pool->device.name));
-	json_fill(answer, "log:o", log);
+	other_devices(answer);
+	other_counted(answer);
+	other_log(answer);
 }

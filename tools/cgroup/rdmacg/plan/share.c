@@ -70,6 +70,9 @@ static void share_read_capacity(void)
 	share.pool = limits_find_pool(&share.device, &capacity.pools);
 	if (!share.pool)
 		exit(EXIT_FAILED);
+	/* The objects that exist are not only those of kernel users. */
+	for (i = 0; i < share.pool->nr_slots; i++)
+		share.pool->slots[i].usage = 0;
 }
 
 /* Whether the capacity is known and not 0. */

@@ -7,12 +7,17 @@
  * stay in cgroup.procs. A write to a file of limits changes only the keys in the written text.
  * FAKE_FAULTS="CALL:PATH:ERRNO ..." makes a call fail: CALL is open, read, write, or again for all
  * writes after the first one, and PATH is the end of the path.
+ *
+ * FAKE_NETLINK="NAME:INDEX:QPS:KERNEL;..." replaces rdma netlink: the devices, each with its number of
+ * queue pairs, and how many of these belong to kernel users. The capacity is 1000.
  */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <libmnl/libmnl.h>
 #include <limits.h>
+#include <rdma/rdma_netlink.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -339,4 +344,95 @@ int unlinkat(int fd, const char *name, int flags)
 	if (flags & AT_REMOVEDIR && fake_is_below(path))
 		fake_fill(path, false);
 	return real(fd, name, flags);
+}
+
+/* RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_MAX, which the header of Debian 12 lacks. */
+#define FAKE_SUMMARY_MAX	118
+
+/* The command that was sent, and the index of its device. */
+static uint32_t fake_command, fake_index;
+
+struct mnl_socket *mnl_socket_open(int bus)
+{
+	static int socket;
+
+	return getenv("FAKE_NETLINK") ? (struct mnl_socket *)&socket : NULL;
+}
+
+int mnl_socket_bind(struct mnl_socket *socket, unsigned int groups, pid_t pid)
+{
+	return 0;
+}
+
+int mnl_socket_close(struct mnl_socket *socket)
+{
+	return 0;
+}
+
+unsigned int mnl_socket_get_portid(const struct mnl_socket *socket)
+{
+	return 0;
+}
+
+ssize_t mnl_socket_sendto(const struct mnl_socket *socket, const void *request, size_t length)
+{
+	const struct nlmsghdr *header = request;
+	const struct nlattr *attr;
+
+	fake_command = RDMA_NL_GET_OP(header->nlmsg_type);
+	mnl_attr_for_each(attr, header, 0)
+		fake_index = mnl_attr_get_u32(attr);
+	return length;
+}
+
+/* Add the summary of a device, or its queue pairs, of which @kernel belong to kernel users. */
+static void fake_answer(struct nlmsghdr *header, unsigned int qps, unsigned int kernel)
+{
+	struct nlattr *all, *one;
+	unsigned int i;
+
+	if (fake_command == RDMA_NLDEV_CMD_RES_GET) {
+		all = mnl_attr_nest_start(header, RDMA_NLDEV_ATTR_RES_SUMMARY);
+		one = mnl_attr_nest_start(header, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY);
+		mnl_attr_put_strz(header, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME, "qp");
+		mnl_attr_put_u64(header, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, qps);
+		mnl_attr_put_u64(header, FAKE_SUMMARY_MAX, 1000);
+		mnl_attr_nest_end(header, one);
+	} else {
+		all = mnl_attr_nest_start(header, RDMA_NLDEV_ATTR_RES_QP);
+		for (i = 0; i < qps; i++) {
+			one = mnl_attr_nest_start(header, RDMA_NLDEV_ATTR_RES_QP_ENTRY);
+			if (i < kernel)
+				mnl_attr_put_strz(header, RDMA_NLDEV_ATTR_RES_KERN_NAME, "ib_core");
+			else
+				mnl_attr_put_u32(header, RDMA_NLDEV_ATTR_RES_PID, 7);
+			mnl_attr_nest_end(header, one);
+		}
+	}
+	mnl_attr_nest_end(header, all);
+}
+
+ssize_t mnl_socket_recvfrom(const struct mnl_socket *socket, void *buffer, size_t size)
+{
+	const char *device = getenv("FAKE_NETLINK");
+	unsigned int index, qps, kernel;
+	struct nlmsghdr *header;
+	char name[64];
+	size_t used = 0;
+
+	for (; device && sscanf(device, "%63[^:]:%u:%u:%u", name, &index, &qps, &kernel) == 4;
+	     device = device ? device + 1 : NULL) {
+		device = strchr(device, ';');
+		if (fake_command != RDMA_NLDEV_CMD_RES_GET && index != fake_index)
+			continue;
+		header = mnl_nlmsg_put_header((char *)buffer + used);
+		header->nlmsg_type = NLMSG_MIN_TYPE;
+		mnl_attr_put_u32(header, RDMA_NLDEV_ATTR_DEV_INDEX, index);
+		mnl_attr_put_strz(header, RDMA_NLDEV_ATTR_DEV_NAME, name);
+		fake_answer(header, qps, kernel);
+		used += NLMSG_ALIGN(header->nlmsg_len);
+	}
+	header = mnl_nlmsg_put_header((char *)buffer + used);
+	header->nlmsg_type = NLMSG_DONE;
+	return used + header->nlmsg_len;
 }
