@@ -129,43 +129,35 @@ static void doctor_add(const struct cgroup *cgroup, const struct slot *slot)
 }
 
 /*
- * Check for a limit on qp without a limit on driver_object, because limits on verbs types do not
- * apply to the other objects of a driver.
+ * Check one slot. Limits on verbs types do not apply to the other objects of a driver. Runtimes
+ * read rdma.max as 32 bits for their statistics.
  */
-static void doctor_look_for_devx(const struct cgroup *cgroup, const struct slot *qp)
+static void doctor_look_at_slot(const struct cgroup *cgroup, const struct slot *slot)
 {
-	const struct slot *objects;
+	const char *name = cgroup_name(cgroup);
+	const struct device *device = &slot->pool->device;
+	const struct slot *objects = strcmp(slot->key, "qp") || slot->limit == NUMBER_MAX ? NULL :
+				     pool_find(slot->pool, "driver_object");
 
-	if (strcmp(qp->key, "qp") || qp->limit == NUMBER_MAX)
-		return;
-	objects = pool_find(qp->pool, "driver_object");
 	if (objects && objects->usage && objects->limit == NUMBER_MAX)
 		doctor_say("warning", "devx",
 			   "%s limits qp on %s, but not driver_object, of which it has %" PRIu64
 			   ": DevX creates these objects besides queue pairs, memory and flows",
-			   cgroup_name(cgroup), device_text(&qp->pool->device), objects->usage);
-}
-
-/* Check one slot. Runtimes read rdma.max as 32 bits for their statistics. */
-static void doctor_look_at_slot(const struct cgroup *cgroup, const struct slot *slot)
-{
-	const char *name = cgroup_name(cgroup), *device;
-
+			   name, device_text(device), objects->usage);
 	if (cgroup->parent)
 		doctor_add(cgroup, slot);
 	if (slot->max == NUMBER_MAX)
 		return;
 	doctor.limited = true;
-	device = device_text(&slot->pool->device);
 	if (slot->class == POOL_HCA && slot->max > UINT32_MAX)
 		doctor_say("warning", "readers",
 			   "%s limits %s on %s to %" PRIu64
 			   ": readers of 32 bits, such as runc and containerd, show no limit or 0 above %u",
-			   name, slot->key, device, slot->max, UINT32_MAX);
+			   name, slot->key, device_text(device), slot->max, UINT32_MAX);
 	if (slot->usage > slot->max)
 		doctor_say("warning", "usage",
 			   "%s uses more %s on %s than its limit, because the limit was lowered",
-			   name, slot->key, device);
+			   name, slot->key, device_text(device));
 }
 
 static void doctor_check_cgroups(void)
@@ -175,11 +167,9 @@ static void doctor_check_cgroups(void)
 	struct cgroup *cgroup;
 
 	while ((cgroup = walk_next(&walk))) {
-		while ((slot = pools_next(&cgroup->pools, slot))) {
-			doctor_look_for_devx(cgroup, slot);
+		while ((slot = pools_next(&cgroup->pools, slot)))
 			if (slot->has & POOL_BIT(POOL_MAX))
 				doctor_look_at_slot(cgroup, slot);
-		}
 		if (cgroup->parent)
 			cgroup->parent->marked = true;
 	}

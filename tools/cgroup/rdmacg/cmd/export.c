@@ -112,34 +112,29 @@ static void export_add(unsigned int family, const char *cgroup, const char *labe
 		(struct export_sample){ cgroup, labels, value };
 }
 
-static void export_slot(const char *cgroup, const struct slot *slot)
-{
-	const char *labels = export_labels(slot);
-	bool bytes = number_is_bytes(slot->key);
-
-	if (slot->has & POOL_BIT(POOL_CURRENT))
-		export_add(EXPORT_USAGE + bytes, cgroup, labels, slot->usage);
-	if (slot->limit != NUMBER_MAX)
-		export_add(EXPORT_LIMIT + bytes, cgroup, labels, slot->limit);
-	if (slot->has & POOL_BIT(POOL_PEAK))
-		export_add(EXPORT_PEAK + bytes, cgroup, labels, slot->peak);
-	if (slot->has & POOL_BIT(POOL_EVENTS)) {
-		export_add(EXPORT_REFUSED, cgroup, labels, slot->events.alloc_fail);
-		export_add(EXPORT_LIMITED, cgroup, labels, slot->events.max);
-	}
-}
-
 static void export_cgroup(const struct cgroup *cgroup)
 {
 	const struct slot *slot = NULL;
 	char *label = NULL;
 
 	while ((slot = pools_next(&cgroup->pools, slot))) {
+		const char *labels = export_labels(slot);
+		bool bytes = number_is_bytes(slot->key);
+
 		if (!slot_is_telling(slot))
 			continue;
 		if (!label)
 			label = export_label("cgroup", cgroup_name(cgroup));
-		export_slot(label, slot);
+		if (slot->has & POOL_BIT(POOL_CURRENT))
+			export_add(EXPORT_USAGE + bytes, label, labels, slot->usage);
+		if (slot->limit != NUMBER_MAX)
+			export_add(EXPORT_LIMIT + bytes, label, labels, slot->limit);
+		if (slot->has & POOL_BIT(POOL_PEAK))
+			export_add(EXPORT_PEAK + bytes, label, labels, slot->peak);
+		if (!(slot->has & POOL_BIT(POOL_EVENTS)))
+			continue;
+		export_add(EXPORT_REFUSED, label, labels, slot->events.alloc_fail);
+		export_add(EXPORT_LIMITED, label, labels, slot->events.max);
 	}
 }
 

@@ -293,8 +293,8 @@ static bool run_wait_for(void)
 /* Set the limits before the command's first instruction. */
 static bool run_limit(void)
 {
+	static struct transaction limits;
 	struct cgroup *cgroup = run.cgroup;
-	struct transaction limits = { 0 };
 	bool good = transaction_enable(&run.enabled, cgroup);
 	size_t i;
 
@@ -305,9 +305,7 @@ static bool run_limit(void)
 	for (i = 0; i < run.nr_limits && good; i++)
 		good = limits_add(&run.limits[i], &limits, cgroup);
 	run.has_peaks = cgroup->pools.files[POOL_HCA] & POOL_BIT(POOL_PEAK);
-	good = good && transaction_apply(&limits);
-	transaction_free(&limits);
-	return good;
+	return good && transaction_apply(&limits);
 }
 
 /*

@@ -118,30 +118,12 @@ static char *watch_time(void)
 	return memory_format("%s.%03ldZ", text, now.tv_nsec / 1000000);
 }
 
-/* Pass the names in the environment of the command, and not in its text. */
-static void watch_execute(const char *from, const struct slot *slot, uint64_t count, const char *by)
-{
-	FILE *command;
-
-	setenv("RDMACG_CGROUP", from ? from : "", 1);
-	setenv("RDMACG_DEVICE", device_text(&slot->pool->device), 1);
-	setenv("RDMACG_RESOURCE", slot->key, 1);
-	setenv("RDMACG_COUNT", number_text(count, false), 1);
-	setenv("RDMACG_LIMIT_OF", by ? by : "", 1);
-	fflush(stdout);
-	/* Not system(), because an interrupt then ends only the command. */
-	command = popen(watch.command, "we");
-	if (!command)
-		say_error("/bin/sh", "%s", strerror(errno));
-	else
-		pclose(command);
-}
-
 /* Print one line. @from or @by is NULL if the cgroup was removed or is not visible. */
 static void watch_tell(const char *from, const struct slot *slot, uint64_t count, const char *by)
 {
 	char *when __autofree = watch_time();
 	const struct device *device = &slot->pool->device;
+	FILE *command;
 
 	if (options.json)
 		json_print(stdout, "time:s cgroup:s device:s index:o resource:s count:u limit_of:s",
@@ -150,8 +132,19 @@ static void watch_tell(const char *from, const struct slot *slot, uint64_t count
 		say_line("%s %s: %" PRIu64 " for %s on %s refused by the limit of %s", when,
 			 from ? from : "a removed cgroup", count, slot->key, device_text(device),
 			 by ? by : "a removed or invisible cgroup");
-	if (watch.command)
-		watch_execute(from, slot, count, by);
+	/* Pass the names in the environment of the command, and not in its text. */
+	setenv("RDMACG_CGROUP", from ? from : "", 1);
+	setenv("RDMACG_DEVICE", device_text(device), 1);
+	setenv("RDMACG_RESOURCE", slot->key, 1);
+	setenv("RDMACG_COUNT", number_text(count, false), 1);
+	setenv("RDMACG_LIMIT_OF", by ? by : "", 1);
+	fflush(stdout);
+	/* Not system(), because an interrupt then ends only the command. */
+	command = watch.command ? popen(watch.command, "we") : NULL;
+	if (command)
+		pclose(command);
+	else if (watch.command)
+		say_error("/bin/sh", "%s", strerror(errno));
 	if (watch.count && !--watch.count)
 		exit(say_finish() ? EXIT_DONE : EXIT_FAILED);
 }

@@ -85,7 +85,8 @@ static void netlink_take_entry(const struct device *device, const struct nlattr 
 	slot->pool->device.index = device->index;
 	slot->has |= POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT);
 	slot->usage = count;
-	slot->max = min(slot->max, most);
+	if (slot->max == NUMBER_MAX)
+		slot->max = most;
 }
 
 static int netlink_take_device(const struct nlmsghdr *header, void *data)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: causes of failures other than limits of cgroups. */
-#include <fnmatch.h>
-
 #include "core/core.h"
 
 /* List at most this many processes. The processes with the least room come first. */
@@ -107,20 +105,9 @@ static void other_print_process(const struct process *process)
 		 suspect ? ": suspect this first" : "");
 }
 
-static void other_print_memlock(const struct process *processes, size_t count)
+/* Sum up @count processes: to how many RLIMIT_MEMLOCK applies, and how many have no device open. */
+static void other_print_sums(size_t count, size_t bound, size_t without, bool remedy)
 {
-	size_t bound = 0, without = 0, i;
-	bool remedy = false;
-
-	/* Processes to which RLIMIT_MEMLOCK applies come first. */
-	for (i = 0; i < count; i++) {
-		const char *verdict = processes[i].verdict;
-
-		without += !processes[i].rdma_open;
-		remedy |= verdict == other_refuses || verdict == other_suspect;
-		if (verdict != other_unbound && bound++ < OTHER_PROCESSES)
-			other_print_process(&processes[i]);
-	}
 	if (!count)
 		say_text("RLIMIT_MEMLOCK: the limit of no process there is visible.");
 	else if (!bound)
@@ -146,23 +133,33 @@ static void other_memlock(struct cgroup *cgroup, pid_t pid, struct json_object *
 	pid_t *pids __autofree = NULL;
 	struct json_object *array = json_object_new_array();
 	size_t count = 0, nr_pids = pid ? 1 : procs_read(cgroup, &pids), i;
+	size_t bound = 0, without = 0;
+	bool remedy = false;
 
 	for (i = 0; i < nr_pids; i++)
 		if (!other_read_process(memory_append(processes, count),
 					pid ? pid : pids[i]))
 			count--;
+	/* Processes to which RLIMIT_MEMLOCK applies come first. */
 	if (processes)
 		qsort(processes, count, sizeof(*processes), other_compare);
-	other_print_memlock(processes, count);
-	for (process = processes; process < processes + count; process++)
+	for (process = processes; process < processes + count; process++) {
+		bool applies = process->verdict != other_unbound;
+
+		bound += applies;
+		without += !process->rdma_open;
+		remedy |= process->verdict == other_refuses || process->verdict == other_suspect;
+		if (applies && bound <= OTHER_PROCESSES)
+			other_print_process(process);
 		json_append(array,
 			    "pid:u name:s memlock:l bound:b verdict:s rdma_open:o pinned:u locked:u",
-			    (uint64_t)process->pid, process->name, process->limit,
-			    process->verdict != other_unbound, process->verdict,
-			    process->rdma_open < 0 ? NULL :
+			    (uint64_t)process->pid, process->name, process->limit, applies,
+			    process->verdict, process->rdma_open < 0 ? NULL :
 			    json_object_new_boolean(process->rdma_open),
 			    process->pinned, process->locked);
+	}
 	json_object_object_add(answer, "processes", array);
+	other_print_sums(count, bound, without, remedy);
 }
 
 uint64_t other_own_memlock(void)
@@ -246,10 +243,13 @@ static const char *log_meaning(const char *line)
 /* Whether the line has the name, with no letter or digit before or after it. */
 static bool log_has_name(const char *line, const char *name)
 {
-	char *pattern __autofree = memory_format("*[!_a-z0-9]%s[!_a-z0-9]*", name);
-	char *whole __autofree = memory_format(" %s ", line);
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+	const char *at = line;
 
-	return *name && !fnmatch(pattern, whole, FNM_NOESCAPE);
+	for (; *name && (at = strstr(at, name)); at++)
+		if ((at == line || !strchr(letters, at[-1])) && !strspn(at + strlen(name), letters))
+			return true;
+	return false;
 }
 
 /*

@@ -56,21 +56,18 @@ static struct lnet_side lnet_far = { .name = "the other end", LNET_DEFAULTS };
 static const char *lnet_release, *lnet_profile;
 static struct plan_texts lnet_remote;
 
+#define LNET_PARAMETER(name, parameter, least, most, is) \
+	{ name, &lnet_near.parameter, least, most, "module parameter " #parameter " (" is ")" }
+
 static struct plan_input lnet_inputs[] = {
-	/* Parameters of the module. */
-	{ "peer-credits", &lnet_near.peer_credits, 0, INT32_MAX,
-	  "module parameter peer_credits (8)" },
-	{ "credits", &lnet_near.credits, 1, INT32_MAX, "module parameter credits (256)" },
-	{ "conns-per-peer", &lnet_near.conns_per_peer, 0, 127,
-	  "module parameter conns_per_peer (1)" },
-	{ "concurrent-sends", &lnet_near.concurrent_sends, 0, INT32_MAX,
-	  "module parameter concurrent_sends (0: by peer_credits)" },
-	{ "map-on-demand", &lnet_near.map_on_demand, 0, INT32_MAX,
-	  "module parameter map_on_demand (1, and 0 up to 2.10)" },
-	{ "ntx", &lnet_near.ntx, 0, INT32_MAX, "module parameter ntx (512)" },
-	{ "fmr-pool-size", &lnet_near.fmr_pool_size, 0, INT32_MAX,
-	  "module parameter fmr_pool_size (512)" },
-	{ "wrq-sge", &lnet_near.wrq_sge, 0, INT32_MAX, "module parameter wrq_sge (2)" },
+	LNET_PARAMETER("peer-credits", peer_credits, 0, INT32_MAX, "8"),
+	LNET_PARAMETER("credits", credits, 1, INT32_MAX, "256"),
+	LNET_PARAMETER("conns-per-peer", conns_per_peer, 0, 127, "1"),
+	LNET_PARAMETER("concurrent-sends", concurrent_sends, 0, INT32_MAX, "0: by peer_credits"),
+	LNET_PARAMETER("map-on-demand", map_on_demand, 0, INT32_MAX, "1, and 0 up to 2.10"),
+	LNET_PARAMETER("ntx", ntx, 0, INT32_MAX, "512"),
+	LNET_PARAMETER("fmr-pool-size", fmr_pool_size, 0, INT32_MAX, "512"),
+	LNET_PARAMETER("wrq-sge", wrq_sge, 0, INT32_MAX, "2"),
 	/* Other inputs, from LNET_NR_PARAMETERS on. */
 	{ "peers", &lnet_near.peers, 1, PLAN_MOST,
 	  "peers of the node's interface", .is_needed = true },
@@ -441,15 +438,15 @@ static void lnet_add_node(const struct lnet_side *side, uint64_t conns)
 }
 
 /*
- * Let @active connect with protocol 2, as in o2iblnd_cb.c, and return whether @passive accepts. The
- * active node creates its QP before it sends a request. The passive node accepts numbers up to its
- * own, and answers a larger number with its own: kiblnd_passive_connect(). The active node may then
- * try again: kiblnd_check_reconnect(). The limits of the passive node's device do not count here.
- * The loop ends, because each number is rejected at most once.
+ * Let @active connect with protocol 2, as in o2iblnd_cb.c, and return the depth on which they
+ * agree, or 0. The active node creates its QP before it sends a request. The passive node accepts
+ * numbers up to its own, and answers a larger number with its own: kiblnd_passive_connect(). The
+ * active node may then try again: kiblnd_check_reconnect(). The limits of the passive node's device
+ * do not count before that. The loop ends, because each number is rejected at most once.
  */
-static bool lnet_ask(struct lnet_side *active, const struct lnet_side *passive)
+static uint64_t lnet_ask(struct lnet_side *active, const struct lnet_side *passive)
 {
-	uint64_t depth = passive->own_depth, frags = passive->own_frags;
+	uint64_t depth = passive->own_depth, frags = passive->own_frags, agreed;
 	/* Up to 2.10, only a node with pools of MRs accepts fewer fragments than its own number. */
 	bool accepts_fewer = !lnet_is_old(passive) || lnet_has_pools(passive);
 
@@ -459,13 +456,17 @@ static bool lnet_ask(struct lnet_side *active, const struct lnet_side *passive)
 		plan_notice("%s asks for a depth of %s and %s fragments.", active->name,
 			    number_text(active->asked, false),
 			    number_text(active->ask_frags, false));
-		if (active->asked <= depth && (active->ask_frags == frags ||
-					       (active->ask_frags < frags && accepts_fewer)))
-			return true;
 		if (active->asked > depth) {
 			plan_notice("%s rejects the request: MSG_QUEUE_SIZE (7), its depth is %s.",
 				    passive->name, number_text(depth, false));
 			active->wanted = depth;
+		} else if (active->ask_frags == frags ||
+			   (active->ask_frags < frags && accepts_fewer)) {
+			agreed = lnet_reduce(passive, active->ask_frags, active->asked);
+			if (!agreed)
+				plan_notice("%s rejects the request: NO_RESOURCES (2), its device cannot create this QP. There is no second attempt.",
+					    passive->name);
+			return agreed;
 		} else {
 			plan_notice("%s rejects the request: RDMA_FRAGS (6), it wants %s fragments.",
 				    passive->name, number_text(frags, false));
@@ -474,7 +475,7 @@ static bool lnet_ask(struct lnet_side *active, const struct lnet_side *passive)
 					    frags >= active->ask_frags ?
 					    "it cannot ask for more fragments than before" :
 					    "its map_on_demand must be set");
-				return false;
+				return 0;
 			}
 			active->ask_frags = frags;
 		}
@@ -482,22 +483,17 @@ static bool lnet_ask(struct lnet_side *active, const struct lnet_side *passive)
 	}
 	plan_notice("%s cannot create its QP for %s fragments on its device: ENOMEM.",
 		    active->name, number_text(active->ask_frags, false));
-	return false;
+	return 0;
 }
 
 /* Plan for a connection that @active requests, and for its two ends. */
 static void lnet_plan_link(struct lnet_side *active, struct lnet_side *passive)
 {
-	uint64_t frags, depth;
-	bool accepted;
+	uint64_t depth, frags;
 
 	plan_add_part(memory_format("%s connects", active->name));
-	accepted = lnet_ask(active, passive);
+	depth = lnet_ask(active, passive);
 	frags = active->ask_frags;
-	depth = accepted ? lnet_reduce(passive, frags, active->asked) : 0;
-	if (accepted && !depth)
-		plan_notice("%s rejects the request: NO_RESOURCES (2), its device cannot create this QP. There is no second attempt.",
-			    passive->name);
 	if (!depth) {
 		plan_notice("They do not connect in this direction.");
 		return;

@@ -132,16 +132,14 @@ void plan_add_part(const char *title)
 
 bool plan_has_driver(const char *known)
 {
-	char *class __autofree = NULL, *path __autofree = NULL, *target __autofree = NULL;
 	const char *device = plan.device.name ? plan.device.name : "", *driver = plan.driver;
-
-	class = memory_format("/sys/class/infiniband/%s", device);
-	path = memory_format("%s/device/driver", class);
-	target = realpath(path, NULL);
+	char *class __autofree = memory_format("/sys/class/infiniband/%s", device);
+	char *path __autofree = memory_format("%s/device/driver", class);
+	char *link __autofree = file_link(AT_FDCWD, path);
 
 	/* sysfs shows no driver for a device without hardware: rxe and siw. */
 	if (!driver && *device && !strchr(device, '/') && !access(class, F_OK))
-		driver = target ? basename(target) : "software";
+		driver = *link ? basename(link) : "software";
 	if (!driver)
 		plan_notice("mr_mem is a lower bound: it does not include the queues of the driver; give --driver, or a --device of this machine.");
 	else if (hierarchy_has_word(known, driver))

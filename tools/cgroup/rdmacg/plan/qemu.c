@@ -72,21 +72,10 @@ static void qemu_get_ram(void)
 		*memory_append(qemu_blocks.block, qemu_blocks.count) = qemu_pc_blocks[i];
 }
 
-static void qemu_set_zero(const char *name)
-{
-	size_t i = 0;
-
-	while (i < qemu_blocks.count && strcmp(qemu_blocks.block[i].name, name))
-		i++;
-	if (i == qemu_blocks.count)
-		say_failure(name, "there is no such RAM block; give a name from 'info ramblock'");
-	qemu_blocks.block[i].is_zero = true;
-}
-
 static void qemu_get_blocks(void)
 {
 	char *blocks __autofree = NULL;
-	size_t i;
+	size_t i, j;
 
 	if (!ram.count == !ramblocks)
 		options_fail(plan.form->name, "give --ram or --ramblocks");
@@ -102,8 +91,15 @@ static void qemu_get_blocks(void)
 		if (!plan_parse_blocks(ramblocks, blocks, &qemu_blocks))
 			exit(EXIT_FAILED);
 	}
-	for (i = 0; i < zero.count; i++)
-		qemu_set_zero(zero.text[i]);
+	for (i = 0; i < zero.count; i++) {
+		for (j = 0; j < qemu_blocks.count; j++)
+			if (!strcmp(qemu_blocks.block[j].name, zero.text[i]))
+				break;
+		if (j == qemu_blocks.count)
+			say_failure(zero.text[i],
+				    "there is no such RAM block; give a name from 'info ramblock'");
+		qemu_blocks.block[j].is_zero = true;
+	}
 }
 
 /* Count the chunks and bytes that QEMU sends. It sends a block of zeros only if it is pinned. */

@@ -170,7 +170,8 @@ static void share_add_cgroup(const char *word)
 	char *path __autofree = memory_string(word);
 	const char *colon = strrchr(word, ':');
 	bool has_weight = colon && colon[1] && !colon[1 + strspn(colon + 1, "0123456789.")] &&
-			  !file_exists(hierarchy.dir, word);
+			  !file_exists(hierarchy.dir, word) &&
+			  !file_exists(hierarchy.dir, word + strspn(word, "/"));
 	uint64_t weight = 1;
 
 	/* Weights of cgroup v2 have the same range. */
