@@ -45,6 +45,8 @@ static struct run {
 	/* The signals that are forwarded to the child, and the signal mask of the command. */
 	sigset_t forwarded;
 	sigset_t inherited;
+	/* What the command does with SIGCHLD. The parent may have ignored it, as some daemons do. */
+	sighandler_t inherited_child;
 	struct cgroup *cgroup;
 	/* The cgroup is a scope of systemd, and this process is also in the cgroup. */
 	bool scope;
@@ -245,6 +247,7 @@ static bool run_start(void)
 		_exit(RUN_FAILED);
 	}
 	sigprocmask(SIG_SETMASK, &run.inherited, NULL);
+	signal(SIGCHLD, run.inherited_child);
 	execvp(run.command[0], run.command);
 	error = errno;
 	say_error(run.command[0], "%s", strerror(error));
@@ -484,6 +487,7 @@ int cmd_run(int argc, char **argv)
 	for (i = 0; i < ARRAY_SIZE(signals); i++)
 		sigaddset(&run.forwarded, signals[i]);
 	sigprocmask(SIG_BLOCK, &run.forwarded, &run.inherited);
+	run.inherited_child = signal(SIGCHLD, SIG_DFL);
 	run_cgroup_make();
 	if (run_limit() && run_start()) {
 		run_wait();

@@ -328,7 +328,7 @@ static void other_log(struct json_object *answer)
 	json_object_object_add(answer, "log", array);
 }
 
-/* Put the sum of the usage of all top-level cgroups into the slots of the capacity. */
+/* Put the sum of the usage of all top-level cgroups into slot.peak of the capacity. */
 static void other_add_up(void)
 {
 	struct walk walk = { .files = POOL_BIT(POOL_CURRENT) };
@@ -336,14 +336,14 @@ static void other_add_up(void)
 	struct cgroup *cgroup;
 
 	while ((slot = pools_next(&capacity.pools, slot)))
-		slot->usage = other_is_counted(slot) ? slot->usage : 0;
+		slot->peak = 0;
 	while ((cgroup = walk_next(&walk))) {
 		/* Skip the root: it has no usage on v2, and the sum of all usage on v1. */
 		cgroup->leave_below = cgroup->parent;
 		while (cgroup->parent && (slot = pools_next(&cgroup->pools, slot))) {
 			sum = pools_find_slot(&capacity.pools, &slot->pool->device, slot->key);
-			if (sum && !other_is_counted(sum))
-				sum->usage += slot->usage;
+			if (sum)
+				sum->peak += slot->usage;
 		}
 	}
 }
@@ -360,14 +360,14 @@ static void other_counted(struct json_object *answer)
 		bool bytes = number_is_bytes(slot->key);
 		const char *device = device_text(&slot->pool->device);
 
-		if (!slot->usage || slot->max == NUMBER_MAX || other_is_counted(slot))
+		if (!slot->peak || slot->max == NUMBER_MAX || other_is_counted(slot))
 			continue;
 		json_append(array, "device:s index:o resource:s count:u capacity:l",
 			    slot->pool->device.name, device_index(&slot->pool->device), slot->key,
-			    slot->usage, slot->max);
+			    slot->peak, slot->max);
 		say_text("Device %s: cgroups have %s of %s %s%s.", device,
-			 number_text(slot->usage, bytes), number_text(slot->max, bytes),
-			 slot->key, slot->usage >= slot->max ? "; none is left" : "");
+			 number_text(slot->peak, bytes), number_text(slot->max, bytes),
+			 slot->key, slot->peak >= slot->max ? "; none is left" : "");
 	}
 	json_object_object_add(answer, "counted", array);
 }

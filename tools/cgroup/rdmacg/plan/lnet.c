@@ -103,10 +103,10 @@ static const struct {
 
 static unsigned int lnet_parse_release(const char *text)
 {
-	size_t length = strncmp(text, "2.", 2) ? 0 : strcspn(text + 2, ".");
-	uint64_t minor;
+	uint64_t minor = 0;
+	int end;
 
-	if (!length || !number_parse(text + 2, length, &minor) || !minor)
+	if (sscanf(text, "2.%" SCNu64 "%n", &minor, &end) != 1 || !minor || !strchr(".", text[end]))
 		options_fail(text, "is not a release of Lustre; write a release such as 2.15");
 	if (minor > LNET_NEWEST)
 		options_fail(text, "is unknown; the newest release whose source was read is 2.%d",

@@ -52,16 +52,14 @@ void plan_take_device(const char *text, void *to)
 
 const struct plan_input *plan_find_input(const char *name)
 {
-	const struct plan_input *input;
-	size_t i;
+	const struct plan_input *input = plan.form->inputs;
+	char *option __autofree = memory_string(name), *at;
 
-	for (input = plan.form->inputs; input->name; input++) {
-		for (i = 0; name[i] && input->name[i] == (name[i] == '_' ? '-' : name[i]); i++)
-			;
-		if (!name[i] && !input->name[i])
-			return input;
-	}
-	return NULL;
+	while ((at = strchr(option, '_')))
+		*at = '-';
+	while (input->name && strcmp(input->name, option))
+		input++;
+	return input->name ? input : NULL;
 }
 
 static void plan_take_input(const char *text, void *to)

@@ -139,22 +139,4 @@ void plan_take_device(const char *text, void *to);
  */
 bool plan_has_driver(const char *known);
 
-/* QEMU numbers blocks with 14 bits in a work request: migration/rdma.c, RDMA_WRID_BLOCK_MASK. */
-#define PLAN_BLOCKS_MAX	((size_t)1 << 14)
-
-struct plan_block {
-	const char *name;
-	uint64_t used;
-	bool is_zero;		/* --zero says that the block has only zeros */
-};
-
-struct plan_blocks {
-	struct plan_block *block;
-	size_t count;
-	size_t nr_local;	/* the number of blocks without a name, which do not migrate */
-};
-
-/* Add the blocks of the text of "info ramblock". Prints an error and returns false on a fault. */
-bool plan_parse_blocks(const char *where, const char *text, struct plan_blocks *blocks);
-
 #endif /* RDMACG_PLAN_H */

@@ -6,11 +6,22 @@
  * tests/plan-migration.py, a migration completes with exactly these limits, and fails if a limit is
  * lower by one.
  */
+#include <regex.h>
+
 #include "plan/plan.h"
 
 /* RDMA_REG_CHUNK_SHIFT */
 #define QEMU_CHUNK	((uint64_t)1 << 20)
 #define QEMU_PAGE	((uint64_t)4096)
+
+/* QEMU numbers blocks with 14 bits in a work request: RDMA_WRID_BLOCK_MASK. */
+#define QEMU_BLOCKS	((size_t)1 << 14)
+/* QEMU's idstr has 256 bytes. */
+#define QEMU_NAME	255
+/* Refuse longer lines, which QEMU does not print, because matching them takes a long time. */
+#define QEMU_LINE	512
+
+#define QEMU_HEX	"0x[0-9a-f]{1,16}"
 
 #define QEMU_FILE	"migration/rdma.c, "
 #define QEMU_PVRDMA	"rdma-core at 2a79cbb4a7, providers/vmw_pvrdma, "
@@ -37,8 +48,14 @@ static struct plan_input qemu_inputs[] = {
 	{ 0 }
 };
 
+struct qemu_block {
+	const char *name;
+	uint64_t used;
+	bool is_zero;		/* --zero says that the block has only zeros */
+};
+
 /* The blocks of -M pc -nodefaults besides its RAM, from "info ramblock" of 7.2. */
-static const struct plan_block qemu_pc_blocks[] = {
+static const struct qemu_block qemu_pc_blocks[] = {
 	{ "pc.bios", 256 << 10, false },
 	{ "/rom@etc/acpi/tables", 128 << 10, false },
 	{ "pc.rom", 128 << 10, true },
@@ -46,11 +63,90 @@ static const struct plan_block qemu_pc_blocks[] = {
 	{ "/rom@etc/acpi/rsdp", 4 << 10, false },
 };
 
-static struct plan_blocks qemu_blocks;
+/* The RAM blocks of the machine. */
+static struct {
+	struct qemu_block *block;
+	size_t count;
+	size_t nr_local;	/* the number of blocks without a name, which do not migrate */
+} qemu;
+
+enum { QEMU_NAME_AT = 1, QEMU_USED_AT = 4, QEMU_TOTAL_AT, QEMU_NR_MATCHES };
+
+/*
+ * The text of QEMU's "info ramblock" (util: ram_block_format()), from a monitor or a file:
+ *
+ *               Block Name    PSize              Offset               Used              Total
+ *                   pc.ram    4 KiB  0x0000000000000000 0x0000000004000000 0x0000000004000000
+ *
+ * From 8.0 on, the columns "HVA" and "RO" follow. A name may contain blanks.
+ * QEMU accepts only a name of printable ASCII, or an empty name.
+ */
+static const char qemu_block_pattern[] =
+	"^ *([!-~]([ -~]*[!-~])?)? +[0-9]+ +(B|KiB|MiB|GiB) +" QEMU_HEX " +(" QEMU_HEX ") +("
+	QEMU_HEX ")( +" QEMU_HEX " +(ro|rw))? *$";
+
+/* Parse a block of the table. Returns false if @line is not a block. */
+static bool qemu_parse_block(const char *line)
+{
+	static regex_t pattern;
+	regmatch_t match[QEMU_NR_MATCHES];
+	const regmatch_t *name = &match[QEMU_NAME_AT];
+	uint64_t used;
+	int length;
+
+	if (!pattern.re_nsub && regcomp(&pattern, qemu_block_pattern, REG_EXTENDED))
+		abort();
+	if (strlen(line) > QEMU_LINE || regexec(&pattern, line, QEMU_NR_MATCHES, match, 0))
+		return false;
+	length = name->rm_eo - name->rm_so;
+	used = strtoumax(line + match[QEMU_USED_AT].rm_so, NULL, 16);
+	if (length > QEMU_NAME ||
+	    used > strtoumax(line + match[QEMU_TOTAL_AT].rm_so, NULL, 16))
+		return false;
+	/* A block without a name does not migrate: vmstate_register_ram() gives the name. */
+	if (length)
+		*memory_append(qemu.block, qemu.count) = (struct qemu_block){
+			.name = memory_format("%.*s", length, line + name->rm_so), .used = used,
+		};
+	else
+		qemu.nr_local++;
+	return true;
+}
+
+/* The text of a monitor has prompts before and after the table. */
+static bool qemu_parse_blocks(const char *where, char *text)
+{
+	char *line, *start;
+	bool in_table = false;
+	size_t number;
+
+	for (number = 1; (line = strsep(&text, "\n")); number++) {
+		for (start = line; (start = strpbrk(start, "\t\r"));)
+			*start = ' ';
+		start = line + strspn(line, " ");
+		if (!in_table || !*start) {
+			in_table |= !strncmp(start, "Block Name ", strlen("Block Name "));
+			continue;
+		}
+		if (!strncmp(start, "(qemu)", strlen("(qemu)")))
+			break;
+		if (!qemu_parse_block(line))
+			return say_error(where,
+					 "line %zu, '%.100s', is not a RAM block; give the whole text of 'info ramblock'",
+					 number, start);
+		if (qemu.count > QEMU_BLOCKS)
+			return say_error(where,
+					 "more than %zu RAM blocks; QEMU cannot migrate so many over RDMA",
+					 QEMU_BLOCKS);
+	}
+	return qemu.count ||
+	       say_error(where,
+			 "there is no RAM block; give the whole text of 'info ramblock', with its header");
+}
 
 static void qemu_add_ram(const char *text)
 {
-	*memory_append(qemu_blocks.block, qemu_blocks.count) = (struct plan_block){
+	*memory_append(qemu.block, qemu.count) = (struct qemu_block){
 		.name = "ram", .used = plan_parse_number("--ram", text, QEMU_CHUNK, NUMBER_LARGEST),
 	};
 }
@@ -69,7 +165,7 @@ static void qemu_get_ram(void)
 	while (*plan.words)
 		qemu_add_ram(*plan.words++);
 	for (i = 0; is_pc && i < ARRAY_SIZE(qemu_pc_blocks); i++)
-		*memory_append(qemu_blocks.block, qemu_blocks.count) = qemu_pc_blocks[i];
+		*memory_append(qemu.block, qemu.count) = qemu_pc_blocks[i];
 }
 
 static void qemu_get_blocks(void)
@@ -88,26 +184,26 @@ static void qemu_get_blocks(void)
 		if (!blocks)
 			say_failure(ramblocks, "%s; give a file with the text of 'info ramblock'",
 				    strerror(errno));
-		if (!plan_parse_blocks(ramblocks, blocks, &qemu_blocks))
+		if (!qemu_parse_blocks(ramblocks, blocks))
 			exit(EXIT_FAILED);
 	}
 	for (i = 0; i < zero.count; i++) {
-		for (j = 0; j < qemu_blocks.count; j++)
-			if (!strcmp(qemu_blocks.block[j].name, zero.text[i]))
+		for (j = 0; j < qemu.count; j++)
+			if (!strcmp(qemu.block[j].name, zero.text[i]))
 				break;
-		if (j == qemu_blocks.count)
+		if (j == qemu.count)
 			say_failure(zero.text[i],
 				    "there is no such RAM block; give a name from 'info ramblock'");
-		qemu_blocks.block[j].is_zero = true;
+		qemu.block[j].is_zero = true;
 	}
 }
 
 /* Count the chunks and bytes that QEMU sends. It sends a block of zeros only if it is pinned. */
 static void qemu_count(void)
 {
-	const struct plan_block *block;
+	const struct qemu_block *block;
 
-	for (block = qemu_blocks.block; block < qemu_blocks.block + qemu_blocks.count; block++) {
+	for (block = qemu.block; block < qemu.block + qemu.count; block++) {
 		__int128 more = div_up(block->used, QEMU_CHUNK);
 		bool is_sent = pin_all || !block->is_zero;
 
@@ -163,11 +259,11 @@ static void qemu_add(void)
 	qemu_count();
 	if (!pin_all && ramblocks)
 		plan_notice("These limits are enough for each guest. A MiB that always was zero needs no MR; see --zero.");
-	if (qemu_blocks.nr_local)
+	if (qemu.nr_local)
 		plan_notice("%zu RAM blocks without a name do not count, because QEMU does not migrate them.",
-			    qemu_blocks.nr_local);
+			    qemu.nr_local);
 	plan_notice("A waiting destination uses 1 hca_handle and 1 hca_object.");
-	PLAN_NAME(blocks, qemu_blocks.count);
+	PLAN_NAME(blocks, qemu.count);
 	if (pin_all)
 		PLAN_SET(FIGURE, ram_mr, blocks,
 			 "an MR for each RAM block: " QEMU_FILE "qemu_rdma_reg_whole_ram_blocks()");
