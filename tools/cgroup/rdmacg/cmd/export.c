@@ -7,16 +7,6 @@
 
 #include "core/core.h"
 
-/* For usage, limit, peak and capacity, the family after the named one has the figures in bytes. */
-enum export_kind {
-	EXPORT_USAGE = 0,
-	EXPORT_LIMIT = 2,
-	EXPORT_PEAK = 4,
-	EXPORT_CAPACITY = 6,
-	EXPORT_REFUSED = 8,
-	EXPORT_LIMITED = 9,
-};
-
 /* There can be a million samples, so the struct is small. */
 struct export_sample {
 	/* The label cgroup="a" and a comma, which all samples of the cgroup share; or "". */
@@ -26,28 +16,44 @@ struct export_sample {
 	uint64_t value;
 };
 
+/* Stands for the capacity among the files that have a figure. */
+#define EXPORT_CAPACITY	POOL_BIT(POOL_FILES)
+
+#define EXPORT_AT(field)	offsetof(struct slot, field)
+
 static struct export_family {
 	const char *name;
 	const char *help;
+	size_t at;		/* the figure in struct slot */
+	unsigned int has;	/* the files that have the figure */
 	bool bytes;
-	bool counter;
+	bool counter;		/* of attempts, whether they are for objects or for memory */
 	struct export_sample *samples;
 	size_t nr_samples;
 } export_families[] = {
-	{ "rdmacg_usage", "Objects that a cgroup and its descendants use." },
-	{ "rdmacg_usage_bytes", "Memory that a cgroup and its descendants use.", true },
-	{ "rdmacg_limit", "Smallest limit of a cgroup and its ancestors." },
-	{ "rdmacg_limit_bytes", "Smallest limit of memory of a cgroup and its ancestors.", true },
-	{ "rdmacg_peak", "Largest number of objects that a cgroup and its descendants have used." },
+	{ "rdmacg_usage", "Objects that a cgroup and its descendants use.",
+	  EXPORT_AT(usage), POOL_BIT(POOL_CURRENT) },
+	{ "rdmacg_usage_bytes", "Memory that a cgroup and its descendants use.",
+	  EXPORT_AT(usage), POOL_BIT(POOL_CURRENT), true },
+	{ "rdmacg_limit", "Smallest limit of a cgroup and its ancestors.",
+	  EXPORT_AT(limit), POOL_ALL },
+	{ "rdmacg_limit_bytes", "Smallest limit of memory of a cgroup and its ancestors.",
+	  EXPORT_AT(limit), POOL_ALL, true },
+	{ "rdmacg_peak", "Largest number of objects that a cgroup and its descendants have used.",
+	  EXPORT_AT(peak), POOL_BIT(POOL_PEAK) },
 	{ "rdmacg_peak_bytes",
-	  "Largest amount of memory that a cgroup and its descendants have used.", true },
-	{ "rdmacg_capacity", "Number of objects that a device can have." },
-	{ "rdmacg_capacity_bytes", "Memory that a device can have.", true },
+	  "Largest amount of memory that a cgroup and its descendants have used.",
+	  EXPORT_AT(peak), POOL_BIT(POOL_PEAK), true },
+	{ "rdmacg_capacity", "Number of objects that a device can have.",
+	  EXPORT_AT(max), EXPORT_CAPACITY },
+	{ "rdmacg_capacity_bytes", "Memory that a device can have.",
+	  EXPORT_AT(max), EXPORT_CAPACITY, true },
 	{ "rdmacg_refused_attempts",
 	  "Refused attempts of a cgroup and its descendants, whichever cgroup has the limit.",
-	  .counter = true },
+	  EXPORT_AT(events.alloc_fail), POOL_BIT(POOL_EVENTS), .counter = true },
 	{ "rdmacg_limit_refusals",
-	  "Attempts that the limits of a cgroup and its descendants refused.", .counter = true },
+	  "Attempts that the limits of a cgroup and its descendants refused.",
+	  EXPORT_AT(events.max), POOL_BIT(POOL_EVENTS), .counter = true },
 };
 
 static struct export {
@@ -104,12 +110,21 @@ static const char *export_labels(const struct slot *slot)
 	return known->labels;
 }
 
-static void export_add(unsigned int family, const char *cgroup, const char *labels, uint64_t value)
+/* Add the figures of a slot that the files in @has have. */
+static void export_add(const char *cgroup, const struct slot *slot, unsigned int has)
 {
-	struct export_family *to = &export_families[family];
+	struct export_family *family = export_families, *end = family + ARRAY_SIZE(export_families);
+	const char *labels = export_labels(slot);
+	bool bytes = number_is_bytes(slot->key);
+	uint64_t value;
 
-	*memory_append(to->samples, to->nr_samples) =
-		(struct export_sample){ cgroup, labels, value };
+	for (; family < end; family++) {
+		value = *(const uint64_t *)((const char *)slot + family->at);
+		if (has & family->has && value != NUMBER_MAX &&
+		    (family->counter || family->bytes == bytes))
+			*memory_append(family->samples, family->nr_samples) =
+				(struct export_sample){ cgroup, labels, value };
+	}
 }
 
 static void export_cgroup(const struct cgroup *cgroup)
@@ -118,23 +133,11 @@ static void export_cgroup(const struct cgroup *cgroup)
 	char *label = NULL;
 
 	while ((slot = pools_next(&cgroup->pools, slot))) {
-		const char *labels = export_labels(slot);
-		bool bytes = number_is_bytes(slot->key);
-
 		if (!slot_is_telling(slot))
 			continue;
 		if (!label)
 			label = export_label("cgroup", cgroup_name(cgroup));
-		if (slot->has & POOL_BIT(POOL_CURRENT))
-			export_add(EXPORT_USAGE + bytes, label, labels, slot->usage);
-		if (slot->limit != NUMBER_MAX)
-			export_add(EXPORT_LIMIT + bytes, label, labels, slot->limit);
-		if (slot->has & POOL_BIT(POOL_PEAK))
-			export_add(EXPORT_PEAK + bytes, label, labels, slot->peak);
-		if (!(slot->has & POOL_BIT(POOL_EVENTS)))
-			continue;
-		export_add(EXPORT_REFUSED, label, labels, slot->events.alloc_fail);
-		export_add(EXPORT_LIMITED, label, labels, slot->events.max);
+		export_add(label, slot, slot->has);
 	}
 }
 
@@ -210,9 +213,7 @@ int cmd_export(int argc, char **argv)
 	while ((cgroup = walk_next(&walk)))
 		export_cgroup(cgroup);
 	while ((slot = pools_next(&capacity.pools, slot)))
-		if (slot->max != NUMBER_MAX)
-			export_add(EXPORT_CAPACITY + number_is_bytes(slot->key), "",
-				   export_labels(slot), slot->max);
+		export_add("", slot, EXPORT_CAPACITY);
 	/* Only a message: a monitoring system may wait for the device. */
 	filter_check(&filter_devices);
 	if (export.output)
