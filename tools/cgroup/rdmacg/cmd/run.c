@@ -45,7 +45,7 @@ static struct run {
 	/* The signals that are forwarded to the child, and the signal mask of the command. */
 	sigset_t forwarded;
 	sigset_t inherited;
-	/* What the command does with SIGCHLD. The parent may have ignored it, as some daemons do. */
+	/* The command's action on SIGCHLD. Some daemons ignore it, and so do their children. */
 	sighandler_t inherited_child;
 	struct cgroup *cgroup;
 	/* The cgroup is a scope of systemd, and this process is also in the cgroup. */
@@ -202,8 +202,8 @@ static int run_cgroup_remove_one(const char *path, const struct stat *status, in
  */
 static void run_cgroup_remove(void)
 {
-	struct cgroup *parent = run.cgroup->parent;
 	char *path __autofree = memory_format("%s/%s", hierarchy.path, run.cgroup->name);
+	struct cgroup *parent = run.cgroup->parent;
 	int error = EBUSY, tries, i;
 
 	for (tries = 0; error == EBUSY && tries < RUN_CGROUP_TRIES; tries++) {

@@ -91,9 +91,9 @@ static void netlink_take_entry(const struct device *device, const struct nlattr 
 
 static int netlink_take_device(const struct nlmsghdr *header, void *data)
 {
+	char *name __autofree = NULL;
 	struct device device = { .has_index = true };
 	const struct nlattr *summary = NULL;
-	char *name __autofree = NULL;
 	struct nlattr *attr, *entry;
 
 	mnl_attr_for_each(attr, header, 0) {

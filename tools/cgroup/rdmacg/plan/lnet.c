@@ -193,7 +193,8 @@ static bool lnet_set_line(const char *where, const char *line)
 	char module[16];
 	int end;
 
-	if (sscanf(line, " options %15s%n", module, &end) != 1 || !hierarchy_has_word(modules, module))
+	if (sscanf(line, " options %15s%n", module, &end) != 1 ||
+	    !hierarchy_has_word(modules, module))
 		return false;
 	lnet_set_parameters(&lnet_near, where, line + end);
 	return true;
@@ -456,17 +457,18 @@ static uint64_t lnet_ask(struct lnet_side *active, const struct lnet_side *passi
 		plan_notice("%s asks for a depth of %s and %s fragments.", active->name,
 			    number_text(active->asked, false),
 			    number_text(active->ask_frags, false));
-		if (active->asked > depth) {
-			plan_notice("%s rejects the request: MSG_QUEUE_SIZE (7), its depth is %s.",
-				    passive->name, number_text(depth, false));
-			active->wanted = depth;
-		} else if (active->ask_frags == frags ||
-			   (active->ask_frags < frags && accepts_fewer)) {
+		if (active->asked <= depth && (active->ask_frags == frags ||
+					       (active->ask_frags < frags && accepts_fewer))) {
 			agreed = lnet_reduce(passive, active->ask_frags, active->asked);
 			if (!agreed)
 				plan_notice("%s rejects the request: NO_RESOURCES (2), its device cannot create this QP. There is no second attempt.",
 					    passive->name);
 			return agreed;
+		}
+		if (active->asked > depth) {
+			plan_notice("%s rejects the request: MSG_QUEUE_SIZE (7), its depth is %s.",
+				    passive->name, number_text(depth, false));
+			active->wanted = depth;
 		} else {
 			plan_notice("%s rejects the request: RDMA_FRAGS (6), it wants %s fragments.",
 				    passive->name, number_text(frags, false));

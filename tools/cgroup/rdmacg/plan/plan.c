@@ -52,8 +52,8 @@ void plan_take_device(const char *text, void *to)
 
 const struct plan_input *plan_find_input(const char *name)
 {
-	const struct plan_input *input = plan.form->inputs;
 	char *option __autofree = memory_string(name), *at;
+	const struct plan_input *input = plan.form->inputs;
 
 	while ((at = strchr(option, '_')))
 		*at = '-';
@@ -64,9 +64,10 @@ const struct plan_input *plan_find_input(const char *name)
 
 static void plan_take_input(const char *text, void *to)
 {
+	char *where __autofree = NULL;
 	struct plan_input *input = to;
-	char *where __autofree = memory_format("--%s=%s", input->name, text);
 
+	where = memory_format("--%s=%s", input->name, text);
 	input->is_given = true;
 	if (input->text)
 		*input->text = text;
@@ -130,10 +131,12 @@ void plan_add_part(const char *title)
 
 bool plan_has_driver(const char *known)
 {
+	char *class __autofree = NULL, *path __autofree = NULL, *link __autofree = NULL;
 	const char *device = plan.device.name ? plan.device.name : "", *driver = plan.driver;
-	char *class __autofree = memory_format("/sys/class/infiniband/%s", device);
-	char *path __autofree = memory_format("%s/device/driver", class);
-	char *link __autofree = file_link(AT_FDCWD, path);
+
+	class = memory_format("/sys/class/infiniband/%s", device);
+	path = memory_format("%s/device/driver", class);
+	link = file_link(AT_FDCWD, path);
 
 	/* sysfs shows no driver for a device without hardware: rxe and siw. */
 	if (!driver && *device && !strchr(device, '/') && !access(class, F_OK))

@@ -8,8 +8,8 @@
  * FAKE_FAULTS="CALL:PATH:ERRNO ..." makes a call fail: CALL is open, read, write, or again for all
  * writes after the first one, and PATH is the end of the path.
  *
- * FAKE_NETLINK="NAME:INDEX:QPS:KERNEL;..." replaces rdma netlink: the devices, each with its number of
- * queue pairs, and how many of these belong to kernel users. The capacity is 1000.
+ * FAKE_NETLINK="NAME:INDEX:QPS:KERNEL;..." replaces rdma netlink: the devices, each with its number
+ * of queue pairs, and how many of these belong to kernel users. The capacity is 1000.
  */
 #include <dirent.h>
 #include <dlfcn.h>
