@@ -10,8 +10,7 @@
 
 static struct why {
 	bool all;
-	/* The given cgroup, and how many of its refusals were printed. */
-	const struct cgroup *asked;
+	/* How many refusals of the given cgroup were printed. */
 	size_t refusals;
 	/* The arrays of the JSON answer are filled even if the output is text. */
 	struct json_object *said;
@@ -96,25 +95,6 @@ static void why_room(const struct cgroup *cgroup, const struct slot *slot)
 		say_text("%s has room for %s more of %s on %s now, by the limit of %s.", name,
 			 number_text(room, number_is_bytes(slot->key)), slot->key, device,
 			 cgroup_name(least));
-}
-
-static void why_cgroup(const struct cgroup *cgroup)
-{
-	const struct slot *slot = NULL;
-	struct slot *asked;
-
-	missing_say(&cgroup->pools);
-	while ((slot = pools_next(&cgroup->pools, slot))) {
-		/* The given cgroup also counts the refusals of this cgroup. */
-		asked = pools_find_slot(&why.asked->pools, &slot->pool->device, slot->key);
-		if (asked)
-			asked->tally += slot->local.max;
-		if (!slot->local.max)
-			continue;
-		why_say(slot->local.max, slot, cgroup, NULL, true);
-		if (cgroup != why.asked)
-			why_room(cgroup, slot);
-	}
 }
 
 /*
@@ -208,14 +188,27 @@ static void why_rds(const struct cgroup *cgroup, struct json_object *answer)
 static bool why_counters(struct cgroup *asked, struct json_object *answer)
 {
 	struct walk walk = { .top = asked, .files = POOL_ALL };
+	const struct slot *slot = NULL;
 	struct cgroup *cgroup;
+	struct slot *sum;
 
-	why.asked = asked;
 	why.said = json_object_new_array();
 	why.room = json_object_new_array();
 	why.waits = json_object_new_array();
-	while ((cgroup = walk_next(&walk)))
-		why_cgroup(cgroup);
+	while ((cgroup = walk_next(&walk))) {
+		missing_say(&cgroup->pools);
+		while ((slot = pools_next(&cgroup->pools, slot))) {
+			/* The given cgroup also counts the refusals of this cgroup. */
+			sum = pools_find_slot(&asked->pools, &slot->pool->device, slot->key);
+			if (sum)
+				sum->tally += slot->local.max;
+			if (!slot->local.max)
+				continue;
+			why_say(slot->local.max, slot, cgroup, NULL, true);
+			if (cgroup != asked)
+				why_room(cgroup, slot);
+		}
+	}
 	if (!walk.failed) {
 		why_self(asked);
 		why_throttled(asked);

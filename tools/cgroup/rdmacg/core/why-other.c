@@ -191,17 +191,6 @@ static struct json_object *other_slot_json(const struct slot *slot)
 			 slot->tally, slot->max);
 }
 
-static void other_devices(struct json_object *answer)
-{
-	capacity_count_kernel();
-	if (!capacity.has_netlink)
-		say_text("Devices: the kernel does not report numbers of objects (rdma netlink).");
-	else if (!capacity.nr_devices)
-		say_text("Devices: this network namespace has no device.");
-	json_fill(answer, "devices:o",
-		  pools_json(&capacity.pools, other_is_counted, other_slot_json));
-}
-
 /* Skip older lines, which are about other failures. */
 #define LOG_MINUTES	15
 #define LOG_RECORD	8192
@@ -317,21 +306,14 @@ static struct json_object *other_device_log(const char *device)
 	return json_pack("device:s index:o readable:b lines:o", device, NULL, fd >= 0, array);
 }
 
-/* The kernel's log is the only place where drivers report why a device or its firmware failed. */
-static void other_log(struct json_object *answer)
+/*
+ * What rdma netlink does not count, such as address handles: the sum over all top-level cgroups. The
+ * sums are in slot.peak of the capacity.
+ */
+static void other_counted(struct json_object *answer)
 {
+	struct walk walk = { .files = POOL_BIT(POOL_CURRENT), .stop = !capacity.has_file };
 	struct json_object *array = json_object_new_array();
-	const struct pool *pool;
-
-	for (pool = capacity.pools.first; pool; pool = pool->next)
-		json_object_array_add(array, other_device_log(pool->device.name));
-	json_object_object_add(answer, "log", array);
-}
-
-/* Put the sum of the usage of all top-level cgroups into slot.peak of the capacity. */
-static void other_add_up(void)
-{
-	struct walk walk = { .files = POOL_BIT(POOL_CURRENT) };
 	struct slot *slot = NULL, *sum;
 	struct cgroup *cgroup;
 
@@ -346,16 +328,6 @@ static void other_add_up(void)
 				sum->peak += slot->usage;
 		}
 	}
-}
-
-/* What rdma netlink does not count, such as address handles: the sum over all cgroups. */
-static void other_counted(struct json_object *answer)
-{
-	struct json_object *array = json_object_new_array();
-	const struct slot *slot = NULL;
-
-	if (capacity.has_file)
-		other_add_up();
 	while ((slot = pools_next(&capacity.pools, slot))) {
 		bool bytes = number_is_bytes(slot->key);
 		const char *device = device_text(&slot->pool->device);
@@ -374,8 +346,20 @@ static void other_counted(struct json_object *answer)
 
 void other_causes(struct cgroup *cgroup, pid_t pid, struct json_object *answer)
 {
+	struct json_object *logs = json_object_new_array();
+	const struct pool *pool;
+
 	other_memlock(cgroup, pid, answer);
-	other_devices(answer);
+	capacity_count_kernel();
+	if (!capacity.has_netlink)
+		say_text("Devices: the kernel does not report numbers of objects (rdma netlink).");
+	else if (!capacity.nr_devices)
+		say_text("Devices: this network namespace has no device.");
+	json_fill(answer, "devices:o",
+		  pools_json(&capacity.pools, other_is_counted, other_slot_json));
 	other_counted(answer);
-	other_log(answer);
+	/* Only the kernel's log has the reason why a device or its firmware failed. */
+	for (pool = capacity.pools.first; pool; pool = pool->next)
+		json_object_array_add(logs, other_device_log(pool->device.name));
+	json_object_object_add(answer, "log", logs);
 }
