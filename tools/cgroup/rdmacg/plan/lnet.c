@@ -172,20 +172,6 @@ static void lnet_set_parameters(struct lnet_side *side, const char *where, const
 	}
 }
 
-static void lnet_set_profile(void)
-{
-	size_t i = 0;
-
-	if (strcmp(lnet_profile, "opa"))
-		options_fail(lnet_profile, "there is no such profile; the only profile is opa");
-	while (lnet_near.release < lnet_profiles[i].first)
-		i++;
-	if (!lnet_profiles[i].parameters)
-		options_fail("--profile", "Lustre has a profile for OPA from 2.8 on, not in 2.%u",
-			     lnet_near.release);
-	lnet_set_parameters(&lnet_near, "--profile", lnet_profiles[i].parameters);
-}
-
 /* Set the parameters of a line. Returns whether the line has options for the module. */
 static bool lnet_set_line(const char *where, const char *line)
 {
@@ -257,19 +243,6 @@ static bool lnet_has_pools(const struct lnet_side *side)
 	return !side->dma_mr || side->map_on_demand;
 }
 
-static void lnet_add_frags(const struct lnet_side *side)
-{
-	PLAN_NAME(map_on_demand, side->map_on_demand);
-
-	if (side->release >= 15)
-		PLAN_SET(STEP, F, 257, "2.15 on: o2iblnd.h, IBLND_MAX_RDMA_FRAGS (LU-15092)");
-	else if (lnet_is_old(side) && map_on_demand >= 1 && map_on_demand <= 256)
-		PLAN_SET(STEP, F, max(map_on_demand, 2),
-			 "up to 2.10, map_on_demand of 1 to 256: o2iblnd.h, kiblnd_cfg_rdma_frags()");
-	else
-		PLAN_SET(STEP, F, 256, "up to 2.14: o2iblnd.h, IBLND_MAX_RDMA_FRAGS");
-}
-
 /* From 2.11 on, no size depends on concurrent_sends, which throttles kiblnd_post_tx_locked(). */
 static void lnet_add_sends(const struct lnet_side *side)
 {
@@ -290,12 +263,14 @@ static void lnet_setup(struct lnet_side *side)
 {
 	bool has_map = side->map_on_demand >= 0;
 
-	PLAN_NAME(peer_credits, side->peer_credits);
-	PLAN_NAME(credits, side->credits);
-
-	side->extra = side->fmr ? 0 : 2;
 	if (!has_map)
 		side->map_on_demand = !lnet_is_old(side) && !side->dma_mr;
+	side->extra = side->fmr ? 0 : 2;
+
+	PLAN_NAME(peer_credits, side->peer_credits);
+	PLAN_NAME(credits, side->credits);
+	PLAN_NAME(map_on_demand, side->map_on_demand);
+
 	if (lnet_has_pools(side) && side->fmr_pool_size < side->ntx / 4)
 		say_failure(plan.form->name,
 			    "%s: the interface does not start, for fmr_pool_size=%s is less than a quarter of ntx=%s (kiblnd_net_init_pools()); raise fmr_pool_size",
@@ -306,7 +281,13 @@ static void lnet_setup(struct lnet_side *side)
 	if (qd != peer_credits)
 		plan_notice("peer_credits=%s becomes %s: at least 8, at most 255 and credits.",
 			    number_text(peer_credits, false), number_text(qd, false));
-	lnet_add_frags(side);
+	if (side->release >= 15)
+		PLAN_SET(STEP, F, 257, "2.15 on: o2iblnd.h, IBLND_MAX_RDMA_FRAGS (LU-15092)");
+	else if (lnet_is_old(side) && map_on_demand >= 1 && map_on_demand <= 256)
+		PLAN_SET(STEP, F, max(map_on_demand, 2),
+			 "up to 2.10, map_on_demand of 1 to 256: o2iblnd.h, kiblnd_cfg_rdma_frags()");
+	else
+		PLAN_SET(STEP, F, 256, "up to 2.14: o2iblnd.h, IBLND_MAX_RDMA_FRAGS");
 	if (lnet_is_old(side))
 		lnet_add_sends(side);
 	side->own_depth = qd;
@@ -543,12 +524,19 @@ static void lnet_plan_pair(struct lnet_side *near, struct lnet_side *far)
 static void lnet_add(void)
 {
 	struct lnet_side *near = &lnet_near;
-	size_t i;
+	size_t i = 0;
 
 	if (lnet_release)
 		near->release = lnet_parse_release(lnet_release);
+	if (lnet_profile && strcmp(lnet_profile, "opa"))
+		options_fail(lnet_profile, "there is no such profile; the only profile is opa");
+	while (near->release < lnet_profiles[i].first)
+		i++;
+	if (lnet_profile && !lnet_profiles[i].parameters)
+		options_fail("--profile", "Lustre has a profile for OPA from 2.8 on, not in 2.%u",
+			     near->release);
 	if (lnet_profile)
-		lnet_set_profile();
+		lnet_set_parameters(near, "--profile", lnet_profiles[i].parameters);
 	lnet_set_words();
 	for (i = 0; i < lnet_remote.count; i++)
 		lnet_set_parameters(&lnet_far, "--remote", lnet_remote.text[i]);

@@ -178,25 +178,12 @@ static char *plan_in_numbers(const char *formula)
 	return text;
 }
 
-/* Add KEY = FORMULA = FORMULA IN NUMBERS = NUMBER, but no part twice, and the source. */
-static void plan_explain(const char *key, uint64_t value, const char *formula, const char *numbers,
-			 const char *source)
-{
-	const char *number = number_text(value, false);
-	bool has_numbers = strcmp(formula, numbers), has_number = strcmp(numbers, number);
-
-	memory_extend(&plan.part->explained, "#   %s = %s%s%s%s%s\n#     %s\n", key, formula,
-		      has_numbers ? " = " : "", has_numbers ? numbers : "",
-		      has_number ? " = " : "", has_number ? number : "", source);
-	json_append(plan.part->formulas, "key:s value:u formula:s numbers:s source:s", key, value,
-		    formula, numbers, source);
-}
-
 __int128 plan_add(enum plan_kind kind, const char *key, __int128 value, const char *formula,
 		  const char *source)
 {
 	char *numbers __autofree = plan_in_numbers(formula);
-	const char *fault = NULL;
+	const char *number = number_text(value, false), *fault = NULL;
+	bool has_numbers = strcmp(formula, numbers), has_number = strcmp(numbers, number);
 
 	if (value < 0)
 		fault = "is less than 0";
@@ -212,8 +199,14 @@ __int128 plan_add(enum plan_kind kind, const char *key, __int128 value, const ch
 		json_object_object_add(plan.part->limits, key, json_object_new_uint64(value));
 	if (kind == PLAN_KIND_FIGURE)
 		json_object_object_add(plan.part->figures, key, json_object_new_uint64(value));
-	if (kind != PLAN_KIND_NAME)
-		plan_explain(key, value, formula, numbers, source);
+	if (kind == PLAN_KIND_NAME)
+		return value;
+	/* KEY = FORMULA = FORMULA IN NUMBERS = NUMBER, but no part twice, and the source. */
+	memory_extend(&plan.part->explained, "#   %s = %s%s%s%s%s\n#     %s\n", key, formula,
+		      has_numbers ? " = " : "", has_numbers ? numbers : "",
+		      has_number ? " = " : "", has_number ? number : "", source);
+	json_append(plan.part->formulas, "key:s value:u formula:s numbers:s source:s", key,
+		    (uint64_t)value, formula, numbers, source);
 	return value;
 }
 
@@ -227,27 +220,14 @@ static char *plan_format_values(struct json_object *values)
 	return text;
 }
 
-static void plan_print_limits(const struct plan_part *part, const char *limits)
+static void plan_print_part(const struct plan_part *part)
 {
 	char *cgroup __autofree = part->cgroup ? config_pattern(part->cgroup) : NULL;
 	char *pattern __autofree = part->device.name ? config_pattern(part->device.name) : NULL;
-	struct device device = part->device;
-	bool has_device = device.name;
-	const char *mark = part->cgroup && has_device ? "" : "# ";
-
-	say_line("%s[%s]", mark, cgroup ? cgroup : "CGROUP");
-	device.name = pattern;
-	say_line("%s%s%s", mark, has_device ? device_text(&device) : "DEVICE", limits);
-	if (*mark)
-		say_line("# These limits cannot be applied yet: give %s%s%s.",
-			 part->cgroup ? "" : "--cgroup", part->cgroup || has_device ? "" : " and ",
-			 has_device ? "" : "--device");
-}
-
-static void plan_print_part(const struct plan_part *part)
-{
 	char *figures __autofree = plan_format_values(part->figures);
 	char *limits __autofree = plan_format_values(part->limits);
+	const char *mark = cgroup && pattern ? "" : "# ";
+	struct device device = part->device;
 	size_t i;
 
 	if (part != *plan.parts)
@@ -259,8 +239,15 @@ static void plan_print_part(const struct plan_part *part)
 		say_line("# %s", part->notes[i]);
 	if (*figures)
 		say_line("#%s", figures);
-	if (*limits)
-		plan_print_limits(part, limits);
+	if (!*limits)
+		return;
+	say_line("%s[%s]", mark, cgroup ? cgroup : "CGROUP");
+	device.name = pattern;
+	say_line("%s%s%s", mark, pattern ? device_text(&device) : "DEVICE", limits);
+	if (*mark)
+		say_line("# These limits cannot be applied yet: give %s%s%s.",
+			 cgroup ? "" : "--cgroup", cgroup || pattern ? "" : " and ",
+			 pattern ? "" : "--device");
 }
 
 static void plan_print_json(void)

@@ -151,42 +151,34 @@ static void qemu_add_ram(const char *text)
 	};
 }
 
-/* Add the blocks of --ram and --machine. Words are more sizes, as in "--ram 1G 2G". */
-static void qemu_get_ram(void)
+/* Get the blocks of --ramblocks, or of --ram and --machine. Words are more sizes, as in "--ram 1G 2G". */
+static void qemu_get_blocks(void)
 {
-	bool is_pc = !strcmp(machine, "pc");
-	size_t i;
+	char *text __autofree = NULL;
+	bool is_pc = !strcmp(machine, "pc") && !ramblocks;
+	size_t i, j;
 
-	if (!is_pc && strcmp(machine, "none"))
+	if (!ram.count == !ramblocks)
+		options_fail(plan.form->name, "give --ram or --ramblocks");
+	if (ramblocks && *plan.words)
+		options_fail(*plan.words, "is one word too many; a SIZE belongs to --ram");
+	if (!ramblocks && !is_pc && strcmp(machine, "none"))
 		options_fail(machine,
 			     "is neither pc nor none; give --ramblocks for another machine");
+	if (ramblocks) {
+		text = file_read(AT_FDCWD, strcmp(ramblocks, "-") ? ramblocks : "/dev/stdin");
+		if (!text)
+			say_failure(ramblocks, "%s; give a file with the text of 'info ramblock'",
+				    strerror(errno));
+		if (!qemu_parse_blocks(ramblocks, text))
+			exit(EXIT_FAILED);
+	}
 	for (i = 0; i < ram.count; i++)
 		qemu_add_ram(ram.text[i]);
 	while (*plan.words)
 		qemu_add_ram(*plan.words++);
 	for (i = 0; is_pc && i < ARRAY_SIZE(qemu_pc_blocks); i++)
 		*memory_append(qemu.block, qemu.count) = qemu_pc_blocks[i];
-}
-
-static void qemu_get_blocks(void)
-{
-	char *blocks __autofree = NULL;
-	size_t i, j;
-
-	if (!ram.count == !ramblocks)
-		options_fail(plan.form->name, "give --ram or --ramblocks");
-	if (!ramblocks) {
-		qemu_get_ram();
-	} else {
-		if (*plan.words)
-			options_fail(*plan.words, "is one word too many; a SIZE belongs to --ram");
-		blocks = file_read(AT_FDCWD, strcmp(ramblocks, "-") ? ramblocks : "/dev/stdin");
-		if (!blocks)
-			say_failure(ramblocks, "%s; give a file with the text of 'info ramblock'",
-				    strerror(errno));
-		if (!qemu_parse_blocks(ramblocks, blocks))
-			exit(EXIT_FAILED);
-	}
 	for (i = 0; i < zero.count; i++) {
 		for (j = 0; j < qemu.count; j++)
 			if (!strcmp(qemu.block[j].name, zero.text[i]))

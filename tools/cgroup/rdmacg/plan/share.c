@@ -118,21 +118,6 @@ static void share_take_reserve(const char *text)
 		share.pool->slots[i].tally += percent;
 }
 
-/* Add the limit of a cgroup, and return it. */
-static __int128 share_add_limit(const char *key, __int128 available)
-{
-	PLAN_NAME(weight, plan.part->weight);
-	PLAN_NAME(weights, share.weights);
-	PLAN_NAME(over, share.over);
-
-	if (!over)
-		return PLAN_OF_KEY(LIMIT, key, available * weight / weights,
-				   "by weight, rounded down");
-	return PLAN_OF_KEY(LIMIT, key,
-			   min(available, available * weight / weights * over / 1000),
-			   "by weight, times --oversubscribe in thousandths, and at most what is available");
-}
-
 /* Add the limits, and a note with their sum, and with the risk if it is more than available. */
 static void share_add_resource(const struct slot *slot)
 {
@@ -148,9 +133,20 @@ static void share_add_resource(const struct slot *slot)
 	PLAN_STEP(available, capacity - kernel - reserve,
 		  "rdma.capacity, less --kernel, less --reserve");
 	PLAN_OF_KEY(FIGURE, slot->key, available, "is shared");
+	PLAN_NAME(weights, share.weights);
+	PLAN_NAME(over, share.over);
 	for (i = 1; i < plan.nr_parts; i++) {
 		plan.part = plan.parts[i];
-		limit = share_add_limit(slot->key, available);
+
+		PLAN_NAME(weight, plan.part->weight);
+
+		if (!over)
+			limit = PLAN_OF_KEY(LIMIT, slot->key, available * weight / weights,
+					    "by weight, rounded down");
+		else
+			limit = PLAN_OF_KEY(LIMIT, slot->key,
+					    min(available, available * weight / weights * over / 1000),
+					    "by weight, times --oversubscribe in thousandths, and at most what is available");
 		limits += limit;
 		plan.part = *plan.parts;
 		if (!limit)
