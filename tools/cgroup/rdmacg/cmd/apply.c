@@ -109,31 +109,26 @@ static bool apply_device(const struct device *device)
 	return good;
 }
 
-static bool apply_controller(void)
-{
-	const char *name = cgroup_name(apply.cgroup), *where = apply.rule->where;
-
-	if (cgroup_has_controller(apply.cgroup))
-		return true;
-	say_within(where);
-	if (!apply.change.dry_run)
-		return transaction_enable(&apply.change, apply.cgroup);
-	apply.differs = true;
-	if (options.json)
-		json_print(stdout, "cgroup:s controller:b where:s done:b", name, false, where,
-			   false);
-	else
-		say_line("%s: has no RDMA controller, so there is no limit (%s)", name, where);
-	return false;
-}
-
 /* Apply the rules from apply.rule on. Undo all writes if the kernel refuses a write. */
 static bool apply_rules(void)
 {
-	bool good = apply_controller();
+	const char *name = cgroup_name(apply.cgroup), *where = apply.rule->where;
+	bool good = cgroup_has_controller(apply.cgroup);
 	const struct pool *pool;
 	struct rule *rule;
 
+	say_within(where);
+	if (!good && !apply.change.dry_run) {
+		good = transaction_enable(&apply.change, apply.cgroup);
+	} else if (!good) {
+		apply.differs = true;
+		if (options.json)
+			json_print(stdout, "cgroup:s controller:b where:s done:b", name, false,
+				   where, false);
+		else
+			say_line("%s: has no RDMA controller, so there is no limit (%s)", name,
+				 where);
+	}
 	for (rule = apply.rule; rule && good; rule = rule->next) {
 		/* Earlier rules may have changed limits that this rule compares. */
 		good = cgroup_read(apply.cgroup, APPLY_FILES);

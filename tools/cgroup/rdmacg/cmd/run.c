@@ -142,36 +142,15 @@ static char *run_cgroup_make_scope(void)
 	return name;
 }
 
-static struct cgroup *run_cgroup_make_below(struct cgroup *parent)
-{
-	char *owner __autofree = file_owner(parent->dir, ".");
-	int number, error = EEXIST;
-	struct cgroup *cgroup;
-
-	/* A process with the same number may have left a cgroup with this name. */
-	for (number = getpid(); error == EEXIST; number++) {
-		char *base __autofree = memory_format(RUN_CGROUP_NAME "%d", number);
-
-		cgroup = mkdirat(parent->dir, base, 0755) ? NULL : cgroup_open_child(parent, base);
-		if (cgroup)
-			return cgroup;
-		error = errno;
-	}
-	if (error == EACCES || error == EPERM)
-		say_and_exit(RUN_FAILED, cgroup_name(parent),
-			     "cannot create a cgroup here: %s (owner: %s); run as root or use --in",
-			     strerror(error), owner);
-	say_and_exit(RUN_FAILED, cgroup_name(parent), "cannot create a cgroup here: %s",
-		     strerror(error));
-}
-
 /*
  * Create a scope of systemd or, with --in, on v1 or without systemd, a cgroup below that of --in or
  * of this process.
  */
 static void run_cgroup_make(void)
 {
-	char *name __autofree = NULL;
+	char *name __autofree = NULL, *owner __autofree = NULL;
+	int number, error = EEXIST;
+	struct cgroup *parent;
 
 	/* On v1, the controller's hierarchy does not belong to systemd. */
 	run.scope = !run.in && hierarchy.v2 && !*hierarchy_path("RDMACG_ROOT", "") &&
@@ -180,11 +159,27 @@ static void run_cgroup_make(void)
 		name = run_cgroup_make_scope();
 	else
 		name = run.in ? hierarchy_resolve(run.in) : hierarchy_cgroup_of(0);
-	run.cgroup = name ? cgroup_open(name) : NULL;
-	if (!run.cgroup)
+	parent = name ? cgroup_open(name) : NULL;
+	if (!parent)
 		exit(RUN_FAILED);
-	if (!run.scope)
-		run.cgroup = run_cgroup_make_below(run.cgroup);
+	run.cgroup = run.scope ? parent : NULL;
+	/* A process with the same number may have left a cgroup with this name. */
+	for (number = getpid(); !run.cgroup && error == EEXIST; number++) {
+		char *base __autofree = memory_format(RUN_CGROUP_NAME "%d", number);
+
+		if (!mkdirat(parent->dir, base, 0755))
+			run.cgroup = cgroup_open_child(parent, base);
+		error = errno;
+	}
+	if (run.cgroup)
+		return;
+	owner = file_owner(parent->dir, ".");
+	if (error == EACCES || error == EPERM)
+		say_and_exit(RUN_FAILED, cgroup_name(parent),
+			     "cannot create a cgroup here: %s (owner: %s); run as root or use --in",
+			     strerror(error), owner);
+	say_and_exit(RUN_FAILED, cgroup_name(parent), "cannot create a cgroup here: %s",
+		     strerror(error));
 }
 
 /* For nftw(): remove a cgroup whose descendants are removed. */
@@ -254,36 +249,29 @@ static bool run_start(void)
 	_exit(error == ENOENT ? 127 : 126);
 }
 
-/* Remember the largest usage, for a kernel without peaks. */
-static void run_look(void)
-{
-	struct pools now = { 0 };
-	const struct slot *slot = NULL;
-	struct slot *peak;
-
-	pools_read(&now, run.cgroup->dir, POOL_BIT(POOL_CURRENT), NULL);
-	while ((slot = pools_next(&now, slot))) {
-		peak = pools_get_slot(&run.seen, &slot->pool->device, slot->key);
-		peak->peak = max(peak->peak, slot->usage);
-	}
-	pools_free(&now);
-}
-
 /*
- * Wait until the child ends, but not long after that or if the usage must be read, and forward
- * signals to the child. Do not forward signals of a terminal, which has already sent them to the
+ * Wait until the child ends, but not long after that or if the usage must be read, for the largest
+ * usage of a kernel without peaks. Forward signals to the child. Do not forward signals of a terminal, which has already sent them to the
  * command. Returns whether a signal arrived after the child had ended.
  */
 static bool run_wait_for(void)
 {
 	static const struct timespec time = { 0, RUN_LOOK_MS * 1000000L };
+	const struct slot *slot = NULL;
+	struct pools now = { 0 };
 	bool ended = run.ended;
 	siginfo_t info;
 	int signal = sigtimedwait(&run.forwarded, &info, run.has_peaks && !ended ? NULL : &time);
+	struct slot *peak;
 	int status;
 
 	if (!run.has_peaks)
-		run_look();
+		pools_read(&now, run.cgroup->dir, POOL_BIT(POOL_CURRENT), NULL);
+	while ((slot = pools_next(&now, slot))) {
+		peak = pools_get_slot(&run.seen, &slot->pool->device, slot->key);
+		peak->peak = max(peak->peak, slot->usage);
+	}
+	pools_free(&now);
 	if (signal > 0 && signal != SIGCHLD && !ended && info.si_code != SI_KERNEL)
 		kill(run.child, signal);
 	if (!ended && waitpid(run.child, &status, WNOHANG) == run.child) {

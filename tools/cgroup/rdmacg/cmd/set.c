@@ -22,15 +22,21 @@ static const struct syntax set_syntax = {
 #define SET_VERBS "ah async_event cm_id comp_channel counters cq dm dm_mem dmah driver_async_event driver_object flow flow_action mcast mr mr_mem mw pd qp rwq_ind_tbl srq wq xrcd"
 
 /*
- * If no cgroup has the controller yet, take devices and keys from the root's rdma.capacity. A
- * kernel without this file has two keys.
+ * Find the file of each key. In a dry run, the cgroup may still lack the controller. An ancestor
+ * that has the controller then shows which files the cgroup would get. If no cgroup has it, take
+ * devices and keys from the root's rdma.capacity. A kernel without this file has two keys.
  */
-static void set_foresee(void)
+static bool set_read(void)
 {
+	const struct cgroup *like = cgroup_counted_in(set.cgroup);
 	const struct device *device = &set.limits.device;
 	struct pools *pools = &set.cgroup->pools;
 	struct slot *slot = NULL;
 
+	if (like == set.cgroup)
+		return cgroup_read(set.cgroup, POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT));
+	if (like)
+		return !pools_read(pools, like->dir, POOL_BIT(POOL_MAX), NULL);
 	if (pools_read_file(pools, hierarchy.dir, "rdma.capacity")) {
 		pools_get_slot(pools, device, "hca_handle")->has = POOL_BIT(POOL_MAX);
 		pools_get_slot(pools, device, "hca_object")->has = POOL_BIT(POOL_MAX);
@@ -42,21 +48,6 @@ static void set_foresee(void)
 		else if (strncmp(slot->key, "hca_", 4))
 			slot->class = POOL_HW;
 	}
-}
-
-/*
- * Find the file of each key. In a dry run, the cgroup may still lack the controller. An ancestor
- * that has the controller then shows which files the cgroup would get.
- */
-static bool set_read(void)
-{
-	const struct cgroup *like = cgroup_counted_in(set.cgroup);
-
-	if (like == set.cgroup)
-		return cgroup_read(set.cgroup, POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT));
-	if (like)
-		return !pools_read(&set.cgroup->pools, like->dir, POOL_BIT(POOL_MAX), NULL);
-	set_foresee();
 	return true;
 }
 

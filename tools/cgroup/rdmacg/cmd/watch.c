@@ -105,26 +105,21 @@ static void watch_cgroup(struct cgroup *cgroup)
 		watch.changes[first].name = name;
 }
 
-/* The time, in the form of RFC 3339. */
-static char *watch_time(void)
-{
-	struct timespec now;
-	struct tm parts;
-	char text[32];
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	gmtime_r(&now.tv_sec, &parts);
-	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
-	return memory_format("%s.%03ldZ", text, now.tv_nsec / 1000000);
-}
-
 /* Print one line. @from or @by is NULL if the cgroup was removed or is not visible. */
 static void watch_tell(const char *from, const struct slot *slot, uint64_t count, const char *by)
 {
-	char *when __autofree = watch_time();
+	char *when __autofree = NULL;
 	const struct device *device = &slot->pool->device;
+	struct timespec now;
+	struct tm parts;
+	char text[32];
 	FILE *command;
 
+	/* The time, in the form of RFC 3339. */
+	clock_gettime(CLOCK_REALTIME, &now);
+	gmtime_r(&now.tv_sec, &parts);
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
+	when = memory_format("%s.%03ldZ", text, now.tv_nsec / 1000000);
 	if (options.json)
 		json_print(stdout, "time:s cgroup:s device:s index:o resource:s count:u limit_of:s",
 			   when, from, device->name, device_index(device), slot->key, count, by);

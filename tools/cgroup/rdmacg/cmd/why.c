@@ -121,21 +121,6 @@ static void why_above(const struct cgroup *cgroup, const struct slot *slot, uint
 		why_say_unknown(count, slot, "an ancestor that is not visible here");
 }
 
-/* Find the limits of ancestors that refused attempts of the cgroup, and print the room. */
-static void why_self(const struct cgroup *cgroup)
-{
-	const struct slot *slot = NULL;
-
-	while ((slot = pools_next(&cgroup->pools, slot))) {
-		if ((slot->has & POOL_BIT(POOL_EVENTS_LOCAL)) && slot->events.max > slot->tally)
-			why_say_unknown(slot->events.max - slot->tally, slot,
-					"a removed descendant");
-		if (slot->events.alloc_fail > slot->events.max)
-			why_above(cgroup, slot, slot->events.alloc_fail - slot->events.max);
-		why_room(cgroup, slot);
-	}
-}
-
 /*
  * A process above a rate of commands is not refused, but waits. rdma.control.stat has the number of
  * commands of the cgroup and its descendants that waited, and their waiting time.
@@ -209,10 +194,17 @@ static bool why_counters(struct cgroup *asked, struct json_object *answer)
 				why_room(cgroup, slot);
 		}
 	}
-	if (!walk.failed) {
-		why_self(asked);
-		why_throttled(asked);
+	/* Find the limits of ancestors that refused attempts of the cgroup, and print the room. */
+	while (!walk.failed && (slot = pools_next(&asked->pools, slot))) {
+		if ((slot->has & POOL_BIT(POOL_EVENTS_LOCAL)) && slot->events.max > slot->tally)
+			why_say_unknown(slot->events.max - slot->tally, slot,
+					"a removed descendant");
+		if (slot->events.alloc_fail > slot->events.max)
+			why_above(asked, slot, slot->events.alloc_fail - slot->events.max);
+		why_room(asked, slot);
 	}
+	if (!walk.failed)
+		why_throttled(asked);
 	json_fill(answer, "refusals:o room:o waits:o", why.said, why.room, why.waits);
 	return !walk.failed;
 }

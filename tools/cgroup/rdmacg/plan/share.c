@@ -186,25 +186,11 @@ static void share_add_cgroup(const char *word)
 	share.weights += weight;
 }
 
-/* Check that no cgroup is below another one, because the sum of the limits would be wrong. */
-static void share_check_nested(void)
-{
-	size_t one, other;
-
-	for (one = 1; one < plan.nr_parts; one++)
-		for (other = 1; other < plan.nr_parts; other++)
-			if (one != other && hierarchy_below(plan.parts[other]->cgroup,
-							    plan.parts[one]->cgroup))
-				options_fail(plan.parts[other]->cgroup,
-					     "overlaps %s; give cgroups that are not below each other",
-					     plan.parts[one]->cgroup);
-}
-
 /* Add a part for the device, and then a part for each cgroup. */
 static void share_add(void)
 {
 	const char *over = oversubscribe;
-	size_t i;
+	size_t i, j;
 
 	if (!*plan.words || (!plan.words[1] && !among.count))
 		options_fail(plan.form->name, "give a DEVICE and a CGROUP");
@@ -225,7 +211,14 @@ static void share_add(void)
 		share_add_cgroup(among.text[i]);
 	while (*plan.words)
 		share_add_cgroup(*plan.words++);
-	share_check_nested();
+	/* If a cgroup were below another one, the sum of the limits would be wrong. */
+	for (i = 1; i < plan.nr_parts; i++)
+		for (j = 1; j < plan.nr_parts; j++)
+			if (i != j && hierarchy_below(plan.parts[j]->cgroup,
+						      plan.parts[i]->cgroup))
+				options_fail(plan.parts[j]->cgroup,
+					     "overlaps %s; give cgroups that are not below each other",
+					     plan.parts[i]->cgroup);
 	plan.part = *plan.parts;
 	if (!kernels.count)
 		plan_notice("Nothing is subtracted for kernel users. Give --kernel: see rdma resource show and rdmacg plan lnet.");
