@@ -56,16 +56,14 @@ static struct export_family {
 	  EXPORT_AT(events.max), POOL_BIT(POOL_EVENTS), .counter = true },
 };
 
-static struct export {
-	const char *output;
-	bool prometheus;
-} export;
+static const char *export_output;
+static bool export_prometheus;
 
 static void export_take_format(const char *text, void *to)
 {
 	if (strcmp(text, "openmetrics") && strcmp(text, "prometheus"))
 		options_fail(text, "is not a format; the formats are openmetrics and prometheus");
-	export.prometheus = *text == 'p';
+	export_prometheus = *text == 'p';
 }
 
 static const struct syntax export_syntax = {
@@ -73,7 +71,7 @@ static const struct syntax export_syntax = {
 		{ "format", 'f', "openmetrics (the default) or prometheus", NULL,
 		  export_take_format, "FORMAT" },
 		{ "output", 'o', "write to a new file, and replace FILE when it is complete",
-		  &export.output, options_take_text, "FILE" },
+		  &export_output, options_take_text, "FILE" },
 	},
 	.lists = { filter_choices },
 	.doc =
@@ -95,49 +93,30 @@ static char *export_label(const char *name, const char *value)
 	return label;
 }
 
-/* The labels are stored with the capacity of the device and resource. */
-static const char *export_labels(const struct slot *slot)
-{
-	const struct device *device = &slot->pool->device;
-	struct slot *known = pools_get_slot(&capacity.pools, device, slot->key);
-
-	if (known->labels)
-		return known->labels;
-	known->labels = export_label("device", device->name);
-	if (device->has_index)
-		memory_extend(&known->labels, "index=\"%u\",", device->index);
-	memory_extend(&known->labels, "resource=\"%s\"", slot->key);
-	return known->labels;
-}
-
-/* Add the figures of a slot that the files in @has have. */
+/*
+ * Add the figures of a slot that the files in @has have. The labels are stored with the capacity of
+ * the device and resource.
+ */
 static void export_add(const char *cgroup, const struct slot *slot, unsigned int has)
 {
 	struct export_family *family = export_families, *end = family + ARRAY_SIZE(export_families);
-	const char *labels = export_labels(slot);
+	const struct device *device = &slot->pool->device;
+	struct slot *known = pools_get_slot(&capacity.pools, device, slot->key);
 	bool bytes = number_is_bytes(slot->key);
 	uint64_t value;
 
+	if (!known->labels) {
+		known->labels = export_label("device", device->name);
+		if (device->has_index)
+			memory_extend(&known->labels, "index=\"%u\",", device->index);
+		memory_extend(&known->labels, "resource=\"%s\"", slot->key);
+	}
 	for (; family < end; family++) {
 		value = *(const uint64_t *)((const char *)slot + family->at);
 		if (has & family->has && value != NUMBER_MAX &&
 		    (family->counter || family->bytes == bytes))
 			*memory_append(family->samples, family->nr_samples) =
-				(struct export_sample){ cgroup, labels, value };
-	}
-}
-
-static void export_cgroup(const struct cgroup *cgroup)
-{
-	const struct slot *slot = NULL;
-	char *label = NULL;
-
-	while ((slot = pools_next(&cgroup->pools, slot))) {
-		if (!slot_is_telling(slot))
-			continue;
-		if (!label)
-			label = export_label("cgroup", cgroup_name(cgroup));
-		export_add(label, slot, slot->has);
+				(struct export_sample){ cgroup, known->labels, value };
 	}
 }
 
@@ -149,21 +128,21 @@ static void export_print(FILE *to)
 
 	for (; family < export_families + ARRAY_SIZE(export_families); family++) {
 		const char *suffix = family->counter ? "_total" : "";
-		const char *heading = export.prometheus ? suffix : "";
+		const char *heading = export_prometheus ? suffix : "";
 
 		if (!family->nr_samples)
 			continue;
 		fprintf(to, "# HELP %s%s %s\n", family->name, heading, family->help);
 		fprintf(to, "# TYPE %s%s %s\n", family->name, heading,
 			family->counter ? "counter" : "gauge");
-		if (family->bytes && !export.prometheus)
+		if (family->bytes && !export_prometheus)
 			fprintf(to, "# UNIT %s bytes\n", family->name);
 		end = family->samples + family->nr_samples;
 		for (sample = family->samples; sample < end; sample++)
 			fprintf(to, "%s%s{%s%s} %" PRIu64 "\n", family->name, suffix,
 				sample->cgroup, sample->labels, sample->value);
 	}
-	if (!export.prometheus)
+	if (!export_prometheus)
 		fputs("# EOF\n", to);
 }
 
@@ -175,9 +154,9 @@ static void export_print(FILE *to)
  */
 static void export_write(void)
 {
-	char *target __autofree = realpath(export.output, NULL);
-	char *path __autofree = memory_format("%s.XXXXXX", target ? target : export.output);
-	const char *name = target ? target : export.output;
+	char *target __autofree = realpath(export_output, NULL);
+	char *path __autofree = memory_format("%s.XXXXXX", target ? target : export_output);
+	const char *name = target ? target : export_output;
 	struct stat status;
 	/* A link without a target is not replaced: open() refuses it. */
 	bool direct = !lstat(name, &status) && !S_ISREG(status.st_mode), done = false;
@@ -196,7 +175,7 @@ static void export_write(void)
 	if (fd >= 0 && !direct && !done)
 		unlink(path);
 	if (!done)
-		say_failure(export.output, "cannot write: %s", strerror(errno));
+		say_failure(export_output, "cannot write: %s", strerror(errno));
 }
 
 int cmd_export(int argc, char **argv)
@@ -210,13 +189,22 @@ int cmd_export(int argc, char **argv)
 		options_fail("-j", "export prints openmetrics or prometheus, not JSON");
 	hierarchy_open(EXIT_FAILED);
 	capacity_read();
-	while ((cgroup = walk_next(&walk)))
-		export_cgroup(cgroup);
+	while ((cgroup = walk_next(&walk))) {
+		char *label = NULL;
+
+		while ((slot = pools_next(&cgroup->pools, slot))) {
+			if (!slot_is_telling(slot))
+				continue;
+			if (!label)
+				label = export_label("cgroup", cgroup_name(cgroup));
+			export_add(label, slot, slot->has);
+		}
+	}
 	while ((slot = pools_next(&capacity.pools, slot)))
 		export_add("", slot, EXPORT_CAPACITY);
 	/* Only a message: a monitoring system may wait for the device. */
 	filter_check(&filter_devices);
-	if (export.output)
+	if (export_output)
 		export_write();
 	else
 		export_print(stdout);

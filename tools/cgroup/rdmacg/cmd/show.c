@@ -63,28 +63,6 @@ static void show_name(struct cgroup *cgroup)
 	cgroup->marked = true;
 }
 
-static void show_row(struct cgroup *cgroup, const struct slot *slot)
-{
-	bool human = !show.exact && number_is_bytes(slot->key);
-	bool counted = slot->has & POOL_BIT(POOL_CURRENT);
-	struct table *table = &show.table;
-
-	show_name(cgroup);
-	table_cell(table, device_text(&slot->pool->device));
-	table_cell(table, slot->key);
-	table_number(table, counted, slot->usage, human);
-	table_alarm(table, counted && slot->usage >= slot->limit);
-	table_cell(table, slot->has & POOL_BIT(POOL_MAX) ?
-		   cgroup_limit_text(slot->limit, human) : "-");
-	table_cell(table, cgroup_relative(cgroup_name(slot->limit_of), cgroup_name(cgroup),
-					  table->width));
-	table_number(table, slot->has & POOL_BIT(POOL_PEAK), slot->peak, human);
-	table_number(table, slot->has & POOL_BIT(POOL_EVENTS), slot->events.alloc_fail, false);
-	table_alarm(table, slot->events.alloc_fail);
-	/* Show only refusals by its own limit, because each descendant has a row of its own. */
-	table_number(table, slot->has & POOL_BIT(POOL_EVENTS_LOCAL), slot->local.max, false);
-}
-
 static struct json_object *show_slot_json(const struct slot *slot)
 {
 	struct json_object *object = json_pack("resource:s class:s unit:s", slot->key,
@@ -108,6 +86,7 @@ static struct json_object *show_slot_json(const struct slot *slot)
 
 static void show_cgroup(struct cgroup *cgroup, const struct pools *pools)
 {
+	struct table *table = &show.table;
 	struct json_object *devices;
 	const struct slot *slot = NULL;
 
@@ -115,9 +94,29 @@ static void show_cgroup(struct cgroup *cgroup, const struct pools *pools)
 	missing_say(pools);
 	if (pools->files[POOL_HCA] && !show.missing)
 		show.missing = missing_json(pools);
-	while (!options.json && (slot = pools_next(pools, slot)))
-		if (show_has_row(slot))
-			show_row(cgroup, slot);
+	while (!options.json && (slot = pools_next(pools, slot))) {
+		bool human = !show.exact && number_is_bytes(slot->key);
+		bool counted = slot->has & POOL_BIT(POOL_CURRENT);
+
+		if (!show_has_row(slot))
+			continue;
+		show_name(cgroup);
+		table_cell(table, device_text(&slot->pool->device));
+		table_cell(table, slot->key);
+		table_number(table, counted, slot->usage, human);
+		table_alarm(table, counted && slot->usage >= slot->limit);
+		table_cell(table, slot->has & POOL_BIT(POOL_MAX) ?
+			   cgroup_limit_text(slot->limit, human) : "-");
+		table_cell(table, cgroup_relative(cgroup_name(slot->limit_of), cgroup_name(cgroup),
+						  table->width));
+		table_number(table, slot->has & POOL_BIT(POOL_PEAK), slot->peak, human);
+		table_number(table, slot->has & POOL_BIT(POOL_EVENTS), slot->events.alloc_fail,
+			     false);
+		table_alarm(table, slot->events.alloc_fail);
+		/* Show only refusals by its own limit: each descendant has a row of its own. */
+		table_number(table, slot->has & POOL_BIT(POOL_EVENTS_LOCAL), slot->local.max,
+			     false);
+	}
 	if (!options.json)
 		return;
 	devices = pools_json(pools, show_has_row, show_slot_json);

@@ -56,40 +56,38 @@ static void watch_free(struct lh_entry *entry)
 	free(lh_entry_v(entry));
 }
 
-/* Store the growth of the local counters. Returns whether a counter changed. */
-static bool watch_compare_slot(const struct slot *slot, const struct pools *before)
-{
-	static const struct slot none;
-	const struct slot *old = pools_find_slot(before, &slot->pool->device, slot->key);
-	struct events more = slot->local;
-	bool changed;
-
-	if (!old)
-		old = &none;
-	changed = memcmp(&slot->events, &old->events, sizeof(old->events)) ||
-		  memcmp(&slot->local, &old->local, sizeof(old->local));
-	/* A smaller counter than before belongs to a new cgroup or device with the old name. */
-	more.max -= more.max >= old->local.max ? old->local.max : 0;
-	more.alloc_fail -= more.alloc_fail >= old->local.alloc_fail ? old->local.alloc_fail : 0;
-	if (watch.telling && (more.max || more.alloc_fail))
-		*memory_append(watch.changes, watch.nr_changes) =
-			(struct watch_change){ .slot = slot, .more = more };
-	return changed;
-}
-
-/* Compare a cgroup with its earlier counters. Skip the descendants if the counters are equal. */
+/*
+ * Compare a cgroup with its earlier counters, and store the growth of its local counters. Skip the
+ * descendants if the counters are equal.
+ */
 static void watch_cgroup(struct cgroup *cgroup)
 {
 	static const struct pools nothing;
+	static const struct slot none;
 	struct lh_entry *seen = lh_table_lookup_entry(watch.seen, cgroup_name(cgroup));
+	const struct pools *before = seen ? lh_entry_v(seen) : &nothing;
 	struct pools *pools;
 	char *name;
 	size_t first = watch.nr_changes;
 	const struct slot *slot = NULL;
 	bool changed = false;
 
-	while ((slot = pools_next(&cgroup->pools, slot)))
-		changed |= watch_compare_slot(slot, seen ? lh_entry_v(seen) : &nothing);
+	while ((slot = pools_next(&cgroup->pools, slot))) {
+		const struct slot *old = pools_find_slot(before, &slot->pool->device, slot->key);
+		struct events more = slot->local;
+
+		if (!old)
+			old = &none;
+		changed |= memcmp(&slot->events, &old->events, sizeof(old->events)) ||
+			   memcmp(&slot->local, &old->local, sizeof(old->local));
+		/* A smaller counter belongs to a new cgroup or device with the old name. */
+		more.max -= more.max >= old->local.max ? old->local.max : 0;
+		more.alloc_fail -= more.alloc_fail >= old->local.alloc_fail ?
+				   old->local.alloc_fail : 0;
+		if (watch.telling && (more.max || more.alloc_fail))
+			*memory_append(watch.changes, watch.nr_changes) =
+				(struct watch_change){ .slot = slot, .more = more };
+	}
 	/* A cgroup without files, such as the root, has no counter that shows a change below. */
 	cgroup->leave_below = cgroup->pools.files[POOL_HCA] && !changed;
 	if (!changed)

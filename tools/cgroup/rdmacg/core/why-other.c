@@ -307,8 +307,8 @@ static struct json_object *other_device_log(const char *device)
 }
 
 /*
- * What rdma netlink does not count, such as address handles: the sum over all top-level cgroups. The
- * sums are in slot.peak of the capacity.
+ * What rdma netlink does not count, such as address handles: the sums over all top-level cgroups,
+ * in slot.peak of the capacity.
  */
 static void other_counted(struct json_object *answer)
 {

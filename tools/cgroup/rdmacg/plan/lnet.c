@@ -320,11 +320,9 @@ static uint64_t lnet_cut(const struct lnet_side *side, uint64_t frags)
 /* Reduce @depth to a depth that the device supports, or to 0 if it cannot create the QP. */
 static uint64_t lnet_reduce(const struct lnet_side *side, uint64_t frags, uint64_t depth)
 {
-	if (!side->max_qp_wr)
-		return depth;
 	if (lnet_is_old(side))
 		return lnet_cut(side, frags) ? depth : 0;
-	return min(depth, side->max_qp_wr / (1 + frags + side->extra));
+	return side->max_qp_wr ? min(depth, side->max_qp_wr / (1 + frags + side->extra)) : depth;
 }
 
 /* o2iblnd creates the CQ before the QP, so its size is for the queues before they are reduced. */

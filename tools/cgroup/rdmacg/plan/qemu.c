@@ -151,7 +151,7 @@ static void qemu_add_ram(const char *text)
 	};
 }
 
-/* Get the blocks of --ramblocks, or of --ram and --machine. Words are more sizes, as in "--ram 1G 2G". */
+/* Get the blocks of --ramblocks, or of --ram and --machine. Words are more sizes for --ram. */
 static void qemu_get_blocks(void)
 {
 	char *text __autofree = NULL;

@@ -144,8 +144,8 @@ static void share_add_resource(const struct slot *slot)
 			limit = PLAN_OF_KEY(LIMIT, slot->key, available * weight / weights,
 					    "by weight, rounded down");
 		else
-			limit = PLAN_OF_KEY(LIMIT, slot->key,
-					    min(available, available * weight / weights * over / 1000),
+			limit = PLAN_OF_KEY(LIMIT, slot->key, min(available, available * weight /
+						weights * over / 1000),
 					    "by weight, times --oversubscribe in thousandths, and at most what is available");
 		limits += limit;
 		plan.part = *plan.parts;
