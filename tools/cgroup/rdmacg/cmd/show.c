@@ -144,32 +144,13 @@ static bool show_target(struct cgroup *cgroup, pid_t pid)
 	return !walk.failed;
 }
 
-static void show_print(bool done)
-{
-	bool has_rows = show.table.nr_cells > show.table.nr_headings;
-
-	if (options.json) {
-		json_print(stdout, "root:s version:u above_is_seen:b missing:o cgroups:o",
-			   hierarchy.path, (uint64_t)(hierarchy.v2 ? 2 : 1), !hierarchy.partial,
-			   show.missing ? show.missing : json_object_new_array(), show.cgroups);
-		return;
-	}
-	if (has_rows)
-		table_print(&show.table, stdout);
-	if (hierarchy.partial)
-		say_note("limits of cgroups above / also apply, but are not visible here");
-	if (!has_rows && done)
-		say_note(show.all ? "there are no resources of a device" :
-			 "no resource is used, limited or refused there; -a shows all resources");
-}
-
 int cmd_show(int argc, char **argv)
 {
 	static const char * const headings[] = {
 		"CGROUP", "DEVICE", "RESOURCE", "USAGE", "LIMIT", "LIMIT OF", "PEAK", "REFUSED",
 		"BY IT",
 	};
-	bool done;
+	bool done, has_rows;
 
 	show.recursive |= !select_arguments(options_read(&show_syntax, argc, argv));
 	hierarchy_open(EXIT_FAILED);
@@ -178,6 +159,17 @@ int cmd_show(int argc, char **argv)
 	table_init(&show.table, "gnnrrnrrr", headings, say_width());
 	done = select_each(show_target);
 	done = filter_check(&filter_devices) && filter_check(&filter_keys) && done;
-	show_print(done);
+	has_rows = show.table.nr_cells > show.table.nr_headings;
+	if (options.json)
+		json_print(stdout, "root:s version:u above_is_seen:b missing:o cgroups:o",
+			   hierarchy.path, (uint64_t)(hierarchy.v2 ? 2 : 1), !hierarchy.partial,
+			   show.missing ? show.missing : json_object_new_array(), show.cgroups);
+	else if (has_rows)
+		table_print(&show.table, stdout);
+	if (hierarchy.partial && !options.json)
+		say_note("limits of cgroups above / also apply, but are not visible here");
+	if (!has_rows && done && !options.json)
+		say_note(show.all ? "there are no resources of a device" :
+			 "no resource is used, limited or refused there; -a shows all resources");
 	return done ? EXIT_DONE : EXIT_FAILED;
 }

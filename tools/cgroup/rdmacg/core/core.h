@@ -195,6 +195,8 @@ const char *hierarchy_below(const char *path, const char *prefix);
 /* Turn "/a//b/./c/" into "a/b/c". Returns NULL if a part is "..". The caller frees the result. */
 char *hierarchy_clean(const char *path);
 
+/* Undo the escapes of mountinfo and of names of devices, such as \040 for a blank, in place. */
+void hierarchy_unescape(char *text);
 /* Whether @list, which may be NULL, has @word. A blank, a comma or a newline ends a word. */
 bool hierarchy_has_word(const char *list, const char *word);
 /* The path of a file below /proc, valid until the next call. Frees the @name. */

@@ -35,8 +35,7 @@ bool hierarchy_has_word(const char *list, const char *word)
 	return false;
 }
 
-/* In mountinfo, a backslash and three octal digits stand for a blank and other characters. */
-static void hierarchy_unescape(char *text)
+void hierarchy_unescape(char *text)
 {
 	bool escaped;
 	char *to;

@@ -272,7 +272,8 @@ static char **log_read(int fd, const char *device, const char *bus, size_t *coun
 	}
 }
 
-static struct json_object *other_device_log(const char *device)
+/* Look for @device in the log, which the kernel's files call @name. */
+static struct json_object *other_device_log(const char *name, const char *device)
 {
 	char *path __autofree = memory_format("%s/%s/device", hierarchy_path("RDMACG_SYS",
 						"/sys/class/infiniband"), device);
@@ -297,13 +298,13 @@ static struct json_object *other_device_log(const char *device)
 		meaning = log_meaning(lines[i]);
 		if (!meaning)
 			meaning = "a warning or an error of the driver";
-		say_text("The kernel's log on %s: \"%s\": %s.", device, lines[i], meaning);
+		say_text("The kernel's log on %s: \"%s\": %s.", name, lines[i], meaning);
 		json_append(array, "text:s meaning:s", lines[i], meaning);
 	}
 	if (fd >= 0)
 		close(fd);
 	/* The log has no indexes of devices. */
-	return json_pack("device:s index:o readable:b lines:o", device, NULL, fd >= 0, array);
+	return json_pack("device:s index:o readable:b lines:o", name, NULL, fd >= 0, array);
 }
 
 /*
@@ -359,7 +360,11 @@ void other_causes(struct cgroup *cgroup, pid_t pid, struct json_object *answer)
 		  pools_json(&capacity.pools, other_is_counted, other_slot_json));
 	other_counted(answer);
 	/* Only the kernel's log has the reason why a device or its firmware failed. */
-	for (pool = capacity.pools.first; pool; pool = pool->next)
-		json_object_array_add(logs, other_device_log(pool->device.name));
+	for (pool = capacity.pools.first; pool; pool = pool->next) {
+		char *device __autofree = memory_string(pool->device.name);
+
+		hierarchy_unescape(device);
+		json_object_array_add(logs, other_device_log(pool->device.name, device));
+	}
 	json_object_object_add(answer, "log", logs);
 }

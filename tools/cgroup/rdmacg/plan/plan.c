@@ -132,8 +132,10 @@ void plan_add_part(const char *title)
 bool plan_has_driver(const char *known)
 {
 	char *class __autofree = NULL, *path __autofree = NULL, *link __autofree = NULL;
-	const char *device = plan.device.name ? plan.device.name : "", *driver = plan.driver;
+	char *device __autofree = memory_string(plan.device.name ? plan.device.name : "");
+	const char *driver = plan.driver;
 
+	hierarchy_unescape(device);
 	class = memory_format("/sys/class/infiniband/%s", device);
 	path = memory_format("%s/device/driver", class);
 	link = file_link(AT_FDCWD, path);
