@@ -433,6 +433,9 @@ static bool run_report(void)
 
 	if (!cgroup_read_path(run.cgroup, POOL_ALL))
 		return false;
+	if (!pools->files[POOL_HCA])
+		return say_error(cgroup_name(run.cgroup),
+				 "was removed, so the usage of the command is unknown");
 	report_fill();
 	if (!run.has_peaks && !options.json)
 		say_note("this kernel has no rdma.peak, so the usage was read every %d ms",
