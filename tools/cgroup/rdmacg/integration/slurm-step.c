@@ -62,7 +62,7 @@ static void step_take_rules(const char *text, void *to)
 static const struct syntax step_syntax = {
 	.choices = {
 		{ "asked", 0, "the request of the user", NULL, step_take_asked, "LIMITS" },
-		{ "default", 0, "the limits of jobs without a request", (void *)POLICY_DEFAULT,
+		{ "default", 0, "the limits of keys that the job does not request", (void *)POLICY_DEFAULT,
 		  step_take_rules, "LIMITS" },
 		{ "ceiling", 0, "the largest limits that a job may request",
 		  (void *)POLICY_CEILING, step_take_rules, "LIMITS" },
