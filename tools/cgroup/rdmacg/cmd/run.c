@@ -250,9 +250,9 @@ static bool run_start(void)
 }
 
 /*
- * Wait until the child ends, or only for a moment if it has ended, or to read the usage if the
- * kernel has no peaks. Forward signals to the child, except signals of a terminal, which has already
- * sent them to the command. Returns whether a signal arrived after the child had ended.
+ * Wait until the child ends. If the child has ended, or to read the usage if the kernel has no
+ * peaks, wait only for a moment. Forward signals to the child, except signals of a terminal, which
+ * has already sent them to the command. Returns whether a signal arrived after the child had ended.
  */
 static bool run_wait_for(void)
 {
