@@ -637,6 +637,17 @@ static struct rdmacg_process *rdmacg_start_handler(struct kunit *test, struct rd
 	return process;
 }
 
+/* End the sibling's command, and check that two processes of the child begin in this order. */
+static void rdmacg_expect_turns(struct kunit *test, struct rdmacg_levels *levels,
+				struct rdmacg_process *first, struct rdmacg_process *second)
+{
+	end(levels->sibling);
+	KUNIT_EXPECT_EQ(test, rdmacg_outcome(first), 0);
+	KUNIT_EXPECT_TRUE(test, rdmacg_still_waits(second));
+	end(levels->child);
+	KUNIT_EXPECT_EQ(test, rdmacg_outcome(second), 0);
+}
+
 /* A process keeps its place before later commands, although signals wake it again and again. */
 static void rdmacg_test_signal_does_not_cost_a_place(struct kunit *test)
 {
@@ -655,11 +666,7 @@ static void rdmacg_test_signal_does_not_cost_a_place(struct kunit *test)
 	}
 	rdmacg_await(&levels->gate, 2);
 	KUNIT_EXPECT_FALSE(test, completion_done(&first->has_begun));
-	end(levels->sibling);
-	KUNIT_EXPECT_EQ(test, rdmacg_outcome(first), 0);
-	KUNIT_EXPECT_TRUE(test, rdmacg_still_waits(second));
-	end(levels->child);
-	KUNIT_EXPECT_EQ(test, rdmacg_outcome(second), 0);
+	rdmacg_expect_turns(test, levels, first, second);
 	/* Each command counts once as throttled, with the whole time of its waits. */
 	KUNIT_EXPECT_EQ(test, levels->child->stat.throttled, 2);
 	KUNIT_EXPECT_GE(test, levels->child->stat.throttled_ns, 20 * MS);
@@ -681,11 +688,7 @@ static void rdmacg_test_signals_take_no_other_place(struct kunit *test)
 		send_sig(SIGUSR1, fast->task, 1);
 	}
 	rdmacg_await(&levels->gate, 2);
-	end(levels->sibling);
-	KUNIT_EXPECT_EQ(test, rdmacg_outcome(slow), 0);
-	KUNIT_EXPECT_TRUE(test, rdmacg_still_waits(fast));
-	end(levels->child);
-	KUNIT_EXPECT_EQ(test, rdmacg_outcome(fast), 0);
+	rdmacg_expect_turns(test, levels, slow, fast);
 }
 
 /*
