@@ -39,7 +39,7 @@
 
 /*
  * The largest burst. A larger burst is cut to this number. No adapter runs so many commands at
- * once, and their product with an interval could overflow.
+ * once, and the product of a larger burst and an interval could overflow.
  */
 #define RDMACG_BURST_MAX ((u64)NSEC_PER_SEC)
 
@@ -98,7 +98,7 @@ struct rdmacg_waiter {
 	struct rdmacg_control	*level;		/* The blocking level, or NULL; gate->lock. */
 	enum rdmacg_command_kind kind;		/* Set once. */
 	u64			since;		/* The start of the first wait; set once. */
-	u64			start;		/* Now minus the time of all waits; set once. */
+	u64			start;		/* The start, minus all earlier waits; set once. */
 	u64			waited_ns;	/* Set at the end of the wait; gate->lock. */
 	struct completion	wakeup;		/* Done when the command begins; gate->lock. */
 	/* Runs only for the first waiter of a queue; started under gate->lock. */

@@ -35,8 +35,8 @@ struct rdmacg_control_stat {
 /* The place of a command whose wait a signal has interrupted. The gate's lock protects this. */
 struct rdmacg_place {
 	const struct task_struct *task;		/* Not dereferenced. */
-	u64			born;		/* Of @task, whose address may be reused. */
-	u64			since;		/* The start of the first wait; 0 if it is free. */
+	u64			born;		/* Start of @task, whose address may be reused. */
+	u64			since;		/* Start of the first wait; 0 in a free place. */
 	u64			waited_ns;	/* The sum of all waits. */
 };
 

@@ -22,8 +22,8 @@ enum rdmacg_control_limit {
 };
 
 /*
- * The highest rate, in commands per second. No adapter reaches more, and a higher rate would not be
- * exact.
+ * The highest rate, in commands per second. No adapter reaches a higher rate, and such a rate would
+ * not be exact.
  */
 #define RDMACG_OPS_MAX 1000000
 

@@ -77,7 +77,7 @@ static int lnd_ni_bind(struct lnd_ni *ni, struct sockaddr_storage *addr)
 	ret = rdma_bind_addr(id, (struct sockaddr *)addr);
 	if (ret)
 		return ret;
-	/* An address that stands for all addresses has no device. */
+	/* The wildcard address has no device. */
 	if (!id->device)
 		return -EADDRNOTAVAIL;
 	ni->device = id->device;

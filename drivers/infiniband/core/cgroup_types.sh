@@ -11,7 +11,7 @@ set -e
 header=$1
 shift
 
-# Each line is like "PD dealloc_pd". If a type needs several operations, the line has the first one.
+# Each line of $needs is like "PD dealloc_pd". A type with several operations has the first one.
 tree='OBJ_TREE_NAMED\( ?UVERBS_OBJECT_[A-Z0-9_]+\)?'
 needs=$(cat "$@" | tr -s ' \t\n' ' ' | grep -oE "$tree, UAPI_DEF_OBJ_NEEDS_FN\([a-z0-9_]+" |
 	sed -E 's/.*UVERBS_OBJECT_([A-Z0-9_]+).*\(/\1 /')

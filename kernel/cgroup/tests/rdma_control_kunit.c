@@ -672,7 +672,7 @@ static void rdmacg_test_signal_does_not_cost_a_place(struct kunit *test)
 	KUNIT_EXPECT_GE(test, levels->child->stat.throttled_ns, 20 * MS);
 }
 
-/* If signals wake a process often, it does not take the place of a process in a slow handler. */
+/* A process that signals wake often does not take the place of a process in a slow handler. */
 static void rdmacg_test_signals_take_no_other_place(struct kunit *test)
 {
 	struct rdmacg_levels *levels = rdmacg_levels(test);

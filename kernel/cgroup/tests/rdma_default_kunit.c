@@ -341,7 +341,7 @@ static void rdmacg_test_defaults_of_all_classes_in_one_line(struct kunit *test)
 	struct rdmacg_tree *t = test->priv;
 
 	if (!IS_ENABLED(CONFIG_CGROUP_RDMA_VERBS) || !IS_ENABLED(CONFIG_CGROUP_RDMA_CONTROL))
-		kunit_skip(test, "this kernel has not all classes");
+		kunit_skip(test, "this kernel does not have all classes");
 	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, line), 0);
 	KUNIT_EXPECT_STREQ(test, rdmacg_test_show_default(test, &t->leaf),
 			   "hca_object=3 qp=2 mr_mem=4096 ops=1000000 hw:door=1\n");

@@ -28,7 +28,7 @@ struct rdmacg_method {
 };
 
 /*
- * Give the test's device the fields of an mlx5 device on which the charges depend. Its operations
+ * Make the test's device an mlx5 device in all fields on which charges depend. Its operations
  * are never called.
  */
 static int rdmacg_devx_test_init(struct kunit *test)
@@ -64,7 +64,7 @@ static struct uverbs_attr *rdmacg_attr(struct rdmacg_method *method, u16 id)
 	return &method->attrs->attrs[bkey];
 }
 
-/* Create the attributes that uverbs has after a program has named the object. */
+/* Create the attributes of a method call, in which @handle is the object @uobj. */
 static struct rdmacg_method *rdmacg_method(struct kunit *test, struct ib_uobject *uobj,
 					   u16 handle, enum uverbs_obj_access access)
 {

@@ -228,7 +228,7 @@ static inline struct rdmacg_domain *rdmacg_test_domain(struct rdma_cgroup *cg,
 	return domain;
 }
 
-/* Returns a copy of a slot, or of a slot of an unused pool if the cgroup has no pool. */
+/* Returns a copy of a slot, without usage and limit if the cgroup has no pool. */
 static inline struct rdmacg_slot rdmacg_test_slot(struct rdma_cgroup *cg,
 						  const struct rdmacg_device *device,
 						  unsigned int slot)

@@ -2,7 +2,7 @@
 /*
  * KUnit tests for objects whose charge depends on the attributes of a method. A test calls the
  * ioctl() of a device as a program does, and the driver of the device is in this file. Device
- * memory stands for all such objects, because a driver allocates it in one function.
+ * memory stands for all such objects, because its driver needs little code.
  */
 #include <linux/fs.h>
 #include <linux/mman.h>

@@ -165,7 +165,7 @@ struct rdmacg_smc_sockets {
 	/* Sockets with a connection over RDMA. */
 	int smcr;
 	/*
-	 * Sockets that use TCP for the wanted reason, and sockets whose peer reported this reason.
+	 * Sockets that use TCP for the given reason, and sockets whose peer reported this reason.
 	 */
 	int fallbacks;
 	int peer_fallbacks;

@@ -186,7 +186,7 @@ TEST_F_TIMEOUT(test_rdmacg_control, rate_is_kept, RDMACG_TIMEOUT)
 		ASSERT_EQ(0, rdmacg_churn(self->context, 100));
 		took = rdmacg_now() - since;
 		TH_LOG("200 commands took %.3f s at 200/s", took);
-		/* The burst is 20. The last command takes two even if only one is left. */
+		/* The burst is 20. A create command counts twice, even if one unit is left. */
 		EXPECT_LE(++round * 230, 21 + 200 * (rdmacg_now() - begin));
 	} while (took > 1.02 && round < 20);
 	EXPECT_GT(1.02, took);

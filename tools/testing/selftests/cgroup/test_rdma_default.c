@@ -276,7 +276,7 @@ TEST_F_TIMEOUT(test_rdmacg_default, keys_are_those_of_the_kernel, 120)
 	EXPECT_EQ(-ENODEV, cg_write(cgroup, "rdma.max", "default hca_object=1"));
 }
 
-/* A default can have 64 keys of drivers, and no more. */
+/* A cgroup can have defaults for 64 keys of drivers, and no more. */
 TEST_F_TIMEOUT(test_rdmacg_default, keys_of_drivers_are_bounded, 120)
 {
 	char key[32];

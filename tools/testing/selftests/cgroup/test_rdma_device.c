@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Tests of the lines and limits of devices that are registered, removed or renamed, or that have
- * the same name. Each test creates a second device. It runs once with the driver of the machine's
- * device, and once with another driver. The tests need root, Soft-RoCE or Soft-iWARP, and ip and
+ * the same name. Each test creates a second device, and runs once with the driver of the machine's
+ * device and once with another driver. The tests need root, Soft-RoCE or Soft-iWARP, and ip and
  * rdma of iproute2.
  */
 #define _GNU_SOURCE

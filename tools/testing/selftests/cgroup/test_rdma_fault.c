@@ -132,7 +132,7 @@ static int run_command(void *what)
 	return enter(env->tree.right) ? -1 : error;
 }
 
-/* The control is freed with the cgroup. */
+/* Remove the cgroup, because its control is freed with it. */
 static int forget_command(void *what)
 {
 	return remove_cgroup(what) ?: make_cgroup(what);

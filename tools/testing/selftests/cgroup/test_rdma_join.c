@@ -93,7 +93,7 @@ TEST_F(test_rdmacg_join, group_takes_its_address_along)
 	int i;
 
 	if (before < 0)
-		SKIP(return, "the kernel does not tell multicast addresses");
+		SKIP(return, "the kernel does not list multicast addresses");
 	for (i = 2; i < 2 + GROUPS; i++) {
 		ASSERT_EQ(0, rdmacg_attach(self->members.qp[0], i));
 		EXPECT_LT(before, rdmacg_addresses());

@@ -264,7 +264,7 @@ LND_TEST(test_rdmacg_lnd, one_byte_less_is_refused)
 
 /*
  * Connect again while the @nth allocation fails. Returns whether the interface is charged, and the
- * connection only if there is one.
+ * connection is charged only if it exists.
  */
 static bool lnd_connect_without(struct lnd_ends *ends, int nth, bool *injected, bool *failed)
 {

@@ -472,7 +472,7 @@ TEST_F_TIMEOUT(test_rdmacg_smc, refused_user_of_an_idle_buffer_pays_nothing, 300
 	EXPECT_TRUE(rdmacg_has(tree, tree->right, 0, 0));
 }
 
-/* The creator of a group stays charged for it after all its processes are killed. */
+/* The cgroup that created a group stays charged after all processes of the cgroup are killed. */
 TEST_F_TIMEOUT(test_rdmacg_smc, killed_processes_pay_on, 300)
 {
 	struct rdmacg_tree *tree = &self->tree;
