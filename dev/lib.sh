@@ -232,14 +232,14 @@ our_git() (
 	exec git -c core.attributesFile=/dev/null "$@"
 )
 
-# Use NAME and EMAIL as the author of patches, regardless of git's configuration.
+# from NAME EMAIL: use this author of patches, regardless of git's configuration.
 from() {
 	GIT_AUTHOR_NAME=$1 GIT_AUTHOR_EMAIL=$2
 	GIT_COMMITTER_NAME=$1 GIT_COMMITTER_EMAIL=$2
 	export GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
 }
 
-# Use another author for patches that are not sent.
+# Use an invented author for patches that are not sent.
 tester() {
 	from Tester tester@example.org
 }
@@ -281,8 +281,8 @@ patched_files() {
 }
 
 # apply_patch DIR PATCH: apply a patch. Do nothing if DIR already has the whole patch. Lines may
-# have moved, but not changed. In cgroup-v2.rst, the patch adds a line "include" after the heading
-# of a section, and the included file then replaces the section.
+# have moved, but not changed. In cgroup-v2.rst, the patch only adds a line "include" below
+# the heading of a section. Replace this line and the section by the included file.
 apply_patch() {
 	exact="patch -d $1 -p1 -F0 -s -f --no-backup-if-mismatch"
 	[ -n "$(patched_files "$2")" ] || return 0

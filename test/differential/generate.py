@@ -169,8 +169,8 @@ class Generator:
         return choice(found) if found else None
 
     def choose_in_context(self, op):
-        """Choose a type, and the PD and CQ that it needs. If the PD or the CQ is missing, choose
-        its type instead."""
+        """Choose a type, and the PD and CQ that it needs. If such a PD or
+        CQ does not exist, choose pd or cq as the type."""
         op.ctx = pick(number for number in CONTEXTS if number in self.model.objects and
                       self.model.holds(op.proc, number))
         op.type = choice(TYPES_IN_CONTEXT + (() if self.is_common else ("comp_channel",

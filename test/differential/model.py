@@ -255,7 +255,7 @@ class Object:
     cq: int
     creator: int
     held_by: set        # the processes that have its fd, if it has an fd
-    groups: dict = field(default_factory=dict)    # the account that each multicast group charged
+    groups: dict = field(default_factory=dict)    # the account that is charged for each multicast group
 
 
 def parent_of(path):

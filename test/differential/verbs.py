@@ -95,7 +95,7 @@ class Process:
                          data=data.ljust(REQUEST, b"\0") + request)[1]
 
     def command(self, context, number, layout="", *fields):
-        """Do a command of the write() interface. The fields after these are 0. Returns the first
+        """Do a command of the write() interface. All later fields are 0. Returns the first
         field of the response, which is a handle or a file descriptor.
         """
         data = self.call_method(
@@ -116,7 +116,7 @@ class Process:
         return context, None
 
     def take_context(self, other, fd):
-        """Returns the descriptor of another process's context in this process."""
+        """Returns a copy of another process's descriptor of a context."""
         pidfd, _ = self.call(SYS_PIDFD_OPEN, other.pid)
         taken, _ = self.call(SYS_PIDFD_GETFD, pidfd, fd)
         self.close(pidfd)
@@ -124,7 +124,7 @@ class Process:
 
     def create_async_event(self, context):
         data = self.call_method(context, OBJECT_ASYNC_EVENT, ASYNC_EVENT_ALLOC, (0, 0, 0))
-        # The value of the attribute.
+        # The value of the attribute is the file descriptor.
         return struct.unpack_from("q", data, 24 + 8)[0], None
 
     def create_object(self, context, type, pd, cq, length, flaw):
@@ -164,7 +164,7 @@ class Process:
         return self.call(SYS_WRITE, fd, DATA, len(data), data=data)[1]
 
     def create_cm_id(self):
-        """Each identifier has a file descriptor of its own, and is destroyed when it is closed."""
+        """Each identifier has a file descriptor of its own, whose close destroys the identifier."""
         fd = self.open("/dev/infiniband/rdma_cm")
         data = self.cm_command(fd, CM_CREATE_ID,
                                struct.pack("8xQH6x", DATA + RESPONSE, RDMA_PS_TCP), 4)
