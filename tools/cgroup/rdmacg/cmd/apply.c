@@ -23,7 +23,7 @@ static struct apply {
 	struct cgroup *cgroup;
 	struct rule *rule;
 	struct transaction change;
-	/* The text about limits that differ, for the time when all writes have succeeded. */
+	/* The text about limits that differ, to be printed when all writes have succeeded. */
 	FILE *said;
 	bool failed;
 	bool differs;
@@ -91,8 +91,9 @@ static bool apply_device(const struct device *device)
 		if (!apply_is_overruled(device, wanted->limits[i].key))
 			*memory_append(limits.limits, limits.nr_limits) = wanted->limits[i];
 	/*
-	 * A unique name has no index in the kernel's files, but the kernel checks a given one. If
-	 * the index is another device's, there is nothing to limit, as with a missing device.
+	 * A unique name has no index in the kernel's files, but the kernel checks an index that is
+	 * given. If the index is another device's, there is nothing to limit, as with a missing
+	 * device.
 	 */
 	if (wanted->device.has_index) {
 		limits.device.has_index = true;

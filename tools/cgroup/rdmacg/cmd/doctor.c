@@ -239,7 +239,7 @@ static void doctor_check_config(char * const *files, size_t count, const char *r
 		say_within(NULL);
 		if (key)
 			doctor_say("problem", "files of limits",
-				   "%s: no device has a limit of %s, so no container starts; rdmacg show -a lists limits",
+				   "%s: no device has the key %s, so no container starts; rdmacg show -a lists keys",
 				   rule->where, key);
 		if (!count && is_default && !pools_find(&doctor.sample, &device_default))
 			doctor_say("problem", "files of limits",
@@ -262,7 +262,7 @@ static void doctor_check_configs(void)
 static const struct {
 	void (*run)(void);
 	const char *name;
-	/* The text if a check has no findings. */
+	/* The text to print if the check has no findings. */
 	const char *fine;
 } doctor_checks[] = {
 	{ doctor_check_files, "controller", "" },

@@ -16,7 +16,7 @@ struct export_sample {
 	uint64_t value;
 };
 
-/* Stands for the capacity among the files that have a figure. */
+/* The bit for the capacity of devices, besides the bits for the files of cgroups. */
 #define EXPORT_CAPACITY	POOL_BIT(POOL_FILES)
 
 #define EXPORT_AT(field)	offsetof(struct slot, field)
@@ -27,7 +27,7 @@ static struct export_family {
 	size_t at;		/* the figure in struct slot */
 	unsigned int has;	/* the files that have the figure */
 	bool bytes;
-	bool counter;		/* of attempts, whether they are for objects or for memory */
+	bool counter;		/* a number of attempts, for objects and for memory */
 	struct export_sample *samples;
 	size_t nr_samples;
 } export_families[] = {
@@ -94,8 +94,8 @@ static char *export_label(const char *name, const char *value)
 }
 
 /*
- * Add the figures of a slot that the files in @has have. The labels are stored with the capacity of
- * the device and resource.
+ * Add the figures of a slot that come from the files in @has. The labels are stored with the
+ * capacity of the device and resource.
  */
 static void export_add(const char *cgroup, const struct slot *slot, unsigned int has)
 {
@@ -202,7 +202,7 @@ int cmd_export(int argc, char **argv)
 	}
 	while ((slot = pools_next(&capacity.pools, slot)))
 		export_add("", slot, EXPORT_CAPACITY);
-	/* Only a message: a monitoring system may wait for the device. */
+	/* A missing device is not an error, because a monitoring system may wait for the device. */
 	filter_check(&filter_devices);
 	if (export_output)
 		export_write();

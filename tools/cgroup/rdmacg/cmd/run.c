@@ -21,8 +21,8 @@
 #define RUN_GRACE_LOOKS		50
 
 /*
- * Try this often, every 10 ms: to remove the cgroup, because a killed process may still be in it,
- * and to find this process in its scope, because systemd may not have moved it yet.
+ * The number of attempts, one every 10 ms: to remove the cgroup, which may still have a killed
+ * process, and to find this process in its scope, into which systemd may move it later.
  */
 #define RUN_CGROUP_TRIES	500
 /* The name of the cgroup is this prefix and a number. */
@@ -143,8 +143,8 @@ static char *run_cgroup_make_scope(void)
 }
 
 /*
- * Create a scope of systemd or, with --in, on v1 or without systemd, a cgroup below that of --in or
- * of this process.
+ * Create a scope of systemd. With --in, on v1 or without systemd, instead create a cgroup below the
+ * cgroup of --in or of this process.
  */
 static void run_cgroup_make(void)
 {
@@ -250,9 +250,10 @@ static bool run_start(void)
 }
 
 /*
- * Wait until the child ends. If the child has ended, or to read the usage if the kernel has no
- * peaks, wait only for a moment. Forward signals to the child, except signals of a terminal, which
- * has already sent them to the command. Returns whether a signal arrived after the child had ended.
+ * Wait for a signal, such as SIGCHLD at the child's end. If the child has ended, or if the kernel
+ * has no peaks and the usage must be read, wait only for a moment. Forward signals to the child,
+ * except signals of a terminal, which has already sent them to the command. Returns whether a
+ * signal arrived after the child had ended.
  */
 static bool run_wait_for(void)
 {
@@ -351,17 +352,19 @@ static void report_print_text(FILE *to)
 			"The command failed (status %d), so it may need more than this, which it used until then:\n",
 			run.status);
 	else if (run.refused)
-		fprintf(to, "%" PRIu64 " of its attempts %s refused, so it may need more than:\n",
+		fprintf(to,
+			"%" PRIu64 " of the command's attempts %s refused, so it may need more than:\n",
 			run.refused, were);
 	else if (!run.has_peaks)
-		fputs("The peaks may have been between two reads, so it may need more than:\n",
+		fputs("The peaks may have been between two reads, so the command may need more than:\n",
 		      to);
 	else if (run.margin)
 		fprintf(to, "Enough, with %.6g%% more than the peaks:\n", run.margin / 1000.0);
 	else
 		fputs("Just enough would have been:\n", to);
 	if (run.status && run.refused)
-		fprintf(to, "(%" PRIu64 " of its attempts %s refused by a limit; see rdmacg why)\n",
+		fprintf(to,
+			"(%" PRIu64 " of the command's attempts %s refused by a limit; see rdmacg why)\n",
 			run.refused, were);
 	else if (run.memlock != NUMBER_MAX)
 		fprintf(to,

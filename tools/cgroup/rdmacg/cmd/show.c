@@ -43,8 +43,8 @@ static bool show_has_row(const struct slot *slot)
 }
 
 /*
- * Print the last part of the name, indented by the depth, but only once. Print ancestors without a
- * row before it, so that the tree has no gaps.
+ * In the first row of a cgroup, print the last part of its name, indented by the depth. First print
+ * a row for each ancestor that has no row, so that the tree has no gaps.
  */
 static void show_name(struct cgroup *cgroup)
 {
@@ -113,7 +113,7 @@ static void show_cgroup(struct cgroup *cgroup, const struct pools *pools)
 		table_number(table, slot->has & POOL_BIT(POOL_EVENTS), slot->events.alloc_fail,
 			     false);
 		table_alarm(table, slot->events.alloc_fail);
-		/* Show only refusals by its own limit: each descendant has a row of its own. */
+		/* Count only refusals by the cgroup's limit: descendants have rows of their own. */
 		table_number(table, slot->has & POOL_BIT(POOL_EVENTS_LOCAL), slot->local.max,
 			     false);
 	}

@@ -19,7 +19,7 @@ struct watch_change {
 	const char *name;
 	const struct slot *slot;
 	struct events more;
-	/* An attempt was found that this limit has refused. */
+	/* Whether a line about an attempt names the limit of this cgroup. */
 	bool told;
 };
 

@@ -21,7 +21,7 @@ static struct why {
 
 static const struct syntax why_syntax = {
 	.choices = {
-		{ "all", 'a', "also show other causes if a cgroup refused", &why.all },
+		{ "all", 'a', "show other causes even if a cgroup has refused", &why.all },
 	},
 	.lists = { select_choices, filter_choices },
 	.args_doc = "[CGROUP...]",

@@ -149,7 +149,10 @@ struct slot *pools_find_slot(const struct pools *pools, const struct device *dev
 /* Whether the slot has a usage, a peak, a limit or refusals. */
 bool slot_is_telling(const struct slot *slot);
 
-/* An array of devices, each with what @describe() makes of all slots or of those @wanted(). */
+/*
+ * An array of devices, each with the slots that are @wanted(), or with all slots if @wanted is
+ * NULL. @describe() returns the JSON of a slot.
+ */
 struct json_object *pools_json(const struct pools *pools, bool (*wanted)(const struct slot *slot),
 			       struct json_object *(*describe)(const struct slot *slot));
 
@@ -175,12 +178,12 @@ extern struct hierarchy {
 	char *path;		/* the mount point */
 	char *inside;		/* the cgroup at the mount point, such as "/" or "/some/cgroup" */
 	int dir;
-	bool v2;		/* without a path: a cgroup2 without the controller is mounted */
+	bool v2;		/* if path is NULL: a cgroup2 without the controller is mounted */
 	bool nsdelegate;	/* a cgroup namespace cannot write the limits of its own root */
 	bool partial;		/* the root has invisible ancestors, as in a cgroup namespace */
 } hierarchy;
 
-/* Find and open the hierarchy, or end the program with @status. 0: it may be missing. */
+/* Find and open the hierarchy, or end the program with @status. With 0, there may be none. */
 void hierarchy_open(int status);
 
 /*
@@ -227,7 +230,7 @@ struct cgroup *cgroup_open(const char *name);
 struct cgroup *cgroup_open_argument(const char *argument);
 /* Fill in the children. A removed cgroup has none. */
 void cgroup_list(struct cgroup *cgroup);
-/* Close a cgroup without its ancestors, or with them. The latter accepts NULL. */
+/* Close a cgroup without its ancestors, or with them. cgroup_close_path() accepts NULL. */
 void cgroup_close(struct cgroup *cgroup);
 void cgroup_close_path(struct cgroup *cgroup);
 
@@ -236,15 +239,15 @@ const char *cgroup_name(const struct cgroup *cgroup);
 /* A limit as text: "unknown" if the limit of an invisible ancestor may apply instead of none. */
 const char *cgroup_limit_text(uint64_t limit, bool human);
 /*
- * @name or "-" or, if @short_form, @name relative to its descendant @other, such as "self" or "..".
- * Valid until the next call.
+ * @name, or "-" for NULL. If @short_form, @name relative to its descendant @other, such as "self"
+ * or "..". Valid until the next call.
  */
 const char *cgroup_relative(const char *name, const char *other, bool short_form);
 /* Whether processes of the cgroup are charged to the cgroup itself, not to an ancestor. */
 bool cgroup_has_controller(const struct cgroup *cgroup);
 /* The cgroup itself or its closest ancestor with the controller, or NULL if there is none. */
 struct cgroup *cgroup_counted_in(struct cgroup *cgroup);
-/* The same, and print a warning if the result is an ancestor. */
+/* As cgroup_counted_in(), but print a warning if the result is an ancestor. */
 struct cgroup *cgroup_say_counted_in(struct cgroup *cgroup);
 
 /*
@@ -285,8 +288,9 @@ void capacity_count_kernel(void);
 uint64_t capacity_of(const struct device *device, const char *key);
 
 /*
- * Get the visible processes in a cgroup and its descendants without this process, in an array to be
- * freed, or send them a signal, which may be 0. Returns their number.
+ * Find the visible processes in a cgroup and its descendants, except this process. Put them into
+ * the array @pids, which the caller frees, or send them a signal, which may be 0. Returns their
+ * number.
  */
 size_t procs_read(struct cgroup *cgroup, pid_t **pids);
 size_t procs_signal(struct cgroup *cgroup, int signal);

@@ -186,8 +186,8 @@ static bool pools_text_is_idle(enum pool_file file, const char *text)
 
 /*
  * Read a class. A scan of thousands of cgroups spends its time in the kernel, which prints a file
- * at each read. So a scan skips files that must be idle: usage if all peaks are 0, and what is idle
- * in the parent, because usage, peaks and events include the descendants.
+ * at each read. So a scan skips files that must be idle: usage if all peaks are 0, and each
+ * file that is idle in the parent, because usage, peaks and events include the descendants.
  */
 static int pools_read_class(struct pools *pools, int dir, enum pool_class class,
 			    unsigned int files, const struct pools *above)
@@ -207,7 +207,7 @@ static int pools_read_class(struct pools *pools, int dir, enum pool_class class,
 		text = file_read_until(dir, pool_file_name(class, file), true);
 		if (!text && !file_is_gone(errno))
 			return -errno;
-		/* If this file is missing or has no lines, the other files are like it. */
+		/* The other files of the class are also missing, or also have no lines. */
 		if (file == POOL_MAX && (!text || (files & POOL_SCAN && !strchr(text, '=')))) {
 			free(text);
 			return 0;
@@ -217,7 +217,7 @@ static int pools_read_class(struct pools *pools, int dir, enum pool_class class,
 		pools->files[class] |= POOL_BIT(file);
 		if (files & POOL_SCAN && pools_text_is_idle(file, text))
 			idle |= POOL_BIT(file);
-		/* Limits that do not exist need no slots. */
+		/* A file without limits needs no slots. */
 		if (file == POOL_MAX && idle & POOL_BIT(file))
 			free(text);
 		else

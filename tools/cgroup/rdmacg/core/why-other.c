@@ -109,9 +109,9 @@ static void other_print_process(const struct process *process)
 static void other_print_sums(size_t count, size_t bound, size_t without, bool remedy)
 {
 	if (!count)
-		say_text("RLIMIT_MEMLOCK: the limit of no process there is visible.");
+		say_text("RLIMIT_MEMLOCK: no limit of a process is visible.");
 	else if (!bound)
-		say_text("RLIMIT_MEMLOCK applies to no process there (of %zu).", count);
+		say_text("RLIMIT_MEMLOCK applies to none of the processes (%zu).", count);
 	if (bound > OTHER_PROCESSES)
 		say_text("RLIMIT_MEMLOCK also applies to %zu other processes with more room.",
 			 bound - OTHER_PROCESSES);
@@ -121,9 +121,9 @@ static void other_print_sums(size_t count, size_t bound, size_t without, bool re
 	/* A program that uses sockets does not reach limits of RDMA. */
 	if (without && without == count)
 		say_text("%s",
-			 "No process there has an RDMA device open. The program may use sockets; check its transport (NCCL_DEBUG=INFO, UCX_LOG_LEVEL=info, FI_LOG_LEVEL=info).");
+			 "None of the processes has an RDMA device open. The program may use sockets; check its transport (NCCL_DEBUG=INFO, UCX_LOG_LEVEL=info, FI_LOG_LEVEL=info).");
 	else if (without)
-		say_text("%zu of %zu processes there have no RDMA device open.", without, count);
+		say_text("%zu of %zu processes have no RDMA device open.", without, count);
 }
 
 /* RLIMIT_MEMLOCK of @pid, or of all processes in @cgroup and its descendants if @pid is 0. */
@@ -308,8 +308,8 @@ static struct json_object *other_device_log(const char *name, const char *device
 }
 
 /*
- * What rdma netlink does not count, such as address handles: the sums over all top-level cgroups,
- * in slot.peak of the capacity.
+ * Resources that rdma netlink does not count, such as address handles: the sums over all top-level
+ * cgroups, in slot.peak of the capacity.
  */
 static void other_counted(struct json_object *answer)
 {

@@ -285,7 +285,7 @@ int cmd_oci_hook(int argc, char **argv)
 	hook_log_errors();
 	if (!hook_read(rules, &process))
 		return EXIT_FAILED;
-	/* Only the file of an option has to exist. */
+	/* Only a file that --config names has to exist. */
 	if ((hook_policy.place != hook_file || !access(hook_file, F_OK) || errno != ENOENT) &&
 	    !policy_read(rules, hook_policy.place))
 		return EXIT_FAILED;

@@ -63,7 +63,7 @@ void *memory_zeroed(size_t count, size_t size);
 char *memory_string(const char *string);
 char *memory_format(const char *format, ...) __printf(1, 2);
 char *memory_vformat(const char *format, va_list args) __printf(1, 0);
-/* Append a formatted text, or @more, which is freed, to *@text, which may be NULL. */
+/* Append a formatted text, or @more, to *@text, which may be NULL. Frees @more. */
 #define memory_extend(text, ...)	memory_join(text, memory_format(__VA_ARGS__))
 void memory_join(char **text, char *more);
 /* Add a zeroed element to the end of @array, and return it. */
@@ -146,7 +146,7 @@ char *file_next_line(char **text);
 int64_t clock_now(void);
 /* Sleep; a signal ends the sleep early. */
 void clock_sleep(int milliseconds);
-/* The pause after an action that began at @begin, which a tenant may cause as often as he likes. */
+/* The pause after an action that began at @begin. Tenants may cause such actions without end. */
 int clock_pause(int64_t begin);
 
 /*
@@ -233,12 +233,12 @@ struct syntax {
 	/* The command's own options, and lists that it shares. An empty option ends each list. */
 	struct choice choices[SYNTAX_CHOICES];
 	const struct choice *lists[SYNTAX_LISTS];
-	const char *needs;	/* the error if an argument is missing, or NULL if it may be */
+	const char *needs;	/* the error if arguments are missing, or NULL if none are needed */
 	bool in_order;		/* the first argument is a command with words of its own */
 	const char *args_doc;	/* the arguments in the help, or NULL if there are none */
 	bool single;		/* at most one argument */
 	const char *doc;
-	/* The commands in the help, which a command without a name ends, and the word for one. */
+	/* The commands in the help, up to one without a name, and the word for a command. */
 	const struct command *commands;
 	const char *kind;
 };
@@ -248,7 +248,7 @@ int command_run(const struct syntax *syntax, const char *by, char **words);
 
 /* Parse the words of a command. Returns its arguments. An invalid word ends the program. */
 char **options_read(const struct syntax *syntax, int argc, char **argv);
-/* For struct choice. @to is for a const char *, or for a uint64_t of at least 1. */
+/* For struct choice: @to points to a const char *, or to a uint64_t for a number of at least 1. */
 void options_take_text(const char *text, void *to);
 void options_take_count(const char *text, void *to);
 
@@ -263,8 +263,8 @@ struct cell {
 struct table {
 	/*
 	 * One letter for each column: "l" aligns to the left, "r" to the right. If the screen is
-	 * too narrow, "n" is cut in the middle, and "g" is printed above the rows of a group, of
-	 * which only the first one has a text.
+	 * too narrow, "n" is cut in the middle. "g" is then printed above the rows of a group; only
+	 * the first row of a group has a text there.
 	 */
 	const char *align;
 	size_t columns;

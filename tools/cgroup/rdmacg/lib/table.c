@@ -135,7 +135,7 @@ void table_print(struct table *table, FILE *to)
 		*width = max(*width, text_width(table->cells[i].text));
 	}
 	table->grouped = *table->align == 'g' && !table_wanted && table_is_too_wide(table);
-	/* No line above the rows has the heading of the groups. */
+	/* Names of groups are in lines of their own, so their column has no heading. */
 	if (table->grouped && table->nr_headings)
 		*table->cells->text = '\0';
 	/* Cut names until the table fits; begin with the widest column. */

@@ -115,9 +115,9 @@ static unsigned int lnet_parse_release(const char *text)
 }
 
 /*
- * Set an input of a side, or note the name of a parameter without effect, because files may contain
- * it. Only the other end has inputs besides the module's parameters. @where is an option or a place
- * in a file. Numbers are read as by the kernel: 0x20 is 32, and 040 is also 32.
+ * Set an input of a side. Only note the name of a parameter without effect, because files may have
+ * such parameters. Only the other end has inputs besides the module's parameters. @where is an
+ * option or a place in a file. Numbers are read as by the kernel: 0x20 is 32, and 040 is also 32.
  */
 static bool lnet_set(struct lnet_side *side, const char *where, const char *name,
 		     const char *value)
@@ -195,7 +195,8 @@ static void lnet_set_file(const char *path)
 	size_t number;
 
 	if (!text)
-		options_fail(path, "%s; give a file of modprobe.d, or the words of a line",
+		options_fail(path,
+			     "%s; give a file of modprobe.d, or options ko2iblnd KEY=VALUE...",
 			     strerror(errno));
 	for (number = 1; (line = file_next_line(&text)); number++) {
 		char *where __autofree = memory_format("%s:%zu", path, number);
@@ -359,7 +360,7 @@ static void lnet_add_end(struct lnet_side *side, uint64_t depth, uint64_t frags)
 			    side->name, number_text(W, false));
 	if (W && !lnet_is_old(side))
 		PLAN_SET(FIGURE, queue_depth, min(qd, W / (1 + F + fr)),
-			 "2.13 on: o2iblnd.c, kiblnd_send_wrs() (LU-12279); in 2.11 and 2.12, one less for each refusal");
+			 "2.13 on: o2iblnd.c, kiblnd_send_wrs() (LU-12279); in 2.11 and 2.12, one less until the device creates the QP");
 	else
 		PLAN_SET(FIGURE, queue_depth, qd, LNET_CONN);
 	if (!lnet_is_old(side))
@@ -512,7 +513,7 @@ static void lnet_plan_pair(struct lnet_side *near, struct lnet_side *far)
 			"the nodes cannot connect, as the plan says; give them equal parameters";
 	/* Plan as if the connections of both directions had the larger size. */
 	for (i = 0; i < ARRAY_SIZE(sides) && near->send_wr; i++) {
-		plan_add_part(memory_format("All of %s, peers: %s", sides[i]->name,
+		plan_add_part(memory_format("All objects of %s, peers: %s", sides[i]->name,
 					    number_text(sides[i]->peers, false)));
 		lnet_add_end(sides[i], sides[i]->depth, sides[i]->frags);
 		lnet_add_node(sides[i], conns);
@@ -546,7 +547,8 @@ static void lnet_add(void)
 	plan_add_part(memory_format("One connection of Lustre 2.%u", near->release));
 	lnet_setup(near);
 	lnet_add_end(near, near->own_depth, near->own_frags);
-	plan_add_part(memory_format("All of the node, peers: %s", number_text(near->peers, false)));
+	plan_add_part(memory_format("All objects of the node, peers: %s",
+				    number_text(near->peers, false)));
 	lnet_add_node(near, near->conns_per_peer);
 }
 

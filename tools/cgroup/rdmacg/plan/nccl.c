@@ -17,7 +17,7 @@ static struct plan_input nccl_inputs[] = {
 	{ "processes", &processes, 1, PLAN_MOST,
 	  "processes in the cgroup that open the device (as many as --local)" },
 	{ "users", &users, 1, PLAN_MOST,
-	  "processes among them that use the device (1: each has its own adapter)" },
+	  "processes in the cgroup that use the device (1: each has its own adapter)" },
 	{ "channels", &channels, 1, PLAN_MOST, "channels to each peer (1)" },
 	{ "send", &send, 0, PLAN_MOST, "sending connections of a process, instead of --ranks" },
 	{ "receive", &receive, 0, PLAN_MOST,

@@ -36,7 +36,7 @@ struct plan {
 	const char *cgroup, *driver;	/* NULL if the option is not given */
 	struct device device;
 	char **words;		/* the words without an option, with a NULL at the end */
-	struct json_object *names;	/* the last value of each name in formulas except inputs */
+	struct json_object *names;	/* the last value of each name in formulas, no inputs */
 	struct plan_part **parts;
 	struct plan_part *part;		/* the part to which values are added */
 	size_t nr_parts;
@@ -45,7 +45,7 @@ struct plan {
 
 extern struct plan plan;
 
-/* Begin a part, for the cgroup and the device of --cgroup and --device. The part keeps @title. */
+/* Begin a part for the cgroup of --cgroup and the device of --device. The part keeps @title. */
 void plan_add_part(const char *title);
 /* Add a note to plan.part. */
 #define plan_notice(...) \
@@ -55,7 +55,7 @@ __int128 plan_add(enum plan_kind kind, const char *key, __int128 value, const ch
 		  const char *source);
 
 /* The remedy for keys that no formula covers. */
-#define PLAN_MEASURE	"measure it with rdmacg run."
+#define PLAN_MEASURE	"measure with rdmacg run."
 
 /* The value of @formula, for a key that is not the name of a variable. */
 #define PLAN_OF_KEY(kind, key, formula, source) \
@@ -134,8 +134,8 @@ uint64_t plan_parse_number(const char *where, const char *text, uint64_t min, ui
 void plan_take_device(const char *text, void *to);
 
 /*
- * Whether the driver of --driver or --device is @known, whose memory for queues is added to mr_mem.
- * If the memory of the driver is unknown, adds a note that mr_mem is a lower bound.
+ * Whether the driver of --driver or --device is one of @known, whose queues the form can add to
+ * mr_mem. If the memory of the driver is unknown, adds a note that mr_mem is a lower bound.
  */
 bool plan_has_driver(const char *known);
 

@@ -151,7 +151,7 @@ static void qemu_add_ram(const char *text)
 	};
 }
 
-/* Get the blocks of --ramblocks, or of --ram and --machine. Words are more sizes for --ram. */
+/* Get the blocks of --ramblocks, or of --ram and --machine. The words are more sizes for --ram. */
 static void qemu_get_blocks(void)
 {
 	char *text __autofree = NULL;
@@ -190,7 +190,7 @@ static void qemu_get_blocks(void)
 	}
 }
 
-/* Count the chunks and bytes that QEMU sends. It sends a block of zeros only if it is pinned. */
+/* Count the chunks and bytes that QEMU sends. A block of zeros is sent only with --pin-all. */
 static void qemu_count(void)
 {
 	const struct qemu_block *block;

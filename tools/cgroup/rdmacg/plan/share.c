@@ -10,9 +10,9 @@
 static struct {
 	struct device device;		/* the device of the command line */
 	/*
-	 * The device and, in slot.max, its capacity, from which is subtracted: slot.usage is what
-	 * kernel users have, slot.peak is the amount to keep back, and slot.tally is the part of
-	 * the capacity to keep back, in thousandths of a percent.
+	 * The device and, in slot.max, its capacity. To be subtracted: slot.usage is the usage of
+	 * kernel users, slot.peak is the reserve, and slot.tally is the reserve as a part of the
+	 * capacity, in thousandths of a percent.
 	 */
 	const struct pool *pool;
 	__int128 weights;		/* the sum of the weights of all cgroups */
@@ -70,7 +70,7 @@ static void share_read_capacity(void)
 	share.pool = limits_find_pool(&share.device, &capacity.pools);
 	if (!share.pool)
 		exit(EXIT_FAILED);
-	/* The objects that exist are not only those of kernel users. */
+	/* Forget the present usage: it includes the objects of cgroups. */
 	for (i = 0; i < share.pool->nr_slots; i++)
 		share.pool->slots[i].usage = 0;
 }
@@ -81,7 +81,7 @@ static bool share_has(const struct slot *slot)
 	return slot && slot->max && slot->max != NUMBER_MAX;
 }
 
-/* Add the limits of --kernel or --reserve to the subtracted amounts. */
+/* Add the amounts of --kernel or --reserve to those that are subtracted. */
 static void share_subtract(const char *text, bool is_kernel)
 {
 	struct limits limits = { 0 };
@@ -118,7 +118,7 @@ static void share_take_reserve(const char *text)
 		share.pool->slots[i].tally += percent;
 }
 
-/* Add the limits, and a note with their sum, and with the risk if it is more than available. */
+/* Add the limits, and a note with their sum. If the sum is more than available, add the risk. */
 static void share_add_resource(const struct slot *slot)
 {
 	__int128 limits = 0, limit;
@@ -129,7 +129,7 @@ static void share_add_resource(const struct slot *slot)
 	PLAN_NAME(fixed, slot->peak);
 	PLAN_NAME(percent, slot->tally);
 	PLAN_STEP(reserve, fixed + capacity * percent / 100000,
-		  "--reserve: amounts, and thousandths of a percent of the capacity");
+		  "--reserve: an amount, and thousandths of a percent of the capacity");
 	PLAN_STEP(available, capacity - kernel - reserve,
 		  "rdma.capacity, less --kernel, less --reserve");
 	PLAN_OF_KEY(FIGURE, slot->key, available, "is shared");

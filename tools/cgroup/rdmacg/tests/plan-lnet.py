@@ -60,7 +60,7 @@ def plan(program, near, far):
                                    for key, value in dict(far, release='2.17').items())]
     said = subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout
     parts = {part['title']: part['figures'] for part in json.loads(said)['parts']}
-    return parts['this node connects: its end'], parts['All of this node, peers: 1']
+    return parts['this node connects: its end'], parts['All objects of this node, peers: 1']
 
 
 def set_params(defaults, param):

@@ -34,7 +34,7 @@ void top_sort(void)
 		qsort(top.rows, top.nr_rows, sizeof(*top.rows), top_compare);
 }
 
-/* Add a row for a resource that is in use or has a limit of its own, or if more was refused. */
+/* Add a row for a resource that is in use, is limited by the cgroup itself, or was just refused. */
 static void top_add(const struct cgroup *cgroup, const struct slot *slot,
 		    struct json_object *refused, int64_t elapsed)
 {
@@ -45,7 +45,7 @@ static void top_add(const struct cgroup *cgroup, const struct slot *slot,
 	struct top_row *row;
 
 	json_object_object_add(refused, name, json_object_new_uint64(more));
-	/* A smaller counter than before is of a new cgroup or device with the old name. */
+	/* A smaller counter than before belongs to a new cgroup or device with the old name. */
 	if (before <= more)
 		more -= before;
 	if (!slot->usage && slot->max == NUMBER_MAX && !(top.refused && more))

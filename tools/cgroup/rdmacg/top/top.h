@@ -32,7 +32,7 @@ extern struct top {
 	bool batch;
 	uint64_t count;		/* the number of reads, or 0 for no limit */
 	uint64_t delay_ms;
-	struct top_row *rows;	/* in their order */
+	struct top_row *rows;	/* in the order that is shown */
 	size_t nr_rows;
 	size_t first;		/* the first row on the screen */
 	int64_t when;		/* the time of the last read, in milliseconds */

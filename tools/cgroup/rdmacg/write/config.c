@@ -195,7 +195,7 @@ enum config_match config_match_cgroup(const struct rule *rule, const char *name)
 	char *raw __autofree = memory_string(rule->section);
 	enum config_match match = *name ? config_match_pattern(written, name) : CONFIG_BELOW;
 
-	/* A name may contain what looks like an escape of show, so undo escapes only now. */
+	/* A name may contain text that looks like an escape of show, so undo escapes only now. */
 	text_unescape(raw);
 	return match == CONFIG_NONE ? config_match_pattern(raw, name) : match;
 }

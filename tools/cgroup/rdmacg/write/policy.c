@@ -204,7 +204,7 @@ const char *policy_missing_key(const struct pools *pools, const struct rule *rul
 
 		while (pool && !pool_find(pool, key))
 			pool = pool->next;
-		/* A key with a colon may be one of later devices. */
+		/* A key with a colon may belong to a later device. */
 		if (!pool && !(has_default && strchr(key, ':')))
 			return key;
 	}

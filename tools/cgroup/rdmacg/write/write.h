@@ -20,7 +20,7 @@ struct transaction {
 	struct transaction_step *steps;
 	size_t nr_steps, nr_done;
 	bool dry_run;
-	/* If not NULL, a device that does not exist is not an error, but sets this. */
+	/* If not NULL, a missing device sets this, and is not an error. */
 	bool *gone;
 };
 
@@ -139,8 +139,9 @@ struct policy {
 /* Add the rules of the administrator's file. Prints an error and returns false on a wrong rule. */
 bool policy_read(struct config *config, const char *place);
 /*
- * The first key of a rule for all devices that no device has, or NULL. The result is also NULL if
- * the kernel checks the key in rdma.default, or if an administrator's rule has no device to limit.
+ * For a rule for all devices, get the first of its keys that no device has, or NULL. The result is
+ * also NULL if the kernel checks the key in rdma.default, or if an administrator's rule has no
+ * device to limit.
  */
 const char *policy_missing_key(const struct pools *pools, const struct rule *rule);
 /*
