@@ -141,8 +141,8 @@ static void doctor_look_at_slot(const struct cgroup *cgroup, const struct slot *
 
 	if (objects && objects->usage && objects->limit == NUMBER_MAX)
 		doctor_say("warning", "devx",
-			   "%s limits qp on %s, but not driver_object, of which it has %" PRIu64
-			   ": DevX creates these objects besides queue pairs, memory and flows",
+			   "%s limits qp on %s, but not driver_object, and uses %" PRIu64
+			   " of them: DevX creates these objects besides queue pairs, memory and flows",
 			   name, device_text(device), objects->usage);
 	if (cgroup->parent)
 		doctor_add(cgroup, slot);

@@ -280,7 +280,7 @@ static void lnet_setup(struct lnet_side *side)
 	/* The largest value is 255, because peer_credits is u8 on the wire. */
 	PLAN_SET(STEP, qd, min(min(max(peer_credits, 8), 255), credits), LNET_SETUP);
 	if (qd != peer_credits)
-		plan_notice("peer_credits=%s becomes %s: at least 8, at most 255 and credits.",
+		plan_notice("peer_credits=%s becomes %s: it must be 8 to 255, and at most credits.",
 			    number_text(peer_credits, false), number_text(qd, false));
 	if (side->release >= 15)
 		PLAN_SET(STEP, F, 257, "2.15 on: o2iblnd.h, IBLND_MAX_RDMA_FRAGS (LU-15092)");
@@ -477,7 +477,7 @@ static void lnet_plan_link(struct lnet_side *active, struct lnet_side *passive)
 	depth = lnet_ask(active, passive);
 	frags = active->ask_frags;
 	if (!depth) {
-		plan_notice("They do not connect in this direction.");
+		plan_notice("The nodes do not connect in this direction.");
 		return;
 	}
 	plan_notice("%s accepts: both use a depth of %s and %s fragments.", passive->name,
