@@ -50,7 +50,7 @@ static const struct syntax hook_syntax = {
 		  &hook_above, options_take_text, "CGROUP" },
 	},
 	.doc =
-		"Set the limits of a container that an OCI runtime is about to start. The runtime calls this command as a hook of createRuntime, with the container's state on standard input.\vThe annotation org.rdmacg.limits is the container's request: DEVICE KEY=VALUE..., with semicolons between devices. The file has a section [default] for keys that a container does not request, and a section [ceiling], which no annotation may exceed. Without a ceiling, an annotation can only lower limits. If limits cannot be set, the container does not start. For the container NAME of a pod, limits.rdmacg.org/NAME replaces org.rdmacg.limits. The variable RDMACG_LIMITS of the container's environment has the same form, and can only lower limits.",
+		"Set the limits of a container that an OCI runtime is about to start. The runtime calls this command as a hook of createRuntime, with the container's state on standard input.\vThe annotation org.rdmacg.limits is the container's request: DEVICE KEY=VALUE..., with semicolons between devices. The administrator's file has a section [default] for keys that a container does not request, and a section [ceiling], which no annotation may exceed. Without a ceiling, an annotation can only lower limits. If limits cannot be set, the container does not start. For the container NAME of a pod, limits.rdmacg.org/NAME replaces org.rdmacg.limits. The variable RDMACG_LIMITS of the container's environment has the same form, and can only lower limits.",
 };
 
 /* Parse a text that has exactly one object. Returns NULL after a printed error. */

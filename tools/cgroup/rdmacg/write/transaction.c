@@ -43,9 +43,9 @@ static const struct {
 	int error;
 	const char *why;
 } transaction_refusals[] = {
-	{ EBUSY, "it has processes itself, so cgroup v2 forbids that; move them to a child" },
-	{ EOPNOTSUPP, "it is a threaded cgroup, which cannot have the RDMA controller" },
-	{ EINVAL, "this kernel does not accept this; rdmacg show -a lists devices and keys" },
+	{ EBUSY, "the cgroup has processes itself, so cgroup v2 forbids this; move them to a child" },
+	{ EOPNOTSUPP, "the cgroup is threaded, so it cannot have the RDMA controller" },
+	{ EINVAL, "this kernel does not accept this text; rdmacg show -a lists devices and keys" },
 	{ ENODEV, "the device or the cgroup was removed; rdmacg show -a lists devices" },
 	{ ENOTUNIQ, "several devices have this name; add index=N from rdmacg show" },
 	{ ENOENT, "no such file: the cgroup was removed, or this kernel lacks the file" },
@@ -64,13 +64,13 @@ static bool transaction_say_refusal(const struct transaction_step *step, int err
 	/* EPERM: a cgroup namespace cannot write the limits of its own root. */
 	if (error == EROFS || error == EPERM)
 		return say_error(step->path,
-				 "%s: this looks like the inside of a container; do it on the host",
+				 "%s: rdmacg seems to run in a container; run rdmacg on the host",
 				 strerror(error));
 	for (i = 0; i < ARRAY_SIZE(transaction_refusals); i++)
 		if (transaction_refusals[i].error == error)
 			why = transaction_refusals[i].why;
 	if (error == ENOENT && !strcmp(step->file, TRANSACTION_CONTROL))
-		why = "it has no RDMA controller; enable it in its ancestors, on the host";
+		why = "the cgroup has no RDMA controller; enable it in the ancestors, on the host";
 	return say_error(step->path, "%s: \"%s\"%s%s", strerror(error), step->text,
 			 why ? ": " : "", why ? why : "");
 }
