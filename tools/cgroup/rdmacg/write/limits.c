@@ -50,7 +50,7 @@ static bool limits_parse_word(struct limits *limits, const char *word)
 		if (!limits->nr_limits && !limits->device.has_index && !limits->device.is_default &&
 		    device_take_index(&limits->device, word, strlen(word)))
 			return true;
-		return say_error(word, "the index is a number, once, and right after the device");
+		return say_error(word, "write index=NUMBER once, right after the device");
 	}
 	if (!strcmp(word, "max") || !strcmp(word, "default")) {
 		limits->whole = *word == 'm' ? "max" : "default";
