@@ -98,9 +98,9 @@ static void other_print_process(const struct process *process)
 	say_text("%s lets process %d (%s) pin %s; it has pinned %s and locked %s%s%s%s.",
 		 "RLIMIT_MEMLOCK", process->pid, process->name, number_text(process->limit, true),
 		 number_text(process->pinned, true), number_text(process->locked, true),
-		 refuses ? ", so it refuses every memory region" :
-		 process->verdict == other_unknown ? "; only root sees whether it applies" :
-		 suspect ? ", so it refuses a region of more than " : "",
+		 refuses ? ", so the limit refuses every memory region" :
+		 process->verdict == other_unknown ? "; only root sees whether the limit applies" :
+		 suspect ? ", so the limit refuses a region of more than " : "",
 		 suspect ? number_text(process->room, true) : "",
 		 suspect ? ": suspect this first" : "");
 }
