@@ -353,18 +353,19 @@ static void report_print_text(FILE *to)
 			run.status);
 	else if (run.refused)
 		fprintf(to,
-			"%" PRIu64 " of the command's attempts %s refused, so it may need more than:\n",
+			"%" PRIu64
+			" of the command's attempts %s refused, so it may need more than:\n",
 			run.refused, were);
 	else if (!run.has_peaks)
-		fputs("The peaks may have been between two reads, so the command may need more than:\n",
-		      to);
+		fputs("Reads may miss the peaks, so the command may need more than:\n", to);
 	else if (run.margin)
 		fprintf(to, "Enough, with %.6g%% more than the peaks:\n", run.margin / 1000.0);
 	else
 		fputs("Just enough would have been:\n", to);
 	if (run.status && run.refused)
 		fprintf(to,
-			"(%" PRIu64 " of the command's attempts %s refused by a limit; see rdmacg why)\n",
+			"(%" PRIu64
+			" of the command's attempts %s refused by a limit; see rdmacg why)\n",
 			run.refused, were);
 	else if (run.memlock != NUMBER_MAX)
 		fprintf(to,

@@ -87,7 +87,10 @@ static inline __int128 pow2(__int128 a)
 	return power;
 }
 
-/* The largest value of most inputs. A product of three fits in 127 bits; no formula multiplies four. */
+/*
+ * The largest value of most inputs. A product of three fits in 127 bits; no formula multiplies
+ * four.
+ */
 #define PLAN_MOST	((uint64_t)1 << 40)
 
 /* The arguments of all uses of an option. */

@@ -43,7 +43,7 @@ static const struct {
 	int error;
 	const char *why;
 } transaction_refusals[] = {
-	{ EBUSY, "the cgroup has processes itself, so cgroup v2 forbids this; move them to a child" },
+	{ EBUSY, "the cgroup has processes itself, which cgroup v2 forbids; move them to a child" },
 	{ EOPNOTSUPP, "the cgroup is threaded, so it cannot have the RDMA controller" },
 	{ EINVAL, "this kernel does not accept this text; rdmacg show -a lists devices and keys" },
 	{ ENODEV, "the device or the cgroup was removed; rdmacg show -a lists devices" },
