@@ -1021,6 +1021,34 @@ static void rdmacg_test_command_keeps_its_cgroup(struct kunit *test)
 			   "kunit0 ops=2 throttled=0 throttled_usec=0\n");
 }
 
+/*
+ * A command that the adapter completes later keeps its place in flight after the end of the call
+ * that began the command.
+ */
+static void rdmacg_test_moved_command_keeps_its_place(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+	struct rdmacg_command call, later;
+	struct rdmacg_control *control;
+	struct rdmacg_process *waiter;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_limit_control(&t->leaf, "kunit0 inflight=1"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_begin_command(&call, &t->dev, RDMACG_COMMAND_CHANGE), 0);
+	control = call.control;
+	KUNIT_ASSERT_NOT_NULL(test, control);
+	rdmacg_move_command(&later, &call);
+	rdmacg_end_command(&call);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&t->leaf), 1);
+	KUNIT_EXPECT_EQ(test, control->inflight, 1);
+	waiter = rdmacg_wait(test, control);
+	KUNIT_EXPECT_TRUE(test, rdmacg_still_waits(waiter));
+	rdmacg_end_command(&later);
+	KUNIT_EXPECT_EQ(test, rdmacg_outcome(waiter), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&t->leaf), 0);
+	end(control);
+	KUNIT_EXPECT_EQ(test, control->inflight, 0);
+}
+
 static struct kunit_case rdmacg_control_test_cases[] = {
 	KUNIT_CASE(rdmacg_test_rate_lets_one_begin_each_interval),
 	KUNIT_CASE(rdmacg_test_rate_is_kept_where_a_second_is_no_multiple),
@@ -1069,6 +1097,7 @@ static struct kunit_case rdmacg_command_test_cases[] = {
 	KUNIT_CASE(rdmacg_test_device_keeps_its_limits_while_it_moves),
 	KUNIT_CASE(rdmacg_test_nobody_waits_in_a_cgroup_that_comes_late),
 	KUNIT_CASE(rdmacg_test_command_keeps_its_cgroup),
+	KUNIT_CASE(rdmacg_test_moved_command_keeps_its_place),
 	{ }
 };
 
