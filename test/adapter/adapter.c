@@ -28,30 +28,25 @@ static void claim(bool holds, const char *what)
 	failed |= !holds;
 }
 
-/*
- * The value of @key in the device's line of a file of the cgroup, or -1 if the file does not have
- * the key.
- */
+/* The value of @key in the device's line of a file of the cgroup, or -1 without the key. */
 static long long value(const char *file, const char *key)
 {
-	char path[128], line[4096], *word, *save;
-	size_t len = strlen(key);
-	long long found = -1;
+	char path[128], word[128], line[4096], *found;
+	long long result = -1;
 	FILE *stream;
 
+	snprintf(word, sizeof(word), " %s=", key);
 	snprintf(path, sizeof(path), CGROUP "%s", file);
 	stream = fopen(path, "r");
 	if (!stream)
 		return -1;
-	while (found < 0 && fgets(line, sizeof(line), stream)) {
-		if (strncmp(line, DEVICE " ", strlen(DEVICE) + 1))
-			continue;
-		for (word = strtok_r(line, " ", &save); word; word = strtok_r(NULL, " ", &save))
-			if (!strncmp(word, key, len) && word[len] == '=')
-				found = atoll(word + len + 1);
+	while (result < 0 && fgets(line, sizeof(line), stream)) {
+		found = strstr(line, word);
+		if (found && !strncmp(line, DEVICE " ", strlen(DEVICE) + 1))
+			result = atoll(found + strlen(word));
 	}
 	fclose(stream);
-	return found;
+	return result;
 }
 
 static long long usage(const char *key)
@@ -85,7 +80,8 @@ static struct ibv_qp *make_qp(struct ibv_pd *pd, struct ibv_cq *cq)
 {
 	struct ibv_qp_init_attr init = {
 		.send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = 8, .max_recv_wr = 8, .max_send_sge = 1, .max_recv_sge = 1 },
+		.cap = { .max_send_wr = 512, .max_send_sge = 1,
+			 .max_recv_wr = 3, .max_recv_sge = 1 },
 	};
 
 	return ibv_create_qp(pd, &init);
@@ -105,6 +101,7 @@ static void regions(struct ibv_pd *pd, char *memory, long long before)
 	limit("mr=max");
 }
 
+/* The numbers of pages are cq_bytes, and send_bytes plus recv_bytes, of "rdmacg plan qemu". */
 static void queues(struct ibv_context *context, struct ibv_pd *pd)
 {
 	struct ibv_cq *cq = ibv_create_cq(context, 64, NULL, NULL, 0), *large;
@@ -115,11 +112,11 @@ static void queues(struct ibv_context *context, struct ibv_pd *pd)
 	struct ibv_qp *qp;
 
 	claim(cq && rings >= PAGE && rings % PAGE == 0, "the ring of a CQ is mr_mem");
-	large = ibv_create_cq(context, 4096, NULL, NULL, 0);
-	claim(large && usage("mr_mem") > 2 * rings, "a longer ring costs more");
+	large = ibv_create_cq(context, 1536, NULL, NULL, 0);
+	claim(large && usage("mr_mem") == rings + 33 * PAGE, "a CQ of 1536 entries costs 33 pages");
 	claim(large && !ibv_destroy_cq(large) && usage("mr_mem") == rings, "and goes back");
 	qp = make_qp(pd, cq);
-	claim(qp && usage("mr_mem") >= rings + 2 * PAGE, "both rings of a QP are mr_mem");
+	claim(qp && usage("mr_mem") == rings + 18 * PAGE, "both rings of a QP cost 18 pages");
 	limit("qp=1");
 	claim(!make_qp(pd, cq) && errno == EAGAIN, "qp=1 refuses the second QP with EAGAIN");
 	limit("qp=max");
