@@ -178,16 +178,16 @@ def test(name, options, capabilities):
     taken = counted(seen.limits, seen.peaks[0])
     report(seen.status == "completed", f"migration, {name}: completes with its limits", seen)
     for side, peak in zip(("source", "destination"), seen.peaks):
-        report(peak == taken, f"migration, {name}: the {side} takes all of them",
+        report(peak == taken, f"migration, {name}: the {side} uses all of its limits",
                f"{peak}, not {taken}")
-    report(seen.left == [{}, {}], f"migration, {name}: nothing is left", seen.left)
+    report(seen.left == [{}, {}], f"migration, {name}: no usage is left", seen.left)
     for side in "source", "destination":
         for key in seen.limits:
             less = attempt(options, capabilities, side, {key: taken[key] - 1})
             report(less.status == "failed" and less.runs and less.left == [{}, {}] and
                    less.refused[side] == [f"{key}.max"],
-                   f"migration, {name}: one {key} less on the {side}: it is refused, fails, "
-                   "the source runs on, nothing is left", less)
+                   f"migration, {name}: one {key} less on the {side} is refused, "
+                   "the migration fails, the source runs on, and no usage is left", less)
 
 
 test("dynamic", [], [])

@@ -65,12 +65,12 @@ def plan(words):
 def completes(name, limits, status, seen):
     taken = {key: seen[key][0] for key in limits if key in seen}
     report(status == 0, f"{name}: completes with its limits", f"status {status}, {seen}")
-    report(taken == limits, f"{name}: takes all of them", f"{taken}, not {limits}")
+    report(taken == limits, f"{name}: uses all of its limits", f"{taken}, not {limits}")
 
 
 def fails(name, key, status, seen):
     """Check a refusal. A program that waits without end is ended by its time limit."""
-    report(status != 0 and seen[key][1] > 0, f"{name}: one {key} less is refused, and it fails",
+    report(status != 0 and seen[key][1] > 0, f"{name}: one {key} less is refused, and the program fails",
            f"status {status}, {seen}")
 
 
