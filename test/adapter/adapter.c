@@ -94,7 +94,7 @@ static void regions(struct ibv_pd *pd, char *memory, long long before)
 	claim(mr && usage("mr") == 1, "an MR is one mr");
 	claim(usage("mr_mem") == before + PAGE, "an MR of one byte costs a page");
 	claim(mr && !ibv_dereg_mr(mr) && usage("mr_mem") == before,
-	      "a destroyed MR gives it back");
+	      "a destroyed MR gives its page back");
 	limit("mr=0");
 	claim(!ibv_reg_mr(pd, memory, PAGE, 0) && errno == EAGAIN,
 	      "mr=0 refuses an MR with EAGAIN");
@@ -114,7 +114,7 @@ static void queues(struct ibv_context *context, struct ibv_pd *pd)
 	claim(cq && rings >= PAGE && rings % PAGE == 0, "the ring of a CQ is mr_mem");
 	large = ibv_create_cq(context, 1536, NULL, NULL, 0);
 	claim(large && usage("mr_mem") == rings + 33 * PAGE, "a CQ of 1536 entries costs 33 pages");
-	claim(large && !ibv_destroy_cq(large) && usage("mr_mem") == rings, "and goes back");
+	claim(large && !ibv_destroy_cq(large) && usage("mr_mem") == rings, "a destroyed CQ gives its 33 pages back");
 	qp = make_qp(pd, cq);
 	claim(qp && usage("mr_mem") == rings + 18 * PAGE, "both rings of a QP cost 18 pages");
 	limit("qp=1");
@@ -128,8 +128,8 @@ static void queues(struct ibv_context *context, struct ibv_pd *pd)
 	snprintf(text, sizeof(text), "mr_mem=%lld", before + PAGE);
 	limit(text);
 	claim(!make_qp(pd, cq) && errno == EAGAIN, "a limit of mr_mem refuses a QP with EAGAIN");
-	claim(usage("mr_mem") == before && usage("qp") == 1, "which leaves nothing");
-	claim(value("rdma.verb.events", "mr_mem.max") == 1, "and tells that in the events");
+	claim(usage("mr_mem") == before && usage("qp") == 1, "the refused QP leaves no usage");
+	claim(value("rdma.verb.events", "mr_mem.max") == 1, "the events count the refused QP");
 	limit("mr_mem=max");
 	claim(qp && !ibv_destroy_qp(qp) && usage("mr_mem") == rings, "a QP gives its rings back");
 	claim(cq && !ibv_destroy_cq(cq) && usage("mr_mem") == 0, "a CQ gives its ring back");
@@ -153,7 +153,7 @@ static void tenant(int ready)
 	regions(pd, memory, 0);
 	queues(context, pd);
 	cq = ibv_create_cq(context, 64, NULL, NULL, 0);
-	claim(cq && make_qp(pd, cq), "objects are there when the adapter goes");
+	claim(cq && make_qp(pd, cq), "objects exist when the adapter is removed");
 	if (write(ready, failed ? "1" : "0", 1) == 1)
 		pause();
 	exit(1);
@@ -195,7 +195,7 @@ int main(void)
 	setlinebuf(stdout);
 	mkdir(CGROUP, 0755);
 	fd = open(CGROUP "cgroup.procs", O_WRONLY);
-	claim(fd >= 0 && write(fd, "0", 1) == 1, "a cgroup with the controller");
+	claim(fd >= 0 && write(fd, "0", 1) == 1, "the cgroup gets the controller");
 	if (pipe(ready))
 		return 1;
 	program = fork();

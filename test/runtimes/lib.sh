@@ -237,9 +237,9 @@ administrator() {
 
 # The claims of each runtime.
 containers() {
-	claim 'the limits are there while it runs; then usage and cgroup go' limited
-	claim 'what is one past the limit is refused, with the reason, and what is not is made' one_past
-	claim 'nothing is left of one that is killed' killed
-	claim "it is limited each time, started $restarts times" again
-	claim "each is limited, started $at_once at once" together
+	claim 'a container has its limits, and leaves no usage and no cgroup' limited
+	claim 'an attempt above the limit is refused with the reason, and an attempt within the limit succeeds' one_past
+	claim 'a killed container leaves no usage and no cgroup' killed
+	claim "a container has its limits at each of $restarts starts" again
+	claim "each of $at_once containers that start at once has its limits" together
 }
