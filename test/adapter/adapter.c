@@ -114,7 +114,8 @@ static void queues(struct ibv_context *context, struct ibv_pd *pd)
 	claim(cq && rings >= PAGE && rings % PAGE == 0, "the ring of a CQ is mr_mem");
 	large = ibv_create_cq(context, 1536, NULL, NULL, 0);
 	claim(large && usage("mr_mem") == rings + 33 * PAGE, "a CQ of 1536 entries costs 33 pages");
-	claim(large && !ibv_destroy_cq(large) && usage("mr_mem") == rings, "a destroyed CQ gives its 33 pages back");
+	claim(large && !ibv_destroy_cq(large) && usage("mr_mem") == rings,
+	      "a destroyed CQ gives its pages back");
 	qp = make_qp(pd, cq);
 	claim(qp && usage("mr_mem") == rings + 18 * PAGE, "both rings of a QP cost 18 pages");
 	limit("qp=1");
