@@ -158,7 +158,6 @@ int cmd_show(int argc, char **argv)
 	show.cgroups = json_object_new_array();
 	table_init(&show.table, "gnnrrnrrr", headings, say_width());
 	done = select_each(show_target);
-	done = filter_check(&filter_devices) && filter_check(&filter_keys) && done;
 	has_rows = show.table.nr_cells > show.table.nr_headings;
 	if (options.json)
 		json_print(stdout, "root:s version:u above_is_seen:b missing:o cgroups:o",

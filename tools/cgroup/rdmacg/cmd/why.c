@@ -244,7 +244,6 @@ int cmd_why(int argc, char **argv)
 	capacity_read();
 	why.answers = json_object_new_array();
 	done = select_each(why_target);
-	done = filter_check(&filter_devices) && filter_check(&filter_keys) && done;
 	if (options.json)
 		json_print(stdout, "cgroups:o", why.answers);
 	return done ? EXIT_DONE : EXIT_FAILED;

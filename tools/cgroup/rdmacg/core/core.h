@@ -304,8 +304,8 @@ extern const struct choice select_choices[];
 /* Also select the cgroups of the arguments. Returns whether a cgroup is selected. */
 bool select_arguments(char **arguments);
 /*
- * Visit each selected cgroup, or the root if none is selected, with the process of --pid or 0.
- * Returns false after a printed error, or if @visit returned false.
+ * Visit each selected cgroup, or the root if none is selected, with the process of --pid or 0. Then
+ * check the filters. Returns false after a printed error, or if @visit returned false.
  */
 bool select_each(bool (*visit)(struct cgroup *cgroup, pid_t pid));
 

@@ -215,10 +215,8 @@ static bool select_search(const struct select *select, const char *suffix,
 bool select_each(bool (*visit)(struct cgroup *cgroup, pid_t pid))
 {
 	const struct select *select;
-	bool all = true;
+	bool all = nr_selects || select_visit("", 0, visit);
 
-	if (!nr_selects)
-		return select_visit("", 0, visit);
 	for (select = selects; select < selects + nr_selects; select++) {
 		char *name __autofree = NULL;
 
@@ -230,7 +228,7 @@ bool select_each(bool (*visit)(struct cgroup *cgroup, pid_t pid))
 							 hierarchy_resolve(select->text);
 		all &= name && select_visit(name, select->pid, visit);
 	}
-	return all;
+	return filter_check(&filter_devices) && filter_check(&filter_keys) && all;
 }
 
 /* Patterns, valid until the program ends. Without patterns, all names match. */

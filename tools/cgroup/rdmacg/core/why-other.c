@@ -295,9 +295,7 @@ static struct json_object *other_device_log(const char *name, const char *device
 	for (i = 0; i < count; free(lines[i++])) {
 		if (i + LOG_LINES < count)
 			continue;
-		meaning = log_meaning(lines[i]);
-		if (!meaning)
-			meaning = "a warning or an error of the driver";
+		meaning = log_meaning(lines[i]) ?: "a warning or an error of the driver";
 		say_text("The kernel's log on %s: \"%s\": %s.", name, lines[i], meaning);
 		json_append(array, "text:s meaning:s", lines[i], meaning);
 	}

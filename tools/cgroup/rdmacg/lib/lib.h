@@ -62,7 +62,6 @@ void *memory_check(void *memory);
 void *memory_zeroed(size_t count, size_t size);
 char *memory_string(const char *string);
 char *memory_format(const char *format, ...) __printf(1, 2);
-char *memory_vformat(const char *format, va_list args) __printf(1, 0);
 /* Append a formatted text, or @more, to *@text, which may be NULL. Frees @more. */
 #define memory_extend(text, ...)	memory_join(text, memory_format(__VA_ARGS__))
 void memory_join(char **text, char *more);

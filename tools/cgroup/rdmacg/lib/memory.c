@@ -23,24 +23,16 @@ char *memory_string(const char *string)
 	return memory_check(strdup(string));
 }
 
-char *memory_vformat(const char *format, va_list args)
-{
-	char *string;
-
-	if (vasprintf(&string, format, args) < 0)
-		string = NULL;
-	return memory_check(string);
-}
-
 char *memory_format(const char *format, ...)
 {
 	va_list args;
 	char *string;
 
 	va_start(args, format);
-	string = memory_vformat(format, args);
+	if (vasprintf(&string, format, args) < 0)
+		string = NULL;
 	va_end(args);
-	return string;
+	return memory_check(string);
 }
 
 void memory_join(char **text, char *more)
