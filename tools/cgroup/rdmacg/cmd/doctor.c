@@ -13,6 +13,8 @@ static struct doctor {
 	struct pools sample;
 	bool has_sample;
 	bool limited;
+	/* The number of limits that close RDS. */
+	size_t closing;
 	size_t problems;
 	bool failed;
 	/* The number of findings of the check that is running. */
@@ -149,6 +151,7 @@ static void doctor_look_at_slot(const struct cgroup *cgroup, const struct slot *
 	if (slot->max == NUMBER_MAX)
 		return;
 	doctor.limited = true;
+	doctor.closing += hierarchy_has_word(OTHER_RDS_KEYS, slot->key);
 	if (slot->class == POOL_HCA && slot->max > UINT32_MAX)
 		doctor_say("warning", "readers",
 			   "%s limits %s on %s to %" PRIu64
@@ -173,6 +176,10 @@ static void doctor_check_cgroups(void)
 		if (cgroup->parent)
 			cgroup->parent->marked = true;
 	}
+	if (doctor.closing && other_has_rds())
+		doctor_say("warning", "rds",
+			   "RDS over RDMA is refused to processes below a limit of qp, mr or mr_mem; sockets that were bound before go on; number of such limits: %zu",
+			   doctor.closing);
 	doctor_end_walk(&walk, "usage");
 }
 

@@ -150,15 +150,14 @@ static void why_throttled(const struct cgroup *cgroup)
 /* RDS charges nothing, so no counter shows that a limit closes it. */
 static void why_rds(const struct cgroup *cgroup, struct json_object *answer)
 {
-	char *protocols __autofree = file_read(AT_FDCWD, hierarchy_proc("net/protocols"));
-	bool has_rds = protocols && strstr(protocols, "\nRDS ");
 	struct json_object *closed = json_object_new_array();
 	const struct slot *slot = NULL;
 	const struct pool *said = NULL;
+	bool has_rds = other_has_rds();
 
 	while (has_rds && (slot = pools_next(&cgroup->pools, slot))) {
 		if (slot->pool == said || slot->limit == NUMBER_MAX ||
-		    !hierarchy_has_word("qp mr mr_mem", slot->key))
+		    !hierarchy_has_word(OTHER_RDS_KEYS, slot->key))
 			continue;
 		said = slot->pool;
 		json_object_array_add(closed, json_text(device_text(&said->device)));

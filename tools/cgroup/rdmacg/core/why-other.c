@@ -162,6 +162,13 @@ static void other_memlock(struct cgroup *cgroup, pid_t pid, struct json_object *
 	other_print_sums(count, bound, without, remedy);
 }
 
+bool other_has_rds(void)
+{
+	char *protocols __autofree = file_read(AT_FDCWD, hierarchy_proc("net/protocols"));
+
+	return protocols && strstr(protocols, "\nRDS ");
+}
+
 uint64_t other_own_memlock(void)
 {
 	struct process process = { 0 };
