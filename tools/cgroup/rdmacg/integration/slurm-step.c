@@ -149,6 +149,8 @@ int cmd_slurm_step(int argc, char **argv)
 	size_t length;
 
 	options_read(&step_syntax, argc, argv);
+	if (options.json)
+		options_fail("-j", "slurm-step prints a line for each device, not JSON");
 	/* A node without the controller is not an error if there are no limits to set. */
 	if (!step_end && !step_job.config.nr_rules)
 		return EXIT_DONE;
