@@ -95,7 +95,8 @@ static bool config_read_file(struct config *config, const char *name)
 	ssize_t length;
 
 	if (!from)
-		return say_error(name, "%s", strerror(errno));
+		return say_error(name, "%s; %s or name another FILE", strerror(errno),
+				 errno == EACCES ? "run as root" : "create it");
 	/* Stop at a malformed section. Otherwise each of its lines would repeat the error. */
 	while ((good || section) && (length = getline(&line, &room, from)) >= 0) {
 		char *where __autofree = memory_format("%s:%u", name, ++number);
@@ -122,7 +123,8 @@ bool config_read(struct config *config, char * const *files, size_t count)
 
 	if (!count) {
 		if (access(folder, R_OK | X_OK))
-			return say_error(config_folder(), "%s", strerror(errno));
+			return say_error(config_folder(), "%s; %s or name a FILE", strerror(errno),
+					 errno == EACCES ? "run as root" : "create it");
 		glob(pattern, 0, NULL, &found);
 		files = found.gl_pathv;
 		count = found.gl_pathc;
