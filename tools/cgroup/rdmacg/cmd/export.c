@@ -188,6 +188,9 @@ int cmd_export(int argc, char **argv)
 	if (options.json)
 		options_fail("-j", "export prints openmetrics or prometheus, not JSON");
 	hierarchy_open(EXIT_FAILED);
+	if (hierarchy.partial)
+		say_warning("rdmacg_limit",
+			    "limits of cgroups above / also apply, but are not visible here");
 	capacity_read();
 	while ((cgroup = walk_next(&walk))) {
 		char *label = NULL;
