@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""For tests/guest-refusals, on rxe0.
+"""For tests/guest-refusals.
 
-handles     create address handles until none is left, and hold them
-refusals N  try N times to create a queue pair; fail if one succeeds
+handles     create address handles of rxe0 until none is left, and hold them
+domains     create protection domains of siw0 until none is left, and hold them
+refusals N  try N times to create a queue pair of rxe0; fail if one succeeds
 """
+import ctypes
 import errno
 import signal
 import sys
@@ -17,6 +19,26 @@ from pyverbs.pd import PD
 from pyverbs.pyverbs_error import PyverbsRDMAError
 from pyverbs.qp import QP, QPCap, QPInitAttr
 
+
+
+def create_domains():
+    """Do not use pyverbs, which needs kilobytes of memory for each domain."""
+    verbs = ctypes.CDLL("libibverbs.so.1")
+    verbs.ibv_get_device_list.restype = ctypes.POINTER(ctypes.c_void_p)
+    verbs.ibv_get_device_name.restype = ctypes.c_char_p
+    verbs.ibv_open_device.restype = verbs.ibv_alloc_pd.restype = ctypes.c_void_p
+    devices = map(ctypes.c_void_p, verbs.ibv_get_device_list(None))
+    device = next(d for d in devices if verbs.ibv_get_device_name(d) == b"siw0")
+    context = ctypes.c_void_p(verbs.ibv_open_device(device))
+    count = 0
+    while verbs.ibv_alloc_pd(context):
+        count += 1
+    print("made", count, flush=True)
+    signal.pause()
+
+
+if sys.argv[1] == "domains":
+    create_domains()
 context = Context(name="rxe0")
 domain = PD(context)
 if sys.argv[1] == "handles":
