@@ -132,9 +132,7 @@ static int rdmacg_write_parse(struct rdmacg_write *write, char *text)
 			return ret;
 		cond_resched();
 	}
-	if (!ret && list_empty(&write->updates))
-		return -EINVAL;
-	return ret;
+	return !ret && list_empty(&write->updates) ? -EINVAL : ret;
 }
 
 /*
@@ -239,9 +237,7 @@ int rdmacg_set_max(struct rdma_cgroup *cg, enum rdmacg_class class, char *text)
 
 	if (!write)
 		return -ENOMEM;
-	ret = rdmacg_write_parse(write, text);
-	if (!ret)
-		ret = rdmacg_write_pin(write);
+	ret = rdmacg_write_parse(write, text) ?: rdmacg_write_pin(write);
 	if (!ret) {
 		guard(rcu)();
 		scoped_guard(spinlock, &cg->max_lock)
@@ -332,7 +328,7 @@ int rdmacg_set_default(struct rdma_cgroup *cg, char *text)
 {
 	struct rdmacg_defaults *edit = rdmacg_defaults_parse(text);
 	struct rdmacg_write *write;
-	u32 key, nr;
+	u32 key;
 	int ret;
 
 	if (IS_ERR(edit))
@@ -347,8 +343,7 @@ int rdmacg_set_default(struct rdma_cgroup *cg, char *text)
 	 * A pool may have existed only for a device's own "max". Without a default, the pool is not
 	 * needed.
 	 */
-	nr = rdmacg_nr_keys(cg);
-	for (key = 0; key < nr; key++)
+	for (key = 0; key < rdmacg_nr_keys(cg); key++)
 		rdmacg_pool_give_back(cg, key);
 	rdmacg_control_refresh(cg);
 	return 0;
