@@ -170,8 +170,7 @@ static bool add(struct life *life, enum type type)
 	object->handle = create(life, type);
 	if (object->handle)
 		life->count++;
-	torture_did(types[type].create, object->handle ? 0 : errno ?: ENODATA,
-		    types[type].excuses);
+	torture_did(types[type].create, object->handle ? 0 : errno ?: ENODATA, types[type].excuses);
 	return object->handle;
 }
 
