@@ -2,8 +2,8 @@
 /*
  * rdmacg.so: a SPANK plugin that limits the RDMA resources of Slurm jobs.
  *
- * On the node, slurmstepd runs "rdmacg slurm-step" before the first task of a step, and again at
- * the end. The command is a process of its own, so an error in it does not end slurmstepd. If the
+ * On the node, slurmstepd runs slurm-step before the first task of a step, and again at the end.
+ * slurm-step is a process of its own, so an error in it does not end slurmstepd. If the
  * limits cannot be set, the step does not start.
  *
  * Arguments in plugstack.conf: default=LIMITS, ceiling=LIMITS, command=PATH. LIMITS are
@@ -23,9 +23,9 @@
 
 SPANK_PLUGIN(rdmacg, 1);
 
-/* The Makefile sets the path of the command. */
-#ifndef RDMACG_COMMAND
-#define RDMACG_COMMAND	"/usr/local/sbin/rdmacg"
+/* The Makefile sets the path of the program. */
+#ifndef RDMACG_PROGRAM
+#define RDMACG_PROGRAM	"/usr/local/libexec/rdmacg/slurm-step"
 #endif
 
 /* The limits that the user requests, or NULL. */
@@ -78,7 +78,7 @@ static int rdmacg_check_arguments(int count, char **words)
 	return 0;
 }
 
-/* Send each line that the command prints to the user of the step. */
+/* Send each line that the program prints to the user of the step. */
 static void rdmacg_pass_on(int fd)
 {
 	FILE *from = fdopen(fd, "r");
@@ -116,7 +116,7 @@ static int rdmacg_spawn(pid_t *pid, char **words, int output)
 	return error;
 }
 
-/* Run the command and wait for it. Returns 0, or -1 after a message in the log. */
+/* Run the program and wait for it. Returns 0, or -1 after a message in the log. */
 static int rdmacg_run(char **words)
 {
 	int fds[2], status = 0, error;
@@ -147,7 +147,7 @@ static char *rdmacg_command(int count, char **words)
 {
 	char *command = rdmacg_argument(count, words, "command");
 
-	return command ? command : (char *)RDMACG_COMMAND;
+	return command ? command : (char *)RDMACG_PROGRAM;
 }
 
 /* Slurm calls this in srun, sbatch and salloc, and on the node of a step. */
@@ -166,8 +166,8 @@ int slurm_spank_init_post_opt(spank_t spank, int count, char *words[])
 {
 	char *by_default = rdmacg_argument(count, words, "default");
 	char *ceiling = rdmacg_argument(count, words, "ceiling");
-	char *command[9] = { rdmacg_command(count, words), (char *)"slurm-step" };
-	int n = 2;
+	char *command[8] = { rdmacg_command(count, words) };
+	int n = 1;
 
 	(void)spank;
 	if (spank_context() != S_CTX_REMOTE)
@@ -184,15 +184,13 @@ int slurm_spank_init_post_opt(spank_t spank, int count, char *words[])
 		command[n++] = (char *)"--ceiling";
 		command[n++] = ceiling;
 	}
-	return n == 2 ? 0 : rdmacg_run(command);
+	return n == 1 ? 0 : rdmacg_run(command);
 }
 
 /* Print the peaks after the last task, because later output does not reach the user. */
 int slurm_spank_task_exit(spank_t spank, int count, char *words[])
 {
-	char *command[] = {
-		rdmacg_command(count, words), (char *)"slurm-step", (char *)"--end", NULL
-	};
+	char *command[] = { rdmacg_command(count, words), (char *)"--end", NULL };
 	static uint32_t ended;
 	uint32_t tasks;
 

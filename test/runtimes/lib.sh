@@ -26,15 +26,17 @@ layer() {
 
 # install_programs: install $programs, and change to the project's folder.
 install_programs() {
+	layer /usr/local
 	mount -t tmpfs none /usr/local/sbin
+	mkdir -p /usr/local/libexec/rdmacg
 	cp "$programs"/* /usr/local/sbin/
+	for name in oci-hook slurm-step; do ln -sf ../../sbin/rdmacg /usr/local/libexec/rdmacg/$name; done
 	mkdir -p /dev/shm /dev/pts /dev/mqueue
 	mount -t tmpfs none /dev/shm
 	mount -t devpts none /dev/pts
 	cd "$here/../.." || exit
 }
 
-# make_rootfs: create the root of containers.
 make_rootfs() {
 	layer / "$ROOTFS"
 	cp "$programs/verbs-hold" "$ROOTFS/usr/local/bin/"

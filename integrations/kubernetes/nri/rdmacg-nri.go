@@ -2,7 +2,7 @@
 
 // rdmacg-nri: a plugin of NRI that limits RDMA for the containers of pods.
 //
-// "rdmacg oci-hook --unified" decides on the limits. The plugin adds the limits to "unified" of the
+// "oci-hook --unified" decides on the limits. The plugin adds the limits to "unified" of the
 // container, so that the runtime sets them before the container's first instruction.
 //
 // Pods request limits with the annotations limits.rdmacg.org/NAME and org.rdmacg.limits, up to the
@@ -37,7 +37,7 @@ const (
 )
 
 type plugin struct {
-	command string
+	hook    string
 	config  string
 	timeout time.Duration
 	runtime stub.Stub
@@ -104,25 +104,25 @@ func (p *plugin) limits(pod *api.PodSandbox, container *api.Container,
 	ctx, cancel := context.WithTimeout(context.Background(), p.timeout)
 	defer cancel()
 	var out, said bytes.Buffer
-	words := []string{"oci-hook", "--unified", cgroup}
+	words := []string{"--unified", cgroup}
 	if p.config != "" {
 		words = append(words, "--config", p.config)
 	}
-	command := exec.CommandContext(ctx, p.command, words...)
+	command := exec.CommandContext(ctx, p.hook, words...)
 	command.Stdin, command.Stdout, command.Stderr = bytes.NewReader(config), &out, &said
 	err = command.Run()
 	if ctx.Err() != nil {
-		return nil, fmt.Errorf("%s: no answer within %v", p.command, p.timeout)
+		return nil, fmt.Errorf("%s: no answer within %v", p.hook, p.timeout)
 	}
 	if err != nil && said.Len() > 0 {
 		return nil, errors.New(strings.ReplaceAll(strings.TrimSpace(said.String()), "\n", "; "))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", p.command, err)
+		return nil, fmt.Errorf("%s: %w", p.hook, err)
 	}
 	var answer struct{ Unified map[string]string }
 	if err := json.Unmarshal(out.Bytes(), &answer); err != nil {
-		return nil, fmt.Errorf("%s: %w", p.command, err)
+		return nil, fmt.Errorf("%s: %w", p.hook, err)
 	}
 	return answer.Unified, nil
 }
@@ -218,7 +218,7 @@ func (p *plugin) serve(index, socket string) (err error) {
 
 func main() {
 	p := &plugin{}
-	flag.StringVar(&p.command, "rdmacg", "rdmacg", "the command rdmacg")
+	flag.StringVar(&p.hook, "hook", "/usr/libexec/rdmacg/oci-hook", "the program oci-hook")
 	flag.StringVar(&p.config, "config", "", "the node's policy, instead of /etc/rdmacg/oci.conf")
 	// Answer before the runtime's timeout, because the runtime then closes the connection to
 	// the plugin, and starts the container without limits.

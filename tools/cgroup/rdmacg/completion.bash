@@ -63,8 +63,6 @@ _rdmacg_options() {
 	export) printf '%s' "$common --format --output --device --resource" ;;
 	plan) _rdmacg_plan_options ;;
 	run) printf '%s' "$common --limit --in --margin --kill --output" ;;
-	slurm-step) printf '%s' "$common --asked --default --ceiling --end" ;;
-	oci-hook) printf '%s' "$common --config --unified" ;;
 	*) printf '%s' "$common" ;;
 	esac
 }
@@ -109,7 +107,7 @@ _rdmacg_set() {
 _rdmacg() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
 	if ((COMP_CWORD == 1)); then
-		mapfile -t COMPREPLY < <(compgen -W "show set why run plan watch apply top doctor export oci-hook slurm-step --help --version" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "show set why run plan watch apply top doctor export --help --version" -- "$cur")
 		return
 	fi
 	case $prev in
@@ -119,7 +117,7 @@ _rdmacg() {
 	--resource) mapfile -t COMPREPLY < <(compgen -W "$(_rdmacg_capacity | grep -oE '[a-z0-9_]+=' | tr -d = | sort -u)" -- "$cur"); return ;;
 	--machine) mapfile -t COMPREPLY < <(compgen -W "pc none" -- "$cur"); return ;;
 	--profile) mapfile -t COMPREPLY < <(compgen -W opa -- "$cur"); return ;;
-	-o | --output | -c | --config | --ramblocks) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
+	-o | --output | --ramblocks) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
 	--order) mapfile -t COMPREPLY < <(compgen -W "use pressure refusals usage path" -- "$cur"); return ;;
 	-f | --format) mapfile -t COMPREPLY < <(compgen -W "openmetrics prometheus" -- "$cur"); return ;;
 	--unit | --container | --pod | --margin | --iterations | --delay | --depth | --columns) return ;;

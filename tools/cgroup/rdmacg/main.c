@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: limits and usage of RDMA resources by cgroup. The commands are in other folders. */
 #include <locale.h>
+#include <sys/auxv.h>
 
 #include "lib/lib.h"
 
@@ -15,8 +16,6 @@ static const struct command main_list[] = {
 	{ "doctor", cmd_doctor, "check this machine" },
 	{ "export", cmd_export, "print metrics for Prometheus" },
 	{ "plan", cmd_plan, "say which limits a program needs, and why" },
-	{ "oci-hook", cmd_oci_hook, "set the limits of a container that is about to start" },
-	{ "slurm-step", cmd_slurm_step, "set the limits of a Slurm job and of its step" },
 	{ 0 }
 };
 
@@ -38,13 +37,10 @@ static const struct syntax main_syntax = {
 	.kind = "command",
 };
 
-int main(int argc, char **argv)
+static int main_command(int argc, char **argv)
 {
 	char **words;
-	int status;
 
-	setlocale(LC_CTYPE, "");
-	argv[0] = (char *)"rdmacg";
 	/* "rdmacg help" and "rdmacg help COMMAND" are --help. */
 	if (argc > 1 && !strcmp(argv[1], "help")) {
 		argv[1] = argv[2];
@@ -55,8 +51,25 @@ int main(int argc, char **argv)
 		say_note("no command given; see rdmacg --help");
 		return EXIT_USAGE;
 	}
-	status = command_run(&main_syntax, "rdmacg", words);
-	if (!say_finish() && status == EXIT_DONE)
-		status = EXIT_FAILED;
-	return status;
+	return command_run(&main_syntax, "rdmacg", words);
+}
+
+/* Container runtimes and Slurm run the programs in libexec, which are links to rdmacg. */
+static const struct command main_programs[] = {
+	{ "oci-hook", cmd_oci_hook }, { "slurm-step", cmd_slurm_step }, { "rdmacg", main_command },
+};
+
+int main(int argc, char **argv)
+{
+	/* The configuration of a runtime chooses argv[0], so use the path of the program. */
+	const char *name = basename((const char *)getauxval(AT_EXECFN));
+	const struct command *program = main_programs;
+	int status;
+
+	setlocale(LC_CTYPE, "");
+	while (program->run != main_command && strcmp(program->name, name))
+		program++;
+	argv[0] = (char *)program->name;
+	status = program->run(argc, argv);
+	return say_finish() || status != EXIT_DONE ? status : EXIT_FAILED;
 }

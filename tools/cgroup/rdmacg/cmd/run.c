@@ -218,8 +218,7 @@ static void run_cgroup_remove(void)
 	/* Keep the controller for a sibling, in which another rdmacg may run a command. */
 	cgroup_list(parent);
 	for (i = 0; i < parent->nr_children; i++)
-		if (!strncmp(parent->children[i]->d_name, RUN_CGROUP_NAME,
-			     strlen(RUN_CGROUP_NAME)))
+		if (!strncmp(parent->children[i]->d_name, RUN_CGROUP_NAME, strlen(RUN_CGROUP_NAME)))
 			return;
 	transaction_undo(&run.enabled);
 }

@@ -71,8 +71,7 @@ static bool other_read_process(struct process *process, pid_t pid)
 	process->pinned = other_number(status, "\nVmPin:", "%" SCNu64, 0) << 10;
 	process->locked = other_number(status, "\nVmLck:", "%" SCNu64, 0) << 10;
 	has_lock = other_number(status, "\nCapEff:", "%" SCNx64, 0) >> OTHER_IPC_LOCK & 1;
-	unbound = process->limit == NUMBER_MAX ||
-		  (has_lock && !strcmp(user, OTHER_USER_NAMESPACE));
+	unbound = process->limit == NUMBER_MAX || (has_lock && !strcmp(user, OTHER_USER_NAMESPACE));
 	process->room = unbound ? NUMBER_MAX :
 			max(0, process->limit - max(process->pinned, process->locked));
 	process->verdict = unbound ? other_unbound : has_lock && !*user ? other_unknown :
@@ -137,8 +136,7 @@ static void other_memlock(struct cgroup *cgroup, pid_t pid, struct json_object *
 	bool remedy = false;
 
 	for (i = 0; i < nr_pids; i++)
-		if (!other_read_process(memory_append(processes, count),
-					pid ? pid : pids[i]))
+		if (!other_read_process(memory_append(processes, count), pid ? pid : pids[i]))
 			count--;
 	/* Processes to which RLIMIT_MEMLOCK applies come first. */
 	if (processes)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rdmacg oci-hook: set the limits of a container before its first instruction.
+ * oci-hook: set the limits of a container before its first instruction.
  *
  * The runtime calls the hook at createRuntime: the container's first process waits in its cgroup,
  * and the hook runs outside of the container, where it can write to cgroups. Other hooks run inside
@@ -50,7 +50,7 @@ static const struct syntax hook_syntax = {
 		  &hook_above, options_take_text, "CGROUP" },
 	},
 	.doc =
-		"Set the limits of a container that an OCI runtime is about to start. The runtime calls this command as a hook of createRuntime, with the container's state on standard input.\vThe annotation org.rdmacg.limits is the container's request: DEVICE KEY=VALUE..., with semicolons between devices. The administrator's file has a section [default] for keys that a container does not request, and a section [ceiling], which no annotation may exceed. Without a ceiling, an annotation can only lower limits. If limits cannot be set, the container does not start. For the container NAME of a pod, limits.rdmacg.org/NAME replaces org.rdmacg.limits. The variable RDMACG_LIMITS of the container's environment has the same form, and can only lower limits.",
+		"Set the limits of a container that an OCI runtime is about to start. The runtime calls this program as a hook of createRuntime, with the container's state on standard input.\vThe annotation org.rdmacg.limits is the container's request: DEVICE KEY=VALUE..., with semicolons between devices. The administrator's file has a section [default] for keys that a container does not request, and a section [ceiling], which no annotation may exceed. Without a ceiling, an annotation can only lower limits. If limits cannot be set, the container does not start. For the container NAME of a pod, limits.rdmacg.org/NAME replaces org.rdmacg.limits. The variable RDMACG_LIMITS of the container's environment has the same form, and can only lower limits.",
 };
 
 /* Parse a text that has exactly one object. Returns NULL after a printed error. */

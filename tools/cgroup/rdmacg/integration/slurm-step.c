@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rdmacg slurm-step: set the limits of a Slurm job and of its steps on one node. The SPANK plugin
- * in integrations/slurm runs this command before the tasks of a step and at the end of the step, in
+ * slurm-step: set the limits of a Slurm job and of its steps on one node. The SPANK plugin in
+ * integrations/slurm runs this program before the tasks of a step and at the end of the step, in
  * slurmstepd's cgroup .../job_N/step_M/slurm or below it.
  *
  * The first step that has limits sets the limits of the job, which apply to all its steps together.
@@ -69,7 +69,7 @@ static const struct syntax step_syntax = {
 		{ "end", 0, "print the peaks and refusals of the step", &step_end },
 	},
 	.doc =
-		"Set the limits of the Slurm job and step to which this process belongs. The SPANK plugin runs this command. LIMITS are [DEVICE:]KEY=VALUE[,KEY=VALUE]..., with semicolons between devices.",
+		"Set the limits of the Slurm job and step to which this process belongs. The SPANK plugin runs this program. LIMITS are [DEVICE:]KEY=VALUE[,KEY=VALUE]..., with semicolons between devices.",
 };
 
 /* Lock a file of root until the process ends. Any user could lock the folder of a cgroup. */
@@ -88,7 +88,7 @@ static void step_lock(void)
 			say_failure(path, "%s", strerror(errno));
 		if (clock_now() > end)
 			say_failure(path,
-				    "another step has held this lock for %d s; end its rdmacg",
+				    "another step has held this lock for %d s; end its slurm-step",
 				    STEP_LOCK_SECONDS);
 		clock_sleep(STEP_TRY_MS);
 	}

@@ -38,7 +38,7 @@ enum exit_code {
 	EXIT_DIFFERS = 3,
 };
 
-/* The commands of main.c. argv[0] is "rdmacg NAME"; the return value is the exit status. */
+/* The commands of main.c, which return the exit status. argv[0] is "rdmacg NAME" or the program. */
 int cmd_show(int argc, char **argv);
 int cmd_set(int argc, char **argv);
 int cmd_why(int argc, char **argv);
@@ -281,8 +281,7 @@ struct table {
 extern const struct choice table_choices[];
 
 /* Begin a table. If it lacks a column of --columns, end the program with status 2. */
-void table_init(struct table *table, const char *align, const char * const *headings,
-		size_t width);
+void table_init(struct table *table, const char *align, const char * const *headings, size_t width);
 /* Add the next cell, row by row, with @text, or with a number or "-". */
 void table_cell(struct table *table, const char *text);
 void table_number(struct table *table, bool known, uint64_t value, bool human);

@@ -35,8 +35,7 @@ static size_t table_find(const struct table *table, const char * const *headings
 	options_fail(name, "there is no such column; the heading has the names");
 }
 
-void table_init(struct table *table, const char *align, const char * const *headings,
-		size_t width)
+void table_init(struct table *table, const char *align, const char * const *headings, size_t width)
 {
 	char *wanted __autofree = table_wanted ? memory_string(table_wanted) : NULL;
 	char *rest = wanted, *name;

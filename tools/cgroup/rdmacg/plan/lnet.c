@@ -119,8 +119,7 @@ static unsigned int lnet_parse_release(const char *text)
  * such parameters. Only the other end has inputs besides the module's parameters. @where is an
  * option or a place in a file. Numbers are read as by the kernel: 0x20 is 32, and 040 is also 32.
  */
-static bool lnet_set(struct lnet_side *side, const char *where, const char *name,
-		     const char *value)
+static bool lnet_set(struct lnet_side *side, const char *where, const char *name, const char *value)
 {
 	char *place __autofree = NULL, *rest;
 	const struct plan_input *input = plan_find_input(name);

@@ -100,8 +100,7 @@ static bool qemu_parse_block(const char *line)
 		return false;
 	length = name->rm_eo - name->rm_so;
 	used = strtoumax(line + match[QEMU_USED_AT].rm_so, NULL, 16);
-	if (length > QEMU_NAME ||
-	    used > strtoumax(line + match[QEMU_TOTAL_AT].rm_so, NULL, 16))
+	if (length > QEMU_NAME || used > strtoumax(line + match[QEMU_TOTAL_AT].rm_so, NULL, 16))
 		return false;
 	/* A block without a name does not migrate: vmstate_register_ram() gives the name. */
 	if (length)

@@ -214,8 +214,7 @@ static void share_add(void)
 	/* If a cgroup were below another one, the sum of the limits would be wrong. */
 	for (i = 1; i < plan.nr_parts; i++)
 		for (j = 1; j < plan.nr_parts; j++)
-			if (i != j && hierarchy_below(plan.parts[j]->cgroup,
-						      plan.parts[i]->cgroup))
+			if (i != j && hierarchy_below(plan.parts[j]->cgroup, plan.parts[i]->cgroup))
 				options_fail(plan.parts[j]->cgroup,
 					     "overlaps %s; give cgroups that are not below each other",
 					     plan.parts[i]->cgroup);

@@ -20,6 +20,8 @@ trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
 mkdir "$work/bin"
 cp "$RDMACG" "$work/bin/rdmacg"
+ln -s rdmacg "$work/bin/oci-hook"
+ln -s rdmacg "$work/bin/slurm-step"
 cp "$FAKE" "$work/bin/fake.so"
 root=$work/cgroup
 proc=$work/proc
@@ -174,13 +176,21 @@ d = json.load(sys.stdin)
 print(eval(sys.argv[1]))' "$1")
 }
 
+# start [PROGRAM] ARGS...: run rdmacg, or the program of libexec with this name.
+start() {
+	case ${1-} in
+	oci-hook | slurm-step) "$work/bin/$1" "${@:2}" ;;
+	*) "$work/bin/rdmacg" "$@" ;;
+	esac
+}
+
 rdmacg() {
 	RDMACG_ROOT=$root RDMACG_PROC=$proc RDMACG_RUN=$work/run FAKE_NEW=$new LD_PRELOAD=$work/bin/fake.so \
-		"$work/bin/rdmacg" "$@"
+		start "$@"
 }
 
 # Let the command look for the hierarchy in $proc/self/mountinfo.
-without_root() { RDMACG_PROC=$proc "$work/bin/rdmacg" "$@"; }
+without_root() { RDMACG_PROC=$proc start "$@"; }
 
 # If the check runs as root, run the command as a user who does not own the tree.
 as_nobody() {

@@ -24,8 +24,7 @@ static int top_compare(const void *a, const void *b)
 	return orders[top.order] ?:
 	       strcmp(one->cgroup, other->cgroup) ?:
 	       strcmp(one->device.name, other->device.name) ?:
-	       (index > other_index) - (index < other_index) ?:
-	       strcmp(one->key, other->key);
+	       (index > other_index) - (index < other_index) ?: strcmp(one->key, other->key);
 }
 
 void top_sort(void)

@@ -10,9 +10,7 @@
 /* Some editors begin a file with this byte order mark. */
 #define CONFIG_MARK	"\xef\xbb\xbf"
 
-/*
- * The bracket that ends a section: the last character of the line, or of the text before a comment.
- */
+/* The bracket that ends a section: the last one of the line, or the last one before a comment. */
 static char *config_section_end(char *text)
 {
 	char *end;

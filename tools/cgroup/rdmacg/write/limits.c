@@ -21,8 +21,7 @@ static bool limits_parse_value(struct limit *limit, const char *word, const char
 	if (number_parse_human(text, bytes, &limit->value))
 		return true;
 	if (!strcmp(text, "default"))
-		return say_error(word,
-				 "default is for all keys of a device; write DEVICE default");
+		return say_error(word, "default is for all keys of a device; write DEVICE default");
 	return say_error(word, "%s; the largest is %" PRIu64,
 			 bytes ? "write a number, also with K, M, G or T, a percentage, or max" :
 			 "write a number, a percentage, or max", NUMBER_LARGEST);

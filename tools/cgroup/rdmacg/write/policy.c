@@ -91,8 +91,7 @@ static struct policy_limit policy_look_up_ceiling(const struct policy *policy,
 }
 
 /* The limit for the cgroup. Ends the program with an error if a request is too high. */
-static uint64_t policy_decide(const struct policy *policy, const struct pool *pool,
-			      const char *key)
+static uint64_t policy_decide(const struct policy *policy, const struct pool *pool, const char *key)
 {
 	const struct device *device = &pool->device;
 	const struct slot *slot = pool_find(pool, key);
