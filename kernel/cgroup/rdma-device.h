@@ -40,12 +40,13 @@ struct rdmacg_desc {
 	/* Guards the list of domains. */
 	spinlock_t		lock;
 	bool			dead;		/* The device gets no new pools; lock; READ_ONCE. */
-	bool			bypass;		/* No command waits; READ_ONCE. */
 	struct list_head	domains;	/* The domains of the device; lock. */
 	struct rcu_head		rcu;
 	unsigned int		nr_slots;	/* Set once. */
 	/* The first slot of the control class, or nr_slots if the device has none. Set once. */
 	unsigned int		control_slot;
+	/* No command waits; READ_ONCE. Limited commands read this, so it is not beside @refs. */
+	bool			bypass;
 	char			(*keys)[RDMACG_KEY_SIZE]; /* The names of @resources; set once. */
 	struct rdmacg_resource	resources[];	/* Set once. */
 };
