@@ -458,6 +458,16 @@ TEST_F_TIMEOUT(test_rdmacg_control, signals_cost_no_turn, RDMACG_TIMEOUT)
 	EXPECT_LT(rdmacg_now() - since, 10);
 }
 
+/*
+ * Returns the seconds in which RDMACG_WAITERS threads must freeze. Kernels with lockdep, with which
+ * kernels with KASAN are built, and kernels with KCSAN are slower.
+ */
+static double rdmacg_freeze_seconds(void)
+{
+	return access("/proc/sys/kernel/prove_locking", F_OK) &&
+	       access("/sys/module/kcsan", F_OK) ? 2 : 10;
+}
+
 static bool rdmacg_is_frozen(const char *cgroup)
 {
 	return !cg_read_strstr(cgroup, "cgroup.events", "frozen 1");
@@ -467,7 +477,7 @@ static bool rdmacg_is_frozen(const char *cgroup)
 TEST_F_TIMEOUT(test_rdmacg_control, waiters_freeze, RDMACG_TIMEOUT)
 {
 	struct rdmacg_tree *tree = &self->tree;
-	double since;
+	double since, seconds;
 	pid_t child;
 
 	if (!tree->v2)
@@ -477,7 +487,9 @@ TEST_F_TIMEOUT(test_rdmacg_control, waiters_freeze, RDMACG_TIMEOUT)
 	since = rdmacg_now();
 	ASSERT_EQ(0, cg_write(tree->right, "cgroup.freeze", "1"));
 	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_is_frozen(tree->right)));
-	TH_LOG("frozen in %.1f s", rdmacg_now() - since);
+	seconds = rdmacg_now() - since;
+	TH_LOG("frozen in %.1f s", seconds);
+	EXPECT_LT(seconds, rdmacg_freeze_seconds());
 	rdmacg_shared->is_enough = true;
 	ASSERT_EQ(0, cg_write(tree->right, "cgroup.freeze", "0"));
 	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->top, "max"));
@@ -488,7 +500,7 @@ TEST_F_TIMEOUT(test_rdmacg_control, waiters_freeze, RDMACG_TIMEOUT)
 TEST_F_TIMEOUT(test_rdmacg_control, waiters_let_the_machine_sleep, RDMACG_TIMEOUT)
 {
 	struct rdmacg_tree *tree = &self->tree;
-	double since;
+	double since, seconds;
 	pid_t child;
 
 	if (access("/sys/power/pm_test", W_OK))
@@ -499,7 +511,9 @@ TEST_F_TIMEOUT(test_rdmacg_control, waiters_let_the_machine_sleep, RDMACG_TIMEOU
 	ASSERT_EQ(0, cg_write("/sys/power", "pm_test", "freezer"));
 	since = rdmacg_now();
 	EXPECT_EQ(0, cg_write("/sys/power", "state", "freeze"));
-	TH_LOG("asleep and awake in %.1f s", rdmacg_now() - since);
+	seconds = rdmacg_now() - since;
+	TH_LOG("asleep and awake in %.1f s", seconds);
+	EXPECT_LT(seconds, rdmacg_freeze_seconds());
 	EXPECT_EQ(0, cg_write("/sys/power", "pm_test", "none"));
 	rdmacg_shared->is_enough = true;
 	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->top, "max"));
