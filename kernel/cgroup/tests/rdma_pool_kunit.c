@@ -516,11 +516,16 @@ static void rdmacg_test_pool_is_as_large_as_documented(struct kunit *test)
 
 	desc.control_slot = 2;
 	KUNIT_EXPECT_LE(test, rdmacg_pool_size(&desc, 1), 152);
-	KUNIT_EXPECT_LE(test, rdmacg_pool_size(&desc, 6), 192);
+	KUNIT_EXPECT_LE(test, rdmacg_pool_size(&desc, 12), 240);
+	KUNIT_EXPECT_LE(test, rdmacg_pool_size(&desc, RDMACG_MAX_DEPTH), 656);
 	desc.control_slot = 24;
-	KUNIT_EXPECT_LE(test, rdmacg_pool_size(&desc, 8), 768);
+	KUNIT_EXPECT_LE(test, rdmacg_pool_size(&desc, 1), 680);
+	KUNIT_EXPECT_LE(test, rdmacg_pool_size(&desc, 12), 768);
+	KUNIT_EXPECT_LE(test, rdmacg_pool_size(&desc, RDMACG_MAX_DEPTH), 1184);
 	desc.control_slot = RDMACG_MAX_SLOTS;
-	KUNIT_EXPECT_LE(test, rdmacg_pool_size(&desc, RDMACG_MAX_DEPTH), SZ_2K + 256);
+	KUNIT_EXPECT_LE(test, rdmacg_pool_size(&desc, 1), 1640);
+	KUNIT_EXPECT_LE(test, rdmacg_pool_size(&desc, 12), 1728);
+	KUNIT_EXPECT_LE(test, rdmacg_pool_size(&desc, RDMACG_MAX_DEPTH), 2144);
 }
 
 /* The map of a cgroup that uses eight devices has eight pointers and little more. */
