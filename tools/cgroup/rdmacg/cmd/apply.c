@@ -8,7 +8,6 @@
 #include <sys/signalfd.h>
 #include <systemd/sd-daemon.h>
 
-#include "core/core.h"
 #include "write/write.h"
 
 #define APPLY_FILES	(POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT))
@@ -328,7 +327,6 @@ int cmd_apply(int argc, char **argv)
 		return apply_watch() ? EXIT_DONE : EXIT_FAILED;
 	apply_below("");
 	apply_say_unused();
-	if (apply.failed)
-		return EXIT_FAILED;
-	return apply.change.dry_run && apply.differs ? EXIT_DIFFERS : EXIT_DONE;
+	return apply.failed ? EXIT_FAILED :
+	       apply.change.dry_run && apply.differs ? EXIT_DIFFERS : EXIT_DONE;
 }

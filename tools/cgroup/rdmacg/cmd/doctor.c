@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg doctor: check whether limits on this machine work as intended. */
-#include "core/core.h"
 #include "write/write.h"
 
 /* Print at most this many findings of a check. JSON has all findings. */
@@ -153,8 +152,7 @@ static void doctor_look_at_slot(const struct cgroup *cgroup, const struct slot *
 	doctor.limited = true;
 	doctor.closing += hierarchy_has_word(OTHER_RDS_KEYS, slot->key);
 	if (slot->class == POOL_HCA && slot->max > UINT32_MAX)
-		doctor_say("warning", "readers",
-			   "%s limits %s on %s to %" PRIu64
+		doctor_say("warning", "readers", "%s limits %s on %s to %" PRIu64
 			   ": readers of 32 bits, such as runc and containerd, show no limit or 0 above %u",
 			   name, slot->key, device_text(device), slot->max, UINT32_MAX);
 	if (slot->usage > slot->max)
@@ -205,10 +203,9 @@ static void doctor_check_capacity(void)
 			continue;
 		/* Objects of kernel users also use up the capacity. */
 		if (sum->usage > max(0, (__int128)all->max - all->tally))
-			doctor_say("warning", "capacity",
-				   "limits of %s on %s add up to %" PRIu64 "; the capacity is %"
-				   PRIu64 ", and kernel users have %" PRIu64, sum->key,
-				   device_text(&sum->pool->device), sum->usage, all->max,
+			doctor_say("warning", "capacity", "limits of %s on %s add up to %" PRIu64
+				   "; the capacity is %" PRIu64 ", and kernel users have %" PRIu64,
+				   sum->key, device_text(&sum->pool->device), sum->usage, all->max,
 				   all->tally);
 		resources += !!sum->tally;
 		unlimited = unlimited || !sum->tally ? unlimited : sum;

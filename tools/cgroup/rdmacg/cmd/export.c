@@ -102,7 +102,6 @@ static void export_add(const char *cgroup, const struct slot *slot, unsigned int
 	struct export_family *family = export_families, *end = family + ARRAY_SIZE(export_families);
 	const struct device *device = &slot->pool->device;
 	struct slot *known = pools_get_slot(&capacity.pools, device, slot->key);
-	bool bytes = number_is_bytes(slot->key);
 	uint64_t value;
 
 	if (!known->labels) {
@@ -114,7 +113,7 @@ static void export_add(const char *cgroup, const struct slot *slot, unsigned int
 	for (; family < end; family++) {
 		value = *(const uint64_t *)((const char *)slot + family->at);
 		if (has & family->has && value != NUMBER_MAX &&
-		    (family->counter || family->bytes == bytes))
+		    (family->counter || family->bytes == number_is_bytes(slot->key)))
 			*memory_append(family->samples, family->nr_samples) =
 				(struct export_sample){ cgroup, known->labels, value };
 	}

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg plan FORM: limits that a program needs, each with its formula and source. */
-#include "lib/lib.h"
 #include "plan/plan.h"
 
 static const struct command plan_list[] = {

@@ -7,7 +7,6 @@
 #include <systemd/sd-daemon.h>
 #include <time.h>
 
-#include "core/core.h"
 #include "write/write.h"
 
 /* The exit status for failures of run itself, as with env(1). */
@@ -339,8 +338,7 @@ static void report_print_text(FILE *to)
 	const char *were = run.refused == 1 ? "was" : "were";
 
 	if (run.table.nr_cells == run.table.nr_headings) {
-		fprintf(to, "%s%s.\n", run.has_peaks ?
-			"The command used no RDMA resources" :
+		fprintf(to, "%s%s.\n", run.has_peaks ? "The command used no RDMA resources" :
 			"No usage of RDMA resources was seen",
 			run.status ? " until it failed" : "");
 		return;
@@ -351,8 +349,7 @@ static void report_print_text(FILE *to)
 			"The command failed (status %d), so it may need more than this, which it used until then:\n",
 			run.status);
 	else if (run.refused)
-		fprintf(to,
-			"%" PRIu64
+		fprintf(to, "%" PRIu64
 			" of the command's attempts %s refused, so it may need more than:\n",
 			run.refused, were);
 	else if (!run.has_peaks)
@@ -362,8 +359,7 @@ static void report_print_text(FILE *to)
 	else
 		fputs("Just enough would have been:\n", to);
 	if (run.status && run.refused)
-		fprintf(to,
-			"(%" PRIu64
+		fprintf(to, "(%" PRIu64
 			" of the command's attempts %s refused by a limit; see rdmacg why)\n",
 			run.refused, were);
 	else if (run.memlock != NUMBER_MAX)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg set: limits of one device in one cgroup. */
-#include "core/core.h"
 #include "write/write.h"
 
 static struct set {

@@ -150,9 +150,8 @@ static void watch_tell_attempt(const struct watch_change *attempt)
 
 	for (; limit < watch.changes + watch.nr_changes; limit++) {
 		if (!limit->more.max || strcmp(limit->slot->key, attempt->slot->key) ||
-		    !device_is_same(&limit->slot->pool->device, &attempt->slot->pool->device))
-			continue;
-		if (strcmp(limit->name, "/") && !hierarchy_below(attempt->name, limit->name))
+		    !device_is_same(&limit->slot->pool->device, &attempt->slot->pool->device) ||
+		    (strcmp(limit->name, "/") && !hierarchy_below(attempt->name, limit->name)))
 			continue;
 		by = limit->name;
 		limit->told = true;

@@ -140,9 +140,8 @@ static void why_throttled(const struct cgroup *cgroup)
 		json_append(why.waits, "device:s index:o throttled:u throttled_usec:u",
 			    pool->device.name, device_index(&pool->device), times->max, usec->max);
 		say_text("%" PRIu64 " commands of %s waited on %s, %" PRIu64
-			 " ms in all, because of a limit in rdma.control.max.",
-			 times->max, cgroup_name(cgroup), device_text(&pool->device),
-			 usec->max / 1000);
+			 " ms in all, because of a limit in rdma.control.max.", times->max,
+			 cgroup_name(cgroup), device_text(&pool->device), usec->max / 1000);
 	}
 	pools_free(&pools);
 }

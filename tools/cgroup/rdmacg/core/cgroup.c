@@ -102,9 +102,7 @@ void cgroup_close_path(struct cgroup *cgroup)
 
 const char *cgroup_name(const struct cgroup *cgroup)
 {
-	if (!cgroup)
-		return NULL;
-	return *cgroup->name ? cgroup->name : "/";
+	return !cgroup ? NULL : *cgroup->name ? cgroup->name : "/";
 }
 
 const char *cgroup_limit_text(uint64_t limit, bool human)

@@ -14,9 +14,8 @@ const char *pool_file_name(enum pool_class class, enum pool_file file)
 {
 	static char name[32];
 
-	snprintf(name, sizeof(name), "rdma.%s%s%s",
-		 class == POOL_HCA ? "" : pool_class_names[class], class == POOL_HCA ? "" : ".",
-		 pool_suffixes[file]);
+	snprintf(name, sizeof(name), "rdma.%s%s%s", class == POOL_HCA ? "" :
+		 pool_class_names[class], class == POOL_HCA ? "" : ".", pool_suffixes[file]);
 	return name;
 }
 

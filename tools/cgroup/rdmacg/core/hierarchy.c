@@ -137,9 +137,8 @@ const char *hierarchy_below(const char *path, const char *prefix)
 
 	while (length && prefix[length - 1] == '/')
 		length--;
-	if (strncmp(path, prefix, length) || (path[length] && path[length] != '/'))
-		return NULL;
-	return path + length;
+	return !strncmp(path, prefix, length) && (!path[length] || path[length] == '/') ?
+	       path + length : NULL;
 }
 
 char *hierarchy_clean(const char *path)
@@ -175,8 +174,7 @@ char *hierarchy_resolve(const char *argument)
 	else if (!path)
 		say_error(argument, "%s", strerror(errno));
 	else if (here && !below)
-		say_error(argument,
-			  "is not below %s, which has the cgroups of the RDMA controller",
+		say_error(argument, "is not below %s, which has the cgroups of the RDMA controller",
 			  hierarchy.path);
 	else if (!name)
 		say_error(argument, "a cgroup's name cannot have .. in it");

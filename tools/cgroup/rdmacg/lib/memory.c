@@ -44,13 +44,13 @@ void memory_join(char **text, char *more)
 
 void *memory_append_to(void *array, size_t *count, size_t size)
 {
-	size_t room = max(*count * 2, MEMORY_FEWEST);
 	char *elements;
 
 	memcpy(&elements, array, sizeof(elements));
 	/* The array grows by doubling. */
 	if (!(*count & (*count - 1)) && (!*count || *count >= MEMORY_FEWEST))
-		elements = memory_check(reallocarray(elements, room, size));
+		elements = memory_check(reallocarray(elements,
+						     max(*count * 2, MEMORY_FEWEST), size));
 	memcpy(array, &elements, sizeof(elements));
 	return memset(elements + (*count)++ * size, 0, size);
 }

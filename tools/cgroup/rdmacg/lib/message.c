@@ -75,9 +75,7 @@ void say_wrapped(char *raw)
 
 bool say_finish(void)
 {
-	bool failed = ferror(stdout);
-
-	if (!fflush(stdout) && !failed)
+	if (!fflush(stdout) && !ferror(stdout))
 		return true;
 	/* A reader may stop reading; that is not an error. */
 	if (errno != EPIPE)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: numbers from text and to text, without overflow. */
 #include <ctype.h>
-#include <strings.h>
 
 #include "lib/lib.h"
 

@@ -94,7 +94,6 @@ char **options_read(const struct syntax *syntax, int argc, char **argv)
 	unsigned int flags = ARGP_NO_HELP | (syntax->in_order ? ARGP_IN_ORDER : 0);
 	char **word = argv + 1;
 	int first = argc;
-	error_t error;
 	size_t i;
 
 	/* glibc prints an unknown option as it is, so refuse an option that needs escapes. */
@@ -113,9 +112,8 @@ char **options_read(const struct syntax *syntax, int argc, char **argv)
 	memory_append(reading.options, reading.nr_options);
 	argp.options = reading.options;
 	argp_err_exit_status = EXIT_USAGE;
-	error = argp_parse(&argp, argc, argv, flags, &first, &reading);
-	if (error)
-		options_fail(argv[0], "%s", strerror(error));
+	/* Without memory, argp_parse() returns an error. It reports all other errors itself. */
+	memory_check(argp_parse(&argp, argc, argv, flags, &first, &reading) ? NULL : argv);
 	if (first == argc && syntax->needs)
 		options_fail(strrchr(argv[0], ' ') + 1, "%s", syntax->needs);
 	if (syntax->single ? first + 1 < argc : first < argc && !syntax->args_doc)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: columns. */
-#include <strings.h>
-
 #include "lib/lib.h"
 
 /* A shortened name keeps at least this many columns. */
@@ -57,9 +55,7 @@ void table_init(struct table *table, const char *align, const char * const *head
 
 void table_cell(struct table *table, const char *text)
 {
-	struct cell *cell = memory_append(table->cells, table->nr_cells);
-
-	cell->text = text_escape(text);
+	memory_append(table->cells, table->nr_cells)->text = text_escape(text);
 }
 
 void table_number(struct table *table, bool known, uint64_t value, bool human)

@@ -207,8 +207,7 @@ static void lnet_set_file(const char *path)
 		has_any |= lnet_set_line(where, line);
 	}
 	if (!has_any)
-		options_fail(path, "has no line 'options ko2iblnd ...'%s",
-			     lnet_profile ? "" :
+		options_fail(path, "has no line 'options ko2iblnd ...'%s", lnet_profile ? "" :
 			     "; --profile opa also reads the lines of ko2iblnd-opa");
 }
 
@@ -490,7 +489,6 @@ static void lnet_plan_link(struct lnet_side *active, struct lnet_side *passive)
 static void lnet_plan_pair(struct lnet_side *near, struct lnet_side *far)
 {
 	/* The active node determines the number of connections, and each node can be active. */
-	uint64_t conns = max(near->conns_per_peer, far->conns_per_peer);
 	struct lnet_side *sides[] = { near, far };
 	size_t i;
 
@@ -515,7 +513,7 @@ static void lnet_plan_pair(struct lnet_side *near, struct lnet_side *far)
 		plan_add_part(memory_format("All objects of %s, peers: %s", sides[i]->name,
 					    number_text(sides[i]->peers, false)));
 		lnet_add_end(sides[i], sides[i]->depth, sides[i]->frags);
-		lnet_add_node(sides[i], conns);
+		lnet_add_node(sides[i], max(near->conns_per_peer, far->conns_per_peer));
 	}
 }
 

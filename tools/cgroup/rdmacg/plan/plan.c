@@ -265,8 +265,7 @@ static void plan_print_json(void)
 
 		for (j = 0; j < part->nr_notes; j++)
 			json_object_array_add(notes, json_text(part->notes[j]));
-		json_append(parts,
-			    "title:s cgroup:s device:s index:o limits:o figures:o notes:o",
+		json_append(parts, "title:s cgroup:s device:s index:o limits:o figures:o notes:o",
 			    part->title, part->cgroup, part->device.name,
 			    device_index(&part->device), part->limits, part->figures, notes);
 		if (plan.explain)

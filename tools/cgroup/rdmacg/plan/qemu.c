@@ -231,8 +231,7 @@ static __int128 qemu_add_rings(__int128 back)
 	PLAN_STEP(send_bytes,
 		  (1 + div_up(pow2(send_wr) * pow2(80 + 16 * pow2(send_sge)), page)) * page,
 		  QEMU_PVRDMA "qp.c, pvrdma_create_qp()");
-	PLAN_STEP(recv_bytes,
-		  div_up(pow2(recv_wr) * pow2(16 + 16 * pow2(recv_sge)), page) * page,
+	PLAN_STEP(recv_bytes, div_up(pow2(recv_wr) * pow2(16 + 16 * pow2(recv_sge)), page) * page,
 		  QEMU_PVRDMA "qp.c, pvrdma_create_qp()");
 	PLAN_STEP(queue_bytes, cqs * cq_bytes + qps * (send_bytes + recv_bytes),
 		  "the queues of a process, in user memory of vmw_pvrdma");

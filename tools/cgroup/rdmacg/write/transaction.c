@@ -121,8 +121,7 @@ void transaction_undo(struct transaction *change)
 
 		/* A device that was removed has no limits. */
 		if (ret && ret != -ENODEV)
-			say_warning(step->path,
-				    "cannot undo the write: %s; \"%s\" stays in effect",
+			say_warning(step->path, "cannot undo the write: %s; \"%s\" stays in effect",
 				    strerror(-ret), step->text);
 	}
 }
