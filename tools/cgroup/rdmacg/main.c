@@ -51,6 +51,8 @@ static int main_command(int argc, char **argv)
 		say_note("no command given; see rdmacg --help");
 		return EXIT_USAGE;
 	}
+	if (!strcmp(words[0], "oci-hook") || !strcmp(words[0], "slurm-step"))
+		say_and_exit(EXIT_USAGE, words[0], "is a program of its own, in libexec/rdmacg");
 	return command_run(&main_syntax, "rdmacg", words);
 }
 

@@ -29,21 +29,18 @@
 #define OCI_LARGEST	(8UL << 20)
 /* The largest depth of nested objects. Runtimes write fewer than ten levels. */
 #define OCI_DEEPEST	32
-#define OCI_LONGEST	4096
 
 static const char oci_state_name[] = "container's state";
 static const char oci_config_name[] = "config.json";
 
-#define HOOK_FILE	"/etc/rdmacg/oci.conf"
-
-static const char hook_file[] = HOOK_FILE;
+static const char hook_file[] = "/etc/rdmacg/oci.conf";
 static struct policy hook_policy = { .place = hook_file };
 /* The future parent of the container's cgroup, to print limits instead of setting them; or NULL. */
 static const char *hook_above;
 
 static const struct syntax hook_syntax = {
 	.choices = {
-		{ "config", 'c', "the administrator's file, instead of " HOOK_FILE,
+		{ "config", 'c', "the administrator's file, instead of /etc/rdmacg/oci.conf",
 		  &hook_policy.place, options_take_text, "FILE" },
 		{ "unified", 'u',
 		  "only print the files that a runtime has to write for a new container below CGROUP; config.json is on standard input",
@@ -148,8 +145,8 @@ static bool oci_parse_limits(struct config *config, const char *section, const c
 	size_t before = config->nr_rules, i;
 	char *rest = copy;
 
-	if (strlen(text) > OCI_LONGEST)
-		return say_error(where, "text: is longer than %d characters", OCI_LONGEST);
+	if (strlen(text) > POLICY_LONGEST)
+		return say_error(where, "text: is longer than %d characters", POLICY_LONGEST);
 	config->by_key = true;
 	while (rest)
 		if (!config_add(config, section, where, strsep(&rest, ";\r\n")))
@@ -158,8 +155,7 @@ static bool oci_parse_limits(struct config *config, const char *section, const c
 		if (!oci_check_rule(&config->rules[i], &config->rules[before]))
 			return false;
 	return config->nr_rules > before ||
-	       say_error(where,
-			 "text: is empty; write DEVICE KEY=VALUE..., or remove the %.*s",
+	       say_error(where, "text: is empty; write DEVICE KEY=VALUE..., or remove the %.*s",
 			 (int)strcspn(where, " "), where);
 }
 
@@ -281,8 +277,10 @@ int cmd_oci_hook(int argc, char **argv)
 	static struct cgroup *cgroup;
 	pid_t process = 0;
 
-	options_read(&hook_syntax, argc, argv);
 	hook_log_errors();
+	options_read(&hook_syntax, argc, argv);
+	if (!strcmp(hook_policy.place, "-"))
+		options_fail("-c", "standard input is the container's state; name a file");
 	if (!hook_read(rules, &process))
 		return EXIT_FAILED;
 	/* Only a file that --config names has to exist. */

@@ -19,9 +19,9 @@
 #define STEP_TRY_MS		20
 
 /* The policy of the job has all rules. The administrator's rules are in plugstack.conf. */
-static struct policy step_job = { .place = "plugstack.conf" };
+static struct policy step_job = { .place = "plugstack.conf", .config.by_key = true };
 /* The policy of the step has only the request, which the policy of the job has checked. */
-static struct policy step_own = { .place = "plugstack.conf" };
+static struct policy step_own = { .config.by_key = true };
 static bool step_end;
 
 /* Take [DEVICE:]KEY=VALUE[,KEY=VALUE]...[;...]. A rule without a device is for all devices. */
@@ -31,7 +31,6 @@ static void step_take(struct config *config, const char *section, const char *wh
 	char *copy __autofree = memory_string(text);
 	char *rest = copy, *item;
 
-	config->by_key = true;
 	while ((item = strsep(&rest, ";"))) {
 		char *rule __autofree = memory_format("%s%s", strchr(item, ':') ? "" : "default:",
 						      item);
@@ -50,6 +49,8 @@ static void step_take_asked(const char *text, void *to)
 {
 	if (text[strcspn(text, "*?[\\")])
 		say_and_exit(EXIT_USAGE, "--rdma", "write names of devices, not patterns");
+	if (strlen(text) > POLICY_LONGEST)
+		say_and_exit(EXIT_USAGE, "--rdma", "is longer than %d characters", POLICY_LONGEST);
 	step_take(&step_job.config, POLICY_ASKED, "--rdma", text);
 	step_take(&step_own.config, POLICY_SHARE, "--rdma", text);
 }

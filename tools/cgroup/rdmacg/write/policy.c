@@ -82,7 +82,7 @@ static struct policy_limit policy_look_up_ceiling(const struct policy *policy,
 			continue;
 		if (limit->percent && is_asked)
 			say_failure(rule->where,
-				    "%s is a percentage, so a container cannot ask for default; ask for each device",
+				    "%s is a percentage, so no request can be for all devices; ask for each device",
 				    key);
 		if (!limit->percent && (!ceiling.rule || limit->value < ceiling.value))
 			ceiling = (struct policy_limit){ rule, limit->value };
@@ -117,8 +117,9 @@ static uint64_t policy_decide(const struct policy *policy, const struct pool *po
 			    key, asks, device->name, may);
 	if (asked.rule && value > most)
 		say_failure(asked.rule->where,
-			    "%s: %s on %s is more than %s, the limit that is in effect; only a ceiling in %s allows that",
-			    key, asks, device->name, may, policy->place);
+			    "%s: %s on %s is more than %s, the limit that is in effect; %s%s", key,
+			    asks, device->name, may, policy->keep ? "ask for less" :
+			    "to allow it, write a ceiling in ", policy->keep ? "" : policy->place);
 	if (stays)
 		value = own;
 	else if (!asked.rule || (policy->keep && value < unasked))

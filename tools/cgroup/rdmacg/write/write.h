@@ -137,6 +137,9 @@ struct policy {
 };
 
 /* Add the rules of the administrator's file. Prints an error and returns false on a wrong rule. */
+/* The largest number of characters of a request. */
+#define POLICY_LONGEST	4096
+
 bool policy_read(struct config *config, const char *place);
 /*
  * For a rule for all devices, get the first of its keys that no device has, or NULL. The result is
