@@ -104,12 +104,23 @@ _rdmacg_set() {
 	esac
 }
 
+# _rdmacg_words WORD...: complete one of the words.
+_rdmacg_words() {
+	mapfile -t COMPREPLY < <(compgen -W "$*" -- "$cur")
+}
+
 _rdmacg() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
 	if ((COMP_CWORD == 1)); then
 		mapfile -t COMPREPLY < <(compgen -W "show set why run plan watch apply top doctor export --help --version" -- "$cur")
 		return
 	fi
+	# -o has three meanings.
+	case $command$prev in
+	show-o | show--columns) _rdmacg_words cgroup device resource usage limit limit_of peak refused by_it; return ;;
+	top--columns) _rdmacg_words use% refused/s usage limit resource device cgroup limit_of; return ;;
+	top-o | top--order) _rdmacg_words use refusals usage path; return ;;
+	esac
 	case $prev in
 	--pid) mapfile -t COMPREPLY < <(compgen -W "$(cd /proc && printf '%s\n' [0-9]*)" -- "$cur"); return ;;
 	--in | --cgroup | --among) _rdmacg_cgroups; return ;;
@@ -118,9 +129,8 @@ _rdmacg() {
 	--machine) mapfile -t COMPREPLY < <(compgen -W "pc none" -- "$cur"); return ;;
 	--profile) mapfile -t COMPREPLY < <(compgen -W opa -- "$cur"); return ;;
 	-o | --output | --ramblocks) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
-	--order) mapfile -t COMPREPLY < <(compgen -W "use pressure refusals usage path" -- "$cur"); return ;;
 	-f | --format) mapfile -t COMPREPLY < <(compgen -W "openmetrics prometheus" -- "$cur"); return ;;
-	--unit | --container | --pod | --margin | --iterations | --delay | --depth | --columns) return ;;
+	--unit | --container | --pod | --margin | --iterations | --delay | --depth) return ;;
 	esac
 	if [[ $cur == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_rdmacg_options "$command")" -- "$cur")

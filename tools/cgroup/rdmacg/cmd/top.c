@@ -4,11 +4,8 @@
 
 static void top_take_order(const char *text, void *to)
 {
-	/* "pressure" is the earlier name of the order "use". */
-	const char *name = strcmp(text, "pressure") ? text : "use";
-
 	for (top.order = 0; top.order < TOP_ORDERS; top.order++)
-		if (!strcmp(top_orders[top.order], name))
+		if (!strcmp(top_orders[top.order], text))
 			return;
 	options_fail(text, "is not an order; the orders are use, refusals, usage and path");
 }

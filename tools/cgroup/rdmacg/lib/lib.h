@@ -279,6 +279,7 @@ struct table {
 
 /* The options --columns and --no-headings, for all tables of the command. */
 extern const struct choice table_choices[];
+extern bool table_bare;		/* --no-headings */
 
 /* Begin a table. If it lacks a column of --columns, end the program with status 2. */
 void table_init(struct table *table, const char *align, const char * const *headings, size_t width);

@@ -17,6 +17,7 @@ struct reading {
 	size_t nr_choices;
 	struct argp_option *options;
 	size_t nr_options;
+	char taken['z' + 1];	/* the letters; the first option with a letter gets it */
 };
 
 /* The state of argp while an option is taken. */
@@ -47,7 +48,8 @@ static void options_add(struct reading *reading, const struct choice *list, int 
 		option = memory_append(reading->options, reading->nr_options);
 		*option = (struct argp_option){
 			.name = list->name, .arg = list->arg, .doc = list->help, .group = group,
-			.key = list->letter ? list->letter : OPTIONS_KEY + (int)reading->nr_options,
+			.key = list->letter && !reading->taken[list->letter]++ ? list->letter :
+			       OPTIONS_KEY + (int)reading->nr_options,
 		};
 	}
 }

@@ -10,7 +10,7 @@
 #define TABLE_PLAIN	"\033[0m"
 
 static const char *table_wanted;
-static bool table_bare;
+bool table_bare;
 
 const struct choice table_choices[] = {
 	{ "columns", 'o', "only these columns, such as resource,limit_of", &table_wanted,

@@ -10,8 +10,8 @@
 /* This include must be the last, because it defines macros such as columns. */
 #include <term.h>
 
-/* The lines above the rows: the title, and the names of the columns. */
-#define TOP_HEAD	2
+/* The lines above the rows: the title, and perhaps the names of the columns. */
+#define TOP_HEAD	(table_bare ? 1 : 2)
 
 static struct {
 	/* The keyboard, and the signals. */
@@ -83,7 +83,7 @@ static void top_draw(void)
 
 		if (row && (row->use >= 1 || row->rate > 0))
 			attrset(A_BOLD);
-		else if (!screen.helping && y == TOP_HEAD - 1)
+		else if (!screen.helping && !row && y)
 			attrset(A_REVERSE);
 		text_clip(line, COLS, false);
 		mvaddstr(y, 0, line);
