@@ -217,6 +217,29 @@ static void doctor_check_capacity(void)
 			   device_text(&unlimited->pool->device), resources);
 }
 
+/*
+ * Whether apply or, with @is_policy, oci-hook can compute the limits of a rule for a device. Prints
+ * an error. oci-hook skips a percentage in the ceiling of rdma.default.
+ */
+static bool doctor_can_apply(const struct config *config, const struct rule *rule,
+			     const struct pool *pool, bool is_policy)
+{
+	const struct limit *limit = rule->limits.limits, *end = limit + rule->limits.nr_limits;
+	bool matches = config_match_device(rule, &pool->device);
+	uint64_t value;
+
+	if (matches && !pool->device.is_default && !limits_check_keys(&rule->limits, pool))
+		return false;
+	if (pool->device.is_default && is_policy && !strcmp(rule->section, POLICY_CEILING))
+		return true;
+	for (; limit < end; limit++)
+		if ((matches || (is_policy && pool_find(pool, limit->key))) &&
+		    config_look_up(config, rule->section, &pool->device, limit->key) == rule &&
+		    !limits_value(&pool->device, limit, &value))
+			return false;
+	return true;
+}
+
 /* Check that each line can have an effect. config_read() explains @files. */
 static void doctor_check_config(char * const *files, size_t count, const char *reader)
 {
@@ -229,26 +252,25 @@ static void doctor_check_config(char * const *files, size_t count, const char *r
 			   "%s does not apply them, because of the error above", reader);
 	for (rule = config.rules; rule < config.rules + config.nr_rules; rule++) {
 		bool is_default = rule->limits.device.is_default;
-		const char *key = count ? policy_missing_key(&doctor.sample, rule) : NULL;
+		const char *key = policy_missing_key(&doctor.sample, rule);
 
 		if (!is_default && !config_find_pool(rule, &doctor.sample))
 			doctor_say("warning", "files of limits", "%s: no device matches %s",
 				   rule->where, rule->limits.device.name);
 		say_within(rule->where);
-		for (pool = doctor.sample.first; pool && !is_default; pool = pool->next)
-			if (config_match_device(rule, &pool->device) &&
-			    !limits_check_keys(&rule->limits, pool))
+		for (pool = doctor.sample.first; pool; pool = pool->next)
+			if (!doctor_can_apply(&config, rule, pool, count))
 				doctor_say("problem", "files of limits",
 					   "%s fails, because of the error above", reader);
 		say_within(NULL);
-		if (key)
-			doctor_say("problem", "files of limits",
-				   "%s: no device has the key %s, so no container starts; rdmacg show -a lists keys",
-				   rule->where, key);
 		if (!count && is_default && !pools_find(&doctor.sample, &device_default))
 			doctor_say("problem", "files of limits",
 				   "%s: this kernel has no %s, so apply fails; limit each device",
 				   rule->where, POOL_FILE_DEFAULT);
+		else if (key)
+			doctor_say("problem", "files of limits",
+				   "%s: no device has the key %s, so %s fails; rdmacg show -a lists keys",
+				   rule->where, key, reader);
 	}
 	config_free(&config);
 }

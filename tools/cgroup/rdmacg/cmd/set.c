@@ -17,9 +17,6 @@ static const struct syntax set_syntax = {
 		"Set limits of a device in a cgroup, all of them or none. A VALUE is a number, a number with K, M, G or T for memory, a percentage of the capacity such as 25%, or max for no limit.\vThe word max instead of KEYs removes all limits of the device. The word default removes them, so that the limits of DEVICE default apply. The limits of DEVICE default are for each device without a limit of its own for the key.",
 };
 
-/* All keys of rdma.verb.max, of all drivers together. */
-#define SET_VERBS "ah async_event cm_id comp_channel counters cq dm dm_mem dmah driver_async_event driver_object flow flow_action mcast mr mr_mem mw pd qp rwq_ind_tbl srq wq xrcd"
-
 /*
  * Find the file of each key. In a dry run, the cgroup may still lack the controller. An ancestor
  * that has the controller then shows which files the cgroup would get. If no cgroup has it, take
@@ -42,7 +39,7 @@ static bool set_read(void)
 	}
 	while ((slot = pools_next(pools, slot))) {
 		slot->max = NUMBER_MAX;
-		if (hierarchy_has_word(SET_VERBS, slot->key))
+		if (hierarchy_has_word(LIMITS_VERBS, slot->key))
 			slot->class = POOL_VERB;
 		else if (strncmp(slot->key, "hca_", 4))
 			slot->class = POOL_HW;

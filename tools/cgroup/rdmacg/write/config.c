@@ -206,9 +206,27 @@ bool config_match_device(const struct rule *rule, const struct device *device)
 
 	if (device->is_default || pattern->is_default)
 		return device->is_default && pattern->is_default;
-	if (pattern->has_index && device->has_index && pattern->index != device->index)
-		return false;
-	return config_matches(pattern->name, device->name);
+	return (!pattern->has_index || !device->has_index || pattern->index == device->index) &&
+	       config_matches(pattern->name, device->name);
+}
+
+const struct rule *config_look_up(const struct config *config, const char *section,
+				  const struct device *device, const char *key)
+{
+	const struct rule *rule = config->rules, *found = NULL;
+	bool own = false;
+
+	for (; rule < config->rules + config->nr_rules; rule++) {
+		bool matches = config_match_device(rule, device);
+
+		if (strcmp(rule->section, section) ||
+		    !(rule->limits.whole || limits_find(&rule->limits, key)))
+			continue;
+		if (matches || (!own && rule->limits.device.is_default))
+			found = rule;
+		own |= matches;
+	}
+	return found;
 }
 
 const struct pool *config_find_pool(const struct rule *rule, const struct pools *pools)

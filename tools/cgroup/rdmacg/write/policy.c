@@ -32,26 +32,12 @@ bool policy_read(struct config *config, const char *place)
 	return true;
 }
 
-/*
- * Find the last limit of a section for this device and key. A rule for "default" applies to devices
- * without a rule of their own.
- */
 static struct policy_limit policy_look_up(const struct policy *policy, const char *section,
 					  const struct device *device, const char *key)
 {
 	struct policy_limit found = { .value = NUMBER_MAX };
-	const struct rule *rule = policy->config.rules;
-	bool own = false;
 
-	for (; rule < policy->config.rules + policy->config.nr_rules; rule++) {
-		bool matches = config_match_device(rule, device);
-
-		if (strcmp(rule->section, section) || !limits_find(&rule->limits, key))
-			continue;
-		if (matches || (!own && rule->limits.device.is_default))
-			found.rule = rule;
-		own |= matches;
-	}
+	found.rule = config_look_up(&policy->config, section, device, key);
 	if (!found.rule)
 		return found;
 	say_within(found.rule->where);
@@ -111,10 +97,6 @@ static uint64_t policy_decide(const struct policy *policy, const struct pool *po
 			    "%s: %s on %s is more than %s, the ceiling of %s; ask for less", key,
 			    asks, device->name, number_text(ceiling.value, false),
 			    ceiling.rule->where);
-	if (asked.rule && value > most && policy->keep)
-		say_failure(asked.rule->where,
-			    "%s: %s on %s is more than %s, the limit that is in effect; ask for less",
-			    key, asks, device->name, may);
 	if (asked.rule && value > most)
 		say_failure(asked.rule->where,
 			    "%s: %s on %s is more than %s, the limit that is in effect; %s%s", key,
@@ -191,12 +173,11 @@ static void policy_device(struct policy *policy, const struct cgroup *cgroup,
 
 const char *policy_missing_key(const struct pools *pools, const struct rule *rule)
 {
-	bool has_default = pools_find(pools, &device_default);
+	bool has_default = pools_find(pools, &device_default), is_request = policy_is_request(rule);
 	bool has_device = pools->first && !pools->first->device.is_default;
 	size_t i;
 
-	if (!rule->limits.device.is_default ||
-	    (policy_is_request(rule) ? has_default && !has_device : has_default || !has_device))
+	if (!rule->limits.device.is_default || (!has_device && (has_default || !is_request)))
 		return NULL;
 	for (i = 0; i < rule->limits.nr_limits; i++) {
 		const char *key = rule->limits.limits[i].key;
@@ -204,8 +185,9 @@ const char *policy_missing_key(const struct pools *pools, const struct rule *rul
 
 		while (pool && !pool_find(pool, key))
 			pool = pool->next;
-		/* A key with a colon may belong to a later device. */
-		if (!pool && !(has_default && strchr(key, ':')))
+		/* These keys may belong to a later device. */
+		if (!pool && !(has_default && strchr(key, ':')) &&
+		    !(has_default && !is_request && hierarchy_has_word(LIMITS_VERBS, key)))
 			return key;
 	}
 	return NULL;

@@ -56,6 +56,9 @@ struct limits {
 		      uint64_t after);
 };
 
+/* All keys of rdma.verb.max, of all drivers together. */
+#define LIMITS_VERBS "ah async_event cm_id comp_channel counters cq dm dm_mem dmah driver_async_event driver_object flow flow_action mcast mr mr_mem mw pd qp rwq_ind_tbl srq wq xrcd"
+
 /* Parse words, or "DEVICE:WORD[,WORD]...", into empty @limits. Returns false after an error. */
 bool limits_parse(struct limits *limits, const char *device, char * const *words, size_t count);
 bool limits_parse_option(struct limits *limits, const char *text);
@@ -114,6 +117,12 @@ char *config_pattern(const char *name);
 /* Whether a rule applies to the cgroup of this name. "" is the root. */
 enum config_match config_match_cgroup(const struct rule *rule, const char *name);
 bool config_match_device(const struct rule *rule, const struct device *device);
+/*
+ * The last rule of a section for this device and key, or NULL. A rule for "default" counts for a
+ * device without a rule of its own.
+ */
+const struct rule *config_look_up(const struct config *config, const char *section,
+				  const struct device *device, const char *key);
 /* The first pool whose device matches a rule, or NULL. */
 const struct pool *config_find_pool(const struct rule *rule, const struct pools *pools);
 
@@ -128,6 +137,9 @@ const struct pool *config_find_pool(const struct rule *rule, const struct pools 
 #define POLICY_DEFAULT	"default"	/* the administrator's rules */
 #define POLICY_CEILING	"ceiling"
 
+/* The largest number of characters of a request. */
+#define POLICY_LONGEST	4096
+
 struct policy {
 	const char *place;	/* the administrator's file */
 	struct config config;
@@ -137,14 +149,11 @@ struct policy {
 };
 
 /* Add the rules of the administrator's file. Prints an error and returns false on a wrong rule. */
-/* The largest number of characters of a request. */
-#define POLICY_LONGEST	4096
-
 bool policy_read(struct config *config, const char *place);
 /*
- * For a rule for all devices, get the first of its keys that no device has, or NULL. The result is
- * also NULL if the kernel checks the key in rdma.default, or if an administrator's rule has no
- * device to limit.
+ * For a rule for all devices, get the first of its keys that no device has, or NULL. In
+ * rdma.default, an administrator's rule may also have a key of a later device. The result is also
+ * NULL if the kernel checks the key in rdma.default, or if an administrator's rule has no device.
  */
 const char *policy_missing_key(const struct pools *pools, const struct rule *rule);
 /*
