@@ -159,7 +159,8 @@ static void why_rds(const struct cgroup *cgroup, struct json_object *answer)
 		    !hierarchy_has_word(OTHER_RDS_KEYS, slot->key))
 			continue;
 		said = slot->pool;
-		json_object_array_add(closed, json_text(device_text(&said->device)));
+		json_append(closed, "device:s index:o", said->device.name,
+			    device_index(&said->device));
 		say_text("A limit of %s closes RDS over %s: bind() fails with %s, and %s.",
 			 "qp, mr or mr_mem", device_text(&said->device),
 			 "EADDRNOTAVAIL or, if rds_tcp is loaded, uses TCP",
