@@ -136,7 +136,8 @@ bool plan_has_driver(const char *known)
 	const char *driver = plan.driver;
 
 	hierarchy_unescape(device);
-	class = memory_format("/sys/class/infiniband/%s", device);
+	class = memory_format("%s/%s", hierarchy_path("RDMACG_SYS", "/sys/class/infiniband"),
+			      device);
 	path = memory_format("%s/device/driver", class);
 	link = file_link(AT_FDCWD, path);
 
