@@ -38,7 +38,7 @@ patches:	## the overlay as a series for git am, for BASE or KSRC, in the new fol
 	@dev/deps patches && dev/patches
 
 deb:		## Debian packages of the kernel and the tools, in the new folder OUT
-	@dev/deps deb && packaging/run
+	@packaging/run
 
 dist:		## a release: a tarball of sources and series, and its checksum, in the new folder OUT
 	@dev/deps patches && dev/dist
@@ -75,6 +75,7 @@ clean:		## delete the caches: bases, trees, builds
 #   CPUS=N MEMORY=N     processors of the guest, and its memory in MiB
 #   APPEND='WORD...'    parameters for the command line of the guest's kernel
 #   FRAGMENT='FILE...'  more kernel options
+#   MAKEVARS='WORD...'  arguments of make for a kernel
 #   STOCK=1             build the stock kernel, without our patches
 #   BUILD=1             also compile and boot each patch of the series
 #   CONFIG=NAME         options of the packaged kernel; packaging/config says more

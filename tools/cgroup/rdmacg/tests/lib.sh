@@ -11,11 +11,12 @@ unset NO_COLOR RDMACG_ROOT RDMACG_PROC
 # error for an expected failure.
 export ASAN_OPTIONS=verify_asan_link_order=0:exitcode=99 UBSAN_OPTIONS=exitcode=99
 
-# Use memory if possible, because claims create thousands of files.
-memory=/dev/shm
-[ -w "$memory" ] || memory=/tmp
+# Use memory if possible, because claims create thousands of files. Programs must run there.
+for memory in "${TMPDIR:-/dev/shm}" /tmp /var/tmp; do
+	[ ! -w "$memory" ] || findmnt -n -o OPTIONS -T "$memory" | grep -qw noexec || break
+done
 # Copy the command and the preloaded library to a folder that an ordinary user can read.
-work=$(mktemp -d "${TMPDIR:-$memory}/rdmacg-test.XXXXXX")
+work=$(mktemp -d "$memory/rdmacg-test.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
 mkdir "$work/bin"
