@@ -235,10 +235,11 @@ static int rdmacg_domain_add(struct rdmacg_domain *domain)
 {
 	struct rdmacg_desc *desc = domain->desc;
 
-	guard(spinlock)(&desc->lock);
-	if (desc->dead)
-		return -ENODEV;
-	list_add_tail(&domain->desc_node, &desc->domains);
+	scoped_guard(spinlock, &desc->lock) {
+		if (desc->dead)
+			return -ENODEV;
+		list_add_tail(&domain->desc_node, &desc->domains);
+	}
 	return 0;
 }
 
