@@ -678,7 +678,7 @@ static struct kunit_case rdmacg_default_cases[] = {
 	KUNIT_CASE(rdmacg_test_later_default_holds_for_a_pool),
 	KUNIT_CASE_PARAM(rdmacg_test_write_ends_while_defaults_change, rdmacg_meddling_gen_params),
 	KUNIT_CASE(rdmacg_test_default_finds_room_beside_others),
-	KUNIT_CASE(rdmacg_test_default_holds_for_pools_made_meanwhile),
+	KUNIT_CASE_SLOW(rdmacg_test_default_holds_for_pools_made_meanwhile),
 	{ }
 };
 
