@@ -173,12 +173,9 @@ static void run_cgroup_make(void)
 	if (run.cgroup)
 		return;
 	owner = file_owner(parent->dir, ".");
-	if (error == EACCES || error == EPERM)
-		say_and_exit(RUN_FAILED, cgroup_name(parent),
-			     "cannot create a cgroup here: %s (owner: %s); run as root or use --in",
-			     strerror(error), owner);
-	say_and_exit(RUN_FAILED, cgroup_name(parent), "cannot create a cgroup here: %s",
-		     strerror(error));
+	say_and_exit(RUN_FAILED, cgroup_name(parent),
+		     "cannot create a cgroup here: %s (owner: %s)%s", strerror(error), owner,
+		     error == EACCES || error == EPERM ? "; run as root or use --in" : "");
 }
 
 /* For nftw(): remove a cgroup whose descendants are removed. */

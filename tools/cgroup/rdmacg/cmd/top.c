@@ -74,8 +74,6 @@ static bool top_batch(void)
 
 int cmd_top(int argc, char **argv)
 {
-	bool done;
-
 	top.cgroup = *options_read(&top_syntax, argc, argv);
 	top.batch |= options.json;
 	if (!top.batch && !isatty(STDOUT_FILENO)) {
@@ -83,6 +81,5 @@ int cmd_top(int argc, char **argv)
 		top.count = top.count ? top.count : 1;
 	}
 	hierarchy_open(EXIT_FAILED);
-	done = top.batch ? top_batch() : top_screen();
-	return done ? EXIT_DONE : EXIT_FAILED;
+	return (top.batch ? top_batch() : top_screen()) ? EXIT_DONE : EXIT_FAILED;
 }

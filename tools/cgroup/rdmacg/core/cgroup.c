@@ -81,7 +81,7 @@ static void cgroup_free_list(struct cgroup *cgroup)
 	cgroup->next_child = 0;
 }
 
-void cgroup_close(struct cgroup *cgroup)
+static void cgroup_close(struct cgroup *cgroup)
 {
 	cgroup_free_list(cgroup);
 	pools_free(&cgroup->pools);

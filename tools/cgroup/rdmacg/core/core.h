@@ -150,8 +150,8 @@ struct slot *pools_find_slot(const struct pools *pools, const struct device *dev
 bool slot_is_telling(const struct slot *slot);
 
 /*
- * An array of devices, each with the slots that are @wanted(), or with all slots if @wanted is
- * NULL. @describe() returns the JSON of a slot.
+ * An array of devices, each with the slots that are @wanted(). @describe() returns the JSON of a
+ * slot.
  */
 struct json_object *pools_json(const struct pools *pools, bool (*wanted)(const struct slot *slot),
 			       struct json_object *(*describe)(const struct slot *slot));
@@ -230,8 +230,7 @@ struct cgroup *cgroup_open(const char *name);
 struct cgroup *cgroup_open_argument(const char *argument);
 /* Fill in the children. A removed cgroup has none. */
 void cgroup_list(struct cgroup *cgroup);
-/* Close a cgroup without its ancestors, or with them. cgroup_close_path() accepts NULL. */
-void cgroup_close(struct cgroup *cgroup);
+/* Close a cgroup and its ancestors. @cgroup may be NULL. */
 void cgroup_close_path(struct cgroup *cgroup);
 
 /* The name in messages, which is "/" for the root, or NULL for NULL. */

@@ -285,7 +285,7 @@ struct json_object *pools_json(const struct pools *pools, bool (*wanted)(const s
 	const struct pool *pool = NULL;
 
 	while ((slot = pools_next(pools, slot))) {
-		if (wanted && !wanted(slot))
+		if (!wanted(slot))
 			continue;
 		if (slot->pool != pool) {
 			pool = slot->pool;

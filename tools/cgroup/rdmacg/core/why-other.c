@@ -304,15 +304,14 @@ static struct json_object *other_device_log(const char *name, const char *device
 		say_text("The kernel's log on %s: \"%s\": %s.", name, lines[i], meaning);
 		json_append(array, "text:s meaning:s", lines[i], meaning);
 	}
-	if (fd >= 0)
-		close(fd);
+	close(fd);
 	/* The log has no indexes of devices. */
 	return json_pack("device:s index:o readable:b lines:o", name, NULL, fd >= 0, array);
 }
 
 /*
  * Resources that rdma netlink does not count, such as address handles: the sums over all top-level
- * cgroups, in slot.peak of the capacity.
+ * cgroups, in slot.peak of the capacity. The root, which has rdma.capacity, has no usage.
  */
 static void other_counted(struct json_object *answer)
 {
@@ -324,9 +323,8 @@ static void other_counted(struct json_object *answer)
 	while ((slot = pools_next(&capacity.pools, slot)))
 		slot->peak = 0;
 	while ((cgroup = walk_next(&walk))) {
-		/* Skip the root: it has no usage on v2, and the sum of all usage on v1. */
 		cgroup->leave_below = cgroup->parent;
-		while (cgroup->parent && (slot = pools_next(&cgroup->pools, slot))) {
+		while ((slot = pools_next(&cgroup->pools, slot))) {
 			sum = pools_find_slot(&capacity.pools, &slot->pool->device, slot->key);
 			if (sum)
 				sum->peak += slot->usage;

@@ -37,14 +37,13 @@ char *file_read_until(int dir, const char *name, bool at_once)
 int file_write(int dir, const char *name, const char *line)
 {
 	char *text __autofree = memory_format("%s\n", line);
-	int fd = openat(dir, name, O_WRONLY | O_TRUNC | O_CLOEXEC), ret = 0;
+	int fd = openat(dir, name, O_WRONLY | O_TRUNC | O_CLOEXEC), ret;
 	ssize_t put, size = strlen(text);
 
 	if (fd < 0)
 		return -errno;
 	put = write(fd, text, size);
-	if (put != size)
-		ret = put < 0 ? -errno : -EIO;
+	ret = put == size ? 0 : put < 0 ? -errno : -EIO;
 	close(fd);
 	return ret;
 }

@@ -156,8 +156,8 @@ static bool command_is_meant(const char *name, const char *command)
 int command_run(const struct syntax *syntax, const char *by, char **words)
 {
 	const struct command *command = syntax->commands, *meant = NULL;
-	char *name = words[0];
-	int argc = 0, status;
+	const char *name = words[0];
+	int argc = 0;
 
 	for (; command->name && strcmp(command->name, name); command++)
 		if (command_is_meant(name, command->name))
@@ -170,9 +170,7 @@ int command_run(const struct syntax *syntax, const char *by, char **words)
 		return EXIT_USAGE;
 	while (words[argc])
 		argc++;
+	/* This stays in use until the process ends. */
 	words[0] = memory_format("%s %s", by, name);
-	status = command->run(argc, words);
-	free(words[0]);
-	words[0] = name;
-	return status;
+	return command->run(argc, words);
 }

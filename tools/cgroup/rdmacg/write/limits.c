@@ -82,19 +82,15 @@ bool limits_parse(struct limits *limits, const char *device, char * const *words
 	device = limits->device.name;
 	if (!limits->nr_limits && !limits->whole)
 		return say_error(device, "no limit is given; write KEY=VALUE, max or default");
-	if (limits->device.is_default && limits->whole && *limits->whole == 'd')
-		return say_error(device, "cannot be its own default; write max");
-	return true;
+	return !limits->device.is_default || !limits->whole || *limits->whole != 'd' ||
+	       say_error(device, "cannot be its own default; write max");
 }
 
 bool limits_parse_option(struct limits *limits, const char *text)
 {
 	char **words __autofree = NULL;
 	char *copy __autofree = memory_string(text);
-	/*
-	 * Only a key of rdma.default has a colon. For all other devices, the last colon ends the
-	 * name.
-	 */
+	/* Only a key of rdma.default has a colon, so otherwise the last colon ends the name. */
 	char *colon = strncmp(copy, "default:", 8) ? strrchr(copy, ':') : copy + 7;
 	char *word, *rest;
 	size_t count = 0;

@@ -35,13 +35,11 @@ bool policy_read(struct config *config, const char *place)
 static struct policy_limit policy_look_up(const struct policy *policy, const char *section,
 					  const struct device *device, const char *key)
 {
-	struct policy_limit found = { .value = NUMBER_MAX };
+	const struct rule *rule = config_look_up(&policy->config, section, device, key);
+	struct policy_limit found = { rule, NUMBER_MAX };
 
-	found.rule = config_look_up(&policy->config, section, device, key);
-	if (!found.rule)
-		return found;
-	say_within(found.rule->where);
-	if (!limits_value(device, limits_find(&found.rule->limits, key), &found.value))
+	say_within(rule ? rule->where : NULL);
+	if (rule && !limits_value(device, limits_find(&rule->limits, key), &found.value))
 		exit(EXIT_FAILED);
 	say_within(NULL);
 	return found;
