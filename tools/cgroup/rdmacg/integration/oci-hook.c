@@ -34,7 +34,7 @@ static const char oci_state_name[] = "container's state";
 static const char oci_config_name[] = "config.json";
 
 static const char hook_file[] = "/etc/rdmacg/oci.conf";
-static struct policy hook_policy = { .place = hook_file };
+static struct policy hook_policy = { .place = hook_file, .default_bounds = true };
 /* The future parent of the container's cgroup, to print limits instead of setting them; or NULL. */
 static const char *hook_above;
 
@@ -47,7 +47,7 @@ static const struct syntax hook_syntax = {
 		  &hook_above, options_take_text, "CGROUP" },
 	},
 	.doc =
-		"Set the limits of a container that an OCI runtime is about to start. The runtime calls this program as a hook of createRuntime, with the container's state on standard input.\vThe annotation org.rdmacg.limits is the container's request: DEVICE KEY=VALUE..., with semicolons between devices. The administrator's file has a section [default] for keys that a container does not request, and a section [ceiling], which no annotation may exceed. Without a ceiling, an annotation can only lower limits. If limits cannot be set, the container does not start. For the container NAME of a pod, limits.rdmacg.org/NAME replaces org.rdmacg.limits. The variable RDMACG_LIMITS of the container's environment has the same form, and can only lower limits.",
+		"Set the limits of a container that an OCI runtime is about to start. The runtime calls this program as a hook of createRuntime, with the container's state on standard input.\vThe annotation org.rdmacg.limits is the container's request: DEVICE KEY=VALUE..., with semicolons between devices. The administrator's file has a section [default] for keys that a container does not request, and a section [ceiling], which no annotation may exceed. Without a ceiling, an annotation can only lower limits and the default. If limits cannot be set, the container does not start. For the container NAME of a pod, limits.rdmacg.org/NAME replaces org.rdmacg.limits. The variable RDMACG_LIMITS of the container's environment has the same form, and can only lower limits.",
 };
 
 /* Parse a text that has exactly one object. Returns NULL after a printed error. */

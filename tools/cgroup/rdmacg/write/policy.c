@@ -87,7 +87,8 @@ static uint64_t policy_decide(const struct policy *policy, const struct pool *po
 	uint64_t own = slot ? slot->max : NUMBER_MAX;
 	bool stays = policy->keep && own != NUMBER_MAX && own != unasked;
 	bool is_bound = policy->keep ? stays : !ceiling.rule;
-	uint64_t most = is_bound && slot ? slot->limit : NUMBER_MAX;
+	uint64_t in_effect = is_bound && slot ? slot->limit : NUMBER_MAX;
+	uint64_t most = is_bound && policy->default_bounds ? min(unasked, in_effect) : in_effect;
 	const char *asks = number_text(value, false), *may = number_text(most, false);
 
 	if (asked.rule && value > ceiling.value && ceiling.value <= most)
@@ -97,9 +98,10 @@ static uint64_t policy_decide(const struct policy *policy, const struct pool *po
 			    ceiling.rule->where);
 	if (asked.rule && value > most)
 		say_failure(asked.rule->where,
-			    "%s: %s on %s is more than %s, the limit that is in effect; %s%s", key,
-			    asks, device->name, may, policy->keep ? "ask for less" :
-			    "to allow it, write a ceiling in ", policy->keep ? "" : policy->place);
+			    "%s: %s on %s is more than %s, the %s; %s%s", key, asks, device->name,
+			    may, most < in_effect ? "default" : "limit that is in effect",
+			    policy->keep ? "ask for less" : "to allow it, write a ceiling in ",
+			    policy->keep ? "" : policy->place);
 	if (stays)
 		value = own;
 	else if (!asked.rule || (policy->keep && value < unasked))

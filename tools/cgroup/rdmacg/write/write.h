@@ -145,6 +145,8 @@ struct policy {
 	struct config config;
 	/* Keep the cgroup's limits, but let a request raise a limit that equals the default. */
 	bool keep;
+	/* Without a ceiling, a request cannot exceed the default. */
+	bool default_bounds;
 	struct transaction change;	/* the writes of the limits that are being set */
 };
 
