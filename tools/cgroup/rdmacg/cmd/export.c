@@ -147,23 +147,28 @@ static void export_print(FILE *to)
 
 /*
  * Write to a device or FIFO directly. Replace a regular file, even if the name is a link to it:
- * write a temporary file in the same folder, and rename the temporary file when it is complete. Set
- * the mode through the descriptor, because other users who can write to the folder may replace the
- * temporary file.
+ * write a temporary file in the same folder, and rename the temporary file when it is complete.
+ * Other users who can write to the folder may replace the temporary file, so set the mode through
+ * the descriptor. They may also create a link or FIFO with the name, so check its owner.
  */
 static void export_write(void)
 {
-	char *target __autofree = realpath(export_output, NULL);
-	char *path __autofree = memory_format("%s.XXXXXX", target ? target : export_output);
-	const char *name = target ? target : export_output;
+	char *target __autofree = realpath(export_output, NULL), *path __autofree = NULL;
 	struct stat status;
-	/* A link without a target is not replaced: open() refuses it. */
-	bool direct = !lstat(name, &status) && !S_ISREG(status.st_mode), done = false;
-	int fd = direct ? open(name, O_WRONLY | O_CLOEXEC | O_NOCTTY) : mkostemp(path, O_CLOEXEC);
+	bool special = !lstat(export_output, &status) && !S_ISREG(status.st_mode);
+	const char *name = special && target ? target : export_output;
+	bool direct, done = false;
 	mode_t mask = umask(0);
 	FILE *to;
+	int fd;
 
 	umask(mask);
+	if (special && status.st_uid && status.st_uid != geteuid())
+		say_failure(export_output, "belongs to another user, and is not a regular file");
+	/* A link without a target is not replaced: open() refuses it. */
+	direct = special && !lstat(name, &status) && !S_ISREG(status.st_mode);
+	path = memory_format("%s.XXXXXX", name);
+	fd = direct ? open(name, O_WRONLY | O_CLOEXEC | O_NOCTTY) : mkostemp(path, O_CLOEXEC);
 	if (fd >= 0) {
 		to = memory_check(fdopen(fd, "w"));
 		export_print(to);
