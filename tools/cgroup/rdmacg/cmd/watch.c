@@ -67,8 +67,7 @@ static void watch_cgroup(struct cgroup *cgroup)
 	struct lh_entry *seen = lh_table_lookup_entry(watch.seen, cgroup_name(cgroup));
 	const struct pools *before = seen ? lh_entry_v(seen) : &nothing;
 	struct pools *pools;
-	char *name;
-	size_t first = watch.nr_changes;
+	char *name = memory_string(cgroup_name(cgroup));
 	const struct slot *slot = NULL;
 	bool changed = false;
 
@@ -86,21 +85,20 @@ static void watch_cgroup(struct cgroup *cgroup)
 				   old->local.alloc_fail : 0;
 		if (watch.telling && (more.max || more.alloc_fail))
 			*memory_append(watch.changes, watch.nr_changes) =
-				(struct watch_change){ .slot = slot, .more = more };
+				(struct watch_change){ name, slot, more };
 	}
 	/* A cgroup without files, such as the root, has no counter that shows a change below. */
 	cgroup->leave_below = cgroup->pools.files[POOL_HCA] && !changed;
-	if (!changed)
+	if (!changed) {
+		free(name);
 		return;
+	}
 	if (seen)
 		lh_table_delete_entry(watch.seen, seen);
-	name = memory_string(cgroup_name(cgroup));
 	pools = memory_zeroed(1, sizeof(*pools));
 	*pools = cgroup->pools;
 	memset(&cgroup->pools, 0, sizeof(cgroup->pools));
 	lh_table_insert(watch.seen, name, pools);
-	for (; first < watch.nr_changes; first++)
-		watch.changes[first].name = name;
 }
 
 /* Print one line. @from or @by is NULL if the cgroup was removed or is not visible. */
@@ -212,9 +210,9 @@ static bool watch_look(void)
 		if (change->more.max && !change->told)
 			watch_tell(NULL, change->slot, change->more.max, change->name);
 	watch.nr_changes = 0;
-	/* Forget removed cgroups. */
+	/* Forget removed cgroups. A name may be too long for a path. */
 	lh_foreach_safe(watch.seen, seen, next)
-		if (!file_exists(hierarchy.dir, lh_entry_k(seen)))
+		if (!file_exists(hierarchy.dir, lh_entry_k(seen)) && file_is_gone(errno))
 			lh_table_delete_entry(watch.seen, seen);
 	if (!say_finish())
 		return false;
@@ -243,7 +241,7 @@ int cmd_watch(int argc, char **argv)
 	if (watch.top->parent)
 		watch_file(watch.top, "..", IN_DELETE | IN_ONLYDIR);
 	while (watch_look()) {
-		if (!file_exists(hierarchy.dir, cgroup_name(watch.top)))
+		if (watch.top->parent && !file_exists(watch.top->dir, "cgroup.procs"))
 			return EXIT_DONE;
 		/* Discard the notification of the kernel, because the files show the change. */
 		if (TEMP_FAILURE_RETRY(read(watch.inotify, buffer, sizeof(buffer))) < 0)
