@@ -40,8 +40,11 @@ void table_init(struct table *table, const char *align, const char * const *head
 	size_t i;
 
 	*table = (struct table){ .align = align, .columns = strlen(align), .width = width };
-	while (table->nr_order < TABLE_COLUMNS && (name = strsep(&rest, ",")))
+	while ((name = strsep(&rest, ","))) {
+		if (table->nr_order == TABLE_COLUMNS)
+			options_fail(name, "is one column too many");
 		table->order[table->nr_order++] = table_find(table, headings, name);
+	}
 	for (i = 0; i < table->columns; i++) {
 		if (!wanted)
 			table->order[table->nr_order++] = i;
