@@ -166,7 +166,7 @@ char *config_pattern(const char *name)
 	char *pattern = memory_zeroed(strlen(name) * 3 + 1, 1);
 	char *to = pattern;
 
-	/* A pattern "default" and a # would have other meanings: write [d]efault and [#]. */
+	/* "default", # and = would have other meanings: write [d]efault, [#] and [=]. */
 	if (!strcmp(name, device_default.name))
 		to += sprintf(to, "[%c]", *name++);
 	for (; *name; name++)

@@ -69,11 +69,13 @@ static bool limits_parse_word(struct limits *limits, const char *word)
 
 bool limits_parse(struct limits *limits, const char *device, char * const *words, size_t count)
 {
+	const char *value = strchr(device, '=');
 	size_t i;
 
 	limits->device.is_default = !strcmp(device, device_default.name);
 	limits->device.name = device_escape(device);
-	if (!*device || strchr(device, '='))
+	/* A name may contain an equals sign. */
+	if (!*device || (value && (strspn(value + 1, "0123456789") || !strcmp(value, "=max"))))
 		return say_error(*device ? device : "device",
 				 "is not the name of a device; write DEVICE KEY=VALUE...");
 	for (i = 0; i < count; i++)
