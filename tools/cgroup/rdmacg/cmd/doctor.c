@@ -210,7 +210,7 @@ static void doctor_check_capacity(void)
 		resources += !!sum->tally;
 		unlimited = unlimited || !sum->tally ? unlimited : sum;
 	}
-	if (unlimited)
+	if (unlimited && !hierarchy.partial)
 		doctor_say("warning", "capacity",
 			   "%zu cgroups have no limit of %s on %s, and can use up what others are allowed; number of such resources: %zu",
 			   (size_t)unlimited->tally, unlimited->key,

@@ -404,7 +404,7 @@ static void report_fill(void)
 		table_cell(&run.table, device_text(&slot->pool->device));
 		table_cell(&run.table, slot->key);
 		table_number(&run.table, true, slot->peak, bytes);
-		table_number(&run.table, true, slot->limit, bytes);
+		table_cell(&run.table, cgroup_limit_text(slot->limit, bytes));
 		table_number(&run.table, slot->has & POOL_BIT(POOL_EVENTS),
 			     slot->events.alloc_fail, false);
 		if (!slot->peak)
