@@ -142,6 +142,9 @@ static bool apply_rules(void)
 			if (config_match_device(rule, &pool->device))
 				good = apply_device(&pool->device);
 	}
+	/* A device may match the rules that were not tried. */
+	for (; rule; rule = rule->next)
+		rule->used = true;
 	if (!good)
 		transaction_undo(&apply.change);
 	return good;
@@ -323,6 +326,8 @@ int cmd_apply(int argc, char **argv)
 	hierarchy_open(EXIT_FAILED);
 	if (!config_read(&apply.config, apply.files, apply.nr_files))
 		return EXIT_FAILED;
+	if (!apply.nr_files && !apply.config.nr_rules)
+		say_note("there are no limits in %s/*.conf", config_folder());
 	if (apply.watch)
 		return apply_watch() ? EXIT_DONE : EXIT_FAILED;
 	apply_below("");

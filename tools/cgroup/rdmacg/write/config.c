@@ -126,8 +126,6 @@ bool config_read(struct config *config, char * const *files, size_t count)
 		glob(pattern, 0, NULL, &found);
 		files = found.gl_pathv;
 		count = found.gl_pathc;
-		if (!count)
-			say_note("there is no file *.conf in %s", config_folder());
 	}
 	for (i = 0; i < count; i++)
 		good &= config_read_file(config, files[i]);
@@ -170,7 +168,7 @@ char *config_pattern(const char *name)
 	if (!strcmp(name, device_default.name))
 		to += sprintf(to, "[%c]", *name++);
 	for (; *name; name++)
-		to += sprintf(to, strchr("*?[#", *name) ? "[%c]" : "%c", *name);
+		to += sprintf(to, strchr("*?[#=", *name) ? "[%c]" : "%c", *name);
 	return pattern;
 }
 

@@ -84,7 +84,7 @@ struct rule {
 	char *where;		/* the place of the rule, such as "FILE:LINE" */
 	char *section;		/* the pattern of cgroups */
 	struct limits limits;	/* the name of the device is a pattern, unless it is "default" */
-	/* For apply: a cgroup has matched, a device has matched, an error was printed. */
+	/* For apply: a cgroup matched; a device matched or was not looked for; the rule failed. */
 	bool met, used, failed;
 	struct rule *next;	/* for apply: the next rule for the same cgroup */
 };
