@@ -134,6 +134,8 @@ static bool lnet_set(struct lnet_side *side, const char *where, const char *name
 		return false;
 	place = memory_format("%s: %s=%s", where, input->name, value);
 	number = strtoumax(value, &rest, 0);
+	if (!is_far && rest > value && *rest)
+		options_fail(place, "write a number without a unit, as for the kernel");
 	if (*value == '0' && !*rest)
 		value = number_text(number, false);
 	number = plan_parse_number(place, value, input->min, max(input->max, 1));
