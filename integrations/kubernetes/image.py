@@ -4,8 +4,12 @@ import hashlib
 import io
 import json
 import os
+import platform
 import sys
 import tarfile
+
+# Images have Go's names of machines.
+MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
 def owned_by_root(info):
@@ -28,7 +32,7 @@ def main():
     with open(layer, "rb") as made:
         digest = hashlib.file_digest(made, "sha256").hexdigest()
     config = {
-        "architecture": "amd64", "os": "linux",
+        "architecture": MACHINES.get(platform.machine(), platform.machine()), "os": "linux",
         "config": {"Entrypoint": [program], "Env": ["PATH=/usr/local/sbin:/usr/sbin:/usr/bin"]},
         "rootfs": {"type": "layers", "diff_ids": ["sha256:" + digest]},
     }
