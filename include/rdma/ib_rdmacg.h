@@ -21,10 +21,13 @@ struct rdma_user_mmap_entry;
 struct uverbs_attr_bundle;
 struct vm_area_struct;
 
+/* The type of an object that attaches a QP to a multicast group. No object of verbs has this id. */
+#define IB_RDMACG_CONTENT_MCAST U32_MAX
+
 /**
  * struct ib_rdmacg_content - the charges for a uverbs object, except hca_object
- * @type: a value of enum uverbs_default_objects. The object is charged as a driver_object if this
- *	is another value, or a type that the device does not have
+ * @type: a value of enum uverbs_default_objects, or IB_RDMACG_CONTENT_MCAST. The object is charged
+ *	as a driver_object if this is another value, or a type that the device does not have
  * @dm_mem: the bytes of device memory in the object
  */
 struct ib_rdmacg_content {

@@ -363,9 +363,11 @@ static const struct ib_rdmacg_object_def *ib_rdmacg_find_def(struct ib_uobject *
  */
 static unsigned int ib_rdmacg_content_type(const struct ib_device *device, u32 type)
 {
-	if (type < IB_RDMACG_DRIVER_OBJECT && ib_rdmacg_counts_type(device, type))
-		return type;
-	return IB_RDMACG_DRIVER_OBJECT;
+	if (type == IB_RDMACG_CONTENT_MCAST)
+		type = IB_RDMACG_MCAST;
+	else if (type >= IB_RDMACG_DRIVER_OBJECT)
+		return IB_RDMACG_DRIVER_OBJECT;
+	return ib_rdmacg_counts_type(device, type) ? type : IB_RDMACG_DRIVER_OBJECT;
 }
 
 static int ib_rdmacg_charge_described(struct ib_uobject *uobj,

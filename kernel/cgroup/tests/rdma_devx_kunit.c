@@ -50,6 +50,7 @@ static int rdmacg_devx_test_init(struct kunit *test)
 	device->ops.destroy_flow_action = (void *)rdmacg_devx_test_init;
 	device->ops.destroy_counters = (void *)rdmacg_devx_test_init;
 	device->ops.dealloc_dm = (void *)rdmacg_devx_test_init;
+	device->ops.attach_mcast = (void *)rdmacg_devx_test_init;
 	device->attrs.max_dm_size = 64 * PAGE_SIZE;
 	device->driver_def = driver_def;
 	mlx5_ib_set_resources(device);
@@ -179,7 +180,7 @@ static const struct rdmacg_opcode_case rdmacg_opcode_cases[] = {
 	RDMACG_OPCODE(CREATE_SCHEDULING_ELEMENT, "driver_object"),
 	RDMACG_OPCODE(ADD_VXLAN_UDP_DPORT, "driver_object"),
 	RDMACG_OPCODE(SET_L2_TABLE_ENTRY, "driver_object"),
-	RDMACG_OPCODE(ATTACH_TO_MCG, "driver_object"),
+	RDMACG_OPCODE(ATTACH_TO_MCG, "mcast"),
 	RDMACG_OPCODE(CREATE_PSV, "driver_object"),
 	/* DevX refuses these commands. */
 	RDMACG_OPCODE(CREATE_EQ, "driver_object"),
