@@ -97,6 +97,27 @@ static void smc_rdmacg_unmap_buf(struct smc_link_group *lgr, struct smc_buf_desc
 	buf_desc->is_conf_rkey = false;
 }
 
+/*
+ * Let other connections use a buffer. Drop a payer without a charge, so that its cgroup can be
+ * freed. The lock keeps a new link from charging the payer meanwhile.
+ */
+static void smc_rdmacg_unuse_buf_locked(struct smc_link_group *lgr, struct smc_buf_desc *buf_desc)
+{
+	lockdep_assert_held(&lgr->llc_conf_mutex);
+	if (!memchr_inv(buf_desc->is_charged, false, sizeof(buf_desc->is_charged)))
+		smc_rdmacg_set_payer(&buf_desc->cg, NULL);
+	/* smc_buf_get_slot() uses the buffer as soon as it sees this. */
+	smp_store_release(&buf_desc->used, 0);
+}
+
+/* Let other connections use a buffer, whose connection has ended. */
+void smc_rdmacg_unuse_buf(struct smc_link_group *lgr, struct smc_buf_desc *buf_desc)
+{
+	down_read(&lgr->llc_conf_mutex);
+	smc_rdmacg_unuse_buf_locked(lgr, buf_desc);
+	up_read(&lgr->llc_conf_mutex);
+}
+
 /* Unmap all idle buffers of a list that are charged to @cg. Returns whether there were any. */
 static bool smc_rdmacg_reclaim_bufs(struct smc_link_group *lgr, struct rw_semaphore *lock,
 				    struct list_head *bufs, bool is_rmb,
@@ -115,8 +136,7 @@ static bool smc_rdmacg_reclaim_bufs(struct smc_link_group *lgr, struct rw_semaph
 					      sizeof(buf_desc->is_charged));
 			smc_rdmacg_unmap_buf(lgr, buf_desc, is_rmb);
 		}
-		/* smc_buf_get_slot() uses the buffer as soon as it sees this. */
-		smp_store_release(&buf_desc->used, 0);
+		smc_rdmacg_unuse_buf_locked(lgr, buf_desc);
 	}
 	up_read(lock);
 	return found;
@@ -178,7 +198,8 @@ void smc_rdmacg_take_buf(struct smc_link_group *lgr, struct smc_buf_desc *buf_de
 	bool is_charged[SMC_LINKS_PER_LGR_MAX];
 	int i, rc = 0;
 
-	if (buf_desc->cg == smc->cg)
+	/* A send buffer of contiguous pages gets no MR. */
+	if (buf_desc->cg == smc->cg || (!is_rmb && !buf_desc->is_vm))
 		return;
 	down_read(&lgr->llc_conf_mutex);
 	memcpy(is_charged, buf_desc->is_charged, sizeof(is_charged));

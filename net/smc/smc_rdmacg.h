@@ -37,6 +37,7 @@ void smc_rdmacg_uncharge_link(struct smc_link *lnk);
 
 void smc_rdmacg_take_buf(struct smc_link_group *lgr, struct smc_buf_desc *buf_desc,
 			 bool is_rmb, const struct smc_sock *smc);
+void smc_rdmacg_unuse_buf(struct smc_link_group *lgr, struct smc_buf_desc *buf_desc);
 void smc_rdmacg_exit_buf(struct smc_buf_desc *buf_desc);
 int smc_rdmacg_charge_buf(struct smc_buf_desc *buf_desc, struct smc_link *lnk, bool must);
 void smc_rdmacg_uncharge_buf(struct smc_buf_desc *buf_desc, struct smc_link *lnk);
@@ -76,6 +77,11 @@ static inline void smc_rdmacg_take_buf(struct smc_link_group *lgr,
 				       struct smc_buf_desc *buf_desc, bool is_rmb,
 				       const struct smc_sock *smc)
 {
+}
+
+static inline void smc_rdmacg_unuse_buf(struct smc_link_group *lgr, struct smc_buf_desc *buf_desc)
+{
+	WRITE_ONCE(buf_desc->used, 0);
 }
 
 static inline void smc_rdmacg_exit_buf(struct smc_buf_desc *buf_desc)
