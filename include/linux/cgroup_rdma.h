@@ -302,7 +302,7 @@ static inline bool rdmacg_commands_are_limited(void)
 /**
  * rdmacg_begin_command() - let a command of the current process begin
  * @command: set for rdmacg_end_command()
- * @device: a registered device
+ * @device: a device that stays registered until the call returns
  * @kind: the kind of command
  *
  * The call waits until the limits of the process's cgroup and its ancestors let the command begin.
@@ -310,7 +310,7 @@ static inline bool rdmacg_commands_are_limited(void)
  *
  * Context: Process context; may sleep as long as the limit requires. The caller must not hold a
  * lock that is necessary to end a command, or to call rdmacg_stop_waiting().
- * Return: 0, -ENOMEM, -ENODEV if @device is being unregistered, or -ERESTARTNOINTR after a signal.
+ * Return: 0, -ENOMEM, or -ERESTARTNOINTR after a signal.
  * The caller must not run the command after an error, and rdmacg_end_command() then does nothing.
  * The system call restarts after a signal, and its command keeps its place in the queue, unless
  * many other processes of the cgroup were also interrupted.

@@ -522,8 +522,8 @@ static struct rdmacg_control *rdmacg_pool_add_controls(struct rdmacg_pool *pool)
 }
 
 /*
- * Get or create the control of a cgroup. The caller holds a reference to the cgroup, and prevents
- * the device from being freed. Returns -ENOMEM, or -ENODEV if the device is being unregistered.
+ * Get or create the control of a cgroup. The caller holds a reference to the cgroup, and the device
+ * stays registered. Returns -ENOMEM if there is no memory.
  */
 struct rdmacg_control *rdmacg_control_get(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {

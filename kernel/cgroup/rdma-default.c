@@ -47,6 +47,9 @@ const char *rdmacg_control_key(enum rdmacg_control_limit limit)
  */
 #define RDMACG_EDIT_KEYS 256
 
+static_assert(ARRAY_SIZE(rdmacg_keys) + RDMACG_HW_DEFAULTS + RDMACG_EDIT_KEYS <=
+	      RDMACG_MAX_DEFAULTS);
+
 struct rdmacg_defaults *rdmacg_defaults_alloc(unsigned int room)
 {
 	struct rdmacg_defaults *defaults;

@@ -30,6 +30,9 @@ enum rdmacg_control_limit {
 /* The maximum number of defaults of the hw class. Drivers choose the keys of this class. */
 #define RDMACG_HW_DEFAULTS RDMACG_MAX_SLOTS
 
+/* The room for all possible defaults of a cgroup and all changes of one write. */
+#define RDMACG_MAX_DEFAULTS 512
+
 /* A limit for each device that has a resource of this class and name. */
 struct rdmacg_default {
 	enum rdmacg_class	class;

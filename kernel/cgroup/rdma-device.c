@@ -173,10 +173,9 @@ struct rdmacg_desc *rdmacg_desc_next(unsigned long *key)
 	return xa_find(&rdmacg_devices, key, ULONG_MAX, XA_PRESENT);
 }
 
-/* Returns whether another registered device has the same name. */
-static bool rdmacg_name_is_taken_rcu(const struct rdmacg_desc *desc)
+/* Returns whether a registered device other than @desc has this name. */
+static bool rdmacg_name_is_taken_rcu(const struct rdmacg_desc *desc, const char *name)
 {
-	const char *name = rdmacg_desc_name_rcu(desc);
 	struct rdmacg_desc *other;
 	unsigned long key;
 
@@ -192,7 +191,7 @@ static void rdmacg_desc_note_name(const struct rdmacg_desc *desc)
 	guard(rcu)();
 	/* Of two devices that get the same name, at least one sees the name of the other. */
 	smp_mb();
-	if (rdmacg_name_is_taken_rcu(desc))
+	if (rdmacg_name_is_taken_rcu(desc, rdmacg_desc_name_rcu(desc)))
 		WRITE_ONCE(rdmacg_names_were_shared, true);
 }
 
@@ -243,10 +242,10 @@ void rdmacg_rename_device(struct rdmacg_device *device)
 }
 EXPORT_SYMBOL(rdmacg_rename_device);
 
-/* Returns whether another device, which is in another network namespace, has the same name. */
-bool rdmacg_desc_shares_name_rcu(const struct rdmacg_desc *desc)
+/* Returns whether a device of another network namespace has the name of @desc. */
+bool rdmacg_name_is_shared_rcu(const struct rdmacg_desc *desc, const char *name)
 {
-	return READ_ONCE(rdmacg_names_were_shared) && rdmacg_name_is_taken_rcu(desc);
+	return READ_ONCE(rdmacg_names_were_shared) && rdmacg_name_is_taken_rcu(desc, name);
 }
 
 static struct rdmacg_desc *rdmacg_desc_find_rcu(const char *name, const u32 *index)

@@ -61,7 +61,7 @@ struct rdmacg_desc *rdmacg_desc_alloc(const struct rdmacg_device *device,
 int rdmacg_desc_publish(struct rdmacg_desc *desc, const char *name);
 void rdmacg_desc_hide(struct rdmacg_desc *desc);
 struct rdmacg_desc *rdmacg_desc_next(unsigned long *key);
-bool rdmacg_desc_shares_name_rcu(const struct rdmacg_desc *desc);
+bool rdmacg_name_is_shared_rcu(const struct rdmacg_desc *desc, const char *name);
 struct rdmacg_desc *rdmacg_desc_get(const char *name, const u32 *index);
 void rdmacg_desc_put(struct rdmacg_desc *desc);
 

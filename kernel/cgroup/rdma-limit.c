@@ -302,9 +302,6 @@ static int rdmacg_try_defaults(struct rdmacg_write *write, const struct rdmacg_d
 	return ret;
 }
 
-/* The room for all possible defaults. The second attempt allocates this room. */
-#define RDMACG_MOST_DEFAULTS 512
-
 static int rdmacg_write_defaults(struct rdmacg_write *write, const struct rdmacg_defaults *edit)
 {
 	struct rdmacg_defaults *new;
@@ -318,7 +315,8 @@ static int rdmacg_write_defaults(struct rdmacg_write *write, const struct rdmacg
 		if (!new)
 			return -ENOMEM;
 		ret = rdmacg_try_defaults(write, edit, new);
-		room = RDMACG_MOST_DEFAULTS;
+		/* Other writers may have added defaults. The second attempt has room for all. */
+		room = RDMACG_MAX_DEFAULTS;
 	} while (ret == -ENOSPC);
 	return ret;
 }

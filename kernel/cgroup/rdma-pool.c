@@ -358,7 +358,7 @@ static int rdmacg_pool_insert_locked(struct rdmacg_pool *pool, struct rdmacg_poo
 	if (rdmacg_has_pool(pool->cg, desc->key))
 		return -EEXIST;
 	/* rdmacg_pools_drain() sets desc->dead before it takes a domain's lock. */
-	if (READ_ONCE(desc->dead) || (!parent && rdmacg_domain_add(domain)))
+	if (parent ? READ_ONCE(desc->dead) : rdmacg_domain_add(domain))
 		return -ENODEV;
 	if (parent) {
 		memcpy(&pool->levels[1], parent->levels,
@@ -702,24 +702,25 @@ static void rdmacg_sub_locked(struct rdmacg_pool *pool, const struct rdmacg_amou
 					   rdmacg_counted(charge->amount));
 }
 
-/* Subtract a charge from all levels. */
-void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
+/* Subtract a charge from all levels. Returns false if @set is malformed or @cg is the root. */
+bool rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			  const struct rdmacg_amount *set, unsigned int count)
 {
 	struct rdmacg_pool *pool;
 	unsigned int i;
 
 	if (WARN_ON_ONCE(!rdmacg_set_is_valid(device, set, count)) || !cg->depth)
-		return;
+		return false;
 	pool = rdmacg_pool_lock(cg, device->key);
 	if (pool) {
 		rdmacg_sub_locked(pool, set, count);
 		rdmacg_pool_unlock(pool);
-		return;
+		return true;
 	}
 	/* A set without a pool can have only endless amounts, which are not counted. */
 	for (i = 0; i < count; i++)
 		WARN_ON_ONCE(rdmacg_counted(set[i].amount));
+	return true;
 }
 
 /* Free the cgroup's pool on a device, and idle pools of the cgroup's ancestors. */
@@ -748,8 +749,7 @@ void rdmacg_pools_free(struct rdma_cgroup *cg)
 	u32 key, nr = rdmacg_nr_keys(cg);
 
 	for (key = 0; key < nr; key++)
-		if (rdmacg_has_pool(cg, key))
-			rdmacg_pool_free(cg, key);
+		rdmacg_pool_free(cg, key);
 	/* rdmacg_pools_drain() may have cleared the last entry, and may still hold the map_lock. */
 	scoped_guard(spinlock, &cg->map_lock)
 		map = rcu_replace_pointer(cg->map, &rdmacg_empty_map,

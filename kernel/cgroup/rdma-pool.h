@@ -501,7 +501,7 @@ bool rdmacg_pool_add_events(struct rdma_cgroup *cg, const struct rdmacg_desc *de
 int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			   const struct rdmacg_amount *set, unsigned int count,
 			   struct rdmacg_pool *full, struct rdmacg_refusal *refusal);
-void rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
+bool rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			  const struct rdmacg_amount *set, unsigned int count);
 
 #endif /* _KERNEL_CGROUP_RDMA_POOL_H */

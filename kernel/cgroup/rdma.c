@@ -53,9 +53,10 @@ static void rdmacg_notify_refusal(struct rdma_cgroup *cg, struct rdmacg_device *
 				  const struct rdmacg_refusal *refusal)
 {
 	const struct rdmacg_resource *resource = &device->desc->resources[refusal->slot];
-	struct rdma_cgroup *level;
+	/* A charge that cannot fail counts only in the lowest cgroup without room, and above. */
+	struct rdma_cgroup *level = refusal->is_ignored ? refusal->cg : cg;
 
-	for (level = cg; level->depth; level = rdmacg_parent(level)) {
+	for (; level->depth; level = rdmacg_parent(level)) {
 		cgroup_file_notify(&level->events_file[resource->class]);
 		if (level == cg || level == refusal->cg)
 			cgroup_file_notify(&level->events_local_file[resource->class]);
@@ -96,8 +97,8 @@ static noinline void rdmacg_uncharge_slow(struct rdma_cgroup *cg, struct rdmacg_
 					  const struct rdmacg_amount *set, unsigned int count,
 					  bool is_uncharged)
 {
-	if (!is_uncharged)
-		rdmacg_pool_uncharge(cg, device, set, count);
+	if (!is_uncharged && !rdmacg_pool_uncharge(cg, device, set, count))
+		return;
 	if (trace_rdmacg_uncharge_enabled())
 		rdmacg_trace_set(cg, device, set, count, trace_rdmacg_uncharge);
 }
@@ -189,7 +190,7 @@ static __always_inline void rdmacg_uncharge_owner(struct rdma_cgroup *owner,
 /**
  * rdmacg_try_charge_set() - charge several resources to the current process
  * @owner: set on success to the cgroup that pays
- * @device: a registered device
+ * @device: a device that stays registered until the call returns
  * @set: the resources and amounts, each resource once
  * @count: number of amounts in @set
  *
@@ -199,9 +200,8 @@ static __always_inline void rdmacg_uncharge_owner(struct rdma_cgroup *owner,
  *
  * Context: Process context; may sleep.
  * Return: 0; -EAGAIN if the charge would exceed a limit of the cgroup or of an
- * ancestor; -ENOMEM; -ENODEV if @device is being unregistered; -EINVAL for
- * an empty @set, a slot that @device does not have or that occurs twice, or an amount out
- * of range.
+ * ancestor; -ENOMEM; -EINVAL for an empty @set, a slot that @device does not have or that occurs
+ * twice, or an amount out of range.
  */
 int rdmacg_try_charge_set(struct rdma_cgroup **owner, struct rdmacg_device *device,
 			  const struct rdmacg_amount *set, unsigned int count)
@@ -214,7 +214,7 @@ EXPORT_SYMBOL(rdmacg_try_charge_set);
  * rdmacg_try_charge_cgroup() - charge several resources to a given cgroup
  * @cg: the cgroup that pays, from rdmacg_get_current() or from an earlier charge;
  *	the caller has a reference to it, and keeps that reference
- * @device: a registered device
+ * @device: a device that stays registered until the call returns
  * @set: the resources and amounts, each resource once
  * @count: number of amounts in @set
  *
@@ -264,7 +264,7 @@ void rdmacg_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 		schedule_timeout_uninterruptible(1);
 	if (ret == -EAGAIN)
 		rdmacg_notify_refusal(cg, device, &refusal);
-	if (!WARN_ON_ONCE(ret == -EINVAL) && trace_rdmacg_charge_enabled())
+	if (!WARN_ON_ONCE(ret && ret != -EAGAIN) && trace_rdmacg_charge_enabled())
 		rdmacg_trace_set(cg, device, set, count, trace_rdmacg_charge);
 	rdmacg_get(cg);
 }
@@ -292,7 +292,7 @@ EXPORT_SYMBOL(rdmacg_uncharge_set);
 /**
  * rdmacg_try_charge() - charge one unit of a resource to the current process
  * @owner: set on success to the cgroup that pays
- * @device: a registered device
+ * @device: a device that stays registered until the call returns
  * @index: the slot of the resource
  *
  * A successful charge holds a reference to @owner. The caller must call rdmacg_uncharge() once,
@@ -564,9 +564,9 @@ static void rdmacg_print_resource(struct seq_file *sf, struct rdma_cgroup *cg,
 /* Print the values of a device in rdma.control.stat. */
 static void rdmacg_print_control_stat(struct seq_file *sf, const struct rdmacg_pool *pool)
 {
-	static const struct rdmacg_control none;
+	static const struct rdmacg_control_stat none;
 	const struct rdmacg_control *control = pool ? rcu_dereference(pool->control) : NULL;
-	const struct rdmacg_control_stat *stat = control ? &control->stat : &none.stat;
+	const struct rdmacg_control_stat *stat = control ? &control->stat : &none;
 
 	rdmacg_print_value(sf, "ops", "", READ_ONCE(stat->ops));
 	rdmacg_print_value(sf, "throttled", "", READ_ONCE(stat->throttled));
@@ -594,17 +594,17 @@ void rdmacg_show_line(struct seq_file *sf, struct rdma_cgroup *cg,
 		      enum rdmacg_file file)
 {
 	const struct rdmacg_pool *pool = rdmacg_pool_find_rcu(cg, desc->key);
-	const struct rdmacg_resource *resource;
+	/* Read the name once, because the device may be renamed meanwhile. */
+	const char *name = rdmacg_desc_name_rcu(desc);
 	bool empty = true;
 	unsigned int slot;
 
 	for (slot = 0; slot < desc->nr_slots; slot++) {
-		resource = &desc->resources[slot];
-		if (!rdmacg_file_shows(file, class, resource))
+		if (!rdmacg_file_shows(file, class, &desc->resources[slot]))
 			continue;
 		if (empty)
-			seq_puts(sf, rdmacg_desc_name_rcu(desc));
-		if (empty && rdmacg_desc_shares_name_rcu(desc))
+			seq_puts(sf, name);
+		if (empty && rdmacg_name_is_shared_rcu(desc, name))
 			seq_printf(sf, " index=%u", desc->index);
 		empty = false;
 		if (file == RDMACG_FILE_STAT) {

@@ -68,8 +68,8 @@ static inline void uverbs_stop_waiting(struct ib_device *device)
 /*
  * Begin a command, perhaps after a wait. The caller holds only disassociate_srcu. The removal of
  * the device waits for this SRCU section, but calls uverbs_stop_waiting() first. Returns 0, or an
- * error that the caller returns without running the command. The caller calls uverbs_end_command()
- * in both cases.
+ * error that the caller returns without running the command. After an error, uverbs_end_command()
+ * does nothing, so the caller may call it.
  */
 static inline int uverbs_begin_command(struct rdmacg_command *command,
 				       struct ib_uverbs_file *ufile,

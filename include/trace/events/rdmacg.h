@@ -5,8 +5,8 @@
  *
  * An event has the id of a cgroup, which is the inode number of the cgroup's directory. Amounts,
  * usages and limits are in the unit of the resource, and RDMACG_NO_LIMIT means no limit. All values
- * of an event are from the same moment. The event is emitted later, outside the controller's locks,
- * so two events can appear in reverse order.
+ * of an event are from the same moment. The event is emitted later, so two events can appear in
+ * reverse order. A write emits its events under the cgroup's max_lock.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM rdmacg
