@@ -131,8 +131,7 @@ need_space() {
 		die "$CACHE has $free GiB free and this step needs $1; free some, or set XDG_CACHE_HOME"
 }
 
-# with_lock NAME: hold the lock until the script ends, so that only one script at a time uses a
-# tree.
+# with_lock NAME: hold the lock until the script ends, so that only one script uses a tree.
 with_lock() {
 	need_cache
 	exec 9>"$CACHE/$1.lock"
