@@ -22,10 +22,10 @@ check-all:	## all other tests, in some hours (dev/check-all.jobs); an interrupte
 shell:		## a shell in the VM, with rxe0 up and the cgroups mounted
 	@dev/deps guest && vm/shell/run
 
-kernel:		## build the kernel; the last line is its path
+kernel:		## build the kernel; the last line of output is its path
 	@dev/deps build && dev/kernel
 
-tree:		## assemble the kernel tree; the last line is its path
+tree:		## assemble the kernel tree; the last line of output is its path
 	@dev/deps tree && dev/tree
 
 test:		## run the test T

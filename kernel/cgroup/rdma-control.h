@@ -29,7 +29,7 @@ struct rdmacg_control_stat {
 	u64			throttled_ns;	/* The time of all waits. */
 };
 
-/* The number of processes of a cgroup that keep their place in the queue after a signal. */
+/* The number of threads of a cgroup that keep their place in the queue after a signal. */
 #define RDMACG_PLACES 16
 
 /* The place of a command whose wait a signal has interrupted. The gate's lock protects this. */
@@ -63,7 +63,7 @@ struct rdmacg_control {
 	struct rdmacg_control_stat stat;	/* gate->lock; READ_ONCE. */
 	/*
 	 * The places of this cgroup's own processes. If no place is free, a new place overwrites
-	 * the place with the earliest start. gate->lock.
+	 * the place with the earliest @since. gate->lock.
 	 */
 	struct rdmacg_place	places[RDMACG_PLACES];
 };

@@ -242,7 +242,7 @@ void rdmacg_rename_device(struct rdmacg_device *device)
 }
 EXPORT_SYMBOL(rdmacg_rename_device);
 
-/* Returns whether a device of another network namespace has the name of @desc. */
+/* Returns whether a device of another network namespace has @name, the name of @desc. */
 bool rdmacg_name_is_shared_rcu(const struct rdmacg_desc *desc, const char *name)
 {
 	return READ_ONCE(rdmacg_names_were_shared) && rdmacg_name_is_taken_rcu(desc, name);

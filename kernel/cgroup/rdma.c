@@ -470,7 +470,7 @@ EXPORT_SYMBOL(rdmacg_register_device);
  * rdmacg_unregister_device() - unregister a device from the controller
  * @device: a registered device without charges
  *
- * This function removes the device's limits, usage and history from all cgroups. The caller may
+ * This function removes the device's limits and history from all cgroups. The caller may
  * then free @device.
  *
  * Context: Process context; may sleep.

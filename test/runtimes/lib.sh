@@ -126,6 +126,9 @@ look() {
 	! [ "$(type -t heard)" ] || out=$out$(heard)
 }
 
+# made N: succeed if the container has created N queue pairs, and a limit refused the next.
+made() { says "QP $1 made" && says "QP $(($1 + 1)) refused"; }
+
 # Print the path of the file with the output of a running container.
 output_of() { echo "/run/$1.out"; }
 

@@ -951,8 +951,8 @@ EXPORT_SYMBOL_GPL(ib_rdmacg_try_charge_objects);
  * @device: see ib_rdmacg_try_charge_objects()
  * @objects: see ib_rdmacg_try_charge_objects()
  *
- * Use this for objects whose refusal would harm users of the ULP in other cgroups. A charge above a
- * limit appears in the events of the cgroup that has this limit.
+ * Use this only if a refusal would break a connection in use. The events are those of
+ * rdmacg_charge().
  *
  * Context: Process context, perhaps of a kernel thread; may sleep.
  */

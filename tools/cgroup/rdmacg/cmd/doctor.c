@@ -153,7 +153,7 @@ static void doctor_look_at_slot(const struct cgroup *cgroup, const struct slot *
 	doctor.closing += hierarchy_has_word(OTHER_RDS_KEYS, slot->key);
 	if (slot->class == POOL_HCA && slot->max > UINT32_MAX)
 		doctor_say("warning", "readers", "%s limits %s on %s to %" PRIu64
-			   ": readers of 32 bits, such as runc and containerd, show no limit or 0 above %u",
+			   ": above %u, runc reports nothing of the cgroup, and containerd the limit 0",
 			   name, slot->key, device_text(device), slot->max, UINT32_MAX);
 	if (slot->usage > slot->max)
 		doctor_say("warning", "usage",
