@@ -225,7 +225,7 @@ static bool why_target(struct cgroup *cgroup, pid_t pid)
 		done = why_counters(asked, answer);
 	if (!done || (why.refusals && !why.all))
 		return done;
-	if (!why.refusals && !(pid && !asked->parent))
+	if (!why.refusals && (!pid || asked->parent || hierarchy.partial))
 		say_text("No refusal by a limit is known in %s and its descendants%s.",
 			 cgroup_name(asked), hierarchy.partial ?
 			 "; limits above / are not visible here" : "");

@@ -17,7 +17,7 @@ enum select_shape {
 };
 
 /* A shorter prefix of an id matches too many containers. */
-#define SELECT_SHORTEST_ID 4
+#define SELECT_LEAST_ID 4
 
 /*
  * Extended regular expressions for the last part of a cgroup's name. Other software gives the name
@@ -44,12 +44,12 @@ static struct select_form {
 	{ SELECT_CONTAINER, 1, false, "^lxc\\.payload\\.(.*)$" },
 	{ SELECT_CONTAINER, 1, false, "^machine-(.*)\\.scope$" },
 	{ SELECT_CONTAINER, 1, false, "^systemd-nspawn@(.*)\\.service$" },
-	{ SELECT_CONTAINER, 2, false, "^machine-(qemu|lxc)\\\\x2d[0-9]+\\\\x2d(.*)\\.scope$" },
-	{ SELECT_MACHINE, 2, false, "^machine-(qemu|lxc)\\\\x2d[0-9]+\\\\x2d(.*)\\.scope$" },
+	{ SELECT_CONTAINER, 2, false, "^machine-(qemu|lxc|ch)\\\\x2d[0-9]+\\\\x2d(.*)\\.scope$" },
+	{ SELECT_MACHINE, 2, false, "^machine-(qemu|lxc|ch)\\\\x2d[0-9]+\\\\x2d(.*)\\.scope$" },
 	{ SELECT_CONTAINER, 2, false, "^(qemu|lxc)-[0-9]+-(.*)\\.libvirt-(qemu|lxc)$" },
 	/* the kubelet: kubepods-burstable-podUID.slice, podUID, and containerd's NAME:cri:ID */
 	{ SELECT_POD, 1, false, "pod([[:xdigit:]_-]+)([^[:alnum:]_-]|$)" },
-	{ SELECT_POD, 1, true, "libpod_pod_([0-9a-f]{64})" },
+	{ SELECT_POD, 2, true, "(^|libpod_pod_)([0-9a-f]{64})" },
 };
 
 /* The monitors of podman and CRI-O, in a cgroup beside the cgroup of the container. */
@@ -83,7 +83,8 @@ static bool select_matches(enum select_shape shape, const char *name, const char
 	regmatch_t matches[4], *match;
 
 	/* Expressions take time, and most cgroups have other names. */
-	if (!strstr(base, name) || !fnmatch(SELECT_MONITOR, base, FNM_EXTMATCH))
+	if (!*name || !strstr(base, name) ||
+	    (shape == SELECT_CONTAINER && !fnmatch(SELECT_MONITOR, base, FNM_EXTMATCH)))
 		return false;
 	for (form = select_forms; form < end; form++) {
 		if (!form->regex.re_nsub && regcomp(&form->regex, form->pattern, REG_EXTENDED))
@@ -94,7 +95,7 @@ static bool select_matches(enum select_shape shape, const char *name, const char
 		match = &matches[form->group];
 		room = match->rm_eo - match->rm_so;
 		if (!strncmp(base + match->rm_so, name, length) &&
-		    (form->is_id ? length >= SELECT_SHORTEST_ID && length <= room : length == room))
+		    (form->is_id ? length >= SELECT_LEAST_ID && length <= room : length == room))
 			return true;
 	}
 	return false;
@@ -197,11 +198,10 @@ static bool select_search(const struct select *select, const char *suffix,
 		found = true;
 		good &= select_visit(cgroup->name, 0, visit);
 	}
-	if (!found && select->shape == SELECT_CONTAINER &&
-	    strlen(select->text) < SELECT_SHORTEST_ID)
+	if (!found && select->shape == SELECT_CONTAINER && strlen(select->text) < SELECT_LEAST_ID)
 		options_fail(select->text,
 			     "no container has this name; type at least %d characters of an id",
-			     SELECT_SHORTEST_ID);
+			     SELECT_LEAST_ID);
 	/* Sessions and users of systemd have the other suffixes: session-3.scope */
 	if (!found && bare && strcmp(suffix, ".slice"))
 		return select_search(select, strcmp(suffix, ".scope") ? ".scope" : ".slice", visit);

@@ -12,9 +12,9 @@ char *file_read_until(int dir, const char *name, bool at_once)
 {
 	static size_t room = 1 << 15;
 	static char *buffer;
-	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC), error = 0;
+	int fd = strcmp(name, "-") ? openat(dir, name, O_RDONLY | O_CLOEXEC) : dup(STDIN_FILENO);
 	size_t size = 0;
-	ssize_t got;
+	ssize_t got, error = 0;
 
 	if (fd < 0)
 		return NULL;

@@ -124,8 +124,8 @@ bool number_is_bytes(const char *key);
 const char *number_text(uint64_t value, bool human);
 
 /*
- * The text of a file below @dir, or NULL and errno. If @at_once, a read that does not fill the
- * buffer is the last one, as for a file of the controller. The caller frees the result.
+ * The text of a file below @dir, or of standard input for "-", or NULL and errno. If @at_once, a
+ * read that does not fill the buffer is the last one, as for the controller. The caller frees it.
  */
 char *file_read_until(int dir, const char *name, bool at_once);
 #define file_read(dir, name)	file_read_until(dir, name, false)

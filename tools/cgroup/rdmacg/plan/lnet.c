@@ -134,7 +134,7 @@ static bool lnet_set(struct lnet_side *side, const char *where, const char *name
 		return false;
 	place = memory_format("%s: %s=%s", where, input->name, value);
 	number = strtoumax(value, &rest, 0);
-	if (!is_far && rest > value && *rest)
+	if (!is_far && (rest == value || *rest || *value == '-'))
 		options_fail(place, "write a number without a unit, as for the kernel");
 	if (*value == '0' && !*rest)
 		value = number_text(number, false);
@@ -190,7 +190,7 @@ static bool lnet_set_line(const char *where, const char *line)
 /* Set the parameters of a file, in which a backslash at the end of a line joins the next line. */
 static void lnet_set_file(const char *path)
 {
-	char *whole __autofree = file_read(AT_FDCWD, strcmp(path, "-") ? path : "/dev/stdin");
+	char *whole __autofree = file_read(AT_FDCWD, path);
 	char *text = whole, *line;
 	bool has_any = false;
 	size_t number;

@@ -43,7 +43,7 @@ void plan_take_device(const char *text, void *to)
 	char *rest = copy;
 	struct line line;
 
-	if (!line_next(&rest, &line) || *line.rest != '=')
+	if (!line_next(&rest, &line) || line.device.name != copy || *line.rest != '=')
 		options_fail(text, "is not a device; write NAME or 'NAME index=N'");
 	free(((struct device *)to)->name);
 	line.device.name = device_escape(line.device.name);

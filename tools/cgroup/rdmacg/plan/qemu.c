@@ -165,7 +165,7 @@ static void qemu_get_blocks(void)
 		options_fail(machine,
 			     "is neither pc nor none; give --ramblocks for another machine");
 	if (ramblocks) {
-		text = file_read(AT_FDCWD, strcmp(ramblocks, "-") ? ramblocks : "/dev/stdin");
+		text = file_read(AT_FDCWD, ramblocks);
 		if (!text)
 			say_failure(ramblocks, "%s; give a file with the text of 'info ramblock'",
 				    strerror(errno));

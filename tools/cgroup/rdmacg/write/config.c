@@ -10,15 +10,16 @@
 /* Some editors begin a file with this byte order mark. */
 #define CONFIG_MARK	"\xef\xbb\xbf"
 
-/* The bracket that ends a section: the last one of the line, or the last one before a comment. */
+/* The bracket that ends a section, at the end of the line or before a comment. */
 static char *config_section_end(char *text)
 {
-	char *end;
+	char *end = text;
 
-	for (end = strchr(text, ']'); end; end = strchr(end + 1, ']'))
-		if (!end[1] || (end[1] != '#' && end[1 + strspn(end + 1, CONFIG_BLANKS)] == '#'))
-			break;
-	return end;
+	while (*end && !(*end == '#' && strchr(CONFIG_BLANKS, end[-1])))
+		end++;
+	while (strchr(CONFIG_BLANKS, end[-1]))
+		end--;
+	return end[-1] == ']' ? end - 1 : NULL;
 }
 
 bool config_add(struct config *config, const char *section, const char *where, char *text)
@@ -63,11 +64,10 @@ static bool config_take_line(struct config *config, char **section, const char *
 		return true;
 	end = config_section_end(text);
 	/* A line that begins with a bracket may also have limits for a pattern of devices. */
-	if (*text != '[' || (!end && strchr(text, '='))) {
+	if (*text != '[' || (!end && strpbrk(text, "=: \t"))) {
 		if (*section)
 			return config_add(config, *section, where, text);
-		return say_error(text,
-				 "a limit before the first [CGROUP]; write the section above it");
+		return say_error(text, "a limit before the first [CGROUP]; write one above it");
 	}
 	free(*section);
 	*section = NULL;
