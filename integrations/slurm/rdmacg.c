@@ -194,6 +194,9 @@ int slurm_spank_task_exit(spank_t spank, int count, char *words[])
 	static uint32_t ended;
 	uint32_t tasks;
 
+	if (!rdmacg_asked && !rdmacg_argument(count, words, "default") &&
+	    !rdmacg_argument(count, words, "ceiling"))
+		return 0;
 	if (spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &tasks) != ESPANK_SUCCESS)
 		return 0;
 	if (++ended == tasks)

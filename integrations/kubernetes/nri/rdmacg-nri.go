@@ -34,6 +34,8 @@ const (
 	annotationName        = "io.kubernetes.cri.container-name"
 	// The pause between attempts to reach the runtime.
 	pause = time.Second
+	// The time for the runtime's first call. Then the plugin ends, and kubelet starts it again.
+	patience = 30 * time.Second
 )
 
 type plugin struct {
@@ -41,6 +43,8 @@ type plugin struct {
 	config  string
 	timeout time.Duration
 	runtime stub.Stub
+	// Ends the plugin if the runtime does not answer the registration.
+	waiting *time.Timer
 }
 
 // annotations returns the annotations about limits. An annotation of the container, which may come
@@ -85,7 +89,7 @@ func slices(name string) string {
 
 // limits returns the texts for the files of the container's cgroup.
 func (p *plugin) limits(pod *api.PodSandbox, container *api.Container,
-	asked map[string]string) (map[string]string, error) {
+	asked map[string]string, env []string) (map[string]string, error) {
 	cgroup, err := above(pod, container)
 	if err != nil {
 		return nil, err
@@ -96,7 +100,7 @@ func (p *plugin) limits(pod *api.PodSandbox, container *api.Container,
 	}
 	config, err := json.Marshal(map[string]any{
 		"annotations": known,
-		"process":     map[string]any{"env": container.GetEnv()},
+		"process":     map[string]any{"env": env},
 	})
 	if err != nil {
 		return nil, err
@@ -128,9 +132,9 @@ func (p *plugin) limits(pod *api.PodSandbox, container *api.Container,
 }
 
 // updates returns an update with the limits of an existing container, if it has limits.
-func (p *plugin) updates(pod *api.PodSandbox, container *api.Container) (
-	[]*api.ContainerUpdate, error) {
-	unified, err := p.limits(pod, container, annotations(pod, container))
+func (p *plugin) updates(pod *api.PodSandbox, container *api.Container,
+	asked map[string]string, env []string) ([]*api.ContainerUpdate, error) {
+	unified, err := p.limits(pod, container, asked, env)
 	if err != nil || len(unified) == 0 {
 		return nil, err
 	}
@@ -150,7 +154,7 @@ func name(pod *api.PodSandbox, container *api.Container) string {
 func (p *plugin) CreateContainer(_ context.Context, pod *api.PodSandbox, container *api.Container) (
 	*api.ContainerAdjustment, []*api.ContainerUpdate, error) {
 	asked := annotations(pod, container)
-	unified, err := p.limits(pod, container, asked)
+	unified, err := p.limits(pod, container, asked, container.GetEnv())
 	if err != nil {
 		log.Printf("%s: not started: %v", name(pod, container), err)
 		return nil, nil, err
@@ -166,10 +170,24 @@ func (p *plugin) CreateContainer(_ context.Context, pod *api.PodSandbox, contain
 	return adjust, nil, nil
 }
 
+// set sets the limits of a running container, and returns whether there are any.
+func (p *plugin) set(pod *api.PodSandbox, container *api.Container,
+	asked map[string]string, env []string) (bool, error) {
+	updates, err := p.updates(pod, container, asked, env)
+	if err != nil || updates == nil {
+		return false, err
+	}
+	failed, err := p.runtime.UpdateContainers(updates)
+	if err == nil && len(failed) > 0 {
+		err = errors.New("the runtime could not update the container")
+	}
+	return err == nil, err
+}
+
 // UpdateContainer adds the limits of the present policy to an update.
 func (p *plugin) UpdateContainer(_ context.Context, pod *api.PodSandbox, container *api.Container,
 	_ *api.LinuxResources) ([]*api.ContainerUpdate, error) {
-	return p.updates(pod, container)
+	return p.updates(pod, container, annotations(pod, container), container.GetEnv())
 }
 
 // Synchronize sets the limits of containers that started while the plugin did not run. Synchronize
@@ -181,7 +199,8 @@ func (p *plugin) Synchronize(_ context.Context, pods []*api.PodSandbox,
 	return nil, nil
 }
 
-// synchronize does not stop a container whose limits are refused, because it already runs.
+// synchronize cannot stop a running container. If its request is refused, it gets the limits of a
+// container without a request. Otherwise a wrong request would mean no limits.
 func (p *plugin) synchronize(pods []*api.PodSandbox, containers []*api.Container) {
 	of := map[string]*api.PodSandbox{}
 	for _, pod := range pods {
@@ -190,23 +209,33 @@ func (p *plugin) synchronize(pods []*api.PodSandbox, containers []*api.Container
 	limited := 0
 	for _, container := range containers {
 		pod := of[container.GetPodSandboxId()]
-		updates, err := p.updates(pod, container)
-		if err == nil && updates != nil {
-			_, err = p.runtime.UpdateContainers(updates)
+		has, err := p.set(pod, container, annotations(pod, container), container.GetEnv())
+		if err != nil {
+			log.Printf("%s: request refused, the policy applies: %v", name(pod, container), err)
+			has, err = p.set(pod, container, nil, nil)
 		}
 		if err != nil {
 			log.Printf("%s: limits unchanged: %v", name(pod, container), err)
-		} else if updates != nil {
+		} else if has {
 			limited++
 		}
 	}
 	log.Printf("synchronized: %d of %d containers have limits", limited, len(containers))
 }
 
+// Configure answers the runtime's first call.
+func (p *plugin) Configure(context.Context, string, string, string) (api.EventMask, error) {
+	p.waiting.Stop()
+	return 0, nil
+}
+
 // serve runs until the runtime closes the connection.
 func (p *plugin) serve(index, socket string) (err error) {
 	p.runtime, err = stub.New(p, stub.WithPluginName("rdmacg"), stub.WithPluginIdx(index),
 		stub.WithSocketPath(socket), stub.WithOnClose(func() {}))
+	// After the registration, the library waits for the first call without a limit.
+	p.waiting = time.AfterFunc(patience, func() { log.Fatal("the runtime does not configure the plugin") })
+	defer p.waiting.Stop()
 	if err == nil {
 		err = p.runtime.Run(context.Background())
 	}

@@ -91,14 +91,14 @@ static bool apply_device(const struct device *device)
 			*memory_append(limits.limits, limits.nr_limits) = wanted->limits[i];
 	/*
 	 * A unique name has no index in the kernel's files, but the kernel checks an index that is
-	 * given. If the index is another device's, there is nothing to limit, as with a missing
-	 * device.
+	 * given. If the index is another device's, or the device was removed, there is nothing to
+	 * limit, as with a missing device.
 	 */
 	if (wanted->device.has_index) {
 		limits.device.has_index = true;
 		limits.device.index = wanted->device.index;
-		apply.change.gone = &gone;
 	}
+	apply.change.gone = &gone;
 	good = limits_add(&limits, &apply.change, apply.cgroup) && transaction_apply(&apply.change);
 	apply.change.gone = NULL;
 	free(limits.limits);

@@ -187,15 +187,12 @@ static int run_cgroup_remove_one(const char *path, const struct stat *status, in
 	return errno;
 }
 
-/*
- * Remove the cgroup, and disable the controller again. The kernel refuses to disable it if other
- * cgroups need it now.
- */
+/* Remove the cgroup, and disable the controller again if no sibling can use it. */
 static void run_cgroup_remove(void)
 {
 	char *path __autofree = memory_format("%s/%s", hierarchy.path, run.cgroup->name);
 	struct cgroup *parent = run.cgroup->parent;
-	int error = EBUSY, tries, i;
+	int error = EBUSY, tries;
 
 	for (tries = 0; error == EBUSY && tries < RUN_CGROUP_TRIES; tries++) {
 		if (tries)
@@ -211,12 +208,10 @@ static void run_cgroup_remove(void)
 		say_warning(cgroup_name(run.cgroup),
 			    "cannot be removed: %s; remove it later with rmdir(1)",
 			    strerror(error));
-	/* Keep the controller for a sibling, in which another rdmacg may run a command. */
+	/* Keep the controller for a sibling, which may have limits. */
 	cgroup_list(parent);
-	for (i = 0; i < parent->nr_children; i++)
-		if (!strncmp(parent->children[i]->d_name, RUN_CGROUP_NAME, strlen(RUN_CGROUP_NAME)))
-			return;
-	transaction_undo(&run.enabled);
+	if (!parent->nr_children)
+		transaction_undo(&run.enabled);
 }
 
 /* Execute the command in its cgroup. The exit statuses are as in env(1). */

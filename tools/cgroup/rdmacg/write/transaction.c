@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: writes that can be undone together. */
+#include <sys/stat.h>
+
 #include "write/write.h"
 
 #define TRANSACTION_CONTROL "cgroup.subtree_control"
@@ -117,8 +119,13 @@ void transaction_undo(struct transaction *change)
 {
 	while (change->nr_done && !change->dry_run) {
 		struct transaction_step *step = &change->steps[--change->nr_done];
-		int ret = file_write(step->cgroup->dir, step->file, step->undo);
+		struct stat status;
+		int ret;
 
+		/* "-rdma" would remove limits of other children. Each child is a link of its parent. */
+		if (*step->undo == '-' && !fstat(step->cgroup->dir, &status) && status.st_nlink > 3)
+			continue;
+		ret = file_write(step->cgroup->dir, step->file, step->undo);
 		/* A device that was removed has no limits. */
 		if (ret && ret != -ENODEV)
 			say_warning(step->path, "cannot undo the write: %s; \"%s\" stays in effect",
