@@ -238,6 +238,16 @@ from() {
 	export GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
 }
 
+# build_here FOLDER...: empty the folders that another clone has built in, because make takes its objects
+# for new if they are newer than our sources.
+build_here() {
+	for folder; do
+		[ "$(cat "$folder/clone" 2>/dev/null)" = "$ROOT" ] || rm -rf "$folder"
+		mkdir -p "$folder"
+		echo "$ROOT" >"$folder/clone"
+	done
+}
+
 # Use an invented author for patches that are not sent.
 tester() {
 	from Tester tester@example.org
