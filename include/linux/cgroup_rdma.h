@@ -284,14 +284,6 @@ static inline void rdmacg_end_limited_command(struct rdmacg_command *command)
 {
 }
 
-static inline void rdmacg_stop_waiting(struct rdmacg_device *device)
-{
-}
-
-static inline void rdmacg_resume_waiting(struct rdmacg_device *device)
-{
-}
-
 static inline bool rdmacg_commands_are_limited(void)
 {
 	return false;

@@ -178,7 +178,6 @@ static struct rdmacg_domain *rdmacg_domain_alloc(struct rdmacg_desc *desc)
 		return NULL;
 	spin_lock_init(&domain->lock);
 	INIT_LIST_HEAD(&domain->pools);
-	INIT_LIST_HEAD(&domain->desc_node);
 	domain->desc = desc;
 #ifdef CONFIG_CGROUP_RDMA_CONTROL
 	spin_lock_init(&domain->gate.lock);

@@ -118,54 +118,62 @@ void smc_rdmacg_unuse_buf(struct smc_link_group *lgr, struct smc_buf_desc *buf_d
 	up_read(&lgr->llc_conf_mutex);
 }
 
-/* Unmap all idle buffers of a list that are charged to @cg. Returns whether there were any. */
-static bool smc_rdmacg_reclaim_bufs(struct smc_link_group *lgr, struct rw_semaphore *lock,
-				    struct list_head *bufs, bool is_rmb,
-				    const struct rdma_cgroup *cg)
+/*
+ * Unmap idle buffers of a list that are charged to @cg, until @wanted bytes are unmapped. Returns
+ * the number of unmapped bytes.
+ */
+static u64 smc_rdmacg_reclaim_bufs(struct smc_link_group *lgr, struct rw_semaphore *lock,
+				   struct list_head *bufs, bool is_rmb,
+				   const struct rdma_cgroup *cg, u64 wanted)
 {
 	struct smc_buf_desc *buf_desc;
-	bool found = false;
+	u64 unmapped = 0;
 
 	down_read(lock);
 	list_for_each_entry(buf_desc, bufs, list) {
+		if (unmapped >= wanted)
+			break;
 		/* While a buffer is marked as used, no connection changes its payer. */
 		if (READ_ONCE(buf_desc->cg) != cg || cmpxchg(&buf_desc->used, 0, 1))
 			continue;
 		if (buf_desc->cg == cg) {
-			found |= !!memchr_inv(buf_desc->is_charged, false,
-					      sizeof(buf_desc->is_charged));
+			if (memchr_inv(buf_desc->is_charged, false, sizeof(buf_desc->is_charged)))
+				unmapped += buf_desc->len;
 			smc_rdmacg_unmap_buf(lgr, buf_desc, is_rmb);
 		}
 		smc_rdmacg_unuse_buf_locked(lgr, buf_desc);
 	}
 	up_read(lock);
-	return found;
+	return unmapped;
 }
 
 /*
- * Unmap all idle buffers of @lgr that are charged to @cg. Returns whether there were any. The loops
- * are short, because a group has at most SMC_RMBS_PER_LGR_MAX buffers of each kind. Buffers of
- * other groups stay, because the caller holds a mutex of all connections and must not wait for the
- * peers of other groups.
+ * Unmap idle buffers of @lgr that are charged to @cg, the largest first, until @wanted bytes are
+ * unmapped. Returns whether there were any. More buffers, and buffers of other groups, stay mapped,
+ * because the caller holds a mutex of all connections.
  */
-static bool smc_rdmacg_reclaim(struct smc_link_group *lgr, const struct rdma_cgroup *cg)
+static bool smc_rdmacg_reclaim(struct smc_link_group *lgr, const struct rdma_cgroup *cg, u64 wanted)
 {
-	bool found = false;
+	u64 unmapped = 0;
 	int i;
 
 	/* The mutex keeps links from being cleared while their buffers are unmapped. */
 	lockdep_assert_held(&lgr->llc_conf_mutex);
-	for (i = 0; i < SMC_RMBE_SIZES; i++) {
-		found |= smc_rdmacg_reclaim_bufs(lgr, &lgr->rmbs_lock, &lgr->rmbs[i], true, cg);
-		found |= smc_rdmacg_reclaim_bufs(lgr, &lgr->sndbufs_lock, &lgr->sndbufs[i], false,
-						 cg);
+	for (i = SMC_RMBE_SIZES - 1; i >= 0 && unmapped < wanted; i--) {
+		unmapped += smc_rdmacg_reclaim_bufs(lgr, &lgr->rmbs_lock, &lgr->rmbs[i], true, cg,
+						    wanted - unmapped);
+		if (unmapped < wanted)
+			unmapped += smc_rdmacg_reclaim_bufs(lgr, &lgr->sndbufs_lock,
+							    &lgr->sndbufs[i], false, cg,
+							    wanted - unmapped);
 	}
-	return found;
+	return unmapped;
 }
 
 /*
  * Charge the MR that a buffer is about to get on a link. If @must is set, the charge may exceed
- * the limit. Otherwise unmap idle buffers after a refusal, and try once more. Returns 0 or -ENOMEM.
+ * the limit. Otherwise unmap enough idle buffers after a refusal, and try once more. Returns 0 or
+ * -ENOMEM.
  */
 int smc_rdmacg_charge_buf(struct smc_buf_desc *buf_desc, struct smc_link *lnk, bool must)
 {
@@ -178,7 +186,7 @@ int smc_rdmacg_charge_buf(struct smc_buf_desc *buf_desc, struct smc_link *lnk, b
 		ib_rdmacg_charge_objects(cg, device, &objects);
 	} else {
 		rc = ib_rdmacg_try_charge_objects(cg, device, &objects);
-		if (rc && smc_rdmacg_reclaim(lnk->lgr, cg))
+		if (rc && smc_rdmacg_reclaim(lnk->lgr, cg, buf_desc->len))
 			rc = ib_rdmacg_try_charge_objects(cg, device, &objects);
 		if (rc)
 			return -ENOMEM;

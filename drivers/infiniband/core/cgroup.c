@@ -679,7 +679,7 @@ static u64 ib_rdmacg_type_limit(struct ib_device *device, unsigned int type)
  * machine code in Debian's 44.0. cxgb4 and efa are not in the list, because their providers
  * allocate tables with max_mr and max_qp entries. The indexes come from the whole device, so a
  * program would write beyond a smaller table. Drivers without a provider in rdma-core are not in
- * the list. Providers of vendors were not read.
+ * the list. The provider of ionic and those of vendors were not read.
  */
 static bool ib_rdmacg_may_limit_attr(const struct ib_device *device)
 {

@@ -10,7 +10,7 @@
 #include "rdma_core.h"
 #include "uverbs.h"
 
-/* Each of the three arrays has the lines of one kind from the list. */
+/* One array has the methods of the list, and the other has its two kinds of commands. */
 #define UVERBS_IOCTL(_object, _method, _class) \
 	{ _object, _method, UVERBS_COMMAND_##_class },
 #define UVERBS_WRITE(...)
@@ -26,38 +26,20 @@ static const struct {
 
 #undef UVERBS_IOCTL
 #undef UVERBS_WRITE
+#undef UVERBS_WRITE_EX
 #define UVERBS_IOCTL(...)
 #define UVERBS_WRITE(_command, _class) \
-	[_command] = UVERBS_COMMAND_##_class,
-
-static const u8 uverbs_control_writes[] = {
-#include "uverbs_control_table.h"
-};
-
-#undef UVERBS_WRITE
-#undef UVERBS_WRITE_EX
-#define UVERBS_WRITE(...)
+	[false][_command] = UVERBS_COMMAND_##_class,
 #define UVERBS_WRITE_EX(_command, _class) \
-	[_command] = UVERBS_COMMAND_##_class,
+	[true][_command] = UVERBS_COMMAND_##_class,
 
-static const u8 uverbs_control_ex_writes[] = {
+static const u8 uverbs_control_writes[2][UVERBS_API_WRITE_KEY_NUM] = {
 #include "uverbs_control_table.h"
 };
 
-static u8 uverbs_write_class(u32 key)
+static u8 uverbs_write_class(u32 key, bool is_ex)
 {
-	u32 command = key & UVERBS_API_ATTR_KEY_MASK;
-
-	return command < ARRAY_SIZE(uverbs_control_writes) ?
-	       uverbs_control_writes[command] : UVERBS_COMMAND_UNKNOWN;
-}
-
-static u8 uverbs_ex_write_class(u32 key)
-{
-	u32 command = key & UVERBS_API_ATTR_KEY_MASK;
-
-	return command < ARRAY_SIZE(uverbs_control_ex_writes) ?
-	       uverbs_control_ex_writes[command] : UVERBS_COMMAND_UNKNOWN;
+	return uverbs_control_writes[is_ex][key & UVERBS_API_ATTR_KEY_MASK];
 }
 
 /* Returns whether a driver defines the method or its type of object. */
@@ -132,9 +114,9 @@ void uverbs_init_commands(struct uverbs_api *uapi, struct ib_device *device)
 			method = rcu_dereference_protected(*slot, true);
 			method->control = uverbs_method_class(uapi, method, iter.index);
 		} else if (uapi_key_is_write_method(iter.index)) {
-			write->control = uverbs_write_class(iter.index);
+			write->control = uverbs_write_class(iter.index, false);
 		} else if (uapi_key_is_write_ex_method(iter.index)) {
-			write->control = uverbs_ex_write_class(iter.index);
+			write->control = uverbs_write_class(iter.index, true);
 		}
 	}
 	/* Calls of this method do not reach a driver. */

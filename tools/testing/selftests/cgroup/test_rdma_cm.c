@@ -207,18 +207,38 @@ TEST_F(test_rdmacg_cm, creator_pays_for_a_resolved_id)
 
 /*
  * If an id resolves 0.0.0.0, the kernel selects a device for loopback, and the id is charged there.
- * The test learns from the first id which device the kernel has selected.
+ * Write the name of this device into @tree.
  */
+static void rdmacg_find_loopback(struct __test_metadata *_metadata, struct rdmacg_tree *tree,
+				 struct rdma_cm_id **id, struct sockaddr_in *any)
+{
+	ASSERT_EQ(0, rdmacg_resolve(*id, any));
+	snprintf(tree->device, sizeof(tree->device), "%s",
+		 ibv_get_device_name((*id)->verbs->device));
+	ASSERT_EQ(0, rdmacg_destroy_id(id));
+}
+
 TEST_F(test_rdmacg_cm, creator_pays_for_a_loopback_id)
 {
 	struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons(PORT) };
 	struct rdmacg_tree tree = self->tree;
 
-	ASSERT_EQ(0, rdmacg_resolve(self->id[0], &any));
-	snprintf(tree.device, sizeof(tree.device), "%s",
-		 ibv_get_device_name(self->id[0]->verbs->device));
-	ASSERT_EQ(0, rdmacg_destroy_id(&self->id[0]));
+	rdmacg_find_loopback(_metadata, &tree, &self->id[0], &any);
 	rdmacg_resolve_at_limit(_metadata, &tree, self->id[1], &any);
+}
+
+/* An id that was refused as a loopback id can resolve the device's address. */
+TEST_F(test_rdmacg_cm, refused_loopback_id_resolves_an_address)
+{
+	struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons(PORT) };
+	struct rdmacg_tree tree = self->tree;
+
+	rdmacg_find_loopback(_metadata, &tree, &self->id[0], &any);
+	ASSERT_EQ(0, rdmacg_limit_cm_ids(&tree, tree.left, 0));
+	ASSERT_EQ(EAGAIN, rdmacg_resolve(self->id[1], &any));
+	ASSERT_EQ(0, rdmacg_limit_cm_ids(&tree, tree.left, 1));
+	self->address.sin_port = htons(PORT);
+	EXPECT_EQ(0, rdmacg_resolve(self->id[1], &self->address));
 }
 
 FIXTURE(test_rdmacg_listener) {
