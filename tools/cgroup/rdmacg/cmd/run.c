@@ -191,7 +191,6 @@ static int run_cgroup_remove_one(const char *path, const struct stat *status, in
 static void run_cgroup_remove(void)
 {
 	char *path __autofree = memory_format("%s/%s", hierarchy.path, run.cgroup->name);
-	struct cgroup *parent = run.cgroup->parent;
 	int error = EBUSY, tries;
 
 	for (tries = 0; error == EBUSY && tries < RUN_CGROUP_TRIES; tries++) {
@@ -209,8 +208,8 @@ static void run_cgroup_remove(void)
 			    "cannot be removed: %s; remove it later with rmdir(1)",
 			    strerror(error));
 	/* Keep the controller for a sibling, which may have limits. */
-	cgroup_list(parent);
-	if (!parent->nr_children)
+	cgroup_list(run.cgroup->parent);
+	if (!run.cgroup->parent->nr_children)
 		transaction_undo(&run.enabled);
 }
 

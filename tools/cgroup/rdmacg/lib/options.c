@@ -160,8 +160,7 @@ int command_run(const struct syntax *syntax, const char *by, char **words)
 	int argc = 0;
 
 	for (; command->name && strcmp(command->name, name); command++)
-		if (command_is_meant(name, command->name) &&
-		    (!meant || strncmp(name, meant->name, 2)))
+		if (command_is_meant(name, command->name))
 			meant = command;
 	if (!command->name && meant)
 		say_error(name, "there is no such %s; did you mean %s?", syntax->kind, meant->name);

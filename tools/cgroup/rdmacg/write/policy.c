@@ -195,8 +195,7 @@ const char *policy_missing_key(const struct pools *pools, const struct rule *rul
 
 /*
  * Enable the controller, and add the writes of all requests and all rules. The limits of "default"
- * come first. The controller stays enabled even if the limits are refused, because disabling the
- * controller would remove the limits of other containers that start at the same time.
+ * come first. The controller stays enabled even if the limits are refused.
  */
 static void policy_prepare(struct policy *policy, struct cgroup *cgroup, unsigned int files)
 {

@@ -122,7 +122,7 @@ void transaction_undo(struct transaction *change)
 		struct stat status;
 		int ret;
 
-		/* "-rdma" would remove limits of other children. Each child is a link of its parent. */
+		/* "-rdma" would remove limits of other children. Each is a link of its parent. */
 		if (*step->undo == '-' && !fstat(step->cgroup->dir, &status) && status.st_nlink > 3)
 			continue;
 		ret = file_write(step->cgroup->dir, step->file, step->undo);
