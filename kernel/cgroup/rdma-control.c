@@ -242,7 +242,8 @@ static bool rdmacg_queue_try_first(struct rdmacg_control *control)
 
 /*
  * Let waiting commands begin while there is room, at most RDMACG_BATCH, and start the timer of the
- * next command. This function releases the lock after each command, and runs in any context.
+ * next command. This function releases the lock after each command, and runs in any context, except
+ * hard interrupts on PREEMPT_RT.
  */
 static void rdmacg_queue_run(struct rdmacg_control *control)
 {
@@ -388,7 +389,8 @@ int rdmacg_control_begin(struct rdmacg_control *control, enum rdmacg_command_kin
 
 /*
  * End a command that has begun, and let waiting commands begin. A destroy command has no place in
- * flight, so it needs no such call. This function runs in any context.
+ * flight, so it needs no such call. This function runs in any context, except hard interrupts on
+ * PREEMPT_RT.
  */
 void rdmacg_control_end(struct rdmacg_control *control)
 {

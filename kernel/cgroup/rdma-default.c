@@ -185,11 +185,11 @@ struct rdmacg_defaults *rdmacg_defaults_parse(char *text)
 	return ERR_PTR(ret);
 }
 
-/* Returns the largest number of entries that @old and @edit can have together. Each may be NULL. */
+/* Returns the largest number of entries that @old and @edit can have together. @old may be NULL. */
 unsigned int rdmacg_defaults_room(const struct rdmacg_defaults *old,
 				  const struct rdmacg_defaults *edit)
 {
-	return (old ? old->count : 0) + (edit ? edit->count : 0);
+	return (old ? old->count : 0) + edit->count;
 }
 
 /*

@@ -563,10 +563,10 @@ static unsigned int ib_rdmacg_mem_set(const struct ib_device *device, u64 addr, 
 	u64 mem = ib_rdmacg_mem(length);
 	struct rdmacg_amount *next = set;
 
-	if (mem != RDMACG_ENDLESS)
-		mem = PAGE_ALIGN(addr + length) - (addr & PAGE_MASK);
 	if (mem == RDMACG_ENDLESS)
 		next = ib_rdmacg_add(next, device, UVERBS_OBJECT_MR, mem);
+	else
+		mem = PAGE_ALIGN(addr + length) - (addr & PAGE_MASK);
 	next = ib_rdmacg_add(next, device, IB_RDMACG_MR_MEM, mem);
 	return next - set;
 }
@@ -724,9 +724,11 @@ void ib_rdmacg_limit_attr(struct ib_device *device, struct ib_device_attr *attr)
 	objects = rdmacg_current_limit(&device->cg_device, RDMACG_RESOURCE_HCA_OBJECT);
 	for (type = 0; type < IB_RDMACG_TYPES; type++) {
 		max = ib_rdmacg_attr(attr, type);
+		if (!max)
+			continue;
 		limit = min(objects, ib_rdmacg_type_limit(device, type));
 		/* A maximum of 0 address handles would mean "not stated" to programs. */
-		if (max && (limit || type != UVERBS_OBJECT_AH))
+		if (limit || type != UVERBS_OBJECT_AH)
 			*max = min(*max, limit);
 	}
 }

@@ -37,9 +37,20 @@ static const u8 uverbs_control_writes[2][UVERBS_API_WRITE_KEY_NUM] = {
 #include "uverbs_control_table.h"
 };
 
-static u8 uverbs_write_class(u32 key, bool is_ex)
+/* mlx4 and mlx5 ask the firmware for each answer to ibv_query_device_ex(). */
+static bool uverbs_asks_adapter(const struct uverbs_api *uapi, u32 command)
 {
-	return uverbs_control_writes[is_ex][key & UVERBS_API_ATTR_KEY_MASK];
+	return command == IB_USER_VERBS_EX_CMD_QUERY_DEVICE &&
+	       (uapi->driver_id == RDMA_DRIVER_MLX4 || uapi->driver_id == RDMA_DRIVER_MLX5);
+}
+
+static u8 uverbs_write_class(const struct uverbs_api *uapi, u32 key, bool is_ex)
+{
+	u32 command = key & UVERBS_API_ATTR_KEY_MASK;
+
+	if (is_ex && uverbs_asks_adapter(uapi, command))
+		return UVERBS_COMMAND_CHANGE;
+	return uverbs_control_writes[is_ex][command];
 }
 
 /* Returns whether a driver defines the method or its type of object. */
@@ -114,9 +125,9 @@ void uverbs_init_commands(struct uverbs_api *uapi, struct ib_device *device)
 			method = rcu_dereference_protected(*slot, true);
 			method->control = uverbs_method_class(uapi, method, iter.index);
 		} else if (uapi_key_is_write_method(iter.index)) {
-			write->control = uverbs_write_class(iter.index, false);
+			write->control = uverbs_write_class(uapi, iter.index, false);
 		} else if (uapi_key_is_write_ex_method(iter.index)) {
-			write->control = uverbs_write_class(iter.index, true);
+			write->control = uverbs_write_class(uapi, iter.index, true);
 		}
 	}
 	/* Calls of this method do not reach a driver. */
@@ -149,5 +160,5 @@ int uverbs_limit_command(struct rdmacg_command *command, struct ib_uverbs_file *
 		kind = RDMACG_COMMAND_CREATE;
 	else if (class == UVERBS_COMMAND_DESTROY)
 		kind = RDMACG_COMMAND_DESTROY;
-	return rdmacg_begin_command(command, &device->cg_device, kind);
+	return rdmacg_limit_command(command, &device->cg_device, kind);
 }

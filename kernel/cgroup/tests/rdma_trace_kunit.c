@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * KUnit tests for tracepoints of the RDMA cgroup controller in cases that user space cannot cause
- * on every machine. These are endless amounts and devices that were unregistered. All other tests
- * of tracepoints are in tools/testing/selftests/cgroup/test_rdma_trace.c.
+ * KUnit tests for tracepoints of the RDMA cgroup controller with endless amounts, which user space
+ * cannot cause on every machine. All other tests of tracepoints are in
+ * tools/testing/selftests/cgroup/test_rdma_trace.c.
  */
 #include <linux/sched.h>
 #include <linux/tracepoint.h>
