@@ -7,7 +7,7 @@
 failed=0
 # The folder of logs of a test on the host.
 [ -z "${CACHE:-}" ] || {
-	: "${RESULTS:=$CACHE/results/$(basename "$(dirname "$0")")}"
+	: "${RESULTS:=$CACHE/results/$(basename "$(dirname "$0")")-${BASE:-}-${VM:-}}"
 	mkdir -p "$RESULTS"
 }
 
@@ -72,6 +72,21 @@ prints_nothing() {
 		echo "$printed"
 		return 1
 	}
+}
+
+# answers NAME STATUS MESSAGE COMMAND...: check the status of the command, and that it prints MESSAGE, in two
+# minutes. The output is in $said.
+answers() {
+	name=$1 wanted=$2 message=$3 status=0
+	shift 3
+	: "${said:=$RESULTS/said}"
+	timeout -s KILL 120 "$@" >"$said" 2>&1 || status=$?
+	[ "$status" = "$wanted" ] && grep -q -- "$message" "$said" || {
+		not_ok "$prefix$name (status $status, wanted $wanted and '$message')"
+		comment <"$said"
+		return 0
+	}
+	ok "$prefix$name"
 }
 
 # relay NAME COMMAND...: pass on the lines of a script that reports by itself, with $prefix before

@@ -123,9 +123,12 @@ static void queues(struct ibv_context *context, struct ibv_pd *pd)
 	limit("qp=max");
 	before = usage("mr_mem");
 	srq = ibv_create_srq(pd, &srq_init);
-	/* The adapter may not support SRQs. */
-	claim(!srq || usage("mr_mem") > before, "the ring of an SRQ is mr_mem");
-	claim(!srq || !ibv_destroy_srq(srq), "an SRQ is destroyed");
+	if (srq) {
+		claim(usage("mr_mem") > before, "the ring of an SRQ is mr_mem");
+		claim(!ibv_destroy_srq(srq), "an SRQ is destroyed");
+	} else {
+		puts("ok adapter: SRQs # SKIP the adapter does not support them");
+	}
 	snprintf(text, sizeof(text), "mr_mem=%lld", before + PAGE);
 	limit(text);
 	claim(!make_qp(pd, cq) && errno == EAGAIN, "a limit of mr_mem refuses a QP with EAGAIN");

@@ -10,19 +10,12 @@
 #include <string.h>
 
 #define atomic_long_t long
-typedef unsigned char u8;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
 #define U32_MAX (~0u)
 #define U64_MAX (~0ull)
 #define S64_MAX ((long long)(U64_MAX >> 1))
-
-/* Only sparse uses this macro. */
-#define __rcu
-
-struct cgroup_subsys_state { struct cgroup_subsys_state *parent; };
-struct cgroup_file { int unused; };
 
 static inline bool str_has_prefix(const char *text, const char *prefix)
 {
@@ -42,8 +35,6 @@ int string_unescape_inplace(char *text, unsigned int flags);
 /* The fuzzer does not print. */
 struct seq_file;
 
-static inline void seq_putc(struct seq_file *sf, char c) { }
-static inline void seq_puts(struct seq_file *sf, const char *string) { }
 static inline void seq_printf(struct seq_file *sf, const char *format, ...) { }
 
 #endif /* FUZZ_KERNEL_H */
