@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: limits and usage of RDMA resources by cgroup. The commands are in other folders. */
-#include <locale.h>
 #include <sys/auxv.h>
 
 #include "lib/lib.h"
@@ -29,28 +28,25 @@ static const struct syntax main_syntax = {
 	.choices = {
 		{ "version", 'V', "the version", NULL, main_print_version },
 	},
-	.in_order = true,
-	.args_doc = "COMMAND [ARGUMENT...]",
+	.in_order = true, .args_doc = "COMMAND [ARGUMENT...]",
 	.doc =
 		"Limits and usage of RDMA resources by cgroup.\vSee also rdmacg COMMAND --help and rdmacg(8).",
-	.commands = main_list,
-	.kind = "command",
+	.commands = main_list, .kind = "command",
 };
 
 static int main_command(int argc, char **argv)
 {
+	int names = argc > 3 && !strcmp(argv[2], "plan") ? 2 : min(argc - 2, 1);
 	char **words;
 
-	/* "rdmacg help" and "rdmacg help COMMAND" are --help. */
+	/* "rdmacg help", "rdmacg help COMMAND" and "rdmacg help plan FORM" are --help. */
 	if (argc > 1 && !strcmp(argv[1], "help")) {
-		argv[1] = argv[2];
-		argv[argc > 2 ? 2 : 1] = (char *)"--help";
+		memmove(&argv[1], &argv[2], names * sizeof(*argv));
+		argv[names + 1] = (char *)"--help";
 	}
 	words = options_read(&main_syntax, argc, argv);
-	if (!words[0]) {
-		say_note("no command given; see rdmacg --help");
-		return EXIT_USAGE;
-	}
+	if (!words[0])
+		say_and_exit(EXIT_USAGE, NULL, "no command given; see rdmacg --help");
 	if (!strcmp(words[0], "oci-hook") || !strcmp(words[0], "slurm-step"))
 		say_and_exit(EXIT_USAGE, words[0], "is a program of its own, in libexec/rdmacg");
 	return command_run(&main_syntax, "rdmacg", words);
@@ -68,10 +64,10 @@ int main(int argc, char **argv)
 	const struct command *program = main_programs;
 	int status;
 
-	setlocale(LC_CTYPE, "");
+	text_init();
 	while (program->run != main_command && strcmp(program->name, name))
 		program++;
 	argv[0] = (char *)program->name;
 	status = program->run(argc, argv);
-	return say_finish() || status != EXIT_DONE ? status : EXIT_FAILED;
+	return say_finish() || (status && status != EXIT_DIFFERS) ? status : EXIT_FAILED;
 }

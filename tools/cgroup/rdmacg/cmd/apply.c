@@ -3,14 +3,11 @@
  * rdmacg apply: the limits of files. With --watch, a new device causes a visit of all cgroups, and
  * a new cgroup causes a visit of this cgroup and its descendants.
  */
-#include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <systemd/sd-daemon.h>
 
 #include "write/write.h"
-
-#define APPLY_FILES	(POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT))
 
 static struct apply {
 	char **files;
@@ -131,7 +128,7 @@ static bool apply_rules(void)
 	}
 	for (rule = apply.rule; rule && good; rule = rule->next) {
 		/* Earlier rules may have changed limits that this rule compares. */
-		good = cgroup_read(apply.cgroup, APPLY_FILES);
+		good = cgroup_read(apply.cgroup, POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT));
 		apply.rule = rule;
 		say_within(rule->where);
 		if (rule->limits.device.is_default) {
@@ -235,11 +232,8 @@ static void apply_say_unused(void)
 		if (rule->used || rule->failed)
 			continue;
 		apply.differs = true;
-		if (rule->met)
-			say_warning(rule->where, "no device matches %s now",
-				    rule->limits.device.name);
-		else
-			say_warning(rule->where, "no cgroup matches this section now");
+		say_warning(rule->where, "no %s matches %s now", rule->met ? "device" : "cgroup",
+			    rule->met ? rule->limits.device.name : "this section");
 	}
 }
 
@@ -247,7 +241,13 @@ static void apply_say_unused(void)
 static void apply_reload(void)
 {
 	struct config config = { 0 };
+	size_t i;
 
+	for (i = 0; i < apply.nr_files; i++)
+		if (!strcmp(apply.files[i], "-")) {
+			say_note("standard input cannot be read again; its limits stay in effect");
+			return;
+		}
 	if (!config_read(&config, apply.files, apply.nr_files)) {
 		say_note("a file is malformed; the earlier limits stay in effect");
 		return;

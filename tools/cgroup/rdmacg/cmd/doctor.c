@@ -10,7 +10,6 @@ static struct doctor {
 	struct pools sums;
 	/* The pools of one cgroup with the controller, which have the names of all devices. */
 	struct pools sample;
-	bool has_sample;
 	bool limited;
 	/* The number of limits that close RDS. */
 	size_t closing;
@@ -55,14 +54,14 @@ static void doctor_check_files(void)
 		doctor_say("warning", "delegation",
 			   "a container that may write its cgroup can remove its limits; mount -o remount,nsdelegate %s",
 			   hierarchy.path);
-	if (!doctor.has_sample) {
+	if (!doctor.sample.files[POOL_HCA] && !doctor.failed)
 		doctor_say("problem", "controller",
 			   "no cgroup has the RDMA controller, so nothing is counted; %s %s%s",
 			   hierarchy.v2 ? "write +rdma to" :
 			   "make one and move processes there: mkdir",
 			   hierarchy.path, hierarchy.v2 ? "/cgroup.subtree_control" : "/NAME");
+	if (!doctor.sample.files[POOL_HCA])
 		return;
-	}
 	while ((missing = missing_next(&doctor.sample, missing)))
 		doctor_say("warning", "files", "no %s: %s", missing->files, missing->meaning);
 	if (!capacity.has_file)
@@ -80,7 +79,7 @@ static void doctor_check_devices(void)
 			   "the kernel does not list devices over rdma netlink; is ib_core loaded?");
 	else if (!capacity.nr_devices)
 		doctor_say("warning", "devices", "this network namespace has no device");
-	for (; pool && doctor.has_sample; pool = pool->next)
+	for (; pool && doctor.sample.files[POOL_HCA]; pool = pool->next)
 		if (!pools_find(&doctor.sample, &pool->device))
 			doctor_say("problem", "devices",
 				   "the controller does not know %s, so limits do not apply to it",
@@ -90,7 +89,7 @@ static void doctor_check_devices(void)
 /* Find processes without limits: their cgroup and its ancestors have no controller. */
 static void doctor_check_path(void)
 {
-	struct walk walk = { .stop = !hierarchy.v2 || !doctor.has_sample };
+	struct walk walk = { .stop = !hierarchy.v2 || !doctor.sample.files[POOL_HCA] };
 	struct cgroup *cgroup;
 
 	while ((cgroup = walk_next(&walk))) {
@@ -125,8 +124,7 @@ static void doctor_add(const struct cgroup *cgroup, const struct slot *slot)
 	sum->tally += slot->limit == NUMBER_MAX;
 	if (slot->max == NUMBER_MAX || above_limited)
 		return;
-	if (__builtin_add_overflow(sum->usage, slot->max, &sum->usage))
-		sum->usage = NUMBER_MAX;
+	sum->usage = min((__int128)sum->usage + slot->max, NUMBER_MAX);
 }
 
 /*
@@ -145,7 +143,8 @@ static void doctor_look_at_slot(const struct cgroup *cgroup, const struct slot *
 			   "%s limits qp on %s, but not driver_object, and uses %" PRIu64
 			   " of them: DevX creates these objects besides queue pairs, memory and flows",
 			   name, device_text(device), objects->usage);
-	if (cgroup->parent)
+	/* Rates of commands and rdma.default have no capacity. */
+	if (cgroup->parent && slot->class != POOL_CONTROL && !device->is_default)
 		doctor_add(cgroup, slot);
 	if (slot->max == NUMBER_MAX)
 		return;
@@ -183,33 +182,40 @@ static void doctor_check_cgroups(void)
 
 static void doctor_check_capacity(void)
 {
-	const struct slot *sum = NULL, *all, *unlimited = NULL;
-	size_t resources = 0;
+	const struct slot *sum = NULL, *all, *unlimited = NULL, *unknown = NULL;
+	size_t resources = 0, nr_unknown = 0;
 
 	if (hierarchy.partial)
 		doctor_say("unknown", "limits",
 			   "%s is not the root of the machine: limits of ancestors also apply, but are not visible here",
 			   hierarchy.path);
-	else if (doctor.has_sample && !doctor.limited && !doctor.failed)
+	else if (doctor.sample.files[POOL_HCA] && !doctor.limited && !doctor.failed)
 		doctor_say("warning", "limits",
 			   "no cgroup has a limit, so each process can use up a device");
 	capacity_count_kernel();
-	if (!capacity.has_file && !capacity.has_netlink)
-		doctor_say("unknown", "capacity",
-			   "neither rdma.capacity nor rdma netlink shows the capacity of devices");
 	while ((sum = pools_next(&doctor.sums, sum))) {
 		all = pools_find_slot(&capacity.pools, &sum->pool->device, sum->key);
+		if (sum->usage && (!all || all->max == NUMBER_MAX) && !nr_unknown++)
+			unknown = sum;
 		if (!sum->usage || !all || all->max == NUMBER_MAX)
 			continue;
 		/* Objects of kernel users also use up the capacity. */
 		if (sum->usage > max(0, (__int128)all->max - all->tally))
 			doctor_say("warning", "capacity", "limits of %s on %s add up to %" PRIu64
-				   "; the capacity is %" PRIu64 ", and kernel users have %" PRIu64,
-				   sum->key, device_text(&sum->pool->device), sum->usage, all->max,
-				   all->tally);
+				   "; the capacity is %" PRIu64 "%s%s", sum->key,
+				   device_text(&sum->pool->device), sum->usage, all->max,
+				   capacity.has_netlink ? ", and kernel users have " : "",
+				   capacity.has_netlink ? number_text(all->tally, false) : "");
 		resources += !!sum->tally;
 		unlimited = unlimited || !sum->tally ? unlimited : sum;
 	}
+	if (!capacity.has_file && !capacity.has_netlink)
+		doctor_say("unknown", "capacity",
+			   "neither rdma.capacity nor rdma netlink shows the capacity of devices");
+	else if (unknown)
+		doctor_say("unknown", "capacity",
+			   "no capacity of %s on %s is known, so the sum of its limits is not checked; number of such resources: %zu",
+			   unknown->key, device_text(&unknown->pool->device), nr_unknown);
 	if (unlimited && !hierarchy.partial)
 		doctor_say("warning", "capacity",
 			   "%zu cgroups have no limit of %s on %s, and can use up what others are allowed; number of such resources: %zu",
@@ -279,9 +285,9 @@ static void doctor_check_configs(void)
 {
 	char *oci = (char *)hierarchy_path("RDMACG_OCI", "/etc/rdmacg/oci.conf");
 
-	if (doctor.has_sample && file_exists(AT_FDCWD, config_folder()))
+	if (doctor.sample.files[POOL_HCA] && file_exists(AT_FDCWD, config_folder()))
 		doctor_check_config(NULL, 0, "apply");
-	if (doctor.has_sample && file_exists(AT_FDCWD, oci))
+	if (doctor.sample.files[POOL_HCA] && file_exists(AT_FDCWD, oci))
 		doctor_check_config(&oci, 1, "oci-hook");
 }
 
@@ -311,10 +317,13 @@ int cmd_doctor(int argc, char **argv)
 	doctor.said = json_object_new_array();
 	/* All cgroups with the controller have the same files, so read the first one. */
 	while ((cgroup = walk_next(&walk))) {
-		pools_read(&doctor.sample, cgroup->dir, POOL_ALL, NULL);
-		doctor.has_sample = doctor.sample.files[POOL_HCA];
-		walk.stop = doctor.has_sample;
+		int ret = pools_read(&doctor.sample, cgroup->dir, POOL_ALL, NULL);
+
+		if (ret)
+			walk.failed = !say_error(cgroup_name(cgroup), "%s", strerror(-ret));
+		walk.stop = walk.failed || doctor.sample.files[POOL_HCA];
 	}
+	doctor_end_walk(&walk, "controller");
 	for (i = 0; i < ARRAY_SIZE(doctor_checks); i++) {
 		const char *name = doctor_checks[i].name;
 
@@ -324,7 +333,7 @@ int cmd_doctor(int argc, char **argv)
 			say_text("%-8s %s: and %zu more; --json shows all", "", name,
 				 doctor.found - DOCTOR_MOST);
 		/* A check that could not read its files must not say ok. */
-		if (!doctor.found && doctor.has_sample && !doctor.failed)
+		if (!doctor.found && doctor.sample.files[POOL_HCA] && !doctor.failed)
 			doctor_say("ok", name, "%s", doctor_checks[i].fine);
 	}
 	if (options.json)

@@ -19,8 +19,6 @@ struct export_sample {
 /* The bit for the capacity of devices, besides the bits for the files of cgroups. */
 #define EXPORT_CAPACITY	POOL_BIT(POOL_FILES)
 
-#define EXPORT_AT(field)	offsetof(struct slot, field)
-
 static struct export_family {
 	const char *name;
 	const char *help;
@@ -32,28 +30,28 @@ static struct export_family {
 	size_t nr_samples;
 } export_families[] = {
 	{ "rdmacg_usage", "Objects that a cgroup and its descendants use.",
-	  EXPORT_AT(usage), POOL_BIT(POOL_CURRENT) },
+	  offsetof(struct slot, usage), POOL_BIT(POOL_CURRENT) },
 	{ "rdmacg_usage_bytes", "Memory that a cgroup and its descendants use.",
-	  EXPORT_AT(usage), POOL_BIT(POOL_CURRENT), true },
+	  offsetof(struct slot, usage), POOL_BIT(POOL_CURRENT), true },
 	{ "rdmacg_limit", "Smallest limit of a cgroup and its ancestors.",
-	  EXPORT_AT(limit), POOL_ALL },
+	  offsetof(struct slot, limit), POOL_ALL },
 	{ "rdmacg_limit_bytes", "Smallest limit of memory of a cgroup and its ancestors.",
-	  EXPORT_AT(limit), POOL_ALL, true },
+	  offsetof(struct slot, limit), POOL_ALL, true },
 	{ "rdmacg_peak", "Largest number of objects that a cgroup and its descendants have used.",
-	  EXPORT_AT(peak), POOL_BIT(POOL_PEAK) },
+	  offsetof(struct slot, peak), POOL_BIT(POOL_PEAK) },
 	{ "rdmacg_peak_bytes",
 	  "Largest amount of memory that a cgroup and its descendants have used.",
-	  EXPORT_AT(peak), POOL_BIT(POOL_PEAK), true },
+	  offsetof(struct slot, peak), POOL_BIT(POOL_PEAK), true },
 	{ "rdmacg_capacity", "Number of objects that a device can have.",
-	  EXPORT_AT(max), EXPORT_CAPACITY },
+	  offsetof(struct slot, max), EXPORT_CAPACITY },
 	{ "rdmacg_capacity_bytes", "Memory that a device can have.",
-	  EXPORT_AT(max), EXPORT_CAPACITY, true },
+	  offsetof(struct slot, max), EXPORT_CAPACITY, true },
 	{ "rdmacg_refused_attempts",
 	  "Refused attempts of a cgroup and its descendants, whichever cgroup has the limit.",
-	  EXPORT_AT(events.alloc_fail), POOL_BIT(POOL_EVENTS), .counter = true },
+	  offsetof(struct slot, events.alloc_fail), POOL_BIT(POOL_EVENTS), .counter = true },
 	{ "rdmacg_limit_refusals",
 	  "Attempts that the limits of a cgroup and its descendants refused.",
-	  EXPORT_AT(events.max), POOL_BIT(POOL_EVENTS), .counter = true },
+	  offsetof(struct slot, events.max), POOL_BIT(POOL_EVENTS), .counter = true },
 };
 
 static const char *export_output;
@@ -146,8 +144,9 @@ static void export_print(FILE *to)
 }
 
 /*
- * Write to a device or FIFO directly. Replace a regular file, even if the name is a link to it:
- * write a temporary file in the same folder, and rename the temporary file when it is complete.
+ * Write directly to a device or FIFO, and through a link such as /dev/stdout, whose file the shell
+ * has opened. Replace another regular file, even if the name is a link to it: write a temporary
+ * file in the same folder, and rename the temporary file when it is complete.
  * Other users who can write to the folder may replace the temporary file, so set the mode through
  * the descriptor. They may also create a link or FIFO with the name, so check its owner.
  */
@@ -166,9 +165,12 @@ static void export_write(void)
 	if (special && status.st_uid && status.st_uid != geteuid())
 		say_failure(export_output, "belongs to another user, and is not a regular file");
 	/* A link without a target is not replaced: open() refuses it. */
-	direct = special && !lstat(name, &status) && !S_ISREG(status.st_mode);
+	direct = special && !lstat(name, &status) &&
+		 (!S_ISREG(status.st_mode) || hierarchy_below(export_output, "/dev") ||
+		  hierarchy_below(export_output, "/proc"));
 	path = memory_format("%s.XXXXXX", name);
-	fd = direct ? open(name, O_WRONLY | O_CLOEXEC | O_NOCTTY) : mkostemp(path, O_CLOEXEC);
+	fd = direct ? open(name, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY) :
+		      mkostemp(path, O_CLOEXEC);
 	if (fd >= 0) {
 		to = memory_check(fdopen(fd, "w"));
 		export_print(to);
@@ -211,6 +213,7 @@ int cmd_export(int argc, char **argv)
 		export_add("", slot, EXPORT_CAPACITY);
 	/* A missing device is not an error, because a monitoring system may wait for the device. */
 	filter_check(&filter_devices);
+	filter_check(&filter_keys);
 	if (export_output)
 		export_write();
 	else

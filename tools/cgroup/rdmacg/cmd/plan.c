@@ -14,13 +14,10 @@ static const struct command plan_list[] = {
 };
 
 static const struct syntax plan_syntax = {
-	.needs = "a FORM is missing",
-	.in_order = true,
-	.args_doc = "FORM [ARGUMENT...]",
+	.needs = "a FORM is missing", .in_order = true, .args_doc = "FORM [ARGUMENT...]",
 	.doc =
 		"Print the limits that a program needs as lines of a file of limits, and with --explain the formula of each number and its source.\vSee also rdmacg plan FORM --help.",
-	.commands = plan_list,
-	.kind = "form",
+	.commands = plan_list, .kind = "form",
 };
 
 int cmd_plan(int argc, char **argv)

@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 #include <systemd/sd-bus.h>
 #include <systemd/sd-daemon.h>
-#include <time.h>
 
 #include "write/write.h"
 
@@ -66,11 +65,11 @@ static struct run {
 static void run_take_limits(const char *text, void *to)
 {
 	char *copy __autofree = memory_string(text);
-	char *rest = copy;
+	char *rest, *item = strtok_r(copy, ";", &rest);
 
-	while (rest)
-		if (!limits_parse_option(memory_append(run.limits, run.nr_limits),
-					 strsep(&rest, ";")))
+	/* Skip empty items, but not if there is no other item. */
+	for (item = item ? item : copy; item; item = strtok_r(NULL, ";", &rest))
+		if (!limits_parse_option(memory_append(run.limits, run.nr_limits), item))
 			exit(EXIT_USAGE);
 }
 
@@ -98,8 +97,7 @@ static const struct syntax run_syntax = {
 		{ "output", 'o', "write the report to this file, not to stderr", &run.output,
 		  options_take_text, "FILE" },
 	},
-	.needs = "a command is missing",
-	.in_order = true,
+	.needs = "a command is missing", .in_order = true,
 	.args_doc = "[--] COMMAND [ARGUMENT...]",
 	.doc =
 		"Run a command in a cgroup of its own, and report in the end the peaks, the refused attempts, and limits that would have been enough.\vThe cgroup is a scope of systemd. With --in or without systemd, it is below another cgroup, by default below the cgroup of this shell. rdmacg removes the cgroup when the command and the processes that the command has left have ended. The exit status is the command's, or 128+N for signal N.",
@@ -175,7 +173,8 @@ static void run_cgroup_make(void)
 	owner = file_owner(parent->dir, ".");
 	say_and_exit(RUN_FAILED, cgroup_name(parent),
 		     "cannot create a cgroup here: %s (owner: %s)%s", strerror(error), owner,
-		     error == EACCES || error == EPERM ? "; run as root or use --in" : "");
+		     error != EACCES && error != EPERM ? "" :
+		     run.in ? "; run as root" : "; run as root or use --in");
 }
 
 /* For nftw(): remove a cgroup whose descendants are removed. */

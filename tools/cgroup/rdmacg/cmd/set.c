@@ -28,22 +28,20 @@ static bool set_read(void)
 	const struct device *device = &set.limits.device;
 	struct pools *pools = &set.cgroup->pools;
 	struct slot *slot = NULL;
+	int ret;
 
 	if (like == set.cgroup)
 		return cgroup_read(set.cgroup, POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT));
-	if (like)
-		return !pools_read(pools, like->dir, POOL_BIT(POOL_MAX), NULL);
+	if (like) {
+		ret = pools_read(pools, like->dir, POOL_BIT(POOL_MAX), NULL);
+		return !ret || say_error(cgroup_name(like), "%s", strerror(-ret));
+	}
 	if (pools_read_file(pools, hierarchy.dir, "rdma.capacity")) {
 		pools_get_slot(pools, device, "hca_handle")->has = POOL_BIT(POOL_MAX);
 		pools_get_slot(pools, device, "hca_object")->has = POOL_BIT(POOL_MAX);
 	}
-	while ((slot = pools_next(pools, slot))) {
+	while ((slot = pools_next(pools, slot)))
 		slot->max = NUMBER_MAX;
-		if (hierarchy_has_word(LIMITS_VERBS, slot->key))
-			slot->class = POOL_VERB;
-		else if (strncmp(slot->key, "hca_", 4))
-			slot->class = POOL_HW;
-	}
 	return true;
 }
 

@@ -16,7 +16,7 @@ static struct show {
 
 static void show_take_depth(const char *text, void *to)
 {
-	if (!number_parse(text, strlen(text), &show.levels) || show.levels > INT32_MAX)
+	if (!number_parse(text, strlen(text), &show.levels))
 		options_fail("--depth", "%s: must be a number of at least 0", text);
 	show.recursive = true;
 }
@@ -30,8 +30,7 @@ static const struct syntax show_syntax = {
 		{ "depth", 0, "show the tree down to N levels below the cgroup", NULL,
 		  show_take_depth, "N" },
 	},
-	.lists = { select_choices, filter_choices, table_choices },
-	.args_doc = "[CGROUP...]",
+	.lists = { select_choices, filter_choices, table_choices }, .args_doc = "[CGROUP...]",
 	.doc =
 		"Show usage, limit, peak and refusals of cgroups for each resource of each device. The limit is the smallest of the cgroup and its ancestors, and LIMIT OF is the cgroup that has it.\vWithout a CGROUP, show the whole tree. The root's limits are the capacity of the devices.",
 };

@@ -7,7 +7,6 @@
  * whose counters have changed, from the top down.
  */
 #include <sys/inotify.h>
-#include <time.h>
 
 #include "core/core.h"
 
@@ -43,8 +42,7 @@ static const struct syntax watch_syntax = {
 		  &watch.command, options_take_text, "COMMAND" },
 		{ "count", 'n', "end after N lines", &watch.count, options_take_count, "N" },
 	},
-	.single = true,
-	.args_doc = "[CGROUP]",
+	.single = true, .args_doc = "[CGROUP]",
 	.doc =
 		"Print a line for each refusal in a cgroup and its descendants, or in all cgroups: the time, the cgroup of the attempt, the resource, and the cgroup of the limit. Refusals within a short time may share a line.",
 };

@@ -23,8 +23,7 @@ static const struct syntax why_syntax = {
 	.choices = {
 		{ "all", 'a', "show other causes even if a cgroup has refused", &why.all },
 	},
-	.lists = { select_choices, filter_choices },
-	.args_doc = "[CGROUP...]",
+	.lists = { select_choices, filter_choices }, .args_doc = "[CGROUP...]",
 	.doc =
 		"Print the limits that refused attempts from a cgroup, in one sentence for each counter. If no limit refused, print other possible causes: RLIMIT_MEMLOCK, and devices whose capacity is used up.\vWithout a CGROUP, print the refusals of the whole tree. The counters begin when a cgroup is created, so a refusal may be old.",
 };
@@ -176,9 +175,8 @@ static bool why_counters(struct cgroup *asked, struct json_object *answer)
 	struct cgroup *cgroup;
 	struct slot *sum;
 
-	why.said = json_object_new_array();
-	why.room = json_object_new_array();
-	why.waits = json_object_new_array();
+	json_fill(answer, "refusals:o room:o waits:o", why.said = json_object_new_array(),
+		  why.room = json_object_new_array(), why.waits = json_object_new_array());
 	while ((cgroup = walk_next(&walk))) {
 		missing_say(&cgroup->pools);
 		while ((slot = pools_next(&cgroup->pools, slot))) {
@@ -204,7 +202,6 @@ static bool why_counters(struct cgroup *asked, struct json_object *answer)
 	}
 	if (!walk.failed)
 		why_throttled(asked);
-	json_fill(answer, "refusals:o room:o waits:o", why.said, why.room, why.waits);
 	return !walk.failed;
 }
 

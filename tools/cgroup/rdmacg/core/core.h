@@ -122,6 +122,9 @@ struct pools {
 
 extern const char * const pool_class_names[POOL_CLASSES];
 
+/* All keys of rdma.verb.max, of all drivers together. */
+#define POOL_VERBS "ah async_event cm_id comp_channel counters cq dm dm_mem dmah driver_async_event driver_object flow flow_action mcast mr mr_mem mw pd qp rwq_ind_tbl srq wq xrcd"
+
 /* The limits of devices without limits of their own. Its pool has the device device_default. */
 #define POOL_FILE_DEFAULT "rdma.default"
 
@@ -293,9 +296,6 @@ uint64_t capacity_of(const struct device *device, const char *key);
  */
 size_t procs_read(struct cgroup *cgroup, pid_t **pids);
 size_t procs_signal(struct cgroup *cgroup, int signal);
-
-/* The length of @name up to the end of its last part that is a step of a Slurm job, or 0. */
-size_t select_step_end(const char *name);
 
 /* Options that select cgroups: --pid, --unit, --container, --pod. */
 extern const struct choice select_choices[];

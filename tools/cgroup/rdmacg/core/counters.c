@@ -70,6 +70,7 @@ bool slot_is_telling(const struct slot *slot)
 	       slot->events.alloc_fail;
 }
 
+/* A @class of POOL_CLASSES means that the file, as rdma.default, has keys of all classes. */
 static struct slot *pool_get_slot(struct pool *pool, enum pool_class class, const char *key)
 {
 	struct slot *slot = pool_find(pool, key);
@@ -79,7 +80,10 @@ static struct slot *pool_get_slot(struct pool *pool, enum pool_class class, cons
 	slot = memory_append(pool->slots, pool->nr_slots);
 	slot->pool = pool;
 	slot->key = key;
-	slot->class = class;
+	slot->class = class != POOL_CLASSES ? class :
+		      hierarchy_has_word(POOL_VERBS, key) ? POOL_VERB :
+		      hierarchy_has_word("ops burst inflight", key) ? POOL_CONTROL :
+		      strncmp(key, "hca_", 4) ? POOL_HW : POOL_HCA;
 	slot->max = NUMBER_MAX;
 	slot->limit = NUMBER_MAX;
 	pool->near = pool->nr_slots - 1;
@@ -147,7 +151,7 @@ struct slot *pools_get_slot(struct pools *pools, const struct device *device, co
 	if (slot)
 		return slot;
 	copy.name = pools_keep(pools, memory_string(device->name));
-	return pool_get_slot(pools_get(pools, &copy), POOL_HCA,
+	return pool_get_slot(pools_get(pools, &copy), POOL_CLASSES,
 			     pools_keep(pools, memory_string(key)));
 }
 
@@ -168,7 +172,7 @@ int pools_read_file(struct pools *pools, int dir, const char *name)
 
 	if (!text)
 		return -errno;
-	pools_take_text(pools, POOL_HCA, POOL_MAX, text);
+	pools_take_text(pools, POOL_CLASSES, POOL_MAX, text);
 	return 0;
 }
 
@@ -257,7 +261,7 @@ int pools_read(struct pools *pools, int dir, unsigned int files, const struct po
 		return file_is_gone(errno) ? 0 : -errno;
 	pools_keep(pools, line.rest);
 	line.rest[strcspn(line.rest, "\n")] = '\0';
-	pool_take_line(pools_get(pools, &line.device), POOL_HCA, POOL_MAX, &line);
+	pool_take_line(pools_get(pools, &line.device), POOL_CLASSES, POOL_MAX, &line);
 	return 0;
 }
 

@@ -159,7 +159,7 @@ char *hierarchy_clean(const char *path)
 
 char *hierarchy_resolve(const char *argument)
 {
-	char *path __autofree = NULL, *name = NULL;
+	char *path __autofree = NULL, *raw __autofree = NULL, *name = NULL;
 	size_t dots = strspn(argument, ".");
 	bool here = (dots == 1 || dots == 2) && (!argument[dots] || argument[dots] == '/');
 	const char *below;
@@ -169,6 +169,8 @@ char *hierarchy_resolve(const char *argument)
 	below = path ? hierarchy_below(path, hierarchy.path) : NULL;
 	if (*argument && path && (below || !here))
 		name = hierarchy_clean(below ? below : path);
+	raw = memory_string(name ? name : "");
+	text_unescape(raw);
 	if (!*argument)
 		say_error("cgroup", "the name is empty; the root is /");
 	else if (!path)
@@ -178,9 +180,9 @@ char *hierarchy_resolve(const char *argument)
 			  hierarchy.path);
 	else if (!name)
 		say_error(argument, "a cgroup's name cannot have .. in it");
-	/* Commands print names with escapes. If no cgroup has this name, undo the escapes. */
-	else if (!file_exists(hierarchy.dir, name))
-		text_unescape(name);
+	/* Commands print names with escapes. Undo the escapes if only the raw name exists. */
+	else if (!file_exists(hierarchy.dir, name) && file_exists(hierarchy.dir, raw))
+		strcpy(name, raw);
 	return name;
 }
 

@@ -2,6 +2,7 @@
 /* rdmacg: the cgroups, devices and resources that options select. */
 #include <ctype.h>
 #include <fnmatch.h>
+#include <locale.h>
 #include <regex.h>
 
 #include "core/core.h"
@@ -55,24 +56,17 @@ static struct select_form {
 /* The monitors of podman and CRI-O, in a cgroup beside the cgroup of the container. */
 #define SELECT_MONITOR	"?(*[!a-zA-Z0-9])conmon-*"
 
-/* A step of a Slurm job: its number or, since 26.05, its SLUID in Crockford's base 32. */
-#define SELECT_STEP	"(^|/)(job_[0-9]+|s[0-9A-HJKMNP-TV-Z]{13})/step_[^/]+"
-
 /* A unit without one of these suffixes is a service, or else a scope or a slice. */
 #define SELECT_UNITS	"?*.@(service|scope|slice|socket|mount|swap)"
 
-size_t select_step_end(const char *name)
+/* Compile in the C locale, in which "." also matches a byte that is not UTF-8. */
+static void select_compile(struct select_form *form)
 {
-	size_t found = 0;
-	regmatch_t match;
-	regex_t step;
+	locale_t before = uselocale(memory_check(newlocale(LC_CTYPE_MASK, "C", NULL)));
 
-	if (regcomp(&step, SELECT_STEP, REG_EXTENDED))
+	if (regcomp(&form->regex, form->pattern, REG_EXTENDED))
 		abort();
-	while (!regexec(&step, name + found, 1, &match, found ? REG_NOTBOL : 0))
-		found += match.rm_eo;
-	regfree(&step);
-	return found;
+	freelocale(uselocale(before));
 }
 
 /* Whether @base, the last part of a cgroup's name, has the given name or the beginning of an id. */
@@ -87,8 +81,8 @@ static bool select_matches(enum select_shape shape, const char *name, const char
 	    (shape == SELECT_CONTAINER && !fnmatch(SELECT_MONITOR, base, FNM_EXTMATCH)))
 		return false;
 	for (form = select_forms; form < end; form++) {
-		if (!form->regex.re_nsub && regcomp(&form->regex, form->pattern, REG_EXTENDED))
-			abort();
+		if (!form->regex.re_nsub)
+			select_compile(form);
 		if (form->shape != shape ||
 		    regexec(&form->regex, base, ARRAY_SIZE(matches), matches, 0))
 			continue;
@@ -103,25 +97,27 @@ static bool select_matches(enum select_shape shape, const char *name, const char
 
 /*
  * Escape a container's name as systemd-escape(1) does. In a pod's uid, swap "-" and "_". libvirt
- * leaves out other characters of a machine's name.
+ * keeps only the letters and digits of a machine's name, and one "-" or "." between two of them.
  */
 static char *select_respell(const char *name, enum select_shape shape)
 {
 	char *respelt = memory_zeroed(strlen(name) * 4 + 1, 1);
-	char *to = respelt;
+	char *to = respelt, *end = respelt;
 
 	for (; *name; name++) {
-		bool plain = isalnum((unsigned char)*name) || strchr(":_.", *name);
+		bool letter = isalnum((unsigned char)*name), plain = letter || strchr(":_.", *name);
+		bool between = strchr("-.", *name) && end > respelt && to == end;
 
 		if (shape == SELECT_POD && strchr("-_", *name))
 			*to++ = *name == '-' ? '_' : '-';
-		else if (shape != SELECT_MACHINE || (plain && !strchr(":_", *name)) || *name == '-')
+		else if (shape != SELECT_MACHINE || letter || between)
 			to += sprintf(to, plain ? "%c" : "\\x%02x", (unsigned char)*name);
+		if (shape != SELECT_MACHINE || letter)
+			end = to;
 	}
+	*end = '\0';
 	return respelt;
 }
-
-static const char * const select_kinds[] = { "process", "cgroup", "unit", "container", "pod" };
 
 static struct select {
 	enum select_shape shape;
@@ -140,6 +136,9 @@ static void select_add(const char *text, void *to)
 
 	select->shape = (uintptr_t)to;
 	select->text = select->shape == SELECT_CONTAINER && scheme ? scheme + 3 : text;
+	/* The root slice of systemd is the root. */
+	if (select->shape == SELECT_UNIT && !strcmp(text, "-.slice"))
+		*select = (struct select){ SELECT_CGROUP, "/" };
 	if (select->shape == SELECT_PROCESS &&
 	    (!number_parse(text, strlen(text), &pid) || !pid || pid > INT_MAX))
 		say_and_exit(EXIT_USAGE, text, "is not the number of a process");
@@ -190,6 +189,8 @@ static bool select_search(const struct select *select, const char *suffix,
 	while ((cgroup = walk_next(&walk))) {
 		const char *base = basename(cgroup->name);
 
+		/* Proxmox has the monitor of a container in lxc.monitor/ID. */
+		cgroup->leave_below = !is_unit && !strncmp(base, "lxc.monitor", 11);
 		if (!select_matches(select->shape, name, base) &&
 		    (is_unit || !select_matches(select->shape, other, base)) &&
 		    (select->shape != SELECT_CONTAINER ||
@@ -208,8 +209,8 @@ static bool select_search(const struct select *select, const char *suffix,
 	if (!found)
 		return say_error(select->text,
 				 "no cgroup below %s belongs to this %s; is it running?",
-				 hierarchy.path, select_kinds[select->shape]);
-	return good;
+				 hierarchy.path, select_choices[select->shape - 1].name);
+	return good && !walk.failed;
 }
 
 bool select_each(bool (*visit)(struct cgroup *cgroup, pid_t pid))

@@ -203,13 +203,17 @@ static struct json_object *other_slot_json(const struct slot *slot)
 #define LOG_LINES	5
 /* The level of warnings. Errors have lower levels. */
 #define LOG_WARNING	4
+/* The beginning of the errors of mlx5 that mean that no doorbell page is free. */
+#define LOG_UAR		" ALLOC_UAR(0x802) op_mod(0x0) failed, status "
+#define LOG_NO_UAR	"the adapter has no free doorbell pages (uar); open fewer contexts"
 
 /* Words that identify a line of the log, and its meaning. The most specific words come first. */
 static const struct {
 	const char *words;
 	const char *meaning;
 } log_meanings[] = {
-	{ "ALLOC_UAR", "the adapter has no free doorbell pages (uar); open fewer contexts" },
+	{ LOG_UAR "limits exceeded", LOG_NO_UAR },
+	{ LOG_UAR "no resources", LOG_NO_UAR },
 	{ "status limits exceeded", "the adapter's firmware has no free objects of this resource" },
 	{ "status no resources", "the adapter's firmware is out of memory or of this resource" },
 	{ "status bad resource", "the object does not exist, or its state does not allow this" },

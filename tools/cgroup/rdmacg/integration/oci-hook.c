@@ -284,8 +284,8 @@ int cmd_oci_hook(int argc, char **argv)
 	if (!hook_read(rules, &process))
 		return EXIT_FAILED;
 	/* Only a file that --config names has to exist. */
-	if ((hook_policy.place != hook_file || !access(hook_file, F_OK) || errno != ENOENT) &&
-	    !policy_read(rules, hook_policy.place))
+	if ((hook_policy.place != hook_file || file_exists(AT_FDCWD, hook_file) ||
+	     errno != ENOENT) && !policy_read(rules, hook_policy.place))
 		return EXIT_FAILED;
 	/* A machine needs no controller if there is nothing to set. */
 	if (rules->nr_rules) {

@@ -10,11 +10,14 @@
  * Slurm first starts the step "extern" without the request of the job, so it gets the
  * administrator's limits for itself.
  */
+#include <regex.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
 #include "write/write.h"
 
+/* A step of a Slurm job: its number or, since 26.05, its SLUID in Crockford's base 32. */
+#define STEP_PATTERN	"(^|/)(job_[0-9]+|s[0-9A-HJKMNP-TV-Z]{13})/step_[^/]+"
 #define STEP_LOCK_SECONDS	10
 #define STEP_TRY_MS		20
 
@@ -29,12 +32,15 @@ static void step_take(struct config *config, const char *section, const char *wh
 		      const char *text)
 {
 	char *copy __autofree = memory_string(text);
-	char *rest = copy, *item;
+	char *rest, *item = strtok_r(copy, ";", &rest);
 
-	while ((item = strsep(&rest, ";"))) {
-		char *rule __autofree = memory_format("%s%s", strchr(item, ':') ? "" : "default:",
-						      item);
+	/* Skip empty items, but not if there is no other item. */
+	for (item = item ? item : copy; item; item = strtok_r(NULL, ";", &rest)) {
+		/* A key of rdma.default may begin with "hw:". */
+		char *rule __autofree = NULL;
+		bool has_device = strchr(item, ':') && strncmp(item, "hw:", 3);
 
+		rule = memory_format("%s%s", has_device ? "" : "default:", item);
 		/* Blanks and # have other meanings in a rule. */
 		if (strpbrk(item, " \t\r\n") || *item == '#')
 			say_and_exit(EXIT_USAGE, where,
@@ -143,6 +149,21 @@ static void step_print(struct cgroup *cgroup)
 	}
 }
 
+/* The length of @name up to the end of its last part that is a step of a Slurm job, or 0. */
+static size_t step_end_of(const char *name)
+{
+	size_t found = 0;
+	regmatch_t match;
+	regex_t step;
+
+	if (regcomp(&step, STEP_PATTERN, REG_EXTENDED))
+		abort();
+	while (!regexec(&step, name + found, 1, &match, found ? REG_NOTBOL : 0))
+		found += match.rm_eo;
+	regfree(&step);
+	return found;
+}
+
 int cmd_slurm_step(int argc, char **argv)
 {
 	char *name __autofree = NULL;
@@ -159,7 +180,7 @@ int cmd_slurm_step(int argc, char **argv)
 	name = hierarchy_cgroup_of(0);
 	if (!name)
 		return EXIT_FAILED;
-	length = select_step_end(name);
+	length = step_end_of(name);
 	if (!length)
 		say_failure("slurmstepd",
 			    "runs in %s, which is not below the cgroup of a job's step; %s",

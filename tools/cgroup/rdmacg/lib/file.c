@@ -50,7 +50,7 @@ int file_write(int dir, const char *name, const char *line)
 
 bool file_exists(int dir, const char *name)
 {
-	return !faccessat(dir, name, F_OK, 0);
+	return !faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW);
 }
 
 bool file_is_gone(int error)

@@ -8,11 +8,13 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <json-c/json.h>
@@ -78,6 +80,8 @@ void memory_autofree(void *variable);
  * sequences for terminals. The caller frees the copies.
  */
 
+/* Read the locale. Call this first. */
+void text_init(void);
 /*
  * A copy with \xNN in place of each byte that is not UTF-8; with @printable, also of each character
  * that a terminal cannot print; with @ascii, also of each character that is not ASCII. If the text
@@ -131,6 +135,7 @@ char *file_read_until(int dir, const char *name, bool at_once);
 #define file_read(dir, name)	file_read_until(dir, name, false)
 /* Write @line and a newline with one write(). Returns 0 or a negative errno. */
 int file_write(int dir, const char *name, const char *line);
+/* Whether the name exists, even as a link without a target. Sets errno if not. */
 bool file_exists(int dir, const char *name);
 /* Whether @error means that the file, the cgroup or the device was removed. */
 bool file_is_gone(int error);
@@ -142,11 +147,18 @@ char *file_owner(int dir, const char *name);
 char *file_next_line(char **text);
 
 /* Monotonic milliseconds. */
-int64_t clock_now(void);
+static inline int64_t clock_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
 /* Sleep; a signal ends the sleep early. */
-void clock_sleep(int milliseconds);
-/* The pause after an action that began at @begin. Tenants may cause such actions without end. */
-int clock_pause(int64_t begin);
+#define clock_sleep(milliseconds)	poll(NULL, 0, milliseconds)
+/* The pause after an action, so that actions of tenants use at most a quarter of a processor. */
+#define clock_pause(begin)	((clock_now() - (begin)) * 3 + 20)
 
 /*
  * Messages. text_escape() escapes each message, also its newlines, so that a name in it cannot
@@ -218,9 +230,6 @@ struct choice {
 	const char *arg;	/* the name of the argument, or NULL */
 };
 
-#define SYNTAX_CHOICES 6
-#define SYNTAX_LISTS 3
-
 struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
@@ -230,8 +239,8 @@ struct command {
 /* The words that may follow a command's name. */
 struct syntax {
 	/* The command's own options, and lists that it shares. An empty option ends each list. */
-	struct choice choices[SYNTAX_CHOICES];
-	const struct choice *lists[SYNTAX_LISTS];
+	struct choice choices[6];
+	const struct choice *lists[3];
 	const char *needs;	/* the error if arguments are missing, or NULL if none are needed */
 	bool in_order;		/* the first argument is a command with words of its own */
 	const char *args_doc;	/* the arguments in the help, or NULL if there are none */

@@ -61,8 +61,7 @@ uint64_t number_raise(uint64_t value, uint64_t thousandths)
 {
 	unsigned __int128 wide = 100000 + (unsigned __int128)thousandths;
 
-	wide = (value * wide + 99999) / 100000;
-	return wide > NUMBER_LARGEST ? NUMBER_LARGEST : (uint64_t)wide;
+	return min((value * wide + 99999) / 100000, NUMBER_LARGEST);
 }
 
 bool number_is_bytes(const char *key)

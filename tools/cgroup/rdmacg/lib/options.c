@@ -107,7 +107,7 @@ char **options_read(const struct syntax *syntax, int argc, char **argv)
 			options_fail(*word, "there is no such option");
 	}
 	options_add(&reading, syntax->choices, 0);
-	for (i = 0; i < SYNTAX_LISTS; i++)
+	for (i = 0; i < ARRAY_SIZE(syntax->lists); i++)
 		options_add(&reading, syntax->lists[i], 0);
 	options_add(&reading, options_common, -1);
 	/* An empty option ends argp's list. */
@@ -162,12 +162,10 @@ int command_run(const struct syntax *syntax, const char *by, char **words)
 	for (; command->name && strcmp(command->name, name); command++)
 		if (command_is_meant(name, command->name))
 			meant = command;
-	if (!command->name && meant)
-		say_error(name, "there is no such %s; did you mean %s?", syntax->kind, meant->name);
-	else if (!command->name)
-		say_error(name, "there is no such %s; %s --help lists them", syntax->kind, by);
 	if (!command->name)
-		return EXIT_USAGE;
+		say_and_exit(EXIT_USAGE, name, meant ? "there is no such %s; did you mean %s?" :
+			     "there is no such %s; %s --help lists them", syntax->kind,
+			     meant ? meant->name : by);
 	while (words[argc])
 		argc++;
 	/* This stays in use until the process ends. */

@@ -7,23 +7,27 @@
 
 #include "lib/lib.h"
 
-/* Decode UTF-8 without the locale, because the files of the kernel do not depend on it. */
+/* Whether the terminal shows characters that are not ASCII. */
+static bool text_is_utf8;
+
+void text_init(void)
+{
+	setlocale(LC_CTYPE, "");
+	text_is_utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+	/* Names and patterns are UTF-8 in each locale, because the kernel has no locale. */
+	setlocale(LC_CTYPE, "C.UTF-8");
+}
+
 size_t text_decode(const char *text, uint32_t *character)
 {
-	static locale_t utf8;
 	mbstate_t state = { 0 };
-	locale_t before;
 	wchar_t wide;
 	size_t length;
 
 	*character = *text;
 	if (isascii(*text))
 		return 1;
-	if (!utf8)
-		utf8 = memory_check(newlocale(LC_CTYPE_MASK, "C.UTF-8", NULL));
-	before = uselocale(utf8);
 	length = mbrtowc(&wide, text, MB_LEN_MAX, &state);
-	uselocale(before);
 	/* The C library also decodes numbers above the largest character of Unicode. */
 	if (length > MB_LEN_MAX || wide > 0x10ffff)
 		return 0;
@@ -85,7 +89,7 @@ void text_unescape(char *text)
 
 char *text_escape(const char *raw)
 {
-	return text_filter(raw, true, strcmp(nl_langinfo(CODESET), "UTF-8"));
+	return text_filter(raw, true, !text_is_utf8);
 }
 
 /* The length of the next character, and in *@columns the number of its columns. */

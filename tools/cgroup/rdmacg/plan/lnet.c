@@ -53,7 +53,7 @@ struct lnet_side {
 /* This node, whose numbers are the inputs of the form, and the other end. */
 static struct lnet_side lnet_near = { .name = "this node", LNET_DEFAULTS };
 static struct lnet_side lnet_far = { .name = "the other end", LNET_DEFAULTS };
-static const char *lnet_release, *lnet_profile;
+static const char *lnet_release, *lnet_profile, *lnet_idle_file;
 static struct plan_texts lnet_remote;
 
 #define LNET_PARAMETER(name, parameter, least, most, is) \
@@ -192,7 +192,7 @@ static void lnet_set_file(const char *path)
 {
 	char *whole __autofree = file_read(AT_FDCWD, path);
 	char *text = whole, *line;
-	bool has_any = false;
+	bool has_any = false, has_other = false;
 	size_t number;
 
 	if (!text)
@@ -207,10 +207,11 @@ static void lnet_set_file(const char *path)
 			file_next_line(&text);
 		}
 		has_any |= lnet_set_line(where, line);
+		has_other |= strspn(line, " \t") < strcspn(line, "#") && strstr(line, "ko2iblnd");
 	}
-	if (!has_any)
-		options_fail(path, "has no line 'options ko2iblnd ...'%s", lnet_profile ? "" :
-			     "; --profile opa also reads the lines of ko2iblnd-opa");
+	if (!has_any && !has_other)
+		options_fail(path, "has no line 'options ko2iblnd ...'");
+	lnet_idle_file = has_any ? lnet_idle_file : path;
 }
 
 /* Set parameters of files, of "options ko2iblnd KEY=VALUE...", or of KEY=VALUE... */
@@ -294,6 +295,9 @@ static void lnet_setup(struct lnet_side *side)
 	side->own_depth = qd;
 	side->own_frags = F;
 	side->sends = X;
+	if (lnet_idle_file && side == &lnet_near)
+		plan_notice("%s has no line 'options ko2iblnd ...', so it sets nothing%s.",
+			    lnet_idle_file, lnet_profile ? "" : "; see --profile opa");
 	if (side->idle)
 		plan_notice("No size depends on %s.", side->idle);
 	if (!lnet_is_old(side) && side->concurrent_sends)

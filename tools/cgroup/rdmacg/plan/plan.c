@@ -17,13 +17,13 @@ struct plan plan;
 /* Refuse a name that apply does not accept in a section. */
 static void plan_take_cgroup(const char *text, void *to)
 {
-	char *name __autofree = hierarchy_clean(text);
-
 	/* Undo escapes in a name that another command printed. */
 	hierarchy_open(0);
-	if (!name || !*name)
+	plan.cgroup = hierarchy.path ? hierarchy_resolve(text) : hierarchy_clean(text);
+	if (!plan.cgroup && hierarchy.path)
+		exit(EXIT_USAGE);
+	if (!plan.cgroup || !*plan.cgroup)
 		options_fail("--cgroup", "%s: write the name of a cgroup below the root", text);
-	plan.cgroup = hierarchy.path ? hierarchy_resolve(text) : text;
 }
 
 uint64_t plan_parse_number(const char *where, const char *text, uint64_t min, uint64_t max)
@@ -95,8 +95,7 @@ static void plan_parse(const struct plan_form *form, int argc, char **argv)
 			  "the driver whose queues are added to mr_mem (the driver of --device)",
 			  &plan.driver, options_take_text, "NAME" },
 		},
-		.args_doc = form->args_doc,
-		.doc = form->doc,
+		.args_doc = form->args_doc, .doc = form->doc,
 	};
 
 	for (; input->name; input++)
@@ -284,22 +283,21 @@ int plan_run(int argc, char **argv)
 		&lnet_form, &qemu_form, &nccl_form, &ucx_form, &libfabric_form, &ceph_form,
 		&share_form,
 	};
-	const struct plan_form *form = *forms;
-	size_t i;
+	size_t i = 0;
 
-	for (i = 1; strcmp(form->name, strchr(argv[0], ' ') + 1); i++)
-		form = forms[i];
-	plan.form = form;
+	while (strcmp(forms[i]->name, strchr(argv[0], ' ') + 1))
+		i++;
+	plan.form = forms[i];
 	plan.names = json_object_new_object();
-	plan_parse(form, argc, argv);
-	form->add();
-	if (plan.explain && form->read && !options.json)
-		say_line("# Formulas: %s. Other versions may differ.", form->read);
+	plan_parse(plan.form, argc, argv);
+	plan.form->add();
+	if (plan.explain && plan.form->read && !options.json)
+		say_line("# Formulas: %s. Other versions may differ.", plan.form->read);
 	for (i = 0; i < plan.nr_parts && !options.json; i++)
 		plan_print_part(plan.parts[i]);
 	if (options.json)
 		plan_print_json();
 	if (plan.failure)
-		say_failure(form->name, "%s", plan.failure);
+		say_failure(plan.form->name, "%s", plan.failure);
 	return EXIT_DONE;
 }

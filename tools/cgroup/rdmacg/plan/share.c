@@ -20,7 +20,7 @@ static struct {
 } share;
 
 static struct plan_texts among, reserves, kernels;
-static const char *capacities, *oversubscribe;
+static const char *capacities, *factor;
 
 static struct plan_input share_inputs[] = {
 	{ "among", .texts = &among, .arg = "CGROUP[:WEIGHT]",
@@ -31,7 +31,7 @@ static struct plan_input share_inputs[] = {
 	  .doc = "the usage of kernel users" },
 	{ "capacity", .text = &capacities, .arg = "KEY=VALUE[,...]",
 	  .doc = "the capacity of the device, instead of rdma.capacity" },
-	{ "oversubscribe", .text = &oversubscribe, .arg = "R",
+	{ "oversubscribe", .text = &factor, .arg = "R",
 	  .doc = "share R times the capacity, such as 1.5, and print the risk" },
 	{ 0 }
 };
@@ -94,7 +94,8 @@ static void share_subtract(const char *text, bool is_kernel)
 		uint64_t *to;
 
 		if (!share_has(slot))
-			say_failure(limit->key, "its capacity is unknown; remove this key");
+			say_failure(limit->key, "its capacity is %s; remove this key",
+				    slot && !slot->max ? "0" : "unknown");
 		to = is_kernel ? &slot->usage : limit->percent ? &slot->tally : &slot->peak;
 		*to = min((__int128)*to + limit->value, UINT64_MAX);
 	}
@@ -189,14 +190,13 @@ static void share_add_cgroup(const char *word)
 /* Add a part for the device, and then a part for each cgroup. */
 static void share_add(void)
 {
-	const char *over = oversubscribe;
 	size_t i, j;
 
 	if (!*plan.words || (!plan.words[1] && !among.count))
 		options_fail(plan.form->name, "give a DEVICE and a CGROUP");
-	if (over && (!number_parse_thousandths(over, strlen(over), &share.over) ||
-		     share.over < 1000 || share.over > PLAN_MOST))
-		options_fail(over, "--oversubscribe must be a number of at least 1, such as 1.5");
+	if (factor && (!number_parse_thousandths(factor, strlen(factor), &share.over) ||
+		       share.over < 1000 || share.over > PLAN_MOST))
+		options_fail(factor, "--oversubscribe must be a number of at least 1, such as 1.5");
 	hierarchy_open(EXIT_FAILED);
 	plan_take_device(*plan.words++, &share.device);
 	share_read_capacity();
@@ -231,7 +231,6 @@ static void share_add(void)
 }
 
 const struct plan_form share_form = {
-	.name = "plan share",
-	.doc = "Divide a device among cgroups that are not below each other.",
+	.name = "plan share", .doc = "Divide a device among cgroups that are not below each other.",
 	.args_doc = "DEVICE [CGROUP[:WEIGHT]...]", .inputs = share_inputs, .add = share_add,
 };

@@ -17,9 +17,7 @@ static int top_compare(const void *a, const void *b)
 	int usage = bytes ?: (one->usage < other->usage) - (one->usage > other->usage);
 	int use = (one->use < other->use) - (one->use > other->use);
 	int rate = (one->rate < other->rate) - (one->rate > other->rate);
-	const int orders[TOP_ORDERS] = {
-		[TOP_USE] = use ?: rate, [TOP_REFUSALS] = rate ?: use, [TOP_USAGE] = usage,
-	};
+	const int orders[TOP_ORDERS] = { use ?: rate, rate ?: use, usage };
 
 	return orders[top.order] ?:
 	       strcmp(one->cgroup, other->cgroup) ?:

@@ -5,13 +5,7 @@
 
 #include "core/core.h"
 
-enum top_order {
-	TOP_USE,
-	TOP_REFUSALS,
-	TOP_USAGE,
-	TOP_PATH,
-	TOP_ORDERS,
-};
+#define TOP_ORDERS 4
 
 extern const char * const top_orders[TOP_ORDERS];
 
@@ -28,7 +22,7 @@ struct top_row {
 
 extern struct top {
 	const char *cgroup;	/* the topmost cgroup, or NULL */
-	enum top_order order;
+	unsigned int order;	/* in top_orders */
 	bool batch;
 	uint64_t count;		/* the number of reads, or 0 for no limit */
 	uint64_t delay_ms;

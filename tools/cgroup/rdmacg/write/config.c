@@ -105,7 +105,8 @@ static bool config_read_file(struct config *config, const char *name)
 		good &= config_take_line(config, &section, where, line, length);
 		say_within(NULL);
 	}
-	if (ferror(from))
+	/* Without memory, getline() fails before the end, but the stream has no error. */
+	if ((good || section) && !feof(from))
 		good = say_error(name, "%s", strerror(errno));
 	fclose(from);
 	return good;

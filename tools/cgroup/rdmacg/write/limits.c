@@ -196,7 +196,8 @@ static void limits_add_key(struct limits_write *write, const char *key, uint64_t
 	const struct limits *limits = write->limits;
 	const struct slot *slot = pool_find(write->pool, key), *other = NULL;
 	const char *name = slot ? slot->key : key, *prefix = "";
-	enum pool_class class = slot ? slot->class : POOL_HCA;
+	/* rdma.default has the keys of all classes. */
+	enum pool_class class = slot && !write->pool->device.is_default ? slot->class : POOL_HCA;
 	uint64_t before = slot ? slot->max : NUMBER_MAX;
 
 	if (limits->wants && !limits->wants(&write->pool->device, key, before, value))

@@ -187,7 +187,7 @@ const char *policy_missing_key(const struct pools *pools, const struct rule *rul
 			pool = pool->next;
 		/* These keys may belong to a later device. */
 		if (!pool && !(has_default && strchr(key, ':')) &&
-		    !(has_default && !is_request && hierarchy_has_word(LIMITS_VERBS, key)))
+		    !(has_default && !is_request && hierarchy_has_word(POOL_VERBS, key)))
 			return key;
 	}
 	return NULL;
@@ -246,16 +246,16 @@ struct json_object *policy_unified(struct policy *policy, struct cgroup *above)
 	policy_prepare(policy, above, POOL_BIT(POOL_MAX));
 	step = policy->change.steps;
 	for (; step < policy->change.steps + policy->change.nr_steps; step++) {
-		char *text __autofree = NULL;
 		struct json_object *before = json_object_object_get(unified, step->file);
+		/* A runtime writes each file once, so the file gets one text. */
+		char *text __autofree = memory_format("%s%s\n", before ?
+						      json_object_get_string(before) : "",
+						      step->text);
 
 		/* The stock controller accepts the limits of only one device in a write. */
 		if (before && !pools_find(&step->cgroup->pools, &device_default))
 			say_failure(step->file,
 				    "a runtime cannot set limits of two devices on this kernel; limit one device");
-		/* A runtime writes each file once, so the file gets one text. */
-		text = memory_format("%s%s\n", before ? json_object_get_string(before) : "",
-				     step->text);
 		json_object_object_add(unified, step->file, json_text(text));
 	}
 	return unified;

@@ -56,9 +56,6 @@ struct limits {
 		      uint64_t after);
 };
 
-/* All keys of rdma.verb.max, of all drivers together. */
-#define LIMITS_VERBS "ah async_event cm_id comp_channel counters cq dm dm_mem dmah driver_async_event driver_object flow flow_action mcast mr mr_mem mw pd qp rwq_ind_tbl srq wq xrcd"
-
 /* Parse words, or "DEVICE:WORD[,WORD]...", into empty @limits. Returns false after an error. */
 bool limits_parse(struct limits *limits, const char *device, char * const *words, size_t count);
 bool limits_parse_option(struct limits *limits, const char *text);
