@@ -194,11 +194,13 @@ static void doctor_check_capacity(void)
 			   "no cgroup has a limit, so each process can use up a device");
 	capacity_count_kernel();
 	while ((sum = pools_next(&doctor.sums, sum))) {
-		all = pools_find_slot(&capacity.pools, &sum->pool->device, sum->key);
-		if (sum->usage && (!all || all->max == NUMBER_MAX) && !nr_unknown++)
-			unknown = sum;
-		if (!sum->usage || !all || all->max == NUMBER_MAX)
+		if (!sum->usage)
 			continue;
+		all = pools_find_slot(&capacity.pools, &sum->pool->device, sum->key);
+		if (!all || all->max == NUMBER_MAX) {
+			unknown = nr_unknown++ ? unknown : sum;
+			continue;
+		}
 		/* Objects of kernel users also use up the capacity. */
 		if (sum->usage > max(0, (__int128)all->max - all->tally))
 			doctor_say("warning", "capacity", "limits of %s on %s add up to %" PRIu64
@@ -206,8 +208,7 @@ static void doctor_check_capacity(void)
 				   device_text(&sum->pool->device), sum->usage, all->max,
 				   capacity.has_netlink ? ", and kernel users have " : "",
 				   capacity.has_netlink ? number_text(all->tally, false) : "");
-		resources += !!sum->tally;
-		unlimited = unlimited || !sum->tally ? unlimited : sum;
+		unlimited = !sum->tally || resources++ ? unlimited : sum;
 	}
 	if (!capacity.has_file && !capacity.has_netlink)
 		doctor_say("unknown", "capacity",
@@ -310,6 +311,7 @@ int cmd_doctor(int argc, char **argv)
 	struct walk walk = { 0 };
 	struct cgroup *cgroup;
 	size_t i;
+	int ret;
 
 	options_read(&doctor_syntax, argc, argv);
 	hierarchy_open(EXIT_FAILED);
@@ -317,8 +319,7 @@ int cmd_doctor(int argc, char **argv)
 	doctor.said = json_object_new_array();
 	/* All cgroups with the controller have the same files, so read the first one. */
 	while ((cgroup = walk_next(&walk))) {
-		int ret = pools_read(&doctor.sample, cgroup->dir, POOL_ALL, NULL);
-
+		ret = pools_read(&doctor.sample, cgroup->dir, POOL_ALL, NULL);
 		if (ret)
 			walk.failed = !say_error(cgroup_name(cgroup), "%s", strerror(-ret));
 		walk.stop = walk.failed || doctor.sample.files[POOL_HCA];
