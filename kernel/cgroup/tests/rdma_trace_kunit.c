@@ -111,13 +111,14 @@ static void rdmacg_test_endless_charge_is_told_as_nothing(struct kunit *test)
 	rdmacg_expect_told(test, &t->uncharge, 0);
 }
 
+/* The event has the amount of the resource that was refused, not of the first one in the set. */
 static void rdmacg_test_endless_refusal_is_told_as_endless(struct kunit *test)
 {
+	const struct rdmacg_amount set[] = { { .slot = HANDLE, .amount = 1 }, rdmacg_endless };
 	struct rdmacg_trace_test *t = test->priv;
 
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->cg, "kunit0 hca_object=5"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_try_charge_cgroup(&t->cg, &t->dev, &rdmacg_endless, 1),
-			-EAGAIN);
+	KUNIT_ASSERT_EQ(test, rdmacg_try_charge_cgroup(&t->cg, &t->dev, set, 2), -EAGAIN);
 	rdmacg_expect_told(test, &t->refuse, RDMACG_ENDLESS);
 	KUNIT_EXPECT_EQ(test, t->charge.count, 0);
 }
