@@ -124,6 +124,12 @@ static inline int rdmacg_delegate(struct rdmacg_tree *tree, const char *cgroup)
 	return tree->v2 ? cg_write(cgroup, "cgroup.subtree_control", "+rdma") : 0;
 }
 
+/* Returns whether a removed cgroup in "top" still has references. v1 does not show this. */
+static inline bool rdmacg_has_dying(const struct rdmacg_tree *tree)
+{
+	return tree->v2 && cg_read_key_long(tree->top, "cgroup.stat", "nr_dying_descendants ");
+}
+
 /* Remove @cgroup and all cgroups below it. cg_destroy() kills their processes. */
 static inline void rdmacg_remove_cgroup(const char *cgroup)
 {

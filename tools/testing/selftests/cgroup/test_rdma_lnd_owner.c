@@ -184,11 +184,6 @@ LND_TEST(test_rdmacg_lnd_owner, other_end_goes)
 	EXPECT_EQ(ENOTCONN, lnd_say(self->ends.left, "send 1 %d", BYTES));
 }
 
-static long lnd_dying(const struct rdmacg_tree *tree)
-{
-	return cg_read_key_long(tree->top, "cgroup.stat", "nr_dying_descendants ");
-}
-
 /* The charges of a removed cgroup remain in its ancestors until the file is closed. */
 LND_TEST(test_rdmacg_lnd_owner, removed_cgroup_pays_on_above)
 {
@@ -202,8 +197,7 @@ LND_TEST(test_rdmacg_lnd_owner, removed_cgroup_pays_on_above)
 	EXPECT_EQ(EAGAIN, lnd_say(self->ends.left, "send 1 %d", BYTES));
 	lnd_close(&self->ends.left);
 	EXPECT_TRUE(RDMACG_WAIT_FOR(lnd_uses(tree, tree->top, 1, 0, MRS)));
-	if (tree->v2)
-		EXPECT_TRUE(RDMACG_WAIT_FOR(lnd_dying(tree) == 0));
+	EXPECT_TRUE(RDMACG_WAIT_FOR(!rdmacg_has_dying(tree)));
 }
 
 /* --- removal of a device --- */

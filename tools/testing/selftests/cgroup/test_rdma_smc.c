@@ -470,12 +470,10 @@ TEST_F_TIMEOUT(test_rdmacg_smc, refused_user_of_an_idle_buffer_pays_nothing, 300
 				    rdmacg_uses(tree, tree->left, 2, 1, RDMACG_SMC_BUFFER)));
 	EXPECT_EQ(1, rdmacg_sockets().fallbacks);
 	EXPECT_TRUE(rdmacg_has(tree, tree->right, 0, 0));
-	/* The buffers, which remain in the group, do not keep the cgroup. v1 does not show this. */
+	/* The buffers, which remain in the group, do not keep the cgroup. */
 	rdmacg_end_actor(&self->other);
 	ASSERT_EQ(0, rmdir(tree->right));
-	if (tree->v2)
-		EXPECT_TRUE(RDMACG_WAIT_FOR(!cg_read_key_long(tree->top, "cgroup.stat",
-							      "nr_dying_descendants ")));
+	EXPECT_TRUE(RDMACG_WAIT_FOR(!rdmacg_has_dying(tree)));
 }
 
 /* The cgroup that created a group stays charged after all processes of the cgroup are killed. */
