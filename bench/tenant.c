@@ -326,15 +326,25 @@ static const struct action {
  */
 static void run_write(void)
 {
+	static __thread int fd = -1;
 	char path[4096], **text;
-	int fd, error;
+	int error = 0;
 
 	snprintf(path, sizeof(path), args[0], number);
-	for (text = args + 1; *text; text++) {
+	/*
+	 * Keep the file open. An open takes locks of kernfs, and tenants that open files in a loop
+	 * delay each mkdir of a cgroup and each new device by seconds, whichever file they open.
+	 */
+	if (fd < 0)
 		fd = open(path, O_WRONLY | O_CLOEXEC);
+	for (text = args + 1; *text; text++) {
 		error = fd < 0 || write(fd, *text, strlen(*text)) < 0 ? errno : 0;
 		check(!error || error == action->errors[0] || error == action->errors[1], path);
+	}
+	/* The cgroup was removed. */
+	if (error == ENODEV) {
 		close(fd);
+		fd = -1;
 	}
 }
 
