@@ -786,6 +786,7 @@ struct rdmacg_tree {
 	struct rdma_cgroup root, top, leaf, idle;
 	struct rdma_cgroup *current_cg;
 	struct rdmacg_device dev;
+	struct rdmacg_command earlier;
 };
 
 static struct rdma_cgroup *rdmacg_test_get_current(void)
@@ -972,6 +973,33 @@ static void rdmacg_test_command_without_memory_leaves_no_pool(struct kunit *test
 	KUNIT_EXPECT_TRUE(test, rdmacg_has_pool(&t->leaf, t->dev.key));
 }
 
+/* Another command creates the controls while the first command allocates its control. */
+static struct rdmacg_control *rdmacg_allocate_late(void)
+{
+	struct kunit *test = kunit_get_current_test();
+	struct rdmacg_tree *t = test->priv;
+
+	kunit_deactivate_static_stub(test, rdmacg_control_alloc);
+	KUNIT_EXPECT_EQ(test, rdmacg_begin_command(&t->earlier, &t->dev, RDMACG_COMMAND_CHANGE),
+			0);
+	return rdmacg_control_alloc();
+}
+
+static void rdmacg_test_commands_at_once_share_a_control(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+	struct rdmacg_command later;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->top, "inflight=2"), 0);
+	kunit_activate_static_stub(test, rdmacg_control_alloc, rdmacg_allocate_late);
+	KUNIT_ASSERT_EQ(test, rdmacg_begin_command(&later, &t->dev, RDMACG_COMMAND_CHANGE), 0);
+	KUNIT_EXPECT_NOT_NULL(test, later.control);
+	KUNIT_EXPECT_PTR_EQ(test, later.control, t->earlier.control);
+	rdmacg_end_command(&later);
+	rdmacg_end_command(&t->earlier);
+	rdmacg_run(test, t, true);
+}
+
 static void rdmacg_test_device_keeps_its_limits_while_it_moves(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -1094,6 +1122,7 @@ static struct kunit_case rdmacg_command_test_cases[] = {
 	KUNIT_CASE(rdmacg_test_command_is_counted_where_a_limit_is),
 	KUNIT_CASE(rdmacg_test_default_limits_commands),
 	KUNIT_CASE(rdmacg_test_command_without_memory_leaves_no_pool),
+	KUNIT_CASE(rdmacg_test_commands_at_once_share_a_control),
 	KUNIT_CASE(rdmacg_test_device_keeps_its_limits_while_it_moves),
 	KUNIT_CASE(rdmacg_test_nobody_waits_in_a_cgroup_that_comes_late),
 	KUNIT_CASE(rdmacg_test_command_keeps_its_cgroup),

@@ -352,6 +352,17 @@ static void rdmacg_test_defaults_of_all_classes_in_one_line(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, rcu_access_pointer(t->leaf.defaults));
 }
 
+static void rdmacg_test_last_value_of_a_key_is_the_default(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf,
+						      "hca_object=1 hca_handle=3 hca_object=2"), 0);
+	KUNIT_EXPECT_STREQ(test, rdmacg_test_show_default(test, &t->leaf),
+			   "hca_handle=3 hca_object=2\n");
+	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 2);
+}
+
 static const struct rdmacg_bad_default {
 	const char *name;
 	const char *text;
@@ -670,6 +681,7 @@ static struct kunit_case rdmacg_default_cases[] = {
 	KUNIT_CASE(rdmacg_test_default_restored),
 	KUNIT_CASE(rdmacg_test_max_goes_with_the_default_of_its_key),
 	KUNIT_CASE(rdmacg_test_defaults_of_all_classes_in_one_line),
+	KUNIT_CASE(rdmacg_test_last_value_of_a_key_is_the_default),
 	KUNIT_CASE_PARAM(rdmacg_test_bad_default_changes_nothing, rdmacg_bad_default_gen_params),
 	KUNIT_CASE(rdmacg_test_default_of_the_hw_class),
 	KUNIT_CASE(rdmacg_test_default_takes_64_keys_of_the_hw_class),
