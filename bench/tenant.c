@@ -332,8 +332,8 @@ static void run_write(void)
 
 	snprintf(path, sizeof(path), args[0], number);
 	/*
-	 * Keep the file open. An open takes locks of kernfs, and tenants that open files in a loop
-	 * delay each mkdir of a cgroup and each new device by seconds, whichever file they open.
+	 * Keep the file open. An open takes locks of kernfs, and tenants that open a file in a loop
+	 * delay each new cgroup and device, whichever file they open.
 	 */
 	if (fd < 0)
 		fd = open(path, O_WRONLY | O_CLOEXEC);
