@@ -990,6 +990,7 @@ static void rdmacg_test_commands_at_once_share_a_control(struct kunit *test)
 	struct rdmacg_tree *t = test->priv;
 	struct rdmacg_command later;
 
+	t->current_cg = &t->top;
 	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->top, "inflight=2"), 0);
 	kunit_activate_static_stub(test, rdmacg_control_alloc, rdmacg_allocate_late);
 	KUNIT_ASSERT_EQ(test, rdmacg_begin_command(&later, &t->dev, RDMACG_COMMAND_CHANGE), 0);
