@@ -77,11 +77,12 @@ measure() {
 	done
 }
 
-# record VERDICT FILE: write the header from standard input, the tables and the judgements to FILE in
-# the folder of results, and print FILE.
+# record VERDICT FILE: write the header from standard input and the tables to FILE in the folder of
+# results, and print them with the judgements.
 record() {
 	status=0
-	{ cat && "$ROOT/bench/report" "$1" "$work"/rounds/*; } >"$results/$2" || status=$?
-	cat "$results/$2"
+	{ cat && "$ROOT/bench/report" "$1" "$work"/rounds/*; } >"$work/report" || status=$?
+	cat "$work/report"
+	sed '/^$/N; /^\n\(not \)*ok /,$d' "$work/report" >"$results/$2"
 	exit "$status"
 }
