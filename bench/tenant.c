@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -514,6 +515,8 @@ int main(int argc, char **argv)
 	if (getchar() != '\n')
 		return 1;
 	start_threads();
+	/* A thousand threads must not delay the thread that ends them. */
+	setpriority(PRIO_PROCESS, 0, -20);
 	runs = 0;
 	start_ns = clock_ns(CLOCK_MONOTONIC);
 	start_ticks = __builtin_ia32_rdtsc();
