@@ -137,22 +137,22 @@ void uverbs_init_commands(struct uverbs_api *uapi, struct ib_device *device)
 
 /**
  * uverbs_limit_command() - do the work of uverbs_begin_command() while a cgroup limits commands
- * @command: the command, not counted yet
- * @ufile: the open file. The caller is in a read section of its disassociate_srcu
+ * @attrs: has the command, not counted yet, and the open file. The caller is in a read section of
+ *	the file's disassociate_srcu
  * @class: the class of the command
  *
  * Context: Process context; may sleep until the limit admits the command.
  * Return: 0, -ENOMEM, or -ERESTARTNOINTR if a signal ends the wait.
  */
-int uverbs_limit_command(struct rdmacg_command *command, struct ib_uverbs_file *ufile,
-			 enum uverbs_command_class class)
+int uverbs_limit_command(struct uverbs_attr_bundle_hdr *attrs, enum uverbs_command_class class)
 {
+	struct ib_uverbs_device *uverbs_device = attrs->ufile->device;
 	enum rdmacg_command_kind kind = RDMACG_COMMAND_CHANGE;
 	struct ib_device *device;
 
 	if (class > UVERBS_COMMAND_DESTROY)
 		return 0;
-	device = srcu_dereference(ufile->device->ib_dev, &ufile->device->disassociate_srcu);
+	device = srcu_dereference(uverbs_device->ib_dev, &uverbs_device->disassociate_srcu);
 	/* The device was removed, so the command will fail. */
 	if (!device)
 		return 0;
@@ -160,5 +160,5 @@ int uverbs_limit_command(struct rdmacg_command *command, struct ib_uverbs_file *
 		kind = RDMACG_COMMAND_CREATE;
 	else if (class == UVERBS_COMMAND_DESTROY)
 		kind = RDMACG_COMMAND_DESTROY;
-	return rdmacg_limit_command(command, &device->cg_device, kind);
+	return rdmacg_limit_command(&attrs->command, &device->cg_device, kind);
 }

@@ -7,8 +7,8 @@
 #define _UVERBS_CONTROL_H
 
 #include <rdma/ib_verbs.h>
+#include <rdma/uverbs_ioctl.h>
 
-struct ib_uverbs_file;
 struct uverbs_api;
 
 /**
@@ -34,8 +34,7 @@ enum uverbs_command_class {
 #ifdef CONFIG_CGROUP_RDMA_CONTROL
 
 void uverbs_init_commands(struct uverbs_api *uapi, struct ib_device *device);
-int uverbs_limit_command(struct rdmacg_command *command, struct ib_uverbs_file *ufile,
-			 enum uverbs_command_class class);
+int uverbs_limit_command(struct uverbs_attr_bundle_hdr *attrs, enum uverbs_command_class class);
 
 /*
  * Let waiting processes leave their SRCU sections. The removal of the device waits for these
@@ -52,8 +51,7 @@ static inline void uverbs_init_commands(struct uverbs_api *uapi, struct ib_devic
 {
 }
 
-static inline int uverbs_limit_command(struct rdmacg_command *command,
-				       struct ib_uverbs_file *ufile,
+static inline int uverbs_limit_command(struct uverbs_attr_bundle_hdr *attrs,
 				       enum uverbs_command_class class)
 {
 	return 0;
@@ -71,19 +69,18 @@ static inline void uverbs_stop_waiting(struct ib_device *device)
  * error that the caller returns without running the command. After an error, uverbs_end_command()
  * does nothing, so the caller may call it.
  */
-static inline int uverbs_begin_command(struct rdmacg_command *command,
-				       struct ib_uverbs_file *ufile,
+static inline int uverbs_begin_command(struct uverbs_attr_bundle_hdr *attrs,
 				       enum uverbs_command_class class)
 {
-	command->control = NULL;
+	attrs->command.control = NULL;
 	if (!rdmacg_commands_are_limited())
 		return 0;
-	return uverbs_limit_command(command, ufile, class);
+	return uverbs_limit_command(attrs, class);
 }
 
-static inline void uverbs_end_command(struct rdmacg_command *command)
+static inline void uverbs_end_command(struct uverbs_attr_bundle_hdr *attrs)
 {
-	rdmacg_end_command(command);
+	rdmacg_end_command(&attrs->command);
 }
 
 #endif /* _UVERBS_CONTROL_H */
