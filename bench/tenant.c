@@ -43,6 +43,7 @@ struct verbs {
 
 static struct verbs verbs;
 static char memory[1 << 20];
+static volatile char spacer[sizeof(memory)];
 static char **args;
 static unsigned int threads;
 static __thread unsigned int number;	/* the number of this thread */
@@ -452,8 +453,15 @@ static void open_device(const char *name)
 		if (!strcmp(ibv_get_device_name(list[i]), name))
 			create_verbs(&verbs, list[i]);
 	check(verbs.context, name);
-	/* Touch the pages, so that a registration does not allocate them. */
-	memset(memory, 1, sizeof(memory));
+	/*
+	 * Touch the pages, so that a registration does not allocate them. The pages of @spacer lie
+	 * between them. Otherwise the cost of a registration would depend on the number of pages
+	 * that happen to lie side by side.
+	 */
+	for (i = 0; i < (int)sizeof(memory); i += 4096) {
+		memory[i] = 1;
+		spacer[i] = 1;
+	}
 	if (action->prepare)
 		action->prepare();
 }
