@@ -12,6 +12,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "rdma-css.h"
 #include "rdma-default.h"
 
 /*
@@ -101,10 +102,11 @@ static int rdmacg_parse_key(const char **key)
 
 	if (IS_ENABLED(CONFIG_CGROUP_RDMA_VERBS) && str_has_prefix(*key, "hw:")) {
 		*key += strlen("hw:");
-		return rdmacg_key_is_valid(*key) ? RDMACG_CLASS_HW : -EINVAL;
+		return rdmacg_has_class(RDMACG_CLASS_HW) && rdmacg_key_is_valid(*key) ?
+		       RDMACG_CLASS_HW : -EINVAL;
 	}
 	for (i = 0; i < ARRAY_SIZE(rdmacg_keys); i++)
-		if (!strcmp(*key, rdmacg_keys[i].name))
+		if (!strcmp(*key, rdmacg_keys[i].name) && rdmacg_has_class(rdmacg_keys[i].class))
 			return rdmacg_keys[i].class;
 	return -EINVAL;
 }

@@ -200,7 +200,8 @@ static void rdmacg_trace_changes_rcu(const struct rdmacg_write *write,
 		if (change->old != change->new)
 			trace_rdmacg_set_max(rdmacg_desc_name_rcu(desc),
 					     desc->resources[slot].name, change->old, change->new,
-					     change->usage, cgroup_id(write->cg->css.cgroup));
+					     change->usage,
+					     cgroup_id(rdmacg_css(write->cg)->cgroup));
 	}
 }
 

@@ -402,7 +402,7 @@ static void rdmacg_trace_defaults_rcu(struct rdma_cgroup *cg, const struct rdmac
 		if (max[slot] != RDMACG_NO_LIMIT)
 			trace_rdmacg_set_max(rdmacg_desc_name_rcu(desc),
 					     desc->resources[slot].name, RDMACG_NO_LIMIT,
-					     max[slot], 0, cgroup_id(cg->css.cgroup));
+					     max[slot], 0, cgroup_id(rdmacg_css(cg)->cgroup));
 }
 
 static int rdmacg_pool_insert(struct rdmacg_desc *desc, struct rdmacg_pool *pool)

@@ -36,13 +36,13 @@
 #ifndef _KERNEL_CGROUP_RDMA_POOL_H
 #define _KERNEL_CGROUP_RDMA_POOL_H
 
-#include <linux/cgroup.h>
 #include <linux/list.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
+#include "rdma-css.h"
 #include "rdma-device.h"
 
 /* Linux before 7.0 has no typed allocators, except 6.12.117 and later releases of 6.12. */
@@ -169,18 +169,12 @@ struct rdmacg_map {
 };
 
 /*
- * The number of classes with events. The last class has no events, because a command over a limit
- * waits instead of being refused.
- */
-#define RDMACG_EVENT_CLASSES RDMACG_CLASS_CONTROL
-
-/*
  * The controller's part of one cgroup. The cgroup core frees this struct after the last reference.
  * Each charge and each child holds a reference, so neither a charge nor a pool of a descendant
  * outlives this struct.
  */
 struct rdma_cgroup {
-	struct cgroup_subsys_state css;
+	struct rdmacg_css	state;
 	unsigned int		depth;		/* A child of the root has 1. Set once. */
 	/* Guards changes of the map; the innermost lock. */
 	spinlock_t		map_lock;
@@ -193,19 +187,24 @@ struct rdma_cgroup {
 	spinlock_t		max_lock;
 	/* NULL if the cgroup has no default; max_lock; RCU. */
 	struct rdmacg_defaults __rcu *defaults;
-	/* The files whose readers are notified of events, for each class. */
-	struct cgroup_file	events_file[RDMACG_EVENT_CLASSES];
-	struct cgroup_file	events_local_file[RDMACG_EVENT_CLASSES];
+	struct rdmacg_event_files files;
 };
+
+static inline struct cgroup_subsys_state *rdmacg_css(const struct rdma_cgroup *cg)
+{
+	return rdmacg_css_of(&cg->state);
+}
 
 static inline struct rdma_cgroup *rdmacg_from_css(struct cgroup_subsys_state *css)
 {
-	return css ? container_of(css, struct rdma_cgroup, css) : NULL;
+	return css ? container_of(rdmacg_css_find(css), struct rdma_cgroup, state) : NULL;
 }
 
 static inline struct rdma_cgroup *rdmacg_parent(struct rdma_cgroup *cg)
 {
-	return rdmacg_from_css(cg->css.parent);
+	struct rdmacg_css *parent = rdmacg_css_parent(&cg->state);
+
+	return parent ? container_of(parent, struct rdma_cgroup, state) : NULL;
 }
 
 /*

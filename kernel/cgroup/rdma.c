@@ -26,7 +26,7 @@
 
 static u64 rdmacg_id(const struct rdma_cgroup *cg)
 {
-	return cgroup_id(cg->css.cgroup);
+	return cgroup_id(rdmacg_css(cg)->cgroup);
 }
 
 /* Emit an event for each resource of a set. The root has no events, because it is not charged. */
@@ -57,9 +57,9 @@ static void rdmacg_notify_refusal(struct rdma_cgroup *cg, struct rdmacg_device *
 	struct rdma_cgroup *level = refusal->is_ignored ? refusal->cg : cg;
 
 	for (; level->depth; level = rdmacg_parent(level)) {
-		cgroup_file_notify(&level->events_file[resource->class]);
+		rdmacg_notify(level, resource->class, false);
 		if (level == cg || level == refusal->cg)
-			cgroup_file_notify(&level->events_local_file[resource->class]);
+			rdmacg_notify(level, resource->class, true);
 	}
 	if (!trace_rdmacg_refuse_enabled() || refusal->is_ignored)
 		return;
@@ -142,7 +142,7 @@ EXPORT_SYMBOL(rdmacg_get_current);
  */
 void rdmacg_get(struct rdma_cgroup *cg)
 {
-	css_get(&cg->css);
+	css_get(rdmacg_css(cg));
 }
 EXPORT_SYMBOL(rdmacg_get);
 
@@ -154,7 +154,7 @@ EXPORT_SYMBOL(rdmacg_get);
  */
 void rdmacg_put(struct rdma_cgroup *cg)
 {
-	css_put(&cg->css);
+	css_put(rdmacg_css(cg));
 }
 EXPORT_SYMBOL(rdmacg_put);
 
@@ -169,7 +169,7 @@ static __always_inline int rdmacg_charge_current(struct rdma_cgroup **owner,
 	if (likely(!ret))
 		*owner = cg;
 	else
-		css_put(&cg->css);
+		css_put(rdmacg_css(cg));
 	return ret;
 }
 
@@ -184,7 +184,7 @@ static __always_inline void rdmacg_uncharge_owner(struct rdma_cgroup *owner,
 	is_uncharged = rdmacg_pool_uncharge_fast(owner, device, set, count);
 	if (unlikely(!is_uncharged) || trace_rdmacg_uncharge_enabled())
 		rdmacg_uncharge_slow(owner, device, set, count, is_uncharged);
-	css_put(&owner->css);
+	css_put(rdmacg_css(owner));
 }
 
 /**
@@ -669,12 +669,12 @@ static int rdmacg_default_show(struct seq_file *sf, void *v)
 	RDMACG_FILE(_name, _class, RDMACG_FILE_MAX,			\
 		    .write = rdmacg_max_write, .max_write_len = RDMACG_MAX_WRITE)
 
-/* @_notified is the member of struct rdma_cgroup that notifies the file's readers. */
+/* @_notified is the member of struct rdmacg_event_files that notifies the file's readers. */
 #define RDMACG_EVENTS(_name, _class, _file, _notified)			\
 	RDMACG_FILE(_name, _class, _file,				\
-		    .file_offset = offsetof(struct rdma_cgroup, _notified))
+		    RDMACG_NOTIFIED(_notified))
 
-static struct cftype rdmacg_files[] = {
+struct cftype rdmacg_files[] = {
 	{
 		.name = "default",
 		.private = RDMACG_FILE_DEFAULT,
@@ -687,24 +687,24 @@ static struct cftype rdmacg_files[] = {
 	RDMACG_FILE("current", RDMACG_CLASS_HCA, RDMACG_FILE_CURRENT),
 	RDMACG_FILE("peak", RDMACG_CLASS_HCA, RDMACG_FILE_PEAK),
 	RDMACG_EVENTS("events", RDMACG_CLASS_HCA, RDMACG_FILE_EVENTS,
-		      events_file[RDMACG_CLASS_HCA]),
+		      events[RDMACG_CLASS_HCA]),
 	RDMACG_EVENTS("events.local", RDMACG_CLASS_HCA, RDMACG_FILE_EVENTS_LOCAL,
-		      events_local_file[RDMACG_CLASS_HCA]),
+		      events_local[RDMACG_CLASS_HCA]),
 #ifdef CONFIG_CGROUP_RDMA_VERBS
 	RDMACG_MAX("verb.max", RDMACG_CLASS_VERB),
 	RDMACG_FILE("verb.current", RDMACG_CLASS_VERB, RDMACG_FILE_CURRENT),
 	RDMACG_FILE("verb.peak", RDMACG_CLASS_VERB, RDMACG_FILE_PEAK),
 	RDMACG_EVENTS("verb.events", RDMACG_CLASS_VERB, RDMACG_FILE_EVENTS,
-		      events_file[RDMACG_CLASS_VERB]),
+		      events[RDMACG_CLASS_VERB]),
 	RDMACG_EVENTS("verb.events.local", RDMACG_CLASS_VERB, RDMACG_FILE_EVENTS_LOCAL,
-		      events_local_file[RDMACG_CLASS_VERB]),
+		      events_local[RDMACG_CLASS_VERB]),
 	RDMACG_MAX("hw.max", RDMACG_CLASS_HW),
 	RDMACG_FILE("hw.current", RDMACG_CLASS_HW, RDMACG_FILE_CURRENT),
 	RDMACG_FILE("hw.peak", RDMACG_CLASS_HW, RDMACG_FILE_PEAK),
 	RDMACG_EVENTS("hw.events", RDMACG_CLASS_HW, RDMACG_FILE_EVENTS,
-		      events_file[RDMACG_CLASS_HW]),
+		      events[RDMACG_CLASS_HW]),
 	RDMACG_EVENTS("hw.events.local", RDMACG_CLASS_HW, RDMACG_FILE_EVENTS_LOCAL,
-		      events_local_file[RDMACG_CLASS_HW]),
+		      events_local[RDMACG_CLASS_HW]),
 #endif
 #ifdef CONFIG_CGROUP_RDMA_CONTROL
 	RDMACG_MAX("control.max", RDMACG_CLASS_CONTROL),
@@ -717,44 +717,4 @@ static struct cftype rdmacg_files[] = {
 		.flags = CFTYPE_ONLY_ON_ROOT,
 	},
 	{ }	/* terminate */
-};
-
-/* The cache for struct rdma_cgroup. kmalloc() would use almost twice the memory. Set once. */
-static struct kmem_cache *rdmacg_cgroup_cache;
-
-static struct cgroup_subsys_state *
-rdmacg_css_alloc(struct cgroup_subsys_state *parent)
-{
-	struct rdma_cgroup *above = rdmacg_from_css(parent);
-	struct rdma_cgroup *cg;
-
-	/*
-	 * The error is the same as for cgroup.max.depth. There is no message, because a tenant
-	 * could fill the log with messages.
-	 */
-	if (above && above->depth == RDMACG_MAX_DEPTH)
-		return ERR_PTR(-EAGAIN);
-	/* The first cgroup is the root, which is created while the kernel boots. */
-	if (!above)
-		rdmacg_cgroup_cache = KMEM_CACHE(rdma_cgroup, SLAB_PANIC);
-	cg = kmem_cache_zalloc(rdmacg_cgroup_cache, GFP_KERNEL);
-	if (!cg)
-		return ERR_PTR(-ENOMEM);
-	rdmacg_pools_init(cg, above);
-	return &cg->css;
-}
-
-static void rdmacg_css_free(struct cgroup_subsys_state *css)
-{
-	struct rdma_cgroup *cg = rdmacg_from_css(css);
-
-	rdmacg_pools_free(cg);
-	kmem_cache_free(rdmacg_cgroup_cache, cg);
-}
-
-struct cgroup_subsys rdma_cgrp_subsys = {
-	.css_alloc	= rdmacg_css_alloc,
-	.css_free	= rdmacg_css_free,
-	.legacy_cftypes	= rdmacg_files,
-	.dfl_cftypes	= rdmacg_files,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * RDMA cgroup controller: the files. Only rdma.c uses all parts of the controller. This header
- * declares the functions of rdma.c that tests call.
+ * declares what rdma-subsys.c and tests use of it.
  */
 #ifndef _KERNEL_CGROUP_RDMA_H
 #define _KERNEL_CGROUP_RDMA_H
@@ -23,6 +23,12 @@ enum rdmacg_file {
 	RDMACG_FILE_DEFAULT,
 	RDMACG_FILES,
 };
+
+/* The files of the controller. */
+extern struct cftype rdmacg_files[];
+
+/* Notify the readers of an events file. */
+void rdmacg_notify(struct rdma_cgroup *cg, enum rdmacg_class class, bool is_local);
 
 void rdmacg_show_line(struct seq_file *sf, struct rdma_cgroup *cg,
 		      const struct rdmacg_desc *desc, enum rdmacg_class class,

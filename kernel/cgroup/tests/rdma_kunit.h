@@ -30,9 +30,9 @@ static inline void rdmacg_test_init_cgroup(struct rdma_cgroup *cg,
 					   struct rdma_cgroup *parent)
 {
 	rdmacg_pools_init(cg, parent);
-	cg->css.parent = parent ? &parent->css : NULL;
+	cg->state.css.parent = parent ? &parent->state.css : NULL;
 	/* Tracepoints read only the id of this cgroup. */
-	cg->css.cgroup = &cgrp_dfl_root.cgrp;
+	cg->state.css.cgroup = &cgrp_dfl_root.cgrp;
 }
 
 /* Free nothing, because the struct belongs to the test. */
@@ -43,7 +43,7 @@ static inline void rdmacg_test_release_css(struct percpu_ref *ref)
 /* Returns the number of references, without the cgroup's own reference. */
 static inline long rdmacg_test_refs(const struct rdma_cgroup *cg)
 {
-	return atomic_long_read(&cg->css.refcnt.data->count) - 1;
+	return atomic_long_read(&cg->state.css.refcnt.data->count) - 1;
 }
 
 static inline void rdmacg_test_free_cgroup(void *arg)
@@ -54,7 +54,7 @@ static inline void rdmacg_test_free_cgroup(void *arg)
 	/* A test must drop all references. */
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(cg), 0);
 	rdmacg_pools_free(cg);
-	percpu_ref_exit(&cg->css.refcnt);
+	percpu_ref_exit(&cg->state.css.refcnt);
 }
 
 /* Initialize a cgroup with reference counts, and with no other parts of a css. */
@@ -64,7 +64,7 @@ static inline void rdmacg_test_create_cgroup(struct kunit *test, struct rdma_cgr
 	int ret;
 
 	rdmacg_test_init_cgroup(cg, parent);
-	ret = percpu_ref_init(&cg->css.refcnt, rdmacg_test_release_css,
+	ret = percpu_ref_init(&cg->state.css.refcnt, rdmacg_test_release_css,
 			      PERCPU_REF_INIT_ATOMIC, GFP_KERNEL);
 	KUNIT_ASSERT_EQ(test, ret, 0);
 	ret = kunit_add_action_or_reset(test, rdmacg_test_free_cgroup, cg);

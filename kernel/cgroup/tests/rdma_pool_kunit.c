@@ -675,10 +675,10 @@ static size_t rdmacg_nr_pools(struct rdma_cgroup *top, const struct rdmacg_devic
 static void rdmacg_test_css_free_frees_the_pools(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
-	struct cgroup_subsys_state *css = rdma_cgrp_subsys.css_alloc(&t->left.css);
+	struct cgroup_subsys_state *css = rdma_cgrp_subsys.css_alloc(&t->left.state.css);
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(css));
-	css->parent = &t->left.css;
+	css->parent = &t->left.state.css;
 	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(rdmacg_from_css(css), "kunit0 hca_object=9"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_nr_pools(&t->top, &t->dev0), 3);
 	rdma_cgrp_subsys.css_free(css);
@@ -691,12 +691,12 @@ static void rdmacg_test_no_cgroup_is_deeper_than_64(struct kunit *test)
 	struct cgroup_subsys_state *css;
 
 	t->left.depth = RDMACG_MAX_DEPTH - 1;
-	css = rdma_cgrp_subsys.css_alloc(&t->left.css);
+	css = rdma_cgrp_subsys.css_alloc(&t->left.state.css);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(css));
 	KUNIT_EXPECT_EQ(test, rdmacg_from_css(css)->depth, 64);
 	rdma_cgrp_subsys.css_free(css);
 	t->left.depth = RDMACG_MAX_DEPTH;
-	KUNIT_EXPECT_PTR_EQ(test, rdma_cgrp_subsys.css_alloc(&t->left.css), ERR_PTR(-EAGAIN));
+	KUNIT_EXPECT_PTR_EQ(test, rdma_cgrp_subsys.css_alloc(&t->left.state.css), ERR_PTR(-EAGAIN));
 	t->left.depth = 2;
 }
 
@@ -1016,7 +1016,7 @@ static void rdmacg_test_process_in_root_is_charged_to_root(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, rdmacg_try_charge(&owner, &t->dev0, HANDLE), 0);
 	KUNIT_ASSERT_NOT_NULL(test, owner);
-	KUNIT_EXPECT_NULL(test, owner->css.parent);
+	KUNIT_EXPECT_NULL(test, owner->state.css.parent);
 	rdmacg_uncharge(owner, &t->dev0, HANDLE);
 }
 

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * RDMA cgroup controller: the parts of struct rdma_cgroup that the cgroup core
+ * knows. In the kernel's own controller, the css is a part of the struct. The
+ * module, whose struct lies beside the css of the stock controller, has
+ * module/css.h instead of this file.
+ */
+#ifndef _RDMACG_CSS_H
+#define _RDMACG_CSS_H
+
+#include <linux/cgroup.h>
+#include <linux/cgroup_rdma.h>
+
+/*
+ * The number of classes with events. The last class has no events, because a
+ * command over a limit waits instead of being refused.
+ */
+#define RDMACG_EVENT_CLASSES RDMACG_CLASS_CONTROL
+
+/* Returns whether the files of a class belong to this controller. */
+static inline bool rdmacg_has_class(enum rdmacg_class class)
+{
+	return true;
+}
+
+struct rdmacg_css {
+	struct cgroup_subsys_state css;
+};
+
+/* The files whose readers are notified of events, for each class. */
+struct rdmacg_event_files {
+	struct cgroup_file	events[RDMACG_EVENT_CLASSES];
+	struct cgroup_file	events_local[RDMACG_EVENT_CLASSES];
+};
+
+/* The cftype of an events file names the struct cgroup_file that notifies readers. */
+#define RDMACG_NOTIFIED(_member) .file_offset = offsetof(struct rdma_cgroup, files._member)
+
+static inline struct cgroup_subsys_state *rdmacg_css_of(const struct rdmacg_css *state)
+{
+	return (struct cgroup_subsys_state *)&state->css;
+}
+
+/* @css is not NULL. */
+static inline struct rdmacg_css *rdmacg_css_find(struct cgroup_subsys_state *css)
+{
+	return container_of(css, struct rdmacg_css, css);
+}
+
+/* Returns NULL for the root. */
+static inline struct rdmacg_css *rdmacg_css_parent(const struct rdmacg_css *state)
+{
+	return state->css.parent ? rdmacg_css_find(state->css.parent) : NULL;
+}
+
+#endif /* _RDMACG_CSS_H */
