@@ -57,27 +57,34 @@ die() {
 	exit 1
 }
 
-# Refuse these characters, which make, the guest's command line or apt do not accept.
-for path in "$ROOT" "$CACHE"; do
-	case $path in
-	*[[:space:]]* | *[\"\'\\,:#$%\&]*) die "$path has a blank, a quote or one of , : # $ % &; move the clone or set XDG_CACHE_HOME" ;;
+# plain_path PATH REMEDY: refuse these characters, which make, the guest's command
+# line or apt do not accept.
+plain_path() {
+	case $1 in
+	*[[:space:]]* | *[\"\'\\,:#$%\&]*) die "$1 has a blank, a quote or one of , : # $ % &; $2" ;;
 	/*) ;;
-	*) die "$path is not absolute; set XDG_CACHE_HOME to a path from / on" ;;
+	*) die "$1 is not absolute; $2" ;;
 	esac
-done
+}
+plain_path "$ROOT" 'move the clone'
+plain_path "$CACHE" 'set XDG_CACHE_HOME to another folder'
 
 # Progress goes to stderr: the last line of stdout is an answer.
 say() {
 	printf '%s\n' "$*" >&2
 }
 
-# progress SECONDS LOG [FILES]: report the progress of a build of about FILES files every SECONDS,
-# until the caller ends this process. LOG may be a folder of logs.
+# The approximate number of files of a guest's kernel.
+KERNEL_FILES=1100
+
+# progress SECONDS LOG [FILES [THERE]]: report the progress of a build of about
+# FILES files every SECONDS, until the caller ends this process. An interrupted
+# build has compiled THERE files. LOG may be a folder of logs.
 progress() {
 	ticks=0
 	while sleep "$1"; do
 		ticks=$((ticks + $1))
-		compiled=$(grep -rhE '^  (CC|AS) ' "$2" | wc -l)
+		compiled=$((${4:-0} + $(grep -rhE '^  (CC|AS) ' "$2" | wc -l)))
 		say "  $((ticks / 60)) min $((ticks % 60)) s, $compiled${3:+ of about $3} files compiled"
 	done
 }
@@ -106,8 +113,13 @@ number() {
 	echo "$value"
 }
 
+# need_folder FOLDER: create a folder in the cache.
+need_folder() {
+	mkdir -p "$1" 2>/dev/null && [ -w "$1" ] ||
+		die "cannot write to $1; set XDG_CACHE_HOME to a folder that you may write to"
+}
 need_cache() {
-	mkdir -p "$CACHE" 2>/dev/null || die "cannot create $CACHE; set XDG_CACHE_HOME to a folder you may write"
+	need_folder "$CACHE"
 }
 
 # private_apt TOOL ARG...: read the Debian archive of this machine's apt, without changing apt's own
@@ -131,14 +143,29 @@ need_space() {
 		die "$CACHE has $free GiB free and this step needs $1; free some, or set XDG_CACHE_HOME"
 }
 
-# with_lock NAME: hold the lock until the script ends, so that only one script uses a tree.
+# with_lock NAME: hold the lock until the script ends, so that only one script
+# uses a tree. Wait as long as another run lives, because a healthy run may take
+# hours on a slow machine.
+lock_seconds=300
 with_lock() {
 	need_cache
-	exec 9>"$CACHE/$1.lock"
-	flock -n 9 && return
-	say "Waiting for another run, which holds $CACHE/$1.lock"
-	flock -w 1800 9 || die "another run has held $CACHE/$1.lock for 30 minutes; end it first"
+	exec 9>>"$CACHE/$1.lock"
+	waited=0
+	until flock -w $((waited ? lock_seconds : 0)) 9; do
+		say "Waiting for process $(cat "$CACHE/$1.lock"), which holds $CACHE/$1.lock; $waited s so far"
+		waited=$((waited + lock_seconds))
+	done
+	echo $$ >"$CACHE/$1.lock"
 }
+
+# build_command FOLDER: build rdmacg in the cache, and copy it to the folder. Hold
+# the lock only for this, because the caller's guest may run for hours.
+build_command() (
+	with_lock command
+	build_here "$CACHE/command"
+	make -s -j "$(nproc)" -C "$ROOT/tools/cgroup/rdmacg" OUT="$CACHE/command" "$CACHE/command/rdmacg" >&2 &&
+		cp "$CACHE/command/rdmacg" "$1/" || die "tools/cgroup/rdmacg does not build (above)"
+)
 
 # build_verbs_hold FOLDER: build the program that holds objects.
 build_verbs_hold() {

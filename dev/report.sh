@@ -8,7 +8,7 @@ failed=0
 # The folder of logs of a test on the host.
 [ -z "${CACHE:-}" ] || {
 	: "${RESULTS:=$CACHE/results/$(basename "$(dirname "$0")")-${BASE:-}-${VM:-}}"
-	mkdir -p "$RESULTS"
+	need_folder "$RESULTS"
 }
 
 ok() {
