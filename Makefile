@@ -20,7 +20,7 @@ check-all:	## all other tests, in some hours (dev/check-all.jobs); an interrupte
 	@dev/check check-all
 
 shell:		## a shell in the VM, with rxe0 up and the cgroups mounted
-	@dev/deps guest && vm/shell/run
+	@dev/deps verbs command && vm/shell/run
 
 kernel:		## build the kernel; the last line of output is its path
 	@dev/deps build && dev/kernel
