@@ -150,17 +150,15 @@ static void qemu_add_ram(const char *text)
 	};
 }
 
-/* Get the blocks of --ramblocks, or of --ram and --machine. The words are more sizes for --ram. */
+/* Get the blocks of --ramblocks, or of --ram and --machine. A word is a size, as with --ram. */
 static void qemu_get_blocks(void)
 {
 	char *text __autofree = NULL;
 	bool is_pc = !strcmp(machine, "pc") && !ramblocks;
 	size_t i, j;
 
-	if (!ram.count == !ramblocks)
-		options_fail(plan.form->name, "give --ram or --ramblocks");
-	if (ramblocks && *plan.words)
-		options_fail(*plan.words, "is one word too many; a SIZE belongs to --ram");
+	if ((!ram.count && !*plan.words) == !ramblocks)
+		options_fail(plan.form->name, "give either sizes of RAM or --ramblocks");
 	if (!ramblocks && !is_pc && strcmp(machine, "none"))
 		options_fail(machine,
 			     "is neither pc nor none; give --ramblocks for another machine");
