@@ -78,7 +78,7 @@ clean:		## delete the caches: bases, trees, builds
 #   MAKEVARS='WORD...'  arguments of make for a kernel
 #   STOCK=1             build the stock kernel, without our patches
 #   BUILD=1             also compile and boot each patch of the series
-#   CONFIG=NAME         options of the packaged kernel; packaging/config says more
+#   CONFIG=NAME         options of the packaged kernel; packaging/config says more; none: only the tools
 #   LSMOD=FILE          output of lsmod: build only these modules for the package
 #   XDG_CACHE_HOME=DIR  everything that is built lies in DIR/rdmacg (~/.cache/rdmacg)
 
