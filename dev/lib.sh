@@ -135,6 +135,18 @@ private_apt() {
 		-o "Acquire::Retries=$retries" -o Acquire::http::Timeout=15 -o Acquire::https::Timeout=15 -o Acquire::Languages=none "$@"
 }
 
+# configured_sources: print the sources of this machine's apt as lines "URI SUITE".
+configured_sources() {
+	apt-get indextargets --no-release-info --format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages' 2>/dev/null |
+		sort -u
+}
+
+# debian_archive: print the address of the Debian archive that this machine's apt uses, or nothing.
+debian_archive() {
+	configured_sources | awk -v suite="$(. /etc/os-release && echo "${VERSION_CODENAME:-}")" '
+		$2 == suite || $2 ~ /^(oldstable|stable|testing|unstable|sid)$/ { print $1; exit }'
+}
+
 # need_space GIB: fail with one line if the disk has less space, before a compiler fails.
 need_space() {
 	need_cache

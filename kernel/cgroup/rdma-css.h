@@ -47,6 +47,12 @@ static inline struct rdmacg_css *rdmacg_css_find(struct cgroup_subsys_state *css
 	return container_of(css, struct rdmacg_css, css);
 }
 
+/* Returns the current process's cgroup, with a reference. */
+static inline struct rdmacg_css *rdmacg_css_get_current(void)
+{
+	return rdmacg_css_find(task_get_css(current, rdma_cgrp_id));
+}
+
 /* Returns NULL for the root. */
 static inline struct rdmacg_css *rdmacg_css_parent(const struct rdmacg_css *state)
 {

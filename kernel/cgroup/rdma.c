@@ -130,7 +130,7 @@ static __always_inline int rdmacg_charge_any(struct rdma_cgroup *cg, struct rdma
 struct rdma_cgroup *rdmacg_get_current(void)
 {
 	KUNIT_STATIC_STUB_REDIRECT(rdmacg_get_current);
-	return rdmacg_from_css(task_get_css(current, rdma_cgrp_id));
+	return container_of(rdmacg_css_get_current(), struct rdma_cgroup, state);
 }
 EXPORT_SYMBOL(rdmacg_get_current);
 
@@ -643,8 +643,10 @@ static int rdmacg_seq_show(struct seq_file *sf, void *v)
 
 static int rdmacg_default_show(struct seq_file *sf, void *v)
 {
+	struct rdma_cgroup *cg = rdmacg_from_css(seq_css(sf));
+
 	guard(rcu)();
-	rdmacg_print_defaults(sf, rcu_dereference(rdmacg_from_css(seq_css(sf))->defaults));
+	rdmacg_print_defaults(sf, rcu_dereference(cg->defaults));
 	return 0;
 }
 

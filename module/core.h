@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Included before each file of kernel/cgroup, and before the files of the module
+ * that call them. They see this project's <linux/cgroup_rdma.h>. All other files
+ * of the module see the header of the running kernel, because the layout of
+ * struct ib_device depends on it. target.h is the border between the two.
+ */
+#ifndef _RDMACG_CORE_H
+#define _RDMACG_CORE_H
+
+/* As in kernel/cgroup/rdma-device.c, which defines it before its headers. */
+#ifndef pr_fmt
+#define pr_fmt(fmt) "cgroup: rdma: " fmt
+#endif
+
+#include <linux/version.h>
+
+/* Nothing is exported, so functions may have the names of stock's functions. */
+#define __DISABLE_EXPORTS
+
+/* A kernel of a distribution has no KUnit. */
+#define _KUNIT_STATIC_STUB_H
+#define KUNIT_STATIC_STUB_REDIRECT(...) do { } while (0)
+
+/* Take this project's header instead of the running kernel's. */
+#define _CGROUP_RDMA_H
+#include "../include/linux/cgroup_rdma.h"
+#include "css.h"
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 9, 0)
+#include <linux/kernel.h>
+#include <linux/string.h>
+#define rdmacg_strscpy2(to, from) (strscpy)(to, from, sizeof(to))
+#define rdmacg_strscpy3(to, from, size) (strscpy)(to, from, size)
+#define strscpy(...) CONCATENATE(rdmacg_strscpy, COUNT_ARGS(__VA_ARGS__))(__VA_ARGS__)
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
+/* The tracepoints of this project use the macro with one argument. */
+#define RDMACG_OLD_ASSIGN_STR
+#endif
+
+#endif /* _RDMACG_CORE_H */
