@@ -61,16 +61,16 @@ static struct run {
 	uint64_t memlock;
 } run;
 
+static bool run_take_item(const char *item, void *to)
+{
+	return limits_parse_option(memory_append(run.limits, run.nr_limits), item);
+}
+
 /* Take DEVICE:KEY=VALUE[,KEY=VALUE]...[;DEVICE:...]. */
 static void run_take_limits(const char *text, void *to)
 {
-	char *copy __autofree = memory_string(text);
-	char *rest, *item = strtok_r(copy, ";", &rest);
-
-	/* Skip empty items, but not if there is no other item. */
-	for (item = item ? item : copy; item; item = strtok_r(NULL, ";", &rest))
-		if (!limits_parse_option(memory_append(run.limits, run.nr_limits), item))
-			exit(EXIT_USAGE);
+	if (!limits_each_item(text, run_take_item, to))
+		exit(EXIT_USAGE);
 }
 
 /* Take a margin for peaks, "20%" or "20". */

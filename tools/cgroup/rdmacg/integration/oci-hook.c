@@ -9,6 +9,7 @@
  * The user who starts a container controls parts of the state and of config.json. So all sizes have
  * a bound, and the hook opens only the bundle's config.json, which must be a regular file.
  */
+#include <ctype.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <syslog.h>
@@ -22,8 +23,13 @@
 /* The annotations in which containerd and CRI-O give a container's name. */
 #define OCI_ANNOTATION_NAME "io.kubernetes.cri.container-name"
 #define OCI_ANNOTATION_CRIO_NAME "io.kubernetes.container.name"
-/* The variable can only lower limits, because an image or a CDI device may have set it. */
+/*
+ * The variables can only lower limits, because an image or a CDI device may have set them. Runtimes
+ * keep only one variable of a name, so each writer can have a name of its own: RDMACG_LIMITS_NAME.
+ */
 #define OCI_VARIABLE "RDMACG_LIMITS"
+/* More writers than devices and drivers of a container, but few enough for a short search. */
+#define OCI_MOST_VARIABLES 32
 
 /* 8 MiB. Runtimes write much less, even if the environment of a container is long. */
 #define OCI_LARGEST	(8UL << 20)
@@ -32,6 +38,8 @@
 
 static const char oci_state_name[] = "container's state";
 static const char oci_config_name[] = "config.json";
+/* The container belongs to a pod, so that a user writes sizes as in Kubernetes. */
+static bool oci_is_pod;
 
 static const char hook_file[] = "/etc/rdmacg/oci.conf";
 static struct policy hook_policy = { .place = hook_file, .default_bounds = true };
@@ -47,7 +55,7 @@ static const struct syntax hook_syntax = {
 		  &hook_above, options_take_text, "CGROUP" },
 	},
 	.doc =
-		"Set the limits of a container that an OCI runtime is about to start. The runtime calls this program as a hook of createRuntime, with the container's state on standard input.\vThe annotation org.rdmacg.limits is the container's request: DEVICE KEY=VALUE..., with semicolons between devices. The administrator's file has a section [default] for keys that a container does not request, and a section [ceiling], which no annotation may exceed. Without a ceiling, an annotation can only lower limits and the default. If limits cannot be set, the container does not start. For the container NAME of a pod, limits.rdmacg.org/NAME replaces org.rdmacg.limits. The variable RDMACG_LIMITS of the container's environment has the same form, and can only lower limits.",
+		"Set the limits of a container that an OCI runtime is about to start. The runtime calls this program as a hook of createRuntime, with the container's state on standard input.\vThe annotation org.rdmacg.limits is the container's request: DEVICE KEY=VALUE..., with semicolons between devices. The administrator's file has a section [default] for keys that a container does not request, and a section [ceiling], which no annotation may exceed. Without a ceiling, an annotation can only lower limits and the default. If limits cannot be set, the container does not start. For the container NAME of a pod, limits.rdmacg.org/NAME replaces org.rdmacg.limits. The variables RDMACG_LIMITS and RDMACG_LIMITS_NAME of the container's environment have the same form, and can only lower limits. In a pod, sizes have the units Ki, Mi, Gi and so on, because K, M and G have other meanings in Kubernetes.",
 };
 
 /* Parse a text that has exactly one object. Returns NULL after a printed error. */
@@ -137,7 +145,28 @@ static bool oci_check_rule(const struct rule *rule, const struct rule *earlier)
 			 limits->device.name);
 }
 
-/* Add the limits of an annotation or of the variable to a section. @where is for messages. */
+/*
+ * In Kubernetes, M is 1000^2, and m is a thousandth. So a pod's text may only have the units that
+ * mean the same there and here, such as Mi.
+ */
+static bool oci_check_units(const char *where, const char *text)
+{
+	const char *value = text, *unit;
+	size_t length;
+
+	while ((value = strchr(value, '='))) {
+		value++;
+		unit = value + strspn(value, "0123456789.");
+		length = strcspn(unit, ", \t\r\n;");
+		if (unit > value && length == 1 && isalpha((unsigned char)*unit))
+			return say_error(where,
+					 "%.*s: %c has another meaning in Kubernetes; write Ki, Mi, Gi or Ti",
+					 (int)min(unit + 1 - value, 40), value, *unit);
+	}
+	return true;
+}
+
+/* Add the limits of an annotation or of a variable to a section. @where is for messages. */
 static bool oci_parse_limits(struct config *config, const char *section, const char *where,
 			     const char *text)
 {
@@ -147,6 +176,8 @@ static bool oci_parse_limits(struct config *config, const char *section, const c
 
 	if (strlen(text) > POLICY_LONGEST)
 		return say_error(where, "text: is longer than %d characters", POLICY_LONGEST);
+	if (oci_is_pod && !oci_check_units(where, text))
+		return false;
 	config->by_key = true;
 	while (rest)
 		if (!config_add(config, section, where, strsep(&rest, ";\r\n")))
@@ -170,6 +201,7 @@ static bool oci_take_annotation(struct config *rules, struct json_object *config
 		return say_error(oci_config_name, "its annotations are not an object");
 	name = oci_string(annotations, OCI_ANNOTATION_NAME) ?:
 	       oci_string(annotations, OCI_ANNOTATION_CRIO_NAME);
+	oci_is_pod = name;
 	own = memory_format(OCI_ANNOTATION_OF "%s", name ? name : "");
 	if (name && json_object_object_get_ex(annotations, own, NULL))
 		key = own;
@@ -181,23 +213,34 @@ static bool oci_take_annotation(struct config *rules, struct json_object *config
 		      say_error(where, "is not a text");
 }
 
-/* Take the last variable of this name, as a program does. */
-static bool oci_take_variable(struct config *rules, struct json_object *config)
+/*
+ * Take all variables RDMACG_LIMITS and RDMACG_LIMITS_NAME. Each is a section of its own, because the
+ * limits of all writers hold.
+ */
+static bool oci_take_variables(struct config *rules, struct json_object *config)
 {
-	static const char begin[] = OCI_VARIABLE "=";
 	struct json_object *process = json_object_object_get(config, "process");
 	struct json_object *list = json_object_object_get(process, "env");
 	bool is_list = json_object_is_type(list, json_type_array);
-	const char *found = NULL;
-	size_t i;
+	size_t i, found = 0, length = strlen(OCI_VARIABLE);
 
 	for (i = 0; is_list && i < json_object_array_length(list); i++) {
 		const char *text = json_object_get_string(json_object_array_get_idx(list, i));
+		const char *value = text ? strchr(text, '=') : NULL;
+		char *section __autofree = NULL, *where __autofree = NULL;
 
-		if (text && !strncmp(text, begin, strlen(begin)))
-			found = text + strlen(begin);
+		if (!value || strncmp(text, OCI_VARIABLE, length) ||
+		    (text[length] != '=' && text[length] != '_'))
+			continue;
+		section = memory_format(POLICY_SHARE "%zu", found);
+		where = memory_format("variable %.*s", (int)min(value - text, 80), text);
+		if (++found > OCI_MOST_VARIABLES)
+			return say_error(where, "the container has more than %d such variables",
+					 OCI_MOST_VARIABLES);
+		if (!oci_parse_limits(rules, section, where, value + 1))
+			return false;
 	}
-	return !found || oci_parse_limits(rules, POLICY_SHARE, "variable " OCI_VARIABLE, found);
+	return true;
 }
 
 /* Open config.json. Another file than a regular one may have no end. Returns NULL on an error. */
@@ -223,7 +266,7 @@ static bool hook_read(struct config *rules, pid_t *process)
 	FILE *from = hook_above ? stdin : bundle ? oci_open_config(bundle) : NULL;
 	struct json_object *config = from ? oci_read(from, oci_config_name) : NULL;
 	bool good = config && oci_take_annotation(rules, config) &&
-		    oci_take_variable(rules, config);
+		    oci_take_variables(rules, config);
 
 	if (from)
 		fclose(from);

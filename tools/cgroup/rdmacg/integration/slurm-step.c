@@ -27,27 +27,52 @@ static struct policy step_job = { .place = "plugstack.conf", .config.by_key = tr
 static struct policy step_own = { .config.by_key = true };
 static bool step_end;
 
-/* Take [DEVICE:]KEY=VALUE[,KEY=VALUE]...[;...]. A rule without a device is for all devices. */
+/* The section to which step_take() adds rules, and the place of the text for messages. */
+struct step_place {
+	struct config *config;
+	const char *section, *where;
+};
+
+/* Whether an earlier rule of the request has the same device and key. The later rule would win. */
+static bool step_is_repeated(const struct config *config, const struct rule *rule)
+{
+	const struct rule *earlier = config->rules;
+	size_t i;
+
+	for (; earlier < rule; earlier++)
+		for (i = 0; i < rule->limits.nr_limits; i++)
+			if (!strcmp(earlier->section, rule->section) &&
+			    device_is_same(&earlier->limits.device, &rule->limits.device) &&
+			    limits_find(&earlier->limits, rule->limits.limits[i].key))
+				return true;
+	return false;
+}
+
+/* Take [DEVICE:]KEY=VALUE[,KEY=VALUE].... A rule without a device is for all devices. */
+static bool step_take_item(const char *item, void *to)
+{
+	const struct step_place *place = to;
+	struct config *config = place->config;
+	/* A key of rdma.default may begin with "hw:". */
+	bool has_device = strchr(item, ':') && strncmp(item, "hw:", 3);
+	char *rule __autofree = memory_format("%s%s", has_device ? "" : "default:", item);
+
+	/* Blanks and # have other meanings in a rule. */
+	if (strpbrk(item, " \t\r\n") || *item == '#')
+		return say_error(place->where, "%s: write [DEVICE:]KEY=VALUE[,KEY=VALUE]...", item);
+	if (!config_add(config, place->section, place->where, rule))
+		return false;
+	return !step_is_repeated(config, &config->rules[config->nr_rules - 1]) ||
+	       say_error(place->where, "%s: a key of this device occurs twice", item);
+}
+
 static void step_take(struct config *config, const char *section, const char *where,
 		      const char *text)
 {
-	char *copy __autofree = memory_string(text);
-	char *rest, *item = strtok_r(copy, ";", &rest);
+	struct step_place place = { config, section, where };
 
-	/* Skip empty items, but not if there is no other item. */
-	for (item = item ? item : copy; item; item = strtok_r(NULL, ";", &rest)) {
-		/* A key of rdma.default may begin with "hw:". */
-		char *rule __autofree = NULL;
-		bool has_device = strchr(item, ':') && strncmp(item, "hw:", 3);
-
-		rule = memory_format("%s%s", has_device ? "" : "default:", item);
-		/* Blanks and # have other meanings in a rule. */
-		if (strpbrk(item, " \t\r\n") || *item == '#')
-			say_and_exit(EXIT_USAGE, where,
-				     "%s: write [DEVICE:]KEY=VALUE[,KEY=VALUE]...", item);
-		if (!config_add(config, section, where, rule))
-			exit(EXIT_USAGE);
-	}
+	if (!limits_each_item(text, step_take_item, &place))
+		exit(EXIT_USAGE);
 }
 
 /* Take the request of a user. Only administrators may use patterns. */
@@ -164,6 +189,29 @@ static size_t step_end_of(const char *name)
 	return found;
 }
 
+/* Whether Slurm has put this process into the cgroup of a step on cgroup v1. */
+static bool step_is_on_v1(void)
+{
+	char *text __autofree = file_read(AT_FDCWD, hierarchy_proc("self/cgroup"));
+	char *cursor = text, *line;
+
+	/* A line of cgroup v2 is "0::PATH". */
+	while ((line = file_next_line(&cursor)))
+		if (strncmp(line, "0::", 3) && step_end_of(line))
+			return true;
+	return false;
+}
+
+/* End the program with an error that says what Slurm lacks. */
+static void step_fail(const char *name)
+{
+	say_failure("slurmstepd",
+		    "runs in %s, which is not below the cgroup of a job's step; %s",
+		    *name ? name : "/", hierarchy.v2 && !step_is_on_v1() ?
+		    "set ProctrackType=proctrack/cgroup in slurm.conf" :
+		    "Slurm needs cgroup v2 for that: boot the node with cgroup v2 only, and remove CgroupPlugin=cgroup/v1 from cgroup.conf");
+}
+
 int cmd_slurm_step(int argc, char **argv)
 {
 	char *name __autofree = NULL;
@@ -182,11 +230,7 @@ int cmd_slurm_step(int argc, char **argv)
 		return EXIT_FAILED;
 	length = step_end_of(name);
 	if (!length)
-		say_failure("slurmstepd",
-			    "runs in %s, which is not below the cgroup of a job's step; %s",
-			    *name ? name : "/", hierarchy.v2 ?
-			    "set ProctrackType=proctrack/cgroup in slurm.conf" :
-			    "Slurm needs cgroup v2 for that");
+		step_fail(name);
 	name[length] = '\0';
 	/* The step's cgroup, whose parent is the job's cgroup. */
 	cgroup = cgroup_open(name);

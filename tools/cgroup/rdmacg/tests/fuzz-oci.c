@@ -85,7 +85,7 @@ int oci_fuzz(const uint8_t *data, size_t size)
 	bundle = object ? oci_take_state(object, &process) : NULL;
 	if (bundle && (process <= 0 || *bundle != '/'))
 		abort();
-	if (object && oci_take_annotation(&asked, object) && oci_take_variable(&asked, object))
+	if (object && oci_take_annotation(&asked, object) && oci_take_variables(&asked, object))
 		oci_check_asked(asked);
 	config_free(&asked);
 	json_object_put(object);

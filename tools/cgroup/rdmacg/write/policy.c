@@ -11,7 +11,8 @@ struct policy_limit {
 /* Whether the rule comes from a user, not from the administrator. */
 static bool policy_is_request(const struct rule *rule)
 {
-	return !strcmp(rule->section, POLICY_ASKED) || !strcmp(rule->section, POLICY_SHARE);
+	return !strcmp(rule->section, POLICY_ASKED) ||
+	       !strncmp(rule->section, POLICY_SHARE, strlen(POLICY_SHARE));
 }
 
 bool policy_read(struct config *config, const char *place)
@@ -74,39 +75,91 @@ static struct policy_limit policy_look_up_ceiling(const struct policy *policy,
 	return ceiling;
 }
 
-/* The limit for the cgroup. Ends the program with an error if a request is too high. */
+/*
+ * Find the lowest share. Each writer of shares has a section, and the shares of all writers hold.
+ * The rules of a section follow each other.
+ */
+static uint64_t policy_look_up_share(const struct policy *policy, const struct device *device,
+				     const char *key)
+{
+	const struct rule *rule = policy->config.rules, *end = rule + policy->config.nr_rules;
+	uint64_t lowest = NUMBER_MAX;
+	const char *section = "";
+
+	for (; rule < end; rule++) {
+		if (!strcmp(rule->section, section) ||
+		    strncmp(rule->section, POLICY_SHARE, strlen(POLICY_SHARE)))
+			continue;
+		section = rule->section;
+		lowest = min(lowest, policy_look_up(policy, section, device, key).value);
+	}
+	return lowest;
+}
+
+/* What policy_decide() knows about a key of a device. */
+struct policy_case {
+	const char *key;
+	const struct device *device;
+	struct policy_limit asked, ceiling;
+	uint64_t own;		/* the limit that the cgroup has */
+	uint64_t in_effect;	/* the lowest limit of the cgroup and its ancestors */
+	uint64_t unasked;	/* the limit without a request: the default, at most the ceiling */
+	bool stays;		/* a running job keeps a limit that is not the default */
+};
+
+/* End the program with an error if the request is higher than the policy allows. */
+static void policy_check_request(const struct policy *policy, const struct policy_case *about)
+{
+	bool is_bound = policy->keep ? about->stays : !about->ceiling.rule;
+	uint64_t most = is_bound ? about->in_effect : NUMBER_MAX;
+	bool by_default = is_bound && policy->default_bounds && about->unasked < most;
+	uint64_t asked = about->asked.value, ceiling = about->ceiling.value;
+
+	most = by_default ? about->unasked : most;
+	if (asked > ceiling && ceiling <= most)
+		say_failure(about->asked.rule->where,
+			    "%s: %s on %s is more than %s, the ceiling of %s; ask for less",
+			    about->key, number_text(asked, false), about->device->name,
+			    number_text(ceiling, false), about->ceiling.rule->where);
+	if (asked > most)
+		say_failure(about->asked.rule->where,
+			    "%s: %s on %s is more than %s, the %s; %s%s", about->key,
+			    number_text(asked, false), about->device->name,
+			    number_text(most, false),
+			    by_default ? "default" : "limit that is in effect",
+			    policy->keep ? "ask for less" : "to allow it, write a ceiling in ",
+			    policy->keep ? "" : policy->place);
+}
+
+/* The limit for the cgroup. The first rule that applies decides, and shares can lower the result. */
 static uint64_t policy_decide(const struct policy *policy, const struct pool *pool, const char *key)
 {
 	const struct device *device = &pool->device;
 	const struct slot *slot = pool_find(pool, key);
-	struct policy_limit asked = policy_look_up(policy, POLICY_ASKED, device, key);
-	struct policy_limit share = policy_look_up(policy, POLICY_SHARE, device, key);
-	struct policy_limit by_default = policy_look_up(policy, POLICY_DEFAULT, device, key);
-	struct policy_limit ceiling = policy_look_up_ceiling(policy, device, key, asked.rule);
-	uint64_t unasked = min(by_default.value, ceiling.value), value = asked.value;
-	uint64_t own = slot ? slot->max : NUMBER_MAX;
-	bool stays = policy->keep && own != NUMBER_MAX && own != unasked;
-	bool is_bound = policy->keep ? stays : !ceiling.rule;
-	uint64_t in_effect = is_bound && slot ? slot->limit : NUMBER_MAX;
-	uint64_t most = is_bound && policy->default_bounds ? min(unasked, in_effect) : in_effect;
-	const char *asks = number_text(value, false), *may = number_text(most, false);
+	struct policy_case about = {
+		.key = key, .device = device,
+		.asked = policy_look_up(policy, POLICY_ASKED, device, key),
+		.own = slot ? slot->max : NUMBER_MAX,
+		.in_effect = slot ? slot->limit : NUMBER_MAX,
+	};
+	uint64_t share = policy_look_up_share(policy, device, key), decided;
 
-	if (asked.rule && value > ceiling.value && ceiling.value <= most)
-		say_failure(asked.rule->where,
-			    "%s: %s on %s is more than %s, the ceiling of %s; ask for less", key,
-			    asks, device->name, number_text(ceiling.value, false),
-			    ceiling.rule->where);
-	if (asked.rule && value > most)
-		say_failure(asked.rule->where,
-			    "%s: %s on %s is more than %s, the %s; %s%s", key, asks, device->name,
-			    may, most < in_effect ? "default" : "limit that is in effect",
-			    policy->keep ? "ask for less" : "to allow it, write a ceiling in ",
-			    policy->keep ? "" : policy->place);
-	if (stays)
-		value = own;
-	else if (!asked.rule || (policy->keep && value < unasked))
-		value = min(unasked, own);
-	return min(value, share.value);
+	about.ceiling = policy_look_up_ceiling(policy, device, key, about.asked.rule);
+	about.unasked = min(policy_look_up(policy, POLICY_DEFAULT, device, key).value,
+			    about.ceiling.value);
+	about.stays = policy->keep && about.own != NUMBER_MAX && about.own != about.unasked;
+	if (about.asked.rule)
+		policy_check_request(policy, &about);
+	if (about.stays)
+		decided = about.own;
+	else if (!about.asked.rule)
+		decided = min(about.unasked, about.own);
+	/* A request of a later step does not lower the default of the whole job. */
+	else if (policy->keep && about.asked.value < about.unasked)
+		decided = min(about.unasked, about.own);
+	else
+		decided = about.asked.value;
+	return min(decided, share);
 }
 
 /* Add the keys of a rule for the device of @pool to @limits, except keys that @limits has. */

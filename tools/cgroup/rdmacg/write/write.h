@@ -59,6 +59,11 @@ struct limits {
 /* Parse words, or "DEVICE:WORD[,WORD]...", into empty @limits. Returns false after an error. */
 bool limits_parse(struct limits *limits, const char *device, char * const *words, size_t count);
 bool limits_parse_option(struct limits *limits, const char *text);
+/*
+ * Call @take for each item of a list with semicolons, until it returns false. A list without items
+ * has its whole text as an item.
+ */
+bool limits_each_item(const char *list, bool (*take)(const char *item, void *to), void *to);
 void limits_free(struct limits *limits);
 /* Returns NULL if @limits does not have the key. */
 const struct limit *limits_find(const struct limits *limits, const char *key);
@@ -130,7 +135,8 @@ const struct pool *config_find_pool(const struct rule *rule, const struct pools 
 
 /* The sections. The device of a request is a name, not a pattern. */
 #define POLICY_ASKED	"asked"
-#define POLICY_SHARE	"share"		/* requests that can only lower limits */
+/* Requests that can only lower limits. A writer's section can be "share" and a suffix. */
+#define POLICY_SHARE	"share"
 #define POLICY_DEFAULT	"default"	/* the administrator's rules */
 #define POLICY_CEILING	"ceiling"
 
