@@ -60,7 +60,7 @@ _rdmacg_options() {
 	apply) printf '%s' "$common --check --watch" ;;
 	top) printf '%s' "$common --batch --iterations --delay --order --device --resource --columns --no-headings" ;;
 	watch) printf '%s' "$common --exec --count" ;;
-	export) printf '%s' "$common --format --output --device --resource" ;;
+	export) printf '%s' "$common --format --output --depth --series --device --resource" ;;
 	plan) _rdmacg_plan_options ;;
 	run) printf '%s' "$common --limit --in --margin --kill --output" ;;
 	*) printf '%s' "$common" ;;

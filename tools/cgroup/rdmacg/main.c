@@ -20,7 +20,7 @@ static const struct command main_list[] = {
 
 static void main_print_version(const char *text, void *to)
 {
-	puts("rdmacg 0.1");
+	puts("rdmacg " RDMACG_VERSION);
 	exit(say_finish() ? EXIT_DONE : EXIT_FAILED);
 }
 

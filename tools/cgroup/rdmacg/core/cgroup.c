@@ -218,6 +218,15 @@ static struct cgroup *walk_open(struct walk *walk, const char *base)
 	return NULL;
 }
 
+/* On v2, no descendant of a cgroup without the controller has files to read. */
+static bool walk_descends(const struct walk *walk, const struct cgroup *at)
+{
+	if (walk->stop || at->leave_below)
+		return false;
+	return !walk->files || !hierarchy.v2 || !at->parent || at->pools.files[POOL_HCA] ||
+	       cgroup_has_controller(at);
+}
+
 struct cgroup *walk_next(struct walk *walk)
 {
 	struct cgroup *at = walk->at, *child = NULL;
@@ -233,7 +242,7 @@ struct cgroup *walk_next(struct walk *walk)
 		return walk->at;
 	}
 	cgroup_free_list(at);
-	if (!walk->stop && !at->leave_below)
+	if (walk_descends(walk, at))
 		cgroup_list(at);
 	if (at->nr_children > 0 && at->depth >= CGROUP_DEEPEST) {
 		say_warning("cgroups",
