@@ -99,10 +99,9 @@ struct rdmacg_pool *rdmacg_pool_lock(struct rdma_cgroup *cg, u32 key)
 	struct rdmacg_pool *pool;
 
 	guard(rcu)();
-	do {
-		pool = rdmacg_pool_find_rcu(cg, key);
-	} while (pool && !rdmacg_pool_try_lock_rcu(pool));
-	return pool;
+	pool = rdmacg_pool_find_rcu(cg, key);
+	/* Do not look for a later pool. The task that creates a pool also gives it back. */
+	return pool && rdmacg_pool_try_lock_rcu(pool) ? pool : NULL;
 }
 
 static struct rdmacg_map *rdmacg_map_locked(struct rdma_cgroup *cg)
@@ -216,6 +215,7 @@ static struct rdmacg_pool *rdmacg_pool_alloc(struct rdma_cgroup *cg, struct rdma
 	if (!pool)
 		return NULL;
 	pool->cg = cg;
+	pool->nr_users = 1;
 	pool->nr_levels = cg->depth;
 	pool->levels = (void *)&pool->slots[desc->control_slot];
 	pool->levels[0] = pool;
@@ -314,6 +314,7 @@ void rdmacg_pool_give_back_unlock(struct rdmacg_pool *pool)
 	while (pool && rdmacg_pool_is_idle_locked(pool)) {
 		rdmacg_pool_remove_locked(pool, &gone);
 		rdmacg_pool_unlock(pool);
+		cond_resched();
 		cg = rdmacg_parent(cg);
 		pool = rdmacg_pool_lock(cg, key);
 	}
@@ -344,18 +345,25 @@ static void rdmacg_pool_init_limits(struct rdmacg_pool *pool, const struct rdmac
 					  max[desc->control_slot + slot] : RDMACG_NO_LIMIT;
 }
 
-/*
- * Publish a new pool. Returns -EEXIST if the cgroup already has a pool, and -ENODEV if the device
- * is being unregistered.
- */
+/* Pin the cgroup's pool. Returns false if there is none. */
+static bool rdmacg_pool_try_pin(struct rdma_cgroup *cg, u32 key)
+{
+	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, key);
+
+	if (!pool)
+		return false;
+	pool->nr_users++;
+	rdmacg_pool_unlock(pool);
+	return true;
+}
+
+/* Publish a new pool. Returns -ENODEV if the device is being unregistered. */
 static int rdmacg_pool_insert_locked(struct rdmacg_pool *pool, struct rdmacg_pool *parent)
 {
 	struct rdmacg_domain *domain = pool->domain;
 	struct rdmacg_desc *desc = domain->desc;
 
 	lockdep_assert_held(&domain->lock);
-	if (rdmacg_has_pool(pool->cg, desc->key))
-		return -EEXIST;
 	/* rdmacg_pools_drain() sets desc->dead before it takes a domain's lock. */
 	if (parent ? READ_ONCE(desc->dead) : rdmacg_domain_add(domain))
 		return -ENODEV;
@@ -371,20 +379,24 @@ static int rdmacg_pool_insert_locked(struct rdmacg_pool *pool, struct rdmacg_poo
 }
 
 /*
- * Lock the domain and call rdmacg_pool_insert_locked(). Returns -EAGAIN if the parent's pool was
- * given back meanwhile.
+ * Publish a new pool, which has a pin. If the cgroup already has a pool, pin that pool and return
+ * -EEXIST. Tasks publish pools only under the max_lock, so this function never has to look again.
+ * The caller has pinned the parent's pool. Returns -ENODEV if the device is being unregistered.
  */
 static int rdmacg_pool_try_insert(struct rdmacg_desc *desc, struct rdmacg_pool *pool)
 {
 	struct rdmacg_pool *parent = NULL;
 	int ret;
 
+	lockdep_assert_held(&pool->cg->max_lock);
+	if (rdmacg_pool_try_pin(pool->cg, desc->key))
+		return -EEXIST;
 	if (rdmacg_pool_is_top(pool)) {
 		rdmacg_domain_lock(pool->domain);
 	} else {
 		parent = rdmacg_pool_lock(rdmacg_parent(pool->cg), desc->key);
 		if (!parent)
-			return -EAGAIN;
+			return -ENODEV;
 		pool->domain = parent->domain;
 	}
 	ret = rdmacg_pool_insert_locked(pool, parent);
@@ -431,16 +443,14 @@ static struct rdma_cgroup *rdmacg_ancestor(struct rdma_cgroup *cg, unsigned int 
 	return cg;
 }
 
-/*
- * Create the pool of a cgroup whose parent has a pool. If the cgroup already has a pool, do
- * nothing.
- */
-static int rdmacg_pool_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
+/* Create and pin the pool of a cgroup, or only pin it. The caller has pinned the parent's pool. */
+int rdmacg_pool_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {
 	struct rdmacg_pool *pool;
 	int ret;
 
-	if (rdmacg_has_pool(cg, desc->key))
+	KUNIT_STATIC_STUB_REDIRECT(rdmacg_pool_create, cg, desc);
+	if (rdmacg_pool_try_pin(cg, desc->key))
 		return 0;
 	pool = rdmacg_pool_alloc(cg, desc);
 	if (!pool)
@@ -451,17 +461,35 @@ static int rdmacg_pool_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 	return ret == -EEXIST ? 0 : ret;
 }
 
-/* Create the missing pools of the cgroup and its ancestors. The highest level comes first. */
+void rdmacg_pool_unpin(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
+{
+	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, desc->key);
+
+	if (!pool)
+		return;
+	pool->nr_users--;
+	rdmacg_pool_give_back_unlock(pool);
+}
+
+/*
+ * Create the missing pools of the cgroup and its ancestors, and pin the cgroup's pool. Begin below
+ * the lowest pool that exists. Each pool is pinned until it has a child, so no other task gives it
+ * back meanwhile, and no step is repeated.
+ */
 static int rdmacg_pools_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {
-	unsigned int depth;
+	unsigned int depth = cg->depth;
 	int ret = 0;
 
-	for (depth = 1; depth <= cg->depth && !ret; depth++)
-		ret = rdmacg_pool_create(rdmacg_ancestor(cg, depth), desc);
-	/* After a failure, the pools of ancestors may have no user. */
-	if (ret && depth > 2)
-		rdmacg_pool_give_back(rdmacg_ancestor(cg, depth - 2), desc->key);
+	while (depth && !rdmacg_pool_try_pin(rdmacg_ancestor(cg, depth), desc->key))
+		depth--;
+	for (; depth < cg->depth && !ret; depth++) {
+		ret = rdmacg_pool_create(rdmacg_ancestor(cg, depth + 1), desc);
+		/* After a failure, this also gives the ancestors' pools back. */
+		if (depth)
+			rdmacg_pool_unpin(rdmacg_ancestor(cg, depth), desc);
+		cond_resched();
+	}
 	return ret;
 }
 
@@ -471,15 +499,18 @@ static int rdmacg_pools_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
  */
 struct rdmacg_pool *rdmacg_pool_get_lock(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {
-	struct rdmacg_pool *pool;
+	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, desc->key);
 	int ret;
 
-	/* Repeat if another task gives the new pool back before this task locks it. */
-	while (!(pool = rdmacg_pool_lock(cg, desc->key))) {
-		ret = rdmacg_pools_create(cg, desc);
-		if (ret && ret != -EAGAIN)
-			return ERR_PTR(ret);
-	}
+	if (pool)
+		return pool;
+	ret = rdmacg_pools_create(cg, desc);
+	if (ret)
+		return ERR_PTR(ret);
+	pool = rdmacg_pool_lock(cg, desc->key);
+	if (!pool)
+		return ERR_PTR(-ENODEV);
+	pool->nr_users--;
 	return pool;
 }
 
@@ -496,16 +527,6 @@ struct rdmacg_pool *rdmacg_pool_pin(struct rdma_cgroup *cg, struct rdmacg_desc *
 		rdmacg_pool_unlock(pool);
 	}
 	return pool;
-}
-
-void rdmacg_pool_unpin(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
-{
-	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, desc->key);
-
-	if (!pool)
-		return;
-	pool->nr_users--;
-	rdmacg_pool_give_back_unlock(pool);
 }
 
 /* Returns false if the set is empty, or a slot or an amount is invalid, or a slot occurs twice. */

@@ -256,12 +256,6 @@ static __always_inline struct rdmacg_pool *rdmacg_pool_find_rcu(struct rdma_cgro
 	return likely(key < map->nr) ? rcu_dereference(map->pools[key]) : NULL;
 }
 
-static inline bool rdmacg_has_pool(struct rdma_cgroup *cg, u32 key)
-{
-	guard(rcu)();
-	return rdmacg_pool_find_rcu(cg, key);
-}
-
 /* Silence sparse, because one function takes the lock and another function drops it. */
 static __always_inline void rdmacg_domain_lock(struct rdmacg_domain *domain)
 {
@@ -488,6 +482,7 @@ struct rdmacg_pool *rdmacg_pool_lock(struct rdma_cgroup *cg, u32 key);
 struct rdmacg_pool *rdmacg_pool_get_lock(struct rdma_cgroup *cg, struct rdmacg_desc *desc);
 void rdmacg_pool_give_back(struct rdma_cgroup *cg, u32 key);
 void rdmacg_pool_give_back_unlock(struct rdmacg_pool *pool);
+int rdmacg_pool_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc);
 struct rdmacg_pool *rdmacg_pool_pin(struct rdma_cgroup *cg, struct rdmacg_desc *desc);
 void rdmacg_pool_unpin(struct rdma_cgroup *cg, struct rdmacg_desc *desc);
 

@@ -163,6 +163,12 @@ static inline int rdmacg_test_set_max(struct rdma_cgroup *cg, enum rdmacg_class 
 	return ret;
 }
 
+static inline bool rdmacg_has_pool(struct rdma_cgroup *cg, u32 key)
+{
+	guard(rcu)();
+	return rdmacg_pool_find_rcu(cg, key);
+}
+
 /* Write to rdma.max. */
 static inline int rdmacg_test_limit(struct rdma_cgroup *cg, const char *text)
 {

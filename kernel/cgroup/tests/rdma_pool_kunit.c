@@ -791,6 +791,35 @@ static void rdmacg_test_pool_that_was_given_back_is_not_locked(struct kunit *tes
 	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->leaf, &t->dev0, OBJECT), 1);
 }
 
+static unsigned int rdmacg_nr_created;
+
+/* Another task gives the parent's pool back before each step, at most a hundred times. */
+static int rdmacg_give_back_and_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
+{
+	struct kunit *test = kunit_get_current_test();
+	int ret;
+
+	if (rdmacg_nr_created++ < 100)
+		rdmacg_pool_give_back(rdmacg_parent(cg), desc->key);
+	kunit_deactivate_static_stub(test, rdmacg_pool_create);
+	ret = rdmacg_pool_create(cg, desc);
+	kunit_activate_static_stub(test, rdmacg_pool_create, rdmacg_give_back_and_create);
+	return ret;
+}
+
+static void rdmacg_test_writers_do_not_undo_each_other(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	rdmacg_nr_created = 0;
+	kunit_activate_static_stub(test, rdmacg_pool_create, rdmacg_give_back_and_create);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 hca_object=9"), 0);
+	/* One step each for "top", "left" and "leaf". */
+	KUNIT_EXPECT_EQ(test, rdmacg_nr_created, 3);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 max"), 0);
+	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->top));
+}
+
 static void rdmacg_test_device_that_goes_under_a_write_takes_its_pool(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -1177,6 +1206,7 @@ static struct kunit_case rdmacg_pool_cases[] = {
 	KUNIT_CASE(rdmacg_test_deep_charge_counts_and_is_limited_above),
 	KUNIT_CASE(rdmacg_test_deep_chain_that_goes_takes_its_pools_along),
 	KUNIT_CASE(rdmacg_test_pool_that_was_given_back_is_not_locked),
+	KUNIT_CASE(rdmacg_test_writers_do_not_undo_each_other),
 	KUNIT_CASE(rdmacg_test_device_that_goes_under_a_write_takes_its_pool),
 	KUNIT_CASE(rdmacg_test_device_that_went_before_a_write_gets_no_pool),
 	KUNIT_CASE(rdmacg_test_device_that_goes_takes_its_limits_along),
