@@ -9,6 +9,7 @@
  */
 #include <kunit/static_stub.h>
 #include <linux/err.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -114,6 +115,7 @@ static int rdmacg_parse_key(const char **key)
 /* Returns whether the key can have the value. An empty key stands for all keys of the class. */
 bool rdmacg_limit_is_valid(enum rdmacg_class class, const char *key, u64 max)
 {
+	KUNIT_STATIC_STUB_REDIRECT(rdmacg_limit_is_valid, class, key, max);
 	if (class != RDMACG_CLASS_CONTROL || max >= RDMACG_NO_LIMIT)
 		return true;
 	/* A limit of 0 is invalid for commands, because they would wait for ever. */
@@ -177,6 +179,7 @@ struct rdmacg_defaults *rdmacg_defaults_parse(char *text)
 		if (ret)
 			break;
 		is_empty = false;
+		cond_resched();
 	}
 	/* The text must not contain a second line. */
 	if (!ret && (is_empty || (text && *text)))

@@ -106,6 +106,7 @@ static int rdmacg_parse_limits(struct rdmacg_update *update, enum rdmacg_class c
 		if (ret)
 			return ret;
 		is_empty = false;
+		cond_resched();
 	}
 	return is_empty ? -EINVAL : ret;
 }
@@ -130,7 +131,6 @@ static int rdmacg_write_parse(struct rdmacg_write *write, char *text)
 		ret = rdmacg_parse_limits(update, write->class, line.limits);
 		if (ret)
 			return ret;
-		cond_resched();
 	}
 	return !ret && list_empty(&write->updates) ? -EINVAL : ret;
 }

@@ -25,7 +25,7 @@ rdmacg_css_alloc(struct cgroup_subsys_state *parent)
 		return ERR_PTR(-EAGAIN);
 	/* The first cgroup is the root, which is created while the kernel boots. */
 	if (!above)
-		rdmacg_cgroup_cache = KMEM_CACHE(rdma_cgroup, SLAB_PANIC);
+		rdmacg_cgroup_cache = KMEM_CACHE(rdma_cgroup, SLAB_PANIC | SLAB_ACCOUNT);
 	cg = kmem_cache_zalloc(rdmacg_cgroup_cache, GFP_KERNEL);
 	if (!cg)
 		return ERR_PTR(-ENOMEM);

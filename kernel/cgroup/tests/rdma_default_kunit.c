@@ -664,6 +664,26 @@ static void rdmacg_test_default_holds_for_pools_made_meanwhile(struct kunit *tes
 	}
 }
 
+/* Another task wants the processor as soon as a key is read. */
+static bool rdmacg_want_processor(enum rdmacg_class class, const char *key, u64 max)
+{
+	set_tsk_need_resched(current);
+	set_preempt_need_resched();
+	return true;
+}
+
+/* The line has an error, so the write does nothing else after the line. */
+static void rdmacg_test_long_line_lets_other_tasks_run(struct kunit *test)
+{
+	struct rdmacg_tree *t = test->priv;
+
+	kunit_activate_static_stub(test, rdmacg_limit_is_valid, rdmacg_want_processor);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=1 x"), -EINVAL);
+	KUNIT_EXPECT_FALSE(test, need_resched());
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 hca_object=1 x"), -EINVAL);
+	KUNIT_EXPECT_FALSE(test, need_resched());
+}
+
 static struct kunit_case rdmacg_default_cases[] = {
 	KUNIT_CASE(rdmacg_test_default_limits_each_device),
 	KUNIT_CASE(rdmacg_test_default_limits_a_device_that_comes_later),
@@ -690,6 +710,7 @@ static struct kunit_case rdmacg_default_cases[] = {
 	KUNIT_CASE(rdmacg_test_later_default_holds_for_a_pool),
 	KUNIT_CASE_PARAM(rdmacg_test_write_ends_while_defaults_change, rdmacg_meddling_gen_params),
 	KUNIT_CASE(rdmacg_test_default_finds_room_beside_others),
+	KUNIT_CASE(rdmacg_test_long_line_lets_other_tasks_run),
 	KUNIT_CASE_SLOW(rdmacg_test_default_holds_for_pools_made_meanwhile),
 	{ }
 };
