@@ -2,22 +2,29 @@
 /*
  * RDMA cgroup controller: rates of commands, and commands in flight.
  *
- * A command belongs to the cgroup of its process at the time when the command begins. The first
- * command under a limit of the cgroup or an ancestor creates the cgroup's pool and control. Without
- * such a limit, commands are not counted. Each command holds a reference to its cgroup, so a
- * removed cgroup keeps its limits until the last of its commands ends.
+ * A command belongs to the cgroup of its process at the time when the command
+ * begins. The first command under a limit of the cgroup or an ancestor creates
+ * the cgroup's pool and control. Without such a limit, commands are not
+ * counted. Each command holds a reference to its cgroup, so a removed cgroup
+ * keeps its limits until the last of its commands ends.
  *
- * A command that creates an object counts twice in each rate, once for the later destruction. A
- * command that destroys an object is counted in rdma.control.stat, but does not use the rate and
- * never waits. Any other command counts once. So a process can always destroy its objects, and
- * destroy commands leave the rate to siblings.
+ * A command that creates an object counts twice in each rate, once for the
+ * later destruction. A command that destroys an object is counted in
+ * rdma.control.stat, but does not use the rate and never waits. Any other
+ * command counts once. So a process can always destroy its objects, and destroy
+ * commands leave the rate to siblings.
  *
- * A timer lets a waiting command begin, even if its process does not run. So a stopped process, or
- * a process without processor time, does not delay the commands behind its own command. A signal
- * wakes a waiting process, which then returns to user space, where it can be frozen. The process
- * restarts the system call, and the command gets its place in the queue back.
+ * Each child of a level gets the same turn, whatever its number of processes:
+ * only one command of the child, and one of the level's own processes, is in
+ * the queue of the level or of an ancestor.
  *
- * Functions whose names begin with rdmacg_rate only compute, and get the time from their caller.
+ * A timer lets a waiting command begin, even if its process does not run. A
+ * signal wakes a waiting process, which then returns to user space, where it
+ * can be frozen. So a stopped process keeps no turn. The process restarts the
+ * system call, and the command waits behind the other commands of its cgroup.
+ *
+ * Functions whose names begin with rdmacg_rate only compute, and get the time
+ * from their caller.
  */
 #include <kunit/static_stub.h>
 #include <linux/completion.h>
@@ -25,28 +32,34 @@
 #include <linux/export.h>
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
+#include <linux/list.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/sched/signal.h>
 
 #include "rdma-control.h"
 
-/* The slack of timers. With slack, the timers of many queues can share an interrupt. */
+/*
+ * The slack of timers. With slack, the timers of many queues can share an
+ * interrupt.
+ */
 #define RDMACG_SLACK_NS ((u64)(50 * NSEC_PER_USEC))
 
 /* A timer may be late. A rate makes up for at most this delay. */
 #define RDMACG_LONGEST_DELAY ((u64)NSEC_PER_SEC)
 
 /*
- * The largest burst. A larger burst is cut to this number. No adapter runs so many commands at
- * once, and the product of a larger burst and an interval could overflow.
+ * The largest burst. A larger burst is cut to this number. No adapter runs so
+ * many commands at once, and the product of a larger burst and an interval
+ * could overflow.
  */
 #define RDMACG_BURST_MAX ((u64)NSEC_PER_SEC)
 
 /*
- * Set a rate and its burst; RDMACG_NO_LIMIT stands for no limit. The number of commands that have
- * begun ahead of time stays the same, but is at most the new burst. Without a burst, the commands
- * of a tenth of a second may begin together.
+ * Set a rate and its burst; RDMACG_NO_LIMIT stands for no limit. The number of
+ * commands that have begun ahead of time stays the same, but is at most the new
+ * burst. Without a burst, the commands of a tenth of a second may begin
+ * together.
  */
 void rdmacg_rate_set(struct rdmacg_rate *rate, u64 ops, u64 burst, u64 now)
 {
@@ -60,7 +73,10 @@ void rdmacg_rate_set(struct rdmacg_rate *rate, u64 ops, u64 burst, u64 now)
 	burst = burst == RDMACG_NO_LIMIT ? max(div_u64(ops, 10), 1) : min(burst, RDMACG_BURST_MAX);
 	interval = div64_u64(NSEC_PER_SEC, ops);
 	tolerance = (burst - 1) * interval;
-	/* Keep @due of an unchanged rate, because the rate may have to make up for a late timer. */
+	/*
+	 * Keep @due of an unchanged rate, because the rate may have to make up
+	 * for a late timer.
+	 */
 	if (interval == rate->interval && tolerance == rate->tolerance)
 		return;
 	if (rate->interval)
@@ -79,8 +95,8 @@ u64 rdmacg_rate_begins(const struct rdmacg_rate *rate)
 }
 
 /*
- * Use the rate for a command that begins. If the command has waited for this rate, its timer may
- * have been late, and the rate makes up for the delay.
+ * Use the rate for a command that begins. If the command has waited for this
+ * rate, its timer may have been late, and the rate makes up for the delay.
  */
 void rdmacg_rate_take(struct rdmacg_rate *rate, unsigned int cost, u64 now, bool has_waited)
 {
@@ -90,50 +106,60 @@ void rdmacg_rate_take(struct rdmacg_rate *rate, unsigned int cost, u64 now, bool
 		rate->due = max(rate->due, earliest) + cost * rate->interval;
 }
 
-/* A waiting command, on the stack of its process. */
+/*
+ * A waiting command, on the stack of its process. The process takes the gate's
+ * lock before it reuses its stack.
+ */
 struct rdmacg_waiter {
-	struct rb_node		node;		/* In level->queue; gate->lock. */
 	struct list_head	gate_node;	/* On gate->waiters; gate->lock. */
-	struct rdmacg_control	*home;		/* The control of the process's cgroup. */
-	struct rdmacg_control	*level;		/* The blocking level, or NULL; gate->lock. */
+	struct list_head	own_node;	/* On home->own; gate->lock. */
+	struct list_head	node;		/* On level->queue; gate->lock. */
+	struct rdmacg_control	*home;		/* The control of the process's cgroup; set once. */
+	/*
+	 * The level in whose queue the command is, or NULL if another command
+	 * of @home is in a queue. All lower levels have this command as @ahead.
+	 * gate->lock.
+	 */
+	struct rdmacg_control	*level;
 	enum rdmacg_command_kind kind;		/* Set once. */
-	u64			since;		/* The start of the first wait; set once. */
-	u64			start;		/* The start, minus all earlier waits; set once. */
+	u64			start;		/* Set once. */
 	u64			waited_ns;	/* Set at the end of the wait; gate->lock. */
 	struct completion	wakeup;		/* Done when the command begins; gate->lock. */
-	/* Runs only for the first waiter of a queue; started under gate->lock. */
+	/* Runs for the first command of a queue; started under gate->lock. */
 	struct hrtimer		timer;
 };
 
-static bool rdmacg_waiter_is_earlier(struct rb_node *a, const struct rb_node *b)
+/*
+ * Returns the command that the level lets pass next, or NULL if no command
+ * waits for the level.
+ */
+static struct rdmacg_waiter *rdmacg_next_locked(struct rdmacg_control *level)
 {
-	return rb_entry(a, struct rdmacg_waiter, node)->since <
-	       rb_entry(b, struct rdmacg_waiter, node)->since;
+	lockdep_assert_held(&level->gate->lock);
+	return level->ahead ?: list_first_entry_or_null(&level->queue, struct rdmacg_waiter, node);
 }
 
-static struct rdmacg_waiter *rdmacg_first_waiter_locked(struct rdmacg_control *control)
+static bool rdmacg_has_room_locked(const struct rdmacg_control *level, u64 now)
 {
-	lockdep_assert_held(&control->gate->lock);
-	return rb_entry_safe(rb_first_cached(&control->queue), struct rdmacg_waiter, node);
+	return READ_ONCE(*level->bypass) || (level->inflight < level->inflight_max &&
+					     rdmacg_rate_begins(&level->rate) <= now);
 }
 
 /*
- * Returns the lowest level that does not let the command begin, or NULL if all levels let it begin.
+ * Returns the lowest level that does not let the command begin, or NULL if all
+ * levels let it begin.
  */
 static struct rdmacg_control *rdmacg_blocking_level_locked(const struct rdmacg_waiter *waiter,
 							   u64 now)
 {
 	struct rdmacg_control *level;
-	struct rdmacg_waiter *first;
+	struct rdmacg_waiter *next;
 
 	if (READ_ONCE(*waiter->home->bypass))
 		return NULL;
 	for (level = waiter->home; level; level = level->parent) {
-		first = rdmacg_first_waiter_locked(level);
-		if (first && first->since < waiter->since)
-			return level;
-		if (level->inflight >= level->inflight_max ||
-		    rdmacg_rate_begins(&level->rate) > now)
+		next = rdmacg_next_locked(level);
+		if ((next && next != waiter) || !rdmacg_has_room_locked(level, now))
 			return level;
 	}
 	return NULL;
@@ -146,127 +172,142 @@ static void rdmacg_stat_count(struct rdmacg_control_stat *stat, bool begins, u64
 	rdmacg_count(&stat->throttled_ns, waited_ns);
 }
 
-/* Count a command that begins now, on all levels. A command that waited has left its queue. */
-static void rdmacg_begin_locked(const struct rdmacg_waiter *waiter, u64 now, u64 waited_ns)
+/* Count a command that begins now, on all levels. */
+static void rdmacg_begin_locked(const struct rdmacg_waiter *waiter, u64 now)
 {
 	struct rdmacg_control *level;
 
 	for (level = waiter->home; level; level = level->parent) {
 		lockdep_assert_held(&level->gate->lock);
-		rdmacg_stat_count(&level->stat, true, waited_ns);
+		rdmacg_stat_count(&level->stat, true, waiter->waited_ns);
 		if (waiter->kind == RDMACG_COMMAND_DESTROY)
 			continue;
 		level->inflight++;
-		/* A command to which no limit applies does not delay later commands. */
+		/*
+		 * A command to which no limit applies does not delay later
+		 * commands.
+		 */
 		if (!READ_ONCE(*level->bypass))
 			rdmacg_rate_take(&level->rate, waiter->kind, now, level == waiter->level);
 	}
 }
 
-/*
- * Start the timer of the first waiter of a queue. The timer expires when the rate lets the first
- * command begin.
- */
-static void rdmacg_queue_arm_locked(struct rdmacg_control *control, u64 now)
+/* Remove a command from the queue of its level, if it is in a queue. */
+static void rdmacg_waiter_step_back_locked(struct rdmacg_waiter *waiter)
 {
-	struct rdmacg_waiter *first = rdmacg_first_waiter_locked(control);
-	u64 next = max(rdmacg_rate_begins(&control->rate), now);
+	struct rdmacg_control *level;
 
-	/* If no place in flight is free, the end of another command lets the first waiter begin. */
-	if (!first || control->inflight >= control->inflight_max)
+	lockdep_assert_held(&waiter->home->gate->lock);
+	if (!waiter->level)
 		return;
-	hrtimer_start_range_ns(&first->timer, ns_to_ktime(next),
-			       min(RDMACG_SLACK_NS, control->rate.interval / 2),
-			       HRTIMER_MODE_ABS_SOFT);
+	for (level = waiter->home; level != waiter->level; level = level->parent)
+		level->ahead = NULL;
+	list_del(&waiter->node);
+	waiter->level = NULL;
 }
 
+/*
+ * End the wait of a command. Afterwards, call rdmacg_run() or
+ * rdmacg_gate_open().
+ */
 static void rdmacg_waiter_leave_locked(struct rdmacg_waiter *waiter)
 {
-	lockdep_assert_held(&waiter->home->gate->lock);
-	if (waiter->level)
-		rb_erase_cached(&waiter->node, &waiter->level->queue);
-}
-
-/*
- * Returns the time that a command has waited. The time is not 0 for a command that was in a queue.
- */
-static u64 rdmacg_waited_ns(const struct rdmacg_waiter *waiter, u64 now)
-{
-	return now - waiter->start ?: waiter->level ? 1 : 0;
-}
-
-/*
- * Let the command begin, or put it into the queue of the level that blocks it. Returns false if the
- * command stays in its queue. @waiter stays valid until the unlock, because its process takes the
- * lock before it reuses its stack.
- */
-static bool rdmacg_waiter_try_locked(struct rdmacg_waiter *waiter, u64 now)
-{
-	struct rdmacg_control *level = rdmacg_blocking_level_locked(waiter, now);
-
-	lockdep_assert_held(&waiter->home->gate->lock);
-	if (level && level == waiter->level)
-		return false;
-	rdmacg_waiter_leave_locked(waiter);
-	if (level) {
-		waiter->level = level;
-		if (rb_add_cached(&waiter->node, &level->queue, rdmacg_waiter_is_earlier))
-			rdmacg_queue_arm_locked(level, now);
-		return true;
-	}
-	waiter->waited_ns = rdmacg_waited_ns(waiter, now);
-	rdmacg_begin_locked(waiter, now, waiter->waited_ns);
-	waiter->level = NULL;
+	rdmacg_waiter_step_back_locked(waiter);
+	list_del(&waiter->own_node);
 	list_del(&waiter->gate_node);
-	complete(&waiter->wakeup);
-	return true;
 }
 
-/* Try the first waiter of a queue. Returns whether to try the next waiter. */
-static bool rdmacg_queue_try_first(struct rdmacg_control *control)
+/*
+ * Let the command begin, or put it into the queue of the level that blocks it.
+ */
+static void rdmacg_waiter_move_locked(struct rdmacg_waiter *waiter, u64 now)
+{
+	struct rdmacg_control *level, *to = rdmacg_blocking_level_locked(waiter, now);
+
+	if (!to) {
+		waiter->waited_ns = max(now - waiter->start, 1);
+		rdmacg_begin_locked(waiter, now);
+		rdmacg_waiter_leave_locked(waiter);
+		complete(&waiter->wakeup);
+		return;
+	}
+	rdmacg_waiter_step_back_locked(waiter);
+	for (level = waiter->home; level != to; level = level->parent)
+		level->ahead = waiter;
+	list_add_tail(&waiter->node, &to->queue);
+	waiter->level = to;
+}
+
+/*
+ * Returns a command that can move, of the processes of @home or in the queue of
+ * @home or an ancestor. Starts the timers of the queues below it that a rate
+ * blocks. If no place in flight is free, the end of another command calls
+ * rdmacg_run().
+ */
+static struct rdmacg_waiter *rdmacg_movable_locked(struct rdmacg_control *home, u64 now)
 {
 	struct rdmacg_waiter *first;
-	u64 now;
+	struct rdmacg_control *level;
 
-	scoped_guard(spinlock_irqsave, &control->gate->lock) {
-		first = rdmacg_first_waiter_locked(control);
-		if (!first)
-			return false;
-		now = ktime_get_ns();
-		if (rdmacg_waiter_try_locked(first, now))
-			return true;
-		rdmacg_queue_arm_locked(control, now);
+	first = list_first_entry_or_null(&home->own, struct rdmacg_waiter, own_node);
+	if (first && !first->level)
+		return first;
+	for (level = home; level; level = level->parent) {
+		first = rdmacg_next_locked(level);
+		if (!first || first == level->ahead)
+			continue;
+		if (rdmacg_has_room_locked(level, now))
+			return first;
+		if (level->inflight < level->inflight_max)
+			hrtimer_start_range_ns(&first->timer,
+					       ns_to_ktime(rdmacg_rate_begins(&level->rate)),
+					       min(RDMACG_SLACK_NS, level->rate.interval / 2),
+					       HRTIMER_MODE_ABS_SOFT);
 	}
-	return false;
+	return NULL;
 }
 
 /*
- * Let waiting commands begin while there is room, at most RDMACG_BATCH, and start the timer of the
- * next command. This function releases the lock after each command, and runs in any context, except
- * hard interrupts on PREEMPT_RT.
+ * Move the commands that wait at @home and its ancestors, at most RDMACG_BATCH.
+ * The timer of the next command moves the others. This function releases the
+ * lock after each command, and runs in any context, except hard interrupts on
+ * PREEMPT_RT.
  */
-static void rdmacg_queue_run(struct rdmacg_control *control)
+static void rdmacg_run(struct rdmacg_control *home)
 {
+	struct rdmacg_gate *gate = home->gate;
+	struct rdmacg_waiter *waiter;
 	unsigned int i;
+	u64 now;
 
-	for (i = 0; i < RDMACG_BATCH; i++)
-		if (!rdmacg_queue_try_first(control))
+	/*
+	 * The process of a command that has begun may end and remove its
+	 * cgroup.
+	 */
+	guard(rcu)();
+	for (i = 0; i <= RDMACG_BATCH; i++) {
+		guard(spinlock_irqsave)(&gate->lock);
+		now = ktime_get_ns();
+		waiter = rdmacg_movable_locked(home, now);
+		if (!waiter)
 			return;
-	/* The timer lets the other commands begin. */
-	scoped_guard(spinlock_irqsave, &control->gate->lock)
-		rdmacg_queue_arm_locked(control, ktime_get_ns());
+		if (i == RDMACG_BATCH) {
+			hrtimer_start(&waiter->timer, ns_to_ktime(now), HRTIMER_MODE_ABS_SOFT);
+			return;
+		}
+		/*
+		 * The command leaves a turn to others at levels between its
+		 * home and its level.
+		 */
+		home = waiter->home;
+		rdmacg_waiter_move_locked(waiter, now);
+	}
 }
 
 /* hrtimer_cancel() waits for this function, so the waiter's stack is valid. */
 static enum hrtimer_restart rdmacg_waiter_timer(struct hrtimer *timer)
 {
-	struct rdmacg_waiter *waiter = container_of(timer, struct rdmacg_waiter, timer);
-	struct rdmacg_control *level;
-
-	scoped_guard(spinlock_irqsave, &waiter->home->gate->lock)
-		level = waiter->level;
-	if (level)
-		rdmacg_queue_run(level);
+	rdmacg_run(container_of(timer, struct rdmacg_waiter, timer)->home);
 	return HRTIMER_NORESTART;
 }
 
@@ -282,134 +323,102 @@ static void rdmacg_waiter_setup_timer(struct rdmacg_waiter *waiter)
 #endif
 }
 
-/* Give the command its place back if a signal has interrupted the wait of the current process. */
-static void rdmacg_place_take_locked(struct rdmacg_waiter *waiter)
+/* A signal has woken the process of @waiter. */
+static void rdmacg_waiter_give_up_locked(struct rdmacg_waiter *waiter)
 {
-	struct rdmacg_place *place = waiter->home->places;
-	const struct rdmacg_place *end = place + RDMACG_PLACES;
+	struct rdmacg_control *level;
 
-	while (place < end && (place->task != current || place->born != current->start_boottime))
-		place++;
-	if (place == end)
-		return;
-	waiter->since = place->since;
-	waiter->start -= place->waited_ns;
-	*place = (struct rdmacg_place) {};
-}
-
-static void rdmacg_place_keep_locked(const struct rdmacg_waiter *waiter)
-{
-	struct rdmacg_place *place, *first = waiter->home->places;
-
-	for (place = first + 1; place < waiter->home->places + RDMACG_PLACES; place++)
-		if (place->since < first->since)
-			first = place;
-	*first = (struct rdmacg_place) {
-		.task = current, .born = current->start_boottime,
-		.since = waiter->since, .waited_ns = waiter->waited_ns,
-	};
+	waiter->waited_ns = max(ktime_get_ns() - waiter->start, 1);
+	rdmacg_waiter_leave_locked(waiter);
+	for (level = waiter->home; level; level = level->parent)
+		rdmacg_stat_count(&level->stat, false, waiter->waited_ns);
 }
 
 /*
- * A signal has woken the process of @waiter. Remove its command from the queue, and return the
- * level of the queue.
+ * Wait until the command has begun. Returns 0, or -ERESTARTNOINTR if a signal
+ * ends the wait.
  */
-static struct rdmacg_control *rdmacg_waiter_give_up_locked(struct rdmacg_waiter *waiter)
-{
-	struct rdmacg_control *level, *left = waiter->level;
-
-	waiter->waited_ns = rdmacg_waited_ns(waiter, ktime_get_ns());
-	rdmacg_waiter_leave_locked(waiter);
-	waiter->level = NULL;
-	list_del(&waiter->gate_node);
-	if (!fatal_signal_pending(current)) {
-		rdmacg_place_keep_locked(waiter);
-		return left;
-	}
-	for (level = waiter->home; level; level = level->parent)
-		rdmacg_stat_count(&level->stat, false, waiter->waited_ns);
-	return left;
-}
-
-/* Wait until the command has begun. Returns 0, or -ERESTARTNOINTR if a signal ends the wait. */
-static int rdmacg_wait(struct rdmacg_waiter *waiter, u64 *waited_ns)
+static int rdmacg_wait(struct rdmacg_waiter *waiter)
 {
 	struct rdmacg_gate *gate = waiter->home->gate;
-	struct rdmacg_control *left = NULL;
 	int ret;
 
 	init_completion(&waiter->wakeup);
 	rdmacg_waiter_setup_timer(waiter);
-	spin_lock_irq(&gate->lock);
-	list_add_tail(&waiter->gate_node, &gate->waiters);
-	rdmacg_waiter_try_locked(waiter, ktime_get_ns());
-	spin_unlock_irq(&gate->lock);
+	scoped_guard(spinlock_irq, &gate->lock) {
+		list_add_tail(&waiter->gate_node, &gate->waiters);
+		list_add_tail(&waiter->own_node, &waiter->home->own);
+	}
+	rdmacg_run(waiter->home);
 
 	ret = wait_for_completion_interruptible(&waiter->wakeup);
 
-	spin_lock_irq(&gate->lock);
-	if (ret && try_wait_for_completion(&waiter->wakeup))
-		ret = 0;
+	scoped_guard(spinlock_irq, &gate->lock) {
+		if (ret && try_wait_for_completion(&waiter->wakeup))
+			ret = 0;
+		if (ret)
+			rdmacg_waiter_give_up_locked(waiter);
+	}
 	if (ret)
-		left = rdmacg_waiter_give_up_locked(waiter);
-	spin_unlock_irq(&gate->lock);
-	if (left)
-		rdmacg_queue_run(left);
+		rdmacg_run(waiter->home);
 	hrtimer_cancel(&waiter->timer);
 	destroy_hrtimer_on_stack(&waiter->timer);
-	*waited_ns = waiter->waited_ns;
 	return ret ? -ERESTARTNOINTR : 0;
 }
 
 /*
- * Let a command begin as soon as the limits of the cgroup and its ancestors allow it. Returns 0, or
- * -ERESTARTNOINTR if a signal ends the wait. An interrupted command uses no rate and no place in
- * flight. *@waited_ns is 0 for a command that did not wait.
+ * Let a command begin as soon as the limits of the cgroup and its ancestors
+ * allow it. Returns 0, or -ERESTARTNOINTR if a signal ends the wait. An
+ * interrupted command uses no rate and no place in flight. *@waited_ns is 0 for
+ * a command that did not wait.
  */
 int rdmacg_control_begin(struct rdmacg_control *control, enum rdmacg_command_kind kind,
 			 u64 *waited_ns)
 {
 	struct rdmacg_waiter waiter = { .home = control, .kind = kind };
 	bool begins;
-	u64 now;
+	int ret;
 
-	spin_lock_irq(&control->gate->lock);
-	now = ktime_get_ns();
-	waiter.since = now;
-	waiter.start = now;
-	if (kind != RDMACG_COMMAND_DESTROY)
-		rdmacg_place_take_locked(&waiter);
-	begins = kind == RDMACG_COMMAND_DESTROY || !rdmacg_blocking_level_locked(&waiter, now);
-	*waited_ns = now - waiter.start;
-	if (begins)
-		rdmacg_begin_locked(&waiter, now, *waited_ns);
-	spin_unlock_irq(&control->gate->lock);
-	return begins ? 0 : rdmacg_wait(&waiter, waited_ns);
+	scoped_guard(spinlock_irq, &control->gate->lock) {
+		waiter.start = ktime_get_ns();
+		begins = kind == RDMACG_COMMAND_DESTROY ||
+			 !rdmacg_blocking_level_locked(&waiter, waiter.start);
+		if (begins)
+			rdmacg_begin_locked(&waiter, waiter.start);
+	}
+	ret = begins ? 0 : rdmacg_wait(&waiter);
+	*waited_ns = waiter.waited_ns;
+	return ret;
 }
 
 /*
- * End a command that has begun, and let waiting commands begin. A destroy command has no place in
- * flight, so it needs no such call. This function runs in any context, except hard interrupts on
- * PREEMPT_RT.
+ * End a command that has begun, and let waiting commands begin. A destroy
+ * command has no place in flight, so it needs no such call. This function runs
+ * in any context, except hard interrupts on PREEMPT_RT.
  */
 void rdmacg_control_end(struct rdmacg_control *control)
 {
 	struct rdmacg_control *level;
 
-	/* A rate makes up for late timers, but not for the time without a free place. */
+	/*
+	 * A rate makes up for late timers, but not for the time without a free
+	 * place.
+	 */
 	scoped_guard(spinlock_irqsave, &control->gate->lock)
 		for (level = control; level; level = level->parent)
 			if (level->inflight-- >= level->inflight_max)
 				level->rate.due = max(level->rate.due, ktime_get_ns());
-	/* No lock is needed: a command that enters a queue after the unlock sees the free place. */
-	for (level = control; level; level = level->parent)
-		if (READ_ONCE(level->queue.rb_leftmost))
-			rdmacg_queue_run(level);
+	/*
+	 * No lock is needed: a command that waits after the unlock sees the
+	 * free place.
+	 */
+	if (!list_empty(&control->gate->waiters))
+		rdmacg_run(control);
 }
 
 /*
- * Apply the pool's limits to its control. If two writes call this at the same time, the later call
- * applies the limits of both.
+ * Apply the pool's limits to its control. If two writes call this at the same
+ * time, the later call applies the limits of both.
  */
 void rdmacg_control_set(struct rdmacg_control *control)
 {
@@ -420,7 +429,7 @@ void rdmacg_control_set(struct rdmacg_control *control)
 				READ_ONCE(limits[RDMACG_CONTROL_BURST]), ktime_get_ns());
 		control->inflight_max = READ_ONCE(limits[RDMACG_CONTROL_INFLIGHT]);
 	}
-	rdmacg_queue_run(control);
+	rdmacg_run(control);
 }
 
 static struct rdmacg_control *rdmacg_control_find_rcu(struct rdma_cgroup *cg, u32 key)
@@ -436,7 +445,10 @@ void rdmacg_control_refresh(struct rdma_cgroup *cg)
 	u32 key, nr = rdmacg_nr_keys(cg);
 	struct rdmacg_control *control;
 
-	/* This function finds a new control, or rdmacg_pool_add_control() sees the limits. */
+	/*
+	 * This function finds a new control, or rdmacg_pool_add_control() sees
+	 * the limits.
+	 */
 	smp_mb();
 	for (key = 0; key < nr; key++) {
 		scoped_guard(rcu) {
@@ -449,22 +461,24 @@ void rdmacg_control_refresh(struct rdma_cgroup *cg)
 }
 
 /*
- * Let one waiting command begin. Returns whether a command was waiting. No new command waits,
- * because rdmacg_stop_waiting() has set @bypass.
+ * Let one waiting command begin. Returns whether a command was waiting. No new
+ * command waits, because rdmacg_stop_waiting() has set @bypass.
  */
 bool rdmacg_gate_open(struct rdmacg_gate *gate)
 {
 	struct rdmacg_waiter *waiter;
 
-	scoped_guard(spinlock_irq, &gate->lock) {
-		waiter = list_first_entry_or_null(&gate->waiters, struct rdmacg_waiter, gate_node);
-		if (waiter)
-			return rdmacg_waiter_try_locked(waiter, ktime_get_ns());
-	}
-	return false;
+	guard(spinlock_irq)(&gate->lock);
+	waiter = list_first_entry_or_null(&gate->waiters, struct rdmacg_waiter, gate_node);
+	if (waiter)
+		rdmacg_waiter_move_locked(waiter, ktime_get_ns());
+	return waiter;
 }
 
-/* Allocate a control without limits, commands or gate. Returns NULL if there is no memory. */
+/*
+ * Allocate a control without limits, commands or gate. Returns NULL if there is
+ * no memory.
+ */
 struct rdmacg_control *rdmacg_control_alloc(void)
 {
 	struct rdmacg_control *control;
@@ -474,13 +488,14 @@ struct rdmacg_control *rdmacg_control_alloc(void)
 	if (!control)
 		return NULL;
 	control->inflight_max = RDMACG_NO_LIMIT;
-	control->queue = RB_ROOT_CACHED;
+	INIT_LIST_HEAD(&control->own);
+	INIT_LIST_HEAD(&control->queue);
 	return control;
 }
 
 /*
- * Create the control of a pool. The caller has pinned the pool. If another task creates a control
- * meanwhile, this function returns that control.
+ * Create the control of a pool. The caller has pinned the pool. If another task
+ * creates a control meanwhile, this function returns that control.
  */
 static struct rdmacg_control *rdmacg_pool_add_control(struct rdmacg_pool *pool,
 						      struct rdmacg_control *parent)
@@ -498,14 +513,17 @@ static struct rdmacg_control *rdmacg_pool_add_control(struct rdmacg_pool *pool,
 	if (old)
 		kfree(new);
 	else
-		/* A write may have missed this control: see rdmacg_control_refresh(). */
+		/*
+		 * A write may have missed this control: see
+		 * rdmacg_control_refresh().
+		 */
 		rdmacg_control_set(new);
 	return old ?: new;
 }
 
 /*
- * Create the missing controls of a pool and of its ancestors. The caller has pinned the pool, so
- * all these pools stay. Returns NULL if there is no memory.
+ * Create the missing controls of a pool and of its ancestors. The caller has
+ * pinned the pool, so all these pools stay. Returns NULL if there is no memory.
  */
 static struct rdmacg_control *rdmacg_pool_add_controls(struct rdmacg_pool *pool)
 {
@@ -524,8 +542,9 @@ static struct rdmacg_control *rdmacg_pool_add_controls(struct rdmacg_pool *pool)
 }
 
 /*
- * Get or create the control of a cgroup. The caller holds a reference to the cgroup, and the device
- * stays registered. Returns -ENOMEM if there is no memory.
+ * Get or create the control of a cgroup. The caller holds a reference to the
+ * cgroup, and the device stays registered. Returns -ENOMEM if there is no
+ * memory.
  */
 struct rdmacg_control *rdmacg_control_get(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {
@@ -540,7 +559,9 @@ struct rdmacg_control *rdmacg_control_get(struct rdma_cgroup *cg, struct rdmacg_
 	if (IS_ERR(pool))
 		return ERR_CAST(pool);
 	control = rdmacg_pool_add_controls(pool);
-	/* A pool without a control may be idle. This call frees an idle pool. */
+	/*
+	 * A pool without a control may be idle. This call frees an idle pool.
+	 */
 	rdmacg_pool_unpin(cg, desc);
 	return control ?: ERR_PTR(-ENOMEM);
 }
@@ -576,11 +597,17 @@ void rdmacg_stop_waiting(struct rdmacg_device *device)
 	struct rdmacg_domain *domain;
 	bool has_waiters;
 
-	/* A command that begins after the last rdmacg_gate_open() of its domain sees this store. */
+	/*
+	 * A command that begins after the last rdmacg_gate_open() of its domain
+	 * sees this store.
+	 */
 	WRITE_ONCE(desc->bypass, true);
 	do {
 		has_waiters = false;
-		/* Release the lock after each command, because the creator of a domain needs it. */
+		/*
+		 * Release the lock after each command, because the creator of a
+		 * domain needs it.
+		 */
 		scoped_guard(spinlock, &desc->lock) {
 			list_for_each_entry(domain, &desc->domains, desc_node) {
 				has_waiters = rdmacg_gate_open(&domain->gate);

@@ -5,16 +5,17 @@
 #ifndef _KERNEL_CGROUP_RDMA_CONTROL_H
 #define _KERNEL_CGROUP_RDMA_CONTROL_H
 
-#include <linux/rbtree.h>
+#include <linux/list.h>
 #include <linux/types.h>
 
 #include "rdma-pool.h"
 
 /*
- * A rate of commands, by a generic cell rate algorithm. The next command may begin at the time @due
- * minus @tolerance. @due does not change during a pause, so a burst of commands may begin after the
- * pause. Times are CLOCK_MONOTONIC in nanoseconds, and do not overflow within 292 years. Without a
- * limit, @interval is 0. The gate's lock protects this struct.
+ * A rate of commands, by a generic cell rate algorithm. The next command may
+ * begin at the time @due minus @tolerance. @due does not change during a pause,
+ * so a burst of commands may begin after the pause. Times are CLOCK_MONOTONIC
+ * in nanoseconds, and do not overflow within 292 years. Without a limit,
+ * @interval is 0. The gate's lock protects this struct.
  */
 struct rdmacg_rate {
 	u64			interval;	/* The time between two commands. */
@@ -29,25 +30,18 @@ struct rdmacg_control_stat {
 	u64			throttled_ns;	/* The time of all waits. */
 };
 
-/* The number of threads of a cgroup that keep their place in the queue after a signal. */
-#define RDMACG_PLACES 16
-
-/* The place of a command whose wait a signal has interrupted. The gate's lock protects this. */
-struct rdmacg_place {
-	const struct task_struct *task;		/* Not dereferenced. */
-	u64			born;		/* Start of @task, whose address may be reused. */
-	u64			since;		/* Start of the first wait; 0 in a free place. */
-	u64			waited_ns;	/* The sum of all waits. */
-};
+struct rdmacg_waiter;
 
 /*
- * The state of the commands of one cgroup and its descendants on one device. The first command
- * under a limit creates the control, and the missing controls of all ancestors except the root. A
- * control is freed with its pool.
+ * The state of the commands of one cgroup and its descendants on one device.
+ * The first command under a limit creates the control, and the missing controls
+ * of all ancestors except the root. A control is freed with its pool.
  *
- * A command begins on all levels at the same time. Until then, it waits in the queue of the lowest
- * level that does not let it begin. The first command in a queue tries again as soon as the level
- * may let it begin.
+ * A command begins on all levels at the same time. Until then, it waits in the
+ * queue of the lowest level that does not let it begin, and is @ahead of all
+ * lower levels. A level with a command ahead lets no other command pass. So the
+ * queue of a level has at most one command of each child, and one of the
+ * cgroup's own processes, which is the first in @own.
  */
 struct rdmacg_control {
 	struct rdmacg_gate	*gate;		/* Set once. */
@@ -58,14 +52,19 @@ struct rdmacg_control {
 	/* Commands in flight, and their limit; gate->lock. */
 	u64			inflight;
 	u64			inflight_max;
-	/* Commands that wait at this level, in the order of their arrival; gate->lock. */
-	struct rb_root_cached	queue;
-	struct rdmacg_control_stat stat;	/* gate->lock; READ_ONCE. */
 	/*
-	 * The places of this cgroup's own processes. If no place is free, a new place overwrites
-	 * the place with the earliest @since. gate->lock.
+	 * The waiting commands of the cgroup's own processes, by arrival;
+	 * gate->lock.
 	 */
-	struct rdmacg_place	places[RDMACG_PLACES];
+	struct list_head	own;
+	/*
+	 * The commands that wait at this level, by arrival at the level;
+	 * gate->lock.
+	 */
+	struct list_head	queue;
+	/* The command that waits at an ancestor, or NULL; gate->lock. */
+	struct rdmacg_waiter	*ahead;
+	struct rdmacg_control_stat stat;	/* gate->lock; READ_ONCE. */
 };
 
 #ifdef CONFIG_CGROUP_RDMA_CONTROL

@@ -23,12 +23,6 @@
  * reference, so the IB core can free its own device immediately.
  */
 struct rdmacg_desc {
-	/*
-	 * The index of the device in the maps of cgroups. The smallest free number is used, so that
-	 * the maps are small. The number becomes free when the desc is freed, because then no task
-	 * can look for the old pools. Set once.
-	 */
-	u32			key;
 	u32			index;		/* Set once. */
 	/* The registration holds one reference, and each write that names the device holds one. */
 	refcount_t		refs;
@@ -42,12 +36,18 @@ struct rdmacg_desc {
 	bool			dead;		/* The device gets no new pools; lock; READ_ONCE. */
 	struct list_head	domains;	/* The domains of the device; lock. */
 	struct rcu_head		rcu;
+	char			(*keys)[RDMACG_KEY_SIZE]; /* The names of @resources; set once. */
+	/* Charges and commands read the following fields, so they are not beside @refs. */
+	/*
+	 * The index of the device in the maps of cgroups. The smallest free number is used, so that
+	 * the maps are small. The number becomes free when the desc is freed, because then no task
+	 * can look for the old pools. Set once.
+	 */
+	u32			key;
 	unsigned int		nr_slots;	/* Set once. */
 	/* The first slot of the control class, or nr_slots if the device has none. Set once. */
 	unsigned int		control_slot;
-	/* No command waits; READ_ONCE. Limited commands read this, so it is not beside @refs. */
-	bool			bypass;
-	char			(*keys)[RDMACG_KEY_SIZE]; /* The names of @resources; set once. */
+	bool			bypass;		/* No command waits; READ_ONCE. */
 	struct rdmacg_resource	resources[];	/* Set once. */
 };
 

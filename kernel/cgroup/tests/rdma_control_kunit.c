@@ -459,6 +459,134 @@ static void rdmacg_test_who_waits_at_home_keeps_no_sibling_waiting(struct kunit 
 	KUNIT_EXPECT_EQ(test, rdmacg_outcome(rdmacg_start_process(test, levels->sibling)), 0);
 }
 
+/*
+ * All places of the parent are taken. Many processes wait in the given controls, and after them one
+ * process of the sibling. Check that the sibling's process is the second to begin.
+ */
+static void rdmacg_expect_turn(struct kunit *test, struct rdmacg_levels *levels,
+			       struct rdmacg_control * const *many, unsigned int nr)
+{
+	struct rdmacg_process *first, *last;
+	unsigned int i;
+
+	rdmacg_set(levels->parent, UNLIMITED, UNLIMITED, 1);
+	KUNIT_ASSERT_EQ(test, begin(levels->sibling), 0);
+	first = rdmacg_wait(test, many[0]);
+	for (i = 1; i < 3 * nr; i++)
+		rdmacg_wait(test, many[i % nr]);
+	last = rdmacg_wait(test, levels->sibling);
+	end(levels->sibling);
+	KUNIT_EXPECT_EQ(test, rdmacg_outcome(first), 0);
+	KUNIT_EXPECT_TRUE(test, rdmacg_still_waits(last));
+	end(many[0]);
+	KUNIT_EXPECT_EQ(test, rdmacg_outcome(last), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_waiting(&levels->gate), 3 * nr - 1);
+}
+
+/* A child with many processes gets the same turn as a child with one, whatever its own limits. */
+static void rdmacg_test_each_child_gets_a_turn(struct kunit *test)
+{
+	static const u64 limits[][3] = {
+		{ UNLIMITED, UNLIMITED, UNLIMITED },
+		{ UNLIMITED, UNLIMITED, 1 },
+		{ RDMACG_OPS_MAX, UNLIMITED, UNLIMITED },
+	};
+	struct rdmacg_levels *levels;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(limits); i++) {
+		levels = rdmacg_levels(test);
+		rdmacg_set(levels->child, limits[i][0], limits[i][1], limits[i][2]);
+		rdmacg_expect_turn(test, levels, &levels->child, 1);
+	}
+}
+
+static void rdmacg_test_cgroups_of_a_child_get_one_turn(struct kunit *test)
+{
+	struct rdmacg_levels *levels = rdmacg_levels(test);
+	struct rdmacg_control *many[4];
+	u64 limits[ARRAY_SIZE(many)][RDMACG_CONTROL_LIMITS];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(many); i++)
+		many[i] = rdmacg_control(test, levels, levels->child, limits[i]);
+	rdmacg_expect_turn(test, levels, many, ARRAY_SIZE(many));
+	/* The other cgroups of the child follow, each with one process. */
+	for (i = 1; i < ARRAY_SIZE(many); i++) {
+		end(i == 1 ? levels->sibling : many[i - 1]);
+		rdmacg_await(&levels->gate, 3 * ARRAY_SIZE(many) - 1 - i);
+		KUNIT_EXPECT_EQ(test, many[i]->inflight, 1);
+	}
+}
+
+static void rdmacg_test_own_processes_get_one_turn(struct kunit *test)
+{
+	struct rdmacg_levels *levels = rdmacg_levels(test);
+
+	rdmacg_expect_turn(test, levels, &levels->parent, 1);
+}
+
+/* The command of the killed process was the first at the parent. */
+static void rdmacg_test_killed_waiter_gives_the_turn_to_its_cgroup(struct kunit *test)
+{
+	struct rdmacg_levels *levels = rdmacg_levels(test);
+	struct rdmacg_process *killed, *sibling, *child;
+
+	rdmacg_set(levels->parent, UNLIMITED, UNLIMITED, 1);
+	KUNIT_ASSERT_EQ(test, begin(levels->sibling), 0);
+	killed = rdmacg_wait(test, levels->child);
+	child = rdmacg_wait(test, levels->child);
+	sibling = rdmacg_wait(test, levels->sibling);
+	send_sig(SIGKILL, killed->task, 1);
+	KUNIT_EXPECT_EQ(test, rdmacg_outcome(killed), -ERESTARTNOINTR);
+	end(levels->sibling);
+	KUNIT_EXPECT_EQ(test, rdmacg_outcome(sibling), 0);
+	KUNIT_EXPECT_TRUE(test, rdmacg_still_waits(child));
+	end(levels->sibling);
+	KUNIT_EXPECT_EQ(test, rdmacg_outcome(child), 0);
+	KUNIT_EXPECT_EQ(test, levels->child->inflight, 1);
+	/* Nothing waits, so nothing is ahead of later commands. */
+	rdmacg_set(levels->parent, UNLIMITED, UNLIMITED, 2);
+	KUNIT_EXPECT_EQ(test, rdmacg_outcome(rdmacg_start_process(test, levels->child)), 0);
+}
+
+/* A command that waits at the parent does not exceed a limit that the child gets meanwhile. */
+static void rdmacg_test_lowered_limit_takes_the_turn(struct kunit *test)
+{
+	struct rdmacg_levels *levels = rdmacg_levels(test);
+	struct rdmacg_process *child, *sibling;
+
+	rdmacg_set(levels->parent, UNLIMITED, UNLIMITED, 2);
+	KUNIT_ASSERT_EQ(test, begin(levels->child), 0);
+	KUNIT_ASSERT_EQ(test, begin(levels->sibling), 0);
+	child = rdmacg_wait(test, levels->child);
+	sibling = rdmacg_wait(test, levels->sibling);
+	rdmacg_set(levels->child, UNLIMITED, UNLIMITED, 1);
+	end(levels->sibling);
+	KUNIT_EXPECT_EQ(test, rdmacg_outcome(sibling), 0);
+	KUNIT_EXPECT_TRUE(test, rdmacg_still_waits(child));
+	end(levels->child);
+	KUNIT_EXPECT_EQ(test, rdmacg_outcome(child), 0);
+}
+
+/* A write, or the end of a command, lets one command of a child wait at the parent. */
+static void rdmacg_test_write_moves_one_of_many(struct kunit *test)
+{
+	struct rdmacg_levels *levels = rdmacg_levels(test);
+	unsigned int i;
+
+	rdmacg_set(levels->child, UNLIMITED, UNLIMITED, 1);
+	KUNIT_ASSERT_EQ(test, begin(levels->child), 0);
+	for (i = 0; i < 20; i++)
+		rdmacg_wait(test, levels->child);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&levels->child->queue), 1);
+	rdmacg_set(levels->parent, UNLIMITED, UNLIMITED, 1);
+	rdmacg_set(levels->child, UNLIMITED, UNLIMITED, UNLIMITED);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&levels->child->queue), 0);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&levels->parent->queue), 1);
+	KUNIT_EXPECT_EQ(test, rdmacg_waiting(&levels->gate), 20);
+}
+
 static void rdmacg_test_killed_waiter_leaves_nothing(struct kunit *test)
 {
 	struct rdmacg_levels *levels = rdmacg_levels(test);
@@ -635,60 +763,6 @@ static struct rdmacg_process *rdmacg_start_handler(struct kunit *test, struct rd
 	send_sig(SIGUSR1, process->task, 1);
 	rdmacg_await(&levels->gate, 0);
 	return process;
-}
-
-/* End the sibling's command, and check that two processes of the child begin in this order. */
-static void rdmacg_expect_turns(struct kunit *test, struct rdmacg_levels *levels,
-				struct rdmacg_process *first, struct rdmacg_process *second)
-{
-	end(levels->sibling);
-	KUNIT_EXPECT_EQ(test, rdmacg_outcome(first), 0);
-	KUNIT_EXPECT_TRUE(test, rdmacg_still_waits(second));
-	end(levels->child);
-	KUNIT_EXPECT_EQ(test, rdmacg_outcome(second), 0);
-}
-
-/* A process keeps its place before later commands, although signals wake it again and again. */
-static void rdmacg_test_signal_does_not_cost_a_place(struct kunit *test)
-{
-	struct rdmacg_levels *levels = rdmacg_levels(test);
-	struct rdmacg_process *first, *second;
-	unsigned int i;
-
-	rdmacg_set(levels->parent, UNLIMITED, UNLIMITED, 1);
-	KUNIT_ASSERT_EQ(test, begin(levels->sibling), 0);
-	first = rdmacg_start(test, levels->child, rdmacg_interrupted_process);
-	rdmacg_await(&levels->gate, 1);
-	second = rdmacg_wait(test, levels->child);
-	for (i = 0; i < 20; i++) {
-		send_sig(SIGUSR1, first->task, 1);
-		usleep_range(1000, 2000);
-	}
-	rdmacg_await(&levels->gate, 2);
-	KUNIT_EXPECT_FALSE(test, completion_done(&first->has_begun));
-	rdmacg_expect_turns(test, levels, first, second);
-	/* Each command counts once as throttled, with the whole time of its waits. */
-	KUNIT_EXPECT_EQ(test, levels->child->stat.throttled, 2);
-	KUNIT_EXPECT_GE(test, levels->child->stat.throttled_ns, 20 * MS);
-}
-
-/* A process that signals wake often does not take the place of a process in a slow handler. */
-static void rdmacg_test_signals_take_no_other_place(struct kunit *test)
-{
-	struct rdmacg_levels *levels = rdmacg_levels(test);
-	struct rdmacg_process *slow, *fast;
-	unsigned int i;
-
-	rdmacg_set(levels->parent, UNLIMITED, UNLIMITED, 1);
-	KUNIT_ASSERT_EQ(test, begin(levels->sibling), 0);
-	slow = rdmacg_start_handler(test, levels, 500);
-	fast = rdmacg_start(test, levels->child, rdmacg_interrupted_process);
-	for (i = 0; i < 2 * RDMACG_PLACES; i++) {
-		usleep_range(2000, 3000);
-		send_sig(SIGUSR1, fast->task, 1);
-	}
-	rdmacg_await(&levels->gate, 2);
-	rdmacg_expect_turns(test, levels, slow, fast);
 }
 
 /*
@@ -1095,6 +1169,12 @@ static struct kunit_case rdmacg_control_test_cases[] = {
 	KUNIT_CASE(rdmacg_test_what_destroys_takes_nothing),
 	KUNIT_CASE(rdmacg_test_what_creates_takes_two),
 	KUNIT_CASE(rdmacg_test_who_waits_at_home_keeps_no_sibling_waiting),
+	KUNIT_CASE(rdmacg_test_each_child_gets_a_turn),
+	KUNIT_CASE(rdmacg_test_cgroups_of_a_child_get_one_turn),
+	KUNIT_CASE(rdmacg_test_own_processes_get_one_turn),
+	KUNIT_CASE(rdmacg_test_killed_waiter_gives_the_turn_to_its_cgroup),
+	KUNIT_CASE(rdmacg_test_lowered_limit_takes_the_turn),
+	KUNIT_CASE(rdmacg_test_write_moves_one_of_many),
 	KUNIT_CASE(rdmacg_test_killed_waiter_leaves_nothing),
 	KUNIT_CASE(rdmacg_test_killed_first_waiter_leaves_its_time_to_the_next),
 	KUNIT_CASE(rdmacg_test_raised_limit_lets_all_begin),
@@ -1103,8 +1183,6 @@ static struct kunit_case rdmacg_control_test_cases[] = {
 	KUNIT_CASE(rdmacg_test_lowered_limit_lets_begin_later),
 	KUNIT_CASE(rdmacg_test_nobody_waits_while_a_device_goes),
 	KUNIT_CASE(rdmacg_test_timer_keeps_the_rate),
-	KUNIT_CASE(rdmacg_test_signal_does_not_cost_a_place),
-	KUNIT_CASE(rdmacg_test_signals_take_no_other_place),
 	KUNIT_CASE(rdmacg_test_signal_costs_nothing_at_home),
 	KUNIT_CASE(rdmacg_test_time_in_a_signal_handler_is_no_wait),
 	KUNIT_CASE(rdmacg_test_command_ends_in_a_hard_interrupt),

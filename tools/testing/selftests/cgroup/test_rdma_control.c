@@ -442,6 +442,46 @@ TEST_F_TIMEOUT(test_rdmacg_control, killed_waiters_leave_at_once, RDMACG_TIMEOUT
 	EXPECT_TRUE(RDMACG_WAIT_FOR(!rdmacg_handles(tree, tree->right)));
 }
 
+static bool rdmacg_is_frozen(const char *cgroup)
+{
+	return !cg_read_strstr(cgroup, "cgroup.events", "frozen 1");
+}
+
+/* Create and destroy PDs with the 20 commands that a rate of 20 allows in a second. */
+static double rdmacg_second(struct ibv_context *context)
+{
+	double since = rdmacg_now();
+
+	return rdmacg_churn(context, 10) ? -1 : rdmacg_now() - since;
+}
+
+/*
+ * Beside a crowd in another cgroup, a process has half of the rate that both share. It has the
+ * whole rate while the crowd is stopped or frozen.
+ */
+TEST_F_TIMEOUT(test_rdmacg_control, crowd_gets_one_turn, RDMACG_TIMEOUT)
+{
+	struct rdmacg_tree *tree = &self->tree;
+	pid_t child;
+
+	child = rdmacg_start_crowd(tree, tree->top);
+	ASSERT_LT(0, child);
+	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->top, "ops=20 burst=1"));
+	EXPECT_GT(3, rdmacg_second(self->context));
+	ASSERT_EQ(0, kill(child, SIGSTOP));
+	ASSERT_TRUE(RDMACG_WAIT_FOR(!rdmacg_sleeping(child)));
+	EXPECT_GT(1.7, rdmacg_second(self->context));
+	ASSERT_EQ(0, kill(child, SIGCONT));
+	if (tree->v2) {
+		ASSERT_EQ(0, cg_write(tree->right, "cgroup.freeze", "1"));
+		ASSERT_TRUE(RDMACG_WAIT_FOR(rdmacg_is_frozen(tree->right)));
+		EXPECT_GT(1.7, rdmacg_second(self->context));
+		ASSERT_EQ(0, cg_write(tree->right, "cgroup.freeze", "0"));
+	}
+	kill(child, SIGKILL);
+	EXPECT_EQ(-1, rdmacg_wait(child));
+}
+
 static void rdmacg_ignore(int signal)
 {
 }
@@ -473,11 +513,6 @@ static double rdmacg_freeze_seconds(void)
 {
 	return access("/proc/sys/kernel/prove_locking", F_OK) &&
 	       access("/sys/module/kcsan", F_OK) ? 2 : 10;
-}
-
-static bool rdmacg_is_frozen(const char *cgroup)
-{
-	return !cg_read_strstr(cgroup, "cgroup.events", "frozen 1");
 }
 
 /*
