@@ -109,22 +109,27 @@ static void doctor_check_path(void)
 
 /*
  * Add a limit to the sums, unless the limit of an ancestor already counts. Limits at all depths
- * count, because slices of systemd usually have no limits, but the pods below them have limits. In
- * a sum, tally is the number of cgroups without children to which no limit applies.
+ * count, because slices of systemd usually have no limits, but the pods below them have limits.
  */
-static void doctor_add(const struct cgroup *cgroup, const struct slot *slot)
+static void doctor_add_limit(struct slot *sum, const struct slot *slot, const struct slot *above)
 {
-	struct slot *sum = pools_get_slot(&doctor.sums, &slot->pool->device, slot->key);
-	const struct cgroup *parent = cgroup->parent;
-	const struct slot *above = pools_find_slot(&parent->pools, &slot->pool->device, slot->key);
-	bool above_limited = above && above->limit != NUMBER_MAX;
+	if (slot->max != NUMBER_MAX && (!above || above->limit == NUMBER_MAX))
+		sum->usage = min((__int128)sum->usage + slot->max, NUMBER_MAX);
+}
 
-	/* The parent was counted before its first child was seen. */
-	sum->tally -= above && !above_limited && parent->parent && !parent->marked;
-	sum->tally += slot->limit == NUMBER_MAX;
-	if (slot->max == NUMBER_MAX || above_limited)
-		return;
-	sum->usage = min((__int128)sum->usage + slot->max, NUMBER_MAX);
+/*
+ * In a sum, tally is the number of cgroups without children to which no limit applies. The parent
+ * was counted before its first child was seen, so its first child takes it away again.
+ */
+static void doctor_add_unlimited(struct slot *sum, const struct cgroup *parent,
+				 const struct slot *slot, const struct slot *above)
+{
+	bool parent_counted = parent->parent && above && above->limit == NUMBER_MAX;
+
+	if (parent_counted && !parent->marked)
+		sum->tally--;
+	if (slot->limit == NUMBER_MAX)
+		sum->tally++;
 }
 
 /*
@@ -135,6 +140,9 @@ static void doctor_look_at_slot(const struct cgroup *cgroup, const struct slot *
 {
 	const char *name = cgroup_name(cgroup);
 	const struct device *device = &slot->pool->device;
+	const struct cgroup *parent = cgroup->parent;
+	struct slot *sum;
+	const struct slot *above;
 	const struct slot *objects = strcmp(slot->key, "qp") || slot->limit == NUMBER_MAX ? NULL :
 				     pool_find(slot->pool, "driver_object");
 
@@ -144,8 +152,12 @@ static void doctor_look_at_slot(const struct cgroup *cgroup, const struct slot *
 			   " of them: DevX creates these objects besides queue pairs, memory and flows",
 			   name, device_text(device), objects->usage);
 	/* Rates of commands and rdma.default have no capacity. */
-	if (cgroup->parent && slot->class != POOL_CONTROL && !device->is_default)
-		doctor_add(cgroup, slot);
+	if (parent && slot->class != POOL_CONTROL && !device->is_default) {
+		sum = pools_get_slot(&doctor.sums, device, slot->key);
+		above = pools_find_slot(&parent->pools, device, slot->key);
+		doctor_add_limit(sum, slot, above);
+		doctor_add_unlimited(sum, parent, slot, above);
+	}
 	if (slot->max == NUMBER_MAX)
 		return;
 	doctor.limited = true;

@@ -8,7 +8,8 @@ static struct show {
 	bool exact;
 	uint64_t levels;
 	struct table table;
-	struct json_object *cgroups;
+	/* The number of cgroups that were printed as JSON. */
+	size_t nr_cgroups;
 	struct json_object *missing;
 	/* The depth of the given cgroup. */
 	unsigned int top;
@@ -120,7 +121,8 @@ static void show_cgroup(struct cgroup *cgroup, const struct pools *pools)
 		return;
 	devices = pools_json(pools, show_has_row, show_slot_json);
 	if (json_object_array_length(devices) || !show.recursive)
-		json_append(show.cgroups, "cgroup:s devices:o", cgroup_name(cgroup), devices);
+		json_print_element(stdout, "cgroups", show.nr_cgroups++,
+				   json_pack("cgroup:s devices:o", cgroup_name(cgroup), devices));
 	else
 		json_object_put(devices);
 }
@@ -154,14 +156,14 @@ int cmd_show(int argc, char **argv)
 	show.recursive |= !select_arguments(options_read(&show_syntax, argc, argv));
 	hierarchy_open(EXIT_FAILED);
 	capacity_read();
-	show.cgroups = json_object_new_array();
 	table_init(&show.table, "gnnrrnrrr", headings, say_width());
 	done = select_each(show_target);
 	has_rows = show.table.nr_cells > show.table.nr_headings;
 	if (options.json)
-		json_print(stdout, "root:s version:u above_is_seen:b missing:o cgroups:o",
-			   hierarchy.path, (uint64_t)(hierarchy.v2 ? 2 : 1), !hierarchy.partial,
-			   show.missing ? show.missing : json_object_new_array(), show.cgroups);
+		json_print_rest(stdout, "cgroups", show.nr_cgroups,
+				json_pack("root:s version:u above_is_seen:b missing:o", hierarchy.path,
+					  (uint64_t)(hierarchy.v2 ? 2 : 1), !hierarchy.partial,
+					  show.missing ? show.missing : json_object_new_array()));
 	else if (has_rows)
 		table_print(&show.table, stdout);
 	if (hierarchy.partial && !options.json)

@@ -32,20 +32,22 @@ static const struct syntax top_syntax = {
 
 static void top_print(void)
 {
-	struct json_object *array;
 	const struct top_row *row;
+	size_t i;
 
 	if (!options.json) {
 		top_print_table(stdout, SIZE_MAX, say_width());
 		return;
 	}
-	array = json_object_new_array();
-	for (row = top.rows; row < top.rows + top.nr_rows; row++)
-		json_append(array,
-			    "cgroup:s device:s index:o resource:s usage:u limit:l limit_of:s use:d refused_per_second:d",
-			    row->cgroup, row->device.name, device_index(&row->device), row->key,
-			    row->usage, row->limit, row->limit_of, row->use, row->rate);
-	json_print(stdout, "rows:o", array);
+	for (i = 0; i < top.nr_rows; i++) {
+		row = &top.rows[i];
+		json_print_element(stdout, "rows", i,
+				   json_pack("cgroup:s device:s index:o resource:s usage:u limit:l limit_of:s use:d refused_per_second:d",
+					     row->cgroup, row->device.name,
+					     device_index(&row->device), row->key, row->usage,
+					     row->limit, row->limit_of, row->use, row->rate));
+	}
+	json_print_rest(stdout, "rows", i, json_object_new_object());
 }
 
 static bool top_batch(void)

@@ -43,17 +43,18 @@ struct json_object *json_fill(struct json_object *object, const char *keys, ...)
 	return object;
 }
 
-void json_print_object(FILE *to, struct json_object *object)
+static int json_flags(void)
 {
-	int flags = JSON_C_TO_STRING_NOSLASHESCAPE |
-		    (options.pretty ? JSON_C_TO_STRING_PRETTY : JSON_C_TO_STRING_PLAIN);
-	const char *text;
+	return JSON_C_TO_STRING_NOSLASHESCAPE |
+	       (options.pretty ? JSON_C_TO_STRING_PRETTY : JSON_C_TO_STRING_PLAIN);
+}
+
+/* Only strings have characters that are not ASCII, so \u is valid for them. */
+static void json_put(FILE *to, const char *text)
+{
 	uint32_t character;
 	size_t length;
 
-	json_fill(object, "format:u", (uint64_t)JSON_FORMAT);
-	text = json_object_to_json_string_ext(object, flags);
-	/* Only strings have characters that are not ASCII, so \u is valid for them. */
 	for (; (length = text_decode(text, &character)) && character; text += length) {
 		if (character < 0x7f)
 			fputc(character, to);
@@ -63,6 +64,34 @@ void json_print_object(FILE *to, struct json_object *object)
 			fprintf(to, "\\u%04x\\u%04x", 0xd7c0 + (character >> 10),
 				0xdc00 + (character & 0x3ff));
 	}
+}
+
+void json_print_object(FILE *to, struct json_object *object)
+{
+	json_fill(object, "format:u", (uint64_t)JSON_FORMAT);
+	json_put(to, json_object_to_json_string_ext(object, json_flags()));
 	fputc('\n', to);
 	json_object_put(object);
+}
+
+void json_print_element(FILE *to, const char *key, size_t count, struct json_object *element)
+{
+	if (count)
+		fputc(',', to);
+	else
+		fprintf(to, "{\"%s\":[", key);
+	json_put(to, json_object_to_json_string_ext(element, json_flags()));
+	json_object_put(element);
+}
+
+void json_print_rest(FILE *to, const char *key, size_t count, struct json_object *rest)
+{
+	if (!count)
+		fprintf(to, "{\"%s\":[", key);
+	fputs("],", to);
+	json_fill(rest, "format:u", (uint64_t)JSON_FORMAT);
+	/* The object is open already. */
+	json_put(to, json_object_to_json_string_ext(rest, json_flags()) + 1);
+	fputc('\n', to);
+	json_object_put(rest);
 }

@@ -215,6 +215,13 @@ struct json_object *json_fill(struct json_object *object, const char *keys, ...)
 /* Print an object of json_pack() with the key "format". With -p, print several lines. */
 #define json_print(to, ...)	json_print_object(to, json_pack(__VA_ARGS__))
 void json_print_object(FILE *to, struct json_object *object);
+/*
+ * Print an object whose first @key is a long array, without keeping the array in memory. Print each
+ * element, with the number of elements before it, and then the other keys of the object. Both
+ * functions free the JSON.
+ */
+void json_print_element(FILE *to, const char *key, size_t count, struct json_object *element);
+void json_print_rest(FILE *to, const char *key, size_t count, struct json_object *rest);
 
 /* The options of all commands. */
 extern struct options {

@@ -190,6 +190,27 @@ rdmacg() {
 		start "$@"
 }
 
+# many NUMBER: create cgroups with limits and usage below tenants.
+many() {
+	python3 -c '
+import os, sys
+for i in range(int(sys.argv[2])):
+    os.mkdir(f"{sys.argv[1]}/tenants/{i}")
+for cgroup in ["", *range(int(sys.argv[2]))]:
+    for file, value in ("max", 7), ("current", 3), ("peak", 5):
+        with open(f"{sys.argv[1]}/tenants/{cgroup}/rdma.{file}", "w") as to:
+            to.writelines(f"rxe{d} hca_handle={value} hca_object={value}\n" for d in range(8))' "$root" "$1"
+}
+
+# within KIB ARGS...: run the command with this bound of its memory, without its output. Do not bound
+# the memory of a sanitizer.
+within() {
+	(
+		ldd "$work/bin/rdmacg" | grep -q libasan || ulimit -d "$1"
+		RDMACG_ROOT=$root RDMACG_PROC=$proc "$work/bin/rdmacg" "${@:2}" >"$work/out"
+	)
+}
+
 # Let the command look for the hierarchy in $proc/self/mountinfo.
 without_root() { RDMACG_PROC=$proc start "$@"; }
 

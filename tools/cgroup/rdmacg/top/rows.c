@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg top: the rows, their order, and their table. */
+#include <sys/stat.h>
+
 #include "top/top.h"
 
 #define TOP_FILES	(POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT) | POOL_BIT(POOL_EVENTS))
@@ -31,61 +33,92 @@ void top_sort(void)
 		qsort(top.rows, top.nr_rows, sizeof(*top.rows), top_compare);
 }
 
+static int top_compare_counts(const void *a, const void *b)
+{
+	const struct top_count *one = a, *other = b;
+
+	return (one->inode > other->inode) - (one->inode < other->inode) ?:
+	       (one->key > other->key) - (one->key < other->key);
+}
+
+/* A copy of @name. A row often has the same name as the row before it. */
+static const char *top_name(struct top_names *names, const char *name)
+{
+	if (!names->nr_names || strcmp(names->names[names->nr_names - 1], name))
+		*memory_append(names->names, names->nr_names) = memory_string(name);
+	return names->names[names->nr_names - 1];
+}
+
+static void top_forget(struct top_names *names)
+{
+	while (names->nr_names)
+		free(names->names[--names->nr_names]);
+	free(names->names);
+	names->names = NULL;
+}
+
 /* Add a row for a resource that is in use, is limited by the cgroup itself, or was just refused. */
 static void top_add(const struct cgroup *cgroup, const struct slot *slot,
-		    struct json_object *refused, int64_t elapsed)
+		    const struct top_count *last, const struct top_count *now, int64_t elapsed)
 {
-	char *name __autofree = memory_format("%s\n%s\n%s", cgroup_name(cgroup),
-					      device_text(&slot->pool->device), slot->key);
-	uint64_t before = json_object_get_uint64(json_object_object_get(top.refused, name));
-	uint64_t more = slot->events.alloc_fail;
+	uint64_t more = now->refused;
 	struct top_row *row;
 
-	json_object_object_add(refused, name, json_object_new_uint64(more));
-	/* A smaller counter than before belongs to a new cgroup or device with the old name. */
-	if (before <= more)
-		more -= before;
-	if (!slot->usage && slot->max == NUMBER_MAX && !(top.refused && more))
+	/* A smaller counter than before belongs to a new device with the old name. */
+	if (last && last->refused <= more)
+		more -= last->refused;
+	if (!slot->usage && slot->max == NUMBER_MAX && !(top.when && more))
 		return;
 	row = memory_append(top.rows, top.nr_rows);
-	row->cgroup = memory_string(cgroup_name(cgroup));
-	row->device = slot->pool->device;
-	row->device.name = memory_string(row->device.name);
-	row->key = memory_string(slot->key);
-	row->limit_of = slot->limit_of ? memory_string(cgroup_name(slot->limit_of)) : NULL;
+	row->cgroup = top_name(&top.cgroups, cgroup_name(cgroup));
+	row->device = pools_find(&top.known, &slot->pool->device)->device;
+	row->key = now->key;
+	row->limit_of = slot->limit_of ? top_name(&top.limits, cgroup_name(slot->limit_of)) : NULL;
 	row->usage = slot->usage;
 	row->limit = slot->limit;
 	/* A limit of 0 is always reached. */
 	row->use = slot->limit == NUMBER_MAX ? -1 :
 		   slot->limit ? (double)slot->usage / slot->limit : 1;
-	row->rate = top.refused ? more * 1000.0 / max(elapsed, 1) : -1;
+	row->rate = top.when ? more * 1000.0 / max(elapsed, 1) : -1;
 }
 
 bool top_read(void)
 {
 	struct walk walk = { .top = cgroup_open_argument(top.cgroup), .files = TOP_FILES };
-	struct json_object *refused = json_object_new_object();
+	struct top_count *counts = NULL, *last;
 	int64_t now = clock_now();
 	const struct slot *slot = NULL;
 	struct cgroup *cgroup;
+	size_t nr_counts = 0;
+	struct stat status;
 
-	while (top.nr_rows) {
-		struct top_row *row = &top.rows[--top.nr_rows];
-
-		free(row->cgroup);
-		free(row->device.name);
-		free(row->key);
-		free(row->limit_of);
-	}
 	free(top.rows);
 	top.rows = NULL;
-	while (walk.top && (cgroup = walk_next(&walk)))
-		while ((slot = pools_next(&cgroup->pools, slot)))
+	top.nr_rows = 0;
+	top_forget(&top.cgroups);
+	top_forget(&top.limits);
+	while (walk.top && (cgroup = walk_next(&walk))) {
+		status.st_ino = 0;
+		fstat(cgroup->dir, &status);
+		while ((slot = pools_next(&cgroup->pools, slot))) {
+			struct top_count count = { status.st_ino, NULL, slot->events.alloc_fail };
+
 			/* Skip rates of commands and defaults, which have no usage. */
-			if ((slot->has & POOL_BIT(POOL_CURRENT)) && slot_is_telling(slot))
-				top_add(cgroup, slot, refused, now - top.when);
-	json_object_put(top.refused);
-	top.refused = refused;
+			if (!(slot->has & POOL_BIT(POOL_CURRENT)) || !slot_is_telling(slot))
+				continue;
+			count.key = pools_get_slot(&top.known, &slot->pool->device, slot->key)->key;
+			last = !top.nr_counts ? NULL :
+			       bsearch(&count, top.counts, top.nr_counts, sizeof(count),
+				       top_compare_counts);
+			*memory_append(counts, nr_counts) = count;
+			top_add(cgroup, slot, last, &count, now - top.when);
+		}
+	}
+	if (nr_counts)
+		qsort(counts, nr_counts, sizeof(*counts), top_compare_counts);
+	free(top.counts);
+	top.counts = counts;
+	top.nr_counts = nr_counts;
 	top.when = now;
 	top_sort();
 	cgroup_close_path(walk.top);

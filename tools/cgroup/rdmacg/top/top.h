@@ -9,15 +9,28 @@
 
 extern const char * const top_orders[TOP_ORDERS];
 
-/* A resource of a device in a cgroup. */
+/* A resource of a device in a cgroup. There can be a million rows, so they share their texts. */
 struct top_row {
-	char *cgroup;
+	const char *cgroup;
 	struct device device;
-	char *key;
-	char *limit_of;		/* the cgroup that has the limit, or NULL */
+	const char *key;
+	const char *limit_of;	/* the cgroup that has the limit, or NULL */
 	uint64_t usage, limit;
 	double use;		/* usage divided by limit, or -1 without a limit */
 	double rate;		/* refused attempts in a second, or -1 if unknown */
+};
+
+/* Names of cgroups, until the next read. */
+struct top_names {
+	char **names;
+	size_t nr_names;
+};
+
+/* The refused attempts in a row. A new cgroup with an old name has another inode. */
+struct top_count {
+	uint64_t inode;
+	const char *key;	/* in top.known */
+	uint64_t refused;
 };
 
 extern struct top {
@@ -30,7 +43,10 @@ extern struct top {
 	size_t nr_rows;
 	size_t first;		/* the first row on the screen */
 	int64_t when;		/* the time of the last read, in milliseconds */
-	struct json_object *refused;	/* the refused attempts until then, by row */
+	struct pools known;	/* the names of all devices and keys that were read */
+	struct top_names cgroups, limits;	/* the names in the rows */
+	struct top_count *counts;	/* of the last read, sorted by inode and key */
+	size_t nr_counts;
 } top;
 
 /* Read all rows again. Prints an error and returns false on a failure. */
