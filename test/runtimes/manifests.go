@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 
+	admission "k8s.io/api/admissionregistration/v1"
 	apps "k8s.io/api/apps/v1"
 	core "k8s.io/api/core/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -66,6 +67,7 @@ func main() {
 	known := runtime.NewScheme()
 	_ = core.AddToScheme(known)
 	_ = apps.AddToScheme(known)
+	_ = admission.AddToScheme(known)
 	decoder := serializer.NewCodecFactory(known, serializer.EnableStrict).UniversalDeserializer()
 	reader, failed := documents.NewYAMLReader(bufio.NewReader(os.Stdin)), 0
 	for {

@@ -6,8 +6,11 @@
 // container, so that the runtime sets them before the container's first instruction.
 //
 // Pods request limits with the annotations limits.rdmacg.org/NAME and org.rdmacg.limits, up to the
-// ceiling in the node's /etc/rdmacg/oci.conf. The variable RDMACG_LIMITS, which may come from a
-// device or an image, can only lower limits. A container whose limits cannot be set does not start.
+// ceiling in the node's /etc/rdmacg/oci.conf. Variables whose names begin with RDMACG_LIMITS, which
+// may come from a device or an image, can only lower limits. A container whose limits cannot be set
+// does not start.
+//
+// With -metrics, the program does not limit containers, but serves the figures of "rdmacg export".
 package main
 
 import (
@@ -17,11 +20,14 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log"
+	"net/http"
 	"os"
 	"os/exec"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/containerd/nri/pkg/api"
@@ -32,10 +38,11 @@ const (
 	annotationOfPod       = "org.rdmacg.limits"
 	annotationOfContainer = "limits.rdmacg.org/"
 	annotationName        = "io.kubernetes.cri.container-name"
+	variable              = "RDMACG_LIMITS"
 	// The pause between attempts to reach the runtime.
 	pause = time.Second
-	// The time for the runtime's first call. Then the plugin ends, and kubelet starts it again.
-	patience = 30 * time.Second
+	// The time for one scrape, and the time after which a scrape reads the files again.
+	scrape, fresh = 20 * time.Second, 5 * time.Second
 )
 
 type plugin struct {
@@ -43,19 +50,57 @@ type plugin struct {
 	config  string
 	timeout time.Duration
 	runtime stub.Stub
-	// Ends the plugin if the runtime does not answer the registration.
+	// The time until Synchronize. Then the plugin ends, and kubelet starts it again.
+	patience time.Duration
+	// Ends the plugin after this time. A runtime can configure a plugin and then ignore it, for
+	// example because its message to Synchronize is too long.
 	waiting *time.Timer
+	// Guards the fields below.
+	mutex sync.Mutex
+	// The runtime calls the plugin for each container that it creates.
+	synchronized bool
+	// The ids of the containers whose limits are set. Only these may start.
+	limited map[string]bool
+	// The number of containers by the result of their requests.
+	results map[string]int
 }
 
-// annotations returns the annotations about limits. An annotation of the container, which may come
-// from a device plugin, replaces the pod's annotation.
-func annotations(pod *api.PodSandbox, container *api.Container) map[string]string {
+// count remembers the result for a container. The empty id is a container that does not exist yet.
+func (p *plugin) count(id, result string) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.results[result]++
+	if id != "" {
+		p.limited[id] = true
+	}
+}
+
+// annotations returns the annotations about limits of this container. An annotation of the container,
+// which may come from a device plugin, must not differ from the pod's annotation, because only one
+// of them would limit the container.
+func annotations(pod *api.PodSandbox, container *api.Container) (map[string]string, error) {
 	found := map[string]string{}
-	for _, from := range []map[string]string{pod.GetAnnotations(), container.GetAnnotations()} {
-		for key, value := range from {
-			if key == annotationOfPod || strings.HasPrefix(key, annotationOfContainer) {
-				found[key] = value
-			}
+	for _, key := range []string{annotationOfPod, annotationOfContainer + container.GetName()} {
+		ofPod, inPod := pod.GetAnnotations()[key]
+		own, has := container.GetAnnotations()[key]
+		if has && inPod && own != ofPod {
+			return nil, fmt.Errorf("annotation %s: the pod and a device plugin request different limits; remove one", key)
+		}
+		if has {
+			found[key] = own
+		} else if inPod {
+			found[key] = ofPod
+		}
+	}
+	return found, nil
+}
+
+// variables returns the part of an environment that has limits, because tenants may add megabytes.
+func variables(env []string) []string {
+	found := []string{}
+	for _, one := range env {
+		if strings.HasPrefix(one, variable) {
+			found = append(found, one)
 		}
 	}
 	return found
@@ -100,7 +145,7 @@ func (p *plugin) limits(pod *api.PodSandbox, container *api.Container,
 	}
 	config, err := json.Marshal(map[string]any{
 		"annotations": known,
-		"process":     map[string]any{"env": env},
+		"process":     map[string]any{"env": variables(env)},
 	})
 	if err != nil {
 		return nil, err
@@ -131,10 +176,20 @@ func (p *plugin) limits(pod *api.PodSandbox, container *api.Container,
 	return answer.Unified, nil
 }
 
-// updates returns an update with the limits of an existing container, if it has limits.
-func (p *plugin) updates(pod *api.PodSandbox, container *api.Container,
-	asked map[string]string, env []string) ([]*api.ContainerUpdate, error) {
-	unified, err := p.limits(pod, container, asked, env)
+// updates returns an update with the limits of an existing container, if it has limits. If the
+// container is not asked, the policy decides alone.
+func (p *plugin) updates(pod *api.PodSandbox, container *api.Container, ask bool) ([]*api.ContainerUpdate, error) {
+	var asked map[string]string
+	var env []string
+	var err error
+	if ask {
+		env = container.GetEnv()
+		asked, err = annotations(pod, container)
+	}
+	var unified map[string]string
+	if err == nil {
+		unified, err = p.limits(pod, container, asked, env)
+	}
 	if err != nil || len(unified) == 0 {
 		return nil, err
 	}
@@ -153,10 +208,14 @@ func name(pod *api.PodSandbox, container *api.Container) string {
 // CreateContainer adds the limits. The pod's event shows an error of this function.
 func (p *plugin) CreateContainer(_ context.Context, pod *api.PodSandbox, container *api.Container) (
 	*api.ContainerAdjustment, []*api.ContainerUpdate, error) {
-	asked := annotations(pod, container)
-	unified, err := p.limits(pod, container, asked, container.GetEnv())
+	var unified map[string]string
+	asked, err := annotations(pod, container)
+	if err == nil {
+		unified, err = p.limits(pod, container, asked, container.GetEnv())
+	}
 	if err != nil {
 		log.Printf("%s: not started: %v", name(pod, container), err)
+		p.count("", "refused")
 		return nil, nil, err
 	}
 	adjust := &api.ContainerAdjustment{}
@@ -167,13 +226,34 @@ func (p *plugin) CreateContainer(_ context.Context, pod *api.PodSandbox, contain
 	for key, value := range asked {
 		adjust.AddAnnotation(key, value)
 	}
+	p.count(container.GetId(), "created")
 	return adjust, nil, nil
 }
 
+// StartContainer refuses a container that the plugin does not know. A runtime can hide a container
+// from a plugin that registers at this moment. kubelet then creates the container again.
+func (p *plugin) StartContainer(_ context.Context, pod *api.PodSandbox, container *api.Container) error {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if p.limited[container.GetId()] {
+		return nil
+	}
+	p.results["refused"]++
+	err := errors.New("rdmacg: the container was created without the plugin, so it has no limits; create it again")
+	log.Printf("%s: not started: %v", name(pod, container), err)
+	return err
+}
+
+func (p *plugin) RemoveContainer(_ context.Context, _ *api.PodSandbox, container *api.Container) error {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	delete(p.limited, container.GetId())
+	return nil
+}
+
 // set sets the limits of a running container, and returns whether there are any.
-func (p *plugin) set(pod *api.PodSandbox, container *api.Container,
-	asked map[string]string, env []string) (bool, error) {
-	updates, err := p.updates(pod, container, asked, env)
+func (p *plugin) set(pod *api.PodSandbox, container *api.Container, ask bool) (bool, error) {
+	updates, err := p.updates(pod, container, ask)
 	if err != nil || updates == nil {
 		return false, err
 	}
@@ -187,7 +267,7 @@ func (p *plugin) set(pod *api.PodSandbox, container *api.Container,
 // UpdateContainer adds the limits of the present policy to an update.
 func (p *plugin) UpdateContainer(_ context.Context, pod *api.PodSandbox, container *api.Container,
 	_ *api.LinuxResources) ([]*api.ContainerUpdate, error) {
-	return p.updates(pod, container, annotations(pod, container), container.GetEnv())
+	return p.updates(pod, container, true)
 }
 
 // Synchronize sets the limits of containers that started while the plugin did not run. Synchronize
@@ -195,6 +275,10 @@ func (p *plugin) UpdateContainer(_ context.Context, pod *api.PodSandbox, contain
 // that a plugin has for an answer.
 func (p *plugin) Synchronize(_ context.Context, pods []*api.PodSandbox,
 	containers []*api.Container) ([]*api.ContainerUpdate, error) {
+	p.waiting.Stop()
+	p.mutex.Lock()
+	p.synchronized, p.limited = true, map[string]bool{}
+	p.mutex.Unlock()
 	go p.synchronize(pods, containers)
 	return nil, nil
 }
@@ -209,32 +293,31 @@ func (p *plugin) synchronize(pods []*api.PodSandbox, containers []*api.Container
 	limited := 0
 	for _, container := range containers {
 		pod := of[container.GetPodSandboxId()]
-		has, err := p.set(pod, container, annotations(pod, container), container.GetEnv())
+		has, err := p.set(pod, container, true)
 		if err != nil {
 			log.Printf("%s: request refused, the policy applies: %v", name(pod, container), err)
-			has, err = p.set(pod, container, nil, nil)
+			has, err = p.set(pod, container, false)
 		}
 		if err != nil {
 			log.Printf("%s: limits unchanged: %v", name(pod, container), err)
-		} else if has {
+			p.count("", "unchanged")
+			continue
+		}
+		p.count(container.GetId(), "synchronized")
+		if has {
 			limited++
 		}
 	}
 	log.Printf("synchronized: %d of %d containers have limits", limited, len(containers))
 }
 
-// Configure answers the runtime's first call.
-func (p *plugin) Configure(context.Context, string, string, string) (api.EventMask, error) {
-	p.waiting.Stop()
-	return 0, nil
-}
-
 // serve runs until the runtime closes the connection.
 func (p *plugin) serve(index, socket string) (err error) {
 	p.runtime, err = stub.New(p, stub.WithPluginName("rdmacg"), stub.WithPluginIdx(index),
 		stub.WithSocketPath(socket), stub.WithOnClose(func() {}))
-	// After the registration, the library waits for the first call without a limit.
-	p.waiting = time.AfterFunc(patience, func() { log.Fatal("the runtime does not configure the plugin") })
+	p.waiting = time.AfterFunc(p.patience, func() {
+		log.Fatalf("the runtime has not synchronized the plugin within %v, so it starts containers without limits; see \"When something restarts\" in the README", p.patience)
+	})
 	defer p.waiting.Stop()
 	if err == nil {
 		err = p.runtime.Run(context.Background())
@@ -242,17 +325,94 @@ func (p *plugin) serve(index, socket string) (err error) {
 	if err == nil {
 		err = errors.New("the runtime has closed the connection")
 	}
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.synchronized = false
 	return err
 }
 
+// ServeHTTP answers the probes of kubelet, and the container with the metrics.
+func (p *plugin) ServeHTTP(answer http.ResponseWriter, request *http.Request) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if request.URL.Path == "/ready" && !p.synchronized {
+		http.Error(answer, "the runtime has not synchronized the plugin", http.StatusServiceUnavailable)
+		return
+	}
+	if request.URL.Path != "/metrics" {
+		fmt.Fprintln(answer, "ok")
+		return
+	}
+	ready := 0
+	if p.synchronized {
+		ready = 1
+	}
+	fmt.Fprintf(answer, "# HELP rdmacg_nri_synchronized Whether the plugin limits new containers.\n"+
+		"# TYPE rdmacg_nri_synchronized gauge\nrdmacg_nri_synchronized %d\n"+
+		"# HELP rdmacg_nri_containers_total Containers by what the plugin did.\n"+
+		"# TYPE rdmacg_nri_containers_total counter\n", ready)
+	for _, result := range []string{"created", "refused", "synchronized", "unchanged"} {
+		fmt.Fprintf(answer, "rdmacg_nri_containers_total{result=%q} %d\n", result, p.results[result])
+	}
+}
+
+// metrics serves the figures of all cgroups, and of the plugin. It is a process of its own, because
+// any pod can reach its port and make it use its memory.
+type metrics struct {
+	mutex sync.Mutex
+	text  []byte
+	read  time.Time
+	// The address of the plugin's status.
+	status string
+}
+
+func (m *metrics) collect() []byte {
+	ctx, cancel := context.WithTimeout(context.Background(), scrape)
+	defer cancel()
+	text, err := exec.CommandContext(ctx, "rdmacg", "export", "--format", "prometheus").Output()
+	if err != nil {
+		log.Printf("rdmacg export: %v", err)
+	}
+	client := http.Client{Timeout: time.Second}
+	answer, err := client.Get("http://" + m.status + "/metrics")
+	if err != nil {
+		return append(text, "# TYPE rdmacg_nri_synchronized gauge\nrdmacg_nri_synchronized 0\n"...)
+	}
+	defer answer.Body.Close()
+	own, _ := io.ReadAll(io.LimitReader(answer.Body, 4096))
+	return append(text, own...)
+}
+
+func (m *metrics) ServeHTTP(answer http.ResponseWriter, _ *http.Request) {
+	m.mutex.Lock()
+	if time.Since(m.read) > fresh {
+		m.text, m.read = m.collect(), time.Now()
+	}
+	text := m.text
+	m.mutex.Unlock()
+	answer.Header().Set("Content-Type", "text/plain; version=0.0.4")
+	_, _ = answer.Write(text)
+}
+
+// listen serves HTTP, and ends the program if it cannot.
+func listen(address string, handler http.Handler) {
+	server := &http.Server{Addr: address, Handler: handler, MaxHeaderBytes: 4096,
+		ReadTimeout: 5 * time.Second, WriteTimeout: scrape + 10*time.Second}
+	log.Fatal(server.ListenAndServe())
+}
+
 func main() {
-	p := &plugin{}
+	p := &plugin{limited: map[string]bool{}, results: map[string]int{}}
 	flag.StringVar(&p.hook, "hook", "/usr/libexec/rdmacg/oci-hook", "the program oci-hook")
 	flag.StringVar(&p.config, "config", "", "the node's policy, instead of /etc/rdmacg/oci.conf")
 	// Answer before the runtime's timeout, because the runtime then closes the connection to
 	// the plugin, and starts the container without limits.
 	flag.DurationVar(&p.timeout, "timeout", 1500*time.Millisecond,
 		"the time for an answer, less than the runtime's plugin_request_timeout, which is 2s")
+	flag.DurationVar(&p.patience, "patience", 30*time.Second,
+		"end the plugin if the runtime does not synchronize it within this time")
+	status := flag.String("status", "", "serve /live, /ready and /metrics of the plugin at this address")
+	figures := flag.String("metrics", "", "only serve the metrics of all cgroups at this address")
 	index := flag.String("index", "50", "the plugin's place among plugins, two digits")
 	socket := flag.String("socket", api.DefaultSocketPath, "NRI's socket")
 	flag.Parse()
@@ -261,6 +421,12 @@ func main() {
 		os.Exit(2)
 	}
 	log.SetFlags(0)
+	if *figures != "" {
+		listen(*figures, &metrics{status: *status})
+	}
+	if *status != "" {
+		go listen(*status, p)
+	}
 	for {
 		log.Print(p.serve(*index, *socket))
 		time.Sleep(pause)
