@@ -158,11 +158,16 @@ static inline struct ibv_qp *rdmacg_create_qp(struct ibv_pd *pd, struct ibv_cq *
  * Attach a QP to a group, or detach it. Returns 0 or an errno. @group is the last byte of the
  * group's address.
  */
-static inline int rdmacg_attach(struct ibv_qp *qp, unsigned char group)
+static inline int rdmacg_attach_lid(struct ibv_qp *qp, unsigned char group, uint16_t lid)
 {
 	union ibv_gid gid = { .raw = { 0xff, 0x0e, [15] = group } };
 
-	return ibv_attach_mcast(qp, &gid, 0);
+	return ibv_attach_mcast(qp, &gid, lid);
+}
+
+static inline int rdmacg_attach(struct ibv_qp *qp, unsigned char group)
+{
+	return rdmacg_attach_lid(qp, group, 0);
 }
 
 static inline int rdmacg_detach(struct ibv_qp *qp, unsigned char group)

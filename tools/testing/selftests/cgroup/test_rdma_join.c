@@ -102,4 +102,18 @@ TEST_F(test_rdmacg_join, group_takes_its_address_along)
 	EXPECT_EQ(before, rdmacg_addresses());
 }
 
+/*
+ * A driver may know a group by its GID alone. A second LID must not make a second attachment that
+ * the driver cannot detach, because the QP then exists until the next boot.
+ */
+TEST_F(test_rdmacg_join, group_has_one_lid)
+{
+	struct ibv_qp *qp = self->members.qp[0];
+
+	ASSERT_EQ(0, rdmacg_attach_lid(qp, 1, 0));
+	EXPECT_EQ(0, rdmacg_attach_lid(qp, 1, 1));
+	EXPECT_EQ(0, rdmacg_detach(qp, 1));
+	EXPECT_EQ(EINVAL, rdmacg_detach(qp, 1));
+}
+
 TEST_HARNESS_MAIN
