@@ -10,6 +10,7 @@
 #include <linux/bitops.h>
 #include <linux/err.h>
 #include <linux/export.h>
+#include <linux/llist.h>
 #include <linux/minmax.h>
 #include <linux/slab.h>
 #include <rdma/ib_rdmacg.h>
@@ -201,17 +202,6 @@ int ib_device_register_rdmacg(struct ib_device *device)
 	device->cg_hw.first_slot = tables[RDMACG_CLASS_HW].first_slot;
 	kfree(types);
 	return ret;
-}
-
-/**
- * ib_device_unregister_rdmacg() - unregister a device from the controller
- * @device: a device without contexts and objects of user space
- *
- * Context: Process context; may sleep.
- */
-void ib_device_unregister_rdmacg(struct ib_device *device)
-{
-	rdmacg_unregister_device(&device->cg_device);
 }
 
 /**
@@ -513,6 +503,61 @@ void ib_rdmacg_uncharge_uobject(struct ib_uobject *uobj)
 		ib_rdmacg_uncharge_object(uobj->context->device, &uobj->cg_obj);
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_uobject);
+
+/* The charge of an object that its driver did not destroy. The uobject is freed. */
+struct ib_rdmacg_kept {
+	/* On device->cg_kept. */
+	struct llist_node	node;
+	/* Set once. */
+	struct ib_rdmacg_object	obj;
+};
+
+/**
+ * ib_rdmacg_keep_uobject() - keep the charges of an object until its device is unregistered
+ * @uobj: an object that the driver refuses to destroy at the end of its
+ *	process. The object still occupies its place on the device
+ *
+ * A process may be able to cause such refusals, so the rate of messages is
+ * limited. The allocation does not fail, because nobody could pay otherwise.
+ *
+ * Context: Process context; may sleep.
+ */
+void ib_rdmacg_keep_uobject(struct ib_uobject *uobj)
+{
+	struct ib_rdmacg_kept *kept;
+
+	if (!uobj->cg_obj.cg)
+		return;
+	kept = kmalloc(sizeof(*kept), GFP_KERNEL | __GFP_NOFAIL);
+	ib_rdmacg_move_charge(uobj, &kept->obj);
+	llist_add(&kept->node, &uobj->context->device->cg_kept);
+	pr_warn_ratelimited("%s: the driver did not destroy an object (%s), which stays charged until the device is removed\n",
+			    uobj->context->device->name, ib_rdmacg_type_name(kept->obj.type));
+}
+EXPORT_SYMBOL_GPL(ib_rdmacg_keep_uobject);
+
+/* Return the charges of ib_rdmacg_keep_uobject(). No process uses the device any more. */
+static void ib_rdmacg_uncharge_kept(struct ib_device *device)
+{
+	struct ib_rdmacg_kept *kept, *next;
+
+	llist_for_each_entry_safe(kept, next, llist_del_all(&device->cg_kept), node) {
+		ib_rdmacg_uncharge_object(device, &kept->obj);
+		kfree(kept);
+	}
+}
+
+/**
+ * ib_device_unregister_rdmacg() - unregister a device from the controller
+ * @device: a device without contexts and objects of user space
+ *
+ * Context: Process context; may sleep.
+ */
+void ib_device_unregister_rdmacg(struct ib_device *device)
+{
+	ib_rdmacg_uncharge_kept(device);
+	rdmacg_unregister_device(&device->cg_device);
+}
 
 /**
  * ib_rdmacg_try_charge() - charge a context, or an object with an id, to the current process

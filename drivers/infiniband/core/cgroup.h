@@ -24,6 +24,7 @@ int ib_rdmacg_charge_fd_uobject(struct ib_uobject *uobj);
 int ib_rdmacg_charge_new_uobjects(const struct uverbs_attr_bundle *attrs,
 				  const unsigned long *uobjs);
 void ib_rdmacg_uncharge_uobject(struct ib_uobject *uobj);
+void ib_rdmacg_keep_uobject(struct ib_uobject *uobj);
 
 int ib_rdmacg_charge_umem(struct ib_umem *umem);
 void ib_rdmacg_uncharge_umem(struct ib_umem *umem);
@@ -68,6 +69,10 @@ static inline int ib_rdmacg_charge_new_uobjects(const struct uverbs_attr_bundle 
 }
 
 static inline void ib_rdmacg_uncharge_uobject(struct ib_uobject *uobj)
+{
+}
+
+static inline void ib_rdmacg_keep_uobject(struct ib_uobject *uobj)
 {
 }
 

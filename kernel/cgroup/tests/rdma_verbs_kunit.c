@@ -95,6 +95,29 @@ static void rdmacg_test_object_is_uncharged_once(struct kunit *test)
 	rdmacg_expect_left(test, 0, "");
 }
 
+/*
+ * An object that the driver does not destroy stays charged, and the limit still
+ * holds. Its owner is free when the device is gone.
+ */
+static void rdmacg_test_kept_object_is_charged_until_the_device_goes(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = test->priv;
+	struct ib_uobject *uobj;
+
+	KUNIT_ASSERT_EQ(test, ib_device_register_rdmacg(&verbs->device), 0);
+	uobj = rdmacg_uobject(test, UVERBS_OBJECT_QP);
+	rdmacg_limit_verb(test, &verbs->top, "kunit0 qp=1");
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_idr_uobject(uobj), 0);
+	ib_rdmacg_keep_uobject(uobj);
+	/* This call does nothing, because the object is no longer charged. */
+	ib_rdmacg_uncharge_uobject(uobj);
+	rdmacg_expect_left(test, 1, "qp=1");
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 1);
+	KUNIT_EXPECT_EQ(test, ib_rdmacg_charge_idr_uobject(uobj), -EAGAIN);
+	ib_device_unregister_rdmacg(&verbs->device);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
+}
+
 static void rdmacg_test_fd_object_is_charged_as_type_alone(struct kunit *test)
 {
 	struct ib_uobject *uobj;
@@ -765,6 +788,7 @@ static struct kunit_case rdmacg_verbs_cases[] = {
 	KUNIT_CASE(rdmacg_test_idr_object_is_charged_as_object_and_type),
 	KUNIT_CASE(rdmacg_test_owner_is_uncharged_whoever_destroys),
 	KUNIT_CASE(rdmacg_test_object_is_uncharged_once),
+	KUNIT_CASE(rdmacg_test_kept_object_is_charged_until_the_device_goes),
 	KUNIT_CASE(rdmacg_test_fd_object_is_charged_as_type_alone),
 	KUNIT_CASE(rdmacg_test_idr_object_without_a_slot_is_an_object),
 	KUNIT_CASE(rdmacg_test_fd_object_without_a_slot_is_free),
