@@ -17,9 +17,7 @@ struct ib_device;
 struct ib_rdmacg_object;
 struct ib_ucontext;
 struct ib_uobject;
-struct rdma_user_mmap_entry;
 struct uverbs_attr_bundle;
-struct vm_area_struct;
 
 /* The type of an object that attaches a QP to a multicast group. No object of verbs has this id. */
 #define IB_RDMACG_CONTENT_MCAST U32_MAX
@@ -98,8 +96,6 @@ void ib_rdmacg_charge_objects(struct rdma_cgroup *cg, struct ib_device *device,
 			      const struct ib_rdmacg_objects *objects);
 void ib_rdmacg_uncharge_objects(struct rdma_cgroup *cg, struct ib_device *device,
 				const struct ib_rdmacg_objects *objects);
-
-int ib_rdmacg_hold_mmap_entry(struct vm_area_struct *vma, struct rdma_user_mmap_entry *entry);
 
 bool ib_rdmacg_current_is_limited(struct ib_device *device);
 
@@ -180,12 +176,6 @@ static inline void ib_rdmacg_uncharge_objects(struct rdma_cgroup *cg,
 					      struct ib_device *device,
 					      const struct ib_rdmacg_objects *objects)
 {
-}
-
-static inline int ib_rdmacg_hold_mmap_entry(struct vm_area_struct *vma,
-					    struct rdma_user_mmap_entry *entry)
-{
-	return 0;
 }
 
 static inline bool ib_rdmacg_current_is_limited(struct ib_device *device)

@@ -1034,31 +1034,6 @@ void ib_rdmacg_uncharge_objects(struct rdma_cgroup *cg, struct ib_device *device
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_objects);
 
 /**
- * ib_rdmacg_hold_mmap_entry() - hold an entry until a mapping and its copies are removed
- * @vma: a mapping of pages, which the mmap operation of a driver has just made
- * @entry: an entry whose mmap_free() returns the charge
- *
- * When the device is removed, the IB core empties all mappings and drops their references before it
- * destroys the contexts.
- *
- * Context: The mmap operation of a driver; may sleep.
- * Return: 0 or -ENOMEM.
- */
-int ib_rdmacg_hold_mmap_entry(struct vm_area_struct *vma, struct rdma_user_mmap_entry *entry)
-{
-	struct rdma_umap_priv *priv;
-
-	if (!IS_ENABLED(CONFIG_INFINIBAND_USER_ACCESS))
-		return 0;
-	priv = kzalloc_obj(*priv, GFP_KERNEL);
-	if (!priv)
-		return -ENOMEM;
-	rdma_umap_priv_init(priv, vma, entry);
-	return 0;
-}
-EXPORT_SYMBOL_GPL(ib_rdmacg_hold_mmap_entry);
-
-/**
  * ib_rdmacg_current_is_limited() - check whether the current process has a limit that a ULP without
  *	charges would bypass
  * @device: a registered device

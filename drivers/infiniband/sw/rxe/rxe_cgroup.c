@@ -2,9 +2,11 @@
 /*
  * The resource that rxe has in the RDMA cgroup controller: the memory of queues. rxe allocates this
  * memory in the kernel, so it is not charged as a umem. The process that creates a queue is charged
- * before the allocation. The charge is returned after the queue and its last mapping are removed.
- * If the device is removed, its mappings are emptied. Queues of kernel users are not charged.
+ * before the allocation, until the queue is destroyed. A mapping keeps the pages longer, even after
+ * the device is removed, so the memory cgroup of the process also pays for the pages. Queues of
+ * kernel users are not charged as queue_mem.
  */
+#include <linux/mm.h>
 #include <linux/vmalloc.h>
 
 #include "rxe.h"
@@ -22,20 +24,8 @@ static const struct rdmacg_resource rxe_resources[] = {
 	},
 };
 
-/* The IB core calls this when a mapping and all its copies are removed. */
-static void rxe_mmap_free(struct rdma_user_mmap_entry *entry)
-{
-	struct rxe_mmap_info *ip = container_of(entry, struct rxe_mmap_info, entry);
-
-	kref_put(&ip->ref, rxe_mmap_release);
-}
-
-static const struct ib_device_ops rxe_mmap_ops = {
-	.mmap_free = rxe_mmap_free,
-};
-
 /**
- * rxe_set_resources() - declare the resources of rxe, and the callback that frees a mapping
+ * rxe_set_resources() - declare the resources of rxe
  * @rxe: a device that is not registered yet
  *
  * Context: Any context.
@@ -43,7 +33,6 @@ static const struct ib_device_ops rxe_mmap_ops = {
 void rxe_set_resources(struct rxe_dev *rxe)
 {
 	ib_rdmacg_set_hw_resources(&rxe->ib_dev, rxe_resources, ARRAY_SIZE(rxe_resources));
-	ib_set_device_ops(&rxe->ib_dev, &rxe_mmap_ops);
 }
 
 static int rxe_charge_queue(struct rxe_mmap_info *ip)
@@ -66,7 +55,7 @@ int rxe_alloc_queue(struct rxe_queue *q, struct rxe_mmap_info *ip)
 
 	if (ret)
 		return ret;
-	q->buf = vmalloc_user(q->buf_size);
+	q->buf = __vmalloc(q->buf_size, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (!q->buf)
 		return -ENOMEM;
 	q->buf->log2_elem_size = q->log2_elem_size;
@@ -90,23 +79,26 @@ void rxe_uncharge_queue(struct rxe_mmap_info *ip)
 }
 
 /**
- * rxe_map_queue() - map a queue, and keep it charged until the mapping is removed
- * @ip: the queue. The function takes over a reference of the caller
- * @vma: the mapping
+ * rxe_map_queue() - map the pages of a queue
+ * @ip: the queue
+ * @vma: the mapping, which is not longer than the queue
  *
- * This function is not called on 6.12, where rxe has mapping operations of its own.
+ * remap_vmalloc_range() maps only memory of vmalloc_user(), for which no memory
+ * cgroup pays.
  *
  * Context: Process context; may sleep.
  * Return: 0 or a negative errno.
  */
 int rxe_map_queue(struct rxe_mmap_info *ip, struct vm_area_struct *vma)
 {
-	int ret = remap_vmalloc_range(vma, ip->obj, 0);
+	unsigned long addr;
+	void *buf = ip->obj;
+	int ret = 0;
 
-	ip->entry = (struct rdma_user_mmap_entry) { .ucontext = ip->context };
-	kref_init(&ip->entry.ref);
-	if (!ret)
-		ret = ib_rdmacg_hold_mmap_entry(vma, &ip->entry);
-	rdma_user_mmap_entry_put(&ip->entry);
+	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
+	for (addr = vma->vm_start; !ret && addr < vma->vm_end; addr += PAGE_SIZE) {
+		ret = vm_insert_page(vma, addr, vmalloc_to_page(buf));
+		buf += PAGE_SIZE;
+	}
 	return ret;
 }

@@ -127,24 +127,32 @@ TEST_F(test_rdmacg_queue, limit_answers_before_the_allocation)
 	EXPECT_EQ(0, rdmacg_queue_mem(tree, tree->left));
 }
 
-/* A destroyed queue stays charged while a process maps it. The process may be a forked child. */
-TEST_F(test_rdmacg_queue, mapped_queue_stays_charged)
+/*
+ * The memory cgroup pays for a queue that is destroyed while a process maps it.
+ * The process may be a forked child.
+ */
+TEST_F(test_rdmacg_queue, memory_cgroup_pays_for_a_mapped_queue)
 {
+	enum { LENGTH = 32768, BYTES = LENGTH * 64 };
 	struct rdmacg_tree *tree = &self->tree;
-	struct ibv_cq *cq = ibv_create_cq(self->context, 4, NULL, NULL, 0);
-	long long bytes = rdmacg_queue_mem(tree, tree->left);
-	pid_t child = rdmacg_fork();
+	struct ibv_cq *cq;
+	pid_t child;
 
+	if (cg_write("/sys/fs/cgroup", "cgroup.subtree_control", "+memory") ||
+	    cg_write(tree->top, "cgroup.subtree_control", "+memory"))
+		SKIP(return, "there is no memory controller beside rdma");
+	cq = ibv_create_cq(self->context, LENGTH - 1, NULL, NULL, 0);
+	ASSERT_NE(NULL, cq);
+	child = rdmacg_fork();
 	if (!child) {
 		pause();
 		_exit(0);
 	}
-	ASSERT_NE(NULL, cq);
 	EXPECT_EQ(0, ibv_destroy_cq(cq));
-	EXPECT_EQ(bytes, rdmacg_queue_mem(tree, tree->left));
+	EXPECT_LE(BYTES, cg_read_key_long(tree->left, "memory.stat", "kernel "));
 	kill(child, SIGKILL);
 	rdmacg_wait(child);
-	EXPECT_EQ(0, rdmacg_queue_mem(tree, tree->left));
+	EXPECT_GT(BYTES, cg_read_key_long(tree->left, "memory.stat", "kernel "));
 }
 
 /*
@@ -182,6 +190,45 @@ TEST_F(test_rdmacg_queue, maker_of_a_queue_pays)
 	EXPECT_LT(0, rdmacg_queue_mem(tree, tree->right));
 	EXPECT_EQ(0, ibv_destroy_cq(cq));
 	EXPECT_EQ(0, rdmacg_queue_mem(tree, tree->right));
+}
+
+/* Create a queue with one completion on the second device. */
+static struct ibv_cq *rdmacg_flush(const struct rdmacg_tree *second)
+{
+	struct ibv_qp_attr init = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
+	struct ibv_qp_attr error = { .qp_state = IBV_QPS_ERR };
+	struct ibv_recv_wr wr = { }, *bad;
+	struct ibv_context *context = rdmacg_open(second);
+	struct ibv_pd *pd = context ? ibv_alloc_pd(context) : NULL;
+	struct ibv_cq *cq = pd ? ibv_create_cq(context, 1, NULL, NULL, 0) : NULL;
+	struct ibv_qp *qp = cq ? rdmacg_create_qp(pd, cq, IBV_QPT_RC) : NULL;
+
+	if (!qp || ibv_modify_qp(qp, &init, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+				 IBV_QP_ACCESS_FLAGS) ||
+	    ibv_post_recv(qp, &wr, &bad) || ibv_modify_qp(qp, &error, IBV_QP_STATE))
+		return NULL;
+	/* The kernel does not report when it has flushed the receive. */
+	sleep(1);
+	return cq;
+}
+
+/* A program can read its completions after the device is removed. */
+TEST_F_TIMEOUT(test_rdmacg_queue, completions_outlive_the_device, 60)
+{
+	struct rdmacg_tree second = self->tree;
+	struct ibv_wc wc[2];
+	struct ibv_cq *cq;
+
+	if (!rdmacg_add_link() || !rdmacg_add_device(second.type)) {
+		rdmacg_remove_link();
+		SKIP(return, "ip and rdma make no second device");
+	}
+	snprintf(second.device, sizeof(second.device), RDMACG_SECOND);
+	cq = rdmacg_flush(&second);
+	EXPECT_TRUE(rdmacg_remove_device());
+	rdmacg_remove_link();
+	ASSERT_NE(NULL, cq);
+	EXPECT_EQ(1, ibv_poll_cq(cq, 2, wc));
 }
 
 TEST_HARNESS_MAIN
