@@ -36,8 +36,7 @@
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
-/* The tracepoints of this project use the macro with one argument. */
-#define RDMACG_OLD_ASSIGN_STR
+#define rdmacg_assign_str(_field) __assign_str(_field, _field)
 #endif
 
 #endif /* _RDMACG_CORE_H */

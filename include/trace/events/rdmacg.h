@@ -17,6 +17,11 @@
 #include <linux/tracepoint.h>
 #include <linux/types.h>
 
+/* The module has another macro on kernels whose __assign_str() takes two arguments. */
+#ifndef rdmacg_assign_str
+#define rdmacg_assign_str(_field) __assign_str(_field)
+#endif
+
 DECLARE_EVENT_CLASS(rdmacg_amount,
 
 	TP_PROTO(const char *device, const char *resource, u64 amount, u64 cgroup),
@@ -31,8 +36,8 @@ DECLARE_EVENT_CLASS(rdmacg_amount,
 	),
 
 	TP_fast_assign(
-		__assign_str(device);
-		__assign_str(resource);
+		rdmacg_assign_str(device);
+		rdmacg_assign_str(resource);
 		__entry->amount = amount;
 		__entry->cgroup = cgroup;
 	),
@@ -80,8 +85,8 @@ TRACE_EVENT(rdmacg_refuse,
 	),
 
 	TP_fast_assign(
-		__assign_str(device);
-		__assign_str(resource);
+		rdmacg_assign_str(device);
+		rdmacg_assign_str(resource);
 		__entry->amount = amount;
 		__entry->cgroup = cgroup;
 		__entry->usage = usage;
@@ -118,8 +123,8 @@ TRACE_EVENT(rdmacg_set_max,
 	),
 
 	TP_fast_assign(
-		__assign_str(device);
-		__assign_str(resource);
+		rdmacg_assign_str(device);
+		rdmacg_assign_str(resource);
 		__entry->old = old;
 		__entry->new = new;
 		__entry->usage = usage;
@@ -148,7 +153,7 @@ TRACE_EVENT(rdmacg_throttle,
 	),
 
 	TP_fast_assign(
-		__assign_str(device);
+		rdmacg_assign_str(device);
 		__entry->cgroup = cgroup;
 		__entry->usec = usec;
 	),
