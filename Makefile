@@ -11,7 +11,7 @@ help:		## list verbs, tests, benchmarks and variables
 	@echo 'Variables:' && sed -n 's/^#   \([A-Z_]*=\)/  \1/p' Makefile
 
 demo:		## build, boot a VM, and show a limit at work on Soft-RoCE
-	@dev/deps verbs command && demo/run
+	@dev/deps verbs command $(if $(filter debian-%,$(KERNEL)),module) && demo/run
 
 check:		## the tests that every commit needs (dev/check.jobs)
 	@dev/check check
@@ -61,7 +61,7 @@ clean:		## delete the caches: bases, trees, builds
 #   VM=qemu             the machine of the guest: qemu or uml (User-Mode Linux); some tests set it
 #   HIERARCHY=v2        the version of cgroups in the guest: v2 (default) or v1
 #   DEVICES='NAME...'   the devices of the kselftests: 'rxe0 siw0' (default) or rxe0
-#   KERNEL=FILE         a kernel to test, instead of a new build
+#   KERNEL=FILE         a kernel to test, instead of a new build; with demo, debian-6.12 and others (dev/debian)
 #   REF_KERNEL=FILE     a stock kernel to compare with, instead of a new build
 #   SECONDS=N           duration of a random test
 #   MINUTES=N           duration of each random test of check-all
