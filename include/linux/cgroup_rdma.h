@@ -12,6 +12,7 @@
 #include <linux/atomic.h>
 #include <linux/types.h>
 
+struct net;
 struct rdma_cgroup;
 struct rdmacg_control;
 struct rdmacg_desc;
@@ -96,12 +97,18 @@ struct rdmacg_table {
  *	registration and in rdmacg_rename_device()
  * @index: a system-wide number that distinguishes devices of the same name; set by the caller
  *	before registration
+ * @net: the network namespace of the device, which the controller only compares. The controller
+ *	reads it with the name
+ * @names_are_global: NULL, or a variable that is true while all namespaces see the device. The
+ *	caller sets it before registration
  *
  * The caller embeds this struct in its own device. The other fields belong to the controller.
  */
 struct rdmacg_device {
 	const char		*name;
 	u32			index;
+	const struct net	*net;
+	const bool		*names_are_global;
 	/* private: set at registration; 0 and NULL while not registered */
 	/* The index of the device's pool in the map of each cgroup. */
 	u32			key;

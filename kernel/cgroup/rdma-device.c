@@ -11,6 +11,8 @@
 #include <linux/err.h>
 #include <linux/export.h>
 #include <linux/minmax.h>
+#include <linux/nsproxy.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/xarray.h>
@@ -24,19 +26,16 @@
  */
 static DEFINE_XARRAY_FLAGS(rdmacg_devices, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_BH);
 
-/*
- * True if two devices have ever had the same name, which requires two network namespaces. While
- * this is false, readers do not compare the names of all devices. READ_ONCE.
- */
-static bool rdmacg_names_were_shared;
-
-/* Allocate the name as the files show it. Returns NULL if there is no memory. */
-static char *rdmacg_name_alloc(const char *name, gfp_t gfp)
+/* Allocate the present name and network namespace of a device. Returns NULL if there is no memory. */
+static struct rdmacg_name *rdmacg_name_alloc(const struct rdmacg_device *device, gfp_t gfp)
 {
-	char escaped[RDMACG_NAME_SIZE];
+	struct rdmacg_name *name = kmalloc(sizeof(*name), gfp);
 
-	rdmacg_escape_name(escaped, sizeof(escaped), name);
-	return kstrdup(escaped, gfp);
+	if (name) {
+		rdmacg_escape_name(name->text, sizeof(name->text), device->name);
+		name->net = device->net;
+	}
+	return name;
 }
 
 static bool rdmacg_resource_is_valid(const struct rdmacg_resource *resource)
@@ -140,6 +139,7 @@ struct rdmacg_desc *rdmacg_desc_alloc(const struct rdmacg_device *device,
 	spin_lock_init(&desc->lock);
 	refcount_set(&desc->refs, 1);
 	desc->index = device->index;
+	desc->names_are_global = device->names_are_global;
 	desc->keys = (void *)&desc->resources[nr_slots];
 	INIT_LIST_HEAD(&desc->domains);
 	for (i = 0; i < count; i++)
@@ -173,35 +173,13 @@ struct rdmacg_desc *rdmacg_desc_next(unsigned long *key)
 	return xa_find(&rdmacg_devices, key, ULONG_MAX, XA_PRESENT);
 }
 
-/* Returns whether a registered device other than @desc has this name. */
-static bool rdmacg_name_is_taken_rcu(const struct rdmacg_desc *desc, const char *name)
-{
-	struct rdmacg_desc *other;
-	unsigned long key;
-
-	for (key = 0; (other = rdmacg_desc_next(&key)); key++)
-		if (other != desc && !strcmp(rdmacg_desc_name_rcu(other), name))
-			return true;
-	return false;
-}
-
-/* Set rdmacg_names_were_shared if another device has the same name as this device. */
-static void rdmacg_desc_note_name(const struct rdmacg_desc *desc)
-{
-	guard(rcu)();
-	/* Of two devices that get the same name, at least one sees the name of the other. */
-	smp_mb();
-	if (rdmacg_name_is_taken_rcu(desc, rdmacg_desc_name_rcu(desc)))
-		WRITE_ONCE(rdmacg_names_were_shared, true);
-}
-
 /*
  * Give the device a key, and let the files show it. Returns 0, -ENOMEM, or -EBUSY if no key is
  * left. After an error, the caller frees the desc.
  */
-int rdmacg_desc_publish(struct rdmacg_desc *desc, const char *text)
+int rdmacg_desc_publish(struct rdmacg_desc *desc, const struct rdmacg_device *device)
 {
-	char *name = rdmacg_name_alloc(text, GFP_KERNEL);
+	struct rdmacg_name *name = rdmacg_name_alloc(device, GFP_KERNEL);
 	int ret;
 
 	if (!name)
@@ -210,8 +188,6 @@ int rdmacg_desc_publish(struct rdmacg_desc *desc, const char *text)
 	ret = xa_alloc_bh(&rdmacg_devices, &desc->key, desc, xa_limit_31b, GFP_KERNEL);
 	if (ret)
 		kfree(name);
-	else
-		rdmacg_desc_note_name(desc);
 	return ret;
 }
 
@@ -223,49 +199,71 @@ void rdmacg_desc_hide(struct rdmacg_desc *desc)
 }
 
 /**
- * rdmacg_rename_device() - use a device's new name in files
- * @device: a registered device whose name the caller has changed
+ * rdmacg_rename_device() - use a device's new name and network namespace in files
+ * @device: a registered device whose name or net the caller has changed
  *
- * Limits and usage stay. A concurrent reader of a file sees the old name or the
- * new name. This call cannot fail, because the rest of the kernel already uses
- * the new name.
+ * Limits and usage stay. A concurrent reader of a file sees the old name and
+ * namespace, or the new ones. This call cannot fail, because the rest of the
+ * kernel already uses the new name.
  *
  * Context: Process context; may sleep.
  */
 void rdmacg_rename_device(struct rdmacg_device *device)
 {
-	char *name = rdmacg_name_alloc(device->name, GFP_KERNEL | __GFP_NOFAIL);
+	struct rdmacg_name *name = rdmacg_name_alloc(device, GFP_KERNEL | __GFP_NOFAIL);
 
 	name = unrcu_pointer(xchg(&device->desc->name, RCU_INITIALIZER(name)));
-	rdmacg_desc_note_name(device->desc);
 	kfree_rcu_mightsleep(name);
 }
 EXPORT_SYMBOL(rdmacg_rename_device);
 
-/* Returns whether a device of another network namespace has @name, the name of @desc. */
-bool rdmacg_name_is_shared_rcu(const struct rdmacg_desc *desc, const char *name)
+/* Returns whether the network namespace of the calling process sees a device. */
+static bool rdmacg_is_seen(const struct rdmacg_desc *desc, const struct rdmacg_name *name)
 {
-	return READ_ONCE(rdmacg_names_were_shared) && rdmacg_name_is_taken_rcu(desc, name);
+	return !desc->names_are_global || READ_ONCE(*desc->names_are_global) ||
+	       name->net == current->nsproxy->net_ns;
 }
 
-static struct rdmacg_desc *rdmacg_desc_find_rcu(const char *name, const u32 *index)
+/*
+ * Returns whether a line needs the index of its device @desc. The calling process's namespace does
+ * not see the device, and another device has @name, too.
+ */
+bool rdmacg_name_needs_index_rcu(const struct rdmacg_desc *desc, const struct rdmacg_name *name)
 {
-	struct rdmacg_desc *desc, *found = NULL;
+	struct rdmacg_desc *other;
 	unsigned long key;
 
+	if (rdmacg_is_seen(desc, name))
+		return false;
+	for (key = 0; (other = rdmacg_desc_next(&key)); key++)
+		if (other != desc && !strcmp(rdmacg_desc_name_rcu(other), name->text))
+			return true;
+	return false;
+}
+
+static struct rdmacg_desc *rdmacg_desc_find_rcu(const char *text, const u32 *index)
+{
+	/* The device of another namespace, and the device of the calling process's namespace. */
+	struct rdmacg_desc *found[] = { ERR_PTR(-ENODEV), ERR_PTR(-ENODEV) };
+	const struct rdmacg_name *name;
+	struct rdmacg_desc *desc;
+	unsigned long key;
+	bool is_seen;
+
 	for (key = 0; (desc = rdmacg_desc_next(&key)); key++) {
-		if (strcmp(rdmacg_desc_name_rcu(desc), name) || (index && desc->index != *index))
+		name = rcu_dereference(desc->name);
+		if (strcmp(name->text, text) || (index && desc->index != *index))
 			continue;
-		if (found && !index)
-			return ERR_PTR(-ENOTUNIQ);
-		found = found ?: desc;
+		is_seen = rdmacg_is_seen(desc, name);
+		found[is_seen] = found[is_seen] == ERR_PTR(-ENODEV) ? desc : ERR_PTR(-ENOTUNIQ);
 	}
-	return found ?: ERR_PTR(-ENODEV);
+	return found[found[true] != ERR_PTR(-ENODEV)];
 }
 
 /*
  * Find a registered device by @name, which is written as in the files. Also compare *@index unless
- * @index is NULL. Returns a reference, which does not prevent the device from being unregistered.
+ * @index is NULL. A device that the calling process's network namespace sees precedes devices
+ * elsewhere. Returns a reference, which does not prevent the device from being unregistered.
  * Returns -ENODEV if no device matches, and -ENOTUNIQ if several devices match.
  */
 struct rdmacg_desc *rdmacg_desc_get(const char *name, const u32 *index)

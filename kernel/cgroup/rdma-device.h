@@ -18,6 +18,12 @@
 #define RDMACG_NR_CONTROL_SLOTS						\
 	(IS_ENABLED(CONFIG_CGROUP_RDMA_CONTROL) ? RDMACG_CONTROL_LIMITS : 0)
 
+/* What a device is called, and where. Readers see both of one rename. Set once. */
+struct rdmacg_name {
+	const struct net	*net;	/* Only compared, because the namespace may be freed. */
+	char			text[RDMACG_NAME_SIZE];	/* As the files show it. */
+};
+
 /*
  * The part of a registered device that readers and writers need. RCU frees it after the last
  * reference, so the IB core can free its own device immediately.
@@ -26,11 +32,10 @@ struct rdmacg_desc {
 	u32			index;		/* Set once. */
 	/* The registration holds one reference, and each write that names the device holds one. */
 	refcount_t		refs;
-	/*
-	 * The name as the files show it. A rename replaces the pointer by xchg(), so a reader
-	 * sees the old name or the new name. RCU.
-	 */
-	char __rcu		*name;
+	/* A rename replaces the pointer by xchg(). RCU. */
+	struct rdmacg_name __rcu *name;
+	/* All namespaces see the device if this is NULL or points to true. Set once; READ_ONCE. */
+	const bool		*names_are_global;
 	/* Guards the list of domains. */
 	spinlock_t		lock;
 	bool			dead;		/* The device gets no new pools; lock; READ_ONCE. */
@@ -53,15 +58,15 @@ struct rdmacg_desc {
 
 static inline const char *rdmacg_desc_name_rcu(const struct rdmacg_desc *desc)
 {
-	return rcu_dereference(desc->name);
+	return rcu_dereference(desc->name)->text;
 }
 
 struct rdmacg_desc *rdmacg_desc_alloc(const struct rdmacg_device *device,
 				      struct rdmacg_table *tables, unsigned int count);
-int rdmacg_desc_publish(struct rdmacg_desc *desc, const char *name);
+int rdmacg_desc_publish(struct rdmacg_desc *desc, const struct rdmacg_device *device);
 void rdmacg_desc_hide(struct rdmacg_desc *desc);
 struct rdmacg_desc *rdmacg_desc_next(unsigned long *key);
-bool rdmacg_name_is_shared_rcu(const struct rdmacg_desc *desc, const char *name);
+bool rdmacg_name_needs_index_rcu(const struct rdmacg_desc *desc, const struct rdmacg_name *name);
 struct rdmacg_desc *rdmacg_desc_get(const char *name, const u32 *index);
 void rdmacg_desc_put(struct rdmacg_desc *desc);
 

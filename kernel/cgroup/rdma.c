@@ -453,7 +453,7 @@ int rdmacg_register_device(struct rdmacg_device *device,
 			   struct rdmacg_table *tables, unsigned int count)
 {
 	struct rdmacg_desc *desc = rdmacg_desc_alloc(device, tables, count);
-	int ret = desc ? rdmacg_desc_publish(desc, device->name) : -ENOMEM;
+	int ret = desc ? rdmacg_desc_publish(desc, device) : -ENOMEM;
 
 	if (ret) {
 		kfree(desc);
@@ -595,7 +595,7 @@ void rdmacg_show_line(struct seq_file *sf, struct rdma_cgroup *cg,
 {
 	const struct rdmacg_pool *pool = rdmacg_pool_find_rcu(cg, desc->key);
 	/* Read the name once, because the device may be renamed meanwhile. */
-	const char *name = rdmacg_desc_name_rcu(desc);
+	const struct rdmacg_name *name = rcu_dereference(desc->name);
 	bool empty = true;
 	unsigned int slot;
 
@@ -603,8 +603,8 @@ void rdmacg_show_line(struct seq_file *sf, struct rdma_cgroup *cg,
 		if (!rdmacg_file_shows(file, class, &desc->resources[slot]))
 			continue;
 		if (empty)
-			seq_puts(sf, name);
-		if (empty && rdmacg_name_is_shared_rcu(desc, name))
+			seq_puts(sf, name->text);
+		if (empty && rdmacg_name_needs_index_rcu(desc, name))
 			seq_printf(sf, " index=%u", desc->index);
 		empty = false;
 		if (file == RDMACG_FILE_STAT) {

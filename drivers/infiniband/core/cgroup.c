@@ -196,6 +196,8 @@ int ib_device_register_rdmacg(struct ib_device *device)
 
 	device->cg_device.name = device->name;
 	device->cg_device.index = device->index;
+	device->cg_device.net = read_pnet(&device->coredev.rdma_net);
+	device->cg_device.names_are_global = &ib_devices_shared_netns;
 	ret = rdmacg_register_device(&device->cg_device, tables, count);
 	if (tables[RDMACG_CLASS_VERB].first_slot < 0)
 		device->cg_types = 0;
@@ -205,13 +207,14 @@ int ib_device_register_rdmacg(struct ib_device *device)
 }
 
 /**
- * ib_rdmacg_rename_device() - let the controller show the new name of a device
- * @device: a device that has been renamed
+ * ib_rdmacg_rename_device() - tell the controller the name and the namespace of a device
+ * @device: a device that has been renamed, or moved to another network namespace
  *
  * Context: Process context; may sleep.
  */
 void ib_rdmacg_rename_device(struct ib_device *device)
 {
+	device->cg_device.net = read_pnet(&device->coredev.rdma_net);
 	rdmacg_rename_device(&device->cg_device);
 }
 

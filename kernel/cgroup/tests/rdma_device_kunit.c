@@ -3,7 +3,14 @@
  * KUnit tests for devices in the RDMA cgroup controller, their tables of resources and their names.
  * All limits are limits of one top-level cgroup.
  */
+#include <linux/nsproxy.h>
+#include <linux/sched.h>
+
 #include "rdma_kunit.h"
+
+/* Network namespaces of other processes, which the controller only compares. */
+#define RDMACG_ELSEWHERE	((struct net *)16)
+#define RDMACG_FAR_AWAY		((struct net *)32)
 
 struct rdmacg_devices {
 	struct rdma_cgroup root, top;
@@ -293,19 +300,40 @@ static void rdmacg_test_name_that_was_left_is_free(struct kunit *test)
 			   "kunit0 hca_handle=max hca_object=max\n");
 }
 
+/* Register a device in a network namespace. Each namespace sees only its own devices. */
+static void rdmacg_register_in(struct kunit *test, struct rdmacg_device *device,
+			       const struct net *net, const char *name, u32 index)
+{
+	static const bool names_are_global;
+
+	device->names_are_global = &names_are_global;
+	device->net = net;
+	rdmacg_test_register(test, device, name, index);
+}
+
+/* Register two devices with the same name. The test's own namespace sees only the first device. */
+static struct rdmacg_devices *rdmacg_namesakes(struct kunit *test)
+{
+	struct rdmacg_devices *d = test->priv;
+
+	rdmacg_register_in(test, &d->dev0, current->nsproxy->net_ns, "kunit0", 100);
+	rdmacg_register_in(test, &d->dev1, RDMACG_ELSEWHERE, "kunit0", 101);
+	return d;
+}
+
 /* The new name may be the name of another device, the present name, or an unused name. */
 static void rdmacg_test_device_is_renamed_to_any_name(struct kunit *test)
 {
 	struct rdmacg_devices *d = test->priv;
 
-	rdmacg_test_register(test, &d->dev0, "kunit_first", 100);
+	rdmacg_register_in(test, &d->dev0, RDMACG_ELSEWHERE, "kunit_first", 100);
 	rdmacg_test_register(test, &d->dev1, "kunit0", 101);
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&d->top, "kunit_first hca_object=8"), 0);
 	rdmacg_rename(&d->dev0, "kunit0");
 	rdmacg_rename(&d->dev0, "kunit0");
 	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA),
 			   "kunit0 index=100 hca_handle=max hca_object=8\n"
-			   "kunit0 index=101 hca_handle=max hca_object=max\n");
+			   "kunit0 hca_handle=max hca_object=max\n");
 	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit_first hca_object=1"), -ENODEV);
 	rdmacg_rename(&d->dev1, "kunit1");
 	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA),
@@ -313,27 +341,51 @@ static void rdmacg_test_device_is_renamed_to_any_name(struct kunit *test)
 			   "kunit1 hca_handle=max hca_object=max\n");
 }
 
-/* Register two devices with the same name, as in two network namespaces. */
-static struct rdmacg_devices *rdmacg_namesakes(struct kunit *test)
-{
-	struct rdmacg_devices *d = test->priv;
-
-	rdmacg_test_register(test, &d->dev0, "kunit0", 100);
-	rdmacg_test_register(test, &d->dev1, "kunit0", 101);
-	return d;
-}
-
-static void rdmacg_test_namesakes_need_an_index(struct kunit *test)
+/* A stranger's device of the same name changes neither a write nor a line of the caller's device. */
+static void rdmacg_test_name_means_the_device_that_the_caller_sees(struct kunit *test)
 {
 	struct rdmacg_devices *d = rdmacg_namesakes(test);
 
-	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 hca_object=1"), -ENOTUNIQ);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 hca_object=1"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 index=99 hca_object=1"),
 			-ENODEV);
-	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 index=101 hca_object=1"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 index=101 hca_object=2"), 0);
 	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA),
-			   "kunit0 index=100 hca_handle=max hca_object=max\n"
-			   "kunit0 index=101 hca_handle=max hca_object=1\n");
+			   "kunit0 hca_handle=max hca_object=1\n"
+			   "kunit0 index=101 hca_handle=max hca_object=2\n");
+
+	/* The first device moves away, so the caller sees neither device. */
+	d->dev0.net = RDMACG_FAR_AWAY;
+	rdmacg_rename_device(&d->dev0);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 hca_object=1"), -ENOTUNIQ);
+	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA),
+			   "kunit0 index=100 hca_handle=max hca_object=1\n"
+			   "kunit0 index=101 hca_handle=max hca_object=2\n");
+
+	/* The second device moves to the caller. */
+	d->dev1.net = current->nsproxy->net_ns;
+	rdmacg_rename_device(&d->dev1);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 hca_object=5"), 0);
+	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA),
+			   "kunit0 index=100 hca_handle=max hca_object=1\n"
+			   "kunit0 hca_handle=max hca_object=5\n");
+}
+
+/* Two devices have the same name, of 63 bytes that are nearly all escaped, in two namespaces. */
+static void rdmacg_test_longest_names_differ_by_namespace(struct kunit *test)
+{
+	struct rdmacg_devices *d = test->priv;
+	char name[64] = "kunit", shown[RDMACG_NAME_SIZE], text[2 * RDMACG_NAME_SIZE + 100];
+
+	memset(name + 5, '\n', sizeof(name) - 6);
+	rdmacg_escape_name(shown, sizeof(shown), name);
+	KUNIT_ASSERT_EQ(test, strlen(shown), 5 + 58 * 4);
+	rdmacg_register_in(test, &d->dev0, current->nsproxy->net_ns, name, 100);
+	rdmacg_register_in(test, &d->dev1, RDMACG_ELSEWHERE, name, 101);
+	scnprintf(text, sizeof(text), "%s hca_handle=1 hca_object=max\n"
+		  "%s index=101 hca_handle=max hca_object=2\n", shown, shown);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, text), 0);
+	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA), text);
 }
 
 /*
@@ -359,7 +411,7 @@ static void rdmacg_test_max_written_back_restores_the_limits(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 index=100 hca_handle=5\n"
 							 "kunit0 index=101 hca_object=6\n"), 0);
 	saved = rdmacg_show_max(test, RDMACG_CLASS_HCA);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 index=100 hca_object=9\n"
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 hca_object=9\n"
 							 "kunit0 index=101 max\n"), 0);
 	KUNIT_ASSERT_STRNEQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA), saved);
 	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, saved), 0);
@@ -513,7 +565,8 @@ static struct kunit_case rdmacg_device_cases[] = {
 	KUNIT_CASE(rdmacg_test_limits_follow_a_renamed_device),
 	KUNIT_CASE(rdmacg_test_name_that_was_left_is_free),
 	KUNIT_CASE(rdmacg_test_device_is_renamed_to_any_name),
-	KUNIT_CASE(rdmacg_test_namesakes_need_an_index),
+	KUNIT_CASE(rdmacg_test_name_means_the_device_that_the_caller_sees),
+	KUNIT_CASE(rdmacg_test_longest_names_differ_by_namespace),
 	KUNIT_CASE(rdmacg_test_last_namesake_needs_no_index),
 	KUNIT_CASE(rdmacg_test_max_written_back_restores_the_limits),
 	KUNIT_CASE(rdmacg_test_any_name_is_limited_and_restored),

@@ -264,35 +264,16 @@ static bool rdmacg_make_namesake(struct __test_metadata *_metadata,
 	return true;
 }
 
-/* Returns the index in the line that has this limit of hca_object, or -1 if there is none. */
-static long rdmacg_index_of(struct rdmacg_tree *tree, const char *cgroup, const char *limit)
+/* Returns the index in the line of the second device, or -1 if no line has an index. */
+static long rdmacg_index_of_second(struct rdmacg_tree *tree)
 {
-	char *text = rdmacg_read(cgroup, "rdma.max");
-	char format[NAME_MAX + 64], seen[32];
-	char *line, *lines;
-	long index;
+	const char *word = strstr(rdmacg_read(tree->left, "rdma.max"), " index=");
 
-	snprintf(format, sizeof(format), "%s index=%%ld hca_handle=max hca_object=%%31s",
-		 tree->device);
-	for (line = strtok_r(text, "\n", &lines); line; line = strtok_r(NULL, "\n", &lines))
-		if (sscanf(line, format, &index, seen) == 2 && !strcmp(seen, limit))
-			return index;
-	return -1;
+	return word ? strtol(word + 7, NULL, 10) : -1;
 }
 
-/* A write needs an index if two devices have the same name. */
-TEST_F_TIMEOUT(test_rdmacg_device, namesakes_need_an_index, 120)
-{
-	struct rdmacg_tree *tree = &self->pair.tree;
-
-	if (!rdmacg_make_namesake(_metadata, &self->pair))
-		return;
-	EXPECT_EQ(-ENOTUNIQ, rdmacg_limit(tree, tree->left, "hca_object=2"));
-	EXPECT_EQ(-ENODEV, rdmacg_limit(tree, tree->left, "index=9999 hca_object=2"));
-}
-
-/* A write with an index changes the device whose line has this index. */
-TEST_F_TIMEOUT(test_rdmacg_device, index_names_one_of_two_namesakes, 120)
+/* A device of the same name in another namespace changes no write and no line of this device. */
+TEST_F_TIMEOUT(test_rdmacg_device, name_means_the_device_in_sight, 120)
 {
 	struct rdmacg_tree *tree = &self->pair.tree;
 	char limits[64];
@@ -301,15 +282,51 @@ TEST_F_TIMEOUT(test_rdmacg_device, index_names_one_of_two_namesakes, 120)
 	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=1"));
 	if (!rdmacg_make_namesake(_metadata, &self->pair))
 		return;
-	EXPECT_LE(0, rdmacg_index_of(tree, tree->left, "1"));
-	index = rdmacg_index_of(tree, tree->left, "max");
-	ASSERT_LE(0, index) TH_LOG("no second device in '%s'",
-				   rdmacg_read(tree->left, "rdma.max"));
+	EXPECT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=2"));
+	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=2"));
+	EXPECT_EQ(-ENODEV, rdmacg_limit(tree, tree->left, "index=9999 hca_object=2"));
+	index = rdmacg_index_of_second(tree);
+	ASSERT_LE(0, index);
 	snprintf(limits, sizeof(limits), "index=%ld hca_object=3", index);
 	EXPECT_EQ(0, rdmacg_limit(tree, tree->left, limits));
-	EXPECT_EQ(index, rdmacg_index_of(tree, tree->left, "3"));
-	EXPECT_LE(0, rdmacg_index_of(tree, tree->left, "1"));
-	EXPECT_NE(index, rdmacg_index_of(tree, tree->left, "1"));
+	snprintf(limits, sizeof(limits), "index=%ld hca_handle=max hca_object=3", index);
+	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", limits));
+	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=2"));
+}
+
+/*
+ * A process in the other namespace means the device there. The file was opened before, so the
+ * caller of read() and write() decides.
+ */
+TEST_F_TIMEOUT(test_rdmacg_device, name_depends_on_the_caller, 120)
+{
+	struct rdmacg_tree *tree = &self->pair.tree;
+	char text[RDMACG_TEXT_SIZE] = "", wanted[NAME_MAX + 64];
+	int file, netns;
+	pid_t child;
+
+	if (!rdmacg_make_namesake(_metadata, &self->pair))
+		return;
+	snprintf(text, sizeof(text), "%s/rdma.max", tree->left);
+	file = open(text, O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, file);
+	child = rdmacg_fork();
+	if (!child) {
+		netns = open("/run/netns/" RDMACG_NETNS, O_RDONLY | O_CLOEXEC);
+		if (setns(netns, CLONE_NEWNET))
+			_exit(1);
+		snprintf(text, sizeof(text), "%s hca_object=5", tree->device);
+		if (write(file, text, strlen(text)) < 0)
+			_exit(2);
+		memset(text, 0, sizeof(text));
+		if (pread(file, text, sizeof(text) - 1, 0) <= 0)
+			_exit(3);
+		snprintf(wanted, sizeof(wanted), "%s hca_handle=max hca_object=5\n", tree->device);
+		_exit(strstr(text, wanted) ? 0 : 4);
+	}
+	EXPECT_EQ(0, rdmacg_wait(child));
+	close(file);
+	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=max"));
 }
 
 /* The line no longer has an index after the other device gets another name. */
@@ -318,14 +335,18 @@ TEST_F_TIMEOUT(test_rdmacg_device, index_goes_with_the_namesake, 120)
 	struct rdmacg_tree *tree = &self->pair.tree;
 	char command[NAME_MAX + 64];
 
-	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=1"));
 	if (!rdmacg_make_namesake(_metadata, &self->pair))
 		return;
+	EXPECT_LE(0, rdmacg_index_of_second(tree));
 	snprintf(command, sizeof(command),
 		 "ip netns exec " RDMACG_NETNS " rdma dev set %s name " RDMACG_SECOND,
 		 tree->device);
 	EXPECT_EQ(0, system(command));
-	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=1"));
+	EXPECT_EQ(-1, rdmacg_index_of_second(tree));
+	/* A name that only one device has is enough, wherever the device is. */
+	EXPECT_EQ(0, rdmacg_limit(&self->pair.second, tree->left, "hca_object=4"));
+	EXPECT_TRUE(rdmacg_line_is(&self->pair.second, tree->left, "rdma.max",
+				   "hca_handle=max hca_object=4"));
 }
 
 /*
