@@ -130,7 +130,8 @@ void limits_free(struct limits *limits)
 const struct pool *limits_find_pool(const struct device *device, const struct pools *pools)
 {
 	char *list __autofree = NULL;
-	const struct pool *pool;
+	/* The line without an index, of the device that this network namespace sees. */
+	const struct pool *pool, *seen = NULL;
 	bool ambiguous = false;
 
 	for (pool = pools->first; pool; pool = pool->next) {
@@ -141,10 +142,15 @@ const struct pool *limits_find_pool(const struct device *device, const struct po
 		memory_extend(&list, "%s%s", list ? ", " : "", device_text(found));
 		if (strcmp(found->name, device->name))
 			continue;
-		if (!found->has_index || (device->has_index && found->index == device->index))
+		if (!found->has_index)
+			seen = pool;
+		else if (device->has_index && found->index == device->index)
 			return pool;
-		ambiguous |= !device->has_index;
+		else
+			ambiguous |= !device->has_index;
 	}
+	if (seen)
+		return seen;
 	say_error(device->name, "%s: %s", ambiguous ?
 		  "several devices have this name; add index=N" :
 		  "there is no such device; there are", list ? list : "none");
