@@ -531,7 +531,7 @@ void ib_rdmacg_keep_uobject(struct ib_uobject *uobj)
 
 	if (!uobj->cg_obj.cg)
 		return;
-	kept = kmalloc(sizeof(*kept), GFP_KERNEL | __GFP_NOFAIL);
+	kept = kmalloc_obj(*kept, GFP_KERNEL | __GFP_NOFAIL);
 	ib_rdmacg_move_charge(uobj, &kept->obj);
 	llist_add(&kept->node, &uobj->context->device->cg_kept);
 	pr_warn_ratelimited("%s: the driver did not destroy an object (%s), which stays charged until the device is removed\n",
