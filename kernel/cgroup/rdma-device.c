@@ -26,7 +26,7 @@
  */
 static DEFINE_XARRAY_FLAGS(rdmacg_devices, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_BH);
 
-/* Allocate the present name and network namespace of a device. Returns NULL if there is no memory. */
+/* Allocate the present name and network namespace of a device. Returns NULL without memory. */
 static struct rdmacg_name *rdmacg_name_alloc(const struct rdmacg_device *device, gfp_t gfp)
 {
 	struct rdmacg_name *name = kmalloc(sizeof(*name), gfp);
@@ -226,7 +226,7 @@ static bool rdmacg_is_seen(const struct rdmacg_desc *desc, const struct rdmacg_n
 
 /*
  * Returns whether a line needs the index of its device @desc. The calling process's namespace does
- * not see the device, and another device has @name, too.
+ * not see the device, and @name is also the name of another device.
  */
 bool rdmacg_name_needs_index_rcu(const struct rdmacg_desc *desc, const struct rdmacg_name *name)
 {

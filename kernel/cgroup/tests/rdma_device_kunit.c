@@ -341,7 +341,7 @@ static void rdmacg_test_device_is_renamed_to_any_name(struct kunit *test)
 			   "kunit1 hca_handle=max hca_object=max\n");
 }
 
-/* A stranger's device of the same name changes neither a write nor a line of the caller's device. */
+/* A stranger's device of this name changes neither a write nor a line of the caller's device. */
 static void rdmacg_test_name_means_the_device_that_the_caller_sees(struct kunit *test)
 {
 	struct rdmacg_devices *d = rdmacg_namesakes(test);
