@@ -260,7 +260,8 @@ static void export_weigh(void)
 
 	for (i = export.nr_cgroups; i--; cgroups[i].end = next) {
 		cgroups[i].total = cgroups[i].own;
-		for (next = i + 1; next < export.nr_cgroups && cgroups[next].depth > cgroups[i].depth;
+		for (next = i + 1;
+		     next < export.nr_cgroups && cgroups[next].depth > cgroups[i].depth;
 		     next = cgroups[next].end)
 			cgroups[i].total += cgroups[next].total;
 	}
@@ -370,7 +371,7 @@ static bool export_wants(struct cgroup *cgroup, const struct stat *status, const
 
 	export_bound(cgroup);
 	if (chosen && label) {
-		/* A folder has a link for itself, a link in its parent, and one in each subfolder. */
+		/* A folder has a link in itself, in its parent, and in each subfolder. */
 		if (cgroup->depth >= export.depth && status->st_nlink > 2)
 			export.deep += status->st_nlink - 2;
 		return true;
@@ -450,7 +451,8 @@ static void export_print_heading(FILE *to, const struct export_family *family)
 	const char *suffix = family->counter && export.prometheus ? "_total" : "";
 
 	fprintf(to, "# HELP %s%s %s\n", family->name, suffix, family->help);
-	fprintf(to, "# TYPE %s%s %s\n", family->name, suffix, family->counter ? "counter" : "gauge");
+	fprintf(to, "# TYPE %s%s %s\n", family->name, suffix,
+		family->counter ? "counter" : "gauge");
 	if (family->bytes && !export.prometheus)
 		fprintf(to, "# UNIT %s bytes\n", family->name);
 }
@@ -517,9 +519,9 @@ static void export_print(FILE *to)
 }
 
 /*
- * Create the temporary file, with a lock until the file is closed. Its name is always the same, so a
- * file that a killed export has left is replaced. Returns -1 and EWOULDBLOCK if another export holds
- * the lock.
+ * Create the temporary file, with a lock until the file is closed. Its name is always the same, so
+ * a file that a killed export has left is replaced. Returns -1 and EWOULDBLOCK if another export
+ * holds the lock.
  */
 static int export_create(const char *path)
 {

@@ -161,8 +161,9 @@ int cmd_show(int argc, char **argv)
 	has_rows = show.table.nr_cells > show.table.nr_headings;
 	if (options.json)
 		json_print_rest(stdout, "cgroups", show.nr_cgroups,
-				json_pack("root:s version:u above_is_seen:b missing:o", hierarchy.path,
-					  (uint64_t)(hierarchy.v2 ? 2 : 1), !hierarchy.partial,
+				json_pack("root:s version:u above_is_seen:b missing:o",
+					  hierarchy.path, (uint64_t)(hierarchy.v2 ? 2 : 1),
+					  !hierarchy.partial,
 					  show.missing ? show.missing : json_object_new_array()));
 	else if (has_rows)
 		table_print(&show.table, stdout);

@@ -2,6 +2,10 @@
 /* rdmacg top: the usage of cgroups in relation to their limits, and refusals. */
 #include "top/top.h"
 
+/* The members of a row in JSON. */
+#define TOP_ROW \
+	"cgroup:s device:s index:o resource:s usage:u limit:l limit_of:s use:d refused_per_second:d"
+
 static void top_take_order(const char *text, void *to)
 {
 	for (top.order = 0; top.order < TOP_ORDERS; top.order++)
@@ -42,7 +46,7 @@ static void top_print(void)
 	for (i = 0; i < top.nr_rows; i++) {
 		row = &top.rows[i];
 		json_print_element(stdout, "rows", i,
-				   json_pack("cgroup:s device:s index:o resource:s usage:u limit:l limit_of:s use:d refused_per_second:d",
+				   json_pack(TOP_ROW,
 					     row->cgroup, row->device.name,
 					     device_index(&row->device), row->key, row->usage,
 					     row->limit, row->limit_of, row->use, row->rate));

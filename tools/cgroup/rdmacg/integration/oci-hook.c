@@ -214,7 +214,7 @@ static bool oci_take_annotation(struct config *rules, struct json_object *config
 }
 
 /*
- * Take all variables RDMACG_LIMITS and RDMACG_LIMITS_NAME. Each is a section of its own, because the
+ * Take all variables RDMACG_LIMITS and RDMACG_LIMITS_NAME. Each is its own section, because the
  * limits of all writers hold.
  */
 static bool oci_take_variables(struct config *rules, struct json_object *config)
@@ -225,9 +225,9 @@ static bool oci_take_variables(struct config *rules, struct json_object *config)
 	size_t i, found = 0, length = strlen(OCI_VARIABLE);
 
 	for (i = 0; is_list && i < json_object_array_length(list); i++) {
+		char *section __autofree = NULL, *where __autofree = NULL;
 		const char *text = json_object_get_string(json_object_array_get_idx(list, i));
 		const char *value = text ? strchr(text, '=') : NULL;
-		char *section __autofree = NULL, *where __autofree = NULL;
 
 		if (!value || strncmp(text, OCI_VARIABLE, length) ||
 		    (text[length] != '=' && text[length] != '_'))

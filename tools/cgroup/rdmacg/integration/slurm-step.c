@@ -51,12 +51,13 @@ static bool step_is_repeated(const struct config *config, const struct rule *rul
 /* Take [DEVICE:]KEY=VALUE[,KEY=VALUE].... A rule without a device is for all devices. */
 static bool step_take_item(const char *item, void *to)
 {
+	char *rule __autofree = NULL;
 	const struct step_place *place = to;
 	struct config *config = place->config;
 	/* A key of rdma.default may begin with "hw:". */
 	bool has_device = strchr(item, ':') && strncmp(item, "hw:", 3);
-	char *rule __autofree = memory_format("%s%s", has_device ? "" : "default:", item);
 
+	rule = memory_format("%s%s", has_device ? "" : "default:", item);
 	/* Blanks and # have other meanings in a rule. */
 	if (strpbrk(item, " \t\r\n") || *item == '#')
 		return say_error(place->where, "%s: write [DEVICE:]KEY=VALUE[,KEY=VALUE]...", item);

@@ -142,12 +142,11 @@ const struct pool *limits_find_pool(const struct device *device, const struct po
 		memory_extend(&list, "%s%s", list ? ", " : "", device_text(found));
 		if (strcmp(found->name, device->name))
 			continue;
+		if (found->has_index && device->has_index && found->index == device->index)
+			return pool;
 		if (!found->has_index)
 			seen = pool;
-		else if (device->has_index && found->index == device->index)
-			return pool;
-		else
-			ambiguous |= !device->has_index;
+		ambiguous |= !device->has_index;
 	}
 	if (seen)
 		return seen;

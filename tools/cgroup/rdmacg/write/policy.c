@@ -131,7 +131,7 @@ static void policy_check_request(const struct policy *policy, const struct polic
 			    policy->keep ? "" : policy->place);
 }
 
-/* The limit for the cgroup. The first rule that applies decides, and shares can lower the result. */
+/* The limit for the cgroup. The first rule that applies decides, and shares can lower it. */
 static uint64_t policy_decide(const struct policy *policy, const struct pool *pool, const char *key)
 {
 	const struct device *device = &pool->device;
