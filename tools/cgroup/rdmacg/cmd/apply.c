@@ -237,6 +237,31 @@ static void apply_say_unused(void)
 	}
 }
 
+/*
+ * Without a controller, only the text of the files can be checked. A typing error in a key and a
+ * key of a driver look the same.
+ */
+static int apply_check_text(void)
+{
+	size_t nr_rules = apply.config.nr_rules;
+	const struct limits *limits;
+	size_t i, j;
+
+	for (i = 0; i < nr_rules; i++) {
+		limits = &apply.config.rules[i].limits;
+		say_within(apply.config.rules[i].where);
+		for (j = 0; j < limits->nr_limits; j++)
+			if (strncmp(limits->limits[j].key, "hw:", 3) &&
+			    pool_key_class(limits->limits[j].key) == POOL_HW)
+				say_warning(limits->limits[j].key,
+					    "is not a key of the kernel; a driver may register it");
+	}
+	say_within(NULL);
+	say_note("there is no RDMA controller here, so only the text of the limits was checked: %zu line%s",
+		 nr_rules, nr_rules == 1 ? "" : "s");
+	return EXIT_DONE;
+}
+
 /* Read the files again. If a file is malformed, the limits do not change. */
 static void apply_reload(void)
 {
@@ -323,11 +348,13 @@ int cmd_apply(int argc, char **argv)
 	apply.nr_files = argv + argc - apply.files;
 	if (apply.change.dry_run && apply.watch)
 		options_fail("apply", "--check and --watch exclude each other");
-	hierarchy_open(EXIT_FAILED);
+	hierarchy_open(apply.change.dry_run ? 0 : EXIT_FAILED);
 	if (!config_read(&apply.config, apply.files, apply.nr_files))
 		return EXIT_FAILED;
 	if (!apply.nr_files && !apply.config.nr_rules)
 		say_note("there are no limits in %s/*.conf", config_folder());
+	if (!hierarchy.path)
+		return apply_check_text();
 	if (apply.watch)
 		return apply_watch() ? EXIT_DONE : EXIT_FAILED;
 	apply_below("");

@@ -37,6 +37,8 @@ static struct run {
 	uint64_t margin;
 	bool kill;
 	pid_t child;
+	/* The command has begun in the child. */
+	bool began;
 	/* The child has ended, and @status is its exit status as a shell computes it. */
 	bool ended;
 	int status;
@@ -48,6 +50,8 @@ static struct run {
 	struct cgroup *cgroup;
 	/* The cgroup is a scope of systemd, and this process is also in the cgroup. */
 	bool scope;
+	/* The cgroup of the command: @cgroup, or a child of a scope, or NULL without this child. */
+	struct cgroup *inner;
 	/* The writes that enabled the controller. */
 	struct transaction enabled;
 	/* The largest usage, if the kernel has no peaks. */
@@ -160,6 +164,9 @@ static void run_cgroup_make(void)
 	if (!parent)
 		exit(RUN_FAILED);
 	run.cgroup = run.scope ? parent : NULL;
+	/* A write to the scope's cgroup.kill would also end this process. */
+	if (run.scope && !mkdirat(parent->dir, "command", 0755))
+		run.inner = cgroup_open_child(parent, "command");
 	/* A process with the same number may have left a cgroup with this name. */
 	for (number = getpid(); !run.cgroup && error == EEXIST; number++) {
 		char *base __autofree = memory_format(RUN_CGROUP_NAME "%d", number);
@@ -167,6 +174,7 @@ static void run_cgroup_make(void)
 		if (!mkdirat(parent->dir, base, 0755))
 			run.cgroup = cgroup_open_child(parent, base);
 		error = errno;
+		run.inner = run.cgroup;
 	}
 	if (run.cgroup)
 		return;
@@ -212,29 +220,45 @@ static void run_cgroup_remove(void)
 		transaction_undo(&run.enabled);
 }
 
-/* Execute the command in its cgroup. The exit statuses are as in env(1). */
-static bool run_start(void)
+/* Execute the command in its cgroup. Returns the exit status after a failure, as in env(1). */
+static int run_execute(void)
 {
-	int error;
+	int error = run.inner ? -file_write(run.inner->dir, "cgroup.procs", "0") : 0;
 
-	run.child = fork();
-	if (run.child < 0)
-		return say_error("fork", "%s", strerror(errno));
-	if (run.child)
-		return true;
-	error = run.scope ? 0 : -file_write(run.cgroup->dir, "cgroup.procs", "0");
-	if (error) {
+	if (error && !run.scope) {
 		say_error(cgroup_name(run.cgroup),
 			  "cannot move the command to this cgroup: %s; on cgroup v2, a common ancestor's cgroup.procs must belong to you",
 			  strerror(error));
-		_exit(RUN_FAILED);
+		return RUN_FAILED;
 	}
 	sigprocmask(SIG_SETMASK, &run.inherited, NULL);
 	signal(SIGCHLD, run.inherited_child);
 	execvp(run.command[0], run.command);
 	error = errno;
 	say_error(run.command[0], "%s", strerror(error));
-	_exit(error == ENOENT ? 127 : 126);
+	return error == ENOENT ? 127 : 126;
+}
+
+/* Start the command, and wait until it has begun or failed to begin. */
+static bool run_start(void)
+{
+	int ends[2], status;
+	char byte = 0;
+
+	/* A successful execve() closes the pipe without a byte in it. */
+	if (pipe2(ends, O_CLOEXEC))
+		return say_error("pipe", "%s", strerror(errno));
+	run.child = fork();
+	if (run.child < 0)
+		return say_error("fork", "%s", strerror(errno));
+	if (!run.child) {
+		status = run_execute();
+		_exit(write(ends[1], &byte, 1) == 1 ? status : RUN_FAILED);
+	}
+	close(ends[1]);
+	run.began = !TEMP_FAILURE_RETRY(read(ends[0], &byte, 1));
+	close(ends[0]);
+	return true;
 }
 
 /*
@@ -289,6 +313,16 @@ static bool run_limit(void)
 }
 
 /*
+ * End all processes of the command. They can create processes faster than signals reach them, so
+ * let the kernel end all of them at once. cgroup v1 and kernels before 5.14 have no cgroup.kill.
+ */
+static void run_kill(void)
+{
+	if (!run.inner || file_write(run.inner->dir, "cgroup.kill", "1"))
+		procs_signal(run.cgroup, SIGKILL);
+}
+
+/*
  * Wait until the last process ends, because the command may have left processes on purpose. These
  * processes keep the cgroup and its limits meanwhile. With --kill or after a signal, end them, and
  * kill them after a while or after another signal.
@@ -303,7 +337,7 @@ static void run_wait(void)
 		run_wait_for();
 	while ((left = procs_signal(run.cgroup, 0))) {
 		if (ends && (signalled || looks >= RUN_GRACE_LOOKS)) {
-			procs_signal(run.cgroup, SIGKILL);
+			run_kill();
 		} else if (signalled) {
 			procs_signal(run.cgroup, SIGTERM);
 			ends = true;
@@ -327,6 +361,10 @@ static void report_print_text(FILE *to)
 {
 	const char *were = run.refused == 1 ? "was" : "were";
 
+	if (!run.began) {
+		fputs("The command did not begin.\n", to);
+		return;
+	}
 	if (run.table.nr_cells == run.table.nr_headings) {
 		fprintf(to, "%s%s.\n", run.has_peaks ? "The command used no RDMA resources" :
 			"No usage of RDMA resources was seen",
@@ -433,8 +471,8 @@ static bool run_report(void)
 	if (!options.json)
 		report_print_text(to);
 	else
-		json_print(to, "cgroup:s status:u complete:b cause:s missing:o devices:o",
-			   cgroup_name(run.cgroup), (uint64_t)run.status, !run.status,
+		json_print(to, "cgroup:s began:b status:u complete:b cause:s missing:o devices:o",
+			   cgroup_name(run.cgroup), run.began, (uint64_t)run.status, !run.status,
 			   run.status && run.refused ? "cgroup" :
 			   run.memlock != NUMBER_MAX ? "memlock" : NULL, missing_json(pools),
 			   pools_json(pools, report_has_row, report_slot_json));

@@ -45,10 +45,27 @@ struct cgroup *cgroup_find(const char *name)
 	return cgroup;
 }
 
+bool cgroup_say_file(const char *name)
+{
+	const char *base = strrchr(name, '/');
+	bool found = base && (!strcmp(base + 1, POOL_FILE_DEFAULT) ||
+			      !strcmp(base + 1, "rdma.control.stat"));
+	unsigned int i;
+
+	for (i = 0; base && i < POOL_CLASSES * POOL_FILES; i++)
+		found |= !strcmp(base + 1, pool_file_name(i / POOL_FILES, i % POOL_FILES));
+	if (found)
+		say_error(name, "is a file of %.*s; give this cgroup, and each key goes to its file",
+			  (int)(base - name), name);
+	return found;
+}
+
 static void cgroup_say_closed(const char *name)
 {
 	const char *where = *name ? name : "/";
 
+	if ((errno == ENOTDIR || errno == ENOENT) && cgroup_say_file(name))
+		return;
 	if (errno == ENOENT)
 		say_error(where, "there is no such cgroup below %s", hierarchy.path);
 	else

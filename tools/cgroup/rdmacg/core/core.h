@@ -125,6 +125,9 @@ extern const char * const pool_class_names[POOL_CLASSES];
 /* All keys of rdma.verb.max, of all drivers together. */
 #define POOL_VERBS "ah async_event cm_id comp_channel counters cq dm dm_mem dmah driver_async_event driver_object flow flow_action mcast mr mr_mem mw pd qp rwq_ind_tbl srq wq xrcd"
 
+/* The class of a key of the kernel. All other keys, also "hw:KEY", are of POOL_HW. */
+enum pool_class pool_key_class(const char *key);
+
 /* The limits of devices without limits of their own. Its pool has the device device_default. */
 #define POOL_FILE_DEFAULT "rdma.default"
 
@@ -188,6 +191,8 @@ extern struct hierarchy {
 
 /* Find and open the hierarchy, or end the program with @status. With 0, there may be none. */
 void hierarchy_open(int status);
+/* The mount point or, without a hierarchy, the usual one. */
+#define hierarchy_mount()	(hierarchy.path ?: "/sys/fs/cgroup")
 
 /*
  * The name of a cgroup, relative to the root: "" is the root. @argument is a path or a name; a @pid
@@ -236,6 +241,8 @@ void cgroup_list(struct cgroup *cgroup);
 /* Close a cgroup and its ancestors. @cgroup may be NULL. */
 void cgroup_close_path(struct cgroup *cgroup);
 
+/* If @name is the name of a controller's file in a cgroup, print an error. Returns whether it is. */
+bool cgroup_say_file(const char *name);
 /* The name in messages, which is "/" for the root, or NULL for NULL. */
 const char *cgroup_name(const struct cgroup *cgroup);
 /* A limit as text: "unknown" if the limit of an invisible ancestor may apply instead of none. */

@@ -70,6 +70,13 @@ bool slot_is_telling(const struct slot *slot)
 	       slot->events.alloc_fail;
 }
 
+enum pool_class pool_key_class(const char *key)
+{
+	return hierarchy_has_word(POOL_VERBS, key) ? POOL_VERB :
+	       hierarchy_has_word("ops burst inflight", key) ? POOL_CONTROL :
+	       hierarchy_has_word("hca_handle hca_object", key) ? POOL_HCA : POOL_HW;
+}
+
 /* A @class of POOL_CLASSES means that the file, as rdma.default, has keys of all classes. */
 static struct slot *pool_get_slot(struct pool *pool, enum pool_class class, const char *key)
 {
@@ -80,10 +87,7 @@ static struct slot *pool_get_slot(struct pool *pool, enum pool_class class, cons
 	slot = memory_append(pool->slots, pool->nr_slots);
 	slot->pool = pool;
 	slot->key = key;
-	slot->class = class != POOL_CLASSES ? class :
-		      hierarchy_has_word(POOL_VERBS, key) ? POOL_VERB :
-		      hierarchy_has_word("ops burst inflight", key) ? POOL_CONTROL :
-		      strncmp(key, "hca_", 4) ? POOL_HW : POOL_HCA;
+	slot->class = class != POOL_CLASSES ? class : pool_key_class(key);
 	slot->max = NUMBER_MAX;
 	slot->limit = NUMBER_MAX;
 	pool->near = pool->nr_slots - 1;

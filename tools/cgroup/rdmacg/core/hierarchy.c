@@ -117,6 +117,8 @@ void hierarchy_open(int status)
 		hierarchy.inside = memory_string("");
 		hierarchy.nsdelegate = true;
 	}
+	/* No file exists below this descriptor. */
+	hierarchy.dir = -1;
 	if (!hierarchy.path && !status)
 		return;
 	if (!hierarchy.path)
@@ -166,7 +168,7 @@ char *hierarchy_resolve(const char *argument)
 
 	/* "." and "..", also with a path after them, are relative to the working directory. */
 	path = here ? realpath(argument, NULL) : memory_string(argument);
-	below = path ? hierarchy_below(path, hierarchy.path) : NULL;
+	below = path ? hierarchy_below(path, hierarchy_mount()) : NULL;
 	if (*argument && path && (below || !here))
 		name = hierarchy_clean(below ? below : path);
 	raw = memory_string(name ? name : "");
@@ -177,7 +179,7 @@ char *hierarchy_resolve(const char *argument)
 		say_error(argument, "%s", strerror(errno));
 	else if (here && !below)
 		say_error(argument, "is not below %s, which has the cgroups of the RDMA controller",
-			  hierarchy.path);
+			  hierarchy_mount());
 	else if (!name)
 		say_error(argument, "a cgroup's name cannot have .. in it");
 	/* Commands print names with escapes. Undo the escapes if only the raw name exists. */

@@ -139,10 +139,14 @@ void options_take_count(const char *text, void *to)
 		options_fail("-n", "%s: must be a number of at least 1", text);
 }
 
-/* Whether @name may be a misspelt @command: at most 2 letters in a row differ. */
-static bool command_is_meant(const char *name, const char *command)
+/* The number of letters in a row that differ between @name and @command. */
+static size_t command_distance(const char *name, const char *command)
 {
 	size_t length = strlen(name), all = strlen(command), same = 0;
+
+	/* The first letters of a longer word are nearly the word. */
+	if (length > 2 && !strncmp(name, command, length))
+		return 1;
 
 	while (name[same] && name[same] == command[same])
 		same++;
@@ -150,18 +154,22 @@ static bool command_is_meant(const char *name, const char *command)
 		length--;
 		all--;
 	}
-	return max(length, all) - same <= 2;
+	return max(length, all) - same;
 }
 
 int command_run(const struct syntax *syntax, const char *by, char **words)
 {
 	const struct command *command = syntax->commands, *meant = NULL;
 	const char *name = words[0];
+	size_t distance, least = 3;
 	int argc = 0;
 
-	for (; command->name && strcmp(command->name, name); command++)
-		if (command_is_meant(name, command->name))
+	for (; command->name && strcmp(command->name, name); command++) {
+		distance = command_distance(name, command->name);
+		if (distance < least)
 			meant = command;
+		least = min(distance, least);
+	}
 	if (!command->name)
 		say_and_exit(EXIT_USAGE, name, meant ? "there is no such %s; did you mean %s?" :
 			     "there is no such %s; %s --help lists them", syntax->kind,

@@ -19,10 +19,10 @@ static void plan_take_cgroup(const char *text, void *to)
 {
 	/* Undo escapes in a name that another command printed. */
 	hierarchy_open(0);
-	plan.cgroup = hierarchy.path ? hierarchy_resolve(text) : hierarchy_clean(text);
-	if (!plan.cgroup && hierarchy.path)
+	plan.cgroup = hierarchy_resolve(text);
+	if (!plan.cgroup)
 		exit(EXIT_USAGE);
-	if (!plan.cgroup || !*plan.cgroup)
+	if (!*plan.cgroup)
 		options_fail("--cgroup", "%s: write the name of a cgroup below the root", text);
 }
 

@@ -197,7 +197,7 @@ static void share_add(void)
 	if (factor && (!number_parse_thousandths(factor, strlen(factor), &share.over) ||
 		       share.over < 1000 || share.over > PLAN_MOST))
 		options_fail(factor, "--oversubscribe must be a number of at least 1, such as 1.5");
-	hierarchy_open(EXIT_FAILED);
+	hierarchy_open(capacities ? 0 : EXIT_FAILED);
 	plan_take_device(*plan.words++, &share.device);
 	share_read_capacity();
 	for (i = 0; i < kernels.count; i++)

@@ -74,10 +74,15 @@ static bool config_take_line(struct config *config, char **section, const char *
 	if (!end)
 		return say_error(text, "is not a section; write [CGROUP] on a line of its own");
 	*end = '\0';
-	below = hierarchy.path ? hierarchy_below(text + 1, hierarchy.path) : NULL;
+	below = hierarchy_below(text + 1, hierarchy_mount());
 	*section = hierarchy_clean(below ? below : text + 1);
 	if (!*section)
 		return say_error(text + 1, "a cgroup's name cannot have .. in it");
+	if (cgroup_say_file(*section)) {
+		free(*section);
+		*section = NULL;
+		return false;
+	}
 	if (!**section)
 		return say_error("[]", "the root cannot have limits; give a cgroup below it");
 	return true;

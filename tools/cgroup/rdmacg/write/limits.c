@@ -184,9 +184,19 @@ bool limits_value(const struct device *device, const struct limit *limit, uint64
 	return true;
 }
 
+static bool limits_has_class(const struct pool *pool, enum pool_class class)
+{
+	size_t i = 0;
+
+	while (i < pool->nr_slots && pool->slots[i].class != class)
+		i++;
+	return i < pool->nr_slots;
+}
+
 bool limits_check_keys(const struct limits *limits, const struct pool *pool)
 {
 	char *list __autofree = NULL;
+	const char *key, *file;
 	size_t i = 0, j;
 
 	while (i < limits->nr_limits && pool_find(pool, limits->limits[i].key))
@@ -195,7 +205,14 @@ bool limits_check_keys(const struct limits *limits, const struct pool *pool)
 		return true;
 	for (j = 0; j < pool->nr_slots; j++)
 		memory_extend(&list, "%s%s", list ? ", " : "", pool->slots[j].key);
-	return say_error(limits->limits[i].key, "%s has no limit of that name here; there are: %s",
+	key = limits->limits[i].key;
+	/* Only a driver knows the other keys. */
+	if (pool_key_class(key) == POOL_HW)
+		return say_error(key, "%s has no limit of that name here; there are: %s",
+				 device_text(&pool->device), list ? list : "none");
+	file = pool_file_name(pool_key_class(key), POOL_MAX);
+	return say_error(key, "belongs to %s, which has no %s %s here; there are: %s", file,
+			 limits_has_class(pool, pool_key_class(key)) ? "such key for" : "line of",
 			 device_text(&pool->device), list ? list : "none");
 }
 
