@@ -56,10 +56,11 @@ _rdmacg_options() {
 	case $1 in
 	show) printf '%s' "$common --recursive --all --bytes --pid --unit --container --pod --depth --device --resource --columns --no-headings" ;;
 	why) printf '%s' "$common --all --pid --unit --container --pod --device --resource" ;;
-	set) printf '%s' "$common --dry-run" ;;
+	set) printf '%s' "$common --dry-run --pid --unit --container --pod" ;;
+	save) printf '%s' "$common --recursive --pid --unit --container --pod" ;;
 	apply) printf '%s' "$common --check --watch" ;;
 	top) printf '%s' "$common --batch --iterations --delay --order --device --resource --columns --no-headings" ;;
-	watch) printf '%s' "$common --exec --count" ;;
+	watch) printf '%s' "$common --exec --count --pid --unit --container --pod" ;;
 	export) printf '%s' "$common --format --output --depth --series --device --resource" ;;
 	plan) _rdmacg_plan_options ;;
 	run) printf '%s' "$common --limit --in --margin --kill --output" ;;
@@ -90,8 +91,33 @@ _rdmacg_plan() {
 	fi
 }
 
+# Complete LIMITS of run: DEVICE:KEY=VALUE,KEY=VALUE;DEVICE:...
+_rdmacg_limits() {
+	local item=${cur##*;} rest=${cur##*[;:,]} head
+	head=${cur%"$rest"}
+	local cur=$rest
+	if [[ $item == *:* ]]; then
+		_rdmacg_keys "${item%%:*}"
+	else
+		_rdmacg_devices
+		COMPREPLY=("${COMPREPLY[@]/%/:}")
+		compopt -o nospace 2>/dev/null || :
+	fi
+	COMPREPLY=("${COMPREPLY[@]/#/"$head"}")
+}
+
+# Complete units of systemd that have a cgroup. Users choose these names, so do not expand them.
+_rdmacg_units() {
+	local unit
+	COMPREPLY=()
+	while IFS= read -r unit; do
+		[[ $unit != "$cur"* ]] || COMPREPLY+=("$(printf %q "$unit")")
+	done < <(find "$(_rdmacg_root)" -maxdepth 8 -type d -name '?*.*' -printf '%f\n' 2>/dev/null |
+		grep -xE '.*\.(service|scope|slice|socket|mount|swap)' | sort -u)
+}
+
 # Complete a word of set. Without options, word 0 is the cgroup, word 1 is the device, and all
-# further words are keys.
+# further words are keys. An option that selects the cgroup has a value, which is word 0 here.
 _rdmacg_set() {
 	local i words_before=()
 	for ((i = 2; i < COMP_CWORD; i++)); do
@@ -109,10 +135,43 @@ _rdmacg_words() {
 	mapfile -t COMPREPLY < <(compgen -W "$*" -- "$cur")
 }
 
+# bash ends words at ":" and "=". Join the words that no blank separates.
+_rdmacg_join() {
+	local line=${COMP_LINE:0:COMP_POINT} word
+	local -a joined=()
+	for word in "${COMP_WORDS[@]:0:COMP_CWORD+1}"; do
+		if [[ ${#joined[@]} == 0 || $line == [[:blank:]]* ]]; then
+			joined+=("$word")
+		else
+			joined[-1]+=$word
+		fi
+		line=${line#"${line%%[![:blank:]]*}"}
+		line=${line#"$word"}
+	done
+	words=("${joined[@]}")
+}
+
+# Complete with joined words. Then bash must not get the part of a reply before the last ":" or "=".
 _rdmacg() {
+	local words=("${COMP_WORDS[@]}") cur
+	[[ -z ${COMP_LINE:-} ]] || _rdmacg_join
+	local -a COMP_WORDS=("${words[@]}")
+	local COMP_CWORD=$((${#words[@]} - 1))
+	_rdmacg_complete
+	cur=${words[-1]}
+	if [[ -n ${COMP_LINE:-} && $cur == *[:=]* ]]; then
+		COMPREPLY=("${COMPREPLY[@]#"${cur%"${cur##*[:=]}"}"}")
+	fi
+}
+
+_rdmacg_complete() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-	if ((COMP_CWORD == 1)); then
-		mapfile -t COMPREPLY < <(compgen -W "show set why run plan watch apply top doctor export --help --version" -- "$cur")
+	if [[ $command == help ]] && ((COMP_CWORD == 3)); then
+		[[ $prev != plan ]] || _rdmacg_words "$_rdmacg_plan_forms"
+		return
+	fi
+	if ((COMP_CWORD == 1)) || [[ $command == help ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "show set why run plan watch apply save top doctor export help --help --version" -- "$cur")
 		return
 	fi
 	# -o has three meanings.
@@ -125,19 +184,21 @@ _rdmacg() {
 	--pid) mapfile -t COMPREPLY < <(compgen -W "$(cd /proc && printf '%s\n' [0-9]*)" -- "$cur"); return ;;
 	--in | --cgroup | --among) _rdmacg_cgroups; return ;;
 	--device) _rdmacg_devices; return ;;
+	--unit) _rdmacg_units; return ;;
+	-l | --limit) _rdmacg_limits; return ;;
 	--resource) mapfile -t COMPREPLY < <(compgen -W "$(_rdmacg_capacity | grep -oE '[a-z0-9_]+=' | tr -d = | sort -u)" -- "$cur"); return ;;
 	--machine) mapfile -t COMPREPLY < <(compgen -W "pc none" -- "$cur"); return ;;
 	--profile) mapfile -t COMPREPLY < <(compgen -W opa -- "$cur"); return ;;
 	-o | --output | --ramblocks) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
 	-f | --format) mapfile -t COMPREPLY < <(compgen -W "openmetrics prometheus" -- "$cur"); return ;;
-	--unit | --container | --pod | --margin | --iterations | --delay | --depth) return ;;
+	--container | --pod | --margin | --iterations | --delay | --depth) return ;;
 	esac
 	if [[ $cur == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_rdmacg_options "$command")" -- "$cur")
 		return
 	fi
 	case $command in
-	show | why | watch | top) _rdmacg_cgroups ;;
+	show | why | watch | save | top) _rdmacg_cgroups ;;
 	apply) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
 	set) _rdmacg_set ;;
 	plan) _rdmacg_plan ;;

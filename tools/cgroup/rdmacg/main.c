@@ -11,6 +11,7 @@ static const struct command main_list[] = {
 	{ "run", cmd_run, "run a command in a cgroup of its own, and report its peaks" },
 	{ "watch", cmd_watch, "print a line for each refusal when it happens" },
 	{ "apply", cmd_apply, "set the limits in files, also for devices that appear later" },
+	{ "save", cmd_save, "print the present limits in the form of such a file" },
 	{ "top", cmd_top, "show live which cgroups are close to a limit" },
 	{ "doctor", cmd_doctor, "check this machine" },
 	{ "export", cmd_export, "print metrics for Prometheus" },

@@ -12,7 +12,8 @@ static const struct syntax set_syntax = {
 	.choices = {
 		{ "dry-run", 'n', "print the writes, and do not write", &set.change.dry_run },
 	},
-	.args_doc = "CGROUP DEVICE [index=N] KEY=VALUE...|max|default",
+	.lists = { select_choices },
+	.args_doc = "[CGROUP] DEVICE [index=N] KEY=VALUE...|max|default",
 	.doc =
 		"Set limits of a device in a cgroup, all of them or none. A VALUE is a number, a number with K, M, G or T for memory, a percentage of the capacity such as 25%, or max for no limit.\vThe word max instead of KEYs removes all limits of the device. The word default removes them, so that the limits of DEVICE default apply. The limits of DEVICE default are for each device without a limit of its own for the key.",
 };
@@ -49,13 +50,18 @@ int cmd_set(int argc, char **argv)
 {
 	char **words = options_read(&set_syntax, argc, argv);
 	size_t count = argv + argc - words;
+	/* An option selects the cgroup, or else the first word. */
+	bool selected = select_arguments(words + count);
+	char *cgroup[] = { selected || !count ? NULL : *words++, NULL };
 
-	if (count < 3)
-		options_fail("set", "give a CGROUP, a DEVICE and a limit");
-	if (!limits_parse(&set.limits, words[1], words + 2, count - 2))
+	count = argv + argc - words;
+	if (count < 2)
+		options_fail("set", "give %sa DEVICE and a limit", selected ? "" : "a CGROUP, ");
+	if (!limits_parse(&set.limits, words[0], words + 1, count - 1))
 		exit(EXIT_USAGE);
+	select_arguments(cgroup);
 	hierarchy_open(EXIT_FAILED);
-	set.cgroup = cgroup_open_argument(words[0]);
+	set.cgroup = select_one();
 	if (!set.cgroup)
 		return EXIT_FAILED;
 	if (!set.cgroup->parent && !cgroup_has_controller(set.cgroup))

@@ -42,7 +42,7 @@ static const struct syntax watch_syntax = {
 		  &watch.command, options_take_text, "COMMAND" },
 		{ "count", 'n', "end after N lines", &watch.count, options_take_count, "N" },
 	},
-	.single = true, .args_doc = "[CGROUP]",
+	.lists = { select_choices }, .single = true, .args_doc = "[CGROUP]",
 	.doc =
 		"Print a line for each refusal in a cgroup and its descendants, or in all cgroups: the time, the cgroup of the attempt, the resource, and the cgroup of the limit. Refusals within a short time may share a line.",
 };
@@ -222,13 +222,18 @@ static bool watch_look(void)
 
 int cmd_watch(int argc, char **argv)
 {
-	const char *argument = *options_read(&watch_syntax, argc, argv);
+	char **words = options_read(&watch_syntax, argc, argv);
+	struct cgroup *counted;
 	char buffer[4096];
 
+	select_arguments(words);
 	hierarchy_open(EXIT_FAILED);
-	watch.top = cgroup_open_argument(argument);
+	watch.top = select_one();
 	if (!watch.top)
 		return EXIT_FAILED;
+	/* A process may be in a cgroup below the one to which it is charged. */
+	counted = *words || !watch.top->parent ? NULL : cgroup_say_counted_in(watch.top);
+	watch.top = counted ? counted : watch.top;
 	if (watch.top->parent && !cgroup_has_controller(watch.top))
 		say_failure(cgroup_name(watch.top), "has no RDMA controller; give an ancestor");
 	watch.inotify = inotify_init1(IN_CLOEXEC);

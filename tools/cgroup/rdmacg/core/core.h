@@ -309,6 +309,8 @@ extern const struct choice select_choices[];
 
 /* Also select the cgroups of the arguments. Returns whether a cgroup is selected. */
 bool select_arguments(char **arguments);
+/* Open the selected cgroup, or the root. Returns NULL after a printed error, also for several. */
+struct cgroup *select_one(void);
 /*
  * Visit each selected cgroup, or the root if none is selected, with the process of --pid or 0. Then
  * check the filters. Returns false after a printed error, or if @visit returned false.

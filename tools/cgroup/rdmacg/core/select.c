@@ -232,6 +232,28 @@ bool select_each(bool (*visit)(struct cgroup *cgroup, pid_t pid))
 	return filter_check(&filter_devices) && filter_check(&filter_keys) && all;
 }
 
+/* The first cgroup that select_one() has found, and then another one. */
+static char *select_found, *select_other;
+
+static bool select_note(struct cgroup *cgroup, pid_t pid)
+{
+	char **to = select_found ? &select_other : &select_found;
+
+	if (!*to && !(select_found && !strcmp(select_found, cgroup->name)))
+		*to = memory_string(cgroup->name);
+	return true;
+}
+
+struct cgroup *select_one(void)
+{
+	if (!select_each(select_note))
+		return NULL;
+	if (!select_other)
+		return cgroup_open(select_found);
+	say_error(NULL, "%s and %s are selected; select one cgroup", select_found, select_other);
+	return NULL;
+}
+
 /* Patterns, valid until the program ends. Without patterns, all names match. */
 struct filter {
 	struct filter_pattern {

@@ -45,6 +45,7 @@ enum exit_code {
 /* The commands of main.c, which return the exit status. argv[0] is "rdmacg NAME" or the program. */
 int cmd_show(int argc, char **argv);
 int cmd_set(int argc, char **argv);
+int cmd_save(int argc, char **argv);
 int cmd_why(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_export(int argc, char **argv);
@@ -92,6 +93,8 @@ void text_init(void);
 char *text_filter(const char *raw, bool printable, bool ascii);
 /* The copy for a terminal in this locale. */
 char *text_escape(const char *raw);
+/* The byte of an escape at the beginning of @text, or 0 for other text, as systemd's "\x2d". */
+unsigned char text_escaped_byte(const char *text);
 /* Undo text_escape(), in place. */
 void text_unescape(char *text);
 /* The number of columns of an escaped text on a screen. */

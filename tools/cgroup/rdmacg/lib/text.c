@@ -47,13 +47,12 @@ static bool text_is_printable(uint32_t c)
 	       (c & 0xfffe) != 0xfffe;
 }
 
-/* The byte of an escape at the beginning of @raw, or 0 for another text, as systemd's "\x2d". */
-static unsigned char text_escaped_byte(const char *raw)
+unsigned char text_escaped_byte(const char *text)
 {
 	unsigned int byte = 0;
 
-	if (!strncmp(raw, "\\x", 2) && strspn(raw + 2, "0123456789abcdef") >= 2)
-		sscanf(raw + 2, "%2x", &byte);
+	if (!strncmp(text, "\\x", 2) && strspn(text + 2, "0123456789abcdef") >= 2)
+		sscanf(text + 2, "%2x", &byte);
 	return byte < 0x20 || byte >= 0x7f || byte == '\\' ? byte : 0;
 }
 

@@ -170,11 +170,15 @@ char *config_pattern(const char *name)
 	char *pattern = memory_zeroed(strlen(name) * 3 + 1, 1);
 	char *to = pattern;
 
-	/* "default", # and = would have other meanings: write [d]efault, [#] and [=]. */
+	/*
+	 * "default", # and = would have other meanings: write [d]efault, [#] and [=]. The backslash
+	 * of an escape would also match the byte that the escape stands for: write [\].
+	 */
 	if (!strcmp(name, device_default.name))
 		to += sprintf(to, "[%c]", *name++);
 	for (; *name; name++)
-		to += sprintf(to, strchr("*?[#=", *name) ? "[%c]" : "%c", *name);
+		to += sprintf(to, strchr("*?[#=", *name) || text_escaped_byte(name) ? "[%c]" : "%c",
+			      *name);
 	return pattern;
 }
 
