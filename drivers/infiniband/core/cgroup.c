@@ -21,6 +21,11 @@
 #include "core_priv.h"
 #include "rdma_core.h"
 
+/* Linux before 7.0 has no typed allocators, except from 6.12.117 on. */
+#ifndef kmalloc_obj
+#define kmalloc_obj(object, gfp) kmalloc(sizeof(object), gfp)
+#endif
+
 static const struct rdmacg_resource ib_rdmacg_hca_resources[RDMACG_RESOURCE_MAX] = {
 	[RDMACG_RESOURCE_HCA_HANDLE] = {
 		.name		= "hca_handle",

@@ -257,7 +257,7 @@ static int apply_check_text(void)
 					    "is not a key of the kernel; a driver may register it");
 	}
 	say_within(NULL);
-	say_note("there is no RDMA controller here, so only the text of the limits was checked: %zu line%s",
+	say_note("there is no RDMA controller here, so only the text was checked: %zu line%s",
 		 nr_rules, nr_rules == 1 ? "" : "s");
 	return EXIT_DONE;
 }

@@ -61,10 +61,11 @@ static void save_print_pool(const struct pool *pool)
  */
 static char *save_section(const struct cgroup *cgroup)
 {
-	char *pattern = config_pattern(cgroup->name);
-	char *printed __autofree = text_escape(pattern);
-	char *other __autofree = text_escape(pattern), *from, *to;
+	char *printed __autofree = NULL, *other __autofree = NULL;
+	char *pattern = config_pattern(cgroup->name), *from, *to;
 
+	printed = text_escape(pattern);
+	other = text_escape(pattern);
 	for (from = to = other; *from; from++) {
 		bool bracket = *from == '[' && from[1] && from[2] == ']';
 
@@ -82,9 +83,9 @@ static char *save_section(const struct cgroup *cgroup)
 
 static void save_cgroup(const struct cgroup *cgroup)
 {
+	char *section __autofree = NULL;
 	const struct pool *pool = cgroup->pools.first;
 	const struct slot *slot = NULL;
-	char *section __autofree = NULL;
 
 	save.defaults = pools_find(&cgroup->pools, &device_default);
 	while ((slot = pools_next(&cgroup->pools, slot)) && !save_has(slot))
@@ -131,6 +132,7 @@ int cmd_save(int argc, char **argv)
 	hierarchy_open(EXIT_FAILED);
 	done = select_each(save_target);
 	if (options.json)
-		json_print_rest(stdout, "cgroups", save.nr_cgroups, json_pack("root:s", hierarchy.path));
+		json_print_rest(stdout, "cgroups", save.nr_cgroups,
+				json_pack("root:s", hierarchy.path));
 	return done ? EXIT_DONE : EXIT_FAILED;
 }

@@ -52,8 +52,10 @@ int cmd_set(int argc, char **argv)
 	size_t count = argv + argc - words;
 	/* An option selects the cgroup, or else the first word. */
 	bool selected = select_arguments(words + count);
-	char *cgroup[] = { selected || !count ? NULL : *words++, NULL };
+	char *cgroup[2] = { NULL };
 
+	if (!selected && count)
+		cgroup[0] = *words++;
 	count = argv + argc - words;
 	if (count < 2)
 		options_fail("set", "give %sa DEVICE and a limit", selected ? "" : "a CGROUP, ");

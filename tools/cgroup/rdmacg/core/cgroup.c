@@ -55,7 +55,8 @@ bool cgroup_say_file(const char *name)
 	for (i = 0; base && i < POOL_CLASSES * POOL_FILES; i++)
 		found |= !strcmp(base + 1, pool_file_name(i / POOL_FILES, i % POOL_FILES));
 	if (found)
-		say_error(name, "is a file of %.*s; give this cgroup, and each key goes to its file",
+		say_error(name,
+			  "is a file of %.*s; give this cgroup, and each key goes to its file",
 			  (int)(base - name), name);
 	return found;
 }

@@ -241,7 +241,7 @@ void cgroup_list(struct cgroup *cgroup);
 /* Close a cgroup and its ancestors. @cgroup may be NULL. */
 void cgroup_close_path(struct cgroup *cgroup);
 
-/* If @name is the name of a controller's file in a cgroup, print an error. Returns whether it is. */
+/* If @name is a file of the controller in a cgroup, print an error. Returns whether it is. */
 bool cgroup_say_file(const char *name);
 /* The name in messages, which is "/" for the root, or NULL for NULL. */
 const char *cgroup_name(const struct cgroup *cgroup);
