@@ -17,6 +17,9 @@ enum select_shape {
 	SELECT_MACHINE,		/* also for a container */
 };
 
+/* libvirt cuts the name of a machine, with its prefix such as "qemu-3-", at this length. */
+#define SELECT_MACHINE_LONGEST 64
+
 /* A shorter prefix of an id matches too many containers. */
 #define SELECT_LEAST_ID 4
 
@@ -46,7 +49,6 @@ static struct select_form {
 	{ SELECT_CONTAINER, 1, false, "^machine-(.*)\\.scope$" },
 	{ SELECT_CONTAINER, 1, false, "^systemd-nspawn@(.*)\\.service$" },
 	{ SELECT_CONTAINER, 2, false, "^machine-(qemu|lxc|ch)\\\\x2d[0-9]+\\\\x2d(.*)\\.scope$" },
-	{ SELECT_MACHINE, 2, false, "^machine-(qemu|lxc|ch)\\\\x2d[0-9]+\\\\x2d(.*)\\.scope$" },
 	{ SELECT_CONTAINER, 2, false, "^(qemu|lxc)-[0-9]+-(.*)\\.libvirt-(qemu|lxc)$" },
 	/* the kubelet: kubepods-burstable-podUID.slice, podUID, and containerd's NAME:cri:ID */
 	{ SELECT_POD, 1, false, "pod([[:xdigit:]_-]+)([^[:alnum:]_-]|$)" },
@@ -97,26 +99,55 @@ static bool select_matches(enum select_shape shape, const char *name, const char
 
 /*
  * Escape a container's name as systemd-escape(1) does. In a pod's uid, swap "-" and "_". libvirt
- * keeps only the letters and digits of a machine's name, and one "-" or "." between two of them.
+ * keeps only the letters and digits of a machine's name, and one "-" or "." between two of them. It
+ * stops at @most characters.
  */
-static char *select_respell(const char *name, enum select_shape shape)
+static char *select_respell(const char *name, enum select_shape shape, size_t most)
 {
 	char *respelt = memory_zeroed(strlen(name) * 4 + 1, 1);
 	char *to = respelt, *end = respelt;
 
-	for (; *name; name++) {
+	for (; *name && (size_t)(to - respelt) < most; name++) {
 		bool letter = isalnum((unsigned char)*name), plain = letter || strchr(":_.", *name);
+		bool is_machine = shape == SELECT_MACHINE;
 		bool between = strchr("-.", *name) && end > respelt && to == end;
 
 		if (shape == SELECT_POD && strchr("-_", *name))
 			*to++ = *name == '-' ? '_' : '-';
-		else if (shape != SELECT_MACHINE || letter || between)
-			to += sprintf(to, plain ? "%c" : "\\x%02x", (unsigned char)*name);
-		if (shape != SELECT_MACHINE || letter)
+		else if (!is_machine || letter || between)
+			to += sprintf(to, plain || is_machine ? "%c" : "\\x%02x",
+				      (unsigned char)*name);
+		if (!is_machine || letter)
 			end = to;
 	}
 	*end = '\0';
 	return respelt;
+}
+
+/* Whether @base is the cgroup of libvirt's machine @name, by systemd or without it. */
+static bool select_is_machine(const char *name, const char *base)
+{
+	char *copy __autofree = memory_string(base), *wanted __autofree = NULL;
+	char *machine = strncmp(copy, "machine-", 8) ? copy : copy + 8, *from, *to;
+	int length = 0;
+
+	if (!strstr(base, machine == copy ? ".libvirt-" : ".scope"))
+		return false;
+	/* systemd escapes each "-" in the name of a machine. */
+	for (from = to = copy; *from; from++) {
+		bool escaped = !strncmp(from, "\\x2d", 4);
+
+		*to++ = escaped ? '-' : *from;
+		from += escaped ? 3 : 0;
+	}
+	*to = '\0';
+	*strrchr(machine, '.') = '\0';
+	if (sscanf(machine, "qemu-%*u-%n", &length) < 0 ||
+	    (!length && sscanf(machine, "lxc-%*u-%n", &length) < 0) ||
+	    (!length && sscanf(machine, "ch-%*u-%n", &length) < 0) || !length)
+		return false;
+	wanted = select_respell(name, SELECT_MACHINE, max(0, SELECT_MACHINE_LONGEST - length));
+	return *wanted && !strcmp(machine + length, wanted);
 }
 
 static struct select {
@@ -177,15 +208,14 @@ static bool select_visit(const char *name, pid_t pid,
 static bool select_search(const struct select *select, const char *suffix,
 			  bool (*visit)(struct cgroup *cgroup, pid_t pid))
 {
-	char *name __autofree = NULL, *other __autofree = NULL, *machine __autofree = NULL;
+	char *name __autofree = NULL, *other __autofree = NULL;
 	bool is_unit = select->shape == SELECT_UNIT, found = false, good = true;
 	bool bare = is_unit && fnmatch(SELECT_UNITS, select->text, FNM_EXTMATCH);
 	struct walk walk = { 0 };
 	struct cgroup *cgroup;
 
 	name = memory_format("%s%s", select->text, bare ? suffix : "");
-	other = select_respell(name, select->shape);
-	machine = select_respell(name, SELECT_MACHINE);
+	other = select_respell(name, select->shape, SIZE_MAX);
 	while ((cgroup = walk_next(&walk))) {
 		const char *base = basename(cgroup->name);
 
@@ -194,7 +224,7 @@ static bool select_search(const struct select *select, const char *suffix,
 		if (!select_matches(select->shape, name, base) &&
 		    (is_unit || !select_matches(select->shape, other, base)) &&
 		    (select->shape != SELECT_CONTAINER ||
-		     !select_matches(SELECT_MACHINE, machine, base)))
+		     !select_is_machine(name, base)))
 			continue;
 		found = true;
 		good &= select_visit(cgroup->name, 0, visit);

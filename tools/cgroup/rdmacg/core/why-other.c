@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg: causes of failures other than limits of cgroups. */
+#include <ctype.h>
+
 #include "core/core.h"
 
 /* List at most this many processes. The processes with the least room come first. */
@@ -199,8 +201,10 @@ static struct json_object *other_slot_json(const struct slot *slot)
 /* Skip older lines, which are about other failures. */
 #define LOG_MINUTES	15
 #define LOG_RECORD	8192
-/* Print at most this many lines, the last ones. */
+/* Print at most this many lines, the most specific ones. */
 #define LOG_LINES	5
+/* Keep at most this many lines, because a flood may have many different ones. */
+#define LOG_KEPT	64
 /* The level of warnings. Errors have lower levels. */
 #define LOG_WARNING	4
 /* The beginning of the errors of mlx5 that mean that no doorbell page is free. */
@@ -227,15 +231,78 @@ static const struct {
 	{ "error", "the device or its driver reported an error" },
 };
 
-/* The meaning of a line, in plain words, or NULL if it has none of the words above. */
-static const char *log_meaning(const char *line)
-{
-	size_t i;
+/* A line, and the number of lines that differ from it only in numbers. */
+struct log_line {
+	char *text;		/* the last of these lines */
+	uint64_t count;
+	size_t rank;		/* the place in log_meanings, or the number of its rows */
+};
 
-	for (i = 0; i < ARRAY_SIZE(log_meanings); i++)
-		if (strcasestr(line, log_meanings[i].words))
-			return log_meanings[i].meaning;
-	return NULL;
+struct log {
+	struct log_line lines[LOG_KEPT];
+	size_t nr_lines;
+	uint64_t all;		/* the number of lines, also of those that are not kept */
+};
+
+static size_t log_rank(const char *line)
+{
+	size_t i = 0;
+
+	while (i < ARRAY_SIZE(log_meanings) && !strcasestr(line, log_meanings[i].words))
+		i++;
+	return i;
+}
+
+/* Whether lines differ only in numbers such as those of processes. An errno is negative. */
+static bool log_is_same(const char *a, const char *b)
+{
+	char last = '-';
+
+	while (*a && *b) {
+		/* A number begins here. */
+		if (last != '-' && !isdigit((unsigned char)last) && isdigit((unsigned char)*a) &&
+		    isdigit((unsigned char)*b)) {
+			a += strspn(a, "0123456789abcdefx");
+			b += strspn(b, "0123456789abcdefx");
+			continue;
+		}
+		last = *a++;
+		if (last != *b++)
+			return false;
+	}
+	return *a == *b;
+}
+
+/* Order lines by how specific they are, and by their number. */
+static int log_compare(const void *a, const void *b)
+{
+	const struct log_line *one = a, *other = b;
+
+	if (one->rank != other->rank)
+		return one->rank < other->rank ? -1 : 1;
+	return (one->count < other->count) - (one->count > other->count);
+}
+
+/* Keep a line. If there are too many, forget a rare one with the least specific meaning. */
+static void log_add(struct log *log, const char *text)
+{
+	size_t rank = log_rank(text), i, worst = 0;
+	struct log_line *line;
+
+	log->all++;
+	for (i = 0; i < log->nr_lines && !log_is_same(text, log->lines[i].text); i++)
+		if (log_compare(&log->lines[i], &log->lines[worst]) > 0)
+			worst = i;
+	if (i == LOG_KEPT) {
+		if (rank > log->lines[worst].rank)
+			return;
+		i = worst;
+		log->lines[i].count = 0;
+	}
+	log->nr_lines = max(log->nr_lines, i + 1);
+	line = &log->lines[i];
+	free(line->text);
+	*line = (struct log_line){ memory_string(text), line->count + 1, rank };
 }
 
 /* Whether the line has the name, with no letter or digit before or after it. */
@@ -252,12 +319,12 @@ static bool log_has_name(const char *line, const char *name)
 
 /*
  * Read the recent lines about a failure of the device. Each read returns a record
- * "PRIORITY,NUMBER,MICROSECONDS,...;TEXT\n...". The caller frees the result.
+ * "PRIORITY,NUMBER,MICROSECONDS,...;TEXT\n...".
  */
-static char **log_read(int fd, const char *device, const char *bus, size_t *count)
+static void log_read(struct log *log, int fd, const char *device, const char *bus)
 {
 	int64_t oldest = clock_now() - LOG_MINUTES * 60000LL, when;
-	char record[LOG_RECORD], **lines = NULL, *text;
+	char record[LOG_RECORD], *text;
 	unsigned int priority;
 	ssize_t got;
 
@@ -267,7 +334,7 @@ static char **log_read(int fd, const char *device, const char *bus, size_t *coun
 		if (got < 0 && (errno == EPIPE || errno == EINTR))
 			continue;
 		if (got <= 0)
-			return lines;
+			break;
 		record[got] = '\0';
 		text = strchr(record, ';');
 		if (!text || sscanf(record, "%u,%*u,%" SCNd64, &priority, &when) != 2 ||
@@ -275,10 +342,37 @@ static char **log_read(int fd, const char *device, const char *bus, size_t *coun
 			continue;
 		*strchrnul(++text, '\n') = '\0';
 		/* The lowest 3 bits of the priority are the level. */
-		if (((priority & 7) <= LOG_WARNING || log_meaning(text)) &&
+		if (((priority & 7) <= LOG_WARNING || log_rank(text) < ARRAY_SIZE(log_meanings)) &&
 		    (log_has_name(text, device) || log_has_name(text, bus)))
-			*memory_append(lines, *count) = memory_string(text);
+			log_add(log, text);
 	}
+	qsort(log->lines, log->nr_lines, sizeof(*log->lines), log_compare);
+}
+
+/* Print the lines that say most, and free all lines. */
+static struct json_object *log_print(struct log *log, const char *name)
+{
+	struct json_object *array = json_object_new_array();
+	size_t i;
+
+	for (i = 0; i < log->nr_lines; i++) {
+		char *text __autofree = log->lines[i].text, *times __autofree = NULL;
+		uint64_t count = log->lines[i].count;
+		size_t rank = log->lines[i].rank;
+		const char *meaning = rank < ARRAY_SIZE(log_meanings) ? log_meanings[rank].meaning :
+				      "a warning or an error of the driver";
+
+		if (i >= LOG_LINES)
+			continue;
+		log->all -= count;
+		times = count > 1 ? memory_format(", %" PRIu64 " times", count) : memory_string("");
+		say_text("The kernel's log on %s%s: \"%s\": %s.", name, times, text, meaning);
+		json_append(array, "text:s meaning:s count:u", text, meaning, count);
+	}
+	if (log->all)
+		say_text("The kernel's log on %s has %" PRIu64 " other line%s.", name, log->all,
+			 log->all == 1 ? "" : "s");
+	return array;
 }
 
 /* Look for @device in the log, which the kernel's files call @name. */
@@ -289,28 +383,20 @@ static struct json_object *other_device_log(const char *name, const char *device
 	/* The device's place on its bus, which drivers print, such as 0000:08:00.0, or "". */
 	char *link __autofree = file_link(AT_FDCWD, path), *bus = basename(link);
 	char *names __autofree = memory_format("%s%s%s", device, *bus ? "\\|" : "", bus);
-	char *quoted __autofree = text_quote(names), **lines __autofree = NULL;
+	char *quoted __autofree = text_quote(names);
 	int fd = open(hierarchy_path("RDMACG_KMSG", "/dev/kmsg"),
 		      O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	struct json_object *array = json_object_new_array();
-	size_t count = 0, i;
-	const char *meaning;
+	struct log log = { 0 };
 
 	if (fd < 0)
 		say_text("The kernel's log cannot be read (%s); as root: dmesg -T | grep %s",
 			 strerror(errno), quoted);
 	else
-		lines = log_read(fd, device, bus, &count);
-	for (i = 0; i < count; free(lines[i++])) {
-		if (i + LOG_LINES < count)
-			continue;
-		meaning = log_meaning(lines[i]) ?: "a warning or an error of the driver";
-		say_text("The kernel's log on %s: \"%s\": %s.", name, lines[i], meaning);
-		json_append(array, "text:s meaning:s", lines[i], meaning);
-	}
+		log_read(&log, fd, device, bus);
 	close(fd);
 	/* The log has no indexes of devices. */
-	return json_pack("device:s index:o readable:b lines:o", name, NULL, fd >= 0, array);
+	return json_pack("device:s index:o readable:b lines:o", name, NULL, fd >= 0,
+			 log_print(&log, name));
 }
 
 /*

@@ -291,6 +291,9 @@ int plan_run(int argc, char **argv)
 	plan.names = json_object_new_object();
 	plan_parse(plan.form, argc, argv);
 	plan.form->add();
+	plan.part = *plan.parts;
+	if (plan.form->has_limits)
+		plan_notice("Not in the plan: resources of the driver in rdma.hw.max, such as doorbell pages (uar on mlx5), which each context takes: " PLAN_MEASURE);
 	if (plan.explain && plan.form->read && !options.json)
 		say_line("# Formulas: %s. Other versions may differ.", plan.form->read);
 	for (i = 0; i < plan.nr_parts && !options.json; i++)

@@ -10,7 +10,7 @@
 
 /* The inputs, as the formulas name them. */
 static __int128 processes = 1, endpoints, self = 1, opens = 1, lanes = 1, dci = 32;
-static __int128 rc_max_num_eps = 256;
+static __int128 rc_max_num_eps = 256, ib_num_paths = 1;
 static const char *transport;
 
 static struct plan_input ucx_inputs[] = {
@@ -25,31 +25,59 @@ static struct plan_input ucx_inputs[] = {
 	{ "rc-max-num-eps", &rc_max_num_eps, 0, PLAN_MOST,
 	  "UCX_RC_MAX_NUM_EPS (256); UCX uses DC for more endpoints" },
 	{ "dci", &dci, 1, PLAN_MOST, "UCX_DC_MLX5_NUM_DCI, initiators of DC (32; UCX 1.13: 8)" },
-	{ "transport", .text = &transport, .arg = "rc|ud|dc",
-	  .doc = "the transport in UCX_TLS (rc; dc for more endpoints than --rc-max-num-eps)" },
+	{ "ib-num-paths", &ib_num_paths, 1, 16, "UCX_IB_NUM_PATHS (1; UCX takes 2 on a bond)" },
+	{ "transport", .text = &transport, .arg = "UCX_TLS",
+	  .doc = "transports in the words of UCX_TLS, such as rc_x,sm (all: rc, or dc for more endpoints than --rc-max-num-eps)" },
 	{ 0 }
 };
+
+/* The words of UCX_TLS for each transport, and the words that need no queue of a device. */
+static const char * const ucx_words[] = {
+	"rc rc_v rc_verbs rc_x rc_mlx5 ib all", "dc dc_x dc_mlx5 ib all",
+	"ud ud_v ud_verbs ud_x ud_mlx5 ib all",
+	"self sm shm mm posix sysv xpmem cma knem tcp cuda cuda_copy cuda_ipc gdr_copy rocm rocm_copy rocm_ipc ze ze_copy ze_ipc ud:aux",
+};
+
+/* The transport that UCX selects from the words of UCX_TLS. */
+static const char *ucx_select(const char *words)
+{
+	char *copy __autofree = memory_string(words), *rest = copy, *word;
+	bool has[ARRAY_SIZE(ucx_words)] = { false };
+	size_t i;
+
+	while ((word = strsep(&rest, ","))) {
+		bool known = false;
+
+		for (i = 0; i < ARRAY_SIZE(ucx_words); i++)
+			if (hierarchy_has_word(ucx_words[i], word))
+				has[i] = known = true;
+		if (!known)
+			options_fail(word, "there is no such transport of UCX; write rc_x, ud, dc, ...");
+	}
+	if (has[0] && (!has[1] || endpoints + self <= rc_max_num_eps))
+		return "rc";
+	if (!has[1] && !has[2])
+		options_fail(words, "no transport of RDMA; write also rc, ud or dc");
+	return has[1] ? "dc" : "ud";
+}
 
 static void ucx_add(void)
 {
 	plan_add_part("UCX, on each device");
-	if (!transport)
-		transport = endpoints + self <= rc_max_num_eps ? "rc" : "dc";
-	if (!hierarchy_has_word("rc ud dc", transport))
-		options_fail(transport, "--transport must be rc, ud or dc");
+	transport = ucx_select(transport ? transport : "all");
 	PLAN_LIMIT(hca_handle, processes * opens,
 		   UCX "base, uct_ib_md_open(): UCX opens the device once in a process");
 	if (*transport == 'r') {
-		PLAN_LIMIT(qp, processes * ((endpoints + self) * lanes + 1), UCX
-			   "rc, uct_rc_iface_qp_create(): a QP for each lane of an endpoint; ud, uct_ud_iface_create_qp(): one QP to find peers");
+		PLAN_LIMIT(qp, processes * ((endpoints + self) * lanes * ib_num_paths + 1), UCX
+			   "rc, uct_rc_iface_qp_create(): a QP for each path of a lane of an endpoint, at most; ud, uct_ud_iface_create_qp(): one QP to find peers");
 		PLAN_LIMIT(srq, processes, UCX
 			   "rc, uct_rc_iface_init_rx(): all RC QPs of a process share a receive queue");
 	} else if (*transport == 'u') {
 		PLAN_LIMIT(qp, processes, UCX
 			   "ud, uct_ud_iface_create_qp(): one QP for all endpoints of a process");
 	} else {
-		PLAN_LIMIT(qp, processes * (dci + 1), UCX
-			   "mlx5/dc: initiators, for any number of endpoints, and one target");
+		PLAN_LIMIT(qp, processes * (dci * ib_num_paths + 1), UCX
+			   "mlx5/dc: initiators of each path, at most, for any number of endpoints, and one target");
 		PLAN_LIMIT(srq, processes, UCX "mlx5/dc: the target's receive queue");
 	}
 	plan_notice("These are the queues of %s. UCX also creates the queues of each other transport that UCX_TLS allows.",
