@@ -23,7 +23,8 @@ struct lnet_side {
 	__int128 map_on_demand;		/* -1 until lnet_setup(), if it is not given */
 	__int128 ntx, fmr_pool_size, wrq_sge;
 	__int128 peers, cpts, protocol, fmr, dma_mr;
-	__int128 max_qp_wr;		/* 0 if it is not given */
+	__int128 max_qp_wr, max_cqe;	/* 0 if they are not given */
+	__int128 self;
 	char *idle;			/* the given parameters that change no size */
 	unsigned int release;		/* the N of Lustre 2.N */
 	/* Set by lnet_setup(). */
@@ -47,7 +48,7 @@ struct lnet_side {
 
 #define LNET_DEFAULTS \
 	.peer_credits = 8, .credits = 256, .conns_per_peer = 1, .map_on_demand = -1, .ntx = 512, \
-	.fmr_pool_size = 512, .wrq_sge = 2, .peers = 1, .cpts = 1, .protocol = 2, \
+	.fmr_pool_size = 512, .wrq_sge = 2, .peers = 1, .cpts = 1, .protocol = 2, .self = 1, \
 	.release = LNET_NEWEST
 
 /* This node, whose numbers are the inputs of the form, and the other end. */
@@ -72,7 +73,10 @@ static struct plan_input lnet_inputs[] = {
 	{ "peers", &lnet_near.peers, 1, PLAN_MOST,
 	  "peers of the node's interface", .is_needed = true },
 	{ "cpts", &lnet_near.cpts, 1, 4096, "CPTs of the interface (1)" },
+	{ "self", &lnet_near.self, 0, 1,
+	  "1 if the node also connects to itself, as its recovery does (1)" },
 	{ "max-qp-wr", &lnet_near.max_qp_wr, 1, INT32_MAX, "max_qp_wr of the device (enough)" },
+	{ "max-cqe", &lnet_near.max_cqe, 1, INT32_MAX, "max_cqe of the device (enough)" },
 	{ "protocol", &lnet_near.protocol, 1, 2, "version of o2iblnd's protocol (2)" },
 	{ "fmr", &lnet_near.fmr, .doc = "the device registers by FMR, not by FastReg" },
 	{ "dma-mr", &lnet_near.dma_mr,
@@ -333,17 +337,23 @@ static uint64_t lnet_reduce(const struct lnet_side *side, uint64_t frags, uint64
 /* o2iblnd creates the CQ before the QP, so its size is for the queues before they are reduced. */
 static void lnet_add_cqe(const struct lnet_side *side)
 {
+	__int128 cqe;
+
 	if (lnet_is_old(side))
-		PLAN_OF_KEY(FIGURE, "cqe", 2 * qd + oob + (F + 1) * X, "up to 2.10: " LNET_CQ);
+		cqe = PLAN_OF_KEY(FIGURE, "cqe", 2 * qd + oob + (F + 1) * X, "up to 2.10: " LNET_CQ);
 	else if (side->release == 12)
-		PLAN_OF_KEY(FIGURE, "cqe", 2 * qd + oob + 2 * qd, "2.12: " LNET_CQ " (LU-9810)");
+		cqe = PLAN_OF_KEY(FIGURE, "cqe", 2 * qd + oob + 2 * qd, "2.12: " LNET_CQ " (LU-9810)");
 	else if (side->release >= 13 && W)
 		/* C does not define whether the receive queue shrinks first, so count all of it. */
-		PLAN_OF_KEY(FIGURE, "cqe", 2 * qd + oob + min((1 + F + fr) * qd, W),
-			    "2.13 on: " LNET_CQ);
+		cqe = PLAN_OF_KEY(FIGURE, "cqe", 2 * qd + oob + min((1 + F + fr) * qd, W),
+				  "2.13 on: " LNET_CQ);
 	else
-		PLAN_OF_KEY(FIGURE, "cqe", 2 * qd + oob + (1 + F + fr) * qd,
-			    "2.11 and from 2.13 on: " LNET_CQ);
+		cqe = PLAN_OF_KEY(FIGURE, "cqe", 2 * qd + oob + (1 + F + fr) * qd,
+				  "2.11 and from 2.13 on: " LNET_CQ);
+	if (side->max_cqe && cqe > side->max_cqe)
+		say_failure(plan.form->name,
+			    "%s: a CQ needs %s entries, and the device has at most max_cqe=%s, so no connection is possible; lower peer_credits",
+			    side->name, number_text(cqe, false), number_text(side->max_cqe, false));
 }
 
 /* Add the queues that @side creates for a connection with @depth and @frags. */
@@ -390,14 +400,15 @@ static void lnet_add_end(struct lnet_side *side, uint64_t depth, uint64_t frags)
 static void lnet_add_node(const struct lnet_side *side, uint64_t conns)
 {
 	PLAN_NAME(peers, side->peers);
+	PLAN_NAME(self, side->self);
 	PLAN_NAME(conns_per_peer, conns);
 	PLAN_NAME(ntx, side->ntx);
 	PLAN_NAME(cpts, side->cpts);
 	PLAN_NAME(fmr_pool_size, side->fmr_pool_size);
 	__int128 mr;
 
-	PLAN_FIGURE(connections, peers * max(conns_per_peer, 1),
-		    "o2iblnd_cb.c, kiblnd_launch_tx(): the active side's conns_per_peer, on both ends");
+	PLAN_FIGURE(connections, (peers + 2 * self) * max(conns_per_peer, 1),
+		    "o2iblnd_cb.c, kiblnd_launch_tx(): the active side's conns_per_peer, on both ends; the node pings its own NID, and has both ends");
 	PLAN_FIGURE(pd, 1, "for an interface: o2iblnd.c, kiblnd_dev_failover()");
 	PLAN_FIGURE(qp, connections, "1 RC QP without an SRQ: " LNET_CONN);
 	PLAN_FIGURE(cq, connections, "1 CQ for both directions: " LNET_CONN);

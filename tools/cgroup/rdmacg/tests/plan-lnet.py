@@ -54,7 +54,7 @@ def options(param):
 
 def plan(program, near, far):
     """The sizes of a connection, and all objects of the connecting node."""
-    words = [program, 'plan', 'lnet', '--peers=1', '--release=2.17', '--json']
+    words = [program, 'plan', 'lnet', '--self=0', '--peers=1', '--release=2.17', '--json']
     words += options(near)
     words += ['--remote', ','.join(f'{key.replace("_", "-")}={value}'
                                    for key, value in dict(far, release='2.17').items())]
