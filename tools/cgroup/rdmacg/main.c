@@ -30,6 +30,7 @@ static const struct syntax main_syntax = {
 		{ "version", 'V', "the version", NULL, main_print_version },
 	},
 	.in_order = true, .args_doc = "COMMAND [ARGUMENT...]",
+	.example = "rdmacg show --help",
 	.doc =
 		"Limits and usage of RDMA resources by cgroup.\vSee also rdmacg COMMAND --help and rdmacg(8).",
 	.commands = main_list, .kind = "command",

@@ -34,6 +34,7 @@ static const struct syntax apply_syntax = {
 		  &apply.watch },
 	},
 	.args_doc = "[FILE...]",
+	.example = "rdmacg apply --check /etc/rdmacg.d/*.conf",
 	.doc =
 		"Set the limits in files, by default in all /etc/rdmacg.d/*.conf. A file has sections [CGROUP] with lines DEVICE KEY=VALUE..., where CGROUP and DEVICE may be patterns; - is standard input.\vLimits that already have the value of a file are not written again. If a file is malformed, nothing is changed. With --watch, SIGHUP reads the files again.",
 };

@@ -21,6 +21,7 @@ static struct doctor {
 } doctor;
 
 static const struct syntax doctor_syntax = {
+	.example = "rdmacg doctor",
 	.doc =
 		"Check this machine: the controller, the devices, limits that add up to more than the capacity, and limits without effect. The exit status is 1 if there is a problem, but not for a warning.",
 };

@@ -130,6 +130,7 @@ static const struct syntax export_syntax = {
 		  options_take_count, "N" },
 	},
 	.lists = { filter_choices },
+	.example = "rdmacg export -o /var/lib/prometheus/node-exporter/rdmacg.prom",
 	.doc =
 		"Print usage, limit, peak and refusals of all cgroups that have limits or have used a device, and the capacity of the devices.\vRun it in a cron job or timer, with -o FILE in the folder of node_exporter's textfile collector.",
 };

@@ -15,6 +15,7 @@ static const struct command plan_list[] = {
 
 static const struct syntax plan_syntax = {
 	.needs = "a FORM is missing", .in_order = true, .args_doc = "FORM [ARGUMENT...]",
+	.example = "rdmacg plan ucx --processes 32 --endpoints 63",
 	.doc =
 		"Print the limits that a program needs as lines of a file of limits, and with --explain the formula of each number and its source.\vSee also rdmacg plan FORM --help.",
 	.commands = plan_list, .kind = "form",

@@ -19,8 +19,9 @@ static const struct syntax save_syntax = {
 		{ "recursive", 'r', "also save the cgroups below", &save.recursive },
 	},
 	.lists = { select_choices }, .args_doc = "[CGROUP...]",
+	.example = "rdmacg save > /etc/rdmacg.d/saved.conf",
 	.doc =
-		"Print the limits of cgroups and their defaults in the form that apply reads.\vWithout a CGROUP, save the whole tree. The kernel does not tell a device's own limit from a default, so a limit that equals the default is only saved as the default. Example: rdmacg save > /etc/rdmacg.d/saved.conf",
+		"Print the limits of cgroups and their defaults in the form that apply reads.\vWithout a CGROUP, save the whole tree. The kernel does not tell a device's own limit from a default, so a limit that equals the default is only saved as the default.",
 };
 
 /* A limit that differs from the default, or a default. */

@@ -32,6 +32,7 @@ static const struct syntax show_syntax = {
 		  show_take_depth, "N" },
 	},
 	.lists = { select_choices, filter_choices, table_choices }, .args_doc = "[CGROUP...]",
+	.example = "rdmacg show --unit slurmd",
 	.doc =
 		"Show usage, limit, peak and refusals of cgroups for each resource of each device. The limit is the smallest of the cgroup and its ancestors, and LIMIT OF is the cgroup that has it.\vWithout a CGROUP, show the whole tree. The root's limits are the capacity of the devices.",
 };

@@ -30,6 +30,7 @@ static const struct syntax top_syntax = {
 		{ "order", 'o', "use, refusals, usage or path", NULL, top_take_order, "ORDER" },
 	},
 	.lists = { filter_choices, table_choices }, .single = true, .args_doc = "[CGROUP]",
+	.example = "rdmacg top --device mlx5_0 tenants",
 	.doc =
 		"Show how close cgroups are to their limits, the closest first, and how many attempts are refused each second.\vKeys: q ends top, space updates at once, + and - change the delay, l, r, u and p change the order, h shows all keys. Without a terminal, top prints one table unless there is -n or -b.",
 };

@@ -43,6 +43,7 @@ static const struct syntax watch_syntax = {
 		{ "count", 'n', "end after N lines", &watch.count, options_take_count, "N" },
 	},
 	.lists = { select_choices }, .single = true, .args_doc = "[CGROUP]",
+	.example = "rdmacg watch --exec 'logger \"$RDMACG_CGROUP\"' tenants",
 	.doc =
 		"Print a line for each refusal in a cgroup and its descendants, or in all cgroups: the time, the cgroup of the attempt, the resource, and the cgroup of the limit. Refusals within a short time may share a line.",
 };

@@ -24,6 +24,7 @@ static const struct syntax why_syntax = {
 		{ "all", 'a', "show other causes even if a cgroup has refused", &why.all },
 	},
 	.lists = { select_choices, filter_choices }, .args_doc = "[CGROUP...]",
+	.example = "rdmacg why --pid 4711",
 	.doc =
 		"Print the limits that refused attempts from a cgroup, in one sentence for each counter. If no limit refused, print other possible causes: RLIMIT_MEMLOCK, and devices whose capacity is used up.\vWithout a CGROUP, print the refusals of the whole tree. The counters begin when a cgroup is created, so a refusal may be old.",
 };

@@ -257,6 +257,7 @@ struct syntax {
 	bool in_order;		/* the first argument is a command with words of its own */
 	const char *args_doc;	/* the arguments in the help, or NULL if there are none */
 	bool single;		/* at most one argument */
+	const char *example;	/* a command for the help, or NULL */
 	const char *doc;
 	/* The commands in the help, up to one without a name, and the word for a command. */
 	const struct command *commands;

@@ -77,12 +77,16 @@ static char *options_help(int key, const char *text, void *input)
 	const struct command *command = syntax->commands;
 	char *help = NULL;
 
-	if (key != ARGP_KEY_HELP_POST_DOC || !command)
+	if (key != ARGP_KEY_HELP_POST_DOC || !(command || syntax->example))
 		return (char *)text;
-	memory_extend(&help, "%c%ss:\n", toupper(*syntax->kind), syntax->kind + 1);
-	for (; command->name; command++)
+	if (command)
+		memory_extend(&help, "%c%ss:\n", toupper(*syntax->kind), syntax->kind + 1);
+	for (; command && command->name; command++)
 		memory_extend(&help, "  %-10s %s\n", command->name, command->help);
-	memory_extend(&help, "\n%s", text);
+	if (text)
+		memory_extend(&help, "%s%s\n", help ? "\n" : "", text);
+	if (syntax->example)
+		memory_extend(&help, "%sExample: %s", help ? "\n" : "", syntax->example);
 	return help;
 }
 

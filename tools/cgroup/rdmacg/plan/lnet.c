@@ -567,7 +567,7 @@ static void lnet_add(void)
 }
 
 const struct plan_form lnet_form = {
-	.name = "plan lnet",
+	.name = "plan lnet", .example = "rdmacg plan lnet --peers 100 /etc/modprobe.d/ko2iblnd.conf",
 	.doc =
 	"Print the objects of Lustre's o2iblnd on a device. They are not charged to a cgroup. The module's parameters are options, a line of /etc/modprobe.d, or a FILE of such lines; - is standard input.",
 	.read = "Lustre 2.10.0 to 2.17.0, lnet/klnds/o2iblnd; a model of it was run",

@@ -95,7 +95,7 @@ static void plan_parse(const struct plan_form *form, int argc, char **argv)
 			  "the driver whose queues are added to mr_mem (the driver of --device)",
 			  &plan.driver, options_take_text, "NAME" },
 		},
-		.args_doc = form->args_doc, .doc = form->doc,
+		.args_doc = form->args_doc, .example = form->example, .doc = form->doc,
 	};
 
 	for (; input->name; input++)

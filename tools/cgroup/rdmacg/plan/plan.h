@@ -114,6 +114,7 @@ struct plan_input {
 /* A form of the command, in a file with its name. */
 struct plan_form {
 	const char *name;		/* "plan ucx" */
+	const char *example;		/* a command for the help */
 	const char *doc;
 	const char *read;		/* the sources that were read for the formulas, or NULL */
 	const char *args_doc;		/* the usage of the other arguments, or NULL */

@@ -88,7 +88,7 @@ static void ucx_add(void)
 }
 
 const struct plan_form ucx_form = {
-	.name = "plan ucx",
+	.name = "plan ucx", .example = "rdmacg plan ucx --processes 32 --endpoints 63 --transport rc_x",
 	.doc = "Limits for processes that use UCX, such as ranks of Open MPI or MPICH.",
 	.read = "UCX 1.13.1, src/uct/ib; rc and ud were run on Soft-RoCE, dc was not",
 	.inputs = ucx_inputs, .has_limits = true, .add = ucx_add,
