@@ -32,7 +32,9 @@ static void ceph_add(void)
 }
 
 const struct plan_form ceph_form = {
-	.name = "plan ceph", .example = "rdmacg plan ceph --connections 100 --daemons 12", .doc = "Limits for Ceph daemons whose messenger uses RDMA.",
+	.name = "plan ceph",
+	.example = "rdmacg plan ceph --connections 100 --daemons 12",
+	.doc = "Limits for Ceph daemons whose messenger uses RDMA.",
 	.read = "the source of Ceph at 009ec81832, src/msg/async/rdma; Ceph was not run",
 	.inputs = ceph_inputs, .has_limits = true, .has_memory = true, .add = ceph_add,
 };

@@ -24,7 +24,9 @@ static void libfabric_add(void)
 }
 
 const struct plan_form libfabric_form = {
-	.name = "plan libfabric", .example = "rdmacg plan libfabric --processes 32 --targets 63", .doc = "Limits for processes that use libfabric's verbs;ofi_rxm.",
+	.name = "plan libfabric",
+	.example = "rdmacg plan libfabric --processes 32 --targets 63",
+	.doc = "Limits for processes that use libfabric's verbs;ofi_rxm.",
 	.read = "libfabric 1.17.0, prov/verbs and prov/rxm; fi_pingpong was run on Soft-RoCE",
 	.inputs = libfabric_inputs, .has_limits = true, .add = libfabric_add,
 };

@@ -340,9 +340,11 @@ static void lnet_add_cqe(const struct lnet_side *side)
 	__int128 cqe;
 
 	if (lnet_is_old(side))
-		cqe = PLAN_OF_KEY(FIGURE, "cqe", 2 * qd + oob + (F + 1) * X, "up to 2.10: " LNET_CQ);
+		cqe = PLAN_OF_KEY(FIGURE, "cqe", 2 * qd + oob + (F + 1) * X,
+				  "up to 2.10: " LNET_CQ);
 	else if (side->release == 12)
-		cqe = PLAN_OF_KEY(FIGURE, "cqe", 2 * qd + oob + 2 * qd, "2.12: " LNET_CQ " (LU-9810)");
+		cqe = PLAN_OF_KEY(FIGURE, "cqe", 2 * qd + oob + 2 * qd,
+				  "2.12: " LNET_CQ " (LU-9810)");
 	else if (side->release >= 13 && W)
 		/* C does not define whether the receive queue shrinks first, so count all of it. */
 		cqe = PLAN_OF_KEY(FIGURE, "cqe", 2 * qd + oob + min((1 + F + fr) * qd, W),
@@ -567,7 +569,8 @@ static void lnet_add(void)
 }
 
 const struct plan_form lnet_form = {
-	.name = "plan lnet", .example = "rdmacg plan lnet --peers 100 /etc/modprobe.d/ko2iblnd.conf",
+	.name = "plan lnet",
+	.example = "rdmacg plan lnet --peers 100 /etc/modprobe.d/ko2iblnd.conf",
 	.doc =
 	"Print the objects of Lustre's o2iblnd on a device. They are not charged to a cgroup. The module's parameters are options, a line of /etc/modprobe.d, or a FILE of such lines; - is standard input.",
 	.read = "Lustre 2.10.0 to 2.17.0, lnet/klnds/o2iblnd; a model of it was run",

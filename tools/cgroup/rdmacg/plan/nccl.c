@@ -73,7 +73,9 @@ static void nccl_add(void)
 }
 
 const struct plan_form nccl_form = {
-	.name = "plan nccl", .example = "rdmacg plan nccl --ranks 64 --local 8", .doc = "Limits for processes that use NCCL over InfiniBand or RoCE.",
+	.name = "plan nccl",
+	.example = "rdmacg plan nccl --ranks 64 --local 8",
+	.doc = "Limits for processes that use NCCL over InfiniBand or RoCE.",
 	.read = "the source of NCCL at 0456df2069, src/transport; NCCL was not run",
 	.inputs = nccl_inputs, .has_limits = true, .add = nccl_add,
 };

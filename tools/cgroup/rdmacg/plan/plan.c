@@ -6,6 +6,10 @@
 #include "plan/plan.h"
 #include "write/write.h"
 
+#define PLAN_NO_HW \
+	"Not in the plan: resources of the driver in rdma.hw.max, such as " \
+	"doorbell pages (uar on mlx5), which each context takes: "
+
 /*
  * Drivers that keep all queues in kernel memory or on the device: in Linux 7.3, drivers/infiniband,
  * they call ib_umem_get() only for memory regions.
@@ -293,7 +297,7 @@ int plan_run(int argc, char **argv)
 	plan.form->add();
 	plan.part = *plan.parts;
 	if (plan.form->has_limits)
-		plan_notice("Not in the plan: resources of the driver in rdma.hw.max, such as doorbell pages (uar on mlx5), which each context takes: " PLAN_MEASURE);
+		plan_notice(PLAN_NO_HW PLAN_MEASURE);
 	if (plan.explain && plan.form->read && !options.json)
 		say_line("# Formulas: %s. Other versions may differ.", plan.form->read);
 	for (i = 0; i < plan.nr_parts && !options.json; i++)

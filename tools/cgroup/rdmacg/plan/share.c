@@ -231,7 +231,8 @@ static void share_add(void)
 }
 
 const struct plan_form share_form = {
-	.name = "plan share", .example = "rdmacg plan share mlx5_0 tenants/a:3 tenants/b --reserve 10%",
+	.name = "plan share",
+	.example = "rdmacg plan share mlx5_0 tenants/a:3 tenants/b --reserve 10%",
 	.doc = "Divide a device among cgroups that are not below each other.",
 	.args_doc = "DEVICE [CGROUP[:WEIGHT]...]", .inputs = share_inputs, .add = share_add,
 };

@@ -27,7 +27,7 @@ static struct plan_input ucx_inputs[] = {
 	{ "dci", &dci, 1, PLAN_MOST, "UCX_DC_MLX5_NUM_DCI, initiators of DC (32; UCX 1.13: 8)" },
 	{ "ib-num-paths", &ib_num_paths, 1, 16, "UCX_IB_NUM_PATHS (1; UCX takes 2 on a bond)" },
 	{ "transport", .text = &transport, .arg = "UCX_TLS",
-	  .doc = "transports in the words of UCX_TLS, such as rc_x,sm (all: rc, or dc for more endpoints than --rc-max-num-eps)" },
+	  .doc = "words of UCX_TLS, such as rc_x,sm (all: rc, or dc above --rc-max-num-eps)" },
 	{ 0 }
 };
 
@@ -49,10 +49,12 @@ static const char *ucx_select(const char *words)
 		bool known = false;
 
 		for (i = 0; i < ARRAY_SIZE(ucx_words); i++)
-			if (hierarchy_has_word(ucx_words[i], word))
-				has[i] = known = true;
+			if (hierarchy_has_word(ucx_words[i], word)) {
+				has[i] = true;
+				known = true;
+			}
 		if (!known)
-			options_fail(word, "there is no such transport of UCX; write rc_x, ud, dc, ...");
+			options_fail(word, "there is no such transport of UCX; write rc_x, ...");
 	}
 	if (has[0] && (!has[1] || endpoints + self <= rc_max_num_eps))
 		return "rc";
@@ -88,7 +90,8 @@ static void ucx_add(void)
 }
 
 const struct plan_form ucx_form = {
-	.name = "plan ucx", .example = "rdmacg plan ucx --processes 32 --endpoints 63 --transport rc_x",
+	.name = "plan ucx",
+	.example = "rdmacg plan ucx --processes 32 --endpoints 63 --transport rc_x",
 	.doc = "Limits for processes that use UCX, such as ranks of Open MPI or MPICH.",
 	.read = "UCX 1.13.1, src/uct/ib; rc and ud were run on Soft-RoCE, dc was not",
 	.inputs = ucx_inputs, .has_limits = true, .add = ucx_add,
