@@ -19,8 +19,6 @@
 
 #include <json-c/json.h>
 
-#define RDMACG_VERSION	"0.1"
-
 /* As in the kernel's headers. */
 #define __printf(a, b)	__attribute((format(printf, a, b)))
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))

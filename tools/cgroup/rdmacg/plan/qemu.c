@@ -284,7 +284,8 @@ static void qemu_add(void)
 }
 
 const struct plan_form qemu_form = {
-	.name = "plan qemu", .example = "rdmacg plan qemu 16G",
+	.name = "plan qemu",
+	.example = "rdmacg plan qemu 16G",
 	.doc = "Limits for one side of QEMU's migration over RDMA.", .args_doc = "[SIZE...]",
 	.read = "QEMU at 58deb358c6, migration/rdma.c; the tests migrate with 7.2 on Soft-RoCE",
 	.inputs = qemu_inputs, .has_limits = true, .has_memory = true, .add = qemu_add,

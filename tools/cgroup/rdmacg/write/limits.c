@@ -276,6 +276,27 @@ static void limits_add_whole(struct limits_write *write)
 	}
 }
 
+/*
+ * Add one write for each file with a text, or only free the texts. A write has one line, because
+ * the stock controller accepts only one line. A line of rdma.default has no device.
+ */
+static void limits_add_files(struct limits_write *write, struct transaction *change, bool good)
+{
+	bool is_default = write->limits->device.is_default;
+	const char *device = is_default ? "" : device_text(&write->limits->device);
+	enum pool_class class;
+
+	for (class = 0; class < POOL_CLASSES; class++) {
+		char *text __autofree = write->text[class], *undo __autofree = write->undo[class];
+
+		if (good && text)
+			transaction_add(change, write->cgroup, is_default ? POOL_FILE_DEFAULT :
+					pool_file_name(class, POOL_MAX),
+					memory_format("%s%s", device, text + is_default),
+					memory_format("%s%s", device, undo + is_default));
+	}
+}
+
 bool limits_add(const struct limits *limits, struct transaction *change,
 		const struct cgroup *cgroup)
 {
@@ -286,8 +307,6 @@ bool limits_add(const struct limits *limits, struct transaction *change,
 	struct limits_write write = {
 		.limits = limits, .cgroup = cgroup, .pool = pool || !is_default ? pool : &none,
 	};
-	enum pool_class class;
-	const char *device;
 	uint64_t value;
 	size_t i;
 
@@ -302,19 +321,6 @@ bool limits_add(const struct limits *limits, struct transaction *change,
 	if (good && !pool && (write.text[0] || !limits->wants))
 		good = say_error(cgroup_name(cgroup),
 				 "this kernel has no " POOL_FILE_DEFAULT "; limit each device");
-	/*
-	 * Add one write for one line, because the stock controller accepts only one line in a
-	 * write. A line of rdma.default has no device.
-	 */
-	device = is_default ? "" : device_text(&limits->device);
-	for (class = 0; class < POOL_CLASSES; class++) {
-		char *text __autofree = write.text[class], *undo __autofree = write.undo[class];
-
-		if (good && text)
-			transaction_add(change, cgroup, is_default ? POOL_FILE_DEFAULT :
-					pool_file_name(class, POOL_MAX),
-					memory_format("%s%s", device, text + is_default),
-					memory_format("%s%s", device, undo + is_default));
-	}
+	limits_add_files(&write, change, good);
 	return good;
 }
