@@ -315,12 +315,14 @@ static bool run_limit(void)
 
 /*
  * End all processes of the command. They can create processes faster than signals reach them, so
- * let the kernel end all of them at once. cgroup v1 and kernels before 5.14 have no cgroup.kill.
+ * let the kernel end all of them at once. Signals reach the processes that have moved from the
+ * child of a scope to the scope, and all on cgroup v1 and kernels before 5.14, without cgroup.kill.
  */
 static void run_kill(void)
 {
-	if (!run.inner || file_write(run.inner->dir, "cgroup.kill", "1"))
-		procs_signal(run.cgroup, SIGKILL);
+	if (run.inner)
+		file_write(run.inner->dir, "cgroup.kill", "1");
+	procs_signal(run.cgroup, SIGKILL);
 }
 
 /*
