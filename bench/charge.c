@@ -78,7 +78,7 @@ static int bench_register(struct rdmacg_device *device)
 		all[i].class = i < ARRAY_SIZE(names) ? RDMACG_CLASS_HCA : RDMACG_CLASS_VERB;
 		all[i].capacity = RDMACG_NO_LIMIT;
 	}
-	return rdmacg_register_device(device, &table, 1);
+	return rdmacg_register_tables(device, &table, 1);
 }
 
 #else /* stock */

@@ -49,7 +49,7 @@ struct rdmacg_target *rdmacg_target_add(const char *name, u32 index, void *net,
 	strscpy(target->name, name, sizeof(target->name));
 	target->device.name = target->name;
 	target->device.index = index;
-	ret = rdmacg_register_device(&target->device, &table, 1);
+	ret = rdmacg_register_tables(&target->device, &table, 1);
 	if (!ret && table.first_slot) {
 		rdmacg_unregister_device(&target->device);
 		ret = -EINVAL;

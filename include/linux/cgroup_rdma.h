@@ -102,7 +102,8 @@ struct rdmacg_table {
  * @names_are_global: NULL, or a variable that is true while all namespaces see the device. The
  *	caller sets it before registration
  *
- * The caller embeds this struct in its own device. The other fields belong to the controller.
+ * The caller embeds this struct in its own device. The other fields belong to the controller. A
+ * caller of rdmacg_register_device() sets only @name.
  */
 struct rdmacg_device {
 	const char		*name;
@@ -153,8 +154,9 @@ struct rdmacg_command {
 
 #ifdef CONFIG_CGROUP_RDMA
 
-int rdmacg_register_device(struct rdmacg_device *device,
+int rdmacg_register_tables(struct rdmacg_device *device,
 			   struct rdmacg_table *tables, unsigned int count);
+void rdmacg_register_device(struct rdmacg_device *device);
 void rdmacg_unregister_device(struct rdmacg_device *device);
 void rdmacg_rename_device(struct rdmacg_device *device);
 
@@ -180,11 +182,15 @@ void rdmacg_put(struct rdma_cgroup *cg);
 
 #else /* CONFIG_CGROUP_RDMA */
 
-static inline int rdmacg_register_device(struct rdmacg_device *device,
+static inline int rdmacg_register_tables(struct rdmacg_device *device,
 					 struct rdmacg_table *tables,
 					 unsigned int count)
 {
 	return 0;
+}
+
+static inline void rdmacg_register_device(struct rdmacg_device *device)
+{
 }
 
 static inline void rdmacg_unregister_device(struct rdmacg_device *device)

@@ -38,6 +38,45 @@ static struct rdmacg_name *rdmacg_name_alloc(const struct rdmacg_device *device,
 	return name;
 }
 
+/* Guards live_name of all descs. Readers take it, so charges use other locks. */
+static DEFINE_SPINLOCK(rdmacg_live_names);
+
+/*
+ * From now on, let readers and writers compare the name of the device with @name.
+ * The caller changes @name without rdmacg_rename_device(). NULL ends this.
+ */
+void rdmacg_desc_follow_name(struct rdmacg_desc *desc, const char *name)
+{
+	guard(spinlock)(&rdmacg_live_names);
+	desc->live_name = name;
+}
+
+/*
+ * Copy a name that has changed. If the name changes meanwhile, the copy may have
+ * parts of both names, until the next reader copies it again. If such a copy is
+ * the name of another device, rdmacg_desc_get() finds two devices, and returns
+ * -ENOTUNIQ.
+ */
+static noinline void rdmacg_desc_update_name(struct rdmacg_desc *desc)
+{
+	const struct rdmacg_name *old = rcu_dereference(desc->name);
+	struct rdmacg_name *name;
+	char text[RDMACG_NAME_SIZE];
+
+	guard(spinlock)(&rdmacg_live_names);
+	if (!desc->live_name)
+		return;
+	rdmacg_escape_name(text, sizeof(text), desc->live_name);
+	if (!strcmp(text, old->text))
+		return;
+	name = kmemdup(old, sizeof(*old), GFP_ATOMIC);
+	if (!name)
+		return;
+	strscpy(name->text, text, sizeof(name->text));
+	name = unrcu_pointer(xchg(&desc->name, RCU_INITIALIZER(name)));
+	kfree_rcu(name, rcu);
+}
+
 static bool rdmacg_resource_is_valid(const struct rdmacg_resource *resource)
 {
 	return resource->name && rdmacg_key_is_valid(resource->name) &&
@@ -169,8 +208,13 @@ void rdmacg_desc_put(struct rdmacg_desc *desc)
  */
 struct rdmacg_desc *rdmacg_desc_next(unsigned long *key)
 {
+	struct rdmacg_desc *desc;
+
 	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "a device is read without RCU");
-	return xa_find(&rdmacg_devices, key, ULONG_MAX, XA_PRESENT);
+	desc = xa_find(&rdmacg_devices, key, ULONG_MAX, XA_PRESENT);
+	if (desc && unlikely(READ_ONCE(desc->live_name)))
+		rdmacg_desc_update_name(desc);
+	return desc;
 }
 
 /*
@@ -213,7 +257,7 @@ void rdmacg_rename_device(struct rdmacg_device *device)
 	struct rdmacg_name *name = rdmacg_name_alloc(device, GFP_KERNEL | __GFP_NOFAIL);
 
 	name = unrcu_pointer(xchg(&device->desc->name, RCU_INITIALIZER(name)));
-	kfree_rcu_mightsleep(name);
+	kfree_rcu(name, rcu);
 }
 EXPORT_SYMBOL(rdmacg_rename_device);
 

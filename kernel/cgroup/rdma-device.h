@@ -20,6 +20,7 @@
 
 /* What a device is called, and where. Readers see both of one rename. Set once. */
 struct rdmacg_name {
+	struct rcu_head		rcu;
 	const struct net	*net;	/* Only compared, because the namespace may be freed. */
 	char			text[RDMACG_NAME_SIZE];	/* As the files show it. */
 };
@@ -34,6 +35,11 @@ struct rdmacg_desc {
 	refcount_t		refs;
 	/* A rename replaces the pointer by xchg(). RCU. */
 	struct rdmacg_name __rcu *name;
+	/*
+	 * The name of a caller that does not tell renames, until it unregisters the device; else
+	 * NULL. The lock of live names in rdma-device.c.
+	 */
+	const char		*live_name;
 	/* All namespaces see the device if this is NULL or points to true. Set once; READ_ONCE. */
 	const bool		*names_are_global;
 	/* Guards the list of domains. */
@@ -64,6 +70,7 @@ static inline const char *rdmacg_desc_name_rcu(const struct rdmacg_desc *desc)
 struct rdmacg_desc *rdmacg_desc_alloc(const struct rdmacg_device *device,
 				      struct rdmacg_table *tables, unsigned int count);
 int rdmacg_desc_publish(struct rdmacg_desc *desc, const struct rdmacg_device *device);
+void rdmacg_desc_follow_name(struct rdmacg_desc *desc, const char *name);
 void rdmacg_desc_hide(struct rdmacg_desc *desc);
 struct rdmacg_desc *rdmacg_desc_next(unsigned long *key);
 bool rdmacg_name_needs_index_rcu(const struct rdmacg_desc *desc, const struct rdmacg_name *name);

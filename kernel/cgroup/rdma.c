@@ -431,7 +431,7 @@ EXPORT_SYMBOL(rdmacg_end_limited_command);
 #endif /* CONFIG_CGROUP_RDMA_CONTROL */
 
 /**
- * rdmacg_register_device() - register a device with the controller
+ * rdmacg_register_tables() - register a device with its resources
  * @device: the device, with its name and index set
  * @tables: its resources; this call sets first_slot of each table
  * @count: number of @tables
@@ -449,7 +449,7 @@ EXPORT_SYMBOL(rdmacg_end_limited_command);
  * Return: 0, -ENOMEM, or -EBUSY if there are too many devices. After an error, the
  * caller has nothing to undo.
  */
-int rdmacg_register_device(struct rdmacg_device *device,
+int rdmacg_register_tables(struct rdmacg_device *device,
 			   struct rdmacg_table *tables, unsigned int count)
 {
 	struct rdmacg_desc *desc = rdmacg_desc_alloc(device, tables, count);
@@ -463,6 +463,38 @@ int rdmacg_register_device(struct rdmacg_device *device,
 	device->nr_slots = desc->control_slot;
 	device->desc = desc;
 	return 0;
+}
+EXPORT_SYMBOL(rdmacg_register_tables);
+
+/**
+ * rdmacg_register_device() - register a device that has only the resources of enum
+ *	rdmacg_resource_type
+ * @device: the device, with its name set
+ *
+ * This is the function of Linux before rdmacg_register_tables(), for an IB core
+ * from outside of the tree. The name is read again when a file is read or written,
+ * so the caller does not call rdmacg_rename_device(). All network namespaces see
+ * the device, and its index is above all indices of the IB core.
+ *
+ * Context: Process context; may sleep.
+ */
+void rdmacg_register_device(struct rdmacg_device *device)
+{
+	static const struct rdmacg_resource resources[RDMACG_RESOURCE_MAX] = {
+		[RDMACG_RESOURCE_HCA_HANDLE] = { "hca_handle", RDMACG_CLASS_HCA, RDMACG_NO_LIMIT },
+		[RDMACG_RESOURCE_HCA_OBJECT] = { "hca_object", RDMACG_CLASS_HCA, RDMACG_NO_LIMIT },
+	};
+	static atomic_t next_index = ATOMIC_INIT(0);
+	struct rdmacg_table table = { .resources = resources, .count = ARRAY_SIZE(resources) };
+
+	/* The IB core uses the numbers up to S32_MAX. */
+	device->index = (u32)atomic_inc_return(&next_index) | BIT(31);
+	device->net = NULL;
+	device->names_are_global = NULL;
+	/* The caller expects no error. */
+	while (rdmacg_register_tables(device, &table, 1))
+		schedule_timeout_uninterruptible(1);
+	rdmacg_desc_follow_name(device->desc, device->name);
 }
 EXPORT_SYMBOL(rdmacg_register_device);
 
@@ -481,6 +513,7 @@ void rdmacg_unregister_device(struct rdmacg_device *device)
 
 	/* Hide the device first. Otherwise readers and writers would find it without its pools. */
 	rdmacg_desc_hide(desc);
+	rdmacg_desc_follow_name(desc, NULL);
 	rdmacg_pools_drain(desc);
 	/* Without slots, later charges fail. */
 	device->nr_slots = 0;

@@ -203,7 +203,7 @@ int ib_device_register_rdmacg(struct ib_device *device)
 	device->cg_device.index = device->index;
 	device->cg_device.net = read_pnet(&device->coredev.rdma_net);
 	device->cg_device.names_are_global = &ib_devices_shared_netns;
-	ret = rdmacg_register_device(&device->cg_device, tables, count);
+	ret = rdmacg_register_tables(&device->cg_device, tables, count);
 	if (tables[RDMACG_CLASS_VERB].first_slot < 0)
 		device->cg_types = 0;
 	device->cg_hw.first_slot = tables[RDMACG_CLASS_HW].first_slot;

@@ -107,7 +107,7 @@ static int rdmacg_stress_register(struct rdmacg_device *device, const char *name
 
 	device->name = name;
 	device->index = index;
-	return rdmacg_register_device(device, &table, 1);
+	return rdmacg_register_tables(device, &table, 1);
 }
 
 static __printf(2, 3) void rdmacg_wrong(struct rdmacg_thread *t, const char *format, ...)

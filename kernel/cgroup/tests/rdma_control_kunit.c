@@ -958,7 +958,7 @@ static void rdmacg_test_control_cannot_be_charged_or_registered(struct kunit *te
 	struct rdma_cgroup *owner;
 
 	KUNIT_EXPECT_EQ(test, rdmacg_try_charge_set(&owner, &t->dev, &charge, 1), -EINVAL);
-	KUNIT_ASSERT_EQ(test, rdmacg_register_device(&other, &table, 1), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_register_tables(&other, &table, 1), 0);
 	KUNIT_EXPECT_EQ(test, table.first_slot, -EINVAL);
 	rdmacg_unregister_device(&other);
 }

@@ -90,7 +90,7 @@ static inline void rdmacg_test_register_tables(struct kunit *test,
 
 	/* Wait until the keys of removed devices are free, because files list devices by key. */
 	rcu_barrier();
-	KUNIT_ASSERT_EQ(test, rdmacg_register_device(device, tables, count), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_register_tables(device, tables, count), 0);
 	ret = kunit_add_action_or_reset(test, rdmacg_test_unregister, device);
 	KUNIT_ASSERT_EQ(test, ret, 0);
 }
