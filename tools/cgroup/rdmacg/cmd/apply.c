@@ -66,9 +66,9 @@ static bool apply_wants(const struct device *device, const char *key, uint64_t b
 			   !apply.change.dry_run);
 	else
 		say_line_to(apply.said, "%s: %s on %s %s %s, %s %s (%s)", name, key,
-			    device_text(device), apply.change.dry_run ? "is" : "was",
-			    number_text(before, false), apply.change.dry_run ? "to be" : "is now",
-			    number_text(after, false), where);
+			    device_text(device).s, apply.change.dry_run ? "is" : "was",
+			    number_text(before, false).s, apply.change.dry_run ? "to be" : "is now",
+			    number_text(after, false).s, where);
 	return true;
 }
 

@@ -6,17 +6,14 @@
 #define DOCTOR_MOST	10
 
 static struct doctor {
-	/* The sums of all limits, in slot.usage. */
-	struct pools sums;
+	struct pools sums;	/* the sums of all limits, in slot.usage */
 	/* The pools of one cgroup with the controller, which have the names of all devices. */
 	struct pools sample;
 	bool limited;
-	/* The number of limits that close RDS. */
-	size_t closing;
+	size_t closing;	/* number of limits that close RDS */
 	size_t problems;
 	bool failed;
-	/* The number of findings of the check that is running. */
-	size_t found;
+	size_t found;	/* number of findings of the check that is running */
 	struct json_object *said;
 } doctor;
 
@@ -151,7 +148,7 @@ static void doctor_look_at_slot(const struct cgroup *cgroup, const struct slot *
 		doctor_say("warning", "devx",
 			   "%s limits qp on %s, but not driver_object, and uses %" PRIu64
 			   " of them: DevX creates these objects besides queue pairs, memory and flows",
-			   name, device_text(device), objects->usage);
+			   name, device_text(device).s, objects->usage);
 	/* Rates of commands and rdma.default have no capacity. */
 	if (parent && slot->class != POOL_CONTROL && !device->is_default) {
 		sum = pools_get_slot(&doctor.sums, device, slot->key);
@@ -166,11 +163,11 @@ static void doctor_look_at_slot(const struct cgroup *cgroup, const struct slot *
 	if (slot->class == POOL_HCA && slot->max > UINT32_MAX)
 		doctor_say("warning", "readers", "%s limits %s on %s to %" PRIu64
 			   ": above %u, runc reports nothing of the cgroup, and containerd the limit 0",
-			   name, slot->key, device_text(device), slot->max, UINT32_MAX);
+			   name, slot->key, device_text(device).s, slot->max, UINT32_MAX);
 	if (slot->usage > slot->max)
 		doctor_say("warning", "usage",
 			   "%s uses more %s on %s than its limit, because the limit was lowered",
-			   name, slot->key, device_text(device));
+			   name, slot->key, device_text(device).s);
 }
 
 static void doctor_check_cgroups(void)
@@ -218,9 +215,9 @@ static void doctor_check_capacity(void)
 		if (sum->usage > max(0, (__int128)all->max - all->tally))
 			doctor_say("warning", "capacity", "limits of %s on %s add up to %" PRIu64
 				   "; the capacity is %" PRIu64 "%s%s", sum->key,
-				   device_text(&sum->pool->device), sum->usage, all->max,
+				   device_text(&sum->pool->device).s, sum->usage, all->max,
 				   capacity.has_netlink ? ", and kernel users have " : "",
-				   capacity.has_netlink ? number_text(all->tally, false) : "");
+				   capacity.has_netlink ? number_text(all->tally, false).s : "");
 		unlimited = !sum->tally || resources++ ? unlimited : sum;
 	}
 	if (!capacity.has_file && !capacity.has_netlink)
@@ -229,12 +226,12 @@ static void doctor_check_capacity(void)
 	else if (unknown)
 		doctor_say("unknown", "capacity",
 			   "no capacity of %s on %s is known, so the sum of its limits is not checked; number of such resources: %zu",
-			   unknown->key, device_text(&unknown->pool->device), nr_unknown);
+			   unknown->key, device_text(&unknown->pool->device).s, nr_unknown);
 	if (unlimited && !hierarchy.partial)
 		doctor_say("warning", "capacity",
 			   "%zu cgroups have no limit of %s on %s, and can use up what others are allowed; number of such resources: %zu",
 			   (size_t)unlimited->tally, unlimited->key,
-			   device_text(&unlimited->pool->device), resources);
+			   device_text(&unlimited->pool->device).s, resources);
 }
 
 /*
@@ -308,8 +305,7 @@ static void doctor_check_configs(void)
 static const struct {
 	void (*run)(void);
 	const char *name;
-	/* The text to print if the check has no findings. */
-	const char *fine;
+	const char *fine;	/* the text to print if the check has no findings */
 } doctor_checks[] = {
 	{ doctor_check_files, "controller", "" },
 	{ doctor_check_devices, "devices", "the controller knows all devices" },

@@ -26,13 +26,11 @@ struct export_cgroup {
 	unsigned int depth;
 	/* The share is divided between cgroups by weight: of this cgroup, and of the subtree. */
 	size_t own, total;
-	/* The cgroup after the descendants. */
-	size_t end;
+	size_t end;	/* the cgroup after the descendants */
 	bool kept;
 	/* It has no series, but the parent has: its usage is part of the others. */
 	bool is_other;
-	/* The label cgroup="a" and a comma, or NULL if there are no samples. */
-	char *label;
+	char *label;	/* the label cgroup="a" and a comma, or NULL if there are no samples */
 };
 
 /* There can be a million samples, so the struct is small. */
@@ -103,8 +101,7 @@ static struct export {
 	uint64_t depth, series;
 	struct export_cgroup *cgroups;
 	size_t nr_cgroups;
-	/* The cgroups to read, sorted by inode, or NULL for all. */
-	uint64_t *chosen;
+	uint64_t *chosen;	/* the cgroups to read, sorted by inode, or NULL for all */
 	size_t nr_chosen;
 	/* Subtrees whose cgroups have no series of their own, by reason. */
 	size_t deep, long_names, unread, others;

@@ -33,12 +33,10 @@ static struct run {
 	const char *in;
 	const char *output;
 	FILE *to;
-	/* The margin, in thousandths of a percent. */
-	uint64_t margin;
+	uint64_t margin;	/* the margin, in thousandths of a percent */
 	bool kill;
 	pid_t child;
-	/* The command has begun in the child. */
-	bool began;
+	bool began;	/* the command has begun in the child */
 	/* The child has ended, and @status is its exit status as a shell computes it. */
 	bool ended;
 	int status;
@@ -52,10 +50,8 @@ static struct run {
 	bool scope;
 	/* The cgroup of the command: @cgroup, or a child of a scope, or NULL without this child. */
 	struct cgroup *inner;
-	/* The writes that enabled the controller. */
-	struct transaction enabled;
-	/* The largest usage, if the kernel has no peaks. */
-	struct pools seen;
+	struct transaction enabled;	/* the writes that enabled the controller */
+	struct pools seen;	/* the largest usage, if the kernel has no peaks */
 	bool has_peaks;
 	/* The report: its table, a line of limits for each device, and the refused attempts. */
 	struct table table;
@@ -368,7 +364,7 @@ static void report_print_text(FILE *to)
 		fputs("The command did not begin.\n", to);
 		return;
 	}
-	if (run.table.nr_cells == run.table.nr_headings) {
+	if (!run.table.nr_cells) {
 		fprintf(to, "%s%s.\n", run.has_peaks ? "The command used no RDMA resources" :
 			"No usage of RDMA resources was seen",
 			run.status ? " until it failed" : "");
@@ -396,7 +392,7 @@ static void report_print_text(FILE *to)
 	else if (run.memlock != NUMBER_MAX)
 		fprintf(to,
 			"(no cgroup refused; RLIMIT_MEMLOCK is %s, which is small, and may be the cause)\n",
-			number_text(run.memlock, true));
+			number_text(run.memlock, true).s);
 	if (run.lines)
 		fprintf(to, "%s\n", run.lines);
 }
@@ -426,7 +422,7 @@ static void report_fill(void)
 
 	table_init(&run.table, "llrrr", headings, 0);
 	while ((slot = pools_next(&run.cgroup->pools, slot))) {
-		char *device __autofree = text_escape(device_text(&slot->pool->device));
+		char *device __autofree = text_escape(device_text(&slot->pool->device).s);
 		bool bytes = number_is_bytes(slot->key);
 
 		seen = pools_find_slot(&run.seen, &slot->pool->device, slot->key);
@@ -435,10 +431,10 @@ static void report_fill(void)
 		if (!report_has_row(slot))
 			continue;
 		run.refused += slot->events.alloc_fail;
-		table_cell(&run.table, device_text(&slot->pool->device));
+		table_cell(&run.table, device_text(&slot->pool->device).s);
 		table_cell(&run.table, slot->key);
 		table_number(&run.table, true, slot->peak, bytes);
-		table_cell(&run.table, cgroup_limit_text(slot->limit, bytes));
+		table_cell(&run.table, cgroup_limit_text(slot->limit, bytes).s);
 		table_number(&run.table, slot->has & POOL_BIT(POOL_EVENTS),
 			     slot->events.alloc_fail, false);
 		if (!slot->peak)

@@ -8,8 +8,7 @@
 static struct save {
 	bool recursive;
 	bool failed;
-	/* The number of cgroups that were printed. */
-	size_t nr_cgroups;
+	size_t nr_cgroups;	/* number of cgroups that were printed */
 	/* The defaults of the cgroup that is printed, or NULL. */
 	const struct pool *defaults;
 } save;
@@ -50,7 +49,7 @@ static void save_print_pool(const struct pool *pool)
 	for (i = 0; i < pool->nr_slots; i++)
 		if (save_has(&pool->slots[i]))
 			memory_extend(&line, " %s=%s", pool->slots[i].key,
-				      number_text(pool->slots[i].max, false));
+				      number_text(pool->slots[i].max, false).s);
 	if (line)
 		say_line("%s%s", name, line);
 	free(line);

@@ -8,11 +8,9 @@ static struct show {
 	bool exact;
 	uint64_t levels;
 	struct table table;
-	/* The number of cgroups that were printed as JSON. */
-	size_t nr_cgroups;
+	size_t nr_cgroups;	/* number of cgroups that were printed as JSON */
 	struct json_object *missing;
-	/* The depth of the given cgroup. */
-	unsigned int top;
+	unsigned int top;	/* the depth of the given cgroup */
 } show = { .levels = UINT64_MAX };
 
 static void show_take_depth(const char *text, void *to)
@@ -96,20 +94,22 @@ static void show_cgroup(struct cgroup *cgroup, const struct pools *pools)
 	if (pools->files[POOL_HCA] && !show.missing)
 		show.missing = missing_json(pools);
 	while (!options.json && (slot = pools_next(pools, slot))) {
+		char *limit_of __autofree = NULL;
 		bool human = !show.exact && number_is_bytes(slot->key);
 		bool counted = slot->has & POOL_BIT(POOL_CURRENT);
 
 		if (!show_has_row(slot))
 			continue;
+		limit_of = cgroup_relative(cgroup_name(slot->limit_of), cgroup_name(cgroup),
+					   table->width);
 		show_name(cgroup);
-		table_cell(table, device_text(&slot->pool->device));
+		table_cell(table, device_text(&slot->pool->device).s);
 		table_cell(table, slot->key);
 		table_number(table, counted, slot->usage, human);
 		table_alarm(table, counted && slot->usage >= slot->limit);
 		table_cell(table, slot->has & POOL_BIT(POOL_MAX) ?
-			   cgroup_limit_text(slot->limit, human) : "-");
-		table_cell(table, cgroup_relative(cgroup_name(slot->limit_of), cgroup_name(cgroup),
-						  table->width));
+			   cgroup_limit_text(slot->limit, human).s : "-");
+		table_cell(table, limit_of);
 		table_number(table, slot->has & POOL_BIT(POOL_PEAK), slot->peak, human);
 		table_number(table, slot->has & POOL_BIT(POOL_EVENTS), slot->events.alloc_fail,
 			     false);
@@ -159,7 +159,7 @@ int cmd_show(int argc, char **argv)
 	capacity_read();
 	table_init(&show.table, "gnnrrnrrr", headings, say_width());
 	done = select_each(show_target);
-	has_rows = show.table.nr_cells > show.table.nr_headings;
+	has_rows = show.table.nr_cells;
 	if (options.json)
 		json_print_rest(stdout, "cgroups", show.nr_cgroups,
 				json_pack("root:s version:u above_is_seen:b missing:o",

@@ -47,10 +47,10 @@ static void top_print(void)
 	for (i = 0; i < top.nr_rows; i++) {
 		row = &top.rows[i];
 		json_print_element(stdout, "rows", i,
-				   json_pack(TOP_ROW,
-					     row->cgroup, row->device.name,
-					     device_index(&row->device), row->key, row->usage,
-					     row->limit, row->limit_of, row->use, row->rate));
+				   json_pack(TOP_ROW, row->cgroup, row->pool->device.name,
+					     device_index(&row->pool->device), row->key, row->usage,
+					     row->limit, row->limit_of, top_use(row),
+					     top_rate(row)));
 	}
 	json_print_rest(stdout, "rows", i, json_object_new_object());
 }

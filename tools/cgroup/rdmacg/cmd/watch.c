@@ -18,14 +18,12 @@ struct watch_change {
 	const char *name;
 	const struct slot *slot;
 	struct events more;
-	/* Whether a line about an attempt names the limit of this cgroup. */
-	bool told;
+	bool told;	/* whether a line about an attempt names the limit of this cgroup */
 };
 
 static struct watch {
 	const char *command;
-	/* The number of lines to print, or 0 for no end. */
-	uint64_t count;
+	uint64_t count;	/* number of lines to print, or 0 for no end */
 	struct cgroup *top;
 	int inotify;
 	/* The earlier pools of each cgroup whose counters were not always 0, by its name. */
@@ -120,13 +118,13 @@ static void watch_tell(const char *from, const struct slot *slot, uint64_t count
 			   when, from, device->name, device_index(device), slot->key, count, by);
 	else
 		say_line("%s %s: %" PRIu64 " for %s on %s refused by the limit of %s", when,
-			 from ? from : "a removed cgroup", count, slot->key, device_text(device),
+			 from ? from : "a removed cgroup", count, slot->key, device_text(device).s,
 			 by ? by : "a removed or invisible cgroup");
 	/* Pass the names in the environment of the command, and not in its text. */
 	setenv("RDMACG_CGROUP", from ? from : "", 1);
-	setenv("RDMACG_DEVICE", device_text(device), 1);
+	setenv("RDMACG_DEVICE", device_text(device).s, 1);
 	setenv("RDMACG_RESOURCE", slot->key, 1);
-	setenv("RDMACG_COUNT", number_text(count, false), 1);
+	setenv("RDMACG_COUNT", number_text(count, false).s, 1);
 	setenv("RDMACG_LIMIT_OF", by ? by : "", 1);
 	fflush(stdout);
 	/* Not system(), because an interrupt then ends only the command. */
@@ -176,12 +174,12 @@ static void watch_files(const struct cgroup *cgroup)
 		watch_file(cgroup, "cgroup.subtree_control", IN_MODIFY);
 		return;
 	}
-	if (!file_exists(cgroup->dir, pool_file_name(POOL_HCA, POOL_EVENTS)) &&
+	if (!file_exists(cgroup->dir, pool_file_names[POOL_HCA][POOL_EVENTS]) &&
 	    cgroup_has_controller(cgroup))
 		say_failure("rdma.events",
 			    "this kernel has no such file, so it does not report refusals");
 	for (class = 0; class < POOL_CONTROL; class++)
-		watch_file(cgroup, pool_file_name(class, POOL_EVENTS), IN_MODIFY);
+		watch_file(cgroup, pool_file_names[class][POOL_EVENTS], IN_MODIFY);
 }
 
 /* Read the changes and print them. The first call only stores the counters. */

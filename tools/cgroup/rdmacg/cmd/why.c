@@ -10,8 +10,7 @@
 
 static struct why {
 	bool all;
-	/* How many refusals of the given cgroup were printed. */
-	size_t refusals;
+	size_t refusals;	/* how many refusals of the given cgroup were printed */
 	/* The arrays of the JSON answer are filled even if the output is text. */
 	struct json_object *said;
 	struct json_object *room;
@@ -45,9 +44,9 @@ static void why_say(uint64_t count, const struct slot *slot, const struct cgroup
 		 " attempt%s%s%s for %s on %s: its limit is %s, %s in use now%s%s.",
 		 sure ? "The" : "Perhaps the", cgroup_name(by), count, count == 1 ? "" : "s",
 		 from ? " from " : "", from ? from : "", slot->key,
-		 device_text(device), number_text(slot->max, bytes),
-		 number_text(slot->usage, bytes), peak ? ", the peak was " : "",
-		 peak ? number_text(slot->peak, bytes) : "");
+		 device_text(device).s, number_text(slot->max, bytes).s,
+		 number_text(slot->usage, bytes).s, peak ? ", the peak was " : "",
+		 peak ? number_text(slot->peak, bytes).s : "");
 }
 
 static void why_say_unknown(uint64_t count, const struct slot *slot, const char *whose)
@@ -58,13 +57,14 @@ static void why_say_unknown(uint64_t count, const struct slot *slot, const char 
 	json_append(why.said, "count:u device:s index:o resource:s limit_of:o", count, device->name,
 		    device_index(device), slot->key, NULL);
 	say_text("The limit of %s refused %" PRIu64 " attempt%s for %s on %s.", whose,
-		 count, count == 1 ? "" : "s", slot->key, device_text(device));
+		 count, count == 1 ? "" : "s", slot->key, device_text(device).s);
 }
 
 /* Print the room for a resource that was refused or is at a limit: the smallest on the way up. */
 static void why_room(const struct cgroup *cgroup, const struct slot *slot)
 {
-	const char *device = device_text(&slot->pool->device), *name = cgroup_name(cgroup);
+	struct device_text device = device_text(&slot->pool->device);
+	const char *name = cgroup_name(cgroup);
 	const struct cgroup *least = NULL;
 	uint64_t room = NUMBER_MAX, left;
 
@@ -85,15 +85,15 @@ static void why_room(const struct cgroup *cgroup, const struct slot *slot)
 		    !hierarchy.partial, cgroup_name(least));
 	if (!least)
 		say_text("%s has no %slimit for %s on %s%s.", name,
-			 hierarchy.partial ? "visible " : "", slot->key, device,
+			 hierarchy.partial ? "visible " : "", slot->key, device.s,
 			 hierarchy.partial ? "; limits of cgroups above / also apply" :
 			 " now, and neither have its ancestors");
 	else if (!room)
 		say_text("%s has no room for %s on %s now: the limit of %s is used up.", name,
-			 slot->key, device, cgroup_name(least));
+			 slot->key, device.s, cgroup_name(least));
 	else
 		say_text("%s has room for %s more of %s on %s now, by the limit of %s.", name,
-			 number_text(room, number_is_bytes(slot->key)), slot->key, device,
+			 number_text(room, number_is_bytes(slot->key)).s, slot->key, device.s,
 			 cgroup_name(least));
 }
 
@@ -141,7 +141,7 @@ static void why_throttled(const struct cgroup *cgroup)
 			    pool->device.name, device_index(&pool->device), times->max, usec->max);
 		say_text("%" PRIu64 " commands of %s waited on %s, %" PRIu64
 			 " ms in all, because of a limit in rdma.control.max.", times->max,
-			 cgroup_name(cgroup), device_text(&pool->device), usec->max / 1000);
+			 cgroup_name(cgroup), device_text(&pool->device).s, usec->max / 1000);
 	}
 	pools_free(&pools);
 }
@@ -162,7 +162,7 @@ static void why_rds(const struct cgroup *cgroup, struct json_object *answer)
 		json_append(closed, "device:s index:o", said->device.name,
 			    device_index(&said->device));
 		say_text("A limit of %s closes RDS over %s: bind() fails with %s, and %s.",
-			 "qp, mr or mr_mem", device_text(&said->device),
+			 "qp, mr or mr_mem", device_text(&said->device).s,
 			 "EADDRNOTAVAIL or, if rds_tcp is loaded, uses TCP",
 			 "registering memory fails with EDQUOT");
 	}

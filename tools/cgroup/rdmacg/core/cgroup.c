@@ -53,7 +53,7 @@ bool cgroup_say_file(const char *name)
 	unsigned int i;
 
 	for (i = 0; base && i < POOL_CLASSES * POOL_FILES; i++)
-		found |= !strcmp(base + 1, pool_file_name(i / POOL_FILES, i % POOL_FILES));
+		found |= !strcmp(base + 1, pool_file_names[i / POOL_FILES][i % POOL_FILES] ?: "");
 	if (found)
 		say_error(name,
 			  "is a file of %.*s; give this cgroup, and each key goes to its file",
@@ -123,20 +123,18 @@ const char *cgroup_name(const struct cgroup *cgroup)
 	return !cgroup ? NULL : *cgroup->name ? cgroup->name : "/";
 }
 
-const char *cgroup_limit_text(uint64_t limit, bool human)
+struct number_text cgroup_limit_text(uint64_t limit, bool human)
 {
-	return limit == NUMBER_MAX && hierarchy.partial ? "unknown" : number_text(limit, human);
+	return limit == NUMBER_MAX && hierarchy.partial ? (struct number_text){ "unknown" } :
+							  number_text(limit, human);
 }
 
-const char *cgroup_relative(const char *name, const char *other, bool short_form)
+char *cgroup_relative(const char *name, const char *other, bool short_form)
 {
-	static char *text;
+	char *text;
 
-	if (!name || !short_form)
-		return name ? name : "-";
-	if (!strcmp(name, other))
-		return "self";
-	free(text);
+	if (!name || !short_form || !strcmp(name, other))
+		return memory_string(!name ? "-" : short_form ? "self" : name);
 	/* The name of a child of the root has no slash. */
 	text = strcmp(name, "/") ? NULL : memory_string("..");
 	for (other += strlen(name); *other; other++)
@@ -147,7 +145,7 @@ const char *cgroup_relative(const char *name, const char *other, bool short_form
 
 bool cgroup_has_controller(const struct cgroup *cgroup)
 {
-	return file_exists(cgroup->dir, pool_file_name(POOL_HCA, POOL_CURRENT));
+	return file_exists(cgroup->dir, pool_file_names[POOL_HCA][POOL_CURRENT]);
 }
 
 struct cgroup *cgroup_counted_in(struct cgroup *cgroup)

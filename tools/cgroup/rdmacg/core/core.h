@@ -20,6 +20,11 @@ struct device {
 
 extern const struct device device_default;
 
+/* As struct number_text. */
+struct device_text {
+	char s[288];
+};
+
 /* @word in the form of the kernel's files. The caller frees the result. */
 char *device_escape(const char *word);
 /* Take the index from the word "index=N". Returns false for another word. */
@@ -27,8 +32,8 @@ bool device_take_index(struct device *device, const char *word, size_t length);
 bool device_is_same(const struct device *a, const struct device *b);
 /* Whether the keys are equal. In rdma.default, the key of a driver has the prefix "hw:". */
 bool key_is_same(const char *a, const char *b);
-/* The device as the kernel's files show it, valid until the next call. */
-const char *device_text(const struct device *device);
+/* The device as the kernel's files show it. The kernel's names have 63 characters at most. */
+struct device_text device_text(const struct device *device);
 /* The index for JSON, or NULL if the name needs no index. */
 struct json_object *device_index(const struct device *device);
 
@@ -131,8 +136,8 @@ enum pool_class pool_key_class(const char *key);
 /* The limits of devices without limits of their own. Its pool has the device device_default. */
 #define POOL_FILE_DEFAULT "rdma.default"
 
-/* A name such as "rdma.verb.max", valid until the next call. */
-const char *pool_file_name(enum pool_class class, enum pool_file file);
+/* Names such as "rdma.verb.max", or NULL. */
+extern const char * const pool_file_names[POOL_CLASSES][POOL_FILES];
 
 /*
  * Read the @files that exist. A scan uses @above, the pools of the parent or NULL. Returns 0, or a
@@ -210,9 +215,10 @@ char *hierarchy_clean(const char *path);
 void hierarchy_unescape(char *text);
 /* Whether @list, which may be NULL, has @word. A blank, a comma or a newline ends a word. */
 bool hierarchy_has_word(const char *list, const char *word);
-/* The path of a file below /proc, valid until the next call. Frees the @name. */
-#define hierarchy_proc(...)	hierarchy_proc_file(memory_format(__VA_ARGS__))
-const char *hierarchy_proc_file(char *name);
+/* The path of a file below /proc. As struct number_text. */
+struct proc_path {
+	char s[PATH_MAX];
+} hierarchy_proc(const char *format, ...) __printf(1, 2);
 /* The value of an environment variable that tests set, or @path if it is not set. */
 const char *hierarchy_path(const char *variable, const char *path);
 
@@ -224,6 +230,7 @@ struct cgroup {
 	unsigned int depth;
 	struct pools pools;
 	bool marked;		/* for the user of a walk */
+	const char *copy;	/* of the name, for the user of a walk */
 	bool leave_below;	/* the walk skips the descendants */
 	struct dirent **children;	/* sorted by name, after cgroup_list() */
 	int nr_children;
@@ -246,12 +253,12 @@ bool cgroup_say_file(const char *name);
 /* The name in messages, which is "/" for the root, or NULL for NULL. */
 const char *cgroup_name(const struct cgroup *cgroup);
 /* A limit as text: "unknown" if the limit of an invisible ancestor may apply instead of none. */
-const char *cgroup_limit_text(uint64_t limit, bool human);
+struct number_text cgroup_limit_text(uint64_t limit, bool human);
 /*
  * @name, or "-" for NULL. If @short_form, @name relative to its descendant @other, such as "self"
- * or "..". Valid until the next call.
+ * or "..". The caller frees the result.
  */
-const char *cgroup_relative(const char *name, const char *other, bool short_form);
+char *cgroup_relative(const char *name, const char *other, bool short_form);
 /* Whether processes of the cgroup are charged to the cgroup itself, not to an ancestor. */
 bool cgroup_has_controller(const struct cgroup *cgroup);
 /* The cgroup itself or its closest ancestor with the controller, or NULL if there is none. */

@@ -6,18 +6,14 @@
 
 const char * const pool_class_names[POOL_CLASSES] = { "hca", "verb", "hw", "control" };
 
-static const char * const pool_suffixes[POOL_FILES] = {
-	"max", "peak", "current", "events", "events.local",
+const char * const pool_file_names[POOL_CLASSES][POOL_FILES] = {
+	{ "rdma.max", "rdma.peak", "rdma.current", "rdma.events", "rdma.events.local" },
+	{ "rdma.verb.max", "rdma.verb.peak", "rdma.verb.current", "rdma.verb.events",
+	  "rdma.verb.events.local" },
+	{ "rdma.hw.max", "rdma.hw.peak", "rdma.hw.current", "rdma.hw.events",
+	  "rdma.hw.events.local" },
+	{ "rdma.control.max" },
 };
-
-const char *pool_file_name(enum pool_class class, enum pool_file file)
-{
-	static char name[32];
-
-	snprintf(name, sizeof(name), "rdma.%s%s%s", class == POOL_HCA ? "" :
-		 pool_class_names[class], class == POOL_HCA ? "" : ".", pool_suffixes[file]);
-	return name;
-}
 
 struct pool *pools_find(const struct pools *pools, const struct device *device)
 {
@@ -211,7 +207,7 @@ static int pools_read_class(struct pools *pools, int dir, enum pool_class class,
 		skipped |= files & idle & POOL_BIT(file);
 		if (!(files & ~idle & POOL_BIT(file)))
 			continue;
-		text = file_read_until(dir, pool_file_name(class, file), true);
+		text = file_read_until(dir, pool_file_names[class][file], true);
 		if (!text && !file_is_gone(errno))
 			return -errno;
 		/* The other files of the class are also missing, or also have no lines. */

@@ -11,13 +11,17 @@ const char *hierarchy_path(const char *variable, const char *path)
 	return other && *other ? other : path;
 }
 
-const char *hierarchy_proc_file(char *name)
+struct proc_path hierarchy_proc(const char *format, ...)
 {
-	static char *path;
+	const char *proc = hierarchy_path("RDMACG_PROC", "/proc");
+	struct proc_path path;
+	va_list args;
+	int length;
 
-	free(path);
-	path = memory_format("%s/%s", hierarchy_path("RDMACG_PROC", "/proc"), name);
-	free(name);
+	va_start(args, format);
+	length = min(snprintf(path.s, sizeof(path.s), "%s/", proc), sizeof(path.s) - 1);
+	vsnprintf(path.s + length, sizeof(path.s) - length, format, args);
+	va_end(args);
 	return path;
 }
 
@@ -89,7 +93,7 @@ static void hierarchy_take_mount(const char *line)
 /* Why no mount has the controller. /proc/cgroups: name, hierarchy, cgroups, enabled. */
 static const char *hierarchy_why_none(void)
 {
-	char *text __autofree = file_read(AT_FDCWD, hierarchy_proc("cgroups"));
+	char *text __autofree = file_read(AT_FDCWD, hierarchy_proc("cgroups").s);
 	char *line = text ? strstr(text, "\nrdma\t") : NULL;
 	int id = 0, cgroups = 0, enabled = 0;
 
@@ -106,7 +110,7 @@ static const char *hierarchy_why_none(void)
 
 void hierarchy_open(int status)
 {
-	char *text __autofree = file_read(AT_FDCWD, hierarchy_proc("self/mountinfo"));
+	char *text __autofree = file_read(AT_FDCWD, hierarchy_proc("self/mountinfo").s);
 	const char *root = hierarchy_path("RDMACG_ROOT", "");
 	char *cursor = text, *line;
 
@@ -192,8 +196,8 @@ char *hierarchy_cgroup_of(pid_t pid)
 {
 	char *where __autofree = pid ? memory_format("process %d", pid) :
 				       memory_string("this process");
-	char *text __autofree = file_read(AT_FDCWD, pid ? hierarchy_proc("%d/cgroup", pid) :
-						    hierarchy_proc("self/cgroup"));
+	char *text __autofree = file_read(AT_FDCWD, pid ? hierarchy_proc("%d/cgroup", pid).s :
+						    hierarchy_proc("self/cgroup").s);
 	char *cursor = text, *path = NULL, *line, *name, *controllers;
 	const char *below;
 

@@ -33,13 +33,12 @@ bool key_is_same(const char *a, const char *b)
 	return !strcmp(a, b);
 }
 
-const char *device_text(const struct device *device)
+struct device_text device_text(const struct device *device)
 {
-	static char *text;
+	struct device_text text;
 
-	free(text);
-	text = device->has_index ? memory_format("%s index=%u", device->name, device->index) :
-				   memory_string(device->name);
+	snprintf(text.s, sizeof(text.s), device->has_index ? "%s index=%u" : "%s", device->name,
+		 device->index);
 	return text;
 }
 

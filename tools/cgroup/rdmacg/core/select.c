@@ -30,8 +30,7 @@ enum select_shape {
 static struct select_form {
 	enum select_shape shape;
 	unsigned int group;
-	/* The group is an id, whose beginning is enough. */
-	bool is_id;
+	bool is_id;	/* the group is an id, whose beginning is enough */
 	const char *pattern;
 	regex_t regex;
 } select_forms[] = {

@@ -44,7 +44,7 @@ static uint64_t other_number(const char *text, const char *label, const char *fo
 
 static int other_look_at_files(pid_t pid)
 {
-	DIR *dir = opendir(hierarchy_proc("%d/fd", pid));
+	DIR *dir = opendir(hierarchy_proc("%d/fd", pid).s);
 	int found = dir ? 0 : -1;
 	struct dirent *entry;
 
@@ -61,9 +61,9 @@ static int other_look_at_files(pid_t pid)
 /* Read the state of a process. Returns false if the process has ended. */
 static bool other_read_process(struct process *process, pid_t pid)
 {
-	char *limits __autofree = file_read(AT_FDCWD, hierarchy_proc("%d/limits", pid));
-	char *status __autofree = file_read(AT_FDCWD, hierarchy_proc("%d/status", pid));
-	char *user __autofree = file_link(AT_FDCWD, hierarchy_proc("%d/ns/user", pid));
+	char *limits __autofree = file_read(AT_FDCWD, hierarchy_proc("%d/limits", pid).s);
+	char *status __autofree = file_read(AT_FDCWD, hierarchy_proc("%d/status", pid).s);
+	char *user __autofree = file_link(AT_FDCWD, hierarchy_proc("%d/ns/user", pid).s);
 	bool unbound, has_lock;
 
 	if (!limits || !status || sscanf(status, "Name:%*1[\t]%79[^\n]", process->name) < 0)
@@ -97,12 +97,12 @@ static void other_print_process(const struct process *process)
 	bool suspect = process->verdict == other_suspect;
 
 	say_text("%s lets process %d (%s) pin %s; it has pinned %s and locked %s%s%s%s.",
-		 "RLIMIT_MEMLOCK", process->pid, process->name, number_text(process->limit, true),
-		 number_text(process->pinned, true), number_text(process->locked, true),
+		 "RLIMIT_MEMLOCK", process->pid, process->name, number_text(process->limit, true).s,
+		 number_text(process->pinned, true).s, number_text(process->locked, true).s,
 		 refuses ? ", so the limit refuses every memory region" :
 		 process->verdict == other_unknown ? "; only root sees whether the limit applies" :
 		 suspect ? ", so the limit refuses a region of more than " : "",
-		 suspect ? number_text(process->room, true) : "",
+		 suspect ? number_text(process->room, true).s : "",
 		 suspect ? ": suspect this first" : "");
 }
 
@@ -164,7 +164,7 @@ static void other_memlock(struct cgroup *cgroup, pid_t pid, struct json_object *
 
 bool other_has_rds(void)
 {
-	char *protocols __autofree = file_read(AT_FDCWD, hierarchy_proc("net/protocols"));
+	char *protocols __autofree = file_read(AT_FDCWD, hierarchy_proc("net/protocols").s);
 
 	return protocols && strstr(protocols, "\nRDS ");
 }
@@ -190,9 +190,10 @@ static struct json_object *other_slot_json(const struct slot *slot)
 
 	if (slot->usage)
 		say_text("Device %s: %s%s%s %s exist, %s of them the kernel's%s.",
-			 device_text(&slot->pool->device), number_text(slot->usage, false),
-			 known ? " of " : "", known ? number_text(slot->max, false) : "", slot->key,
-			 number_text(slot->tally, false), !known ? "; the maximum is unknown" :
+			 device_text(&slot->pool->device).s, number_text(slot->usage, false).s,
+			 known ? " of " : "", known ? number_text(slot->max, false).s : "",
+			 slot->key,
+			 number_text(slot->tally, false).s, !known ? "; the maximum is unknown" :
 			 slot->usage >= slot->max ? "; none is left" : "");
 	return json_pack("resource:s count:u kernel:u capacity:l", slot->key, slot->usage,
 			 slot->tally, slot->max);
@@ -422,15 +423,15 @@ static void other_counted(struct json_object *answer)
 	}
 	while ((slot = pools_next(&capacity.pools, slot))) {
 		bool bytes = number_is_bytes(slot->key);
-		const char *device = device_text(&slot->pool->device);
 
 		if (!slot->peak || slot->max == NUMBER_MAX || other_is_counted(slot))
 			continue;
 		json_append(array, "device:s index:o resource:s count:u capacity:l",
 			    slot->pool->device.name, device_index(&slot->pool->device), slot->key,
 			    slot->peak, slot->max);
-		say_text("Device %s: cgroups have %s of %s %s%s.", device,
-			 number_text(slot->peak, bytes), number_text(slot->max, bytes),
+		say_text("Device %s: cgroups have %s of %s %s%s.",
+			 device_text(&slot->pool->device).s,
+			 number_text(slot->peak, bytes).s, number_text(slot->max, bytes).s,
 			 slot->key, slot->peak >= slot->max ? "; none is left" : "");
 	}
 	json_object_object_add(answer, "counted", array);

@@ -164,13 +164,14 @@ static void step_print(struct cgroup *cgroup)
 		for (slot = pool->slots; slot < end; slot++) {
 			if (slot->peak)
 				memory_extend(&peaks, " %s=%s", slot->key,
-					      number_text(slot->peak, number_is_bytes(slot->key)));
+					      number_text(slot->peak,
+							  number_is_bytes(slot->key)).s);
 			if (slot->events.alloc_fail)
 				memory_extend(&refused, " %s=%" PRIu64, slot->key,
 					      slot->events.alloc_fail);
 		}
 		if (peaks || refused)
-			say_line("%s: peaks:%s; refused:%s", device_text(&pool->device),
+			say_line("%s: peaks:%s; refused:%s", device_text(&pool->device).s,
 				 peaks ? peaks : " none", refused ? refused : " none");
 	}
 }
@@ -193,7 +194,7 @@ static size_t step_end_of(const char *name)
 /* Whether Slurm has put this process into the cgroup of a step on cgroup v1. */
 static bool step_is_on_v1(void)
 {
-	char *text __autofree = file_read(AT_FDCWD, hierarchy_proc("self/cgroup"));
+	char *text __autofree = file_read(AT_FDCWD, hierarchy_proc("self/cgroup").s);
 	char *cursor = text, *line;
 
 	/* A line of cgroup v2 is "0::PATH". */

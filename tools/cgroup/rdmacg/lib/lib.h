@@ -107,6 +107,11 @@ size_t text_decode(const char *text, uint32_t *character);
  */
 char *text_quote(const char *text);
 
+/* A text by value. A pointer into a function's result is valid in one statement. */
+struct number_text {
+	char s[24];
+};
+
 /* This number stands for "max", and is above every number that a file can have. */
 #define NUMBER_MAX UINT64_MAX
 /* The largest limit that the kernel accepts: 2^63 - 2. */
@@ -124,11 +129,8 @@ uint64_t number_scale(uint64_t value, uint64_t by, uint64_t over);
 uint64_t number_raise(uint64_t value, uint64_t thousandths);
 /* Whether a resource counts bytes. The kernel does not report the unit, so the key decides. */
 bool number_is_bytes(const char *key);
-/*
- * A number as digits, as "max", or as "1.5GiB" if @human. The result is valid for the next seven
- * calls.
- */
-const char *number_text(uint64_t value, bool human);
+/* A number as digits, as "max", or as "1.5GiB" if @human. */
+struct number_text number_text(uint64_t value, bool human);
 
 /*
  * The text of a file below @dir, or of standard input for "-", or NULL and errno. If @at_once, a
@@ -278,7 +280,10 @@ struct cell {
 	const char *colour;	/* the sequence for a terminal with colours, or NULL */
 };
 
-/* A table for people. A column is as wide as its widest cell. */
+/*
+ * A table for people. A column is as wide as its widest cell. To print a million rows without
+ * keeping their texts, add all rows twice: first with table_forget(), then with table_print().
+ */
 struct table {
 	/*
 	 * One letter for each column: "l" aligns to the left, "r" to the right. If the screen is
@@ -289,11 +294,13 @@ struct table {
 	size_t columns;
 	size_t order[TABLE_COLUMNS];	/* the columns to print */
 	size_t nr_order;
-	struct cell *cells;		/* row by row, first the headings */
-	size_t nr_cells, nr_headings;
+	const char * const *headings;
+	struct cell *cells;		/* the rows that were neither printed nor forgotten */
+	size_t nr_cells;
 	size_t width;			/* of the screen, or 0 for no limit */
-	bool colours;
 	size_t widths[TABLE_COLUMNS];
+	bool begun;			/* the headings are printed, and the widths do not change */
+	bool colours;
 	bool grouped;			/* the first column is printed above the rows */
 };
 
@@ -308,7 +315,9 @@ void table_cell(struct table *table, const char *text);
 void table_number(struct table *table, bool known, uint64_t value, bool human);
 /* If @alarm, make the last cell red. */
 void table_alarm(struct table *table, bool alarm);
-/* Print all rows, and free them. */
+/* Free the rows, but keep the widths of the columns. */
+void table_forget(struct table *table);
+/* Print and free the rows. The first call fits the columns, and prints headings. */
 void table_print(struct table *table, FILE *to);
 
 #endif /* RDMACG_LIB_H */

@@ -71,18 +71,16 @@ bool number_is_bytes(const char *key)
 	return length > 4 && !strcmp(key + length - 4, "_mem");
 }
 
-const char *number_text(uint64_t value, bool human)
+struct number_text number_text(uint64_t value, bool human)
 {
-	static char texts[8][32];
-	static unsigned int next;
-	char *text = texts[next++ % ARRAY_SIZE(texts)];
+	struct number_text text = { "max" };
 	unsigned int shift = 10;
 	bool whole;
 
 	if (value == NUMBER_MAX)
-		return "max";
+		return text;
 	if (!human || value < 1024) {
-		snprintf(text, sizeof(texts[0]), "%" PRIu64, value);
+		snprintf(text.s, sizeof(text.s), "%" PRIu64, value);
 		return text;
 	}
 	while (value >> shift >= 1024)
@@ -90,7 +88,7 @@ const char *number_text(uint64_t value, bool human)
 	/* Print a whole number without a fraction, so that 1G looks as it was written. */
 	whole = value % ((uint64_t)1 << shift) == 0;
 	/* Round down, so that a number is never shown as larger than it is. */
-	snprintf(text, sizeof(texts[0]), "%.*f%ciB", whole ? 0 : 1,
+	snprintf(text.s, sizeof(text.s), "%.*f%ciB", whole ? 0 : 1,
 		 number_scale(value, 10, (uint64_t)1 << shift) / 10.0,
 		 number_units[shift / 10 - 1]);
 	return text;

@@ -20,7 +20,7 @@ const struct choice table_choices[] = {
 };
 
 /* Find the column of a name such as "limit_of", which stands for the heading "LIMIT OF". */
-static size_t table_find(const struct table *table, const char * const *headings, const char *name)
+static size_t table_find(const struct table *table, const char *name)
 {
 	char *heading __autofree = memory_string(name), *gap;
 	size_t i;
@@ -28,7 +28,7 @@ static size_t table_find(const struct table *table, const char * const *headings
 	while ((gap = strchr(heading, '_')))
 		*gap = ' ';
 	for (i = 0; i < table->columns; i++)
-		if (!strcasecmp(heading, headings[i]))
+		if (!strcasecmp(heading, table->headings[i]))
 			return i;
 	options_fail(name, "there is no such column; the heading has the names");
 }
@@ -39,31 +39,31 @@ void table_init(struct table *table, const char *align, const char * const *head
 	char *rest = wanted, *name;
 	size_t i;
 
-	*table = (struct table){ .align = align, .columns = strlen(align), .width = width };
+	*table = (struct table){
+		.align = align, .columns = strlen(align), .headings = headings, .width = width,
+	};
 	while ((name = strsep(&rest, ","))) {
 		if (table->nr_order == TABLE_COLUMNS)
 			options_fail(name, "is one column too many");
-		table->order[table->nr_order++] = table_find(table, headings, name);
+		table->order[table->nr_order++] = table_find(table, name);
 	}
-	for (i = 0; i < table->columns; i++) {
-		if (!wanted)
-			table->order[table->nr_order++] = i;
-		if (table_bare)
-			continue;
-		table_cell(table, headings[i]);
-		table->cells[i].colour = TABLE_BOLD;
-	}
-	table->nr_headings = table->nr_cells;
+	for (i = 0; i < table->columns && !wanted; i++)
+		table->order[table->nr_order++] = i;
 }
 
 void table_cell(struct table *table, const char *text)
 {
-	memory_append(table->cells, table->nr_cells)->text = text_escape(text);
+	size_t *width = &table->widths[table->nr_cells % table->columns];
+	struct cell *cell = memory_append(table->cells, table->nr_cells);
+
+	cell->text = text_escape(text);
+	if (!table->begun)
+		*width = max(*width, text_width(cell->text));
 }
 
 void table_number(struct table *table, bool known, uint64_t value, bool human)
 {
-	table_cell(table, known ? number_text(value, human) : "-");
+	table_cell(table, known ? number_text(value, human).s : "-");
 }
 
 void table_alarm(struct table *table, bool alarm)
@@ -120,37 +120,54 @@ static void table_print_row(const struct table *table, FILE *to, const struct ce
 		fputc('\n', to);
 }
 
-void table_print(struct table *table, FILE *to)
+/* Fit the columns, and print the headings. */
+static void table_begin(struct table *table, FILE *to)
 {
 	const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
+	struct cell row[TABLE_COLUMNS];
 	size_t *widest, i;
 
+	for (i = 0; i < table->columns; i++) {
+		row[i] = (struct cell){ (char *)table->headings[i], TABLE_BOLD };
+		if (!table_bare)
+			table->widths[i] = max(table->widths[i], strlen(table->headings[i]));
+	}
+	table->begun = true;
 	table->colours = to == stdout && isatty(STDOUT_FILENO) && !(none && *none) &&
 			 terminal && strcmp(terminal, "dumb");
-	for (i = 0; i < table->nr_cells; i++) {
-		size_t *width = &table->widths[i % table->columns];
-
-		*width = max(*width, text_width(table->cells[i].text));
-	}
 	table->grouped = *table->align == 'g' && !table_wanted && table_is_too_wide(table);
-	/* Names of groups are in lines of their own, so their column has no heading. */
-	if (table->grouped && table->nr_headings)
-		*table->cells->text = '\0';
 	/* Cut names until the table fits; begin with the widest column. */
 	while (table_is_too_wide(table) && (widest = table_widest(table)))
 		--*widest;
-	for (i = 0; i < table->nr_cells; i++) {
-		size_t column = i % table->columns;
+	/* Names of groups are in lines of their own, so their column has no heading. */
+	if (table->grouped)
+		row->text = (char *)"";
+	if (!table_bare)
+		table_print_row(table, to, row);
+}
 
-		if (table->align[column] == 'n')
-			text_clip(table->cells[i].text, table->widths[column], true);
-		else if (table->grouped && !column)
-			text_clip(table->cells[i].text, table->width, true);
-	}
-	for (i = 0; i < table->nr_cells; i += table->columns)
-		table_print_row(table, to, table->cells + i);
+void table_forget(struct table *table)
+{
 	while (table->nr_cells)
 		free(table->cells[--table->nr_cells].text);
 	free(table->cells);
 	table->cells = NULL;
+}
+
+void table_print(struct table *table, FILE *to)
+{
+	size_t i, column;
+
+	if (!table->begun)
+		table_begin(table, to);
+	for (i = 0; i < table->nr_cells; i++) {
+		column = i % table->columns;
+		if (table->align[column] == 'n')
+			text_clip(table->cells[i].text, table->widths[column], true);
+		else if (table->grouped && !column)
+			text_clip(table->cells[i].text, table->width, true);
+		if (column + 1 == table->columns)
+			table_print_row(table, to, &table->cells[i - column]);
+	}
+	table_forget(table);
 }

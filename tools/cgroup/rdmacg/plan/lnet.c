@@ -33,8 +33,7 @@ struct lnet_side {
 	uint64_t sends;			/* concurrent_sends, for releases up to 2.10 */
 	/* The node's connection: the depth before and after its device reduces it, fragments. */
 	uint64_t wanted, asked, ask_frags;
-	/* The node's largest connection so far. */
-	uint64_t depth, frags, send_wr;
+	uint64_t depth, frags, send_wr;	/* the node's largest connection so far */
 };
 
 /* The first inputs are the parameters of the module. */
@@ -127,6 +126,7 @@ static bool lnet_set(struct lnet_side *side, const char *where, const char *name
 {
 	char *place __autofree = NULL, *rest;
 	const struct plan_input *input = plan_find_input(name);
+	struct number_text decimal;
 	bool is_far = side == &lnet_far;
 	uint64_t number;
 
@@ -140,8 +140,10 @@ static bool lnet_set(struct lnet_side *side, const char *where, const char *name
 	number = strtoumax(value, &rest, 0);
 	if (!is_far && (rest == value || *rest || *value == '-'))
 		options_fail(place, "write a number without a unit, as for the kernel");
-	if (*value == '0' && !*rest)
-		value = number_text(number, false);
+	if (*value == '0' && !*rest) {
+		decimal = number_text(number, false);
+		value = decimal.s;
+	}
 	number = plan_parse_number(place, value, input->min, max(input->max, 1));
 	/* The inputs are those of this node. An option replaces its parameters. */
 	if (is_far)
@@ -280,13 +282,13 @@ static void lnet_setup(struct lnet_side *side)
 	if (lnet_has_pools(side) && side->fmr_pool_size < side->ntx / 4)
 		say_failure(plan.form->name,
 			    "%s: the interface does not start, for fmr_pool_size=%s is less than a quarter of ntx=%s (kiblnd_net_init_pools()); raise fmr_pool_size",
-			    side->name, number_text(side->fmr_pool_size, false),
-			    number_text(side->ntx, false));
+			    side->name, number_text(side->fmr_pool_size, false).s,
+			    number_text(side->ntx, false).s);
 	/* The largest value is 255, because peer_credits is u8 on the wire. */
 	PLAN_SET(STEP, qd, min(min(max(peer_credits, 8), 255), credits), LNET_SETUP);
 	if (qd != peer_credits)
 		plan_notice("peer_credits=%s becomes %s: it must be 8 to 255, and at most credits.",
-			    number_text(peer_credits, false), number_text(qd, false));
+			    number_text(peer_credits, false).s, number_text(qd, false).s);
 	if (side->release >= 15)
 		PLAN_SET(STEP, F, 257, "2.15 on: o2iblnd.h, IBLND_MAX_RDMA_FRAGS (LU-15092)");
 	else if (lnet_is_old(side) && map_on_demand >= 1 && map_on_demand <= 256)
@@ -355,7 +357,8 @@ static void lnet_add_cqe(const struct lnet_side *side)
 	if (side->max_cqe && cqe > side->max_cqe)
 		say_failure(plan.form->name,
 			    "%s: a CQ needs %s entries, and the device has at most max_cqe=%s, so no connection is possible; lower peer_credits",
-			    side->name, number_text(cqe, false), number_text(side->max_cqe, false));
+			    side->name, number_text(cqe, false).s,
+			    number_text(side->max_cqe, false).s);
 }
 
 /* Add the queues that @side creates for a connection with @depth and @frags. */
@@ -373,7 +376,7 @@ static void lnet_add_end(struct lnet_side *side, uint64_t depth, uint64_t frags)
 	if (!lnet_reduce(side, frags, depth))
 		say_failure(plan.form->name,
 			    "%s: max_qp_wr=%s is too small for any connection; the device cannot be used",
-			    side->name, number_text(W, false));
+			    side->name, number_text(W, false).s);
 	if (W && !lnet_is_old(side))
 		PLAN_SET(FIGURE, queue_depth, min(qd, W / (1 + F + fr)),
 			 "2.13 on: o2iblnd.c, kiblnd_send_wrs() (LU-12279); in 2.11 and 2.12, one less until the device creates the QP");
@@ -421,11 +424,11 @@ static void lnet_add_node(const struct lnet_side *side, uint64_t conns)
 		PLAN_SET(FIGURE, mr, cpts * max(256, fmr_pool_size / cpts),
 			 "at start: o2iblnd.c, kiblnd_init_fmr_poolset(), kiblnd_fmr_pool_size()");
 		plan_notice("An empty pool grows by another %s MRs on its CPT, without an upper bound.",
-			    number_text(mr / cpts, false));
+			    number_text(mr / cpts, false).s);
 	}
 	plan_notice("No cgroup is charged for a kernel user. Subtract these objects before the device is shared, with");
 	plan_notice("rdmacg plan share DEVICE --kernel pd=1,qp=%s,cq=%s,mr=%s --among CGROUP...",
-		    number_text(qp, false), number_text(cq, false), number_text(mr, false));
+		    number_text(qp, false).s, number_text(cq, false).s, number_text(mr, false).s);
 	PLAN_FIGURE(objects, pd + mr + qp + cq, "the sum; o2iblnd creates no AH, SRQ or MW");
 	PLAN_FIGURE(wrs, qp * (send_wr + recv_wr), "the sum of all send and receive queues");
 	PLAN_FIGURE(cm_id, 1 + connections,
@@ -452,8 +455,8 @@ static uint64_t lnet_ask(struct lnet_side *active, const struct lnet_side *passi
 	active->ask_frags = active->own_frags;
 	while ((active->asked = lnet_reduce(active, active->ask_frags, active->wanted))) {
 		plan_notice("%s asks for a depth of %s and %s fragments.", active->name,
-			    number_text(active->asked, false),
-			    number_text(active->ask_frags, false));
+			    number_text(active->asked, false).s,
+			    number_text(active->ask_frags, false).s);
 		if (active->asked <= depth && (active->ask_frags == frags ||
 					       (active->ask_frags < frags && accepts_fewer))) {
 			agreed = lnet_reduce(passive, active->ask_frags, active->asked);
@@ -464,11 +467,11 @@ static uint64_t lnet_ask(struct lnet_side *active, const struct lnet_side *passi
 		}
 		if (active->asked > depth) {
 			plan_notice("%s rejects the request: MSG_QUEUE_SIZE (7), its depth is %s.",
-				    passive->name, number_text(depth, false));
+				    passive->name, number_text(depth, false).s);
 			active->wanted = depth;
 		} else {
 			plan_notice("%s rejects the request: RDMA_FRAGS (6), it wants %s fragments.",
-				    passive->name, number_text(frags, false));
+				    passive->name, number_text(frags, false).s);
 			if (frags >= active->ask_frags || !lnet_has_pools(active)) {
 				plan_notice("%s gives up: %s.", active->name,
 					    frags >= active->ask_frags ?
@@ -481,7 +484,7 @@ static uint64_t lnet_ask(struct lnet_side *active, const struct lnet_side *passi
 		plan_notice("%s tries again if it still has messages to send.", active->name);
 	}
 	plan_notice("%s cannot create its QP for %s fragments on its device: ENOMEM.",
-		    active->name, number_text(active->ask_frags, false));
+		    active->name, number_text(active->ask_frags, false).s);
 	return 0;
 }
 
@@ -498,7 +501,7 @@ static void lnet_plan_link(struct lnet_side *active, struct lnet_side *passive)
 		return;
 	}
 	plan_notice("%s accepts: both use a depth of %s and %s fragments.", passive->name,
-		    number_text(depth, false), number_text(frags, false));
+		    number_text(depth, false).s, number_text(frags, false).s);
 	plan_add_part(memory_format("%s connects: its end", active->name));
 	lnet_add_end(active, active->wanted, frags);
 	plan_add_part(memory_format("%s connects: %s's end", active->name, passive->name));
@@ -530,7 +533,7 @@ static void lnet_plan_pair(struct lnet_side *near, struct lnet_side *far)
 	/* Plan as if the connections of both directions had the larger size. */
 	for (i = 0; i < ARRAY_SIZE(sides) && near->send_wr; i++) {
 		plan_add_part(memory_format("All objects of %s, peers: %s", sides[i]->name,
-					    number_text(sides[i]->peers, false)));
+					    number_text(sides[i]->peers, false).s));
 		lnet_add_end(sides[i], sides[i]->depth, sides[i]->frags);
 		lnet_add_node(sides[i], max(near->conns_per_peer, far->conns_per_peer));
 	}
@@ -564,7 +567,7 @@ static void lnet_add(void)
 	lnet_setup(near);
 	lnet_add_end(near, near->own_depth, near->own_frags);
 	plan_add_part(memory_format("All objects of the node, peers: %s",
-				    number_text(near->peers, false)));
+				    number_text(near->peers, false).s));
 	lnet_add_node(near, near->conns_per_peer);
 }
 

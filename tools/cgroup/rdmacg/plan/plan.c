@@ -172,13 +172,12 @@ static char *plan_in_numbers(const char *formula)
 						      (int)max(strspn(formula, plan_letters), 1),
 						      formula);
 		const struct plan_input *input = plan_find_input(word);
-		const char *number = word;
 
 		if (json_object_object_get_ex(plan.names, word, &value))
-			number = json_object_get_string(value);
-		else if (input && input->to)
-			number = number_text(*input->to, false);
-		memory_extend(&text, "%s", number);
+			memory_extend(&text, "%s", json_object_get_string(value));
+		else
+			memory_extend(&text, "%s", input && input->to ?
+				      number_text(*input->to, false).s : word);
 		formula += strlen(word);
 	}
 	return text;
@@ -188,8 +187,9 @@ __int128 plan_add(enum plan_kind kind, const char *key, __int128 value, const ch
 		  const char *source)
 {
 	char *numbers __autofree = plan_in_numbers(formula);
-	const char *number = number_text(value, false), *fault = NULL;
-	bool has_numbers = strcmp(formula, numbers), has_number = strcmp(numbers, number);
+	struct number_text number = number_text(value, false);
+	bool has_numbers = strcmp(formula, numbers), has_number = strcmp(numbers, number.s);
+	const char *fault = NULL;
 
 	if (value < 0)
 		fault = "is less than 0";
@@ -210,7 +210,7 @@ __int128 plan_add(enum plan_kind kind, const char *key, __int128 value, const ch
 	/* KEY = FORMULA = FORMULA IN NUMBERS = NUMBER, but no part twice, and the source. */
 	memory_extend(&plan.part->explained, "#   %s = %s%s%s%s%s\n#     %s\n", key, formula,
 		      has_numbers ? " = " : "", has_numbers ? numbers : "",
-		      has_number ? " = " : "", has_number ? number : "", source);
+		      has_number ? " = " : "", has_number ? number.s : "", source);
 	json_append(plan.part->formulas, "key:s value:u formula:s numbers:s source:s", key,
 		    (uint64_t)value, formula, numbers, source);
 	return value;
@@ -249,7 +249,7 @@ static void plan_print_part(const struct plan_part *part)
 		return;
 	say_line("%s[%s]", mark, cgroup ? cgroup : "CGROUP");
 	device.name = pattern;
-	say_line("%s%s%s", mark, pattern ? device_text(&device) : "DEVICE", limits);
+	say_line("%s%s%s", mark, pattern ? device_text(&device).s : "DEVICE", limits);
 	if (*mark)
 		say_line("# These limits cannot be applied yet: give %s%s%s.",
 			 cgroup ? "" : "--cgroup", cgroup || pattern ? "" : " and ",

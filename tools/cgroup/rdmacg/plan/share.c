@@ -205,7 +205,7 @@ static void share_add(void)
 	for (i = 0; i < reserves.count; i++)
 		share_take_reserve(reserves.text[i]);
 	plan_add_part(memory_format("Resources of %s for cgroups",
-				    device_text(&share.pool->device)));
+				    device_text(&share.pool->device).s));
 	plan.device = share.pool->device;
 	for (i = 0; i < among.count; i++)
 		share_add_cgroup(among.text[i]);

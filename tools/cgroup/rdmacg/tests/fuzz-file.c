@@ -10,7 +10,7 @@ int plan_fuzz(const uint8_t *data, size_t size);
 /* Write the line again from its parts. */
 static char *plan_write_line(struct line *line)
 {
-	char *text = memory_string(device_text(&line->device));
+	char *text = memory_string(device_text(&line->device).s);
 	uint64_t value;
 	const char *key;
 
@@ -25,7 +25,7 @@ static char *plan_write_line(struct line *line)
 		if (!strcmp(key, "index"))
 			continue;
 		longer = memory_format("%s %s=%s", text, key,
-				       number_text(value, false));
+				       number_text(value, false).s);
 		free(text);
 		text = longer;
 	}

@@ -29,7 +29,7 @@ static char *oci_write(const struct config *asked)
 	for (i = 0; i < asked->nr_rules; i++) {
 		const struct limits *limits = &asked->rules[i].limits;
 
-		fputs(device_text(&limits->device), out);
+		fputs(device_text(&limits->device).s, out);
 		for (j = 0; j < limits->nr_limits; j++)
 			oci_write_value(out, &limits->limits[j]);
 		fputc(';', out);

@@ -202,12 +202,13 @@ for cgroup in ["", *range(int(sys.argv[2]))]:
             to.writelines(f"rxe{d} hca_handle={value} hca_object={value}\n" for d in range(8))' "$root" "$1"
 }
 
-# within KIB ARGS...: run the command with this bound of its memory, without its output. Do not bound
-# the memory of a sanitizer.
+# within KIB ARGS...: run the command with this bound of its memory, and keep its output in a file. A
+# sanitizer needs much more, so PLAIN is the command without one.
 within() {
+	local command=${PLAIN:-$work/bin/rdmacg}
 	(
-		ldd "$work/bin/rdmacg" | grep -q libasan || ulimit -d "$1"
-		RDMACG_ROOT=$root RDMACG_PROC=$proc "$work/bin/rdmacg" "${@:2}" >"$work/out"
+		ldd "$command" | grep -q libasan || ulimit -d "$1"
+		RDMACG_ROOT=$root RDMACG_PROC=$proc "$command" "${@:2}" >"$work/out"
 	)
 }
 

@@ -10,21 +10,33 @@ const char * const top_orders[TOP_ORDERS] = { "use", "refusals", "usage", "path"
 
 struct top top = { .delay_ms = 1000 };
 
+/* A limit of 0 is always reached. */
+double top_use(const struct top_row *row)
+{
+	return row->limit == NUMBER_MAX ? -1 : row->limit ? (double)row->usage / row->limit : 1;
+}
+
+double top_rate(const struct top_row *row)
+{
+	return top.elapsed ? row->refused * 1000.0 / top.elapsed : -1;
+}
+
 static int top_compare(const void *a, const void *b)
 {
 	const struct top_row *one = a, *other = b;
-	uint32_t index = one->device.index, other_index = other->device.index;
+	const struct device *device = &one->pool->device, *other_device = &other->pool->device;
 	/* Numbers of bytes and of objects cannot be compared. */
 	int bytes = number_is_bytes(other->key) - number_is_bytes(one->key);
 	int usage = bytes ?: (one->usage < other->usage) - (one->usage > other->usage);
-	int use = (one->use < other->use) - (one->use > other->use);
-	int rate = (one->rate < other->rate) - (one->rate > other->rate);
+	double one_use = top_use(one), other_use = top_use(other);
+	int use = (one_use < other_use) - (one_use > other_use);
+	int rate = (one->refused < other->refused) - (one->refused > other->refused);
 	const int orders[TOP_ORDERS] = { use ?: rate, rate ?: use, usage };
 
-	return orders[top.order] ?:
-	       strcmp(one->cgroup, other->cgroup) ?:
-	       strcmp(one->device.name, other->device.name) ?:
-	       (index > other_index) - (index < other_index) ?: strcmp(one->key, other->key);
+	return orders[top.order] ?: strcmp(one->cgroup, other->cgroup) ?:
+	       strcmp(device->name, other_device->name) ?:
+	       (device->index > other_device->index) - (device->index < other_device->index) ?:
+	       strcmp(one->key, other->key);
 }
 
 void top_sort(void)
@@ -41,77 +53,83 @@ static int top_compare_counts(const void *a, const void *b)
 	       (one->key > other->key) - (one->key < other->key);
 }
 
-/* A copy of @name. A row often has the same name as the row before it. */
-static const char *top_name(struct top_names *names, const char *name)
+/* A copy of the name, which all rows share. */
+static const char *top_name(struct cgroup *cgroup)
 {
-	if (!names->nr_names || strcmp(names->names[names->nr_names - 1], name))
-		*memory_append(names->names, names->nr_names) = memory_string(name);
-	return names->names[names->nr_names - 1];
-}
-
-static void top_forget(struct top_names *names)
-{
-	while (names->nr_names)
-		free(names->names[--names->nr_names]);
-	free(names->names);
-	names->names = NULL;
+	if (!cgroup->copy)
+		cgroup->copy = *memory_append(top.names, top.nr_names) =
+			memory_string(cgroup_name(cgroup));
+	return cgroup->copy;
 }
 
 /* Add a row for a resource that is in use, is limited by the cgroup itself, or was just refused. */
-static void top_add(const struct cgroup *cgroup, const struct slot *slot,
-		    const struct top_count *last, const struct top_count *now, int64_t elapsed)
+static void top_add(struct cgroup *cgroup, const struct slot *slot, const struct slot *known,
+		    uint64_t refused)
 {
-	uint64_t more = now->refused;
 	struct top_row *row;
 
-	/* A smaller counter than before belongs to a new device with the old name. */
-	if (last && last->refused <= more)
-		more -= last->refused;
-	if (!slot->usage && slot->max == NUMBER_MAX && !(top.when && more))
+	if (!slot->usage && slot->max == NUMBER_MAX && !refused)
 		return;
 	row = memory_append(top.rows, top.nr_rows);
-	row->cgroup = top_name(&top.cgroups, cgroup_name(cgroup));
-	row->device = pools_find(&top.known, &slot->pool->device)->device;
-	row->key = now->key;
-	row->limit_of = slot->limit_of ? top_name(&top.limits, cgroup_name(slot->limit_of)) : NULL;
+	row->cgroup = top_name(cgroup);
+	row->pool = known->pool;
+	row->key = known->key;
+	row->limit_of = slot->limit_of ? top_name((struct cgroup *)slot->limit_of) : NULL;
 	row->usage = slot->usage;
 	row->limit = slot->limit;
-	/* A limit of 0 is always reached. */
-	row->use = slot->limit == NUMBER_MAX ? -1 :
-		   slot->limit ? (double)slot->usage / slot->limit : 1;
-	row->rate = top.when ? more * 1000.0 / max(elapsed, 1) : -1;
+	row->refused = refused;
+}
+
+/* The attempts that were refused since the last read. Adds the counter to @counts. */
+static uint64_t top_refused(uint64_t inode, const struct slot *slot, const char *key,
+			    struct top_count **counts, size_t *nr_counts)
+{
+	struct top_count count = { inode, key, slot->events.alloc_fail }, *last;
+
+	if (!count.refused)
+		return 0;
+	last = !top.nr_counts ? NULL : bsearch(&count, top.counts, top.nr_counts, sizeof(count),
+					       top_compare_counts);
+	*memory_append(*counts, *nr_counts) = count;
+	/* A smaller counter than before belongs to a new device with the old name. */
+	return !top.elapsed ? 0 : count.refused -
+	       (last && last->refused <= count.refused ? last->refused : 0);
+}
+
+/* Forget the last read, except its counters. */
+static void top_forget(void)
+{
+	free(top.rows);
+	top.rows = NULL;
+	top.nr_rows = 0;
+	while (top.nr_names)
+		free(top.names[--top.nr_names]);
+	free(top.names);
+	top.names = NULL;
 }
 
 bool top_read(void)
 {
 	struct walk walk = { .top = cgroup_open_argument(top.cgroup), .files = TOP_FILES };
-	struct top_count *counts = NULL, *last;
+	struct top_count *counts = NULL;
+	const struct slot *slot = NULL, *known;
 	int64_t now = clock_now();
-	const struct slot *slot = NULL;
 	struct cgroup *cgroup;
 	size_t nr_counts = 0;
 	struct stat status;
 
-	free(top.rows);
-	top.rows = NULL;
-	top.nr_rows = 0;
-	top_forget(&top.cgroups);
-	top_forget(&top.limits);
+	top_forget();
+	top.elapsed = top.when ? max(now - top.when, 1) : 0;
 	while (walk.top && (cgroup = walk_next(&walk))) {
 		status.st_ino = 0;
 		fstat(cgroup->dir, &status);
 		while ((slot = pools_next(&cgroup->pools, slot))) {
-			struct top_count count = { status.st_ino, NULL, slot->events.alloc_fail };
-
 			/* Skip rates of commands and defaults, which have no usage. */
 			if (!(slot->has & POOL_BIT(POOL_CURRENT)) || !slot_is_telling(slot))
 				continue;
-			count.key = pools_get_slot(&top.known, &slot->pool->device, slot->key)->key;
-			last = !top.nr_counts ? NULL :
-			       bsearch(&count, top.counts, top.nr_counts, sizeof(count),
-				       top_compare_counts);
-			*memory_append(counts, nr_counts) = count;
-			top_add(cgroup, slot, last, &count, now - top.when);
+			known = pools_get_slot(&top.known, &slot->pool->device, slot->key);
+			top_add(cgroup, slot, known, top_refused(status.st_ino, slot, known->key,
+								 &counts, &nr_counts));
 		}
 	}
 	if (nr_counts)
@@ -125,31 +143,43 @@ bool top_read(void)
 	return walk.top && !walk.failed;
 }
 
+static void top_add_cells(struct table *table, const struct top_row *row)
+{
+	char *rate __autofree = memory_format(top_rate(row) < 0 ? "-" : "%.1f", top_rate(row));
+	char *limit_of __autofree = cgroup_relative(row->limit_of, row->cgroup, table->width);
+	bool human = number_is_bytes(row->key);
+
+	/* Round down, so that 100 means that the limit is reached. */
+	table_number(table, row->limit != NUMBER_MAX,
+		     row->limit ? (__uint128_t)row->usage * 100 / row->limit : 100, false);
+	table_alarm(table, top_use(row) >= 1);
+	table_cell(table, rate);
+	table_alarm(table, row->refused);
+	table_number(table, true, row->usage, human);
+	table_cell(table, cgroup_limit_text(row->limit, human).s);
+	table_cell(table, row->key);
+	table_cell(table, device_text(&row->pool->device).s);
+	table_cell(table, row->cgroup);
+	table_cell(table, limit_of);
+}
+
 void top_print_table(FILE *to, size_t rows, size_t width)
 {
 	static const char * const headings[] = {
 		"USE%", "REFUSED/S", "USAGE", "LIMIT", "RESOURCE", "DEVICE", "CGROUP", "LIMIT OF",
 	};
-	const struct top_row *row;
+	size_t first = top.first, end = first + min(rows, top.nr_rows - first), i;
 	struct table table;
 
 	table_init(&table, "rrrrnnnn", headings, width);
-	for (row = top.rows + top.first; row < top.rows + top.nr_rows && rows--; row++) {
-		char *rate __autofree = memory_format(row->rate < 0 ? "-" : "%.1f", row->rate);
-		bool human = number_is_bytes(row->key);
-
-		/* Round down, so that 100 means that the limit is reached. */
-		table_number(&table, row->use >= 0,
-			     row->limit ? (__uint128_t)row->usage * 100 / row->limit : 100, false);
-		table_alarm(&table, row->use >= 1);
-		table_cell(&table, rate);
-		table_alarm(&table, row->rate > 0);
-		table_number(&table, true, row->usage, human);
-		table_cell(&table, cgroup_limit_text(row->limit, human));
-		table_cell(&table, row->key);
-		table_cell(&table, device_text(&row->device));
-		table_cell(&table, row->cgroup);
-		table_cell(&table, cgroup_relative(row->limit_of, row->cgroup, width));
+	for (i = first; i < end; i++) {
+		top_add_cells(&table, &top.rows[i]);
+		table_forget(&table);
 	}
+	for (i = first; i < end; i++) {
+		top_add_cells(&table, &top.rows[i]);
+		table_print(&table, to);
+	}
+	/* Without rows, this prints the headings. */
 	table_print(&table, to);
 }

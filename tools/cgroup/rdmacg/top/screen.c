@@ -13,8 +13,7 @@
 #define TOP_HEAD	(table_bare ? 1 : 2)
 
 static struct {
-	/* The keyboard, and the signals. */
-	struct pollfd inputs[2];
+	struct pollfd inputs[2];	/* the keyboard, and the signals */
 	bool helping;
 	bool ended;
 	/* The first error of the last update, or "", or NULL before an update. */
@@ -80,7 +79,7 @@ static void top_draw(void)
 		const struct top_row *row = screen.helping || y < TOP_HEAD ? NULL :
 					    &top.rows[top.first + y - TOP_HEAD];
 
-		if (row && (row->use >= 1 || row->rate > 0))
+		if (row && (top_use(row) >= 1 || row->refused))
 			attrset(A_BOLD);
 		else if (!screen.helping && !row && y)
 			attrset(A_REVERSE);

@@ -11,22 +11,15 @@ extern const char * const top_orders[TOP_ORDERS];
 
 /* A resource of a device in a cgroup. There can be a million rows, so they share their texts. */
 struct top_row {
-	const char *cgroup;
-	struct device device;
-	const char *key;
+	const char *cgroup;	/* in top.names */
+	const struct pool *pool;	/* in top.known, for the device */
+	const char *key;	/* in top.known */
 	const char *limit_of;	/* the cgroup that has the limit, or NULL */
 	uint64_t usage, limit;
-	double use;		/* usage divided by limit, or -1 without a limit */
-	double rate;		/* refused attempts in a second, or -1 if unknown */
+	uint64_t refused;	/* attempts since the read before */
 };
 
-/* Names of cgroups, until the next read. */
-struct top_names {
-	char **names;
-	size_t nr_names;
-};
-
-/* The refused attempts in a row. A new cgroup with an old name has another inode. */
+/* The refused attempts in a row, if any. A new cgroup with an old name has another inode. */
 struct top_count {
 	uint64_t inode;
 	const char *key;	/* in top.known */
@@ -43,14 +36,20 @@ extern struct top {
 	size_t nr_rows;
 	size_t first;		/* the first row on the screen */
 	int64_t when;		/* the time of the last read, in milliseconds */
+	int64_t elapsed;	/* since the read before, or 0 if there was none */
 	struct pools known;	/* the names of all devices and keys that were read */
-	struct top_names cgroups, limits;	/* the names in the rows */
+	char **names;		/* of cgroups, in the rows */
+	size_t nr_names;
 	struct top_count *counts;	/* of the last read, sorted by inode and key */
 	size_t nr_counts;
 } top;
 
 /* Read all rows again. Prints an error and returns false on a failure. */
 bool top_read(void);
+/* Usage divided by limit, or -1 without a limit. */
+double top_use(const struct top_row *row);
+/* Refused attempts in a second, or -1 if unknown. */
+double top_rate(const struct top_row *row);
 /* Sort the rows by top.order. */
 void top_sort(void);
 /* Print at most @rows rows from top.first on. If @width is not 0, cut names to this width. */

@@ -42,7 +42,7 @@ void hotplug_add(struct hotplug *hotplug, const struct cgroup *cgroup)
 		say_warning(cgroup_name(cgroup), "cannot watch for new cgroups in it: %s",
 			    strerror(errno));
 	if (number >= 0)
-		json_object_object_add(hotplug->folders, number_text(number, false),
+		json_object_object_add(hotplug->folders, number_text(number, false).s,
 				       json_object_new_string(cgroup->name));
 }
 
@@ -54,7 +54,8 @@ void hotplug_take(struct hotplug *hotplug)
 	ssize_t got = read(hotplug->inotify, buffer, sizeof(buffer));
 	const struct inotify_event *event;
 	struct udev_device *device;
-	const char *action, *next, *number, *parent;
+	const char *action, *next, *parent;
+	struct number_text number;
 
 	json_object_put(hotplug->names);
 	hotplug->names = json_object_new_object();
@@ -63,10 +64,10 @@ void hotplug_take(struct hotplug *hotplug)
 
 		event = (const struct inotify_event *)next;
 		number = number_text(event->wd, false);
-		parent = json_object_get_string(json_object_object_get(hotplug->folders, number));
+		parent = json_object_get_string(json_object_object_get(hotplug->folders, number.s));
 		hotplug->everything |= event->mask & IN_Q_OVERFLOW;
 		if (event->mask & IN_IGNORED) {
-			json_object_object_del(hotplug->folders, number);
+			json_object_object_del(hotplug->folders, number.s);
 		} else if (parent && event->mask & IN_ISDIR) {
 			name = memory_format("%s%s%s", parent, *parent ? "/" : "", event->name);
 			json_object_object_add(hotplug->names, name, NULL);

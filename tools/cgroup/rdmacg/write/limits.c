@@ -139,7 +139,7 @@ const struct pool *limits_find_pool(const struct device *device, const struct po
 
 		if (found->is_default)
 			continue;
-		memory_extend(&list, "%s%s", list ? ", " : "", device_text(found));
+		memory_extend(&list, "%s%s", list ? ", " : "", device_text(found).s);
 		if (strcmp(found->name, device->name))
 			continue;
 		if (found->has_index && device->has_index && found->index == device->index)
@@ -176,7 +176,7 @@ bool limits_value(const struct device *device, const struct limit *limit, uint64
 	if (all == NUMBER_MAX)
 		return say_error(limit->key,
 				 "the capacity of %s is unknown; write a number, not a percentage",
-				 device_text(device));
+				 device_text(device).s);
 	*value = number_scale(all, limit->value, 100000);
 	if (!*value && limit->value)
 		say_warning(limit->key,
@@ -209,11 +209,11 @@ bool limits_check_keys(const struct limits *limits, const struct pool *pool)
 	/* Only a driver knows the other keys. */
 	if (pool_key_class(key) == POOL_HW)
 		return say_error(key, "%s has no limit of that name here; there are: %s",
-				 device_text(&pool->device), list ? list : "none");
-	file = pool_file_name(pool_key_class(key), POOL_MAX);
+				 device_text(&pool->device).s, list ? list : "none");
+	file = pool_file_names[pool_key_class(key)][POOL_MAX];
 	return say_error(key, "belongs to %s, which has no %s %s here; there are: %s", file,
 			 limits_has_class(pool, pool_key_class(key)) ? "such key for" : "line of",
-			 device_text(&pool->device), list ? list : "none");
+			 device_text(&pool->device).s, list ? list : "none");
 }
 
 /* The work of limits_add(): for each class, the text for its file, and the text that undoes it. */
@@ -244,9 +244,9 @@ static void limits_add_key(struct limits_write *write, const char *key, uint64_t
 		say_warning(cgroup_name(write->cgroup),
 			    "%s=%" PRIu64 " on %s is less than the usage, %" PRIu64
 			    ": existing objects stay, new ones are refused",
-			    name, value, device_text(&write->pool->device), slot->usage);
-	memory_extend(&write->text[class], " %s%s=%s", prefix, name, number_text(value, false));
-	memory_extend(&write->undo[class], " %s%s=%s", prefix, name, number_text(before, false));
+			    name, value, device_text(&write->pool->device).s, slot->usage);
+	memory_extend(&write->text[class], " %s%s=%s", prefix, name, number_text(value, false).s);
+	memory_extend(&write->undo[class], " %s%s=%s", prefix, name, number_text(before, false).s);
 }
 
 /*
@@ -272,7 +272,7 @@ static void limits_add_whole(struct limits_write *write)
 		if (wanted && !write->text[slot->class])
 			write->text[slot->class] = memory_string(" default");
 		memory_extend(&write->undo[slot->class], " %s=%s", slot->key,
-			      number_text(slot->max, false));
+			      number_text(slot->max, false).s);
 	}
 }
 
@@ -283,17 +283,19 @@ static void limits_add_whole(struct limits_write *write)
 static void limits_add_files(struct limits_write *write, struct transaction *change, bool good)
 {
 	bool is_default = write->limits->device.is_default;
-	const char *device = is_default ? "" : device_text(&write->limits->device);
+	struct device_text device = { "" };
 	enum pool_class class;
 
+	if (!is_default)
+		device = device_text(&write->limits->device);
 	for (class = 0; class < POOL_CLASSES; class++) {
 		char *text __autofree = write->text[class], *undo __autofree = write->undo[class];
 
 		if (good && text)
 			transaction_add(change, write->cgroup, is_default ? POOL_FILE_DEFAULT :
-					pool_file_name(class, POOL_MAX),
-					memory_format("%s%s", device, text + is_default),
-					memory_format("%s%s", device, undo + is_default));
+					pool_file_names[class][POOL_MAX],
+					memory_format("%s%s", device.s, text + is_default),
+					memory_format("%s%s", device.s, undo + is_default));
 	}
 }
 

@@ -119,13 +119,13 @@ static void policy_check_request(const struct policy *policy, const struct polic
 	if (asked > ceiling && ceiling <= most)
 		say_failure(about->asked.rule->where,
 			    "%s: %s on %s is more than %s, the ceiling of %s; ask for less",
-			    about->key, number_text(asked, false), about->device->name,
-			    number_text(ceiling, false), about->ceiling.rule->where);
+			    about->key, number_text(asked, false).s, about->device->name,
+			    number_text(ceiling, false).s, about->ceiling.rule->where);
 	if (asked > most)
 		say_failure(about->asked.rule->where,
 			    "%s: %s on %s is more than %s, the %s; %s%s", about->key,
-			    number_text(asked, false), about->device->name,
-			    number_text(most, false),
+			    number_text(asked, false).s, about->device->name,
+			    number_text(most, false).s,
 			    by_default ? "default" : "limit that is in effect",
 			    policy->keep ? "ask for less" : "to allow it, write a ceiling in ",
 			    policy->keep ? "" : policy->place);

@@ -20,8 +20,7 @@ struct transaction {
 	struct transaction_step *steps;
 	size_t nr_steps, nr_done;
 	bool dry_run;
-	/* If not NULL, a missing device sets this, and is not an error. */
-	bool *gone;
+	bool *gone;	/* if not NULL, a missing device sets this, and is not an error */
 };
 
 /* Add a write. @text and @undo, which undoes the write, are freed with the transaction. */
@@ -148,8 +147,7 @@ struct policy {
 	struct config config;
 	/* Keep the cgroup's limits, but let a request raise a limit that equals the default. */
 	bool keep;
-	/* Without a ceiling, a request cannot exceed the default. */
-	bool default_bounds;
+	bool default_bounds;	/* without a ceiling, a request cannot exceed the default */
 	struct transaction change;	/* the writes of the limits that are being set */
 };
 
