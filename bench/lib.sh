@@ -5,7 +5,10 @@
 . "$(dirname "$0")/../dev/lib.sh"
 
 work=$CACHE/bench/$(basename "$0")
-results=${OUT:-$CACHE/bench/results}
+# With RECORD=1, record() writes into the repository, and draws the pictures again.
+results=${OUT:-${RECORD:+$ROOT/bench/results}}
+results=${results:-$CACHE/bench/results}
+[ -z "${RECORD:-}" ] || [ -z "${ONLY:-}${SKIP:-}" ] || die 'RECORD=1 records all parts; leave out ONLY and SKIP'
 config=$ROOT/vm/config
 # The processors, for a header.
 machine="$(nproc) processors, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | sort -u)"
@@ -20,6 +23,12 @@ programs=$CACHE/bench/programs
 mkdir -p "$programs"
 gcc -O2 -Wall -Werror -o "$programs/tenant" "$ROOT/bench/tenant.c" -libverbs -lpthread ||
 	die 'bench/tenant.c does not compile; is libibverbs-dev installed?'
+
+# mpi_tenant: build the tenant that is a process of an MPI job.
+mpi_tenant() {
+	mpicc.openmpi -O2 -Wall -Werror -DWITH_MPI -o "$programs/tenant-mpi" "$ROOT/bench/tenant.c" -libverbs -lpthread ||
+		die 'bench/tenant.c does not compile with MPI; is libopenmpi-dev installed?'
+}
 
 # build NAME KERNEL: build a kernel with FRAGMENT in $work/NAME.KERNEL. KERNEL is "ours", "stock", or the name of a file
 # vm/config/KERNEL.config, which our kernel then has in addition. If the kernel has a controller, also build the modules
@@ -84,5 +93,6 @@ record() {
 	{ cat && "$ROOT/bench/report" "$1" "$work"/rounds/*; } >"$work/report" || status=$?
 	cat "$work/report"
 	sed '/^$/N; /^\n\(not \)*ok /,$d' "$work/report" >"$results/$2"
+	[ -z "${RECORD:-}" ] || "$ROOT/bench/plot" || status=$?
 	exit "$status"
 }
