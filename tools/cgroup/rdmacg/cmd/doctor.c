@@ -43,6 +43,41 @@ static void doctor_end_walk(const struct walk *walk, const char *check)
 		doctor_say("unknown", check, "some cgroups could not be read; run as root");
 }
 
+/* What the module cannot limit, from the table in module/README.md. */
+#define DOCTOR_MODULE_LIMITS \
+	"cm_id, resources of drivers, SMC-R, RDS, opening a context, and asynchronous ends of commands have no limits, and rdma.default has no hca keys"
+
+static char *doctor_module_path(const char *name)
+{
+	return memory_format("%s/%s", hierarchy_path("RDMACG_MODULES", "/sys/module"), name);
+}
+
+/* The module, which adds limits to a stock controller, and OFED, whose ib_core knows only stock. */
+static void doctor_check_module(void)
+{
+	char *module __autofree = doctor_module_path("rdmacg");
+	char *file __autofree = doctor_module_path("rdmacg/parameters/state");
+	char *ofed __autofree = doctor_module_path("mlx_compat");
+	char *state __autofree = file_read(AT_FDCWD, file);
+	bool has_verbs = doctor.sample.files[POOL_VERB];
+
+	if (state && !strcmp(state, "on\n"))
+		doctor_say("ok", "module", "rdmacg is on; %s", DOCTOR_MODULE_LIMITS);
+	else if (state)
+		doctor_say("warning", "module",
+			   "rdmacg is %.*s, so it limits nothing; write on to %s",
+			   (int)strcspn(state, "\n"), state, file);
+	else if (file_exists(AT_FDCWD, module))
+		doctor_say("unknown", "module", "%s cannot be read; run as root", file);
+	else if (!has_verbs && doctor.sample.files[POOL_HCA])
+		doctor_say("warning", "module",
+			   "rdmacg is not loaded; with it, this kernel has limits by type, on memory and on commands (package rdmacg-dkms)");
+	if (file_exists(AT_FDCWD, ofed))
+		doctor_say("warning", "ofed", "ib_core is that of MLNX_OFED or DOCA-OFED, %s",
+			   state && has_verbs ? "on which nobody has tried rdmacg" :
+			   "so only hca_handle and hca_object are counted; other keys need rdmacg");
+}
+
 static void doctor_check_files(void)
 {
 	const struct missing *missing = NULL;
@@ -65,6 +100,7 @@ static void doctor_check_files(void)
 	if (!capacity.has_file)
 		doctor_say("warning", "files",
 			   "no rdma.capacity: the capacity of devices is not known, or only in part");
+	doctor_check_module();
 }
 
 /* Check that the controller knows all devices, because it cannot limit an unknown device. */
