@@ -268,7 +268,10 @@ static void rdmacg_pool_remove_locked(struct rdmacg_pool *pool, struct list_head
 	rdmacg_map_store(pool->cg, desc->key, NULL);
 }
 
-/* Free the pools of rdmacg_pool_remove_locked(). The caller holds no lock. */
+/*
+ * Free the pools that rdmacg_pool_remove_locked() has moved to a list. The
+ * caller holds no lock.
+ */
 static void rdmacg_pools_free_gone(struct list_head *gone)
 {
 	struct rdmacg_pool *pool, *next;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 
-// rdmacg-nri: a plugin of NRI that limits RDMA for the containers of pods.
+// rdmacg-nri: an NRI plugin that limits RDMA for the containers of pods.
 //
 // "oci-hook --unified" decides on the limits. The plugin adds the limits to "unified" of the
 // container, so that the runtime sets them before the container's first instruction.

@@ -106,7 +106,7 @@ _rdmacg_limits() {
 	COMPREPLY=("${COMPREPLY[@]/#/"$head"}")
 }
 
-# Complete units of systemd that have a cgroup. Users choose these names, so do not expand them.
+# Complete systemd units that have a cgroup. Users choose these names, so do not expand them.
 _rdmacg_units() {
 	local unit
 	COMPREPLY=()

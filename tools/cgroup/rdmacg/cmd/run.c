@@ -101,7 +101,7 @@ static const struct syntax run_syntax = {
 	.args_doc = "[--] COMMAND [ARGUMENT...]",
 	.example = "rdmacg run --limit mlx5_0:qp=100,mr_mem=1G -- ib_write_bw",
 	.doc =
-		"Run a command in a cgroup of its own, and report in the end the peaks, the refused attempts, and limits that would have been enough.\vThe cgroup is a scope of systemd. With --in or without systemd, it is below another cgroup, by default below the cgroup of this shell. rdmacg removes the cgroup when the command and the processes that the command has left have ended. The exit status is the command's, or 128+N for signal N.",
+		"Run a command in a cgroup of its own. When the command has ended, report the peaks, the refused attempts, and limits that would have been enough.\vThe cgroup is a scope of systemd. With --in or without systemd, it is below another cgroup, by default below the cgroup of this shell. rdmacg removes the cgroup when the command and the processes that the command has left have ended. The exit status is the command's, or 128+N for signal N.",
 };
 
 /*

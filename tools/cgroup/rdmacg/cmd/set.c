@@ -16,7 +16,7 @@ static const struct syntax set_syntax = {
 	.args_doc = "[CGROUP] DEVICE [index=N] KEY=VALUE...|max|default",
 	.example = "rdmacg set tenants/a mlx5_0 qp=100 mr_mem=1G",
 	.doc =
-		"Set limits of a device in a cgroup, all of them or none. A VALUE is a number, a number with K, M, G or T for memory, a percentage of the capacity such as 25%, or max for no limit.\vThe word max instead of KEYs removes all limits of the device. The word default removes them, so that the limits of DEVICE default apply. The limits of DEVICE default are for each device without a limit of its own for the key.",
+		"Set limits of a device in a cgroup, all of them or none. A VALUE is a number, a number with K, M, G or T for memory, a percentage of the capacity such as 25%, or max for no limit.\vThe word max instead of KEYs removes all limits of the device. A DEVICE named default stands for each device that has no limit of its own for the key. The word default instead of KEYs removes the device's own limits, so that it gets those of the DEVICE default.",
 };
 
 /*

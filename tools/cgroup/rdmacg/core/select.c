@@ -177,7 +177,7 @@ static void select_add(const char *text, void *to)
 
 const struct choice select_choices[] = {
 	{ "pid", 0, "the cgroup of a process", (void *)SELECT_PROCESS, select_add, "PID" },
-	{ "unit", 0, "the cgroup of a unit of systemd", (void *)SELECT_UNIT, select_add, "UNIT" },
+	{ "unit", 0, "the cgroup of a systemd unit", (void *)SELECT_UNIT, select_add, "UNIT" },
 	{ "container", 0,
 	  "the cgroup of a container, by a prefix of its id, or of a machine, by its name",
 	  (void *)SELECT_CONTAINER, select_add, "ID" },

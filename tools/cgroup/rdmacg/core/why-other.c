@@ -118,7 +118,7 @@ static void other_print_sums(size_t count, size_t bound, size_t without, bool re
 			 bound - OTHER_PROCESSES);
 	if (remedy)
 		say_text("%s",
-			 "To raise RLIMIT_MEMLOCK: memlock in /etc/security/limits.conf for logins, LimitMEMLOCK=infinity in a unit of systemd, --ulimit memlock=-1 for a container, ulimit -l in a shell.");
+			 "To raise RLIMIT_MEMLOCK: memlock in /etc/security/limits.conf for logins, LimitMEMLOCK=infinity in a systemd unit, --ulimit memlock=-1 for a container, ulimit -l in a shell.");
 	/* A program that uses sockets does not reach limits of RDMA. */
 	if (without && without == count)
 		say_text("%s",

@@ -35,7 +35,7 @@ size_t text_decode(const char *text, uint32_t *character)
 	return length;
 }
 
-/* Not control characters, ends of lines, changes of direction, and invisible characters. */
+/* Control characters, ends of lines, changes of direction and invisible characters are not. */
 static bool text_is_printable(uint32_t c)
 {
 	if (c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || c == 0x61c)

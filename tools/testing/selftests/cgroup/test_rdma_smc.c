@@ -43,7 +43,7 @@ static struct {
 
 enum rdmacg_verb {
 	RDMACG_LISTEN,
-	/* Create a socket of AF_SMC, or of AF_INET, and connect it. */
+	/* Create an AF_SMC socket, or an AF_INET socket, and connect it. */
 	RDMACG_CONNECT,
 	RDMACG_CONNECT_INET,
 	/*
