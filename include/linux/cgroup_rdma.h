@@ -17,6 +17,13 @@ struct rdma_cgroup;
 struct rdmacg_control;
 struct rdmacg_desc;
 
+/*
+ * The version of the interface of this file and of <rdma/ib_rdmacg.h>, for a ULP that is built for
+ * several kernels. It grows with each function or field that ULPs can use. Kernels with the stock
+ * controller have this file without this macro.
+ */
+#define RDMACG_API 1
+
 /* The maximum number of resources of a device. */
 #define RDMACG_MAX_SLOTS 64
 

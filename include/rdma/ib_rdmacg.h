@@ -5,7 +5,7 @@
  * objects of their own interfaces.
  *
  * ULPs in the kernel call these functions for objects that they create for a user. Such objects
- * appear in rdma.verb.*, like objects from uverbs. In a system call, rdmacg_get_current() returns
+ * appear in the same files as objects from uverbs. In a system call, rdmacg_get_current() returns
  * the cgroup to charge. The ULP keeps this cgroup if a worker creates the objects later.
  */
 #ifndef _RDMA_IB_RDMACG_H
@@ -48,6 +48,9 @@ struct ib_rdmacg_object_def {
 
 /**
  * struct ib_rdmacg_objects - numbers of objects that a ULP is about to create
+ * @hca_handle: uses of the device, in place of the open contexts of a process
+ * @hca_object: objects of any type. Set @hca_handle and @hca_object if the limits of rdma.max must
+ *	also hold for the ULP; container runtimes set only these limits
  * @pd: protection domains
  * @cq: completion queues
  * @qp: queue pairs
@@ -57,6 +60,8 @@ struct ib_rdmacg_object_def {
  *	more is refused if there is a limit, and otherwise not counted
  */
 struct ib_rdmacg_objects {
+	u32			hca_handle;
+	u32			hca_object;
 	u32			pd;
 	u32			cq;
 	u32			qp;

@@ -21,7 +21,7 @@ static struct lnd_conn *lnd_conn_alloc(struct lnd_ni *ni)
 	return conn;
 }
 
-static const struct ib_rdmacg_objects lnd_queues = { .qp = 1, .cq = 1 };
+static const struct ib_rdmacg_objects lnd_queues = { .hca_object = 2, .qp = 1, .cq = 1 };
 
 /*
  * The order for a kernel user: charge all objects of a connection together, create them, destroy
@@ -70,10 +70,11 @@ static void lnd_conn_free(struct lnd_conn *conn)
 	}
 	if (conn->cq)
 		ib_free_cq(conn->cq);
-	if (conn->id)
-		rdma_destroy_id(conn->id);
 	if (conn->is_charged)
 		ib_rdmacg_uncharge_objects(ni->cg, ni->device, &lnd_queues);
+	/* The last identifier keeps the device, so return the charge before. */
+	if (conn->id)
+		rdma_destroy_id(conn->id);
 	kfree(conn);
 }
 

@@ -99,10 +99,18 @@ static int lnd_ni_make_mrs(struct lnd_ni *ni)
 	return 0;
 }
 
+/* An NI uses the device once, and has a PD and its pool of MRs. */
+static struct ib_rdmacg_objects lnd_ni_objects(const struct lnd_ni *ni)
+{
+	return (struct ib_rdmacg_objects) {
+		.hca_handle = 1, .hca_object = 1 + ni->pool_size, .pd = 1, .mr = ni->pool_size,
+	};
+}
+
 /* Create the PD and the MRs of the NI. Charge them together, because the NI needs all of them. */
 static int lnd_ni_make(struct lnd_ni *ni)
 {
-	const struct ib_rdmacg_objects objects = { .pd = 1, .mr = ni->pool_size };
+	const struct ib_rdmacg_objects objects = lnd_ni_objects(ni);
 	struct ib_pd *pd;
 	int ret;
 
@@ -128,7 +136,7 @@ static int lnd_ni_make(struct lnd_ni *ni)
  */
 static void lnd_ni_clear(struct lnd_ni *ni)
 {
-	const struct ib_rdmacg_objects objects = { .pd = 1, .mr = ni->pool_size };
+	const struct ib_rdmacg_objects objects = lnd_ni_objects(ni);
 
 	if (!ni->listener)
 		return;

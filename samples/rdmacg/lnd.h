@@ -10,6 +10,8 @@
  *	connection			lnd_conn_make()		qp=1 cq=1
  *	transfer in progress		lnd_send_one()		mr_mem=its bytes
  *
+ * Each NI is also an hca_handle, and each object an hca_object, so the limits of rdma.max hold.
+ *
  * Commands, and the work that frees connections, hold @lock of the NI. Handlers of the connection
  * manager and of completions do not take @lock. They set a state and wake the command.
  */

@@ -954,7 +954,15 @@ void ib_rdmacg_uncharge_ucontext_hw(struct ib_ucontext *ucontext, unsigned int r
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_ucontext_hw);
 
 /* The number of fields of struct ib_rdmacg_objects. */
-#define IB_RDMACG_OBJECT_KINDS 6
+#define IB_RDMACG_OBJECT_KINDS 8
+
+static struct rdmacg_amount *ib_rdmacg_add_hca(struct rdmacg_amount *next, unsigned int slot,
+					       u64 amount)
+{
+	if (amount)
+		*next++ = (struct rdmacg_amount) { slot, amount };
+	return next;
+}
 
 /* Fill @set with the objects that the device counts. Returns the number of amounts in @set. */
 static unsigned int ib_rdmacg_objects_set(const struct ib_device *device,
@@ -963,6 +971,8 @@ static unsigned int ib_rdmacg_objects_set(const struct ib_device *device,
 {
 	struct rdmacg_amount *next = set;
 
+	next = ib_rdmacg_add_hca(next, RDMACG_RESOURCE_HCA_HANDLE, objects->hca_handle);
+	next = ib_rdmacg_add_hca(next, RDMACG_RESOURCE_HCA_OBJECT, objects->hca_object);
 	next = ib_rdmacg_add(next, device, UVERBS_OBJECT_PD, objects->pd);
 	next = ib_rdmacg_add(next, device, UVERBS_OBJECT_CQ, objects->cq);
 	next = ib_rdmacg_add(next, device, UVERBS_OBJECT_QP, objects->qp);
@@ -979,13 +989,13 @@ static unsigned int ib_rdmacg_objects_set(const struct ib_device *device,
  * @device: a device of the ULP's ib_client, until the client's remove() returns
  * @objects: the objects
  *
- * All of @objects are charged, or none. hca_object is not charged, because it counts only objects
- * with an id in user space. Objects that the device does not count are not charged. The ULP calls
- * this function before the driver creates the objects. The ULP later returns a successful charge by
- * ib_rdmacg_uncharge_objects() with the same arguments. The charge holds a reference to @cg until
- * then.
+ * All of @objects are charged, or none. Objects that the device does not count are not charged. The
+ * ULP calls this function before the driver creates the objects. The ULP later returns a successful
+ * charge by ib_rdmacg_uncharge_objects() with the same arguments. The charge holds a reference to
+ * @cg until then.
  *
- * Context: Process context, perhaps of a kernel thread; may sleep.
+ * Context: Process context, perhaps of a kernel thread; may sleep. Allocates with
+ * GFP_KERNEL_ACCOUNT.
  * Return: 0, -EAGAIN at a limit, or -ENOMEM.
  */
 int ib_rdmacg_try_charge_objects(struct rdma_cgroup *cg, struct ib_device *device,

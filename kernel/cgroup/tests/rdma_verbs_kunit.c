@@ -697,6 +697,36 @@ static void rdmacg_test_refused_ulp_is_charged_nothing(struct kunit *test)
 	}
 }
 
+/* A ULP can charge the keys of rdma.max, in the same charge as its types. */
+static void rdmacg_test_ulp_charges_handles_and_objects(struct kunit *test)
+{
+	static const struct ib_rdmacg_objects objects = {
+		.hca_handle = 2, .hca_object = 5, .qp = 1,
+	};
+	static const char * const limits[] = {
+		"kunit0 hca_handle=1 hca_object=5", "kunit0 hca_handle=2 hca_object=4",
+	};
+	struct rdmacg_verbs *verbs = rdmacg_start(test);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(limits); i++) {
+		KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&verbs->top, limits[i]), 0);
+		KUNIT_EXPECT_EQ_MSG(test, rdmacg_charge_left(test, &objects), -EAGAIN,
+				    "%s", limits[i]);
+		rdmacg_expect_left(test, 0, "");
+	}
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&verbs->top, "kunit0 hca_handle=2"), 0);
+	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&verbs->top, "kunit0 hca_object=5"), 0);
+	KUNIT_EXPECT_EQ(test, rdmacg_charge_left(test, &objects), 0);
+	rdmacg_expect(test, &verbs->left, RDMACG_CLASS_HCA, RDMACG_FILE_CURRENT,
+		      "kunit0 hca_handle=2 hca_object=5\n");
+	KUNIT_EXPECT_STREQ(test, rdmacg_used(test, &verbs->left), "qp=1");
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 1);
+	rdmacg_uncharge_left(test, &objects);
+	rdmacg_expect_left(test, 0, "");
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
+}
+
 static void rdmacg_test_ulp_is_charged_within_the_limit(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
@@ -817,6 +847,7 @@ static struct kunit_case rdmacg_verbs_cases[] = {
 	KUNIT_CASE(rdmacg_test_ulp_charges_types_alone),
 	KUNIT_CASE(rdmacg_test_ulp_is_not_charged_what_is_not_counted),
 	KUNIT_CASE(rdmacg_test_refused_ulp_is_charged_nothing),
+	KUNIT_CASE(rdmacg_test_ulp_charges_handles_and_objects),
 	KUNIT_CASE(rdmacg_test_ulp_is_charged_within_the_limit),
 	KUNIT_CASE(rdmacg_test_ulp_without_a_cgroup_charges_nobody),
 	KUNIT_CASE(rdmacg_test_ulp_that_must_is_charged_above_the_limit),

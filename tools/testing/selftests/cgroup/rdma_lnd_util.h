@@ -137,13 +137,17 @@ static inline void lnd_close(int *fd)
 	*fd = -1;
 }
 
-/* Returns whether @cgroup is charged for exactly these objects. */
+/*
+ * Returns whether @cgroup is charged for exactly these objects. Each interface has one PD, and each
+ * QP has a CQ.
+ */
 static inline bool lnd_uses(struct rdmacg_tree *tree, const char *cgroup, int pd, int qp, int mr)
 {
 	const struct {
 		const char *key;
 		int count;
 	} wanted[] = { { "pd", pd }, { "qp", qp }, { "cq", qp }, { "mr", mr } };
+	int objects = pd + 2 * qp + mr;
 	bool is_so = true;
 	long long count;
 	size_t i;
@@ -156,7 +160,11 @@ static inline bool lnd_uses(struct rdmacg_tree *tree, const char *cgroup, int pd
 			       wanted[i].count, count);
 		is_so = false;
 	}
-	return is_so;
+	if (rdmacg_handles(tree, cgroup) == pd && rdmacg_objects(tree, cgroup) == objects)
+		return is_so;
+	ksft_print_msg("%s: wanted hca_handle=%d hca_object=%d, got %s", cgroup, pd, objects,
+		       rdmacg_read(cgroup, "rdma.current"));
+	return false;
 }
 
 static inline bool lnd_uses_nothing(struct rdmacg_tree *tree, const char *cgroup)

@@ -61,6 +61,9 @@ static int lnd_limit(struct rdmacg_tree *tree, const char *cgroup, int pd, int q
 {
 	char limits[128];
 
+	snprintf(limits, sizeof(limits), "hca_handle=%d hca_object=%d", pd, pd + qp + cq + mr);
+	if (rdmacg_limit(tree, cgroup, limits))
+		return -1;
 	snprintf(limits, sizeof(limits), "pd=%d qp=%d cq=%d mr=%d mr_mem=%d", pd, qp, cq, mr,
 		 BYTES);
 	return rdmacg_limit_in(tree, cgroup, "rdma.verb.max", limits);
@@ -107,7 +110,6 @@ static void lnd_check_exact(struct __test_metadata *_metadata, struct lnd_ends *
 	EXPECT_TRUE(lnd_uses(tree, tree->left, 1, conns, mr));
 	EXPECT_TRUE(lnd_uses(tree, tree->right, 1, conns, mr));
 	EXPECT_TRUE(lnd_uses(tree, tree->top, 2, 2 * conns, 2 * mr));
-	EXPECT_EQ(0, rdmacg_objects(tree, tree->top));
 }
 
 LND_TEST(test_rdmacg_lnd, runs_at_exact_limits)
@@ -175,6 +177,22 @@ LND_TEST(test_rdmacg_lnd, one_pd_less_is_refused)
 LND_TEST(test_rdmacg_lnd, one_mr_less_is_refused)
 {
 	lnd_check_no_listen(_metadata, &self->ends, "mr", 512, "mr.max");
+}
+
+/* The limits that container runtimes write also hold for the interface. */
+LND_TEST(test_rdmacg_lnd, one_handle_or_object_less_is_refused)
+{
+	static const char * const limits[] = { "hca_handle=0", "hca_handle=1 hca_object=512" };
+	struct rdmacg_tree *tree = &self->ends.tree;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(limits); i++) {
+		ASSERT_EQ(0, rdmacg_limit(tree, tree->left, limits[i]));
+		EXPECT_EQ(EAGAIN, lnd_listen(&self->ends, self->ends.left)) TH_LOG("%s", limits[i]);
+		EXPECT_TRUE(lnd_uses_nothing(tree, tree->top));
+	}
+	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=515"));
+	EXPECT_EQ(0, lnd_join(&self->ends));
 }
 
 /*

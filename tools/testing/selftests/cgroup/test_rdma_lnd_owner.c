@@ -112,7 +112,7 @@ LND_TEST(test_rdmacg_lnd_owner, shares_limits_with_processes)
 	ASSERT_EQ(0, lnd_join(&self->ends));
 	ASSERT_TRUE(rdmacg_enter_and_open(tree, tree->left, &context, &pd)) TH_LOG("%m");
 	EXPECT_EQ(2, rdmacg_verbs(tree, tree->left, "pd"));
-	EXPECT_EQ(1, rdmacg_objects(tree, tree->left));
+	EXPECT_EQ(1 + MRS + 2 + 1, rdmacg_objects(tree, tree->left));
 	EXPECT_EQ(NULL, ibv_alloc_pd(context));
 	EXPECT_EQ(EAGAIN, errno);
 	lnd_close(&self->ends.left);
