@@ -476,6 +476,31 @@ TEST_F(test_rdmacg, disabled_controller_forgets)
 	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=max"));
 }
 
+/* The memory cgroup of the process that gives a controller to cgroups pays for their structs. */
+TEST_F(test_rdmacg, creator_pays_for_the_structs_of_cgroups)
+{
+	enum { COUNT = 256, BYTES = 512 };
+	struct rdmacg_tree *tree = &self->tree;
+	char path[256];
+	long before;
+	int i;
+
+	if (cg_write("/sys/fs/cgroup", "cgroup.subtree_control", "+memory") ||
+	    cg_write(tree->top, "cgroup.subtree_control", "+memory"))
+		SKIP(return, "there is no memory controller beside rdma");
+	for (i = 0; i < COUNT; i++) {
+		snprintf(path, sizeof(path), "%s/%d", tree->right, i);
+		ASSERT_EQ(0, cg_create(path));
+	}
+	ASSERT_EQ(0, cg_enter_current(tree->left));
+	before = cg_read_key_long(tree->left, "memory.stat", "slab ");
+	EXPECT_EQ(0, rdmacg_delegate(tree, tree->right));
+	/* The kernel updates the file each two seconds. */
+	EXPECT_TRUE(RDMACG_WAIT_FOR(cg_read_key_long(tree->left, "memory.stat", "slab ") >=
+				    before + COUNT * BYTES));
+	ASSERT_EQ(0, cg_enter_current(tree->root));
+}
+
 /* The deepest level of the controller. A child of the root has level 1. */
 #define RDMACG_DEPTH 64
 
