@@ -27,7 +27,7 @@ static void main_print_version(const char *text, void *to)
 
 static const struct syntax main_syntax = {
 	.choices = {
-		{ "version", 'V', "the version", NULL, main_print_version },
+		{ "version", 'V', "the version", NULL, NULL, main_print_version },
 	},
 	.in_order = true, .args_doc = "COMMAND [ARGUMENT...]",
 	.example = "rdmacg show --help",

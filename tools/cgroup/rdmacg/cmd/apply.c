@@ -15,12 +15,10 @@ static struct apply {
 	bool watch;
 	struct config config;
 	struct hotplug hotplug;
-	/* The cgroup whose limits are being set, and its rule that is being applied. */
-	struct cgroup *cgroup;
-	struct rule *rule;
+	struct cgroup *cgroup;	/* its limits are being set */
+	struct rule *rule;	/* the rule of this cgroup that is being applied */
 	struct transaction change;
-	/* The text about limits that differ, to be printed when all writes have succeeded. */
-	FILE *said;
+	FILE *said;		/* about limits that differ, for when all writes have succeeded */
 	bool failed;
 	bool differs;
 } apply;
@@ -115,7 +113,7 @@ static bool apply_rules(void)
 	const struct pool *pool;
 	struct rule *rule;
 
-	say_within(where);
+	say_place = where;
 	if (!good && !apply.change.dry_run) {
 		good = transaction_enable(&apply.change, apply.cgroup);
 	} else if (!good) {
@@ -131,7 +129,7 @@ static bool apply_rules(void)
 		/* Earlier rules may have changed limits that this rule compares. */
 		good = cgroup_read(apply.cgroup, POOL_BIT(POOL_MAX) | POOL_BIT(POOL_CURRENT));
 		apply.rule = rule;
-		say_within(rule->where);
+		say_place = rule->where;
 		if (rule->limits.device.is_default) {
 			good = good && apply_device(&device_default);
 			continue;
@@ -148,10 +146,7 @@ static bool apply_rules(void)
 	return good;
 }
 
-/*
- * Print the errors of a cgroup, unless its removal is the reason. With --watch, print the errors of
- * a line only once, because each new cgroup could repeat them.
- */
+/* With --watch, print errors of a line once. Each cgroup could repeat them. */
 static void apply_do(void)
 {
 	char *errors __autofree = NULL, *said __autofree = NULL;
@@ -160,10 +155,10 @@ static void apply_do(void)
 	bool good;
 
 	apply.said = memory_check(open_memstream(&said, &said_size));
-	say_errors_to(to);
+	say_errors = to;
 	good = apply_rules();
-	say_within(NULL);
-	say_errors_to(NULL);
+	say_place = NULL;
+	say_errors = NULL;
 	fclose(to);
 	fclose(apply.said);
 	if (good) {
@@ -238,10 +233,7 @@ static void apply_say_unused(void)
 	}
 }
 
-/*
- * Without a controller, only the text of the files can be checked. A typing error in a key and a
- * key of a driver look the same.
- */
+/* A typing error in a key and a key of a driver look the same here. */
 static int apply_check_text(void)
 {
 	size_t nr_rules = apply.config.nr_rules;
@@ -250,14 +242,14 @@ static int apply_check_text(void)
 
 	for (i = 0; i < nr_rules; i++) {
 		limits = &apply.config.rules[i].limits;
-		say_within(apply.config.rules[i].where);
+		say_place = apply.config.rules[i].where;
 		for (j = 0; j < limits->nr_limits; j++)
 			if (strncmp(limits->limits[j].key, "hw:", 3) &&
 			    pool_key_class(limits->limits[j].key) == POOL_HW)
 				say_warning(limits->limits[j].key,
 					    "is not a key of the kernel; a driver may register it");
 	}
-	say_within(NULL);
+	say_place = NULL;
 	say_note("there is no RDMA controller here, so only the text was checked: %zu line%s",
 		 nr_rules, nr_rules == 1 ? "" : "s");
 	return EXIT_DONE;

@@ -7,8 +7,7 @@
 
 static struct doctor {
 	struct pools sums;	/* the sums of all limits, in slot.usage */
-	/* The pools of one cgroup with the controller, which have the names of all devices. */
-	struct pools sample;
+	struct pools sample;	/* of one cgroup with the controller: has all devices */
 	bool limited;
 	size_t closing;	/* number of limits that close RDS */
 	size_t problems;
@@ -144,39 +143,28 @@ static void doctor_check_path(void)
 /*
  * Add a limit to the sums, unless the limit of an ancestor already counts. Limits at all depths
  * count, because slices of systemd usually have no limits, but the pods below them have limits.
- */
-static void doctor_add_limit(struct slot *sum, const struct slot *slot, const struct slot *above)
-{
-	if (slot->max != NUMBER_MAX && (!above || above->limit == NUMBER_MAX))
-		sum->usage = min((__int128)sum->usage + slot->max, NUMBER_MAX);
-}
-
-/*
+ *
  * In a sum, tally is the number of cgroups without children to which no limit applies. The parent
  * was counted before its first child was seen, so its first child takes it away again.
  */
-static void doctor_add_unlimited(struct slot *sum, const struct cgroup *parent,
-				 const struct slot *slot, const struct slot *above)
+static void doctor_add(struct slot *sum, const struct cgroup *parent, const struct slot *slot)
 {
-	bool parent_counted = parent->parent && above && above->limit == NUMBER_MAX;
+	const struct slot *above = pools_find_slot(&parent->pools, &slot->pool->device, slot->key);
+	bool is_free = !above || above->limit == NUMBER_MAX;
 
-	if (parent_counted && !parent->marked)
+	if (slot->max != NUMBER_MAX && is_free)
+		sum->usage = min((__int128)sum->usage + slot->max, NUMBER_MAX);
+	if (parent->parent && above && is_free && !parent->marked)
 		sum->tally--;
 	if (slot->limit == NUMBER_MAX)
 		sum->tally++;
 }
 
-/*
- * Check one slot. Limits on verbs types do not apply to the other objects of a driver. Runtimes
- * read rdma.max as 32 bits for their statistics.
- */
+/* Report what is wrong with the limit of a slot, and add it to the sums. */
 static void doctor_look_at_slot(const struct cgroup *cgroup, const struct slot *slot)
 {
 	const char *name = cgroup_name(cgroup);
 	const struct device *device = &slot->pool->device;
-	const struct cgroup *parent = cgroup->parent;
-	struct slot *sum;
-	const struct slot *above;
 	const struct slot *objects = strcmp(slot->key, "qp") || slot->limit == NUMBER_MAX ? NULL :
 				     pool_find(slot->pool, "driver_object");
 
@@ -186,12 +174,8 @@ static void doctor_look_at_slot(const struct cgroup *cgroup, const struct slot *
 			   " of them: DevX creates these objects besides queue pairs, memory and flows",
 			   name, device_text(device).s, objects->usage);
 	/* Rates of commands and rdma.default have no capacity. */
-	if (parent && slot->class != POOL_CONTROL && !device->is_default) {
-		sum = pools_get_slot(&doctor.sums, device, slot->key);
-		above = pools_find_slot(&parent->pools, device, slot->key);
-		doctor_add_limit(sum, slot, above);
-		doctor_add_unlimited(sum, parent, slot, above);
-	}
+	if (cgroup->parent && slot->class != POOL_CONTROL && !device->is_default)
+		doctor_add(pools_get_slot(&doctor.sums, device, slot->key), cgroup->parent, slot);
 	if (slot->max == NUMBER_MAX)
 		return;
 	doctor.limited = true;
@@ -270,10 +254,7 @@ static void doctor_check_capacity(void)
 			   device_text(&unlimited->pool->device).s, resources);
 }
 
-/*
- * Whether apply or, with @is_policy, oci-hook can compute the limits of a rule for a device. Prints
- * an error. oci-hook skips a percentage in the ceiling of rdma.default.
- */
+/* Whether the reader can compute the limits of a rule. Prints an error. */
 static bool doctor_can_apply(const struct config *config, const struct rule *rule,
 			     const struct pool *pool, bool is_policy)
 {
@@ -310,12 +291,12 @@ static void doctor_check_config(char * const *files, size_t count, const char *r
 		if (!is_default && !config_find_pool(rule, &doctor.sample))
 			doctor_say("warning", "files of limits", "%s: no device matches %s",
 				   rule->where, rule->limits.device.name);
-		say_within(rule->where);
+		say_place = rule->where;
 		for (pool = doctor.sample.first; pool; pool = pool->next)
 			if (!doctor_can_apply(&config, rule, pool, count))
 				doctor_say("problem", "files of limits",
 					   "%s fails, because of the error above", reader);
-		say_within(NULL);
+		say_place = NULL;
 		if (!count && is_default && !pools_find(&doctor.sample, &device_default))
 			doctor_say("problem", "files of limits",
 				   "%s: this kernel has no %s, so apply fails; limit each device",

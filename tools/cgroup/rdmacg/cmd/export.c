@@ -24,22 +24,18 @@
 struct export_cgroup {
 	uint64_t inode;
 	unsigned int depth;
-	/* The share is divided between cgroups by weight: of this cgroup, and of the subtree. */
-	size_t own, total;
+	size_t own, total;	/* weight of this cgroup and of the subtree, for the share */
 	size_t end;	/* the cgroup after the descendants */
 	bool kept;
-	/* It has no series, but the parent has: its usage is part of the others. */
-	bool is_other;
+	bool is_other;	/* only the parent has series: its usage is part of the others */
 	char *label;	/* the label cgroup="a" and a comma, or NULL if there are no samples */
 };
 
 /* There can be a million samples, so the struct is small. */
 struct export_sample {
-	/* The labels device="rxe0",resource="qp", which all samples of the resource share. */
-	const char *labels;
+	const char *labels;	/* device="rxe0",resource="qp", for all samples of the resource */
 	uint64_t value;
-	/* The index of the cgroup, or one of the next two numbers. */
-	uint32_t cgroup;
+	uint32_t cgroup;	/* the index of the cgroup, or one of the next two numbers */
 };
 
 #define EXPORT_DEVICE	UINT32_MAX
@@ -103,8 +99,7 @@ static struct export {
 	size_t nr_cgroups;
 	uint64_t *chosen;	/* the cgroups to read, sorted by inode, or NULL for all */
 	size_t nr_chosen;
-	/* Subtrees whose cgroups have no series of their own, by reason. */
-	size_t deep, long_names, unread, others;
+	size_t deep, long_names, unread, others;	/* subtrees without series, by reason */
 	int64_t begin;
 } export = { .depth = EXPORT_DEPTH, .series = EXPORT_SERIES };
 
@@ -118,13 +113,11 @@ static void export_take_format(const char *text, void *to)
 static const struct syntax export_syntax = {
 	.choices = {
 		{ "format", 'f', "openmetrics (the default) or prometheus", NULL,
-		  export_take_format, "FORMAT" },
+		  "FORMAT", export_take_format },
 		{ "output", 'o', "write to a new file, and replace FILE when it is complete",
-		  &export.output, options_take_text, "FILE" },
-		{ "depth", 0, "leave out cgroups below N levels (16)", &export.depth,
-		  options_take_count, "N" },
-		{ "series", 0, "print at most N series of cgroups (100000)", &export.series,
-		  options_take_count, "N" },
+		  &export.output, "FILE" },
+		{ "depth", 0, "leave out cgroups below N levels (16)", &export.depth, "N" },
+		{ "series", 0, "print at most N series of cgroups (100000)", &export.series, "N" },
 	},
 	.lists = { filter_choices },
 	.example = "rdmacg export -o /var/lib/prometheus/node-exporter/rdmacg.prom",
@@ -132,10 +125,7 @@ static const struct syntax export_syntax = {
 		"Print usage, limit, peak and refusals of all cgroups that have limits or have used a device, and the capacity of the devices.\vRun it in a cron job or timer, with -o FILE in the folder of node_exporter's textfile collector.",
 };
 
-/*
- * The label NAME="VALUE", with a comma and JSON's escapes. The value has no character that controls
- * a terminal. The caller frees the result.
- */
+/* NAME="VALUE" and a comma. The value does not control a terminal. */
 static char *export_label(const char *name, const char *value)
 {
 	char *printable __autofree = text_filter(value, true, false);
@@ -147,10 +137,7 @@ static char *export_label(const char *name, const char *value)
 	return label;
 }
 
-/*
- * Add the labels that a name of Kubernetes, Docker or podman tells: the first uid of a pod, after
- * "pod", and the first id of a container, which has 64 digits.
- */
+/* Add the first uid of a pod, after "pod", and the first id of a container. */
 static void export_add_ids(char **label, const char *name)
 {
 	char *pod __autofree = NULL, *container __autofree = NULL, *dash;
@@ -229,10 +216,7 @@ static size_t export_add(uint32_t cgroup, const struct slot *slot, unsigned int 
 	return count;
 }
 
-/*
- * Add the commands of a cgroup that have waited. The statistics include the descendants, so read
- * them only below a cgroup that is marked, because commands there have waited.
- */
+/* The statistics include descendants, so skip those of an unmarked cgroup. */
 static size_t export_add_waits(struct cgroup *cgroup, uint32_t index)
 {
 	struct pools stat = { 0 };
@@ -316,15 +300,6 @@ static void export_bound(struct cgroup *cgroup)
 	cgroup->leave_below = !counts || cgroup->depth >= export.depth;
 }
 
-static struct export_cgroup *export_add_cgroup(const struct cgroup *cgroup, uint64_t inode)
-{
-	struct export_cgroup *added = memory_append(export.cgroups, export.nr_cgroups);
-
-	added->inode = inode;
-	added->depth = cgroup->depth;
-	return added;
-}
-
 static int export_compare(const void *a, const void *b)
 {
 	uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
@@ -344,7 +319,9 @@ static void export_choose(void)
 		export_bound(cgroup);
 		cgroup->leave_below |= strlen(cgroup->name) > EXPORT_LONGEST;
 		if (!fstat(cgroup->dir, &status))
-			export_add_cgroup(cgroup, status.st_ino)->own = 1;
+			*memory_append(export.cgroups, export.nr_cgroups) = (struct export_cgroup){
+				.inode = status.st_ino, .depth = cgroup->depth, .own = 1,
+			};
 	}
 	if (export.nr_cgroups > export.series / EXPORT_PER_CGROUP) {
 		export_weigh();
@@ -396,7 +373,8 @@ static bool export_read(struct cgroup *cgroup)
 		cgroup->leave_below = true;
 		return false;
 	}
-	added = export_add_cgroup(cgroup, status.st_ino);
+	added = memory_append(export.cgroups, export.nr_cgroups);
+	added->depth = cgroup->depth;
 	while ((slot = pools_next(&cgroup->pools, slot)))
 		if (slot_is_telling(slot))
 			added->own += export_add(index, slot, slot->has);

@@ -18,10 +18,7 @@
 /* The time from SIGTERM to SIGKILL. */
 #define RUN_GRACE_LOOKS		50
 
-/*
- * The number of attempts, one every 10 ms: to remove the cgroup, which may still have a killed
- * process, and to find this process in its scope, into which systemd may move it later.
- */
+/* Tries, each 10 ms, to remove the cgroup, or to find this process there. */
 #define RUN_CGROUP_TRIES	500
 /* The name of the cgroup is this prefix and a number. */
 #define RUN_CGROUP_NAME		"rdmacg-run-"
@@ -37,28 +34,21 @@ static struct run {
 	bool kill;
 	pid_t child;
 	bool began;	/* the command has begun in the child */
-	/* The child has ended, and @status is its exit status as a shell computes it. */
-	bool ended;
-	int status;
-	/* The signals that are forwarded to the child, and the signal mask of the command. */
-	sigset_t forwarded;
-	sigset_t inherited;
-	/* The command's action on SIGCHLD. Some daemons ignore it, and so do their children. */
-	sighandler_t inherited_child;
+	bool ended;	/* the child has ended */
+	int status;	/* exit status of the child, as a shell computes it */
+	sigset_t forwarded;	/* signals that are forwarded to the child */
+	sigset_t inherited;	/* the signal mask of the command */
+	sighandler_t inherited_child;	/* the command's SIGCHLD: daemons may ignore it */
 	struct cgroup *cgroup;
-	/* The cgroup is a scope of systemd, and this process is also in the cgroup. */
-	bool scope;
-	/* The cgroup of the command: @cgroup, or a child of a scope, or NULL without this child. */
-	struct cgroup *inner;
+	bool scope;	/* the cgroup is a scope of systemd, and has also this process */
+	struct cgroup *inner;	/* of the command: @cgroup, a child of a scope, or NULL */
 	struct transaction enabled;	/* the writes that enabled the controller */
 	struct pools seen;	/* the largest usage, if the kernel has no peaks */
 	bool has_peaks;
-	/* The report: its table, a line of limits for each device, and the refused attempts. */
 	struct table table;
-	char *lines;
+	char *lines;	/* of limits, for each device, in the report */
 	uint64_t refused;
-	/* RLIMIT_MEMLOCK, if it may be the cause of a failure; otherwise NUMBER_MAX. */
-	uint64_t memlock;
+	uint64_t memlock;	/* RLIMIT_MEMLOCK if it may be the cause, or NUMBER_MAX */
 } run;
 
 static bool run_take_item(const char *item, void *to)
@@ -87,15 +77,15 @@ static void run_take_margin(const char *text, void *to)
 static const struct syntax run_syntax = {
 	.choices = {
 		{ "limit", 'l', "limit the command; may be given several times", NULL,
-		  run_take_limits, "DEVICE:KEY=VALUE[,...]" },
+		  "DEVICE:KEY=VALUE[,...]", run_take_limits },
 		{ "in", 0, "create the cgroup of the command below this cgroup", &run.in,
-		  options_take_text, "CGROUP" },
+		  "CGROUP" },
 		{ "margin", 0, "add this margin to the peaks for the recommended limits",
-		  &run.margin, run_take_margin, "PERCENT" },
+		  &run.margin, "PERCENT", run_take_margin },
 		{ "kill", 0, "kill the processes that the command leaves, instead of waiting",
 		  &run.kill },
 		{ "output", 'o', "write the report to this file, not to stderr", &run.output,
-		  options_take_text, "FILE" },
+		  "FILE" },
 	},
 	.needs = "a command is missing", .in_order = true,
 	.args_doc = "[--] COMMAND [ARGUMENT...]",
@@ -140,10 +130,7 @@ static char *run_cgroup_make_scope(void)
 	return name;
 }
 
-/*
- * Create a scope of systemd. With --in, on v1 or without systemd, instead create a cgroup below the
- * cgroup of --in or of this process.
- */
+/* Create a scope, or a cgroup below that of --in or of this process. */
 static void run_cgroup_make(void)
 {
 	char *name __autofree = NULL, *owner __autofree = NULL;
@@ -322,9 +309,8 @@ static void run_kill(void)
 }
 
 /*
- * Wait until the last process ends, because the command may have left processes on purpose. These
- * processes keep the cgroup and its limits meanwhile. With --kill or after a signal, end them, and
- * kill them after a while or after another signal.
+ * Wait until the last process ends, because the command may have left processes on purpose. With
+ * --kill or after a signal, end them, and kill them after a while or after another signal.
  */
 static void run_wait(void)
 {
@@ -409,10 +395,7 @@ static struct json_object *report_slot_json(const struct slot *slot)
 	return object;
 }
 
-/*
- * Fill the table, and the lines such as "rxe0 hca_handle=2 qp=3". Without peaks, take the largest
- * usage that was seen.
- */
+/* Without peaks in the kernel, take the largest usage that was seen. */
 static void report_fill(void)
 {
 	static const char * const headings[] = { "DEVICE", "RESOURCE", "PEAK", "LIMIT", "REFUSED" };

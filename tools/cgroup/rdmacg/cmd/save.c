@@ -9,8 +9,7 @@ static struct save {
 	bool recursive;
 	bool failed;
 	size_t nr_cgroups;	/* number of cgroups that were printed */
-	/* The defaults of the cgroup that is printed, or NULL. */
-	const struct pool *defaults;
+	const struct pool *defaults;	/* of the cgroup that is printed, or NULL */
 } save;
 
 static const struct syntax save_syntax = {

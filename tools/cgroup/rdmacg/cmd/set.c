@@ -20,9 +20,8 @@ static const struct syntax set_syntax = {
 };
 
 /*
- * Find the file of each key. In a dry run, the cgroup may still lack the controller. An ancestor
- * that has the controller then shows which files the cgroup would get. If no cgroup has it, take
- * devices and keys from the root's rdma.capacity. A kernel without this file has two keys.
+ * In a dry run, the cgroup may still lack the controller. An ancestor then shows the files, or else
+ * the root's rdma.capacity shows devices and keys. A kernel without this file has two keys.
  */
 static bool set_read(void)
 {

@@ -27,7 +27,7 @@ static const struct syntax show_syntax = {
 		  &show.all },
 		{ "bytes", 'b', "show memory in bytes, not in KiB, MiB and so on", &show.exact },
 		{ "depth", 0, "show the tree down to N levels below the cgroup", NULL,
-		  show_take_depth, "N" },
+		  "N", show_take_depth },
 	},
 	.lists = { select_choices, filter_choices, table_choices }, .args_doc = "[CGROUP...]",
 	.example = "rdmacg show --unit slurmd",
@@ -41,10 +41,7 @@ static bool show_has_row(const struct slot *slot)
 	return show.all || slot_is_telling(slot) || (!show.recursive && slot->limit != NUMBER_MAX);
 }
 
-/*
- * In the first row of a cgroup, print the last part of its name, indented by the depth. First print
- * a row for each ancestor that has no row, so that the tree has no gaps.
- */
+/* Print the name in the first row, after a row for each ancestor without. */
 static void show_name(struct cgroup *cgroup)
 {
 	char *name __autofree = NULL;

@@ -2,10 +2,6 @@
 /* rdmacg top: the usage of cgroups in relation to their limits, and refusals. */
 #include "top/top.h"
 
-/* The members of a row in JSON. */
-#define TOP_ROW \
-	"cgroup:s device:s index:o resource:s usage:u limit:l limit_of:s use:d refused_per_second:d"
-
 static void top_take_order(const char *text, void *to)
 {
 	for (top.order = 0; top.order < TOP_ORDERS; top.order++)
@@ -25,9 +21,9 @@ static void top_take_delay(const char *text, void *to)
 static const struct syntax top_syntax = {
 	.choices = {
 		{ "batch", 'b', "print tables instead of using the whole screen", &top.batch },
-		{ "iterations", 'n', "end after N updates", &top.count, options_take_count, "N" },
-		{ "delay", 'd', "time between two updates (1)", NULL, top_take_delay, "SECONDS" },
-		{ "order", 'o', "use, refusals, usage or path", NULL, top_take_order, "ORDER" },
+		{ "iterations", 'n', "end after N updates", &top.count, "N" },
+		{ "delay", 'd', "time between two updates (1)", NULL, "SECONDS", top_take_delay },
+		{ "order", 'o', "use, refusals, usage or path", NULL, "ORDER", top_take_order },
 	},
 	.lists = { filter_choices, table_choices }, .single = true, .args_doc = "[CGROUP]",
 	.example = "rdmacg top --device mlx5_0 tenants",
@@ -37,6 +33,7 @@ static const struct syntax top_syntax = {
 
 static void top_print(void)
 {
+	struct json_object *json;
 	const struct top_row *row;
 	size_t i;
 
@@ -46,11 +43,12 @@ static void top_print(void)
 	}
 	for (i = 0; i < top.nr_rows; i++) {
 		row = &top.rows[i];
-		json_print_element(stdout, "rows", i,
-				   json_pack(TOP_ROW, row->cgroup, row->pool->device.name,
-					     device_index(&row->pool->device), row->key, row->usage,
-					     row->limit, row->limit_of, top_use(row),
-					     top_rate(row)));
+		json = json_pack("cgroup:s device:s index:o resource:s usage:u limit:l limit_of:s",
+				 row->cgroup, row->pool->device.name,
+				 device_index(&row->pool->device), row->key, row->usage, row->limit,
+				 row->limit_of);
+		json_fill(json, "use:d refused_per_second:d", top_use(row), top_rate(row));
+		json_print_element(stdout, "rows", i, json);
 	}
 	json_print_rest(stdout, "rows", i, json_object_new_object());
 }

@@ -14,9 +14,8 @@
 
 /* The growth of the local counters of one resource in one cgroup. */
 struct watch_change {
-	/* The name and the slot point into the present counters. */
-	const char *name;
-	const struct slot *slot;
+	const char *name;	/* of the cgroup, in the present counters */
+	const struct slot *slot;	/* in the present counters */
 	struct events more;
 	bool told;	/* whether a line about an attempt names the limit of this cgroup */
 };
@@ -26,8 +25,7 @@ static struct watch {
 	uint64_t count;	/* number of lines to print, or 0 for no end */
 	struct cgroup *top;
 	int inotify;
-	/* The earlier pools of each cgroup whose counters were not always 0, by its name. */
-	struct lh_table *seen;
+	struct lh_table *seen;	/* earlier pools of cgroups with other counters than 0, by name */
 	struct watch_change *changes;
 	size_t nr_changes;
 	bool telling;
@@ -37,8 +35,8 @@ static const struct syntax watch_syntax = {
 	.choices = {
 		{ "exec", 'e',
 		  "run COMMAND with sh(1) for each line, with the parts of the line in RDMACG_*",
-		  &watch.command, options_take_text, "COMMAND" },
-		{ "count", 'n', "end after N lines", &watch.count, options_take_count, "N" },
+		  &watch.command, "COMMAND" },
+		{ "count", 'n', "end after N lines", &watch.count, "N" },
 	},
 	.lists = { select_choices }, .single = true, .args_doc = "[CGROUP]",
 	.example = "rdmacg watch --exec 'logger \"$RDMACG_CGROUP\"' tenants",
@@ -53,10 +51,7 @@ static void watch_free(struct lh_entry *entry)
 	free(lh_entry_v(entry));
 }
 
-/*
- * Compare a cgroup with its earlier counters, and store the growth of its local counters. Skip the
- * descendants if the counters are equal.
- */
+/* Store the growth of local counters. Without any, skip the descendants. */
 static void watch_cgroup(struct cgroup *cgroup)
 {
 	static const struct pools nothing;

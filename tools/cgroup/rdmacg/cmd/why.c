@@ -11,11 +11,7 @@
 static struct why {
 	bool all;
 	size_t refusals;	/* how many refusals of the given cgroup were printed */
-	/* The arrays of the JSON answer are filled even if the output is text. */
-	struct json_object *said;
-	struct json_object *room;
-	struct json_object *waits;
-	struct json_object *answers;
+	struct json_object *said, *room, *waits, *answers;	/* arrays of the JSON */
 } why;
 
 static const struct syntax why_syntax = {
@@ -97,11 +93,7 @@ static void why_room(const struct cgroup *cgroup, const struct slot *slot)
 			 cgroup_name(least));
 }
 
-/*
- * Find the ancestor whose limit refused @count attempts. If several ancestors have refused
- * attempts, each of them may be the one, because their counters include the attempts of other
- * cgroups.
- */
+/* Print each ancestor that refused: its counters include other cgroups. */
 static void why_above(const struct cgroup *cgroup, const struct slot *slot, uint64_t count)
 {
 	const struct cgroup *above;
@@ -121,10 +113,7 @@ static void why_above(const struct cgroup *cgroup, const struct slot *slot, uint
 		why_say_unknown(count, slot, "an ancestor that is not visible here");
 }
 
-/*
- * A process above a rate of commands is not refused, but waits. rdma.control.stat has the number of
- * commands of the cgroup and its descendants that waited, and their waiting time.
- */
+/* A process above a rate of commands waits. rdma.control.stat counts this. */
 static void why_throttled(const struct cgroup *cgroup)
 {
 	struct pools pools = { 0 };

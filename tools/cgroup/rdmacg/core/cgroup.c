@@ -8,11 +8,6 @@
 /* A walk ends here: each level needs a descriptor, and a tenant can create any number of levels. */
 #define CGROUP_DEEPEST 500
 
-static char *cgroup_child_name(const struct cgroup *parent, const char *base)
-{
-	return memory_format("%s%s%s", parent->name, *parent->name ? "/" : "", base);
-}
-
 struct cgroup *cgroup_open_child(struct cgroup *parent, const char *base)
 {
 	int dir = openat(parent ? parent->dir : hierarchy.dir, base,
@@ -23,7 +18,8 @@ struct cgroup *cgroup_open_child(struct cgroup *parent, const char *base)
 		return NULL;
 	cgroup = memory_zeroed(1, sizeof(*cgroup));
 	cgroup->parent = parent;
-	cgroup->name = parent ? cgroup_child_name(parent, base) : memory_string("");
+	cgroup->name = parent && *parent->name ? memory_format("%s/%s", parent->name, base) :
+						 memory_string(parent ? base : "");
 	cgroup->dir = dir;
 	cgroup->depth = parent ? parent->depth + 1 : 0;
 	return cgroup;
@@ -219,7 +215,7 @@ void cgroup_list(struct cgroup *cgroup)
 /* Open a child and read its files. Returns NULL if that fails. */
 static struct cgroup *walk_open(struct walk *walk, const char *base)
 {
-	char *name __autofree = cgroup_child_name(walk->at, base);
+	char *name __autofree = NULL;
 	struct cgroup *child = cgroup_open_child(walk->at, base);
 
 	if (child && (!walk->files || cgroup_read(child, walk->files)))
@@ -227,10 +223,12 @@ static struct cgroup *walk_open(struct walk *walk, const char *base)
 	if (!child && file_is_gone(errno))
 		return NULL;
 	walk->failed = true;
-	if (child)
+	if (child) {
 		cgroup_close(child);
-	else
-		cgroup_say_closed(name);
+		return NULL;
+	}
+	name = memory_format("%s/%s", walk->at->name, base);
+	cgroup_say_closed(name + !*walk->at->name);
 	return NULL;
 }
 

@@ -7,10 +7,7 @@
 
 #include "lib/lib.h"
 
-/*
- * A device. The files name it "NAME", or "NAME index=N" if another device has the same name in
- * another network namespace.
- */
+/* A device, "NAME" or, if the name is not unique, "NAME index=N". */
 struct device {
 	char *name;		/* one word, in which \040 stands for a blank */
 	bool is_default;	/* the limits in rdma.default */
@@ -63,20 +60,13 @@ bool filter_check(const struct filter *filter);
  */
 
 enum pool_class {
-	POOL_HCA,
-	POOL_VERB,
-	POOL_HW,
+	POOL_HCA, POOL_VERB, POOL_HW,
 	POOL_CONTROL,		/* limits of commands, without usage */
 	POOL_CLASSES,
 };
 
 enum pool_file {
-	POOL_MAX,
-	POOL_PEAK,
-	POOL_CURRENT,
-	POOL_EVENTS,
-	POOL_EVENTS_LOCAL,
-	POOL_FILES,
+	POOL_MAX, POOL_PEAK, POOL_CURRENT, POOL_EVENTS, POOL_EVENTS_LOCAL, POOL_FILES
 };
 
 #define POOL_BIT(file)	(1U << (file))
@@ -139,10 +129,7 @@ enum pool_class pool_key_class(const char *key);
 /* Names such as "rdma.verb.max", or NULL. */
 extern const char * const pool_file_names[POOL_CLASSES][POOL_FILES];
 
-/*
- * Read the @files that exist. A scan uses @above, the pools of the parent or NULL. Returns 0, or a
- * negative errno if a file cannot be read.
- */
+/* Read the @files that exist. @above is for a scan. Returns 0 or -errno. */
 int pools_read(struct pools *pools, int dir, unsigned int files, const struct pools *above);
 /* Read a file with a value for each key, such as rdma.capacity, into slot.max. */
 int pools_read_file(struct pools *pools, int dir, const char *name);
@@ -160,10 +147,7 @@ struct slot *pools_find_slot(const struct pools *pools, const struct device *dev
 /* Whether the slot has a usage, a peak, a limit or refusals. */
 bool slot_is_telling(const struct slot *slot);
 
-/*
- * An array of devices, each with the slots that are @wanted(). @describe() returns the JSON of a
- * slot.
- */
+/* An array of devices, each with the JSON of its @wanted() slots. */
 struct json_object *pools_json(const struct pools *pools, bool (*wanted)(const struct slot *slot),
 			       struct json_object *(*describe)(const struct slot *slot));
 
@@ -254,10 +238,7 @@ bool cgroup_say_file(const char *name);
 const char *cgroup_name(const struct cgroup *cgroup);
 /* A limit as text: "unknown" if the limit of an invisible ancestor may apply instead of none. */
 struct number_text cgroup_limit_text(uint64_t limit, bool human);
-/*
- * @name, or "-" for NULL. If @short_form, @name relative to its descendant @other, such as "self"
- * or "..". The caller frees the result.
- */
+/* @name, or "-". If @short_form, as seen from @other below it: "..". */
 char *cgroup_relative(const char *name, const char *other, bool short_form);
 /* Whether processes of the cgroup are charged to the cgroup itself, not to an ancestor. */
 bool cgroup_has_controller(const struct cgroup *cgroup);
@@ -266,10 +247,7 @@ struct cgroup *cgroup_counted_in(struct cgroup *cgroup);
 /* As cgroup_counted_in(), but print a warning if the result is an ancestor. */
 struct cgroup *cgroup_say_counted_in(struct cgroup *cgroup);
 
-/*
- * Read the pools, and find the smallest limit of each slot from the pools of the ancestors. Returns
- * false after a printed error.
- */
+/* Read the pools, and find the smallest limits. False after an error. */
 bool cgroup_read(struct cgroup *cgroup, unsigned int files);
 /* Also read the ancestors, before the cgroup. */
 bool cgroup_read_path(struct cgroup *cgroup, unsigned int files);
@@ -304,9 +282,8 @@ void capacity_count_kernel(void);
 uint64_t capacity_of(const struct device *device, const char *key);
 
 /*
- * Find the visible processes in a cgroup and its descendants, except this process. Put them into
- * the array @pids, which the caller frees, or send them a signal, which may be 0. Returns their
- * number.
+ * Find the visible processes below a cgroup, except this one: put them into @pids, which the caller
+ * frees, or send them a signal, which may be 0. Returns their number.
  */
 size_t procs_read(struct cgroup *cgroup, pid_t **pids);
 size_t procs_signal(struct cgroup *cgroup, int signal);

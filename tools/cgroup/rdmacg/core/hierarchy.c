@@ -188,7 +188,7 @@ char *hierarchy_resolve(const char *argument)
 		say_error(argument, "a cgroup's name cannot have .. in it");
 	/* Commands print names with escapes. Undo the escapes if only the raw name exists. */
 	else if (!file_exists(hierarchy.dir, name) && file_exists(hierarchy.dir, raw))
-		strcpy(name, raw);
+		text_unescape(name);
 	return name;
 }
 

@@ -65,10 +65,7 @@ bool line_next(char **text, struct line *line)
 	size_t length;
 
 	while ((start = file_next_line(text))) {
-		/*
-		 * The pairs begin at the first word with an equals sign. The name before them has
-		 * at least one word, and may contain any character, even blanks.
-		 */
+		/* A name ends before the first word with an equals sign. */
 		pairs = strchr(strchrnul(start, ' '), '=');
 		while (pairs && pairs[-1] != ' ')
 			pairs--;

@@ -9,11 +9,7 @@
 
 /* How a cgroup is selected: by a process, by its name, or by a name that other software gives. */
 enum select_shape {
-	SELECT_PROCESS,
-	SELECT_CGROUP,
-	SELECT_UNIT,
-	SELECT_CONTAINER,
-	SELECT_POD,
+	SELECT_PROCESS, SELECT_CGROUP, SELECT_UNIT, SELECT_CONTAINER, SELECT_POD,
 	SELECT_MACHINE,		/* also for a container */
 };
 
@@ -23,10 +19,7 @@ enum select_shape {
 /* A shorter prefix of an id matches too many containers. */
 #define SELECT_LEAST_ID 4
 
-/*
- * Extended regular expressions for the last part of a cgroup's name. Other software gives the name
- * or id that is the group with the number @group.
- */
+/* Extended regular expressions for the last part of a cgroup's name. */
 static struct select_form {
 	enum select_shape shape;
 	unsigned int group;
@@ -127,23 +120,20 @@ static char *select_respell(const char *name, enum select_shape shape, size_t mo
 static bool select_is_machine(const char *name, const char *base)
 {
 	char *copy __autofree = memory_string(base), *wanted __autofree = NULL;
-	char *machine = strncmp(copy, "machine-", 8) ? copy : copy + 8, *from, *to;
+	char *machine = strncmp(copy, "machine-", 8) ? copy : copy + 8, *dash;
+	char kind[5];
 	int length = 0;
 
 	if (!strstr(base, machine == copy ? ".libvirt-" : ".scope"))
 		return false;
 	/* systemd escapes each "-" in the name of a machine. */
-	for (from = to = copy; *from; from++) {
-		bool escaped = !strncmp(from, "\\x2d", 4);
-
-		*to++ = escaped ? '-' : *from;
-		from += escaped ? 3 : 0;
+	while ((dash = strstr(machine, "\\x2d"))) {
+		*dash = '-';
+		memmove(dash + 1, dash + 4, strlen(dash + 4) + 1);
 	}
-	*to = '\0';
 	*strrchr(machine, '.') = '\0';
-	if (sscanf(machine, "qemu-%*u-%n", &length) < 0 ||
-	    (!length && sscanf(machine, "lxc-%*u-%n", &length) < 0) ||
-	    (!length && sscanf(machine, "ch-%*u-%n", &length) < 0) || !length)
+	if (sscanf(machine, "%4[a-z]-%*u-%n", kind, &length) != 1 || !length ||
+	    !hierarchy_has_word("qemu lxc ch", kind))
 		return false;
 	wanted = select_respell(name, SELECT_MACHINE, max(0, SELECT_MACHINE_LONGEST - length));
 	return *wanted && !strcmp(machine + length, wanted);
@@ -176,13 +166,13 @@ static void select_add(const char *text, void *to)
 }
 
 const struct choice select_choices[] = {
-	{ "pid", 0, "the cgroup of a process", (void *)SELECT_PROCESS, select_add, "PID" },
-	{ "unit", 0, "the cgroup of a systemd unit", (void *)SELECT_UNIT, select_add, "UNIT" },
+	{ "pid", 0, "the cgroup of a process", (void *)SELECT_PROCESS, "PID", select_add },
+	{ "unit", 0, "the cgroup of a systemd unit", (void *)SELECT_UNIT, "UNIT", select_add },
 	{ "container", 0,
 	  "the cgroup of a container, by a prefix of its id, or of a machine, by its name",
-	  (void *)SELECT_CONTAINER, select_add, "ID" },
+	  (void *)SELECT_CONTAINER, "ID", select_add },
 	{ "pod", 0, "the cgroup of a pod of Kubernetes, by its uid", (void *)SELECT_POD,
-	  select_add, "UID" },
+	  "UID", select_add },
 	{ 0 }
 };
 
@@ -305,9 +295,9 @@ static void filter_add(const char *text, void *to)
 
 const struct choice filter_choices[] = {
 	{ "device", 0, "only this device, or devices that match a pattern", &filter_devices,
-	  filter_add, "NAME" },
+	  "NAME", filter_add },
 	{ "resource", 0, "only this resource, or resources that match a pattern", &filter_keys,
-	  filter_add, "KEY" },
+	  "KEY", filter_add },
 	{ 0 }
 };
 

@@ -318,10 +318,7 @@ static bool log_has_name(const char *line, const char *name)
 	return false;
 }
 
-/*
- * Read the recent lines about a failure of the device. Each read returns a record
- * "PRIORITY,NUMBER,MICROSECONDS,...;TEXT\n...".
- */
+/* Read recent records, "PRIORITY,NUMBER,MICROSECONDS,...;TEXT\n...". */
 static void log_read(struct log *log, int fd, const char *device, const char *bus)
 {
 	int64_t oldest = clock_now() - LOG_MINUTES * 60000LL, when;
@@ -400,10 +397,7 @@ static struct json_object *other_device_log(const char *name, const char *device
 			 log_print(&log, name));
 }
 
-/*
- * Resources that rdma netlink does not count, such as address handles: the sums over all top-level
- * cgroups, in slot.peak of the capacity. The root, which has rdma.capacity, has no usage.
- */
+/* Print what only cgroups count, as sums of top-level ones in slot.peak. */
 static void other_counted(struct json_object *answer)
 {
 	struct walk walk = { .files = POOL_BIT(POOL_CURRENT), .stop = !capacity.has_file };

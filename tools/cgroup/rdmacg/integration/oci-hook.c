@@ -49,10 +49,10 @@ static const char *hook_above;
 static const struct syntax hook_syntax = {
 	.choices = {
 		{ "config", 'c', "the administrator's file, instead of /etc/rdmacg/oci.conf",
-		  &hook_policy.place, options_take_text, "FILE" },
+		  &hook_policy.place, "FILE" },
 		{ "unified", 'u',
 		  "only print the files that a runtime has to write for a new container below CGROUP; config.json is on standard input",
-		  &hook_above, options_take_text, "CGROUP" },
+		  &hook_above, "CGROUP" },
 	},
 	.doc =
 		"Set the limits of a container that an OCI runtime is about to start. The runtime calls this program as a hook of createRuntime, with the container's state on standard input.\vThe annotation org.rdmacg.limits is the container's request: DEVICE KEY=VALUE..., with semicolons between devices. The administrator's file has a section [default] for keys that a container does not request, and a section [ceiling], which no annotation may exceed. Without a ceiling, an annotation can only lower limits and the default. If limits cannot be set, the container does not start. For the container NAME of a pod, limits.rdmacg.org/NAME replaces org.rdmacg.limits. The variables RDMACG_LIMITS and RDMACG_LIMITS_NAME of the container's environment have the same form, and can only lower limits. In a pod, sizes have the units Ki, Mi, Gi and so on, because K, M and G have other meanings in Kubernetes.",
@@ -102,10 +102,7 @@ static const char *oci_string(struct json_object *object, const char *key)
 	return strlen(string) == (size_t)json_object_get_string_len(value) ? string : NULL;
 }
 
-/*
- * Take the container's first process, in the PID namespace of the hook. Returns the bundle, which
- * @state owns, or NULL after a printed error.
- */
+/* Take the first process. Returns the bundle, or NULL after an error. */
 static const char *oci_take_state(struct json_object *state, pid_t *process)
 {
 	const char *status = oci_string(state, "status"), *bundle = oci_string(state, "bundle");
@@ -145,10 +142,7 @@ static bool oci_check_rule(const struct rule *rule, const struct rule *earlier)
 			 limits->device.name);
 }
 
-/*
- * In Kubernetes, M is 1000^2, and m is a thousandth. So a pod's text may only have the units that
- * mean the same there and here, such as Mi.
- */
+/* In Kubernetes, M is 1000^2 and m a thousandth, so a pod writes Mi. */
 static bool oci_check_units(const char *where, const char *text)
 {
 	const char *value = text, *unit;
@@ -213,10 +207,7 @@ static bool oci_take_annotation(struct config *rules, struct json_object *config
 		      say_error(where, "is not a text");
 }
 
-/*
- * Take all variables RDMACG_LIMITS and RDMACG_LIMITS_NAME. Each is its own section, because the
- * limits of all writers hold.
- */
+/* Each variable is a section, because the limits of all writers hold. */
 static bool oci_take_variables(struct config *rules, struct json_object *config)
 {
 	struct json_object *process = json_object_object_get(config, "process");
@@ -253,8 +244,7 @@ static FILE *oci_open_config(const char *bundle)
 	if (fd >= 0 && !fstat(fd, &status) && S_ISREG(status.st_mode))
 		return memory_check(fdopen(fd, "r"));
 	say_error(bundle, "%s: %s", oci_config_name, strerror(fd < 0 ? errno : EINVAL));
-	if (fd >= 0)
-		close(fd);
+	close(fd);
 	return NULL;
 }
 
@@ -275,10 +265,7 @@ static bool hook_read(struct config *rules, pid_t *process)
 	return good;
 }
 
-/*
- * Find the cgroup of the container. A container without a cgroup of its own is in the root or in
- * the cgroup of the runtime, which the hook must not limit.
- */
+/* Never limit the root or the cgroup of the runtime itself. */
 static struct cgroup *hook_open_cgroup(pid_t pid)
 {
 	char *name __autofree = hierarchy_cgroup_of(pid);
@@ -311,7 +298,7 @@ static void hook_log_errors(void)
 	openlog("rdmacg", LOG_PID, LOG_DAEMON);
 	log = memory_check(fopencookie(NULL, "w", to_log));
 	setvbuf(log, NULL, _IOLBF, BUFSIZ);
-	say_errors_to(log);
+	say_errors = log;
 }
 
 int cmd_oci_hook(int argc, char **argv)

@@ -94,11 +94,11 @@ static void step_take_rules(const char *text, void *to)
 
 static const struct syntax step_syntax = {
 	.choices = {
-		{ "asked", 0, "the request of the user", NULL, step_take_asked, "LIMITS" },
+		{ "asked", 0, "the request of the user", NULL, "LIMITS", step_take_asked },
 		{ "default", 0, "the limits of keys that the job does not request",
-		  (void *)POLICY_DEFAULT, step_take_rules, "LIMITS" },
+		  (void *)POLICY_DEFAULT, "LIMITS", step_take_rules },
 		{ "ceiling", 0, "the largest limits that a job may request",
-		  (void *)POLICY_CEILING, step_take_rules, "LIMITS" },
+		  (void *)POLICY_CEILING, "LIMITS", step_take_rules },
 		{ "end", 0, "print the peaks and refusals of the step", &step_end },
 	},
 	.doc =

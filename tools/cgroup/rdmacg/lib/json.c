@@ -43,19 +43,19 @@ struct json_object *json_fill(struct json_object *object, const char *keys, ...)
 	return object;
 }
 
-static int json_flags(void)
+/*
+ * Print JSON from the character number @from on, and free it. Only strings have characters that are
+ * not ASCII, so \u is valid for them.
+ */
+static void json_put(FILE *to, struct json_object *object, size_t from)
 {
-	return JSON_C_TO_STRING_NOSLASHESCAPE |
-	       (options.pretty ? JSON_C_TO_STRING_PRETTY : JSON_C_TO_STRING_PLAIN);
-}
-
-/* Only strings have characters that are not ASCII, so \u is valid for them. */
-static void json_put(FILE *to, const char *text)
-{
+	int flags = options.pretty ? JSON_C_TO_STRING_PRETTY : JSON_C_TO_STRING_PLAIN;
+	const char *text = json_object_to_json_string_ext(object,
+							  flags | JSON_C_TO_STRING_NOSLASHESCAPE);
 	uint32_t character;
 	size_t length;
 
-	for (; (length = text_decode(text, &character)) && character; text += length) {
+	for (text += from; (length = text_decode(text, &character)) && character; text += length) {
 		if (character < 0x7f)
 			fputc(character, to);
 		else if (character < 0x10000)
@@ -64,14 +64,13 @@ static void json_put(FILE *to, const char *text)
 			fprintf(to, "\\u%04x\\u%04x", 0xd7c0 + (character >> 10),
 				0xdc00 + (character & 0x3ff));
 	}
+	json_object_put(object);
 }
 
 void json_print_object(FILE *to, struct json_object *object)
 {
-	json_fill(object, "format:u", (uint64_t)JSON_FORMAT);
-	json_put(to, json_object_to_json_string_ext(object, json_flags()));
+	json_put(to, json_fill(object, "format:u", (uint64_t)JSON_FORMAT), 0);
 	fputc('\n', to);
-	json_object_put(object);
 }
 
 void json_print_element(FILE *to, const char *key, size_t count, struct json_object *element)
@@ -80,8 +79,7 @@ void json_print_element(FILE *to, const char *key, size_t count, struct json_obj
 		fputc(',', to);
 	else
 		fprintf(to, "{\"%s\":[", key);
-	json_put(to, json_object_to_json_string_ext(element, json_flags()));
-	json_object_put(element);
+	json_put(to, element, 0);
 }
 
 void json_print_rest(FILE *to, const char *key, size_t count, struct json_object *rest)
@@ -89,9 +87,7 @@ void json_print_rest(FILE *to, const char *key, size_t count, struct json_object
 	if (!count)
 		fprintf(to, "{\"%s\":[", key);
 	fputs("],", to);
-	json_fill(rest, "format:u", (uint64_t)JSON_FORMAT);
 	/* The object is open already. */
-	json_put(to, json_object_to_json_string_ext(rest, json_flags()) + 1);
+	json_put(to, json_fill(rest, "format:u", (uint64_t)JSON_FORMAT), 1);
 	fputc('\n', to);
-	json_object_put(rest);
 }

@@ -33,12 +33,8 @@ static inline __int128 max(__int128 a, __int128 b)
 	return a > b ? a : b;
 }
 
-enum exit_code {
-	EXIT_DONE = 0,
-	EXIT_FAILED = 1,
-	EXIT_USAGE = 2,
-	EXIT_DIFFERS = 3,
-};
+/* The exit status, from 0 on. */
+enum exit_code { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_DIFFERS };
 
 /* The commands of main.c, which return the exit status. argv[0] is "rdmacg NAME" or the program. */
 int cmd_show(int argc, char **argv);
@@ -55,10 +51,7 @@ int cmd_top(int argc, char **argv);
 int cmd_oci_hook(int argc, char **argv);
 int cmd_slurm_step(int argc, char **argv);
 
-/*
- * Memory. Without memory, these functions end the program with a message. The caller frees the
- * results, except the elements of memory_append().
- */
+/* Without memory, these end the program. The caller frees the results. */
 
 /* Returns @memory, the result of a library's function. */
 void *memory_check(void *memory);
@@ -76,10 +69,7 @@ void *memory_append_to(void *array, size_t *count, size_t size);
 void memory_autofree(void *variable);
 #define __autofree	__attribute((cleanup(memory_autofree)))
 
-/*
- * Text for people. Tenants choose names of cgroups and devices, so a name may contain escape
- * sequences for terminals. The caller frees the copies.
- */
+/* A tenant can write escape sequences of terminals into a name. */
 
 /* Read the locale. Call this first. */
 void text_init(void);
@@ -101,10 +91,7 @@ size_t text_width(const char *text);
 void text_clip(char *text, size_t columns, bool middle);
 /* Decode a character of UTF-8. Returns its length, or 0 if it is not valid. */
 size_t text_decode(const char *text, uint32_t *character);
-/*
- * Quote @text so that a shell reads it as one word. text_escape() does not change the result. A
- * text with unprintable characters becomes $'...', which bash reads.
- */
+/* Quote @text as one word of a shell. $'...', for any character, is bash's. */
 char *text_quote(const char *text);
 
 /* A text by value. A pointer into a function's result is valid in one statement. */
@@ -165,10 +152,7 @@ static inline int64_t clock_now(void)
 /* The pause after an action, so that actions of tenants use at most a quarter of a processor. */
 #define clock_pause(begin)	((clock_now() - (begin)) * 3 + 20)
 
-/*
- * Messages. text_escape() escapes each message, also its newlines, so that a name in it cannot
- * control a terminal. The functions free the formatted text.
- */
+/* Messages, in which text_escape() escapes names and newlines. */
 
 /* Print "rdmacg: WHERE: reason" to stderr. Returns false, for the caller to return. */
 #define say_error(where, ...)	say_reason(where, "", memory_format(__VA_ARGS__))
@@ -181,10 +165,10 @@ bool say_reason(const char *where, const char *kind, char *reason);
 #define say_failure(where, ...)	say_and_exit(EXIT_FAILED, where, __VA_ARGS__)
 #define options_fail(where, format, ...) \
 	say_and_exit(EXIT_USAGE, where, format "; see --help", ##__VA_ARGS__)
-/* Begin later errors and warnings with @where, a place in a file, or NULL. */
-void say_within(const char *where);
-/* Print later errors, warnings and notes to @to. NULL means stderr. */
-void say_errors_to(FILE *to);
+/* Errors and warnings begin with this place in a file, unless it is NULL. */
+extern const char *say_place;
+/* Errors, warnings and notes go there. NULL means stderr. */
+extern FILE *say_errors;
 #define say_line(...)	say_line_to(stdout, __VA_ARGS__)
 #define say_line_to(to, ...)	say_raw(to, memory_format(__VA_ARGS__))
 void say_raw(FILE *to, char *raw);
@@ -237,9 +221,9 @@ struct choice {
 	const char *name;
 	int letter;		/* or 0 */
 	const char *help;
-	void *to;		/* for @take, or a bool that becomes true */
-	void (*take)(const char *text, void *to);
-	const char *arg;	/* the name of the argument, or NULL */
+	void *to;		/* a bool, a uint64_t for the argument "N", or a const char * */
+	const char *arg;	/* the name of the argument, or NULL for a bool */
+	void (*take)(const char *text, void *to);	/* sets @to in another way */
 };
 
 struct command {
@@ -250,18 +234,16 @@ struct command {
 
 /* The words that may follow a command's name. */
 struct syntax {
-	/* The command's own options, and lists that it shares. An empty option ends each list. */
-	struct choice choices[6];
-	const struct choice *lists[3];
+	struct choice choices[6];	/* own options; an empty option ends this and each list */
+	const struct choice *lists[3];	/* options that commands share */
 	const char *needs;	/* the error if arguments are missing, or NULL if none are needed */
 	bool in_order;		/* the first argument is a command with words of its own */
 	const char *args_doc;	/* the arguments in the help, or NULL if there are none */
 	bool single;		/* at most one argument */
 	const char *example;	/* a command for the help, or NULL */
 	const char *doc;
-	/* The commands in the help, up to one without a name, and the word for a command. */
-	const struct command *commands;
-	const char *kind;
+	const struct command *commands;	/* for the help, up to a command without a name */
+	const char *kind;		/* the word for a command */
 };
 
 /* Run the command words[0], with "@by NAME" as its argv[0]. Returns the exit status. */
@@ -269,9 +251,6 @@ int command_run(const struct syntax *syntax, const char *by, char **words);
 
 /* Parse the words of a command. Returns its arguments. An invalid word ends the program. */
 char **options_read(const struct syntax *syntax, int argc, char **argv);
-/* For struct choice: @to points to a const char *, or to a uint64_t for a number of at least 1. */
-void options_take_text(const char *text, void *to);
-void options_take_count(const char *text, void *to);
 
 #define TABLE_COLUMNS 12
 

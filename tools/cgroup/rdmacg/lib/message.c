@@ -7,18 +7,8 @@
 /* The indent of continuation lines. */
 #define SAY_INDENT 2
 
-static const char *say_place;
-static FILE *say_file;
-
-void say_within(const char *where)
-{
-	say_place = where;
-}
-
-void say_errors_to(FILE *to)
-{
-	say_file = to;
-}
+const char *say_place;
+FILE *say_errors;
 
 bool say_reason(const char *where, const char *kind, char *reason)
 {
@@ -26,7 +16,7 @@ bool say_reason(const char *where, const char *kind, char *reason)
 
 	/* Flush earlier output, which belongs before the message. */
 	fflush(stdout);
-	say_line_to(say_file ? say_file : stderr, "rdmacg: %s%s%s%s%s%s", place,
+	say_line_to(say_errors ?: stderr, "rdmacg: %s%s%s%s%s%s", place,
 		    *place ? ": " : "", where ? where : "", where ? ": " : "", kind, reason);
 	free(reason);
 	return false;
@@ -54,10 +44,10 @@ void say_wrapped(char *raw)
 {
 	char *text __autofree = text_escape(raw);
 	size_t width = say_width(), column = 0, length;
-	char *rest = text, *word;
+	char *rest = options.json ? NULL : text, *word;
 
 	free(raw);
-	while (!options.json && (word = strsep(&rest, " "))) {
+	while ((word = strsep(&rest, " "))) {
 		length = text_width(word);
 		if (width && column > SAY_INDENT && column + 1 + length > width) {
 			printf("\n%*s", SAY_INDENT, "");

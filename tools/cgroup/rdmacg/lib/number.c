@@ -74,22 +74,20 @@ bool number_is_bytes(const char *key)
 struct number_text number_text(uint64_t value, bool human)
 {
 	struct number_text text = { "max" };
-	unsigned int shift = 10;
-	bool whole;
+	unsigned int shift = 0;
+	uint64_t unit;
 
-	if (value == NUMBER_MAX)
-		return text;
-	if (!human || value < 1024) {
-		snprintf(text.s, sizeof(text.s), "%" PRIu64, value);
-		return text;
-	}
-	while (value >> shift >= 1024)
+	while (human && value != NUMBER_MAX && value >> shift >= 1024)
 		shift += 10;
-	/* Print a whole number without a fraction, so that 1G looks as it was written. */
-	whole = value % ((uint64_t)1 << shift) == 0;
-	/* Round down, so that a number is never shown as larger than it is. */
-	snprintf(text.s, sizeof(text.s), "%.*f%ciB", whole ? 0 : 1,
-		 number_scale(value, 10, (uint64_t)1 << shift) / 10.0,
-		 number_units[shift / 10 - 1]);
+	unit = (uint64_t)1 << shift;
+	/*
+	 * Print a whole number without a fraction, so that 1G looks as it was written. Round down,
+	 * so that a number is never shown as larger than it is.
+	 */
+	if (shift)
+		snprintf(text.s, sizeof(text.s), "%.*f%ciB", value % unit ? 1 : 0,
+			 number_scale(value, 10, unit) / 10.0, number_units[shift / 10 - 1]);
+	else if (value != NUMBER_MAX)
+		snprintf(text.s, sizeof(text.s), "%" PRIu64, value);
 	return text;
 }

@@ -12,10 +12,9 @@ struct options options;
 /* The state while a syntax is parsed. */
 struct reading {
 	const struct syntax *syntax;
-	/* The choices of all lists, and the same choices for argp. */
-	const struct choice **choices;
+	const struct choice **choices;	/* of all lists */
 	size_t nr_choices;
-	struct argp_option *options;
+	struct argp_option *options;	/* the same choices for argp */
 	size_t nr_options;
 	char taken['z' + 1];	/* the letters; the first option with a letter gets it */
 };
@@ -34,8 +33,8 @@ static void options_take_help(const char *text, void *to)
 static const struct choice options_common[] = {
 	{ "json", 'j', "JSON instead of text", &options.json },
 	{ "pretty", 'p', "JSON on several lines", &options.pretty },
-	{ "help", 'h', "this text", &options, options_take_help },
-	{ "usage", 0, "a short list of all options", NULL, options_take_help },
+	{ "help", 'h', "this text", &options, NULL, options_take_help },
+	{ "usage", 0, "a short list of all options", NULL, NULL, options_take_help },
 	{ 0 }
 };
 
@@ -57,6 +56,8 @@ static void options_add(struct reading *reading, const struct choice *list, int 
 static error_t options_take(int key, char *arg, struct argp_state *state)
 {
 	struct reading *reading = state->input;
+	const struct choice *choice;
+	uint64_t *count;
 	size_t i = 0;
 
 	while (i < reading->nr_choices && key != reading->options[i].key)
@@ -64,10 +65,16 @@ static error_t options_take(int key, char *arg, struct argp_state *state)
 	if (i == reading->nr_choices)
 		return ARGP_ERR_UNKNOWN;
 	options_state = state;
-	if (reading->choices[i]->take)
-		reading->choices[i]->take(arg, reading->choices[i]->to);
-	else
-		*(bool *)reading->choices[i]->to = true;
+	choice = reading->choices[i];
+	count = choice->to;
+	if (choice->take)
+		choice->take(arg, choice->to);
+	else if (!choice->arg)
+		*(bool *)choice->to = true;
+	else if (strcmp(choice->arg, "N"))
+		*(const char **)choice->to = arg;
+	else if (!number_parse(arg, strlen(arg), count) || !*count)
+		options_fail("-n", "%s: must be a number of at least 1", arg);
 	return 0;
 }
 
@@ -128,19 +135,6 @@ char **options_read(const struct syntax *syntax, int argc, char **argv)
 	free(reading.choices);
 	free(reading.options);
 	return argv + first;
-}
-
-void options_take_text(const char *text, void *to)
-{
-	*(const char **)to = text;
-}
-
-void options_take_count(const char *text, void *to)
-{
-	uint64_t *count = to;
-
-	if (!number_parse(text, strlen(text), count) || !*count)
-		options_fail("-n", "%s: must be a number of at least 1", text);
 }
 
 /* The number of letters in a row that differ between @name and @command. */

@@ -13,8 +13,7 @@ static const char *table_wanted;
 bool table_bare;
 
 const struct choice table_choices[] = {
-	{ "columns", 'o', "only these columns, such as resource,limit_of", &table_wanted,
-	  options_take_text, "NAMES" },
+	{ "columns", 'o', "only these columns, such as resource,limit_of", &table_wanted, "NAMES" },
 	{ "no-headings", 0, "no line with the names of the columns", &table_bare },
 	{ 0 }
 };

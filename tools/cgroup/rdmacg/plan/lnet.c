@@ -31,8 +31,8 @@ struct lnet_side {
 	unsigned int extra;		/* work requests of a transfer besides its data */
 	uint64_t own_depth, own_frags;
 	uint64_t sends;			/* concurrent_sends, for releases up to 2.10 */
-	/* The node's connection: the depth before and after its device reduces it, fragments. */
-	uint64_t wanted, asked, ask_frags;
+	uint64_t wanted, asked;	/* the depth of its connection before and after it is reduced */
+	uint64_t ask_frags;
 	uint64_t depth, frags, send_wr;	/* the node's largest connection so far */
 };
 
@@ -282,13 +282,12 @@ static void lnet_setup(struct lnet_side *side)
 	if (lnet_has_pools(side) && side->fmr_pool_size < side->ntx / 4)
 		say_failure(plan.form->name,
 			    "%s: the interface does not start, for fmr_pool_size=%s is less than a quarter of ntx=%s (kiblnd_net_init_pools()); raise fmr_pool_size",
-			    side->name, number_text(side->fmr_pool_size, false).s,
-			    number_text(side->ntx, false).s);
+			    side->name, plan_text(side->fmr_pool_size), plan_text(side->ntx));
 	/* The largest value is 255, because peer_credits is u8 on the wire. */
 	PLAN_SET(STEP, qd, min(min(max(peer_credits, 8), 255), credits), LNET_SETUP);
 	if (qd != peer_credits)
 		plan_notice("peer_credits=%s becomes %s: it must be 8 to 255, and at most credits.",
-			    number_text(peer_credits, false).s, number_text(qd, false).s);
+			    plan_text(peer_credits), plan_text(qd));
 	if (side->release >= 15)
 		PLAN_SET(STEP, F, 257, "2.15 on: o2iblnd.h, IBLND_MAX_RDMA_FRAGS (LU-15092)");
 	else if (lnet_is_old(side) && map_on_demand >= 1 && map_on_demand <= 256)
@@ -357,8 +356,7 @@ static void lnet_add_cqe(const struct lnet_side *side)
 	if (side->max_cqe && cqe > side->max_cqe)
 		say_failure(plan.form->name,
 			    "%s: a CQ needs %s entries, and the device has at most max_cqe=%s, so no connection is possible; lower peer_credits",
-			    side->name, number_text(cqe, false).s,
-			    number_text(side->max_cqe, false).s);
+			    side->name, plan_text(cqe), plan_text(side->max_cqe));
 }
 
 /* Add the queues that @side creates for a connection with @depth and @frags. */
@@ -376,7 +374,7 @@ static void lnet_add_end(struct lnet_side *side, uint64_t depth, uint64_t frags)
 	if (!lnet_reduce(side, frags, depth))
 		say_failure(plan.form->name,
 			    "%s: max_qp_wr=%s is too small for any connection; the device cannot be used",
-			    side->name, number_text(W, false).s);
+			    side->name, plan_text(W));
 	if (W && !lnet_is_old(side))
 		PLAN_SET(FIGURE, queue_depth, min(qd, W / (1 + F + fr)),
 			 "2.13 on: o2iblnd.c, kiblnd_send_wrs() (LU-12279); in 2.11 and 2.12, one less until the device creates the QP");
@@ -424,11 +422,11 @@ static void lnet_add_node(const struct lnet_side *side, uint64_t conns)
 		PLAN_SET(FIGURE, mr, cpts * max(256, fmr_pool_size / cpts),
 			 "at start: o2iblnd.c, kiblnd_init_fmr_poolset(), kiblnd_fmr_pool_size()");
 		plan_notice("An empty pool grows by another %s MRs on its CPT, without an upper bound.",
-			    number_text(mr / cpts, false).s);
+			    plan_text(mr / cpts));
 	}
 	plan_notice("No cgroup is charged for a kernel user. Subtract these objects before the device is shared, with");
 	plan_notice("rdmacg plan share DEVICE --kernel pd=1,qp=%s,cq=%s,mr=%s --among CGROUP...",
-		    number_text(qp, false).s, number_text(cq, false).s, number_text(mr, false).s);
+		    plan_text(qp), plan_text(cq), plan_text(mr));
 	PLAN_FIGURE(objects, pd + mr + qp + cq, "the sum; o2iblnd creates no AH, SRQ or MW");
 	PLAN_FIGURE(wrs, qp * (send_wr + recv_wr), "the sum of all send and receive queues");
 	PLAN_FIGURE(cm_id, 1 + connections,
@@ -455,8 +453,7 @@ static uint64_t lnet_ask(struct lnet_side *active, const struct lnet_side *passi
 	active->ask_frags = active->own_frags;
 	while ((active->asked = lnet_reduce(active, active->ask_frags, active->wanted))) {
 		plan_notice("%s asks for a depth of %s and %s fragments.", active->name,
-			    number_text(active->asked, false).s,
-			    number_text(active->ask_frags, false).s);
+			    plan_text(active->asked), plan_text(active->ask_frags));
 		if (active->asked <= depth && (active->ask_frags == frags ||
 					       (active->ask_frags < frags && accepts_fewer))) {
 			agreed = lnet_reduce(passive, active->ask_frags, active->asked);
@@ -467,11 +464,11 @@ static uint64_t lnet_ask(struct lnet_side *active, const struct lnet_side *passi
 		}
 		if (active->asked > depth) {
 			plan_notice("%s rejects the request: MSG_QUEUE_SIZE (7), its depth is %s.",
-				    passive->name, number_text(depth, false).s);
+				    passive->name, plan_text(depth));
 			active->wanted = depth;
 		} else {
 			plan_notice("%s rejects the request: RDMA_FRAGS (6), it wants %s fragments.",
-				    passive->name, number_text(frags, false).s);
+				    passive->name, plan_text(frags));
 			if (frags >= active->ask_frags || !lnet_has_pools(active)) {
 				plan_notice("%s gives up: %s.", active->name,
 					    frags >= active->ask_frags ?
@@ -484,7 +481,7 @@ static uint64_t lnet_ask(struct lnet_side *active, const struct lnet_side *passi
 		plan_notice("%s tries again if it still has messages to send.", active->name);
 	}
 	plan_notice("%s cannot create its QP for %s fragments on its device: ENOMEM.",
-		    active->name, number_text(active->ask_frags, false).s);
+		    active->name, plan_text(active->ask_frags));
 	return 0;
 }
 
@@ -501,7 +498,7 @@ static void lnet_plan_link(struct lnet_side *active, struct lnet_side *passive)
 		return;
 	}
 	plan_notice("%s accepts: both use a depth of %s and %s fragments.", passive->name,
-		    number_text(depth, false).s, number_text(frags, false).s);
+		    plan_text(depth), plan_text(frags));
 	plan_add_part(memory_format("%s connects: its end", active->name));
 	lnet_add_end(active, active->wanted, frags);
 	plan_add_part(memory_format("%s connects: %s's end", active->name, passive->name));
@@ -533,7 +530,7 @@ static void lnet_plan_pair(struct lnet_side *near, struct lnet_side *far)
 	/* Plan as if the connections of both directions had the larger size. */
 	for (i = 0; i < ARRAY_SIZE(sides) && near->send_wr; i++) {
 		plan_add_part(memory_format("All objects of %s, peers: %s", sides[i]->name,
-					    number_text(sides[i]->peers, false).s));
+					    plan_text(sides[i]->peers)));
 		lnet_add_end(sides[i], sides[i]->depth, sides[i]->frags);
 		lnet_add_node(sides[i], max(near->conns_per_peer, far->conns_per_peer));
 	}
@@ -566,8 +563,7 @@ static void lnet_add(void)
 	plan_add_part(memory_format("One connection of Lustre 2.%u", near->release));
 	lnet_setup(near);
 	lnet_add_end(near, near->own_depth, near->own_frags);
-	plan_add_part(memory_format("All objects of the node, peers: %s",
-				    number_text(near->peers, false).s));
+	plan_add_part(memory_format("All objects of the node, peers: %s", plan_text(near->peers)));
 	lnet_add_node(near, near->conns_per_peer);
 }
 

@@ -40,14 +40,14 @@ static void nccl_add(void)
 		options_fail(plan.form->name, "give --ranks, or --send and --receive");
 	if (ranks >= 0 && local > ranks)
 		options_fail(plan.form->name, "--local %s is more than --ranks %s",
-			     number_text(local, false).s, number_text(ranks, false).s);
+			     plan_text(local), plan_text(ranks));
 	if (processes < 0)
 		processes = max(local, users);
 	if (users > processes)
 		options_fail(plan.form->name, "--users %s is more than --processes %s",
-			     number_text(users, false).s, number_text(processes, false).s);
+			     plan_text(users), plan_text(processes));
 	plan_notice("%s processes open the device, %s of them use it; if processes share an adapter, give --users.",
-		    number_text(processes, false).s, number_text(users, false).s);
+		    plan_text(processes), plan_text(users));
 	plan_notice("A process opens every device that NCCL_IB_HCA does not exclude.");
 	plan_notice("mr_mem is not in the formula: " PLAN_MEASURE);
 	if (ranks >= 0) {

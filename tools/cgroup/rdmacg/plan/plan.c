@@ -10,10 +10,7 @@
 	"Not in the plan: resources of the driver in rdma.hw.max, such as " \
 	"doorbell pages (uar on mlx5), which each context takes: "
 
-/*
- * Drivers that keep all queues in kernel memory or on the device: in Linux 7.3, drivers/infiniband,
- * they call ib_umem_get() only for memory regions.
- */
+/* In Linux 7.3, these call ib_umem_get() only for memory regions. */
 #define PLAN_KERNEL_DRIVERS	"rxe siw software hfi1 cxgb4 efa"
 
 struct plan plan;
@@ -92,12 +89,12 @@ static void plan_parse(const struct plan_form *form, int argc, char **argv)
 			{ "explain", 0, "print the formula and the source of each number",
 			  &plan.explain },
 			{ "cgroup", 0, "the cgroup that the limits are for", NULL,
-			  plan_take_cgroup, "CGROUP" },
+			  "CGROUP", plan_take_cgroup },
 			{ "device", 0, "the device that the limits are for", &plan.device,
-			  plan_take_device, "DEVICE" },
+			  "DEVICE", plan_take_device },
 			{ "driver", 0,
 			  "the driver whose queues are added to mr_mem (the driver of --device)",
-			  &plan.driver, options_take_text, "NAME" },
+			  &plan.driver, "NAME" },
 		},
 		.args_doc = form->args_doc, .example = form->example, .doc = form->doc,
 	};

@@ -57,6 +57,9 @@ __int128 plan_add(enum plan_kind kind, const char *key, __int128 value, const ch
 /* The remedy for keys that no formula covers. */
 #define PLAN_MEASURE	"measure with rdmacg run."
 
+/* A number of a plan as text, which is valid in one statement. */
+#define plan_text(number)	(number_text(number, false).s)
+
 /* The value of @formula, for a key that is not the name of a variable. */
 #define PLAN_OF_KEY(kind, key, formula, source) \
 	plan_add(PLAN_KIND_ ## kind, key, formula, #formula, source)
@@ -87,10 +90,7 @@ static inline __int128 pow2(__int128 a)
 	return power;
 }
 
-/*
- * The largest value of most inputs. A product of three fits in 127 bits; no formula multiplies
- * four.
- */
+/* The largest value of most inputs. A product of three fits in 127 bits. */
 #define PLAN_MOST	((uint64_t)1 << 40)
 
 /* The arguments of all uses of an option. */

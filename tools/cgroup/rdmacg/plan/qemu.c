@@ -210,10 +210,7 @@ static void qemu_count(void)
 	PLAN_OF_KEY(NAME, "ram_bytes", ram_bytes, NULL);
 }
 
-/*
- * Add the queues of vmw_pvrdma: a page for the state of each CQ and of each QP, and memory for the
- * entries. @back is 1 if a second context exists for the way back.
- */
+/* Add the queues of vmw_pvrdma. @back is 1 if there is a way back. */
 static __int128 qemu_add_rings(__int128 back)
 {
 	PLAN_NAME(page, QEMU_PAGE);

@@ -63,37 +63,27 @@ static const char *top_name(struct cgroup *cgroup)
 }
 
 /* Add a row for a resource that is in use, is limited by the cgroup itself, or was just refused. */
-static void top_add(struct cgroup *cgroup, const struct slot *slot, const struct slot *known,
-		    uint64_t refused)
+static void top_add(struct cgroup *cgroup, uint64_t inode, const struct slot *slot)
 {
-	struct top_row *row;
+	const struct slot *known = pools_get_slot(&top.known, &slot->pool->device, slot->key);
+	struct top_count count = { inode, known->key, slot->events.alloc_fail }, *last;
+	uint64_t refused = 0;
 
-	if (!slot->usage && slot->max == NUMBER_MAX && !refused)
-		return;
-	row = memory_append(top.rows, top.nr_rows);
-	row->cgroup = top_name(cgroup);
-	row->pool = known->pool;
-	row->key = known->key;
-	row->limit_of = slot->limit_of ? top_name((struct cgroup *)slot->limit_of) : NULL;
-	row->usage = slot->usage;
-	row->limit = slot->limit;
-	row->refused = refused;
-}
-
-/* The attempts that were refused since the last read. Adds the counter to @counts. */
-static uint64_t top_refused(uint64_t inode, const struct slot *slot, const char *key,
-			    struct top_count **counts, size_t *nr_counts)
-{
-	struct top_count count = { inode, key, slot->events.alloc_fail }, *last;
-
-	if (!count.refused)
-		return 0;
-	last = !top.nr_counts ? NULL : bsearch(&count, top.counts, top.nr_counts, sizeof(count),
-					       top_compare_counts);
-	*memory_append(*counts, *nr_counts) = count;
-	/* A smaller counter than before belongs to a new device with the old name. */
-	return !top.elapsed ? 0 : count.refused -
-	       (last && last->refused <= count.refused ? last->refused : 0);
+	if (count.refused) {
+		*memory_append(top.next, top.nr_next) = count;
+		last = !top.nr_counts ? NULL : bsearch(&count, top.counts, top.nr_counts,
+						       sizeof(count), top_compare_counts);
+		/* A smaller counter than before belongs to a new device with the old name. */
+		refused = !top.elapsed ? 0 : count.refused -
+			  (last && last->refused <= count.refused ? last->refused : 0);
+	}
+	if (slot->usage || slot->max != NUMBER_MAX || refused)
+		*memory_append(top.rows, top.nr_rows) = (struct top_row){
+			.cgroup = top_name(cgroup), .pool = known->pool, .key = known->key,
+			.limit_of = !slot->limit_of ? NULL :
+				    top_name((struct cgroup *)slot->limit_of),
+			.usage = slot->usage, .limit = slot->limit, .refused = refused,
+		};
 }
 
 /* Forget the last read, except its counters. */
@@ -111,11 +101,9 @@ static void top_forget(void)
 bool top_read(void)
 {
 	struct walk walk = { .top = cgroup_open_argument(top.cgroup), .files = TOP_FILES };
-	struct top_count *counts = NULL;
-	const struct slot *slot = NULL, *known;
+	const struct slot *slot = NULL;
 	int64_t now = clock_now();
 	struct cgroup *cgroup;
-	size_t nr_counts = 0;
 	struct stat status;
 
 	top_forget();
@@ -123,20 +111,18 @@ bool top_read(void)
 	while (walk.top && (cgroup = walk_next(&walk))) {
 		status.st_ino = 0;
 		fstat(cgroup->dir, &status);
-		while ((slot = pools_next(&cgroup->pools, slot))) {
-			/* Skip rates of commands and defaults, which have no usage. */
-			if (!(slot->has & POOL_BIT(POOL_CURRENT)) || !slot_is_telling(slot))
-				continue;
-			known = pools_get_slot(&top.known, &slot->pool->device, slot->key);
-			top_add(cgroup, slot, known, top_refused(status.st_ino, slot, known->key,
-								 &counts, &nr_counts));
-		}
+		/* Skip rates of commands and defaults, which have no usage. */
+		while ((slot = pools_next(&cgroup->pools, slot)))
+			if (slot->has & POOL_BIT(POOL_CURRENT) && slot_is_telling(slot))
+				top_add(cgroup, status.st_ino, slot);
 	}
-	if (nr_counts)
-		qsort(counts, nr_counts, sizeof(*counts), top_compare_counts);
+	if (top.nr_next)
+		qsort(top.next, top.nr_next, sizeof(*top.next), top_compare_counts);
 	free(top.counts);
-	top.counts = counts;
-	top.nr_counts = nr_counts;
+	top.counts = top.next;
+	top.nr_counts = top.nr_next;
+	top.next = NULL;
+	top.nr_next = 0;
 	top.when = now;
 	top_sort();
 	cgroup_close_path(walk.top);

@@ -171,9 +171,9 @@ static void top_look(void)
 
 	free(screen.error);
 	to = memory_check(open_memstream(&screen.error, &size));
-	say_errors_to(to);
+	say_errors = to;
 	top_read();
-	say_errors_to(NULL);
+	say_errors = NULL;
 	fclose(to);
 	screen.error[strcspn(screen.error, "\n")] = '\0';
 }

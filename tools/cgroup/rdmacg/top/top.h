@@ -41,7 +41,8 @@ extern struct top {
 	char **names;		/* of cgroups, in the rows */
 	size_t nr_names;
 	struct top_count *counts;	/* of the last read, sorted by inode and key */
-	size_t nr_counts;
+	struct top_count *next;		/* of the present read */
+	size_t nr_counts, nr_next;
 } top;
 
 /* Read all rows again. Prints an error and returns false on a failure. */

@@ -38,11 +38,11 @@ bool config_add(struct config *config, const char *section, const char *where, c
 	rule = memory_append(config->rules, config->nr_rules);
 	rule->where = memory_string(where);
 	rule->section = memory_string(section);
-	say_within(where);
+	say_place = where;
 	good = count == 1 && strchr(words[0], ':') ?
 		limits_parse_option(&rule->limits, words[0]) :
 		limits_parse(&rule->limits, words[0], words + 1, count - 1);
-	say_within(NULL);
+	say_place = NULL;
 	if (good && config->by_key && rule->limits.whole)
 		return say_error(where, "write each limit as KEY=VALUE, such as qp=100");
 	return good;
@@ -106,9 +106,9 @@ static bool config_read_file(struct config *config, const char *name)
 
 		if (number == 1 && !strncmp(line, CONFIG_MARK, strlen(CONFIG_MARK)))
 			memset(line, ' ', strlen(CONFIG_MARK));
-		say_within(where);
+		say_place = where;
 		good &= config_take_line(config, &section, where, line, length);
-		say_within(NULL);
+		say_place = NULL;
 	}
 	/* Without memory, getline() fails before the end, but the stream has no error. */
 	if ((good || section) && !feof(from))

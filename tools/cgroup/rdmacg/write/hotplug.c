@@ -27,10 +27,7 @@ void hotplug_open(struct hotplug *hotplug)
 	hotplug->folders = json_object_new_object();
 }
 
-/*
- * The path goes through the descriptor, so the path is always short. Store the name again for a
- * watched folder, because a cgroup of v1 may be renamed.
- */
+/* A cgroup of v1 may be renamed, so store the name of a folder again. */
 void hotplug_add(struct hotplug *hotplug, const struct cgroup *cgroup)
 {
 	char *path __autofree = memory_format("/proc/self/fd/%d", cgroup->dir);

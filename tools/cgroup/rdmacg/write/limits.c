@@ -184,35 +184,30 @@ bool limits_value(const struct device *device, const struct limit *limit, uint64
 	return true;
 }
 
-static bool limits_has_class(const struct pool *pool, enum pool_class class)
-{
-	size_t i = 0;
-
-	while (i < pool->nr_slots && pool->slots[i].class != class)
-		i++;
-	return i < pool->nr_slots;
-}
-
 bool limits_check_keys(const struct limits *limits, const struct pool *pool)
 {
 	char *list __autofree = NULL;
-	const char *key, *file;
+	enum pool_class class;
+	bool has_class = false;
+	const char *key;
 	size_t i = 0, j;
 
 	while (i < limits->nr_limits && pool_find(pool, limits->limits[i].key))
 		i++;
 	if (i == limits->nr_limits)
 		return true;
-	for (j = 0; j < pool->nr_slots; j++)
-		memory_extend(&list, "%s%s", list ? ", " : "", pool->slots[j].key);
 	key = limits->limits[i].key;
+	class = pool_key_class(key);
+	for (j = 0; j < pool->nr_slots; j++) {
+		memory_extend(&list, "%s%s", list ? ", " : "", pool->slots[j].key);
+		has_class |= pool->slots[j].class == class;
+	}
 	/* Only a driver knows the other keys. */
-	if (pool_key_class(key) == POOL_HW)
+	if (class == POOL_HW)
 		return say_error(key, "%s has no limit of that name here; there are: %s",
 				 device_text(&pool->device).s, list ? list : "none");
-	file = pool_file_names[pool_key_class(key)][POOL_MAX];
-	return say_error(key, "belongs to %s, which has no %s %s here; there are: %s", file,
-			 limits_has_class(pool, pool_key_class(key)) ? "such key for" : "line of",
+	return say_error(key, "belongs to %s, which has no %s %s here; there are: %s",
+			 pool_file_names[class][POOL_MAX], has_class ? "such key for" : "line of",
 			 device_text(&pool->device).s, list ? list : "none");
 }
 
@@ -276,10 +271,7 @@ static void limits_add_whole(struct limits_write *write)
 	}
 }
 
-/*
- * Add one write for each file with a text, or only free the texts. A write has one line, because
- * the stock controller accepts only one line. A line of rdma.default has no device.
- */
+/* Add a write of one line for each file, because stock accepts one line. */
 static void limits_add_files(struct limits_write *write, struct transaction *change, bool good)
 {
 	bool is_default = write->limits->device.is_default;

@@ -39,10 +39,10 @@ static struct policy_limit policy_look_up(const struct policy *policy, const cha
 	const struct rule *rule = config_look_up(&policy->config, section, device, key);
 	struct policy_limit found = { rule, NUMBER_MAX };
 
-	say_within(rule ? rule->where : NULL);
+	say_place = rule ? rule->where : NULL;
 	if (rule && !limits_value(device, limits_find(&rule->limits, key), &found.value))
 		exit(EXIT_FAILED);
-	say_within(NULL);
+	say_place = NULL;
 	return found;
 }
 
@@ -75,10 +75,7 @@ static struct policy_limit policy_look_up_ceiling(const struct policy *policy,
 	return ceiling;
 }
 
-/*
- * Find the lowest share. Each writer of shares has a section, and the shares of all writers hold.
- * The rules of a section follow each other.
- */
+/* The lowest share. Each writer has a section, and its rules are adjacent. */
 static uint64_t policy_look_up_share(const struct policy *policy, const struct device *device,
 				     const char *key)
 {
@@ -173,15 +170,12 @@ static void policy_take_rule(const struct policy *policy, const struct rule *rul
 
 	if (!matches && !asked->is_default)
 		return;
-	say_within(rule->where);
+	say_place = rule->where;
 	/* The kernel checks the keys of "default". */
 	if (matches && !pool->device.is_default && !limits_check_keys(&rule->limits, pool))
 		exit(EXIT_FAILED);
-	say_within(NULL);
-	/*
-	 * Keep the index of a request even if the name is unique, so that the kernel checks it: the
-	 * device with that index may have been removed.
-	 */
+	say_place = NULL;
+	/* The kernel checks an index: its device may have been removed. */
 	if (matches && asked->has_index && policy_is_request(rule)) {
 		if (limits->device.has_index && limits->device.index != asked->index)
 			say_failure(rule->where,
@@ -246,10 +240,7 @@ const char *policy_missing_key(const struct pools *pools, const struct rule *rul
 	return NULL;
 }
 
-/*
- * Enable the controller, and add the writes of all requests and all rules. The limits of "default"
- * come first. The controller stays enabled even if the limits are refused.
- */
+/* Add the writes of all rules. The controller stays enabled on an error. */
 static void policy_prepare(struct policy *policy, struct cgroup *cgroup, unsigned int files)
 {
 	const struct rule *rule, *end = policy->config.rules + policy->config.nr_rules;
@@ -262,7 +253,7 @@ static void policy_prepare(struct policy *policy, struct cgroup *cgroup, unsigne
 	transaction_free(&policy->change);
 	/* A rule without its key or device would do nothing. limits_find_pool() prints an error. */
 	for (rule = policy->config.rules; rule < end; rule++) {
-		say_within(rule->where);
+		say_place = rule->where;
 		key = policy_missing_key(&cgroup->pools, rule);
 		if (key)
 			say_failure(key,
@@ -272,7 +263,7 @@ static void policy_prepare(struct policy *policy, struct cgroup *cgroup, unsigne
 		    !limits_find_pool(&rule->limits.device, &cgroup->pools))
 			exit(EXIT_FAILED);
 	}
-	say_within(NULL);
+	say_place = NULL;
 	pool = pools_find(&cgroup->pools, &device_default);
 	if (pool)
 		policy_device(policy, cgroup, pool);

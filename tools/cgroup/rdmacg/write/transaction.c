@@ -17,10 +17,7 @@ void transaction_add(struct transaction *change, const struct cgroup *cgroup, co
 	};
 }
 
-/*
- * Add the writes that give @cgroup the controller: on cgroup v2 "+rdma" in cgroup.subtree_control
- * of each ancestor that lacks it.
- */
+/* Add "+rdma" on v2, for each ancestor whose children lack the controller. */
 static void transaction_add_controller(struct transaction *change, const struct cgroup *cgroup)
 {
 	char *enabled __autofree = NULL;
@@ -32,10 +29,7 @@ static void transaction_add_controller(struct transaction *change, const struct 
 		return;
 	transaction_add_controller(change, parent);
 	enabled = file_read(parent->dir, TRANSACTION_CONTROL);
-	/*
-	 * Write even if the file already shows rdma. Another process may be enabling the controller
-	 * at this moment, and the write waits until the files exist.
-	 */
+	/* The write waits for files that another process is enabling. */
 	transaction_add(change, parent, TRANSACTION_CONTROL, memory_string("+rdma"),
 			memory_string(hierarchy_has_word(enabled, "rdma") ? "+rdma" : "-rdma"));
 }

@@ -5,10 +5,7 @@
 
 #include "core/core.h"
 
-/*
- * Writes to several files, which can be undone if the kernel refuses one of them. The files are
- * written in turn, so other processes may see only some of the writes.
- */
+/* Writes that can be undone. Other processes may see some of them. */
 struct transaction_step {
 	const struct cgroup *cgroup;	/* open until the transaction is freed */
 	char *path;
@@ -58,10 +55,7 @@ struct limits {
 /* Parse words, or "DEVICE:WORD[,WORD]...", into empty @limits. Returns false after an error. */
 bool limits_parse(struct limits *limits, const char *device, char * const *words, size_t count);
 bool limits_parse_option(struct limits *limits, const char *text);
-/*
- * Call @take for each item of a list with semicolons, until it returns false. A list without items
- * has its whole text as an item.
- */
+/* Call @take for each item between semicolons, at least for one. */
 bool limits_each_item(const char *list, bool (*take)(const char *item, void *to), void *to);
 void limits_free(struct limits *limits);
 /* Returns NULL if @limits does not have the key. */
@@ -73,10 +67,7 @@ const struct pool *limits_find_pool(const struct device *device, const struct po
 bool limits_value(const struct device *device, const struct limit *limit, uint64_t *value);
 /* Prints an error and returns false if a key of @limits cannot have a limit. */
 bool limits_check_keys(const struct limits *limits, const struct pool *pool);
-/*
- * Add the writes that set @limits in @cgroup, whose pools must have been read. Prints an error and
- * returns false if the device or a key is missing.
- */
+/* Add the writes of @limits. The pools of @cgroup must have been read. */
 bool limits_add(const struct limits *limits, struct transaction *change,
 		const struct cgroup *cgroup);
 
@@ -85,8 +76,7 @@ struct rule {
 	char *where;		/* the place of the rule, such as "FILE:LINE" */
 	char *section;		/* the pattern of cgroups */
 	struct limits limits;	/* the name of the device is a pattern, unless it is "default" */
-	/* For apply: a cgroup matched; a device matched or was not looked for; the rule failed. */
-	bool met, used, failed;
+	bool met, used, failed;	/* for apply: a cgroup, or a device, matched; an error occurred */
 	struct rule *next;	/* for apply: the next rule for the same cgroup */
 };
 
@@ -104,10 +94,7 @@ enum config_match {
 
 /* The folder of the files: /etc/rdmacg.d, or RDMACG_CONFIG for tests. */
 #define config_folder()	hierarchy_path("RDMACG_CONFIG", "/etc/rdmacg.d")
-/*
- * Add the rules of @files or, if @count is 0, of config_folder(), *.conf. If a file is malformed,
- * print each fault, keep no rule, and return false.
- */
+/* Add the rules of @files or config_folder(). On an error, add none. */
 bool config_read(struct config *config, char * const *files, size_t count);
 /* Add the rule @text, "DEVICE WORD..." or "DEVICE:WORD,...". Returns false after an error. */
 bool config_add(struct config *config, const char *section, const char *where, char *text);
@@ -118,10 +105,7 @@ char *config_pattern(const char *name);
 /* Whether a rule applies to the cgroup of this name. "" is the root. */
 enum config_match config_match_cgroup(const struct rule *rule, const char *name);
 bool config_match_device(const struct rule *rule, const struct device *device);
-/*
- * The last rule of a section for this device and key, or NULL. A rule for "default" counts for a
- * device without a rule of its own.
- */
+/* The last rule for the device and key, or else for "default", or NULL. */
 const struct rule *config_look_up(const struct config *config, const char *section,
 				  const struct device *device, const char *key);
 /* The first pool whose device matches a rule, or NULL. */
@@ -145,8 +129,7 @@ const struct pool *config_find_pool(const struct rule *rule, const struct pools 
 struct policy {
 	const char *place;	/* the administrator's file */
 	struct config config;
-	/* Keep the cgroup's limits, but let a request raise a limit that equals the default. */
-	bool keep;
+	bool keep;	/* keep limits; a request can only raise one that equals the default */
 	bool default_bounds;	/* without a ceiling, a request cannot exceed the default */
 	struct transaction change;	/* the writes of the limits that are being set */
 };
