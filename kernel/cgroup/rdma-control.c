@@ -446,8 +446,8 @@ void rdmacg_control_refresh(struct rdma_cgroup *cg)
 	struct rdmacg_control *control;
 
 	/*
-	 * This function finds a new control, or rdmacg_pool_add_control() sees
-	 * the limits.
+	 * Pairs with cmpxchg() in rdmacg_pool_add_control(). This function finds
+	 * a new control, or rdmacg_pool_add_control() sees the limits.
 	 */
 	smp_mb();
 	for (key = 0; key < nr; key++) {

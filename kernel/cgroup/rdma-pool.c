@@ -16,7 +16,6 @@
  */
 #include <kunit/static_stub.h>
 #include <linux/atomic.h>
-#include <linux/bits.h>
 #include <linux/err.h>
 #include <linux/export.h>
 #include <linux/sched.h>
@@ -532,76 +531,6 @@ struct rdmacg_pool *rdmacg_pool_pin(struct rdma_cgroup *cg, struct rdmacg_desc *
 	return pool;
 }
 
-/* Returns false if the set is empty, or a slot or an amount is invalid, or a slot occurs twice. */
-static bool rdmacg_set_is_valid(const struct rdmacg_device *device,
-				const struct rdmacg_amount *set, unsigned int count)
-{
-	const struct rdmacg_amount *charge;
-	u64 seen = 0;
-
-	for (charge = set; charge < set + count; charge++) {
-		if (charge->slot >= device->nr_slots || (seen & BIT_ULL(charge->slot)))
-			return false;
-		if (!charge->amount ||
-		    (charge->amount > RDMACG_NO_LIMIT && charge->amount != RDMACG_ENDLESS))
-			return false;
-		seen |= BIT_ULL(charge->slot);
-	}
-	return seen;
-}
-
-/* An endless amount has room only if there is no limit. */
-static bool rdmacg_slot_has_room(const struct rdmacg_slot *slot, u64 amount)
-{
-	if (amount == RDMACG_ENDLESS)
-		return slot->max == RDMACG_NO_LIMIT;
-	return slot->usage + amount <= slot->max;
-}
-
-/*
- * Returns whether all levels have room. Otherwise sets *@refusal to the lowest cgroup without room,
- * and to the first resource of @set that has no room there.
- */
-static bool rdmacg_has_room_locked(struct rdmacg_pool *pool, const struct rdmacg_amount *set,
-				   unsigned int count, struct rdmacg_refusal *refusal)
-{
-	const struct rdmacg_amount *charge;
-	const struct rdmacg_slot *slot;
-	unsigned int level;
-
-	lockdep_assert_held(&pool->domain->lock);
-	for (level = 0; level < pool->nr_levels; level++) {
-		for (charge = set; charge < set + count; charge++) {
-			slot = &pool->levels[level]->slots[charge->slot];
-			if (rdmacg_slot_has_room(slot, charge->amount))
-				continue;
-			refusal->slot = charge->slot;
-			refusal->cg = pool->levels[level]->cg;
-			refusal->amount = charge->amount;
-			refusal->usage = slot->usage;
-			refusal->limit = slot->max;
-			return false;
-		}
-	}
-	return true;
-}
-
-static void rdmacg_add_locked(struct rdmacg_pool *pool, const struct rdmacg_amount *set,
-			      unsigned int count)
-{
-	const struct rdmacg_amount *charge;
-	unsigned int level = pool->nr_levels;
-	struct rdmacg_slot *slot;
-
-	lockdep_assert_held(&pool->domain->lock);
-	while (level--) {
-		for (charge = set; charge < set + count; charge++) {
-			slot = &pool->levels[level]->slots[charge->slot];
-			rdmacg_slot_grow(slot, slot->usage + rdmacg_counted(charge->amount));
-		}
-	}
-}
-
 /* Allocate the events of the cgroup's pool, if it exists. Returns false if there is no memory. */
 bool rdmacg_pool_add_events(struct rdma_cgroup *cg, const struct rdmacg_desc *desc)
 {
@@ -679,50 +608,34 @@ static void rdmacg_count_refusal_unlock(struct rdmacg_pool *pool,
 }
 
 /*
- * Charge @set to @cg and its ancestors. If the fast path has found no room on a level, @full is the
- * pool of @cg with its domain locked. Otherwise @full is NULL. Returns 0, -EINVAL for a malformed
- * set, -ENOMEM, -ENODEV if the device is being unregistered, or -EAGAIN with the details in
- * *@refusal. The caller sets @refusal->is_ignored. If it is true, the set is charged despite
- * -EAGAIN.
+ * Charge @set to @cg and its ancestors. Returns 0, -EINVAL for a malformed set, -ENOMEM, -ENODEV if
+ * the device is being unregistered, or -EAGAIN with the details in *@refusal. The caller sets
+ * @refusal->is_ignored. If it is true, the set is charged despite -EAGAIN.
  */
 int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			   const struct rdmacg_amount *set, unsigned int count,
-			   struct rdmacg_pool *full, struct rdmacg_refusal *refusal)
+			   struct rdmacg_refusal *refusal)
 {
-	struct rdmacg_pool *pool = full;
+	struct rdmacg_pool *pool;
+	bool has_room;
 
-	if (!full) {
-		if (!rdmacg_set_is_valid(device, set, count))
-			return -EINVAL;
-		if (!cg->depth)
-			return 0;
-		pool = rdmacg_pool_get_lock(cg, device->desc);
-		if (IS_ERR(pool))
-			return PTR_ERR(pool);
-	}
-	if (!rdmacg_has_room_locked(pool, set, count, refusal)) {
-		if (refusal->is_ignored)
-			rdmacg_add_locked(pool, set, count);
+	if (!rdmacg_set_is_valid(device, set, count, true))
+		return -EINVAL;
+	if (!cg->depth)
+		return 0;
+	pool = rdmacg_pool_get_lock(cg, device->desc);
+	if (IS_ERR(pool))
+		return PTR_ERR(pool);
+	has_room = rdmacg_pool_has_room_locked(pool, set, count, refusal);
+	if (has_room || refusal->is_ignored)
+		rdmacg_pool_add_locked(pool, set, count);
+	if (!has_room) {
 		rdmacg_count_refusal_unlock(pool, refusal);
 		return -EAGAIN;
 	}
-	rdmacg_add_locked(pool, set, count);
 	/* If all amounts are endless, the pool may be idle. */
 	rdmacg_pool_give_back_unlock(pool);
 	return 0;
-}
-
-static void rdmacg_sub_locked(struct rdmacg_pool *pool, const struct rdmacg_amount *set,
-			      unsigned int count)
-{
-	const struct rdmacg_amount *charge;
-	unsigned int level;
-
-	lockdep_assert_held(&pool->domain->lock);
-	for (level = 0; level < pool->nr_levels; level++)
-		for (charge = set; charge < set + count; charge++)
-			rdmacg_slot_shrink(&pool->levels[level]->slots[charge->slot],
-					   rdmacg_counted(charge->amount));
 }
 
 /* Subtract a charge from all levels. Returns false if @set is malformed or @cg is the root. */
@@ -732,11 +645,11 @@ bool rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 	struct rdmacg_pool *pool;
 	unsigned int i;
 
-	if (WARN_ON_ONCE(!rdmacg_set_is_valid(device, set, count)) || !cg->depth)
+	if (WARN_ON_ONCE(!rdmacg_set_is_valid(device, set, count, true)) || !cg->depth)
 		return false;
 	pool = rdmacg_pool_lock(cg, device->key);
 	if (pool) {
-		rdmacg_sub_locked(pool, set, count);
+		rdmacg_pool_sub_locked(pool, set, count);
 		rdmacg_pool_unlock(pool);
 		return true;
 	}

@@ -36,7 +36,10 @@
 #ifndef _KERNEL_CGROUP_RDMA_POOL_H
 #define _KERNEL_CGROUP_RDMA_POOL_H
 
+#include <linux/bits.h>
+#include <linux/compiler.h>
 #include <linux/list.h>
+#include <linux/lockdep.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -234,7 +237,7 @@ static inline u64 rdmacg_slot_usage(const struct rdmacg_slot *slot)
 {
 	u64 usage = READ_ONCE(slot->usage);
 
-	/* Pairs with rdmacg_slot_grow() and rdmacg_slot_shrink(). */
+	/* Pairs with smp_wmb() in rdmacg_slot_grow() and rdmacg_slot_shrink(). */
 	smp_rmb();
 	return usage;
 }
@@ -299,7 +302,7 @@ static __always_inline void rdmacg_slot_grow(struct rdmacg_slot *slot, u64 usage
 {
 	if (usage > slot->peak)
 		WRITE_ONCE(slot->peak, usage);
-	/* Pairs with rdmacg_slot_usage(). */
+	/* Pairs with smp_rmb() in rdmacg_slot_usage(). */
 	smp_wmb();
 	WRITE_ONCE(slot->usage, usage);
 }
@@ -311,66 +314,145 @@ static __always_inline void rdmacg_slot_shrink(struct rdmacg_slot *slot, u64 amo
 	/* Warn if the caller uncharges more than was charged. */
 	if (WARN_ON_ONCE(slot->usage < amount))
 		usage = 0;
-	/* Pairs with rdmacg_slot_usage(). */
+	/* Pairs with smp_rmb() in rdmacg_slot_usage(). */
 	smp_wmb();
 	WRITE_ONCE(slot->usage, usage);
 }
 
 /*
- * The fast path. The following functions do the work of rdmacg_pool_try_charge() and
- * rdmacg_pool_uncharge() if the pool exists, the set is plain and all levels have room. In all
- * other cases they change nothing and return false. Callers pass @count as a constant. The pragma
- * makes Gcc unroll loops of three rounds; otherwise a level costs 110 instructions. A plain amount
- * is at most RDMACG_NO_LIMIT. A usage exceeds RDMACG_NO_LIMIT only by the sizes of real buffers,
- * which rdmacg_charge() adds. So sums do not overflow.
+ * The following functions work on sets of any size. If @count is a constant, the compiler unrolls
+ * the loops over the set; without this, a level costs 110 instructions.
  */
 
 /*
- * Returns false if a slot does not exist or occurs twice, or an amount is 0 or above
- * RDMACG_NO_LIMIT.
+ * Returns false if the set is empty, or a slot does not exist or occurs twice, or an amount is out
+ * of range. RDMACG_ENDLESS is in range if @endless is true.
  */
-static __always_inline bool rdmacg_set_is_plain(const struct rdmacg_device *device,
+static __always_inline bool rdmacg_set_is_valid(const struct rdmacg_device *device,
 						const struct rdmacg_amount *set,
-						const unsigned int count)
+						const unsigned int count, const bool endless)
 {
 	unsigned int i;
+	u64 seen = 0;
 
 #pragma GCC unroll 3
 	for (i = 0; i < count; i++) {
-		if (set[i].slot >= device->nr_slots || set[i].amount - 1 >= RDMACG_NO_LIMIT)
+		if (set[i].slot >= device->nr_slots || (seen & BIT_ULL(set[i].slot)))
 			return false;
-		/* Without the test of @count, sparse reports set[1] of a set of one. */
-		if (count > 1 && i &&
-		    (set[i].slot == set[0].slot || (i > 1 && set[i].slot == set[1].slot)))
+		if (set[i].amount - 1 >= RDMACG_NO_LIMIT &&
+		    !(endless && set[i].amount == RDMACG_ENDLESS))
 			return false;
+		seen |= BIT_ULL(set[i].slot);
+	}
+	return count;
+}
+
+/*
+ * An endless amount has room only if there is no limit. A usage exceeds RDMACG_NO_LIMIT only by the
+ * sizes of real buffers, which rdmacg_charge() adds. So the sum does not overflow.
+ */
+static __always_inline bool rdmacg_slot_has_room(const struct rdmacg_slot *slot, u64 amount)
+{
+	if (amount == RDMACG_ENDLESS)
+		return slot->max == RDMACG_NO_LIMIT;
+	return slot->usage + amount <= slot->max;
+}
+
+/*
+ * Returns whether all levels have room. Otherwise sets *@refusal, if it is not NULL, to the lowest
+ * cgroup without room, and to the first resource of @set that has no room there.
+ */
+static __always_inline bool rdmacg_pool_has_room_locked(struct rdmacg_pool *pool,
+							const struct rdmacg_amount *set,
+							const unsigned int count,
+							struct rdmacg_refusal *refusal)
+{
+	struct rdmacg_pool **level, **end = pool->levels + pool->nr_levels;
+	const struct rdmacg_slot *slot;
+	unsigned int i;
+
+	lockdep_assert_held(&pool->domain->lock);
+	for (level = pool->levels; level < end; level++) {
+#pragma GCC unroll 3
+		for (i = 0; i < count; i++) {
+			slot = &(*level)->slots[set[i].slot];
+			if (likely(rdmacg_slot_has_room(slot, set[i].amount)))
+				continue;
+			if (refusal) {
+				refusal->slot = set[i].slot;
+				refusal->cg = (*level)->cg;
+				refusal->amount = set[i].amount;
+				refusal->usage = slot->usage;
+				refusal->limit = slot->max;
+			}
+			return false;
+		}
 	}
 	return true;
 }
 
-/* A plain set. The offsets of the slots are the same in all pools of a device. */
-struct rdmacg_plain_set {
-	size_t			offset[3];	/* Bytes from the start of the pool. */
-	u64			amount[3];
-};
+static __always_inline void rdmacg_pool_add_locked(struct rdmacg_pool *pool,
+						   const struct rdmacg_amount *set,
+						   const unsigned int count)
+{
+	struct rdmacg_pool **first = pool->levels, **level = first + pool->nr_levels;
+	struct rdmacg_slot *slot;
+	unsigned int i;
+
+	lockdep_assert_held(&pool->domain->lock);
+	do {
+		level--;
+#pragma GCC unroll 3
+		for (i = 0; i < count; i++) {
+			slot = &(*level)->slots[set[i].slot];
+			rdmacg_slot_grow(slot, slot->usage + rdmacg_counted(set[i].amount));
+		}
+	} while (level != first);
+}
+
+static __always_inline void rdmacg_pool_sub_locked(struct rdmacg_pool *pool,
+						   const struct rdmacg_amount *set,
+						   const unsigned int count)
+{
+	struct rdmacg_pool **level = pool->levels, **end = level + pool->nr_levels;
+	unsigned int i;
+
+	lockdep_assert_held(&pool->domain->lock);
+	do {
+#pragma GCC unroll 3
+		for (i = 0; i < count; i++)
+			rdmacg_slot_shrink(&(*level)->slots[set[i].slot],
+					   rdmacg_counted(set[i].amount));
+	} while (++level < end);
+}
 
 /*
- * Lock the domain of the cgroup's pool, and copy the set. Without the copy, the compiler would read
- * the set again after each store to a counter. Returns NULL, without a lock, if there is no pool.
+ * The fast path. The following functions do the work of rdmacg_pool_try_charge() and
+ * rdmacg_pool_uncharge() if the pool exists, no amount is endless, and all levels have room. In all
+ * other cases they change nothing and return false. Callers pass @n as a constant.
+ */
+
+/* The largest set of the fast path. */
+#define RDMACG_FAST_SET 3
+
+/*
+ * Check and copy the set, and lock the domain of the cgroup's pool. Without the copy, the compiler
+ * would read the set again after each store to a counter. Returns NULL, without a lock, if there is
+ * no pool.
  */
 static __always_inline struct rdmacg_pool *rdmacg_pool_lock_fast(struct rdma_cgroup *cg,
 								 const struct rdmacg_device *device,
 								 const struct rdmacg_amount *set,
-								 const unsigned int count,
-								 struct rdmacg_plain_set *plain)
+								 const unsigned int n,
+								 struct rdmacg_amount *copy)
 {
 	struct rdmacg_pool *pool;
 	unsigned int i;
 
+	/* Not memcpy(), which would put the copy into memory on some architectures. */
 #pragma GCC unroll 3
-	for (i = 0; i < count; i++) {
-		plain->offset[i] = offsetof(struct rdmacg_pool, slots[set[i].slot]);
-		plain->amount[i] = set[i].amount;
-	}
+	for (i = 0; i < n; i++)
+		copy[i] = set[i];
 	rcu_read_lock();
 	pool = rdmacg_pool_find_rcu(cg, device->key);
 	if (unlikely(!pool || !rdmacg_pool_try_lock_rcu(pool)))
@@ -379,51 +461,25 @@ static __always_inline struct rdmacg_pool *rdmacg_pool_lock_fast(struct rdma_cgr
 	return pool;
 }
 
-/* Returns the slot at an offset of struct rdmacg_plain_set. */
-static __always_inline struct rdmacg_slot *rdmacg_slot_at(struct rdmacg_pool *pool, size_t offset)
-{
-	return (void *)pool + offset;
-}
-
-/* Charge @n slots. Set *@full to the pool if a level has no room, and leave its domain locked. */
 static __always_inline bool rdmacg_pool_charge_n(struct rdma_cgroup *cg,
 						 const struct rdmacg_device *device,
 						 const struct rdmacg_amount *set,
-						 const unsigned int n, struct rdmacg_pool **full)
+						 const unsigned int n)
 {
-	struct rdmacg_pool *pool, **level, **first, **end, *at;
-	struct rdmacg_plain_set plain __uninitialized;
-	struct rdmacg_slot *slot;
-	unsigned int i;
+	struct rdmacg_amount copy[RDMACG_FAST_SET] __uninitialized;
+	struct rdmacg_pool *pool;
+	bool has_room;
 
-	if (unlikely(!rdmacg_set_is_plain(device, set, n)))
+	if (unlikely(!rdmacg_set_is_valid(device, set, n, false)))
 		return false;
-	pool = rdmacg_pool_lock_fast(cg, device, set, n, &plain);
+	pool = rdmacg_pool_lock_fast(cg, device, set, n, copy);
 	if (unlikely(!pool))
 		return !cg->depth;
-	first = pool->levels;
-	end = first + pool->nr_levels;
-	for (level = first; level < end; level++) {
-		at = *level;
-#pragma GCC unroll 3
-		for (i = 0; i < n; i++) {
-			slot = rdmacg_slot_at(at, plain.offset[i]);
-			if (unlikely(slot->usage + plain.amount[i] > slot->max)) {
-				*full = pool;
-				return false;
-			}
-		}
-	}
-	do {
-		at = *--level;
-#pragma GCC unroll 3
-		for (i = 0; i < n; i++) {
-			slot = rdmacg_slot_at(at, plain.offset[i]);
-			rdmacg_slot_grow(slot, slot->usage + plain.amount[i]);
-		}
-	} while (level != first);
+	has_room = rdmacg_pool_has_room_locked(pool, copy, n, NULL);
+	if (likely(has_room))
+		rdmacg_pool_add_locked(pool, copy, n);
 	rdmacg_pool_unlock(pool);
-	return true;
+	return has_room;
 }
 
 static __always_inline bool rdmacg_pool_uncharge_n(struct rdma_cgroup *cg,
@@ -431,23 +487,15 @@ static __always_inline bool rdmacg_pool_uncharge_n(struct rdma_cgroup *cg,
 						   const struct rdmacg_amount *set,
 						   const unsigned int n)
 {
-	struct rdmacg_pool *pool, **level, **end, *at;
-	struct rdmacg_plain_set plain __uninitialized;
-	unsigned int i;
+	struct rdmacg_amount copy[RDMACG_FAST_SET] __uninitialized;
+	struct rdmacg_pool *pool;
 
-	if (unlikely(!rdmacg_set_is_plain(device, set, n)))
+	if (unlikely(!rdmacg_set_is_valid(device, set, n, false)))
 		return false;
-	pool = rdmacg_pool_lock_fast(cg, device, set, n, &plain);
+	pool = rdmacg_pool_lock_fast(cg, device, set, n, copy);
 	if (unlikely(!pool))
 		return !cg->depth;
-	level = pool->levels;
-	end = level + pool->nr_levels;
-	do {
-		at = *level;
-#pragma GCC unroll 3
-		for (i = 0; i < n; i++)
-			rdmacg_slot_shrink(rdmacg_slot_at(at, plain.offset[i]), plain.amount[i]);
-	} while (++level < end);
+	rdmacg_pool_sub_locked(pool, copy, n);
 	rdmacg_pool_unlock(pool);
 	return true;
 }
@@ -455,11 +503,11 @@ static __always_inline bool rdmacg_pool_uncharge_n(struct rdma_cgroup *cg,
 static __always_inline bool rdmacg_pool_charge_fast(struct rdma_cgroup *cg,
 						    const struct rdmacg_device *device,
 						    const struct rdmacg_amount *set,
-						    unsigned int count, struct rdmacg_pool **full)
+						    unsigned int count)
 {
-	return count == 1 ? rdmacg_pool_charge_n(cg, device, set, 1, full) :
-	       count == 2 ? rdmacg_pool_charge_n(cg, device, set, 2, full) :
-	       count == 3 ? rdmacg_pool_charge_n(cg, device, set, 3, full) : false;
+	return count == 1 ? rdmacg_pool_charge_n(cg, device, set, 1) :
+	       count == 2 ? rdmacg_pool_charge_n(cg, device, set, 2) :
+	       count == 3 ? rdmacg_pool_charge_n(cg, device, set, 3) : false;
 }
 
 static __always_inline bool rdmacg_pool_uncharge_fast(struct rdma_cgroup *cg,
@@ -472,6 +520,16 @@ static __always_inline bool rdmacg_pool_uncharge_fast(struct rdma_cgroup *cg,
 	       count == 3 ? rdmacg_pool_uncharge_n(cg, device, set, 3) : false;
 }
 
+/*
+ * The functions that end a pool, or a use of it, have these verbs:
+ *
+ * - unpin: drop the pin of rdmacg_pool_pin() or rdmacg_pool_create(), and give the pool back.
+ * - give_back: remove and free the pool if it is idle, and the idle pools of its ancestors.
+ * - remove: unpublish a pool. The caller holds the domain's lock, and frees the pool later.
+ * - free: remove and free the pools of a cgroup that has no references.
+ * - drain: remove and free all pools of a device that is being unregistered.
+ * - discard: free a pool that was never published.
+ */
 void rdmacg_pools_init(struct rdma_cgroup *cg, struct rdma_cgroup *parent);
 void rdmacg_pools_free(struct rdma_cgroup *cg);
 void rdmacg_pools_drain(struct rdmacg_desc *desc);
@@ -494,7 +552,7 @@ void rdmacg_count_control_limits(int limits);
 bool rdmacg_pool_add_events(struct rdma_cgroup *cg, const struct rdmacg_desc *desc);
 int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			   const struct rdmacg_amount *set, unsigned int count,
-			   struct rdmacg_pool *full, struct rdmacg_refusal *refusal);
+			   struct rdmacg_refusal *refusal);
 bool rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			  const struct rdmacg_amount *set, unsigned int count);
 

@@ -70,52 +70,48 @@ static void rdmacg_notify_refusal(struct rdma_cgroup *cg, struct rdmacg_device *
 			    rdmacg_id(refusal->cg), refusal->cg->depth);
 }
 
+static __always_inline void rdmacg_trace_charge_set(struct rdma_cgroup *cg,
+						    const struct rdmacg_device *device,
+						    const struct rdmacg_amount *set,
+						    unsigned int count)
+{
+	if (trace_rdmacg_charge_enabled())
+		rdmacg_trace_set(cg, device, set, count, trace_rdmacg_charge);
+}
+
 /*
- * Charge @set if the fast path has not charged it, and emit the events. rdmacg_pool_try_charge()
- * describes @full. If this function were inlined, the fast path would have to save registers.
+ * Charge @set without the fast path, even above a limit if @is_forced, and emit the events. If this
+ * function were inlined, the fast path would have to save registers.
  */
 static noinline int rdmacg_charge_slow(struct rdma_cgroup *cg, struct rdmacg_device *device,
 				       const struct rdmacg_amount *set, unsigned int count,
-				       bool is_charged, struct rdmacg_pool *full)
+				       bool is_forced)
 {
 	/* The members other than @is_ignored are valid only after -EAGAIN. */
 	struct rdmacg_refusal refusal;
-	int ret = 0;
+	int ret;
 
-	refusal.is_ignored = false;
-
-	if (!is_charged)
-		ret = rdmacg_pool_try_charge(cg, device, set, count, full, &refusal);
-	if (ret == -EAGAIN)
+	refusal.is_ignored = is_forced;
+	ret = rdmacg_pool_try_charge(cg, device, set, count, &refusal);
+	if (ret == -EAGAIN) {
 		rdmacg_notify_refusal(cg, device, &refusal);
-	if (!ret && trace_rdmacg_charge_enabled())
-		rdmacg_trace_set(cg, device, set, count, trace_rdmacg_charge);
+		ret = is_forced ? 0 : -EAGAIN;
+	}
+	if (!ret)
+		rdmacg_trace_charge_set(cg, device, set, count);
 	return ret;
-}
-
-static noinline void rdmacg_uncharge_slow(struct rdma_cgroup *cg, struct rdmacg_device *device,
-					  const struct rdmacg_amount *set, unsigned int count,
-					  bool is_uncharged)
-{
-	if (!is_uncharged && !rdmacg_pool_uncharge(cg, device, set, count))
-		return;
-	if (trace_rdmacg_uncharge_enabled())
-		rdmacg_trace_set(cg, device, set, count, trace_rdmacg_uncharge);
 }
 
 /* Charge @cg. The caller holds a reference to @cg. */
 static __always_inline int rdmacg_charge_any(struct rdma_cgroup *cg, struct rdmacg_device *device,
 					     const struct rdmacg_amount *set, unsigned int count)
 {
-	struct rdmacg_pool *full = NULL;
-	bool is_charged;
-
 	/* might_sleep() would also reschedule, which costs as much as a charge of eight levels. */
 	__might_sleep(__FILE__, __LINE__);
-	is_charged = rdmacg_pool_charge_fast(cg, device, set, count, &full);
-	if (likely(is_charged) && !trace_rdmacg_charge_enabled())
-		return 0;
-	return rdmacg_charge_slow(cg, device, set, count, is_charged, full);
+	if (unlikely(!rdmacg_pool_charge_fast(cg, device, set, count)))
+		return rdmacg_charge_slow(cg, device, set, count, false);
+	rdmacg_trace_charge_set(cg, device, set, count);
+	return 0;
 }
 
 /**
@@ -178,12 +174,10 @@ static __always_inline void rdmacg_uncharge_owner(struct rdma_cgroup *owner,
 						  const struct rdmacg_amount *set,
 						  unsigned int count)
 {
-	bool is_uncharged;
-
 	__might_sleep(__FILE__, __LINE__);
-	is_uncharged = rdmacg_pool_uncharge_fast(owner, device, set, count);
-	if (unlikely(!is_uncharged) || trace_rdmacg_uncharge_enabled())
-		rdmacg_uncharge_slow(owner, device, set, count, is_uncharged);
+	if ((likely(rdmacg_pool_uncharge_fast(owner, device, set, count)) ||
+	     rdmacg_pool_uncharge(owner, device, set, count)) && trace_rdmacg_uncharge_enabled())
+		rdmacg_trace_set(owner, device, set, count, trace_rdmacg_uncharge);
 	css_put(rdmacg_css(owner));
 }
 
@@ -256,16 +250,12 @@ EXPORT_SYMBOL(rdmacg_try_charge_cgroup);
 void rdmacg_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 		   const struct rdmacg_amount *set, unsigned int count)
 {
-	struct rdmacg_refusal refusal = { .is_ignored = true };
 	int ret;
 
 	__might_sleep(__FILE__, __LINE__);
-	while ((ret = rdmacg_pool_try_charge(cg, device, set, count, NULL, &refusal)) == -ENOMEM)
+	while ((ret = rdmacg_charge_slow(cg, device, set, count, true)) == -ENOMEM)
 		schedule_timeout_uninterruptible(1);
-	if (ret == -EAGAIN)
-		rdmacg_notify_refusal(cg, device, &refusal);
-	if (!WARN_ON_ONCE(ret && ret != -EAGAIN) && trace_rdmacg_charge_enabled())
-		rdmacg_trace_set(cg, device, set, count, trace_rdmacg_charge);
+	WARN_ON_ONCE(ret);
 	rdmacg_get(cg);
 }
 EXPORT_SYMBOL(rdmacg_charge);

@@ -190,12 +190,10 @@ static inline int rdmacg_test_charge(struct rdma_cgroup *cg, struct rdmacg_devic
 				     const struct rdmacg_amount *set, unsigned int count,
 				     struct rdmacg_refusal *refusal)
 {
-	struct rdmacg_pool *full = NULL;
-
 	refusal->is_ignored = false;
-	if (rdmacg_pool_charge_fast(cg, device, set, count, &full))
+	if (rdmacg_pool_charge_fast(cg, device, set, count))
 		return 0;
-	return rdmacg_pool_try_charge(cg, device, set, count, full, refusal);
+	return rdmacg_pool_try_charge(cg, device, set, count, refusal);
 }
 
 static inline void rdmacg_test_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,

@@ -388,14 +388,13 @@ static void rdmacg_test_fast_path_charges_all_or_nothing(struct kunit *test)
 	};
 	struct rdmacg_tree *t = test->priv;
 	struct rdmacg_device *device = rdmacg_device_with_key(test, 0, 3);
-	struct rdmacg_pool *pool, *full = NULL;
+	struct rdmacg_pool *pool;
 	unsigned int i;
 
 	/* There is no pool yet. */
-	KUNIT_EXPECT_FALSE(test, rdmacg_pool_charge_fast(&t->leaf, device, set, 3, &full));
+	KUNIT_EXPECT_FALSE(test, rdmacg_pool_charge_fast(&t->leaf, device, set, 3));
 	KUNIT_ASSERT_EQ(test, rdmacg_try_charge_cgroup(&t->leaf, device, set, 3), 0);
-	KUNIT_EXPECT_TRUE(test, rdmacg_pool_charge_fast(&t->leaf, device, set, 3, &full));
-	KUNIT_EXPECT_NULL(test, full);
+	KUNIT_EXPECT_TRUE(test, rdmacg_pool_charge_fast(&t->leaf, device, set, 3));
 	for (i = 0; i < ARRAY_SIZE(set); i++) {
 		KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->leaf, device, i), 2 * (i + 1));
 		KUNIT_EXPECT_EQ(test, rdmacg_peak(&t->top, device, i), 2 * (i + 1));
@@ -404,9 +403,7 @@ static void rdmacg_test_fast_path_charges_all_or_nothing(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, pool);
 	pool->slots[2].max = 8;
 	rdmacg_pool_unlock(pool);
-	KUNIT_EXPECT_FALSE(test, rdmacg_pool_charge_fast(&t->leaf, device, set, 3, &full));
-	KUNIT_ASSERT_NOT_NULL(test, full);
-	rdmacg_pool_unlock(full);
+	KUNIT_EXPECT_FALSE(test, rdmacg_pool_charge_fast(&t->leaf, device, set, 3));
 	for (i = 0; i < ARRAY_SIZE(set); i++)
 		KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->left, device, i), 2 * (i + 1));
 	KUNIT_EXPECT_TRUE(test, rdmacg_pool_uncharge_fast(&t->leaf, device, set, 3));
