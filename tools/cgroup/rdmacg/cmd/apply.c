@@ -19,8 +19,7 @@ static struct apply {
 	struct rule *rule;	/* the rule of this cgroup that is being applied */
 	struct transaction change;
 	FILE *said;		/* about limits that differ, for when all writes have succeeded */
-	bool failed;
-	bool differs;
+	bool failed, differs;
 } apply;
 
 static const struct syntax apply_syntax = {
@@ -70,10 +69,7 @@ static bool apply_wants(const struct device *device, const char *key, uint64_t b
 	return true;
 }
 
-/*
- * Apply the rule to one device that it matches. The kernel's file does not show whether a limit is
- * a default or the device's own limit. So apply does not write a limit that equals the rule.
- */
+/* Do not write a limit that equals the rule, because it may be a default. */
 static bool apply_device(const struct device *device)
 {
 	const struct limits *wanted = &apply.rule->limits;
@@ -86,9 +82,8 @@ static bool apply_device(const struct device *device)
 		if (!apply_is_overruled(device, wanted->limits[i].key))
 			*memory_append(limits.limits, limits.nr_limits) = wanted->limits[i];
 	/*
-	 * A unique name has no index in the kernel's files, but the kernel checks an index that is
-	 * given. If the index is another device's, or the device was removed, there is nothing to
-	 * limit, as with a missing device.
+	 * The kernel shows no index for a unique name, but checks an index. If another device has
+	 * it, or none, there is nothing to limit.
 	 */
 	if (wanted->device.has_index) {
 		limits.device.has_index = true;

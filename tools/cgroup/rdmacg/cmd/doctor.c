@@ -141,11 +141,9 @@ static void doctor_check_path(void)
 }
 
 /*
- * Add a limit to the sums, unless the limit of an ancestor already counts. Limits at all depths
- * count, because slices of systemd usually have no limits, but the pods below them have limits.
- *
- * In a sum, tally is the number of cgroups without children to which no limit applies. The parent
- * was counted before its first child was seen, so its first child takes it away again.
+ * Add a limit, unless that of an ancestor counts. All depths count, because slices of systemd often
+ * have no limits, but the pods below them have. In a sum, tally is the number of cgroups without
+ * children and limit. The first child takes away its parent, which was counted before.
  */
 static void doctor_add(struct slot *sum, const struct cgroup *parent, const struct slot *slot)
 {

@@ -41,10 +41,9 @@ struct export_sample {
 #define EXPORT_DEVICE	UINT32_MAX
 #define EXPORT_OTHERS	(UINT32_MAX - 1)
 
-/* Bits for the capacity and the usage of devices, besides the bits for the files of cgroups. */
+/* Besides the bits for files: the capacity and the usage of devices, and rdma.control.stat. */
 #define EXPORT_CAPACITY	POOL_BIT(POOL_FILES)
 #define EXPORT_IN_USE	POOL_BIT(POOL_FILES + 1)
-/* And for rdma.control.stat. */
 #define EXPORT_WAITS	POOL_BIT(POOL_FILES + 2)
 
 static struct export_family {
@@ -470,13 +469,12 @@ static void export_print_self(FILE *to)
 		{ "depth", export.deep }, { "name", export.long_names },
 		{ "cgroups", export.unread }, { "series", export.others },
 	};
-	int64_t elapsed = clock_now() - export.begin;
 	size_t i;
 
 	export_print_heading(to, &build);
 	fprintf(to, "%s{version=\"%s\"} 1\n", build.name, RDMACG_VERSION);
 	export_print_heading(to, &duration);
-	fprintf(to, "%s %" PRId64 ".%03d\n", duration.name, elapsed / 1000, (int)(elapsed % 1000));
+	fprintf(to, "%s %.3f\n", duration.name, (clock_now() - export.begin) / 1000.0);
 	export_print_heading(to, &omitted);
 	for (i = 0; i < ARRAY_SIZE(reasons); i++)
 		fprintf(to, "%s{reason=\"%s\"} %zu\n", omitted.name, reasons[i].reason,

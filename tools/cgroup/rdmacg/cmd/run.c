@@ -95,9 +95,8 @@ static const struct syntax run_syntax = {
 };
 
 /*
- * Let systemd create a scope with this process, and wait until this process is in the scope. The
- * command begins there, and this process keeps the scope, so that its files can be read at the end.
- * Returns the name of the cgroup, or NULL after an error.
+ * Let systemd create a scope with this process, which stays in it, so that its files can be read at
+ * the end. Returns the name of the cgroup, or NULL after an error.
  */
 static char *run_cgroup_make_scope(void)
 {

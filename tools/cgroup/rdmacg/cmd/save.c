@@ -6,8 +6,7 @@
 #include "write/write.h"
 
 static struct save {
-	bool recursive;
-	bool failed;
+	bool recursive, failed;
 	size_t nr_cgroups;	/* number of cgroups that were printed */
 	const struct pool *defaults;	/* of the cgroup that is printed, or NULL */
 } save;

@@ -3,9 +3,7 @@
 #include "core/core.h"
 
 static struct show {
-	bool recursive;
-	bool all;
-	bool exact;
+	bool recursive, all, exact;
 	uint64_t levels;
 	struct table table;
 	size_t nr_cgroups;	/* number of cgroups that were printed as JSON */

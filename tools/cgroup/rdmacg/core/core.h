@@ -55,8 +55,7 @@ bool filter_check(const struct filter *filter);
 
 /*
  * The counters of a cgroup, from the files of all classes: a pool for each device, with a slot for
- * each resource. A file may lack a resource, because the kernel lacks the file, or because the
- * device was registered or removed meanwhile.
+ * each resource. A kernel may lack files, and a device may be registered or removed meanwhile.
  */
 
 enum pool_class {

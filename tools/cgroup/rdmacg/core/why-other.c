@@ -173,10 +173,8 @@ uint64_t other_own_memlock(void)
 {
 	struct process process = { 0 };
 
-	if (!other_read_process(&process, getpid()))
-		return NUMBER_MAX;
-	return process.verdict != other_unbound && process.limit <= OTHER_SMALL_LIMIT ?
-	       process.limit : NUMBER_MAX;
+	return other_read_process(&process, getpid()) && process.verdict != other_unbound &&
+	       process.limit <= OTHER_SMALL_LIMIT ? process.limit : NUMBER_MAX;
 }
 
 static bool other_is_counted(const struct slot *slot)

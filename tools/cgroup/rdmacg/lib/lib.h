@@ -181,9 +181,8 @@ size_t say_width(void);
 bool say_finish(void);
 
 /*
- * JSON from json-c. The output is ASCII, so a name cannot control a terminal. rdmacg(8) describes
- * the keys. The number of the format changes when a key is removed or gets another meaning, but not
- * when a key is added.
+ * JSON in ASCII, so a name cannot control a terminal. rdmacg(8) describes the keys. The number of
+ * the format changes if a key is removed or gets another meaning, not if a key is added.
  */
 #define JSON_FORMAT 1
 
@@ -203,17 +202,15 @@ struct json_object *json_fill(struct json_object *object, const char *keys, ...)
 #define json_print(to, ...)	json_print_object(to, json_pack(__VA_ARGS__))
 void json_print_object(FILE *to, struct json_object *object);
 /*
- * Print an object whose first @key is a long array, without keeping the array in memory. Print each
- * element, with the number of elements before it, and then the other keys of the object. Both
- * functions free the JSON.
+ * Print an object whose first @key is a long array: each element, with the number of elements
+ * before it, and then the other keys. Both functions free the JSON.
  */
 void json_print_element(FILE *to, const char *key, size_t count, struct json_object *element);
 void json_print_rest(FILE *to, const char *key, size_t count, struct json_object *rest);
 
 /* The options of all commands. */
 extern struct options {
-	bool json;
-	bool pretty;
+	bool json, pretty;
 } options;
 
 /* An option of a command. */

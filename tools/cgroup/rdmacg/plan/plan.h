@@ -127,9 +127,6 @@ struct plan_form {
 extern const struct plan_form lnet_form, qemu_form, nccl_form, ucx_form, libfabric_form, ceph_form,
 			      share_form;
 
-/* Compute the form of argv[0], "rdmacg plan FORM", and print the plan. Exits after an error. */
-int plan_run(int argc, char **argv);
-
 /* Find an input of the form, or NULL. A _ in @name also stands for a - in the input's name. */
 const struct plan_input *plan_find_input(const char *name);
 /* Parse a number. @where is for the error. */
@@ -137,10 +134,7 @@ uint64_t plan_parse_number(const char *where, const char *text, uint64_t min, ui
 /* Parse "NAME" or "NAME index=N", as in the controller's files, into the device @to. */
 void plan_take_device(const char *text, void *to);
 
-/*
- * Whether the driver of --driver or --device is one of @known, whose queues the form can add to
- * mr_mem. If the memory of the driver is unknown, adds a note that mr_mem is a lower bound.
- */
+/* Whether the driver is one of @known. If not, may add a note on its queues. */
 bool plan_has_driver(const char *known);
 
 #endif /* RDMACG_PLAN_H */

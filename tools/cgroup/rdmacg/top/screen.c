@@ -14,8 +14,7 @@
 
 static struct {
 	struct pollfd inputs[2];	/* the keyboard, and the signals */
-	bool helping;
-	bool ended;
+	bool helping, ended;
 	/* The first error of the last update, or "", or NULL before an update. */
 	char *error;
 } screen;

@@ -216,8 +216,7 @@ struct limits_write {
 	const struct limits *limits;
 	const struct cgroup *cgroup;
 	const struct pool *pool;
-	char *text[POOL_CLASSES];
-	char *undo[POOL_CLASSES];
+	char *text[POOL_CLASSES], *undo[POOL_CLASSES];
 };
 
 static void limits_add_key(struct limits_write *write, const char *key, uint64_t value)
@@ -245,9 +244,8 @@ static void limits_add_key(struct limits_write *write, const char *key, uint64_t
 }
 
 /*
- * Set all keys of the device. Write "KEY=max" for each key instead of the word "max", because every
- * kernel accepts this. The word "default" changes all keys of a file, so write it if a change of
- * any key is wanted.
+ * Write "KEY=max" for each key, because not every kernel accepts the word "max" alone. The word
+ * "default" changes all keys of a file, so write it if any key changes.
  */
 static void limits_add_whole(struct limits_write *write)
 {

@@ -111,10 +111,7 @@ const struct rule *config_look_up(const struct config *config, const char *secti
 /* The first pool whose device matches a rule, or NULL. */
 const struct pool *config_find_pool(const struct rule *rule, const struct pools *pools);
 
-/*
- * The limits of a container or a job: the user requests limits, and the administrator sets a
- * ceiling for requests and a default for containers and jobs without a request.
- */
+/* Limits that a user requests for a container or a job, within a policy. */
 
 /* The sections. The device of a request is a name, not a pattern. */
 #define POLICY_ASKED	"asked"
