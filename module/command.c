@@ -7,79 +7,118 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 #include <rdma/uverbs_std_types.h>
+#include <linux/version.h>
 #include <uapi/rdma/bnxt_re-abi.h>
 #include <uapi/rdma/mlx5_user_ioctl_cmds.h>
 #include <uapi/rdma/rdma_user_ioctl_cmds.h>
 
 #include "hook.h"
-#include "parts.h"
 #include "record.h"
 
-/* The classes of drivers/infiniband/core/uverbs_control.list. */
-enum rdmacg_class_of_command {
-	RDMACG_CREATE,
-	RDMACG_CHANGE,
-	RDMACG_DESTROY,
-	RDMACG_DATA,
-	RDMACG_QUERY,
-	RDMACG_OTHER,
+#define RDMACG_METHOD(_object, _method) \
+	((u32)UVERBS_OBJECT_##_object << 16 | UVERBS_METHOD_##_method)
+
+/* The methods of the IB core. A method in none of these sets is a change. */
+static const u32 rdmacg_creates[] = {
+	RDMACG_METHOD(ASYNC_EVENT, ASYNC_EVENT_ALLOC), RDMACG_METHOD(COUNTERS, COUNTERS_CREATE),
+	RDMACG_METHOD(CQ, CQ_CREATE), RDMACG_METHOD(DM, DM_ALLOC),
+	RDMACG_METHOD(FLOW_ACTION, FLOW_ACTION_ESP_CREATE), RDMACG_METHOD(MR, DM_MR_REG),
+	RDMACG_METHOD(MR, REG_DMABUF_MR), RDMACG_METHOD(QP, QP_CREATE),
+	RDMACG_METHOD(SRQ, SRQ_CREATE), RDMACG_METHOD(WQ, WQ_CREATE),
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 3, 0)
+	RDMACG_METHOD(COMP_CNTR, COMP_CNTR_CREATE), RDMACG_METHOD(DMABUF, DMABUF_ALLOC),
+	RDMACG_METHOD(DMAH, DMAH_ALLOC), RDMACG_METHOD(MR, REG_MR),
+#endif
 };
 
-#define UVERBS_IOCTL(_object, _method, _class) { _object, _method, RDMACG_##_class },
-#define UVERBS_WRITE(...)
-#define UVERBS_WRITE_EX(...)
-
-static const struct {
-	u16	object;
-	u16	method;
-	u8	class;
-} rdmacg_methods[] = {
-#include "uverbs_control_table.h"
-	/* Drivers' methods that destroy, because such a command never waits. */
-	{ MLX5_IB_OBJECT_DEVX_OBJ, MLX5_IB_METHOD_DEVX_OBJ_DESTROY, RDMACG_DESTROY },
-	{ MLX5_IB_OBJECT_DEVX_UMEM, MLX5_IB_METHOD_DEVX_UMEM_DEREG, RDMACG_DESTROY },
-	{ MLX5_IB_OBJECT_FLOW_MATCHER, MLX5_IB_METHOD_FLOW_MATCHER_DESTROY, RDMACG_DESTROY },
-	{ MLX5_IB_OBJECT_VAR, MLX5_IB_METHOD_VAR_OBJ_DESTROY, RDMACG_DESTROY },
-	{ MLX5_IB_OBJECT_PP, MLX5_IB_METHOD_PP_OBJ_DESTROY, RDMACG_DESTROY },
-	{ MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_DESTROY, RDMACG_DESTROY },
-	{ MLX5_IB_OBJECT_STEERING_ANCHOR, MLX5_IB_METHOD_STEERING_ANCHOR_DESTROY, RDMACG_DESTROY },
+static const u32 rdmacg_destroys[] = {
+	RDMACG_METHOD(AH, AH_DESTROY), RDMACG_METHOD(COUNTERS, COUNTERS_DESTROY),
+	RDMACG_METHOD(CQ, CQ_DESTROY), RDMACG_METHOD(DM, DM_FREE),
+	RDMACG_METHOD(FLOW, FLOW_DESTROY), RDMACG_METHOD(FLOW_ACTION, FLOW_ACTION_DESTROY),
+	RDMACG_METHOD(MR, MR_DESTROY), RDMACG_METHOD(MW, MW_DESTROY),
+	RDMACG_METHOD(PD, PD_DESTROY), RDMACG_METHOD(QP, QP_DESTROY),
+	RDMACG_METHOD(RWQ_IND_TBL, RWQ_IND_TBL_DESTROY), RDMACG_METHOD(SRQ, SRQ_DESTROY),
+	RDMACG_METHOD(WQ, WQ_DESTROY), RDMACG_METHOD(XRCD, XRCD_DESTROY),
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 3, 0)
+	RDMACG_METHOD(COMP_CNTR, COMP_CNTR_DESTROY), RDMACG_METHOD(DMAH, DMAH_FREE),
+#endif
 };
 
-/* A method that is not in the list is a driver's, and counts as a change. */
-static enum rdmacg_class_of_command rdmacg_method_class(u16 object, u16 method)
+/* Methods that read data of the kernel, or call a handler of write(), which has its own hook. */
+static const u32 rdmacg_uncounted[] = {
+	RDMACG_METHOD(DEVICE, INFO_HANDLES), RDMACG_METHOD(DEVICE, INVOKE_WRITE),
+	RDMACG_METHOD(DEVICE, QUERY_GID_ENTRY), RDMACG_METHOD(DEVICE, QUERY_GID_TABLE),
+	RDMACG_METHOD(MR, QUERY_MR),
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 3, 0)
+	RDMACG_METHOD(DEVICE, QUERY_COMP_CNTR_CAPS),
+#endif
+};
+
+/* The first number of a driver's objects and methods. */
+#define RDMACG_DRIVER_NS BIT(UVERBS_ID_NS_SHIFT)
+
+/* The kind of a command that is not counted. */
+#define RDMACG_COMMAND_UNCOUNTED ((enum rdmacg_command_kind)-1)
+
+static bool rdmacg_is_one_of(u32 method, const u32 *set, unsigned int count)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(rdmacg_methods); i++)
-		if (rdmacg_methods[i].object == object && rdmacg_methods[i].method == method)
-			return rdmacg_methods[i].class;
-	return RDMACG_CHANGE;
+	while (count--)
+		if (set[count] == method)
+			return true;
+	return false;
 }
 
-static noinline int rdmacg_limit(struct rdmacg_call *call, struct ib_uverbs_file *ufile,
-				 enum rdmacg_class_of_command class)
+/*
+ * The first method of a driver's object creates it, and the second destroys it. This holds for all
+ * drivers of Linux 6.1 to 7.3, except for MLX5_IB_OBJECT_DEVX, whose methods only pass commands on,
+ * and BNXT_RE_OBJECT_NOTIFY_DRV, whose method posts work.
+ */
+static enum rdmacg_command_kind rdmacg_driver_kind(enum rdma_driver_id driver, u16 object, u16 method)
 {
-	static const enum rdmacg_call_kind kinds[] = {
-		[RDMACG_CREATE]		= RDMACG_CALL_CREATE,
-		[RDMACG_CHANGE]		= RDMACG_CALL_CHANGE,
-		[RDMACG_DESTROY]	= RDMACG_CALL_DESTROY,
-	};
-	struct ib_ucontext *context;
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+	if (driver == RDMA_DRIVER_BNXT_RE && object == BNXT_RE_OBJECT_NOTIFY_DRV)
+		return RDMACG_COMMAND_UNCOUNTED;
+#endif
+	if (driver == RDMA_DRIVER_MLX5 && object == MLX5_IB_OBJECT_DEVX)
+		return RDMACG_COMMAND_CHANGE;
+	if (method == RDMACG_DRIVER_NS + 1)
+		return RDMACG_COMMAND_DESTROY;
+	return method == RDMACG_DRIVER_NS ? RDMACG_COMMAND_CREATE : RDMACG_COMMAND_CHANGE;
+}
+
+static enum rdmacg_command_kind rdmacg_method_kind(enum rdma_driver_id driver,
+						const struct ib_uverbs_ioctl_hdr *hdr)
+{
+	u32 method = hdr->object_id << 16 | hdr->method_id;
+
+	/* mlx5 also has methods that create and destroy flows of the IB core. */
+	if (hdr->object_id >= RDMACG_DRIVER_NS ||
+	    (hdr->object_id == UVERBS_OBJECT_FLOW && hdr->method_id >= RDMACG_DRIVER_NS))
+		return rdmacg_driver_kind(driver, hdr->object_id, hdr->method_id);
+	if (rdmacg_is_one_of(method, rdmacg_creates, ARRAY_SIZE(rdmacg_creates)))
+		return RDMACG_COMMAND_CREATE;
+	if (rdmacg_is_one_of(method, rdmacg_destroys, ARRAY_SIZE(rdmacg_destroys)))
+		return RDMACG_COMMAND_DESTROY;
+	return rdmacg_is_one_of(method, rdmacg_uncounted, ARRAY_SIZE(rdmacg_uncounted)) ?
+	       RDMACG_COMMAND_UNCOUNTED : RDMACG_COMMAND_CHANGE;
+}
+
+/* @hdr is NULL for a command of @kind by write(). */
+static noinline int rdmacg_limit(struct rdmacg_command *command, struct ib_uverbs_file *ufile,
+				 const struct ib_uverbs_ioctl_hdr *hdr, enum rdmacg_command_kind kind)
+{
+	struct ib_ucontext *context = ib_uverbs_get_ucontext_file(ufile);
 	struct rdmacg_target *target;
 
-	if (class > RDMACG_DESTROY)
-		return 0;
-	context = ib_uverbs_get_ucontext_file(ufile);
-	/* The command that makes the context comes before it. */
+	/* The command that creates the context comes before it. */
 	target = IS_ERR(context) ? NULL : rdmacg_find_target(context->device);
-	return target ? rdmacg_target_begin(target, call, kinds[class]) : 0;
-}
-
-static int rdmacg_begin(struct rdmacg_call *call, struct ib_uverbs_file *ufile,
-			enum rdmacg_class_of_command class)
-{
-	call->private[0] = NULL;
-	return rdmacg_target_is_limited() ? rdmacg_limit(call, ufile, class) : 0;
+	if (!target)
+		return 0;
+	if (hdr)
+		kind = rdmacg_method_kind(context->device->ops.driver_id, hdr);
+	if (kind == RDMACG_COMMAND_UNCOUNTED || !rdmacg_enforces())
+		return 0;
+	return rdmacg_begin_command(command, &target->device, kind);
 }
 
 RDMACG_CALLED(verbs, int, struct ib_uverbs_file *ufile, struct ib_uverbs_ioctl_hdr *hdr,
@@ -88,53 +127,62 @@ RDMACG_CALLED(verbs, int, struct ib_uverbs_file *ufile, struct ib_uverbs_ioctl_h
 static int rdmacg_hook_verbs(struct ib_uverbs_file *ufile, struct ib_uverbs_ioctl_hdr *hdr,
 			     struct ib_uverbs_attr __user *attrs)
 {
-	struct rdmacg_call call;
-	int ret;
+	struct rdmacg_command command = { };
+	int ret = 0;
 
 	rdmacg_enter();
-	ret = rdmacg_begin(&call, ufile, rdmacg_method_class(hdr->object_id, hdr->method_id));
+	if (unlikely(rdmacg_commands_are_limited()))
+		ret = rdmacg_limit(&command, ufile, hdr, 0);
 	if (!ret)
 		ret = rdmacg_call(verbs)(ufile, hdr, attrs);
-	rdmacg_target_end(&call);
+	rdmacg_end_command(&command);
 	rdmacg_leave();
 	return ret;
 }
 
-#define RDMACG_WRITE(_name, _class)						\
+#define RDMACG_WRITE(_name, _kind)						\
 RDMACG_CALLED(_name, int, struct uverbs_attr_bundle *attrs);			\
 static int rdmacg_hook_##_name(struct uverbs_attr_bundle *attrs)		\
 {										\
-	struct rdmacg_call call;						\
-	int ret;								\
+	struct rdmacg_command command = { };						\
+	int ret = 0;								\
 										\
 	rdmacg_enter();								\
-	ret = rdmacg_begin(&call, attrs->ufile, RDMACG_##_class);		\
+	if (unlikely(rdmacg_commands_are_limited()))				\
+		ret = rdmacg_limit(&command, attrs->ufile, NULL, RDMACG_COMMAND_##_kind); \
 	if (!ret)								\
 		ret = rdmacg_call(_name)(attrs);				\
-	rdmacg_target_end(&call);						\
+	rdmacg_end_command(&command);						\
 	rdmacg_leave();								\
 	return ret;								\
 }
-#include "writes.h"
 
-#undef RDMACG_WRITE
+/* The handlers of write() that are commands, ib_uverbs_NAME(). */
+#define RDMACG_WRITES(CREATE, CHANGE, DESTROY)					\
+	CREATE(alloc_mw) CREATE(alloc_pd) CREATE(attach_mcast) CREATE(create_ah) \
+	CREATE(create_comp_channel) CREATE(create_cq) CREATE(create_qp)		\
+	CREATE(create_srq) CREATE(create_xsrq) CREATE(open_qp) CREATE(open_xrcd) \
+	CREATE(reg_mr) CREATE(ex_create_cq) CREATE(ex_create_flow)		\
+	CREATE(ex_create_qp) CREATE(ex_create_rwq_ind_table) CREATE(ex_create_wq) \
+	CHANGE(modify_qp) CHANGE(modify_srq) CHANGE(query_port) CHANGE(query_qp) \
+	CHANGE(query_srq) CHANGE(rereg_mr) CHANGE(resize_cq) CHANGE(ex_modify_cq) \
+	CHANGE(ex_modify_qp) CHANGE(ex_modify_wq)				\
+	DESTROY(close_xrcd) DESTROY(dealloc_mw) DESTROY(dealloc_pd)		\
+	DESTROY(dereg_mr) DESTROY(destroy_ah) DESTROY(destroy_cq)		\
+	DESTROY(destroy_qp) DESTROY(destroy_srq) DESTROY(detach_mcast)		\
+	DESTROY(ex_destroy_flow) DESTROY(ex_destroy_rwq_ind_table) DESTROY(ex_destroy_wq)
 
-static struct rdmacg_hook rdmacg_command_hooks[] = {
-	{ "ib_uverbs_cmd_verbs", "int(ib_uverbs_file*,ib_uverbs_ioctl_hdr*,ib_uverbs_attr*)",
-	  rdmacg_hook_verbs },
-#define RDMACG_WRITE(_name, _class) \
-	{ "ib_uverbs_" #_name, "int(uverbs_attr_bundle*)", rdmacg_hook_##_name },
-#include "writes.h"
-#undef RDMACG_WRITE
+#define RDMACG_CREATE(_name) RDMACG_WRITE(_name, CREATE)
+#define RDMACG_CHANGE(_name) RDMACG_WRITE(_name, CHANGE)
+#define RDMACG_DESTROY(_name) RDMACG_WRITE(_name, DESTROY)
+RDMACG_WRITES(RDMACG_CREATE, RDMACG_CHANGE, RDMACG_DESTROY)
+
+#define RDMACG_WRITE_HOOK(_name) \
+	RDMACG_HOOK(_name, "ib_uverbs_" #_name, "int(uverbs_attr_bundle*)"),
+
+struct rdmacg_hook rdmacg_command_hooks[] = {
+	RDMACG_HOOK(verbs, "ib_uverbs_cmd_verbs",
+		    "int(ib_uverbs_file*,ib_uverbs_ioctl_hdr*,ib_uverbs_attr*)"),
+	RDMACG_WRITES(RDMACG_WRITE_HOOK, RDMACG_WRITE_HOOK, RDMACG_WRITE_HOOK)
+	{}
 };
-
-int rdmacg_command_init(void)
-{
-#define RDMACG_WRITE(_name, _class) || !rdmacg_find_called(_name, "ib_uverbs_" #_name)
-	if (!rdmacg_find_called(verbs, "ib_uverbs_cmd_verbs")
-#include "writes.h"
-	    )
-		return -ENOENT;
-#undef RDMACG_WRITE
-	return rdmacg_hooks_add(rdmacg_command_hooks, ARRAY_SIZE(rdmacg_command_hooks));
-}

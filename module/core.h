@@ -3,7 +3,7 @@
  * Included before each file of kernel/cgroup, and before the files of the module
  * that call them. They see this project's <linux/cgroup_rdma.h>. All other files
  * of the module see the header of the running kernel, because the layout of
- * struct ib_device depends on it. target.h is the border between the two.
+ * struct ib_device depends on it. ours.h shows them this project's header too.
  */
 #ifndef _RDMACG_CORE_H
 #define _RDMACG_CORE_H

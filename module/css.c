@@ -15,7 +15,6 @@
 
 #include "../kernel/cgroup/rdma.h"
 #include "hook.h"
-#include "parts.h"
 
 /* All structs, by the id of their css. The id is not used again before css_released(). */
 static DEFINE_XARRAY(rdmacg_cgroups);
@@ -97,6 +96,17 @@ struct rdmacg_css *rdmacg_css_find(struct cgroup_subsys_state *css)
 	return &cg->state;
 }
 
+/* For the files with hooks, see ours.h. */
+struct rdma_cgroup *rdmacg_owner_of(struct cgroup_subsys_state *css)
+{
+	return rdmacg_from_css(css);
+}
+
+void rdmacg_our_unregister(struct rdmacg_device *device)
+{
+	rdmacg_unregister_device(device);
+}
+
 /* The struct that is found may belong to an ancestor, whose css then gets the reference. */
 struct rdmacg_css *rdmacg_css_get_current(void)
 {
@@ -162,9 +172,6 @@ static ssize_t rdmacg_write(struct kernfs_open_file *of, char *buf, size_t nbyte
 	return ret;
 }
 
-/* The files of kernel/cgroup/rdma.c that belong to the module. */
-static struct cftype rdmacg_module_files[24];
-
 static bool rdmacg_is_ours(const struct cftype *file)
 {
 	enum rdmacg_file kind = file->private % RDMACG_FILES;
@@ -173,14 +180,13 @@ static bool rdmacg_is_ours(const struct cftype *file)
 	       rdmacg_has_class(file->private / RDMACG_FILES);
 }
 
+/* Leave only the files that belong to the module. */
 static void rdmacg_choose_files(void)
 {
-	struct cftype *to = rdmacg_module_files, *file;
+	struct cftype *to = rdmacg_files, *file;
 
 	for (file = rdmacg_files; file->name[0]; file++) {
-		/* The last entry stays empty. */
-		if (!rdmacg_is_ours(file) ||
-		    WARN_ON(to + 1 == rdmacg_module_files + ARRAY_SIZE(rdmacg_module_files)))
+		if (!rdmacg_is_ours(file))
 			continue;
 		*to = *file;
 		if (file->write) {
@@ -189,6 +195,18 @@ static void rdmacg_choose_files(void)
 		}
 		to++;
 	}
+	to->name[0] = '\0';
+}
+
+/* Returns whether the kernel's own controller has rdma.default, as a kernel of this project. */
+static bool rdmacg_has_our_files(void)
+{
+	const struct cftype *file;
+
+	for (file = rdmacg_subsys->dfl_cftypes; file && file->name[0]; file++)
+		if (!strcmp(file->name, "default"))
+			return true;
+	return false;
 }
 
 /* Find what the module needs of the cgroup core. */
@@ -202,8 +220,8 @@ int rdmacg_css_init(void)
 		return -ENODEV;
 	}
 	rdmacg_subsys = root->ss;
-	if (rdmacg_subsys->css_released || rdmacg_subsys->bind) {
-		pr_err("this kernel's rdma controller is not the stock one\n");
+	if (rdmacg_subsys->css_released || rdmacg_subsys->bind || rdmacg_has_our_files()) {
+		pr_err("this kernel's rdma controller is not the stock one; if it has rdma.default, it needs no module\n");
 		return -EBUSY;
 	}
 	rdmacg_cgroup_mutex = rdmacg_symbol("cgroup_mutex");
@@ -231,7 +249,7 @@ int rdmacg_css_on(void)
 	int ret;
 
 	rdmacg_set_callbacks(rdmacg_css_released, rdmacg_css_bind);
-	ret = rdmacg_call(add_files)(rdmacg_subsys, rdmacg_module_files);
+	ret = rdmacg_call(add_files)(rdmacg_subsys, rdmacg_files);
 	if (ret) {
 		pr_err("the cgroup core refuses the files: error %d\n", ret);
 		rdmacg_css_exit();
@@ -242,7 +260,7 @@ int rdmacg_css_on(void)
 /* Remove the files. A write may still run. */
 void rdmacg_css_off(void)
 {
-	rdmacg_call(remove_files)(rdmacg_module_files);
+	rdmacg_call(remove_files)(rdmacg_files);
 }
 
 /* Free all structs. No device is registered, so no cgroup has a pool, and nobody writes. */

@@ -11,98 +11,46 @@
 #include <rdma/uverbs_std_types.h>
 
 #include "hook.h"
-#include "parts.h"
 #include "record.h"
 
+/* The resources, as in drivers/infiniband/core/cgroup_device.c. */
 static const struct {
 	const char	*key;
-	size_t		op;
-} rdmacg_objects[] = {
-#define RDMACG_TYPE(_type, _key, _op) \
-	[UVERBS_OBJECT_##_type] = { _key, offsetof(struct ib_device_ops, _op) },
-#include "types.h"
-#undef RDMACG_TYPE
-};
-static_assert(ARRAY_SIZE(rdmacg_objects) <= RDMACG_DRIVER_OBJECT);
-
-/* The attributes with the capacities. */
-static const size_t rdmacg_attrs[RDMACG_TYPES] = {
-	[UVERBS_OBJECT_PD]	= offsetof(struct ib_device_attr, max_pd),
-	[UVERBS_OBJECT_CQ]	= offsetof(struct ib_device_attr, max_cq),
-	[UVERBS_OBJECT_QP]	= offsetof(struct ib_device_attr, max_qp),
-	[UVERBS_OBJECT_SRQ]	= offsetof(struct ib_device_attr, max_srq),
-	[UVERBS_OBJECT_AH]	= offsetof(struct ib_device_attr, max_ah),
-	[UVERBS_OBJECT_MR]	= offsetof(struct ib_device_attr, max_mr),
-	[UVERBS_OBJECT_MW]	= offsetof(struct ib_device_attr, max_mw),
-	[UVERBS_OBJECT_WQ]	= offsetof(struct ib_device_attr, max_wq_type_rq),
-	[UVERBS_OBJECT_RWQ_IND_TBL] = offsetof(struct ib_device_attr,
-					       rss_caps.max_rwq_indirection_tables),
-	[RDMACG_MCAST]		= offsetof(struct ib_device_attr, max_total_mcast_qp_attach),
-};
-
-/* A device of the running kernel, from its registration until its last object is gone. */
-struct rdmacg_module_device {
-	struct rdmacg_target	*target;	/* Set once. */
-	u64			types;		/* A bit for each resource. Set once. */
+	size_t		has;	/* A pointer in the device that is NULL if it has no such resource. */
+	size_t		max;	/* The attribute with the capacity, */
+	size_t		max_size;	/* and its size; 0 without such an attribute. */
+} rdmacg_types[RDMACG_TYPES] = {
+#define RDMACG_HAS(_pointer) offsetof(struct ib_device, _pointer)
+#define RDMACG_MAX(_attr) \
+	offsetof(struct ib_device_attr, _attr), sizeof_field(struct ib_device_attr, _attr)
+#define RDMACG_OBJECT(_id, ...) [UVERBS_OBJECT_##_id] = { __VA_ARGS__ },
+#define RDMACG_VERB(_id, ...) [RDMACG_##_id] = { __VA_ARGS__ },
+#include "verbs.h"
 };
 
 /* All devices by ib_device.index. */
 static DEFINE_XARRAY(rdmacg_devices);
 
-static bool rdmacg_has_op(const struct ib_device *device, size_t op)
-{
-	return *(void **)((void *)&device->ops + op);
-}
-
 static bool rdmacg_device_has(const struct ib_device *device, unsigned int type)
 {
-	switch (type) {
-	case RDMACG_DRIVER_OBJECT:
-		return device->driver_def;
-	case RDMACG_MR_MEM:
-		return rdmacg_has_op(device, rdmacg_objects[UVERBS_OBJECT_MR].op);
-	case RDMACG_DM_MEM:
-		return rdmacg_has_op(device, rdmacg_objects[UVERBS_OBJECT_DM].op);
-	case RDMACG_MCAST:
-		return device->ops.attach_mcast;
-	}
-	return type < ARRAY_SIZE(rdmacg_objects) && rdmacg_objects[type].key &&
-	       rdmacg_has_op(device, rdmacg_objects[type].op);
-}
+	size_t has = rdmacg_types[type].has;
 
-static const char *rdmacg_type_key(unsigned int type)
-{
-	switch (type) {
-	case RDMACG_DRIVER_OBJECT:
-		return "driver_object";
-	case RDMACG_MR_MEM:
-		return "mr_mem";
-	case RDMACG_DM_MEM:
-		return "dm_mem";
-	case RDMACG_MCAST:
-		return "mcast";
-	}
-	return rdmacg_objects[type].key;
+	return rdmacg_types[type].key && (!has || *(void **)((void *)device + has));
 }
 
 static u64 rdmacg_type_capacity(const struct ib_device *device, unsigned int type)
 {
-	if (type == RDMACG_DM_MEM)
-		return device->attrs.max_dm_size;
-	return rdmacg_attrs[type] ? *(u32 *)((void *)&device->attrs + rdmacg_attrs[type]) : 0;
-}
+	const void *max = (void *)&device->attrs + rdmacg_types[type].max;
 
-static struct rdmacg_module_device *rdmacg_find_device(const struct ib_device *device)
-{
-	return xa_load(&rdmacg_devices, device->index);
+	if (rdmacg_types[type].max_size == sizeof(u64))
+		return *(u64 *)max;
+	return rdmacg_types[type].max_size ? *(u32 *)max : 0;
 }
 
 /* Returns the device for the controller, or NULL if it has none. */
 struct rdmacg_target *rdmacg_find_target(const struct ib_device *device)
 {
-	struct rdmacg_module_device *dev = rdmacg_find_device(device);
-
-	return dev ? dev->target : NULL;
+	return xa_load(&rdmacg_devices, device->index);
 }
 
 #define RDMACG_BITS 16
@@ -118,17 +66,29 @@ static struct hlist_bl_head *rdmacg_bucket(const void *key)
 	return &rdmacg_records[hash_ptr(key, RDMACG_BITS)];
 }
 
-/**
- * rdmacg_record_add() - keep a charge
- * @record: the charge
- * @key: the address of what was charged; it stays in use until the charge is taken
- *
- * Context: Any context except interrupts.
+/* Return a charge; @record may be NULL. */
+void rdmacg_record_return(struct rdmacg_record *record)
+{
+	if (!record)
+		return;
+	rdmacg_uncharge_set(record->owner, &record->target->device, record->set, record->count);
+	kfree(record);
+}
+
+/*
+ * Keep a charge by @key, the address of what was charged, which stays in use until the charge is
+ * taken. A @key that is NULL or an error returns the charge. @record may be NULL or an error.
  */
-void rdmacg_record_add(struct rdmacg_record *record, const void *key)
+void rdmacg_record_keep(struct rdmacg_record *record, const void *key)
 {
 	struct hlist_bl_head *bucket = rdmacg_bucket(key);
 
+	if (IS_ERR_OR_NULL(record))
+		return;
+	if (IS_ERR_OR_NULL(key)) {
+		rdmacg_record_return(record);
+		return;
+	}
 	record->key = key;
 	hlist_bl_lock(bucket);
 	hlist_bl_add_head(&record->node, bucket);
@@ -153,69 +113,74 @@ struct rdmacg_record *rdmacg_record_take(const void *key)
 	return node ? record : NULL;
 }
 
-/* Return a charge; @record may be NULL. */
-void rdmacg_record_return(struct rdmacg_record *record)
+static bool enforce = true;
+module_param(enforce, bool, 0600);
+MODULE_PARM_DESC(enforce, "0 counts without refusing, and lets no command wait");
+
+/* Whether limits refuse charges and delay commands. */
+bool rdmacg_enforces(void)
 {
-	if (!record)
-		return;
-	rdmacg_target_uncharge(record->target, &record->payment);
-	kfree(record);
+	return READ_ONCE(enforce);
 }
 
-static void rdmacg_pay_for(const struct rdmacg_module_device *dev, struct rdmacg_payment *payment,
-			   unsigned int type)
+static int rdmacg_pay(struct rdmacg_record *record)
 {
-	if (dev->types & BIT_ULL(type))
-		payment->slots[payment->count++] = hweight64(dev->types & (BIT_ULL(type) - 1));
+	struct rdmacg_our_device *device = &record->target->device;
+
+	if (rdmacg_enforces())
+		return rdmacg_try_charge_cgroup(record->owner, device, record->set, record->count);
+	rdmacg_charge(record->owner, device, record->set, record->count);
+	return 0;
 }
 
-/**
- * rdmacg_record_charge() - charge a resource
- * @device: a device
- * @css: the payer, to which the caller has a reference, or NULL for the current process
- * @type: the resource
- * @amount: the amount, or RDMACG_TARGET_ENDLESS
- *
- * Endless memory also stands for an endless number of MRs, because the driver creates the MRs of an
- * implicit MR by itself.
- *
- * Context: Process context; may sleep.
- * Return: the charge; NULL if the device does not count the resource; or an ERR_PTR() of -EAGAIN
- * at a limit, or of -ENOMEM.
+static void rdmacg_add(struct rdmacg_record *record, unsigned int type, u64 amount)
+{
+	u64 types = record->target->types;
+
+	if (types & BIT_ULL(type))
+		record->set[record->count++] = (struct rdmacg_amount) {
+			.slot = hweight64(types & (BIT_ULL(type) - 1)), .amount = amount
+		};
+}
+
+/*
+ * Charge an amount to @css, to which the caller has a reference, or to the current process if it is
+ * NULL. Endless memory also stands for an endless number of MRs, because the driver creates the MRs
+ * of an implicit MR by itself. Returns the charge; NULL if the device does not count the resource;
+ * -EAGAIN at a limit; or -ENOMEM.
  */
 struct rdmacg_record *rdmacg_record_charge(struct ib_device *device,
 					   struct cgroup_subsys_state *css,
 					   unsigned int type, u64 amount)
 {
-	struct rdmacg_module_device *dev = rdmacg_find_device(device);
-	struct rdmacg_payment payment = { .amount = amount };
+	struct rdmacg_target *target = rdmacg_find_target(device);
 	struct rdmacg_record *record;
 	int ret;
 
-	if (!dev)
-		return NULL;
-	rdmacg_pay_for(dev, &payment, type);
-	if (type == RDMACG_MR_MEM && amount == RDMACG_TARGET_ENDLESS)
-		rdmacg_pay_for(dev, &payment, UVERBS_OBJECT_MR);
-	if (!payment.count)
+	if (!target || !(target->types & BIT_ULL(type)))
 		return NULL;
 	record = kmalloc(sizeof(*record), GFP_KERNEL_ACCOUNT);
 	if (!record)
 		return ERR_PTR(-ENOMEM);
-	record->target = dev->target;
-	record->payment = payment;
-	ret = rdmacg_target_charge(dev->target, &record->payment, css);
+	record->target = target;
+	record->count = 0;
+	rdmacg_add(record, type, amount);
+	if (type == RDMACG_MR_MEM && amount == RDMACG_ENDLESS)
+		rdmacg_add(record, UVERBS_OBJECT_MR, amount);
+	record->owner = css ? rdmacg_owner_of(css) : rdmacg_get_current();
+	ret = rdmacg_pay(record);
+	if (!css)
+		rdmacg_put(record->owner);
 	if (!ret)
 		return record;
 	kfree(record);
 	return ERR_PTR(ret);
 }
 
-static void rdmacg_device_remove(u32 index, struct rdmacg_module_device *dev)
+static void rdmacg_target_remove(struct rdmacg_target *target)
 {
-	xa_erase(&rdmacg_devices, index);
-	rdmacg_target_remove(dev->target);
-	kfree(dev);
+	rdmacg_our_unregister(&target->device);
+	kfree(target);
 }
 
 RDMACG_CALLED(unregister, void, struct ib_device *device);
@@ -223,57 +188,110 @@ RDMACG_CALLED(unregister, void, struct ib_device *device);
 /* The IB core calls this after it has destroyed all objects of users. */
 static void rdmacg_hook_unregister(struct ib_device *device)
 {
-	struct rdmacg_module_device *dev;
+	struct rdmacg_target *target;
 
 	rdmacg_enter();
-	dev = rdmacg_find_device(device);
-	if (dev)
-		rdmacg_device_remove(device->index, dev);
+	target = xa_erase(&rdmacg_devices, device->index);
+	if (target)
+		rdmacg_target_remove(target);
 	rdmacg_call(unregister)(device);
 	rdmacg_leave();
 }
 
-static int rdmacg_device_register(struct ib_device *device, struct rdmacg_module_device *dev)
-{
-	struct rdmacg_type types[RDMACG_TYPES];
-	unsigned int type, count = 0;
+/* Set once. */
+static const bool *rdmacg_names_are_global;
 
+/* Read the name and the network namespace of a device. */
+static void rdmacg_target_name(struct rdmacg_target *target, const struct ib_device *device)
+{
+	strscpy(target->name, dev_name(&device->dev), sizeof(target->name));
+	target->device.name = target->name;
+	target->device.net = read_pnet(&device->coredev.rdma_net);
+}
+
+/* Register the device with the resources that it has. */
+static int rdmacg_target_register(struct rdmacg_target *target, const struct ib_device *device)
+{
+	struct rdmacg_resource *resources = kcalloc(RDMACG_TYPES, sizeof(*resources), GFP_KERNEL);
+	struct rdmacg_table table = { .resources = resources };
+	unsigned int type;
+	int ret;
+
+	if (!resources)
+		return -ENOMEM;
 	for (type = 0; type < RDMACG_TYPES; type++) {
 		if (!rdmacg_device_has(device, type))
 			continue;
-		dev->types |= BIT_ULL(type);
-		types[count].name = rdmacg_type_key(type);
-		types[count++].capacity = rdmacg_type_capacity(device, type);
+		target->types |= BIT_ULL(type);
+		resources[table.count++] = (struct rdmacg_resource) {
+			.name = rdmacg_types[type].key,
+			.class = RDMACG_CLASS_VERB,
+			.capacity = rdmacg_type_capacity(device, type) ?: RDMACG_NO_LIMIT,
+		};
 	}
-	dev->target = rdmacg_target_add(dev_name(&device->dev), device->index,
-					read_pnet(&device->coredev.rdma_net), types, count);
-	return PTR_ERR_OR_ZERO(dev->target);
+	ret = rdmacg_register_tables(&target->device, &table, 1);
+	kfree(resources);
+	if (ret || !table.first_slot)
+		return ret;
+	rdmacg_our_unregister(&target->device);
+	return -EINVAL;
+}
+
+static struct rdmacg_target *rdmacg_target_add(struct ib_device *device)
+{
+	struct rdmacg_target *target = kzalloc(sizeof(*target), GFP_KERNEL);
+	int ret;
+
+	if (!target)
+		return ERR_PTR(-ENOMEM);
+	rdmacg_target_name(target, device);
+	target->device.index = device->index;
+	target->device.names_are_global = rdmacg_names_are_global;
+	ret = rdmacg_target_register(target, device);
+	if (ret) {
+		kfree(target);
+		return ERR_PTR(ret);
+	}
+	ret = xa_err(xa_store(&rdmacg_devices, device->index, target, GFP_KERNEL));
+	if (!ret)
+		return target;
+	rdmacg_target_remove(target);
+	return ERR_PTR(ret);
+}
+
+/* What rdmacg_test() found, and the number of devices, for the message of main.c. */
+static int rdmacg_fault;
+unsigned int rdmacg_nr_devices;
+
+static void rdmacg_client_rename(struct ib_device *device, void *data)
+{
+	struct rdmacg_target *target = rdmacg_find_target(device);
+
+	if (target) {
+		rdmacg_target_name(target, device);
+		rdmacg_rename_device(&target->device);
+	}
 }
 
 /* A device that moves to another network namespace is removed and added, but stays registered. */
 static int rdmacg_client_add(struct ib_device *device)
 {
-	struct rdmacg_module_device *dev = rdmacg_find_device(device);
-	int ret;
+	struct rdmacg_target *target = rdmacg_find_target(device);
 
-	if (dev) {
-		rdmacg_target_resume_waiting(dev->target);
+	if (target)
+		rdmacg_client_rename(device, NULL);
+	else
+		target = rdmacg_target_add(device);
+	if (IS_ERR(target)) {
+		pr_err("%s: the module does not limit this device: error %ld\n",
+		       dev_name(&device->dev), PTR_ERR(target));
 		return 0;
 	}
-	dev = kzalloc(sizeof(*dev), GFP_KERNEL);
-	ret = dev ? rdmacg_device_register(device, dev) : -ENOMEM;
-	if (!ret) {
-		ret = xa_err(xa_store(&rdmacg_devices, device->index, dev, GFP_KERNEL));
-		if (ret)
-			rdmacg_target_remove(dev->target);
-	}
-	if (ret) {
-		pr_err("%s: the module does not limit this device: error %d\n",
-		       dev_name(&device->dev), ret);
-		kfree(dev);
-		return 0;
-	}
-	rdmacg_target_resume_waiting(dev->target);
+	/* The kernel may add a device in a thread of its own, which has no memory to register. */
+	if (current->mm)
+		rdmacg_fault = rdmacg_fault ?: rdmacg_test(device);
+	rdmacg_resume_waiting(&target->device);
+	rdmacg_nr_devices++;
 	return 0;
 }
 
@@ -283,18 +301,10 @@ static int rdmacg_client_add(struct ib_device *device)
  */
 static void rdmacg_client_remove(struct ib_device *device, void *data)
 {
-	struct rdmacg_module_device *dev = rdmacg_find_device(device);
+	struct rdmacg_target *target = rdmacg_find_target(device);
 
-	if (dev)
-		rdmacg_target_stop_waiting(dev->target);
-}
-
-static void rdmacg_client_rename(struct ib_device *device, void *data)
-{
-	struct rdmacg_module_device *dev = rdmacg_find_device(device);
-
-	if (dev)
-		rdmacg_target_rename(dev->target, dev_name(&device->dev));
+	if (target)
+		rdmacg_stop_waiting(&target->device);
 }
 
 static struct ib_client rdmacg_client = {
@@ -304,35 +314,30 @@ static struct ib_client rdmacg_client = {
 	.rename	= rdmacg_client_rename,
 };
 
-static struct rdmacg_hook rdmacg_device_hooks[] = {
-	{ "ib_device_unregister_rdmacg", "void(ib_device*)", rdmacg_hook_unregister },
+struct rdmacg_hook rdmacg_device_hooks[] = {
+	RDMACG_HOOK(unregister, "ib_device_unregister_rdmacg", "void(ib_device*)"),
+	{}
 };
 
 int rdmacg_devices_init(void)
 {
-	if (!rdmacg_find_called(unregister, "ib_device_unregister_rdmacg"))
+	rdmacg_names_are_global = rdmacg_symbol("ib_devices_shared_netns");
+	if (!rdmacg_names_are_global)
 		return -ENOENT;
 	rdmacg_records = kvcalloc(1 << RDMACG_BITS, sizeof(*rdmacg_records), GFP_KERNEL);
-	if (!rdmacg_records)
-		return -ENOMEM;
-	return rdmacg_hooks_add(rdmacg_device_hooks, ARRAY_SIZE(rdmacg_device_hooks));
+	return rdmacg_records ? 0 : -ENOMEM;
 }
 
 /* All hooks are on, so no object is created before its device is known. */
 int rdmacg_devices_on(void)
 {
-	return ib_register_client(&rdmacg_client);
-}
+	int ret;
 
-unsigned int rdmacg_devices_count(void)
-{
-	unsigned long index;
-	unsigned int count = 0;
-	void *dev;
-
-	xa_for_each(&rdmacg_devices, index, dev)
-		count++;
-	return count;
+	rdmacg_fault = rdmacg_nr_devices = 0;
+	ret = ib_register_client(&rdmacg_client);
+	if (!ret && rdmacg_fault)
+		ib_unregister_client(&rdmacg_client);
+	return ret ?: rdmacg_fault;
 }
 
 /* Let waiting commands run, and forget devices that come later. */
@@ -344,7 +349,7 @@ void rdmacg_devices_stop(void)
 /* No hook runs. Return the charges of objects that still exist, and unregister the devices. */
 void rdmacg_devices_off(void)
 {
-	struct rdmacg_module_device *dev;
+	struct rdmacg_target *target;
 	struct rdmacg_record *record;
 	struct hlist_bl_node *node, *next;
 	unsigned long index;
@@ -357,8 +362,8 @@ void rdmacg_devices_off(void)
 		}
 		cond_resched();
 	}
-	xa_for_each(&rdmacg_devices, index, dev)
-		rdmacg_device_remove(index, dev);
+	xa_for_each(&rdmacg_devices, index, target)
+		rdmacg_target_remove(target);
 	xa_destroy(&rdmacg_devices);
 }
 

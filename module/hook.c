@@ -3,162 +3,156 @@
 #define pr_fmt(fmt) "rdmacg: " fmt
 #include <linux/delay.h>
 #include <linux/ftrace.h>
+#include <linux/hash.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
-#include <linux/sort.h>
+#include <linux/string.h>
 
 #include "hook.h"
 
 DEFINE_PER_CPU(long, rdmacg_inside);
 
-static unsigned long rdmacg_no_lookup(const char *name)
-{
-	return 0;
-}
+RDMACG_CALLED(lookup, unsigned long, const char *name);
 
-DEFINE_STATIC_CALL(rdmacg_lookup, rdmacg_no_lookup);
-
-/* The address of a kprobe is the function's, behind an ENDBR. */
-static unsigned long rdmacg_lookup_address(void)
-{
-	struct kprobe probe = { .symbol_name = "kallsyms_lookup_name" };
-	unsigned long addr;
-
-	if (register_kprobe(&probe))
-		return 0;
-	addr = (unsigned long)probe.addr;
-	unregister_kprobe(&probe);
-	return addr;
-}
-
-/**
- * rdmacg_symbol() - find a function or variable of the kernel or of a module
- * @name: its name
- *
- * Context: Process context; may sleep. Only while the module is loaded.
- * Return: its address, or NULL after a message.
+/*
+ * Find a function or variable of the kernel or of a module. Returns NULL after a message. The
+ * address of a kprobe is the function's, behind an ENDBR.
  */
 void *rdmacg_symbol(const char *name)
 {
-	static unsigned long lookup;
+	struct kprobe probe = { .symbol_name = "kallsyms_lookup_name" };
+	static bool is_ready;
 	void *found = NULL;
 
-	if (!lookup) {
-		lookup = rdmacg_lookup_address();
-		if (lookup)
-			static_call_update(rdmacg_lookup, (void *)lookup);
+	if (!is_ready && !register_kprobe(&probe)) {
+		static_call_update(rdmacg_call_lookup, (void *)probe.addr);
+		unregister_kprobe(&probe);
+		is_ready = true;
 	}
-	if (lookup)
-		found = (void *)static_call(rdmacg_lookup)(name);
+	if (is_ready)
+		found = (void *)rdmacg_call(lookup)(name);
 	if (!found)
 		pr_err("this kernel has no %s (%s)\n", name,
-		       lookup ? "is ib_uverbs loaded?" : "kprobes are off");
+		       is_ready ? "is ib_uverbs loaded?" : "kprobes are off");
 	return found;
 }
 
-#define RDMACG_MAX_HOOKS 64
+RDMACG_CALLED(ftrace_location, unsigned long, unsigned long addr);
 
-/* All hooks, sorted by address while they are on. Changed only while they are off. */
-static struct rdmacg_hook rdmacg_hooks[RDMACG_MAX_HOOKS];
-static unsigned int rdmacg_nr_hooks;
+#define RDMACG_MAX_HOOKS 64
+#define RDMACG_SLOT_BITS 10
+
+static struct rdmacg_hook *const rdmacg_hooks[] = {
+	rdmacg_device_hooks, rdmacg_object_hooks, rdmacg_memory_hooks, rdmacg_command_hooks,
+};
+
+/* The places where ftrace redirects. Set once. */
+static unsigned long rdmacg_ips[RDMACG_MAX_HOOKS];
+unsigned int rdmacg_nr_hooks;
+/* The wrapper of each hook, in a slot of its own. Set once. */
+static void *rdmacg_wrappers[1 << RDMACG_SLOT_BITS];
+static u32 rdmacg_factor;
 
 /* Linux before 6.2. */
 #ifdef ftrace_instruction_pointer_set
 #define ftrace_regs_set_instruction_pointer ftrace_instruction_pointer_set
 #endif
 
-/* @ip is at or behind the start of a hooked function, before the next hooked function. */
+static __always_inline void **rdmacg_slot(unsigned long ip)
+{
+	return &rdmacg_wrappers[(u32)ip * rdmacg_factor >> (32 - RDMACG_SLOT_BITS)];
+}
+
 static void notrace rdmacg_redirect(unsigned long ip, unsigned long parent_ip,
 				    struct ftrace_ops *ops, struct ftrace_regs *regs)
 {
-	unsigned int low = 0, high = rdmacg_nr_hooks, middle;
-
-	/* The wrappers call the originals. */
-	if (within_module(parent_ip, THIS_MODULE))
-		return;
-	while (high - low > 1) {
-		middle = (low + high) / 2;
-		if (rdmacg_hooks[middle].addr <= ip)
-			low = middle;
-		else
-			high = middle;
-	}
-	ftrace_regs_set_instruction_pointer(regs, (unsigned long)rdmacg_hooks[low].wrapper);
+	ftrace_regs_set_instruction_pointer(regs, (unsigned long)*rdmacg_slot(ip));
 }
 
 /*
  * All hooks share these ops, because each change of ops takes several grace periods. PERMANENT
- * makes the hooks fail with EBUSY if ftrace is off, and keeps it on.
+ * makes the hooks fail with EBUSY if ftrace is off, and keeps it on. rdmacg_redirect() calls
+ * nothing, so it needs no protection against recursion.
  */
 static struct ftrace_ops rdmacg_ops = {
 	.func = rdmacg_redirect,
-	.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_PERMANENT | FTRACE_OPS_FL_RECURSION
+	.flags = FTRACE_OPS_FL_IPMODIFY | FTRACE_OPS_FL_PERMANENT
 #ifndef CONFIG_HAVE_DYNAMIC_FTRACE_WITH_ARGS
 		 | FTRACE_OPS_FL_SAVE_REGS
 #endif
 };
 
-static int rdmacg_compare_hooks(const void *a, const void *b)
+/* Returns false if two hooks have the same slot. */
+static bool rdmacg_fill_slots(void)
 {
-	const struct rdmacg_hook *one = a, *other = b;
+	struct rdmacg_hook *hook;
+	unsigned int i;
+	void **slot;
 
-	return one->addr < other->addr ? -1 : one->addr > other->addr;
+	memset(rdmacg_wrappers, 0, sizeof(rdmacg_wrappers));
+	for (i = 0; i < ARRAY_SIZE(rdmacg_hooks); i++) {
+		for (hook = rdmacg_hooks[i]; hook->name; hook++) {
+			slot = rdmacg_slot(hook->ip);
+			if (*slot)
+				return false;
+			*slot = hook->wrapper;
+		}
+	}
+	return true;
 }
 
-/**
- * rdmacg_hooks_add() - find functions and check their prototypes
- * @hooks: the functions
- * @count: the number of @hooks
- *
- * Context: Process context; may sleep. No hook is on.
- * Return: 0, -ENOENT, -EINVAL or -E2BIG after a message that names the function.
- */
-int rdmacg_hooks_add(struct rdmacg_hook *hooks, unsigned int count)
+/* Find the function, check its prototype, and let the wrapper call it. */
+static int rdmacg_hook_init(struct rdmacg_hook *hook)
 {
+	unsigned long addr = (unsigned long)rdmacg_symbol(hook->name);
 	int ret;
 
-	if (WARN_ON(rdmacg_nr_hooks + count > RDMACG_MAX_HOOKS))
-		return -E2BIG;
-	for (; count--; hooks++) {
-		hooks->addr = (unsigned long)rdmacg_symbol(hooks->name);
-		if (!hooks->addr)
-			return -ENOENT;
-		ret = rdmacg_check_prototype(hooks->name, hooks->prototype);
-		if (ret)
-			return ret;
-		rdmacg_hooks[rdmacg_nr_hooks++] = *hooks;
+	if (!addr)
+		return -ENOENT;
+	ret = rdmacg_check_prototype(hook->name, hook->prototype);
+	if (ret)
+		return ret;
+	hook->ip = rdmacg_call(ftrace_location)(addr);
+	if (!hook->ip || WARN_ON(rdmacg_nr_hooks == RDMACG_MAX_HOOKS)) {
+		pr_err("%s cannot be traced by ftrace on this kernel\n", hook->name);
+		return -EINVAL;
 	}
+	__static_call_update(hook->key, hook->tramp, (void *)hook->ip + MCOUNT_INSN_SIZE);
+	rdmacg_ips[rdmacg_nr_hooks++] = hook->ip;
 	return 0;
 }
 
-unsigned int rdmacg_hooks_count(void)
+/* Find all functions and check them. Returns 0, -ENOENT or -EINVAL after a message. */
+int rdmacg_hooks_init(void)
 {
-	return rdmacg_nr_hooks;
+	struct rdmacg_hook *hook;
+	unsigned int i;
+	int ret = rdmacg_btf_init();
+
+	if (!ret && !rdmacg_find_called(ftrace_location, "ftrace_location"))
+		ret = -ENOENT;
+	for (i = 0; i < ARRAY_SIZE(rdmacg_hooks); i++)
+		for (hook = rdmacg_hooks[i]; !ret && hook->name; hook++)
+			ret = rdmacg_hook_init(hook);
+	/* One of a few factors gives each hook a slot. */
+	for (rdmacg_factor = GOLDEN_RATIO_32; !ret && !rdmacg_fill_slots(); rdmacg_factor += 2)
+		cond_resched();
+	return ret;
 }
 
-/**
- * rdmacg_hooks_on() - let all callers of the hooked functions get the wrappers
- *
- * Context: Process context; may sleep.
- * Return: 0 or the error of ftrace, after a message.
- */
+/* Let all callers get the wrappers. Returns 0, or the error of ftrace after a message. */
 int rdmacg_hooks_on(void)
 {
-	unsigned long ips[RDMACG_MAX_HOOKS];
-	unsigned int i;
 	int ret;
 
-	sort(rdmacg_hooks, rdmacg_nr_hooks, sizeof(*rdmacg_hooks), rdmacg_compare_hooks, NULL);
-	for (i = 0; i < rdmacg_nr_hooks; i++)
-		ips[i] = rdmacg_hooks[i].addr;
-	ret = ftrace_set_filter_ips(&rdmacg_ops, ips, rdmacg_nr_hooks, 0, 1);
+	ret = ftrace_set_filter_ips(&rdmacg_ops, rdmacg_ips, rdmacg_nr_hooks, 0, 1);
 	if (!ret)
 		ret = register_ftrace_function(&rdmacg_ops);
 	if (!ret)
 		return 0;
 	pr_err("ftrace refuses the hooks: error %d%s\n", ret, ret == -EBUSY ?
-	       "; is kernel.ftrace_enabled 0, or has a livepatch one of the functions?" : "");
+	       "; set kernel.ftrace_enabled to 1, or disable the livepatch that has the flag I at one of the functions in /sys/kernel/tracing/enabled_functions" : "");
 	return ret;
 }
 
@@ -184,16 +178,10 @@ long rdmacg_count_inside(void)
 	return sum;
 }
 
-/**
- * rdmacg_wait_outside() - wait until no task runs in the module
- * @msecs: how long to wait for calls to end
- *
- * The hooks and the files are off, so no call begins. The first grace period waits for tasks that
- * have not counted themselves yet, and the second for tasks that have counted themselves out but
- * not returned.
- *
- * Context: Process context; may sleep.
- * Return: 0, or -EWOULDBLOCK if calls are still inside.
+/*
+ * Wait until no task runs in the module, or return -EWOULDBLOCK after @msecs. The hooks and the
+ * files are off, so no call begins. The first grace period waits for tasks that have not counted
+ * themselves yet, and the second for tasks that have counted themselves out but not returned.
  */
 int rdmacg_wait_outside(unsigned int msecs)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Functions of the running kernel that the module calls although the kernel does
- * not export them, and functions whose callers get a function of the module.
+ * not export them, functions whose callers get a function of the module, and the
+ * functions with which main.c starts and ends the parts of the module.
  */
 #ifndef _RDMACG_HOOK_H
 #define _RDMACG_HOOK_H
@@ -50,22 +51,33 @@ void *rdmacg_symbol(const char *name);
 	_addr;									\
 })
 
-/**
- * struct rdmacg_hook - a function of the kernel whose callers get another one
- * @name: the function
- * @prototype: its prototype as BTF has it, which the hooks were written for
- * @wrapper: the function that the callers get. It calls the original
- */
+/* A function of the kernel whose callers get another one. All fields are set once. */
 struct rdmacg_hook {
-	const char	*name;
-	const char	*prototype;
-	void		*wrapper;
-	/* private: */
-	unsigned long	addr;
+	const char		*name;
+	const char		*prototype;	/* As BTF has it. */
+	void			*wrapper;	/* The function that the callers get. */
+	/*
+	 * With this static call, the wrapper enters the original behind the place where ftrace
+	 * redirects, so the call is not redirected again.
+	 */
+	struct static_call_key	*key;
+	void			*tramp;
+	unsigned long		ip;		/* The place where ftrace redirects. */
 };
 
-int rdmacg_hooks_add(struct rdmacg_hook *hooks, unsigned int count);
-unsigned int rdmacg_hooks_count(void);
+/* The wrapper is rdmacg_hook_NAME(), and calls the original by rdmacg_call(NAME). */
+#define RDMACG_HOOK(_name, _symbol, _prototype) {				\
+	.name = _symbol, .prototype = _prototype, .wrapper = rdmacg_hook_##_name, \
+	.key = &STATIC_CALL_KEY(rdmacg_call_##_name),				\
+	.tramp = STATIC_CALL_TRAMP_ADDR(rdmacg_call_##_name),			\
+}
+
+/* The hooks of each file. Each array ends with an entry without a name. */
+extern struct rdmacg_hook rdmacg_device_hooks[], rdmacg_object_hooks[], rdmacg_memory_hooks[],
+			  rdmacg_command_hooks[];
+
+int rdmacg_hooks_init(void);
+extern unsigned int rdmacg_nr_hooks;
 int rdmacg_hooks_on(void);
 void rdmacg_hooks_off(void);
 void rdmacg_hooks_exit(void);
@@ -74,7 +86,20 @@ int rdmacg_wait_outside(unsigned int msecs);
 
 /* btf.c */
 int rdmacg_btf_init(void);
-void rdmacg_btf_exit(void);
 int rdmacg_check_prototype(const char *name, const char *prototype);
+
+/* css.c */
+int rdmacg_css_init(void);
+int rdmacg_css_on(void);
+void rdmacg_css_off(void);
+void rdmacg_css_exit(void);
+
+/* device.c */
+int rdmacg_devices_init(void);
+int rdmacg_devices_on(void);
+void rdmacg_devices_stop(void);
+void rdmacg_devices_off(void);
+void rdmacg_devices_exit(void);
+extern unsigned int rdmacg_nr_devices;
 
 #endif /* _RDMACG_HOOK_H */

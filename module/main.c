@@ -16,7 +16,6 @@
 #include <linux/utsname.h>
 
 #include "hook.h"
-#include "parts.h"
 
 static bool force;
 module_param(force, bool, 0400);
@@ -61,7 +60,7 @@ static int rdmacg_on(void)
 	__module_get(THIS_MODULE);
 	rdmacg_state = RDMACG_ON;
 	pr_info("limits by type on %u devices, with hooks in %u functions; objects from before are not counted; next: write limits to rdma.verb.max, or run rdmacg apply\n",
-		rdmacg_devices_count(), rdmacg_hooks_count());
+		rdmacg_nr_devices, rdmacg_nr_hooks);
 	return 0;
 
 no_devices:
@@ -134,12 +133,8 @@ static int __init rdmacg_init(void)
 	int ret = rdmacg_check_kernel();
 
 	ret = ret ?: rdmacg_css_init();
-	ret = ret ?: rdmacg_btf_init();
 	ret = ret ?: rdmacg_devices_init();
-	ret = ret ?: rdmacg_object_init();
-	ret = ret ?: rdmacg_memory_init();
-	ret = ret ?: rdmacg_command_init();
-	rdmacg_btf_exit();
+	ret = ret ?: rdmacg_hooks_init();
 	ret = ret ?: rdmacg_on();
 	if (ret) {
 		rdmacg_hooks_exit();

@@ -9,7 +9,6 @@
 #include <rdma/ib_verbs.h>
 
 #include "hook.h"
-#include "parts.h"
 #include "record.h"
 
 /* No machine can pin this much, so this length stands for the whole address space. */
@@ -17,9 +16,12 @@
 
 static u64 rdmacg_pages(unsigned long addr, u64 length)
 {
-	return length >= RDMACG_ENDLESS_LENGTH ? RDMACG_TARGET_ENDLESS :
+	return length >= RDMACG_ENDLESS_LENGTH ? RDMACG_ENDLESS :
 	       PAGE_ALIGN(addr + length) - (addr & PAGE_MASK);
 }
+
+/* The key of a record is the umem, with which these structs begin. */
+static_assert(!offsetof(struct ib_umem_dmabuf, umem) && !offsetof(struct ib_umem_odp, umem));
 
 /* The kernel refuses no memory, and memory beyond the end, with its own errors. */
 static struct rdmacg_record *rdmacg_charge_mem(struct ib_device *device, unsigned long addr,
@@ -31,17 +33,40 @@ static struct rdmacg_record *rdmacg_charge_mem(struct ib_device *device, unsigne
 }
 
 /*
- * Return the charge if @umem is an error, and else keep it. Wrappers end with this macro, since
- * each has another type.
+ * RDMACG_GET(NAME, TYPE, (PARAMETERS), CHARGE, ARGUMENTS...) defines the wrapper of a function that
+ * gets a umem.
  */
-#define rdmacg_keep_charge(_record, _got, _umem)				\
-do {										\
-	if (IS_ERR(_got))							\
-		rdmacg_record_return(_record);					\
-	else if (_record)							\
-		rdmacg_record_add(_record, _umem);				\
+#define RDMACG_GET(_name, _type, _params, _charge, ...)				\
+RDMACG_CALLED(_name, _type *, RDMACG_UNPACK _params);				\
+static _type *rdmacg_hook_##_name _params					\
+{										\
+	struct rdmacg_record *record;						\
+	_type *got;								\
+										\
+	rdmacg_enter();								\
+	record = _charge;							\
+	got = IS_ERR(record) ? ERR_CAST(record) : rdmacg_call(_name)(__VA_ARGS__); \
+	rdmacg_record_keep(record, got);					\
 	rdmacg_leave();								\
-} while (0)
+	return got;								\
+}
+
+#define RDMACG_UNPACK(...) __VA_ARGS__
+
+/* The wrapper of a function that releases a umem, which may be NULL. */
+#define RDMACG_RELEASE(_name, _type)						\
+RDMACG_CALLED(_name, void, _type *umem);					\
+static void rdmacg_hook_##_name(_type *umem)					\
+{										\
+	struct rdmacg_record *record;						\
+										\
+	rdmacg_enter();								\
+	/* Take the charge first: afterwards another umem may have this address. */ \
+	record = umem ? rdmacg_record_take(umem) : NULL;			\
+	rdmacg_call(_name)(umem);						\
+	rdmacg_record_return(record);						\
+	rdmacg_leave();								\
+}
 
 /* Linux 7.3 has several functions that get a umem, which share one function. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 3, 0)
@@ -50,37 +75,10 @@ do {										\
 #define RDMACG_UMEM_GET "ib_umem_get"
 #endif
 
-RDMACG_CALLED(umem_get, struct ib_umem *, struct ib_device *device, unsigned long addr,
-	      size_t size, int access);
-
-static struct ib_umem *rdmacg_hook_umem_get(struct ib_device *device, unsigned long addr,
-					    size_t size, int access)
-{
-	struct rdmacg_record *record;
-	struct ib_umem *umem;
-
-	rdmacg_enter();
-	record = rdmacg_charge_mem(device, addr, size);
-	if (IS_ERR(record)) {
-		rdmacg_leave();
-		return ERR_CAST(record);
-	}
-	umem = rdmacg_call(umem_get)(device, addr, size, access);
-	rdmacg_keep_charge(record, umem, umem);
-	return umem;
-}
-
-static void rdmacg_hook_umem_release(struct ib_umem *umem)
-{
-	struct rdmacg_record *record;
-
-	rdmacg_enter();
-	/* Take the charge first: afterwards another umem may have this address. */
-	record = umem ? rdmacg_record_take(umem) : NULL;
-	ib_umem_release(umem);
-	rdmacg_record_return(record);
-	rdmacg_leave();
-}
+RDMACG_GET(umem_get, struct ib_umem,
+	   (struct ib_device *device, unsigned long addr, size_t size, int access),
+	   rdmacg_charge_mem(device, addr, size), device, addr, size, access)
+RDMACG_RELEASE(umem_release, struct ib_umem)
 
 /* Linux before 6.12 has one device for the mapping. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
@@ -95,92 +93,29 @@ static void rdmacg_hook_umem_release(struct ib_umem *umem)
 #define RDMACG_DMABUF_ARG
 #endif
 
-RDMACG_CALLED(dmabuf_get, struct ib_umem_dmabuf *, struct ib_device *device,
-	      RDMACG_DMABUF_PARAM unsigned long offset, size_t size, int fd, int access,
-	      const struct dma_buf_attach_ops *ops);
+RDMACG_GET(dmabuf_get, struct ib_umem_dmabuf,
+	   (struct ib_device *device, RDMACG_DMABUF_PARAM unsigned long offset, size_t size, int fd,
+	    int access, const struct dma_buf_attach_ops *ops),
+	   rdmacg_charge_mem(device, offset, size),
+	   device, RDMACG_DMABUF_ARG offset, size, fd, access, ops)
+RDMACG_GET(odp_get, struct ib_umem_odp,
+	   (struct ib_device *device, unsigned long addr, size_t size, int access,
+	    const struct mmu_interval_notifier_ops *ops),
+	   rdmacg_charge_mem(device, addr, size), device, addr, size, access, ops)
+RDMACG_GET(odp_implicit, struct ib_umem_odp, (struct ib_device *device, int access),
+	   rdmacg_record_charge(device, NULL, RDMACG_MR_MEM, RDMACG_ENDLESS), device, access)
+RDMACG_RELEASE(odp_release, struct ib_umem_odp)
 
-static struct ib_umem_dmabuf *rdmacg_hook_dmabuf_get(struct ib_device *device,
-						     RDMACG_DMABUF_PARAM unsigned long offset,
-						     size_t size, int fd, int access,
-						     const struct dma_buf_attach_ops *ops)
-{
-	struct ib_umem_dmabuf *dmabuf;
-	struct rdmacg_record *record;
-
-	rdmacg_enter();
-	record = rdmacg_charge_mem(device, offset, size);
-	if (IS_ERR(record)) {
-		rdmacg_leave();
-		return ERR_CAST(record);
-	}
-	dmabuf = rdmacg_call(dmabuf_get)(device, RDMACG_DMABUF_ARG offset, size, fd, access, ops);
-	rdmacg_keep_charge(record, dmabuf, &dmabuf->umem);
-	return dmabuf;
-}
-
-static struct ib_umem_odp *rdmacg_hook_odp_get(struct ib_device *device, unsigned long addr,
-					       size_t size, int access,
-					       const struct mmu_interval_notifier_ops *ops)
-{
-	struct rdmacg_record *record;
-	struct ib_umem_odp *odp;
-
-	rdmacg_enter();
-	record = rdmacg_charge_mem(device, addr, size);
-	if (IS_ERR(record)) {
-		rdmacg_leave();
-		return ERR_CAST(record);
-	}
-	odp = ib_umem_odp_get(device, addr, size, access, ops);
-	rdmacg_keep_charge(record, odp, &odp->umem);
-	return odp;
-}
-
-static struct ib_umem_odp *rdmacg_hook_odp_implicit(struct ib_device *device, int access)
-{
-	struct rdmacg_record *record;
-	struct ib_umem_odp *odp;
-
-	rdmacg_enter();
-	record = rdmacg_record_charge(device, NULL, RDMACG_MR_MEM, RDMACG_TARGET_ENDLESS);
-	if (IS_ERR(record)) {
-		rdmacg_leave();
-		return ERR_CAST(record);
-	}
-	odp = ib_umem_odp_alloc_implicit(device, access);
-	rdmacg_keep_charge(record, odp, &odp->umem);
-	return odp;
-}
-
-static void rdmacg_hook_odp_release(struct ib_umem_odp *odp)
-{
-	struct rdmacg_record *record;
-
-	rdmacg_enter();
-	record = rdmacg_record_take(&odp->umem);
-	ib_umem_odp_release(odp);
-	rdmacg_record_return(record);
-	rdmacg_leave();
-}
-
-static struct rdmacg_hook rdmacg_memory_hooks[] = {
-	{ RDMACG_UMEM_GET, "ib_umem*(ib_device*,long unsigned int,long unsigned int,int)",
-	  rdmacg_hook_umem_get },
-	{ "ib_umem_release", "void(ib_umem*)", rdmacg_hook_umem_release },
-	{ RDMACG_DMABUF_GET, "ib_umem_dmabuf*(ib_device*," RDMACG_DMABUF_DEVICE
-	  "long unsigned int,long unsigned int,int,int,dma_buf_attach_ops*)",
-	  rdmacg_hook_dmabuf_get },
-	{ "ib_umem_odp_get",
-	  "ib_umem_odp*(ib_device*,long unsigned int,long unsigned int,int,mmu_interval_notifier_ops*)",
-	  rdmacg_hook_odp_get },
-	{ "ib_umem_odp_alloc_implicit", "ib_umem_odp*(ib_device*,int)", rdmacg_hook_odp_implicit },
-	{ "ib_umem_odp_release", "void(ib_umem_odp*)", rdmacg_hook_odp_release },
+struct rdmacg_hook rdmacg_memory_hooks[] = {
+	RDMACG_HOOK(umem_get, RDMACG_UMEM_GET,
+		    "ib_umem*(ib_device*,long unsigned int,long unsigned int,int)"),
+	RDMACG_HOOK(umem_release, "ib_umem_release", "void(ib_umem*)"),
+	RDMACG_HOOK(dmabuf_get, RDMACG_DMABUF_GET,
+		    "ib_umem_dmabuf*(ib_device*," RDMACG_DMABUF_DEVICE
+		    "long unsigned int,long unsigned int,int,int,dma_buf_attach_ops*)"),
+	RDMACG_HOOK(odp_get, "ib_umem_odp_get",
+		    "ib_umem_odp*(ib_device*,long unsigned int,long unsigned int,int,mmu_interval_notifier_ops*)"),
+	RDMACG_HOOK(odp_implicit, "ib_umem_odp_alloc_implicit", "ib_umem_odp*(ib_device*,int)"),
+	RDMACG_HOOK(odp_release, "ib_umem_odp_release", "void(ib_umem_odp*)"),
+	{}
 };
-
-int rdmacg_memory_init(void)
-{
-	if (!rdmacg_find_called(umem_get, RDMACG_UMEM_GET) ||
-	    !rdmacg_find_called(dmabuf_get, RDMACG_DMABUF_GET))
-		return -ENOENT;
-	return rdmacg_hooks_add(rdmacg_memory_hooks, ARRAY_SIZE(rdmacg_memory_hooks));
-}

@@ -6,14 +6,12 @@
 #include <rdma/uverbs_std_types.h>
 
 #include "hook.h"
-#include "parts.h"
 #include "record.h"
 
-/* Private functions of the IB core (core_priv.h). */
-int ib_rdmacg_try_charge(struct ib_rdmacg_object *obj, struct ib_device *device,
-			 enum rdmacg_resource_type index);
-void ib_rdmacg_uncharge(struct ib_rdmacg_object *obj, struct ib_device *device,
-			enum rdmacg_resource_type index);
+RDMACG_CALLED(try_charge, int, struct ib_rdmacg_object *obj, struct ib_device *device,
+	      enum rdmacg_resource_type index);
+RDMACG_CALLED(uncharge, void, struct ib_rdmacg_object *obj, struct ib_device *device,
+	      enum rdmacg_resource_type index);
 
 static unsigned int rdmacg_object_type(const struct uverbs_api_object *object)
 {
@@ -29,16 +27,14 @@ static int rdmacg_hook_try_charge(struct ib_rdmacg_object *obj, struct ib_device
 	int ret;
 
 	rdmacg_enter();
-	ret = ib_rdmacg_try_charge(obj, device, index);
+	ret = rdmacg_call(try_charge)(obj, device, index);
 	if (!ret && index == RDMACG_RESOURCE_HCA_OBJECT) {
 		record = rdmacg_record_charge(device, &obj->cg->css,
 					      rdmacg_object_type(uobj->uapi_object), 1);
-		if (IS_ERR(record)) {
-			ret = PTR_ERR(record);
-			ib_rdmacg_uncharge(obj, device, index);
-		} else if (record) {
-			rdmacg_record_add(record, uobj);
-		}
+		ret = PTR_ERR_OR_ZERO(record);
+		if (ret)
+			rdmacg_call(uncharge)(obj, device, index);
+		rdmacg_record_keep(record, uobj);
 	}
 	rdmacg_leave();
 	return ret;
@@ -51,7 +47,7 @@ static void rdmacg_hook_uncharge(struct ib_rdmacg_object *obj, struct ib_device 
 	if (index == RDMACG_RESOURCE_HCA_OBJECT)
 		rdmacg_record_return(rdmacg_record_take(container_of(obj, struct ib_uobject,
 								     cg_obj)));
-	ib_rdmacg_uncharge(obj, device, index);
+	rdmacg_call(uncharge)(obj, device, index);
 	rdmacg_leave();
 }
 
@@ -60,37 +56,23 @@ RDMACG_CALLED(begin_fd, struct ib_uobject *, const struct uverbs_api_object *obj
 RDMACG_CALLED(destroy, int, struct ib_uobject *uobj, enum rdma_remove_reason reason,
 	      struct uverbs_attr_bundle *attrs);
 
-static struct rdmacg_record *rdmacg_charge_fd(const struct uverbs_api_object *object,
-					      struct uverbs_attr_bundle *attrs)
-{
-	struct ib_ucontext *context = attrs->context;
-
-	/* The original sets attrs->context, so it may still be NULL. */
-	if (!context)
-		context = ib_uverbs_get_ucontext_file(attrs->ufile);
-	if (IS_ERR(context))
-		return NULL;
-	return rdmacg_record_charge(context->device, NULL, rdmacg_object_type(object), 1);
-}
-
-/* The stock controller does not count objects with a file descriptor. */
+/*
+ * The stock controller does not count objects with a file descriptor. The original sets
+ * attrs->context, so it may still be NULL.
+ */
 static struct ib_uobject *rdmacg_hook_begin_fd(const struct uverbs_api_object *object,
 					       struct uverbs_attr_bundle *attrs)
 {
-	struct rdmacg_record *record;
+	struct rdmacg_record *record = NULL;
+	struct ib_ucontext *context;
 	struct ib_uobject *uobj;
 
 	rdmacg_enter();
-	record = rdmacg_charge_fd(object, attrs);
-	if (IS_ERR(record)) {
-		uobj = ERR_CAST(record);
-	} else {
-		uobj = rdmacg_call(begin_fd)(object, attrs);
-		if (IS_ERR(uobj))
-			rdmacg_record_return(record);
-		else if (record)
-			rdmacg_record_add(record, uobj);
-	}
+	context = attrs->context ?: ib_uverbs_get_ucontext_file(attrs->ufile);
+	if (!IS_ERR(context))
+		record = rdmacg_record_charge(context->device, NULL, rdmacg_object_type(object), 1);
+	uobj = IS_ERR(record) ? ERR_CAST(record) : rdmacg_call(begin_fd)(object, attrs);
+	rdmacg_record_keep(record, uobj);
 	rdmacg_leave();
 	return uobj;
 }
@@ -108,10 +90,10 @@ static int rdmacg_hook_destroy(struct ib_uobject *uobj, enum rdma_remove_reason 
 	rdmacg_enter();
 	uverbs_uobject_get(uobj);
 	ret = rdmacg_call(destroy)(uobj, reason, attrs);
-	if (!ret) {
+	if (!ret)
 		rdmacg_record_return(rdmacg_record_take(uobj));
+	if (!ret && uobj->uapi_object->id == UVERBS_OBJECT_DM)
 		rdmacg_record_return(rdmacg_record_take(&uobj->object));
-	}
 	uverbs_uobject_put(uobj);
 	rdmacg_leave();
 	return ret;
@@ -128,7 +110,7 @@ static struct rdmacg_record *rdmacg_charge_dm(struct uverbs_attr_bundle *attrs,
 	/* The original reports an attribute that cannot be read. */
 	if (uverbs_copy_from(&length, attrs, UVERBS_ATTR_ALLOC_DM_LENGTH))
 		return NULL;
-	length = length >= BIT_ULL(48) ? RDMACG_TARGET_ENDLESS : PAGE_ALIGN(length);
+	length = length >= BIT_ULL(48) ? RDMACG_ENDLESS : PAGE_ALIGN(length);
 	return length ? rdmacg_record_charge(uobj->context->device, NULL, RDMACG_DM_MEM, length) :
 			NULL;
 }
@@ -143,13 +125,13 @@ static int rdmacg_hook_alloc_dm(struct uverbs_attr_bundle *attrs)
 	uobj = uverbs_attr_get(attrs, UVERBS_ATTR_ALLOC_DM_HANDLE)->obj_attr.uobject;
 	record = rdmacg_charge_dm(attrs, uobj);
 	ret = IS_ERR(record) ? PTR_ERR(record) : rdmacg_call(alloc_dm)(attrs);
-	if (ret && !IS_ERR(record))
-		rdmacg_record_return(record);
-	else if (!ret && record)
-		rdmacg_record_add(record, &uobj->object);
+	rdmacg_record_keep(record, ret ? NULL : &uobj->object);
 	rdmacg_leave();
 	return ret;
 }
+
+RDMACG_CALLED(attach, int, struct ib_qp *qp, union ib_gid *gid, u16 lid);
+RDMACG_CALLED(detach, int, struct ib_qp *qp, union ib_gid *gid, u16 lid);
 
 /* Kernel users also attach QPs. Their QPs have no uobject and are not charged. */
 static int rdmacg_hook_attach(struct ib_qp *qp, union ib_gid *gid, u16 lid)
@@ -160,11 +142,8 @@ static int rdmacg_hook_attach(struct ib_qp *qp, union ib_gid *gid, u16 lid)
 	rdmacg_enter();
 	if (qp->uobject)
 		record = rdmacg_record_charge(qp->device, NULL, RDMACG_MCAST, 1);
-	ret = IS_ERR(record) ? PTR_ERR(record) : ib_attach_mcast(qp, gid, lid);
-	if (ret && !IS_ERR(record))
-		rdmacg_record_return(record);
-	else if (!ret && record)
-		rdmacg_record_add(record, qp);
+	ret = IS_ERR(record) ? PTR_ERR(record) : rdmacg_call(attach)(qp, gid, lid);
+	rdmacg_record_keep(record, ret ? NULL : qp);
 	rdmacg_leave();
 	return ret;
 }
@@ -175,34 +154,25 @@ static int rdmacg_hook_detach(struct ib_qp *qp, union ib_gid *gid, u16 lid)
 	int ret;
 
 	rdmacg_enter();
-	ret = ib_detach_mcast(qp, gid, lid);
+	ret = rdmacg_call(detach)(qp, gid, lid);
 	if (!ret && qp->uobject)
 		rdmacg_record_return(rdmacg_record_take(qp));
 	rdmacg_leave();
 	return ret;
 }
 
-#define RDMACG_DM_ALLOC "ib_uverbs_handler_UVERBS_METHOD_DM_ALLOC"
-
-static struct rdmacg_hook rdmacg_object_hooks[] = {
-	{ "ib_rdmacg_try_charge", "int(ib_rdmacg_object*,ib_device*,rdmacg_resource_type)",
-	  rdmacg_hook_try_charge },
-	{ "ib_rdmacg_uncharge", "void(ib_rdmacg_object*,ib_device*,rdmacg_resource_type)",
-	  rdmacg_hook_uncharge },
-	{ "alloc_begin_fd_uobject", "ib_uobject*(uverbs_api_object*,uverbs_attr_bundle*)",
-	  rdmacg_hook_begin_fd },
-	{ "uverbs_destroy_uobject", "int(ib_uobject*,rdma_remove_reason,uverbs_attr_bundle*)",
-	  rdmacg_hook_destroy },
-	{ RDMACG_DM_ALLOC, "int(uverbs_attr_bundle*)", rdmacg_hook_alloc_dm },
-	{ "ib_attach_mcast", "int(ib_qp*,ib_gid*,short unsigned int)", rdmacg_hook_attach },
-	{ "ib_detach_mcast", "int(ib_qp*,ib_gid*,short unsigned int)", rdmacg_hook_detach },
+struct rdmacg_hook rdmacg_object_hooks[] = {
+	RDMACG_HOOK(try_charge, "ib_rdmacg_try_charge",
+		    "int(ib_rdmacg_object*,ib_device*,rdmacg_resource_type)"),
+	RDMACG_HOOK(uncharge, "ib_rdmacg_uncharge",
+		    "void(ib_rdmacg_object*,ib_device*,rdmacg_resource_type)"),
+	RDMACG_HOOK(begin_fd, "alloc_begin_fd_uobject",
+		    "ib_uobject*(uverbs_api_object*,uverbs_attr_bundle*)"),
+	RDMACG_HOOK(destroy, "uverbs_destroy_uobject",
+		    "int(ib_uobject*,rdma_remove_reason,uverbs_attr_bundle*)"),
+	RDMACG_HOOK(alloc_dm, "ib_uverbs_handler_UVERBS_METHOD_DM_ALLOC",
+		    "int(uverbs_attr_bundle*)"),
+	RDMACG_HOOK(attach, "ib_attach_mcast", "int(ib_qp*,ib_gid*,short unsigned int)"),
+	RDMACG_HOOK(detach, "ib_detach_mcast", "int(ib_qp*,ib_gid*,short unsigned int)"),
+	{}
 };
-
-int rdmacg_object_init(void)
-{
-	if (!rdmacg_find_called(begin_fd, "alloc_begin_fd_uobject") ||
-	    !rdmacg_find_called(destroy, "uverbs_destroy_uobject") ||
-	    !rdmacg_find_called(alloc_dm, RDMACG_DM_ALLOC))
-		return -ENOENT;
-	return rdmacg_hooks_add(rdmacg_object_hooks, ARRAY_SIZE(rdmacg_object_hooks));
-}

@@ -9,16 +9,27 @@
 #define _RDMACG_RECORD_H
 
 #include <linux/list_bl.h>
-#include <rdma/ib_verbs.h>
+#include <linux/version.h>
 
-#include "target.h"
+#include "ours.h"
+
+/* A device, until its last object is gone. */
+struct rdmacg_target {
+	struct rdmacg_our_device device;
+	u64			types;		/* A bit for each resource. Set once. */
+	/* Changed only by the IB core's calls of one device, which it makes one after another. */
+	char			name[64];
+};
 
 /* One charge. */
 struct rdmacg_record {
 	struct hlist_bl_node	node;		/* The lock of its bucket. */
 	const void		*key;		/* Set before it is in a bucket. */
-	struct rdmacg_target	*target;	/* Set once. */
-	struct rdmacg_payment	payment;	/* Set once. */
+	/* Set once. */
+	struct rdmacg_target	*target;
+	struct rdmacg_owner	*owner;
+	unsigned int		count;
+	struct rdmacg_amount	set[2];
 };
 
 /*
@@ -26,20 +37,24 @@ struct rdmacg_record {
  * these.
  */
 enum {
-	RDMACG_DRIVER_OBJECT = 40,
-	RDMACG_MR_MEM,
-	RDMACG_DM_MEM,
-	RDMACG_MCAST,
+	RDMACG_LAST_OBJECT = 39,
+#define RDMACG_OBJECT(...)
+#define RDMACG_VERB(_id, ...) RDMACG_##_id,
+#include "verbs.h"
 	RDMACG_TYPES,
 };
 
+bool rdmacg_enforces(void);
 struct rdmacg_target *rdmacg_find_target(const struct ib_device *device);
 
 struct rdmacg_record *rdmacg_record_charge(struct ib_device *device,
 					   struct cgroup_subsys_state *css,
 					   unsigned int type, u64 amount);
-void rdmacg_record_add(struct rdmacg_record *record, const void *key);
+void rdmacg_record_keep(struct rdmacg_record *record, const void *key);
 struct rdmacg_record *rdmacg_record_take(const void *key);
 void rdmacg_record_return(struct rdmacg_record *record);
+
+/* test.c */
+int rdmacg_test(struct ib_device *device);
 
 #endif /* _RDMACG_RECORD_H */

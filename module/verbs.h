@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The resources of the verb class: the types of uverbs objects, and the others.
+ * Each line has the last part of the resource's name in C, its key, a pointer of
+ * struct ib_device that is NULL if the device does not have the resource, and the
+ * attribute with the capacity, or 0. The file that includes this one defines
+ * RDMACG_VERB(), and RDMACG_OBJECT() if types of objects need something else.
+ */
+#ifndef RDMACG_OBJECT
+#define RDMACG_OBJECT RDMACG_VERB
+#endif
+
+RDMACG_OBJECT(PD, "pd", RDMACG_HAS(ops.dealloc_pd), RDMACG_MAX(max_pd))
+RDMACG_OBJECT(COMP_CHANNEL, "comp_channel", RDMACG_HAS(ops.dealloc_pd), 0)
+RDMACG_OBJECT(CQ, "cq", RDMACG_HAS(ops.destroy_cq), RDMACG_MAX(max_cq))
+RDMACG_OBJECT(QP, "qp", RDMACG_HAS(ops.destroy_qp), RDMACG_MAX(max_qp))
+RDMACG_OBJECT(SRQ, "srq", RDMACG_HAS(ops.destroy_srq), RDMACG_MAX(max_srq))
+RDMACG_OBJECT(AH, "ah", RDMACG_HAS(ops.destroy_ah), RDMACG_MAX(max_ah))
+RDMACG_OBJECT(MR, "mr", RDMACG_HAS(ops.dereg_mr), RDMACG_MAX(max_mr))
+RDMACG_OBJECT(MW, "mw", RDMACG_HAS(ops.dealloc_mw), RDMACG_MAX(max_mw))
+RDMACG_OBJECT(FLOW, "flow", RDMACG_HAS(ops.destroy_flow), 0)
+RDMACG_OBJECT(XRCD, "xrcd", RDMACG_HAS(ops.dealloc_xrcd), 0)
+RDMACG_OBJECT(RWQ_IND_TBL, "rwq_ind_tbl", RDMACG_HAS(ops.destroy_rwq_ind_table),
+	      RDMACG_MAX(rss_caps.max_rwq_indirection_tables))
+RDMACG_OBJECT(WQ, "wq", RDMACG_HAS(ops.destroy_wq), RDMACG_MAX(max_wq_type_rq))
+RDMACG_OBJECT(FLOW_ACTION, "flow_action", RDMACG_HAS(ops.destroy_flow_action), 0)
+RDMACG_OBJECT(DM, "dm", RDMACG_HAS(ops.dealloc_dm), 0)
+RDMACG_OBJECT(COUNTERS, "counters", RDMACG_HAS(ops.destroy_counters), 0)
+RDMACG_OBJECT(ASYNC_EVENT, "async_event", 0, 0)
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 3, 0)
+RDMACG_OBJECT(DMAH, "dmah", RDMACG_HAS(ops.dealloc_dmah), 0)
+RDMACG_OBJECT(DMABUF, "dmabuf", RDMACG_HAS(ops.mmap_get_pfns), 0)
+RDMACG_OBJECT(COMP_CNTR, "comp_cntr", RDMACG_HAS(ops.destroy_comp_cntr), 0)
+#endif
+
+RDMACG_VERB(DRIVER_OBJECT, "driver_object", RDMACG_HAS(driver_def), 0)
+RDMACG_VERB(MR_MEM, "mr_mem", RDMACG_HAS(ops.dereg_mr), 0)
+RDMACG_VERB(DM_MEM, "dm_mem", RDMACG_HAS(ops.dealloc_dm), RDMACG_MAX(max_dm_size))
+RDMACG_VERB(MCAST, "mcast", RDMACG_HAS(ops.attach_mcast), RDMACG_MAX(max_total_mcast_qp_attach))
+
+#undef RDMACG_OBJECT
+#undef RDMACG_VERB
