@@ -107,14 +107,8 @@ class Tenant:
         if said != word:
             sys.exit(f"{self.action}: wanted '{word}', got '{said}'")
 
-    def start(self):
-        """Returns when all threads exist, and one has completed the action."""
-        self.process.stdin.write("\n")
-        self.process.stdin.flush()
-        self.expect("ready")
-
     def end(self):
-        """Returns the figures since start(): completed actions, their number in a second, percentiles of their times in
+        """Returns the figures since "ready": completed actions, their number in a second, percentiles of their times in
         ns, and the least ticks of an action. If the machine's clock counts instructions, ticks are instructions."""
         said = self.process.communicate(timeout=PATIENCE)[0]
         if self.process.returncode:
@@ -127,9 +121,17 @@ class Tenant:
         return figures
 
 
+def start_all(tenants):
+    """Start tenants at the same time. Returns when all threads exist, and one of each tenant has completed the action."""
+    for tenant in tenants:
+        tenant.process.stdin.write("\n")
+        tenant.process.stdin.flush()
+    for tenant in tenants:
+        tenant.expect("ready")
+
+
 def measure(tenants, ms):
     """Returns the figures of tenants that run at the same time."""
-    for tenant in tenants:
-        tenant.start()
+    start_all(tenants)
     time.sleep(ms / 1000)
     return [tenant.end() for tenant in tenants]
