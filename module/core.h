@@ -35,6 +35,26 @@
 #define strscpy(...) CONCATENATE(rdmacg_strscpy, COUNT_ARGS(__VA_ARGS__))(__VA_ARGS__)
 #endif
 
+#include <linux/hrtimer.h>
+#include <linux/slab.h>
+
+#ifndef kzalloc_obj
+#define kzalloc_obj(object, gfp) kzalloc(sizeof(object), gfp)
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+static inline void
+rdmacg_hrtimer_setup_on_stack(struct hrtimer *timer,
+			      enum hrtimer_restart (*function)(struct hrtimer *),
+			      clockid_t clock_id, enum hrtimer_mode mode)
+{
+	hrtimer_init_on_stack(timer, clock_id, mode);
+	timer->function = function;
+}
+
+#define hrtimer_setup_on_stack rdmacg_hrtimer_setup_on_stack
+#endif
+
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
 #define rdmacg_assign_str(_field) __assign_str(_field, _field)
 #endif

@@ -18,6 +18,12 @@ static inline bool rdmacg_has_class(enum rdmacg_class class)
 	return class == RDMACG_CLASS_VERB || class == RDMACG_CLASS_CONTROL;
 }
 
+/* The module does not hook the connection manager. */
+static inline bool rdmacg_has_key(enum rdmacg_class class, const char *key)
+{
+	return rdmacg_has_class(class) && strcmp(key, "cm_id");
+}
+
 /* One for each css of a cgroup down to level RDMACG_MAX_DEPTH. css.c has its lifetime. */
 struct rdmacg_css {
 	struct cgroup_subsys_state *css;	/* Set once. */

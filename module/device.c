@@ -25,7 +25,7 @@ static const struct {
 	offsetof(struct ib_device_attr, _attr), sizeof_field(struct ib_device_attr, _attr)
 #define RDMACG_OBJECT(_id, ...) [UVERBS_OBJECT_##_id] = { __VA_ARGS__ },
 #define RDMACG_VERB(_id, ...) [RDMACG_##_id] = { __VA_ARGS__ },
-#include "verbs.h"
+#include <linux/cgroup_rdma_verbs.h>
 };
 
 /* All devices by ib_device.index. */
@@ -35,7 +35,8 @@ static bool rdmacg_device_has(const struct ib_device *device, unsigned int type)
 {
 	size_t has = rdmacg_types[type].has;
 
-	return rdmacg_types[type].key && (!has || *(void **)((void *)device + has));
+	return rdmacg_types[type].key && type != RDMACG_CM_ID &&
+	       (!has || *(void **)((void *)device + has));
 }
 
 static u64 rdmacg_type_capacity(const struct ib_device *device, unsigned int type)

@@ -40,7 +40,7 @@ enum {
 	RDMACG_LAST_OBJECT = 39,
 #define RDMACG_OBJECT(...)
 #define RDMACG_VERB(_id, ...) RDMACG_##_id,
-#include "verbs.h"
+#include <linux/cgroup_rdma_verbs.h>
 	RDMACG_TYPES,
 };
 

@@ -313,14 +313,8 @@ static enum hrtimer_restart rdmacg_waiter_timer(struct hrtimer *timer)
 
 static void rdmacg_waiter_setup_timer(struct rdmacg_waiter *waiter)
 {
-	/* The Makefile defines this for Linux before 6.13. */
-#ifdef RDMACG_HRTIMER_INIT
-	hrtimer_init_on_stack(&waiter->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-	waiter->timer.function = rdmacg_waiter_timer;
-#else
 	hrtimer_setup_on_stack(&waiter->timer, rdmacg_waiter_timer, CLOCK_MONOTONIC,
 			       HRTIMER_MODE_ABS_SOFT);
-#endif
 }
 
 /* A signal has woken the process of @waiter. */

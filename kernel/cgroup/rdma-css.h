@@ -17,8 +17,8 @@
  */
 #define RDMACG_EVENT_CLASSES RDMACG_CLASS_CONTROL
 
-/* Returns whether the files of a class belong to this controller. */
-static inline bool rdmacg_has_class(enum rdmacg_class class)
+/* Returns whether a key of a class belongs to this controller. */
+static inline bool rdmacg_has_key(enum rdmacg_class class, const char *key)
 {
 	return true;
 }

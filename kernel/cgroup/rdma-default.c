@@ -3,9 +3,9 @@
  * RDMA cgroup controller: defaults. A default of a cgroup is the limit of one key on each device
  * that has no limit of its own for this key, including devices that are registered later.
  *
- * A default has a key but no device. So the controller needs a table of keys, which is generated
- * when the kernel is built. Only drivers know the keys of the hw class, so any well-formed key is
- * accepted as hw:KEY.
+ * A default has a key but no device. So the controller needs a table of keys, even
+ * if the IB core is a module or is not built. Only drivers know the keys of the hw
+ * class, so any well-formed key is accepted as hw:KEY.
  */
 #include <kunit/static_stub.h>
 #include <linux/err.h>
@@ -27,8 +27,8 @@ static const struct {
 	{ RDMACG_CLASS_HCA, "hca_handle" },
 	{ RDMACG_CLASS_HCA, "hca_object" },
 #ifdef CONFIG_CGROUP_RDMA_VERBS
-/* All types of uverbs objects, and the other resources that the IB core counts. */
-#include "rdma-keys.h"
+#define RDMACG_VERB(type, _name, ...) { RDMACG_CLASS_VERB, _name },
+#include <linux/cgroup_rdma_verbs.h>
 #endif
 #ifdef CONFIG_CGROUP_RDMA_CONTROL
 	{ RDMACG_CLASS_CONTROL, "ops" },
@@ -103,11 +103,12 @@ static int rdmacg_parse_key(const char **key)
 
 	if (IS_ENABLED(CONFIG_CGROUP_RDMA_VERBS) && str_has_prefix(*key, "hw:")) {
 		*key += strlen("hw:");
-		return rdmacg_has_class(RDMACG_CLASS_HW) && rdmacg_key_is_valid(*key) ?
+		return rdmacg_has_key(RDMACG_CLASS_HW, *key) && rdmacg_key_is_valid(*key) ?
 		       RDMACG_CLASS_HW : -EINVAL;
 	}
 	for (i = 0; i < ARRAY_SIZE(rdmacg_keys); i++)
-		if (!strcmp(*key, rdmacg_keys[i].name) && rdmacg_has_class(rdmacg_keys[i].class))
+		if (!strcmp(*key, rdmacg_keys[i].name) &&
+		    rdmacg_has_key(rdmacg_keys[i].class, *key))
 			return rdmacg_keys[i].class;
 	return -EINVAL;
 }

@@ -48,11 +48,6 @@
 #include "rdma-css.h"
 #include "rdma-device.h"
 
-/* Linux before 7.0 has no typed allocators, except 6.12.117 and later releases of 6.12. */
-#ifndef kzalloc_obj
-#define kzalloc_obj(object, gfp) kzalloc(sizeof(object), gfp)
-#endif
-
 /* The deepest level that can have the controller. The bound keeps walks over levels short. */
 #define RDMACG_MAX_DEPTH 64
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The class of each uverbs command in the RDMA cgroup controller. The classes come from
- * uverbs_control.list, and each method of a device stores its class.
+ * RDMA cgroup controller: the class of each uverbs command. Each method and
+ * command of a device stores its class.
  */
 #include <linux/radix-tree.h>
 #include <rdma/bnxt_re-abi.h>
@@ -10,31 +10,81 @@
 #include "rdma_core.h"
 #include "uverbs.h"
 
-/* One array has the methods of the list, and the other has its two kinds of commands. */
-#define UVERBS_IOCTL(_object, _method, _class) \
-	{ _object, _method, UVERBS_COMMAND_##_class },
-#define UVERBS_WRITE(...)
-#define UVERBS_WRITE_EX(...)
-
+/*
+ * The methods of the core that do not create or destroy the object of an
+ * attribute. All other methods have their class from their attributes.
+ */
 static const struct {
 	u16	object;
 	u16	method;
 	u8	class;
 } uverbs_control_methods[] = {
-#include "uverbs_control_table.h"
+	{ UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_READ, UVERBS_COMMAND_CHANGE },
+	{ UVERBS_OBJECT_DEVICE, UVERBS_METHOD_GET_CONTEXT, UVERBS_COMMAND_CREATE },
+	{ UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INFO_HANDLES, UVERBS_COMMAND_QUERY },
+	{ UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE, UVERBS_COMMAND_OTHER },
+	{ UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_CONTEXT, UVERBS_COMMAND_CHANGE },
+	{ UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_GID_ENTRY, UVERBS_COMMAND_QUERY },
+	{ UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_GID_TABLE, UVERBS_COMMAND_QUERY },
+	{ UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_PORT, UVERBS_COMMAND_CHANGE },
+	{ UVERBS_OBJECT_FLOW_ACTION, UVERBS_METHOD_FLOW_ACTION_ESP_MODIFY, UVERBS_COMMAND_CHANGE },
+	{ UVERBS_OBJECT_MR, UVERBS_METHOD_ADVISE_MR, UVERBS_COMMAND_CHANGE },
+	{ UVERBS_OBJECT_MR, UVERBS_METHOD_QUERY_MR, UVERBS_COMMAND_QUERY },
 };
 
-#undef UVERBS_IOCTL
-#undef UVERBS_WRITE
-#undef UVERBS_WRITE_EX
-#define UVERBS_IOCTL(...)
-#define UVERBS_WRITE(_command, _class) \
-	[false][_command] = UVERBS_COMMAND_##_class,
-#define UVERBS_WRITE_EX(_command, _class) \
-	[true][_command] = UVERBS_COMMAND_##_class,
-
+/* The commands of write(), without and with the extended header. */
 static const u8 uverbs_control_writes[2][UVERBS_API_WRITE_KEY_NUM] = {
-#include "uverbs_control_table.h"
+	[false] = {
+		[IB_USER_VERBS_CMD_ALLOC_MW] = UVERBS_COMMAND_CREATE,
+		[IB_USER_VERBS_CMD_ALLOC_PD] = UVERBS_COMMAND_CREATE,
+		[IB_USER_VERBS_CMD_ATTACH_MCAST] = UVERBS_COMMAND_CREATE,
+		[IB_USER_VERBS_CMD_CLOSE_XRCD] = UVERBS_COMMAND_DESTROY,
+		[IB_USER_VERBS_CMD_CREATE_AH] = UVERBS_COMMAND_CREATE,
+		[IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL] = UVERBS_COMMAND_CREATE,
+		[IB_USER_VERBS_CMD_CREATE_CQ] = UVERBS_COMMAND_CREATE,
+		[IB_USER_VERBS_CMD_CREATE_QP] = UVERBS_COMMAND_CREATE,
+		[IB_USER_VERBS_CMD_CREATE_SRQ] = UVERBS_COMMAND_CREATE,
+		[IB_USER_VERBS_CMD_CREATE_XSRQ] = UVERBS_COMMAND_CREATE,
+		[IB_USER_VERBS_CMD_DEALLOC_MW] = UVERBS_COMMAND_DESTROY,
+		[IB_USER_VERBS_CMD_DEALLOC_PD] = UVERBS_COMMAND_DESTROY,
+		[IB_USER_VERBS_CMD_DEREG_MR] = UVERBS_COMMAND_DESTROY,
+		[IB_USER_VERBS_CMD_DESTROY_AH] = UVERBS_COMMAND_DESTROY,
+		[IB_USER_VERBS_CMD_DESTROY_CQ] = UVERBS_COMMAND_DESTROY,
+		[IB_USER_VERBS_CMD_DESTROY_QP] = UVERBS_COMMAND_DESTROY,
+		[IB_USER_VERBS_CMD_DESTROY_SRQ] = UVERBS_COMMAND_DESTROY,
+		[IB_USER_VERBS_CMD_DETACH_MCAST] = UVERBS_COMMAND_DESTROY,
+		[IB_USER_VERBS_CMD_GET_CONTEXT] = UVERBS_COMMAND_CREATE,
+		[IB_USER_VERBS_CMD_MODIFY_QP] = UVERBS_COMMAND_CHANGE,
+		[IB_USER_VERBS_CMD_MODIFY_SRQ] = UVERBS_COMMAND_CHANGE,
+		[IB_USER_VERBS_CMD_OPEN_QP] = UVERBS_COMMAND_CREATE,
+		[IB_USER_VERBS_CMD_OPEN_XRCD] = UVERBS_COMMAND_CREATE,
+		[IB_USER_VERBS_CMD_POLL_CQ] = UVERBS_COMMAND_DATA,
+		[IB_USER_VERBS_CMD_POST_RECV] = UVERBS_COMMAND_DATA,
+		[IB_USER_VERBS_CMD_POST_SEND] = UVERBS_COMMAND_DATA,
+		[IB_USER_VERBS_CMD_POST_SRQ_RECV] = UVERBS_COMMAND_DATA,
+		[IB_USER_VERBS_CMD_QUERY_DEVICE] = UVERBS_COMMAND_QUERY,
+		[IB_USER_VERBS_CMD_QUERY_PORT] = UVERBS_COMMAND_CHANGE,
+		[IB_USER_VERBS_CMD_QUERY_QP] = UVERBS_COMMAND_CHANGE,
+		[IB_USER_VERBS_CMD_QUERY_SRQ] = UVERBS_COMMAND_CHANGE,
+		[IB_USER_VERBS_CMD_REG_MR] = UVERBS_COMMAND_CREATE,
+		[IB_USER_VERBS_CMD_REQ_NOTIFY_CQ] = UVERBS_COMMAND_DATA,
+		[IB_USER_VERBS_CMD_REREG_MR] = UVERBS_COMMAND_CHANGE,
+		[IB_USER_VERBS_CMD_RESIZE_CQ] = UVERBS_COMMAND_CHANGE,
+	},
+	[true] = {
+		[IB_USER_VERBS_EX_CMD_CREATE_CQ] = UVERBS_COMMAND_CREATE,
+		[IB_USER_VERBS_EX_CMD_CREATE_FLOW] = UVERBS_COMMAND_CREATE,
+		[IB_USER_VERBS_EX_CMD_CREATE_QP] = UVERBS_COMMAND_CREATE,
+		[IB_USER_VERBS_EX_CMD_CREATE_RWQ_IND_TBL] = UVERBS_COMMAND_CREATE,
+		[IB_USER_VERBS_EX_CMD_CREATE_WQ] = UVERBS_COMMAND_CREATE,
+		[IB_USER_VERBS_EX_CMD_DESTROY_FLOW] = UVERBS_COMMAND_DESTROY,
+		[IB_USER_VERBS_EX_CMD_DESTROY_RWQ_IND_TBL] = UVERBS_COMMAND_DESTROY,
+		[IB_USER_VERBS_EX_CMD_DESTROY_WQ] = UVERBS_COMMAND_DESTROY,
+		[IB_USER_VERBS_EX_CMD_MODIFY_CQ] = UVERBS_COMMAND_CHANGE,
+		[IB_USER_VERBS_EX_CMD_MODIFY_QP] = UVERBS_COMMAND_CHANGE,
+		[IB_USER_VERBS_EX_CMD_MODIFY_WQ] = UVERBS_COMMAND_CHANGE,
+		[IB_USER_VERBS_EX_CMD_QUERY_DEVICE] = UVERBS_COMMAND_QUERY,
+	},
 };
 
 /* mlx4 and mlx5 ask the firmware for each answer to ibv_query_device_ex(). */
@@ -63,7 +113,8 @@ static bool uverbs_is_driver_key(u32 key)
 }
 
 /*
- * bnxt_re posts work with this method while its doorbells are full, so the method is not a command.
+ * bnxt_re posts work with this method while its doorbells are full, so the
+ * method is not a command.
  */
 static bool uverbs_is_driver_data(const struct uverbs_api *uapi, u32 key)
 {
@@ -81,15 +132,14 @@ static u8 uverbs_method_class(const struct uverbs_api *uapi,
 		if (key == (uapi_key_obj(uverbs_control_methods[i].object) |
 			    uapi_key_ioctl_method(uverbs_control_methods[i].method)))
 			return uverbs_control_methods[i].class;
+	if (method->destroy_bkey != UVERBS_API_ATTR_BKEY_LEN)
+		return UVERBS_COMMAND_DESTROY;
 	if (!uverbs_is_driver_key(key))
 		return UVERBS_COMMAND_UNKNOWN;
-	if (uverbs_is_driver_data(uapi, key))
-		return UVERBS_COMMAND_DATA;
-	return method->destroy_bkey == UVERBS_API_ATTR_BKEY_LEN ? UVERBS_COMMAND_CHANGE :
-								  UVERBS_COMMAND_DESTROY;
+	return uverbs_is_driver_data(uapi, key) ? UVERBS_COMMAND_DATA : UVERBS_COMMAND_CHANGE;
 }
 
-/* Set the class of a driver's method to "create" if the method creates an object. */
+/* Set the class of a method to "create" if the method creates an object. */
 static void uverbs_classify_attr(const struct uverbs_api_attr *attr,
 				 struct uverbs_api_ioctl_method *method)
 {
@@ -97,14 +147,16 @@ static void uverbs_classify_attr(const struct uverbs_api_attr *attr,
 			 attr->spec.type == UVERBS_ATTR_TYPE_FD;
 
 	if (method && is_object && attr->spec.u.obj.access == UVERBS_ACCESS_NEW &&
-	    method->control == UVERBS_COMMAND_CHANGE)
+	    (method->control == UVERBS_COMMAND_CHANGE ||
+	     method->control == UVERBS_COMMAND_UNKNOWN))
 		method->control = UVERBS_COMMAND_CREATE;
 }
 
 /**
  * uverbs_init_commands() - set the class of each method and command of a device
  * @uapi: all methods and commands of the device
- * @device: the device, which programs cannot open yet. Limits apply to its commands from now on
+ * @device: the device, which programs cannot open yet. Limits apply to its
+ *	commands from now on
  *
  * Context: Process context.
  */
@@ -136,9 +188,10 @@ void uverbs_init_commands(struct uverbs_api *uapi, struct ib_device *device)
 }
 
 /**
- * uverbs_limit_command() - do the work of uverbs_begin_command() while a cgroup limits commands
- * @attrs: has the command, not counted yet, and the open file. The caller is in a read section of
- *	the file's disassociate_srcu
+ * uverbs_limit_command() - do the work of uverbs_begin_command() while a cgroup
+ *	limits commands
+ * @attrs: has the command, not counted yet, and the open file. The caller is in
+ *	a read section of the file's disassociate_srcu
  * @class: the class of the command
  *
  * Context: Process context; may sleep until the limit admits the command.

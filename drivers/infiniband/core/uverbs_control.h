@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Classes of uverbs commands for the RDMA cgroup controller, and functions for the beginning and
- * the end of a command.
+ * Classes of uverbs commands for the RDMA cgroup controller, and functions for
+ * the beginning and the end of a command.
  */
 #ifndef _UVERBS_CONTROL_H
 #define _UVERBS_CONTROL_H
@@ -13,10 +13,14 @@ struct uverbs_api;
 
 /**
  * enum uverbs_command_class - the way in which a method or a command is counted
- * @UVERBS_COMMAND_UNKNOWN: it is not in uverbs_control.list, and counts as @UVERBS_COMMAND_CHANGE
- * @UVERBS_COMMAND_CREATE: it waits while its cgroup is over its limit, and counts twice in the rate
- * @UVERBS_COMMAND_CHANGE: it waits while its cgroup is over its limit, and counts once in the rate
- * @UVERBS_COMMAND_DESTROY: it is counted, but does not use the rate and never waits
+ * @UVERBS_COMMAND_UNKNOWN: no table has it, and it counts as
+ *	@UVERBS_COMMAND_CHANGE
+ * @UVERBS_COMMAND_CREATE: it waits while its cgroup is over its limit, and
+ *	counts twice in the rate
+ * @UVERBS_COMMAND_CHANGE: it waits while its cgroup is over its limit, and
+ *	counts once in the rate
+ * @UVERBS_COMMAND_DESTROY: it is counted, but does not use the rate and never
+ *	waits
  * @UVERBS_COMMAND_DATA: it is not counted
  * @UVERBS_COMMAND_QUERY: it is not counted
  * @UVERBS_COMMAND_OTHER: it calls another command, which is counted
@@ -37,8 +41,8 @@ void uverbs_init_commands(struct uverbs_api *uapi, struct ib_device *device);
 int uverbs_limit_command(struct uverbs_attr_bundle_hdr *attrs, enum uverbs_command_class class);
 
 /*
- * Let waiting processes leave their SRCU sections. The removal of the device waits for these
- * sections.
+ * Let waiting processes leave their SRCU sections. The removal of the device
+ * waits for these sections.
  */
 static inline void uverbs_stop_waiting(struct ib_device *device)
 {
@@ -64,9 +68,10 @@ static inline void uverbs_stop_waiting(struct ib_device *device)
 #endif /* CONFIG_CGROUP_RDMA_CONTROL */
 
 /*
- * Begin a command, perhaps after a wait. The caller holds only disassociate_srcu. The removal of
- * the device waits for this SRCU section, but calls uverbs_stop_waiting() first. Returns 0, or an
- * error that the caller returns without running the command. After an error, uverbs_end_command()
+ * Begin a command, perhaps after a wait. The caller holds only
+ * disassociate_srcu. The removal of the device waits for this SRCU section, but
+ * calls uverbs_stop_waiting() first. Returns 0, or an error that the caller
+ * returns without running the command. After an error, uverbs_end_command()
  * does nothing, so the caller may call it.
  */
 static inline int uverbs_begin_command(struct uverbs_attr_bundle_hdr *attrs,

@@ -832,13 +832,8 @@ static void rdmacg_test_command_ends_in_a_hard_interrupt(struct kunit *test)
 	struct rdmacg_process *waiter;
 	struct rdmacg_hard_end hard = { .control = levels->child };
 
-#ifdef RDMACG_HRTIMER_INIT
-	hrtimer_init_on_stack(&hard.timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
-	hard.timer.function = rdmacg_end_hard;
-#else
 	hrtimer_setup_on_stack(&hard.timer, rdmacg_end_hard, CLOCK_MONOTONIC,
 			       HRTIMER_MODE_REL);
-#endif
 	rdmacg_set(levels->parent, 1000, 1, 1);
 	KUNIT_ASSERT_EQ(test, begin(levels->child), 0);
 	waiter = rdmacg_wait(test, levels->sibling);

@@ -10,6 +10,8 @@
 #include <rdma/mlx5_user_ioctl_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 
+#include "../../../drivers/infiniband/core/cgroup_driver.h"
+#include "../../../drivers/infiniband/core/cgroup_query.h"
 #include "../../../drivers/infiniband/core/rdma_core.h"
 #include "rdma_verbs_kunit.h"
 

@@ -14,11 +14,6 @@
 
 #include "rdma_verbs_kunit.h"
 
-/* Before 7.3, the name of the function is ib_umem_get(). */
-#ifdef RDMACG_UMEM_GET
-#define ib_umem_get_va ib_umem_get
-#endif
-
 #define PAGES 8
 
 /* Map PAGES pages of new memory into this process. */
@@ -286,11 +281,7 @@ static void rdmacg_buf_moved(struct dma_buf_attachment *attachment)
 
 static const struct dma_buf_attach_ops rdmacg_attach_ops = {
 	.allow_peer2peer = true,
-#ifdef RDMACG_UMEM_GET
-	.move_notify = rdmacg_buf_moved,
-#else
 	.invalidate_mappings = rdmacg_buf_moved,
-#endif
 };
 
 static void rdmacg_close_fd(void *fd)

@@ -111,7 +111,7 @@ static struct uverbs_api_ioctl_method *rdmacg_method(struct uverbs_api *uapi, u3
 
 /*
  * Each command has a class. If this test fails, add the new command to
- * drivers/infiniband/core/uverbs_control.list.
+ * drivers/infiniband/core/uverbs_control.c.
  */
 static void rdmacg_test_each_command_is_classified(struct kunit *test)
 {

@@ -8,6 +8,9 @@
 #include <rdma/ib_cm.h>
 #include <rdma/rdma_cm.h>
 
+#include "../../../drivers/infiniband/core/cgroup_cma.h"
+#include "../../../drivers/infiniband/core/cgroup_mcast.h"
+#include "../../../drivers/infiniband/core/cgroup_query.h"
 #include "../../../drivers/infiniband/core/cma_priv.h"
 #include "rdma_verbs_kunit.h"
 

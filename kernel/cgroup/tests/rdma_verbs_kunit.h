@@ -16,6 +16,7 @@
 #include <rdma/ib_rdmacg.h>
 #include <rdma/uverbs_std_types.h>
 
+#include "../../../drivers/infiniband/core/cgroup.h"
 #include "../../../drivers/infiniband/core/core_priv.h"
 #include "rdma_kunit.h"
 

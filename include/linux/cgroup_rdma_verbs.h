@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The resources of the verb class: the types of uverbs objects, and the others.
- * Each line has the last part of the resource's name in C, its key, a pointer of
- * struct ib_device that is NULL if the device does not have the resource, and the
- * attribute with the capacity, or 0. The file that includes this one defines
- * RDMACG_VERB(), and RDMACG_OBJECT() if types of objects need something else.
+ * RDMA cgroup controller: the resources of the verb class, in the order of the
+ * files. First come the types of uverbs objects, in the order of enum
+ * uverbs_default_objects, and then the other resources.
+ *
+ * Each line has the last part of the resource's name in C, its key in the
+ * files, a pointer of struct ib_device that is NULL if the device does not have
+ * the resource, and the attribute of the device with the capacity. A 0 means
+ * that each device has the resource, or that no attribute has the capacity.
+ *
+ * The file that includes this one defines RDMACG_VERB(), and RDMACG_OBJECT() if
+ * types of objects need something else.
  */
 #ifndef RDMACG_OBJECT
 #define RDMACG_OBJECT RDMACG_VERB
@@ -27,16 +33,12 @@ RDMACG_OBJECT(FLOW_ACTION, "flow_action", RDMACG_HAS(ops.destroy_flow_action), 0
 RDMACG_OBJECT(DM, "dm", RDMACG_HAS(ops.dealloc_dm), 0)
 RDMACG_OBJECT(COUNTERS, "counters", RDMACG_HAS(ops.destroy_counters), 0)
 RDMACG_OBJECT(ASYNC_EVENT, "async_event", 0, 0)
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 3, 0)
-RDMACG_OBJECT(DMAH, "dmah", RDMACG_HAS(ops.dealloc_dmah), 0)
-RDMACG_OBJECT(DMABUF, "dmabuf", RDMACG_HAS(ops.mmap_get_pfns), 0)
-RDMACG_OBJECT(COMP_CNTR, "comp_cntr", RDMACG_HAS(ops.destroy_comp_cntr), 0)
-#endif
 
 RDMACG_VERB(DRIVER_OBJECT, "driver_object", RDMACG_HAS(driver_def), 0)
 RDMACG_VERB(MR_MEM, "mr_mem", RDMACG_HAS(ops.dereg_mr), 0)
 RDMACG_VERB(DM_MEM, "dm_mem", RDMACG_HAS(ops.dealloc_dm), RDMACG_MAX(max_dm_size))
 RDMACG_VERB(MCAST, "mcast", RDMACG_HAS(ops.attach_mcast), RDMACG_MAX(max_total_mcast_qp_attach))
+RDMACG_VERB(CM_ID, "cm_id", 0, 0)
 
 #undef RDMACG_OBJECT
 #undef RDMACG_VERB
