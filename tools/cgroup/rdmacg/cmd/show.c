@@ -39,7 +39,7 @@ static bool show_has_row(const struct slot *slot)
 	return show.all || slot_is_telling(slot) || (!show.recursive && slot->limit != NUMBER_MAX);
 }
 
-/* Print the name in the first row, after a row for each ancestor without. */
+/* In the first row, print the name, below the ancestors that have no row. */
 static void show_name(struct cgroup *cgroup)
 {
 	char *name __autofree = NULL;

@@ -51,7 +51,7 @@ static void watch_free(struct lh_entry *entry)
 	free(lh_entry_v(entry));
 }
 
-/* Store the growth of local counters. Without any, skip the descendants. */
+/* Store how local counters grew. If none changed, skip the descendants. */
 static void watch_cgroup(struct cgroup *cgroup)
 {
 	static const struct pools nothing;

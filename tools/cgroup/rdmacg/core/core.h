@@ -237,7 +237,7 @@ bool cgroup_say_file(const char *name);
 const char *cgroup_name(const struct cgroup *cgroup);
 /* A limit as text: "unknown" if the limit of an invisible ancestor may apply instead of none. */
 struct number_text cgroup_limit_text(uint64_t limit, bool human);
-/* @name, or "-". If @short_form, as seen from @other below it: "..". */
+/* @name or "-"; if @short_form, as seen from @other below it. Free it. */
 char *cgroup_relative(const char *name, const char *other, bool short_form);
 /* Whether processes of the cgroup are charged to the cgroup itself, not to an ancestor. */
 bool cgroup_has_controller(const struct cgroup *cgroup);

@@ -395,7 +395,7 @@ static struct json_object *other_device_log(const char *name, const char *device
 			 log_print(&log, name));
 }
 
-/* Print what only cgroups count, as sums of top-level ones in slot.peak. */
+/* Print what only cgroups count: sums of top-level cgroups, in slot.peak. */
 static void other_counted(struct json_object *answer)
 {
 	struct walk walk = { .files = POOL_BIT(POOL_CURRENT), .stop = !capacity.has_file };

@@ -91,7 +91,7 @@ size_t text_width(const char *text);
 void text_clip(char *text, size_t columns, bool middle);
 /* Decode a character of UTF-8. Returns its length, or 0 if it is not valid. */
 size_t text_decode(const char *text, uint32_t *character);
-/* Quote @text as one word of a shell. $'...', for any character, is bash's. */
+/* Quote @text as one word of a shell; of bash, if a byte is unprintable. */
 char *text_quote(const char *text);
 
 /* A text by value. A pointer into a function's result is valid in one statement. */

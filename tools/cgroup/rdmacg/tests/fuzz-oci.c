@@ -29,7 +29,9 @@ static char *oci_write(const struct config *asked)
 	for (i = 0; i < asked->nr_rules; i++) {
 		const struct limits *limits = &asked->rules[i].limits;
 
-		fputs(device_text(&limits->device).s, out);
+		/* Not device_text(), which cuts a name that is too long for the kernel. */
+		fprintf(out, limits->device.has_index ? "%s index=%u" : "%s", limits->device.name,
+			limits->device.index);
 		for (j = 0; j < limits->nr_limits; j++)
 			oci_write_value(out, &limits->limits[j]);
 		fputc(';', out);
