@@ -41,20 +41,6 @@ static void rdmacg_append_type(char *text, size_t size, const struct btf *btf, u
 		strlcat(text, "*", size);
 }
 
-static void rdmacg_print_prototype(char *text, size_t size, const struct btf *btf, u32 id)
-{
-	const struct btf_type *prototype = btf_type_by_id(btf, btf_type_by_id(btf, id)->type);
-	const struct btf_param *params = (const struct btf_param *)(prototype + 1);
-	unsigned int i;
-
-	rdmacg_append_type(text, size, btf, prototype->type);
-	for (i = 0; i < btf_type_vlen(prototype); i++) {
-		strlcat(text, i ? "," : "(", size);
-		rdmacg_append_type(text, size, btf, params[i].type);
-	}
-	strlcat(text, ")", size);
-}
-
 /*
  * Check that a function has the prototype that its hook expects, which is without "const", "struct"
  * and "enum". Returns 0; -EINVAL for another prototype, or -ENOENT without type information, both
@@ -62,8 +48,11 @@ static void rdmacg_print_prototype(char *text, size_t size, const struct btf *bt
  */
 int rdmacg_check_prototype(const char *name, const char *prototype)
 {
+	const struct btf_param *params;
+	const struct btf_type *type;
 	char found[160] = "";
 	struct btf *btf;
+	unsigned int i;
 	s32 id;
 
 	id = rdmacg_call(find_btf)(name, BTF_KIND_FUNC, &btf);
@@ -72,7 +61,14 @@ int rdmacg_check_prototype(const char *name, const char *prototype)
 		       name, id);
 		return -ENOENT;
 	}
-	rdmacg_print_prototype(found, sizeof(found), btf, id);
+	type = btf_type_by_id(btf, btf_type_by_id(btf, id)->type);
+	params = (const struct btf_param *)(type + 1);
+	rdmacg_append_type(found, sizeof(found), btf, type->type);
+	for (i = 0; i < btf_type_vlen(type); i++) {
+		strlcat(found, i ? "," : "(", sizeof(found));
+		rdmacg_append_type(found, sizeof(found), btf, params[i].type);
+	}
+	strlcat(found, ")", sizeof(found));
 	rdmacg_call(put_btf)(btf);
 	if (!strcmp(found, prototype))
 		return 0;

@@ -124,16 +124,6 @@ bool rdmacg_enforces(void)
 	return READ_ONCE(enforce);
 }
 
-static int rdmacg_pay(struct rdmacg_record *record)
-{
-	struct rdmacg_our_device *device = &record->target->device;
-
-	if (rdmacg_enforces())
-		return rdmacg_try_charge_cgroup(record->owner, device, record->set, record->count);
-	rdmacg_charge(record->owner, device, record->set, record->count);
-	return 0;
-}
-
 static void rdmacg_add(struct rdmacg_record *record, unsigned int type, u64 amount)
 {
 	u64 types = record->target->types;
@@ -156,7 +146,7 @@ struct rdmacg_record *rdmacg_record_charge(struct ib_device *device,
 {
 	struct rdmacg_target *target = rdmacg_find_target(device);
 	struct rdmacg_record *record;
-	int ret;
+	int ret = 0;
 
 	if (!target || !(target->types & BIT_ULL(type)))
 		return NULL;
@@ -169,7 +159,11 @@ struct rdmacg_record *rdmacg_record_charge(struct ib_device *device,
 	if (type == RDMACG_MR_MEM && amount == RDMACG_ENDLESS)
 		rdmacg_add(record, UVERBS_OBJECT_MR, amount);
 	record->owner = css ? rdmacg_owner_of(css) : rdmacg_get_current();
-	ret = rdmacg_pay(record);
+	if (rdmacg_enforces())
+		ret = rdmacg_try_charge_cgroup(record->owner, &target->device, record->set,
+					       record->count);
+	else
+		rdmacg_charge(record->owner, &target->device, record->set, record->count);
 	if (!css)
 		rdmacg_put(record->owner);
 	if (!ret)

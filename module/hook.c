@@ -47,11 +47,12 @@ static struct rdmacg_hook *const rdmacg_hooks[] = {
 	rdmacg_device_hooks, rdmacg_object_hooks, rdmacg_memory_hooks, rdmacg_command_hooks,
 };
 
-/* The places where ftrace redirects. Set once. */
+/* The places where ftrace redirects, and their wrappers. Set once. */
 static unsigned long rdmacg_ips[RDMACG_MAX_HOOKS];
+static void *rdmacg_wrappers[RDMACG_MAX_HOOKS];
 unsigned int rdmacg_nr_hooks;
 /* The wrapper of each hook, in a slot of its own. Set once. */
-static void *rdmacg_wrappers[1 << RDMACG_SLOT_BITS];
+static void *rdmacg_slots[1 << RDMACG_SLOT_BITS];
 static u32 rdmacg_factor;
 
 /* Linux before 6.2. */
@@ -61,7 +62,7 @@ static u32 rdmacg_factor;
 
 static __always_inline void **rdmacg_slot(unsigned long ip)
 {
-	return &rdmacg_wrappers[(u32)ip * rdmacg_factor >> (32 - RDMACG_SLOT_BITS)];
+	return &rdmacg_slots[(u32)ip * rdmacg_factor >> (32 - RDMACG_SLOT_BITS)];
 }
 
 static void notrace rdmacg_redirect(unsigned long ip, unsigned long parent_ip,
@@ -86,26 +87,18 @@ static struct ftrace_ops rdmacg_ops = {
 /* Returns false if two hooks have the same slot. */
 static bool rdmacg_fill_slots(void)
 {
-	struct rdmacg_hook *hook;
 	unsigned int i;
-	void **slot;
 
-	memset(rdmacg_wrappers, 0, sizeof(rdmacg_wrappers));
-	for (i = 0; i < ARRAY_SIZE(rdmacg_hooks); i++) {
-		for (hook = rdmacg_hooks[i]; hook->name; hook++) {
-			slot = rdmacg_slot(hook->ip);
-			if (*slot)
-				return false;
-			*slot = hook->wrapper;
-		}
-	}
-	return true;
+	memset(rdmacg_slots, 0, sizeof(rdmacg_slots));
+	for (i = 0; i < rdmacg_nr_hooks && !*rdmacg_slot(rdmacg_ips[i]); i++)
+		*rdmacg_slot(rdmacg_ips[i]) = rdmacg_wrappers[i];
+	return i == rdmacg_nr_hooks;
 }
 
 /* Find the function, check its prototype, and let the wrapper call it. */
 static int rdmacg_hook_init(struct rdmacg_hook *hook)
 {
-	unsigned long addr = (unsigned long)rdmacg_symbol(hook->name);
+	unsigned long ip, addr = (unsigned long)rdmacg_symbol(hook->name);
 	int ret;
 
 	if (!addr)
@@ -113,13 +106,14 @@ static int rdmacg_hook_init(struct rdmacg_hook *hook)
 	ret = rdmacg_check_prototype(hook->name, hook->prototype);
 	if (ret)
 		return ret;
-	hook->ip = rdmacg_call(ftrace_location)(addr);
-	if (!hook->ip || WARN_ON(rdmacg_nr_hooks == RDMACG_MAX_HOOKS)) {
+	ip = rdmacg_call(ftrace_location)(addr);
+	if (!ip || WARN_ON(rdmacg_nr_hooks == RDMACG_MAX_HOOKS)) {
 		pr_err("%s cannot be traced by ftrace on this kernel\n", hook->name);
 		return -EINVAL;
 	}
-	__static_call_update(hook->key, hook->tramp, (void *)hook->ip + MCOUNT_INSN_SIZE);
-	rdmacg_ips[rdmacg_nr_hooks++] = hook->ip;
+	__static_call_update(hook->key, hook->tramp, (void *)ip + MCOUNT_INSN_SIZE);
+	rdmacg_wrappers[rdmacg_nr_hooks] = hook->wrapper;
+	rdmacg_ips[rdmacg_nr_hooks++] = ip;
 	return 0;
 }
 
@@ -136,8 +130,13 @@ int rdmacg_hooks_init(void)
 		for (hook = rdmacg_hooks[i]; !ret && hook->name; hook++)
 			ret = rdmacg_hook_init(hook);
 	/* One of a few factors gives each hook a slot. */
-	for (rdmacg_factor = GOLDEN_RATIO_32; !ret && !rdmacg_fill_slots(); rdmacg_factor += 2)
-		cond_resched();
+	rdmacg_factor = GOLDEN_RATIO_32;
+	for (i = 0; !ret && !rdmacg_fill_slots(); i++) {
+		rdmacg_factor += 2;
+		ret = i < 1000 ? 0 : -EINVAL;
+	}
+	if (i > 1000)
+		pr_err("two of the hooked functions are one function on this kernel\n");
 	return ret;
 }
 

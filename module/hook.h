@@ -17,15 +17,8 @@
  */
 DECLARE_PER_CPU(long, rdmacg_inside);
 
-static inline void rdmacg_enter(void)
-{
-	this_cpu_inc(rdmacg_inside);
-}
-
-static inline void rdmacg_leave(void)
-{
-	this_cpu_dec(rdmacg_inside);
-}
+#define rdmacg_enter() this_cpu_inc(rdmacg_inside)
+#define rdmacg_leave() this_cpu_dec(rdmacg_inside)
 
 /* The functions have been found when rdmacg_hooks_on() or rdmacg_symbol() succeeds. */
 void *rdmacg_symbol(const char *name);
@@ -62,7 +55,6 @@ struct rdmacg_hook {
 	 */
 	struct static_call_key	*key;
 	void			*tramp;
-	unsigned long		ip;		/* The place where ftrace redirects. */
 };
 
 /* The wrapper is rdmacg_hook_NAME(), and calls the original by rdmacg_call(NAME). */

@@ -102,28 +102,20 @@ static int rdmacg_hook_destroy(struct ib_uobject *uobj, enum rdma_remove_reason 
 RDMACG_CALLED(alloc_dm, int, struct uverbs_attr_bundle *attrs);
 
 /* Charge whole pages, because a driver allocates whole pages for programs to map. */
-static struct rdmacg_record *rdmacg_charge_dm(struct uverbs_attr_bundle *attrs,
-					      struct ib_uobject *uobj)
-{
-	u64 length;
-
-	/* The original reports an attribute that cannot be read. */
-	if (uverbs_copy_from(&length, attrs, UVERBS_ATTR_ALLOC_DM_LENGTH))
-		return NULL;
-	length = length >= BIT_ULL(48) ? RDMACG_ENDLESS : PAGE_ALIGN(length);
-	return length ? rdmacg_record_charge(uobj->context->device, NULL, RDMACG_DM_MEM, length) :
-			NULL;
-}
-
 static int rdmacg_hook_alloc_dm(struct uverbs_attr_bundle *attrs)
 {
+	struct rdmacg_record *record = NULL;
 	struct ib_uobject *uobj;
-	struct rdmacg_record *record;
+	u64 length;
 	int ret;
 
 	rdmacg_enter();
 	uobj = uverbs_attr_get(attrs, UVERBS_ATTR_ALLOC_DM_HANDLE)->obj_attr.uobject;
-	record = rdmacg_charge_dm(attrs, uobj);
+	/* The original reports an attribute that cannot be read. */
+	if (!uverbs_copy_from(&length, attrs, UVERBS_ATTR_ALLOC_DM_LENGTH) && length)
+		record = rdmacg_record_charge(uobj->context->device, NULL, RDMACG_DM_MEM,
+					      length >= BIT_ULL(48) ? RDMACG_ENDLESS :
+					      PAGE_ALIGN(length));
 	ret = IS_ERR(record) ? PTR_ERR(record) : rdmacg_call(alloc_dm)(attrs);
 	rdmacg_record_keep(record, ret ? NULL : &uobj->object);
 	rdmacg_leave();
