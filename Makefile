@@ -57,6 +57,7 @@ clean:		## delete the caches: bases, trees, builds
 #   ONLY='NAME...'      run only these parts of a test, or these jobs of a check
 #   SKIP='NAME...'      run all parts or jobs except these
 #   BASE=6.12           the base: 6.12 (default), 7.3, 6.12.107 or, for the newest in the archive, 6.12.x or 7.x; with T=module, debian-6.12 and others (dev/debian)
+#   SERIES=memory       with the verb patches: only this part of patches/parts
 #   KSRC=DIR            a clean kernel tree from 6.12 on, instead of BASE
 #   VM=qemu             the machine of the guest: qemu or uml (User-Mode Linux); some tests set it
 #   HIERARCHY=v2        the version of cgroups in the guest: v2 (default) or v1
