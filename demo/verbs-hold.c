@@ -30,7 +30,7 @@ static int make_qp(struct ibv_pd *pd, struct ibv_cq *cq)
 	snprintf(name, sizeof(name), "QP %d", made + 1);
 	if (!ibv_create_qp(pd, &init))
 		return complain(name);
-	printf("%s made\n", name);
+	printf("%s created\n", name);
 	made++;
 	return 0;
 }

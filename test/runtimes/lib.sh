@@ -134,7 +134,7 @@ look() {
 }
 
 # made N: succeed if the container has created N queue pairs, and a limit refused the next.
-made() { says "QP $1 made" && says "QP $(($1 + 1)) refused"; }
+made() { says "QP $1 created" && says "QP $(($1 + 1)) refused"; }
 
 # Print the path of the file with the output of a running container.
 output_of() { echo "/run/$1.out"; }
@@ -177,13 +177,13 @@ limited() {
 
 one_past() {
 	look c2 'qp=2' 3
-	says 'QP 2 made'
+	says 'QP 2 created'
 	says 'QP 3 refused: Resource temporarily unavailable (EAGAIN)'
 	within 60 no_cgroup
 	out=$(rdmacg why "${over#"$root/"}")
 	says 'The limit of a removed descendant refused 1 attempt for qp on rxe0.'
 	look c2 'qp=3' 3
-	says 'QP 3 made'
+	says 'QP 3 created'
 	nothing_left
 }
 
