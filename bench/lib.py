@@ -91,14 +91,14 @@ def elapsed(function, *arguments, **options):
 class Tenant:
     """A process that runs in a cgroup, on one processor, and has opened the device."""
 
-    def __init__(self, cgroup, *action, threads=1, cpu=0, nice=0):
+    def __init__(self, cgroup, *action, threads=1, cpu=0, nice=0, program=(f"{PROGRAMS}/tenant",)):
         def place():
             write(f"{cgroup}/cgroup.procs", "0")
             os.sched_setaffinity(0, {cpu})
             os.setpriority(os.PRIO_PROCESS, 0, nice)
 
         self.action = action
-        self.process = subprocess.Popen([f"{PROGRAMS}/tenant", DEVICE, str(threads), *action], text=True,
+        self.process = subprocess.Popen([*program, DEVICE, str(threads), *action], text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=place)
         self.expect("open")
 

@@ -13,6 +13,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <infiniband/verbs.h>
+#ifdef WITH_MPI
+#include <mpi.h>
+#endif
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -92,6 +95,12 @@ static void create_verbs(struct verbs *created, struct ibv_device *device)
 	created->cq = ibv_create_cq(created->context, DEPTH, NULL, NULL, 0);
 	check(created->cq, "CQ");
 	created->qp = create_qp(created->pd, created->cq, 1);
+}
+
+static void destroy_verbs(struct verbs *created)
+{
+	check(!ibv_destroy_qp(created->qp) && !ibv_destroy_cq(created->cq) &&
+	      !ibv_dealloc_pd(created->pd) && !ibv_close_device(created->context), "destroy");
 }
 
 static void modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, enum ibv_qp_state state,
@@ -180,8 +189,7 @@ static void run_program(void)
 
 	create_verbs(&own, verbs.context->device);
 	register_memory(own.pd, 4096);
-	check(!ibv_destroy_qp(own.qp) && !ibv_destroy_cq(own.cq) && !ibv_dealloc_pd(own.pd) &&
-	      !ibv_close_device(own.context), "program");
+	destroy_verbs(&own);
 }
 
 /* Run each kind of command in turn, except commands that open a context. */
@@ -239,6 +247,24 @@ static void connect_to(struct ibv_qp *qp, struct ibv_qp *other)
 		  IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
 	modify_qp(qp, &attr, IBV_QPS_RTS, IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 		  IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
+}
+
+/*
+ * Create everything that a program needs to send, and connect two QPs. Then
+ * destroy all.
+ */
+static void run_connect(void)
+{
+	struct ibv_qp *other;
+	struct verbs own;
+
+	create_verbs(&own, verbs.context->device);
+	register_memory(own.pd, 4096);
+	other = create_qp(own.pd, own.cq, 1);
+	connect_to(own.qp, other);
+	connect_to(other, own.qp);
+	check(!ibv_destroy_qp(other), "destroy QP");
+	destroy_verbs(&own);
 }
 
 static void connect_ends(void)
@@ -319,6 +345,7 @@ static const struct action {
 	const char *name;
 	void (*run)(void);
 	void (*prepare)(void);
+	void (*finish)(void);
 	int errors[2];		/* which a write may return */
 } *action;
 
@@ -421,8 +448,55 @@ static void run_smc(void)
 	check(write(messages, memory, MESSAGE) == MESSAGE, "SMC: send");
 }
 
+#ifdef WITH_MPI
+static atomic_bool is_last, last_is_sent;
+
+/*
+ * Send 64 bytes to the second process of the MPI job, which sends them back.
+ * The first byte of the last message is 1.
+ */
+static void run_mpi(void)
+{
+	memory[0] = is_last;
+	MPI_Send(memory, 64, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+	MPI_Recv(memory, 64, MPI_CHAR, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	last_is_sent = memory[0];
+	while (last_is_sent)
+		pause();
+}
+
+static void begin_mpi(void)
+{
+	int supported, rank;
+
+	MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &supported);
+	check(supported >= MPI_THREAD_SERIALIZED, "MPI with threads");
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	if (!rank)
+		return;
+	for (memory[0] = 0; !memory[0];) {
+		MPI_Recv(memory, 64, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Send(memory, 64, MPI_CHAR, 0, 0, MPI_COMM_WORLD);
+	}
+	MPI_Finalize();
+	exit(0);
+}
+
+static void end_mpi(void)
+{
+	is_last = true;
+	while (!last_is_sent)
+		usleep(1000);
+	MPI_Finalize();
+}
+#endif
+
 static const struct action actions[] = {
+#ifdef WITH_MPI
+	{ "mpi", run_mpi, begin_mpi, end_mpi },
+#endif
 	{ "context", run_context },
+	{ "connect", run_connect },
 	{ "program", run_program },
 	{ "pd", run_pd },
 	{ "cq", run_cq },
@@ -539,6 +613,8 @@ int main(int argc, char **argv)
 		printf(" %llu", ticks[i]);
 	puts("");
 	fflush(stdout);
+	if (action->finish)
+		action->finish();
 	/* Do not wait for the threads, which may wait for a limit. */
 	_exit(0);
 }
