@@ -110,8 +110,7 @@ static int rdmacg_add_table(struct rdmacg_desc *desc, const struct rdmacg_table 
 			    const char *device)
 {
 	const struct rdmacg_resource *resource;
-	unsigned int first = desc->nr_slots;
-	unsigned int i;
+	unsigned int i, first = desc->nr_slots;
 
 	if (!table->count) {
 		pr_err("%s: refused an empty table of resources\n", device);
@@ -165,8 +164,7 @@ struct rdmacg_desc *rdmacg_desc_alloc(const struct rdmacg_device *device,
 				      struct rdmacg_table *tables, unsigned int count)
 {
 	struct rdmacg_desc *desc;
-	unsigned int nr_slots = 0;
-	unsigned int i;
+	unsigned int i, nr_slots = 0;
 
 	for (i = 0; i < count; i++)
 		nr_slots += min(tables[i].count, RDMACG_MAX_SLOTS - nr_slots);

@@ -422,29 +422,26 @@ static __always_inline void rdmacg_pool_sub_locked(struct rdmacg_pool *pool,
 }
 
 /*
- * The fast path. The following functions do the work of rdmacg_pool_try_charge() and
- * rdmacg_pool_uncharge() if the pool exists, no amount is endless, and all levels have room. In all
- * other cases they change nothing and return false. Callers pass @n as a constant.
+ * The fast path: charge or uncharge @n slots if the pool exists, no amount is endless and, for a
+ * charge, all levels have room. In all other cases change nothing and return false. The caller then
+ * calls rdmacg_pool_try_charge() or rdmacg_pool_uncharge(). @n and @charges are constants.
  */
-
-/* The largest set of the fast path. */
-#define RDMACG_FAST_SET 3
-
-/*
- * Check and copy the set, and lock the domain of the cgroup's pool. Without the copy, the compiler
- * would read the set again after each store to a counter. Returns NULL, without a lock, if there is
- * no pool.
- */
-static __always_inline struct rdmacg_pool *rdmacg_pool_lock_fast(struct rdma_cgroup *cg,
-								 const struct rdmacg_device *device,
-								 const struct rdmacg_amount *set,
-								 const unsigned int n,
-								 struct rdmacg_amount *copy)
+static __always_inline bool rdmacg_pool_apply_n(struct rdma_cgroup *cg,
+						const struct rdmacg_device *device,
+						const struct rdmacg_amount *set,
+						const unsigned int n, const bool charges)
 {
+	struct rdmacg_amount copy[3] __uninitialized;
 	struct rdmacg_pool *pool;
 	unsigned int i;
+	bool fits;
 
-	/* Not memcpy(), which would put the copy into memory on some architectures. */
+	if (unlikely(!rdmacg_set_is_valid(device, set, n, false)))
+		return false;
+	/*
+	 * Without the copy, the compiler would read the set again after each store to a counter.
+	 * memcpy() would put the copy into memory on some architectures.
+	 */
 #pragma GCC unroll 3
 	for (i = 0; i < n; i++)
 		copy[i] = set[i];
@@ -453,66 +450,26 @@ static __always_inline struct rdmacg_pool *rdmacg_pool_lock_fast(struct rdma_cgr
 	if (unlikely(!pool || !rdmacg_pool_try_lock_rcu(pool)))
 		pool = NULL;
 	rcu_read_unlock();
-	return pool;
-}
-
-static __always_inline bool rdmacg_pool_charge_n(struct rdma_cgroup *cg,
-						 const struct rdmacg_device *device,
-						 const struct rdmacg_amount *set,
-						 const unsigned int n)
-{
-	struct rdmacg_amount copy[RDMACG_FAST_SET] __uninitialized;
-	struct rdmacg_pool *pool;
-	bool has_room;
-
-	if (unlikely(!rdmacg_set_is_valid(device, set, n, false)))
-		return false;
-	pool = rdmacg_pool_lock_fast(cg, device, set, n, copy);
 	if (unlikely(!pool))
 		return !cg->depth;
-	has_room = rdmacg_pool_has_room_locked(pool, copy, n, NULL);
-	if (likely(has_room))
+	fits = !charges || rdmacg_pool_has_room_locked(pool, copy, n, NULL);
+	if (!charges)
+		rdmacg_pool_sub_locked(pool, copy, n);
+	else if (likely(fits))
 		rdmacg_pool_add_locked(pool, copy, n);
 	rdmacg_pool_unlock(pool);
-	return has_room;
+	return fits;
 }
 
-static __always_inline bool rdmacg_pool_uncharge_n(struct rdma_cgroup *cg,
+/* The fast path for a set of any size. */
+static __always_inline bool rdmacg_pool_apply_fast(struct rdma_cgroup *cg,
 						   const struct rdmacg_device *device,
 						   const struct rdmacg_amount *set,
-						   const unsigned int n)
+						   unsigned int count, const bool charges)
 {
-	struct rdmacg_amount copy[RDMACG_FAST_SET] __uninitialized;
-	struct rdmacg_pool *pool;
-
-	if (unlikely(!rdmacg_set_is_valid(device, set, n, false)))
-		return false;
-	pool = rdmacg_pool_lock_fast(cg, device, set, n, copy);
-	if (unlikely(!pool))
-		return !cg->depth;
-	rdmacg_pool_sub_locked(pool, copy, n);
-	rdmacg_pool_unlock(pool);
-	return true;
-}
-
-static __always_inline bool rdmacg_pool_charge_fast(struct rdma_cgroup *cg,
-						    const struct rdmacg_device *device,
-						    const struct rdmacg_amount *set,
-						    unsigned int count)
-{
-	return count == 1 ? rdmacg_pool_charge_n(cg, device, set, 1) :
-	       count == 2 ? rdmacg_pool_charge_n(cg, device, set, 2) :
-	       count == 3 ? rdmacg_pool_charge_n(cg, device, set, 3) : false;
-}
-
-static __always_inline bool rdmacg_pool_uncharge_fast(struct rdma_cgroup *cg,
-						      const struct rdmacg_device *device,
-						      const struct rdmacg_amount *set,
-						      unsigned int count)
-{
-	return count == 1 ? rdmacg_pool_uncharge_n(cg, device, set, 1) :
-	       count == 2 ? rdmacg_pool_uncharge_n(cg, device, set, 2) :
-	       count == 3 ? rdmacg_pool_uncharge_n(cg, device, set, 3) : false;
+	return count == 1 ? rdmacg_pool_apply_n(cg, device, set, 1, charges) :
+	       count == 2 ? rdmacg_pool_apply_n(cg, device, set, 2, charges) :
+	       count == 3 ? rdmacg_pool_apply_n(cg, device, set, 3, charges) : false;
 }
 
 /*

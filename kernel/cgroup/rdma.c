@@ -108,7 +108,7 @@ static __always_inline int rdmacg_charge_any(struct rdma_cgroup *cg, struct rdma
 {
 	/* might_sleep() would also reschedule, which costs as much as a charge of eight levels. */
 	__might_sleep(__FILE__, __LINE__);
-	if (unlikely(!rdmacg_pool_charge_fast(cg, device, set, count)))
+	if (unlikely(!rdmacg_pool_apply_fast(cg, device, set, count, true)))
 		return rdmacg_charge_slow(cg, device, set, count, false);
 	rdmacg_trace_charge_set(cg, device, set, count);
 	return 0;
@@ -175,7 +175,7 @@ static __always_inline void rdmacg_uncharge_owner(struct rdma_cgroup *owner,
 						  unsigned int count)
 {
 	__might_sleep(__FILE__, __LINE__);
-	if ((likely(rdmacg_pool_uncharge_fast(owner, device, set, count)) ||
+	if ((likely(rdmacg_pool_apply_fast(owner, device, set, count, false)) ||
 	     rdmacg_pool_uncharge(owner, device, set, count)) && trace_rdmacg_uncharge_enabled())
 		rdmacg_trace_set(owner, device, set, count, trace_rdmacg_uncharge);
 	css_put(rdmacg_css(owner));

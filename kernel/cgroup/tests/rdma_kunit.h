@@ -191,7 +191,7 @@ static inline int rdmacg_test_charge(struct rdma_cgroup *cg, struct rdmacg_devic
 				     struct rdmacg_refusal *refusal)
 {
 	refusal->is_ignored = false;
-	if (rdmacg_pool_charge_fast(cg, device, set, count))
+	if (rdmacg_pool_apply_fast(cg, device, set, count, true))
 		return 0;
 	return rdmacg_pool_try_charge(cg, device, set, count, refusal);
 }
@@ -199,7 +199,7 @@ static inline int rdmacg_test_charge(struct rdma_cgroup *cg, struct rdmacg_devic
 static inline void rdmacg_test_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 					const struct rdmacg_amount *set, unsigned int count)
 {
-	if (!rdmacg_pool_uncharge_fast(cg, device, set, count))
+	if (!rdmacg_pool_apply_fast(cg, device, set, count, false))
 		rdmacg_pool_uncharge(cg, device, set, count);
 }
 

@@ -392,9 +392,9 @@ static void rdmacg_test_fast_path_charges_all_or_nothing(struct kunit *test)
 	unsigned int i;
 
 	/* There is no pool yet. */
-	KUNIT_EXPECT_FALSE(test, rdmacg_pool_charge_fast(&t->leaf, device, set, 3));
+	KUNIT_EXPECT_FALSE(test, rdmacg_pool_apply_fast(&t->leaf, device, set, 3, true));
 	KUNIT_ASSERT_EQ(test, rdmacg_try_charge_cgroup(&t->leaf, device, set, 3), 0);
-	KUNIT_EXPECT_TRUE(test, rdmacg_pool_charge_fast(&t->leaf, device, set, 3));
+	KUNIT_EXPECT_TRUE(test, rdmacg_pool_apply_fast(&t->leaf, device, set, 3, true));
 	for (i = 0; i < ARRAY_SIZE(set); i++) {
 		KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->leaf, device, i), 2 * (i + 1));
 		KUNIT_EXPECT_EQ(test, rdmacg_peak(&t->top, device, i), 2 * (i + 1));
@@ -403,10 +403,10 @@ static void rdmacg_test_fast_path_charges_all_or_nothing(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, pool);
 	pool->slots[2].max = 8;
 	rdmacg_pool_unlock(pool);
-	KUNIT_EXPECT_FALSE(test, rdmacg_pool_charge_fast(&t->leaf, device, set, 3));
+	KUNIT_EXPECT_FALSE(test, rdmacg_pool_apply_fast(&t->leaf, device, set, 3, true));
 	for (i = 0; i < ARRAY_SIZE(set); i++)
 		KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->left, device, i), 2 * (i + 1));
-	KUNIT_EXPECT_TRUE(test, rdmacg_pool_uncharge_fast(&t->leaf, device, set, 3));
+	KUNIT_EXPECT_TRUE(test, rdmacg_pool_apply_fast(&t->leaf, device, set, 3, false));
 	rdmacg_uncharge_set(&t->leaf, device, set, 3);
 	for (i = 0; i < ARRAY_SIZE(set); i++)
 		KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->top, device, i), 0);
