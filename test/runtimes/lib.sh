@@ -139,15 +139,19 @@ made() { says "QP $1 created" && says "QP $(($1 + 1)) refused"; }
 # Print the path of the file with the output of a running container.
 output_of() { echo "/run/$1.out"; }
 
+# find_cgroup PID: set $cgroup, which has the limits of the process, and $leaf, which has the process.
+find_cgroup() {
+	leaf=$root$(sed -n 's/^0:://p' "/proc/$1/cgroup")
+	# shellcheck disable=SC2295 # a pattern
+	cgroup=${leaf%$below}
+}
+
 # hold NAME LIMITS COUNT: start a container that holds COUNT queue pairs until release() ends its
-# "sleep". Not every runtime passes on the end of standard input. Sets $cgroup, which has the
-# limits, and $leaf, which has the processes.
+# "sleep". Not every runtime passes on the end of standard input. Sets $cgroup and $leaf.
 hold() {
 	start "$1" "$2" sh -c "sleep 3600 | verbs-hold rxe0 $3" </dev/null >"/run/$1.out" 2>&1 &
 	within 60 grep -qs holding "$(output_of "$1")" || { cat "/run/$1.out"; return 1; }
-	leaf=$root$(sed -n 's/^0:://p' "/proc/$(pgrep -x verbs-hold)/cgroup")
-	# shellcheck disable=SC2295 # a pattern
-	cgroup=${leaf%$below}
+	find_cgroup "$(pgrep -x verbs-hold)"
 }
 
 release() {
@@ -243,6 +247,84 @@ administrator() {
 	not_started 'qp=5' 'qp: 5 on rxe0 is more than 4, the ceiling of /etc/rdmacg/oci.conf:4'
 }
 
+# node COMMAND...: run a command outside of a runtime's own root.
+node() { chroot /proc/1/root "$@"; }
+
+# Create the device rxe7 in another network namespace, where a tenant can give it any name.
+tenant() {
+	node rdma system set netns exclusive
+	node ip netns add other
+	node ip link add dummy7 type dummy
+	node rdma link add rxe7 type rxe netdev dummy7
+	node rdma dev set rxe7 netns other
+}
+
+# no_tenant NAME: remove the tenant's device, which has this name now.
+no_tenant() {
+	node ip netns exec other rdma link delete "$1"
+	node ip netns del other
+	node ip link delete dummy7
+	within 60 node rdma system set netns shared
+}
+
+# renaming FROM TO COMMAND...: rename a device and back until /run/renaming is removed. COMMAND runs rdma.
+renaming() {
+	local from=$1 to=$2
+	shift 2
+	while [ -e /run/renaming ]; do
+		node "$@" dev set "$from" name "$to"
+		node "$@" dev set "$to" name "$from"
+	done >/dev/null 2>&1
+	# If the last command has failed, the device still has the other name.
+	node "$@" dev set "$to" name "$from" 2>/dev/null || :
+}
+
+# starts_or_ends PID: succeed if the command of a container runs, or PID has ended.
+starts_or_ends() { pgrep -fx 'sleep 3597' >/dev/null || ! kill -0 "$1" 2>/dev/null; }
+
+# limited_or_refused NAME: start a container. It must have its limit, or not start.
+limited_or_refused() {
+	local starter result=0
+	start "$1" 'qp=2' sleep 3597 </dev/null >"/run/$1.out" 2>&1 &
+	starter=$!
+	within 60 starts_or_ends "$starter" || return
+	! pgrep -ofx 'sleep 3597' >/run/pid || {
+		find_cgroup "$(cat /run/pid)"
+		grep -E '^rxe[09] .*\bqp=2\b' "$cgroup/rdma.verb.max" >>/run/limited || { cat "$cgroup/rdma.verb.max"; result=1; }
+	}
+	# The first process of a container ignores SIGTERM.
+	pkill -KILL -fx 'sleep 3597'
+	wait "$starter" || :
+	return "$result"
+}
+
+# while_renaming FROM TO COMMAND...: start 20 containers meanwhile. Some must start.
+while_renaming() {
+	local result=0 i renamer
+	: >/run/limited
+	: >/run/renaming
+	renaming "$@" &
+	renamer=$!
+	for ((i = 0; i < 20 && result == 0; i++)); do
+		limited_or_refused "r$i" || result=1
+	done
+	rm /run/renaming
+	wait "$renamer"
+	[ "$result" = 0 ] && [ -s /run/limited ]
+}
+
+# A pod with the node's network can rename the node's device. Other tenants can give their devices its name, which
+# stops no container.
+renamed() {
+	while_renaming rxe0 rxe9 rdma
+	nothing_left
+	tenant
+	while_renaming rxe7 rxe0 ip netns exec other rdma
+	[ "$(wc -l </run/limited)" = 20 ]
+	no_tenant rxe7
+	nothing_left
+}
+
 # The claims of each runtime.
 containers() {
 	claim 'a container has its limits, and leaves no usage and no cgroup' limited
@@ -250,4 +332,5 @@ containers() {
 	claim 'a killed container leaves no usage and no cgroup' killed
 	claim "a container has its limits at each of $restarts starts" again
 	claim "each of $at_once containers that start at once has its limits" together
+	claim 'while a tenant renames a device, a container has its limits or does not start' renamed
 }
