@@ -93,22 +93,6 @@ void lnd_conns_free(struct lnd_ni *ni, bool all)
 		lnd_conn_free(conn);
 }
 
-/* Report an event to a command that waits for the connection. */
-void lnd_conn_tell(struct lnd_conn *conn, int event)
-{
-	WRITE_ONCE(conn->event, event);
-	wake_up(&conn->ni->wait);
-}
-
-/* Mark a connection as dead, in any context. Do not overwrite an earlier event. */
-void lnd_conn_die(struct lnd_conn *conn)
-{
-	WRITE_ONCE(conn->state, LND_DEAD);
-	cmpxchg(&conn->event, LND_NO_EVENT, RDMA_CM_EVENT_DISCONNECTED);
-	wake_up(&conn->ni->wait);
-	schedule_work(&conn->ni->work);
-}
-
 /* Handle an event. The connection manager handles one event of an identifier at a time. */
 static int lnd_conn_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
@@ -174,25 +158,6 @@ int lnd_listen_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		schedule_work(&ni->work);
 	}
 	return 0;
-}
-
-/* Wait for an event of the connection, for its end, or for the end of the NI. */
-int lnd_conn_wait(struct lnd_conn *conn, int wanted)
-{
-	struct lnd_ni *ni = conn->ni;
-	int event;
-
-	if (wait_event_killable(ni->wait, READ_ONCE(conn->event) != LND_NO_EVENT ||
-				READ_ONCE(ni->is_gone)))
-		return -EINTR;
-	event = READ_ONCE(conn->event);
-	if (event == wanted) {
-		WRITE_ONCE(conn->event, LND_NO_EVENT);
-		return 0;
-	}
-	if (event == LND_NO_EVENT)
-		return -ENODEV;
-	return event == RDMA_CM_EVENT_REJECTED ? -ECONNREFUSED : -ECONNRESET;
 }
 
 static int lnd_conn_resolve(struct lnd_conn *conn, const struct sockaddr_storage *to)

@@ -6,63 +6,6 @@
 
 #include "lnd.h"
 
-static bool lnd_completed(struct lnd_conn *conn, const struct ib_wc *wc)
-{
-	if (READ_ONCE(conn->state) != LND_DEAD && wc->status == IB_WC_SUCCESS)
-		return true;
-	lnd_conn_die(conn);
-	return false;
-}
-
-static void lnd_sent(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct lnd_conn *conn = container_of(wc->wr_cqe, struct lnd_conn, sent);
-
-	if (lnd_completed(conn, wc))
-		lnd_conn_tell(conn, LND_SENT);
-}
-
-/* All messages are received into one page, because no code reads them. */
-static int lnd_post_recv(struct lnd_conn *conn)
-{
-	struct ib_sge sge = {
-		.addr = conn->ni->sink_dma,
-		.length = PAGE_SIZE,
-		.lkey = conn->ni->pd->local_dma_lkey,
-	};
-	struct ib_recv_wr wr = {
-		.wr_cqe = &conn->received,
-		.sg_list = &sge,
-		.num_sge = 1,
-	};
-
-	return ib_post_recv(conn->id->qp, &wr, NULL);
-}
-
-static void lnd_received(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct lnd_conn *conn = container_of(wc->wr_cqe, struct lnd_conn, received);
-
-	if (!lnd_completed(conn, wc))
-		return;
-	atomic64_add(wc->byte_len, &conn->ni->received);
-	if (lnd_post_recv(conn))
-		lnd_conn_die(conn);
-}
-
-/* Post the receives of a new queue pair. */
-int lnd_conn_post_recvs(struct lnd_conn *conn)
-{
-	unsigned int i;
-	int ret = 0;
-
-	conn->received.done = lnd_received;
-	conn->sent.done = lnd_sent;
-	for (i = 0; !ret && i < conn->ni->recv_wrs; i++)
-		ret = lnd_post_recv(conn);
-	return ret;
-}
-
 static int lnd_post_reg(struct lnd_conn *conn, struct ib_mr *mr)
 {
 	struct ib_reg_wr reg = {

@@ -90,16 +90,18 @@ struct lnd_ni {
 	struct list_head conns;
 };
 
-/* lnd-conn.c */
-int lnd_connect(struct lnd_ni *ni, const struct sockaddr_storage *addr);
-int lnd_listen_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);
+/* lnd-complete.c */
 void lnd_conn_tell(struct lnd_conn *conn, int event);
 int lnd_conn_wait(struct lnd_conn *conn, int wanted);
 void lnd_conn_die(struct lnd_conn *conn);
+int lnd_conn_post_recvs(struct lnd_conn *conn);
+
+/* lnd-conn.c */
+int lnd_connect(struct lnd_ni *ni, const struct sockaddr_storage *addr);
+int lnd_listen_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);
 void lnd_conns_free(struct lnd_ni *ni, bool all);
 
 /* lnd-send.c */
 int lnd_send(struct lnd_ni *ni, unsigned int count, unsigned int bytes);
-int lnd_conn_post_recvs(struct lnd_conn *conn);
 
 #endif /* _RDMACG_LND_H */
