@@ -60,7 +60,7 @@ static void rdmacg_test_rate_lets_one_begin_each_interval(struct kunit *test)
 /*
  * The interval is a whole number of nanoseconds, so the real rate is at most a thousandth too high.
  */
-static void rdmacg_test_rate_is_kept_where_a_second_is_no_multiple(struct kunit *test)
+static void rdmacg_test_rate_is_kept_if_a_second_is_not_a_multiple(struct kunit *test)
 {
 	static const u64 limits[] = { 3, 7, 999, 333333, 666667, 999999, RDMACG_OPS_MAX };
 	struct rdmacg_rate rate;
@@ -378,7 +378,7 @@ static bool rdmacg_still_waits(struct rdmacg_process *process)
 	return !completion_done(&process->has_begun);
 }
 
-static void rdmacg_test_place_in_flight_goes_to_who_came_first(struct kunit *test)
+static void rdmacg_test_free_place_goes_to_the_first_waiter(struct kunit *test)
 {
 	struct rdmacg_levels *levels = rdmacg_levels(test);
 	struct rdmacg_process *first, *second;
@@ -405,7 +405,7 @@ static void rdmacg_test_place_in_flight_goes_to_who_came_first(struct kunit *tes
  * A destroy command is counted, but uses no place in flight and no rate. It does not wait, even if
  * other commands wait.
  */
-static void rdmacg_test_what_destroys_takes_nothing(struct kunit *test)
+static void rdmacg_test_destroy_command_uses_no_rate(struct kunit *test)
 {
 	struct rdmacg_levels *levels = rdmacg_levels(test);
 	struct rdmacg_process *waiter;
@@ -428,7 +428,7 @@ static void rdmacg_test_what_destroys_takes_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_outcome(waiter), 0);
 }
 
-static void rdmacg_test_what_creates_takes_two(struct kunit *test)
+static void rdmacg_test_create_command_uses_the_rate_twice(struct kunit *test)
 {
 	struct rdmacg_levels *levels = rdmacg_levels(test);
 	u64 due;
@@ -444,7 +444,7 @@ static void rdmacg_test_what_creates_takes_two(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, levels->parent->stat.ops, 3);
 }
 
-static void rdmacg_test_who_waits_at_home_keeps_no_sibling_waiting(struct kunit *test)
+static void rdmacg_test_waiter_at_its_own_limit_delays_no_sibling(struct kunit *test)
 {
 	struct rdmacg_levels *levels = rdmacg_levels(test);
 	u64 begins;
@@ -688,7 +688,7 @@ static void rdmacg_test_lowered_limit_lets_begin_later(struct kunit *test)
 	KUNIT_EXPECT_GT(test, ktime_get_ns() - since, (u64)NSEC_PER_SEC * 3 / 4);
 }
 
-static void rdmacg_test_nobody_waits_while_a_device_goes(struct kunit *test)
+static void rdmacg_test_removed_device_lets_all_commands_begin(struct kunit *test)
 {
 	struct rdmacg_levels *levels = rdmacg_levels(test);
 	struct rdmacg_process *first, *second;
@@ -790,7 +790,7 @@ static void rdmacg_test_signal_costs_nothing_at_home(struct kunit *test)
 	KUNIT_EXPECT_LE(test, levels->child->rate.due, ktime_get_ns() + 10 * MS);
 }
 
-static void rdmacg_test_time_in_a_signal_handler_is_no_wait(struct kunit *test)
+static void rdmacg_test_time_in_a_signal_handler_is_not_a_wait(struct kunit *test)
 {
 	struct rdmacg_levels *levels = rdmacg_levels(test);
 	u64 before = ktime_get_ns();
@@ -1088,7 +1088,7 @@ static void rdmacg_test_device_keeps_its_limits_while_it_moves(struct kunit *tes
 	rdmacg_run(test, t, true);
 }
 
-static void rdmacg_test_nobody_waits_in_a_cgroup_that_comes_late(struct kunit *test)
+static void rdmacg_test_new_cgroup_does_not_wait_for_a_removed_device(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 	struct rdmacg_command first, second;
@@ -1149,7 +1149,7 @@ static void rdmacg_test_moved_command_keeps_its_place(struct kunit *test)
 
 static struct kunit_case rdmacg_control_test_cases[] = {
 	KUNIT_CASE(rdmacg_test_rate_lets_one_begin_each_interval),
-	KUNIT_CASE(rdmacg_test_rate_is_kept_where_a_second_is_no_multiple),
+	KUNIT_CASE(rdmacg_test_rate_is_kept_if_a_second_is_not_a_multiple),
 	KUNIT_CASE(rdmacg_test_rate_takes_the_end_of_an_object_as_well),
 	KUNIT_CASE(rdmacg_test_rate_lets_a_burst_begin_at_once),
 	KUNIT_CASE(rdmacg_test_rate_without_a_burst_has_a_tenth_of_a_second),
@@ -1160,10 +1160,10 @@ static struct kunit_case rdmacg_control_test_cases[] = {
 	KUNIT_CASE(rdmacg_test_rate_that_is_lowered_lets_begin_later),
 	KUNIT_CASE(rdmacg_test_rate_with_a_smaller_burst_waits_an_interval_at_most),
 	KUNIT_CASE(rdmacg_test_rate_takes_any_limit_after_years),
-	KUNIT_CASE(rdmacg_test_place_in_flight_goes_to_who_came_first),
-	KUNIT_CASE(rdmacg_test_what_destroys_takes_nothing),
-	KUNIT_CASE(rdmacg_test_what_creates_takes_two),
-	KUNIT_CASE(rdmacg_test_who_waits_at_home_keeps_no_sibling_waiting),
+	KUNIT_CASE(rdmacg_test_free_place_goes_to_the_first_waiter),
+	KUNIT_CASE(rdmacg_test_destroy_command_uses_no_rate),
+	KUNIT_CASE(rdmacg_test_create_command_uses_the_rate_twice),
+	KUNIT_CASE(rdmacg_test_waiter_at_its_own_limit_delays_no_sibling),
 	KUNIT_CASE(rdmacg_test_each_child_gets_a_turn),
 	KUNIT_CASE(rdmacg_test_cgroups_of_a_child_get_one_turn),
 	KUNIT_CASE(rdmacg_test_own_processes_get_one_turn),
@@ -1176,10 +1176,10 @@ static struct kunit_case rdmacg_control_test_cases[] = {
 	KUNIT_CASE(rdmacg_test_raised_limit_makes_room_in_flight),
 	KUNIT_CASE(rdmacg_test_burst_is_kept_after_a_lack_of_places),
 	KUNIT_CASE(rdmacg_test_lowered_limit_lets_begin_later),
-	KUNIT_CASE(rdmacg_test_nobody_waits_while_a_device_goes),
+	KUNIT_CASE(rdmacg_test_removed_device_lets_all_commands_begin),
 	KUNIT_CASE(rdmacg_test_timer_keeps_the_rate),
 	KUNIT_CASE(rdmacg_test_signal_costs_nothing_at_home),
-	KUNIT_CASE(rdmacg_test_time_in_a_signal_handler_is_no_wait),
+	KUNIT_CASE(rdmacg_test_time_in_a_signal_handler_is_not_a_wait),
 	KUNIT_CASE(rdmacg_test_command_ends_in_a_hard_interrupt),
 	{ }
 };
@@ -1198,7 +1198,7 @@ static struct kunit_case rdmacg_command_test_cases[] = {
 	KUNIT_CASE(rdmacg_test_command_without_memory_leaves_no_pool),
 	KUNIT_CASE(rdmacg_test_commands_at_once_share_a_control),
 	KUNIT_CASE(rdmacg_test_device_keeps_its_limits_while_it_moves),
-	KUNIT_CASE(rdmacg_test_nobody_waits_in_a_cgroup_that_comes_late),
+	KUNIT_CASE(rdmacg_test_new_cgroup_does_not_wait_for_a_removed_device),
 	KUNIT_CASE(rdmacg_test_command_keeps_its_cgroup),
 	KUNIT_CASE(rdmacg_test_moved_command_keeps_its_place),
 	{ }

@@ -237,7 +237,7 @@ static void rdmacg_test_max_without_a_default_keeps_nothing(struct kunit *test)
  * A new default also applies to a device that was exempt from an earlier default, which was
  * removed.
  */
-static void rdmacg_test_default_that_is_taken_away(struct kunit *test)
+static void rdmacg_test_later_default_reaches_an_exempt_device(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 
@@ -315,7 +315,7 @@ static void rdmacg_test_default_restored(struct kunit *test)
 }
 
 /* A device's "max" is removed with the default of its key, not with the default of another key. */
-static void rdmacg_test_max_goes_with_the_default_of_its_key(struct kunit *test)
+static void rdmacg_test_own_max_ends_with_the_default_of_its_key(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 
@@ -457,7 +457,7 @@ static struct rdma_cgroup *rdmacg_get_leaf(void)
 	return &t->leaf;
 }
 
-static void rdmacg_test_default_is_what_a_query_says(struct kunit *test)
+static void rdmacg_test_query_shows_the_default(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 
@@ -695,17 +695,17 @@ static struct kunit_case rdmacg_default_cases[] = {
 	KUNIT_CASE(rdmacg_test_device_gets_no_default_back),
 	KUNIT_CASE(rdmacg_test_used_device_gets_the_default_back),
 	KUNIT_CASE(rdmacg_test_max_without_a_default_keeps_nothing),
-	KUNIT_CASE(rdmacg_test_default_that_is_taken_away),
+	KUNIT_CASE(rdmacg_test_later_default_reaches_an_exempt_device),
 	KUNIT_CASE(rdmacg_test_default_max_forgets_max_of_a_device),
 	KUNIT_CASE(rdmacg_test_default_of_a_device_comes_with_other_lines),
 	KUNIT_CASE(rdmacg_test_default_restored),
-	KUNIT_CASE(rdmacg_test_max_goes_with_the_default_of_its_key),
+	KUNIT_CASE(rdmacg_test_own_max_ends_with_the_default_of_its_key),
 	KUNIT_CASE(rdmacg_test_defaults_of_all_classes_in_one_line),
 	KUNIT_CASE(rdmacg_test_last_value_of_a_key_is_the_default),
 	KUNIT_CASE_PARAM(rdmacg_test_bad_default_changes_nothing, rdmacg_bad_default_gen_params),
 	KUNIT_CASE(rdmacg_test_default_of_the_hw_class),
 	KUNIT_CASE(rdmacg_test_default_takes_64_keys_of_the_hw_class),
-	KUNIT_CASE(rdmacg_test_default_is_what_a_query_says),
+	KUNIT_CASE(rdmacg_test_query_shows_the_default),
 	KUNIT_CASE(rdmacg_test_pool_is_made_between_two_defaults),
 	KUNIT_CASE(rdmacg_test_later_default_holds_for_a_pool),
 	KUNIT_CASE_PARAM(rdmacg_test_write_ends_while_defaults_change, rdmacg_meddling_gen_params),

@@ -71,7 +71,7 @@ static void rdmacg_test_tables_follow_each_other_up_to_64_slots(struct kunit *te
 	KUNIT_EXPECT_EQ(test, tables[1].first_slot, 40);
 }
 
-static void rdmacg_test_last_of_64_slots_is_as_good_as_the_first(struct kunit *test)
+static void rdmacg_test_last_of_64_slots_works_like_the_first(struct kunit *test)
 {
 	const struct rdmacg_amount last = { .slot = 63, .amount = 5 };
 	struct rdmacg_table table = { .resources = rdmacg_numbered(test, 64), .count = 64 };
@@ -284,7 +284,7 @@ static void rdmacg_test_limits_follow_a_renamed_device(struct kunit *test)
 			   "kunit_renamed hca_handle=max hca_object=8\n");
 }
 
-static void rdmacg_test_name_that_was_left_is_free(struct kunit *test)
+static void rdmacg_test_old_name_of_a_renamed_device_is_free(struct kunit *test)
 {
 	struct rdmacg_devices *d = test->priv;
 
@@ -551,7 +551,7 @@ static void rdmacg_test_last_limit_of_a_device_counts(struct kunit *test)
 
 static struct kunit_case rdmacg_device_cases[] = {
 	KUNIT_CASE(rdmacg_test_tables_follow_each_other_up_to_64_slots),
-	KUNIT_CASE(rdmacg_test_last_of_64_slots_is_as_good_as_the_first),
+	KUNIT_CASE(rdmacg_test_last_of_64_slots_works_like_the_first),
 	KUNIT_CASE(rdmacg_test_table_past_64_slots_is_refused_whole),
 	KUNIT_CASE(rdmacg_test_table_of_65_slots_is_refused),
 	KUNIT_CASE(rdmacg_test_table_with_a_duplicate_is_refused_whole),
@@ -563,7 +563,7 @@ static struct kunit_case rdmacg_device_cases[] = {
 	KUNIT_CASE(rdmacg_test_max_resets_the_limits_of_its_class_alone),
 	KUNIT_CASE(rdmacg_test_capacity_shows_all_classes),
 	KUNIT_CASE(rdmacg_test_limits_follow_a_renamed_device),
-	KUNIT_CASE(rdmacg_test_name_that_was_left_is_free),
+	KUNIT_CASE(rdmacg_test_old_name_of_a_renamed_device_is_free),
 	KUNIT_CASE(rdmacg_test_device_is_renamed_to_any_name),
 	KUNIT_CASE(rdmacg_test_name_means_the_device_that_the_caller_sees),
 	KUNIT_CASE(rdmacg_test_longest_names_differ_by_namespace),

@@ -197,7 +197,7 @@ static void rdmacg_test_every_command_of_the_table_is_tested(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(mlx5_ib_devx_types), ARRAY_SIZE(rdmacg_opcode_cases) - 2);
 }
 
-static void rdmacg_test_devx_object_counts_as_what_it_is(struct kunit *test)
+static void rdmacg_test_devx_object_counts_as_its_type(struct kunit *test)
 {
 	const struct rdmacg_opcode_case *expected = test->param_value;
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
@@ -258,7 +258,7 @@ static void rdmacg_test_limit_of_hca_object_refuses_a_devx_object(struct kunit *
 }
 
 /* A QP of DevX is never charged as a driver_object, not even for a moment. */
-static void rdmacg_test_devx_qp_is_no_driver_object(struct kunit *test)
+static void rdmacg_test_devx_qp_is_not_a_driver_object(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
 
@@ -334,7 +334,7 @@ static int rdmacg_describe_cq(const struct uverbs_attr_bundle *attrs,
 /*
  * An object with a file descriptor is charged only for its type, even if the driver describes it.
  */
-static void rdmacg_test_descriptor_counts_as_what_it_is_and_once(struct kunit *test)
+static void rdmacg_test_fd_object_counts_once_as_its_type(struct kunit *test)
 {
 	static const struct ib_rdmacg_object_def defs[] = {
 		{ MLX5_IB_OBJECT_DEVX_ASYNC_CMD_FD, rdmacg_describe_cq }, {}
@@ -553,16 +553,16 @@ static void rdmacg_test_query_shows_all_device_memory(struct kunit *test)
 
 static struct kunit_case rdmacg_devx_cases[] = {
 	KUNIT_CASE(rdmacg_test_every_command_of_the_table_is_tested),
-	KUNIT_CASE_PARAM(rdmacg_test_devx_object_counts_as_what_it_is, rdmacg_opcode_gen_params),
+	KUNIT_CASE_PARAM(rdmacg_test_devx_object_counts_as_its_type, rdmacg_opcode_gen_params),
 	KUNIT_CASE_PARAM(rdmacg_test_limit_of_the_key_refuses_a_devx_object,
 			 rdmacg_opcode_gen_params),
 	KUNIT_CASE(rdmacg_test_limit_of_hca_object_refuses_a_devx_object),
-	KUNIT_CASE(rdmacg_test_devx_qp_is_no_driver_object),
+	KUNIT_CASE(rdmacg_test_devx_qp_is_not_a_driver_object),
 	KUNIT_CASE(rdmacg_test_type_that_the_device_lacks_is_a_driver_object),
 	KUNIT_CASE(rdmacg_test_devx_object_without_a_command_is_refused),
 	KUNIT_CASE(rdmacg_test_object_that_is_used_is_not_charged_again),
 	KUNIT_CASE(rdmacg_test_other_objects_of_mlx5_are_driver_objects),
-	KUNIT_CASE(rdmacg_test_descriptor_counts_as_what_it_is_and_once),
+	KUNIT_CASE(rdmacg_test_fd_object_counts_once_as_its_type),
 	KUNIT_CASE(rdmacg_test_devx_steering_memory_is_device_memory),
 	KUNIT_CASE(rdmacg_test_devx_steering_memory_without_a_size_is_a_driver_object),
 	KUNIT_CASE(rdmacg_test_devx_steering_memory_without_end_is_not_counted),

@@ -279,7 +279,7 @@ static void rdmacg_test_each_name_is_read_as_it_is_shown(struct kunit *test)
 	}
 }
 
-static void rdmacg_test_name_longer_than_any_is_no_name(struct kunit *test)
+static void rdmacg_test_too_long_name_is_refused(struct kunit *test)
 {
 	char long_name[RDMACG_NAME_SIZE + 1] = "";
 	struct rdmacg_line line;
@@ -303,7 +303,7 @@ static void rdmacg_test_blank_text_holds_no_line(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_parse_line(&blank, &line), 0);
 }
 
-static void rdmacg_test_text_may_have_been_cut(struct kunit *test)
+static void rdmacg_test_text_that_was_cut_is_refused(struct kunit *test)
 {
 	KUNIT_EXPECT_TRUE(test, rdmacg_text_is_whole("rxe0 a=1\n"));
 	KUNIT_EXPECT_TRUE(test, rdmacg_text_is_whole("rxe0 a=1"));
@@ -331,9 +331,9 @@ static struct kunit_case rdmacg_parse_cases[] = {
 	KUNIT_CASE(rdmacg_test_index_follows_the_name),
 	KUNIT_CASE(rdmacg_test_lines_come_one_by_one),
 	KUNIT_CASE(rdmacg_test_each_name_is_read_as_it_is_shown),
-	KUNIT_CASE(rdmacg_test_name_longer_than_any_is_no_name),
+	KUNIT_CASE(rdmacg_test_too_long_name_is_refused),
 	KUNIT_CASE(rdmacg_test_blank_text_holds_no_line),
-	KUNIT_CASE(rdmacg_test_text_may_have_been_cut),
+	KUNIT_CASE(rdmacg_test_text_that_was_cut_is_refused),
 	KUNIT_CASE(rdmacg_test_only_a_limit_is_printed_as_max),
 	{}
 };

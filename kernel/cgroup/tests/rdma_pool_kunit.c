@@ -367,7 +367,7 @@ static void rdmacg_test_set_is_charged_up_to_the_limit_and_uncharged(struct kuni
 static const struct rdmacg_amount rdmacg_most = { .slot = OBJECT, .amount = RDMACG_NO_LIMIT };
 
 /* Without a limit, the counter has room for RDMACG_NO_LIMIT units, and refuses more. */
-static void rdmacg_test_counter_takes_all_and_does_not_wrap(struct kunit *test)
+static void rdmacg_test_counter_reaches_the_largest_limit_without_wrapping(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 	struct rdmacg_refusal refusal;
@@ -416,7 +416,7 @@ static void rdmacg_test_fast_path_charges_all_or_nothing(struct kunit *test)
  * A charge that cannot fail may exceed a limit. The cgroup with the limit and its ancestors count
  * this in their events.
  */
-static void rdmacg_test_charge_that_cannot_fail(struct kunit *test)
+static void rdmacg_test_forced_charge_exceeds_the_limit(struct kunit *test)
 {
 	static const struct rdmacg_amount set[] = {
 		{ .slot = HANDLE, .amount = 1 }, { .slot = OBJECT, .amount = 3 },
@@ -617,7 +617,7 @@ static void rdmacg_test_no_limit_needs_no_pool(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
 }
 
-static void rdmacg_test_cgroup_that_goes_leaves_history_above(struct kunit *test)
+static void rdmacg_test_removed_cgroup_leaves_history_in_ancestors(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 
@@ -630,7 +630,7 @@ static void rdmacg_test_cgroup_that_goes_leaves_history_above(struct kunit *test
 	KUNIT_EXPECT_EQ(test, rdmacg_peak(&t->leaf, &t->dev0, OBJECT), 0);
 }
 
-static void rdmacg_test_top_level_cgroup_takes_its_domains_along(struct kunit *test)
+static void rdmacg_test_removed_top_level_cgroup_frees_its_domains(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 
@@ -648,7 +648,7 @@ static void rdmacg_test_top_level_cgroup_takes_its_domains_along(struct kunit *t
 }
 
 /* "leaf" has a limit and no usage, and "left" has its pool only because of that limit. */
-static void rdmacg_test_cgroup_that_goes_takes_empty_pools_along(struct kunit *test)
+static void rdmacg_test_removed_cgroup_frees_idle_pools_of_ancestors(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 
@@ -752,7 +752,7 @@ static void rdmacg_test_deep_charge_counts_and_is_limited_above(struct kunit *te
 	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->top, &t->dev0, OBJECT), 1);
 }
 
-static void rdmacg_test_deep_chain_that_goes_takes_its_pools_along(struct kunit *test)
+static void rdmacg_test_removed_deep_chain_frees_its_pools(struct kunit *test)
 {
 	struct rdma_cgroup *chain = rdmacg_make_chain(test);
 	struct rdma_cgroup *leaf = &chain[RDMACG_CHAIN - 1];
@@ -817,7 +817,7 @@ static void rdmacg_test_writers_do_not_undo_each_other(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->top));
 }
 
-static void rdmacg_test_device_that_goes_under_a_write_takes_its_pool(struct kunit *test)
+static void rdmacg_test_device_removed_during_a_write_frees_its_pool(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 	struct rdmacg_desc *desc = rdmacg_test_get_desc(test, "kunit0");
@@ -831,7 +831,7 @@ static void rdmacg_test_device_that_goes_under_a_write_takes_its_pool(struct kun
 	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->top));
 }
 
-static void rdmacg_test_device_that_went_before_a_write_gets_no_pool(struct kunit *test)
+static void rdmacg_test_device_removed_before_a_write_gets_no_pool(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 	struct rdmacg_desc *desc = rdmacg_test_get_desc(test, "kunit0");
@@ -842,7 +842,7 @@ static void rdmacg_test_device_that_went_before_a_write_gets_no_pool(struct kuni
 	KUNIT_EXPECT_TRUE(test, list_empty(&desc->domains));
 }
 
-static void rdmacg_test_device_that_goes_takes_its_limits_along(struct kunit *test)
+static void rdmacg_test_removed_device_loses_its_limits(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
 
@@ -1176,9 +1176,9 @@ static struct kunit_case rdmacg_pool_cases[] = {
 	KUNIT_CASE(rdmacg_test_refusal_names_the_lowest_limit),
 	KUNIT_CASE(rdmacg_test_set_is_charged_whole_or_not_at_all),
 	KUNIT_CASE(rdmacg_test_set_is_charged_up_to_the_limit_and_uncharged),
-	KUNIT_CASE(rdmacg_test_counter_takes_all_and_does_not_wrap),
+	KUNIT_CASE(rdmacg_test_counter_reaches_the_largest_limit_without_wrapping),
 	KUNIT_CASE(rdmacg_test_fast_path_charges_all_or_nothing),
-	KUNIT_CASE(rdmacg_test_charge_that_cannot_fail),
+	KUNIT_CASE(rdmacg_test_forced_charge_exceeds_the_limit),
 	KUNIT_CASE(rdmacg_test_largest_limit_still_refuses),
 	KUNIT_CASE(rdmacg_test_endless_amount_is_counted_nowhere),
 #ifdef KUNIT_SUPPRESSED_WARNING_COUNT
@@ -1194,19 +1194,19 @@ static struct kunit_case rdmacg_pool_cases[] = {
 	KUNIT_CASE(rdmacg_test_pool_with_a_peak_stays),
 	KUNIT_CASE(rdmacg_test_pool_with_events_stays),
 	KUNIT_CASE(rdmacg_test_no_limit_needs_no_pool),
-	KUNIT_CASE(rdmacg_test_cgroup_that_goes_leaves_history_above),
-	KUNIT_CASE(rdmacg_test_top_level_cgroup_takes_its_domains_along),
-	KUNIT_CASE(rdmacg_test_cgroup_that_goes_takes_empty_pools_along),
+	KUNIT_CASE(rdmacg_test_removed_cgroup_leaves_history_in_ancestors),
+	KUNIT_CASE(rdmacg_test_removed_top_level_cgroup_frees_its_domains),
+	KUNIT_CASE(rdmacg_test_removed_cgroup_frees_idle_pools_of_ancestors),
 	KUNIT_CASE(rdmacg_test_css_free_frees_the_pools),
 	KUNIT_CASE(rdmacg_test_no_cgroup_is_deeper_than_64),
 	KUNIT_CASE(rdmacg_test_deep_limit_has_pools_as_long_as_it_holds),
 	KUNIT_CASE(rdmacg_test_deep_charge_counts_and_is_limited_above),
-	KUNIT_CASE(rdmacg_test_deep_chain_that_goes_takes_its_pools_along),
+	KUNIT_CASE(rdmacg_test_removed_deep_chain_frees_its_pools),
 	KUNIT_CASE(rdmacg_test_pool_that_was_given_back_is_not_locked),
 	KUNIT_CASE(rdmacg_test_writers_do_not_undo_each_other),
-	KUNIT_CASE(rdmacg_test_device_that_goes_under_a_write_takes_its_pool),
-	KUNIT_CASE(rdmacg_test_device_that_went_before_a_write_gets_no_pool),
-	KUNIT_CASE(rdmacg_test_device_that_goes_takes_its_limits_along),
+	KUNIT_CASE(rdmacg_test_device_removed_during_a_write_frees_its_pool),
+	KUNIT_CASE(rdmacg_test_device_removed_before_a_write_gets_no_pool),
+	KUNIT_CASE(rdmacg_test_removed_device_loses_its_limits),
 	KUNIT_CASE(rdmacg_test_domain_is_of_one_device_and_top_level_cgroup),
 	KUNIT_CASE(rdmacg_test_charge_waits_for_no_other_domain),
 	KUNIT_CASE(rdmacg_test_lines_of_a_write_set_all_their_limits),

@@ -101,7 +101,7 @@ static void rdmacg_expect_told(struct kunit *test, const struct rdmacg_told *tol
 }
 
 /* An endless amount appears as 0, so the sum of charges minus the sum of uncharges is the usage. */
-static void rdmacg_test_endless_charge_is_told_as_nothing(struct kunit *test)
+static void rdmacg_test_endless_charge_is_traced_as_zero(struct kunit *test)
 {
 	struct rdmacg_trace_test *t = test->priv;
 
@@ -112,7 +112,7 @@ static void rdmacg_test_endless_charge_is_told_as_nothing(struct kunit *test)
 }
 
 /* The event has the amount of the resource that was refused, not of the first one in the set. */
-static void rdmacg_test_endless_refusal_is_told_as_endless(struct kunit *test)
+static void rdmacg_test_endless_refusal_is_traced_as_endless(struct kunit *test)
 {
 	const struct rdmacg_amount set[] = { { .slot = HANDLE, .amount = 1 }, rdmacg_endless };
 	struct rdmacg_trace_test *t = test->priv;
@@ -123,7 +123,7 @@ static void rdmacg_test_endless_refusal_is_told_as_endless(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->charge.count, 0);
 }
 
-static void rdmacg_test_charge_above_a_limit_is_told(struct kunit *test)
+static void rdmacg_test_charge_above_a_limit_is_traced(struct kunit *test)
 {
 	const struct rdmacg_amount set = { .slot = OBJECT, .amount = 6 };
 	struct rdmacg_trace_test *t = test->priv;
@@ -135,9 +135,9 @@ static void rdmacg_test_charge_above_a_limit_is_told(struct kunit *test)
 }
 
 static struct kunit_case rdmacg_trace_cases[] = {
-	KUNIT_CASE(rdmacg_test_endless_charge_is_told_as_nothing),
-	KUNIT_CASE(rdmacg_test_endless_refusal_is_told_as_endless),
-	KUNIT_CASE(rdmacg_test_charge_above_a_limit_is_told),
+	KUNIT_CASE(rdmacg_test_endless_charge_is_traced_as_zero),
+	KUNIT_CASE(rdmacg_test_endless_refusal_is_traced_as_endless),
+	KUNIT_CASE(rdmacg_test_charge_above_a_limit_is_traced),
 	{ }
 };
 

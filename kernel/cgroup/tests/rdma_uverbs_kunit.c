@@ -168,7 +168,7 @@ static enum uverbs_obj_access rdmacg_access(struct uverbs_api *uapi, u32 method_
  * Exactly the methods that destroy an object are destroy commands. A method that creates an object
  * is a create command.
  */
-static void rdmacg_test_methods_are_what_they_do(struct kunit *test)
+static void rdmacg_test_kind_of_each_method_is_right(struct kunit *test)
 {
 	struct uverbs_api *uapi = rdmacg_uapi(test);
 	struct uverbs_api_ioctl_method *method;
@@ -195,7 +195,7 @@ static void rdmacg_test_methods_are_what_they_do(struct kunit *test)
 	KUNIT_EXPECT_GT(test, destroys, 0);
 }
 
-static void rdmacg_test_commands_are_what_they_do(struct kunit *test)
+static void rdmacg_test_kind_of_each_command_is_right(struct kunit *test)
 {
 	struct uverbs_api *uapi = rdmacg_uapi(test);
 	const struct uverbs_api_write_method **writes = uapi->write_methods;
@@ -220,7 +220,7 @@ static void rdmacg_test_commands_are_what_they_do(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, writes[IB_USER_VERBS_CMD_PEEK_CQ]->control, UVERBS_COMMAND_QUERY);
 }
 
-static void rdmacg_test_drivers_methods_are_what_they_do(struct kunit *test)
+static void rdmacg_test_kind_of_each_driver_method_is_right(struct kunit *test)
 {
 	struct uverbs_api *uapi = rdmacg_uapi(test);
 
@@ -257,9 +257,9 @@ static void rdmacg_test_data_path_of_one_driver_is_not_counted(struct kunit *tes
 
 static struct kunit_case rdmacg_uverbs_cases[] = {
 	KUNIT_CASE(rdmacg_test_each_command_is_classified),
-	KUNIT_CASE(rdmacg_test_methods_are_what_they_do),
-	KUNIT_CASE(rdmacg_test_commands_are_what_they_do),
-	KUNIT_CASE(rdmacg_test_drivers_methods_are_what_they_do),
+	KUNIT_CASE(rdmacg_test_kind_of_each_method_is_right),
+	KUNIT_CASE(rdmacg_test_kind_of_each_command_is_right),
+	KUNIT_CASE(rdmacg_test_kind_of_each_driver_method_is_right),
 	KUNIT_CASE(rdmacg_test_data_path_of_one_driver_is_not_counted),
 	{}
 };

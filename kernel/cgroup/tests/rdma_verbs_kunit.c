@@ -22,7 +22,7 @@ static void rdmacg_test_device_has_the_types_that_it_supports(struct kunit *test
 	rdmacg_expect(test, &verbs->left, RDMACG_CLASS_VERB, RDMACG_FILE_CURRENT, NOTHING);
 }
 
-static void rdmacg_test_capacity_is_what_the_device_states(struct kunit *test)
+static void rdmacg_test_capacity_comes_from_the_device(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
 
@@ -70,7 +70,7 @@ static void rdmacg_test_idr_object_is_charged_as_object_and_type(struct kunit *t
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 1);
 }
 
-static void rdmacg_test_owner_is_uncharged_whoever_destroys(struct kunit *test)
+static void rdmacg_test_owner_is_uncharged_if_another_process_destroys(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
 	struct ib_uobject *uobj = rdmacg_uobject(test, UVERBS_OBJECT_QP);
@@ -666,7 +666,7 @@ static void rdmacg_test_ulp_charges_types_alone(struct kunit *test)
 }
 
 /* The device of these tests has no SRQs. */
-static void rdmacg_test_ulp_is_not_charged_what_is_not_counted(struct kunit *test)
+static void rdmacg_test_ulp_pays_nothing_for_uncounted_types(struct kunit *test)
 {
 	static const struct ib_rdmacg_objects srqs = { .srq = 7 }, both = { .qp = 1, .srq = 7 };
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
@@ -740,7 +740,7 @@ static void rdmacg_test_ulp_is_charged_within_the_limit(struct kunit *test)
 	rdmacg_uncharge_left(test, &rdmacg_link);
 }
 
-static void rdmacg_test_ulp_that_must_is_charged_above_the_limit(struct kunit *test)
+static void rdmacg_test_forced_ulp_charge_exceeds_the_limit(struct kunit *test)
 {
 	struct rdmacg_verbs *verbs = rdmacg_start(test);
 
@@ -815,11 +815,11 @@ static void rdmacg_test_current_is_limited_by_qp_mr_and_memory(struct kunit *tes
 
 static struct kunit_case rdmacg_verbs_cases[] = {
 	KUNIT_CASE(rdmacg_test_device_has_the_types_that_it_supports),
-	KUNIT_CASE(rdmacg_test_capacity_is_what_the_device_states),
+	KUNIT_CASE(rdmacg_test_capacity_comes_from_the_device),
 	KUNIT_CASE(rdmacg_test_device_without_mr_has_no_mr_mem),
 	KUNIT_CASE(rdmacg_test_types_of_a_driver_count_as_driver_object),
 	KUNIT_CASE(rdmacg_test_idr_object_is_charged_as_object_and_type),
-	KUNIT_CASE(rdmacg_test_owner_is_uncharged_whoever_destroys),
+	KUNIT_CASE(rdmacg_test_owner_is_uncharged_if_another_process_destroys),
 	KUNIT_CASE(rdmacg_test_object_is_uncharged_once),
 	KUNIT_CASE(rdmacg_test_kept_object_is_charged_until_the_device_goes),
 	KUNIT_CASE(rdmacg_test_fd_object_is_charged_as_type_alone),
@@ -848,12 +848,12 @@ static struct kunit_case rdmacg_verbs_cases[] = {
 	KUNIT_CASE(rdmacg_test_refused_cm_id_is_not_uncharged),
 	KUNIT_CASE(rdmacg_test_cm_id_of_the_kernel_is_never_charged),
 	KUNIT_CASE(rdmacg_test_ulp_charges_types_alone),
-	KUNIT_CASE(rdmacg_test_ulp_is_not_charged_what_is_not_counted),
+	KUNIT_CASE(rdmacg_test_ulp_pays_nothing_for_uncounted_types),
 	KUNIT_CASE(rdmacg_test_refused_ulp_is_charged_nothing),
 	KUNIT_CASE(rdmacg_test_ulp_charges_handles_and_objects),
 	KUNIT_CASE(rdmacg_test_ulp_is_charged_within_the_limit),
 	KUNIT_CASE(rdmacg_test_ulp_without_a_cgroup_charges_nobody),
-	KUNIT_CASE(rdmacg_test_ulp_that_must_is_charged_above_the_limit),
+	KUNIT_CASE(rdmacg_test_forced_ulp_charge_exceeds_the_limit),
 	KUNIT_CASE(rdmacg_test_endless_memory_of_a_ulp_is_not_counted),
 	KUNIT_CASE(rdmacg_test_current_is_limited_by_qp_mr_and_memory),
 	{}

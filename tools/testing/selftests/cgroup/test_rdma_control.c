@@ -611,7 +611,7 @@ TEST_F_TIMEOUT(test_rdmacg_control, removed_cgroup_keeps_its_limits, RDMACG_TIME
 }
 
 /* The removal of a device does not wait until limits let the waiting commands begin. */
-TEST_F_TIMEOUT(test_rdmacg_control, device_that_goes_lets_waiters_go, RDMACG_TIMEOUT)
+TEST_F_TIMEOUT(test_rdmacg_control, removed_device_ends_the_waits, RDMACG_TIMEOUT)
 {
 	struct rdmacg_tree second = self->tree;
 	double since;

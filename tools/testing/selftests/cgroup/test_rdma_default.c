@@ -119,7 +119,7 @@ TEST_F_TIMEOUT(test_rdmacg_default, device_comes_back_limited, 240)
 }
 
 /* A device's own limit is removed with the device. The default applies to the new device. */
-TEST_F_TIMEOUT(test_rdmacg_default, own_limit_goes_with_the_device, 120)
+TEST_F_TIMEOUT(test_rdmacg_default, own_limit_ends_with_the_device, 120)
 {
 	struct rdmacg_tree *second = &self->second;
 
@@ -165,7 +165,7 @@ TEST_F_TIMEOUT(test_rdmacg_default, default_of_an_ancestor_binds, 120)
 }
 
 /* The query of a device reports the default. */
-TEST_F_TIMEOUT(test_rdmacg_default, default_is_what_a_query_says, 120)
+TEST_F_TIMEOUT(test_rdmacg_default, query_shows_the_default, 120)
 {
 	struct ibv_context *context = rdmacg_open(&self->second);
 	struct ibv_device_attr attr;

@@ -330,7 +330,7 @@ TEST_F_TIMEOUT(test_rdmacg_device, name_depends_on_the_caller, 120)
 }
 
 /* The line no longer has an index after the other device gets another name. */
-TEST_F_TIMEOUT(test_rdmacg_device, index_goes_with_the_namesake, 120)
+TEST_F_TIMEOUT(test_rdmacg_device, index_disappears_with_the_namesake, 120)
 {
 	struct rdmacg_tree *tree = &self->pair.tree;
 	char command[NAME_MAX + 64];
@@ -560,7 +560,7 @@ TEST_F_TIMEOUT(test_rdmacg_device, removed_device_has_no_lines, 120)
 }
 
 /* Removing a device does not change charges on another device. */
-TEST_F_TIMEOUT(test_rdmacg_device, removed_device_goes_alone, 120)
+TEST_F_TIMEOUT(test_rdmacg_device, removed_device_leaves_other_devices_alone, 120)
 {
 	struct rdmacg_tree *tree = &self->pair.tree;
 	struct ibv_context *context = rdmacg_open(tree);

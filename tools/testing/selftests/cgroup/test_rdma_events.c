@@ -72,7 +72,7 @@ TEST_F(test_rdmacg_events, peak_outlives_its_objects)
 }
 
 /* Objects raise the peaks of their cgroup and its ancestors, but not of other cgroups. */
-TEST_F(test_rdmacg_events, peak_is_told_on_the_way_up)
+TEST_F(test_rdmacg_events, ancestors_have_the_peak)
 {
 	struct rdmacg_tree *tree = &self->tree;
 
@@ -160,7 +160,7 @@ TEST_F(test_rdmacg_events, own_refusal_is_max_and_alloc_fail_here)
 }
 
 /* A refusal is not an event of a sibling or of another resource. */
-TEST_F(test_rdmacg_events, refusal_is_nobody_elses_event)
+TEST_F(test_rdmacg_events, refusal_is_counted_in_no_other_cgroup)
 {
 	struct rdmacg_tree *tree = &self->tree;
 
@@ -208,7 +208,7 @@ TEST_F(test_rdmacg_events, refusal_wakes_pollers)
 }
 
 /* inotify reports a refusal for each of these files. */
-TEST_F(test_rdmacg_events, refusal_tells_watchers)
+TEST_F(test_rdmacg_events, refusal_notifies_inotify_watchers)
 {
 	struct pollfd watched = { .fd = inotify_init1(IN_NONBLOCK), .events = POLLIN };
 	unsigned int modified = 0, all = 0;

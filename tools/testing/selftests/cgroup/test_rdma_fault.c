@@ -423,7 +423,7 @@ FIXTURE_TEARDOWN(test_rdmacg_fault)
 }
 
 /* Nothing remains of a deed if any single allocation fails. */
-TEST_F_TIMEOUT(test_rdmacg_fault, nothing_stays_where_one_allocation_fails, 300)
+TEST_F_TIMEOUT(test_rdmacg_fault, one_failed_allocation_leaves_no_charge, 300)
 {
 	EXPECT_LT(0, rdmacg_sweep(self->env.tree.right, variant->deed->act, variant->deed->undo,
 				  &self->env));
@@ -448,7 +448,7 @@ static int rdmacg_vary_interval(int attempt, int count)
  * device are necessary. The time limits the number of attempts, because a kernel with checkers
  * needs seconds for a device.
  */
-TEST_F_TIMEOUT(test_rdmacg_fault, nothing_stays_where_some_allocations_fail, 300)
+TEST_F_TIMEOUT(test_rdmacg_fault, random_failed_allocations_leave_no_charge, 300)
 {
 	const struct rdmacg_deed *deed = variant->deed;
 	char before[4096], after[4096];
@@ -510,7 +510,7 @@ FIXTURE_TEARDOWN(test_rdmacg_exhausted)
 }
 
 /* Nothing remains of a deed if all allocations fail after a certain number of bytes. */
-TEST_F_TIMEOUT(test_rdmacg_exhausted, nothing_stays_where_memory_ends, 300)
+TEST_F_TIMEOUT(test_rdmacg_exhausted, exhausted_memory_leaves_no_charge, 300)
 {
 	EXPECT_LT(0, rdmacg_exhaust(self->env.tree.right, variant->deed->act,
 				    variant->deed->undo, &self->env));

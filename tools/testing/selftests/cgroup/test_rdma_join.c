@@ -48,7 +48,7 @@ FIXTURE_TEARDOWN(test_rdmacg_join)
  * Many times, one QP joins a group while another QP leaves it. Each attached QP can be detached,
  * and no charge remains.
  */
-TEST_F_TIMEOUT(test_rdmacg_join, joiners_and_leavers_lose_nothing, 60)
+TEST_F_TIMEOUT(test_rdmacg_join, concurrent_joins_and_leaves_keep_the_charge, 60)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	time_t end = time(NULL) + 3;

@@ -105,7 +105,7 @@ TEST_F(test_rdmacg_multicast, attachments_end_at_the_limit)
 }
 
 /* More attachments succeed after the limit is removed. */
-TEST_F(test_rdmacg_multicast, limit_can_be_taken_away)
+TEST_F(test_rdmacg_multicast, removed_limit_allows_attachments)
 {
 	struct rdmacg_tree *tree = &self->tree;
 
@@ -163,7 +163,7 @@ static void rdmacg_join_from_right(struct __test_metadata *_metadata, struct rdm
 }
 
 /* A process that attaches a QP to another process's group is charged for the attachment. */
-TEST_F(test_rdmacg_multicast, who_attaches_pays_for_the_attachment)
+TEST_F(test_rdmacg_multicast, attaching_process_pays_for_the_attachment)
 {
 	struct rdmacg_tree *tree = &self->tree;
 
@@ -173,7 +173,7 @@ TEST_F(test_rdmacg_multicast, who_attaches_pays_for_the_attachment)
 }
 
 /* A member that leaves is uncharged, even if a member that joined later stays. */
-TEST_F(test_rdmacg_multicast, who_leaves_a_group_pays_no_more)
+TEST_F(test_rdmacg_multicast, detaching_process_is_uncharged)
 {
 	struct rdmacg_tree *tree = &self->tree;
 
@@ -205,7 +205,7 @@ static int rdmacg_end_in_a_group(struct rdmacg_tree *tree)
 }
 
 /* A process that ends leaves its groups. */
-TEST_F(test_rdmacg_multicast, process_that_ends_leaves_its_groups)
+TEST_F(test_rdmacg_multicast, exit_of_a_process_uncharges_its_attachments)
 {
 	struct rdmacg_tree *tree = &self->tree;
 

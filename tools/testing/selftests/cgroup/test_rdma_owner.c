@@ -61,7 +61,7 @@ TEST_F(test_rdmacg_owner, moved_process_pays_in_its_new_cgroup)
 }
 
 /* An object is uncharged in the cgroup that was charged, even if the process has moved. */
-TEST_F(test_rdmacg_owner, object_goes_back_to_who_paid)
+TEST_F(test_rdmacg_owner, destroyed_object_is_uncharged_from_its_payer)
 {
 	struct ibv_pd *pd;
 

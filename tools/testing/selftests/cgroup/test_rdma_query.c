@@ -90,7 +90,7 @@ TEST_F(test_rdmacg_query, capacity_has_no_limits)
 }
 
 /* A query reports the smallest limit of a type in the cgroup and its ancestors. */
-TEST_F(test_rdmacg_query, smallest_limit_of_a_type_is_told)
+TEST_F(test_rdmacg_query, query_shows_the_smallest_limit_of_a_type)
 {
 	struct ibv_device_attr attr;
 
@@ -107,7 +107,7 @@ TEST_F(test_rdmacg_query, smallest_limit_of_a_type_is_told)
 }
 
 /* Without a limit, a query reports the device's capacity. */
-TEST_F(test_rdmacg_query, what_has_no_limit_is_told_as_it_is)
+TEST_F(test_rdmacg_query, query_without_a_limit_is_unchanged)
 {
 	struct ibv_device_attr attr;
 
@@ -118,7 +118,7 @@ TEST_F(test_rdmacg_query, what_has_no_limit_is_told_as_it_is)
 }
 
 /* For each type, a query also reports at most the limit of hca_object. */
-TEST_F(test_rdmacg_query, limit_of_objects_is_told_for_each_type)
+TEST_F(test_rdmacg_query, query_shows_the_limit_of_objects_for_each_type)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	struct ibv_device_attr attr;
@@ -149,7 +149,7 @@ TEST_F(test_rdmacg_query, limits_are_those_of_the_caller)
 }
 
 /* A removed limit is no longer reported. */
-TEST_F(test_rdmacg_query, limit_that_is_gone_is_not_told)
+TEST_F(test_rdmacg_query, removed_limit_is_not_queried)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	struct ibv_device_attr attr;

@@ -152,7 +152,7 @@ static bool rdmacg_told_amount(struct rdmacg_tree *tree, const char *event, cons
  * A charge emits an event for each resource. The event shows the owner, and ancestors have no
  * events.
  */
-TEST_F(test_rdmacg_trace, charge_is_told_by_resource)
+TEST_F(test_rdmacg_trace, charge_event_names_each_resource)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	struct ibv_pd *pd = ibv_alloc_pd(self->context);
@@ -177,7 +177,7 @@ static char *rdmacg_pages(void)
 }
 
 /* The event of registered memory shows bytes, and the region has another event. */
-TEST_F(test_rdmacg_trace, memory_is_told_in_bytes)
+TEST_F(test_rdmacg_trace, memory_events_are_in_bytes)
 {
 	char *memory = rdmacg_pages();
 	struct rdmacg_tree *tree = &self->tree;
@@ -293,7 +293,7 @@ TEST_F(test_rdmacg_trace, no_softirq_uncharges_memory)
 }
 
 /* The event of an uncharge shows the cgroup that was charged, even if the process has moved. */
-TEST_F(test_rdmacg_trace, uncharge_tells_who_had_paid)
+TEST_F(test_rdmacg_trace, uncharge_event_names_the_payer)
 {
 	struct rdmacg_tree *tree = &self->tree;
 
@@ -307,7 +307,7 @@ TEST_F(test_rdmacg_trace, uncharge_tells_who_had_paid)
 }
 
 /* The root is not charged, and emits no events. */
-TEST_F(test_rdmacg_trace, root_is_not_told)
+TEST_F(test_rdmacg_trace, root_emits_nothing)
 {
 	struct ibv_cq *cq;
 
@@ -319,7 +319,7 @@ TEST_F(test_rdmacg_trace, root_is_not_told)
 }
 
 /* The event of a refusal shows the usage, limit, id and level of the ancestor that refused. */
-TEST_F(test_rdmacg_trace, refusal_tells_the_ancestor_whose_limit_it_was)
+TEST_F(test_rdmacg_trace, refuse_event_names_the_limiting_ancestor)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	struct ibv_pd *pd;
@@ -345,7 +345,7 @@ TEST_F(test_rdmacg_trace, refusal_tells_the_ancestor_whose_limit_it_was)
  * The event of a refusal shows the usage and the limit at the time of the refusal. The limit may be
  * below the usage.
  */
-TEST_F(test_rdmacg_trace, refusal_tells_usage_and_limit_of_then)
+TEST_F(test_rdmacg_trace, refuse_event_has_usage_and_limit)
 {
 	char *memory = rdmacg_pages();
 	struct rdmacg_tree *tree = &self->tree;
@@ -369,7 +369,7 @@ TEST_F(test_rdmacg_trace, refusal_tells_usage_and_limit_of_then)
  * A write emits an event for each limit that changes. The event shows the old limit and the usage
  * at the time of the write.
  */
-TEST_F(test_rdmacg_trace, write_tells_limits_that_change)
+TEST_F(test_rdmacg_trace, write_event_has_the_changed_limits)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	struct ibv_pd *pd = ibv_alloc_pd(self->context);
@@ -394,7 +394,7 @@ TEST_F(test_rdmacg_trace, write_tells_limits_that_change)
 }
 
 /* A refused write sets no limit and emits no event. */
-TEST_F(test_rdmacg_trace, refused_write_tells_nothing)
+TEST_F(test_rdmacg_trace, refused_write_emits_nothing)
 {
 	EXPECT_EQ(-EINVAL, rdmacg_limit(&self->tree, self->tree.top, "hca_object=9 nothing=1"));
 	EXPECT_EQ(0, rdmacg_count_events(""));
@@ -431,7 +431,7 @@ TEST_F(test_rdmacg_trace, write_without_memory_sets_nothing)
  * A default emits an event for each limit that it changes. A device's own limit does not change,
  * and emits no event.
  */
-TEST_F(test_rdmacg_trace, default_tells_the_limits_that_it_changes)
+TEST_F(test_rdmacg_trace, default_event_has_the_changed_limits)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	char *left = tree->left;
@@ -456,7 +456,7 @@ TEST_F(test_rdmacg_trace, default_tells_the_limits_that_it_changes)
  * A default emits an event for each device that the cgroup uses, except devices that have a limit
  * of their own.
  */
-TEST_F(test_rdmacg_trace, default_is_told_where_it_holds)
+TEST_F(test_rdmacg_trace, default_emits_an_event_for_each_device_in_use)
 {
 	bool has_second = rdmacg_add_link() && rdmacg_add_device("rxe");
 	char *left = self->tree.left;
@@ -478,7 +478,7 @@ TEST_F(test_rdmacg_trace, default_is_told_where_it_holds)
  * The event of a default is emitted with the cgroup's first charge on a device if the cgroup did
  * not use the device before.
  */
-TEST_F(test_rdmacg_trace, default_is_told_with_the_first_charge)
+TEST_F(test_rdmacg_trace, first_charge_emits_the_default)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	struct ibv_pd *pd;
@@ -498,7 +498,7 @@ TEST_F(test_rdmacg_trace, default_is_told_with_the_first_charge)
 }
 
 /* The event of a command that waited shows the time that rdma.control.stat also counts. */
-TEST_F(test_rdmacg_trace, throttle_tells_how_long_a_command_waited)
+TEST_F(test_rdmacg_trace, throttle_event_has_the_waiting_time)
 {
 	struct rdmacg_tree *tree = &self->tree;
 	struct ibv_pd *pd;
@@ -520,7 +520,7 @@ TEST_F(test_rdmacg_trace, throttle_tells_how_long_a_command_waited)
 }
 
 /* A disabled tracepoint emits nothing. */
-TEST_F(test_rdmacg_trace, nothing_is_told_when_off)
+TEST_F(test_rdmacg_trace, disabled_events_emit_nothing)
 {
 	ASSERT_EQ(0, rdmacg_trace_write("events/rdmacg/enable", "0"));
 	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.top, "hca_object=1"));

@@ -84,7 +84,7 @@ TEST_F(test_rdmacg_verbs, close_makes_room)
 }
 
 /* A completion channel, which has a file descriptor, is not an hca_object. */
-TEST_F(test_rdmacg_verbs, completion_channel_is_no_hca_object)
+TEST_F(test_rdmacg_verbs, completion_channel_is_not_an_hca_object)
 {
 	struct ibv_comp_channel *channel;
 
@@ -128,7 +128,7 @@ static int rdmacg_get_context_with(int fd, int attribute)
 }
 
 /* An open that the kernel refuses as invalid leaves no charge. */
-TEST_F(test_rdmacg_verbs, misunderstood_open_costs_nothing)
+TEST_F(test_rdmacg_verbs, invalid_open_is_not_charged)
 {
 	int fd = rdmacg_open_file(&self->tree);
 
