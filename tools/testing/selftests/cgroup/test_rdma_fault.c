@@ -34,10 +34,10 @@ struct rdmacg_env {
 };
 
 /*
- * A deed is an action whose allocations fail in act(). If act() succeeds, undo() follows. Both
+ * A step is an action whose allocations fail in act(). If act() succeeds, undo() follows. Both
  * functions return 0 or an errno.
  */
-struct rdmacg_deed {
+struct rdmacg_step {
 	int (*act)(void *what);
 	int (*undo)(void *what);
 };
@@ -56,7 +56,7 @@ static int remove_cgroup(void *what)
 	return rmdir(env->child) ? errno : 0;
 }
 
-static const struct rdmacg_deed cgroup_deed = {
+static const struct rdmacg_step cgroup_step = {
 	.act = make_cgroup, .undo = remove_cgroup,
 };
 
@@ -75,7 +75,7 @@ static int remove_limit(void *what)
 	return -rdmacg_limit(&env->tree, env->tree.right, "max");
 }
 
-static const struct rdmacg_deed limit_deed = {
+static const struct rdmacg_step limit_step = {
 	.act = set_limit, .undo = remove_limit,
 };
 
@@ -93,7 +93,7 @@ static int remove_control_limit(void *what)
 	return -rdmacg_limit_in(&env->tree, env->tree.right, "rdma.control.max", "max");
 }
 
-static const struct rdmacg_deed control_limit_deed = {
+static const struct rdmacg_step control_limit_step = {
 	.act = set_control_limit, .undo = remove_control_limit,
 };
 
@@ -138,7 +138,7 @@ static int forget_command(void *what)
 	return remove_cgroup(what) ?: make_cgroup(what);
 }
 
-static const struct rdmacg_deed command_deed = {
+static const struct rdmacg_step command_step = {
 	.act = run_command, .undo = forget_command,
 };
 
@@ -157,7 +157,7 @@ static int close_context(void *what)
 	return ibv_close_device(env->opened);
 }
 
-static const struct rdmacg_deed context_deed = {
+static const struct rdmacg_step context_step = {
 	.act = open_context, .undo = close_context,
 };
 
@@ -183,7 +183,7 @@ static int put_context(void *what)
 	return env->file < 0 ? ENODEV : 0;
 }
 
-static const struct rdmacg_deed get_context_deed = {
+static const struct rdmacg_step get_context_step = {
 	.act = get_context, .undo = put_context,
 };
 
@@ -201,7 +201,7 @@ static int detach(void *what)
 	return rdmacg_detach(env->qp, 1);
 }
 
-static const struct rdmacg_deed multicast_deed = {
+static const struct rdmacg_step multicast_step = {
 	.act = attach, .undo = detach,
 };
 
@@ -226,7 +226,7 @@ static int destroy_id(void *what)
 	return rdma_destroy_id(env->id) ? errno : 0;
 }
 
-static const struct rdmacg_deed cm_id_deed = {
+static const struct rdmacg_step cm_id_step = {
 	.act = bind_id, .undo = destroy_id,
 };
 
@@ -281,7 +281,7 @@ static int remove_device(void *what)
 	return rdmacg_remove_device() ? 0 : ENODEV;
 }
 
-static const struct rdmacg_deed device_deed = {
+static const struct rdmacg_step device_step = {
 	.act = add_device, .undo = remove_device,
 };
 
@@ -289,7 +289,7 @@ static const struct rdmacg_deed device_deed = {
  * Create a context and a QP in "left", and find the device's address, to which an id is bound.
  * After a failure, set errno and return false.
  */
-static bool rdmacg_make_needs(struct rdmacg_env *env, const struct rdmacg_deed *deed)
+static bool rdmacg_make_needs(struct rdmacg_env *env, const struct rdmacg_step *step)
 {
 	if (!rdmacg_enter_and_open(&env->tree, env->tree.left, &env->context, &env->pd))
 		return false;
@@ -297,7 +297,7 @@ static bool rdmacg_make_needs(struct rdmacg_env *env, const struct rdmacg_deed *
 	env->address.sin_addr.s_addr = rdmacg_find_address(env->context);
 	env->cq = ibv_create_cq(env->context, 1, NULL, NULL, 0);
 	if (env->cq)
-		env->qp = rdmacg_create_qp(env->pd, env->cq, deed == &multicast_deed ?
+		env->qp = rdmacg_create_qp(env->pd, env->cq, step == &multicast_step ?
 					   IBV_QPT_UD : IBV_QPT_RC);
 	return env->qp && env->address.sin_addr.s_addr;
 }
@@ -324,27 +324,27 @@ static void rdmacg_env_destroy(struct rdmacg_env *env)
 }
 
 /*
- * Move to "right", and create the objects that @deed needs. A deed that creates a context needs a
+ * Move to "right", and create the objects that @step needs. A step that creates a context needs a
  * device without contexts, because Soft-RoCE makes some allocations only for the first context of a
  * device. Returns NULL, or the name of the step that failed.
  */
-static const char *rdmacg_prepare(struct rdmacg_env *env, const struct rdmacg_deed *deed)
+static const char *rdmacg_prepare(struct rdmacg_env *env, const struct rdmacg_step *step)
 {
 	snprintf(env->child, sizeof(env->child), "%s/child", env->tree.top);
 	if (!rdmacg_add_link())
 		return "the link";
-	if (!(deed == &get_context_deed ? rdmacg_open_needs(env) : rdmacg_make_needs(env, deed)))
-		return "what the deed needs";
+	if (!(step == &get_context_step ? rdmacg_open_needs(env) : rdmacg_make_needs(env, step)))
+		return "what the step needs";
 	if (cg_enter_current(env->tree.right))
 		return "the move to right";
-	if (deed == &command_deed && limit_commands(env))
+	if (step == &command_step && limit_commands(env))
 		return "the limit on commands";
 	/*
-	 * Run the deed once without failing allocations. Otherwise page faults of its first run
+	 * Run the step once without failing allocations. Otherwise page faults of its first run
 	 * would use up the failures.
 	 */
-	if (deed->act(env) || deed->undo(env))
-		return "the deed without a fault";
+	if (step->act(env) || step->undo(env))
+		return "the step without a fault";
 	return NULL;
 }
 
@@ -353,23 +353,23 @@ static bool rdmacg_counts_groups(struct rdmacg_env *env)
 	return rdmacg_value(&env->tree, env->tree.left, "rdma.verb.max", "mcast") >= 0;
 }
 
-/* Prepare a deed. Clean up after a failure, because the harness then calls no teardown. */
+/* Prepare a step. Clean up after a failure, because the harness then calls no teardown. */
 static void rdmacg_setup(struct __test_metadata *_metadata, struct rdmacg_env *env,
-			 const struct rdmacg_deed *deed)
+			 const struct rdmacg_step *step)
 {
 	const char *missing = rdmacg_tree_create(&env->tree), *failed;
 
 	if (missing)
 		SKIP(return, "%s", missing);
 	missing = rdmacg_failslab_begin(&env->failslab);
-	if (!missing && deed == &multicast_deed && !rdmacg_counts_groups(env))
+	if (!missing && step == &multicast_step && !rdmacg_counts_groups(env))
 		missing = "the device does not count multicast groups";
 	if (missing) {
 		rdmacg_failslab_end(&env->failslab);
 		rdmacg_tree_destroy(&env->tree);
 		SKIP(return, "%s", missing);
 	}
-	failed = rdmacg_prepare(env, deed);
+	failed = rdmacg_prepare(env, step);
 	if (failed) {
 		TH_LOG("%s: %m", failed);
 		rdmacg_env_destroy(env);
@@ -391,30 +391,30 @@ FIXTURE(test_rdmacg_fault) {
 };
 
 FIXTURE_VARIANT(test_rdmacg_fault) {
-	const struct rdmacg_deed *deed;
+	const struct rdmacg_step *step;
 };
 
-FIXTURE_VARIANT_ADD(test_rdmacg_fault, cgroup) { .deed = &cgroup_deed };
+FIXTURE_VARIANT_ADD(test_rdmacg_fault, cgroup) { .step = &cgroup_step };
 
-FIXTURE_VARIANT_ADD(test_rdmacg_fault, limit) { .deed = &limit_deed };
+FIXTURE_VARIANT_ADD(test_rdmacg_fault, limit) { .step = &limit_step };
 
-FIXTURE_VARIANT_ADD(test_rdmacg_fault, control_limit) { .deed = &control_limit_deed };
+FIXTURE_VARIANT_ADD(test_rdmacg_fault, control_limit) { .step = &control_limit_step };
 
-FIXTURE_VARIANT_ADD(test_rdmacg_fault, command) { .deed = &command_deed };
+FIXTURE_VARIANT_ADD(test_rdmacg_fault, command) { .step = &command_step };
 
-FIXTURE_VARIANT_ADD(test_rdmacg_fault, context) { .deed = &context_deed };
+FIXTURE_VARIANT_ADD(test_rdmacg_fault, context) { .step = &context_step };
 
-FIXTURE_VARIANT_ADD(test_rdmacg_fault, get_context) { .deed = &get_context_deed };
+FIXTURE_VARIANT_ADD(test_rdmacg_fault, get_context) { .step = &get_context_step };
 
-FIXTURE_VARIANT_ADD(test_rdmacg_fault, multicast) { .deed = &multicast_deed };
+FIXTURE_VARIANT_ADD(test_rdmacg_fault, multicast) { .step = &multicast_step };
 
-FIXTURE_VARIANT_ADD(test_rdmacg_fault, cm_id) { .deed = &cm_id_deed };
+FIXTURE_VARIANT_ADD(test_rdmacg_fault, cm_id) { .step = &cm_id_step };
 
-FIXTURE_VARIANT_ADD(test_rdmacg_fault, device) { .deed = &device_deed };
+FIXTURE_VARIANT_ADD(test_rdmacg_fault, device) { .step = &device_step };
 
 FIXTURE_SETUP(test_rdmacg_fault)
 {
-	rdmacg_setup(_metadata, &self->env, variant->deed);
+	rdmacg_setup(_metadata, &self->env, variant->step);
 }
 
 FIXTURE_TEARDOWN(test_rdmacg_fault)
@@ -422,10 +422,10 @@ FIXTURE_TEARDOWN(test_rdmacg_fault)
 	rdmacg_teardown(_metadata, &self->env);
 }
 
-/* Nothing remains of a deed if any single allocation fails. */
+/* Nothing remains of a step if any single allocation fails. */
 TEST_F_TIMEOUT(test_rdmacg_fault, one_failed_allocation_leaves_no_charge, 300)
 {
-	EXPECT_LT(0, rdmacg_sweep(self->env.tree.right, variant->deed->act, variant->deed->undo,
+	EXPECT_LT(0, rdmacg_sweep(self->env.tree.right, variant->step->act, variant->step->undo,
 				  &self->env));
 }
 
@@ -443,20 +443,20 @@ static int rdmacg_vary_interval(int attempt, int count)
 }
 
 /*
- * Nothing remains of a deed if several allocations fail. Some attempts succeed, because the kernel
+ * Nothing remains of a step if several allocations fail. Some attempts succeed, because the kernel
  * survives most failures. For example, only the first 64 of the 540 allocations for a Soft-iWARP
  * device are necessary. The time limits the number of attempts, because a kernel with checkers
  * needs seconds for a device.
  */
 TEST_F_TIMEOUT(test_rdmacg_fault, random_failed_allocations_leave_no_charge, 300)
 {
-	const struct rdmacg_deed *deed = variant->deed;
+	const struct rdmacg_step *step = variant->step;
 	char before[4096], after[4096];
 	time_t end = time(NULL) + 20;
 	int fd = rdmacg_open_make_it_fail();
 	int i, ret, count, failed = 0;
 
-	count = rdmacg_count_allocations(deed->act, deed->undo, &self->env);
+	count = rdmacg_count_allocations(step->act, step->undo, &self->env);
 	ASSERT_LT(0, count);
 	ASSERT_TRUE(rdmacg_state(self->env.tree.top, before, sizeof(before)));
 	ASSERT_EQ(0, rdmacg_inject("1", "50"));
@@ -464,12 +464,12 @@ TEST_F_TIMEOUT(test_rdmacg_fault, random_failed_allocations_leave_no_charge, 300
 		ASSERT_GT(1000, i);
 		ASSERT_EQ(0, rdmacg_vary_interval(i, count));
 		ASSERT_EQ(1, write(fd, "1", 1));
-		ret = deed->act(&self->env);
+		ret = step->act(&self->env);
 		ASSERT_EQ(1, write(fd, "0", 1));
 		if (ret)
 			failed++;
 		else
-			EXPECT_EQ(0, deed->undo(&self->env));
+			EXPECT_EQ(0, step->undo(&self->env));
 	}
 	close(fd);
 	rdmacg_inject("1", "0");
@@ -484,24 +484,24 @@ FIXTURE(test_rdmacg_exhausted) {
 };
 
 FIXTURE_VARIANT(test_rdmacg_exhausted) {
-	const struct rdmacg_deed *deed;
+	const struct rdmacg_step *step;
 };
 
 /*
- * The deeds of these variants are little more than a system call, because libraries crash without
+ * The steps of these variants are little more than a system call, because libraries crash without
  * memory.
  */
-FIXTURE_VARIANT_ADD(test_rdmacg_exhausted, cgroup) { .deed = &cgroup_deed };
+FIXTURE_VARIANT_ADD(test_rdmacg_exhausted, cgroup) { .step = &cgroup_step };
 
-FIXTURE_VARIANT_ADD(test_rdmacg_exhausted, limit) { .deed = &limit_deed };
+FIXTURE_VARIANT_ADD(test_rdmacg_exhausted, limit) { .step = &limit_step };
 
-FIXTURE_VARIANT_ADD(test_rdmacg_exhausted, get_context) { .deed = &get_context_deed };
+FIXTURE_VARIANT_ADD(test_rdmacg_exhausted, get_context) { .step = &get_context_step };
 
-FIXTURE_VARIANT_ADD(test_rdmacg_exhausted, multicast) { .deed = &multicast_deed };
+FIXTURE_VARIANT_ADD(test_rdmacg_exhausted, multicast) { .step = &multicast_step };
 
 FIXTURE_SETUP(test_rdmacg_exhausted)
 {
-	rdmacg_setup(_metadata, &self->env, variant->deed);
+	rdmacg_setup(_metadata, &self->env, variant->step);
 }
 
 FIXTURE_TEARDOWN(test_rdmacg_exhausted)
@@ -509,11 +509,11 @@ FIXTURE_TEARDOWN(test_rdmacg_exhausted)
 	rdmacg_teardown(_metadata, &self->env);
 }
 
-/* Nothing remains of a deed if all allocations fail after a certain number of bytes. */
+/* Nothing remains of a step if all allocations fail after a certain number of bytes. */
 TEST_F_TIMEOUT(test_rdmacg_exhausted, exhausted_memory_leaves_no_charge, 300)
 {
-	EXPECT_LT(0, rdmacg_exhaust(self->env.tree.right, variant->deed->act,
-				    variant->deed->undo, &self->env));
+	EXPECT_LT(0, rdmacg_exhaust(self->env.tree.right, variant->step->act,
+				    variant->step->undo, &self->env));
 }
 
 TEST_HARNESS_MAIN
