@@ -67,13 +67,45 @@ static struct hlist_bl_head *rdmacg_bucket(const void *key)
 	return &rdmacg_records[hash_ptr(key, RDMACG_BITS)];
 }
 
+/*
+ * A few free records of each processor, which only this processor uses. A program that creates and
+ * destroys objects in turn pays for no allocation, and for no charge to its memory cgroup.
+ */
+struct rdmacg_stash {
+	unsigned int		count;
+	struct rdmacg_record	*records[8];
+};
+
+static DEFINE_PER_CPU(struct rdmacg_stash, rdmacg_stashes);
+
+static struct rdmacg_record *rdmacg_record_alloc(void)
+{
+	struct rdmacg_stash *stash = get_cpu_ptr(&rdmacg_stashes);
+	struct rdmacg_record *record = stash->count ? stash->records[--stash->count] : NULL;
+
+	put_cpu_ptr(&rdmacg_stashes);
+	return record ?: kmalloc(sizeof(*record), GFP_KERNEL_ACCOUNT);
+}
+
+static void rdmacg_record_free(struct rdmacg_record *record)
+{
+	struct rdmacg_stash *stash = get_cpu_ptr(&rdmacg_stashes);
+
+	if (stash->count < ARRAY_SIZE(stash->records)) {
+		stash->records[stash->count++] = record;
+		record = NULL;
+	}
+	put_cpu_ptr(&rdmacg_stashes);
+	kfree(record);
+}
+
 /* Return a charge; @record may be NULL. */
 void rdmacg_record_return(struct rdmacg_record *record)
 {
 	if (!record)
 		return;
 	rdmacg_uncharge_set(record->owner, &record->target->device, record->set, record->count);
-	kfree(record);
+	rdmacg_record_free(record);
 }
 
 /*
@@ -150,7 +182,7 @@ struct rdmacg_record *rdmacg_record_charge(struct ib_device *device,
 
 	if (!target || !(target->types & BIT_ULL(type)))
 		return NULL;
-	record = kmalloc(sizeof(*record), GFP_KERNEL_ACCOUNT);
+	record = rdmacg_record_alloc();
 	if (!record)
 		return ERR_PTR(-ENOMEM);
 	record->target = target;
@@ -168,7 +200,7 @@ struct rdmacg_record *rdmacg_record_charge(struct ib_device *device,
 		rdmacg_put(record->owner);
 	if (!ret)
 		return record;
-	kfree(record);
+	rdmacg_record_free(record);
 	return ERR_PTR(ret);
 }
 
@@ -364,6 +396,13 @@ void rdmacg_devices_off(void)
 
 void rdmacg_devices_exit(void)
 {
+	struct rdmacg_stash *stash;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		stash = per_cpu_ptr(&rdmacg_stashes, cpu);
+		while (stash->count)
+			kfree(stash->records[--stash->count]);
+	}
 	kvfree(rdmacg_records);
-	rdmacg_records = NULL;
 }
