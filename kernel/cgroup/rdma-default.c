@@ -2,10 +2,6 @@
 /*
  * RDMA cgroup controller: defaults. A default of a cgroup is the limit of one key on each device
  * that has no limit of its own for this key, including devices that are registered later.
- *
- * A default has a key but no device. So the controller needs a table of keys, even
- * if the IB core is a module or is not built. Only drivers know the keys of the hw
- * class, so any well-formed key is accepted as hw:KEY.
  */
 #include <kunit/static_stub.h>
 #include <linux/err.h>
@@ -13,35 +9,8 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "rdma-css.h"
 #include "rdma-default.h"
-
-/*
- * The keys that are known without a device, in the order of rdma.default. The control class is
- * last.
- */
-static const struct {
-	enum rdmacg_class	class;
-	const char		*name;
-} rdmacg_keys[] = {
-	{ RDMACG_CLASS_HCA, "hca_handle" },
-	{ RDMACG_CLASS_HCA, "hca_object" },
-#ifdef CONFIG_CGROUP_RDMA_VERBS
-#define RDMACG_VERB(type, _name, ...) { RDMACG_CLASS_VERB, _name },
-#include <linux/cgroup_rdma_verbs.h>
-#endif
-#ifdef CONFIG_CGROUP_RDMA_CONTROL
-	{ RDMACG_CLASS_CONTROL, "ops" },
-	{ RDMACG_CLASS_CONTROL, "burst" },
-	{ RDMACG_CLASS_CONTROL, "inflight" },
-#endif
-};
-
-/* Call this only with CONFIG_CGROUP_RDMA_CONTROL. */
-const char *rdmacg_control_key(enum rdmacg_control_limit limit)
-{
-	return rdmacg_keys[ARRAY_SIZE(rdmacg_keys) - RDMACG_CONTROL_LIMITS + limit].name;
-}
+#include "rdma-key.h"
 
 /*
  * The number of changes that one write may contain. This is enough to set all known keys, and to
@@ -49,8 +18,7 @@ const char *rdmacg_control_key(enum rdmacg_control_limit limit)
  */
 #define RDMACG_EDIT_KEYS 256
 
-static_assert(ARRAY_SIZE(rdmacg_keys) + RDMACG_HW_DEFAULTS + RDMACG_EDIT_KEYS <=
-	      RDMACG_MAX_DEFAULTS);
+static_assert(RDMACG_MAX_KEYS + RDMACG_HW_DEFAULTS + RDMACG_EDIT_KEYS <= RDMACG_MAX_DEFAULTS);
 
 struct rdmacg_defaults *rdmacg_defaults_alloc(unsigned int room)
 {
@@ -94,34 +62,6 @@ u64 rdmacg_default_limit(const struct rdmacg_defaults *defaults,
 								  resource->name);
 
 	return limit ? limit->max : RDMACG_NO_LIMIT;
-}
-
-/* Returns the class of a written key, and skips "hw:". Returns -EINVAL for an unknown key. */
-static int rdmacg_parse_key(const char **key)
-{
-	unsigned int i;
-
-	if (IS_ENABLED(CONFIG_CGROUP_RDMA_VERBS) && str_has_prefix(*key, "hw:")) {
-		*key += strlen("hw:");
-		return rdmacg_has_key(RDMACG_CLASS_HW, *key) && rdmacg_key_is_valid(*key) ?
-		       RDMACG_CLASS_HW : -EINVAL;
-	}
-	for (i = 0; i < ARRAY_SIZE(rdmacg_keys); i++)
-		if (!strcmp(*key, rdmacg_keys[i].name) &&
-		    rdmacg_has_key(rdmacg_keys[i].class, *key))
-			return rdmacg_keys[i].class;
-	return -EINVAL;
-}
-
-/* Returns whether the key can have the value. An empty key stands for all keys of the class. */
-bool rdmacg_limit_is_valid(enum rdmacg_class class, const char *key, u64 max)
-{
-	KUNIT_STATIC_STUB_REDIRECT(rdmacg_limit_is_valid, class, key, max);
-	if (class != RDMACG_CLASS_CONTROL || max >= RDMACG_NO_LIMIT)
-		return true;
-	/* A limit of 0 is invalid for commands, because they would wait for ever. */
-	return max && (max <= RDMACG_OPS_MAX ||
-		       strcmp(key, rdmacg_control_key(RDMACG_CONTROL_OPS)));
 }
 
 /* Add or change the limit of a key. Returns -EINVAL if there is no room. */
@@ -238,12 +178,13 @@ static void rdmacg_print_default(struct seq_file *sf, const struct rdmacg_defaul
 void rdmacg_print_defaults(struct seq_file *sf, const struct rdmacg_defaults *defaults)
 {
 	const struct rdmacg_default *limit;
+	const struct rdmacg_key *key;
 	unsigned int i;
 
 	if (!defaults)
 		return;
-	for (i = 0; i < ARRAY_SIZE(rdmacg_keys); i++) {
-		limit = rdmacg_defaults_find(defaults, rdmacg_keys[i].class, rdmacg_keys[i].name);
+	for (key = rdmacg_keys; key->name; key++) {
+		limit = rdmacg_defaults_find(defaults, key->class, key->name);
 		if (limit)
 			rdmacg_print_default(sf, limit);
 	}

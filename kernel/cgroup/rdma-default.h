@@ -10,23 +10,6 @@
 
 #include "rdma-parse.h"
 
-/*
- * The keys of the control class, in the order of the files. The controller adds this class to each
- * device.
- */
-enum rdmacg_control_limit {
-	RDMACG_CONTROL_OPS,
-	RDMACG_CONTROL_BURST,
-	RDMACG_CONTROL_INFLIGHT,
-	RDMACG_CONTROL_LIMITS,
-};
-
-/*
- * The highest rate, in commands per second. No adapter reaches a higher rate, and such a rate would
- * not be exact.
- */
-#define RDMACG_OPS_MAX 1000000
-
 /* The maximum number of defaults of the hw class. Drivers choose the keys of this class. */
 #define RDMACG_HW_DEFAULTS RDMACG_MAX_SLOTS
 
@@ -53,7 +36,6 @@ struct rdmacg_defaults {
 	struct rdmacg_default	limits[];
 };
 
-const char *rdmacg_control_key(enum rdmacg_control_limit limit);
 struct rdmacg_defaults *rdmacg_defaults_alloc(unsigned int room);
 struct rdmacg_defaults *rdmacg_defaults_parse(char *text);
 unsigned int rdmacg_defaults_room(const struct rdmacg_defaults *old,
@@ -61,7 +43,6 @@ unsigned int rdmacg_defaults_room(const struct rdmacg_defaults *old,
 int rdmacg_defaults_merge(struct rdmacg_defaults *new, const struct rdmacg_defaults *old,
 			  const struct rdmacg_defaults *edit);
 unsigned int rdmacg_defaults_count(const struct rdmacg_defaults *defaults, enum rdmacg_class class);
-bool rdmacg_limit_is_valid(enum rdmacg_class class, const char *key, u64 max);
 u64 rdmacg_default_limit(const struct rdmacg_defaults *defaults,
 			 const struct rdmacg_resource *resource);
 void rdmacg_print_defaults(struct seq_file *sf, const struct rdmacg_defaults *defaults);

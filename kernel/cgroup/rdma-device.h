@@ -12,7 +12,8 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
-#include "rdma-default.h"
+#include "rdma-key.h"
+#include "rdma-parse.h"
 
 /* The number of slots of the control class. These slots follow the slots that can be charged. */
 #define RDMACG_NR_CONTROL_SLOTS						\

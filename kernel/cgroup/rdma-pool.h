@@ -46,6 +46,7 @@
 #include <linux/types.h>
 
 #include "rdma-css.h"
+#include "rdma-default.h"
 #include "rdma-device.h"
 
 /* The deepest level that can have the controller. The bound keeps walks over levels short. */
