@@ -37,7 +37,8 @@ arch_of() {
 
 # The drivers of adapters that the patches change, which User-Mode Linux does not have. These
 # drivers compile with vm/config/adapters.config.
-ADAPTERS='drivers/infiniband/hw/bnxt_re/ drivers/infiniband/hw/mlx5/'
+ADAPTERS='drivers/infiniband/hw/bnxt_re/ drivers/infiniband/hw/mlx5/ drivers/infiniband/hw/ocrdma/
+	drivers/infiniband/hw/qedr/'
 
 # The bases for a script that runs on several bases.
 BASES=${BASE:-$CHECK_BASES}
