@@ -108,6 +108,8 @@ struct rdmacg_table {
  *	reads it with the name
  * @names_are_global: NULL, or a variable that is true while all namespaces see the device. The
  *	caller sets it before registration
+ * @keeps_charges: false at registration. The caller sets it to true if an object was not destroyed
+ *	and stays charged. rdmacg_unregister_device() then returns all charges that are left
  *
  * The caller embeds this struct in its own device. The other fields belong to the controller. A
  * caller of rdmacg_register_device() sets only @name.
@@ -117,6 +119,7 @@ struct rdmacg_device {
 	u32			index;
 	const struct net	*net;
 	const bool		*names_are_global;
+	bool			keeps_charges;
 	/* private: set at registration; 0 and NULL while not registered */
 	/* The index of the device's pool in the map of each cgroup. */
 	u32			key;

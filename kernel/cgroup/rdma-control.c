@@ -522,7 +522,7 @@ static struct rdmacg_control *rdmacg_pool_add_control(struct rdmacg_pool *pool,
 static struct rdmacg_control *rdmacg_pool_add_controls(struct rdmacg_pool *pool)
 {
 	struct rdmacg_control *control = NULL, *parent;
-	unsigned int level = pool->nr_levels;
+	unsigned int level = pool->cg->depth;
 
 	while (level--) {
 		parent = control;

@@ -60,6 +60,8 @@ struct rdmacg_desc {
 	/* The first slot of the control class, or nr_slots if the device has none. Set once. */
 	unsigned int		control_slot;
 	bool			bypass;		/* No command waits; READ_ONCE. */
+	/* Charges may be left, see struct rdmacg_device. Set once, before @dead; READ_ONCE. */
+	bool			keeps_charges;
 	struct rdmacg_resource	resources[];	/* Set once. */
 };
 

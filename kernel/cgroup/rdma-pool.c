@@ -165,7 +165,7 @@ size_t rdmacg_pool_size(const struct rdmacg_desc *desc, unsigned int depth)
 
 static bool rdmacg_pool_is_top(const struct rdmacg_pool *pool)
 {
-	return pool->nr_levels == 1;
+	return pool->cg->depth == 1;
 }
 
 static struct rdmacg_domain *rdmacg_domain_alloc(struct rdmacg_desc *desc)
@@ -215,7 +215,6 @@ static struct rdmacg_pool *rdmacg_pool_alloc(struct rdma_cgroup *cg, struct rdma
 		return NULL;
 	pool->cg = cg;
 	pool->nr_users = 1;
-	pool->nr_levels = cg->depth;
 	pool->levels = (void *)&pool->slots[desc->control_slot];
 	pool->levels[0] = pool;
 	if (rdmacg_pool_is_top(pool)) {
@@ -242,23 +241,27 @@ static int rdmacg_domain_add(struct rdmacg_domain *domain)
 }
 
 /*
- * Remove a pool from its cgroup and its domain, and put it on @gone. The caller removes children
- * before their parent. Another task may already have found the pool. A charge or a write then takes
- * the lock and sees @dead (rdmacg_pool_try_lock_rcu()). A reader (rdmacg_show_line()) is in an RCU
- * read section. This function's last access to the cgroup is under the map_lock, see
+ * Remove a pool from its cgroup and its domain, and put it on @gone. The caller
+ * removes children before their parent. Another task may already have found the
+ * pool. A charge or a write then takes the lock and sees that the pool is dead
+ * (rdmacg_pool_try_lock_rcu()). A reader (rdmacg_show_line()) is in an RCU read
+ * section. This function's last access to the cgroup is under the map_lock, see
  * rdmacg_pools_free().
  */
 static void rdmacg_pool_remove_locked(struct rdmacg_pool *pool, struct list_head *gone)
 {
 	struct rdmacg_desc *desc = pool->domain->desc;
+	bool may_be_charged = READ_ONCE(desc->keeps_charges);
 	unsigned int slot;
 
 	lockdep_assert_held(&pool->domain->lock);
 	for (slot = 0; slot < desc->control_slot; slot++)
-		WARN_ON_ONCE(pool->slots[slot].usage);
-	pool->dead = true;
+		WARN_ON_ONCE(pool->slots[slot].usage && !may_be_charged);
+	/* Otherwise a charge that is left is a fault of its caller, who may still return it. */
+	pool->nr_charges = INT_MIN | (may_be_charged ? pool->nr_charges : 0);
 	list_move(&pool->domain_node, gone);
-	if (rdmacg_pool_is_top(pool)) {
+	pool->nr_users = rdmacg_pool_is_top(pool);
+	if (pool->nr_users) {
 		scoped_guard(spinlock, &desc->lock)
 			list_del(&pool->domain->desc_node);
 	} else {
@@ -269,31 +272,35 @@ static void rdmacg_pool_remove_locked(struct rdmacg_pool *pool, struct list_head
 
 /*
  * Free the pools that rdmacg_pool_remove_locked() has moved to a list. The
- * caller holds no lock.
+ * caller holds no lock. Without a charge, the cgroup of a pool may be gone.
  */
 static void rdmacg_pools_free_gone(struct list_head *gone)
 {
 	struct rdmacg_pool *pool, *next;
+	int nr_charges;
 
 	list_for_each_entry_safe(pool, next, gone, domain_node) {
 		rdmacg_count_control_limits(-rdmacg_pool_control_limits(pool));
+		nr_charges = pool->nr_charges & INT_MAX;
+		if (nr_charges)
+			css_put_many(rdmacg_css(pool->cg), nr_charges);
 		kfree_rcu_mightsleep(unrcu_pointer(pool->events));
 		/* No command uses the control any more. */
 		kfree_rcu_mightsleep(unrcu_pointer(pool->control));
-		if (rdmacg_pool_is_top(pool))
+		if (pool->nr_users)
 			kfree_rcu(pool->domain, rcu);
 		kfree_rcu(pool, rcu);
 	}
 }
 
-/* Returns whether the pool has no users, no limits of its own and no history. */
+/* Returns whether the pool has no users, no charges, no limits of its own and no history. */
 static bool rdmacg_pool_is_idle_locked(struct rdmacg_pool *pool)
 {
 	unsigned int slot;
 
 	lockdep_assert_held(&pool->domain->lock);
-	if (pool->nr_users || pool->own || rcu_access_pointer(pool->events) ||
-	    rcu_access_pointer(pool->control))
+	if (pool->nr_users || pool->nr_charges || pool->own ||
+	    rcu_access_pointer(pool->events) || rcu_access_pointer(pool->control))
 		return false;
 	/* A slot that has a usage also has a peak. */
 	for (slot = 0; slot < pool->domain->desc->control_slot; slot++)
@@ -371,7 +378,7 @@ static int rdmacg_pool_insert_locked(struct rdmacg_pool *pool, struct rdmacg_poo
 		return -ENODEV;
 	if (parent) {
 		memcpy(&pool->levels[1], parent->levels,
-		       parent->nr_levels * sizeof(pool->levels[0]));
+		       parent->cg->depth * sizeof(pool->levels[0]));
 		parent->nr_users++;
 	}
 	list_add_tail(&pool->domain_node, &domain->pools);
@@ -564,7 +571,7 @@ static void rdmacg_count_refusal_locked(struct rdmacg_pool *pool,
 	struct rdmacg_counts *counts;
 	struct rdmacg_pool *level;
 
-	for (i = 0; i < pool->nr_levels; i++) {
+	for (i = 0; i < pool->cg->depth; i++) {
 		level = pool->levels[i];
 		counts = rdmacg_pool_events_locked(level);
 		if (!counts)
@@ -574,9 +581,9 @@ static void rdmacg_count_refusal_locked(struct rdmacg_pool *pool,
 			rdmacg_count(&counts->alloc_fail, 1);
 		if (!refusal->is_ignored && !i)
 			rdmacg_count(&counts->local_alloc_fail, 1);
-		if (level->nr_levels <= limited)
+		if (level->cg->depth <= limited)
 			rdmacg_count(&counts->max, 1);
-		if (level->nr_levels == limited)
+		if (level->cg->depth == limited)
 			rdmacg_count(&counts->local_max, 1);
 	}
 }
@@ -633,8 +640,7 @@ int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 		rdmacg_count_refusal_unlock(pool, refusal);
 		return -EAGAIN;
 	}
-	/* If all amounts are endless, the pool may be idle. */
-	rdmacg_pool_give_back_unlock(pool);
+	rdmacg_pool_unlock(pool);
 	return 0;
 }
 
@@ -643,19 +649,15 @@ bool rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			  const struct rdmacg_amount *set, unsigned int count)
 {
 	struct rdmacg_pool *pool;
-	unsigned int i;
 
 	if (WARN_ON_ONCE(!rdmacg_set_is_valid(device, set, count, true)) || !cg->depth)
 		return false;
 	pool = rdmacg_pool_lock(cg, device->key);
-	if (pool) {
-		rdmacg_pool_sub_locked(pool, set, count);
-		rdmacg_pool_unlock(pool);
+	if (WARN_ON_ONCE(!pool))
 		return true;
-	}
-	/* A set without a pool can have only endless amounts, which are not counted. */
-	for (i = 0; i < count; i++)
-		WARN_ON_ONCE(rdmacg_counted(set[i].amount));
+	rdmacg_pool_sub_locked(pool, set, count);
+	/* A pool that had only endless charges may be idle. */
+	rdmacg_pool_give_back_unlock(pool);
 	return true;
 }
 

@@ -128,13 +128,17 @@ struct rdmacg_counts {
 struct rdmacg_pool {
 	struct rdmacg_domain	*domain;	/* Set once. */
 	/*
-	 * This pool and the pools of the ancestors, upwards. The array follows @slots in memory.
-	 * Set once.
+	 * This pool and the pools of the ancestors, upwards: as many as @cg->depth. The array
+	 * follows @slots in memory. Set once.
 	 */
 	struct rdmacg_pool	**levels;
-	u8			nr_levels;	/* Set once. */
-	bool			dead;		/* The pool is not used any more; domain->lock. */
-	unsigned int		nr_users;	/* Child pools and other users; domain->lock. */
+	/* Child pools and other users. Of a dead pool, whether it had the domain. domain->lock. */
+	unsigned int		nr_users;
+	/*
+	 * The number of charges of the cgroup itself, which each hold a reference to it. The sign
+	 * bit is set when the pool is dead, which means that it is not used any more. domain->lock.
+	 */
+	int			nr_charges;
 	struct rdma_cgroup	*cg;		/* Set once. */
 	/*
 	 * A bit for each slot in which the pool has a limit of its own, which may be "max". The
@@ -280,7 +284,7 @@ static __always_inline void rdmacg_pool_unlock(struct rdmacg_pool *pool)
 static __always_inline bool rdmacg_pool_try_lock_rcu(struct rdmacg_pool *pool)
 {
 	rdmacg_domain_lock(pool->domain);
-	if (likely(!pool->dead))
+	if (likely(pool->nr_charges >= 0))
 		return true;
 	rdmacg_pool_unlock(pool);
 	return false;
@@ -363,7 +367,7 @@ static __always_inline bool rdmacg_pool_has_room_locked(struct rdmacg_pool *pool
 							const unsigned int count,
 							struct rdmacg_refusal *refusal)
 {
-	struct rdmacg_pool **level, **end = pool->levels + pool->nr_levels;
+	struct rdmacg_pool **level, **end = pool->levels + pool->cg->depth;
 	const struct rdmacg_slot *slot;
 	unsigned int i;
 
@@ -391,7 +395,7 @@ static __always_inline void rdmacg_pool_add_locked(struct rdmacg_pool *pool,
 						   const struct rdmacg_amount *set,
 						   const unsigned int count)
 {
-	struct rdmacg_pool **first = pool->levels, **level = first + pool->nr_levels;
+	struct rdmacg_pool **first = pool->levels, **level = first + pool->cg->depth;
 	struct rdmacg_slot *slot;
 	unsigned int i;
 
@@ -404,13 +408,14 @@ static __always_inline void rdmacg_pool_add_locked(struct rdmacg_pool *pool,
 			rdmacg_slot_grow(slot, slot->usage + rdmacg_counted(set[i].amount));
 		}
 	} while (level != first);
+	pool->nr_charges++;
 }
 
 static __always_inline void rdmacg_pool_sub_locked(struct rdmacg_pool *pool,
 						   const struct rdmacg_amount *set,
 						   const unsigned int count)
 {
-	struct rdmacg_pool **level = pool->levels, **end = level + pool->nr_levels;
+	struct rdmacg_pool **level = pool->levels, **end = level + pool->cg->depth;
 	unsigned int i;
 
 	lockdep_assert_held(&pool->domain->lock);
@@ -420,6 +425,7 @@ static __always_inline void rdmacg_pool_sub_locked(struct rdmacg_pool *pool,
 			rdmacg_slot_shrink(&(*level)->slots[set[i].slot],
 					   rdmacg_counted(set[i].amount));
 	} while (++level < end);
+	pool->nr_charges--;
 }
 
 /*

@@ -174,9 +174,17 @@ static __always_inline void rdmacg_uncharge_owner(struct rdma_cgroup *owner,
 						  const struct rdmacg_amount *set,
 						  unsigned int count)
 {
+	bool is_valid;
+
 	__might_sleep(__FILE__, __LINE__);
-	if ((likely(rdmacg_pool_apply_fast(owner, device, set, count, false)) ||
-	     rdmacg_pool_uncharge(owner, device, set, count)) && trace_rdmacg_uncharge_enabled())
+	is_valid = rdmacg_pool_apply_fast(owner, device, set, count, false);
+	if (unlikely(!is_valid)) {
+		/* The unregistration has returned the charge, with its reference. */
+		if (!device->desc && device->keeps_charges)
+			return;
+		is_valid = rdmacg_pool_uncharge(owner, device, set, count);
+	}
+	if (trace_rdmacg_uncharge_enabled() && is_valid)
 		rdmacg_trace_set(owner, device, set, count, trace_rdmacg_uncharge);
 	css_put(rdmacg_css(owner));
 }
@@ -263,7 +271,8 @@ EXPORT_SYMBOL(rdmacg_charge);
 /**
  * rdmacg_uncharge_set() - return a charge of several resources
  * @owner: the cgroup that paid; this call drops the charge's reference to it
- * @device: the device of the charge, still registered
+ * @device: the device of the charge, still registered. If it keeps charges, the call may also come
+ *	after the unregistration, and does nothing then
  * @set: the resources and amounts of the charge
  * @count: number of amounts in @set
  *
@@ -490,10 +499,10 @@ EXPORT_SYMBOL(rdmacg_register_device);
 
 /**
  * rdmacg_unregister_device() - unregister a device from the controller
- * @device: a registered device without charges
+ * @device: a registered device, without charges unless its keeps_charges is true
  *
- * This function removes the device's limits and history from all cgroups. The caller may
- * then free @device.
+ * This function removes the device's limits and history from all cgroups, and returns charges that
+ * are left. The caller may then free @device.
  *
  * Context: Process context; may sleep.
  */
@@ -504,6 +513,7 @@ void rdmacg_unregister_device(struct rdmacg_device *device)
 	/* Hide the device first. Otherwise readers and writers would find it without its pools. */
 	rdmacg_desc_hide(desc);
 	rdmacg_desc_follow_name(desc, NULL);
+	WRITE_ONCE(desc->keeps_charges, device->keeps_charges);
 	rdmacg_pools_drain(desc);
 	/* Without slots, later charges fail. */
 	device->nr_slots = 0;

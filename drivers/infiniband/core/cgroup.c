@@ -6,7 +6,6 @@
  */
 #define pr_fmt(fmt) "infiniband: rdma cgroup: " fmt
 
-#include <linux/llist.h>
 #include <linux/slab.h>
 
 #include "cgroup.h"
@@ -184,54 +183,31 @@ void ib_rdmacg_uncharge_uobject(struct ib_uobject *uobj)
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_uobject);
 
 /*
- * The charge of an object that its driver did not destroy. The uobject is
- * freed.
+ * Keep what is charged on a device until the device is unregistered. A process
+ * may be able to cause this, so the rate of messages is limited.
  */
-struct ib_rdmacg_kept {
-	/* On device->cg_kept. */
-	struct llist_node	node;
-	/* Set once. */
-	struct ib_rdmacg_object	obj;
-};
+void ib_rdmacg_keep(struct ib_device *device, unsigned int type)
+{
+	WRITE_ONCE(device->cg_device.keeps_charges, true);
+	pr_warn_ratelimited("%s: the driver did not destroy an object (%s), which stays charged until the device is removed\n",
+			    device->name, ib_rdmacg_type_name(type));
+}
 
 /**
  * ib_rdmacg_keep_uobject() - keep the charges of an object until its device is
  *	unregistered
  * @uobj: an object that the driver refuses to destroy at the end of its
- *	process. The object still occupies its place on the device
+ *	process. The object still occupies its place on the device, and so does
+ *	its memory, whose umem the driver keeps
  *
- * A process may be able to cause such refusals, so the rate of messages is
- * limited. The allocation does not fail, because nobody could pay otherwise.
- *
- * Context: Process context; may sleep.
+ * Context: Any context.
  */
 void ib_rdmacg_keep_uobject(struct ib_uobject *uobj)
 {
-	struct ib_rdmacg_kept *kept;
-
-	if (!uobj->cg_obj.cg)
-		return;
-	kept = kmalloc_obj(*kept, GFP_KERNEL | __GFP_NOFAIL);
-	ib_rdmacg_move_charge(uobj, &kept->obj);
-	llist_add(&kept->node, &uobj->context->device->cg_kept);
-	pr_warn_ratelimited("%s: the driver did not destroy an object (%s), which stays charged until the device is removed\n",
-			    uobj->context->device->name, ib_rdmacg_type_name(kept->obj.type));
+	ib_rdmacg_keep(uobj->context->device, uobj->cg_obj.type);
+	uobj->cg_obj.cg = NULL;
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_keep_uobject);
-
-/*
- * Return the charges of ib_rdmacg_keep_uobject(). No process uses the device
- * any more.
- */
-static void ib_rdmacg_uncharge_kept(struct ib_device *device)
-{
-	struct ib_rdmacg_kept *kept, *next;
-
-	llist_for_each_entry_safe(kept, next, llist_del_all(&device->cg_kept), node) {
-		ib_rdmacg_uncharge_object(device, &kept->obj);
-		kfree(kept);
-	}
-}
 
 /**
  * ib_device_unregister_rdmacg() - unregister a device from the controller
@@ -241,7 +217,6 @@ static void ib_rdmacg_uncharge_kept(struct ib_device *device)
  */
 void ib_device_unregister_rdmacg(struct ib_device *device)
 {
-	ib_rdmacg_uncharge_kept(device);
 	rdmacg_unregister_device(&device->cg_device);
 }
 

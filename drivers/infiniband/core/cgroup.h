@@ -18,6 +18,12 @@ int ib_rdmacg_charge_fd_uobject(struct ib_uobject *uobj);
 void ib_rdmacg_uncharge_uobject(struct ib_uobject *uobj);
 void ib_rdmacg_keep_uobject(struct ib_uobject *uobj);
 
+/* Returns whether the driver did not destroy all objects, so that some may be left. */
+static inline bool ib_rdmacg_keeps_charges(const struct ib_device *device)
+{
+	return READ_ONCE(device->cg_device.keeps_charges);
+}
+
 /* Returns the driver's definition of an object's type, or NULL. */
 static inline const struct ib_rdmacg_object_def *
 ib_rdmacg_find_def(struct ib_uobject *uobj)
@@ -39,6 +45,9 @@ static inline bool ib_rdmacg_is_described(struct ib_uobject *uobj)
 
 /* For cgroup_driver.c. */
 int ib_rdmacg_charge_uobject(struct ib_uobject *uobj);
+
+/* For cgroup_mcast.c. */
+void ib_rdmacg_keep(struct ib_device *device, unsigned int type);
 
 #else /* CONFIG_CGROUP_RDMA */
 
@@ -62,6 +71,11 @@ static inline void ib_rdmacg_uncharge_uobject(struct ib_uobject *uobj)
 
 static inline void ib_rdmacg_keep_uobject(struct ib_uobject *uobj)
 {
+}
+
+static inline bool ib_rdmacg_keeps_charges(const struct ib_device *device)
+{
+	return false;
 }
 
 #endif /* CONFIG_CGROUP_RDMA */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* RDMA cgroup controller: charges for attachments to multicast groups. */
+#include "cgroup.h"
 #include "cgroup_device.h"
 #include "cgroup_mcast.h"
 
@@ -39,3 +40,16 @@ void ib_rdmacg_uncharge_mcast(struct rdma_cgroup *owner, struct ib_device *devic
 				ib_rdmacg_type_slot(device, IB_RDMACG_MCAST));
 }
 EXPORT_SYMBOL_GPL(ib_rdmacg_uncharge_mcast);
+
+/**
+ * ib_rdmacg_keep_mcast() - keep the charge for an attachment that the driver
+ *	did not detach
+ * @device: the device, whose table still has the attachment
+ *
+ * Context: Any context.
+ */
+void ib_rdmacg_keep_mcast(struct ib_device *device)
+{
+	ib_rdmacg_keep(device, IB_RDMACG_MCAST);
+}
+EXPORT_SYMBOL_GPL(ib_rdmacg_keep_mcast);

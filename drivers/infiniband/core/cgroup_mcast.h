@@ -9,6 +9,7 @@
 
 int ib_rdmacg_charge_mcast(struct rdma_cgroup **owner, struct ib_device *device);
 void ib_rdmacg_uncharge_mcast(struct rdma_cgroup *owner, struct ib_device *device);
+void ib_rdmacg_keep_mcast(struct ib_device *device);
 
 #else /* CONFIG_CGROUP_RDMA */
 
@@ -20,6 +21,10 @@ static inline int ib_rdmacg_charge_mcast(struct rdma_cgroup **owner, struct ib_d
 
 static inline void ib_rdmacg_uncharge_mcast(struct rdma_cgroup *owner,
 					    struct ib_device *device)
+{
+}
+
+static inline void ib_rdmacg_keep_mcast(struct ib_device *device)
 {
 }
 

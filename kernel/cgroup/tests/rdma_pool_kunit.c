@@ -451,7 +451,7 @@ static void rdmacg_test_largest_limit_still_refuses(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, refusal.cg, &t->leaf);
 }
 
-/* An endless charge leaves no pool, so its uncharge finds no pool. */
+/* An endless charge needs a pool, because a device may keep the charge. */
 static void rdmacg_test_endless_amount_is_counted_nowhere(struct kunit *test)
 {
 	static const struct rdmacg_amount endless = { .slot = OBJECT, .amount = RDMACG_ENDLESS };
@@ -459,7 +459,8 @@ static void rdmacg_test_endless_amount_is_counted_nowhere(struct kunit *test)
 	struct rdmacg_refusal refusal;
 
 	KUNIT_ASSERT_EQ(test, rdmacg_charge_set(&t->leaf, &t->dev0, &endless, 1, &refusal), 0);
-	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
+	KUNIT_EXPECT_EQ(test, rdmacg_usage(&t->leaf, &t->dev0, OBJECT), 0);
+	KUNIT_EXPECT_TRUE(test, rdmacg_test_has_pools(&t->leaf));
 	rdmacg_uncharge_latest(test);
 	KUNIT_EXPECT_FALSE(test, rdmacg_test_has_pools(&t->leaf));
 }

@@ -445,6 +445,27 @@ static void rdmacg_test_implicit_odp_is_refused_under_a_limit(struct kunit *test
 	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
 }
 
+/*
+ * A driver that does not destroy an MR keeps its umem. The charge ends with the
+ * device, and a later release of the umem does not uncharge again.
+ */
+static void rdmacg_test_kept_memory_is_charged_until_the_device_goes(struct kunit *test)
+{
+	struct rdmacg_verbs *verbs = rdmacg_start(test);
+	struct ib_umem *pinned = rdmacg_pin(test, 0, PAGE_SIZE);
+	struct ib_umem_odp *endless = rdmacg_implicit(test);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(pinned) || IS_ERR(endless));
+	ib_rdmacg_keep_uobject(rdmacg_uobject(test, UVERBS_OBJECT_MR));
+	rdmacg_expect_pages(test, 1);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 2);
+	kunit_release_action(test, rdmacg_stop, verbs);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
+	ib_umem_release(pinned);
+	ib_umem_odp_release(endless);
+	KUNIT_EXPECT_EQ(test, rdmacg_test_refs(&verbs->left), 0);
+}
+
 #endif /* CONFIG_INFINIBAND_ON_DEMAND_PAGING */
 
 static struct kunit_case rdmacg_umem_cases[] = {
@@ -461,6 +482,7 @@ static struct kunit_case rdmacg_umem_cases[] = {
 	KUNIT_CASE(rdmacg_test_odp_is_charged_in_pages),
 	KUNIT_CASE(rdmacg_test_odp_that_fails_is_not_charged),
 	KUNIT_CASE(rdmacg_test_implicit_odp_is_refused_under_a_limit),
+	KUNIT_CASE(rdmacg_test_kept_memory_is_charged_until_the_device_goes),
 #endif
 	{}
 };

@@ -303,4 +303,12 @@ static inline bool rdmacg_remove_device(void)
 	return !system("rdma link del " RDMACG_SECOND);
 }
 
+/* Read the kernel's taint flags, which report warnings and overwritten memory. */
+static inline long rdmacg_taint(void)
+{
+	char text[32];
+
+	return read_text("/proc/sys/kernel/tainted", text, sizeof(text)) > 0 ? atol(text) : -1;
+}
+
 #endif /* RDMA_UTIL_H */

@@ -33,14 +33,6 @@ FIXTURE_TEARDOWN(test_rdmacg_gone)
 	rdmacg_tree_destroy(&self->tree);
 }
 
-/* Read the kernel's taint flags, one of which reports overwritten memory. */
-static long rdmacg_taint(void)
-{
-	char text[32];
-
-	return read_text("/proc/sys/kernel/tainted", text, sizeof(text)) > 0 ? atol(text) : -1;
-}
-
 /*
  * Limits must not outlive their cgroup. Otherwise the removal of the device would write to a list
  * in the memory of the freed cgroup.
