@@ -73,7 +73,8 @@ static bool rdmacg_is_one_of(u32 method, const u32 *set, unsigned int count)
  * drivers of Linux 6.1 to 7.3, except for MLX5_IB_OBJECT_DEVX, whose methods only pass commands on,
  * and BNXT_RE_OBJECT_NOTIFY_DRV, whose method posts work.
  */
-static enum rdmacg_command_kind rdmacg_driver_kind(enum rdma_driver_id driver, u16 object, u16 method)
+static enum rdmacg_command_kind rdmacg_driver_kind(enum rdma_driver_id driver, u16 object,
+						   u16 method)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
 	if (driver == RDMA_DRIVER_BNXT_RE && object == BNXT_RE_OBJECT_NOTIFY_DRV)
@@ -87,7 +88,7 @@ static enum rdmacg_command_kind rdmacg_driver_kind(enum rdma_driver_id driver, u
 }
 
 static enum rdmacg_command_kind rdmacg_method_kind(enum rdma_driver_id driver,
-						const struct ib_uverbs_ioctl_hdr *hdr)
+						   const struct ib_uverbs_ioctl_hdr *hdr)
 {
 	u32 method = hdr->object_id << 16 | hdr->method_id;
 
@@ -105,7 +106,8 @@ static enum rdmacg_command_kind rdmacg_method_kind(enum rdma_driver_id driver,
 
 /* @hdr is NULL for a command of @kind by write(). */
 static noinline int rdmacg_limit(struct rdmacg_command *command, struct ib_uverbs_file *ufile,
-				 const struct ib_uverbs_ioctl_hdr *hdr, enum rdmacg_command_kind kind)
+				 const struct ib_uverbs_ioctl_hdr *hdr,
+				 enum rdmacg_command_kind kind)
 {
 	struct ib_ucontext *context = ib_uverbs_get_ucontext_file(ufile);
 	struct rdmacg_target *target;

@@ -16,15 +16,17 @@
 /* The resources, as in drivers/infiniband/core/cgroup_device.c. */
 static const struct {
 	const char	*key;
-	size_t		has;	/* A pointer in the device that is NULL if it has no such resource. */
+	size_t		has;	/* A pointer in the device; NULL if it has no such resource. */
 	size_t		max;	/* The attribute with the capacity, */
 	size_t		max_size;	/* and its size; 0 without such an attribute. */
 } rdmacg_types[RDMACG_TYPES] = {
 #define RDMACG_HAS(_pointer) offsetof(struct ib_device, _pointer)
 #define RDMACG_MAX(_attr) \
 	offsetof(struct ib_device_attr, _attr), sizeof_field(struct ib_device_attr, _attr)
-#define RDMACG_OBJECT(_id, ...) [UVERBS_OBJECT_##_id] = { __VA_ARGS__ },
-#define RDMACG_VERB(_id, ...) [RDMACG_##_id] = { __VA_ARGS__ },
+#define RDMACG_OBJECT(_id, ...) \
+	[UVERBS_OBJECT_##_id] = { __VA_ARGS__ },
+#define RDMACG_VERB(_id, ...) \
+	[RDMACG_##_id] = { __VA_ARGS__ },
 #include <linux/cgroup_rdma_verbs.h>
 };
 
@@ -360,7 +362,8 @@ int rdmacg_devices_on(void)
 {
 	int ret;
 
-	rdmacg_fault = rdmacg_nr_devices = 0;
+	rdmacg_fault = 0;
+	rdmacg_nr_devices = 0;
 	ret = ib_register_client(&rdmacg_client);
 	if (!ret && rdmacg_fault)
 		ib_unregister_client(&rdmacg_client);

@@ -114,7 +114,8 @@ struct rdmacg_hook rdmacg_memory_hooks[] = {
 		    "ib_umem_dmabuf*(ib_device*," RDMACG_DMABUF_DEVICE
 		    "long unsigned int,long unsigned int,int,int,dma_buf_attach_ops*)"),
 	RDMACG_HOOK(odp_get, "ib_umem_odp_get",
-		    "ib_umem_odp*(ib_device*,long unsigned int,long unsigned int,int,mmu_interval_notifier_ops*)"),
+		    "ib_umem_odp*(ib_device*,long unsigned int,long unsigned int,int,"
+		    "mmu_interval_notifier_ops*)"),
 	RDMACG_HOOK(odp_implicit, "ib_umem_odp_alloc_implicit", "ib_umem_odp*(ib_device*,int)"),
 	RDMACG_HOOK(odp_release, "ib_umem_odp_release", "void(ib_umem_odp*)"),
 	{}

@@ -65,8 +65,8 @@ static bool rdmacg_test_memory(struct ib_device *device)
 }
 
 /*
- * Check that the hooks count what a process creates on a device. The current process needs memory of
- * its own. Returns 0, or -EOPNOTSUPP after a message.
+ * Check that the hooks count what a process creates on a device. The current
+ * process needs memory of its own. Returns 0, or -EOPNOTSUPP after a message.
  */
 int rdmacg_test(struct ib_device *device)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * RDMA cgroup controller: the functions for the IB core, drivers and kernel ULPs.
+ * RDMA cgroup controller: the functions for the IB core, drivers and kernel
+ * ULPs.
  *
  * Copyright (C) 2016 Parav Pandit <pandit.parav@gmail.com>
  */
@@ -18,19 +19,26 @@ struct rdmacg_control;
 struct rdmacg_desc;
 
 /*
- * The version of the interface of this file and of <rdma/ib_rdmacg.h>, for a ULP that is built for
- * several kernels. It grows with each function or field that ULPs can use. Kernels with the stock
- * controller have this file without this macro.
+ * The version of the interface of this file and of <rdma/ib_rdmacg.h>, for a
+ * ULP that is built for several kernels. It grows with each function or field
+ * that ULPs can use. Kernels with the stock controller have this file without
+ * this macro.
  */
 #define RDMACG_API 1
 
 /* The maximum number of resources of a device. */
 #define RDMACG_MAX_SLOTS 64
 
-/* This value means no limit, or a capacity that is not stated. Users read and write it as "max". */
+/*
+ * This value means no limit, or a capacity that is not stated. Users read and
+ * write it as "max".
+ */
 #define RDMACG_NO_LIMIT ((u64)S64_MAX)
 
-/* An endless amount. A charge of it is refused if there is a limit, and otherwise not counted. */
+/*
+ * An endless amount. A charge of it is refused if there is a limit, and
+ * otherwise not counted.
+ */
 #define RDMACG_ENDLESS U64_MAX
 
 /* Returns the part of an amount that is counted. */
@@ -45,7 +53,8 @@ static inline u64 rdmacg_counted(u64 amount)
  * @RDMACG_RESOURCE_HCA_OBJECT: uverbs objects that have an id
  * @RDMACG_RESOURCE_MAX: the number of these slots
  *
- * The slots are fixed, because the IB core registers the table of these resources first.
+ * The slots are fixed, because the IB core registers the table of these
+ * resources first.
  */
 enum rdmacg_resource_type {
 	RDMACG_RESOURCE_HCA_HANDLE,
@@ -58,7 +67,8 @@ enum rdmacg_resource_type {
  * @RDMACG_CLASS_HCA: rdma.max, rdma.current and so on
  * @RDMACG_CLASS_VERB: rdma.verb.max and so on
  * @RDMACG_CLASS_HW: rdma.hw.max and so on
- * @RDMACG_CLASS_CONTROL: rdma.control.max; only the controller registers resources of this class
+ * @RDMACG_CLASS_CONTROL: rdma.control.max; only the controller registers
+ *	resources of this class
  * @RDMACG_CLASSES: the number of classes
  */
 enum rdmacg_class {
@@ -71,11 +81,12 @@ enum rdmacg_class {
 
 /**
  * struct rdmacg_resource - one countable thing of a device
- * @name: the key in the files. The key begins with a lower-case letter, has only lower-case
- *	letters, digits and underscores, and at most 31 characters. It must not be "max", "index" or
- *	"default"
+ * @name: the key in the files. The key begins with a lower-case letter, has
+ *	only lower-case letters, digits and underscores, and at most 31
+ *	characters. It must not be "max", "index" or "default"
  * @class: the files in which the resource appears
- * @capacity: the amount that the device has, or RDMACG_NO_LIMIT if it is not known
+ * @capacity: the amount that the device has, or RDMACG_NO_LIMIT if it is not
+ *	known
  */
 struct rdmacg_resource {
 	const char		*name;
@@ -87,10 +98,11 @@ struct rdmacg_resource {
  * struct rdmacg_table - resources of which a device gets all or none
  * @resources: one or more resources; needed only during registration
  * @count: the number of resources
- * @first_slot: set at registration to the slot of the first resource; the slots of the other
- *	resources follow. Set to -EINVAL if the table is empty, or if a resource is malformed or has
- *	the name of another resource of the device. Set to -ENOSPC if the device would have more
- *	than RDMACG_MAX_SLOTS
+ * @first_slot: set at registration to the slot of the first resource; the slots
+ *	of the other resources follow. Set to -EINVAL if the table is empty, or
+ *	if a resource is malformed or has the name of another resource of the
+ *	device. Set to -ENOSPC if the device would have more than
+ *	RDMACG_MAX_SLOTS
  */
 struct rdmacg_table {
 	const struct rdmacg_resource *resources;
@@ -100,19 +112,20 @@ struct rdmacg_table {
 
 /**
  * struct rdmacg_device - one RDMA device of the controller
- * @name: the device's name for users. The caller sets it, and the controller reads it at
- *	registration and in rdmacg_rename_device()
- * @index: a system-wide number that distinguishes devices of the same name; set by the caller
- *	before registration
- * @net: the network namespace of the device, which the controller only compares. The controller
- *	reads it with the name
- * @names_are_global: NULL, or a variable that is true while all namespaces see the device. The
- *	caller sets it before registration
- * @keeps_charges: false at registration. The caller sets it to true if an object was not destroyed
- *	and stays charged. rdmacg_unregister_device() then returns all charges that are left
+ * @name: the device's name for users. The caller sets it, and the controller
+ *	reads it at registration and in rdmacg_rename_device()
+ * @index: a system-wide number that distinguishes devices of the same name; set
+ *	by the caller before registration
+ * @net: the network namespace of the device, which the controller only
+ *	compares. The controller reads it with the name
+ * @names_are_global: NULL, or a variable that is true while all namespaces see
+ *	the device. The caller sets it before registration
+ * @keeps_charges: false at registration. The caller sets it to true if an
+ *	object was not destroyed and stays charged. rdmacg_unregister_device()
+ *	then returns all charges that are left
  *
- * The caller embeds this struct in its own device. The other fields belong to the controller. A
- * caller of rdmacg_register_device() sets only @name.
+ * The caller embeds this struct in its own device. The other fields belong to
+ * the controller. A caller of rdmacg_register_device() sets only @name.
  */
 struct rdmacg_device {
 	const char		*name;
@@ -131,7 +144,8 @@ struct rdmacg_device {
 /**
  * struct rdmacg_amount - an amount of one resource
  * @slot: the resource; no two amounts of a set have the same slot
- * @amount: the number of objects or bytes, from 1 to RDMACG_NO_LIMIT, or RDMACG_ENDLESS
+ * @amount: the number of objects or bytes, from 1 to RDMACG_NO_LIMIT, or
+ *	RDMACG_ENDLESS
  */
 struct rdmacg_amount {
 	unsigned int		slot;
@@ -139,12 +153,13 @@ struct rdmacg_amount {
 };
 
 /**
- * enum rdmacg_command_kind - the number of times that a command counts in the rates of its cgroup
- * @RDMACG_COMMAND_DESTROY: a command that destroys an object; it never waits and does not use the
- *	rate, but appears in rdma.control.stat
+ * enum rdmacg_command_kind - the number of times that a command counts in the
+ * rates of its cgroup
+ * @RDMACG_COMMAND_DESTROY: a command that destroys an object; it never waits
+ *	and does not use the rate, but appears in rdma.control.stat
  * @RDMACG_COMMAND_CHANGE: any other command; it counts once
- * @RDMACG_COMMAND_CREATE: a command that creates an object; it counts twice, once for the later
- *	destruction
+ * @RDMACG_COMMAND_CREATE: a command that creates an object; it counts twice,
+ *	once for the later destruction
  */
 enum rdmacg_command_kind {
 	RDMACG_COMMAND_DESTROY	= 0,
@@ -153,7 +168,8 @@ enum rdmacg_command_kind {
 };
 
 /**
- * struct rdmacg_command - a command from rdmacg_begin_command() to rdmacg_end_command()
+ * struct rdmacg_command - a command from rdmacg_begin_command() to
+ * rdmacg_end_command()
  */
 struct rdmacg_command {
 	/* private: NULL for a command that has no place in flight */
@@ -275,9 +291,10 @@ static inline void rdmacg_put(struct rdma_cgroup *cg)
 #endif /* CONFIG_CGROUP_RDMA */
 
 /*
- * The number of limits on commands in all pools, plus the number of defaults for commands in all
- * cgroups. This is not a static key, because each change of a static key patches the kernel's
- * code. A user with a delegated cgroup could cause any number of such changes.
+ * The number of limits on commands in all pools, plus the number of defaults
+ * for commands in all cgroups. This is not a static key, because each change of
+ * a static key patches the kernel's code. A user with a delegated cgroup could
+ * cause any number of such changes.
  */
 extern atomic_long_t rdmacg_nr_control_limits;
 
@@ -320,15 +337,17 @@ static inline bool rdmacg_commands_are_limited(void)
  * @device: a device that stays registered until the call returns
  * @kind: the kind of command
  *
- * The call waits until the limits of the process's cgroup and its ancestors let the command begin.
- * If no cgroup of the machine has a limit on commands, the call does nothing.
+ * The call waits until the limits of the process's cgroup and its ancestors let
+ * the command begin. If no cgroup of the machine has a limit on commands, the
+ * call does nothing.
  *
- * Context: Process context; may sleep as long as the limit requires. The caller must not hold a
- * lock that is necessary to end a command, or to call rdmacg_stop_waiting().
- * Return: 0, -ENOMEM, -ENODEV if the device is not registered any more, or -ERESTARTNOINTR after a
- * signal.
- * The caller must not run the command after an error, and rdmacg_end_command() then does nothing.
- * The system call restarts after a signal, and its command waits behind the others of its cgroup.
+ * Context: Process context; may sleep as long as the limit requires. The caller
+ * must not hold a lock that is necessary to end a command, or to call
+ * rdmacg_stop_waiting().
+ * Return: 0, -ENOMEM, -ENODEV if the device is not registered any more, or
+ * -ERESTARTNOINTR after a signal. The caller must not run the command after an
+ * error, and rdmacg_end_command() then does nothing. The system call restarts
+ * after a signal, and its command waits behind the others of its cgroup.
  */
 static inline int rdmacg_begin_command(struct rdmacg_command *command,
 				       struct rdmacg_device *device,
@@ -343,10 +362,11 @@ static inline int rdmacg_begin_command(struct rdmacg_command *command,
 /**
  * rdmacg_move_command() - let a command end later than the call that began it
  * @to: the argument for rdmacg_end_command()
- * @from: the command that began; rdmacg_end_command() does nothing with it after this call
+ * @from: the command that began; rdmacg_end_command() does nothing with it
+ *	after this call
  *
- * Use this for a command that the adapter completes later, perhaps in an interrupt. Call it before
- * the adapter gets the command.
+ * Use this for a command that the adapter completes later, perhaps in an
+ * interrupt. Call it before the adapter gets the command.
  *
  * Context: Any context.
  */
@@ -360,7 +380,8 @@ static inline void rdmacg_move_command(struct rdmacg_command *to, struct rdmacg_
  * rdmacg_end_command() - end a command, and let waiting commands begin
  * @command: a command that rdmacg_begin_command() has let begin
  *
- * Context: Any context except hard interrupts on PREEMPT_RT. The device is still registered.
+ * Context: Any context except hard interrupts on PREEMPT_RT. The device is
+ * still registered.
  */
 static inline void rdmacg_end_command(struct rdmacg_command *command)
 {

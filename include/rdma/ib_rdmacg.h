@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Drivers call these functions for resources that the IB core does not know and that a user can
- * exhaust. These resources appear in rdma.hw.*. Drivers also use this header to describe the
- * objects of their own interfaces.
+ * Drivers call these functions for resources that the IB core does not know and
+ * that a user can exhaust. These resources appear in rdma.hw.*. Drivers also
+ * use this header to describe the objects of their own interfaces.
  *
- * ULPs in the kernel call these functions for objects that they create for a user. Such objects
- * appear in the same files as objects from uverbs. In a system call, rdmacg_get_current() returns
- * the cgroup to charge. The ULP keeps this cgroup if a worker creates the objects later.
+ * ULPs in the kernel call these functions for objects that they create for a
+ * user. Such objects appear in the same files as objects from uverbs. In a
+ * system call, rdmacg_get_current() returns the cgroup to charge. The ULP keeps
+ * this cgroup if a worker creates the objects later.
  */
 #ifndef _RDMA_IB_RDMACG_H
 #define _RDMA_IB_RDMACG_H
@@ -19,13 +20,17 @@ struct ib_ucontext;
 struct ib_uobject;
 struct uverbs_attr_bundle;
 
-/* The type of an object that attaches a QP to a multicast group. No object of verbs has this id. */
+/*
+ * The type of an object that attaches a QP to a multicast group. No object of
+ * verbs has this id.
+ */
 #define IB_RDMACG_CONTENT_MCAST U32_MAX
 
 /**
  * struct ib_rdmacg_content - the charges for a uverbs object, except hca_object
- * @type: a value of enum uverbs_default_objects, or IB_RDMACG_CONTENT_MCAST. The object is charged
- *	as a driver_object if this is another value, or a type that the device does not have
+ * @type: a value of enum uverbs_default_objects, or IB_RDMACG_CONTENT_MCAST.
+ *	The object is charged as a driver_object if this is another value, or a
+ *	type that the device does not have
  * @dm_mem: the bytes of device memory in the object
  */
 struct ib_rdmacg_content {
@@ -34,11 +39,13 @@ struct ib_rdmacg_content {
 };
 
 /**
- * struct ib_rdmacg_object_def - a type of objects whose charges depend on attributes
+ * struct ib_rdmacg_object_def - a type of objects whose charges depend on
+ * attributes
  * @id: the type of object
- * @describe: the function that sets the charge of an object. It is called with the attributes of
- *	the method that is about to create the object. Before the call, @content has the type of the
- *	object and no device memory. The function returns 0 or the error of the method
+ * @describe: the function that sets the charge of an object. It is called with
+ *	the attributes of the method that is about to create the object. Before
+ *	the call, @content has the type of the object and no device memory. The
+ *	function returns 0 or the error of the method
  */
 struct ib_rdmacg_object_def {
 	u32			id;
@@ -49,15 +56,17 @@ struct ib_rdmacg_object_def {
 /**
  * struct ib_rdmacg_objects - numbers of objects that a ULP is about to create
  * @hca_handle: uses of the device, in place of the open contexts of a process
- * @hca_object: objects of any type. Set @hca_handle and @hca_object if the limits of rdma.max must
- *	also hold for the ULP; container runtimes set only these limits
+ * @hca_object: objects of any type. Set @hca_handle and @hca_object if the
+ *	limits of rdma.max must also hold for the ULP; container runtimes set
+ *	only these limits
  * @pd: protection domains
  * @cq: completion queues
  * @qp: queue pairs
  * @srq: shared receive queues
  * @mr: memory regions
- * @mr_mem: the bytes that the device can access through these objects. An amount of 2^48 bytes or
- *	more is refused if there is a limit, and otherwise not counted
+ * @mr_mem: the bytes that the device can access through these objects. An
+ *	amount of 2^48 bytes or more is refused if there is a limit, and
+ *	otherwise not counted
  */
 struct ib_rdmacg_objects {
 	u32			hca_handle;
@@ -191,8 +200,8 @@ static inline bool ib_rdmacg_current_is_limited(struct ib_device *device)
 #endif /* CONFIG_CGROUP_RDMA */
 
 /*
- * Processes share the objects of RDS, so no cgroup can be charged. RDS refuses a process with a
- * limit.
+ * Processes share the objects of RDS, so no cgroup can be charged. RDS refuses
+ * a process with a limit.
  */
 static inline bool ib_rdmacg_refuses_rds(struct ib_device *device)
 {

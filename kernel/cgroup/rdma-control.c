@@ -440,8 +440,8 @@ void rdmacg_control_refresh(struct rdma_cgroup *cg)
 	struct rdmacg_control *control;
 
 	/*
-	 * Pairs with cmpxchg() in rdmacg_pool_add_control(). This function finds
-	 * a new control, or rdmacg_pool_add_control() sees the limits.
+	 * Pairs with cmpxchg() in rdmacg_pool_add_control(). This function
+	 * finds a new control, or rdmacg_pool_add_control() sees the limits.
 	 */
 	smp_mb();
 	for (key = 0; key < nr; key++) {
@@ -580,8 +580,8 @@ bool rdmacg_is_limited(struct rdma_cgroup *cg, const struct rdmacg_desc *desc)
  * rdmacg_stop_waiting() - let all present and later commands on a device begin
  * @device: a registered device that is about to be removed
  *
- * The removal of the device waits for all commands, and must not wait until their limits let them
- * begin. The IB core makes these commands fail.
+ * The removal of the device waits for all commands, and must not wait until
+ * their limits let them begin. The IB core makes these commands fail.
  *
  * Context: Process context; may sleep.
  */
@@ -615,9 +615,11 @@ void rdmacg_stop_waiting(struct rdmacg_device *device)
 EXPORT_SYMBOL(rdmacg_stop_waiting);
 
 /**
- * rdmacg_resume_waiting() - apply limits on commands again after rdmacg_stop_waiting()
- * @device: a registered device that stays, such as a device that has moved to another network
- *	namespace. An earlier rdmacg_stop_waiting() must have returned
+ * rdmacg_resume_waiting() - apply limits on commands again after
+ * rdmacg_stop_waiting()
+ * @device: a registered device that stays, such as a device that has moved to
+ *	another network namespace. An earlier rdmacg_stop_waiting() must have
+ *	returned
  *
  * Context: Process context; may sleep.
  */

@@ -33,7 +33,10 @@ struct rdmacg_event_files {
 	struct cgroup_file	events_local[RDMACG_EVENT_CLASSES];
 };
 
-/* The cftype of an events file names the struct cgroup_file that notifies readers. */
+/*
+ * The cftype of an events file names the struct cgroup_file that notifies
+ * readers.
+ */
 #define RDMACG_NOTIFIED(_member) .file_offset = offsetof(struct rdma_cgroup, files._member)
 
 static inline struct cgroup_subsys_state *rdmacg_css_of(const struct rdmacg_css *state)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * RDMA cgroup controller: defaults. A default of a cgroup is the limit of one key on each device
- * that has no limit of its own for this key, including devices that are registered later.
+ * RDMA cgroup controller: defaults. A default of a cgroup is the limit of one
+ * key on each device that has no limit of its own for this key, including
+ * devices that are registered later.
  */
 #include <kunit/static_stub.h>
 #include <linux/err.h>
@@ -13,8 +14,8 @@
 #include "rdma-key.h"
 
 /*
- * The number of changes that one write may contain. This is enough to set all known keys, and to
- * replace all defaults of the hw class.
+ * The number of changes that one write may contain. This is enough to set all
+ * known keys, and to replace all defaults of the hw class.
  */
 #define RDMACG_EDIT_KEYS 256
 
@@ -54,7 +55,9 @@ unsigned int rdmacg_defaults_count(const struct rdmacg_defaults *defaults, enum 
 	return count;
 }
 
-/* Returns the limit of a resource for which the device has no limit of its own. */
+/*
+ * Returns the limit of a resource for which the device has no limit of its own.
+ */
 u64 rdmacg_default_limit(const struct rdmacg_defaults *defaults,
 			 const struct rdmacg_resource *resource)
 {
@@ -89,7 +92,9 @@ static int rdmacg_edit_set(struct rdmacg_defaults *edit, const char *key, u64 ma
 	int class;
 
 	if (!*key) {
-		/* "max" also removes the changes that precede it in the line. */
+		/*
+		 * "max" also removes the changes that precede it in the line.
+		 */
 		edit->is_reset = true;
 		edit->count = 0;
 		return max == RDMACG_NO_LIMIT ? 0 : -EINVAL;
@@ -101,8 +106,8 @@ static int rdmacg_edit_set(struct rdmacg_defaults *edit, const char *key, u64 ma
 }
 
 /*
- * Parse one line of changes to the defaults; RDMACG_NO_LIMIT removes a default. Returns an error
- * pointer if the text is invalid or there is no memory.
+ * Parse one line of changes to the defaults; RDMACG_NO_LIMIT removes a default.
+ * Returns an error pointer if the text is invalid or there is no memory.
  */
 struct rdmacg_defaults *rdmacg_defaults_parse(char *text)
 {
@@ -131,7 +136,10 @@ struct rdmacg_defaults *rdmacg_defaults_parse(char *text)
 	return ERR_PTR(ret);
 }
 
-/* Returns the largest number of entries that @old and @edit can have together. @old may be NULL. */
+/*
+ * Returns the largest number of entries that @old and @edit can have together.
+ * @old may be NULL.
+ */
 unsigned int rdmacg_defaults_room(const struct rdmacg_defaults *old,
 				  const struct rdmacg_defaults *edit)
 {
@@ -139,8 +147,9 @@ unsigned int rdmacg_defaults_room(const struct rdmacg_defaults *old,
 }
 
 /*
- * Merge @old and @edit into @new, which has room for both. @new is empty afterwards if no default
- * is left. Returns -EINVAL if the hw class would have too many defaults.
+ * Merge @old and @edit into @new, which has room for both. @new is empty
+ * afterwards if no default is left. Returns -EINVAL if the hw class would have
+ * too many defaults.
  */
 int rdmacg_defaults_merge(struct rdmacg_defaults *new, const struct rdmacg_defaults *old,
 			  const struct rdmacg_defaults *edit)
@@ -172,8 +181,8 @@ static void rdmacg_print_default(struct seq_file *sf, const struct rdmacg_defaul
 }
 
 /*
- * Print the line of rdma.default, or nothing if @defaults is NULL. Keys of the table come first, in
- * the order of the table. Keys of the hw class follow.
+ * Print the line of rdma.default, or nothing if @defaults is NULL. Keys of the
+ * table come first, in the order of the table. Keys of the hw class follow.
  */
 void rdmacg_print_defaults(struct seq_file *sf, const struct rdmacg_defaults *defaults)
 {

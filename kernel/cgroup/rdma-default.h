@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* RDMA cgroup controller: defaults, the limits of devices without a limit of their own. */
+/*
+ * RDMA cgroup controller: defaults, the limits of devices without a limit of
+ * their own.
+ */
 #ifndef _KERNEL_CGROUP_RDMA_DEFAULT_H
 #define _KERNEL_CGROUP_RDMA_DEFAULT_H
 
@@ -10,10 +13,15 @@
 
 #include "rdma-parse.h"
 
-/* The maximum number of defaults of the hw class. Drivers choose the keys of this class. */
+/*
+ * The maximum number of defaults of the hw class. Drivers choose the keys of
+ * this class.
+ */
 #define RDMACG_HW_DEFAULTS RDMACG_MAX_SLOTS
 
-/* The room for all possible defaults of a cgroup and all changes of one write. */
+/*
+ * The room for all possible defaults of a cgroup and all changes of one write.
+ */
 #define RDMACG_MAX_DEFAULTS 512
 
 /* A limit for each device that has a resource of this class and name. */
@@ -24,8 +32,9 @@ struct rdmacg_default {
 };
 
 /*
- * All defaults of one cgroup, or the changes of a write. A write replaces the whole struct of a
- * cgroup instead of changing it, so a reader never sees a part of a write. RCU frees the struct.
+ * All defaults of one cgroup, or the changes of a write. A write replaces the
+ * whole struct of a cgroup instead of changing it, so a reader never sees a
+ * part of a write. RCU frees the struct.
  */
 struct rdmacg_defaults {
 	struct rcu_head		rcu;

@@ -2,8 +2,8 @@
 /*
  * RDMA cgroup controller: devices, their resources and their names.
  *
- * The registration of a device sets its resources, which do not change later. The controller does
- * not depend on their names.
+ * The registration of a device sets its resources, which do not change later.
+ * The controller does not depend on their names.
  */
 #define pr_fmt(fmt) "cgroup: rdma: " fmt
 
@@ -20,13 +20,17 @@
 #include "rdma-device.h"
 
 /*
- * All registered devices, indexed by key. The files show devices in the order of their keys. The
- * key of an unregistered device is reserved until its desc is freed, which may happen in a softirq.
- * Writers use the lock of the xarray, and readers use RCU.
+ * All registered devices, indexed by key. The files show devices in the order
+ * of their keys. The key of an unregistered device is reserved until its desc
+ * is freed, which may happen in a softirq. Writers use the lock of the xarray,
+ * and readers use RCU.
  */
 static DEFINE_XARRAY_FLAGS(rdmacg_devices, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_BH);
 
-/* Allocate the present name and network namespace of a device. Returns NULL without memory. */
+/*
+ * Allocate the present name and network namespace of a device. Returns NULL
+ * without memory.
+ */
 static struct rdmacg_name *rdmacg_name_alloc(const struct rdmacg_device *device, gfp_t gfp)
 {
 	struct rdmacg_name *name = kmalloc(sizeof(*name), gfp);
@@ -38,12 +42,15 @@ static struct rdmacg_name *rdmacg_name_alloc(const struct rdmacg_device *device,
 	return name;
 }
 
-/* Guards live_name of all descs. Readers take it, so charges use other locks. */
+/*
+ * Guards live_name of all descs. Readers take it, so charges use other locks.
+ */
 static DEFINE_SPINLOCK(rdmacg_live_names);
 
 /*
- * From now on, let readers and writers compare the name of the device with @name.
- * The caller changes @name without rdmacg_rename_device(). NULL ends this.
+ * From now on, let readers and writers compare the name of the device with
+ * @name. The caller changes @name without rdmacg_rename_device(). NULL ends
+ * this.
  */
 void rdmacg_desc_follow_name(struct rdmacg_desc *desc, const char *name)
 {
@@ -52,10 +59,10 @@ void rdmacg_desc_follow_name(struct rdmacg_desc *desc, const char *name)
 }
 
 /*
- * Copy a name that has changed. If the name changes meanwhile, the copy may have
- * parts of both names, until the next reader copies it again. If such a copy is
- * the name of another device, rdmacg_desc_get() finds two devices, and returns
- * -ENOTUNIQ.
+ * Copy a name that has changed. If the name changes meanwhile, the copy may
+ * have parts of both names, until the next reader copies it again. If such a
+ * copy is the name of another device, rdmacg_desc_get() finds two devices, and
+ * returns -ENOTUNIQ.
  */
 static noinline void rdmacg_desc_update_name(struct rdmacg_desc *desc)
 {
@@ -95,7 +102,8 @@ static bool rdmacg_has_resource(const struct rdmacg_desc *desc, unsigned int nr_
 }
 
 /*
- * Copy a resource and its name, because readers may need them after the caller has freed its table.
+ * Copy a resource and its name, because readers may need them after the caller
+ * has freed its table.
  */
 static void rdmacg_desc_set_resource(struct rdmacg_desc *desc, unsigned int slot,
 				     const struct rdmacg_resource *resource)
@@ -105,7 +113,10 @@ static void rdmacg_desc_set_resource(struct rdmacg_desc *desc, unsigned int slot
 	desc->resources[slot].name = desc->keys[slot];
 }
 
-/* Add all resources of a table, or none. Returns the first slot, -EINVAL or -ENOSPC. */
+/*
+ * Add all resources of a table, or none. Returns the first slot, -EINVAL or
+ * -ENOSPC.
+ */
 static int rdmacg_add_table(struct rdmacg_desc *desc, const struct rdmacg_table *table,
 			    const char *device)
 {
@@ -135,7 +146,10 @@ static int rdmacg_add_table(struct rdmacg_desc *desc, const struct rdmacg_table 
 	return first;
 }
 
-/* Add the control class after the resources that can be charged, if there is room. */
+/*
+ * Add the control class after the resources that can be charged, if there is
+ * room.
+ */
 static void rdmacg_add_control(struct rdmacg_desc *desc, const char *device)
 {
 	struct rdmacg_resource resource = {
@@ -157,8 +171,8 @@ static void rdmacg_add_control(struct rdmacg_desc *desc, const char *device)
 }
 
 /*
- * Allocate the desc of a device with the resources of the valid tables, and set first_slot of each
- * table. Returns NULL if there is no memory.
+ * Allocate the desc of a device with the resources of the valid tables, and set
+ * first_slot of each table. Returns NULL if there is no memory.
  */
 struct rdmacg_desc *rdmacg_desc_alloc(const struct rdmacg_device *device,
 				      struct rdmacg_table *tables, unsigned int count)
@@ -201,8 +215,8 @@ void rdmacg_desc_put(struct rdmacg_desc *desc)
 }
 
 /*
- * Returns the first registered device whose key is at least *@key, and sets *@key to its key.
- * Returns NULL if there is none.
+ * Returns the first registered device whose key is at least *@key, and sets
+ * *@key to its key. Returns NULL if there is none.
  */
 struct rdmacg_desc *rdmacg_desc_next(unsigned long *key)
 {
@@ -216,8 +230,8 @@ struct rdmacg_desc *rdmacg_desc_next(unsigned long *key)
 }
 
 /*
- * Give the device a key, and let the files show it. Returns 0, -ENOMEM, or -EBUSY if no key is
- * left. After an error, the caller frees the desc.
+ * Give the device a key, and let the files show it. Returns 0, -ENOMEM, or
+ * -EBUSY if no key is left. After an error, the caller frees the desc.
  */
 int rdmacg_desc_publish(struct rdmacg_desc *desc, const struct rdmacg_device *device)
 {
@@ -233,7 +247,10 @@ int rdmacg_desc_publish(struct rdmacg_desc *desc, const struct rdmacg_device *de
 	return ret;
 }
 
-/* Hide the device from readers and writers. A task that has found the device may still use it. */
+/*
+ * Hide the device from readers and writers. A task that has found the device
+ * may still use it.
+ */
 void rdmacg_desc_hide(struct rdmacg_desc *desc)
 {
 	/* An entry of NULL keeps the key reserved, and needs no memory. */
@@ -241,7 +258,8 @@ void rdmacg_desc_hide(struct rdmacg_desc *desc)
 }
 
 /**
- * rdmacg_rename_device() - use a device's new name and network namespace in files
+ * rdmacg_rename_device() - use a device's new name and network namespace in
+ * files
  * @device: a registered device whose name or net the caller has changed
  *
  * Limits and usage stay. A concurrent reader of a file sees the old name and
@@ -259,7 +277,9 @@ void rdmacg_rename_device(struct rdmacg_device *device)
 }
 EXPORT_SYMBOL(rdmacg_rename_device);
 
-/* Returns whether the network namespace of the calling process sees a device. */
+/*
+ * Returns whether the network namespace of the calling process sees a device.
+ */
 static bool rdmacg_is_seen(const struct rdmacg_desc *desc, const struct rdmacg_name *name)
 {
 	return !desc->names_are_global || READ_ONCE(*desc->names_are_global) ||
@@ -267,8 +287,9 @@ static bool rdmacg_is_seen(const struct rdmacg_desc *desc, const struct rdmacg_n
 }
 
 /*
- * Returns whether a line needs the index of its device @desc. The calling process's namespace does
- * not see the device, and @name is also the name of another device.
+ * Returns whether a line needs the index of its device @desc. The calling
+ * process's namespace does not see the device, and @name is also the name of
+ * another device.
  */
 bool rdmacg_name_needs_index_rcu(const struct rdmacg_desc *desc, const struct rdmacg_name *name)
 {
@@ -285,7 +306,10 @@ bool rdmacg_name_needs_index_rcu(const struct rdmacg_desc *desc, const struct rd
 
 static struct rdmacg_desc *rdmacg_desc_find_rcu(const char *text, const u32 *index)
 {
-	/* The device of another namespace, and the device of the calling process's namespace. */
+	/*
+	 * The device of another namespace, and the device of the calling
+	 * process's namespace.
+	 */
 	struct rdmacg_desc *found[] = { ERR_PTR(-ENODEV), ERR_PTR(-ENODEV) };
 	const struct rdmacg_name *name;
 	struct rdmacg_desc *desc;
@@ -303,10 +327,11 @@ static struct rdmacg_desc *rdmacg_desc_find_rcu(const char *text, const u32 *ind
 }
 
 /*
- * Find a registered device by @name, which is written as in the files. Also compare *@index unless
- * @index is NULL. A device that the calling process's network namespace sees precedes devices
- * elsewhere. Returns a reference, which does not prevent the device from being unregistered.
- * Returns -ENODEV if no device matches, and -ENOTUNIQ if several devices match.
+ * Find a registered device by @name, which is written as in the files. Also
+ * compare *@index unless @index is NULL. A device that the calling process's
+ * network namespace sees precedes devices elsewhere. Returns a reference, which
+ * does not prevent the device from being unregistered. Returns -ENODEV if no
+ * device matches, and -ENOTUNIQ if several devices match.
  */
 struct rdmacg_desc *rdmacg_desc_get(const char *name, const u32 *index)
 {

@@ -15,11 +15,16 @@
 #include "rdma-key.h"
 #include "rdma-parse.h"
 
-/* The number of slots of the control class. These slots follow the slots that can be charged. */
+/*
+ * The number of slots of the control class. These slots follow the slots that
+ * can be charged.
+ */
 #define RDMACG_NR_CONTROL_SLOTS						\
 	(IS_ENABLED(CONFIG_CGROUP_RDMA_CONTROL) ? RDMACG_CONTROL_LIMITS : 0)
 
-/* What a device is called, and where. Readers see both of one rename. Set once. */
+/*
+ * What a device is called, and where. Readers see both of one rename. Set once.
+ */
 struct rdmacg_name {
 	struct rcu_head		rcu;
 	const struct net	*net;	/* Only compared, because the namespace may be freed. */
@@ -27,21 +32,27 @@ struct rdmacg_name {
 };
 
 /*
- * The part of a registered device that readers and writers need. RCU frees it after the last
- * reference, so the IB core can free its own device immediately.
+ * The part of a registered device that readers and writers need. RCU frees it
+ * after the last reference, so the IB core can free its own device immediately.
  */
 struct rdmacg_desc {
 	u32			index;		/* Set once. */
-	/* The registration holds one reference, and each write that names the device holds one. */
+	/*
+	 * The registration holds one reference, and each write that names the
+	 * device holds one.
+	 */
 	refcount_t		refs;
 	/* A rename replaces the pointer by xchg(). RCU. */
 	struct rdmacg_name __rcu *name;
 	/*
-	 * The name of a caller that does not tell renames, until it unregisters the device; else
-	 * NULL. The lock of live names in rdma-device.c.
+	 * The name of a caller that does not tell renames, until it unregisters
+	 * the device; else NULL. The lock of live names in rdma-device.c.
 	 */
 	const char		*live_name;
-	/* All namespaces see the device if this is NULL or points to true. Set once; READ_ONCE. */
+	/*
+	 * All namespaces see the device if this is NULL or points to true. Set
+	 * once; READ_ONCE.
+	 */
 	const bool		*names_are_global;
 	/* Guards the list of domains. */
 	spinlock_t		lock;
@@ -49,18 +60,28 @@ struct rdmacg_desc {
 	struct list_head	domains;	/* The domains of the device; lock. */
 	struct rcu_head		rcu;
 	char			(*keys)[RDMACG_KEY_SIZE]; /* The names of @resources; set once. */
-	/* Charges and commands read the following fields, so they are not beside @refs. */
 	/*
-	 * The index of the device in the maps of cgroups. The smallest free number is used, so that
-	 * the maps are small. The number becomes free when the desc is freed, because then no task
-	 * can look for the old pools. Set once.
+	 * Charges and commands read the following fields, so they are not
+	 * beside @refs.
+	 */
+	/*
+	 * The index of the device in the maps of cgroups. The smallest free
+	 * number is used, so that the maps are small. The number becomes free
+	 * when the desc is freed, because then no task can look for the old
+	 * pools. Set once.
 	 */
 	u32			key;
 	unsigned int		nr_slots;	/* Set once. */
-	/* The first slot of the control class, or nr_slots if the device has none. Set once. */
+	/*
+	 * The first slot of the control class, or nr_slots if the device has
+	 * none. Set once.
+	 */
 	unsigned int		control_slot;
 	bool			bypass;		/* No command waits; READ_ONCE. */
-	/* Charges may be left, see struct rdmacg_device. Set once, before @dead; READ_ONCE. */
+	/*
+	 * Charges may be left, see struct rdmacg_device. Set once, before
+	 * @dead; READ_ONCE.
+	 */
 	bool			keeps_charges;
 	struct rdmacg_resource	resources[];	/* Set once. */
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * RDMA cgroup controller: the keys that are known without a device, even if the IB
- * core is a module or is not built. Only drivers know the keys of the hw class, so
- * rdma.default accepts any well-formed key as hw:KEY.
+ * RDMA cgroup controller: the keys that are known without a device, even if the
+ * IB core is a module or is not built. Only drivers know the keys of the hw
+ * class, so rdma.default accepts any well-formed key as hw:KEY.
  */
 #include <kunit/static_stub.h>
 #include <linux/build_bug.h>
@@ -39,8 +39,8 @@ const char *rdmacg_control_key(enum rdmacg_control_limit limit)
 }
 
 /*
- * Returns the class of a written key, and skips "hw:". Returns -EINVAL for an unknown
- * key.
+ * Returns the class of a written key, and skips "hw:". Returns -EINVAL for an
+ * unknown key.
  */
 int rdmacg_parse_key(const char **key)
 {
@@ -58,15 +58,18 @@ int rdmacg_parse_key(const char **key)
 }
 
 /*
- * Returns whether the key can have the value. An empty key stands for all keys of
- * the class.
+ * Returns whether the key can have the value. An empty key stands for all keys
+ * of the class.
  */
 bool rdmacg_limit_is_valid(enum rdmacg_class class, const char *key, u64 max)
 {
 	KUNIT_STATIC_STUB_REDIRECT(rdmacg_limit_is_valid, class, key, max);
 	if (class != RDMACG_CLASS_CONTROL || max >= RDMACG_NO_LIMIT)
 		return true;
-	/* A limit of 0 is invalid for commands, because they would wait for ever. */
+	/*
+	 * A limit of 0 is invalid for commands, because they would wait for
+	 * ever.
+	 */
 	return max && (max <= RDMACG_OPS_MAX ||
 		       strcmp(key, rdmacg_control_key(RDMACG_CONTROL_OPS)));
 }

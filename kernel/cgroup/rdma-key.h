@@ -7,8 +7,8 @@
 #include <linux/types.h>
 
 /*
- * The keys of the control class, in the order of the files. The controller adds this class to each
- * device.
+ * The keys of the control class, in the order of the files. The controller adds
+ * this class to each device.
  */
 enum rdmacg_control_limit {
 	RDMACG_CONTROL_OPS,
@@ -18,8 +18,8 @@ enum rdmacg_control_limit {
 };
 
 /*
- * The highest rate, in commands per second. No adapter reaches a higher rate, and such a rate would
- * not be exact.
+ * The highest rate, in commands per second. No adapter reaches a higher rate,
+ * and such a rate would not be exact.
  */
 #define RDMACG_OPS_MAX 1000000
 

@@ -2,10 +2,11 @@
 /*
  * RDMA cgroup controller: writes to the files of limits.
  *
- * A write has three steps. First, without locks, the text is parsed into a list of devices and
- * limits, and missing pools are created. Then, under the cgroup's max_lock, the limits of all
- * devices change, one device after the other. Finally, unused pools are given back. Nothing fails
- * after the first limit has changed, so a write changes all of its limits or none. A write of
+ * A write has three steps. First, without locks, the text is parsed into a list
+ * of devices and limits, and missing pools are created. Then, under the
+ * cgroup's max_lock, the limits of all devices change, one device after the
+ * other. Finally, unused pools are given back. Nothing fails after the first
+ * limit has changed, so a write changes all of its limits or none. A write of
  * defaults makes at most two attempts, and a write of limits makes only one.
  */
 #include <kunit/static_stub.h>
@@ -45,8 +46,8 @@ static void rdmacg_write_free(struct rdmacg_write *write)
 }
 
 /*
- * Find the update of a device, or add one. This function takes over the caller's reference to
- * @desc.
+ * Find the update of a device, or add one. This function takes over the
+ * caller's reference to @desc.
  */
 static struct rdmacg_update *rdmacg_write_update(struct rdmacg_write *write,
 						 struct rdmacg_desc *desc)
@@ -70,8 +71,8 @@ static struct rdmacg_update *rdmacg_write_update(struct rdmacg_write *write,
 }
 
 /*
- * Set the limit of a key, or of the whole class if the key is empty. Returns -EINVAL for an unknown
- * key.
+ * Set the limit of a key, or of the whole class if the key is empty. Returns
+ * -EINVAL for an unknown key.
  */
 static int rdmacg_update_set(struct rdmacg_update *update, enum rdmacg_class class,
 			     const char *key, u64 max)
@@ -93,7 +94,10 @@ static int rdmacg_update_set(struct rdmacg_update *update, enum rdmacg_class cla
 	return found ? 0 : -EINVAL;
 }
 
-/* Parse the limits of a line. Returns -EINVAL if the line has no KEY=VALUE, "max" or "default". */
+/*
+ * Parse the limits of a line. Returns -EINVAL if the line has no KEY=VALUE,
+ * "max" or "default".
+ */
 static int rdmacg_parse_limits(struct rdmacg_update *update, enum rdmacg_class class, char *line)
 {
 	bool is_empty = true;
@@ -136,8 +140,8 @@ static int rdmacg_write_parse(struct rdmacg_write *write, char *text)
 }
 
 /*
- * Create and pin all pools that the write needs. Returns -ENOMEM, -EINTR, or -ENODEV if a device is
- * being unregistered.
+ * Create and pin all pools that the write needs. Returns -ENOMEM, -EINTR, or
+ * -ENODEV if a device is being unregistered.
  */
 int rdmacg_write_pin(struct rdmacg_write *write)
 {
@@ -157,9 +161,9 @@ int rdmacg_write_pin(struct rdmacg_write *write)
 }
 
 /*
- * Set the effective limit of a slot. The limit is the written limit, the device's present own
- * limit, or the default @fallback. The device's own "max" is remembered only while there is a
- * default.
+ * Set the effective limit of a slot. The limit is the written limit, the
+ * device's present own limit, or the default @fallback. The device's own "max"
+ * is remembered only while there is a default.
  */
 static void rdmacg_pool_set_max_locked(struct rdmacg_pool *pool, unsigned int slot,
 				       const struct rdmacg_update *update, u64 fallback,
@@ -206,10 +210,11 @@ static void rdmacg_trace_changes_rcu(const struct rdmacg_write *write,
 }
 
 /*
- * Apply the limits of @update to a device, or only the cgroup's defaults if @update is NULL.
- * Defaults apply to slots in which the device has no limit of its own. This function does nothing
- * if the cgroup has no pool. Strings are compared and events are traced without the domain's lock,
- * because siblings need the lock.
+ * Apply the limits of @update to a device, or only the cgroup's defaults if
+ * @update is NULL. Defaults apply to slots in which the device has no limit of
+ * its own. This function does nothing if the cgroup has no pool. Strings are
+ * compared and events are traced without the domain's lock, because siblings
+ * need the lock.
  */
 static void rdmacg_write_apply_rcu(struct rdmacg_write *write, const struct rdmacg_desc *desc,
 				   const struct rdmacg_update *update)
@@ -229,7 +234,9 @@ static void rdmacg_write_apply_rcu(struct rdmacg_write *write, const struct rdma
 		rdmacg_trace_changes_rcu(write, desc);
 }
 
-/* Set all limits of @text, or none after an error. This function changes @text. */
+/*
+ * Set all limits of @text, or none after an error. This function changes @text.
+ */
 int rdmacg_set_max(struct rdma_cgroup *cg, enum rdmacg_class class, char *text)
 {
 	struct rdmacg_write *write = rdmacg_write_alloc(cg, class);
@@ -277,9 +284,9 @@ static void rdmacg_write_defaults_locked(struct rdmacg_write *write, struct rdma
 }
 
 /*
- * Merge @edit into the defaults. Returns -EINVAL if the hw class would have too many defaults.
- * Returns -ENOSPC if @new is too small because other writers have added defaults. This function
- * takes over @new.
+ * Merge @edit into the defaults. Returns -EINVAL if the hw class would have too
+ * many defaults. Returns -ENOSPC if @new is too small because other writers
+ * have added defaults. This function takes over @new.
  */
 static int rdmacg_try_defaults(struct rdmacg_write *write, const struct rdmacg_defaults *edit,
 			       struct rdmacg_defaults *new)
@@ -316,13 +323,19 @@ static int rdmacg_write_defaults(struct rdmacg_write *write, const struct rdmacg
 		if (!new)
 			return -ENOMEM;
 		ret = rdmacg_try_defaults(write, edit, new);
-		/* Other writers may have added defaults. The second attempt has room for all. */
+		/*
+		 * Other writers may have added defaults. The second attempt has
+		 * room for all.
+		 */
 		room = RDMACG_MAX_DEFAULTS;
 	} while (ret == -ENOSPC);
 	return ret;
 }
 
-/* Set all defaults of @text, or none after an error. This function changes @text. */
+/*
+ * Set all defaults of @text, or none after an error. This function changes
+ * @text.
+ */
 int rdmacg_set_default(struct rdma_cgroup *cg, char *text)
 {
 	struct rdmacg_defaults *edit = rdmacg_defaults_parse(text);
@@ -339,8 +352,8 @@ int rdmacg_set_default(struct rdma_cgroup *cg, char *text)
 	if (ret)
 		return ret;
 	/*
-	 * A pool may have existed only for a device's own "max". Without a default, the pool is not
-	 * needed.
+	 * A pool may have existed only for a device's own "max". Without a
+	 * default, the pool is not needed.
 	 */
 	for (key = 0; key < rdmacg_nr_keys(cg); key++)
 		rdmacg_pool_give_back(cg, key);

@@ -8,7 +8,9 @@
 
 #include "rdma-pool.h"
 
-/* The limits that a write sets on one device. Only the writer uses this struct. */
+/*
+ * The limits that a write sets on one device. Only the writer uses this struct.
+ */
 struct rdmacg_update {
 	struct list_head	node;
 	struct rdmacg_desc	*desc;		/* The update holds a reference. */
@@ -24,7 +26,9 @@ struct rdmacg_change {
 	u64			usage;
 };
 
-/* The state of one write to a file of limits. Only the writer uses this struct. */
+/*
+ * The state of one write to a file of limits. Only the writer uses this struct.
+ */
 struct rdmacg_write {
 	struct rdma_cgroup	*cg;
 	enum rdmacg_class	class;

@@ -2,12 +2,14 @@
 /*
  * RDMA cgroup controller: text to limits and limits to text.
  *
- * Written:  lines NAME [index=N] KEY=VALUE..., NAME [index=N] max or NAME [index=N] default;
+ * Written:  lines NAME [index=N] KEY=VALUE..., NAME [index=N] max or NAME
+ * [index=N] default;
  *           for rdma.default, one line KEY=VALUE... or max.
  * Read:     NAME[ index=N] KEY=VALUE KEY=VALUE, no blank at the end.
  *
- * A device can have any name. In the files, \ooo (three octal digits) replaces each backslash and
- * each byte outside 0x21 to 0x7e. So a name in a file is one word of printable bytes.
+ * A device can have any name. In the files, \ooo (three octal digits) replaces
+ * each backslash and each byte outside 0x21 to 0x7e. So a name in a file is one
+ * word of printable bytes.
  *
  * The parser cuts the text into words in place, and does not allocate memory.
  */
@@ -30,8 +32,8 @@ bool rdmacg_key_is_valid(const char *key)
 }
 
 /*
- * Copy the name as the files show it. Returns the length, or 0 and an empty string if the name
- * is too long.
+ * Copy the name as the files show it. Returns the length, or 0 and an empty
+ * string if the name is too long.
  */
 size_t rdmacg_escape_name(char *to, size_t size, const char *name)
 {
@@ -58,7 +60,10 @@ static int rdmacg_parse_name(char *text, char *name)
 	return 0;
 }
 
-/* Cut the next piece off the text, up to a separator. The piece is empty at the end of the text. */
+/*
+ * Cut the next piece off the text, up to a separator. The piece is empty at the
+ * end of the text.
+ */
 static char *rdmacg_cut(char **text, const char *separators)
 {
 	char *piece = *text + strspn(*text, separators);
@@ -70,9 +75,9 @@ static char *rdmacg_cut(char **text, const char *separators)
 }
 
 /*
- * Cut the next limit off the line. An empty *@key stands for all keys of the class. Only an empty
- * key can have the value RDMACG_USE_DEFAULT. Returns 1 for a limit, 0 at the end of the line, and
- * -EINVAL for other text.
+ * Cut the next limit off the line. An empty *@key stands for all keys of the
+ * class. Only an empty key can have the value RDMACG_USE_DEFAULT. Returns 1 for
+ * a limit, 0 at the end of the line, and -EINVAL for other text.
  */
 int rdmacg_parse_limit(char **line, const char **key, u64 *max)
 {
@@ -102,8 +107,8 @@ int rdmacg_parse_limit(char **line, const char **key, u64 *max)
 }
 
 /*
- * Returns false if the last of several lines has no newline. Such a line may be incomplete, and
- * could set too small a number.
+ * Returns false if the last of several lines has no newline. Such a line may be
+ * incomplete, and could set too small a number.
  */
 bool rdmacg_text_is_whole(const char *text)
 {
@@ -126,8 +131,8 @@ static int rdmacg_parse_index(struct rdmacg_line *line)
 }
 
 /*
- * Cut the next non-blank line off the text, and parse its name and index. Returns 1 for a line, 0
- * at the end of the text, or -EINVAL.
+ * Cut the next non-blank line off the text, and parse its name and index.
+ * Returns 1 for a line, 0 at the end of the text, or -EINVAL.
  */
 int rdmacg_parse_line(char **text, struct rdmacg_line *line)
 {

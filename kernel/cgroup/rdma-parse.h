@@ -11,17 +11,23 @@
 /* The size of the longest name of a resource, including the NUL. */
 #define RDMACG_KEY_SIZE 32
 
-/* The size of the longest name of a device, if each byte is escaped, including the NUL. */
+/*
+ * The size of the longest name of a device, if each byte is escaped, including
+ * the NUL.
+ */
 #define RDMACG_NAME_SIZE 256
 
-/* This value means that the default applies. A write cannot contain this number. */
+/*
+ * This value means that the default applies. A write cannot contain this
+ * number.
+ */
 #define RDMACG_USE_DEFAULT U64_MAX
 
 /* The beginning of a line in a max file. Only the writer uses this struct. */
 struct rdmacg_line {
 	/*
-	 * The name as the files show it. Empty if the written name is longer than any device's
-	 * name.
+	 * The name as the files show it. Empty if the written name is longer
+	 * than any device's name.
 	 */
 	char			name[RDMACG_NAME_SIZE];
 	bool			has_index;

@@ -2,17 +2,19 @@
 /*
  * RDMA cgroup controller: domains, pools and charges.
  *
- * A charge counts in the owner and in all its ancestors except the root. The charge takes effect on
- * all of these levels and in all of its slots, or not at all. A limit refuses a charge only if a
- * level has no room. The check and the charge happen at one instant, under the lock of one domain.
+ * A charge counts in the owner and in all its ancestors except the root. The
+ * charge takes effect on all of these levels and in all of its slots, or not at
+ * all. A limit refuses a charge only if a level has no room. The check and the
+ * charge happen at one instant, under the lock of one domain.
  *
- * Readers take no lock. They find pools under RCU. On 64-bit kernels, each value that they read was
- * true at some moment of the read.
+ * Readers take no lock. They find pools under RCU. On 64-bit kernels, each
+ * value that they read was true at some moment of the read.
  *
- * A page_counter for each slot would need no lock, but it adds an amount before it checks the
- * limit. So readers would see usage above the limit, and a charge that is about to be refused would
- * make a neighbour's charge fail. A charge of three slots would need three atomic operations on
- * each level, and would have to undo two of them if the third is refused.
+ * A page_counter for each slot would need no lock, but it adds an amount before
+ * it checks the limit. So readers would see usage above the limit, and a charge
+ * that is about to be refused would make a neighbour's charge fail. A charge of
+ * three slots would need three atomic operations on each level, and would have
+ * to undo two of them if the third is refused.
  */
 #include <kunit/static_stub.h>
 #include <linux/atomic.h>
@@ -26,8 +28,8 @@
 #include "rdma-pool.h"
 
 /*
- * The size of a pool with about 24 resources, and the cache for such pools. kmalloc() would use 1
- * KiB for each. Set once.
+ * The size of a pool with about 24 resources, and the cache for such pools.
+ * kmalloc() would use 1 KiB for each. Set once.
  */
 #define RDMACG_USUAL_SIZE 768
 static struct kmem_cache *rdmacg_pool_cache;
@@ -37,7 +39,10 @@ static struct rdmacg_map rdmacg_empty_map;
 
 void rdmacg_pools_init(struct rdma_cgroup *cg, struct rdma_cgroup *parent)
 {
-	/* The first cgroup is the root, which is created while the kernel boots. */
+	/*
+	 * The first cgroup is the root, which is created while the kernel
+	 * boots.
+	 */
 	if (!rdmacg_pool_cache)
 		rdmacg_pool_cache = kmem_cache_create("rdmacg_pool", RDMACG_USUAL_SIZE, 0,
 						      SLAB_PANIC | SLAB_ACCOUNT, NULL);
@@ -51,7 +56,10 @@ void rdmacg_pools_init(struct rdma_cgroup *cg, struct rdma_cgroup *parent)
 atomic_long_t rdmacg_nr_control_limits;
 EXPORT_SYMBOL(rdmacg_nr_control_limits);
 
-/* Add @limits to the number of limits on commands. This function runs in any context. */
+/*
+ * Add @limits to the number of limits on commands. This function runs in any
+ * context.
+ */
 void rdmacg_count_control_limits(int limits)
 {
 	/* Do not write an unchanged counter, because all cgroups share it. */
@@ -69,7 +77,9 @@ static int rdmacg_pool_control_limits(const struct rdmacg_pool *pool)
 	return limits;
 }
 
-/* Set @max to the limits of a device that has no limit of its own for any key. */
+/*
+ * Set @max to the limits of a device that has no limit of its own for any key.
+ */
 void rdmacg_default_limits(const struct rdmacg_defaults *defaults,
 			   const struct rdmacg_desc *desc, u64 *max)
 {
@@ -90,8 +100,8 @@ u64 rdmacg_limit_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc, uns
 }
 
 /*
- * Find a pool and lock its domain. Returns NULL, without a lock, if there is no pool. The caller
- * has a reference to the cgroup.
+ * Find a pool and lock its domain. Returns NULL, without a lock, if there is no
+ * pool. The caller has a reference to the cgroup.
  */
 struct rdmacg_pool *rdmacg_pool_lock(struct rdma_cgroup *cg, u32 key)
 {
@@ -99,7 +109,10 @@ struct rdmacg_pool *rdmacg_pool_lock(struct rdma_cgroup *cg, u32 key)
 
 	guard(rcu)();
 	pool = rdmacg_pool_find_rcu(cg, key);
-	/* Do not look for a later pool. The task that creates a pool also gives it back. */
+	/*
+	 * Do not look for a later pool. The task that creates a pool also gives
+	 * it back.
+	 */
 	return pool && rdmacg_pool_try_lock_rcu(pool) ? pool : NULL;
 }
 
@@ -108,14 +121,19 @@ static struct rdmacg_map *rdmacg_map_locked(struct rdma_cgroup *cg)
 	return rcu_dereference_protected(cg->map, lockdep_is_held(&cg->map_lock));
 }
 
-/* Returns a number that is larger than the key of each of the cgroup's pools. */
+/*
+ * Returns a number that is larger than the key of each of the cgroup's pools.
+ */
 u32 rdmacg_nr_keys(struct rdma_cgroup *cg)
 {
 	guard(rcu)();
 	return rcu_dereference(cg->map)->nr;
 }
 
-/* Make sure that the cgroup's map has an entry for the key. Entries are never removed. */
+/*
+ * Make sure that the cgroup's map has an entry for the key. Entries are never
+ * removed.
+ */
 static int rdmacg_map_reserve(struct rdma_cgroup *cg, u32 key)
 {
 	struct rdmacg_map *new, *old;
@@ -134,7 +152,10 @@ static int rdmacg_map_reserve(struct rdma_cgroup *cg, u32 key)
 		memcpy(new->pools, old->pools, old->nr * sizeof(old->pools[0]));
 		rcu_assign_pointer(cg->map, new);
 	} else {
-		/* Another task has replaced the map meanwhile, so free the new map. */
+		/*
+		 * Another task has replaced the map meanwhile, so free the new
+		 * map.
+		 */
 		old = new;
 	}
 	spin_unlock(&cg->map_lock);
@@ -192,7 +213,10 @@ static void rdmacg_pool_discard(struct rdmacg_pool *pool)
 	kfree(pool);
 }
 
-/* Allocate from the cache or by kzalloc(). kfree() and kfree_rcu() accept objects of both. */
+/*
+ * Allocate from the cache or by kzalloc(). kfree() and kfree_rcu() accept
+ * objects of both.
+ */
 static struct rdmacg_pool *rdmacg_pool_zalloc(size_t size)
 {
 	if (size > SZ_512 && size <= RDMACG_USUAL_SIZE)
@@ -201,8 +225,8 @@ static struct rdmacg_pool *rdmacg_pool_zalloc(size_t size)
 }
 
 /*
- * Allocate a pool, and reserve its entry in the map of its cgroup. Returns NULL if there is no
- * memory.
+ * Allocate a pool, and reserve its entry in the map of its cgroup. Returns NULL
+ * if there is no memory.
  */
 static struct rdmacg_pool *rdmacg_pool_alloc(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {
@@ -227,7 +251,10 @@ static struct rdmacg_pool *rdmacg_pool_alloc(struct rdma_cgroup *cg, struct rdma
 	return pool;
 }
 
-/* Add a domain to its device. Returns -ENODEV if the device is being unregistered. */
+/*
+ * Add a domain to its device. Returns -ENODEV if the device is being
+ * unregistered.
+ */
 static int rdmacg_domain_add(struct rdmacg_domain *domain)
 {
 	struct rdmacg_desc *desc = domain->desc;
@@ -257,7 +284,10 @@ static void rdmacg_pool_remove_locked(struct rdmacg_pool *pool, struct list_head
 	lockdep_assert_held(&pool->domain->lock);
 	for (slot = 0; slot < desc->control_slot; slot++)
 		WARN_ON_ONCE(pool->slots[slot].usage && !may_be_charged);
-	/* Otherwise a charge that is left is a fault of its caller, who may still return it. */
+	/*
+	 * Otherwise a charge that is left is a fault of its caller, who may
+	 * still return it.
+	 */
 	pool->nr_charges = INT_MIN | (may_be_charged ? pool->nr_charges : 0);
 	list_move(&pool->domain_node, gone);
 	pool->nr_users = rdmacg_pool_is_top(pool);
@@ -293,7 +323,10 @@ static void rdmacg_pools_free_gone(struct list_head *gone)
 	}
 }
 
-/* Returns whether the pool has no users, no charges, no limits of its own and no history. */
+/*
+ * Returns whether the pool has no users, no charges, no limits of its own and
+ * no history.
+ */
 static bool rdmacg_pool_is_idle_locked(struct rdmacg_pool *pool)
 {
 	unsigned int slot;
@@ -310,9 +343,9 @@ static bool rdmacg_pool_is_idle_locked(struct rdmacg_pool *pool)
 }
 
 /*
- * Free the pool and the pools of its ancestors, up to the first pool in use, and unlock. The lock
- * is released after each pool, because siblings need the lock. If another task uses a pool, that
- * task gives the pool back later.
+ * Free the pool and the pools of its ancestors, up to the first pool in use,
+ * and unlock. The lock is released after each pool, because siblings need the
+ * lock. If another task uses a pool, that task gives the pool back later.
  */
 void rdmacg_pool_give_back_unlock(struct rdmacg_pool *pool)
 {
@@ -373,7 +406,9 @@ static int rdmacg_pool_insert_locked(struct rdmacg_pool *pool, struct rdmacg_poo
 	struct rdmacg_desc *desc = domain->desc;
 
 	lockdep_assert_held(&domain->lock);
-	/* rdmacg_pools_drain() sets desc->dead before it takes a domain's lock. */
+	/*
+	 * rdmacg_pools_drain() sets desc->dead before it takes a domain's lock.
+	 */
 	if (parent ? READ_ONCE(desc->dead) : rdmacg_domain_add(domain))
 		return -ENODEV;
 	if (parent) {
@@ -388,9 +423,10 @@ static int rdmacg_pool_insert_locked(struct rdmacg_pool *pool, struct rdmacg_poo
 }
 
 /*
- * Publish a new pool, which has a pin. If the cgroup already has a pool, pin that pool and return
- * -EEXIST. Tasks publish pools only under the max_lock, so this function never has to look again.
- * The caller has pinned the parent's pool. Returns -ENODEV if the device is being unregistered.
+ * Publish a new pool, which has a pin. If the cgroup already has a pool, pin
+ * that pool and return -EEXIST. Tasks publish pools only under the max_lock, so
+ * this function never has to look again. The caller has pinned the parent's
+ * pool. Returns -ENODEV if the device is being unregistered.
  */
 static int rdmacg_pool_try_insert(struct rdmacg_desc *desc, struct rdmacg_pool *pool)
 {
@@ -434,7 +470,10 @@ static int rdmacg_pool_insert(struct rdmacg_desc *desc, struct rdmacg_pool *pool
 
 	guard(rcu)();
 	scoped_guard(spinlock, &cg->max_lock) {
-		/* Compare strings before locking the domain, because siblings need that lock. */
+		/*
+		 * Compare strings before locking the domain, because siblings
+		 * need that lock.
+		 */
 		rdmacg_default_limits(rcu_dereference(cg->defaults), desc, max);
 		rdmacg_pool_init_limits(pool, desc, max);
 		ret = rdmacg_pool_try_insert(desc, pool);
@@ -444,7 +483,10 @@ static int rdmacg_pool_insert(struct rdmacg_desc *desc, struct rdmacg_pool *pool
 	return ret;
 }
 
-/* @depth is at least 1. Returns the ancestor, or the cgroup itself, at this depth. */
+/*
+ * @depth is at least 1. Returns the ancestor, or the cgroup itself, at this
+ * depth.
+ */
 static struct rdma_cgroup *rdmacg_ancestor(struct rdma_cgroup *cg, unsigned int depth)
 {
 	while (cg->depth > depth)
@@ -452,7 +494,10 @@ static struct rdma_cgroup *rdmacg_ancestor(struct rdma_cgroup *cg, unsigned int 
 	return cg;
 }
 
-/* Create and pin the pool of a cgroup, or only pin it. The caller has pinned the parent's pool. */
+/*
+ * Create and pin the pool of a cgroup, or only pin it. The caller has pinned
+ * the parent's pool.
+ */
 int rdmacg_pool_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {
 	struct rdmacg_pool *pool;
@@ -481,9 +526,10 @@ void rdmacg_pool_unpin(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 }
 
 /*
- * Create the missing pools of the cgroup and its ancestors, and pin the cgroup's pool. Begin below
- * the lowest pool that exists. Each pool is pinned until it has a child, so no other task gives it
- * back meanwhile, and no step is repeated.
+ * Create the missing pools of the cgroup and its ancestors, and pin the
+ * cgroup's pool. Begin below the lowest pool that exists. Each pool is pinned
+ * until it has a child, so no other task gives it back meanwhile, and no step
+ * is repeated.
  */
 static int rdmacg_pools_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {
@@ -494,7 +540,9 @@ static int rdmacg_pools_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 		depth--;
 	for (; depth < cg->depth && !ret; depth++) {
 		ret = rdmacg_pool_create(rdmacg_ancestor(cg, depth + 1), desc);
-		/* After a failure, this also gives the ancestors' pools back. */
+		/*
+		 * After a failure, this also gives the ancestors' pools back.
+		 */
 		if (depth)
 			rdmacg_pool_unpin(rdmacg_ancestor(cg, depth), desc);
 		cond_resched();
@@ -503,8 +551,9 @@ static int rdmacg_pools_create(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 }
 
 /*
- * Find or create a pool and lock its domain. The cgroup is not the root. A caller that does not use
- * the pool gives it back. Returns -ENOMEM, or -ENODEV if the device is being unregistered.
+ * Find or create a pool and lock its domain. The cgroup is not the root. A
+ * caller that does not use the pool gives it back. Returns -ENOMEM, or -ENODEV
+ * if the device is being unregistered.
  */
 struct rdmacg_pool *rdmacg_pool_get_lock(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {
@@ -524,8 +573,8 @@ struct rdmacg_pool *rdmacg_pool_get_lock(struct rdma_cgroup *cg, struct rdmacg_d
 }
 
 /*
- * Get or create the cgroup's pool. The pool stays until rdmacg_pool_unpin(), or until the device is
- * unregistered. Returns -ENOMEM or -ENODEV.
+ * Get or create the cgroup's pool. The pool stays until rdmacg_pool_unpin(), or
+ * until the device is unregistered. Returns -ENOMEM or -ENODEV.
  */
 struct rdmacg_pool *rdmacg_pool_pin(struct rdma_cgroup *cg, struct rdmacg_desc *desc)
 {
@@ -538,7 +587,10 @@ struct rdmacg_pool *rdmacg_pool_pin(struct rdma_cgroup *cg, struct rdmacg_desc *
 	return pool;
 }
 
-/* Allocate the events of the cgroup's pool, if it exists. Returns false if there is no memory. */
+/*
+ * Allocate the events of the cgroup's pool, if it exists. Returns false if
+ * there is no memory.
+ */
 bool rdmacg_pool_add_events(struct rdma_cgroup *cg, const struct rdmacg_desc *desc)
 {
 	struct rdmacg_counts *events;
@@ -561,8 +613,8 @@ bool rdmacg_pool_add_events(struct rdma_cgroup *cg, const struct rdmacg_desc *de
 }
 
 /*
- * Count a refusal in the owner's pool and in the pools of its ancestors. A pool without memory for
- * events does not count the refusal.
+ * Count a refusal in the owner's pool and in the pools of its ancestors. A pool
+ * without memory for events does not count the refusal.
  */
 static void rdmacg_count_refusal_locked(struct rdmacg_pool *pool,
 					const struct rdmacg_refusal *refusal)
@@ -588,7 +640,10 @@ static void rdmacg_count_refusal_locked(struct rdmacg_pool *pool,
 	}
 }
 
-/* Count a refusal and unlock. The memory for events is allocated without the lock. */
+/*
+ * Count a refusal and unlock. The memory for events is allocated without the
+ * lock.
+ */
 static void rdmacg_count_refusal_unlock(struct rdmacg_pool *pool,
 					const struct rdmacg_refusal *refusal)
 {
@@ -597,10 +652,16 @@ static void rdmacg_count_refusal_unlock(struct rdmacg_pool *pool,
 	unsigned int depth = 1;
 
 	if (!rdmacg_pool_events_locked(pool)) {
-		/* A pool with a user is not given back, but may be freed with its device. */
+		/*
+		 * A pool with a user is not given back, but may be freed with
+		 * its device.
+		 */
 		pool->nr_users++;
 		rdmacg_pool_unlock(pool);
-		/* If a pool has events, its ancestors also have events. So begin at the top. */
+		/*
+		 * If a pool has events, its ancestors also have events. So
+		 * begin at the top.
+		 */
 		while (depth <= cg->depth &&
 		       rdmacg_pool_add_events(rdmacg_ancestor(cg, depth), desc))
 			depth++;
@@ -615,9 +676,10 @@ static void rdmacg_count_refusal_unlock(struct rdmacg_pool *pool,
 }
 
 /*
- * Charge @set to @cg and its ancestors. Returns 0, -EINVAL for a malformed set, -ENOMEM, -ENODEV if
- * the device is being unregistered, or -EAGAIN with the details in *@refusal. The caller sets
- * @refusal->is_ignored. If it is true, the set is charged despite -EAGAIN.
+ * Charge @set to @cg and its ancestors. Returns 0, -EINVAL for a malformed set,
+ * -ENOMEM, -ENODEV if the device is being unregistered, or -EAGAIN with the
+ * details in *@refusal. The caller sets @refusal->is_ignored. If it is true,
+ * the set is charged despite -EAGAIN.
  */
 int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			   const struct rdmacg_amount *set, unsigned int count,
@@ -644,7 +706,10 @@ int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 	return 0;
 }
 
-/* Subtract a charge from all levels. Returns false if @set is malformed or @cg is the root. */
+/*
+ * Subtract a charge from all levels. Returns false if @set is malformed or @cg
+ * is the root.
+ */
 bool rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 			  const struct rdmacg_amount *set, unsigned int count)
 {
@@ -661,7 +726,9 @@ bool rdmacg_pool_uncharge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 	return true;
 }
 
-/* Free the cgroup's pool on a device, and idle pools of the cgroup's ancestors. */
+/*
+ * Free the cgroup's pool on a device, and idle pools of the cgroup's ancestors.
+ */
 static void rdmacg_pool_free(struct rdma_cgroup *cg, u32 key)
 {
 	struct rdmacg_pool *pool = rdmacg_pool_lock(cg, key);
@@ -677,9 +744,9 @@ static void rdmacg_pool_free(struct rdma_cgroup *cg, u32 key)
 }
 
 /*
- * Free all pools of a cgroup without references. Such a cgroup has no charge, and its children are
- * already freed. For a cgroup without a pool, this function takes no lock that another cgroup
- * needs.
+ * Free all pools of a cgroup without references. Such a cgroup has no charge,
+ * and its children are already freed. For a cgroup without a pool, this
+ * function takes no lock that another cgroup needs.
  */
 void rdmacg_pools_free(struct rdma_cgroup *cg)
 {
@@ -688,7 +755,10 @@ void rdmacg_pools_free(struct rdma_cgroup *cg)
 
 	for (key = 0; key < nr; key++)
 		rdmacg_pool_free(cg, key);
-	/* rdmacg_pools_drain() may have cleared the last entry, and may still hold the map_lock. */
+	/*
+	 * rdmacg_pools_drain() may have cleared the last entry, and may still
+	 * hold the map_lock.
+	 */
 	scoped_guard(spinlock, &cg->map_lock)
 		map = rcu_replace_pointer(cg->map, &rdmacg_empty_map,
 					  lockdep_is_held(&cg->map_lock));
@@ -700,8 +770,8 @@ void rdmacg_pools_free(struct rdma_cgroup *cg)
 }
 
 /*
- * Remove pools from the end of the domain's list. Remove only a few, because siblings wait for the
- * lock.
+ * Remove pools from the end of the domain's list. Remove only a few, because
+ * siblings wait for the lock.
  */
 static void rdmacg_domain_drain(struct rdmacg_domain *domain, struct list_head *gone)
 {
@@ -715,10 +785,11 @@ static void rdmacg_domain_drain(struct rdmacg_domain *domain, struct list_head *
 }
 
 /*
- * Free all pools of a device that is being unregistered and has no charge. A write may still be
- * about to set limits, and cgroups may be freed at the same time. If rdmacg_pools_free() finds a
- * pool, it takes the domain's lock. Otherwise it takes the cgroup's map_lock, so it waits until
- * this function has left the cgroup.
+ * Free all pools of a device that is being unregistered and has no charge. A
+ * write may still be about to set limits, and cgroups may be freed at the same
+ * time. If rdmacg_pools_free() finds a pool, it takes the domain's lock.
+ * Otherwise it takes the cgroup's map_lock, so it waits until this function has
+ * left the cgroup.
  */
 void rdmacg_pools_drain(struct rdmacg_desc *desc)
 {

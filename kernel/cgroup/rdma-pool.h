@@ -1,37 +1,42 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * RDMA cgroup controller: cgroups, domains and pools, and the fast path of charges.
+ * RDMA cgroup controller: cgroups, domains and pools, and the fast path of
+ * charges.
  *
- * A top-level cgroup is a child of the root. Each pair of a device and a top-level cgroup has one
- * domain. All pools of the device in this cgroup and its descendants belong to the domain. The
- * domain is created and freed with the pool of the top-level cgroup:
+ * A top-level cgroup is a child of the root. Each pair of a device and a
+ * top-level cgroup has one domain. All pools of the device in this cgroup and
+ * its descendants belong to the domain. The domain is created and freed with
+ * the pool of the top-level cgroup:
  *
  *   rdma_cgroup --map[key]--> pool --domain--> domain (lock)
  *                              '----levels---> itself, and the pools of its ancestors
  *
  * These are the locks. All are spinlocks, and the outer locks come first:
  *
- * - rdma_cgroup.max_lock guards the cgroup's defaults, and orders the writes to its limits. New
- *   pools get the cgroup's defaults under this lock.
- * - rdmacg_domain.lock guards all counters and limits of a domain, and its list of pools.
+ * - rdma_cgroup.max_lock guards the cgroup's defaults, and orders the writes to
+ *   its limits. New pools get the cgroup's defaults under this lock.
+ * - rdmacg_domain.lock guards all counters and limits of a domain, and its list
+ *   of pools.
  * - rdmacg_desc.lock guards the device's list of domains.
- * - rdmacg_gate.lock guards the rates of commands, the commands in flight and the waiting commands.
- *   Its holders disable interrupts.
+ * - rdmacg_gate.lock guards the rates of commands, the commands in flight and
+ *   the waiting commands. Its holders disable interrupts.
  * - rdma_cgroup.map_lock guards the cgroup's map of pools.
  *
- * No task holds two locks of the same kind. A task that holds a max_lock or a domain's lock never
- * sleeps, allocates, frees, parses or wakes. So neither a tenant's writes nor its cpu.max delay
- * another tenant, except on PREEMPT_RT, where the holder of a lock can be preempted. A task holds a
- * domain's lock longer if the cgroup is deeper, up to RDMACG_MAX_DEPTH, or if the charge has more
- * slots. A task holds a gate's lock longer if the cgroup of the command is deeper, and a max_lock
- * longer if the write names more devices.
+ * No task holds two locks of the same kind. A task that holds a max_lock or a
+ * domain's lock never sleeps, allocates, frees, parses or wakes. So neither a
+ * tenant's writes nor its cpu.max delay another tenant, except on PREEMPT_RT,
+ * where the holder of a lock can be preempted. A task holds a domain's lock
+ * longer if the cgroup is deeper, up to RDMACG_MAX_DEPTH, or if the charge has
+ * more slots. A task holds a gate's lock longer if the cgroup of the command is
+ * deeper, and a max_lock longer if the write names more devices.
  *
- * A charge in a cgroup that has a pool takes only the domain's lock. A task that creates a pool
- * also takes the max_lock of the pool's cgroup. A write takes the max_lock of its cgroup.
+ * A charge in a cgroup that has a pool takes only the domain's lock. A task
+ * that creates a pool also takes the max_lock of the pool's cgroup. A write
+ * takes the max_lock of its cgroup.
  *
- * A comment beside a field names the lock that guards the field. "Set once" means that the field
- * does not change while other tasks can see it. "RCU" and "READ_ONCE" mean that readers need no
- * lock.
+ * A comment beside a field names the lock that guards the field. "Set once"
+ * means that the field does not change while other tasks can see it. "RCU" and
+ * "READ_ONCE" mean that readers need no lock.
  */
 #ifndef _KERNEL_CGROUP_RDMA_POOL_H
 #define _KERNEL_CGROUP_RDMA_POOL_H
@@ -49,20 +54,26 @@
 #include "rdma-default.h"
 #include "rdma-device.h"
 
-/* The deepest level that can have the controller. The bound keeps walks over levels short. */
+/*
+ * The deepest level that can have the controller. The bound keeps walks over
+ * levels short.
+ */
 #define RDMACG_MAX_DEPTH 64
 
-/* The number of pools or waiters that a loop handles before it lets other tasks run. */
+/*
+ * The number of pools or waiters that a loop handles before it lets other tasks
+ * run.
+ */
 #define RDMACG_BATCH 16
 
 struct rdmacg_control;
 struct rdmacg_pool;
 
 /*
- * The lock of all controls of one device below one top-level cgroup. Each domain has a gate, and
- * rdma-control.h has the controls. Timers and hard interrupts take this lock, so its holders
- * disable interrupts. Charges use the domain's lock instead, because disabling interrupts costs
- * time.
+ * The lock of all controls of one device below one top-level cgroup. Each
+ * domain has a gate, and rdma-control.h has the controls. Timers and hard
+ * interrupts take this lock, so its holders disable interrupts. Charges use the
+ * domain's lock instead, because disabling interrupts costs time.
  */
 struct rdmacg_gate {
 	/* Guards this struct and all controls of the gate. */
@@ -71,14 +82,14 @@ struct rdmacg_gate {
 };
 
 /*
- * The lock and the list of all pools of one device below one top-level cgroup. The domain is
- * created and freed with the pool of the top-level cgroup, because this pool is created first and
- * freed last. RCU frees the domain.
+ * The lock and the list of all pools of one device below one top-level cgroup.
+ * The domain is created and freed with the pool of the top-level cgroup,
+ * because this pool is created first and freed last. RCU frees the domain.
  */
 struct rdmacg_domain {
 	/*
-	 * Guards the list of pools, and each counter and limit of the pools. So a holder sees all
-	 * levels at the same instant.
+	 * Guards the list of pools, and each counter and limit of the pools. So
+	 * a holder sees all levels at the same instant.
 	 */
 	spinlock_t		lock;
 	struct list_head	pools;		/* Parents come before children; lock. */
@@ -94,10 +105,11 @@ struct rdmacg_domain {
 } ____cacheline_aligned_in_smp;
 
 /*
- * One resource in one pool, in the resource's unit. @usage exceeds @max only if the limit was
- * lowered below the usage, or after rdmacg_charge(). Fields are written under the domain's lock.
- * Without this lock, they are read with READ_ONCE. On 32-bit kernels, such a read can mix two
- * values if one of them is 4 GiB or more.
+ * One resource in one pool, in the resource's unit. @usage exceeds @max only if
+ * the limit was lowered below the usage, or after rdmacg_charge(). Fields are
+ * written under the domain's lock. Without this lock, they are read with
+ * READ_ONCE. On 32-bit kernels, such a read can mix two values if one of them
+ * is 4 GiB or more.
  */
 struct rdmacg_slot {
 	u64			usage;
@@ -105,7 +117,10 @@ struct rdmacg_slot {
 	u64			peak;
 };
 
-/* Attempts to charge one resource above a limit. The locking is that of rdmacg_slot. */
+/*
+ * Attempts to charge one resource above a limit. The locking is that of
+ * rdmacg_slot.
+ */
 struct rdmacg_counts {
 	u64			max;		/* Attempts above a limit in the subtree. */
 	u64			alloc_fail;	/* Attempts of cgroups in the subtree. */
@@ -114,44 +129,56 @@ struct rdmacg_counts {
 };
 
 /*
- * The slots of one cgroup on one device. The first limit, charge or limited command creates the
- * pool, and the missing pools of all ancestors except the root. A cgroup without a pool has no
- * usage and no limit of its own on the device. The pool is freed with the cgroup or the device, or
- * when it has no usage, no history, no users and no limit of its own. RCU frees the pool.
+ * The slots of one cgroup on one device. The first limit, charge or limited
+ * command creates the pool, and the missing pools of all ancestors except the
+ * root. A cgroup without a pool has no usage and no limit of its own on the
+ * device. The pool is freed with the cgroup or the device, or when it has no
+ * usage, no history, no users and no limit of its own. RCU frees the pool.
  *
- * @max of a slot is the effective limit, which is the device's own limit in the cgroup or the
- * cgroup's default.
+ * @max of a slot is the effective limit, which is the device's own limit in the
+ * cgroup or the cgroup's default.
  *
- * A charge walks the array @levels. In a chain of pointers to parents, each load would have to wait
- * for the previous load.
+ * A charge walks the array @levels. In a chain of pointers to parents, each
+ * load would have to wait for the previous load.
  */
 struct rdmacg_pool {
 	struct rdmacg_domain	*domain;	/* Set once. */
 	/*
-	 * This pool and the pools of the ancestors, upwards: as many as @cg->depth. The array
-	 * follows @slots in memory. Set once.
+	 * This pool and the pools of the ancestors, upwards: as many as
+	 * @cg->depth. The array follows @slots in memory. Set once.
 	 */
 	struct rdmacg_pool	**levels;
-	/* Child pools and other users. Of a dead pool, whether it had the domain. domain->lock. */
+	/*
+	 * Child pools and other users. Of a dead pool, whether it had the
+	 * domain. domain->lock.
+	 */
 	unsigned int		nr_users;
 	/*
-	 * The number of charges of the cgroup itself, which each hold a reference to it. The sign
-	 * bit is set when the pool is dead, which means that it is not used any more. domain->lock.
+	 * The number of charges of the cgroup itself, which each hold a
+	 * reference to it. The sign bit is set when the pool is dead, which
+	 * means that it is not used any more. domain->lock.
 	 */
 	int			nr_charges;
 	struct rdma_cgroup	*cg;		/* Set once. */
 	/*
-	 * A bit for each slot in which the pool has a limit of its own, which may be "max". The
-	 * other slots have the cgroup's default. domain->lock.
+	 * A bit for each slot in which the pool has a limit of its own, which
+	 * may be "max". The other slots have the cgroup's default.
+	 * domain->lock.
 	 */
 	u64			own;
-	/* The counts of each slot; NULL before the first refusal. domain->lock; RCU. */
+	/*
+	 * The counts of each slot; NULL before the first refusal. domain->lock;
+	 * RCU.
+	 */
 	struct rdmacg_counts __rcu *events;
-	/* NULL before the first counted command, then set once by cmpxchg(); RCU. */
+	/*
+	 * NULL before the first counted command, then set once by cmpxchg();
+	 * RCU.
+	 */
 	struct rdmacg_control __rcu *control;
 	/*
-	 * The limits of the control class, which has no charges. The locking is that of
-	 * rdmacg_slot.max.
+	 * The limits of the control class, which has no charges. The locking is
+	 * that of rdmacg_slot.max.
 	 */
 	u64			control_max[RDMACG_CONTROL_LIMITS];
 	union {
@@ -162,8 +189,8 @@ struct rdmacg_pool {
 };
 
 /*
- * The pools of a cgroup, indexed by the device's key. If a key is too large for the map, a larger
- * map replaces it. RCU frees the old map.
+ * The pools of a cgroup, indexed by the device's key. If a key is too large for
+ * the map, a larger map replaces it. RCU frees the old map.
  */
 struct rdmacg_map {
 	struct rcu_head		rcu;
@@ -172,9 +199,9 @@ struct rdmacg_map {
 };
 
 /*
- * The controller's part of one cgroup. The cgroup core frees this struct after the last reference.
- * Each charge and each child holds a reference, so neither a charge nor a pool of a descendant
- * outlives this struct.
+ * The controller's part of one cgroup. The cgroup core frees this struct after
+ * the last reference. Each charge and each child holds a reference, so neither
+ * a charge nor a pool of a descendant outlives this struct.
  */
 struct rdma_cgroup {
 	struct rdmacg_css	state;
@@ -183,9 +210,9 @@ struct rdma_cgroup {
 	spinlock_t		map_lock;
 	struct rdmacg_map __rcu	*map;		/* map_lock; RCU. */
 	/*
-	 * Orders writes to this cgroup's limits. A new pool gets the limits of @defaults and is
-	 * published under this lock. So a write that replaces @defaults misses no pool that has the
-	 * old limits.
+	 * Orders writes to this cgroup's limits. A new pool gets the limits of
+	 * @defaults and is published under this lock. So a write that replaces
+	 * @defaults misses no pool that has the old limits.
 	 */
 	spinlock_t		max_lock;
 	/* NULL if the cgroup has no default; max_lock; RCU. */
@@ -211,8 +238,8 @@ static inline struct rdma_cgroup *rdmacg_parent(struct rdma_cgroup *cg)
 }
 
 /*
- * A refused charge. @cg is the cgroup whose limit refused the charge. @usage and @limit are the
- * values of @cg at that moment.
+ * A refused charge. @cg is the cgroup whose limit refused the charge. @usage
+ * and @limit are the values of @cg at that moment.
  */
 struct rdmacg_refusal {
 	unsigned int		slot;
@@ -230,19 +257,23 @@ static inline void rdmacg_count(u64 *counter, u64 amount)
 }
 
 /*
- * Read a usage. Call this before reading the peak, or the usage of another level. See
- * rdmacg_slot_grow().
+ * Read a usage. Call this before reading the peak, or the usage of another
+ * level. See rdmacg_slot_grow().
  */
 static inline u64 rdmacg_slot_usage(const struct rdmacg_slot *slot)
 {
 	u64 usage = READ_ONCE(slot->usage);
 
-	/* Pairs with smp_wmb() in rdmacg_slot_grow() and rdmacg_slot_shrink(). */
+	/*
+	 * Pairs with smp_wmb() in rdmacg_slot_grow() and rdmacg_slot_shrink().
+	 */
 	smp_rmb();
 	return usage;
 }
 
-/* Returns a pointer to the limit of a slot, which may be in the control class. */
+/*
+ * Returns a pointer to the limit of a slot, which may be in the control class.
+ */
 static inline u64 *rdmacg_pool_max(struct rdmacg_pool *pool, unsigned int slot)
 {
 	unsigned int control_slot = pool->domain->desc->control_slot;
@@ -259,7 +290,10 @@ static __always_inline struct rdmacg_pool *rdmacg_pool_find_rcu(struct rdma_cgro
 	return likely(key < map->nr) ? rcu_dereference(map->pools[key]) : NULL;
 }
 
-/* Silence sparse, because one function takes the lock and another function drops it. */
+/*
+ * Silence sparse, because one function takes the lock and another function
+ * drops it.
+ */
 static __always_inline void rdmacg_domain_lock(struct rdmacg_domain *domain)
 {
 	spin_lock(&domain->lock);
@@ -278,8 +312,8 @@ static __always_inline void rdmacg_pool_unlock(struct rdmacg_pool *pool)
 }
 
 /*
- * Lock the domain of a pool that the caller has found under RCU. Returns false, without the lock,
- * if the pool has been removed meanwhile.
+ * Lock the domain of a pool that the caller has found under RCU. Returns false,
+ * without the lock, if the pool has been removed meanwhile.
  */
 static __always_inline bool rdmacg_pool_try_lock_rcu(struct rdmacg_pool *pool)
 {
@@ -291,12 +325,14 @@ static __always_inline bool rdmacg_pool_try_lock_rcu(struct rdmacg_pool *pool)
 }
 
 /*
- * Readers take no lock, but must not see a usage above its peak, or a child's usage above its
- * parent's usage. So a growing peak is stored before its usage, and a parent's growing usage before
- * its child's usage. A child's shrinking usage is stored before its parent's usage. The barrier
- * before each store of a usage pairs with the barrier in rdmacg_slot_usage(). A reader that reads a
- * usage and then its peak sees no contradiction. While usage grows, the reader must read a child
- * before its parent. While usage shrinks, the reader must read the parent first.
+ * Readers take no lock, but must not see a usage above its peak, or a child's
+ * usage above its parent's usage. So a growing peak is stored before its usage,
+ * and a parent's growing usage before its child's usage. A child's shrinking
+ * usage is stored before its parent's usage. The barrier before each store of a
+ * usage pairs with the barrier in rdmacg_slot_usage(). A reader that reads a
+ * usage and then its peak sees no contradiction. While usage grows, the reader
+ * must read a child before its parent. While usage shrinks, the reader must
+ * read the parent first.
  */
 static __always_inline void rdmacg_slot_grow(struct rdmacg_slot *slot, u64 usage)
 {
@@ -320,13 +356,14 @@ static __always_inline void rdmacg_slot_shrink(struct rdmacg_slot *slot, u64 amo
 }
 
 /*
- * The following functions work on sets of any size. If @count is a constant, the compiler unrolls
- * the loops over the set; without this, a level costs 110 instructions.
+ * The following functions work on sets of any size. If @count is a constant,
+ * the compiler unrolls the loops over the set; without this, a level costs 110
+ * instructions.
  */
 
 /*
- * Returns false if the set is empty, or a slot does not exist or occurs twice, or an amount is out
- * of range. RDMACG_ENDLESS is in range if @endless is true.
+ * Returns false if the set is empty, or a slot does not exist or occurs twice,
+ * or an amount is out of range. RDMACG_ENDLESS is in range if @endless is true.
  */
 static __always_inline bool rdmacg_set_is_valid(const struct rdmacg_device *device,
 						const struct rdmacg_amount *set,
@@ -348,8 +385,9 @@ static __always_inline bool rdmacg_set_is_valid(const struct rdmacg_device *devi
 }
 
 /*
- * An endless amount has room only if there is no limit. A usage exceeds RDMACG_NO_LIMIT only by the
- * sizes of real buffers, which rdmacg_charge() adds. So the sum does not overflow.
+ * An endless amount has room only if there is no limit. A usage exceeds
+ * RDMACG_NO_LIMIT only by the sizes of real buffers, which rdmacg_charge()
+ * adds. So the sum does not overflow.
  */
 static __always_inline bool rdmacg_slot_has_room(const struct rdmacg_slot *slot, u64 amount)
 {
@@ -359,8 +397,9 @@ static __always_inline bool rdmacg_slot_has_room(const struct rdmacg_slot *slot,
 }
 
 /*
- * Returns whether all levels have room. Otherwise sets *@refusal, if it is not NULL, to the lowest
- * cgroup without room, and to the first resource of @set that has no room there.
+ * Returns whether all levels have room. Otherwise sets *@refusal, if it is not
+ * NULL, to the lowest cgroup without room, and to the first resource of @set
+ * that has no room there.
  */
 static __always_inline bool rdmacg_pool_has_room_locked(struct rdmacg_pool *pool,
 							const struct rdmacg_amount *set,
@@ -429,9 +468,10 @@ static __always_inline void rdmacg_pool_sub_locked(struct rdmacg_pool *pool,
 }
 
 /*
- * The fast path: charge or uncharge @n slots if the pool exists, no amount is endless and, for a
- * charge, all levels have room. In all other cases change nothing and return false. The caller then
- * calls rdmacg_pool_try_charge() or rdmacg_pool_uncharge(). @n and @charges are constants.
+ * The fast path: charge or uncharge @n slots if the pool exists, no amount is
+ * endless and, for a charge, all levels have room. In all other cases change
+ * nothing and return false. The caller then calls rdmacg_pool_try_charge() or
+ * rdmacg_pool_uncharge(). @n and @charges are constants.
  */
 static __always_inline bool rdmacg_pool_apply_n(struct rdma_cgroup *cg,
 						const struct rdmacg_device *device,
@@ -446,8 +486,9 @@ static __always_inline bool rdmacg_pool_apply_n(struct rdma_cgroup *cg,
 	if (unlikely(!rdmacg_set_is_valid(device, set, n, false)))
 		return false;
 	/*
-	 * Without the copy, the compiler would read the set again after each store to a counter.
-	 * memcpy() would put the copy into memory on some architectures.
+	 * Without the copy, the compiler would read the set again after each
+	 * store to a counter. memcpy() would put the copy into memory on some
+	 * architectures.
 	 */
 #pragma GCC unroll 3
 	for (i = 0; i < n; i++)
@@ -482,9 +523,12 @@ static __always_inline bool rdmacg_pool_apply_fast(struct rdma_cgroup *cg,
 /*
  * The functions that end a pool, or a use of it, have these verbs:
  *
- * - unpin: drop the pin of rdmacg_pool_pin() or rdmacg_pool_create(), and give the pool back.
- * - give_back: remove and free the pool if it is idle, and the idle pools of its ancestors.
- * - remove: unpublish a pool. The caller holds the domain's lock, and frees the pool later.
+ * - unpin: drop the pin of rdmacg_pool_pin() or rdmacg_pool_create(), and give
+ *   the pool back.
+ * - give_back: remove and free the pool if it is idle, and the idle pools of
+ *   its ancestors.
+ * - remove: unpublish a pool. The caller holds the domain's lock, and frees the
+ *   pool later.
  * - free: remove and free the pools of a cgroup that has no references.
  * - drain: remove and free all pools of a device that is being unregistered.
  * - discard: free a pool that was never published.

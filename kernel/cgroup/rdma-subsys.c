@@ -8,7 +8,10 @@
 
 #include "rdma.h"
 
-/* The cache for struct rdma_cgroup. kmalloc() would use almost twice the memory. Set once. */
+/*
+ * The cache for struct rdma_cgroup. kmalloc() would use almost twice the
+ * memory. Set once.
+ */
 static struct kmem_cache *rdmacg_cgroup_cache;
 
 static struct cgroup_subsys_state *
@@ -18,12 +21,15 @@ rdmacg_css_alloc(struct cgroup_subsys_state *parent)
 	struct rdma_cgroup *cg;
 
 	/*
-	 * The error is the same as for cgroup.max.depth. There is no message, because a tenant
-	 * could fill the log with messages.
+	 * The error is the same as for cgroup.max.depth. There is no message,
+	 * because a tenant could fill the log with messages.
 	 */
 	if (above && above->depth == RDMACG_MAX_DEPTH)
 		return ERR_PTR(-EAGAIN);
-	/* The first cgroup is the root, which is created while the kernel boots. */
+	/*
+	 * The first cgroup is the root, which is created while the kernel
+	 * boots.
+	 */
 	if (!above)
 		rdmacg_cgroup_cache = KMEM_CACHE(rdma_cgroup, SLAB_PANIC | SLAB_ACCOUNT);
 	cg = kmem_cache_zalloc(rdmacg_cgroup_cache, GFP_KERNEL);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * RDMA cgroup controller: hard limits on the objects that the processes of a cgroup have on each
- * RDMA device. This file has the API and the files of cgroups.
+ * RDMA cgroup controller: hard limits on the objects that the processes of a
+ * cgroup have on each RDMA device. This file has the API and the files of
+ * cgroups.
  *
- * An object is charged to the cgroup of the process that creates it, and to all ancestors except
- * the root, until the object is destroyed. The charge stays in this cgroup if the process moves to
- * another cgroup or passes its file descriptor to another process, and if the cgroup is removed. A
- * charge without room fails with EAGAIN. A limit below the usage refuses new objects, but does not
- * remove objects.
+ * An object is charged to the cgroup of the process that creates it, and to all
+ * ancestors except the root, until the object is destroyed. The charge stays in
+ * this cgroup if the process moves to another cgroup or passes its file
+ * descriptor to another process, and if the cgroup is removed. A charge without
+ * room fails with EAGAIN. A limit below the usage refuses new objects, but does
+ * not remove objects.
  *
  * Copyright (C) 2016 Parav Pandit <pandit.parav@gmail.com>
  */
@@ -29,7 +31,10 @@ static u64 rdmacg_id(const struct rdma_cgroup *cg)
 	return cgroup_id(rdmacg_css(cg)->cgroup);
 }
 
-/* Emit an event for each resource of a set. The root has no events, because it is not charged. */
+/*
+ * Emit an event for each resource of a set. The root has no events, because it
+ * is not charged.
+ */
 static noinline void rdmacg_trace_set(struct rdma_cgroup *cg, const struct rdmacg_device *device,
 				      const struct rdmacg_amount *set, unsigned int count,
 				      void (*trace)(const char *device, const char *resource,
@@ -45,15 +50,19 @@ static noinline void rdmacg_trace_set(struct rdma_cgroup *cg, const struct rdmac
 }
 
 /*
- * Notify the readers of each events file that has changed because a charge of @cg was refused. Then
- * emit the event. The caller does not hold the domain's lock, because on Linux 6.12
- * cgroup_file_notify() takes a lock that all cgroups share.
+ * Notify the readers of each events file that has changed because a charge of
+ * @cg was refused. Then emit the event. The caller does not hold the domain's
+ * lock, because on Linux 6.12 cgroup_file_notify() takes a lock that all
+ * cgroups share.
  */
 static void rdmacg_notify_refusal(struct rdma_cgroup *cg, struct rdmacg_device *device,
 				  const struct rdmacg_refusal *refusal)
 {
 	const struct rdmacg_resource *resource = &device->desc->resources[refusal->slot];
-	/* A charge that cannot fail counts only in the lowest cgroup without room, and above. */
+	/*
+	 * A charge that cannot fail counts only in the lowest cgroup without
+	 * room, and above.
+	 */
 	struct rdma_cgroup *level = refusal->is_ignored ? refusal->cg : cg;
 
 	for (; level->depth; level = rdmacg_parent(level)) {
@@ -64,7 +73,10 @@ static void rdmacg_notify_refusal(struct rdma_cgroup *cg, struct rdmacg_device *
 	if (!trace_rdmacg_refuse_enabled() || refusal->is_ignored)
 		return;
 	guard(rcu)();
-	/* The caller's reference to @cg also keeps the ancestor whose limit refused the charge. */
+	/*
+	 * The caller's reference to @cg also keeps the ancestor whose limit
+	 * refused the charge.
+	 */
 	trace_rdmacg_refuse(rdmacg_desc_name_rcu(device->desc), resource->name, refusal->amount,
 			    rdmacg_id(cg), refusal->usage, refusal->limit,
 			    rdmacg_id(refusal->cg), refusal->cg->depth);
@@ -80,8 +92,9 @@ static __always_inline void rdmacg_trace_charge_set(struct rdma_cgroup *cg,
 }
 
 /*
- * Charge @set without the fast path, even above a limit if @is_forced, and emit the events. If this
- * function were inlined, the fast path would have to save registers.
+ * Charge @set without the fast path, even above a limit if @is_forced, and emit
+ * the events. If this function were inlined, the fast path would have to save
+ * registers.
  */
 static noinline int rdmacg_charge_slow(struct rdma_cgroup *cg, struct rdmacg_device *device,
 				       const struct rdmacg_amount *set, unsigned int count,
@@ -106,7 +119,10 @@ static noinline int rdmacg_charge_slow(struct rdma_cgroup *cg, struct rdmacg_dev
 static __always_inline int rdmacg_charge_any(struct rdma_cgroup *cg, struct rdmacg_device *device,
 					     const struct rdmacg_amount *set, unsigned int count)
 {
-	/* might_sleep() would also reschedule, which costs as much as a charge of eight levels. */
+	/*
+	 * might_sleep() would also reschedule, which costs as much as a charge
+	 * of eight levels.
+	 */
 	__might_sleep(__FILE__, __LINE__);
 	if (unlikely(!rdmacg_pool_apply_fast(cg, device, set, count, true)))
 		return rdmacg_charge_slow(cg, device, set, count, false);
@@ -117,11 +133,12 @@ static __always_inline int rdmacg_charge_any(struct rdma_cgroup *cg, struct rdma
 /**
  * rdmacg_get_current() - the cgroup of the current process
  *
- * A caller that works for this process later, or in another thread, keeps this cgroup.
+ * A caller that works for this process later, or in another thread, keeps this
+ * cgroup.
  *
  * Context: Process context.
- * Return: the cgroup, with a reference that the caller drops with rdmacg_put(), or NULL without
- * CONFIG_CGROUP_RDMA.
+ * Return: the cgroup, with a reference that the caller drops with rdmacg_put(),
+ * or NULL without CONFIG_CGROUP_RDMA.
  */
 struct rdma_cgroup *rdmacg_get_current(void)
 {
@@ -179,7 +196,10 @@ static __always_inline void rdmacg_uncharge_owner(struct rdma_cgroup *owner,
 	__might_sleep(__FILE__, __LINE__);
 	is_valid = rdmacg_pool_apply_fast(owner, device, set, count, false);
 	if (unlikely(!is_valid)) {
-		/* The unregistration has returned the charge, with its reference. */
+		/*
+		 * The unregistration has returned the charge, with its
+		 * reference.
+		 */
 		if (!device->desc && device->keeps_charges)
 			return;
 		is_valid = rdmacg_pool_uncharge(owner, device, set, count);
@@ -196,14 +216,14 @@ static __always_inline void rdmacg_uncharge_owner(struct rdma_cgroup *owner,
  * @set: the resources and amounts, each resource once
  * @count: number of amounts in @set
  *
- * The whole @set is charged, or nothing. A successful charge holds a reference to @owner. The
- * caller must call rdmacg_uncharge_set() once, from any process. That call drops the reference.
- * After a failure, @owner is unchanged.
+ * The whole @set is charged, or nothing. A successful charge holds a reference
+ * to @owner. The caller must call rdmacg_uncharge_set() once, from any process.
+ * That call drops the reference. After a failure, @owner is unchanged.
  *
  * Context: Process context; may sleep.
  * Return: 0; -EAGAIN if the charge would exceed a limit of the cgroup or of an
- * ancestor; -ENOMEM; -EINVAL for an empty @set, a slot that @device does not have or that occurs
- * twice, or an amount out of range.
+ * ancestor; -ENOMEM; -EINVAL for an empty @set, a slot that @device does not
+ * have or that occurs twice, or an amount out of range.
  */
 int rdmacg_try_charge_set(struct rdma_cgroup **owner, struct rdmacg_device *device,
 			  const struct rdmacg_amount *set, unsigned int count)
@@ -214,15 +234,16 @@ EXPORT_SYMBOL(rdmacg_try_charge_set);
 
 /**
  * rdmacg_try_charge_cgroup() - charge several resources to a given cgroup
- * @cg: the cgroup that pays, from rdmacg_get_current() or from an earlier charge;
- *	the caller has a reference to it, and keeps that reference
+ * @cg: the cgroup that pays, from rdmacg_get_current() or from an earlier
+ *	charge; the caller has a reference to it, and keeps that reference
  * @device: a device that stays registered until the call returns
  * @set: the resources and amounts, each resource once
  * @count: number of amounts in @set
  *
- * Use this in a kernel thread that handles a user's request. A successful charge holds another
- * reference to @cg, which the caller drops by one call of rdmacg_uncharge_set(). The limits of @cg
- * and its ancestors apply even if @cg has been removed.
+ * Use this in a kernel thread that handles a user's request. A successful
+ * charge holds another reference to @cg, which the caller drops by one call of
+ * rdmacg_uncharge_set(). The limits of @cg and its ancestors apply even if @cg
+ * has been removed.
  *
  * Context: Process context; may sleep.
  * Return: as rdmacg_try_charge_set().
@@ -239,19 +260,21 @@ int rdmacg_try_charge_cgroup(struct rdma_cgroup *cg, struct rdmacg_device *devic
 EXPORT_SYMBOL(rdmacg_try_charge_cgroup);
 
 /**
- * rdmacg_charge() - charge several resources to a given cgroup, even above its limits
+ * rdmacg_charge() - charge several resources to a given cgroup, even above its
+ * limits
  * @cg: as for rdmacg_try_charge_cgroup()
  * @device: as for rdmacg_try_charge_cgroup()
  * @set: as for rdmacg_try_charge_cgroup()
  * @count: as for rdmacg_try_charge_cgroup()
  *
- * Use this if a refusal would break a connection in use. For example, an SMC-R connection that
- * fails over to another link needs buffers there. A charge above a limit appears in the events of
- * the lowest cgroup without room, and of its ancestors. If there is no memory for a pool, the call
- * waits for memory. A malformed @set is a bug of the caller, and is not charged.
+ * Use this if a refusal would break a connection in use. For example, an SMC-R
+ * connection that fails over to another link needs buffers there. A charge
+ * above a limit appears in the events of the lowest cgroup without room, and of
+ * its ancestors. If there is no memory for a pool, the call waits for memory. A
+ * malformed @set is a bug of the caller, and is not charged.
  *
- * The charge holds another reference to @cg, which the caller drops by one call of
- * rdmacg_uncharge_set().
+ * The charge holds another reference to @cg, which the caller drops by one call
+ * of rdmacg_uncharge_set().
  *
  * Context: Process context; may sleep.
  */
@@ -271,13 +294,14 @@ EXPORT_SYMBOL(rdmacg_charge);
 /**
  * rdmacg_uncharge_set() - return a charge of several resources
  * @owner: the cgroup that paid; this call drops the charge's reference to it
- * @device: the device of the charge, still registered. If it keeps charges, the call may also come
- *	after the unregistration, and does nothing then
+ * @device: the device of the charge, still registered. If it keeps charges, the
+ *	call may also come after the unregistration, and does nothing then
  * @set: the resources and amounts of the charge
  * @count: number of amounts in @set
  *
- * Several charges of one cgroup may be returned in different portions. The number of calls and the
- * sum of each resource must be the same as for the charges.
+ * Several charges of one cgroup may be returned in different portions. The
+ * number of calls and the sum of each resource must be the same as for the
+ * charges.
  *
  * Context: Process context; may sleep.
  */
@@ -294,8 +318,9 @@ EXPORT_SYMBOL(rdmacg_uncharge_set);
  * @device: a device that stays registered until the call returns
  * @index: the slot of the resource
  *
- * A successful charge holds a reference to @owner. The caller must call rdmacg_uncharge() once,
- * from any process. That call drops the reference. After a failure, @owner is unchanged.
+ * A successful charge holds a reference to @owner. The caller must call
+ * rdmacg_uncharge() once, from any process. That call drops the reference.
+ * After a failure, @owner is unchanged.
  *
  * Context: Process context; may sleep.
  * Return: as rdmacg_try_charge_set().
@@ -362,8 +387,8 @@ EXPORT_SYMBOL(rdmacg_current_limit);
 #ifdef CONFIG_CGROUP_RDMA_CONTROL
 
 /*
- * Let a command of @cg begin. A @command that gets a control also takes over the caller's reference
- * to @cg.
+ * Let a command of @cg begin. A @command that gets a control also takes over
+ * the caller's reference to @cg.
  */
 static int rdmacg_command_begin(struct rdmacg_command *command, struct rdma_cgroup *cg,
 				struct rdmacg_desc *desc, enum rdmacg_command_kind kind)
@@ -384,14 +409,17 @@ static int rdmacg_command_begin(struct rdmacg_command *command, struct rdma_cgro
 		trace_rdmacg_throttle(rdmacg_desc_name_rcu(desc), rdmacg_id(cg),
 				      div_u64(waited_ns, NSEC_PER_USEC));
 	}
-	/* A destroy command has no place in flight, so its end is not reported. */
+	/*
+	 * A destroy command has no place in flight, so its end is not reported.
+	 */
 	if (!ret && kind != RDMACG_COMMAND_DESTROY)
 		*command = (struct rdmacg_command) { .control = control, .cg = cg };
 	return ret;
 }
 
 /**
- * rdmacg_limit_command() - let a command begin when the limits of its cgroup allow it
+ * rdmacg_limit_command() - let a command begin when the limits of its cgroup
+ * allow it
  * @command: as for rdmacg_begin_command(), with no control
  * @device: as for rdmacg_begin_command()
  * @kind: as for rdmacg_begin_command()
@@ -435,18 +463,19 @@ EXPORT_SYMBOL(rdmacg_end_limited_command);
  * @tables: its resources; this call sets first_slot of each table
  * @count: number of @tables
  *
- * The first table has the resources of enum rdmacg_resource_type. A table that is malformed or does
- * not fit is refused. The kernel logs this, and first_slot of the table is an error. The device is
- * registered with the resources of the other tables. Its commands can be limited only if
- * RDMACG_CONTROL_LIMITS more slots fit.
+ * The first table has the resources of enum rdmacg_resource_type. A table that
+ * is malformed or does not fit is refused. The kernel logs this, and first_slot
+ * of the table is an error. The device is registered with the resources of the
+ * other tables. Its commands can be limited only if RDMACG_CONTROL_LIMITS more
+ * slots fit.
  *
  * Call this before the first charge on the device. @device must exist until
- * rdmacg_unregister_device() has returned. This function copies @tables, their arrays and their
- * names.
+ * rdmacg_unregister_device() has returned. This function copies @tables, their
+ * arrays and their names.
  *
  * Context: Process context; may sleep.
- * Return: 0, -ENOMEM, or -EBUSY if there are too many devices. After an error, the
- * caller has nothing to undo.
+ * Return: 0, -ENOMEM, or -EBUSY if there are too many devices. After an error,
+ * the caller has nothing to undo.
  */
 int rdmacg_register_tables(struct rdmacg_device *device,
 			   struct rdmacg_table *tables, unsigned int count)
@@ -466,14 +495,15 @@ int rdmacg_register_tables(struct rdmacg_device *device,
 EXPORT_SYMBOL(rdmacg_register_tables);
 
 /**
- * rdmacg_register_device() - register a device that has only the resources of enum
+ * rdmacg_register_device() - register a device that has only the resources of
+ * enum
  *	rdmacg_resource_type
  * @device: the device, with its name set
  *
  * This is the function of Linux before rdmacg_register_tables(), for an IB core
- * from outside of the tree. The name is read again when a file is read or written,
- * so the caller does not call rdmacg_rename_device(). All network namespaces see
- * the device, and its index is above all indices of the IB core.
+ * from outside of the tree. The name is read again when a file is read or
+ * written, so the caller does not call rdmacg_rename_device(). All network
+ * namespaces see the device, and its index is above all indices of the IB core.
  *
  * Context: Process context; may sleep.
  */
@@ -499,10 +529,11 @@ EXPORT_SYMBOL(rdmacg_register_device);
 
 /**
  * rdmacg_unregister_device() - unregister a device from the controller
- * @device: a registered device, without charges unless its keeps_charges is true
+ * @device: a registered device, without charges unless its keeps_charges is
+ *	true
  *
- * This function removes the device's limits and history from all cgroups, and returns charges that
- * are left. The caller may then free @device.
+ * This function removes the device's limits and history from all cgroups, and
+ * returns charges that are left. The caller may then free @device.
  *
  * Context: Process context; may sleep.
  */
@@ -510,7 +541,10 @@ void rdmacg_unregister_device(struct rdmacg_device *device)
 {
 	struct rdmacg_desc *desc = device->desc;
 
-	/* Hide the device first. Otherwise readers and writers would find it without its pools. */
+	/*
+	 * Hide the device first. Otherwise readers and writers would find it
+	 * without its pools.
+	 */
 	rdmacg_desc_hide(desc);
 	rdmacg_desc_follow_name(desc, NULL);
 	WRITE_ONCE(desc->keeps_charges, device->keeps_charges);
@@ -542,9 +576,9 @@ static ssize_t rdmacg_max_write(struct kernfs_open_file *of, char *buf,
 	if (strlen(buf) != nbytes)
 		return -EINVAL;
 	/*
-	 * rmdir waits for active operations on the cgroup's files, and other processes wait for
-	 * rmdir. So allow rmdir to remove the file during the write. The reference keeps the
-	 * cgroup.
+	 * rmdir waits for active operations on the cgroup's files, and other
+	 * processes wait for rmdir. So allow rmdir to remove the file during
+	 * the write. The reference keeps the cgroup.
 	 */
 	rdmacg_get(cg);
 	kernfs_break_active_protection(of->kn);
@@ -618,9 +652,9 @@ static bool rdmacg_file_shows(enum rdmacg_file file, enum rdmacg_class class,
 }
 
 /*
- * Print the line of a device with its resources of @class. rdma.capacity has the resources of all
- * classes except control. A device without such resources has no line. The caller is in an RCU read
- * section.
+ * Print the line of a device with its resources of @class. rdma.capacity has
+ * the resources of all classes except control. A device without such resources
+ * has no line. The caller is in an RCU read section.
  */
 void rdmacg_show_line(struct seq_file *sf, struct rdma_cgroup *cg,
 		      const struct rdmacg_desc *desc, enum rdmacg_class class,
@@ -651,8 +685,9 @@ void rdmacg_show_line(struct seq_file *sf, struct rdma_cgroup *cg,
 }
 
 /*
- * Show a file with one line for each device, in the order of the devices' keys. Each line is
- * printed under RCU, so that neither the device nor the pool is freed meanwhile.
+ * Show a file with one line for each device, in the order of the devices' keys.
+ * Each line is printed under RCU, so that neither the device nor the pool is
+ * freed meanwhile.
  */
 static int rdmacg_seq_show(struct seq_file *sf, void *v)
 {
@@ -684,9 +719,10 @@ static int rdmacg_default_show(struct seq_file *sf, void *v)
 }
 
 /*
- * The longest text of a write. The text and its NUL fill a buffer of 64 KiB, which is not charged
- * to a memory cgroup. The buffer has room for 19 devices with 64 resources, the longest keys and
- * the longest values, or for about 200 devices with today's resources.
+ * The longest text of a write. The text and its NUL fill a buffer of 64 KiB,
+ * which is not charged to a memory cgroup. The buffer has room for 19 devices
+ * with 64 resources, the longest keys and the longest values, or for about 200
+ * devices with today's resources.
  */
 #define RDMACG_MAX_WRITE (SZ_64K - 1)
 
@@ -704,7 +740,10 @@ static int rdmacg_default_show(struct seq_file *sf, void *v)
 	RDMACG_FILE(_name, _class, RDMACG_FILE_MAX,			\
 		    .write = rdmacg_max_write, .max_write_len = RDMACG_MAX_WRITE)
 
-/* @_notified is the member of struct rdmacg_event_files that notifies the file's readers. */
+/*
+ * @_notified is the member of struct rdmacg_event_files that notifies the
+ * file's readers.
+ */
 #define RDMACG_EVENTS(_name, _class, _file, _notified)			\
 	RDMACG_FILE(_name, _class, _file,				\
 		    RDMACG_NOTIFIED(_notified))

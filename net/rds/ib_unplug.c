@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * These functions let a device be removed while processes hold memory regions on it. Without them,
- * the shutdown of a connection and the removal of the device would wait until the processes free
- * their regions, and RDS would free MRs after the device is removed.
+ * These functions let a device be removed while processes hold memory regions
+ * on it. Without them, the shutdown of a connection and the removal of the
+ * device would wait until the processes free their regions, and RDS would free
+ * MRs after the device is removed.
  */
 #include <linux/delay.h>
 #include <linux/list.h>
@@ -12,8 +13,9 @@
 #include "ib_mr.h"
 
 /*
- * RDS finds a device, and binds a connection or a region to it, in one section of this SRCU. Once a
- * device can no longer be found and synchronize_srcu() has returned, nothing more is bound to it.
+ * RDS finds a device, and binds a connection or a region to it, in one section
+ * of this SRCU. Once a device can no longer be found and synchronize_srcu() has
+ * returned, nothing more is bound to it.
  */
 DEFINE_SRCU(rds_ib_binding);
 
@@ -25,8 +27,8 @@ void rds_ib_add_mr(struct rds_ib_device *rds_ibdev, struct rds_ib_mr *ibmr)
 }
 
 /*
- * Remove an MR from the list of its device before the MR is freed. This has no effect if
- * rds_ib_settle() has already removed the MR.
+ * Remove an MR from the list of its device before the MR is freed. This has no
+ * effect if rds_ib_settle() has already removed the MR.
  */
 void rds_ib_del_mr(struct rds_ib_mr *ibmr)
 {
@@ -35,7 +37,10 @@ void rds_ib_del_mr(struct rds_ib_mr *ibmr)
 	mutex_unlock(&ibmr->device->mrs_lock);
 }
 
-/* Until rds_ib_unlock_pools(), RDS neither invalidates nor frees MRs of the device. */
+/*
+ * Until rds_ib_unlock_pools(), RDS neither invalidates nor frees MRs of the
+ * device.
+ */
 static void rds_ib_lock_pools(struct rds_ib_device *rds_ibdev)
 {
 	mutex_lock(&rds_ibdev->mr_8k_pool->flush_lock);
@@ -51,9 +56,10 @@ static void rds_ib_unlock_pools(struct rds_ib_device *rds_ibdev)
 }
 
 /*
- * Mark the MRs of a connection as stale, so that its shutdown does not wait for the processes that
- * hold the MRs. RDS does not use a stale MR again, and deregisters it when it is freed. The
- * shutdown still waits for work requests for MRs, which i_fastreg_wrs counts.
+ * Mark the MRs of a connection as stale, so that its shutdown does not wait for
+ * the processes that hold the MRs. RDS does not use a stale MR again, and
+ * deregisters it when it is freed. The shutdown still waits for work requests
+ * for MRs, which i_fastreg_wrs counts.
  */
 void rds_ib_revoke_mrs(struct rds_ib_connection *ic)
 {
@@ -72,10 +78,11 @@ void rds_ib_revoke_mrs(struct rds_ib_connection *ic)
 }
 
 /*
- * Post a request that registers an MR. The caller has counted the request in i_fastreg_wrs, so a
- * shutdown that begins later waits for the completion. After a shutdown, no completion would come.
- * A request that invalidates an MR needs no check: no MR is in use after the shutdown has revoked
- * the MRs under the flush_lock of the pools.
+ * Post a request that registers an MR. The caller has counted the request in
+ * i_fastreg_wrs, so a shutdown that begins later waits for the completion.
+ * After a shutdown, no completion would come. A request that invalidates an MR
+ * needs no check: no MR is in use after the shutdown has revoked the MRs under
+ * the flush_lock of the pools.
  */
 int rds_ib_post_reg(struct rds_ib_mr *ibmr, const struct ib_send_wr *wr)
 {
@@ -94,12 +101,15 @@ static bool rds_ib_has_conns(struct rds_ib_device *rds_ibdev)
 	return has_conns;
 }
 
-/* Deregister an MR that a process holds. Its pages stay until the process frees the MR. */
+/*
+ * Deregister an MR that a process holds. Its pages stay until the process frees
+ * the MR.
+ */
 static void rds_ib_disown_mr(struct rds_ib_device *rds_ibdev, struct rds_ib_mr *ibmr)
 {
 	/*
-	 * Deregister the MR before its pages are unmapped, because the peer can write to the pages
-	 * until then.
+	 * Deregister the MR before its pages are unmapped, because the peer can
+	 * write to the pages until then.
 	 */
 	ib_dereg_mr(ibmr->u.frmr.mr);
 	ibmr->u.frmr.mr = NULL;
@@ -122,9 +132,10 @@ static struct rds_ib_mr *rds_ib_first_mr(struct rds_ib_device *rds_ibdev)
 }
 
 /*
- * Wait until RDS uses nothing on a device that is being removed. The caller has ensured that RDS no
- * longer finds the device. First wait for the connections, which shut down after
- * rds_ib_dev_shutdown(). Then free or deregister all regions, and free the PD.
+ * Wait until RDS uses nothing on a device that is being removed. The caller has
+ * ensured that RDS no longer finds the device. First wait for the connections,
+ * which shut down after rds_ib_dev_shutdown(). Then free or deregister all
+ * regions, and free the PD.
  */
 void rds_ib_settle(struct rds_ib_device *rds_ibdev)
 {
@@ -134,8 +145,8 @@ void rds_ib_settle(struct rds_ib_device *rds_ibdev)
 	synchronize_srcu(&rds_ib_binding);
 	for (tries = 0; rds_ib_has_conns(rds_ibdev); tries++) {
 		/*
-		 * Repeat the call, because some connections may have been bound late or may be
-		 * connecting.
+		 * Repeat the call, because some connections may have been bound
+		 * late or may be connecting.
 		 */
 		if (tries % 50 == 0)
 			rds_ib_dev_shutdown(rds_ibdev);
@@ -149,7 +160,9 @@ void rds_ib_settle(struct rds_ib_device *rds_ibdev)
 	rds_ib_unlock_pools(rds_ibdev);
 	/* Wait for rds_ib_sync_mr(). */
 	synchronize_srcu(&rds_ib_binding);
-	/* On-demand regions may still use the PD, and RDS has no list of them. */
+	/*
+	 * On-demand regions may still use the PD, and RDS has no list of them.
+	 */
 	if (atomic_read(&rds_ibdev->pd->usecnt))
 		return;
 	ib_dealloc_pd(rds_ibdev->pd);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Charges of SMC-R to RDMA cgroups. smc_rdmacg.h explains who pays. All functions run in process
- * context, perhaps of a worker, and may sleep.
+ * Charges of SMC-R to RDMA cgroups. smc_rdmacg.h explains who pays. All
+ * functions run in process context, perhaps of a worker, and may sleep.
  */
 #include <linux/cgroup_rdma.h>
 #include <linux/list.h>
@@ -24,8 +24,8 @@ static void smc_rdmacg_set_payer(struct rdma_cgroup **payer, struct rdma_cgroup 
 }
 
 /*
- * Make the cgroup of the current process the payer of a new socket. A worker that creates a socket
- * also calls smc_rdmacg_inherit().
+ * Make the cgroup of the current process the payer of a new socket. A worker
+ * that creates a socket also calls smc_rdmacg_inherit().
  */
 void smc_rdmacg_init_sock(struct smc_sock *smc)
 {
@@ -54,7 +54,10 @@ void smc_rdmacg_exit_lgr(struct smc_link_group *lgr)
 
 static const struct ib_rdmacg_objects smc_rdmacg_link = { .pd = 1, .qp = 1 };
 
-/* Charge the objects of a new link. Returns 0 or -ENOMEM, which SMC reports to the peer. */
+/*
+ * Charge the objects of a new link. Returns 0 or -ENOMEM, which SMC reports to
+ * the peer.
+ */
 int smc_rdmacg_charge_link(struct smc_link *lnk)
 {
 	if (ib_rdmacg_try_charge_objects(lnk->lgr->cg, lnk->smcibdev->ibdev, &smc_rdmacg_link))
@@ -86,7 +89,10 @@ void smc_rdmacg_uncharge_buf(struct smc_buf_desc *buf_desc, struct smc_link *lnk
 	buf_desc->is_charged[lnk->link_idx] = false;
 }
 
-/* Unmap a buffer. SMC sends a new key to the peer when the buffer gets its next MR. */
+/*
+ * Unmap a buffer. SMC sends a new key to the peer when the buffer gets its next
+ * MR.
+ */
 static void smc_rdmacg_unmap_buf(struct smc_link_group *lgr, struct smc_buf_desc *buf_desc,
 				 bool is_rmb)
 {
@@ -98,8 +104,9 @@ static void smc_rdmacg_unmap_buf(struct smc_link_group *lgr, struct smc_buf_desc
 }
 
 /*
- * Let other connections use a buffer. Drop a payer without a charge, so that its cgroup can be
- * freed. The lock keeps a new link from charging the payer meanwhile.
+ * Let other connections use a buffer. Drop a payer without a charge, so that
+ * its cgroup can be freed. The lock keeps a new link from charging the payer
+ * meanwhile.
  */
 static void smc_rdmacg_unuse_buf_locked(struct smc_link_group *lgr, struct smc_buf_desc *buf_desc)
 {
@@ -119,8 +126,8 @@ void smc_rdmacg_unuse_buf(struct smc_link_group *lgr, struct smc_buf_desc *buf_d
 }
 
 /*
- * Unmap idle buffers of a list that are charged to @cg, until @wanted bytes are unmapped. Returns
- * the number of unmapped bytes.
+ * Unmap idle buffers of a list that are charged to @cg, until @wanted bytes are
+ * unmapped. Returns the number of unmapped bytes.
  */
 static u64 smc_rdmacg_reclaim_bufs(struct smc_link_group *lgr, struct rw_semaphore *lock,
 				   struct list_head *bufs, bool is_rmb,
@@ -133,7 +140,10 @@ static u64 smc_rdmacg_reclaim_bufs(struct smc_link_group *lgr, struct rw_semapho
 	list_for_each_entry(buf_desc, bufs, list) {
 		if (unmapped >= wanted)
 			break;
-		/* While a buffer is marked as used, no connection changes its payer. */
+		/*
+		 * While a buffer is marked as used, no connection changes its
+		 * payer.
+		 */
 		if (READ_ONCE(buf_desc->cg) != cg || cmpxchg(&buf_desc->used, 0, 1))
 			continue;
 		if (buf_desc->cg == cg) {
@@ -148,16 +158,20 @@ static u64 smc_rdmacg_reclaim_bufs(struct smc_link_group *lgr, struct rw_semapho
 }
 
 /*
- * Unmap idle buffers of @lgr that are charged to @cg, the largest first, until @wanted bytes are
- * unmapped. Returns whether there were any. More buffers, and buffers of other groups, stay mapped,
- * because the caller holds a mutex of all connections.
+ * Unmap idle buffers of @lgr that are charged to @cg, the largest first, until
+ * @wanted bytes are unmapped. Returns whether there were any. More buffers, and
+ * buffers of other groups, stay mapped, because the caller holds a mutex of all
+ * connections.
  */
 static bool smc_rdmacg_reclaim(struct smc_link_group *lgr, const struct rdma_cgroup *cg, u64 wanted)
 {
 	u64 unmapped = 0;
 	int i;
 
-	/* The mutex keeps links from being cleared while their buffers are unmapped. */
+	/*
+	 * The mutex keeps links from being cleared while their buffers are
+	 * unmapped.
+	 */
 	lockdep_assert_held(&lgr->llc_conf_mutex);
 	for (i = SMC_RMBE_SIZES - 1; i >= 0 && unmapped < wanted; i--) {
 		unmapped += smc_rdmacg_reclaim_bufs(lgr, &lgr->rmbs_lock, &lgr->rmbs[i], true, cg,
@@ -171,9 +185,9 @@ static bool smc_rdmacg_reclaim(struct smc_link_group *lgr, const struct rdma_cgr
 }
 
 /*
- * Charge the MR that a buffer is about to get on a link. If @must is set, the charge may exceed
- * the limit. Otherwise unmap enough idle buffers after a refusal, and try once more. Returns 0 or
- * -ENOMEM.
+ * Charge the MR that a buffer is about to get on a link. If @must is set, the
+ * charge may exceed the limit. Otherwise unmap enough idle buffers after a
+ * refusal, and try once more. Returns 0 or -ENOMEM.
  */
 int smc_rdmacg_charge_buf(struct smc_buf_desc *buf_desc, struct smc_link *lnk, bool must)
 {
@@ -196,9 +210,10 @@ int smc_rdmacg_charge_buf(struct smc_buf_desc *buf_desc, struct smc_link *lnk, b
 }
 
 /*
- * Move the charge of a buffer to the payer of the socket. The caller has marked the buffer as used.
- * The old payer is uncharged first, so that a common ancestor is not charged twice. If the new
- * payer has no room, the MRs are removed. The caller then fails when it maps the buffer.
+ * Move the charge of a buffer to the payer of the socket. The caller has marked
+ * the buffer as used. The old payer is uncharged first, so that a common
+ * ancestor is not charged twice. If the new payer has no room, the MRs are
+ * removed. The caller then fails when it maps the buffer.
  */
 void smc_rdmacg_take_buf(struct smc_link_group *lgr, struct smc_buf_desc *buf_desc,
 			 bool is_rmb, const struct smc_sock *smc)

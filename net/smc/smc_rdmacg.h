@@ -2,17 +2,18 @@
 /*
  * SMC-R has these charges in the RDMA cgroup controller:
  *
- * - Each link of a group is charged as a PD and a QP. Its payer is the payer of the socket for
- *   which the group was created.
- * - Each buffer is charged as an MR and its bytes, once for each link. Its payer is the payer of
- *   the last socket that used the buffer.
+ * - Each link of a group is charged as a PD and a QP. Its payer is the payer of
+ *   the socket for which the group was created.
+ * - Each buffer is charged as an MR and its bytes, once for each link. Its
+ *   payer is the payer of the last socket that used the buffer.
  *
- * The payer of a socket is the cgroup of the process that created the socket. The payer of an
- * accepted socket is the payer of the listener. SMC unmaps idle buffers of the same payer in the
- * same link group if a charge would exceed a limit. The connection falls back to TCP if there is
- * still no room. A new link of a group maps all buffers in use, and may exceed the limit, because
- * the connections of these buffers can fail over to the new link. Objects that all groups of a
- * device share are not charged.
+ * The payer of a socket is the cgroup of the process that created the socket.
+ * The payer of an accepted socket is the payer of the listener. SMC unmaps idle
+ * buffers of the same payer in the same link group if a charge would exceed a
+ * limit. The connection falls back to TCP if there is still no room. A new link
+ * of a group maps all buffers in use, and may exceed the limit, because the
+ * connections of these buffers can fail over to the new link. Objects that all
+ * groups of a device share are not charged.
  */
 #ifndef _SMC_RDMACG_H
 #define _SMC_RDMACG_H

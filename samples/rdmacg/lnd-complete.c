@@ -9,7 +9,9 @@ void lnd_conn_tell(struct lnd_conn *conn, int event)
 	wake_up(&conn->ni->wait);
 }
 
-/* Mark a connection as dead, in any context. Do not overwrite an earlier event. */
+/*
+ * Mark a connection as dead, in any context. Do not overwrite an earlier event.
+ */
 void lnd_conn_die(struct lnd_conn *conn)
 {
 	WRITE_ONCE(conn->state, LND_DEAD);
@@ -18,7 +20,9 @@ void lnd_conn_die(struct lnd_conn *conn)
 	schedule_work(&conn->ni->work);
 }
 
-/* Wait for an event of the connection, for its end, or for the end of the NI. */
+/*
+ * Wait for an event of the connection, for its end, or for the end of the NI.
+ */
 int lnd_conn_wait(struct lnd_conn *conn, int wanted)
 {
 	struct lnd_ni *ni = conn->ni;

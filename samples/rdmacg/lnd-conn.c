@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Connections, the charges for their queues, and events of the connection manager. */
+/*
+ * Connections, the charges for their queues, and events of the connection
+ * manager.
+ */
 #include <linux/slab.h>
 #include <rdma/ib_cm.h>
 
@@ -24,8 +27,9 @@ static struct lnd_conn *lnd_conn_alloc(struct lnd_ni *ni)
 static const struct ib_rdmacg_objects lnd_queues = { .hca_object = 2, .qp = 1, .cq = 1 };
 
 /*
- * The order for a kernel user: charge all objects of a connection together, create them, destroy
- * them, and uncharge them. lnd_conn_free() does the last two steps, even if this function fails.
+ * The order for a kernel user: charge all objects of a connection together,
+ * create them, destroy them, and uncharge them. lnd_conn_free() does the last
+ * two steps, even if this function fails.
  */
 static int lnd_conn_make(struct lnd_conn *conn)
 {
@@ -93,7 +97,10 @@ void lnd_conns_free(struct lnd_ni *ni, bool all)
 		lnd_conn_free(conn);
 }
 
-/* Handle an event. The connection manager handles one event of an identifier at a time. */
+/*
+ * Handle an event. The connection manager handles one event of an identifier at
+ * a time.
+ */
 static int lnd_conn_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct lnd_conn *conn = id->context;
@@ -120,8 +127,8 @@ static int lnd_conn_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 }
 
 /*
- * Accept a connection that a peer requests, and charge the NI. The connection manager destroys the
- * identifier if this function fails.
+ * Accept a connection that a peer requests, and charge the NI. The connection
+ * manager destroys the identifier if this function fails.
  */
 static int lnd_conn_requested(struct lnd_ni *ni, struct rdma_cm_id *id)
 {
@@ -145,7 +152,10 @@ static int lnd_conn_requested(struct lnd_ni *ni, struct rdma_cm_id *id)
 	return 0;
 }
 
-/* Handle an event of the listener. The caller holds the handler lock of the listener. */
+/*
+ * Handle an event of the listener. The caller holds the handler lock of the
+ * listener.
+ */
 int lnd_listen_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct lnd_ni *ni = id->context;
@@ -172,8 +182,8 @@ static int lnd_conn_resolve(struct lnd_conn *conn, const struct sockaddr_storage
 		return PTR_ERR(id);
 	conn->id = id;
 	/*
-	 * Bind to any port of the NI's address, to get the NI's device. An IPv6 address has its
-	 * port at the same place.
+	 * Bind to any port of the NI's address, to get the NI's device. An IPv6
+	 * address has its port at the same place.
 	 */
 	((struct sockaddr_in *)&from)->sin_port = 0;
 	ret = rdma_resolve_addr(id, (struct sockaddr *)&from, (const struct sockaddr *)to,

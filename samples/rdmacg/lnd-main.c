@@ -6,9 +6,10 @@
  *	connect ADDRESS PORT	connect to the NI that listens there
  *	send COUNT BYTES	register memory and send it to the peer, COUNT times
  *
- * A write returns when the command has ended, with EAGAIN if a limit refused it. A read shows the
- * port of the NI and the sizes of its connections. The NI ends when the file is closed. The
- * parameters and sizes are those of o2iblnd (Lustre 2.15 and later) and of "rdmacg plan lnet".
+ * A write returns when the command has ended, with EAGAIN if a limit refused
+ * it. A read shows the port of the NI and the sizes of its connections. The NI
+ * ends when the file is closed. The parameters and sizes are those of o2iblnd
+ * (Lustre 2.15 and later) and of "rdmacg plan lnet".
  */
 #include <linux/cgroup_rdma.h>
 #include <linux/cpumask.h>
@@ -26,7 +27,10 @@
 
 #define LND_LINE	128
 #define LND_MIN_POOL	256
-/* The work requests of a transfer: a message, each page, registration and invalidation. */
+/*
+ * The work requests of a transfer: a message, each page, registration and
+ * invalidation.
+ */
 #define LND_TX_WRS	(1u + LND_MAX_FRAGS + 2)
 
 static unsigned int credits = 256;
@@ -107,7 +111,10 @@ static struct ib_rdmacg_objects lnd_ni_objects(const struct lnd_ni *ni)
 	};
 }
 
-/* Create the PD and the MRs of the NI. Charge them together, because the NI needs all of them. */
+/*
+ * Create the PD and the MRs of the NI. Charge them together, because the NI
+ * needs all of them.
+ */
 static int lnd_ni_make(struct lnd_ni *ni)
 {
 	const struct ib_rdmacg_objects objects = lnd_ni_objects(ni);
@@ -131,8 +138,9 @@ static int lnd_ni_make(struct lnd_ni *ni)
 }
 
 /*
- * Destroy the objects of the NI that exist, and then return the charge. The listener is the last
- * object, because it keeps the device. It adds no connection after @is_gone is set.
+ * Destroy the objects of the NI that exist, and then return the charge. The
+ * listener is the last object, because it keeps the device. It adds no
+ * connection after @is_gone is set.
  */
 static void lnd_ni_clear(struct lnd_ni *ni)
 {
@@ -180,7 +188,9 @@ static int lnd_listen(struct lnd_ni *ni, struct sockaddr_storage *addr)
 	return ret;
 }
 
-/* Free connections that have ended, or the whole NI if the device is removed. */
+/*
+ * Free connections that have ended, or the whole NI if the device is removed.
+ */
 static void lnd_ni_work(struct work_struct *work)
 {
 	struct lnd_ni *ni = container_of(work, struct lnd_ni, work);
@@ -193,7 +203,10 @@ static void lnd_ni_work(struct work_struct *work)
 	mutex_unlock(&ni->lock);
 }
 
-/* The opener pays, because other processes may write, and a worker handles requests. */
+/*
+ * The opener pays, because other processes may write, and a worker handles
+ * requests.
+ */
 static int lnd_open(struct inode *inode, struct file *file)
 {
 	struct lnd_ni *ni = kzalloc(sizeof(*ni), GFP_KERNEL_ACCOUNT);
@@ -223,7 +236,10 @@ static int lnd_release(struct inode *inode, struct file *file)
 	mutex_lock(&ni->lock);
 	lnd_ni_clear(ni);
 	mutex_unlock(&ni->lock);
-	/* The work is not scheduled again, because all identifiers and CQs are destroyed. */
+	/*
+	 * The work is not scheduled again, because all identifiers and CQs are
+	 * destroyed.
+	 */
 	cancel_work_sync(&ni->work);
 	put_net(ni->net);
 	if (ni->cg)
@@ -314,7 +330,10 @@ static const struct file_operations lnd_fops = {
 	.write		= lnd_write,
 };
 
-/* Any process may open the file, because the limits of its cgroup bound its objects. */
+/*
+ * Any process may open the file, because the limits of its cgroup bound its
+ * objects.
+ */
 static struct miscdevice lnd_device = {
 	.minor	= MISC_DYNAMIC_MINOR,
 	.name	= "rdmacg_lnd",

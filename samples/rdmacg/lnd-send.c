@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The steps of a transfer: register memory, send each page, invalidate the registration, free.
+ * The steps of a transfer: register memory, send each page, invalidate the
+ * registration, free.
  */
 #include <linux/scatterlist.h>
 
@@ -19,7 +20,10 @@ static int lnd_post_reg(struct lnd_conn *conn, struct ib_mr *mr)
 	return ib_post_send(conn->id->qp, &reg.wr, NULL);
 }
 
-/* Post a page. Only the last page causes a completion, unless another page fails. */
+/*
+ * Post a page. Only the last page causes a completion, unless another page
+ * fails.
+ */
 static int lnd_post_page(struct lnd_conn *conn, struct ib_mr *mr, unsigned int done)
 {
 	unsigned int left = mr->length - done;
@@ -56,7 +60,10 @@ static int lnd_send_mr(struct lnd_conn *conn, struct ib_mr *mr)
 		ret = lnd_conn_wait(conn, LND_SENT);
 	if (ret)
 		return ret;
-	/* Invalidate only now, because the device may send pages again during the transfer. */
+	/*
+	 * Invalidate only now, because the device may send pages again during
+	 * the transfer.
+	 */
 	ret = ib_post_send(conn->id->qp, &invalidate, NULL);
 	return ret ?: lnd_conn_wait(conn, LND_SENT);
 }
@@ -72,19 +79,28 @@ static int lnd_send_mapped(struct lnd_conn *conn, struct scatterlist *sgl, int m
 		ret = lnd_send_mr(conn, mr);
 	}
 	if (ret) {
-		/* The device may use the memory and the MR until the queue pair is destroyed. */
+		/*
+		 * The device may use the memory and the MR until the queue pair
+		 * is destroyed.
+		 */
 		lnd_conn_die(conn);
 		lnd_conns_free(ni, false);
 		ib_dereg_mr(mr);
 		mr = ib_alloc_mr(ni->pd, IB_MR_TYPE_MEM_REG, LND_MAX_FRAGS);
 	}
-	/* The new MR takes the charge of the old MR. Without a new MR, the pool has one MR less. */
+	/*
+	 * The new MR takes the charge of the old MR. Without a new MR, the pool
+	 * has one MR less.
+	 */
 	if (!IS_ERR(mr))
 		ni->mrs[ni->free_mrs++] = mr;
 	return ret;
 }
 
-/* Send once. The MRs are already charged, so charge only the memory of this transfer. */
+/*
+ * Send once. The MRs are already charged, so charge only the memory of this
+ * transfer.
+ */
 static int lnd_send_one(struct lnd_ni *ni, struct lnd_conn *conn, unsigned int bytes)
 {
 	const struct ib_rdmacg_objects objects = { .mr_mem = bytes };
@@ -129,7 +145,9 @@ static struct lnd_conn *lnd_next_conn(struct lnd_ni *ni)
 	return found;
 }
 
-/* Send memory of @bytes to the peer, @count times, and stop at the first error. */
+/*
+ * Send memory of @bytes to the peer, @count times, and stop at the first error.
+ */
 int lnd_send(struct lnd_ni *ni, unsigned int count, unsigned int bytes)
 {
 	struct lnd_conn *conn;

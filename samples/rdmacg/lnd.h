@@ -2,18 +2,21 @@
 /*
  * A kernel user of RDMA that charges the RDMA controller.
  *
- * An open file of /dev/rdmacg_lnd is a network interface (NI). The NI charges the cgroup of the
- * opener, even for connections that a peer requests. The NI charges before it creates an object:
+ * An open file of /dev/rdmacg_lnd is a network interface (NI). The NI charges
+ * the cgroup of the opener, even for connections that a peer requests. The NI
+ * charges before it creates an object:
  *
  *	object				function		charge
  *	protection domain and MR pool	lnd_ni_make()		pd=1 mr=size of the pool
  *	connection			lnd_conn_make()		qp=1 cq=1
  *	transfer in progress		lnd_send_one()		mr_mem=its bytes
  *
- * Each NI is also an hca_handle, and each object an hca_object, so the limits of rdma.max hold.
+ * Each NI is also an hca_handle, and each object an hca_object, so the limits
+ * of rdma.max hold.
  *
- * Commands, and the work that frees connections, hold @lock of the NI. Handlers of the connection
- * manager and of completions do not take @lock. They set a state and wake the command.
+ * Commands, and the work that frees connections, hold @lock of the NI. Handlers
+ * of the connection manager and of completions do not take @lock. They set a
+ * state and wake the command.
  */
 #ifndef _RDMACG_LND_H
 #define _RDMACG_LND_H
@@ -26,7 +29,9 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
-/* The number of pages of 1 MiB of memory that begins in the middle of a page. */
+/*
+ * The number of pages of 1 MiB of memory that begins in the middle of a page.
+ */
 #define LND_MAX_FRAGS	257
 
 enum lnd_state {
@@ -47,7 +52,10 @@ struct lnd_conn {
 	bool is_charged;
 	/* Accessed without a lock. A connection never leaves LND_DEAD. */
 	enum lnd_state state;
-	/* An event of rdma_cm, LND_NO_EVENT or LND_SENT. Handlers set it, then wake the command. */
+	/*
+	 * An event of rdma_cm, LND_NO_EVENT or LND_SENT. Handlers set it, then
+	 * wake the command.
+	 */
 	int event;
 
 	struct ib_cqe received;
@@ -63,7 +71,10 @@ struct lnd_ni {
 	struct mutex lock;
 	wait_queue_head_t wait;
 	struct work_struct work;
-	/* Read without a lock. Set to true under the handler lock of the listener. */
+	/*
+	 * Read without a lock. Set to true under the handler lock of the
+	 * listener.
+	 */
 	bool is_gone;
 
 	/* The listener is destroyed last, because it pins the device. */

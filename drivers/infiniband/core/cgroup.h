@@ -18,7 +18,10 @@ int ib_rdmacg_charge_fd_uobject(struct ib_uobject *uobj);
 void ib_rdmacg_uncharge_uobject(struct ib_uobject *uobj);
 void ib_rdmacg_keep_uobject(struct ib_uobject *uobj);
 
-/* Returns whether the driver did not destroy all objects, so that some may be left. */
+/*
+ * Returns whether the driver did not destroy all objects, so that some may be
+ * left.
+ */
 static inline bool ib_rdmacg_keeps_charges(const struct ib_device *device)
 {
 	return READ_ONCE(device->cg_device.keeps_charges);

@@ -32,8 +32,8 @@ static const struct rdmacg_resource ib_rdmacg_hca_resources[RDMACG_RESOURCE_MAX]
 static const struct {
 	const char	*name;
 	/*
-	 * The offset in struct ib_device of a pointer that is NULL if the device does
-	 * not have the resource, or 0 if each device has it.
+	 * The offset in struct ib_device of a pointer that is NULL if the
+	 * device does not have the resource, or 0 if each device has it.
 	 */
 	size_t		has;
 	/* The offset in struct ib_device_attr of the capacity, or 0. */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Events of the RDMA cgroup controller: charges, uncharges, refusals, limits, and commands that
- * wait.
+ * Events of the RDMA cgroup controller: charges, uncharges, refusals, limits,
+ * and commands that wait.
  *
- * An event has the id of a cgroup, which is the inode number of the cgroup's directory. Amounts,
- * usages and limits are in the unit of the resource, and RDMACG_NO_LIMIT means no limit. All values
- * of an event are from the same moment. The event is emitted later, so two events can appear in
- * reverse order. A write emits its events under the cgroup's max_lock.
+ * An event has the id of a cgroup, which is the inode number of the cgroup's
+ * directory. Amounts, usages and limits are in the unit of the resource, and
+ * RDMACG_NO_LIMIT means no limit. All values of an event are from the same
+ * moment. The event is emitted later, so two events can appear in reverse
+ * order. A write emits its events under the cgroup's max_lock.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM rdmacg
@@ -17,7 +18,10 @@
 #include <linux/tracepoint.h>
 #include <linux/types.h>
 
-/* The module has another macro on kernels whose __assign_str() takes two arguments. */
+/*
+ * The module has another macro on kernels whose __assign_str() takes two
+ * arguments.
+ */
 #ifndef rdmacg_assign_str
 #define rdmacg_assign_str(_field) __assign_str(_field)
 #endif
@@ -47,8 +51,8 @@ DECLARE_EVENT_CLASS(rdmacg_amount,
 );
 
 /*
- * A cgroup and all its ancestors were charged. There is one event for each resource. An endless
- * amount is not counted, so its event shows 0.
+ * A cgroup and all its ancestors were charged. There is one event for each
+ * resource. An endless amount is not counted, so its event shows 0.
  */
 DEFINE_EVENT(rdmacg_amount, rdmacg_charge,
 	TP_PROTO(const char *device, const char *resource, u64 amount, u64 cgroup),
@@ -62,9 +66,10 @@ DEFINE_EVENT(rdmacg_amount, rdmacg_uncharge,
 );
 
 /*
- * A charge was refused because a cgroup had no room for this amount of this resource. Usage and
- * limit belong to the cgroup without room, which is the charged cgroup or an ancestor. A child of
- * the root has level 1. The event shows RDMACG_ENDLESS for an endless amount.
+ * A charge was refused because a cgroup had no room for this amount of this
+ * resource. Usage and limit belong to the cgroup without room, which is the
+ * charged cgroup or an ancestor. A child of the root has level 1. The event
+ * shows RDMACG_ENDLESS for an endless amount.
  */
 TRACE_EVENT(rdmacg_refuse,
 
@@ -101,10 +106,10 @@ TRACE_EVENT(rdmacg_refuse,
 );
 
 /*
- * The effective limit of a resource has changed. A write of the device's own limit emits the event.
- * A write of a default emits the event if the cgroup has counters for the device. Otherwise, the
- * default emits the event when these counters are created. A write of an unchanged limit emits no
- * event.
+ * The effective limit of a resource has changed. A write of the device's own
+ * limit emits the event. A write of a default emits the event if the cgroup has
+ * counters for the device. Otherwise, the default emits the event when these
+ * counters are created. A write of an unchanged limit emits no event.
  */
 TRACE_EVENT(rdmacg_set_max,
 
@@ -137,8 +142,8 @@ TRACE_EVENT(rdmacg_set_max,
 );
 
 /*
- * A command has waited because of a limit of its cgroup or of an ancestor. The command begins now,
- * or its process was killed.
+ * A command has waited because of a limit of its cgroup or of an ancestor. The
+ * command begins now, or its process was killed.
  */
 TRACE_EVENT(rdmacg_throttle,
 

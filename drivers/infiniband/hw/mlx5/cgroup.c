@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The resources of mlx5 for the RDMA cgroup controller. Programs can create objects with firmware
- * commands, which they pass to DevX. Such an object counts as the verbs object of the same kind.
- * For example, a queue pair counts as a qp. The doorbell pages of contexts are a resource of the
- * driver.
+ * The resources of mlx5 for the RDMA cgroup controller. Programs can create
+ * objects with firmware commands, which they pass to DevX. Such an object
+ * counts as the verbs object of the same kind. For example, a queue pair counts
+ * as a qp. The doorbell pages of contexts are a resource of the driver.
  */
 #include <linux/bits.h>
 #include <linux/err.h>
@@ -17,8 +17,9 @@
 #include "cgroup.h"
 
 /*
- * The commands that create an object through DevX, and the types of the objects. A command that
- * mlx5_ib itself uses for a verbs object has the type of that object.
+ * The commands that create an object through DevX, and the types of the
+ * objects. A command that mlx5_ib itself uses for a verbs object has the type
+ * of that object.
  */
 static const struct {
 	u16 opcode;
@@ -29,13 +30,19 @@ static const struct {
 	{ MLX5_CMD_OP_CREATE_QP, UVERBS_OBJECT_QP },
 	/* A target of dynamically connected transport is a QP in verbs. */
 	{ MLX5_CMD_OP_CREATE_DCT, UVERBS_OBJECT_QP },
-	/* The command depends on the kind of SRQ and on the version of the firmware. */
+	/*
+	 * The command depends on the kind of SRQ and on the version of the
+	 * firmware.
+	 */
 	{ MLX5_CMD_OP_CREATE_SRQ, UVERBS_OBJECT_SRQ },
 	{ MLX5_CMD_OP_CREATE_XRC_SRQ, UVERBS_OBJECT_SRQ },
 	{ MLX5_CMD_OP_CREATE_XRQ, UVERBS_OBJECT_SRQ },
 	{ MLX5_CMD_OP_CREATE_RMP, UVERBS_OBJECT_SRQ },
 	{ MLX5_CMD_OP_CREATE_MKEY, UVERBS_OBJECT_MR },
-	/* The queues of a raw packet QP. Both count as a WQ, which is a receive queue in verbs. */
+	/*
+	 * The queues of a raw packet QP. Both count as a WQ, which is a receive
+	 * queue in verbs.
+	 */
 	{ MLX5_CMD_OP_CREATE_RQ, UVERBS_OBJECT_WQ },
 	{ MLX5_CMD_OP_CREATE_SQ, UVERBS_OBJECT_WQ },
 	{ MLX5_CMD_OP_CREATE_RQT, UVERBS_OBJECT_RWQ_IND_TBL },
@@ -61,7 +68,10 @@ static const struct {
 	{ MLX5_CMD_OP_CREATE_PSV, MLX5_IB_OBJECT_DEVX_OBJ },
 };
 
-/* Returns the type for a command. A command that DevX will refuse has the type of a DevX object. */
+/*
+ * Returns the type for a command. A command that DevX will refuse has the type
+ * of a DevX object.
+ */
 static u32 mlx5_ib_devx_type(u16 opcode)
 {
 	unsigned int i;
@@ -73,15 +83,17 @@ static u32 mlx5_ib_devx_type(u16 opcode)
 }
 
 /*
- * Returns whether the command allocates steering memory. UVERBS_METHOD_DM_ALLOC can also allocate
- * this memory.
+ * Returns whether the command allocates steering memory. UVERBS_METHOD_DM_ALLOC
+ * can also allocate this memory.
  */
 static bool mlx5_ib_is_sw_icm(const void *cmd, int len)
 {
 	if (MLX5_GET(general_obj_in_cmd_hdr, cmd, opcode) != MLX5_CMD_OP_CREATE_GENERAL_OBJECT ||
 	    MLX5_GET(general_obj_in_cmd_hdr, cmd, obj_type) != MLX5_OBJ_TYPE_SW_ICM)
 		return false;
-	/* The firmware refuses a command that is too short to contain the size. */
+	/*
+	 * The firmware refuses a command that is too short to contain the size.
+	 */
 	return len > MLX5_BYTE_OFF(create_sw_icm_in, sw_icm.log_sw_icm_size);
 }
 
@@ -100,8 +112,9 @@ static int mlx5_ib_describe_devx_obj(const struct uverbs_attr_bundle *attrs,
 	if (IS_ERR(attr))
 		return PTR_ERR(attr);
 	/*
-	 * The attribute has a pointer to a copy of the command, because the command is too long for
-	 * the attribute itself. The program cannot change this copy.
+	 * The attribute has a pointer to a copy of the command, because the
+	 * command is too long for the attribute itself. The program cannot
+	 * change this copy.
 	 */
 	cmd = attr->ptr_attr.ptr;
 	if (mlx5_ib_is_sw_icm(cmd, attr->ptr_attr.len)) {
@@ -131,7 +144,8 @@ static const struct rdmacg_resource mlx5_ib_resources[] = {
 };
 
 /**
- * mlx5_ib_set_resources() - declare the objects of DevX and the resources of mlx5
+ * mlx5_ib_set_resources() - declare the objects of DevX and the resources of
+ * mlx5
  * @device: a device that is not registered yet
  *
  * Context: Any context.

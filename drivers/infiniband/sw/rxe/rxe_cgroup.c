@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The resource that rxe has in the RDMA cgroup controller: the memory of queues. rxe allocates this
- * memory in the kernel, so it is not charged as a umem. The process that creates a queue is charged
- * before the allocation, until the queue is destroyed. A mapping keeps the pages longer, even after
- * the device is removed, so the memory cgroup of the process also pays for the pages. Queues of
- * kernel users are not charged as queue_mem.
+ * The resource that rxe has in the RDMA cgroup controller: the memory of
+ * queues. rxe allocates this memory in the kernel, so it is not charged as a
+ * umem. The process that creates a queue is charged before the allocation,
+ * until the queue is destroyed. A mapping keeps the pages longer, even after
+ * the device is removed, so the memory cgroup of the process also pays for the
+ * pages. Queues of kernel users are not charged as queue_mem.
  */
 #include <linux/mm.h>
 #include <linux/vmalloc.h>
@@ -42,12 +43,15 @@ static int rxe_charge_queue(struct rxe_mmap_info *ip)
 }
 
 /**
- * rxe_alloc_queue() - charge the current process for the memory of a queue, and allocate it
+ * rxe_alloc_queue() - charge the current process for the memory of a queue, and
+ * allocate it
  * @q: a queue without memory
- * @ip: the program's mapping of the queue. It keeps the owner. NULL for a kernel user
+ * @ip: the program's mapping of the queue. It keeps the owner. NULL for a
+ *	kernel user
  *
  * Context: Process context; may sleep.
- * Return: 0, -EAGAIN at a limit, or -ENOMEM. After a failure, the caller uncharges @ip.
+ * Return: 0, -EAGAIN at a limit, or -ENOMEM. After a failure, the caller
+ * uncharges @ip.
  */
 int rxe_alloc_queue(struct rxe_queue *q, struct rxe_mmap_info *ip)
 {
