@@ -311,12 +311,6 @@ static enum hrtimer_restart rdmacg_waiter_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-static void rdmacg_waiter_setup_timer(struct rdmacg_waiter *waiter)
-{
-	hrtimer_setup_on_stack(&waiter->timer, rdmacg_waiter_timer, CLOCK_MONOTONIC,
-			       HRTIMER_MODE_ABS_SOFT);
-}
-
 /* A signal has woken the process of @waiter. */
 static void rdmacg_waiter_give_up_locked(struct rdmacg_waiter *waiter)
 {
@@ -338,7 +332,8 @@ static int rdmacg_wait(struct rdmacg_waiter *waiter)
 	int ret;
 
 	init_completion(&waiter->wakeup);
-	rdmacg_waiter_setup_timer(waiter);
+	hrtimer_setup_on_stack(&waiter->timer, rdmacg_waiter_timer, CLOCK_MONOTONIC,
+			       HRTIMER_MODE_ABS_SOFT);
 	scoped_guard(spinlock_irq, &gate->lock) {
 		list_add_tail(&waiter->gate_node, &gate->waiters);
 		list_add_tail(&waiter->own_node, &waiter->home->own);

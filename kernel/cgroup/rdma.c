@@ -82,15 +82,6 @@ static void rdmacg_notify_refusal(struct rdma_cgroup *cg, struct rdmacg_device *
 			    rdmacg_id(refusal->cg), refusal->cg->depth);
 }
 
-static __always_inline void rdmacg_trace_charge_set(struct rdma_cgroup *cg,
-						    const struct rdmacg_device *device,
-						    const struct rdmacg_amount *set,
-						    unsigned int count)
-{
-	if (trace_rdmacg_charge_enabled())
-		rdmacg_trace_set(cg, device, set, count, trace_rdmacg_charge);
-}
-
 /*
  * Charge @set without the fast path, even above a limit if @is_forced, and emit
  * the events. If this function were inlined, the fast path would have to save
@@ -110,8 +101,8 @@ static noinline int rdmacg_charge_slow(struct rdma_cgroup *cg, struct rdmacg_dev
 		rdmacg_notify_refusal(cg, device, &refusal);
 		ret = is_forced ? 0 : -EAGAIN;
 	}
-	if (!ret)
-		rdmacg_trace_charge_set(cg, device, set, count);
+	if (!ret && trace_rdmacg_charge_enabled())
+		rdmacg_trace_set(cg, device, set, count, trace_rdmacg_charge);
 	return ret;
 }
 
@@ -126,7 +117,8 @@ static __always_inline int rdmacg_charge_any(struct rdma_cgroup *cg, struct rdma
 	__might_sleep(__FILE__, __LINE__);
 	if (unlikely(!rdmacg_pool_apply_fast(cg, device, set, count, true)))
 		return rdmacg_charge_slow(cg, device, set, count, false);
-	rdmacg_trace_charge_set(cg, device, set, count);
+	if (trace_rdmacg_charge_enabled())
+		rdmacg_trace_set(cg, device, set, count, trace_rdmacg_charge);
 	return 0;
 }
 
