@@ -234,6 +234,8 @@ TEST_F(test_rdmacg_refuse, device_goes_before_the_process)
 	struct rdmacg_tree *tree = &self->tree;
 	struct rdmacg_set set;
 
+	if (!self->has_mcast)
+		SKIP(return, "Soft-iWARP waits for its processes when it is removed");
 	ASSERT_EQ(0, cg_enter_current(tree->left));
 	ASSERT_EQ(0, rdmacg_make(tree, &set));
 	EXPECT_TRUE(rdmacg_remove_device());
