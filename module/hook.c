@@ -151,7 +151,8 @@ int rdmacg_hooks_on(void)
 	if (!ret)
 		return 0;
 	pr_err("ftrace refuses the hooks: error %d%s\n", ret, ret == -EBUSY ?
-	       "; set kernel.ftrace_enabled to 1, or disable the livepatch that has the flag I at one of the functions in /sys/kernel/tracing/enabled_functions" :
+	       "; set kernel.ftrace_enabled to 1, or disable the livepatch that has the flag I "
+	       "at one of the functions in /sys/kernel/tracing/enabled_functions" :
 	       "");
 	return ret;
 }
