@@ -688,7 +688,9 @@ int rdmacg_pool_try_charge(struct rdma_cgroup *cg, struct rdmacg_device *device,
 	struct rdmacg_pool *pool;
 	bool has_room;
 
-	if (!rdmacg_set_is_valid(device, set, count, true))
+	/* With a constant, there is no loop. Most refusals are of one amount. */
+	if (!(count == 1 ? rdmacg_set_is_valid(device, set, 1, true) :
+			   rdmacg_set_is_valid(device, set, count, true)))
 		return -EINVAL;
 	if (!cg->depth)
 		return 0;
