@@ -137,16 +137,6 @@ struct rdmacg_defaults *rdmacg_defaults_parse(char *text)
 }
 
 /*
- * Returns the largest number of entries that @old and @edit can have together.
- * @old may be NULL.
- */
-unsigned int rdmacg_defaults_room(const struct rdmacg_defaults *old,
-				  const struct rdmacg_defaults *edit)
-{
-	return (old ? old->count : 0) + edit->count;
-}
-
-/*
  * Merge @old and @edit into @new, which has room for both. @new is empty
  * afterwards if no default is left. Returns -EINVAL if the hw class would have
  * too many defaults.

@@ -47,8 +47,6 @@ struct rdmacg_defaults {
 
 struct rdmacg_defaults *rdmacg_defaults_alloc(unsigned int room);
 struct rdmacg_defaults *rdmacg_defaults_parse(char *text);
-unsigned int rdmacg_defaults_room(const struct rdmacg_defaults *old,
-				  const struct rdmacg_defaults *edit);
 int rdmacg_defaults_merge(struct rdmacg_defaults *new, const struct rdmacg_defaults *old,
 			  const struct rdmacg_defaults *edit);
 unsigned int rdmacg_defaults_count(const struct rdmacg_defaults *defaults, enum rdmacg_class class);

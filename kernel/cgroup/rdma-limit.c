@@ -20,18 +20,6 @@
 #include "rdma-control.h"
 #include "rdma-limit.h"
 
-static struct rdmacg_write *rdmacg_write_alloc(struct rdma_cgroup *cg, enum rdmacg_class class)
-{
-	struct rdmacg_write *write = kzalloc_obj(*write, GFP_KERNEL_ACCOUNT);
-
-	if (!write)
-		return NULL;
-	write->cg = cg;
-	write->class = class;
-	INIT_LIST_HEAD(&write->updates);
-	return write;
-}
-
 static void rdmacg_write_free(struct rdmacg_write *write)
 {
 	struct rdmacg_update *update, *next;
@@ -239,12 +227,15 @@ static void rdmacg_write_apply_rcu(struct rdmacg_write *write, const struct rdma
  */
 int rdmacg_set_max(struct rdma_cgroup *cg, enum rdmacg_class class, char *text)
 {
-	struct rdmacg_write *write = rdmacg_write_alloc(cg, class);
+	struct rdmacg_write *write = kzalloc_obj(*write, GFP_KERNEL_ACCOUNT);
 	struct rdmacg_update *update;
 	int ret;
 
 	if (!write)
 		return -ENOMEM;
+	write->cg = cg;
+	write->class = class;
+	INIT_LIST_HEAD(&write->updates);
 	ret = rdmacg_write_parse(write, text) ?: rdmacg_write_pin(write);
 	if (!ret) {
 		guard(rcu)();
@@ -258,13 +249,10 @@ int rdmacg_set_max(struct rdma_cgroup *cg, enum rdmacg_class class, char *text)
 	return ret;
 }
 
-static struct rdmacg_defaults *rdmacg_defaults_locked(struct rdma_cgroup *cg)
-{
-	return rcu_dereference_protected(cg->defaults, lockdep_is_held(&cg->max_lock));
-}
-
-/* Replace the defaults, and apply them to each device. */
-static void rdmacg_write_defaults_locked(struct rdmacg_write *write, struct rdmacg_defaults *new)
+/* Replace the defaults @old by @new, and apply them to each device. */
+static void rdmacg_write_defaults_locked(struct rdmacg_write *write,
+					 const struct rdmacg_defaults *old,
+					 struct rdmacg_defaults *new)
 {
 	struct rdma_cgroup *cg = write->cg;
 	u32 key, nr = rdmacg_nr_keys(cg);
@@ -272,8 +260,7 @@ static void rdmacg_write_defaults_locked(struct rdmacg_write *write, struct rdma
 
 	lockdep_assert_held(&cg->max_lock);
 	rdmacg_count_control_limits(rdmacg_defaults_count(new, RDMACG_CLASS_CONTROL) -
-				    rdmacg_defaults_count(rdmacg_defaults_locked(cg),
-							  RDMACG_CLASS_CONTROL));
+				    rdmacg_defaults_count(old, RDMACG_CLASS_CONTROL));
 	rcu_assign_pointer(cg->defaults, new);
 	for (key = 0; key < nr; key++) {
 		guard(rcu)();
@@ -281,6 +268,16 @@ static void rdmacg_write_defaults_locked(struct rdmacg_write *write, struct rdma
 		if (pool)
 			rdmacg_write_apply_rcu(write, pool->domain->desc, NULL);
 	}
+}
+
+/*
+ * Returns the largest number of defaults that @old and @edit can have together.
+ * @old may be NULL.
+ */
+static unsigned int rdmacg_defaults_room(const struct rdmacg_defaults *old,
+					 const struct rdmacg_defaults *edit)
+{
+	return (old ? old->count : 0) + edit->count;
 }
 
 /*
@@ -296,11 +293,11 @@ static int rdmacg_try_defaults(struct rdmacg_write *write, const struct rdmacg_d
 	int ret = -ENOSPC;
 
 	spin_lock(&cg->max_lock);
-	old = rdmacg_defaults_locked(cg);
+	old = rcu_dereference_protected(cg->defaults, lockdep_is_held(&cg->max_lock));
 	if (rdmacg_defaults_room(old, edit) <= new->room)
 		ret = rdmacg_defaults_merge(new, old, edit);
 	if (!ret) {
-		rdmacg_write_defaults_locked(write, new->count ? new : NULL);
+		rdmacg_write_defaults_locked(write, old, new->count ? new : NULL);
 		unused = new->count ? NULL : new;
 	}
 	spin_unlock(&cg->max_lock);
@@ -345,7 +342,9 @@ int rdmacg_set_default(struct rdma_cgroup *cg, char *text)
 
 	if (IS_ERR(edit))
 		return PTR_ERR(edit);
-	write = rdmacg_write_alloc(cg, RDMACG_CLASSES);
+	write = kzalloc_obj(*write, GFP_KERNEL_ACCOUNT);
+	if (write)
+		write->cg = cg;
 	ret = write ? rdmacg_write_defaults(write, edit) : -ENOMEM;
 	kfree(write);
 	kfree(edit);

@@ -259,11 +259,10 @@ static int rdmacg_domain_add(struct rdmacg_domain *domain)
 {
 	struct rdmacg_desc *desc = domain->desc;
 
-	scoped_guard(spinlock, &desc->lock) {
-		if (desc->dead)
-			return -ENODEV;
-		list_add_tail(&domain->desc_node, &desc->domains);
-	}
+	guard(spinlock)(&desc->lock);
+	if (desc->dead)
+		return -ENODEV;
+	list_add_tail(&domain->desc_node, &desc->domains);
 	return 0;
 }
 

@@ -343,16 +343,6 @@ void rdmacg_uncharge(struct rdma_cgroup *owner, struct rdmacg_device *device,
 }
 EXPORT_SYMBOL(rdmacg_uncharge);
 
-static u64 rdmacg_binding_limit_rcu(struct rdma_cgroup *cg, const struct rdmacg_desc *desc,
-				    unsigned int slot)
-{
-	u64 limit = RDMACG_NO_LIMIT;
-
-	for (; cg->depth; cg = rdmacg_parent(cg))
-		limit = min(limit, rdmacg_limit_rcu(cg, desc, slot));
-	return limit;
-}
-
 /**
  * rdmacg_current_limit() - the limit that applies to the current process
  * @device: a registered device
@@ -364,12 +354,13 @@ static u64 rdmacg_binding_limit_rcu(struct rdma_cgroup *cg, const struct rdmacg_
  */
 u64 rdmacg_current_limit(struct rdmacg_device *device, unsigned int slot)
 {
-	struct rdma_cgroup *cg = rdmacg_get_current();
+	struct rdma_cgroup *level, *cg = rdmacg_get_current();
 	u64 limit = RDMACG_NO_LIMIT;
 
 	if (!WARN_ON_ONCE(slot >= device->nr_slots)) {
 		guard(rcu)();
-		limit = rdmacg_binding_limit_rcu(cg, device->desc, slot);
+		for (level = cg; level->depth; level = rdmacg_parent(level))
+			limit = min(limit, rdmacg_limit_rcu(level, device->desc, slot));
 	}
 	rdmacg_put(cg);
 	return limit;
@@ -548,20 +539,11 @@ void rdmacg_unregister_device(struct rdmacg_device *device)
 }
 EXPORT_SYMBOL(rdmacg_unregister_device);
 
-static enum rdmacg_class rdmacg_file_class(const struct cftype *file)
-{
-	return file->private / RDMACG_FILES;
-}
-
-static enum rdmacg_file rdmacg_file_kind(const struct cftype *file)
-{
-	return file->private % RDMACG_FILES;
-}
-
 static ssize_t rdmacg_max_write(struct kernfs_open_file *of, char *buf,
 				size_t nbytes, loff_t off)
 {
 	struct rdma_cgroup *cg = rdmacg_from_css(of_css(of));
+	unsigned long file = of_cft(of)->private;
 	int ret;
 
 	/* The text must not contain a NUL. */
@@ -574,22 +556,11 @@ static ssize_t rdmacg_max_write(struct kernfs_open_file *of, char *buf,
 	 */
 	rdmacg_get(cg);
 	kernfs_break_active_protection(of->kn);
-	ret = rdmacg_file_kind(of_cft(of)) == RDMACG_FILE_DEFAULT ? rdmacg_set_default(cg, buf) :
-	      rdmacg_set_max(cg, rdmacg_file_class(of_cft(of)), buf);
+	ret = file % RDMACG_FILES == RDMACG_FILE_DEFAULT ? rdmacg_set_default(cg, buf) :
+	      rdmacg_set_max(cg, file / RDMACG_FILES, buf);
 	kernfs_unbreak_active_protection(of->kn);
 	rdmacg_put(cg);
 	return ret ?: nbytes;
-}
-
-static void rdmacg_print_events(struct seq_file *sf, enum rdmacg_file file, const char *key,
-				const struct rdmacg_counts *events)
-{
-	bool local = file == RDMACG_FILE_EVENTS_LOCAL;
-
-	rdmacg_print_value(sf, key, ".max",
-			   READ_ONCE(*(local ? &events->local_max : &events->max)));
-	rdmacg_print_value(sf, key, ".alloc_fail",
-			   READ_ONCE(*(local ? &events->local_alloc_fail : &events->alloc_fail)));
 }
 
 /* Print one resource in @file. @pool is NULL if the cgroup has no pool. */
@@ -600,6 +571,7 @@ static void rdmacg_print_resource(struct seq_file *sf, struct rdma_cgroup *cg,
 	static const struct rdmacg_counts none;
 	const char *key = desc->resources[slot].name;
 	const struct rdmacg_counts *events;
+	bool is_local;
 
 	switch (file) {
 	case RDMACG_FILE_MAX:
@@ -616,7 +588,13 @@ static void rdmacg_print_resource(struct seq_file *sf, struct rdma_cgroup *cg,
 		break;
 	default:
 		events = pool ? rcu_dereference(pool->events) : NULL;
-		rdmacg_print_events(sf, file, key, events ? &events[slot] : &none);
+		events = events ? &events[slot] : &none;
+		is_local = file == RDMACG_FILE_EVENTS_LOCAL;
+		rdmacg_print_value(sf, key, ".max",
+				   READ_ONCE(*(is_local ? &events->local_max : &events->max)));
+		rdmacg_print_value(sf, key, ".alloc_fail",
+				   READ_ONCE(*(is_local ? &events->local_alloc_fail :
+							  &events->alloc_fail)));
 	}
 }
 
@@ -677,36 +655,30 @@ void rdmacg_show_line(struct seq_file *sf, struct rdma_cgroup *cg,
 }
 
 /*
- * Show a file with one line for each device, in the order of the devices' keys.
- * Each line is printed under RCU, so that neither the device nor the pool is
- * freed meanwhile.
+ * Show rdma.default, or a file with one line for each device, in the order of
+ * the devices' keys. Each line is printed under RCU, so that neither the device
+ * nor the pool is freed meanwhile.
  */
 static int rdmacg_seq_show(struct seq_file *sf, void *v)
 {
 	struct rdma_cgroup *cg = rdmacg_from_css(seq_css(sf));
-	const struct cftype *file = seq_cft(sf);
+	unsigned long id, file = seq_cft(sf)->private;
 	struct rdmacg_desc *desc;
-	unsigned long id;
 
+	if (file % RDMACG_FILES == RDMACG_FILE_DEFAULT) {
+		guard(rcu)();
+		rdmacg_print_defaults(sf, rcu_dereference(cg->defaults));
+		return 0;
+	}
 	for (id = 0; !seq_has_overflowed(sf); id++) {
 		scoped_guard(rcu) {
 			desc = rdmacg_desc_next(&id);
 			if (!desc)
 				return 0;
-			rdmacg_show_line(sf, cg, desc, rdmacg_file_class(file),
-					 rdmacg_file_kind(file));
+			rdmacg_show_line(sf, cg, desc, file / RDMACG_FILES, file % RDMACG_FILES);
 		}
 		cond_resched();
 	}
-	return 0;
-}
-
-static int rdmacg_default_show(struct seq_file *sf, void *v)
-{
-	struct rdma_cgroup *cg = rdmacg_from_css(seq_css(sf));
-
-	guard(rcu)();
-	rdmacg_print_defaults(sf, rcu_dereference(cg->defaults));
 	return 0;
 }
 
@@ -728,9 +700,9 @@ static int rdmacg_default_show(struct seq_file *sf, void *v)
 		__VA_ARGS__						\
 	}
 
-#define RDMACG_MAX(_name, _class)					\
-	RDMACG_FILE(_name, _class, RDMACG_FILE_MAX,			\
-		    .write = rdmacg_max_write, .max_write_len = RDMACG_MAX_WRITE)
+#define RDMACG_LIMITS(_name, _class, _file)				\
+	RDMACG_FILE(_name, _class, _file, .write = rdmacg_max_write,	\
+		    .max_write_len = RDMACG_MAX_WRITE)
 
 /*
  * @_notified is the member of struct rdmacg_event_files that notifies the
@@ -741,15 +713,9 @@ static int rdmacg_default_show(struct seq_file *sf, void *v)
 		    RDMACG_NOTIFIED(_notified))
 
 struct cftype rdmacg_files[] = {
-	{
-		.name = "default",
-		.private = RDMACG_FILE_DEFAULT,
-		.seq_show = rdmacg_default_show,
-		.write = rdmacg_max_write,
-		.max_write_len = RDMACG_MAX_WRITE,
-		.flags = CFTYPE_NOT_ON_ROOT,
-	},
-	RDMACG_MAX("max", RDMACG_CLASS_HCA),
+	/* rdma.default has the defaults of all classes. */
+	RDMACG_LIMITS("default", RDMACG_CLASS_HCA, RDMACG_FILE_DEFAULT),
+	RDMACG_LIMITS("max", RDMACG_CLASS_HCA, RDMACG_FILE_MAX),
 	RDMACG_FILE("current", RDMACG_CLASS_HCA, RDMACG_FILE_CURRENT),
 	RDMACG_FILE("peak", RDMACG_CLASS_HCA, RDMACG_FILE_PEAK),
 	RDMACG_EVENTS("events", RDMACG_CLASS_HCA, RDMACG_FILE_EVENTS,
@@ -757,14 +723,14 @@ struct cftype rdmacg_files[] = {
 	RDMACG_EVENTS("events.local", RDMACG_CLASS_HCA, RDMACG_FILE_EVENTS_LOCAL,
 		      events_local[RDMACG_CLASS_HCA]),
 #ifdef CONFIG_CGROUP_RDMA_VERBS
-	RDMACG_MAX("verb.max", RDMACG_CLASS_VERB),
+	RDMACG_LIMITS("verb.max", RDMACG_CLASS_VERB, RDMACG_FILE_MAX),
 	RDMACG_FILE("verb.current", RDMACG_CLASS_VERB, RDMACG_FILE_CURRENT),
 	RDMACG_FILE("verb.peak", RDMACG_CLASS_VERB, RDMACG_FILE_PEAK),
 	RDMACG_EVENTS("verb.events", RDMACG_CLASS_VERB, RDMACG_FILE_EVENTS,
 		      events[RDMACG_CLASS_VERB]),
 	RDMACG_EVENTS("verb.events.local", RDMACG_CLASS_VERB, RDMACG_FILE_EVENTS_LOCAL,
 		      events_local[RDMACG_CLASS_VERB]),
-	RDMACG_MAX("hw.max", RDMACG_CLASS_HW),
+	RDMACG_LIMITS("hw.max", RDMACG_CLASS_HW, RDMACG_FILE_MAX),
 	RDMACG_FILE("hw.current", RDMACG_CLASS_HW, RDMACG_FILE_CURRENT),
 	RDMACG_FILE("hw.peak", RDMACG_CLASS_HW, RDMACG_FILE_PEAK),
 	RDMACG_EVENTS("hw.events", RDMACG_CLASS_HW, RDMACG_FILE_EVENTS,
@@ -773,7 +739,7 @@ struct cftype rdmacg_files[] = {
 		      events_local[RDMACG_CLASS_HW]),
 #endif
 #ifdef CONFIG_CGROUP_RDMA_CONTROL
-	RDMACG_MAX("control.max", RDMACG_CLASS_CONTROL),
+	RDMACG_LIMITS("control.max", RDMACG_CLASS_CONTROL, RDMACG_FILE_MAX),
 	RDMACG_FILE("control.stat", RDMACG_CLASS_CONTROL, RDMACG_FILE_STAT),
 #endif
 	{
