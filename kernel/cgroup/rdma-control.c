@@ -27,7 +27,6 @@
  * from their caller.
  */
 #include <kunit/static_stub.h>
-#include <linux/completion.h>
 #include <linux/err.h>
 #include <linux/export.h>
 #include <linux/hrtimer.h>
@@ -36,6 +35,7 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/sched/signal.h>
+#include <linux/wait.h>
 
 #include "rdma-control.h"
 
@@ -47,6 +47,12 @@
 
 /* A timer may be late. A rate makes up for at most this delay. */
 #define RDMACG_LONGEST_DELAY ((u64)NSEC_PER_SEC)
+
+/*
+ * The time for which the other processes of a cgroup may use the turn of a
+ * process that does not run.
+ */
+#define RDMACG_PATIENCE ((u64)NSEC_PER_MSEC)
 
 /*
  * The largest burst. A larger burst is cut to this number. No adapter runs so
@@ -123,8 +129,10 @@ struct rdmacg_waiter {
 	struct rdmacg_control	*level;
 	enum rdmacg_command_kind kind;		/* Set once. */
 	u64			start;		/* Set once. */
-	u64			waited_ns;	/* Set at the end of the wait; gate->lock. */
-	struct completion	wakeup;		/* Done when the command begins; gate->lock. */
+	u64			turn;		/* When the command first began; gate->lock. */
+	u64			waited_ns;	/* Set at the end of the wait. */
+	bool			has_begun;	/* gate->lock. */
+	wait_queue_head_t	wakeup;		/* The process waits for @has_begun. */
 	/* Runs for the first command of a queue; started under gate->lock. */
 	struct hrtimer		timer;
 };
@@ -165,13 +173,6 @@ static struct rdmacg_control *rdmacg_blocking_level_locked(const struct rdmacg_w
 	return NULL;
 }
 
-static void rdmacg_stat_count(struct rdmacg_control_stat *stat, bool begins, u64 waited_ns)
-{
-	rdmacg_count(&stat->ops, begins);
-	rdmacg_count(&stat->throttled, !!waited_ns);
-	rdmacg_count(&stat->throttled_ns, waited_ns);
-}
-
 /* Count a command that begins now, on all levels. */
 static void rdmacg_begin_locked(const struct rdmacg_waiter *waiter, u64 now)
 {
@@ -179,7 +180,7 @@ static void rdmacg_begin_locked(const struct rdmacg_waiter *waiter, u64 now)
 
 	for (level = waiter->home; level; level = level->parent) {
 		lockdep_assert_held(&level->gate->lock);
-		rdmacg_stat_count(&level->stat, true, waiter->waited_ns);
+		rdmacg_count(&level->stat.ops, 1);
 		if (waiter->kind == RDMACG_COMMAND_DESTROY)
 			continue;
 		level->inflight++;
@@ -225,10 +226,12 @@ static void rdmacg_waiter_move_locked(struct rdmacg_waiter *waiter, u64 now)
 	struct rdmacg_control *level, *to = rdmacg_blocking_level_locked(waiter, now);
 
 	if (!to) {
-		waiter->waited_ns = max(now - waiter->start, 1);
 		rdmacg_begin_locked(waiter, now);
 		rdmacg_waiter_leave_locked(waiter);
-		complete(&waiter->wakeup);
+		waiter->turn = waiter->turn ?: now;
+		waiter->has_begun = true;
+		waiter->home->late = waiter;
+		wake_up(&waiter->wakeup);
 		return;
 	}
 	rdmacg_waiter_step_back_locked(waiter);
@@ -311,15 +314,28 @@ static enum hrtimer_restart rdmacg_waiter_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* A signal has woken the process of @waiter. */
-static void rdmacg_waiter_give_up_locked(struct rdmacg_waiter *waiter)
+/*
+ * Let the command begin in place of a command of the same cgroup whose process
+ * does not run yet. That command then waits again, as the first of the cgroup.
+ * Otherwise, each command would have to wait until another process runs.
+ */
+static bool rdmacg_take_over_locked(struct rdmacg_waiter *waiter)
 {
-	struct rdmacg_control *level;
+	struct rdmacg_waiter *first, *late = waiter->home->late;
+	struct list_head *own = &waiter->home->own;
 
-	waiter->waited_ns = max(ktime_get_ns() - waiter->start, 1);
-	rdmacg_waiter_leave_locked(waiter);
-	for (level = waiter->home; level; level = level->parent)
-		rdmacg_stat_count(&level->stat, false, waiter->waited_ns);
+	lockdep_assert_held(&waiter->home->gate->lock);
+	if (!late || late->kind != waiter->kind || waiter->start - late->turn > RDMACG_PATIENCE)
+		return false;
+	waiter->home->late = NULL;
+	waiter->has_begun = true;
+	late->has_begun = false;
+	first = list_first_entry_or_null(own, struct rdmacg_waiter, own_node);
+	if (first)
+		rdmacg_waiter_step_back_locked(first);
+	list_add(&late->own_node, own);
+	list_add(&late->gate_node, &late->home->gate->waiters);
+	return true;
 }
 
 /*
@@ -328,28 +344,36 @@ static void rdmacg_waiter_give_up_locked(struct rdmacg_waiter *waiter)
  */
 static int rdmacg_wait(struct rdmacg_waiter *waiter)
 {
-	struct rdmacg_gate *gate = waiter->home->gate;
+	struct rdmacg_control *level, *home = waiter->home;
+	struct rdmacg_gate *gate = home->gate;
 	int ret;
 
-	init_completion(&waiter->wakeup);
+	init_waitqueue_head(&waiter->wakeup);
 	hrtimer_setup_on_stack(&waiter->timer, rdmacg_waiter_timer, CLOCK_MONOTONIC,
 			       HRTIMER_MODE_ABS_SOFT);
 	scoped_guard(spinlock_irq, &gate->lock) {
-		list_add_tail(&waiter->gate_node, &gate->waiters);
-		list_add_tail(&waiter->own_node, &waiter->home->own);
+		if (!rdmacg_take_over_locked(waiter)) {
+			list_add_tail(&waiter->gate_node, &gate->waiters);
+			list_add_tail(&waiter->own_node, &home->own);
+		}
 	}
-	rdmacg_run(waiter->home);
-
-	ret = wait_for_completion_interruptible(&waiter->wakeup);
+	rdmacg_run(home);
 
 	scoped_guard(spinlock_irq, &gate->lock) {
-		if (ret && try_wait_for_completion(&waiter->wakeup))
-			ret = 0;
+		ret = wait_event_interruptible_lock_irq(waiter->wakeup, waiter->has_begun,
+							gate->lock);
+		waiter->waited_ns = max(ktime_get_ns() - waiter->start, 1);
 		if (ret)
-			rdmacg_waiter_give_up_locked(waiter);
+			rdmacg_waiter_leave_locked(waiter);
+		else if (home->late == waiter)
+			home->late = NULL;
+		for (level = home; level; level = level->parent) {
+			rdmacg_count(&level->stat.throttled, 1);
+			rdmacg_count(&level->stat.throttled_ns, waiter->waited_ns);
+		}
 	}
 	if (ret)
-		rdmacg_run(waiter->home);
+		rdmacg_run(home);
 	hrtimer_cancel(&waiter->timer);
 	destroy_hrtimer_on_stack(&waiter->timer);
 	return ret ? -ERESTARTNOINTR : 0;
@@ -519,14 +543,12 @@ static struct rdmacg_control *rdmacg_pool_add_controls(struct rdmacg_pool *pool)
 	struct rdmacg_control *control = NULL, *parent;
 	unsigned int level = pool->cg->depth;
 
-	while (level--) {
+	do {
 		parent = control;
 		/* A control remains as long as its pool. */
-		control = rcu_dereference_check(pool->levels[level]->control, true);
-		control = control ?: rdmacg_pool_add_control(pool->levels[level], parent);
-		if (!control)
-			break;
-	}
+		control = rcu_dereference_check(pool->levels[--level]->control, true) ?:
+			  rdmacg_pool_add_control(pool->levels[level], parent);
+	} while (control && level);
 	return control;
 }
 

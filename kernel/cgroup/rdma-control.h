@@ -64,6 +64,11 @@ struct rdmacg_control {
 	struct list_head	queue;
 	/* The command that waits at an ancestor, or NULL; gate->lock. */
 	struct rdmacg_waiter	*ahead;
+	/*
+	 * The last command of an own process that has waited and begun, or NULL
+	 * if the process has run since; gate->lock.
+	 */
+	struct rdmacg_waiter	*late;
 	struct rdmacg_control_stat stat;	/* gate->lock; READ_ONCE. */
 };
 

@@ -401,6 +401,57 @@ static void rdmacg_test_free_place_goes_to_the_first_waiter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, levels->child->stat.throttled, 1);
 }
 
+/* A process whose command takes 50 ms. */
+static int rdmacg_short_process(void *arg)
+{
+	struct rdmacg_process *process = arg;
+
+	allow_signal(SIGKILL);
+	process->ret = begin(process->control);
+	complete(&process->has_begun);
+	if (!process->ret) {
+		msleep(50);
+		end(process->control);
+	}
+	while (!kthread_should_stop())
+		msleep(20);
+	return 0;
+}
+
+/*
+ * A place becomes free for a process that sleeps. Returns whether this process uses the place
+ * before the other process runs.
+ */
+static bool rdmacg_takes_over(struct kunit *test, struct rdmacg_control *control)
+{
+	struct rdmacg_process *sleeper;
+	bool takes_over;
+
+	KUNIT_ASSERT_EQ(test, begin(control), 0);
+	sleeper = rdmacg_start(test, control, rdmacg_short_process);
+	rdmacg_await(control->gate, 1);
+	end(control);
+	KUNIT_ASSERT_EQ(test, begin(control), 0);
+	takes_over = !completion_done(&sleeper->has_begun);
+	KUNIT_EXPECT_EQ(test, control->inflight, 1);
+	end(control);
+	KUNIT_EXPECT_EQ(test, rdmacg_outcome(sleeper), 0);
+	return takes_over;
+}
+
+static void rdmacg_test_running_process_uses_the_place_of_a_sleeper(struct kunit *test)
+{
+	struct rdmacg_levels *levels = rdmacg_levels(test);
+	unsigned int tries = 0;
+
+	rdmacg_set(levels->child, UNLIMITED, UNLIMITED, 1);
+	/* The sleeper may run at once on another processor. */
+	while (tries < 20 && !rdmacg_takes_over(test, levels->child))
+		tries++;
+	KUNIT_EXPECT_LT(test, tries, 20);
+	KUNIT_EXPECT_EQ(test, levels->child->stat.ops, 3 * (tries + 1));
+}
+
 /*
  * A destroy command is counted, but uses no place in flight and no rate. It does not wait, even if
  * other commands wait.
@@ -1161,6 +1212,7 @@ static struct kunit_case rdmacg_control_test_cases[] = {
 	KUNIT_CASE(rdmacg_test_rate_with_a_smaller_burst_waits_an_interval_at_most),
 	KUNIT_CASE(rdmacg_test_rate_takes_any_limit_after_years),
 	KUNIT_CASE(rdmacg_test_free_place_goes_to_the_first_waiter),
+	KUNIT_CASE(rdmacg_test_running_process_uses_the_place_of_a_sleeper),
 	KUNIT_CASE(rdmacg_test_destroy_command_uses_no_rate),
 	KUNIT_CASE(rdmacg_test_create_command_uses_the_rate_twice),
 	KUNIT_CASE(rdmacg_test_waiter_at_its_own_limit_delays_no_sibling),
