@@ -220,7 +220,7 @@ static void doctor_check_capacity(void)
 	else if (doctor.sample.files[POOL_HCA] && !doctor.limited && !doctor.failed)
 		doctor_say("warning", "limits",
 			   "no cgroup has a limit, so each process can use up a device");
-	capacity_count_kernel();
+	capacity_count_owners();
 	while ((sum = pools_next(&doctor.sums, sum))) {
 		if (!sum->usage)
 			continue;

@@ -41,10 +41,11 @@ struct export_sample {
 #define EXPORT_DEVICE	UINT32_MAX
 #define EXPORT_OTHERS	(UINT32_MAX - 1)
 
-/* Besides the bits for files: the capacity and the usage of devices, and rdma.control.stat. */
+/* Besides the bits for files: the capacity and the usage of devices, rdma.control.stat, netlink. */
 #define EXPORT_CAPACITY	POOL_BIT(POOL_FILES)
 #define EXPORT_IN_USE	POOL_BIT(POOL_FILES + 1)
 #define EXPORT_WAITS	POOL_BIT(POOL_FILES + 2)
+#define EXPORT_OWNED	POOL_BIT(POOL_FILES + 3)
 
 static struct export_family {
 	const char *name;
@@ -61,6 +62,9 @@ static struct export_family {
 	  offsetof(struct slot, usage), POOL_BIT(POOL_CURRENT) },
 	{ "rdmacg_usage_bytes", "Memory that a cgroup and its descendants use.",
 	  offsetof(struct slot, usage), POOL_BIT(POOL_CURRENT), true },
+	{ "rdmacg_netlink_usage",
+	  "Objects of the processes of a cgroup and its descendants, by types that this kernel cannot limit.",
+	  offsetof(struct slot, usage), EXPORT_OWNED },
 	{ "rdmacg_limit", "Smallest limit of a cgroup and its ancestors.",
 	  offsetof(struct slot, limit), POOL_ALL },
 	{ "rdmacg_limit_bytes", "Smallest limit of memory of a cgroup and its ancestors.",
@@ -376,7 +380,8 @@ static bool export_read(struct cgroup *cgroup)
 	added->depth = cgroup->depth;
 	while ((slot = pools_next(&cgroup->pools, slot)))
 		if (slot_is_telling(slot))
-			added->own += export_add(index, slot, slot->has);
+			added->own += export_add(index, slot, slot->class == POOL_NETLINK ?
+						 EXPORT_OWNED : slot->has);
 	added->own += export_add_waits(cgroup, index);
 	if (added->own) {
 		added->label = label;
@@ -399,7 +404,9 @@ static void export_add_others(void)
 		export.others += export.cgroups[i].is_other;
 	for (; family < export_families + ARRAY_SIZE(export_families); family++) {
 		first = family->nr_samples;
-		for (i = 0; i < first && family->has == POOL_BIT(POOL_CURRENT); i++) {
+		if (family->has != POOL_BIT(POOL_CURRENT) && family->has != EXPORT_OWNED)
+			first = 0;
+		for (i = 0; i < first; i++) {
 			if (!export.cgroups[family->samples[i].cgroup].is_other)
 				continue;
 			for (at = first; at < family->nr_samples &&
@@ -595,6 +602,7 @@ int cmd_export(int argc, char **argv)
 		say_warning("rdmacg_limit",
 			    "limits of cgroups above / also apply, but are not visible here");
 	capacity_read();
+	capacity.by_owner = true;
 	export_choose();
 	while ((cgroup = walk_next(&walk)))
 		failed |= !export_read(cgroup);

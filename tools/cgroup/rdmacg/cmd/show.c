@@ -152,6 +152,7 @@ int cmd_show(int argc, char **argv)
 	show.recursive |= !select_arguments(options_read(&show_syntax, argc, argv));
 	hierarchy_open(EXIT_FAILED);
 	capacity_read();
+	capacity.by_owner = true;
 	table_init(&show.table, "gnnrrnrrr", headings, say_width());
 	done = select_each(show_target);
 	has_rows = show.table.nr_cells;

@@ -158,6 +158,24 @@ static void why_rds(const struct cgroup *cgroup, struct json_object *answer)
 	json_object_object_add(answer, "rds_closed", closed);
 }
 
+/* Print objects by type, which the kernel neither counts by cgroup nor limits. */
+static void why_owned(const struct cgroup *cgroup, struct json_object *answer)
+{
+	struct json_object *owned = json_object_new_array();
+	const struct slot *slot = NULL;
+
+	while ((slot = pools_next(&cgroup->pools, slot))) {
+		if (slot->class != POOL_NETLINK)
+			continue;
+		json_append(owned, "device:s index:o resource:s count:u", slot->pool->device.name,
+			    device_index(&slot->pool->device), slot->key, slot->usage);
+		say_text("%s has %" PRIu64 " %s on %s, by rdma netlink; they have no limit here.",
+			 cgroup_name(cgroup), slot->usage, slot->key,
+			 device_text(&slot->pool->device).s);
+	}
+	json_object_object_add(answer, "netlink", owned);
+}
+
 static bool why_counters(struct cgroup *asked, struct json_object *answer)
 {
 	struct walk walk = { .top = asked, .files = POOL_ALL };
@@ -216,6 +234,7 @@ static bool why_target(struct cgroup *cgroup, pid_t pid)
 		say_text("No refusal by a limit is known in %s and its descendants%s.",
 			 cgroup_name(asked), hierarchy.partial ?
 			 "; limits above / are not visible here" : "");
+	why_owned(asked, answer);
 	why_rds(asked, answer);
 	other_causes(asked, pid, answer);
 	return true;
@@ -228,6 +247,7 @@ int cmd_why(int argc, char **argv)
 	select_arguments(options_read(&why_syntax, argc, argv));
 	hierarchy_open(EXIT_FAILED);
 	capacity_read();
+	capacity.by_owner = true;
 	why.answers = json_object_new_array();
 	done = select_each(why_target);
 	if (options.json)

@@ -1,11 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
-/* rdmacg: the capacity of the devices, from rdma.capacity and rdma netlink. */
+/*
+ * rdmacg: the capacity of the devices, from rdma.capacity and rdma netlink, and the objects of
+ * processes, from rdma netlink.
+ */
 #include <libmnl/libmnl.h>
 #include <rdma/rdma_netlink.h>
 
 #include "core/core.h"
 
 struct capacity capacity;
+
+/* Objects of one kind on a device, which one process has created; sorted by cgroup at the end. */
+static struct owner {
+	const struct pool *pool;	/* in capacity.pools */
+	const char *key;
+	pid_t pid;
+	char *cgroup;			/* of the process; all owners of a process share it */
+	uint64_t count;
+} *owners;
+
+static size_t nr_owners;
 
 /* From enum rdma_nldev_attr, which is ABI. The header of Debian 12 does not have the number. */
 #define NETLINK_ATTR_SUMMARY_MAX	118
@@ -115,10 +129,21 @@ static int netlink_take_device(const struct nlmsghdr *header, void *data)
 	return MNL_CB_OK;
 }
 
+static void owner_add(const struct slot *slot, pid_t pid)
+{
+	struct owner *last = nr_owners ? &owners[nr_owners - 1] : NULL;
+
+	if (last && last->key == slot->key && last->pid == pid)
+		last->count++;
+	else
+		*memory_append(owners, nr_owners) =
+			(struct owner){ slot->pool, slot->key, pid, NULL, 1 };
+}
+
 static int netlink_count_objects(const struct nlmsghdr *header, void *data)
 {
 	struct nlattr *attr, *entry, *field;
-	uint64_t *count = data;
+	struct slot *slot = data;
 
 	mnl_attr_for_each(attr, header, 0) {
 		/* The only other attribute is the table of objects. */
@@ -126,29 +151,95 @@ static int netlink_count_objects(const struct nlmsghdr *header, void *data)
 		    mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_DEV_NAME)
 			continue;
 		/* An object of a kernel user has the user's name, not a process's number. */
-		mnl_attr_for_each_nested(entry, attr)
-			mnl_attr_for_each_nested(field, entry)
+		mnl_attr_for_each_nested(entry, attr) {
+			mnl_attr_for_each_nested(field, entry) {
 				if (mnl_attr_get_type(field) == RDMA_NLDEV_ATTR_RES_KERN_NAME)
-					(*count)++;
+					slot->tally++;
+				if (netlink_has(field, RDMA_NLDEV_ATTR_RES_PID, MNL_TYPE_U32))
+					owner_add(slot, mnl_attr_get_u32(field));
+			}
+		}
 	}
 	return MNL_CB_OK;
 }
 
-void capacity_count_kernel(void)
+static int owner_compare_pids(const void *a, const void *b)
 {
-	struct pool *pool;
-	struct slot *slot;
-	size_t i;
+	const struct owner *one = a, *other = b;
 
-	for (pool = capacity.pools.first; pool; pool = pool->next) {
-		for (i = 0; i < ARRAY_SIZE(netlink_kinds); i++) {
-			slot = pool_find(pool, netlink_kinds[i].key);
-			if (!slot || !(slot->has & POOL_BIT(POOL_CURRENT)) || !slot->usage)
-				continue;
-			slot->tally = 0;
-			netlink_ask(netlink_kinds[i].get, &pool->device, netlink_count_objects,
-				    &slot->tally);
-		}
+	return (one->pid > other->pid) - (one->pid < other->pid);
+}
+
+/* Compare so that the descendants of a cgroup directly follow it: a slash is before all bytes. */
+static int owner_compare_names(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	if (*a && *b && (*a == '/' || *b == '/'))
+		return *a == '/' ? -1 : 1;
+	return (unsigned char)*a - (unsigned char)*b;
+}
+
+static int owner_compare(const void *a, const void *b)
+{
+	return owner_compare_names(((const struct owner *)a)->cgroup,
+				   ((const struct owner *)b)->cgroup);
+}
+
+void capacity_count_owners(void)
+{
+	struct slot *slot = NULL;
+	size_t i, kept = 0;
+
+	if (capacity.is_counted)
+		return;
+	capacity.is_counted = true;
+	while ((slot = pools_next(&capacity.pools, slot)))
+		for (i = 0; i < ARRAY_SIZE(netlink_kinds); i++)
+			if (slot->has & POOL_BIT(POOL_CURRENT) && slot->usage &&
+			    !strcmp(slot->key, netlink_kinds[i].key))
+				netlink_ask(netlink_kinds[i].get, &slot->pool->device,
+					    netlink_count_objects, slot);
+	if (nr_owners)
+		qsort(owners, nr_owners, sizeof(*owners), owner_compare_pids);
+	for (i = 0; i < nr_owners; i++) {
+		bool is_known = kept && owners[kept - 1].pid == owners[i].pid;
+
+		owners[i].cgroup = is_known ? owners[kept - 1].cgroup :
+				   hierarchy_find_process(owners[i].pid);
+		/* The process may have ended. */
+		if (owners[i].cgroup)
+			owners[kept++] = owners[i];
+	}
+	nr_owners = kept;
+	if (nr_owners)
+		qsort(owners, nr_owners, sizeof(*owners), owner_compare);
+}
+
+void capacity_add_owned(struct cgroup *cgroup)
+{
+	size_t low = 0, high, middle;
+	struct slot *slot;
+
+	capacity_count_owners();
+	for (high = nr_owners; low < high; ) {
+		middle = low + (high - low) / 2;
+		if (owner_compare_names(owners[middle].cgroup, cgroup->name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < nr_owners && (!*cgroup->name ||
+				   hierarchy_below(owners[low].cgroup, cgroup->name)); low++) {
+		slot = pools_get_slot(&cgroup->pools, &owners[low].pool->device, owners[low].key);
+		/* The controller counts contexts itself. */
+		if (slot->class == POOL_HCA)
+			continue;
+		slot->class = POOL_NETLINK;
+		slot->has |= POOL_BIT(POOL_CURRENT);
+		slot->usage += owners[low].count;
 	}
 }
 

@@ -176,6 +176,8 @@ bool cgroup_read(struct cgroup *cgroup, unsigned int files)
 	ret = pools_read(&cgroup->pools, cgroup->dir, files, parent ? &parent->pools : NULL);
 	if (ret)
 		return say_error(cgroup_name(cgroup), "%s", strerror(-ret));
+	if (capacity.by_owner && cgroup->pools.files[POOL_HCA] && !cgroup->pools.files[POOL_VERB])
+		capacity_add_owned(cgroup);
 	while ((slot = pools_next(&cgroup->pools, slot))) {
 		slot->limit = slot->max;
 		slot->limit_of = slot->max == NUMBER_MAX ? NULL : cgroup;

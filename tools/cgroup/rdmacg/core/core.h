@@ -62,6 +62,8 @@ enum pool_class {
 	POOL_HCA, POOL_VERB, POOL_HW,
 	POOL_CONTROL,		/* limits of commands, without usage */
 	POOL_CLASSES,
+	/* Objects that rdma netlink counts if the kernel has no verb class. They have no limits. */
+	POOL_NETLINK = POOL_CLASSES,
 };
 
 enum pool_file {
@@ -91,10 +93,8 @@ struct slot {
 	struct events events, local;
 	uint64_t limit;		/* the smallest limit of the cgroup and its ancestors */
 	const struct cgroup *limit_of;	/* the cgroup of this limit, or NULL */
-	union {			/* for the reader of the pools */
-		uint64_t tally;
-		char *labels;
-	};
+	uint64_t tally;		/* for the reader of the pools, as the next field */
+	char *labels;
 };
 
 struct pool {
@@ -114,7 +114,7 @@ struct pools {
 	size_t nr_texts;
 };
 
-extern const char * const pool_class_names[POOL_CLASSES];
+extern const char * const pool_class_names[POOL_CLASSES + 1];
 
 /* All keys of rdma.verb.max, of all drivers together. */
 #define POOL_VERBS "ah async_event cm_id comp_channel counters cq dm dm_mem dmah driver_async_event driver_object flow flow_action mcast mr mr_mem mw pd qp rwq_ind_tbl srq wq xrcd"
@@ -188,6 +188,8 @@ void hierarchy_open(int status);
  */
 char *hierarchy_resolve(const char *argument);
 char *hierarchy_cgroup_of(pid_t pid);
+/* As hierarchy_cgroup_of(), but without an error. */
+char *hierarchy_find_process(pid_t pid);
 
 /* The rest of @path after the folder @prefix, or NULL if @path is not below it. */
 const char *hierarchy_below(const char *path, const char *prefix);
@@ -266,17 +268,22 @@ struct cgroup *walk_next(struct walk *walk);
 /*
  * What the devices have: slot.max is the capacity or NUMBER_MAX, from rdma.capacity of the root or
  * from rdma netlink. Netlink has the devices of this network namespace. A slot from netlink has
- * POOL_CURRENT: slot.usage is the number of objects, and slot.tally, after capacity_count_kernel(),
+ * POOL_CURRENT: slot.usage is the number of objects, and slot.tally, after capacity_count_owners(),
  * the number of objects of kernel users. device.index is set even if the name is unique.
  */
 extern struct capacity {
 	struct pools pools;
 	bool has_file, has_netlink;
 	size_t nr_devices;	/* of this network namespace */
+	bool is_counted;
+	bool by_owner;	/* cgroup_read() also reads objects of POOL_NETLINK */
 } capacity;
 
 void capacity_read(void);
-void capacity_count_kernel(void);
+/* Count the objects of kernel users and of processes. A second call does nothing. */
+void capacity_count_owners(void);
+/* Add the objects of the processes in a cgroup and its descendants to the pools of the cgroup. */
+void capacity_add_owned(struct cgroup *cgroup);
 /* Returns NUMBER_MAX if the capacity is unknown. */
 uint64_t capacity_of(const struct device *device, const char *key);
 

@@ -4,7 +4,7 @@
 
 #include "core/core.h"
 
-const char * const pool_class_names[POOL_CLASSES] = { "hca", "verb", "hw", "control" };
+const char * const pool_class_names[] = { "hca", "verb", "hw", "control", "netlink" };
 
 const char * const pool_file_names[POOL_CLASSES][POOL_FILES] = {
 	{ "rdma.max", "rdma.peak", "rdma.current", "rdma.events", "rdma.events.local" },
@@ -306,7 +306,7 @@ static const struct missing missing[] = {
 	{ POOL_HCA, POOL_PEAK, "rdma.peak", "peaks are not known" },
 	{ POOL_HCA, POOL_EVENTS, "rdma.events", "refusals are not counted" },
 	{ POOL_VERB, POOL_MAX, "rdma.verb.*",
-	  "it neither counts nor limits single types such as qp and mr_mem" },
+	  "qp, mr_mem and others have no limit; show, why and export ask rdma netlink" },
 	{ 0 }
 };
 

@@ -192,26 +192,41 @@ char *hierarchy_resolve(const char *argument)
 	return name;
 }
 
+/* Find the name in the text of /proc/PID/cgroup, and *@path, or NULL. The name may be outside. */
+static char *hierarchy_find_in(char *text, char **path)
+{
+	char *line, *controllers;
+	const char *below;
+
+	*path = NULL;
+	/* A line is "ID:CONTROLLERS:PATH", and the path may contain colons. */
+	while (!*path && (line = file_next_line(&text))) {
+		strsep(&line, ":");
+		controllers = strsep(&line, ":");
+		if (line && (hierarchy.v2 ? !*controllers :
+			     hierarchy_has_word(controllers, "rdma")))
+			*path = line;
+	}
+	/* The cgroup may be outside of the part of the hierarchy that is mounted here. */
+	below = *path ? hierarchy_below(*path, hierarchy.inside) : NULL;
+	return below ? hierarchy_clean(below) : NULL;
+}
+
+char *hierarchy_find_process(pid_t pid)
+{
+	char *text __autofree = file_read(AT_FDCWD, hierarchy_proc("%d/cgroup", pid).s), *path;
+
+	return hierarchy_find_in(text, &path);
+}
+
 char *hierarchy_cgroup_of(pid_t pid)
 {
 	char *where __autofree = pid ? memory_format("process %d", pid) :
 				       memory_string("this process");
 	char *text __autofree = file_read(AT_FDCWD, pid ? hierarchy_proc("%d/cgroup", pid).s :
 						    hierarchy_proc("self/cgroup").s);
-	char *cursor = text, *path = NULL, *line, *name, *controllers;
-	const char *below;
+	char *path, *name = hierarchy_find_in(text, &path);
 
-	/* A line is "ID:CONTROLLERS:PATH", and the path may contain colons. */
-	while (!path && (line = file_next_line(&cursor))) {
-		strsep(&line, ":");
-		controllers = strsep(&line, ":");
-		if (line && (hierarchy.v2 ? !*controllers :
-			     hierarchy_has_word(controllers, "rdma")))
-			path = line;
-	}
-	/* The cgroup may be outside of the part of the hierarchy that is mounted here. */
-	below = path ? hierarchy_below(path, hierarchy.inside) : NULL;
-	name = below ? hierarchy_clean(below) : NULL;
 	if (!text)
 		say_error(where, "%s", errno == ENOENT || errno == ESRCH ?
 			  "there is no such process" : strerror(errno));

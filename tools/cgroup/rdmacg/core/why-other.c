@@ -435,7 +435,7 @@ void other_causes(struct cgroup *cgroup, pid_t pid, struct json_object *answer)
 	const struct pool *pool;
 
 	other_memlock(cgroup, pid, answer);
-	capacity_count_kernel();
+	capacity_count_owners();
 	if (!capacity.has_netlink)
 		say_text("Devices: the kernel does not report numbers of objects (rdma netlink).");
 	else if (!capacity.nr_devices)

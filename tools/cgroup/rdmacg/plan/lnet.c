@@ -4,56 +4,50 @@
  * which two nodes agree. o2iblnd is a kernel user, so no cgroup is charged for its objects. The
  * output has no limits, but the objects to subtract from the capacity before the device is shared.
  *
- * Formulas: lnet/klnds/o2iblnd/ of lustre-release, tags 2.10.0 to 2.17.0 and master at
+ * Formulas: lnet/klnds/o2iblnd/ of lustre-release, tags 2.11.0 to 2.17.0 and master at
  * c881f8ebcb; each source names the function. The names in formulas: qd is the queue depth, F is
- * the number of fragments, X is concurrent_sends, W is the device's max_qp_wr, fr is 2 with FastReg
- * and 0 with FMR, and oob is the number of messages out of band.
+ * the number of fragments, and W is the device's max_qp_wr.
  */
 #include "plan/plan.h"
 
 #define LNET_SETUP	"o2iblnd_modparams.c, kiblnd_tunables_setup()"
 #define LNET_CONN	"o2iblnd.c, kiblnd_create_conn()"
-#define LNET_SEND	"2.11 on: o2iblnd.c, kiblnd_send_wrs() (LU-10213)"
+#define LNET_SEND	"o2iblnd.c, kiblnd_send_wrs() (LU-10213); a transfer has 2 requests for FastReg"
 #define LNET_CQ		"o2iblnd.h, IBLND_CQ_ENTRIES"
 
 /* One node: its parameters and other inputs, and the sizes that follow from them. */
 struct lnet_side {
 	const char *name;
 	__int128 peer_credits, credits, conns_per_peer, concurrent_sends;
-	__int128 map_on_demand;		/* -1 until lnet_setup(), if it is not given */
-	__int128 ntx, fmr_pool_size, wrq_sge;
-	__int128 peers, cpts, protocol, fmr, dma_mr;
+	__int128 map_on_demand;		/* as concurrent_sends, has no effect; -1: not given */
+	__int128 ntx, fmr_pool_size;
+	__int128 peers, cpts;
 	__int128 max_qp_wr, max_cqe;	/* 0 if they are not given */
 	__int128 self;
-	char *idle;			/* the given parameters that change no size */
 	unsigned int release;		/* the N of Lustre 2.N */
 	/* Set by lnet_setup(). */
-	unsigned int extra;		/* work requests of a transfer besides its data */
 	uint64_t own_depth, own_frags;
-	uint64_t sends;			/* concurrent_sends, for releases up to 2.10 */
 	uint64_t wanted, asked;	/* the depth of its connection before and after it is reduced */
 	uint64_t ask_frags;
 	uint64_t depth, frags, send_wr;	/* the node's largest connection so far */
 };
 
 /* The first inputs are the parameters of the module. */
-#define LNET_NR_PARAMETERS	8
+#define LNET_NR_PARAMETERS	7
 
-/* The newest release whose source was read. */
+/* The releases whose source was read. */
+#define LNET_OLDEST	11
 #define LNET_NEWEST	17
 
-/* The parameters that all profiles share. */
-#define LNET_OPA	"credits=1024 ntx=2048 fmr_pool_size=2048 "
-
 #define LNET_DEFAULTS \
-	.peer_credits = 8, .credits = 256, .conns_per_peer = 1, .map_on_demand = -1, .ntx = 512, \
-	.fmr_pool_size = 512, .wrq_sge = 2, .peers = 1, .cpts = 1, .protocol = 2, .self = 1, \
-	.release = LNET_NEWEST
+	.peer_credits = 8, .credits = 256, .conns_per_peer = 1, .concurrent_sends = -1, \
+	.map_on_demand = -1, .ntx = 512, .fmr_pool_size = 512, .peers = 1, \
+	.cpts = 1, .self = 1, .release = LNET_NEWEST
 
 /* This node, whose numbers are the inputs of the form, and the other end. */
 static struct lnet_side lnet_near = { .name = "this node", LNET_DEFAULTS };
 static struct lnet_side lnet_far = { .name = "the other end", LNET_DEFAULTS };
-static const char *lnet_release, *lnet_profile, *lnet_idle_file;
+static const char *lnet_release, *lnet_idle_file;
 static struct plan_texts lnet_remote;
 
 #define LNET_PARAMETER(name, parameter, least, most, is) \
@@ -63,11 +57,10 @@ static struct plan_input lnet_inputs[] = {
 	LNET_PARAMETER("peer-credits", peer_credits, 0, INT32_MAX, "8"),
 	LNET_PARAMETER("credits", credits, 1, INT32_MAX, "256"),
 	LNET_PARAMETER("conns-per-peer", conns_per_peer, 0, 127, "1"),
-	LNET_PARAMETER("concurrent-sends", concurrent_sends, 0, INT32_MAX, "0: by peer_credits"),
-	LNET_PARAMETER("map-on-demand", map_on_demand, 0, INT32_MAX, "1, and 0 up to 2.10"),
+	LNET_PARAMETER("concurrent-sends", concurrent_sends, 0, INT32_MAX, "changes no size"),
+	LNET_PARAMETER("map-on-demand", map_on_demand, 0, INT32_MAX, "changes no size"),
 	LNET_PARAMETER("ntx", ntx, 0, INT32_MAX, "512"),
 	LNET_PARAMETER("fmr-pool-size", fmr_pool_size, 0, INT32_MAX, "512"),
-	LNET_PARAMETER("wrq-sge", wrq_sge, 0, INT32_MAX, "2"),
 	/* Other inputs, from LNET_NR_PARAMETERS on. */
 	{ "peers", &lnet_near.peers, 1, PLAN_MOST,
 	  "peers of the node's interface", .is_needed = true },
@@ -76,33 +69,15 @@ static struct plan_input lnet_inputs[] = {
 	  "1 if the node also connects to itself, as its recovery does (1)" },
 	{ "max-qp-wr", &lnet_near.max_qp_wr, 1, INT32_MAX, "max_qp_wr of the device (enough)" },
 	{ "max-cqe", &lnet_near.max_cqe, 1, INT32_MAX, "max_cqe of the device (enough)" },
-	{ "protocol", &lnet_near.protocol, 1, 2, "version of o2iblnd's protocol (2)" },
-	{ "fmr", &lnet_near.fmr, .doc = "the device registers by FMR, not by FastReg" },
-	{ "dma-mr", &lnet_near.dma_mr,
-	  .doc = "the kernel has ib_get_dma_mr(), as kernels before 4.9 have" },
 	{ "release", .text = &lnet_release, .arg = "2.N", .doc = "release of Lustre (2.17)" },
-	{ "profile", .text = &lnet_profile, .arg = "opa",
-	  .doc = "the parameters of the release for OPA" },
 	{ "remote", .texts = &lnet_remote, .arg = "KEY=VALUE[,KEY=VALUE...]",
 	  .doc =
 	  "parameters of the other end, with the names of these options, to plan for both ends" },
 	{ 0 }
 };
 
-/* No size depends on these parameters of o2iblnd_modparams.c in 2.8 to 2.17. */
-#define LNET_IDLE "cksum dev_failover dyndbg fmr_cache fmr_flush_trigger ib_mtu ipif_name keepalive nscheds peer_buffer_credits peer_credits_hiw peer_timeout pmr_pool_size require_privileged_port retry_count rnr_retry_count service timeout tos use_fastreg_gaps use_privileged_port"
-
-/* The profile in lustre/conf/ko2iblnd.conf from release 2.@first on. */
-static const struct {
-	unsigned int first;
-	const char *parameters;
-} lnet_profiles[] = {
-	{ 13, LNET_OPA "peer_credits=32 conns_per_peer=4 concurrent_sends=64 map_on_demand=256" },
-	{ 11, LNET_OPA "peer_credits=128 conns_per_peer=4 map_on_demand=256" },
-	{ 10, LNET_OPA "peer_credits=128 conns_per_peer=4 concurrent_sends=256 map_on_demand=32" },
-	{ 8, LNET_OPA "peer_credits=128 concurrent_sends=256 map_on_demand=32" },
-	{ 0 }
-};
+/* No size depends on these parameters of o2iblnd_modparams.c in 2.11 to 2.17. */
+#define LNET_IDLE "cksum dev_failover dyndbg fmr_cache fmr_flush_trigger ib_mtu ipif_name keepalive nscheds peer_buffer_credits peer_credits_hiw peer_timeout pmr_pool_size require_privileged_port retry_count rnr_retry_count service timeout tos use_fastreg_gaps use_privileged_port wrq_sge"
 
 static unsigned int lnet_parse_release(const char *text)
 {
@@ -111,39 +86,32 @@ static unsigned int lnet_parse_release(const char *text)
 
 	if (sscanf(text, "2.%" SCNu64 "%n", &minor, &end) != 1 || !minor || !strchr(".", text[end]))
 		options_fail(text, "is not a release of Lustre; write a release such as 2.15");
-	if (minor > LNET_NEWEST)
-		options_fail(text, "is unknown; the newest release whose source was read is 2.%d",
-			     LNET_NEWEST);
+	if (minor < LNET_OLDEST || minor > LNET_NEWEST)
+		options_fail(text, "is unknown; the sources that were read are 2.%d to 2.%d",
+			     LNET_OLDEST, LNET_NEWEST);
 	return minor;
 }
 
 /*
- * Set an input of a side. Only note the name of a parameter without effect, because files may have
- * such parameters. Only the other end has inputs besides the module's parameters. @where is an
- * option or a place in a file. Numbers are read as by the kernel: 0x20 is 32, and 040 is also 32.
+ * Set an input of a side. Skip a parameter without effect, because files may have such parameters.
+ * Only the other end has inputs besides the module's parameters. @where is an option or a place.
  */
 static bool lnet_set(struct lnet_side *side, const char *where, const char *name, const char *value)
 {
-	char *place __autofree = NULL, *rest;
+	char *place __autofree = NULL;
 	const struct plan_input *input = plan_find_input(name);
-	struct number_text decimal;
 	bool is_far = side == &lnet_far;
 	uint64_t number;
 
-	if (hierarchy_has_word(LNET_IDLE, name)) {
-		memory_extend(&side->idle, "%s%s", side->idle ? ", " : "", name);
+	if (hierarchy_has_word(LNET_IDLE, name))
 		return true;
-	}
 	if (!input || !input->to || (!is_far && input >= lnet_inputs + LNET_NR_PARAMETERS))
 		return false;
 	place = memory_format("%s: %s=%s", where, input->name, value);
-	number = strtoumax(value, &rest, 0);
-	if (!is_far && (rest == value || *rest || *value == '-'))
-		options_fail(place, "write a number without a unit, as for the kernel");
-	if (*value == '0' && !*rest) {
-		decimal = number_text(number, false);
-		value = decimal.s;
-	}
+	/* For the kernel, 010 is 8, and it knows no units. */
+	if (!is_far && (!*value || value[strspn(value, "0123456789")] ||
+			(*value == '0' && value[1])))
+		options_fail(place, "write a decimal number without a unit");
 	number = plan_parse_number(place, value, input->min, max(input->max, 1));
 	/* The inputs are those of this node. An option replaces its parameters. */
 	if (is_far)
@@ -153,7 +121,7 @@ static bool lnet_set(struct lnet_side *side, const char *where, const char *name
 	return true;
 }
 
-/* Set the parameters of --remote or, up to a comment, of modprobe.d or a kernel's command line. */
+/* Set the parameters of --remote or, up to a comment, of a line of modprobe.d. */
 static void lnet_set_parameters(struct lnet_side *side, const char *where, const char *text)
 {
 	char *line __autofree = memory_string(text);
@@ -162,8 +130,6 @@ static void lnet_set_parameters(struct lnet_side *side, const char *where, const
 
 	while ((word = strtok_r(NULL, is_far ? ", " : " \t\r", &rest)) && *word != '#') {
 		word += strspn(word, "\"");
-		if (!strncmp(word, "ko2iblnd.", strlen("ko2iblnd.")))
-			word += strlen("ko2iblnd.");
 		value = strchr(word, '=');
 		if (!value)
 			options_fail(where, "%s: a parameter is KEY=VALUE", word);
@@ -182,12 +148,10 @@ static void lnet_set_parameters(struct lnet_side *side, const char *where, const
 /* Set the parameters of a line. Returns whether the line has options for the module. */
 static bool lnet_set_line(const char *where, const char *line)
 {
-	const char *modules = lnet_profile ? "ko2iblnd ko2iblnd-opa ko2iblnd_opa" : "ko2iblnd";
 	char module[16];
 	int end;
 
-	if (sscanf(line, " options %15s%n", module, &end) != 1 ||
-	    !hierarchy_has_word(modules, module))
+	if (sscanf(line, " options %15s%n", module, &end) != 1 || strcmp(module, "ko2iblnd"))
 		return false;
 	lnet_set_parameters(&lnet_near, where, line + end);
 	return true;
@@ -238,48 +202,15 @@ static void lnet_set_words(void)
 }
 
 /* The numbers of the end that is being added, as the formulas name them. */
-static __int128 qd, F, fr, oob, W, X, queue_depth, send_wr, recv_wr, rx_bytes;
-
-static bool lnet_is_old(const struct lnet_side *side)
-{
-	return side->release <= 10;
-}
-
-/* Without pools of MRs, a node cannot ask for fewer fragments or, up to 2.10, accept fewer. */
-static bool lnet_has_pools(const struct lnet_side *side)
-{
-	return !side->dma_mr || side->map_on_demand;
-}
-
-/* From 2.11 on, no size depends on concurrent_sends, which throttles kiblnd_post_tx_locked(). */
-static void lnet_add_sends(const struct lnet_side *side)
-{
-	uint64_t map = side->map_on_demand;
-
-	PLAN_NAME(concurrent_sends, side->concurrent_sends);
-
-	if (concurrent_sends)
-		PLAN_SET(STEP, X, max(min(concurrent_sends, 2 * qd), qd / 2), LNET_SETUP);
-	else if (map >= 1 && map <= 256 / 8)
-		PLAN_SET(STEP, X, 2 * qd, "map_on_demand of 1 to 32: " LNET_SETUP);
-	else
-		PLAN_SET(STEP, X, qd, LNET_SETUP);
-}
+static __int128 qd, F, W, queue_depth, send_wr, recv_wr, rx_bytes;
 
 /* Apply the parameters as o2iblnd does. Must be the first call for a side. */
 static void lnet_setup(struct lnet_side *side)
 {
-	bool has_map = side->map_on_demand >= 0;
-
-	if (!has_map)
-		side->map_on_demand = !lnet_is_old(side) && !side->dma_mr;
-	side->extra = side->fmr ? 0 : 2;
-
 	PLAN_NAME(peer_credits, side->peer_credits);
 	PLAN_NAME(credits, side->credits);
-	PLAN_NAME(map_on_demand, side->map_on_demand);
 
-	if (lnet_has_pools(side) && side->fmr_pool_size < side->ntx / 4)
+	if (side->fmr_pool_size < side->ntx / 4)
 		say_failure(plan.form->name,
 			    "%s: the interface does not start, for fmr_pool_size=%s is less than a quarter of ntx=%s (kiblnd_net_init_pools()); raise fmr_pool_size",
 			    side->name, plan_text(side->fmr_pool_size), plan_text(side->ntx));
@@ -290,49 +221,23 @@ static void lnet_setup(struct lnet_side *side)
 			    plan_text(peer_credits), plan_text(qd));
 	if (side->release >= 15)
 		PLAN_SET(STEP, F, 257, "2.15 on: o2iblnd.h, IBLND_MAX_RDMA_FRAGS (LU-15092)");
-	else if (lnet_is_old(side) && map_on_demand >= 1 && map_on_demand <= 256)
-		PLAN_SET(STEP, F, max(map_on_demand, 2),
-			 "up to 2.10, map_on_demand of 1 to 256: o2iblnd.h, kiblnd_cfg_rdma_frags()");
 	else
 		PLAN_SET(STEP, F, 256, "up to 2.14: o2iblnd.h, IBLND_MAX_RDMA_FRAGS");
-	if (lnet_is_old(side))
-		lnet_add_sends(side);
 	side->own_depth = qd;
 	side->own_frags = F;
-	side->sends = X;
 	if (lnet_idle_file && side == &lnet_near)
-		plan_notice("%s has no line 'options ko2iblnd ...', so it sets nothing%s.",
-			    lnet_idle_file, lnet_profile ? "" : "; see --profile opa");
-	if (side->idle)
-		plan_notice("No size depends on %s.", side->idle);
-	if (!lnet_is_old(side) && side->concurrent_sends)
+		plan_notice("%s has no line 'options ko2iblnd ...', so it sets nothing.",
+			    lnet_idle_file);
+	if (side->concurrent_sends >= 0)
 		plan_notice("concurrent_sends changes no size since 2.11, and only throttles.");
-	if (!lnet_is_old(side) && has_map && !side->dma_mr)
+	if (side->map_on_demand >= 0)
 		plan_notice("map_on_demand changes no size since 2.11.");
-}
-
-/*
- * The send queue of a release up to 2.10 for @frags fragments, or 0 if the device supports none.
- * Releases 2.9 and 2.10 try a quarter less until the device supports it, and give up below 16.
- */
-static uint64_t lnet_cut(const struct lnet_side *side, uint64_t frags)
-{
-	uint64_t queue = (frags + 1) * side->sends;
-
-	while (side->max_qp_wr && queue > side->max_qp_wr) {
-		if (side->release < 9 || queue < 16)
-			return 0;
-		queue -= queue / 4;
-	}
-	return queue;
 }
 
 /* Reduce @depth to a depth that the device supports, or to 0 if it cannot create the QP. */
 static uint64_t lnet_reduce(const struct lnet_side *side, uint64_t frags, uint64_t depth)
 {
-	if (lnet_is_old(side))
-		return lnet_cut(side, frags) ? depth : 0;
-	return side->max_qp_wr ? min(depth, side->max_qp_wr / (1 + frags + side->extra)) : depth;
+	return side->max_qp_wr ? min(depth, side->max_qp_wr / (1 + frags + 2)) : depth;
 }
 
 /* o2iblnd creates the CQ before the QP, so its size is for the queues before they are reduced. */
@@ -340,18 +245,15 @@ static void lnet_add_cqe(const struct lnet_side *side)
 {
 	__int128 cqe;
 
-	if (lnet_is_old(side))
-		cqe = PLAN_OF_KEY(FIGURE, "cqe", 2 * qd + oob + (F + 1) * X,
-				  "up to 2.10: " LNET_CQ);
-	else if (side->release == 12)
-		cqe = PLAN_OF_KEY(FIGURE, "cqe", 2 * qd + oob + 2 * qd,
+	if (side->release == 12)
+		cqe = PLAN_OF_KEY(FIGURE, "cqe", 2 * qd + 2 + 2 * qd,
 				  "2.12: " LNET_CQ " (LU-9810)");
 	else if (side->release >= 13 && W)
 		/* C does not define whether the receive queue shrinks first, so count all of it. */
-		cqe = PLAN_OF_KEY(FIGURE, "cqe", 2 * qd + oob + min((1 + F + fr) * qd, W),
+		cqe = PLAN_OF_KEY(FIGURE, "cqe", 2 * qd + 2 + min((1 + F + 2) * qd, W),
 				  "2.13 on: " LNET_CQ);
 	else
-		cqe = PLAN_OF_KEY(FIGURE, "cqe", 2 * qd + oob + (1 + F + fr) * qd,
+		cqe = PLAN_OF_KEY(FIGURE, "cqe", 2 * qd + 2 + (1 + F + 2) * qd,
 				  "2.11 and from 2.13 on: " LNET_CQ);
 	if (side->max_cqe && cqe > side->max_cqe)
 		say_failure(plan.form->name,
@@ -362,36 +264,22 @@ static void lnet_add_cqe(const struct lnet_side *side)
 /* Add the queues that @side creates for a connection with @depth and @frags. */
 static void lnet_add_end(struct lnet_side *side, uint64_t depth, uint64_t frags)
 {
-	PLAN_NAME(wrq_sge, side->wrq_sge);
-	PLAN_NAME(cut, lnet_cut(side, frags));
-
 	PLAN_SET(NAME, qd, depth, NULL);
 	PLAN_SET(NAME, F, frags, NULL);
-	PLAN_SET(NAME, fr, side->extra, NULL);
-	PLAN_SET(NAME, oob, side->protocol == 2 ? 2 : 0, NULL);
 	PLAN_SET(NAME, W, side->max_qp_wr, NULL);
-	PLAN_SET(NAME, X, side->sends, NULL);
 	if (!lnet_reduce(side, frags, depth))
 		say_failure(plan.form->name,
 			    "%s: max_qp_wr=%s is too small for any connection; the device cannot be used",
 			    side->name, plan_text(W));
-	if (W && !lnet_is_old(side))
-		PLAN_SET(FIGURE, queue_depth, min(qd, W / (1 + F + fr)),
+	if (W)
+		PLAN_SET(FIGURE, queue_depth, min(qd, W / (1 + F + 2)),
 			 "2.13 on: o2iblnd.c, kiblnd_send_wrs() (LU-12279); in 2.11 and 2.12, one less until the device creates the QP");
 	else
 		PLAN_SET(FIGURE, queue_depth, qd, LNET_CONN);
-	if (!lnet_is_old(side))
-		PLAN_SET(FIGURE, send_wr, (1 + F + fr) * queue_depth, LNET_SEND);
-	else if (W)
-		PLAN_SET(FIGURE, send_wr, min((F + 1) * X, cut),
-			 "2.9 and 2.10: a quarter less until the device creates the QP (LU-7124)");
-	else
-		PLAN_SET(FIGURE, send_wr, (F + 1) * X, "up to 2.10: o2iblnd.h, IBLND_SEND_WRS");
+	PLAN_SET(FIGURE, send_wr, (1 + F + 2) * queue_depth, LNET_SEND);
 	lnet_add_cqe(side);
-	PLAN_SET(FIGURE, recv_wr, 2 * queue_depth + oob, "o2iblnd.h, IBLND_RECV_WRS");
-	PLAN_FIGURE(send_sge, wrq_sge, LNET_CONN);
-	PLAN_FIGURE(recv_sge, 1, LNET_CONN);
-	PLAN_SET(FIGURE, rx_bytes, (2 * qd + oob) * 4096, "o2iblnd.h, IBLND_RX_MSG_BYTES");
+	PLAN_SET(FIGURE, recv_wr, 2 * queue_depth + 2, "o2iblnd.h, IBLND_RECV_WRS, protocol 2");
+	PLAN_SET(FIGURE, rx_bytes, (2 * qd + 2) * 4096, "o2iblnd.h, IBLND_RX_MSG_BYTES");
 	if (send_wr > side->send_wr) {
 		side->depth = depth;
 		side->frags = frags;
@@ -408,22 +296,16 @@ static void lnet_add_node(const struct lnet_side *side, uint64_t conns)
 	PLAN_NAME(ntx, side->ntx);
 	PLAN_NAME(cpts, side->cpts);
 	PLAN_NAME(fmr_pool_size, side->fmr_pool_size);
-	__int128 mr;
 
 	PLAN_FIGURE(connections, (peers + 2 * self) * max(conns_per_peer, 1),
 		    "o2iblnd_cb.c, kiblnd_launch_tx(): the active side's conns_per_peer, on both ends; the node pings its own NID, and has both ends");
 	PLAN_FIGURE(pd, 1, "for an interface: o2iblnd.c, kiblnd_dev_failover()");
 	PLAN_FIGURE(qp, connections, "1 RC QP without an SRQ: " LNET_CONN);
 	PLAN_FIGURE(cq, connections, "1 CQ for both directions: " LNET_CONN);
-	if (!lnet_has_pools(side)) {
-		PLAN_SET(FIGURE, mr, 1,
-			 "map_on_demand=0 and a kernel with ib_get_dma_mr(): o2iblnd.c, kiblnd_net_init_pools()");
-	} else {
-		PLAN_SET(FIGURE, mr, cpts * max(256, fmr_pool_size / cpts),
-			 "at start: o2iblnd.c, kiblnd_init_fmr_poolset(), kiblnd_fmr_pool_size()");
-		plan_notice("An empty pool grows by another %s MRs on its CPT, without an upper bound.",
-			    plan_text(mr / cpts));
-	}
+	PLAN_FIGURE(mr, cpts * max(256, fmr_pool_size / cpts),
+		    "at start: o2iblnd.c, kiblnd_init_fmr_poolset(), kiblnd_fmr_pool_size()");
+	plan_notice("An empty pool grows by another %s MRs on its CPT, without an upper bound.",
+		    plan_text(mr / cpts));
 	plan_notice("No cgroup is charged for a kernel user. Subtract these objects before the device is shared, with");
 	plan_notice("rdmacg plan share DEVICE --kernel pd=1,qp=%s,cq=%s,mr=%s --among CGROUP...",
 		    plan_text(qp), plan_text(cq), plan_text(mr));
@@ -437,25 +319,22 @@ static void lnet_add_node(const struct lnet_side *side, uint64_t conns)
 }
 
 /*
- * Let @active connect with protocol 2, as in o2iblnd_cb.c, and return the depth on which they
- * agree, or 0. The active node creates its QP before it sends a request. The passive node accepts
- * numbers up to its own, and answers a larger number with its own: kiblnd_passive_connect(). The
- * active node may then try again: kiblnd_check_reconnect(). The limits of the passive node's device
- * do not count before that. The loop ends, because each number is rejected at most once.
+ * Let @active connect as in o2iblnd_cb.c, and return the depth on which they agree, or 0. The
+ * active node creates its QP before it sends a request. The passive node accepts numbers up to its
+ * own, and answers a larger number with its own: kiblnd_passive_connect(). The active node may then
+ * try again: kiblnd_check_reconnect(). The limits of the passive node's device do not count before
+ * that. The loop ends, because each number is rejected at most once.
  */
 static uint64_t lnet_ask(struct lnet_side *active, const struct lnet_side *passive)
 {
 	uint64_t depth = passive->own_depth, frags = passive->own_frags, agreed;
-	/* Up to 2.10, only a node with pools of MRs accepts fewer fragments than its own number. */
-	bool accepts_fewer = !lnet_is_old(passive) || lnet_has_pools(passive);
 
 	active->wanted = active->own_depth;
 	active->ask_frags = active->own_frags;
 	while ((active->asked = lnet_reduce(active, active->ask_frags, active->wanted))) {
 		plan_notice("%s asks for a depth of %s and %s fragments.", active->name,
 			    plan_text(active->asked), plan_text(active->ask_frags));
-		if (active->asked <= depth && (active->ask_frags == frags ||
-					       (active->ask_frags < frags && accepts_fewer))) {
+		if (active->asked <= depth && active->ask_frags <= frags) {
 			agreed = lnet_reduce(passive, active->ask_frags, active->asked);
 			if (!agreed)
 				plan_notice("%s rejects the request: NO_RESOURCES (2), its device cannot create this QP. There is no second attempt.",
@@ -469,13 +348,6 @@ static uint64_t lnet_ask(struct lnet_side *active, const struct lnet_side *passi
 		} else {
 			plan_notice("%s rejects the request: RDMA_FRAGS (6), it wants %s fragments.",
 				    passive->name, plan_text(frags));
-			if (frags >= active->ask_frags || !lnet_has_pools(active)) {
-				plan_notice("%s gives up: %s.", active->name,
-					    frags >= active->ask_frags ?
-					    "it cannot ask for more fragments than before" :
-					    "its map_on_demand must be set");
-				return 0;
-			}
 			active->ask_frags = frags;
 		}
 		plan_notice("%s tries again if it still has messages to send.", active->name);
@@ -511,12 +383,6 @@ static void lnet_plan_pair(struct lnet_side *near, struct lnet_side *far)
 	struct lnet_side *sides[] = { near, far };
 	size_t i;
 
-	if (near->protocol != 2 || far->protocol != 2)
-		options_fail("--remote",
-			     "the negotiation of protocol 1 is unknown; give protocol 2");
-	if (near->release < 8 || far->release < 8)
-		options_fail("--remote",
-			     "the negotiation of releases before 2.8 is unknown; give 2.8 or later");
 	for (i = 0; i < ARRAY_SIZE(sides); i++) {
 		plan_add_part(memory_format("%s, Lustre 2.%u", sides[i]->name, sides[i]->release));
 		lnet_setup(sides[i]);
@@ -539,19 +405,10 @@ static void lnet_plan_pair(struct lnet_side *near, struct lnet_side *far)
 static void lnet_add(void)
 {
 	struct lnet_side *near = &lnet_near;
-	size_t i = 0;
+	size_t i;
 
 	if (lnet_release)
 		near->release = lnet_parse_release(lnet_release);
-	if (lnet_profile && strcmp(lnet_profile, "opa"))
-		options_fail(lnet_profile, "there is no such profile; the only profile is opa");
-	while (near->release < lnet_profiles[i].first)
-		i++;
-	if (lnet_profile && !lnet_profiles[i].parameters)
-		options_fail("--profile", "Lustre has a profile for OPA from 2.8 on, not in 2.%u",
-			     near->release);
-	if (lnet_profile)
-		lnet_set_parameters(near, "--profile", lnet_profiles[i].parameters);
 	lnet_set_words();
 	for (i = 0; i < lnet_remote.count; i++)
 		lnet_set_parameters(&lnet_far, "--remote", lnet_remote.text[i]);
@@ -572,7 +429,7 @@ const struct plan_form lnet_form = {
 	.example = "rdmacg plan lnet --peers 100 /etc/modprobe.d/ko2iblnd.conf",
 	.doc =
 	"Print the objects of Lustre's o2iblnd on a device. They are not charged to a cgroup. The module's parameters are options, a line of /etc/modprobe.d, or a FILE of such lines; - is standard input.",
-	.read = "Lustre 2.10.0 to 2.17.0, lnet/klnds/o2iblnd; a model of it was run",
+	.read = "Lustre 2.11.0 to 2.17.0, lnet/klnds/o2iblnd; a model of it was run",
 	.args_doc = "[FILE...]\noptions ko2iblnd KEY=VALUE...",
 	.inputs = lnet_inputs, .add = lnet_add,
 };

@@ -422,7 +422,7 @@ static void fake_answer(struct nlmsghdr *header, unsigned int qps, unsigned int 
 			if (i < kernel)
 				mnl_attr_put_strz(header, RDMA_NLDEV_ATTR_RES_KERN_NAME, "ib_core");
 			else
-				mnl_attr_put_u32(header, RDMA_NLDEV_ATTR_RES_PID, 7);
+				mnl_attr_put_u32(header, RDMA_NLDEV_ATTR_RES_PID, 7 + i % 2);
 			mnl_attr_nest_end(header, one);
 		}
 	}

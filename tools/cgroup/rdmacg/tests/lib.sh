@@ -212,6 +212,13 @@ within() {
 	)
 }
 
+# with_netlink ARGS...: run the command with two devices in rdma netlink, on a hierarchy that is mounted.
+with_netlink() {
+	echo "2 1 0:2 / $root rw - cgroup2 cgroup2 rw,nsdelegate" >"$proc/self/mountinfo"
+	FAKE_NETLINK='rxe 0:0:40:3;rxe1:7:5:0' RDMACG_PROC=$proc LD_PRELOAD=$work/bin/fake.so \
+		"$work/bin/rdmacg" "$@"
+}
+
 # Let the command look for the hierarchy in $proc/self/mountinfo.
 without_root() { RDMACG_PROC=$proc start "$@"; }
 
