@@ -110,20 +110,6 @@ static inline bool rdmacg_end_fail_nth(void)
 	return !left;
 }
 
-/* Returns the number of allocations of @act, or 0 after a failure. Calls @undo after @act. */
-static inline int rdmacg_count_allocations(int (*act)(void *what), int (*undo)(void *what),
-					   void *what)
-{
-	enum { PLENTY = 1000000 };
-	int left;
-
-	if (rdmacg_fail_nth(PLENTY) || act(what))
-		return 0;
-	left = rdmacg_fail_left();
-	rdmacg_fail_nth(0);
-	return undo(what) || !left ? 0 : PLENTY - left;
-}
-
 /*
  * Read the usage and the limits of @cgroup in all classes. Returns false if a file cannot be read.
  */
@@ -195,12 +181,12 @@ static inline int rdmacg_sweep(const char *cgroup, int (*act)(void *what),
 	return injected ? -1 : failed;
 }
 
-/* Let every @interval-th allocation fail with @probability, in the threads that allow failures. */
-static inline int rdmacg_inject(const char *interval, const char *probability)
+/* Let allocations fail with @probability percent, in the threads that allow failures. */
+static inline int rdmacg_inject(const char *probability)
 {
 	return rdmacg_write(FAILSLAB "task-filter", "Y") ?:
 	       rdmacg_write(FAILSLAB "times", "-1") ?:
-	       rdmacg_write(FAILSLAB "interval", interval) ?:
+	       rdmacg_write(FAILSLAB "interval", "1") ?:
 	       rdmacg_write(FAILSLAB "probability", probability);
 }
 
@@ -249,14 +235,14 @@ static inline int rdmacg_exhaust(const char *cgroup, int (*act)(void *what),
 
 	/* A failed page fault would end the test with SIGSEGV. */
 	if (mlockall(MCL_CURRENT | MCL_FUTURE) || !rdmacg_state(cgroup, before, sizeof(before)) ||
-	    rdmacg_inject("1", "100"))
+	    rdmacg_inject("100"))
 		return -1;
 	while ((ret = rdmacg_act_within(bytes, act, what)) > 0 && bytes < 1 << 30 &&
 	       rdmacg_is_as_before(cgroup, before)) {
 		failed++;
 		bytes += 16 + (time(NULL) < end ? 0 : bytes / 2);
 	}
-	rdmacg_inject("1", "0");
+	rdmacg_inject("0");
 	rdmacg_write(FAILSLAB "space", "0");
 	munlockall();
 	if (ret || undo(what) || !rdmacg_is_as_before(cgroup, before)) {

@@ -143,30 +143,6 @@ TEST_F(test_rdmacg, files_show_the_resources_of_the_driver)
 	EXPECT_STREQ(all, rdmacg_keys(tree, tree->root, "rdma.capacity"));
 }
 
-/* A file refuses the keys of the other classes. */
-TEST_F(test_rdmacg, file_takes_the_keys_of_its_class_only)
-{
-	struct rdmacg_tree *tree = &self->tree;
-
-	EXPECT_EQ(-EINVAL, rdmacg_limit(tree, tree->left, "qp=1"));
-	EXPECT_EQ(-EINVAL, rdmacg_limit(tree, tree->left, "hca_object=1 qp=1"));
-	EXPECT_EQ(-EINVAL, rdmacg_limit_in(tree, tree->left, "rdma.verb.max", "hca_object=1"));
-	EXPECT_EQ(-EINVAL, rdmacg_limit_in(tree, tree->left, "rdma.hw.max", "qp=1"));
-	EXPECT_EQ(RDMACG_NO_LIMIT, rdmacg_value(tree, tree->left, "rdma.max", "hca_object"));
-}
-
-/* "NAME max" in one file does not change the limits in the other files. */
-TEST_F(test_rdmacg, max_resets_its_class_only)
-{
-	struct rdmacg_tree *tree = &self->tree;
-
-	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.verb.max", "qp=1 mr_mem=5"));
-	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "max"));
-	EXPECT_EQ(1, rdmacg_value(tree, tree->left, "rdma.verb.max", "qp"));
-	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.verb.max", "max"));
-	EXPECT_EQ(RDMACG_NO_LIMIT, rdmacg_value(tree, tree->left, "rdma.verb.max", "mr_mem"));
-}
-
 /* A new cgroup has no limits, usage and events, even if its parent has limits. */
 TEST_F(test_rdmacg, new_cgroup_is_unlimited_and_unused)
 {
@@ -209,129 +185,6 @@ TEST_F(test_rdmacg, hca_lines_have_three_fields)
 	}
 }
 
-/* A line has single blanks between its words, and no blank before its newline. */
-TEST_F(test_rdmacg, lines_have_single_blanks)
-{
-	static const char *const files[] = {
-		"rdma.max", "rdma.current", "rdma.peak", "rdma.verb.max", "rdma.verb.current"
-	};
-	char *text, *line, *lines;
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(files); i++) {
-		text = rdmacg_read(self->tree.top, files[i]);
-		ASSERT_LT(0, strlen(text));
-		EXPECT_EQ('\n', text[strlen(text) - 1]);
-		for (line = strtok_r(text, "\n", &lines); line;
-		     line = strtok_r(NULL, "\n", &lines)) {
-			EXPECT_EQ(NULL, strstr(line, "  ")) TH_LOG("%s: '%s'", files[i], line);
-			EXPECT_NE(' ', line[strlen(line) - 1]) TH_LOG("%s: '%s'", files[i], line);
-		}
-	}
-}
-
-/* A write changes only the limits of its keys. */
-TEST_F(test_rdmacg, keys_are_set_one_by_one)
-{
-	struct rdmacg_tree *tree = &self->tree;
-
-	EXPECT_EQ(0, rdmacg_limit(tree, tree->left, "hca_handle=3"));
-	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=3 hca_object=max"));
-	EXPECT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=0\n"));
-	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=3 hca_object=0"));
-}
-
-/* Any number of blanks and tabs may separate words and surround them. */
-TEST_F(test_rdmacg, blanks_and_tabs_part_words)
-{
-	struct rdmacg_tree *tree = &self->tree;
-
-	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_handle=3 hca_object=0"));
-	EXPECT_EQ(0, rdmacg_limit(tree, tree->left, "\thca_object=7  hca_handle=max\t\n"));
-	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=7"));
-}
-
-/* "NAME max" resets all limits of the class. */
-TEST_F(test_rdmacg, max_resets_all)
-{
-	struct rdmacg_tree *tree = &self->tree;
-
-	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_handle=3 hca_object=4"));
-	EXPECT_EQ(0, rdmacg_limit(tree, tree->left, "max"));
-	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=max"));
-}
-
-/* Limits go up to 2^63-2; runc writes 4294967295. */
-TEST_F(test_rdmacg, limits_have_64_bits)
-{
-	struct rdmacg_tree *tree = &self->tree;
-
-	EXPECT_EQ(0, rdmacg_limit(tree, tree->left,
-				  "hca_handle=4294967295 hca_object=9223372036854775806"));
-	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max",
-				   "hca_handle=4294967295 hca_object=9223372036854775806"));
-}
-
-/* Bad input is refused with its errno, and changes nothing. */
-TEST_F(test_rdmacg, bad_input_changes_nothing)
-{
-	static const struct {
-		const char *limits;
-		int error;
-	} cases[] = {
-		{ .limits = "", .error = EINVAL },
-		{ .limits = "\n", .error = EINVAL },
-		{ .limits = "qp=1", .error = EINVAL },
-		{ .limits = "hca_handle", .error = EINVAL },
-		{ .limits = "hca_handle=", .error = EINVAL },
-		{ .limits = "=5", .error = EINVAL },
-		{ .limits = "hca_handle=ma", .error = EINVAL },
-		{ .limits = "hca_handle=m", .error = EINVAL },
-		{ .limits = "hca_handle=maximum", .error = EINVAL },
-		{ .limits = "hca_handle=-1", .error = EINVAL },
-		{ .limits = "hca_handle=+1", .error = EINVAL },
-		{ .limits = "hca_handle=0x10", .error = EINVAL },
-		{ .limits = "hca_handle=1e3", .error = EINVAL },
-		{ .limits = "hca_handle=5k", .error = EINVAL },
-		{ .limits = "hca_handle=5 junk", .error = EINVAL },
-		{ .limits = "hca_handle=5,", .error = EINVAL },
-		{ .limits = "hca_handle=9223372036854775807", .error = EINVAL },
-		{ .limits = "hca_handle=18446744073709551617", .error = EINVAL },
-		{ .limits = "hca_handle=100000000000000000000000000000000", .error = EINVAL },
-		{ .limits = "hca_object=1 hca_handle=x", .error = EINVAL },
-		{ .limits = "index=4294967290", .error = ENODEV },
-		{ .limits = "index=-1 hca_handle=5", .error = EINVAL },
-		{ .limits = "index=4294967290 hca_handle=5", .error = ENODEV },
-		{ .limits = "hca_handle=5\nnosuchdevice hca_handle=5\n", .error = ENODEV },
-		{ .limits = "hca_handle=5\nnosuchdevice\n", .error = ENODEV },
-		{ .limits = "hca_handle=5\nnosuchdevice hca_handle=5", .error = EINVAL },
-	};
-	struct rdmacg_tree *tree = &self->tree;
-	int i;
-
-	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_handle=11 hca_object=12"));
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		EXPECT_EQ(-cases[i].error, rdmacg_limit(tree, tree->left, cases[i].limits))
-			TH_LOG("'%s'", cases[i].limits);
-		EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max",
-					   "hca_handle=11 hca_object=12"));
-	}
-}
-
-/* An unknown name is refused, even if a device's name begins with it. */
-TEST_F(test_rdmacg, unknown_name_is_refused)
-{
-	struct rdmacg_tree *tree = &self->tree;
-	char line[512];
-
-	EXPECT_EQ(-ENODEV, cg_write(tree->left, "rdma.max", "nosuchdevice hca_handle=1"));
-	snprintf(line, sizeof(line), "%.*s hca_handle=1",
-		 (int)strlen(tree->device) - 1, tree->device);
-	EXPECT_EQ(-ENODEV, cg_write(tree->left, "rdma.max", line));
-	snprintf(line, sizeof(line), "%sx hca_handle=1", tree->device);
-	EXPECT_EQ(-ENODEV, cg_write(tree->left, "rdma.max", line));
-}
-
 /* A text with a NUL at any place is refused. */
 TEST_F(test_rdmacg, nul_is_refused)
 {
@@ -358,48 +211,6 @@ TEST_F(test_rdmacg, nul_is_refused)
 		close(fd);
 	}
 	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=max"));
-}
-
-/* A write may have several lines. If two lines set the same key, the later line applies. */
-TEST_F(test_rdmacg, all_lines_of_a_write_count)
-{
-	struct rdmacg_tree *tree = &self->tree;
-	char lines[2048];
-
-	snprintf(lines, sizeof(lines), "%s hca_handle=1\n%s hca_object=2\n%s hca_handle=3\n",
-		 tree->device, tree->device, tree->device);
-	EXPECT_EQ(0, cg_write(tree->left, "rdma.max", lines));
-	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=3 hca_object=2"));
-}
-
-/* Writing a text that was read from a file of limits restores these limits. */
-TEST_F(test_rdmacg, cat_restores)
-{
-	static const struct {
-		const char *file, *saved, *other;
-	} files[] = {
-		{
-			.file = "rdma.max",
-			.saved = "hca_handle=5 hca_object=max",
-			.other = "hca_handle=max hca_object=6",
-		}, {
-			.file = "rdma.verb.max",
-			.saved = "qp=5 mr_mem=4096",
-			.other = "qp=max pd=1",
-		},
-	};
-	struct rdmacg_tree *tree = &self->tree;
-	char *saved;
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(files); i++) {
-		ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, files[i].file, files[i].saved));
-		saved = strdup(rdmacg_read(tree->left, files[i].file));
-		ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, files[i].file, files[i].other));
-		EXPECT_EQ(0, cg_write(tree->left, files[i].file, saved));
-		EXPECT_STREQ(saved, rdmacg_read(tree->left, files[i].file));
-		free(saved);
-	}
 }
 
 #define RDMACG_WRITE_SIZE (64 * 1024)
@@ -440,23 +251,6 @@ TEST_F(test_rdmacg, too_long_write_changes_nothing)
 
 	rdmacg_fill(tree, text, 1);
 	EXPECT_EQ(-E2BIG, cg_write(tree->left, "rdma.max", text));
-	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=max"));
-}
-
-/* Usage cannot be written. */
-TEST_F(test_rdmacg, current_is_read_only)
-{
-	EXPECT_GT(0, cg_write(self->tree.left, "rdma.current", "x"));
-}
-
-/* A new cgroup does not have the limits of a removed cgroup of the same name. */
-TEST_F(test_rdmacg, removed_cgroup_forgets)
-{
-	struct rdmacg_tree *tree = &self->tree;
-
-	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_handle=5"));
-	ASSERT_EQ(0, rmdir(tree->left));
-	ASSERT_EQ(0, cg_create(tree->left));
 	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=max"));
 }
 

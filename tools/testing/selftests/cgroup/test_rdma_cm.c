@@ -112,28 +112,6 @@ TEST_F(test_rdmacg_cm, bound_id_is_charged_until_destroyed)
 	EXPECT_EQ(0, rdmacg_cm_ids(tree, tree->top));
 }
 
-/* An id that is bound to all addresses has no device, and is not charged. */
-TEST_F(test_rdmacg_cm, id_bound_everywhere_is_free)
-{
-	struct sockaddr_in any = { .sin_family = AF_INET };
-	struct rdmacg_tree *tree = &self->tree;
-
-	EXPECT_EQ(0, rdmacg_bind(self->id[0], &any));
-	EXPECT_EQ(0, rdmacg_cm_ids(tree, tree->left));
-}
-
-/* A process that moves leaves its ids charged to its old cgroup. */
-TEST_F(test_rdmacg_cm, moved_process_leaves_its_ids)
-{
-	struct rdmacg_tree *tree = &self->tree;
-
-	ASSERT_EQ(0, rdmacg_bind(self->id[0], &self->address));
-	ASSERT_EQ(0, cg_enter_current(tree->right));
-	EXPECT_EQ(1, rdmacg_cm_ids(tree, tree->left));
-	EXPECT_EQ(0, rdmacg_destroy_id(&self->id[0]));
-	EXPECT_EQ(0, rdmacg_cm_ids(tree, tree->top));
-}
-
 /* An id above the limit is not bound, and its creator gets the error. */
 TEST_F(test_rdmacg_cm, bind_at_the_limit_is_refused)
 {
@@ -145,30 +123,6 @@ TEST_F(test_rdmacg_cm, bind_at_the_limit_is_refused)
 	EXPECT_EQ(1, rdmacg_cm_ids(tree, tree->left));
 	EXPECT_EQ(1, rdmacg_value(tree, tree->left, "rdma.verb.events.local",
 				  "cm_id.alloc_fail"));
-}
-
-/* A refused id can be bound when there is room. */
-TEST_F(test_rdmacg_cm, refused_id_can_be_bound_later)
-{
-	struct rdmacg_tree *tree = &self->tree;
-
-	ASSERT_EQ(0, rdmacg_limit_cm_ids(tree, tree->top, 1));
-	ASSERT_EQ(0, rdmacg_bind(self->id[0], &self->address));
-	ASSERT_EQ(EAGAIN, rdmacg_bind(self->id[1], &self->address));
-	EXPECT_EQ(0, rdmacg_destroy_id(&self->id[0]));
-	EXPECT_EQ(0, rdmacg_bind(self->id[1], &self->address));
-	EXPECT_EQ(1, rdmacg_cm_ids(tree, tree->left));
-}
-
-/* The id is uncharged if the bind fails after the charge because the port is in use. */
-TEST_F(test_rdmacg_cm, failed_bind_uncharges)
-{
-	struct rdmacg_tree *tree = &self->tree;
-
-	self->address.sin_port = htons(PORT);
-	EXPECT_EQ(0, rdmacg_bind(self->id[0], &self->address));
-	EXPECT_EQ(EADDRINUSE, rdmacg_bind(self->id[1], &self->address));
-	EXPECT_EQ(1, rdmacg_cm_ids(tree, tree->left));
 }
 
 /* An id whose first bind failed is charged when another bind succeeds. */
@@ -216,15 +170,6 @@ static void rdmacg_find_loopback(struct __test_metadata *_metadata, struct rdmac
 	snprintf(tree->device, sizeof(tree->device), "%s",
 		 ibv_get_device_name((*id)->verbs->device));
 	ASSERT_EQ(0, rdmacg_destroy_id(id));
-}
-
-TEST_F(test_rdmacg_cm, creator_pays_for_a_loopback_id)
-{
-	struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons(PORT) };
-	struct rdmacg_tree tree = self->tree;
-
-	rdmacg_find_loopback(_metadata, &tree, &self->id[0], &any);
-	rdmacg_resolve_at_limit(_metadata, &tree, self->id[1], &any);
 }
 
 /* An id that was refused as a loopback id can resolve the device's address. */

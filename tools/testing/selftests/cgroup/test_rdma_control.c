@@ -199,69 +199,6 @@ TEST_F_TIMEOUT(test_rdmacg_control, rate_is_kept, RDMACG_TIMEOUT)
 	EXPECT_GT(1.02, took);
 }
 
-/* Divide the commands between four children in two cgroups. */
-static int rdmacg_churn_apart(struct rdmacg_tree *tree, struct ibv_context *context, int times)
-{
-	int i, start[2], failures = 0;
-	pid_t child[4];
-	char c;
-
-	if (pipe(start))
-		return -1;
-	for (i = 0; i < 4; i++) {
-		child[i] = rdmacg_fork();
-		if (!child[i]) {
-			close(start[1]);
-			_exit(!!cg_enter_current(i % 2 ? tree->left : tree->right) ||
-			      read(start[0], &c, 1) || rdmacg_churn(context, times / 4));
-		}
-	}
-	close(start[0]);
-	close(start[1]);
-	for (i = 0; i < 4; i++)
-		failures += rdmacg_wait(child[i]);
-	return failures;
-}
-
-/* All processes of a cgroup and of the cgroups below it share the rate. */
-TEST_F_TIMEOUT(test_rdmacg_control, rate_is_shared, RDMACG_TIMEOUT)
-{
-	struct rdmacg_tree *tree = &self->tree;
-	double since = rdmacg_now();
-
-	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->top, "ops=100 burst=20"));
-	ASSERT_EQ(0, rdmacg_churn_apart(tree, self->context, 100));
-	EXPECT_GT(rdmacg_now() - since, 1.8 * 0.98);
-	EXPECT_EQ(200, rdmacg_stat(tree, tree->top, "ops"));
-	EXPECT_EQ(100, rdmacg_stat(tree, tree->left, "ops"));
-}
-
-/* After a pause, only a burst of commands begins together. A create command counts twice. */
-TEST_F(test_rdmacg_control, burst_is_as_large_as_it_says)
-{
-	struct rdmacg_tree *tree = &self->tree;
-	struct ibv_pd *pd[14];
-	double since;
-	int i;
-
-	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->left, "ops=10 burst=20"));
-	sleep(1);
-	since = rdmacg_now();
-	for (i = 0; i < 10; i++)
-		ASSERT_NE(NULL, pd[i] = ibv_alloc_pd(self->context));
-	EXPECT_LT(rdmacg_now() - since, 0.5);
-	EXPECT_EQ(0, rdmacg_stat(tree, tree->left, "throttled"));
-	for (; i < 14; i++)
-		ASSERT_NE(NULL, pd[i] = ibv_alloc_pd(self->context));
-	EXPECT_GT(rdmacg_now() - since, 0.6);
-	EXPECT_EQ(14, rdmacg_stat(tree, tree->left, "ops"));
-	/* The exact number depends on the load of the machine. */
-	EXPECT_LE(1, rdmacg_stat(tree, tree->left, "throttled"));
-	EXPECT_LE(1000, rdmacg_stat(tree, tree->left, "throttled_usec"));
-	for (i = 0; i < 14; i++)
-		EXPECT_EQ(0, ibv_dealloc_pd(pd[i]));
-}
-
 /* A destroy command is counted, but does not wait and does not use the rate. */
 TEST_F(test_rdmacg_control, destroying_takes_nothing)
 {
@@ -283,57 +220,6 @@ TEST_F(test_rdmacg_control, destroying_takes_nothing)
 	since = rdmacg_now();
 	EXPECT_EQ(0, rdmacg_churn(self->context, 1));
 	EXPECT_LT(rdmacg_now() - since, 1);
-}
-
-/* Free a PD that does not exist, @times times. Returns -1 if the kernel freed a PD. */
-static int rdmacg_free_nothing(struct ibv_pd *pd, int times)
-{
-	struct ibv_pd nothing = *pd;
-
-	nothing.handle = 0x7ffffff;
-	while (times--)
-		if (!ibv_dealloc_pd(&nothing))
-			return -1;
-	return 0;
-}
-
-/*
- * Attempts to destroy objects that do not exist do not delay other processes under the same limit.
- */
-TEST_F(test_rdmacg_control, failing_destroys_take_nothing)
-{
-	struct ibv_pd *pd = ibv_alloc_pd(self->context);
-	struct rdmacg_tree *tree = &self->tree;
-	double since;
-
-	ASSERT_NE(NULL, pd);
-	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->top, "ops=10 burst=1"));
-	ASSERT_EQ(0, IN_CHILD(_exit(cg_enter_current(tree->right) ||
-				    rdmacg_free_nothing(pd, 1000))));
-	EXPECT_EQ(1000, rdmacg_stat(tree, tree->right, "ops"));
-	since = rdmacg_now();
-	EXPECT_EQ(0, rdmacg_churn(self->context, 1));
-	EXPECT_LT(rdmacg_now() - since, 1);
-	EXPECT_EQ(1002, rdmacg_stat(tree, tree->top, "ops"));
-}
-
-/* A destroy command needs no place in flight, so it does not wait if all places are taken. */
-TEST_F_TIMEOUT(test_rdmacg_control, destroying_takes_no_place, RDMACG_TIMEOUT)
-{
-	struct rdmacg_tree *tree = &self->tree;
-	struct ibv_pd *pd = ibv_alloc_pd(self->context);
-	double since;
-	pid_t child;
-
-	ASSERT_NE(NULL, pd);
-	child = rdmacg_start_crowd(tree, tree->top);
-	ASSERT_LT(0, child);
-	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->top, "inflight=1"));
-	since = rdmacg_now();
-	EXPECT_EQ(0, ibv_dealloc_pd(pd));
-	EXPECT_LT(rdmacg_now() - since, 2);
-	kill(child, SIGKILL);
-	EXPECT_EQ(-1, rdmacg_wait(child));
 }
 
 /*
@@ -370,58 +256,6 @@ TEST_F(test_rdmacg_control, commands_are_counted_once)
 	close(alloc.attr.data_s64);
 	close(async_fd);
 	close(fd);
-}
-
-/* Commands of a cgroup without a limit are not counted, even if other cgroups have limits. */
-TEST_F(test_rdmacg_control, commands_without_a_limit_are_free)
-{
-	struct rdmacg_tree *tree = &self->tree;
-
-	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->right, "ops=1 inflight=1"));
-	EXPECT_EQ(0, rdmacg_churn(self->context, 100));
-	EXPECT_EQ(0, rdmacg_stat(tree, tree->left, "ops"));
-	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.control.max",
-				   "ops=max burst=max inflight=max"));
-	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->left, "ops=1 burst=1"));
-	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->left, "max"));
-	EXPECT_EQ(0, rdmacg_churn(self->context, 100));
-}
-
-/* An invalid write changes no limit. */
-TEST_F(test_rdmacg_control, bad_limits_are_refused)
-{
-	struct rdmacg_tree *tree = &self->tree;
-
-	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->left, "ops=7 burst=8 inflight=9"));
-	EXPECT_EQ(-EINVAL, rdmacg_limit_control(tree, tree->left, "ops=0"));
-	EXPECT_EQ(-EINVAL, rdmacg_limit_control(tree, tree->left, "burst=1 inflight=0"));
-	EXPECT_EQ(-EINVAL, rdmacg_limit_control(tree, tree->left, "ops=1k"));
-	EXPECT_EQ(-EINVAL, rdmacg_limit_control(tree, tree->left, "qp=1"));
-	EXPECT_EQ(-EINVAL, rdmacg_limit_control(tree, tree->left, "ops=1000001"));
-	EXPECT_EQ(-EINVAL, cg_write(tree->left, "rdma.default", "ops=1000001"));
-	EXPECT_EQ(-EINVAL, cg_write(tree->left, "rdma.default", "ops=0"));
-	EXPECT_EQ(-ENODEV, cg_write(tree->left, "rdma.control.max", "none ops=1"));
-	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.control.max",
-				   "ops=7 burst=8 inflight=9"));
-}
-
-/* Many threads share one place in flight, and each thread gets a turn. */
-TEST_F(test_rdmacg_control, commands_in_flight_take_turns)
-{
-	struct rdmacg_tree *tree = &self->tree;
-	pid_t child[8];
-	int i;
-
-	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->top, "inflight=1"));
-	for (i = 0; i < 8; i++) {
-		child[i] = rdmacg_fork();
-		if (!child[i])
-			_exit(!!cg_enter_current(i % 2 ? tree->left : tree->right) ||
-			      rdmacg_churn(self->context, 200));
-	}
-	for (i = 0; i < 8; i++)
-		EXPECT_EQ(0, rdmacg_wait(child[i]));
-	EXPECT_EQ(3200, rdmacg_stat(tree, tree->top, "ops"));
 }
 
 /* The command of a killed process leaves the queue immediately, and no charge is left. */
@@ -568,46 +402,6 @@ TEST_F_TIMEOUT(test_rdmacg_control, waiters_let_the_machine_sleep, RDMACG_TIMEOU
 	rdmacg_shared->is_enough = true;
 	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->top, "max"));
 	EXPECT_EQ(0, rdmacg_wait(child));
-}
-
-/* Raising or removing a limit lets waiting commands begin. */
-TEST_F_TIMEOUT(test_rdmacg_control, raised_limit_lets_waiters_begin, RDMACG_TIMEOUT)
-{
-	struct rdmacg_tree *tree = &self->tree;
-	double since;
-	pid_t child;
-
-	child = rdmacg_start_crowd(tree, tree->top);
-	ASSERT_LT(0, child);
-	rdmacg_shared->is_enough = true;
-	since = rdmacg_now();
-	ASSERT_EQ(0, rdmacg_limit_control(tree, tree->top, "max"));
-	EXPECT_EQ(0, rdmacg_wait(child));
-	TH_LOG("%.1f s after the limit", rdmacg_now() - since);
-	EXPECT_LT(rdmacg_now() - since, 20);
-	EXPECT_LE(RDMACG_WAITERS - 2, rdmacg_stat(tree, tree->right, "throttled"));
-}
-
-/*
- * The limits of a removed cgroup delay only the commands that already wait. They do not delay new
- * commands of processes that have left the cgroup.
- */
-TEST_F_TIMEOUT(test_rdmacg_control, removed_cgroup_keeps_its_limits, RDMACG_TIMEOUT)
-{
-	struct rdmacg_tree *tree = &self->tree;
-	char pid[16];
-	pid_t child;
-
-	child = rdmacg_start_crowd(tree, tree->right);
-	ASSERT_LT(0, child);
-	snprintf(pid, sizeof(pid), "%d", child);
-	ASSERT_EQ(0, cg_write(tree->left, "cgroup.procs", pid));
-	EXPECT_EQ(0, rmdir(tree->right)) TH_LOG("%m");
-	usleep(300000);
-	EXPECT_LE(RDMACG_WAITERS - 2, rdmacg_sleeping(child));
-	kill(child, SIGKILL);
-	EXPECT_EQ(-1, rdmacg_wait(child));
-	EXPECT_EQ(0, rdmacg_churn(self->context, 1));
 }
 
 /* The removal of a device does not wait until limits let the waiting commands begin. */

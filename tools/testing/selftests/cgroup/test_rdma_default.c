@@ -118,21 +118,6 @@ TEST_F_TIMEOUT(test_rdmacg_default, device_comes_back_limited, 240)
 	}
 }
 
-/* A device's own limit is removed with the device. The default applies to the new device. */
-TEST_F_TIMEOUT(test_rdmacg_default, own_limit_ends_with_the_device, 120)
-{
-	struct rdmacg_tree *second = &self->second;
-
-	ASSERT_EQ(0, cg_write(second->left, "rdma.default", "hca_object=2"));
-	ASSERT_EQ(0, rdmacg_limit(second, second->left, "max"));
-	EXPECT_EQ(5, rdmacg_try_pds(second, 5));
-	ASSERT_EQ(0, rdmacg_limit(second, second->left, "hca_object=4"));
-	EXPECT_EQ(4, rdmacg_try_pds(second, 5));
-	ASSERT_TRUE(rdmacg_remove_device());
-	ASSERT_TRUE(rdmacg_add_device(variant->type));
-	EXPECT_EQ(2, rdmacg_try_pds(second, 5));
-}
-
 /* The default applies to all devices. */
 TEST_F_TIMEOUT(test_rdmacg_default, default_holds_until_it_is_taken_away, 120)
 {
@@ -150,31 +135,6 @@ TEST_F_TIMEOUT(test_rdmacg_default, default_holds_until_it_is_taken_away, 120)
 	ASSERT_EQ(0, cg_write(tree->left, "rdma.default", "max"));
 	EXPECT_EQ(2, rdmacg_try_pds(tree, 3));
 	EXPECT_EQ(3, rdmacg_try_pds(&self->second, 3));
-}
-
-/* The default of an ancestor refuses charges, and the ancestor counts the refusal. */
-TEST_F_TIMEOUT(test_rdmacg_default, default_of_an_ancestor_binds, 120)
-{
-	struct rdmacg_tree *second = &self->second;
-
-	ASSERT_EQ(0, cg_write(second->top, "rdma.default", "hca_object=1"));
-	EXPECT_EQ(1, rdmacg_try_pds(second, 3));
-	EXPECT_EQ(1, rdmacg_value(second, second->top, "rdma.events.local", "hca_object.max"));
-	EXPECT_EQ(0, rdmacg_value(second, second->left, "rdma.events.local", "hca_object.max"));
-	EXPECT_EQ(RDMACG_NO_LIMIT, rdmacg_value(second, second->left, "rdma.max", "hca_object"));
-}
-
-/* The query of a device reports the default. */
-TEST_F_TIMEOUT(test_rdmacg_default, query_shows_the_default, 120)
-{
-	struct ibv_context *context = rdmacg_open(&self->second);
-	struct ibv_device_attr attr;
-
-	ASSERT_NE(NULL, context);
-	ASSERT_EQ(0, cg_write(self->tree.top, "rdma.default", "qp=7"));
-	ASSERT_EQ(0, ibv_query_device(context, &attr));
-	EXPECT_EQ(7, attr.max_qp);
-	ibv_close_device(context);
 }
 
 static char rdmacg_saved[RDMACG_TEXT_SIZE];
@@ -200,48 +160,6 @@ TEST_F_TIMEOUT(test_rdmacg_default, file_is_saved_and_restored, 120)
 	EXPECT_TRUE(rdmacg_line_is(tree, tree->right, "rdma.max", "hca_handle=5 hca_object=max"));
 	EXPECT_TRUE(rdmacg_line_is(&self->second, tree->right, "rdma.max",
 				   "hca_handle=5 hca_object=6"));
-}
-
-/*
- * A device's own "max" has an effect only while its key has a default, and is removed with the
- * default.
- */
-TEST_F_TIMEOUT(test_rdmacg_default, own_max_needs_a_default, 120)
-{
-	struct rdmacg_tree *tree = &self->tree;
-
-	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=max"));
-	ASSERT_EQ(0, cg_write(tree->left, "rdma.default", "hca_object=1 hca_handle=9"));
-	EXPECT_EQ(1, rdmacg_try_pds(tree, 3));
-	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=max"));
-	EXPECT_EQ(3, rdmacg_try_pds(tree, 3));
-	ASSERT_EQ(0, cg_write(tree->left, "rdma.default", "hca_object=2"));
-	EXPECT_EQ(3, rdmacg_try_pds(tree, 3));
-	ASSERT_EQ(0, cg_write(tree->left, "rdma.default", "hca_object=max"));
-	ASSERT_EQ(0, cg_write(tree->left, "rdma.default", "hca_object=2"));
-	EXPECT_EQ(2, rdmacg_try_pds(tree, 3));
-}
-
-/* Programs expect the same devices in rdma.max and rdma.current, and three fields in each line. */
-TEST_F_TIMEOUT(test_rdmacg_default, files_have_the_same_devices, 120)
-{
-	char *max, *maxes, *current, *currents, device[NAME_MAX + 1];
-	int count = 0;
-
-	ASSERT_EQ(0, cg_write(self->tree.left, "rdma.default", "hca_object=6 qp=7 hw:any=8"));
-	snprintf(rdmacg_saved, sizeof(rdmacg_saved), "%s",
-		 rdmacg_read(self->tree.left, "rdma.max"));
-	max = strtok_r(rdmacg_saved, "\n", &maxes);
-	current = strtok_r(rdmacg_read(self->tree.left, "rdma.current"), "\n", &currents);
-	for (; max && current; count++) {
-		snprintf(device, sizeof(device), "%.*s", (int)strcspn(max, " "), max);
-		EXPECT_STREQ(" hca_handle=max hca_object=6", max + strlen(device));
-		EXPECT_EQ(0, strncmp(max, current, strlen(device) + 1));
-		max = strtok_r(NULL, "\n", &maxes);
-		current = strtok_r(NULL, "\n", &currents);
-	}
-	EXPECT_TRUE(!max && !current);
-	EXPECT_LE(2, count);
 }
 
 /*
@@ -274,20 +192,6 @@ TEST_F_TIMEOUT(test_rdmacg_default, keys_are_those_of_the_kernel, 120)
 	EXPECT_EQ(0, cg_write(cgroup, "rdma.default", "max"));
 	EXPECT_STREQ("", rdmacg_read(cgroup, "rdma.default"));
 	EXPECT_EQ(-ENODEV, cg_write(cgroup, "rdma.max", "default hca_object=1"));
-}
-
-/* A cgroup can have defaults for 64 keys of drivers, and no more. */
-TEST_F_TIMEOUT(test_rdmacg_default, keys_of_drivers_are_bounded, 120)
-{
-	char key[32];
-	int i;
-
-	for (i = 0; i < 64; i++) {
-		snprintf(key, sizeof(key), "hw:key%d=1", i);
-		ASSERT_EQ(0, cg_write(self->tree.left, "rdma.default", key));
-	}
-	EXPECT_EQ(-EINVAL, cg_write(self->tree.left, "rdma.default", "hw:more=1"));
-	EXPECT_EQ(0, cg_write(self->tree.left, "rdma.default", "hw:key0=max hw:more=1"));
 }
 
 TEST_HARNESS_MAIN

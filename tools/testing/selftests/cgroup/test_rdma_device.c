@@ -108,17 +108,6 @@ FIXTURE_TEARDOWN(test_rdmacg_device)
 		EXPECT_TRUE(RDMACG_WAIT_FOR(!system("rdma system set netns shared 2>/dev/null")));
 }
 
-/* Each device has its own limits. Its line has no index if no other device has its name. */
-TEST_F_TIMEOUT(test_rdmacg_device, other_name_needs_no_index, 120)
-{
-	struct rdmacg_tree *tree = &self->pair.tree;
-
-	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=1"));
-	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=1"));
-	EXPECT_TRUE(rdmacg_line_is(&self->pair.second, tree->left, "rdma.max",
-				   "hca_handle=max hca_object=max"));
-}
-
 /* A device cannot take the name of another device, and the attempt changes nothing. */
 TEST_F_TIMEOUT(test_rdmacg_device, refused_rename_changes_nothing, 120)
 {
@@ -134,109 +123,9 @@ TEST_F_TIMEOUT(test_rdmacg_device, refused_rename_changes_nothing, 120)
 				   "hca_handle=max hca_object=max"));
 }
 
-/*
- * Rename a device. Call the command rdma without a shell, because some bytes of the name have a
- * meaning for a shell.
- */
-static bool rdmacg_rename(const char *from, const char *to)
-{
-	pid_t child = rdmacg_fork();
-
-	if (!child) {
-		execlp("rdma", "rdma", "dev", "set", from, "name", to, NULL);
-		_exit(1);
-	}
-	return !rdmacg_wait(child);
-}
-
-static char rdmacg_saved[RDMACG_TEXT_SIZE];
-
-/*
- * Each name appears in the files as one word of printable bytes. A program can use this word to set
- * a limit, and to restore a saved file.
- */
-TEST_F_TIMEOUT(test_rdmacg_device, any_name_can_be_written, 120)
-{
-	static const struct {
-		const char *name, *shown;
-	} names[] = {
-		{ "rdmacg 1", "rdmacg\\0401" },
-		{ "rdmacg\n1", "rdmacg\\0121" },
-		{ "rdmacg\t1", "rdmacg\\0111" },
-		{ "rdmacg\\040", "rdmacg\\134040" },
-		{ "rdmac\xe9", "rdmac\\351" },
-		{ "rdmacg=1", "rdmacg=1" },
-		{ "index=1", "index=1" },
-		{ "max", "max" },
-		{ "default", "default" },
-	};
-	struct rdmacg_tree *second = &self->pair.second;
-	const char *name = RDMACG_SECOND;
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		ASSERT_TRUE(rdmacg_rename(name, names[i].name)) TH_LOG("%s", names[i].shown);
-		name = names[i].name;
-		snprintf(second->device, sizeof(second->device), "%s", names[i].shown);
-		ASSERT_EQ(0, rdmacg_limit(second, second->left, "hca_object=7"));
-		snprintf(rdmacg_saved, sizeof(rdmacg_saved), "%s",
-			 rdmacg_read(second->left, "rdma.max"));
-		ASSERT_EQ(0, rdmacg_limit(second, second->left, "max"));
-		EXPECT_TRUE(rdmacg_line_is(second, second->left, "rdma.max",
-					   "hca_handle=max hca_object=max"));
-		EXPECT_EQ(0, cg_write(second->left, "rdma.max", rdmacg_saved));
-		EXPECT_TRUE(rdmacg_line_is(second, second->left, "rdma.max",
-					   "hca_handle=max hca_object=7"));
-		EXPECT_TRUE(strstr(rdmacg_read(second->root, "rdma.capacity"), names[i].shown));
-	}
-}
-
-/*
- * A backslash and three octal digits stand for one byte of a name. A write with other text after a
- * backslash is refused.
- */
-TEST_F_TIMEOUT(test_rdmacg_device, escapes_are_three_digits, 120)
-{
-	static const char *const bad[] = {
-		"\\", "\\04", "\\4", "\\400", "\\000", "\\048", "\\x20", "\\\\",
-	};
-	struct rdmacg_tree *tree = &self->pair.tree;
-	struct rdmacg_tree other = *tree;
-	unsigned int i;
-
-	snprintf(other.device, sizeof(other.device), "\\%03o%.200s",
-		 (unsigned char)tree->device[0], tree->device + 1);
-	ASSERT_EQ(0, rdmacg_limit(&other, tree->left, "hca_object=3"));
-	for (i = 0; i < ARRAY_SIZE(bad); i++) {
-		snprintf(other.device, sizeof(other.device), "%.200s%s", tree->device, bad[i]);
-		EXPECT_EQ(-EINVAL, rdmacg_limit(&other, tree->left, "hca_object=4"))
-			TH_LOG("%s", bad[i]);
-	}
-	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=3"));
-}
-
 static bool rdmacg_is_shared(void)
 {
 	return !system("rdma system show | grep -q 'netns shared'");
-}
-
-/*
- * A device cannot move to another namespace while all namespaces share all devices. The attempt
- * changes nothing.
- */
-TEST_F_TIMEOUT(test_rdmacg_device, refused_move_changes_nothing, 120)
-{
-	struct rdmacg_tree *tree = &self->pair.tree;
-
-	if (!rdmacg_is_shared())
-		SKIP(return, "the devices of this machine can move");
-	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=1"));
-	self->pair.has_netns = true;
-	ASSERT_EQ(0, system("ip netns add " RDMACG_NETNS));
-	EXPECT_NE(0, system("rdma dev set " RDMACG_SECOND " netns " RDMACG_NETNS " 2>/dev/null"));
-	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=1"));
-	EXPECT_TRUE(rdmacg_line_is(&self->pair.second, tree->left, "rdma.max",
-				   "hca_handle=max hca_object=max"));
 }
 
 /*
@@ -366,18 +255,6 @@ TEST_F_TIMEOUT(test_rdmacg_device, device_comes_home_with_another_name, 120)
 	EXPECT_EQ(NULL, strstr(rdmacg_read(tree->left, "rdma.max"), " index="));
 	EXPECT_NE(NULL, strstr(rdmacg_read(tree->left, "rdma.max"), "\nibdev"));
 	EXPECT_TRUE(rdmacg_line_is(tree, tree->left, "rdma.max", "hca_handle=max hca_object=max"));
-}
-
-/* A renamed device keeps its limits, and a write with its old name is refused. */
-TEST_F_TIMEOUT(test_rdmacg_device, renamed_device_keeps_its_limits, 120)
-{
-	struct rdmacg_tree renamed = self->pair.second;
-
-	snprintf(renamed.device, sizeof(renamed.device), RDMACG_RENAMED);
-	ASSERT_EQ(0, rdmacg_limit(&self->pair.second, self->pair.second.left, "hca_object=7"));
-	ASSERT_EQ(0, system("rdma dev set " RDMACG_SECOND " name " RDMACG_RENAMED));
-	EXPECT_EQ(7, rdmacg_value(&renamed, renamed.left, "rdma.max", "hca_object"));
-	EXPECT_EQ(-1, rdmacg_value(&self->pair.second, renamed.left, "rdma.max", "hca_object"));
 }
 
 /* Start a process that renames the second device and renames it back, ten times. */
@@ -511,20 +388,6 @@ static void rdmacg_remove_used(struct __test_metadata *_metadata,
 	ASSERT_EQ(0, rdmacg_wait(remover));
 }
 
-/* An object is charged only on its own device. */
-TEST_F_TIMEOUT(test_rdmacg_device, devices_are_charged_apart, 120)
-{
-	struct rdmacg_tree *second = &self->pair.second;
-
-	rdmacg_use_second(_metadata, &self->pair);
-	EXPECT_EQ(1, rdmacg_handles(second, second->left));
-	EXPECT_EQ(2, rdmacg_objects(second, second->left));
-	EXPECT_LT(0, rdmacg_verbs(second, second->left, "mr_mem"));
-	EXPECT_EQ(1, rdmacg_verbs(second, second->left, "comp_channel"));
-	EXPECT_EQ(0, rdmacg_handles(&self->pair.tree, second->left));
-	EXPECT_EQ(0, rdmacg_objects(&self->pair.tree, second->left));
-}
-
 /* A limit of one device does not refuse objects on another device. */
 TEST_F_TIMEOUT(test_rdmacg_device, limit_binds_its_device_alone, 120)
 {
@@ -557,40 +420,6 @@ TEST_F_TIMEOUT(test_rdmacg_device, removed_device_has_no_lines, 120)
 	rdmacg_remove_used(_metadata, &self->pair);
 	EXPECT_EQ(-1, rdmacg_objects(second, second->left));
 	EXPECT_EQ(-ENODEV, rdmacg_limit(second, second->left, "hca_object=3"));
-}
-
-/* Removing a device does not change charges on another device. */
-TEST_F_TIMEOUT(test_rdmacg_device, removed_device_leaves_other_devices_alone, 120)
-{
-	struct rdmacg_tree *tree = &self->pair.tree;
-	struct ibv_context *context = rdmacg_open(tree);
-
-	ASSERT_NE(NULL, context);
-	ASSERT_NE(NULL, ibv_alloc_pd(context));
-	rdmacg_use_second(_metadata, &self->pair);
-	rdmacg_remove_used(_metadata, &self->pair);
-	EXPECT_EQ(1, rdmacg_handles(tree, tree->left));
-	EXPECT_EQ(1, rdmacg_objects(tree, tree->left));
-	EXPECT_EQ(0, ibv_close_device(context));
-	EXPECT_EQ(0, rdmacg_handles(tree, tree->top));
-	EXPECT_EQ(0, rdmacg_objects(tree, tree->top));
-}
-
-/* A program can read its mapped queues after its device was removed, and then unmap them. */
-TEST_F_TIMEOUT(test_rdmacg_device, queues_of_a_removed_device_are_readable, 120)
-{
-	struct ibv_cq *cq;
-	struct ibv_wc wc;
-	pid_t remover;
-
-	rdmacg_use_second(_metadata, &self->pair);
-	cq = ibv_create_cq(self->pair.context, 4, NULL, NULL, 0);
-	ASSERT_NE(NULL, cq);
-	remover = rdmacg_start_removal(&self->pair);
-	EXPECT_EQ(0, ibv_poll_cq(cq, 1, &wc));
-	EXPECT_EQ(0, ibv_destroy_cq(cq));
-	rdmacg_close(&self->pair);
-	EXPECT_EQ(0, rdmacg_wait(remover));
 }
 
 /* A new device of the same name has no usage and no limits. */

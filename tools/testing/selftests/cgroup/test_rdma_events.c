@@ -38,74 +38,6 @@ FIXTURE_TEARDOWN(test_rdmacg_events)
 	rdmacg_tree_destroy(&self->tree);
 }
 
-static long long rdmacg_peak(struct rdmacg_tree *tree, const char *cgroup)
-{
-	return rdmacg_value(tree, cgroup, "rdma.peak", "hca_object");
-}
-
-/* Create and destroy three PDs. With the PD of the fixture, four objects exist at the same time. */
-static void rdmacg_climb(struct __test_metadata *_metadata, struct ibv_context *context)
-{
-	struct ibv_pd *pd[3];
-	int i;
-
-	for (i = 0; i < 3; i++)
-		ASSERT_NE(NULL, pd[i] = ibv_alloc_pd(context));
-	for (i = 0; i < 3; i++)
-		ASSERT_EQ(0, ibv_dealloc_pd(pd[i]));
-}
-
-/* The peak is the highest usage so far, and remains when the objects are destroyed. */
-TEST_F(test_rdmacg_events, peak_outlives_its_objects)
-{
-	struct rdmacg_tree *tree = &self->tree;
-	struct ibv_pd *pd[3];
-	int i;
-
-	for (i = 0; i < 3; i++)
-		ASSERT_NE(NULL, pd[i] = ibv_alloc_pd(self->context));
-	EXPECT_EQ(4, rdmacg_peak(tree, tree->left));
-	for (i = 0; i < 3; i++)
-		EXPECT_EQ(0, ibv_dealloc_pd(pd[i]));
-	EXPECT_EQ(1, rdmacg_objects(tree, tree->left));
-	EXPECT_EQ(4, rdmacg_peak(tree, tree->left));
-}
-
-/* Objects raise the peaks of their cgroup and its ancestors, but not of other cgroups. */
-TEST_F(test_rdmacg_events, ancestors_have_the_peak)
-{
-	struct rdmacg_tree *tree = &self->tree;
-
-	rdmacg_climb(_metadata, self->context);
-	EXPECT_EQ(4, rdmacg_peak(tree, tree->left));
-	EXPECT_EQ(4, rdmacg_peak(tree, tree->top));
-	EXPECT_EQ(0, rdmacg_peak(tree, tree->right));
-	EXPECT_EQ(1, rdmacg_value(tree, tree->left, "rdma.peak", "hca_handle"));
-}
-
-/* Setting and removing a limit below the peak does not change the peak. */
-TEST_F(test_rdmacg_events, limit_does_not_change_the_peak)
-{
-	struct rdmacg_tree *tree = &self->tree;
-
-	rdmacg_climb(_metadata, self->context);
-	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=1"));
-	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "max"));
-	EXPECT_EQ(4, rdmacg_peak(tree, tree->left));
-}
-
-/* An object that an ancestor refuses raises no peak, not even in the cgroup of the object. */
-TEST_F(test_rdmacg_events, refused_object_is_in_no_peak)
-{
-	struct rdmacg_tree *tree = &self->tree;
-
-	ASSERT_EQ(0, rdmacg_limit(tree, tree->top, "hca_object=1"));
-	EXPECT_EQ(NULL, ibv_alloc_pd(self->context));
-	EXPECT_EQ(EAGAIN, errno);
-	EXPECT_EQ(1, rdmacg_peak(tree, tree->left));
-	EXPECT_EQ(1, rdmacg_peak(tree, tree->top));
-}
-
 static bool rdmacg_events_are(struct rdmacg_tree *tree, const char *cgroup, const char *file,
 			      long long max, long long alloc_fail)
 {
@@ -141,33 +73,6 @@ TEST_F(test_rdmacg_events, ancestors_refusal_is_max_there_and_alloc_fail_here)
 	EXPECT_TRUE(rdmacg_events_are(tree, tree->left, "rdma.events.local", 0, 2));
 	EXPECT_TRUE(rdmacg_events_are(tree, tree->top, "rdma.events", 2, 2));
 	EXPECT_TRUE(rdmacg_events_are(tree, tree->top, "rdma.events.local", 2, 0));
-}
-
-/*
- * A refusal by the cgroup's own limit adds to both local counters of the cgroup, but not to local
- * counters of ancestors.
- */
-TEST_F(test_rdmacg_events, own_refusal_is_max_and_alloc_fail_here)
-{
-	struct rdmacg_tree *tree = &self->tree;
-
-	rdmacg_refuse(_metadata, tree, tree->top, self->context, 2);
-	rdmacg_refuse(_metadata, tree, tree->left, self->context, 1);
-	EXPECT_TRUE(rdmacg_events_are(tree, tree->left, "rdma.events", 1, 3));
-	EXPECT_TRUE(rdmacg_events_are(tree, tree->left, "rdma.events.local", 1, 3));
-	EXPECT_TRUE(rdmacg_events_are(tree, tree->top, "rdma.events", 3, 3));
-	EXPECT_TRUE(rdmacg_events_are(tree, tree->top, "rdma.events.local", 2, 0));
-}
-
-/* A refusal is not an event of a sibling or of another resource. */
-TEST_F(test_rdmacg_events, refusal_is_counted_in_no_other_cgroup)
-{
-	struct rdmacg_tree *tree = &self->tree;
-
-	rdmacg_refuse(_metadata, tree, tree->top, self->context, 2);
-	rdmacg_refuse(_metadata, tree, tree->left, self->context, 1);
-	EXPECT_TRUE(rdmacg_events_are(tree, tree->right, "rdma.events", 0, 0));
-	EXPECT_EQ(0, rdmacg_value(tree, tree->top, "rdma.events", "hca_handle.max"));
 }
 
 /* The number of files that change if the limit of "top" refuses an object in "left". */

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of failing allocations in the RDMA cgroup controller and in the code that calls it. Such a
- * failure must leave no charge, and must not change a limit. The tests let each allocation fail in
- * turn, or some at random, or all after a certain number of bytes. They create cgroups, limits,
- * commands, devices, contexts, members of multicast groups and ids of the connection manager.
- * test_rdma_objects.c tests uverbs objects. The tests need root, a device of Soft-RoCE or
- * Soft-iWARP with an IPv4 address, and the kernel's failslab.
+ * Tests of failing allocations in the RDMA cgroup controller and in the code
+ * that calls it. Such a failure must leave no charge, and must not change a
+ * limit. The tests let each allocation fail in turn, or all after a certain
+ * number of bytes. They create cgroups, limits, commands, devices, contexts,
+ * members of multicast groups and ids of the connection manager.
+ * test_rdma_objects.c tests uverbs objects. The tests need root, a device of
+ * Soft-RoCE or Soft-iWARP with an IPv4 address, and the kernel's failslab.
  */
 #define _GNU_SOURCE
 #include <linux/netlink.h>
@@ -427,56 +428,6 @@ TEST_F_TIMEOUT(test_rdmacg_fault, one_failed_allocation_leaves_no_charge, 300)
 {
 	EXPECT_LT(0, rdmacg_sweep(self->env.tree.right, variant->step->act, variant->step->undo,
 				  &self->env));
-}
-
-/*
- * Let about one allocation of each attempt fail, because libraries crash after more failures. The
- * interval is different in each attempt. Otherwise each attempt would fail at the same allocation,
- * and the first allocations would never fail.
- */
-static int rdmacg_vary_interval(int attempt, int count)
-{
-	char text[16];
-
-	snprintf(text, sizeof(text), "%d", count * (attempt * 5 % 8 + 5) / 8 + 1);
-	return rdmacg_write(FAILSLAB "interval", text);
-}
-
-/*
- * Nothing remains of a step if several allocations fail. Some attempts succeed, because the kernel
- * survives most failures. For example, only the first 64 of the 540 allocations for a Soft-iWARP
- * device are necessary. The time limits the number of attempts, because a kernel with checkers
- * needs seconds for a device.
- */
-TEST_F_TIMEOUT(test_rdmacg_fault, random_failed_allocations_leave_no_charge, 300)
-{
-	const struct rdmacg_step *step = variant->step;
-	char before[4096], after[4096];
-	time_t end = time(NULL) + 20;
-	int fd = rdmacg_open_make_it_fail();
-	int i, ret, count, failed = 0;
-
-	count = rdmacg_count_allocations(step->act, step->undo, &self->env);
-	ASSERT_LT(0, count);
-	ASSERT_TRUE(rdmacg_state(self->env.tree.top, before, sizeof(before)));
-	ASSERT_EQ(0, rdmacg_inject("1", "50"));
-	for (i = 0; i < 20 || !failed || (i < 100 && time(NULL) < end); i++) {
-		ASSERT_GT(1000, i);
-		ASSERT_EQ(0, rdmacg_vary_interval(i, count));
-		ASSERT_EQ(1, write(fd, "1", 1));
-		ret = step->act(&self->env);
-		ASSERT_EQ(1, write(fd, "0", 1));
-		if (ret)
-			failed++;
-		else
-			EXPECT_EQ(0, step->undo(&self->env));
-	}
-	close(fd);
-	rdmacg_inject("1", "0");
-	ASSERT_TRUE(rdmacg_state(self->env.tree.top, after, sizeof(after)));
-	EXPECT_STREQ(before, after);
-	EXPECT_LT(0, failed);
-	EXPECT_GT(i, failed);
 }
 
 FIXTURE(test_rdmacg_exhausted) {

@@ -122,21 +122,6 @@ LND_TEST(test_rdmacg_lnd, runs_at_exact_limits_of_the_profile_for_opa)
 	lnd_check_exact(_metadata, &self->ends, &lnd_opa);
 }
 
-/* Ends without limits use as much as the formulas say. */
-LND_TEST(test_rdmacg_lnd, peak_is_what_the_formulas_say)
-{
-	struct rdmacg_tree *tree = &self->ends.tree;
-
-	ASSERT_EQ(0, lnd_join(&self->ends));
-	ASSERT_EQ(0, lnd_say(self->ends.left, "send %d %d", TRANSFERS, BYTES));
-	EXPECT_EQ(1, rdmacg_value(tree, tree->left, "rdma.verb.peak", "pd"));
-	EXPECT_EQ(1, rdmacg_value(tree, tree->left, "rdma.verb.peak", "qp"));
-	EXPECT_EQ(1, rdmacg_value(tree, tree->left, "rdma.verb.peak", "cq"));
-	EXPECT_EQ(512, rdmacg_value(tree, tree->left, "rdma.verb.peak", "mr"));
-	EXPECT_EQ(BYTES, rdmacg_value(tree, tree->left, "rdma.verb.peak", "mr_mem"));
-	EXPECT_EQ(0, rdmacg_value(tree, tree->right, "rdma.verb.peak", "mr_mem"));
-}
-
 /* Each CPU partition has a pool of at least 256 MRs. */
 LND_TEST(test_rdmacg_lnd, pools_are_kept_for_each_partition)
 {
@@ -169,30 +154,9 @@ static void lnd_check_no_listen(struct __test_metadata *_metadata, struct lnd_en
 	EXPECT_EQ(0, lnd_join(ends));
 }
 
-LND_TEST(test_rdmacg_lnd, one_pd_less_is_refused)
-{
-	lnd_check_no_listen(_metadata, &self->ends, "pd", 1, "pd.max");
-}
-
 LND_TEST(test_rdmacg_lnd, one_mr_less_is_refused)
 {
 	lnd_check_no_listen(_metadata, &self->ends, "mr", 512, "mr.max");
-}
-
-/* The limits that container runtimes write also hold for the interface. */
-LND_TEST(test_rdmacg_lnd, one_handle_or_object_less_is_refused)
-{
-	static const char * const limits[] = { "hca_handle=0", "hca_handle=1 hca_object=512" };
-	struct rdmacg_tree *tree = &self->ends.tree;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(limits); i++) {
-		ASSERT_EQ(0, rdmacg_limit(tree, tree->left, limits[i]));
-		EXPECT_EQ(EAGAIN, lnd_listen(&self->ends, self->ends.left)) TH_LOG("%s", limits[i]);
-		EXPECT_TRUE(lnd_uses_nothing(tree, tree->top));
-	}
-	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=515"));
-	EXPECT_EQ(0, lnd_join(&self->ends));
 }
 
 /*
@@ -220,16 +184,6 @@ LND_TEST(test_rdmacg_lnd, one_qp_less_is_refused)
 	lnd_check_no_connect(_metadata, &self->ends, self->ends.tree.left, "qp", EAGAIN);
 }
 
-LND_TEST(test_rdmacg_lnd, one_cq_less_is_refused)
-{
-	lnd_check_no_connect(_metadata, &self->ends, self->ends.tree.left, "cq", EAGAIN);
-}
-
-LND_TEST(test_rdmacg_lnd, one_qp_less_is_refused_to_the_peer)
-{
-	lnd_check_no_connect(_metadata, &self->ends, self->ends.tree.right, "qp", ECONNREFUSED);
-}
-
 LND_TEST(test_rdmacg_lnd, one_cq_less_is_refused_to_the_peer)
 {
 	lnd_check_no_connect(_metadata, &self->ends, self->ends.tree.right, "cq", ECONNREFUSED);
@@ -250,11 +204,6 @@ static void lnd_check_fewer(struct __test_metadata *_metadata, struct lnd_ends *
 	EXPECT_TRUE(lnd_uses(tree, tree->left, 1, 3, 512));
 	EXPECT_TRUE(RDMACG_WAIT_FOR(lnd_uses(tree, tree->right, 1, 3, 512)));
 	EXPECT_TRUE(lnd_moves(ends->left, ends->right));
-}
-
-LND_TEST(test_rdmacg_lnd, one_qp_less_makes_one_connection_less)
-{
-	lnd_check_fewer(_metadata, &self->ends, self->ends.tree.left, "qp");
 }
 
 LND_TEST(test_rdmacg_lnd, one_cq_less_of_the_peer_makes_one_connection_less)
@@ -340,14 +289,6 @@ LND_TEST(test_rdmacg_lnd, commands_are_checked)
 	EXPECT_EQ(EISCONN, lnd_listen(&self->ends, left));
 	EXPECT_EQ(EMSGSIZE, lnd_say(left, "send 1 %d", LND_FRAGS * 4096 + 1));
 	EXPECT_EQ(0, lnd_say(left, "send 1 1048576"));
-}
-
-/* An attempt to connect fails if the peer does not listen, and no charge is left. */
-LND_TEST(test_rdmacg_lnd, connection_without_a_listener_is_refused)
-{
-	ASSERT_EQ(0, lnd_listen(&self->ends, self->ends.left));
-	EXPECT_EQ(ECONNREFUSED, lnd_say(self->ends.left, "connect %s 1", self->ends.address));
-	EXPECT_TRUE(lnd_uses(&self->ends.tree, self->ends.tree.left, 1, 0, 512));
 }
 
 TEST_HARNESS_MAIN

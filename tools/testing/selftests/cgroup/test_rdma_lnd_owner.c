@@ -60,18 +60,6 @@ LND_TEST(test_rdmacg_lnd_owner, unprivileged_process_pays)
 	EXPECT_TRUE(RDMACG_WAIT_FOR(lnd_uses_nothing(tree, tree->left)));
 }
 
-/* If every limit is 0, an end cannot listen, and nothing is charged. */
-LND_TEST(test_rdmacg_lnd_owner, nothing_at_zero)
-{
-	struct rdmacg_tree *tree = &self->ends.tree;
-
-	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.verb.max",
-				     "pd=0 qp=0 cq=0 mr=0 mr_mem=0"));
-	EXPECT_EQ(EAGAIN, lnd_join(&self->ends));
-	EXPECT_TRUE(lnd_uses_nothing(tree, tree->top));
-	EXPECT_EQ(0, rdmacg_value(tree, tree->left, "rdma.verb.peak", "pd"));
-}
-
 /* The cgroup that opened the file is charged for the writes of other processes. */
 LND_TEST(test_rdmacg_lnd_owner, opener_pays_for_who_writes)
 {
@@ -84,21 +72,6 @@ LND_TEST(test_rdmacg_lnd_owner, opener_pays_for_who_writes)
 	EXPECT_TRUE(lnd_uses(tree, tree->left, 1, 1, MRS));
 	EXPECT_TRUE(lnd_uses(tree, tree->right, 1, 1, MRS));
 	EXPECT_EQ(0, lnd_say(self->ends.left, "send 1 %d", BYTES));
-}
-
-/* The objects remain while a process has the file open. */
-LND_TEST(test_rdmacg_lnd_owner, last_reference_ends_it)
-{
-	struct rdmacg_tree *tree = &self->ends.tree;
-	int second = dup(self->ends.left);
-
-	ASSERT_EQ(0, lnd_join(&self->ends));
-	lnd_close(&self->ends.left);
-	EXPECT_TRUE(lnd_uses(tree, tree->left, 1, 1, MRS));
-	EXPECT_EQ(0, lnd_say(second, "send 1 %d", BYTES));
-	close(second);
-	EXPECT_TRUE(lnd_uses_nothing(tree, tree->left));
-	EXPECT_TRUE(RDMACG_WAIT_FOR(lnd_uses(tree, tree->right, 1, 0, MRS)));
 }
 
 /* The objects of a kernel user and of a process share a limit. */
@@ -118,21 +91,6 @@ LND_TEST(test_rdmacg_lnd_owner, shares_limits_with_processes)
 	lnd_close(&self->ends.left);
 	EXPECT_EQ(1, rdmacg_verbs(tree, tree->left, "pd"));
 	EXPECT_EQ(0, ibv_dealloc_pd(pd));
-	EXPECT_EQ(0, ibv_close_device(context));
-}
-
-/* A process that has used up a limit leaves no room for a kernel user in its cgroup. */
-LND_TEST(test_rdmacg_lnd_owner, processes_take_from_it)
-{
-	struct rdmacg_tree *tree = &self->ends.tree;
-	struct ibv_context *context;
-	struct ibv_pd *pd;
-
-	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, "pd", 1));
-	ASSERT_TRUE(rdmacg_enter_and_open(tree, tree->left, &context, &pd)) TH_LOG("%m");
-	EXPECT_EQ(EAGAIN, lnd_listen(&self->ends, self->ends.left));
-	EXPECT_EQ(0, ibv_dealloc_pd(pd));
-	EXPECT_EQ(0, lnd_listen(&self->ends, self->ends.left));
 	EXPECT_EQ(0, ibv_close_device(context));
 }
 

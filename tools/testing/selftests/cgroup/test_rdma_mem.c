@@ -55,22 +55,6 @@ static int rdmacg_limit_mem(struct rdmacg_tree *tree, const char *cgroup, long l
 	return rdmacg_limit_verb(tree, cgroup, "mr_mem", bytes);
 }
 
-/* Register three pages, and then one byte in the first of these pages. */
-static void rdmacg_register_two(struct __test_metadata *_metadata, struct ibv_pd *pd,
-				char *memory, struct ibv_mr **mr)
-{
-	mr[0] = ibv_reg_mr(pd, memory, 3 * PAGE, IBV_ACCESS_LOCAL_WRITE);
-	ASSERT_NE(NULL, mr[0]);
-	mr[1] = ibv_reg_mr(pd, memory + 1, 1, IBV_ACCESS_LOCAL_WRITE);
-	ASSERT_NE(NULL, mr[1]);
-}
-
-static void rdmacg_deregister_two(struct __test_metadata *_metadata, struct ibv_mr **mr)
-{
-	ASSERT_EQ(0, ibv_dereg_mr(mr[0]));
-	ASSERT_EQ(0, ibv_dereg_mr(mr[1]));
-}
-
 /*
  * An MR is charged for the pages that it pins, even for a single byte. The owner and its ancestors
  * are charged.
@@ -88,43 +72,10 @@ TEST_F(test_rdmacg_mem, registration_costs_its_pages)
 	EXPECT_EQ(4 * PAGE, rdmacg_verbs(tree, tree->left, "mr_mem"));
 	EXPECT_EQ(4 * PAGE, rdmacg_verbs(tree, tree->top, "mr_mem"));
 	EXPECT_EQ(0, rdmacg_verbs(tree, tree->right, "mr_mem"));
-	rdmacg_deregister_two(_metadata, mr);
-}
-
-/* An MR of any length is one mr and one hca_object. */
-TEST_F(test_rdmacg_mem, registration_is_one_object)
-{
-	struct rdmacg_tree *tree = &self->tree;
-	struct ibv_mr *mr[2];
-
-	rdmacg_register_two(_metadata, self->pd, self->memory, mr);
-	EXPECT_EQ(2, rdmacg_verbs(tree, tree->left, "mr"));
-	EXPECT_EQ(3, rdmacg_objects(tree, tree->left));
-	rdmacg_deregister_two(_metadata, mr);
-}
-
-/* The pages of an MR are uncharged when the MR is destroyed. */
-TEST_F(test_rdmacg_mem, deregistration_gives_the_pages_back)
-{
-	struct rdmacg_tree *tree = &self->tree;
-	struct ibv_mr *mr[2];
-
-	rdmacg_register_two(_metadata, self->pd, self->memory, mr);
 	EXPECT_EQ(0, ibv_dereg_mr(mr[0]));
 	EXPECT_EQ(PAGE, rdmacg_verbs(tree, tree->left, "mr_mem"));
 	EXPECT_EQ(0, ibv_dereg_mr(mr[1]));
 	EXPECT_EQ(0, rdmacg_verbs(tree, tree->left, "mr_mem"));
-}
-
-/* The peak is the largest sum of memory that was registered at the same time. The peak remains. */
-TEST_F(test_rdmacg_mem, peak_is_the_most_registered)
-{
-	struct rdmacg_tree *tree = &self->tree;
-	struct ibv_mr *mr[2];
-
-	rdmacg_register_two(_metadata, self->pd, self->memory, mr);
-	rdmacg_deregister_two(_metadata, mr);
-	EXPECT_EQ(4 * PAGE, rdmacg_value(tree, tree->top, "rdma.verb.peak", "mr_mem"));
 }
 
 /* Register @length bytes, and deregister them. Returns 0 or the error. */
@@ -133,35 +84,6 @@ static int rdmacg_try_mr(struct ibv_pd *pd, void *memory, size_t length)
 	struct ibv_mr *mr = ibv_reg_mr(pd, memory, length, IBV_ACCESS_LOCAL_WRITE);
 
 	return mr ? ibv_dereg_mr(mr) : errno;
-}
-
-/*
- * An MR may be as long as the smallest limit of its cgroup and the ancestors, and no byte longer.
- */
-TEST_F(test_rdmacg_mem, smallest_limit_decides_to_the_byte)
-{
-	static const struct {
-		long long left, top;
-		int error;
-	} limits[] = {
-		{ .left = 2 * PAGE, .top = RDMACG_NO_LIMIT - 1, .error = 0 },
-		{ .left = 2 * PAGE - 1, .top = RDMACG_NO_LIMIT - 1, .error = EAGAIN },
-		{ .left = 2 * PAGE, .top = 2 * PAGE - 1, .error = EAGAIN },
-		{ .left = 2 * PAGE - 1, .top = 2 * PAGE, .error = EAGAIN },
-		{ .left = 2 * PAGE, .top = 2 * PAGE, .error = 0 },
-		{ .left = 1, .top = 2 * PAGE, .error = EAGAIN },
-		{ .left = 0, .top = 2 * PAGE, .error = EAGAIN },
-	};
-	struct rdmacg_tree *tree = &self->tree;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(limits); i++) {
-		ASSERT_EQ(0, rdmacg_limit_mem(tree, tree->left, limits[i].left));
-		ASSERT_EQ(0, rdmacg_limit_mem(tree, tree->top, limits[i].top));
-		EXPECT_EQ(limits[i].error, rdmacg_try_mr(self->pd, self->memory, 2 * PAGE))
-			TH_LOG("left %lld, top %lld", limits[i].left, limits[i].top);
-		EXPECT_EQ(0, rdmacg_verbs(tree, tree->top, "mr_mem"));
-	}
 }
 
 /*
@@ -177,19 +99,6 @@ TEST_F(test_rdmacg_mem, refusal_leaves_nothing)
 	EXPECT_EQ(0, rdmacg_verbs(tree, tree->left, "mr"));
 	EXPECT_EQ(0, rdmacg_value(tree, tree->left, "rdma.verb.peak", "mr_mem"));
 	EXPECT_EQ(1, rdmacg_objects(tree, tree->left));
-}
-
-/* A refusal of memory is an event of mr_mem, and not of mr. */
-TEST_F(test_rdmacg_mem, refusal_is_an_event_of_the_memory)
-{
-	struct rdmacg_tree *tree = &self->tree;
-
-	ASSERT_EQ(0, rdmacg_limit_mem(tree, tree->top, PAGE));
-	EXPECT_EQ(EAGAIN, rdmacg_try_mr(self->pd, self->memory, PAGE + 1));
-	EXPECT_EQ(1, rdmacg_value(tree, tree->top, "rdma.verb.events", "mr_mem.max"));
-	EXPECT_EQ(0, rdmacg_value(tree, tree->top, "rdma.verb.events", "mr.max"));
-	EXPECT_EQ(1, rdmacg_value(tree, tree->left, "rdma.verb.events.local",
-				  "mr_mem.alloc_fail"));
 }
 
 /* A registration is uncharged if the driver finds no memory at the address. */
@@ -374,19 +283,6 @@ TEST_F(test_rdmacg_mem, forked_child_does_not_pay)
 		      rdmacg_verbs(tree, tree->right, "mr_mem"));
 	}));
 	EXPECT_EQ(0, ibv_dereg_mr(mr));
-}
-
-/* The memory of a process that moves stays charged to the old cgroup until it is deregistered. */
-TEST_F(test_rdmacg_mem, moved_process_leaves_its_memory)
-{
-	struct rdmacg_tree *tree = &self->tree;
-	struct ibv_mr *mr = ibv_reg_mr(self->pd, self->memory, PAGE, 0);
-
-	ASSERT_NE(NULL, mr);
-	ASSERT_EQ(0, cg_enter_current(tree->right));
-	EXPECT_EQ(PAGE, rdmacg_verbs(tree, tree->left, "mr_mem"));
-	EXPECT_EQ(0, ibv_dereg_mr(mr));
-	EXPECT_EQ(0, rdmacg_verbs(tree, tree->left, "mr_mem"));
 }
 
 /*

@@ -302,23 +302,6 @@ TEST_F(test_rdmacg_object, limit_of_objects_refuses_ids)
 		  rdmacg_value(&self->tree, self->tree.left, "rdma.peak", "hca_object"));
 }
 
-/* There is room for another object after an object is destroyed at the limit. */
-TEST_F(test_rdmacg_object, destroyed_object_makes_room)
-{
-	void *object[2];
-	int i;
-
-	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.left, "hca_object=4"));
-	for (i = 0; i < 2; i++)
-		ASSERT_NE(NULL, object[i] = variant->create(&self->env)) TH_LOG("%m");
-	EXPECT_EQ(0, variant->destroy(object[0]));
-	EXPECT_EQ(2 + variant->has_id, rdmacg_objects(&self->tree, self->tree.left));
-	object[0] = variant->create(&self->env);
-	EXPECT_NE(NULL, object[0]);
-	for (i = 0; i < 2; i++)
-		EXPECT_EQ(0, variant->destroy(object[i]));
-}
-
 /* From creation to destruction, an object counts once for its type, and not for other types. */
 TEST_F(test_rdmacg_object, object_is_one_of_its_type)
 {
@@ -353,35 +336,6 @@ TEST_F(test_rdmacg_object, limit_of_the_type_leaves_room)
 	EXPECT_EQ(2, rdmacg_objects(tree, tree->left));
 }
 
-/* The smaller limit applies if both a cgroup and its parent limit the type. */
-TEST_F(test_rdmacg_object, smaller_limit_of_the_type_decides)
-{
-	struct rdmacg_tree *tree = &self->tree;
-	long long used = rdmacg_verbs(tree, tree->left, variant->key);
-	int room;
-
-	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->top, variant->key, used + 1));
-	for (room = 0; room < 3; room++) {
-		ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, variant->key, used + room));
-		EXPECT_EQ(room < 1 ? room : 1,
-			  rdmacg_room(&self->env, variant->create, variant->destroy));
-	}
-	EXPECT_EQ(used, rdmacg_verbs(tree, tree->left, variant->key));
-	EXPECT_EQ(2, rdmacg_objects(tree, tree->left));
-}
-
-/* A limit below the usage of the type refuses new objects, and removes no objects. */
-TEST_F(test_rdmacg_object, limit_of_the_type_below_usage_refuses)
-{
-	struct rdmacg_tree *tree = &self->tree;
-	long long used = rdmacg_verbs(tree, tree->left, variant->key);
-
-	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->left, variant->key, 0));
-	EXPECT_EQ(0, rdmacg_room(&self->env, variant->create, variant->destroy));
-	EXPECT_EQ(used, rdmacg_verbs(tree, tree->left, variant->key));
-	EXPECT_EQ(2, rdmacg_objects(tree, tree->left));
-}
-
 /* A refusal by the limit of a type is an event of the type, not of hca_object. */
 TEST_F(test_rdmacg_object, refusal_is_an_event_of_the_type)
 {
@@ -398,19 +352,6 @@ TEST_F(test_rdmacg_object, refusal_is_an_event_of_the_type)
 	snprintf(event, sizeof(event), "%s.alloc_fail", variant->key);
 	EXPECT_EQ(1, rdmacg_value(tree, tree->left, "rdma.verb.events.local", event));
 	EXPECT_EQ(0, rdmacg_value(tree, tree->top, "rdma.events", "hca_object.alloc_fail"));
-}
-
-/* An object that the limit of its type refuses raises no peak, not even the peak of its type. */
-TEST_F(test_rdmacg_object, refused_object_is_in_no_peak)
-{
-	struct rdmacg_tree *tree = &self->tree;
-	long long used = rdmacg_verbs(tree, tree->left, variant->key);
-
-	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->top, variant->key, used));
-	EXPECT_EQ(NULL, variant->create(&self->env));
-	EXPECT_EQ(EAGAIN, errno);
-	EXPECT_EQ(2, rdmacg_value(tree, tree->left, "rdma.peak", "hca_object"));
-	EXPECT_EQ(used, rdmacg_value(tree, tree->left, "rdma.verb.peak", variant->key));
 }
 
 /* The argument of rdmacg_sweep(), to create and destroy one object of the variant's type. */
@@ -462,25 +403,6 @@ TEST_F(test_rdmacg_object, nothing_stays_charged_without_memory)
 	rdmacg_prepare(_metadata, tree, &maker);
 	/* In the first sweep, the allocation of the pool also fails. */
 	EXPECT_LT(0, rdmacg_sweep(tree->right, rdmacg_make, rdmacg_unmake, &maker));
-	EXPECT_LT(0, rdmacg_sweep(tree->right, rdmacg_make, rdmacg_unmake, &maker));
-}
-
-/* Nothing remains charged if a limit refuses or an allocation fails. */
-TEST_F(test_rdmacg_object, nothing_stays_charged_without_memory_and_room)
-{
-	struct rdmacg_maker maker = {
-		.create = variant->create, .destroy = variant->destroy, .env = &self->env,
-	};
-	const char *missing = rdmacg_failslab_begin(&self->failslab);
-	struct rdmacg_tree *tree = &self->tree;
-
-	if (missing)
-		SKIP(return, "%s", missing);
-	rdmacg_prepare(_metadata, tree, &maker);
-	/* Create the pool before the limit refuses. */
-	ASSERT_EQ(0, rdmacg_make(&maker));
-	ASSERT_EQ(0, rdmacg_unmake(&maker));
-	ASSERT_EQ(0, rdmacg_limit_verb(tree, tree->right, variant->key, 0));
 	EXPECT_LT(0, rdmacg_sweep(tree->right, rdmacg_make, rdmacg_unmake, &maker));
 }
 

@@ -39,27 +39,6 @@ FIXTURE_TEARDOWN(test_rdmacg_owner)
 	rdmacg_tree_destroy(&self->tree);
 }
 
-/* The charges of a process that moves stay in its old cgroup. */
-TEST_F(test_rdmacg_owner, moved_process_leaves_its_charges)
-{
-	ASSERT_EQ(0, cg_enter_current(self->tree.right));
-	EXPECT_EQ(1, rdmacg_handles(&self->tree, self->tree.left));
-	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.left));
-}
-
-/* New objects of a process that has moved are charged to its new cgroup. */
-TEST_F(test_rdmacg_owner, moved_process_pays_in_its_new_cgroup)
-{
-	struct ibv_pd *pd;
-
-	ASSERT_EQ(0, cg_enter_current(self->tree.right));
-	pd = ibv_alloc_pd(self->context);
-	ASSERT_NE(NULL, pd);
-	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.left));
-	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.right));
-	EXPECT_EQ(0, ibv_dealloc_pd(pd));
-}
-
 /* An object is uncharged in the cgroup that was charged, even if the process has moved. */
 TEST_F(test_rdmacg_owner, destroyed_object_is_uncharged_from_its_payer)
 {
@@ -223,74 +202,6 @@ TEST_F(test_rdmacg_owner, killed_process_uncharges)
 	ASSERT_EQ(child, waitpid(child, NULL, 0));
 	EXPECT_TRUE(RDMACG_WAIT_FOR(!rdmacg_handles(tree, tree->right) &&
 				    !rdmacg_objects(tree, tree->right)));
-}
-
-/* A child in "right", which has created a PD on the context of its parent. */
-struct rdmacg_heir {
-	pid_t pid;
-	/* The child destroys the PD and ends when this descriptor is closed. */
-	int end;
-};
-
-static void rdmacg_start_heir(struct __test_metadata *_metadata, struct rdmacg_tree *tree,
-			      struct ibv_context *context, struct rdmacg_heir *heir)
-{
-	int ready[2], end[2];
-	struct ibv_pd *pd;
-
-	ASSERT_EQ(0, pipe(ready));
-	ASSERT_EQ(0, pipe(end));
-	heir->pid = rdmacg_fork();
-	if (!heir->pid) {
-		close(end[1]);
-		cg_enter_current(tree->right);
-		pd = ibv_alloc_pd(context);
-		if (!pd)
-			_exit(1);
-		write(ready[1], "x", 1);
-		rdmacg_wait_byte(end[0]);
-		_exit(ibv_dealloc_pd(pd));
-	}
-	close(ready[1]);
-	close(end[0]);
-	heir->end = end[1];
-	ASSERT_TRUE(rdmacg_wait_byte(ready[0])) TH_LOG("the child has no PD");
-	close(ready[0]);
-}
-
-static int rdmacg_end_heir(struct rdmacg_heir *heir)
-{
-	close(heir->end);
-	return rdmacg_wait(heir->pid);
-}
-
-/* An object that a child creates on its parent's context is charged to the child's cgroup. */
-TEST_F(test_rdmacg_owner, forked_child_pays_for_what_it_creates)
-{
-	struct rdmacg_tree *tree = &self->tree;
-	struct rdmacg_heir heir;
-
-	rdmacg_start_heir(_metadata, tree, self->context, &heir);
-	EXPECT_EQ(1, rdmacg_objects(tree, tree->left));
-	EXPECT_EQ(1, rdmacg_objects(tree, tree->right));
-	EXPECT_EQ(0, rdmacg_end_heir(&heir));
-	EXPECT_EQ(0, rdmacg_objects(tree, tree->right));
-}
-
-/*
- * A child is not charged for its parent's context, and the exit of the child does not uncharge the
- * context.
- */
-TEST_F(test_rdmacg_owner, forked_child_does_not_pay_for_the_context)
-{
-	struct rdmacg_tree *tree = &self->tree;
-	struct rdmacg_heir heir;
-
-	rdmacg_start_heir(_metadata, tree, self->context, &heir);
-	EXPECT_EQ(1, rdmacg_handles(tree, tree->left));
-	EXPECT_EQ(0, rdmacg_handles(tree, tree->right));
-	EXPECT_EQ(0, rdmacg_end_heir(&heir));
-	EXPECT_EQ(1, rdmacg_handles(tree, tree->left));
 }
 
 /*

@@ -75,20 +75,6 @@ static void rdmacg_limit_types(struct __test_metadata *_metadata, struct rdmacg_
 	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.verb.max", "qp=90 pd=50 mr=10"));
 }
 
-/* The capacity on the root does not depend on limits. */
-TEST_F(test_rdmacg_query, capacity_has_no_limits)
-{
-	struct rdmacg_tree *tree = &self->tree;
-	struct ibv_device_attr attr;
-
-	EXPECT_EQ(self->device.max_qp, rdmacg_value(tree, tree->root, "rdma.capacity", "qp"));
-	EXPECT_EQ(self->device.max_mr, rdmacg_value(tree, tree->root, "rdma.capacity", "mr"));
-	rdmacg_limit_types(_metadata, tree);
-	ASSERT_EQ(0, variant->query(self->context, &attr));
-	EXPECT_EQ(self->device.max_qp, rdmacg_value(tree, tree->root, "rdma.capacity", "qp"));
-	EXPECT_EQ(self->device.max_mr, rdmacg_value(tree, tree->root, "rdma.capacity", "mr"));
-}
-
 /* A query reports the smallest limit of a type in the cgroup and its ancestors. */
 TEST_F(test_rdmacg_query, query_shows_the_smallest_limit_of_a_type)
 {
@@ -104,17 +90,6 @@ TEST_F(test_rdmacg_query, query_shows_the_smallest_limit_of_a_type)
 	 * The limit of memory applies to a sum, so it does not change the largest size of a region.
 	 */
 	EXPECT_EQ(self->device.max_mr_size, attr.max_mr_size);
-}
-
-/* Without a limit, a query reports the device's capacity. */
-TEST_F(test_rdmacg_query, query_without_a_limit_is_unchanged)
-{
-	struct ibv_device_attr attr;
-
-	rdmacg_limit_types(_metadata, &self->tree);
-	ASSERT_EQ(0, variant->query(self->context, &attr));
-	EXPECT_EQ(self->device.max_cq, attr.max_cq);
-	EXPECT_EQ(self->device.max_qp_wr, attr.max_qp_wr);
 }
 
 /* For each type, a query also reports at most the limit of hca_object. */
@@ -143,22 +118,6 @@ TEST_F(test_rdmacg_query, limits_are_those_of_the_caller)
 	ASSERT_EQ(0, rdmacg_limit(tree, tree->left, "hca_object=40"));
 	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.verb.max", "qp=90 mr_mem=8192"));
 	ASSERT_EQ(0, cg_enter_current(tree->right));
-	ASSERT_EQ(0, variant->query(self->context, &attr));
-	EXPECT_EQ(self->device.max_qp, attr.max_qp);
-	EXPECT_EQ(self->device.max_mr_size, attr.max_mr_size);
-}
-
-/* A removed limit is no longer reported. */
-TEST_F(test_rdmacg_query, removed_limit_is_not_queried)
-{
-	struct rdmacg_tree *tree = &self->tree;
-	struct ibv_device_attr attr;
-
-	rdmacg_limit_types(_metadata, tree);
-	ASSERT_EQ(0, rdmacg_limit(tree, tree->top, "hca_object=40"));
-	ASSERT_EQ(0, rdmacg_limit(tree, tree->top, "max"));
-	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->top, "rdma.verb.max", "max"));
-	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.verb.max", "max"));
 	ASSERT_EQ(0, variant->query(self->context, &attr));
 	EXPECT_EQ(self->device.max_qp, attr.max_qp);
 	EXPECT_EQ(self->device.max_mr_size, attr.max_mr_size);

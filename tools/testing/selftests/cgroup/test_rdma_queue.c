@@ -90,19 +90,6 @@ TEST_F(test_rdmacg_queue, each_queue_of_an_object_counts)
 	EXPECT_EQ(0, ibv_destroy_cq(cq));
 }
 
-/* The limit refuses a new queue and its object, and the peak does not change. */
-TEST_F(test_rdmacg_queue, queue_is_refused_at_the_limit)
-{
-	struct rdmacg_tree *tree = &self->tree;
-
-	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->top, "rdma.hw.max", "queue_mem=4095"));
-	EXPECT_EQ(NULL, ibv_create_cq(self->context, 4, NULL, NULL, 0));
-	EXPECT_EQ(EAGAIN, errno);
-	EXPECT_EQ(1, rdmacg_objects(tree, tree->left));
-	EXPECT_EQ(0, rdmacg_value(tree, tree->left, "rdma.hw.peak", "queue_mem"));
-	EXPECT_EQ(1, rdmacg_value(tree, tree->top, "rdma.hw.events", "queue_mem.max"));
-}
-
 /*
  * The limit refuses a queue before its memory is allocated. The queue has 2 GiB, and a machine with
  * less memory fails with ENOMEM if it tries to allocate them.

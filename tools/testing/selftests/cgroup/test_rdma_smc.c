@@ -13,7 +13,6 @@
 
 #include "rdma_actor_util.h"
 #include "rdma_fault_util.h"
-#include "rdma_fd_util.h"
 #include "rdma_smc_util.h"
 
 #ifndef IPPROTO_SMC
@@ -260,16 +259,6 @@ TEST_F_TIMEOUT(test_rdmacg_smc, both_ends_are_charged, 300)
 	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_sockets().smcr == 6));
 }
 
-/* A larger buffer costs more memory. */
-TEST_F_TIMEOUT(test_rdmacg_smc, memory_is_that_of_the_buffers, 300)
-{
-	struct rdmacg_tree *tree = &self->tree;
-
-	/* The kernel doubles the number for the socket, and SMC uses half of the result. */
-	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 2 * RDMACG_SMC_BUFFER));
-	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_uses(tree, tree->left, 2, 2, 3 * RDMACG_SMC_BUFFER)));
-}
-
 /* A connection without room for a buffer uses TCP, and reports the reason. */
 TEST_F_TIMEOUT(test_rdmacg_smc, connection_without_a_buffer_is_tcp, 300)
 {
@@ -297,21 +286,6 @@ TEST_F_TIMEOUT(test_rdmacg_smc, connection_without_a_link_is_tcp, 300)
 	EXPECT_EQ(0, rdmacg_sockets().smcr);
 	EXPECT_EQ(0, rdmacg_value(tree, tree->left, "rdma.verb.peak", "pd"));
 	EXPECT_EQ(0, rdmacg_value(tree, tree->left, "rdma.verb.peak", "qp"));
-}
-
-/* A third connection uses TCP and leaves no charge if there is room for two connections. */
-TEST_F_TIMEOUT(test_rdmacg_smc, connections_end_at_the_limit, 300)
-{
-	struct rdmacg_tree *tree = &self->tree;
-	int i;
-
-	ASSERT_EQ(0, rdmacg_limit_in(tree, tree->left, "rdma.verb.max", "pd=2 qp=2 mr=4"));
-	for (i = 0; i < 3; i++)
-		ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 0));
-	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 4));
-	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_sockets().smcr == 4));
-	EXPECT_EQ(1, rdmacg_sockets().fallbacks);
-	EXPECT_EQ(4, rdmacg_value(tree, tree->left, "rdma.verb.peak", "mr"));
 }
 
 /* The connecting process is charged for its end, and the listener for the other end. */
@@ -352,28 +326,6 @@ TEST_F_TIMEOUT(test_rdmacg_smc, maker_of_a_socket_pays, 300)
 	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT_IN_CHILD, 0));
 	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 3));
 	EXPECT_TRUE(rdmacg_has(tree, tree->right, 0, 1));
-}
-
-/* A process that has received a socket is not charged for the connection of the socket. */
-TEST_F_TIMEOUT(test_rdmacg_smc, receiver_of_a_socket_does_not_pay, 300)
-{
-	struct rdmacg_tree *tree = &self->tree;
-	int sockets[2];
-
-	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, sockets));
-	ASSERT_EQ(0, IN_CHILD({
-		if (cg_enter_current(tree->right) || !rdmacg_drop_privileges() ||
-		    rdmacg_act(RDMACG_SOCKET, 0))
-			_exit(1);
-		_exit(rdmacg_send_fd(sockets[1], rdmacg_own.sockets[0]) ? 1 : 0);
-	}));
-	ASSERT_EQ(0, rdmacg_keep_socket(rdmacg_receive_fd(sockets[0])));
-	EXPECT_EQ(0, rdmacg_connect_last());
-	EXPECT_TRUE(rdmacg_has(tree, tree->left, 1, 1));
-	EXPECT_TRUE(rdmacg_has(tree, tree->right, 1, 1));
-	rdmacg_close_all();
-	close(sockets[0]);
-	close(sockets[1]);
 }
 
 /* Let the actor connect, and close both sockets, so that each end has an idle buffer. */
@@ -476,17 +428,6 @@ TEST_F_TIMEOUT(test_rdmacg_smc, refused_user_of_an_idle_buffer_pays_nothing, 300
 	EXPECT_TRUE(RDMACG_WAIT_FOR(!rdmacg_has_dying(tree)));
 }
 
-/* The cgroup that created a group stays charged after all processes of the cgroup are killed. */
-TEST_F_TIMEOUT(test_rdmacg_smc, killed_processes_pay_on, 300)
-{
-	struct rdmacg_tree *tree = &self->tree;
-
-	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 0));
-	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
-	rdmacg_end_actor(&self->actor);
-	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
-}
-
 /* A cgroup with charges can be removed, and the charges remain in its ancestors. */
 TEST_F_TIMEOUT(test_rdmacg_smc, removed_cgroup_pays_on_above, 300)
 {
@@ -540,20 +481,6 @@ TEST_F_TIMEOUT(test_rdmacg_smc, connections_without_memory_leave_nothing, 300)
 	rdmacg_end_actor(&self->actor);
 	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_modprobe("-r smc_diag smc")));
 	EXPECT_TRUE(rdmacg_has(tree, tree->top, 0, 0));
-}
-
-/* No charge of SMC remains after the module is unloaded. */
-TEST_F_TIMEOUT(test_rdmacg_smc, module_gives_everything_back, 300)
-{
-	struct rdmacg_tree *tree = &self->tree;
-
-	ASSERT_EQ(0, rdmacg_tell(&self->actor, RDMACG_CONNECT, 0));
-	EXPECT_TRUE(rdmacg_has(tree, tree->left, 2, 2));
-	rdmacg_end_actor(&self->actor);
-	/* The module can be removed only after its sockets are freed. */
-	EXPECT_TRUE(RDMACG_WAIT_FOR(rdmacg_modprobe("-r smc_diag smc")));
-	EXPECT_TRUE(rdmacg_has(tree, tree->left, 0, 0));
-	EXPECT_EQ(0, rdmacg_objects(tree, tree->left));
 }
 
 TEST_HARNESS_MAIN

@@ -176,20 +176,6 @@ static char *rdmacg_pages(void)
 	return memory + 4096 - (unsigned long)memory % 4096;
 }
 
-/* The event of registered memory shows bytes, and the region has another event. */
-TEST_F(test_rdmacg_trace, memory_events_are_in_bytes)
-{
-	char *memory = rdmacg_pages();
-	struct rdmacg_tree *tree = &self->tree;
-	struct ibv_mr *mr = ibv_reg_mr(self->pd, memory, 12288, IBV_ACCESS_LOCAL_WRITE);
-
-	ASSERT_NE(NULL, mr);
-	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_charge", tree->left, "mr", 1));
-	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_charge", tree->left, "mr_mem", 12288));
-	EXPECT_EQ(0, ibv_dereg_mr(mr));
-	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_uncharge", tree->left, "mr_mem", 12288));
-}
-
 /* Half of an RDMA WRITE of iWARP, as it is sent over TCP. */
 struct rdmacg_half_write {
 	__be16 length, control;
@@ -292,32 +278,6 @@ TEST_F(test_rdmacg_trace, no_softirq_uncharges_memory)
 	rdma_destroy_ep(listener);
 }
 
-/* The event of an uncharge shows the cgroup that was charged, even if the process has moved. */
-TEST_F(test_rdmacg_trace, uncharge_event_names_the_payer)
-{
-	struct rdmacg_tree *tree = &self->tree;
-
-	ASSERT_EQ(0, cg_enter_current(tree->right));
-	EXPECT_EQ(0, ibv_dealloc_pd(self->pd));
-	self->pd = NULL;
-	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_uncharge", tree->left, "pd", 1));
-	self->pd = ibv_alloc_pd(self->context);
-	ASSERT_NE(NULL, self->pd);
-	EXPECT_TRUE(rdmacg_told_amount(tree, "rdmacg_charge", tree->right, "pd", 1));
-}
-
-/* The root is not charged, and emits no events. */
-TEST_F(test_rdmacg_trace, root_emits_nothing)
-{
-	struct ibv_cq *cq;
-
-	ASSERT_EQ(0, cg_enter_current(self->tree.root));
-	cq = ibv_create_cq(self->context, 4, NULL, NULL, 0);
-	ASSERT_NE(NULL, cq);
-	EXPECT_EQ(0, ibv_destroy_cq(cq));
-	EXPECT_EQ(0, rdmacg_count_events(""));
-}
-
 /* The event of a refusal shows the usage, limit, id and level of the ancestor that refused. */
 TEST_F(test_rdmacg_trace, refuse_event_names_the_limiting_ancestor)
 {
@@ -393,40 +353,6 @@ TEST_F(test_rdmacg_trace, write_event_has_the_changed_limits)
 	EXPECT_EQ(1, rdmacg_count_events(""));
 }
 
-/* A refused write sets no limit and emits no event. */
-TEST_F(test_rdmacg_trace, refused_write_emits_nothing)
-{
-	EXPECT_EQ(-EINVAL, rdmacg_limit(&self->tree, self->tree.top, "hca_object=9 nothing=1"));
-	EXPECT_EQ(0, rdmacg_count_events(""));
-}
-
-static int rdmacg_set_limit(void *what)
-{
-	struct rdmacg_tree *tree = what;
-
-	return -rdmacg_limit(tree, tree->left, "hca_object=9");
-}
-
-static int rdmacg_remove_limit(void *what)
-{
-	struct rdmacg_tree *tree = what;
-
-	return -rdmacg_limit(tree, tree->left, "max");
-}
-
-/* A write without memory for its events sets no limit. */
-TEST_F(test_rdmacg_trace, write_without_memory_sets_nothing)
-{
-	struct rdmacg_failslab failslab = { };
-	const char *missing = rdmacg_failslab_begin(&failslab);
-
-	if (missing)
-		SKIP(return, "%s", missing);
-	EXPECT_LT(0, rdmacg_sweep(self->tree.left, rdmacg_set_limit, rdmacg_remove_limit,
-				  &self->tree));
-	rdmacg_failslab_end(&failslab);
-}
-
 /*
  * A default emits an event for each limit that it changes. A device's own limit does not change,
  * and emits no event.
@@ -450,28 +376,6 @@ TEST_F(test_rdmacg_trace, default_event_has_the_changed_limits)
 				 "resource=hca_handle old=7 new=3 usage=1 cgroup=%llu",
 				 rdmacg_id(left)));
 	EXPECT_EQ(1, rdmacg_count_events(""));
-}
-
-/*
- * A default emits an event for each device that the cgroup uses, except devices that have a limit
- * of their own.
- */
-TEST_F(test_rdmacg_trace, default_emits_an_event_for_each_device_in_use)
-{
-	bool has_second = rdmacg_add_link() && rdmacg_add_device("rxe");
-	char *left = self->tree.left;
-
-	if (has_second) {
-		EXPECT_EQ(0, cg_write(left, "rdma.default", "hca_object=5"));
-		EXPECT_EQ(1, rdmacg_count_events(""));
-		EXPECT_EQ(0, cg_write(left, "rdma.max", RDMACG_SECOND " hca_object=7"));
-		rdmacg_trace_clear();
-		EXPECT_EQ(0, cg_write(left, "rdma.default", "hca_object=6"));
-		EXPECT_EQ(1, rdmacg_count_events(""));
-	}
-	rdmacg_remove_link();
-	if (!has_second)
-		SKIP(return, "no second Soft-RoCE device can be made");
 }
 
 /*
@@ -517,19 +421,6 @@ TEST_F(test_rdmacg_trace, throttle_event_has_the_waiting_time)
 				 rdmacg_value(tree, tree->left, "rdma.control.stat",
 					      "throttled_usec")));
 	EXPECT_EQ(0, ibv_dealloc_pd(pd));
-}
-
-/* A disabled tracepoint emits nothing. */
-TEST_F(test_rdmacg_trace, disabled_events_emit_nothing)
-{
-	ASSERT_EQ(0, rdmacg_trace_write("events/rdmacg/enable", "0"));
-	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.top, "hca_object=1"));
-	EXPECT_EQ(NULL, ibv_create_cq(self->context, 4, NULL, NULL, 0));
-	EXPECT_EQ(0, rdmacg_count_events(""));
-	ASSERT_EQ(0, rdmacg_trace_write("events/rdmacg/enable", "1"));
-	EXPECT_EQ(0, ibv_dealloc_pd(self->pd));
-	self->pd = NULL;
-	EXPECT_LT(0, rdmacg_count_events(""));
 }
 
 TEST_HARNESS_MAIN

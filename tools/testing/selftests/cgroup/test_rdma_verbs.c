@@ -68,33 +68,6 @@ TEST_F(test_rdmacg_verbs, open_at_the_limit_is_refused)
 	EXPECT_EQ(0, ibv_close_device(context));
 }
 
-/* A closed context leaves room for another context. */
-TEST_F(test_rdmacg_verbs, close_makes_room)
-{
-	struct ibv_context *context;
-	int i;
-
-	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.left, "hca_handle=2"));
-	for (i = 0; i < 2; i++) {
-		context = rdmacg_open(&self->tree);
-		ASSERT_NE(NULL, context) TH_LOG("context %d: %m", i);
-		EXPECT_EQ(NULL, rdmacg_open(&self->tree));
-		EXPECT_EQ(0, ibv_close_device(context));
-	}
-}
-
-/* A completion channel, which has a file descriptor, is not an hca_object. */
-TEST_F(test_rdmacg_verbs, completion_channel_is_not_an_hca_object)
-{
-	struct ibv_comp_channel *channel;
-
-	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.left, "hca_object=1"));
-	channel = ibv_create_comp_channel(self->context);
-	ASSERT_NE(NULL, channel);
-	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.left));
-	EXPECT_EQ(0, ibv_destroy_comp_channel(channel));
-}
-
 /* The number of UVERBS_ATTR_GET_CONTEXT_FD_ARR, because older headers do not have it. */
 #define GET_CONTEXT_FD_ARR	2
 /* A valid number that no attribute has. */
@@ -221,63 +194,6 @@ TEST_F(test_rdmacg_verbs, aborted_fd_uncharges)
 	EXPECT_EQ(EFAULT, errno);
 	EXPECT_EQ(used, rdmacg_verbs(tree, tree->left, "async_event"));
 	munmap(cmd, 4096);
-}
-
-/* A limit of the parent refuses an object if all children together would exceed the limit. */
-TEST_F(test_rdmacg_verbs, parents_limit_binds_its_children_together)
-{
-	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.top, "hca_object=2"));
-	EXPECT_EQ(0, IN_CHILD({
-		cg_enter_current(self->tree.right);
-		_exit(ibv_alloc_pd(self->context) ? 0 : errno);
-	})) TH_LOG("the second object was refused");
-	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.right));
-	EXPECT_EQ(2, rdmacg_objects(&self->tree, self->tree.top));
-	EXPECT_EQ(NULL, ibv_alloc_pd(self->context));
-	EXPECT_EQ(EAGAIN, errno);
-	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.left));
-	EXPECT_EQ(2, rdmacg_objects(&self->tree, self->tree.top));
-}
-
-/* The limit of a child applies if it is smaller than the limit of its parent. */
-TEST_F(test_rdmacg_verbs, smaller_limit_of_the_child_decides)
-{
-	struct ibv_pd *pd;
-
-	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.top, "hca_object=10"));
-	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.left, "hca_object=1"));
-	EXPECT_EQ(NULL, ibv_alloc_pd(self->context));
-	EXPECT_EQ(EAGAIN, errno);
-	EXPECT_EQ(1, rdmacg_objects(&self->tree, self->tree.top));
-
-	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.left, "hca_object=2"));
-	pd = ibv_alloc_pd(self->context);
-	ASSERT_NE(NULL, pd);
-	EXPECT_EQ(0, ibv_dealloc_pd(pd));
-}
-
-/*
- * A limit below the usage removes no object. It refuses new objects until the usage is below the
- * limit.
- */
-TEST_F(test_rdmacg_verbs, limit_below_usage_takes_nothing_away)
-{
-	struct ibv_pd *pd[2];
-	int i;
-
-	for (i = 0; i < 2; i++) {
-		pd[i] = ibv_alloc_pd(self->context);
-		ASSERT_NE(NULL, pd[i]);
-	}
-	ASSERT_EQ(0, rdmacg_limit(&self->tree, self->tree.left, "hca_object=2"));
-	EXPECT_EQ(3, rdmacg_objects(&self->tree, self->tree.left));
-	EXPECT_EQ(NULL, ibv_alloc_pd(self->context));
-	EXPECT_EQ(0, ibv_dealloc_pd(pd[1]));
-	EXPECT_EQ(NULL, ibv_alloc_pd(self->context));
-	EXPECT_EQ(0, ibv_dealloc_pd(pd[0]));
-	pd[0] = ibv_alloc_pd(self->context);
-	ASSERT_NE(NULL, pd[0]);
-	EXPECT_EQ(0, ibv_dealloc_pd(pd[0]));
 }
 
 /*
