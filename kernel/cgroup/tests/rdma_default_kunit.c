@@ -193,34 +193,6 @@ static void rdmacg_test_device_gets_the_default_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 2);
 }
 
-/* Without a default, a device has no limit after its own limit is removed. */
-static void rdmacg_test_device_gets_no_default_back(struct kunit *test)
-{
-	struct rdmacg_tree *t = test->priv;
-
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 hca_object=7"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 default"), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 9);
-	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
-			   "kunit0 hca_handle=max hca_object=max\n"
-			   "kunit1 hca_handle=max hca_object=max\n");
-}
-
-/* The pool of the device has a history, so it remains. */
-static void rdmacg_test_used_device_gets_the_default_back(struct kunit *test)
-{
-	struct rdmacg_tree *t = test->priv;
-
-	KUNIT_ASSERT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 9);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 hca_object=7"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 default"), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 9);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=2"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 hca_object=7"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 default"), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 2);
-}
-
 static void rdmacg_test_max_without_a_default_keeps_nothing(struct kunit *test)
 {
 	struct rdmacg_tree *t = test->priv;
@@ -276,19 +248,6 @@ static void rdmacg_test_default_max_forgets_max_of_a_device(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=2"), 0);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev0), 2);
 	KUNIT_EXPECT_EQ(test, rdmacg_room(&t->leaf, &t->dev1), 6);
-}
-
-/* "default" takes effect together with the other limits of its line. */
-static void rdmacg_test_default_of_a_device_comes_with_other_lines(struct kunit *test)
-{
-	struct rdmacg_tree *t = test->priv;
-
-	KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->leaf, "hca_object=2"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 hca_object=7 hca_handle=7"), 0);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&t->leaf, "kunit0 default hca_handle=5"), 0);
-	KUNIT_EXPECT_STREQ(test, rdmacg_max_of(&t->leaf),
-			   "hca_object=2\n"
-			   "kunit0 hca_handle=5 hca_object=2\nkunit1 hca_handle=max hca_object=2\n");
 }
 
 /*
@@ -623,47 +582,6 @@ static void rdmacg_test_default_finds_room_beside_others(struct kunit *test)
 			   "hca_handle=3 hca_object=2 hw:one=1 hw:two=2\n");
 }
 
-/* A thread that charges and uncharges an amount. */
-struct rdmacg_charger {
-	struct rdma_cgroup *cg;
-	struct rdmacg_device *device;
-	struct completion done;
-};
-
-static int rdmacg_charge_once(void *data)
-{
-	struct rdmacg_charger *charger = data;
-
-	if (!rdmacg_charge_object(charger->cg, charger->device))
-		rdmacg_uncharge_object(charger->cg, charger->device);
-	kthread_complete_and_exit(&charger->done, 0);
-}
-
-/*
- * Each round has a new device, so a thread creates the pools of the device during writes of
- * defaults.
- */
-static void rdmacg_test_default_holds_for_pools_made_meanwhile(struct kunit *test)
-{
-	struct rdmacg_tree *t = test->priv;
-	struct rdmacg_charger charger = { .cg = &t->leaf, .device = &t->dev2 };
-	struct task_struct *thread;
-	int round;
-
-	for (round = 0; round < 300; round++) {
-		KUNIT_ASSERT_EQ(test, rdmacg_test_set_default(&t->top, "hca_object=5"), 0);
-		rdmacg_test_register(test, &t->dev2, "kunit2", 102);
-		init_completion(&charger.done);
-		thread = kthread_run(rdmacg_charge_once, &charger, "kunit-rdmacg");
-		KUNIT_ASSERT_FALSE(test, IS_ERR(thread));
-		KUNIT_EXPECT_EQ(test, rdmacg_test_set_default(&t->top, "hca_object=0"), 0);
-		KUNIT_EXPECT_EQ(test, rdmacg_charge_object(&t->leaf, &t->dev2), -EAGAIN);
-		wait_for_completion(&charger.done);
-		KUNIT_EXPECT_EQ(test, rdmacg_charge_object(&t->leaf, &t->dev2), -EAGAIN);
-		rdmacg_unregister_device(&t->dev2);
-	}
-}
-
 /* Another task wants the processor as soon as a key is read. */
 static bool rdmacg_want_processor(enum rdmacg_class class, const char *key, u64 max)
 {
@@ -692,12 +610,9 @@ static struct kunit_case rdmacg_default_cases[] = {
 	KUNIT_CASE(rdmacg_test_own_limit_beats_the_default),
 	KUNIT_CASE(rdmacg_test_max_of_a_device_stays_beside_a_default),
 	KUNIT_CASE(rdmacg_test_device_gets_the_default_back),
-	KUNIT_CASE(rdmacg_test_device_gets_no_default_back),
-	KUNIT_CASE(rdmacg_test_used_device_gets_the_default_back),
 	KUNIT_CASE(rdmacg_test_max_without_a_default_keeps_nothing),
 	KUNIT_CASE(rdmacg_test_later_default_reaches_an_exempt_device),
 	KUNIT_CASE(rdmacg_test_default_max_forgets_max_of_a_device),
-	KUNIT_CASE(rdmacg_test_default_of_a_device_comes_with_other_lines),
 	KUNIT_CASE(rdmacg_test_default_restored),
 	KUNIT_CASE(rdmacg_test_own_max_ends_with_the_default_of_its_key),
 	KUNIT_CASE(rdmacg_test_defaults_of_all_classes_in_one_line),
@@ -711,7 +626,6 @@ static struct kunit_case rdmacg_default_cases[] = {
 	KUNIT_CASE_PARAM(rdmacg_test_write_ends_while_defaults_change, rdmacg_meddling_gen_params),
 	KUNIT_CASE(rdmacg_test_default_finds_room_beside_others),
 	KUNIT_CASE(rdmacg_test_long_line_lets_other_tasks_run),
-	KUNIT_CASE_SLOW(rdmacg_test_default_holds_for_pools_made_meanwhile),
 	{ }
 };
 

@@ -57,20 +57,6 @@ static struct rdmacg_resource *rdmacg_numbered(struct kunit *test, unsigned int 
 	return resources;
 }
 
-static void rdmacg_test_tables_follow_each_other_up_to_64_slots(struct kunit *test)
-{
-	struct rdmacg_devices *d = test->priv;
-	struct rdmacg_resource *resources = rdmacg_numbered(test, 64);
-	struct rdmacg_table tables[] = {
-		{ .resources = resources, .count = 40 },
-		{ .resources = &resources[40], .count = 24 },
-	};
-
-	rdmacg_test_register_tables(test, &d->dev0, tables, 2);
-	KUNIT_EXPECT_EQ(test, tables[0].first_slot, 0);
-	KUNIT_EXPECT_EQ(test, tables[1].first_slot, 40);
-}
-
 static void rdmacg_test_last_of_64_slots_works_like_the_first(struct kunit *test)
 {
 	const struct rdmacg_amount last = { .slot = 63, .amount = 5 };
@@ -146,15 +132,6 @@ static void rdmacg_test_table_with_a_duplicate_is_refused_whole(struct kunit *te
 	KUNIT_EXPECT_EQ(test, tables[2].first_slot, -EINVAL);
 	KUNIT_EXPECT_EQ(test, tables[3].first_slot, 1);
 	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA), "kunit0 a=max b=max\n");
-}
-
-static void rdmacg_test_empty_table_is_refused(struct kunit *test)
-{
-	struct rdmacg_devices *d = test->priv;
-	struct rdmacg_table table = { };
-
-	rdmacg_test_register_tables(test, &d->dev0, &table, 1);
-	KUNIT_EXPECT_EQ(test, table.first_slot, -EINVAL);
 }
 
 static void rdmacg_test_device_without_resources_has_no_line(struct kunit *test)
@@ -268,20 +245,6 @@ static void rdmacg_rename(struct rdmacg_device *device, const char *name)
 {
 	device->name = name;
 	rdmacg_rename_device(device);
-}
-
-static void rdmacg_test_limits_follow_a_renamed_device(struct kunit *test)
-{
-	struct rdmacg_devices *d = test->priv;
-
-	rdmacg_test_register(test, &d->dev0, "kunit0", 100);
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 hca_object=7"), 0);
-	rdmacg_rename(&d->dev0, "kunit_renamed");
-	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA),
-			   "kunit_renamed hca_handle=max hca_object=7\n");
-	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit_renamed hca_object=8"), 0);
-	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA),
-			   "kunit_renamed hca_handle=max hca_object=8\n");
 }
 
 static void rdmacg_test_old_name_of_a_renamed_device_is_free(struct kunit *test)
@@ -501,20 +464,6 @@ static void rdmacg_test_name_matches_as_a_whole(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdmacg_test_limit(&d->top, "kunit0 hca_object=1"), 0);
 }
 
-/* A new device gets the key of a removed device, and so its place in the files. */
-static void rdmacg_test_files_list_devices_by_key(struct kunit *test)
-{
-	struct rdmacg_devices *d = test->priv;
-
-	rdmacg_test_register(test, &d->dev0, "kunit0", 100);
-	rdmacg_test_register(test, &d->dev1, "kunit1", 101);
-	rdmacg_unregister_device(&d->dev0);
-	rdmacg_test_register(test, &d->dev0, "kunit2", 102);
-	KUNIT_EXPECT_STREQ(test, rdmacg_show_max(test, RDMACG_CLASS_HCA),
-			   "kunit2 hca_handle=max hca_object=max\n"
-			   "kunit1 hca_handle=max hca_object=max\n");
-}
-
 static void rdmacg_test_key_is_free_after_the_last_writer(struct kunit *test)
 {
 	struct rdmacg_devices *d = test->priv;
@@ -550,19 +499,16 @@ static void rdmacg_test_last_limit_of_a_device_counts(struct kunit *test)
 }
 
 static struct kunit_case rdmacg_device_cases[] = {
-	KUNIT_CASE(rdmacg_test_tables_follow_each_other_up_to_64_slots),
 	KUNIT_CASE(rdmacg_test_last_of_64_slots_works_like_the_first),
 	KUNIT_CASE(rdmacg_test_table_past_64_slots_is_refused_whole),
 	KUNIT_CASE(rdmacg_test_table_of_65_slots_is_refused),
 	KUNIT_CASE(rdmacg_test_table_with_a_duplicate_is_refused_whole),
-	KUNIT_CASE(rdmacg_test_empty_table_is_refused),
 	KUNIT_CASE(rdmacg_test_device_without_resources_has_no_line),
 	KUNIT_CASE_PARAM(rdmacg_test_table_with_a_malformed_resource_is_refused_whole,
 			 rdmacg_malformed_gen_params),
 	KUNIT_CASE(rdmacg_test_file_has_the_keys_of_its_class),
 	KUNIT_CASE(rdmacg_test_max_resets_the_limits_of_its_class_alone),
 	KUNIT_CASE(rdmacg_test_capacity_shows_all_classes),
-	KUNIT_CASE(rdmacg_test_limits_follow_a_renamed_device),
 	KUNIT_CASE(rdmacg_test_old_name_of_a_renamed_device_is_free),
 	KUNIT_CASE(rdmacg_test_device_is_renamed_to_any_name),
 	KUNIT_CASE(rdmacg_test_name_means_the_device_that_the_caller_sees),
@@ -573,7 +519,6 @@ static struct kunit_case rdmacg_device_cases[] = {
 	KUNIT_CASE(rdmacg_test_bad_escape_changes_nothing),
 	KUNIT_CASE(rdmacg_test_files_list_the_same_devices),
 	KUNIT_CASE(rdmacg_test_name_matches_as_a_whole),
-	KUNIT_CASE(rdmacg_test_files_list_devices_by_key),
 	KUNIT_CASE(rdmacg_test_key_is_free_after_the_last_writer),
 	KUNIT_CASE(rdmacg_test_last_limit_of_a_device_counts),
 	{}

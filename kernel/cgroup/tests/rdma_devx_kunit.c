@@ -234,29 +234,6 @@ static void rdmacg_expect_unseen(struct kunit *test, struct rdmacg_method *metho
 	KUNIT_EXPECT_STREQ(test, peak, current_text);
 }
 
-static void rdmacg_test_limit_of_the_key_refuses_a_devx_object(struct kunit *test)
-{
-	const struct rdmacg_opcode_case *expected = test->param_value;
-	struct rdmacg_verbs *verbs = rdmacg_start(test);
-	struct rdmacg_method *method = rdmacg_opcode(test, expected->opcode);
-	char limit[48];
-
-	scnprintf(limit, sizeof(limit), "kunit0 %s=0", expected->key);
-	rdmacg_limit_verb(test, &verbs->top, limit);
-	KUNIT_EXPECT_EQ(test, rdmacg_run(method), -EAGAIN);
-	rdmacg_expect_unseen(test, method);
-}
-
-static void rdmacg_test_limit_of_hca_object_refuses_a_devx_object(struct kunit *test)
-{
-	struct rdmacg_verbs *verbs = rdmacg_start(test);
-	struct rdmacg_method *method = rdmacg_opcode(test, MLX5_CMD_OP_CREATE_QP);
-
-	KUNIT_ASSERT_EQ(test, rdmacg_test_limit(&verbs->top, "kunit0 hca_object=0"), 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_run(method), -EAGAIN);
-	rdmacg_expect_unseen(test, method);
-}
-
 /* A QP of DevX is never charged as a driver_object, not even for a moment. */
 static void rdmacg_test_devx_qp_is_not_a_driver_object(struct kunit *test)
 {
@@ -432,27 +409,11 @@ struct rdmacg_dm_case {
 };
 
 static const struct rdmacg_dm_case rdmacg_dm_cases[] = {
-	{
-		.name		= "a byte",
-		.length		= 1,
-		.counted	= PAGE_SIZE,
-	}, {
-		.name		= "a page",
-		.length		= PAGE_SIZE,
-		.counted	= PAGE_SIZE,
-	}, {
-		.name		= "a page and a byte",
-		.length		= PAGE_SIZE + 1,
-		.counted	= 2 * PAGE_SIZE,
-	}, {
-		.name		= "more than the device has",
-		.length		= 65 * PAGE_SIZE,
-		.counted	= 65 * PAGE_SIZE,
-	}, {
-		.name		= "the longest",
-		.length		= LONGEST + 1 - PAGE_SIZE,
-		.counted	= LONGEST + 1 - PAGE_SIZE,
-	},
+	{ "a byte", 1, PAGE_SIZE },
+	{ "a page", PAGE_SIZE, PAGE_SIZE },
+	{ "a page and a byte", PAGE_SIZE + 1, 2 * PAGE_SIZE },
+	{ "more than the device has", 65 * PAGE_SIZE, 65 * PAGE_SIZE },
+	{ "the longest", LONGEST + 1 - PAGE_SIZE, LONGEST + 1 - PAGE_SIZE },
 };
 
 KUNIT_ARRAY_PARAM_DESC(rdmacg_dm, rdmacg_dm_cases, name);
@@ -512,30 +473,6 @@ static void rdmacg_test_device_memory_without_end_is_not_counted(struct kunit *t
 	}
 }
 
-/* Device memory is not registered memory, because a program does not pin it. */
-static void rdmacg_test_device_memory_and_registered_memory_are_apart(struct kunit *test)
-{
-	struct rdmacg_verbs *verbs = rdmacg_start(test);
-	struct rdmacg_method *method = rdmacg_dm(test, PAGE_SIZE);
-
-	rdmacg_limit_mem(test, &verbs->left, 0);
-	KUNIT_EXPECT_EQ(test, rdmacg_run(method), 0);
-	rdmacg_limit_verb(test, &verbs->left, "kunit0 mr_mem=max dm_mem=0");
-	KUNIT_EXPECT_EQ(test, rdmacg_run(rdmacg_dm(test, 1)), -EAGAIN);
-}
-
-static void rdmacg_test_capacity_of_device_memory_is_the_devices(struct kunit *test)
-{
-	struct rdmacg_verbs *verbs = rdmacg_start(test);
-	char *capacity = rdmacg_test_show(test, &verbs->root, RDMACG_CLASS_HCA,
-					  RDMACG_FILE_CAPACITY);
-	char expected[64];
-
-	scnprintf(expected, sizeof(expected), " mr_mem=max dm_mem=%llu ",
-		  (u64)(64 * PAGE_SIZE));
-	KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(capacity, expected), "%s", capacity);
-}
-
 /*
  * A query of device memory does not show the limit. The provider of mlx5 keeps the answer and
  * refuses larger requests itself. If the answer were the limit, no refusal would appear in the
@@ -554,9 +491,6 @@ static void rdmacg_test_query_shows_all_device_memory(struct kunit *test)
 static struct kunit_case rdmacg_devx_cases[] = {
 	KUNIT_CASE(rdmacg_test_every_command_of_the_table_is_tested),
 	KUNIT_CASE_PARAM(rdmacg_test_devx_object_counts_as_its_type, rdmacg_opcode_gen_params),
-	KUNIT_CASE_PARAM(rdmacg_test_limit_of_the_key_refuses_a_devx_object,
-			 rdmacg_opcode_gen_params),
-	KUNIT_CASE(rdmacg_test_limit_of_hca_object_refuses_a_devx_object),
 	KUNIT_CASE(rdmacg_test_devx_qp_is_not_a_driver_object),
 	KUNIT_CASE(rdmacg_test_type_that_the_device_lacks_is_a_driver_object),
 	KUNIT_CASE(rdmacg_test_devx_object_without_a_command_is_refused),
@@ -569,8 +503,6 @@ static struct kunit_case rdmacg_devx_cases[] = {
 	KUNIT_CASE_PARAM(rdmacg_test_device_memory_is_charged_in_pages, rdmacg_dm_gen_params),
 	KUNIT_CASE(rdmacg_test_device_memory_of_length_0_is_an_object),
 	KUNIT_CASE(rdmacg_test_device_memory_without_end_is_not_counted),
-	KUNIT_CASE(rdmacg_test_device_memory_and_registered_memory_are_apart),
-	KUNIT_CASE(rdmacg_test_capacity_of_device_memory_is_the_devices),
 	KUNIT_CASE(rdmacg_test_query_shows_all_device_memory),
 	{}
 };
