@@ -279,8 +279,11 @@ renaming() {
 	node "$@" dev set "$to" name "$from" 2>/dev/null || :
 }
 
+# The command of the next containers, which systemd and Slurm run by its path.
+held='([^ ]*/)?sleep 3597'
+
 # starts_or_ends PID: succeed if the command of a container runs, or PID has ended.
-starts_or_ends() { pgrep -fx 'sleep 3597' >/dev/null || ! kill -0 "$1" 2>/dev/null; }
+starts_or_ends() { pgrep -fx "$held" >/dev/null || ! kill -0 "$1" 2>/dev/null; }
 
 # limited_or_refused NAME: start a container. It must have its limit, or not start.
 limited_or_refused() {
@@ -288,12 +291,13 @@ limited_or_refused() {
 	start "$1" 'qp=2' sleep 3597 </dev/null >"/run/$1.out" 2>&1 &
 	starter=$!
 	within 60 starts_or_ends "$starter" || return
-	! pgrep -ofx 'sleep 3597' >/run/pid || {
+	! pgrep -ofx "$held" >/run/pid || {
 		find_cgroup "$(cat /run/pid)"
-		grep -E '^rxe[09] .*\bqp=2\b' "$cgroup/rdma.verb.max" >>/run/limited || { cat "$cgroup/rdma.verb.max"; result=1; }
+		# A request also limits the device of the tenant while it has the name, in a line of its own.
+		grep -m 1 -E '^rxe[09] .*\bqp=2\b' "$cgroup/rdma.verb.max" >>/run/limited || { cat "$cgroup/rdma.verb.max"; result=1; }
 	}
 	# The first process of a container ignores SIGTERM.
-	pkill -KILL -fx 'sleep 3597'
+	pkill -KILL -fx "$held"
 	wait "$starter" || :
 	return "$result"
 }
