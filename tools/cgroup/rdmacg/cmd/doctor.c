@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* rdmacg doctor: check whether limits on this machine work as intended. */
+#include <glob.h>
+
 #include "write/write.h"
 
 /* Print at most this many findings of a check. JSON has all findings. */
@@ -16,7 +18,13 @@ static struct doctor {
 	struct json_object *said;
 } doctor;
 
+static bool doctor_before_module;
+
 static const struct syntax doctor_syntax = {
+	.choices = {
+		{ "module", 0, "check only whether the kernel can take the module rdmacg",
+		  &doctor_before_module },
+	},
 	.example = "rdmacg doctor",
 	.doc =
 		"Check this machine: the controller, the devices, limits that add up to more than the capacity, and limits without effect. The exit status is 1 if there is a problem, but not for a warning.",
@@ -51,12 +59,22 @@ static char *doctor_module_path(const char *name)
 	return memory_format("%s/%s", hierarchy_path("RDMACG_MODULES", "/sys/module"), name);
 }
 
-/* The module, which adds limits to a stock controller, and OFED, whose ib_core knows only stock. */
+/* OFED, whose ib_core knows only the stock controller. */
+static void doctor_check_ofed(bool has_module)
+{
+	char *ofed __autofree = doctor_module_path("mlx_compat");
+
+	if (file_exists(AT_FDCWD, ofed))
+		doctor_say("warning", "ofed", "ib_core is that of MLNX_OFED or DOCA-OFED, %s",
+			   has_module ? "on which nobody has tried rdmacg" :
+			   "so only hca_handle and hca_object are counted; other keys need rdmacg");
+}
+
+/* The module, which adds limits to a stock controller. */
 static void doctor_check_module(void)
 {
 	char *module __autofree = doctor_module_path("rdmacg");
 	char *file __autofree = doctor_module_path("rdmacg/parameters/state");
-	char *ofed __autofree = doctor_module_path("mlx_compat");
 	char *state __autofree = file_read(AT_FDCWD, file);
 	bool has_verbs = doctor.sample.files[POOL_VERB];
 
@@ -71,10 +89,71 @@ static void doctor_check_module(void)
 	else if (!has_verbs && doctor.sample.files[POOL_HCA])
 		doctor_say("warning", "module",
 			   "rdmacg is not loaded; with it, this kernel has limits by type, on memory and on commands (package rdmacg-dkms)");
-	if (file_exists(AT_FDCWD, ofed))
-		doctor_say("warning", "ofed", "ib_core is that of MLNX_OFED or DOCA-OFED, %s",
-			   state && has_verbs ? "on which nobody has tried rdmacg" :
-			   "so only hca_handle and hca_object are counted; other keys need rdmacg");
+	doctor_check_ofed(state && has_verbs);
+}
+
+/* The path of a file of the machine. The caller frees it. */
+static char *doctor_host_path(const char *path)
+{
+	return memory_format("%s%s", hierarchy_path("RDMACG_HOST", ""), path);
+}
+
+/* Report a problem with @advice unless the file exists, and @wanted is NULL or in its text. */
+static void doctor_need(const char *check, const char *path, const char *wanted, const char *advice)
+{
+	char *whole __autofree = doctor_host_path(path);
+	char *text __autofree = wanted ? file_read(AT_FDCWD, whole) : NULL;
+
+	if (wanted ? text && strstr(text, wanted) : file_exists(AT_FDCWD, whole))
+		doctor_say("ok", check, "%s", path);
+	else
+		doctor_say("problem", check, "%s: %s", path, advice);
+}
+
+static void doctor_check_livepatches(void)
+{
+	char *pattern __autofree = doctor_host_path("/sys/kernel/livepatch/*");
+	glob_t found = { 0 };
+	size_t i;
+
+	glob(pattern, 0, NULL, &found);
+	for (i = 0; i < found.gl_pathc; i++)
+		doctor_say("warning", "livepatch",
+			   "%s is loaded; if it replaces a function of ib_core or ib_uverbs that rdmacg hooks, rdmacg does not load",
+			   strrchr(found.gl_pathv[i], '/') + 1);
+	globfree(&found);
+}
+
+/* Check what the module needs, as module/README.md describes it, before it is installed. */
+static void doctor_check_kernel(void)
+{
+	char *file __autofree = doctor_host_path("/proc/sys/kernel/osrelease");
+	char *release __autofree = file_read(AT_FDCWD, file);
+	char *lockdown __autofree = doctor_host_path("/sys/kernel/security/lockdown");
+	char *mode __autofree = file_read(AT_FDCWD, lockdown);
+	char *headers __autofree = NULL;
+
+	if (!release)
+		return doctor_say("unknown", "kernel", "%s cannot be read", file);
+	release[strcspn(release, "\n")] = '\0';
+	if (!strncmp(release, "6.1.", 4) || !strncmp(release, "6.12.", 5) ||
+	    !strncmp(release, "7.3.", 4))
+		doctor_say("ok", "kernel", "Linux %s", release);
+	else
+		doctor_say("problem", "kernel",
+			   "nobody has tried rdmacg on Linux %s, so it loads only with force=1",
+			   release);
+	headers = memory_format("/lib/modules/%s/build/Makefile", release);
+	doctor_need("headers", headers, NULL, "install linux-headers for this kernel");
+	doctor_need("types", "/sys/kernel/btf/vmlinux", NULL,
+		    "this kernel has no type information, with which rdmacg checks functions");
+	doctor_need("ftrace", "/proc/sys/kernel/ftrace_enabled", "1",
+		    "is not 1; write 1, or use a kernel with CONFIG_FUNCTION_TRACER");
+	if (mode && !strstr(mode, "[none]"))
+		doctor_say("warning", "lockdown",
+			   "this kernel takes only signed modules; once, enroll the key that DKMS makes: mokutil --import /var/lib/dkms/mok.pub");
+	doctor_check_livepatches();
+	doctor_check_ofed(doctor_before_module);
 }
 
 static void doctor_check_files(void)
@@ -330,6 +409,13 @@ static const struct {
 	{ doctor_check_configs, "files of limits", "a device matches each line" },
 };
 
+static int doctor_end(void)
+{
+	if (options.json)
+		json_print(stdout, "checks:o", doctor.said);
+	return doctor.failed || doctor.problems ? EXIT_FAILED : EXIT_DONE;
+}
+
 int cmd_doctor(int argc, char **argv)
 {
 	struct walk walk = { 0 };
@@ -338,9 +424,13 @@ int cmd_doctor(int argc, char **argv)
 	int ret;
 
 	options_read(&doctor_syntax, argc, argv);
+	doctor.said = json_object_new_array();
+	if (doctor_before_module) {
+		doctor_check_kernel();
+		return doctor_end();
+	}
 	hierarchy_open(EXIT_FAILED);
 	capacity_read();
-	doctor.said = json_object_new_array();
 	/* All cgroups with the controller have the same files, so read the first one. */
 	while ((cgroup = walk_next(&walk))) {
 		ret = pools_read(&doctor.sample, cgroup->dir, POOL_ALL, NULL);
@@ -361,7 +451,5 @@ int cmd_doctor(int argc, char **argv)
 		if (!doctor.found && doctor.sample.files[POOL_HCA] && !doctor.failed)
 			doctor_say("ok", name, "%s", doctor_checks[i].fine);
 	}
-	if (options.json)
-		json_print(stdout, "checks:o", doctor.said);
-	return doctor.failed || doctor.problems ? EXIT_FAILED : EXIT_DONE;
+	return doctor_end();
 }
