@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "../model/write.h"
 #include "torture.h"
 
 #define ROOT		"/sys/fs/cgroup"
@@ -174,20 +173,28 @@ void torture_limit(void)
 	torture_did("limit", write_file(cgroup, file, text), EXCUSE_CGROUP(ENOTUNIQ));
 }
 
-/* Check that the lines of a file are well-formed. test/differential compares each byte. */
-static void check_lines(const char *path, const char *text)
+/* Returns whether the word has a key, and a number or "max". */
+static bool is_pair(const char *word)
 {
-	struct model_text rest = { text, strlen(text) };
-	struct model_limit limit;
-	struct model_line line;
+	const char *value = strchr(word, '=') ?: word;
 
-	while (model_next_line(&rest, &line)) {
-		limit.good = false;
-		while (model_next_limit(&line.limits, &limit) && limit.good)
-			;
-		if (!line.good || !limit.good ||
-		    (strncmp(line.name.at, "rxe", 3) && strncmp(line.name.at, "tor", 3)))
-			torture_fail("%s has a malformed line: %.200s", path, line.name.at);
+	if (value == word || !*++value)
+		return false;
+	return !strcmp(value, "max") || !value[strspn(value, "0123456789")];
+}
+
+/* Check that the lines of a file are well-formed. KUnit compares each byte. */
+static void check_lines(const char *path, char *text)
+{
+	char *line, *lines, *word, *words;
+
+	for (line = strtok_r(text, "\n", &lines); line; line = strtok_r(NULL, "\n", &lines)) {
+		word = strtok_r(line, " ", &words);
+		if (!word || (strncmp(word, "rxe", 3) && strncmp(word, "tor", 3)))
+			torture_fail("%s has a line of another device: %.40s", path, word ?: "");
+		while ((word = strtok_r(NULL, " ", &words)))
+			if (!is_pair(word))
+				torture_fail("%s has a malformed word: %.40s", path, word);
 	}
 }
 
