@@ -33,16 +33,17 @@ check_patches() {
 }
 
 # patches_for VERSION: print the patches of the nearest base in their order, below $ROOT: first those
-# that repair the base. A major version counts as 20 releases, because Linux 5 and 6 had 20 releases each.
+# that repair the base. NAME.patch is for all bases, and BASE/NAME.patch only for one. If both exist, the
+# second continues the first. A major version counts as 20 releases, because Linux 5 and 6 had 20 releases
+# each.
 patches_for() {
 	nearest=$(for series in "$ROOT"/patches/*/; do basename "$series"; done | awk -v wanted="$1" '
 		function nth(version, part) { split(version, part, "."); return part[1] * 20 + part[2] }
 		{ far = nth(wanted) - nth($0); far = far < 0 ? -far : far }
 		NR == 1 || far < least { least = far; found = $0 }
 		END { print found }')
-	(cd "$ROOT" && for patch in base-bugs/*/patch base-bugs/*/"$nearest.patch" patches/"$nearest"/*.patch; do
-		[ ! -e "$patch" ] || echo "$patch"
-	done)
+	(cd "$ROOT" && find base-bugs -path '*/patch' -o -path "*/$nearest.patch" | sort
+		find patches/*.patch "patches/$nearest" -name '*.patch' -printf '%f %d %p\n' | sort | cut -d' ' -f3)
 }
 
 # patched_files PATCH...: print the files of the base that the patches change.
