@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The kernel part of the benchmark of this project's controller and of stock. A process writes a
- * line "DEVICE SPREAD SLOTS MS THREADS LATENCY" to /proc/rdmacg_bench, and reads the result from
+ * line "SLOTS MS THREADS LATENCY" to /proc/rdmacg_bench, and reads the result from
  * the same open file. The write charges and uncharges the process for MS milliseconds, as the IB
  * core does, and measures the time:
  *
- *	DEVICE		the number of the first test device
- *	SPREAD		the number of devices, which are charged in turn
  *	SLOTS		resources in one charge, of one unit each (more than 1 only for ours)
  *	THREADS		wait until this number of processes has arrived, then start at once
  *	LATENCY		0, or 1: also time each charge alone, and print percentiles in ticks
@@ -14,7 +12,7 @@
  * The result has the number of pairs of a charge and an uncharge, the number of refused pairs, the
  * start and the end in ns, and the least ticks of the time stamp counter for a pair. Ticks are
  * instructions if the machine's clock counts instructions. During the measurement, a unit of each
- * resource of each device stays charged, as if a program had the device open.
+ * resource of the device stays charged, as if a program had the device open.
  *
  * A charge takes a reference to its cgroup. User-Mode Linux with SMP makes two system calls for
  * each per-CPU reference, which would hide all other costs. So the benchmark makes the counter of
@@ -116,23 +114,21 @@ static void bench_uncharge(struct rdma_cgroup *owner, struct rdmacg_device *devi
 }
 
 struct bench_run {
-	unsigned int device, spread, slots, ms, threads, latency;
+	unsigned int slots, ms, threads, latency;
 	u32 *samples;
 };
 
 /*
- * Run a batch of pairs, after @first earlier pairs. Returns the number of refusals. The function is
- * not inline, because the compiler would make a faster loop for each number of slots.
+ * Run a batch of pairs. Returns the number of refusals. The function is not inline, because the
+ * compiler would make a faster loop for each number of slots.
  */
-static noinline unsigned int bench_batch(const struct bench_run *run, unsigned int first)
+static noinline unsigned int bench_batch(const struct bench_run *run)
 {
-	struct rdmacg_device *device = &bench_devices[run->device].rdmacg;
+	struct rdmacg_device *device = &bench_devices->rdmacg;
 	struct rdma_cgroup *owner;
 	unsigned int i, refused = 0;
 
 	for (i = 0; i < BENCH_BATCH; i++) {
-		if (run->spread > 1)
-			device = &bench_devices[run->device + (first + i) % run->spread].rdmacg;
 		if (bench_charge(&owner, device, run->slots))
 			refused++;
 		else
@@ -144,7 +140,7 @@ static noinline unsigned int bench_batch(const struct bench_run *run, unsigned i
 /* Run a shorter batch, and store the ticks of each charge. @sample charges were timed before. */
 static unsigned int bench_timed_batch(const struct bench_run *run, u64 sample)
 {
-	struct rdmacg_device *device = &bench_devices[run->device].rdmacg;
+	struct rdmacg_device *device = &bench_devices->rdmacg;
 	struct rdma_cgroup *owner;
 	unsigned int i, refused = 0;
 	u64 start;
@@ -189,7 +185,7 @@ static int bench_measure(const struct bench_run *run, char *result)
 	do {
 		ticks = __builtin_ia32_rdtsc();
 		refused += run->latency ? bench_timed_batch(run, pairs - refused) :
-					  bench_batch(run, pairs);
+					  bench_batch(run);
 		/* Interrupts and cold caches make some batches longer. */
 		least = min(least, __builtin_ia32_rdtsc() - ticks);
 		pairs += batch;
@@ -217,23 +213,17 @@ static void bench_wait_for_others(unsigned int threads)
 		cond_resched();
 }
 
-/* Charge each device once, and measure. Returns the length of the result, or an error. */
+/* Charge the device once, and measure. Returns the length of the result, or an error. */
 static int bench_hold_and_measure(const struct bench_run *run, char *result)
 {
 	struct rdma_cgroup *owner;
-	unsigned int held;
-	int ret;
+	int ret = bench_charge(&owner, &bench_devices->rdmacg, run->slots);
 
-	for (held = 0; held < run->spread; held++) {
-		ret = bench_charge(&owner, &bench_devices[run->device + held].rdmacg, run->slots);
-		if (ret)
-			goto release;
-	}
+	if (ret)
+		return ret;
 	bench_wait_for_others(run->threads);
 	ret = bench_measure(run, result);
-release:
-	while (held--)
-		bench_uncharge(owner, &bench_devices[run->device + held].rdmacg, run->slots);
+	bench_uncharge(owner, &bench_devices->rdmacg, run->slots);
 	return ret;
 }
 
@@ -255,9 +245,8 @@ static int bench_go(struct bench_run *run, char *result)
 
 static bool bench_parse(struct bench_run *run, const char *text)
 {
-	return sscanf(text, "%u %u %u %u %u %u", &run->device, &run->spread, &run->slots, &run->ms,
-		      &run->threads, &run->latency) == 6 &&
-	       run->spread && run->device + run->spread <= devices &&
+	return sscanf(text, "%u %u %u %u", &run->slots, &run->ms, &run->threads,
+		      &run->latency) == 4 &&
 	       run->slots && run->slots <= BENCH_SLOTS && run->threads;
 }
 

@@ -9,7 +9,6 @@
  * "ready" in ns and in ticks of the time stamp counter, and the ticks of each action.
  */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <infiniband/verbs.h>
@@ -18,6 +17,7 @@
 #endif
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,13 +26,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../tools/testing/selftests/cgroup/rdma_smc_util.h"
-
 #define MOST		1048576
 #define BLOCK		65536
 #define DEPTH		16
-#define MESSAGE		8192
-#define PORT		4712
 #define STACK		(64 * 1024)
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -406,48 +402,6 @@ static void run_remake(void)
 	}
 }
 
-static int messages;
-
-static void *receive(void *listener)
-{
-	static char buffer[MESSAGE];
-	int fd = accept(*(int *)listener, NULL, NULL);
-
-	while (read(fd, buffer, sizeof(buffer)) > 0)
-		;
-	check(false, "SMC: read");
-	return NULL;
-}
-
-/*
- * Arguments: ADDRESS DEVICE. Connect the socket over SMC-R to a thread of this process, as soon as
- * SMC uses the device of the address.
- */
-static void connect_smc(void)
-{
-	struct sockaddr_in own = { .sin_family = AF_INET, .sin_port = htons(PORT) };
-	static int listener;
-	pthread_t thread;
-	int one = 1;
-
-	/* Wait for SMC's worker, which handles a new device later than other users. */
-	while (!rdmacg_smc_sees(args[1]))
-		usleep(10000);
-	own.sin_addr.s_addr = inet_addr(args[0]);
-	listener = socket(AF_SMC, SOCK_STREAM, 0);
-	messages = socket(AF_SMC, SOCK_STREAM, 0);
-	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	check(rdmacg_add_eid() && !bind(listener, (void *)&own, sizeof(own)) &&
-	      !listen(listener, 1) && !pthread_create(&thread, NULL, receive, &listener) &&
-	      !connect(messages, (void *)&own, sizeof(own)), "SMC: connect");
-	check(rdmacg_smc_sockets(0).smcr >= 2, "SMC: a connection over TCP");
-}
-
-static void run_smc(void)
-{
-	check(write(messages, memory, MESSAGE) == MESSAGE, "SMC: send");
-}
-
 #ifdef WITH_MPI
 static atomic_bool is_last, last_is_sent;
 
@@ -511,7 +465,6 @@ static const struct action actions[] = {
 	{ "burn", run_burn },
 	{ "pingpong", run_pingpong, connect_ends },
 	{ "block", run_block, begin_blocks },
-	{ "smc", run_smc, connect_smc },
 	{ "write", run_write },
 	{ "write-wrong", run_write, .errors = { EINVAL } },
 	{ "write-removed", run_write_removed, .errors = { ENOENT, ENODEV } },
