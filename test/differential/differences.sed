@@ -2,16 +2,9 @@
 # Intended differences from stock (7.x): each rule turns an answer of stock into the answer of this
 # project's controller to the same operation. Other differences are errors. For sed -E.
 #
-# A comparison of both kernels does not generate these operations, because no rule could express
-# their results:
-# - creations of objects with an fd (comp_channel, async_event), because stock does not count these
-# objects.
-# - multicast groups, and the files rdma.verb.* and rdma.hw.*, because stock does not have them.
-# - reads after one of the writes below, until both kernels have the same limits again. Writes of
-# 010 and 2147483647 need no rule, because both kernels accept these writes. Stock reads 010 as 8,
-# and 2147483647 as no limit.
-# - two devices with the same name, which are difficult to create on both kernels.
-# After a refused open, stock keeps a removed cgroup in memory for ever, but no file shows this.
+# answers.py reads no file after one of the writes below until both kernels have the same limits again.
+# Writes of 010 and 2147483647 need no rule, because both kernels accept these writes. Stock reads 010
+# as 8, and 2147483647 as no limit.
 
 # Stock ends each line with a blank, and runc ignores such lines. Our lines end without a blank.
 /^[0-9]+ read [^ ]+ rdma\.(max|current|peak): ok/s/ \\n/\\n/g
