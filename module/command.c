@@ -15,58 +15,47 @@
 #include "hook.h"
 #include "record.h"
 
-#define RDMACG_METHOD(_object, _method) \
-	((u32)UVERBS_OBJECT_##_object << 16 | UVERBS_METHOD_##_method)
+/* The kind of a command that is not counted. */
+#define RDMACG_COMMAND_UNCOUNTED ((enum rdmacg_command_kind)-1)
 
-/* The methods of the IB core. A method in none of these sets is a change. */
-static const u32 rdmacg_creates[] = {
-	RDMACG_METHOD(ASYNC_EVENT, ASYNC_EVENT_ALLOC), RDMACG_METHOD(COUNTERS, COUNTERS_CREATE),
-	RDMACG_METHOD(CQ, CQ_CREATE), RDMACG_METHOD(DM, DM_ALLOC),
-	RDMACG_METHOD(FLOW_ACTION, FLOW_ACTION_ESP_CREATE), RDMACG_METHOD(MR, DM_MR_REG),
-	RDMACG_METHOD(MR, REG_DMABUF_MR), RDMACG_METHOD(QP, QP_CREATE),
-	RDMACG_METHOD(SRQ, SRQ_CREATE), RDMACG_METHOD(WQ, WQ_CREATE),
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 3, 0)
-	RDMACG_METHOD(COMP_CNTR, COMP_CNTR_CREATE), RDMACG_METHOD(DMABUF, DMABUF_ALLOC),
-	RDMACG_METHOD(DMAH, DMAH_ALLOC), RDMACG_METHOD(MR, REG_MR),
-#endif
-};
+#define RDMACG_METHOD(_object, _method, _kind) \
+	{ UVERBS_OBJECT_##_object, UVERBS_METHOD_##_method, RDMACG_COMMAND_##_kind }
 
-static const u32 rdmacg_destroys[] = {
-	RDMACG_METHOD(AH, AH_DESTROY), RDMACG_METHOD(COUNTERS, COUNTERS_DESTROY),
-	RDMACG_METHOD(CQ, CQ_DESTROY), RDMACG_METHOD(DM, DM_FREE),
-	RDMACG_METHOD(FLOW, FLOW_DESTROY), RDMACG_METHOD(FLOW_ACTION, FLOW_ACTION_DESTROY),
-	RDMACG_METHOD(MR, MR_DESTROY), RDMACG_METHOD(MW, MW_DESTROY),
-	RDMACG_METHOD(PD, PD_DESTROY), RDMACG_METHOD(QP, QP_DESTROY),
-	RDMACG_METHOD(RWQ_IND_TBL, RWQ_IND_TBL_DESTROY), RDMACG_METHOD(SRQ, SRQ_DESTROY),
-	RDMACG_METHOD(WQ, WQ_DESTROY), RDMACG_METHOD(XRCD, XRCD_DESTROY),
+/*
+ * The methods of the IB core, except for changes. Methods that are not counted read data of the
+ * kernel, or call a handler of write(), which has its own hook.
+ */
+static const struct {
+	u16				object;
+	u16				method;
+	enum rdmacg_command_kind	kind;
+} rdmacg_methods[] = {
+#define CREATE(_object, _method) RDMACG_METHOD(_object, _method, CREATE)
+	CREATE(ASYNC_EVENT, ASYNC_EVENT_ALLOC), CREATE(COUNTERS, COUNTERS_CREATE),
+	CREATE(CQ, CQ_CREATE), CREATE(DM, DM_ALLOC), CREATE(FLOW_ACTION, FLOW_ACTION_ESP_CREATE),
+	CREATE(MR, DM_MR_REG), CREATE(MR, REG_DMABUF_MR), CREATE(QP, QP_CREATE),
+	CREATE(SRQ, SRQ_CREATE), CREATE(WQ, WQ_CREATE),
+#define DESTROY(_object, _method) RDMACG_METHOD(_object, _method, DESTROY)
+	DESTROY(AH, AH_DESTROY), DESTROY(COUNTERS, COUNTERS_DESTROY), DESTROY(CQ, CQ_DESTROY),
+	DESTROY(DM, DM_FREE), DESTROY(FLOW, FLOW_DESTROY),
+	DESTROY(FLOW_ACTION, FLOW_ACTION_DESTROY), DESTROY(MR, MR_DESTROY),
+	DESTROY(MW, MW_DESTROY), DESTROY(PD, PD_DESTROY), DESTROY(QP, QP_DESTROY),
+	DESTROY(RWQ_IND_TBL, RWQ_IND_TBL_DESTROY), DESTROY(SRQ, SRQ_DESTROY),
+	DESTROY(WQ, WQ_DESTROY), DESTROY(XRCD, XRCD_DESTROY),
+#define UNCOUNTED(_object, _method) RDMACG_METHOD(_object, _method, UNCOUNTED)
+	UNCOUNTED(DEVICE, INFO_HANDLES), UNCOUNTED(DEVICE, INVOKE_WRITE),
+	UNCOUNTED(DEVICE, QUERY_GID_ENTRY), UNCOUNTED(DEVICE, QUERY_GID_TABLE),
+	UNCOUNTED(MR, QUERY_MR),
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 3, 0)
-	RDMACG_METHOD(COMP_CNTR, COMP_CNTR_DESTROY), RDMACG_METHOD(DMAH, DMAH_FREE),
-#endif
-};
-
-/* Methods that read data of the kernel, or call a handler of write(), which has its own hook. */
-static const u32 rdmacg_uncounted[] = {
-	RDMACG_METHOD(DEVICE, INFO_HANDLES), RDMACG_METHOD(DEVICE, INVOKE_WRITE),
-	RDMACG_METHOD(DEVICE, QUERY_GID_ENTRY), RDMACG_METHOD(DEVICE, QUERY_GID_TABLE),
-	RDMACG_METHOD(MR, QUERY_MR),
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 3, 0)
-	RDMACG_METHOD(DEVICE, QUERY_COMP_CNTR_CAPS),
+	CREATE(COMP_CNTR, COMP_CNTR_CREATE), CREATE(DMABUF, DMABUF_ALLOC),
+	CREATE(DMAH, DMAH_ALLOC), CREATE(MR, REG_MR),
+	DESTROY(COMP_CNTR, COMP_CNTR_DESTROY), DESTROY(DMAH, DMAH_FREE),
+	UNCOUNTED(DEVICE, QUERY_COMP_CNTR_CAPS),
 #endif
 };
 
 /* The first number of a driver's objects and methods. */
 #define RDMACG_DRIVER_NS BIT(UVERBS_ID_NS_SHIFT)
-
-/* The kind of a command that is not counted. */
-#define RDMACG_COMMAND_UNCOUNTED ((enum rdmacg_command_kind)-1)
-
-static bool rdmacg_is_one_of(u32 method, const u32 *set, unsigned int count)
-{
-	while (count--)
-		if (set[count] == method)
-			return true;
-	return false;
-}
 
 /*
  * The first method of a driver's object creates it, and the second destroys it. This holds for all
@@ -90,18 +79,17 @@ static enum rdmacg_command_kind rdmacg_driver_kind(enum rdma_driver_id driver, u
 static enum rdmacg_command_kind rdmacg_method_kind(enum rdma_driver_id driver,
 						   const struct ib_uverbs_ioctl_hdr *hdr)
 {
-	u32 method = hdr->object_id << 16 | hdr->method_id;
+	unsigned int i;
 
 	/* mlx5 also has methods that create and destroy flows of the IB core. */
 	if (hdr->object_id >= RDMACG_DRIVER_NS ||
 	    (hdr->object_id == UVERBS_OBJECT_FLOW && hdr->method_id >= RDMACG_DRIVER_NS))
 		return rdmacg_driver_kind(driver, hdr->object_id, hdr->method_id);
-	if (rdmacg_is_one_of(method, rdmacg_creates, ARRAY_SIZE(rdmacg_creates)))
-		return RDMACG_COMMAND_CREATE;
-	if (rdmacg_is_one_of(method, rdmacg_destroys, ARRAY_SIZE(rdmacg_destroys)))
-		return RDMACG_COMMAND_DESTROY;
-	return rdmacg_is_one_of(method, rdmacg_uncounted, ARRAY_SIZE(rdmacg_uncounted)) ?
-	       RDMACG_COMMAND_UNCOUNTED : RDMACG_COMMAND_CHANGE;
+	for (i = 0; i < ARRAY_SIZE(rdmacg_methods); i++)
+		if (rdmacg_methods[i].object == hdr->object_id &&
+		    rdmacg_methods[i].method == hdr->method_id)
+			return rdmacg_methods[i].kind;
+	return RDMACG_COMMAND_CHANGE;
 }
 
 /* @hdr is NULL for a command of @kind by write(). */

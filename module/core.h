@@ -24,16 +24,10 @@
 
 /* Take this project's header instead of the running kernel's. */
 #define _CGROUP_RDMA_H
+/* As in ours.h. */
+#define rdmacg_unregister_device rdmacg_our_unregister
 #include "../include/linux/cgroup_rdma.h"
 #include "css.h"
-
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 9, 0)
-#include <linux/kernel.h>
-#include <linux/string.h>
-#define rdmacg_strscpy2(to, from) (strscpy)(to, from, sizeof(to))
-#define rdmacg_strscpy3(to, from, size) (strscpy)(to, from, size)
-#define strscpy(...) CONCATENATE(rdmacg_strscpy, COUNT_ARGS(__VA_ARGS__))(__VA_ARGS__)
-#endif
 
 #include <linux/hrtimer.h>
 #include <linux/slab.h>
@@ -43,16 +37,8 @@
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
-static inline void
-rdmacg_hrtimer_setup_on_stack(struct hrtimer *timer,
-			      enum hrtimer_restart (*function)(struct hrtimer *),
-			      clockid_t clock_id, enum hrtimer_mode mode)
-{
-	hrtimer_init_on_stack(timer, clock_id, mode);
-	timer->function = function;
-}
-
-#define hrtimer_setup_on_stack rdmacg_hrtimer_setup_on_stack
+#define hrtimer_setup_on_stack(timer, callback, clock_id, mode) \
+	(hrtimer_init_on_stack(timer, clock_id, mode), (timer)->function = (callback))
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)

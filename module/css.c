@@ -102,11 +102,6 @@ struct rdma_cgroup *rdmacg_owner_of(struct cgroup_subsys_state *css)
 	return rdmacg_from_css(css);
 }
 
-void rdmacg_our_unregister(struct rdmacg_device *device)
-{
-	rdmacg_unregister_device(device);
-}
-
 /* The struct that is found may belong to an ancestor, whose css then gets the reference. */
 struct rdmacg_css *rdmacg_css_get_current(void)
 {
@@ -198,21 +193,11 @@ static void rdmacg_choose_files(void)
 	to->name[0] = '\0';
 }
 
-/* Returns whether the kernel's own controller has rdma.default, as a kernel of this project. */
-static bool rdmacg_has_our_files(void)
-{
-	const struct cftype *file;
-
-	for (file = rdmacg_subsys->dfl_cftypes; file && file->name[0]; file++)
-		if (!strcmp(file->name, "default"))
-			return true;
-	return false;
-}
-
 /* Find what the module needs of the cgroup core. */
 int rdmacg_css_init(void)
 {
 	struct cgroup_subsys_state *root;
+	struct kernfs_node *capacity;
 
 	root = rcu_access_pointer(cgrp_dfl_root.cgrp.subsys[rdma_cgrp_id]);
 	if (!root) {
@@ -220,8 +205,10 @@ int rdmacg_css_init(void)
 		return -ENODEV;
 	}
 	rdmacg_subsys = root->ss;
-	if (rdmacg_subsys->css_released || rdmacg_subsys->bind || rdmacg_has_our_files()) {
-		pr_err("this kernel's rdma controller is not the stock one; if it has rdma.default, it needs no module\n");
+	capacity = kernfs_find_and_get(root->cgroup->kn, "rdma.capacity");
+	kernfs_put(capacity);
+	if (capacity || rdmacg_subsys->css_released || rdmacg_subsys->bind) {
+		pr_err("this kernel's rdma controller is not the stock one; if it has rdma.capacity, it needs no module\n");
 		return -EBUSY;
 	}
 	rdmacg_cgroup_mutex = rdmacg_symbol("cgroup_mutex");

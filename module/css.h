@@ -38,7 +38,6 @@ struct rdmacg_event_files {
 #define RDMACG_NOTIFIED(_member)
 
 struct rdma_cgroup *rdmacg_owner_of(struct cgroup_subsys_state *css);
-void rdmacg_our_unregister(struct rdmacg_device *device);
 struct rdmacg_css *rdmacg_css_find(struct cgroup_subsys_state *css);
 struct rdmacg_css *rdmacg_css_get_current(void);
 

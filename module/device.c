@@ -17,12 +17,10 @@
 static const struct {
 	const char	*key;
 	size_t		has;	/* A pointer in the device; NULL if it has no such resource. */
-	size_t		max;	/* The attribute with the capacity, */
-	size_t		max_size;	/* and its size; 0 without such an attribute. */
+	size_t		max;	/* The attribute with the capacity, or 0. */
 } rdmacg_types[RDMACG_TYPES] = {
 #define RDMACG_HAS(_pointer) offsetof(struct ib_device, _pointer)
-#define RDMACG_MAX(_attr) \
-	offsetof(struct ib_device_attr, _attr), sizeof_field(struct ib_device_attr, _attr)
+#define RDMACG_MAX(_attr) offsetof(struct ib_device_attr, _attr)
 #define RDMACG_OBJECT(_id, ...) \
 	[UVERBS_OBJECT_##_id] = { __VA_ARGS__ },
 #define RDMACG_VERB(_id, ...) \
@@ -45,9 +43,9 @@ static u64 rdmacg_type_capacity(const struct ib_device *device, unsigned int typ
 {
 	const void *max = (void *)&device->attrs + rdmacg_types[type].max;
 
-	if (rdmacg_types[type].max_size == sizeof(u64))
-		return *(u64 *)max;
-	return rdmacg_types[type].max_size ? *(u32 *)max : 0;
+	if (type == RDMACG_DM_MEM)
+		return device->attrs.max_dm_size;
+	return rdmacg_types[type].max ? *(u32 *)max : 0;
 }
 
 /* Returns the device for the controller, or NULL if it has none. */
@@ -208,7 +206,7 @@ struct rdmacg_record *rdmacg_record_charge(struct ib_device *device,
 
 static void rdmacg_target_remove(struct rdmacg_target *target)
 {
-	rdmacg_our_unregister(&target->device);
+	rdmacg_unregister_device(&target->device);
 	kfree(target);
 }
 
@@ -233,8 +231,7 @@ static const bool *rdmacg_names_are_global;
 /* Read the name and the network namespace of a device. */
 static void rdmacg_target_name(struct rdmacg_target *target, const struct ib_device *device)
 {
-	strscpy(target->name, dev_name(&device->dev), sizeof(target->name));
-	target->device.name = target->name;
+	target->device.name = dev_name(&device->dev);
 	target->device.net = read_pnet(&device->coredev.rdma_net);
 }
 
@@ -262,7 +259,7 @@ static int rdmacg_target_register(struct rdmacg_target *target, const struct ib_
 	kfree(resources);
 	if (ret || !table.first_slot)
 		return ret;
-	rdmacg_our_unregister(&target->device);
+	rdmacg_unregister_device(&target->device);
 	return -EINVAL;
 }
 

@@ -11,6 +11,11 @@
 
 #include "hook.h"
 
+/* The wrappers enter an original behind the call of ftrace with which it begins, after an ENDBR. */
+#ifndef CONFIG_X86_64
+#error "rdmacg hooks functions only on x86-64"
+#endif
+
 DEFINE_PER_CPU(long, rdmacg_inside);
 
 RDMACG_CALLED(lookup, unsigned long, const char *name);
@@ -40,35 +45,38 @@ void *rdmacg_symbol(const char *name)
 
 RDMACG_CALLED(ftrace_location, unsigned long, unsigned long addr);
 
-#define RDMACG_MAX_HOOKS 64
-#define RDMACG_SLOT_BITS 10
+#define RDMACG_PLACE_BITS 9
 
 static struct rdmacg_hook *const rdmacg_hooks[] = {
 	rdmacg_device_hooks, rdmacg_object_hooks, rdmacg_memory_hooks, rdmacg_command_hooks,
 };
 
-/* The places where ftrace redirects, and their wrappers. Set once. */
-static unsigned long rdmacg_ips[RDMACG_MAX_HOOKS];
-static void *rdmacg_wrappers[RDMACG_MAX_HOOKS];
+/* The places where ftrace redirects, by their hash, and the wrappers. Set once. */
+static struct rdmacg_place {
+	unsigned long	ip;	/* 0 if nothing has this hash. */
+	void		*wrapper;
+} rdmacg_places[1 << RDMACG_PLACE_BITS];
 unsigned int rdmacg_nr_hooks;
-/* The wrapper of each hook, in a slot of its own. Set once. */
-static void *rdmacg_slots[1 << RDMACG_SLOT_BITS];
-static u32 rdmacg_factor;
 
 /* Linux before 6.2. */
 #ifdef ftrace_instruction_pointer_set
 #define ftrace_regs_set_instruction_pointer ftrace_instruction_pointer_set
 #endif
 
-static __always_inline void **rdmacg_slot(unsigned long ip)
+/* Returns the place, or the free entry for it. */
+static __always_inline struct rdmacg_place *rdmacg_place(unsigned long ip)
 {
-	return &rdmacg_slots[(u32)ip * rdmacg_factor >> (32 - RDMACG_SLOT_BITS)];
+	u32 i = hash_long(ip, RDMACG_PLACE_BITS);
+
+	while (rdmacg_places[i].ip != ip && rdmacg_places[i].ip)
+		i = (i + 1) % ARRAY_SIZE(rdmacg_places);
+	return &rdmacg_places[i];
 }
 
 static void notrace rdmacg_redirect(unsigned long ip, unsigned long parent_ip,
 				    struct ftrace_ops *ops, struct ftrace_regs *regs)
 {
-	ftrace_regs_set_instruction_pointer(regs, (unsigned long)*rdmacg_slot(ip));
+	ftrace_regs_set_instruction_pointer(regs, (unsigned long)rdmacg_place(ip)->wrapper);
 }
 
 /*
@@ -84,21 +92,11 @@ static struct ftrace_ops rdmacg_ops = {
 #endif
 };
 
-/* Returns false if two hooks have the same slot. */
-static bool rdmacg_fill_slots(void)
-{
-	unsigned int i;
-
-	memset(rdmacg_slots, 0, sizeof(rdmacg_slots));
-	for (i = 0; i < rdmacg_nr_hooks && !*rdmacg_slot(rdmacg_ips[i]); i++)
-		*rdmacg_slot(rdmacg_ips[i]) = rdmacg_wrappers[i];
-	return i == rdmacg_nr_hooks;
-}
-
 /* Find the function, check its prototype, and let the wrapper call it. */
 static int rdmacg_hook_init(struct rdmacg_hook *hook)
 {
 	unsigned long ip, addr = (unsigned long)rdmacg_symbol(hook->name);
+	struct rdmacg_place *place;
 	int ret;
 
 	if (!addr)
@@ -107,13 +105,16 @@ static int rdmacg_hook_init(struct rdmacg_hook *hook)
 	if (ret)
 		return ret;
 	ip = rdmacg_call(ftrace_location)(addr);
-	if (!ip || WARN_ON(rdmacg_nr_hooks == RDMACG_MAX_HOOKS)) {
-		pr_err("%s cannot be traced by ftrace on this kernel\n", hook->name);
+	place = rdmacg_place(ip);
+	/* The linker may have merged equal functions. */
+	if (!ip || place->ip || ftrace_set_filter_ip(&rdmacg_ops, ip, 0, 0)) {
+		pr_err("%s cannot be traced by ftrace on this kernel, or is also another function\n",
+		       hook->name);
 		return -EINVAL;
 	}
 	__static_call_update(hook->key, hook->tramp, (void *)ip + MCOUNT_INSN_SIZE);
-	rdmacg_wrappers[rdmacg_nr_hooks] = hook->wrapper;
-	rdmacg_ips[rdmacg_nr_hooks++] = ip;
+	*place = (struct rdmacg_place) { ip, hook->wrapper };
+	rdmacg_nr_hooks++;
 	return 0;
 }
 
@@ -129,25 +130,14 @@ int rdmacg_hooks_init(void)
 	for (i = 0; i < ARRAY_SIZE(rdmacg_hooks); i++)
 		for (hook = rdmacg_hooks[i]; !ret && hook->name; hook++)
 			ret = rdmacg_hook_init(hook);
-	/* One of a few factors gives each hook a slot. */
-	rdmacg_factor = GOLDEN_RATIO_32;
-	for (i = 0; !ret && !rdmacg_fill_slots(); i++) {
-		rdmacg_factor += 2;
-		ret = i < 1000 ? 0 : -EINVAL;
-	}
-	if (i > 1000)
-		pr_err("two of the hooked functions are one function on this kernel\n");
 	return ret;
 }
 
 /* Let all callers get the wrappers. Returns 0, or the error of ftrace after a message. */
 int rdmacg_hooks_on(void)
 {
-	int ret;
+	int ret = register_ftrace_function(&rdmacg_ops);
 
-	ret = ftrace_set_filter_ips(&rdmacg_ops, rdmacg_ips, rdmacg_nr_hooks, 0, 1);
-	if (!ret)
-		ret = register_ftrace_function(&rdmacg_ops);
 	if (!ret)
 		return 0;
 	pr_err("ftrace refuses the hooks: error %d%s\n", ret, ret == -EBUSY ?
@@ -162,7 +152,7 @@ void rdmacg_hooks_off(void)
 	WARN_ON(unregister_ftrace_function(&rdmacg_ops));
 }
 
-/* Once, since the ops keep the pointer to the filter that this frees. */
+/* Forget the places. The ops keep the pointer to the filter that this frees. */
 void rdmacg_hooks_exit(void)
 {
 	ftrace_free_filter(&rdmacg_ops);

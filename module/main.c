@@ -52,29 +52,24 @@ static int rdmacg_on(void)
 	if (ret)
 		return ret;
 	ret = rdmacg_hooks_on();
-	if (ret)
-		goto no_hooks;
-	ret = rdmacg_devices_on();
-	if (ret)
-		goto no_devices;
+	if (!ret) {
+		ret = rdmacg_devices_on();
+		if (ret)
+			rdmacg_hooks_off();
+	}
+	if (ret) {
+		rdmacg_css_off();
+		rdmacg_wait_outside(UINT_MAX);
+		rdmacg_devices_off();
+		rdmacg_css_exit();
+		return ret;
+	}
 	__module_get(THIS_MODULE);
 	rdmacg_state = RDMACG_ON;
 	pr_info("limits by type on %u devices, with hooks in %u functions; objects from before are not counted; next: write limits to rdma.verb.max, or run rdmacg apply\n",
 		rdmacg_nr_devices, rdmacg_nr_hooks);
 	return 0;
-
-no_devices:
-	rdmacg_hooks_off();
-no_hooks:
-	rdmacg_css_off();
-	rdmacg_wait_outside(UINT_MAX);
-	rdmacg_devices_off();
-	rdmacg_css_exit();
-	return ret;
 }
-
-/* How long off() waits for calls that are inside. */
-#define RDMACG_OFF_MSECS 1000
 
 static int rdmacg_off(void)
 {
@@ -86,7 +81,7 @@ static int rdmacg_off(void)
 		rdmacg_hooks_off();
 		rdmacg_state = RDMACG_ENDING;
 	}
-	ret = rdmacg_wait_outside(RDMACG_OFF_MSECS);
+	ret = rdmacg_wait_outside(1000);
 	if (ret) {
 		pr_warn("off, but %ld calls are still inside; write off again when they have returned\n",
 			rdmacg_count_inside());

@@ -14,12 +14,6 @@
 /* No machine can pin this much, so this length stands for the whole address space. */
 #define RDMACG_ENDLESS_LENGTH BIT_ULL(48)
 
-static u64 rdmacg_pages(unsigned long addr, u64 length)
-{
-	return length >= RDMACG_ENDLESS_LENGTH ? RDMACG_ENDLESS :
-	       PAGE_ALIGN(addr + length) - (addr & PAGE_MASK);
-}
-
 /* The key of a record is the umem, with which these structs begin. */
 static_assert(!offsetof(struct ib_umem_dmabuf, umem) && !offsetof(struct ib_umem_odp, umem));
 
@@ -27,9 +21,12 @@ static_assert(!offsetof(struct ib_umem_dmabuf, umem) && !offsetof(struct ib_umem
 static struct rdmacg_record *rdmacg_charge_mem(struct ib_device *device, unsigned long addr,
 					       u64 length)
 {
+	u64 pages = PAGE_ALIGN(addr + length) - (addr & PAGE_MASK);
+
 	if (!length || addr + length < addr)
 		return NULL;
-	return rdmacg_record_charge(device, NULL, RDMACG_MR_MEM, rdmacg_pages(addr, length));
+	return rdmacg_record_charge(device, NULL, RDMACG_MR_MEM,
+				    length >= RDMACG_ENDLESS_LENGTH ? RDMACG_ENDLESS : pages);
 }
 
 /*

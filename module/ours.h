@@ -20,18 +20,11 @@
 #define rdmacg_try_charge		rdmacg_our_try_charge
 #define rdmacg_uncharge			rdmacg_our_uncharge
 #include "../include/linux/cgroup_rdma.h"
-#undef rdma_cgroup
-#undef rdmacg_device
+/* The hooks of the kernel's functions have these parameters. */
 #undef rdmacg_resource_type
-#undef RDMACG_RESOURCE_HCA_HANDLE
 #undef RDMACG_RESOURCE_HCA_OBJECT
-#undef RDMACG_RESOURCE_MAX
-#undef rdmacg_register_device
-#undef rdmacg_unregister_device
-#undef rdmacg_try_charge
-#undef rdmacg_uncharge
 
 /* css.c */
-struct rdmacg_owner *rdmacg_owner_of(struct cgroup_subsys_state *css);
+struct rdma_cgroup *rdmacg_owner_of(struct cgroup_subsys_state *css);
 
 #endif /* _RDMACG_OURS_H */

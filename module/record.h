@@ -15,10 +15,8 @@
 
 /* A device, until its last object is gone. */
 struct rdmacg_target {
-	struct rdmacg_our_device device;
+	struct rdmacg_device	device;
 	u64			types;		/* A bit for each resource. Set once. */
-	/* Changed only by the IB core's calls of one device, which it makes one after another. */
-	char			name[64];
 };
 
 /* One charge. */
@@ -27,7 +25,7 @@ struct rdmacg_record {
 	const void		*key;		/* Set before it is in a bucket. */
 	/* Set once. */
 	struct rdmacg_target	*target;
-	struct rdmacg_owner	*owner;
+	struct rdma_cgroup	*owner;
 	unsigned int		count;
 	struct rdmacg_amount	set[2];
 };

@@ -81,7 +81,7 @@ static int rdmacg_defaults_set(struct rdmacg_defaults *defaults, enum rdmacg_cla
 	if (defaults->count == defaults->room)
 		return -EINVAL;
 	limit->class = class;
-	strscpy(limit->key, key);
+	strscpy(limit->key, key, sizeof(limit->key));
 	limit->max = max;
 	defaults->count++;
 	return 0;
