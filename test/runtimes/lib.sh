@@ -324,7 +324,9 @@ renamed() {
 	nothing_left
 	tenant
 	while_renaming rxe7 rxe0 ip netns exec other rdma
-	[ "$(wc -l </run/limited)" = 20 ]
+	# With NRI, the runtime writes the lines a moment after the plugin has read the names. It is refused if the tenant
+	# has changed the name meanwhile, and kubelet tries again.
+	[ "$kind" = nri ] || [ "$(wc -l </run/limited)" = 20 ]
 	no_tenant rxe7
 	nothing_left
 }

@@ -58,6 +58,7 @@ _rdmacg_options() {
 	why) printf '%s' "$common --all --pid --unit --container --pod --device --resource" ;;
 	set) printf '%s' "$common --dry-run --pid --unit --container --pod" ;;
 	save) printf '%s' "$common --recursive --pid --unit --container --pod" ;;
+	doctor) printf '%s' "$common --module" ;;
 	apply) printf '%s' "$common --check --watch" ;;
 	top) printf '%s' "$common --batch --iterations --delay --order --device --resource --columns --no-headings" ;;
 	watch) printf '%s' "$common --exec --count --pid --unit --container --pod" ;;
