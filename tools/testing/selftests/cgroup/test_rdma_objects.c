@@ -30,6 +30,7 @@ FIXTURE_VARIANT(test_rdmacg_object) {
 	const char *key;
 	bool has_id;
 	void *(*create)(struct rdmacg_env *env);
+	/* A function of libibverbs, which takes its own struct. */
 	int (*destroy)(void *object);
 };
 
@@ -38,14 +39,9 @@ static void *create_pd(struct rdmacg_env *env)
 	return ibv_alloc_pd(env->context);
 }
 
-static int destroy_pd(void *object)
-{
-	return ibv_dealloc_pd(object);
-}
-
 FIXTURE_VARIANT_ADD(test_rdmacg_object, pd) {
 	.key = "pd", .has_id = true,
-	.create = create_pd, .destroy = destroy_pd,
+	.create = create_pd, .destroy = (void *)ibv_dealloc_pd,
 };
 
 static void *create_cq(struct rdmacg_env *env)
@@ -53,14 +49,9 @@ static void *create_cq(struct rdmacg_env *env)
 	return ibv_create_cq(env->context, 4, NULL, NULL, 0);
 }
 
-static int destroy_cq(void *object)
-{
-	return ibv_destroy_cq(object);
-}
-
 FIXTURE_VARIANT_ADD(test_rdmacg_object, cq) {
 	.key = "cq", .has_id = true,
-	.create = create_cq, .destroy = destroy_cq,
+	.create = create_cq, .destroy = (void *)ibv_destroy_cq,
 };
 
 static void *create_qp_rc(struct rdmacg_env *env)
@@ -73,19 +64,14 @@ static void *create_qp_ud(struct rdmacg_env *env)
 	return rdmacg_create_qp(env->pd, env->cq, IBV_QPT_UD);
 }
 
-static int destroy_qp(void *object)
-{
-	return ibv_destroy_qp(object);
-}
-
 FIXTURE_VARIANT_ADD(test_rdmacg_object, qp_rc) {
 	.key = "qp", .has_id = true,
-	.create = create_qp_rc, .destroy = destroy_qp,
+	.create = create_qp_rc, .destroy = (void *)ibv_destroy_qp,
 };
 
 FIXTURE_VARIANT_ADD(test_rdmacg_object, qp_ud) {
 	.key = "qp", .has_id = true,
-	.create = create_qp_ud, .destroy = destroy_qp,
+	.create = create_qp_ud, .destroy = (void *)ibv_destroy_qp,
 };
 
 static void *create_srq(struct rdmacg_env *env)
@@ -95,14 +81,9 @@ static void *create_srq(struct rdmacg_env *env)
 	return ibv_create_srq(env->pd, &init);
 }
 
-static int destroy_srq(void *object)
-{
-	return ibv_destroy_srq(object);
-}
-
 FIXTURE_VARIANT_ADD(test_rdmacg_object, srq) {
 	.key = "srq", .has_id = true,
-	.create = create_srq, .destroy = destroy_srq,
+	.create = create_srq, .destroy = (void *)ibv_destroy_srq,
 };
 
 static void *create_mr(struct rdmacg_env *env)
@@ -111,14 +92,9 @@ static void *create_mr(struct rdmacg_env *env)
 			  IBV_ACCESS_LOCAL_WRITE);
 }
 
-static int destroy_mr(void *object)
-{
-	return ibv_dereg_mr(object);
-}
-
 FIXTURE_VARIANT_ADD(test_rdmacg_object, mr) {
 	.key = "mr", .has_id = true,
-	.create = create_mr, .destroy = destroy_mr,
+	.create = create_mr, .destroy = (void *)ibv_dereg_mr,
 };
 
 static void *create_mw(struct rdmacg_env *env)
@@ -126,14 +102,9 @@ static void *create_mw(struct rdmacg_env *env)
 	return ibv_alloc_mw(env->pd, IBV_MW_TYPE_1);
 }
 
-static int destroy_mw(void *object)
-{
-	return ibv_dealloc_mw(object);
-}
-
 FIXTURE_VARIANT_ADD(test_rdmacg_object, mw) {
 	.key = "mw", .has_id = true,
-	.create = create_mw, .destroy = destroy_mw,
+	.create = create_mw, .destroy = (void *)ibv_dealloc_mw,
 };
 
 static void *create_ah(struct rdmacg_env *env)
@@ -145,14 +116,9 @@ static void *create_ah(struct rdmacg_env *env)
 	return ibv_create_ah(env->pd, &attr);
 }
 
-static int destroy_ah(void *object)
-{
-	return ibv_destroy_ah(object);
-}
-
 FIXTURE_VARIANT_ADD(test_rdmacg_object, ah) {
 	.key = "ah", .has_id = true,
-	.create = create_ah, .destroy = destroy_ah,
+	.create = create_ah, .destroy = (void *)ibv_destroy_ah,
 };
 
 static void *create_comp_channel(struct rdmacg_env *env)
@@ -160,14 +126,9 @@ static void *create_comp_channel(struct rdmacg_env *env)
 	return ibv_create_comp_channel(env->context);
 }
 
-static int destroy_comp_channel(void *object)
-{
-	return ibv_destroy_comp_channel(object);
-}
-
 FIXTURE_VARIANT_ADD(test_rdmacg_object, comp_channel) {
 	.key = "comp_channel", .has_id = false,
-	.create = create_comp_channel, .destroy = destroy_comp_channel,
+	.create = create_comp_channel, .destroy = (void *)ibv_destroy_comp_channel,
 };
 
 static void *create_async_event(struct rdmacg_env *env)
